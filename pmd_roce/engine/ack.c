@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The requester's ear: acknowledgements, NAKs by code, receiver not ready (IBTA Vol 1, 9.7.5 and 9.7.7). */
+
+#include <rte_branch_prediction.h>
+
+#include "engine/qp.h"
+
+#define RTTVAR_GAIN 4u
+#define SRTT_GAIN   8u
+
+/* RFC 6298: only a frame that was sent once may be measured; a rewind ends the measurement. */
+static void
+measure(struct roce_qp_tx *tx, uint64_t now)
+{
+	int64_t sample = (int64_t)RTE_MIN(now - tx->timed_at, (uint64_t)INT32_MAX);
+	int64_t error;
+
+	tx->timed_at = 0;
+	if (tx->srtt == 0) {
+		tx->srtt = (uint32_t)RTE_MAX(sample, 1);
+		tx->rttvar = (uint32_t)(sample / 2);
+		return;
+	}
+	error = sample - (int64_t)tx->srtt;
+	tx->srtt = (uint32_t)RTE_MAX((int64_t)tx->srtt + error / (int64_t)SRTT_GAIN, 1);
+	error = (error < 0 ? -error : error) - (int64_t)tx->rttvar;
+	tx->rttvar = (uint32_t)RTE_MAX((int64_t)tx->rttvar + error / (int64_t)RTTVAR_GAIN, 0);
+}
+
+/* Everything before @p psn arrived. */
+static void
+acknowledge(struct roce_qp *qp, uint32_t psn, uint64_t now)
+{
+	struct roce_qp_tx *tx = &qp->tx;
+
+	if (roce_psn_diff(psn, tx->una) <= 0)
+		return;
+	if (tx->timed_at != 0 && roce_psn_diff(psn, tx->timed_psn) > 0)
+		measure(tx, now);
+	tx->una = psn;
+	while (tx->tail != tx->begun) {
+		const struct roce_wqe *wqe = roce_wq_slot(&qp->wq, tx->tail);
+
+		if (roce_psn_diff(psn, roce_psn_add(wqe->psn, wqe->packets)) < 0)
+			break;
+		roce_qp_complete_send(qp, IBV_WC_SUCCESS);
+	}
+	/* An old copy may be acknowledged while the rewound requester is still behind it: never send that again. */
+	if (roce_psn_diff(psn, tx->psn) > 0)
+		roce_req_rewind(qp, psn);
+	tx->rnr_at = 0;
+	roce_retry_progress(qp, now);
+	roce_qp_ready(qp);
+}
+
+static inline void
+learn_credits(struct roce_qp_tx *tx, uint8_t code, uint32_t msn)
+{
+	tx->limited = code != ROCE_CREDIT_INVALID;
+	if (tx->limited)
+		tx->limit = roce_psn_add(msn, roce_credit_decode(code));
+}
+
+/* One rewind for each gap: copies of the NAK, and NAKs for what is being sent again, change nothing. */
+static void
+sequence_nak(struct roce_qp *qp, uint32_t psn)
+{
+	struct roce_qp_tx *tx = &qp->tx;
+
+	qp->engine->stats.packet_seq_err++;
+	if (tx->nak_seen && tx->nak_psn == psn)
+		return;
+	tx->nak_seen = true;
+	tx->nak_psn = psn;
+	if (roce_psn_diff(tx->psn, psn) > 0)
+		roce_req_rewind(qp, psn);
+}
+
+static void
+refused(struct roce_qp *qp, uint8_t code)
+{
+	struct roce_stats *stats = &qp->engine->stats;
+
+	switch (code) {
+	case ROCE_NAK_INVALID_REQUEST:
+		stats->req_remote_invalid_request++;
+		roce_qp_break(qp, IBV_WC_REM_INV_REQ_ERR, true);
+		break;
+	case ROCE_NAK_REMOTE_ACCESS:
+		stats->req_remote_access_errors++;
+		roce_qp_break(qp, IBV_WC_REM_ACCESS_ERR, true);
+		break;
+	case ROCE_NAK_REMOTE_OPERATIONAL:
+		stats->req_remote_operational_errors++;
+		roce_qp_break(qp, IBV_WC_REM_OP_ERR, true);
+		break;
+	default:
+		/* Reserved codes say nothing that could be acted on. */
+		stats->rx_ghost_acks++;
+		break;
+	}
+}
+
+static void
+receiver_not_ready(struct roce_qp *qp, uint32_t psn, uint8_t timer_code, uint64_t now)
+{
+	struct roce_stats *stats = &qp->engine->stats;
+
+	stats->rnr_nak_received++;
+	if (qp->tx.rnr_at != 0)
+		return; /* a copy of the one that is being obeyed */
+	if (qp->cold.connect.rnr_retry != 7) {
+		if (qp->tx.rnr_retries == 0) {
+			stats->rnr_nak_retry_err++;
+			roce_qp_break(qp, IBV_WC_RNR_RETRY_EXC_ERR, true);
+			return;
+		}
+		qp->tx.rnr_retries--;
+	}
+	roce_retry_rnr(qp, psn, timer_code, now);
+}
+
+static void
+negative(struct roce_qp *qp, uint8_t syndrome, uint32_t psn, uint64_t now)
+{
+	uint8_t value = syndrome & ROCE_AETH_VALUE_MASK;
+
+	/* A NAK names the expected PSN: everything before it arrived. */
+	acknowledge(qp, psn, now);
+	if ((syndrome & ROCE_AETH_KIND_MASK) == ROCE_AETH_RNR)
+		receiver_not_ready(qp, psn, value, now);
+	else if (value == ROCE_NAK_PSN_SEQUENCE)
+		sequence_nak(qp, psn);
+	else
+		refused(qp, value);
+}
+
+void
+roce_ack_rx(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now)
+{
+	const struct roce_aeth *aeth = roce_pkt_aeth(pkt);
+	uint8_t syndrome = roce_aeth_syndrome(aeth);
+	uint8_t kind = syndrome & ROCE_AETH_KIND_MASK;
+	struct roce_qp_tx *tx = &qp->tx;
+
+	qp->engine->stats.rx_acks++;
+	/* Only what was sent can be answered, and a NAK for what is acknowledged already is late. */
+	if (unlikely(roce_psn_diff(pkt->psn, tx->max) >= 0 ||
+			    (kind != ROCE_AETH_ACK && roce_psn_diff(pkt->psn, tx->una) < 0) ||
+			    (kind != ROCE_AETH_ACK && kind != ROCE_AETH_RNR &&
+					    kind != ROCE_AETH_NAK))) {
+		qp->engine->stats.rx_ghost_acks++;
+		return;
+	}
+	if (likely(kind == ROCE_AETH_ACK)) {
+		if (roce_psn_diff(pkt->psn, tx->una) >= -1)
+			learn_credits(tx, syndrome & ROCE_AETH_VALUE_MASK, roce_aeth_msn(aeth));
+		acknowledge(qp, roce_psn_add(pkt->psn, 1), now);
+	} else {
+		negative(qp, syndrome, pkt->psn, now);
+	}
+	if (qp->rx.state == ROCE_QP_RTS) {
+		roce_req_unstick(qp);
+		roce_qp_check_drained(qp);
+	}
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+
+#include <rte_branch_prediction.h>
+
+#include "engine/cq.h"
+#include "engine/srq.h"
+
+int
+roce_cq_create(struct roce_domain *domain, uint32_t depth, void *owner, struct roce_cq **cq)
+{
+	struct roce_cq *c;
+	uint32_t slots;
+
+	if (depth == 0 || depth > 1u << 24)
+		return -EINVAL;
+	c = roce_alloc(domain, sizeof(*c));
+	if (c == NULL)
+		return -ENOMEM;
+	slots = rte_align32pow2(depth);
+	c->ring = roce_alloc(domain, (size_t)slots * sizeof(c->ring[0]));
+	if (c->ring == NULL) {
+		roce_free(domain, c);
+		return -ENOMEM;
+	}
+	c->domain = domain;
+	c->owner = owner;
+	c->depth = depth;
+	c->mask = slots - 1;
+	*cq = c;
+	return 0;
+}
+
+int
+roce_cq_destroy(struct roce_cq *cq)
+{
+	struct roce_event event;
+
+	if (__atomic_load_n(&cq->users, __ATOMIC_ACQUIRE) != 0)
+		return -EBUSY;
+	while (roce_cq_poll(cq, &event, 1) > 0)
+		;
+	for (uint32_t i = 1; cq->shares != NULL && i < ROCE_CQ_SHARES; i++) {
+		struct roce_cq_share *share = cq->shares[i];
+
+		if (share != NULL) {
+			roce_srq_forget(share);
+			roce_free(cq->domain, share);
+		}
+	}
+	roce_free(cq->domain, cq->shares);
+	roce_free(cq->domain, cq->ring);
+	roce_free(cq->domain, cq);
+	return 0;
+}
+
+unsigned int
+roce_cq_count(const struct roce_cq *cq)
+{
+	return __atomic_load_n(&cq->head, __ATOMIC_ACQUIRE) -
+			__atomic_load_n(&cq->tail, __ATOMIC_RELAXED);
+}
+
+uint32_t
+roce_cq_depth(const struct roce_cq *cq)
+{
+	return cq->depth;
+}
+
+/* Only the consumer writes the counter; the release lets a poster reuse the slot of the receive. */
+static inline void
+book_reap(const struct roce_cq *cq, uint16_t index)
+{
+	struct roce_cq_share *share = cq->shares[index];
+
+	__atomic_store_n(&share->reaped, share->reaped + 1, __ATOMIC_RELEASE);
+}
+
+unsigned int
+roce_cq_poll(struct roce_cq *cq, struct roce_event *events, unsigned int n)
+{
+	uint32_t tail = cq->tail;
+	uint32_t ready = cq->head_seen - tail;
+
+	if (ready == 0) {
+		cq->head_seen = __atomic_load_n(&cq->head, __ATOMIC_ACQUIRE);
+		ready = cq->head_seen - tail;
+		if (ready == 0)
+			return 0;
+	}
+	n = RTE_MIN(n, ready);
+	for (unsigned int i = 0; i < n; i++) {
+		events[i] = cq->ring[(tail + i) & cq->mask];
+		if (events[i].srq_share != 0)
+			book_reap(cq, events[i].srq_share);
+	}
+	__atomic_store_n(&cq->tail, tail + n, __ATOMIC_RELEASE);
+	return n;
+}
+
+static __rte_noinline void
+overflow(struct roce_cq *cq, const struct roce_event *event)
+{
+	struct roce_domain *domain = cq->domain;
+
+	/* The receive is gone with its event: nobody will reap it. */
+	if (event->srq_share != 0)
+		roce_srq_give_back(cq->shares[event->srq_share]->srq, 1);
+	domain->config.notify(domain->config.notify_arg, ROCE_NOTICE_CQ_OVERFLOW, cq->owner, 0);
+}
+
+bool
+roce_cq_push(struct roce_cq *cq, const struct roce_event *event)
+{
+	bool locked = cq->domain->shared;
+	bool room = true;
+	uint32_t head;
+
+	if (locked)
+		rte_spinlock_lock(&cq->push_lock);
+	head = cq->head;
+	if (unlikely(head - cq->tail_seen >= cq->depth)) {
+		cq->tail_seen = __atomic_load_n(&cq->tail, __ATOMIC_ACQUIRE);
+		room = head - cq->tail_seen < cq->depth;
+	}
+	if (likely(room)) {
+		cq->ring[head & cq->mask] = *event;
+		__atomic_store_n(&cq->head, head + 1, __ATOMIC_RELEASE);
+	}
+	if (locked)
+		rte_spinlock_unlock(&cq->push_lock);
+	if (unlikely(!room))
+		overflow(cq, event);
+	return room;
+}
+
+/* A share whose last event was reaped can serve another shared receive queue. Under shares_lock. */
+static bool
+reusable(const struct roce_cq_share *share)
+{
+	return share->srq == NULL && share->users == 0 &&
+			(int32_t)(__atomic_load_n(&share->cq->tail, __ATOMIC_ACQUIRE) -
+					share->retired_at) >= 0;
+}
+
+static struct roce_cq_share *
+new_share(struct roce_cq *cq)
+{
+	struct roce_cq_share *share;
+	uint16_t i;
+
+	if (cq->shares == NULL)
+		cq->shares = roce_alloc(cq->domain, ROCE_CQ_SHARES * sizeof(cq->shares[0]));
+	if (cq->shares == NULL)
+		return NULL;
+	for (i = 1; i < ROCE_CQ_SHARES; i++) {
+		share = cq->shares[i];
+		if (share == NULL)
+			break;
+		if (reusable(share))
+			return share;
+	}
+	if (i == ROCE_CQ_SHARES)
+		return NULL;
+	share = roce_alloc(cq->domain, sizeof(*share));
+	if (share != NULL) {
+		share->cq = cq;
+		share->index = i;
+		cq->shares[i] = share;
+	}
+	return share;
+}
+
+struct roce_cq_share *
+roce_cq_share_get(struct roce_cq *cq, struct roce_srq *srq)
+{
+	struct roce_cq_share *share;
+
+	for (share = srq->shares; share != NULL; share = share->next) {
+		if (share->cq == cq) {
+			share->users++;
+			return share;
+		}
+	}
+	rte_spinlock_lock(&cq->shares_lock);
+	share = new_share(cq);
+	if (share != NULL) {
+		share->srq = srq;
+		share->users = 1;
+		share->reaped = 0;
+		share->next = srq->shares;
+		srq->shares = share;
+	}
+	rte_spinlock_unlock(&cq->shares_lock);
+	return share;
+}
+
+void
+roce_cq_share_put(struct roce_cq_share *share)
+{
+	share->users--;
+	share->retired_at = __atomic_load_n(&share->cq->head, __ATOMIC_ACQUIRE);
+}

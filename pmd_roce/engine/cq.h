@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROCE_ENGINE_CQ_H
+#define ROCE_ENGINE_CQ_H
+
+/**
+ * @file
+ * Completion queue: a ring of events, one consumer, producers under an engine
+ * lock (and one of its own when the domain has several engines).
+ *
+ * Reaping a receive of a shared receive queue is booked on a share: one counter
+ * for each pair of a completion queue and a shared receive queue, written by the
+ * one consumer alone. So a reap costs no atomic operation, and a query adds the
+ * shares up.
+ */
+
+#include <rte_spinlock.h>
+
+#include "engine/engine_pvt.h"
+
+#define ROCE_CQ_SHARES \
+	256u /**< shared receive queues that may complete on one queue, the first unused */
+
+struct roce_cq_share {
+	uint32_t reaped;     /**< written by the consumer of the completion queue */
+	uint32_t users;      /**< queue pairs; under the SRQ's post lock */
+	uint32_t retired_at; /**< when users fell to 0: head of the completion queue */
+	uint16_t index;
+	struct roce_cq *cq;
+	struct roce_srq *srq;       /**< NULL: the SRQ is gone */
+	struct roce_cq_share *next; /**< of the same SRQ */
+} __rte_cache_aligned;
+
+struct roce_cq {
+	struct roce_domain *domain;
+	void *owner;
+	uint32_t depth;
+	uint32_t mask;
+	struct roce_event *ring;
+	uint32_t users; /**< queue pairs; atomic */
+	struct roce_cq_share **shares;
+	rte_spinlock_t shares_lock;
+
+	rte_spinlock_t push_lock __rte_cache_aligned;
+	uint32_t head;      /**< events ever pushed */
+	uint32_t tail_seen; /**< lower bound of tail */
+
+	uint32_t tail __rte_cache_aligned; /**< events ever taken */
+	uint32_t head_seen;                /**< lower bound of head */
+};
+
+/**
+ * The share of a shared receive queue on this completion queue, made when there is none; one user more.
+ * The caller holds the SRQ's post lock. @return NULL: no memory, or too many.
+ */
+struct roce_cq_share *roce_cq_share_get(struct roce_cq *cq, struct roce_srq *srq);
+
+/** One user less. The caller holds the SRQ's post lock. */
+void roce_cq_share_put(struct roce_cq_share *share);
+
+#endif

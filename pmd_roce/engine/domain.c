@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A domain and its engines: birth, death, locks, randomness. */
+
+#include <errno.h>
+#include <string.h>
+
+#include "engine/engine_pvt.h"
+#include "engine/qp.h"
+
+#define WHEEL_HZ 131072u /**< slots a second: timers are exact to about 8 us */
+
+uint64_t
+roce_random(struct roce_domain *domain)
+{
+	uint64_t z = __atomic_add_fetch(&domain->random, 0x9e3779b97f4a7c15ull, __ATOMIC_RELAXED);
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+	return z ^ (z >> 31);
+}
+
+uint64_t
+roce_domain_random(struct roce_domain *domain)
+{
+	return roce_random(domain);
+}
+
+void
+roce_engine_lock(struct roce_engine *e)
+{
+	rte_spinlock_lock(&e->lock);
+}
+
+bool
+roce_engine_trylock(struct roce_engine *e)
+{
+	return rte_spinlock_trylock(&e->lock) != 0;
+}
+
+void
+roce_engine_unlock(struct roce_engine *e)
+{
+	rte_spinlock_unlock(&e->lock);
+}
+
+void
+roce_domain_grace(struct roce_domain *domain)
+{
+	for (unsigned int i = 0; i < domain->config.engines; i++) {
+		roce_engine_lock(domain->engine[i]);
+		roce_engine_unlock(domain->engine[i]);
+	}
+}
+
+static int
+make_inbox(struct roce_domain *domain, struct roce_engine *e)
+{
+	ssize_t size = rte_ring_get_memsize(ROCE_INBOX_LEN);
+
+	e->inbox = roce_alloc(domain, (size_t)size);
+	if (e->inbox == NULL)
+		return -ENOMEM;
+	return rte_ring_init(e->inbox, "roce_inbox", ROCE_INBOX_LEN, RING_F_SC_DEQ);
+}
+
+static void
+free_engine(struct roce_domain *domain, struct roce_engine *e)
+{
+	struct rte_mbuf *m;
+
+	if (e == NULL)
+		return;
+	while (e->inbox != NULL && rte_ring_sc_dequeue(e->inbox, (void **)&m) == 0)
+		rte_pktmbuf_free(m);
+	if (e->spares > 0)
+		rte_pktmbuf_free_bulk(e->spare, e->spares);
+	roce_wheel_destroy(e->wheel);
+	roce_free(domain, e->inbox);
+	roce_free(domain, e);
+}
+
+static int
+make_engine(struct roce_domain *domain, unsigned int index)
+{
+	const struct roce_domain_config *config = &domain->config;
+	struct roce_engine *e = roce_alloc(domain, sizeof(*e));
+	int rc;
+
+	if (e == NULL)
+		return -ENOMEM;
+	domain->engine[index] = e;
+	e->domain = domain;
+	e->index = index;
+	e->pool = config->pool[index];
+	rte_spinlock_init(&e->lock);
+	TAILQ_INIT(&e->ready);
+	rc = make_inbox(domain, e);
+	if (rc != 0)
+		return rc;
+	return roce_wheel_create(
+			&config->memory, RTE_MAX(config->hz / WHEEL_HZ, UINT64_C(1)), 0, &e->wheel);
+}
+
+static bool
+config_ok(const struct roce_domain_config *config)
+{
+	if (config->engines == 0 || config->engines > ROCE_ENGINES_MAX || config->hz < 1000000 ||
+			config->addrs > ROCE_ADDRS_MAX || config->notify == NULL ||
+			config->first_qpn > ROCE_QPN_MASK)
+		return false;
+	for (unsigned int i = 0; i < config->engines; i++) {
+		if (config->pool[i] == NULL)
+			return false;
+	}
+	return true;
+}
+
+int
+roce_domain_create(const struct roce_domain_config *config, struct roce_domain **domain)
+{
+	struct roce_domain *d;
+	int rc = 0;
+
+	if (!config_ok(config))
+		return -EINVAL;
+	d = config->memory.alloc(config->memory.arg, sizeof(*d));
+	if (d == NULL)
+		return -ENOMEM;
+	d->config = *config;
+	d->random = config->seed;
+	d->shared = config->engines > 1;
+	d->engine_mask = rte_align32pow2(config->engines) - 1;
+	rte_spinlock_init(&d->keys.lock);
+	rte_spinlock_init(&d->qpn_lock);
+	d->next_qpn = config->first_qpn != 0 ? config->first_qpn
+					     : (uint32_t)roce_random(d) & ROCE_QPN_MASK;
+	for (unsigned int i = 0; rc == 0 && i < config->engines; i++)
+		rc = make_engine(d, i);
+	if (rc != 0) {
+		roce_domain_destroy(d);
+		return rc;
+	}
+	*domain = d;
+	return 0;
+}
+
+void
+roce_domain_destroy(struct roce_domain *domain)
+{
+	struct roce_memory memory = domain->config.memory;
+
+	for (unsigned int i = 0; i < domain->config.engines; i++)
+		free_engine(domain, domain->engine[i]);
+	roce_keys_fini(&domain->keys, &memory);
+	memory.free(memory.arg, domain);
+}
+
+unsigned int
+roce_domain_engines(const struct roce_domain *domain)
+{
+	return domain->config.engines;
+}
+
+struct roce_engine *
+roce_domain_engine(struct roce_domain *domain, unsigned int index)
+{
+	return index < domain->config.engines ? domain->engine[index] : NULL;
+}
+
+void
+roce_domain_set_gsi(struct roce_domain *domain, const struct roce_gsi *gsi)
+{
+	domain->gsi = *gsi;
+}
+
+const struct roce_stats *
+roce_engine_stats(const struct roce_engine *e)
+{
+	return &e->stats;
+}

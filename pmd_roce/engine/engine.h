@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROCE_ENGINE_ENGINE_H
+#define ROCE_ENGINE_ENGINE_H
+
+/**
+ * @file
+ * The lower seam of the engine: bursts of frames and the time in, bursts of
+ * frames and a deadline out. The engine opens nothing, reads no clock, starts
+ * no thread and logs nothing; whoever calls these functions is the world.
+ *
+ * A domain is an adapter: one or more engines (one per port queue) that share
+ * memory keys, completion queues and shared receive queues. Each engine has one
+ * lock; roce_engine_rx() and roce_engine_tx() want it held.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <rte_mbuf.h>
+#include <rte_mempool.h>
+
+#include "wire/frame.h"
+
+struct roce_domain;
+struct roce_engine;
+struct roce_qp;
+
+#define ROCE_NEVER       UINT64_MAX
+#define ROCE_ENGINES_MAX 8
+#define ROCE_ADDRS_MAX   8
+
+/** Where the domain's memory comes from: zeroed, cache-line aligned. */
+struct roce_memory {
+	void *(*alloc)(void *arg, size_t size); /**< NULL when there is none left */
+	void (*free)(void *arg, void *p);       /**< NULL is allowed */
+	void *arg;
+};
+
+/** Rare things that the layer above must hear of at once. */
+enum roce_notice_kind {
+	ROCE_NOTICE_QP_ESTABLISHED = 1, /**< first packet in state RTR: the peer is ready */
+	ROCE_NOTICE_QP_BROKEN,  /**< the transport gave up: state is ERR, everything is flushed */
+	ROCE_NOTICE_QP_DRAINED, /**< roce_qp_drain() is done */
+	ROCE_NOTICE_CQ_OVERFLOW,
+};
+
+/**
+ * Told under the lock of the engine it happened on, before any event that follows from it. The receiver may
+ * record, push events to completion queues and change its own state under the same lock; nothing else.
+ *
+ * @param owner  of the queue pair or completion queue.
+ * @param status QP_BROKEN: enum ibv_wc_status of the cause.
+ */
+typedef void (*roce_notify_fn)(void *arg, enum roce_notice_kind kind, void *owner, int status);
+
+/** Queue pair 1, the general services: the connection manager's side of the engine. All on engine 0, locked. */
+struct roce_gsi {
+	/** A datagram to QP 1 with a good ICRC and one of our addresses. The frame stays the engine's. */
+	void (*rx)(void *arg, const struct roce_pkt *pkt, uint64_t now);
+	/** Frames to send, at most @p max; complete, ownership passes. @return how many. */
+	uint16_t (*tx)(void *arg, struct rte_mbuf **pkts, uint16_t max, uint64_t now);
+	/** Next time at which tx() has something to do; ROCE_NEVER when there is none. */
+	uint64_t (*deadline)(void *arg);
+	/** A queue pair with a connection was established by data or broke; @p conn from roce_qp_set_conn(). */
+	void (*qp_notice)(void *arg, void *conn, enum roce_notice_kind kind, uint64_t now);
+	void *arg;
+};
+
+struct roce_domain_config {
+	unsigned int engines;                /**< 1..ROCE_ENGINES_MAX */
+	uint64_t hz;                         /**< ticks per second of every @c now */
+	uint64_t seed;                       /**< of all that is random */
+	uint32_t first_qpn;                  /**< 0: random */
+	uint32_t first_psn;                  /**< UINT32_MAX: random for each queue pair */
+	struct roce_ip addr[ROCE_ADDRS_MAX]; /**< ours: frames to other addresses are foreign */
+	unsigned int addrs;
+	struct rte_mempool *pool
+			[ROCE_ENGINES_MAX]; /**< frames to send, one pool an engine; one segment holds the
+						      * largest frame. The pools may be one and the same. */
+	bool ip_cksum_offload;              /**< the device makes IPv4 header checksums */
+	struct roce_memory memory;
+	roce_notify_fn notify;
+	void *notify_arg;
+};
+
+/** @return 0; -EINVAL; -ENOMEM. */
+int roce_domain_create(const struct roce_domain_config *config, struct roce_domain **domain);
+
+/** All objects of the domain must be gone. */
+void roce_domain_destroy(struct roce_domain *domain);
+
+unsigned int roce_domain_engines(const struct roce_domain *domain);
+struct roce_engine *roce_domain_engine(struct roce_domain *domain, unsigned int index);
+
+/** Put the connection manager on QP 1. Before the first frame. */
+void roce_domain_set_gsi(struct roce_domain *domain, const struct roce_gsi *gsi);
+
+/** Next random number of the domain (its seed decides). Locked: engine 0. */
+uint64_t roce_domain_random(struct roce_domain *domain);
+
+void roce_engine_lock(struct roce_engine *e);
+bool roce_engine_trylock(struct roce_engine *e);
+void roce_engine_unlock(struct roce_engine *e);
+
+/**
+ * Feed received frames. Locked.
+ *
+ * Frames for this provider are consumed (freed, or handed to the engine that owns the queue pair); the others
+ * are moved to the front of @p pkts, in order and untouched. Frames that other engines handed over are taken
+ * in as well, so a call with n = 0 is useful.
+ *
+ * @return how many foreign frames are left in front; they are the caller's.
+ */
+uint16_t roce_engine_rx(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t n, uint64_t now);
+
+/**
+ * Fetch frames to send: connection management, acknowledgements, requests. Runs the timers. Locked.
+ * @return how many, at most @p max; ownership passes.
+ */
+uint16_t roce_engine_tx(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t max, uint64_t now);
+
+/** Next time at which roce_engine_tx() wants to run without new frames or posts. 0: now. ROCE_NEVER: idle. Locked. */
+uint64_t roce_engine_deadline(const struct roce_engine *e);
+
+/** Counters of an engine: stats.def names them. Read without lock; single words are never torn. */
+const struct roce_stats *roce_engine_stats(const struct roce_engine *e);
+
+#endif

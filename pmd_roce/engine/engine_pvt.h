@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROCE_ENGINE_ENGINE_PVT_H
+#define ROCE_ENGINE_ENGINE_PVT_H
+
+/**
+ * @file
+ * Inside a domain and its engines: what the files of this folder share.
+ *
+ * A queue pair number names its engine (the low bits) and its place in the
+ * domain's table; numbers move on with every use of a place, so a late frame of
+ * a dead queue pair finds nothing.
+ */
+
+#include <sys/queue.h>
+
+#include <rte_common.h>
+#include <rte_ring.h>
+#include <rte_spinlock.h>
+
+#include "engine/engine.h"
+#include "engine/mr.h"
+#include "engine/stats.h"
+#include "engine/timer.h"
+#include "engine/verbs.h"
+
+#define ROCE_QPS_MAX   16384u /**< queue pairs of a domain */
+#define ROCE_QPS_MASK  (ROCE_QPS_MAX - 1)
+#define ROCE_RX_BURST  32u
+#define ROCE_SPARE_MAX 64u
+#define ROCE_INBOX_LEN 1024u
+#define ROCE_QUANTUM   32u /**< frames one queue pair sends before the next has its turn */
+
+TAILQ_HEAD(roce_qp_list, roce_qp);
+
+struct roce_engine {
+	struct roce_domain *domain;
+	unsigned int index;
+	rte_spinlock_t lock;
+	struct rte_mempool *pool;
+	struct roce_qp_list ready; /**< queue pairs with something to send, in turn */
+	struct roce_wheel *wheel;
+	struct rte_ring *inbox; /**< frames that other engines received for our queue pairs */
+	unsigned int spares;
+	struct rte_mbuf *spare[ROCE_SPARE_MAX]; /**< empty frames, fetched in bulk */
+	struct roce_stats stats;
+
+	/* Written by posters. */
+	struct roce_qp *doorbell
+			__rte_cache_aligned; /**< stack of queue pairs that were posted to */
+} __rte_cache_aligned;
+
+struct roce_domain {
+	struct roce_domain_config config;
+	struct roce_keys keys;
+	struct roce_gsi gsi;
+	struct roce_qp *noticed; /**< stack of queue pairs whose notice the connection manager must hear */
+	uint64_t random;         /**< state of the generator; atomic */
+	uint32_t engine_mask; /**< of a queue pair number */
+	uint32_t next_qpn;
+	rte_spinlock_t qpn_lock;
+	uint32_t qps;
+	bool shared; /**< more than one engine: producers of shared rings need a lock */
+	struct roce_engine *engine[ROCE_ENGINES_MAX];
+	struct roce_qp *qp[ROCE_QPS_MAX];
+};
+
+static inline void *
+roce_alloc(struct roce_domain *domain, size_t size)
+{
+	return domain->config.memory.alloc(domain->config.memory.arg, size);
+}
+
+static inline void
+roce_free(struct roce_domain *domain, void *p)
+{
+	domain->config.memory.free(domain->config.memory.arg, p);
+}
+
+/** SplitMix64: one number of the domain's sequence. Any thread. */
+uint64_t roce_random(struct roce_domain *domain);
+
+/** Lock and unlock every engine once: whoever works under a lock has left what was unlinked before. */
+void roce_domain_grace(struct roce_domain *domain);
+
+/** An empty frame; NULL (counted) when the pool is dry. Locked. */
+struct rte_mbuf *roce_engine_frame(struct roce_engine *e);
+
+#endif

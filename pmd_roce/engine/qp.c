@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Queue pairs: number, birth and death. Their states are in qp_state.c. */
+
+#include <errno.h>
+#include <string.h>
+
+#include "engine/qp.h"
+
+#define QPN_RESERVED 2u /**< 0 is subnet management, 1 general services */
+
+/* Next number whose place is free and whose engine exists. Under qpn_lock. @return 0: the table is full. */
+static uint32_t
+take_number(struct roce_domain *domain)
+{
+	uint32_t engines = domain->config.engines;
+
+	for (uint32_t tries = 0; tries < 2 * ROCE_QPS_MAX; tries++) {
+		uint32_t qpn = domain->next_qpn;
+
+		domain->next_qpn = (qpn + 1) & ROCE_QPN_MASK;
+		if (qpn < QPN_RESERVED || qpn == ROCE_QPN_MULTICAST ||
+				(qpn & domain->engine_mask) >= engines)
+			continue;
+		if (domain->qp[qpn & ROCE_QPS_MASK] == NULL)
+			return qpn;
+	}
+	return 0;
+}
+
+static int
+link_number(struct roce_domain *domain, struct roce_qp *qp)
+{
+	uint32_t qpn;
+
+	rte_spinlock_lock(&domain->qpn_lock);
+	qpn = take_number(domain);
+	if (qpn == 0) {
+		rte_spinlock_unlock(&domain->qpn_lock);
+		return -ENOMEM;
+	}
+	qp->rx.qpn = qpn;
+	qp->engine = domain->engine[qpn & domain->engine_mask];
+	domain->qps++;
+	__atomic_store_n(&domain->qp[qpn & ROCE_QPS_MASK], qp, __ATOMIC_RELEASE);
+	rte_spinlock_unlock(&domain->qpn_lock);
+	return 0;
+}
+
+static void
+unlink_number(struct roce_domain *domain, struct roce_qp *qp)
+{
+	rte_spinlock_lock(&domain->qpn_lock);
+	__atomic_store_n(&domain->qp[qp->rx.qpn & ROCE_QPS_MASK], NULL, __ATOMIC_RELEASE);
+	domain->qps--;
+	rte_spinlock_unlock(&domain->qpn_lock);
+}
+
+/* The queue for receives: the shared one, or one of its own that looks the same from inside. */
+static int
+make_receive_queue(struct roce_qp *qp, const struct roce_qp_attr *attr)
+{
+	struct roce_srq *rq = attr->srq;
+	struct roce_cq *book = attr->recv_cq;
+	int rc;
+
+	if (rq == NULL) {
+		rc = roce_srq_create(attr->pd, RTE_MAX(attr->max_recv_wr, 1u),
+				RTE_MAX(attr->max_recv_sge, (uint16_t)1), &rq);
+		if (rc != 0)
+			return rc;
+		rq->private_queue = true;
+		book = NULL;
+	}
+	qp->rx.recv = roce_alloc(attr->pd->domain,
+			sizeof(struct roce_recv) + rq->max_sge * sizeof(struct roce_sge));
+	rc = qp->rx.recv != NULL ? roce_srq_attach(rq, book, &qp->cold.share) : -ENOMEM;
+	if (rc != 0) {
+		roce_free(attr->pd->domain, qp->rx.recv);
+		if (rq->private_queue)
+			(void)roce_srq_destroy(rq);
+		return rc;
+	}
+	qp->rx.rq = rq;
+	qp->rx.share = qp->cold.share != NULL ? qp->cold.share->index : 0;
+	return 0;
+}
+
+static void
+free_receive_queue(struct roce_domain *domain, struct roce_qp *qp)
+{
+	struct roce_srq *rq = qp->rx.rq;
+
+	roce_srq_detach(rq, qp->cold.share);
+	if (rq->private_queue)
+		(void)roce_srq_destroy(rq);
+	roce_free(domain, qp->rx.recv);
+}
+
+static int
+make_send_queue(struct roce_domain *domain, struct roce_qp *qp, const struct roce_qp_attr *attr)
+{
+	uint16_t max_sge = RTE_MAX(attr->max_send_sge, (uint16_t)1);
+	uint32_t depth = RTE_MAX(attr->max_send_wr, 1u);
+	uint32_t slots = rte_align32pow2(depth);
+	uint32_t stride = rte_align32pow2(
+			(uint32_t)(sizeof(struct roce_wqe) + max_sge * sizeof(struct roce_sge)));
+
+	stride = RTE_MAX(stride, (uint32_t)RTE_CACHE_LINE_SIZE);
+	qp->wq.slots = roce_alloc(domain, (size_t)slots * stride);
+	if (qp->wq.slots == NULL)
+		return -ENOMEM;
+	qp->wq.mask = slots - 1;
+	qp->wq.stride_shift = rte_bsf32(stride);
+	qp->post.max = depth;
+	qp->post.max_sge = max_sge;
+	return 0;
+}
+
+static void
+count_user(struct roce_cq *cq, int n)
+{
+	if (cq != NULL)
+		__atomic_fetch_add(&cq->users, (uint32_t)n, __ATOMIC_RELEASE);
+}
+
+int
+roce_qp_create(struct roce_domain *domain, const struct roce_qp_attr *attr, struct roce_qp **qp)
+{
+	struct roce_qp *q;
+	int rc = -ENOMEM;
+
+	if (attr->pd == NULL || attr->max_send_sge > ROCE_SGE_MAX ||
+			attr->max_recv_sge > ROCE_SGE_MAX || attr->max_send_wr > 1u << 20)
+		return -EINVAL;
+	q = roce_alloc(domain, sizeof(*q));
+	if (q == NULL)
+		return -ENOMEM;
+	q->pd = attr->pd;
+	q->owner = attr->owner;
+	q->send_cq = attr->send_cq;
+	q->rx.cq = attr->recv_cq;
+	rc = make_send_queue(domain, q, attr);
+	if (rc != 0)
+		goto free_qp;
+	rc = make_receive_queue(q, attr);
+	if (rc != 0)
+		goto free_slots;
+	q->cold.first_psn = domain->config.first_psn <= ROCE_PSN_MASK
+			? domain->config.first_psn
+			: (uint32_t)roce_random(domain) & ROCE_PSN_MASK;
+	roce_qp_init(q);
+	rc = link_number(domain, q);
+	if (rc != 0)
+		goto free_receives;
+	count_user(q->send_cq, 1);
+	count_user(q->rx.cq, 1);
+	__atomic_fetch_add(&q->pd->users, 1, __ATOMIC_RELAXED);
+	*qp = q;
+	return 0;
+
+free_receives:
+	free_receive_queue(domain, q);
+free_slots:
+	roce_free(domain, q->wq.slots);
+free_qp:
+	roce_free(domain, q);
+	return rc;
+}
+
+/* Off every list of its engine and of the connection manager. Under the locks of engine 0 and its own. */
+static void
+unlist(struct roce_domain *domain, struct roce_qp *qp)
+{
+	struct roce_qp **link;
+
+	roce_qp_to_reset(qp);
+	for (link = &domain->noticed; *link != NULL; link = &(*link)->cold.next_noticed) {
+		if (*link == qp) {
+			*link = qp->cold.next_noticed;
+			break;
+		}
+	}
+}
+
+void
+roce_qp_destroy(struct roce_qp *qp)
+{
+	struct roce_engine *e = qp->engine;
+	struct roce_domain *domain = e->domain;
+
+	/* Nobody finds it any more; then nobody works on it any more; then nothing lists it. */
+	unlink_number(domain, qp);
+	for (unsigned int i = 0; i < domain->config.engines; i++)
+		roce_engine_lock(domain->engine[i]);
+	unlist(domain, qp);
+	for (unsigned int i = domain->config.engines; i > 0; i--)
+		roce_engine_unlock(domain->engine[i - 1]);
+	count_user(qp->send_cq, -1);
+	count_user(qp->rx.cq, -1);
+	free_receive_queue(domain, qp);
+	__atomic_fetch_sub(&qp->pd->users, 1, __ATOMIC_RELEASE);
+	roce_free(domain, qp->wq.slots);
+	roce_free(domain, qp);
+}
+
+uint32_t
+roce_qp_number(const struct roce_qp *qp)
+{
+	return qp->rx.qpn;
+}
+
+enum roce_qp_state
+roce_qp_state(const struct roce_qp *qp)
+{
+	return (enum roce_qp_state)qp->rx.state;
+}
+
+struct roce_engine *
+roce_qp_engine(const struct roce_qp *qp)
+{
+	return qp->engine;
+}
+
+uint32_t
+roce_qp_first_psn(const struct roce_qp *qp)
+{
+	return qp->cold.first_psn;
+}
+
+void
+roce_qp_set_conn(struct roce_qp *qp, void *conn)
+{
+	qp->cold.conn = conn;
+}
+
+void
+roce_qp_depth(const struct roce_qp *qp, uint32_t *requests, uint32_t *receives)
+{
+	*requests = roce_qp_posted(qp) - __atomic_load_n(&qp->tx.tail, __ATOMIC_ACQUIRE);
+	*receives = __atomic_load_n(&qp->rx.holding, __ATOMIC_RELAXED) ? 1 : 0;
+	if (qp->rx.rq->private_queue)
+		*receives += roce_srq_available(qp->rx.rq);
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROCE_ENGINE_QP_H
+#define ROCE_ENGINE_QP_H
+
+/**
+ * @file
+ * The queue pair, in groups of cache lines by who touches them when:
+ *
+ *   rx    the responder, one line: looked up and judged for every request
+ *   tx    the requester: cursors, window, timers
+ *   post  the poster's thread: everything else of a post is in the slot
+ *   cold  attributes, connection, template
+ *
+ * rx and tx belong to the engine's turner (under the engine's lock).
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "engine/cq.h"
+#include "engine/engine_pvt.h"
+#include "engine/srq.h"
+#include "engine/timer.h"
+#include "engine/verbs.h"
+#include "engine/wq.h"
+#include "wire/aeth.h"
+#include "wire/frame.h"
+#include "wire/icrc.h"
+#include "wire/psn.h"
+
+/** What the responder owes the peer: served before any request of this end. */
+#define ROCE_OWES_ACK 0x01 /**< everything before the expected PSN */
+#define ROCE_OWES_NAK 0x02 /**< rx.syndrome at the expected PSN; implies the acknowledgement */
+
+#define ROCE_WINDOW       128u /**< PSNs in flight */
+#define ROCE_ACKREQ_EVERY 32u  /**< frames between two requests for an acknowledgement */
+
+struct roce_qp_rx {
+	uint32_t qpn;
+	uint32_t epsn; /**< PSN expected next */
+	uint64_t flow4; /**< IPv4: source and destination address of a good frame, as they stand in it; 0: IPv6 */
+	struct roce_srq *rq;
+	struct roce_recv *recv; /**< the receive in use, when holding */
+	struct roce_cq *cq;
+	uint32_t msn;     /**< messages completed, 24 bits */
+	uint32_t got;     /**< bytes of the message in progress */
+	uint16_t share;   /**< of rq on cq; 0: nothing is booked */
+	uint8_t state;    /**< enum roce_qp_state */
+	uint8_t verb;     /**< of the message in progress; ROCE_VERB_NONE between messages */
+	uint8_t owes;     /**< ROCE_OWES_* */
+	uint8_t syndrome; /**< of the NAK owed */
+	bool nak_sent; /**< a gap or an empty queue was reported: be silent until the expected PSN comes */
+	bool holding; /**< recv is a receive taken and not completed */
+	uint32_t mtu; /**< bytes */
+};
+
+struct roce_qp_tx {
+	uint32_t next;   /**< slot of the request sent next */
+	uint32_t tail;   /**< slot of the oldest unacknowledged request */
+	uint32_t begun;  /**< one behind the newest request of which a frame was ever sent */
+	uint32_t psn;    /**< of the next frame */
+	uint32_t una;    /**< oldest unacknowledged */
+	uint32_t max;    /**< one behind the newest PSN ever sent */
+	uint32_t offset; /**< bytes of request next that were sent */
+	uint32_t ssn;    /**< messages begun: sequence number of request next, 24 bits */
+	uint32_t limit;  /**< last ssn the peer has a receive for */
+	uint32_t silent; /**< frames since the last acknowledge request */
+	uint32_t timed_psn;
+	uint64_t timed_at; /**< when timed_psn left; 0: no measurement runs */
+	uint64_t timeout_at; /**< retransmit when nothing is acknowledged until then; ROCE_NEVER: nothing in flight */
+	uint64_t limit_at;    /**< local ACK timeout */
+	uint64_t rnr_at;      /**< receiver not ready: be silent until then; 0: it is ready */
+	uint64_t rto;         /**< retransmission timeout now, ticks */
+	uint64_t ack_timeout; /**< local ACK timeout, ticks; 0: none */
+	uint32_t srtt;        /**< smoothed round trip, ticks, 0: none measured */
+	uint32_t rttvar;
+	uint32_t nak_psn; /**< rewound to by the last sequence NAK */
+	uint8_t retries;  /**< local ACK timeouts left */
+	uint8_t rnr_retries;
+	bool limited; /**< the peer gives credits */
+	bool draining;
+	bool nak_seen; /**< nak_psn is valid: nothing was acknowledged since */
+	bool ready;    /**< on the engine's ready list */
+	bool stuck;    /**< request next cannot be sent: its memory is gone */
+	struct roce_timer timer;
+};
+
+struct roce_qp {
+	struct roce_qp_rx rx __rte_cache_aligned;
+
+	struct roce_wq wq __rte_cache_aligned;
+	struct roce_cq *send_cq;
+	struct roce_qp_tx tx;
+	TAILQ_ENTRY(roce_qp) ready_link;
+	void *owner;
+	struct roce_engine *engine;
+	struct roce_pd *pd;
+
+	struct {
+		uint32_t head;      /**< slot of the next post; the engine reads it */
+		uint32_t tail_seen; /**< lower bound of tx.tail */
+		uint32_t max;       /**< requests */
+		uint16_t max_sge;
+		bool rung; /**< on the doorbell stack; atomic */
+		struct roce_qp *next_rung;
+	} post __rte_cache_aligned;
+
+	struct {
+		struct roce_template template;
+		struct roce_qp_connect connect;
+		struct roce_ip peer;  /**< source of a good frame */
+		struct roce_ip local; /**< its destination */
+		void *conn;
+		struct roce_cq_share *share;
+		struct roce_qp *next_noticed;
+		uint32_t notices; /**< bits 1 << enum roce_notice_kind for the connection manager; atomic */
+		uint32_t first_psn;
+	} cold __rte_cache_aligned;
+};
+
+static_assert(sizeof(struct roce_qp_rx) <= RTE_CACHE_LINE_SIZE, "the responder works in one line");
+static_assert(offsetof(struct roce_qp, wq) % RTE_CACHE_LINE_SIZE == 0,
+		"the requester begins a line");
+static_assert(offsetof(struct roce_qp, post) % RTE_CACHE_LINE_SIZE == 0,
+		"the poster has lines of its own");
+
+/** The queue pair of a number; NULL when there is none. Locked (any engine), valid while the lock is held. */
+static inline struct roce_qp *
+roce_qp_find(const struct roce_domain *domain, uint32_t qpn)
+{
+	struct roce_qp *qp = __atomic_load_n(&domain->qp[qpn & ROCE_QPS_MASK], __ATOMIC_ACQUIRE);
+
+	return qp != NULL && qp->rx.qpn == qpn ? qp : NULL;
+}
+
+/** The engine shall look at this queue pair before the end of the turn. Locked. */
+static inline void
+roce_qp_ready(struct roce_qp *qp)
+{
+	if (!qp->tx.ready) {
+		qp->tx.ready = true;
+		TAILQ_INSERT_TAIL(&qp->engine->ready, qp, ready_link);
+	}
+}
+
+/** Owe the peer an acknowledgement or a NAK. Locked. */
+static inline void
+roce_qp_owe(struct roce_qp *qp, uint8_t what)
+{
+	qp->rx.owes |= what;
+	roce_qp_ready(qp);
+}
+
+/** Requests posted so far, as the engine may see them. */
+static inline uint32_t
+roce_qp_posted(const struct roce_qp *qp)
+{
+	return __atomic_load_n(&qp->post.head, __ATOMIC_ACQUIRE);
+}
+
+/** Begin at RESET: cursors, flags, timer. */
+void roce_qp_init(struct roce_qp *qp);
+
+/** End with a flush what was posted to a broken queue pair. Locked. */
+void roce_qp_flush(struct roce_qp *qp);
+
+/** Tell the owner when a drain was asked for and nothing is unfinished. Locked. */
+void roce_qp_check_drained(struct roce_qp *qp);
+
+/** Ring the doorbell: the engine will look at the queue pair. Any thread. */
+void roce_qp_ring(struct roce_qp *qp);
+
+/** Move every rung queue pair to its engine's ready list. Locked. */
+void roce_engine_answer_doorbells(struct roce_engine *e);
+
+/** Tell the layer above and, when there is a connection, the connection manager. Locked. */
+void roce_qp_notice(struct roce_qp *qp, enum roce_notice_kind kind, int status);
+
+/** Complete the request at the tail. Locked. */
+void roce_qp_complete_send(struct roce_qp *qp, enum ibv_wc_status status);
+
+/** Complete the receive that the queue pair holds; immediate data and flags as in @p like, when given. Locked. */
+void
+roce_qp_complete_recv(struct roce_qp *qp, enum ibv_wc_status status, const struct roce_event *like);
+
+/**
+ * The transport gives up: the oldest request (or nobody, when it was the responder) fails with @p status, the
+ * rest is flushed, the state is ERR and the owner is told. Locked.
+ */
+void roce_qp_break(struct roce_qp *qp, enum ibv_wc_status status, bool request);
+
+/* ---- requester (req.c, ack.c, retry.c) ---- */
+
+/** Frames with requests, at most @p room. Locked. @return how many. */
+uint16_t roce_req_emit(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_t now);
+
+/** Is there a request frame that may be sent now? */
+bool roce_req_wants(const struct roce_qp *qp);
+
+/** Send again from @p psn, which is sent and not acknowledged. */
+void roce_req_rewind(struct roce_qp *qp, uint32_t psn);
+
+/** When the request that cannot be sent is the oldest one: it fails, and with it the connection. */
+void roce_req_unstick(struct roce_qp *qp);
+
+/** An acknowledgement or NAK arrived. Locked. */
+void roce_ack_rx(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now);
+
+/** The first frame after silence, or after a rewind, left. */
+void roce_retry_started(struct roce_qp *qp, uint64_t now);
+
+/** Something new was acknowledged: counters start over. */
+void roce_retry_progress(struct roce_qp *qp, uint64_t now);
+
+/** Be silent for the time of an RNR NAK, then send again from @p psn. */
+void roce_retry_rnr(struct roce_qp *qp, uint32_t psn, uint8_t timer_code, uint64_t now);
+
+/** The timer of the requester. */
+void roce_retry_fire(struct roce_timer *timer, uint64_t now);
+
+/** Values at the start of a connection. */
+void roce_retry_init(struct roce_qp *qp);
+
+/* ---- responder (resp_check.c, resp.c) ---- */
+
+/** What becomes of a request packet. */
+enum roce_verdict {
+	ROCE_ACCEPT = 0,
+	ROCE_DUPLICATE,   /**< executed before: answer again */
+	ROCE_DROP,        /**< a gap was reported already */
+	ROCE_GAP,         /**< first packet behind a gap */
+	ROCE_NOT_READY,   /**< no receive posted */
+	ROCE_INVALID,     /**< the peer broke the protocol */
+	ROCE_TOO_LONG,    /**< message longer than the receive */
+	ROCE_UNSUPPORTED, /**< an operation that this end does not serve */
+};
+
+/** Judge a request packet before it touches memory. Takes the receive of a new message; else no side effect. */
+enum roce_verdict roce_resp_check(struct roce_qp *qp, const struct roce_pkt *pkt);
+
+/** A request arrived. Locked. */
+void roce_resp_rx(struct roce_qp *qp, const struct roce_pkt *pkt);
+
+/** The acknowledgement or NAK that is owed, as a frame; NULL: no frame to be had. Locked. */
+struct rte_mbuf *roce_resp_emit(struct roce_qp *qp);
+
+#endif

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The states of a queue pair: RESET -> RTR -> RTS, ERR from anywhere, back to RESET; and what ends with them. */
+
+#include <errno.h>
+#include <string.h>
+
+#include "engine/qp.h"
+
+#define SPORT_FIRST 0xc000u /**< RoCEv2 entropy ports: 49152..65535 */
+
+void
+roce_qp_init(struct roce_qp *qp)
+{
+	qp->tx = (struct roce_qp_tx){
+		.next = qp->post.head,
+		.tail = qp->post.head,
+		.begun = qp->post.head,
+		.timeout_at = ROCE_NEVER,
+		.limit_at = ROCE_NEVER,
+	};
+	qp->rx.state = ROCE_QP_RESET;
+	qp->rx.verb = ROCE_VERB_NONE;
+	qp->rx.owes = 0;
+	qp->rx.nak_sent = false;
+	qp->rx.holding = false;
+	qp->rx.msn = 0;
+	qp->rx.got = 0;
+	qp->post.tail_seen = qp->post.head;
+	roce_timer_init(&qp->tx.timer, roce_retry_fire);
+}
+
+/* One port a flow, from both ends' numbers, so that the network spreads flows over its paths. */
+static uint16_t
+source_port(uint32_t a, uint32_t b)
+{
+	uint64_t v = (uint64_t)a * b;
+
+	v ^= v >> 20;
+	v ^= v >> 40;
+	return (uint16_t)(SPORT_FIRST | (v & 0x3fff));
+}
+
+static bool
+connect_ok(const struct roce_qp_connect *c)
+{
+	return roce_mtu_bytes(c->path.mtu_code) != 0 && c->retry <= 7 && c->rnr_retry <= 7 &&
+			c->rnr_timer <= 31 && c->ack_timeout <= 31 && c->dest_qp <= ROCE_QPN_MASK &&
+			c->rq_psn <= ROCE_PSN_MASK && c->sq_psn <= ROCE_PSN_MASK &&
+			roce_ip_is_v4(&c->path.src_ip) == roce_ip_is_v4(&c->path.dst_ip);
+}
+
+int
+roce_qp_to_rtr(struct roce_qp *qp, const struct roce_qp_connect *connect)
+{
+	struct roce_path path = connect->path;
+	const struct roce_domain_config *config = &qp->engine->domain->config;
+
+	if (qp->rx.state != ROCE_QP_RESET || !connect_ok(connect))
+		return -EINVAL;
+	qp->cold.connect = *connect;
+	qp->cold.peer = path.dst_ip;
+	qp->cold.local = path.src_ip;
+	if (path.udp_sport == 0)
+		path.udp_sport = source_port(qp->rx.qpn, connect->dest_qp);
+	roce_template_init(&qp->cold.template, &path, connect->dest_qp, config->ip_cksum_offload);
+
+	qp->rx.flow4 = 0;
+	if (roce_ip_is_v4(&path.dst_ip)) {
+		rte_be32_t flow[2] = { path.dst_ip.w[3], path.src_ip.w[3] };
+
+		memcpy(&qp->rx.flow4, flow, sizeof(flow));
+	}
+	qp->rx.mtu = roce_mtu_bytes(path.mtu_code);
+	qp->rx.epsn = connect->rq_psn;
+	qp->tx.psn = connect->sq_psn;
+	qp->tx.una = connect->sq_psn;
+	qp->tx.max = connect->sq_psn;
+	roce_retry_init(qp);
+	__atomic_store_n(&qp->rx.state, ROCE_QP_RTR, __ATOMIC_RELEASE);
+	return 0;
+}
+
+int
+roce_qp_to_rts(struct roce_qp *qp)
+{
+	if (qp->rx.state == ROCE_QP_RTS)
+		return 0;
+	if (qp->rx.state != ROCE_QP_RTR)
+		return -EINVAL;
+	__atomic_store_n(&qp->rx.state, ROCE_QP_RTS, __ATOMIC_RELEASE);
+	roce_qp_ready(qp);
+	return 0;
+}
+
+void
+roce_qp_notice(struct roce_qp *qp, enum roce_notice_kind kind, int status)
+{
+	struct roce_domain *domain = qp->engine->domain;
+	struct roce_qp *top;
+
+	domain->config.notify(domain->config.notify_arg, kind, qp->owner, status);
+	if (qp->cold.conn == NULL)
+		return;
+	/* The connection manager lives on engine 0, whose lock may not be taken here: it finds this stack. */
+	if (__atomic_fetch_or(&qp->cold.notices, 1u << kind, __ATOMIC_ACQ_REL) != 0)
+		return;
+	top = __atomic_load_n(&domain->noticed, __ATOMIC_RELAXED);
+	do {
+		qp->cold.next_noticed = top;
+	} while (!__atomic_compare_exchange_n(
+			&domain->noticed, &top, qp, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+}
+
+void
+roce_qp_complete_send(struct roce_qp *qp, enum ibv_wc_status status)
+{
+	const struct roce_wqe *wqe = roce_wq_slot(&qp->wq, qp->tx.tail);
+
+	if (((wqe->flags & ROCE_WR_SIGNALED) || status != IBV_WC_SUCCESS) && qp->send_cq != NULL) {
+		struct roce_event event = {
+			.wr_id = wqe->wr_id,
+			.owner = qp->owner,
+			.byte_len = wqe->length,
+			.kind = ROCE_EVENT_SEND,
+			.status = (uint8_t)status,
+			.opcode = wqe->opcode,
+		};
+
+		(void)roce_cq_push(qp->send_cq, &event);
+	}
+	/* The poster may write the slot again as soon as it sees the new tail. */
+	__atomic_store_n(&qp->tx.tail, qp->tx.tail + 1, __ATOMIC_RELEASE);
+}
+
+void
+roce_qp_complete_recv(struct roce_qp *qp, enum ibv_wc_status status, const struct roce_event *like)
+{
+	struct roce_event event = {
+		.wr_id = qp->rx.recv->wr_id,
+		.owner = qp->owner,
+		.byte_len = qp->rx.got,
+		.kind = ROCE_EVENT_RECV,
+		.status = (uint8_t)status,
+		.srq_share = qp->rx.share,
+	};
+
+	if (like != NULL) {
+		event.imm = like->imm;
+		event.flags = like->flags;
+	}
+	qp->rx.holding = false;
+	if (likely(qp->rx.cq != NULL))
+		(void)roce_cq_push(qp->rx.cq, &event);
+	else
+		roce_srq_give_back(qp->rx.rq, 1);
+}
+
+/* Receives: the one in use, then, of a queue of its own, all the others. Shared ones stay where they are. */
+static void
+flush_receives(struct roce_qp *qp)
+{
+	qp->rx.got = 0;
+	if (qp->rx.holding)
+		roce_qp_complete_recv(qp, IBV_WC_WR_FLUSH_ERR, NULL);
+	qp->rx.verb = ROCE_VERB_NONE;
+	if (!qp->rx.rq->private_queue)
+		return;
+	while (roce_srq_take(qp->rx.rq, qp->rx.recv))
+		roce_qp_complete_recv(qp, IBV_WC_WR_FLUSH_ERR, NULL);
+}
+
+static void
+flush_requests(struct roce_qp *qp)
+{
+	while (qp->tx.tail != roce_qp_posted(qp))
+		roce_qp_complete_send(qp, IBV_WC_WR_FLUSH_ERR);
+	qp->tx.next = qp->tx.tail;
+	qp->tx.begun = qp->tx.tail;
+	qp->tx.offset = 0;
+	qp->tx.stuck = false;
+	qp->tx.timeout_at = ROCE_NEVER;
+	qp->tx.limit_at = ROCE_NEVER;
+	qp->tx.rnr_at = 0;
+}
+
+void
+roce_qp_check_drained(struct roce_qp *qp)
+{
+	if (!qp->tx.draining || qp->tx.tail != roce_qp_posted(qp))
+		return;
+	qp->tx.draining = false;
+	roce_qp_notice(qp, ROCE_NOTICE_QP_DRAINED, 0);
+}
+
+void
+roce_qp_flush(struct roce_qp *qp)
+{
+	flush_requests(qp);
+	flush_receives(qp);
+}
+
+void
+roce_qp_to_error(struct roce_qp *qp)
+{
+	__atomic_store_n(&qp->rx.state, ROCE_QP_ERR, __ATOMIC_SEQ_CST);
+	roce_timer_cancel(qp->engine->wheel, &qp->tx.timer);
+	qp->tx.draining = false;
+	/* A NAK that explains the end still goes out; an acknowledgement would claim too much. */
+	qp->rx.owes &= ROCE_OWES_NAK;
+	roce_qp_flush(qp);
+}
+
+void
+roce_qp_break(struct roce_qp *qp, enum ibv_wc_status status, bool request)
+{
+	if (request && qp->tx.tail != roce_qp_posted(qp))
+		roce_qp_complete_send(qp, status);
+	roce_qp_to_error(qp);
+	roce_qp_notice(qp, ROCE_NOTICE_QP_BROKEN, status);
+}
+
+void
+roce_qp_to_reset(struct roce_qp *qp)
+{
+	struct roce_engine *e = qp->engine;
+	uint32_t dropped = 0;
+
+	roce_engine_answer_doorbells(e);
+	if (qp->tx.ready)
+		TAILQ_REMOVE(&e->ready, qp, ready_link);
+	roce_timer_cancel(e->wheel, &qp->tx.timer);
+	if (qp->rx.holding)
+		dropped = 1;
+	if (qp->rx.rq->private_queue) {
+		while (roce_srq_take(qp->rx.rq, qp->rx.recv))
+			;
+	} else if (dropped > 0) {
+		roce_srq_give_back(qp->rx.rq, dropped);
+	}
+	__atomic_store_n(&qp->tx.tail, roce_qp_posted(qp), __ATOMIC_RELEASE);
+	roce_qp_init(qp);
+}
+
+void
+roce_qp_drain(struct roce_qp *qp)
+{
+	qp->tx.draining = true;
+	roce_qp_ready(qp);
+}

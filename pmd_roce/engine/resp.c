@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The responder's deeds: place a packet, complete its message, owe an answer. */
+
+#include <rte_branch_prediction.h>
+
+#include "engine/qp.h"
+
+static void
+finish(struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	struct roce_event like = {
+		.imm = (pkt->op->flags & ROCE_OP_IMM) ? roce_pkt_imm(pkt) : 0,
+		.flags = (uint8_t)(((pkt->op->flags & ROCE_OP_IMM) ? ROCE_EVENT_IMM : 0) |
+				(pkt->solicited ? ROCE_EVENT_SOLICITED : 0)),
+	};
+
+	qp->rx.verb = ROCE_VERB_NONE;
+	qp->rx.msn = roce_psn_add(qp->rx.msn, 1);
+	qp->engine->stats.rx_send_requests++;
+	roce_qp_complete_recv(qp, IBV_WC_SUCCESS, &like);
+}
+
+/* The peer, or our own memory, made the connection useless: say so with a NAK and end it. */
+static __rte_noinline void
+refuse(struct roce_qp *qp, enum roce_nak code, enum ibv_wc_status status)
+{
+	qp->rx.syndrome = (uint8_t)(ROCE_AETH_NAK | code);
+	roce_qp_owe(qp, ROCE_OWES_NAK);
+	if (qp->rx.holding && status != IBV_WC_SUCCESS)
+		roce_qp_complete_recv(qp, status, NULL);
+	roce_qp_break(qp, status != IBV_WC_SUCCESS ? status : IBV_WC_REM_INV_REQ_ERR, false);
+}
+
+static __rte_noinline void
+answer_otherwise(struct roce_qp *qp, enum roce_verdict verdict)
+{
+	struct roce_stats *stats = &qp->engine->stats;
+
+	switch (verdict) {
+	case ROCE_DUPLICATE:
+		roce_qp_owe(qp, ROCE_OWES_ACK);
+		break;
+	case ROCE_GAP:
+		qp->rx.syndrome = ROCE_AETH_NAK | ROCE_NAK_PSN_SEQUENCE;
+		roce_qp_owe(qp, ROCE_OWES_NAK);
+		break;
+	case ROCE_NOT_READY:
+		stats->rnr_nak_sent++;
+		qp->rx.syndrome = (uint8_t)(ROCE_AETH_RNR | qp->cold.connect.rnr_timer);
+		roce_qp_owe(qp, ROCE_OWES_NAK);
+		break;
+	case ROCE_TOO_LONG:
+		stats->resp_local_length_error++;
+		refuse(qp, ROCE_NAK_INVALID_REQUEST, IBV_WC_LOC_LEN_ERR);
+		break;
+	case ROCE_INVALID:
+	case ROCE_UNSUPPORTED:
+		stats->resp_invalid_request++;
+		refuse(qp, ROCE_NAK_INVALID_REQUEST, IBV_WC_SUCCESS);
+		break;
+	default:
+		break;
+	}
+}
+
+void
+roce_resp_rx(struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	struct roce_qp_rx *rx = &qp->rx;
+	struct roce_engine *e = qp->engine;
+	enum roce_verdict verdict = roce_resp_check(qp, pkt);
+
+	if (unlikely(verdict != ROCE_ACCEPT)) {
+		answer_otherwise(qp, verdict);
+		return;
+	}
+	if (unlikely(roce_sge_copy_in(&e->domain->keys, rx->rq->pd, rx->recv->sge, rx->got, pkt->m,
+				     pkt->payload_off, pkt->payload_len) != 0)) {
+		e->stats.resp_local_protection_error++;
+		refuse(qp, ROCE_NAK_REMOTE_OPERATIONAL, IBV_WC_LOC_PROT_ERR);
+		return;
+	}
+	rx->epsn = roce_psn_add(rx->epsn, 1);
+	rx->got += pkt->payload_len;
+	e->stats.rx_bytes += pkt->payload_len;
+	/* What was reported missing is here: the old NAK must not go out any more. */
+	rx->owes &= (uint8_t)~ROCE_OWES_NAK;
+	if (pkt->op->flags & ROCE_OP_END)
+		finish(qp, pkt);
+	else
+		rx->verb = pkt->op->verb;
+	if (pkt->ack_req)
+		roce_qp_owe(qp, ROCE_OWES_ACK);
+}
+
+/* A shared queue gives no credits: what one connection was promised another may take. */
+static uint8_t
+ack_syndrome(const struct roce_qp *qp)
+{
+	if (!qp->rx.rq->private_queue)
+		return ROCE_AETH_ACK | ROCE_CREDIT_INVALID;
+	return (uint8_t)(ROCE_AETH_ACK | roce_credit_encode(roce_srq_available(qp->rx.rq)));
+}
+
+struct rte_mbuf *
+roce_resp_emit(struct roce_qp *qp)
+{
+	bool nak = qp->rx.owes & ROCE_OWES_NAK;
+	struct roce_frame_spec spec = {
+		.psn = nak ? qp->rx.epsn : roce_psn_add(qp->rx.epsn, ROCE_PSN_MASK),
+		.opcode = IBV_OPCODE_RC_ACKNOWLEDGE,
+	};
+	struct rte_mbuf *m = roce_engine_frame(qp->engine);
+	struct roce_aeth *aeth;
+
+	if (unlikely(m == NULL))
+		return NULL;
+	aeth = (struct roce_aeth *)roce_frame_build(m, &qp->cold.template, &spec);
+	aeth->syndrome_msn = roce_aeth_pack(nak ? qp->rx.syndrome : ack_syndrome(qp), qp->rx.msn);
+	roce_icrc_put(m, &qp->cold.template);
+	qp->rx.owes = 0;
+	qp->engine->stats.tx_acks++;
+	return m;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The responder's judgement, in the order of IBTA Vol 1, 9.7.4.1: sequence, opcode, length, resources. */
+
+#include <rte_branch_prediction.h>
+
+#include "engine/qp.h"
+
+/* A first or middle packet carries exactly one path MTU, a last packet at least one byte. */
+static bool
+length_ok(const struct roce_qp_rx *rx, const struct roce_pkt *pkt)
+{
+	uint16_t flags = pkt->op->flags;
+
+	if (!(flags & ROCE_OP_END))
+		return pkt->payload_len == rx->mtu;
+	if (!(flags & ROCE_OP_START) && pkt->payload_len == 0)
+		return false;
+	return pkt->payload_len <= rx->mtu;
+}
+
+/* A message starts exactly when none is in progress, and goes on as what it started. */
+static bool
+order_ok(const struct roce_qp_rx *rx, const struct roce_pkt *pkt)
+{
+	if (pkt->op->flags & ROCE_OP_START)
+		return rx->verb == ROCE_VERB_NONE;
+	return rx->verb == pkt->op->verb;
+}
+
+/* Behind the expected PSN: everything before it was executed. Ahead: something is missing, reported once. */
+static __rte_noinline enum roce_verdict
+out_of_order(struct roce_qp *qp, int32_t ahead)
+{
+	if (ahead < 0) {
+		qp->engine->stats.duplicate_request++;
+		return ROCE_DUPLICATE;
+	}
+	qp->engine->stats.out_of_sequence++;
+	if (qp->rx.nak_sent)
+		return ROCE_DROP;
+	qp->rx.nak_sent = true;
+	return ROCE_GAP;
+}
+
+enum roce_verdict
+roce_resp_check(struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	struct roce_qp_rx *rx = &qp->rx;
+	int32_t ahead = roce_psn_diff(pkt->psn, rx->epsn);
+
+	if (unlikely(ahead != 0))
+		return out_of_order(qp, ahead);
+	rx->nak_sent = false;
+	if (unlikely(pkt->op->verb != ROCE_VERB_SEND || (pkt->op->flags & ROCE_OP_IETH)))
+		return ROCE_UNSUPPORTED;
+	if (unlikely(!order_ok(rx, pkt) || !length_ok(rx, pkt)))
+		return ROCE_INVALID;
+	if (pkt->op->flags & ROCE_OP_START) {
+		if (unlikely(!roce_srq_take(rx->rq, rx->recv))) {
+			qp->engine->stats.out_of_buffer++;
+			rx->nak_sent = true;
+			return ROCE_NOT_READY;
+		}
+		rx->holding = true;
+		rx->got = 0;
+	}
+	if (unlikely(rx->recv->length - rx->got < pkt->payload_len))
+		return ROCE_TOO_LONG;
+	return ROCE_ACCEPT;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * When nothing comes back.
+ *
+ * The local ACK timeout and its retry count decide when a connection is given up, as negotiated (IBTA Vol 1,
+ * 9.9.2.1): only a whole timeout without any progress uses up a retry. Inside it the requester sends again as soon
+ * as the measured round trip says that the answer is overdue (RFC 6298, doubling each time), so a lost frame costs
+ * a round trip and not the tens of milliseconds of the timeout.
+ *
+ * The timer entry is lazy: progress only moves timeout_at, and the entry follows when it fires.
+ */
+
+#include <rte_common.h>
+
+#include "engine/qp.h"
+
+#define RTO_MIN_US     1000u
+#define RTO_INITIAL_US 4000u
+
+static uint64_t
+ticks_of_us(const struct roce_qp *qp, uint64_t us)
+{
+	return us * qp->engine->domain->config.hz / 1000000;
+}
+
+static uint64_t
+ack_timeout_ticks(const struct roce_qp *qp, uint8_t code)
+{
+	uint64_t ns = roce_ack_timeout_ns(code);
+
+	/* In two steps: the longest timeout times a gigahertz clock does not fit 64 bits. */
+	return ns / 1000 * (qp->engine->domain->config.hz / 1000) / 1000;
+}
+
+/* The retransmission timeout that the measurements ask for, never above the local ACK timeout. */
+static uint64_t
+measured_rto(const struct roce_qp *qp)
+{
+	const struct roce_qp_tx *tx = &qp->tx;
+	uint64_t rto = ticks_of_us(qp, RTO_INITIAL_US);
+
+	if (tx->srtt != 0)
+		rto = RTE_MAX((uint64_t)tx->srtt + 4 * (uint64_t)tx->rttvar,
+				ticks_of_us(qp, RTO_MIN_US));
+	return RTE_MIN(rto, tx->ack_timeout);
+}
+
+void
+roce_retry_init(struct roce_qp *qp)
+{
+	const struct roce_qp_connect *c = &qp->cold.connect;
+
+	qp->tx.ack_timeout = ack_timeout_ticks(qp, c->ack_timeout);
+	qp->tx.retries = c->retry;
+	qp->tx.rnr_retries = c->rnr_retry;
+	qp->tx.rto = measured_rto(qp);
+	qp->tx.ssn = 1;
+}
+
+/* Have the entry fire no later than @p at. */
+static void
+watch(struct roce_qp *qp, uint64_t at)
+{
+	if (!roce_timer_armed(&qp->tx.timer) || qp->tx.timer.deadline > at)
+		roce_timer_arm(qp->engine->wheel, &qp->tx.timer, at);
+}
+
+void
+roce_retry_started(struct roce_qp *qp, uint64_t now)
+{
+	struct roce_qp_tx *tx = &qp->tx;
+
+	if (tx->ack_timeout == 0)
+		return;
+	tx->timeout_at = now + tx->rto;
+	if (tx->limit_at == ROCE_NEVER)
+		tx->limit_at = now + tx->ack_timeout;
+	watch(qp, tx->timeout_at);
+}
+
+void
+roce_retry_progress(struct roce_qp *qp, uint64_t now)
+{
+	struct roce_qp_tx *tx = &qp->tx;
+
+	tx->retries = qp->cold.connect.retry;
+	tx->rnr_retries = qp->cold.connect.rnr_retry;
+	tx->nak_seen = false;
+	if (tx->ack_timeout == 0)
+		return;
+	tx->rto = measured_rto(qp);
+	if (tx->una == tx->max) {
+		tx->timeout_at = ROCE_NEVER;
+		tx->limit_at = ROCE_NEVER;
+		return;
+	}
+	tx->timeout_at = now + tx->rto;
+	tx->limit_at = now + tx->ack_timeout;
+}
+
+void
+roce_retry_rnr(struct roce_qp *qp, uint32_t psn, uint8_t timer_code, uint64_t now)
+{
+	struct roce_qp_tx *tx = &qp->tx;
+
+	roce_req_rewind(qp, psn);
+	tx->rnr_at = now + ticks_of_us(qp, roce_rnr_timer_us(timer_code));
+	/* The peer is alive: no acknowledgement is overdue until something is sent again. */
+	tx->timeout_at = ROCE_NEVER;
+	tx->limit_at = ROCE_NEVER;
+	tx->nak_seen = false;
+	watch(qp, tx->rnr_at);
+}
+
+static void
+timed_out(struct roce_qp *qp, uint64_t now)
+{
+	struct roce_qp_tx *tx = &qp->tx;
+	struct roce_stats *stats = &qp->engine->stats;
+
+	if (now >= tx->limit_at) {
+		stats->local_ack_timeout_err++;
+		if (tx->retries == 0) {
+			stats->req_transport_retries_exceeded++;
+			roce_qp_break(qp, IBV_WC_RETRY_EXC_ERR, true);
+			return;
+		}
+		tx->retries--;
+		tx->limit_at = now + tx->ack_timeout;
+	} else {
+		stats->early_retransmits++;
+	}
+	tx->rto = RTE_MIN(tx->rto * 2, tx->ack_timeout);
+	tx->timeout_at = RTE_MIN(now + tx->rto, tx->limit_at);
+	tx->nak_seen = false;
+	roce_req_rewind(qp, tx->una);
+}
+
+void
+roce_retry_fire(struct roce_timer *timer, uint64_t now)
+{
+	struct roce_qp *qp = container_of(timer, struct roce_qp, tx.timer);
+	struct roce_qp_tx *tx = &qp->tx;
+
+	if (tx->rnr_at != 0 && now >= tx->rnr_at) {
+		tx->rnr_at = 0;
+		roce_qp_ready(qp);
+	}
+	if (now >= tx->timeout_at)
+		timed_out(qp, now);
+	if (qp->rx.state != ROCE_QP_RTS && qp->rx.state != ROCE_QP_RTR)
+		return;
+	if (tx->rnr_at != 0)
+		watch(qp, tx->rnr_at);
+	if (tx->timeout_at != ROCE_NEVER)
+		watch(qp, tx->timeout_at);
+}

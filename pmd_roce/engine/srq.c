@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+#include <string.h>
+
+#include <rte_branch_prediction.h>
+
+#include "engine/srq.h"
+
+#define SRQ_MAX_WR (1u << 20)
+
+int
+roce_srq_create(struct roce_pd *pd, uint32_t max_wr, uint32_t max_sge, struct roce_srq **srq)
+{
+	struct roce_domain *domain = pd->domain;
+	struct roce_srq *s;
+	uint32_t slots;
+
+	if (max_wr == 0 || max_wr > SRQ_MAX_WR || max_sge == 0 || max_sge > ROCE_SGE_MAX)
+		return -EINVAL;
+	s = roce_alloc(domain, sizeof(*s));
+	if (s == NULL)
+		return -ENOMEM;
+	slots = rte_align32pow2(max_wr);
+	s->stride = (uint32_t)(sizeof(struct roce_rwqe) + max_sge * sizeof(struct roce_sge));
+	s->ring = roce_alloc(domain, (size_t)slots * s->stride);
+	if (s->ring == NULL) {
+		roce_free(domain, s);
+		return -ENOMEM;
+	}
+	s->domain = domain;
+	s->pd = pd;
+	s->mask = slots - 1;
+	s->max_sge = max_sge;
+	s->max = max_wr;
+	__atomic_fetch_add(&pd->users, 1, __ATOMIC_RELAXED);
+	*srq = s;
+	return 0;
+}
+
+int
+roce_srq_destroy(struct roce_srq *srq)
+{
+	struct roce_cq_share *share, *next;
+
+	if (srq->users != 0)
+		return -EBUSY;
+	/* Events that wait for their reap keep their share; it only loses its queue. */
+	for (share = srq->shares; share != NULL; share = next) {
+		next = share->next;
+		rte_spinlock_lock(&share->cq->shares_lock);
+		share->srq = NULL;
+		rte_spinlock_unlock(&share->cq->shares_lock);
+	}
+	__atomic_fetch_sub(&srq->pd->users, 1, __ATOMIC_RELEASE);
+	roce_free(srq->domain, srq->ring);
+	roce_free(srq->domain, srq);
+	return 0;
+}
+
+static inline struct roce_rwqe *
+slot_at(const struct roce_srq *srq, uint32_t index)
+{
+	return (struct roce_rwqe *)(srq->ring + (size_t)(index & srq->mask) * srq->stride);
+}
+
+/* Everything ever reaped. Under post_lock. */
+static uint32_t
+count_reaped(struct roce_srq *srq)
+{
+	uint32_t reaped = srq->reaped_silent;
+
+	for (struct roce_cq_share *share = srq->shares; share != NULL; share = share->next)
+		reaped += __atomic_load_n(&share->reaped, __ATOMIC_ACQUIRE);
+	srq->reaped_seen = reaped;
+	return reaped;
+}
+
+static inline bool
+is_full(struct roce_srq *srq)
+{
+	/* A queue pair's own queue promises its depth in receives not yet used, whoever reaps them. */
+	if (srq->private_queue)
+		return srq->posted - __atomic_load_n(&srq->taken, __ATOMIC_ACQUIRE) >= srq->max;
+	if (likely(srq->posted - srq->reaped_seen < srq->max))
+		return false;
+	return srq->posted - count_reaped(srq) >= srq->max;
+}
+
+/* Judged now, and again when data arrives: the region may end in between. */
+static inline int
+check_pieces(const struct roce_srq *srq, const struct roce_recv_wr *wr, uint32_t *length)
+{
+	uint64_t sum = 0;
+
+	if (unlikely(wr->num_sge > srq->max_sge))
+		return -EINVAL;
+	for (uint32_t i = 0; i < wr->num_sge; i++) {
+		int rc = roce_keys_check(
+				&srq->domain->keys, srq->pd, &wr->sg[i], IBV_ACCESS_LOCAL_WRITE);
+
+		if (unlikely(rc != 0))
+			return rc;
+		sum += wr->sg[i].length;
+	}
+	*length = (uint32_t)RTE_MIN(sum, (uint64_t)ROCE_MSG_MAX);
+	return 0;
+}
+
+int
+roce_srq_post(struct roce_srq *srq, const struct roce_recv_wr *wr)
+{
+	struct roce_rwqe *slot;
+	uint32_t length;
+	int rc = check_pieces(srq, wr, &length);
+
+	if (unlikely(rc != 0))
+		return rc;
+	rte_spinlock_lock(&srq->post_lock);
+	if (unlikely(is_full(srq))) {
+		rte_spinlock_unlock(&srq->post_lock);
+		return -ENOSPC;
+	}
+	slot = slot_at(srq, srq->posted);
+	slot->wr_id = wr->wr_id;
+	slot->length = length;
+	slot->num_sge = wr->num_sge;
+	for (uint32_t i = 0; i < wr->num_sge; i++)
+		slot->sge[i] = wr->sg[i];
+	__atomic_store_n(&srq->posted, srq->posted + 1, __ATOMIC_RELEASE);
+	rte_spinlock_unlock(&srq->post_lock);
+	return 0;
+}
+
+void
+roce_srq_query(struct roce_srq *srq, struct roce_srq_counts *counts)
+{
+	uint32_t reaped, taken;
+
+	rte_spinlock_lock(&srq->post_lock);
+	/* Reaped before taken: a reap that happens in between was taken too, so the order of the counts holds. */
+	reaped = count_reaped(srq);
+	taken = __atomic_load_n(&srq->taken, __ATOMIC_ACQUIRE);
+	*counts = (struct roce_srq_counts){
+		.max = srq->max,
+		.available = srq->posted - taken,
+		.outstanding = srq->posted - reaped,
+	};
+	rte_spinlock_unlock(&srq->post_lock);
+}
+
+bool
+roce_srq_take(struct roce_srq *srq, struct roce_recv *recv)
+{
+	bool locked = srq->domain->shared;
+	uint32_t taken;
+	bool found;
+
+	if (locked)
+		rte_spinlock_lock(&srq->take_lock);
+	taken = srq->taken;
+	found = __atomic_load_n(&srq->posted, __ATOMIC_ACQUIRE) != taken;
+	if (likely(found)) {
+		const struct roce_rwqe *slot = slot_at(srq, taken);
+
+		recv->wr_id = slot->wr_id;
+		recv->length = slot->length;
+		recv->num_sge = slot->num_sge;
+		for (uint32_t i = 0; i < slot->num_sge; i++)
+			recv->sge[i] = slot->sge[i];
+		__atomic_store_n(&srq->taken, taken + 1, __ATOMIC_RELEASE);
+	}
+	if (locked)
+		rte_spinlock_unlock(&srq->take_lock);
+	return found;
+}
+
+void
+roce_srq_give_back(struct roce_srq *srq, uint32_t n)
+{
+	if (srq == NULL)
+		return;
+	rte_spinlock_lock(&srq->post_lock);
+	srq->reaped_silent += n;
+	rte_spinlock_unlock(&srq->post_lock);
+}
+
+int
+roce_srq_attach(struct roce_srq *srq, struct roce_cq *cq, struct roce_cq_share **share)
+{
+	int rc = 0;
+
+	*share = NULL;
+	rte_spinlock_lock(&srq->post_lock);
+	if (cq != NULL) {
+		*share = roce_cq_share_get(cq, srq);
+		rc = *share != NULL ? 0 : -ENOMEM;
+	}
+	if (rc == 0)
+		srq->users++;
+	rte_spinlock_unlock(&srq->post_lock);
+	return rc;
+}
+
+void
+roce_srq_detach(struct roce_srq *srq, struct roce_cq_share *share)
+{
+	rte_spinlock_lock(&srq->post_lock);
+	if (share != NULL)
+		roce_cq_share_put(share);
+	srq->users--;
+	rte_spinlock_unlock(&srq->post_lock);
+}
+
+void
+roce_srq_forget(struct roce_cq_share *share)
+{
+	struct roce_srq *srq = share->srq;
+	struct roce_cq_share **link;
+
+	if (srq == NULL)
+		return;
+	rte_spinlock_lock(&srq->post_lock);
+	for (link = &srq->shares; *link != share; link = &(*link)->next)
+		;
+	*link = share->next;
+	srq->reaped_silent += share->reaped;
+	rte_spinlock_unlock(&srq->post_lock);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROCE_ENGINE_SRQ_H
+#define ROCE_ENGINE_SRQ_H
+
+/**
+ * @file
+ * Receive queue, shared by queue pairs of any engines of a domain, or a queue
+ * pair's own.
+ *
+ * A ring of receive descriptors and three counters that only grow:
+ *
+ *   posted    by posters, under post_lock
+ *   taken     by queue pairs; under take_lock when the domain has several engines
+ *   reaped    by the consumers of completion queues: the sum of all shares (cq.h)
+ *             and of what was reaped without a completion
+ *
+ *   available = posted - taken, outstanding = posted - reaped.
+ *
+ * Posting is bounded by outstanding, so a slot is free long before it is written
+ * again: the reap of its completion happened after the take.
+ */
+
+#include <rte_spinlock.h>
+
+#include "engine/cq.h"
+#include "engine/engine_pvt.h"
+
+/** A receive descriptor in the ring. */
+struct roce_rwqe {
+	uint64_t wr_id;
+	uint32_t length; /**< sum of the pieces */
+	uint32_t num_sge;
+	struct roce_sge sge[];
+};
+
+/** A receive that a queue pair took: its own copy. */
+struct roce_recv {
+	uint64_t wr_id;
+	uint32_t length;
+	uint32_t num_sge;
+	struct roce_sge sge[];
+};
+
+struct roce_srq {
+	struct roce_domain *domain;
+	struct roce_pd *pd;
+	uint8_t *ring;
+	uint32_t mask;
+	uint32_t stride; /**< bytes of a descriptor */
+	uint32_t max_sge;
+	uint32_t max;
+	bool private_queue; /**< of one queue pair: gives credits, is flushed with it */
+	uint32_t users;     /**< queue pairs; under post_lock */
+
+	rte_spinlock_t post_lock __rte_cache_aligned;
+	uint32_t posted;
+	uint32_t reaped_seen;         /**< lower bound of reaped; under post_lock */
+	uint32_t reaped_silent;       /**< without a completion; under post_lock */
+	struct roce_cq_share *shares; /**< under post_lock */
+
+	rte_spinlock_t take_lock __rte_cache_aligned;
+	uint32_t taken;
+};
+
+/** Receives that can be taken now. Exact under the engine lock of a domain with one engine. */
+static inline uint32_t
+roce_srq_available(const struct roce_srq *srq)
+{
+	return __atomic_load_n(&srq->posted, __ATOMIC_ACQUIRE) -
+			__atomic_load_n(&srq->taken, __ATOMIC_RELAXED);
+}
+
+/**
+ * Take the oldest receive. Locked (any engine).
+ * @param recv room for max_sge pieces. @return false: empty.
+ */
+bool roce_srq_take(struct roce_srq *srq, struct roce_recv *recv);
+
+/** A taken receive ended without a completion: it counts as reaped. */
+void roce_srq_give_back(struct roce_srq *srq, uint32_t n);
+
+/** One queue pair more, whose receives complete on @p cq (may be NULL). @return 0; -ENOMEM. */
+int roce_srq_attach(struct roce_srq *srq, struct roce_cq *cq, struct roce_cq_share **share);
+void roce_srq_detach(struct roce_srq *srq, struct roce_cq_share *share);
+
+/** The completion queue of a share goes away: what was reaped there stays counted. */
+void roce_srq_forget(struct roce_cq_share *share);
+
+#endif

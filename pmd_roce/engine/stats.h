@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROCE_ENGINE_STATS_H
+#define ROCE_ENGINE_STATS_H
+
+/**
+ * @file
+ * Counters of one engine, written by its turner alone. stats.def is the list.
+ */
+
+#include <stdint.h>
+
+struct roce_stats {
+#define STAT(name, unit, meaning) uint64_t name;
+#include "engine/stats.def"
+#undef STAT
+};
+
+#endif

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROCE_ENGINE_VERBS_H
+#define ROCE_ENGINE_VERBS_H
+
+/**
+ * @file
+ * The upper seam of the engine, in the vocabulary of verbs: protection domains,
+ * memory regions, completion queues, shared receive queues and queue pairs of
+ * one domain (an adapter of one or more engines).
+ *
+ * Threads. Create and destroy calls take the locks they need and may come from
+ * any thread that holds no engine lock. Posting and polling take no engine
+ * lock: one thread at a time per queue pair and per completion queue; any
+ * number of threads may post to one shared receive queue. A call marked
+ * "locked" wants the lock of the object's engine (engine.h) held by the caller.
+ * Locks are taken in ascending engine index.
+ *
+ * Control calls return 0 or a negative errno and change nothing when they fail.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <infiniband/verbs.h> /* enumerators only: IBV_WC_*, IBV_WR_*, IBV_ACCESS_* */
+
+#include "wire/frame.h"
+
+struct roce_domain;
+struct roce_engine;
+struct roce_pd;
+struct roce_mr;
+struct roce_cq;
+struct roce_srq;
+struct roce_qp;
+
+/** A piece of registered memory: start address, bytes, key of the region. */
+struct roce_sge {
+	uint64_t addr;
+	uint32_t length;
+	uint32_t lkey;
+};
+
+/* ---- completion events ---- */
+
+enum roce_event_kind {
+	ROCE_EVENT_NONE = 0,
+	ROCE_EVENT_SEND, /**< a request of the send queue ended */
+	ROCE_EVENT_RECV, /**< a receive ended */
+	ROCE_EVENT_USER =
+			16, /**< first kind that belongs to the layer above; the engine only carries it */
+};
+
+#define ROCE_EVENT_IMM       0x01 /**< imm holds immediate data */
+#define ROCE_EVENT_SOLICITED 0x02 /**< the sender asked to wake the receiver */
+
+/** What a completion queue holds. The engine never looks behind @c owner. */
+struct roce_event {
+	uint64_t wr_id;    /**< cookie of the request */
+	void *owner;       /**< owner of the queue pair */
+	uint32_t byte_len; /**< bytes of the message; undefined unless status is IBV_WC_SUCCESS */
+	uint32_t imm;      /**< immediate data as on the wire (big endian) */
+	uint8_t kind;      /**< enum roce_event_kind */
+	uint8_t status;    /**< enum ibv_wc_status */
+	uint8_t flags;     /**< ROCE_EVENT_* */
+	uint8_t opcode;    /**< ROCE_EVENT_SEND: enum ibv_wr_opcode; user kinds: theirs */
+	uint16_t srq_share; /**< engine's own: which share of a shared receive queue the reap is booked on; 0 none */
+	uint16_t reserved;
+};
+
+static_assert(sizeof(struct roce_event) == 32, "a completion queue entry is half a cache line");
+
+/* ---- protection domain, memory region ---- */
+
+int roce_pd_create(struct roce_domain *domain, struct roce_pd **pd);
+
+/** @return 0; -EBUSY while a region, queue pair or shared receive queue uses it. */
+int roce_pd_destroy(struct roce_pd *pd);
+
+/**
+ * Register user memory.
+ *
+ * @param addr,len  the memory; it stays the caller's and must outlive the region. len > 0, no wrap.
+ * @param access    IBV_ACCESS_LOCAL_WRITE | REMOTE_WRITE | REMOTE_READ | REMOTE_ATOMIC; local read is implied.
+ * @return 0; -EINVAL; -ENOMEM (memory, or the key table is full).
+ */
+int roce_mr_create(struct roce_pd *pd, uint64_t addr, uint64_t len, unsigned int access,
+		struct roce_mr **mr);
+
+/** Key of a region, as local and as remote key: 24-bit index, 8-bit tag. */
+uint32_t roce_mr_key(const struct roce_mr *mr);
+
+/**
+ * End a region: later uses of its key fail. When the call returns no engine touches its memory any more.
+ * Takes the lock of every engine of the domain once.
+ */
+void roce_mr_destroy(struct roce_mr *mr);
+
+/* ---- completion queue ---- */
+
+/**
+ * @param depth  events it holds, at least 1.
+ * @param owner  handed to notify() when it overflows.
+ */
+int roce_cq_create(struct roce_domain *domain, uint32_t depth, void *owner, struct roce_cq **cq);
+
+/** @return 0; -EBUSY while a queue pair feeds it. Events left inside are dropped (and booked as reaped). */
+int roce_cq_destroy(struct roce_cq *cq);
+
+/** Take up to @p n events, oldest first. One thread at a time. @return how many. */
+unsigned int roce_cq_poll(struct roce_cq *cq, struct roce_event *events, unsigned int n);
+
+/** Events waiting; exact when nothing else moves. */
+unsigned int roce_cq_count(const struct roce_cq *cq);
+
+/** Events it can hold. */
+uint32_t roce_cq_depth(const struct roce_cq *cq);
+
+/**
+ * Add an event. Locked: the caller holds the lock of any engine of the domain.
+ * @return true; false: full, the event is lost and the overflow was notified.
+ */
+bool roce_cq_push(struct roce_cq *cq, const struct roce_event *event);
+
+/* ---- shared receive queue ---- */
+
+struct roce_srq_counts {
+	uint32_t max;         /**< receives it holds */
+	uint32_t available;   /**< a queue pair can take now */
+	uint32_t outstanding; /**< posted and not yet reaped: on the queue, held, or completed */
+};
+
+/** A receive to post. */
+struct roce_recv_wr {
+	uint64_t wr_id;
+	const struct roce_sge *sg; /**< copied before the call returns */
+	uint32_t num_sge;
+};
+
+/**
+ * @param max_wr   receives it holds: exactly that many may be outstanding. 1..2^20.
+ * @param max_sge  pieces of one receive, 1..ROCE_SGE_MAX.
+ */
+int roce_srq_create(struct roce_pd *pd, uint32_t max_wr, uint32_t max_sge, struct roce_srq **srq);
+
+/** @return 0; -EBUSY while a queue pair is attached. Receives left on it vanish without completion. */
+int roce_srq_destroy(struct roce_srq *srq);
+
+/**
+ * Post a receive. Any thread, any number of threads at once.
+ *
+ * @return 0; -EINVAL too many pieces; -ENOSPC as many outstanding as it holds; -EACCES key unknown or not
+ *   writable; -EPERM region of another protection domain; -ERANGE outside the region.
+ */
+int roce_srq_post(struct roce_srq *srq, const struct roce_recv_wr *wr);
+
+/** Exact counts; 0 <= available <= outstanding <= max holds for every answer. Any thread. */
+void roce_srq_query(struct roce_srq *srq, struct roce_srq_counts *counts);
+
+/* ---- queue pair ---- */
+
+#define ROCE_SGE_MAX 32 /**< pieces of one request or receive */
+#define ROCE_MSG_MAX (1u << 31)
+
+enum roce_qp_state {
+	ROCE_QP_RESET = 1,
+	ROCE_QP_RTR, /**< receives; sends when the peer is known to be ready */
+	ROCE_QP_RTS,
+	ROCE_QP_ERR, /**< everything posted is flushed */
+};
+
+struct roce_qp_attr {
+	struct roce_pd *pd;
+	struct roce_cq *send_cq; /**< NULL: nobody wants to know */
+	struct roce_cq *recv_cq; /**< NULL: likewise */
+	struct roce_srq *srq;    /**< NULL: a receive queue of its own of max_recv_wr */
+	uint32_t max_send_wr;
+	uint32_t max_recv_wr;
+	uint16_t max_send_sge;
+	uint16_t max_recv_sge;
+	void *owner; /**< stands in every event of the queue pair */
+};
+
+int
+roce_qp_create(struct roce_domain *domain, const struct roce_qp_attr *attr, struct roce_qp **qp);
+
+/**
+ * End a queue pair in any state. Requests and receives it holds end without completion: a receive taken
+ * from a shared receive queue counts as reaped. Its number is not used again soon.
+ */
+void roce_qp_destroy(struct roce_qp *qp);
+
+/** What a connection fixes. */
+struct roce_qp_connect {
+	struct roce_path path; /**< udp_sport 0: chosen from the two QP numbers */
+	uint32_t dest_qp;
+	uint32_t rq_psn;            /**< first PSN the peer sends */
+	uint32_t sq_psn;            /**< first PSN we send */
+	uint8_t retry;              /**< 0..7 local ACK timeouts in a row without progress */
+	uint8_t rnr_retry;          /**< 0..6; 7 for ever */
+	uint8_t rnr_timer;          /**< code 0..31 that our RNR NAKs carry */
+	uint8_t ack_timeout;        /**< code 0..31; 0 never */
+	uint8_t max_rd_atomic;      /**< READs and atomics we may have outstanding */
+	uint8_t max_dest_rd_atomic; /**< the peer may have outstanding */
+};
+
+/** RESET to RTR. Locked. @return 0; -EINVAL wrong state or attribute. */
+int roce_qp_to_rtr(struct roce_qp *qp, const struct roce_qp_connect *connect);
+
+/** RTR to RTS. Locked. @return 0 (also when it is there already); -EINVAL. */
+int roce_qp_to_rts(struct roce_qp *qp);
+
+/** Any state to ERR: what is posted is flushed in order to its completion queue before this returns. Locked. */
+void roce_qp_to_error(struct roce_qp *qp);
+
+/** Any state to RESET: what is posted is dropped without completion. Locked. */
+void roce_qp_to_reset(struct roce_qp *qp);
+
+/**
+ * Graceful end: notify ROCE_NOTICE_QP_DRAINED once when no request is unfinished (at once from the next
+ * turn when there is none). Locked.
+ */
+void roce_qp_drain(struct roce_qp *qp);
+
+uint32_t roce_qp_number(const struct roce_qp *qp);
+enum roce_qp_state roce_qp_state(const struct roce_qp *qp);
+struct roce_engine *roce_qp_engine(const struct roce_qp *qp);
+
+/** First PSN this end should offer: random, or the configured one. */
+uint32_t roce_qp_first_psn(const struct roce_qp *qp);
+
+/** The connection that belongs to a queue pair; the engine only carries it. Locked. */
+void roce_qp_set_conn(struct roce_qp *qp, void *conn);
+
+/** Requests not finished yet; receives posted to its own queue or held from a shared one. */
+void roce_qp_depth(const struct roce_qp *qp, uint32_t *requests, uint32_t *receives);
+
+#define ROCE_WR_SIGNALED  0x01 /**< an event on success; failures always make one */
+#define ROCE_WR_SOLICITED 0x02
+#define ROCE_WR_FENCE     0x04
+
+/** A request to post. */
+struct roce_wr {
+	uint64_t wr_id;
+	const struct roce_sge *
+			sg; /**< copied before the call returns; the memory is read until completion */
+	uint32_t num_sge;
+	uint32_t imm;   /**< big endian immediate data, or the key to invalidate */
+	uint8_t opcode; /**< enum ibv_wr_opcode; in this release SEND and SEND_WITH_IMM */
+	uint8_t flags;  /**< ROCE_WR_* */
+};
+
+/**
+ * Post to the send queue. One thread at a time per queue pair; takes no lock, makes no system call.
+ *
+ * @return 0; -EINVAL too many pieces or state RESET; -EMSGSIZE longer than ROCE_MSG_MAX; -EOPNOTSUPP opcode;
+ *   -ENOSPC queue full; -EACCES, -EPERM, -ERANGE as for roce_srq_post(). In state ERR the request is
+ *   accepted and flushed.
+ */
+int roce_qp_post_send(struct roce_qp *qp, const struct roce_wr *wr);
+
+/** Post to the queue pair's own receive queue, in any state. @return as roce_srq_post(); -EINVAL with an SRQ. */
+int roce_qp_post_recv(struct roce_qp *qp, const struct roce_recv_wr *wr);
+
+#endif
