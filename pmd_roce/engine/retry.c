@@ -14,8 +14,9 @@
 
 #include "engine/qp.h"
 
-#define RTO_MIN_US     1000u
-#define RTO_INITIAL_US 4000u
+#define RTO_MIN_US        1000u
+#define RTO_INITIAL_US    4000u
+#define TRIES_PER_TIMEOUT 8u
 
 static uint64_t
 ticks_of_us(const struct roce_qp *qp, uint64_t us)
@@ -130,7 +131,9 @@ timed_out(struct roce_qp *qp, uint64_t now)
 	} else {
 		stats->early_retransmits++;
 	}
-	tx->rto = RTE_MIN(tx->rto * 2, tx->ack_timeout);
+	/* However long the silence, the peer hears from us several times in each local ACK timeout. */
+	tx->rto = RTE_MIN(tx->rto * 2,
+			RTE_MAX(measured_rto(qp), tx->ack_timeout / TRIES_PER_TIMEOUT));
 	tx->timeout_at = RTE_MIN(now + tx->rto, tx->limit_at);
 	tx->nak_seen = false;
 	roce_req_rewind(qp, tx->una);

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROCE_WIRE_FRAME_H
+#define ROCE_WIRE_FRAME_H
+
+/**
+ * @file
+ * Frames: bytes to `struct roce_pkt`, and a header template to bytes.
+ *
+ * RoCEv2 is Ethernet, an optional 802.1Q tag, IPv4 or IPv6, UDP to port 4791,
+ * the transport headers, payload, 0-3 pad bytes and the ICRC (IBTA annex A17).
+ * All headers must lie in the first mbuf segment; payload may be chained.
+ * Parsing trusts no length: every byte that is read was first proved to exist.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_ether.h>
+#include <rte_mbuf.h>
+
+#include "wire/bth.h"
+#include "wire/opcode.h"
+
+/** An IP address: IPv6, or IPv4 as ::ffff:a.b.c.d. Network byte order. */
+struct roce_ip {
+	union {
+		uint8_t b[16];
+		rte_be32_t w[4];
+		uint64_t q[2];
+	};
+};
+
+/** True when @p ip is an IPv4 address in IPv6 clothes. */
+static inline bool
+roce_ip_is_v4(const struct roce_ip *ip)
+{
+	return ip->q[0] == 0 && ip->w[2] == RTE_BE32(0x0000ffff);
+}
+
+/** The address of four octets in network byte order. */
+static inline struct roce_ip
+roce_ip_from_v4(rte_be32_t v4)
+{
+	return (struct roce_ip){ .w = { 0, 0, RTE_BE32(0x0000ffff), v4 } };
+}
+
+static inline bool
+roce_ip_equal(const struct roce_ip *a, const struct roce_ip *b)
+{
+	return a->q[0] == b->q[0] && a->q[1] == b->q[1];
+}
+
+/** What a received frame is. */
+enum roce_frame_verdict {
+	ROCE_FRAME_OK = 0,
+	ROCE_FRAME_FOREIGN,  /**< not seen to be UDP 4791; IPv6 extension headers too: untouched */
+	ROCE_FRAME_LENGTH,   /**< IP, UDP, header or pad lengths contradict each other */
+	ROCE_FRAME_FRAGMENT, /**< first IPv4 fragment of, or IPv4 options before, UDP 4791 */
+	ROCE_FRAME_OPCODE,   /**< opcode unknown */
+	ROCE_FRAME_VERSION,  /**< BTH transport version is not 0 */
+	ROCE_FRAME_PKEY,     /**< not the default partition */
+};
+
+/** A parsed frame. Pointers lead into the first segment of the mbuf. */
+struct roce_pkt {
+	struct rte_mbuf *m;
+	const struct roce_opcode_info *op;
+	const uint8_t *l3;  /**< IPv4 or IPv6 header */
+	const uint8_t *bth; /**< BTH, then its extension headers */
+	uint32_t dest_qp;
+	uint32_t psn;
+	uint32_t payload_off; /**< bytes from the start of the frame */
+	uint32_t payload_len; /**< bytes, without pad and ICRC */
+	uint16_t vlan_tci;    /**< tag control information; 0: untagged */
+	uint8_t opcode;
+	uint8_t pad; /**< bytes */
+	uint8_t ecn; /**< two bits of the IP header: 3 is congestion experienced */
+	bool v6;
+	bool ack_req;
+	bool solicited;
+	bool becn;
+};
+
+/**
+ * Look at a received frame.
+ *
+ * @param m   the frame; it stays the caller's.
+ * @param pkt filled when the verdict is ROCE_FRAME_OK; undefined else.
+ * @return verdict. Trailing bytes behind the IP datagram (Ethernet padding) are accepted. The ICRC is
+ *   not judged here (icrc.h), nor the addresses (the engine knows which are ours).
+ */
+enum roce_frame_verdict roce_frame_parse(struct rte_mbuf *m, struct roce_pkt *pkt);
+
+/** Source and destination of a parsed frame. */
+void roce_pkt_addresses(const struct roce_pkt *pkt, struct roce_ip *src, struct roce_ip *dst);
+
+static inline const struct roce_reth *
+roce_pkt_reth(const struct roce_pkt *pkt)
+{
+	return (const struct roce_reth *)(pkt->bth + pkt->op->ext_off);
+}
+
+static inline const struct roce_deth *
+roce_pkt_deth(const struct roce_pkt *pkt)
+{
+	return (const struct roce_deth *)(pkt->bth + pkt->op->ext_off);
+}
+
+static inline const struct roce_atomiceth *
+roce_pkt_atomiceth(const struct roce_pkt *pkt)
+{
+	return (const struct roce_atomiceth *)(pkt->bth + pkt->op->ext_off);
+}
+
+static inline const struct roce_aeth *
+roce_pkt_aeth(const struct roce_pkt *pkt)
+{
+	return (const struct roce_aeth *)(pkt->bth + pkt->op->aeth_off);
+}
+
+/** Immediate data, as on the wire (big endian). */
+static inline rte_be32_t
+roce_pkt_imm(const struct roce_pkt *pkt)
+{
+	return ((const struct roce_immdt *)(pkt->bth + pkt->op->imm_off))->data;
+}
+
+/** Where a flow goes: everything below the BTH. */
+struct roce_path {
+	struct rte_ether_addr src_mac;
+	struct rte_ether_addr dst_mac;
+	struct roce_ip src_ip;
+	struct roce_ip dst_ip; /**< same family as src_ip */
+	uint16_t udp_sport; /**< source port, 49152..65535: entropy for the network's load balancing */
+	uint16_t vlan_tci; /**< 0: untagged */
+	uint8_t tos;       /**< DSCP << 2 | ECN */
+	uint8_t ttl;
+	uint8_t mtu_code; /**< IBTA path MTU 1..5: 256..4096 bytes */
+};
+
+#define ROCE_TEMPLATE_LEN 96
+
+/** Largest frame of an MTU code: Ethernet, tag, IPv6, UDP, BTH, the longest extension, payload, pad, ICRC. */
+#define ROCE_FRAME_LEN_MAX(mtu) ((mtu) + 14 + 4 + 40 + 8 + 12 + 28 + 4 + 3 + 4)
+
+/** Everything up to and including the BTH, with lengths, PSN, opcode and checksum left to fill in. */
+struct roce_template {
+	uint8_t bytes[ROCE_TEMPLATE_LEN];
+	uint8_t l3_off; /**< IP header, bytes from the start */
+	uint8_t udp_off;
+	uint8_t bth_off;
+	bool v6;
+	uint32_t ip_sum; /**< IPv4: one's complement sum of the header with length and checksum 0 */
+	uint64_t ol_flags; /**< for the mbuf: RTE_MBUF_F_TX_* when the device makes the IPv4 checksum */
+};
+
+/**
+ * Make the template of a flow.
+ *
+ * @param t       filled whole.
+ * @param path    the flow; copied.
+ * @param dest_qp destination QP number, 24 bits.
+ * @param ip_cksum_offload  the device fills in the IPv4 header checksum.
+ */
+void roce_template_init(struct roce_template *t, const struct roce_path *path, uint32_t dest_qp,
+		bool ip_cksum_offload);
+
+/** What differs between two packets of a flow. */
+struct roce_frame_spec {
+	uint32_t psn;
+	uint8_t opcode;
+	bool ack_req;
+	bool solicited;
+	uint32_t payload_len; /**< bytes, 0..MTU; the pad is derived */
+};
+
+/**
+ * Write the headers of a frame into an empty mbuf.
+ *
+ * Fills the first segment with the template, patched, leaves room for the extension headers of the opcode,
+ * and sets data_len and pkt_len to cover headers, payload, pad and ICRC in this one segment: its tailroom
+ * must hold them. Pad bytes are zeroed.
+ *
+ * @return where the extension headers begin (right behind the BTH); payload begins at that pointer plus
+ *   `roce_opcode[spec->opcode].header_len - sizeof(struct roce_bth)`. Write both, then roce_icrc_put().
+ */
+uint8_t *roce_frame_build(struct rte_mbuf *m, const struct roce_template *t,
+		const struct roce_frame_spec *spec);
+
+/** Bytes of payload per packet of an IBTA MTU code 1..5; 0 for any other code. */
+static inline uint32_t
+roce_mtu_bytes(uint8_t code)
+{
+	return code >= 1 && code <= 5 ? 128u << code : 0;
+}
+
+/** IBTA MTU code of 256, 512, 1024, 2048 or 4096 bytes; 0 for any other number. */
+uint8_t roce_mtu_code(uint32_t bytes);
+
+/** The largest IBTA MTU code whose frames fit a device MTU (bytes above the Ethernet header); 0: none. */
+uint8_t roce_mtu_fit(uint32_t device_mtu);
+
+#endif

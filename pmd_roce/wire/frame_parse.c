@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Bytes to struct roce_pkt.
+ *
+ * Most frames are untagged IPv4 without options: one test proves that, and all
+ * offsets are constants. Everything else is located step by step.
+ */
+
+#include <stddef.h>
+#include <string.h>
+
+#include <rte_branch_prediction.h>
+#include <rte_ip.h>
+#include <rte_udp.h>
+
+#include "wire/frame.h"
+
+#define ETH_LEN  sizeof(struct rte_ether_hdr)
+#define TAG_LEN  sizeof(struct rte_vlan_hdr)
+#define IPV4_LEN sizeof(struct rte_ipv4_hdr)
+#define IPV6_LEN sizeof(struct rte_ipv6_hdr)
+#define UDP_LEN  sizeof(struct rte_udp_hdr)
+#define BTH_LEN  sizeof(struct roce_bth)
+
+/* The furthest byte that says whether a frame is ours: UDP behind a tag and a full IPv4 header. */
+#define LOCATE_LEN (ETH_LEN + TAG_LEN + 60 + UDP_LEN)
+
+#define IPV4_PLAIN 0x45 /* version 4, no options */
+
+static inline uint16_t
+read_be16(const uint8_t *p)
+{
+	return (uint16_t)(p[0] << 8 | p[1]);
+}
+
+/* The first @c len bytes of a frame, and what was found in them so far. */
+struct locate {
+	const uint8_t *head;
+	uint32_t len;
+	uint32_t l3_off;
+	uint32_t udp_off;
+	uint16_t type; /* ethertype behind the tag */
+};
+
+static bool
+udp_is_ours(const struct locate *l)
+{
+	const uint32_t port_off = l->udp_off + offsetof(struct rte_udp_hdr, dst_port);
+
+	return l->len >= port_off + 2 && read_be16(l->head + port_off) == ROCE_UDP_PORT;
+}
+
+/* Skips the Ethernet header and one tag. A tag that the device stripped counts as the one. */
+static enum roce_frame_verdict
+locate_l3(struct locate *l, const struct rte_mbuf *m, struct roce_pkt *pkt)
+{
+	const bool stripped = (m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0;
+
+	pkt->vlan_tci = stripped ? m->vlan_tci : 0;
+	l->l3_off = ETH_LEN;
+	if (l->len < l->l3_off)
+		return ROCE_FRAME_FOREIGN;
+	l->type = read_be16(l->head + l->l3_off - 2);
+	if (l->type != RTE_ETHER_TYPE_VLAN)
+		return ROCE_FRAME_OK;
+
+	l->l3_off += TAG_LEN;
+	if (stripped || l->len < l->l3_off)
+		return ROCE_FRAME_FOREIGN;
+	pkt->vlan_tci = read_be16(l->head + ETH_LEN);
+	l->type = read_be16(l->head + l->l3_off - 2);
+	return ROCE_FRAME_OK;
+}
+
+/* A later fragment shows no port, so it cannot be known for ours. */
+static enum roce_frame_verdict
+locate_udp_v4(struct locate *l)
+{
+	const struct rte_ipv4_hdr *ip = (const struct rte_ipv4_hdr *)(l->head + l->l3_off);
+	uint32_t header_len;
+	uint16_t fragment;
+
+	if (l->len < l->l3_off + IPV4_LEN)
+		return ROCE_FRAME_FOREIGN;
+	header_len = (ip->version_ihl & 0x0fu) * 4;
+	if (ip->version_ihl >> 4 != 4 || header_len < IPV4_LEN)
+		return ROCE_FRAME_FOREIGN;
+	fragment = rte_be_to_cpu_16(ip->fragment_offset);
+	if (ip->next_proto_id != IPPROTO_UDP || (fragment & RTE_IPV4_HDR_OFFSET_MASK) != 0)
+		return ROCE_FRAME_FOREIGN;
+
+	l->udp_off = l->l3_off + header_len;
+	if (!udp_is_ours(l))
+		return ROCE_FRAME_FOREIGN;
+	if ((fragment & RTE_IPV4_HDR_MF_FLAG) != 0 || header_len != IPV4_LEN)
+		return ROCE_FRAME_FRAGMENT;
+	return ROCE_FRAME_OK;
+}
+
+/* No extension header is followed: RoCEv2 has none, and the host's stack may want the frame. */
+static enum roce_frame_verdict
+locate_udp_v6(struct locate *l)
+{
+	const struct rte_ipv6_hdr *ip = (const struct rte_ipv6_hdr *)(l->head + l->l3_off);
+
+	if (l->len < l->l3_off + IPV6_LEN)
+		return ROCE_FRAME_FOREIGN;
+	if (l->head[l->l3_off] >> 4 != 6 || ip->proto != IPPROTO_UDP)
+		return ROCE_FRAME_FOREIGN;
+	l->udp_off = l->l3_off + IPV6_LEN;
+	return udp_is_ours(l) ? ROCE_FRAME_OK : ROCE_FRAME_FOREIGN;
+}
+
+/*
+ * Judges everything from the UDP header on and fills the packet.
+ *
+ * The port was found to be ours; that the rest of the UDP header and the BTH lie in the first
+ * segment is proved here. @p ip_payload: bytes that the IP header says follow it; a length below
+ * the IP header's own arrives wrapped around and equals no UDP length.
+ */
+static inline enum roce_frame_verdict
+parse_transport(struct rte_mbuf *m, struct roce_pkt *pkt, uint32_t udp_off, uint32_t ip_payload)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
+	const struct rte_udp_hdr *udp = (const struct rte_udp_hdr *)(frame + udp_off);
+	const struct roce_bth *bth = (const struct roce_bth *)(frame + udp_off + UDP_LEN);
+	const uint32_t bth_off = udp_off + UDP_LEN;
+	const struct roce_opcode_info *op;
+	uint32_t udp_len, transport, body, dest_qp, psn, pad;
+
+	if (unlikely(m->data_len < bth_off + BTH_LEN))
+		return ROCE_FRAME_LENGTH;
+	udp_len = rte_be_to_cpu_16(udp->dgram_len);
+	if (unlikely(udp_len != ip_payload || udp_len < UDP_LEN + BTH_LEN + ROCE_ICRC_LEN ||
+			    m->pkt_len < udp_off + udp_len))
+		return ROCE_FRAME_LENGTH;
+
+	if (unlikely((bth->flags & ROCE_BTH_TVER_MASK) != 0))
+		return ROCE_FRAME_VERSION;
+	op = &roce_opcode[bth->opcode];
+	if (unlikely(op->flags == 0))
+		return ROCE_FRAME_OPCODE;
+
+	transport = udp_len - UDP_LEN - ROCE_ICRC_LEN;
+	if (unlikely(transport < op->header_len || m->data_len < bth_off + op->header_len))
+		return ROCE_FRAME_LENGTH;
+	body = transport - op->header_len;
+	pad = (bth->flags & ROCE_BTH_PAD_MASK) >> ROCE_BTH_PAD_SHIFT;
+	if (unlikely((body & 3) != 0 || body < pad ||
+			    (body != 0 && (op->flags & ROCE_OP_PAYLOAD) == 0)))
+		return ROCE_FRAME_LENGTH;
+	if (unlikely((bth->pkey & RTE_BE16(ROCE_PKEY_MASK)) !=
+			    RTE_BE16(ROCE_PKEY_DEFAULT & ROCE_PKEY_MASK)))
+		return ROCE_FRAME_PKEY;
+
+	dest_qp = rte_be_to_cpu_32(bth->dest_qp);
+	psn = rte_be_to_cpu_32(bth->psn);
+	pkt->m = m;
+	pkt->op = op;
+	pkt->bth = (const uint8_t *)bth;
+	pkt->dest_qp = dest_qp & ROCE_QPN_MASK;
+	pkt->psn = psn & 0xffffff;
+	pkt->payload_off = bth_off + op->header_len;
+	pkt->payload_len = body - pad;
+	pkt->opcode = bth->opcode;
+	pkt->pad = (uint8_t)pad;
+	pkt->ack_req = (psn & ROCE_BTH_ACKREQ) != 0;
+	pkt->solicited = (bth->flags & ROCE_BTH_SE) != 0;
+	pkt->becn = (dest_qp & ROCE_BTH_BECN) != 0;
+	return ROCE_FRAME_OK;
+}
+
+static inline enum roce_frame_verdict
+parse_v4(struct rte_mbuf *m, struct roce_pkt *pkt, uint32_t l3_off)
+{
+	const struct rte_ipv4_hdr *ip =
+			rte_pktmbuf_mtod_offset(m, const struct rte_ipv4_hdr *, l3_off);
+
+	pkt->l3 = (const uint8_t *)ip;
+	pkt->v6 = false;
+	pkt->ecn = ip->type_of_service & RTE_IPV4_HDR_ECN_MASK;
+	return parse_transport(m, pkt, l3_off + IPV4_LEN,
+			(uint32_t)rte_be_to_cpu_16(ip->total_length) - (uint32_t)IPV4_LEN);
+}
+
+static enum roce_frame_verdict
+parse_v6(struct rte_mbuf *m, struct roce_pkt *pkt, uint32_t l3_off)
+{
+	const struct rte_ipv6_hdr *ip =
+			rte_pktmbuf_mtod_offset(m, const struct rte_ipv6_hdr *, l3_off);
+
+	pkt->l3 = (const uint8_t *)ip;
+	pkt->v6 = true;
+	pkt->ecn = (pkt->l3[1] >> 4) & RTE_IPV4_HDR_ECN_MASK;
+	return parse_transport(m, pkt, l3_off + IPV6_LEN, rte_be_to_cpu_16(ip->payload_len));
+}
+
+/* Tags, IPv6, options, fragments, foreign and truncated frames. */
+static __rte_noinline enum roce_frame_verdict
+parse_any(struct rte_mbuf *m, struct roce_pkt *pkt)
+{
+	uint8_t copy[LOCATE_LEN];
+	struct locate l = { .len = RTE_MIN(m->pkt_len, (uint32_t)LOCATE_LEN) };
+	enum roce_frame_verdict verdict;
+
+	/* Whose a frame is must not depend on how the device cut it into segments. */
+	l.head = rte_pktmbuf_read(m, 0, l.len, copy);
+	verdict = locate_l3(&l, m, pkt);
+	if (verdict != ROCE_FRAME_OK)
+		return verdict;
+
+	if (l.type == RTE_ETHER_TYPE_IPV4)
+		verdict = locate_udp_v4(&l);
+	else if (l.type == RTE_ETHER_TYPE_IPV6)
+		verdict = locate_udp_v6(&l);
+	else
+		return ROCE_FRAME_FOREIGN;
+	if (verdict != ROCE_FRAME_OK)
+		return verdict;
+	if (m->data_len < l.udp_off)
+		return ROCE_FRAME_LENGTH;
+	if (l.type == RTE_ETHER_TYPE_IPV4)
+		return parse_v4(m, pkt, l.l3_off);
+	return parse_v6(m, pkt, l.l3_off);
+}
+
+/* Untagged IPv4 without options or fragmentation, UDP to our port; one branch for all five. */
+static inline bool
+is_plain_v4(const uint8_t *frame)
+{
+	const struct rte_ether_hdr *eth = (const struct rte_ether_hdr *)frame;
+	const struct rte_ipv4_hdr *ip = (const struct rte_ipv4_hdr *)(frame + ETH_LEN);
+	const struct rte_udp_hdr *udp = (const struct rte_udp_hdr *)(frame + ETH_LEN + IPV4_LEN);
+	const uint32_t differs = (uint32_t)(eth->ether_type ^ RTE_BE16(RTE_ETHER_TYPE_IPV4)) |
+			(uint32_t)(ip->version_ihl ^ IPV4_PLAIN) |
+			(uint32_t)(ip->next_proto_id ^ IPPROTO_UDP) |
+			(uint32_t)(udp->dst_port ^ RTE_BE16(ROCE_UDP_PORT)) |
+			(ip->fragment_offset &
+					RTE_BE16(RTE_IPV4_HDR_MF_FLAG | RTE_IPV4_HDR_OFFSET_MASK));
+
+	return differs == 0;
+}
+
+enum roce_frame_verdict
+roce_frame_parse(struct rte_mbuf *m, struct roce_pkt *pkt)
+{
+	if (unlikely(m->data_len < ETH_LEN + IPV4_LEN + UDP_LEN ||
+			    !is_plain_v4(rte_pktmbuf_mtod(m, const uint8_t *))))
+		return parse_any(m, pkt);
+	pkt->vlan_tci = (m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0 ? m->vlan_tci : 0;
+	return parse_v4(m, pkt, ETH_LEN);
+}
+
+void
+roce_pkt_addresses(const struct roce_pkt *pkt, struct roce_ip *src, struct roce_ip *dst)
+{
+	if (pkt->v6) {
+		const struct rte_ipv6_hdr *ip = (const struct rte_ipv6_hdr *)pkt->l3;
+
+		memcpy(src->b, ip->src_addr, sizeof(src->b));
+		memcpy(dst->b, ip->dst_addr, sizeof(dst->b));
+	} else {
+		const struct rte_ipv4_hdr *ip = (const struct rte_ipv4_hdr *)pkt->l3;
+
+		*src = roce_ip_from_v4(ip->src_addr);
+		*dst = roce_ip_from_v4(ip->dst_addr);
+	}
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROCE_WIRE_ICRC_H
+#define ROCE_WIRE_ICRC_H
+
+/**
+ * @file
+ * The invariant CRC (IBTA Vol 1, 7.8.1 and annex A17).
+ *
+ * CRC-32 over eight bytes of ones in place of the link header, then the frame
+ * from the IP header to the pad bytes, where every field that a router may
+ * change counts as ones: IPv4 TOS, TTL and checksum; IPv6 traffic class, flow
+ * label and hop limit; UDP checksum; the reserved byte of the BTH. Stored
+ * least significant byte first.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_mbuf.h>
+
+#include "wire/frame.h"
+
+/** True when the ICRC of a parsed frame is right. Reads only the frame; chained segments are followed. */
+bool roce_icrc_ok(const struct roce_pkt *pkt);
+
+/**
+ * Compute and store the ICRC of a frame made by roce_frame_build().
+ *
+ * @param m single segment, complete but for its last four bytes.
+ * @param t the template it was made from.
+ */
+void roce_icrc_put(struct rte_mbuf *m, const struct roce_template *t);
+
+/**
+ * CRC-32 register carried over @p len bytes (no inversion before or after).
+ * Chain by feeding the result back; start with UINT32_MAX, finish by inverting.
+ */
+uint32_t roce_icrc_update(uint32_t crc, const void *data, uint64_t len);
+
+/** Name of the CRC path in use, for the start-up line: "isa-l" with the widest unit this CPU offers. */
+const char *roce_icrc_path(void);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <string.h>
+
+#include <rte_common.h>
+
+#include "message.h"
+#include "wire/frame.h"
+
+#define GOLDEN 0x9e3779b97f4a7c15ull
+
+static uint64_t
+mix(uint64_t z)
+{
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+	return z ^ (z >> 31);
+}
+
+uint32_t
+message_max(uint8_t mtu_code)
+{
+	return 4 * roce_mtu_bytes(mtu_code) + 8;
+}
+
+/* The lengths where something changes, and others. */
+static uint32_t
+length_of(uint64_t key, uint32_t mtu)
+{
+	switch (key & 7) {
+	case 0:
+		return 0;
+	case 1:
+		return 1 + (uint32_t)(key >> 8) % 7;
+	case 2:
+		return mtu - 1;
+	case 3:
+		return mtu;
+	case 4:
+		return mtu + 1;
+	case 5:
+		return (uint32_t)(key >> 8) % (4 * mtu + 4);
+	default:
+		return (uint32_t)(key >> 8) % 96;
+	}
+}
+
+struct message
+message_of(const struct world_params *world, uint32_t talk, uint32_t side, uint32_t seq)
+{
+	uint64_t key = mix(world->seed +
+			GOLDEN * (1 + seq + ((uint64_t)talk << 32) + ((uint64_t)side << 40)));
+
+	return (struct message){
+		.key = key,
+		.len = length_of(key, roce_mtu_bytes(world->mtu_code)),
+		.imm = (uint32_t)(key >> 16),
+		.has_imm = (key >> 40 & 3) == 0,
+		.solicited = (key >> 42 & 1) != 0,
+		/* Now and then one must be, or the consumer could not reuse its memory. */
+		.signaled = (key >> 43 & 1) != 0 || seq + 1 == world->messages ||
+				seq % RTE_MAX(world->send_depth / 2, 1u) == 0,
+	};
+}
+
+void
+message_fill(const struct message *msg, uint8_t *at)
+{
+	uint64_t word = msg->key;
+
+	for (uint32_t i = 0; i < msg->len; i += 8) {
+		word = word * GOLDEN + i;
+		memcpy(at + i, &word, RTE_MIN(8u, msg->len - i));
+	}
+}
+
+bool
+message_equal(const struct message *msg, const uint8_t *at)
+{
+	uint64_t word = msg->key;
+
+	for (uint32_t i = 0; i < msg->len; i += 8) {
+		word = word * GOLDEN + i;
+		if (memcmp(at + i, &word, RTE_MIN(8u, msg->len - i)) != 0)
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROCE_SIM_MESSAGE_H
+#define ROCE_SIM_MESSAGE_H
+
+/**
+ * @file
+ * What the n-th message of a queue pair looks like: a function of the world's seed.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "world.h"
+
+struct message {
+	uint64_t key; /**< of its bytes */
+	uint32_t len;
+	uint32_t imm;
+	bool has_imm;
+	bool solicited;
+	bool signaled;
+};
+
+/** Longest message of a world. */
+uint32_t message_max(uint8_t mtu_code);
+
+struct message
+message_of(const struct world_params *world, uint32_t talk, uint32_t side, uint32_t seq);
+
+void message_fill(const struct message *msg, uint8_t *at);
+bool message_equal(const struct message *msg, const uint8_t *at);
+
+#endif

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Time and the two adapters; the consumers on them are in talk.c. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_ip.h>
+
+#include "engine/engine_pvt.h"
+#include "talk.h"
+#include "unit.h"
+#include "world.h"
+
+#define FRAMES    4095u
+#define STEPS_MAX 4000000u
+#define IN_BURST  16u
+#define ENGINES   2u /**< the most a world uses */
+#define DATA_ROOM (RTE_PKTMBUF_HEADROOM + 4352)
+
+struct world_totals world_totals;
+
+static struct rte_mempool *pool;
+static struct wire wire;
+static struct judge judge;
+static int64_t allocations;
+static uint64_t now = WORLD_HZ;
+
+/* Adapters are kept from world to world, one pair for each number of engines: queue pairs come and go on them. */
+static struct roce_domain *domains[ENGINES + 1][2];
+
+static void *
+count_alloc(void *arg, size_t size)
+{
+	void *p = aligned_alloc(
+			RTE_CACHE_LINE_SIZE, RTE_ALIGN_CEIL(size, (size_t)RTE_CACHE_LINE_SIZE));
+
+	if (p != NULL) {
+		memset(p, 0, size);
+		allocations++;
+	}
+	return p;
+}
+
+static void
+count_free(void *arg, void *p)
+{
+	if (p != NULL)
+		allocations--;
+	free(p);
+}
+
+static struct roce_domain *
+make_adapter(uint32_t engines, uint32_t side)
+{
+	struct roce_domain_config config = {
+		.engines = engines,
+		.hz = WORLD_HZ,
+		.seed = 1 + side,
+		.first_qpn = 0x100 + 0x1000 * side,
+		.first_psn = UINT32_MAX,
+		.addr = { talk_address(side) },
+		.addrs = 1,
+		.memory = { count_alloc, count_free, NULL },
+		.notify = talk_notify,
+	};
+	struct roce_domain *domain;
+
+	for (uint32_t i = 0; i < engines; i++)
+		config.pool[i] = pool;
+	if (roce_domain_create(&config, &domain) != 0) {
+		fprintf(stderr, "sim: no adapter\n");
+		exit(2);
+	}
+	return domain;
+}
+
+void
+world_start(void)
+{
+	unit_eal();
+	pool = rte_pktmbuf_pool_create("sim", FRAMES, 250, 0, DATA_ROOM, 0);
+	if (pool == NULL) {
+		fprintf(stderr, "sim: no frame pool\n");
+		exit(2);
+	}
+	for (uint32_t engines = 1; engines <= ENGINES; engines++) {
+		domains[engines][0] = make_adapter(engines, 0);
+		domains[engines][1] = make_adapter(engines, 1);
+	}
+}
+
+bool
+world_stop(void)
+{
+	for (uint32_t engines = 1; engines <= ENGINES; engines++) {
+		roce_domain_destroy(domains[engines][0]);
+		roce_domain_destroy(domains[engines][1]);
+	}
+	if (rte_mempool_avail_count(pool) != FRAMES)
+		fprintf(stderr, "sim: %u frames are missing\n",
+				FRAMES - rte_mempool_avail_count(pool));
+	if (allocations != 0)
+		fprintf(stderr, "sim: %lld allocations are missing\n", (long long)allocations);
+	return rte_mempool_avail_count(pool) == FRAMES && allocations == 0;
+}
+
+/* Steering that is stable for a flow and knows nothing of queue pairs, as RSS would be. */
+static struct roce_engine *
+steer(struct roce_domain *domain, const struct rte_mbuf *m)
+{
+	const uint8_t *sport = rte_pktmbuf_mtod_offset(m, const uint8_t *, 14 + 20);
+
+	return roce_domain_engine(domain, (sport[0] ^ sport[1]) % roce_domain_engines(domain));
+}
+
+/* Deliver what is due. @return frames. */
+static uint32_t
+deliver(struct roce_domain **side_of)
+{
+	uint32_t n = 0;
+	uint32_t side;
+	struct rte_mbuf *m;
+
+	while (n < IN_BURST && (m = wire_receive(&wire, now, &side)) != NULL) {
+		struct roce_engine *e = steer(side_of[side], m);
+
+		judge_arrived(&judge, m);
+		roce_engine_lock(e);
+		if (roce_engine_rx(e, &m, 1, now) != 0)
+			rte_pktmbuf_free(m);
+		roce_engine_unlock(e);
+		n++;
+	}
+	return n;
+}
+
+/* Let one engine speak. @return frames. */
+static uint32_t
+speak(struct roce_engine *e, uint32_t side, uint32_t room)
+{
+	struct rte_mbuf *pkts[64];
+	uint16_t n;
+
+	roce_engine_lock(e);
+	(void)roce_engine_rx(e, NULL, 0, now);
+	n = roce_engine_tx(e, pkts, (uint16_t)RTE_MIN(room, (uint32_t)RTE_DIM(pkts)), now);
+	roce_engine_unlock(e);
+	for (uint16_t i = 0; i < n; i++) {
+		judge_sent(&judge, pkts[i]);
+		wire_send(&wire, 1 - side, pkts[i], now);
+	}
+	return n;
+}
+
+static uint64_t
+next_time(struct roce_domain **side_of, uint64_t consumers)
+{
+	uint64_t at = RTE_MIN(wire_due(&wire), consumers);
+
+	for (uint32_t side = 0; side < 2; side++) {
+		for (uint32_t i = 0; i < roce_domain_engines(side_of[side]); i++)
+			at = RTE_MIN(at,
+					roce_engine_deadline(roce_domain_engine(side_of[side], i)));
+	}
+	return at;
+}
+
+/* One instant: consumers act, frames arrive, engines speak. @return false: nothing is left to happen. */
+static bool
+step(const struct world_params *params, struct roce_domain **side_of)
+{
+	uint64_t at;
+	uint32_t moved = 0;
+
+	moved += talk_act(now);
+	moved += deliver(side_of);
+	for (uint32_t side = 0; side < 2; side++) {
+		for (uint32_t i = 0; i < roce_domain_engines(side_of[side]); i++)
+			moved += speak(roce_domain_engine(side_of[side], i), side, params->room);
+	}
+	if (moved > 0) {
+		now += 10;
+		return true;
+	}
+	at = next_time(side_of, talk_deadline());
+	if (at == UINT64_MAX)
+		return false;
+	now = RTE_MAX(at, now + 10);
+	return true;
+}
+
+static const char *
+live(const struct world_params *params, struct roce_domain **side_of)
+{
+	uint64_t end_at = params->end != WORLD_WHOLE ? now + params->end_at : UINT64_MAX;
+
+	for (uint32_t steps = 0; steps < STEPS_MAX; steps++) {
+		const char *violation;
+		bool more;
+
+		if (now >= end_at) {
+			if (params->end == WORLD_DEAD)
+				wire.trouble.dead = true;
+			else
+				talk_kill();
+			end_at = UINT64_MAX;
+		}
+		more = step(params, side_of);
+		violation = judge.violation != NULL ? judge.violation : talk_violation();
+		if (violation != NULL)
+			return violation;
+		if (talk_done() && (wire.n == 0 || params->end != WORLD_WHOLE))
+			return NULL;
+		if (!more && end_at != UINT64_MAX)
+			now = end_at;
+		else if (!more)
+			return "nothing happens any more, and messages are missing";
+	}
+	return "it does not end";
+}
+
+/* What must be so when the queue pairs are gone. */
+static const char *
+aftermath(struct roce_domain **side_of)
+{
+	uint32_t spares = 0;
+
+	for (uint32_t engines = 1; engines <= ENGINES; engines++) {
+		for (uint32_t i = 0; i < engines; i++)
+			spares += domains[engines][0]->engine[i]->spares +
+					domains[engines][1]->engine[i]->spares;
+	}
+	if (rte_mempool_avail_count(pool) + spares != FRAMES)
+		return "a frame did not come home";
+	for (uint32_t side = 0; side < 2; side++) {
+		for (uint32_t i = 0; i < roce_domain_engines(side_of[side]); i++) {
+			if (roce_wheel_count(side_of[side]->engine[i]->wheel) != 0)
+				return "a timer is still armed";
+			if (!TAILQ_EMPTY(&side_of[side]->engine[i]->ready))
+				return "a dead queue pair is still on a list";
+		}
+	}
+	return NULL;
+}
+
+static uint64_t
+retransmits_of(struct roce_domain **side_of)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t side = 0; side < 2; side++) {
+		for (uint32_t i = 0; i < roce_domain_engines(side_of[side]); i++)
+			sum += roce_engine_stats(roce_domain_engine(side_of[side], i))->retransmits;
+	}
+	return sum;
+}
+
+const char *
+world_run(const struct world_params *params)
+{
+	struct roce_domain **side_of = domains[params->engines];
+	uint64_t before = retransmits_of(side_of);
+	const char *violation;
+
+	wire_init(&wire, params->seed ^ 0x57697265, &params->trouble);
+	judge_init(&judge);
+	talk_begin(params, side_of, &judge);
+	violation = live(params, side_of);
+	wire_clear(&wire);
+	talk_end();
+	if (violation == NULL)
+		violation = aftermath(side_of);
+	/* The engine's own count is what users see: it must agree with the frames. */
+	if (violation == NULL && retransmits_of(side_of) - before != judge.again)
+		violation = "the retransmission counter is wrong";
+	world_totals.worlds++;
+	world_totals.frames += wire.carried;
+	world_totals.lost += wire.lost;
+	world_totals.damaged += wire.damaged;
+	world_totals.repeated += wire.repeated;
+	world_totals.retransmits += judge.again;
+	return violation;
+}

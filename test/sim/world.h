@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROCE_SIM_WORLD_H
+#define ROCE_SIM_WORLD_H
+
+/**
+ * @file
+ * A world: two adapters, a simulated wire, a virtual clock, and consumers that
+ * send numbered messages on every queue pair in both directions. Everything
+ * that happens follows from its parameters.
+ *
+ * What must hold, or the world is violated:
+ *   - every message is delivered once, in order, with its bytes, length, flags and immediate data;
+ *   - every request that wants a completion has one, in order, with the status the world allows;
+ *   - of shared receive queues: posted = available + held + completed + reaped, at every look;
+ *   - no frame carries a PSN whose acknowledgement has arrived, or one beyond the window (judge.h);
+ *   - afterwards every frame is back in its pool and no timer is armed.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/engine.h"
+#include "engine/verbs.h"
+#include "judge.h"
+#include "wire.h"
+
+#define WORLD_TALKS_MAX 8u
+#define WORLD_HZ        1000000000u
+
+/** How a world may end. */
+enum world_end {
+	WORLD_WHOLE = 0, /**< all messages arrive */
+	WORLD_KILLED, /**< one end is moved to ERR on the way: everything posted must come back */
+	WORLD_DEAD, /**< the wire dies on the way: retries must run out, everything posted must come back */
+};
+
+struct world_params {
+	uint64_t seed;
+	uint32_t talks;    /**< queue pairs of each side */
+	uint32_t engines;  /**< of each side */
+	uint32_t messages; /**< of each queue pair in each direction */
+	uint32_t depth;    /**< receives of a side (shared), or of a queue pair */
+	uint32_t send_depth;
+	uint32_t first_psn; /**< of every queue pair; UINT32_MAX: random */
+	uint32_t room;      /**< frames the device takes in a turn */
+	uint32_t repost_ns; /**< a reaped receive is posted again so much later: makes queues run empty */
+	uint8_t mtu_code;
+	bool shared; /**< one shared receive queue for each side */
+	enum world_end end;
+	uint64_t end_at; /**< nanoseconds of world time */
+	struct wire_trouble trouble;
+};
+
+/** Sums over all worlds. */
+struct world_totals {
+	uint64_t worlds, messages, frames, lost, damaged, repeated, retransmits, rnr, broken;
+};
+
+extern struct world_totals world_totals;
+
+/** Once, before the first world. */
+void world_start(void);
+
+/**
+ * Live one world from beginning to end.
+ * @return NULL when everything held; else what did not, one sentence (static storage).
+ */
+const char *world_run(const struct world_params *params);
+
+/** After the last world: frees the adapters. @return false: a frame or memory is missing. */
+bool world_stop(void);
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include "unit.h"
+#include "wire/aeth.h"
+
+static void
+pack__puts_syndrome_before_msn(void **state)
+{
+	struct roce_aeth aeth = { .syndrome_msn = roce_aeth_pack(ROCE_AETH_NAK | 1, 0xabcdef) };
+	const uint8_t wire[] = { 0x61, 0xab, 0xcd, 0xef };
+
+	(void)state;
+	assert_memory_equal(&aeth, wire, sizeof(wire));
+	assert_int_equal(roce_aeth_syndrome(&aeth), 0x61);
+	assert_int_equal(roce_aeth_msn(&aeth), 0xabcdef);
+}
+
+static void
+pack__cuts_the_msn_to_24_bits(void **state)
+{
+	struct roce_aeth aeth = { .syndrome_msn = roce_aeth_pack(ROCE_AETH_RNR | 14, 0x1000002) };
+
+	(void)state;
+	assert_int_equal(roce_aeth_syndrome(&aeth), 0x2e);
+	assert_int_equal(roce_aeth_msn(&aeth), 2);
+}
+
+/* The table of IBTA Vol 1, 9.7.7.2.4, as far as a person can check it by eye. */
+static void
+credit_decode__is_the_standards_table(void **state)
+{
+	static const struct {
+		uint8_t code;
+		uint32_t receives;
+	} row[] = { { 0, 0 }, { 1, 1 }, { 2, 2 }, { 3, 3 }, { 4, 4 }, { 5, 6 }, { 6, 8 }, { 7, 12 },
+		{ 8, 16 }, { 9, 24 }, { 10, 32 }, { 16, 256 }, { 20, 1024 }, { 30, 32768 },
+		{ 31, UINT32_MAX } };
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < RTE_DIM(row); i++)
+		assert_int_equal(roce_credit_decode(row[i].code), row[i].receives);
+}
+
+static void
+credit_decode__doubles_every_two_codes(void **state)
+{
+	uint8_t code;
+
+	(void)state;
+	for (code = 4; code < ROCE_CREDIT_INVALID; code++)
+		assert_int_equal(roce_credit_decode(code),
+				2 * roce_credit_decode((uint8_t)(code - 2)));
+}
+
+static void
+credit_encode__never_promises_more_than_there_is(void **state)
+{
+	uint32_t n;
+
+	(void)state;
+	for (n = 0; n < 70000; n++) {
+		uint8_t code = roce_credit_encode(n);
+
+		assert_true(code < ROCE_CREDIT_INVALID);
+		assert_true(roce_credit_decode(code) <= n);
+		assert_true(code == ROCE_CREDIT_INVALID - 1 ||
+				roce_credit_decode((uint8_t)(code + 1)) > n);
+	}
+	assert_int_equal(roce_credit_encode(UINT32_MAX), ROCE_CREDIT_INVALID - 1);
+}
+
+static void
+credit_encode__undoes_decode(void **state)
+{
+	uint8_t code;
+
+	(void)state;
+	for (code = 0; code < ROCE_CREDIT_INVALID; code++)
+		assert_int_equal(roce_credit_encode(roce_credit_decode(code)), code);
+}
+
+static void
+rnr_timer__is_the_standards_table(void **state)
+{
+	static const struct {
+		uint8_t code;
+		uint32_t us;
+	} row[] = { { 0, 655360 }, { 1, 10 }, { 2, 20 }, { 3, 30 }, { 4, 40 }, { 5, 60 },
+		{ 12, 640 }, { 14, 1280 }, { 20, 10240 }, { 25, 61440 }, { 31, 491520 } };
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < RTE_DIM(row); i++)
+		assert_int_equal(roce_rnr_timer_us(row[i].code), row[i].us);
+}
+
+static void
+rnr_timer__doubles_every_two_codes(void **state)
+{
+	uint8_t code;
+
+	(void)state;
+	for (code = 4; code < 32; code++)
+		assert_int_equal(roce_rnr_timer_us(code),
+				2 * roce_rnr_timer_us((uint8_t)(code - 2)));
+	/* Code 0 stands where code 32 would. */
+	assert_int_equal(roce_rnr_timer_us(0), 2 * roce_rnr_timer_us(30));
+}
+
+static void
+ack_timeout__doubles_and_zero_means_none(void **state)
+{
+	uint8_t code;
+
+	(void)state;
+	assert_true(roce_ack_timeout_ns(0) == 0);
+	assert_true(roce_ack_timeout_ns(1) == 8192);
+	assert_true(roce_ack_timeout_ns(14) == 67108864);
+	assert_true(roce_ack_timeout_ns(31) == UINT64_C(8796093022208));
+	for (code = 2; code < 32; code++)
+		assert_true(roce_ack_timeout_ns(code) ==
+				2 * roce_ack_timeout_ns((uint8_t)(code - 1)));
+}
+
+/* A code comes from a five-bit field; whatever stands in the bits above is not part of it. */
+static void
+codes__have_five_bits(void **state)
+{
+	(void)state;
+	assert_int_equal(roce_credit_decode(0xe0 | 5), 6);
+	assert_int_equal(roce_rnr_timer_us(0xe0 | 1), 10);
+	assert_true(roce_ack_timeout_ns(0xe0 | 1) == 8192);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(pack__puts_syndrome_before_msn),
+		cmocka_unit_test(pack__cuts_the_msn_to_24_bits),
+		cmocka_unit_test(credit_encode__never_promises_more_than_there_is),
+		cmocka_unit_test(credit_encode__undoes_decode),
+		cmocka_unit_test(credit_decode__is_the_standards_table),
+		cmocka_unit_test(credit_decode__doubles_every_two_codes),
+		cmocka_unit_test(rnr_timer__is_the_standards_table),
+		cmocka_unit_test(rnr_timer__doubles_every_two_codes),
+		cmocka_unit_test(ack_timeout__doubles_and_zero_means_none),
+		cmocka_unit_test(codes__have_five_bits),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <string.h>
+
+#include "unit.h"
+#include "wire/bth.h"
+#include "wire/opcode.h"
+
+/* The opcodes of IBTA Vol 1, 9.2.1 by name, and bytes between BTH and payload. */
+static const struct {
+	uint8_t opcode;
+	uint8_t extension_len;
+	const char *name;
+} known[] = {
+	{ 0x00, 0, "SEND_FIRST" },
+	{ 0x01, 0, "SEND_MIDDLE" },
+	{ 0x02, 0, "SEND_LAST" },
+	{ 0x03, 4, "SEND_LAST_IMMEDIATE" },
+	{ 0x04, 0, "SEND_ONLY" },
+	{ 0x05, 4, "SEND_ONLY_IMMEDIATE" },
+	{ 0x06, 16, "WRITE_FIRST" },
+	{ 0x07, 0, "WRITE_MIDDLE" },
+	{ 0x08, 0, "WRITE_LAST" },
+	{ 0x09, 4, "WRITE_LAST_IMMEDIATE" },
+	{ 0x0a, 16, "WRITE_ONLY" },
+	{ 0x0b, 20, "WRITE_ONLY_IMMEDIATE" },
+	{ 0x0c, 16, "READ_REQUEST" },
+	{ 0x0d, 4, "READ_RESPONSE_FIRST" },
+	{ 0x0e, 0, "READ_RESPONSE_MIDDLE" },
+	{ 0x0f, 4, "READ_RESPONSE_LAST" },
+	{ 0x10, 4, "READ_RESPONSE_ONLY" },
+	{ 0x11, 4, "ACKNOWLEDGE" },
+	{ 0x12, 12, "ATOMIC_ACKNOWLEDGE" },
+	{ 0x13, 28, "COMPARE_SWAP" },
+	{ 0x14, 28, "FETCH_ADD" },
+	{ 0x16, 4, "SEND_LAST_INVALIDATE" },
+	{ 0x17, 4, "SEND_ONLY_INVALIDATE" },
+	{ 0x64, 8, "UD_SEND_ONLY" },
+	{ 0x65, 12, "UD_SEND_ONLY_IMMEDIATE" },
+};
+
+static bool
+name_has(size_t row, const char *word)
+{
+	return strstr(known[row].name, word) != NULL;
+}
+
+static uint32_t
+flags_of(size_t row)
+{
+	return roce_opcode[known[row].opcode].flags;
+}
+
+static void
+table__knows_these_opcodes_and_no_others(void **state)
+{
+	bool listed[256] = { false };
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < RTE_DIM(known); i++)
+		listed[known[i].opcode] = true;
+	for (i = 0; i < 256; i++)
+		assert_true(listed[i] == (roce_opcode[i].flags != 0));
+	assert_int_equal(roce_opcode[ROCE_OPCODE_NONE].flags, 0);
+}
+
+static void
+table__header_length_is_the_standards(void **state)
+{
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < RTE_DIM(known); i++)
+		assert_int_equal(roce_opcode[known[i].opcode].header_len,
+				sizeof(struct roce_bth) + known[i].extension_len);
+}
+
+/* Law: the header length is the BTH and the extension headers that the flags name. */
+static void
+table__header_length_is_the_sum_of_its_headers(void **state)
+{
+	static const struct {
+		uint32_t flag;
+		uint32_t len;
+	} header[] = { { ROCE_OP_RETH, 16 }, { ROCE_OP_AETH, 4 }, { ROCE_OP_IMM, 4 },
+		{ ROCE_OP_IETH, 4 }, { ROCE_OP_ATOMIC, 28 }, { ROCE_OP_ATOMICACK, 8 },
+		{ ROCE_OP_DETH, 8 } };
+	size_t i, j;
+
+	(void)state;
+	for (i = 0; i < RTE_DIM(known); i++) {
+		uint32_t sum = sizeof(struct roce_bth);
+
+		for (j = 0; j < RTE_DIM(header); j++)
+			sum += flags_of(i) & header[j].flag ? header[j].len : 0;
+		assert_int_equal(roce_opcode[known[i].opcode].header_len, sum);
+	}
+}
+
+/* Law: BTH; AETH or the long header; AtomicAckETH; immediate or key; payload. */
+static void
+table__offsets_follow_the_order_on_the_wire(void **state)
+{
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < RTE_DIM(known); i++) {
+		const struct roce_opcode_info *op = &roce_opcode[known[i].opcode];
+		uint32_t at = sizeof(struct roce_bth);
+
+		assert_int_equal(op->aeth_off, op->flags & ROCE_OP_AETH ? at : 0);
+		at += op->flags & ROCE_OP_AETH ? 4 : 0;
+		if (op->flags & (ROCE_OP_RETH | ROCE_OP_ATOMIC | ROCE_OP_DETH | ROCE_OP_ATOMICACK))
+			assert_int_equal(op->ext_off, at);
+		else
+			assert_int_equal(op->ext_off, 0);
+		if (op->flags & (ROCE_OP_IMM | ROCE_OP_IETH))
+			assert_int_equal(op->imm_off, op->header_len - 4);
+		else
+			assert_int_equal(op->imm_off, 0);
+	}
+}
+
+static void
+table__start_and_end_are_as_the_name_says(void **state)
+{
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < RTE_DIM(known); i++) {
+		bool part = name_has(i, "FIRST") || name_has(i, "MIDDLE") || name_has(i, "LAST");
+
+		assert_true(!(flags_of(i) & ROCE_OP_START) == (part && !name_has(i, "FIRST")));
+		assert_true(!(flags_of(i) & ROCE_OP_END) == (part && !name_has(i, "LAST")));
+	}
+}
+
+static void
+table__direction_is_one_of_two(void **state)
+{
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < RTE_DIM(known); i++) {
+		bool response = name_has(i, "RESPONSE") || name_has(i, "ACKNOWLEDGE");
+
+		assert_true(!(flags_of(i) & ROCE_OP_RESPONSE) == !response);
+		assert_true(!(flags_of(i) & ROCE_OP_REQUEST) == response);
+	}
+}
+
+static void
+table__immediate_and_key_are_as_the_name_says(void **state)
+{
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < RTE_DIM(known); i++) {
+		assert_true(!(flags_of(i) & ROCE_OP_IMM) == !name_has(i, "IMMEDIATE"));
+		assert_true(!(flags_of(i) & ROCE_OP_IETH) == !name_has(i, "INVALIDATE"));
+		assert_true(!(flags_of(i) & ROCE_OP_DETH) == !name_has(i, "UD_"));
+	}
+}
+
+static void
+table__sends_and_immediates_need_a_receive(void **state)
+{
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < RTE_DIM(known); i++) {
+		bool needs = name_has(i, "SEND") || name_has(i, "IMMEDIATE");
+
+		assert_true(!(flags_of(i) & ROCE_OP_RECEIVE) == !needs);
+	}
+}
+
+static void
+table__only_data_carries_payload(void **state)
+{
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < RTE_DIM(known); i++) {
+		bool data = name_has(i, "SEND") || name_has(i, "WRITE") || name_has(i, "RESPONSE");
+
+		assert_true(!(flags_of(i) & ROCE_OP_PAYLOAD) == !data);
+	}
+}
+
+static void
+table__verb_is_as_the_name_says(void **state)
+{
+	/* The first word found decides: both kinds of ACKNOWLEDGE are acknowledges. */
+	static const struct {
+		const char *word;
+		enum roce_verb verb;
+	} rule[] = {
+		{ "ACKNOWLEDGE", ROCE_VERB_ACK },
+		{ "SEND", ROCE_VERB_SEND },
+		{ "WRITE", ROCE_VERB_WRITE },
+		{ "READ", ROCE_VERB_READ },
+		{ "SWAP", ROCE_VERB_ATOMIC_CAS },
+		{ "ADD", ROCE_VERB_ATOMIC_FADD },
+	};
+	size_t i, j;
+
+	(void)state;
+	for (i = 0; i < RTE_DIM(known); i++) {
+		for (j = 0; !name_has(i, rule[j].word); j++)
+			assert_true(j + 1 < RTE_DIM(rule));
+		assert_int_equal(roce_opcode[known[i].opcode].verb, rule[j].verb);
+	}
+}
+
+/* Law: what the table says about an RC request leads back to its opcode. */
+static void
+request__is_the_inverse_of_the_table(void **state)
+{
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < RTE_DIM(known); i++) {
+		uint32_t flags = flags_of(i);
+		enum roce_suffix suffix = flags & ROCE_OP_IMM ? ROCE_SUFFIX_IMM
+				: flags & ROCE_OP_IETH        ? ROCE_SUFFIX_INVALIDATE
+							      : ROCE_SUFFIX_NONE;
+
+		if (!(flags & ROCE_OP_REQUEST) || flags & ROCE_OP_DETH)
+			continue;
+		assert_int_equal(roce_opcode_request(roce_opcode[known[i].opcode].verb, suffix,
+						 flags & ROCE_OP_START, flags & ROCE_OP_END),
+				known[i].opcode);
+	}
+}
+
+static void
+request__shows_the_suffix_only_on_the_last_packet(void **state)
+{
+	enum roce_suffix suffix;
+
+	(void)state;
+	for (suffix = ROCE_SUFFIX_NONE; suffix <= ROCE_SUFFIX_INVALIDATE; suffix++) {
+		assert_int_equal(roce_opcode_request(ROCE_VERB_SEND, suffix, true, false), 0x00);
+		assert_int_equal(roce_opcode_request(ROCE_VERB_SEND, suffix, false, false), 0x01);
+	}
+	assert_int_equal(roce_opcode_request(ROCE_VERB_WRITE, ROCE_SUFFIX_IMM, true, false), 0x06);
+	assert_int_equal(roce_opcode_request(ROCE_VERB_WRITE, ROCE_SUFFIX_IMM, false, false), 0x07);
+}
+
+static void
+request__has_no_opcode_for_what_ibta_lacks(void **state)
+{
+	static const struct {
+		enum roce_verb verb;
+		enum roce_suffix suffix;
+		bool first, last;
+	} bad[] = {
+		{ ROCE_VERB_NONE, ROCE_SUFFIX_NONE, true, true },
+		{ ROCE_VERB_ACK, ROCE_SUFFIX_NONE, true, true },
+		{ ROCE_VERB_READ, ROCE_SUFFIX_IMM, true, true },
+		{ ROCE_VERB_READ, ROCE_SUFFIX_NONE, true, false },
+		{ ROCE_VERB_READ, ROCE_SUFFIX_NONE, false, true },
+		{ ROCE_VERB_WRITE, ROCE_SUFFIX_INVALIDATE, true, true },
+		{ ROCE_VERB_WRITE, ROCE_SUFFIX_INVALIDATE, true, false },
+		{ ROCE_VERB_ATOMIC_CAS, ROCE_SUFFIX_NONE, false, false },
+		{ ROCE_VERB_ATOMIC_FADD, ROCE_SUFFIX_INVALIDATE, true, true },
+		{ ROCE_VERB_ACK + 1, ROCE_SUFFIX_NONE, true, true },
+		{ ROCE_VERB_SEND, ROCE_SUFFIX_INVALIDATE + 1, true, true },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < RTE_DIM(bad); i++)
+		assert_int_equal(roce_opcode_request(bad[i].verb, bad[i].suffix, bad[i].first,
+						 bad[i].last),
+				0xff);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(table__knows_these_opcodes_and_no_others),
+		cmocka_unit_test(table__header_length_is_the_standards),
+		cmocka_unit_test(table__header_length_is_the_sum_of_its_headers),
+		cmocka_unit_test(table__offsets_follow_the_order_on_the_wire),
+		cmocka_unit_test(table__start_and_end_are_as_the_name_says),
+		cmocka_unit_test(table__direction_is_one_of_two),
+		cmocka_unit_test(table__immediate_and_key_are_as_the_name_says),
+		cmocka_unit_test(table__sends_and_immediates_need_a_receive),
+		cmocka_unit_test(table__only_data_carries_payload),
+		cmocka_unit_test(table__verb_is_as_the_name_says),
+		cmocka_unit_test(request__is_the_inverse_of_the_table),
+		cmocka_unit_test(request__shows_the_suffix_only_on_the_last_packet),
+		cmocka_unit_test(request__has_no_opcode_for_what_ibta_lacks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
