@@ -15,7 +15,8 @@
 #define FRAMES    4095u
 #define STEPS_MAX 4000000u
 #define IN_BURST  16u
-#define ENGINES   2u /**< the most a world uses */
+#define ENGINES   2u              /**< the most a world uses */
+#define PHASE     (7629u * 1024u) /**< a turn of the timer wheel: hz / 131072 ticks a slot */
 #define DATA_ROOM (RTE_PKTMBUF_HEADROOM + 4352)
 
 struct world_totals world_totals;
@@ -244,6 +245,27 @@ aftermath(struct roce_domain **side_of)
 	return NULL;
 }
 
+/*
+ * A world must not depend on the worlds before it, or it could not be replayed: numbers, randomness and the phase
+ * of the clock against the timer wheel begin anew.
+ */
+static void
+begin_anew(struct roce_domain **side_of, uint64_t seed)
+{
+	now = (now / PHASE + 2) * PHASE;
+	for (uint32_t side = 0; side < 2; side++) {
+		struct roce_domain *domain = side_of[side];
+
+		domain->next_qpn = 0x100 + 0x1000 * side;
+		domain->random = seed + side;
+		for (uint32_t i = 0; i < roce_domain_engines(domain); i++) {
+			roce_engine_lock(domain->engine[i]);
+			roce_wheel_advance(domain->engine[i]->wheel, now);
+			roce_engine_unlock(domain->engine[i]);
+		}
+	}
+}
+
 static uint64_t
 retransmits_of(struct roce_domain **side_of)
 {
@@ -263,6 +285,7 @@ world_run(const struct world_params *params)
 	uint64_t before = retransmits_of(side_of);
 	const char *violation;
 
+	begin_anew(side_of, params->seed);
 	wire_init(&wire, params->seed ^ 0x57697265, &params->trouble);
 	judge_init(&judge);
 	talk_begin(params, side_of, &judge);
