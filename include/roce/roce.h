@@ -45,6 +45,7 @@ struct roce_device_attr {
 struct roce_device_upcalls {
 	void (*notify)(void *arg, int kind, void *owner, int status); /**< enum roce_notice_kind */
 	int (*cm_notify)(void *arg, const void *event);               /**< struct roce_cm_event */
+	void *arg;                                                    /**< handed to both */
 };
 
 /**
@@ -53,14 +54,19 @@ struct roce_device_upcalls {
  * Starts the EAL when the process has not done so: with UDAPL_ROCE_EAL if set, else with defaults that need
  * neither root nor hugepages. UDAPL_ROCE_PARAMS, when set, holds key=value pairs that override @p params.
  *
- * @param params  blank-separated key=value, as in dat.conf(5).
+ * @param params  blank-separated key=value, as in dat.conf(5); `loss=` (frames of a million) drops frames in both
+ *   directions at the wire.
+ * @param upcalls copied; NULL, and NULL members: nobody wants to know. Ignored when the device is joined.
  * @param why     receives one sentence when the call fails; may be NULL.
  * @return 0; -EINVAL bad parameter; -ENODEV no such port; -ENOMEM; -EBUSY the port is in use otherwise.
  */
 int roce_device_open(const char *params, const struct roce_device_upcalls *upcalls,
 		struct roce_device **device, char *why, size_t why_len);
 
-/** Leave a device; the last one out stops the port and frees everything. All its objects must be gone. */
+/**
+ * Leave a device; the last one out stops the port and frees everything. All its objects must be gone, and nobody
+ * may be turning it. What the engines still have to say is sent if the device takes it at once.
+ */
 void roce_device_close(struct roce_device *device);
 
 void roce_device_query(const struct roce_device *device, struct roce_device_attr *attr);

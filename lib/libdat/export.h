@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef LIBDAT_EXPORT_H
+#define LIBDAT_EXPORT_H
+
+/**
+ * @file
+ * The public headers, as the files of libdat include them.
+ *
+ * The library is compiled with hidden symbols. What these headers declare is the interface, so it
+ * is marked visible here, once, and libdat.map gives it a version. Include this before anything
+ * else that includes a DAT header.
+ */
+
+#pragma GCC visibility push(default)
+#include <dat/udat.h>
+#include <dat/dat_registry.h>
+#pragma GCC visibility pop
+
+/** A failed call: class bit, type and subtype together. */
+#define LIBDAT_ERROR(type, subtype) (DAT_CLASS_ERROR | (DAT_RETURN)(type) | (DAT_RETURN)(subtype))
+
+#endif /* LIBDAT_EXPORT_H */

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include "statics.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "log.h"
+
+#define SYSTEM_CONF "/etc/dat.conf"
+
+/* More than any real file: a device or a wrong file is refused before it fills the memory. */
+#define CONF_SIZE_MAX (1u << 20)
+
+/* The only major version whose table of calls this library can use. */
+#define API_MAJOR 1
+
+/* Two ports joined back to back in the process, so that a program runs with no configuration. */
+static const char builtin[] = "loop0 u1.2 threadsafe default libdaplroce.so.1 udapl-roce.1.2 "
+			      "\"port=loop0 ip=192.0.2.1/24\" \"\"\n"
+			      "loop1 u1.2 threadsafe default libdaplroce.so.1 udapl-roce.1.2 "
+			      "\"port=loop1 ip=192.0.2.2/24\" \"\"\n";
+
+struct reader {
+	struct libdat_statics *out;
+	bool tell;
+	int rc;
+};
+
+static bool
+take_entry(void *arg, const struct libdat_conf_entry *entry)
+{
+	struct reader *r = arg;
+	struct libdat_statics *s = r->out;
+	struct libdat_conf_entry *more;
+
+	if (entry->api != 'u' || entry->api_major != API_MAJOR || !entry->is_default)
+		return true;
+	more = realloc(s->entry, (s->count + 1) * sizeof(*more));
+	if (more == NULL) {
+		r->rc = -ENOMEM;
+		return false;
+	}
+	s->entry = more;
+	s->entry[s->count++] = *entry;
+	return true;
+}
+
+static void
+tell_bad_line(void *arg, unsigned int line, const char *why)
+{
+	const struct reader *r = arg;
+
+	if (r->tell)
+		libdat_say("%s, line %u is ignored: %s.", r->out->origin, line, why);
+}
+
+/* The whole file behind @p fd; 0 or -errno. */
+static int
+read_all(int fd, char **text, size_t *len)
+{
+	char *buf = malloc(CONF_SIZE_MAX);
+	size_t have = 0;
+	ssize_t n;
+
+	if (buf == NULL)
+		return -ENOMEM;
+	do {
+		n = read(fd, buf + have, CONF_SIZE_MAX - have);
+		if (n > 0)
+			have += (size_t)n;
+	} while ((n > 0 && have < CONF_SIZE_MAX) || (n < 0 && errno == EINTR));
+	if (n < 0 || have == CONF_SIZE_MAX) {
+		int rc = n < 0 ? -errno : -EFBIG;
+
+		free(buf);
+		return rc;
+	}
+	*text = buf;
+	*len = have;
+	return 0;
+}
+
+static int
+read_file(const char *path, char **text, size_t *len)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int rc;
+
+	if (fd < 0)
+		return -errno;
+	rc = read_all(fd, text, len);
+	close(fd);
+	return rc;
+}
+
+/*
+ * Whether to speak about this file: not if it was the file the last time too. A program opens
+ * several adapters, and nobody wants to read the same sentences for each.
+ */
+static bool
+is_news(const char *path)
+{
+	static char last[PATH_MAX];
+
+	if (strncmp(last, path, sizeof(last) - 1) == 0)
+		return false;
+	snprintf(last, sizeof(last), "%s", path);
+	return true;
+}
+
+int
+libdat_statics_read(struct libdat_statics *out)
+{
+	struct reader r = { .out = out };
+	const struct libdat_conf_sink sink = {
+		.arg = &r, .entry = take_entry, .bad_line = tell_bad_line
+	};
+	/* A program with more rights than its user must not load the user's library. */
+	const char *override = secure_getenv("DAT_OVERRIDE");
+	bool overridden = override != NULL && override[0] != '\0';
+	char *text = NULL;
+	size_t len = 0;
+	int rc;
+
+	*out = (struct libdat_statics){ .origin = overridden ? override : SYSTEM_CONF };
+	rc = read_file(out->origin, &text, &len);
+	if (rc == -ENOMEM)
+		return rc;
+	if (rc == -ENOENT && !overridden) {
+		out->origin = "built-in entries";
+		libdat_conf_parse(builtin, sizeof(builtin) - 1, &sink);
+	} else {
+		r.tell = is_news(out->origin);
+		if (rc == 0)
+			libdat_conf_parse(text, len, &sink);
+		else if (r.tell)
+			libdat_say("%s%s cannot be read: %s.", out->origin,
+					overridden ? ", the file that DAT_OVERRIDE names," : "",
+					strerror(-rc));
+	}
+	free(text);
+	if (r.rc != 0)
+		libdat_statics_free(out);
+	return r.rc;
+}
+
+void
+libdat_statics_free(struct libdat_statics *s)
+{
+	free(s->entry);
+	*s = (struct libdat_statics){ 0 };
+}
