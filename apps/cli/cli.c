@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *program = "dat";
+static char first_sentence[512];
+static pthread_mutex_t first_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void
+cli_begin(const char *name)
+{
+	program = name;
+}
+
+static void
+put(const char *sentence)
+{
+	pthread_mutex_lock(&first_lock);
+	if (first_sentence[0] == '\0')
+		snprintf(first_sentence, sizeof(first_sentence), "%s", sentence);
+	pthread_mutex_unlock(&first_lock);
+	fprintf(stderr, "%s: %s\n", program, sentence);
+}
+
+void
+cli_say(const char *format, ...)
+{
+	char sentence[512];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(sentence, sizeof(sentence), format, args);
+	va_end(args);
+	put(sentence);
+}
+
+void
+cli_say_dat(DAT_RETURN why, const char *format, ...)
+{
+	char sentence[512], what[256];
+	const char *major = NULL, *minor = NULL;
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(what, sizeof(what), format, args);
+	va_end(args);
+	if (dat_strerror(why, &major, &minor) != DAT_SUCCESS || major == NULL)
+		snprintf(sentence, sizeof(sentence), "%s: error 0x%08x", what, (unsigned int)why);
+	else if (DAT_GET_SUBTYPE(why) == 0 || minor == NULL || minor[0] == '\0')
+		snprintf(sentence, sizeof(sentence), "%s: %s", what, major);
+	else
+		snprintf(sentence, sizeof(sentence), "%s: %s (%s)", what, major, minor);
+	put(sentence);
+}
+
+const char *
+cli_said(void)
+{
+	return first_sentence[0] == '\0' ? NULL : first_sentence;
+}
+
+bool
+cli_number(const char *text, uint64_t min, uint64_t max, uint64_t *number)
+{
+	unsigned long long value;
+	char *end;
+
+	/* strtoull takes blanks and signs, and turns "-1" into a huge number. */
+	if (text[0] < '0' || text[0] > '9')
+		return false;
+	errno = 0;
+	value = strtoull(text, &end, 10);
+	if (errno != 0 || *end != '\0' || value < min || value > max)
+		return false;
+	*number = value;
+	return true;
+}
+
+bool
+cli_host(const char *host, struct sockaddr_storage *address)
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
+	struct addrinfo *found;
+	int rc;
+
+	rc = getaddrinfo(host, NULL, &hints, &found);
+	if (rc != 0) {
+		cli_say("cannot resolve host '%s': %s", host, gai_strerror(rc));
+		return false;
+	}
+	memset(address, 0, sizeof(*address));
+	memcpy(address, found->ai_addr, found->ai_addrlen);
+	freeaddrinfo(found);
+	return true;
+}
+
+const char *
+cli_address(const struct sockaddr *address, char *text, unsigned int size)
+{
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+
+	snprintf(text, size, "unknown");
+	if (address == NULL)
+		return text;
+	if (address->sa_family == AF_INET) {
+		memcpy(&v4, address, sizeof(v4));
+		inet_ntop(AF_INET, &v4.sin_addr, text, size);
+	} else if (address->sa_family == AF_INET6) {
+		memcpy(&v6, address, sizeof(v6));
+		inet_ntop(AF_INET6, &v6.sin6_addr, text, size);
+	}
+	return text;
+}

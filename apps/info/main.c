@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * dat-info: which interface adapters there are, and what one of them says about itself.
+ */
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <json-c/json.h>
+
+#include "cli/cli.h"
+#include "cli/ia.h"
+
+#define FLAGS (JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE)
+
+enum {
+	OPT_JSON = 256,
+	OPT_VERSION,
+};
+
+static const char usage[] =
+		"usage: dat-info [--json]        list the interface adapters that can be opened\n"
+		"       dat-info [--json] <ia>   open one, and show its attributes and counters\n"
+		"\n"
+		"  --json         print a JSON object\n"
+		"  -h, --help     this text; --version: the version\n"
+		"\n"
+		"See dat-info(1).\n";
+
+struct options {
+	bool json;
+	const char *ia;
+};
+
+/* @return -1: go on; else the exit status. */
+static int
+read_options(struct options *options, int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{ "json", no_argument, NULL, OPT_JSON },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, OPT_VERSION },
+		{ NULL, 0, NULL, 0 },
+	};
+	int option;
+
+	*options = (struct options){ 0 };
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
+		switch (option) {
+		case OPT_JSON:
+			options->json = true;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			return 0;
+		case OPT_VERSION:
+			printf("dat-info %s\n", UDAPL_ROCE_VERSION);
+			return 0;
+		default:
+			cli_say("there is no option '%s'; see dat-info --help", argv[optind - 1]);
+			return CLI_EXIT_USAGE;
+		}
+	}
+	if (argc - optind > 1) {
+		cli_say("'%s' is one adapter too many; see dat-info --help", argv[optind + 1]);
+		return CLI_EXIT_USAGE;
+	}
+	options->ia = optind < argc ? argv[optind] : NULL;
+	return -1;
+}
+
+/* Text and JSON are made of the same object, so that they cannot differ. */
+static void
+print_text(struct json_object *object, int indent)
+{
+	json_object_object_foreach(object, key, value)
+	{
+		if (json_object_is_type(value, json_type_object)) {
+			printf("%*s%s\n", indent, "", key);
+			print_text(value, indent + 2);
+		} else {
+			printf("%*s%-*s %s\n", indent, "", 40 - indent, key,
+					json_object_get_string(value));
+		}
+	}
+}
+
+static void
+add_number(struct json_object *object, const char *key, uint64_t number)
+{
+	json_object_object_add(object, key, json_object_new_uint64(number));
+}
+
+static void
+add_count(struct json_object *object, const char *key, DAT_COUNT count)
+{
+	json_object_object_add(object, key, json_object_new_int(count));
+}
+
+static void
+add_bool(struct json_object *object, const char *key, DAT_BOOLEAN is)
+{
+	json_object_object_add(object, key, json_object_new_boolean(is != DAT_FALSE));
+}
+
+static void
+add_string(struct json_object *object, const char *key, const char *string)
+{
+	json_object_object_add(object, key, json_object_new_string(string == NULL ? "" : string));
+}
+
+static void
+add_version(struct json_object *object, const char *key, DAT_UINT32 major, DAT_UINT32 minor)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%u.%u", major, minor);
+	add_string(object, key, text);
+}
+
+/* Counters come as named attributes too; those are numbers. */
+static void
+add_named(struct json_object *object, const DAT_NAMED_ATTR *list, DAT_COUNT n)
+{
+	uint64_t number;
+
+	for (DAT_COUNT i = 0; i < n; i++) {
+		if (list[i].name == NULL || list[i].value == NULL)
+			continue;
+		if (cli_number(list[i].value, 0, INT64_MAX, &number))
+			add_number(object, list[i].name, number);
+		else
+			add_string(object, list[i].name, list[i].value);
+	}
+}
+
+static struct json_object *
+ia_object(const DAT_IA_ATTR *ia)
+{
+	struct json_object *object = json_object_new_object();
+	char address[64];
+
+	add_string(object, "adapter_name", ia->adapter_name);
+	add_string(object, "vendor_name", ia->vendor_name);
+	add_version(object, "hardware_version", ia->hardware_version_major,
+			ia->hardware_version_minor);
+	add_version(object, "firmware_version", ia->firmware_version_major,
+			ia->firmware_version_minor);
+	add_string(object, "ia_address", cli_address(ia->ia_address_ptr, address, sizeof(address)));
+	add_count(object, "max_eps", ia->max_eps);
+	add_count(object, "max_dto_per_ep", ia->max_dto_per_ep);
+	add_count(object, "max_evds", ia->max_evds);
+	add_count(object, "max_evd_qlen", ia->max_evd_qlen);
+	add_count(object, "max_iov_segments_per_dto", ia->max_iov_segments_per_dto);
+	add_count(object, "max_lmrs", ia->max_lmrs);
+	add_number(object, "max_lmr_block_size", ia->max_lmr_block_size);
+	add_count(object, "max_pzs", ia->max_pzs);
+	add_number(object, "max_message_size", ia->max_message_size);
+	add_number(object, "max_rdma_size", ia->max_rdma_size);
+	add_count(object, "max_rmrs", ia->max_rmrs);
+	add_count(object, "max_srqs", ia->max_srqs);
+	add_count(object, "max_ep_per_srq", ia->max_ep_per_srq);
+	add_count(object, "max_recv_per_srq", ia->max_recv_per_srq);
+	add_count(object, "max_rdma_read_in", ia->max_rdma_read_in);
+	add_count(object, "max_rdma_read_out", ia->max_rdma_read_out);
+	add_count(object, "max_rdma_read_per_ep_in", ia->max_rdma_read_per_ep_in);
+	add_count(object, "max_rdma_read_per_ep_out", ia->max_rdma_read_per_ep_out);
+	add_named(object, ia->transport_attr, ia->num_transport_attr);
+	add_named(object, ia->vendor_attr, ia->num_vendor_attr);
+	return object;
+}
+
+static struct json_object *
+provider_object(const DAT_PROVIDER_ATTR *provider)
+{
+	struct json_object *object = json_object_new_object();
+
+	add_string(object, "provider_name", provider->provider_name);
+	add_version(object, "provider_version", provider->provider_version_major,
+			provider->provider_version_minor);
+	add_version(object, "dapl_version", provider->dapl_version_major,
+			provider->dapl_version_minor);
+	add_bool(object, "is_thread_safe", provider->is_thread_safe);
+	add_count(object, "max_private_data_size", provider->max_private_data_size);
+	add_number(object, "optimal_buffer_alignment", provider->optimal_buffer_alignment);
+	add_bool(object, "supports_multipath", provider->supports_multipath);
+	add_bool(object, "srq_supported", provider->srq_supported);
+	add_count(object, "srq_watermarks_supported", provider->srq_watermarks_supported);
+	add_bool(object, "srq_ep_pz_difference_supported",
+			provider->srq_ep_pz_difference_supported);
+	add_count(object, "srq_info_supported", provider->srq_info_supported);
+	add_count(object, "ep_recv_info_supported", provider->ep_recv_info_supported);
+	add_bool(object, "lmr_sync_req", provider->lmr_sync_req);
+	add_bool(object, "dto_async_return_guaranteed", provider->dto_async_return_guaranteed);
+	add_bool(object, "rdma_write_for_rdma_read_req", provider->rdma_write_for_rdma_read_req);
+	add_named(object, provider->provider_specific_attr, provider->num_provider_specific_attr);
+	return object;
+}
+
+static struct json_object *
+describe(const char *name)
+{
+	struct json_object *object;
+	DAT_EVD_HANDLE async_evd;
+	struct cli_ia_attrs attrs;
+	DAT_IA_HANDLE ia;
+
+	if (cli_ia_open(name, &async_evd, &ia) != 0)
+		return NULL;
+	if (cli_ia_query(ia, &attrs) != 0) {
+		dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG);
+		return NULL;
+	}
+	object = json_object_new_object();
+	add_string(object, "name", name);
+	json_object_object_add(object, "adapter", ia_object(&attrs.ia));
+	json_object_object_add(object, "provider", provider_object(&attrs.provider));
+	dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG);
+	return object;
+}
+
+static struct json_object *
+list_adapters(void)
+{
+	DAT_PROVIDER_INFO info[CLI_IA_MAX];
+	struct json_object *object, *one;
+	int n = cli_ia_list(info);
+
+	if (n < 0)
+		return NULL;
+	object = json_object_new_object();
+	for (int i = 0; i < n; i++) {
+		one = json_object_new_object();
+		add_version(one, "dapl_version", info[i].dapl_version_major,
+				info[i].dapl_version_minor);
+		add_bool(one, "is_thread_safe", info[i].is_thread_safe);
+		json_object_object_add(object, info[i].ia_name, one);
+	}
+	return object;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct json_object *object;
+	struct options options;
+	int rc;
+
+	cli_begin("dat-info");
+	rc = read_options(&options, argc, argv);
+	if (rc >= 0)
+		return rc;
+	object = options.ia == NULL ? list_adapters() : describe(options.ia);
+	if (object == NULL)
+		return CLI_EXIT_FAILED;
+	if (options.json)
+		puts(json_object_to_json_string_ext(object, FLAGS));
+	else
+		print_text(object, 0);
+	json_object_put(object);
+	return fflush(stdout) == 0 ? EXIT_SUCCESS : CLI_EXIT_FAILED;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef PERF_OPTIONS_H
+#define PERF_OPTIONS_H
+
+/**
+ * @file
+ * The command line of dat-perf: perftest's letters, checked before anything is opened.
+ *
+ * Zero in a numeric field means that the user left the choice to plan.h.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** Every test that has a name; those this release cannot run are refused by name. */
+enum perf_test {
+	PERF_SEND_BW,
+	PERF_SEND_LAT,
+	PERF_WRITE_BW,
+	PERF_WRITE_LAT,
+	PERF_READ_BW,
+	PERF_READ_LAT,
+	PERF_ATOMIC_BW,
+	PERF_ATOMIC_LAT,
+	PERF_TESTS,
+};
+
+/** Who runs where. */
+enum perf_mode {
+	PERF_LOOP,   /**< both ends in this process, on loop0 and loop1 */
+	PERF_SERVER, /**< -D and no host */
+	PERF_CLIENT, /**< -D and a host */
+};
+
+struct perf_options {
+	enum perf_mode mode;
+	enum perf_test test;
+	const char *ia;   /**< NULL in mode PERF_LOOP */
+	const char *host; /**< NULL but in mode PERF_CLIENT */
+	uint16_t port;
+	uint32_t size; /**< bytes of a message; may be 0 */
+	bool all_sizes;
+	uint64_t iterations;
+	uint32_t seconds; /**< run by time instead of by count */
+	uint32_t endpoints;
+	bool use_srq;
+	uint32_t recv_depth; /**< buffers on the SRQ, or on each endpoint without one */
+	uint32_t send_depth; /**< unacknowledged sends of one endpoint */
+	uint32_t cq_moderation;
+	uint32_t mtu;
+	uint32_t cores; /**< threads in mode PERF_LOOP: 1 or 2 */
+	bool both;      /**< both directions at once */
+	bool events;    /**< sleep in dat_evd_wait instead of polling */
+	bool verify;
+	bool gbits;
+	bool histogram;
+	bool json;
+	const char *json_file; /**< NULL: standard output */
+	bool loss_given;
+	uint32_t loss_ppm;
+	bool warmup_given;
+	uint64_t warmup;
+};
+
+/** @return the name that -t takes, such as "send_bw". */
+const char *perf_test_name(enum perf_test test);
+
+/** @return true for the tests that measure a round trip. */
+bool perf_test_is_latency(enum perf_test test);
+
+/**
+ * Read a command line. The strings of @p argv must outlive @p options.
+ * @return -1: go on; else the status to exit with: 0 after --help or --version, 2 after one
+ *         sentence on standard error.
+ */
+int perf_options_read(struct perf_options *options, int argc, char **argv);
+
+#endif /* PERF_OPTIONS_H */

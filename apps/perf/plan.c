@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "plan.h"
+
+#include "cli/cli.h"
+
+#define CACHE_LINE       64u
+#define KIB              1024ull
+#define MIB              (1024ull * KIB)
+#define GIB              (1024ull * MIB)
+#define SMALL            (4 * KIB) /* up to here a message counts by itself, beyond by its bytes */
+#define RECV_FOOTPRINT   MIB       /* about a second-level cache */
+#define SEND_FOOTPRINT   (64 * KIB)
+#define MIN_RECV_DEPTH   8u
+#define MAX_RECV_DEPTH   512u
+#define RECV_PER_EP      16u
+#define SEND_DEPTH       128u
+#define CQ_MODERATION    32u
+#define SHARED_SLOTS     16u
+#define BW_ITERATIONS    1000000ull
+#define BW_BYTES         (4 * GIB)
+#define LAT_ITERATIONS   100000ull
+#define LAT_BYTES        (400 * MIB)
+#define MIN_ITERATIONS   100ull
+#define BW_WARMUP        20000ull
+#define LAT_WARMUP       1000ull
+#define MAX_BUFFER_BYTES (4 * GIB)
+
+static uint64_t
+min64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t
+max64(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static void
+choose_depths(const struct perf_options *o, struct perf_plan *plan)
+{
+	uint32_t fit = (uint32_t)max64(
+			min64(RECV_FOOTPRINT / plan->stride, MAX_RECV_DEPTH), MIN_RECV_DEPTH);
+	uint32_t sharers = o->use_srq ? plan->endpoints : 1;
+	uint32_t per_ep = plan->stride <= SMALL ? RECV_PER_EP : 2;
+	uint64_t cq_moderation;
+
+	plan->recv_depth = o->recv_depth;
+	if (plan->recv_depth == 0)
+		plan->recv_depth = (uint32_t)max64(fit, (uint64_t)per_ep * sharers);
+	plan->recv_slots = o->use_srq ? plan->recv_depth : plan->recv_depth * plan->endpoints;
+
+	plan->window = o->send_depth;
+	if (plan->window == 0)
+		plan->window = (uint32_t)max64(
+				min64(SEND_DEPTH, plan->recv_depth / 2 / sharers), 1);
+
+	/* A window in which no send completes would never move again. */
+	cq_moderation = o->cq_moderation == 0 ? CQ_MODERATION : o->cq_moderation;
+	plan->signal = (uint32_t)min64(cq_moderation, max64(plan->window / 2, 1));
+	if (o->send_depth != 0 && o->cq_moderation != 0)
+		plan->signal = o->cq_moderation;
+}
+
+static void
+choose_counts(const struct perf_options *o, struct perf_plan *plan)
+{
+	bool latency = perf_test_is_latency(o->test);
+	uint64_t count = latency ? LAT_ITERATIONS : BW_ITERATIONS;
+	uint64_t warmup = latency ? LAT_WARMUP : BW_WARMUP;
+
+	if (plan->size > SMALL)
+		count = max64((latency ? LAT_BYTES : BW_BYTES) / plan->size, MIN_ITERATIONS);
+	plan->iterations = o->iterations != 0 ? o->iterations : count;
+	plan->warmup = o->warmup_given ? o->warmup : min64(warmup, plan->iterations / 10);
+	if (o->seconds != 0)
+		plan->iterations = PERF_ENDLESS;
+}
+
+int
+perf_plan_make(const struct perf_options *options, uint32_t size, struct perf_plan *plan)
+{
+	uint64_t bytes, sends;
+
+	*plan = (struct perf_plan){ .size = size, .endpoints = options->endpoints };
+	plan->stride = (size + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+	if (plan->stride == 0)
+		plan->stride = CACHE_LINE;
+	choose_depths(options, plan);
+	choose_counts(options, plan);
+
+	/*
+	 * Without verification all messages look alike, and a few buffers do for all of them; with
+	 * it, a buffer must keep its content until the message is acknowledged.
+	 */
+	if (options->verify)
+		sends = (uint64_t)plan->window * plan->endpoints;
+	else
+		sends = max64(min64(SHARED_SLOTS, SEND_FOOTPRINT / plan->stride), 1);
+	bytes = (plan->recv_slots + sends) * plan->stride;
+	if (bytes > MAX_BUFFER_BYTES) {
+		cli_say("%llu MiB of buffers are too many: lower -s, -q, -r or -x",
+				(unsigned long long)(bytes / MIB));
+		return -1;
+	}
+	plan->send_slots = (uint32_t)sends;
+	plan->bytes = bytes;
+	return 0;
+}
+
+uint64_t
+perf_plan_share(const struct perf_plan *plan, uint64_t messages, uint32_t index)
+{
+	return messages / plan->endpoints + (index < messages % plan->endpoints);
+}

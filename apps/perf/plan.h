@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef PERF_PLAN_H
+#define PERF_PLAN_H
+
+/**
+ * @file
+ * The numbers of one measurement, worked out from the options and one message size.
+ *
+ * Depths that the user left open follow two rules. Buffers must be few enough to stay in the
+ * caches, or the memory is measured instead of the messages. And at most half of the receive
+ * buffers may be on the way, so that a receiver that reaps what its own polling delivered never
+ * lets the shared queue run dry.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "options.h"
+
+/** Iterations of a run by time: until told to stop. */
+#define PERF_ENDLESS UINT64_MAX
+
+struct perf_plan {
+	uint32_t size;   /**< bytes of a message */
+	uint32_t stride; /**< bytes from one buffer to the next */
+	uint32_t endpoints;
+	uint32_t recv_depth; /**< of the SRQ, or of each endpoint */
+	uint32_t recv_slots; /**< receive buffers in all */
+	uint32_t window;     /**< unacknowledged sends of one endpoint, at most */
+	uint32_t signal;     /**< every so many sends of an endpoint, and its last, complete */
+	uint32_t send_slots; /**< send buffers in all */
+	uint64_t warmup;     /**< messages before the measurement */
+	uint64_t iterations; /**< messages measured; PERF_ENDLESS by time */
+	size_t bytes;        /**< memory for all buffers */
+};
+
+/**
+ * Work out one measurement.
+ * @return 0; -1: no machine has that much memory to spare, and the reason has been said.
+ */
+int perf_plan_make(const struct perf_options *options, uint32_t size, struct perf_plan *plan);
+
+/** Messages that endpoint @p index sends of a total of @p messages: shares differ by one at most. */
+uint64_t perf_plan_share(const struct perf_plan *plan, uint64_t messages, uint32_t index);
+
+#endif /* PERF_PLAN_H */

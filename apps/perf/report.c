@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report.h"
+
+#include <stdio.h>
+
+#include "cli/cli.h"
+
+#define BAR 40
+
+static void
+rule(void)
+{
+	puts("---------------------------------------------------------------------------------------"
+	     "----------------");
+}
+
+static const char *
+on_off(bool on)
+{
+	return on ? "ON" : "OFF";
+}
+
+static const char *
+title(const struct perf_options *options)
+{
+	if (options->test == PERF_SEND_LAT)
+		return "Send Latency Test";
+	return options->both ? "Send Bidirectional BW Test" : "Send BW Test";
+}
+
+void
+perf_report_header(const struct perf_options *options, const struct perf_plan *plan,
+		const struct perf_adapter *adapter)
+{
+	rule();
+	printf("                    %s\n", title(options));
+	printf(" Dual-port       : OFF\t\tDevice         : %s%s\n", adapter->name,
+			options->mode == PERF_LOOP ? " to loop1" : "");
+	printf(" Number of qps   : %u\t\tTransport type : RoCEv2\n", options->endpoints);
+	printf(" Connection type : RC\t\tUsing SRQ      : %s\n", on_off(options->use_srq));
+	printf(" TX depth        : %u\n", plan->window);
+	printf(" RX depth        : %u\n", plan->recv_depth);
+	printf(" CQ Moderation   : %u\n", plan->signal);
+	printf(" Mtu             : %u[B]\n", adapter->mtu);
+	printf(" Link type       : Ethernet\n");
+	printf(" Max inline data : 0[B]\n");
+	printf(" rdma_cm QPs     : ON\n");
+	printf(" Data ex. method : rdma_cm\n");
+	printf(" PMD             : %s\t\tDPDK           : %s\n", adapter->pmd, adapter->dpdk);
+	printf(" ICRC            : %s\n", adapter->icrc);
+	printf(" Polling threads : %s%s\n",
+			options->mode == PERF_LOOP && options->cores == 1 ? "1, both ends"
+									  : "1 for each end",
+			options->events ? ", waiting for events" : "");
+	if (options->loss_given)
+		printf(" Loss            : %u[ppm]\n", options->loss_ppm);
+	rule();
+	if (perf_test_is_latency(options->test))
+		puts(" #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    "
+		     "t_avg[usec]    t_stdev[usec]   99% percentile[usec]   99.9% percentile[usec]");
+	else
+		puts(" #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   "
+		     "MsgRate[Mpps]");
+}
+
+static void
+histogram(const struct perf_latency *latency)
+{
+	uint64_t all = 0, most = 0;
+
+	for (unsigned int i = 0; i < PERF_BUCKETS; i++) {
+		all += latency->bucket[i];
+		most = latency->bucket[i] > most ? latency->bucket[i] : most;
+	}
+	puts(" from[usec]      count    share");
+	for (unsigned int i = 0; i < PERF_BUCKETS; i++) {
+		uint64_t count = latency->bucket[i];
+
+		if (count == 0)
+			continue;
+		printf(" %10.3f %10llu %7.3f%% %.*s\n", perf_bucket_ns(i) / 1000,
+				(unsigned long long)count, 100.0 * (double)count / (double)all,
+				(int)(count * BAR / most),
+				"****************************************");
+	}
+}
+
+void
+perf_report_row(const struct perf_options *options, const struct perf_result *result)
+{
+	const struct perf_latency *latency = &result->latency;
+
+	if (!result->measured)
+		return;
+	if (!perf_test_is_latency(result->test)) {
+		printf(" %-10u %-14llu %-18.2f %-20.2f %-.6f\n", result->size,
+				(unsigned long long)result->iterations,
+				perf_gbits(result->peak_per_s, result->size),
+				perf_gbits(result->messages_per_s, result->size),
+				result->messages_per_s / 1e6);
+		fflush(stdout);
+		return;
+	}
+	printf(" %-6u %-14llu %-14.2f %-14.2f %-16.2f %-14.2f %-15.2f %-22.2f %-.2f\n",
+			result->size, (unsigned long long)result->iterations, latency->min,
+			latency->max, latency->typical, latency->average, latency->deviation,
+			latency->p99, latency->p99_9);
+	if (options->histogram)
+		histogram(latency);
+	fflush(stdout);
+}
+
+void
+perf_report_footer(void)
+{
+	rule();
+}
+
+void
+perf_report_violations(const struct perf_violations *bad)
+{
+	for (int i = 0; i < PERF_VIOLATIONS; i++) {
+		if (bad->kind[i].count == 0)
+			continue;
+		cli_say("%llu messages %s, the first on endpoint %u at message %llu, byte %llu",
+				(unsigned long long)bad->kind[i].count,
+				perf_violation_name((enum perf_violation)i), bad->kind[i].endpoint,
+				(unsigned long long)bad->kind[i].message,
+				(unsigned long long)bad->kind[i].byte);
+	}
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef PERF_RESULT_H
+#define PERF_RESULT_H
+
+/**
+ * @file
+ * What one measurement found, and the four ways to make one.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "adapter.h"
+#include "end.h"
+#include "options.h"
+#include "stats.h"
+
+struct perf_result {
+	enum perf_test test;
+	uint32_t size;
+	uint64_t iterations; /**< messages measured, in one direction */
+	bool measured;       /**< false: this end only answered, and has no rate or latency */
+	double messages_per_s, peak_per_s; /**< of a bandwidth test */
+	struct perf_latency latency;       /**< of a latency test */
+	struct perf_counters counters;     /**< growth during the measurement */
+	struct perf_violations bad;
+};
+
+/** @return Gb/sec of @p messages_per_s messages of @p size bytes. */
+static inline double
+perf_gbits(double messages_per_s, uint32_t size)
+{
+	return messages_per_s * size * 8 / 1e9;
+}
+
+/**
+ * Bandwidth: the client sends as fast as its windows allow, the server too when both directions are
+ * measured. _pair: one thread turns both ends; _alone: the peer is turned by somebody else.
+ * @return 0; -1: failed, said.
+ */
+int perf_send_bw_pair(struct perf_end *client, struct perf_end *server, struct perf_result *result);
+int perf_send_bw_alone(struct perf_end *end, struct perf_result *result);
+
+/** Latency: one message goes to and fro, and half of each round trip is noted. As above. */
+int
+perf_send_lat_pair(struct perf_end *client, struct perf_end *server, struct perf_result *result);
+int perf_send_lat_alone(struct perf_end *end, struct perf_result *result);
+
+#endif /* PERF_RESULT_H */

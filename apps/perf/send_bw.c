@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "result.h"
+
+#include "cli/cli.h"
+#include "connect.h"
+#include "control.h"
+#include "traffic.h"
+#include "watch.h"
+
+/* Sends posted in a row: enough to fill the provider's own bursts. */
+#define BURST 32
+/* Completions taken in a row; more only delays the turn of the other end. */
+#define REAP 64
+/* Turns between two looks at the clock, and at connections and the control endpoint. */
+#define TICK     16
+#define LOOK     1024
+#define EVENT_US 10000
+#define CONTROLS 64 /* idle turns after which the control endpoint is looked at */
+
+static uint64_t
+total(const struct perf_plan *plan)
+{
+	return plan->iterations == PERF_ENDLESS ? PERF_ENDLESS : plan->warmup + plan->iterations;
+}
+
+static void
+note_rate(struct perf_watch *watch, uint64_t measured, unsigned int directions,
+		struct perf_result *result)
+{
+	uint64_t now = perf_watch_end(watch);
+
+	perf_meter_end(&watch->meter, now, measured, &result->peak_per_s, &result->messages_per_s);
+	/* The warm-up ends at a look at the clock, a few messages late; the rate knows that. */
+	result->iterations = watch->plan->iterations;
+	if (result->iterations == PERF_ENDLESS)
+		result->iterations = (measured - watch->meter.base) / directions;
+	result->measured = true;
+}
+
+/* One turn of a direction in one thread: post, let the sender's engine speak, hear the receiver's. */
+static int
+turn_pair(struct perf_end *from, struct perf_end *to)
+{
+	if (perf_traffic_send(from, BURST) < 0 ||
+			perf_traffic_reap(from, from->request_evd, REAP) < 0)
+		return -1;
+	return perf_traffic_reap(to, to->recv_evd, REAP);
+}
+
+static bool
+delivered(const struct perf_end *from, const struct perf_end *to)
+{
+	return from->acked >= from->goal && to->received >= from->goal;
+}
+
+/* Every few turns. @return as perf_watch_tick(). */
+static enum perf_watch_says
+look_pair(struct perf_watch *watch, struct perf_end *client, struct perf_end *server, uint64_t turn)
+{
+	uint64_t acked = client->acked + server->acked;
+	enum perf_watch_says says;
+
+	says = perf_watch_tick(watch, acked, acked + client->received + server->received);
+	if (says == PERF_GO_ON && turn % LOOK == 0 &&
+			(perf_connect_check(client) != 0 || perf_connect_check(server) != 0))
+		return PERF_GIVE_UP;
+	return says;
+}
+
+int
+perf_send_bw_pair(struct perf_end *client, struct perf_end *server, struct perf_result *result)
+{
+	bool both = client->options->both;
+	unsigned int directions = both ? 2 : 1;
+	enum perf_watch_says says;
+	struct perf_watch watch;
+
+	perf_traffic_start(client, total(client->plan));
+	perf_traffic_start(server, both ? total(client->plan) : 0);
+	perf_watch_begin(&watch, client->options, client->plan, client->plan->warmup * directions);
+	for (uint64_t turn = 1; !delivered(client, server) || !delivered(server, client); turn++) {
+		if (turn_pair(client, server) < 0 || (both && turn_pair(server, client) < 0))
+			return -1;
+		if (turn % TICK != 0)
+			continue;
+		says = look_pair(&watch, client, server, turn);
+		if (says == PERF_GIVE_UP)
+			return -1;
+		if (says == PERF_TIME_UP && client->goal == PERF_ENDLESS) {
+			perf_traffic_stop(client);
+			if (both)
+				perf_traffic_stop(server);
+		}
+	}
+	note_rate(&watch, client->acked + server->acked, directions, result);
+	return 0;
+}
+
+/* One turn of an end on its own. @return what moved; -1: failed, said. */
+static int
+turn_alone(struct perf_end *end, bool sends, bool receives)
+{
+	int posted = 0, reaped = 0, received = 0;
+
+	if (sends) {
+		posted = perf_traffic_send(end, BURST);
+		reaped = posted < 0 ? -1 : perf_traffic_reap(end, end->request_evd, REAP);
+	}
+	if (receives && reaped >= 0 && end->recv_evd != (sends ? end->request_evd : NULL))
+		received = perf_traffic_reap(end, end->recv_evd, REAP);
+	if (posted < 0 || reaped < 0 || received < 0)
+		return -1;
+	return posted + reaped + received;
+}
+
+/* The rare things of an end on its own: talk with the peer, connections, sleep. */
+static int
+talk(struct perf_end *end, bool *said, bool idle)
+{
+	bool sends = end->goal != 0;
+
+	if (end->acked >= end->goal && !*said) {
+		*said = true;
+		if (perf_control_say(end, PERF_DONE, end->goal) != 0)
+			return -1;
+	}
+	if (perf_control_listen(end) != 0)
+		return -1;
+	/* A finished peer has hung up when everything has been said; until then it is an error. */
+	if (!end->peer.bye && perf_connect_check(end) != 0)
+		return -1;
+	if (idle && end->options->events)
+		return perf_traffic_wait(end, sends ? end->request_evd : end->recv_evd, EVENT_US) <
+						0
+				? -1
+				: 0;
+	return 0;
+}
+
+/* Look at the clock. @return 0: go on; -1: give up, said. */
+static int
+look_alone(struct perf_end *end, struct perf_watch *watch, bool sends)
+{
+	uint64_t measured = end->acked + end->received;
+
+	switch (perf_watch_tick(watch, measured, measured + end->peer.done)) {
+	case PERF_GIVE_UP:
+		return -1;
+	case PERF_TIME_UP:
+		if (sends && end->goal == PERF_ENDLESS)
+			perf_traffic_stop(end);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+/* Turn an end until both sides have sent and received everything. */
+static int
+run_alone(struct perf_end *end, struct perf_watch *watch, bool sends, bool receives)
+{
+	unsigned int idle = 0;
+	bool said = false, idles, sent;
+	int moved;
+
+	for (uint64_t turn = 1; !said || !end->peer.done || end->received < end->peer.sent;
+			turn++) {
+		moved = turn_alone(end, sends, receives);
+		if (moved < 0)
+			return -1;
+		idle = moved > 0 ? 0 : idle + 1;
+		idles = idle >= CONTROLS;
+		if ((turn % TICK == 0 || idles) && look_alone(end, watch, sends) != 0)
+			return -1;
+		sent = sends && end->acked >= end->goal;
+		if ((turn % LOOK == 0 || idles || sent) && talk(end, &said, idles) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+int
+perf_send_bw_alone(struct perf_end *end, struct perf_result *result)
+{
+	bool both = end->options->both, sends = end->client || both,
+	     receives = !end->client || both;
+	unsigned int directions = both ? 2 : 1;
+	struct perf_watch watch;
+
+	perf_traffic_start(end, sends ? total(end->plan) : 0);
+	perf_watch_begin(&watch, end->options, end->plan, end->plan->warmup * directions);
+	if (run_alone(end, &watch, sends, receives) != 0)
+		return -1;
+	note_rate(&watch, end->acked + end->received, directions, result);
+	return perf_control_part(end);
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "result.h"
+
+#include "cli/cli.h"
+#include "clock.h"
+#include "connect.h"
+#include "control.h"
+#include "traffic.h"
+#include "watch.h"
+
+/* Round trips kept for the percentiles; 16 MiB of them. */
+#define ROOM (4u << 20)
+/* Polls between two looks at the clock while an answer is due. */
+#define LOOK     4096
+#define EVENT_US 10000
+#define REAP     64
+
+static uint64_t
+total(const struct perf_plan *plan)
+{
+	return plan->iterations == PERF_ENDLESS ? PERF_ENDLESS : plan->warmup + plan->iterations;
+}
+
+static struct perf_ep *
+ep_of(struct perf_end *end, uint64_t message)
+{
+	uint32_t endpoints = end->plan->endpoints;
+
+	return &end->eps[endpoints == 1 ? 0 : message % endpoints];
+}
+
+/*
+ * Send message number end->received (a reply) or one more than that (a request) on its endpoint,
+ * after making room. Both ends of a pair must be turned for a completion to come.
+ */
+static int
+send_next(struct perf_end *end, struct perf_ep *ep, struct perf_end *other)
+{
+	uint64_t since = perf_now(), limit = 30 * perf_hz();
+
+	/* Completions are waiting by now: taking them costs no turn of the engine. */
+	if (ep->posted - ep->completed >= 2ull * end->plan->signal &&
+			perf_traffic_reap(end, end->request_evd, 2) < 0)
+		return -1;
+	while (perf_traffic_full(end, ep)) {
+		if (perf_traffic_reap(end, end->request_evd, REAP) < 0 ||
+				(other != NULL &&
+						perf_traffic_reap(other, other->request_evd, REAP) <
+								0))
+			return -1;
+		if (perf_stop || perf_now() - since > limit) {
+			cli_say("sends on %s do not complete", end->adapter->name);
+			return -1;
+		}
+	}
+	return perf_traffic_send_one(end, ep);
+}
+
+/* Give up on a pair? Asked every LOOK polls. */
+static int
+look(struct perf_watch *watch, struct perf_end *client, struct perf_end *server)
+{
+	if (perf_watch_tick(watch, client->received, client->received + server->received) ==
+			PERF_GIVE_UP)
+		return -1;
+	return perf_connect_check(client) != 0 ? -1 : perf_connect_check(server);
+}
+
+/* Carry one message from @p from to @p to, turning both. */
+static int
+carry(struct perf_end *from, struct perf_end *to, uint64_t want, struct perf_watch *watch)
+{
+	unsigned int polls = 0;
+
+	while (to->received < want) {
+		if (perf_traffic_reap(from, from->recv_evd, 1) < 0 ||
+				perf_traffic_reap(to, to->recv_evd, 1) < 0)
+			return -1;
+		if (++polls % LOOK == 0 && look(watch, from, to) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+round_trip_pair(struct perf_end *client, struct perf_end *server, uint64_t i,
+		struct perf_watch *watch)
+{
+	if (send_next(client, ep_of(client, i), server) != 0 ||
+			carry(client, server, i + 1, watch) != 0 ||
+			send_next(server, ep_of(server, i), client) != 0)
+		return -1;
+	return carry(server, client, i + 1, watch);
+}
+
+/* Wait for one message on an end of its own. */
+static int
+await(struct perf_end *end, uint64_t want, struct perf_watch *watch)
+{
+	unsigned int polls = 0;
+	int n;
+
+	while (end->received < want) {
+		n = perf_traffic_reap(end, end->recv_evd, 1);
+		if (n == 0 && end->options->events)
+			n = perf_traffic_wait(end, end->recv_evd, EVENT_US);
+		if (n < 0)
+			return -1;
+		if (++polls % LOOK == 0 &&
+				(perf_watch_tick(watch, end->received, end->received) ==
+								PERF_GIVE_UP ||
+						perf_connect_check(end) != 0))
+			return -1;
+	}
+	return 0;
+}
+
+static int
+round_trip(struct perf_end *client, struct perf_end *server, uint64_t i, struct perf_watch *watch)
+{
+	if (server != NULL)
+		return round_trip_pair(client, server, i, watch);
+	if (send_next(client, ep_of(client, i), NULL) != 0)
+		return -1;
+	return await(client, i + 1, watch);
+}
+
+/* The client's loop; time stamps touch, so nothing between two round trips goes unmeasured. */
+static int
+ping(struct perf_end *client, struct perf_end *server, struct perf_samples *samples,
+		struct perf_result *result)
+{
+	uint64_t messages = total(client->plan), warmup = client->plan->warmup;
+	uint64_t seconds = client->options->seconds * perf_hz(), measured_at = 0, before, now, i;
+	struct perf_watch watch;
+	int rc = 0;
+
+	perf_watch_begin(&watch, client->options, client->plan, warmup);
+	before = perf_now();
+	for (i = 0; i < messages; i++) {
+		if (i == warmup)
+			measured_at = before;
+		rc = round_trip(client, server, i, &watch);
+		if (rc != 0)
+			break;
+		now = perf_now();
+		if (i >= warmup)
+			perf_samples_add(samples, now - before);
+		if (i % LOOK == 0 && perf_watch_tick(&watch, i, i + 1) == PERF_GIVE_UP) {
+			rc = -1;
+			break;
+		}
+		if (seconds != 0 && i >= warmup && now - measured_at >= seconds)
+			messages = i + 1;
+		before = now;
+	}
+	perf_watch_end(&watch);
+	client->goal = messages;
+	result->iterations = samples->count;
+	result->measured = true;
+	return rc;
+}
+
+/* The client of either kind; @p server NULL: turned by somebody else. */
+static int
+measure(struct perf_end *client, struct perf_end *server, struct perf_result *result)
+{
+	struct perf_samples samples;
+	uint64_t room = client->plan->iterations < ROOM ? client->plan->iterations : ROOM;
+	int rc;
+
+	if (perf_samples_init(&samples, room) != 0) {
+		cli_say("no memory for %llu samples", (unsigned long long)room);
+		return -1;
+	}
+	perf_traffic_start(client, PERF_ENDLESS);
+	if (server != NULL)
+		perf_traffic_start(server, PERF_ENDLESS);
+	rc = ping(client, server, &samples, result);
+	/* Half a round trip: twice the ticks make a microsecond. */
+	perf_samples_end(&samples, 2.0 * (double)perf_hz() / 1e6, &result->latency);
+	perf_samples_free(&samples);
+	return rc;
+}
+
+int
+perf_send_lat_pair(struct perf_end *client, struct perf_end *server, struct perf_result *result)
+{
+	int rc = measure(client, server, result);
+
+	server->goal = client->goal;
+	return rc;
+}
+
+/* The server answers until the client is done. */
+static int
+answer(struct perf_end *end)
+{
+	uint64_t replied = 0, polls = 0;
+	struct perf_watch watch;
+	int n;
+
+	perf_watch_begin(&watch, end->options, end->plan, end->plan->warmup);
+	perf_traffic_start(end, PERF_ENDLESS);
+	while (!end->peer.done || replied < end->peer.sent) {
+		n = perf_traffic_reap(end, end->recv_evd, 1);
+		if (n == 0 && end->options->events)
+			n = perf_traffic_wait(end, end->recv_evd, EVENT_US);
+		if (n < 0)
+			return -1;
+		for (; replied < end->received; replied++)
+			if (send_next(end, ep_of(end, replied), NULL) != 0)
+				return -1;
+		if (n > 0 || (++polls % LOOK != 0 && !end->options->events))
+			continue;
+		if (perf_control_listen(end) != 0 || perf_connect_check(end) != 0 ||
+				perf_watch_tick(&watch, replied, replied) == PERF_GIVE_UP)
+			return -1;
+	}
+	perf_watch_end(&watch);
+	end->goal = replied;
+	return 0;
+}
+
+int
+perf_send_lat_alone(struct perf_end *end, struct perf_result *result)
+{
+	int rc = end->client ? measure(end, NULL, result) : answer(end);
+
+	if (rc != 0)
+		return -1;
+	/* The client's peer has sent as much as it was asked; the server says so for the books. */
+	if (perf_control_say(end, PERF_DONE, end->goal) != 0)
+		return -1;
+	while (!end->peer.done) {
+		if (perf_control_listen(end) != 0 || perf_stop)
+			return -1;
+	}
+	return perf_control_part(end);
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "traffic.h"
+
+#include "cli/cli.h"
+#include "cli/words.h"
+
+/*
+ * Cookies: a receive is its buffer's number under RECEIVE, a send its endpoint and the low bits of
+ * its number on it.
+ */
+#define RECEIVE     (1ull << 63)
+#define NUMBER_BITS 48
+#define NUMBER_MASK ((1ull << NUMBER_BITS) - 1)
+
+#define REAP_BATCH 256
+
+static int
+post_receive(struct perf_end *end, uint64_t slot)
+{
+	DAT_LMR_TRIPLET *iov = end->segments > 0 ? &end->recv_iov[slot] : NULL;
+	DAT_DTO_COOKIE cookie = { .as_64 = RECEIVE | slot };
+	DAT_RETURN ret;
+
+	if (end->srq != DAT_HANDLE_NULL)
+		ret = dat_srq_post_recv(end->srq, end->segments, iov, cookie);
+	else
+		ret = dat_ep_post_recv(end->eps[slot / end->plan->recv_depth].handle, end->segments,
+				iov, cookie, DAT_COMPLETION_DEFAULT_FLAG);
+	if (ret == DAT_SUCCESS) {
+		end->recv_posted++;
+		return 0;
+	}
+	cli_say_dat(ret, "posting receive buffer %llu on %s", (unsigned long long)slot,
+			end->adapter->name);
+	return -1;
+}
+
+int
+perf_traffic_post_receives(struct perf_end *end)
+{
+	for (uint32_t slot = 0; slot < end->plan->recv_slots; slot++)
+		if (post_receive(end, slot) != 0)
+			return -1;
+	return 0;
+}
+
+void
+perf_traffic_start(struct perf_end *end, uint64_t messages)
+{
+	end->goal = messages;
+	for (uint32_t i = 0; i < end->plan->endpoints; i++)
+		end->eps[i].quota = messages == PERF_ENDLESS
+				? PERF_ENDLESS
+				: perf_plan_share(end->plan, messages, i);
+}
+
+void
+perf_traffic_stop(struct perf_end *end)
+{
+	end->goal = 0;
+	for (uint32_t i = 0; i < end->plan->endpoints; i++) {
+		struct perf_ep *ep = &end->eps[i];
+
+		/* The last send of a quota asks for a completion; where it has not, add one. */
+		ep->quota = ep->posted + (ep->unsignalled > 0);
+		end->goal += ep->quota;
+	}
+}
+
+static DAT_LMR_TRIPLET *
+next_buffer(struct perf_end *end, struct perf_ep *ep)
+{
+	uint32_t slot = ep->slot;
+
+	if (!end->options->verify) {
+		ep->slot = slot + 1 == end->plan->send_slots ? 0 : slot + 1;
+		return &end->send_iov[slot];
+	}
+	ep->slot = slot + 1 == end->plan->window ? 0 : slot + 1;
+	slot += ep->index * end->plan->window;
+	/* What this end sends carries the salt that it does not expect itself. */
+	perf_verify_fill(ep->verify.salt ^ 1, ep->index, ep->posted,
+			end->send_memory + (size_t)slot * end->plan->stride, end->plan->size);
+	return &end->send_iov[slot];
+}
+
+int
+perf_traffic_send_one(struct perf_end *end, struct perf_ep *ep)
+{
+	DAT_DTO_COOKIE cookie = {
+		.as_64 = (uint64_t)ep->index << NUMBER_BITS | (ep->posted & NUMBER_MASK),
+	};
+	DAT_COMPLETION_FLAGS flags = DAT_COMPLETION_SUPPRESS_FLAG;
+	DAT_LMR_TRIPLET *iov = next_buffer(end, ep);
+	DAT_RETURN ret;
+
+	if (++ep->unsignalled >= end->plan->signal || ep->posted + 1 == ep->quota) {
+		ep->unsignalled = 0;
+		flags = DAT_COMPLETION_DEFAULT_FLAG;
+	}
+	if (end->segments == 0)
+		iov = NULL;
+	ret = dat_ep_post_send(ep->handle, end->segments, iov, cookie, flags);
+	if (ret == DAT_SUCCESS) {
+		ep->posted++;
+		return 0;
+	}
+	cli_say_dat(ret, "posting send %llu on endpoint %u of %s", (unsigned long long)ep->posted,
+			ep->index, end->adapter->name);
+	return -1;
+}
+
+int
+perf_traffic_send(struct perf_end *end, unsigned int max)
+{
+	uint32_t endpoints = end->plan->endpoints, skipped = 0;
+	unsigned int posted = 0;
+
+	while (posted < max && skipped < endpoints) {
+		struct perf_ep *ep = &end->eps[end->cursor];
+
+		if (++end->cursor == endpoints)
+			end->cursor = 0;
+		if (ep->posted == ep->quota || perf_traffic_full(end, ep)) {
+			skipped++;
+			continue;
+		}
+		skipped = 0;
+		if (perf_traffic_send_one(end, ep) != 0)
+			return -1;
+		posted++;
+	}
+	return (int)posted;
+}
+
+/* A transfer did not do what it should. Flushed ones are no news while the endpoints close. */
+static int
+judge_failure(const struct perf_end *end, const DAT_EVENT *event)
+{
+	const DAT_DTO_COMPLETION_EVENT_DATA *dto = &event->event_data.dto_completion_event_data;
+
+	if (event->event_number != DAT_DTO_COMPLETION_EVENT) {
+		cli_say("unexpected event 0x%x on %s", (unsigned int)event->event_number,
+				end->adapter->name);
+		return -1;
+	}
+	if (end->closing && dto->status == DAT_DTO_ERR_FLUSHED)
+		return 0;
+	if ((dto->user_cookie.as_64 & RECEIVE) != 0)
+		cli_say("a receive on %s failed with %s", end->adapter->name,
+				cli_dto_status(dto->status));
+	else
+		cli_say("send %llu on endpoint %llu of %s failed with %s",
+				(unsigned long long)(dto->user_cookie.as_64 & NUMBER_MASK),
+				(unsigned long long)(dto->user_cookie.as_64 >> NUMBER_BITS),
+				end->adapter->name, cli_dto_status(dto->status));
+	return -1;
+}
+
+/* Check one message by the endpoint on which the provider says it came. */
+static void
+verify(struct perf_end *end, uint64_t slot, const DAT_DTO_COMPLETION_EVENT_DATA *dto)
+{
+	DAT_CONTEXT context = { .as_64 = 0 };
+
+	if (dat_get_consumer_context(dto->ep_handle, &context) != DAT_SUCCESS ||
+			context.as_64 == 0 || context.as_64 > end->plan->endpoints) {
+		perf_violation_note(&end->bad, PERF_MISDELIVERED, 0, end->received, 0);
+		return;
+	}
+	perf_verify_check(&end->eps[context.as_64 - 1].verify,
+			end->recv_memory + slot * end->plan->stride, dto->transfered_length,
+			end->plan->size, &end->bad);
+}
+
+static int
+take_receive(struct perf_end *end, const DAT_DTO_COMPLETION_EVENT_DATA *dto)
+{
+	uint64_t slot = dto->user_cookie.as_64 & ~RECEIVE;
+
+	if (end->options->verify)
+		verify(end, slot, dto);
+	else if (dto->transfered_length != end->plan->size)
+		perf_violation_note(&end->bad, PERF_WRONG_LENGTH, 0, end->received,
+				dto->transfered_length);
+	end->received++;
+	end->recv_posted--;
+	return end->closing ? 0 : post_receive(end, slot);
+}
+
+static int
+take(struct perf_end *end, const DAT_EVENT *event)
+{
+	const DAT_DTO_COMPLETION_EVENT_DATA *dto = &event->event_data.dto_completion_event_data;
+	uint64_t cookie = dto->user_cookie.as_64;
+	struct perf_ep *ep;
+	uint64_t done;
+
+	if (__builtin_expect(event->event_number != DAT_DTO_COMPLETION_EVENT ||
+					    dto->status != DAT_DTO_SUCCESS,
+			    0)) {
+		if (judge_failure(end, event) != 0)
+			return -1;
+		end->recv_posted -= (cookie & RECEIVE) != 0;
+		return 0;
+	}
+	if ((cookie & RECEIVE) != 0)
+		return take_receive(end, dto);
+	ep = &end->eps[cookie >> NUMBER_BITS];
+	done = ((cookie + 1 - ep->completed) & NUMBER_MASK);
+	ep->completed += done;
+	end->acked += done;
+	return 0;
+}
+
+int
+perf_traffic_reap(struct perf_end *end, DAT_EVD_HANDLE evd, unsigned int max)
+{
+	DAT_EVENT event;
+	DAT_RETURN ret;
+	unsigned int n;
+
+	for (n = 0; n < max; n++) {
+		ret = dat_evd_dequeue(evd, &event);
+		if (ret != DAT_SUCCESS) {
+			if (DAT_GET_TYPE(ret) == DAT_QUEUE_EMPTY)
+				break;
+			cli_say_dat(ret, "dat_evd_dequeue on %s", end->adapter->name);
+			return -1;
+		}
+		if (take(end, &event) != 0)
+			return -1;
+	}
+	return (int)n;
+}
+
+int
+perf_traffic_wait(struct perf_end *end, DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout_us)
+{
+	DAT_COUNT more;
+	DAT_EVENT event;
+	DAT_RETURN ret;
+
+	ret = dat_evd_wait(evd, timeout_us, 1, &event, &more);
+	if (ret == DAT_SUCCESS)
+		return take(end, &event) == 0 ? 1 : -1;
+	if (DAT_GET_TYPE(ret) == DAT_TIMEOUT_EXPIRED || DAT_GET_TYPE(ret) == DAT_INTERRUPTED_CALL)
+		return 0;
+	cli_say_dat(ret, "dat_evd_wait on %s", end->adapter->name);
+	return -1;
+}
+
+int
+perf_traffic_finish(struct perf_end *end, uint64_t sent)
+{
+	int n;
+
+	end->closing = true;
+	do {
+		n = perf_traffic_reap(end, end->recv_evd, REAP_BATCH);
+		if (n < 0 || perf_traffic_reap(end, end->request_evd, REAP_BATCH) < 0)
+			return -1;
+	} while (n > 0);
+	if (end->options->verify && end->options->seconds == 0) {
+		for (uint32_t i = 0; i < end->plan->endpoints; i++)
+			perf_verify_end(&end->eps[i].verify, perf_plan_share(end->plan, sent, i),
+					&end->bad);
+		return 0;
+	}
+	/* By time, or unverified: how many each endpoint was sent is not known, the sum is. */
+	if (end->received < sent) {
+		perf_violation_note(&end->bad, PERF_LOST, 0, end->received, 0);
+		end->bad.kind[PERF_LOST].count += sent - end->received - 1;
+	} else if (end->received > sent) {
+		perf_violation_note(&end->bad, PERF_DUPLICATED, 0, sent, 0);
+	}
+	return 0;
+}

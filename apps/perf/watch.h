@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef PERF_WATCH_H
+#define PERF_WATCH_H
+
+/**
+ * @file
+ * What looks at the clock while messages flow: samples the rate, ends a run by time, notices a
+ * standstill, and shows progress on a terminal.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "options.h"
+#include "plan.h"
+#include "stats.h"
+
+enum perf_watch_says {
+	PERF_GO_ON,
+	PERF_TIME_UP, /**< said once the measured seconds are over, from then on */
+	PERF_GIVE_UP, /**< standstill, or told to stop; said */
+};
+
+struct perf_watch {
+	struct perf_meter meter;
+	const struct perf_options *options;
+	const struct perf_plan *plan;
+	uint64_t hz;
+	uint64_t moved, moved_at; /**< what had moved when it last did, and when */
+	uint64_t line_at;         /**< when to show the next progress line; 0: never */
+	bool line_shown;
+};
+
+/** Begin. @param warmup  messages, counted as in perf_watch_tick(), before the measurement. */
+void perf_watch_begin(struct perf_watch *watch, const struct perf_options *options,
+		const struct perf_plan *plan, uint64_t warmup);
+
+/**
+ * Look at the clock; every few microseconds is often enough.
+ * @param measured  messages that count for the rate, so far.
+ * @param moved     anything that grows while there is progress.
+ */
+enum perf_watch_says perf_watch_tick(struct perf_watch *watch, uint64_t measured, uint64_t moved);
+
+/** End: the terminal is clean again. @return the present time in ticks. */
+uint64_t perf_watch_end(struct perf_watch *watch);
+
+#endif /* PERF_WATCH_H */

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * dat-ping: one message goes to and comes back, again and again, and the times are told.
+ */
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/cli.h"
+#include "link.h"
+#include "options.h"
+
+#define CONNECT_S 15
+#define ANSWER_S  5
+#define PART_S    10
+#define NAP_NS    100000
+/* A server that has just hung up still answers what the network has lost. */
+#define LINGER_S 0.05
+
+/* Round trips, in microseconds. */
+struct times {
+	uint64_t sent, back;
+	double min, max, sum, squares;
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void
+interrupt(int signal_number)
+{
+	interrupted = 1;
+}
+
+static double
+seconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+static void
+nap(void)
+{
+	const struct timespec time = { .tv_nsec = NAP_NS };
+
+	nanosleep(&time, NULL);
+}
+
+/* What a server does with one piece of news. @return 0; -1: failed, said; 1: a client has gone. */
+static int
+serve_step(struct link *link, bool *busy)
+{
+	enum link_news news = link_step(link);
+
+	*busy = news != LINK_QUIET;
+	switch (news) {
+	case LINK_REQUEST:
+		if (link_prepare(link, link->asked) == 0)
+			return link_accept(link);
+		link_reject(link);
+		return -1;
+	case LINK_MESSAGE:
+		memcpy(link->outgoing, link->message, link->size);
+		return link_send(link);
+	case LINK_DOWN:
+		return link_release(link) == 0 ? 1 : -1;
+	case LINK_FAILED:
+		return -1;
+	default:
+		return 0;
+	}
+}
+
+static int
+serve(struct link *link, const struct ping_options *options)
+{
+	uint64_t clients = 0;
+	double until;
+	bool busy;
+	int rc;
+
+	printf("dat-ping answers on port %u of %s\n", options->port, options->ia);
+	fflush(stdout);
+	while (!interrupted && (options->count == 0 || clients < options->count)) {
+		rc = serve_step(link, &busy);
+		if (rc < 0)
+			return -1;
+		clients += (uint64_t)rc;
+		if (!busy && link->ep == DAT_HANDLE_NULL)
+			nap();
+	}
+	for (until = seconds() + LINGER_S; seconds() < until;)
+		if (serve_step(link, &busy) < 0)
+			return -1;
+	/* Interrupted with a client on the line. */
+	return link->ep == DAT_HANDLE_NULL ? 0 : link_release(link);
+}
+
+/*
+ * Turn the client, and the server if it is ours, until one kind of news comes to the client.
+ * @return 0: it came; 1: it did not within the limit; -1: failed, said.
+ */
+static int
+await(struct link *client, struct link *server, enum link_news want, double limit)
+{
+	double until = seconds() + limit;
+	enum link_news news;
+	bool busy;
+
+	while (!interrupted || want == LINK_DOWN) {
+		news = link_step(client);
+		if (news == want)
+			return 0;
+		if (news == LINK_FAILED)
+			return -1;
+		if (news == LINK_DOWN) {
+			cli_say("the peer disconnected");
+			return -1;
+		}
+		if (server != NULL && serve_step(server, &busy) < 0)
+			return -1;
+		if (news == LINK_QUIET && seconds() > until)
+			return 1;
+	}
+	return 1;
+}
+
+static int
+round_trip(struct link *client, struct link *server, const struct ping_options *options,
+		struct times *times)
+{
+	uint64_t number = times->sent;
+	double start, us;
+	int rc;
+
+	for (uint32_t i = 0; i < options->size; i++)
+		client->outgoing[i] = (uint8_t)(number + i);
+	start = seconds();
+	if (link_send(client) != 0)
+		return -1;
+	times->sent++;
+	rc = await(client, server, LINK_MESSAGE, ANSWER_S);
+	if (rc > 0 && !interrupted)
+		cli_say("no answer to message %llu within %d seconds", (unsigned long long)number,
+				ANSWER_S);
+	if (rc != 0)
+		return -1;
+	us = (seconds() - start) * 1e6;
+	if (memcmp(client->message, client->outgoing, options->size) != 0) {
+		cli_say("the answer to message %llu is not what was sent",
+				(unsigned long long)number);
+		return -1;
+	}
+	times->back++;
+	times->sum += us;
+	times->squares += us * us;
+	times->min = times->back == 1 || us < times->min ? us : times->min;
+	times->max = us > times->max ? us : times->max;
+	printf("%u bytes: seq=%llu time=%.1f us\n", options->size, (unsigned long long)number, us);
+	fflush(stdout);
+	return 0;
+}
+
+/* Until the next round: look after the connection now and then. */
+static int
+rest(struct link *client, struct link *server, double until)
+{
+	enum link_news news;
+	bool busy;
+
+	while (!interrupted && seconds() < until) {
+		news = link_step(client);
+		if (news == LINK_DOWN)
+			cli_say("the peer disconnected");
+		if (news == LINK_FAILED || news == LINK_DOWN)
+			return -1;
+		if (server != NULL && serve_step(server, &busy) < 0)
+			return -1;
+		nap();
+	}
+	return 0;
+}
+
+static void
+summary(const struct times *times, const char *whom)
+{
+	double n = (double)times->back, mean = times->sum / n;
+	double variance = times->squares / n - mean * mean;
+
+	printf("--- %s dat-ping statistics ---\n", whom);
+	printf("%llu sent, %llu answered, %.0f%% lost\n", (unsigned long long)times->sent,
+			(unsigned long long)times->back,
+			times->sent == 0 ? 0
+					 : 100.0 * (double)(times->sent - times->back) /
+							(double)times->sent);
+	if (times->back > 0)
+		printf("round trip min/avg/max/mdev = %.1f/%.1f/%.1f/%.1f us\n", times->min, mean,
+				times->max, variance > 0 ? sqrt(variance) : 0);
+}
+
+static int
+connect_to(struct link *client, struct link *server, const struct ping_options *options, char *whom,
+		unsigned int len)
+{
+	struct sockaddr_storage address;
+	int rc;
+
+	if (server != NULL ? link_address(server, &address) != 0
+			   : !cli_host(options->host, &address))
+		return -1;
+	cli_address((struct sockaddr *)&address, whom, len);
+	if (link_prepare(client, options->size) != 0 ||
+			link_connect(client, &address, options->port) != 0)
+		return -1;
+	rc = await(client, server, LINK_UP, CONNECT_S);
+	if (rc > 0)
+		cli_say("no connection to %s within %d seconds", whom, CONNECT_S);
+	return rc == 0 ? 0 : -1;
+}
+
+static int
+ping(struct link *client, struct link *server, const struct ping_options *options)
+{
+	struct times times = { 0 };
+	char whom[64] = "";
+	int rc = 0;
+
+	if (connect_to(client, server, options, whom, sizeof(whom)) != 0)
+		return -1;
+	printf("dat-ping %s: %u bytes\n", whom, options->size);
+	while (rc == 0 && !interrupted) {
+		double next = seconds() + options->interval_ms / 1e3;
+
+		rc = round_trip(client, server, options, &times);
+		if (rc == 0 && times.sent == options->count)
+			break;
+		if (rc == 0)
+			rc = rest(client, server, next);
+	}
+	summary(&times, whom);
+	if (rc != 0 && !interrupted)
+		return -1;
+	if (link_disconnect(client) != 0)
+		return -1;
+	if (await(client, server, LINK_DOWN, PART_S) != 0) {
+		cli_say("the peer did not let go within %d seconds", PART_S);
+		return -1;
+	}
+	return link_release(client);
+}
+
+static int
+run(const struct ping_options *options)
+{
+	struct link client = { .ia = DAT_HANDLE_NULL }, server = { .ia = DAT_HANDLE_NULL };
+	bool loop = options->mode == PING_LOOP, serves = options->mode != PING_CLIENT;
+	double until;
+	bool busy;
+	int rc = 0;
+
+	if (serves)
+		rc = link_open(&server, loop ? "loop1" : options->ia, options->port);
+	if (rc == 0 && options->mode != PING_SERVER)
+		rc = link_open(&client, loop ? "loop0" : options->ia, 0);
+	if (rc == 0)
+		rc = options->mode == PING_SERVER ? serve(&server, options)
+						  : ping(&client, loop ? &server : NULL, options);
+	/* The server of a loop hears of the end only when it is turned. */
+	for (until = seconds() + LINGER_S;
+			rc == 0 && loop && server.ep != DAT_HANDLE_NULL && seconds() < until;)
+		rc = serve_step(&server, &busy) < 0 ? -1 : 0;
+	if (link_close(&client) != 0 || link_close(&server) != 0)
+		return -1;
+	return rc;
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct sigaction action = { .sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND };
+	struct ping_options options;
+	int rc;
+
+	cli_begin("dat-ping");
+	rc = ping_options_read(&options, argc, argv);
+	if (rc >= 0)
+		return rc;
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	return run(&options) == 0 ? EXIT_SUCCESS : CLI_EXIT_FAILED;
+}

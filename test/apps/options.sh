@@ -1,0 +1,96 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Every wrong command line gets one sentence on standard error and exit status 2; --help and --version work.
+#
+#   options.sh dat-perf dat-ping dat-info
+perf=$1
+ping=$2
+info=$3
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+failures=0
+
+complain() {
+	echo "FAIL: $*"
+	failures=$((failures + 1))
+}
+
+# usage WORD PROGRAM ARG... : refused, and the sentence holds WORD.
+usage() {
+	word=$1
+	shift
+	"$@" >"$out/stdout" 2>"$out/stderr" </dev/null
+	status=$?
+	[ "$status" -eq 2 ] || complain "$* exits with $status instead of 2"
+	[ "$(wc -l <"$out/stderr")" -eq 1 ] || complain "$* says not one sentence: $(cat "$out/stderr")"
+	grep -q -e "$word" "$out/stderr" || complain "$* does not say '$word': $(cat "$out/stderr")"
+	[ ! -s "$out/stdout" ] || complain "$* writes to standard output"
+}
+
+# good WORD PROGRAM ARG... : works, and standard output holds WORD.
+good() {
+	word=$1
+	shift
+	"$@" >"$out/stdout" 2>"$out/stderr" </dev/null || complain "$* fails: $(cat "$out/stderr")"
+	grep -q -e "$word" "$out/stdout" || complain "$* does not print '$word'"
+	[ ! -s "$out/stderr" ] || complain "$* writes to standard error"
+}
+
+usage "no option '-z'" "$perf" -z
+usage "'--bogus' is unknown" "$perf" --bogus
+usage "'-s' needs a value" "$perf" -s
+usage "'--cores' needs a value" "$perf" --cores
+usage "takes no value" "$perf" --verify=yes
+usage "-s takes a number" "$perf" -s -1
+usage "-s takes a number" "$perf" -s 99999999999999999999
+usage "-s takes a number" "$perf" -s 64K
+usage "-s takes a number" "$perf" -s ''
+usage "-s takes a number from 0 to" "$perf" -s 2147483648
+usage "-p takes a number" "$perf" -p 0
+usage "-p takes a number" "$perf" -p 65536
+usage "-q takes a number" "$perf" -q 0
+usage "-n takes a number" "$perf" -n 0
+usage "-d takes a number" "$perf" -d 1.5
+usage "-m takes 256" "$perf" -m 1500
+usage "-m takes 256" "$perf" -m 8192
+usage "--cores takes a number" "$perf" --cores 3
+usage "--loss takes a number" "$perf" --loss 1000001
+usage "--json= needs" "$perf" --json=
+usage "no test 'send'" "$perf" -t send
+usage "at least -q" "$perf" -q 8 -r 4
+usage "at most -x" "$perf" -Q 8 -x 4
+usage "one of the two" "$perf" -a -s 64
+usage "one of the two" "$perf" -n 10 -d 1
+usage "latency" "$perf" -t send_lat -b
+usage "latency" "$perf" -H
+usage "--cores 2" "$perf" -e --cores 1
+usage "--cores is for" "$perf" -D loop0 --cores 2
+usage "needs -D" "$perf" example
+usage "one host too many" "$perf" -D loop0 first second
+for test in write_bw write_lat read_bw read_lat atomic_bw atomic_lat; do
+	usage "not built yet in this release" "$perf" -t $test
+done
+good "usage: dat-perf" "$perf" --help
+good "^dat-perf [0-9]" "$perf" --version
+
+usage "no option '-z'" "$ping" -z
+usage "needs a value" "$ping" -c
+usage "-c takes a number" "$ping" -c x
+usage "-s takes a number" "$ping" -s 8388609
+usage "-i takes a number" "$ping" -i -5
+usage "-p takes a number" "$ping" -p 0
+usage "needs -D" "$ping" example
+usage "needs -D" "$ping" -l
+usage "one of the two" "$ping" -D loop0 -l example
+usage "needs a host" "$ping" -D loop0
+usage "one host too many" "$ping" -D loop0 first second
+good "usage: dat-ping" "$ping" -h
+good "^dat-ping [0-9]" "$ping" --version
+
+usage "no option '--bogus'" "$info" --bogus
+usage "no option '-z'" "$info" -z
+usage "too many" "$info" loop0 loop1
+good "usage: dat-info" "$info" -h
+good "^dat-info [0-9]" "$info" --version
+
+[ "$failures" -eq 0 ] || exit 1

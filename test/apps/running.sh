@@ -1,0 +1,97 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The programs at work on loop0 and loop1, small: what they print, JSON that is JSON, and failures at run time
+# that end in one sentence of the program and exit status 1.
+#
+#   running.sh python3 dat-perf dat-ping dat-info
+python=$1
+perf=$2
+ping=$3
+info=$4
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+failures=0
+
+complain() {
+	echo "FAIL: $*"
+	failures=$((failures + 1))
+}
+
+# fails WORD PROGRAM ARG... : exit status 1, and a sentence that holds WORD.
+fails() {
+	word=$1
+	shift
+	timeout 60 "$@" >"$out/stdout" 2>"$out/stderr" </dev/null
+	status=$?
+	[ "$status" -eq 1 ] || complain "$* exits with $status instead of 1"
+	grep -q -e "^dat-[a-z]*: .*$word" "$out/stderr" || complain "$* does not say '$word': $(cat "$out/stderr")"
+}
+
+# works PROGRAM ARG... : exit status 0.
+works() {
+	timeout 60 "$@" >"$out/stdout" 2>"$out/stderr" </dev/null ||
+		complain "$* exits with $?: $(cat "$out/stderr")"
+}
+
+# json EXPRESSION [FILE] : the output is one JSON object o of which the expression holds.
+json() {
+	"$python" -c "import json, sys; o = json.load(open(sys.argv[1])); sys.exit(not ($1))" "${2:-$out/stdout}" ||
+		complain "not JSON, or not '$1': $(head -c 2000 "${2:-$out/stdout}")"
+}
+
+fails "no interface adapter is named 'nowhere'" "$perf" -D nowhere
+fails "no interface adapter is named 'nowhere'" "$ping" -D nowhere -l
+fails "no interface adapter is named 'nowhere'" "$info" nowhere
+fails "cannot resolve" "$perf" -D loop0 no-such-host.invalid
+echo 'bad u1.2 threadsafe default libdaplroce.so.1 roce.1.0 "ip=192.0.2.9/24" ""' >"$out/dat.conf"
+DAT_OVERRIDE=$out/dat.conf fails "cannot open\\|is known" "$info" bad
+fails "cannot write the JSON" "$perf" -n 100 --json="$out/no/such/folder"
+
+works "$info"
+grep -q '^loop0' "$out/stdout" || complain "dat-info does not list loop0"
+works "$info" --json loop0
+json "o['name'] == 'loop0' and o['provider']['srq_supported'] and o['adapter']['max_srqs'] > 0"
+
+works "$ping" -c 3 -i 1
+grep -q '^3 sent, 3 answered, 0% lost' "$out/stdout" || complain "dat-ping: $(cat "$out/stdout")"
+works "$ping" -c 2 -i 1 -s 100000
+works "$ping" -c 2 -i 1 -s 0
+
+works "$perf" -n 2000
+grep -q '#bytes *#iterations *BW peak\[Gb/sec\] *BW average\[Gb/sec\] *MsgRate\[Mpps\]' "$out/stdout" ||
+	complain "the columns of dat-perf: $(cat "$out/stdout")"
+grep -q '^ 64  *2000 ' "$out/stdout" || complain "the row of dat-perf: $(cat "$out/stdout")"
+works "$perf" -n 2000 --json
+json "o['tool'] == 'dat-perf' and o['results'][0]['n_iterations'] == 2000 and o['config']['qps'] == 1"
+json "o['results'][0]['BW_peak'] >= o['results'][0]['BW_average'] > 0 and o['results'][0]['MsgRate'] > 0"
+works "$perf" -n 2000 -t send_lat -H --json="$out/lat.json"
+grep -q 't_typical\[usec\]' "$out/stdout" || complain "the columns of send_lat: $(cat "$out/stdout")"
+json "0 < o['results'][0]['t_min'] <= o['results'][0]['t_typical'] <= o['results'][0]['p99'] <= o['results'][0]['t_max']" \
+	"$out/lat.json"
+fails "cannot resolve" "$perf" --json="$out/failed.json" -D loop0 no-such-host.invalid
+json "'cannot resolve' in o['error'] and o['results'] == []" "$out/failed.json"
+
+# Every message once, in order, intact: sizes around the packet's, endpoints, directions, and queues.
+for size in 0 1 7 33 64 4096 4097 65536; do
+	works "$perf" -n 500 --verify -s $size
+	works "$perf" -n 500 --verify -s $size -q 8 -b
+done
+works "$perf" -n 20 --verify -s 1048576
+works "$perf" -n 1000 --verify --no-srq -q 4
+works "$perf" -n 1000 --verify -q 64
+works "$perf" -n 1000 --verify -t send_lat -q 3
+works "$perf" -n 1000 --verify -r 4 -x 3 -Q 2
+works "$perf" -n 1000 --verify -r 1 -x 1 -Q 1
+works "$perf" -n 3000 --verify -m 256 -s 1000
+works "$perf" -d 1 --verify --json
+json "o['results'][0]['n_iterations'] > 0 and sum(o['results'][0]['violations'].values()) == 0"
+works "$perf" -n 2000 --verify --loss 10000 --json
+json "o['results'][0]['retransmits'] > 0 and sum(o['results'][0]['violations'].values()) == 0"
+if [ "$(nproc)" -ge 2 ]; then
+	works "$perf" -n 2000 --verify --cores 2
+	works "$perf" -n 500 --verify --cores 2 -t send_lat
+	works "$perf" -n 500 --verify -e
+	works "$perf" -n 500 --verify -e -b
+fi
+
+[ "$failures" -eq 0 ] || exit 1

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "plan.h"
+
+#define KIB 1024ull
+#define MIB (1024 * KIB)
+
+static const struct perf_options plain = {
+	.test = PERF_SEND_BW,
+	.endpoints = 1,
+	.use_srq = true,
+};
+
+/* The laws of every plan whose depths were left open, over all sizes and many endpoints. */
+static void
+make__laws(void **state)
+{
+	struct perf_options options = plain;
+	struct perf_plan plan;
+
+	for (int flags = 0; flags < 4; flags++) {
+		options.use_srq = (flags & 1) != 0;
+		options.verify = (flags & 2) != 0;
+		for (options.endpoints = 1; options.endpoints <= 256; options.endpoints *= 2) {
+			for (uint32_t size = 1; size <= 64 * 1024; size *= 2) {
+				uint32_t sharers = options.use_srq ? options.endpoints : 1;
+
+				assert_int_equal(perf_plan_make(&options, size, &plan), 0);
+				assert_true(plan.stride >= size && plan.stride % 64 == 0);
+				/* A full set of windows leaves half of the receives. */
+				assert_true(plan.window * sharers <= plan.recv_depth / 2 ||
+						plan.window == 1);
+				assert_true(plan.recv_depth >= sharers);
+				/* A full window holds a send that completes. */
+				assert_true(plan.signal >= 1 && plan.signal <= plan.window);
+				assert_true(plan.send_slots >= 1);
+				if (options.verify)
+					assert_int_equal(plan.send_slots,
+							plan.window * plan.endpoints);
+				assert_int_equal(plan.bytes,
+						(uint64_t)plan.stride *
+								(plan.recv_slots +
+										plan.send_slots));
+			}
+		}
+	}
+}
+
+/* Buffers spread over more than the caches measure the memory. */
+static void
+make__small_messages_stay_in_the_cache(void **state)
+{
+	struct perf_plan plan;
+
+	assert_int_equal(perf_plan_make(&plain, 64, &plan), 0);
+	assert_true(plan.bytes <= 64 * KIB);
+	assert_int_equal(plan.window, 128);
+	assert_int_equal(plan.signal, 32);
+	assert_int_equal(plan.iterations, 1000000);
+	assert_int_equal(perf_plan_make(&plain, 64 * 1024, &plan), 0);
+	assert_true(plan.bytes <= 2 * MIB);
+	assert_int_equal(perf_plan_make(&plain, 1 << 20, &plan), 0);
+	assert_int_equal(plan.send_slots, 1);
+	assert_int_equal(plan.iterations, 4096);
+}
+
+static void
+make__takes_what_was_asked_for(void **state)
+{
+	struct perf_options options = plain;
+	struct perf_plan plan;
+
+	options.recv_depth = 10;
+	options.send_depth = 7;
+	options.cq_moderation = 7;
+	options.iterations = 123;
+	options.warmup_given = true;
+	options.warmup = 5;
+	assert_int_equal(perf_plan_make(&options, 0, &plan), 0);
+	assert_int_equal(plan.recv_depth, 10);
+	assert_int_equal(plan.window, 7);
+	assert_int_equal(plan.signal, 7);
+	assert_int_equal(plan.iterations, 123);
+	assert_int_equal(plan.warmup, 5);
+	options.cq_moderation = 1;
+	assert_int_equal(perf_plan_make(&options, 0, &plan), 0);
+	assert_int_equal(plan.signal, 1);
+	options.seconds = 3;
+	assert_int_equal(perf_plan_make(&options, 0, &plan), 0);
+	assert_int_equal(plan.iterations, PERF_ENDLESS);
+}
+
+static void
+make__refuses_what_no_machine_has(void **state)
+{
+	struct perf_options options = plain;
+	struct perf_plan plan;
+
+	options.recv_depth = 1 << 20;
+	assert_int_equal(perf_plan_make(&options, 1 << 20, &plan), -1);
+}
+
+static void
+share__adds_up(void **state)
+{
+	struct perf_options options = plain;
+	struct perf_plan plan;
+
+	options.endpoints = 7;
+	assert_int_equal(perf_plan_make(&options, 64, &plan), 0);
+	for (uint64_t messages = 0; messages < 50; messages++) {
+		uint64_t sum = 0;
+
+		for (uint32_t i = 0; i < 7; i++) {
+			uint64_t share = perf_plan_share(&plan, messages, i);
+
+			assert_true(share == messages / 7 || share == messages / 7 + 1);
+			sum += share;
+		}
+		assert_int_equal(sum, messages);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(make__laws),
+		cmocka_unit_test(make__small_messages_stay_in_the_cache),
+		cmocka_unit_test(make__takes_what_was_asked_for),
+		cmocka_unit_test(make__refuses_what_no_machine_has),
+		cmocka_unit_test(share__adds_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
