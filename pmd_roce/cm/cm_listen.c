@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Service ids and what comes for them. A REQ is judged from the outside in:
+ * can we do this at all, does somebody listen, do we know this queue pair
+ * already, is there room. Only then a connection is made; every refusal before
+ * that is one REJ and no state.
+ */
+
+#include <errno.h>
+
+#include <rte_common.h>
+
+#include "cm/cm_pvt.h"
+
+#define MTU_CODE_MAX      5
+#define MTU_CODE_ETHERNET 3 /* 1024 bytes: fits the usual 1500 */
+
+static struct roce_cm_listener_list *
+bucket(struct roce_cm *cm, uint64_t service_id)
+{
+	uint64_t mixed = service_id * UINT64_C(0x9e3779b97f4a7c15);
+
+	return &cm->listeners[mixed >> 32 & (ROCE_CM_LISTEN_BUCKETS - 1)];
+}
+
+static struct roce_cm_listener *
+find_listener(struct roce_cm *cm, uint64_t service_id)
+{
+	struct roce_cm_listener *listener;
+
+	LIST_FOREACH(listener, bucket(cm, service_id), next) {
+		if (listener->service_id == service_id)
+			return listener;
+	}
+	return NULL;
+}
+
+int
+roce_cm_listen(struct roce_cm *cm, uint64_t service_id, uint32_t backlog, void *owner,
+		struct roce_cm_listener **out)
+{
+	struct roce_cm_listener *listener;
+
+	if (find_listener(cm, service_id) != NULL)
+		return -EADDRINUSE;
+	listener = cm->config.memory.alloc(cm->config.memory.arg, sizeof(*listener));
+	if (listener == NULL)
+		return -ENOMEM;
+	listener->cm = cm;
+	listener->owner = owner;
+	listener->service_id = service_id;
+	listener->backlog = RTE_MAX(backlog, 1u);
+	LIST_INIT(&listener->waiting);
+	LIST_INSERT_HEAD(bucket(cm, service_id), listener, next);
+	*out = listener;
+	return 0;
+}
+
+void
+roce_cm_unlisten(struct roce_cm_listener *listener)
+{
+	struct roce_cm *cm = listener->cm;
+	struct roce_cm_conn *conn;
+
+	/* The requests stay where they are: each belongs to whoever was told of it. */
+	while ((conn = LIST_FIRST(&listener->waiting)) != NULL) {
+		LIST_REMOVE(conn, waiting);
+		conn->listener = NULL;
+	}
+	LIST_REMOVE(listener, next);
+	cm->config.memory.free(cm->config.memory.arg, listener);
+}
+
+void
+roce_cm_listen_answered(struct roce_cm_conn *conn)
+{
+	if (conn->listener == NULL)
+		return;
+	LIST_REMOVE(conn, waiting);
+	conn->listener->waiting_count--;
+	conn->listener = NULL;
+}
+
+static void
+refuse(struct roce_cm *cm, const struct roce_cm_msg *req, const struct roce_path *path,
+		uint16_t reason)
+{
+	struct roce_cm_msg rej = {
+		.tid = req->tid,
+		.remote_id = req->local_id,
+		.attr = ROCE_CM_ATTR_REJ,
+		.about = ROCE_CM_ABOUT_REQ,
+		.reason = reason,
+	};
+
+	roce_cm_answer(cm, path, &rej);
+}
+
+/* A larger MTU than ours: the peer may ask again with the one that we name. */
+static void
+refuse_mtu(struct roce_cm *cm, const struct roce_cm_msg *req, const struct roce_path *path)
+{
+	uint8_t code = path->mtu_code;
+	struct roce_cm_msg rej = {
+		.tid = req->tid,
+		.remote_id = req->local_id,
+		.attr = ROCE_CM_ATTR_REJ,
+		.about = ROCE_CM_ABOUT_REQ,
+		.reason = ROCE_CM_REJ_INVALID_MTU,
+		.ari = &code,
+		.ari_len = sizeof(code),
+	};
+
+	cm->stats.refused_mtu++;
+	roce_cm_answer(cm, path, &rej);
+}
+
+/* What is wrong with a request whoever listens; 0: nothing. */
+static uint16_t
+judge(const struct roce_cm_msg *req)
+{
+	if (req->req.transport != 0)
+		return ROCE_CM_REJ_INVALID_TRANSPORT;
+	if (!req->req.ip_cm_ok || req->local_id == 0 || req->param.qpn < ROCE_CM_QPN_FIRST ||
+			req->param.qpn == ROCE_QPN_MULTICAST)
+		return ROCE_CM_REJ_UNSUPPORTED;
+	if (req->param.mtu_code == 0 || req->param.mtu_code > MTU_CODE_MAX)
+		return ROCE_CM_REJ_INVALID_MTU;
+	return 0;
+}
+
+/*
+ * The peer connects a queue pair that we hold for connected, or reuses an id: it has forgotten the old connection
+ * (IBTA Vol 1, 12.9: stale connection). The old one ends and the new one is refused; the peer's next try works.
+ * An old one that is over already stands in nobody's way.
+ */
+static bool
+stale(struct roce_cm *cm, const struct roce_cm_msg *req, const struct roce_path *path, uint64_t now)
+{
+	struct roce_cm_conn *old;
+
+	old = roce_cm_find_peer(cm, ROCE_CM_KEY_ID, &path->dst_ip, req->local_id);
+	if (old == NULL || old->state == ROCE_CM_STATE_TIMEWAIT)
+		old = roce_cm_find_peer(cm, ROCE_CM_KEY_QPN, &path->dst_ip, req->param.qpn);
+	if (old == NULL)
+		return false;
+	cm->stats.refused_stale++;
+	refuse(cm, req, path, ROCE_CM_REJ_STALE);
+	roce_cm_step_kind(old, ROCE_CM_IN_STALE, now);
+	return true;
+}
+
+/* Our own idea of the way to the peer, but over the stations that its frame came through. */
+static struct roce_path
+path_to(struct roce_cm *cm, const struct roce_path *back, uint32_t flow_label, uint64_t now)
+{
+	struct roce_path path = *back;
+
+	path.mtu_code = MTU_CODE_ETHERNET;
+	/* Its answer does not matter: the neighbour is where the frame came from, known to ARP or not. */
+	(void)cm->config.resolve(cm->config.resolve_arg, &back->dst_ip, &path, now);
+	if (path.mtu_code == 0)
+		path.mtu_code = MTU_CODE_ETHERNET;
+	path.src_mac = back->src_mac;
+	path.dst_mac = back->dst_mac;
+	path.vlan_tci = back->vlan_tci;
+	path.src_ip = back->src_ip;
+	path.dst_ip = back->dst_ip;
+	if (path.ttl == 0)
+		path.ttl = back->ttl;
+	path.udp_sport = roce_cm_msg_sport(flow_label);
+	return path;
+}
+
+static struct roce_cm_conn *
+passive_new(struct roce_cm_listener *listener, const struct roce_cm_msg *req,
+		const struct roce_path *path, uint64_t now)
+{
+	struct roce_cm_conn *conn = roce_cm_conn_new(listener->cm);
+
+	if (conn == NULL)
+		return NULL;
+	conn->remote_id = req->local_id;
+	conn->remote_qpn = req->param.qpn;
+	conn->tid = req->tid;
+	conn->service_id = req->req.service_id;
+	conn->flow_label = req->req.flow_label;
+	conn->src_port = req->req.src_port;
+	conn->ack_timeout = req->param.ack_timeout;
+	conn->path = *path;
+	conn->path.mtu_code = req->param.mtu_code;
+	if (roce_cm_index_add(conn, ROCE_CM_KEY_ID) != 0) {
+		roce_cm_conn_free(conn);
+		return NULL;
+	}
+	roce_cm_conn_move(conn, ROCE_CM_STATE_REQ_RCVD, now);
+	conn->listener = listener;
+	LIST_INSERT_HEAD(&listener->waiting, conn, waiting);
+	listener->waiting_count++;
+	return conn;
+}
+
+/* Tell the listener. When it does not want the request, that ends as if there had been no room. */
+static void
+deliver(struct roce_cm_conn *conn, const struct roce_cm_msg *req, uint64_t now)
+{
+	struct roce_cm *cm = conn->cm;
+	struct roce_cm_event event = {
+		.kind = ROCE_CM_REQUEST,
+		.conn = conn,
+		.owner = conn->listener->owner,
+		.peer = &req->param,
+		.path = &conn->path,
+		.service_id = conn->service_id,
+		.peer_port = conn->src_port,
+	};
+	struct roce_cm_input no = {
+		.kind = ROCE_CM_IN_END, .reason = ROCE_CM_REJ_NO_RESOURCES, .now = now
+	};
+
+	if (cm->config.notify(cm->config.notify_arg, &event) == 0)
+		return;
+	cm->stats.refused_backlog++;
+	roce_cm_step(conn, &no);
+	roce_cm_release(conn, now);
+}
+
+void
+roce_cm_listen_request(struct roce_cm *cm, const struct roce_cm_msg *req,
+		const struct roce_path *back, uint64_t now)
+{
+	struct roce_cm_listener *listener = find_listener(cm, req->req.service_id);
+	struct roce_cm_conn *conn;
+	struct roce_path path;
+	uint16_t reason = judge(req);
+
+	if (listener == NULL) {
+		cm->stats.refused_no_listener++;
+		refuse(cm, req, back, ROCE_CM_REJ_INVALID_SERVICE_ID);
+		return;
+	}
+	if (reason != 0) {
+		cm->stats.refused_unsupported++;
+		refuse(cm, req, back, reason);
+		return;
+	}
+	if (stale(cm, req, back, now))
+		return;
+	path = path_to(cm, back, req->req.flow_label, now);
+	if (req->param.mtu_code > path.mtu_code) {
+		refuse_mtu(cm, req, &path);
+		return;
+	}
+	conn = NULL;
+	if (listener->waiting_count < listener->backlog)
+		conn = passive_new(listener, req, &path, now);
+	if (conn == NULL) {
+		cm->stats.refused_backlog++;
+		refuse(cm, req, &path, ROCE_CM_REJ_NO_RESOURCES);
+		return;
+	}
+	deliver(conn, req, now);
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROCE_CM_CM_PVT_H
+#define ROCE_CM_CM_PVT_H
+
+/**
+ * @file
+ * Inside the connection manager: what its files share.
+ *
+ * A connection has one state, one timer and one stored message (the REQ, REP,
+ * DREQ or REJ of its state, sent again byte by byte). What it still has to say
+ * is a set of bits in `owes`; connections that owe something stand in the
+ * manager's `talking` list until roce_cm_gsi's tx() has fetched the frames.
+ *
+ * Rules that make calls from inside notify safe: a state changes before its
+ * action runs, notify is the last thing an action does with a connection, and
+ * memory is given back only by the wheel or by roce_cm_release().
+ */
+
+#include <sys/queue.h>
+
+#include <rte_hash.h>
+
+#include "cm/cm.h"
+#include "cm/cm_msg.h"
+#include "cm/cm_stats.h"
+#include "engine/timer.h"
+
+enum roce_cm_state {
+	ROCE_CM_STATE_RESOLVING = 1, /**< active: looking for the way */
+	ROCE_CM_STATE_REQ_SENT,
+	ROCE_CM_STATE_REP_RCVD, /**< active: the owner is being told; never outlives the notify */
+	ROCE_CM_STATE_REQ_RCVD, /**< passive: waits for accept or reject */
+	ROCE_CM_STATE_REP_SENT,
+	ROCE_CM_STATE_ESTABLISHED,
+	ROCE_CM_STATE_DREQ_SENT,
+	ROCE_CM_STATE_TIMEWAIT, /**< late messages are still answered; its ids are not used */
+	ROCE_CM_STATE_CLOSED,   /**< over; waits for its owner's release */
+	ROCE_CM_STATES,
+};
+
+/** What moves a connection. The messages come first, in the order of their attribute ids. */
+enum roce_cm_input_kind {
+	ROCE_CM_IN_REQ,
+	ROCE_CM_IN_MRA,
+	ROCE_CM_IN_REJ,
+	ROCE_CM_IN_REP,
+	ROCE_CM_IN_RTU,
+	ROCE_CM_IN_DREQ,
+	ROCE_CM_IN_DREP,
+	ROCE_CM_IN_SMALLER,  /**< a REJ that names a smaller MTU we can live with */
+	ROCE_CM_IN_TIMER,    /**< its timer fired */
+	ROCE_CM_IN_GIVE_UP,  /**< nothing left to try */
+	ROCE_CM_IN_RESOLVED, /**< the way is known */
+	ROCE_CM_IN_READY,    /**< active: the owner's queue pair is up */
+	ROCE_CM_IN_ACCEPT,
+	ROCE_CM_IN_QP_UP,   /**< the queue pair received before the RTU came */
+	ROCE_CM_IN_QP_DOWN, /**< the queue pair broke */
+	ROCE_CM_IN_STALE,   /**< the peer uses this queue pair for a new connection */
+	ROCE_CM_IN_END,     /**< the owner ends it */
+	ROCE_CM_INPUTS,
+};
+
+#define ROCE_CM_IN_MESSAGES (ROCE_CM_IN_DREP + 1)
+
+struct roce_cm_input {
+	enum roce_cm_input_kind kind;
+	uint16_t reason;               /**< END before it is up: of the REJ; 0: the consumer's */
+	const struct roce_cm_msg *msg; /**< the messages */
+	const struct roce_cm_param *param; /**< ACCEPT: what we offer; END: private data or NULL */
+	uint64_t now;
+};
+
+#define ROCE_CM_LINGER_US \
+	1000000u /**< no message of a connection is on the wire for longer than that */
+
+/* What a connection owes the wire, sent in this order. */
+#define ROCE_CM_OWE_MRA  0x01
+#define ROCE_CM_OWE_RTU  0x02
+#define ROCE_CM_OWE_MSG  0x04 /**< the stored message */
+#define ROCE_CM_OWE_DREP 0x08
+
+#define ROCE_CM_CODE_RESPONSE 20 /**< CM response timeout we offer, 4.3 s, as Linux */
+#define ROCE_CM_CODE_SERVICE  22 /**< what our MRA asks for, 17 s */
+#define ROCE_CM_RETRIES       15
+#define ROCE_CM_QPN_FIRST     2u /**< 0 and 1 are management's */
+#define ROCE_CM_TTL           64 /**< of answers to strangers */
+
+struct roce_cm_conn {
+	struct roce_timer timer;
+	struct roce_cm *cm;
+	void *owner;
+	struct roce_cm_listener *listener; /**< REQ_RCVD; NULL when it stopped listening */
+	TAILQ_ENTRY(roce_cm_conn) talking;
+	LIST_ENTRY(roce_cm_conn)
+	waiting; /**< RESOLVING: of the manager; REQ_RCVD: of the listener */
+	uint8_t state;
+	uint8_t owes;
+	uint8_t tries; /**< repeats in this state */
+	bool active;
+	bool owned;     /**< somebody wants to be told */
+	bool silent;    /**< the owner knows already */
+	bool released;  /**< nobody will ever use the pointer again */
+	bool prolonged; /**< the peer asked for patience since we last sent */
+	bool refuses;   /**< TIMEWAIT: the stored message is a REJ */
+	uint16_t src_port;
+	uint32_t local_id;
+	uint32_t remote_id;  /**< 0: not known yet */
+	uint32_t remote_qpn; /**< 0: not known yet */
+	uint32_t flow_label;
+	uint64_t service_id;
+	uint64_t tid;        /**< of the REQ */
+	uint64_t dreq_tid;   /**< of the peer's DREQ */
+	uint64_t give_up;    /**< active: the consumer's patience ends */
+	uint64_t resolve_by; /**< active: then there is no way */
+	uint64_t echo_until; /**< ESTABLISHED: its REQ may still come late, once more */
+	uint8_t ack_timeout;
+	struct roce_path path;
+	struct roce_cm_param local;
+	struct roce_cm_mad stored;
+	uint8_t private_data[ROCE_CM_PRIVATE_MAX_REQ];
+};
+
+LIST_HEAD(roce_cm_conn_list, roce_cm_conn);
+TAILQ_HEAD(roce_cm_talkers, roce_cm_conn);
+
+struct roce_cm_listener {
+	struct roce_cm *cm;
+	void *owner;
+	uint64_t service_id;
+	uint32_t backlog;
+	uint32_t waiting_count;
+	struct roce_cm_conn_list waiting; /**< delivered, not yet accepted or rejected */
+	LIST_ENTRY(roce_cm_listener) next;
+};
+
+LIST_HEAD(roce_cm_listener_list, roce_cm_listener);
+
+/** A place for a connection; the place's number is part of the communication id. */
+struct roce_cm_slot {
+	struct roce_cm_conn *conn;
+	uint32_t use;  /**< how often it was used: the upper bits of the id */
+	uint32_t next; /**< free places, oldest first */
+};
+
+/** An answer to somebody we have no connection with. */
+struct roce_cm_answer {
+	struct roce_path path;
+	struct roce_cm_mad mad;
+};
+
+#define ROCE_CM_ANSWERS        64
+#define ROCE_CM_LISTEN_BUCKETS 64
+
+struct roce_cm {
+	struct roce_cm_config config;
+	struct roce_wheel *wheel;
+	struct rte_hash *index; /**< by peer: see roce_cm_find_peer() */
+	struct roce_cm_slot *slot;
+	uint32_t slots; /**< a power of two, at least config.connections_max */
+	uint32_t used;
+	uint32_t free_head;
+	uint32_t free_tail;
+	uint32_t id_mask; /**< secret: ids are not guessed from the outside */
+	uint32_t psn;
+	uint64_t random;
+	struct roce_cm_talkers talking;
+	struct roce_cm_conn_list resolving;
+	struct roce_cm_listener_list listeners[ROCE_CM_LISTEN_BUCKETS];
+	uint32_t census[ROCE_CM_STATES];
+	struct roce_cm_stats stats;
+	uint32_t answers; /**< waiting to be sent */
+	uint32_t answer_head;
+	struct roce_cm_answer answer[ROCE_CM_ANSWERS];
+};
+
+/* ---- cm.c: the manager and its tables ---- */
+
+/** Next number of the seeded sequence (SplitMix64). */
+uint64_t roce_cm_random(struct roce_cm *cm);
+
+/** Microseconds in ticks; saturates. */
+uint64_t roce_cm_ticks(const struct roce_cm *cm, uint64_t us);
+
+/** @p at plus @p ticks; ROCE_NEVER instead of a wrap. */
+static inline uint64_t
+roce_cm_after(uint64_t at, uint64_t ticks)
+{
+	return at > ROCE_NEVER - ticks ? ROCE_NEVER : at + ticks;
+}
+
+/** A new, zeroed connection with an id of its own, in no state. NULL: memory or places are used up. */
+struct roce_cm_conn *roce_cm_conn_new(struct roce_cm *cm);
+
+/** Give back memory and place. In no list, not armed, not indexed any more after it. */
+void roce_cm_conn_free(struct roce_cm_conn *conn);
+
+/** The connection with this local id; NULL. */
+struct roce_cm_conn *roce_cm_find_local(const struct roce_cm *cm, uint32_t local_id);
+
+/** Two ways to name a connection by its peer. */
+enum roce_cm_key_kind {
+	ROCE_CM_KEY_ID = 1, /**< the peer's communication id: passive ones until CLOSED */
+	ROCE_CM_KEY_QPN,    /**< the peer's queue pair: ESTABLISHED ones */
+};
+
+/** The connection with this peer; NULL. */
+struct roce_cm_conn *roce_cm_find_peer(const struct roce_cm *cm, enum roce_cm_key_kind kind,
+		const struct roce_ip *ip, uint32_t number);
+
+/** Enter under the peer's id or QPN. @return 0; -ENOMEM. */
+int roce_cm_index_add(struct roce_cm_conn *conn, enum roce_cm_key_kind kind);
+
+/** Take out again; nothing happens when another one or nobody stands there. */
+void roce_cm_index_del(struct roce_cm_conn *conn, enum roce_cm_key_kind kind);
+
+/* ---- cm_conn.c: one connection ---- */
+
+/** The only assignment to conn->state: bookkeeping that follows from being in a state or leaving it. */
+void roce_cm_conn_move(struct roce_cm_conn *conn, enum roce_cm_state state, uint64_t now);
+
+/** Owe the wire @p what (ROCE_CM_OWE_*). */
+void roce_cm_conn_owe(struct roce_cm_conn *conn, uint8_t what);
+
+/** Arm the timer @p us from now, but not behind the consumer's patience. */
+void roce_cm_conn_arm(struct roce_cm_conn *conn, uint64_t us, uint64_t now);
+
+/**
+ * Tell the owner. The connection may have moved on, or be gone, when it returns.
+ * @return of the owner; -ENOTCONN: nobody wants to know.
+ */
+int roce_cm_conn_tell(struct roce_cm_conn *conn, enum roce_cm_event_kind kind,
+		const struct roce_cm_msg *msg);
+
+/* ---- cm_fsm.c: the table ---- */
+
+/** Move a connection. It may be gone afterwards. @return false: the input means nothing in its state. */
+bool roce_cm_step(struct roce_cm_conn *conn, const struct roce_cm_input *in);
+
+/** Shorthand for an input that is nothing but its kind. */
+static inline bool
+roce_cm_step_kind(struct roce_cm_conn *conn, enum roce_cm_input_kind kind, uint64_t now)
+{
+	return roce_cm_step(conn, &(struct roce_cm_input){ .kind = kind, .now = now });
+}
+
+/** For the test that prints the table: name of the action, NULL when there is none; next state, 0 for the same. */
+const char *
+roce_cm_fsm_cell(enum roce_cm_state state, enum roce_cm_input_kind input, unsigned int *next);
+
+/** How long to wait for an answer after @p tries repeats, microseconds. */
+uint64_t roce_cm_repeat_us(unsigned int tries);
+
+/* ---- cm_wire.c: frames ---- */
+
+/** Of struct roce_gsi: a datagram came. */
+void roce_cm_rx(void *arg, const struct roce_pkt *pkt, uint64_t now);
+
+/** Of struct roce_gsi: run the timers, then fetch what is to be sent. @return how many frames, at most @p max. */
+uint16_t roce_cm_tx(void *arg, struct rte_mbuf **pkts, uint16_t max, uint64_t now);
+
+/** Of struct roce_gsi: when tx() has something to do. 0: now; ROCE_NEVER: nothing. */
+uint64_t roce_cm_deadline(void *arg);
+
+/** Answer a stranger: one message, lost when too many wait. */
+void
+roce_cm_answer(struct roce_cm *cm, const struct roce_path *path, const struct roce_cm_msg *msg);
+
+/* ---- cm_listen.c: requests ---- */
+
+/** A REQ of no connection that we know. @param back the way to where it came from, without MTU. */
+void roce_cm_listen_request(struct roce_cm *cm, const struct roce_cm_msg *req,
+		const struct roce_path *back, uint64_t now);
+
+/** A request is no longer waiting for an answer. */
+void roce_cm_listen_answered(struct roce_cm_conn *conn);
+
+#endif

@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The manager as a whole: its life, its ids, and conversations over a wire that loses. */
+
+#include "cm_talk.h"
+
+#define TALK 8 /* messages of a conversation that may be lost: 2^8 worlds */
+
+static void
+create__judges_its_configuration(void **state)
+{
+	struct world *world = world_create();
+	const struct roce_cm_config good = world_config(&world->end[0]);
+	struct roce_cm_config bad;
+	struct roce_cm *cm = NULL;
+
+	(void)state;
+#define REFUSED(field, value)                                         \
+	do {                                                          \
+		bad = good;                                           \
+		bad.field = (value);                                  \
+		assert_int_equal(roce_cm_create(&bad, &cm), -EINVAL); \
+	} while (0)
+	REFUSED(hz, 0);
+	REFUSED(pool, NULL);
+	REFUSED(resolve, NULL);
+	REFUSED(notify, NULL);
+	REFUSED(memory.alloc, NULL);
+	REFUSED(connections_max, 0);
+	REFUSED(connections_max, (1u << 20) + 1);
+#undef REFUSED
+	assert_null(cm);
+	world_destroy(world);
+}
+
+static void
+create__gives_everything_back_when_it_fails(void **state)
+{
+	struct world *world = world_create();
+	struct roce_cm_config config = world_config(&world->end[0]);
+	long before = world->allocated;
+	struct roce_cm *cm = NULL;
+	int fail, rc = -ENOMEM;
+
+	(void)state;
+	for (fail = 0; rc != 0; fail++) {
+		world->alloc_fails_at = fail;
+		rc = roce_cm_create(&config, &cm);
+		if (rc == 0)
+			break;
+		assert_int_equal(rc, -ENOMEM);
+		assert_null(cm);
+		assert_int_equal(world->allocated, before);
+	}
+	assert_int_equal(fail, 3);
+	world->alloc_fails_at = -1;
+	roce_cm_destroy(cm);
+	roce_cm_destroy(NULL);
+	assert_int_equal(world->allocated, before);
+	world_destroy(world);
+}
+
+static void
+connect__fails_without_memory(void **state)
+{
+	struct world *world = world_create();
+	struct end *end = &world->end[0];
+	struct roce_cm_connect connect = { .dst = world->end[1].ip, .local = offer(end, NULL) };
+	struct roce_cm_conn *conn = NULL;
+	unsigned int i;
+
+	(void)state;
+	world->alloc_fails_at = 0;
+	assert_int_equal(roce_cm_connect(end->cm, &connect, end, world->now, &conn), -ENOMEM);
+	world->alloc_fails_at = -1;
+	for (i = 0; i < 1100; i++)
+		world_connect(end, UINT64_MAX);
+	assert_int_equal(roce_cm_connect(end->cm, &connect, end, world->now, &conn), -ENOMEM);
+	assert_null(conn);
+	world_destroy(world);
+}
+
+/* Ids differ, are not 0, come back late, and another seed gives others. */
+static void
+ids__are_not_used_again_soon(void **state)
+{
+	enum {
+		ROUNDS = 4000
+	};
+	static uint32_t seen[2][ROUNDS];
+	struct world *world = world_create();
+	unsigned int i, k;
+
+	(void)state;
+	for (i = 0; i < ROUNDS; i++) {
+		for (k = 0; k < 2; k++) {
+			struct roce_cm_conn *conn = world_connect(&world->end[k], UINT64_MAX);
+
+			seen[k][i] = conn->local_id;
+			assert_int_not_equal(conn->local_id, 0);
+			assert_ptr_equal(
+					roce_cm_find_local(world->end[k].cm, conn->local_id), conn);
+			roce_cm_release(conn, world->now);
+			assert_null(roce_cm_find_local(world->end[k].cm, seen[k][i]));
+		}
+	}
+	for (i = 0; i < ROUNDS; i++) {
+		assert_int_not_equal(seen[0][i], seen[1][i]);
+		for (k = 0; k < i; k++)
+			assert_int_not_equal(seen[0][i], seen[0][k]);
+	}
+	world_destroy(world);
+}
+
+static void
+seed__makes_a_run_reproducible(void **state)
+{
+	uint8_t frame[2][512];
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		struct world *world = world_create();
+
+		world_connect(&world->end[0], UINT64_MAX);
+		assert_int_equal(speak(&world->end[0]), 1);
+		memcpy(frame[i], world->last, 322);
+		world_destroy(world);
+	}
+	assert_memory_equal(frame[0], frame[1], 322);
+}
+
+/* The RTU is lost and data comes: the passive end is up at once, and hears of it once. */
+static void
+qp_notice__makes_up_for_a_lost_rtu(void **state)
+{
+	struct world *world = world_create();
+	struct end *passive = &world->end[1];
+	struct roce_cm_conn *a, *b;
+
+	(void)state;
+	world_listen(passive, 1);
+	world->lose = 1 << 2;
+	a = world_connect(&world->end[0], UINT64_MAX);
+	world_run_ms(world, 1);
+	assert_string_equal(told_all(passive), "Q");
+	b = passive->told[0].conn;
+	passive->gsi.qp_notice(passive->gsi.arg, b, ROCE_NOTICE_QP_ESTABLISHED, world->now);
+	assert_string_equal(told_all(passive), "QE");
+	passive->gsi.qp_notice(passive->gsi.arg, b, ROCE_NOTICE_QP_ESTABLISHED, world->now);
+	world_settle(world);
+	assert_string_equal(told_all(passive), "QE");
+	assert_int_equal(roce_cm_stats(passive->cm)->tx_rep, 1);
+	roce_cm_release(a, world->now);
+	roce_cm_release(b, world->now);
+	world_all_over(world);
+}
+
+/* The queue pair broke: its owner knows, the peer must hear of it. */
+static void
+qp_notice__of_a_broken_one_disconnects_in_silence(void **state)
+{
+	struct roce_cm_conn *a, *b;
+	struct world *world = world_connected(&a, &b);
+	struct end *end = &world->end[0];
+
+	(void)state;
+	end->gsi.qp_notice(end->gsi.arg, a, ROCE_NOTICE_QP_BROKEN, world->now);
+	assert_false(roce_cm_disconnect(a, world->now));
+	world_settle(world);
+	assert_string_equal(told_all(end), "P");
+	assert_string_equal(told_all(&world->end[1]), "QED");
+	roce_cm_release(a, world->now);
+	roce_cm_release(b, world->now);
+	world_all_over(world);
+}
+
+static void
+qp_notice__of_a_broken_one_refuses_what_is_not_up(void **state)
+{
+	struct world *world = world_create();
+	struct end *passive = &world->end[1];
+	struct end *active = &world->end[0];
+	struct roce_cm_conn *b;
+
+	(void)state;
+	world_listen(passive, 1);
+	world->lose = 1 << 2;
+	active->release_on_down = true;
+	world_connect(active, UINT64_MAX);
+	world_run_ms(world, 1);
+	b = passive->told[0].conn;
+	passive->gsi.qp_notice(passive->gsi.arg, b, ROCE_NOTICE_QP_BROKEN, world->now);
+	world_settle(world);
+	assert_string_equal(told_all(passive), "Q");
+	assert_string_equal(told_all(active), "PD");
+	roce_cm_release(b, world->now);
+	world_all_over(world);
+}
+
+static void
+census__counts_by_state(void **state)
+{
+	struct roce_cm_conn *a, *b;
+	struct world *world = world_connected(&a, &b);
+	uint32_t few[2] = { 7, 7 };
+
+	(void)state;
+	assert_int_equal(census(&world->end[0], ROCE_CM_STATE_ESTABLISHED), 1);
+	assert_int_equal(census(&world->end[1], ROCE_CM_STATE_ESTABLISHED), 1);
+	assert_int_equal(census_all(&world->end[0]), 1);
+	assert_int_equal(roce_cm_census(world->end[0].cm, few, 1), ROCE_CM_STATES);
+	assert_int_equal(few[1], 7);
+	assert_string_equal(roce_cm_state_name(ROCE_CM_STATE_ESTABLISHED), "established");
+	assert_string_equal(roce_cm_state_name(99), "none");
+	world_destroy(world);
+}
+
+/* ---- conversations ---- */
+
+enum ending {
+	END_ACTIVE,
+	END_PASSIVE,
+	END_BOTH,
+	END_AT_ONCE, /**< the active end, not waiting for the RTU to arrive */
+	ENDINGS,
+};
+
+static const char *const ending_name[ENDINGS] = { "active", "passive", "both", "at once" };
+
+/* Connect, live for a while, disconnect; what is said of it is what must be said, whatever was lost. */
+static void
+converse(struct world *world, enum ending ending)
+{
+	struct end *active = &world->end[0];
+	struct end *passive = &world->end[1];
+	struct roce_cm_conn *conn = world_connect(active, UINT64_MAX);
+
+	while (told_times(active, ROCE_CM_REPLY) == 0)
+		world_run(world, world_next(world));
+	if (ending != END_AT_ONCE) {
+		while (told_times(passive, ROCE_CM_ESTABLISHED) == 0)
+			world_run(world, world_next(world));
+	}
+	active->release_on_down = true;
+	passive->release_on_down = true;
+	if (ending != END_PASSIVE)
+		assert_true(roce_cm_disconnect(conn, world->now));
+	if (ending == END_PASSIVE || ending == END_BOTH)
+		assert_true(roce_cm_disconnect(passive->told[0].conn, world->now));
+	world_settle(world);
+}
+
+static void
+assert_clean(struct world *world, const char *active, const char *passive, const char *what)
+{
+	const char *a = told_all(&world->end[0]);
+	const char *p = told_all(&world->end[1]);
+
+	if (strcmp(a, active) != 0 || strcmp(p, passive) != 0 || census_all(&world->end[0]) != 0 ||
+			census_all(&world->end[1]) != 0)
+		fail_msg("%s, lost 0x%02llx, twice 0x%02llx: told %s and %s", what,
+				(unsigned long long)world->lose, (unsigned long long)world->twice,
+				a, p);
+}
+
+static void
+worlds__of_every_loss_end_well(void **state)
+{
+	struct world *world = world_create();
+	unsigned int ending, lose, twice;
+	long base;
+
+	(void)state;
+	world_listen(&world->end[1], 1);
+	base = world->allocated;
+	for (ending = 0; ending < ENDINGS; ending++) {
+		for (lose = 0; lose < 1u << TALK; lose++) {
+			for (twice = 0; twice < 2; twice++) {
+				world_reset(world);
+				world->lose = lose;
+				world->twice = twice ? UINT64_MAX : 0;
+				converse(world, ending);
+				assert_clean(world, "PD", "QED", ending_name[ending]);
+				assert_int_equal(world->allocated, base);
+			}
+		}
+	}
+	world_destroy(world);
+}
+
+/* The consumer says no. It is asked once, or again when its no was lost for longer than we keep it. */
+static void
+worlds__of_a_rejecting_consumer_end_well(void **state)
+{
+	struct world *world = world_create();
+	unsigned int lose;
+
+	(void)state;
+	world_listen(&world->end[1], 1);
+	for (lose = 0; lose < 1u << TALK; lose++) {
+		world_reset(world);
+		world->lose = lose;
+		world->end[1].policy = POLICY_REJECT;
+		world->end[0].release_on_down = true;
+		world_connect(&world->end[0], UINT64_MAX);
+		world_settle(world);
+		assert_string_equal(told_all(&world->end[0]), "R");
+		assert_string_equal(world->end[0].told[0].private_data, "no");
+		assert_in_range(told_times(&world->end[1], ROCE_CM_REQUEST), 1, 4);
+		assert_int_equal(told_times(&world->end[1], ROCE_CM_REQUEST), world->end[1].events);
+		assert_int_equal(census_all(&world->end[0]), 0);
+		assert_int_equal(census_all(&world->end[1]), 0);
+	}
+	world_destroy(world);
+}
+
+static void
+worlds__without_a_listener_end_well(void **state)
+{
+	struct world *world = world_create();
+	unsigned int lose;
+
+	(void)state;
+	for (lose = 0; lose < 1u << TALK; lose++) {
+		world_reset(world);
+		world->lose = lose;
+		world->end[0].release_on_down = true;
+		world_connect(&world->end[0], UINT64_MAX);
+		world_settle(world);
+		assert_clean(world, "R", "", "no listener");
+		assert_int_equal(world->end[0].told[0].reason, ROCE_CM_REJ_INVALID_SERVICE_ID);
+	}
+	world_destroy(world);
+}
+
+/* A consumer that thinks for a second: nothing is asked twice, and in the end it is up. */
+static void
+worlds__of_a_slow_consumer_end_well(void **state)
+{
+	struct world *world = world_create();
+	struct end *passive = &world->end[1];
+	unsigned int lose;
+
+	(void)state;
+	world_listen(passive, 1);
+	for (lose = 0; lose < 1u << TALK; lose++) {
+		struct roce_cm_param param;
+
+		world_reset(world);
+		world->lose = lose;
+		passive->policy = POLICY_HOLD;
+		world_connect(&world->end[0], UINT64_MAX);
+		while (passive->events == 0)
+			world_run(world, world_next(world));
+		world_run_ms(world, 1000);
+		param = offer(passive, "slow");
+		assert_int_equal(roce_cm_accept(passive->told[0].conn, &param, passive, world->now),
+				0);
+		while (told_times(passive, ROCE_CM_ESTABLISHED) == 0)
+			world_run(world, world_next(world));
+		world->end[0].release_on_down = true;
+		passive->release_on_down = true;
+		assert_true(roce_cm_disconnect(world->end[0].told[0].conn, world->now));
+		world_settle(world);
+		assert_clean(world, "PD", "QED", "slow consumer");
+	}
+	world_destroy(world);
+}
+
+/* The client gives up at any moment: whoever was told of a connection is told of its end. */
+static void
+worlds__of_an_impatient_client_end_well(void **state)
+{
+	static const uint64_t patience_us[] = { 5, 15, 25, 35, 150000, 250000, 700000 };
+	struct world *world = world_create();
+	struct end *active = &world->end[0];
+	struct end *passive = &world->end[1];
+	unsigned int lose;
+	size_t i;
+
+	(void)state;
+	world_listen(passive, 4);
+	for (i = 0; i < RTE_DIM(patience_us); i++) {
+		for (lose = 0; lose < 1u << TALK; lose++) {
+			struct roce_cm_conn *conn;
+
+			world_reset(world);
+			world->lose = lose;
+			passive->release_on_down = true;
+			conn = world_connect(active, UINT64_MAX);
+			world_run(world, world->now + patience_us[i] * 1000);
+			roce_cm_release(conn, world->now);
+			world_settle(world);
+			assert_true(active->events <= 1);
+			assert_int_equal(census_all(active), 0);
+			if (census_all(passive) != 0 ||
+					(passive->events != 0 &&
+							!is_down(passive->told[passive->events - 1]
+											.kind)))
+				fail_msg("patience %u us, lost 0x%02x: %s",
+						(unsigned int)patience_us[i], lose,
+						told_all(passive));
+		}
+	}
+	world_destroy(world);
+}
+
+/* ---- many ---- */
+
+static void
+many__connections_at_once(void **state)
+{
+	enum {
+		MANY = 1000
+	};
+	struct world *world = world_create();
+	struct end *active = &world->end[0];
+	struct end *passive = &world->end[1];
+	unsigned int i;
+	long base;
+
+	(void)state;
+	world_listen(passive, MANY);
+	base = world->allocated;
+	world->lose = UINT64_C(0x5a5a0f0f33331111);
+	for (i = 0; i < MANY; i++)
+		world_connect(active, UINT64_MAX);
+	world_run_ms(world, 20000);
+	assert_int_equal(told_times(active, ROCE_CM_REPLY), MANY);
+	assert_int_equal(told_times(passive, ROCE_CM_ESTABLISHED), MANY);
+	assert_int_equal(active->events, MANY);
+	assert_int_equal(passive->events, 2 * MANY);
+	assert_int_equal(census(active, ROCE_CM_STATE_ESTABLISHED), MANY);
+	active->release_on_down = true;
+	passive->release_on_down = true;
+	world->lose <<= 1;
+	world->sent = 0;
+	/* One end ends all of them, the other every second one at the same moment. */
+	for (i = 0; i < MANY; i++)
+		assert_true(roce_cm_disconnect(active->told[i].conn, world->now));
+	for (i = 0; i < 2 * MANY; i++) {
+		if (passive->told[i].kind == ROCE_CM_ESTABLISHED && i % 2 == 0)
+			assert_true(roce_cm_disconnect(passive->told[i].conn, world->now));
+	}
+	world_settle(world);
+	assert_int_equal(told_times(active, ROCE_CM_DISCONNECTED), MANY);
+	assert_int_equal(told_times(passive, ROCE_CM_DISCONNECTED), MANY);
+	assert_int_equal(census_all(active), 0);
+	assert_int_equal(census_all(passive), 0);
+	assert_int_equal(world->allocated, base);
+	world_destroy(world);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(create__judges_its_configuration),
+		cmocka_unit_test(create__gives_everything_back_when_it_fails),
+		cmocka_unit_test(connect__fails_without_memory),
+		cmocka_unit_test(ids__are_not_used_again_soon),
+		cmocka_unit_test(seed__makes_a_run_reproducible),
+		cmocka_unit_test(qp_notice__makes_up_for_a_lost_rtu),
+		cmocka_unit_test(qp_notice__of_a_broken_one_disconnects_in_silence),
+		cmocka_unit_test(qp_notice__of_a_broken_one_refuses_what_is_not_up),
+		cmocka_unit_test(census__counts_by_state),
+		cmocka_unit_test(worlds__of_every_loss_end_well),
+		cmocka_unit_test(worlds__of_a_rejecting_consumer_end_well),
+		cmocka_unit_test(worlds__without_a_listener_end_well),
+		cmocka_unit_test(worlds__of_a_slow_consumer_end_well),
+		cmocka_unit_test(worlds__of_an_impatient_client_end_well),
+		cmocka_unit_test(many__connections_at_once),
+	};
+
+	unit_eal();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cm_talk.h"
+
+static const char *const input_name[ROCE_CM_INPUTS] = {
+	[ROCE_CM_IN_REQ] = "REQ",
+	[ROCE_CM_IN_MRA] = "MRA",
+	[ROCE_CM_IN_REJ] = "REJ",
+	[ROCE_CM_IN_REP] = "REP",
+	[ROCE_CM_IN_RTU] = "RTU",
+	[ROCE_CM_IN_DREQ] = "DREQ",
+	[ROCE_CM_IN_DREP] = "DREP",
+	[ROCE_CM_IN_SMALLER] = "smaller",
+	[ROCE_CM_IN_TIMER] = "timer",
+	[ROCE_CM_IN_GIVE_UP] = "give up",
+	[ROCE_CM_IN_RESOLVED] = "resolved",
+	[ROCE_CM_IN_READY] = "ready",
+	[ROCE_CM_IN_ACCEPT] = "accept",
+	[ROCE_CM_IN_QP_UP] = "qp up",
+	[ROCE_CM_IN_QP_DOWN] = "qp down",
+	[ROCE_CM_IN_STALE] = "stale",
+	[ROCE_CM_IN_END] = "end",
+};
+
+/* State, input, action, next state: everything that is not here means nothing. */
+static const char printed[] = "resolving    timer     resolve       -\n"
+			      "resolving    give up   unreachable   closed\n"
+			      "resolving    resolved  request       req_sent\n"
+			      "resolving    end       drop          closed\n"
+			      "req_sent     MRA       prolong       -\n"
+			      "req_sent     REJ       refused       timewait\n"
+			      "req_sent     REP       reply         rep_rcvd\n"
+			      "req_sent     smaller   request       req_sent\n"
+			      "req_sent     timer     repeat        -\n"
+			      "req_sent     give up   timed_out     timewait\n"
+			      "req_sent     end       reject        timewait\n"
+			      "rep_rcvd     ready     confirm       established\n"
+			      "rep_rcvd     end       reject        timewait\n"
+			      "req_rcvd     REQ       patience      -\n"
+			      "req_rcvd     REJ       refused       timewait\n"
+			      "req_rcvd     accept    answer        rep_sent\n"
+			      "req_rcvd     end       reject        timewait\n"
+			      "rep_sent     REQ       again         -\n"
+			      "rep_sent     MRA       prolong       -\n"
+			      "rep_sent     REJ       refused       timewait\n"
+			      "rep_sent     RTU       establish     established\n"
+			      "rep_sent     DREQ      establish     established\n"
+			      "rep_sent     timer     repeat        -\n"
+			      "rep_sent     give up   timed_out     timewait\n"
+			      "rep_sent     qp up     establish     established\n"
+			      "rep_sent     qp down   reject        timewait\n"
+			      "rep_sent     end       reject        timewait\n"
+			      "established  REJ       left          timewait\n"
+			      "established  REP       confirm       -\n"
+			      "established  DREQ      left          timewait\n"
+			      "established  qp down   disconnect    dreq_sent\n"
+			      "established  stale     left          timewait\n"
+			      "established  end       disconnect    dreq_sent\n"
+			      "dreq_sent    REJ       left          timewait\n"
+			      "dreq_sent    DREQ      left          timewait\n"
+			      "dreq_sent    DREP      left          timewait\n"
+			      "dreq_sent    timer     repeat        -\n"
+			      "dreq_sent    give up   left          timewait\n"
+			      "timewait     REQ       again         -\n"
+			      "timewait     REP       refuse_reply  -\n"
+			      "timewait     DREQ      farewell      -\n"
+			      "timewait     timer     forget        closed\n"
+			      "closed       REP       refuse_reply  -\n"
+			      "closed       DREQ      farewell      -\n";
+
+static void
+table__is_this(void **state)
+{
+	static char text[sizeof(printed) + 256];
+	size_t used = 0;
+	unsigned int s, i, next;
+
+	(void)state;
+	for (s = 1; s < ROCE_CM_STATES; s++) {
+		for (i = 0; i < ROCE_CM_INPUTS; i++) {
+			const char *action = roce_cm_fsm_cell(s, i, &next);
+
+			if (action == NULL)
+				continue;
+			assert_true(used < sizeof(text) - 80);
+			used += (size_t)snprintf(text + used, sizeof(text) - used,
+					"%-12s %-9s %-13s %s\n", roce_cm_state_name(s),
+					input_name[i], action,
+					next != 0 ? roce_cm_state_name(next) : "-");
+		}
+	}
+	assert_string_equal(text, printed);
+}
+
+static bool
+does(unsigned int state, unsigned int input)
+{
+	unsigned int next;
+
+	return roce_cm_fsm_cell(state, input, &next) != NULL;
+}
+
+/* From the two states in which connections are born, every state can be reached, and from each one CLOSED. */
+static void
+table__has_no_island_and_no_trap(void **state)
+{
+	bool reached[ROCE_CM_STATES] = {
+		[ROCE_CM_STATE_RESOLVING] = true, [ROCE_CM_STATE_REQ_RCVD] = true
+	};
+	bool ends[ROCE_CM_STATES] = { [ROCE_CM_STATE_CLOSED] = true };
+	unsigned int round, s, i, next;
+
+	(void)state;
+	for (round = 0; round < ROCE_CM_STATES; round++) {
+		for (s = 1; s < ROCE_CM_STATES; s++) {
+			for (i = 0; i < ROCE_CM_INPUTS; i++) {
+				if (roce_cm_fsm_cell(s, i, &next) == NULL || next == 0)
+					continue;
+				reached[next] |= reached[s];
+				ends[s] |= ends[next];
+			}
+		}
+	}
+	for (s = 1; s < ROCE_CM_STATES; s++) {
+		assert_true(reached[s]);
+		assert_true(ends[s]);
+	}
+}
+
+static void
+table__lets_the_owner_end_every_live_state(void **state)
+{
+	unsigned int s;
+
+	(void)state;
+	for (s = 1; s < ROCE_CM_STATE_DREQ_SENT; s++)
+		assert_true(does(s, ROCE_CM_IN_END));
+	for (; s < ROCE_CM_STATES; s++)
+		assert_false(does(s, ROCE_CM_IN_END));
+}
+
+/* Whoever waits for the peer has a clock; only the consumer's own answer may take for ever. */
+static void
+table__waits_for_nobody_for_ever(void **state)
+{
+	unsigned int s;
+
+	(void)state;
+	for (s = 1; s < ROCE_CM_STATES; s++) {
+		bool patient = s == ROCE_CM_STATE_REP_RCVD || s == ROCE_CM_STATE_REQ_RCVD ||
+				s == ROCE_CM_STATE_ESTABLISHED || s == ROCE_CM_STATE_CLOSED;
+
+		assert_int_equal(does(s, ROCE_CM_IN_TIMER), !patient);
+		if (does(s, ROCE_CM_IN_TIMER) && s != ROCE_CM_STATE_TIMEWAIT)
+			assert_true(does(s, ROCE_CM_IN_GIVE_UP));
+	}
+}
+
+/* A DREQ is always answered once a REP may have told the peer who we are. */
+static void
+table__answers_every_dreq(void **state)
+{
+	unsigned int s;
+
+	(void)state;
+	for (s = ROCE_CM_STATE_REP_SENT; s < ROCE_CM_STATES; s++)
+		assert_true(does(s, ROCE_CM_IN_DREQ));
+}
+
+static void
+repeat__doubles_up_to_the_response_time(void **state)
+{
+	static const uint64_t want[] = { 200000, 400000, 800000, 1600000, 3200000, 4294967,
+		4294967 };
+	uint64_t sum = 0;
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < RTE_DIM(want); i++)
+		assert_int_equal(roce_cm_repeat_us(i), want[i]);
+	for (i = 0; i <= ROCE_CM_RETRIES; i++)
+		sum += roce_cm_repeat_us(i);
+	assert_int_equal(roce_cm_repeat_us(255), 4294967);
+	/* Sixteen REQs take about a minute. */
+	assert_in_range(sum, 50000000, 60000000);
+}
+
+/* The times at which the wire saw the messages of an end that nobody answers. */
+static unsigned int
+watch(struct world *world, uint64_t at[32])
+{
+	uint64_t begin = world->now;
+	unsigned int n = 0;
+
+	world->lose_all = true;
+	while (world_next(world) != ROCE_NEVER && world->now < begin + 200 * SECOND) {
+		uint64_t sent = world->sent;
+
+		if (!world_turn(world))
+			world->now = RTE_MAX(world_next(world), world->now + 1);
+		else if (world->sent != sent && n < 32)
+			at[n++] = (world->now - begin) / MS;
+	}
+	return n;
+}
+
+/* Sixteen REQs and one REJ to say that it is over. */
+static void
+request__is_repeated_and_given_up(void **state)
+{
+	struct world *world = world_create();
+	uint64_t at[32] = { 0 };
+	unsigned int n;
+
+	(void)state;
+	world_connect(&world->end[0], UINT64_MAX);
+	world->end[0].release_on_down = true;
+	n = watch(world, at);
+	assert_int_equal(n, 17);
+	assert_int_equal(at[0], 0);
+	assert_in_range(at[1], 200, 202);
+	assert_in_range(at[2], 600, 603);
+	assert_in_range(at[3], 1400, 1404);
+	assert_in_range(at[16], 50000, 60000);
+	assert_int_equal(last_msg(world).reason, ROCE_CM_REJ_TIMEOUT);
+	assert_string_equal(told_all(&world->end[0]), "T");
+	assert_int_equal(census_all(&world->end[0]), 0);
+	world_destroy(world);
+}
+
+static void
+request__ends_with_the_patience_of_the_consumer(void **state)
+{
+	struct world *world = world_create();
+	struct end *end = &world->end[0];
+	uint64_t begin = world->now;
+
+	(void)state;
+	end->release_on_down = true;
+	world->lose_all = true;
+	world_connect(end, 1000000);
+	world_settle(world);
+	assert_string_equal(told_all(end), "T");
+	assert_in_range(end->told[0].at - begin, SECOND, SECOND + 2 * MS);
+	/* 0, 200 and 600 ms, and the REJ. */
+	assert_int_equal(roce_cm_stats(end->cm)->tx_req, 3);
+	assert_int_equal(roce_cm_stats(end->cm)->tx_rej, 1);
+	world_destroy(world);
+}
+
+static void
+reply__is_repeated_and_given_up(void **state)
+{
+	struct world *world = world_create();
+	struct end *passive = &world->end[1];
+	struct roce_cm_msg rej;
+
+	(void)state;
+	world_listen(passive, 1);
+	world->end[0].release_on_down = true;
+	passive->release_on_down = true;
+	/* Only the REQ arrives, and the peer is gone after a second. */
+	world_connect(&world->end[0], 1000000);
+	world->lose = ~UINT64_C(1);
+	world_run_ms(world, 100);
+	world->lose_all = true;
+	world_settle(world);
+	assert_string_equal(told_all(passive), "QT");
+	assert_int_equal(roce_cm_stats(passive->cm)->tx_rep, 16);
+	assert_int_equal(roce_cm_stats(passive->cm)->tx_rej, 1);
+	/* The peer may not know our id: the GUID tells it. */
+	rej = last_msg(world);
+	assert_int_equal(rej.attr, ROCE_CM_ATTR_REJ);
+	assert_int_equal(rej.ari_len, 8);
+	world_destroy(world);
+}
+
+static void
+dreq__is_repeated_and_given_up(void **state)
+{
+	struct world *world = world_create();
+	struct end *active = &world->end[0];
+	struct roce_cm_conn *conn;
+	uint64_t begin;
+
+	(void)state;
+	world_listen(&world->end[1], 1);
+	conn = world_connect(active, UINT64_MAX);
+	world_run_ms(world, 10);
+	world->lose_all = true;
+	begin = world->now;
+	assert_true(roce_cm_disconnect(conn, world->now));
+	/* Asking twice changes nothing. */
+	assert_true(roce_cm_disconnect(conn, world->now));
+	active->release_on_down = true;
+	world_settle(world);
+	assert_string_equal(told_all(active), "PD");
+	assert_int_equal(roce_cm_stats(active->cm)->tx_dreq, 6);
+	assert_in_range(active->told[1].at - begin, 10 * SECOND, 11 * SECOND);
+	world_destroy(world);
+}
+
+/* An MRA makes us wait, once for each REQ and never longer than a minute or so. */
+static void
+prolong__waits_as_the_peer_asks(void **state)
+{
+	static const struct {
+		uint8_t code;
+		uint64_t least_ms, most_ms;
+	} rule[] = { { 0, 200, 203 }, { 20, 4494, 4500 }, { 31, 68900, 68930 } };
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < RTE_DIM(rule); i++) {
+		struct world *world = world_create();
+		struct end *end = &world->end[0];
+		struct roce_cm_msg mra = { .attr = ROCE_CM_ATTR_MRA,
+			.service_timeout = rule[i].code };
+		uint64_t begin = world->now;
+		unsigned int k;
+
+		mra.remote_id = world_connect(end, UINT64_MAX)->local_id;
+		assert_int_equal(speak(end), 1);
+		mra.local_id = 77;
+		for (k = 0; k < 3; k++) {
+			hear(end, &mra);
+			world->now += 50 * MS;
+		}
+		world->lose_all = true;
+		while (roce_cm_stats(end->cm)->tx_req < 2) {
+			if (!world_turn(world))
+				world->now = RTE_MAX(world_next(world), world->now + 1);
+		}
+		assert_in_range((world->now - begin) / MS, rule[i].least_ms, rule[i].most_ms);
+		world_destroy(world);
+	}
+}
+
+/* Twice the local ACK timeout, between 20 ms and a second. */
+static void
+timewait__has_bounds(void **state)
+{
+	static const struct {
+		uint8_t code;
+		uint64_t ms;
+	} rule[] = { { 0, 1000 }, { 1, 20 }, { 14, 134 }, { 19, 1000 }, { 31, 1000 } };
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < RTE_DIM(rule); i++) {
+		struct world *world = world_create();
+		struct end *end = &world->end[0];
+		struct roce_cm_connect connect = {
+			.dst = world->end[1].ip,
+			.service_id = SERVICE,
+			.local = offer(end, NULL),
+			.timeout_us = UINT64_MAX,
+		};
+		struct roce_cm_conn *conn;
+		uint64_t over;
+
+		connect.local.ack_timeout = rule[i].code;
+		world_listen(&world->end[1], 1);
+		assert_int_equal(roce_cm_connect(end->cm, &connect, end, world->now, &conn), 0);
+		world_run_ms(world, 10);
+		roce_cm_release(conn, world->now);
+		world_run_ms(world, 1);
+		assert_int_equal(census(end, ROCE_CM_STATE_TIMEWAIT), 1);
+		over = world->now;
+		while (census_all(end) != 0)
+			world_run_ms(world, 1);
+		assert_in_range((world->now - over) / MS, rule[i].ms - 3, rule[i].ms + 3);
+		world_destroy(world);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(table__is_this),
+		cmocka_unit_test(table__has_no_island_and_no_trap),
+		cmocka_unit_test(table__lets_the_owner_end_every_live_state),
+		cmocka_unit_test(table__waits_for_nobody_for_ever),
+		cmocka_unit_test(table__answers_every_dreq),
+		cmocka_unit_test(repeat__doubles_up_to_the_response_time),
+		cmocka_unit_test(request__is_repeated_and_given_up),
+		cmocka_unit_test(request__ends_with_the_patience_of_the_consumer),
+		cmocka_unit_test(reply__is_repeated_and_given_up),
+		cmocka_unit_test(dreq__is_repeated_and_given_up),
+		cmocka_unit_test(prolong__waits_as_the_peer_asks),
+		cmocka_unit_test(timewait__has_bounds),
+	};
+
+	unit_eal();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

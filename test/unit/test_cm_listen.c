@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include "cm_talk.h"
+
+/* A REQ as the other end would send it, that nothing is wrong with. */
+static struct roce_cm_msg
+good_request(struct end *to)
+{
+	return (struct roce_cm_msg){
+		.tid = 0x1111,
+		.local_id = 0x2222,
+		.attr = ROCE_CM_ATTR_REQ,
+		.param = {
+			.qpn = 0x333,
+			.psn = 0x444,
+			.retry = 7,
+			.rnr_retry = 7,
+			.ack_timeout = 14,
+			.mtu_code = 3,
+		},
+		.req = {
+			.service_id = SERVICE,
+			.local_gid = other(to)->ip,
+			.remote_gid = to->ip,
+			.flow_label = 0x4aab5,
+			.pkey = 0xffff,
+			.src_port = 0x8765,
+		},
+	};
+}
+
+/* What an end says to this request: one message, as that is the rule. */
+static struct roce_cm_msg
+said_to(struct end *end, const struct roce_cm_msg *req)
+{
+	hear(end, req);
+	assert_int_equal(speak(end), 1);
+	return last_msg(end->world);
+}
+
+static void
+listen__has_one_for_each_service(void **state)
+{
+	struct world *world = world_create();
+	struct end *end = &world->end[1];
+	struct roce_cm_listener *first, *second = NULL;
+	unsigned int i;
+
+	(void)state;
+	first = world_listen(end, 1);
+	assert_int_equal(roce_cm_listen(end->cm, SERVICE, 1, end, &second), -EADDRINUSE);
+	assert_null(second);
+	roce_cm_unlisten(first);
+	world_listen(end, 1);
+	for (i = 0; i < 1000; i++)
+		assert_int_equal(roce_cm_listen(end->cm, SERVICE + 1 + i, 1, end, &second), 0);
+	roce_cm_unlisten(second);
+	world->alloc_fails_at = 0;
+	assert_int_equal(roce_cm_listen(end->cm, 1, 1, end, &second), -ENOMEM);
+	world->alloc_fails_at = -1;
+	/* The rest goes with the manager. */
+	world_destroy(world);
+}
+
+static void
+request__is_told_as_it_came(void **state)
+{
+	struct world *world = world_create();
+	struct end *end = &world->end[1];
+	struct roce_cm_msg req = good_request(end);
+	const struct told *told = &end->told[0];
+
+	(void)state;
+	world_listen(end, 1);
+	end->policy = POLICY_HOLD;
+	hear(end, &req);
+	assert_int_equal(speak(end), 0);
+	assert_string_equal(told_all(end), "Q");
+	assert_int_equal(told->peer.qpn, 0x333);
+	assert_int_equal(told->peer.psn, 0x444);
+	/* The flow label of the peer decides the source port of both directions. */
+	assert_int_equal(told->path.udp_sport, 60071);
+	assert_memory_equal(&told->path.dst_mac, &world->end[0].mac, 6);
+	assert_memory_equal(&told->path.src_mac, &end->mac, 6);
+	world_destroy(world);
+}
+
+static void
+request__is_refused_with_the_reason(void **state)
+{
+	static const struct {
+		uint16_t reason;
+		const char *what;
+	} rule[] = {
+		{ ROCE_CM_REJ_INVALID_SERVICE_ID, "nobody listens" },
+		{ ROCE_CM_REJ_INVALID_TRANSPORT, "not reliable connected" },
+		{ ROCE_CM_REJ_UNSUPPORTED, "version of the IP CM header" },
+		{ ROCE_CM_REJ_UNSUPPORTED, "queue pair 1" },
+		{ ROCE_CM_REJ_UNSUPPORTED, "the multicast queue pair" },
+		{ ROCE_CM_REJ_UNSUPPORTED, "no id" },
+		{ ROCE_CM_REJ_INVALID_MTU, "MTU code 0" },
+		{ ROCE_CM_REJ_INVALID_MTU, "MTU code 6" },
+	};
+	struct world *world = world_create();
+	struct end *end = &world->end[1];
+	size_t i;
+
+	(void)state;
+	world_listen(end, 1);
+	for (i = 0; i < RTE_DIM(rule); i++) {
+		struct roce_cm_msg req = good_request(end);
+		struct roce_cm_msg rej;
+		struct roce_cm_mad mad;
+
+		req.req.service_id += i == 0;
+		req.req.transport = i == 1;
+		req.param.qpn = i == 3 ? 1 : i == 4 ? 0xffffff : req.param.qpn;
+		req.local_id = i == 5 ? 0 : req.local_id;
+		req.param.mtu_code = i == 6 ? 0 : i == 7 ? 6 : 3;
+		roce_cm_msg_encode(&req, &mad);
+		if (i == 2)
+			mad.req.private_data[0] = 0x10;
+		world_deliver(end, forge(end, &mad));
+		assert_int_equal(speak(end), 1);
+		rej = last_msg(world);
+		if (rej.reason != rule[i].reason)
+			fail_msg("%s: reason %u", rule[i].what, rej.reason);
+		assert_int_equal(rej.attr, ROCE_CM_ATTR_REJ);
+		assert_int_equal(rej.about, ROCE_CM_ABOUT_REQ);
+		assert_int_equal(rej.remote_id, req.local_id);
+		assert_int_equal(rej.local_id, 0);
+		assert_true(rej.tid == req.tid);
+	}
+	assert_int_equal(end->events, 0);
+	assert_int_equal(census_all(end), 0);
+	assert_int_equal(roce_cm_stats(end->cm)->refused_no_listener, 1);
+	assert_int_equal(roce_cm_stats(end->cm)->refused_unsupported, 7);
+	world_destroy(world);
+}
+
+static void
+backlog__is_a_bound(void **state)
+{
+	struct world *world = world_create();
+	struct end *end = &world->end[1];
+	struct roce_cm_msg req = good_request(end);
+	struct roce_cm_param param = offer(end, NULL);
+	unsigned int i;
+
+	(void)state;
+	world_listen(end, 3);
+	end->policy = POLICY_HOLD;
+	for (i = 0; i < 5; i++) {
+		req.local_id++;
+		req.param.qpn++;
+		hear(end, &req);
+	}
+	assert_int_equal(speak(end), 2);
+	assert_int_equal(last_msg(world).reason, ROCE_CM_REJ_NO_RESOURCES);
+	assert_string_equal(told_all(end), "QQQ");
+	assert_int_equal(roce_cm_stats(end->cm)->refused_backlog, 2);
+
+	/* An answer makes room. */
+	assert_int_equal(roce_cm_accept(end->told[0].conn, &param, end, world->now), 0);
+	assert_int_equal(speak(end), 1);
+	hear(end, &req);
+	assert_int_equal(speak(end), 0);
+	assert_string_equal(told_all(end), "QQQQ");
+	world_destroy(world);
+}
+
+static void
+backlog__is_refused_as_well_by_the_consumer(void **state)
+{
+	struct world *world = world_create();
+	struct end *end = &world->end[1];
+	struct roce_cm_msg req = good_request(end);
+
+	(void)state;
+	world_listen(end, 1);
+	end->policy = POLICY_REFUSE;
+	assert_int_equal(said_to(end, &req).reason, ROCE_CM_REJ_NO_RESOURCES);
+	/* Said again, not asked again. */
+	assert_int_equal(said_to(end, &req).reason, ROCE_CM_REJ_NO_RESOURCES);
+	assert_string_equal(told_all(end), "Q");
+	world_settle(world);
+	assert_int_equal(census_all(end), 0);
+	world_destroy(world);
+}
+
+static void
+connections__are_bounded(void **state)
+{
+	struct world *world = world_create();
+	struct end *end = &world->end[1];
+	struct roce_cm_msg req = good_request(end);
+	unsigned int i;
+
+	(void)state;
+	world_listen(end, UINT32_MAX);
+	end->policy = POLICY_HOLD;
+	for (i = 0; i < 1100; i++) {
+		req.local_id++;
+		req.param.qpn++;
+		hear(end, &req);
+	}
+	assert_int_equal(end->events, 1100);
+	assert_int_equal(speak(end), 0);
+	req.local_id++;
+	assert_int_equal(said_to(end, &req).reason, ROCE_CM_REJ_NO_RESOURCES);
+	world_destroy(world);
+}
+
+static void
+unlisten__leaves_what_was_told(void **state)
+{
+	struct world *world = world_create();
+	struct end *end = &world->end[1];
+	struct roce_cm_msg req = good_request(end);
+	struct roce_cm_param param = offer(end, NULL);
+	struct roce_cm_listener *listener;
+
+	(void)state;
+	listener = world_listen(end, 2);
+	end->policy = POLICY_HOLD;
+	hear(end, &req);
+	req.local_id++;
+	hear(end, &req);
+	assert_string_equal(told_all(end), "QQ");
+	roce_cm_unlisten(listener);
+	req.local_id++;
+	assert_int_equal(said_to(end, &req).reason, ROCE_CM_REJ_INVALID_SERVICE_ID);
+	assert_int_equal(roce_cm_accept(end->told[0].conn, &param, end, world->now), 0);
+	assert_int_equal(roce_cm_reject(end->told[1].conn, 28, NULL, 0, world->now), 0);
+	assert_int_equal(speak(end), 2);
+	world_destroy(world);
+}
+
+/* A request that came twice is one request: patience, the reply again, then silence. */
+static void
+duplicate__never_makes_a_second_connection(void **state)
+{
+	struct world *world = world_create();
+	struct end *end = &world->end[1];
+	struct roce_cm_msg req = good_request(end);
+	struct roce_cm_msg rtu = { .attr = ROCE_CM_ATTR_RTU, .local_id = req.local_id };
+	struct roce_cm_param param = offer(end, "x");
+	struct roce_cm_msg said;
+
+	(void)state;
+	world_listen(end, 4);
+	end->policy = POLICY_HOLD;
+	hear(end, &req);
+	said = said_to(end, &req);
+	assert_int_equal(said.attr, ROCE_CM_ATTR_MRA);
+	assert_int_equal(said.about, ROCE_CM_ABOUT_REQ);
+	assert_int_equal(said.remote_id, req.local_id);
+
+	assert_int_equal(roce_cm_accept(end->told[0].conn, &param, end, world->now), 0);
+	assert_int_equal(speak(end), 1);
+	said = said_to(end, &req);
+	assert_int_equal(said.attr, ROCE_CM_ATTR_REP);
+	assert_int_equal(said.param.qpn, param.qpn);
+	assert_true(said.tid == req.tid);
+
+	rtu.remote_id = said.local_id;
+	hear(end, &rtu);
+	hear(end, &req);
+	assert_int_equal(speak(end), 0);
+	assert_string_equal(told_all(end), "QE");
+	assert_int_equal(roce_cm_stats(end->cm)->rx_duplicate_req, 3);
+	assert_int_equal(census_all(end), 1);
+	world_destroy(world);
+}
+
+/* Bring a connection up by hand. @return the id of this end. */
+static uint32_t
+establish(struct end *end, const struct roce_cm_msg *req)
+{
+	struct roce_cm_msg rtu = { .attr = ROCE_CM_ATTR_RTU, .local_id = req->local_id };
+
+	rtu.remote_id = said_to(end, req).local_id;
+	hear(end, &rtu);
+	return rtu.remote_id;
+}
+
+/* The peer lost its memory: the old connection ends, the new one is refused once. */
+static void
+stale__connection_makes_room(void **state)
+{
+	enum {
+		OTHER_ID,
+		OTHER_REQUEST,
+		SAME_AGAIN_LATE,
+		WAYS
+	};
+	unsigned int way;
+
+	(void)state;
+	for (way = 0; way < WAYS; way++) {
+		struct world *world = world_create();
+		struct end *end = &world->end[1];
+		struct roce_cm_msg req = good_request(end);
+		struct roce_cm_msg said;
+
+		world_listen(end, 4);
+		end->release_on_down = true;
+		establish(end, &req);
+		assert_string_equal(told_all(end), "QE");
+
+		/* What comes while the old one may still be on the wire is an echo. */
+		world->now += SECOND / 2;
+		hear(end, &req);
+		assert_int_equal(speak(end), 0);
+		req.local_id += way == OTHER_ID;
+		req.tid += way == OTHER_REQUEST;
+		world->now += way == SAME_AGAIN_LATE ? 2 * SECOND : 0;
+		said = said_to(end, &req);
+		assert_int_equal(said.reason, ROCE_CM_REJ_STALE);
+		assert_string_equal(told_all(end), "QED");
+		assert_int_equal(roce_cm_stats(end->cm)->refused_stale, 1);
+		/* The same words are an echo again until the old one is forgotten; others are heard at once. */
+		if (way == SAME_AGAIN_LATE) {
+			hear(end, &req);
+			assert_int_equal(speak(end), 0);
+			world_settle(world);
+		}
+		assert_int_equal(said_to(end, &req).attr, ROCE_CM_ATTR_REP);
+		assert_string_equal(told_all(end), "QEDQ");
+		world_destroy(world);
+	}
+}
+
+/* One that is over stands in nobody's way, and its end does not touch the one that came after it. */
+static void
+stale__is_nothing_that_waits_for_its_end(void **state)
+{
+	struct world *world = world_create();
+	struct end *end = &world->end[1];
+	struct roce_cm_msg req = good_request(end);
+	struct roce_cm_msg dreq = { .attr = ROCE_CM_ATTR_DREQ, .local_id = req.local_id };
+
+	(void)state;
+	world_listen(end, 4);
+	end->release_on_down = true;
+	dreq.remote_id = establish(end, &req);
+	dreq.qpn = 0x10100;
+	hear(end, &dreq);
+	assert_int_equal(speak(end), 1);
+	assert_int_equal(census(end, ROCE_CM_STATE_TIMEWAIT), 1);
+	/* The same again is an echo of the past, another one is new. */
+	hear(end, &req);
+	assert_int_equal(speak(end), 0);
+	req.tid++;
+	assert_int_equal(said_to(end, &req).attr, ROCE_CM_ATTR_REP);
+	assert_string_equal(told_all(end), "QEDQ");
+	while (census(end, ROCE_CM_STATE_TIMEWAIT) != 0) {
+		world->now += MS;
+		speak(end);
+	}
+	assert_int_equal(said_to(end, &req).attr, ROCE_CM_ATTR_REP);
+	assert_string_equal(told_all(end), "QEDQ");
+	world_destroy(world);
+}
+
+/* The same queue pair number of another host is another queue pair. */
+static void
+stale__is_a_matter_of_the_same_host(void **state)
+{
+	struct world *world = world_create();
+	struct end *end = &world->end[1];
+	struct roce_cm_msg req = good_request(end);
+
+	(void)state;
+	world_listen(end, 4);
+	establish(end, &req);
+	other(end)->ip = roce_ip_from_v4(RTE_BE32(0xc0000263));
+	assert_int_equal(said_to(end, &req).attr, ROCE_CM_ATTR_REP);
+	assert_string_equal(told_all(end), "QEQ");
+	world_destroy(world);
+}
+
+/* The larger end asks again with what the smaller one can do; the smaller one is met at once. */
+static void
+mtu__is_the_smaller_of_both(void **state)
+{
+	static const struct {
+		uint8_t active, passive;
+		unsigned int requests;
+	} rule[] = { { 5, 3, 2 }, { 3, 5, 1 }, { 1, 1, 1 }, { 2, 1, 2 } };
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < RTE_DIM(rule); i++) {
+		struct world *world = world_create();
+		uint8_t want = RTE_MIN(rule[i].active, rule[i].passive);
+
+		world->end[0].mtu_code = rule[i].active;
+		world->end[1].mtu_code = rule[i].passive;
+		world_listen(&world->end[1], 1);
+		world_connect(&world->end[0], UINT64_MAX);
+		world_run_ms(world, 1);
+		assert_string_equal(told_all(&world->end[0]), "P");
+		assert_string_equal(told_all(&world->end[1]), "QE");
+		assert_int_equal(world->end[0].told[0].path.mtu_code, want);
+		assert_int_equal(world->end[1].told[0].path.mtu_code, want);
+		assert_int_equal(world->end[1].told[0].peer.mtu_code, want);
+		assert_int_equal(roce_cm_stats(world->end[0].cm)->tx_req, rule[i].requests);
+		world_destroy(world);
+	}
+}
+
+/* A refusal that names no MTU that we could take is just a refusal. */
+static void
+mtu__refusal_without_a_way_out_is_told(void **state)
+{
+	static const uint8_t code[] = { 0, 3, 4, 0x30 };
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < RTE_DIM(code); i++) {
+		struct world *world = world_create();
+		struct end *end = &world->end[0];
+		struct roce_cm_msg rej = {
+			.attr = ROCE_CM_ATTR_REJ,
+			.reason = ROCE_CM_REJ_INVALID_MTU,
+			.ari = &code[i],
+			.ari_len = 1,
+		};
+
+		rej.remote_id = world_connect(end, UINT64_MAX)->local_id;
+		assert_int_equal(speak(end), 1);
+		hear(end, &rej);
+		assert_int_equal(speak(end), 0);
+		assert_string_equal(told_all(end), "R");
+		assert_int_equal(end->told[0].reason, ROCE_CM_REJ_INVALID_MTU);
+		world_destroy(world);
+	}
+}
+
+/* A neighbour that ARP does not know yet is answered over the way its frame came. */
+static void
+path__needs_no_neighbour(void **state)
+{
+	struct world *world = world_create();
+	struct end *end = &world->end[1];
+	struct roce_cm_msg req = good_request(end);
+
+	(void)state;
+	world_listen(end, 1);
+	end->resolve_rc = -EAGAIN;
+	assert_int_equal(said_to(end, &req).attr, ROCE_CM_ATTR_REP);
+	assert_memory_equal(world->last, &world->end[0].mac, 6);
+	assert_memory_equal(world->last + 6, &end->mac, 6);
+	world_destroy(world);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(listen__has_one_for_each_service),
+		cmocka_unit_test(request__is_told_as_it_came),
+		cmocka_unit_test(request__is_refused_with_the_reason),
+		cmocka_unit_test(backlog__is_a_bound),
+		cmocka_unit_test(backlog__is_refused_as_well_by_the_consumer),
+		cmocka_unit_test(connections__are_bounded),
+		cmocka_unit_test(unlisten__leaves_what_was_told),
+		cmocka_unit_test(duplicate__never_makes_a_second_connection),
+		cmocka_unit_test(stale__connection_makes_room),
+		cmocka_unit_test(stale__is_nothing_that_waits_for_its_end),
+		cmocka_unit_test(stale__is_a_matter_of_the_same_host),
+		cmocka_unit_test(mtu__is_the_smaller_of_both),
+		cmocka_unit_test(mtu__refusal_without_a_way_out_is_told),
+		cmocka_unit_test(path__needs_no_neighbour),
+	};
+
+	unit_eal();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include "cm_talk.h"
+
+#define L2_LEN 14
+#define L3_LEN 20
+#define BTH_AT (L2_LEN + L3_LEN + 8)
+
+static struct roce_cm_mad
+rtu_mad(void)
+{
+	struct roce_cm_msg msg = { .attr = ROCE_CM_ATTR_RTU, .local_id = 1, .remote_id = 2 };
+	struct roce_cm_mad mad;
+
+	roce_cm_msg_encode(&msg, &mad);
+	return mad;
+}
+
+/* A connection made by hand; @return our id of it, the peer's is 0x2222 and its queue pair 0x333. */
+static uint32_t
+established(struct end *end)
+{
+	struct roce_cm_msg req = {
+		.tid = 0x1111,
+		.local_id = 0x2222,
+		.attr = ROCE_CM_ATTR_REQ,
+		.param = { .qpn = 0x333, .mtu_code = 3, .ack_timeout = 14 },
+		.req = { .service_id = SERVICE, .remote_gid = end->ip },
+	};
+	struct roce_cm_msg rtu = { .attr = ROCE_CM_ATTR_RTU, .local_id = 0x2222 };
+
+	world_listen(end, 4);
+	hear(end, &req);
+	assert_int_equal(speak(end), 1);
+	rtu.remote_id = last_msg(end->world).local_id;
+	hear(end, &rtu);
+	assert_string_equal(told_all(end), "QE");
+	return rtu.remote_id;
+}
+
+/* What stands before a MAD on Linux's wire: BTH with AckReq, DETH, 322 bytes in all. MigReq alone is ours. */
+static void
+frame__looks_like_linux(void **state)
+{
+	static const uint8_t bth[] = { 0x64, 0x00, 0xff, 0xff, 0, 0, 0, 1, 0x80 };
+	static const uint8_t deth[] = { 0x80, 0x01, 0, 0, 0, 0, 0, 1 };
+	struct world *world = world_create();
+	struct end *end = &world->end[0];
+	uint32_t psn[2];
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		world_connect(end, UINT64_MAX);
+		assert_int_equal(speak(end), 1);
+		assert_int_equal(world->last_len, 322);
+		world->last[BTH_AT + 1] &= (uint8_t)~ROCE_BTH_MIGREQ;
+		assert_memory_equal(world->last + BTH_AT, bth, sizeof(bth));
+		assert_memory_equal(world->last + BTH_AT + 12, deth, sizeof(deth));
+		assert_true(world->last[L2_LEN + L3_LEN] >= 0xc0); /* source port 49152 and more */
+		psn[i] = (uint32_t)world->last[BTH_AT + 9] << 16 |
+				(uint32_t)world->last[BTH_AT + 10] << 8 | world->last[BTH_AT + 11];
+	}
+	assert_int_equal(psn[1], (psn[0] + 1) & 0xffffff);
+	world_destroy(world);
+}
+
+/* A frame that is no datagram between two general services is counted and gone. */
+static void
+rx__takes_only_datagrams_for_itself(void **state)
+{
+	static const struct {
+		uint32_t at;
+		uint8_t byte;
+		const char *what;
+	} wrong[] = {
+		{ 0, 0x01, "to a group" },
+		{ 6, 0x01, "from a group" },
+		{ BTH_AT + 12, 0x00, "key" },
+		{ BTH_AT + 19, 0x02, "source queue pair" },
+		{ BTH_AT + 20, 0x02, "version" },
+		{ BTH_AT + 21, 0x03, "class" },
+		{ BTH_AT + 20 + 17, 0x20, "attribute" },
+	};
+	struct world *world = world_create();
+	struct end *end = &world->end[1];
+	struct roce_cm_mad mad = rtu_mad();
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < RTE_DIM(wrong); i++) {
+		struct rte_mbuf *m = forge(end, &mad);
+		struct roce_pkt pkt;
+
+		*rte_pktmbuf_mtod_offset(m, uint8_t *, wrong[i].at) = wrong[i].byte;
+		assert_int_equal(roce_frame_parse(m, &pkt), ROCE_FRAME_OK);
+		end->gsi.rx(end->gsi.arg, &pkt, world->now);
+		rte_pktmbuf_free(m);
+		if (roce_cm_stats(end->cm)->rx_malformed != i + 1)
+			fail_msg("taken: wrong %s", wrong[i].what);
+	}
+	assert_int_equal(roce_cm_stats(end->cm)->rx_rtu, 0);
+	assert_int_equal(speak(end), 0);
+	world_destroy(world);
+}
+
+/* Shorter, longer, and of another kind: what the parser lets through is not yet a MAD. */
+static void
+rx__wants_a_whole_mad(void **state)
+{
+	struct world *world = world_create();
+	struct end *end = &world->end[1];
+	struct roce_cm_mad mad = rtu_mad();
+	struct rte_mbuf *m = forge(end, &mad);
+	struct roce_pkt pkt;
+
+	(void)state;
+	assert_int_equal(roce_frame_parse(m, &pkt), ROCE_FRAME_OK);
+	pkt.payload_len = ROCE_MAD_LEN - 4;
+	end->gsi.rx(end->gsi.arg, &pkt, world->now);
+	pkt.payload_len = ROCE_MAD_LEN + 4;
+	end->gsi.rx(end->gsi.arg, &pkt, world->now);
+	pkt.payload_len = ROCE_MAD_LEN;
+	pkt.opcode = IBV_OPCODE_RC_SEND_ONLY;
+	end->gsi.rx(end->gsi.arg, &pkt, world->now);
+	assert_int_equal(roce_cm_stats(end->cm)->rx_malformed, 3);
+	rte_pktmbuf_free(m);
+	world_destroy(world);
+}
+
+/* The headers are in the first segment, the MAD may be cut anywhere. */
+static void
+rx__takes_a_mad_in_pieces(void **state)
+{
+	struct world *world = world_create();
+	struct end *end = &world->end[1];
+	struct roce_cm_mad mad = rtu_mad();
+	uint32_t cut;
+
+	(void)state;
+	for (cut = BTH_AT + 20; cut < 322; cut += 13) {
+		struct rte_mbuf *whole = forge(end, &mad);
+
+		world_deliver(end, unit_mbuf_chain(rte_pktmbuf_mtod(whole, void *), 322, cut));
+		rte_pktmbuf_free(whole);
+	}
+	assert_int_equal(roce_cm_stats(end->cm)->rx_malformed, 0);
+	assert_true(roce_cm_stats(end->cm)->rx_rtu > 10);
+	world_destroy(world);
+}
+
+/* Who is not known: a DREQ is answered, a REP is refused, everything else meets silence. */
+static void
+stranger__is_answered_once_or_not_at_all(void **state)
+{
+	static const struct {
+		uint16_t attr, answer;
+	} rule[] = {
+		{ ROCE_CM_ATTR_MRA, 0 },
+		{ ROCE_CM_ATTR_REJ, 0 },
+		{ ROCE_CM_ATTR_REP, ROCE_CM_ATTR_REJ },
+		{ ROCE_CM_ATTR_RTU, 0 },
+		{ ROCE_CM_ATTR_DREQ, ROCE_CM_ATTR_DREP },
+		{ ROCE_CM_ATTR_DREP, 0 },
+	};
+	struct world *world = world_create();
+	struct end *end = &world->end[1];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < RTE_DIM(rule); i++) {
+		struct roce_cm_msg msg = { .tid = 9,
+			.local_id = 0x77,
+			.remote_id = 0x88,
+			.attr = rule[i].attr,
+			.param.qpn = 5 };
+		struct roce_cm_msg said;
+
+		hear(end, &msg);
+		assert_int_equal(speak(end), rule[i].answer != 0);
+		if (rule[i].answer == 0)
+			continue;
+		said = last_msg(world);
+		assert_int_equal(said.attr, rule[i].answer);
+		assert_int_equal(said.remote_id, 0x77);
+		assert_true(said.tid == 9);
+		if (said.attr == ROCE_CM_ATTR_REJ) {
+			assert_int_equal(said.reason, ROCE_CM_REJ_INVALID_COMM_ID);
+			assert_int_equal(said.about, ROCE_CM_ABOUT_REP);
+		} else {
+			assert_int_equal(said.local_id, 0x88);
+		}
+	}
+	assert_int_equal(roce_cm_stats(end->cm)->rx_unknown, RTE_DIM(rule));
+	world_destroy(world);
+}
+
+/* A message must name both ids and the queue pair, and come from the peer to the address it was given. */
+static void
+rx__judges_the_source(void **state)
+{
+	struct world *world = world_create();
+	struct end *end = &world->end[1];
+	uint32_t id = established(end);
+	struct roce_cm_msg dreq = { .attr = ROCE_CM_ATTR_DREQ,
+		.tid = 0x5555,
+		.local_id = 0x2222,
+		.remote_id = id,
+		.qpn = 0x10100 };
+	struct roce_cm_msg wrong;
+
+	(void)state;
+	wrong = dreq;
+	wrong.local_id++;
+	hear(end, &wrong);
+	wrong = dreq;
+	wrong.qpn++;
+	hear(end, &wrong);
+	/* We are the passive side: a REP is not for us. */
+	wrong = dreq;
+	wrong.attr = ROCE_CM_ATTR_REP;
+	wrong.param.qpn = 0x333;
+	hear(end, &wrong);
+	assert_int_equal(roce_cm_stats(end->cm)->rx_wrong_ids, 3);
+
+	other(end)->ip.b[15] ^= 0x40;
+	hear(end, &dreq);
+	other(end)->ip.b[15] ^= 0x40;
+	end->ip.b[15] ^= 0x40;
+	hear(end, &dreq);
+	end->ip.b[15] ^= 0x40;
+	assert_int_equal(roce_cm_stats(end->cm)->rx_wrong_source, 2);
+	assert_int_equal(speak(end), 0);
+	assert_string_equal(told_all(end), "QE");
+
+	hear(end, &dreq);
+	assert_string_equal(told_all(end), "QED");
+	assert_int_equal(speak(end), 1);
+	assert_int_equal(last_msg(world).attr, ROCE_CM_ATTR_DREP);
+	/* The transaction is the peer's own, not that of the REQ. */
+	assert_int_equal(last_msg(world).tid, 0x5555);
+	/* Its DREP was lost: said again, in time wait and for ever after. */
+	hear(end, &dreq);
+	assert_int_equal(speak(end), 1);
+	world_settle(world);
+	hear(end, &dreq);
+	assert_int_equal(speak(end), 1);
+	roce_cm_release(end->told[1].conn, world->now);
+	hear(end, &dreq);
+	assert_int_equal(speak(end), 1);
+	assert_int_equal(last_msg(world).attr, ROCE_CM_ATTR_DREP);
+	assert_int_equal(roce_cm_stats(end->cm)->rx_unknown, 1);
+	world_destroy(world);
+}
+
+/* The client died before our REP reached it: it does not know our id, and its REJ still finds us. */
+static void
+rx__knows_a_client_that_does_not_know_us(void **state)
+{
+	struct world *world = world_create();
+	struct end *end = &world->end[1];
+	struct roce_cm_conn *conn;
+
+	(void)state;
+	world_listen(end, 1);
+	world->lose = 1 << 1;
+	conn = world_connect(&world->end[0], UINT64_MAX);
+	world_run_ms(world, 1);
+	assert_int_equal(census(end, ROCE_CM_STATE_REP_SENT), 1);
+	end->release_on_down = true;
+	roce_cm_release(conn, world->now);
+	world_run_ms(world, 1);
+	assert_string_equal(told_all(end), "QR");
+	assert_int_equal(end->told[1].reason, ROCE_CM_REJ_TIMEOUT);
+	world_destroy(world);
+}
+
+static void
+rep__said_again_is_confirmed_again(void **state)
+{
+	struct world *world = world_create();
+	struct end *active = &world->end[0];
+	struct end *passive = &world->end[1];
+	struct roce_cm_conn *conn;
+
+	(void)state;
+	world_listen(passive, 1);
+	/* Two RTUs are lost: the REP comes at 0, 200 and 600 ms. */
+	world->lose = 1 << 2 | 1 << 4;
+	conn = world_connect(active, UINT64_MAX);
+	world_run_ms(world, 1000);
+	assert_string_equal(told_all(active), "P");
+	assert_string_equal(told_all(passive), "QE");
+	assert_int_equal(roce_cm_stats(active->cm)->tx_rtu, 3);
+
+	/* A REP after the end of the connection is refused. */
+	passive->release_on_down = true;
+	roce_cm_disconnect(conn, world->now);
+	world_run_ms(world, 1);
+	{
+		struct roce_cm_msg rep = { .attr = ROCE_CM_ATTR_REP,
+			.remote_id = conn->local_id,
+			.local_id = conn->remote_id,
+			.param.qpn = 5 };
+
+		hear(active, &rep);
+		assert_int_equal(speak(active), 1);
+		assert_int_equal(last_msg(world).reason, ROCE_CM_REJ_INVALID_COMM_ID);
+	}
+	world_destroy(world);
+}
+
+/* Ended before the RTU was fetched: the peer hears both, in this order, and so learns that it was up. */
+static void
+rtu__goes_before_the_dreq(void **state)
+{
+	struct world *world = world_create();
+	struct end *active = &world->end[0];
+	struct rte_mbuf *pkts[4];
+	struct roce_cm_msg rep = { .attr = ROCE_CM_ATTR_REP, .local_id = 7, .param.qpn = 5 };
+	struct roce_cm_conn *conn = world_connect(active, UINT64_MAX);
+	struct roce_cm_mad mad;
+
+	(void)state;
+	assert_int_equal(speak(active), 1);
+	rep.remote_id = conn->local_id;
+	hear(active, &rep);
+	assert_true(roce_cm_disconnect(conn, world->now));
+	assert_int_equal(active->gsi.tx(active->gsi.arg, pkts, 4, world->now), 2);
+	memcpy(&mad, rte_pktmbuf_mtod_offset(pkts[0], void *, BTH_AT + 20), sizeof(mad));
+	assert_int_equal(mad.hdr.attr, RTE_BE16(ROCE_CM_ATTR_RTU));
+	memcpy(&mad, rte_pktmbuf_mtod_offset(pkts[1], void *, BTH_AT + 20), sizeof(mad));
+	assert_int_equal(mad.hdr.attr, RTE_BE16(ROCE_CM_ATTR_DREQ));
+	rte_pktmbuf_free_bulk(pkts, 2);
+	world_destroy(world);
+}
+
+/* A REJ, lost: the peer says its request again and hears it again. The consumer is asked once. */
+static void
+rej__is_said_again(void **state)
+{
+	struct world *world = world_create();
+	struct end *active = &world->end[0];
+
+	(void)state;
+	world_listen(&world->end[1], 1);
+	world->end[1].policy = POLICY_REJECT;
+	world->lose = 1 << 1 | 1 << 3;
+	active->release_on_down = true;
+	world_connect(active, UINT64_MAX);
+	world_settle(world);
+	assert_string_equal(told_all(active), "R");
+	assert_string_equal(active->told[0].private_data, "no");
+	assert_string_equal(told_all(&world->end[1]), "Q");
+	assert_int_equal(census_all(active), 0);
+	assert_int_equal(census_all(&world->end[1]), 0);
+	world_destroy(world);
+}
+
+/* No buffer to send with: what is owed waits, nothing is lost, and the deadline is now. */
+static void
+tx__waits_for_buffers(void **state)
+{
+	struct world *world = world_create();
+	struct end *end = &world->end[0];
+	static struct rte_mbuf *all[2048];
+	struct roce_cm_msg dreq = { .attr = ROCE_CM_ATTR_DREQ, .local_id = 3, .remote_id = 4 };
+	struct rte_mbuf *pkts[4];
+	unsigned int n = 0;
+
+	(void)state;
+	world_connect(end, UINT64_MAX);
+	hear(end, &dreq);
+	while (n < RTE_DIM(all) && (all[n] = rte_pktmbuf_alloc(unit_pool())) != NULL)
+		n++;
+	assert_int_equal(end->gsi.tx(end->gsi.arg, pkts, 4, world->now), 0);
+	assert_int_equal(roce_cm_stats(end->cm)->tx_no_mbuf, 1);
+	assert_int_equal(end->gsi.deadline(end->gsi.arg), 0);
+	rte_pktmbuf_free(all[--n]);
+	assert_int_equal(end->gsi.tx(end->gsi.arg, pkts, 4, world->now), 1);
+	rte_pktmbuf_free(pkts[0]);
+	assert_int_equal(end->gsi.deadline(end->gsi.arg), 0);
+	rte_pktmbuf_free_bulk(all, n);
+	/* Also one at a time. */
+	assert_int_equal(end->gsi.tx(end->gsi.arg, pkts, 1, world->now), 1);
+	rte_pktmbuf_free(pkts[0]);
+	assert_true(end->gsi.deadline(end->gsi.arg) > world->now);
+	assert_int_equal(roce_cm_stats(end->cm)->tx_req, 1);
+	assert_int_equal(roce_cm_stats(end->cm)->tx_drep, 1);
+	world_destroy(world);
+}
+
+/* A flood of strangers fills a small queue and no more. */
+static void
+answer__queue_is_bounded(void **state)
+{
+	struct world *world = world_create();
+	struct end *end = &world->end[1];
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < 500; i++) {
+		struct roce_cm_msg dreq = {
+			.attr = ROCE_CM_ATTR_DREQ, .local_id = i, .remote_id = i
+		};
+
+		hear(end, &dreq);
+	}
+	assert_int_equal(speak(end), ROCE_CM_ANSWERS);
+	assert_int_equal(roce_cm_stats(end->cm)->answers_lost, 500 - ROCE_CM_ANSWERS);
+	world_destroy(world);
+}
+
+/* SplitMix64, for a reproducible flood. */
+static uint64_t
+next_random(uint64_t *s)
+{
+	uint64_t z = *s += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return z ^ z >> 31;
+}
+
+/* Half random, half aimed at connections that exist: never more than one message back for each. */
+static void
+rx__survives_hostility(void **state)
+{
+	struct world *world = world_create();
+	struct end *end = &world->end[1];
+	uint64_t seed = 42;
+	uint32_t id = established(end);
+	unsigned int i, k, out = 0, frames = 20000;
+
+	(void)state;
+	end->policy = POLICY_REFUSE;
+	end->release_on_down = true;
+	for (i = 0; i < frames; i++) {
+		struct roce_cm_msg msg = { .attr = (uint16_t)(ROCE_CM_ATTR_REQ + i % 7) };
+		struct roce_cm_mad mad;
+		uint8_t *bytes = (uint8_t *)&mad;
+
+		roce_cm_msg_encode(&msg, &mad);
+		for (k = sizeof(mad.hdr); k < sizeof(mad); k++)
+			bytes[k] = (uint8_t)next_random(&seed);
+		if (i % 2 == 0)
+			mad.rtu.remote_comm_id = rte_cpu_to_be_32(id);
+		if (i % 4 == 0)
+			mad.rtu.local_comm_id = RTE_BE32(0x2222);
+		if (msg.attr == ROCE_CM_ATTR_REQ && i % 3 == 0) {
+			mad.req.service_id = rte_cpu_to_be_64(SERVICE);
+			mad.req.private_data[0] = 0;
+			mad.req.private_data[1] = 0x40;
+		}
+		world_deliver(end, forge(end, &mad));
+		out += speak(end);
+		world->now += MS;
+	}
+	/* One for each frame, and now and then a repeat of our own. */
+	assert_true(out <= frames + roce_cm_stats(end->cm)->repeats);
+	world_settle(world);
+	world_destroy(world);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(frame__looks_like_linux),
+		cmocka_unit_test(rx__takes_only_datagrams_for_itself),
+		cmocka_unit_test(rx__wants_a_whole_mad),
+		cmocka_unit_test(rx__takes_a_mad_in_pieces),
+		cmocka_unit_test(stranger__is_answered_once_or_not_at_all),
+		cmocka_unit_test(rx__judges_the_source),
+		cmocka_unit_test(rx__knows_a_client_that_does_not_know_us),
+		cmocka_unit_test(rep__said_again_is_confirmed_again),
+		cmocka_unit_test(rtu__goes_before_the_dreq),
+		cmocka_unit_test(rej__is_said_again),
+		cmocka_unit_test(tx__waits_for_buffers),
+		cmocka_unit_test(answer__queue_is_bounded),
+		cmocka_unit_test(rx__survives_hostility),
+	};
+
+	unit_eal();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
