@@ -14,7 +14,7 @@
 
 #include "engine/qp.h"
 
-#define RTO_MIN_US        1000u
+#define RTO_MIN_US        200u
 #define RTO_INITIAL_US    4000u
 #define TRIES_PER_TIMEOUT 8u
 

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+
+#include "dapl/dapl.h"
+
+enum dapl_status
+dapl_post_error(int rc)
+{
+	switch (rc) {
+	case 0:
+		return DAPL_OK;
+	case -ENOSPC:
+		return DAPL_NO_ROOM;
+	case -EACCES:
+		return DAPL_PRIVILEGES;
+	case -EPERM:
+		return DAPL_PROTECTION;
+	case -ERANGE:
+	case -EMSGSIZE:
+		return DAPL_BAD_SEGMENT;
+	case -EINVAL:
+		return DAPL_BAD_COUNT;
+	case -EOPNOTSUPP:
+		return DAPL_NOT_IMPLEMENTED;
+	default:
+		return DAPL_INTERNAL;
+	}
+}
+
+enum dapl_status
+dapl_ep_post_send(struct dapl_ep *ep, const struct roce_wr *wr)
+{
+	uint8_t state = __atomic_load_n(&ep->state, __ATOMIC_RELAXED);
+	int rc;
+
+	/* Disconnected: the queue pair is in error and flushes the request at once. */
+	if (unlikely(state != DAPL_EP_STATE_CONNECTED && state != DAPL_EP_STATE_DISCONNECTED))
+		return dapl_ep_state_error(state);
+	rc = roce_qp_post_send(ep->qp, wr);
+	if (likely(rc == 0))
+		return DAPL_OK;
+	return dapl_post_error(rc);
+}
+
+enum dapl_status
+dapl_ep_post_recv(struct dapl_ep *ep, const struct roce_recv_wr *wr)
+{
+	int rc;
+
+	if (unlikely(ep->has_srq))
+		return DAPL_SRQ_IN_USE;
+	rc = roce_qp_post_recv(ep->qp, wr);
+	if (likely(rc == 0))
+		return DAPL_OK;
+	return dapl_post_error(rc);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include "dapl/dapl.h"
+
+/** After so many empty dequeues in a row the other adapters of the process get a turn, too. */
+#define TURN_OTHERS 64
+
+enum dapl_status
+dapl_evd_create(struct dapl_ia *ia, uint32_t len, uint32_t streams, struct dapl_evd **evd)
+{
+	struct dapl_evd *e = dapl_obj_alloc(sizeof(*e), ia);
+
+	if (e == NULL)
+		return DAPL_NO_MEMORY;
+	if (roce_cq_create(ia->domain, len, e, &e->cq) != 0) {
+		dapl_obj_free(e);
+		return DAPL_NO_MEMORY;
+	}
+	e->device = ia->device;
+	e->serviced = ia->attr.serviced;
+	e->streams = streams;
+	dapl_obj_publish(e, DAPL_EVD);
+	*evd = e;
+	return DAPL_OK;
+}
+
+/* Nobody can answer a request whose event is lost: refuse it, as a full backlog would. */
+static void
+drop_events(struct dapl_evd *evd)
+{
+	struct roce_event event;
+
+	while (roce_cq_poll(evd->cq, &event, 1) > 0)
+		if (event.kind == DAPL_EVENT_CR && dapl_obj_check(event.owner, DAPL_CR) != NULL)
+			dapl_cr_reject(event.owner);
+}
+
+void
+dapl_evd_destroy(struct dapl_evd *evd)
+{
+	dapl_obj_retire(evd);
+	drop_events(evd);
+	roce_cq_destroy(evd->cq);
+	dapl_obj_free(evd);
+}
+
+enum dapl_status
+dapl_evd_free(struct dapl_evd *evd)
+{
+	if (evd == evd->head.ia->async_evd && evd->head.ia->async_own)
+		return DAPL_EVD_ASYNC;
+	if (dapl_obj_in_use(evd))
+		return DAPL_EVD_IN_USE;
+	if (__atomic_load_n(&evd->waiting, __ATOMIC_ACQUIRE) != 0)
+		return DAPL_EVD_WAITER;
+	dapl_evd_destroy(evd);
+	return DAPL_OK;
+}
+
+void
+dapl_evd_overflow(struct dapl_evd *evd)
+{
+	struct dapl_evd *async = __atomic_load_n(&evd->head.ia->async_evd, __ATOMIC_ACQUIRE);
+	struct roce_event event;
+
+	/* Once is enough: the dispatcher has lost events and cannot be trusted any more. */
+	if (__atomic_exchange_n(&evd->overflowed, true, __ATOMIC_RELAXED))
+		return;
+	if (async == NULL || async == evd)
+		return;
+	event = (struct roce_event){
+		.kind = DAPL_EVENT_ASYNC,
+		.opcode = DAPL_ASYNC_EVD_OVERFLOW,
+		.owner = evd,
+	};
+	roce_cq_push(async->cq, &event);
+}
+
+/* There was nothing: let the device work, then look again. */
+static __rte_noinline enum dapl_status
+dequeue_after_turn(struct dapl_evd *evd, struct roce_event *event)
+{
+	if (!evd->serviced)
+		roce_device_poll(evd->device);
+	if (++evd->idle % TURN_OTHERS == 0)
+		dapl_ia_turn_others(evd->head.ia);
+	return roce_cq_poll(evd->cq, event, 1) != 0 ? DAPL_OK : DAPL_QUEUE_EMPTY;
+}
+
+enum dapl_status
+dapl_evd_dequeue(struct dapl_evd *evd, struct roce_event *event)
+{
+	if (unlikely(__atomic_load_n(&evd->waiting, __ATOMIC_RELAXED) != 0))
+		return DAPL_EVD_WAITER;
+	if (likely(roce_cq_poll(evd->cq, event, 1) != 0))
+		return DAPL_OK;
+	return dequeue_after_turn(evd, event);
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <rte_common.h>
+#include <rte_spinlock.h>
+
+#include "dapl/dapl.h"
+
+/** Turns that a closing adapter gets to send its farewells. */
+#define LAST_TURNS 64
+
+static TAILQ_HEAD(ia_list, dapl_ia) open_ias = TAILQ_HEAD_INITIALIZER(open_ias);
+static rte_spinlock_t open_lock = RTE_SPINLOCK_INITIALIZER;
+static unsigned int open_count; /* written under the lock, read without */
+
+static const struct roce_device_upcalls upcalls = {
+	.notify = dapl_device_notify,
+	.cm_notify = dapl_device_cm_notify,
+};
+
+bool
+dapl_ip_from_sockaddr(const struct sockaddr *sa, struct roce_ip *ip)
+{
+	/* A consumer's address may lie anywhere: copied, not cast. */
+	union dapl_sockaddr addr;
+
+	switch (sa->sa_family) {
+	case AF_INET:
+		memcpy(&addr.in, sa, sizeof(addr.in));
+		*ip = roce_ip_from_v4(addr.in.sin_addr.s_addr);
+		return true;
+	case AF_INET6:
+		memcpy(&addr.in6, sa, sizeof(addr.in6));
+		memcpy(ip->b, &addr.in6.sin6_addr, sizeof(ip->b));
+		return true;
+	default:
+		return false;
+	}
+}
+
+void
+dapl_ip_to_sockaddr(const struct roce_ip *ip, union dapl_sockaddr *out)
+{
+	memset(out, 0, sizeof(*out));
+	if (roce_ip_is_v4(ip)) {
+		out->in.sin_family = AF_INET;
+		out->in.sin_addr.s_addr = ip->w[3];
+	} else {
+		out->in6.sin6_family = AF_INET6;
+		memcpy(&out->in6.sin6_addr, ip->b, sizeof(ip->b));
+	}
+}
+
+static void
+describe(struct dapl_ia *ia)
+{
+	const struct roce_device_attr *attr = &ia->attr;
+	struct roce_ip ip;
+
+	snprintf(ia->mtu, sizeof(ia->mtu), "%u", attr->mtu);
+	snprintf(ia->engines, sizeof(ia->engines), "%u", attr->engines);
+	memcpy(ia->named,
+			(struct dapl_named_attr[DAPL_IA_ATTRS]){
+					{ "DAT_IB_TRANSPORT_MTU", ia->mtu },
+					{ "ROCE_PORT", attr->port },
+					{ "ROCE_DRIVER", attr->driver },
+					{ "ROCE_MTU", ia->mtu },
+					{ "ROCE_ENGINES", ia->engines },
+					{ "ROCE_ICRC",
+							attr->icrc_path != NULL ? attr->icrc_path
+										: "" },
+					{ "ROCE_DPDK", attr->dpdk != NULL ? attr->dpdk : "" },
+			},
+			sizeof(ia->named));
+	memcpy(ip.b, attr->ip, sizeof(ip.b));
+	dapl_ip_to_sockaddr(&ip, &ia->address);
+}
+
+static enum dapl_status
+open_device(struct dapl_ia *ia, const char *params)
+{
+	char why[256] = "";
+	int rc = roce_device_open(params, &upcalls, &ia->device, why, sizeof(why));
+
+	if (rc == 0) {
+		roce_device_query(ia->device, &ia->attr);
+		ia->domain = roce_device_domain(ia->device);
+		ia->cm = roce_device_cm(ia->device);
+		ia->engine0 = roce_domain_engine(ia->domain, 0);
+		describe(ia);
+		return DAPL_OK;
+	}
+	fprintf(stderr, "udapl-roce: %s: %s\n", ia->name, why[0] != '\0' ? why : strerror(-rc));
+	switch (rc) {
+	case -EINVAL:
+		return DAPL_BAD_CONFIG;
+	case -ENODEV:
+		return DAPL_NOT_FOUND;
+	case -EBUSY:
+		return DAPL_NO_DEVICE;
+	default:
+		return DAPL_NO_MEMORY;
+	}
+}
+
+static enum dapl_status
+open_async_evd(struct dapl_ia *ia, const struct dapl_ia_open *open)
+{
+	if (open->async_make) {
+		ia->async_own = true;
+		return dapl_evd_create(
+				ia, (uint32_t)open->async_len, DAPL_STREAM_ASYNC, &ia->async_evd);
+	}
+	if (open->async_evd == NULL)
+		return DAPL_OK;
+	/* Its events are pushed under this device's locks. */
+	if (open->async_evd->device != ia->device)
+		return DAPL_BAD_HANDLE_ASYNC;
+	ia->async_evd = open->async_evd;
+	dapl_obj_use(ia->async_evd);
+	return DAPL_OK;
+}
+
+enum dapl_status
+dapl_ia_open(const struct dapl_ia_open *open, struct dapl_ia **ia)
+{
+	struct dapl_ia *i = dapl_obj_alloc(sizeof(*i), NULL);
+	enum dapl_status status;
+
+	if (i == NULL)
+		return DAPL_NO_MEMORY;
+	i->head.ia = i;
+	i->head.provider = open->provider;
+	i->front = open->front;
+	TAILQ_INIT(&i->objects);
+	snprintf(i->name, sizeof(i->name), "%s", open->name);
+	status = open_device(i, open->params);
+	if (status != DAPL_OK)
+		goto free_ia;
+	status = open_async_evd(i, open);
+	if (status != DAPL_OK)
+		goto close_device;
+	rte_spinlock_lock(&open_lock);
+	TAILQ_INSERT_TAIL(&open_ias, i, link);
+	__atomic_store_n(&open_count, open_count + 1, __ATOMIC_RELEASE);
+	rte_spinlock_unlock(&open_lock);
+	__atomic_store_n(&i->head.tag, DAPL_MAGIC | DAPL_IA, __ATOMIC_RELEASE);
+	*ia = i;
+	return DAPL_OK;
+
+close_device:
+	roce_device_close(i->device);
+free_ia:
+	dapl_obj_free(i);
+	return status;
+}
+
+bool
+dapl_ia_is_open(const char *name)
+{
+	const struct dapl_ia *ia;
+
+	rte_spinlock_lock(&open_lock);
+	TAILQ_FOREACH(ia, &open_ias, link)
+		if (strcmp(ia->name, name) == 0)
+			break;
+	rte_spinlock_unlock(&open_lock);
+	return ia != NULL;
+}
+
+void
+dapl_ia_turn_others(const struct dapl_ia *ia)
+{
+	const struct dapl_ia *other;
+
+	/* Who holds the lock turns them, or opens or closes one: no need to queue up behind. */
+	if (__atomic_load_n(&open_count, __ATOMIC_ACQUIRE) < 2 || !rte_spinlock_trylock(&open_lock))
+		return;
+	TAILQ_FOREACH(other, &open_ias, link)
+		if (other->device != ia->device && !other->attr.serviced)
+			roce_device_poll(other->device);
+	rte_spinlock_unlock(&open_lock);
+}
+
+/* The oldest object of a kind that is left, NULL when there is none. Requests may still arrive meanwhile. */
+static void *
+first_of(struct dapl_ia *ia, enum dapl_type type)
+{
+	struct dapl_obj *obj;
+
+	roce_engine_lock(ia->engine0);
+	TAILQ_FOREACH(obj, &ia->objects, link)
+		if (obj->tag == (DAPL_MAGIC | type))
+			break;
+	roce_engine_unlock(ia->engine0);
+	return obj;
+}
+
+/* Does anything stand in the way of a graceful close? Requests nobody answered do not, nor does our own dispatcher. */
+static bool
+has_consumer_objects(struct dapl_ia *ia)
+{
+	const struct dapl_obj *own = ia->async_own ? &ia->async_evd->head : NULL;
+	const struct dapl_obj *obj;
+
+	roce_engine_lock(ia->engine0);
+	TAILQ_FOREACH(obj, &ia->objects, link) {
+		if (obj->tag == (DAPL_MAGIC | DAPL_CR))
+			continue;
+		if (obj != own || dapl_obj_in_use(obj))
+			break;
+	}
+	roce_engine_unlock(ia->engine0);
+	return obj != NULL;
+}
+
+static void
+wait_for_engines(const struct dapl_ia *ia)
+{
+	for (unsigned int i = 0; i < roce_domain_engines(ia->domain); i++) {
+		struct roce_engine *engine = roce_domain_engine(ia->domain, i);
+
+		roce_engine_lock(engine);
+		roce_engine_unlock(engine);
+	}
+}
+
+/* No engine pushes to a dispatcher of this instance any more, not even for another instance. */
+static void
+detach_async(struct dapl_ia *ia)
+{
+	struct dapl_evd *mine = ia->async_own ? NULL : ia->async_evd;
+	struct dapl_ia *other;
+
+	dapl_obj_drop(mine);
+	__atomic_store_n(&ia->async_evd, NULL, __ATOMIC_RELEASE);
+	rte_spinlock_lock(&open_lock);
+	TAILQ_FOREACH(other, &open_ias, link) {
+		struct dapl_evd *evd = other->async_evd;
+
+		if (evd == NULL || evd->head.ia != ia)
+			continue;
+		__atomic_store_n(&other->async_evd, NULL, __ATOMIC_RELEASE);
+		dapl_obj_drop(evd);
+	}
+	rte_spinlock_unlock(&open_lock);
+	wait_for_engines(ia);
+}
+
+/* Whatever needs another object goes before it. */
+static void
+destroy_objects(struct dapl_ia *ia)
+{
+	void *obj;
+
+	while ((obj = first_of(ia, DAPL_PSP)) != NULL)
+		dapl_psp_free(obj);
+	while ((obj = first_of(ia, DAPL_CR)) != NULL)
+		dapl_cr_reject(obj);
+	while ((obj = first_of(ia, DAPL_EP)) != NULL)
+		dapl_ep_free(obj);
+	while ((obj = first_of(ia, DAPL_EVD)) != NULL) {
+		dapl_evd_abort(obj);
+		dapl_evd_destroy(obj);
+	}
+	while ((obj = first_of(ia, DAPL_SRQ)) != NULL)
+		dapl_srq_free(obj);
+	while ((obj = first_of(ia, DAPL_LMR)) != NULL)
+		dapl_lmr_free(obj);
+	while ((obj = first_of(ia, DAPL_PZ)) != NULL)
+		dapl_pz_free(obj);
+}
+
+enum dapl_status
+dapl_ia_close(struct dapl_ia *ia, bool graceful)
+{
+	if (graceful && has_consumer_objects(ia))
+		return DAPL_IA_IN_USE;
+	__atomic_store_n(&ia->head.tag, 0, __ATOMIC_RELEASE);
+	rte_spinlock_lock(&open_lock);
+	TAILQ_REMOVE(&open_ias, ia, link);
+	__atomic_store_n(&open_count, open_count - 1, __ATOMIC_RELEASE);
+	rte_spinlock_unlock(&open_lock);
+	detach_async(ia);
+	destroy_objects(ia);
+	for (int i = 0; i < LAST_TURNS && !ia->attr.serviced; i++)
+		if (roce_device_poll(ia->device) == 0)
+			break;
+	roce_device_close(ia->device);
+	dapl_obj_free(ia);
+	return DAPL_OK;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include "dapl/dapl.h"
+
+enum dapl_status
+dapl_srq_create(struct dapl_pz *pz, uint32_t max_dtos, uint32_t max_iov, struct dapl_srq **srq)
+{
+	struct dapl_srq *s = dapl_obj_alloc(sizeof(*s), pz->head.ia);
+
+	if (s == NULL)
+		return DAPL_NO_MEMORY;
+	if (roce_srq_create(pz->pd, max_dtos, max_iov, &s->srq) != 0) {
+		dapl_obj_free(s);
+		return DAPL_NO_MEMORY;
+	}
+	s->pz = pz;
+	s->max_recv_iov = max_iov;
+	dapl_obj_publish(s, DAPL_SRQ);
+	*srq = s;
+	return DAPL_OK;
+}
+
+enum dapl_status
+dapl_srq_free(struct dapl_srq *srq)
+{
+	if (roce_srq_destroy(srq->srq) != 0)
+		return DAPL_SRQ_IN_USE;
+	dapl_obj_retire(srq);
+	dapl_obj_free(srq);
+	return DAPL_OK;
+}
+
+enum dapl_status
+dapl_srq_post_recv(struct dapl_srq *srq, const struct roce_recv_wr *wr)
+{
+	int rc = roce_srq_post(srq->srq, wr);
+
+	if (likely(rc == 0))
+		return DAPL_OK;
+	return dapl_post_error(rc);
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The only file that blocks. */
+
+#include <errno.h>
+#include <time.h>
+
+#include <rte_common.h>
+#include <rte_pause.h>
+
+#include "dapl/dapl.h"
+
+#define SPINS       2000u /**< idle turns before the first nap */
+#define TURN_OTHERS 16u   /**< idle turns between two looks at the other adapters */
+#define NAP_NS      50000u
+
+/** A wait in progress; times are ticks of the device. */
+struct wait {
+	struct dapl_evd *evd;
+	uint32_t threshold;
+	uint64_t hz;
+	uint64_t end; /**< UINT64_MAX: never */
+	unsigned int idle;
+};
+
+/* As many ticks as @p us microseconds, at least one for any but zero; no overflow for 32-bit arguments. */
+static uint64_t
+ticks_of(uint64_t hz, uint32_t us)
+{
+	return us / US_PER_S * hz + (us % US_PER_S * hz + US_PER_S - 1) / US_PER_S;
+}
+
+static bool
+take(const struct wait *w, struct roce_event *event, uint32_t *more)
+{
+	uint32_t count = roce_cq_count(w->evd->cq);
+
+	*more = count;
+	if (count < w->threshold)
+		return false;
+	roce_cq_poll(w->evd->cq, event, 1);
+	*more = count - 1;
+	return true;
+}
+
+/* Let this device work, and now and then the others: the peer may live in this process. */
+static bool
+turn(struct wait *w)
+{
+	bool moved = !w->evd->serviced && roce_device_poll(w->evd->device) > 0;
+
+	if (w->idle % TURN_OTHERS == 0 || w->idle >= SPINS)
+		dapl_ia_turn_others(w->evd->head.ia);
+	return moved;
+}
+
+/**
+ * Sleep for a short while, or not at all when the device or the caller wants to be served before.
+ * @return false: a signal came.
+ */
+static bool
+nap(const struct wait *w, uint64_t now)
+{
+	uint64_t until = RTE_MIN(w->end, roce_device_deadline(w->evd->device));
+	uint64_t ns = NAP_NS;
+	struct timespec ts;
+
+	if (until <= now)
+		return true;
+	/* Below a second only, so that the product cannot overflow. */
+	if (until - now < w->hz)
+		ns = RTE_MIN(ns, (until - now) * NS_PER_S / w->hz);
+	ts = (struct timespec){ .tv_nsec = (long)ns };
+	return nanosleep(&ts, NULL) == 0 || errno != EINTR;
+}
+
+/* Nothing of the dispatcher is touched before the first look at the flag: it may be on its way out. */
+static enum dapl_status
+wait_for(struct wait *w, uint32_t timeout_us, struct roce_event *event, uint32_t *more)
+{
+	if (__atomic_load_n(&w->evd->aborted, __ATOMIC_SEQ_CST))
+		return DAPL_ABORT;
+	w->hz = roce_device_hz(w->evd->device);
+	if (timeout_us != DAPL_INFINITE)
+		w->end = roce_device_now(w->evd->device) + ticks_of(w->hz, timeout_us);
+	for (;;) {
+		uint64_t now;
+		bool moved;
+
+		if (__atomic_load_n(&w->evd->aborted, __ATOMIC_ACQUIRE))
+			return DAPL_ABORT;
+		if (take(w, event, more))
+			return DAPL_OK;
+		moved = turn(w);
+		now = roce_device_now(w->evd->device);
+		if (now >= w->end)
+			return take(w, event, more) ? DAPL_OK : DAPL_TIMEOUT;
+		if (moved) {
+			w->idle = 0;
+		} else if (++w->idle < SPINS) {
+			rte_pause();
+		} else {
+			w->idle = SPINS;
+			if (roce_cq_count(w->evd->cq) < w->threshold && !nap(w, now))
+				return DAPL_INTERRUPTED;
+		}
+	}
+}
+
+enum dapl_status
+dapl_evd_wait(struct dapl_evd *evd, uint32_t timeout_us, uint32_t threshold,
+		struct roce_event *event, uint32_t *more)
+{
+	struct wait w = { .evd = evd, .threshold = threshold, .end = UINT64_MAX };
+	enum dapl_status status;
+	uint32_t nobody = 0;
+
+	if (!__atomic_compare_exchange_n(
+			    &evd->waiting, &nobody, 1, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+		return DAPL_EVD_WAITER;
+	status = wait_for(&w, timeout_us, event, more);
+	__atomic_store_n(&evd->waiting, 0, __ATOMIC_RELEASE);
+	return status;
+}
+
+void
+dapl_evd_abort(struct dapl_evd *evd)
+{
+	const struct timespec ts = { .tv_nsec = NAP_NS };
+
+	__atomic_store_n(&evd->aborted, true, __ATOMIC_SEQ_CST);
+	while (__atomic_load_n(&evd->waiting, __ATOMIC_SEQ_CST) != 0)
+		nanosleep(&ts, NULL);
+}

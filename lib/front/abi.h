@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef FRONT_ABI_H
+#define FRONT_ABI_H
+
+/**
+ * @file
+ * What every file of the front shares. The front is written once and compiled once per DAT ABI: numbers
+ * differ between them, names agree, and the compiler supplies the numbers.
+ *
+ * DAT_ABI says which (12: DAT 1.2). FRONT(x) gives extern functions a name of their own in each.
+ *
+ * Every call checks its handles and arguments here, in the order in which the manual lists them, and
+ * nothing else; state is the business of lib/dapl.
+ */
+
+#ifndef DAT_ABI
+#define DAT_ABI 12
+#endif
+
+#if DAT_ABI == 12
+#include <dat/udat.h>
+#include <dat/dat_registry.h>
+#define FRONT(x) dapl12_##x
+#else
+#error "DAT_ABI: only 12"
+#endif
+
+#include "dapl/dapl.h"
+
+/* Prototypes from the types of the provider's table: a definition that differs does not compile. */
+#define CALL(name, type) extern __typeof__(*(type)NULL) FRONT(name);
+#include "front/calls.def"
+#undef CALL
+
+/** What the registry told us about one adapter name. */
+struct front_adapter {
+	struct front_adapter *next;
+	DAT_PROVIDER_INFO info;
+	char params[]; /**< instance data of dat.conf */
+};
+
+/** The adapter called @p name, NULL when there is none. It stays valid while registered. Any thread. */
+const struct front_adapter *FRONT(adapter)(const char *name);
+
+/** The table of calls: the first word of every object. */
+extern const DAT_PROVIDER FRONT(provider);
+
+/** An outcome of lib/dapl in the bits of this ABI. */
+DAT_RETURN FRONT(status)(enum dapl_status status);
+
+/** A completion status (enum ibv_wc_status) other than success. */
+DAT_DTO_COMPLETION_STATUS FRONT(dto_status)(unsigned int wc_status);
+
+/** Fill @p out from an event of @p evd. */
+void FRONT(event)(struct dapl_evd *evd, const struct roce_event *in, DAT_EVENT *out);
+
+static inline DAT_RETURN
+front_error(DAT_RETURN_TYPE type, DAT_RETURN_SUBTYPE subtype)
+{
+	return DAT_CLASS_ERROR | (DAT_RETURN)type | (DAT_RETURN)subtype;
+}
+
+static inline DAT_RETURN
+bad_handle(DAT_RETURN_SUBTYPE which)
+{
+	return front_error(DAT_INVALID_HANDLE, which);
+}
+
+static inline DAT_RETURN
+bad_arg(DAT_RETURN_SUBTYPE which)
+{
+	return front_error(DAT_INVALID_PARAMETER, which);
+}
+
+/** FRONT(status)() with the one outcome that matters for speed ahead. */
+static inline DAT_RETURN
+front_return(enum dapl_status status)
+{
+	if (likely(status == DAPL_OK))
+		return DAT_SUCCESS;
+	return FRONT(status)(status);
+}
+
+/** The dispatcher behind an optional handle: true and NULL for a null handle. @p stream it must take. */
+static inline bool
+evd_or_null(const struct dapl_ia *ia, DAT_EVD_HANDLE handle, uint32_t stream, struct dapl_evd **evd)
+{
+	*evd = NULL;
+	if (handle == DAT_HANDLE_NULL)
+		return true;
+	*evd = dapl_obj_of(ia, handle, DAPL_EVD);
+	return *evd != NULL && ((*evd)->streams & stream) != 0;
+}
+
+/**
+ * Translate segments, field by field.
+ * @return their sum in bytes; UINT64_MAX: a segment is longer than any message.
+ */
+static inline uint64_t
+segments_in(struct roce_sge *sge, const DAT_LMR_TRIPLET *iov, DAT_COUNT n)
+{
+	uint64_t sum = 0;
+
+	for (DAT_COUNT i = 0; i < n; i++) {
+		if (unlikely(iov[i].segment_length > UINT32_MAX))
+			return UINT64_MAX;
+		sge[i].addr = iov[i].virtual_address;
+		sge[i].length = (uint32_t)iov[i].segment_length;
+		sge[i].lkey = iov[i].lmr_context;
+		sum += sge[i].length;
+	}
+	return sum;
+}
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include "front/abi.h"
+
+/* Bytes that fit a REQ and a REP alike, at an address if there are any. DAT_SUCCESS, or the argument at fault. */
+static DAT_RETURN
+check_private(DAT_COUNT size, DAT_RETURN_SUBTYPE size_arg, const void *data,
+		DAT_RETURN_SUBTYPE data_arg)
+{
+	if (size < 0 || size > DAPL_MAX_PRIVATE)
+		return bad_arg(size_arg);
+	if (size > 0 && data == NULL)
+		return bad_arg(data_arg);
+	return DAT_SUCCESS;
+}
+
+DAT_RETURN
+FRONT(ep_connect)
+(DAT_EP_HANDLE ep_handle, DAT_IA_ADDRESS_PTR remote_ia_address, DAT_CONN_QUAL remote_conn_qual,
+		DAT_TIMEOUT timeout, DAT_COUNT private_data_size, const DAT_PVOID private_data,
+		DAT_QOS quality_of_service, DAT_CONNECT_FLAGS connect_flags)
+{
+	struct dapl_ep *ep = dapl_obj_check(ep_handle, DAPL_EP);
+	struct dapl_ep_connect connect;
+	DAT_RETURN rc;
+
+	if (ep == NULL)
+		return bad_handle(DAT_INVALID_HANDLE_EP);
+	if (remote_ia_address == NULL)
+		return bad_arg(DAT_INVALID_ARG2);
+	if (timeout == 0)
+		return bad_arg(DAT_INVALID_ARG4);
+	rc = check_private(private_data_size, DAT_INVALID_ARG5, private_data, DAT_INVALID_ARG6);
+	if (rc != DAT_SUCCESS)
+		return rc;
+	if (quality_of_service != DAT_QOS_BEST_EFFORT)
+		return front_error(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);
+	if (connect_flags == DAT_CONNECT_MULTIPATH_FLAG)
+		return front_error(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);
+	if (connect_flags != DAT_CONNECT_DEFAULT_FLAG)
+		return bad_arg(DAT_INVALID_ARG8);
+	connect = (struct dapl_ep_connect){
+		.remote = (const struct sockaddr *)remote_ia_address,
+		.conn_qual = remote_conn_qual,
+		.timeout_us = timeout == DAT_TIMEOUT_INFINITE ? DAPL_INFINITE : timeout,
+		.private_len = (uint16_t)private_data_size,
+		.private_data = private_data,
+	};
+	return front_return(dapl_ep_connect(ep, &connect));
+}
+
+DAT_RETURN
+FRONT(ep_disconnect)(DAT_EP_HANDLE ep_handle, DAT_CLOSE_FLAGS close_flags)
+{
+	struct dapl_ep *ep = dapl_obj_check(ep_handle, DAPL_EP);
+
+	if (ep == NULL)
+		return bad_handle(DAT_INVALID_HANDLE_EP);
+	if (close_flags != DAT_CLOSE_ABRUPT_FLAG && close_flags != DAT_CLOSE_GRACEFUL_FLAG)
+		return bad_arg(DAT_INVALID_ARG2);
+	return front_return(dapl_ep_disconnect(ep, close_flags == DAT_CLOSE_GRACEFUL_FLAG));
+}
+
+DAT_RETURN
+FRONT(psp_create)
+(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL conn_qual, DAT_EVD_HANDLE evd_handle,
+		DAT_PSP_FLAGS psp_flags, DAT_PSP_HANDLE *psp_handle)
+{
+	struct dapl_ia *ia = dapl_obj_check(ia_handle, DAPL_IA);
+	enum dapl_status status;
+	struct dapl_psp *psp;
+	struct dapl_evd *evd;
+
+	if (ia == NULL)
+		return bad_handle(DAT_INVALID_HANDLE_IA);
+	if (!evd_or_null(ia, evd_handle, DAPL_STREAM_CR, &evd) || evd == NULL)
+		return bad_handle(DAT_INVALID_HANDLE_EVD_CR);
+	if (psp_flags == DAT_PSP_PROVIDER_FLAG)
+		return front_error(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);
+	if (psp_flags != DAT_PSP_CONSUMER_FLAG)
+		return bad_arg(DAT_INVALID_ARG4);
+	if (psp_handle == NULL)
+		return bad_arg(DAT_INVALID_ARG5);
+	status = dapl_psp_create(ia, conn_qual, evd, &psp);
+	if (status == DAPL_OK)
+		*psp_handle = psp;
+	return front_return(status);
+}
+
+DAT_RETURN
+FRONT(psp_query)
+(DAT_PSP_HANDLE psp_handle, DAT_PSP_PARAM_MASK psp_param_mask, DAT_PSP_PARAM *psp_param)
+{
+	struct dapl_psp *psp = dapl_obj_check(psp_handle, DAPL_PSP);
+
+	if (psp == NULL)
+		return bad_handle(DAT_INVALID_HANDLE_PSP);
+	if (((unsigned int)psp_param_mask & ~(unsigned int)DAT_PSP_FIELD_ALL) != 0)
+		return bad_arg(DAT_INVALID_ARG2);
+	if (psp_param == NULL)
+		return bad_arg(DAT_INVALID_ARG3);
+	*psp_param = (DAT_PSP_PARAM){
+		.ia_handle = psp->head.ia,
+		.conn_qual = psp->conn_qual,
+		.evd_handle = psp->evd,
+		.psp_flags = DAT_PSP_CONSUMER_FLAG,
+	};
+	return DAT_SUCCESS;
+}
+
+DAT_RETURN
+FRONT(psp_free)(DAT_PSP_HANDLE psp_handle)
+{
+	struct dapl_psp *psp = dapl_obj_check(psp_handle, DAPL_PSP);
+
+	if (psp == NULL)
+		return bad_handle(DAT_INVALID_HANDLE_PSP);
+	return front_return(dapl_psp_free(psp));
+}
+
+DAT_RETURN
+FRONT(cr_query)(DAT_CR_HANDLE cr_handle, DAT_CR_PARAM_MASK cr_param_mask, DAT_CR_PARAM *cr_param)
+{
+	struct dapl_cr *cr = dapl_obj_check(cr_handle, DAPL_CR);
+
+	if (cr == NULL)
+		return bad_handle(DAT_INVALID_HANDLE_CR);
+	if (((unsigned int)cr_param_mask & ~(unsigned int)DAT_CR_FIELD_ALL) != 0)
+		return bad_arg(DAT_INVALID_ARG2);
+	if (cr_param == NULL)
+		return bad_arg(DAT_INVALID_ARG3);
+	*cr_param = (DAT_CR_PARAM){
+		.remote_ia_address_ptr = (DAT_IA_ADDRESS_PTR)&cr->remote.sa,
+		.remote_port_qual = cr->remote_qual,
+		.private_data_size = cr->peer.private_len,
+		.private_data = cr->peer.private_len > 0 ? cr->private_data : NULL,
+		.local_ep_handle = DAT_HANDLE_NULL,
+	};
+	return DAT_SUCCESS;
+}
+
+DAT_RETURN
+FRONT(cr_accept)
+(DAT_CR_HANDLE cr_handle, DAT_EP_HANDLE ep_handle, DAT_COUNT private_data_size,
+		const DAT_PVOID private_data)
+{
+	struct dapl_cr *cr = dapl_obj_check(cr_handle, DAPL_CR);
+	struct dapl_ep *ep;
+	DAT_RETURN rc;
+
+	if (cr == NULL)
+		return bad_handle(DAT_INVALID_HANDLE_CR);
+	/* No request carries an endpoint of its own, so null is not good either. */
+	ep = dapl_obj_of(cr->head.ia, ep_handle, DAPL_EP);
+	if (ep == NULL)
+		return bad_handle(DAT_INVALID_HANDLE_EP);
+	rc = check_private(private_data_size, DAT_INVALID_ARG3, private_data, DAT_INVALID_ARG4);
+	if (rc != DAT_SUCCESS)
+		return rc;
+	return front_return(dapl_cr_accept(cr, ep, private_data, (uint16_t)private_data_size));
+}
+
+DAT_RETURN
+FRONT(cr_reject)(DAT_CR_HANDLE cr_handle)
+{
+	struct dapl_cr *cr = dapl_obj_check(cr_handle, DAPL_CR);
+
+	if (cr == NULL)
+		return bad_handle(DAT_INVALID_HANDLE_CR);
+	return front_return(dapl_cr_reject(cr));
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include "front/abi.h"
+
+/* What an endpoint's completion flags may name, and what of it this release does not do. */
+#define RECV_FLAGS                                                                             \
+	((unsigned int)(DAT_COMPLETION_SOLICITED_WAIT_FLAG | DAT_COMPLETION_UNSIGNALLED_FLAG | \
+			DAT_COMPLETION_EVD_THRESHOLD_FLAG))
+#define REQUEST_MISSING \
+	((unsigned int)(DAT_COMPLETION_UNSIGNALLED_FLAG | DAT_COMPLETION_EVD_THRESHOLD_FLAG))
+/* These three belong to a post and are always allowed there: named here they change nothing. */
+#define REQUEST_PER_POST                                                                    \
+	((unsigned int)(DAT_COMPLETION_SUPPRESS_FLAG | DAT_COMPLETION_SOLICITED_WAIT_FLAG | \
+			DAT_COMPLETION_BARRIER_FENCE_FLAG))
+
+/* Zero leaves the choice to us. */
+static int32_t
+or_default(DAT_COUNT asked, int32_t standard)
+{
+	return asked != 0 ? asked : standard;
+}
+
+static bool
+within(int32_t value, int32_t max)
+{
+	return value >= 1 && value <= max;
+}
+
+/* Models and flags: DAT_SUCCESS, DAT_INVALID_PARAMETER or DAT_MODEL_NOT_SUPPORTED. */
+static DAT_RETURN_TYPE
+check_models(const DAT_EP_ATTR *in)
+{
+	unsigned int recv_flags = (unsigned int)in->recv_completion_flags;
+	unsigned int request_flags = (unsigned int)in->request_completion_flags;
+
+	if (in->service_type != DAT_SERVICE_TYPE_RC || in->qos != DAT_QOS_BEST_EFFORT)
+		return DAT_MODEL_NOT_SUPPORTED;
+	if ((recv_flags & ~RECV_FLAGS) != 0 ||
+			(request_flags & ~(REQUEST_MISSING | REQUEST_PER_POST)) != 0)
+		return DAT_INVALID_PARAMETER;
+	if (recv_flags != 0 || (request_flags & REQUEST_MISSING) != 0)
+		return DAT_MODEL_NOT_SUPPORTED;
+	/* Watermarks need srq_watermarks_supported. */
+	if (in->srq_soft_hw < DAT_HW_DEFAULT)
+		return DAT_INVALID_PARAMETER;
+	return in->srq_soft_hw > 0 ? DAT_MODEL_NOT_SUPPORTED : DAT_SUCCESS;
+}
+
+/* What the adapter reports as its limit, an endpoint cannot exceed; RDMA is reported as none. */
+static bool
+no_rdma(const DAT_EP_ATTR *in)
+{
+	return in->max_rdma_size == 0 && in->max_rdma_read_in == 0 && in->max_rdma_read_out == 0 &&
+			in->max_rdma_read_iov == 0 && in->max_rdma_write_iov == 0;
+}
+
+/* Named attributes exist nowhere in this provider. */
+static bool
+no_named(const DAT_EP_ATTR *in)
+{
+	return in->ep_transport_specific_count == 0 && in->ep_provider_specific_count == 0;
+}
+
+/**
+ * Judge and complete the attributes of an endpoint; null: all defaults.
+ * @return DAT_SUCCESS, DAT_INVALID_PARAMETER or DAT_MODEL_NOT_SUPPORTED.
+ */
+static DAT_RETURN_TYPE
+attr_in(const DAT_EP_ATTR *in, bool on_srq, struct dapl_ep_attr *out)
+{
+	static const DAT_EP_ATTR defaults;
+	DAT_RETURN_TYPE type;
+
+	if (in == NULL)
+		in = &defaults;
+	type = check_models(in);
+	if (type != DAT_SUCCESS)
+		return type;
+	if (in->max_message_size > DAPL_MAX_MESSAGE || !no_rdma(in) || !no_named(in))
+		return DAT_INVALID_PARAMETER;
+	*out = (struct dapl_ep_attr){
+		.max_message = in->max_message_size != 0 ? in->max_message_size : DAPL_MAX_MESSAGE,
+		.max_recv_dtos = or_default(in->max_recv_dtos, DAPL_DEFAULT_DTOS),
+		.max_request_dtos = or_default(in->max_request_dtos, DAPL_DEFAULT_DTOS),
+		.max_recv_iov = or_default(in->max_recv_iov, DAPL_DEFAULT_IOV),
+		.max_request_iov = or_default(in->max_request_iov, DAPL_DEFAULT_IOV),
+		.srq_soft_hw = DAPL_HIGH_WATER_NONE,
+		.request_flags = (uint32_t)in->request_completion_flags,
+	};
+	if (!within(out->max_request_dtos, DAPL_MAX_DTOS) ||
+			!within(out->max_request_iov, DAPL_MAX_IOV))
+		return DAT_INVALID_PARAMETER;
+	/* On a shared queue the receive numbers are stored and reported, never a limit. */
+	if (on_srq)
+		return out->max_recv_dtos >= DAT_HW_DEFAULT ? DAT_SUCCESS : DAT_INVALID_PARAMETER;
+	if (!within(out->max_recv_dtos, DAPL_MAX_DTOS) || !within(out->max_recv_iov, DAPL_MAX_IOV))
+		return DAT_INVALID_PARAMETER;
+	return DAT_SUCCESS;
+}
+
+static DAT_EP_ATTR
+attr_out(const struct dapl_ep_attr *attr)
+{
+	return (DAT_EP_ATTR){
+		.service_type = DAT_SERVICE_TYPE_RC,
+		.max_message_size = attr->max_message,
+		.qos = DAT_QOS_BEST_EFFORT,
+		.recv_completion_flags = DAT_COMPLETION_DEFAULT_FLAG,
+		.request_completion_flags = (DAT_COMPLETION_FLAGS)attr->request_flags,
+		.max_recv_dtos = attr->max_recv_dtos,
+		.max_request_dtos = attr->max_request_dtos,
+		.max_recv_iov = attr->max_recv_iov,
+		.max_request_iov = attr->max_request_iov,
+		.srq_soft_hw = attr->srq_soft_hw,
+	};
+}
+
+/* The handles that both ways of creating have in common; DAT_SUCCESS when all are good. */
+static DAT_RETURN
+check_handles(const struct dapl_ia *ia, DAT_PZ_HANDLE pz_handle, DAT_EVD_HANDLE recv_evd,
+		DAT_EVD_HANDLE request_evd, DAT_EVD_HANDLE connect_evd,
+		struct dapl_ep_create *create)
+{
+	if (ia == NULL)
+		return bad_handle(DAT_INVALID_HANDLE_IA);
+	create->pz = dapl_obj_of(ia, pz_handle, DAPL_PZ);
+	if (create->pz == NULL)
+		return bad_handle(DAT_INVALID_HANDLE_PZ);
+	if (!evd_or_null(ia, recv_evd, DAPL_STREAM_DTO, &create->recv_evd))
+		return bad_handle(DAT_INVALID_HANDLE_EVD_RECV);
+	if (!evd_or_null(ia, request_evd, DAPL_STREAM_DTO, &create->request_evd))
+		return bad_handle(DAT_INVALID_HANDLE_EVD_REQUEST);
+	if (!evd_or_null(ia, connect_evd, DAPL_STREAM_CONNECTION, &create->connect_evd))
+		return bad_handle(DAT_INVALID_HANDLE_EVD_CONN);
+	return DAT_SUCCESS;
+}
+
+static DAT_RETURN
+create_ep(struct dapl_ia *ia, const struct dapl_ep_create *create, DAT_EP_HANDLE *ep_handle)
+{
+	struct dapl_ep *ep;
+	enum dapl_status status = dapl_ep_create(ia, create, &ep);
+
+	if (status == DAPL_OK)
+		*ep_handle = ep;
+	return front_return(status);
+}
+
+DAT_RETURN
+FRONT(ep_create)
+(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle, DAT_EVD_HANDLE recv_completion_evd_handle,
+		DAT_EVD_HANDLE request_completion_evd_handle, DAT_EVD_HANDLE connect_evd_handle,
+		const DAT_EP_ATTR *ep_attributes, DAT_EP_HANDLE *ep_handle)
+{
+	struct dapl_ia *ia = dapl_obj_check(ia_handle, DAPL_IA);
+	struct dapl_ep_create create = { .srq = NULL };
+	DAT_RETURN_TYPE type;
+	DAT_RETURN rc;
+
+	rc = check_handles(ia, pz_handle, recv_completion_evd_handle, request_completion_evd_handle,
+			connect_evd_handle, &create);
+	if (rc != DAT_SUCCESS)
+		return rc;
+	type = attr_in(ep_attributes, false, &create.attr);
+	if (type != DAT_SUCCESS)
+		return front_error(type, DAT_INVALID_ARG6);
+	if (ep_handle == NULL)
+		return bad_arg(DAT_INVALID_ARG7);
+	return create_ep(ia, &create, ep_handle);
+}
+
+DAT_RETURN
+FRONT(ep_create_with_srq)
+(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle, DAT_EVD_HANDLE recv_evd_handle,
+		DAT_EVD_HANDLE request_evd_handle, DAT_EVD_HANDLE connect_evd_handle,
+		DAT_SRQ_HANDLE srq_handle, const DAT_EP_ATTR *ep_attributes,
+		DAT_EP_HANDLE *ep_handle)
+{
+	struct dapl_ia *ia = dapl_obj_check(ia_handle, DAPL_IA);
+	struct dapl_ep_create create = { .srq = NULL };
+	DAT_RETURN_TYPE type;
+	DAT_RETURN rc;
+
+	rc = check_handles(ia, pz_handle, recv_evd_handle, request_evd_handle, connect_evd_handle,
+			&create);
+	if (rc != DAT_SUCCESS)
+		return rc;
+	create.srq = dapl_obj_of(ia, srq_handle, DAPL_SRQ);
+	if (create.srq == NULL)
+		return bad_handle(DAT_INVALID_HANDLE_SRQ);
+	if (ep_attributes == NULL)
+		return bad_arg(DAT_INVALID_ARG7);
+	type = attr_in(ep_attributes, true, &create.attr);
+	if (type != DAT_SUCCESS)
+		return front_error(type, DAT_INVALID_ARG7);
+	if (ep_handle == NULL)
+		return bad_arg(DAT_INVALID_ARG8);
+	return create_ep(ia, &create, ep_handle);
+}
+
+static DAT_EP_STATE
+state_out(unsigned int state)
+{
+	static const DAT_EP_STATE states[DAPL_EP_STATES] = {
+		[DAPL_EP_STATE_UNCONNECTED] = DAT_EP_STATE_UNCONNECTED,
+		[DAPL_EP_STATE_ACTIVE_PENDING] = DAT_EP_STATE_ACTIVE_CONNECTION_PENDING,
+		[DAPL_EP_STATE_COMPLETION_PENDING] = DAT_EP_STATE_COMPLETION_PENDING,
+		[DAPL_EP_STATE_CONNECTED] = DAT_EP_STATE_CONNECTED,
+		[DAPL_EP_STATE_DISCONNECT_PENDING] = DAT_EP_STATE_DISCONNECT_PENDING,
+		[DAPL_EP_STATE_DISCONNECTED] = DAT_EP_STATE_DISCONNECTED,
+	};
+
+	return states[state];
+}
+
+DAT_RETURN
+FRONT(ep_query)(DAT_EP_HANDLE ep_handle, DAT_EP_PARAM_MASK ep_param_mask, DAT_EP_PARAM *ep_param)
+{
+	struct dapl_ep *ep = dapl_obj_check(ep_handle, DAPL_EP);
+
+	if (ep == NULL)
+		return bad_handle(DAT_INVALID_HANDLE_EP);
+	if ((ep_param_mask & ~DAT_EP_FIELD_ALL) != 0)
+		return bad_arg(DAT_INVALID_ARG2);
+	if (ep_param == NULL)
+		return bad_arg(DAT_INVALID_ARG3);
+	*ep_param = (DAT_EP_PARAM){
+		.ia_handle = ep->head.ia,
+		.ep_state = state_out(__atomic_load_n(&ep->state, __ATOMIC_ACQUIRE)),
+		.local_ia_address_ptr = (DAT_IA_ADDRESS_PTR)&ep->head.ia->address.sa,
+		.local_port_qual = ep->local_qual,
+		.remote_ia_address_ptr = (DAT_IA_ADDRESS_PTR)&ep->remote.sa,
+		.remote_port_qual = ep->remote_qual,
+		.pz_handle = ep->pz,
+		.recv_evd_handle = ep->recv_evd,
+		.request_evd_handle = ep->request_evd,
+		.connect_evd_handle = ep->connect_evd,
+		.srq_handle = ep->srq,
+		.ep_attr = attr_out(&ep->attr),
+	};
+	return DAT_SUCCESS;
+}
+
+DAT_RETURN
+FRONT(ep_get_status)
+(DAT_EP_HANDLE ep_handle, DAT_EP_STATE *ep_state, DAT_BOOLEAN *recv_idle, DAT_BOOLEAN *request_idle)
+{
+	struct dapl_ep *ep = dapl_obj_check(ep_handle, DAPL_EP);
+	uint32_t requests, receives;
+
+	if (ep == NULL)
+		return bad_handle(DAT_INVALID_HANDLE_EP);
+	roce_qp_depth(ep->qp, &requests, &receives);
+	if (ep_state != NULL)
+		*ep_state = state_out(__atomic_load_n(&ep->state, __ATOMIC_ACQUIRE));
+	if (recv_idle != NULL)
+		*recv_idle = receives == 0 ? DAT_TRUE : DAT_FALSE;
+	if (request_idle != NULL)
+		*request_idle = requests == 0 ? DAT_TRUE : DAT_FALSE;
+	return DAT_SUCCESS;
+}
+
+DAT_RETURN
+FRONT(ep_free)(DAT_EP_HANDLE ep_handle)
+{
+	struct dapl_ep *ep = dapl_obj_check(ep_handle, DAPL_EP);
+
+	if (ep == NULL)
+		return bad_handle(DAT_INVALID_HANDLE_EP);
+	return front_return(dapl_ep_free(ep));
+}
+
+DAT_RETURN
+FRONT(ep_reset)(DAT_EP_HANDLE ep_handle)
+{
+	struct dapl_ep *ep = dapl_obj_check(ep_handle, DAPL_EP);
+
+	if (ep == NULL)
+		return bad_handle(DAT_INVALID_HANDLE_EP);
+	return front_return(dapl_ep_reset(ep));
+}

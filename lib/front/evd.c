@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include "front/abi.h"
+
+static const struct {
+	DAT_EVD_FLAGS flag;
+	uint32_t stream;
+} streams[] = {
+	{ DAT_EVD_SOFTWARE_FLAG, DAPL_STREAM_SOFTWARE },
+	{ DAT_EVD_CR_FLAG, DAPL_STREAM_CR },
+	{ DAT_EVD_DTO_FLAG, DAPL_STREAM_DTO },
+	{ DAT_EVD_CONNECTION_FLAG, DAPL_STREAM_CONNECTION },
+	{ DAT_EVD_RMR_BIND_FLAG, DAPL_STREAM_BIND },
+	{ DAT_EVD_ASYNC_FLAG, DAPL_STREAM_ASYNC },
+};
+
+/* All streams may share a dispatcher. Zero: an unknown flag, or none at all. */
+static uint32_t
+streams_in(unsigned int flags)
+{
+	uint32_t set = 0;
+
+	for (unsigned int i = 0; i < RTE_DIM(streams); i++) {
+		if ((flags & streams[i].flag) != 0)
+			set |= streams[i].stream;
+		flags &= ~(unsigned int)streams[i].flag;
+	}
+	return flags == 0 ? set : 0;
+}
+
+static DAT_EVD_FLAGS
+streams_out(uint32_t set)
+{
+	unsigned int flags = 0;
+
+	for (unsigned int i = 0; i < RTE_DIM(streams); i++)
+		if ((set & streams[i].stream) != 0)
+			flags |= streams[i].flag;
+	return (DAT_EVD_FLAGS)flags;
+}
+
+DAT_RETURN
+FRONT(evd_create)
+(DAT_IA_HANDLE ia_handle, DAT_COUNT evd_min_qlen, DAT_CNO_HANDLE cno_handle,
+		DAT_EVD_FLAGS evd_flags, DAT_EVD_HANDLE *evd_handle)
+{
+	struct dapl_ia *ia = dapl_obj_check(ia_handle, DAPL_IA);
+	uint32_t set = streams_in((unsigned int)evd_flags);
+	enum dapl_status status;
+	struct dapl_evd *evd;
+
+	if (ia == NULL)
+		return bad_handle(DAT_INVALID_HANDLE_IA);
+	if (evd_min_qlen < 1)
+		return bad_arg(DAT_INVALID_ARG2);
+	if (evd_min_qlen > DAPL_MAX_EVD_LEN)
+		return front_error(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEVD);
+	/* dat_cno_create() is missing: whatever this is, it is no notification object. */
+	if (cno_handle != DAT_HANDLE_NULL)
+		return bad_handle(DAT_INVALID_HANDLE_CNO);
+	if (set == 0)
+		return bad_arg(DAT_INVALID_ARG4);
+	if (evd_handle == NULL)
+		return bad_arg(DAT_INVALID_ARG5);
+	status = dapl_evd_create(ia, (uint32_t)evd_min_qlen, set, &evd);
+	if (status == DAPL_OK)
+		*evd_handle = evd;
+	return front_return(status);
+}
+
+DAT_RETURN
+FRONT(evd_query)
+(DAT_EVD_HANDLE evd_handle, DAT_EVD_PARAM_MASK evd_param_mask, DAT_EVD_PARAM *evd_param)
+{
+	struct dapl_evd *evd = dapl_obj_check(evd_handle, DAPL_EVD);
+
+	if (evd == NULL)
+		return bad_handle(DAT_INVALID_HANDLE1);
+	if (((unsigned int)evd_param_mask & ~(unsigned int)DAT_EVD_FIELD_ALL) != 0)
+		return bad_arg(DAT_INVALID_ARG2);
+	if (evd_param == NULL)
+		return bad_arg(DAT_INVALID_ARG3);
+	*evd_param = (DAT_EVD_PARAM){
+		.ia_handle = evd->head.ia,
+		.evd_qlen = (DAT_COUNT)roce_cq_depth(evd->cq),
+		.evd_state = (DAT_EVD_STATE)(DAT_EVD_STATE_ENABLED | DAT_EVD_STATE_WAITABLE),
+		.cno_handle = DAT_HANDLE_NULL,
+		.evd_flags = streams_out(evd->streams),
+	};
+	return DAT_SUCCESS;
+}
+
+DAT_RETURN
+FRONT(evd_dequeue)(DAT_EVD_HANDLE evd_handle, DAT_EVENT *event)
+{
+	struct dapl_evd *evd = dapl_obj_check(evd_handle, DAPL_EVD);
+	enum dapl_status status;
+	struct roce_event in;
+
+	if (unlikely(evd == NULL))
+		return bad_handle(DAT_INVALID_HANDLE1);
+	if (unlikely(event == NULL))
+		return bad_arg(DAT_INVALID_ARG2);
+	status = dapl_evd_dequeue(evd, &in);
+	if (status != DAPL_OK)
+		return FRONT(status)(status);
+	FRONT(event)(evd, &in, event);
+	return DAT_SUCCESS;
+}
+
+DAT_RETURN
+FRONT(evd_wait)
+(DAT_EVD_HANDLE evd_handle, DAT_TIMEOUT timeout, DAT_COUNT threshold, DAT_EVENT *event,
+		DAT_COUNT *n_more_events)
+{
+	struct dapl_evd *evd = dapl_obj_check(evd_handle, DAPL_EVD);
+	enum dapl_status status;
+	struct roce_event in;
+	uint32_t more = 0;
+
+	if (evd == NULL)
+		return bad_handle(DAT_INVALID_HANDLE1);
+	if (threshold < 1 || (uint32_t)threshold > roce_cq_depth(evd->cq))
+		return bad_arg(DAT_INVALID_ARG3);
+	if (event == NULL)
+		return bad_arg(DAT_INVALID_ARG4);
+	if (n_more_events == NULL)
+		return bad_arg(DAT_INVALID_ARG5);
+	status = dapl_evd_wait(evd, timeout, (uint32_t)threshold, &in, &more);
+	if (status == DAPL_OK)
+		FRONT(event)(evd, &in, event);
+	if (status == DAPL_OK || status == DAPL_TIMEOUT)
+		*n_more_events = (DAT_COUNT)more;
+	return front_return(status);
+}
+
+DAT_RETURN
+FRONT(evd_free)(DAT_EVD_HANDLE evd_handle)
+{
+	struct dapl_evd *evd = dapl_obj_check(evd_handle, DAPL_EVD);
+
+	if (evd == NULL)
+		return bad_handle(DAT_INVALID_HANDLE1);
+	return front_return(dapl_evd_free(evd));
+}

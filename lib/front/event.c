@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include "front/abi.h"
+
+static const DAT_EVENT_NUMBER conn_number[DAPL_CONN_EVENTS] = {
+	[DAPL_CONN_ESTABLISHED] = DAT_CONNECTION_EVENT_ESTABLISHED,
+	[DAPL_CONN_PEER_REJECTED] = DAT_CONNECTION_EVENT_PEER_REJECTED,
+	[DAPL_CONN_NON_PEER_REJECTED] = DAT_CONNECTION_EVENT_NON_PEER_REJECTED,
+	[DAPL_CONN_ACCEPT_ERROR] = DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR,
+	[DAPL_CONN_DISCONNECTED] = DAT_CONNECTION_EVENT_DISCONNECTED,
+	[DAPL_CONN_BROKEN] = DAT_CONNECTION_EVENT_BROKEN,
+	[DAPL_CONN_TIMED_OUT] = DAT_CONNECTION_EVENT_TIMED_OUT,
+	[DAPL_CONN_UNREACHABLE] = DAT_CONNECTION_EVENT_UNREACHABLE,
+};
+
+static void
+connection_event(const struct roce_event *in, DAT_EVENT *out)
+{
+	DAT_CONNECTION_EVENT_DATA *data = &out->event_data.connect_event_data;
+
+	out->event_number = conn_number[in->opcode];
+	data->ep_handle = in->owner;
+	data->private_data_size = (DAT_COUNT)in->byte_len;
+	data->private_data = (DAT_PVOID)(uintptr_t)in->wr_id;
+}
+
+/* A request lives until the consumer, who learns of it here, answers it: following the pointer is safe. */
+static void
+cr_event(const struct roce_event *in, DAT_EVENT *out)
+{
+	DAT_CR_ARRIVAL_EVENT_DATA *data = &out->event_data.cr_arrival_event_data;
+	struct dapl_cr *cr = in->owner;
+
+	out->event_number = DAT_CONNECTION_REQUEST_EVENT;
+	data->sp_handle.psp_handle = cr->psp;
+	data->local_ia_address_ptr = (DAT_IA_ADDRESS_PTR)&cr->head.ia->address.sa;
+	data->conn_qual = cr->conn_qual;
+	data->cr_handle = cr;
+}
+
+static void
+async_event(const struct roce_event *in, DAT_EVENT *out)
+{
+	DAT_ASYNCH_ERROR_EVENT_DATA *data = &out->event_data.asynch_error_event_data;
+
+	out->event_number = DAT_ASYNC_ERROR_EVD_OVERFLOW;
+	data->dat_handle = in->owner;
+	data->reason = DAT_EVD_OVERFLOW_ERROR;
+}
+
+static __rte_noinline void
+rare_event(const struct roce_event *in, DAT_EVENT *out)
+{
+	switch (in->kind) {
+	case DAPL_EVENT_CONNECTION:
+		connection_event(in, out);
+		break;
+	case DAPL_EVENT_CR:
+		cr_event(in, out);
+		break;
+	default:
+		async_event(in, out);
+		break;
+	}
+}
+
+void
+FRONT(event)(struct dapl_evd *evd, const struct roce_event *in, DAT_EVENT *out)
+{
+	DAT_DTO_COMPLETION_EVENT_DATA *data = &out->event_data.dto_completion_event_data;
+
+	out->evd_handle = evd;
+	if (unlikely(in->kind > ROCE_EVENT_RECV)) {
+		rare_event(in, out);
+		return;
+	}
+	out->event_number = DAT_DTO_COMPLETION_EVENT;
+	data->ep_handle = in->owner;
+	data->user_cookie.as_64 = in->wr_id;
+	data->transfered_length = in->byte_len;
+	data->status = likely(in->status == IBV_WC_SUCCESS) ? DAT_DTO_SUCCESS
+							    : FRONT(dto_status)(in->status);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Handles: what is one, and what is one no longer. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "dapl/dapl.h"
+
+static const int provider; /* stands for the table of calls */
+
+static void
+make_ia(struct dapl_ia *ia)
+{
+	*ia = (struct dapl_ia){ .head = { .provider = &provider, .tag = DAPL_MAGIC | DAPL_IA } };
+	ia->head.ia = ia;
+	TAILQ_INIT(&ia->objects);
+}
+
+static void
+dapl_obj_alloc__stamps_the_head(void **state)
+{
+	struct dapl_obj *obj;
+	struct dapl_ia ia;
+
+	make_ia(&ia);
+	obj = dapl_obj_alloc(100, &ia);
+	assert_non_null(obj);
+	/* The first word of a handle is the provider (DAT_HANDLE_TO_PROVIDER). */
+	assert_ptr_equal(*(const void **)obj, &provider);
+	assert_ptr_equal(obj->ia, &ia);
+	assert_int_equal((uintptr_t)obj % 64, 0);
+	/* Not a handle before it is published. */
+	assert_int_equal(dapl_obj_type(obj), 0);
+	dapl_obj_free(obj);
+}
+
+static void
+dapl_obj_check__wants_a_live_object_of_the_kind(void **state)
+{
+	struct dapl_ia ia, other;
+	struct dapl_obj *obj;
+
+	make_ia(&ia);
+	make_ia(&other);
+	obj = dapl_obj_alloc(sizeof(*obj), &ia);
+	dapl_obj_publish_locked(obj, DAPL_PZ);
+	assert_ptr_equal(dapl_obj_check(obj, DAPL_PZ), obj);
+	assert_null(dapl_obj_check(obj, DAPL_EP));
+	assert_null(dapl_obj_check(NULL, DAPL_PZ));
+	assert_null(dapl_obj_check((char *)obj + 1, DAPL_PZ));
+	assert_ptr_equal(dapl_obj_of(&ia, obj, DAPL_PZ), obj);
+	assert_null(dapl_obj_of(&other, obj, DAPL_PZ));
+	dapl_obj_retire_locked(obj);
+	assert_null(dapl_obj_check(obj, DAPL_PZ));
+	dapl_obj_free(obj);
+}
+
+static void
+dapl_obj_type__of_every_kind(void **state)
+{
+	struct dapl_ia ia;
+
+	make_ia(&ia);
+	assert_int_equal(dapl_obj_type(&ia), DAPL_IA);
+	for (unsigned int type = DAPL_PZ; type < DAPL_TYPES; type++) {
+		struct dapl_obj *obj = dapl_obj_alloc(sizeof(*obj), &ia);
+
+		dapl_obj_publish_locked(obj, (enum dapl_type)type);
+		assert_int_equal(dapl_obj_type(obj), type);
+		dapl_obj_retire_locked(obj);
+		assert_int_equal(dapl_obj_type(obj), 0);
+		dapl_obj_free(obj);
+	}
+	assert_int_equal(dapl_obj_type(NULL), 0);
+	assert_true(TAILQ_EMPTY(&ia.objects));
+}
+
+/* DAT asks providers to delay the reuse of handle values; libdat still reads the first word of a stale one. */
+static void
+dapl_obj_free__keeps_the_memory_for_a_while(void **state)
+{
+	struct dapl_obj *first, *obj;
+	struct dapl_ia ia;
+
+	make_ia(&ia);
+	first = dapl_obj_alloc(sizeof(*first), &ia);
+	dapl_obj_free(first);
+	for (int i = 0; i < 500; i++) {
+		obj = dapl_obj_alloc(sizeof(*obj), &ia);
+		assert_ptr_not_equal(obj, first);
+		dapl_obj_free(obj);
+	}
+	assert_ptr_equal(first->provider, &provider);
+	assert_null(dapl_obj_check(first, DAPL_PZ));
+}
+
+static void
+dapl_obj_use__counts(void **state)
+{
+	struct dapl_ia ia;
+
+	make_ia(&ia);
+	assert_false(dapl_obj_in_use(&ia));
+	dapl_obj_use(&ia);
+	dapl_obj_use(&ia);
+	dapl_obj_drop(&ia);
+	assert_true(dapl_obj_in_use(&ia));
+	dapl_obj_drop(&ia);
+	assert_false(dapl_obj_in_use(&ia));
+	dapl_obj_use(NULL);
+	dapl_obj_drop(NULL);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(dapl_obj_alloc__stamps_the_head),
+		cmocka_unit_test(dapl_obj_check__wants_a_live_object_of_the_kind),
+		cmocka_unit_test(dapl_obj_type__of_every_kind),
+		cmocka_unit_test(dapl_obj_free__keeps_the_memory_for_a_while),
+		cmocka_unit_test(dapl_obj_use__counts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

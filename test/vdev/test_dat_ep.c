@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Endpoints: creation, query, life cycle; and the calls that are missing, through the public API. */
+
+#include "dat_pair.h"
+
+static DAT_RETURN
+create(struct end *end, const DAT_EP_ATTR *attr)
+{
+	DAT_EP_HANDLE ep;
+	DAT_RETURN rc = dat_ep_create(
+			end->ia, end->pz, end->recv, end->request, end->connect, attr, &ep);
+
+	if (rc == DAT_SUCCESS)
+		ok(dat_ep_free(ep));
+	return rc;
+}
+
+static void
+dat_ep_create__handles(void **state)
+{
+	DAT_EP_HANDLE ep;
+	struct end end;
+
+	end_open(&end, "loop0", NULL);
+	want_error(dat_ep_create(end.pz, end.pz, end.recv, end.request, end.connect, NULL, &ep),
+			DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+	want_error(dat_ep_create(end.ia, end.ia, end.recv, end.request, end.connect, NULL, &ep),
+			DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ);
+	/* Dispatchers must take the stream they are given for. */
+	want_error(dat_ep_create(end.ia, end.pz, end.connect, end.request, end.connect, NULL, &ep),
+			DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_RECV);
+	want_error(dat_ep_create(end.ia, end.pz, end.recv, end.cr, end.connect, NULL, &ep),
+			DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_REQUEST);
+	want_error(dat_ep_create(end.ia, end.pz, end.recv, end.request, end.recv, NULL, &ep),
+			DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_CONN);
+	want_error(dat_ep_create(end.ia, end.pz, end.recv, end.request, end.connect, NULL, NULL),
+			DAT_INVALID_PARAMETER, DAT_INVALID_ARG7);
+	/* Null dispatchers mean no interest; but connecting needs somebody to tell. */
+	ok(dat_ep_create(end.ia, end.pz, DAT_HANDLE_NULL, DAT_HANDLE_NULL, DAT_HANDLE_NULL, NULL,
+			&ep));
+	want_error(dat_ep_connect(ep, (DAT_IA_ADDRESS_PTR)&end.address, 1, 1, 0, NULL,
+				   DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG),
+			DAT_INVALID_STATE, DAT_INVALID_STATE_EP_EVD_CONNECT);
+	ok(dat_ep_free(ep));
+	end_close(&end);
+}
+
+/* Null attributes and zero fields take usable defaults; query tells what was granted. */
+static void
+dat_ep_create__defaults(void **state)
+{
+	DAT_EP_ATTR attr = { .max_request_dtos = 7, .max_recv_iov = 3 };
+	DAT_EP_PARAM param;
+	DAT_EP_HANDLE ep;
+	struct end end;
+
+	end_open(&end, "loop0", NULL);
+	ok(dat_ep_create(end.ia, end.pz, end.recv, end.request, end.connect, NULL, &ep));
+	want_error(dat_ep_query(ep, DAT_EP_FIELD_ALL + 1, &param), DAT_INVALID_PARAMETER,
+			DAT_INVALID_ARG2);
+	want_error(dat_ep_query(ep, DAT_EP_FIELD_ALL, NULL), DAT_INVALID_PARAMETER,
+			DAT_INVALID_ARG3);
+	ok(dat_ep_query(ep, DAT_EP_FIELD_ALL, &param));
+	assert_ptr_equal(param.ia_handle, end.ia);
+	assert_int_equal(param.ep_state, DAT_EP_STATE_UNCONNECTED);
+	assert_ptr_equal(param.pz_handle, end.pz);
+	assert_ptr_equal(param.recv_evd_handle, end.recv);
+	assert_ptr_equal(param.request_evd_handle, end.request);
+	assert_ptr_equal(param.connect_evd_handle, end.connect);
+	assert_null(param.srq_handle);
+	assert_non_null(param.local_ia_address_ptr);
+	assert_non_null(param.remote_ia_address_ptr);
+	/* What dapltest needs. */
+	assert_true(param.ep_attr.max_message_size >= 8192);
+	assert_true(param.ep_attr.max_recv_dtos >= 8 && param.ep_attr.max_request_dtos >= 8);
+	assert_true(param.ep_attr.max_recv_iov >= 1 && param.ep_attr.max_request_iov >= 1);
+	assert_int_equal(param.ep_attr.srq_soft_hw, DAT_HW_DEFAULT);
+	/* The answer is good for creating another one. */
+	ok(create(&end, &param.ep_attr));
+	ok(dat_ep_free(ep));
+
+	ok(dat_ep_create(end.ia, end.pz, end.recv, end.request, end.connect, &attr, &ep));
+	ok(dat_ep_query(ep, DAT_EP_FIELD_ALL, &param));
+	assert_int_equal(param.ep_attr.max_request_dtos, 7);
+	assert_int_equal(param.ep_attr.max_recv_iov, 3);
+	ok(dat_ep_free(ep));
+	end_close(&end);
+}
+
+static void
+dat_ep_create__attributes(void **state)
+{
+	const struct {
+		DAT_EP_ATTR attr;
+		DAT_RETURN_TYPE type;
+	} rule[] = {
+		{ { .max_recv_dtos = 1, .max_request_dtos = 1 }, DAT_SUCCESS },
+		{ { .max_recv_dtos = -1 }, DAT_INVALID_PARAMETER },
+		{ { .max_recv_dtos = 1 << 24 }, DAT_INVALID_PARAMETER },
+		{ { .max_request_dtos = -1 }, DAT_INVALID_PARAMETER },
+		{ { .max_request_dtos = 1 << 24 }, DAT_INVALID_PARAMETER },
+		{ { .max_recv_iov = 32, .max_request_iov = 32 }, DAT_SUCCESS },
+		{ { .max_recv_iov = 33 }, DAT_INVALID_PARAMETER },
+		{ { .max_request_iov = 33 }, DAT_INVALID_PARAMETER },
+		{ { .max_request_iov = -1 }, DAT_INVALID_PARAMETER },
+		{ { .max_message_size = UINT64_C(1) << 32 }, DAT_INVALID_PARAMETER },
+		{ { .max_rdma_size = 1 }, DAT_INVALID_PARAMETER },
+		{ { .max_rdma_read_in = 1 }, DAT_INVALID_PARAMETER },
+		{ { .max_rdma_read_out = 1 }, DAT_INVALID_PARAMETER },
+		{ { .ep_transport_specific_count = 1 }, DAT_INVALID_PARAMETER },
+		{ { .ep_provider_specific_count = 1 }, DAT_INVALID_PARAMETER },
+		{ { .service_type = (DAT_SERVICE_TYPE)1 }, DAT_MODEL_NOT_SUPPORTED },
+		{ { .qos = DAT_QOS_PREMIUM }, DAT_MODEL_NOT_SUPPORTED },
+		{ { .srq_soft_hw = DAT_HW_DEFAULT }, DAT_SUCCESS },
+		{ { .srq_soft_hw = 1 }, DAT_MODEL_NOT_SUPPORTED },
+		{ { .srq_soft_hw = -2 }, DAT_INVALID_PARAMETER },
+		{ { .recv_completion_flags = DAT_COMPLETION_SUPPRESS_FLAG },
+				DAT_INVALID_PARAMETER },
+		{ { .recv_completion_flags = DAT_COMPLETION_UNSIGNALLED_FLAG },
+				DAT_MODEL_NOT_SUPPORTED },
+		{ { .request_completion_flags = DAT_COMPLETION_SUPPRESS_FLAG }, DAT_SUCCESS },
+		{ { .request_completion_flags = DAT_COMPLETION_EVD_THRESHOLD_FLAG },
+				DAT_MODEL_NOT_SUPPORTED },
+		{ { .request_completion_flags = (DAT_COMPLETION_FLAGS)0x100 },
+				DAT_INVALID_PARAMETER },
+	};
+	struct end end;
+
+	end_open(&end, "loop0", NULL);
+	for (unsigned int i = 0; i < sizeof(rule) / sizeof(rule[0]); i++) {
+		print_message("row %u\n", i);
+		want_type(create(&end, &rule[i].attr), rule[i].type);
+	}
+	end_close(&end);
+}
+
+static void
+dat_ep_create_with_srq__arguments(void **state)
+{
+	struct end_options with_srq = { .srq_depth = 4 };
+	DAT_EP_ATTR attr = { .max_recv_dtos = DAT_HW_DEFAULT };
+	DAT_EP_PARAM param;
+	DAT_EP_HANDLE ep;
+	struct end end;
+
+	end_open(&end, "loop0", &with_srq);
+	want_error(dat_ep_create_with_srq(end.ia, end.pz, end.recv, end.request, end.connect,
+				   end.pz, &attr, &ep),
+			DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_SRQ);
+	want_error(dat_ep_create_with_srq(end.ia, end.pz, end.recv, end.request, end.connect,
+				   end.srq, NULL, &ep),
+			DAT_INVALID_PARAMETER, DAT_INVALID_ARG7);
+	want_error(dat_ep_create_with_srq(end.ia, end.pz, end.recv, end.request, end.connect,
+				   end.srq, &attr, NULL),
+			DAT_INVALID_PARAMETER, DAT_INVALID_ARG8);
+	attr.max_recv_dtos = -2;
+	want_error(dat_ep_create_with_srq(end.ia, end.pz, end.recv, end.request, end.connect,
+				   end.srq, &attr, &ep),
+			DAT_INVALID_PARAMETER, DAT_INVALID_ARG7);
+	/* Receive sizes are stored and reported, never a limit, however large. */
+	attr.max_recv_dtos = INT32_MAX;
+	ok(dat_ep_create_with_srq(
+			end.ia, end.pz, end.recv, end.request, end.connect, end.srq, &attr, &ep));
+	ok(dat_ep_query(ep, DAT_EP_FIELD_ALL, &param));
+	assert_ptr_equal(param.srq_handle, end.srq);
+	assert_int_equal(param.ep_attr.max_recv_dtos, INT32_MAX);
+	ok(dat_ep_free(ep));
+	end_close(&end);
+}
+
+static void
+dat_ep_create__until_full(void **state)
+{
+	const DAT_EP_ATTR attr = { .max_recv_dtos = 1, .max_request_dtos = 1 };
+	DAT_RETURN rc = DAT_SUCCESS;
+	DAT_EP_HANDLE ep;
+	struct end end;
+	int n = 0;
+
+	end_open(&end, "loop0", NULL);
+	for (; rc == DAT_SUCCESS && n < 20000; n++)
+		rc = dat_ep_create(end.ia, end.pz, end.recv, end.request, end.connect, &attr, &ep);
+	want_type(rc, DAT_INSUFFICIENT_RESOURCES);
+	print_message("%d endpoints\n", n);
+	assert_true(n >= 1000);
+	end_close(&end);
+}
+
+static void
+dat_ep_get_status__idle(void **state)
+{
+	DAT_BOOLEAN recv_idle, request_idle;
+	DAT_EP_STATE ep_state;
+	struct pair pair;
+
+	pair_up(&pair);
+	ok(dat_ep_get_status(pair.a.ep, &ep_state, &recv_idle, &request_idle));
+	assert_int_equal(ep_state, DAT_EP_STATE_CONNECTED);
+	assert_int_equal(recv_idle, DAT_TRUE);
+	assert_int_equal(request_idle, DAT_TRUE);
+	ok(post_recv(&pair.a, 0, 8, 1));
+	ok(post_send(&pair.a, 0, 8, 1));
+	ok(dat_ep_get_status(pair.a.ep, NULL, &recv_idle, &request_idle));
+	assert_int_equal(recv_idle, DAT_FALSE);
+	assert_int_equal(request_idle, DAT_FALSE);
+	want_type(dat_ep_get_status(pair.a.pz, NULL, NULL, NULL), DAT_INVALID_HANDLE);
+	pair_close(&pair);
+}
+
+/* Each missing call looks at its handle, then says by name that it is missing. */
+static void
+missing_calls__say_so(void **state)
+{
+	const DAT_RETURN missing = DAT_CLASS_ERROR | (DAT_RETURN)DAT_NOT_IMPLEMENTED;
+	const DAT_OS_WAIT_PROXY_AGENT agent = DAT_OS_WAIT_PROXY_AGENT_NULL;
+	struct end_options with_srq = { .srq_depth = 4 };
+	DAT_LMR_TRIPLET local;
+	DAT_RMR_TRIPLET remote = { 0 };
+	DAT_CONN_QUAL qual;
+	DAT_EP_PARAM param;
+	DAT_HANDLE handle;
+	DAT_COUNT count;
+	DAT_EVENT event;
+	struct end e;
+
+	end_open(&e, "loop0", &with_srq);
+	local = segment(&e, 0, 8);
+	want(dat_cno_create(e.ia, agent, &handle), missing);
+	want(dat_evd_modify_cno(e.recv, DAT_HANDLE_NULL), missing);
+	want(dat_evd_enable(e.recv), missing);
+	want(dat_evd_disable(e.recv), missing);
+	want(dat_evd_resize(e.recv, 100), missing);
+	want(dat_evd_post_se(e.recv, &event), missing);
+	want(dat_evd_set_unwaitable(e.recv), missing);
+	want(dat_evd_clear_unwaitable(e.recv), missing);
+	want(dat_ep_modify(e.ep, 0, &param), missing);
+	want(dat_ep_dup_connect(e.ep, e.ep, 1, 0, NULL, DAT_QOS_BEST_EFFORT), missing);
+	want(dat_ep_post_rdma_read(e.ep, 1, &local, cookie(1), &remote, 0), missing);
+	want(dat_ep_post_rdma_write(e.ep, 1, &local, cookie(1), &remote, 0), missing);
+	want(dat_ep_recv_query(e.ep, &count, &count), missing);
+	want(dat_ep_set_watermark(e.ep, 1, 1), missing);
+	want(dat_lmr_sync_rdma_read(e.ia, &local, 1), missing);
+	want(dat_lmr_sync_rdma_write(e.ia, &local, 1), missing);
+	want(dat_rmr_create(e.pz, &handle), missing);
+	want(dat_psp_create_any(e.ia, &qual, e.cr, DAT_PSP_CONSUMER_FLAG, &handle), missing);
+	want(dat_rsp_create(e.ia, 1, e.ep, e.cr, &handle), missing);
+	want(dat_srq_resize(e.srq, 8), missing);
+	want(dat_srq_set_lw(e.srq, 1), missing);
+	want_error(dat_srq_set_lw(e.ep, 1), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_SRQ);
+	want_error(dat_rmr_free(e.pz), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_RMR);
+	want_error(dat_rsp_free(e.pz), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_RSP);
+	want_error(dat_cno_free(e.pz), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
+	end_close(&e);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		dat_test(dat_ep_create__handles),
+		dat_test(dat_ep_create__defaults),
+		dat_test(dat_ep_create__attributes),
+		dat_test(dat_ep_create_with_srq__arguments),
+		dat_test(dat_ep_create__until_full),
+		dat_test(dat_ep_get_status__idle),
+		dat_test(missing_calls__say_so),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
