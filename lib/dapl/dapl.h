@@ -23,6 +23,8 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <rte_pause.h>
+
 #include "cm/cm.h"
 #include "dapl/obj.h"
 #include "dapl/status.h"
@@ -135,11 +137,17 @@ struct dapl_srq {
 };
 
 /** Event dispatcher: a ring of events and the one thread that may wait on it. */
+enum dapl_evd_taker {
+	DAPL_TAKER_NONE = 0,
+	DAPL_TAKER_WAITER,  /**< a thread is in dapl_evd_wait() */
+	DAPL_TAKER_DEQUEUE, /**< a thread is in dapl_evd_dequeue(), for a moment */
+};
+
 struct dapl_evd {
 	struct dapl_obj head;
 	struct roce_cq *cq;
 	struct roce_device *device;
-	uint32_t waiting; /**< a thread is in dapl_evd_wait(); atomic */
+	uint32_t taker;   /**< enum dapl_evd_taker: who may take events now; atomic */
 	uint32_t idle;    /**< dequeues in a row that found nothing */
 	uint32_t streams; /**< DAPL_STREAM_* */
 	bool serviced;    /**< service lcores turn the device */
@@ -299,6 +307,25 @@ dapl_evd_create(struct dapl_ia *ia, uint32_t len, uint32_t streams, struct dapl_
 enum dapl_status dapl_evd_free(struct dapl_evd *evd);
 /** Destroy in any state; nobody may feed it or wait on it any more. */
 void dapl_evd_destroy(struct dapl_evd *evd);
+/**
+ * Become the one who takes events; a dequeue of another thread is waited for, it is short.
+ * @return false: a thread is in dapl_evd_wait().
+ */
+static inline bool
+dapl_evd_take_over(struct dapl_evd *evd, uint32_t taker)
+{
+	uint32_t nobody = DAPL_TAKER_NONE;
+
+	while (unlikely(!__atomic_compare_exchange_n(
+			&evd->taker, &nobody, taker, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))) {
+		if (nobody == DAPL_TAKER_WAITER)
+			return false;
+		nobody = DAPL_TAKER_NONE;
+		rte_pause();
+	}
+	return true;
+}
+
 /** Take the oldest event; turns the device when there is none. Lean. @return DAPL_OK; DAPL_QUEUE_EMPTY; DAPL_EVD_WAITER. */
 enum dapl_status dapl_evd_dequeue(struct dapl_evd *evd, struct roce_event *event);
 /** The ring is full: tell the asynchronous dispatcher. Upcall of the engine, locked. */

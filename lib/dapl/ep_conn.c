@@ -67,7 +67,6 @@ dapl_ep_ready_to_receive(
 		.ack_timeout = attr->ack_timeout,
 	};
 
-	connect.path.udp_sport = 0;
 	return roce_qp_to_rtr(ep->qp, &connect);
 }
 

@@ -51,7 +51,7 @@ dapl_evd_free(struct dapl_evd *evd)
 		return DAPL_EVD_ASYNC;
 	if (dapl_obj_in_use(evd))
 		return DAPL_EVD_IN_USE;
-	if (__atomic_load_n(&evd->waiting, __ATOMIC_ACQUIRE) != 0)
+	if (__atomic_load_n(&evd->taker, __ATOMIC_ACQUIRE) == DAPL_TAKER_WAITER)
 		return DAPL_EVD_WAITER;
 	dapl_evd_destroy(evd);
 	return DAPL_OK;
@@ -90,9 +90,13 @@ dequeue_after_turn(struct dapl_evd *evd, struct roce_event *event)
 enum dapl_status
 dapl_evd_dequeue(struct dapl_evd *evd, struct roce_event *event)
 {
-	if (unlikely(__atomic_load_n(&evd->waiting, __ATOMIC_RELAXED) != 0))
+	enum dapl_status status = DAPL_OK;
+
+	/* Any number of threads may dequeue (dat_evd_dequeue is MT safe), the queue itself has one consumer. */
+	if (unlikely(!dapl_evd_take_over(evd, DAPL_TAKER_DEQUEUE)))
 		return DAPL_EVD_WAITER;
-	if (likely(roce_cq_poll(evd->cq, event, 1) != 0))
-		return DAPL_OK;
-	return dequeue_after_turn(evd, event);
+	if (unlikely(roce_cq_poll(evd->cq, event, 1) == 0))
+		status = dequeue_after_turn(evd, event);
+	__atomic_store_n(&evd->taker, DAPL_TAKER_NONE, __ATOMIC_RELEASE);
+	return status;
 }

@@ -113,13 +113,11 @@ dapl_evd_wait(struct dapl_evd *evd, uint32_t timeout_us, uint32_t threshold,
 {
 	struct wait w = { .evd = evd, .threshold = threshold, .end = UINT64_MAX };
 	enum dapl_status status;
-	uint32_t nobody = 0;
 
-	if (!__atomic_compare_exchange_n(
-			    &evd->waiting, &nobody, 1, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+	if (!dapl_evd_take_over(evd, DAPL_TAKER_WAITER))
 		return DAPL_EVD_WAITER;
 	status = wait_for(&w, timeout_us, event, more);
-	__atomic_store_n(&evd->waiting, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&evd->taker, DAPL_TAKER_NONE, __ATOMIC_RELEASE);
 	return status;
 }
 
@@ -129,6 +127,6 @@ dapl_evd_abort(struct dapl_evd *evd)
 	const struct timespec ts = { .tv_nsec = NAP_NS };
 
 	__atomic_store_n(&evd->aborted, true, __ATOMIC_SEQ_CST);
-	while (__atomic_load_n(&evd->waiting, __ATOMIC_SEQ_CST) != 0)
+	while (__atomic_load_n(&evd->taker, __ATOMIC_SEQ_CST) != DAPL_TAKER_NONE)
 		nanosleep(&ts, NULL);
 }

@@ -54,11 +54,16 @@ acknowledge(struct roce_qp *qp, uint32_t psn, uint64_t now)
 }
 
 static inline void
-learn_credits(struct roce_qp_tx *tx, uint8_t code, uint32_t msn)
+learn_credits(struct roce_qp *qp, uint8_t code, uint32_t msn)
 {
+	struct roce_qp_tx *tx = &qp->tx;
+
 	tx->limited = code != ROCE_CREDIT_INVALID;
-	if (tx->limited)
-		tx->limit = roce_psn_add(msn, roce_credit_decode(code));
+	if (likely(!tx->limited))
+		return;
+	tx->limit = roce_psn_add(msn, roce_credit_decode(code));
+	/* Credits may be all that it brings. */
+	roce_qp_ready(qp);
 }
 
 /* One rewind for each gap: copies of the NAK, and NAKs for what is being sent again, change nothing. */
@@ -154,7 +159,7 @@ roce_ack_rx(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now)
 	}
 	if (likely(kind == ROCE_AETH_ACK)) {
 		if (roce_psn_diff(pkt->psn, tx->una) >= -1)
-			learn_credits(tx, syndrome & ROCE_AETH_VALUE_MASK, roce_aeth_msn(aeth));
+			learn_credits(qp, syndrome & ROCE_AETH_VALUE_MASK, roce_aeth_msn(aeth));
 		acknowledge(qp, roce_psn_add(pkt->psn, 1), now);
 	} else {
 		negative(qp, syndrome, pkt->psn, now);

@@ -58,8 +58,10 @@ roce_cq_destroy(struct roce_cq *cq)
 unsigned int
 roce_cq_count(const struct roce_cq *cq)
 {
-	return __atomic_load_n(&cq->head, __ATOMIC_ACQUIRE) -
-			__atomic_load_n(&cq->tail, __ATOMIC_RELAXED);
+	/* The consumer's side first: the other way round it could seem ahead of the producer. */
+	uint32_t tail = __atomic_load_n(&cq->tail, __ATOMIC_ACQUIRE);
+
+	return RTE_MIN(__atomic_load_n(&cq->head, __ATOMIC_ACQUIRE) - tail, cq->depth);
 }
 
 uint32_t

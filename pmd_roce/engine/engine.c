@@ -105,7 +105,10 @@ rx_early(struct roce_qp *qp, const struct roce_pkt *pkt)
 		qp->engine->stats.rx_wrong_state++;
 		return false;
 	}
-	roce_qp_notice(qp, ROCE_NOTICE_QP_ESTABLISHED, 0);
+	if (!qp->cold.heard) {
+		qp->cold.heard = true;
+		roce_qp_notice(qp, ROCE_NOTICE_QP_ESTABLISHED, 0);
+	}
 	return qp->rx.state == ROCE_QP_RTR || qp->rx.state == ROCE_QP_RTS;
 }
 
@@ -122,9 +125,12 @@ rx_one(struct roce_engine *e, struct roce_qp *qp, const struct roce_pkt *pkt, ui
 	}
 	if (unlikely(qp->rx.state != ROCE_QP_RTS) && !rx_early(qp, pkt))
 		return FATE_DONE;
-	if (pkt->op->flags & ROCE_OP_REQUEST)
+	/* A datagram is for another kind of queue pair; responses other than acknowledgements answer nothing of ours. */
+	if (unlikely(pkt->op->flags & ROCE_OP_DETH))
+		e->stats.rx_malformed_opcode++;
+	else if (pkt->op->flags & ROCE_OP_REQUEST)
 		roce_resp_rx(qp, pkt);
-	else if (pkt->op->verb == ROCE_VERB_ACK)
+	else if (likely(pkt->opcode == IBV_OPCODE_RC_ACKNOWLEDGE))
 		roce_ack_rx(qp, pkt, now);
 	else
 		e->stats.rx_ghost_acks++;
@@ -216,9 +222,8 @@ roce_engine_rx(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t n, uint64
 
 	rx_inbox(e, now);
 	e->stats.rx_frames += n;
-	for (uint16_t i = 0; i < n; i += ROCE_RX_BURST) {
-		uint16_t left = rx_burst(e, pkts + i,
-				RTE_MIN((uint16_t)(n - i), (uint16_t)ROCE_RX_BURST), now);
+	for (uint32_t i = 0; i < n; i += ROCE_RX_BURST) {
+		uint16_t left = rx_burst(e, pkts + i, (uint16_t)RTE_MIN(n - i, ROCE_RX_BURST), now);
 
 		if (unlikely(left > 0 && foreign != i))
 			memmove(pkts + foreign, pkts + i, left * sizeof(pkts[0]));
@@ -260,13 +265,12 @@ visit(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_t now, b
 	if (likely(qp->rx.state == ROCE_QP_RTS)) {
 		n += roce_req_emit(qp, pkts + n,
 				RTE_MIN((uint16_t)(room - n), (uint16_t)ROCE_QUANTUM), now);
-		roce_qp_check_drained(qp);
-		*again = roce_req_wants(qp) || qp->rx.owes != 0;
-	} else {
-		if (qp->rx.state == ROCE_QP_ERR)
-			roce_qp_flush(qp);
-		*again = qp->rx.owes != 0;
+		*again = roce_req_wants(qp);
+	} else if (qp->rx.state == ROCE_QP_ERR) {
+		roce_qp_flush(qp);
 	}
+	roce_qp_check_drained(qp);
+	*again = *again || qp->rx.owes != 0;
 	return n;
 }
 
@@ -332,7 +336,7 @@ tx_gsi(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t max, uint64_t now
 uint16_t
 roce_engine_tx(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t max, uint64_t now)
 {
-	uint16_t reserve = e->index == 0 && max > 2 * GSI_ROOM ? GSI_ROOM : 0;
+	uint16_t reserve = e->index == 0 ? RTE_MIN((uint16_t)GSI_ROOM, (uint16_t)(max / 2)) : 0;
 	uint16_t n;
 
 	roce_engine_answer_doorbells(e);

@@ -46,8 +46,8 @@ enum roce_notice_kind {
 };
 
 /**
- * Told under the lock of the engine it happened on, before any event that follows from it. The receiver may
- * record, push events to completion queues and change its own state under the same lock; nothing else.
+ * Told under the lock of the engine it happened on: ESTABLISHED before the first receive completes, BROKEN when
+ * the queue pair is in ERR and everything is flushed. The receiver may record, push events to completion queues and change its own state under the same lock; nothing else.
  *
  * @param owner  of the queue pair or completion queue.
  * @param status QP_BROKEN: enum ibv_wc_status of the cause.

@@ -129,8 +129,8 @@ roce_qp_create(struct roce_domain *domain, const struct roce_qp_attr *attr, stru
 	struct roce_qp *q;
 	int rc = -ENOMEM;
 
-	if (attr->pd == NULL || attr->max_send_sge > ROCE_SGE_MAX ||
-			attr->max_recv_sge > ROCE_SGE_MAX || attr->max_send_wr > 1u << 20)
+	if (attr->pd == NULL || attr->max_send_sge > ROCE_SGE_MAX || attr->max_send_wr > 1u << 20 ||
+			(attr->srq == NULL && attr->max_recv_sge > ROCE_SGE_MAX))
 		return -EINVAL;
 	q = roce_alloc(domain, sizeof(*q));
 	if (q == NULL)
@@ -145,9 +145,6 @@ roce_qp_create(struct roce_domain *domain, const struct roce_qp_attr *attr, stru
 	rc = make_receive_queue(q, attr);
 	if (rc != 0)
 		goto free_slots;
-	q->cold.first_psn = domain->config.first_psn <= ROCE_PSN_MASK
-			? domain->config.first_psn
-			: (uint32_t)roce_random(domain) & ROCE_PSN_MASK;
 	roce_qp_init(q);
 	rc = link_number(domain, q);
 	if (rc != 0)
@@ -231,12 +228,16 @@ void
 roce_qp_set_conn(struct roce_qp *qp, void *conn)
 {
 	qp->cold.conn = conn;
+	/* What happened to an earlier connection is nothing to this one; the listing itself stays true. */
+	__atomic_fetch_and(&qp->cold.notices, ROCE_NOTICE_LISTED, __ATOMIC_ACQ_REL);
 }
 
 void
 roce_qp_depth(const struct roce_qp *qp, uint32_t *requests, uint32_t *receives)
 {
-	*requests = roce_qp_posted(qp) - __atomic_load_n(&qp->tx.tail, __ATOMIC_ACQUIRE);
+	uint32_t tail = __atomic_load_n(&qp->tx.tail, __ATOMIC_ACQUIRE);
+
+	*requests = roce_qp_posted(qp) - tail;
 	*receives = __atomic_load_n(&qp->rx.holding, __ATOMIC_RELAXED) ? 1 : 0;
 	if (qp->rx.rq->private_queue)
 		*receives += roce_srq_available(qp->rx.rq);

@@ -30,6 +30,8 @@
 #include "wire/icrc.h"
 #include "wire/psn.h"
 
+#define ROCE_NOTICE_LISTED 1u /**< the queue pair is on the domain's stack of notices */
+
 /** What the responder owes the peer: served before any request of this end. */
 #define ROCE_OWES_ACK 0x01 /**< everything before the expected PSN */
 #define ROCE_OWES_NAK 0x02 /**< rx.syndrome at the expected PSN; implies the acknowledgement */
@@ -115,8 +117,9 @@ struct roce_qp {
 		void *conn;
 		struct roce_cq_share *share;
 		struct roce_qp *next_noticed;
-		uint32_t notices; /**< bits 1 << enum roce_notice_kind for the connection manager; atomic */
+		uint32_t notices; /**< bits 1 << enum roce_notice_kind, and ROCE_NOTICE_LISTED; atomic */
 		uint32_t first_psn;
+		bool heard; /**< the peer's first packet came: ESTABLISHED was told */
 	} cold __rte_cache_aligned;
 };
 
@@ -151,6 +154,13 @@ roce_qp_owe(struct roce_qp *qp, uint8_t what)
 {
 	qp->rx.owes |= what;
 	roce_qp_ready(qp);
+}
+
+/** The queue pair holds a receive, or no longer does. Any thread may look (roce_qp_depth). */
+static inline void
+roce_qp_hold(struct roce_qp *qp, bool holding)
+{
+	__atomic_store_n(&qp->rx.holding, holding, __ATOMIC_RELAXED);
 }
 
 /** Requests posted so far, as the engine may see them. */

@@ -11,6 +11,12 @@
 void
 roce_qp_init(struct roce_qp *qp)
 {
+	struct roce_domain *domain = qp->pd->domain;
+
+	/* A new one for each connection, so that frames of the last one do not fit. */
+	qp->cold.first_psn = domain->config.first_psn <= ROCE_PSN_MASK
+			? domain->config.first_psn
+			: (uint32_t)roce_random(domain) & ROCE_PSN_MASK;
 	qp->tx = (struct roce_qp_tx){
 		.next = qp->post.head,
 		.tail = qp->post.head,
@@ -22,7 +28,8 @@ roce_qp_init(struct roce_qp *qp)
 	qp->rx.verb = ROCE_VERB_NONE;
 	qp->rx.owes = 0;
 	qp->rx.nak_sent = false;
-	qp->rx.holding = false;
+	qp->cold.heard = false;
+	roce_qp_hold(qp, false);
 	qp->rx.msn = 0;
 	qp->rx.got = 0;
 	qp->post.tail_seen = qp->post.head;
@@ -102,7 +109,9 @@ roce_qp_notice(struct roce_qp *qp, enum roce_notice_kind kind, int status)
 	if (qp->cold.conn == NULL)
 		return;
 	/* The connection manager lives on engine 0, whose lock may not be taken here: it finds this stack. */
-	if (__atomic_fetch_or(&qp->cold.notices, 1u << kind, __ATOMIC_ACQ_REL) != 0)
+	if (__atomic_fetch_or(
+			    &qp->cold.notices, 1u << kind | ROCE_NOTICE_LISTED, __ATOMIC_ACQ_REL) &
+			ROCE_NOTICE_LISTED)
 		return;
 	top = __atomic_load_n(&domain->noticed, __ATOMIC_RELAXED);
 	do {
@@ -126,7 +135,8 @@ roce_qp_complete_send(struct roce_qp *qp, enum ibv_wc_status status)
 			.opcode = wqe->opcode,
 		};
 
-		(void)roce_cq_push(qp->send_cq, &event);
+		if (unlikely(!roce_cq_push(qp->send_cq, &event)))
+			qp->engine->stats.cq_overflow++;
 	}
 	/* The poster may write the slot again as soon as it sees the new tail. */
 	__atomic_store_n(&qp->tx.tail, qp->tx.tail + 1, __ATOMIC_RELEASE);
@@ -148,11 +158,11 @@ roce_qp_complete_recv(struct roce_qp *qp, enum ibv_wc_status status, const struc
 		event.imm = like->imm;
 		event.flags = like->flags;
 	}
-	qp->rx.holding = false;
-	if (likely(qp->rx.cq != NULL))
-		(void)roce_cq_push(qp->rx.cq, &event);
-	else
+	roce_qp_hold(qp, false);
+	if (unlikely(qp->rx.cq == NULL))
 		roce_srq_give_back(qp->rx.rq, 1);
+	else if (unlikely(!roce_cq_push(qp->rx.cq, &event)))
+		qp->engine->stats.cq_overflow++;
 }
 
 /* Receives: the one in use, then, of a queue of its own, all the others. Shared ones stay where they are. */
@@ -205,7 +215,11 @@ roce_qp_to_error(struct roce_qp *qp)
 	__atomic_store_n(&qp->rx.state, ROCE_QP_ERR, __ATOMIC_SEQ_CST);
 	roce_timer_cancel(qp->engine->wheel, &qp->tx.timer);
 	qp->tx.draining = false;
-	/* A NAK that explains the end still goes out; an acknowledgement would claim too much. */
+	/* A NAK that explains the end still goes out; anything else would claim that life goes on. */
+	if (!(qp->rx.owes & ROCE_OWES_NAK) ||
+			qp->rx.syndrome == (ROCE_AETH_NAK | ROCE_NAK_PSN_SEQUENCE) ||
+			(qp->rx.syndrome & ROCE_AETH_KIND_MASK) == ROCE_AETH_RNR)
+		qp->rx.owes = 0;
 	qp->rx.owes &= ROCE_OWES_NAK;
 	roce_qp_flush(qp);
 }

@@ -69,6 +69,9 @@ memory_gone(struct roce_qp *qp)
 	qp->tx.stuck = true;
 	qp->engine->stats.req_local_protection_error++;
 	roce_req_unstick(qp);
+	/* Nothing asked for the acknowledgement of what went before: what is sent again does. */
+	if (qp->tx.stuck && qp->tx.silent != 0)
+		roce_req_rewind(qp, qp->tx.una);
 }
 
 void

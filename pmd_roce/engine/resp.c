@@ -99,7 +99,9 @@ ack_syndrome(const struct roce_qp *qp)
 {
 	if (!qp->rx.rq->private_queue)
 		return ROCE_AETH_ACK | ROCE_CREDIT_INVALID;
-	return (uint8_t)(ROCE_AETH_ACK | roce_credit_encode(roce_srq_available(qp->rx.rq)));
+	/* The receive in use was promised too, and its message is not counted in the MSN yet. */
+	return (uint8_t)(ROCE_AETH_ACK |
+			roce_credit_encode(roce_srq_available(qp->rx.rq) + qp->rx.holding));
 }
 
 struct rte_mbuf *

@@ -61,7 +61,7 @@ roce_resp_check(struct roce_qp *qp, const struct roce_pkt *pkt)
 			rx->nak_sent = true;
 			return ROCE_NOT_READY;
 		}
-		rx->holding = true;
+		roce_qp_hold(qp, true);
 		rx->got = 0;
 	}
 	if (unlikely(rx->recv->length - rx->got < pkt->payload_len))

@@ -28,9 +28,10 @@ static uint64_t
 ack_timeout_ticks(const struct roce_qp *qp, uint8_t code)
 {
 	uint64_t ns = roce_ack_timeout_ns(code);
+	uint64_t hz = qp->engine->domain->config.hz;
 
-	/* In two steps: the longest timeout times a gigahertz clock does not fit 64 bits. */
-	return ns / 1000 * (qp->engine->domain->config.hz / 1000) / 1000;
+	/* In two steps, the longest timeout times a gigahertz clock does not fit 64 bits; rounded up, never early. */
+	return ns / NS_PER_S * hz + (ns % NS_PER_S * hz + NS_PER_S - 1) / NS_PER_S;
 }
 
 /* The retransmission timeout that the measurements ask for, never above the local ACK timeout. */
@@ -97,6 +98,7 @@ roce_retry_progress(struct roce_qp *qp, uint64_t now)
 	}
 	tx->timeout_at = now + tx->rto;
 	tx->limit_at = now + tx->ack_timeout;
+	watch(qp, tx->timeout_at);
 }
 
 void

@@ -66,8 +66,9 @@ struct roce_srq {
 static inline uint32_t
 roce_srq_available(const struct roce_srq *srq)
 {
-	return __atomic_load_n(&srq->posted, __ATOMIC_ACQUIRE) -
-			__atomic_load_n(&srq->taken, __ATOMIC_RELAXED);
+	uint32_t taken = __atomic_load_n(&srq->taken, __ATOMIC_ACQUIRE);
+
+	return __atomic_load_n(&srq->posted, __ATOMIC_ACQUIRE) - taken;
 }
 
 /**

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+
+#include "fixture.h"
+
+static struct fx_end end;
+
+static int
+setup(void **state)
+{
+	fx_end_open(&end, 1, NULL);
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	fx_end_close(&end);
+	return fx_live() != 0;
+}
+
+static bool
+push(struct roce_cq *cq, uint64_t wr_id)
+{
+	const struct roce_event event = { .wr_id = wr_id, .kind = ROCE_EVENT_USER };
+
+	return roce_cq_push(cq, &event);
+}
+
+static void
+create__refuses_no_depth_and_too_much(void **state)
+{
+	struct roce_cq *cq;
+
+	assert_int_equal(roce_cq_create(end.domain, 0, NULL, &cq), -EINVAL);
+	assert_int_equal(roce_cq_create(end.domain, UINT32_MAX, NULL, &cq), -EINVAL);
+}
+
+static void
+create__without_memory_leaves_nothing(void **state)
+{
+	const unsigned int before = fx_live();
+	struct roce_cq *cq;
+
+	for (unsigned int nth = 1; nth <= 2; nth++) {
+		fx_fail(nth);
+		assert_int_equal(roce_cq_create(end.domain, 8, NULL, &cq), -ENOMEM);
+		assert_int_equal(fx_live(), before);
+	}
+}
+
+/* Exactly the depth asked for, whatever the ring behind it, also after the cursors went round. */
+static void
+push__succeeds_exactly_depth_times(void **state)
+{
+	for (uint32_t depth = 1; depth <= 65; depth++) {
+		struct roce_event event[70];
+		struct roce_cq *cq;
+
+		assert_int_equal(roce_cq_create(end.domain, depth, NULL, &cq), 0);
+		assert_int_equal(roce_cq_depth(cq), depth);
+		for (uint32_t round = 0; round < 5; round++) {
+			for (uint32_t i = 0; i < depth; i++)
+				assert_true(push(cq, round * 100 + i));
+			assert_false(push(cq, 999));
+			assert_int_equal(roce_cq_count(cq), depth);
+			assert_int_equal(roce_cq_poll(cq, event, 70), depth);
+			for (uint32_t i = 0; i < depth; i++)
+				assert_int_equal(event[i].wr_id, round * 100 + i);
+		}
+		assert_int_equal(roce_cq_destroy(cq), 0);
+	}
+}
+
+static void
+push__to_a_full_queue_loses_the_event_and_says_so(void **state)
+{
+	int owner;
+	struct roce_cq *cq;
+
+	assert_int_equal(roce_cq_create(end.domain, 2, &owner, &cq), 0);
+	assert_true(push(cq, 1));
+	assert_true(push(cq, 2));
+	assert_int_equal(end.notices, 0);
+	assert_false(push(cq, 3));
+	assert_int_equal(end.notices, 1);
+	assert_int_equal(end.notice[0].kind, ROCE_NOTICE_CQ_OVERFLOW);
+	assert_ptr_equal(end.notice[0].owner, &owner);
+	assert_int_equal(roce_cq_count(cq), 2);
+	assert_int_equal(roce_cq_destroy(cq), 0);
+}
+
+/* A queue pair's completion that finds no room is counted where telemetry looks for it. */
+static void
+push__of_a_lost_completion_is_counted(void **state)
+{
+	struct roce_qp_attr attr = fx_attr(&end);
+	struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
+	struct roce_qp *qp;
+	struct roce_cq *cq;
+
+	assert_int_equal(roce_cq_create(end.domain, 1, NULL, &cq), 0);
+	attr.send_cq = cq;
+	qp = fx_qp(&end, &attr);
+	fx_up(qp, &connect);
+	assert_int_equal(fx_send(&end, qp, 1, 0, 8, ROCE_WR_SIGNALED), 0);
+	assert_int_equal(fx_send(&end, qp, 2, 0, 8, ROCE_WR_SIGNALED), 0);
+	roce_engine_lock(end.engine);
+	roce_qp_to_error(qp);
+	roce_engine_unlock(end.engine);
+	assert_int_equal(end.notice[0].kind, ROCE_NOTICE_CQ_OVERFLOW);
+	assert_int_equal(fx_stats(&end)->cq_overflow, 1);
+	roce_qp_destroy(qp);
+	assert_int_equal(roce_cq_destroy(cq), 0);
+}
+
+static void
+poll__takes_the_oldest_first_and_no_more_than_asked(void **state)
+{
+	struct roce_event event[8];
+
+	assert_int_equal(roce_cq_poll(end.send_cq, event, 8), 0);
+	for (uint32_t i = 0; i < 5; i++)
+		assert_true(push(end.send_cq, i));
+	assert_int_equal(roce_cq_poll(end.send_cq, event, 0), 0);
+	assert_int_equal(roce_cq_poll(end.send_cq, event, 2), 2);
+	assert_int_equal(event[0].wr_id, 0);
+	assert_int_equal(event[1].wr_id, 1);
+	assert_int_equal(roce_cq_count(end.send_cq), 3);
+	assert_int_equal(roce_cq_poll(end.send_cq, event, 8), 3);
+	assert_int_equal(event[2].wr_id, 4);
+	assert_int_equal(roce_cq_count(end.send_cq), 0);
+}
+
+static void
+poll__carries_every_field(void **state)
+{
+	const struct roce_event want = {
+		.wr_id = UINT64_MAX - 1,
+		.owner = &end,
+		.byte_len = 0x80000000,
+		.imm = 0x01020304,
+		.kind = ROCE_EVENT_USER + 3,
+		.status = IBV_WC_GENERAL_ERR,
+		.flags = ROCE_EVENT_IMM | ROCE_EVENT_SOLICITED,
+		.opcode = 77,
+		.reserved = 0xabcd,
+	};
+	struct roce_event got;
+
+	assert_true(roce_cq_push(end.send_cq, &want));
+	got = fx_event(end.send_cq);
+	assert_memory_equal(&got, &want, sizeof(got));
+}
+
+static void
+destroy__waits_for_the_queue_pairs(void **state)
+{
+	struct roce_qp *qp = fx_qp(&end, NULL);
+
+	assert_int_equal(roce_cq_destroy(end.send_cq), -EBUSY);
+	assert_int_equal(roce_cq_destroy(end.recv_cq), -EBUSY);
+	roce_qp_destroy(qp);
+}
+
+static void
+destroy__drops_what_is_inside(void **state)
+{
+	for (uint32_t i = 0; i < 5; i++)
+		assert_true(push(end.send_cq, i));
+	assert_int_equal(roce_cq_destroy(end.send_cq), 0);
+	end.send_cq = NULL;
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(create__refuses_no_depth_and_too_much),
+		TEST(create__without_memory_leaves_nothing),
+		TEST(destroy__waits_for_the_queue_pairs),
+		TEST(destroy__drops_what_is_inside),
+		TEST(poll__takes_the_oldest_first_and_no_more_than_asked),
+		TEST(poll__carries_every_field),
+		TEST(push__succeeds_exactly_depth_times),
+		TEST(push__to_a_full_queue_loses_the_event_and_says_so),
+		TEST(push__of_a_lost_completion_is_counted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <rte_common.h>
+
+#include "port/devargs.h"
+
+#define BASE "port=loop0 ip=192.0.2.1/24 "
+
+static int
+parse(const char *text, const char *override, struct roce_devargs *args, char *sentence, size_t len)
+{
+	struct roce_why why = { .text = sentence, .len = len };
+
+	sentence[0] = '\0';
+	return roce_devargs_parse(text, override, args, &why);
+}
+
+static void
+parse_good(const char *text, struct roce_devargs *args)
+{
+	char why[256];
+
+	if (parse(text, NULL, args, why, sizeof(why)) != 0)
+		fail_msg("%s: %s", text, why);
+	assert_string_equal(why, "");
+}
+
+static void
+parse__takes_defaults_for_what_is_not_given(void **state)
+{
+	struct roce_devargs a;
+
+	parse_good(BASE, &a);
+	assert_string_equal(a.port, "loop0");
+	assert_int_equal(a.ip.n, 1);
+	assert_int_equal(a.ip.at[0].addr.w[3], RTE_BE32(0xc0000201));
+	assert_true(roce_ip_is_v4(&a.ip.at[0].addr));
+	assert_int_equal(a.ip.at[0].prefix, 24);
+	assert_false(roce_devargs_has(&a, "gw"));
+	assert_int_equal(a.vlan, 0);
+	assert_int_equal(a.dscp, 0);
+	assert_int_equal(a.mtu, 0);
+	assert_int_equal(a.queues, 1);
+	assert_int_equal(a.lcores.n, 0);
+	assert_int_equal(a.neigh.n, 0);
+	assert_int_equal(a.qpn, 0);
+	assert_int_equal(a.psn, UINT32_MAX);
+	assert_false(roce_devargs_has(&a, "seed"));
+	assert_int_equal(a.retry, 7);
+	assert_int_equal(a.rnr_retry, 7);
+	assert_int_equal(a.rnr_timer, 12);
+	assert_int_equal(a.timeout, 14);
+	assert_int_equal(a.loss, 0);
+}
+
+static void
+parse__understands_every_key(void **state)
+{
+	struct roce_devargs a;
+
+	parse_good("  port=net_memif0,role=server,id=0\tip=192.0.2.1/24 ip=2001:db8::1/64 gw=192.0.2.254 "
+		   "vlan=100 dscp=26 mtu=1024 queues=2 lcores=1,4-6 neigh=192.0.2.2@02:00:00:00:00:02 "
+		   "neigh=2001:db8::2@02:00:00:00:00:03 qpn=0x11 psn=0 seed=18446744073709551615 retry=1 "
+		   "rnr_retry=2 rnr_timer=31 timeout=0 loss=10000\n",
+			&a);
+	assert_string_equal(a.port, "net_memif0,role=server,id=0");
+	assert_int_equal(roce_devargs_name_len(a.port), 10);
+	assert_int_equal(a.ip.n, 2);
+	assert_false(roce_ip_is_v4(&a.ip.at[1].addr));
+	assert_int_equal(a.ip.at[1].prefix, 64);
+	assert_true(roce_devargs_has(&a, "gw"));
+	assert_int_equal(a.gw.b[15], 254);
+	assert_int_equal(a.vlan, 100);
+	assert_int_equal(a.dscp, 26);
+	assert_int_equal(a.mtu, 1024);
+	assert_int_equal(a.queues, 2);
+	assert_int_equal(a.lcores.n, 4);
+	assert_int_equal(a.lcores.at[0], 1);
+	assert_int_equal(a.lcores.at[3], 6);
+	assert_int_equal(a.neigh.n, 2);
+	assert_int_equal(a.neigh.at[0].mac.addr_bytes[5], 2);
+	assert_int_equal(a.neigh.at[1].ip.b[0], 0x20);
+	assert_int_equal(a.qpn, 17);
+	assert_int_equal(a.psn, 0);
+	assert_true(a.seed == UINT64_MAX && roce_devargs_has(&a, "seed"));
+	assert_int_equal(a.retry, 1);
+	assert_int_equal(a.rnr_retry, 2);
+	assert_int_equal(a.rnr_timer, 31);
+	assert_int_equal(a.timeout, 0);
+	assert_int_equal(a.loss, 10000);
+}
+
+/* Unknown key, bad or missing value, a key given twice: refused, and the sentence names it. */
+static const struct {
+	const char *text;
+	const char *word;
+} refused[] = {
+	{ "", "port=" },
+	{ "ip=192.0.2.1/24", "port=" },
+	{ "port=loop0", "ip=" },
+	{ BASE "color=red", "'color'" },
+	{ BASE "Mtu=1024", "'Mtu'" },
+	{ BASE "mt", "'mt'" },
+	{ BASE "=1", "''" },
+	{ BASE "mtu", "mtu=" },
+	{ BASE "mtu=", "mtu=" },
+	{ BASE "mtu=1500", "mtu=1500" },
+	{ BASE "mtu=128", "mtu=128" },
+	{ BASE "mtu=8192", "mtu=8192" },
+	{ BASE "mtu=1024 mtu=1024", "mtu= is given twice" },
+	{ BASE "port=loop1", "port= is given twice" },
+	{ "port=, ip=192.0.2.1/24", "port=," },
+	{ BASE "ip=192.0.2.1/25", "ip=192.0.2.1/25" },
+	{ BASE "ip=192.0.2.2", "ip=192.0.2.2" },
+	{ BASE "ip=192.0.2.2/33", "/33" },
+	{ BASE "ip=192.0.2.2/", "ip=" },
+	{ BASE "ip=192.0.2.2/-1", "ip=" },
+	{ BASE "ip=2001:db8::1/129", "/129" },
+	{ BASE "ip=192.0.2.256/24", "ip=" },
+	{ BASE "ip=224.0.0.1/24", "ip=224" },
+	{ BASE "ip=127.0.0.1/8", "ip=127" },
+	{ BASE "ip=::1/128", "ip=::1" },
+	{ BASE "ip=ff02::1/64", "ip=ff02" },
+	{ BASE "ip=1111111111111111111111111111111111111111111111111/1", "ip=" },
+	{ BASE "gw=0.0.0.0", "gw=" },
+	{ BASE "gw=192.0.2.1 gw=192.0.2.3", "gw= is given twice" },
+	{ BASE "vlan=4095", "vlan=4095" },
+	{ BASE "dscp=64", "dscp=64" },
+	{ BASE "queues=0", "queues=0" },
+	{ BASE "queues=9", "queues=9" },
+	{ BASE "lcores=1,1", "lcores=1,1" },
+	{ BASE "lcores=1,", "lcores=1," },
+	{ BASE "lcores=3-1", "lcores=3-1" },
+	{ BASE "lcores=1000000", "lcores=" },
+	{ BASE "neigh=192.0.2.2", "neigh=" },
+	{ BASE "neigh=192.0.2.2@", "neigh=" },
+	{ BASE "neigh=@02:00:00:00:00:02", "neigh=" },
+	{ BASE "neigh=192.0.2.2@ff:ff:ff:ff:ff:ff", "neigh=" },
+	{ BASE "neigh=192.0.2.2@00:00:00:00:00:00", "neigh=" },
+	{ BASE "qpn=1", "qpn=1" },
+	{ BASE "qpn=0x1000000", "qpn=" },
+	{ BASE "psn=16777216", "psn=" },
+	{ BASE "psn=-1", "psn=-1" },
+	{ BASE "seed=18446744073709551616", "seed=" },
+	{ BASE "seed=0x", "seed=0x" },
+	{ BASE "seed=1x", "seed=1x" },
+	{ BASE "retry=8", "retry=8" },
+	{ BASE "rnr_retry=8", "rnr_retry=8" },
+	{ BASE "rnr_timer=32", "rnr_timer=32" },
+	{ BASE "timeout=32", "timeout=32" },
+	{ BASE "loss=1000001", "loss=1000001" },
+};
+
+static void
+parse__refuses_and_names_the_key(void **state)
+{
+	for (size_t i = 0; i < RTE_DIM(refused); i++) {
+		struct roce_devargs a = { .mtu = 42 };
+		char why[256];
+		int rc = parse(refused[i].text, NULL, &a, why, sizeof(why));
+
+		if (rc != -EINVAL || strstr(why, refused[i].word) == NULL ||
+				strchr(why, '\n') != NULL)
+			fail_msg("'%s': %d '%s'", refused[i].text, rc, why);
+		assert_int_equal(a.mtu, 42);
+	}
+}
+
+static void
+parse__refuses_more_than_there_is_room_for(void **state)
+{
+	char text[16384] = BASE;
+	char why[64];
+	struct roce_devargs a;
+
+	for (int i = 0; i < ROCE_ADDRS_MAX - 1; i++)
+		snprintf(text + strlen(text), 64, "ip=198.51.100.%d/24 ", i + 1);
+	assert_int_equal(parse(text, NULL, &a, why, sizeof(why)), 0);
+	snprintf(text + strlen(text), 64, "ip=203.0.113.1/24");
+	assert_int_equal(parse(text, NULL, &a, why, sizeof(why)), -EINVAL);
+	assert_string_equal(why, "ip= is given too many times");
+
+	memset(text, 'x', sizeof(text));
+	memcpy(text, "port=", 5);
+	text[5 + ROCE_DEVARGS_PORT_LEN - 1] = '\0';
+	assert_int_equal(parse(text, " ip=192.0.2.1/24", &a, why, sizeof(why)), 0);
+	text[5 + ROCE_DEVARGS_PORT_LEN - 1] = 'x';
+	text[5 + ROCE_DEVARGS_PORT_LEN] = '\0';
+	assert_int_equal(parse(text, " ip=192.0.2.1/24", &a, why, sizeof(why)), -EINVAL);
+	text[5 + ROCE_DEVARGS_PORT_LEN] = 'x';
+	text[sizeof(text) - 1] = '\0';
+	assert_int_equal(parse(text, NULL, &a, why, sizeof(why)), -EINVAL);
+	assert_non_null(strstr(why, "too long"));
+}
+
+static void
+parse__takes_an_empty_list_of_lcores(void **state)
+{
+	struct roce_devargs a;
+
+	parse_good(BASE "lcores=", &a);
+	assert_int_equal(a.lcores.n, 0);
+	assert_true(roce_devargs_has(&a, "lcores"));
+}
+
+/* Pairs that override replace all values of their key and leave the others alone. */
+static void
+parse__lets_pairs_override_by_key(void **state)
+{
+	struct roce_devargs a;
+	char why[256];
+
+	assert_int_equal(
+			parse(BASE "ip=192.0.2.3/24 mtu=512 retry=2",
+					"ip=198.51.100.7/28 mtu=2048 loss=5", &a, why, sizeof(why)),
+			0);
+	assert_string_equal(a.port, "loop0");
+	assert_int_equal(a.ip.n, 1);
+	assert_int_equal(a.ip.at[0].addr.b[15], 7);
+	assert_int_equal(a.mtu, 2048);
+	assert_int_equal(a.retry, 2);
+	assert_int_equal(a.loss, 5);
+	assert_int_equal(parse(BASE, "mtu=7", &a, why, sizeof(why)), -EINVAL);
+	assert_int_equal(parse("", BASE, &a, why, sizeof(why)), 0);
+}
+
+/* Whether two strings mean the same, however they are written. */
+static void
+equal__compares_the_meaning(void **state)
+{
+	struct roce_devargs a, b;
+
+	memset(&a, 0x55, sizeof(a));
+	memset(&b, 0xaa, sizeof(b));
+	parse_good("port=loop0  ip=192.0.2.1/24 mtu=0x400 neigh=192.0.2.2@02:00:00:00:00:02", &a);
+	parse_good("neigh=192.0.2.2@0200:0000:0002 mtu=1024 ip=192.0.2.1/24\tport=loop0", &b);
+	assert_true(roce_devargs_equal(&a, &b));
+	b.neigh.at[0].mac.addr_bytes[5]++;
+	assert_false(roce_devargs_equal(&a, &b));
+	parse_good(BASE "retry=7", &a);
+	parse_good(BASE, &b);
+	assert_false(roce_devargs_equal(&a, &b));
+}
+
+/* Any string may be given: all short ones of an alphabet that matters, and cut and bent versions of a good one. */
+static void
+parse__survives_any_string(void **state)
+{
+	static const char good[] = BASE "lcores=1,4-6 neigh=192.0.2.2@02:00:00:00:00:02 seed=0x1";
+	static const char odd[] = "=,/@- 0x:.";
+	struct roce_devargs a;
+	char text[sizeof(good)], why[64];
+
+	for (size_t cut = 0; cut < sizeof(good); cut++) {
+		memcpy(text, good, sizeof(good));
+		text[cut] = '\0';
+		parse(text, NULL, &a, why, sizeof(why));
+		for (size_t i = 0; i < sizeof(odd); i++) {
+			memcpy(text, good, sizeof(good));
+			text[RTE_MIN(cut, sizeof(good) - 2)] = odd[i];
+			parse(text, NULL, &a, why, sizeof(why));
+			assert_true(strlen(why) < sizeof(why));
+		}
+	}
+	assert_int_equal(roce_devargs_parse("", NULL, &a, &(struct roce_why){ 0 }), -EINVAL);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(parse__takes_defaults_for_what_is_not_given),
+		cmocka_unit_test(parse__understands_every_key),
+		cmocka_unit_test(parse__refuses_and_names_the_key),
+		cmocka_unit_test(parse__refuses_more_than_there_is_room_for),
+		cmocka_unit_test(parse__takes_an_empty_list_of_lcores),
+		cmocka_unit_test(parse__lets_pairs_override_by_key),
+		cmocka_unit_test(equal__compares_the_meaning),
+		cmocka_unit_test(parse__survives_any_string),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

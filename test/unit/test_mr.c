@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+#include <string.h>
+
+#include "engine/engine_pvt.h"
+#include "fixture.h"
+
+static struct fx_end end;
+
+static int
+setup(void **state)
+{
+	fx_end_open(&end, 1, NULL);
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	fx_end_close(&end);
+	return fx_live() != 0 || !unit_pool_is_full();
+}
+
+static int
+check(uint64_t addr, uint32_t length, uint32_t key, unsigned int access)
+{
+	const struct roce_sge sge = { addr, length, key };
+
+	return roce_keys_check(&end.domain->keys, end.pd, &sge, access);
+}
+
+static void
+create__refuses_nothing_and_what_wraps(void **state)
+{
+	static const struct {
+		uint64_t addr, len;
+		int want;
+	} rule[] = {
+		{ 0x1000, 0, -EINVAL },
+		{ UINT64_MAX, 2, -EINVAL },
+		{ 0x1000, UINT64_MAX, -EINVAL },
+		{ UINT64_MAX - 1, 1, 0 },
+		{ 0, UINT64_MAX, 0 },
+	};
+
+	for (size_t i = 0; i < RTE_DIM(rule); i++) {
+		struct roce_mr *mr = NULL;
+
+		assert_int_equal(roce_mr_create(end.pd, rule[i].addr, rule[i].len, 0, &mr),
+				rule[i].want);
+		assert_int_equal(mr != NULL, rule[i].want == 0);
+		if (mr != NULL)
+			roce_mr_destroy(mr);
+	}
+}
+
+/* No pair of 64-bit address and 32-bit length may pass by overflow. */
+static void
+check__bounds_hold_for_every_number(void **state)
+{
+	static const struct {
+		uint64_t start, len, addr;
+		uint32_t length;
+		int want;
+	} rule[] = {
+		{ 0x1000, 0x100, 0x1000, 0x100, 0 },
+		{ 0x1000, 0x100, 0x10ff, 1, 0 },
+		{ 0x1000, 0x100, 0x1100, 0, 0 },
+		{ 0x1000, 0x100, 0x1000, 0x101, -ERANGE },
+		{ 0x1000, 0x100, 0x1001, 0x100, -ERANGE },
+		{ 0x1000, 0x100, 0x0fff, 1, -ERANGE },
+		{ 0x1000, 0x100, 0x1101, 0, -ERANGE },
+		{ 0x1000, 0x100, 0, UINT32_MAX, -ERANGE },
+		{ 0x1000, 0x100, UINT64_MAX, 1, -ERANGE },
+		{ 0x1000, 0x100, UINT64_MAX, UINT32_MAX, -ERANGE },
+		/* The attack on rxe: address plus length is exactly 2^64. */
+		{ 0x1000, 0x1000, 0xfffffffffffffc00, 0x400, -ERANGE },
+		{ 0xfffffffffffff000, 0xfff, 0xfffffffffffffc00, 0x3ff, 0 },
+		{ 0xfffffffffffff000, 0xfff, 0xfffffffffffffc00, 0x400, -ERANGE },
+		{ 0xfffffffffffff000, 0xfff, 0xfffffffffffffc00, UINT32_MAX, -ERANGE },
+		{ 0, UINT64_MAX, 0, UINT32_MAX, 0 },
+		{ 0, UINT64_MAX, UINT64_MAX - UINT32_MAX, UINT32_MAX, 0 },
+		{ 0, UINT64_MAX, UINT64_MAX - UINT32_MAX + 1, UINT32_MAX, -ERANGE },
+	};
+
+	for (size_t i = 0; i < RTE_DIM(rule); i++) {
+		struct roce_mr *mr;
+
+		assert_int_equal(roce_mr_create(end.pd, rule[i].start, rule[i].len, 0, &mr), 0);
+		assert_int_equal(check(rule[i].addr, rule[i].length, roce_mr_key(mr), 0),
+				rule[i].want);
+		roce_mr_destroy(mr);
+	}
+}
+
+static void
+check__wants_every_right_asked_for(void **state)
+{
+	static const unsigned int all = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+			IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+
+	for (unsigned int has = 0; has <= all; has++) {
+		struct roce_mr *mr;
+
+		assert_int_equal(roce_mr_create(end.pd, 0x1000, 16, has, &mr), 0);
+		for (unsigned int asked = 0; asked <= all; asked++)
+			assert_int_equal(check(0x1000, 16, roce_mr_key(mr), asked),
+					(asked & ~has) == 0 ? 0 : -EACCES);
+		roce_mr_destroy(mr);
+	}
+}
+
+static void
+check__wants_the_protection_domain(void **state)
+{
+	struct roce_pd *other;
+	struct roce_mr *mr;
+
+	assert_int_equal(roce_pd_create(end.domain, &other), 0);
+	assert_int_equal(roce_mr_create(other, 0x1000, 16, 0, &mr), 0);
+	assert_int_equal(check(0x1000, 16, roce_mr_key(mr), 0), -EPERM);
+	assert_int_equal(roce_pd_destroy(other), -EBUSY);
+	roce_mr_destroy(mr);
+	assert_int_equal(roce_pd_destroy(other), 0);
+}
+
+static void
+check__knows_only_live_keys(void **state)
+{
+	const uint32_t good = end.key;
+	const uint64_t addr = (uintptr_t)end.memory;
+	struct roce_mr *mr;
+	uint32_t dead;
+
+	assert_int_equal(check(addr, 1, good, 0), 0);
+	for (uint32_t bit = 0; bit < 32; bit++)
+		assert_int_equal(check(addr, 1, good ^ 1u << bit, 0), -EACCES);
+	assert_int_equal(check(addr, 1, 0, 0), -EACCES);
+	assert_int_equal(check(addr, 1, UINT32_MAX, 0), -EACCES);
+	assert_int_equal(roce_mr_create(end.pd, addr, 1, 0, &mr), 0);
+	dead = roce_mr_key(mr);
+	roce_mr_destroy(mr);
+	assert_int_equal(check(addr, 1, dead, 0), -EACCES);
+}
+
+/* A key may come back only after every other tag of its index, and an index only after a chunk of others. */
+static void
+create__does_not_give_a_key_again_soon(void **state)
+{
+	uint32_t seen_index[4 * ROCE_KEY_CHUNK];
+	uint32_t last = 0;
+
+	for (uint32_t i = 0; i < RTE_DIM(seen_index); i++) {
+		struct roce_mr *mr;
+		uint32_t key;
+
+		assert_int_equal(roce_mr_create(end.pd, 0x1000, 1, 0, &mr), 0);
+		key = roce_mr_key(mr);
+		assert_int_not_equal(key, last);
+		assert_int_not_equal(key, end.key);
+		assert_int_not_equal(key >> 8, 0);
+		for (uint32_t k = i > 100 ? i - 100 : 0; k < i; k++)
+			assert_int_not_equal(seen_index[k], key >> 8);
+		seen_index[i] = key >> 8;
+		last = key;
+		roce_mr_destroy(mr);
+	}
+}
+
+static void
+create__changes_the_tag_of_an_index(void **state)
+{
+	static uint32_t key_of[ROCE_KEY_CHUNK];
+	unsigned int again = 0;
+
+	for (uint32_t i = 0; i < 3 * ROCE_KEY_CHUNK; i++) {
+		struct roce_mr *mr;
+		uint32_t key, index;
+
+		assert_int_equal(roce_mr_create(end.pd, 0x1000, 1, 0, &mr), 0);
+		key = roce_mr_key(mr);
+		index = (key >> 8) % ROCE_KEY_CHUNK;
+		if (key_of[index] != 0) {
+			again++;
+			assert_int_not_equal(key_of[index], key);
+			assert_int_equal(check(0x1000, 1, key_of[index], 0), -EACCES);
+		}
+		key_of[index] = key;
+		roce_mr_destroy(mr);
+	}
+	assert_true(again > 0);
+}
+
+static void
+create__fills_the_table_then_fails(void **state)
+{
+	enum {
+		ALL = ROCE_KEY_CHUNK * ROCE_KEY_CHUNKS - 1
+	};
+	static struct roce_mr *mr[ALL];
+	struct roce_mr *more;
+	uint32_t n = 0;
+
+	/* One is the end's own. */
+	while (n < ALL && roce_mr_create(end.pd, 0x1000 + n, 1, 0, &mr[n]) == 0)
+		n++;
+	assert_int_equal(n, ALL - 1);
+	assert_int_equal(roce_mr_create(end.pd, 0x1000, 1, 0, &more), -ENOMEM);
+	for (uint32_t i = 0; i < n; i++)
+		assert_int_equal(check(0x1000 + i, 1, roce_mr_key(mr[i]), 0), 0);
+	roce_mr_destroy(mr[77]);
+	assert_int_equal(roce_mr_create(end.pd, 0x1000, 1, 0, &mr[77]), 0);
+	for (uint32_t i = 0; i < n; i++)
+		roce_mr_destroy(mr[i]);
+}
+
+static void
+create__without_memory_changes_nothing(void **state)
+{
+	struct roce_mr *mr[2 * ROCE_KEY_CHUNK];
+	uint32_t n = 0;
+
+	/* Fill the first chunk; the second cannot be had. */
+	while (n < ROCE_KEY_CHUNK - 2)
+		assert_int_equal(roce_mr_create(end.pd, 0x1000, 1, 0, &mr[n++]), 0);
+	fx_fail(1);
+	assert_int_equal(roce_mr_create(end.pd, 0x1000, 1, 0, &mr[n]), -ENOMEM);
+	assert_true(fx_failed());
+	assert_int_equal(roce_mr_create(end.pd, 0x1000, 1, 0, &mr[n++]), 0);
+	while (n > 0)
+		roce_mr_destroy(mr[--n]);
+}
+
+/* Every split of a text over pieces and every offset gives the same bytes; empty pieces do not count. */
+static void
+copy_out__walks_the_pieces(void **state)
+{
+	for (uint32_t a = 0; a <= 20; a++) {
+		for (uint32_t offset = 0; offset <= 20; offset++) {
+			const struct roce_sge sge[] = {
+				{ (uintptr_t)end.memory, a, end.key },
+				{ (uintptr_t)end.memory + 7, 0, end.key },
+				{ (uintptr_t)end.memory + a, 20 - a, end.key },
+			};
+			uint8_t got[20];
+
+			assert_int_equal(roce_sge_copy_out(&end.domain->keys, end.pd, sge, offset,
+							 got, 20 - offset),
+					0);
+			assert_memory_equal(got, end.memory + offset, 20 - offset);
+		}
+	}
+}
+
+/* The same on the way in, with the payload in one segment, split inside, or wholly in the second. */
+static void
+copy_in__walks_the_pieces_and_the_segments(void **state)
+{
+	uint8_t frame[40], want[64];
+
+	for (uint32_t i = 0; i < sizeof(frame); i++)
+		frame[i] = (uint8_t)(0x80 + i);
+	for (uint32_t split = 0; split <= sizeof(frame); split++) {
+		for (uint32_t a = 0; a <= 20; a++) {
+			const struct roce_sge sge[] = {
+				{ (uintptr_t)end.memory, a, end.key },
+				{ (uintptr_t)end.memory + 32, 20 - a, end.key },
+			};
+			struct rte_mbuf *m = unit_mbuf_exact_chain(frame, sizeof(frame), split);
+
+			memset(end.memory, 0x55, 64);
+			memset(want, 0x55, 64);
+			memcpy(want, frame + 20, a);
+			memcpy(want + 32, frame + 20 + a, 20 - a);
+			assert_int_equal(roce_sge_copy_in(&end.domain->keys, end.pd, sge, 0, m, 20,
+							 20),
+					0);
+			assert_memory_equal(end.memory, want, 64);
+			unit_mbuf_exact_free(m);
+		}
+	}
+}
+
+static void
+copy__judges_the_key_again(void **state)
+{
+	struct roce_sge sge = { (uintptr_t)end.memory, 8, 0 };
+	struct rte_mbuf *m = unit_mbuf("12345678", 8);
+	struct roce_mr *mr;
+	uint8_t out[8];
+
+	assert_int_equal(roce_mr_create(end.pd, sge.addr, 8, 0, &mr), 0);
+	sge.lkey = roce_mr_key(mr);
+	/* Readable, but not writable. */
+	assert_int_equal(roce_sge_copy_out(&end.domain->keys, end.pd, &sge, 0, out, 8), 0);
+	assert_int_equal(roce_sge_copy_in(&end.domain->keys, end.pd, &sge, 0, m, 0, 8), -EACCES);
+	roce_mr_destroy(mr);
+	assert_int_equal(roce_sge_copy_out(&end.domain->keys, end.pd, &sge, 0, out, 8), -EACCES);
+	rte_pktmbuf_free(m);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(check__bounds_hold_for_every_number),
+		TEST(check__wants_every_right_asked_for),
+		TEST(check__wants_the_protection_domain),
+		TEST(check__knows_only_live_keys),
+		TEST(create__refuses_nothing_and_what_wraps),
+		TEST(create__does_not_give_a_key_again_soon),
+		TEST(create__changes_the_tag_of_an_index),
+		TEST(create__fills_the_table_then_fails),
+		TEST(create__without_memory_changes_nothing),
+		TEST(copy_out__walks_the_pieces),
+		TEST(copy_in__walks_the_pieces_and_the_segments),
+		TEST(copy__judges_the_key_again),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

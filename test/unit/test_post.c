@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a post judges, and what it leaves behind when it refuses: nothing. */
+
+#include <errno.h>
+
+#include "fixture.h"
+
+static struct fx_end end;
+static struct fx_peer peer;
+static struct roce_qp *qp;
+
+static int
+setup(void **state)
+{
+	fx_end_open(&end, 1, NULL);
+	qp = fx_played_qp(&end, &peer);
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	roce_qp_destroy(qp);
+	fx_end_close(&end);
+	return fx_live() != 0 || !unit_pool_is_full();
+}
+
+static uint32_t
+requests(void)
+{
+	uint32_t n, receives;
+
+	roce_qp_depth(qp, &n, &receives);
+	return n;
+}
+
+static void
+send__judges_the_request(void **state)
+{
+	const uint64_t addr = (uintptr_t)end.memory;
+	struct roce_pd *other_pd;
+	struct roce_mr *foreign, *whole;
+
+	assert_int_equal(roce_pd_create(end.domain, &other_pd), 0);
+	assert_int_equal(roce_mr_create(other_pd, addr, 64, 0, &foreign), 0);
+	/* As large as it gets: what is refused here is refused for the length of the message alone. */
+	assert_int_equal(roce_mr_create(end.pd, 0, UINT64_MAX, 0, &whole), 0);
+	{
+		const uint32_t all = roce_mr_key(whole);
+		const struct {
+			struct roce_sge sge[2];
+			uint32_t num_sge;
+			uint8_t opcode;
+			int want;
+		} rule[] = {
+			{ { { addr, 8, end.key } }, 1, IBV_WR_SEND, 0 },
+			{ { { addr, 8, end.key } }, 1, IBV_WR_SEND_WITH_IMM, 0 },
+			{ { { addr, 8, end.key } }, 0, IBV_WR_SEND, 0 },
+			{ { { addr, 8, end.key } }, 1, IBV_WR_RDMA_WRITE, -EOPNOTSUPP },
+			{ { { addr, 8, end.key } }, 1, IBV_WR_RDMA_READ, -EOPNOTSUPP },
+			{ { { addr, 8, end.key } }, 1, IBV_WR_SEND_WITH_INV, -EOPNOTSUPP },
+			{ { { addr, 8, end.key } }, 1, 0xff, -EOPNOTSUPP },
+			{ { { addr, 8, end.key } }, 5, IBV_WR_SEND, -EINVAL },
+			{ { { addr, 8, end.key } }, UINT32_MAX, IBV_WR_SEND, -EINVAL },
+			{ { { addr, 8, end.key ^ 1 } }, 1, IBV_WR_SEND, -EACCES },
+			{ { { addr, 8, roce_mr_key(foreign) } }, 1, IBV_WR_SEND, -EPERM },
+			{ { { addr + FX_MEMORY - 7, 8, end.key } }, 1, IBV_WR_SEND, -ERANGE },
+			{ { { addr, 8, end.key }, { addr - 1, 8, end.key } }, 2, IBV_WR_SEND,
+					-ERANGE },
+			{ { { 0, 1u << 31, all } }, 1, IBV_WR_SEND, 0 },
+			{ { { 0, (1u << 31) + 1, all } }, 1, IBV_WR_SEND, -EMSGSIZE },
+			{ { { 0, 1u << 31, all }, { 0, 1, all } }, 2, IBV_WR_SEND, -EMSGSIZE },
+			{ { { 0, UINT32_MAX, all }, { 0, 2, all } }, 2, IBV_WR_SEND, -EMSGSIZE },
+		};
+		uint32_t accepted = 0;
+
+		for (size_t i = 0; i < RTE_DIM(rule); i++) {
+			const struct roce_wr wr = {
+				.wr_id = i,
+				.sg = rule[i].sge,
+				.num_sge = rule[i].num_sge,
+				.opcode = rule[i].opcode,
+			};
+
+			assert_int_equal(roce_qp_post_send(qp, &wr), rule[i].want);
+			accepted += rule[i].want == 0;
+			assert_int_equal(requests(), accepted);
+		}
+	}
+	/* The one with 2 GiB at address 0 must never be read. */
+	roce_engine_lock(end.engine);
+	roce_qp_to_error(qp);
+	roce_engine_unlock(end.engine);
+	roce_mr_destroy(whole);
+	roce_mr_destroy(foreign);
+	assert_int_equal(roce_pd_destroy(other_pd), 0);
+}
+
+/* Exactly the depth asked for; an answered request makes room, signalled or not. */
+static void
+send__succeeds_exactly_max_times(void **state)
+{
+	for (uint32_t max = 1; max <= 65; max++) {
+		const struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
+		struct roce_qp_attr attr = fx_attr(&end);
+		uint32_t psn = FX_SQ_PSN;
+		unsigned int n;
+
+		attr.max_send_wr = max;
+		roce_qp_destroy(qp);
+		qp = fx_qp(&end, &attr);
+		fx_up(qp, &connect);
+		peer = fx_peer_of(qp, &connect);
+		for (uint32_t i = 0; i < max; i++)
+			assert_int_equal(fx_send(&end, qp, i, 0, 8, 0), 0);
+		assert_int_equal(fx_send(&end, qp, 99, 0, 8, 0), -ENOSPC);
+		(void)fx_tx_all(&end, &n);
+		assert_int_equal(n, max);
+		for (uint32_t i = 0; i < 2 * max; i++) {
+			assert_int_equal(fx_send(&end, qp, 99, 0, 8, 0), -ENOSPC);
+			fx_rx_answer(&end, &peer, FX_ACK, psn++);
+			assert_int_equal(fx_send(&end, qp, i, 0, 8, 0), 0);
+			(void)fx_tx_all(&end, &n);
+		}
+	}
+	assert_int_equal(roce_cq_count(end.send_cq), 0);
+}
+
+/* The largest request there is fits the last slot of the ring: the address sanitizer watches. */
+static void
+send__of_max_pieces_fits_every_slot(void **state)
+{
+	for (uint16_t max = 1; max <= ROCE_SGE_MAX; max++) {
+		struct roce_qp_attr attr = fx_attr(&end);
+		struct roce_sge sge[ROCE_SGE_MAX];
+		const struct roce_wr wr = { .sg = sge, .num_sge = max, .opcode = IBV_WR_SEND };
+		const struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
+		unsigned int n;
+
+		for (uint16_t i = 0; i < max; i++)
+			sge[i] = (struct roce_sge){ (uintptr_t)end.memory + i, 1, end.key };
+		attr.max_send_wr = 4;
+		attr.max_send_sge = max;
+		roce_qp_destroy(qp);
+		qp = fx_qp(&end, &attr);
+		fx_up(qp, &connect);
+		for (unsigned int i = 0; i < 4; i++)
+			assert_int_equal(roce_qp_post_send(qp, &wr), 0);
+		for (unsigned int i = 0; i < 4; i++)
+			assert_int_equal(fx_tx_all(&end, &n)->payload_len, max);
+	}
+}
+
+/* By state: refused in RESET; kept in RTR until the peer is known to be ready; flushed in ERR. */
+static void
+send__depends_on_the_state(void **state)
+{
+	const struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
+	struct roce_event event;
+
+	roce_engine_lock(end.engine);
+	roce_qp_to_reset(qp);
+	roce_engine_unlock(end.engine);
+	assert_int_equal(fx_send(&end, qp, 1, 0, 8, 0), -EINVAL);
+
+	roce_engine_lock(end.engine);
+	assert_int_equal(roce_qp_to_rtr(qp, &connect), 0);
+	roce_engine_unlock(end.engine);
+	assert_int_equal(fx_send(&end, qp, 2, 0, 8, 0), 0);
+	fx_tx_none(&end);
+	roce_engine_lock(end.engine);
+	assert_int_equal(roce_qp_to_rts(qp), 0);
+	roce_engine_unlock(end.engine);
+	assert_int_equal(fx_tx_one(&end).psn, FX_SQ_PSN);
+
+	roce_engine_lock(end.engine);
+	roce_qp_to_error(qp);
+	roce_engine_unlock(end.engine);
+	assert_int_equal(fx_event(end.send_cq).wr_id, 2);
+	for (uint64_t i = 3; i < 1000; i++) {
+		assert_int_equal(fx_send(&end, qp, i, 0, 8, 0), 0);
+		fx_tx_none(&end);
+		event = fx_event(end.send_cq);
+		assert_int_equal(event.wr_id, i);
+		assert_int_equal(event.status, IBV_WC_WR_FLUSH_ERR);
+	}
+	assert_int_equal(requests(), 0);
+}
+
+/* A post makes the engine due at once; an idle engine is due never. */
+static void
+send__rings_the_doorbell(void **state)
+{
+	unsigned int n;
+
+	fx_tx_none(&end);
+	assert_int_equal(roce_engine_deadline(end.engine), ROCE_NEVER);
+	assert_int_equal(fx_send(&end, qp, 1, 0, 8, 0), 0);
+	assert_int_equal(roce_engine_deadline(end.engine), 0);
+	(void)fx_tx_all(&end, &n);
+	assert_true(roce_engine_deadline(end.engine) > end.now);
+	assert_true(roce_engine_deadline(end.engine) < ROCE_NEVER);
+}
+
+/* On a shared queue there is nothing to post to; on its own in any state, flushed in ERR. */
+static void
+recv__goes_to_the_own_queue(void **state)
+{
+	struct roce_qp_attr attr = fx_attr(&end);
+	struct roce_sge sge;
+	struct roce_recv_wr wr = fx_recv(&end, &sge, 1, 0, 64);
+	struct roce_event event;
+
+	assert_int_equal(roce_qp_post_recv(qp, &wr), -EINVAL);
+	roce_qp_destroy(qp);
+	attr.srq = NULL;
+	qp = fx_qp(&end, &attr);
+	assert_int_equal(roce_qp_post_recv(qp, &wr), 0);
+	roce_engine_lock(end.engine);
+	roce_qp_to_error(qp);
+	roce_engine_unlock(end.engine);
+	assert_int_equal(fx_event(end.recv_cq).status, IBV_WC_WR_FLUSH_ERR);
+	for (uint64_t i = 0; i < 100; i++) {
+		wr.wr_id = i;
+		assert_int_equal(roce_qp_post_recv(qp, &wr), 0);
+		fx_tx_none(&end);
+		event = fx_event(end.recv_cq);
+		assert_int_equal(event.wr_id, i);
+		assert_int_equal(event.status, IBV_WC_WR_FLUSH_ERR);
+	}
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(send__rings_the_doorbell),
+		TEST(send__judges_the_request),
+		TEST(send__succeeds_exactly_max_times),
+		TEST(send__of_max_pieces_fits_every_slot),
+		TEST(send__depends_on_the_state),
+		TEST(recv__goes_to_the_own_queue),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

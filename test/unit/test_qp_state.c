@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The states of a queue pair, and what ends with them. */
+
+#include <errno.h>
+
+#include "fixture.h"
+
+static struct fx_end end;
+static struct fx_peer peer;
+
+static int
+setup(void **state)
+{
+	fx_end_open(&end, 1, NULL);
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	fx_end_close(&end);
+	return fx_live() != 0 || !unit_pool_is_full();
+}
+
+static void
+lock(void)
+{
+	roce_engine_lock(end.engine);
+}
+
+static void
+unlock(void)
+{
+	roce_engine_unlock(end.engine);
+}
+
+/* Which way leads where. */
+static void
+state__ways(void **state)
+{
+	const struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
+	struct roce_qp *qp = fx_qp(&end, NULL);
+
+	lock();
+	assert_int_equal(roce_qp_state(qp), ROCE_QP_RESET);
+	assert_int_equal(roce_qp_to_rts(qp), -EINVAL);
+	assert_int_equal(roce_qp_to_rtr(qp, &connect), 0);
+	assert_int_equal(roce_qp_state(qp), ROCE_QP_RTR);
+	assert_int_equal(roce_qp_to_rtr(qp, &connect), -EINVAL);
+	assert_int_equal(roce_qp_to_rts(qp), 0);
+	assert_int_equal(roce_qp_state(qp), ROCE_QP_RTS);
+	assert_int_equal(roce_qp_to_rts(qp), 0);
+	assert_int_equal(roce_qp_to_rtr(qp, &connect), -EINVAL);
+	roce_qp_to_error(qp);
+	assert_int_equal(roce_qp_state(qp), ROCE_QP_ERR);
+	assert_int_equal(roce_qp_to_rts(qp), -EINVAL);
+	assert_int_equal(roce_qp_to_rtr(qp, &connect), -EINVAL);
+	roce_qp_to_error(qp);
+	roce_qp_to_reset(qp);
+	assert_int_equal(roce_qp_state(qp), ROCE_QP_RESET);
+	assert_int_equal(roce_qp_to_rtr(qp, &connect), 0);
+	unlock();
+	/* None of this is news: the caller did it. */
+	assert_int_equal(end.notices, 0);
+	roce_qp_destroy(qp);
+}
+
+static void
+to_rtr__judges_the_connection(void **state)
+{
+	struct roce_qp *qp = fx_qp(&end, NULL);
+	const struct roce_qp_connect good = fx_connect(&end, fx_ip(99), 0x777);
+	struct roce_qp_connect bad[10];
+
+	for (unsigned int i = 0; i < RTE_DIM(bad); i++)
+		bad[i] = good;
+	bad[0].retry = 8;
+	bad[1].rnr_retry = 8;
+	bad[2].rnr_timer = 32;
+	bad[3].ack_timeout = 32;
+	bad[4].dest_qp = 1u << 24;
+	bad[5].rq_psn = 1u << 24;
+	bad[6].sq_psn = 1u << 24;
+	bad[7].path.mtu_code = 0;
+	bad[8].path.mtu_code = 6;
+	bad[9].path.dst_ip.b[0] = 0x20; /* IPv6, from an IPv4 address */
+	lock();
+	for (unsigned int i = 0; i < RTE_DIM(bad); i++) {
+		assert_int_equal(roce_qp_to_rtr(qp, &bad[i]), -EINVAL);
+		assert_int_equal(roce_qp_state(qp), ROCE_QP_RESET);
+	}
+	assert_int_equal(roce_qp_to_rtr(qp, &good), 0);
+	unlock();
+	roce_qp_destroy(qp);
+}
+
+/* Everything ends before the call returns: in flight, unsent, unsignalled, the receive in use; in order. */
+static void
+to_error__flushes_in_order(void **state)
+{
+	struct roce_qp *qp = fx_played_qp(&end, &peer);
+	struct roce_event event[200];
+	unsigned int n;
+
+	fx_fill_srq(&end, 2, 4096);
+	fx_rx_request(&end, &peer, IBV_OPCODE_RC_SEND_FIRST, FX_RQ_PSN, FX_MTU, 0);
+	for (uint64_t i = 0; i < 150; i++)
+		assert_int_equal(fx_send(&end, qp, i, 0, 8, i & 1 ? ROCE_WR_SIGNALED : 0), 0);
+	(void)fx_tx_all(&end, &n);
+	lock();
+	roce_qp_to_error(qp);
+	unlock();
+	assert_int_equal(roce_cq_poll(end.send_cq, event, 200), 150);
+	for (uint64_t i = 0; i < 150; i++) {
+		assert_int_equal(event[i].wr_id, i);
+		assert_int_equal(event[i].status, IBV_WC_WR_FLUSH_ERR);
+		assert_int_equal(event[i].kind, ROCE_EVENT_SEND);
+	}
+	event[0] = fx_event(end.recv_cq);
+	assert_int_equal(event[0].wr_id, 0);
+	assert_int_equal(event[0].status, IBV_WC_WR_FLUSH_ERR);
+	fx_expect_counts(end.srq, 256, 1, 1);
+	assert_int_equal(end.notices, 0);
+	/* No request leaves any more, and no timer runs. */
+	fx_tx_none(&end);
+	assert_int_equal(roce_engine_deadline(end.engine), ROCE_NEVER);
+	roce_qp_destroy(qp);
+}
+
+/* Dropped, not flushed; and the next connection starts clean. */
+static void
+to_reset__drops_and_starts_over(void **state)
+{
+	const struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
+	struct roce_qp *qp = fx_played_qp(&end, &peer);
+	struct fx_sent sent;
+	unsigned int n;
+
+	for (unsigned int round = 0; round < 3; round++) {
+		uint32_t requests, receives;
+
+		fx_fill_srq(&end, 1, 4096);
+		fx_rx_request(&end, &peer, IBV_OPCODE_RC_SEND_FIRST, FX_RQ_PSN, FX_MTU, FX_ACKREQ);
+		for (uint64_t i = 0; i < 200; i++)
+			assert_int_equal(fx_send(&end, qp, i, 0, 8, ROCE_WR_SIGNALED), 0);
+		if (round != 1)
+			(void)fx_tx_all(&end, &n);
+		fx_rx_answer(&end, &peer, FX_RNR(0), FX_SQ_PSN);
+		lock();
+		roce_qp_to_reset(qp);
+		unlock();
+		assert_int_equal(roce_cq_count(end.send_cq), 0);
+		assert_int_equal(roce_cq_count(end.recv_cq), 0);
+		fx_expect_counts(end.srq, 256, 0, 0);
+		roce_qp_depth(qp, &requests, &receives);
+		assert_int_equal(requests, 0);
+		assert_int_equal(receives, 0);
+		fx_tx_none(&end);
+		assert_int_equal(roce_engine_deadline(end.engine), ROCE_NEVER);
+
+		fx_up(qp, &connect);
+		assert_int_equal(fx_send(&end, qp, 7, 0, 8, ROCE_WR_SIGNALED), 0);
+		sent = fx_tx_one(&end);
+		assert_int_equal(sent.psn, FX_SQ_PSN);
+		fx_rx_answer(&end, &peer, FX_ACK, FX_SQ_PSN);
+		assert_int_equal(fx_event(end.send_cq).wr_id, 7);
+		fx_fill_srq(&end, 1, 64);
+		fx_rx_request(&end, &peer, IBV_OPCODE_RC_SEND_ONLY, FX_RQ_PSN, 8, FX_ACKREQ);
+		sent = fx_tx_one(&end);
+		assert_int_equal(sent.psn, FX_RQ_PSN);
+		assert_int_equal(sent.msn, 1);
+		assert_int_equal(fx_event(end.recv_cq).status, IBV_WC_SUCCESS);
+		lock();
+		roce_qp_to_reset(qp);
+		unlock();
+		fx_up(qp, &connect);
+	}
+	roce_qp_destroy(qp);
+}
+
+/* A graceful end is told once, when the last request is through. */
+static void
+drain__tells_once(void **state)
+{
+	struct roce_qp *qp = fx_played_qp(&end, &peer);
+	unsigned int n;
+
+	assert_int_equal(fx_send(&end, qp, 1, 0, 8, ROCE_WR_SIGNALED), 0);
+	assert_int_equal(fx_send(&end, qp, 2, 0, 8, ROCE_WR_SIGNALED), 0);
+	lock();
+	roce_qp_drain(qp);
+	unlock();
+	(void)fx_tx_all(&end, &n);
+	assert_int_equal(n, 2);
+	fx_rx_answer(&end, &peer, FX_ACK, FX_SQ_PSN);
+	assert_int_equal(end.notices, 0);
+	fx_rx_answer(&end, &peer, FX_ACK, FX_SQ_PSN + 1);
+	assert_int_equal(roce_cq_count(end.send_cq), 2);
+	assert_int_equal(end.notices, 1);
+	assert_int_equal(end.notice[0].kind, ROCE_NOTICE_QP_DRAINED);
+	fx_tx_none(&end);
+	assert_int_equal(end.notices, 1);
+
+	/* Nothing to wait for: told in the next turn, not inside the call. */
+	lock();
+	roce_qp_drain(qp);
+	unlock();
+	assert_int_equal(end.notices, 1);
+	fx_tx_none(&end);
+	assert_int_equal(end.notices, 2);
+	assert_int_equal(end.notice[1].kind, ROCE_NOTICE_QP_DRAINED);
+	roce_qp_destroy(qp);
+}
+
+/* A queue pair that breaks while it drains says that it broke. */
+static void
+drain__ends_with_a_break(void **state)
+{
+	struct roce_qp *qp = fx_played_qp(&end, &peer);
+	unsigned int n;
+
+	assert_int_equal(fx_send(&end, qp, 1, 0, 8, ROCE_WR_SIGNALED), 0);
+	lock();
+	roce_qp_drain(qp);
+	unlock();
+	(void)fx_tx_all(&end, &n);
+	fx_rx_answer(&end, &peer, FX_NAK(ROCE_NAK_REMOTE_ACCESS), FX_SQ_PSN);
+	assert_int_equal(end.notices, 1);
+	assert_int_equal(end.notice[0].kind, ROCE_NOTICE_QP_BROKEN);
+	fx_tx_none(&end);
+	assert_int_equal(end.notices, 1);
+	roce_qp_destroy(qp);
+}
+
+/* A break tells its owner. */
+static void
+broken__names_the_owner(void **state)
+{
+	const struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
+	struct roce_qp_attr attr = fx_attr(&end);
+	struct roce_qp *qp;
+	unsigned int n;
+	int owner;
+
+	attr.owner = &owner;
+	qp = fx_qp(&end, &attr);
+	fx_up(qp, &connect);
+	peer = fx_peer_of(qp, &connect);
+	assert_int_equal(fx_send(&end, qp, 1, 0, 8, 0), 0);
+	(void)fx_tx_all(&end, &n);
+	fx_rx_answer(&end, &peer, FX_NAK(ROCE_NAK_REMOTE_ACCESS), FX_SQ_PSN);
+	assert_ptr_equal(end.notice[0].owner, &owner);
+	assert_ptr_equal(fx_event(end.send_cq).owner, &owner);
+	roce_qp_destroy(qp);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(state__ways),
+		TEST(to_rtr__judges_the_connection),
+		TEST(to_error__flushes_in_order),
+		TEST(to_reset__drops_and_starts_over),
+		TEST(drain__tells_once),
+		TEST(drain__ends_with_a_break),
+		TEST(broken__names_the_owner),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,526 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The requester's mouth: which frames a post becomes, when it falls silent, when it asks for an answer. */
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "engine/qp.h"
+#include "fixture.h"
+
+#define PSN FX_SQ_PSN
+#define MTU FX_MTU
+
+#define FIRST    IBV_OPCODE_RC_SEND_FIRST
+#define MIDDLE   IBV_OPCODE_RC_SEND_MIDDLE
+#define LAST     IBV_OPCODE_RC_SEND_LAST
+#define LAST_IMM IBV_OPCODE_RC_SEND_LAST_WITH_IMMEDIATE
+#define ONLY     IBV_OPCODE_RC_SEND_ONLY
+#define ONLY_IMM IBV_OPCODE_RC_SEND_ONLY_WITH_IMMEDIATE
+
+static struct fx_end end;
+static struct fx_peer peer;
+static struct roce_qp *qp;
+
+static int
+setup(void **state)
+{
+	fx_end_open(&end, 1, NULL);
+	qp = fx_played_qp(&end, &peer);
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	roce_qp_destroy(qp);
+	fx_end_close(&end);
+	return fx_live() != 0 || !unit_pool_is_full();
+}
+
+static void
+post(uint64_t wr_id, uint32_t len, uint8_t flags)
+{
+	assert_int_equal(fx_send(&end, qp, wr_id, 0, len, flags), 0);
+}
+
+static void
+post_many(uint32_t n, uint32_t len)
+{
+	for (uint32_t i = 0; i < n; i++)
+		post(i, len, ROCE_WR_SIGNALED);
+}
+
+static void
+acknowledge(uint32_t number)
+{
+	fx_rx_answer(&end, &peer, FX_ACK, roce_psn_add(PSN, number));
+}
+
+static void
+expect_only(const struct fx_sent *sent, unsigned int n, uint32_t number)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		assert_int_equal(sent[i].opcode, ONLY);
+		assert_int_equal(sent[i].psn, PSN + number + i);
+	}
+}
+
+/* A message becomes packets of one MTU and a rest; the memory stands in them in order. */
+static void
+emit__cuts_a_message(void **state)
+{
+	static const struct {
+		uint32_t len;
+		unsigned int frames;
+		uint32_t last_len;
+	} rule[] = {
+		{ 0, 1, 0 },
+		{ 1, 1, 1 },
+		{ MTU - 1, 1, MTU - 1 },
+		{ MTU, 1, MTU },
+		{ MTU + 1, 2, 1 },
+		{ 2 * MTU, 2, MTU },
+		{ 2 * MTU + 1, 3, 1 },
+		{ 20 * MTU, 20, MTU },
+	};
+	uint32_t psn = PSN;
+
+	for (size_t i = 0; i < RTE_DIM(rule); i++) {
+		unsigned int n;
+		const struct fx_sent *sent;
+
+		post(i, rule[i].len, ROCE_WR_SIGNALED);
+		sent = fx_tx_all(&end, &n);
+		assert_int_equal(n, rule[i].frames);
+		for (unsigned int k = 0; k < n; k++) {
+			const bool last = k == n - 1;
+			const uint8_t whole = last ? ONLY : FIRST;
+			const uint8_t part = last ? LAST : MIDDLE;
+
+			assert_int_equal(sent[k].opcode, k == 0 ? whole : part);
+			assert_int_equal(sent[k].dest_qp, 0x777);
+			assert_int_equal(sent[k].psn, psn++);
+			assert_int_equal(sent[k].payload_len, last ? rule[i].last_len : MTU);
+			if (sent[k].payload_len > 0)
+				assert_int_equal(sent[k].first, end.memory[k * MTU]);
+			assert_int_equal(sent[k].ack_req, last);
+		}
+		fx_rx_answer(&end, &peer, FX_ACK, psn - 1);
+		assert_int_equal(fx_event(end.send_cq).byte_len, rule[i].len);
+	}
+}
+
+/* Every MTU: the longest message takes 2^31 / MTU packets, and its number is not lost in 24 bits. */
+static void
+emit__counts_the_packets_of_the_longest_message(void **state)
+{
+	const size_t len = ROCE_MSG_MAX;
+	void *memory = mmap(
+			NULL, len, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	struct roce_mr *mr;
+
+	assert_ptr_not_equal(memory, MAP_FAILED);
+	assert_int_equal(roce_mr_create(end.pd, (uintptr_t)memory, len, 0, &mr), 0);
+	for (uint8_t code = 1; code <= 5; code++) {
+		struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
+		const struct roce_sge sge = { (uintptr_t)memory, ROCE_MSG_MAX, roce_mr_key(mr) };
+		const struct roce_wr wr = { .sg = &sge, .num_sge = 1, .opcode = IBV_WR_SEND };
+		const struct fx_sent *sent;
+		unsigned int n;
+
+		connect.path.mtu_code = code;
+		roce_qp_destroy(qp);
+		qp = fx_qp(&end, NULL);
+		fx_up(qp, &connect);
+		peer = fx_peer_of(qp, &connect);
+		assert_int_equal(roce_qp_post_send(qp, &wr), 0);
+		post(2, 8, ROCE_WR_SIGNALED);
+		sent = fx_tx_all(&end, &n);
+		assert_int_equal(n, ROCE_WINDOW);
+		assert_int_equal(sent[n - 1].opcode, MIDDLE);
+		assert_int_equal(roce_wq_slot(&qp->wq, 0)->packets,
+				ROCE_MSG_MAX / roce_mtu_bytes(code));
+		/* A window acknowledged is a window further, and nothing is done yet. */
+		acknowledge(ROCE_WINDOW - 1);
+		sent = fx_tx_all(&end, &n);
+		assert_int_equal(n, ROCE_WINDOW);
+		assert_int_equal(sent[0].psn, PSN + ROCE_WINDOW);
+		assert_int_equal(roce_cq_count(end.send_cq), 0);
+		/* A rewind into it finds the place. */
+		fx_rx_answer(&end, &peer, FX_NAK(ROCE_NAK_PSN_SEQUENCE), PSN + ROCE_WINDOW + 100);
+		sent = fx_tx_all(&end, &n);
+		assert_int_equal(sent[0].psn, PSN + ROCE_WINDOW + 100);
+		assert_int_equal(sent[0].opcode, MIDDLE);
+	}
+	roce_mr_destroy(mr);
+	assert_int_equal(munmap(memory, len), 0);
+}
+
+static void
+emit__gathers_the_pieces(void **state)
+{
+	const struct roce_sge sge[] = {
+		{ (uintptr_t)end.memory + 10, 1000, end.key },
+		{ (uintptr_t)end.memory + 3000, 0, end.key },
+		{ (uintptr_t)end.memory + 5000, 24, end.key },
+		{ (uintptr_t)end.memory + 7000, 9, end.key },
+	};
+	const struct roce_wr wr = { .sg = sge, .num_sge = 4, .opcode = IBV_WR_SEND };
+	const struct fx_sent *sent;
+	unsigned int n;
+
+	assert_int_equal(roce_qp_post_send(qp, &wr), 0);
+	sent = fx_tx_all(&end, &n);
+	assert_int_equal(n, 2);
+	assert_int_equal(sent[0].first, end.memory[10]);
+	assert_int_equal(sent[1].payload_len, 9);
+	assert_int_equal(sent[1].first, end.memory[7000]);
+}
+
+/* Immediate data and the wish for a wake-up stand in the last packet only. */
+static void
+emit__puts_immediate_data_and_solicitation_last(void **state)
+{
+	const struct roce_sge sge = { (uintptr_t)end.memory, 2 * MTU + 1, end.key };
+	struct roce_wr wr = {
+		.sg = &sge,
+		.num_sge = 1,
+		.imm = FX_IMM,
+		.opcode = IBV_WR_SEND_WITH_IMM,
+		.flags = ROCE_WR_SOLICITED | ROCE_WR_SIGNALED,
+	};
+	const struct fx_sent *sent;
+	unsigned int n;
+
+	assert_int_equal(roce_qp_post_send(qp, &wr), 0);
+	sent = fx_tx_all(&end, &n);
+	assert_int_equal(n, 3);
+	assert_int_equal(sent[0].opcode, FIRST);
+	assert_int_equal(sent[1].opcode, MIDDLE);
+	assert_int_equal(sent[2].opcode, LAST_IMM);
+	assert_false(sent[0].solicited || sent[1].solicited);
+	assert_true(sent[2].solicited);
+	assert_int_equal(sent[2].imm, FX_IMM);
+	assert_int_equal(sent[2].first, end.memory[2 * MTU]);
+	acknowledge(2);
+	assert_int_equal(fx_event(end.send_cq).opcode, IBV_WR_SEND_WITH_IMM);
+
+	wr.num_sge = 0;
+	assert_int_equal(roce_qp_post_send(qp, &wr), 0);
+	assert_int_equal(fx_tx_one(&end).opcode, ONLY_IMM);
+}
+
+/* An answer is asked for at the end of what is posted, and every 32 frames on the way there. */
+static void
+emit__asks_before_it_falls_silent(void **state)
+{
+	const struct fx_sent *sent;
+	unsigned int n;
+
+	post_many(100, 8);
+	sent = fx_tx_all(&end, &n);
+	assert_int_equal(n, 100);
+	for (unsigned int i = 0; i < n; i++)
+		assert_int_equal(sent[i].ack_req, i % ROCE_ACKREQ_EVERY == 31 || i == 99);
+}
+
+/* At most 128 packets are in flight, the last of them asks, and each answer makes room for as many. */
+static void
+emit__stops_at_the_window(void **state)
+{
+	const struct fx_sent *sent;
+	unsigned int n;
+
+	post_many(200, 8);
+	sent = fx_tx_all(&end, &n);
+	assert_int_equal(n, ROCE_WINDOW);
+	assert_true(sent[n - 1].ack_req);
+	expect_only(sent, n, 0);
+	fx_tx_none(&end);
+	acknowledge(0);
+	sent = fx_tx_all(&end, &n);
+	assert_int_equal(n, 1);
+	expect_only(sent, n, ROCE_WINDOW);
+	assert_true(sent[0].ack_req);
+	acknowledge(10);
+	sent = fx_tx_all(&end, &n);
+	assert_int_equal(n, 10);
+	assert_true(sent[9].ack_req);
+	acknowledge(ROCE_WINDOW + 10);
+	sent = fx_tx_all(&end, &n);
+	assert_int_equal(n, 200 - ROCE_WINDOW - 11);
+	assert_true(sent[n - 1].ack_req);
+}
+
+/* PSNs go round at 2^24: window, rewind and acknowledgement do not notice. */
+static void
+emit__goes_round_at_2_24(void **state)
+{
+	struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
+	const struct fx_sent *sent;
+	unsigned int n;
+
+	connect.sq_psn = 0xfffff0;
+	roce_engine_lock(end.engine);
+	roce_qp_to_reset(qp);
+	roce_engine_unlock(end.engine);
+	fx_up(qp, &connect);
+	post_many(150, 8);
+	sent = fx_tx_all(&end, &n);
+	assert_int_equal(n, ROCE_WINDOW);
+	assert_int_equal(sent[15].psn, 0xffffff);
+	assert_int_equal(sent[16].psn, 0);
+	fx_rx_answer(&end, &peer, FX_NAK(ROCE_NAK_PSN_SEQUENCE), 5);
+	assert_int_equal(roce_cq_count(end.send_cq), 21);
+	sent = fx_tx_all(&end, &n);
+	assert_int_equal(sent[0].psn, 5);
+	fx_rx_answer(&end, &peer, FX_ACK, sent[n - 1].psn);
+	assert_int_equal(roce_cq_count(end.send_cq), 149);
+	assert_int_equal(n, ROCE_WINDOW);
+}
+
+/* The peer's credits are a limit on messages; at the limit one message may go as a probe, when all is quiet. */
+static void
+emit__stops_at_the_credits_and_probes(void **state)
+{
+	const struct fx_sent *sent;
+	unsigned int n;
+
+	post(0, 8, ROCE_WR_SIGNALED);
+	(void)fx_tx_one(&end);
+	/* One message arrived, two more are welcome. */
+	fx_rx(&end, fx_answer(&peer, ROCE_AETH_ACK | 2, PSN, 1));
+	post_many(10, 8);
+	sent = fx_tx_all(&end, &n);
+	assert_int_equal(n, 2);
+	assert_false(sent[0].ack_req);
+	assert_true(sent[1].ack_req);
+	/* Both arrived, no credit: a probe. */
+	fx_rx(&end, fx_answer(&peer, ROCE_AETH_ACK | 0, PSN + 2, 3));
+	assert_true(fx_tx_one(&end).ack_req);
+	fx_rx(&end, fx_answer(&peer, ROCE_AETH_ACK | 0, PSN + 3, 4));
+	assert_true(fx_tx_one(&end).ack_req);
+	/* No credits at all any more: no limit. */
+	fx_rx(&end, fx_answer(&peer, FX_ACK, PSN + 4, 5));
+	(void)fx_tx_all(&end, &n);
+	assert_int_equal(n, 6);
+}
+
+/* A message that began goes on to its end whatever the credits say meanwhile. */
+static void
+emit__finishes_a_message_without_credit(void **state)
+{
+	const struct fx_sent *sent;
+	unsigned int n;
+
+	post(0, 40 * MTU, ROCE_WR_SIGNALED);
+	post(1, 8, ROCE_WR_SIGNALED);
+	sent = fx_tx_all(&end, &n);
+	assert_int_equal(n, 41);
+	fx_rx_answer(&end, &peer, FX_NAK(ROCE_NAK_PSN_SEQUENCE), PSN + 20);
+	fx_rx(&end, fx_answer(&peer, ROCE_AETH_ACK | 1, PSN + 20, 0));
+	sent = fx_tx_all(&end, &n);
+	assert_int_equal(n, 19);
+	assert_int_equal(sent[18].opcode, LAST);
+	assert_true(sent[18].ack_req);
+}
+
+/* Where the requester stops although more is posted, it asked first: an answer must be on its way. */
+static void
+emit__never_stops_without_having_asked(void **state)
+{
+	const struct fx_sent *sent;
+	unsigned int n;
+	unsigned int seed = 3;
+
+	for (unsigned int round = 0; round < 300; round++) {
+		bool asked = false;
+		uint32_t last = 0;
+		uint32_t messages = 1 + (uint32_t)rand_r(&seed) % 6;
+
+		for (uint32_t i = 0; i < messages; i++)
+			post(i, (uint32_t)rand_r(&seed) % (10 * MTU), 0);
+		sent = fx_tx_all(&end, &n);
+		for (unsigned int i = 0; i < n; i++) {
+			asked = sent[i].ack_req;
+			last = sent[i].psn;
+		}
+		if (n > 0)
+			assert_true(asked);
+		while (qp->tx.una != qp->tx.max) {
+			fx_rx(&end,
+					fx_answer(&peer, (uint8_t)(rand_r(&seed) % 4), last,
+							qp->tx.ssn - 1));
+			sent = fx_tx_all(&end, &n);
+			if (n > 0) {
+				assert_true(sent[n - 1].ack_req);
+				last = sent[n - 1].psn;
+			}
+		}
+	}
+}
+
+/* Room for few frames only: what is sent is the same sequence. */
+static void
+emit__takes_any_room(void **state)
+{
+	struct fx_sent sent;
+
+	post(0, 3 * MTU, ROCE_WR_SIGNALED);
+	post(1, 8, ROCE_WR_SIGNALED);
+	for (uint32_t i = 0; i < 4; i++) {
+		struct rte_mbuf *m;
+
+		roce_engine_lock(end.engine);
+		assert_int_equal(roce_engine_tx(end.engine, &m, 1, end.now), 1);
+		roce_engine_unlock(end.engine);
+		rte_pktmbuf_free(m);
+	}
+	assert_int_equal(fx_tx(&end, &sent, 1), 0);
+	acknowledge(3);
+	assert_int_equal(roce_cq_count(end.send_cq), 2);
+}
+
+/* The pool is empty: nothing is sent, nothing is lost, and it goes on when frames come back. */
+static void
+emit__waits_for_frames(void **state)
+{
+	static struct rte_mbuf *all[2000];
+	unsigned int n = 0, frames;
+
+	post_many(3, 8);
+	while ((all[n] = rte_pktmbuf_alloc(unit_pool())) != NULL)
+		n++;
+	fx_tx_none(&end);
+	assert_int_equal(roce_engine_deadline(end.engine), 0);
+	rte_pktmbuf_free_bulk(all, n);
+	expect_only(fx_tx_all(&end, &frames), 3, 0);
+	assert_int_equal(frames, 3);
+}
+
+static struct roce_mr *
+post_from_other_memory(uint64_t wr_id, uint32_t len)
+{
+	struct roce_mr *mr;
+	struct roce_sge sge = { (uintptr_t)end.memory, len, 0 };
+	const struct roce_wr wr = {
+		.wr_id = wr_id, .sg = &sge, .num_sge = 1, .opcode = IBV_WR_SEND
+	};
+
+	assert_int_equal(roce_mr_create(end.pd, sge.addr, len, 0, &mr), 0);
+	sge.lkey = roce_mr_key(mr);
+	assert_int_equal(roce_qp_post_send(qp, &wr), 0);
+	return mr;
+}
+
+static void
+expect_ends(uint64_t first, unsigned int n, const enum ibv_wc_status *status)
+{
+	struct roce_event event[16];
+
+	assert_int_equal(roce_cq_poll(end.send_cq, event, 16), n);
+	for (unsigned int i = 0; i < n; i++) {
+		assert_int_equal(event[i].wr_id, first + i);
+		assert_int_equal(event[i].status, status[i]);
+	}
+}
+
+/* Memory deregistered under a queued request: it fails, but only when those before it are through. */
+static void
+emit__fails_a_request_whose_memory_is_gone(void **state)
+{
+	static const enum ibv_wc_status want[] = { IBV_WC_SUCCESS, IBV_WC_SUCCESS,
+		IBV_WC_LOC_PROT_ERR, IBV_WC_WR_FLUSH_ERR };
+	const struct fx_sent *sent;
+	unsigned int n;
+
+	post(0, 8, ROCE_WR_SIGNALED);
+	post(1, 8, ROCE_WR_SIGNALED);
+	roce_mr_destroy(post_from_other_memory(2, 8));
+	post(3, 8, 0);
+	sent = fx_tx_all(&end, &n);
+	expect_only(sent, 2, 0);
+	/* Those two may be sent again, to ask; nothing behind them leaves. */
+	for (unsigned int i = 2; i < n; i++)
+		assert_in_range(sent[i].psn, PSN, PSN + 1);
+	assert_int_equal(roce_cq_count(end.send_cq), 0);
+	acknowledge(0);
+	assert_int_equal(end.notices, 0);
+	acknowledge(1);
+	assert_int_equal(end.notice[0].kind, ROCE_NOTICE_QP_BROKEN);
+	assert_int_equal(end.notice[0].status, IBV_WC_LOC_PROT_ERR);
+	/* Unsignalled requests fail loudly too. */
+	expect_ends(0, 4, want);
+	fx_tx_none(&end);
+}
+
+/* The same when it is the oldest one, and in the middle of a message. */
+static void
+emit__fails_at_once_when_nothing_is_before(void **state)
+{
+	static const enum ibv_wc_status want[] = { IBV_WC_LOC_PROT_ERR };
+	struct roce_mr *mr;
+	unsigned int n;
+
+	roce_mr_destroy(post_from_other_memory(0, 8));
+	fx_tx_none(&end);
+	expect_ends(0, 1, want);
+	teardown(state);
+	setup(state);
+
+	mr = post_from_other_memory(0, 200 * MTU > FX_MEMORY ? FX_MEMORY : 200 * MTU);
+	(void)fx_tx(&end, (struct fx_sent[4]){ 0 }, 4);
+	roce_mr_destroy(mr);
+	(void)fx_tx_all(&end, &n);
+	assert_int_equal(n, 0);
+	expect_ends(0, 1, want);
+	assert_int_equal(roce_qp_state(qp), ROCE_QP_ERR);
+}
+
+/* What was sent before the gap is answered without waiting for a timeout: something must ask. */
+static void
+emit__asks_before_a_request_whose_memory_is_gone(void **state)
+{
+	struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
+	bool asked = false;
+	const struct fx_sent *sent;
+	unsigned int n;
+
+	connect.ack_timeout = 0; /* no timer comes to help */
+	roce_engine_lock(end.engine);
+	roce_qp_to_reset(qp);
+	roce_engine_unlock(end.engine);
+	fx_up(qp, &connect);
+	post(0, 8, ROCE_WR_SIGNALED);
+	roce_mr_destroy(post_from_other_memory(1, 8));
+	sent = fx_tx_all(&end, &n);
+	for (unsigned int i = 0; i < n; i++)
+		asked |= sent[i].ack_req;
+	assert_true(asked);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(emit__cuts_a_message),
+		TEST(emit__counts_the_packets_of_the_longest_message),
+		TEST(emit__gathers_the_pieces),
+		TEST(emit__puts_immediate_data_and_solicitation_last),
+		TEST(emit__asks_before_it_falls_silent),
+		TEST(emit__stops_at_the_window),
+		TEST(emit__goes_round_at_2_24),
+		TEST(emit__stops_at_the_credits_and_probes),
+		TEST(emit__finishes_a_message_without_credit),
+		TEST(emit__never_stops_without_having_asked),
+		TEST(emit__takes_any_room),
+		TEST(emit__waits_for_frames),
+		TEST(emit__fails_a_request_whose_memory_is_gone),
+		TEST(emit__fails_at_once_when_nothing_is_before),
+		TEST(emit__asks_before_a_request_whose_memory_is_gone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The responder's judgement: sequence, opcode order, length, resources (IBTA Vol 1, 9.7.4.1). */
+
+#include "engine/qp.h"
+#include "fixture.h"
+
+#define EPSN FX_RQ_PSN
+#define MTU  FX_MTU
+
+#define FIRST       IBV_OPCODE_RC_SEND_FIRST
+#define MIDDLE      IBV_OPCODE_RC_SEND_MIDDLE
+#define LAST        IBV_OPCODE_RC_SEND_LAST
+#define LAST_IMM    IBV_OPCODE_RC_SEND_LAST_WITH_IMMEDIATE
+#define ONLY        IBV_OPCODE_RC_SEND_ONLY
+#define ONLY_IMM    IBV_OPCODE_RC_SEND_ONLY_WITH_IMMEDIATE
+#define WRITE_FIRST IBV_OPCODE_RC_RDMA_WRITE_FIRST
+
+static struct fx_end end;
+static struct fx_peer peer;
+static struct roce_qp *qp;
+
+static int
+setup(void **state)
+{
+	fx_end_open(&end, 1, NULL);
+	qp = fx_played_qp(&end, &peer);
+	fx_fill_srq(&end, 200, 3 * MTU);
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	roce_qp_destroy(qp);
+	fx_end_close(&end);
+	return fx_live() != 0 || !unit_pool_is_full();
+}
+
+static enum roce_verdict
+judge(uint8_t opcode, uint32_t psn, uint32_t len)
+{
+	const struct roce_pkt pkt = {
+		.op = &roce_opcode[opcode],
+		.opcode = opcode,
+		.psn = psn & ROCE_PSN_MASK,
+		.payload_len = len,
+	};
+
+	return roce_resp_check(qp, &pkt);
+}
+
+/* As if the first packet of a message had come already. */
+static void
+in_a_message(bool yes)
+{
+	qp->rx.verb = yes ? ROCE_VERB_SEND : ROCE_VERB_NONE;
+	if (yes && !qp->rx.holding)
+		qp->rx.holding = roce_srq_take(qp->rx.rq, qp->rx.recv);
+	if (!yes && qp->rx.holding) {
+		qp->rx.holding = false;
+		roce_srq_give_back(qp->rx.rq, 1);
+	}
+	qp->rx.got = yes ? MTU : 0;
+}
+
+/* Half the circle behind the expected PSN is old, half is ahead; across the wrap too. */
+static void
+check__psn_places_the_packet(void **state)
+{
+	static const uint32_t epsn[] = { 0, 1, 0x7fffff, 0x800000, 0xffffff, EPSN };
+	static const struct {
+		uint32_t ahead;
+		enum roce_verdict want;
+	} rule[] = {
+		{ 0, ROCE_ACCEPT },
+		{ 1, ROCE_GAP },
+		{ 2, ROCE_GAP },
+		{ 0x7fffff, ROCE_GAP },
+		{ 0x800000, ROCE_DUPLICATE },
+		{ 0xfffffe, ROCE_DUPLICATE },
+		{ 0xffffff, ROCE_DUPLICATE },
+	};
+
+	for (size_t e = 0; e < RTE_DIM(epsn); e++) {
+		for (size_t i = 0; i < RTE_DIM(rule); i++) {
+			qp->rx.epsn = epsn[e];
+			qp->rx.nak_sent = false;
+			assert_int_equal(judge(ONLY, epsn[e] + rule[i].ahead, 0), rule[i].want);
+			in_a_message(false);
+		}
+	}
+}
+
+/* Sequence comes first: a duplicate is answered and a gap reported whatever else is wrong with the packet. */
+static void
+check__psn_is_judged_before_all_else(void **state)
+{
+	assert_int_equal(judge(MIDDLE, EPSN - 1, 3), ROCE_DUPLICATE);
+	assert_int_equal(judge(WRITE_FIRST, EPSN - 1, 3), ROCE_DUPLICATE);
+	assert_int_equal(judge(LAST, EPSN + 1, MTU + 1), ROCE_GAP);
+}
+
+/* A gap is reported once; until the expected packet comes everything ahead is dropped. */
+static void
+check__gap_is_reported_once(void **state)
+{
+	assert_int_equal(judge(ONLY, EPSN + 1, 0), ROCE_GAP);
+	assert_int_equal(judge(ONLY, EPSN + 2, 0), ROCE_DROP);
+	assert_int_equal(judge(ONLY, EPSN + 1, 0), ROCE_DROP);
+	assert_int_equal(judge(ONLY, EPSN - 1, 0), ROCE_DUPLICATE);
+	assert_int_equal(judge(ONLY, EPSN + 3, 0), ROCE_DROP);
+	assert_int_equal(judge(ONLY, EPSN, 0), ROCE_ACCEPT);
+	in_a_message(false);
+	assert_int_equal(judge(ONLY, EPSN + 1, 0), ROCE_GAP);
+}
+
+/* What may follow what. */
+static void
+check__opcode_order(void **state)
+{
+	static const struct {
+		bool in_message;
+		uint8_t opcode;
+		uint32_t len;
+		enum roce_verdict want;
+	} rule[] = {
+		{ false, FIRST, MTU, ROCE_ACCEPT },
+		{ false, ONLY, 1, ROCE_ACCEPT },
+		{ false, ONLY_IMM, 1, ROCE_ACCEPT },
+		{ false, MIDDLE, MTU, ROCE_INVALID },
+		{ false, LAST, 1, ROCE_INVALID },
+		{ false, LAST_IMM, 1, ROCE_INVALID },
+		{ true, FIRST, MTU, ROCE_INVALID },
+		{ true, ONLY, 1, ROCE_INVALID },
+		{ true, ONLY_IMM, 1, ROCE_INVALID },
+		{ true, MIDDLE, MTU, ROCE_ACCEPT },
+		{ true, LAST, 1, ROCE_ACCEPT },
+		{ true, LAST_IMM, 1, ROCE_ACCEPT },
+	};
+
+	for (size_t i = 0; i < RTE_DIM(rule); i++) {
+		in_a_message(rule[i].in_message);
+		assert_int_equal(judge(rule[i].opcode, EPSN, rule[i].len), rule[i].want);
+		in_a_message(false);
+	}
+}
+
+/* A first or middle packet carries exactly one path MTU, a last one at least a byte, none more than the MTU. */
+static void
+check__payload_length(void **state)
+{
+	static const struct {
+		uint8_t opcode;
+		uint32_t len;
+		enum roce_verdict want;
+	} rule[] = {
+		{ FIRST, MTU, ROCE_ACCEPT },
+		{ FIRST, MTU - 1, ROCE_INVALID },
+		{ FIRST, MTU + 1, ROCE_INVALID },
+		{ FIRST, 0, ROCE_INVALID },
+		{ MIDDLE, MTU, ROCE_ACCEPT },
+		{ MIDDLE, MTU - 1, ROCE_INVALID },
+		{ MIDDLE, MTU + 1, ROCE_INVALID },
+		{ MIDDLE, 0, ROCE_INVALID },
+		{ LAST, 0, ROCE_INVALID },
+		{ LAST, 1, ROCE_ACCEPT },
+		{ LAST, MTU, ROCE_ACCEPT },
+		{ LAST, MTU + 1, ROCE_INVALID },
+		{ LAST_IMM, 0, ROCE_INVALID },
+		{ LAST_IMM, 1, ROCE_ACCEPT },
+		{ ONLY, 0, ROCE_ACCEPT },
+		{ ONLY, 1, ROCE_ACCEPT },
+		{ ONLY, MTU, ROCE_ACCEPT },
+		{ ONLY, MTU + 1, ROCE_INVALID },
+		{ ONLY_IMM, 0, ROCE_ACCEPT },
+		{ ONLY_IMM, MTU, ROCE_ACCEPT },
+		{ ONLY_IMM, MTU + 1, ROCE_INVALID },
+	};
+
+	for (size_t i = 0; i < RTE_DIM(rule); i++) {
+		in_a_message(!(roce_opcode[rule[i].opcode].flags & ROCE_OP_START));
+		assert_int_equal(judge(rule[i].opcode, EPSN, rule[i].len), rule[i].want);
+		in_a_message(false);
+	}
+}
+
+/* Of all RC requests, this release serves SEND with and without immediate data. Datagrams never get here. */
+static void
+check__verbs(void **state)
+{
+	for (unsigned int opcode = 0; opcode < 256; opcode++) {
+		const struct roce_opcode_info *op = &roce_opcode[opcode];
+		enum roce_verdict want = ROCE_UNSUPPORTED;
+
+		if (!(op->flags & ROCE_OP_REQUEST) || (op->flags & ROCE_OP_DETH))
+			continue;
+		if (opcode <= ONLY_IMM)
+			want = ROCE_ACCEPT;
+		in_a_message(!(op->flags & ROCE_OP_START));
+		assert_int_equal(judge((uint8_t)opcode, EPSN, op->flags & ROCE_OP_END ? 8 : MTU),
+				want);
+		in_a_message(false);
+	}
+}
+
+/* The first packet of a message takes a receive, no other does; what is refused takes none. */
+static void
+check__takes_one_receive_a_message(void **state)
+{
+	const uint32_t before = roce_srq_available(end.srq);
+
+	assert_int_equal(judge(ONLY, EPSN - 1, 8), ROCE_DUPLICATE);
+	assert_int_equal(judge(FIRST, EPSN, 8), ROCE_INVALID);
+	assert_int_equal(judge(MIDDLE, EPSN, MTU), ROCE_INVALID);
+	assert_int_equal(judge(WRITE_FIRST, EPSN, MTU), ROCE_UNSUPPORTED);
+	assert_int_equal(roce_srq_available(end.srq), before);
+	assert_false(qp->rx.holding);
+
+	assert_int_equal(judge(FIRST, EPSN, MTU), ROCE_ACCEPT);
+	assert_int_equal(roce_srq_available(end.srq), before - 1);
+	assert_true(qp->rx.holding);
+	qp->rx.verb = ROCE_VERB_SEND;
+	assert_int_equal(judge(MIDDLE, EPSN, MTU), ROCE_ACCEPT);
+	assert_int_equal(judge(LAST, EPSN, 1), ROCE_ACCEPT);
+	assert_int_equal(roce_srq_available(end.srq), before - 1);
+	in_a_message(false);
+}
+
+/* Without a receive the message must wait, and what follows it is dropped until it comes again. */
+static void
+check__empty_queue_is_not_ready(void **state)
+{
+	while (roce_srq_take(end.srq, qp->rx.recv))
+		roce_srq_give_back(end.srq, 1);
+	assert_int_equal(judge(ONLY, EPSN, 8), ROCE_NOT_READY);
+	assert_int_equal(judge(ONLY, EPSN + 1, 8), ROCE_DROP);
+	assert_int_equal(judge(ONLY, EPSN, 8), ROCE_NOT_READY);
+	assert_false(qp->rx.holding);
+	fx_fill_srq(&end, 1, 64);
+	assert_int_equal(judge(ONLY, EPSN, 8), ROCE_ACCEPT);
+	in_a_message(false);
+	/* The report is forgotten: a gap that comes now is a new one. */
+	assert_int_equal(judge(ONLY, EPSN + 1, 8), ROCE_GAP);
+}
+
+/* The receive bounds the message: to the byte, on its first packet and on every later one. */
+static void
+check__longer_than_the_receive(void **state)
+{
+	static const struct {
+		uint32_t got;
+		uint8_t opcode;
+		uint32_t len;
+		enum roce_verdict want;
+	} rule[] = {
+		{ 2 * MTU, MIDDLE, MTU, ROCE_ACCEPT },
+		{ 2 * MTU, LAST, MTU, ROCE_ACCEPT },
+		{ 2 * MTU + 1, MIDDLE, MTU, ROCE_TOO_LONG },
+		{ 3 * MTU - 1, LAST, 1, ROCE_ACCEPT },
+		{ 3 * MTU - 1, LAST, 2, ROCE_TOO_LONG },
+		{ 3 * MTU, LAST, 1, ROCE_TOO_LONG },
+		{ 3 * MTU, MIDDLE, MTU, ROCE_TOO_LONG },
+	};
+
+	for (size_t i = 0; i < RTE_DIM(rule); i++) {
+		in_a_message(true);
+		assert_int_equal(qp->rx.recv->length, 3 * MTU);
+		qp->rx.got = rule[i].got;
+		assert_int_equal(judge(rule[i].opcode, EPSN, rule[i].len), rule[i].want);
+		in_a_message(false);
+	}
+	while (roce_srq_take(end.srq, qp->rx.recv))
+		roce_srq_give_back(end.srq, 1);
+	for (uint32_t len = 63; len <= 65; len++) {
+		fx_fill_srq(&end, 1, 64);
+		assert_int_equal(judge(ONLY, EPSN, len), len <= 64 ? ROCE_ACCEPT : ROCE_TOO_LONG);
+		in_a_message(false);
+	}
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(check__payload_length),
+		TEST(check__opcode_order),
+		TEST(check__psn_places_the_packet),
+		TEST(check__psn_is_judged_before_all_else),
+		TEST(check__gap_is_reported_once),
+		TEST(check__verbs),
+		TEST(check__takes_one_receive_a_message),
+		TEST(check__empty_queue_is_not_ready),
+		TEST(check__longer_than_the_receive),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
