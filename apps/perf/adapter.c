@@ -48,8 +48,7 @@ note_attributes(struct perf_adapter *adapter, const struct cli_ia_attrs *attrs)
 						: sizeof(struct sockaddr_in));
 	adapter->mtu = (uint32_t)cli_ia_count(attrs, "DAT_IB_TRANSPORT_MTU");
 	snprintf(adapter->pmd, sizeof(adapter->pmd), "%s",
-			cli_ia_attr(attrs, "ROCE_PMD",
-					cli_ia_attr(attrs, "ROCE_DRIVER", "unknown")));
+			cli_ia_attr(attrs, "ROCE_DRIVER", "unknown"));
 	snprintf(adapter->icrc, sizeof(adapter->icrc), "%s",
 			cli_ia_attr(attrs, "ROCE_ICRC", "unknown"));
 	dpdk = cli_ia_attr(attrs, "ROCE_DPDK", "unknown");
@@ -107,8 +106,8 @@ perf_adapter_count(struct perf_adapter *adapter, struct perf_counters *counters)
 
 	if (perf_adapter_async(adapter) != 0 || cli_ia_query(adapter->ia, &attrs) != 0)
 		return -1;
-	counters->retransmits = cli_ia_count(&attrs, "ROCE_RETRANSMITS");
-	counters->rnr_naks = cli_ia_count(&attrs, "ROCE_RNR_NAKS");
+	counters->retransmits = cli_ia_count(&attrs, "retransmits");
+	counters->rnr_naks = cli_ia_count(&attrs, "rnr_nak_sent");
 	counters->low_watermarks = adapter->low_watermarks;
 	return 0;
 }

@@ -54,8 +54,8 @@ struct roce_device_upcalls {
  * Starts the EAL when the process has not done so: with UDAPL_ROCE_EAL if set, else with defaults that need
  * neither root nor hugepages. UDAPL_ROCE_PARAMS, when set, holds key=value pairs that override @p params.
  *
- * @param params  blank-separated key=value, as in dat.conf(5); `loss=` (frames of a million) drops frames in both
- *   directions at the wire.
+ * @param params  blank-separated key=value, as in dat.conf(5); `loss=` (frames of a million) drops frames
+ *   that the device sends: a wire between two such devices loses that share both ways.
  * @param upcalls copied; NULL, and NULL members: nobody wants to know. Ignored when the device is joined.
  * @param why     receives one sentence when the call fails; may be NULL.
  * @return 0; -EINVAL bad parameter; -ENODEV no such port; -ENOMEM; -EBUSY the port is in use otherwise.
@@ -70,6 +70,15 @@ int roce_device_open(const char *params, const struct roce_device_upcalls *upcal
 void roce_device_close(struct roce_device *device);
 
 void roce_device_query(const struct roce_device *device, struct roce_device_attr *attr);
+
+/**
+ * A counter of the device, summed over its engines; the names are those of telemetry.
+ *
+ * @param index 0, 1, ...: the counters in a fixed order.
+ * @return false: there is none with this index, and nothing was written.
+ */
+bool roce_device_counter(const struct roce_device *device, unsigned int index, const char **name,
+		uint64_t *value);
 
 /**
  * Turn one engine once: receive a burst, let the engine work, send a burst. Returns at once when another

@@ -89,7 +89,9 @@ struct dapl_named_attr {
 	const char *value;
 };
 
-#define DAPL_IA_ATTRS 7
+#define DAPL_IA_ATTRS     7  /**< that never change */
+#define DAPL_COUNTERS_MAX 64 /**< counters behind them */
+#define DAPL_COUNT_LEN    21 /**< a 64-bit number and its end */
 
 /** An open Interface Adapter: one instance; several may share a device. */
 struct dapl_ia {
@@ -105,7 +107,9 @@ struct dapl_ia {
 	const void *front;            /**< what the front keeps per name */
 	struct roce_device_attr attr;
 	union dapl_sockaddr address; /**< given out by dat_ia_query(); consumers write to it */
-	struct dapl_named_attr named[DAPL_IA_ATTRS];
+	unsigned int counters;
+	struct dapl_named_attr named[DAPL_IA_ATTRS + DAPL_COUNTERS_MAX];
+	char count[DAPL_COUNTERS_MAX][DAPL_COUNT_LEN];
 	char mtu[12];
 	char engines[12];
 	char name[DAPL_NAME_LEN];
@@ -259,6 +263,9 @@ enum dapl_status dapl_ia_open(const struct dapl_ia_open *open, struct dapl_ia **
  * @return DAPL_OK; DAPL_IA_IN_USE: @p graceful and objects are left.
  */
 enum dapl_status dapl_ia_close(struct dapl_ia *ia, bool graceful);
+
+/** Refresh the counters among the adapter's named attributes. */
+void dapl_ia_count(struct dapl_ia *ia);
 
 /** Turn the devices of all other open adapters once, so that a caller who polls one starves none. */
 void dapl_ia_turn_others(const struct dapl_ia *ia);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -54,6 +55,22 @@ dapl_ip_to_sockaddr(const struct roce_ip *ip, union dapl_sockaddr *out)
 	}
 }
 
+void
+dapl_ia_count(struct dapl_ia *ia)
+{
+	struct dapl_named_attr *named = ia->named + DAPL_IA_ATTRS;
+	uint64_t value;
+
+	for (ia->counters = 0; ia->counters < DAPL_COUNTERS_MAX; ia->counters++) {
+		unsigned int i = ia->counters;
+
+		if (!roce_device_counter(ia->device, i, &named[i].name, &value))
+			break;
+		snprintf(ia->count[i], sizeof(ia->count[i]), "%" PRIu64, value);
+		named[i].value = ia->count[i];
+	}
+}
+
 static void
 describe(struct dapl_ia *ia)
 {
@@ -74,7 +91,8 @@ describe(struct dapl_ia *ia)
 										: "" },
 					{ "ROCE_DPDK", attr->dpdk != NULL ? attr->dpdk : "" },
 			},
-			sizeof(ia->named));
+			DAPL_IA_ATTRS * sizeof(ia->named[0]));
+	dapl_ia_count(ia);
 	memcpy(ip.b, attr->ip, sizeof(ip.b));
 	dapl_ip_to_sockaddr(&ip, &ia->address);
 }

@@ -82,6 +82,7 @@ FRONT(ia_open)
 static void
 ia_attr_out(struct dapl_ia *ia, DAT_IA_ATTR *out)
 {
+	dapl_ia_count(ia);
 	*out = (DAT_IA_ATTR){
 		.vendor_name = VENDOR,
 		.firmware_version_major = VERSION_MAJOR,
@@ -102,7 +103,7 @@ ia_attr_out(struct dapl_ia *ia, DAT_IA_ATTR *out)
 		.max_recv_per_srq = DAPL_MAX_SRQ_LEN,
 		.max_rdma_read_per_ep_in_guaranteed = DAT_TRUE,
 		.max_rdma_read_per_ep_out_guaranteed = DAT_TRUE,
-		.num_vendor_attr = DAPL_IA_ATTRS - PROVIDER_ATTRS,
+		.num_vendor_attr = (DAT_COUNT)(DAPL_IA_ATTRS - PROVIDER_ATTRS + ia->counters),
 		.vendor_attr = (DAT_NAMED_ATTR *)&ia->named[PROVIDER_ATTRS],
 	};
 	snprintf(out->adapter_name, sizeof(out->adapter_name), "%s", ia->name);

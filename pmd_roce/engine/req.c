@@ -97,7 +97,8 @@ account_frame(struct roce_qp *qp, const struct roce_frame_spec *spec, bool last,
 	}
 	if (likely(roce_psn_diff(tx->psn, tx->max) > 0)) {
 		tx->max = tx->psn;
-		if (spec->ack_req && tx->timed_at == 0) {
+		/* Any new frame is worth a measurement: at the end of a burst it would not survive a lossy wire. */
+		if (tx->timed_at == 0) {
 			tx->timed_psn = spec->psn;
 			tx->timed_at = now;
 		}
@@ -189,7 +190,8 @@ roce_req_rewind(struct roce_qp *qp, uint32_t psn)
 	tx->offset = offset;
 	tx->psn = psn;
 	tx->silent = 0;
-	tx->timed_at = 0;
+	if (roce_psn_diff(tx->timed_psn, psn) >= 0)
+		tx->timed_at = 0;
 	tx->stuck = false;
 	roce_qp_ready(qp);
 }

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "port/pool.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_common.h>
+#include <rte_eal.h>
+#include <rte_lcore.h>
+#include <rte_malloc.h>
+#include <rte_mbuf.h>
+
+#include "port/log.h"
+
+/* Frames an lcore keeps for itself; the pool lets it grow by half before it takes some back. */
+#define POOL_CACHE     256
+#define POOL_CACHE_MAX (POOL_CACHE * 3 / 2)
+
+/* More lcores than this do not turn one port. */
+#define POOL_LCORES_MAX ROCE_ENGINES_MAX
+
+#define RETIRED_MAX 256
+
+static struct rte_mempool *retired[RETIRED_MAX];
+static unsigned int retired_n;
+
+struct rte_mempool *
+roce_pool_create(const char *name, unsigned int frames, uint32_t room, int socket)
+{
+	unsigned int lcores = RTE_MIN(rte_lcore_count(), (unsigned int)POOL_LCORES_MAX);
+	static unsigned int serial;
+	char unique[RTE_MEMPOOL_NAMESIZE];
+
+	/* A retired pool keeps its name for a while. One less than a power of two: what its ring holds. */
+	snprintf(unique, sizeof(unique), "r%u_%.12s", serial++, name);
+	frames = rte_align32pow2(frames + lcores * POOL_CACHE_MAX + 1) - 1;
+	return rte_pktmbuf_pool_create(unique, frames, POOL_CACHE, 0, (uint16_t)room, socket);
+}
+
+unsigned int
+roce_pool_sweep(void)
+{
+	unsigned int kept = 0, out = 0;
+
+	for (unsigned int i = 0; i < retired_n; i++) {
+		struct rte_mempool *pool = retired[i];
+
+		if (rte_mempool_full(pool)) {
+			rte_mempool_free(pool);
+			continue;
+		}
+		out += rte_mempool_in_use_count(pool);
+		retired[kept++] = pool;
+	}
+	retired_n = kept;
+	return out;
+}
+
+void
+roce_pool_retire(struct rte_mempool *pool)
+{
+	if (pool == NULL)
+		return;
+	if (retired_n == RETIRED_MAX) {
+		ROCE_LOG(WARNING, "pool %s is kept for ever: %u frames are still out", pool->name,
+				rte_mempool_in_use_count(pool));
+		return;
+	}
+	retired[retired_n++] = pool;
+	roce_pool_sweep();
+}
+
+/* What lies in front of each piece of memory: where it came from. */
+struct origin {
+	bool huge;
+} __rte_cache_aligned;
+
+static void *
+alloc_memory(void *arg, size_t size)
+{
+	struct origin *o = NULL;
+	bool huge = rte_eal_has_hugepages();
+
+	if (size > SIZE_MAX / 2)
+		return NULL;
+	size = RTE_ALIGN_CEIL(size, RTE_CACHE_LINE_SIZE) + sizeof(*o);
+	if (huge)
+		o = rte_zmalloc("roce", size, RTE_CACHE_LINE_SIZE);
+	if (o == NULL) {
+		huge = false;
+		o = aligned_alloc(RTE_CACHE_LINE_SIZE, size);
+		if (o == NULL)
+			return NULL;
+		memset(o, 0, size);
+	}
+	o->huge = huge;
+	return o + 1;
+}
+
+static void
+free_memory(void *arg, void *p)
+{
+	struct origin *o;
+
+	if (p == NULL)
+		return;
+	o = (struct origin *)p - 1;
+	if (o->huge)
+		rte_free(o);
+	else
+		free(o);
+}
+
+const struct roce_memory roce_pool_memory = { .alloc = alloc_memory, .free = free_memory };

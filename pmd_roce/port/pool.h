@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROCE_PORT_POOL_H
+#define ROCE_PORT_POOL_H
+
+/**
+ * @file
+ * Memory of a device: pools of frames, and memory for its engines.
+ *
+ * Over net_ring the receiver frees the sender's frames, so a pool can outlive
+ * its port: it is given back here, and freed when its last frame is home.
+ */
+
+#include <stdint.h>
+
+#include <rte_mempool.h>
+
+#include "engine/engine.h"
+
+/**
+ * Make a pool of frames.
+ *
+ * @param name   unique while it lives; shortened if need be.
+ * @param frames how many must be there at once; those in the caches of lcores are added.
+ * @param room   bytes of one buffer, headroom included.
+ * @return NULL: rte_errno says why.
+ */
+struct rte_mempool *
+roce_pool_create(const char *name, unsigned int frames, uint32_t room, int socket);
+
+/** Give a pool back: freed now or when its frames are home. NULL is allowed. One thread at a time. */
+void roce_pool_retire(struct rte_mempool *pool);
+
+/**
+ * Free the retired pools whose frames are home.
+ * @return frames still out. One thread at a time.
+ */
+unsigned int roce_pool_sweep(void);
+
+/**
+ * Memory for engines: hugepages when the EAL has them and they last, else ordinary memory. Always zeroed, cache
+ * line aligned. Any thread.
+ */
+extern const struct roce_memory roce_pool_memory;
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROCE_PORT_PORT_H
+#define ROCE_PORT_PORT_H
+
+/**
+ * @file
+ * A DPDK port and its queues, each with an engine.
+ *
+ * Everything of a queue belongs to whoever holds the lock of its engine. The
+ * neighbour table is the port's and has a lock of its own, taken only for
+ * frames that are not RoCEv2, for finding a path, and when its timer is due.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_ether.h>
+#include <rte_mbuf.h>
+#include <rte_mempool.h>
+#include <rte_spinlock.h>
+
+#include "cm/cm.h"
+#include "engine/engine.h"
+#include "port/attach.h"
+#include "port/fault.h"
+#include "port/neigh.h"
+#include "port/why.h"
+
+#define ROCE_PORT_RX_BURST 32
+#define ROCE_PORT_TX_BURST 64
+
+/** What happens to frames outside the engine. Written under the engine's lock, read by anybody. */
+struct roce_port_stats {
+	uint64_t rx_frames;  /**< from the device */
+	uint64_t tx_frames;  /**< taken by the device */
+	uint64_t neighbour;  /**< received: ARP and neighbour discovery for us */
+	uint64_t foreign;    /**< received: none of our business; freed */
+	uint64_t tx_refused; /**< times the device did not take all frames */
+};
+
+struct roce_port;
+
+struct roce_port_queue {
+	struct roce_engine *engine;
+	struct roce_port *port;
+	uint16_t port_id;
+	uint16_t index;
+	uint16_t held_at;        /**< oldest frame in held[] */
+	uint16_t held_n;         /**< frames the device has refused so far */
+	uint32_t service;        /**< id of its service; valid when the port is serviced */
+	struct roce_fault fault; /**< losses on purpose, of frames that are sent */
+	struct roce_port_stats stats;
+	struct rte_mbuf *held[ROCE_PORT_TX_BURST]; /**< fetched from the engine, not yet sent */
+} __rte_cache_aligned;
+
+struct roce_port {
+	struct roce_attach attach;
+	struct rte_ether_addr mac;
+	uint16_t id;
+	uint8_t mtu_code;
+	uint8_t tos;
+	uint16_t vlan_tci;
+	bool ip_cksum_offload;
+	bool serviced;
+	uint16_t queues;
+	char driver[32];
+	struct rte_mempool *tx_pool[ROCE_ENGINES_MAX];
+	struct rte_mempool *rx_pool[ROCE_ENGINES_MAX];
+	struct roce_cm *cm;
+	struct roce_neigh *neigh;
+	rte_spinlock_t neigh_lock;         /**< taken inside an engine's lock, never around one */
+	uint64_t neigh_at;                 /**< deadline of the table; read without the lock */
+	uint32_t lcores[ROCE_ENGINES_MAX]; /**< service lcore of each queue */
+	bool lcore_added[ROCE_ENGINES_MAX];
+	struct roce_port_queue queue[ROCE_ENGINES_MAX];
+};
+
+struct roce_port_config {
+	const struct roce_devargs *args;
+	uint64_t seed; /**< of injected losses */
+};
+
+/**
+ * Attach, configure and start a port with pools for its frames.
+ *
+ * The path MTU is the largest whose frames pass. The MTU of the device is raised for it only when `mtu=` asks or
+ * when the wire is ours alone (net_ring, net_null, pcap files): on a real network the others must agree.
+ *
+ * Hardware gets two seconds for its link, a net_memif client as long for its server.
+ *
+ * @return 0; -EINVAL the MTU or the number of queues does not fit; -ENODEV; -EBUSY; -ENOMEM.
+ */
+int
+roce_port_open(const struct roce_port_config *config, struct roce_port **out, struct roce_why *why);
+
+/** Stop and give back; frames still held are freed. NULL is allowed. Nobody turns it any more. */
+void roce_port_close(struct roce_port *port);
+
+/**
+ * Turn one queue: receive a burst, let the engine and the neighbours work, send a burst. The caller holds the
+ * lock of the engine. Frames the device refuses are kept and go first next time; until then the engine is asked
+ * for no more.
+ *
+ * @return frames moved.
+ */
+unsigned int roce_port_turn(struct roce_port_queue *queue, uint64_t now);
+
+/** Next time at which a turn is useful without new frames; 0: now; ROCE_NEVER. Locked. */
+uint64_t roce_port_deadline(const struct roce_port_queue *queue);
+
+/** The way to an address, as roce_cm_resolve_fn; @p arg is the port. Locked: engine 0. */
+int roce_port_resolve(void *arg, const struct roce_ip *dst, struct roce_path *path, uint64_t now);
+
+/* ---- poll.c: who turns, and the clock ---- */
+
+/** The clock of every port: ticks, and ticks per second. */
+uint64_t roce_port_now(void);
+uint64_t roce_port_hz(void);
+
+/** Turn a queue unless somebody else is turning it. Any thread. @return frames moved. */
+unsigned int roce_port_poll(struct roce_port_queue *queue);
+
+/**
+ * Let service lcores turn the queues, queue i on lcore i modulo @p n.
+ * @return 0; -EINVAL an lcore is none of the EAL's; -ENOMEM.
+ */
+int roce_port_serve(struct roce_port *port, const uint32_t *lcores, unsigned int n,
+		struct roce_why *why);
+
+/** End that; returns when no service lcore is inside. */
+void roce_port_unserve(struct roce_port *port);
+
+#endif

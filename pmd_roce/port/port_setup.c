@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_common.h>
+#include <rte_cycles.h>
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+
+#include "port/log.h"
+#include "port/pool.h"
+#include "port/port.h"
+#include "port/steer.h"
+
+/* Descriptors a queue. Large rings push the frames out of the caches; hardware needs some more air. */
+#define SOFT_DESCRIPTORS 256
+#define HARD_DESCRIPTORS 1024
+
+/* Frames that may wait in an engine's inbox. */
+#define INBOX_FRAMES 1024
+
+/* What the largest frame has above its payload and below its Ethernet header's end, rounded up. */
+#define MTU_OVERHEAD 104
+
+#define LINK_WAIT_MS 2000
+
+/* Everything decided before the device is configured. */
+struct plan {
+	struct rte_eth_dev_info info;
+	struct rte_eth_conf conf;
+	uint32_t room; /* bytes of one receive buffer, headroom included */
+	uint8_t mtu_code;
+};
+
+static bool
+device_takes_mtu(const struct rte_eth_dev_info *info, uint32_t mtu)
+{
+	uint32_t overhead = RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
+
+	/* As ethdev computes it. */
+	if (info->max_mtu != UINT16_MAX && info->max_rx_pktlen > info->max_mtu)
+		overhead = info->max_rx_pktlen - info->max_mtu;
+	return mtu <= info->max_mtu && mtu + overhead <= info->max_rx_pktlen;
+}
+
+/* Path MTU, and the MTU to configure the device with (0: its own). */
+static int
+plan_mtu(const struct roce_attach *attach, const struct roce_devargs *args, struct plan *plan,
+		struct roce_why *why)
+{
+	uint8_t most = args->mtu != 0 ? roce_mtu_code(args->mtu) : 5;
+	uint32_t mtu = attach->mtu;
+	uint16_t current = 0;
+
+	if (mtu == 0) {
+		rte_eth_dev_get_mtu(attach->port_id, &current);
+		mtu = current;
+		if (attach->may_raise_mtu || args->mtu != 0) {
+			uint8_t code = most;
+			uint32_t want;
+
+			while (code > 1 &&
+					!device_takes_mtu(&plan->info,
+							roce_mtu_bytes(code) + MTU_OVERHEAD))
+				code--;
+			want = roce_mtu_bytes(code) + MTU_OVERHEAD;
+			if (device_takes_mtu(&plan->info, want))
+				mtu = RTE_MAX(mtu, want);
+		}
+		plan->conf.rxmode.mtu = mtu;
+	}
+	plan->mtu_code = RTE_MIN(roce_mtu_fit(mtu), most);
+	if (plan->mtu_code == 0)
+		return roce_why_say(why, -EINVAL,
+				"port %s carries %" PRIu32
+				" bytes a frame: too few for any path MTU",
+				attach->name, mtu);
+	if (args->mtu != 0 && plan->mtu_code < most)
+		return roce_why_say(why, -EINVAL,
+				"mtu=%" PRIu32 " does not fit port %s: it carries %" PRIu32
+				" bytes, enough for %" PRIu32,
+				args->mtu, attach->name, mtu, roce_mtu_bytes(plan->mtu_code));
+	return 0;
+}
+
+/* One buffer holds the largest frame of ours; longer frames of others may be scattered. */
+static void
+plan_buffers(const struct roce_attach *attach, struct plan *plan)
+{
+	uint32_t data = ROCE_FRAME_LEN_MAX(roce_mtu_bytes(plan->mtu_code));
+	uint32_t frame = plan->conf.rxmode.mtu + RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN +
+			2 * RTE_VLAN_HLEN;
+
+	data = RTE_MAX(data, attach->rx_room);
+	data = RTE_MAX(data, plan->info.min_rx_bufsize);
+	/* Hardware counts its buffers in kibibytes and rounds down. */
+	if (!attach->soft)
+		data = RTE_ALIGN_CEIL(data, 1024);
+	data = RTE_MIN(data, (uint32_t)UINT16_MAX - RTE_PKTMBUF_HEADROOM);
+	if (frame > data)
+		plan->conf.rxmode.offloads |=
+				plan->info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER;
+	plan->room = data + RTE_PKTMBUF_HEADROOM;
+}
+
+static int
+make_plan(const struct roce_attach *attach, const struct roce_devargs *args, struct plan *plan,
+		struct roce_why *why)
+{
+	uint32_t queues;
+	int rc;
+
+	memset(plan, 0, sizeof(*plan));
+	rc = rte_eth_dev_info_get(attach->port_id, &plan->info);
+	if (rc != 0)
+		return roce_why_say(why, -ENODEV, "port %s does not answer: %s", attach->name,
+				strerror(-rc));
+	queues = RTE_MIN(plan->info.max_rx_queues, plan->info.max_tx_queues);
+	if (args->queues > queues)
+		return roce_why_say(why, -EINVAL,
+				"queues=%" PRIu32 " is too many: port %s has %" PRIu32,
+				args->queues, attach->name, queues);
+	rc = plan_mtu(attach, args, plan, why);
+	if (rc != 0)
+		return rc;
+	plan->conf.rxmode.offloads = plan->info.rx_offload_capa &
+			(RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM);
+	plan->conf.txmode.offloads = plan->info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_IPV4_CKSUM;
+	plan->conf.rx_adv_conf.rss_conf.rss_hf = roce_steer_rss(&plan->info, args->queues);
+	if (plan->conf.rx_adv_conf.rss_conf.rss_hf != 0)
+		plan->conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
+	plan_buffers(attach, plan);
+	return 0;
+}
+
+/*
+ * Enough frames that neither side can starve the other: what the rings hold, two bursts in flight on either
+ * side, what is kept for a device that refuses, and what may wait in inboxes. Separate pools, because a
+ * driver that hands out frames without writing them (net_null) must not bring our own back to us.
+ */
+static int
+make_pools(struct roce_port *port, const struct plan *plan, uint16_t rx_desc, uint16_t tx_desc,
+		struct roce_why *why)
+{
+	unsigned int more = 2 * (ROCE_PORT_RX_BURST + ROCE_PORT_TX_BURST) +
+			(port->queues > 1 ? INBOX_FRAMES : 0);
+	uint32_t tx_room =
+			ROCE_FRAME_LEN_MAX(roce_mtu_bytes(plan->mtu_code)) + RTE_PKTMBUF_HEADROOM;
+	int socket = rte_eth_dev_socket_id(port->id);
+
+	for (unsigned int q = 0; q < port->queues; q++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "t%u_%.8s", q, port->attach.name);
+		port->tx_pool[q] = roce_pool_create(name, tx_desc + more, tx_room, socket);
+		snprintf(name, sizeof(name), "r%u_%.8s", q, port->attach.name);
+		port->rx_pool[q] = roce_pool_create(name, rx_desc + more, plan->room, socket);
+		if (port->tx_pool[q] == NULL || port->rx_pool[q] == NULL)
+			return roce_why_say(why, -ENOMEM, "no memory for the frames of port %s: %s",
+					port->attach.name, rte_strerror(rte_errno));
+	}
+	return 0;
+}
+
+static int
+set_up_queues(struct roce_port *port, const struct plan *plan, struct roce_why *why)
+{
+	struct rte_eth_rxconf rx = plan->info.default_rxconf;
+	struct rte_eth_txconf tx = plan->info.default_txconf;
+	uint16_t rx_desc = port->attach.soft ? SOFT_DESCRIPTORS : HARD_DESCRIPTORS;
+	uint16_t tx_desc = rx_desc;
+	int socket = rte_eth_dev_socket_id(port->id);
+	int rc;
+
+	rx.offloads = plan->conf.rxmode.offloads;
+	tx.offloads = plan->conf.txmode.offloads;
+	rc = rte_eth_dev_adjust_nb_rx_tx_desc(port->id, &rx_desc, &tx_desc);
+	if (rc == 0)
+		rc = make_pools(port, plan, rx_desc, tx_desc, why);
+	for (uint16_t q = 0; rc == 0 && q < port->queues; q++) {
+		rc = rte_eth_rx_queue_setup(
+				port->id, q, rx_desc, (unsigned int)socket, &rx, port->rx_pool[q]);
+		if (rc == 0)
+			rc = rte_eth_tx_queue_setup(
+					port->id, q, tx_desc, (unsigned int)socket, &tx);
+	}
+	if (rc != 0)
+		return roce_why_say(why, rc == -ENOMEM ? -ENOMEM : -EINVAL,
+				"the queues of port %s cannot be set up: %s", port->attach.name,
+				strerror(-rc));
+	return 0;
+}
+
+/* net_ring has no address. One made of the IP address differs between neighbours, and repeats from run to run. */
+static void
+set_mac(struct roce_port *port, const struct roce_devargs *args)
+{
+	if (rte_eth_macaddr_get(port->id, &port->mac) == 0 && !rte_is_zero_ether_addr(&port->mac))
+		return;
+	port->mac.addr_bytes[0] = RTE_ETHER_LOCAL_ADMIN_ADDR;
+	port->mac.addr_bytes[1] = 0;
+	memcpy(&port->mac.addr_bytes[2], &args->ip.at[0].addr.b[12], 4);
+	rte_eth_promiscuous_enable(port->id);
+}
+
+/* Hardware takes its time; a virtual wire has its other end or waits for it, and does not hold us up. */
+static void
+wait_for_link(const struct roce_port *port)
+{
+	struct rte_eth_link link;
+
+	if (port->attach.soft)
+		return;
+	for (unsigned int ms = 0; ms < LINK_WAIT_MS; ms += 10) {
+		if (rte_eth_link_get_nowait(port->id, &link) != 0 ||
+				link.link_status == RTE_ETH_LINK_UP)
+			return;
+		rte_delay_us_sleep(10000);
+	}
+	ROCE_LOG(WARNING, "port %s has no link yet", port->attach.name);
+}
+
+/*
+ * A client of net_memif cannot start before its server, and tries only then: two programs started together get a
+ * moment. The driver's words about each try would only confuse.
+ */
+static int
+start_device(const struct roce_port *port)
+{
+	int log = rte_log_register("pmd.net.memif");
+	int level = rte_log_get_level((uint32_t)log);
+	int rc;
+
+	if (strcmp(port->driver, "net_memif") != 0)
+		return rte_eth_dev_start(port->id);
+	rte_log_set_level((uint32_t)log, RTE_LOG_CRIT);
+	rc = rte_eth_dev_start(port->id);
+	for (unsigned int ms = 0; rc != 0 && ms < LINK_WAIT_MS; ms += 50) {
+		rte_delay_us_sleep(50000);
+		rc = rte_eth_dev_start(port->id);
+	}
+	rte_log_set_level((uint32_t)log, (uint32_t)level);
+	return rc == 0 ? 0 : -ECONNREFUSED;
+}
+
+static int
+start(struct roce_port *port, const struct roce_devargs *args, struct roce_why *why)
+{
+	struct plan plan;
+	int rc = make_plan(&port->attach, args, &plan, why);
+
+	if (rc != 0)
+		return rc;
+	port->mtu_code = plan.mtu_code;
+	port->ip_cksum_offload = (plan.conf.txmode.offloads & RTE_ETH_TX_OFFLOAD_IPV4_CKSUM) != 0;
+	snprintf(port->driver, sizeof(port->driver), "%s", plan.info.driver_name);
+	rc = rte_eth_dev_configure(port->id, port->queues, port->queues, &plan.conf);
+	if (rc != 0)
+		return roce_why_say(why, rc == -EBUSY ? -EBUSY : -EINVAL,
+				"port %s cannot be configured: %s", port->attach.name,
+				strerror(-rc));
+	rc = set_up_queues(port, &plan, why);
+	if (rc != 0)
+		return rc;
+	rc = start_device(port);
+	if (rc == -ECONNREFUSED)
+		return roce_why_say(why, -ENODEV, "port %s: its memif server is not there",
+				port->attach.name);
+	if (rc != 0)
+		return roce_why_say(why, -ENODEV, "port %s does not start: %s", port->attach.name,
+				strerror(-rc));
+	set_mac(port, args);
+	for (uint32_t i = 0; i < args->ip.n; i++) {
+		/* Neighbours ask for an IPv6 address at a multicast address made of it. */
+		if (!roce_ip_is_v4(&args->ip.at[i].addr))
+			rte_eth_allmulticast_enable(port->id);
+	}
+	wait_for_link(port);
+	roce_steer_flows(port->id, port->queues, plan.conf.rx_adv_conf.rss_conf.rss_hf);
+	return 0;
+}
+
+int
+roce_port_open(const struct roce_port_config *config, struct roce_port **out, struct roce_why *why)
+{
+	const struct roce_devargs *args = config->args;
+	struct roce_port *port = roce_pool_memory.alloc(NULL, sizeof(*port));
+	int rc;
+
+	if (port == NULL)
+		return roce_why_say(why, -ENOMEM, "no memory for a port");
+	rc = roce_attach_open(args, &port->attach, why);
+	if (rc != 0)
+		goto free_port;
+	port->id = port->attach.port_id;
+	port->queues = (uint16_t)args->queues;
+	port->vlan_tci = (uint16_t)args->vlan;
+	port->tos = (uint8_t)(args->dscp << 2);
+	port->neigh_at = ROCE_NEVER;
+	rte_spinlock_init(&port->neigh_lock);
+	for (uint16_t q = 0; q < port->queues; q++) {
+		struct roce_port_queue *queue = &port->queue[q];
+
+		queue->port = port;
+		queue->port_id = port->id;
+		queue->index = q;
+		roce_fault_init(&queue->fault, args->loss, config->seed, q);
+	}
+	rc = start(port, args, why);
+	if (rc != 0) {
+		roce_port_close(port);
+		return rc;
+	}
+	*out = port;
+	return 0;
+
+free_port:
+	roce_pool_memory.free(NULL, port);
+	return rc;
+}
+
+void
+roce_port_close(struct roce_port *port)
+{
+	if (port == NULL)
+		return;
+	for (unsigned int q = 0; q < port->queues; q++) {
+		struct roce_port_queue *queue = &port->queue[q];
+
+		rte_pktmbuf_free_bulk(queue->held + queue->held_at, queue->held_n);
+	}
+	rte_eth_dev_stop(port->id);
+	if (!roce_attach_is_found(&port->attach))
+		rte_eth_dev_close(port->id);
+	roce_attach_close(&port->attach);
+	for (unsigned int q = 0; q < port->queues; q++) {
+		roce_pool_retire(port->tx_pool[q]);
+		roce_pool_retire(port->rx_pool[q]);
+	}
+	roce_pool_memory.free(NULL, port);
+}

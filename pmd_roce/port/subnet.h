@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROCE_PORT_SUBNET_H
+#define ROCE_PORT_SUBNET_H
+
+/**
+ * @file
+ * Arithmetic of IP addresses and subnets. Pure.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "wire/frame.h"
+
+/** An address of ours and the subnet it lies in. */
+struct roce_subnet {
+	struct roce_ip addr;
+	uint32_t prefix; /**< bits, of 32 for IPv4 and of 128 for IPv6 */
+};
+
+/** The IPv6 unspecified address, which also stands for "none". */
+static inline bool
+roce_ip_is_zero(const struct roce_ip *ip)
+{
+	return ip->q[0] == 0 && ip->q[1] == 0;
+}
+
+/** An address one host on a network can have: not unspecified, loopback, broadcast or multicast. */
+bool roce_ip_is_host(const struct roce_ip *ip);
+
+/** Does @p ip lie in the subnet? */
+bool roce_subnet_has(const struct roce_subnet *subnet, const struct roce_ip *ip);
+
+/** Is @p ip the address of everybody in the subnet? IPv4 only; /31 and /32 have none (RFC 3021). */
+bool roce_subnet_is_broadcast(const struct roce_subnet *subnet, const struct roce_ip *ip);
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <rte_common.h>
+#include <rte_telemetry.h>
+
+#include "port/compat.h"
+#include "port/device.h"
+
+/* More states than any connection has. */
+#define CM_STATES_MAX 32
+
+/* What a command collects: one dictionary a device, or only that of the device asked for. */
+struct answer {
+	const char *port; /* NULL: all */
+	struct rte_tel_data *data;
+	void (*fill)(const struct roce_device *device, struct rte_tel_data *dict);
+	bool found;
+};
+
+static void
+fill_stats(const struct roce_device *device, struct rte_tel_data *dict)
+{
+	const char *name;
+	uint64_t value;
+
+	for (unsigned int i = 0; roce_device_counter(device, i, &name, &value); i++)
+		rte_tel_data_add_dict_uint(dict, name, value);
+}
+
+static void
+fill_port(const struct roce_device *device, struct rte_tel_data *dict)
+{
+	const struct roce_subnet *first = &device->args.ip.at[0];
+	bool v4 = roce_ip_is_v4(&first->addr);
+	struct roce_device_attr attr;
+	char text[INET6_ADDRSTRLEN] = "";
+
+	roce_device_query(device, &attr);
+	rte_tel_data_add_dict_string(dict, "driver", attr.driver);
+	inet_ntop(v4 ? AF_INET : AF_INET6, v4 ? attr.ip + 12 : attr.ip, text, sizeof(text));
+	rte_tel_data_add_dict_string(dict, "ip", text);
+	rte_tel_data_add_dict_uint(dict, "prefix", first->prefix);
+	snprintf(text, sizeof(text), RTE_ETHER_ADDR_PRT_FMT,
+			RTE_ETHER_ADDR_BYTES(&device->port->mac));
+	rte_tel_data_add_dict_string(dict, "mac", text);
+	rte_tel_data_add_dict_uint(dict, "mtu", attr.mtu);
+	rte_tel_data_add_dict_uint(dict, "engines", attr.engines);
+	rte_tel_data_add_dict_uint(dict, "serviced", attr.serviced);
+	rte_tel_data_add_dict_string(dict, "icrc", attr.icrc_path);
+}
+
+/* Telemetry takes letters, digits and underlines for a name; a PCI address has more. */
+static void
+make_key(char *key, size_t len, const char *name)
+{
+	size_t i;
+
+	for (i = 0; name[i] != '\0' && i < len - 1; i++)
+		key[i] = isalnum((unsigned char)name[i]) ? name[i] : '_';
+	key[i] = '\0';
+}
+
+static void
+add_state(struct rte_tel_data *dict, unsigned int state, uint32_t count)
+{
+	const char *name = roce_cm_state_name(state);
+	char key[32];
+
+	if (name == NULL)
+		return;
+	make_key(key, sizeof(key), name);
+	rte_tel_data_add_dict_uint(dict, key, count);
+}
+
+static void
+fill_cm(const struct roce_device *device, struct rte_tel_data *dict)
+{
+	struct roce_engine *engine = device->port->queue[0].engine;
+	uint32_t counts[CM_STATES_MAX] = { 0 };
+	unsigned int states;
+
+	roce_engine_lock(engine);
+	states = roce_cm_census(device->cm, counts, RTE_DIM(counts));
+	roce_engine_unlock(engine);
+	for (unsigned int i = 0; i < RTE_MIN(states, (unsigned int)RTE_DIM(counts)); i++)
+		add_state(dict, i, counts[i]);
+}
+
+static void
+add_device(struct roce_device *device, void *arg)
+{
+	const char *name = device->port->attach.name;
+	struct answer *answer = arg;
+	struct rte_tel_data *dict = answer->data;
+	char key[RTE_TEL_MAX_STRING_LEN];
+
+	if (answer->port != NULL && strcmp(answer->port, name) != 0)
+		return;
+	answer->found = true;
+	if (answer->port == NULL) {
+		dict = rte_tel_data_alloc();
+		if (dict == NULL)
+			return;
+	}
+	rte_tel_data_start_dict(dict);
+	rte_tel_data_add_dict_string(dict, "port", name);
+	answer->fill(device, dict);
+	make_key(key, sizeof(key), name);
+	if (answer->port == NULL &&
+			rte_tel_data_add_dict_container(answer->data, key, dict, 0) != 0)
+		rte_tel_data_free(dict);
+}
+
+static int
+collect(const char *params, struct rte_tel_data *data,
+		void (*fill)(const struct roce_device *device, struct rte_tel_data *dict))
+{
+	struct answer answer = { .data = data, .fill = fill };
+
+	if (params != NULL && *params != '\0')
+		answer.port = params;
+	else
+		rte_tel_data_start_dict(data);
+	roce_device_each(add_device, &answer);
+	return answer.port != NULL && !answer.found ? -EINVAL : 0;
+}
+
+static int
+answer_ports(const char *cmd, const char *params, struct rte_tel_data *data)
+{
+	return collect(params, data, fill_port);
+}
+
+static int
+answer_stats(const char *cmd, const char *params, struct rte_tel_data *data)
+{
+	return collect(params, data, fill_stats);
+}
+
+static int
+answer_cm(const char *cmd, const char *params, struct rte_tel_data *data)
+{
+	return collect(params, data, fill_cm);
+}
+
+void
+roce_telemetry_setup(void)
+{
+	static bool done;
+
+	if (done)
+		return;
+	done = true;
+	rte_telemetry_register_cmd("/roce/ports", answer_ports,
+			"The RoCE devices that are open. Optional parameter: port");
+	rte_telemetry_register_cmd("/roce/stats", answer_stats,
+			"Counters of each device. Optional parameter: port");
+	rte_telemetry_register_cmd("/roce/cm", answer_cm,
+			"How many connections are in which state. Optional parameter: port");
+}
