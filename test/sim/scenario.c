@@ -96,9 +96,9 @@ make_long(uint64_t seed)
 	struct world_params p = make_chaos(seed);
 	uint64_t r = p.seed;
 
-	p.messages = 50 + draw(&r, 200);
+	p.messages = 50 + draw(&r, 100);
 	p.talks = 1 + draw(&r, WORLD_TALKS_MAX);
-	p.send_depth = 1 + draw(&r, 32);
+	p.send_depth = 1 + draw(&r, 96);
 	p.mtu_code = 1;
 	p.trouble.late_ns = RTE_MIN(p.trouble.late_ns, UINT64_C(1000000));
 	return p;

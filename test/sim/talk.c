@@ -8,9 +8,10 @@
 #include "message.h"
 #include "talk.h"
 
-#define ARENA      (4u << 20) /**< bytes of each side */
-#define SLOTS_MAX  512u
-#define POST_BURST 4u
+#define ARENA         (4u << 20) /**< bytes of each side */
+#define SLOTS_MAX     512u
+#define POST_BURST    4u
+#define DISCONNECT_NS 100000000u /**< from the end of one queue pair to that of its peer */
 
 /** One end of a queue pair. */
 struct end {
@@ -54,6 +55,7 @@ static struct judge *watch;
 static const char *violation;
 static uint32_t slot_size;
 static uint64_t dice;
+static uint64_t kill_peer_at = UINT64_MAX;
 
 static void
 violate(const char *what)
@@ -203,6 +205,7 @@ talk_begin(const struct world_params *params, struct roce_domain **side_of, stru
 	watch = judge;
 	violation = NULL;
 	dice = params->seed | 1;
+	kill_peer_at = UINT64_MAX;
 	slot_size = message_max(params->mtu_code);
 	for (uint32_t i = 0; i < 2; i++)
 		open_side(i, side_of[i]);
@@ -385,16 +388,41 @@ act_side(struct side *side, uint64_t now)
 	return n;
 }
 
+static void
+kill_end(struct end *end)
+{
+	struct roce_engine *e = roce_qp_engine(end->qp);
+
+	roce_engine_lock(e);
+	roce_qp_to_error(end->qp);
+	roce_engine_unlock(e);
+	end->broken = true;
+}
+
+/* In a whole adapter the connection manager tells the peer; until then it may hold a shared receive. */
+static void
+kill_peer(uint64_t now)
+{
+	struct end *end = &sides[1].end[0];
+
+	if (now < kill_peer_at)
+		return;
+	kill_peer_at = UINT64_MAX;
+	if (!end->broken)
+		kill_end(end);
+}
+
 uint32_t
 talk_act(uint64_t now)
 {
+	kill_peer(now);
 	return act_side(&sides[0], now) + act_side(&sides[1], now);
 }
 
 uint64_t
 talk_deadline(void)
 {
-	uint64_t at = UINT64_MAX;
+	uint64_t at = kill_peer_at;
 
 	for (uint32_t i = 0; i < 2; i++) {
 		const struct side *side = &sides[i];
@@ -416,15 +444,10 @@ talk_deadline(void)
 }
 
 void
-talk_kill(void)
+talk_kill(uint64_t now)
 {
-	struct end *end = &sides[0].end[0];
-	struct roce_engine *e = roce_qp_engine(end->qp);
-
-	roce_engine_lock(e);
-	roce_qp_to_error(end->qp);
-	roce_engine_unlock(e);
-	end->broken = true;
+	kill_end(&sides[0].end[0]);
+	kill_peer_at = now + DISCONNECT_NS;
 }
 
 static bool

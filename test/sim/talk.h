@@ -26,7 +26,7 @@ uint32_t talk_act(uint64_t now);
 uint64_t talk_deadline(void);
 
 /** Move queue pair 0 of side 0, and some time later its peer, to ERR. */
-void talk_kill(void);
+void talk_kill(uint64_t now);
 
 /** Everything that this world promises has happened. */
 bool talk_done(void);

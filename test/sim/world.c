@@ -204,7 +204,7 @@ live(const struct world_params *params, struct roce_domain **side_of)
 			if (params->end == WORLD_DEAD)
 				wire.trouble.dead = true;
 			else
-				talk_kill();
+				talk_kill(now);
 			end_at = UINT64_MAX;
 		}
 		more = step(params, side_of);
