@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What verbs.h promises about threads: posters, a poller and a questioner beside the turner of the engine, on one
+ * shared receive queue and one queue pair, without a lock of their own. Run it under the thread sanitizer
+ * (`./run.sh sanitize`); frames stay on the turner's thread, so that only the engine's own sharing is judged.
+ */
+
+#include <pthread.h>
+#include <sched.h>
+
+#include "fixture.h"
+
+#define POSTERS  2
+#define MESSAGES 20000u
+#define SRQ_SIZE 64u
+#define PIECE    64u
+
+struct scene {
+	struct fx_end end;
+	struct fx_peer peer;
+	struct roce_qp *qp;
+	bool stop;
+	uint64_t posted[POSTERS];
+	uint64_t sent;
+	uint64_t acknowledged;
+	uint64_t reaped;
+	bool in_order;
+	bool counts_held;
+};
+
+struct poster {
+	struct scene *scene;
+	unsigned int index;
+};
+
+static bool
+stopped(const struct scene *s)
+{
+	return __atomic_load_n(&s->stop, __ATOMIC_ACQUIRE);
+}
+
+static void *
+post_receives(void *arg)
+{
+	const struct poster *p = arg;
+	struct scene *s = p->scene;
+
+	while (!stopped(s)) {
+		struct roce_sge sge;
+		struct roce_recv_wr wr = fx_recv(&s->end, &sge, p->index, PIECE * p->index, PIECE);
+
+		if (roce_srq_post(s->end.srq, &wr) == 0)
+			s->posted[p->index]++;
+		else
+			sched_yield();
+	}
+	return NULL;
+}
+
+/* The sender of requests also reaps them: both queues are its own. */
+static void *
+send_requests(void *arg)
+{
+	struct scene *s = arg;
+	struct roce_event event;
+
+	while (!stopped(s)) {
+		if (fx_send(&s->end, s->qp, s->sent, 0, 8, ROCE_WR_SIGNALED) == 0)
+			s->sent++;
+		else
+			sched_yield();
+		while (roce_cq_poll(s->end.send_cq, &event, 1) == 1) {
+			s->in_order = s->in_order && event.wr_id == s->acknowledged;
+			s->acknowledged++;
+		}
+	}
+	return NULL;
+}
+
+static void *
+poll_receives(void *arg)
+{
+	struct scene *s = arg;
+	struct roce_event events[16];
+
+	while (!stopped(s)) {
+		unsigned int n = roce_cq_poll(s->end.recv_cq, events, RTE_DIM(events));
+
+		s->reaped += n;
+		if (n == 0)
+			sched_yield();
+	}
+	return NULL;
+}
+
+static void *
+ask(void *arg)
+{
+	struct scene *s = arg;
+	struct roce_srq_counts counts;
+	uint32_t requests, receives;
+
+	while (!stopped(s)) {
+		roce_srq_query(s->end.srq, &counts);
+		roce_qp_depth(s->qp, &requests, &receives);
+		if (counts.available > counts.outstanding || counts.outstanding > counts.max ||
+				roce_cq_count(s->end.recv_cq) > roce_cq_depth(s->end.recv_cq))
+			s->counts_held = false;
+		sched_yield();
+	}
+	return NULL;
+}
+
+/* The turner: the peer's messages in, acknowledgements and requests out, and the peer acknowledges. */
+static void
+turn_engine(struct scene *s)
+{
+	uint32_t delivered = 0;
+
+	while (delivered < MESSAGES) {
+		const struct fx_sent *out;
+		struct roce_srq_counts counts;
+		unsigned int n;
+
+		roce_srq_query(s->end.srq, &counts);
+		if (counts.available > 0) {
+			fx_rx_request(&s->end, &s->peer, IBV_OPCODE_RC_SEND_ONLY,
+					roce_psn_add(FX_RQ_PSN, delivered), 8, FX_ACKREQ);
+			delivered++;
+		} else {
+			sched_yield();
+		}
+		out = fx_tx_all(&s->end, &n);
+		for (unsigned int i = 0; i < n; i++) {
+			if (out[i].opcode != IBV_OPCODE_RC_ACKNOWLEDGE && out[i].ack_req)
+				fx_rx_answer(&s->end, &s->peer, FX_ACK, out[i].psn);
+		}
+	}
+}
+
+static void
+srq__posters_poller_and_questioner_beside_the_engine(void **state)
+{
+	static struct scene s;
+	const struct fx_options options = { .srq_size = SRQ_SIZE };
+	struct poster poster[POSTERS] = { { &s, 0 }, { &s, 1 } };
+	pthread_t thread[POSTERS + 3];
+	struct roce_srq_counts counts;
+	struct roce_event event;
+	unsigned int n = 0;
+
+	s = (struct scene){ .in_order = true, .counts_held = true };
+	fx_end_open(&s.end, 1, &options);
+	s.qp = fx_played_qp(&s.end, &s.peer);
+	for (unsigned int i = 0; i < POSTERS; i++)
+		assert_int_equal(pthread_create(&thread[n++], NULL, post_receives, &poster[i]), 0);
+	assert_int_equal(pthread_create(&thread[n++], NULL, send_requests, &s), 0);
+	assert_int_equal(pthread_create(&thread[n++], NULL, poll_receives, &s), 0);
+	assert_int_equal(pthread_create(&thread[n++], NULL, ask, &s), 0);
+	turn_engine(&s);
+	__atomic_store_n(&s.stop, true, __ATOMIC_RELEASE);
+	while (n > 0)
+		assert_int_equal(pthread_join(thread[--n], NULL), 0);
+
+	while (roce_cq_poll(s.end.recv_cq, &event, 1) == 1)
+		s.reaped++;
+	roce_srq_query(s.end.srq, &counts);
+	assert_int_equal(s.reaped, MESSAGES);
+	assert_int_equal(s.posted[0] + s.posted[1], s.reaped + counts.available);
+	assert_int_equal(counts.available, counts.outstanding);
+	assert_true(s.in_order);
+	assert_true(s.acknowledged > 0 && s.acknowledged <= s.sent);
+	assert_true(s.counts_held);
+	roce_qp_destroy(s.qp);
+	fx_end_close(&s.end);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(srq__posters_poller_and_questioner_beside_the_engine),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
