@@ -152,7 +152,7 @@ struct dapl_evd {
 	struct roce_cq *cq;
 	struct roce_device *device;
 	uint32_t taker;   /**< enum dapl_evd_taker: who may take events now; atomic */
-	uint32_t idle;    /**< dequeues in a row that found nothing */
+	uint32_t idle;    /**< dequeues that found nothing */
 	uint32_t streams; /**< DAPL_STREAM_* */
 	bool serviced;    /**< service lcores turn the device */
 	bool aborted;     /**< the adapter is being closed; atomic */

@@ -50,7 +50,8 @@ dapl_ep_create(struct dapl_ia *ia, const struct dapl_ep_create *create, struct d
 	e->state = DAPL_EP_STATE_UNCONNECTED;
 	e->max_message = (uint32_t)create->attr.max_message;
 	e->max_request_iov = (uint8_t)create->attr.max_request_iov;
-	e->max_recv_iov = (uint8_t)create->attr.max_recv_iov;
+	/* On a shared queue the attribute is no limit, and what is posted here is refused: by its state, not its size. */
+	e->max_recv_iov = create->srq != NULL ? DAPL_MAX_IOV : (uint8_t)create->attr.max_recv_iov;
 	e->has_srq = create->srq != NULL;
 	if (roce_qp_engine(e->qp) != ia->engine0)
 		e->engine = roce_qp_engine(e->qp);

@@ -2,7 +2,7 @@
 
 #include "dapl/dapl.h"
 
-/** After so many empty dequeues in a row the other adapters of the process get a turn, too. */
+/** After so many empty dequeues the other adapters of the process get a turn, too. */
 #define TURN_OTHERS 64
 
 enum dapl_status

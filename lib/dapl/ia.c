@@ -60,15 +60,18 @@ dapl_ia_count(struct dapl_ia *ia)
 {
 	struct dapl_named_attr *named = ia->named + DAPL_IA_ATTRS;
 	uint64_t value;
+	unsigned int i;
 
-	for (ia->counters = 0; ia->counters < DAPL_COUNTERS_MAX; ia->counters++) {
-		unsigned int i = ia->counters;
-
+	/* Queries may come from several threads; their number of counters is always the same. */
+	rte_spinlock_lock(&open_lock);
+	for (i = 0; i < DAPL_COUNTERS_MAX; i++) {
 		if (!roce_device_counter(ia->device, i, &named[i].name, &value))
 			break;
 		snprintf(ia->count[i], sizeof(ia->count[i]), "%" PRIu64, value);
 		named[i].value = ia->count[i];
 	}
+	ia->counters = i;
+	rte_spinlock_unlock(&open_lock);
 }
 
 static void

@@ -8,9 +8,8 @@
  *
  * The list names the DAT type and subtype of each outcome but not their numbers:
  * those differ between DAT 1.2 and 2.0, and lib/front, which is compiled against
- * either, expands the list into a table. The class is ERROR, or BARE for the two
- * values that real programs compare without masking (QUEUE_EMPTY and
- * CONN_QUAL_IN_USE) and for success.
+ * either, expands the list into a table. The class is ERROR, or BARE for success
+ * and for QUEUE_EMPTY, which real programs compare without masking.
  */
 
 /* X(enumerator, class, DAT type, DAT subtype) */
@@ -18,7 +17,7 @@
 #define DAPL_STATUS_LIST(X)                                                                   \
 	X(DAPL_OK,                  BARE,  DAT_SUCCESS, DAT_NO_SUBTYPE)                       \
 	X(DAPL_QUEUE_EMPTY,         BARE,  DAT_QUEUE_EMPTY, DAT_NO_SUBTYPE)                   \
-	X(DAPL_CONN_QUAL_IN_USE,    BARE,  DAT_CONN_QUAL_IN_USE, DAT_NO_SUBTYPE)              \
+	X(DAPL_CONN_QUAL_IN_USE,    ERROR, DAT_CONN_QUAL_IN_USE, DAT_NO_SUBTYPE)              \
 	X(DAPL_NO_MEMORY,           ERROR, DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY)   \
 	X(DAPL_NO_DEVICE,           ERROR, DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_DEVICE)   \
 	X(DAPL_NO_ROOM,             ERROR, DAT_INSUFFICIENT_RESOURCES, DAT_NO_SUBTYPE)        \

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include <rte_common.h>
-#include <rte_string_fns.h>
 
 #define TOKEN_LEN (ROCE_DEVARGS_PORT_LEN + 16)
 
@@ -80,7 +79,7 @@ take_port(const struct key *key, const char *value, void *field)
 {
 	if (strlen(value) >= key->size || roce_devargs_name_len(value) == 0)
 		return -EINVAL;
-	rte_strlcpy(field, value, key->size);
+	memcpy(field, value, strlen(value) + 1);
 	return 0;
 }
 
@@ -171,13 +170,14 @@ take_neigh(const struct key *key, const char *value, void *field)
 static int
 take_lcore_range(struct roce_devargs *args, const char *piece, uint64_t max)
 {
+	size_t len = strlen(piece);
 	uint64_t first, last;
 	char text[32];
 	char *dash;
 
-	if (strlen(piece) >= sizeof(text))
+	if (len >= sizeof(text))
 		return -EINVAL;
-	rte_strlcpy(text, piece, sizeof(text));
+	memcpy(text, piece, len + 1);
 	dash = strchr(text, '-');
 	if (dash != NULL)
 		*dash = '\0';
@@ -205,7 +205,7 @@ take_lcores(const struct key *key, const char *value, void *field)
 	char text[TOKEN_LEN];
 	char *piece = text;
 
-	rte_strlcpy(text, value, sizeof(text));
+	memcpy(text, value, strlen(value) + 1);
 	while (text[0] != '\0' && piece != NULL) {
 		char *comma = strchr(piece, ',');
 		int rc;

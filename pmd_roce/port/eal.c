@@ -19,12 +19,16 @@
 #define ARGS_MAX 64
 #define TEXT_LEN 4096
 
-/* Free 2 MiB pages below which hugepages are left alone: two ports with all their pools fit in. */
+/* Free 2 MiB pages a queue below which hugepages are left alone: two ports with all their pools fit in. */
 #define HUGE_PAGES_MIN 64
 #define HUGE_PAGE_SIZE (2u << 20)
 
-/* Address space for frames when there are no hugepages; memory is used as it is touched. */
-#define PLAIN_MEMORY "512"
+/*
+ * Address space (MiB) for frames when there are no hugepages: memory is used as it is touched. With ordinary pages
+ * a pool gives each large frame two of them.
+ */
+#define PLAIN_MEMORY       256
+#define PLAIN_MEMORY_QUEUE 64
 
 /* The EAL keeps pointers into its arguments, so they live as long as the process. */
 static struct {
@@ -70,7 +74,7 @@ add_user_args(const char *text, struct roce_why *why)
 
 /* Enough free hugepages, and this process may have one (a control group can forbid it). */
 static bool
-hugepages_usable(void)
+hugepages_usable(uint32_t queues)
 {
 	FILE *f = fopen("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "re");
 	char line[32] = "";
@@ -81,7 +85,7 @@ hugepages_usable(void)
 	if (fgets(line, sizeof(line), f) == NULL)
 		line[0] = '\0';
 	fclose(f);
-	if (strtoul(line, NULL, 10) < HUGE_PAGES_MIN)
+	if (strtoul(line, NULL, 10) < (unsigned long)HUGE_PAGES_MIN * queues)
 		return false;
 	page = mmap(NULL, HUGE_PAGE_SIZE, PROT_READ | PROT_WRITE,
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
@@ -135,10 +139,12 @@ add_defaults(const struct roce_devargs *args)
 	else
 		ok = ok && add_arg("--no-pci");
 	/* 22.11 refuses --no-huge together with --in-memory. */
-	if (hugepages_usable())
+	if (hugepages_usable(args->queues))
 		ok = ok && add_arg("--in-memory");
 	else
-		ok = ok && add_arg("--no-huge") && add_arg("-m") && add_arg(PLAIN_MEMORY);
+		ok = ok && add_arg("--no-huge") && add_arg("-m") &&
+				add_arg("%" PRIu32,
+						PLAIN_MEMORY + PLAIN_MEMORY_QUEUE * args->queues);
 	return ok && add_lcores(args);
 }
 
@@ -161,7 +167,7 @@ init_keeping_affinity(struct roce_why *why)
 int
 roce_eal_start(const struct roce_devargs *args, struct roce_why *why)
 {
-	const char *user = getenv("UDAPL_ROCE_EAL");
+	const char *user = secure_getenv("UDAPL_ROCE_EAL");
 	int rc = 0;
 
 	/* The one public sign of a running EAL: nobody has lcores before. */

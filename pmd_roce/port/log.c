@@ -21,7 +21,7 @@ roce_log_setup(void)
 		{ "info", RTE_LOG_INFO },
 		{ "debug", RTE_LOG_DEBUG },
 	};
-	const char *want = getenv("UDAPL_ROCE_LOG");
+	const char *want = secure_getenv("UDAPL_ROCE_LOG");
 
 	if (want == NULL || *want == '\0')
 		return;

@@ -14,6 +14,9 @@
 
 #define NO_SERVICE UINT32_MAX
 
+/* Lcores that were made service lcores here: they are given back with the last service, whose port that be. */
+static bool taken[RTE_MAX_LCORE];
+
 uint64_t
 roce_port_now(void)
 {
@@ -48,12 +51,11 @@ serve_queue(void *arg)
 
 /* Make an lcore a service lcore, unless it is one. DPDK does not ask whether there is a thread behind it. */
 static int
-take_lcore(uint32_t lcore, bool *added, struct roce_why *why)
+take_lcore(uint32_t lcore, struct roce_why *why)
 {
 	enum rte_lcore_role_t role = rte_eal_lcore_role(lcore);
 	int rc = -EINVAL;
 
-	*added = false;
 	if (lcore != rte_get_main_lcore() && (role == ROLE_RTE || role == ROLE_SERVICE))
 		rc = rte_service_lcore_add(lcore);
 	if (rc == -EALREADY)
@@ -61,20 +63,20 @@ take_lcore(uint32_t lcore, bool *added, struct roce_why *why)
 	if (rc != 0)
 		return roce_why_say(why, -EINVAL,
 				"lcores=%" PRIu32 " is no good: the EAL has no such worker", lcore);
-	*added = true;
+	taken[lcore] = true;
 	return 0;
 }
 
 static void
 drop_lcore(uint32_t lcore)
 {
-	/* Other ports may have their services on it. */
-	if (rte_service_lcore_count_services(lcore) > 0)
+	if (!taken[lcore] || rte_service_lcore_count_services(lcore) > 0)
 		return;
 	if (rte_service_lcore_stop(lcore) != 0)
 		return;
 	rte_eal_wait_lcore(lcore);
 	rte_service_lcore_del(lcore);
+	taken[lcore] = false;
 }
 
 static int
@@ -117,10 +119,8 @@ unserve_first(struct roce_port *port, unsigned int n)
 		rte_service_map_lcore_set(service, port->lcores[i], 0);
 		rte_service_component_unregister(service);
 	}
-	for (unsigned int i = 0; i < n; i++) {
-		if (port->lcore_added[i])
-			drop_lcore(port->lcores[i]);
-	}
+	for (unsigned int i = 0; i < n; i++)
+		drop_lcore(port->lcores[i]);
 	port->serviced = false;
 }
 
@@ -133,7 +133,7 @@ roce_port_serve(struct roce_port *port, const uint32_t *lcores, unsigned int n,
 
 		port->lcores[i] = lcores[i % n];
 		port->queue[i].service = NO_SERVICE;
-		rc = take_lcore(port->lcores[i], &port->lcore_added[i], why);
+		rc = take_lcore(port->lcores[i], why);
 		if (rc == 0)
 			rc = serve_one(&port->queue[i], port->lcores[i], why);
 		if (rc != 0) {

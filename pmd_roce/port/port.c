@@ -127,15 +127,14 @@ int
 roce_port_resolve(void *arg, const struct roce_ip *dst, struct roce_path *path, uint64_t now)
 {
 	struct roce_port *port = arg;
-	struct roce_neigh_hop hop;
+	struct roce_neigh_hop hop = { 0 };
 	int rc;
 
 	rte_spinlock_lock(&port->neigh_lock);
 	rc = roce_neigh_resolve(port->neigh, dst, &hop, now);
 	set_neigh_at(port);
 	rte_spinlock_unlock(&port->neigh_lock);
-	if (rc != 0)
-		return rc;
+	/* All but the MAC also when nobody has told it yet: a passive connection has that from the frame. */
 	*path = (struct roce_path){
 		.src_mac = port->mac,
 		.dst_mac = hop.mac,
@@ -146,5 +145,5 @@ roce_port_resolve(void *arg, const struct roce_ip *dst, struct roce_path *path, 
 		.ttl = PATH_TTL,
 		.mtu_code = port->mtu_code,
 	};
-	return 0;
+	return rc;
 }

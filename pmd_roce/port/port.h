@@ -61,6 +61,7 @@ struct roce_port {
 	uint8_t tos;
 	uint16_t vlan_tci;
 	bool ip_cksum_offload;
+	bool started;
 	bool serviced;
 	uint16_t queues;
 	char driver[32];
@@ -71,7 +72,6 @@ struct roce_port {
 	rte_spinlock_t neigh_lock;         /**< taken inside an engine's lock, never around one */
 	uint64_t neigh_at;                 /**< deadline of the table; read without the lock */
 	uint32_t lcores[ROCE_ENGINES_MAX]; /**< service lcore of each queue */
-	bool lcore_added[ROCE_ENGINES_MAX];
 	struct roce_port_queue queue[ROCE_ENGINES_MAX];
 };
 
@@ -121,7 +121,7 @@ uint64_t roce_port_hz(void);
 unsigned int roce_port_poll(struct roce_port_queue *queue);
 
 /**
- * Let service lcores turn the queues, queue i on lcore i modulo @p n.
+ * Let service lcores turn the queues, queue i on lcore i modulo @p n. One thread at a time, as roce_port_unserve().
  * @return 0; -EINVAL an lcore is none of the EAL's; -ENOMEM.
  */
 int roce_port_serve(struct roce_port *port, const uint32_t *lcores, unsigned int n,

@@ -7,7 +7,6 @@
 
 #include <rte_common.h>
 #include <rte_cycles.h>
-#include <rte_errno.h>
 #include <rte_ethdev.h>
 
 #include "port/log.h"
@@ -149,6 +148,9 @@ make_pools(struct roce_port *port, const struct plan *plan, uint16_t rx_desc, ui
 			(port->queues > 1 ? INBOX_FRAMES : 0);
 	uint32_t tx_room =
 			ROCE_FRAME_LEN_MAX(roce_mtu_bytes(plan->mtu_code)) + RTE_PKTMBUF_HEADROOM;
+	/* net_ring hands out the sender's frames and takes none from here. */
+	unsigned int rx_frames =
+			strcmp(port->driver, "net_ring") == 0 ? ROCE_PORT_RX_BURST : rx_desc + more;
 	int socket = rte_eth_dev_socket_id(port->id);
 
 	for (unsigned int q = 0; q < port->queues; q++) {
@@ -157,10 +159,10 @@ make_pools(struct roce_port *port, const struct plan *plan, uint16_t rx_desc, ui
 		snprintf(name, sizeof(name), "t%u_%.8s", q, port->attach.name);
 		port->tx_pool[q] = roce_pool_create(name, tx_desc + more, tx_room, socket);
 		snprintf(name, sizeof(name), "r%u_%.8s", q, port->attach.name);
-		port->rx_pool[q] = roce_pool_create(name, rx_desc + more, plan->room, socket);
+		port->rx_pool[q] = roce_pool_create(name, rx_frames, plan->room, socket);
 		if (port->tx_pool[q] == NULL || port->rx_pool[q] == NULL)
-			return roce_why_say(why, -ENOMEM, "no memory for the frames of port %s: %s",
-					port->attach.name, rte_strerror(rte_errno));
+			return roce_why_say(why, -ENOMEM, "no memory for the frames of port %s",
+					port->attach.name);
 	}
 	return 0;
 }
@@ -272,6 +274,7 @@ start(struct roce_port *port, const struct roce_devargs *args, struct roce_why *
 	if (rc != 0)
 		return roce_why_say(why, -ENODEV, "port %s does not start: %s", port->attach.name,
 				strerror(-rc));
+	port->started = true;
 	set_mac(port, args);
 	for (uint32_t i = 0; i < args->ip.n; i++) {
 		/* Neighbours ask for an IPv6 address at a multicast address made of it. */
@@ -332,7 +335,8 @@ roce_port_close(struct roce_port *port)
 
 		rte_pktmbuf_free_bulk(queue->held + queue->held_at, queue->held_n);
 	}
-	rte_eth_dev_stop(port->id);
+	if (port->started)
+		rte_eth_dev_stop(port->id);
 	if (!roce_attach_is_found(&port->attach))
 		rte_eth_dev_close(port->id);
 	roce_attach_close(&port->attach);

@@ -277,7 +277,7 @@ roce_device_open(const char *params, const struct roce_device_upcalls *upcalls,
 
 	if (why_text != NULL && why_len > 0)
 		why_text[0] = '\0';
-	rc = roce_devargs_parse(params, getenv("UDAPL_ROCE_PARAMS"), &args, &why);
+	rc = roce_devargs_parse(params, secure_getenv("UDAPL_ROCE_PARAMS"), &args, &why);
 	if (rc != 0)
 		return rc;
 	pthread_mutex_lock(&devices_lock);

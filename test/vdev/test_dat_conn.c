@@ -25,9 +25,8 @@ dat_psp__life(void **state)
 			DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
 
 	ok(dat_psp_create(end.ia, CONN_QUAL, end.cr, DAT_PSP_CONSUMER_FLAG, &psp));
-	/* Compared without mask by real programs, hence bare. */
-	want(dat_psp_create(end.ia, CONN_QUAL, end.cr, DAT_PSP_CONSUMER_FLAG, &second),
-			DAT_CONN_QUAL_IN_USE);
+	want_error(dat_psp_create(end.ia, CONN_QUAL, end.cr, DAT_PSP_CONSUMER_FLAG, &second),
+			DAT_CONN_QUAL_IN_USE, 0);
 	ok(dat_psp_create(end.ia, UINT64_C(0x123456789a), end.cr, DAT_PSP_CONSUMER_FLAG, &second));
 	ok(dat_psp_free(second));
 

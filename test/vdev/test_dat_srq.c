@@ -204,6 +204,29 @@ dat_srq_free__in_use(void **state)
 }
 
 /* The zone of the queue judges receives, that of the endpoint sends. */
+/* Receives are the queue's: a post to the endpoint is refused by its state, and however many pieces it has. */
+static void
+dat_ep_post_recv__on_a_shared_queue(void **state)
+{
+	const struct end_options options = { .srq_depth = 4 };
+	DAT_EP_ATTR attr = { .max_recv_iov = 200 };
+	DAT_LMR_TRIPLET iov[200];
+	struct end end;
+	DAT_EP_HANDLE ep;
+
+	end_open(&end, "loop0", &options);
+	for (int i = 0; i < 200; i++)
+		iov[i] = segment(&end, 0, 8);
+	ok(dat_ep_create_with_srq(
+			end.ia, end.pz, end.recv, end.request, end.connect, end.srq, &attr, &ep));
+	want_error(dat_ep_post_recv(ep, 1, iov, cookie(1), DAT_COMPLETION_DEFAULT_FLAG),
+			DAT_INVALID_STATE, DAT_INVALID_STATE_SRQ_IN_USE);
+	want_error(dat_ep_post_recv(ep, 200, iov, cookie(1), DAT_COMPLETION_DEFAULT_FLAG),
+			DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	ok(dat_ep_free(ep));
+	end_close(&end);
+}
+
 static void
 dat_ep_create_with_srq__zones_may_differ(void **state)
 {
@@ -393,6 +416,7 @@ main(void)
 		dat_test(dat_srq_post_recv__until_full),
 		dat_test(dat_srq_post_recv__arguments),
 		dat_test(dat_srq_free__in_use),
+		dat_test(dat_ep_post_recv__on_a_shared_queue),
 		dat_test(dat_ep_create_with_srq__zones_may_differ),
 		dat_test(dat_srq__empty_makes_the_sender_wait),
 		dat_test(dat_srq__region_freed_under_a_buffer),

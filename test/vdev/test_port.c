@@ -12,8 +12,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -360,6 +362,33 @@ null__hands_out_garbage_and_loses_no_buffer(void **state)
 	assert_int_equal(pools_left(), 0);
 }
 
+/* Two ends in one process: the driver's own thread joins them, so the first question may have to wait. */
+static void
+memif__carries_the_largest_path_mtu(void **state)
+{
+	char dir[] = "/tmp/roce-memif-XXXXXX", params[2][256];
+	struct roce_device *a, *b;
+	struct roce_path path;
+	uint64_t end;
+
+	assert_non_null(mkdtemp(dir));
+	snprintf(params[0], sizeof(params[0]),
+			"port=net_memif0,role=server,socket=%s/s ip=192.0.2.1/24", dir);
+	snprintf(params[1], sizeof(params[1]),
+			"port=net_memif1,role=client,socket=%s/s ip=192.0.2.2/24", dir);
+	a = open_device(params[0]);
+	b = open_device(params[1]);
+	end = roce_device_now(a) + 5 * roce_device_hz(a);
+	while (resolve(a, &ip1, &path) == -EAGAIN && roce_device_now(a) < end)
+		settle(a, b);
+	assert_int_equal(resolve(a, &ip1, &path), 0);
+	assert_int_equal(path.mtu_code, 5);
+	roce_device_close(b);
+	roce_device_close(a);
+	assert_int_equal(rmdir(dir), 0);
+	assert_int_equal(pools_left(), 0);
+}
+
 int
 main(void)
 {
@@ -377,6 +406,7 @@ main(void)
 		cmocka_unit_test(close__of_one_end_lets_its_frames_come_home_later),
 		cmocka_unit_test(loss__takes_frames_that_are_sent),
 		cmocka_unit_test(queues__are_joined_one_to_one),
+		cmocka_unit_test(memif__carries_the_largest_path_mtu),
 		cmocka_unit_test(null__hands_out_garbage_and_loses_no_buffer),
 	};
 

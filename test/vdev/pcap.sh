@@ -1,0 +1,56 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# A talk over a veth pair is recorded at both ends. Others judge every frame; then a responder on net_pcap, opened
+# with the same first QPN, first PSN and seed, hears the recorded requests and delivers the same messages again.
+#
+#   pcap.sh python3 replay judge.py tshark MTU
+. "$(dirname "$0")/lib.sh"
+
+replay=$2
+judge=$3
+tshark=$4
+[ -n "$tshark" ] || skip "tshark is missing"
+own_network "$0" "$@"
+veth "$5"
+
+seeds="qpn=0x2345 psn=0xfffff0 seed=4711"
+adapter "$work/receive.conf" wire "port=net_af_packet0,iface=near ip=198.51.100.1/24 $seeds"
+adapter "$work/send.conf" wire "port=net_af_packet0,iface=far ip=198.51.100.2/24 psn=0xffffe0"
+adapter "$work/replay.conf" wire \
+	"port=net_pcap0,rx_pcap=$work/spread.pcap,tx_pcap=$work/answers-again.pcap ip=198.51.100.1/24 $seeds"
+
+# begin NAME COMMAND... : in the background, until it says something; sets $pid.
+begin() {
+	name=$1
+	shift
+	: >"$work/$name.out"
+	timeout "$limit" "$@" >"$work/$name.out" 2>"$work/$name.err" </dev/null &
+	pid=$!
+	children="$children $pid"
+	wait_for "$work/$name.out" "$pid" || complain "$name does not start: $(cat "$work/$name.err")"
+}
+
+begin requests "$python" -B "$here/capture.py" record near "$work/requests.pcap"
+requests=$pid
+begin answers $far "$python" -B "$here/capture.py" record far "$work/answers.pcap"
+answers=$pid
+begin receive env DAT_OVERRIDE="$work/receive.conf" "$replay" receive wire "$work/received"
+DAT_OVERRIDE=$work/send.conf timeout "$limit" $far "$replay" send wire 198.51.100.1 2>"$work/send.err" ||
+	complain "send: $(cat "$work/send.err")"
+wait "$pid" || complain "receive: $(cat "$work/receive.err")"
+kill "$requests" "$answers"
+wait "$requests" || complain "not all requests are recorded: $(cat "$work/requests.out" "$work/requests.err")"
+wait "$answers" || complain "not all answers are recorded: $(cat "$work/answers.out" "$work/answers.err")"
+children=
+[ "$failures" -eq 0 ] || finish
+
+"$python" -B "$here/capture.py" spread "$work/requests.pcap" "$work/spread.pcap"
+DAT_OVERRIDE=$work/replay.conf timeout "$limit" "$replay" receive wire "$work/received-again" >"$work/replay.out" \
+	2>"$work/replay.err" </dev/null || complain "the recording is not understood: $(cat "$work/replay.err")"
+cmp "$work/received" "$work/received-again" || complain "the recording brings other messages"
+
+# At least a frame a message, and what the connection manager says.
+"$python" -B "$judge" --tshark --min 40 "$work/requests.pcap" || complain "the requests are not all right"
+"$python" -B "$judge" --tshark --min 3 "$work/answers.pcap" || complain "the answers are not all right"
+"$python" -B "$judge" --tshark --min 3 "$work/answers-again.pcap" || complain "the new answers are not all right"
+finish
