@@ -1,0 +1,317 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# One command for each thing one does with this tree, on Debian 12, as root or not. `./run.sh` lists them.
+# Nothing asks; what is missing is installed with apt-get; sudo is used only for that, and only when not root.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+
+# Debian's own tools first: they are the ones installed here. A bare tree has no locale but this one.
+export PATH="/usr/sbin:/usr/bin:/sbin:/bin:$PATH" LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive PYTHONDONTWRITEBYTECODE=1
+
+build_root=${UDAPL_ROCE_BUILD:-build}
+
+packages_build=(gcc libc6-dev meson ninja-build pkgconf libdpdk-dev libisal-dev libibverbs-dev libjson-c-dev)
+packages_test=("${packages_build[@]}" libcmocka-dev python3-scapy tshark codespell clang-format g++ iproute2)
+packages_lint=("${packages_test[@]}" clang-tidy)
+packages_clang=("${packages_build[@]}" libcmocka-dev clang)
+
+suites_default=(unit sim conf vdev abi apps lint)
+suites_sanitize=(unit sim conf vdev)
+
+hugepages=/sys/kernel/mm/hugepages/hugepages-2048kB
+reserved=0
+
+usage() {
+	cat <<'END'
+usage: ./run.sh COMMAND
+
+  bench [dat-perf options]  build (release) and run the messaging benchmark on the embedded loopback wire
+  bench --suite [options]   what a message costs stage by stage, and its ratio to the bare wire (test/bench)
+  test [suite ...]          build and run the tests: unit sim conf vdev abi apps lint, or the suites named
+  build                     build everything (release)
+  lint                      style, layers, symbols, headers, spelling, and clang-tidy
+  sanitize                  tests under address + undefined, the thread tests under the thread sanitizer
+  compile-clang             compile everything with clang, warnings as errors
+  simlong                   the big run of the simulator, release build
+  fuzz [seconds]            the fuzzers, each for so many seconds (60)
+  interop                   against the kernel's RoCE, where there is one
+  clean                     remove what was built
+
+Missing packages are installed with apt-get. Build folders lie in build/ (or in $UDAPL_ROCE_BUILD).
+END
+}
+
+say() {
+	printf 'run.sh: %s\n' "$*"
+}
+
+fail() {
+	printf 'run.sh: %s\n' "$*" >&2
+	exit 1
+}
+
+as_root() {
+	if [ "$(id -u)" -eq 0 ]; then
+		"$@"
+	else
+		sudo -n "$@"
+	fi
+}
+
+can_be_root() {
+	[ "$(id -u)" -eq 0 ] || { command -v sudo >/dev/null && sudo -n true 2>/dev/null; }
+}
+
+# Installs those of the packages that are not there. Touches the package lists only then.
+need_packages() {
+	command -v dpkg-query >/dev/null ||
+		{ say "this is not Debian: packages are not checked, see docs/testing.md for what is needed"; return; }
+	local package missing=()
+	for package in "$@"; do
+		[ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)" = installed ] ||
+			missing+=("$package")
+	done
+	[ ${#missing[@]} -gt 0 ] || return 0
+	local hand="apt-get install --no-install-recommends ${missing[*]}"
+	can_be_root || fail "packages are missing and this user may not install them; as root, type: $hand"
+	say "installing ${missing[*]}"
+	local log
+	log=$(mktemp)
+	as_root apt-get -qq update >"$log" 2>&1 ||
+		{ tail -n 20 "$log" >&2; fail "apt-get update failed, see above; as root, type: apt-get update"; }
+	as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends \
+		-o Dpkg::Use-Pty=0 install "${missing[@]}" >"$log" 2>&1 ||
+		{ tail -n 20 "$log" >&2; fail "apt-get could not install the packages, see above; as root, type: $hand"; }
+	rm -f "$log"
+}
+
+# Reserves up to 512 pages of 2 MiB, at most a quarter of what memory is free, and gives back at the end what
+# it reserved, not what was there before.
+reserve_hugepages() {
+	local before free want quarter
+	free=$(cat "$hugepages/free_hugepages" 2>/dev/null || echo 0)
+	quarter=$(awk '/^MemAvailable:/ { print int($2 / 4 / 2048) }' /proc/meminfo 2>/dev/null || echo 0)
+	want=$((quarter < 512 ? quarter : 512))
+	[ "$free" -lt "$want" ] || return 0
+	if [ ! -w "$hugepages/nr_hugepages" ]; then
+		[ "$free" -gt 0 ] || say "no hugepages and no right to reserve any: ordinary memory is used"
+		return 0
+	fi
+	before=$(cat "$hugepages/nr_hugepages")
+	trap release_hugepages EXIT
+	trap 'exit 130' INT
+	trap 'exit 143' TERM
+	{ echo $((before + want - free)) >"$hugepages/nr_hugepages"; } 2>/dev/null || true
+	reserved=$(($(cat "$hugepages/nr_hugepages") - before))
+	if [ "$reserved" -gt 0 ]; then
+		say "reserved $reserved hugepages of 2 MiB until the end of this run"
+	else
+		say "the kernel has no hugepages to give: ordinary memory is used"
+	fi
+}
+
+release_hugepages() {
+	[ "$reserved" -gt 0 ] || return 0
+	local now left
+	now=$(cat "$hugepages/nr_hugepages")
+	left=$((now > reserved ? now - reserved : 0))
+	{ echo "$left" >"$hugepages/nr_hugepages"; } 2>/dev/null || true
+	reserved=0
+}
+
+# compile NAME [meson options]: build/NAME, set up anew only when its options changed.
+compile() {
+	local dir=$build_root/$1
+	shift
+	local wanted="CC=${CC:-} $*" quiet=--quiet
+	[ ! -t 1 ] || quiet=
+	mkdir -p "$build_root" 2>/dev/null || true
+	[ -w "$build_root" ] ||
+		fail "$build_root/ belongs to somebody else: remove it, or set UDAPL_ROCE_BUILD to a folder of yours"
+	if [ ! -f "$dir/build.ninja" ] || [ "$(cat "$dir/.options" 2>/dev/null)" != "$wanted" ]; then
+		say "configuring $dir"
+		rm -rf "$dir"
+		meson setup "$dir" "$@" >"$dir.log" 2>&1 ||
+			{ cat "$dir.log" >&2; fail "meson could not configure $dir: the reason stands above"; }
+		mv "$dir.log" "$dir/setup.log"
+		printf '%s' "$wanted" >"$dir/.options"
+	fi
+	say "compiling $dir"
+	ninja -C "$dir" $quiet || fail "$dir does not compile: the first error stands above"
+}
+
+# run_suites NAME LOG SUITE...: runs them in build/NAME; the last line printed is the count.
+run_suites() {
+	local dir=$build_root/$1 log=$2 suite have args=()
+	shift 2
+	have=$(python3 test/testlog.py suites "$dir")
+	for suite in "$@"; do
+		grep -qx -- "$suite" <<<"$have" ||
+			fail "there is no suite '$suite' in this tree; there are: $(tr '\n' ' ' <<<"$have")"
+		args+=(--suite "$suite")
+	done
+	say "running $*"
+	rm -f "$dir/meson-logs/$log.json"
+	# The count below decides, not meson's exit code: it also knows of a run in which nothing ran.
+	meson test -C "$dir" --no-rebuild --print-errorlogs --logbase "$log" "${meson_test_options[@]}" "${args[@]}" \
+		|| true
+	python3 test/testlog.py sum "$dir/meson-logs/$log.json"
+}
+meson_test_options=(--timeout-multiplier 2)
+
+cmd_build() {
+	need_packages "${packages_build[@]}"
+	compile release --buildtype=release -Dtests=false
+	say "programs are in $build_root/release/apps, libraries in $build_root/release/lib"
+}
+
+# The default table: one header, then one line for each size.
+bench_table() {
+	local perf=$1 out=$2 test size part
+	while read -r test size part; do
+		"$perf" -t "$test" -s "$size" --json="$out/$test-$size.json" </dev/null | table_part "$part" ||
+			fail "dat-perf -t $test -s $size failed: the reason stands above"
+	done <<-END
+		send_bw 64 first
+		send_bw 1024 middle
+		send_bw 4096 middle
+		send_bw 65536 last
+		send_lat 64 all
+	END
+}
+
+# What one run adds to the table: rows begin with two numbers, and a rule stands at the end.
+table_part() {
+	awk -v part="$1" '
+		/^-+$/ { if (held != "") print held; held = part == "first" || part == "all" ? $0 : ""; rule = $0; next }
+		part == "first" || part == "all" || $1 " " $2 ~ /^[0-9]+ [0-9]+$/ {
+			if (held != "") print held
+			held = ""
+			print
+		}
+		END { if (part == "last" || part == "all") print rule }'
+}
+
+# What a message costs, stage by stage, and its ratio to the bare wire, from the same run.
+bench_suite() {
+	need_packages "${packages_test[@]}"
+	compile release-tests --buildtype=release
+	reserve_hugepages
+	python3 test/bench/bench.py --build "$build_root/release-tests" --out "$build_root/bench" "$@"
+}
+
+cmd_bench() {
+	if [ "${1:-}" = --suite ]; then
+		shift
+		bench_suite "$@"
+		return
+	fi
+	cmd_build
+	reserve_hugepages
+	local perf=$build_root/release/apps/dat-perf out=$build_root/bench arg
+	# Where libdat finds the provider as long as nothing is installed.
+	LD_LIBRARY_PATH=$(realpath "$build_root")/release/lib/front${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+	export LD_LIBRARY_PATH
+	mkdir -p "$out"
+	if [ $# -eq 0 ]; then
+		bench_table "$perf" "$out"
+		say "the same as JSON: $out/*.json"
+		return
+	fi
+	for arg in "$@"; do
+		case $arg in
+		--json* | -h | --help | --version)
+			"$perf" "$@"
+			return
+			;;
+		esac
+	done
+	"$perf" "$@" --json="$out/dat-perf.json" || return
+	say "the same as JSON: $out/dat-perf.json"
+}
+
+cmd_test() {
+	[ $# -gt 0 ] || set -- "${suites_default[@]}"
+	case " $* " in
+	*' lint-slow '*) need_packages "${packages_lint[@]}" ;;
+	*) need_packages "${packages_test[@]}" ;;
+	esac
+	compile test --buildtype=debugoptimized -Dsim_worlds=20000
+	reserve_hugepages
+	run_suites test testlog "$@"
+}
+
+cmd_lint() {
+	cmd_test lint lint-slow
+}
+
+cmd_sanitize() {
+	need_packages "${packages_test[@]}"
+	local status=0
+	# A sanitizer that finds something ends the program, and so the test.
+	export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+	export ASAN_OPTIONS=detect_stack_use_after_return=1
+	export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
+	meson_test_options=(--timeout-multiplier 8)
+	# Instrumented code draws warnings of its own; the plain builds of both compilers are the judges.
+	compile asan --buildtype=debugoptimized -Dwerror=false -Db_sanitize=address,undefined -Dsim_worlds=5000
+	compile tsan --buildtype=debugoptimized -Dwerror=false -Db_sanitize=thread -Dsim_worlds=1000
+	run_suites asan testlog "${suites_sanitize[@]}" || status=1
+	run_suites tsan testlog tsan || status=1
+	python3 test/testlog.py sum "$build_root"/{asan,tsan}/meson-logs/testlog.json || status=1
+	return $status
+}
+
+cmd_compile_clang() {
+	need_packages "${packages_clang[@]}"
+	CC=clang compile clang --buildtype=debugoptimized
+	say "clang has nothing to say"
+}
+
+cmd_simlong() {
+	need_packages "${packages_test[@]}"
+	compile release-tests --buildtype=release
+	run_suites release-tests testlog simlong
+}
+
+cmd_fuzz() {
+	local seconds=${1:-60} fuzzer found=0
+	case $seconds in
+	'' | *[!0-9]*) fail "'$seconds' is not a number of seconds; type: ./run.sh fuzz 60" ;;
+	esac
+	[ -f test/fuzz/meson.build ] || fail "there are no fuzzers in this tree yet"
+	need_packages "${packages_clang[@]}" libclang-rt-14-dev
+	CC=clang compile fuzz --buildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false
+	for fuzzer in "$build_root"/fuzz/test/fuzz/fuzz_*; do
+		if [ ! -f "$fuzzer" ] || [ ! -x "$fuzzer" ]; then
+			continue
+		fi
+		found=1
+		say "fuzzing with ${fuzzer##*/} for $seconds seconds"
+		"$fuzzer" -max_total_time="$seconds" -print_final_stats=1 ||
+			fail "${fuzzer##*/} found something: the input stands above"
+	done
+	[ $found -eq 1 ] || fail "no fuzzer was built: look at test/fuzz/meson.build"
+}
+
+cmd_interop() {
+	cmd_test interop
+}
+
+cmd_clean() {
+	say "removing $build_root/"
+	rm -rf "$build_root"
+}
+
+main() {
+	local command=${1:-help}
+	[ $# -eq 0 ] || shift
+	case $command in
+	bench | build | test | lint | sanitize | simlong | fuzz | interop | clean) "cmd_$command" "$@" ;;
+	compile-clang) cmd_compile_clang ;;
+	help | -h | --help) usage ;;
+	*) usage >&2; fail "there is no command '$command'; the commands stand above" ;;
+	esac
+}
+
+main "$@"

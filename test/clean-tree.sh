@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Runs a command of this checkout in a bare Debian 12: debootstrap's smallest tree, nothing else installed.
+#
+#   test/clean-tree.sh DIR [--user] [command ...]       the command is ./run.sh bench unless given
+#
+# DIR is made when it does not exist and stays afterwards (remove it with rm -rf), so that a second command sees
+# what the first one installed. --user runs as an ordinary user on a checkout of his own, without hugepages. apt
+# uses the mirrors and proxies of this machine. Root only: the mounts live in a mount namespace that ends with the
+# command, whatever happens.
+set -euo pipefail
+
+fail() {
+	printf 'clean-tree.sh: %s\n' "$*" >&2
+	exit 1
+}
+
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+[ $# -ge 1 ] || { sed -n '3,11s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ "$(id -u)" -eq 0 ] || fail "debootstrap and mount want root: type sudo $0 $*"
+command -v debootstrap >/dev/null || fail "debootstrap is missing: type apt-get install debootstrap"
+dir=$(realpath -m "$1")
+shift
+user=0:0 home=/root
+if [ "${1:-}" = --user ]; then
+	shift
+	user=1000:1000 home=/home/user
+fi
+[ $# -gt 0 ] || set -- ./run.sh bench
+
+# What Debian mirrors this machine has, as lines of a sources.list.
+sources() {
+	# shellcheck disable=SC2016 # the dollars are apt's
+	apt-get indextargets --format '$(ORIGIN) deb $(SITE) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
+		sed -n 's/^Debian //p' | sort -u
+}
+
+if [ ! -e "$dir/etc/debian_version" ]; then
+	mirror=$(sources | awk '$3 == "bookworm" && $4 == "main" { print $2; exit }')
+	[ -n "$mirror" ] || fail "apt here knows no Debian 12 mirror: type apt-get update and look at its sources"
+	echo "clean-tree.sh: making a bare Debian 12 in $dir"
+	mkdir -p "$dir"
+	debootstrap --variant=minbase bookworm "$dir" "$mirror" >"$dir.log" 2>&1 ||
+		{ tail -n 20 "$dir.log" >&2; fail "debootstrap failed: its last lines stand above"; }
+	rm -f "$dir.log"
+	sources >"$dir/etc/apt/sources.list"
+	apt-config dump --no-empty --format '%F "%v";%n' Acquire | grep -Ei 'proxy|::Check-' \
+		>"$dir/etc/apt/apt.conf.d/00host" || true
+	cp /etc/resolv.conf /etc/hosts "$dir/etc/"
+fi
+
+checkout=$dir$home/udapl-roce
+rm -rf "$checkout"
+mkdir -p "$checkout"
+tar -C "$top" --exclude=./.git --exclude='./build*' --exclude=__pycache__ -cf - . | tar -C "$checkout" -xf -
+chown -R "$user" "$dir$home"
+
+echo "clean-tree.sh: $dir, as ${user%:*}: $*"
+# shellcheck disable=SC2016 # expanded by the inner shell
+exec unshare --mount --propagation private sh -euc '
+	dir=$1 user=$2 home=$3
+	shift 3
+	mount -t proc proc "$dir/proc"
+	mount -t sysfs sys "$dir/sys"
+	mount --bind /dev "$dir/dev"
+	mount -t tmpfs -o mode=1777 shm "$dir/dev/shm"
+	exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME="$home" TERM="${TERM:-dumb}" \
+		chroot --userspec="$user" "$dir" sh -euc "cd \"\$HOME/udapl-roce\" && exec \"\$@\"" sh "$@"
+' sh "$dir" "$user" "$home" "$@"
