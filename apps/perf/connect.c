@@ -8,17 +8,19 @@
 #include "clock.h"
 #include "control.h"
 
-#define CONNECT_TIMEOUT_US 10000000u
+#define CONNECT_TIMEOUT_US 30000000u
 #define CONNECT_TIMEOUT_S  30
-#define PART_TIMEOUT_S     10
+/* An end that hears no answer to its goodbye gives up by itself after ten. */
+#define PART_TIMEOUT_S 20
 /* Requests on the way at a time: more than any latency needs, less than any backlog has. */
 #define AT_ONCE 16
 /* Polling without news for so long turns into napping, which is kinder to the neighbours. */
 #define NAP_AFTER 1000
 #define NAP_NS    50000
-/* After its last word a server still answers what the network has lost. */
-#define LINGER_NS     50000000ull
-#define LINGER_NAP_NS 1000000
+/* After its last word a server still answers what the network has lost, or what was lost on purpose. */
+#define LINGER_NS       50000000ull
+#define LINGER_LOSSY_NS 1000000000ull
+#define LINGER_NAP_NS   1000000
 
 /* Take one event. @return 1: taken; 0: none; -1: failed, said. */
 static int
@@ -251,7 +253,8 @@ static void
 linger(struct perf_end *end)
 {
 	const struct timespec nap = { .tv_nsec = LINGER_NAP_NS };
-	uint64_t until = perf_now() + perf_hz() * LINGER_NS / 1000000000ull;
+	uint64_t ns = end->options->loss_given ? LINGER_LOSSY_NS : LINGER_NS;
+	uint64_t until = perf_now() + perf_hz() * ns / 1000000000ull;
 	DAT_EVENT event;
 
 	while (perf_now() < until && dequeue(end, end->conn_evd, &event) >= 0)

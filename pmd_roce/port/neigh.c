@@ -13,8 +13,12 @@
 #define ANSWERS 32u /* questions that wait for our answer; more are asked again by who asks */
 #define NONE    UINT16_MAX
 
-#define ASK_TRIES      3
-#define ASK_INTERVAL_S 1
+/*
+ * Questions about one address: four a second for three seconds. Three in all, as most stacks ask, would leave one
+ * address of five unknown where a frame of five is lost at either end.
+ */
+#define ASK_TRIES      12
+#define ASK_PER_SECOND 4
 #define UNREACHABLE_S  3
 #define FRESH_S        30
 
@@ -435,10 +439,10 @@ run_timer(struct roce_neigh *n, struct entry *e, struct rte_mbuf **out, uint64_t
 		e->tries = 0;
 	}
 	/* No room: a little later, then. But a device that refuses for long is as good as a wire that loses. */
-	if (out == NULL && now - e->at < seconds(n, ASK_INTERVAL_S))
+	if (out == NULL && now - e->at < n->config.hz / ASK_PER_SECOND)
 		return false;
 	e->tries++;
-	set_timer(n, e, now + seconds(n, ASK_INTERVAL_S));
+	set_timer(n, e, now + n->config.hz / ASK_PER_SECOND);
 	return out != NULL && send_question(n, e, out);
 }
 

@@ -10,7 +10,7 @@
  * Frames and `now` in, frames and a deadline out, like the engine: no device,
  * no clock, no thread, no lock. One thread at a time.
  *
- * An address is asked for up to three times, a second apart; after three
+ * An address is asked for four times a second; after three
  * seconds without an answer it is unreachable, and stays so for three seconds
  * more. An answer is good for thirty seconds; if the address was wanted in that
  * time the neighbour is then asked again, by unicast, and stays usable

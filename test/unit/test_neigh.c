@@ -12,6 +12,8 @@
 
 #include <cmocka.h>
 
+#include <rte_ip.h>
+
 #include "neigh_golden.h"
 #include "port/neigh.h"
 #include "port/neigh_msg.h"
@@ -229,16 +231,16 @@ resolve__takes_a_told_address_for_good(void **state)
 	assert_true(roce_neigh_deadline(n) == ROCE_NEVER);
 }
 
-/* Three questions a second apart, unreachable after three seconds, forgotten three seconds later. */
+/* Four questions a second, unreachable after three seconds, forgotten three seconds later. */
 static void
 resolve__gives_up_and_forgives(void **state)
 {
 	struct roce_neigh *n = *state;
 
 	assert_int_equal(resolve(n, &peer4, START), -EAGAIN);
-	for (unsigned int i = 0; i < 3; i++) {
-		ASSERT_SAYS(n, ask4, START + i * HZ);
-		assert_silent(n, START + i * HZ + HZ - 1);
+	for (unsigned int i = 0; i < 12; i++) {
+		ASSERT_SAYS(n, ask4, START + i * HZ / 4);
+		assert_silent(n, START + i * HZ / 4 + HZ / 4 - 1);
 	}
 	assert_int_equal(resolve(n, &peer4, START + 3 * HZ - 1), -EAGAIN);
 	assert_int_equal(roce_neigh_deadline(n), START + 3 * HZ);
@@ -257,8 +259,8 @@ resolve__believes_a_late_answer(void **state)
 	struct roce_neigh *n = *state;
 
 	assert_int_equal(resolve(n, &peer4, START), -EAGAIN);
-	for (unsigned int i = 0; i < 3; i++)
-		ASSERT_SAYS(n, ask4, START + i * HZ);
+	for (unsigned int i = 0; i < 12; i++)
+		ASSERT_SAYS(n, ask4, START + i * HZ / 4);
 	assert_silent(n, START + 3 * HZ);
 	assert_true(HEAR(n, peer_answer4, START + 4 * HZ));
 	assert_known(n, &peer4, &mac_peer, START + 4 * HZ);
@@ -276,8 +278,8 @@ timer__checks_what_is_wanted(void **state)
 	HEAR(n, peer_answer4, now);
 	assert_known(n, &peer4, &mac_peer, now);
 	roce_neigh_changed(n);
-	assert_int_equal(roce_neigh_deadline(n), now + HZ);
-	assert_silent(n, now + HZ);
+	assert_int_equal(roce_neigh_deadline(n), now + HZ / 4);
+	assert_silent(n, now + HZ / 4);
 	assert_int_equal(roce_neigh_deadline(n), now + 30 * HZ);
 
 	now += 30 * HZ;
@@ -303,9 +305,9 @@ timer__asks_everybody_when_the_neighbour_is_silent(void **state)
 	assert_known(n, &peer6, &mac_peer, now);
 	roce_neigh_changed(n);
 	now += 30 * HZ;
-	for (unsigned int i = 0; i < 3; i++, now += HZ)
+	for (unsigned int i = 0; i < 12; i++, now += HZ / 4)
 		ASSERT_SAYS(n, ask6_unicast, now);
-	for (unsigned int i = 0; i < 3; i++, now += HZ) {
+	for (unsigned int i = 0; i < 12; i++, now += HZ / 4) {
 		ASSERT_SAYS(n, ask6, now);
 		assert_int_equal(resolve(n, &peer6, now), -EAGAIN);
 	}
@@ -423,6 +425,38 @@ rx__survives_damage(void **state)
 	}
 }
 
+/* RFC 4861 4.6, 7.1: an option of length 0, or longer than what is left, spoils the whole; unknown ones are skipped. */
+static void
+rx__judges_options(void **state)
+{
+	static const struct {
+		uint8_t type, len8;
+		bool good;
+	} rule[] = {
+		{ 1, 1, true },
+		{ 14, 1, true },
+		{ 1, 0, false },
+		{ 1, 2, false },
+		{ 14, 255, false },
+	};
+
+	for (size_t i = 0; i < RTE_DIM(rule); i++) {
+		struct {
+			uint8_t shift[2]; /* the headers are aligned then */
+			uint8_t bytes[sizeof(peer_ask6)];
+		} __rte_aligned(8) frame;
+		struct rte_ipv6_hdr *ip = (struct rte_ipv6_hdr *)(frame.bytes + 14);
+
+		memcpy(frame.bytes, peer_ask6, sizeof(frame.bytes));
+		frame.bytes[78] = rule[i].type;
+		frame.bytes[79] = rule[i].len8;
+		memset(&frame.bytes[56], 0, 2);
+		*(rte_be16_t *)&frame.bytes[56] = rte_ipv6_udptcp_cksum(ip, ip + 1);
+		assert_int_equal(hear_bytes(*state, frame.bytes, sizeof(frame.bytes), START),
+				rule[i].good);
+	}
+}
+
 static void
 rx__leaves_others_alone(void **state)
 {
@@ -482,10 +516,10 @@ tx__without_room_runs_the_timers(void **state)
 	uint64_t now = START;
 
 	assert_int_equal(resolve(n, &peer4, now), -EAGAIN);
-	assert_int_equal(roce_neigh_tx(n, NULL, 0, now + HZ / 2), 0);
-	assert_true(roce_neigh_deadline(n) <= now + HZ / 2);
-	ASSERT_SAYS(n, ask4, now + HZ / 2);
-	for (now += HZ / 2; resolve(n, &peer4, now) == -EAGAIN; now += HZ / 10) {
+	assert_int_equal(roce_neigh_tx(n, NULL, 0, now + HZ / 8), 0);
+	assert_true(roce_neigh_deadline(n) <= now + HZ / 8);
+	ASSERT_SAYS(n, ask4, now + HZ / 8);
+	for (now += HZ / 8; resolve(n, &peer4, now) == -EAGAIN; now += HZ / 20) {
 		assert_int_equal(roce_neigh_tx(n, NULL, 0, now), 0);
 		assert_true(now < START + 10 * HZ);
 	}
@@ -527,6 +561,7 @@ main(void)
 		TEST(rx__lets_only_override_change_an_address),
 		TEST(rx__keeps_to_its_network),
 		TEST(rx__survives_damage),
+		TEST(rx__judges_options),
 		TEST(rx__leaves_others_alone),
 		TEST(rx__cannot_push_out_what_is_in_use),
 		TEST(tx__without_room_runs_the_timers),

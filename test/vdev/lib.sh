@@ -84,6 +84,15 @@ veth() {
 		ip -n far link set far arp off addrgenmode none mtu "$1" up || skip "the veth interfaces do not come up"
 }
 
+# veth_wire MTU : both ends on such a pair, for talk. One more argument adds parameters of both adapters.
+veth_wire() {
+	veth "$1"
+	server=198.51.100.1
+	rm -f "$work/server.conf" "$work/client.conf"
+	adapter "$work/server.conf" wire "port=net_af_packet0,iface=near ip=198.51.100.1/24 $2"
+	adapter "$work/client.conf" wire "port=net_af_packet0,iface=far ip=198.51.100.2/24 $2"
+}
+
 # wait_for FILE PID : a line of the program's output; false when it ended without.
 wait_for() {
 	while [ ! -s "$1" ]; do

@@ -307,7 +307,7 @@ hear_garbage(const char *device, uint32_t size, bool soiled, double limit)
 	assert_int_equal(bed.stats->rx_foreign,
 			bed.queue->stats.foreign + bed.queue->stats.neighbour);
 	if (soiled)
-		assert_true(bed.stats->rx_icrc_errors > 0);
+		assert_true(bed.stats->rx_frames > bed.stats->rx_foreign);
 	for (int i = 0; i < QPS; i++)
 		assert_int_equal(roce_qp_state(bed.qp[i]), ROCE_QP_RTS);
 	close_bed(&bed);
@@ -316,8 +316,8 @@ hear_garbage(const char *device, uint32_t size, bool soiled, double limit)
 static void
 receive__counts_garbage_and_loses_no_buffer(void **state)
 {
-	/* The shortest frame of ours has 62 bytes; one less than a header; one that needs two cache lines; long. */
-	static const uint32_t sizes[] = { 62, 60, 130, 1500 };
+	/* An acknowledgement has 62 bytes. */
+	static const uint32_t sizes[] = { 62, 60, 130, 1502 };
 	const double limit = seconds() / (2 * RTE_DIM(sizes) + 1);
 
 	hear_garbage("net_null0,copy=1", 64, false, limit);
