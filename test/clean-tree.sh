@@ -21,10 +21,10 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 command -v debootstrap >/dev/null || fail "debootstrap is missing: type apt-get install debootstrap"
 dir=$(realpath -m "$1")
 shift
-user=0:0 home=/root
+user=0:0 checkout=/usr/src/udapl-roce
 if [ "${1:-}" = --user ]; then
 	shift
-	user=1000:1000 home=/home/user
+	user=1000:1000 checkout=/srv/user/udapl-roce
 fi
 [ $# -gt 0 ] || set -- ./run.sh bench
 
@@ -40,30 +40,39 @@ if [ ! -e "$dir/etc/debian_version" ]; then
 	[ -n "$mirror" ] || fail "apt here knows no Debian 12 mirror: type apt-get update and look at its sources"
 	echo "clean-tree.sh: making a bare Debian 12 in $dir"
 	mkdir -p "$dir"
-	debootstrap --variant=minbase bookworm "$dir" "$mirror" >"$dir.log" 2>&1 ||
-		{ tail -n 20 "$dir.log" >&2; fail "debootstrap failed: its last lines stand above"; }
-	rm -f "$dir.log"
+	log=$(mktemp)
+	debootstrap --variant=minbase bookworm "$dir" "$mirror" >"$log" 2>&1 ||
+		{ tail -n 20 "$log" >&2; fail "debootstrap failed: its last lines stand above"; }
+	rm -f "$log"
 	sources >"$dir/etc/apt/sources.list"
 	apt-config dump --no-empty --format '%F "%v";%n' Acquire | grep -Ei 'proxy|::Check-' \
 		>"$dir/etc/apt/apt.conf.d/00host" || true
 	cp /etc/resolv.conf /etc/hosts "$dir/etc/"
 fi
 
-checkout=$dir$home/udapl-roce
-rm -rf "$checkout"
-mkdir -p "$checkout"
-tar -C "$top" --exclude=./.git --exclude='./build*' --exclude=__pycache__ -cf - . | tar -C "$checkout" -xf -
-chown -R "$user" "$dir$home"
+rm -rf "$dir$checkout"
+mkdir -p "$dir$checkout"
+tar -C "$top" --exclude=./.git --exclude='./build*' --exclude=__pycache__ -cf - . | tar -C "$dir$checkout" -xf -
+chown -R "$user" "$dir$checkout"
 
 echo "clean-tree.sh: $dir, as ${user%:*}: $*"
+# The tree becomes the root of a mount namespace, not only of a chroot: programs in it can make namespaces of
+# their own, as on a real machine.
 # shellcheck disable=SC2016 # expanded by the inner shell
 exec unshare --mount --propagation private sh -euc '
-	dir=$1 user=$2 home=$3
+	dir=$1 user=$2 checkout=$3
 	shift 3
+	mount --bind "$dir" "$dir"
 	mount -t proc proc "$dir/proc"
 	mount -t sysfs sys "$dir/sys"
-	mount --bind /dev "$dir/dev"
+	mount --rbind /dev "$dir/dev"
 	mount -t tmpfs -o mode=1777 shm "$dir/dev/shm"
-	exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME="$home" TERM="${TERM:-dumb}" \
-		chroot --userspec="$user" "$dir" sh -euc "cd \"\$HOME/udapl-roce\" && exec \"\$@\"" sh "$@"
-' sh "$dir" "$user" "$home" "$@"
+	cd "$dir"
+	mkdir -p .outside
+	pivot_root . .outside
+	umount -l /.outside
+	rmdir /.outside
+	cd "$checkout"
+	exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME="${checkout%/*}" TERM="${TERM:-dumb}" \
+		setpriv --reuid="${user%:*}" --regid="${user#*:}" --clear-groups "$@"
+' sh "$dir" "$user" "$checkout" "$@"

@@ -101,40 +101,29 @@ roce_cq_poll(struct roce_cq *cq, struct roce_event *events, unsigned int n)
 	return n;
 }
 
-static __rte_noinline void
-overflow(struct roce_cq *cq, const struct roce_event *event)
+void
+roce_cq_lost(struct roce_cq *cq, uint16_t srq_share)
 {
 	struct roce_domain *domain = cq->domain;
 
 	/* The receive is gone with its event: nobody will reap it. */
-	if (event->srq_share != 0)
-		roce_srq_give_back(cq->shares[event->srq_share]->srq, 1);
+	if (srq_share != 0)
+		roce_srq_give_back(cq->shares[srq_share]->srq, 1);
 	domain->config.notify(domain->config.notify_arg, ROCE_NOTICE_CQ_OVERFLOW, cq->owner, 0);
 }
 
 bool
 roce_cq_push(struct roce_cq *cq, const struct roce_event *event)
 {
-	bool locked = cq->domain->shared;
-	bool room = true;
-	uint32_t head;
+	struct roce_event *slot = roce_cq_reserve(cq);
 
-	if (locked)
-		rte_spinlock_lock(&cq->push_lock);
-	head = cq->head;
-	if (unlikely(head - cq->tail_seen >= cq->depth)) {
-		cq->tail_seen = __atomic_load_n(&cq->tail, __ATOMIC_ACQUIRE);
-		room = head - cq->tail_seen < cq->depth;
+	if (unlikely(slot == NULL)) {
+		roce_cq_lost(cq, event->srq_share);
+		return false;
 	}
-	if (likely(room)) {
-		cq->ring[head & cq->mask] = *event;
-		__atomic_store_n(&cq->head, head + 1, __ATOMIC_RELEASE);
-	}
-	if (locked)
-		rte_spinlock_unlock(&cq->push_lock);
-	if (unlikely(!room))
-		overflow(cq, event);
-	return room;
+	*slot = *event;
+	roce_cq_publish(cq);
+	return true;
 }
 
 /* A share whose last event was reaped can serve another shared receive queue. Under shares_lock. */

@@ -13,6 +13,7 @@
  * shares up.
  */
 
+#include <rte_branch_prediction.h>
 #include <rte_spinlock.h>
 
 #include "engine/engine_pvt.h"
@@ -47,6 +48,43 @@ struct roce_cq {
 	uint32_t tail __rte_cache_aligned; /**< events ever taken */
 	uint32_t head_seen;                /**< lower bound of head */
 };
+
+/**
+ * The slot of the next event, to be filled whole where it lies; roce_cq_publish() must follow. Locked (any engine).
+ *
+ * An event that is built on the stack and then copied costs a stall: its narrow stores are read back by wide loads.
+ *
+ * @return NULL: full; roce_cq_lost() must follow.
+ */
+static inline struct roce_event *
+roce_cq_reserve(struct roce_cq *cq)
+{
+	uint32_t head;
+
+	if (cq->domain->shared)
+		rte_spinlock_lock(&cq->push_lock);
+	head = cq->head;
+	if (likely(head - cq->tail_seen < cq->depth))
+		return &cq->ring[head & cq->mask];
+	cq->tail_seen = __atomic_load_n(&cq->tail, __ATOMIC_ACQUIRE);
+	if (head - cq->tail_seen < cq->depth)
+		return &cq->ring[head & cq->mask];
+	if (cq->domain->shared)
+		rte_spinlock_unlock(&cq->push_lock);
+	return NULL;
+}
+
+/** The reserved slot is filled: the consumer may have it. */
+static inline void
+roce_cq_publish(struct roce_cq *cq)
+{
+	__atomic_store_n(&cq->head, cq->head + 1, __ATOMIC_RELEASE);
+	if (cq->domain->shared)
+		rte_spinlock_unlock(&cq->push_lock);
+}
+
+/** An event found no room: its owner is told, and a receive that went with it counts as reaped. Locked. */
+void roce_cq_lost(struct roce_cq *cq, uint16_t srq_share);
 
 /**
  * The share of a shared receive queue on this completion queue, made when there is none; one user more.

@@ -53,6 +53,15 @@ struct roce_keys {
 	uint32_t made; /**< indices ever handed out */
 };
 
+/** Copy a piece word by word: the caller has just written it so, and a wide load would wait for those stores. */
+static inline void
+roce_sge_set(struct roce_sge *to, const struct roce_sge *from)
+{
+	to->addr = from->addr;
+	to->length = from->length;
+	to->lkey = from->lkey;
+}
+
 /** The live region of a key; NULL when there is none. */
 static inline const struct roce_mr *
 roce_keys_find(const struct roce_keys *keys, uint32_t key)

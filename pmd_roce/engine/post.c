@@ -17,7 +17,7 @@
 void
 roce_qp_ring(struct roce_qp *qp)
 {
-	struct roce_engine *e = qp->engine;
+	struct roce_engine *e = qp->post.engine;
 	struct roce_qp *top;
 
 	if (__atomic_exchange_n(&qp->post.rung, true, __ATOMIC_SEQ_CST))
@@ -70,12 +70,12 @@ copy_pieces(const struct roce_qp *qp, const struct roce_wr *wr, struct roce_wqe 
 	if (unlikely(wr->num_sge > qp->post.max_sge))
 		return -EINVAL;
 	for (uint32_t i = 0; i < wr->num_sge; i++) {
-		int rc = roce_keys_check(&qp->engine->domain->keys, qp->pd, &wr->sg[i], 0);
+		int rc = roce_keys_check(qp->post.keys, qp->post.pd, &wr->sg[i], 0);
 
 		if (unlikely(rc != 0))
 			return rc;
 		length += wr->sg[i].length;
-		wqe->sge[i] = wr->sg[i];
+		roce_sge_set(&wqe->sge[i], &wr->sg[i]);
 	}
 	if (unlikely(length > ROCE_MSG_MAX))
 		return -EMSGSIZE;
@@ -96,13 +96,13 @@ is_full(struct roce_qp *qp)
 int
 roce_qp_post_send(struct roce_qp *qp, const struct roce_wr *wr)
 {
-	struct roce_wqe *wqe = roce_wq_slot(&qp->wq, qp->post.head);
+	struct roce_wqe *wqe = roce_wq_slot(&qp->post.wq, qp->post.head);
 	int rc;
 
 	/* The slot is not the engine's before head moves: a refused request leaves no trace. */
 	if (unlikely(is_full(qp)))
 		return -ENOSPC;
-	if (unlikely(__atomic_load_n(&qp->rx.state, __ATOMIC_RELAXED) == ROCE_QP_RESET))
+	if (unlikely(!__atomic_load_n(&qp->post.connected, __ATOMIC_RELAXED)))
 		return -EINVAL;
 	rc = classify(wr, wqe);
 	if (likely(rc == 0))

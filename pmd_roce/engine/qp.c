@@ -40,6 +40,9 @@ link_number(struct roce_domain *domain, struct roce_qp *qp)
 	}
 	qp->rx.qpn = qpn;
 	qp->engine = domain->engine[qpn & domain->engine_mask];
+	qp->post.engine = qp->engine;
+	qp->post.keys = &domain->keys;
+	qp->post.pd = qp->pd;
 	domain->qps++;
 	__atomic_store_n(&domain->qp[qpn & ROCE_QPS_MASK], qp, __ATOMIC_RELEASE);
 	rte_spinlock_unlock(&domain->qpn_lock);
@@ -111,6 +114,7 @@ make_send_queue(struct roce_domain *domain, struct roce_qp *qp, const struct roc
 		return -ENOMEM;
 	qp->wq.mask = slots - 1;
 	qp->wq.stride_shift = rte_bsf32(stride);
+	qp->post.wq = qp->wq;
 	qp->post.max = depth;
 	qp->post.max_sge = max_sge;
 	return 0;

@@ -8,7 +8,7 @@
  *
  *   rx    the responder, one line: looked up and judged for every request
  *   tx    the requester: cursors, window, timers
- *   post  the poster's thread: everything else of a post is in the slot
+ *   post  the poster's thread: all it reads and writes but the slot; copies, where the turner has the original
  *   cold  attributes, connection, template
  *
  * rx and tx belong to the engine's turner (under the engine's lock).
@@ -105,7 +105,12 @@ struct roce_qp {
 		uint32_t tail_seen; /**< lower bound of tx.tail */
 		uint32_t max;       /**< requests */
 		uint16_t max_sge;
-		bool rung; /**< on the doorbell stack; atomic */
+		bool connected; /**< not in RESET; written by the engine, atomic */
+		bool rung;      /**< on the doorbell stack; atomic */
+		struct roce_wq wq;
+		struct roce_engine *engine;
+		const struct roce_keys *keys;
+		const struct roce_pd *pd;
 		struct roce_qp *next_rung;
 	} post __rte_cache_aligned;
 
@@ -191,9 +196,9 @@ void roce_qp_notice(struct roce_qp *qp, enum roce_notice_kind kind, int status);
 /** Complete the request at the tail. Locked. */
 void roce_qp_complete_send(struct roce_qp *qp, enum ibv_wc_status status);
 
-/** Complete the receive that the queue pair holds; immediate data and flags as in @p like, when given. Locked. */
+/** Complete the receive that the queue pair holds; @p flags are ROCE_EVENT_*, @p imm as on the wire. Locked. */
 void
-roce_qp_complete_recv(struct roce_qp *qp, enum ibv_wc_status status, const struct roce_event *like);
+roce_qp_complete_recv(struct roce_qp *qp, enum ibv_wc_status status, uint8_t flags, uint32_t imm);
 
 /**
  * The transport gives up: the oldest request (or nobody, when it was the responder) fails with @p status, the

@@ -25,6 +25,7 @@ roce_qp_init(struct roce_qp *qp)
 		.limit_at = ROCE_NEVER,
 	};
 	qp->rx.state = ROCE_QP_RESET;
+	__atomic_store_n(&qp->post.connected, false, __ATOMIC_RELAXED);
 	qp->rx.verb = ROCE_VERB_NONE;
 	qp->rx.owes = 0;
 	qp->rx.nak_sent = false;
@@ -84,6 +85,7 @@ roce_qp_to_rtr(struct roce_qp *qp, const struct roce_qp_connect *connect)
 	qp->tx.max = connect->sq_psn;
 	roce_retry_init(qp);
 	__atomic_store_n(&qp->rx.state, ROCE_QP_RTR, __ATOMIC_RELEASE);
+	__atomic_store_n(&qp->post.connected, true, __ATOMIC_RELEASE);
 	return 0;
 }
 
@@ -120,49 +122,76 @@ roce_qp_notice(struct roce_qp *qp, enum roce_notice_kind kind, int status)
 			&domain->noticed, &top, qp, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
 }
 
+static __rte_noinline void
+lose_event(struct roce_qp *qp, struct roce_cq *cq, uint16_t share)
+{
+	qp->engine->stats.cq_overflow++;
+	roce_cq_lost(cq, share);
+}
+
+static inline void
+send_event(struct roce_qp *qp, const struct roce_wqe *wqe, enum ibv_wc_status status)
+{
+	struct roce_event *event = roce_cq_reserve(qp->send_cq);
+
+	if (unlikely(event == NULL)) {
+		lose_event(qp, qp->send_cq, 0);
+		return;
+	}
+	event->wr_id = wqe->wr_id;
+	event->owner = qp->owner;
+	event->byte_len = wqe->length;
+	event->imm = 0;
+	event->kind = ROCE_EVENT_SEND;
+	event->status = (uint8_t)status;
+	event->flags = 0;
+	event->opcode = wqe->opcode;
+	event->srq_share = 0;
+	event->reserved = 0;
+	roce_cq_publish(qp->send_cq);
+}
+
 void
 roce_qp_complete_send(struct roce_qp *qp, enum ibv_wc_status status)
 {
 	const struct roce_wqe *wqe = roce_wq_slot(&qp->wq, qp->tx.tail);
 
-	if (((wqe->flags & ROCE_WR_SIGNALED) || status != IBV_WC_SUCCESS) && qp->send_cq != NULL) {
-		struct roce_event event = {
-			.wr_id = wqe->wr_id,
-			.owner = qp->owner,
-			.byte_len = wqe->length,
-			.kind = ROCE_EVENT_SEND,
-			.status = (uint8_t)status,
-			.opcode = wqe->opcode,
-		};
-
-		if (unlikely(!roce_cq_push(qp->send_cq, &event)))
-			qp->engine->stats.cq_overflow++;
-	}
+	if (((wqe->flags & ROCE_WR_SIGNALED) || status != IBV_WC_SUCCESS) && qp->send_cq != NULL)
+		send_event(qp, wqe, status);
 	/* The poster may write the slot again as soon as it sees the new tail. */
 	__atomic_store_n(&qp->tx.tail, qp->tx.tail + 1, __ATOMIC_RELEASE);
 }
 
-void
-roce_qp_complete_recv(struct roce_qp *qp, enum ibv_wc_status status, const struct roce_event *like)
+static inline void
+recv_event(struct roce_qp *qp, enum ibv_wc_status status, uint8_t flags, uint32_t imm)
 {
-	struct roce_event event = {
-		.wr_id = qp->rx.recv->wr_id,
-		.owner = qp->owner,
-		.byte_len = qp->rx.got,
-		.kind = ROCE_EVENT_RECV,
-		.status = (uint8_t)status,
-		.srq_share = qp->rx.share,
-	};
+	struct roce_event *event = roce_cq_reserve(qp->rx.cq);
 
-	if (like != NULL) {
-		event.imm = like->imm;
-		event.flags = like->flags;
+	if (unlikely(event == NULL)) {
+		lose_event(qp, qp->rx.cq, qp->rx.share);
+		return;
 	}
+	event->wr_id = qp->rx.recv->wr_id;
+	event->owner = qp->owner;
+	event->byte_len = qp->rx.got;
+	event->imm = imm;
+	event->kind = ROCE_EVENT_RECV;
+	event->status = (uint8_t)status;
+	event->flags = flags;
+	event->opcode = 0;
+	event->srq_share = qp->rx.share;
+	event->reserved = 0;
+	roce_cq_publish(qp->rx.cq);
+}
+
+void
+roce_qp_complete_recv(struct roce_qp *qp, enum ibv_wc_status status, uint8_t flags, uint32_t imm)
+{
 	roce_qp_hold(qp, false);
-	if (unlikely(qp->rx.cq == NULL))
+	if (likely(qp->rx.cq != NULL))
+		recv_event(qp, status, flags, imm);
+	else
 		roce_srq_give_back(qp->rx.rq, 1);
-	else if (unlikely(!roce_cq_push(qp->rx.cq, &event)))
-		qp->engine->stats.cq_overflow++;
 }
 
 /* Receives: the one in use, then, of a queue of its own, all the others. Shared ones stay where they are. */
@@ -171,12 +200,12 @@ flush_receives(struct roce_qp *qp)
 {
 	qp->rx.got = 0;
 	if (qp->rx.holding)
-		roce_qp_complete_recv(qp, IBV_WC_WR_FLUSH_ERR, NULL);
+		roce_qp_complete_recv(qp, IBV_WC_WR_FLUSH_ERR, 0, 0);
 	qp->rx.verb = ROCE_VERB_NONE;
 	if (!qp->rx.rq->private_queue)
 		return;
 	while (roce_srq_take(qp->rx.rq, qp->rx.recv))
-		roce_qp_complete_recv(qp, IBV_WC_WR_FLUSH_ERR, NULL);
+		roce_qp_complete_recv(qp, IBV_WC_WR_FLUSH_ERR, 0, 0);
 }
 
 static void
@@ -213,6 +242,7 @@ void
 roce_qp_to_error(struct roce_qp *qp)
 {
 	__atomic_store_n(&qp->rx.state, ROCE_QP_ERR, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&qp->post.connected, true, __ATOMIC_RELEASE);
 	roce_timer_cancel(qp->engine->wheel, &qp->tx.timer);
 	qp->tx.draining = false;
 	/* A NAK that explains the end still goes out; anything else would claim that life goes on. */

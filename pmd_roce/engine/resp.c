@@ -8,16 +8,14 @@
 static void
 finish(struct roce_qp *qp, const struct roce_pkt *pkt)
 {
-	struct roce_event like = {
-		.imm = (pkt->op->flags & ROCE_OP_IMM) ? roce_pkt_imm(pkt) : 0,
-		.flags = (uint8_t)(((pkt->op->flags & ROCE_OP_IMM) ? ROCE_EVENT_IMM : 0) |
-				(pkt->solicited ? ROCE_EVENT_SOLICITED : 0)),
-	};
+	bool imm = pkt->op->flags & ROCE_OP_IMM;
+	uint8_t flags = (uint8_t)((imm ? ROCE_EVENT_IMM : 0) |
+			(pkt->solicited ? ROCE_EVENT_SOLICITED : 0));
 
 	qp->rx.verb = ROCE_VERB_NONE;
 	qp->rx.msn = roce_psn_add(qp->rx.msn, 1);
 	qp->engine->stats.rx_send_requests++;
-	roce_qp_complete_recv(qp, IBV_WC_SUCCESS, &like);
+	roce_qp_complete_recv(qp, IBV_WC_SUCCESS, flags, imm ? roce_pkt_imm(pkt) : 0);
 }
 
 /* The peer, or our own memory, made the connection useless: say so with a NAK and end it. */
@@ -27,7 +25,7 @@ refuse(struct roce_qp *qp, enum roce_nak code, enum ibv_wc_status status)
 	qp->rx.syndrome = (uint8_t)(ROCE_AETH_NAK | code);
 	roce_qp_owe(qp, ROCE_OWES_NAK);
 	if (qp->rx.holding && status != IBV_WC_SUCCESS)
-		roce_qp_complete_recv(qp, status, NULL);
+		roce_qp_complete_recv(qp, status, 0, 0);
 	roce_qp_break(qp, status != IBV_WC_SUCCESS ? status : IBV_WC_REM_INV_REQ_ERR, false);
 }
 

@@ -126,7 +126,7 @@ roce_srq_post(struct roce_srq *srq, const struct roce_recv_wr *wr)
 	slot->length = length;
 	slot->num_sge = wr->num_sge;
 	for (uint32_t i = 0; i < wr->num_sge; i++)
-		slot->sge[i] = wr->sg[i];
+		roce_sge_set(&slot->sge[i], &wr->sg[i]);
 	__atomic_store_n(&srq->posted, srq->posted + 1, __ATOMIC_RELEASE);
 	rte_spinlock_unlock(&srq->post_lock);
 	return 0;

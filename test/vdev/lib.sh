@@ -10,6 +10,9 @@ perf=$2
 here=$(dirname "$0")
 failures=0
 children=
+# What goes before the commands of either side; far, once veth has made it.
+near=
+far=
 # One run may take so long on a busy machine; a good one takes a second.
 limit=60
 

@@ -10,7 +10,7 @@ way=loop
 if [ "$3" = veth ]; then
 	own_network "$0" "$@"
 	veth_wire 4200
-	way=talk
+	way='talk'
 fi
 
 # One connection and 16, messages of one packet and of many.

@@ -10,6 +10,7 @@ replay=$2
 judge=$3
 tshark=$4
 [ -n "$tshark" ] || skip "tshark is missing"
+"$python" -c "import scapy" 2>/dev/null || skip "scapy is missing (package python3-scapy)"
 own_network "$0" "$@"
 veth "$5"
 
@@ -34,6 +35,7 @@ begin requests "$python" -B "$here/capture.py" record near "$work/requests.pcap"
 requests=$pid
 begin answers $far "$python" -B "$here/capture.py" record far "$work/answers.pcap"
 answers=$pid
+[ "$failures" -eq 0 ] || finish
 begin receive env DAT_OVERRIDE="$work/receive.conf" "$replay" receive wire "$work/received"
 DAT_OVERRIDE=$work/send.conf timeout "$limit" $far "$replay" send wire 198.51.100.1 2>"$work/send.err" ||
 	complain "send: $(cat "$work/send.err")"
