@@ -27,6 +27,15 @@ measure(struct roce_qp_tx *tx, uint64_t now)
 	tx->rttvar = (uint32_t)RTE_MAX((int64_t)tx->rttvar + error / (int64_t)RTTVAR_GAIN, 0);
 }
 
+/* After a timeout the window opens again with what is acknowledged: fast up to the threshold, then slowly. */
+static __rte_noinline void
+open_window(struct roce_qp_tx *tx, uint32_t acknowledged)
+{
+	uint32_t more = tx->window < tx->threshold ? acknowledged : 1;
+
+	tx->window = (uint16_t)RTE_MIN(tx->window + more, ROCE_WINDOW);
+}
+
 /* Everything before @p psn arrived. */
 static void
 acknowledge(struct roce_qp *qp, uint32_t psn, uint64_t now)
@@ -37,6 +46,8 @@ acknowledge(struct roce_qp *qp, uint32_t psn, uint64_t now)
 		return;
 	if (tx->timed_at != 0 && roce_psn_diff(psn, tx->timed_psn) > 0)
 		measure(tx, now);
+	if (unlikely(tx->window < ROCE_WINDOW))
+		open_window(tx, (uint32_t)roce_psn_diff(psn, tx->una));
 	tx->una = psn;
 	while (tx->tail != tx->begun) {
 		const struct roce_wqe *wqe = roce_wq_slot(&qp->wq, tx->tail);

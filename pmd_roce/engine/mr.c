@@ -189,8 +189,12 @@ copy_from_chain(uint8_t *dst, const struct rte_mbuf *m, uint32_t from, uint32_t 
 
 int
 roce_sge_copy_in(const struct roce_keys *keys, const struct roce_pd *pd, const struct roce_sge *sge,
-		uint32_t offset, const struct rte_mbuf *m, uint32_t from, uint32_t len)
+		uint32_t offset, const struct roce_pkt *pkt)
 {
+	const struct rte_mbuf *m = pkt->m;
+	uint32_t from = pkt->payload_off;
+	uint32_t len = pkt->payload_len;
+
 	while (len > 0) {
 		struct roce_sge piece;
 		int rc;

@@ -113,15 +113,14 @@ int roce_sge_copy_out(const struct roce_keys *keys, const struct roce_pd *pd,
 		const struct roce_sge *sge, uint32_t offset, uint8_t *dst, uint32_t len);
 
 /**
- * Copy payload of a frame into a scatter list.
+ * Copy the payload of a frame into a scatter list.
  *
- * @param m,from  the frame and where its payload begins; it may be chained.
- * @param offset  bytes of the list to skip; the list is at least offset + len long.
+ * @param offset  bytes of the list to skip; the list is at least that and the payload long.
+ * @param pkt     the frame; its payload may be chained.
  * @return 0, or as roce_keys_check(): some bytes may have been written.
  */
-int
-roce_sge_copy_in(const struct roce_keys *keys, const struct roce_pd *pd, const struct roce_sge *sge,
-		uint32_t offset, const struct rte_mbuf *m, uint32_t from, uint32_t len);
+int roce_sge_copy_in(const struct roce_keys *keys, const struct roce_pd *pd,
+		const struct roce_sge *sge, uint32_t offset, const struct roce_pkt *pkt);
 
 /** Frees the chunks. */
 void roce_keys_fini(struct roce_keys *keys, const struct roce_memory *memory);

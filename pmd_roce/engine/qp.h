@@ -36,7 +36,7 @@
 #define ROCE_OWES_ACK 0x01 /**< everything before the expected PSN */
 #define ROCE_OWES_NAK 0x02 /**< rx.syndrome at the expected PSN; implies the acknowledgement */
 
-#define ROCE_WINDOW       128u /**< PSNs in flight */
+#define ROCE_WINDOW       128u /**< PSNs in flight at the most */
 #define ROCE_ACKREQ_EVERY 32u  /**< frames between two requests for an acknowledgement */
 
 struct roce_qp_rx {
@@ -79,7 +79,9 @@ struct roce_qp_tx {
 	uint32_t srtt;        /**< smoothed round trip, ticks, 0: none measured */
 	uint32_t rttvar;
 	uint32_t nak_psn; /**< rewound to by the last sequence NAK */
-	uint8_t retries;  /**< local ACK timeouts left */
+	uint16_t window;  /**< PSNs that may be in flight now, 1..ROCE_WINDOW */
+	uint16_t threshold; /**< below it the window doubles with each round trip, above it grows slowly */
+	uint8_t retries; /**< local ACK timeouts left */
 	uint8_t rnr_retries;
 	bool limited; /**< the peer gives credits */
 	bool draining;

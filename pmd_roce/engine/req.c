@@ -21,7 +21,7 @@ may_send(const struct roce_qp *qp, uint32_t posted)
 	const struct roce_qp_tx *tx = &qp->tx;
 
 	return tx->next != posted && qp->rx.state == ROCE_QP_RTS && tx->rnr_at == 0 && !tx->stuck &&
-			roce_psn_diff(tx->psn, tx->una) < (int32_t)ROCE_WINDOW && has_credit(tx);
+			roce_psn_diff(tx->psn, tx->una) < (int32_t)tx->window && has_credit(tx);
 }
 
 bool
@@ -54,7 +54,7 @@ wants_ack(const struct roce_qp *qp, uint32_t posted, bool last)
 	const struct roce_qp_tx *tx = &qp->tx;
 
 	if (tx->silent + 1 >= ROCE_ACKREQ_EVERY ||
-			roce_psn_diff(tx->psn, tx->una) + 1 >= (int32_t)ROCE_WINDOW)
+			roce_psn_diff(tx->psn, tx->una) + 1 >= (int32_t)tx->window)
 		return true;
 	if (!last)
 		return false;

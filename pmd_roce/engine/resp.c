@@ -72,8 +72,8 @@ roce_resp_rx(struct roce_qp *qp, const struct roce_pkt *pkt)
 		answer_otherwise(qp, verdict);
 		return;
 	}
-	if (unlikely(roce_sge_copy_in(&e->domain->keys, rx->rq->pd, rx->recv->sge, rx->got, pkt->m,
-				     pkt->payload_off, pkt->payload_len) != 0)) {
+	if (unlikely(roce_sge_copy_in(&e->domain->keys, rx->rq->pd, rx->recv->sge, rx->got, pkt) !=
+			    0)) {
 		e->stats.resp_local_protection_error++;
 		refuse(qp, ROCE_NAK_REMOTE_OPERATIONAL, IBV_WC_LOC_PROT_ERR);
 		return;

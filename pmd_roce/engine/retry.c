@@ -57,6 +57,8 @@ roce_retry_init(struct roce_qp *qp)
 	qp->tx.rnr_retries = c->rnr_retry;
 	qp->tx.rto = measured_rto(qp);
 	qp->tx.ssn = 1;
+	qp->tx.window = ROCE_WINDOW;
+	qp->tx.threshold = ROCE_WINDOW;
 }
 
 /* Have the entry fire no later than @p at. */
@@ -138,6 +140,12 @@ timed_out(struct roce_qp *qp, uint64_t now)
 			RTE_MAX(measured_rto(qp), tx->ack_timeout / TRIES_PER_TIMEOUT));
 	tx->timeout_at = RTE_MIN(now + tx->rto, tx->limit_at);
 	tx->nak_seen = false;
+	/*
+	 * Silence may mean that frames are thrown away because there are too many: begin again with one, as RFC 5681
+	 * does. A NAK is an answer, so it leaves the window alone.
+	 */
+	tx->threshold = RTE_MAX((uint16_t)(tx->window / 2), (uint16_t)2);
+	tx->window = 1;
 	roce_req_rewind(qp, tx->una);
 }
 

@@ -108,8 +108,7 @@ copy_in(void *arg)
 	for (uint32_t i = 0; i < BENCH_BURST; i++) {
 		struct roce_sge sge = bench_pair_target(&s->pair, end);
 
-		rc |= roce_sge_copy_in(&end->domain->keys, end->pd, &sge, 0, s->m[i],
-				s->pkt[i].payload_off, s->pair.size);
+		rc |= roce_sge_copy_in(&end->domain->keys, end->pd, &sge, 0, &s->pkt[i]);
 	}
 	if (rc != 0)
 		bench_fail("a good key is called bad");

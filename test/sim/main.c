@@ -31,14 +31,19 @@ seconds(void)
 static int
 replay(const char *what)
 {
-	char name[32];
-	uint64_t seed;
-	const struct scenario *s;
+	char name[32] = "";
+	const char *colon = strchr(what, ':');
+	const struct scenario *s = NULL;
 	struct world_params params;
 	const char *violation;
+	uint64_t seed = 0;
 
-	if (sscanf(what, "%31[^:]:%" SCNu64, name, &seed) != 2 ||
-			(s = scenario_find(name)) == NULL) {
+	if (colon != NULL && (size_t)(colon - what) < sizeof(name)) {
+		memcpy(name, what, (size_t)(colon - what));
+		seed = strtoull(colon + 1, NULL, 0);
+		s = scenario_find(name);
+	}
+	if (s == NULL) {
 		fprintf(stderr, "sim: '%s' is not SCENARIO:SEED\n", what);
 		return 2;
 	}

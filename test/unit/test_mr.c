@@ -268,13 +268,15 @@ copy_in__walks_the_pieces_and_the_segments(void **state)
 				{ (uintptr_t)end.memory + 32, 20 - a, end.key },
 			};
 			struct rte_mbuf *m = unit_mbuf_exact_chain(frame, sizeof(frame), split);
+			const struct roce_pkt pkt = {
+				.m = m, .payload_off = 20, .payload_len = 20
+			};
 
 			memset(end.memory, 0x55, 64);
 			memset(want, 0x55, 64);
 			memcpy(want, frame + 20, a);
 			memcpy(want + 32, frame + 20 + a, 20 - a);
-			assert_int_equal(roce_sge_copy_in(&end.domain->keys, end.pd, sge, 0, m, 20,
-							 20),
+			assert_int_equal(roce_sge_copy_in(&end.domain->keys, end.pd, sge, 0, &pkt),
 					0);
 			assert_memory_equal(end.memory, want, 64);
 			unit_mbuf_exact_free(m);
@@ -288,13 +290,14 @@ copy__judges_the_key_again(void **state)
 	struct roce_sge sge = { (uintptr_t)end.memory, 8, 0 };
 	struct rte_mbuf *m = unit_mbuf("12345678", 8);
 	struct roce_mr *mr;
+	const struct roce_pkt pkt = { .m = m, .payload_len = 8 };
 	uint8_t out[8];
 
 	assert_int_equal(roce_mr_create(end.pd, sge.addr, 8, 0, &mr), 0);
 	sge.lkey = roce_mr_key(mr);
 	/* Readable, but not writable. */
 	assert_int_equal(roce_sge_copy_out(&end.domain->keys, end.pd, &sge, 0, out, 8), 0);
-	assert_int_equal(roce_sge_copy_in(&end.domain->keys, end.pd, &sge, 0, m, 0, 8), -EACCES);
+	assert_int_equal(roce_sge_copy_in(&end.domain->keys, end.pd, &sge, 0, &pkt), -EACCES);
 	roce_mr_destroy(mr);
 	assert_int_equal(roce_sge_copy_out(&end.domain->keys, end.pd, &sge, 0, out, 8), -EACCES);
 	rte_pktmbuf_free(m);

@@ -86,7 +86,7 @@ DAT_EVENT want_event(DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER number);
 /** No event comes. */
 void want_silence(DAT_EVD_HANDLE evd);
 /** The next completion: cookie, status, and for a success its length. */
-void want_dto(const struct end *end, DAT_EVD_HANDLE evd, uint64_t cookie,
+void want_dto(const struct end *end, DAT_EVD_HANDLE evd, uint64_t value,
 		DAT_DTO_COMPLETION_STATUS status, DAT_VLEN length);
 
 /** A segment of @p end's buffer. */

@@ -129,8 +129,8 @@ want_up(struct pair *pair, const uint8_t *answer)
 	assert_true(up->private_data_size >= PRIVATE_LEN);
 	assert_memory_equal(up->private_data, answer, PRIVATE_LEN);
 	event = want_event(pair->b.connect, DAT_CONNECTION_EVENT_ESTABLISHED);
-	assert_ptr_equal(up->ep_handle, pair->b.ep);
-	assert_int_equal(up->private_data_size, 0);
+	assert_ptr_equal(event.event_data.connect_event_data.ep_handle, pair->b.ep);
+	assert_int_equal(event.event_data.connect_event_data.private_data_size, 0);
 	assert_int_equal(end_state(&pair->a), DAT_EP_STATE_CONNECTED);
 	assert_int_equal(end_state(&pair->b), DAT_EP_STATE_CONNECTED);
 	ok(dat_ep_query(pair->a.ep, DAT_EP_FIELD_ALL, &ep));

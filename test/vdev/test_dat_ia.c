@@ -63,7 +63,7 @@ dat_ia_query__attributes(void **state)
 	for (DAT_COUNT i = 0; i < attr.num_vendor_attr; i++)
 		print_message("%s=%s\n", attr.vendor_attr[i].name, attr.vendor_attr[i].value);
 	assert_string_equal(provider.provider_specific_attr[0].name, "DAT_IB_TRANSPORT_MTU");
-	assert_true(atoi(provider.provider_specific_attr[0].value) >= 256);
+	assert_true(strtoul(provider.provider_specific_attr[0].value, NULL, 10) >= 256);
 	ok(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG));
 }
 

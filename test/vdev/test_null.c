@@ -131,7 +131,9 @@ seconds(void)
 {
 	const char *said = getenv("ROCE_NULL_SECONDS");
 
-	return said != NULL && atoi(said) > 0 ? atoi(said) : SECONDS_UNSAID;
+	unsigned long n = said != NULL ? strtoul(said, NULL, 10) : 0;
+
+	return n > 0 ? (double)n : SECONDS_UNSAID;
 }
 
 /* ---- what it takes ---- */
@@ -247,7 +249,7 @@ static void
 soil(struct bed *bed, uint32_t size)
 {
 	struct rte_mempool *pool = bed->device->port->rx_pool[0];
-	struct rte_mbuf **pkts = calloc(pool->size, sizeof(*pkts));
+	struct rte_mbuf **pkts = calloc(pool->size, sizeof(struct rte_mbuf *));
 	unsigned int n = 0;
 
 	assert_non_null(pkts);
