@@ -13,8 +13,8 @@ import tree
 
 TITLE_MAX = 60
 SHAPE = re.compile(r"^[a-z0-9_.]+(?:[/-][a-z0-9_.]+)*: \S")
-# A capital that is not part of an abbreviation such as PSN, IPv4 or QPs.
-CAPITAL = re.compile(r"\b[A-Z][a-z]{2,}\b")
+# A sentence's capital; abbreviations such as PSN and names such as Linux keep theirs.
+CAPITAL = re.compile(r"^[^:]*: +[A-Z][a-z]+\b")
 
 
 def judge(title):
@@ -23,8 +23,8 @@ def judge(title):
         yield f"title of {len(title)} characters, {TITLE_MAX} at most"
     if not SHAPE.match(title):
         yield "a title reads `folder: words`"
-    if CAPITAL.search(title):
-        yield "a title is lower case"
+    if CAPITAL.match(title):
+        yield "the words begin in lower case"
     if title.endswith("."):
         yield "a title ends without a full stop"
     if re.match(r"(?:fixup|squash)!", title):
@@ -48,8 +48,9 @@ CASES = [
     ("pmd_roce/cm: send REJ 8 when nobody listens on IPv6", 0),
     ("run.sh: reserve hugepages as root", 0),
     ("judge duplicates before length", 1),
-    ("Engine: judge duplicates", 2),
+    ("Engine: judge duplicates", 1),
     ("engine: Judge duplicates", 1),
+    ("cm: connections as Linux rdma_cm speaks them", 0),
     ("engine: judge duplicates.", 1),
     ("engine: judge duplicates before length, and a lot more than that", 1),
     ("fixup! engine: judge duplicates", 2),
