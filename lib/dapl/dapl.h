@@ -253,7 +253,7 @@ struct dapl_ia_open {
 
 /**
  * Open an instance of an adapter. Any thread.
- * @return DAPL_OK; DAPL_BAD_CONFIG (one sentence on stderr says why); DAPL_NOT_FOUND; DAPL_NO_DEVICE;
+ * @return DAPL_OK; DAPL_BAD_CONFIG (one sentence on stderr says why); DAPL_NO_DEVICE;
  *   DAPL_NO_MEMORY; DAPL_BAD_HANDLE_ASYNC: that dispatcher belongs to another device.
  */
 enum dapl_status dapl_ia_open(const struct dapl_ia_open *open, struct dapl_ia **ia);

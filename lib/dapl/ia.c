@@ -118,8 +118,8 @@ open_device(struct dapl_ia *ia, const char *params)
 	switch (rc) {
 	case -EINVAL:
 		return DAPL_BAD_CONFIG;
+	/* The adapter's name is known; what it stands for is not to be had. */
 	case -ENODEV:
-		return DAPL_NOT_FOUND;
 	case -EBUSY:
 		return DAPL_NO_DEVICE;
 	default:

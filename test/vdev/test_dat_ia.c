@@ -2,6 +2,7 @@
 /* dat_ia_*, consumer contexts and handle types, through the public API. */
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include "dat_pair.h"
 
@@ -23,6 +24,40 @@ dat_ia_open__arguments(void **state)
 	/* The first instance has nobody's dispatcher to share. */
 	async = DAT_EVD_ASYNC_EXISTS;
 	want_type(dat_ia_open(loop0, 8, &async, &ia), DAT_INVALID_PARAMETER);
+}
+
+/* What a line of dat.conf asks for is not to be had, or is wrong: each has its own answer, and nothing is opened. */
+static void
+dat_ia_open__judges_what_the_name_stands_for(void **state)
+{
+	static const struct {
+		const char *instance;
+		DAT_RETURN want;
+	} rule[] = {
+		{ "port=net_nosuch0 ip=192.0.2.9/24",
+				DAT_INSUFFICIENT_RESOURCES | DAT_RESOURCE_DEVICE },
+		{ "port=net_null9 ip=192.0.2.9/24 frob=1",
+				DAT_INVALID_PARAMETER | DAT_INVALID_ARG1 },
+		{ "port=net_null9", DAT_INVALID_PARAMETER | DAT_INVALID_ARG1 },
+	};
+	char path[] = "/tmp/dat_conf_XXXXXX";
+	char name[] = "made0";
+	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+	DAT_IA_HANDLE ia;
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	assert_int_equal(setenv("DAT_OVERRIDE", path, 1), 0);
+	for (unsigned int i = 0; i < sizeof(rule) / sizeof(rule[0]); i++) {
+		assert_int_equal(ftruncate(fd, 0), 0);
+		assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+		assert_true(dprintf(fd, "%s u1.2 threadsafe default libdaplroce.so.1 udapl-roce.1.2 \"%s\" \"\"\n",
+					    name, rule[i].instance) > 0);
+		want(dat_ia_open(name, 8, &async, &ia), DAT_CLASS_ERROR | rule[i].want);
+	}
+	assert_int_equal(setenv("DAT_OVERRIDE", "", 1), 0);
+	assert_int_equal(unlink(path), 0);
+	close(fd);
 }
 
 /* Every field has a truthful value; strings and addresses can be used. */
@@ -266,6 +301,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		dat_test(dat_ia_open__arguments),
+		dat_test(dat_ia_open__judges_what_the_name_stands_for),
 		dat_test(dat_ia_query__attributes),
 		dat_test(dat_ia_query__arguments),
 		dat_test(dat_ia_close__graceful_wants_nothing_left),
