@@ -5,9 +5,12 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <rte_eal.h>
 #include <rte_errno.h>
@@ -148,14 +151,45 @@ add_defaults(const struct roce_devargs *args)
 	return ok && add_lcores(args);
 }
 
+/* A folder that is ours alone: nobody else may have put it there, or may write into it. */
+static bool
+own_folder(const char *path)
+{
+	struct stat st;
+
+	if (mkdir(path, S_IRWXU) != 0 && errno != EEXIST)
+		return false;
+	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
+			(st.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+/*
+ * Without XDG_RUNTIME_DIR the EAL of an ordinary user takes /tmp/dpdk, which belongs to whoever came first: every
+ * other user's EAL then fails to start. Have it take a folder by user. @return true: set, to be unset again.
+ */
+static bool
+set_runtime_folder(void)
+{
+	char path[64];
+
+	if (geteuid() == 0 || secure_getenv("XDG_RUNTIME_DIR") != NULL ||
+			secure_getenv("RUNTIME_DIRECTORY") != NULL)
+		return false;
+	snprintf(path, sizeof(path), "/tmp/udapl-roce-%u", (unsigned int)geteuid());
+	return own_folder(path) && setenv("XDG_RUNTIME_DIR", path, 1) == 0;
+}
+
 static int
 init_keeping_affinity(struct roce_why *why)
 {
 	pthread_t self = pthread_self();
 	cpu_set_t cpus;
 	bool known = pthread_getaffinity_np(self, sizeof(cpus), &cpus) == 0;
+	bool folder = set_runtime_folder();
 	int rc = rte_eal_init(eal.argc, eal.argv);
 
+	if (folder)
+		unsetenv("XDG_RUNTIME_DIR");
 	if (known)
 		pthread_setaffinity_np(self, sizeof(cpus), &cpus);
 	if (rc < 0)
