@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Ordinary users of one machine do not stand in each other's way: each has a run-time folder, and only a folder of
+# his own will do.
+#
+#   two_users.sh python3 dat-perf
+. "$(dirname "$0")/lib.sh"
+
+first=64101
+second=64102
+
+# as USER COMMAND...: without the folder that a login would have given him.
+as() {
+	user=$1
+	shift
+	env -u XDG_RUNTIME_DIR -u RUNTIME_DIRECTORY \
+		setpriv --reuid="$user" --regid="$user" --clear-groups -- "$@" >"$work/out" 2>&1
+}
+
+leave_nothing() {
+	rm -rf "/tmp/udapl-roce-$first" "/tmp/udapl-roce-$second"
+	# What DPDK makes where there is no folder for the user, unless it was here before.
+	[ "$before" = there ] || rm -rf /tmp/dpdk
+	cleanup
+}
+
+[ "$(id -u)" -eq 0 ] || skip "becoming two users wants root"
+command -v setpriv >/dev/null || skip "setpriv is missing (package util-linux)"
+as $first "$perf" --version || skip "an ordinary user cannot run $perf"
+before=gone
+[ ! -e /tmp/dpdk ] || before=there
+trap leave_nothing EXIT
+
+for user in $first $second; do
+	as $user "$perf" -n 100 || { cat "$work/out"; complain "user $user cannot open loop0"; }
+	[ "$(stat -c '%u %a' "/tmp/udapl-roce-$user" 2>/dev/null)" = "$user 700" ] ||
+		complain "user $user has no folder of his own"
+done
+
+# A link that somebody else put there leads nowhere.
+rm -rf "/tmp/udapl-roce-$first"
+mkdir -m 777 "$work/snare"
+chmod 777 "$work/snare"
+ln -s "$work/snare" "/tmp/udapl-roce-$first"
+as $first "$perf" -n 100
+[ -z "$(ls -A "$work/snare")" ] || complain "a folder of somebody else's making was used"
+finish
