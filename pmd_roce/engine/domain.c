@@ -19,12 +19,6 @@ roce_random(struct roce_domain *domain)
 	return z ^ (z >> 31);
 }
 
-uint64_t
-roce_domain_random(struct roce_domain *domain)
-{
-	return roce_random(domain);
-}
-
 void
 roce_engine_lock(struct roce_engine *e)
 {

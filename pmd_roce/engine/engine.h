@@ -96,9 +96,6 @@ struct roce_engine *roce_domain_engine(struct roce_domain *domain, unsigned int 
 /** Put the connection manager on QP 1. Before the first frame. */
 void roce_domain_set_gsi(struct roce_domain *domain, const struct roce_gsi *gsi);
 
-/** Next random number of the domain (its seed decides). Locked: engine 0. */
-uint64_t roce_domain_random(struct roce_domain *domain);
-
 void roce_engine_lock(struct roce_engine *e);
 bool roce_engine_trylock(struct roce_engine *e);
 void roce_engine_unlock(struct roce_engine *e);

@@ -187,12 +187,6 @@ roce_icrc_put(struct rte_mbuf *m, const struct roce_template *t)
 	memcpy(frame + end, &stored, sizeof(stored));
 }
 
-uint32_t
-roce_icrc_update(uint32_t crc, const void *data, uint64_t len)
-{
-	return ~crc32_gzip_refl(~crc, data, len);
-}
-
 const char *
 roce_icrc_path(void)
 {

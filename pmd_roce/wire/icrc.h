@@ -31,12 +31,6 @@ bool roce_icrc_ok(const struct roce_pkt *pkt);
  */
 void roce_icrc_put(struct rte_mbuf *m, const struct roce_template *t);
 
-/**
- * CRC-32 register carried over @p len bytes (no inversion before or after).
- * Chain by feeding the result back; start with UINT32_MAX, finish by inverting.
- */
-uint32_t roce_icrc_update(uint32_t crc, const void *data, uint64_t len);
-
 /** Name of the CRC path in use, for the start-up line: "isa-l" with the widest unit this CPU offers. */
 const char *roce_icrc_path(void);
 

@@ -84,7 +84,7 @@ random__repeats_itself(void **state)
 	assert_int_equal(roce_domain_create(&c, &a), 0);
 	assert_int_equal(roce_domain_create(&c, &b), 0);
 	for (unsigned int i = 0; i < 10; i++)
-		assert_true(roce_domain_random(a) == roce_domain_random(b));
+		assert_true(roce_random(a) == roce_random(b));
 	roce_domain_destroy(a);
 	roce_domain_destroy(b);
 }

@@ -169,29 +169,6 @@ put__is_least_significant_byte_first(void **state)
 	rte_pktmbuf_free(m);
 }
 
-/* The check value of CRC-32: of the digits one to nine. */
-static void
-update__is_crc32(void **state)
-{
-	(void)state;
-	assert_int_equal(~roce_icrc_update(UINT32_MAX, "123456789", 9), 0xcbf43926);
-	assert_int_equal(roce_icrc_update(0x12345678, NULL, 0), 0x12345678);
-}
-
-static void
-update__chains(void **state)
-{
-	uint32_t split;
-
-	(void)state;
-	for (split = 0; split <= V6_LEN; split++) {
-		uint32_t crc = roce_icrc_update(UINT32_MAX, frame_v6, split);
-
-		assert_int_equal(roce_icrc_update(crc, frame_v6 + split, V6_LEN - split),
-				roce_icrc_update(UINT32_MAX, frame_v6, V6_LEN));
-	}
-}
-
 static void
 path__names_isal(void **state)
 {
@@ -210,8 +187,6 @@ main(void)
 		cmocka_unit_test(ok__follows_many_segments),
 		cmocka_unit_test(ok__refuses_a_chain_that_ends_early),
 		cmocka_unit_test(put__is_least_significant_byte_first),
-		cmocka_unit_test(update__is_crc32),
-		cmocka_unit_test(update__chains),
 		cmocka_unit_test(path__names_isal),
 	};
 
