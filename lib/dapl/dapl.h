@@ -75,6 +75,9 @@ enum dapl_conn_event {
 
 enum dapl_async_event {
 	DAPL_ASYNC_EVD_OVERFLOW,
+	DAPL_ASYNC_SRQ_LOW, /**< fewer buffers than the low watermark; owner: shared receive queue */
+	DAPL_ASYNC_EP_SOFT_HIGH, /**< more buffers than the soft high watermark; owner: endpoint */
+	DAPL_ASYNC_EVENTS,
 };
 
 union dapl_sockaddr {
@@ -137,7 +140,6 @@ struct dapl_srq {
 	struct roce_srq *srq;
 	struct dapl_pz *pz;
 	uint32_t max_recv_iov;
-	uint32_t low_watermark;
 };
 
 /** Event dispatcher: a ring of events and the one thread that may wait on it. */
@@ -202,7 +204,8 @@ struct dapl_ep {
 	uint8_t state;        /**< enum dapl_ep_state; written by dapl_ep_advance() alone */
 	uint8_t max_request_iov;
 	uint8_t max_recv_iov;
-	uint8_t has_srq;
+	bool has_srq : 1;
+	bool watched : 1; /**< a high watermark was set: a post to its own queue may exceed it */
 
 	struct roce_engine *engine; /**< of the queue pair when that is not engine 0, else NULL */
 	struct roce_cm_conn *conn;  /**< NULL when there is none */
@@ -302,6 +305,10 @@ enum dapl_status
 dapl_srq_create(struct dapl_pz *pz, uint32_t max_dtos, uint32_t max_iov, struct dapl_srq **srq);
 /** @return DAPL_OK; DAPL_SRQ_IN_USE. Buffers still posted vanish without completion. */
 enum dapl_status dapl_srq_free(struct dapl_srq *srq);
+/** @return DAPL_OK; DAPL_BUSY: more is outstanding, or the low watermark is higher; DAPL_NO_MEMORY. */
+enum dapl_status dapl_srq_resize(struct dapl_srq *srq, uint32_t max_dtos);
+/** Set and arm the low watermark. @return DAPL_OK; DAPL_BAD_COUNT: above the size of the queue. */
+enum dapl_status dapl_srq_set_lw(struct dapl_srq *srq, uint32_t low);
 /** Post a buffer; lean. Any number of threads. @return DAPL_OK or as dapl_post_error(). */
 enum dapl_status dapl_srq_post_recv(struct dapl_srq *srq, const struct roce_recv_wr *wr);
 
@@ -335,6 +342,8 @@ dapl_evd_take_over(struct dapl_evd *evd, uint32_t taker)
 
 /** Take the oldest event; turns the device when there is none. Lean. @return DAPL_OK; DAPL_QUEUE_EMPTY; DAPL_EVD_WAITER. */
 enum dapl_status dapl_evd_dequeue(struct dapl_evd *evd, struct roce_event *event);
+/** Tell the asynchronous dispatcher of the object's adapter, if it has one. Locked: any engine of the device. */
+void dapl_evd_push_async(void *object, enum dapl_async_event what);
 /** The ring is full: tell the asynchronous dispatcher. Upcall of the engine, locked. */
 void dapl_evd_overflow(struct dapl_evd *evd);
 
@@ -367,6 +376,10 @@ dapl_ep_create(struct dapl_ia *ia, const struct dapl_ep_create *create, struct d
 enum dapl_status dapl_ep_free(struct dapl_ep *ep);
 /** @return DAPL_OK, also when unconnected already; the state that forbids it. */
 enum dapl_status dapl_ep_reset(struct dapl_ep *ep);
+/** Set and arm the high watermarks; DAPL_HIGH_WATER_NONE: none. Any state. May break the connection inside. */
+void dapl_ep_set_watermark(struct dapl_ep *ep, int32_t soft, int32_t hard);
+/** Buffers that the endpoint has and whose completion was not generated: exact at one moment of the call. */
+uint32_t dapl_ep_recv_count(struct dapl_ep *ep);
 /** Lock and unlock what protects an endpoint: engine 0, then the engine of its queue pair. */
 void dapl_ep_lock(struct dapl_ep *ep);
 void dapl_ep_unlock(struct dapl_ep *ep);

@@ -65,8 +65,37 @@ dapl_ep_create(struct dapl_ia *ia, const struct dapl_ep_create *create, struct d
 	dapl_obj_use(e->request_evd);
 	dapl_obj_use(e->connect_evd);
 	dapl_obj_publish(e, DAPL_EP);
+	if (create->attr.srq_soft_hw != DAPL_HIGH_WATER_NONE)
+		dapl_ep_set_watermark(e, create->attr.srq_soft_hw, DAPL_HIGH_WATER_NONE);
 	*ep = e;
 	return DAPL_OK;
+}
+
+static uint32_t
+high_of(int32_t mark)
+{
+	return mark == DAPL_HIGH_WATER_NONE ? ROCE_HIGH_NONE : (uint32_t)mark;
+}
+
+void
+dapl_ep_set_watermark(struct dapl_ep *ep, int32_t soft, int32_t hard)
+{
+	dapl_ep_lock(ep);
+	ep->attr.srq_soft_hw = soft;
+	ep->watched = soft != DAPL_HIGH_WATER_NONE || hard != DAPL_HIGH_WATER_NONE;
+	roce_qp_set_high(ep->qp, high_of(soft), high_of(hard));
+	dapl_ep_unlock(ep);
+}
+
+uint32_t
+dapl_ep_recv_count(struct dapl_ep *ep)
+{
+	uint32_t requests, receives;
+
+	dapl_ep_lock(ep);
+	roce_qp_depth(ep->qp, &requests, &receives);
+	dapl_ep_unlock(ep);
+	return receives;
 }
 
 void

@@ -92,6 +92,7 @@ established(struct dapl_ep *ep)
 	}
 	dapl_ep_advance(ep, DAPL_EP_IN_ESTABLISHED);
 	dapl_ep_push(ep, DAPL_CONN_ESTABLISHED, NULL, 0);
+	roce_qp_check_high(ep->qp);
 }
 
 /* Active side: the peer accepted. */
@@ -113,6 +114,7 @@ reply(struct dapl_ep *ep, const struct roce_cm_event *event)
 	}
 	dapl_ep_advance(ep, DAPL_EP_IN_ESTABLISHED);
 	dapl_ep_push(ep, DAPL_CONN_ESTABLISHED, peer->private_data, len);
+	roce_qp_check_high(ep->qp);
 	return 0;
 }
 
@@ -210,6 +212,12 @@ dapl_device_notify(void *arg, int kind, void *owner, int status)
 		break;
 	case ROCE_NOTICE_CQ_OVERFLOW:
 		dapl_evd_overflow(owner);
+		break;
+	case ROCE_NOTICE_SRQ_LOW:
+		dapl_evd_push_async(owner, DAPL_ASYNC_SRQ_LOW);
+		break;
+	case ROCE_NOTICE_QP_SOFT_HIGH:
+		dapl_evd_push_async(owner, DAPL_ASYNC_EP_SOFT_HIGH);
 		break;
 	default:
 		/* Drained: the connection manager hears of it too, and sends the DREQ. */

@@ -51,7 +51,12 @@ dapl_ep_post_recv(struct dapl_ep *ep, const struct roce_recv_wr *wr)
 	if (unlikely(ep->has_srq))
 		return DAPL_SRQ_IN_USE;
 	rc = roce_qp_post_recv(ep->qp, wr);
-	if (likely(rc == 0))
-		return DAPL_OK;
-	return dapl_post_error(rc);
+	if (unlikely(rc != 0))
+		return dapl_post_error(rc);
+	if (unlikely(ep->watched)) {
+		dapl_ep_lock(ep);
+		roce_qp_check_high(ep->qp);
+		dapl_ep_unlock(ep);
+	}
+	return DAPL_OK;
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include <errno.h>
+
 #include "dapl/dapl.h"
 
 enum dapl_status
@@ -9,7 +11,7 @@ dapl_srq_create(struct dapl_pz *pz, uint32_t max_dtos, uint32_t max_iov, struct 
 
 	if (s == NULL)
 		return DAPL_NO_MEMORY;
-	if (roce_srq_create(pz->pd, max_dtos, max_iov, &s->srq) != 0) {
+	if (roce_srq_create(pz->pd, max_dtos, max_iov, s, &s->srq) != 0) {
 		dapl_obj_free(s);
 		return DAPL_NO_MEMORY;
 	}
@@ -28,6 +30,25 @@ dapl_srq_free(struct dapl_srq *srq)
 	dapl_obj_retire(srq);
 	dapl_obj_free(srq);
 	return DAPL_OK;
+}
+
+enum dapl_status
+dapl_srq_resize(struct dapl_srq *srq, uint32_t max_dtos)
+{
+	switch (roce_srq_resize(srq->srq, max_dtos)) {
+	case 0:
+		return DAPL_OK;
+	case -EBUSY:
+		return DAPL_BUSY;
+	default:
+		return DAPL_NO_MEMORY;
+	}
+}
+
+enum dapl_status
+dapl_srq_set_lw(struct dapl_srq *srq, uint32_t low)
+{
+	return roce_srq_set_low(srq->srq, low) == 0 ? DAPL_OK : DAPL_BAD_COUNT;
 }
 
 enum dapl_status

@@ -40,10 +40,7 @@ check_models(const DAT_EP_ATTR *in)
 		return DAT_INVALID_PARAMETER;
 	if (recv_flags != 0 || (request_flags & REQUEST_MISSING) != 0)
 		return DAT_MODEL_NOT_SUPPORTED;
-	/* Watermarks need srq_watermarks_supported. */
-	if (in->srq_soft_hw < DAT_HW_DEFAULT)
-		return DAT_INVALID_PARAMETER;
-	return in->srq_soft_hw > 0 ? DAT_MODEL_NOT_SUPPORTED : DAT_SUCCESS;
+	return in->srq_soft_hw >= DAT_HW_DEFAULT ? DAT_SUCCESS : DAT_INVALID_PARAMETER;
 }
 
 /* What the adapter reports as its limit, an endpoint cannot exceed; RDMA is reported as none. */
@@ -84,7 +81,7 @@ attr_in(const DAT_EP_ATTR *in, bool on_srq, struct dapl_ep_attr *out)
 		.max_request_dtos = or_default(in->max_request_dtos, DAPL_DEFAULT_DTOS),
 		.max_recv_iov = or_default(in->max_recv_iov, DAPL_DEFAULT_IOV),
 		.max_request_iov = or_default(in->max_request_iov, DAPL_DEFAULT_IOV),
-		.srq_soft_hw = DAPL_HIGH_WATER_NONE,
+		.srq_soft_hw = or_default(in->srq_soft_hw, DAPL_HIGH_WATER_NONE),
 		.request_flags = (uint32_t)in->request_completion_flags,
 	};
 	if (!within(out->max_request_dtos, DAPL_MAX_DTOS) ||
@@ -278,4 +275,38 @@ FRONT(ep_reset)(DAT_EP_HANDLE ep_handle)
 	if (ep == NULL)
 		return bad_handle(DAT_INVALID_HANDLE_EP);
 	return front_return(dapl_ep_reset(ep));
+}
+
+DAT_RETURN
+FRONT(ep_recv_query)
+(DAT_EP_HANDLE ep_handle, DAT_COUNT *nbufs_allocated, DAT_COUNT *bufs_alloc_span)
+{
+	struct dapl_ep *ep = dapl_obj_check(ep_handle, DAPL_EP);
+	DAT_COUNT count;
+
+	if (ep == NULL)
+		return bad_handle(DAT_INVALID_HANDLE_EP);
+	count = (DAT_COUNT)dapl_ep_recv_count(ep);
+	if (nbufs_allocated != NULL)
+		*nbufs_allocated = count;
+	/* Messages of a connection are received in order: between the oldest and the newest buffer there is no gap. */
+	if (bufs_alloc_span != NULL)
+		*bufs_alloc_span = count;
+	return DAT_SUCCESS;
+}
+
+DAT_RETURN
+FRONT(ep_set_watermark)
+(DAT_EP_HANDLE ep_handle, DAT_COUNT soft_high_watermark, DAT_COUNT hard_high_watermark)
+{
+	struct dapl_ep *ep = dapl_obj_check(ep_handle, DAPL_EP);
+
+	if (ep == NULL)
+		return bad_handle(DAT_INVALID_HANDLE_EP);
+	if (soft_high_watermark < DAT_WATERMARK_INFINITE)
+		return bad_arg(DAT_INVALID_ARG2);
+	if (hard_high_watermark < DAT_WATERMARK_INFINITE)
+		return bad_arg(DAT_INVALID_ARG3);
+	dapl_ep_set_watermark(ep, soft_high_watermark, hard_high_watermark);
+	return DAT_SUCCESS;
 }

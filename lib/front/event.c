@@ -41,11 +41,22 @@ cr_event(const struct roce_event *in, DAT_EVENT *out)
 static void
 async_event(const struct roce_event *in, DAT_EVENT *out)
 {
+	static const struct {
+		DAT_EVENT_NUMBER number;
+		DAT_COUNT reason;
+	} events[DAPL_ASYNC_EVENTS] = {
+		[DAPL_ASYNC_EVD_OVERFLOW] = { DAT_ASYNC_ERROR_EVD_OVERFLOW,
+				DAT_EVD_OVERFLOW_ERROR },
+		[DAPL_ASYNC_SRQ_LOW] = { DAT_ASYNC_EVENT_SRQ_LOW_WATERMARK,
+				DAT_SRQ_LOW_WATERMARK_EVENT },
+		[DAPL_ASYNC_EP_SOFT_HIGH] = { DAT_ASYNC_EVENT_EP_SOFT_HIGH_WATERMARK,
+				DAT_SRQ_SOFT_HIGH_WATERMARK_EVENT },
+	};
 	DAT_ASYNCH_ERROR_EVENT_DATA *data = &out->event_data.asynch_error_event_data;
 
-	out->event_number = DAT_ASYNC_ERROR_EVD_OVERFLOW;
+	out->event_number = events[in->opcode].number;
 	data->dat_handle = in->owner;
-	data->reason = DAT_EVD_OVERFLOW_ERROR;
+	data->reason = events[in->opcode].reason;
 }
 
 static __rte_noinline void

@@ -15,8 +15,8 @@
 #define BUFFER_ALIGNMENT 64
 #define SRQ_INFO_ALL     0x11 /**< available and outstanding count */
 #define PROVIDER_ATTRS   1 /**< the first of the named attributes; the others are the adapter's */
-#define WATERMARKS_NONE  0
-#define RECV_INFO_NONE   0
+#define WATERMARKS_ALL   0x111 /**< low, soft high, hard high */
+#define RECV_INFO_ALL    0x11  /**< number and span */
 
 static_assert(sizeof(struct dapl_named_attr) == sizeof(DAT_NAMED_ATTR) &&
 				offsetof(struct dapl_named_attr, value) ==
@@ -142,10 +142,10 @@ provider_attr_out(struct dapl_ia *ia, DAT_PROVIDER_ATTR *out)
 			{ DAT_TRUE, DAT_TRUE, DAT_TRUE, DAT_TRUE, DAT_TRUE, DAT_TRUE },
 		},
 		.srq_supported = DAT_TRUE,
-		.srq_watermarks_supported = WATERMARKS_NONE,
+		.srq_watermarks_supported = WATERMARKS_ALL,
 		.srq_ep_pz_difference_supported = DAT_TRUE,
 		.srq_info_supported = SRQ_INFO_ALL,
-		.ep_recv_info_supported = RECV_INFO_NONE,
+		.ep_recv_info_supported = RECV_INFO_ALL,
 		.lmr_sync_req = DAT_FALSE,
 		.dto_async_return_guaranteed = DAT_TRUE,
 		.rdma_write_for_rdma_read_req = DAT_FALSE,

@@ -33,12 +33,6 @@ no_dispatcher_call(DAT_EVD_HANDLE handle)
 	return not_implemented(handle, DAPL_EVD, DAT_INVALID_HANDLE1);
 }
 
-static DAT_RETURN
-no_srq_call(DAT_SRQ_HANDLE handle)
-{
-	return not_implemented(handle, DAPL_SRQ, DAT_INVALID_HANDLE_SRQ);
-}
-
 DAT_RETURN
 FRONT(cno_create)
 (DAT_IA_HANDLE ia_handle, DAT_OS_WAIT_PROXY_AGENT agent, DAT_CNO_HANDLE *cno_handle)
@@ -154,20 +148,6 @@ FRONT(ep_post_rdma_write)
 }
 
 DAT_RETURN
-FRONT(ep_recv_query)
-(DAT_EP_HANDLE ep_handle, DAT_COUNT *nbufs_allocated, DAT_COUNT *bufs_alloc_span)
-{
-	return no_endpoint_call(ep_handle);
-}
-
-DAT_RETURN
-FRONT(ep_set_watermark)
-(DAT_EP_HANDLE ep_handle, DAT_COUNT soft_high_watermark, DAT_COUNT hard_high_watermark)
-{
-	return no_endpoint_call(ep_handle);
-}
-
-DAT_RETURN
 FRONT(lmr_sync_rdma_read)
 (DAT_IA_HANDLE ia_handle, const DAT_LMR_TRIPLET *local_segments, DAT_VLEN num_segments)
 {
@@ -236,16 +216,4 @@ DAT_RETURN
 FRONT(rsp_free)(DAT_RSP_HANDLE rsp_handle)
 {
 	return bad_handle(DAT_INVALID_HANDLE_RSP);
-}
-
-DAT_RETURN
-FRONT(srq_resize)(DAT_SRQ_HANDLE srq_handle, DAT_COUNT srq_max_recv_dto)
-{
-	return no_srq_call(srq_handle);
-}
-
-DAT_RETURN
-FRONT(srq_set_lw)(DAT_SRQ_HANDLE srq_handle, DAT_COUNT low_watermark)
-{
-	return no_srq_call(srq_handle);
 }

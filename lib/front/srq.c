@@ -88,9 +88,33 @@ FRONT(srq_query)
 		.pz_handle = srq->pz,
 		.max_recv_dtos = (DAT_COUNT)counts.max,
 		.max_recv_iov = (DAT_COUNT)srq->max_recv_iov,
-		.low_watermark = (DAT_COUNT)srq->low_watermark,
+		.low_watermark = (DAT_COUNT)counts.low,
 		.available_dto_count = (DAT_COUNT)counts.available,
 		.outstanding_dto_count = (DAT_COUNT)counts.outstanding,
 	};
 	return DAT_SUCCESS;
+}
+
+DAT_RETURN
+FRONT(srq_resize)(DAT_SRQ_HANDLE srq_handle, DAT_COUNT srq_max_recv_dto)
+{
+	struct dapl_srq *srq = dapl_obj_check(srq_handle, DAPL_SRQ);
+
+	if (srq == NULL)
+		return bad_handle(DAT_INVALID_HANDLE_SRQ);
+	if (srq_max_recv_dto < 1 || srq_max_recv_dto > DAPL_MAX_SRQ_LEN)
+		return bad_arg(DAT_INVALID_ARG2);
+	return front_return(dapl_srq_resize(srq, (uint32_t)srq_max_recv_dto));
+}
+
+DAT_RETURN
+FRONT(srq_set_lw)(DAT_SRQ_HANDLE srq_handle, DAT_COUNT low_watermark)
+{
+	struct dapl_srq *srq = dapl_obj_check(srq_handle, DAPL_SRQ);
+
+	if (srq == NULL)
+		return bad_handle(DAT_INVALID_HANDLE_SRQ);
+	if (low_watermark < 0)
+		return bad_arg(DAT_INVALID_ARG2);
+	return front_return(dapl_srq_set_lw(srq, (uint32_t)low_watermark));
 }

@@ -22,13 +22,17 @@ roce_random(struct roce_domain *domain)
 void
 roce_engine_lock(struct roce_engine *e)
 {
+	/* A spinlock is unfair: who lets go of it to take it again at once would win for ever. */
+	__atomic_fetch_add(&e->wanted, 1, __ATOMIC_RELAXED);
 	rte_spinlock_lock(&e->lock);
+	__atomic_fetch_sub(&e->wanted, 1, __ATOMIC_RELAXED);
 }
 
 bool
 roce_engine_trylock(struct roce_engine *e)
 {
-	return rte_spinlock_trylock(&e->lock) != 0;
+	return __atomic_load_n(&e->wanted, __ATOMIC_RELAXED) == 0 &&
+			rte_spinlock_trylock(&e->lock) != 0;
 }
 
 void
@@ -126,6 +130,8 @@ roce_domain_create(const struct roce_domain_config *config, struct roce_domain *
 	d->engine_mask = rte_align32pow2(config->engines) - 1;
 	rte_spinlock_init(&d->keys.lock);
 	rte_spinlock_init(&d->qpn_lock);
+	rte_spinlock_init(&d->srqs_lock);
+	TAILQ_INIT(&d->srqs);
 	d->next_qpn = config->first_qpn != 0 ? config->first_qpn
 					     : (uint32_t)roce_random(d) & ROCE_QPN_MASK;
 	for (unsigned int i = 0; rc == 0 && i < config->engines; i++)

@@ -43,13 +43,15 @@ enum roce_notice_kind {
 	ROCE_NOTICE_QP_BROKEN,  /**< the transport gave up: state is ERR, everything is flushed */
 	ROCE_NOTICE_QP_DRAINED, /**< roce_qp_drain() is done */
 	ROCE_NOTICE_CQ_OVERFLOW,
+	ROCE_NOTICE_SRQ_LOW, /**< fewer receives are on the shared queue than its low watermark */
+	ROCE_NOTICE_QP_SOFT_HIGH, /**< the queue pair holds more receives than its soft high watermark */
 };
 
 /**
  * Told under the lock of the engine it happened on: ESTABLISHED before the first receive completes, BROKEN when
  * the queue pair is in ERR and everything is flushed. The receiver may record, push events to completion queues and change its own state under the same lock; nothing else.
  *
- * @param owner  of the queue pair or completion queue.
+ * @param owner  of the queue pair, completion queue or shared receive queue.
  * @param status QP_BROKEN: enum ibv_wc_status of the cause.
  */
 typedef void (*roce_notify_fn)(void *arg, enum roce_notice_kind kind, void *owner, int status);
@@ -96,7 +98,9 @@ struct roce_engine *roce_domain_engine(struct roce_domain *domain, unsigned int 
 /** Put the connection manager on QP 1. Before the first frame. */
 void roce_domain_set_gsi(struct roce_domain *domain, const struct roce_gsi *gsi);
 
+/** For control: turners stand back until everybody who waits here was served. */
 void roce_engine_lock(struct roce_engine *e);
+/** For a turn. @return false: somebody works on the engine, or waits to. */
 bool roce_engine_trylock(struct roce_engine *e);
 void roce_engine_unlock(struct roce_engine *e);
 

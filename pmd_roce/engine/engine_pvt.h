@@ -31,11 +31,13 @@
 #define ROCE_QUANTUM   32u /**< frames one queue pair sends before the next has its turn */
 
 TAILQ_HEAD(roce_qp_list, roce_qp);
+TAILQ_HEAD(roce_srq_list, roce_srq);
 
 struct roce_engine {
 	struct roce_domain *domain;
 	unsigned int index;
 	rte_spinlock_t lock;
+	uint32_t wanted; /**< callers of roce_engine_lock() who wait; atomic */
 	struct rte_mempool *pool;
 	struct roce_qp_list ready; /**< queue pairs with something to send, in turn */
 	struct roce_wheel *wheel;
@@ -59,7 +61,10 @@ struct roce_domain {
 	uint32_t next_qpn;
 	rte_spinlock_t qpn_lock;
 	uint32_t qps;
-	bool shared; /**< more than one engine: producers of shared rings need a lock */
+	rte_spinlock_t srqs_lock; /**< of the list; taken before any engine's lock */
+	struct roce_srq_list srqs;
+	uint32_t next_srq; /**< number of the next shared receive queue */
+	bool shared;       /**< more than one engine: producers of shared rings need a lock */
 	struct roce_engine *engine[ROCE_ENGINES_MAX];
 	struct roce_qp *qp[ROCE_QPS_MAX];
 };

@@ -67,11 +67,10 @@ make_receive_queue(struct roce_qp *qp, const struct roce_qp_attr *attr)
 	int rc;
 
 	if (rq == NULL) {
-		rc = roce_srq_create(attr->pd, RTE_MAX(attr->max_recv_wr, 1u),
+		rc = roce_srq_create_private(attr->pd, RTE_MAX(attr->max_recv_wr, 1u),
 				RTE_MAX(attr->max_recv_sge, (uint16_t)1), &rq);
 		if (rc != 0)
 			return rc;
-		rq->private_queue = true;
 		book = NULL;
 	}
 	qp->rx.recv = roce_alloc(attr->pd->domain,
@@ -143,6 +142,8 @@ roce_qp_create(struct roce_domain *domain, const struct roce_qp_attr *attr, stru
 	q->owner = attr->owner;
 	q->send_cq = attr->send_cq;
 	q->rx.cq = attr->recv_cq;
+	q->cold.soft_high = ROCE_HIGH_NONE;
+	q->cold.hard_high = ROCE_HIGH_NONE;
 	rc = make_send_queue(domain, q, attr);
 	if (rc != 0)
 		goto free_qp;

@@ -54,8 +54,10 @@ struct roce_qp_rx {
 	uint8_t owes;     /**< ROCE_OWES_* */
 	uint8_t syndrome; /**< of the NAK owed */
 	bool nak_sent; /**< a gap or an empty queue was reported: be silent until the expected PSN comes */
-	bool holding; /**< recv is a receive taken and not completed */
-	uint32_t mtu; /**< bytes */
+	bool holding;   /**< recv is a receive taken and not completed */
+	bool watched;   /**< a high watermark is armed */
+	uint16_t mtu;   /**< bytes */
+	uint32_t taken; /**< receives taken, ever */
 };
 
 struct roce_qp_tx {
@@ -126,6 +128,8 @@ struct roce_qp {
 		struct roce_qp *next_noticed;
 		uint32_t notices; /**< bits 1 << enum roce_notice_kind, and ROCE_NOTICE_LISTED; atomic */
 		uint32_t first_psn;
+		uint32_t soft_high; /**< high watermarks; ROCE_HIGH_NONE: none, or told */
+		uint32_t hard_high;
 		bool heard; /**< the peer's first packet came: ESTABLISHED was told */
 	} cold __rte_cache_aligned;
 };
@@ -252,7 +256,13 @@ enum roce_verdict {
 	ROCE_INVALID,     /**< the peer broke the protocol */
 	ROCE_TOO_LONG,    /**< message longer than the receive */
 	ROCE_UNSUPPORTED, /**< an operation that this end does not serve */
+	ROCE_OVER_HIGH,   /**< one receive more than the hard high watermark allows */
 };
+
+/**
+ * Has the queue pair more receives than its hard high watermark? Tells about the soft one, once. Locked.
+ */
+bool roce_qp_over_high(struct roce_qp *qp);
 
 /** Judge a request packet before it touches memory. Takes the receive of a new message; else no side effect. */
 enum roce_verdict roce_resp_check(struct roce_qp *qp, const struct roce_pkt *pkt);

@@ -51,6 +51,10 @@ answer_otherwise(struct roce_qp *qp, enum roce_verdict verdict)
 		stats->resp_local_length_error++;
 		refuse(qp, ROCE_NAK_INVALID_REQUEST, IBV_WC_LOC_LEN_ERR);
 		break;
+	case ROCE_OVER_HIGH:
+		stats->resp_over_high_watermark++;
+		refuse(qp, ROCE_NAK_REMOTE_OPERATIONAL, IBV_WC_WR_FLUSH_ERR);
+		break;
 	case ROCE_INVALID:
 	case ROCE_UNSUPPORTED:
 		stats->resp_invalid_request++;

@@ -62,7 +62,10 @@ roce_resp_check(struct roce_qp *qp, const struct roce_pkt *pkt)
 			return ROCE_NOT_READY;
 		}
 		roce_qp_hold(qp, true);
+		rx->taken++;
 		rx->got = 0;
+		if (unlikely(rx->watched) && roce_qp_over_high(qp))
+			return ROCE_OVER_HIGH;
 	}
 	if (unlikely(rx->recv->length - rx->got < pkt->payload_len))
 		return ROCE_TOO_LONG;

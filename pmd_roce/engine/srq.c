@@ -8,9 +8,28 @@
 #include "engine/srq.h"
 
 #define SRQ_MAX_WR (1u << 20)
+#define LOOKS      8u /**< at the counts, before the takes are stopped for it */
 
-int
-roce_srq_create(struct roce_pd *pd, uint32_t max_wr, uint32_t max_sge, struct roce_srq **srq)
+/* The domain's list is for those who look on: a queue of a queue pair's own is not on it. */
+static void
+enlist(struct roce_domain *domain, struct roce_srq *srq)
+{
+	rte_spinlock_lock(&domain->srqs_lock);
+	srq->id = domain->next_srq++;
+	TAILQ_INSERT_TAIL(&domain->srqs, srq, link);
+	rte_spinlock_unlock(&domain->srqs_lock);
+}
+
+static void
+delist(struct roce_domain *domain, struct roce_srq *srq)
+{
+	rte_spinlock_lock(&domain->srqs_lock);
+	TAILQ_REMOVE(&domain->srqs, srq, link);
+	rte_spinlock_unlock(&domain->srqs_lock);
+}
+
+static int
+create(struct roce_pd *pd, uint32_t max_wr, uint32_t max_sge, struct roce_srq **srq)
 {
 	struct roce_domain *domain = pd->domain;
 	struct roce_srq *s;
@@ -39,12 +58,38 @@ roce_srq_create(struct roce_pd *pd, uint32_t max_wr, uint32_t max_sge, struct ro
 }
 
 int
+roce_srq_create(struct roce_pd *pd, uint32_t max_wr, uint32_t max_sge, void *owner,
+		struct roce_srq **srq)
+{
+	int rc = create(pd, max_wr, max_sge, srq);
+
+	if (rc == 0) {
+		(*srq)->owner = owner;
+		enlist(pd->domain, *srq);
+	}
+	return rc;
+}
+
+int
+roce_srq_create_private(
+		struct roce_pd *pd, uint32_t max_wr, uint32_t max_sge, struct roce_srq **srq)
+{
+	int rc = create(pd, max_wr, max_sge, srq);
+
+	if (rc == 0)
+		(*srq)->private_queue = true;
+	return rc;
+}
+
+int
 roce_srq_destroy(struct roce_srq *srq)
 {
 	struct roce_cq_share *share, *next;
 
 	if (srq->users != 0)
 		return -EBUSY;
+	if (!srq->private_queue)
+		delist(srq->domain, srq);
 	/* Events that wait for their reap keep their share; it only loses its queue. */
 	for (share = srq->shares; share != NULL; share = next) {
 		next = share->next;
@@ -132,35 +177,170 @@ roce_srq_post(struct roce_srq *srq, const struct roce_recv_wr *wr)
 	return 0;
 }
 
-void
-roce_srq_query(struct roce_srq *srq, struct roce_srq_counts *counts)
+/* Nobody takes and nobody posts until thaw(). Reaping goes on: it only makes room. */
+static void
+freeze(struct roce_srq *srq)
 {
-	uint32_t reaped, taken;
-
+	roce_engine_lock(srq->domain->engine[0]);
+	if (srq->domain->shared)
+		rte_spinlock_lock(&srq->take_lock);
 	rte_spinlock_lock(&srq->post_lock);
-	/* Reaped before taken: a reap that happens in between was taken too, so the order of the counts holds. */
-	reaped = count_reaped(srq);
-	taken = __atomic_load_n(&srq->taken, __ATOMIC_ACQUIRE);
+}
+
+/* The lock of engine 0 stays: what the caller has to tell is told under it. */
+static void
+thaw(struct roce_srq *srq)
+{
+	rte_spinlock_unlock(&srq->post_lock);
+	if (srq->domain->shared)
+		rte_spinlock_unlock(&srq->take_lock);
+}
+
+/*
+ * Under post_lock. When no take came between the first look and the last, the answer was true at some moment in
+ * between: reaped grows one by one, so it had the value found here while taken stood still.
+ */
+static bool
+look(struct roce_srq *srq, struct roce_srq_counts *counts)
+{
+	uint32_t taken = __atomic_load_n(&srq->taken, __ATOMIC_ACQUIRE);
+	uint32_t reaped = count_reaped(srq);
+
 	*counts = (struct roce_srq_counts){
 		.max = srq->max,
 		.available = srq->posted - taken,
 		.outstanding = srq->posted - reaped,
+		.low = srq->low,
+		.armed = __atomic_load_n(&srq->limit, __ATOMIC_RELAXED) != 0,
 	};
+	return __atomic_load_n(&srq->taken, __ATOMIC_ACQUIRE) == taken;
+}
+
+void
+roce_srq_query(struct roce_srq *srq, struct roce_srq_counts *counts)
+{
+	bool still = false;
+
+	rte_spinlock_lock(&srq->post_lock);
+	for (unsigned int i = 0; i < LOOKS && !still; i++)
+		still = look(srq, counts);
 	rte_spinlock_unlock(&srq->post_lock);
+	if (likely(still))
+		return;
+	freeze(srq);
+	(void)look(srq, counts);
+	thaw(srq);
+	roce_engine_unlock(srq->domain->engine[0]);
+}
+
+/* The descriptors that lie on the queue, each at the place of its number in the new ring. At rest. */
+static void
+move_descriptors(const struct roce_srq *srq, uint8_t *ring, uint32_t mask)
+{
+	uint32_t n;
+
+	for (uint32_t i = srq->taken; i != srq->posted; i += n) {
+		n = RTE_MIN(srq->mask + 1 - (i & srq->mask), mask + 1 - (i & mask));
+		n = RTE_MIN(n, srq->posted - i);
+		memcpy(ring + (size_t)(i & mask) * srq->stride, slot_at(srq, i),
+				(size_t)n * srq->stride);
+	}
+}
+
+/* @return what is to be freed: the old ring, or the new one when it is not needed. */
+static uint8_t *
+change_ring(struct roce_srq *srq, uint8_t *ring, uint32_t mask)
+{
+	uint8_t *old = srq->ring;
+
+	if (ring == NULL)
+		return NULL;
+	move_descriptors(srq, ring, mask);
+	srq->ring = ring;
+	srq->mask = mask;
+	return old;
+}
+
+int
+roce_srq_resize(struct roce_srq *srq, uint32_t max_wr)
+{
+	struct roce_domain *domain = srq->domain;
+	uint8_t *ring = NULL;
+	uint32_t slots;
+	int rc = 0;
+
+	if (max_wr == 0 || max_wr > SRQ_MAX_WR)
+		return -EINVAL;
+	slots = rte_align32pow2(max_wr);
+	if (slots != srq->mask + 1) {
+		ring = roce_alloc(domain, (size_t)slots * srq->stride);
+		if (ring == NULL)
+			return -ENOMEM;
+	}
+	freeze(srq);
+	if (srq->posted - count_reaped(srq) > max_wr || srq->low > max_wr) {
+		rc = -EBUSY;
+	} else {
+		ring = change_ring(srq, ring, slots - 1);
+		srq->max = max_wr;
+	}
+	thaw(srq);
+	roce_engine_unlock(domain->engine[0]);
+	roce_free(domain, ring);
+	return rc;
+}
+
+/* Armed and crossed: now it is disarmed. At rest, or in a take. */
+static inline bool
+crosses_low(struct roce_srq *srq, uint32_t available)
+{
+	if (likely(available >= srq->limit))
+		return false;
+	__atomic_store_n(&srq->limit, 0, __ATOMIC_RELAXED);
+	srq->fired++;
+	return true;
+}
+
+static __rte_noinline void
+tell_low(const struct roce_srq *srq)
+{
+	const struct roce_domain_config *config = &srq->domain->config;
+
+	config->notify(config->notify_arg, ROCE_NOTICE_SRQ_LOW, srq->owner, 0);
+}
+
+int
+roce_srq_set_low(struct roce_srq *srq, uint32_t low)
+{
+	bool crossed = false;
+	int rc = -EINVAL;
+
+	freeze(srq);
+	if (low <= srq->max) {
+		srq->low = low;
+		__atomic_store_n(&srq->limit, low, __ATOMIC_RELAXED);
+		crossed = crosses_low(srq, srq->posted - srq->taken);
+		rc = 0;
+	}
+	thaw(srq);
+	if (crossed)
+		tell_low(srq);
+	roce_engine_unlock(srq->domain->engine[0]);
+	return rc;
 }
 
 bool
 roce_srq_take(struct roce_srq *srq, struct roce_recv *recv)
 {
 	bool locked = srq->domain->shared;
-	uint32_t taken;
-	bool found;
+	bool crossed = false;
+	uint32_t taken, available;
 
 	if (locked)
 		rte_spinlock_lock(&srq->take_lock);
 	taken = srq->taken;
-	found = __atomic_load_n(&srq->posted, __ATOMIC_ACQUIRE) != taken;
-	if (likely(found)) {
+	available = __atomic_load_n(&srq->posted, __ATOMIC_ACQUIRE) - taken;
+	if (likely(available != 0)) {
 		const struct roce_rwqe *slot = slot_at(srq, taken);
 
 		recv->wr_id = slot->wr_id;
@@ -169,10 +349,14 @@ roce_srq_take(struct roce_srq *srq, struct roce_recv *recv)
 		for (uint32_t i = 0; i < slot->num_sge; i++)
 			recv->sge[i] = slot->sge[i];
 		__atomic_store_n(&srq->taken, taken + 1, __ATOMIC_RELEASE);
+		crossed = crosses_low(srq, available - 1);
 	}
 	if (locked)
 		rte_spinlock_unlock(&srq->take_lock);
-	return found;
+	/* Before the message of this take can complete. */
+	if (unlikely(crossed))
+		tell_low(srq);
+	return available != 0;
 }
 
 void

@@ -18,6 +18,12 @@
  *
  * Posting is bounded by outstanding, so a slot is free long before it is written
  * again: the reap of its completion happened after the take.
+ *
+ * Everybody takes under the lock of some engine; with several engines also under
+ * take_lock. So whoever holds engine 0's lock and take_lock has stopped the takes,
+ * and with post_lock the posts: a new ring or a new watermark finds the queue at
+ * rest, and neither a take nor a post pays for that with a fence. Locks are taken
+ * in the order engine, take_lock, post_lock.
  */
 
 #include <rte_spinlock.h>
@@ -48,9 +54,13 @@ struct roce_srq {
 	uint32_t mask;
 	uint32_t stride; /**< bytes of a descriptor */
 	uint32_t max_sge;
-	uint32_t max;
+	uint32_t max;       /**< written at rest */
+	uint32_t low;       /**< low watermark set last; under post_lock */
+	uint32_t id;        /**< number among the domain's */
 	bool private_queue; /**< of one queue pair: gives credits, is flushed with it */
 	uint32_t users;     /**< queue pairs; under post_lock */
+	void *owner;
+	TAILQ_ENTRY(roce_srq) link; /**< of the domain's shared ones */
 
 	rte_spinlock_t post_lock __rte_cache_aligned;
 	uint32_t posted;
@@ -60,6 +70,8 @@ struct roce_srq {
 
 	rte_spinlock_t take_lock __rte_cache_aligned;
 	uint32_t taken;
+	uint32_t limit; /**< low watermark while it is armed; 0: none, or crossed */
+	uint32_t fired; /**< times it was crossed */
 };
 
 /** Receives that can be taken now. Exact under the engine lock of a domain with one engine. */
@@ -76,6 +88,10 @@ roce_srq_available(const struct roce_srq *srq)
  * @param recv room for max_sge pieces. @return false: empty.
  */
 bool roce_srq_take(struct roce_srq *srq, struct roce_recv *recv);
+
+/** The receive queue of one queue pair. As roce_srq_create(). */
+int roce_srq_create_private(
+		struct roce_pd *pd, uint32_t max_wr, uint32_t max_sge, struct roce_srq **srq);
 
 /** A taken receive ended without a completion: it counts as reaped. */
 void roce_srq_give_back(struct roce_srq *srq, uint32_t n);

@@ -128,6 +128,8 @@ struct roce_srq_counts {
 	uint32_t max;         /**< receives it holds */
 	uint32_t available;   /**< a queue pair can take now */
 	uint32_t outstanding; /**< posted and not yet reaped: on the queue, held, or completed */
+	uint32_t low;         /**< low watermark set last; 0: none */
+	bool armed;           /**< it was not crossed since */
 };
 
 /** A receive to post. */
@@ -140,8 +142,10 @@ struct roce_recv_wr {
 /**
  * @param max_wr   receives it holds: exactly that many may be outstanding. 1..2^20.
  * @param max_sge  pieces of one receive, 1..ROCE_SGE_MAX.
+ * @param owner    handed to notify() when the low watermark is crossed.
  */
-int roce_srq_create(struct roce_pd *pd, uint32_t max_wr, uint32_t max_sge, struct roce_srq **srq);
+int roce_srq_create(struct roce_pd *pd, uint32_t max_wr, uint32_t max_sge, void *owner,
+		struct roce_srq **srq);
 
 /** @return 0; -EBUSY while a queue pair is attached. Receives left on it vanish without completion. */
 int roce_srq_destroy(struct roce_srq *srq);
@@ -154,8 +158,28 @@ int roce_srq_destroy(struct roce_srq *srq);
  */
 int roce_srq_post(struct roce_srq *srq, const struct roce_recv_wr *wr);
 
-/** Exact counts; 0 <= available <= outstanding <= max holds for every answer. Any thread. */
+/**
+ * Counts of one moment between call and return: 0 <= available <= outstanding <= max holds for every answer.
+ * Any thread that holds no engine lock.
+ */
 void roce_srq_query(struct roce_srq *srq, struct roce_srq_counts *counts);
+
+/**
+ * Hold exactly @p max_wr receives from now on. Nothing posted is lost, and no message that comes meanwhile. Any
+ * thread that holds no engine lock; one at a time, beside posts, takes and reaps.
+ *
+ * @return 0; -EINVAL not 1..2^20; -EBUSY more are outstanding, or the low watermark is higher; -ENOMEM.
+ */
+int roce_srq_resize(struct roce_srq *srq, uint32_t max_wr);
+
+/**
+ * Set the low watermark and arm it: ROCE_NOTICE_SRQ_LOW is told once when fewer than @p low receives are on the
+ * queue, inside this call when they are already, else by the take that makes it true, before the message of that
+ * take completes. 0 disarms. Threads as roce_srq_resize().
+ *
+ * @return 0; -EINVAL: more than the queue holds, and nothing changed.
+ */
+int roce_srq_set_low(struct roce_srq *srq, uint32_t low);
 
 /* ---- queue pair ---- */
 
@@ -232,8 +256,21 @@ uint32_t roce_qp_first_psn(const struct roce_qp *qp);
 /** The connection that belongs to a queue pair; the engine only carries it. Locked. */
 void roce_qp_set_conn(struct roce_qp *qp, void *conn);
 
-/** Requests not finished yet; receives posted to its own queue or held from a shared one. */
+/** Requests not finished yet; receives posted to its own queue or held from a shared one. Exact when locked. */
 void roce_qp_depth(const struct roce_qp *qp, uint32_t *requests, uint32_t *receives);
+
+#define ROCE_HIGH_NONE UINT32_MAX /**< a high watermark that nothing exceeds */
+
+/**
+ * Set and arm the high watermarks of the receives that the queue pair has and that are not completed: those posted
+ * to its own queue, or taken from a shared one. More than @p soft: ROCE_NOTICE_QP_SOFT_HIGH, once for each call.
+ * More than @p hard while the state is RTS: the queue pair breaks. Judged at once (so it may break inside), whenever
+ * it takes from a shared queue, and by roce_qp_check_high(). They outlive a reset. Locked.
+ */
+void roce_qp_set_high(struct roce_qp *qp, uint32_t soft, uint32_t hard);
+
+/** Judge the high watermarks now: after a post to its own queue, and when the connection is up. Locked. */
+void roce_qp_check_high(struct roce_qp *qp);
 
 #define ROCE_WR_SIGNALED  0x01 /**< an event on success; failures always make one */
 #define ROCE_WR_SOLICITED 0x02

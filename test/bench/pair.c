@@ -76,7 +76,7 @@ open_end(struct bench_pair *pair, unsigned int index)
 	must(roce_pd_create(end->domain, &end->pd), "pd");
 	must(roce_cq_create(end->domain, BENCH_DEPTH, end, &end->send_cq), "send cq");
 	must(roce_cq_create(end->domain, BENCH_DEPTH, end, &end->recv_cq), "receive cq");
-	must(roce_srq_create(end->pd, BENCH_DEPTH, 1, &end->srq), "srq");
+	must(roce_srq_create(end->pd, BENCH_DEPTH, 1, NULL, &end->srq), "srq");
 	must(roce_mr_create(end->pd, (uintptr_t)pair->memory, BENCH_MEMORY, IBV_ACCESS_LOCAL_WRITE,
 			     &end->mr),
 			"mr");

@@ -105,7 +105,8 @@ fx_end_open(struct fx_end *end, uint8_t last, const struct fx_options *options)
 	assert_int_equal(roce_cq_create(end->domain, o.cq_depth != 0 ? o.cq_depth : 1024, end,
 					 &end->recv_cq),
 			0);
-	assert_int_equal(roce_srq_create(end->pd, o.srq_size != 0 ? o.srq_size : 256, 4, &end->srq),
+	assert_int_equal(roce_srq_create(end->pd, o.srq_size != 0 ? o.srq_size : 256, 4, end,
+					 &end->srq),
 			0);
 	end->memory = malloc(FX_MEMORY);
 	for (uint32_t i = 0; i < FX_MEMORY; i++)

@@ -40,7 +40,7 @@ srq_of(uint32_t max)
 {
 	struct roce_srq *srq;
 
-	assert_int_equal(roce_srq_create(end.pd, max, 4, &srq), 0);
+	assert_int_equal(roce_srq_create(end.pd, max, 4, NULL, &srq), 0);
 	return srq;
 }
 
@@ -96,7 +96,8 @@ create__judges_its_numbers(void **state)
 	for (size_t i = 0; i < RTE_DIM(rule); i++) {
 		struct roce_srq *srq;
 
-		assert_int_equal(roce_srq_create(end.pd, rule[i].max_wr, rule[i].max_sge, &srq),
+		assert_int_equal(roce_srq_create(end.pd, rule[i].max_wr, rule[i].max_sge, NULL,
+						 &srq),
 				rule[i].want);
 		if (rule[i].want == 0)
 			assert_int_equal(roce_srq_destroy(srq), 0);
@@ -111,7 +112,7 @@ create__without_memory_leaves_nothing(void **state)
 
 	for (unsigned int nth = 1; nth <= 2; nth++) {
 		fx_fail(nth);
-		assert_int_equal(roce_srq_create(end.pd, 8, 1, &srq), -ENOMEM);
+		assert_int_equal(roce_srq_create(end.pd, 8, 1, NULL, &srq), -ENOMEM);
 		assert_int_equal(fx_live(), before);
 	}
 }
@@ -240,7 +241,7 @@ post__of_max_sge_pieces_fits_every_slot(void **state)
 
 		for (uint32_t i = 0; i < max_sge; i++)
 			sge[i] = (struct roce_sge){ (uintptr_t)end.memory + i, i + 1, end.key };
-		assert_int_equal(roce_srq_create(end.pd, 4, max_sge, &srq), 0);
+		assert_int_equal(roce_srq_create(end.pd, 4, max_sge, NULL, &srq), 0);
 		for (uint64_t i = 0; i < 4; i++) {
 			struct roce_recv_wr wr = { i, sge, max_sge };
 

@@ -91,7 +91,8 @@ dat_ia_query__attributes(void **state)
 	assert_int_equal(provider.max_private_data_size, 56);
 	assert_int_equal(provider.srq_supported, DAT_TRUE);
 	assert_int_equal(provider.srq_info_supported, 0x11);
-	assert_int_equal(provider.srq_watermarks_supported, 0);
+	assert_int_equal(provider.srq_watermarks_supported, 0x111);
+	assert_int_equal(provider.ep_recv_info_supported, 0x11);
 	assert_int_equal(provider.srq_ep_pz_difference_supported, DAT_TRUE);
 	for (int i = 0; i < 36; i++)
 		assert_int_equal(provider.evd_stream_merging_supported[i / 6][i % 6], DAT_TRUE);

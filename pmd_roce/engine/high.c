@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The high watermarks of a queue pair: how many receives it may have that are not completed. */
+
+#include "engine/qp.h"
+
+static void
+watch(struct roce_qp *qp)
+{
+	qp->rx.watched = qp->cold.soft_high != ROCE_HIGH_NONE ||
+			qp->cold.hard_high != ROCE_HIGH_NONE;
+}
+
+bool
+roce_qp_over_high(struct roce_qp *qp)
+{
+	const struct roce_domain_config *config = &qp->engine->domain->config;
+	uint32_t requests, receives;
+
+	roce_qp_depth(qp, &requests, &receives);
+	if (receives > qp->cold.soft_high) {
+		/* Once for each setting. */
+		qp->cold.soft_high = ROCE_HIGH_NONE;
+		watch(qp);
+		config->notify(config->notify_arg, ROCE_NOTICE_QP_SOFT_HIGH, qp->owner, 0);
+	}
+	return receives > qp->cold.hard_high;
+}
+
+void
+roce_qp_check_high(struct roce_qp *qp)
+{
+	if (qp->rx.watched && roce_qp_over_high(qp) && qp->rx.state == ROCE_QP_RTS)
+		roce_qp_break(qp, IBV_WC_WR_FLUSH_ERR, false);
+}
+
+void
+roce_qp_set_high(struct roce_qp *qp, uint32_t soft, uint32_t hard)
+{
+	qp->cold.soft_high = soft;
+	qp->cold.hard_high = hard;
+	watch(qp);
+	roce_qp_check_high(qp);
+}
