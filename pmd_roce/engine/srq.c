@@ -212,6 +212,7 @@ look(struct roce_srq *srq, struct roce_srq_counts *counts)
 		.outstanding = srq->posted - reaped,
 		.low = srq->low,
 		.armed = __atomic_load_n(&srq->limit, __ATOMIC_RELAXED) != 0,
+		.queue_pairs = srq->users,
 	};
 	return __atomic_load_n(&srq->taken, __ATOMIC_ACQUIRE) == taken;
 }
@@ -297,7 +298,7 @@ crosses_low(struct roce_srq *srq, uint32_t available)
 	if (likely(available >= srq->limit))
 		return false;
 	__atomic_store_n(&srq->limit, 0, __ATOMIC_RELAXED);
-	srq->fired++;
+	__atomic_store_n(&srq->fired, srq->fired + 1, __ATOMIC_RELAXED);
 	return true;
 }
 
@@ -350,6 +351,8 @@ roce_srq_take(struct roce_srq *srq, struct roce_recv *recv)
 			recv->sge[i] = slot->sge[i];
 		__atomic_store_n(&srq->taken, taken + 1, __ATOMIC_RELEASE);
 		crossed = crosses_low(srq, available - 1);
+	} else {
+		__atomic_store_n(&srq->empty, srq->empty + 1, __ATOMIC_RELAXED);
 	}
 	if (locked)
 		rte_spinlock_unlock(&srq->take_lock);

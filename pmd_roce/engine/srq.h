@@ -72,6 +72,7 @@ struct roce_srq {
 	uint32_t taken;
 	uint32_t limit; /**< low watermark while it is armed; 0: none, or crossed */
 	uint32_t fired; /**< times it was crossed */
+	uint64_t empty; /**< times a queue pair found nothing */
 };
 
 /** Receives that can be taken now. Exact under the engine lock of a domain with one engine. */

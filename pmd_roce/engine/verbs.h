@@ -130,6 +130,7 @@ struct roce_srq_counts {
 	uint32_t outstanding; /**< posted and not yet reaped: on the queue, held, or completed */
 	uint32_t low;         /**< low watermark set last; 0: none */
 	bool armed;           /**< it was not crossed since */
+	uint32_t queue_pairs; /**< attached */
 };
 
 /** A receive to post. */

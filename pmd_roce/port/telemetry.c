@@ -8,8 +8,7 @@
 #include <rte_common.h>
 #include <rte_telemetry.h>
 
-#include "port/compat.h"
-#include "port/device.h"
+#include "port/telemetry.h"
 
 /* More states than any connection has. */
 #define CM_STATES_MAX 32
@@ -54,9 +53,8 @@ fill_port(const struct roce_device *device, struct rte_tel_data *dict)
 	rte_tel_data_add_dict_string(dict, "icrc", attr.icrc_path);
 }
 
-/* Telemetry takes letters, digits and underlines for a name; a PCI address has more. */
-static void
-make_key(char *key, size_t len, const char *name)
+void
+roce_telemetry_key(char *key, size_t len, const char *name)
 {
 	size_t i;
 
@@ -73,7 +71,7 @@ add_state(struct rte_tel_data *dict, unsigned int state, uint32_t count)
 
 	if (name == NULL)
 		return;
-	make_key(key, sizeof(key), name);
+	roce_telemetry_key(key, sizeof(key), name);
 	rte_tel_data_add_dict_uint(dict, key, count);
 }
 
@@ -110,7 +108,7 @@ add_device(struct roce_device *device, void *arg)
 	rte_tel_data_start_dict(dict);
 	rte_tel_data_add_dict_string(dict, "port", name);
 	answer->fill(device, dict);
-	make_key(key, sizeof(key), name);
+	roce_telemetry_key(key, sizeof(key), name);
 	if (answer->port == NULL &&
 			rte_tel_data_add_dict_container(answer->data, key, dict, 0) != 0)
 		rte_tel_data_free(dict);
@@ -162,4 +160,5 @@ roce_telemetry_setup(void)
 			"Counters of each device. Optional parameter: port");
 	rte_telemetry_register_cmd("/roce/cm", answer_cm,
 			"How many connections are in which state. Optional parameter: port");
+	roce_telemetry_queues_setup();
 }

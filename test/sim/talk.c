@@ -119,7 +119,8 @@ open_side(uint32_t index, struct roce_domain *domain)
 			"send queue");
 	must(roce_cq_create(domain, receives, side, &side->recv_cq), "receive queue");
 	if (world->shared)
-		must(roce_srq_create(side->pd, receives, 1, side, &side->srq), "shared receive queue");
+		must(roce_srq_create(side->pd, receives, 1, side, &side->srq),
+				"shared receive queue");
 }
 
 static void
