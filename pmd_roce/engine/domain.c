@@ -92,6 +92,7 @@ make_engine(struct roce_domain *domain, unsigned int index)
 	e->pool = config->pool[index];
 	rte_spinlock_init(&e->lock);
 	TAILQ_INIT(&e->ready);
+	TAILQ_INIT(&e->owing);
 	rc = make_inbox(domain, e);
 	if (rc != 0)
 		return rc;

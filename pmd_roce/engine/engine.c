@@ -221,6 +221,7 @@ roce_engine_rx(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t n, uint64
 	uint16_t foreign = 0;
 
 	rx_inbox(e, now);
+	e->busy = n >= ROCE_RX_BURST;
 	e->stats.rx_frames += n;
 	for (uint32_t i = 0; i < n; i += ROCE_RX_BURST) {
 		uint16_t left = rx_burst(e, pkts + i, (uint16_t)RTE_MIN(n - i, ROCE_RX_BURST), now);
@@ -274,6 +275,23 @@ visit(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_t now, b
 	return n;
 }
 
+/*
+ * Acknowledgements that were waiting go out. As long as bursts are full the next one probably brings more of the
+ * same queue pairs, and one answer will do for all of it: with many of them that is half the frames.
+ */
+static void
+release_owing(struct roce_engine *e)
+{
+	struct roce_qp *qp;
+
+	if (e->busy && ++e->waited < ROCE_PATIENCE)
+		return;
+	e->waited = 0;
+	TAILQ_FOREACH(qp, &e->owing, ready_link)
+		qp->tx.listed = ROCE_LISTED_READY;
+	TAILQ_CONCAT(&e->ready, &e->owing, ready_link);
+}
+
 /* Every queue pair on the list has its turn, in order, as long as there is room. */
 static uint16_t
 tx_ready(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t max, uint64_t now)
@@ -287,7 +305,7 @@ tx_ready(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t max, uint64_t n
 		bool end = qp == last;
 
 		TAILQ_REMOVE(&e->ready, qp, ready_link);
-		qp->tx.ready = false;
+		qp->tx.listed = ROCE_LISTED_NOWHERE;
 		n += visit(qp, pkts + n, (uint16_t)(max - n), now, &again);
 		if (again)
 			roce_qp_ready(qp);
@@ -341,6 +359,8 @@ roce_engine_tx(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t max, uint
 
 	roce_engine_answer_doorbells(e);
 	roce_wheel_advance(e->wheel, now);
+	if (!TAILQ_EMPTY(&e->owing) && max > 0)
+		release_owing(e);
 	n = tx_ready(e, pkts, (uint16_t)(max - reserve), now);
 	n += tx_gsi(e, pkts + n, (uint16_t)(max - n), now);
 	e->stats.tx_frames += n;
@@ -353,7 +373,8 @@ roce_engine_deadline(const struct roce_engine *e)
 	const struct roce_domain *domain = e->domain;
 	uint64_t deadline = roce_wheel_deadline(e->wheel);
 
-	if (!TAILQ_EMPTY(&e->ready) || __atomic_load_n(&e->doorbell, __ATOMIC_ACQUIRE) != NULL ||
+	if (!TAILQ_EMPTY(&e->ready) || !TAILQ_EMPTY(&e->owing) ||
+			__atomic_load_n(&e->doorbell, __ATOMIC_ACQUIRE) != NULL ||
 			(domain->shared && !rte_ring_empty(e->inbox)))
 		return 0;
 	if (e->index == 0 && domain->gsi.deadline != NULL) {

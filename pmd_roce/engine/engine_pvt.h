@@ -28,6 +28,7 @@
 #define ROCE_RX_BURST  32u
 #define ROCE_SPARE_MAX 64u
 #define ROCE_INBOX_LEN 1024u
+#define ROCE_PATIENCE  8u  /**< turns that an acknowledgement waits for more to acknowledge */
 #define ROCE_QUANTUM   32u /**< frames one queue pair sends before the next has its turn */
 
 TAILQ_HEAD(roce_qp_list, roce_qp);
@@ -40,6 +41,9 @@ struct roce_engine {
 	uint32_t wanted; /**< callers of roce_engine_lock() who wait; atomic */
 	struct rte_mempool *pool;
 	struct roce_qp_list ready; /**< queue pairs with something to send, in turn */
+	struct roce_qp_list owing; /**< queue pairs whose acknowledgement may wait a little */
+	bool busy;      /**< the last burst was full: more frames are there, most likely */
+	uint8_t waited; /**< turns that acknowledgements waited for that */
 	struct roce_wheel *wheel;
 	struct rte_ring *inbox; /**< frames that other engines received for our queue pairs */
 	unsigned int spares;

@@ -38,6 +38,14 @@
 
 #define ROCE_WINDOW       128u /**< PSNs in flight at the most */
 #define ROCE_ACKREQ_EVERY 32u  /**< frames between two requests for an acknowledgement */
+#define ROCE_ACK_SOON     16u /**< packets not acknowledged with which an answer waits for nothing */
+
+/** Which list of its engine a queue pair is on. */
+enum roce_listed {
+	ROCE_LISTED_NOWHERE = 0,
+	ROCE_LISTED_READY, /**< has something to send in this turn */
+	ROCE_LISTED_OWING, /**< owes no more than an acknowledgement, which may wait for company */
+};
 
 struct roce_qp_rx {
 	uint32_t qpn;
@@ -54,10 +62,11 @@ struct roce_qp_rx {
 	uint8_t owes;     /**< ROCE_OWES_* */
 	uint8_t syndrome; /**< of the NAK owed */
 	bool nak_sent; /**< a gap or an empty queue was reported: be silent until the expected PSN comes */
-	bool holding;   /**< recv is a receive taken and not completed */
-	bool watched;   /**< a high watermark is armed */
-	uint16_t mtu;   /**< bytes */
-	uint32_t taken; /**< receives taken, ever */
+	bool holding;    /**< recv is a receive taken and not completed */
+	bool watched;    /**< a high watermark is armed */
+	uint8_t unacked; /**< packets taken in since the last answer, modulo 256 */
+	uint16_t mtu;    /**< bytes */
+	uint32_t taken;  /**< receives taken, ever */
 };
 
 struct roce_qp_tx {
@@ -87,9 +96,9 @@ struct roce_qp_tx {
 	uint8_t rnr_retries;
 	bool limited; /**< the peer gives credits */
 	bool draining;
-	bool nak_seen; /**< nak_psn is valid: nothing was acknowledged since */
-	bool ready;    /**< on the engine's ready list */
-	bool stuck;    /**< request next cannot be sent: its memory is gone */
+	bool nak_seen;  /**< nak_psn is valid: nothing was acknowledged since */
+	uint8_t listed; /**< enum roce_listed */
+	bool stuck;     /**< request next cannot be sent: its memory is gone */
 	struct roce_timer timer;
 };
 
@@ -149,22 +158,50 @@ roce_qp_find(const struct roce_domain *domain, uint32_t qpn)
 	return qp != NULL && qp->rx.qpn == qpn ? qp : NULL;
 }
 
+/** Off the list it is on, if any. Locked. */
+static inline void
+roce_qp_unlist(struct roce_qp *qp)
+{
+	struct roce_engine *e = qp->engine;
+
+	if (qp->tx.listed != ROCE_LISTED_NOWHERE)
+		TAILQ_REMOVE(qp->tx.listed == ROCE_LISTED_READY ? &e->ready : &e->owing, qp,
+				ready_link);
+	qp->tx.listed = ROCE_LISTED_NOWHERE;
+}
+
 /** The engine shall look at this queue pair before the end of the turn. Locked. */
 static inline void
 roce_qp_ready(struct roce_qp *qp)
 {
-	if (!qp->tx.ready) {
-		qp->tx.ready = true;
-		TAILQ_INSERT_TAIL(&qp->engine->ready, qp, ready_link);
-	}
+	if (qp->tx.listed == ROCE_LISTED_READY)
+		return;
+	roce_qp_unlist(qp);
+	qp->tx.listed = ROCE_LISTED_READY;
+	TAILQ_INSERT_TAIL(&qp->engine->ready, qp, ready_link);
 }
 
-/** Owe the peer an acknowledgement or a NAK. Locked. */
+/** Owe the peer an acknowledgement or a NAK, in this turn. Locked. */
 static inline void
 roce_qp_owe(struct roce_qp *qp, uint8_t what)
 {
 	qp->rx.owes |= what;
 	roce_qp_ready(qp);
+}
+
+/** Owe the peer the acknowledgement it asked for; with more on its way, one may do for several. Locked. */
+static inline void
+roce_qp_owe_ack(struct roce_qp *qp)
+{
+	if (qp->rx.unacked >= ROCE_ACK_SOON) {
+		roce_qp_owe(qp, ROCE_OWES_ACK);
+		return;
+	}
+	qp->rx.owes |= ROCE_OWES_ACK;
+	if (qp->tx.listed == ROCE_LISTED_NOWHERE) {
+		qp->tx.listed = ROCE_LISTED_OWING;
+		TAILQ_INSERT_TAIL(&qp->engine->owing, qp, ready_link);
+	}
 }
 
 /** The queue pair holds a receive, or no longer does. Any thread may look (roce_qp_depth). */

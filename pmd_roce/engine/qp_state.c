@@ -28,6 +28,7 @@ roce_qp_init(struct roce_qp *qp)
 	__atomic_store_n(&qp->post.connected, false, __ATOMIC_RELAXED);
 	qp->rx.verb = ROCE_VERB_NONE;
 	qp->rx.owes = 0;
+	qp->rx.unacked = 0;
 	qp->rx.nak_sent = false;
 	qp->cold.heard = false;
 	roce_qp_hold(qp, false);
@@ -270,8 +271,7 @@ roce_qp_to_reset(struct roce_qp *qp)
 	uint32_t dropped = 0;
 
 	roce_engine_answer_doorbells(e);
-	if (qp->tx.ready)
-		TAILQ_REMOVE(&e->ready, qp, ready_link);
+	roce_qp_unlist(qp);
 	roce_timer_cancel(e->wheel, &qp->tx.timer);
 	if (qp->rx.holding)
 		dropped = 1;

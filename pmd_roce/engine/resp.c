@@ -84,6 +84,7 @@ roce_resp_rx(struct roce_qp *qp, const struct roce_pkt *pkt)
 	}
 	rx->epsn = roce_psn_add(rx->epsn, 1);
 	rx->got += pkt->payload_len;
+	rx->unacked++;
 	e->stats.rx_bytes += pkt->payload_len;
 	/* What was reported missing is here: the old NAK must not go out any more. */
 	rx->owes &= (uint8_t)~ROCE_OWES_NAK;
@@ -92,7 +93,7 @@ roce_resp_rx(struct roce_qp *qp, const struct roce_pkt *pkt)
 	else
 		rx->verb = pkt->op->verb;
 	if (pkt->ack_req)
-		roce_qp_owe(qp, ROCE_OWES_ACK);
+		roce_qp_owe_ack(qp);
 }
 
 /* A shared queue gives no credits: what one connection was promised another may take. */
@@ -123,6 +124,7 @@ roce_resp_emit(struct roce_qp *qp)
 	aeth->syndrome_msn = roce_aeth_pack(nak ? qp->rx.syndrome : ack_syndrome(qp), qp->rx.msn);
 	roce_icrc_put(m, &qp->cold.template);
 	qp->rx.owes = 0;
+	qp->rx.unacked = 0;
 	qp->engine->stats.tx_acks++;
 	return m;
 }
