@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Every wrong command line gets one sentence on standard error and exit status 2; --help and --version work.
 #
-#   options.sh dat-perf dat-ping dat-info
+#   options.sh dat-perf dat-ping dat-info dat-srqd
 perf=$1
 ping=$2
 info=$3
+srqd=$4
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 failures=0
@@ -92,5 +93,34 @@ usage "no option '-z'" "$info" -z
 usage "too many" "$info" loop0 loop1
 good "usage: dat-info" "$info" -h
 good "^dat-info [0-9]" "$info" --version
+
+usage "no option '-z'" "$srqd" -z
+usage "'--bogus' is unknown" "$srqd" --bogus
+usage "'--depth' needs a value" "$srqd" --depth
+usage "takes no value" "$srqd" --sink=yes
+usage "--depth takes a number from 1 to 1048576, not '0'" "$srqd" --depth 0
+usage "--depth takes a number" "$srqd" --depth 1048577
+usage "--depth takes a number" "$srqd" --depth -1
+usage "--low takes a number" "$srqd" --low x
+usage "--self takes a number" "$srqd" --self 0
+usage "--window takes a number" "$srqd" --window 0
+usage "--size takes a number" "$srqd" -s 8388609
+usage "--messages takes a number" "$srqd" -n 0
+usage "-p takes a number" "$srqd" -p 65536
+usage "at most --depth" "$srqd" --depth 8 --low 9
+usage "give both" "$srqd" --max-depth 1024
+usage "at least --depth" "$srqd" --depth 8 --low 1 --grow --max-depth 4
+usage "must not be 0" "$srqd" --grow --low 0
+usage "one of the two" "$srqd" --self 2 --connect example
+usage "need -D" "$srqd" --connect example
+usage "-D means nothing with --self" "$srqd" -D loop0 --self 2
+usage "--depth means nothing with --connect" "$srqd" -D loop0 --connect example --depth 4
+usage "--clients means nothing with --self" "$srqd" --self 2 --clients 3
+usage "--messages means nothing without" "$srqd" -n 3
+usage "more clients than" "$srqd" --self 3 --max-clients 2
+usage "--json= needs" "$srqd" --json=
+usage "one word too many" "$srqd" example
+good "usage: dat-srqd" "$srqd" --help
+good "^dat-srqd [0-9]" "$srqd" --version
 
 [ "$failures" -eq 0 ] || exit 1

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The server of dat-srqd, on loop0, against clients on loop1 that do not behave. Whatever one does, the server and its
+ * other clients go on, and when all have gone, every buffer is back.
+ */
+#include "../vdev/dat_pair.h"
+
+#include "clients.h"
+#include "hello.h"
+#include "server.h"
+
+#define PORT   4811
+#define DEPTH  16
+#define SIZE   256
+#define WINDOW 4
+/* Turns of the server in which what must happen, happens. */
+#define TURNS 200000
+
+static const struct srqd_options defaults = {
+	.mode = SRQD_SERVER,
+	.port = PORT,
+	.size = SIZE,
+	.window = WINDOW,
+	.depth = DEPTH,
+	.max_depth = DEPTH,
+	.low = 4,
+	.max_clients = 2,
+	.clients = 1,
+	.messages = 100,
+};
+
+/* A client without manners, and the server. */
+struct scene {
+	struct srqd_options options;
+	struct server server;
+	struct end end;
+};
+
+static void
+open_scene(struct scene *scene, const struct srqd_options *options)
+{
+	scene->options = *options;
+	assert_int_equal(server_open(&scene->server, &scene->options, "loop0"), 0);
+	end_open(&scene->end, "loop1", NULL);
+}
+
+static void
+turn(struct scene *scene)
+{
+	assert_true(server_step(&scene->server) >= 0);
+}
+
+/* The next event at the client's dispatcher, while the server works. */
+static DAT_EVENT
+await(struct scene *scene, DAT_EVD_HANDLE evd)
+{
+	DAT_EVENT event;
+
+	for (int i = 0; i < TURNS; i++) {
+		turn(scene);
+		if (dat_evd_dequeue(evd, &event) == DAT_SUCCESS)
+			return event;
+	}
+	fail_msg("no event comes");
+	return event;
+}
+
+static DAT_RETURN
+request(struct scene *scene, DAT_EP_HANDLE ep, const void *bytes, DAT_COUNT len)
+{
+	struct sockaddr_storage address;
+	uint8_t copy[64];
+
+	memcpy(copy, bytes, (size_t)len);
+	assert_int_equal(server_address(&scene->server, &address), 0);
+	return dat_ep_connect(ep, (DAT_IA_ADDRESS_PTR)&address, PORT, PATIENCE_US, len, copy,
+			DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
+}
+
+static DAT_EVENT
+say_hello(struct scene *scene, DAT_EP_HANDLE ep)
+{
+	const struct srqd_hello hello = { .size = SIZE, .window = WINDOW };
+	uint8_t bytes[SRQD_HELLO_LEN];
+
+	srqd_hello_encode(&hello, bytes);
+	ok(request(scene, ep, bytes, sizeof(bytes)));
+	return await(scene, scene->end.connect);
+}
+
+static void
+want_gone(struct scene *scene)
+{
+	for (int i = 0; i < TURNS && scene->server.present > 0; i++) {
+		DAT_EVENT event;
+
+		turn(scene);
+		dat_evd_dequeue(scene->end.connect, &event);
+	}
+	assert_int_equal(scene->server.present, 0);
+	assert_int_equal(refill_audit(&scene->server.refill), 0);
+}
+
+/* A good client is served as ever. */
+static void
+want_good_service(struct scene *scene)
+{
+	struct sockaddr_storage address;
+	struct clients clients;
+
+	assert_int_equal(server_address(&scene->server, &address), 0);
+	assert_int_equal(clients_open(&clients, &scene->options, "loop1", &address), 0);
+	for (int i = 0; i < TURNS && !clients_done(&clients); i++) {
+		turn(scene);
+		assert_true(clients_step(&clients) >= 0);
+	}
+	assert_true(clients_done(&clients));
+	assert_int_equal(clients.answered, scene->options.sink ? 0 : scene->options.messages);
+	assert_int_equal(clients_close(&clients), 0);
+}
+
+static void
+close_scene(struct scene *scene)
+{
+	want_good_service(scene);
+	want_gone(scene);
+	end_close(&scene->end);
+	assert_int_equal(server_close(&scene->server), 0);
+}
+
+/* Who does not say the right words is rejected: his messages would mean nothing to us. */
+static void
+request__of_a_stranger_is_rejected(void **state)
+{
+	struct scene scene;
+	DAT_EVENT event;
+
+	open_scene(&scene, &defaults);
+	ok(request(&scene, scene.end.ep, "what is this, then?!", 20));
+	event = await(&scene, scene.end.connect);
+	assert_int_equal(event.event_number, DAT_CONNECTION_EVENT_PEER_REJECTED);
+	assert_int_equal(scene.server.totals.turned_away, 1);
+	assert_int_equal(scene.server.totals.clients, 0);
+	close_scene(&scene);
+}
+
+static void
+request__beyond_max_clients_is_rejected_until_one_leaves(void **state)
+{
+	struct srqd_options options = defaults;
+	DAT_EP_HANDLE second;
+	struct scene scene;
+	DAT_EVENT event;
+
+	options.max_clients = 1;
+	open_scene(&scene, &options);
+	ok(dat_ep_create(scene.end.ia, scene.end.pz, scene.end.recv, scene.end.request,
+			scene.end.connect, NULL, &second));
+	event = say_hello(&scene, scene.end.ep);
+	assert_int_equal(event.event_number, DAT_CONNECTION_EVENT_ESTABLISHED);
+	event = say_hello(&scene, second);
+	assert_int_equal(event.event_number, DAT_CONNECTION_EVENT_PEER_REJECTED);
+	ok(dat_ep_disconnect(scene.end.ep, DAT_CLOSE_GRACEFUL_FLAG));
+	want_gone(&scene);
+	ok(dat_ep_reset(second));
+	event = say_hello(&scene, second);
+	assert_int_equal(event.event_number, DAT_CONNECTION_EVENT_ESTABLISHED);
+	ok(dat_ep_disconnect(second, DAT_CLOSE_GRACEFUL_FLAG));
+	want_gone(&scene);
+	assert_int_equal(scene.server.totals.clients, 2);
+	assert_int_equal(scene.server.totals.turned_away, 1);
+	close_scene(&scene);
+}
+
+static void
+message__longer_than_a_buffer_ends_its_client_only(void **state)
+{
+	struct scene scene;
+	DAT_EVENT event;
+
+	open_scene(&scene, &defaults);
+	event = say_hello(&scene, scene.end.ep);
+	assert_int_equal(event.event_number, DAT_CONNECTION_EVENT_ESTABLISHED);
+	ok(post_send(&scene.end, 0, SIZE + 1, 1));
+	event = await(&scene, scene.end.connect);
+	assert_int_equal(event.event_number, DAT_CONNECTION_EVENT_BROKEN);
+	want_gone(&scene);
+	assert_int_equal(scene.server.totals.lost, 1);
+	close_scene(&scene);
+}
+
+/*
+ * A client that takes no answers: they fill its send queue at the server, then they wait, and beyond its window it is
+ * thrown out. It never holds more than the two windows of the send queue and one and a message of those that wait.
+ */
+static void
+client__beyond_its_window_is_thrown_out(void **state)
+{
+	struct srqd_options options = defaults;
+	struct scene scene;
+	DAT_EVENT event;
+	uint32_t sent = 0;
+
+	options.depth = options.max_depth = 64;
+	open_scene(&scene, &options);
+	event = say_hello(&scene, scene.end.ep);
+	assert_int_equal(event.event_number, DAT_CONNECTION_EVENT_ESTABLISHED);
+	for (int i = 0; i < TURNS && scene.server.totals.lost == 0; i++) {
+		turn(&scene);
+		if (sent < 60 && post_send(&scene.end, 0, SIZE, 1) == DAT_SUCCESS)
+			sent++;
+		dat_evd_dequeue(scene.end.request, &event);
+	}
+	assert_int_equal(scene.server.totals.lost, 1);
+	assert_string_equal(scene.server.guests[0].ended, "thrown out");
+	assert_int_equal(scene.server.guests[0].most_held, 3 * WINDOW + 1);
+	event = await(&scene, scene.end.connect);
+	assert_int_equal(event.event_number, DAT_CONNECTION_EVENT_DISCONNECTED);
+	want_gone(&scene);
+	assert_int_equal(scene.server.guests[0].held, 0);
+	close_scene(&scene);
+}
+
+/* Messages whose answers cannot be delivered any more: their buffers come back all the same. */
+static void
+client__that_vanishes_gives_back_its_buffers(void **state)
+{
+	struct scene scene;
+	DAT_EVENT event;
+
+	open_scene(&scene, &defaults);
+	event = say_hello(&scene, scene.end.ep);
+	assert_int_equal(event.event_number, DAT_CONNECTION_EVENT_ESTABLISHED);
+	for (int i = 0; i < WINDOW; i++)
+		ok(post_send(&scene.end, 0, SIZE, 1));
+	for (int i = 0; i < TURNS && scene.server.totals.messages < WINDOW; i++) {
+		turn(&scene);
+		dat_evd_dequeue(scene.end.request, &event);
+	}
+	assert_int_equal(scene.server.guests[0].held, WINDOW);
+	ok(dat_ep_disconnect(scene.end.ep, DAT_CLOSE_ABRUPT_FLAG));
+	want_gone(&scene);
+	assert_int_equal(scene.server.totals.unanswered, WINDOW);
+	close_scene(&scene);
+}
+
+/* The server's own end: everybody is disconnected in order, and nobody is admitted any more. */
+static void
+stop__lets_everybody_go(void **state)
+{
+	struct scene scene;
+	DAT_EVENT event;
+
+	open_scene(&scene, &defaults);
+	event = say_hello(&scene, scene.end.ep);
+	assert_int_equal(event.event_number, DAT_CONNECTION_EVENT_ESTABLISHED);
+	assert_int_equal(server_stop(&scene.server), 0);
+	event = await(&scene, scene.end.connect);
+	assert_int_equal(event.event_number, DAT_CONNECTION_EVENT_DISCONNECTED);
+	want_gone(&scene);
+	ok(dat_ep_reset(scene.end.ep));
+	event = say_hello(&scene, scene.end.ep);
+	assert_int_equal(event.event_number, DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+	end_close(&scene.end);
+	assert_int_equal(server_close(&scene.server), 0);
+}
+
+static void
+hello__gives_back_what_was_encoded(void **state)
+{
+	const struct srqd_hello hello = { .size = 1u << 23, .window = 4096, .sink = true };
+	uint8_t bytes[SRQD_HELLO_LEN + 8] = { 0 };
+	struct srqd_hello back;
+
+	srqd_hello_encode(&hello, bytes);
+	/* The transport may pad. */
+	assert_true(srqd_hello_decode(bytes, sizeof(bytes), &back));
+	assert_int_equal(back.size, hello.size);
+	assert_int_equal(back.window, hello.window);
+	assert_true(back.sink);
+	assert_false(srqd_hello_decode(bytes, SRQD_HELLO_LEN - 1, &back));
+	assert_false(srqd_hello_decode(NULL, SRQD_HELLO_LEN, &back));
+	bytes[0] ^= 1;
+	assert_false(srqd_hello_decode(bytes, sizeof(bytes), &back));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		dat_test(request__of_a_stranger_is_rejected),
+		dat_test(request__beyond_max_clients_is_rejected_until_one_leaves),
+		dat_test(message__longer_than_a_buffer_ends_its_client_only),
+		dat_test(client__beyond_its_window_is_thrown_out),
+		dat_test(client__that_vanishes_gives_back_its_buffers),
+		dat_test(stop__lets_everybody_go),
+		cmocka_unit_test(hello__gives_back_what_was_encoded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
