@@ -384,10 +384,15 @@ act_disconnect(struct roce_cm_conn *conn, const struct step *step)
 {
 	struct roce_cm_msg msg = message(conn, ROCE_CM_ATTR_DREQ);
 
-	if (step->in->kind == ROCE_CM_IN_QP_DOWN)
-		conn->silent = true;
 	msg.qpn = conn->remote_qpn;
-	send_stored(conn, &msg, step->in->now);
+	if (step->in->kind != ROCE_CM_IN_QP_DOWN) {
+		send_stored(conn, &msg, step->in->now);
+		return;
+	}
+	conn->silent = true;
+	/* The NAK that says why may leave by another queue, and must not be overtaken: the timer sends this. */
+	roce_cm_msg_encode(&msg, &conn->stored);
+	roce_cm_conn_arm(conn, ROCE_CM_DREQ_DELAY_US, step->in->now);
 }
 
 static void
