@@ -68,6 +68,7 @@ perf_adapter_open(struct perf_adapter *adapter, const char *name)
 		.name = name,
 		.cr_evd = DAT_HANDLE_NULL,
 		.psp = DAT_HANDLE_NULL,
+		.armed = DAT_HANDLE_NULL,
 	};
 	if (cli_ia_open(name, &adapter->async_evd, &adapter->ia) != 0)
 		return -1;
@@ -106,9 +107,14 @@ perf_adapter_count(struct perf_adapter *adapter, struct perf_counters *counters)
 
 	if (perf_adapter_async(adapter) != 0 || cli_ia_query(adapter->ia, &attrs) != 0)
 		return -1;
-	counters->retransmits = cli_ia_count(&attrs, "retransmits");
-	counters->rnr_naks = cli_ia_count(&attrs, "rnr_nak_sent");
-	counters->low_watermarks = adapter->low_watermarks;
+	*counters = (struct perf_counters){
+		.retransmits = cli_ia_count(&attrs, "retransmits"),
+		.rnr_nak_sent = cli_ia_count(&attrs, "rnr_nak_sent"),
+		.rnr_nak_received = cli_ia_count(&attrs, "rnr_nak_received"),
+		.low_watermarks = adapter->low_watermarks,
+		.resizes = adapter->resizes,
+		.resizes_refused = adapter->resizes_refused,
+	};
 	return 0;
 }
 
@@ -121,7 +127,11 @@ perf_adapter_async(struct perf_adapter *adapter)
 	while ((ret = dat_evd_dequeue(adapter->async_evd, &event)) == DAT_SUCCESS) {
 		const DAT_ASYNCH_ERROR_EVENT_DATA *data = &event.event_data.asynch_error_event_data;
 
-		if (event.event_number == DAT_ASYNC_EVENT_SRQ_LOW_WATERMARK) {
+		if (event.event_number == DAT_ASYNC_EVENT_SRQ_LOW_WATERMARK &&
+				data->reason == DAT_SRQ_LOW_WATERMARK_EVENT &&
+				adapter->armed != DAT_HANDLE_NULL &&
+				data->dat_handle == adapter->armed) {
+			adapter->armed = DAT_HANDLE_NULL;
 			adapter->low_watermarks++;
 			continue;
 		}

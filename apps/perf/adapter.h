@@ -18,8 +18,9 @@
 /** Counters of an adapter that the report shows; they only grow. */
 struct perf_counters {
 	uint64_t retransmits;
-	uint64_t rnr_naks; /**< sent by this side */
-	uint64_t low_watermarks;
+	uint64_t rnr_nak_sent, rnr_nak_received;
+	uint64_t low_watermarks; /**< events */
+	uint64_t resizes, resizes_refused;
 };
 
 struct perf_adapter {
@@ -32,7 +33,8 @@ struct perf_adapter {
 	uint64_t max_message;
 	uint32_t mtu; /**< path MTU in force; 0: unknown */
 	char pmd[64], icrc[64], dpdk[64], provider[64];
-	uint64_t low_watermarks; /**< events counted so far */
+	DAT_SRQ_HANDLE armed; /**< whose low watermark will make an event; DAT_HANDLE_NULL: none */
+	uint64_t low_watermarks, resizes, resizes_refused; /**< counted so far */
 };
 
 /**
@@ -54,8 +56,8 @@ int perf_adapter_listen(struct perf_adapter *adapter, uint16_t port, uint32_t ba
 int perf_adapter_count(struct perf_adapter *adapter, struct perf_counters *counters);
 
 /**
- * Take the asynchronous events that have come: low watermarks are counted, anything else is a
- * failure. @return 0; -1: a failure, said.
+ * Take the asynchronous events that have come. One of the armed low watermark is counted, and then
+ * no queue is armed; anything else is a failure. @return 0; -1: a failure, said.
  */
 int perf_adapter_async(struct perf_adapter *adapter);
 

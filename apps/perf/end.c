@@ -7,6 +7,7 @@
 
 #include "cli/cli.h"
 #include "control.h"
+#include "tend.h"
 #include "traffic.h"
 
 #define PAGE      4096u
@@ -222,7 +223,9 @@ build(struct perf_end *end, bool control)
 		return -1;
 	if (control && make_control(end) != 0)
 		return -1;
-	return perf_traffic_post_receives(end);
+	if (perf_traffic_post_receives(end) != 0)
+		return -1;
+	return perf_tend_begin(end);
 }
 
 int
@@ -308,6 +311,7 @@ perf_end_destroy(struct perf_end *end)
 {
 	int rc = destroy_eps(end);
 
+	end->adapter->armed = DAT_HANDLE_NULL;
 	if (end->srq != DAT_HANDLE_NULL)
 		rc |= freed(dat_srq_free(end->srq), "dat_srq_free", end);
 	if (end->control_evd != DAT_HANDLE_NULL)

@@ -43,6 +43,15 @@ struct perf_ep {
 	struct perf_verify verify;
 };
 
+/** What --low and --resize keep; see tend.h. */
+struct perf_tend {
+	bool on;
+	uint32_t size;               /**< of the SRQ, granted last */
+	uint64_t step;               /**< sizes asked for so far */
+	uint64_t due;                /**< ticks; 0: the first look sets it */
+	struct perf_counters before; /**< of the adapter, when the watermark was armed first */
+};
+
 /** Progress of the connections. */
 struct perf_link {
 	uint32_t started, established, ended;
@@ -87,6 +96,7 @@ struct perf_end {
 	bool closing;         /**< flushed completions are expected */
 	struct perf_violations bad;
 
+	struct perf_tend tend;
 	struct perf_link link;
 	struct perf_peer peer;
 	uint32_t control_sent;

@@ -92,6 +92,8 @@ perf_json_begin(struct perf_json *json, const struct perf_options *options)
 	add_bool(c, "report_gbits", true);
 	add_bool(c, "histogram", options->histogram);
 	add_count(c, "loss_ppm", options->loss_ppm);
+	add_count(c, "srq_low_watermark", options->low);
+	add_count(c, "srq_resizes_per_second", options->resizes);
 	add_cpu(c);
 	return 0;
 }
@@ -188,8 +190,12 @@ perf_json_result(struct perf_json *json, const struct perf_options *options,
 		add_string(object, "unit", "Gb/sec");
 	}
 	add_count(object, "retransmits", result->counters.retransmits);
-	add_count(object, "rnr_naks", result->counters.rnr_naks);
+	add_count(object, "rnr_naks", result->counters.rnr_nak_sent);
+	add_count(object, "rnr_nak_sent", result->counters.rnr_nak_sent);
+	add_count(object, "rnr_nak_received", result->counters.rnr_nak_received);
 	add_count(object, "srq_low_watermark_events", result->counters.low_watermarks);
+	add_count(object, "srq_resizes", result->counters.resizes);
+	add_count(object, "srq_resizes_refused", result->counters.resizes_refused);
 	if (options->verify)
 		add_violations(object, &result->bad);
 	json_object_array_add(json->results, object);

@@ -11,9 +11,9 @@
 #define DEFAULT_PORT    18515
 #define MAX_SIZE        (1u << 30)
 #define MAX_ENDPOINTS   16384
-#define MAX_DEPTH       (1u << 20)
 #define MAX_ITERATIONS  (1ull << 40)
 #define MAX_SECONDS     86400
+#define MAX_RESIZES     1000000
 #define ONE_MILLION_PPM 1000000
 
 /* Long options without a letter. */
@@ -26,6 +26,9 @@ enum {
 	OPT_JSON,
 	OPT_LOSS,
 	OPT_WARMUP,
+	OPT_SRQ_DEPTH,
+	OPT_LOW,
+	OPT_RESIZE,
 	OPT_VERSION,
 };
 
@@ -55,6 +58,9 @@ static const char usage[] =
 		"  --use-srq           receive through one shared receive queue (default)\n"
 		"  --no-srq            give every endpoint a receive queue of its own\n"
 		"  -r <depth>          receive buffers; -x <depth> unacknowledged sends per endpoint\n"
+		"  --srq-depth <n>     buffers on the shared queue, also fewer than messages on the way\n"
+		"  --low <n>           arm the shared queue's low watermark, again after each event\n"
+		"  --resize <n>        change the shared queue's size n times a second\n"
 		"  -Q <n>              ask for one completion every n sends\n"
 		"  -m <mtu>            path MTU: 256, 512, 1024, 2048 or 4096\n"
 		"  --cores <1|2>       threads when both ends run in this process (1)\n"
@@ -157,11 +163,11 @@ read_valued(struct perf_options *o, int option)
 	case 'q':
 		return number32("-q", 1, MAX_ENDPOINTS, &o->endpoints);
 	case 'r':
-		return number32("-r", 1, MAX_DEPTH, &o->recv_depth);
+		return number32("-r", 1, PERF_MAX_DEPTH, &o->recv_depth);
 	case 'x':
-		return number32("-x", 1, MAX_DEPTH, &o->send_depth);
+		return number32("-x", 1, PERF_MAX_DEPTH, &o->send_depth);
 	case 'Q':
-		return number32("-Q", 1, MAX_DEPTH, &o->cq_moderation);
+		return number32("-Q", 1, PERF_MAX_DEPTH, &o->cq_moderation);
 	case 'm':
 		return read_mtu(o);
 	case OPT_CORES:
@@ -169,6 +175,12 @@ read_valued(struct perf_options *o, int option)
 	case OPT_LOSS:
 		o->loss_given = true;
 		return number32("--loss", 0, ONE_MILLION_PPM, &o->loss_ppm);
+	case OPT_SRQ_DEPTH:
+		return number32("--srq-depth", 1, PERF_MAX_DEPTH, &o->srq_depth);
+	case OPT_LOW:
+		return number32("--low", 1, PERF_MAX_DEPTH, &o->low);
+	case OPT_RESIZE:
+		return number32("--resize", 1, MAX_RESIZES, &o->resizes);
 	default: /* OPT_WARMUP */
 		o->warmup_given = true;
 		return number("--warmup", 0, MAX_ITERATIONS, &o->warmup);
@@ -263,6 +275,11 @@ conflict(const struct perf_options *o, bool size_given)
 		return "-e with both ends on one core would wait for itself: use --cores 2";
 	if (o->mode != PERF_LOOP && o->cores != 0)
 		return "--cores is for both ends in one process: a client or a server is one thread";
+	if (!o->use_srq && (o->srq_depth != 0 || o->low != 0 || o->resizes != 0))
+		return "--srq-depth, --low and --resize are about the shared receive queue: not with "
+		       "--no-srq";
+	if (o->srq_depth != 0 && o->recv_depth != 0)
+		return "-r and --srq-depth both give the depth of the shared queue: give one of the two";
 	if (o->json_file != NULL && o->json_file[0] == '\0')
 		return "--json= needs the name of a file";
 	return NULL;
@@ -272,6 +289,7 @@ conflict(const struct perf_options *o, bool size_given)
 static int
 finish(struct perf_options *o, bool size_given)
 {
+	uint32_t depth = o->srq_depth != 0 ? o->srq_depth : o->recv_depth;
 	const char *sentence;
 
 	if (o->ia == NULL && o->host != NULL) {
@@ -288,6 +306,11 @@ finish(struct perf_options *o, bool size_given)
 	if (o->use_srq && o->recv_depth != 0 && o->recv_depth < o->endpoints) {
 		cli_say("a receive depth of %u cannot serve %u endpoints: -r must be at least -q",
 				o->recv_depth, o->endpoints);
+		return CLI_EXIT_USAGE;
+	}
+	if (depth != 0 && o->low > depth) {
+		cli_say("a low watermark of %u is above the %u buffers of the shared receive queue",
+				o->low, depth);
 		return CLI_EXIT_USAGE;
 	}
 	if (o->send_depth != 0 && o->cq_moderation > o->send_depth) {
@@ -312,6 +335,9 @@ perf_options_read(struct perf_options *options, int argc, char **argv)
 		{ "json", optional_argument, NULL, OPT_JSON },
 		{ "loss", required_argument, NULL, OPT_LOSS },
 		{ "warmup", required_argument, NULL, OPT_WARMUP },
+		{ "srq-depth", required_argument, NULL, OPT_SRQ_DEPTH },
+		{ "low", required_argument, NULL, OPT_LOW },
+		{ "resize", required_argument, NULL, OPT_RESIZE },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, OPT_VERSION },
 		{ NULL, 0, NULL, 0 },

@@ -12,6 +12,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/** The most buffers of a queue. */
+#define PERF_MAX_DEPTH (1u << 20)
+
 /** Every test that has a name; those this release cannot run are refused by name. */
 enum perf_test {
 	PERF_SEND_BW,
@@ -45,6 +48,9 @@ struct perf_options {
 	uint32_t endpoints;
 	bool use_srq;
 	uint32_t recv_depth; /**< buffers on the SRQ, or on each endpoint without one */
+	uint32_t srq_depth;  /**< buffers on the SRQ whatever the windows need; 0: recv_depth */
+	uint32_t low;        /**< low watermark of the SRQ; 0: none */
+	uint32_t resizes;    /**< changes of the SRQ's size a second; 0: none */
 	uint32_t send_depth; /**< unacknowledged sends of one endpoint */
 	uint32_t cq_moderation;
 	uint32_t mtu;

@@ -38,18 +38,9 @@ max64(uint64_t a, uint64_t b)
 }
 
 static void
-choose_depths(const struct perf_options *o, struct perf_plan *plan)
+choose_window(const struct perf_options *o, struct perf_plan *plan, uint32_t sharers)
 {
-	uint32_t fit = (uint32_t)max64(
-			min64(RECV_FOOTPRINT / plan->stride, MAX_RECV_DEPTH), MIN_RECV_DEPTH);
-	uint32_t sharers = o->use_srq ? plan->endpoints : 1;
-	uint32_t per_ep = plan->stride <= SMALL ? RECV_PER_EP : 2;
 	uint64_t cq_moderation;
-
-	plan->recv_depth = o->recv_depth;
-	if (plan->recv_depth == 0)
-		plan->recv_depth = (uint32_t)max64(fit, (uint64_t)per_ep * sharers);
-	plan->recv_slots = o->use_srq ? plan->recv_depth : plan->recv_depth * plan->endpoints;
 
 	plan->window = o->send_depth;
 	if (plan->window == 0)
@@ -61,6 +52,24 @@ choose_depths(const struct perf_options *o, struct perf_plan *plan)
 	plan->signal = (uint32_t)min64(cq_moderation, max64(plan->window / 2, 1));
 	if (o->send_depth != 0 && o->cq_moderation != 0)
 		plan->signal = o->cq_moderation;
+}
+
+static void
+choose_depths(const struct perf_options *o, struct perf_plan *plan)
+{
+	uint32_t fit = (uint32_t)max64(
+			min64(RECV_FOOTPRINT / plan->stride, MAX_RECV_DEPTH), MIN_RECV_DEPTH);
+	uint32_t sharers = o->use_srq ? plan->endpoints : 1;
+	uint32_t per_ep = plan->stride <= SMALL ? RECV_PER_EP : 2;
+
+	plan->recv_depth = o->recv_depth;
+	if (plan->recv_depth == 0)
+		plan->recv_depth = (uint32_t)max64(fit, (uint64_t)per_ep * sharers);
+	choose_window(o, plan, sharers);
+	/* Not before the windows know what would have been enough for them. */
+	if (o->srq_depth != 0)
+		plan->recv_depth = o->srq_depth;
+	plan->recv_slots = o->use_srq ? plan->recv_depth : plan->recv_depth * plan->endpoints;
 }
 
 static void
@@ -89,6 +98,11 @@ perf_plan_make(const struct perf_options *options, uint32_t size, struct perf_pl
 		plan->stride = CACHE_LINE;
 	choose_depths(options, plan);
 	choose_counts(options, plan);
+	if (options->low > plan->recv_depth) {
+		cli_say("a low watermark of %u is above the %u buffers of the shared receive queue",
+				options->low, plan->recv_depth);
+		return -1;
+	}
 
 	/*
 	 * Without verification all messages look alike, and a few buffers do for all of them; with
@@ -107,6 +121,19 @@ perf_plan_make(const struct perf_options *options, uint32_t size, struct perf_pl
 	plan->send_slots = (uint32_t)sends;
 	plan->bytes = bytes;
 	return 0;
+}
+
+uint32_t
+perf_plan_srq_size(const struct perf_plan *plan, uint64_t n)
+{
+	switch (n % 4) {
+	case 0:
+		return (uint32_t)min64(2ull * plan->recv_depth, PERF_MAX_DEPTH);
+	case 2:
+		return (uint32_t)max64(plan->recv_depth / 2, 1);
+	default:
+		return plan->recv_depth;
+	}
 }
 
 uint64_t

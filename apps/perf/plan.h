@@ -40,6 +40,12 @@ struct perf_plan {
  */
 int perf_plan_make(const struct perf_options *options, uint32_t size, struct perf_plan *plan);
 
+/**
+ * Size number @p n that --resize asks for: twice the depth, the depth, half of it, the depth, and so
+ * on. Never 0, and never more than an SRQ may have.
+ */
+uint32_t perf_plan_srq_size(const struct perf_plan *plan, uint64_t n);
+
 /** Messages that endpoint @p index sends of a total of @p messages: shares differ by one at most. */
 uint64_t perf_plan_share(const struct perf_plan *plan, uint64_t messages, uint32_t index);
 

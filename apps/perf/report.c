@@ -41,6 +41,10 @@ perf_report_header(const struct perf_options *options, const struct perf_plan *p
 	printf(" TX depth        : %u\n", plan->window);
 	printf(" RX depth        : %u\n", plan->recv_depth);
 	printf(" CQ Moderation   : %u\n", plan->signal);
+	if (options->low != 0)
+		printf(" Low watermark   : %u\n", options->low);
+	if (options->resizes != 0)
+		printf(" SRQ resizes     : %u[1/s]\n", options->resizes);
 	printf(" Mtu             : %u[B]\n", adapter->mtu);
 	printf(" Link type       : Ethernet\n");
 	printf(" Max inline data : 0[B]\n");
@@ -85,20 +89,35 @@ histogram(const struct perf_latency *latency)
 	}
 }
 
-void
-perf_report_row(const struct perf_options *options, const struct perf_result *result)
+/* What the shared queue went through: words first, so that nobody takes it for a row. */
+static void
+events(const struct perf_options *options, const struct perf_counters *counters)
+{
+	if (counters->rnr_nak_sent + counters->rnr_nak_received > 0)
+		printf(" RNR NAKs        : %llu sent, %llu received\n",
+				(unsigned long long)counters->rnr_nak_sent,
+				(unsigned long long)counters->rnr_nak_received);
+	if (options->low != 0)
+		printf(" Low watermark   : %llu events\n",
+				(unsigned long long)counters->low_watermarks);
+	if (options->resizes != 0)
+		printf(" SRQ resizes     : %llu, and %llu refused\n",
+				(unsigned long long)counters->resizes,
+				(unsigned long long)counters->resizes_refused);
+	fflush(stdout);
+}
+
+static void
+row(const struct perf_options *options, const struct perf_result *result)
 {
 	const struct perf_latency *latency = &result->latency;
 
-	if (!result->measured)
-		return;
 	if (!perf_test_is_latency(result->test)) {
 		printf(" %-10u %-14llu %-18.2f %-20.2f %-.6f\n", result->size,
 				(unsigned long long)result->iterations,
 				perf_gbits(result->peak_per_s, result->size),
 				perf_gbits(result->messages_per_s, result->size),
 				result->messages_per_s / 1e6);
-		fflush(stdout);
 		return;
 	}
 	printf(" %-6u %-14llu %-14.2f %-14.2f %-16.2f %-14.2f %-15.2f %-22.2f %-.2f\n",
@@ -107,7 +126,14 @@ perf_report_row(const struct perf_options *options, const struct perf_result *re
 			latency->p99, latency->p99_9);
 	if (options->histogram)
 		histogram(latency);
-	fflush(stdout);
+}
+
+void
+perf_report_row(const struct perf_options *options, const struct perf_result *result)
+{
+	if (result->measured)
+		row(options, result);
+	events(options, &result->counters);
 }
 
 void

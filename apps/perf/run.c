@@ -10,6 +10,7 @@
 #include "clock.h"
 #include "connect.h"
 #include "report.h"
+#include "tend.h"
 #include "traffic.h"
 
 #define ALL_MIN 2u
@@ -51,7 +52,7 @@ finish(struct perf_end *end, uint64_t sent, struct perf_result *result)
 	if (perf_traffic_finish(end, sent) != 0)
 		return -1;
 	perf_violations_add(&result->bad, &end->bad);
-	return perf_end_audit(end);
+	return perf_tend_end(end) != 0 ? -1 : perf_end_audit(end);
 }
 
 /* Both ends in this thread, up to the moment at which they can be destroyed. */
@@ -176,10 +177,26 @@ count(struct run *run, struct perf_counters *sum)
 		if (perf_adapter_count(&run->adapter[i], &one) != 0)
 			return -1;
 		sum->retransmits += one.retransmits;
-		sum->rnr_naks += one.rnr_naks;
+		sum->rnr_nak_sent += one.rnr_nak_sent;
+		sum->rnr_nak_received += one.rnr_nak_received;
 		sum->low_watermarks += one.low_watermarks;
+		sum->resizes += one.resizes;
+		sum->resizes_refused += one.resizes_refused;
 	}
 	return 0;
+}
+
+static struct perf_counters
+growth(const struct perf_counters *before, const struct perf_counters *after)
+{
+	return (struct perf_counters){
+		.retransmits = after->retransmits - before->retransmits,
+		.rnr_nak_sent = after->rnr_nak_sent - before->rnr_nak_sent,
+		.rnr_nak_received = after->rnr_nak_received - before->rnr_nak_received,
+		.low_watermarks = after->low_watermarks - before->low_watermarks,
+		.resizes = after->resizes - before->resizes,
+		.resizes_refused = after->resizes_refused - before->resizes_refused,
+	};
 }
 
 static void
@@ -212,11 +229,7 @@ measure(struct run *run, uint32_t size)
 					     : measure_apart(run, &plan, &result);
 	if (count(run, &after) != 0)
 		return -1;
-	result.counters = (struct perf_counters){
-		.retransmits = after.retransmits - before.retransmits,
-		.rnr_naks = after.rnr_naks - before.rnr_naks,
-		.low_watermarks = after.low_watermarks - before.low_watermarks,
-	};
+	result.counters = growth(&before, &after);
 	/* A failed measurement has no number worth printing, but its violations are. */
 	if (rc == 0)
 		report(run, &plan, &result);

@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include "connect.h"
 #include "control.h"
+#include "tend.h"
 #include "traffic.h"
 #include "watch.h"
 
@@ -60,6 +61,8 @@ look_pair(struct perf_watch *watch, struct perf_end *client, struct perf_end *se
 	uint64_t acked = client->acked + server->acked;
 	enum perf_watch_says says;
 
+	if (perf_tend(client) != 0 || perf_tend(server) != 0)
+		return PERF_GIVE_UP;
 	says = perf_watch_tick(watch, acked, acked + client->received + server->received);
 	if (says == PERF_GO_ON && turn % LOOK == 0 &&
 			(perf_connect_check(client) != 0 || perf_connect_check(server) != 0))
@@ -143,6 +146,8 @@ look_alone(struct perf_end *end, struct perf_watch *watch, bool sends)
 {
 	uint64_t measured = end->acked + end->received;
 
+	if (perf_tend(end) != 0)
+		return -1;
 	switch (perf_watch_tick(watch, measured, measured + end->peer.done)) {
 	case PERF_GIVE_UP:
 		return -1;

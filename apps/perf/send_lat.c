@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "connect.h"
 #include "control.h"
+#include "tend.h"
 #include "traffic.h"
 #include "watch.h"
 
@@ -125,6 +126,14 @@ round_trip(struct perf_end *client, struct perf_end *server, uint64_t i, struct 
 	return await(client, i + 1, watch);
 }
 
+static int
+tend(struct perf_end *client, struct perf_end *server)
+{
+	if (perf_tend(client) != 0)
+		return -1;
+	return server != NULL ? perf_tend(server) : 0;
+}
+
 /* The client's loop; time stamps touch, so nothing between two round trips goes unmeasured. */
 static int
 ping(struct perf_end *client, struct perf_end *server, struct perf_samples *samples,
@@ -141,6 +150,8 @@ ping(struct perf_end *client, struct perf_end *server, struct perf_samples *samp
 		if (i == warmup)
 			measured_at = before;
 		rc = round_trip(client, server, i, &watch);
+		if (rc == 0)
+			rc = tend(client, server);
 		if (rc != 0)
 			break;
 		now = perf_now();
@@ -206,7 +217,7 @@ answer(struct perf_end *end)
 		n = perf_traffic_reap(end, end->recv_evd, 1);
 		if (n == 0 && end->options->events)
 			n = perf_traffic_wait(end, end->recv_evd, EVENT_US);
-		if (n < 0)
+		if (n < 0 || perf_tend(end) != 0)
 			return -1;
 		for (; replied < end->received; replied++)
 			if (send_next(end, ep_of(end, replied), NULL) != 0)

@@ -60,6 +60,19 @@ usage "--json= needs" "$perf" --json=
 usage "no test 'send'" "$perf" -t send
 usage "at least -q" "$perf" -q 8 -r 4
 usage "at most -x" "$perf" -Q 8 -x 4
+usage "--srq-depth takes a number from 1" "$perf" --srq-depth 0
+usage "--srq-depth takes a number" "$perf" --srq-depth 1048577
+usage "'--srq-depth' needs a value" "$perf" --srq-depth
+usage "--low takes a number from 1" "$perf" --low 0
+usage "--low takes a number" "$perf" --low -1
+usage "--resize takes a number from 1" "$perf" --resize 0
+usage "--resize takes a number" "$perf" --resize 1.5
+usage "one of the two" "$perf" --srq-depth 64 -r 64
+usage "not with --no-srq" "$perf" --no-srq --srq-depth 64
+usage "not with --no-srq" "$perf" --no-srq --low 1
+usage "not with --no-srq" "$perf" --no-srq --resize 1000
+usage "low watermark of 9 is above the 8 buffers" "$perf" --srq-depth 8 --low 9
+usage "low watermark of 9 is above the 8 buffers" "$perf" -r 8 --low 9
 usage "one of the two" "$perf" -a -s 64
 usage "one of the two" "$perf" -n 10 -d 1
 usage "latency" "$perf" -t send_lat -b

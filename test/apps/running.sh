@@ -83,6 +83,22 @@ works "$perf" -n 1000 --verify -t send_lat -q 3
 works "$perf" -n 1000 --verify -r 4 -x 3 -Q 2
 works "$perf" -n 1000 --verify -r 1 -x 1 -Q 1
 works "$perf" -n 3000 --verify -m 256 -s 1000
+# The shared queue alone may be shorter than the number of endpoints; its watermark and its size on the move.
+works "$perf" -n 2000 --verify -q 64 --srq-depth 8 --json
+json "o['config']['rx_depth'] == 8 and o['config']['tx_depth'] == 8 and o['results'][0]['rnr_nak_received'] > 0"
+json "o['results'][0]['rnr_naks'] == o['results'][0]['rnr_nak_sent'] > 0"
+works "$perf" -n 2000 --verify --srq-depth 8 --low 8
+grep -q '^ RNR NAKs  *: [1-9][0-9]* sent, [1-9][0-9]* received' "$out/stdout" ||
+	complain "dat-perf does not tell of its RNR NAKs: $(cat "$out/stdout")"
+grep -q '^ Low watermark  *: [1-9][0-9]* events' "$out/stdout" ||
+	complain "dat-perf does not tell of its events: $(cat "$out/stdout")"
+for test in send_bw send_lat; do
+	works "$perf" -t $test -n 50000 --verify -q 3 --low 96 --srq-depth 96 --resize 10000 --json
+	json "o['results'][0]['srq_low_watermark_events'] > 0 and o['results'][0]['srq_resizes'] > 0"
+	json "o['config']['srq_low_watermark'] == 96 and o['config']['srq_resizes_per_second'] == 10000"
+	json "o['results'][0]['srq_resizes_refused'] > 0"
+done
+fails "above the 512 buffers" "$perf" --low 513
 works "$perf" -d 1 --verify --json
 json "o['results'][0]['n_iterations'] > 0 and sum(o['results'][0]['violations'].values()) == 0"
 works "$perf" -n 2000 --verify --loss 10000 --json
@@ -92,6 +108,8 @@ if [ "$(nproc)" -ge 2 ]; then
 	works "$perf" -n 500 --verify --cores 2 -t send_lat
 	works "$perf" -n 500 --verify -e
 	works "$perf" -n 500 --verify -e -b
+	works "$perf" -n 20000 --verify --cores 2 -b --low 500 --resize 10000
+	works "$perf" -n 2000 --verify -e --low 500 --resize 10000
 fi
 
 [ "$failures" -eq 0 ] || exit 1

@@ -107,6 +107,66 @@ make__refuses_what_no_machine_has(void **state)
 	assert_int_equal(perf_plan_make(&options, 1 << 20, &plan), -1);
 }
 
+/* Perhaps fewer buffers than endpoints: what is on the way does not follow them. */
+static void
+make__srq_depth_leaves_the_windows_alone(void **state)
+{
+	static const uint32_t depth[] = { 1, 8, 63, 64, 4096 };
+	struct perf_options options = plain;
+	struct perf_plan without, plan;
+
+	options.endpoints = 64;
+	assert_int_equal(perf_plan_make(&options, 64, &without), 0);
+	for (size_t i = 0; i < sizeof(depth) / sizeof(depth[0]); i++) {
+		options.srq_depth = depth[i];
+		assert_int_equal(perf_plan_make(&options, 64, &plan), 0);
+		assert_int_equal(plan.recv_depth, depth[i]);
+		assert_int_equal(plan.recv_slots, depth[i]);
+		assert_int_equal(plan.window, without.window);
+		assert_int_equal(plan.signal, without.signal);
+	}
+}
+
+/* A watermark as high as the queue is the highest; the depth may be one that was chosen. */
+static void
+make__refuses_a_low_watermark_above_the_depth(void **state)
+{
+	struct perf_options options = plain;
+	struct perf_plan plan;
+
+	assert_int_equal(perf_plan_make(&options, 64, &plan), 0);
+	options.low = plan.recv_depth;
+	assert_int_equal(perf_plan_make(&options, 64, &plan), 0);
+	options.low++;
+	assert_int_equal(perf_plan_make(&options, 64, &plan), -1);
+	options.srq_depth = options.low;
+	assert_int_equal(perf_plan_make(&options, 64, &plan), 0);
+}
+
+static void
+srq_size__goes_up_and_down_and_comes_back(void **state)
+{
+	static const struct {
+		uint32_t depth, size[4];
+	} rule[] = {
+		{ 512, { 1024, 512, 256, 512 } },
+		{ 63, { 126, 63, 31, 63 } },
+		{ 2, { 4, 2, 1, 2 } },
+		/* No queue without buffers, and none above what may be. */
+		{ 1, { 2, 1, 1, 1 } },
+		{ PERF_MAX_DEPTH,
+				{ PERF_MAX_DEPTH, PERF_MAX_DEPTH, PERF_MAX_DEPTH / 2,
+						PERF_MAX_DEPTH } },
+	};
+
+	for (size_t i = 0; i < sizeof(rule) / sizeof(rule[0]); i++) {
+		struct perf_plan plan = { .recv_depth = rule[i].depth };
+
+		for (uint64_t n = 0; n < 8; n++)
+			assert_int_equal(perf_plan_srq_size(&plan, n), rule[i].size[n % 4]);
+	}
+}
+
 static void
 share__adds_up(void **state)
 {
@@ -136,6 +196,9 @@ main(void)
 		cmocka_unit_test(make__small_messages_stay_in_the_cache),
 		cmocka_unit_test(make__takes_what_was_asked_for),
 		cmocka_unit_test(make__refuses_what_no_machine_has),
+		cmocka_unit_test(make__srq_depth_leaves_the_windows_alone),
+		cmocka_unit_test(make__refuses_a_low_watermark_above_the_depth),
+		cmocka_unit_test(srq_size__goes_up_and_down_and_comes_back),
 		cmocka_unit_test(share__adds_up),
 	};
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The benchmark suite: the bare wire, the stages of a packet and dat-perf, interleaved, as one table.
+"""The benchmark suite: the bare wire, the stages of a packet, the shared receive queue and dat-perf, interleaved.
 
   bench.py --build DIR [--out DIR] [--rounds N] [--instructions]
 
@@ -89,6 +89,10 @@ def one_round(build, values):
         note(key, line["ns"])
     for line in lines(build, "bench_wire"):
         note(("wire", line["way"], line["size"]), line["ns"])
+    for line in lines(build, "bench_srq"):
+        for what in ("min", "median", "max"):
+            note((line["kind"], line["name"], what), line[what])
+        note((line["kind"], line["name"], "says"), line.get("goal") or line.get("unit", ""))
     config = {}
     for size, messages in BANDWIDTH.items():
         _, idle, _ = perf(build, "send_bw", size, MESSAGES_MIN)
@@ -103,7 +107,9 @@ def one_round(build, values):
 
 
 def medians(values):
-    return {key: statistics.median(list_) for key, list_ in values.items()}
+    """Of each key the middle value; of what a program found as the least and the most, the least and the most."""
+    pick = {"min": min, "max": max, "says": lambda list_: list_[0]}
+    return {key: pick.get(key[-1], statistics.median)(list_) for key, list_ in values.items()}
 
 
 def rows_of(middle):
@@ -127,6 +133,15 @@ def print_stages(middle, kind, title):
         print(f" {name:<24}" + "".join(f"{middle[kind, name, size]:>10.1f}" for size in sizes))
 
 
+def print_srq(middle, kind, title, digits):
+    print(f"\n {title:<36}{'least':>10}{'median':>10}{'most':>10}")
+    for name in dict.fromkeys(key[1] for key in middle if key[0] == kind):
+        row = [middle[kind, name, what] for what in ("min", "median", "max")]
+        says = middle[kind, name, "says"]
+        end = f"at most {says:.2f}" if isinstance(says, float) else says
+        print((f" {name:<36}" + "".join(f"{value:>10.{digits}f}" for value in row) + f"  {end}").rstrip())
+
+
 def print_all(middle, rows):
     distance = middle[("distance",)]
     if distance > 0:
@@ -134,6 +149,8 @@ def print_all(middle, rows):
               f"({'far' if distance > FAR_NS else 'near'})")
     print_stages(middle, "stage", "one stage alone, ns")
     print_stages(middle, "phase", "a whole message, ns")
+    print_srq(middle, "ratio", "shared receive queue, ratios", 3)
+    print_srq(middle, "cost", "shared receive queue, ns", 1)
     print(f"\n {'bare wire':<10}{'pointers':>12}{'copied':>12}{'copied':>12}{'payload':>12}")
     print(f" {'':<10}{'ns/frame':>12}{'ns/frame':>12}{'Mframes/s':>12}{'Gbit/s':>12}")
     for size in sorted({key[2] for key in middle if key[0] == "wire"}):
@@ -173,7 +190,7 @@ def parse():
     args = parser.parse_args()
     if args.rounds < 1:
         parser.error("--rounds wants at least 1")
-    for name in ("apps/dat-perf", "test/bench/bench_wire", "test/bench/bench_stage"):
+    for name in ("apps/dat-perf", "test/bench/bench_wire", "test/bench/bench_stage", "test/bench/bench_srq"):
         if not (args.build / name).is_file():
             give_up(f"bench.py: {args.build}/{name} is not there: build it first")
     return args

@@ -8,11 +8,10 @@
 #include "bench.h"
 #include "port/pool.h"
 
-#define HZ       UINT64_C(1000000000)
-#define ROOM     (RTE_PKTMBUF_HEADROOM + ROCE_FRAME_LEN_MAX(BENCH_MTU))
-#define FRAMES   (256u + 2 * (32 + 64)) /* as the provider's pool of one queue */
-#define FIRST_SQ 0x000100u
-#define FIRST_RQ 0x800200u
+#define HZ           UINT64_C(1000000000)
+#define ROOM         (RTE_PKTMBUF_HEADROOM + ROCE_FRAME_LEN_MAX(BENCH_MTU))
+#define FRAMES       (256u + 2 * (32 + 64)) /* as the provider's pool of one queue */
+#define FIRST_ANSWER 0x800200u
 
 /* Nothing rare may happen here; establishing a connection by hand is told to nobody. */
 static void
@@ -48,10 +47,20 @@ bench_pair_path(void)
 	};
 }
 
-static void
-open_end(struct bench_pair *pair, unsigned int index)
+struct rte_mempool *
+bench_pair_pool(void)
 {
-	struct bench_end *end = &pair->end[index];
+	struct rte_mempool *pool = roce_pool_create("bench", FRAMES, ROOM, (int)rte_socket_id());
+
+	if (pool == NULL)
+		bench_fail("no memory for frames");
+	return pool;
+}
+
+struct roce_domain *
+bench_pair_domain(struct rte_mempool *pool, unsigned int index)
+{
+	struct roce_domain *domain;
 	struct roce_domain_config config = {
 		.engines = 1,
 		.hz = HZ,
@@ -60,10 +69,19 @@ open_end(struct bench_pair *pair, unsigned int index)
 		.first_psn = UINT32_MAX,
 		.addr = { address(index) },
 		.addrs = 1,
-		.pool = { pair->pool },
+		.pool = { pool },
 		.memory = roce_pool_memory,
 		.notify = notice,
 	};
+
+	must(roce_domain_create(&config, &domain), "domain");
+	return domain;
+}
+
+static void
+open_end(struct bench_pair *pair, unsigned int index)
+{
+	struct bench_end *end = &pair->end[index];
 	struct roce_qp_attr attr = {
 		.max_send_wr = BENCH_DEPTH,
 		.max_recv_wr = 1,
@@ -71,7 +89,7 @@ open_end(struct bench_pair *pair, unsigned int index)
 		.max_recv_sge = 1,
 	};
 
-	must(roce_domain_create(&config, &end->domain), "domain");
+	end->domain = bench_pair_domain(pair->pool, index);
 	end->engine = roce_domain_engine(end->domain, 0);
 	must(roce_pd_create(end->domain, &end->pd), "pd");
 	must(roce_cq_create(end->domain, BENCH_DEPTH, end, &end->send_cq), "send cq");
@@ -89,15 +107,15 @@ open_end(struct bench_pair *pair, unsigned int index)
 	must(roce_qp_create(end->domain, &attr, &end->qp), "qp");
 }
 
-static void
-connect_end(struct bench_pair *pair, unsigned int index)
+void
+bench_pair_connect(struct roce_qp *qp, unsigned int index, uint32_t dest_qp)
 {
-	struct bench_end *end = &pair->end[index];
+	struct roce_engine *engine = roce_qp_engine(qp);
 	struct roce_qp_connect connect = {
 		.path = bench_pair_path(),
-		.dest_qp = roce_qp_number(pair->end[!index].qp),
-		.sq_psn = index == 0 ? FIRST_SQ : FIRST_RQ,
-		.rq_psn = index == 0 ? FIRST_RQ : FIRST_SQ,
+		.dest_qp = dest_qp,
+		.sq_psn = index == 0 ? BENCH_FIRST_PSN : FIRST_ANSWER,
+		.rq_psn = index == 0 ? FIRST_ANSWER : BENCH_FIRST_PSN,
 		.retry = 7,
 		.rnr_retry = 7,
 		.rnr_timer = 12,
@@ -106,23 +124,21 @@ connect_end(struct bench_pair *pair, unsigned int index)
 
 	connect.path.src_ip = address(index);
 	connect.path.dst_ip = address(!index);
-	roce_engine_lock(end->engine);
-	must(roce_qp_to_rtr(end->qp, &connect), "to RTR");
-	must(roce_qp_to_rts(end->qp), "to RTS");
-	roce_engine_unlock(end->engine);
+	roce_engine_lock(engine);
+	must(roce_qp_to_rtr(qp, &connect), "to RTR");
+	must(roce_qp_to_rts(qp), "to RTS");
+	roce_engine_unlock(engine);
 }
 
 void
 bench_pair_open(struct bench_pair *pair, uint32_t size)
 {
 	*pair = (struct bench_pair){ .now = HZ, .size = size, .memory = bench_memory() };
-	pair->pool = roce_pool_create("bench", FRAMES, ROOM, (int)rte_socket_id());
-	if (pair->pool == NULL)
-		bench_fail("no memory for frames");
+	pair->pool = bench_pair_pool();
 	for (unsigned int i = 0; i < 2; i++)
 		open_end(pair, i);
 	for (unsigned int i = 0; i < 2; i++)
-		connect_end(pair, i);
+		bench_pair_connect(pair->end[i].qp, i, roce_qp_number(pair->end[!i].qp));
 }
 
 static void

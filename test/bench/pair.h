@@ -58,4 +58,18 @@ struct roce_sge bench_pair_target(struct bench_pair *pair, struct bench_end *end
 /** How the first end reaches the second. */
 struct roce_path bench_pair_path(void);
 
+/* The same in pieces, for who wants an end without its peer. */
+
+/** PSN of the first request that the first end sends. */
+#define BENCH_FIRST_PSN 0x000100u
+
+/** Frames, as the provider's pool of one queue has them. The caller's. */
+struct rte_mempool *bench_pair_pool(void);
+
+/** A domain of one engine with the address of end @p index. It ends the program when anything rare happens. */
+struct roce_domain *bench_pair_domain(struct rte_mempool *pool, unsigned int index);
+
+/** Connect a queue pair of end @p index to number @p dest_qp of the other end. */
+void bench_pair_connect(struct roce_qp *qp, unsigned int index, uint32_t dest_qp);
+
 #endif
