@@ -129,10 +129,17 @@ struct dapl_lmr {
 	struct roce_mr *mr;
 	uint64_t addr;
 	uint64_t length;   /**< bytes */
-	uint32_t access;   /**< IBV_ACCESS_* */
+	uint32_t access;   /**< IBV_ACCESS_*, ROCE_ACCESS_LOCAL_READ */
 	uint32_t priv;     /**< privileges as the consumer wrote them, for query */
 	uint32_t key;      /**< local */
 	uint32_t peer_key; /**< 0 without remote privileges */
+};
+
+/** A window for peers; what it is bound to, and until when, the engine knows. */
+struct dapl_rmr {
+	struct dapl_obj head;
+	struct dapl_pz *pz;
+	struct roce_mw *mw;
 };
 
 struct dapl_srq {
@@ -280,7 +287,7 @@ bool dapl_ia_is_open(const char *name);
 bool dapl_ip_from_sockaddr(const struct sockaddr *sa, struct roce_ip *ip);
 void dapl_ip_to_sockaddr(const struct roce_ip *ip, union dapl_sockaddr *out);
 
-/* ---- pz.c, lmr.c, srq.c ---- */
+/* ---- pz.c, lmr.c, rmr.c, srq.c ---- */
 
 /** @return DAPL_OK; DAPL_NO_MEMORY. Any thread. */
 enum dapl_status dapl_pz_create(struct dapl_ia *ia, struct dapl_pz **pz);
@@ -290,15 +297,30 @@ enum dapl_status dapl_pz_free(struct dapl_pz *pz);
 struct dapl_lmr_create {
 	uint64_t addr;
 	uint64_t length; /**< bytes, not 0, no wrap */
-	uint32_t access; /**< IBV_ACCESS_* */
+	uint32_t access; /**< IBV_ACCESS_*, ROCE_ACCESS_LOCAL_READ */
 	uint32_t priv;
 };
 
 /** @return DAPL_OK; DAPL_NO_MEMORY; DAPL_BAD_REGION. Any thread. */
 enum dapl_status
 dapl_lmr_create(struct dapl_pz *pz, const struct dapl_lmr_create *create, struct dapl_lmr **lmr);
-/** Transfers that still use the region fail from now on. @return DAPL_OK. */
+/**
+ * Transfers that still use the region fail from now on, and so do binds that are posted.
+ * @return DAPL_OK; DAPL_LMR_IN_USE: a remote memory region is bound to it.
+ */
 enum dapl_status dapl_lmr_free(struct dapl_lmr *lmr);
+
+/** A remote memory region, bound to nothing. @return DAPL_OK; DAPL_NO_MEMORY. Any thread. */
+enum dapl_status dapl_rmr_create(struct dapl_pz *pz, struct dapl_rmr **rmr);
+/** Bound or not: no peer reaches memory through it any more. Binds that are posted fail. @return DAPL_OK. */
+enum dapl_status dapl_rmr_free(struct dapl_rmr *rmr);
+/**
+ * Post a bind; on success its key is written. Lean.
+ * @param wr  a request BIND_MW but for the window, which is that of @p rmr.
+ * @return DAPL_OK; DAPL_BAD_TRIPLET: no region, or outside of it; DAPL_PRIVILEGES; DAPL_PROTECTION; the state of the
+ *   endpoint that forbids it; DAPL_NO_ROOM.
+ */
+enum dapl_status dapl_rmr_bind(struct dapl_rmr *rmr, struct dapl_ep *ep, const struct roce_wr *wr);
 
 /** @return DAPL_OK; DAPL_NO_MEMORY. Any thread. */
 enum dapl_status

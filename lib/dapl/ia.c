@@ -289,6 +289,8 @@ destroy_objects(struct dapl_ia *ia)
 	}
 	while ((obj = first_of(ia, DAPL_SRQ)) != NULL)
 		dapl_srq_free(obj);
+	while ((obj = first_of(ia, DAPL_RMR)) != NULL)
+		dapl_rmr_free(obj);
 	while ((obj = first_of(ia, DAPL_LMR)) != NULL)
 		dapl_lmr_free(obj);
 	while ((obj = first_of(ia, DAPL_PZ)) != NULL)

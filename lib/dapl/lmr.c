@@ -34,8 +34,10 @@ dapl_lmr_create(struct dapl_pz *pz, const struct dapl_lmr_create *create, struct
 enum dapl_status
 dapl_lmr_free(struct dapl_lmr *lmr)
 {
+	/* Refused while it counts windows; the handle is good until then. */
+	if (roce_mr_destroy(lmr->mr) != 0)
+		return DAPL_LMR_IN_USE;
 	dapl_obj_retire(lmr);
-	roce_mr_destroy(lmr->mr);
 	dapl_obj_free(lmr);
 	return DAPL_OK;
 }

@@ -31,6 +31,7 @@ enum dapl_type {
 	DAPL_IA = 1,
 	DAPL_PZ,
 	DAPL_LMR,
+	DAPL_RMR,
 	DAPL_SRQ,
 	DAPL_EP,
 	DAPL_EVD,

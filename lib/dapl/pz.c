@@ -21,7 +21,7 @@ dapl_pz_create(struct dapl_ia *ia, struct dapl_pz **pz)
 enum dapl_status
 dapl_pz_free(struct dapl_pz *pz)
 {
-	/* The protection domain counts its regions, queue pairs and shared receive queues itself. */
+	/* The protection domain counts its regions, windows, queue pairs and shared receive queues itself. */
 	if (roce_pd_destroy(pz->pd) != 0)
 		return DAPL_PZ_IN_USE;
 	dapl_obj_retire(pz);

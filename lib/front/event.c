@@ -24,6 +24,19 @@ connection_event(const struct roce_event *in, DAT_EVENT *out)
 	data->private_data = (DAT_PVOID)(uintptr_t)in->wr_id;
 }
 
+/* The handle is handed out as it is: the region may be gone. */
+static void
+bind_event(const struct roce_event *in, DAT_EVENT *out)
+{
+	DAT_RMR_BIND_COMPLETION_EVENT_DATA *data = &out->event_data.rmr_completion_event_data;
+
+	out->event_number = DAT_RMR_BIND_COMPLETION_EVENT;
+	data->rmr_handle = in->owner;
+	data->user_cookie.as_64 = in->wr_id;
+	data->status = in->status == IBV_WC_SUCCESS ? DAT_RMR_BIND_SUCCESS
+						    : FRONT(dto_status)(in->status);
+}
+
 /* A request lives until the consumer, who learns of it here, answers it: following the pointer is safe. */
 static void
 cr_event(const struct roce_event *in, DAT_EVENT *out)
@@ -63,6 +76,9 @@ static __rte_noinline void
 rare_event(const struct roce_event *in, DAT_EVENT *out)
 {
 	switch (in->kind) {
+	case ROCE_EVENT_BIND:
+		bind_event(in, out);
+		break;
 	case DAPL_EVENT_CONNECTION:
 		connection_event(in, out);
 		break;

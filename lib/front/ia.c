@@ -10,7 +10,7 @@
 #define VERSION_MINOR    1
 #define ASYNC_LEN_MIN    256 /**< what consumers ask for is often too little for their own endpoints */
 #define OBJECTS_MAX      (1 << 20)
-#define LMR_MAX          65535
+#define LMR_MAX          65535 /**< remote memory regions are of the same table */
 #define LMR_LEN_MAX      (UINT64_C(1) << 47)
 #define BUFFER_ALIGNMENT 64
 #define SRQ_INFO_ALL     0x11 /**< available and outstanding count */
@@ -98,6 +98,8 @@ ia_attr_out(struct dapl_ia *ia, DAT_IA_ATTR *out)
 		.max_lmr_virtual_address = UINT64_MAX,
 		.max_pzs = OBJECTS_MAX,
 		.max_message_size = DAPL_MAX_MESSAGE,
+		.max_rmrs = LMR_MAX,
+		.max_rmr_target_address = UINT64_MAX,
 		.max_srqs = OBJECTS_MAX,
 		.max_ep_per_srq = DAPL_MAX_EPS,
 		.max_recv_per_srq = DAPL_MAX_SRQ_LEN,
@@ -227,6 +229,7 @@ FRONT(get_handle_type)(DAT_HANDLE dat_handle, DAT_HANDLE_TYPE *handle_type)
 		[DAPL_IA] = DAT_HANDLE_TYPE_IA,
 		[DAPL_PZ] = DAT_HANDLE_TYPE_PZ,
 		[DAPL_LMR] = DAT_HANDLE_TYPE_LMR,
+		[DAPL_RMR] = DAT_HANDLE_TYPE_RMR,
 		[DAPL_SRQ] = DAT_HANDLE_TYPE_SRQ,
 		[DAPL_EP] = DAT_HANDLE_TYPE_EP,
 		[DAPL_EVD] = DAT_HANDLE_TYPE_EVD,

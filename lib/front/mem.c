@@ -46,19 +46,40 @@ FRONT(pz_free)(DAT_PZ_HANDLE pz_handle)
 	return front_return(dapl_pz_free(pz));
 }
 
-/* Local read is never asked for: real programs send from memory registered for writing only. */
+/*
+ * Privileges and what the engine calls them. Local read is kept for windows alone: real programs send from memory
+ * registered for writing only.
+ */
+static const struct {
+	DAT_MEM_PRIV_FLAGS priv;
+	uint32_t access;
+} rights[] = {
+	{ DAT_MEM_PRIV_LOCAL_READ_FLAG, ROCE_ACCESS_LOCAL_READ },
+	{ DAT_MEM_PRIV_LOCAL_WRITE_FLAG, IBV_ACCESS_LOCAL_WRITE },
+	{ DAT_MEM_PRIV_REMOTE_READ_FLAG, IBV_ACCESS_REMOTE_READ },
+	{ DAT_MEM_PRIV_REMOTE_WRITE_FLAG, IBV_ACCESS_REMOTE_WRITE },
+};
+
 static uint32_t
 access_in(unsigned int priv)
 {
 	uint32_t access = 0;
 
-	if ((priv & DAT_MEM_PRIV_LOCAL_WRITE_FLAG) != 0)
-		access |= IBV_ACCESS_LOCAL_WRITE;
-	if ((priv & DAT_MEM_PRIV_REMOTE_READ_FLAG) != 0)
-		access |= IBV_ACCESS_REMOTE_READ;
-	if ((priv & DAT_MEM_PRIV_REMOTE_WRITE_FLAG) != 0)
-		access |= IBV_ACCESS_REMOTE_WRITE;
+	for (unsigned int i = 0; i < RTE_DIM(rights); i++)
+		if ((priv & rights[i].priv) != 0)
+			access |= rights[i].access;
 	return access;
+}
+
+static DAT_MEM_PRIV_FLAGS
+priv_out(uint32_t access)
+{
+	unsigned int priv = 0;
+
+	for (unsigned int i = 0; i < RTE_DIM(rights); i++)
+		if ((access & rights[i].access) != 0)
+			priv |= rights[i].priv;
+	return (DAT_MEM_PRIV_FLAGS)priv;
 }
 
 /* Type, region and length, in the order of the arguments; DAT_SUCCESS when they are good. */
@@ -168,4 +189,150 @@ FRONT(lmr_free)(DAT_LMR_HANDLE lmr_handle)
 	if (lmr == NULL)
 		return bad_handle(DAT_INVALID_HANDLE_LMR);
 	return front_return(dapl_lmr_free(lmr));
+}
+
+/*
+ * Memory is coherent for every processor that an engine runs on (lmr_sync_req is false): there is nothing to be done
+ * but to judge the arguments.
+ */
+static DAT_RETURN
+sync_memory(DAT_IA_HANDLE ia_handle, const DAT_LMR_TRIPLET *segments, DAT_VLEN n)
+{
+	struct dapl_ia *ia = dapl_obj_check(ia_handle, DAPL_IA);
+
+	if (ia == NULL)
+		return bad_handle(DAT_INVALID_HANDLE_IA);
+	if (segments == NULL && n > 0)
+		return bad_arg(DAT_INVALID_ARG2);
+	for (DAT_VLEN i = 0; i < n; i++)
+		if (!roce_mr_covers(ia->domain, segments[i].lmr_context,
+				    segments[i].virtual_address, segments[i].segment_length))
+			return bad_arg(DAT_INVALID_ARG2);
+	return DAT_SUCCESS;
+}
+
+DAT_RETURN
+FRONT(lmr_sync_rdma_read)
+(DAT_IA_HANDLE ia_handle, const DAT_LMR_TRIPLET *local_segments, DAT_VLEN num_segments)
+{
+	return sync_memory(ia_handle, local_segments, num_segments);
+}
+
+DAT_RETURN
+FRONT(lmr_sync_rdma_write)
+(DAT_IA_HANDLE ia_handle, const DAT_LMR_TRIPLET *local_segments, DAT_VLEN num_segments)
+{
+	return sync_memory(ia_handle, local_segments, num_segments);
+}
+
+DAT_RETURN
+FRONT(rmr_create)(DAT_PZ_HANDLE pz_handle, DAT_RMR_HANDLE *rmr_handle)
+{
+	struct dapl_pz *pz = dapl_obj_check(pz_handle, DAPL_PZ);
+	enum dapl_status status;
+	struct dapl_rmr *rmr;
+
+	if (pz == NULL)
+		return bad_handle(DAT_INVALID_HANDLE_PZ);
+	if (rmr_handle == NULL)
+		return bad_arg(DAT_INVALID_ARG2);
+	status = dapl_rmr_create(pz, &rmr);
+	if (status == DAPL_OK)
+		*rmr_handle = rmr;
+	return front_return(status);
+}
+
+DAT_RETURN
+FRONT(rmr_query)
+(DAT_RMR_HANDLE rmr_handle, DAT_RMR_PARAM_MASK rmr_param_mask, DAT_RMR_PARAM *rmr_param)
+{
+	struct dapl_rmr *rmr = dapl_obj_check(rmr_handle, DAPL_RMR);
+	struct roce_mw_binding binding = { .length = 0 };
+
+	if (rmr == NULL)
+		return bad_handle(DAT_INVALID_HANDLE_RMR);
+	if (((unsigned int)rmr_param_mask & ~(unsigned int)DAT_RMR_FIELD_ALL) != 0)
+		return bad_arg(DAT_INVALID_ARG2);
+	if (rmr_param == NULL)
+		return bad_arg(DAT_INVALID_ARG3);
+	/* Bound to nothing: zeros. */
+	(void)roce_mw_query(rmr->mw, &binding);
+	*rmr_param = (DAT_RMR_PARAM){
+		.ia_handle = rmr->head.ia,
+		.pz_handle = rmr->pz,
+		.lmr_triplet.lmr_context = binding.mr_key,
+		.lmr_triplet.virtual_address = binding.addr,
+		.lmr_triplet.segment_length = binding.length,
+		.mem_priv = priv_out(binding.access),
+		.rmr_context = binding.key,
+	};
+	return DAT_SUCCESS;
+}
+
+#define BIND_FLAGS \
+	((unsigned int)(DAT_COMPLETION_SUPPRESS_FLAG | DAT_COMPLETION_BARRIER_FENCE_FLAG))
+
+static uint8_t
+bind_flags(unsigned int flags)
+{
+	uint8_t wr = (flags & DAT_COMPLETION_SUPPRESS_FLAG) != 0 ? 0 : ROCE_WR_SIGNALED;
+
+	if ((flags & DAT_COMPLETION_BARRIER_FENCE_FLAG) != 0)
+		wr |= ROCE_WR_FENCE;
+	return wr;
+}
+
+DAT_RETURN
+FRONT(rmr_bind)
+(DAT_RMR_HANDLE rmr_handle, const DAT_LMR_TRIPLET *lmr_triplet, DAT_MEM_PRIV_FLAGS mem_priv,
+		DAT_EP_HANDLE ep_handle, DAT_RMR_COOKIE user_cookie,
+		DAT_COMPLETION_FLAGS completion_flags, DAT_RMR_CONTEXT *context)
+{
+	struct dapl_rmr *rmr = dapl_obj_check(rmr_handle, DAPL_RMR);
+	struct roce_mw_bind bind;
+	enum dapl_status status;
+	struct dapl_ep *ep;
+	struct roce_wr wr;
+
+	if (rmr == NULL)
+		return bad_handle(DAT_INVALID_HANDLE_RMR);
+	if (lmr_triplet == NULL)
+		return bad_arg(DAT_INVALID_ARG2);
+	if (((unsigned int)mem_priv & ~LEGAL_PRIV) != 0)
+		return bad_arg(DAT_INVALID_ARG3);
+	ep = dapl_obj_of(rmr->head.ia, ep_handle, DAPL_EP);
+	if (ep == NULL)
+		return bad_handle(DAT_INVALID_HANDLE_EP);
+	/* Unsignalled only on an endpoint made so, and there is none; to wake the peer there is no message. */
+	if (((unsigned int)completion_flags & ~BIND_FLAGS) != 0)
+		return bad_arg(DAT_INVALID_ARG6);
+	bind = (struct roce_mw_bind){
+		.mr_key = lmr_triplet->lmr_context,
+		.access = access_in((unsigned int)mem_priv),
+		.addr = lmr_triplet->virtual_address,
+		.length = lmr_triplet->segment_length,
+	};
+	wr = (struct roce_wr){
+		.wr_id = user_cookie.as_64,
+		.bind = &bind,
+		.opcode = IBV_WR_BIND_MW,
+		.flags = bind_flags((unsigned int)completion_flags),
+	};
+	status = dapl_rmr_bind(rmr, ep, &wr);
+	if (status != DAPL_OK)
+		return FRONT(status)(status);
+	/* The key of a bind to nothing never lives. Who does not want to know asks dat_rmr_query() later. */
+	if (context != NULL)
+		*context = bind.length != 0 ? bind.key : 0;
+	return DAT_SUCCESS;
+}
+
+DAT_RETURN
+FRONT(rmr_free)(DAT_RMR_HANDLE rmr_handle)
+{
+	struct dapl_rmr *rmr = dapl_obj_check(rmr_handle, DAPL_RMR);
+
+	if (rmr == NULL)
+		return bad_handle(DAT_INVALID_HANDLE_RMR);
+	return front_return(dapl_rmr_free(rmr));
 }

@@ -117,6 +117,11 @@ DAT_RETURN
 FRONT(ep_modify)
 (DAT_EP_HANDLE ep_handle, DAT_EP_PARAM_MASK ep_param_mask, const DAT_EP_PARAM *ep_param)
 {
+	const DAT_EP_PARAM_MASK never = DAT_EP_FIELD_SRQ_HANDLE | DAT_EP_FIELD_EP_ATTR_SRQ_SOFT_HW;
+
+	/* What ties an endpoint to a shared queue is fixed for life, in every release. */
+	if (dapl_obj_check(ep_handle, DAPL_EP) != NULL && (ep_param_mask & never) != 0)
+		return bad_arg(DAT_INVALID_ARG2);
 	return no_endpoint_call(ep_handle);
 }
 
@@ -145,48 +150,6 @@ FRONT(ep_post_rdma_write)
 		DAT_COMPLETION_FLAGS completion_flags)
 {
 	return no_endpoint_call(ep_handle);
-}
-
-DAT_RETURN
-FRONT(lmr_sync_rdma_read)
-(DAT_IA_HANDLE ia_handle, const DAT_LMR_TRIPLET *local_segments, DAT_VLEN num_segments)
-{
-	return no_adapter_call(ia_handle);
-}
-
-DAT_RETURN
-FRONT(lmr_sync_rdma_write)
-(DAT_IA_HANDLE ia_handle, const DAT_LMR_TRIPLET *local_segments, DAT_VLEN num_segments)
-{
-	return no_adapter_call(ia_handle);
-}
-
-DAT_RETURN
-FRONT(rmr_create)(DAT_PZ_HANDLE pz_handle, DAT_RMR_HANDLE *rmr_handle)
-{
-	return not_implemented(pz_handle, DAPL_PZ, DAT_INVALID_HANDLE_PZ);
-}
-
-DAT_RETURN
-FRONT(rmr_query)
-(DAT_RMR_HANDLE rmr_handle, DAT_RMR_PARAM_MASK rmr_param_mask, DAT_RMR_PARAM *rmr_param)
-{
-	return bad_handle(DAT_INVALID_HANDLE_RMR);
-}
-
-DAT_RETURN
-FRONT(rmr_bind)
-(DAT_RMR_HANDLE rmr_handle, const DAT_LMR_TRIPLET *lmr_triplet, DAT_MEM_PRIV_FLAGS mem_priv,
-		DAT_EP_HANDLE ep_handle, DAT_RMR_COOKIE user_cookie,
-		DAT_COMPLETION_FLAGS completion_flags, DAT_RMR_CONTEXT *context)
-{
-	return bad_handle(DAT_INVALID_HANDLE_RMR);
-}
-
-DAT_RETURN
-FRONT(rmr_free)(DAT_RMR_HANDLE rmr_handle)
-{
-	return bad_handle(DAT_INVALID_HANDLE_RMR);
 }
 
 DAT_RETURN

@@ -49,16 +49,21 @@ acknowledge(struct roce_qp *qp, uint32_t psn, uint64_t now)
 	if (unlikely(tx->window < ROCE_WINDOW))
 		open_window(tx, (uint32_t)roce_psn_diff(psn, tx->una));
 	tx->una = psn;
+	/* An old copy may be acknowledged while the rewound requester is still behind it: never send that again. */
+	if (unlikely(roce_psn_diff(psn, tx->psn) > 0))
+		roce_req_rewind(qp, psn);
 	while (tx->tail != tx->begun) {
 		const struct roce_wqe *wqe = roce_wq_slot(&qp->wq, tx->tail);
 
-		if (roce_psn_diff(psn, roce_psn_add(wqe->psn, wqe->packets)) < 0)
+		if (likely(roce_psn_diff(psn, roce_psn_add(wqe->psn, wqe->packets)) >= 0)) {
+			roce_qp_complete_send(qp, IBV_WC_SUCCESS);
+			continue;
+		}
+		/* A bind that was executed is out of every acknowledgement's reach, and due when it is the oldest. */
+		if (likely(wqe->packets != 0))
 			break;
-		roce_qp_complete_send(qp, IBV_WC_SUCCESS);
+		roce_qp_complete_bind(qp, IBV_WC_SUCCESS);
 	}
-	/* An old copy may be acknowledged while the rewound requester is still behind it: never send that again. */
-	if (roce_psn_diff(psn, tx->psn) > 0)
-		roce_req_rewind(qp, psn);
 	tx->rnr_at = 0;
 	roce_retry_progress(qp, now);
 	roce_qp_ready(qp);

@@ -41,6 +41,8 @@ roce_cq_destroy(struct roce_cq *cq)
 		return -EBUSY;
 	while (roce_cq_poll(cq, &event, 1) > 0)
 		;
+	/* A shared queue may go away at the same moment: each share has one end at least (retire_shares in srq.c). */
+	rte_spinlock_lock(&cq->domain->srqs_lock);
 	for (uint32_t i = 1; cq->shares != NULL && i < ROCE_CQ_SHARES; i++) {
 		struct roce_cq_share *share = cq->shares[i];
 
@@ -49,6 +51,7 @@ roce_cq_destroy(struct roce_cq *cq)
 			roce_free(cq->domain, share);
 		}
 	}
+	rte_spinlock_unlock(&cq->domain->srqs_lock);
 	roce_free(cq->domain, cq->shares);
 	roce_free(cq->domain, cq->ring);
 	roce_free(cq->domain, cq);

@@ -7,16 +7,14 @@
 #include "engine/engine_pvt.h"
 #include "engine/qp.h"
 
-#define WHEEL_HZ 131072u /**< slots a second: timers are exact to about 8 us */
+#define REFUSALS_MAX 64u     /**< turns refused in a row before one insists */
+#define WHEEL_HZ     131072u /**< slots a second: timers are exact to about 8 us */
 
 uint64_t
 roce_random(struct roce_domain *domain)
 {
-	uint64_t z = __atomic_add_fetch(&domain->random, 0x9e3779b97f4a7c15ull, __ATOMIC_RELAXED);
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-	return z ^ (z >> 31);
+	return roce_mix(__atomic_add_fetch(
+			&domain->random, 0x9e3779b97f4a7c15ull, __ATOMIC_RELAXED));
 }
 
 void
@@ -31,8 +29,15 @@ roce_engine_lock(struct roce_engine *e)
 bool
 roce_engine_trylock(struct roce_engine *e)
 {
-	return __atomic_load_n(&e->wanted, __ATOMIC_RELAXED) == 0 &&
-			rte_spinlock_trylock(&e->lock) != 0;
+	if (likely(__atomic_load_n(&e->wanted, __ATOMIC_RELAXED) == 0 &&
+			    rte_spinlock_trylock(&e->lock) != 0))
+		return true;
+	/* Callers of control who come back at once would keep the engine from being turned for ever. */
+	if (__atomic_add_fetch(&e->refused, 1, __ATOMIC_RELAXED) < REFUSALS_MAX)
+		return false;
+	rte_spinlock_lock(&e->lock);
+	__atomic_store_n(&e->refused, 0, __ATOMIC_RELAXED);
+	return true;
 }
 
 void

@@ -163,6 +163,31 @@ rx_unparsed(struct roce_engine *e, enum roce_frame_verdict verdict)
 	return FATE_DONE;
 }
 
+/*
+ * The queue pair of each frame whose place in the table was fetched while the others were parsed. With thousands of
+ * them all is far away, and nobody waits for one line while the next could be under way: first the lines that every
+ * frame wants, then the receive in use.
+ */
+static inline void
+find_all(const struct roce_domain *domain, const struct roce_pkt *pkt, struct roce_qp **qp,
+		uint16_t n)
+{
+	for (uint16_t i = 0; i < n; i++) {
+		qp[i] = __atomic_load_n(
+				&domain->qp[pkt[i].dest_qp & ROCE_QPS_MASK], __ATOMIC_ACQUIRE);
+		if (likely(qp[i] != NULL)) {
+			rte_prefetch0(&qp[i]->rx);
+			rte_prefetch0(&qp[i]->owner);
+		}
+	}
+	for (uint16_t i = 0; i < n; i++) {
+		if (unlikely(qp[i] == NULL || qp[i]->rx.qpn != pkt[i].dest_qp))
+			qp[i] = NULL;
+		else
+			rte_prefetch0(qp[i]->rx.recv);
+	}
+}
+
 /* Two passes: the first finds the queue pairs and has their lines fetched while the others are parsed. */
 static uint16_t
 rx_burst(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t n, uint64_t now)
@@ -179,9 +204,10 @@ rx_burst(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t n, uint64_t now
 	for (uint16_t i = 0; i < n; i++) {
 		verdict[i] = roce_frame_parse(pkts[i], &pkt[i]);
 		if (unlikely(verdict[i] != ROCE_FRAME_OK))
-			continue;
-		qp[i] = roce_qp_find(e->domain, pkt[i].dest_qp);
+			pkt[i].dest_qp = 0;
+		rte_prefetch0(&e->domain->qp[pkt[i].dest_qp & ROCE_QPS_MASK]);
 	}
+	find_all(e->domain, pkt, qp, n);
 	for (uint16_t i = 0; i < n; i++) {
 		enum fate fate = likely(verdict[i] == ROCE_FRAME_OK)
 				? rx_one(e, qp[i], &pkt[i], now)

@@ -100,7 +100,7 @@ void roce_domain_set_gsi(struct roce_domain *domain, const struct roce_gsi *gsi)
 
 /** For control: turners stand back until everybody who waits here was served. */
 void roce_engine_lock(struct roce_engine *e);
-/** For a turn. @return false: somebody works on the engine, or waits to. */
+/** For a turn. @return false: somebody works on the engine, or waits to; but not for ever: then it waits its turn. */
 bool roce_engine_trylock(struct roce_engine *e);
 void roce_engine_unlock(struct roce_engine *e);
 

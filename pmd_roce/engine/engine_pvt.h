@@ -38,7 +38,8 @@ struct roce_engine {
 	struct roce_domain *domain;
 	unsigned int index;
 	rte_spinlock_t lock;
-	uint32_t wanted; /**< callers of roce_engine_lock() who wait; atomic */
+	uint32_t wanted;  /**< callers of roce_engine_lock() who wait; atomic */
+	uint32_t refused; /**< turns refused since one insisted; atomic */
 	struct rte_mempool *pool;
 	struct roce_qp_list ready; /**< queue pairs with something to send, in turn */
 	struct roce_qp_list owing; /**< queue pairs whose acknowledgement may wait a little */
@@ -83,6 +84,15 @@ static inline void
 roce_free(struct roce_domain *domain, void *p)
 {
 	domain->config.memory.free(domain->config.memory.arg, p);
+}
+
+/** The finalizer of SplitMix64: every bit of the result hangs on every bit of @p z. */
+static inline uint64_t
+roce_mix(uint64_t z)
+{
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+	return z ^ (z >> 31);
 }
 
 /** SplitMix64: one number of the domain's sequence. Any thread. */

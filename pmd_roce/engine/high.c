@@ -29,8 +29,10 @@ roce_qp_over_high(struct roce_qp *qp)
 void
 roce_qp_check_high(struct roce_qp *qp)
 {
-	if (qp->rx.watched && roce_qp_over_high(qp) && qp->rx.state == ROCE_QP_RTS)
-		roce_qp_break(qp, IBV_WC_WR_FLUSH_ERR, false);
+	if (!qp->rx.watched || !roce_qp_over_high(qp) || qp->rx.state != ROCE_QP_RTS)
+		return;
+	qp->engine->stats.resp_over_high_watermark++;
+	roce_qp_break(qp, IBV_WC_WR_FLUSH_ERR, false);
 }
 
 void

@@ -30,52 +30,82 @@ roce_pd_destroy(struct roce_pd *pd)
 }
 
 static struct roce_mr *
-entry_at(const struct roce_keys *keys, uint32_t index)
+entry_at(const struct roce_keys *keys, uint32_t place)
 {
-	return &keys->chunk[index / ROCE_KEY_CHUNK][index % ROCE_KEY_CHUNK];
+	return &keys->chunk[place / ROCE_KEY_CHUNK][place % ROCE_KEY_CHUNK];
 }
 
-/* A fresh index, or the one that rested longest when it rested for a whole chunk. @return NULL: none. Locked. */
-static struct roce_mr *
-take_entry(struct roce_domain *domain)
+#define ROUNDS 4u
+
+/*
+ * The tag of a use: a permutation of 16 bits (a Feistel network), another one for each place and each secret. So the
+ * tags of a place come all before one comes again, in an order that does not show.
+ */
+static uint16_t
+tag_of(const struct roce_keys *keys, uint32_t place, uint32_t use)
+{
+	uint8_t left = (uint8_t)(use >> 8);
+	uint8_t right = (uint8_t)use;
+
+	for (uint32_t round = 0; round < ROUNDS; round++) {
+		uint64_t input = (uint64_t)place << 16 | round << 8 | right;
+		uint8_t next = (uint8_t)(left ^ roce_mix(keys->secret ^ roce_mix(input)));
+
+		left = right;
+		right = next;
+	}
+	return (uint16_t)(left << 8 | right);
+}
+
+uint32_t
+roce_keys_name(const struct roce_keys *keys, struct roce_mr *mr)
+{
+	uint32_t use = __atomic_add_fetch(&mr->uses, 1, __ATOMIC_RELAXED);
+	uint32_t tag = tag_of(keys, mr->place, use);
+
+	return (tag & 0xff00) << 16 | (uint32_t)mr->place << 8 | (tag & 0xff);
+}
+
+/* A fresh place, or the one that rested longest when it rested for a whole chunk. */
+struct roce_mr *
+roce_keys_take(struct roce_domain *domain)
 {
 	struct roce_keys *keys = &domain->keys;
 	struct roce_mr *mr;
-	uint32_t index = keys->made + 1;
+	uint32_t place = keys->made + 1;
 
-	if (keys->free_first != 0 &&
-			(index % ROCE_KEY_CHUNK == 0 ||
-					index >= ROCE_KEY_CHUNK * ROCE_KEY_CHUNKS)) {
+	if (keys->free_first != 0 && (place % ROCE_KEY_CHUNK == 0 || place >= ROCE_KEY_PLACES)) {
 		mr = entry_at(keys, keys->free_first);
 		keys->free_first = mr->next_free;
 		if (keys->free_first == 0)
 			keys->free_last = 0;
 		return mr;
 	}
-	if (index >= ROCE_KEY_CHUNK * ROCE_KEY_CHUNKS)
+	if (place >= ROCE_KEY_PLACES)
 		return NULL;
-	if (keys->chunk[index / ROCE_KEY_CHUNK] == NULL) {
+	if (keys->chunk[place / ROCE_KEY_CHUNK] == NULL) {
 		mr = roce_alloc(domain, ROCE_KEY_CHUNK * sizeof(*mr));
 		if (mr == NULL)
 			return NULL;
-		__atomic_store_n(&keys->chunk[index / ROCE_KEY_CHUNK], mr, __ATOMIC_RELEASE);
+		__atomic_store_n(&keys->chunk[place / ROCE_KEY_CHUNK], mr, __ATOMIC_RELEASE);
 	}
-	keys->made = index;
-	mr = entry_at(keys, index);
-	mr->index = index;
-	mr->tag = (uint8_t)roce_random(domain);
+	if (keys->secret == 0)
+		keys->secret = roce_random(domain) | 1;
+	keys->made = place;
+	mr = entry_at(keys, place);
+	mr->place = (uint16_t)place;
 	return mr;
 }
 
-static void
-give_entry(struct roce_keys *keys, struct roce_mr *mr)
+void
+roce_keys_give(struct roce_keys *keys, struct roce_mr *mr)
 {
 	mr->next_free = 0;
 	if (keys->free_last != 0)
-		entry_at(keys, keys->free_last)->next_free = mr->index;
+		entry_at(keys, keys->free_last)->next_free = mr->place;
 	else
-		keys->free_first = mr->index;
-	keys->free_last = mr->index;
+		keys->free_first = mr->place;
+	keys->free_last = mr->place;
 }
 
 int
@@ -88,17 +118,18 @@ roce_mr_create(struct roce_pd *pd, uint64_t addr, uint64_t len, unsigned int acc
 	if (len == 0 || addr + len < addr)
 		return -EINVAL;
 	rte_spinlock_lock(&domain->keys.lock);
-	entry = take_entry(domain);
+	entry = roce_keys_take(domain);
 	if (entry == NULL) {
 		rte_spinlock_unlock(&domain->keys.lock);
 		return -ENOMEM;
 	}
-	entry->tag++;
 	entry->access = access;
 	entry->start = addr;
 	entry->length = len;
 	entry->pd = pd;
-	__atomic_store_n(&entry->key, entry->index << 8 | entry->tag, __ATOMIC_RELEASE);
+	entry->peer_pd = pd;
+	entry->windows = 0;
+	__atomic_store_n(&entry->key, roce_keys_name(&domain->keys, entry), __ATOMIC_RELEASE);
 	rte_spinlock_unlock(&domain->keys.lock);
 	__atomic_fetch_add(&pd->users, 1, __ATOMIC_RELAXED);
 	*mr = entry;
@@ -111,18 +142,35 @@ roce_mr_key(const struct roce_mr *mr)
 	return mr->key;
 }
 
-void
+int
 roce_mr_destroy(struct roce_mr *mr)
 {
 	struct roce_pd *pd = mr->pd;
 	struct roce_domain *domain = pd->domain;
+	bool bound;
 
-	__atomic_store_n(&mr->key, 0, __ATOMIC_RELEASE);
+	/* A window that is being bound either finds the key, and then we find the window, or it does not. */
+	rte_spinlock_lock(&domain->keys.lock);
+	bound = mr->windows != 0;
+	if (!bound)
+		__atomic_store_n(&mr->key, 0, __ATOMIC_RELEASE);
+	rte_spinlock_unlock(&domain->keys.lock);
+	if (bound)
+		return -EBUSY;
 	roce_domain_grace(domain);
 	rte_spinlock_lock(&domain->keys.lock);
-	give_entry(&domain->keys, mr);
+	roce_keys_give(&domain->keys, mr);
 	rte_spinlock_unlock(&domain->keys.lock);
 	__atomic_fetch_sub(&pd->users, 1, __ATOMIC_RELEASE);
+	return 0;
+}
+
+bool
+roce_mr_covers(struct roce_domain *domain, uint32_t key, uint64_t addr, uint64_t len)
+{
+	const struct roce_mr *mr = roce_keys_find(&domain->keys, key);
+
+	return mr != NULL && mr->pd != NULL && roce_mr_holds(mr, addr, len);
 }
 
 void

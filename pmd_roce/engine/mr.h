@@ -6,13 +6,17 @@
  * @file
  * Memory keys of a domain, and copying through them.
  *
- * A key is a 24-bit index and an 8-bit tag that changes with every use of the
- * index, so a key that outlived its region names nothing. Entries live in
- * chunks that are never moved or freed before the domain is: looking a key up
- * needs no lock. An entry is live while its key word is the key; ending a
- * region clears that word and then waits until every engine was locked once.
+ * One table holds memory regions and memory windows (mw.h). A key is the place
+ * of its entry, in bits 8 to 23, amid a tag of 16 bits that changes with every
+ * use of the place: a key that outlived what it named names nothing, and
+ * neither the next key of a place nor that of another can be told from those
+ * that were seen. Entries live in chunks that are never moved or freed before
+ * the domain is: looking a key up needs no lock. An entry is live while its key
+ * word is the key; ending a region clears that word and then waits until every
+ * engine was locked once.
  */
 
+#include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,30 +31,46 @@
 
 #define ROCE_KEY_CHUNK  256u
 #define ROCE_KEY_CHUNKS 256u /**< 65,536 keys a domain, less the first, which stays unused */
+#define ROCE_KEY_PLACES (ROCE_KEY_CHUNK * ROCE_KEY_CHUNKS)
 
 struct roce_pd {
 	struct roce_domain *domain;
-	uint32_t users; /**< regions, queue pairs and shared receive queues; atomic */
+	uint32_t users; /**< regions, windows, queue pairs and shared receive queues; atomic */
 };
 
-/** A memory region is an entry of the key table. */
+/**
+ * An entry of the key table: a memory region, or a memory window and what it is bound to.
+ *
+ * All that it takes to judge an access stands here, for windows too: the region under a window cannot end before
+ * the binding does.
+ */
 struct roce_mr {
-	uint32_t key;    /**< 0: free. Written last when made, first when ended. */
-	uint32_t access; /**< IBV_ACCESS_* */
+	uint32_t key;    /**< 0: names nothing. Written last when made, first when ended. */
+	uint32_t access; /**< IBV_ACCESS_*, ROCE_ACCESS_LOCAL_READ */
 	uint64_t start;
 	uint64_t length;
-	struct roce_pd *pd;
-	uint32_t index : 24;
-	uint32_t tag : 8;   /**< of the key in use or used last; the first is random */
-	uint32_t next_free; /**< index of the next free entry; 0: none */
+	struct roce_pd *pd;      /**< whose posts may name it; NULL: a window, no post may */
+	struct roce_pd *peer_pd; /**< whose queue pairs' peers may name it */
+	struct roce_mr *region;  /**< under a bound window, else NULL; keys.lock */
+	uint32_t uses;           /**< keys ever made for this place; atomic */
+	uint32_t visitors;       /**< of a window: accesses under way (mw.h); atomic */
+	union {
+		uint32_t windows; /**< bound to this region; keys.lock */
+		uint32_t birth; /**< of a window: @c uses when it was made; binds of an earlier one differ */
+	};
+	uint16_t place;
+	uint16_t next_free; /**< place of the next free entry; 0: none */
 };
+
+static_assert(sizeof(struct roce_mr) == 64, "judging an access reads one cache line");
 
 struct roce_keys {
 	struct roce_mr *chunk[ROCE_KEY_CHUNKS];
-	rte_spinlock_t lock; /**< making and ending */
-	uint32_t free_first; /**< taken from here, given back at the end: an index rests as long as possible */
+	rte_spinlock_t lock; /**< making, binding and ending; taken after an engine's lock, never before one */
+	uint32_t free_first; /**< taken from here, given back at the end: a place rests as long as possible */
 	uint32_t free_last;
-	uint32_t made; /**< indices ever handed out */
+	uint32_t made;   /**< places ever handed out */
+	uint64_t secret; /**< of the tags; 0: not drawn yet */
 };
 
 /** Copy a piece word by word: the caller has just written it so, and a wide load would wait for those stores. */
@@ -62,21 +82,33 @@ roce_sge_set(struct roce_sge *to, const struct roce_sge *from)
 	to->lkey = from->lkey;
 }
 
-/** The live region of a key; NULL when there is none. */
-static inline const struct roce_mr *
+/** The entry that a key belongs to, live or not; NULL when there never was one. */
+static inline struct roce_mr *
+roce_keys_entry(const struct roce_keys *keys, uint32_t key)
+{
+	uint32_t place = key >> 8 & (ROCE_KEY_PLACES - 1);
+	struct roce_mr *chunk =
+			__atomic_load_n(&keys->chunk[place / ROCE_KEY_CHUNK], __ATOMIC_ACQUIRE);
+
+	return likely(chunk != NULL) ? &chunk[place % ROCE_KEY_CHUNK] : NULL;
+}
+
+/** The live entry of a key; NULL when there is none. */
+static inline struct roce_mr *
 roce_keys_find(const struct roce_keys *keys, uint32_t key)
 {
-	uint32_t index = key >> 8;
-	const struct roce_mr *chunk;
-	const struct roce_mr *mr;
+	struct roce_mr *mr = roce_keys_entry(keys, key);
 
-	if (unlikely(index >= ROCE_KEY_CHUNK * ROCE_KEY_CHUNKS))
+	if (unlikely(mr == NULL))
 		return NULL;
-	chunk = __atomic_load_n(&keys->chunk[index / ROCE_KEY_CHUNK], __ATOMIC_ACQUIRE);
-	if (unlikely(chunk == NULL))
-		return NULL;
-	mr = &chunk[index % ROCE_KEY_CHUNK];
 	return likely(key != 0 && __atomic_load_n(&mr->key, __ATOMIC_ACQUIRE) == key) ? mr : NULL;
+}
+
+/** Does the entry cover @p length bytes at @p addr? The order of the subtractions leaves no room for overflow. */
+static inline bool
+roce_mr_holds(const struct roce_mr *mr, uint64_t addr, uint64_t length)
+{
+	return addr >= mr->start && length <= mr->length && addr - mr->start <= mr->length - length;
 }
 
 /**
@@ -92,12 +124,10 @@ roce_keys_check(const struct roce_keys *keys, const struct roce_pd *pd, const st
 	if (unlikely(mr == NULL))
 		return -EACCES;
 	if (unlikely(mr->pd != pd))
-		return -EPERM;
+		return mr->pd != NULL ? -EPERM : -EACCES;
 	if (unlikely((mr->access & access) != access))
 		return -EACCES;
-	/* The order of the subtractions leaves no room for overflow. */
-	if (unlikely(sge->addr < mr->start || sge->length > mr->length ||
-			    sge->addr - mr->start > mr->length - sge->length))
+	if (unlikely(!roce_mr_holds(mr, sge->addr, sge->length)))
 		return -ERANGE;
 	return 0;
 }
@@ -121,6 +151,15 @@ int roce_sge_copy_out(const struct roce_keys *keys, const struct roce_pd *pd,
  */
 int roce_sge_copy_in(const struct roce_keys *keys, const struct roce_pd *pd,
 		const struct roce_sge *sge, uint32_t offset, const struct roce_pkt *pkt);
+
+/** An entry that is nobody's, without a key. Under keys.lock. @return NULL: no memory, or the table is full. */
+struct roce_mr *roce_keys_take(struct roce_domain *domain);
+
+/** An entry that no engine looks at any more. Under keys.lock. */
+void roce_keys_give(struct roce_keys *keys, struct roce_mr *mr);
+
+/** A key that this entry did not have in its last 65,535 uses, not live yet. The entry's owner. */
+uint32_t roce_keys_name(const struct roce_keys *keys, struct roce_mr *mr);
 
 /** Frees the chunks. */
 void roce_keys_fini(struct roce_keys *keys, const struct roce_memory *memory);

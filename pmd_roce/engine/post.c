@@ -5,6 +5,7 @@
 
 #include <rte_branch_prediction.h>
 
+#include "engine/mw.h"
 #include "engine/qp.h"
 
 /*
@@ -44,8 +45,8 @@ roce_engine_answer_doorbells(struct roce_engine *e)
 	}
 }
 
-/* SEND and its variants; the rest of the verbs come with their own issue. */
-static inline int
+/* SEND and its variants; the rest of the verbs come with their own issue. False: no message. */
+static inline bool
 classify(const struct roce_wr *wr, struct roce_wqe *wqe)
 {
 	switch (wr->opcode) {
@@ -56,10 +57,10 @@ classify(const struct roce_wr *wr, struct roce_wqe *wqe)
 		wqe->suffix = ROCE_SUFFIX_IMM;
 		break;
 	default:
-		return -EOPNOTSUPP;
+		return false;
 	}
 	wqe->verb = ROCE_VERB_SEND;
-	return 0;
+	return true;
 }
 
 static inline int
@@ -84,6 +85,23 @@ copy_pieces(const struct roce_qp *qp, const struct roce_wr *wr, struct roce_wqe 
 	return 0;
 }
 
+/* Whatever is no message. */
+static __rte_noinline int
+prepare_other(struct roce_qp *qp, const struct roce_wr *wr, struct roce_wqe *wqe)
+{
+	int rc;
+
+	if (wr->opcode != IBV_WR_BIND_MW)
+		return -EOPNOTSUPP;
+	rc = roce_mw_judge(qp, wr->bind);
+	if (rc != 0)
+		return rc;
+	roce_mw_fill(wr->bind, wqe);
+	/* The engine learns of it no later than of the slot. */
+	__atomic_store_n(&qp->post.binds, true, __ATOMIC_RELAXED);
+	return 0;
+}
+
 static inline bool
 is_full(struct roce_qp *qp)
 {
@@ -104,13 +122,15 @@ roce_qp_post_send(struct roce_qp *qp, const struct roce_wr *wr)
 		return -ENOSPC;
 	if (unlikely(!__atomic_load_n(&qp->post.connected, __ATOMIC_RELAXED)))
 		return -EINVAL;
-	rc = classify(wr, wqe);
-	if (likely(rc == 0))
+	if (likely(classify(wr, wqe))) {
 		rc = copy_pieces(qp, wr, wqe);
+		wqe->imm = wr->imm;
+	} else {
+		rc = prepare_other(qp, wr, wqe);
+	}
 	if (unlikely(rc != 0))
 		return rc;
 	wqe->wr_id = wr->wr_id;
-	wqe->imm = wr->imm;
 	wqe->opcode = wr->opcode;
 	wqe->flags = wr->flags;
 	__atomic_store_n(&qp->post.head, qp->post.head + 1, __ATOMIC_RELEASE);

@@ -91,9 +91,11 @@ static void
 free_receive_queue(struct roce_domain *domain, struct roce_qp *qp)
 {
 	struct roce_srq *rq = qp->rx.rq;
+	bool private_queue = rq->private_queue;
 
+	/* A shared one may end as soon as it is let go of. */
 	roce_srq_detach(rq, qp->cold.share);
-	if (rq->private_queue)
+	if (private_queue)
 		(void)roce_srq_destroy(rq);
 	roce_free(domain, qp->rx.recv);
 }
@@ -115,7 +117,7 @@ make_send_queue(struct roce_domain *domain, struct roce_qp *qp, const struct roc
 	qp->wq.stride_shift = rte_bsf32(stride);
 	qp->post.wq = qp->wq;
 	qp->post.max = depth;
-	qp->post.max_sge = max_sge;
+	qp->post.max_sge = (uint8_t)max_sge;
 	return 0;
 }
 
@@ -197,9 +199,10 @@ roce_qp_destroy(struct roce_qp *qp)
 	unlist(domain, qp);
 	for (unsigned int i = domain->config.engines; i > 0; i--)
 		roce_engine_unlock(domain->engine[i - 1]);
+	/* The completion queue may end as soon as its count says so: its share is given back before. */
+	free_receive_queue(domain, qp);
 	count_user(qp->send_cq, -1);
 	count_user(qp->rx.cq, -1);
-	free_receive_queue(domain, qp);
 	__atomic_fetch_sub(&qp->pd->users, 1, __ATOMIC_RELEASE);
 	roce_free(domain, qp->wq.slots);
 	roce_free(domain, qp);

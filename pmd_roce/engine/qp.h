@@ -19,6 +19,8 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
+#include <rte_prefetch.h>
+
 #include "engine/cq.h"
 #include "engine/engine_pvt.h"
 #include "engine/srq.h"
@@ -117,7 +119,8 @@ struct roce_qp {
 		uint32_t head;      /**< slot of the next post; the engine reads it */
 		uint32_t tail_seen; /**< lower bound of tx.tail */
 		uint32_t max;       /**< requests */
-		uint16_t max_sge;
+		uint8_t max_sge;
+		bool binds;     /**< a bind was posted since RESET; the engine reads it */
 		bool connected; /**< not in RESET; written by the engine, atomic */
 		bool rung;      /**< on the doorbell stack; atomic */
 		struct roce_wq wq;
@@ -189,10 +192,23 @@ roce_qp_owe(struct roce_qp *qp, uint8_t what)
 	roce_qp_ready(qp);
 }
 
+/** Have fetched what the visit wants of a queue pair that was not heard for long. */
+static inline void
+roce_qp_fetch(const struct roce_qp *qp)
+{
+	rte_prefetch0(&qp->tx.timer);
+	rte_prefetch0(&qp->wq);
+	rte_prefetch0(&qp->tx.rnr_at);
+	rte_prefetch0(&qp->post);
+	rte_prefetch0(&qp->cold.template);
+	rte_prefetch0(&qp->cold.template.bytes[RTE_CACHE_LINE_SIZE]);
+}
+
 /** Owe the peer the acknowledgement it asked for; with more on its way, one may do for several. Locked. */
 static inline void
 roce_qp_owe_ack(struct roce_qp *qp)
 {
+	roce_qp_fetch(qp);
 	if (qp->rx.unacked >= ROCE_ACK_SOON) {
 		roce_qp_owe(qp, ROCE_OWES_ACK);
 		return;
@@ -209,6 +225,13 @@ static inline void
 roce_qp_hold(struct roce_qp *qp, bool holding)
 {
 	__atomic_store_n(&qp->rx.holding, holding, __ATOMIC_RELAXED);
+}
+
+/** Has a bind been posted on this connection? After roce_qp_posted(): true for every bind that is among those. */
+static inline bool
+roce_qp_binds(const struct roce_qp *qp)
+{
+	return __atomic_load_n(&qp->post.binds, __ATOMIC_RELAXED);
 }
 
 /** Requests posted so far, as the engine may see them. */
@@ -236,8 +259,11 @@ void roce_engine_answer_doorbells(struct roce_engine *e);
 /** Tell the layer above and, when there is a connection, the connection manager. Locked. */
 void roce_qp_notice(struct roce_qp *qp, enum roce_notice_kind kind, int status);
 
-/** Complete the request at the tail. Locked. */
+/** Complete the request at the tail, which is no bind. Locked. */
 void roce_qp_complete_send(struct roce_qp *qp, enum ibv_wc_status status);
+
+/** Complete the bind at the tail. Locked. */
+void roce_qp_complete_bind(struct roce_qp *qp, enum ibv_wc_status status);
 
 /** Complete the receive that the queue pair holds; @p flags are ROCE_EVENT_*, @p imm as on the wire. Locked. */
 void
@@ -249,7 +275,7 @@ roce_qp_complete_recv(struct roce_qp *qp, enum ibv_wc_status status, uint8_t fla
  */
 void roce_qp_break(struct roce_qp *qp, enum ibv_wc_status status, bool request);
 
-/* ---- requester (req.c, ack.c, retry.c) ---- */
+/* ---- requester (req.c, bind.c, ack.c, retry.c) ---- */
 
 /** Frames with requests, at most @p room. Locked. @return how many. */
 uint16_t roce_req_emit(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_t now);
@@ -262,6 +288,24 @@ void roce_req_rewind(struct roce_qp *qp, uint32_t psn);
 
 /** When the request that cannot be sent is the oldest one: it fails, and with it the connection. */
 void roce_req_unstick(struct roce_qp *qp);
+
+/** What the request at next needs is gone. It fails when everything before it is acknowledged. */
+void roce_req_stick(struct roce_qp *qp);
+
+/** Is the request at next, before @p posted, a bind? */
+bool roce_bind_is_next(const struct roce_qp *qp, uint32_t posted);
+
+/** Could the requester go over the bind at next now? */
+bool roce_bind_may_pass(const struct roce_qp *qp);
+
+/**
+ * Go over the bind at next; execute it, if that was not done before a rewind.
+ * @return false: it has to wait, or it failed.
+ */
+bool roce_bind_pass(struct roce_qp *qp);
+
+/** How far the sequence number of messages moves from request @p from to request @p to: binds have none. */
+int32_t roce_bind_ssn_diff(const struct roce_qp *qp, uint32_t from, uint32_t to);
 
 /** An acknowledgement or NAK arrived. Locked. */
 void roce_ack_rx(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "engine/mw.h"
 #include "engine/qp.h"
 
 #define SPORT_FIRST 0xc000u /**< RoCEv2 entropy ports: 49152..65535 */
@@ -35,6 +36,7 @@ roce_qp_init(struct roce_qp *qp)
 	qp->rx.msn = 0;
 	qp->rx.got = 0;
 	qp->post.tail_seen = qp->post.head;
+	__atomic_store_n(&qp->post.binds, false, __ATOMIC_RELAXED);
 	roce_timer_init(&qp->tx.timer, roce_retry_fire);
 }
 
@@ -130,8 +132,9 @@ lose_event(struct roce_qp *qp, struct roce_cq *cq, uint16_t share)
 	roce_cq_lost(cq, share);
 }
 
-static inline void
-send_event(struct roce_qp *qp, const struct roce_wqe *wqe, enum ibv_wc_status status)
+static __rte_always_inline void
+send_event(struct roce_qp *qp, const struct roce_wqe *wqe, enum ibv_wc_status status,
+		enum roce_event_kind kind, void *owner)
 {
 	struct roce_event *event = roce_cq_reserve(qp->send_cq);
 
@@ -140,10 +143,10 @@ send_event(struct roce_qp *qp, const struct roce_wqe *wqe, enum ibv_wc_status st
 		return;
 	}
 	event->wr_id = wqe->wr_id;
-	event->owner = qp->owner;
+	event->owner = owner;
 	event->byte_len = wqe->length;
 	event->imm = 0;
-	event->kind = ROCE_EVENT_SEND;
+	event->kind = (uint8_t)kind;
 	event->status = (uint8_t)status;
 	event->flags = 0;
 	event->opcode = wqe->opcode;
@@ -158,9 +161,32 @@ roce_qp_complete_send(struct roce_qp *qp, enum ibv_wc_status status)
 	const struct roce_wqe *wqe = roce_wq_slot(&qp->wq, qp->tx.tail);
 
 	if (((wqe->flags & ROCE_WR_SIGNALED) || status != IBV_WC_SUCCESS) && qp->send_cq != NULL)
-		send_event(qp, wqe, status);
+		send_event(qp, wqe, status, ROCE_EVENT_SEND, qp->owner);
 	/* The poster may write the slot again as soon as it sees the new tail. */
 	__atomic_store_n(&qp->tx.tail, qp->tx.tail + 1, __ATOMIC_RELEASE);
+}
+
+void
+roce_qp_complete_bind(struct roce_qp *qp, enum ibv_wc_status status)
+{
+	const struct roce_wqe *wqe = roce_wq_slot(&qp->wq, qp->tx.tail);
+
+	/* The consumer will hear that it failed: nothing may be left of it for peers. */
+	if (status != IBV_WC_SUCCESS)
+		roce_mw_revoke(qp->engine->domain, wqe);
+	if (((wqe->flags & ROCE_WR_SIGNALED) || status != IBV_WC_SUCCESS) && qp->send_cq != NULL)
+		send_event(qp, wqe, status, ROCE_EVENT_BIND, roce_wqe_bind(wqe)->owner);
+	__atomic_store_n(&qp->tx.tail, qp->tx.tail + 1, __ATOMIC_RELEASE);
+}
+
+/* The request at the tail, of whatever kind, ends badly. */
+static void
+fail_oldest(struct roce_qp *qp, enum ibv_wc_status status)
+{
+	if (roce_wqe_is_bind(roce_wq_slot(&qp->wq, qp->tx.tail)))
+		roce_qp_complete_bind(qp, status);
+	else
+		roce_qp_complete_send(qp, status);
 }
 
 static inline void
@@ -213,7 +239,7 @@ static void
 flush_requests(struct roce_qp *qp)
 {
 	while (qp->tx.tail != roce_qp_posted(qp))
-		roce_qp_complete_send(qp, IBV_WC_WR_FLUSH_ERR);
+		fail_oldest(qp, IBV_WC_WR_FLUSH_ERR);
 	qp->tx.next = qp->tx.tail;
 	qp->tx.begun = qp->tx.tail;
 	qp->tx.offset = 0;
@@ -259,7 +285,7 @@ void
 roce_qp_break(struct roce_qp *qp, enum ibv_wc_status status, bool request)
 {
 	if (request && qp->tx.tail != roce_qp_posted(qp))
-		roce_qp_complete_send(qp, status);
+		fail_oldest(qp, status);
 	roce_qp_to_error(qp);
 	roce_qp_notice(qp, ROCE_NOTICE_QP_BROKEN, status);
 }

@@ -27,7 +27,11 @@ may_send(const struct roce_qp *qp, uint32_t posted)
 bool
 roce_req_wants(const struct roce_qp *qp)
 {
-	return may_send(qp, roce_qp_posted(qp));
+	uint32_t posted = roce_qp_posted(qp);
+
+	if (unlikely(roce_qp_binds(qp)) && roce_bind_is_next(qp, posted))
+		return roce_bind_may_pass(qp);
+	return may_send(qp, posted);
 }
 
 /* Give a request its PSNs when its first frame leaves for the first time. */
@@ -62,9 +66,8 @@ wants_ack(const struct roce_qp *qp, uint32_t posted, bool last)
 			(tx->limited && roce_psn_diff(tx->ssn, tx->limit) >= 0);
 }
 
-/* The memory of the request at next is gone. It fails when everything before it is acknowledged. */
-static __rte_noinline void
-memory_gone(struct roce_qp *qp)
+__rte_noinline void
+roce_req_stick(struct roce_qp *qp)
 {
 	qp->tx.stuck = true;
 	qp->engine->stats.req_local_protection_error++;
@@ -77,8 +80,12 @@ memory_gone(struct roce_qp *qp)
 void
 roce_req_unstick(struct roce_qp *qp)
 {
-	if (qp->tx.stuck && qp->tx.tail == qp->tx.next)
-		roce_qp_break(qp, IBV_WC_LOC_PROT_ERR, true);
+	bool bind;
+
+	if (!qp->tx.stuck || qp->tx.tail != qp->tx.next)
+		return;
+	bind = roce_wqe_is_bind(roce_wq_slot(&qp->wq, qp->tx.next));
+	roce_qp_break(qp, bind ? IBV_WC_MW_BIND_ERR : IBV_WC_LOC_PROT_ERR, true);
 }
 
 static inline void
@@ -111,7 +118,7 @@ account_frame(struct roce_qp *qp, const struct roce_frame_spec *spec, bool last,
 }
 
 /* @return NULL: no frame to be had, or the request cannot go on. */
-static struct rte_mbuf *
+static __rte_always_inline struct rte_mbuf *
 build_next(struct roce_qp *qp, uint32_t posted, uint64_t now)
 {
 	struct roce_engine *e = qp->engine;
@@ -141,12 +148,43 @@ build_next(struct roce_qp *qp, uint32_t posted, uint64_t now)
 	if (unlikely(roce_sge_copy_out(&e->domain->keys, qp->pd, wqe->sge, offset, at,
 				     spec.payload_len) != 0)) {
 		rte_pktmbuf_free(m);
-		memory_gone(qp);
+		roce_req_stick(qp);
 		return NULL;
 	}
 	roce_icrc_put(m, &qp->cold.template);
 	account_frame(qp, &spec, last, now);
 	return m;
+}
+
+/*
+ * The same with binds among the requests, which take no frame but their share of the room. The message in front of
+ * one asks for an acknowledgement: the bind may be the last, or may have to wait for it.
+ */
+static __rte_noinline uint16_t
+emit_around_binds(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_t now)
+{
+	uint32_t posted = roce_qp_posted(qp);
+	uint16_t n = 0;
+
+	for (uint16_t done = 0; done < room; done++) {
+		uint32_t behind = qp->tx.next + 1;
+		struct rte_mbuf *m;
+
+		if (roce_bind_is_next(qp, posted)) {
+			if (!roce_bind_pass(qp))
+				break;
+			continue;
+		}
+		if (!may_send(qp, posted))
+			break;
+		if (behind != posted && !roce_wqe_is_bind(roce_wq_slot(&qp->wq, behind)))
+			behind = posted;
+		m = build_next(qp, behind, now);
+		if (m == NULL)
+			break;
+		pkts[n++] = m;
+	}
+	return n;
 }
 
 uint16_t
@@ -155,6 +193,8 @@ roce_req_emit(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_
 	uint32_t posted = roce_qp_posted(qp);
 	uint16_t n = 0;
 
+	if (unlikely(roce_qp_binds(qp)))
+		return emit_around_binds(qp, pkts, room, now);
 	while (n < room && may_send(qp, posted)) {
 		struct rte_mbuf *m;
 
@@ -185,7 +225,7 @@ roce_req_rewind(struct roce_qp *qp, uint32_t psn)
 			break;
 		}
 	}
-	tx->ssn = roce_psn_add(tx->ssn, next - tx->next);
+	tx->ssn = roce_psn_add(tx->ssn, (uint32_t)roce_bind_ssn_diff(qp, tx->next, next));
 	tx->next = next;
 	tx->offset = offset;
 	tx->psn = psn;

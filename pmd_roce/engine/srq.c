@@ -81,22 +81,37 @@ roce_srq_create_private(
 	return rc;
 }
 
-int
-roce_srq_destroy(struct roce_srq *srq)
+/* Events that wait for their reap keep their share; it only loses its queue. */
+static void
+retire_shares(struct roce_srq *srq)
 {
 	struct roce_cq_share *share, *next;
 
-	if (srq->users != 0)
-		return -EBUSY;
-	if (!srq->private_queue)
-		delist(srq->domain, srq);
-	/* Events that wait for their reap keep their share; it only loses its queue. */
+	/* The other end of a share may go away at the same moment (roce_cq_destroy). */
+	rte_spinlock_lock(&srq->domain->srqs_lock);
 	for (share = srq->shares; share != NULL; share = next) {
 		next = share->next;
 		rte_spinlock_lock(&share->cq->shares_lock);
 		share->srq = NULL;
 		rte_spinlock_unlock(&share->cq->shares_lock);
 	}
+	rte_spinlock_unlock(&srq->domain->srqs_lock);
+}
+
+int
+roce_srq_destroy(struct roce_srq *srq)
+{
+	bool busy;
+
+	/* Under the lock: who made it the last one has let go of it, too (roce_srq_detach). */
+	rte_spinlock_lock(&srq->post_lock);
+	busy = srq->users != 0;
+	rte_spinlock_unlock(&srq->post_lock);
+	if (busy)
+		return -EBUSY;
+	if (!srq->private_queue)
+		delist(srq->domain, srq);
+	retire_shares(srq);
 	__atomic_fetch_sub(&srq->pd->users, 1, __ATOMIC_RELEASE);
 	roce_free(srq->domain, srq->ring);
 	roce_free(srq->domain, srq);

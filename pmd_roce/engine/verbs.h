@@ -5,8 +5,8 @@
 /**
  * @file
  * The upper seam of the engine, in the vocabulary of verbs: protection domains,
- * memory regions, completion queues, shared receive queues and queue pairs of
- * one domain (an adapter of one or more engines).
+ * memory regions and windows, completion queues, shared receive queues and queue
+ * pairs of one domain (an adapter of one or more engines).
  *
  * Threads. Create and destroy calls take the locks they need and may come from
  * any thread that holds no engine lock. Posting and polling take no engine
@@ -30,6 +30,7 @@ struct roce_domain;
 struct roce_engine;
 struct roce_pd;
 struct roce_mr;
+struct roce_mw;
 struct roce_cq;
 struct roce_srq;
 struct roce_qp;
@@ -47,6 +48,7 @@ enum roce_event_kind {
 	ROCE_EVENT_NONE = 0,
 	ROCE_EVENT_SEND, /**< a request of the send queue ended */
 	ROCE_EVENT_RECV, /**< a receive ended */
+	ROCE_EVENT_BIND, /**< a bind of the send queue ended */
 	ROCE_EVENT_USER =
 			16, /**< first kind that belongs to the layer above; the engine only carries it */
 };
@@ -57,13 +59,13 @@ enum roce_event_kind {
 /** What a completion queue holds. The engine never looks behind @c owner. */
 struct roce_event {
 	uint64_t wr_id;    /**< cookie of the request */
-	void *owner;       /**< owner of the queue pair */
+	void *owner;       /**< owner of the queue pair; ROCE_EVENT_BIND: of the window */
 	uint32_t byte_len; /**< bytes of the message; undefined unless status is IBV_WC_SUCCESS */
 	uint32_t imm;      /**< immediate data as on the wire (big endian) */
 	uint8_t kind;      /**< enum roce_event_kind */
 	uint8_t status;    /**< enum ibv_wc_status */
 	uint8_t flags;     /**< ROCE_EVENT_* */
-	uint8_t opcode;    /**< ROCE_EVENT_SEND: enum ibv_wr_opcode; user kinds: theirs */
+	uint8_t opcode;    /**< ROCE_EVENT_SEND, _BIND: enum ibv_wr_opcode; user kinds: theirs */
 	uint16_t srq_share; /**< engine's own: which share of a shared receive queue the reap is booked on; 0 none */
 	uint16_t reserved;
 };
@@ -74,27 +76,84 @@ static_assert(sizeof(struct roce_event) == 32, "a completion queue entry is half
 
 int roce_pd_create(struct roce_domain *domain, struct roce_pd **pd);
 
-/** @return 0; -EBUSY while a region, queue pair or shared receive queue uses it. */
+/** @return 0; -EBUSY while a region, window, queue pair or shared receive queue uses it. */
 int roce_pd_destroy(struct roce_pd *pd);
+
+/**
+ * Local read, for which verbs has no flag because every region grants it. It does here, too; but a window through
+ * which peers may read can be bound only to a region that was made with this flag.
+ */
+#define ROCE_ACCESS_LOCAL_READ (1u << 15)
 
 /**
  * Register user memory.
  *
  * @param addr,len  the memory; it stays the caller's and must outlive the region. len > 0, no wrap.
- * @param access    IBV_ACCESS_LOCAL_WRITE | REMOTE_WRITE | REMOTE_READ | REMOTE_ATOMIC; local read is implied.
+ * @param access    IBV_ACCESS_LOCAL_WRITE | REMOTE_WRITE | REMOTE_READ | REMOTE_ATOMIC, ROCE_ACCESS_LOCAL_READ.
  * @return 0; -EINVAL; -ENOMEM (memory, or the key table is full).
  */
 int roce_mr_create(struct roce_pd *pd, uint64_t addr, uint64_t len, unsigned int access,
 		struct roce_mr **mr);
 
-/** Key of a region, as local and as remote key: 24-bit index, 8-bit tag. */
+/** Key of a region, as local and as remote key. No other is or was like it for a long time. */
 uint32_t roce_mr_key(const struct roce_mr *mr);
 
 /**
  * End a region: later uses of its key fail. When the call returns no engine touches its memory any more.
  * Takes the lock of every engine of the domain once.
+ * @return 0; -EBUSY while a window is bound to it. A bind that is posted and not executed yet fails.
  */
-void roce_mr_destroy(struct roce_mr *mr);
+int roce_mr_destroy(struct roce_mr *mr);
+
+/** Does @p key name a region, of any protection domain, that holds @p len bytes at @p addr? Any thread. */
+bool roce_mr_covers(struct roce_domain *domain, uint32_t key, uint64_t addr, uint64_t len);
+
+/* ---- memory window ---- */
+
+/** What to bind a window to. */
+struct roce_mw_bind {
+	struct roce_mw *mw;
+	uint32_t mr_key; /**< of the region below */
+	uint32_t access; /**< what peers may do: as for a region */
+	uint64_t addr;
+	uint64_t length; /**< bytes; 0: to nothing, whatever the others say */
+	uint32_t key;    /**< out: names the window to peers as soon as the bind has executed */
+};
+
+/** What a window is bound to. */
+struct roce_mw_binding {
+	uint32_t key;
+	uint32_t mr_key;
+	uint32_t access;
+	uint64_t addr;
+	uint64_t length;
+};
+
+/**
+ * Make a window (of type 1: any queue pair of the protection domain serves it). It is bound to nothing.
+ *
+ * @param owner  stands in the events of its binds.
+ * @return 0; -ENOMEM (memory, or the key table is full).
+ */
+int roce_mw_create(struct roce_pd *pd, void *owner, struct roce_mw **mw);
+
+/**
+ * End a window, bound or not. When the call returns no peer reaches memory through it any more; binds that are
+ * posted and not executed yet fail. Takes the lock of every engine of the domain once.
+ */
+void roce_mw_destroy(struct roce_mw *mw);
+
+/** What the window is bound to, by the binds that were executed. @return false: to nothing, and nothing is written. */
+bool roce_mw_query(const struct roce_mw *mw, struct roce_mw_binding *binding);
+
+/**
+ * Could the queue pair execute this bind now? Judged in this order:
+ *
+ * @return 0; -ENOENT @c mr_key names no region; -ERANGE outside of it; -EACCES it does not grant the access (to write
+ *   from afar takes local write, to read ROCE_ACCESS_LOCAL_READ); -EPERM region, window and queue pair are not of one
+ *   protection domain. With length 0 only the last.
+ */
+int roce_mw_judge(const struct roce_qp *qp, const struct roce_mw_bind *bind);
 
 /* ---- completion queue ---- */
 
@@ -265,8 +324,9 @@ void roce_qp_depth(const struct roce_qp *qp, uint32_t *requests, uint32_t *recei
 /**
  * Set and arm the high watermarks of the receives that the queue pair has and that are not completed: those posted
  * to its own queue, or taken from a shared one. More than @p soft: ROCE_NOTICE_QP_SOFT_HIGH, once for each call.
- * More than @p hard while the state is RTS: the queue pair breaks. Judged at once (so it may break inside), whenever
- * it takes from a shared queue, and by roce_qp_check_high(). They outlive a reset. Locked.
+ * More than @p hard while it is connected, or at the peer's first message: the queue pair breaks. Judged at once (so
+ * it may break inside), whenever it takes from a shared queue, and by roce_qp_check_high(). They outlive a reset.
+ * Locked.
  */
 void roce_qp_set_high(struct roce_qp *qp, uint32_t soft, uint32_t hard);
 
@@ -280,20 +340,29 @@ void roce_qp_check_high(struct roce_qp *qp);
 /** A request to post. */
 struct roce_wr {
 	uint64_t wr_id;
-	const struct roce_sge *
-			sg; /**< copied before the call returns; the memory is read until completion */
+	union {
+		/** Copied before the call returns; the memory is read until completion. */
+		const struct roce_sge *sg;
+		struct roce_mw_bind *bind; /**< of BIND_MW; copied, its key written */
+	};
 	uint32_t num_sge;
 	uint32_t imm;   /**< big endian immediate data, or the key to invalidate */
-	uint8_t opcode; /**< enum ibv_wr_opcode; in this release SEND and SEND_WITH_IMM */
+	uint8_t opcode; /**< enum ibv_wr_opcode; in this release SEND, SEND_WITH_IMM and BIND_MW */
 	uint8_t flags;  /**< ROCE_WR_* */
 };
 
 /**
  * Post to the send queue. One thread at a time per queue pair; takes no lock, makes no system call.
  *
+ * A bind is executed when everything posted before it was sent (with ROCE_WR_FENCE: was completed), and nothing
+ * posted after it is sent before. It ends what the window was bound to, and completes in its turn. When it can not
+ * be executed any more it fails with IBV_WC_MW_BIND_ERR, and the queue pair breaks. One that is flushed changes
+ * nothing; if it was executed before a request in front of it failed, the window is bound to nothing. One thread at
+ * a time posts binds of one window.
+ *
  * @return 0; -EINVAL too many pieces or state RESET; -EMSGSIZE longer than ROCE_MSG_MAX; -EOPNOTSUPP opcode;
- *   -ENOSPC queue full; -EACCES, -EPERM, -ERANGE as for roce_srq_post(). In state ERR the request is
- *   accepted and flushed.
+ *   -ENOSPC queue full; -EACCES, -EPERM, -ERANGE as for roce_srq_post(), of a bind as for roce_mw_judge(). In state
+ *   ERR the request is accepted and flushed.
  */
 int roce_qp_post_send(struct roce_qp *qp, const struct roce_wr *wr);
 

@@ -23,19 +23,44 @@
 struct roce_wqe {
 	uint64_t wr_id;
 	uint32_t length;  /**< of the message, bytes */
-	uint32_t imm;     /**< big endian */
+	uint32_t imm;     /**< big endian; of a bind: the new key */
 	uint32_t psn;     /**< first PSN, once it is being sent */
-	uint32_t packets; /**< how many it takes, at least 1 */
+	uint32_t packets; /**< how many it takes, at least 1; of a bind that was executed 0 */
 	uint8_t opcode;   /**< enum ibv_wr_opcode */
 	uint8_t flags;    /**< ROCE_WR_* */
 	uint8_t num_sge;
 	uint8_t suffix; /**< enum roce_suffix */
 	uint8_t verb;   /**< enum roce_verb */
-	uint8_t reserved[3];
+	uint8_t reserved;
+	uint16_t access;       /**< of a bind: what it grants */
 	struct roce_sge sge[]; /**< as many as the queue pair may post */
 };
 
 static_assert(sizeof(struct roce_wqe) == 32, "two pieces and the request fill one cache line");
+
+/** What a bind has in place of pieces. */
+struct roce_wqe_bind {
+	uint64_t addr;
+	uint64_t length;
+	void *owner; /**< of the window, which may be gone when the bind completes */
+	uint32_t mr_key;
+	uint32_t birth; /**< of the window: whether it still is the one that was meant */
+};
+
+static_assert(sizeof(struct roce_wqe) + sizeof(struct roce_wqe_bind) <= 64,
+		"a bind fits the smallest slot");
+
+static inline bool
+roce_wqe_is_bind(const struct roce_wqe *wqe)
+{
+	return wqe->opcode == IBV_WR_BIND_MW;
+}
+
+static inline struct roce_wqe_bind *
+roce_wqe_bind(const struct roce_wqe *wqe)
+{
+	return (struct roce_wqe_bind *)(uintptr_t)wqe->sge;
+}
 
 struct roce_wq {
 	uint8_t *slots;

@@ -8,7 +8,7 @@
 
 /* ---- memory ---- */
 
-static unsigned int live;
+static unsigned int live; /* atomic: objects may end on any thread */
 static unsigned int until_failure;
 static bool failed;
 
@@ -25,7 +25,7 @@ counted_alloc(void *arg, size_t size)
 	if (posix_memalign(&p, RTE_CACHE_LINE_SIZE, rounded) != 0)
 		abort();
 	memset(p, 0, rounded);
-	live++;
+	__atomic_add_fetch(&live, 1, __ATOMIC_RELAXED);
 	return p;
 }
 
@@ -33,7 +33,7 @@ static void
 counted_free(void *arg, void *p)
 {
 	if (p != NULL)
-		live--;
+		__atomic_sub_fetch(&live, 1, __ATOMIC_RELAXED);
 	free(p);
 }
 
@@ -42,7 +42,7 @@ const struct roce_memory fx_memory = { .alloc = counted_alloc, .free = counted_f
 unsigned int
 fx_live(void)
 {
-	return live;
+	return __atomic_load_n(&live, __ATOMIC_RELAXED);
 }
 
 void
@@ -68,6 +68,8 @@ notify(void *arg, enum roce_notice_kind kind, void *owner, int status)
 	if (end->notices < FX_NOTICES)
 		end->notice[end->notices] = (struct fx_notice){ kind, owner, status };
 	end->notices++;
+	if (end->on_notice != NULL)
+		end->on_notice(end);
 }
 
 struct roce_ip

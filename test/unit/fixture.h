@@ -61,6 +61,8 @@ struct fx_end {
 	uint64_t now;
 	unsigned int notices;
 	struct fx_notice notice[FX_NOTICES]; /**< the first ones */
+	void (*on_notice)(struct
+			fx_end *end); /**< NULL, or called inside each notice, which is written down already */
 };
 
 /** A frame that an engine sent, taken apart; its mbuf is gone. */

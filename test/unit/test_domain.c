@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A domain and its engines: birth, death, randomness. */
+/* A domain and its engines: birth, death, locks, randomness. */
 
 #include <errno.h>
+#include <pthread.h>
+#include <sched.h>
 
 #include "engine/engine_pvt.h"
 #include "fixture.h"
@@ -89,6 +91,77 @@ random__repeats_itself(void **state)
 	roce_domain_destroy(b);
 }
 
+static uint32_t
+wanted(void)
+{
+	return __atomic_load_n(&end.engine->wanted, __ATOMIC_RELAXED);
+}
+
+/* Who turns the engine gets it when it is free, or not; asking leaves nothing behind. */
+static void
+trylock__takes_a_free_engine_only(void **state)
+{
+	assert_true(roce_engine_trylock(end.engine));
+	assert_false(roce_engine_trylock(end.engine));
+	roce_engine_unlock(end.engine);
+	roce_engine_lock(end.engine);
+	assert_int_equal(wanted(), 0);
+	assert_false(roce_engine_trylock(end.engine));
+	assert_int_equal(wanted(), 0);
+	roce_engine_unlock(end.engine);
+	assert_true(roce_engine_trylock(end.engine));
+	roce_engine_unlock(end.engine);
+}
+
+static void *
+control(void *arg)
+{
+	roce_engine_lock(end.engine);
+	roce_engine_unlock(end.engine);
+	return NULL;
+}
+
+/*
+ * Who waits for a control call goes first: a turner that lets go of the engine does not get it again before. The
+ * thread is held where it waits by the lock; that nobody has it but somebody wants it is made by hand.
+ */
+static void
+trylock__stands_back_for_who_waits(void **state)
+{
+	pthread_t thread[2];
+
+	assert_true(roce_engine_trylock(end.engine));
+	for (unsigned int i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&thread[i], NULL, control, NULL), 0);
+	while (wanted() < 2)
+		sched_yield();
+	roce_engine_unlock(end.engine);
+	for (unsigned int i = 0; i < 2; i++)
+		assert_int_equal(pthread_join(thread[i], NULL), 0);
+	assert_int_equal(wanted(), 0);
+
+	end.engine->wanted = 1;
+	assert_false(roce_engine_trylock(end.engine));
+	assert_false(rte_spinlock_is_locked(&end.engine->lock));
+	end.engine->wanted = 0;
+	assert_true(roce_engine_trylock(end.engine));
+	roce_engine_unlock(end.engine);
+}
+
+/* Callers who always want the engine do not keep it from being turned: after some refusals the turner insists. */
+static void
+trylock__is_not_refused_for_ever(void **state)
+{
+	unsigned int refusals = 0;
+
+	end.engine->wanted = 1;
+	while (!roce_engine_trylock(end.engine))
+		assert_in_range(++refusals, 1, 1000);
+	end.engine->wanted = 0;
+	roce_engine_unlock(end.engine);
+	assert_int_not_equal(refusals, 0);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int
@@ -98,6 +171,9 @@ main(void)
 		TEST(create__judges_its_configuration),
 		TEST(create__without_memory_leaves_nothing),
 		TEST(random__repeats_itself),
+		TEST(trylock__takes_a_free_engine_only),
+		TEST(trylock__stands_back_for_who_waits),
+		TEST(trylock__is_not_refused_for_ever),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

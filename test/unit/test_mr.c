@@ -192,6 +192,99 @@ create__changes_the_tag_of_an_index(void **state)
 	assert_true(again > 0);
 }
 
+/* All tags of a place come before one comes again; its number stays in the middle. */
+static void
+name__of_a_place_comes_once_in_65536(void **state)
+{
+	static bool seen[65536];
+	struct roce_mr *mr;
+
+	assert_int_equal(roce_mr_create(end.pd, 0x1000, 1, 0, &mr), 0);
+	for (uint32_t i = 0; i < RTE_DIM(seen); i++) {
+		uint32_t name = roce_keys_name(&end.domain->keys, mr);
+		uint32_t tag = (name >> 16 & 0xff00) | (name & 0xff);
+
+		assert_ptr_equal(roce_keys_entry(&end.domain->keys, name), mr);
+		assert_int_equal(name >> 8 & 0xffff, mr->place);
+		assert_false(seen[tag]);
+		seen[tag] = true;
+	}
+	roce_mr_destroy(mr);
+}
+
+static uint32_t
+most_common(uint32_t (*step)(struct roce_mr *const *mr, uint32_t i), struct roce_mr *const *mr)
+{
+	static uint32_t times[65536];
+	uint32_t most = 0;
+
+	memset(times, 0, sizeof(times));
+	for (uint32_t i = 0; i < 65536; i++)
+		most = RTE_MAX(most, ++times[step(mr, i) & 0xffff]);
+	return most;
+}
+
+static uint32_t
+tag_after(struct roce_mr *mr)
+{
+	uint32_t name = roce_keys_name(&end.domain->keys, mr);
+
+	return (name >> 16 & 0xff00) | (name & 0xff);
+}
+
+/* From one tag of a place to the next. */
+static uint32_t
+step_in_time(struct roce_mr *const *mr, uint32_t i)
+{
+	static uint32_t last;
+	uint32_t tag = tag_after(mr[0]);
+	uint32_t step = tag - last;
+
+	last = tag;
+	return step;
+}
+
+/* From the tag of a place to that of the next place in the same use. */
+static uint32_t
+step_in_place(struct roce_mr *const *mr, uint32_t i)
+{
+	return tag_after(mr[1]) - tag_after(mr[0]);
+}
+
+/* Whoever knows a key knows nothing of the next one, nor of its neighbour's: no step is likelier than another. */
+static void
+name__cannot_be_told_from_another(void **state)
+{
+	struct roce_mr *mr[2];
+
+	for (unsigned int i = 0; i < 2; i++)
+		assert_int_equal(roce_mr_create(end.pd, 0x1000, 1, 0, &mr[i]), 0);
+	/* With chance alone one of the 65,536 steps comes up to about nine times. */
+	assert_in_range(most_common(step_in_time, mr), 1, 24);
+	assert_in_range(most_common(step_in_place, mr), 1, 24);
+	for (unsigned int i = 0; i < 2; i++)
+		roce_mr_destroy(mr[i]);
+}
+
+/* Another adapter, another secret: the same place in the same use has another tag, nearly always. */
+static void
+name__hangs_on_the_secret(void **state)
+{
+	const uint64_t secret = end.domain->keys.secret;
+	unsigned int alike = 0;
+
+	for (uint64_t other = 1; other <= 1000; other++) {
+		uint32_t uses = end.mr->uses;
+		uint32_t name = roce_keys_name(&end.domain->keys, end.mr);
+
+		end.domain->keys.secret = other;
+		end.mr->uses = uses;
+		alike += roce_keys_name(&end.domain->keys, end.mr) == name;
+		end.domain->keys.secret = secret;
+	}
+	assert_true(alike < 5);
+}
+
 static void
 create__fills_the_table_then_fails(void **state)
 {
@@ -230,6 +323,30 @@ create__without_memory_changes_nothing(void **state)
 	assert_int_equal(roce_mr_create(end.pd, 0x1000, 1, 0, &mr[n++]), 0);
 	while (n > 0)
 		roce_mr_destroy(mr[--n]);
+}
+
+/* A region of any protection domain, and the whole segment inside. */
+static void
+covers__wants_a_region_that_holds_it(void **state)
+{
+	const uint64_t addr = (uintptr_t)end.memory;
+	struct roce_pd *other;
+	struct roce_mr *mr;
+	uint32_t key;
+
+	assert_int_equal(roce_pd_create(end.domain, &other), 0);
+	assert_int_equal(roce_mr_create(other, addr, 64, 0, &mr), 0);
+	key = roce_mr_key(mr);
+	assert_true(roce_mr_covers(end.domain, end.key, addr, FX_MEMORY));
+	assert_true(roce_mr_covers(end.domain, key, addr, 64));
+	assert_true(roce_mr_covers(end.domain, key, addr + 64, 0));
+	assert_false(roce_mr_covers(end.domain, key, addr, 65));
+	assert_false(roce_mr_covers(end.domain, key, addr - 1, 1));
+	assert_false(roce_mr_covers(end.domain, key, addr, UINT64_MAX));
+	assert_false(roce_mr_covers(end.domain, key ^ 1, addr, 64));
+	roce_mr_destroy(mr);
+	assert_false(roce_mr_covers(end.domain, key, addr, 64));
+	assert_int_equal(roce_pd_destroy(other), 0);
 }
 
 /* Every split of a text over pieces and every offset gives the same bytes; empty pieces do not count. */
@@ -316,8 +433,12 @@ main(void)
 		TEST(create__refuses_nothing_and_what_wraps),
 		TEST(create__does_not_give_a_key_again_soon),
 		TEST(create__changes_the_tag_of_an_index),
+		TEST(name__of_a_place_comes_once_in_65536),
+		TEST(name__cannot_be_told_from_another),
+		TEST(name__hangs_on_the_secret),
 		TEST(create__fills_the_table_then_fails),
 		TEST(create__without_memory_changes_nothing),
+		TEST(covers__wants_a_region_that_holds_it),
 		TEST(copy_out__walks_the_pieces),
 		TEST(copy_in__walks_the_pieces_and_the_segments),
 		TEST(copy__judges_the_key_again),

@@ -74,7 +74,10 @@ use_own_queue(uint32_t depth, uint32_t posted)
 	peer = fx_peer_of(qp, &connect);
 }
 
-/* The payload lands in the pieces of the receive in order, and nowhere else. */
+/*
+ * The payload lands in the pieces of the receive in order, and nowhere else.
+ * Proves: srq_post_recv.2 bug.S5
+ */
 static void
 rx__places_the_message(void **state)
 {
@@ -162,7 +165,10 @@ rx__acknowledges_what_asks(void **state)
 	assert_int_equal(fx_stats(&end)->tx_acks, 3);
 }
 
-/* What arrived is there and its completion too when its acknowledgement leaves, in one burst or not. */
+/*
+ * What arrived is there and its completion too when its acknowledgement leaves, in one burst or not.
+ * Proves: srq_create.9
+ */
 static void
 rx__takes_a_burst_in_order(void **state)
 {
@@ -249,7 +255,10 @@ rx__goes_on_with_a_message_after_a_duplicate(void **state)
 	fx_expect_counts(end.srq, 256, 1, 1);
 }
 
-/* No receive: NAK with the timer of the connection; nothing is lost, nothing executed, the message comes again. */
+/*
+ * No receive: NAK with the timer of the connection; nothing is lost, nothing executed, the message comes again.
+ * Proves: srq_create.8
+ */
 static void
 rx__is_not_ready_without_a_receive(void **state)
 {
@@ -331,7 +340,10 @@ rx__refuses_and_breaks(void **state)
 	}
 }
 
-/* The memory of a receive was deregistered while it waited: judged again when the data is here. */
+/*
+ * The memory of a receive was deregistered while it waited: judged again when the data is here.
+ * Proves: srq_create.6 srq_post_recv.5
+ */
 static void
 rx__judges_receive_memory_when_data_arrives(void **state)
 {
@@ -348,7 +360,10 @@ rx__judges_receive_memory_when_data_arrives(void **state)
 	assert_int_equal(fx_stats(&end)->resp_local_protection_error, 1);
 }
 
-/* A receive of a message that breaks in the middle comes back flushed. */
+/*
+ * A receive of a message that breaks in the middle comes back flushed.
+ * Proves: srq_post_recv.9
+ */
 static void
 rx__flushes_the_held_receive_when_it_breaks(void **state)
 {

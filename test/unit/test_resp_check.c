@@ -226,7 +226,10 @@ check__takes_one_receive_a_message(void **state)
 	in_a_message(false);
 }
 
-/* Without a receive the message must wait, and what follows it is dropped until it comes again. */
+/*
+ * Without a receive the message must wait, and what follows it is dropped until it comes again.
+ * Proves: srq_create.8
+ */
 static void
 check__empty_queue_is_not_ready(void **state)
 {
@@ -243,7 +246,10 @@ check__empty_queue_is_not_ready(void **state)
 	assert_int_equal(judge(ONLY, EPSN + 1, 8), ROCE_GAP);
 }
 
-/* The receive bounds the message: to the byte, on its first packet and on every later one. */
+/*
+ * The receive bounds the message: to the byte, on its first packet and on every later one.
+ * Proves: srq_post_recv.8
+ */
 static void
 check__longer_than_the_receive(void **state)
 {
@@ -278,6 +284,66 @@ check__longer_than_the_receive(void **state)
 	}
 }
 
+/* The hard watermark is judged when a message takes its receive, before the message itself is; it allows equality. */
+static void
+check__over_the_hard_watermark(void **state)
+{
+	static const struct {
+		uint32_t soft, hard;
+		uint32_t len;
+		enum roce_verdict want;
+	} rule[] = {
+		{ ROCE_HIGH_NONE, ROCE_HIGH_NONE, MTU, ROCE_ACCEPT },
+		{ ROCE_HIGH_NONE, 1, MTU, ROCE_ACCEPT },
+		{ 0, ROCE_HIGH_NONE, MTU, ROCE_ACCEPT },
+		{ 0, 1, MTU, ROCE_ACCEPT },
+		{ ROCE_HIGH_NONE, 0, MTU, ROCE_OVER_HIGH },
+		{ 0, 0, MTU, ROCE_OVER_HIGH },
+		{ ROCE_HIGH_NONE, 0, 0, ROCE_OVER_HIGH },
+		{ ROCE_HIGH_NONE, 0, MTU + 1, ROCE_INVALID },
+	};
+
+	for (size_t i = 0; i < RTE_DIM(rule); i++) {
+		const uint32_t before = roce_srq_available(end.srq);
+		const bool takes = rule[i].want != ROCE_INVALID;
+
+		end.notices = 0;
+		roce_qp_set_high(qp, rule[i].soft, rule[i].hard);
+		assert_int_equal(judge(ONLY, EPSN, rule[i].len), rule[i].want);
+		assert_int_equal(end.notices, rule[i].soft == 0);
+		assert_int_equal(roce_srq_available(end.srq), before - takes);
+		assert_int_equal(qp->rx.holding, takes);
+		in_a_message(false);
+	}
+}
+
+/* Longer than the receive, and one receive too many: this end's limit is what the peer hears of. */
+static void
+check__over_the_hard_watermark_comes_before_too_long(void **state)
+{
+	roce_qp_set_high(qp, ROCE_HIGH_NONE, 0);
+	while (roce_srq_take(end.srq, qp->rx.recv))
+		roce_srq_give_back(end.srq, 1);
+	/* Nothing taken is nothing too many. */
+	assert_int_equal(judge(ONLY, EPSN, 65), ROCE_NOT_READY);
+	fx_fill_srq(&end, 1, 64);
+	assert_int_equal(judge(ONLY, EPSN, 65), ROCE_OVER_HIGH);
+	in_a_message(false);
+}
+
+/* Once begun, a message is not judged again: what it takes was judged when it took it. */
+static void
+check__over_the_hard_watermark_is_for_first_packets(void **state)
+{
+	in_a_message(true);
+	/* Set behind the engine's back: as if a setting and this packet met. */
+	qp->cold.hard_high = 0;
+	qp->rx.watched = true;
+	assert_int_equal(judge(MIDDLE, EPSN, MTU), ROCE_ACCEPT);
+	assert_int_equal(judge(LAST, EPSN, 1), ROCE_ACCEPT);
+	in_a_message(false);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int
@@ -293,6 +359,9 @@ main(void)
 		TEST(check__takes_one_receive_a_message),
 		TEST(check__empty_queue_is_not_ready),
 		TEST(check__longer_than_the_receive),
+		TEST(check__over_the_hard_watermark),
+		TEST(check__over_the_hard_watermark_comes_before_too_long),
+		TEST(check__over_the_hard_watermark_is_for_first_packets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

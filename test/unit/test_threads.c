@@ -5,6 +5,7 @@
  * (`./run.sh sanitize`); frames stay on the turner's thread, so that only the engine's own sharing is judged.
  */
 
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 
@@ -175,11 +176,174 @@ srq__posters_poller_and_questioner_beside_the_engine(void **state)
 	fx_end_close(&s.end);
 }
 
+/* ---- a slot is written again only behind the reap of what it held ---- */
+
+#define FEW 2u /**< receives of the queue: every post waits for a reap */
+
+struct relay {
+	struct fx_end end;
+	struct fx_peer peer;
+	struct roce_qp *qp;
+	uint32_t posted; /**< atomic */
+	bool stop;
+};
+
+static void *
+post_again(void *arg)
+{
+	struct relay *r = arg;
+
+	while (!__atomic_load_n(&r->stop, __ATOMIC_RELAXED)) {
+		struct roce_sge sge;
+		struct roce_recv_wr wr = fx_recv(&r->end, &sge, 7, 0, PIECE);
+
+		if (roce_srq_post(r->end.srq, &wr) == 0)
+			__atomic_store_n(&r->posted, r->posted + 1, __ATOMIC_RELEASE);
+		else
+			sched_yield();
+	}
+	return NULL;
+}
+
+static void *
+poll_again(void *arg)
+{
+	struct relay *r = arg;
+	struct roce_event event;
+
+	while (!__atomic_load_n(&r->stop, __ATOMIC_RELAXED)) {
+		if (roce_cq_poll(r->end.recv_cq, &event, 1) == 0)
+			sched_yield();
+	}
+	return NULL;
+}
+
+/*
+ * The turner reads a slot, the poller reaps its event, the poster writes the slot again: nothing but the reap orders
+ * the write behind the read. So nobody here asks for counts or takes a lock that would order them by chance.
+ *
+ * Proves: srq_query.3 bug.S13 bug.S14
+ */
+static void
+post__writes_a_slot_behind_its_reap(void **state)
+{
+	static struct relay r;
+	const struct fx_options options = { .srq_size = FEW };
+	pthread_t poster, poller;
+
+	r = (struct relay){ 0 };
+	fx_end_open(&r.end, 1, &options);
+	r.qp = fx_played_qp(&r.end, &r.peer);
+	assert_int_equal(pthread_create(&poster, NULL, post_again, &r), 0);
+	assert_int_equal(pthread_create(&poller, NULL, poll_again, &r), 0);
+	for (uint32_t i = 0; i < MESSAGES; i++) {
+		while (__atomic_load_n(&r.posted, __ATOMIC_ACQUIRE) <= i)
+			sched_yield();
+		fx_rx_request(&r.end, &r.peer, IBV_OPCODE_RC_SEND_ONLY, roce_psn_add(FX_RQ_PSN, i),
+				8, 0);
+	}
+	__atomic_store_n(&r.stop, true, __ATOMIC_RELAXED);
+	assert_int_equal(pthread_join(poster, NULL), 0);
+	assert_int_equal(pthread_join(poller, NULL), 0);
+	assert_int_equal(fx_stats(&r.end)->out_of_buffer, 0);
+	roce_qp_destroy(r.qp);
+	fx_end_close(&r.end);
+}
+
+/* ---- what belongs together ends on several threads ---- */
+
+#define FUNERALS 3000u
+
+struct family {
+	struct fx_end end;
+	struct roce_cq *cq;
+	struct roce_srq *srq;
+	struct roce_qp *qp;
+	pthread_barrier_t gate;
+};
+
+static void *
+end_cq(void *arg)
+{
+	struct family *f = arg;
+
+	for (uint32_t i = 0; i < FUNERALS; i++) {
+		pthread_barrier_wait(&f->gate);
+		while (roce_cq_destroy(f->cq) == -EBUSY)
+			sched_yield();
+		pthread_barrier_wait(&f->gate);
+	}
+	return NULL;
+}
+
+static void *
+end_srq(void *arg)
+{
+	struct family *f = arg;
+
+	for (uint32_t i = 0; i < FUNERALS; i++) {
+		pthread_barrier_wait(&f->gate);
+		while (roce_srq_destroy(f->srq) == -EBUSY)
+			sched_yield();
+		pthread_barrier_wait(&f->gate);
+	}
+	return NULL;
+}
+
+/*
+ * A completion queue and a shared queue may end as soon as their last queue pair is gone, on other threads than it:
+ * whoever is refused comes again, and nobody touches what another one has freed.
+ *
+ * Proves: srq_free.2 srq_free.5 bug.S18 bug.S23
+ */
+static void
+destroy__of_a_family_on_three_threads(void **state)
+{
+	static struct family f;
+	struct roce_sge sge;
+	pthread_t cq_ender, srq_ender;
+
+	f = (struct family){ 0 };
+	fx_end_open(&f.end, 1, NULL);
+	assert_int_equal(pthread_barrier_init(&f.gate, NULL, 3), 0);
+	assert_int_equal(pthread_create(&cq_ender, NULL, end_cq, &f), 0);
+	assert_int_equal(pthread_create(&srq_ender, NULL, end_srq, &f), 0);
+	for (uint32_t i = 0; i < FUNERALS; i++) {
+		struct roce_recv_wr wr = fx_recv(&f.end, &sge, 1, 0, 4 * FX_MTU);
+		struct roce_qp_connect connect = fx_connect(&f.end, fx_ip(99), 0x777);
+		struct roce_qp_attr attr = fx_attr(&f.end);
+		struct fx_peer peer;
+
+		assert_int_equal(roce_cq_create(f.end.domain, 16, NULL, &f.cq), 0);
+		assert_int_equal(roce_srq_create(f.end.pd, 16, 1, NULL, &f.srq), 0);
+		attr.recv_cq = f.cq;
+		attr.srq = f.srq;
+		f.qp = fx_qp(&f.end, &attr);
+		fx_up(f.qp, &connect);
+		peer = fx_peer_of(f.qp, &connect);
+		/* An event waits, or a receive is held, when the end comes. */
+		assert_int_equal(roce_srq_post(f.srq, &wr), 0);
+		fx_rx_request(&f.end, &peer,
+				i % 2 ? IBV_OPCODE_RC_SEND_ONLY : IBV_OPCODE_RC_SEND_FIRST,
+				FX_RQ_PSN, i % 2 ? 8 : FX_MTU, 0);
+		pthread_barrier_wait(&f.gate);
+		roce_qp_destroy(f.qp);
+		pthread_barrier_wait(&f.gate);
+	}
+	assert_int_equal(pthread_join(cq_ender, NULL), 0);
+	assert_int_equal(pthread_join(srq_ender, NULL), 0);
+	assert_int_equal(pthread_barrier_destroy(&f.gate), 0);
+	fx_end_close(&f.end);
+	assert_int_equal(fx_live(), 0);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(srq__posters_poller_and_questioner_beside_the_engine),
+		cmocka_unit_test(post__writes_a_slot_behind_its_reap),
+		cmocka_unit_test(destroy__of_a_family_on_three_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

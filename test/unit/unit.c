@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,17 @@ give_up(const char *what)
 	exit(EXIT_FAILURE);
 }
 
+/* The EAL binds the thread that starts it to one processor; the threads of a test would inherit that. */
+static void
+unbind(void)
+{
+	cpu_set_t all;
+
+	memset(&all, 0xff, sizeof(all));
+	if (sched_setaffinity(0, sizeof(all), &all) != 0)
+		fputs("unit: all threads share one processor\n", stderr);
+}
+
 void
 unit_eal(void)
 {
@@ -37,6 +49,7 @@ unit_eal(void)
 		argv[i] = args[i];
 	if (rte_eal_init((int)RTE_DIM(args), argv) < 0)
 		give_up("start the EAL");
+	unbind();
 	started = true;
 }
 

@@ -236,13 +236,9 @@ missing_calls__say_so(void **state)
 	want(dat_ep_dup_connect(e.ep, e.ep, 1, 0, NULL, DAT_QOS_BEST_EFFORT), missing);
 	want(dat_ep_post_rdma_read(e.ep, 1, &local, cookie(1), &remote, 0), missing);
 	want(dat_ep_post_rdma_write(e.ep, 1, &local, cookie(1), &remote, 0), missing);
-	want(dat_lmr_sync_rdma_read(e.ia, &local, 1), missing);
-	want(dat_lmr_sync_rdma_write(e.ia, &local, 1), missing);
-	want(dat_rmr_create(e.pz, &handle), missing);
 	want(dat_psp_create_any(e.ia, &qual, e.cr, DAT_PSP_CONSUMER_FLAG, &handle), missing);
 	want(dat_rsp_create(e.ia, 1, e.ep, e.cr, &handle), missing);
 	want_error(dat_srq_set_lw(e.ep, 1), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_SRQ);
-	want_error(dat_rmr_free(e.pz), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_RMR);
 	want_error(dat_rsp_free(e.pz), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_RSP);
 	want_error(dat_cno_free(e.pz), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
 	end_close(&e);

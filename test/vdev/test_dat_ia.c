@@ -85,7 +85,8 @@ dat_ia_query__attributes(void **state)
 	assert_true(attr.max_iov_segments_per_dto >= 4);
 	assert_true(attr.max_message_size >= 1u << 30);
 	assert_true(attr.max_recv_per_srq >= 65536);
-	assert_int_equal(attr.max_rmrs, 0);
+	assert_true(attr.max_rmrs >= 1024);
+	assert_int_equal(attr.max_rmr_target_address, UINT64_MAX);
 	assert_int_equal(provider.dapl_version_major, 1);
 	assert_int_equal(provider.dapl_version_minor, 2);
 	assert_int_equal(provider.max_private_data_size, 56);
