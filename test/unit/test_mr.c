@@ -219,8 +219,11 @@ most_common(uint32_t (*step)(struct roce_mr *const *mr, uint32_t i), struct roce
 	uint32_t most = 0;
 
 	memset(times, 0, sizeof(times));
-	for (uint32_t i = 0; i < 65536; i++)
-		most = RTE_MAX(most, ++times[step(mr, i) & 0xffff]);
+	for (uint32_t i = 0; i < 65536; i++) {
+		uint32_t n = ++times[step(mr, i) & 0xffff];
+
+		most = RTE_MAX(most, n);
+	}
 	return most;
 }
 

@@ -335,7 +335,7 @@ break__on_several_engines_returns_every_receive(void **state)
  * Shared queues are born, armed, used and ended on two threads, others list all there are, and the crowd goes on:
  * an event is never that of another queue or of a dead one, and a list shows no dead queue and no half-born one.
  *
- * Proves: srq_create.1 srq_free.1 srq_free.3 srq_set_lw.7 bug.S17 bug.S18 bug.S19 bug.S20
+ * Proves: srq_free.3 srq_set_lw.1 srq_set_lw.7 srq_query.6 bug.S17 bug.S18 bug.S19 bug.S20
  */
 static void
 census__is_whole_while_queues_come_and_go(void **state)

@@ -139,6 +139,7 @@ turn_engine(struct scene *s)
 	}
 }
 
+/* Proves: srq_query.6 bug.S14 */
 static void
 srq__posters_poller_and_questioner_beside_the_engine(void **state)
 {
@@ -222,7 +223,7 @@ poll_again(void *arg)
  * The turner reads a slot, the poller reaps its event, the poster writes the slot again: nothing but the reap orders
  * the write behind the read. So nobody here asks for counts or takes a lock that would order them by chance.
  *
- * Proves: srq_query.3 bug.S13 bug.S14
+ * Proves: bug.S13 bug.S14
  */
 static void
 post__writes_a_slot_behind_its_reap(void **state)

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* dat_ep_create_with_srq: what is granted, what is refused, and that the queue is for life. */
+
+#include "rig.h"
+
+static void
+query(DAT_EP_HANDLE ep, DAT_EP_PARAM *param)
+{
+	memset(param, POISON, sizeof(*param));
+	ok(dat_ep_query(ep, DAT_EP_FIELD_ALL, param));
+}
+
+/* A post to the endpoint itself is refused by what it is, and takes nothing from the queue. */
+static void
+want_no_own_queue(struct end *end)
+{
+	DAT_SRQ_PARAM before = srq_param(end->srq);
+
+	want_error(post_recv(end, 0, 64, 99), DAT_INVALID_STATE, DAT_INVALID_STATE_SRQ_IN_USE);
+	want_error(dat_ep_post_recv(end->ep, 0, NULL, cookie(99), DAT_COMPLETION_DEFAULT_FLAG),
+			DAT_INVALID_STATE, DAT_INVALID_STATE_SRQ_IN_USE);
+	want_unchanged(end->srq, &before);
+}
+
+/*
+ * It begins UNCONNECTED, its dispatchers, zone and queue are those given, and every receive is the queue's: whatever
+ * the state, there is nothing to post to on the endpoint (decision B17).
+ *
+ * Proves: ep_create_with_srq.1
+ */
+static void
+create_with_srq__receives_only_from_the_queue(void **state)
+{
+	DAT_EP_PARAM param;
+	struct pair pair;
+
+	srq_pair_open(&pair, 4, 2);
+	query(pair.b.ep, &param);
+	assert_int_equal(param.ep_state, DAT_EP_STATE_UNCONNECTED);
+	assert_ptr_equal(param.ia_handle, pair.b.ia);
+	assert_ptr_equal(param.pz_handle, pair.b.pz);
+	assert_ptr_equal(param.recv_evd_handle, pair.b.recv);
+	assert_ptr_equal(param.request_evd_handle, pair.b.request);
+	assert_ptr_equal(param.connect_evd_handle, pair.b.connect);
+	assert_ptr_equal(param.srq_handle, pair.b.srq);
+	want_no_own_queue(&pair.b);
+	pair_connect(&pair);
+	want_no_own_queue(&pair.b);
+	post_many(&pair.b, 2, 1);
+	deliver(&pair, 64);
+	want_dto(&pair.b, pair.b.recv, 1, DAT_DTO_SUCCESS, 64);
+	part(&pair);
+	want_no_own_queue(&pair.b);
+	ok(dat_ep_reset(pair.b.ep));
+	want_no_own_queue(&pair.b);
+	want_counts(pair.b.srq, 4, 1, 1);
+	want_none(pair.b.recv);
+	pair_close(&pair);
+}
+
+static DAT_RETURN
+create(const struct end *end, const DAT_EP_ATTR *attr)
+{
+	DAT_EP_HANDLE ep = DAT_HANDLE_NULL;
+	DAT_RETURN rc = dat_ep_create_with_srq(end->ia, end->pz, end->recv, end->request,
+			end->connect, end->srq, attr, &ep);
+
+	if (rc == DAT_SUCCESS)
+		ok(dat_ep_free(ep));
+	return rc;
+}
+
+/*
+ * Attributes cannot be left out, as dat_ep_create() lets one do. A zero leaves the choice to the provider, and its
+ * choice is good for creating the next one.
+ *
+ * Proves: ep_create_with_srq.2 ep_create_with_srq.3
+ */
+static void
+create_with_srq__attributes_by_default(void **state)
+{
+	const DAT_EP_ATTR zeros = { 0 };
+	DAT_EP_PARAM param;
+	struct pair pair;
+
+	srq_pair_open(&pair, 4, 2);
+	want_error(create(&pair.b, NULL), DAT_INVALID_PARAMETER, DAT_INVALID_ARG7);
+	use_srq_ep(&pair.b, &zeros);
+	query(pair.b.ep, &param);
+	assert_int_equal(param.ep_attr.service_type, DAT_SERVICE_TYPE_RC);
+	assert_int_equal(param.ep_attr.qos, DAT_QOS_BEST_EFFORT);
+	assert_true(param.ep_attr.max_message_size >= 8192);
+	assert_true(param.ep_attr.max_request_dtos >= 8);
+	assert_true(param.ep_attr.max_request_iov >= 1);
+	assert_int_equal(param.ep_attr.srq_soft_hw, DAT_HW_DEFAULT);
+	ok(create(&pair.b, &param.ep_attr));
+	pair_close(&pair);
+}
+
+/*
+ * Requests: at least what was asked. Receives, message and RDMA sizes: exactly that. The number of pieces of a
+ * receive is the queue's business, and whatever stands there is ignored.
+ *
+ * Proves: ep_create_with_srq.3 bug.S25
+ */
+static void
+create_with_srq__attributes_granted(void **state)
+{
+	static const DAT_EP_ATTR asked[] = {
+		{ .max_request_dtos = 1, .max_request_iov = 1, .max_recv_dtos = 1 },
+		{ .max_request_dtos = 7, .max_request_iov = 3, .max_recv_dtos = 5 },
+		{ .max_request_dtos = 100, .max_request_iov = 32, .max_recv_dtos = 1 << 30 },
+		{ .max_message_size = 1 },
+		{ .max_message_size = 1000, .max_recv_iov = 1000 },
+		{ .max_message_size = 65536, .max_recv_iov = -7 },
+		{ .max_recv_dtos = INT32_MAX, .max_recv_iov = INT32_MAX },
+		{ .max_recv_dtos = DAT_HW_DEFAULT },
+		{ .srq_soft_hw = 3 },
+		{ .request_completion_flags = DAT_COMPLETION_SUPPRESS_FLAG },
+	};
+	struct pair pair;
+
+	srq_pair_open(&pair, 4, 2);
+	for (unsigned int i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {
+		const DAT_EP_ATTR *in = &asked[i];
+		DAT_EP_PARAM param;
+
+		use_srq_ep(&pair.b, in);
+		query(pair.b.ep, &param);
+		assert_true(param.ep_attr.max_request_dtos >= in->max_request_dtos);
+		assert_true(param.ep_attr.max_request_iov >= in->max_request_iov);
+		if (in->max_recv_dtos != 0)
+			assert_int_equal(param.ep_attr.max_recv_dtos, in->max_recv_dtos);
+		if (in->max_message_size != 0)
+			assert_int_equal(param.ep_attr.max_message_size, in->max_message_size);
+		if (in->srq_soft_hw != 0)
+			assert_int_equal(param.ep_attr.srq_soft_hw, in->srq_soft_hw);
+		assert_int_equal(param.ep_attr.max_rdma_size, 0);
+		assert_int_equal(param.ep_attr.max_rdma_read_in, 0);
+		assert_int_equal(param.ep_attr.max_rdma_read_out, 0);
+		assert_int_equal(param.ep_attr.request_completion_flags,
+				in->request_completion_flags);
+	}
+	pair_close(&pair);
+}
+
+/*
+ * What is granted holds: so many requests, a message so long and no longer. What is not a limit is none: a buffer of
+ * more pieces than max_recv_iov, more receives than max_recv_dtos (decision A10).
+ *
+ * Proves: ep_create_with_srq.3 ep_create_with_srq.8 bug.S25
+ */
+static void
+create_with_srq__attributes_in_force(void **state)
+{
+	const DAT_EP_ATTR attr = { .max_request_dtos = 3,
+		.max_message_size = 100,
+		.max_recv_dtos = 1,
+		.max_recv_iov = 1 };
+	DAT_LMR_TRIPLET iov[3];
+	DAT_EP_PARAM param;
+	struct pair pair;
+
+	srq_pair_open(&pair, 8, 3);
+	use_srq_ep(&pair.b, &attr);
+	pair_connect(&pair);
+	query(pair.b.ep, &param);
+	want_error(post_send(&pair.b, 0, 101, 1), DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	/* The peer has no buffer: nothing completes. */
+	for (DAT_COUNT i = 0; i < param.ep_attr.max_request_dtos; i++)
+		ok(post_send(&pair.b, 0, 100, (uint64_t)i));
+	want_type(post_send(&pair.b, 0, 1, 1), DAT_INSUFFICIENT_RESOURCES);
+	for (unsigned int i = 0; i < 8; i++) {
+		for (unsigned int j = 0; j < 3; j++)
+			iov[j] = segment(&pair.b, 1000 * i + 100 * j, 25);
+		ok(dat_srq_post_recv(pair.b.srq, 3, iov, cookie(i)));
+	}
+	for (unsigned int i = 0; i < 8; i++)
+		deliver(&pair, 75);
+	for (uint64_t i = 0; i < 8; i++)
+		want_dto(&pair.b, pair.b.recv, i, DAT_DTO_SUCCESS, 75);
+	want_none(pair.b.async);
+	want_none(pair.b.connect);
+	pair_close(&pair);
+}
+
+/*
+ * What cannot be granted exactly is refused, and nothing is created: what the adapter reports as none, or as less.
+ *
+ * Proves: ep_create_with_srq.3 ep_create_with_srq.6 ep_create_with_srq.8
+ */
+static void
+create_with_srq__attributes_refused(void **state)
+{
+	static const struct {
+		DAT_EP_ATTR attr;
+		DAT_RETURN_TYPE type;
+	} rule[] = {
+		{ { .max_request_dtos = -1 }, DAT_INVALID_PARAMETER },
+		{ { .max_request_dtos = INT32_MAX }, DAT_INVALID_PARAMETER },
+		{ { .max_request_iov = -1 }, DAT_INVALID_PARAMETER },
+		{ { .max_request_iov = 1000 }, DAT_INVALID_PARAMETER },
+		{ { .max_recv_dtos = -2 }, DAT_INVALID_PARAMETER },
+		{ { .max_recv_dtos = INT32_MIN }, DAT_INVALID_PARAMETER },
+		{ { .max_message_size = UINT64_C(1) << 31 }, DAT_INVALID_PARAMETER },
+		{ { .max_message_size = UINT64_MAX }, DAT_INVALID_PARAMETER },
+		{ { .max_rdma_size = 1 }, DAT_INVALID_PARAMETER },
+		{ { .max_rdma_read_in = 1 }, DAT_INVALID_PARAMETER },
+		{ { .max_rdma_read_out = 1 }, DAT_INVALID_PARAMETER },
+		{ { .max_rdma_read_iov = 1 }, DAT_INVALID_PARAMETER },
+		{ { .max_rdma_write_iov = 1 }, DAT_INVALID_PARAMETER },
+		{ { .srq_soft_hw = -2 }, DAT_INVALID_PARAMETER },
+		{ { .srq_soft_hw = INT32_MIN }, DAT_INVALID_PARAMETER },
+		{ { .ep_transport_specific_count = 1 }, DAT_INVALID_PARAMETER },
+		{ { .ep_provider_specific_count = 1 }, DAT_INVALID_PARAMETER },
+		{ { .service_type = (DAT_SERVICE_TYPE)1 }, DAT_MODEL_NOT_SUPPORTED },
+		{ { .qos = DAT_QOS_PREMIUM }, DAT_MODEL_NOT_SUPPORTED },
+	};
+	struct end end;
+
+	end_open(&end, "loop0", NULL);
+	end.srq = make_srq(&end, 4, 1);
+	for (unsigned int i = 0; i < sizeof(rule) / sizeof(rule[0]); i++) {
+		print_message("row %u\n", i);
+		want_error(create(&end, &rule[i].attr), rule[i].type, DAT_INVALID_ARG7);
+	}
+	/* Nothing hangs on the queue or the zone. */
+	ok(dat_srq_free(end.srq));
+	ok(dat_ep_free(end.ep));
+	ok(dat_lmr_free(end.lmr));
+	ok(dat_pz_free(end.pz));
+	end_close(&end);
+}
+
+/* With one handle replaced. */
+static void
+want_bad(const struct end *end, unsigned int which, DAT_HANDLE handle, DAT_RETURN_SUBTYPE subtype)
+{
+	DAT_HANDLE h[6] = { end->ia, end->pz, end->recv, end->request, end->connect, end->srq };
+	const DAT_EP_ATTR attr = { 0 };
+	DAT_EP_HANDLE ep = DAT_HANDLE_NULL;
+
+	h[which] = handle;
+	want_error(dat_ep_create_with_srq(h[0], h[1], h[2], h[3], h[4], h[5], &attr, &ep),
+			DAT_INVALID_HANDLE, subtype);
+	assert_null(ep);
+}
+
+/*
+ * Each handle has a subtype of its own. Bad is: none at all, of another kind, freed, of another instance, or a
+ * dispatcher that does not take the stream.
+ *
+ * Proves: ep_create_with_srq.7
+ */
+static void
+create_with_srq__handles(void **state)
+{
+	static const DAT_RETURN_SUBTYPE subtype[6] = { DAT_INVALID_HANDLE_IA, DAT_INVALID_HANDLE_PZ,
+		DAT_INVALID_HANDLE_EVD_RECV, DAT_INVALID_HANDLE_EVD_REQUEST,
+		DAT_INVALID_HANDLE_EVD_CONN, DAT_INVALID_HANDLE_SRQ };
+	DAT_HANDLE gone[6] = { NULL }, wrong[6], other[6];
+	const DAT_EP_ATTR attr = { 0 };
+	struct end end, twin;
+
+	end_open(&end, "loop0", NULL);
+	end_open(&twin, "loop0", NULL);
+	end.srq = make_srq(&end, 4, 1);
+	twin.srq = make_srq(&twin, 4, 1);
+	ok(dat_pz_create(end.ia, &gone[1]));
+	ok(dat_pz_free(gone[1]));
+	gone[2] = gone[3] = gone[4] = make_evd(&end, DAT_EVD_DTO_FLAG | DAT_EVD_CONNECTION_FLAG);
+	ok(dat_evd_free(gone[2]));
+	gone[5] = make_srq(&end, 4, 1);
+	ok(dat_srq_free(gone[5]));
+	memcpy(wrong, ((DAT_HANDLE[]){ end.pz, end.ia, end.connect, end.cr, end.recv, end.ep }),
+			sizeof(wrong));
+	memcpy(other,
+			((DAT_HANDLE[]){ NULL, twin.pz, twin.recv, twin.request, twin.connect,
+					twin.srq }),
+			sizeof(other));
+	for (unsigned int i = 0; i < 6; i++) {
+		print_message("handle %u\n", i);
+		want_bad(&end, i, wrong[i], subtype[i]);
+		if (gone[i] != NULL)
+			want_bad(&end, i, gone[i], subtype[i]);
+		if (other[i] != NULL)
+			want_bad(&end, i, other[i], subtype[i]);
+		/* A null dispatcher is no interest, no error. */
+		if (i < 2 || i == 5)
+			want_bad(&end, i, DAT_HANDLE_NULL, subtype[i]);
+	}
+	want_error(dat_ep_create_with_srq(end.ia, end.pz, end.recv, end.request, end.connect,
+				   end.srq, &attr, NULL),
+			DAT_INVALID_PARAMETER, DAT_INVALID_ARG8);
+	ok(dat_srq_free(end.srq));
+	end_close(&end);
+	end_close(&twin);
+}
+
+/*
+ * The association is for life: neither the end of a connection nor a reset ends it, nor can it be changed. Only
+ * dat_ep_free() lets the queue go.
+ *
+ * Proves: ep_create_with_srq.5 srq_free.2 srq_free.5
+ */
+static void
+create_with_srq__is_for_life(void **state)
+{
+	DAT_EP_PARAM param, change;
+	struct pair pair;
+	DAT_SRQ_HANDLE other;
+
+	srq_pair_open(&pair, 8, 1);
+	other = make_srq(&pair.b, 8, 1);
+	post_many(&pair.b, 8, 0);
+	for (uint64_t round = 0; round < 4; round++) {
+		pair_connect(&pair);
+		deliver(&pair, 64);
+		want_dto(&pair.b, pair.b.recv, round, DAT_DTO_SUCCESS, 64);
+		part(&pair);
+		ok(dat_ep_reset(pair.a.ep));
+		ok(dat_ep_reset(pair.b.ep));
+		want_error(dat_srq_free(pair.b.srq), DAT_INVALID_STATE,
+				DAT_INVALID_STATE_SRQ_IN_USE);
+		query(pair.b.ep, &param);
+		assert_ptr_equal(param.srq_handle, pair.b.srq);
+		change = param;
+		change.srq_handle = other;
+		change.ep_attr.srq_soft_hw = 5;
+		want_type(dat_ep_modify(pair.b.ep, DAT_EP_FIELD_SRQ_HANDLE, &change),
+				DAT_INVALID_PARAMETER);
+		want_type(dat_ep_modify(pair.b.ep, DAT_EP_FIELD_EP_ATTR_SRQ_SOFT_HW, &change),
+				DAT_INVALID_PARAMETER);
+		query(pair.b.ep, &change);
+		assert_memory_equal(&change, &param, sizeof(param));
+	}
+	ok(dat_srq_free(other));
+	ok(dat_ep_free(pair.b.ep));
+	ok(dat_srq_free(pair.b.srq));
+	pair_close(&pair);
+}
+
+/*
+ * A connection is there for the consumer before its first receive is (C5), on dispatchers of their own as on one: who
+ * sees the completion finds ESTABLISHED told.
+ *
+ * Proves: ep_create_with_srq.1
+ */
+static void
+create_with_srq__established_comes_first(void **state)
+{
+	struct pair pair;
+
+	for (int one = 0; one < 2; one++) {
+		srq_pair_open(&pair, 4, 1);
+		if (one)
+			use_one_evd(&pair.b);
+		for (unsigned int round = 0; round < 20; round++) {
+			post_many(&pair.b, 1, round);
+			ok(end_connect(&pair.a, &pair.b, CONN_QUAL));
+			ok(dat_cr_accept(end_request(&pair.b), pair.b.ep, 0, NULL));
+			(void)turn_until(&pair, pair.a.connect, DAT_CONNECTION_EVENT_ESTABLISHED);
+			ok(post_send(&pair.a, 0, 64, 1));
+			if (one)
+				want_event(pair.b.recv, DAT_CONNECTION_EVENT_ESTABLISHED);
+			(void)turn_until(&pair, pair.b.recv, DAT_DTO_COMPLETION_EVENT);
+			if (!one)
+				want_now(pair.b.connect, DAT_CONNECTION_EVENT_ESTABLISHED);
+			want_dto(&pair.a, pair.a.request, 1, DAT_DTO_SUCCESS, 64);
+			part(&pair);
+			ok(dat_ep_reset(pair.a.ep));
+			ok(dat_ep_reset(pair.b.ep));
+		}
+		pair_close(&pair);
+	}
+}
+
+/*
+ * As many endpoints as the adapter says can share a queue do, unless resources end before; one more is refused, and
+ * nobody suffers.
+ *
+ * Proves: ep_create_with_srq.9
+ */
+static void
+create_with_srq__as_many_as_announced(void **state)
+{
+	const DAT_EP_ATTR attr = { .max_request_dtos = 1, .max_request_iov = 1 };
+	DAT_EP_HANDLE ep, first;
+	DAT_RETURN rc = DAT_SUCCESS;
+	DAT_COUNT n = 0;
+	struct pair pair;
+	DAT_IA_ATTR ia;
+
+	srq_pair_up(&pair, 4, 1);
+	ok(dat_ia_query(pair.b.ia, NULL, DAT_IA_FIELD_ALL, &ia, 0, NULL));
+	first = srq_ep(&pair.b, &attr);
+	while (rc == DAT_SUCCESS && n <= ia.max_ep_per_srq) {
+		rc = dat_ep_create_with_srq(pair.b.ia, pair.b.pz, pair.b.recv, pair.b.request,
+				pair.b.connect, pair.b.srq, &attr, &ep);
+		n += rc == DAT_SUCCESS;
+	}
+	print_message("%d of %d\n", n + 2, ia.max_ep_per_srq);
+	want_type(rc, DAT_INSUFFICIENT_RESOURCES);
+	assert_in_range(n + 2, 1000, ia.max_ep_per_srq);
+	/* One goes, one comes, and the oldest works. */
+	ok(dat_ep_free(first));
+	(void)srq_ep(&pair.b, &attr);
+	post_many(&pair.b, 1, 1);
+	deliver(&pair, 64);
+	want_dto(&pair.b, pair.b.recv, 1, DAT_DTO_SUCCESS, 64);
+	pair_close(&pair);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		rig_test(create_with_srq__receives_only_from_the_queue),
+		rig_test(create_with_srq__attributes_by_default),
+		rig_test(create_with_srq__attributes_granted),
+		rig_test(create_with_srq__attributes_in_force),
+		rig_test(create_with_srq__attributes_refused),
+		rig_test(create_with_srq__handles),
+		rig_test(create_with_srq__is_for_life),
+		rig_test(create_with_srq__established_comes_first),
+		rig_test(create_with_srq__as_many_as_announced),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

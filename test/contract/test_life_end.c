@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The end of a connection: what its endpoint holds comes back, what lies on the queue stays, and no place is lost. */
+
+#include "rig.h"
+
+#define DEPTH 8
+
+/* How a connection ends while b's endpoint holds the buffer of a message in progress. */
+enum way {
+	BY_B_ABRUPT,
+	BY_B_GRACEFUL,
+	BY_A_ABRUPT,
+	BY_A_FREE,
+	BY_HARD_MARK,
+	BY_LOST_MEMORY,
+	WAYS,
+};
+
+static const struct {
+	const char *name;
+	DAT_EVENT_NUMBER told; /**< to b */
+	DAT_DTO_COMPLETION_STATUS status;
+} ways[WAYS] = {
+	[BY_B_ABRUPT] = { "b, abrupt", DAT_CONNECTION_EVENT_DISCONNECTED, DAT_DTO_ERR_FLUSHED },
+	[BY_B_GRACEFUL] = { "b, graceful", DAT_CONNECTION_EVENT_DISCONNECTED, DAT_DTO_ERR_FLUSHED },
+	[BY_A_ABRUPT] = { "a, abrupt", DAT_CONNECTION_EVENT_DISCONNECTED, DAT_DTO_ERR_FLUSHED },
+	[BY_A_FREE] = { "a is freed", DAT_CONNECTION_EVENT_DISCONNECTED, DAT_DTO_ERR_FLUSHED },
+	[BY_HARD_MARK] = { "hard mark", DAT_CONNECTION_EVENT_BROKEN, DAT_DTO_ERR_FLUSHED },
+	[BY_LOST_MEMORY] = { "lost memory", DAT_CONNECTION_EVENT_BROKEN,
+			DAT_DTO_ERR_LOCAL_PROTECTION },
+};
+
+static void
+end_by(struct pair *pair, enum way way)
+{
+	switch (way) {
+	case BY_B_ABRUPT:
+		ok(dat_ep_disconnect(pair->b.ep, DAT_CLOSE_ABRUPT_FLAG));
+		break;
+	case BY_B_GRACEFUL:
+		ok(dat_ep_disconnect(pair->b.ep, DAT_CLOSE_GRACEFUL_FLAG));
+		break;
+	case BY_A_ABRUPT:
+		ok(dat_ep_disconnect(pair->a.ep, DAT_CLOSE_ABRUPT_FLAG));
+		break;
+	case BY_A_FREE:
+		ok(dat_ep_free(pair->a.ep));
+		break;
+	case BY_HARD_MARK:
+		ok(dat_ep_set_watermark(pair->b.ep, DAT_WATERMARK_INFINITE, 0));
+		break;
+	default:
+		ok(dat_lmr_free(pair->b.lmr));
+		break;
+	}
+}
+
+/* b's endpoint, with all its events on one dispatcher or not, holds buffer 0 of a queue with three more. */
+static void
+open_and_hold(struct pair *pair, bool one_evd)
+{
+	srq_pair_open(pair, DEPTH, HUGE_PIECES);
+	if (one_evd)
+		use_one_evd(&pair->b);
+	use_huge_ep(&pair->a);
+	pair_connect(pair);
+	ok(post_huge_srq(&pair->b, 0));
+	for (uint64_t i = 1; i < 4; i++)
+		ok(post_srq(&pair->b, 0, 64, i));
+	begin_huge(pair, 50);
+	want_counts(pair->b.srq, DEPTH, 3, 4);
+}
+
+/*
+ * However a connection ends: the buffer that its endpoint held is completed, once and not with success, before the
+ * event of the end when one dispatcher has both (C1). The buffers on the queue stay where they are; nothing else is
+ * told.
+ *
+ * Proves: srq_post_recv.9 ep_set_watermark.3
+ */
+static void
+end__held_buffer_comes_back_before_the_event(void **state)
+{
+	for (enum way way = 0; way < WAYS; way++) {
+		struct pair pair;
+
+		print_message("%s\n", ways[way].name);
+		open_and_hold(&pair, true);
+		end_by(&pair, way);
+		want_dto(&pair.b, pair.b.recv, 0, ways[way].status, 0);
+		want_event(pair.b.recv, ways[way].told);
+		assert_int_equal(end_state(&pair.b), DAT_EP_STATE_DISCONNECTED);
+		want_held(pair.b.ep, 0);
+		want_counts(pair.b.srq, DEPTH, 3, 3);
+		want_silence(pair.b.recv);
+		want_none(pair.b.async);
+		want_counts(pair.b.srq, DEPTH, 3, 3);
+		pair_close(&pair);
+	}
+}
+
+/*
+ * The same with a dispatcher for each stream. The place is taken until the flushed completion is reaped (B3).
+ *
+ * Proves: srq_post_recv.9 srq_query.3 srq_query.6
+ */
+static void
+end__flushed_counts_until_it_is_reaped(void **state)
+{
+	for (enum way way = 0; way < WAYS; way++) {
+		struct pair pair;
+
+		print_message("%s\n", ways[way].name);
+		open_and_hold(&pair, false);
+		end_by(&pair, way);
+		want_event(pair.b.connect, ways[way].told);
+		want_held(pair.b.ep, 0);
+		want_counts(pair.b.srq, DEPTH, 3, 4);
+		want_dto(&pair.b, pair.b.recv, 0, ways[way].status, 0);
+		want_counts(pair.b.srq, DEPTH, 3, 3);
+		want_silence(pair.b.recv);
+		pair_close(&pair);
+	}
+}
+
+/*
+ * A graceful end by the sender waits for what was posted before it: the message in progress arrives whole, and one
+ * behind it, too.
+ *
+ * Proves: srq_post_recv.9
+ */
+static void
+end__graceful_finishes_first(void **state)
+{
+	struct pair pair;
+
+	open_and_hold(&pair, true);
+	ok(post_send(&pair.a, 0, 64, 51));
+	ok(dat_ep_disconnect(pair.a.ep, DAT_CLOSE_GRACEFUL_FLAG));
+	want_dto(&pair.b, pair.b.recv, 0, DAT_DTO_SUCCESS, HUGE_LEN);
+	want_dto(&pair.b, pair.b.recv, 1, DAT_DTO_SUCCESS, 64);
+	want_event(pair.b.recv, DAT_CONNECTION_EVENT_DISCONNECTED);
+	want_dto(&pair.a, pair.a.request, 50, DAT_DTO_SUCCESS, HUGE_LEN);
+	want_dto(&pair.a, pair.a.request, 51, DAT_DTO_SUCCESS, 64);
+	want_counts(pair.b.srq, DEPTH, 2, 2);
+	pair_close(&pair);
+}
+
+/*
+ * An endpoint that is not connected, not any more or not yet, takes no buffer, and what was not taken is there for
+ * others and for its own next connection.
+ *
+ * Proves: srq_post_recv.9 srq_post_recv.4
+ */
+static void
+end__only_connected_endpoints_take(void **state)
+{
+	struct pair pair;
+
+	srq_pair_open(&pair, DEPTH, 1);
+	for (uint64_t round = 0; round < 5; round++) {
+		ok(end_connect(&pair.a, &pair.b, CONN_QUAL));
+		ok(dat_cr_accept(end_request(&pair.b), pair.b.ep, 0, NULL));
+		post_many(&pair.b, 2, 2 * round);
+		want_event(pair.a.connect, DAT_CONNECTION_EVENT_ESTABLISHED);
+		want_event(pair.b.connect, DAT_CONNECTION_EVENT_ESTABLISHED);
+		want_counts(pair.b.srq, DEPTH, 2 + (DAT_COUNT)round, 2 + (DAT_COUNT)round);
+		deliver(&pair, 64);
+		ok(post_send(&pair.a, 0, 64, 9));
+		/* Not turned meanwhile: the message comes when nobody is there. */
+		ok(dat_ep_disconnect(pair.b.ep, DAT_CLOSE_ABRUPT_FLAG));
+		want_dto(&pair.a, pair.a.request, 9, DAT_DTO_ERR_FLUSHED, 0);
+		want_event(pair.a.connect, DAT_CONNECTION_EVENT_DISCONNECTED);
+		want_event(pair.b.connect, DAT_CONNECTION_EVENT_DISCONNECTED);
+		want_dto(&pair.b, pair.b.recv, round, DAT_DTO_SUCCESS, 64);
+		want_none(pair.b.recv);
+		want_counts(pair.b.srq, DEPTH, 1 + (DAT_COUNT)round, 1 + (DAT_COUNT)round);
+		ok(dat_ep_reset(pair.a.ep));
+		ok(dat_ep_reset(pair.b.ep));
+	}
+	pair_close(&pair);
+}
+
+/* What becomes of completions, one of them flushed, that nobody reaped when the connection ended. */
+enum drop {
+	DROP_BY_REAP,
+	DROP_BY_RESET,     /**< may drop them, or leave them to be reaped */
+	DROP_BY_RECONNECT, /**< likewise */
+	DROP_BY_EP_FREE,   /**< likewise */
+	DROP_BY_EVD_FREE,
+	DROPS,
+};
+
+static void
+drain(DAT_EVD_HANDLE evd)
+{
+	DAT_EVENT event;
+
+	while (dat_evd_dequeue(evd, &event) == DAT_SUCCESS)
+		;
+}
+
+static void
+drop(struct pair *pair, enum drop how)
+{
+	switch (how) {
+	case DROP_BY_REAP:
+		break;
+	case DROP_BY_RESET:
+		ok(dat_ep_reset(pair->b.ep));
+		break;
+	case DROP_BY_RECONNECT:
+		connect_again(pair);
+		break;
+	default:
+		ok(dat_ep_free(pair->b.ep));
+		break;
+	}
+	if (how == DROP_BY_EVD_FREE)
+		ok(dat_evd_free(pair->b.recv));
+	else
+		drain(pair->b.recv);
+}
+
+/*
+ * Completions that nobody reaped when the connection ended, good ones and a flushed one: reaped later or dropped, by
+ * reset, by freeing the endpoint or the dispatcher, they give their places back, each once (C4, B3).
+ *
+ * Proves: srq_query.3 srq_post_recv.9 bug.S23 bug.S24
+ */
+static void
+end__places_of_unreaped_completions_come_back(void **state)
+{
+	for (enum drop how = 0; how < DROPS; how++) {
+		struct pair pair;
+
+		print_message("drop %d\n", (int)how);
+		srq_pair_up(&pair, DEPTH, 1);
+		for (uint64_t i = 0; i < DEPTH; i++)
+			ok(post_srq(&pair.b, 0, LONG_LEN, i));
+		for (unsigned int i = 0; i < 3; i++)
+			deliver(&pair, 64);
+		begin_long(&pair, 3);
+		part(&pair);
+		want_counts(pair.b.srq, DEPTH, 4, DEPTH);
+		want_type(post_srq(&pair.b, 0, 64, 1), DAT_INSUFFICIENT_RESOURCES);
+		want_dto(&pair.a, pair.a.request, 3, DAT_DTO_ERR_FLUSHED, 0);
+		drop(&pair, how);
+		want_counts(pair.b.srq, DEPTH, 4, 4);
+		post_many(&pair.b, 4, 0);
+		want_type(post_srq(&pair.b, 0, 64, 1), DAT_INSUFFICIENT_RESOURCES);
+		want_counts(pair.b.srq, DEPTH, DEPTH, DEPTH);
+		pair_close(&pair);
+	}
+}
+
+/*
+ * An endpoint that is freed while it holds a buffer: the place comes back, with a completion or without, and the
+ * peer hears the end. No event comes late.
+ *
+ * Proves: srq_query.3 srq_query.6 bug.S23 bug.S24
+ */
+static void
+end__freed_while_it_holds_a_buffer(void **state)
+{
+	struct pair pair;
+
+	open_and_hold(&pair, false);
+	ok(dat_ep_free(pair.b.ep));
+	drain(pair.b.recv);
+	want_counts(pair.b.srq, DEPTH, 3, 3);
+	want_dto(&pair.a, pair.a.request, 50, DAT_DTO_ERR_FLUSHED, 0);
+	want_event(pair.a.connect, DAT_CONNECTION_EVENT_DISCONNECTED);
+	want_silence(pair.b.recv);
+	want_none(pair.b.connect);
+	want_none(pair.b.async);
+	want_counts(pair.b.srq, DEPTH, 3, 3);
+	pair_close(&pair);
+}
+
+/*
+ * The queue may go before the completions of its buffers are reaped: they are good still, and free nothing any more.
+ * A new queue on the same dispatcher is not mistaken for it.
+ *
+ * Proves: srq_free.3 srq_free.5 bug.S23 bug.S19
+ */
+static void
+end__queue_goes_before_its_completions(void **state)
+{
+	struct pair pair;
+	DAT_EP_HANDLE gone;
+
+	srq_pair_up(&pair, DEPTH, 1);
+	for (uint64_t round = 0; round < 20; round++) {
+		post_many(&pair.b, DEPTH, 0);
+		for (unsigned int i = 0; i < 3; i++)
+			deliver(&pair, 64);
+		part(&pair);
+		gone = pair.b.ep;
+		ok(dat_ep_free(gone));
+		ok(dat_srq_free(pair.b.srq));
+		ok(dat_ep_free(pair.a.ep));
+		pair.b.srq = make_srq(&pair.b, DEPTH, 1);
+		add_connection(&pair);
+		post_many(&pair.b, 2, 10);
+		deliver(&pair, 64);
+		for (uint64_t i = 0; i < 3; i++) {
+			DAT_EVENT event = want_now(pair.b.recv, DAT_DTO_COMPLETION_EVENT);
+
+			assert_int_equal(event.event_data.dto_completion_event_data.user_cookie
+							 .as_64,
+					i);
+			assert_ptr_equal(
+					event.event_data.dto_completion_event_data.ep_handle, gone);
+			want_counts(pair.b.srq, DEPTH, 1, 2);
+		}
+		want_dto_now(&pair.b, pair.b.recv, 10, DAT_DTO_SUCCESS);
+		want_counts(pair.b.srq, DEPTH, 1, 1);
+		deliver(&pair, 64);
+		want_dto_now(&pair.b, pair.b.recv, 11, DAT_DTO_SUCCESS);
+	}
+	pair_close(&pair);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		rig_test(end__held_buffer_comes_back_before_the_event),
+		rig_test(end__flushed_counts_until_it_is_reaped),
+		rig_test(end__graceful_finishes_first),
+		rig_test(end__only_connected_endpoints_take),
+		rig_test(end__places_of_unreaped_completions_come_back),
+		rig_test(end__freed_while_it_holds_a_buffer),
+		rig_test(end__queue_goes_before_its_completions),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

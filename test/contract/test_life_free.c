@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Freeing: queues, endpoints, zones, adapters, in the orders that are allowed and in those that are not. */
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include "rig.h"
+
+#define DEPTH 8
+
+/*
+ * An endpoint on it keeps a queue, in whatever state the endpoint is (B1); what is refused changes nothing.
+ *
+ * Proves: srq_free.2 srq_free.5 ep_create_with_srq.5
+ */
+static void
+free__queue_in_use_in_every_state(void **state)
+{
+	const DAT_RETURN in_use =
+			DAT_CLASS_ERROR | DAT_INVALID_STATE | DAT_INVALID_STATE_SRQ_IN_USE;
+	struct pair pair;
+
+	srq_pair_open(&pair, DEPTH, 1);
+	post_many(&pair.b, 4, 0);
+	want(dat_srq_free(pair.b.srq), in_use);
+	ok(end_connect(&pair.a, &pair.b, CONN_QUAL));
+	ok(dat_cr_accept(end_request(&pair.b), pair.b.ep, 0, NULL));
+	want(dat_srq_free(pair.b.srq), in_use);
+	want_event(pair.a.connect, DAT_CONNECTION_EVENT_ESTABLISHED);
+	want_event(pair.b.connect, DAT_CONNECTION_EVENT_ESTABLISHED);
+	want(dat_srq_free(pair.b.srq), in_use);
+	deliver(&pair, 64);
+	ok(post_send(&pair.b, 0, 64, 1));
+	ok(dat_ep_disconnect(pair.b.ep, DAT_CLOSE_GRACEFUL_FLAG));
+	assert_int_equal(end_state(&pair.b), DAT_EP_STATE_DISCONNECT_PENDING);
+	want(dat_srq_free(pair.b.srq), in_use);
+	deliver(&pair, 64);
+	part(&pair);
+	want(dat_srq_free(pair.b.srq), in_use);
+	ok(dat_ep_reset(pair.b.ep));
+	want(dat_srq_free(pair.b.srq), in_use);
+	want_dto(&pair.b, pair.b.recv, 0, DAT_DTO_SUCCESS, 64);
+	want_dto(&pair.b, pair.b.recv, 1, DAT_DTO_SUCCESS, 64);
+	want_counts(pair.b.srq, DEPTH, 2, 2);
+	ok(dat_ep_free(pair.b.ep));
+	ok(dat_srq_free(pair.b.srq));
+	pair_close(&pair);
+}
+
+/*
+ * Buffers that are posted vanish with the queue: no completion, no event, and their memory and zone are free (B2).
+ *
+ * Proves: srq_free.3 srq_free.1
+ */
+static void
+free__posted_buffers_vanish(void **state)
+{
+	DAT_LMR_TRIPLET iov;
+	DAT_SRQ_PARAM param;
+	struct pair pair;
+
+	srq_pair_up(&pair, DEPTH, 1);
+	iov = segment(&pair.b, 0, 64);
+	ok(dat_srq_set_lw(pair.b.srq, 2));
+	want_low(pair.b.async, pair.b.srq);
+	post_many(&pair.b, DEPTH, 0);
+	ok(dat_srq_set_lw(pair.b.srq, DEPTH));
+	ok(dat_ep_free(pair.b.ep));
+	ok(dat_srq_free(pair.b.srq));
+	want_silence(pair.b.recv);
+	want_none(pair.b.async);
+	want_none(pair.b.connect);
+	want_error(dat_srq_query(pair.b.srq, DAT_SRQ_FIELD_ALL, &param), DAT_INVALID_HANDLE,
+			DAT_INVALID_HANDLE_SRQ);
+	want_error(dat_srq_post_recv(pair.b.srq, 1, &iov, cookie(1)), DAT_INVALID_HANDLE,
+			DAT_INVALID_HANDLE_SRQ);
+	want_error(dat_srq_resize(pair.b.srq, 9), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_SRQ);
+	want_error(dat_srq_set_lw(pair.b.srq, 1), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_SRQ);
+	want_error(dat_srq_free(pair.b.srq), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_SRQ);
+	ok(dat_lmr_free(pair.b.lmr));
+	ok(dat_pz_free(pair.b.pz));
+	pair_close(&pair);
+}
+
+/*
+ * A zone cannot go from under a queue, empty or not (B19). What is refused changes nothing: the queue still takes
+ * buffers of that zone and they are filled.
+ *
+ * Proves: srq_create.11
+ */
+static void
+free__zone_of_a_queue(void **state)
+{
+	struct pair pair;
+
+	srq_pair_up(&pair, DEPTH, 1);
+	want_error(dat_pz_free(pair.b.pz), DAT_INVALID_STATE, DAT_INVALID_STATE_PZ_IN_USE);
+	post_many(&pair.b, 2, 0);
+	deliver(&pair, 64);
+	want_dto(&pair.b, pair.b.recv, 0, DAT_DTO_SUCCESS, 64);
+	ok(dat_ep_free(pair.b.ep));
+	ok(dat_lmr_free(pair.b.lmr));
+	want_error(dat_pz_free(pair.b.pz), DAT_INVALID_STATE, DAT_INVALID_STATE_PZ_IN_USE);
+	ok(dat_srq_free(pair.b.srq));
+	ok(dat_pz_free(pair.b.pz));
+	want_error(dat_pz_free(pair.b.pz), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ);
+	pair_close(&pair);
+}
+
+/*
+ * A graceful close is refused as long as there is a queue, be it the last object but its zone (B22), and the adapter
+ * works on.
+ */
+static void
+close__graceful_with_a_queue_left(void **state)
+{
+	const DAT_RETURN in_use = DAT_CLASS_ERROR | DAT_INVALID_STATE | DAT_INVALID_STATE_IA_IN_USE;
+	char name[] = "loop1";
+	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+	DAT_SRQ_ATTR attr = { .max_recv_dtos = 4, .max_recv_iov = 1 };
+	DAT_SRQ_HANDLE srq;
+	DAT_IA_HANDLE ia;
+	DAT_PZ_HANDLE pz;
+
+	ok(dat_ia_open(name, 8, &async, &ia));
+	ok(dat_pz_create(ia, &pz));
+	ok(dat_srq_create(ia, pz, &attr, &srq));
+	want(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG), in_use);
+	ok(dat_srq_post_recv(srq, 0, NULL, cookie(1)));
+	want(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG), in_use);
+	want_counts(srq, 4, 1, 1);
+	want_none(async);
+	ok(dat_srq_free(srq));
+	want(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG), in_use);
+	ok(dat_pz_free(pz));
+	ok(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG));
+}
+
+struct sleeper {
+	pthread_t thread;
+	DAT_EVD_HANDLE evd;
+	DAT_RETURN rc;
+	bool there; /**< atomic */
+};
+
+static void *
+sleep_on(void *arg)
+{
+	struct sleeper *s = arg;
+	DAT_EVENT event;
+	DAT_COUNT more;
+
+	__atomic_store_n(&s->there, true, __ATOMIC_RELEASE);
+	s->rc = dat_evd_wait(s->evd, DAT_TIMEOUT_INFINITE, 1, &event, &more);
+	return NULL;
+}
+
+/* Wait until the thread waits: a dequeue is refused then. */
+static void
+put_to_sleep(struct sleeper *s, DAT_EVD_HANDLE evd)
+{
+	DAT_EVENT event;
+
+	*s = (struct sleeper){ .evd = evd };
+	assert_int_equal(pthread_create(&s->thread, NULL, sleep_on, s), 0);
+	while (!__atomic_load_n(&s->there, __ATOMIC_ACQUIRE) ||
+			DAT_GET_TYPE(dat_evd_dequeue(evd, &event)) != DAT_INVALID_STATE)
+		usleep(100);
+}
+
+/*
+ * An abrupt close with everything there is: endpoints connected, half connected and not, a message in progress,
+ * buffers on the queue, completions not reaped, marks armed, a thread that waits. It goes away, the peers hear the end
+ * and every handle is void; then it can be opened again. Often, and each time alike.
+ *
+ * Proves: srq_free.3 bug.S23
+ */
+static void
+close__abrupt_with_everything(void **state)
+{
+	for (unsigned int round = 0; round < 10; round++) {
+		struct sleeper sleeper;
+		struct pair pair;
+		DAT_EP_HANDLE idle;
+		struct end b;
+
+		srq_pair_up(&pair, DEPTH, 1);
+		b = pair.b;
+		idle = srq_ep(&b, NULL);
+		ok(post_srq(&b, 0, 64, 1));
+		ok(post_srq(&b, 0, LONG_LEN, 2));
+		post_many(&b, 3, 3);
+		deliver(&pair, 64);
+		begin_long(&pair, 9);
+		ok(dat_srq_set_lw(b.srq, 1));
+		ok(dat_ep_set_watermark(b.ep, 1, 1));
+		put_to_sleep(&sleeper, b.request);
+		/* It, too, is turned by the thread that waits: the message may have come meanwhile. */
+		end_close(&pair.b);
+		assert_int_equal(pthread_join(sleeper.thread, NULL), 0);
+		want_type(sleeper.rc, DAT_ABORT);
+		want_event(pair.a.request, DAT_DTO_COMPLETION_EVENT);
+		want_event(pair.a.connect, DAT_CONNECTION_EVENT_DISCONNECTED);
+		want_error(dat_ep_free(idle), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
+		want_error(dat_ep_free(b.ep), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
+		want_error(dat_srq_free(b.srq), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_SRQ);
+		want_error(dat_pz_free(b.pz), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ);
+		pair_close(&pair);
+	}
+}
+
+/*
+ * Two instances of one adapter, each with a queue: closing one takes its own with it and nothing of the other.
+ *
+ * Proves: srq_free.1
+ */
+static void
+close__leaves_the_other_instance_alone(void **state)
+{
+	char name[] = "loop1";
+	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+	struct end twin = { .ia = DAT_HANDLE_NULL };
+	struct pair pair;
+
+	srq_pair_up(&pair, DEPTH, 1);
+	ok(dat_ia_open(name, 8, &async, &twin.ia));
+	ok(dat_pz_create(twin.ia, &twin.pz));
+	twin.srq = make_srq(&twin, 4, 1);
+	ok(dat_srq_post_recv(twin.srq, 0, NULL, cookie(1)));
+	post_many(&pair.b, 4, 0);
+	deliver(&pair, 64);
+	ok(dat_ia_close(twin.ia, DAT_CLOSE_ABRUPT_FLAG));
+	want_error(dat_srq_free(twin.srq), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_SRQ);
+	deliver(&pair, 64);
+	want_dto_now(&pair.b, pair.b.recv, 0, DAT_DTO_SUCCESS);
+	want_dto_now(&pair.b, pair.b.recv, 1, DAT_DTO_SUCCESS);
+	want_counts(pair.b.srq, DEPTH, 2, 2);
+	pair_close(&pair);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		rig_test(free__queue_in_use_in_every_state),
+		rig_test(free__posted_buffers_vanish),
+		rig_test(free__zone_of_a_queue),
+		rig_test(close__graceful_with_a_queue_left),
+		rig_test(close__abrupt_with_everything),
+		rig_test(close__leaves_the_other_instance_alone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Endpoints that share a queue and do not share dispatchers; dispatchers that serve several queues. */
+
+#include "rig.h"
+
+#define PAIRS    6u
+#define EVDS     3u
+#define SLOT_LEN 4096u
+
+/* A message that tells which connection it belongs to and which of its messages it is. */
+static void
+send_numbered(struct crowd *crowd, unsigned int i, uint32_t number, DAT_VLEN length)
+{
+	const uint32_t word[2] = { i, number };
+	size_t at = (size_t)(i + number * crowd->n) % 64 * SLOT_LEN;
+
+	crowd_pick(crowd, i);
+	memcpy(crowd->pair.a.buffer + at, word, sizeof(word));
+	ok(post_send(&crowd->pair.a, at, length, i));
+}
+
+/* The next completion of a dispatcher: which connection, which of its messages. The buffer is posted again. */
+static unsigned int
+receive(struct crowd *crowd, DAT_EVD_HANDLE evd, uint32_t *number)
+{
+	DAT_EVENT event = want_event(evd, DAT_DTO_COMPLETION_EVENT);
+	const DAT_DTO_COMPLETION_EVENT_DATA *data = &event.event_data.dto_completion_event_data;
+	size_t slot = data->user_cookie.as_64 * SLOT_LEN;
+	uint32_t word[2];
+
+	assert_int_equal(data->status, DAT_DTO_SUCCESS);
+	memcpy(word, crowd->pair.b.buffer + slot, sizeof(word));
+	assert_int_equal(crowd_index(crowd, data->ep_handle), word[0]);
+	*number = word[1];
+	ok(post_srq(&crowd->pair.b, slot, SLOT_LEN, data->user_cookie.as_64));
+	return word[0];
+}
+
+/*
+ * Each endpoint's receives come to its own dispatcher and name it; for each connection they come in the order of its
+ * sends, whatever the others do and whichever buffer it is.
+ *
+ * Proves: srq_create.9 srq_create.10 srq_post_recv.3
+ */
+static void
+share__each_tells_its_own_dispatcher(void **state)
+{
+	static struct crowd crowd;
+	uint32_t next[PAIRS] = { 0 };
+
+	crowd_open(&crowd, PAIRS, 16, 256, EVDS);
+	for (unsigned int i = 0; i < 16; i++)
+		ok(post_srq(&crowd.pair.b, (size_t)i * SLOT_LEN, SLOT_LEN, i));
+	for (uint32_t round = 0; round < 30; round++) {
+		/* Not all send, and not in the same order, and neither do they send the same. */
+		for (unsigned int i = 0; i < PAIRS; i++)
+			if ((round + i) % 3 != 0)
+				send_numbered(&crowd, i, round, 8 + (round * 977 + i * 131) % 4000);
+		for (unsigned int e = 0; e < EVDS; e++) {
+			for (unsigned int i = e; i < PAIRS; i += EVDS) {
+				uint32_t number;
+				unsigned int from;
+
+				if ((round + i) % 3 == 0)
+					continue;
+				from = receive(&crowd, crowd.evd[e], &number);
+				assert_int_equal(from % EVDS, e);
+				assert_true(number >= next[from]);
+				next[from] = number + 1;
+				want_event(crowd.pair.a.request, DAT_DTO_COMPLETION_EVENT);
+			}
+		}
+	}
+	for (unsigned int e = 0; e < EVDS; e++)
+		want_none(crowd.evd[e]);
+	want_counts(crowd.pair.b.srq, 16, 16, 16);
+	pair_close(&crowd.pair);
+}
+
+/*
+ * A place is free when its completion is reaped, on whichever dispatcher and in whichever order.
+ *
+ * Proves: srq_query.3 srq_query.6 srq_create.10
+ */
+static void
+share__places_come_back_over_every_dispatcher(void **state)
+{
+	static const unsigned int order[PAIRS] = { 4, 0, 5, 2, 1, 3 };
+	static struct crowd crowd;
+
+	crowd_open(&crowd, PAIRS, PAIRS, 64, PAIRS);
+	for (unsigned int round = 0; round < 10; round++) {
+		post_many(&crowd.pair.b, PAIRS, 0);
+		for (unsigned int i = 0; i < PAIRS; i++) {
+			crowd_pick(&crowd, i);
+			deliver(&crowd.pair, 64);
+			want_counts(crowd.pair.b.srq, PAIRS, (DAT_COUNT)(PAIRS - 1 - i), PAIRS);
+		}
+		for (unsigned int i = 0; i < PAIRS; i++) {
+			crowd_pick(&crowd, order[i]);
+			want_type(post_srq(&crowd.pair.b, 0, 64, 1),
+					i == 0 ? DAT_INSUFFICIENT_RESOURCES : DAT_SUCCESS);
+			want_dto(&crowd.pair.b, crowd.pair.b.recv, order[i], DAT_DTO_SUCCESS, 64);
+		}
+		/* What was posted meanwhile is used up, so that the next round begins like this one. */
+		for (unsigned int i = 0; i < PAIRS - 1; i++) {
+			crowd_pick(&crowd, i);
+			deliver(&crowd.pair, 64);
+			want_dto(&crowd.pair.b, crowd.pair.b.recv, 1, DAT_DTO_SUCCESS, 64);
+		}
+		want_counts(crowd.pair.b.srq, PAIRS, 0, 0);
+	}
+	pair_close(&crowd.pair);
+}
+
+/*
+ * An endpoint without a dispatcher for receives: nobody will reap, so a place is free as soon as the message is there,
+ * or is flushed.
+ *
+ * Proves: srq_query.3 srq_create.10
+ */
+static void
+share__without_a_dispatcher(void **state)
+{
+	struct pair pair;
+
+	srq_pair_open(&pair, 4, 1);
+	ok(dat_ep_free(pair.b.ep));
+	pair.b.ep = make_srq_ep(&pair.b, pair.b.srq, DAT_HANDLE_NULL);
+	pair_connect(&pair);
+	for (unsigned int i = 0; i < 20; i++) {
+		post_many(&pair.b, 1, i);
+		want_counts(pair.b.srq, 4, 1, 1);
+		deliver(&pair, 64);
+		want_counts(pair.b.srq, 4, 0, 0);
+	}
+	ok(post_srq(&pair.b, 0, LONG_LEN, 1));
+	begin_long(&pair, 1);
+	want_counts(pair.b.srq, 4, 0, 1);
+	part(&pair);
+	want_counts(pair.b.srq, 4, 0, 0);
+	pair_close(&pair);
+}
+
+/*
+ * One dispatcher for everything that all endpoints of a queue have to tell, connection requests included.
+ *
+ * Proves: srq_create.9 srq_create.10
+ */
+static void
+share__one_dispatcher_for_everything(void **state)
+{
+	struct pair pair;
+	DAT_EVENT event;
+
+	srq_pair_open(&pair, 4, 1);
+	ok(dat_psp_free(pair.psp));
+	pair.b.cr = make_evd(&pair.b, DAT_EVD_DTO_FLAG | DAT_EVD_CONNECTION_FLAG | DAT_EVD_CR_FLAG);
+	pair.b.recv = pair.b.request = pair.b.connect = pair.b.cr;
+	ok(dat_psp_create(pair.b.ia, CONN_QUAL, pair.b.cr, DAT_PSP_CONSUMER_FLAG, &pair.psp));
+	for (unsigned int i = 0; i < 3; i++) {
+		ok(dat_ep_create(pair.a.ia, pair.a.pz, pair.a.recv, pair.a.request, pair.a.connect,
+				NULL, &pair.a.ep));
+		pair.b.ep = srq_ep(&pair.b, NULL);
+		pair_connect(&pair);
+		post_many(&pair.b, 1, i);
+		ok(post_recv(&pair.a, 0, 64, 50));
+		ok(post_send(&pair.b, 0, 64, 100));
+		want_dto(&pair.b, pair.b.cr, 100, DAT_DTO_SUCCESS, 64);
+		deliver(&pair, 64);
+		event = want_now(pair.b.cr, DAT_DTO_COMPLETION_EVENT);
+		assert_int_equal(event.event_data.dto_completion_event_data.user_cookie.as_64, i);
+	}
+	want_counts(pair.b.srq, 4, 0, 0);
+	pair_close(&pair);
+}
+
+/*
+ * A dispatcher that several queues complete on: each completion frees a place of its own queue.
+ *
+ * Proves: srq_query.3 srq_post_recv.3
+ */
+static void
+share__several_queues_on_one_dispatcher(void **state)
+{
+	static const uint64_t first_of[3] = { 0, 10, 20 };
+	DAT_EP_HANDLE client[3], server[3];
+	DAT_SRQ_HANDLE srq[3];
+	struct pair pair;
+
+	pair_open(&pair, NULL, NULL);
+	for (unsigned int i = 0; i < 3; i++) {
+		srq[i] = pair.b.srq = make_srq(&pair.b, 8, 1);
+		add_connection(&pair);
+		client[i] = pair.a.ep;
+		server[i] = pair.b.ep;
+		post_many(&pair.b, 4, first_of[i]);
+	}
+	for (unsigned int n = 0; n < 4; n++) {
+		for (unsigned int i = 0; i < 3; i++) {
+			pair.a.ep = client[i];
+			deliver(&pair, 64);
+		}
+	}
+	for (DAT_COUNT n = 0; n < 4; n++) {
+		for (unsigned int i = 0; i < 3; i++) {
+			want_counts(srq[i], 8, 0, 4 - n);
+			pair.b.ep = server[i];
+			want_dto_now(&pair.b, pair.b.recv, first_of[i] + (uint64_t)n,
+					DAT_DTO_SUCCESS);
+			want_counts(srq[i], 8, 0, 3 - n);
+		}
+	}
+	pair_close(&pair);
+}
+
+/*
+ * So many queues may complete on one dispatcher as the manual page of dat_ep_create_with_srq says; one more is out of
+ * resources and leaves no trace. Queues that are gone make room, over and over.
+ */
+static void
+share__as_many_queues_as_a_dispatcher_serves(void **state)
+{
+	enum {
+		SERVED = 255
+	};
+	const DAT_EP_ATTR attr = { .max_request_dtos = 1, .max_request_iov = 1 };
+	DAT_SRQ_HANDLE srq[SERVED + 1];
+	DAT_EP_HANDLE ep[SERVED + 1];
+	struct end end;
+
+	end_open(&end, "loop0", NULL);
+	for (unsigned int i = 0; i < SERVED + 1; i++) {
+		DAT_RETURN rc;
+
+		srq[i] = make_srq(&end, 1, 1);
+		rc = dat_ep_create_with_srq(end.ia, end.pz, end.recv, end.request, end.connect,
+				srq[i], &attr, &ep[i]);
+		want_type(rc, i < SERVED ? DAT_SUCCESS : DAT_INSUFFICIENT_RESOURCES);
+	}
+	/* It is the dispatcher's limit. */
+	end.srq = srq[SERVED];
+	ok(dat_ep_free(make_srq_ep(&end, end.srq, end.request)));
+	for (unsigned int i = 0; i < 1000; i++) {
+		unsigned int at = i * 7 % SERVED;
+
+		ok(dat_ep_free(ep[at]));
+		ok(dat_srq_free(srq[at]));
+		end.srq = srq[at] = make_srq(&end, 1, 1);
+		ep[at] = srq_ep(&end, &attr);
+	}
+	end.srq = srq[SERVED];
+	want_type(dat_ep_create_with_srq(end.ia, end.pz, end.recv, end.request, end.connect,
+				  end.srq, &attr, &ep[SERVED]),
+			DAT_INSUFFICIENT_RESOURCES);
+	ok(dat_srq_free(end.srq));
+	end_close(&end);
+}
+
+/*
+ * A dispatcher that is full loses completions: their places are free all the same, and the asynchronous dispatcher
+ * hears of the loss once.
+ *
+ * Proves: srq_query.6
+ */
+static void
+share__a_full_dispatcher_loses_no_place(void **state)
+{
+	const struct end_options small = { .evd_len = 4 };
+	struct pair pair;
+	DAT_EVENT event;
+
+	pair_open(&pair, NULL, &small);
+	ok(dat_ep_free(pair.b.ep));
+	pair.b.srq = make_srq(&pair.b, 32, 1);
+	pair.b.ep = srq_ep(&pair.b, NULL);
+	pair_connect(&pair);
+	post_many(&pair.b, 32, 0);
+	for (DAT_COUNT i = 0; i < 10; i++) {
+		deliver(&pair, 64);
+		want_counts(pair.b.srq, 32, 31 - i, i < 4 ? 32 : 32 - (i - 3));
+	}
+	event = want_now(pair.b.async, DAT_ASYNC_ERROR_EVD_OVERFLOW);
+	assert_ptr_equal(event.event_data.asynch_error_event_data.dat_handle, pair.b.recv);
+	want_none(pair.b.async);
+	for (uint64_t i = 0; i < 4; i++)
+		want_dto_now(&pair.b, pair.b.recv, i, DAT_DTO_SUCCESS);
+	want_none(pair.b.recv);
+	want_counts(pair.b.srq, 32, 22, 22);
+	post_many(&pair.b, 10, 0);
+	want_type(post_srq(&pair.b, 0, 64, 1), DAT_INSUFFICIENT_RESOURCES);
+	pair_close(&pair);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		rig_test(share__each_tells_its_own_dispatcher),
+		rig_test(share__places_come_back_over_every_dispatcher),
+		rig_test(share__without_a_dispatcher),
+		rig_test(share__one_dispatcher_for_everything),
+		rig_test(share__several_queues_on_one_dispatcher),
+		rig_test(share__as_many_queues_as_a_dispatcher_serves),
+		rig_test(share__a_full_dispatcher_loses_no_place),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

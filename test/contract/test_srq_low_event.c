@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The event of dat_srq_set_lw: where it goes, what it names, that it precedes what caused it, and that it is one. */
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "contract.h"
+
+/* Proves: srq_set_lw.5 bug.S17 */
+static void
+set_lw__several_queues_on_one_dispatcher(void **state)
+{
+	DAT_SRQ_HANDLE second, third;
+	struct pair pair;
+
+	srq_pair_up(&pair, 4, 1);
+	second = make_srq(&pair.b, 4, 1);
+	third = make_srq(&pair.b, 4, 1);
+	post_many(&pair.b, 1, 0);
+	ok(dat_srq_set_lw(pair.b.srq, 1));
+	ok(dat_srq_set_lw(third, 1));
+	use_one(&pair);
+	ok(dat_srq_set_lw(second, 4));
+	want_low(pair.b.async, third);
+	want_low(pair.b.async, pair.b.srq);
+	want_low(pair.b.async, second);
+	want_none(pair.b.async);
+	pair_close(&pair);
+}
+
+/*
+ * The message has begun, its buffer is taken, nothing is complete: the event is there.
+ *
+ * Proves: bug.S28
+ */
+static void
+set_lw__event_comes_with_the_take(void **state)
+{
+	struct pair pair;
+
+	srq_pair_up(&pair, 4, 1);
+	for (unsigned int i = 0; i < 3; i++)
+		ok(post_srq(&pair.b, 0, LONG_LEN, i));
+	ok(dat_srq_set_lw(pair.b.srq, 3));
+	begin_long(&pair, 1);
+	want_counts(pair.b.srq, 4, 2, 3);
+	want_low(pair.b.async, pair.b.srq);
+	want_dto(&pair.b, pair.b.recv, 0, DAT_DTO_SUCCESS, LONG_LEN);
+	want_none(pair.b.async);
+	pair_close(&pair);
+}
+
+/*
+ * A completion that finds no room makes an event on the asynchronous dispatcher at the moment it should have come:
+ * the low watermark of the same message stands before it.
+ *
+ * Proves: bug.S28
+ */
+static void
+set_lw__event_precedes_the_completion(void **state)
+{
+	DAT_EVENT event;
+	struct pair pair;
+
+	srq_pair_open(&pair, 4, 1);
+	ok(dat_ep_free(pair.b.ep));
+	pair.b.recv = make_dto_evd(&pair.b, 1);
+	pair.b.ep = make_srq_ep(&pair.b, pair.b.srq, pair.b.recv);
+	pair_connect(&pair);
+	post_many(&pair.b, 2, 0);
+	deliver(&pair, 64);
+	ok(dat_srq_set_lw(pair.b.srq, 1));
+	deliver(&pair, 64);
+	want_low(pair.b.async, pair.b.srq);
+	ok(dat_evd_dequeue(pair.b.async, &event));
+	assert_int_equal(event.event_number, DAT_ASYNC_ERROR_EVD_OVERFLOW);
+	want_counts(pair.b.srq, 4, 0, 1);
+	pair_close(&pair);
+}
+
+/* What ends a connection takes nothing from the queue, and the arming belongs to the queue. */
+static void
+set_lw__outlives_connections_and_endpoints(void **state)
+{
+	struct pair pair;
+
+	srq_pair_up(&pair, 4, 1);
+	post_many(&pair.b, 4, 0);
+	ok(dat_srq_set_lw(pair.b.srq, 4));
+	part(&pair);
+	ok(dat_ep_reset(pair.a.ep));
+	ok(dat_ep_free(pair.b.ep));
+	want_none(pair.b.async);
+	assert_int_equal(srq_param(pair.b.srq).low_watermark, 4);
+	pair.b.ep = make_srq_ep(&pair.b, pair.b.srq, pair.b.recv);
+	pair_connect(&pair);
+	want_none(pair.b.async);
+	use_one(&pair);
+	want_low(pair.b.async, pair.b.srq);
+	pair_close(&pair);
+}
+
+/* The event is of a queue that was; the handle says which. */
+static void
+set_lw__event_outlives_its_queue(void **state)
+{
+	DAT_SRQ_HANDLE srq;
+	struct end end;
+
+	end_open(&end, "loop0", NULL);
+	srq = make_srq(&end, 4, 1);
+	ok(dat_srq_set_lw(srq, 1));
+	ok(dat_srq_free(srq));
+	want_low(end.async, srq);
+	want_none(end.async);
+	end_close(&end);
+}
+
+/* An instance of loop1 beside that of the pair, with whatever dispatcher for asynchronous events; returns a queue. */
+static DAT_SRQ_HANDLE
+open_beside(DAT_EVD_HANDLE *async, DAT_IA_HANDLE *ia)
+{
+	DAT_SRQ_ATTR attr = { .max_recv_dtos = 4, .max_recv_iov = 1 };
+	char name[] = "loop1";
+	DAT_SRQ_HANDLE srq;
+	DAT_PZ_HANDLE pz;
+
+	ok(dat_ia_open(name, 8, async, ia));
+	ok(dat_pz_create(*ia, &pz));
+	ok(dat_srq_create(*ia, pz, &attr, &srq));
+	return srq;
+}
+
+/* Of two instances of one adapter the one that owns the queue is told. */
+static void
+set_lw__goes_to_the_instance_that_owns_the_queue(void **state)
+{
+	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+	DAT_SRQ_HANDLE srq;
+	struct pair pair;
+	DAT_IA_HANDLE ia;
+
+	srq_pair_up(&pair, 4, 1);
+	srq = open_beside(&async, &ia);
+	assert_ptr_not_equal(async, pair.b.async);
+	ok(dat_srq_set_lw(srq, 1));
+	want_none(pair.b.async);
+	want_low(async, srq);
+	post_many(&pair.b, 1, 0);
+	ok(dat_srq_set_lw(pair.b.srq, 1));
+	use_one(&pair);
+	want_none(async);
+	want_low(pair.b.async, pair.b.srq);
+	ok(dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG));
+	pair_close(&pair);
+}
+
+/* The asynchronous dispatcher may be that of another instance; when it goes, nobody listens any more. */
+static void
+set_lw__goes_to_a_dispatcher_that_is_shared(void **state)
+{
+	DAT_SRQ_HANDLE srq;
+	DAT_EVD_HANDLE async;
+	DAT_IA_HANDLE ia;
+	struct end end;
+
+	end_open(&end, "loop1", NULL);
+	async = end.async;
+	srq = open_beside(&async, &ia);
+	assert_ptr_equal(async, end.async);
+	ok(dat_srq_set_lw(srq, 1));
+	want_low(end.async, srq);
+	ok(dat_srq_set_lw(srq, 1));
+	end_close(&end);
+	ok(dat_srq_set_lw(srq, 1));
+	assert_int_equal(srq_param(srq).low_watermark, 1);
+	ok(dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG));
+}
+
+/*
+ * Opened with word that somebody else listens: nothing is told in this process, and nothing else changes.
+ *
+ * Proves: srq_set_lw.9
+ */
+static void
+set_lw__is_silent_without_a_dispatcher(void **state)
+{
+	DAT_EVD_HANDLE async = DAT_EVD_ASYNC_EXISTS, asked = DAT_HANDLE_NULL;
+	DAT_SRQ_HANDLE srq;
+	DAT_IA_HANDLE ia;
+	struct end end;
+
+	end_open(&end, "loop1", NULL);
+	srq = open_beside(&async, &ia);
+	assert_ptr_equal(async, DAT_EVD_OUT_OF_SCOPE);
+	ok(dat_ia_query(ia, &asked, 0, NULL, 0, NULL));
+	assert_ptr_equal(asked, DAT_EVD_OUT_OF_SCOPE);
+	for (unsigned int i = 0; i < 3; i++)
+		ok(dat_srq_set_lw(srq, 4));
+	want_none(end.async);
+	want_counts(srq, 4, 0, 0);
+	assert_int_equal(srq_param(srq).low_watermark, 4);
+	ok(dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG));
+	end_close(&end);
+}
+
+#define FLOOD 1000
+
+/* Nobody reads the events: they are lost in the end, and the queue and its endpoints do not mind. */
+static void
+set_lw__does_not_need_a_reader(void **state)
+{
+	unsigned int events = 0;
+	struct pair pair;
+	DAT_EVENT event;
+
+	srq_pair_up(&pair, 4, 1);
+	for (unsigned int i = 0; i < FLOOD; i++)
+		ok(dat_srq_set_lw(pair.b.srq, 1));
+	post_many(&pair.b, 4, 0);
+	ok(dat_srq_set_lw(pair.b.srq, 4));
+	for (unsigned int i = 0; i < 4; i++)
+		use_one(&pair);
+	while (dat_evd_dequeue(pair.b.async, &event) == DAT_SUCCESS) {
+		assert_int_equal(event.event_number, DAT_ASYNC_EVENT_SRQ_LOW_WATERMARK);
+		events++;
+	}
+	assert_true(events > 0 && events <= FLOOD + 1);
+	/* With room again, events again. */
+	ok(dat_srq_set_lw(pair.b.srq, 1));
+	want_low(pair.b.async, pair.b.srq);
+	want_none(pair.b.async);
+	pair_close(&pair);
+}
+
+#define CONNECTIONS 4
+#define ARMINGS     200
+
+/* Static: a test that fails leaves its thread behind. */
+static struct turner {
+	pthread_t thread;
+	DAT_EVD_HANDLE evd;
+	bool stop;
+} turner;
+
+/* Keeps an adapter turning, beside the main thread; its dispatcher stays empty. */
+static void *
+keep_turning(void *arg)
+{
+	const struct turner *t = arg;
+	DAT_EVENT event;
+
+	while (!__atomic_load_n(&t->stop, __ATOMIC_RELAXED))
+		(void)dat_evd_dequeue(t->evd, &event);
+	return NULL;
+}
+
+/* A message for each connection at once; all are received. */
+static void
+volley(struct pair *pair, DAT_EP_HANDLE *client)
+{
+	for (unsigned int i = 0; i < CONNECTIONS; i++) {
+		pair->a.ep = client[i];
+		ok(post_send(&pair->a, 0, 64, i));
+	}
+	for (unsigned int i = 0; i < CONNECTIONS; i++) {
+		want_event(pair->b.recv, DAT_DTO_COMPLETION_EVENT);
+		want_event(pair->a.request, DAT_DTO_COMPLETION_EVENT);
+	}
+}
+
+/*
+ * Several endpoints take while the mark is crossed, on several engines and threads where there are several: each
+ * arming makes one event.
+ *
+ * Proves: srq_set_lw.1 bug.S18
+ */
+static void
+set_lw__one_event_however_many_take(void **state)
+{
+	DAT_EP_HANDLE client[CONNECTIONS];
+	struct pair pair;
+
+	srq_pair_up(&pair, CONNECTIONS, 1);
+	for (unsigned int i = 0; i < CONNECTIONS; i++) {
+		if (i > 0)
+			add_connection(&pair);
+		client[i] = pair.a.ep;
+	}
+	turner = (struct turner){ .evd = pair.b.cr };
+	assert_int_equal(pthread_create(&turner.thread, NULL, keep_turning, &turner), 0);
+	for (unsigned int i = 0; i < ARMINGS; i++) {
+		post_many(&pair.b, CONNECTIONS, 0);
+		ok(dat_srq_set_lw(pair.b.srq, 1 + (DAT_COUNT)(i % CONNECTIONS)));
+		volley(&pair, client);
+		want_low(pair.b.async, pair.b.srq);
+		want_none(pair.b.async);
+	}
+	__atomic_store_n(&turner.stop, true, __ATOMIC_RELAXED);
+	assert_int_equal(pthread_join(turner.thread, NULL), 0);
+	pair_close(&pair);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		dat_test(set_lw__several_queues_on_one_dispatcher),
+		dat_test(set_lw__event_comes_with_the_take),
+		dat_test(set_lw__event_precedes_the_completion),
+		dat_test(set_lw__outlives_connections_and_endpoints),
+		dat_test(set_lw__event_outlives_its_queue),
+		dat_test(set_lw__goes_to_the_instance_that_owns_the_queue),
+		dat_test(set_lw__goes_to_a_dispatcher_that_is_shared),
+		dat_test(set_lw__is_silent_without_a_dispatcher),
+		dat_test(set_lw__does_not_need_a_reader),
+		dat_test(set_lw__one_event_however_many_take),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

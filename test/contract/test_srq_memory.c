@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * No memory: every allocation inside dat_srq_create, dat_srq_resize and dat_ep_create_with_srq fails once. The call says
+ * DAT_INSUFFICIENT_RESOURCES, changes nothing and leaks nothing.
+ *
+ * Without hugepages all objects and rings come from aligned_alloc(). This program has one of its own, which the
+ * provider, loaded later, finds first.
+ */
+
+#include <errno.h>
+#include <malloc.h>
+#include <sched.h>
+#include <stdbool.h>
+
+#include "contract.h"
+
+/* One lcore, on the CPU this runs on. */
+#define NO_HUGEPAGES \
+	"--no-huge -m 512 --no-pci --no-shconf --log-level=*:error --file-prefix=roce --lcores 0@%d"
+
+/* More than the objects that a provider keeps before it uses their memory again. */
+#define ROUNDS 1500
+
+#define NEVER UINT32_MAX
+
+/* What allocations of this thread are to do. */
+static __thread struct {
+	bool counting;
+	unsigned int calls;
+	unsigned int fail; /**< the number of the one that fails, from 0 on */
+} allocator = { .fail = NEVER };
+
+/* In place of libc's. posix_memalign() is of the same family, also when a sanitizer has replaced it. */
+void *
+aligned_alloc(size_t alignment, size_t size)
+{
+	void *p = NULL;
+	int rc;
+
+	if (allocator.counting && allocator.calls++ == allocator.fail) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	rc = posix_memalign(&p, alignment < sizeof(void *) ? sizeof(void *) : alignment, size);
+	if (rc != 0) {
+		errno = rc;
+		return NULL;
+	}
+	return p;
+}
+
+/* From here to the end of the call under test: allocation number @p fail fails. */
+static void
+begin_failing(unsigned int fail)
+{
+	allocator.calls = 0;
+	allocator.fail = fail;
+	allocator.counting = true;
+}
+
+/* @return true when it came to that allocation. */
+static bool
+end_failing(void)
+{
+	allocator.counting = false;
+	return allocator.calls > allocator.fail;
+}
+
+/* Bytes that libc has given out. Under a sanitizer always 0: it finds leaks by itself. */
+static size_t
+bytes_in_use(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+/* Alignment makes a piece a little larger or smaller each time; one lost in every round would be far more. */
+static void
+want_balance(size_t before)
+{
+	assert_in_range(bytes_in_use(), 0, before + (size_t)16 * ROUNDS);
+}
+
+static DAT_RETURN
+create_failing(const struct end *end, unsigned int fail, DAT_SRQ_HANDLE *srq)
+{
+	DAT_SRQ_ATTR attr = { .max_recv_dtos = 10, .max_recv_iov = 3 };
+
+	begin_failing(fail);
+	return dat_srq_create(end->ia, end->pz, &attr, srq);
+}
+
+static DAT_RETURN
+create_ep_failing(const struct end *end, DAT_EVD_HANDLE recv, unsigned int fail, DAT_EP_HANDLE *ep)
+{
+	const DAT_EP_ATTR attr = { 0 };
+	DAT_RETURN rc;
+
+	begin_failing(fail);
+	rc = dat_ep_create_with_srq(
+			end->ia, end->pz, recv, end->request, end->connect, end->srq, &attr, ep);
+	return rc;
+}
+
+/* A call takes an object, a queue, a ring: so many allocations at least, or the allocator was not in place. */
+#define CREATE_MIN    3
+#define EP_CREATE_MIN 4
+
+/* Proves: srq_create.4 bug.S2 */
+static void
+memory__create_fails_at_each_allocation(void **state)
+{
+	DAT_SRQ_HANDLE srq;
+	unsigned int fail;
+	struct end end;
+
+	end_open(&end, "loop0", NULL);
+	for (fail = 0;; fail++) {
+		DAT_RETURN rc;
+
+		srq = &end;
+		rc = create_failing(&end, fail, &srq);
+		if (!end_failing()) {
+			ok(rc);
+			break;
+		}
+		want_type(rc, DAT_INSUFFICIENT_RESOURCES);
+		assert_ptr_equal(srq, &end);
+	}
+	assert_true(fail >= CREATE_MIN);
+	want_counts(srq, 10, 0, 0);
+	ok(dat_srq_free(srq));
+	/* Of the ones that failed none holds the zone. */
+	ok(dat_ep_free(end.ep));
+	ok(dat_lmr_free(end.lmr));
+	ok(dat_pz_free(end.pz));
+	end_close(&end);
+}
+
+/* Proves: srq_create.4 bug.S2 */
+static void
+memory__create_leaks_nothing(void **state)
+{
+	DAT_SRQ_HANDLE srq;
+	struct end end;
+
+	end_open(&end, "loop0", NULL);
+	for (unsigned int fail = 0;; fail++) {
+		size_t before = 0;
+
+		(void)create_failing(&end, fail, &srq);
+		if (!end_failing())
+			break;
+		/* The first half fills the graveyard, the second finds it in balance. */
+		for (unsigned int round = 0; round < 2 * ROUNDS; round++) {
+			if (round == ROUNDS)
+				before = bytes_in_use();
+			want_type(create_failing(&end, fail, &srq), DAT_INSUFFICIENT_RESOURCES);
+			(void)end_failing();
+		}
+		want_balance(before);
+	}
+	ok(dat_srq_free(srq));
+	end_close(&end);
+}
+
+/* The queue of a pair at work: 3 of 10 on it, one taken; it goes on after whatever happened. */
+static void
+want_usable(struct pair *pair, uint64_t *next)
+{
+	DAT_COUNT max = srq_param(pair->b.srq).max_recv_dtos;
+
+	want_counts(pair->b.srq, max, 3, 3);
+	deliver(pair, 64);
+	want_dto(&pair->b, pair->b.recv, *next, DAT_DTO_SUCCESS, 64);
+	post_many(&pair->b, 1, *next + 3);
+	++*next;
+	want_counts(pair->b.srq, max, 3, 3);
+}
+
+/*
+ * To each size that needs another ring, and to some that do not. A resize that failed can be made again.
+ *
+ * Proves: srq_resize.4 bug.S1
+ */
+static void
+memory__resize_fails_at_each_allocation(void **state)
+{
+	static const DAT_COUNT sizes[] = { 17, 3, 4, 100, 70, 65, 64, 1000, 10 };
+	unsigned int failures = 0;
+	uint64_t next = 0;
+	struct pair pair;
+
+	srq_pair_up(&pair, 10, 3);
+	post_many(&pair.b, 3, 0);
+	for (unsigned int i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		for (unsigned int fail = 0;; fail++) {
+			DAT_SRQ_PARAM before = srq_param(pair.b.srq);
+			DAT_RETURN rc;
+
+			begin_failing(fail);
+			rc = dat_srq_resize(pair.b.srq, sizes[i]);
+			if (!end_failing()) {
+				ok(rc);
+				break;
+			}
+			want_type(rc, DAT_INSUFFICIENT_RESOURCES);
+			want_unchanged(pair.b.srq, &before);
+			want_usable(&pair, &next);
+			failures++;
+		}
+		want_counts(pair.b.srq, sizes[i], 3, 3);
+		want_usable(&pair, &next);
+	}
+	assert_true(failures > 0);
+	pair_close(&pair);
+}
+
+/* A failure takes no arming away, and makes no event. */
+/* Proves: bug.S1 */
+static void
+memory__resize_that_failed_left_the_mark(void **state)
+{
+	struct pair pair;
+
+	srq_pair_up(&pair, 10, 3);
+	post_many(&pair.b, 3, 0);
+	ok(dat_srq_set_lw(pair.b.srq, 3));
+	begin_failing(0);
+	want_type(dat_srq_resize(pair.b.srq, 100), DAT_INSUFFICIENT_RESOURCES);
+	assert_true(end_failing());
+	want_none(pair.b.async);
+	deliver(&pair, 64);
+	want_low(pair.b.async, pair.b.srq);
+	want_none(pair.b.async);
+	pair_close(&pair);
+}
+
+/* Proves: bug.S1 */
+static void
+memory__resize_leaks_nothing(void **state)
+{
+	size_t before = 0;
+	struct end end;
+
+	end_open(&end, "loop0", NULL);
+	end.srq = make_srq(&end, 10, 3);
+	post_many(&end, 3, 0);
+	for (unsigned int round = 0; round < 2 * ROUNDS; round++) {
+		if (round == ROUNDS)
+			before = bytes_in_use();
+		begin_failing(0);
+		want_type(dat_srq_resize(end.srq, 100), DAT_INSUFFICIENT_RESOURCES);
+		assert_true(end_failing());
+		/* Nor does one that succeeds, or is refused after its ring was there. */
+		ok(dat_srq_resize(end.srq, 100));
+		want_type(dat_srq_resize(end.srq, 2), DAT_INVALID_STATE);
+		ok(dat_srq_resize(end.srq, 10));
+	}
+	want_balance(before);
+	end_close(&end);
+}
+
+/* Proves: ep_create_with_srq.9 bug.S2 */
+static void
+memory__endpoint_fails_at_each_allocation(void **state)
+{
+	DAT_EVD_HANDLE recv;
+	DAT_EP_HANDLE ep;
+	unsigned int fail;
+	struct pair pair;
+	uint64_t next = 0;
+
+	srq_pair_up(&pair, 10, 3);
+	post_many(&pair.b, 3, 0);
+	/* Fresh, so that the first endpoint has to make what the two of them share. */
+	recv = make_dto_evd(&pair.b, 8);
+	for (fail = 0;; fail++) {
+		DAT_SRQ_PARAM before = srq_param(pair.b.srq);
+		DAT_RETURN rc;
+
+		ep = &pair;
+		rc = create_ep_failing(&pair.b, recv, fail, &ep);
+		if (!end_failing()) {
+			ok(rc);
+			break;
+		}
+		want_type(rc, DAT_INSUFFICIENT_RESOURCES);
+		assert_ptr_equal(ep, &pair);
+		want_unchanged(pair.b.srq, &before);
+		want_usable(&pair, &next);
+	}
+	assert_true(fail >= EP_CREATE_MIN);
+	/* Nothing holds the dispatcher or the queue but the endpoints that there are. */
+	ok(dat_ep_free(ep));
+	ok(dat_evd_free(recv));
+	ok(dat_ep_free(pair.b.ep));
+	ok(dat_srq_free(pair.b.srq));
+	pair_close(&pair);
+}
+
+/* @return true when it came to allocation number @p fail, and the call failed for it. */
+static bool
+endpoint_fails(const struct end *end, unsigned int fail)
+{
+	/* Fresh, so that the endpoint has to make what queue and dispatcher share. */
+	DAT_EVD_HANDLE recv = make_dto_evd(end, 8);
+	DAT_EP_HANDLE ep;
+	DAT_RETURN rc = create_ep_failing(end, recv, fail, &ep);
+	bool failed = end_failing();
+
+	if (failed) {
+		want_type(rc, DAT_INSUFFICIENT_RESOURCES);
+	} else {
+		ok(rc);
+		ok(dat_ep_free(ep));
+	}
+	ok(dat_evd_free(recv));
+	return failed;
+}
+
+/* Proves: bug.S2 */
+static void
+memory__endpoint_leaks_nothing(void **state)
+{
+	struct end end;
+
+	end_open(&end, "loop0", NULL);
+	end.srq = make_srq(&end, 10, 3);
+	for (unsigned int fail = 0; endpoint_fails(&end, fail); fail++) {
+		size_t before = 0;
+
+		for (unsigned int round = 0; round < 2 * ROUNDS; round++) {
+			if (round == ROUNDS)
+				before = bytes_in_use();
+			assert_true(endpoint_fails(&end, fail));
+		}
+		want_balance(before);
+	}
+	end_close(&end);
+}
+
+/*
+ * A post, a query, a mark and their events, a receive and its reaping allocate nothing at all.
+ *
+ * Proves: srq_post_recv.4
+ */
+static void
+memory__work_allocates_nothing(void **state)
+{
+	struct pair pair;
+
+	srq_pair_up(&pair, 10, 3);
+	begin_failing(NEVER);
+	post_many(&pair.b, 3, 0);
+	ok(dat_srq_set_lw(pair.b.srq, 3));
+	deliver(&pair, 64);
+	want_low(pair.b.async, pair.b.srq);
+	want_dto(&pair.b, pair.b.recv, 0, DAT_DTO_SUCCESS, 64);
+	want_counts(pair.b.srq, 10, 2, 2);
+	(void)end_failing();
+	assert_int_equal(allocator.calls, 0);
+	pair_close(&pair);
+}
+
+static int
+sweep(void **state)
+{
+	allocator.counting = false;
+	return ends_sweep(state);
+}
+
+#define memory_test(function) cmocka_unit_test_teardown(function, sweep)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		memory_test(memory__create_fails_at_each_allocation),
+		memory_test(memory__create_leaks_nothing),
+		memory_test(memory__resize_fails_at_each_allocation),
+		memory_test(memory__resize_that_failed_left_the_mark),
+		memory_test(memory__resize_leaks_nothing),
+		memory_test(memory__endpoint_fails_at_each_allocation),
+		memory_test(memory__endpoint_leaks_nothing),
+		memory_test(memory__work_allocates_nothing),
+	};
+	char eal[128];
+
+	snprintf(eal, sizeof(eal), NO_HUGEPAGES, sched_getcpu());
+	setenv("UDAPL_ROCE_EAL", eal, 1);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* dat_srq_query: what it tells, what the counts mean, and that they are true at any moment. */
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "contract.h"
+
+static void
+want_untouched(const void *p, size_t n)
+{
+	const uint8_t *byte = p;
+
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(byte[i], POISON);
+}
+
+/* Proves: srq_query.1 bug.S21 */
+static void
+query__fields(void **state)
+{
+	DAT_SRQ_PARAM param;
+	struct pair pair;
+
+	srq_pair_up(&pair, 10, 3);
+	post_many(&pair.b, 4, 0);
+	ok(dat_srq_set_lw(pair.b.srq, 3));
+	deliver(&pair, 64);
+	param = srq_param(pair.b.srq);
+	assert_ptr_equal(param.ia_handle, pair.b.ia);
+	assert_int_equal(param.srq_state, DAT_SRQ_STATE_OPERATIONAL);
+	assert_ptr_equal(param.pz_handle, pair.b.pz);
+	assert_int_equal(param.max_recv_dtos, 10);
+	assert_int_equal(param.max_recv_iov, 3);
+	assert_int_equal(param.low_watermark, 3);
+	assert_int_equal(param.available_dto_count, 3);
+	assert_int_equal(param.outstanding_dto_count, 4);
+	pair_close(&pair);
+}
+
+/* What @p mask asks for is what a question for everything tells. */
+static void
+want_asked(DAT_SRQ_HANDLE srq, unsigned int mask)
+{
+	DAT_SRQ_PARAM all = srq_param(srq), some;
+
+	memset(&some, POISON, sizeof(some));
+	ok(dat_srq_query(srq, (DAT_SRQ_PARAM_MASK)mask, &some));
+	if ((mask & DAT_SRQ_FIELD_IA_HANDLE) != 0)
+		assert_ptr_equal(some.ia_handle, all.ia_handle);
+	if ((mask & DAT_SRQ_FIELD_SRQ_STATE) != 0)
+		assert_int_equal(some.srq_state, all.srq_state);
+	if ((mask & DAT_SRQ_FIELD_PZ_HANDLE) != 0)
+		assert_ptr_equal(some.pz_handle, all.pz_handle);
+	if ((mask & DAT_SRQ_FIELD_MAX_RECV_DTO) != 0)
+		assert_int_equal(some.max_recv_dtos, all.max_recv_dtos);
+	if ((mask & DAT_SRQ_FIELD_MAX_RECV_IOV) != 0)
+		assert_int_equal(some.max_recv_iov, all.max_recv_iov);
+	if ((mask & DAT_SRQ_FIELD_LOW_WATERMARK) != 0)
+		assert_int_equal(some.low_watermark, all.low_watermark);
+	if ((mask & DAT_SRQ_FIELD_AVAILABLE_DTO_COUNT) != 0)
+		assert_int_equal(some.available_dto_count, all.available_dto_count);
+	if ((mask & DAT_SRQ_FIELD_OUTSTANDING_DTO_COUNT) != 0)
+		assert_int_equal(some.outstanding_dto_count, all.outstanding_dto_count);
+}
+
+/* Proves: srq_query.2 */
+static void
+query__mask_selects(void **state)
+{
+	struct end end;
+
+	end_open(&end, "loop0", NULL);
+	end.srq = make_srq(&end, 10, 3);
+	post_many(&end, 4, 0);
+	for (unsigned int mask = 0; mask <= DAT_SRQ_FIELD_ALL; mask++)
+		want_asked(end.srq, mask);
+	end_close(&end);
+}
+
+/*
+ * One mistake after the other is mended; a refusal writes nothing.
+ *
+ * Proves: srq_query.2 bug.S21
+ */
+static void
+query__judges_in_the_order_of_the_arguments(void **state)
+{
+	const DAT_SRQ_PARAM_MASK unknown = (DAT_SRQ_PARAM_MASK)0x100;
+	DAT_SRQ_PARAM param;
+	struct end end;
+
+	end_open(&end, "loop0", NULL);
+	end.srq = make_srq(&end, 10, 3);
+	memset(&param, POISON, sizeof(param));
+	want_error(dat_srq_query(DAT_HANDLE_NULL, unknown, NULL), DAT_INVALID_HANDLE,
+			DAT_INVALID_HANDLE_SRQ);
+	want_error(dat_srq_query(end.ep, unknown, &param), DAT_INVALID_HANDLE,
+			DAT_INVALID_HANDLE_SRQ);
+	want_error(dat_srq_query(end.srq, unknown, NULL), DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	for (unsigned int bit = 8; bit < 32; bit++)
+		want_error(dat_srq_query(end.srq, (DAT_SRQ_PARAM_MASK)(1u << bit | 1u), &param),
+				DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	want_untouched(&param, sizeof(param));
+	want_error(dat_srq_query(end.srq, DAT_SRQ_FIELD_ALL, NULL), DAT_INVALID_PARAMETER,
+			DAT_INVALID_ARG3);
+	end_close(&end);
+}
+
+/*
+ * The worked example of the page, number for number.
+ *
+ * Proves: srq_query.4
+ */
+static void
+query__example_of_the_manual(void **state)
+{
+	struct pair pair;
+
+	srq_pair_up(&pair, 10, 1);
+	for (unsigned int i = 0; i < 3; i++)
+		ok(post_srq(&pair.b, (size_t)i * 64, 64, i));
+	want_counts(pair.b.srq, 10, 3, 3);
+	ok(post_send(&pair.a, 0, 64, 1));
+	/* The completion of the send proves that the message has arrived. */
+	want_dto(&pair.a, pair.a.request, 1, DAT_DTO_SUCCESS, 64);
+	want_counts(pair.b.srq, 10, 2, 3);
+	want_dto(&pair.b, pair.b.recv, 0, DAT_DTO_SUCCESS, 64);
+	want_counts(pair.b.srq, 10, 2, 2);
+	pair_close(&pair);
+}
+
+/*
+ * Every step in the life of a buffer, and what it does to either count.
+ *
+ * Proves: srq_query.3 srq_query.6
+ */
+static void
+query__counts_along_the_life_of_a_buffer(void **state)
+{
+	struct pair pair;
+
+	srq_pair_up(&pair, 10, 1);
+	for (unsigned int i = 0; i < 4; i++)
+		ok(post_srq(&pair.b, 0, LONG_LEN, i));
+	want_counts(pair.b.srq, 10, 4, 4);
+	deliver(&pair, 64);
+	want_counts(pair.b.srq, 10, 3, 4);
+	begin_long(&pair, 1);
+	/* One completed and not reaped, one held: the difference of the counts. */
+	want_counts(pair.b.srq, 10, 2, 4);
+	assert_int_equal(held(pair.b.ep), 1);
+	want_dto(&pair.b, pair.b.recv, 0, DAT_DTO_SUCCESS, 64);
+	want_counts(pair.b.srq, 10, 2, 3);
+	want_dto(&pair.b, pair.b.recv, 1, DAT_DTO_SUCCESS, LONG_LEN);
+	want_counts(pair.b.srq, 10, 2, 2);
+	assert_int_equal(held(pair.b.ep), 0);
+	pair_close(&pair);
+}
+
+/* Waiting for several reaps one: the others stay outstanding until they are handed out. */
+/* Proves: srq_query.3 */
+static void
+query__reaped_is_what_was_handed_out(void **state)
+{
+	DAT_COUNT more = -1;
+	DAT_EVENT event;
+	struct pair pair;
+
+	srq_pair_up(&pair, 10, 1);
+	post_many(&pair.b, 5, 0);
+	for (unsigned int i = 0; i < 4; i++)
+		deliver(&pair, 64);
+	want_counts(pair.b.srq, 10, 1, 5);
+	ok(dat_evd_wait(pair.b.recv, PATIENCE_US, 3, &event, &more));
+	assert_int_equal(more, 3);
+	want_counts(pair.b.srq, 10, 1, 4);
+	ok(dat_evd_dequeue(pair.b.recv, &event));
+	want_counts(pair.b.srq, 10, 1, 3);
+	/* In vain: too few for this threshold, and none is handed out. */
+	want_type(dat_evd_wait(pair.b.recv, 0, 3, &event, &more), DAT_TIMEOUT_EXPIRED);
+	want_counts(pair.b.srq, 10, 1, 3);
+	pair_close(&pair);
+}
+
+/*
+ * Completions that nobody will ever see count as reaped: an endpoint without a dispatcher, one that overflows, one that
+ * is freed, and a reset or a free of the endpoint in the middle of a message.
+ *
+ * Proves: srq_query.3 bug.S24
+ */
+static void
+query__what_nobody_can_reap_is_reaped(void **state)
+{
+	DAT_EVD_HANDLE small;
+	struct pair pair;
+
+	srq_pair_open(&pair, 10, 1);
+	ok(dat_ep_free(pair.b.ep));
+	pair.b.ep = make_srq_ep(&pair.b, pair.b.srq, DAT_HANDLE_NULL);
+	pair_connect(&pair);
+	for (unsigned int i = 0; i < 8; i++)
+		ok(post_srq(&pair.b, 0, LONG_LEN, i));
+	deliver(&pair, 64);
+	want_counts(pair.b.srq, 10, 7, 7);
+
+	small = make_dto_evd(&pair.b, 1);
+	pair.b.recv = small;
+	add_connection(&pair);
+	deliver(&pair, 64);
+	want_counts(pair.b.srq, 10, 6, 7);
+	deliver(&pair, 64);
+	want_counts(pair.b.srq, 10, 5, 6);
+	begin_long(&pair, 1);
+	want_counts(pair.b.srq, 10, 4, 6);
+	ok(dat_ep_free(pair.b.ep));
+	want_counts(pair.b.srq, 10, 4, 5);
+	ok(dat_evd_free(small));
+	want_counts(pair.b.srq, 10, 4, 4);
+	pair_close(&pair);
+}
+
+/* Proves: srq_query.3 bug.S24 */
+static void
+query__reset_drops_what_is_held(void **state)
+{
+	struct pair pair;
+
+	srq_pair_up(&pair, 4, 1);
+	for (unsigned int i = 0; i < 4; i++)
+		ok(post_srq(&pair.b, 0, LONG_LEN, i));
+	for (DAT_COUNT left = 3; left > 0; left--) {
+		begin_long(&pair, 1);
+		ok(dat_ep_disconnect(pair.b.ep, DAT_CLOSE_ABRUPT_FLAG));
+		want_counts(pair.b.srq, 4, left, left + 1);
+		ok(dat_ep_reset(pair.b.ep));
+		want_event(pair.b.connect, DAT_CONNECTION_EVENT_DISCONNECTED);
+		want_event(pair.a.connect, DAT_CONNECTION_EVENT_DISCONNECTED);
+		ok(dat_ep_reset(pair.a.ep));
+		want_event(pair.a.request, DAT_DTO_COMPLETION_EVENT);
+		want_dto(&pair.b, pair.b.recv, 3 - (uint64_t)left, DAT_DTO_ERR_FLUSHED, 0);
+		want_counts(pair.b.srq, 4, left, left);
+		pair_connect(&pair);
+	}
+	pair_close(&pair);
+}
+
+/*
+ * Both counts are announced as known, and known they are, also while nothing stands still.
+ *
+ * Proves: srq_query.5
+ */
+static void
+query__counts_are_always_known(void **state)
+{
+	DAT_PROVIDER_ATTR provider;
+	DAT_SRQ_PARAM param;
+	struct pair pair;
+
+	srq_pair_up(&pair, 4, 1);
+	memset(&provider, POISON, sizeof(provider));
+	ok(dat_ia_query(pair.b.ia, NULL, 0, NULL, DAT_PROVIDER_FIELD_ALL, &provider));
+	assert_int_equal(provider.srq_info_supported, 0x11);
+	ok(post_srq(&pair.b, 0, LONG_LEN, 1));
+	begin_long(&pair, 1);
+	param = srq_param(pair.b.srq);
+	assert_int_not_equal(param.available_dto_count, DAT_VALUE_UNKNOWN);
+	assert_int_not_equal(param.outstanding_dto_count, DAT_VALUE_UNKNOWN);
+	pair_close(&pair);
+}
+
+/*
+ * The value set last, armed, spent, or refused a change; 0 before the first.
+ *
+ * Proves: srq_query.7
+ */
+static void
+query__low_watermark_is_the_value_set_last(void **state)
+{
+	struct pair pair;
+
+	srq_pair_up(&pair, 4, 1);
+	assert_int_equal(srq_param(pair.b.srq).low_watermark, 0);
+	post_many(&pair.b, 2, 0);
+	ok(dat_srq_set_lw(pair.b.srq, 2));
+	assert_int_equal(srq_param(pair.b.srq).low_watermark, 2);
+	deliver(&pair, 64);
+	want_low(pair.b.async, pair.b.srq);
+	assert_int_equal(srq_param(pair.b.srq).low_watermark, 2);
+	ok(dat_srq_set_lw(pair.b.srq, 4));
+	want_low(pair.b.async, pair.b.srq);
+	assert_int_equal(srq_param(pair.b.srq).low_watermark, 4);
+	want_type(dat_srq_set_lw(pair.b.srq, 5), DAT_INVALID_PARAMETER);
+	assert_int_equal(srq_param(pair.b.srq).low_watermark, 4);
+	ok(dat_srq_set_lw(pair.b.srq, 0));
+	assert_int_equal(srq_param(pair.b.srq).low_watermark, 0);
+	pair_close(&pair);
+}
+
+/* cmocka's assertions belong to the main thread: others return what went wrong. */
+struct watcher {
+	pthread_t thread;
+	DAT_SRQ_HANDLE srq;
+	DAT_COUNT max;
+	bool stop;
+	unsigned long looks;
+	unsigned long wrong;
+};
+
+static void *
+watch(void *arg)
+{
+	struct watcher *w = arg;
+	DAT_SRQ_PARAM p;
+
+	while (!__atomic_load_n(&w->stop, __ATOMIC_RELAXED)) {
+		memset(&p, POISON, sizeof(p));
+		if (dat_srq_query(w->srq, DAT_SRQ_FIELD_ALL, &p) != DAT_SUCCESS ||
+				p.available_dto_count < 0 ||
+				p.available_dto_count > p.outstanding_dto_count ||
+				p.outstanding_dto_count > p.max_recv_dtos ||
+				p.max_recv_dtos > w->max || p.low_watermark > p.max_recv_dtos)
+			w->wrong++;
+		__atomic_store_n(&w->looks, w->looks + 1, __ATOMIC_RELAXED);
+	}
+	return NULL;
+}
+
+#define MESSAGES     3000u    /**< at least */
+#define MESSAGES_MAX 1000000u /**< on a machine that does not let the other thread run */
+#define LOOKS        3000u
+#define DEPTH        16
+
+static unsigned long
+looks_of(const struct watcher *w)
+{
+	return __atomic_load_n(&w->looks, __ATOMIC_RELAXED);
+}
+
+/*
+ * Another thread asks all the time, while buffers are posted, taken, completed and reaped and the size and the mark
+ * change: each answer is one that was true.
+ *
+ * Proves: srq_query.6
+ */
+static void
+query__holds_at_any_moment(void **state)
+{
+	static struct watcher w = { .max = 2 *
+				DEPTH }; /* a test that fails leaves its thread behind */
+	struct pair pair;
+
+	srq_pair_up(&pair, DEPTH, 1);
+	w.srq = pair.b.srq;
+	assert_int_equal(pthread_create(&w.thread, NULL, watch, &w), 0);
+	for (unsigned int i = 0; i < MESSAGES || (i < MESSAGES_MAX && looks_of(&w) < LOOKS);
+			i += 4) {
+		post_many(&pair.b, 4, i);
+		ok(dat_srq_resize(pair.b.srq, DEPTH + (DAT_COUNT)(i % (DEPTH + 1))));
+		ok(dat_srq_set_lw(pair.b.srq, (DAT_COUNT)(i % 3)));
+		for (unsigned int j = 0; j < 4; j++)
+			ok(post_send(&pair.a, 0, 64, j));
+		for (unsigned int j = 0; j < 4; j++) {
+			want_dto(&pair.b, pair.b.recv, i + j, DAT_DTO_SUCCESS, 64);
+			want_dto(&pair.a, pair.a.request, j, DAT_DTO_SUCCESS, 64);
+		}
+		while (dat_evd_dequeue(pair.b.async, &(DAT_EVENT){ 0 }) == DAT_SUCCESS)
+			;
+	}
+	__atomic_store_n(&w.stop, true, __ATOMIC_RELAXED);
+	assert_int_equal(pthread_join(w.thread, NULL), 0);
+	assert_int_equal(w.wrong, 0);
+	assert_true(w.looks >= LOOKS);
+	assert_int_equal(srq_param(pair.b.srq).outstanding_dto_count, 0);
+	pair_close(&pair);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		dat_test(query__fields),
+		dat_test(query__mask_selects),
+		dat_test(query__judges_in_the_order_of_the_arguments),
+		dat_test(query__example_of_the_manual),
+		dat_test(query__counts_along_the_life_of_a_buffer),
+		dat_test(query__reaped_is_what_was_handed_out),
+		dat_test(query__what_nobody_can_reap_is_reaped),
+		dat_test(query__reset_drops_what_is_held),
+		dat_test(query__counts_are_always_known),
+		dat_test(query__low_watermark_is_the_value_set_last),
+		dat_test(query__holds_at_any_moment),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
