@@ -45,7 +45,7 @@ answer(struct dapl_cr *cr, struct dapl_ep *ep, const void *private_data, uint16_
 	struct roce_cm_param local;
 	int rc;
 
-	dapl_ep_offer(ep, &local);
+	dapl_ep_offer(ep, &cr->peer, &local);
 	if (dapl_ep_ready_to_receive(ep, &cr->peer, &cr->path) != 0)
 		return DAPL_INTERNAL;
 	local.private_data = private_data;

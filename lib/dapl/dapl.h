@@ -32,18 +32,20 @@
 #include "roce/roce.h"
 
 /* Limits that dat_ia_query() reports and creation enforces. */
-#define DAPL_MAX_EPS         16384
-#define DAPL_MAX_DTOS        16384 /**< of an endpoint, each direction */
-#define DAPL_MAX_IOV         ROCE_SGE_MAX
-#define DAPL_MAX_EVD_LEN     (1 << 20)
-#define DAPL_MAX_SRQ_LEN     (1 << 20)
-#define DAPL_MAX_MESSAGE     INT32_MAX
-#define DAPL_MAX_PRIVATE     ROCE_CM_PRIVATE_MAX_REQ
-#define DAPL_DEFAULT_DTOS    256
-#define DAPL_DEFAULT_IOV     4
-#define DAPL_INFINITE        UINT32_MAX /**< timeout */
-#define DAPL_NAME_LEN        256
-#define DAPL_HIGH_WATER_NONE (-1)
+#define DAPL_MAX_EPS            16384
+#define DAPL_MAX_DTOS           16384 /**< of an endpoint, each direction */
+#define DAPL_MAX_IOV            ROCE_SGE_MAX
+#define DAPL_MAX_EVD_LEN        (1 << 20)
+#define DAPL_MAX_SRQ_LEN        (1 << 20)
+#define DAPL_MAX_MESSAGE        INT32_MAX
+#define DAPL_MAX_RDMA_READS     64 /**< of an endpoint, each direction */
+#define DAPL_DEFAULT_RDMA_READS 4
+#define DAPL_MAX_PRIVATE        ROCE_CM_PRIVATE_MAX_REQ
+#define DAPL_DEFAULT_DTOS       256
+#define DAPL_DEFAULT_IOV        4
+#define DAPL_INFINITE           UINT32_MAX /**< timeout */
+#define DAPL_NAME_LEN           256
+#define DAPL_HIGH_WATER_NONE    (-1)
 
 /* Streams that an event dispatcher takes. */
 #define DAPL_STREAM_SOFTWARE   0x01u
@@ -175,6 +177,11 @@ struct dapl_ep_attr {
 	int32_t max_request_dtos;
 	int32_t max_recv_iov;
 	int32_t max_request_iov;
+	uint64_t max_rdma_size;
+	int32_t max_rdma_read_in;
+	int32_t max_rdma_read_out;
+	int32_t max_rdma_read_iov;
+	int32_t max_rdma_write_iov;
 	int32_t srq_soft_hw;
 	uint32_t request_flags; /**< as the consumer wrote them, for query */
 };
@@ -413,7 +420,7 @@ bool dapl_ep_advance(struct dapl_ep *ep, enum dapl_ep_input in);
 /** The outcome of a call that @p state forbids. */
 enum dapl_status dapl_ep_state_error(unsigned int state);
 
-/** Post to the send queue; lean. @return DAPL_OK; the state that forbids it; as dapl_post_error(). */
+/** Post to the send queue, whatever the operation; lean. @return DAPL_OK; the state that forbids it; as dapl_post_error(). */
 enum dapl_status dapl_ep_post_send(struct dapl_ep *ep, const struct roce_wr *wr);
 /** Post to the endpoint's own receive queue, in any state. @return DAPL_OK; DAPL_SRQ_IN_USE; as dapl_post_error(). */
 enum dapl_status dapl_ep_post_recv(struct dapl_ep *ep, const struct roce_recv_wr *wr);
@@ -439,8 +446,9 @@ void dapl_ep_forget_conn(struct dapl_ep *ep);
 /** Push a connection event. Locked. */
 void
 dapl_ep_push(struct dapl_ep *ep, enum dapl_conn_event what, const void *private_data, uint16_t len);
-/** What we offer in a REQ or REP: everything but the private data. Locked. */
-void dapl_ep_offer(struct dapl_ep *ep, struct roce_cm_param *local);
+/** What we offer in a REQ, or in a REP to @p peer: everything but the private data. Locked. */
+void
+dapl_ep_offer(struct dapl_ep *ep, const struct roce_cm_param *peer, struct roce_cm_param *local);
 /** Bring the queue pair to RTR towards @p peer, with what was offered. Locked. @return 0; -EINVAL. */
 int dapl_ep_ready_to_receive(
 		struct dapl_ep *ep, const struct roce_cm_param *peer, const struct roce_path *path);

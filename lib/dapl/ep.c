@@ -20,7 +20,9 @@ create_qp(struct dapl_ep *ep, const struct dapl_ep_create *create)
 		.send_cq = cq_of(create->request_evd),
 		.recv_cq = cq_of(create->recv_evd),
 		.max_send_wr = (uint32_t)attr->max_request_dtos,
-		.max_send_sge = (uint16_t)attr->max_request_iov,
+		.max_send_sge = (uint16_t)RTE_MAX(attr->max_request_iov,
+				RTE_MAX(attr->max_rdma_read_iov, attr->max_rdma_write_iov)),
+		.max_dest_rd_atomic = (uint8_t)attr->max_rdma_read_in,
 		.owner = ep,
 	};
 

@@ -35,7 +35,7 @@ dapl_ep_forget_conn(struct dapl_ep *ep)
 }
 
 void
-dapl_ep_offer(struct dapl_ep *ep, struct roce_cm_param *local)
+dapl_ep_offer(struct dapl_ep *ep, const struct roce_cm_param *peer, struct roce_cm_param *local)
 {
 	const struct roce_device_attr *attr = &ep->head.ia->attr;
 
@@ -47,7 +47,15 @@ dapl_ep_offer(struct dapl_ep *ep, struct roce_cm_param *local)
 		.rnr_retry = attr->rnr_retry,
 		.ack_timeout = attr->ack_timeout,
 		.srq = ep->srq != NULL,
+		.responder_resources = (uint8_t)ep->attr.max_rdma_read_in,
+		.initiator_depth = (uint8_t)ep->attr.max_rdma_read_out,
 	};
+	/* An answer promises no more than was asked for. */
+	if (peer != NULL) {
+		local->responder_resources =
+				RTE_MIN(local->responder_resources, peer->initiator_depth);
+		local->initiator_depth = RTE_MIN(local->initiator_depth, peer->responder_resources);
+	}
 }
 
 int
@@ -65,6 +73,9 @@ dapl_ep_ready_to_receive(
 		.rnr_retry = peer->rnr_retry,
 		.rnr_timer = attr->rnr_timer,
 		.ack_timeout = attr->ack_timeout,
+		.max_rd_atomic = RTE_MIN(
+				(uint8_t)ep->attr.max_rdma_read_out, peer->responder_resources),
+		.max_dest_rd_atomic = (uint8_t)ep->attr.max_rdma_read_in,
 	};
 
 	return roce_qp_to_rtr(ep->qp, &connect);
@@ -237,7 +248,7 @@ begin(struct dapl_ep *ep, const struct dapl_ep_connect *connect, const struct ro
 	};
 	int rc;
 
-	dapl_ep_offer(ep, &cm.local);
+	dapl_ep_offer(ep, NULL, &cm.local);
 	cm.local.private_data = connect->private_data;
 	cm.local.private_len = connect->private_len;
 	rc = roce_cm_connect(ia->cm, &cm, ep, roce_device_now(ia->device), &ep->conn);

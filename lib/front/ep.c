@@ -43,12 +43,15 @@ check_models(const DAT_EP_ATTR *in)
 	return in->srq_soft_hw >= DAT_HW_DEFAULT ? DAT_SUCCESS : DAT_INVALID_PARAMETER;
 }
 
-/* What the adapter reports as its limit, an endpoint cannot exceed; RDMA is reported as none. */
+/* What the adapter reports as its limit, an endpoint cannot exceed. */
 static bool
-no_rdma(const DAT_EP_ATTR *in)
+rdma_ok(const DAT_EP_ATTR *in)
 {
-	return in->max_rdma_size == 0 && in->max_rdma_read_in == 0 && in->max_rdma_read_out == 0 &&
-			in->max_rdma_read_iov == 0 && in->max_rdma_write_iov == 0;
+	return in->max_rdma_size <= DAPL_MAX_MESSAGE && in->max_rdma_read_in >= 0 &&
+			in->max_rdma_read_in <= DAPL_MAX_RDMA_READS && in->max_rdma_read_out >= 0 &&
+			in->max_rdma_read_out <= DAPL_MAX_RDMA_READS &&
+			in->max_rdma_read_iov >= 0 && in->max_rdma_read_iov <= DAPL_MAX_IOV &&
+			in->max_rdma_write_iov >= 0 && in->max_rdma_write_iov <= DAPL_MAX_IOV;
 }
 
 /* Named attributes exist nowhere in this provider. */
@@ -65,7 +68,11 @@ no_named(const DAT_EP_ATTR *in)
 static DAT_RETURN_TYPE
 attr_in(const DAT_EP_ATTR *in, bool on_srq, struct dapl_ep_attr *out)
 {
-	static const DAT_EP_ATTR defaults;
+	/* READ depths are taken as asked, so that zero means none; who asks for nothing gets some. */
+	static const DAT_EP_ATTR defaults = {
+		.max_rdma_read_in = DAPL_DEFAULT_RDMA_READS,
+		.max_rdma_read_out = DAPL_DEFAULT_RDMA_READS,
+	};
 	DAT_RETURN_TYPE type;
 
 	if (in == NULL)
@@ -73,7 +80,7 @@ attr_in(const DAT_EP_ATTR *in, bool on_srq, struct dapl_ep_attr *out)
 	type = check_models(in);
 	if (type != DAT_SUCCESS)
 		return type;
-	if (in->max_message_size > DAPL_MAX_MESSAGE || !no_rdma(in) || !no_named(in))
+	if (in->max_message_size > DAPL_MAX_MESSAGE || !rdma_ok(in) || !no_named(in))
 		return DAT_INVALID_PARAMETER;
 	*out = (struct dapl_ep_attr){
 		.max_message = in->max_message_size != 0 ? in->max_message_size : DAPL_MAX_MESSAGE,
@@ -81,6 +88,11 @@ attr_in(const DAT_EP_ATTR *in, bool on_srq, struct dapl_ep_attr *out)
 		.max_request_dtos = or_default(in->max_request_dtos, DAPL_DEFAULT_DTOS),
 		.max_recv_iov = or_default(in->max_recv_iov, DAPL_DEFAULT_IOV),
 		.max_request_iov = or_default(in->max_request_iov, DAPL_DEFAULT_IOV),
+		.max_rdma_size = in->max_rdma_size != 0 ? in->max_rdma_size : DAPL_MAX_MESSAGE,
+		.max_rdma_read_in = in->max_rdma_read_in,
+		.max_rdma_read_out = in->max_rdma_read_out,
+		.max_rdma_read_iov = or_default(in->max_rdma_read_iov, DAPL_DEFAULT_IOV),
+		.max_rdma_write_iov = or_default(in->max_rdma_write_iov, DAPL_DEFAULT_IOV),
 		.srq_soft_hw = or_default(in->srq_soft_hw, DAPL_HIGH_WATER_NONE),
 		.request_flags = (uint32_t)in->request_completion_flags,
 	};
@@ -108,6 +120,11 @@ attr_out(const struct dapl_ep_attr *attr)
 		.max_request_dtos = attr->max_request_dtos,
 		.max_recv_iov = attr->max_recv_iov,
 		.max_request_iov = attr->max_request_iov,
+		.max_rdma_size = attr->max_rdma_size,
+		.max_rdma_read_in = attr->max_rdma_read_in,
+		.max_rdma_read_out = attr->max_rdma_read_out,
+		.max_rdma_read_iov = attr->max_rdma_read_iov,
+		.max_rdma_write_iov = attr->max_rdma_write_iov,
 		.srq_soft_hw = attr->srq_soft_hw,
 	};
 }

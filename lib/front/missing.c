@@ -135,24 +135,6 @@ FRONT(ep_dup_connect)
 }
 
 DAT_RETURN
-FRONT(ep_post_rdma_read)
-(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET *local_iov,
-		DAT_DTO_COOKIE user_cookie, const DAT_RMR_TRIPLET *remote_iov,
-		DAT_COMPLETION_FLAGS completion_flags)
-{
-	return no_endpoint_call(ep_handle);
-}
-
-DAT_RETURN
-FRONT(ep_post_rdma_write)
-(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET *local_iov,
-		DAT_DTO_COOKIE user_cookie, const DAT_RMR_TRIPLET *remote_iov,
-		DAT_COMPLETION_FLAGS completion_flags)
-{
-	return no_endpoint_call(ep_handle);
-}
-
-DAT_RETURN
 FRONT(psp_create_any)
 (DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL *conn_qual, DAT_EVD_HANDLE evd_handle,
 		DAT_PSP_FLAGS psp_flags, DAT_PSP_HANDLE *psp_handle)

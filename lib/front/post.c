@@ -51,6 +51,102 @@ FRONT(ep_post_send)
 	return front_return(dapl_ep_post_send(ep, &wr));
 }
 
+/**
+ * The part that RDMA WRITE and READ have in common: arguments in the order of the call.
+ * @return DAT_SUCCESS: @p wr is complete, and @p length is that of the local segments.
+ */
+static DAT_RETURN
+rdma_in(struct roce_wr *wr, struct roce_sge *sge, const DAT_LMR_TRIPLET *local_iov,
+		const DAT_RMR_TRIPLET *remote_iov, unsigned int completion_flags, uint64_t *length)
+{
+	if (unlikely(local_iov == NULL && wr->num_sge > 0))
+		return bad_arg(DAT_INVALID_ARG3);
+	*length = segments_in(sge, local_iov, (DAT_COUNT)wr->num_sge);
+	if (unlikely(*length == UINT64_MAX))
+		return bad_arg(DAT_INVALID_ARG3);
+	if (unlikely(remote_iov == NULL))
+		return bad_arg(DAT_INVALID_ARG5);
+	if (unlikely((completion_flags & ~SEND_FLAGS) != 0))
+		return bad_arg(DAT_INVALID_ARG6);
+	wr->sg = sge;
+	wr->flags = send_flags(completion_flags);
+	wr->remote_addr = remote_iov->target_address;
+	wr->rkey = remote_iov->rmr_context;
+	return DAT_SUCCESS;
+}
+
+DAT_RETURN
+FRONT(ep_post_rdma_write)
+(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET *local_iov,
+		DAT_DTO_COOKIE user_cookie, const DAT_RMR_TRIPLET *remote_iov,
+		DAT_COMPLETION_FLAGS completion_flags)
+{
+	struct dapl_ep *ep = dapl_obj_check(ep_handle, DAPL_EP);
+	struct roce_sge sge[DAPL_MAX_IOV];
+	struct roce_wr wr = {
+		.wr_id = user_cookie.as_64,
+		.num_sge = (uint32_t)num_segments,
+		.opcode = IBV_WR_RDMA_WRITE,
+	};
+	uint64_t length;
+	DAT_RETURN rc;
+
+	if (unlikely(ep == NULL))
+		return bad_handle(DAT_INVALID_HANDLE_EP);
+	if (unlikely((unsigned int)num_segments > (unsigned int)ep->attr.max_rdma_write_iov))
+		return bad_arg(DAT_INVALID_ARG2);
+	rc = rdma_in(&wr, sge, local_iov, remote_iov, (unsigned int)completion_flags, &length);
+	if (unlikely(rc != DAT_SUCCESS))
+		return rc;
+	if (unlikely(length > ep->attr.max_rdma_size || length > remote_iov->segment_length))
+		return front_error(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE);
+	return front_return(dapl_ep_post_send(ep, &wr));
+}
+
+/* So many bytes and not more: the rest of the pieces stays as it is. @return pieces that are left. */
+static uint32_t
+cut_pieces(struct roce_sge *sge, uint32_t n, uint64_t length)
+{
+	uint32_t used = 0;
+
+	for (; used < n && length > 0; used++) {
+		sge[used].length = (uint32_t)RTE_MIN((uint64_t)sge[used].length, length);
+		length -= sge[used].length;
+	}
+	return used;
+}
+
+DAT_RETURN
+FRONT(ep_post_rdma_read)
+(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET *local_iov,
+		DAT_DTO_COOKIE user_cookie, const DAT_RMR_TRIPLET *remote_iov,
+		DAT_COMPLETION_FLAGS completion_flags)
+{
+	struct dapl_ep *ep = dapl_obj_check(ep_handle, DAPL_EP);
+	struct roce_sge sge[DAPL_MAX_IOV];
+	struct roce_wr wr = {
+		.wr_id = user_cookie.as_64,
+		.num_sge = (uint32_t)num_segments,
+		.opcode = IBV_WR_RDMA_READ,
+	};
+	uint64_t length;
+	DAT_RETURN rc;
+
+	if (unlikely(ep == NULL))
+		return bad_handle(DAT_INVALID_HANDLE_EP);
+	if (unlikely((unsigned int)num_segments > (unsigned int)ep->attr.max_rdma_read_iov))
+		return bad_arg(DAT_INVALID_ARG2);
+	rc = rdma_in(&wr, sge, local_iov, remote_iov, (unsigned int)completion_flags, &length);
+	if (unlikely(rc != DAT_SUCCESS))
+		return rc;
+	/* What is read is what the remote segment says; there must be room for it. */
+	if (unlikely(remote_iov->segment_length > length ||
+			    remote_iov->segment_length > ep->attr.max_rdma_size))
+		return front_error(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE);
+	wr.num_sge = cut_pieces(sge, wr.num_sge, remote_iov->segment_length);
+	return front_return(dapl_ep_post_send(ep, &wr));
+}
+
 DAT_RETURN
 FRONT(ep_post_recv)
 (DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET *local_iov,

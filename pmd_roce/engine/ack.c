@@ -36,9 +36,19 @@ open_window(struct roce_qp_tx *tx, uint32_t acknowledged)
 	tx->window = (uint16_t)RTE_MIN(tx->window + more, ROCE_WINDOW);
 }
 
-/* Everything before @p psn arrived. */
-static void
-acknowledge(struct roce_qp *qp, uint32_t psn, uint64_t now)
+/* A request is done. What waited for a READ may go on. */
+static inline void
+complete(struct roce_qp *qp, const struct roce_wqe *wqe)
+{
+	if (unlikely(roce_wqe_is_read(wqe))) {
+		qp->tx.reads--;
+		qp->tx.blocked = false;
+	}
+	roce_qp_complete_send(qp, IBV_WC_SUCCESS);
+}
+
+void
+roce_ack_advance(struct roce_qp *qp, uint32_t psn, uint64_t now)
 {
 	struct roce_qp_tx *tx = &qp->tx;
 
@@ -56,7 +66,7 @@ acknowledge(struct roce_qp *qp, uint32_t psn, uint64_t now)
 		const struct roce_wqe *wqe = roce_wq_slot(&qp->wq, tx->tail);
 
 		if (likely(roce_psn_diff(psn, roce_psn_add(wqe->psn, wqe->packets)) >= 0)) {
-			roce_qp_complete_send(qp, IBV_WC_SUCCESS);
+			complete(qp, wqe);
 			continue;
 		}
 		/* A bind that was executed is out of every acknowledgement's reach, and due when it is the oldest. */
@@ -69,15 +79,39 @@ acknowledge(struct roce_qp *qp, uint32_t psn, uint64_t now)
 	roce_qp_ready(qp);
 }
 
-static inline void
-learn_credits(struct roce_qp *qp, uint8_t code, uint32_t msn)
+/*
+ * The peer says that everything before @p psn arrived. When there is a READ or atomic among it whose answer is
+ * not here, that answer is lost (IBTA Vol 1, 9.7.5.1.1, implied NAK). @return false: so it is.
+ */
+static bool
+acknowledge(struct roce_qp *qp, uint32_t psn, uint64_t now)
 {
+	uint32_t expected;
+
+	if (likely(qp->tx.reads == 0)) {
+		roce_ack_advance(qp, psn, now);
+		return true;
+	}
+	expected = roce_read_expected(qp, roce_read_oldest(qp));
+	if (roce_psn_diff(psn, expected) <= 0) {
+		roce_ack_advance(qp, psn, now);
+		return true;
+	}
+	roce_ack_advance(qp, expected, now);
+	roce_read_lost(qp, expected);
+	return false;
+}
+
+void
+roce_ack_learn_credits(struct roce_qp *qp, const struct roce_aeth *aeth)
+{
+	uint8_t code = roce_aeth_syndrome(aeth) & ROCE_AETH_VALUE_MASK;
 	struct roce_qp_tx *tx = &qp->tx;
 
 	tx->limited = code != ROCE_CREDIT_INVALID;
 	if (likely(!tx->limited))
 		return;
-	tx->limit = roce_psn_add(msn, roce_credit_decode(code));
+	tx->limit = roce_psn_add(roce_aeth_msn(aeth), roce_credit_decode(code));
 	/* Credits may be all that it brings. */
 	roce_qp_ready(qp);
 }
@@ -147,7 +181,8 @@ negative(struct roce_qp *qp, uint8_t syndrome, uint32_t psn, uint64_t now)
 	uint8_t value = syndrome & ROCE_AETH_VALUE_MASK;
 
 	/* A NAK names the expected PSN: everything before it arrived. */
-	acknowledge(qp, psn, now);
+	if (!acknowledge(qp, psn, now))
+		return;
 	if ((syndrome & ROCE_AETH_KIND_MASK) == ROCE_AETH_RNR)
 		receiver_not_ready(qp, psn, value, now);
 	else if (value == ROCE_NAK_PSN_SEQUENCE)
@@ -175,8 +210,8 @@ roce_ack_rx(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now)
 	}
 	if (likely(kind == ROCE_AETH_ACK)) {
 		if (roce_psn_diff(pkt->psn, tx->una) >= -1)
-			learn_credits(qp, syndrome & ROCE_AETH_VALUE_MASK, roce_aeth_msn(aeth));
-		acknowledge(qp, roce_psn_add(pkt->psn, 1), now);
+			roce_ack_learn_credits(qp, aeth);
+		(void)acknowledge(qp, roce_psn_add(pkt->psn, 1), now);
 	} else {
 		negative(qp, syndrome, pkt->psn, now);
 	}

@@ -35,7 +35,7 @@ describe(const struct roce_qp *qp)
 		.soft_high = qp->cold.soft_high,
 		.hard_high = qp->cold.hard_high,
 		.engine = qp->engine->index,
-		.state = (enum roce_qp_state)qp->rx.state,
+		.state = roce_qp_state(qp),
 	};
 
 	roce_qp_depth(qp, &census.requests, &census.held);

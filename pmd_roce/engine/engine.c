@@ -125,7 +125,7 @@ rx_one(struct roce_engine *e, struct roce_qp *qp, const struct roce_pkt *pkt, ui
 	}
 	if (unlikely(qp->rx.state != ROCE_QP_RTS) && !rx_early(qp, pkt))
 		return FATE_DONE;
-	/* A datagram is for another kind of queue pair; responses other than acknowledgements answer nothing of ours. */
+	/* A datagram is for another kind of queue pair. */
 	if (unlikely(pkt->op->flags & ROCE_OP_DETH))
 		e->stats.rx_malformed_opcode++;
 	else if (pkt->op->flags & ROCE_OP_REQUEST)
@@ -133,7 +133,7 @@ rx_one(struct roce_engine *e, struct roce_qp *qp, const struct roce_pkt *pkt, ui
 	else if (likely(pkt->opcode == IBV_OPCODE_RC_ACKNOWLEDGE))
 		roce_ack_rx(qp, pkt, now);
 	else
-		e->stats.rx_ghost_acks++;
+		roce_read_rx(qp, pkt, now);
 	return FATE_DONE;
 }
 
@@ -275,6 +275,25 @@ roce_engine_frame(struct roce_engine *e)
 	return e->spare[--e->spares];
 }
 
+/* What is owed: the answers to READs first, since an acknowledgement behind them would say that they were given. */
+static uint16_t
+answer(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room)
+{
+	uint16_t n = 0;
+
+	while (n < room && unlikely(qp->rx.owes & ROCE_OWES_READ)) {
+		pkts[n] = roce_resp_emit_read(qp);
+		if (unlikely(pkts[n] == NULL))
+			break;
+		n++;
+	}
+	if (n < room && qp->rx.owes != 0 && !(qp->rx.owes & ROCE_OWES_READ)) {
+		pkts[n] = roce_resp_emit(qp);
+		n += pkts[n] != NULL;
+	}
+	return n;
+}
+
 /* One visit: what is owed first, then requests. @return frames; *again: it has more to say. */
 static uint16_t
 visit(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_t now, bool *again)
@@ -282,12 +301,11 @@ visit(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_t now, b
 	uint16_t n = 0;
 
 	if (qp->rx.owes != 0) {
-		pkts[0] = roce_resp_emit(qp);
-		if (unlikely(pkts[0] == NULL)) {
-			*again = true;
+		n = answer(qp, pkts, RTE_MIN(room, (uint16_t)ROCE_QUANTUM));
+		if (unlikely(n == 0)) {
+			*again = qp->rx.owes != 0;
 			return 0;
 		}
-		n = 1;
 	}
 	if (likely(qp->rx.state == ROCE_QP_RTS)) {
 		n += roce_req_emit(qp, pkts + n,

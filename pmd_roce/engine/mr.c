@@ -268,3 +268,20 @@ roce_sge_copy_in(const struct roce_keys *keys, const struct roce_pd *pd, const s
 	}
 	return 0;
 }
+
+void
+roce_payload_place(const struct roce_pkt *pkt, uint8_t *to)
+{
+	const struct rte_mbuf *m = pkt->m;
+	uint32_t from = pkt->payload_off;
+	uint32_t len = pkt->payload_len;
+	uint8_t last;
+
+	/* Programs wait for the last byte of a message: when it is there, so is everything before it. */
+	if (likely(from + len <= m->data_len))
+		memcpy(to, rte_pktmbuf_mtod_offset(m, const uint8_t *, from), len - 1);
+	else
+		copy_from_chain(to, m, from, len - 1);
+	copy_from_chain(&last, m, from + len - 1, 1);
+	__atomic_store_n(to + len - 1, last, __ATOMIC_RELEASE);
+}

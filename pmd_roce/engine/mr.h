@@ -161,6 +161,9 @@ void roce_keys_give(struct roce_keys *keys, struct roce_mr *mr);
 /** A key that this entry did not have in its last 65,535 uses, not live yet. The entry's owner. */
 uint32_t roce_keys_name(const struct roce_keys *keys, struct roce_mr *mr);
 
+/** Copy the payload of a frame, which is not empty, to one place: its last byte after all others. */
+void roce_payload_place(const struct roce_pkt *pkt, uint8_t *to);
+
 /** Frees the chunks. */
 void roce_keys_fini(struct roce_keys *keys, const struct roce_memory *memory);
 

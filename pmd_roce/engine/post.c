@@ -45,33 +45,36 @@ roce_engine_answer_doorbells(struct roce_engine *e)
 	}
 }
 
-/* SEND and its variants; the rest of the verbs come with their own issue. False: no message. */
-static inline bool
-classify(const struct roce_wr *wr, struct roce_wqe *wqe)
-{
-	switch (wr->opcode) {
-	case IBV_WR_SEND:
-		wqe->suffix = ROCE_SUFFIX_NONE;
-		break;
-	case IBV_WR_SEND_WITH_IMM:
-		wqe->suffix = ROCE_SUFFIX_IMM;
-		break;
-	default:
-		return false;
-	}
-	wqe->verb = ROCE_VERB_SEND;
-	return true;
-}
+/** What an opcode asks for. */
+struct kind {
+	uint8_t verb; /**< enum roce_verb; ROCE_VERB_NONE: not served */
+	uint8_t suffix;
+	uint8_t access; /**< that the local pieces need */
+};
+
+static const struct kind kinds[] = {
+	[IBV_WR_RDMA_WRITE] = { ROCE_VERB_WRITE, ROCE_SUFFIX_NONE, 0 },
+	[IBV_WR_RDMA_WRITE_WITH_IMM] = { ROCE_VERB_WRITE, ROCE_SUFFIX_IMM, 0 },
+	[IBV_WR_SEND] = { ROCE_VERB_SEND, ROCE_SUFFIX_NONE, 0 },
+	[IBV_WR_SEND_WITH_IMM] = { ROCE_VERB_SEND, ROCE_SUFFIX_IMM, 0 },
+	[IBV_WR_RDMA_READ] = { ROCE_VERB_READ, ROCE_SUFFIX_NONE, IBV_ACCESS_LOCAL_WRITE },
+	[IBV_WR_ATOMIC_CMP_AND_SWP] = { ROCE_VERB_ATOMIC_CAS, ROCE_SUFFIX_NONE,
+			IBV_ACCESS_LOCAL_WRITE },
+	[IBV_WR_ATOMIC_FETCH_AND_ADD] = { ROCE_VERB_ATOMIC_FADD, ROCE_SUFFIX_NONE,
+			IBV_ACCESS_LOCAL_WRITE },
+	[IBV_WR_SEND_WITH_INV] = { ROCE_VERB_SEND, ROCE_SUFFIX_INVALIDATE, 0 },
+};
 
 static inline int
-copy_pieces(const struct roce_qp *qp, const struct roce_wr *wr, struct roce_wqe *wqe)
+copy_pieces(const struct roce_qp *qp, const struct roce_wr *wr, struct roce_wqe *wqe,
+		unsigned int access)
 {
 	uint64_t length = 0;
 
 	if (unlikely(wr->num_sge > qp->post.max_sge))
 		return -EINVAL;
 	for (uint32_t i = 0; i < wr->num_sge; i++) {
-		int rc = roce_keys_check(qp->post.keys, qp->post.pd, &wr->sg[i], 0);
+		int rc = roce_keys_check(qp->post.keys, qp->post.pd, &wr->sg[i], access);
 
 		if (unlikely(rc != 0))
 			return rc;
@@ -102,6 +105,43 @@ prepare_other(struct roce_qp *qp, const struct roce_wr *wr, struct roce_wqe *wqe
 	return 0;
 }
 
+/* Where the peer's memory is, and what an atomic does with it. */
+static __rte_noinline int
+copy_remote(const struct roce_qp *qp, const struct roce_wr *wr, struct roce_wqe *wqe)
+{
+	bool atomic = wqe->verb > ROCE_VERB_READ;
+
+	if (roce_wqe_is_read(wqe) && qp->post.max_rd_atomic == 0)
+		return -ENOSPC;
+	if (atomic &&
+			(!qp->post.atomics || wqe->num_sge != 1 ||
+					wqe->length != sizeof(uint64_t) ||
+					wr->remote_addr % 8 != 0))
+		return -EINVAL;
+	*roce_wqe_remote(wqe) = (struct roce_sge){ .addr = wr->remote_addr, .lkey = wr->rkey };
+	if (atomic)
+		*roce_wqe_operands(wqe) = (struct roce_operands){ .compare_add = wr->compare_add,
+			.swap = wr->swap };
+	return 0;
+}
+
+static inline int
+fill(struct roce_qp *qp, const struct roce_wr *wr, struct roce_wqe *wqe)
+{
+	const struct kind *kind = &kinds[wr->opcode];
+	int rc;
+
+	if (unlikely(wr->opcode >= RTE_DIM(kinds) || kind->verb == ROCE_VERB_NONE))
+		return prepare_other(qp, wr, wqe);
+	rc = copy_pieces(qp, wr, wqe, kind->access);
+	if (unlikely(rc != 0))
+		return rc;
+	wqe->imm = wr->imm;
+	wqe->verb = kind->verb;
+	wqe->suffix = kind->suffix;
+	return likely(kind->verb == ROCE_VERB_SEND) ? 0 : copy_remote(qp, wr, wqe);
+}
+
 static inline bool
 is_full(struct roce_qp *qp)
 {
@@ -122,12 +162,7 @@ roce_qp_post_send(struct roce_qp *qp, const struct roce_wr *wr)
 		return -ENOSPC;
 	if (unlikely(!__atomic_load_n(&qp->post.connected, __ATOMIC_RELAXED)))
 		return -EINVAL;
-	if (likely(classify(wr, wqe))) {
-		rc = copy_pieces(qp, wr, wqe);
-		wqe->imm = wr->imm;
-	} else {
-		rc = prepare_other(qp, wr, wqe);
-	}
+	rc = fill(qp, wr, wqe);
 	if (unlikely(rc != 0))
 		return rc;
 	wqe->wr_id = wr->wr_id;

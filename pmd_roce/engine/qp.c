@@ -106,10 +106,11 @@ make_send_queue(struct roce_domain *domain, struct roce_qp *qp, const struct roc
 	uint16_t max_sge = RTE_MAX(attr->max_send_sge, (uint16_t)1);
 	uint32_t depth = RTE_MAX(attr->max_send_wr, 1u);
 	uint32_t slots = rte_align32pow2(depth);
+	/* Behind the pieces the peer's memory, and the operands of an atomic. */
+	uint32_t places = RTE_MAX(max_sge + 1u, attr->atomics ? 3u : 2u);
 	uint32_t stride = rte_align32pow2(
-			(uint32_t)(sizeof(struct roce_wqe) + max_sge * sizeof(struct roce_sge)));
+			(uint32_t)(sizeof(struct roce_wqe) + places * sizeof(struct roce_sge)));
 
-	stride = RTE_MAX(stride, (uint32_t)RTE_CACHE_LINE_SIZE);
 	qp->wq.slots = roce_alloc(domain, (size_t)slots * stride);
 	if (qp->wq.slots == NULL)
 		return -ENOMEM;
@@ -118,6 +119,22 @@ make_send_queue(struct roce_domain *domain, struct roce_qp *qp, const struct roc
 	qp->post.wq = qp->wq;
 	qp->post.max = depth;
 	qp->post.max_sge = (uint8_t)max_sge;
+	qp->post.atomics = attr->atomics;
+	return 0;
+}
+
+/* For READs and atomics of the peer. None is needed when it may not have any. */
+static int
+make_resources(struct roce_domain *domain, struct roce_qp *qp, const struct roce_qp_attr *attr)
+{
+	uint8_t max = attr->max_dest_rd_atomic;
+
+	if (max == 0)
+		return 0;
+	qp->remote.resource = roce_alloc(domain, max * sizeof(qp->remote.resource[0]));
+	if (qp->remote.resource == NULL)
+		return -ENOMEM;
+	qp->remote.max = max;
 	return 0;
 }
 
@@ -135,6 +152,7 @@ roce_qp_create(struct roce_domain *domain, const struct roce_qp_attr *attr, stru
 	int rc = -ENOMEM;
 
 	if (attr->pd == NULL || attr->max_send_sge > ROCE_SGE_MAX || attr->max_send_wr > 1u << 20 ||
+			attr->max_dest_rd_atomic > ROCE_RD_ATOMIC_MAX ||
 			(attr->srq == NULL && attr->max_recv_sge > ROCE_SGE_MAX))
 		return -EINVAL;
 	q = roce_alloc(domain, sizeof(*q));
@@ -152,6 +170,9 @@ roce_qp_create(struct roce_domain *domain, const struct roce_qp_attr *attr, stru
 	rc = make_receive_queue(q, attr);
 	if (rc != 0)
 		goto free_slots;
+	rc = make_resources(domain, q, attr);
+	if (rc != 0)
+		goto free_receives;
 	roce_qp_init(q);
 	rc = link_number(domain, q);
 	if (rc != 0)
@@ -163,6 +184,7 @@ roce_qp_create(struct roce_domain *domain, const struct roce_qp_attr *attr, stru
 	return 0;
 
 free_receives:
+	roce_free(domain, q->remote.resource);
 	free_receive_queue(domain, q);
 free_slots:
 	roce_free(domain, q->wq.slots);
@@ -203,6 +225,7 @@ roce_qp_destroy(struct roce_qp *qp)
 	free_receive_queue(domain, qp);
 	count_user(qp->send_cq, -1);
 	count_user(qp->rx.cq, -1);
+	roce_free(domain, qp->remote.resource);
 	__atomic_fetch_sub(&qp->pd->users, 1, __ATOMIC_RELEASE);
 	roce_free(domain, qp->wq.slots);
 	roce_free(domain, qp);
@@ -217,7 +240,9 @@ roce_qp_number(const struct roce_qp *qp)
 enum roce_qp_state
 roce_qp_state(const struct roce_qp *qp)
 {
-	return (enum roce_qp_state)qp->rx.state;
+	uint8_t state = __atomic_load_n(&qp->rx.state, __ATOMIC_RELAXED);
+
+	return state == ROCE_QP_ENDING ? ROCE_QP_RTS : (enum roce_qp_state)state;
 }
 
 struct roce_engine *

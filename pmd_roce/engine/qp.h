@@ -35,8 +35,12 @@
 #define ROCE_NOTICE_LISTED 1u /**< the queue pair is on the domain's stack of notices */
 
 /** What the responder owes the peer: served before any request of this end. */
-#define ROCE_OWES_ACK 0x01 /**< everything before the expected PSN */
-#define ROCE_OWES_NAK 0x02 /**< rx.syndrome at the expected PSN; implies the acknowledgement */
+#define ROCE_OWES_ACK  0x01 /**< everything before the expected PSN */
+#define ROCE_OWES_NAK  0x02 /**< rx.syndrome at the expected PSN; implies the acknowledgement */
+#define ROCE_OWES_READ 0x04 /**< answers to READs and atomics, which come before either */
+
+/** In place of a roce_qp_state: a NAK that ends the queue pair waits behind answers to READs. */
+#define ROCE_QP_ENDING 64
 
 #define ROCE_WINDOW       128u /**< PSNs in flight at the most */
 #define ROCE_ACKREQ_EVERY 32u  /**< frames between two requests for an acknowledgement */
@@ -71,6 +75,39 @@ struct roce_qp_rx {
 	uint32_t taken;  /**< receives taken, ever */
 };
 
+/**
+ * A READ or atomic of the peer: answered in the order they came, and kept after that, so that a duplicate is
+ * answered again; an atomic from its result.
+ */
+struct roce_rd_resource {
+	uint64_t va;       /**< READ: of the next byte to send */
+	uint64_t original; /**< atomic: the value before it */
+	uint32_t rkey;
+	uint32_t left; /**< READ: bytes to send */
+	uint32_t psn;  /**< of the request */
+	uint32_t end;  /**< one behind the last PSN of the answer */
+	uint32_t next; /**< PSN of the next frame of the answer */
+	uint32_t msn;
+	uint8_t verb; /**< enum roce_verb; ROCE_VERB_NONE: never used */
+	bool pending; /**< not yet answered to the end */
+	bool begun;   /**< the next frame of the answer is not its first */
+	bool again;   /**< was answered before: the requester may have all of it by now */
+};
+
+/** What the peer does with our memory. */
+struct roce_qp_remote {
+	uint64_t va; /**< WRITE in progress: of the next byte */
+	uint32_t rkey;
+	uint32_t left;       /**< bytes still to come */
+	uint32_t length;     /**< of the whole WRITE */
+	uint8_t max;         /**< resources */
+	uint8_t allowed;     /**< of them by this connection */
+	uint8_t newest;      /**< used last */
+	uint8_t oldest;      /**< pending that is answered next, when any is */
+	uint8_t last_status; /**< ENDING: how the receive in use ends */
+	struct roce_rd_resource *resource;
+};
+
 struct roce_qp_tx {
 	uint32_t next;   /**< slot of the request sent next */
 	uint32_t tail;   /**< slot of the oldest unacknowledged request */
@@ -101,6 +138,8 @@ struct roce_qp_tx {
 	bool nak_seen;  /**< nak_psn is valid: nothing was acknowledged since */
 	uint8_t listed; /**< enum roce_listed */
 	bool stuck;     /**< request next cannot be sent: its memory is gone */
+	bool blocked;   /**< request next waits for the answer to a READ or atomic */
+	uint32_t reads; /**< READs and atomics of which a frame was ever sent, not yet answered */
 	struct roce_timer timer;
 };
 
@@ -120,6 +159,8 @@ struct roce_qp {
 		uint32_t tail_seen; /**< lower bound of tx.tail */
 		uint32_t max;       /**< requests */
 		uint8_t max_sge;
+		uint8_t max_rd_atomic; /**< READs and atomics that may be outstanding */
+		bool atomics;
 		bool binds;     /**< a bind was posted since RESET; the engine reads it */
 		bool connected; /**< not in RESET; written by the engine, atomic */
 		bool rung;      /**< on the doorbell stack; atomic */
@@ -129,6 +170,8 @@ struct roce_qp {
 		const struct roce_pd *pd;
 		struct roce_qp *next_rung;
 	} post __rte_cache_aligned;
+
+	struct roce_qp_remote remote;
 
 	struct {
 		struct roce_template template;
@@ -234,6 +277,13 @@ roce_qp_binds(const struct roce_qp *qp)
 	return __atomic_load_n(&qp->post.binds, __ATOMIC_RELAXED);
 }
 
+/** Packets of a message: at least one. */
+static inline uint32_t
+roce_packets(uint32_t length, uint32_t mtu)
+{
+	return length == 0 ? 1 : (uint32_t)(((uint64_t)length + mtu - 1) >> rte_bsf32(mtu));
+}
+
 /** Requests posted so far, as the engine may see them. */
 static inline uint32_t
 roce_qp_posted(const struct roce_qp *qp)
@@ -306,6 +356,26 @@ bool roce_bind_pass(struct roce_qp *qp);
 
 /** How far the sequence number of messages moves from request @p from to request @p to: binds have none. */
 int32_t roce_bind_ssn_diff(const struct roce_qp *qp, uint32_t from, uint32_t to);
+/** Everything before @p psn arrived, and was answered: complete what ends there. Locked. */
+void roce_ack_advance(struct roce_qp *qp, uint32_t psn, uint64_t now);
+
+/** The credits that an answer brings. Locked. */
+void roce_ack_learn_credits(struct roce_qp *qp, const struct roce_aeth *aeth);
+
+/** The oldest READ or atomic of which a frame was ever sent; NULL: none. Locked. */
+struct roce_wqe *roce_read_oldest(const struct roce_qp *qp);
+
+/** PSN of the next frame of the answer to @p wqe, the oldest READ or atomic. Locked. */
+uint32_t roce_read_expected(const struct roce_qp *qp, const struct roce_wqe *wqe);
+
+/** READs and atomics before the request at next that are not answered. Locked. */
+uint32_t roce_read_outstanding(const struct roce_qp *qp);
+
+/** The answer at @p psn is lost: ask again from there, once for each gap. Locked. */
+void roce_read_lost(struct roce_qp *qp, uint32_t psn);
+
+/** An answer to a READ or atomic arrived. Locked. */
+void roce_read_rx(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now);
 
 /** An acknowledgement or NAK arrived. Locked. */
 void roce_ack_rx(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now);
@@ -336,6 +406,7 @@ enum roce_verdict {
 	ROCE_NOT_READY,   /**< no receive posted */
 	ROCE_INVALID,     /**< the peer broke the protocol */
 	ROCE_TOO_LONG,    /**< message longer than the receive */
+	ROCE_BAD_KEY,     /**< memory that the peer may not touch */
 	ROCE_UNSUPPORTED, /**< an operation that this end does not serve */
 	ROCE_OVER_HIGH,   /**< one receive more than the hard high watermark allows */
 };
@@ -347,6 +418,42 @@ bool roce_qp_over_high(struct roce_qp *qp);
 
 /** Judge a request packet before it touches memory. Takes the receive of a new message; else no side effect. */
 enum roce_verdict roce_resp_check(struct roce_qp *qp, const struct roce_pkt *pkt);
+
+/** The part of roce_resp_check() for everything but SEND. Locked. */
+enum roce_verdict roce_resp_check_rdma(struct roce_qp *qp, const struct roce_pkt *pkt);
+
+/** A first or middle packet carries exactly one path MTU, a last packet at least one byte. */
+bool roce_resp_length_ok(const struct roce_qp_rx *rx, const struct roce_pkt *pkt);
+
+/** A message starts exactly when none is in progress, and goes on as what it started. */
+bool roce_resp_order_ok(const struct roce_qp_rx *rx, const struct roce_pkt *pkt);
+
+/** Take the receive of a message. Locked. @return ROCE_ACCEPT, ROCE_NOT_READY or ROCE_OVER_HIGH. */
+enum roce_verdict roce_resp_take(struct roce_qp *qp);
+
+/** Do an accepted request that is no SEND. Locked. @return 0; -EACCES: the memory went away meanwhile. */
+int roce_resp_do_rdma(struct roce_qp *qp, const struct roce_pkt *pkt);
+
+/** Answer a READ or atomic again. Locked. @return false: it is not known any more, and cannot be answered. */
+bool roce_resp_read_again(struct roce_qp *qp, const struct roce_pkt *pkt);
+
+/** An answer that was given once and is being repeated is not wanted any more. Locked. */
+void roce_resp_read_forget(struct roce_qp *qp, struct roce_rd_resource *res);
+
+/** The next frame of the answers to READs and atomics; NULL: no frame to be had, or the memory is gone. Locked. */
+struct rte_mbuf *roce_resp_emit_read(struct roce_qp *qp);
+
+/** Forget READs and atomics of the peer: a new connection begins. */
+void roce_resp_read_init(struct roce_qp *qp, uint8_t allowed);
+
+/**
+ * The peer, or our own memory, made the connection useless: say so with a NAK and end it. A receive in use ends
+ * with @p status; IBV_WC_SUCCESS: it is flushed like everything else. Locked.
+ */
+void roce_resp_refuse(struct roce_qp *qp, enum roce_nak code, enum ibv_wc_status status);
+
+/** Syndrome of an acknowledgement: the credits. Locked. */
+uint8_t roce_resp_ack_syndrome(const struct roce_qp *qp);
 
 /** A request arrived. Locked. */
 void roce_resp_rx(struct roce_qp *qp, const struct roce_pkt *pkt);

@@ -87,6 +87,8 @@ roce_qp_to_rtr(struct roce_qp *qp, const struct roce_qp_connect *connect)
 	qp->tx.una = connect->sq_psn;
 	qp->tx.max = connect->sq_psn;
 	roce_retry_init(qp);
+	roce_resp_read_init(qp, connect->max_dest_rd_atomic);
+	qp->post.max_rd_atomic = connect->max_rd_atomic;
 	__atomic_store_n(&qp->rx.state, ROCE_QP_RTR, __ATOMIC_RELEASE);
 	__atomic_store_n(&qp->post.connected, true, __ATOMIC_RELEASE);
 	return 0;
@@ -244,6 +246,8 @@ flush_requests(struct roce_qp *qp)
 	qp->tx.begun = qp->tx.tail;
 	qp->tx.offset = 0;
 	qp->tx.stuck = false;
+	qp->tx.blocked = false;
+	qp->tx.reads = 0;
 	qp->tx.timeout_at = ROCE_NEVER;
 	qp->tx.limit_at = ROCE_NEVER;
 	qp->tx.rnr_at = 0;

@@ -7,6 +7,13 @@
 
 #include "engine/qp.h"
 
+/* PSNs sent and not acknowledged. A READ of 2^31 bytes has 2^23 of them: no signed difference. */
+static inline uint32_t
+in_flight(const struct roce_qp_tx *tx)
+{
+	return (tx->psn - tx->una) & ROCE_PSN_MASK;
+}
+
 /* Does the peer have a receive for the request at next? One probe may go when nothing else is in flight. */
 static inline bool
 has_credit(const struct roce_qp_tx *tx)
@@ -21,7 +28,7 @@ may_send(const struct roce_qp *qp, uint32_t posted)
 	const struct roce_qp_tx *tx = &qp->tx;
 
 	return tx->next != posted && qp->rx.state == ROCE_QP_RTS && tx->rnr_at == 0 && !tx->stuck &&
-			roce_psn_diff(tx->psn, tx->una) < (int32_t)tx->window && has_credit(tx);
+			!tx->blocked && in_flight(tx) < tx->window && has_credit(tx);
 }
 
 bool
@@ -38,13 +45,11 @@ roce_req_wants(const struct roce_qp *qp)
 static inline void
 begin_request(struct roce_qp *qp, struct roce_wqe *wqe)
 {
-	uint32_t shift = rte_bsf32(qp->rx.mtu);
-
 	wqe->psn = qp->tx.psn;
-	wqe->packets = wqe->length == 0
-			? 1
-			: (uint32_t)(((uint64_t)wqe->length + qp->rx.mtu - 1) >> shift);
+	wqe->packets = roce_packets(wqe->length, qp->rx.mtu);
 	qp->tx.begun = qp->tx.next + 1;
+	if (roce_wqe_is_read(wqe))
+		qp->tx.reads++;
 }
 
 /*
@@ -57,13 +62,43 @@ wants_ack(const struct roce_qp *qp, uint32_t posted, bool last)
 {
 	const struct roce_qp_tx *tx = &qp->tx;
 
-	if (tx->silent + 1 >= ROCE_ACKREQ_EVERY ||
-			roce_psn_diff(tx->psn, tx->una) + 1 >= (int32_t)tx->window)
+	if (tx->silent + 1 >= ROCE_ACKREQ_EVERY || in_flight(tx) + 1 >= tx->window)
 		return true;
 	if (!last)
 		return false;
 	return tx->next + 1 == posted || roce_psn_diff(tx->psn, tx->max) < 0 ||
 			(tx->limited && roce_psn_diff(tx->ssn, tx->limit) >= 0);
+}
+
+/* Where the peer's memory is that the rest of a WRITE or READ is about. @return behind it. */
+static uint8_t *
+put_reth(uint8_t *at, struct roce_wqe *wqe, uint32_t offset)
+{
+	const struct roce_sge *remote = roce_wqe_remote(wqe);
+	const struct roce_reth reth = {
+		.va = rte_cpu_to_be_64(remote->addr + offset),
+		.rkey = rte_cpu_to_be_32(remote->lkey),
+		.length = rte_cpu_to_be_32(wqe->length - offset),
+	};
+
+	memcpy(at, &reth, sizeof(reth));
+	return at + sizeof(reth);
+}
+
+static void
+put_atomic(uint8_t *at, struct roce_wqe *wqe)
+{
+	const struct roce_sge *remote = roce_wqe_remote(wqe);
+	const struct roce_operands *operands = roce_wqe_operands(wqe);
+	bool cas = wqe->verb == ROCE_VERB_ATOMIC_CAS;
+	const struct roce_atomiceth eth = {
+		.va = rte_cpu_to_be_64(remote->addr),
+		.rkey = rte_cpu_to_be_32(remote->lkey),
+		.swap_or_add = rte_cpu_to_be_64(cas ? operands->swap : operands->compare_add),
+		.compare = rte_cpu_to_be_64(cas ? operands->compare_add : 0),
+	};
+
+	memcpy(at, &eth, sizeof(eth));
 }
 
 __rte_noinline void
@@ -88,72 +123,131 @@ roce_req_unstick(struct roce_qp *qp)
 	roce_qp_break(qp, bind ? IBV_WC_MW_BIND_ERR : IBV_WC_LOC_PROT_ERR, true);
 }
 
+/* A frame leaves that stands for @p packets PSNs. */
 static inline void
-account_frame(struct roce_qp *qp, const struct roce_frame_spec *spec, bool last, uint64_t now)
+account_psn(struct roce_qp *qp, uint32_t packets, uint64_t now)
 {
 	struct roce_qp_tx *tx = &qp->tx;
-	struct roce_stats *stats = &qp->engine->stats;
+	uint32_t psn = tx->psn;
 
-	tx->silent = spec->ack_req ? 0 : tx->silent + 1;
-	tx->psn = roce_psn_add(tx->psn, 1);
-	tx->offset += spec->payload_len;
-	if (last) {
-		tx->next++;
-		tx->offset = 0;
-		tx->ssn = roce_psn_add(tx->ssn, 1);
-	}
+	tx->psn = roce_psn_add(psn, packets);
 	if (likely(roce_psn_diff(tx->psn, tx->max) > 0)) {
 		tx->max = tx->psn;
 		/* Any new frame is worth a measurement: at the end of a burst it would not survive a lossy wire. */
 		if (tx->timed_at == 0) {
-			tx->timed_psn = spec->psn;
+			tx->timed_psn = psn;
 			tx->timed_at = now;
 		}
 	} else {
-		stats->retransmits++;
+		qp->engine->stats.retransmits++;
 	}
 	if (unlikely(tx->timeout_at == ROCE_NEVER))
 		roce_retry_started(qp, now);
-	stats->tx_bytes += spec->payload_len;
 }
 
-/* @return NULL: no frame to be had, or the request cannot go on. */
-static __rte_always_inline struct rte_mbuf *
-build_next(struct roce_qp *qp, uint32_t posted, uint64_t now)
+static inline void
+next_request(struct roce_qp_tx *tx)
 {
-	struct roce_engine *e = qp->engine;
-	struct roce_wqe *wqe = roce_wq_slot(&qp->wq, qp->tx.next);
+	tx->next++;
+	tx->offset = 0;
+	tx->ssn = roce_psn_add(tx->ssn, 1);
+}
+
+/* SEND and WRITE carry their bytes. @return NULL: the memory is gone. */
+static inline struct rte_mbuf *
+build_data(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, bool ack_req, uint64_t now)
+{
+	struct roce_qp_tx *tx = &qp->tx;
+	uint32_t offset = tx->offset;
 	struct roce_frame_spec spec;
-	struct rte_mbuf *m = roce_engine_frame(e);
-	uint32_t offset = qp->tx.offset;
 	uint8_t *at;
 	bool last;
 
-	if (unlikely(m == NULL))
-		return NULL;
-	if (offset == 0 && qp->tx.next == qp->tx.begun)
-		begin_request(qp, wqe);
-	spec.payload_len = RTE_MIN(wqe->length - offset, qp->rx.mtu);
+	spec.payload_len = RTE_MIN(wqe->length - offset, (uint32_t)qp->rx.mtu);
 	last = offset + spec.payload_len == wqe->length;
-	spec.psn = qp->tx.psn;
+	spec.psn = tx->psn;
 	spec.opcode = roce_opcode_request((enum roce_verb)wqe->verb, (enum roce_suffix)wqe->suffix,
 			offset == 0, last);
 	spec.solicited = last && (wqe->flags & ROCE_WR_SOLICITED);
-	spec.ack_req = wants_ack(qp, posted, last);
+	spec.ack_req = ack_req;
 	at = roce_frame_build(m, &qp->cold.template, &spec);
-	if (last && wqe->suffix == ROCE_SUFFIX_IMM) {
+	if (unlikely(wqe->verb == ROCE_VERB_WRITE && offset == 0))
+		at = put_reth(at, wqe, 0);
+	if (last && wqe->suffix != ROCE_SUFFIX_NONE) {
 		memcpy(at, &wqe->imm, sizeof(wqe->imm));
 		at += sizeof(wqe->imm);
 	}
-	if (unlikely(roce_sge_copy_out(&e->domain->keys, qp->pd, wqe->sge, offset, at,
+	if (unlikely(roce_sge_copy_out(&qp->engine->domain->keys, qp->pd, wqe->sge, offset, at,
 				     spec.payload_len) != 0)) {
 		rte_pktmbuf_free(m);
 		roce_req_stick(qp);
 		return NULL;
 	}
 	roce_icrc_put(m, &qp->cold.template);
-	account_frame(qp, &spec, last, now);
+	tx->silent = ack_req ? 0 : tx->silent + 1;
+	tx->offset = offset + spec.payload_len;
+	account_psn(qp, 1, now);
+	if (last)
+		next_request(tx);
+	qp->engine->stats.tx_bytes += spec.payload_len;
 	return m;
+}
+
+/* READ and atomics are one frame, whose PSNs are those of the answer. After a loss a READ asks for the rest only. */
+static __rte_noinline struct rte_mbuf *
+build_read(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, uint64_t now)
+{
+	struct roce_qp_tx *tx = &qp->tx;
+	const struct roce_frame_spec spec = {
+		.psn = tx->psn,
+		.opcode = roce_opcode_request(
+				(enum roce_verb)wqe->verb, ROCE_SUFFIX_NONE, true, true),
+		.solicited = wqe->flags & ROCE_WR_SOLICITED,
+	};
+	uint8_t *at = roce_frame_build(m, &qp->cold.template, &spec);
+
+	if (wqe->verb == ROCE_VERB_READ)
+		(void)put_reth(at, wqe, tx->offset);
+	else
+		put_atomic(at, wqe);
+	roce_icrc_put(m, &qp->cold.template);
+	tx->silent = 0;
+	account_psn(qp, wqe->packets - tx->offset / qp->rx.mtu, now);
+	next_request(tx);
+	return m;
+}
+
+/* May the request at next begin? A READ has to wait for its turn, a fenced request for every READ before it. */
+static __rte_noinline bool
+may_begin(struct roce_qp *qp, const struct roce_wqe *wqe)
+{
+	uint32_t most = roce_wqe_is_read(wqe) ? qp->cold.connect.max_rd_atomic - 1u : UINT32_MAX;
+
+	if (wqe->flags & ROCE_WR_FENCE)
+		most = 0;
+	qp->tx.blocked = roce_read_outstanding(qp) > most;
+	return !qp->tx.blocked;
+}
+
+/* @return NULL: no frame to be had, or the request cannot go on. */
+static __rte_always_inline struct rte_mbuf *
+build_next(struct roce_qp *qp, uint32_t posted, uint64_t now)
+{
+	struct roce_wqe *wqe = roce_wq_slot(&qp->wq, qp->tx.next);
+	struct rte_mbuf *m;
+
+	if (unlikely(qp->tx.reads != 0 && (roce_wqe_is_read(wqe) || (wqe->flags & ROCE_WR_FENCE)) &&
+			    qp->tx.offset == 0 && !may_begin(qp, wqe)))
+		return NULL;
+	m = roce_engine_frame(qp->engine);
+	if (unlikely(m == NULL))
+		return NULL;
+	if (qp->tx.offset == 0 && qp->tx.next == qp->tx.begun)
+		begin_request(qp, wqe);
+	if (unlikely(roce_wqe_is_read(wqe)))
+		return build_read(qp, wqe, m, now);
+	return build_data(qp, wqe, m,
+			wants_ack(qp, posted, wqe->length - qp->tx.offset <= qp->rx.mtu), now);
 }
 
 /*
@@ -233,5 +327,6 @@ roce_req_rewind(struct roce_qp *qp, uint32_t psn)
 	if (roce_psn_diff(tx->timed_psn, psn) >= 0)
 		tx->timed_at = 0;
 	tx->stuck = false;
+	tx->blocked = false;
 	roce_qp_ready(qp);
 }

@@ -6,37 +6,76 @@
 #include "engine/qp.h"
 
 static void
-finish(struct roce_qp *qp, const struct roce_pkt *pkt)
+complete(struct roce_qp *qp, const struct roce_pkt *pkt, uint8_t flags)
 {
 	bool imm = pkt->op->flags & ROCE_OP_IMM;
-	uint8_t flags = (uint8_t)((imm ? ROCE_EVENT_IMM : 0) |
-			(pkt->solicited ? ROCE_EVENT_SOLICITED : 0));
 
-	qp->rx.verb = ROCE_VERB_NONE;
-	qp->rx.msn = roce_psn_add(qp->rx.msn, 1);
-	qp->engine->stats.rx_send_requests++;
+	flags |= (uint8_t)((imm ? ROCE_EVENT_IMM : 0) |
+			(pkt->solicited ? ROCE_EVENT_SOLICITED : 0));
 	roce_qp_complete_recv(qp, IBV_WC_SUCCESS, flags, imm ? roce_pkt_imm(pkt) : 0);
 }
 
-/* The peer, or our own memory, made the connection useless: say so with a NAK and end it. */
-static __rte_noinline void
-refuse(struct roce_qp *qp, enum roce_nak code, enum ibv_wc_status status)
+/* The last packet of a SEND or WRITE, or all there is of another request. */
+static inline void
+finish(struct roce_qp *qp, const struct roce_pkt *pkt)
 {
-	qp->rx.syndrome = (uint8_t)(ROCE_AETH_NAK | code);
-	roce_qp_owe(qp, ROCE_OWES_NAK);
+	qp->rx.verb = ROCE_VERB_NONE;
+	qp->rx.msn = roce_psn_add(qp->rx.msn, 1);
+	if (likely(pkt->op->verb == ROCE_VERB_SEND)) {
+		qp->engine->stats.rx_send_requests++;
+		complete(qp, pkt, 0);
+	} else if (pkt->op->verb == ROCE_VERB_WRITE) {
+		qp->engine->stats.rx_write_requests++;
+		qp->rx.got = qp->remote.length;
+		if (pkt->op->flags & ROCE_OP_IMM)
+			complete(qp, pkt, ROCE_EVENT_WRITE);
+	}
+}
+
+static void
+end_refused(struct roce_qp *qp, enum ibv_wc_status status)
+{
 	if (qp->rx.holding && status != IBV_WC_SUCCESS)
 		roce_qp_complete_recv(qp, status, 0, 0);
 	roce_qp_break(qp, status != IBV_WC_SUCCESS ? status : IBV_WC_REM_INV_REQ_ERR, false);
 }
 
+__rte_noinline void
+roce_resp_refuse(struct roce_qp *qp, enum roce_nak code, enum ibv_wc_status status)
+{
+	qp->rx.syndrome = (uint8_t)(ROCE_AETH_NAK | code);
+	roce_qp_owe(qp, ROCE_OWES_NAK);
+	if (likely(!(qp->rx.owes & ROCE_OWES_READ))) {
+		end_refused(qp, status);
+		return;
+	}
+	/* The NAK says that everything before it was answered: first let it be so. */
+	qp->remote.last_status = (uint8_t)status;
+	__atomic_store_n(&qp->rx.state, ROCE_QP_ENDING, __ATOMIC_RELEASE);
+}
+
+/* What was executed before is not executed again. A READ or atomic too old to be known stays unanswered. */
+static void
+answer_duplicate(struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	bool answered_with_data = pkt->op->verb == ROCE_VERB_READ ||
+			pkt->op->verb == ROCE_VERB_ATOMIC_CAS ||
+			pkt->op->verb == ROCE_VERB_ATOMIC_FADD;
+
+	if (!answered_with_data)
+		roce_qp_owe(qp, ROCE_OWES_ACK);
+	else
+		(void)roce_resp_read_again(qp, pkt);
+}
+
 static __rte_noinline void
-answer_otherwise(struct roce_qp *qp, enum roce_verdict verdict)
+answer_otherwise(struct roce_qp *qp, const struct roce_pkt *pkt, enum roce_verdict verdict)
 {
 	struct roce_stats *stats = &qp->engine->stats;
 
 	switch (verdict) {
 	case ROCE_DUPLICATE:
-		roce_qp_owe(qp, ROCE_OWES_ACK);
+		answer_duplicate(qp, pkt);
 		break;
 	case ROCE_GAP:
 		qp->rx.syndrome = ROCE_AETH_NAK | ROCE_NAK_PSN_SEQUENCE;
@@ -49,16 +88,20 @@ answer_otherwise(struct roce_qp *qp, enum roce_verdict verdict)
 		break;
 	case ROCE_TOO_LONG:
 		stats->resp_local_length_error++;
-		refuse(qp, ROCE_NAK_INVALID_REQUEST, IBV_WC_LOC_LEN_ERR);
+		roce_resp_refuse(qp, ROCE_NAK_INVALID_REQUEST, IBV_WC_LOC_LEN_ERR);
+		break;
+	case ROCE_BAD_KEY:
+		stats->resp_remote_access_errors++;
+		roce_resp_refuse(qp, ROCE_NAK_REMOTE_ACCESS, IBV_WC_SUCCESS);
 		break;
 	case ROCE_OVER_HIGH:
 		stats->resp_over_high_watermark++;
-		refuse(qp, ROCE_NAK_REMOTE_OPERATIONAL, IBV_WC_WR_FLUSH_ERR);
+		roce_resp_refuse(qp, ROCE_NAK_REMOTE_OPERATIONAL, IBV_WC_WR_FLUSH_ERR);
 		break;
 	case ROCE_INVALID:
 	case ROCE_UNSUPPORTED:
 		stats->resp_invalid_request++;
-		refuse(qp, ROCE_NAK_INVALID_REQUEST, IBV_WC_SUCCESS);
+		roce_resp_refuse(qp, ROCE_NAK_INVALID_REQUEST, IBV_WC_SUCCESS);
 		break;
 	default:
 		break;
@@ -73,17 +116,24 @@ roce_resp_rx(struct roce_qp *qp, const struct roce_pkt *pkt)
 	enum roce_verdict verdict = roce_resp_check(qp, pkt);
 
 	if (unlikely(verdict != ROCE_ACCEPT)) {
-		answer_otherwise(qp, verdict);
+		answer_otherwise(qp, pkt, verdict);
 		return;
 	}
-	if (unlikely(roce_sge_copy_in(&e->domain->keys, rx->rq->pd, rx->recv->sge, rx->got, pkt) !=
-			    0)) {
-		e->stats.resp_local_protection_error++;
-		refuse(qp, ROCE_NAK_REMOTE_OPERATIONAL, IBV_WC_LOC_PROT_ERR);
-		return;
+	if (unlikely(pkt->op->verb != ROCE_VERB_SEND)) {
+		if (unlikely(roce_resp_do_rdma(qp, pkt) != 0)) {
+			answer_otherwise(qp, pkt, ROCE_BAD_KEY);
+			return;
+		}
+	} else {
+		if (unlikely(roce_sge_copy_in(&e->domain->keys, rx->rq->pd, rx->recv->sge, rx->got,
+					     pkt) != 0)) {
+			e->stats.resp_local_protection_error++;
+			roce_resp_refuse(qp, ROCE_NAK_REMOTE_OPERATIONAL, IBV_WC_LOC_PROT_ERR);
+			return;
+		}
+		rx->epsn = roce_psn_add(rx->epsn, 1);
+		rx->got += pkt->payload_len;
 	}
-	rx->epsn = roce_psn_add(rx->epsn, 1);
-	rx->got += pkt->payload_len;
 	rx->unacked++;
 	e->stats.rx_bytes += pkt->payload_len;
 	/* What was reported missing is here: the old NAK must not go out any more. */
@@ -97,8 +147,8 @@ roce_resp_rx(struct roce_qp *qp, const struct roce_pkt *pkt)
 }
 
 /* A shared queue gives no credits: what one connection was promised another may take. */
-static uint8_t
-ack_syndrome(const struct roce_qp *qp)
+uint8_t
+roce_resp_ack_syndrome(const struct roce_qp *qp)
 {
 	if (!qp->rx.rq->private_queue)
 		return ROCE_AETH_ACK | ROCE_CREDIT_INVALID;
@@ -121,10 +171,13 @@ roce_resp_emit(struct roce_qp *qp)
 	if (unlikely(m == NULL))
 		return NULL;
 	aeth = (struct roce_aeth *)roce_frame_build(m, &qp->cold.template, &spec);
-	aeth->syndrome_msn = roce_aeth_pack(nak ? qp->rx.syndrome : ack_syndrome(qp), qp->rx.msn);
+	aeth->syndrome_msn = roce_aeth_pack(
+			nak ? qp->rx.syndrome : roce_resp_ack_syndrome(qp), qp->rx.msn);
 	roce_icrc_put(m, &qp->cold.template);
 	qp->rx.owes = 0;
 	qp->rx.unacked = 0;
 	qp->engine->stats.tx_acks++;
+	if (unlikely(qp->rx.state == ROCE_QP_ENDING))
+		end_refused(qp, (enum ibv_wc_status)qp->remote.last_status);
 	return m;
 }

@@ -5,9 +5,8 @@
 
 #include "engine/qp.h"
 
-/* A first or middle packet carries exactly one path MTU, a last packet at least one byte. */
-static bool
-length_ok(const struct roce_qp_rx *rx, const struct roce_pkt *pkt)
+bool
+roce_resp_length_ok(const struct roce_qp_rx *rx, const struct roce_pkt *pkt)
 {
 	uint16_t flags = pkt->op->flags;
 
@@ -18,9 +17,8 @@ length_ok(const struct roce_qp_rx *rx, const struct roce_pkt *pkt)
 	return pkt->payload_len <= rx->mtu;
 }
 
-/* A message starts exactly when none is in progress, and goes on as what it started. */
-static bool
-order_ok(const struct roce_qp_rx *rx, const struct roce_pkt *pkt)
+bool
+roce_resp_order_ok(const struct roce_qp_rx *rx, const struct roce_pkt *pkt)
 {
 	if (pkt->op->flags & ROCE_OP_START)
 		return rx->verb == ROCE_VERB_NONE;
@@ -43,6 +41,21 @@ out_of_order(struct roce_qp *qp, int32_t ahead)
 }
 
 enum roce_verdict
+roce_resp_take(struct roce_qp *qp)
+{
+	struct roce_qp_rx *rx = &qp->rx;
+
+	if (unlikely(!roce_srq_take(rx->rq, rx->recv))) {
+		qp->engine->stats.out_of_buffer++;
+		rx->nak_sent = true;
+		return ROCE_NOT_READY;
+	}
+	roce_qp_hold(qp, true);
+	rx->taken++;
+	return unlikely(rx->watched) && roce_qp_over_high(qp) ? ROCE_OVER_HIGH : ROCE_ACCEPT;
+}
+
+enum roce_verdict
 roce_resp_check(struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	struct roce_qp_rx *rx = &qp->rx;
@@ -51,21 +64,18 @@ roce_resp_check(struct roce_qp *qp, const struct roce_pkt *pkt)
 	if (unlikely(ahead != 0))
 		return out_of_order(qp, ahead);
 	rx->nak_sent = false;
-	if (unlikely(pkt->op->verb != ROCE_VERB_SEND || (pkt->op->flags & ROCE_OP_IETH)))
-		return ROCE_UNSUPPORTED;
-	if (unlikely(!order_ok(rx, pkt) || !length_ok(rx, pkt)))
+	if (unlikely(pkt->op->verb != ROCE_VERB_SEND))
+		return roce_resp_check_rdma(qp, pkt);
+	if (unlikely(!roce_resp_order_ok(rx, pkt) || !roce_resp_length_ok(rx, pkt)))
 		return ROCE_INVALID;
+	if (unlikely(pkt->op->flags & ROCE_OP_IETH))
+		return ROCE_UNSUPPORTED;
 	if (pkt->op->flags & ROCE_OP_START) {
-		if (unlikely(!roce_srq_take(rx->rq, rx->recv))) {
-			qp->engine->stats.out_of_buffer++;
-			rx->nak_sent = true;
-			return ROCE_NOT_READY;
-		}
-		roce_qp_hold(qp, true);
-		rx->taken++;
+		enum roce_verdict verdict = roce_resp_take(qp);
+
+		if (unlikely(verdict != ROCE_ACCEPT))
+			return verdict;
 		rx->got = 0;
-		if (unlikely(rx->watched) && roce_qp_over_high(qp))
-			return ROCE_OVER_HIGH;
 	}
 	if (unlikely(rx->recv->length - rx->got < pkt->payload_len))
 		return ROCE_TOO_LONG;

@@ -55,6 +55,9 @@ enum roce_event_kind {
 
 #define ROCE_EVENT_IMM       0x01 /**< imm holds immediate data */
 #define ROCE_EVENT_SOLICITED 0x02 /**< the sender asked to wake the receiver */
+#define ROCE_EVENT_WRITE \
+	0x04 /**< a receive that an RDMA WRITE with immediate used up; byte_len is what it wrote */
+#define ROCE_EVENT_INVALID 0x08 /**< imm is the key that the sender invalidated */
 
 /** What a completion queue holds. The engine never looks behind @c owner. */
 struct roce_event {
@@ -243,8 +246,9 @@ int roce_srq_set_low(struct roce_srq *srq, uint32_t low);
 
 /* ---- queue pair ---- */
 
-#define ROCE_SGE_MAX 32 /**< pieces of one request or receive */
-#define ROCE_MSG_MAX (1u << 31)
+#define ROCE_SGE_MAX       32 /**< pieces of one request or receive */
+#define ROCE_MSG_MAX       (1u << 31)
+#define ROCE_RD_ATOMIC_MAX 128
 
 enum roce_qp_state {
 	ROCE_QP_RESET = 1,
@@ -262,7 +266,9 @@ struct roce_qp_attr {
 	uint32_t max_recv_wr;
 	uint16_t max_send_sge;
 	uint16_t max_recv_sge;
-	void *owner; /**< stands in every event of the queue pair */
+	uint8_t max_dest_rd_atomic; /**< READs and atomics the peer may have outstanding, 0..ROCE_RD_ATOMIC_MAX */
+	bool atomics;               /**< will post atomics: their requests need more room */
+	void *owner;                /**< stands in every event of the queue pair */
 };
 
 int
@@ -347,8 +353,12 @@ struct roce_wr {
 	};
 	uint32_t num_sge;
 	uint32_t imm;   /**< big endian immediate data, or the key to invalidate */
-	uint8_t opcode; /**< enum ibv_wr_opcode; in this release SEND, SEND_WITH_IMM and BIND_MW */
+	uint8_t opcode; /**< enum ibv_wr_opcode */
 	uint8_t flags;  /**< ROCE_WR_* */
+	uint32_t rkey;  /**< RDMA and atomics: key of the peer's memory */
+	uint64_t remote_addr;
+	uint64_t compare_add; /**< atomics: compare with, or add */
+	uint64_t swap;        /**< compare-and-swap: put there when equal */
 };
 
 /**

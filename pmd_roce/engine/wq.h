@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "engine/verbs.h"
+#include "wire/opcode.h"
 
 /** A request in its slot. */
 struct roce_wqe {
@@ -32,9 +33,22 @@ struct roce_wqe {
 	uint8_t suffix; /**< enum roce_suffix */
 	uint8_t verb;   /**< enum roce_verb */
 	uint8_t reserved;
-	uint16_t access;       /**< of a bind: what it grants */
-	struct roce_sge sge[]; /**< as many as the queue pair may post */
+	uint16_t access; /**< of a bind: what it grants */
+	/**
+	 * As many pieces as the queue pair may post, and behind the last one of this request, for RDMA and atomics,
+	 * the peer's memory; behind that, for atomics, the operands.
+	 */
+	struct roce_sge sge[];
 };
+
+/** What an atomic works with; lies where a piece would. */
+struct roce_operands {
+	uint64_t compare_add;
+	uint64_t swap;
+};
+
+static_assert(sizeof(struct roce_operands) == sizeof(struct roce_sge),
+		"operands take the place of a piece");
 
 static_assert(sizeof(struct roce_wqe) == 32, "two pieces and the request fill one cache line");
 
@@ -72,6 +86,26 @@ static inline struct roce_wqe *
 roce_wq_slot(const struct roce_wq *wq, uint32_t index)
 {
 	return (struct roce_wqe *)(wq->slots + ((size_t)(index & wq->mask) << wq->stride_shift));
+}
+
+/** The peer's memory: addr and lkey; its length is that of the request. */
+static inline struct roce_sge *
+roce_wqe_remote(struct roce_wqe *wqe)
+{
+	return &wqe->sge[wqe->num_sge];
+}
+
+static inline struct roce_operands *
+roce_wqe_operands(struct roce_wqe *wqe)
+{
+	return (struct roce_operands *)&wqe->sge[wqe->num_sge + 1];
+}
+
+/** Is the request answered with data: is it not done before the answer came? */
+static inline bool
+roce_wqe_is_read(const struct roce_wqe *wqe)
+{
+	return wqe->verb >= ROCE_VERB_READ;
 }
 
 #endif

@@ -15,6 +15,7 @@
 
 #define JUDGE_FLOWS  32u
 #define JUDGE_WINDOW 128
+#define JUDGE_ASKS   16u
 
 /** One direction of one queue pair, named by the destination of its requests. */
 struct judge_flow {
@@ -22,17 +23,21 @@ struct judge_flow {
 	uint32_t responder;
 	uint32_t acknowledged; /**< everything before it, as far as acknowledgements arrived */
 	uint32_t next;         /**< one behind the newest PSN sent */
-	bool begun;
+	uint32_t asks;         /**< READs and atomics not answered to the end */
+	struct {
+		uint32_t psn, end;
+	} ask[JUDGE_ASKS];
 };
 
 struct judge {
+	uint32_t mtu; /**< bytes */
 	uint32_t flows;
 	struct judge_flow flow[JUDGE_FLOWS];
 	uint64_t again; /**< request frames sent more than once */
 	const char *violation;
 };
 
-void judge_init(struct judge *judge);
+void judge_init(struct judge *judge, uint32_t mtu);
 
 /** Expect requests from one queue pair to another, beginning with @p psn. */
 void judge_expect(struct judge *judge, uint32_t requester, uint32_t responder, uint32_t psn);

@@ -45,17 +45,42 @@ length_of(uint64_t key, uint32_t mtu)
 	}
 }
 
+/* SENDs half of the time. */
+static uint8_t
+opcode_of(const struct world_params *world, uint64_t key)
+{
+	static const uint8_t others[] = { IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE,
+		IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_RDMA_READ, IBV_WR_RDMA_READ, IBV_WR_RDMA_READ,
+		IBV_WR_ATOMIC_CMP_AND_SWP, IBV_WR_ATOMIC_FETCH_AND_ADD };
+
+	if (world->verbs && (key >> 44 & 1) != 0)
+		return others[key >> 45 & 7];
+	return (key >> 40 & 3) == 0 ? IBV_WR_SEND_WITH_IMM : IBV_WR_SEND;
+}
+
+bool
+message_is_received(const struct message *msg)
+{
+	return msg->opcode == IBV_WR_SEND || msg->opcode == IBV_WR_SEND_WITH_IMM ||
+			msg->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+}
+
 struct message
 message_of(const struct world_params *world, uint32_t talk, uint32_t side, uint32_t seq)
 {
 	uint64_t key = mix(world->seed +
 			GOLDEN * (1 + seq + ((uint64_t)talk << 32) + ((uint64_t)side << 40)));
 
+	uint8_t opcode = opcode_of(world, key);
+	bool atomic = opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+
 	return (struct message){
 		.key = key,
-		.len = length_of(key, roce_mtu_bytes(world->mtu_code)),
+		.opcode = opcode,
+		.fence = world->verbs && (key >> 48 & 7) == 0,
+		.len = atomic ? 8 : length_of(key, roce_mtu_bytes(world->mtu_code)),
 		.imm = (uint32_t)(key >> 16),
-		.has_imm = (key >> 40 & 3) == 0,
+		.has_imm = opcode == IBV_WR_SEND_WITH_IMM || opcode == IBV_WR_RDMA_WRITE_WITH_IMM,
 		.solicited = (key >> 42 & 1) != 0,
 		/* Now and then one must be, or the consumer could not reuse its memory. */
 		.signaled = (key >> 43 & 1) != 0 || seq + 1 == world->messages ||

@@ -19,7 +19,12 @@ struct message {
 	bool has_imm;
 	bool solicited;
 	bool signaled;
+	bool fence;
+	uint8_t opcode; /**< enum ibv_wr_opcode */
 };
+
+/** Does the message use up a receive of the peer? */
+bool message_is_received(const struct message *msg);
 
 /** Longest message of a world. */
 uint32_t message_max(uint8_t mtu_code);

@@ -43,6 +43,8 @@ anyhow(uint64_t seed, uint64_t *r)
 		.room = rooms[draw(r, RTE_DIM(rooms))],
 		.mtu_code = (uint8_t)(1 + (draw(r, 8) == 0 ? draw(r, 5) : 0)),
 		.shared = draw(r, 4) != 0,
+		.verbs = draw(r, 3) != 0,
+		.reads = (uint8_t)(1 + draw(r, 4)),
 		.end = WORLD_WHOLE,
 	};
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/qp.h"
+#include "deed.h"
 #include "message.h"
 #include "talk.h"
 
@@ -47,6 +48,7 @@ struct side {
 	uint32_t waiting, first; /**< ring of reposts */
 	struct repost repost[SLOTS_MAX];
 	struct end end[WORLD_TALKS_MAX];
+	struct deed_memory open;
 };
 
 static struct side sides[2];
@@ -121,6 +123,7 @@ open_side(uint32_t index, struct roce_domain *domain)
 	if (world->shared)
 		must(roce_srq_create(side->pd, receives, 1, side, &side->srq),
 				"shared receive queue");
+	deed_open(&side->open, index, side->pd);
 }
 
 static void
@@ -137,6 +140,8 @@ open_end(uint32_t index, uint32_t talk)
 		.max_recv_wr = world->depth,
 		.max_send_sge = 2,
 		.max_recv_sge = 1,
+		.max_dest_rd_atomic = world->reads,
+		.atomics = true,
 		.owner = end,
 	};
 
@@ -168,6 +173,8 @@ join(struct end *end, bool early)
 		.rnr_retry = 7,
 		.rnr_timer = 12,
 		.ack_timeout = 14,
+		.max_rd_atomic = world->reads,
+		.max_dest_rd_atomic = world->reads,
 	};
 
 	judge_expect(watch, roce_qp_number(end->qp), connect.dest_qp, connect.sq_psn);
@@ -197,6 +204,19 @@ post_receive(struct side *side, uint32_t slot)
 	side->posted++;
 }
 
+/* Messages that use up no receive pass unseen. */
+static void
+skip_unseen(struct end *end)
+{
+	while (end->received < world->messages) {
+		struct message msg = message_of(world, end->talk, 1 - end->side, end->received);
+
+		if (message_is_received(&msg))
+			return;
+		end->received++;
+	}
+}
+
 void
 talk_begin(const struct world_params *params, struct roce_domain **side_of, struct judge *judge)
 {
@@ -217,6 +237,8 @@ talk_begin(const struct world_params *params, struct roce_domain **side_of, stru
 		join(&sides[1].end[talk], early);
 	}
 	for (uint32_t i = 0; i < 2; i++) {
+		for (uint32_t talk = 0; talk < params->talks; talk++)
+			skip_unseen(&sides[i].end[talk]);
 		for (uint32_t slot = 0; slot < sides[i].slots; slot++)
 			post_receive(&sides[i], slot);
 	}
@@ -224,14 +246,22 @@ talk_begin(const struct world_params *params, struct roce_domain **side_of, stru
 
 /* ---- talking ---- */
 
+static uint32_t
+place_of(const struct end *end, uint32_t seq)
+{
+	return end->talk * world->send_depth + seq % world->send_depth;
+}
+
 static bool
 post_message(struct end *end)
 {
 	struct side *side = &sides[end->side];
 	struct message msg = message_of(world, end->talk, end->side, end->posted);
-	uint32_t place = end->talk * world->send_depth + end->posted % world->send_depth;
+	uint32_t place = place_of(end, end->posted);
 	uint8_t *at = side->arena + (size_t)place * slot_size;
-	uint32_t cut = msg.len / 3;
+	bool atomic = msg.opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
+			msg.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+	uint32_t cut = atomic ? msg.len : msg.len / 3;
 	struct roce_sge sge[2] = {
 		{ (uintptr_t)at, cut, roce_mr_key(side->mr) },
 		{ (uintptr_t)at + cut, msg.len - cut, roce_mr_key(side->mr) },
@@ -239,14 +269,21 @@ post_message(struct end *end)
 	struct roce_wr wr = {
 		.wr_id = end->posted,
 		.sg = sge,
-		.num_sge = msg.len == 0 ? 0 : 2,
+		.num_sge = atomic              ? 1
+				: msg.len == 0 ? 0
+					       : 2,
 		.imm = msg.imm,
-		.opcode = msg.has_imm ? IBV_WR_SEND_WITH_IMM : IBV_WR_SEND,
+		.opcode = msg.opcode,
 		.flags = (uint8_t)((msg.signaled ? ROCE_WR_SIGNALED : 0) |
-				(msg.solicited ? ROCE_WR_SOLICITED : 0)),
+				(msg.solicited ? ROCE_WR_SOLICITED : 0) |
+				(msg.fence ? ROCE_WR_FENCE : 0)),
 	};
 
 	message_fill(&msg, at);
+	if (msg.opcode == IBV_WR_RDMA_READ)
+		memset(at, 0xa5, msg.len);
+	deed_describe(&sides[1 - end->side].open, 1 - end->side, end->talk, place, &msg, slot_size,
+			&wr);
 	must(roce_qp_post_send(end->qp, &wr), "post a message");
 	end->posted++;
 	world_totals.messages++;
@@ -265,6 +302,23 @@ post_messages(struct end *end)
 	return n;
 }
 
+/* Requests up to @p seq succeeded, signalled or not. */
+static void
+check_deeds(const struct end *end, uint32_t seq)
+{
+	uint32_t other = 1 - end->side;
+
+	for (uint32_t i = end->done; i <= seq; i++) {
+		struct message msg = message_of(world, end->talk, end->side, i);
+		uint32_t place = place_of(end, i);
+		const char *wrong = deed_check(&sides[other].open, other, place, &msg, slot_size,
+				sides[end->side].arena + (size_t)place * slot_size);
+
+		if (wrong != NULL)
+			violate(wrong);
+	}
+}
+
 static void
 reap_send(const struct roce_event *event)
 {
@@ -281,6 +335,7 @@ reap_send(const struct roce_event *event)
 			violate("an unsignalled request made an event");
 		if (event->byte_len != msg.len)
 			violate("a request completed with a wrong length");
+		check_deeds(end, seq);
 		end->good = seq + 1;
 	} else {
 		/* Behind the first error nothing may be left out, signalled or not. */
@@ -312,9 +367,12 @@ check_received(struct end *end, const struct roce_event *event, const uint8_t *a
 		violate("a message arrived with wrong immediate data");
 	else if (!!(event->flags & ROCE_EVENT_SOLICITED) != msg.solicited)
 		violate("a message arrived with a wrong solicited flag");
-	else if (!message_equal(&msg, at))
+	else if (!!(event->flags & ROCE_EVENT_WRITE) != (msg.opcode == IBV_WR_RDMA_WRITE_WITH_IMM))
+		violate("a SEND seems a WRITE, or a WRITE a SEND");
+	else if (!(event->flags & ROCE_EVENT_WRITE) && !message_equal(&msg, at))
 		violate("a message arrived with wrong bytes");
 	end->received++;
+	skip_unseen(end);
 }
 
 static void
@@ -516,6 +574,7 @@ talk_end(void)
 		must(roce_cq_destroy(sides[i].recv_cq), "end the receive queue");
 		if (sides[i].srq != NULL)
 			must(roce_srq_destroy(sides[i].srq), "end the shared receive queue");
+		deed_close(&sides[i].open);
 		roce_mr_destroy(sides[i].mr);
 		must(roce_pd_destroy(sides[i].pd), "end the protection domain");
 	}

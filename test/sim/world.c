@@ -287,7 +287,7 @@ world_run(const struct world_params *params)
 
 	begin_anew(side_of, params->seed);
 	wire_init(&wire, params->seed ^ 0x57697265, &params->trouble);
-	judge_init(&judge);
+	judge_init(&judge, roce_mtu_bytes(params->mtu_code));
 	talk_begin(params, side_of, &judge);
 	violation = live(params, side_of);
 	wire_clear(&wire);

@@ -10,6 +10,7 @@
  *
  * What must hold, or the world is violated:
  *   - every message is delivered once, in order, with its bytes, length, flags and immediate data;
+ *   - every WRITE, READ and atomic that succeeded did what it should, once (deed.h);
  *   - every request that wants a completion has one, in order, with the status the world allows;
  *   - of shared receive queues: posted = available + held + completed + reaped, at every look;
  *   - no frame carries a PSN whose acknowledgement has arrived, or one beyond the window (judge.h);
@@ -45,7 +46,9 @@ struct world_params {
 	uint32_t room;      /**< frames the device takes in a turn */
 	uint32_t repost_ns; /**< a reaped receive is posted again so much later: makes queues run empty */
 	uint8_t mtu_code;
-	bool shared; /**< one shared receive queue for each side */
+	bool shared;   /**< one shared receive queue for each side */
+	bool verbs;    /**< all operations; else SEND only */
+	uint8_t reads; /**< READs and atomics outstanding */
 	enum world_end end;
 	uint64_t end_at; /**< nanoseconds of world time */
 	struct wire_trouble trouble;

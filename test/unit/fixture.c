@@ -369,6 +369,10 @@ dissect(const struct fx_end *end, struct rte_mbuf *m)
 		sent.syndrome = roce_aeth_syndrome(roce_pkt_aeth(&pkt));
 		sent.msn = roce_aeth_msn(roce_pkt_aeth(&pkt));
 	}
+	if (pkt.op->flags & ROCE_OP_RETH) {
+		sent.va = rte_be_to_cpu_64(roce_pkt_reth(&pkt)->va);
+		sent.length = rte_be_to_cpu_32(roce_pkt_reth(&pkt)->length);
+	}
 	if (pkt.payload_len > 0)
 		sent.first = *rte_pktmbuf_mtod_offset(m, uint8_t *, pkt.payload_off);
 	rte_pktmbuf_free(m);

@@ -73,6 +73,8 @@ struct fx_sent {
 	uint32_t payload_len;
 	uint32_t imm; /**< as on the wire */
 	uint32_t msn;
+	uint64_t va; /**< of the RETH */
+	uint32_t length;
 	uint8_t opcode;
 	uint8_t syndrome;
 	uint8_t first; /**< first byte of the payload */

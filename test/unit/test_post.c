@@ -56,9 +56,10 @@ send__judges_the_request(void **state)
 			{ { { addr, 8, end.key } }, 1, IBV_WR_SEND, 0 },
 			{ { { addr, 8, end.key } }, 1, IBV_WR_SEND_WITH_IMM, 0 },
 			{ { { addr, 8, end.key } }, 0, IBV_WR_SEND, 0 },
-			{ { { addr, 8, end.key } }, 1, IBV_WR_RDMA_WRITE, -EOPNOTSUPP },
-			{ { { addr, 8, end.key } }, 1, IBV_WR_RDMA_READ, -EOPNOTSUPP },
-			{ { { addr, 8, end.key } }, 1, IBV_WR_SEND_WITH_INV, -EOPNOTSUPP },
+			{ { { addr, 8, end.key } }, 1, IBV_WR_RDMA_WRITE, 0 },
+			/* The connection allows none. */
+			{ { { addr, 8, end.key } }, 1, IBV_WR_RDMA_READ, -ENOSPC },
+			{ { { addr, 8, end.key } }, 1, IBV_WR_ATOMIC_FETCH_AND_ADD, -ENOSPC },
 			{ { { addr, 8, end.key } }, 1, 0xff, -EOPNOTSUPP },
 			{ { { addr, 8, end.key } }, 5, IBV_WR_SEND, -EINVAL },
 			{ { { addr, 8, end.key } }, UINT32_MAX, IBV_WR_SEND, -EINVAL },

@@ -47,6 +47,8 @@ make_ep(struct end *end, const struct end_options *options)
 	DAT_EP_ATTR attr = {
 		.max_recv_dtos = options->depth,
 		.max_request_dtos = options->depth,
+		.max_rdma_read_in = 4,
+		.max_rdma_read_out = 4,
 	};
 	DAT_SRQ_ATTR srq = { .max_recv_dtos = options->srq_depth, .max_recv_iov = 2 };
 

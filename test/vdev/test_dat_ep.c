@@ -104,9 +104,15 @@ dat_ep_create__attributes(void **state)
 		{ { .max_request_iov = 33 }, DAT_INVALID_PARAMETER },
 		{ { .max_request_iov = -1 }, DAT_INVALID_PARAMETER },
 		{ { .max_message_size = UINT64_C(1) << 32 }, DAT_INVALID_PARAMETER },
-		{ { .max_rdma_size = 1 }, DAT_INVALID_PARAMETER },
-		{ { .max_rdma_read_in = 1 }, DAT_INVALID_PARAMETER },
-		{ { .max_rdma_read_out = 1 }, DAT_INVALID_PARAMETER },
+		{ { .max_rdma_size = UINT64_C(1) << 31 }, DAT_INVALID_PARAMETER },
+		{ { .max_rdma_read_in = 64, .max_rdma_read_out = 64 }, DAT_SUCCESS },
+		{ { .max_rdma_read_in = 65 }, DAT_INVALID_PARAMETER },
+		{ { .max_rdma_read_in = -1 }, DAT_INVALID_PARAMETER },
+		{ { .max_rdma_read_out = 65 }, DAT_INVALID_PARAMETER },
+		{ { .max_rdma_read_out = -1 }, DAT_INVALID_PARAMETER },
+		{ { .max_rdma_read_iov = 33 }, DAT_INVALID_PARAMETER },
+		{ { .max_rdma_write_iov = 33 }, DAT_INVALID_PARAMETER },
+		{ { .max_rdma_read_iov = 32, .max_rdma_write_iov = 32 }, DAT_SUCCESS },
 		{ { .ep_transport_specific_count = 1 }, DAT_INVALID_PARAMETER },
 		{ { .ep_provider_specific_count = 1 }, DAT_INVALID_PARAMETER },
 		{ { .service_type = (DAT_SERVICE_TYPE)1 }, DAT_MODEL_NOT_SUPPORTED },
@@ -214,8 +220,6 @@ missing_calls__say_so(void **state)
 	const DAT_RETURN missing = DAT_CLASS_ERROR | (DAT_RETURN)DAT_NOT_IMPLEMENTED;
 	const DAT_OS_WAIT_PROXY_AGENT agent = DAT_OS_WAIT_PROXY_AGENT_NULL;
 	struct end_options with_srq = { .srq_depth = 4 };
-	DAT_LMR_TRIPLET local;
-	DAT_RMR_TRIPLET remote = { 0 };
 	DAT_CONN_QUAL qual;
 	DAT_EP_PARAM param;
 	DAT_HANDLE handle;
@@ -223,7 +227,6 @@ missing_calls__say_so(void **state)
 	struct end e;
 
 	end_open(&e, "loop0", &with_srq);
-	local = segment(&e, 0, 8);
 	want(dat_cno_create(e.ia, agent, &handle), missing);
 	want(dat_evd_modify_cno(e.recv, DAT_HANDLE_NULL), missing);
 	want(dat_evd_enable(e.recv), missing);
@@ -234,8 +237,6 @@ missing_calls__say_so(void **state)
 	want(dat_evd_clear_unwaitable(e.recv), missing);
 	want(dat_ep_modify(e.ep, 0, &param), missing);
 	want(dat_ep_dup_connect(e.ep, e.ep, 1, 0, NULL, DAT_QOS_BEST_EFFORT), missing);
-	want(dat_ep_post_rdma_read(e.ep, 1, &local, cookie(1), &remote, 0), missing);
-	want(dat_ep_post_rdma_write(e.ep, 1, &local, cookie(1), &remote, 0), missing);
 	want(dat_psp_create_any(e.ia, &qual, e.cr, DAT_PSP_CONSUMER_FLAG, &handle), missing);
 	want(dat_rsp_create(e.ia, 1, e.ep, e.cr, &handle), missing);
 	want_error(dat_srq_set_lw(e.ep, 1), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_SRQ);

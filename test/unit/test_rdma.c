@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* RDMA WRITE, READ and atomics between two ends: what arrives where, and what each side hears of it. */
+
+#include <string.h>
+
+#include "engine/qp.h"
+#include "fixture.h"
+
+#define DEPTH 4 /* READs and atomics outstanding */
+#define ALL                                                                          \
+	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
+			IBV_ACCESS_REMOTE_ATOMIC)
+#define HALF (FX_MEMORY / 2)
+
+static struct fx_end near, far;
+static struct roce_qp *qn, *qf;
+static struct roce_mr *open_mr; /* all of the far end's memory, for everybody */
+static uint32_t rkey;
+
+static struct roce_qp *
+make(struct fx_end *end)
+{
+	struct roce_qp_attr attr = fx_attr(end);
+
+	attr.max_dest_rd_atomic = DEPTH;
+	attr.atomics = true;
+	return fx_qp(end, &attr);
+}
+
+static void
+join(void)
+{
+	struct roce_qp_connect cn = fx_connect(&near, far.ip, roce_qp_number(qf));
+	struct roce_qp_connect cf = fx_connect(&far, near.ip, roce_qp_number(qn));
+
+	cf.sq_psn = cn.rq_psn;
+	cf.rq_psn = cn.sq_psn;
+	cn.max_rd_atomic = cn.max_dest_rd_atomic = DEPTH;
+	cf.max_rd_atomic = cf.max_dest_rd_atomic = DEPTH;
+	fx_up(qn, &cn);
+	fx_up(qf, &cf);
+}
+
+static int
+setup(void **state)
+{
+	fx_end_open(&near, 1, NULL);
+	fx_end_open(&far, 2, NULL);
+	assert_int_equal(
+			roce_mr_create(far.pd, (uintptr_t)far.memory, FX_MEMORY, ALL, &open_mr), 0);
+	rkey = roce_mr_key(open_mr);
+	qn = make(&near);
+	qf = make(&far);
+	join();
+	for (uint32_t i = 0; i < FX_MEMORY; i++) {
+		near.memory[i] = (uint8_t)(i * 7 + 1);
+		far.memory[i] = (uint8_t)(i * 13 + 5);
+	}
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	roce_qp_destroy(qn);
+	roce_qp_destroy(qf);
+	roce_mr_destroy(open_mr);
+	fx_end_close(&near);
+	fx_end_close(&far);
+	return fx_live() != 0 || !unit_pool_is_full();
+}
+
+static int
+post(uint8_t opcode, uint64_t wr_id, uint32_t at, uint32_t len, uint32_t remote, uint8_t flags)
+{
+	const struct roce_sge sge = { (uintptr_t)near.memory + at, len, near.key };
+	const struct roce_wr wr = {
+		.wr_id = wr_id,
+		.sg = &sge,
+		.num_sge = len > 0,
+		.opcode = opcode,
+		.flags = flags | ROCE_WR_SIGNALED,
+		.imm = FX_IMM,
+		.remote_addr = (uintptr_t)far.memory + remote,
+		.rkey = rkey,
+	};
+
+	return roce_qp_post_send(qn, &wr);
+}
+
+static void
+exchange(void)
+{
+	fx_exchange(&near, &far);
+}
+
+static void
+done(uint64_t wr_id, uint32_t len)
+{
+	struct roce_event event = fx_event(near.send_cq);
+
+	assert_int_equal(event.wr_id, wr_id);
+	assert_int_equal(event.status, IBV_WC_SUCCESS);
+	assert_int_equal(event.byte_len, len);
+}
+
+static const uint32_t sizes[] = { 0, 1, 3, 4, 63, FX_MTU - 1, FX_MTU, FX_MTU + 1, 2 * FX_MTU,
+	5 * FX_MTU + 77 };
+
+static void
+write__places_every_length(void **state)
+{
+	for (size_t i = 0; i < RTE_DIM(sizes); i++) {
+		uint8_t before = far.memory[HALF + sizes[i]];
+
+		assert_int_equal(post(IBV_WR_RDMA_WRITE, i, 0, sizes[i], HALF, 0), 0);
+		exchange();
+		done(i, sizes[i]);
+		assert_memory_equal(far.memory + HALF, near.memory, sizes[i]);
+		assert_int_equal(far.memory[HALF + sizes[i]], before);
+		/* Nobody at the far end hears of it. */
+		assert_int_equal(roce_cq_count(far.recv_cq), 0);
+		memset(far.memory + HALF, 0xee, sizes[i]);
+	}
+}
+
+static void
+write_imm__uses_up_a_receive(void **state)
+{
+	struct roce_event event;
+
+	for (size_t i = 0; i < RTE_DIM(sizes); i++) {
+		fx_fill_srq(&far, 1, 0);
+		assert_int_equal(post(IBV_WR_RDMA_WRITE_WITH_IMM, i, 0, sizes[i], HALF, 0), 0);
+		exchange();
+		done(i, sizes[i]);
+		event = fx_event(far.recv_cq);
+		assert_int_equal(event.flags, ROCE_EVENT_IMM | ROCE_EVENT_WRITE);
+		assert_int_equal(event.imm, FX_IMM);
+		assert_int_equal(event.byte_len, sizes[i]);
+		assert_memory_equal(far.memory + HALF, near.memory, sizes[i]);
+	}
+}
+
+static void
+read__fetches_every_length(void **state)
+{
+	for (size_t i = 0; i < RTE_DIM(sizes); i++) {
+		assert_int_equal(post(IBV_WR_RDMA_READ, i, 100, sizes[i], 50, 0), 0);
+		exchange();
+		done(i, sizes[i]);
+		assert_memory_equal(near.memory + 100, far.memory + 50, sizes[i]);
+	}
+}
+
+/* More than may be outstanding wait for their turn, and requests behind them do not. */
+static void
+read__keeps_to_its_depth(void **state)
+{
+	for (uint32_t i = 0; i < 3 * DEPTH; i++)
+		assert_int_equal(post(IBV_WR_RDMA_READ, i, i * 64, 64, HALF + i * 64, 0), 0);
+	exchange();
+	for (uint32_t i = 0; i < 3 * DEPTH; i++) {
+		struct roce_event event;
+
+		assert_int_equal(roce_cq_poll(near.send_cq, &event, 1), 1);
+		assert_int_equal(event.wr_id, i);
+		assert_int_equal(event.status, IBV_WC_SUCCESS);
+	}
+	assert_memory_equal(near.memory, far.memory + HALF, 3 * DEPTH * 64);
+	assert_int_equal(fx_stats(&near)->retransmits, 0);
+}
+
+static void
+atomics__change_and_tell_what_was_there(void **state)
+{
+	uint64_t *word = (uint64_t *)(void *)(far.memory + 1024), before;
+	const struct roce_sge sge = { (uintptr_t)near.memory, 8, near.key };
+	struct roce_wr wr = {
+		.sg = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
+		.flags = ROCE_WR_SIGNALED,
+		.remote_addr = (uintptr_t)word,
+		.rkey = rkey,
+		.compare_add = 5,
+	};
+
+	*word = 0x0102030405060708ull;
+	assert_int_equal(roce_qp_post_send(qn, &wr), 0);
+	exchange();
+	done(0, 8);
+	memcpy(&before, near.memory, 8);
+	assert_int_equal(before, 0x0102030405060708ull);
+	assert_int_equal(*word, 0x010203040506070dull);
+
+	wr.opcode = IBV_WR_ATOMIC_CMP_AND_SWP;
+	wr.swap = 42;
+	assert_int_equal(roce_qp_post_send(qn, &wr), 0);
+	exchange();
+	done(0, 8);
+	assert_int_equal(*word, 0x010203040506070dull);
+	wr.compare_add = 0x010203040506070dull;
+	assert_int_equal(roce_qp_post_send(qn, &wr), 0);
+	exchange();
+	done(0, 8);
+	assert_int_equal(*word, 42);
+	memcpy(&before, near.memory, 8);
+	assert_int_equal(before, 0x010203040506070dull);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(write__places_every_length),
+		TEST(write_imm__uses_up_a_receive),
+		TEST(read__fetches_every_length),
+		TEST(read__keeps_to_its_depth),
+		TEST(atomics__change_and_tell_what_was_there),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The requester of READs and atomics: what it asks for, and what it makes of the answers. */
+
+#include <string.h>
+
+#include "engine/qp.h"
+#include "fixture.h"
+
+#define PSN        FX_SQ_PSN
+#define MTU        FX_MTU
+#define DEPTH      4
+#define REMOTE     0x123456780ull
+#define READ       IBV_OPCODE_RC_RDMA_READ_REQUEST
+#define RSP_ONLY   IBV_OPCODE_RC_RDMA_READ_RESPONSE_ONLY
+#define RSP_FIRST  IBV_OPCODE_RC_RDMA_READ_RESPONSE_FIRST
+#define RSP_MID    IBV_OPCODE_RC_RDMA_READ_RESPONSE_MIDDLE
+#define RSP_LAST   IBV_OPCODE_RC_RDMA_READ_RESPONSE_LAST
+#define ATOMIC_ACK IBV_OPCODE_RC_ATOMIC_ACKNOWLEDGE
+#define SEND       IBV_OPCODE_RC_SEND_ONLY
+#define OK         (ROCE_AETH_ACK | ROCE_CREDIT_INVALID)
+
+static struct fx_end end;
+static struct fx_peer peer;
+static struct roce_qp *qp;
+
+static int
+setup(void **state)
+{
+	struct roce_qp_connect connect;
+	struct roce_qp_attr attr;
+
+	fx_end_open(&end, 1, NULL);
+	attr = fx_attr(&end);
+	attr.atomics = true;
+	connect = fx_connect(&end, fx_ip(99), 0x777);
+	connect.max_rd_atomic = DEPTH;
+	qp = fx_qp(&end, &attr);
+	fx_up(qp, &connect);
+	peer = fx_peer_of(qp, &connect);
+	memset(end.memory, 0, FX_MEMORY);
+	fx_tx_none(&end);
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	roce_qp_destroy(qp);
+	fx_end_close(&end);
+	return fx_live() != 0 || !unit_pool_is_full();
+}
+
+static void
+post(uint8_t opcode, uint64_t wr_id, uint32_t len, uint8_t flags)
+{
+	const struct roce_sge sge = { (uintptr_t)end.memory, len, end.key };
+	const struct roce_wr wr = {
+		.wr_id = wr_id,
+		.sg = &sge,
+		.num_sge = len > 0,
+		.opcode = opcode,
+		.flags = flags | ROCE_WR_SIGNALED,
+		.remote_addr = REMOTE,
+		.rkey = 0x99,
+	};
+
+	assert_int_equal(roce_qp_post_send(qp, &wr), 0);
+}
+
+/* A frame of an answer; its payload is (psn + i) modulo 256. */
+static void
+answer(uint8_t opcode, uint32_t psn, uint32_t len)
+{
+	struct rte_mbuf *m = fx_request(&peer, opcode, psn, len, 0);
+	struct roce_pkt pkt;
+
+	assert_int_equal(roce_frame_parse(m, &pkt), ROCE_FRAME_OK);
+	if (pkt.op->flags & ROCE_OP_AETH) {
+		const rte_be32_t word = roce_aeth_pack(OK, 1);
+
+		memcpy((void *)(uintptr_t)roce_pkt_aeth(&pkt), &word, sizeof(word));
+	}
+	if (opcode == ATOMIC_ACK) {
+		const rte_be64_t word = rte_cpu_to_be_64(0x1122334455667788ull);
+
+		memcpy((void *)(uintptr_t)(pkt.bth + pkt.op->ext_off), &word, sizeof(word));
+	}
+	roce_icrc_put(m, &peer.template);
+	fx_rx(&end, m);
+}
+
+static void
+expect_read(struct fx_sent sent, uint32_t psn, uint64_t va, uint32_t length)
+{
+	assert_int_equal(sent.opcode, READ);
+	assert_int_equal(sent.psn, psn);
+	assert_int_equal(sent.va, va);
+	assert_int_equal(sent.length, length);
+}
+
+static void
+done(uint64_t wr_id, uint8_t status)
+{
+	struct roce_event event = fx_event(end.send_cq);
+
+	assert_int_equal(event.wr_id, wr_id);
+	assert_int_equal(event.status, status);
+}
+
+static void
+nothing_is_done(void)
+{
+	assert_int_equal(roce_cq_count(end.send_cq), 0);
+}
+
+static void
+read__is_one_frame_and_takes_the_psns_of_its_answer(void **state)
+{
+	const struct fx_sent *sent;
+	unsigned int n;
+
+	post(IBV_WR_RDMA_READ, 1, 3 * MTU + 1, 0);
+	post(IBV_WR_SEND, 2, 8, 0);
+	sent = fx_tx_all(&end, &n);
+	assert_int_equal(n, 2);
+	expect_read(sent[0], PSN, REMOTE, 3 * MTU + 1);
+	assert_int_equal(sent[1].opcode, SEND);
+	assert_int_equal(sent[1].psn, PSN + 4);
+}
+
+static void
+read__is_done_with_its_last_frame(void **state)
+{
+	post(IBV_WR_RDMA_READ, 1, 2 * MTU + 3, 0);
+	(void)fx_tx_one(&end);
+	answer(RSP_FIRST, PSN, MTU);
+	answer(RSP_MID, PSN + 1, MTU);
+	nothing_is_done();
+	answer(RSP_LAST, PSN + 2, 3);
+	done(1, IBV_WC_SUCCESS);
+	assert_int_equal(end.memory[0], (uint8_t)PSN);
+	assert_int_equal(end.memory[MTU], (uint8_t)(PSN + 1));
+	assert_int_equal(end.memory[2 * MTU + 2], (uint8_t)(PSN + 4));
+	assert_int_equal(end.memory[2 * MTU + 3], 0);
+}
+
+/* The answer to a READ acknowledges everything that was asked before it. */
+static void
+answer__acknowledges_what_was_before(void **state)
+{
+	struct roce_event event[3];
+	unsigned int n;
+
+	post(IBV_WR_SEND, 1, 8, 0);
+	post(IBV_WR_RDMA_WRITE, 2, 8, 0);
+	post(IBV_WR_RDMA_READ, 3, 8, 0);
+	(void)fx_tx_all(&end, &n);
+	answer(RSP_ONLY, PSN + 2, 8);
+	assert_int_equal(roce_cq_poll(end.send_cq, event, 3), 3);
+	assert_int_equal(event[0].wr_id, 1);
+	assert_int_equal(event[2].wr_id, 3);
+}
+
+/* A frame of the answer is missing: the rest is asked for again, once, from there. */
+static void
+answer__with_a_gap_is_asked_for_again(void **state)
+{
+	struct fx_sent sent;
+
+	post(IBV_WR_RDMA_READ, 1, 4 * MTU, 0);
+	(void)fx_tx_one(&end);
+	answer(RSP_FIRST, PSN, MTU);
+	answer(RSP_MID, PSN + 2, MTU);
+	answer(RSP_LAST, PSN + 3, MTU);
+	sent = fx_tx_one(&end);
+	expect_read(sent, PSN + 1, REMOTE + MTU, 3 * MTU);
+	assert_int_equal(fx_stats(&end)->implied_nak_seq_err, 1);
+	/* A resumed answer may begin with FIRST, or with MIDDLE as Linux does it. */
+	answer(RSP_MID, PSN + 1, MTU);
+	answer(RSP_FIRST, PSN + 2, MTU);
+	answer(RSP_LAST, PSN + 3, MTU);
+	done(1, IBV_WC_SUCCESS);
+	assert_int_equal(end.memory[MTU], (uint8_t)(PSN + 1));
+}
+
+/* Something behind the READ was acknowledged: its answer is lost (IBTA Vol 1, 9.7.5.1.1). */
+static void
+acknowledge__behind_a_read_is_an_implied_nak(void **state)
+{
+	const struct fx_sent *sent;
+	unsigned int n;
+
+	post(IBV_WR_SEND, 1, 8, 0);
+	post(IBV_WR_RDMA_READ, 2, 8, 0);
+	post(IBV_WR_SEND, 3, 8, 0);
+	(void)fx_tx_all(&end, &n);
+	fx_rx_answer(&end, &peer, OK, PSN + 2);
+	done(1, IBV_WC_SUCCESS);
+	sent = fx_tx_all(&end, &n);
+	assert_int_equal(n, 2);
+	expect_read(sent[0], PSN + 1, REMOTE, 8);
+	assert_int_equal(sent[1].psn, PSN + 2);
+	answer(RSP_ONLY, PSN + 1, 8);
+	done(2, IBV_WC_SUCCESS);
+	fx_rx_answer(&end, &peer, OK, PSN + 2);
+	done(3, IBV_WC_SUCCESS);
+}
+
+static void
+answer__of_a_lost_first_read_is_asked_for_again(void **state)
+{
+	const struct fx_sent *sent;
+	unsigned int n;
+
+	post(IBV_WR_RDMA_READ, 1, 8, 0);
+	post(IBV_WR_RDMA_READ, 2, 8, 0);
+	(void)fx_tx_all(&end, &n);
+	answer(RSP_ONLY, PSN + 1, 8);
+	nothing_is_done();
+	sent = fx_tx_all(&end, &n);
+	assert_int_equal(n, 2);
+	expect_read(sent[0], PSN, REMOTE, 8);
+	expect_read(sent[1], PSN + 1, REMOTE, 8);
+}
+
+/* What does not fit the request is dropped and counted; the timer does the rest. */
+static void
+answer__must_fit(void **state)
+{
+	static const struct {
+		uint8_t opcode;
+		uint32_t psn, len;
+	} rule[] = {
+		{ RSP_ONLY, PSN, MTU },
+		{ RSP_LAST, PSN, 1 },
+		{ RSP_FIRST, PSN, MTU - 1 },
+		{ ATOMIC_ACK, PSN, 0 },
+		{ RSP_FIRST, PSN - 1, MTU },
+		{ RSP_FIRST, PSN + 2, MTU },
+	};
+
+	post(IBV_WR_RDMA_READ, 1, MTU + 1, 0);
+	(void)fx_tx_one(&end);
+	for (size_t i = 0; i < RTE_DIM(rule); i++) {
+		uint64_t before = fx_stats(&end)->rx_ghost_acks;
+
+		answer(rule[i].opcode, rule[i].psn, rule[i].len);
+		assert_int_equal(fx_stats(&end)->rx_ghost_acks, before + 1);
+		nothing_is_done();
+		assert_int_equal(end.memory[0], 0);
+	}
+	answer(RSP_FIRST, PSN, MTU);
+	answer(RSP_FIRST, PSN, MTU);
+	answer(RSP_LAST, PSN + 1, 1);
+	done(1, IBV_WC_SUCCESS);
+	/* Nothing is asked any more. */
+	answer(RSP_LAST, PSN + 1, 1);
+	nothing_is_done();
+}
+
+static void
+atomic__tells_what_was_there(void **state)
+{
+	uint64_t original;
+
+	post(IBV_WR_ATOMIC_FETCH_AND_ADD, 1, 8, 0);
+	assert_int_equal(fx_tx_one(&end).opcode, IBV_OPCODE_RC_FETCH_ADD);
+	answer(RSP_ONLY, PSN, 8);
+	nothing_is_done();
+	answer(ATOMIC_ACK, PSN, 0);
+	done(1, IBV_WC_SUCCESS);
+	memcpy(&original, end.memory, sizeof(original));
+	assert_int_equal(original, 0x1122334455667788ull);
+}
+
+/* No more than the peer agreed to; what follows waits behind, in order. */
+static void
+depth__is_kept(void **state)
+{
+	const struct fx_sent *sent;
+	unsigned int n;
+
+	for (uint32_t i = 0; i < DEPTH + 2; i++)
+		post(IBV_WR_RDMA_READ, i, 8, 0);
+	post(IBV_WR_SEND, 99, 8, 0);
+	(void)fx_tx_all(&end, &n);
+	assert_int_equal(n, DEPTH);
+	answer(RSP_ONLY, PSN, 8);
+	sent = fx_tx_all(&end, &n);
+	assert_int_equal(n, 1);
+	expect_read(sent[0], PSN + DEPTH, REMOTE, 8);
+	answer(RSP_ONLY, PSN + 1, 8);
+	sent = fx_tx_all(&end, &n);
+	assert_int_equal(n, 2);
+	assert_int_equal(sent[1].opcode, SEND);
+}
+
+/* A fenced request waits for the READs before it, another does not. */
+static void
+fence__waits_for_reads(void **state)
+{
+	unsigned int n;
+
+	post(IBV_WR_RDMA_READ, 1, 2 * MTU, 0);
+	post(IBV_WR_SEND, 2, 8, 0);
+	post(IBV_WR_SEND, 3, 8, ROCE_WR_FENCE);
+	(void)fx_tx_all(&end, &n);
+	assert_int_equal(n, 2);
+	answer(RSP_FIRST, PSN, MTU);
+	fx_tx_none(&end);
+	answer(RSP_LAST, PSN + 1, MTU);
+	assert_int_equal(fx_tx_one(&end).psn, PSN + 3);
+}
+
+static void
+fence__alone_waits_for_nothing(void **state)
+{
+	post(IBV_WR_SEND, 1, 8, ROCE_WR_FENCE);
+	assert_int_equal(fx_tx_one(&end).psn, PSN);
+}
+
+static void
+read__refused_by_the_peer(void **state)
+{
+	post(IBV_WR_RDMA_READ, 1, 8, 0);
+	(void)fx_tx_one(&end);
+	fx_rx_answer(&end, &peer, ROCE_AETH_NAK | ROCE_NAK_REMOTE_ACCESS, PSN);
+	done(1, IBV_WC_REM_ACCESS_ERR);
+	assert_int_equal(roce_qp_state(qp), ROCE_QP_ERR);
+}
+
+/* The local memory ended while the answer was on its way. */
+static void
+read__into_memory_that_goes_away(void **state)
+{
+	struct roce_sge sge = { (uintptr_t)end.memory, 64, 0 };
+	struct roce_wr wr = { .wr_id = 5, .sg = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_READ };
+	struct roce_mr *brief;
+
+	assert_int_equal(roce_mr_create(end.pd, (uintptr_t)end.memory, 64, IBV_ACCESS_LOCAL_WRITE,
+					 &brief),
+			0);
+	sge.lkey = roce_mr_key(brief);
+	assert_int_equal(roce_qp_post_send(qp, &wr), 0);
+	(void)fx_tx_one(&end);
+	roce_mr_destroy(brief);
+	answer(RSP_ONLY, PSN, 64);
+	done(5, IBV_WC_LOC_PROT_ERR);
+	assert_int_equal(end.memory[0], 0);
+}
+
+static void
+read__needs_memory_to_write_to(void **state)
+{
+	struct roce_sge sge = { (uintptr_t)end.memory, 64, 0 };
+	struct roce_wr wr = { .sg = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_READ };
+	struct roce_mr *readable;
+
+	assert_int_equal(roce_mr_create(end.pd, (uintptr_t)end.memory, 64, 0, &readable), 0);
+	sge.lkey = roce_mr_key(readable);
+	assert_int_equal(roce_qp_post_send(qp, &wr), -EACCES);
+	roce_mr_destroy(readable);
+}
+
+/* The longest READ takes 2^23 PSNs: nothing else may leave before most of it is answered. */
+static void
+read__of_two_gigabytes_fills_the_window(void **state)
+{
+	struct roce_mr *whole;
+	struct roce_sge sge = { 0, ROCE_MSG_MAX, 0 };
+	struct roce_wr wr = { .sg = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_READ };
+
+	assert_int_equal(roce_mr_create(end.pd, 0, 1ull << 40, IBV_ACCESS_LOCAL_WRITE, &whole), 0);
+	sge.lkey = roce_mr_key(whole);
+	qp->rx.mtu = 256;
+	assert_int_equal(roce_qp_post_send(qp, &wr), 0);
+	post(IBV_WR_SEND, 2, 8, 0);
+	assert_int_equal(fx_tx_one(&end).length, ROCE_MSG_MAX);
+	assert_int_equal(qp->tx.psn, roce_psn_add(PSN, 1u << 23));
+	roce_engine_lock(end.engine);
+	roce_qp_to_error(qp);
+	roce_engine_unlock(end.engine);
+	roce_mr_destroy(whole);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(read__is_one_frame_and_takes_the_psns_of_its_answer),
+		TEST(read__is_done_with_its_last_frame),
+		TEST(answer__acknowledges_what_was_before),
+		TEST(answer__with_a_gap_is_asked_for_again),
+		TEST(acknowledge__behind_a_read_is_an_implied_nak),
+		TEST(answer__of_a_lost_first_read_is_asked_for_again),
+		TEST(answer__must_fit),
+		TEST(atomic__tells_what_was_there),
+		TEST(depth__is_kept),
+		TEST(fence__waits_for_reads),
+		TEST(fence__alone_waits_for_nothing),
+		TEST(read__refused_by_the_peer),
+		TEST(read__into_memory_that_goes_away),
+		TEST(read__needs_memory_to_write_to),
+		TEST(read__of_two_gigabytes_fills_the_window),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The responder for WRITE, READ and atomics: frame in, frames out, memory (IBTA Vol 1, 9.7.4 and 9.7.5). */
+
+#include <string.h>
+
+#include "engine/qp.h"
+#include "fixture.h"
+
+#define PSN         FX_RQ_PSN
+#define MTU         FX_MTU
+#define DEPTH       3
+#define WRITE_ONLY  IBV_OPCODE_RC_RDMA_WRITE_ONLY
+#define WRITE_FIRST IBV_OPCODE_RC_RDMA_WRITE_FIRST
+#define WRITE_MID   IBV_OPCODE_RC_RDMA_WRITE_MIDDLE
+#define WRITE_LAST  IBV_OPCODE_RC_RDMA_WRITE_LAST
+#define WRITE_IMM   IBV_OPCODE_RC_RDMA_WRITE_ONLY_WITH_IMMEDIATE
+#define READ        IBV_OPCODE_RC_RDMA_READ_REQUEST
+#define RSP_ONLY    IBV_OPCODE_RC_RDMA_READ_RESPONSE_ONLY
+#define RSP_FIRST   IBV_OPCODE_RC_RDMA_READ_RESPONSE_FIRST
+#define RSP_MID     IBV_OPCODE_RC_RDMA_READ_RESPONSE_MIDDLE
+#define RSP_LAST    IBV_OPCODE_RC_RDMA_READ_RESPONSE_LAST
+#define FADD        IBV_OPCODE_RC_FETCH_ADD
+#define ATOMIC_ACK  IBV_OPCODE_RC_ATOMIC_ACKNOWLEDGE
+#define ACK         IBV_OPCODE_RC_ACKNOWLEDGE
+#define SEND        IBV_OPCODE_RC_SEND_ONLY
+#define NAK(code)   (ROCE_AETH_NAK | (code))
+#define OK          (ROCE_AETH_ACK | ROCE_CREDIT_INVALID)
+#define ALL                                                                          \
+	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
+			IBV_ACCESS_REMOTE_ATOMIC)
+
+static struct fx_end end;
+static struct fx_peer peer;
+static struct roce_qp *qp;
+static struct roce_mr *mr;
+static uint32_t rkey;
+static uint64_t base;
+
+/* What lies there at first. */
+static uint8_t
+byte_at(uint32_t i)
+{
+	return (uint8_t)(i * 7 + i / 256 + 1);
+}
+
+static int
+setup(void **state)
+{
+	struct roce_qp_connect connect;
+	struct roce_qp_attr attr;
+
+	fx_end_open(&end, 1, NULL);
+	attr = fx_attr(&end);
+	attr.max_dest_rd_atomic = DEPTH;
+	connect = fx_connect(&end, fx_ip(99), 0x777);
+	connect.max_dest_rd_atomic = DEPTH;
+	qp = fx_qp(&end, &attr);
+	fx_up(qp, &connect);
+	peer = fx_peer_of(qp, &connect);
+	base = (uintptr_t)end.memory;
+	assert_int_equal(roce_mr_create(end.pd, base, FX_MEMORY, ALL, &mr), 0);
+	rkey = roce_mr_key(mr);
+	for (uint32_t i = 0; i < FX_MEMORY; i++)
+		end.memory[i] = byte_at(i);
+	fx_tx_none(&end);
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	roce_qp_destroy(qp);
+	roce_mr_destroy(mr);
+	fx_end_close(&end);
+	return fx_live() != 0 || !unit_pool_is_full();
+}
+
+/* A request about memory; its payload as fx_request() makes it. */
+static struct rte_mbuf *
+about(uint8_t opcode, uint32_t psn, uint32_t payload, uint64_t va, uint32_t length)
+{
+	struct rte_mbuf *m = fx_request(&peer, opcode, psn, payload, FX_ACKREQ);
+	struct roce_pkt pkt;
+
+	assert_int_equal(roce_frame_parse(m, &pkt), ROCE_FRAME_OK);
+	if (pkt.op->flags & ROCE_OP_RETH) {
+		const struct roce_reth reth = { rte_cpu_to_be_64(va), rte_cpu_to_be_32(rkey),
+			rte_cpu_to_be_32(length) };
+
+		memcpy((void *)(uintptr_t)roce_pkt_reth(&pkt), &reth, sizeof(reth));
+	}
+	if (pkt.op->flags & ROCE_OP_ATOMIC) {
+		const struct roce_atomiceth eth = { rte_cpu_to_be_64(va), rte_cpu_to_be_32(rkey),
+			rte_cpu_to_be_64(length), 0 };
+
+		memcpy((void *)(uintptr_t)roce_pkt_atomiceth(&pkt), &eth, sizeof(eth));
+	}
+	roce_icrc_put(m, &peer.template);
+	return m;
+}
+
+static void
+arrives(uint8_t opcode, uint32_t psn, uint32_t payload, uint64_t va, uint32_t length)
+{
+	fx_rx(&end, about(opcode, psn, payload, va, length));
+}
+
+static void
+expect(struct fx_sent sent, uint8_t opcode, uint32_t psn, uint32_t len)
+{
+	assert_int_equal(sent.opcode, opcode);
+	assert_int_equal(sent.psn, psn);
+	assert_int_equal(sent.payload_len, len);
+}
+
+/* The one answer is a NAK at @p psn, and the connection is over. */
+static void
+refused(uint32_t psn, uint8_t code)
+{
+	struct fx_sent sent = fx_tx_one(&end);
+
+	expect(sent, ACK, psn, 0);
+	assert_int_equal(sent.syndrome, NAK(code));
+	assert_int_equal(roce_qp_state(qp), ROCE_QP_ERR);
+	assert_int_equal(end.notice[0].kind, ROCE_NOTICE_QP_BROKEN);
+}
+
+static void
+write__places_and_acknowledges(void **state)
+{
+	arrives(WRITE_FIRST, PSN, MTU, base + 8, 2 * MTU + 5);
+	arrives(WRITE_MID, PSN + 1, MTU, 0, 0);
+	arrives(WRITE_LAST, PSN + 2, 5, 0, 0);
+	assert_int_equal(end.memory[8], (uint8_t)PSN);
+	assert_int_equal(end.memory[8 + MTU], (uint8_t)(PSN + 1));
+	assert_int_equal(end.memory[8 + 2 * MTU + 4], (uint8_t)(PSN + 2 + 4));
+	assert_int_equal(end.memory[8 + 2 * MTU + 5], byte_at(8 + 2 * MTU + 5));
+	expect(fx_tx_one(&end), ACK, PSN + 2, 0);
+	assert_int_equal(qp->rx.msn, 1);
+	assert_int_equal(roce_cq_count(end.recv_cq), 0);
+}
+
+/* The lengths of the packets must add up to the announced one; each rule ends the connection. */
+static void
+write__lengths_must_add_up(void **state)
+{
+	static const struct {
+		uint8_t opcode[2];
+		uint32_t payload[2], length;
+	} rule[] = {
+		{ { WRITE_ONLY }, { 5 }, 6 },
+		{ { WRITE_ONLY }, { 5 }, 4 },
+		{ { WRITE_ONLY }, { 0 }, 1 },
+		{ { WRITE_ONLY }, { 4 }, UINT32_MAX },
+		{ { WRITE_FIRST }, { MTU }, MTU },
+		{ { WRITE_FIRST }, { MTU - 4 }, 2 * MTU },
+		{ { WRITE_FIRST, WRITE_LAST }, { MTU, 5 }, MTU + 6 },
+		{ { WRITE_FIRST, WRITE_LAST }, { MTU, 5 }, MTU + 4 },
+		{ { WRITE_FIRST, WRITE_MID }, { MTU, MTU }, 2 * MTU },
+		{ { WRITE_FIRST, WRITE_FIRST }, { MTU, MTU }, 3 * MTU },
+		{ { WRITE_FIRST, SEND }, { MTU, 4 }, 3 * MTU },
+		{ { WRITE_FIRST, READ }, { MTU, 0 }, 3 * MTU },
+	};
+
+	for (size_t i = 0; i < RTE_DIM(rule); i++) {
+		bool second = rule[i].payload[0] == MTU && rule[i].length > MTU;
+
+		arrives(rule[i].opcode[0], PSN, rule[i].payload[0], base, rule[i].length);
+		if (second)
+			arrives(rule[i].opcode[1], PSN + 1, rule[i].payload[1], base, 4);
+		refused(PSN + second, ROCE_NAK_INVALID_REQUEST);
+		assert_int_equal(teardown(state), 0);
+		setup(state);
+	}
+}
+
+/* Key, bounds, rights, zone; nothing at all needs none of them. */
+static void
+memory__is_judged(void **state)
+{
+	static const uint8_t opcodes[] = { WRITE_ONLY, READ, FADD };
+	static const struct {
+		int64_t offset;
+		uint32_t key_xor;
+	} rule[] = { { 0, 1 }, { 0, 0x100 }, { FX_MEMORY, 0 }, { FX_MEMORY - 0, 0 }, { -8, 0 },
+		{ INT64_MAX - 7, 0 } };
+
+	for (size_t o = 0; o < RTE_DIM(opcodes); o++) {
+		for (size_t i = 0; i < RTE_DIM(rule); i++) {
+			uint32_t payload = opcodes[o] == WRITE_ONLY ? 8 : 0;
+
+			rkey ^= rule[i].key_xor;
+			arrives(opcodes[o], PSN, payload, base + (uint64_t)rule[i].offset, 8);
+			refused(PSN, ROCE_NAK_REMOTE_ACCESS);
+			assert_int_equal(fx_stats(&end)->resp_remote_access_errors, 1);
+			assert_int_equal(teardown(state), 0);
+			setup(state);
+		}
+	}
+	rkey = 0;
+	arrives(WRITE_ONLY, PSN, 0, 12345, 0);
+	expect(fx_tx_one(&end), ACK, PSN, 0);
+	arrives(READ, PSN + 1, 0, 12345, 0);
+	expect(fx_tx_one(&end), RSP_ONLY, PSN + 1, 0);
+}
+
+static void
+rights__are_judged(void **state)
+{
+	static const struct {
+		uint8_t opcode;
+		unsigned int right;
+	} rule[] = { { WRITE_ONLY, IBV_ACCESS_REMOTE_WRITE }, { READ, IBV_ACCESS_REMOTE_READ },
+		{ FADD, IBV_ACCESS_REMOTE_ATOMIC } };
+
+	for (size_t i = 0; i < RTE_DIM(rule); i++) {
+		struct roce_mr *other;
+		uint32_t payload = rule[i].opcode == WRITE_ONLY ? 8 : 0;
+
+		assert_int_equal(roce_mr_create(end.pd, base, 64, ALL & ~rule[i].right, &other), 0);
+		rkey = roce_mr_key(other);
+		arrives(rule[i].opcode, PSN, payload, base, 8);
+		refused(PSN, ROCE_NAK_REMOTE_ACCESS);
+		roce_mr_destroy(other);
+		assert_int_equal(teardown(state), 0);
+		setup(state);
+	}
+}
+
+static void
+write_imm__needs_a_receive(void **state)
+{
+	struct fx_sent sent;
+
+	arrives(WRITE_IMM, PSN, 8, base, 8);
+	sent = fx_tx_one(&end);
+	assert_int_equal(sent.syndrome & ROCE_AETH_KIND_MASK, ROCE_AETH_RNR);
+	assert_int_not_equal(end.memory[0], (uint8_t)PSN);
+	fx_fill_srq(&end, 1, 0);
+	arrives(WRITE_IMM, PSN, 8, base, 8);
+	expect(fx_tx_one(&end), ACK, PSN, 0);
+	assert_int_equal(end.memory[0], (uint8_t)PSN);
+	assert_int_equal(fx_event(end.recv_cq).byte_len, 8);
+}
+
+static void
+read__is_answered_in_packets(void **state)
+{
+	const struct fx_sent *sent;
+	unsigned int n;
+
+	arrives(READ, PSN, 0, base + 3, 3 * MTU + 1);
+	sent = fx_tx_all(&end, &n);
+	assert_int_equal(n, 4);
+	expect(sent[0], RSP_FIRST, PSN, MTU);
+	expect(sent[1], RSP_MID, PSN + 1, MTU);
+	expect(sent[2], RSP_MID, PSN + 2, MTU);
+	expect(sent[3], RSP_LAST, PSN + 3, 1);
+	assert_int_equal(sent[0].syndrome, OK);
+	assert_int_equal(sent[3].msn, 1);
+	assert_int_equal(sent[0].first, end.memory[3]);
+	assert_int_equal(sent[3].first, end.memory[3 + 3 * MTU]);
+	/* The next request stands behind the answer. */
+	arrives(WRITE_ONLY, PSN + 4, 1, base, 1);
+	expect(fx_tx_one(&end), ACK, PSN + 4, 0);
+}
+
+/* An acknowledgement sent ahead of the answer would say that the answer was given. */
+static void
+read__is_answered_before_what_follows(void **state)
+{
+	const struct fx_sent *sent;
+	unsigned int n;
+
+	arrives(WRITE_ONLY, PSN, 1, base, 1);
+	arrives(READ, PSN + 1, 0, base, MTU + 1);
+	arrives(WRITE_ONLY, PSN + 3, 1, base, 1);
+	sent = fx_tx_all(&end, &n);
+	assert_int_equal(n, 3);
+	expect(sent[0], RSP_FIRST, PSN + 1, MTU);
+	expect(sent[1], RSP_LAST, PSN + 2, 1);
+	expect(sent[2], ACK, PSN + 3, 0);
+}
+
+static void
+read__acknowledges_what_was_before(void **state)
+{
+	arrives(WRITE_ONLY, PSN, 1, base, 1);
+	arrives(READ, PSN + 1, 0, base, 1);
+	expect(fx_tx_one(&end), RSP_ONLY, PSN + 1, 1);
+}
+
+/* The NAK that ends the connection comes behind the answers that are due. */
+static void
+read__is_answered_before_the_end(void **state)
+{
+	const struct fx_sent *sent;
+	unsigned int n;
+
+	arrives(READ, PSN, 0, base, 2 * MTU);
+	arrives(WRITE_ONLY, PSN + 2, 8, base + FX_MEMORY, 8);
+	/* Nothing is taken in any more. */
+	arrives(WRITE_ONLY, PSN + 2, 1, base, 1);
+	sent = fx_tx_all(&end, &n);
+	assert_int_equal(n, 3);
+	expect(sent[0], RSP_FIRST, PSN, MTU);
+	expect(sent[1], RSP_LAST, PSN + 1, MTU);
+	expect(sent[2], ACK, PSN + 2, 0);
+	assert_int_equal(sent[2].syndrome, NAK(ROCE_NAK_REMOTE_ACCESS));
+	assert_int_equal(roce_qp_state(qp), ROCE_QP_ERR);
+}
+
+/* A duplicate READ is answered again, from wherever it asks. */
+static void
+read__again_from_the_middle(void **state)
+{
+	const struct fx_sent *sent;
+	unsigned int n;
+
+	arrives(READ, PSN, 0, base, 3 * MTU);
+	(void)fx_tx_all(&end, &n);
+	arrives(READ, PSN + 1, 0, base + MTU, 2 * MTU);
+	sent = fx_tx_all(&end, &n);
+	assert_int_equal(n, 2);
+	expect(sent[0], RSP_FIRST, PSN + 1, MTU);
+	expect(sent[1], RSP_LAST, PSN + 2, MTU);
+	assert_int_equal(sent[0].first, end.memory[MTU]);
+	/* Another length is not what was asked for: no answer. */
+	arrives(READ, PSN + 1, 0, base + MTU, 3 * MTU);
+	arrives(READ, PSN + 1, 0, base + MTU, MTU);
+	fx_tx_none(&end);
+	assert_int_equal(roce_qp_state(qp), ROCE_QP_RTS);
+}
+
+static void
+atomic__is_answered_again_and_not_done_again(void **state)
+{
+	uint64_t *word = (uint64_t *)(uintptr_t)base;
+
+	*word = 10;
+	arrives(FADD, PSN, 0, base, 5);
+	expect(fx_tx_one(&end), ATOMIC_ACK, PSN, 0);
+	assert_int_equal(*word, 15);
+	for (int i = 0; i < 3; i++) {
+		arrives(FADD, PSN, 0, base, 5);
+		expect(fx_tx_one(&end), ATOMIC_ACK, PSN, 0);
+		assert_int_equal(*word, 15);
+	}
+	assert_int_equal(qp->rx.msn, 1);
+}
+
+/* Only as many as the connection allows are remembered; what is older stays unanswered. */
+static void
+atomic__too_old_is_not_answered(void **state)
+{
+	for (uint32_t i = 0; i < DEPTH + 1; i++) {
+		arrives(FADD, PSN + i, 0, base, 1);
+		expect(fx_tx_one(&end), ATOMIC_ACK, PSN + i, 0);
+	}
+	arrives(FADD, PSN, 0, base, 1);
+	fx_tx_none(&end);
+	arrives(FADD, PSN + 1, 0, base, 1);
+	expect(fx_tx_one(&end), ATOMIC_ACK, PSN + 1, 0);
+}
+
+static void
+atomic__must_be_aligned(void **state)
+{
+	arrives(FADD, PSN, 0, base + 4, 1);
+	refused(PSN, ROCE_NAK_INVALID_REQUEST);
+}
+
+/* One more than agreed upon is a violation, as long as the oldest was never answered. */
+static void
+depth__is_kept(void **state)
+{
+	const struct fx_sent *sent;
+	unsigned int n;
+
+	for (uint32_t i = 0; i <= DEPTH; i++)
+		arrives(READ, PSN + i, 0, base, 1);
+	sent = fx_tx_all(&end, &n);
+	assert_int_equal(n, DEPTH + 1);
+	for (uint32_t i = 0; i < DEPTH; i++)
+		expect(sent[i], RSP_ONLY, PSN + i, 1);
+	assert_int_equal(sent[DEPTH].syndrome, NAK(ROCE_NAK_INVALID_REQUEST));
+}
+
+/* A late copy of an answered READ must not stand in the way of a new one. */
+static void
+depth__does_not_count_what_is_repeated(void **state)
+{
+	const struct fx_sent *sent;
+	unsigned int n;
+
+	for (uint32_t i = 0; i < DEPTH; i++)
+		arrives(READ, PSN + i, 0, base, 1);
+	(void)fx_tx_all(&end, &n);
+	arrives(READ, PSN, 0, base, 1);
+	arrives(READ, PSN + DEPTH, 0, base, 1);
+	sent = fx_tx_all(&end, &n);
+	assert_int_equal(n, 1);
+	expect(sent[0], RSP_ONLY, PSN + DEPTH, 1);
+}
+
+/* The region ends between the request and its answer. */
+static void
+read__of_memory_that_goes_away(void **state)
+{
+	struct roce_mr *brief;
+
+	assert_int_equal(roce_mr_create(end.pd, base, 64, ALL, &brief), 0);
+	rkey = roce_mr_key(brief);
+	arrives(READ, PSN, 0, base, 64);
+	roce_mr_destroy(brief);
+	refused(PSN, ROCE_NAK_REMOTE_ACCESS);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(write__places_and_acknowledges),
+		TEST(write__lengths_must_add_up),
+		TEST(memory__is_judged),
+		TEST(rights__are_judged),
+		TEST(write_imm__needs_a_receive),
+		TEST(read__is_answered_in_packets),
+		TEST(read__is_answered_before_what_follows),
+		TEST(read__acknowledges_what_was_before),
+		TEST(read__is_answered_before_the_end),
+		TEST(read__again_from_the_middle),
+		TEST(atomic__is_answered_again_and_not_done_again),
+		TEST(atomic__too_old_is_not_answered),
+		TEST(atomic__must_be_aligned),
+		TEST(depth__is_kept),
+		TEST(depth__does_not_count_what_is_repeated),
+		TEST(read__of_memory_that_goes_away),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
