@@ -110,6 +110,7 @@ create_with_srq__attributes_granted(void **state)
 		{ .max_request_dtos = 1, .max_request_iov = 1, .max_recv_dtos = 1 },
 		{ .max_request_dtos = 7, .max_request_iov = 3, .max_recv_dtos = 5 },
 		{ .max_request_dtos = 100, .max_request_iov = 32, .max_recv_dtos = 1 << 30 },
+		{ .max_rdma_size = 12345, .max_rdma_read_in = 3, .max_rdma_read_out = 5 },
 		{ .max_message_size = 1 },
 		{ .max_message_size = 1000, .max_recv_iov = 1000 },
 		{ .max_message_size = 65536, .max_recv_iov = -7 },
@@ -135,9 +136,10 @@ create_with_srq__attributes_granted(void **state)
 			assert_int_equal(param.ep_attr.max_message_size, in->max_message_size);
 		if (in->srq_soft_hw != 0)
 			assert_int_equal(param.ep_attr.srq_soft_hw, in->srq_soft_hw);
-		assert_int_equal(param.ep_attr.max_rdma_size, 0);
-		assert_int_equal(param.ep_attr.max_rdma_read_in, 0);
-		assert_int_equal(param.ep_attr.max_rdma_read_out, 0);
+		if (in->max_rdma_size != 0)
+			assert_int_equal(param.ep_attr.max_rdma_size, in->max_rdma_size);
+		assert_int_equal(param.ep_attr.max_rdma_read_in, in->max_rdma_read_in);
+		assert_int_equal(param.ep_attr.max_rdma_read_out, in->max_rdma_read_out);
 		assert_int_equal(param.ep_attr.request_completion_flags,
 				in->request_completion_flags);
 	}
@@ -204,11 +206,11 @@ create_with_srq__attributes_refused(void **state)
 		{ { .max_recv_dtos = INT32_MIN }, DAT_INVALID_PARAMETER },
 		{ { .max_message_size = UINT64_C(1) << 31 }, DAT_INVALID_PARAMETER },
 		{ { .max_message_size = UINT64_MAX }, DAT_INVALID_PARAMETER },
-		{ { .max_rdma_size = 1 }, DAT_INVALID_PARAMETER },
-		{ { .max_rdma_read_in = 1 }, DAT_INVALID_PARAMETER },
-		{ { .max_rdma_read_out = 1 }, DAT_INVALID_PARAMETER },
-		{ { .max_rdma_read_iov = 1 }, DAT_INVALID_PARAMETER },
-		{ { .max_rdma_write_iov = 1 }, DAT_INVALID_PARAMETER },
+		{ { .max_rdma_size = UINT64_C(1) << 31 }, DAT_INVALID_PARAMETER },
+		{ { .max_rdma_read_in = 1000 }, DAT_INVALID_PARAMETER },
+		{ { .max_rdma_read_out = 1000 }, DAT_INVALID_PARAMETER },
+		{ { .max_rdma_read_iov = 1000 }, DAT_INVALID_PARAMETER },
+		{ { .max_rdma_write_iov = 1000 }, DAT_INVALID_PARAMETER },
 		{ { .srq_soft_hw = -2 }, DAT_INVALID_PARAMETER },
 		{ { .srq_soft_hw = INT32_MIN }, DAT_INVALID_PARAMETER },
 		{ { .ep_transport_specific_count = 1 }, DAT_INVALID_PARAMETER },
