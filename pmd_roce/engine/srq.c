@@ -306,7 +306,7 @@ roce_srq_resize(struct roce_srq *srq, uint32_t max_wr)
 	return rc;
 }
 
-/* Armed and crossed: now it is disarmed. At rest, or in a take. */
+/* Armed and crossed: now it is disarmed. At rest, or in a take with post_lock. */
 static inline bool
 crosses_low(struct roce_srq *srq, uint32_t available)
 {
@@ -345,11 +345,28 @@ roce_srq_set_low(struct roce_srq *srq, uint32_t low)
 	return rc;
 }
 
+/*
+ * A take that may cross the watermark. Were posts not stopped, one between the look at posted and the store would
+ * make an event for a queue that never was below, or none for one that was. It is told before the message of this
+ * take can complete, and before the takes can be stopped: no event of an old watermark comes after a new one is set.
+ */
+static __rte_noinline void
+take_at_mark(struct roce_srq *srq, uint32_t taken)
+{
+	bool crossed;
+
+	rte_spinlock_lock(&srq->post_lock);
+	__atomic_store_n(&srq->taken, taken, __ATOMIC_RELEASE);
+	crossed = crosses_low(srq, srq->posted - taken);
+	rte_spinlock_unlock(&srq->post_lock);
+	if (crossed)
+		tell_low(srq);
+}
+
 bool
 roce_srq_take(struct roce_srq *srq, struct roce_recv *recv)
 {
 	bool locked = srq->domain->shared;
-	bool crossed = false;
 	uint32_t taken, available;
 
 	if (locked)
@@ -364,16 +381,15 @@ roce_srq_take(struct roce_srq *srq, struct roce_recv *recv)
 		recv->num_sge = slot->num_sge;
 		for (uint32_t i = 0; i < slot->num_sge; i++)
 			recv->sge[i] = slot->sge[i];
-		__atomic_store_n(&srq->taken, taken + 1, __ATOMIC_RELEASE);
-		crossed = crosses_low(srq, available - 1);
+		if (unlikely(available - 1 < srq->limit))
+			take_at_mark(srq, taken + 1);
+		else
+			__atomic_store_n(&srq->taken, taken + 1, __ATOMIC_RELEASE);
 	} else {
 		__atomic_store_n(&srq->empty, srq->empty + 1, __ATOMIC_RELAXED);
 	}
 	if (locked)
 		rte_spinlock_unlock(&srq->take_lock);
-	/* Before the message of this take can complete. */
-	if (unlikely(crossed))
-		tell_low(srq);
 	return available != 0;
 }
 
