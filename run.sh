@@ -15,8 +15,8 @@ packages_test=("${packages_build[@]}" libcmocka-dev python3-scapy tshark codespe
 packages_lint=("${packages_test[@]}" clang-tidy)
 packages_clang=("${packages_build[@]}" libcmocka-dev clang)
 
-suites_default=(unit sim conf vdev abi apps lint)
-suites_sanitize=(unit sim conf vdev)
+suites_default=(unit sim model walk conf vdev contract abi apps lint)
+suites_sanitize=(unit sim walk conf vdev contract)
 
 hugepages=/sys/kernel/mm/hugepages/hugepages-2048kB
 reserved=0
@@ -27,12 +27,14 @@ usage: ./run.sh COMMAND
 
   bench [dat-perf options]  build (release) and run the messaging benchmark on the embedded loopback wire
   bench --suite [options]   what a message costs stage by stage, and its ratio to the bare wire (test/bench)
-  test [suite ...]          build and run the tests: unit sim conf vdev abi apps lint, or the suites named
+  test [suite ...]          build and run the tests: unit sim model walk conf vdev contract abi apps lint, or the
+                            suites named
   build                     build everything (release)
   lint                      style, layers, symbols, headers, spelling, and clang-tidy
   sanitize                  tests under address + undefined, the thread tests under the thread sanitizer
   compile-clang             compile everything with clang, warnings as errors
   simlong                   the big run of the simulator, release build
+  soak [steps [seed]]       a thousand million random steps over the shared receive queue, then threads, then simlong
   fuzz [seconds]            the fuzzers, each for so many seconds (60)
   interop                   against the kernel's RoCE, where there is one
   clean                     remove what was built
@@ -236,7 +238,7 @@ cmd_test() {
 	*' lint-slow '*) need_packages "${packages_lint[@]}" ;;
 	*) need_packages "${packages_test[@]}" ;;
 	esac
-	compile test --buildtype=debugoptimized -Dsim_worlds=20000
+	compile test --buildtype=debugoptimized -Dsim_worlds=20000 -Dwalk_steps=130000000
 	reserve_hugepages
 	run_suites test testlog "$@"
 }
@@ -254,7 +256,8 @@ cmd_sanitize() {
 	export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
 	meson_test_options=(--timeout-multiplier 8)
 	# Instrumented code draws warnings of its own; the plain builds of both compilers are the judges.
-	compile asan --buildtype=debugoptimized -Dwerror=false -Db_sanitize=address,undefined -Dsim_worlds=5000
+	compile asan --buildtype=debugoptimized -Dwerror=false -Db_sanitize=address,undefined -Dsim_worlds=5000 \
+		-Dwalk_steps=10000000
 	# Barriers in assembler are invisible to the thread sanitizer: have rings use what the compiler knows.
 	compile tsan --buildtype=debugoptimized -Dwerror=false -Db_sanitize=thread -Dsim_worlds=1000 \
 		-Dc_args=-DRTE_USE_C11_MEM_MODEL
@@ -273,6 +276,24 @@ cmd_compile_clang() {
 cmd_simlong() {
 	need_packages "${packages_test[@]}"
 	compile release-tests --buildtype=release
+	run_suites release-tests testlog simlong
+}
+
+# Random steps on 1, 2 and 4 engines in turn beside a model, the seed random unless one is given; then real threads,
+# and the simulator.
+cmd_soak() {
+	local steps=${1:-1000000000} seed=${2:-$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}
+	case $steps,$seed in
+	,* | *, | *[!0-9,]*) fail "'$steps' and '$seed' are not numbers; type: ./run.sh soak 1000000000 1" ;;
+	esac
+	need_packages "${packages_test[@]}"
+	compile release-tests --buildtype=release
+	say "walking; the same again: ./run.sh soak $steps $seed"
+	"$build_root/release-tests/test/walk/walk" --steps "$steps" --seed "$seed" ||
+		fail "the walk was violated: what, where and how to replay it stands above"
+	say "a crowd of threads on one shared receive queue"
+	"$build_root/release-tests/test/unit/test_srq_threads" 500000 ||
+		fail "the threads found something: it stands above"
 	run_suites release-tests testlog simlong
 }
 
@@ -309,7 +330,7 @@ main() {
 	local command=${1:-help}
 	[ $# -eq 0 ] || shift
 	case $command in
-	bench | build | test | lint | sanitize | simlong | fuzz | interop | clean) "cmd_$command" "$@" ;;
+	bench | build | test | lint | sanitize | simlong | soak | fuzz | interop | clean) "cmd_$command" "$@" ;;
 	compile-clang) cmd_compile_clang ;;
 	help | -h | --help) usage ;;
 	*) usage >&2; fail "there is no command '$command'; the commands stand above" ;;
