@@ -294,7 +294,7 @@ cmd_soak() {
 	say "a crowd of threads on one shared receive queue"
 	"$build_root/release-tests/test/unit/test_srq_threads" 500000 ||
 		fail "the threads found something: it stands above"
-	run_suites release-tests testlog simlong
+	run_suites release-tests testlog modelsoak simlong
 }
 
 cmd_fuzz() {

@@ -41,6 +41,10 @@ note_attributes(struct perf_adapter *adapter, const struct cli_ia_attrs *attrs)
 	const char *dpdk;
 
 	adapter->max_message = ia->max_message_size;
+	adapter->max_rdma = ia->max_rdma_size;
+	adapter->max_reads = (uint32_t)(ia->max_rdma_read_per_ep_in < ia->max_rdma_read_per_ep_out
+					? ia->max_rdma_read_per_ep_in
+					: ia->max_rdma_read_per_ep_out);
 	if (ia->ia_address_ptr != NULL)
 		memcpy(&adapter->address, ia->ia_address_ptr,
 				ia->ia_address_ptr->sa_family == AF_INET6

@@ -71,6 +71,18 @@ compare(struct perf_end *end, const void *bytes, DAT_COUNT len)
 	return -1;
 }
 
+/* Whatever comes from the peer's hello beside what must agree. */
+static void
+note_memory(struct perf_end *end, const void *bytes, DAT_COUNT len)
+{
+	struct perf_hello theirs;
+
+	if (len < 0 || !perf_hello_decode(bytes, (size_t)len, &theirs))
+		return;
+	end->peer.rmr_context = theirs.rmr_context;
+	end->peer.address = theirs.address;
+}
+
 static int
 take_connection_event(struct perf_end *end, const DAT_EVENT *event)
 {
@@ -81,6 +93,8 @@ take_connection_event(struct perf_end *end, const DAT_EVENT *event)
 				cli_connection_words(event->event_number));
 		return -1;
 	}
+	if (end->client)
+		note_memory(end, data->private_data, data->private_data_size);
 	if (data->ep_handle != end->control) {
 		end->link.established++;
 		return 0;
@@ -124,6 +138,7 @@ accept_request(struct perf_end *end, DAT_CR_HANDLE cr, const DAT_CR_PARAM *param
 	DAT_RETURN ret;
 	int agreed = 0;
 
+	note_memory(end, param->private_data, param->private_data_size);
 	ep = index == PERF_HELLO_CONTROL ? end->control : end->eps[index].handle;
 	hello.index = index;
 	perf_hello_encode(&hello, bytes);

@@ -22,6 +22,29 @@ failed(DAT_RETURN ret, const char *call, const struct perf_end *end)
 	return -1;
 }
 
+static size_t
+remote_bytes(const struct perf_plan *plan)
+{
+	return (size_t)perf_plan_places(plan) * plan->stride;
+}
+
+/* What the peer may reach has the content that it will read, or none of what it will write. */
+static void
+prepare_remote(struct perf_end *end)
+{
+	const struct perf_plan *plan = end->plan;
+
+	memset(end->remote_memory, 0, remote_bytes(plan));
+	if (!end->reads || !plan->own_places)
+		return;
+	for (uint32_t i = 0; i < plan->endpoints; i++)
+		for (uint32_t n = 0; n < plan->remote_slots; n++)
+			perf_verify_fill(end->eps[i].verify.salt ^ 1, i, n,
+					end->remote_memory +
+							perf_plan_place(plan, i, n) * plan->stride,
+					plan->size);
+}
+
 static int
 map_memory(struct perf_end *end)
 {
@@ -44,7 +67,8 @@ map_memory(struct perf_end *end)
 	memset(end->memory, 0x5a, len);
 	end->control_memory = end->memory;
 	end->recv_memory = end->memory + PAGE;
-	end->send_memory = end->recv_memory + (size_t)end->plan->recv_slots * end->plan->stride;
+	end->remote_memory = end->recv_memory + (size_t)end->plan->recv_slots * end->plan->stride;
+	end->send_memory = end->remote_memory + remote_bytes(end->plan);
 	return 0;
 }
 
@@ -65,6 +89,32 @@ register_memory(struct perf_end *end)
 			&end->lmr, &end->lmr_context, &rmr_context, &length, &address);
 	if (ret != DAT_SUCCESS)
 		return failed(ret, "dat_lmr_create", end);
+	return 0;
+}
+
+/* Let the peer do what the test does, and no more, with what it may reach, and nothing else. */
+static int
+register_remote(struct perf_end *end)
+{
+	DAT_REGION_DESCRIPTION region = { .for_va = end->remote_memory };
+	DAT_LMR_CONTEXT lmr_context;
+	DAT_RMR_CONTEXT rmr_context;
+	DAT_VADDR address;
+	DAT_VLEN length;
+	DAT_RETURN ret;
+
+	if (!end->one_sided)
+		return 0;
+	prepare_remote(end);
+	ret = dat_lmr_create(end->adapter->ia, DAT_MEM_TYPE_VIRTUAL, region,
+			remote_bytes(end->plan), end->pz,
+			end->reads ? DAT_MEM_PRIV_REMOTE_READ_FLAG | DAT_MEM_PRIV_LOCAL_READ_FLAG
+				   : DAT_MEM_PRIV_REMOTE_WRITE_FLAG | DAT_MEM_PRIV_LOCAL_WRITE_FLAG,
+			&end->remote_lmr, &lmr_context, &rmr_context, &length, &address);
+	if (ret != DAT_SUCCESS)
+		return failed(ret, "dat_lmr_create", end);
+	end->hello.rmr_context = rmr_context;
+	end->hello.address = (uint64_t)(uintptr_t)end->remote_memory;
 	return 0;
 }
 
@@ -149,11 +199,17 @@ ep_attributes(DAT_VLEN size, uint32_t recv_depth, uint32_t send_depth)
 static int
 make_ep(struct perf_end *end, struct perf_ep *ep)
 {
-	DAT_EP_ATTR attr = ep_attributes(end->plan->size, end->plan->recv_depth, end->plan->window);
+	/* A depth of 0 would be the provider's to choose. */
+	DAT_EP_ATTR attr = ep_attributes(end->plan->size,
+			end->one_sided ? 1 : end->plan->recv_depth, end->plan->window);
 	/* Not 0: a completion must be able to tell "first endpoint" from "no context". */
 	DAT_CONTEXT context = { .as_64 = ep->index + 1 };
 	DAT_RETURN ret;
 
+	if (end->one_sided)
+		attr.max_rdma_size = end->plan->size;
+	if (end->reads)
+		attr.max_rdma_read_in = attr.max_rdma_read_out = (DAT_COUNT)end->options->outs;
 	if (end->options->use_srq)
 		ret = dat_ep_create_with_srq(end->adapter->ia, end->pz, end->recv_evd,
 				end->request_evd, end->conn_evd, end->srq, &attr, &ep->handle);
@@ -221,11 +277,30 @@ build(struct perf_end *end, bool control)
 	}
 	if (make_evds(end) != 0 || make_srq(end) != 0 || make_eps(end) != 0)
 		return -1;
-	if (control && make_control(end) != 0)
+	if (register_remote(end) != 0 || (control && make_control(end) != 0))
 		return -1;
 	if (perf_traffic_post_receives(end) != 0)
 		return -1;
 	return perf_tend_begin(end);
+}
+
+/* Does the adapter carry what a one-sided test asks for? @return false: no, said. */
+static bool
+reachable(const struct perf_end *end)
+{
+	const struct perf_adapter *adapter = end->adapter;
+
+	if (end->plan->size > adapter->max_rdma) {
+		cli_say("%s writes and reads at most %llu bytes at once, not %u", adapter->name,
+				(unsigned long long)adapter->max_rdma, end->plan->size);
+		return false;
+	}
+	if (end->reads && end->options->outs > adapter->max_reads) {
+		cli_say("%s has at most %u READs of an endpoint under way, not %u", adapter->name,
+				adapter->max_reads, end->options->outs);
+		return false;
+	}
+	return true;
 }
 
 int
@@ -239,6 +314,8 @@ perf_end_create(struct perf_end *end, struct perf_adapter *adapter,
 		.adapter = adapter,
 		.client = (flags & PERF_END_CLIENT) != 0,
 		.segments = plan->size > 0,
+		.one_sided = perf_test_is_one_sided(options->test),
+		.reads = options->test == PERF_READ_BW,
 		.hello = {
 			.session = session,
 			.test = (uint8_t)options->test,
@@ -256,6 +333,8 @@ perf_end_create(struct perf_end *end, struct perf_adapter *adapter,
 				(unsigned long long)adapter->max_message, plan->size);
 		return -1;
 	}
+	if (end->one_sided && !reachable(end))
+		return -1;
 	if (build(end, (flags & PERF_END_CONTROL) != 0) == 0)
 		return 0;
 	perf_end_destroy(end);
@@ -322,6 +401,8 @@ perf_end_destroy(struct perf_end *end)
 		rc |= freed(dat_evd_free(end->recv_evd), "dat_evd_free", end);
 	if (end->conn_evd != DAT_HANDLE_NULL)
 		rc |= freed(dat_evd_free(end->conn_evd), "dat_evd_free", end);
+	if (end->remote_lmr != DAT_HANDLE_NULL)
+		rc |= freed(dat_lmr_free(end->remote_lmr), "dat_lmr_free", end);
 	if (end->lmr != DAT_HANDLE_NULL)
 		rc |= freed(dat_lmr_free(end->lmr), "dat_lmr_free", end);
 	if (end->pz != DAT_HANDLE_NULL)

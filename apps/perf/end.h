@@ -6,9 +6,11 @@
  * @file
  * One end of one measurement: everything between the open adapter and the messages.
  *
- * An end belongs to one thread. All its memory is one region: receive buffers, send buffers, and a
- * page for the control endpoint, over which two ends in different threads or processes agree when
- * to start and when to stop. One thread that turns both ends needs no control endpoint.
+ * An end belongs to one thread. Its memory is one region: receive buffers, send buffers, and a page
+ * for the control endpoint; in a one-sided test also what the peer may reach, which besides is a
+ * region of its own, with the privileges for it. Over the control endpoint two ends in different
+ * threads or processes agree when to start and when to stop. One thread that turns both ends needs
+ * no control endpoint.
  */
 
 #include <signal.h>
@@ -58,11 +60,13 @@ struct perf_link {
 	bool control_started, control_up;
 };
 
-/** What the peer said over the control endpoint. */
+/** What the peer said over the control endpoint, and when it connected. */
 struct perf_peer {
 	bool ready, done, bye;
-	uint64_t sent;       /**< with done */
-	uint64_t violations; /**< with bye */
+	uint64_t sent;        /**< with done */
+	uint64_t violations;  /**< with bye */
+	uint32_t rmr_context; /**< of its memory that this end may reach */
+	uint64_t address;
 };
 
 struct perf_end {
@@ -75,6 +79,7 @@ struct perf_end {
 
 	DAT_PZ_HANDLE pz;
 	DAT_LMR_HANDLE lmr;
+	DAT_LMR_HANDLE remote_lmr; /**< DAT_HANDLE_NULL: the peer reaches nothing */
 	DAT_LMR_CONTEXT lmr_context;
 	DAT_EVD_HANDLE conn_evd, recv_evd, control_evd;
 	DAT_EVD_HANDLE request_evd; /**< the same as recv_evd when one wait must see both */
@@ -84,13 +89,16 @@ struct perf_end {
 	uint8_t *memory;
 	size_t memory_len;
 	uint8_t *recv_memory, *send_memory, *control_memory;
+	uint8_t *remote_memory; /**< what the peer may reach */
 	DAT_LMR_TRIPLET *recv_iov, *send_iov;
 
 	/* Traffic; see traffic.h. */
 	DAT_COUNT segments; /**< of a message: none when it has no bytes */
-	uint32_t cursor;    /**< endpoint whose turn it is to send */
-	uint64_t goal;      /**< sends of all endpoints; PERF_ENDLESS: not known yet */
-	uint64_t acked;     /**< sends known to have completed, of all endpoints */
+	bool one_sided;
+	bool reads;      /**< the test is one of READs */
+	uint32_t cursor; /**< endpoint whose turn it is to send */
+	uint64_t goal;   /**< sends of all endpoints; PERF_ENDLESS: not known yet */
+	uint64_t acked;  /**< sends known to have completed, of all endpoints */
 	uint64_t received;
 	uint32_t recv_posted; /**< receive buffers given to the provider and not back yet */
 	bool closing;         /**< flushed completions are expected */

@@ -9,7 +9,7 @@
 #include "plan.h"
 
 #define MAGIC   0x64415470u /* dATp */
-#define VERSION 1
+#define VERSION 2           /* 1 told of no memory */
 
 /* The bytes on the wire, big endian. */
 struct wire {
@@ -17,7 +17,8 @@ struct wire {
 	uint8_t version, test, both, verify;
 	uint32_t index, session, size, endpoints;
 	uint64_t iterations, warmup;
-	uint32_t seconds, zero;
+	uint32_t seconds, rmr_context;
+	uint64_t address;
 };
 
 _Static_assert(sizeof(struct wire) == PERF_HELLO_LEN, "the hello fills its private data");
@@ -38,6 +39,8 @@ perf_hello_encode(const struct perf_hello *hello, uint8_t bytes[PERF_HELLO_LEN])
 		.iterations = htobe64(hello->iterations),
 		.warmup = htobe64(hello->warmup),
 		.seconds = htobe32(hello->seconds),
+		.rmr_context = htobe32(hello->rmr_context),
+		.address = htobe64(hello->address),
 	};
 
 	memcpy(bytes, &wire, sizeof(wire));
@@ -65,6 +68,8 @@ perf_hello_decode(const void *bytes, size_t len, struct perf_hello *hello)
 		.seconds = be32toh(wire.seconds),
 		.iterations = be64toh(wire.iterations),
 		.warmup = be64toh(wire.warmup),
+		.rmr_context = be32toh(wire.rmr_context),
+		.address = be64toh(wire.address),
 	};
 	return true;
 }

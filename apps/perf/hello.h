@@ -5,7 +5,8 @@
 /**
  * @file
  * What the two ends tell each other in the private data of their connections: which measurement
- * this is, and which endpoint. Both judge it by the same rule, so both can say what differs.
+ * this is, which endpoint, and what memory the peer may reach in a one-sided test. Both judge it by
+ * the same rule, so both can say what differs.
  */
 
 #include <stdbool.h>
@@ -13,7 +14,7 @@
 #include <stdint.h>
 
 /** RDMA-CM leaves 56 bytes of private data to its users. */
-#define PERF_HELLO_LEN 48
+#define PERF_HELLO_LEN 56
 
 /** Index of the connection over which the ends steer the measurement; not an endpoint under test. */
 #define PERF_HELLO_CONTROL UINT32_MAX
@@ -28,6 +29,8 @@ struct perf_hello {
 	uint32_t seconds;
 	uint64_t iterations; /**< those of a message count run; by time PERF_ENDLESS */
 	uint64_t warmup;
+	uint32_t rmr_context; /**< of the memory that the peer may reach; not compared */
+	uint64_t address;     /**< of its first byte */
 };
 
 /** Write @p hello in network byte order. */

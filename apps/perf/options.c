@@ -8,12 +8,15 @@
 #include "cli/cli.h"
 
 /* perftest's port, so that its users need not learn another. */
-#define DEFAULT_PORT    18515
-#define MAX_SIZE        (1u << 30)
-#define MAX_ENDPOINTS   16384
-#define MAX_ITERATIONS  (1ull << 40)
-#define MAX_SECONDS     86400
-#define MAX_RESIZES     1000000
+#define DEFAULT_PORT   18515
+#define MAX_SIZE       (1u << 30)
+#define MAX_ENDPOINTS  16384
+#define MAX_ITERATIONS (1ull << 40)
+#define MAX_SECONDS    86400
+#define MAX_RESIZES    1000000
+#define DEFAULT_OUTS   16
+/* The field of the connection request has eight bits. */
+#define MAX_OUTS        255
 #define ONE_MILLION_PPM 1000000
 
 /* Long options without a letter. */
@@ -50,18 +53,19 @@ static const char usage[] =
 		"\n"
 		"  -D <ia>             interface adapter, a name of dat.conf(5)\n"
 		"  -p <port>           port of the server (18515)\n"
-		"  -t <test>           send_bw (default) or send_lat\n"
+		"  -t <test>           send_bw (default), send_lat, write_bw, write_lat or read_bw\n"
 		"  -s <size>           bytes of a message (64)\n"
 		"  -a                  all sizes from 2 bytes to 8 MiB\n"
 		"  -n <iterations>     messages of a measurement; -d <seconds> runs by time instead\n"
 		"  -q <endpoints>      connections that share the work (1)\n"
-		"  --use-srq           receive through one shared receive queue (default)\n"
+		"  --use-srq           receive through one shared receive queue (default of send tests)\n"
 		"  --no-srq            give every endpoint a receive queue of its own\n"
 		"  -r <depth>          receive buffers; -x <depth> unacknowledged sends per endpoint\n"
 		"  --srq-depth <n>     buffers on the shared queue, also fewer than messages on the way\n"
 		"  --low <n>           arm the shared queue's low watermark, again after each event\n"
 		"  --resize <n>        change the shared queue's size n times a second\n"
 		"  -Q <n>              ask for one completion every n sends\n"
+		"  -o, --outs <n>      READs of one endpoint under way at a time (16)\n"
 		"  -m <mtu>            path MTU: 256, 512, 1024, 2048 or 4096\n"
 		"  --cores <1|2>       threads when both ends run in this process (1)\n"
 		"  -b                  both directions at once\n"
@@ -86,6 +90,12 @@ bool
 perf_test_is_latency(enum perf_test test)
 {
 	return strstr(test_name[test], "_lat") != NULL;
+}
+
+bool
+perf_test_is_one_sided(enum perf_test test)
+{
+	return test != PERF_SEND_BW && test != PERF_SEND_LAT;
 }
 
 /* Read a number within bounds or say which option is wrong, and how. */
@@ -116,13 +126,15 @@ read_test(struct perf_options *o)
 		if (strcmp(optarg, test_name[i]) != 0)
 			continue;
 		o->test = (enum perf_test)i;
-		if (o->test == PERF_SEND_BW || o->test == PERF_SEND_LAT)
+		if (o->test <= PERF_READ_BW)
 			return -1;
-		cli_say("test %s is not built yet in this release; send_bw and send_lat are",
+		cli_say("test %s is not built yet in this release; send_bw, send_lat, write_bw, "
+			"write_lat and read_bw are",
 				test_name[i]);
 		return CLI_EXIT_USAGE;
 	}
-	cli_say("there is no test '%s'; -t takes send_bw or send_lat", optarg);
+	cli_say("there is no test '%s'; -t takes send_bw, send_lat, write_bw, write_lat or read_bw",
+			optarg);
 	return CLI_EXIT_USAGE;
 }
 
@@ -168,6 +180,9 @@ read_valued(struct perf_options *o, int option)
 		return number32("-x", 1, PERF_MAX_DEPTH, &o->send_depth);
 	case 'Q':
 		return number32("-Q", 1, PERF_MAX_DEPTH, &o->cq_moderation);
+	case 'o':
+		o->outs_given = true;
+		return number32("-o", 1, MAX_OUTS, &o->outs);
 	case 'm':
 		return read_mtu(o);
 	case OPT_CORES:
@@ -206,6 +221,7 @@ read_switch(struct perf_options *o, int option)
 		return true;
 	case OPT_USE_SRQ:
 	case OPT_NO_SRQ:
+		o->srq_given = true;
 		o->use_srq = option == OPT_USE_SRQ;
 		return true;
 	case OPT_VERIFY:
@@ -257,6 +273,27 @@ read_option(struct perf_options *o, int option, char **argv)
 	}
 }
 
+/* What the tests that need no receive cannot take, and the others not from them; NULL: nothing wrong. */
+static const char *
+one_sided_conflict(const struct perf_options *o)
+{
+	if (o->outs_given && o->test != PERF_READ_BW)
+		return "-o is for read tests";
+	if (!perf_test_is_one_sided(o->test))
+		return NULL;
+	if ((o->srq_given && o->use_srq) || o->recv_depth != 0 || o->srq_depth != 0 ||
+			o->low != 0 || o->resizes != 0)
+		return "-r, --use-srq, --srq-depth, --low and --resize are for send tests: WRITE and "
+		       "READ take no receive buffer";
+	if (o->size == 0)
+		return "-s 0 is for send tests: WRITE and READ of no bytes leave nothing to look at";
+	if (o->test == PERF_WRITE_LAT && o->events)
+		return "-e is not for write_lat: no event tells that memory was written";
+	if (o->test == PERF_WRITE_BW && o->verify && o->seconds != 0)
+		return "--verify of write_bw must know what is in memory at the end: -n, not -d";
+	return NULL;
+}
+
 /* Sentences about options that are right alone and wrong together; NULL: none applies. */
 static const char *
 conflict(const struct perf_options *o, bool size_given)
@@ -282,7 +319,7 @@ conflict(const struct perf_options *o, bool size_given)
 		return "-r and --srq-depth both give the depth of the shared queue: give one of the two";
 	if (o->json_file != NULL && o->json_file[0] == '\0')
 		return "--json= needs the name of a file";
-	return NULL;
+	return one_sided_conflict(o);
 }
 
 /* Fill in what follows from other options, and judge the whole. @return as perf_options_read(). */
@@ -318,6 +355,8 @@ finish(struct perf_options *o, bool size_given)
 				o->cq_moderation, o->send_depth);
 		return CLI_EXIT_USAGE;
 	}
+	if (perf_test_is_one_sided(o->test))
+		o->use_srq = false;
 	if (o->cores == 0)
 		o->cores = o->mode == PERF_LOOP && o->events ? 2 : 1;
 	return -1;
@@ -329,6 +368,7 @@ perf_options_read(struct perf_options *options, int argc, char **argv)
 	static const struct option long_options[] = {
 		{ "use-srq", no_argument, NULL, OPT_USE_SRQ },
 		{ "no-srq", no_argument, NULL, OPT_NO_SRQ },
+		{ "outs", required_argument, NULL, 'o' },
 		{ "cores", required_argument, NULL, OPT_CORES },
 		{ "verify", no_argument, NULL, OPT_VERIFY },
 		{ "report_gbits", no_argument, NULL, OPT_GBITS },
@@ -352,9 +392,10 @@ perf_options_read(struct perf_options *options, int argc, char **argv)
 		.size = 64,
 		.endpoints = 1,
 		.use_srq = true,
+		.outs = DEFAULT_OUTS,
 	};
 	optind = 0;
-	while ((option = getopt_long(argc, argv, ":D:p:t:s:an:d:q:r:x:Q:m:beHh", long_options,
+	while ((option = getopt_long(argc, argv, ":D:p:t:s:an:d:q:r:x:Q:o:m:beHh", long_options,
 				NULL)) != -1) {
 		rc = read_option(options, option, argv);
 		if (rc >= 0)

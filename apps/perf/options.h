@@ -46,13 +46,15 @@ struct perf_options {
 	uint64_t iterations;
 	uint32_t seconds; /**< run by time instead of by count */
 	uint32_t endpoints;
-	bool use_srq;
+	bool srq_given;
+	bool use_srq;        /**< never in a one-sided test */
 	uint32_t recv_depth; /**< buffers on the SRQ, or on each endpoint without one */
 	uint32_t srq_depth;  /**< buffers on the SRQ whatever the windows need; 0: recv_depth */
 	uint32_t low;        /**< low watermark of the SRQ; 0: none */
 	uint32_t resizes;    /**< changes of the SRQ's size a second; 0: none */
 	uint32_t send_depth; /**< unacknowledged sends of one endpoint */
 	uint32_t cq_moderation;
+	uint32_t outs; /**< READs of one endpoint under way */
 	uint32_t mtu;
 	uint32_t cores; /**< threads in mode PERF_LOOP: 1 or 2 */
 	bool both;      /**< both directions at once */
@@ -62,6 +64,7 @@ struct perf_options {
 	bool histogram;
 	bool json;
 	const char *json_file; /**< NULL: standard output */
+	bool outs_given;
 	bool loss_given;
 	uint32_t loss_ppm;
 	bool warmup_given;
@@ -73,6 +76,9 @@ const char *perf_test_name(enum perf_test test);
 
 /** @return true for the tests that measure a round trip. */
 bool perf_test_is_latency(enum perf_test test);
+
+/** @return true for the tests in which the peer's program has no part: RDMA WRITE and READ. */
+bool perf_test_is_one_sided(enum perf_test test);
 
 /**
  * Read a command line. The strings of @p argv must outlive @p options.

@@ -16,6 +16,7 @@
 #define SEND_DEPTH       128u
 #define CQ_MODERATION    32u
 #define SHARED_SLOTS     16u
+#define MIN_OWN_SLOTS    2u
 #define BW_ITERATIONS    1000000ull
 #define BW_BYTES         (4 * GIB)
 #define LAT_ITERATIONS   100000ull
@@ -59,17 +60,43 @@ choose_depths(const struct perf_options *o, struct perf_plan *plan)
 {
 	uint32_t fit = (uint32_t)max64(
 			min64(RECV_FOOTPRINT / plan->stride, MAX_RECV_DEPTH), MIN_RECV_DEPTH);
-	uint32_t sharers = o->use_srq ? plan->endpoints : 1;
+	bool one_sided = perf_test_is_one_sided(o->test);
+	/* Without receives nothing bounds the sum of the windows but what fits the wire's queues. */
+	uint32_t sharers = o->use_srq || one_sided ? plan->endpoints : 1;
 	uint32_t per_ep = plan->stride <= SMALL ? RECV_PER_EP : 2;
 
 	plan->recv_depth = o->recv_depth;
 	if (plan->recv_depth == 0)
 		plan->recv_depth = (uint32_t)max64(fit, (uint64_t)per_ep * sharers);
 	choose_window(o, plan, sharers);
+	if (one_sided) {
+		plan->recv_depth = 0;
+		return;
+	}
 	/* Not before the windows know what would have been enough for them. */
 	if (o->srq_depth != 0)
 		plan->recv_depth = o->srq_depth;
 	plan->recv_slots = o->use_srq ? plan->recv_depth : plan->recv_depth * plan->endpoints;
+}
+
+/*
+ * Without verification all messages look alike, and a few buffers do for all of them; with it, a
+ * buffer must keep its content until the message is acknowledged.
+ */
+static uint64_t
+choose_slots(const struct perf_options *o, struct perf_plan *plan)
+{
+	uint32_t shared = (uint32_t)max64(min64(SHARED_SLOTS, SEND_FOOTPRINT / plan->stride), 1);
+
+	plan->own_places = o->verify || o->test == PERF_WRITE_LAT;
+	if (o->test == PERF_WRITE_LAT)
+		plan->remote_slots = 1;
+	else if (perf_test_is_one_sided(o->test) && o->verify)
+		plan->remote_slots = (uint32_t)max64(
+				min64(SHARED_SLOTS, RECV_FOOTPRINT / plan->stride), MIN_OWN_SLOTS);
+	else if (perf_test_is_one_sided(o->test))
+		plan->remote_slots = shared;
+	return plan->own_places ? (uint64_t)plan->window * plan->endpoints : shared;
 }
 
 static void
@@ -104,15 +131,8 @@ perf_plan_make(const struct perf_options *options, uint32_t size, struct perf_pl
 		return -1;
 	}
 
-	/*
-	 * Without verification all messages look alike, and a few buffers do for all of them; with
-	 * it, a buffer must keep its content until the message is acknowledged.
-	 */
-	if (options->verify)
-		sends = (uint64_t)plan->window * plan->endpoints;
-	else
-		sends = max64(min64(SHARED_SLOTS, SEND_FOOTPRINT / plan->stride), 1);
-	bytes = (plan->recv_slots + sends) * plan->stride;
+	sends = choose_slots(options, plan);
+	bytes = (plan->recv_slots + perf_plan_places(plan) + sends) * plan->stride;
 	if (bytes > MAX_BUFFER_BYTES) {
 		cli_say("%llu MiB of buffers are too many: lower -s, -q, -r or -x",
 				(unsigned long long)(bytes / MIB));

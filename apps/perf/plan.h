@@ -12,6 +12,7 @@
  * lets the shared queue run dry.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +27,12 @@ struct perf_plan {
 	uint32_t endpoints;
 	uint32_t recv_depth; /**< of the SRQ, or of each endpoint */
 	uint32_t recv_slots; /**< receive buffers in all */
+	/**
+	 * Of a one-sided test: places in the memory that the peer reaches, of each endpoint or for
+	 * all together (send tests: 0). The same at both ends, whatever their depths are.
+	 */
+	uint32_t remote_slots;
+	bool own_places;     /**< an endpoint's messages have places of their own, at both ends */
 	uint32_t window;     /**< unacknowledged sends of one endpoint, at most */
 	uint32_t signal;     /**< every so many sends of an endpoint, and its last, complete */
 	uint32_t send_slots; /**< send buffers in all */
@@ -45,6 +52,22 @@ int perf_plan_make(const struct perf_options *options, uint32_t size, struct per
  * on. Never 0, and never more than an SRQ may have.
  */
 uint32_t perf_plan_srq_size(const struct perf_plan *plan, uint64_t n);
+
+/** @return places in the memory that the peer reaches, of all endpoints. */
+static inline uint64_t
+perf_plan_places(const struct perf_plan *plan)
+{
+	return (uint64_t)plan->remote_slots * (plan->own_places ? plan->endpoints : 1);
+}
+
+/** @return the place, in the memory that the peer reaches, of message @p number of an endpoint. */
+static inline uint64_t
+perf_plan_place(const struct perf_plan *plan, uint32_t endpoint, uint64_t number)
+{
+	uint64_t first = plan->own_places ? (uint64_t)endpoint * plan->remote_slots : 0;
+
+	return first + number % plan->remote_slots;
+}
 
 /** Messages that endpoint @p index sends of a total of @p messages: shares differ by one at most. */
 uint64_t perf_plan_share(const struct perf_plan *plan, uint64_t messages, uint32_t index);

@@ -23,9 +23,20 @@ on_off(bool on)
 static const char *
 title(const struct perf_options *options)
 {
-	if (options->test == PERF_SEND_LAT)
-		return "Send Latency Test";
-	return options->both ? "Send Bidirectional BW Test" : "Send BW Test";
+	static const char *const one_way[PERF_TESTS] = {
+		[PERF_SEND_BW] = "Send BW Test",
+		[PERF_SEND_LAT] = "Send Latency Test",
+		[PERF_WRITE_BW] = "RDMA_Write BW Test",
+		[PERF_WRITE_LAT] = "RDMA_Write Latency Test",
+		[PERF_READ_BW] = "RDMA_Read BW Test",
+	};
+	static const char *const both_ways[PERF_TESTS] = {
+		[PERF_SEND_BW] = "Send Bidirectional BW Test",
+		[PERF_WRITE_BW] = "RDMA_Write Bidirectional BW Test",
+		[PERF_READ_BW] = "RDMA_Read Bidirectional BW Test",
+	};
+
+	return options->both ? both_ways[options->test] : one_way[options->test];
 }
 
 void
@@ -39,8 +50,11 @@ perf_report_header(const struct perf_options *options, const struct perf_plan *p
 	printf(" Number of qps   : %u\t\tTransport type : RoCEv2\n", options->endpoints);
 	printf(" Connection type : RC\t\tUsing SRQ      : %s\n", on_off(options->use_srq));
 	printf(" TX depth        : %u\n", plan->window);
-	printf(" RX depth        : %u\n", plan->recv_depth);
+	if (!perf_test_is_one_sided(options->test))
+		printf(" RX depth        : %u\n", plan->recv_depth);
 	printf(" CQ Moderation   : %u\n", plan->signal);
+	if (options->test == PERF_READ_BW)
+		printf(" Outstand reads  : %u\n", options->outs);
 	if (options->low != 0)
 		printf(" Low watermark   : %u\n", options->low);
 	if (options->resizes != 0)

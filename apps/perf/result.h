@@ -34,16 +34,15 @@ perf_gbits(double messages_per_s, uint32_t size)
 }
 
 /**
- * Bandwidth: the client sends as fast as its windows allow, the server too when both directions are
- * measured. _pair: one thread turns both ends; _alone: the peer is turned by somebody else.
+ * Bandwidth: the client sends, writes or reads as fast as its windows allow, the server too when both
+ * directions are measured. _pair: one thread turns both ends; _alone: the peer is turned by somebody else.
  * @return 0; -1: failed, said.
  */
-int perf_send_bw_pair(struct perf_end *client, struct perf_end *server, struct perf_result *result);
-int perf_send_bw_alone(struct perf_end *end, struct perf_result *result);
+int perf_bw_pair(struct perf_end *client, struct perf_end *server, struct perf_result *result);
+int perf_bw_alone(struct perf_end *end, struct perf_result *result);
 
-/** Latency: one message goes to and fro, and half of each round trip is noted. As above. */
-int
-perf_send_lat_pair(struct perf_end *client, struct perf_end *server, struct perf_result *result);
-int perf_send_lat_alone(struct perf_end *end, struct perf_result *result);
+/** Latency: one message or WRITE goes to and fro, and half of each round trip is noted. As above. */
+int perf_lat_pair(struct perf_end *client, struct perf_end *server, struct perf_result *result);
+int perf_lat_alone(struct perf_end *end, struct perf_result *result);
 
 #endif /* PERF_RESULT_H */

@@ -64,8 +64,8 @@ measure_pair(const struct perf_options *options, struct perf_end *client, struct
 
 	if (perf_connect_pair(client, server) != 0)
 		return -1;
-	rc = options->test == PERF_SEND_BW ? perf_send_bw_pair(client, server, result)
-					   : perf_send_lat_pair(client, server, result);
+	rc = perf_test_is_latency(options->test) ? perf_lat_pair(client, server, result)
+						 : perf_bw_pair(client, server, result);
 	if (rc != 0 || perf_disconnect_pair(client, server) != 0)
 		return -1;
 	rc = finish(server, client->goal, result);
@@ -79,8 +79,8 @@ measure_alone(struct perf_end *end, struct perf_result *result)
 
 	if (perf_connect_alone(end) != 0)
 		return -1;
-	rc = end->options->test == PERF_SEND_BW ? perf_send_bw_alone(end, result)
-						: perf_send_lat_alone(end, result);
+	rc = perf_test_is_latency(end->options->test) ? perf_lat_alone(end, result)
+						      : perf_bw_alone(end, result);
 	if (rc != 0 || perf_disconnect_alone(end) != 0)
 		return -1;
 	return finish(end, end->peer.sent, result);

@@ -51,7 +51,7 @@ turn_pair(struct perf_end *from, struct perf_end *to)
 static bool
 delivered(const struct perf_end *from, const struct perf_end *to)
 {
-	return from->acked >= from->goal && to->received >= from->goal;
+	return from->acked >= from->goal && perf_traffic_arrived(to, from->goal);
 }
 
 /* Every few turns. @return as perf_watch_tick(). */
@@ -71,7 +71,7 @@ look_pair(struct perf_watch *watch, struct perf_end *client, struct perf_end *se
 }
 
 int
-perf_send_bw_pair(struct perf_end *client, struct perf_end *server, struct perf_result *result)
+perf_bw_pair(struct perf_end *client, struct perf_end *server, struct perf_result *result)
 {
 	bool both = client->options->both;
 	unsigned int directions = both ? 2 : 1;
@@ -96,6 +96,8 @@ perf_send_bw_pair(struct perf_end *client, struct perf_end *server, struct perf_
 		}
 	}
 	note_rate(&watch, client->acked + server->acked, directions, result);
+	perf_traffic_judge_memory(server, client->goal);
+	perf_traffic_judge_memory(client, server->goal);
 	return 0;
 }
 
@@ -145,10 +147,12 @@ static int
 look_alone(struct perf_end *end, struct perf_watch *watch, bool sends)
 {
 	uint64_t measured = end->acked + end->received;
+	/* An end that only lets others reach its memory sees nothing move, and leaves it to them. */
+	uint64_t moved = end->one_sided && !sends ? watch->moved + 1 : measured + end->peer.done;
 
 	if (perf_tend(end) != 0)
 		return -1;
-	switch (perf_watch_tick(watch, measured, measured + end->peer.done)) {
+	switch (perf_watch_tick(watch, measured, moved)) {
 	case PERF_GIVE_UP:
 		return -1;
 	case PERF_TIME_UP:
@@ -168,7 +172,8 @@ run_alone(struct perf_end *end, struct perf_watch *watch, bool sends, bool recei
 	bool said = false, idles, sent;
 	int moved;
 
-	for (uint64_t turn = 1; !said || !end->peer.done || end->received < end->peer.sent;
+	for (uint64_t turn = 1;
+			!said || !end->peer.done || !perf_traffic_arrived(end, end->peer.sent);
 			turn++) {
 		moved = turn_alone(end, sends, receives);
 		if (moved < 0)
@@ -185,17 +190,27 @@ run_alone(struct perf_end *end, struct perf_watch *watch, bool sends, bool recei
 }
 
 int
-perf_send_bw_alone(struct perf_end *end, struct perf_result *result)
+perf_bw_alone(struct perf_end *end, struct perf_result *result)
 {
 	bool both = end->options->both, sends = end->client || both,
 	     receives = !end->client || both;
 	unsigned int directions = both ? 2 : 1;
 	struct perf_watch watch;
+	uint64_t measured;
 
 	perf_traffic_start(end, sends ? total(end->plan) : 0);
-	perf_watch_begin(&watch, end->options, end->plan, end->plan->warmup * directions);
+	perf_watch_begin(&watch, end->options, end->plan,
+			end->plan->warmup * (end->one_sided ? 1 : directions));
 	if (run_alone(end, &watch, sends, receives) != 0)
 		return -1;
-	note_rate(&watch, end->acked + end->received, directions, result);
+	measured = end->acked + end->received;
+	/* Of the peer's direction only the sum is known, and that its warm-up was as long as ours. */
+	if (end->one_sided && both && end->peer.sent > end->plan->warmup)
+		measured += end->peer.sent - end->plan->warmup;
+	if (!end->one_sided || sends)
+		note_rate(&watch, measured, directions, result);
+	else
+		perf_watch_end(&watch);
+	perf_traffic_judge_memory(end, end->peer.sent);
 	return perf_control_part(end);
 }

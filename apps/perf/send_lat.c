@@ -57,6 +57,15 @@ send_next(struct perf_end *end, struct perf_ep *ep, struct perf_end *other)
 	return perf_traffic_send_one(end, ep);
 }
 
+/* Has a message come? Turns the engine. @return more than 0: yes; 0: no; -1: failed, said. */
+static int
+hear(struct perf_end *end)
+{
+	if (!end->one_sided)
+		return perf_traffic_reap(end, end->recv_evd, 1);
+	return perf_traffic_reap(end, end->request_evd, 1) < 0 ? -1 : perf_traffic_look(end);
+}
+
 /* Give up on a pair? Asked every LOOK polls. */
 static int
 look(struct perf_watch *watch, struct perf_end *client, struct perf_end *server)
@@ -74,8 +83,7 @@ carry(struct perf_end *from, struct perf_end *to, uint64_t want, struct perf_wat
 	unsigned int polls = 0;
 
 	while (to->received < want) {
-		if (perf_traffic_reap(from, from->recv_evd, 1) < 0 ||
-				perf_traffic_reap(to, to->recv_evd, 1) < 0)
+		if (hear(from) < 0 || hear(to) < 0)
 			return -1;
 		if (++polls % LOOK == 0 && look(watch, from, to) != 0)
 			return -1;
@@ -102,7 +110,7 @@ await(struct perf_end *end, uint64_t want, struct perf_watch *watch)
 	int n;
 
 	while (end->received < want) {
-		n = perf_traffic_reap(end, end->recv_evd, 1);
+		n = hear(end);
 		if (n == 0 && end->options->events)
 			n = perf_traffic_wait(end, end->recv_evd, EVENT_US);
 		if (n < 0)
@@ -195,7 +203,7 @@ measure(struct perf_end *client, struct perf_end *server, struct perf_result *re
 }
 
 int
-perf_send_lat_pair(struct perf_end *client, struct perf_end *server, struct perf_result *result)
+perf_lat_pair(struct perf_end *client, struct perf_end *server, struct perf_result *result)
 {
 	int rc = measure(client, server, result);
 
@@ -214,7 +222,7 @@ answer(struct perf_end *end)
 	perf_watch_begin(&watch, end->options, end->plan, end->plan->warmup);
 	perf_traffic_start(end, PERF_ENDLESS);
 	while (!end->peer.done || replied < end->peer.sent) {
-		n = perf_traffic_reap(end, end->recv_evd, 1);
+		n = hear(end);
 		if (n == 0 && end->options->events)
 			n = perf_traffic_wait(end, end->recv_evd, EVENT_US);
 		if (n < 0 || perf_tend(end) != 0)
@@ -234,7 +242,7 @@ answer(struct perf_end *end)
 }
 
 int
-perf_send_lat_alone(struct perf_end *end, struct perf_result *result)
+perf_lat_alone(struct perf_end *end, struct perf_result *result)
 {
 	int rc = end->client ? measure(end, NULL, result) : answer(end);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "traffic.h"
 
+#include <string.h>
+
 #include "cli/cli.h"
 #include "cli/words.h"
 
@@ -13,6 +15,10 @@
 #define NUMBER_MASK ((1ull << NUMBER_BITS) - 1)
 
 #define REAP_BATCH 256
+/* Sends in a row on one endpoint, as far as its window allows: what one acknowledgement may cover. */
+#define RUN 16
+/* What memory holds that is to be read into: unlikely to be what should be there afterwards. */
+#define SCRIBBLE 0xa5
 
 static int
 post_receive(struct perf_end *end, uint64_t slot)
@@ -67,21 +73,55 @@ perf_traffic_stop(struct perf_end *end)
 	}
 }
 
+/* The last byte of a WRITE that is waited for: never that of the one before, nor of fresh memory. */
+static uint8_t
+write_mark(uint64_t number)
+{
+	return (uint8_t)(number + 1);
+}
+
 static DAT_LMR_TRIPLET *
 next_buffer(struct perf_end *end, struct perf_ep *ep)
 {
 	uint32_t slot = ep->slot;
+	uint8_t *buffer;
 
-	if (!end->options->verify) {
+	if (!end->plan->own_places) {
 		ep->slot = slot + 1 == end->plan->send_slots ? 0 : slot + 1;
 		return &end->send_iov[slot];
 	}
 	ep->slot = slot + 1 == end->plan->window ? 0 : slot + 1;
 	slot += ep->index * end->plan->window;
-	/* What this end sends carries the salt that it does not expect itself. */
-	perf_verify_fill(ep->verify.salt ^ 1, ep->index, ep->posted,
-			end->send_memory + (size_t)slot * end->plan->stride, end->plan->size);
+	buffer = end->send_memory + (size_t)slot * end->plan->stride;
+	if (end->reads)
+		memset(buffer, SCRIBBLE, end->plan->size);
+	else if (end->options->verify)
+		/* What this end sends carries the salt that it does not expect itself. */
+		perf_verify_fill(ep->verify.salt ^ 1, ep->index, ep->posted, buffer,
+				end->plan->size);
+	if (end->options->test == PERF_WRITE_LAT)
+		buffer[end->plan->size - 1] = write_mark(ep->posted);
 	return &end->send_iov[slot];
+}
+
+static DAT_RETURN
+post(struct perf_end *end, struct perf_ep *ep, DAT_LMR_TRIPLET *iov, DAT_DTO_COOKIE cookie,
+		DAT_COMPLETION_FLAGS flags)
+{
+	DAT_RMR_TRIPLET there;
+
+	if (!end->one_sided)
+		return dat_ep_post_send(ep->handle, end->segments, iov, cookie, flags);
+	there = (DAT_RMR_TRIPLET){
+		.rmr_context = end->peer.rmr_context,
+		.target_address = end->peer.address +
+				perf_plan_place(end->plan, ep->index, ep->posted) *
+						end->plan->stride,
+		.segment_length = end->plan->size,
+	};
+	if (end->reads)
+		return dat_ep_post_rdma_read(ep->handle, end->segments, iov, cookie, &there, flags);
+	return dat_ep_post_rdma_write(ep->handle, end->segments, iov, cookie, &there, flags);
 }
 
 int
@@ -100,7 +140,7 @@ perf_traffic_send_one(struct perf_end *end, struct perf_ep *ep)
 	}
 	if (end->segments == 0)
 		iov = NULL;
-	ret = dat_ep_post_send(ep->handle, end->segments, iov, cookie, flags);
+	ret = post(end, ep, iov, cookie, flags);
 	if (ret == DAT_SUCCESS) {
 		ep->posted++;
 		return 0;
@@ -114,21 +154,20 @@ int
 perf_traffic_send(struct perf_end *end, unsigned int max)
 {
 	uint32_t endpoints = end->plan->endpoints, skipped = 0;
-	unsigned int posted = 0;
+	unsigned int posted = 0, run;
 
 	while (posted < max && skipped < endpoints) {
 		struct perf_ep *ep = &end->eps[end->cursor];
 
 		if (++end->cursor == endpoints)
 			end->cursor = 0;
-		if (ep->posted == ep->quota || perf_traffic_full(end, ep)) {
-			skipped++;
-			continue;
+		for (run = 0; run < RUN && posted < max; run++, posted++) {
+			if (ep->posted == ep->quota || perf_traffic_full(end, ep))
+				break;
+			if (perf_traffic_send_one(end, ep) != 0)
+				return -1;
 		}
-		skipped = 0;
-		if (perf_traffic_send_one(end, ep) != 0)
-			return -1;
-		posted++;
+		skipped = run > 0 ? 0 : skipped + 1;
 	}
 	return (int)posted;
 }
@@ -188,6 +227,20 @@ take_receive(struct perf_end *end, const DAT_DTO_COMPLETION_EVENT_DATA *dto)
 	return end->closing ? 0 : post_receive(end, slot);
 }
 
+/* The next @p n READs of an endpoint are complete. */
+static void
+verify_reads(struct perf_end *end, const struct perf_ep *ep, uint64_t n)
+{
+	const struct perf_plan *plan = end->plan;
+
+	for (uint64_t i = ep->completed; i < ep->completed + n; i++) {
+		uint64_t slot = (uint64_t)ep->index * plan->window + i % plan->window;
+
+		perf_verify_place(&ep->verify, i % plan->remote_slots,
+				end->send_memory + slot * plan->stride, plan->size, &end->bad);
+	}
+}
+
 static int
 take(struct perf_end *end, const DAT_EVENT *event)
 {
@@ -208,6 +261,8 @@ take(struct perf_end *end, const DAT_EVENT *event)
 		return take_receive(end, dto);
 	ep = &end->eps[cookie >> NUMBER_BITS];
 	done = ((cookie + 1 - ep->completed) & NUMBER_MASK);
+	if (end->reads && end->options->verify)
+		verify_reads(end, ep, done);
 	ep->completed += done;
 	end->acked += done;
 	return 0;
@@ -251,6 +306,43 @@ perf_traffic_wait(struct perf_end *end, DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout_
 }
 
 int
+perf_traffic_look(struct perf_end *end)
+{
+	const struct perf_plan *plan = end->plan;
+	uint64_t number = end->received / plan->endpoints;
+	struct perf_ep *ep = &end->eps[end->received % plan->endpoints];
+	uint8_t *place = end->remote_memory +
+			perf_plan_place(plan, ep->index, number) * plan->stride;
+
+	/* Other threads may turn the engine: what comes before the mark must be seen before it. */
+	if (__atomic_load_n(place + plan->size - 1, __ATOMIC_ACQUIRE) != write_mark(number))
+		return 0;
+	if (end->options->verify)
+		perf_verify_check(&ep->verify, place, plan->size - 1, plan->size - 1, &end->bad);
+	end->received++;
+	return 1;
+}
+
+void
+perf_traffic_judge_memory(struct perf_end *end, uint64_t sent)
+{
+	const struct perf_plan *plan = end->plan;
+
+	if (!end->options->verify || end->options->test != PERF_WRITE_BW)
+		return;
+	for (uint32_t i = 0; i < plan->endpoints; i++) {
+		uint64_t last = perf_plan_share(plan, sent, i);
+		uint64_t first = last > plan->remote_slots ? last - plan->remote_slots : 0;
+
+		for (uint64_t n = first; n < last; n++)
+			perf_verify_place(&end->eps[i].verify, n,
+					end->remote_memory +
+							perf_plan_place(plan, i, n) * plan->stride,
+					plan->size, &end->bad);
+	}
+}
+
+int
 perf_traffic_finish(struct perf_end *end, uint64_t sent)
 {
 	int n;
@@ -261,6 +353,9 @@ perf_traffic_finish(struct perf_end *end, uint64_t sent)
 		if (n < 0 || perf_traffic_reap(end, end->request_evd, REAP_BATCH) < 0)
 			return -1;
 	} while (n > 0);
+	/* What WRITEs left in memory was judged before, what READs brought when they were complete. */
+	if (end->one_sided && end->options->test != PERF_WRITE_LAT)
+		return 0;
 	if (end->options->verify && end->options->seconds == 0) {
 		for (uint32_t i = 0; i < end->plan->endpoints; i++)
 			perf_verify_end(&end->eps[i].verify, perf_plan_share(end->plan, sent, i),

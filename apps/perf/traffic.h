@@ -4,7 +4,8 @@
 
 /**
  * @file
- * The data path of both tests: posting sends, reaping completions, giving receive buffers back.
+ * The data path of all tests: posting sends, WRITEs or READs, reaping completions, giving receive
+ * buffers back. "Send" below stands for what the test posts.
  *
  * This is what the benchmark measures beside the provider, so it does per message what any consumer
  * must do, and nothing else. A send asks for a completion only every plan->signal messages of its
@@ -27,7 +28,9 @@ void perf_traffic_start(struct perf_end *end, uint64_t messages);
 void perf_traffic_stop(struct perf_end *end);
 
 /**
- * Post up to @p max sends, one endpoint after the other, as windows and quotas allow.
+ * Post up to @p max sends, one endpoint after the other, as windows and quotas allow. An endpoint
+ * gets several in a row, so that they may share packets' bursts and acknowledgements; then it is the
+ * next one's turn, and nobody has two turns while another waits for one.
  * @return the number posted; -1: refused, said.
  */
 int perf_traffic_send(struct perf_end *end, unsigned int max);
@@ -50,6 +53,27 @@ int perf_traffic_reap(struct perf_end *end, DAT_EVD_HANDLE evd, unsigned int max
 
 /** Sleep until a completion is there, and take it. @return as perf_traffic_reap(). */
 int perf_traffic_wait(struct perf_end *end, DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout_us);
+
+/**
+ * Has the next WRITE of a write_lat test arrived? Tells by its last byte, which appears last. Then it
+ * counts as received, and with --verify it is checked.
+ * @return 1: yes; 0: not yet.
+ */
+int perf_traffic_look(struct perf_end *end);
+
+/**
+ * Every WRITE of a bandwidth test is acknowledged: with --verify judge the memory that it went to.
+ * Nothing happens in other tests. Violations are in end->bad.
+ * @param sent  messages that the peer wrote.
+ */
+void perf_traffic_judge_memory(struct perf_end *end, uint64_t sent);
+
+/** @return true: of @p sent messages of the peer all are here, or their arrival is not ours to see. */
+static inline bool
+perf_traffic_arrived(const struct perf_end *end, uint64_t sent)
+{
+	return end->received >= sent || end->one_sided;
+}
 
 /**
  * All is over and the endpoints are disconnected: reap what is left, and judge what arrived.

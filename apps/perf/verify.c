@@ -192,6 +192,24 @@ perf_verify_check(struct perf_verify *verify, const uint8_t *message, size_t got
 }
 
 void
+perf_verify_place(const struct perf_verify *verify, uint64_t number, const uint8_t *message,
+		size_t size, struct perf_violations *bad)
+{
+	size_t at = first_difference(
+			verify->salt, head_of(verify->endpoint, number), message, size);
+	enum perf_violation kind = PERF_CORRUPTED;
+	uint64_t head = 0;
+
+	if (at == size)
+		return;
+	memcpy(&head, message, size < WORD ? size : WORD);
+	head = le64toh(head);
+	if (size > WORD && first_difference(verify->salt, head, message, size) == size)
+		kind = head >> NUMBER_BITS == verify->endpoint ? PERF_LOST : PERF_MISDELIVERED;
+	perf_violation_note(bad, kind, verify->endpoint, number, kind == PERF_CORRUPTED ? at : 0);
+}
+
+void
 perf_verify_end(struct perf_verify *verify, uint64_t sent, struct perf_violations *bad)
 {
 	if (verify->next == sent)

@@ -59,6 +59,13 @@ perf_verify_fill(uint64_t salt, uint32_t endpoint, uint64_t number, uint8_t *mes
 void perf_verify_check(struct perf_verify *verify, const uint8_t *message, size_t got, size_t size,
 		struct perf_violations *bad);
 
+/**
+ * Check memory that must hold message @p number of an endpoint and no other: another message of the
+ * endpoint there means that this one is lost.
+ */
+void perf_verify_place(const struct perf_verify *verify, uint64_t number, const uint8_t *message,
+		size_t size, struct perf_violations *bad);
+
 /** All has arrived that will: of @p sent messages, those not seen at the end are lost. */
 void perf_verify_end(struct perf_verify *verify, uint64_t sent, struct perf_violations *bad);
 

@@ -81,7 +81,26 @@ usage "--cores 2" "$perf" -e --cores 1
 usage "--cores is for" "$perf" -D loop0 --cores 2
 usage "needs -D" "$perf" example
 usage "one host too many" "$perf" -D loop0 first second
-for test in write_bw write_lat read_bw read_lat atomic_bw atomic_lat; do
+usage "latency" "$perf" -t write_lat -b
+usage "latency" "$perf" -t read_bw -H
+usage "-o takes a number from 1" "$perf" -t read_bw -o 0
+usage "-o takes a number" "$perf" -t read_bw --outs 256
+usage "'-o' needs a value" "$perf" -t read_bw -o
+usage "'--outs' needs a value" "$perf" -t read_bw --outs
+for test in send_bw send_lat write_bw write_lat; do
+	usage "-o is for read tests" "$perf" -t $test -o 16
+done
+for test in write_bw write_lat read_bw; do
+	usage "-s 0 is for send tests" "$perf" -t $test -s 0
+	usage "for send tests" "$perf" -t $test --use-srq
+	usage "for send tests" "$perf" -t $test -r 16
+	usage "for send tests" "$perf" -t $test --srq-depth 16
+	usage "for send tests" "$perf" -t $test --low 16
+	usage "for send tests" "$perf" -t $test --resize 16
+done
+usage "-e is not for write_lat" "$perf" -t write_lat -e
+usage "-n, not -d" "$perf" -t write_bw --verify -d 1
+for test in read_lat atomic_bw atomic_lat; do
 	usage "not built yet in this release" "$perf" -t $test
 done
 good "usage: dat-perf" "$perf" --help

@@ -103,7 +103,47 @@ works "$perf" -d 1 --verify --json
 json "o['results'][0]['n_iterations'] > 0 and sum(o['results'][0]['violations'].values()) == 0"
 works "$perf" -n 2000 --verify --loss 10000 --json
 json "o['results'][0]['retransmits'] > 0 and sum(o['results'][0]['violations'].values()) == 0"
+
+# RDMA: what a WRITE left at the peer, and what a READ brought. By their last byte alone latency WRITEs are seen.
+for test in write_bw write_lat read_bw; do
+	for size in 1 2 8 64 4097 65536; do
+		works "$perf" -t $test -n 500 --verify -s $size
+		works "$perf" -t $test -n 500 --verify -s $size -q 8
+	done
+	works "$perf" -t $test -n 20 --verify -s 1048576
+	works "$perf" -t $test -n 24 --verify -s 1048576 -q 8
+	works "$perf" -t $test -n 1000 --verify -q 64 -x 3 --no-srq
+	works "$perf" -t $test -n 2000 --verify --loss 10000 --json
+	json "o['results'][0]['retransmits'] > 0 and sum(o['results'][0]['violations'].values()) == 0"
+	json "o['results'][0]['test'] == '$test' and o['results'][0]['n_iterations'] == 2000"
+	works "$perf" -t $test -n 64 --verify --loss 10000 -s 65536 -q 8
+	works "$perf" -t $test -d 1 --json
+	json "o['results'][0]['n_iterations'] > 0"
+done
+for test in write_bw read_bw; do
+	works "$perf" -t $test -n 1000 --verify -b -q 3
+	works "$perf" -t $test -n 1000 -q 3
+done
+works "$perf" -t write_bw -n 100
+grep -q 'RDMA_Write BW Test' "$out/stdout" || complain "the title of write_bw: $(cat "$out/stdout")"
+works "$perf" -t write_lat -n 100
+grep -q 't_typical\[usec\]' "$out/stdout" || complain "the columns of write_lat: $(cat "$out/stdout")"
+works "$perf" -t read_bw -n 100
+grep -q '^ Outstand reads  *: 16$' "$out/stdout" || complain "the depth of read_bw: $(cat "$out/stdout")"
+for outs in 1 3 64; do
+	works "$perf" -t read_bw -n 500 --verify --outs $outs -s 9000 --json
+	json "o['config']['outs'] == $outs"
+done
+fails "at most 64 READs" "$perf" -t read_bw -o 65
+
 if [ "$(nproc)" -ge 2 ]; then
+	for test in write_bw write_lat read_bw; do
+		works "$perf" -t $test -n 2000 --verify --cores 2 -q 3
+	done
+	for test in write_bw read_bw; do
+		works "$perf" -t $test -n 2000 --verify --cores 2 -b
+		works "$perf" -t $test -n 2000 --verify -e
+	done
 	works "$perf" -n 2000 --verify --cores 2
 	works "$perf" -n 500 --verify --cores 2 -t send_lat
 	works "$perf" -n 500 --verify -e

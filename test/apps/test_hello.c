@@ -22,6 +22,8 @@ static const struct perf_hello sample = {
 	.seconds = 10,
 	.iterations = 1ull << 40,
 	.warmup = 77,
+	.rmr_context = 0x01020304,
+	.address = 0x05060708090a0b0cull,
 };
 
 static void
@@ -35,6 +37,8 @@ decode__gives_back_what_was_encoded(void **state)
 	/* The transport may pad. */
 	assert_true(perf_hello_decode(bytes, sizeof(bytes), &hello));
 	assert_int_equal(hello.index, sample.index);
+	assert_int_equal(hello.rmr_context, sample.rmr_context);
+	assert_true(hello.address == sample.address);
 	assert_true(perf_hello_agrees(&sample, &hello, sentence, sizeof(sentence)));
 }
 
@@ -55,6 +59,18 @@ decode__refuses_strangers(void **state)
 	bytes[5] = 0;
 	bytes[0]++; /* magic */
 	assert_false(perf_hello_decode(bytes, PERF_HELLO_LEN, &hello));
+}
+
+/* Every end has its memory elsewhere: that is told, and nothing to agree about. */
+static void
+agrees__wherever_the_memory_is(void **state)
+{
+	struct perf_hello theirs = sample;
+	char sentence[256];
+
+	theirs.rmr_context++;
+	theirs.address += 4096;
+	assert_true(perf_hello_agrees(&sample, &theirs, sentence, sizeof(sentence)));
 }
 
 /* Each thing that may differ is named by its option. */
@@ -99,6 +115,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(decode__gives_back_what_was_encoded),
 		cmocka_unit_test(decode__refuses_strangers),
+		cmocka_unit_test(agrees__wherever_the_memory_is),
 		cmocka_unit_test(agrees__names_what_differs),
 	};
 

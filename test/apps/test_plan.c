@@ -143,6 +143,55 @@ make__refuses_a_low_watermark_above_the_depth(void **state)
 	assert_int_equal(perf_plan_make(&options, 64, &plan), 0);
 }
 
+/* One-sided tests: no receives, windows as with a shared queue, and the laws of what the peer reaches. */
+static void
+make__one_sided_laws(void **state)
+{
+	static const enum perf_test test[] = { PERF_WRITE_BW, PERF_WRITE_LAT, PERF_READ_BW };
+	struct perf_options options = plain, send = plain;
+	struct perf_plan plan, other, like_send;
+
+	options.use_srq = false;
+	for (unsigned int i = 0; i < 2 * sizeof(test) / sizeof(test[0]); i++) {
+		options.test = test[i / 2];
+		options.verify = i % 2 != 0;
+		for (uint32_t size = 1; size <= 1 << 20; size *= 4) {
+			options.endpoints = send.endpoints = 1 + size % 5;
+			options.send_depth = 0;
+			assert_int_equal(perf_plan_make(&send, size, &like_send), 0);
+			assert_int_equal(perf_plan_make(&options, size, &plan), 0);
+			assert_int_equal(plan.window, like_send.window);
+			assert_int_equal(plan.recv_slots, 0);
+			assert_int_equal(plan.own_places,
+					options.verify || options.test == PERF_WRITE_LAT);
+			assert_int_equal(plan.bytes,
+					plan.stride * (perf_plan_places(&plan) + plan.send_slots));
+			/* The ends need not agree on their depths, so memory must not follow them. */
+			options.send_depth = plan.window + 3;
+			assert_int_equal(perf_plan_make(&options, size, &other), 0);
+			assert_int_equal(other.remote_slots, plan.remote_slots);
+			assert_int_equal(other.stride, plan.stride);
+		}
+	}
+}
+
+/* Places: inside the memory, an endpoint's after each other, nobody else's where that matters. */
+static void
+place__belongs_to_one_endpoint(void **state)
+{
+	struct perf_plan plan = { .endpoints = 3, .remote_slots = 4, .own_places = true };
+
+	assert_int_equal(perf_plan_places(&plan), 12);
+	assert_int_equal(perf_plan_place(&plan, 0, 0), 0);
+	assert_int_equal(perf_plan_place(&plan, 0, 3), 3);
+	assert_int_equal(perf_plan_place(&plan, 0, 4), 0);
+	assert_int_equal(perf_plan_place(&plan, 1, 0), 4);
+	assert_int_equal(perf_plan_place(&plan, 2, 1ull << 40 | 3), 11);
+	plan.own_places = false;
+	assert_int_equal(perf_plan_places(&plan), 4);
+	assert_int_equal(perf_plan_place(&plan, 2, 5), 1);
+}
+
 static void
 srq_size__goes_up_and_down_and_comes_back(void **state)
 {
@@ -198,6 +247,8 @@ main(void)
 		cmocka_unit_test(make__refuses_what_no_machine_has),
 		cmocka_unit_test(make__srq_depth_leaves_the_windows_alone),
 		cmocka_unit_test(make__refuses_a_low_watermark_above_the_depth),
+		cmocka_unit_test(make__one_sided_laws),
+		cmocka_unit_test(place__belongs_to_one_endpoint),
 		cmocka_unit_test(srq_size__goes_up_and_down_and_comes_back),
 		cmocka_unit_test(share__adds_up),
 	};

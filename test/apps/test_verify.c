@@ -163,6 +163,46 @@ add__keeps_the_first_place(void **state)
 	assert_int_equal(sum.kind[PERF_LOST].message, 10);
 }
 
+/* Memory that was written to, or read into: one certain message must be there. */
+static void
+place__wants_that_message_and_no_other(void **state)
+{
+	struct perf_verify verify;
+	uint8_t memory[MAX];
+
+	perf_verify_init(&verify, ENDPOINT, SALT);
+	for (size_t s = 0; s < SIZES; s++) {
+		struct perf_violations bad = { 0 };
+		size_t size = sizes[s];
+		/* A word of eight bytes vouches for nothing, shorter ones for less. */
+		enum perf_violation stale = size > 8 ? PERF_LOST : PERF_CORRUPTED;
+		enum perf_violation foreign = size > 8 ? PERF_MISDELIVERED : PERF_CORRUPTED;
+
+		perf_verify_fill(SALT, ENDPOINT, 70, memory, size);
+		perf_verify_place(&verify, 70, memory, size, &bad);
+		assert_int_equal(perf_violations_total(&bad), 0);
+		perf_verify_place(&verify, 71, memory, size, &bad);
+		assert_int_equal(bad.kind[stale].count, 1);
+		assert_int_equal(bad.kind[stale].message, 71);
+		assert_int_equal(perf_violations_total(&bad), 1);
+
+		bad = (struct perf_violations){ 0 };
+		memory[size - 1] ^= 0x10;
+		perf_verify_place(&verify, 70, memory, size, &bad);
+		assert_int_equal(bad.kind[PERF_CORRUPTED].count, 1);
+		assert_int_equal(bad.kind[PERF_CORRUPTED].byte, size - 1);
+		assert_int_equal(perf_violations_total(&bad), 1);
+
+		if (size < 8)
+			continue;
+		bad = (struct perf_violations){ 0 };
+		perf_verify_fill(SALT, ENDPOINT + 1, 70, memory, size);
+		perf_verify_place(&verify, 70, memory, size, &bad);
+		assert_int_equal(bad.kind[foreign].count, 1);
+		assert_int_equal(perf_violations_total(&bad), 1);
+	}
+}
+
 int
 main(void)
 {
@@ -173,6 +213,7 @@ main(void)
 		cmocka_unit_test(check__tells_endpoints_and_directions_apart),
 		cmocka_unit_test(check__wants_the_length_that_was_sent),
 		cmocka_unit_test(check__counts_messages_of_no_bytes),
+		cmocka_unit_test(place__wants_that_message_and_no_other),
 		cmocka_unit_test(add__keeps_the_first_place),
 	};
 
