@@ -34,7 +34,8 @@ usage: ./run.sh COMMAND
   sanitize                  tests under address + undefined, the thread tests under the thread sanitizer
   compile-clang             compile everything with clang, warnings as errors
   simlong                   the big run of the simulator, release build
-  soak [steps [seed]]       a thousand million random steps over the shared receive queue, then threads, then simlong
+  soak [steps [seed]]       a thousand million random steps over the shared receive queue, threads on it, every
+                            order of more of them (test/model), then simlong
   fuzz [seconds]            the fuzzers, each for so many seconds (60)
   interop                   against the kernel's RoCE, where there is one
   clean                     remove what was built
