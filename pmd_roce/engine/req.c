@@ -14,12 +14,34 @@ in_flight(const struct roce_qp_tx *tx)
 	return (tx->psn - tx->una) & ROCE_PSN_MASK;
 }
 
+/* Credits are receives: only a request that uses one up needs one (IBTA Vol 1, 9.7.7.2). */
+static inline bool
+uses_receive(const struct roce_qp *qp, uint32_t request)
+{
+	const struct roce_wqe *wqe = roce_wq_slot(&qp->wq, request);
+
+	return wqe->verb == ROCE_VERB_SEND ||
+			(wqe->verb == ROCE_VERB_WRITE && wqe->suffix == ROCE_SUFFIX_IMM);
+}
+
 /* Does the peer have a receive for the request at next? One probe may go when nothing else is in flight. */
 static inline bool
-has_credit(const struct roce_qp_tx *tx)
+has_credit(const struct roce_qp *qp)
 {
+	const struct roce_qp_tx *tx = &qp->tx;
+
 	return likely(!tx->limited) || tx->offset != 0 || roce_psn_diff(tx->ssn, tx->limit) <= 0 ||
-			tx->psn == tx->una;
+			tx->psn == tx->una || !uses_receive(qp, tx->next);
+}
+
+/* Will the request behind next have to wait for credits? */
+static inline bool
+ends_credits(const struct roce_qp *qp)
+{
+	const struct roce_qp_tx *tx = &qp->tx;
+
+	return unlikely(tx->limited) && roce_psn_diff(tx->ssn, tx->limit) >= 0 &&
+			uses_receive(qp, tx->next + 1);
 }
 
 static inline bool
@@ -28,7 +50,7 @@ may_send(const struct roce_qp *qp, uint32_t posted)
 	const struct roce_qp_tx *tx = &qp->tx;
 
 	return tx->next != posted && qp->rx.state == ROCE_QP_RTS && tx->rnr_at == 0 && !tx->stuck &&
-			!tx->blocked && in_flight(tx) < tx->window && has_credit(tx);
+			!tx->blocked && in_flight(tx) < tx->window && has_credit(qp);
 }
 
 bool
@@ -66,8 +88,7 @@ wants_ack(const struct roce_qp *qp, uint32_t posted, bool last)
 		return true;
 	if (!last)
 		return false;
-	return tx->next + 1 == posted || roce_psn_diff(tx->psn, tx->max) < 0 ||
-			(tx->limited && roce_psn_diff(tx->ssn, tx->limit) >= 0);
+	return tx->next + 1 == posted || roce_psn_diff(tx->psn, tx->max) < 0 || ends_credits(qp);
 }
 
 /* Where the peer's memory is that the rest of a WRITE or READ is about. @return behind it. */

@@ -312,6 +312,29 @@ fence__waits_for_reads(void **state)
 	assert_int_equal(fx_tx_one(&end).psn, PSN + 3);
 }
 
+/* Credits count receives: what uses up none goes on without, and asks for the answer that a SEND behind it needs. */
+static void
+credits__are_for_what_uses_receives(void **state)
+{
+	const struct fx_sent *sent;
+	unsigned int n;
+
+	post(IBV_WR_SEND, 1, 8, 0);
+	(void)fx_tx_one(&end);
+	/* Arrived, and no receive is left. */
+	fx_rx(&end, fx_answer(&peer, ROCE_AETH_ACK | roce_credit_encode(0), PSN, 1));
+	for (uint32_t i = 0; i < 3; i++)
+		post(IBV_WR_RDMA_WRITE, 2 + i, 8, 0);
+	post(IBV_WR_RDMA_READ, 5, 8, 0);
+	post(IBV_WR_RDMA_WRITE, 6, 8, 0);
+	post(IBV_WR_SEND, 7, 8, 0);
+	sent = fx_tx_all(&end, &n);
+	assert_int_equal(n, 5);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_false(sent[i].ack_req);
+	assert_true(sent[4].ack_req);
+}
+
 static void
 fence__alone_waits_for_nothing(void **state)
 {
@@ -399,6 +422,7 @@ main(void)
 		TEST(atomic__tells_what_was_there),
 		TEST(depth__is_kept),
 		TEST(fence__waits_for_reads),
+		TEST(credits__are_for_what_uses_receives),
 		TEST(fence__alone_waits_for_nothing),
 		TEST(read__refused_by_the_peer),
 		TEST(read__into_memory_that_goes_away),
