@@ -169,6 +169,71 @@ read__keeps_to_the_depth_agreed_upon(void **state)
 	pair_close(&pair);
 }
 
+/* A remote region opens just its part of the memory, with its own rights, and only until it is bound anew. */
+static void
+rdma__through_a_remote_region(void **state)
+{
+	const DAT_RMR_COOKIE bound = { .as_64 = 77 };
+	DAT_LMR_TRIPLET local, part, nothing;
+	DAT_RMR_CONTEXT context;
+	DAT_RMR_HANDLE rmr;
+	DAT_RMR_TRIPLET there;
+
+	pair_up(&pair);
+	fill(&pair);
+	ok(dat_rmr_create(pair.b.pz, &rmr));
+	part = segment(&pair.b, 1000, 100);
+	ok(dat_rmr_bind(rmr, &part, DAT_MEM_PRIV_REMOTE_WRITE_FLAG, pair.b.ep, bound,
+			DAT_COMPLETION_DEFAULT_FLAG, &context));
+	want_event(pair.b.request, DAT_RMR_BIND_COMPLETION_EVENT);
+	local = segment(&pair.a, 0, 100);
+	there = remote(&pair.b, 1000, 100);
+	there.rmr_context = context;
+	ok(dat_ep_post_rdma_write(pair.a.ep, 1, &local, cookie(1), &there, 0));
+	want_dto(&pair.a, pair.a.request, 1, DAT_DTO_SUCCESS, 100);
+	assert_memory_equal(pair.b.buffer + 1000, pair.a.buffer, 100);
+
+	/* Bound to nothing: the context is dead. */
+	nothing = segment(&pair.b, 0, 0);
+	ok(dat_rmr_bind(rmr, &nothing, DAT_MEM_PRIV_REMOTE_WRITE_FLAG, pair.b.ep, bound,
+			DAT_COMPLETION_DEFAULT_FLAG, &context));
+	want_event(pair.b.request, DAT_RMR_BIND_COMPLETION_EVENT);
+	ok(dat_ep_post_rdma_write(pair.a.ep, 1, &local, cookie(2), &there, 0));
+	want_dto(&pair.a, pair.a.request, 2, DAT_DTO_ERR_REMOTE_ACCESS, 0);
+	want_event(pair.a.connect, DAT_CONNECTION_EVENT_BROKEN);
+	ok(dat_rmr_free(rmr));
+	pair_close(&pair);
+}
+
+/* Outside of the region, and without the right. */
+static void
+rdma__beyond_a_remote_region_breaks(void **state)
+{
+	for (int read = 0; read < 2; read++) {
+		const DAT_RMR_COOKIE bound = { .as_64 = 77 };
+		DAT_LMR_TRIPLET local, part;
+		DAT_RMR_CONTEXT context;
+		DAT_RMR_HANDLE rmr;
+		DAT_RMR_TRIPLET there;
+
+		pair_up(&pair);
+		ok(dat_rmr_create(pair.b.pz, &rmr));
+		part = segment(&pair.b, 1000, 100);
+		ok(dat_rmr_bind(rmr, &part, DAT_MEM_PRIV_REMOTE_WRITE_FLAG, pair.b.ep, bound,
+				DAT_COMPLETION_DEFAULT_FLAG, &context));
+		want_event(pair.b.request, DAT_RMR_BIND_COMPLETION_EVENT);
+		local = segment(&pair.a, 0, 100);
+		there = remote(&pair.b, read ? 1000 : 1001, 100);
+		there.rmr_context = context;
+		if (read)
+			ok(dat_ep_post_rdma_read(pair.a.ep, 1, &local, cookie(1), &there, 0));
+		else
+			ok(dat_ep_post_rdma_write(pair.a.ep, 1, &local, cookie(1), &there, 0));
+		want_dto(&pair.a, pair.a.request, 1, DAT_DTO_ERR_REMOTE_ACCESS, 0);
+		pair_close(&pair);
+	}
+}
+
 int
 main(void)
 {
@@ -179,6 +244,8 @@ main(void)
 		dat_test(rdma__judges_its_arguments),
 		dat_test(rdma__to_foreign_memory_breaks),
 		dat_test(read__keeps_to_the_depth_agreed_upon),
+		dat_test(rdma__through_a_remote_region),
+		dat_test(rdma__beyond_a_remote_region_breaks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
