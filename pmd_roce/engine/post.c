@@ -128,11 +128,12 @@ copy_remote(const struct roce_qp *qp, const struct roce_wr *wr, struct roce_wqe 
 static inline int
 fill(struct roce_qp *qp, const struct roce_wr *wr, struct roce_wqe *wqe)
 {
-	const struct kind *kind = &kinds[wr->opcode];
+	const struct kind *kind;
 	int rc;
 
-	if (unlikely(wr->opcode >= RTE_DIM(kinds) || kind->verb == ROCE_VERB_NONE))
+	if (unlikely(wr->opcode >= RTE_DIM(kinds) || kinds[wr->opcode].verb == ROCE_VERB_NONE))
 		return prepare_other(qp, wr, wqe);
+	kind = &kinds[wr->opcode];
 	rc = copy_pieces(qp, wr, wqe, kind->access);
 	if (unlikely(rc != 0))
 		return rc;
