@@ -101,7 +101,8 @@ rx_stranger(struct roce_engine *e, const struct roce_pkt *pkt, bool known, uint6
 static __rte_noinline bool
 rx_early(struct roce_qp *qp, const struct roce_pkt *pkt)
 {
-	if (qp->rx.state != ROCE_QP_RTR || !(pkt->op->flags & ROCE_OP_REQUEST)) {
+	if (qp->rx.state != ROCE_QP_RTR ||
+			(pkt->op->flags & (ROCE_OP_REQUEST | ROCE_OP_DETH)) != ROCE_OP_REQUEST) {
 		qp->engine->stats.rx_wrong_state++;
 		return false;
 	}

@@ -113,6 +113,8 @@ copy_remote(const struct roce_qp *qp, const struct roce_wr *wr, struct roce_wqe 
 
 	if (roce_wqe_is_read(wqe) && qp->post.max_rd_atomic == 0)
 		return -ENOSPC;
+	if (roce_wqe_is_read(wqe) && roce_packets(wqe->length, qp->rx.mtu) > ROCE_READ_PACKETS_MAX)
+		return -EMSGSIZE;
 	if (atomic &&
 			(!qp->post.atomics || wqe->num_sge != 1 ||
 					wqe->length != sizeof(uint64_t) ||

@@ -277,6 +277,9 @@ roce_qp_binds(const struct roce_qp *qp)
 	return __atomic_load_n(&qp->post.binds, __ATOMIC_RELAXED);
 }
 
+/** Most packets of an answer: half of the PSNs, less a window, so that "behind" and "ahead" stay certain. */
+#define ROCE_READ_PACKETS_MAX ((1u << 23) - 2 * ROCE_WINDOW)
+
 /** Packets of a message: at least one. */
 static inline uint32_t
 roce_packets(uint32_t length, uint32_t mtu)

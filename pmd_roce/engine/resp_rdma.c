@@ -95,7 +95,9 @@ check_read(const struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	struct roce_sge memory = memory_of(roce_pkt_reth(pkt));
 
-	if (memory.length > ROCE_MSG_MAX || !has_resource(qp))
+	if (memory.length > ROCE_MSG_MAX ||
+			roce_packets(memory.length, qp->rx.mtu) > ROCE_READ_PACKETS_MAX ||
+			!has_resource(qp))
 		return ROCE_INVALID;
 	return key_ok(qp, &memory, IBV_ACCESS_REMOTE_READ) ? ROCE_ACCEPT : ROCE_BAD_KEY;
 }
