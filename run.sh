@@ -305,7 +305,7 @@ cmd_fuzz() {
 	esac
 	[ -f test/fuzz/meson.build ] || fail "there are no fuzzers in this tree yet"
 	need_packages "${packages_clang[@]}" libclang-rt-14-dev
-	CC=clang compile fuzz --buildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false
+	CC=clang compile fuzz -Dfuzz=true --buildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false
 	for fuzzer in "$build_root"/fuzz/test/fuzz/fuzz_*; do
 		if [ ! -f "$fuzzer" ] || [ ! -x "$fuzzer" ]; then
 			continue
