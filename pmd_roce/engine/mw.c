@@ -216,6 +216,22 @@ roce_mw_revoke(struct roce_domain *domain, const struct roce_wqe *wqe)
 }
 
 int
+roce_mw_invalidate(struct roce_domain *domain, const struct roce_pd *pd, uint32_t key)
+{
+	struct roce_mr *entry;
+	int rc = -EACCES;
+
+	rte_spinlock_lock(&domain->keys.lock);
+	entry = roce_keys_find(&domain->keys, key);
+	if (entry != NULL && entry->pd == NULL && entry->peer_pd == pd) {
+		unbind(entry);
+		rc = 0;
+	}
+	rte_spinlock_unlock(&domain->keys.lock);
+	return rc;
+}
+
+int
 roce_mw_enter(struct roce_mr *mw, const struct roce_pd *pd, const struct roce_sge *sge,
 		unsigned int access)
 {

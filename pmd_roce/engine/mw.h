@@ -80,6 +80,13 @@ void roce_mw_fill(struct roce_mw_bind *bind, struct roce_wqe *wqe);
  */
 int roce_mw_execute(struct roce_domain *domain, const struct roce_wqe *wqe);
 
+/**
+ * A peer of a queue pair of @p pd asked for the end of the window's binding that has this key (IBTA Vol 1, SEND with
+ * invalidate). Regions are not ended from afar. When it returns 0 nobody reaches memory by this key any more.
+ * Locked (any engine). @return 0; -EACCES no window is bound by this key, or it is of another protection domain.
+ */
+int roce_mw_invalidate(struct roce_domain *domain, const struct roce_pd *pd, uint32_t key);
+
 /** A bind failed: if it was executed and still is in force, the window is bound to nothing. Locked (any engine). */
 void roce_mw_revoke(struct roce_domain *domain, const struct roce_wqe *wqe);
 

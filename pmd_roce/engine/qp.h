@@ -403,15 +403,17 @@ void roce_retry_init(struct roce_qp *qp);
 /** What becomes of a request packet. */
 enum roce_verdict {
 	ROCE_ACCEPT = 0,
-	ROCE_DUPLICATE,   /**< executed before: answer again */
-	ROCE_DROP,        /**< a gap was reported already */
-	ROCE_GAP,         /**< first packet behind a gap */
-	ROCE_NOT_READY,   /**< no receive posted */
-	ROCE_INVALID,     /**< the peer broke the protocol */
-	ROCE_TOO_LONG,    /**< message longer than the receive */
-	ROCE_BAD_KEY,     /**< memory that the peer may not touch */
-	ROCE_UNSUPPORTED, /**< an operation that this end does not serve */
-	ROCE_OVER_HIGH,   /**< one receive more than the hard high watermark allows */
+	ROCE_DUPLICATE,      /**< executed before: answer again */
+	ROCE_DROP,           /**< a gap was reported already */
+	ROCE_GAP,            /**< first packet behind a gap */
+	ROCE_NOT_READY,      /**< no receive posted */
+	ROCE_INVALID,        /**< the peer broke the protocol */
+	ROCE_TOO_LONG,       /**< message longer than the receive */
+	ROCE_BAD_KEY,        /**< memory that the peer may not touch */
+	ROCE_UNSUPPORTED,    /**< an operation that this end does not serve */
+	ROCE_BAD_INVALIDATE, /**< no window of the peer's has the key that it wants to end */
+	ROCE_BAD_RECEIVE,    /**< the memory of the receive is gone */
+	ROCE_OVER_HIGH,      /**< one receive more than the hard high watermark allows */
 };
 
 /**

@@ -3,6 +3,7 @@
 
 #include <rte_branch_prediction.h>
 
+#include "engine/mw.h"
 #include "engine/qp.h"
 
 static void
@@ -10,9 +11,11 @@ complete(struct roce_qp *qp, const struct roce_pkt *pkt, uint8_t flags)
 {
 	bool imm = pkt->op->flags & ROCE_OP_IMM;
 
-	flags |= (uint8_t)((imm ? ROCE_EVENT_IMM : 0) |
+	bool invalid = pkt->op->flags & ROCE_OP_IETH;
+
+	flags |= (uint8_t)((imm ? ROCE_EVENT_IMM : 0) | (invalid ? ROCE_EVENT_INVALID : 0) |
 			(pkt->solicited ? ROCE_EVENT_SOLICITED : 0));
-	roce_qp_complete_recv(qp, IBV_WC_SUCCESS, flags, imm ? roce_pkt_imm(pkt) : 0);
+	roce_qp_complete_recv(qp, IBV_WC_SUCCESS, flags, imm || invalid ? roce_pkt_imm(pkt) : 0);
 }
 
 /* The last packet of a SEND or WRITE, or all there is of another request. */
@@ -94,6 +97,14 @@ answer_otherwise(struct roce_qp *qp, const struct roce_pkt *pkt, enum roce_verdi
 		stats->resp_remote_access_errors++;
 		roce_resp_refuse(qp, ROCE_NAK_REMOTE_ACCESS, IBV_WC_SUCCESS);
 		break;
+	case ROCE_BAD_INVALIDATE:
+		stats->resp_remote_access_errors++;
+		roce_resp_refuse(qp, ROCE_NAK_REMOTE_ACCESS, IBV_WC_REM_INV_REQ_ERR);
+		break;
+	case ROCE_BAD_RECEIVE:
+		stats->resp_local_protection_error++;
+		roce_resp_refuse(qp, ROCE_NAK_REMOTE_OPERATIONAL, IBV_WC_LOC_PROT_ERR);
+		break;
 	case ROCE_OVER_HIGH:
 		stats->resp_over_high_watermark++;
 		roce_resp_refuse(qp, ROCE_NAK_REMOTE_OPERATIONAL, IBV_WC_WR_FLUSH_ERR);
@@ -108,6 +119,24 @@ answer_otherwise(struct roce_qp *qp, const struct roce_pkt *pkt, enum roce_verdi
 	}
 }
 
+/* Place a packet of a SEND, and end the key that its last one names. */
+static inline enum roce_verdict
+do_send(struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	struct roce_domain *domain = qp->engine->domain;
+	struct roce_qp_rx *rx = &qp->rx;
+
+	if (unlikely(roce_sge_copy_in(&domain->keys, rx->rq->pd, rx->recv->sge, rx->got, pkt) != 0))
+		return ROCE_BAD_RECEIVE;
+	if (unlikely(pkt->op->flags & ROCE_OP_IETH) &&
+			roce_mw_invalidate(domain, qp->pd, rte_be_to_cpu_32(roce_pkt_imm(pkt))) !=
+					0)
+		return ROCE_BAD_INVALIDATE;
+	rx->epsn = roce_psn_add(rx->epsn, 1);
+	rx->got += pkt->payload_len;
+	return ROCE_ACCEPT;
+}
+
 void
 roce_resp_rx(struct roce_qp *qp, const struct roce_pkt *pkt)
 {
@@ -115,24 +144,15 @@ roce_resp_rx(struct roce_qp *qp, const struct roce_pkt *pkt)
 	struct roce_engine *e = qp->engine;
 	enum roce_verdict verdict = roce_resp_check(qp, pkt);
 
+	if (likely(verdict == ROCE_ACCEPT)) {
+		if (likely(pkt->op->verb == ROCE_VERB_SEND))
+			verdict = do_send(qp, pkt);
+		else if (unlikely(roce_resp_do_rdma(qp, pkt) != 0))
+			verdict = ROCE_BAD_KEY;
+	}
 	if (unlikely(verdict != ROCE_ACCEPT)) {
 		answer_otherwise(qp, pkt, verdict);
 		return;
-	}
-	if (unlikely(pkt->op->verb != ROCE_VERB_SEND)) {
-		if (unlikely(roce_resp_do_rdma(qp, pkt) != 0)) {
-			answer_otherwise(qp, pkt, ROCE_BAD_KEY);
-			return;
-		}
-	} else {
-		if (unlikely(roce_sge_copy_in(&e->domain->keys, rx->rq->pd, rx->recv->sge, rx->got,
-					     pkt) != 0)) {
-			e->stats.resp_local_protection_error++;
-			roce_resp_refuse(qp, ROCE_NAK_REMOTE_OPERATIONAL, IBV_WC_LOC_PROT_ERR);
-			return;
-		}
-		rx->epsn = roce_psn_add(rx->epsn, 1);
-		rx->got += pkt->payload_len;
 	}
 	rx->unacked++;
 	e->stats.rx_bytes += pkt->payload_len;

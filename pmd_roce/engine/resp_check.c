@@ -68,8 +68,6 @@ roce_resp_check(struct roce_qp *qp, const struct roce_pkt *pkt)
 		return roce_resp_check_rdma(qp, pkt);
 	if (unlikely(!roce_resp_order_ok(rx, pkt) || !roce_resp_length_ok(rx, pkt)))
 		return ROCE_INVALID;
-	if (unlikely(pkt->op->flags & ROCE_OP_IETH))
-		return ROCE_UNSUPPORTED;
 	if (pkt->op->flags & ROCE_OP_START) {
 		enum roce_verdict verdict = roce_resp_take(qp);
 

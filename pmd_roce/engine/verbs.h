@@ -57,7 +57,7 @@ enum roce_event_kind {
 #define ROCE_EVENT_SOLICITED 0x02 /**< the sender asked to wake the receiver */
 #define ROCE_EVENT_WRITE \
 	0x04 /**< a receive that an RDMA WRITE with immediate used up; byte_len is what it wrote */
-#define ROCE_EVENT_INVALID 0x08 /**< imm is the key that the sender invalidated */
+#define ROCE_EVENT_INVALID 0x08 /**< imm is the key that the sender invalidated, as on the wire */
 
 /** What a completion queue holds. The engine never looks behind @c owner. */
 struct roce_event {
@@ -369,6 +369,10 @@ struct roce_wr {
  * be executed any more it fails with IBV_WC_MW_BIND_ERR, and the queue pair breaks. One that is flushed changes
  * nothing; if it was executed before a request in front of it failed, the window is bound to nothing. One thread at
  * a time posts binds of one window.
+ *
+ * A SEND with invalidate unbinds the peer's window that has the key, before its receive completes; when there is none
+ * in the protection domain of the peer's queue pair both ends break, this one with IBV_WC_REM_ACCESS_ERR. A READ or
+ * atomic in front of it may be answered, or be answered again, after it: fence it when they use the same window.
  *
  * @return 0; -EINVAL too many pieces or state RESET; -EMSGSIZE longer than ROCE_MSG_MAX; -EOPNOTSUPP opcode;
  *   -ENOSPC queue full; -EACCES, -EPERM, -ERANGE as for roce_srq_post(), of a bind as for roce_mw_judge(). In state

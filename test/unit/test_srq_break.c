@@ -270,7 +270,6 @@ malformed__flushes_the_receive(void **state)
 		IBV_OPCODE_RC_SEND_FIRST,
 		IBV_OPCODE_RC_RDMA_WRITE_ONLY,
 		IBV_OPCODE_RC_RDMA_READ_REQUEST,
-		ROCE_OPCODE_RC_SEND_LAST_WITH_INVALIDATE,
 	};
 
 	for (size_t i = 0; i < RTE_DIM(opcode); i++) {
