@@ -8,6 +8,8 @@
 
 #include "engine/qp.h"
 
+#define ECN_CONGESTED 3 /**< the mark of RFC 3168 */
+
 /** What became of a received frame. */
 enum fate {
 	FATE_DONE,    /**< free it */
@@ -126,10 +128,17 @@ rx_one(struct roce_engine *e, struct roce_qp *qp, const struct roce_pkt *pkt, ui
 	}
 	if (unlikely(qp->rx.state != ROCE_QP_RTS) && !rx_early(qp, pkt))
 		return FATE_DONE;
-	/* A datagram is for another kind of queue pair. */
-	if (unlikely(pkt->op->flags & ROCE_OP_DETH))
-		e->stats.rx_malformed_opcode++;
-	else if (pkt->op->flags & ROCE_OP_REQUEST)
+	if (unlikely(pkt->op->flags & (ROCE_OP_DETH | ROCE_OP_CNP))) {
+		/* A datagram is for another kind of queue pair. */
+		if (pkt->op->flags & ROCE_OP_DETH)
+			e->stats.rx_malformed_opcode++;
+		else
+			roce_dcqcn_slow(qp, now);
+		return FATE_DONE;
+	}
+	if (unlikely(pkt->ecn == ECN_CONGESTED))
+		roce_dcqcn_marked(qp, now);
+	if (pkt->op->flags & ROCE_OP_REQUEST)
 		roce_resp_rx(qp, pkt);
 	else if (likely(pkt->opcode == IBV_OPCODE_RC_ACKNOWLEDGE))
 		roce_ack_rx(qp, pkt, now);
@@ -276,11 +285,30 @@ roce_engine_frame(struct roce_engine *e)
 	return e->spare[--e->spares];
 }
 
+static inline uint16_t
+answer_cnp(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room)
+{
+	if (likely(!(qp->rx.owes & ROCE_OWES_CNP)) || room == 0)
+		return 0;
+	pkts[0] = roce_dcqcn_emit(qp);
+	return pkts[0] != NULL;
+}
+
+static inline uint16_t
+answer_ack(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room)
+{
+	if (room == 0 || !(qp->rx.owes & (ROCE_OWES_ACK | ROCE_OWES_NAK)) ||
+			(qp->rx.owes & ROCE_OWES_READ))
+		return 0;
+	pkts[0] = roce_resp_emit(qp);
+	return pkts[0] != NULL;
+}
+
 /* What is owed: the answers to READs first, since an acknowledgement behind them would say that they were given. */
 static uint16_t
 answer(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room)
 {
-	uint16_t n = 0;
+	uint16_t n = answer_cnp(qp, pkts, room);
 
 	while (n < room && unlikely(qp->rx.owes & ROCE_OWES_READ)) {
 		pkts[n] = roce_resp_emit_read(qp);
@@ -288,15 +316,11 @@ answer(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room)
 			break;
 		n++;
 	}
-	if (n < room && qp->rx.owes != 0 && !(qp->rx.owes & ROCE_OWES_READ)) {
-		pkts[n] = roce_resp_emit(qp);
-		n += pkts[n] != NULL;
-	}
-	return n;
+	return n + answer_ack(qp, pkts + n, (uint16_t)(room - n));
 }
 
 /* One visit: what is owed first, then requests. @return frames; *again: it has more to say. */
-static uint16_t
+static __rte_always_inline uint16_t
 visit(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_t now, bool *again)
 {
 	uint16_t n = 0;
@@ -317,6 +341,25 @@ visit(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_t now, b
 	}
 	roce_qp_check_drained(qp);
 	*again = *again || qp->rx.owes != 0;
+	return n;
+}
+
+/* The same for one with a rate limiter, which lets acknowledgements and NAKs pass at any time. */
+static __rte_noinline uint16_t
+visit_paced(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_t now, bool *again)
+{
+	uint16_t allowed = qp->rx.state == ROCE_QP_RTS ? roce_dcqcn_room(qp, room, now) : room;
+	uint16_t n;
+
+	if (allowed > 0) {
+		n = visit(qp, pkts, allowed, now, again);
+		roce_dcqcn_charge(qp, pkts, n);
+	} else {
+		n = answer_cnp(qp, pkts, room);
+		n += answer_ack(qp, pkts + n, (uint16_t)(room - n));
+		/* Answers to READs come when the timer says so, and whatever waits behind them. */
+		*again = qp->rx.owes != 0 && !(qp->rx.owes & ROCE_OWES_READ);
+	}
 	return n;
 }
 
@@ -351,7 +394,10 @@ tx_ready(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t max, uint64_t n
 
 		TAILQ_REMOVE(&e->ready, qp, ready_link);
 		qp->tx.listed = ROCE_LISTED_NOWHERE;
-		n += visit(qp, pkts + n, (uint16_t)(max - n), now, &again);
+		if (likely(!qp->tx.paced))
+			n += visit(qp, pkts + n, (uint16_t)(max - n), now, &again);
+		else
+			n += visit_paced(qp, pkts + n, (uint16_t)(max - n), now, &again);
 		if (again)
 			roce_qp_ready(qp);
 		if (end)

@@ -81,6 +81,8 @@ struct roce_domain_config {
 			[ROCE_ENGINES_MAX]; /**< frames to send, one pool an engine; one segment holds the
 						      * largest frame. The pools may be one and the same. */
 	bool ip_cksum_offload;              /**< the device makes IPv4 header checksums */
+	bool ecn;           /**< frames of connections say that the network may mark them */
+	uint64_t line_rate; /**< bytes per second that the line carries; 0: unknown */
 	struct roce_memory memory;
 	roce_notify_fn notify;
 	void *notify_arg;

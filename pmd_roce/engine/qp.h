@@ -22,6 +22,7 @@
 #include <rte_prefetch.h>
 
 #include "engine/cq.h"
+#include "engine/dcqcn.h"
 #include "engine/engine_pvt.h"
 #include "engine/srq.h"
 #include "engine/timer.h"
@@ -38,6 +39,7 @@
 #define ROCE_OWES_ACK  0x01 /**< everything before the expected PSN */
 #define ROCE_OWES_NAK  0x02 /**< rx.syndrome at the expected PSN; implies the acknowledgement */
 #define ROCE_OWES_READ 0x04 /**< answers to READs and atomics, which come before either */
+#define ROCE_OWES_CNP  0x08 /**< a congestion notification */
 
 /** In place of a roce_qp_state: a NAK that ends the queue pair waits behind answers to READs. */
 #define ROCE_QP_ENDING 64
@@ -139,6 +141,7 @@ struct roce_qp_tx {
 	uint8_t listed; /**< enum roce_listed */
 	bool stuck;     /**< request next cannot be sent: its memory is gone */
 	bool blocked;   /**< request next waits for the answer to a READ or atomic */
+	bool paced;     /**< cold.dcqcn limits what is sent */
 	uint32_t reads; /**< READs and atomics of which a frame was ever sent, not yet answered */
 	struct roce_timer timer;
 };
@@ -185,7 +188,9 @@ struct roce_qp {
 		uint32_t first_psn;
 		uint32_t soft_high; /**< high watermarks; ROCE_HIGH_NONE: none, or told */
 		uint32_t hard_high;
-		bool heard; /**< the peer's first packet came: ESTABLISHED was told */
+		bool heard;      /**< the peer's first packet came: ESTABLISHED was told */
+		uint64_t cnp_at; /**< when the last congestion notification was owed; 0: never */
+		struct roce_dcqcn dcqcn;
 	} cold __rte_cache_aligned;
 };
 
@@ -391,6 +396,9 @@ void roce_retry_progress(struct roce_qp *qp, uint64_t now);
 
 /** Be silent for the time of an RNR NAK, then send again from @p psn. */
 void roce_retry_rnr(struct roce_qp *qp, uint32_t psn, uint8_t timer_code, uint64_t now);
+
+/** Have the timer of the requester fire no later than @p at. */
+void roce_retry_watch(struct roce_qp *qp, uint64_t at);
 
 /** The timer of the requester. */
 void roce_retry_fire(struct roce_timer *timer, uint64_t now);

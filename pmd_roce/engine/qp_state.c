@@ -7,6 +7,7 @@
 #include "engine/mw.h"
 #include "engine/qp.h"
 
+#define ECN_CAPABLE 0x02    /**< ECT(0) of RFC 3168 */
 #define SPORT_FIRST 0xc000u /**< RoCEv2 entropy ports: 49152..65535 */
 
 void
@@ -32,6 +33,8 @@ roce_qp_init(struct roce_qp *qp)
 	qp->rx.unacked = 0;
 	qp->rx.nak_sent = false;
 	qp->cold.heard = false;
+	qp->cold.cnp_at = 0;
+	qp->cold.dcqcn = (struct roce_dcqcn){ 0 };
 	roce_qp_hold(qp, false);
 	qp->rx.msn = 0;
 	qp->rx.got = 0;
@@ -73,6 +76,8 @@ roce_qp_to_rtr(struct roce_qp *qp, const struct roce_qp_connect *connect)
 	qp->cold.local = path.src_ip;
 	if (path.udp_sport == 0)
 		path.udp_sport = source_port(qp->rx.qpn, connect->dest_qp);
+	if (config->ecn)
+		path.tos |= ECN_CAPABLE;
 	roce_template_init(&qp->cold.template, &path, connect->dest_qp, config->ip_cksum_offload);
 
 	qp->rx.flow4 = 0;

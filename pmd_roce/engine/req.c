@@ -76,15 +76,16 @@ begin_request(struct roce_qp *qp, struct roce_wqe *wqe)
 
 /*
  * An acknowledgement is asked for when the requester would otherwise fall silent with something in flight: at the
- * end of what is posted, of the window, of the credits; besides every ROCE_ACKREQ_EVERY frames, and for each
- * message sent again.
+ * end of what is posted, of the window, of the credits; besides every ROCE_ACKREQ_EVERY frames, for each message sent
+ * again, and with every frame where a rate limiter may make pauses.
  */
 static inline bool
 wants_ack(const struct roce_qp *qp, uint32_t posted, bool last)
 {
 	const struct roce_qp_tx *tx = &qp->tx;
 
-	if (tx->silent + 1 >= ROCE_ACKREQ_EVERY || in_flight(tx) + 1 >= tx->window)
+	if (tx->silent + 1 >= ROCE_ACKREQ_EVERY || in_flight(tx) + 1 >= tx->window ||
+			unlikely(tx->paced))
 		return true;
 	if (!last)
 		return false;

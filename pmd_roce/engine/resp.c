@@ -194,7 +194,7 @@ roce_resp_emit(struct roce_qp *qp)
 	aeth->syndrome_msn = roce_aeth_pack(
 			nak ? qp->rx.syndrome : roce_resp_ack_syndrome(qp), qp->rx.msn);
 	roce_icrc_put(m, &qp->cold.template);
-	qp->rx.owes = 0;
+	qp->rx.owes &= ROCE_OWES_CNP;
 	qp->rx.unacked = 0;
 	qp->engine->stats.tx_acks++;
 	if (unlikely(qp->rx.state == ROCE_QP_ENDING))

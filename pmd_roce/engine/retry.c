@@ -10,6 +10,7 @@
  * The timer entry is lazy: progress only moves timeout_at, and the entry follows when it fires.
  */
 
+#include <rte_branch_prediction.h>
 #include <rte_common.h>
 
 #include "engine/qp.h"
@@ -61,9 +62,8 @@ roce_retry_init(struct roce_qp *qp)
 	qp->tx.threshold = ROCE_WINDOW;
 }
 
-/* Have the entry fire no later than @p at. */
-static void
-watch(struct roce_qp *qp, uint64_t at)
+void
+roce_retry_watch(struct roce_qp *qp, uint64_t at)
 {
 	if (!roce_timer_armed(&qp->tx.timer) || qp->tx.timer.deadline > at)
 		roce_timer_arm(qp->engine->wheel, &qp->tx.timer, at);
@@ -79,7 +79,7 @@ roce_retry_started(struct roce_qp *qp, uint64_t now)
 	tx->timeout_at = now + tx->rto;
 	if (tx->limit_at == ROCE_NEVER)
 		tx->limit_at = now + tx->ack_timeout;
-	watch(qp, tx->timeout_at);
+	roce_retry_watch(qp, tx->timeout_at);
 }
 
 void
@@ -100,7 +100,7 @@ roce_retry_progress(struct roce_qp *qp, uint64_t now)
 	}
 	tx->timeout_at = now + tx->rto;
 	tx->limit_at = now + tx->ack_timeout;
-	watch(qp, tx->timeout_at);
+	roce_retry_watch(qp, tx->timeout_at);
 }
 
 void
@@ -114,7 +114,7 @@ roce_retry_rnr(struct roce_qp *qp, uint32_t psn, uint8_t timer_code, uint64_t no
 	tx->timeout_at = ROCE_NEVER;
 	tx->limit_at = ROCE_NEVER;
 	tx->nak_seen = false;
-	watch(qp, tx->rnr_at);
+	roce_retry_watch(qp, tx->rnr_at);
 }
 
 static void
@@ -159,12 +159,19 @@ roce_retry_fire(struct roce_timer *timer, uint64_t now)
 		tx->rnr_at = 0;
 		roce_qp_ready(qp);
 	}
+	if (unlikely(tx->paced) && qp->cold.dcqcn.resume_at != 0 &&
+			now >= qp->cold.dcqcn.resume_at) {
+		qp->cold.dcqcn.resume_at = 0;
+		roce_qp_ready(qp);
+	}
 	if (now >= tx->timeout_at)
 		timed_out(qp, now);
 	if (qp->rx.state != ROCE_QP_RTS && qp->rx.state != ROCE_QP_RTR)
 		return;
 	if (tx->rnr_at != 0)
-		watch(qp, tx->rnr_at);
+		roce_retry_watch(qp, tx->rnr_at);
 	if (tx->timeout_at != ROCE_NEVER)
-		watch(qp, tx->timeout_at);
+		roce_retry_watch(qp, tx->timeout_at);
+	if (unlikely(tx->paced) && qp->cold.dcqcn.resume_at != 0)
+		roce_retry_watch(qp, qp->cold.dcqcn.resume_at);
 }

@@ -233,6 +233,7 @@ static const struct key keys[] = {
 	{ "gw", take_gw, FIELD(gw), .want = "a host address" },
 	{ "vlan", take_number, FIELD(vlan), .max = 4094, .want = "a tag 1..4094, or 0 for none" },
 	{ "dscp", take_number, FIELD(dscp), .max = 63, .want = "0..63" },
+	{ "ecn", take_number, FIELD(ecn), .max = 1, .want = "0 or 1" },
 	{ "mtu", take_mtu, FIELD(mtu), .min = 256, .max = 4096,
 	  .want = "256, 512, 1024, 2048 or 4096" },
 	{ "queues", take_number, FIELD(queues), .min = 1, .max = ROCE_ENGINES_MAX, .want = "1..8" },
@@ -323,6 +324,7 @@ set_defaults(struct roce_devargs *args)
 {
 	memset(args, 0, sizeof(*args));
 	args->queues = 1;
+	args->ecn = 1;
 	args->psn = UINT32_MAX;
 	args->retry = 7;
 	args->rnr_retry = 7;

@@ -51,6 +51,7 @@ struct roce_devargs {
 	uint64_t seed;     /**< valid when `seed` was given */
 	uint32_t vlan;     /**< 0: untagged */
 	uint32_t dscp;     /**< 0..63 */
+	uint32_t ecn;      /**< 1: the network may mark frames of connections */
 	uint32_t mtu;      /**< bytes; 0: the largest that fits */
 	uint32_t queues;   /**< 1..ROCE_ENGINES_MAX */
 	uint32_t qpn;      /**< 0: random */

@@ -108,6 +108,9 @@ unsigned int roce_port_turn(struct roce_port_queue *queue, uint64_t now);
 /** Next time at which a turn is useful without new frames; 0: now; ROCE_NEVER. Locked. */
 uint64_t roce_port_deadline(const struct roce_port_queue *queue);
 
+/** What the link carries, bytes per second, as the device says now; 0: it does not. */
+uint64_t roce_port_line_rate(const struct roce_port *port);
+
 /** The way to an address, as roce_cm_resolve_fn; @p arg is the port. Locked: engine 0. */
 int roce_port_resolve(void *arg, const struct roce_ip *dst, struct roce_path *path, uint64_t now);
 

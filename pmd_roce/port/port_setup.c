@@ -225,6 +225,19 @@ wait_for_link(const struct roce_port *port)
 	ROCE_LOG(WARNING, "port %s has no link yet", port->attach.name);
 }
 
+uint64_t
+roce_port_line_rate(const struct roce_port *port)
+{
+	struct rte_eth_link link;
+
+	/* The number that a virtual wire gives is made up. */
+	if (port->attach.soft || rte_eth_link_get_nowait(port->id, &link) != 0 ||
+			link.link_speed == RTE_ETH_SPEED_NUM_NONE ||
+			link.link_speed == RTE_ETH_SPEED_NUM_UNKNOWN)
+		return 0;
+	return (uint64_t)link.link_speed * 1000000 / 8;
+}
+
 /*
  * A client of net_memif cannot start before its server, and tries only then: two programs started together get a
  * moment. The driver's words about each try would only confuse.

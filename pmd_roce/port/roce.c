@@ -86,6 +86,8 @@ create_domain(struct roce_device *device, uint64_t seed, struct roce_why *why)
 		.first_psn = args->psn,
 		.addrs = args->ip.n,
 		.ip_cksum_offload = device->port->ip_cksum_offload,
+		.ecn = args->ecn != 0,
+		.line_rate = roce_port_line_rate(device->port),
 		.memory = roce_pool_memory,
 		.notify = pass_notice,
 		.notify_arg = device,

@@ -84,6 +84,12 @@ struct roce_deth {
 	rte_be32_t src_qp; /**< reserved:8 SrcQP:24 */
 } __rte_packed;
 
+/** What follows the BTH of a congestion notification packet (IBTA annex A17.9.3): nothing, at some length. */
+struct roce_cnp {
+	uint8_t reserved[16];
+} __rte_packed;
+
+static_assert(sizeof(struct roce_cnp) == 16, "IBTA A17.9.3: 16 reserved bytes");
 static_assert(sizeof(struct roce_bth) == 12, "IBTA 9.2: BTH is 12 bytes");
 static_assert(sizeof(struct roce_reth) == 16, "IBTA 9.3: RETH is 16 bytes");
 static_assert(sizeof(struct roce_aeth) == 4, "IBTA 9.3: AETH is 4 bytes");

@@ -24,14 +24,16 @@
 #define ATOMIC    ROCE_OP_ATOMIC
 #define ATOMICACK ROCE_OP_ATOMICACK
 #define DETH      ROCE_OP_DETH
+#define CNP       ROCE_OP_CNP
 
 #define LEN_IF(flags, flag, header) (((flags) & (flag)) != 0 ? sizeof(struct header) : 0)
 
 /* The order on the wire: BTH; RETH, AtomicETH, DETH or AETH; AtomicAckETH; ImmDt or IETH. */
 #define BTH_LEN sizeof(struct roce_bth)
-#define FIRST_LEN(flags)                                                          \
-	(LEN_IF(flags, RETH, roce_reth) + LEN_IF(flags, ATOMIC, roce_atomiceth) + \
-			LEN_IF(flags, DETH, roce_deth) + LEN_IF(flags, AETH, roce_aeth))
+#define FIRST_LEN(flags)                                                                  \
+	(LEN_IF(flags, RETH, roce_reth) + LEN_IF(flags, ATOMIC, roce_atomiceth) +         \
+			LEN_IF(flags, DETH, roce_deth) + LEN_IF(flags, AETH, roce_aeth) + \
+			LEN_IF(flags, CNP, roce_cnp))
 #define SECOND_LEN(flags) LEN_IF(flags, ATOMICACK, roce_atomicacketh)
 #define THIRD_LEN(flags)  (LEN_IF(flags, IMM, roce_immdt) + LEN_IF(flags, IETH, roce_ieth))
 
@@ -83,6 +85,8 @@ const struct roce_opcode_info roce_opcode[256] = {
 
 	[IBV_OPCODE_UD_SEND_ONLY] =                      ROW(SEND, REQ_ONLY | RECV | DETH),
 	[IBV_OPCODE_UD_SEND_ONLY_WITH_IMMEDIATE] =       ROW(SEND, REQ_ONLY | RECV | DETH | IMM),
+
+	[ROCE_OPCODE_CNP] =                              ROW(NONE, CNP | ROCE_OP_START | ROCE_OP_END),
 	/* clang-format on */
 };
 

@@ -20,6 +20,7 @@
 enum {
 	ROCE_OPCODE_RC_SEND_LAST_WITH_INVALIDATE = 0x16,
 	ROCE_OPCODE_RC_SEND_ONLY_WITH_INVALIDATE = 0x17,
+	ROCE_OPCODE_CNP = 0x81,  /**< congestion notification (IBTA annex A17.9.3) */
 	ROCE_OPCODE_NONE = 0xff, /**< no opcode: manufacturer space, never sent */
 };
 
@@ -38,6 +39,8 @@ enum {
 #define ROCE_OP_DETH      0x0800u /**< unreliable datagram */
 #define ROCE_OP_RECEIVE \
 	0x1000u /**< needs a receive: every packet of a SEND, the immediate packet of a WRITE */
+
+#define ROCE_OP_CNP 0x2000u /**< congestion notification: neither request nor response */
 
 /** The operation that a packet belongs to. */
 enum roce_verb {

@@ -29,7 +29,7 @@ except ImportError:
 
 conf.verb = 0
 
-RETH, AETH, IMM, IETH, ATOMIC, ATOMICACK, DETH = 16, 4, 4, 4, 28, 8, 8
+RETH, AETH, IMM, IETH, ATOMIC, ATOMICACK, DETH, CNP = 16, 4, 4, 4, 28, 8, 8, 16
 
 # name: opcode, lengths of the extension headers, may carry payload
 OPCODES = {
@@ -58,6 +58,7 @@ OPCODES = {
     "SEND_ONLY_WITH_INVALIDATE": (0x17, [IETH], True),
     "UD_SEND_ONLY": (0x64, [DETH], True),
     "UD_SEND_ONLY_WITH_IMMEDIATE": (0x65, [DETH, IMM], True),
+    "CONGESTION_NOTIFICATION": (0x81, [CNP], False),
 }
 SIZES = [0, 1, 2, 3, 4, 33]
 SPORTS = [49152, 50001, 55410, 65535]
@@ -177,6 +178,8 @@ def peers():
     yield peer("peer-udp-checksum"), {"udp_checksum": 0x1234}
     yield peer("peer-becn", becn=1), {}
     yield peer("peer-fecn-reserved"), {"bth_extra": {"fecn": 1, "resv6": 0x3F, "resv7": 0x7F}}
+    yield row_of("peer-cnp", "CONGESTION_NOTIFICATION", False, 0, 0, rebuild=0, becn=1,
+                 ext="00" * CNP), {}
     yield peer("peer-trailer"), {"trailer": b"\xee" * 7}
     yield peer("peer-sport", sport=1024), {}
 

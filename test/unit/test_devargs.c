@@ -61,6 +61,7 @@ parse__takes_defaults_for_what_is_not_given(void **state)
 	assert_int_equal(a.rnr_timer, 12);
 	assert_int_equal(a.timeout, 14);
 	assert_int_equal(a.loss, 0);
+	assert_int_equal(a.ecn, 1);
 }
 
 static void
@@ -71,7 +72,7 @@ parse__understands_every_key(void **state)
 	parse_good("  port=net_memif0,role=server,id=0\tip=192.0.2.1/24 ip=2001:db8::1/64 gw=192.0.2.254 "
 		   "vlan=100 dscp=26 mtu=1024 queues=2 lcores=1,4-6 neigh=192.0.2.2@02:00:00:00:00:02 "
 		   "neigh=2001:db8::2@02:00:00:00:00:03 qpn=0x11 psn=0 seed=18446744073709551615 retry=1 "
-		   "rnr_retry=2 rnr_timer=31 timeout=0 loss=10000\n",
+		   "rnr_retry=2 rnr_timer=31 timeout=0 loss=10000 ecn=0\n",
 			&a);
 	assert_string_equal(a.port, "net_memif0,role=server,id=0");
 	assert_int_equal(roce_devargs_name_len(a.port), 10);
@@ -98,6 +99,7 @@ parse__understands_every_key(void **state)
 	assert_int_equal(a.rnr_timer, 31);
 	assert_int_equal(a.timeout, 0);
 	assert_int_equal(a.loss, 10000);
+	assert_int_equal(a.ecn, 0);
 }
 
 /* Unknown key, bad or missing value, a key given twice: refused, and the sentence names it. */
@@ -159,6 +161,7 @@ static const struct {
 	{ BASE "rnr_timer=32", "rnr_timer=32" },
 	{ BASE "timeout=32", "timeout=32" },
 	{ BASE "loss=1000001", "loss=1000001" },
+	{ BASE "ecn=2", "ecn=2" },
 };
 
 static void

@@ -6,7 +6,7 @@
 #include "wire/bth.h"
 #include "wire/opcode.h"
 
-/* The opcodes of IBTA Vol 1, 9.2.1 by name, and bytes between BTH and payload. */
+/* The opcodes of IBTA Vol 1, 9.2.1 and annex A17.9.3 by name, and bytes between BTH and payload. */
 static const struct {
 	uint8_t opcode;
 	uint8_t extension_len;
@@ -37,6 +37,7 @@ static const struct {
 	{ 0x17, 4, "SEND_ONLY_INVALIDATE" },
 	{ 0x64, 8, "UD_SEND_ONLY" },
 	{ 0x65, 12, "UD_SEND_ONLY_IMMEDIATE" },
+	{ 0x81, 16, "CONGESTION_NOTIFICATION" },
 };
 
 static bool
@@ -85,7 +86,7 @@ table__header_length_is_the_sum_of_its_headers(void **state)
 		uint32_t len;
 	} header[] = { { ROCE_OP_RETH, 16 }, { ROCE_OP_AETH, 4 }, { ROCE_OP_IMM, 4 },
 		{ ROCE_OP_IETH, 4 }, { ROCE_OP_ATOMIC, 28 }, { ROCE_OP_ATOMICACK, 8 },
-		{ ROCE_OP_DETH, 8 } };
+		{ ROCE_OP_DETH, 8 }, { ROCE_OP_CNP, 16 } };
 	size_t i, j;
 
 	(void)state;
@@ -137,7 +138,7 @@ table__start_and_end_are_as_the_name_says(void **state)
 }
 
 static void
-table__direction_is_one_of_two(void **state)
+table__direction_is_one_of_two_or_none(void **state)
 {
 	size_t i;
 
@@ -146,7 +147,9 @@ table__direction_is_one_of_two(void **state)
 		bool response = name_has(i, "RESPONSE") || name_has(i, "ACKNOWLEDGE");
 
 		assert_true(!(flags_of(i) & ROCE_OP_RESPONSE) == !response);
-		assert_true(!(flags_of(i) & ROCE_OP_REQUEST) == response);
+		assert_true(!(flags_of(i) & ROCE_OP_CNP) == !name_has(i, "CONGESTION"));
+		assert_true(!(flags_of(i) & ROCE_OP_REQUEST) ==
+				(response || name_has(i, "CONGESTION")));
 	}
 }
 
@@ -203,6 +206,7 @@ table__verb_is_as_the_name_says(void **state)
 		{ "READ", ROCE_VERB_READ },
 		{ "SWAP", ROCE_VERB_ATOMIC_CAS },
 		{ "ADD", ROCE_VERB_ATOMIC_FADD },
+		{ "CONGESTION", ROCE_VERB_NONE },
 	};
 	size_t i, j;
 
@@ -287,7 +291,7 @@ main(void)
 		cmocka_unit_test(table__header_length_is_the_sum_of_its_headers),
 		cmocka_unit_test(table__offsets_follow_the_order_on_the_wire),
 		cmocka_unit_test(table__start_and_end_are_as_the_name_says),
-		cmocka_unit_test(table__direction_is_one_of_two),
+		cmocka_unit_test(table__direction_is_one_of_two_or_none),
 		cmocka_unit_test(table__immediate_and_key_are_as_the_name_says),
 		cmocka_unit_test(table__sends_and_immediates_need_a_receive),
 		cmocka_unit_test(table__only_data_carries_payload),

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Congestion: marks are answered by notifications, notifications are obeyed by a rate limiter. The numbers are those
+ * of the DCQCN paper (SIGCOMM 2015) for the parameters in docs/rc.md, worked out by hand.
+ */
+
+#include <string.h>
+
+#include "engine/dcqcn.h"
+#include "engine/qp.h"
+#include "fixture.h"
+
+#define US(n) ((uint64_t)(n)*FX_HZ / 1000000)
+#define ONLY  IBV_OPCODE_RC_SEND_ONLY
+
+static struct fx_end end;
+static struct fx_peer peer;
+static struct roce_qp *qp;
+
+static int
+setup(void **state)
+{
+	fx_end_open(&end, 1, NULL);
+	qp = fx_played_qp(&end, &peer);
+	fx_fill_srq(&end, 64, 1024);
+	end.now = US(1000);
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	roce_qp_destroy(qp);
+	fx_end_close(&end);
+	return fx_live() != 0 || !unit_pool_is_full();
+}
+
+/* A frame of the peer with this mark of RFC 3168. The ICRC does not see it. */
+static void
+arrive_marked(uint32_t number, uint8_t ecn)
+{
+	struct rte_mbuf *m = fx_request(&peer, ONLY, FX_RQ_PSN + number, 8, 0);
+	uint8_t *tos = rte_pktmbuf_mtod_offset(m, uint8_t *, peer.template.l3_off + 1);
+
+	*tos = (uint8_t)(*tos | ecn);
+	fx_rx(&end, m);
+}
+
+static void
+arrive_cnp(void)
+{
+	struct rte_mbuf *m = fx_request(&peer, ROCE_OPCODE_CNP, 0, 0, 0);
+
+	fx_rx(&end, m);
+}
+
+/* ---- notification point ---- */
+
+static void
+mark__is_answered_by_a_notification(void **state)
+{
+	struct fx_sent sent;
+
+	arrive_marked(0, 3);
+	sent = fx_tx_one(&end);
+	assert_int_equal(sent.opcode, 0x81);
+	assert_int_equal(sent.dest_qp, 0x777);
+	assert_int_equal(sent.psn, 0);
+	assert_int_equal(sent.payload_len, 0);
+	assert_false(sent.ack_req);
+	assert_int_equal(fx_stats(&end)->np_cnp_sent, 1);
+	assert_int_equal(fx_event(end.recv_cq).status, IBV_WC_SUCCESS);
+}
+
+/* Byte for byte: BECN set, 16 bytes of zeros, and an ICRC as every frame has. */
+static void
+notification__stands_so_on_the_wire(void **state)
+{
+	static const uint8_t bth[] = { 0x81, 0x40, 0xff, 0xff, 0x40, 0x00, 0x07, 0x77, 0, 0, 0, 0 };
+	static const uint8_t reserved[16];
+	struct rte_mbuf *m[4];
+	struct roce_pkt pkt;
+
+	arrive_marked(0, 3);
+	(void)fx_event(end.recv_cq);
+	roce_engine_lock(end.engine);
+	assert_int_equal(roce_engine_tx(end.engine, m, RTE_DIM(m), end.now), 1);
+	roce_engine_unlock(end.engine);
+	assert_int_equal(roce_frame_parse(m[0], &pkt), ROCE_FRAME_OK);
+	assert_memory_equal(pkt.bth, bth, sizeof(bth));
+	assert_memory_equal(pkt.bth + sizeof(bth), reserved, sizeof(reserved));
+	assert_int_equal(pkt.payload_len, 0);
+	assert_true(roce_icrc_ok(&pkt));
+	rte_pktmbuf_free(m[0]);
+}
+
+static void
+mark__of_another_kind_means_nothing(void **state)
+{
+	for (uint8_t ecn = 0; ecn < 3; ecn++) {
+		arrive_marked(ecn, ecn);
+		fx_tx_none(&end);
+		(void)fx_event(end.recv_cq);
+	}
+	assert_int_equal(fx_stats(&end)->np_ecn_marked_roce_packets, 0);
+}
+
+static void
+marks__are_answered_once_in_an_interval(void **state)
+{
+	uint32_t number = 0;
+
+	for (unsigned int i = 0; i < 3; i++) {
+		arrive_marked(number++, 3);
+		assert_int_equal(fx_tx_one(&end).opcode, ROCE_OPCODE_CNP);
+		end.now += US(ROCE_CNP_INTERVAL_US) - 1;
+		arrive_marked(number++, 3);
+		fx_tx_none(&end);
+		end.now += 1;
+	}
+	assert_int_equal(fx_stats(&end)->np_ecn_marked_roce_packets, 6);
+	assert_int_equal(fx_stats(&end)->np_cnp_sent, 3);
+}
+
+/* A frame that is damaged, or of somebody else, tells nothing about the path from the peer. */
+static void
+mark__of_a_bad_frame_means_nothing(void **state)
+{
+	struct rte_mbuf *m = fx_request(&peer, ONLY, FX_RQ_PSN, 8, 0);
+
+	*rte_pktmbuf_mtod_offset(m, uint8_t *, peer.template.l3_off + 1) |= 3;
+	*rte_pktmbuf_mtod_offset(m, uint8_t *, m->data_len - 1) ^= 1;
+	fx_rx(&end, m);
+	fx_tx_none(&end);
+	assert_int_equal(fx_stats(&end)->np_ecn_marked_roce_packets, 0);
+}
+
+/* Acknowledgement and notification are both owed; neither takes the other's place. */
+static void
+mark__leaves_the_acknowledgement_alone(void **state)
+{
+	struct rte_mbuf *m = fx_request(&peer, ONLY, FX_RQ_PSN, 8, FX_ACKREQ);
+	const struct fx_sent *sent;
+	unsigned int n;
+
+	*rte_pktmbuf_mtod_offset(m, uint8_t *, peer.template.l3_off + 1) |= 3;
+	fx_rx(&end, m);
+	sent = fx_tx_all(&end, &n);
+	assert_int_equal(n, 2);
+	assert_int_equal(sent[0].opcode, ROCE_OPCODE_CNP);
+	assert_int_equal(sent[1].opcode, IBV_OPCODE_RC_ACKNOWLEDGE);
+}
+
+/* ---- reaction point ---- */
+
+static void
+post_all(unsigned int n)
+{
+	while (n-- > 0)
+		assert_int_equal(fx_send(&end, qp, n, 0, FX_MTU, 0), 0);
+}
+
+/* Put something under way, of which a notification may speak. */
+static void
+send_one(void)
+{
+	post_all(1);
+	(void)fx_tx_one(&end);
+}
+
+#define RATE (qp->cold.dcqcn.current)
+
+static void
+notification__halves_the_rate_of_the_line(void **state)
+{
+	send_one();
+	assert_false(qp->tx.paced);
+	arrive_cnp();
+	assert_true(qp->tx.paced);
+	assert_int_equal(RATE, ROCE_DCQCN_LINE / 2);
+	assert_int_equal(qp->cold.dcqcn.target, ROCE_DCQCN_LINE);
+	assert_int_equal(fx_stats(&end)->rp_cnp_handled, 1);
+}
+
+static void
+notification__too_soon_is_ignored(void **state)
+{
+	send_one();
+	arrive_cnp();
+	end.now += US(ROCE_CNP_INTERVAL_US) - 1;
+	arrive_cnp();
+	assert_int_equal(RATE, ROCE_DCQCN_LINE / 2);
+	assert_int_equal(fx_stats(&end)->rp_cnp_ignored, 1);
+	end.now += 1;
+	arrive_cnp();
+	assert_int_equal(RATE, ROCE_DCQCN_LINE / 4);
+}
+
+static void
+notification__to_a_silent_sender_is_ignored(void **state)
+{
+	arrive_cnp();
+	assert_false(qp->tx.paced);
+	assert_int_equal(fx_stats(&end)->rp_cnp_ignored, 1);
+	fx_tx_none(&end);
+}
+
+/* A flood of them does not stop a sender. */
+static void
+notifications__leave_a_least_rate(void **state)
+{
+	send_one();
+	for (unsigned int i = 0; i < 1000; i++) {
+		arrive_cnp();
+		end.now += US(ROCE_CNP_INTERVAL_US);
+	}
+	assert_int_equal(RATE, ROCE_DCQCN_RATE_MIN);
+}
+
+static void
+pass_periods(unsigned int n)
+{
+	end.now += US(ROCE_DCQCN_PERIOD_US) * n;
+	roce_engine_lock(end.engine);
+	(void)roce_dcqcn_room(qp, 1, end.now);
+	roce_engine_unlock(end.engine);
+}
+
+/* Five steps, each half of the way back to where it was; then the target moves on. */
+static void
+silence__brings_the_rate_back(void **state)
+{
+	uint64_t rate = ROCE_DCQCN_LINE / 4, target = ROCE_DCQCN_LINE / 2;
+
+	send_one();
+	arrive_cnp();
+	end.now += US(ROCE_CNP_INTERVAL_US);
+	arrive_cnp();
+	assert_int_equal(RATE, rate);
+	for (unsigned int i = 0; i < ROCE_DCQCN_FAST; i++) {
+		pass_periods(1);
+		rate = (rate + target + 1) / 2;
+		assert_int_equal(RATE, rate);
+	}
+	for (unsigned int i = 0; i < 4; i++) {
+		pass_periods(1);
+		target += 5000000; /* 40 Mbit/s */
+		rate = (rate + target + 1) / 2;
+		assert_int_equal(RATE, rate);
+	}
+	assert_true(qp->tx.paced);
+}
+
+/* Idle time counts: nobody comes back to the rate of an hour ago. */
+static void
+silence__ends_the_limit(void **state)
+{
+	send_one();
+	arrive_cnp();
+	pass_periods(4000);
+	assert_false(qp->tx.paced);
+}
+
+/* Alpha is what congestion was lately: after a long silence a notification costs less than half. */
+static void
+silence__makes_the_next_reduction_gentle(void **state)
+{
+	uint64_t rate;
+	uint32_t alpha = ROCE_DCQCN_ALPHA_ONE;
+
+	send_one();
+	for (unsigned int i = 0; i < 8; i++) {
+		arrive_cnp();
+		end.now += US(ROCE_CNP_INTERVAL_US);
+	}
+	pass_periods(256);
+	rate = RATE;
+	assert_true(qp->tx.paced);
+	for (unsigned int i = 0; i < 256; i++)
+		alpha -= alpha / 256;
+	arrive_cnp();
+	/* 256 periods and the one that had begun: a good third is left of alpha. */
+	assert_in_range(RATE, rate - rate * alpha / 2 / ROCE_DCQCN_ALPHA_ONE - rate / 100,
+			rate - rate * alpha / 2 / ROCE_DCQCN_ALPHA_ONE + rate / 100);
+}
+
+/* What leaves in a time is what the rate, which moves, allows in it; the peer acknowledges at once. */
+static void
+sender__keeps_to_the_rate(void **state)
+{
+	const uint64_t step = US(20);
+	uint64_t bytes = 0, most = 0;
+
+	send_one();
+	for (unsigned int i = 0; i < 1000; i++) {
+		arrive_cnp();
+		end.now += US(ROCE_CNP_INTERVAL_US);
+	}
+	fx_rx_answer(&end, &peer, FX_ACK, FX_SQ_PSN);
+	for (unsigned int i = 0; i < 400; i++) {
+		const struct fx_sent *sent;
+		unsigned int n;
+
+		/* There is always something to send. */
+		while (fx_send(&end, qp, 0, 0, FX_MTU, 0) == 0)
+			;
+		sent = fx_tx_all(&end, &n);
+		most += RATE * step / FX_HZ;
+		for (unsigned int k = 0; k < n; k++) {
+			bytes += sent[k].payload_len;
+			assert_true(sent[k].ack_req);
+			fx_rx_answer(&end, &peer, FX_ACK, sent[k].psn);
+		}
+		end.now += step;
+	}
+	/* The headers count, too; and a frame that there is a token for goes whole. */
+	assert_true(bytes * (FX_MTU + 58) / FX_MTU <= most + 2 * ROCE_FRAME_LEN_MAX(FX_MTU));
+	assert_true(bytes >= most * 3 / 4);
+	assert_true(bytes > 100 * FX_MTU);
+	assert_true(fx_stats(&end)->retransmits == 0);
+}
+
+/* The timer wakes a sender that waits for tokens: nobody else would. */
+static void
+sender__goes_on_by_itself(void **state)
+{
+	const struct fx_sent *sent;
+	unsigned int n;
+
+	send_one();
+	for (unsigned int i = 0; i < 40; i++) {
+		arrive_cnp();
+		end.now += US(ROCE_CNP_INTERVAL_US);
+	}
+	fx_rx_answer(&end, &peer, FX_ACK, FX_SQ_PSN);
+	post_all(40);
+	sent = fx_run(&end, end.now + US(100), &n);
+	assert_in_range(n, 1, 8);
+	assert_int_not_equal(roce_engine_deadline(end.engine), ROCE_NEVER);
+	assert_true(sent[0].ack_req);
+}
+
+/* Acknowledgements are no data: they pass a limiter that has no token. */
+static void
+limiter__lets_answers_pass(void **state)
+{
+	const struct fx_sent *sent;
+	unsigned int n;
+
+	send_one();
+	for (unsigned int i = 0; i < 40; i++) {
+		arrive_cnp();
+		end.now += US(ROCE_CNP_INTERVAL_US);
+	}
+	post_all(100);
+	(void)fx_tx_all(&end, &n);
+	fx_rx_request(&end, &peer, ONLY, FX_RQ_PSN, 8, FX_ACKREQ);
+	sent = fx_tx_all(&end, &n);
+	assert_int_equal(n, 1);
+	assert_int_equal(sent[0].opcode, IBV_OPCODE_RC_ACKNOWLEDGE);
+}
+
+static void
+connection__starts_without_a_limit(void **state)
+{
+	struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
+
+	send_one();
+	arrive_cnp();
+	assert_true(qp->tx.paced);
+	roce_engine_lock(end.engine);
+	roce_qp_to_reset(qp);
+	roce_engine_unlock(end.engine);
+	fx_up(qp, &connect);
+	assert_false(qp->tx.paced);
+	send_one();
+}
+
+/* ---- what frames say about themselves ---- */
+
+static void
+frames__may_be_marked_when_the_port_wants_it(void **state)
+{
+	struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
+
+	assert_int_equal(qp->cold.template.bytes[qp->cold.template.l3_off + 1] & 3, 0);
+	roce_engine_lock(end.engine);
+	roce_qp_to_reset(qp);
+	roce_engine_unlock(end.engine);
+	end.domain->config.ecn = true;
+	fx_up(qp, &connect);
+	assert_int_equal(qp->cold.template.bytes[qp->cold.template.l3_off + 1] & 3, 2);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(mark__is_answered_by_a_notification),
+		TEST(notification__stands_so_on_the_wire),
+		TEST(mark__of_another_kind_means_nothing),
+		TEST(marks__are_answered_once_in_an_interval),
+		TEST(mark__of_a_bad_frame_means_nothing),
+		TEST(mark__leaves_the_acknowledgement_alone),
+		TEST(notification__halves_the_rate_of_the_line),
+		TEST(notification__too_soon_is_ignored),
+		TEST(notification__to_a_silent_sender_is_ignored),
+		TEST(notifications__leave_a_least_rate),
+		TEST(silence__brings_the_rate_back),
+		TEST(silence__ends_the_limit),
+		TEST(silence__makes_the_next_reduction_gentle),
+		TEST(sender__keeps_to_the_rate),
+		TEST(sender__goes_on_by_itself),
+		TEST(limiter__lets_answers_pass),
+		TEST(connection__starts_without_a_limit),
+		TEST(frames__may_be_marked_when_the_port_wants_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
