@@ -139,7 +139,7 @@ rx_one(struct roce_engine *e, struct roce_qp *qp, const struct roce_pkt *pkt, ui
 	if (unlikely(pkt->ecn == ECN_CONGESTED))
 		roce_dcqcn_marked(qp, now);
 	if (pkt->op->flags & ROCE_OP_REQUEST)
-		roce_resp_rx(qp, pkt);
+		roce_resp_rx(qp, pkt, now);
 	else if (likely(pkt->opcode == IBV_OPCODE_RC_ACKNOWLEDGE))
 		roce_ack_rx(qp, pkt, now);
 	else

@@ -48,6 +48,9 @@
 #define ROCE_ACKREQ_EVERY 32u  /**< frames between two requests for an acknowledgement */
 #define ROCE_ACK_SOON     16u /**< packets not acknowledged with which an answer waits for nothing */
 
+#define ROCE_ODD_ANSWERS_BURST 64u     /**< answers to frames that were not expected, at once */
+#define ROCE_ODD_ANSWERS_HZ    200000u /**< and in a second after that */
+
 /** Which list of its engine a queue pair is on. */
 enum roce_listed {
 	ROCE_LISTED_NOWHERE = 0,
@@ -188,7 +191,8 @@ struct roce_qp {
 		uint32_t first_psn;
 		uint32_t soft_high; /**< high watermarks; ROCE_HIGH_NONE: none, or told */
 		uint32_t hard_high;
-		bool heard;      /**< the peer's first packet came: ESTABLISHED was told */
+		bool heard;           /**< the peer's first packet came: ESTABLISHED was told */
+		uint64_t odd_answers; /**< until when the answers to unexpected frames are used up */
 		uint64_t cnp_at; /**< when the last congestion notification was owed; 0: never */
 		struct roce_dcqcn dcqcn;
 	} cold __rte_cache_aligned;
@@ -469,7 +473,7 @@ void roce_resp_refuse(struct roce_qp *qp, enum roce_nak code, enum ibv_wc_status
 uint8_t roce_resp_ack_syndrome(const struct roce_qp *qp);
 
 /** A request arrived. Locked. */
-void roce_resp_rx(struct roce_qp *qp, const struct roce_pkt *pkt);
+void roce_resp_rx(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now);
 
 /** The acknowledgement or NAK that is owed, as a frame; NULL: no frame to be had. Locked. */
 struct rte_mbuf *roce_resp_emit(struct roce_qp *qp);

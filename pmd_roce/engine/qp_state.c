@@ -34,6 +34,7 @@ roce_qp_init(struct roce_qp *qp)
 	qp->rx.nak_sent = false;
 	qp->cold.heard = false;
 	qp->cold.cnp_at = 0;
+	qp->cold.odd_answers = 0;
 	qp->cold.dcqcn = (struct roce_dcqcn){ 0 };
 	roce_qp_hold(qp, false);
 	qp->rx.msn = 0;

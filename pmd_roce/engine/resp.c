@@ -57,30 +57,56 @@ roce_resp_refuse(struct roce_qp *qp, enum roce_nak code, enum ibv_wc_status stat
 	__atomic_store_n(&qp->rx.state, ROCE_QP_ENDING, __ATOMIC_RELEASE);
 }
 
+/*
+ * May the queue pair answer once more to a frame that it did not expect? Losses never ask for as many answers as
+ * somebody who plays frames to it. What is not answered is asked again, by the peer's timer at the latest.
+ */
+static bool
+may_answer(struct roce_qp *qp, uint64_t now)
+{
+	uint64_t interval = qp->engine->domain->config.hz / ROCE_ODD_ANSWERS_HZ;
+
+	if (qp->cold.odd_answers > now + ROCE_ODD_ANSWERS_BURST * interval) {
+		qp->engine->stats.resp_answers_limited++;
+		return false;
+	}
+	qp->cold.odd_answers = RTE_MAX(qp->cold.odd_answers, now) + interval;
+	return true;
+}
+
 /* What was executed before is not executed again. A READ or atomic too old to be known stays unanswered. */
 static void
-answer_duplicate(struct roce_qp *qp, const struct roce_pkt *pkt)
+answer_duplicate(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now)
 {
 	bool answered_with_data = pkt->op->verb == ROCE_VERB_READ ||
 			pkt->op->verb == ROCE_VERB_ATOMIC_CAS ||
 			pkt->op->verb == ROCE_VERB_ATOMIC_FADD;
 
-	if (!answered_with_data)
+	/* What is owed already answers this one, too. */
+	if (!answered_with_data && (qp->rx.owes & ROCE_OWES_ACK))
+		roce_qp_ready(qp);
+	else if (!may_answer(qp, now))
+		return;
+	else if (!answered_with_data)
 		roce_qp_owe(qp, ROCE_OWES_ACK);
 	else
 		(void)roce_resp_read_again(qp, pkt);
 }
 
 static __rte_noinline void
-answer_otherwise(struct roce_qp *qp, const struct roce_pkt *pkt, enum roce_verdict verdict)
+answer_otherwise(struct roce_qp *qp, const struct roce_pkt *pkt, enum roce_verdict verdict,
+		uint64_t now)
 {
 	struct roce_stats *stats = &qp->engine->stats;
 
 	switch (verdict) {
 	case ROCE_DUPLICATE:
-		answer_duplicate(qp, pkt);
+		answer_duplicate(qp, pkt, now);
 		break;
 	case ROCE_GAP:
+		qp->rx.nak_sent = may_answer(qp, now);
+		if (!qp->rx.nak_sent)
+			break;
 		qp->rx.syndrome = ROCE_AETH_NAK | ROCE_NAK_PSN_SEQUENCE;
 		roce_qp_owe(qp, ROCE_OWES_NAK);
 		break;
@@ -138,7 +164,7 @@ do_send(struct roce_qp *qp, const struct roce_pkt *pkt)
 }
 
 void
-roce_resp_rx(struct roce_qp *qp, const struct roce_pkt *pkt)
+roce_resp_rx(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now)
 {
 	struct roce_qp_rx *rx = &qp->rx;
 	struct roce_engine *e = qp->engine;
@@ -151,7 +177,7 @@ roce_resp_rx(struct roce_qp *qp, const struct roce_pkt *pkt)
 			verdict = ROCE_BAD_KEY;
 	}
 	if (unlikely(verdict != ROCE_ACCEPT)) {
-		answer_otherwise(qp, pkt, verdict);
+		answer_otherwise(qp, pkt, verdict, now);
 		return;
 	}
 	rx->unacked++;

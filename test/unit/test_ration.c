@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Answers to frames that were not expected are rationed: whoever plays them to a queue pair gets no storm for it. */
+
+#include "engine/qp.h"
+#include "fixture.h"
+
+#define ONLY     IBV_OPCODE_RC_SEND_ONLY
+#define PSN      FX_RQ_PSN
+#define INTERVAL (FX_HZ / ROCE_ODD_ANSWERS_HZ)
+#define BURST    (ROCE_ODD_ANSWERS_BURST + 1) /* and the one that is earned at that moment */
+
+static struct fx_end end;
+static struct fx_peer peer;
+static struct roce_qp *qp;
+
+static int
+setup(void **state)
+{
+	fx_end_open(&end, 1, NULL);
+	end.now = FX_HZ;
+	qp = fx_played_qp(&end, &peer);
+	fx_fill_srq(&end, 256, 1024);
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	roce_qp_destroy(qp);
+	fx_end_close(&end);
+	return fx_live() != 0 || !unit_pool_is_full();
+}
+
+/* One frame, one turn. @return answers. */
+static unsigned int
+play(uint32_t psn, uint8_t flags)
+{
+	unsigned int n;
+
+	fx_rx_request(&end, &peer, ONLY, psn, 8, flags);
+	(void)fx_tx_all(&end, &n);
+	return n;
+}
+
+static unsigned int
+play_duplicates(unsigned int frames)
+{
+	unsigned int answers = 0;
+
+	while (frames-- > 0)
+		answers += play(PSN - 1, FX_ACKREQ);
+	return answers;
+}
+
+static void
+duplicates__are_answered_for_a_while(void **state)
+{
+	assert_int_equal(play_duplicates(1000), BURST);
+	assert_int_equal(fx_stats(&end)->resp_answers_limited, 1000 - BURST);
+	assert_int_equal(fx_stats(&end)->duplicate_request, 1000);
+}
+
+static void
+answers__are_earned_again_with_time(void **state)
+{
+	play_duplicates(1000);
+	for (unsigned int i = 0; i < 10; i++) {
+		end.now += INTERVAL;
+		assert_int_equal(play_duplicates(10), 1);
+	}
+	end.now += FX_HZ;
+	assert_int_equal(play_duplicates(1000), BURST);
+}
+
+/*
+ * A spoofed frame ahead between any two good ones makes the peer go back each time it is reported. Good frames go
+ * through all the same, each acknowledged.
+ */
+static void
+gaps__are_reported_for_a_while(void **state)
+{
+	unsigned int naks = 0;
+
+	for (uint32_t i = 0; i < 200; i++) {
+		naks += play(PSN + i + 100, 0);
+		assert_int_equal(play(PSN + i, FX_ACKREQ), 1);
+	}
+	assert_int_equal(naks, BURST);
+	assert_int_equal(roce_cq_count(end.recv_cq), 200);
+	assert_int_equal(roce_qp_state(qp), ROCE_QP_RTS);
+}
+
+/* Silence because of the ration is no report: as soon as there is one to be had, the gap is told. */
+static void
+gap__is_reported_when_there_is_an_answer_again(void **state)
+{
+	play_duplicates(1000);
+	assert_int_equal(play(PSN + 1, 0), 0);
+	assert_int_equal(play(PSN + 2, 0), 0);
+	end.now += INTERVAL;
+	fx_rx_request(&end, &peer, ONLY, PSN + 3, 8, 0);
+	assert_int_equal(fx_tx_one(&end).syndrome, FX_NAK(ROCE_NAK_PSN_SEQUENCE));
+	assert_int_equal(play(PSN + 4, 0), 0);
+}
+
+/* One frame of a turn answers them all, and costs one. */
+static void
+duplicates__in_one_turn_cost_one_answer(void **state)
+{
+	for (unsigned int turn = 0; turn < 10; turn++) {
+		for (unsigned int i = 0; i < 20; i++)
+			fx_rx_request(&end, &peer, ONLY, PSN - 1, 8, FX_ACKREQ);
+		(void)fx_tx_one(&end);
+	}
+	assert_int_equal(fx_stats(&end)->resp_answers_limited, 0);
+}
+
+/* What was expected is always answered. */
+static void
+requests__are_not_rationed(void **state)
+{
+	play_duplicates(1000);
+	for (uint32_t i = 0; i < 200; i++)
+		assert_int_equal(play(PSN + i, FX_ACKREQ), 1);
+	assert_int_equal(fx_stats(&end)->resp_answers_limited, 1000 - BURST);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(duplicates__are_answered_for_a_while),
+		TEST(answers__are_earned_again_with_time),
+		TEST(gaps__are_reported_for_a_while),
+		TEST(gap__is_reported_when_there_is_an_answer_again),
+		TEST(duplicates__in_one_turn_cost_one_answer),
+		TEST(requests__are_not_rationed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
