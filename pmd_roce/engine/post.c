@@ -2,6 +2,7 @@
 /* The poster's thread: judge, fill the slot, publish, ring. No lock, no allocation, no system call. */
 
 #include <errno.h>
+#include <string.h>
 
 #include <rte_branch_prediction.h>
 
@@ -88,6 +89,28 @@ copy_pieces(const struct roce_qp *qp, const struct roce_wr *wr, struct roce_wqe 
 	return 0;
 }
 
+/* The bytes themselves. For a WRITE the peer's memory comes first, where it is without pieces. */
+static __rte_noinline int
+copy_inline(const struct roce_qp *qp, const struct roce_wr *wr, struct roce_wqe *wqe)
+{
+	uint8_t *at = roce_wqe_inline(wqe);
+	uint64_t length = 0;
+
+	if (wr->num_sge > qp->post.max_sge || wqe->verb > ROCE_VERB_WRITE)
+		return -EINVAL;
+	for (uint32_t i = 0; i < wr->num_sge; i++)
+		length += wr->sg[i].length;
+	if (length > qp->post.max_inline)
+		return -EMSGSIZE;
+	for (uint32_t i = 0; i < wr->num_sge; i++) {
+		memcpy(at, (const void *)(uintptr_t)wr->sg[i].addr, wr->sg[i].length);
+		at += wr->sg[i].length;
+	}
+	wqe->length = (uint32_t)length;
+	wqe->num_sge = 0;
+	return 0;
+}
+
 /* Whatever is no message. */
 static __rte_noinline int
 prepare_other(struct roce_qp *qp, const struct roce_wr *wr, struct roce_wqe *wqe)
@@ -136,12 +159,13 @@ fill(struct roce_qp *qp, const struct roce_wr *wr, struct roce_wqe *wqe)
 	if (unlikely(wr->opcode >= RTE_DIM(kinds) || kinds[wr->opcode].verb == ROCE_VERB_NONE))
 		return prepare_other(qp, wr, wqe);
 	kind = &kinds[wr->opcode];
-	rc = copy_pieces(qp, wr, wqe, kind->access);
-	if (unlikely(rc != 0))
-		return rc;
 	wqe->imm = wr->imm;
 	wqe->verb = kind->verb;
 	wqe->suffix = kind->suffix;
+	rc = likely(!(wr->flags & ROCE_WR_INLINE)) ? copy_pieces(qp, wr, wqe, kind->access)
+						   : copy_inline(qp, wr, wqe);
+	if (unlikely(rc != 0))
+		return rc;
 	return likely(kind->verb == ROCE_VERB_SEND) ? 0 : copy_remote(qp, wr, wqe);
 }
 

@@ -100,14 +100,27 @@ free_receive_queue(struct roce_domain *domain, struct roce_qp *qp)
 	roce_free(domain, qp->rx.recv);
 }
 
+/*
+ * Room for the largest request: behind its pieces the peer's memory, and the operands of an atomic; or, of an inline
+ * one, the peer's memory and the bytes.
+ */
+static uint32_t
+places_of_slot(const struct roce_qp_attr *attr)
+{
+	const uint32_t place = sizeof(struct roce_sge);
+	uint32_t pieces = RTE_MAX(attr->max_send_sge, 1u) + 1u;
+	uint32_t bytes = 1u + (attr->max_inline + place - 1) / place;
+
+	return RTE_MAX(RTE_MAX(pieces, attr->atomics ? 3u : 2u), bytes);
+}
+
 static int
 make_send_queue(struct roce_domain *domain, struct roce_qp *qp, const struct roce_qp_attr *attr)
 {
 	uint16_t max_sge = RTE_MAX(attr->max_send_sge, (uint16_t)1);
 	uint32_t depth = RTE_MAX(attr->max_send_wr, 1u);
 	uint32_t slots = rte_align32pow2(depth);
-	/* Behind the pieces the peer's memory, and the operands of an atomic. */
-	uint32_t places = RTE_MAX(max_sge + 1u, attr->atomics ? 3u : 2u);
+	uint32_t places = places_of_slot(attr);
 	uint32_t stride = rte_align32pow2(
 			(uint32_t)(sizeof(struct roce_wqe) + places * sizeof(struct roce_sge)));
 
@@ -120,6 +133,7 @@ make_send_queue(struct roce_domain *domain, struct roce_qp *qp, const struct roc
 	qp->post.max = depth;
 	qp->post.max_sge = (uint8_t)max_sge;
 	qp->post.atomics = attr->atomics;
+	qp->post.max_inline = attr->max_inline;
 	return 0;
 }
 
@@ -153,6 +167,7 @@ roce_qp_create(struct roce_domain *domain, const struct roce_qp_attr *attr, stru
 
 	if (attr->pd == NULL || attr->max_send_sge > ROCE_SGE_MAX || attr->max_send_wr > 1u << 20 ||
 			attr->max_dest_rd_atomic > ROCE_RD_ATOMIC_MAX ||
+			attr->max_inline > ROCE_INLINE_MAX ||
 			(attr->srq == NULL && attr->max_recv_sge > ROCE_SGE_MAX))
 		return -EINVAL;
 	q = roce_alloc(domain, sizeof(*q));

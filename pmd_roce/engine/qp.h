@@ -161,9 +161,10 @@ struct roce_qp {
 	struct roce_pd *pd;
 
 	struct {
-		uint32_t head;      /**< slot of the next post; the engine reads it */
-		uint32_t tail_seen; /**< lower bound of tx.tail */
-		uint32_t max;       /**< requests */
+		uint32_t head;       /**< slot of the next post; the engine reads it */
+		uint32_t tail_seen;  /**< lower bound of tx.tail */
+		uint32_t max;        /**< requests */
+		uint16_t max_inline; /**< bytes */
 		uint8_t max_sge;
 		uint8_t max_rd_atomic; /**< READs and atomics that may be outstanding */
 		bool atomics;

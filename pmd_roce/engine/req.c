@@ -175,6 +175,17 @@ next_request(struct roce_qp_tx *tx)
 	tx->ssn = roce_psn_add(tx->ssn, 1);
 }
 
+/* @return 0; else the memory is gone. */
+static inline int
+copy_payload(struct roce_qp *qp, struct roce_wqe *wqe, uint32_t offset, uint8_t *to, uint32_t len)
+{
+	if (unlikely(wqe->flags & ROCE_WR_INLINE)) {
+		memcpy(to, roce_wqe_inline(wqe) + offset, len);
+		return 0;
+	}
+	return roce_sge_copy_out(&qp->engine->domain->keys, qp->pd, wqe->sge, offset, to, len);
+}
+
 /* SEND and WRITE carry their bytes. @return NULL: the memory is gone. */
 static inline struct rte_mbuf *
 build_data(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, bool ack_req, uint64_t now)
@@ -199,8 +210,7 @@ build_data(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, bool ac
 		memcpy(at, &wqe->imm, sizeof(wqe->imm));
 		at += sizeof(wqe->imm);
 	}
-	if (unlikely(roce_sge_copy_out(&qp->engine->domain->keys, qp->pd, wqe->sge, offset, at,
-				     spec.payload_len) != 0)) {
+	if (unlikely(copy_payload(qp, wqe, offset, at, spec.payload_len) != 0)) {
 		rte_pktmbuf_free(m);
 		roce_req_stick(qp);
 		return NULL;

@@ -247,6 +247,7 @@ int roce_srq_set_low(struct roce_srq *srq, uint32_t low);
 /* ---- queue pair ---- */
 
 #define ROCE_SGE_MAX       32 /**< pieces of one request or receive */
+#define ROCE_INLINE_MAX    1024
 #define ROCE_MSG_MAX       (1u << 31)
 #define ROCE_RD_ATOMIC_MAX 128
 
@@ -266,6 +267,7 @@ struct roce_qp_attr {
 	uint32_t max_recv_wr;
 	uint16_t max_send_sge;
 	uint16_t max_recv_sge;
+	uint16_t max_inline; /**< bytes that a request may carry in itself, 0..ROCE_INLINE_MAX */
 	uint8_t max_dest_rd_atomic; /**< READs and atomics the peer may have outstanding, 0..ROCE_RD_ATOMIC_MAX */
 	bool atomics;               /**< will post atomics: their requests need more room */
 	void *owner;                /**< stands in every event of the queue pair */
@@ -342,6 +344,11 @@ void roce_qp_check_high(struct roce_qp *qp);
 #define ROCE_WR_SIGNALED  0x01 /**< an event on success; failures always make one */
 #define ROCE_WR_SOLICITED 0x02
 #define ROCE_WR_FENCE     0x04
+/**
+ * SEND and WRITE: the bytes are copied into the request before the call returns. The memory may be used again at once,
+ * and need not be registered: keys are not looked at.
+ */
+#define ROCE_WR_INLINE 0x08
 
 /** A request to post. */
 struct roce_wr {
@@ -374,7 +381,8 @@ struct roce_wr {
  * in the protection domain of the peer's queue pair both ends break, this one with IBV_WC_REM_ACCESS_ERR. A READ or
  * atomic in front of it may be answered, or be answered again, after it: fence it when they use the same window.
  *
- * @return 0; -EINVAL too many pieces or state RESET; -EMSGSIZE longer than ROCE_MSG_MAX; -EOPNOTSUPP opcode;
+ * @return 0; -EINVAL too many pieces, state RESET, or inline what is not sent from here; -EMSGSIZE longer than
+ *   ROCE_MSG_MAX, or inline and longer than the queue pair's max_inline; -EOPNOTSUPP opcode;
  *   -ENOSPC queue full; -EACCES, -EPERM, -ERANGE as for roce_srq_post(), of a bind as for roce_mw_judge(). In state
  *   ERR the request is accepted and flushed.
  */

@@ -36,7 +36,8 @@ struct roce_wqe {
 	uint16_t access; /**< of a bind: what it grants */
 	/**
 	 * As many pieces as the queue pair may post, and behind the last one of this request, for RDMA and atomics,
-	 * the peer's memory; behind that, for atomics, the operands.
+	 * the peer's memory; behind that, for atomics, the operands. An inline request has no pieces: its bytes stand at
+	 * the end.
 	 */
 	struct roce_sge sge[];
 };
@@ -99,6 +100,13 @@ static inline struct roce_operands *
 roce_wqe_operands(struct roce_wqe *wqe)
 {
 	return (struct roce_operands *)&wqe->sge[wqe->num_sge + 1];
+}
+
+/** The bytes of an inline request. */
+static inline uint8_t *
+roce_wqe_inline(struct roce_wqe *wqe)
+{
+	return (uint8_t *)&wqe->sge[wqe->verb == ROCE_VERB_WRITE];
 }
 
 /** Is the request answered with data: is it not done before the answer came? */
