@@ -11,24 +11,35 @@
 /* key=value pairs that the provider lays over those of dat.conf. */
 #define PARAMS "UDAPL_ROCE_PARAMS"
 
+/* Add one pair, unless there is no room, which *used tells by being too large. */
+static void
+add_pair(char *params, size_t room, size_t *used, const char *key, uint32_t value)
+{
+	int n;
+
+	if (*used >= room)
+		return;
+	n = snprintf(params + *used, room - *used, " %s=%u", key, value);
+	*used += n > 0 ? (size_t)n : room;
+}
+
 int
 perf_adapter_tune(const struct perf_options *options)
 {
 	const char *before = getenv(PARAMS);
 	char params[1024];
-	int used;
+	size_t used;
 
-	if (options->mtu == 0 && !options->loss_given)
+	if (options->mtu == 0 && !options->faulty)
 		return 0;
-	used = snprintf(params, sizeof(params), "%s", before == NULL ? "" : before);
-	if (options->mtu != 0 && used >= 0 && (size_t)used < sizeof(params))
-		used += snprintf(params + used, sizeof(params) - (size_t)used, " mtu=%u",
-				options->mtu);
-	if (options->loss_given && used >= 0 && (size_t)used < sizeof(params))
-		used += snprintf(params + used, sizeof(params) - (size_t)used, " loss=%u",
-				options->loss_ppm);
-	if (used < 0 || (size_t)used >= sizeof(params) || setenv(PARAMS, params, 1) != 0) {
-		cli_say("the environment variable " PARAMS " has no room for -m and --loss");
+	used = (size_t)snprintf(params, sizeof(params), "%s", before == NULL ? "" : before);
+	if (options->mtu != 0)
+		add_pair(params, sizeof(params), &used, "mtu", options->mtu);
+	for (unsigned int kind = 0; options->faulty && kind < PERF_FAULTS; kind++)
+		add_pair(params, sizeof(params), &used, perf_fault_name(kind),
+				options->faults[kind]);
+	if (used >= sizeof(params) || setenv(PARAMS, params, 1) != 0) {
+		cli_say("the environment variable " PARAMS " has no room for -m and faults");
 		return -1;
 	}
 	return 0;

@@ -39,7 +39,7 @@ struct perf_adapter {
 };
 
 /**
- * Hand --mtu and --loss to the provider, through the environment as it wants them. To be called
+ * Hand --mtu and the faults to the provider, through the environment as it wants them. To be called
  * before the first perf_adapter_open(). @return 0; -1: no memory, said.
  */
 int perf_adapter_tune(const struct perf_options *options);

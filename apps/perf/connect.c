@@ -268,7 +268,7 @@ static void
 linger(struct perf_end *end)
 {
 	const struct timespec nap = { .tv_nsec = LINGER_NAP_NS };
-	uint64_t ns = end->options->loss_given ? LINGER_LOSSY_NS : LINGER_NS;
+	uint64_t ns = end->options->faulty ? LINGER_LOSSY_NS : LINGER_NS;
 	uint64_t until = perf_now() + perf_hz() * ns / 1000000000ull;
 	DAT_EVENT event;
 

@@ -40,6 +40,17 @@ add_number(struct json_object *object, const char *key, double value)
 }
 
 static void
+add_faults(struct json_object *config, const struct perf_options *options)
+{
+	char key[32];
+
+	for (unsigned int kind = 0; kind < PERF_FAULTS; kind++) {
+		snprintf(key, sizeof(key), "%s_ppm", perf_fault_name(kind));
+		add_count(config, key, options->faults[kind]);
+	}
+}
+
+static void
 add_cpu(struct json_object *config)
 {
 	FILE *file = fopen("/proc/cpuinfo", "re");
@@ -93,7 +104,7 @@ perf_json_begin(struct perf_json *json, const struct perf_options *options)
 	add_bool(c, "verify", options->verify);
 	add_bool(c, "report_gbits", true);
 	add_bool(c, "histogram", options->histogram);
-	add_count(c, "loss_ppm", options->loss_ppm);
+	add_faults(c, options);
 	add_count(c, "srq_low_watermark", options->low);
 	add_count(c, "srq_resizes_per_second", options->resizes);
 	add_cpu(c);

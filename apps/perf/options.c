@@ -27,8 +27,8 @@ enum {
 	OPT_VERIFY,
 	OPT_GBITS,
 	OPT_JSON,
-	OPT_LOSS,
-	OPT_WARMUP,
+	OPT_FAULT, /* the first of as many as there are kinds */
+	OPT_WARMUP = OPT_FAULT + PERF_FAULTS,
 	OPT_SRQ_DEPTH,
 	OPT_LOW,
 	OPT_RESIZE,
@@ -45,6 +45,9 @@ static const char *const test_name[PERF_TESTS] = {
 	[PERF_ATOMIC_BW] = "atomic_bw",
 	[PERF_ATOMIC_LAT] = "atomic_lat",
 };
+
+static const char *const fault_name[PERF_FAULTS] = { "loss", "duplicate", "reorder", "corrupt",
+	"mark" };
 
 static const char usage[] =
 		"usage: dat-perf [options]              both ends in this process, on loop0 and loop1\n"
@@ -75,10 +78,18 @@ static const char usage[] =
 		"  -H                  histogram of the latencies\n"
 		"  --json[=<file>]     the results as JSON, on standard output or in a file\n"
 		"  --loss <ppm>        drop this many frames of a million, on purpose\n"
+		"  --duplicate, --reorder, --corrupt, --mark <ppm>  likewise: send them twice, late,\n"
+		"                      with a wrong bit, with the mark of a congested network\n"
 		"  --warmup <n>        messages before the measurement\n"
 		"  -h, --help          this text; --version: the version\n"
 		"\n"
 		"Client and server take the same options. See dat-perf(1).\n";
+
+const char *
+perf_fault_name(unsigned int kind)
+{
+	return fault_name[kind];
+}
 
 const char *
 perf_test_name(enum perf_test test)
@@ -139,6 +150,16 @@ read_test(struct perf_options *o)
 }
 
 static int
+read_fault(struct perf_options *o, unsigned int kind)
+{
+	char option[32];
+
+	snprintf(option, sizeof(option), "--%s", fault_name[kind]);
+	o->faulty = true;
+	return number32(option, 0, ONE_MILLION_PPM, &o->faults[kind]);
+}
+
+static int
 read_mtu(struct perf_options *o)
 {
 	uint64_t mtu;
@@ -187,9 +208,8 @@ read_valued(struct perf_options *o, int option)
 		return read_mtu(o);
 	case OPT_CORES:
 		return number32("--cores", 1, 2, &o->cores);
-	case OPT_LOSS:
-		o->loss_given = true;
-		return number32("--loss", 0, ONE_MILLION_PPM, &o->loss_ppm);
+	case OPT_FAULT ... OPT_FAULT + PERF_FAULTS - 1:
+		return read_fault(o, (unsigned int)option - OPT_FAULT);
 	case OPT_SRQ_DEPTH:
 		return number32("--srq-depth", 1, PERF_MAX_DEPTH, &o->srq_depth);
 	case OPT_LOW:
@@ -373,7 +393,11 @@ perf_options_read(struct perf_options *options, int argc, char **argv)
 		{ "verify", no_argument, NULL, OPT_VERIFY },
 		{ "report_gbits", no_argument, NULL, OPT_GBITS },
 		{ "json", optional_argument, NULL, OPT_JSON },
-		{ "loss", required_argument, NULL, OPT_LOSS },
+		{ "loss", required_argument, NULL, OPT_FAULT },
+		{ "duplicate", required_argument, NULL, OPT_FAULT + 1 },
+		{ "reorder", required_argument, NULL, OPT_FAULT + 2 },
+		{ "corrupt", required_argument, NULL, OPT_FAULT + 3 },
+		{ "mark", required_argument, NULL, OPT_FAULT + 4 },
 		{ "warmup", required_argument, NULL, OPT_WARMUP },
 		{ "srq-depth", required_argument, NULL, OPT_SRQ_DEPTH },
 		{ "low", required_argument, NULL, OPT_LOW },

@@ -15,6 +15,8 @@
 /** The most buffers of a queue. */
 #define PERF_MAX_DEPTH (1u << 20)
 
+#define PERF_FAULTS 5 /**< kinds of what a wire can do to frames, on purpose */
+
 /** Every test that has a name; those this release cannot run are refused by name. */
 enum perf_test {
 	PERF_SEND_BW,
@@ -65,11 +67,14 @@ struct perf_options {
 	bool json;
 	const char *json_file; /**< NULL: standard output */
 	bool outs_given;
-	bool loss_given;
-	uint32_t loss_ppm;
+	bool faulty;                  /**< the wire shall do to frames what faults[] says */
+	uint32_t faults[PERF_FAULTS]; /**< of each kind, frames of a million */
 	bool warmup_given;
 	uint64_t warmup;
 };
+
+/** @return the name of a kind of fault, as an option and as the provider's key. */
+const char *perf_fault_name(unsigned int kind);
 
 /** @return the name that -t takes, such as "send_bw". */
 const char *perf_test_name(enum perf_test test);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "report.h"
 
+#include <ctype.h>
 #include <stdio.h>
 
 #include "cli/cli.h"
@@ -70,8 +71,13 @@ perf_report_header(const struct perf_options *options, const struct perf_plan *p
 			options->mode == PERF_LOOP && options->cores == 1 ? "1, both ends"
 									  : "1 for each end",
 			options->events ? ", waiting for events" : "");
-	if (options->loss_given)
-		printf(" Loss            : %u[ppm]\n", options->loss_ppm);
+	for (unsigned int kind = 0; kind < PERF_FAULTS; kind++) {
+		const char *name = perf_fault_name(kind);
+
+		if (options->faults[kind] != 0)
+			printf(" %c%-15s: %u[ppm]\n", toupper((unsigned char)name[0]), name + 1,
+					options->faults[kind]);
+	}
 	rule();
 	if (perf_test_is_latency(options->test))
 		puts(" #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    "

@@ -18,13 +18,19 @@ static const struct counter engine_counters[] = {
 #undef STAT
 };
 
+#define FAULTS(kind) offsetof(struct roce_port_queue, fault.count[kind])
+
 static const struct counter port_counters[] = {
 	{ "port_rx_frames", offsetof(struct roce_port_queue, stats.rx_frames) },
 	{ "port_tx_frames", offsetof(struct roce_port_queue, stats.tx_frames) },
 	{ "port_rx_neighbour", offsetof(struct roce_port_queue, stats.neighbour) },
 	{ "port_rx_foreign", offsetof(struct roce_port_queue, stats.foreign) },
 	{ "port_tx_refused", offsetof(struct roce_port_queue, stats.tx_refused) },
-	{ "port_injected_losses", offsetof(struct roce_port_queue, fault.lost) },
+	{ "port_injected_losses", FAULTS(ROCE_FAULT_LOSS) },
+	{ "port_injected_duplicates", FAULTS(ROCE_FAULT_DUPLICATE) },
+	{ "port_injected_reorders", FAULTS(ROCE_FAULT_REORDER) },
+	{ "port_injected_corruptions", FAULTS(ROCE_FAULT_CORRUPT) },
+	{ "port_injected_marks", FAULTS(ROCE_FAULT_MARK) },
 };
 
 /* Written by the turner of the queue alone: a word is never torn. */

@@ -247,7 +247,16 @@ static const struct key keys[] = {
 	{ "rnr_retry", take_number, FIELD(rnr_retry), .max = 7, .want = "0..7" },
 	{ "rnr_timer", take_number, FIELD(rnr_timer), .max = 31, .want = "a code 0..31" },
 	{ "timeout", take_number, FIELD(timeout), .max = 31, .want = "a code 0..31" },
-	{ "loss", take_number, FIELD(loss), .max = 1000000, .want = "frames of a million, 0..1000000" },
+	{ "loss", take_number, FIELD(fault[ROCE_FAULT_LOSS]), .max = 1000000,
+	  .want = "frames of a million, 0..1000000" },
+	{ "duplicate", take_number, FIELD(fault[ROCE_FAULT_DUPLICATE]), .max = 1000000,
+	  .want = "frames of a million, 0..1000000" },
+	{ "reorder", take_number, FIELD(fault[ROCE_FAULT_REORDER]), .max = 1000000,
+	  .want = "frames of a million, 0..1000000" },
+	{ "corrupt", take_number, FIELD(fault[ROCE_FAULT_CORRUPT]), .max = 1000000,
+	  .want = "frames of a million, 0..1000000" },
+	{ "mark", take_number, FIELD(fault[ROCE_FAULT_MARK]), .max = 1000000,
+	  .want = "frames of a million, 0..1000000" },
 	/* clang-format on */
 };
 

@@ -18,6 +18,7 @@
 #include <rte_ether.h>
 
 #include "engine/engine.h"
+#include "port/fault.h"
 #include "port/subnet.h"
 #include "port/why.h"
 #include "wire/frame.h"
@@ -58,10 +59,10 @@ struct roce_devargs {
 	uint32_t psn;      /**< UINT32_MAX: random */
 	uint32_t retry;
 	uint32_t rnr_retry;
-	uint32_t rnr_timer; /**< IBTA code */
-	uint32_t timeout;   /**< IBTA code */
-	uint32_t loss;      /**< of a million frames sent, lose so many on purpose */
-	uint32_t given;     /**< bit per key, in the order of the table in devargs.c */
+	uint32_t rnr_timer;               /**< IBTA code */
+	uint32_t timeout;                 /**< IBTA code */
+	uint32_t fault[ROCE_FAULT_KINDS]; /**< of a million frames sent, do it to so many on purpose */
+	uint32_t given; /**< bit per key, in the order of the table in devargs.c */
 };
 
 /**

@@ -4,39 +4,71 @@
 
 /**
  * @file
- * Frames lost on purpose, at the wire of one queue. The losses are a function
- * of the seed and the frames that pass, so a run can be repeated.
+ * What a bad network does to frames, done on purpose at the wire of one queue.
+ * It is a function of the seed and the frames that pass, so a run can be
+ * repeated.
  *
  * Off is the rule, and costs one predictable branch a burst.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <rte_branch_prediction.h>
 #include <rte_mbuf.h>
 
+enum roce_fault_kind {
+	ROCE_FAULT_LOSS,
+	ROCE_FAULT_DUPLICATE, /**< the frame goes twice */
+	ROCE_FAULT_REORDER,   /**< the frame goes behind up to ROCE_FAULT_LATE_MAX later ones */
+	ROCE_FAULT_CORRUPT,   /**< one bit behind the Ethernet header is another */
+	ROCE_FAULT_MARK,      /**< congestion experienced, if the frame may be marked (RFC 3168) */
+	ROCE_FAULT_KINDS,
+};
+
+#define ROCE_FAULT_LATE_MAX 16u
+
 /** The dice of one direction of one queue. */
 struct roce_fault {
-	uint64_t state;     /**< xorshift64*, never 0 */
-	uint64_t threshold; /**< a 32-bit throw below it loses the frame: 0 never, 2^32 always */
-	uint64_t lost;      /**< frames lost so far */
+	uint64_t state; /**< xorshift64*, never 0 */
+	bool on;
+	uint8_t late_for;      /**< frames that may still overtake @c late */
+	struct rte_mbuf *late; /**< a frame that is held back; NULL: none */
+	/** A 32-bit throw below it does it to the frame: 0 never, 2^32 always. */
+	uint64_t threshold[ROCE_FAULT_KINDS];
+	uint64_t count[ROCE_FAULT_KINDS]; /**< frames it was done to so far */
 };
 
 /**
- * @param loss   frames of a million, 0..1000000.
- * @param seed   of the losses.
+ * @param ppm    of each kind, frames of a million, 0..1000000.
+ * @param seed   of the dice.
  * @param stream which dice: queues and directions that share a seed need different ones.
  */
-void roce_fault_init(struct roce_fault *fault, uint32_t loss, uint64_t seed, uint32_t stream);
+void roce_fault_init(struct roce_fault *fault, const uint32_t ppm[ROCE_FAULT_KINDS], uint64_t seed,
+		uint32_t stream);
 
-/** Free the unlucky ones, close the gaps. @return how many are left. Call it only when it is on. */
+/** Free what is held back. */
+void roce_fault_fini(struct roce_fault *fault);
+
+/** The part of roce_fault_burst() for when it is on. */
 uint16_t roce_fault_throw(struct roce_fault *fault, struct rte_mbuf **pkts, uint16_t n);
 
-/** Lose frames of a burst, if that was asked for. @return how many are left, moved to the front, in order. */
+/** How many frames may a burst have for which there is room for @p room afterwards? */
+static inline uint16_t
+roce_fault_room(const struct roce_fault *fault, uint16_t room)
+{
+	return likely(!fault->on) ? room : (uint16_t)((room - 1) / 2);
+}
+
+/**
+ * Do to a burst what was asked for; also with n = 0, that what was held back can go.
+ * @param pkts  has room for 2 n + 1.
+ * @return how many there are now.
+ */
 static inline uint16_t
 roce_fault_burst(struct roce_fault *fault, struct rte_mbuf **pkts, uint16_t n)
 {
-	if (likely(fault->threshold == 0))
+	if (likely(!fault->on))
 		return n;
 	return roce_fault_throw(fault, pkts, n);
 }

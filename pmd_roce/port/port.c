@@ -69,12 +69,12 @@ run_timers(struct roce_port_queue *queue, uint64_t now)
 static uint16_t
 fetch(struct roce_port_queue *queue, uint64_t now)
 {
+	uint16_t room = roce_fault_room(&queue->fault, ROCE_PORT_TX_BURST);
 	uint16_t n = 0;
 
 	if (unlikely(neigh_is_due(queue, now)))
-		n = turn_neigh(queue->port, queue->held, ROCE_PORT_TX_BURST / 2, now);
-	n += roce_engine_tx(
-			queue->engine, queue->held + n, (uint16_t)(ROCE_PORT_TX_BURST - n), now);
+		n = turn_neigh(queue->port, queue->held, room / 2, now);
+	n += roce_engine_tx(queue->engine, queue->held + n, (uint16_t)(room - n), now);
 	return roce_fault_burst(&queue->fault, queue->held, n);
 }
 
@@ -114,7 +114,7 @@ roce_port_deadline(const struct roce_port_queue *queue)
 {
 	uint64_t deadline;
 
-	if (queue->held_n > 0)
+	if (queue->held_n > 0 || queue->fault.late != NULL)
 		return 0;
 	deadline = roce_engine_deadline(queue->engine);
 	if (queue->index == 0)

@@ -48,7 +48,7 @@ struct roce_port_queue {
 	uint16_t held_at;        /**< oldest frame in held[] */
 	uint16_t held_n;         /**< frames the device has refused so far */
 	uint32_t service;        /**< id of its service; valid when the port is serviced */
-	struct roce_fault fault; /**< losses on purpose, of frames that are sent */
+	struct roce_fault fault; /**< what happens on purpose to frames that are sent */
 	struct roce_port_stats stats;
 	struct rte_mbuf *held[ROCE_PORT_TX_BURST]; /**< fetched from the engine, not yet sent */
 } __rte_cache_aligned;
@@ -77,7 +77,7 @@ struct roce_port {
 
 struct roce_port_config {
 	const struct roce_devargs *args;
-	uint64_t seed; /**< of injected losses */
+	uint64_t seed; /**< of injected faults */
 };
 
 /**

@@ -323,7 +323,7 @@ roce_port_open(const struct roce_port_config *config, struct roce_port **out, st
 		queue->port = port;
 		queue->port_id = port->id;
 		queue->index = q;
-		roce_fault_init(&queue->fault, args->loss, config->seed, q);
+		roce_fault_init(&queue->fault, args->fault, config->seed, q);
 	}
 	rc = start(port, args, why);
 	if (rc != 0) {
@@ -347,6 +347,7 @@ roce_port_close(struct roce_port *port)
 		struct roce_port_queue *queue = &port->queue[q];
 
 		rte_pktmbuf_free_bulk(queue->held + queue->held_at, queue->held_n);
+		roce_fault_fini(&queue->fault);
 	}
 	if (port->started)
 		rte_eth_dev_stop(port->id);

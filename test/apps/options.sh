@@ -56,6 +56,8 @@ usage "-m takes 256" "$perf" -m 1500
 usage "-m takes 256" "$perf" -m 8192
 usage "--cores takes a number" "$perf" --cores 3
 usage "--loss takes a number" "$perf" --loss 1000001
+usage "--reorder takes a number" "$perf" --reorder 1000001
+usage "--mark takes a number" "$perf" --mark x
 usage "--json= needs" "$perf" --json=
 usage "no test 'send'" "$perf" -t send
 usage "at least -q" "$perf" -q 8 -r 4

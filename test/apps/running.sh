@@ -104,6 +104,14 @@ json "o['results'][0]['n_iterations'] > 0 and sum(o['results'][0]['violations'].
 works "$perf" -n 2000 --verify --loss 10000 --json
 json "o['results'][0]['retransmits'] > 0 and sum(o['results'][0]['violations'].values()) == 0"
 
+# Everything that a wire can do to frames, at once.
+faults="--loss 5000 --duplicate 20000 --reorder 20000 --corrupt 10000 --mark 5000"
+for test in send_bw write_bw read_bw send_lat; do
+	works "$perf" -t $test -n 2000 -s 9000 --verify $faults --json
+	json "o['results'][0]['retransmits'] > 0 and sum(o['results'][0]['violations'].values()) == 0"
+	json "o['config']['reorder_ppm'] == 20000 and o['config']['mark_ppm'] == 5000"
+done
+
 # RDMA: what a WRITE left at the peer, and what a READ brought. By their last byte alone latency WRITEs are seen.
 for test in write_bw write_lat read_bw; do
 	for size in 1 2 8 64 4097 65536; do

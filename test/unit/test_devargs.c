@@ -60,7 +60,8 @@ parse__takes_defaults_for_what_is_not_given(void **state)
 	assert_int_equal(a.rnr_retry, 7);
 	assert_int_equal(a.rnr_timer, 12);
 	assert_int_equal(a.timeout, 14);
-	assert_int_equal(a.loss, 0);
+	for (unsigned int kind = 0; kind < ROCE_FAULT_KINDS; kind++)
+		assert_int_equal(a.fault[kind], 0);
 	assert_int_equal(a.ecn, 1);
 }
 
@@ -72,7 +73,7 @@ parse__understands_every_key(void **state)
 	parse_good("  port=net_memif0,role=server,id=0\tip=192.0.2.1/24 ip=2001:db8::1/64 gw=192.0.2.254 "
 		   "vlan=100 dscp=26 mtu=1024 queues=2 lcores=1,4-6 neigh=192.0.2.2@02:00:00:00:00:02 "
 		   "neigh=2001:db8::2@02:00:00:00:00:03 qpn=0x11 psn=0 seed=18446744073709551615 retry=1 "
-		   "rnr_retry=2 rnr_timer=31 timeout=0 loss=10000 ecn=0\n",
+		   "rnr_retry=2 rnr_timer=31 timeout=0 loss=10000 duplicate=2 reorder=3 corrupt=4 mark=5 ecn=0\n",
 			&a);
 	assert_string_equal(a.port, "net_memif0,role=server,id=0");
 	assert_int_equal(roce_devargs_name_len(a.port), 10);
@@ -98,7 +99,11 @@ parse__understands_every_key(void **state)
 	assert_int_equal(a.rnr_retry, 2);
 	assert_int_equal(a.rnr_timer, 31);
 	assert_int_equal(a.timeout, 0);
-	assert_int_equal(a.loss, 10000);
+	assert_int_equal(a.fault[ROCE_FAULT_LOSS], 10000);
+	assert_int_equal(a.fault[ROCE_FAULT_DUPLICATE], 2);
+	assert_int_equal(a.fault[ROCE_FAULT_REORDER], 3);
+	assert_int_equal(a.fault[ROCE_FAULT_CORRUPT], 4);
+	assert_int_equal(a.fault[ROCE_FAULT_MARK], 5);
 	assert_int_equal(a.ecn, 0);
 }
 
@@ -162,6 +167,7 @@ static const struct {
 	{ BASE "timeout=32", "timeout=32" },
 	{ BASE "loss=1000001", "loss=1000001" },
 	{ BASE "ecn=2", "ecn=2" },
+	{ BASE "mark=1000001", "mark=1000001" },
 };
 
 static void
@@ -232,7 +238,7 @@ parse__lets_pairs_override_by_key(void **state)
 	assert_int_equal(a.ip.at[0].addr.b[15], 7);
 	assert_int_equal(a.mtu, 2048);
 	assert_int_equal(a.retry, 2);
-	assert_int_equal(a.loss, 5);
+	assert_int_equal(a.fault[ROCE_FAULT_LOSS], 5);
 	assert_int_equal(parse(BASE, "mtu=7", &a, why, sizeof(why)), -EINVAL);
 	assert_int_equal(parse("", BASE, &a, why, sizeof(why)), 0);
 }

@@ -314,13 +314,13 @@ loss__takes_frames_that_are_sent(void **state)
 
 	assert_int_equal(resolve(a, &ip1, &path), -EAGAIN);
 	settle(a, b);
-	assert_int_equal(a->port->queue[0].fault.lost, 1);
+	assert_int_equal(a->port->queue[0].fault.count[ROCE_FAULT_LOSS], 1);
 	assert_int_equal(b->port->queue[0].stats.rx_frames, 0);
 	/* The other end asks in vain: the question arrives, the answer is lost. */
 	assert_int_equal(resolve(b, &ip0, &path), -EAGAIN);
 	settle(b, a);
 	assert_int_equal(a->port->queue[0].stats.neighbour, 1);
-	assert_int_equal(a->port->queue[0].fault.lost, 2);
+	assert_int_equal(a->port->queue[0].fault.count[ROCE_FAULT_LOSS], 2);
 	roce_device_close(a);
 	roce_device_close(b);
 	assert_int_equal(pools_left(), 0);
