@@ -127,9 +127,12 @@ roce_dcqcn_slow(struct roce_qp *qp, uint64_t now)
 static void
 recover(struct roce_dcqcn *d, uint64_t line)
 {
-	if (RTE_MIN(d->periods, d->volumes) > ROCE_DCQCN_FAST)
+	unsigned int fewer = RTE_MIN(d->periods, d->volumes);
+	unsigned int more = RTE_MAX(d->periods, d->volumes);
+
+	if (fewer > ROCE_DCQCN_FAST)
 		d->target += ROCE_DCQCN_ADD_HYPER;
-	else if (RTE_MAX(d->periods, d->volumes) > ROCE_DCQCN_FAST)
+	else if (more > ROCE_DCQCN_FAST)
 		d->target += ROCE_DCQCN_ADD;
 	d->target = RTE_MIN(d->target, line);
 	d->current = (d->current + d->target + 1) / 2;
