@@ -138,6 +138,7 @@ roce_domain_create(const struct roce_domain_config *config, struct roce_domain *
 	rte_spinlock_init(&d->qpn_lock);
 	rte_spinlock_init(&d->srqs_lock);
 	TAILQ_INIT(&d->srqs);
+	d->qpn_secret = config->first_qpn != 0 ? 0 : roce_random(d) | 1;
 	d->next_qpn = config->first_qpn != 0 ? config->first_qpn
 					     : (uint32_t)roce_random(d) & ROCE_QPN_MASK;
 	for (unsigned int i = 0; rc == 0 && i < config->engines; i++)

@@ -63,7 +63,8 @@ struct roce_domain {
 	struct roce_qp *noticed; /**< stack of queue pairs whose notice the connection manager must hear */
 	uint64_t random;         /**< state of the generator; atomic */
 	uint32_t engine_mask; /**< of a queue pair number */
-	uint32_t next_qpn;
+	uint32_t next_qpn;    /**< before it is disguised */
+	uint64_t qpn_secret;  /**< 0: numbers are as they come */
 	rte_spinlock_t qpn_lock;
 	uint32_t qps;
 	rte_spinlock_t srqs_lock; /**< of the list; taken before any engine's lock */

@@ -8,6 +8,21 @@
 
 #define QPN_RESERVED 2u /**< 0 is subnet management, 1 general services */
 
+/*
+ * Numbers are given in turn, so that a place is used again as late as possible and engines take turns; but the bits
+ * above the place are mixed with something that only this domain knows: a number does not tell its neighbours'.
+ */
+static uint32_t
+disguise(const struct roce_domain *domain, uint32_t number)
+{
+	uint32_t place = number & ROCE_QPS_MASK;
+	uint64_t mask = roce_mix(domain->qpn_secret + place);
+
+	if (domain->qpn_secret == 0)
+		return number;
+	return number ^ ((uint32_t)mask & ROCE_QPN_MASK & ~ROCE_QPS_MASK);
+}
+
 /* Next number whose place is free and whose engine exists. Under qpn_lock. @return 0: the table is full. */
 static uint32_t
 take_number(struct roce_domain *domain)
@@ -15,9 +30,9 @@ take_number(struct roce_domain *domain)
 	uint32_t engines = domain->config.engines;
 
 	for (uint32_t tries = 0; tries < 2 * ROCE_QPS_MAX; tries++) {
-		uint32_t qpn = domain->next_qpn;
+		uint32_t qpn = disguise(domain, domain->next_qpn);
 
-		domain->next_qpn = (qpn + 1) & ROCE_QPN_MASK;
+		domain->next_qpn = (domain->next_qpn + 1) & ROCE_QPN_MASK;
 		if (qpn < QPN_RESERVED || qpn == ROCE_QPN_MULTICAST ||
 				(qpn & domain->engine_mask) >= engines)
 			continue;

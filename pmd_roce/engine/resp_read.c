@@ -161,10 +161,33 @@ emit_atomic(struct roce_qp *qp, struct roce_rd_resource *res, struct rte_mbuf *m
 	return m;
 }
 
+/*
+ * The memory of a READ went away after it was answered, and somebody asks again. If that is the requester, it learns
+ * why it gets nothing. If it is the network, which kept a copy, the requester has its answer and drops this; and the
+ * connection, which is in order, goes on.
+ */
+static struct rte_mbuf *
+refuse_again(struct roce_qp *qp, struct roce_rd_resource *res, struct rte_mbuf *m)
+{
+	const struct roce_frame_spec spec = {
+		.psn = res->next,
+		.opcode = IBV_OPCODE_RC_ACKNOWLEDGE,
+	};
+	struct roce_aeth *aeth = (struct roce_aeth *)roce_frame_build(m, &qp->cold.template, &spec);
+
+	aeth->syndrome_msn = roce_aeth_pack(ROCE_AETH_NAK | ROCE_NAK_REMOTE_ACCESS,
+			roce_psn_add(res->msn, ROCE_PSN_MASK));
+	roce_icrc_put(m, &qp->cold.template);
+	roce_resp_read_forget(qp, res);
+	return m;
+}
+
 /* The memory of a READ went away while it was being answered. */
 static __rte_noinline struct rte_mbuf *
 read_failed(struct roce_qp *qp, struct roce_rd_resource *res, struct rte_mbuf *m)
 {
+	if (res->again)
+		return refuse_again(qp, res, m);
 	rte_pktmbuf_free(m);
 	res->pending = false;
 	qp->engine->stats.resp_remote_access_errors++;
