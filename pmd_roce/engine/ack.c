@@ -72,6 +72,9 @@ roce_ack_advance(struct roce_qp *qp, uint32_t psn, uint64_t now)
 		/* A bind that was executed is out of every acknowledgement's reach, and due when it is the oldest. */
 		if (likely(wqe->packets != 0))
 			break;
+		/* A rewound requester may not have come to it again: it must not stay behind what is done. */
+		if (unlikely(tx->next == tx->tail))
+			tx->next++;
 		roce_qp_complete_bind(qp, IBV_WC_SUCCESS);
 	}
 	tx->rnr_at = 0;
@@ -107,11 +110,17 @@ roce_ack_learn_credits(struct roce_qp *qp, const struct roce_aeth *aeth)
 {
 	uint8_t code = roce_aeth_syndrome(aeth) & ROCE_AETH_VALUE_MASK;
 	struct roce_qp_tx *tx = &qp->tx;
+	bool first = !tx->limited;
+	uint32_t limit;
 
+	tx->heard = true;
 	tx->limited = code != ROCE_CREDIT_INVALID;
 	if (likely(!tx->limited))
 		return;
-	tx->limit = roce_psn_add(roce_aeth_msn(aeth), roce_credit_decode(code));
+	/* A receive that was promised stays; the code is only too coarse to say it again. */
+	limit = roce_psn_add(roce_aeth_msn(aeth), roce_credit_decode(code));
+	if (first || roce_psn_diff(limit, tx->limit) > 0)
+		tx->limit = limit;
 	/* Credits may be all that it brings. */
 	roce_qp_ready(qp);
 }

@@ -139,6 +139,7 @@ struct roce_qp_tx {
 	uint8_t retries; /**< local ACK timeouts left */
 	uint8_t rnr_retries;
 	bool limited; /**< the peer gives credits */
+	bool heard;   /**< the peer has said whether it does */
 	bool draining;
 	bool nak_seen;  /**< nak_psn is valid: nothing was acknowledged since */
 	uint8_t listed; /**< enum roce_listed */

@@ -89,7 +89,9 @@ wants_ack(const struct roce_qp *qp, uint32_t posted, bool last)
 		return true;
 	if (!last)
 		return false;
-	return tx->next + 1 == posted || roce_psn_diff(tx->psn, tx->max) < 0 || ends_credits(qp);
+	/* As long as it is not known whether there are credits, any message may turn out to be the last for now. */
+	return tx->next + 1 == posted || roce_psn_diff(tx->psn, tx->max) < 0 || ends_credits(qp) ||
+			unlikely(!tx->heard);
 }
 
 /* Where the peer's memory is that the rest of a WRITE or READ is about. @return behind it. */

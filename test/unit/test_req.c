@@ -217,11 +217,32 @@ emit__asks_before_it_falls_silent(void **state)
 	const struct fx_sent *sent;
 	unsigned int n;
 
+	qp->tx.heard = true;
 	post_many(100, 8);
 	sent = fx_tx_all(&end, &n);
 	assert_int_equal(n, 100);
 	for (unsigned int i = 0; i < n; i++)
 		assert_int_equal(sent[i].ack_req, i % ROCE_ACKREQ_EVERY == 31 || i == 99);
+}
+
+/* The first answer may bring credits for fewer messages than were sent: each of them may be the last for now. */
+static void
+emit__asks_each_time_until_it_knows_of_credits(void **state)
+{
+	const struct fx_sent *sent;
+	unsigned int n;
+
+	post_many(3, 8);
+	sent = fx_tx_all(&end, &n);
+	assert_int_equal(n, 3);
+	for (unsigned int i = 0; i < n; i++)
+		assert_true(sent[i].ack_req);
+	acknowledge(2);
+	post_many(3, 8);
+	sent = fx_tx_all(&end, &n);
+	assert_int_equal(n, 3);
+	assert_false(sent[0].ack_req || sent[1].ack_req);
+	assert_true(sent[2].ack_req);
 }
 
 /* At most 128 packets are in flight, the last of them asks, and each answer makes room for as many. */
@@ -510,6 +531,7 @@ main(void)
 		TEST(emit__gathers_the_pieces),
 		TEST(emit__puts_immediate_data_and_solicitation_last),
 		TEST(emit__asks_before_it_falls_silent),
+		TEST(emit__asks_each_time_until_it_knows_of_credits),
 		TEST(emit__stops_at_the_window),
 		TEST(emit__goes_round_at_2_24),
 		TEST(emit__stops_at_the_credits_and_probes),
