@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <dat/dat_ib_extensions.h>
+
 #include "cli/cli.h"
 #include "cli/ia.h"
 
@@ -61,6 +63,7 @@ note_attributes(struct perf_adapter *adapter, const struct cli_ia_attrs *attrs)
 				ia->ia_address_ptr->sa_family == AF_INET6
 						? sizeof(struct sockaddr_in6)
 						: sizeof(struct sockaddr_in));
+	adapter->atomics = cli_ia_attr(attrs, DAT_IB_EXTENSION_ATTR, NULL) != NULL;
 	adapter->mtu = (uint32_t)cli_ia_count(attrs, "DAT_IB_TRANSPORT_MTU");
 	snprintf(adapter->pmd, sizeof(adapter->pmd), "%s",
 			cli_ia_attr(attrs, "ROCE_DRIVER", "unknown"));

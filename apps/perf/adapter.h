@@ -33,6 +33,7 @@ struct perf_adapter {
 	uint64_t max_message, max_rdma;
 	uint32_t max_reads; /**< under way at an endpoint, in either direction */
 	uint32_t mtu;       /**< path MTU in force; 0: unknown */
+	bool atomics;       /**< the calls of dat_ib_extensions.h are there */
 	char pmd[64], icrc[64], dpdk[64], provider[64];
 	DAT_SRQ_HANDLE armed; /**< whose low watermark will make an event; DAT_HANDLE_NULL: none */
 	uint64_t low_watermarks, resizes, resizes_refused; /**< counted so far */

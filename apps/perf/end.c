@@ -28,14 +28,14 @@ remote_bytes(const struct perf_plan *plan)
 	return (size_t)perf_plan_places(plan) * plan->stride;
 }
 
-/* What the peer may reach has the content that it will read, or none of what it will write. */
+/* What the peer may reach has the content that it will read, or none of what it will write; counters are zero. */
 static void
 prepare_remote(struct perf_end *end)
 {
 	const struct perf_plan *plan = end->plan;
 
 	memset(end->remote_memory, 0, remote_bytes(plan));
-	if (!end->reads || !plan->own_places)
+	if (!end->reads || end->atomics || !plan->own_places)
 		return;
 	for (uint32_t i = 0; i < plan->endpoints; i++)
 		for (uint32_t n = 0; n < plan->remote_slots; n++)
@@ -92,6 +92,17 @@ register_memory(struct perf_end *end)
 	return 0;
 }
 
+static DAT_MEM_PRIV_FLAGS
+remote_privileges(const struct perf_end *end)
+{
+	unsigned int reads = DAT_MEM_PRIV_REMOTE_READ_FLAG | DAT_MEM_PRIV_LOCAL_READ_FLAG;
+	unsigned int writes = DAT_MEM_PRIV_REMOTE_WRITE_FLAG | DAT_MEM_PRIV_LOCAL_WRITE_FLAG;
+
+	if (end->atomics)
+		return (DAT_MEM_PRIV_FLAGS)(reads | writes);
+	return (DAT_MEM_PRIV_FLAGS)(end->reads ? reads : writes);
+}
+
 /* Let the peer do what the test does, and no more, with what it may reach, and nothing else. */
 static int
 register_remote(struct perf_end *end)
@@ -107,10 +118,8 @@ register_remote(struct perf_end *end)
 		return 0;
 	prepare_remote(end);
 	ret = dat_lmr_create(end->adapter->ia, DAT_MEM_TYPE_VIRTUAL, region,
-			remote_bytes(end->plan), end->pz,
-			end->reads ? DAT_MEM_PRIV_REMOTE_READ_FLAG | DAT_MEM_PRIV_LOCAL_READ_FLAG
-				   : DAT_MEM_PRIV_REMOTE_WRITE_FLAG | DAT_MEM_PRIV_LOCAL_WRITE_FLAG,
-			&end->remote_lmr, &lmr_context, &rmr_context, &length, &address);
+			remote_bytes(end->plan), end->pz, remote_privileges(end), &end->remote_lmr,
+			&lmr_context, &rmr_context, &length, &address);
 	if (ret != DAT_SUCCESS)
 		return failed(ret, "dat_lmr_create", end);
 	end->hello.rmr_context = rmr_context;
@@ -210,6 +219,9 @@ make_ep(struct perf_end *end, struct perf_ep *ep)
 		attr.max_rdma_size = end->plan->size;
 	if (end->reads)
 		attr.max_rdma_read_in = attr.max_rdma_read_out = (DAT_COUNT)end->options->outs;
+	/* An atomic takes the room of two pieces. */
+	if (end->atomics)
+		attr.max_rdma_read_iov = 2;
 	if (end->options->use_srq)
 		ret = dat_ep_create_with_srq(end->adapter->ia, end->pz, end->recv_evd,
 				end->request_evd, end->conn_evd, end->srq, &attr, &ep->handle);
@@ -295,6 +307,10 @@ reachable(const struct perf_end *end)
 				(unsigned long long)adapter->max_rdma, end->plan->size);
 		return false;
 	}
+	if (end->atomics && !adapter->atomics) {
+		cli_say("%s has no atomic operations", adapter->name);
+		return false;
+	}
 	if (end->reads && end->options->outs > adapter->max_reads) {
 		cli_say("%s has at most %u READs of an endpoint under way, not %u", adapter->name,
 				adapter->max_reads, end->options->outs);
@@ -315,7 +331,8 @@ perf_end_create(struct perf_end *end, struct perf_adapter *adapter,
 		.client = (flags & PERF_END_CLIENT) != 0,
 		.segments = plan->size > 0,
 		.one_sided = perf_test_is_one_sided(options->test),
-		.reads = options->test == PERF_READ_BW,
+		.reads = perf_test_fetches(options->test),
+		.atomics = perf_test_is_atomic(options->test),
 		.hello = {
 			.session = session,
 			.test = (uint8_t)options->test,

@@ -95,7 +95,8 @@ struct perf_end {
 	/* Traffic; see traffic.h. */
 	DAT_COUNT segments; /**< of a message: none when it has no bytes */
 	bool one_sided;
-	bool reads;      /**< the test is one of READs */
+	bool reads; /**< the test is one of READs or atomics */
+	bool atomics;
 	uint32_t cursor; /**< endpoint whose turn it is to send */
 	uint64_t goal;   /**< sends of all endpoints; PERF_ENDLESS: not known yet */
 	uint64_t acked;  /**< sends known to have completed, of all endpoints */

@@ -95,7 +95,7 @@ perf_json_begin(struct perf_json *json, const struct perf_options *options)
 	add_count(c, "duration", options->seconds);
 	add_count(c, "qps", options->endpoints);
 	add_bool(c, "use_srq", options->use_srq);
-	if (options->test == PERF_READ_BW)
+	if (perf_test_fetches(options->test))
 		add_count(c, "outs", options->outs);
 	add_count(c, "mtu_asked", options->mtu);
 	add_count(c, "cores", options->cores);

@@ -15,6 +15,7 @@
 #define MAX_SECONDS    86400
 #define MAX_RESIZES    1000000
 #define DEFAULT_OUTS   16
+#define ATOMIC_SIZE    8
 /* The field of the connection request has eight bits. */
 #define MAX_OUTS        255
 #define ONE_MILLION_PPM 1000000
@@ -56,7 +57,8 @@ static const char usage[] =
 		"\n"
 		"  -D <ia>             interface adapter, a name of dat.conf(5)\n"
 		"  -p <port>           port of the server (18515)\n"
-		"  -t <test>           send_bw (default), send_lat, write_bw, write_lat or read_bw\n"
+		"  -t <test>           send_bw (default), write_bw, read_bw, atomic_bw, and send_lat,\n"
+		"                      write_lat, read_lat, atomic_lat\n"
 		"  -s <size>           bytes of a message (64)\n"
 		"  -a                  all sizes from 2 bytes to 8 MiB\n"
 		"  -n <iterations>     messages of a measurement; -d <seconds> runs by time instead\n"
@@ -68,7 +70,7 @@ static const char usage[] =
 		"  --low <n>           arm the shared queue's low watermark, again after each event\n"
 		"  --resize <n>        change the shared queue's size n times a second\n"
 		"  -Q <n>              ask for one completion every n sends\n"
-		"  -o, --outs <n>      READs of one endpoint under way at a time (16)\n"
+		"  -o, --outs <n>      READs or atomics of one endpoint under way at a time (16)\n"
 		"  -m <mtu>            path MTU: 256, 512, 1024, 2048 or 4096\n"
 		"  --cores <1|2>       threads when both ends run in this process (1)\n"
 		"  -b                  both directions at once\n"
@@ -101,6 +103,18 @@ bool
 perf_test_is_latency(enum perf_test test)
 {
 	return strstr(test_name[test], "_lat") != NULL;
+}
+
+bool
+perf_test_fetches(enum perf_test test)
+{
+	return test >= PERF_READ_BW;
+}
+
+bool
+perf_test_is_atomic(enum perf_test test)
+{
+	return test == PERF_ATOMIC_BW || test == PERF_ATOMIC_LAT;
 }
 
 bool
@@ -137,14 +151,9 @@ read_test(struct perf_options *o)
 		if (strcmp(optarg, test_name[i]) != 0)
 			continue;
 		o->test = (enum perf_test)i;
-		if (o->test <= PERF_READ_BW)
-			return -1;
-		cli_say("test %s is not built yet in this release; send_bw, send_lat, write_bw, "
-			"write_lat and read_bw are",
-				test_name[i]);
-		return CLI_EXIT_USAGE;
+		return -1;
 	}
-	cli_say("there is no test '%s'; -t takes send_bw, send_lat, write_bw, write_lat or read_bw",
+	cli_say("there is no test '%s'; -t takes send, write, read or atomic with _bw or _lat",
 			optarg);
 	return CLI_EXIT_USAGE;
 }
@@ -295,16 +304,19 @@ read_option(struct perf_options *o, int option, char **argv)
 
 /* What the tests that need no receive cannot take, and the others not from them; NULL: nothing wrong. */
 static const char *
-one_sided_conflict(const struct perf_options *o)
+one_sided_conflict(const struct perf_options *o, bool size_given)
 {
-	if (o->outs_given && o->test != PERF_READ_BW)
-		return "-o is for read tests";
+	if (o->outs_given && o->test != PERF_READ_BW && o->test != PERF_ATOMIC_BW)
+		return "-o is for read_bw and atomic_bw";
 	if (!perf_test_is_one_sided(o->test))
 		return NULL;
 	if ((o->srq_given && o->use_srq) || o->recv_depth != 0 || o->srq_depth != 0 ||
 			o->low != 0 || o->resizes != 0)
-		return "-r, --use-srq, --srq-depth, --low and --resize are for send tests: WRITE and "
-		       "READ take no receive buffer";
+		return "-r, --use-srq, --srq-depth, --low and --resize are for send tests: WRITE, "
+		       "READ and atomics take no receive buffer";
+	if (perf_test_is_atomic(o->test) &&
+			(o->all_sizes || (size_given && o->size != ATOMIC_SIZE)))
+		return "an atomic is of 8 bytes: -s and -a are for the other tests";
 	if (o->size == 0)
 		return "-s 0 is for send tests: WRITE and READ of no bytes leave nothing to look at";
 	if (o->test == PERF_WRITE_LAT && o->events)
@@ -339,7 +351,7 @@ conflict(const struct perf_options *o, bool size_given)
 		return "-r and --srq-depth both give the depth of the shared queue: give one of the two";
 	if (o->json_file != NULL && o->json_file[0] == '\0')
 		return "--json= needs the name of a file";
-	return one_sided_conflict(o);
+	return one_sided_conflict(o, size_given);
 }
 
 /* Fill in what follows from other options, and judge the whole. @return as perf_options_read(). */
@@ -377,6 +389,8 @@ finish(struct perf_options *o, bool size_given)
 	}
 	if (perf_test_is_one_sided(o->test))
 		o->use_srq = false;
+	if (perf_test_is_atomic(o->test))
+		o->size = ATOMIC_SIZE;
 	if (o->cores == 0)
 		o->cores = o->mode == PERF_LOOP && o->events ? 2 : 1;
 	return -1;

@@ -17,7 +17,7 @@
 
 #define PERF_FAULTS 5 /**< kinds of what a wire can do to frames, on purpose */
 
-/** Every test that has a name; those this release cannot run are refused by name. */
+/** Every test that has a name. */
 enum perf_test {
 	PERF_SEND_BW,
 	PERF_SEND_LAT,
@@ -56,7 +56,7 @@ struct perf_options {
 	uint32_t resizes;    /**< changes of the SRQ's size a second; 0: none */
 	uint32_t send_depth; /**< unacknowledged sends of one endpoint */
 	uint32_t cq_moderation;
-	uint32_t outs; /**< READs of one endpoint under way */
+	uint32_t outs; /**< READs and atomics of one endpoint under way */
 	uint32_t mtu;
 	uint32_t cores; /**< threads in mode PERF_LOOP: 1 or 2 */
 	bool both;      /**< both directions at once */
@@ -82,7 +82,13 @@ const char *perf_test_name(enum perf_test test);
 /** @return true for the tests that measure a round trip. */
 bool perf_test_is_latency(enum perf_test test);
 
-/** @return true for the tests in which the peer's program has no part: RDMA WRITE and READ. */
+/** @return true for the tests in which an operation brings something back: READ and atomics. */
+bool perf_test_fetches(enum perf_test test);
+
+/** @return true for the tests of atomic operations. */
+bool perf_test_is_atomic(enum perf_test test);
+
+/** @return true for the tests in which the peer's program has no part: RDMA WRITE, READ and atomics. */
 bool perf_test_is_one_sided(enum perf_test test);
 
 /**

@@ -43,6 +43,12 @@ choose_window(const struct perf_options *o, struct perf_plan *plan, uint32_t sha
 {
 	uint64_t cq_moderation;
 
+	/* One round trip at a time, which ends with its completion. */
+	if (perf_test_fetches(o->test) && perf_test_is_latency(o->test)) {
+		plan->window = 1;
+		plan->signal = 1;
+		return;
+	}
 	plan->window = o->send_depth;
 	if (plan->window == 0)
 		plan->window = (uint32_t)max64(
@@ -88,8 +94,8 @@ choose_slots(const struct perf_options *o, struct perf_plan *plan)
 {
 	uint32_t shared = (uint32_t)max64(min64(SHARED_SLOTS, SEND_FOOTPRINT / plan->stride), 1);
 
-	plan->own_places = o->verify || o->test == PERF_WRITE_LAT;
-	if (o->test == PERF_WRITE_LAT)
+	plan->own_places = o->verify || o->test == PERF_WRITE_LAT || perf_test_is_atomic(o->test);
+	if (o->test == PERF_WRITE_LAT || perf_test_is_atomic(o->test))
 		plan->remote_slots = 1;
 	else if (perf_test_is_one_sided(o->test) && o->verify)
 		plan->remote_slots = (uint32_t)max64(

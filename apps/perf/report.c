@@ -54,7 +54,7 @@ perf_report_header(const struct perf_options *options, const struct perf_plan *p
 	if (!perf_test_is_one_sided(options->test))
 		printf(" RX depth        : %u\n", plan->recv_depth);
 	printf(" CQ Moderation   : %u\n", plan->signal);
-	if (options->test == PERF_READ_BW)
+	if (perf_test_fetches(options->test) && !perf_test_is_latency(options->test))
 		printf(" Outstand reads  : %u\n", options->outs);
 	if (options->low != 0)
 		printf(" Low watermark   : %u\n", options->low);

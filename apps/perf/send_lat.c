@@ -61,9 +61,12 @@ send_next(struct perf_end *end, struct perf_ep *ep, struct perf_end *other)
 static int
 hear(struct perf_end *end)
 {
+	int n;
+
 	if (!end->one_sided)
 		return perf_traffic_reap(end, end->recv_evd, 1);
-	return perf_traffic_reap(end, end->request_evd, 1) < 0 ? -1 : perf_traffic_look(end);
+	n = perf_traffic_reap(end, end->request_evd, 1);
+	return n < 0 || end->reads ? n : perf_traffic_look(end);
 }
 
 /* Give up on a pair? Asked every LOOK polls. */
@@ -124,9 +127,38 @@ await(struct perf_end *end, uint64_t want, struct perf_watch *watch)
 	return 0;
 }
 
+/* READ and atomics: the round trip is over when the answer is here. Whoever turns the peer turns it here, too. */
+static int
+fetch(struct perf_end *client, struct perf_end *server, uint64_t i, struct perf_watch *watch)
+{
+	struct perf_ep *ep = ep_of(client, i);
+	unsigned int polls = 0;
+	int n;
+
+	if (send_next(client, ep, server) != 0)
+		return -1;
+	while (ep->completed != ep->posted) {
+		n = perf_traffic_reap(client, client->request_evd, 1);
+		if (n == 0 && client->options->events)
+			n = perf_traffic_wait(client, client->request_evd, EVENT_US);
+		if (n < 0 ||
+				(server != NULL &&
+						perf_traffic_reap(server, server->request_evd, 1) <
+								0))
+			return -1;
+		if (++polls % LOOK == 0 &&
+				(perf_watch_tick(watch, i, i) == PERF_GIVE_UP ||
+						perf_connect_check(client) != 0))
+			return -1;
+	}
+	return 0;
+}
+
 static int
 round_trip(struct perf_end *client, struct perf_end *server, uint64_t i, struct perf_watch *watch)
 {
+	if (client->reads)
+		return fetch(client, server, i, watch);
 	if (server != NULL)
 		return round_trip_pair(client, server, i, watch);
 	if (send_next(client, ep_of(client, i), NULL) != 0)
@@ -196,8 +228,9 @@ measure(struct perf_end *client, struct perf_end *server, struct perf_result *re
 	if (server != NULL)
 		perf_traffic_start(server, PERF_ENDLESS);
 	rc = ping(client, server, &samples, result);
-	/* Half a round trip: twice the ticks make a microsecond. */
-	perf_samples_end(&samples, 2.0 * (double)perf_hz() / 1e6, &result->latency);
+	/* Half a round trip, so that twice the ticks make a microsecond; a READ or atomic counts whole, as in perftest. */
+	perf_samples_end(&samples, (client->reads ? 1.0 : 2.0) * (double)perf_hz() / 1e6,
+			&result->latency);
 	perf_samples_free(&samples);
 	return rc;
 }
@@ -207,7 +240,7 @@ perf_lat_pair(struct perf_end *client, struct perf_end *server, struct perf_resu
 {
 	int rc = measure(client, server, result);
 
-	server->goal = client->goal;
+	server->goal = client->reads ? 0 : client->goal;
 	return rc;
 }
 
@@ -221,7 +254,7 @@ answer(struct perf_end *end)
 
 	perf_watch_begin(&watch, end->options, end->plan, end->plan->warmup);
 	perf_traffic_start(end, PERF_ENDLESS);
-	while (!end->peer.done || replied < end->peer.sent) {
+	while (!end->peer.done || (replied < end->peer.sent && !end->reads)) {
 		n = hear(end);
 		if (n == 0 && end->options->events)
 			n = perf_traffic_wait(end, end->recv_evd, EVENT_US);

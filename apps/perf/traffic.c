@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include <dat/dat_ib_extensions.h>
+
 #include "cli/cli.h"
 #include "cli/words.h"
 
@@ -119,6 +121,8 @@ post(struct perf_end *end, struct perf_ep *ep, DAT_LMR_TRIPLET *iov, DAT_DTO_COO
 						end->plan->stride,
 		.segment_length = end->plan->size,
 	};
+	if (end->atomics)
+		return dat_ib_post_fetch_and_add(ep->handle, 1, iov, cookie, &there, flags);
 	if (end->reads)
 		return dat_ep_post_rdma_read(ep->handle, end->segments, iov, cookie, &there, flags);
 	return dat_ep_post_rdma_write(ep->handle, end->segments, iov, cookie, &there, flags);
@@ -227,7 +231,20 @@ take_receive(struct perf_end *end, const DAT_DTO_COMPLETION_EVENT_DATA *dto)
 	return end->closing ? 0 : post_receive(end, slot);
 }
 
-/* The next @p n READs of an endpoint are complete. */
+/* Of the atomics of an endpoint on its counter each finds one more than the one before, from zero on. */
+static void
+verify_atomic(struct perf_end *end, const struct perf_ep *ep, uint64_t number, const uint8_t *found)
+{
+	uint64_t value;
+
+	memcpy(&value, found, sizeof(value));
+	if (value == number)
+		return;
+	perf_violation_note(&end->bad, value > number ? PERF_DUPLICATED : PERF_LOST, ep->index,
+			number, value);
+}
+
+/* The next @p n READs or atomics of an endpoint are complete. */
 static void
 verify_reads(struct perf_end *end, const struct perf_ep *ep, uint64_t n)
 {
@@ -236,8 +253,12 @@ verify_reads(struct perf_end *end, const struct perf_ep *ep, uint64_t n)
 	for (uint64_t i = ep->completed; i < ep->completed + n; i++) {
 		uint64_t slot = (uint64_t)ep->index * plan->window + i % plan->window;
 
-		perf_verify_place(&ep->verify, i % plan->remote_slots,
-				end->send_memory + slot * plan->stride, plan->size, &end->bad);
+		if (end->atomics)
+			verify_atomic(end, ep, i, end->send_memory + slot * plan->stride);
+		else
+			perf_verify_place(&ep->verify, i % plan->remote_slots,
+					end->send_memory + slot * plan->stride, plan->size,
+					&end->bad);
 	}
 }
 
@@ -342,6 +363,25 @@ perf_traffic_judge_memory(struct perf_end *end, uint64_t sent)
 	}
 }
 
+/* All atomics of the peer are done: its counters say how often. */
+static void
+judge_counters(struct perf_end *end, uint64_t sent)
+{
+	const struct perf_plan *plan = end->plan;
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < plan->endpoints; i++) {
+		uint64_t value;
+
+		memcpy(&value, end->remote_memory + perf_plan_place(plan, i, 0) * plan->stride,
+				sizeof(value));
+		sum += value;
+	}
+	if (sum != sent)
+		perf_violation_note(
+				&end->bad, sum > sent ? PERF_DUPLICATED : PERF_LOST, 0, sent, sum);
+}
+
 int
 perf_traffic_finish(struct perf_end *end, uint64_t sent)
 {
@@ -353,6 +393,8 @@ perf_traffic_finish(struct perf_end *end, uint64_t sent)
 		if (n < 0 || perf_traffic_reap(end, end->request_evd, REAP_BATCH) < 0)
 			return -1;
 	} while (n > 0);
+	if (end->atomics && end->options->verify)
+		judge_counters(end, sent);
 	/* What WRITEs left in memory was judged before, what READs brought when they were complete. */
 	if (end->one_sided && end->options->test != PERF_WRITE_LAT)
 		return 0;

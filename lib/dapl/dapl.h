@@ -94,8 +94,8 @@ struct dapl_named_attr {
 	const char *value;
 };
 
-#define DAPL_IA_ATTRS     7  /**< that never change */
-#define DAPL_COUNTERS_MAX 64 /**< counters behind them */
+#define DAPL_IA_ATTRS     8  /**< that never change */
+#define DAPL_COUNTERS_MAX 96 /**< counters behind them */
 #define DAPL_COUNT_LEN    21 /**< a 64-bit number and its end */
 
 /** An open Interface Adapter: one instance; several may share a device. */
@@ -293,6 +293,16 @@ bool dapl_ia_is_open(const char *name);
 /** Socket address to IP. @return false: neither AF_INET nor AF_INET6. */
 bool dapl_ip_from_sockaddr(const struct sockaddr *sa, struct roce_ip *ip);
 void dapl_ip_to_sockaddr(const struct roce_ip *ip, union dapl_sockaddr *out);
+
+/** Was the endpoint made with room for atomic operations, and with READs? */
+static inline bool
+dapl_ep_has_atomics(const struct dapl_ep *ep)
+{
+	return ep->attr.max_rdma_read_out > 0 &&
+			RTE_MAX(ep->attr.max_request_iov,
+					RTE_MAX(ep->attr.max_rdma_read_iov,
+							ep->attr.max_rdma_write_iov)) > 1;
+}
 
 /* ---- pz.c, lmr.c, rmr.c, srq.c ---- */
 

@@ -26,6 +26,9 @@ create_qp(struct dapl_ep *ep, const struct dapl_ep_create *create)
 		.owner = ep,
 	};
 
+	/* Their operands take the place of a piece: where there is room for two it costs nothing. */
+	qp.atomics = qp.max_send_sge > 1;
+
 	/* On a shared queue the sizes of the receive side are the queue's business. */
 	if (create->srq != NULL) {
 		qp.srq = create->srq->srq;

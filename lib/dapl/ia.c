@@ -85,6 +85,7 @@ describe(struct dapl_ia *ia)
 	memcpy(ia->named,
 			(struct dapl_named_attr[DAPL_IA_ATTRS]){
 					{ "DAT_IB_TRANSPORT_MTU", ia->mtu },
+					{ "DAT_IB_EXTENSION", "1" },
 					{ "ROCE_PORT", attr->port },
 					{ "ROCE_DRIVER", attr->driver },
 					{ "ROCE_MTU", ia->mtu },

@@ -14,7 +14,7 @@
 #define LMR_LEN_MAX      (UINT64_C(1) << 47)
 #define BUFFER_ALIGNMENT 64
 #define SRQ_INFO_ALL     0x11 /**< available and outstanding count */
-#define PROVIDER_ATTRS   1 /**< the first of the named attributes; the others are the adapter's */
+#define PROVIDER_ATTRS   2 /**< the first of the named attributes; the others are the adapter's */
 #define WATERMARKS_ALL   0x111 /**< low, soft high, hard high */
 #define RECV_INFO_ALL    0x11  /**< number and span */
 

@@ -60,6 +60,8 @@ static const struct {
 	{ DAT_MEM_PRIV_REMOTE_WRITE_FLAG, IBV_ACCESS_REMOTE_WRITE },
 };
 
+#define REMOTE_BOTH ((uint32_t)(IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE))
+
 static uint32_t
 access_in(unsigned int priv)
 {
@@ -68,6 +70,9 @@ access_in(unsigned int priv)
 	for (unsigned int i = 0; i < RTE_DIM(rights); i++)
 		if ((priv & rights[i].priv) != 0)
 			access |= rights[i].access;
+	/* DAT has no privilege for atomics. Whoever may read and write may do both at once. */
+	if ((access & REMOTE_BOTH) == REMOTE_BOTH)
+		access |= IBV_ACCESS_REMOTE_ATOMIC;
 	return access;
 }
 

@@ -4,12 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "front/atomic.h"
 #include "front/provider.h"
 
 #define CALL(name, type) .name##_func = FRONT(name),
 
 const DAT_PROVIDER FRONT(provider) = {
 	.device_name = "udapl-roce",
+	.extension = (DAT_PVOID)(uintptr_t)&FRONT(ib_extension),
 #include "front/calls.def"
 };
 

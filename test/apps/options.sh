@@ -90,9 +90,9 @@ usage "-o takes a number" "$perf" -t read_bw --outs 256
 usage "'-o' needs a value" "$perf" -t read_bw -o
 usage "'--outs' needs a value" "$perf" -t read_bw --outs
 for test in send_bw send_lat write_bw write_lat; do
-	usage "-o is for read tests" "$perf" -t $test -o 16
+	usage "-o is for read_bw and atomic_bw" "$perf" -t $test -o 16
 done
-for test in write_bw write_lat read_bw; do
+for test in write_bw write_lat read_bw read_lat; do
 	usage "-s 0 is for send tests" "$perf" -t $test -s 0
 	usage "for send tests" "$perf" -t $test --use-srq
 	usage "for send tests" "$perf" -t $test -r 16
@@ -102,8 +102,10 @@ for test in write_bw write_lat read_bw; do
 done
 usage "-e is not for write_lat" "$perf" -t write_lat -e
 usage "-n, not -d" "$perf" -t write_bw --verify -d 1
-for test in read_lat atomic_bw atomic_lat; do
-	usage "not built yet in this release" "$perf" -t $test
+usage "there is no test" "$perf" -t read
+for test in atomic_bw atomic_lat; do
+	usage "an atomic is of 8 bytes" "$perf" -t $test -s 16
+	usage "an atomic is of 8 bytes" "$perf" -t $test -a
 done
 good "usage: dat-perf" "$perf" --help
 good "^dat-perf [0-9]" "$perf" --version

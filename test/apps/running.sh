@@ -128,6 +128,14 @@ for test in write_bw write_lat read_bw; do
 	works "$perf" -t $test -d 1 --json
 	json "o['results'][0]['n_iterations'] > 0"
 done
+for test in read_lat atomic_bw atomic_lat; do
+	works "$perf" -t $test -n 2000 --verify -q 3 --json
+	json "o['results'][0]['test'] == '$test' and o['results'][0]['n_iterations'] == 2000"
+	json "sum(o['results'][0]['violations'].values()) == 0"
+	works "$perf" -t $test -n 1000 --verify -q 3 $faults
+	works "$perf" -t $test -d 1 --verify
+done
+works "$perf" -t atomic_bw -n 1000 --verify -b -q 3
 for test in write_bw read_bw; do
 	works "$perf" -t $test -n 1000 --verify -b -q 3
 	works "$perf" -t $test -n 1000 -q 3

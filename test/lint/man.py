@@ -15,10 +15,12 @@ from pathlib import Path
 
 import tree
 
-HEADERS = ("include/dat/dat.h", "include/dat/udat.h", "include/dat/dat_registry.h")
+HEADERS = ("include/dat/dat.h", "include/dat/udat.h", "include/dat/dat_registry.h",
+           "include/dat/dat_ib_extensions.h")
 PAGES = "docs/man"
 
-PROTOTYPE = re.compile(r"^(DAT_RETURN)\s+(dats?_\w+)\(([^;]*)\);", re.M)
+# Declared, or defined in the header.
+PROTOTYPE = re.compile(r"^(?:static inline )?(DAT_RETURN)\s+(dats?_\w+)\(([^;{]*)\)(?:;|\s*\{)", re.M)
 CALL_MACRO = re.compile(r"^#define (dats?_\w+)\(([^)]*)\)", re.M)
 ALIAS = re.compile(r"^\.so man\d/(\S+)$")
 PAGE = re.compile(r"^\S+\.[1-9]$")

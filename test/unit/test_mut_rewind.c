@@ -93,7 +93,8 @@ rewind__does_not_stay_behind_binds_that_complete(void **state)
 	expect_send_event(0, IBV_WC_SUCCESS);
 	expect_bind_event(1, IBV_WC_SUCCESS);
 	for (uint64_t i = 3; i < 6; i++)
-		assert_int_equal(fx_send(&end, asker, i, 0, 100 + (uint32_t)i, ROCE_WR_SIGNALED), 0);
+		assert_int_equal(
+				fx_send(&end, asker, i, 0, 100 + (uint32_t)i, ROCE_WR_SIGNALED), 0);
 	assert_true(fx_tx(&end, sent, 4) > 0);
 	assert_int_equal(sent[0].psn, FX_SQ_PSN + 1);
 	assert_int_equal(sent[0].payload_len, 33);

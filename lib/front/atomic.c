@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Atomic operations: calls that DAT 1.2 does not have, behind the extension of the provider's table. */
+
+#include "front/atomic.h"
+#include "front/flags.h"
+
+/** Arguments that both calls have in common; those before them move the numbers on. */
+struct atomic {
+	DAT_LMR_TRIPLET *local_iov;
+	const DAT_RMR_TRIPLET *remote_iov;
+	unsigned int flags;
+	DAT_RETURN_SUBTYPE
+	local_arg; /**< number of local_iov; that of remote_iov is two more, of the flags three */
+};
+
+static DAT_RETURN
+argument(const struct atomic *a, unsigned int behind)
+{
+	return bad_arg((DAT_RETURN_SUBTYPE)((unsigned int)a->local_arg + behind));
+}
+
+static DAT_RETURN
+post(DAT_EP_HANDLE ep_handle, struct roce_wr *wr, const struct atomic *a)
+{
+	struct dapl_ep *ep = dapl_obj_check(ep_handle, DAPL_EP);
+	struct roce_sge sge;
+
+	if (ep == NULL)
+		return bad_handle(DAT_INVALID_HANDLE_EP);
+	if (a->local_iov == NULL)
+		return argument(a, 0);
+	if (a->remote_iov == NULL || a->remote_iov->target_address % sizeof(uint64_t) != 0)
+		return argument(a, 2);
+	if ((a->flags & ~SEND_FLAGS) != 0)
+		return argument(a, 3);
+	if (!dapl_ep_has_atomics(ep))
+		return front_error(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);
+	if (a->local_iov->segment_length != sizeof(uint64_t) ||
+			a->remote_iov->segment_length != sizeof(uint64_t))
+		return front_error(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE);
+	(void)segments_in(&sge, a->local_iov, 1);
+	wr->sg = &sge;
+	wr->num_sge = 1;
+	wr->flags = send_flags(a->flags);
+	wr->remote_addr = a->remote_iov->target_address;
+	wr->rkey = a->remote_iov->rmr_context;
+	return front_return(dapl_ep_post_send(ep, wr));
+}
+
+static DAT_RETURN
+post_cmp_and_swap(DAT_EP_HANDLE ep_handle, DAT_UINT64 cmp_value, DAT_UINT64 swap_value,
+		DAT_LMR_TRIPLET *local_iov, DAT_DTO_COOKIE user_cookie,
+		const DAT_RMR_TRIPLET *remote_iov, DAT_COMPLETION_FLAGS flags)
+{
+	const struct atomic a = { local_iov, remote_iov, (unsigned int)flags, DAT_INVALID_ARG4 };
+	struct roce_wr wr = {
+		.wr_id = user_cookie.as_64,
+		.opcode = IBV_WR_ATOMIC_CMP_AND_SWP,
+		.compare_add = cmp_value,
+		.swap = swap_value,
+	};
+
+	return post(ep_handle, &wr, &a);
+}
+
+static DAT_RETURN
+post_fetch_and_add(DAT_EP_HANDLE ep_handle, DAT_UINT64 add_value, DAT_LMR_TRIPLET *local_iov,
+		DAT_DTO_COOKIE user_cookie, const DAT_RMR_TRIPLET *remote_iov,
+		DAT_COMPLETION_FLAGS flags)
+{
+	const struct atomic a = { local_iov, remote_iov, (unsigned int)flags, DAT_INVALID_ARG3 };
+	struct roce_wr wr = {
+		.wr_id = user_cookie.as_64,
+		.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
+		.compare_add = add_value,
+	};
+
+	return post(ep_handle, &wr, &a);
+}
+
+const DAT_IB_EXTENSION FRONT(ib_extension) = {
+	.post_cmp_and_swap = post_cmp_and_swap,
+	.post_fetch_and_add = post_fetch_and_add,
+};
