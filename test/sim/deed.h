@@ -34,12 +34,40 @@ struct deed_memory {
 void deed_open(struct deed_memory *memory, uint32_t side, struct roce_pd *pd);
 void deed_close(struct deed_memory *memory);
 
-/** Say in @p wr what the message does at @p place of @p peer. */
-void deed_describe(struct deed_memory *peer, uint32_t side, uint32_t talk, uint32_t place,
-		const struct message *msg, uint32_t slot_size, struct roce_wr *wr);
+/** Where a message works: the peer, the queue pair, the place and how large places are. */
+struct deed_site {
+	struct deed_memory *peer;
+	uint32_t side; /**< of the peer */
+	uint32_t talk;
+	uint32_t place;
+	uint32_t slot_size;
+};
 
-/** A request succeeded. @param local its memory. @return NULL, or what is wrong. */
-const char *deed_check(const struct deed_memory *peer, uint32_t side, uint32_t place,
-		const struct message *msg, uint32_t slot_size, const uint8_t *local);
+/** Say in @p wr what the message does. */
+void deed_describe(const struct deed_site *site, const struct message *msg, struct roce_wr *wr);
+
+/** A request succeeded. @param local the bytes it brought. @return NULL, or what is wrong. */
+const char *
+deed_check(const struct deed_site *site, const struct message *msg, const uint8_t *local);
+
+/** Part of a side's open memory: what a queue pair works with. */
+struct deed_part {
+	struct roce_mr *mr;
+	uint64_t addr;
+	uint64_t len;
+	uint32_t access;
+};
+
+/** What a window must cover so that the messages of a queue pair to @p site that need @p access can use it. */
+struct deed_part deed_part(const struct deed_site *site, uint32_t access, uint32_t places);
+
+/** The access at the peer that an opcode needs; 0: none. */
+uint32_t deed_access(uint8_t opcode);
+
+/** Ask for something that the peer does not allow, as @p how says; @return the status it must fail with. */
+enum ibv_wc_status deed_forbid(const struct deed_site *site, uint32_t how, struct roce_wr *wr);
+
+/** All that was posted was done: @return NULL, or what was not. */
+const char *deed_finished(const struct deed_memory *peer, uint32_t talk);
 
 #endif

@@ -2,8 +2,10 @@
 /*
  * The deterministic simulator.
  *
- *   sim [worlds [first seed]]     live so many worlds of every scenario in turn
- *   sim --replay SCENARIO:SEED    live one world again
+ *   sim [worlds [first seed]]             live so many worlds, of every scenario its share
+ *   sim --messages number [first seed]    live worlds until so many messages were posted, and flip every bit of
+ *                                         frames of every size
+ *   sim --replay SCENARIO:SEED            live one world again, and print its frames
  *
  * Prints what it did, and for a world that was violated the line that replays it.
  */
@@ -14,10 +16,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "flip.h"
 #include "scenario.h"
+#include "trace.h"
 #include "world.h"
 
 #define VIOLATIONS_SHOWN 10u
+#define ROUND            100000u /**< worlds */
 
 static double
 seconds(void)
@@ -47,15 +52,18 @@ replay(const char *what)
 		fprintf(stderr, "sim: '%s' is not SCENARIO:SEED\n", what);
 		return 2;
 	}
+	trace_on();
 	params = s->make(seed);
 	violation = world_run(&params);
 	printf("%s:%" PRIu64 ": %s\n", name, seed, violation != NULL ? violation : "holds");
 	return violation != NULL;
 }
 
+/* @return worlds that were violated. */
 static uint64_t
 run(const struct scenario *s, uint64_t worlds, uint64_t first)
 {
+	double since = seconds();
 	uint64_t bad = 0;
 
 	for (uint64_t i = 0; i < worlds; i++) {
@@ -68,36 +76,81 @@ run(const struct scenario *s, uint64_t worlds, uint64_t first)
 			printf("VIOLATED %s\n  replay: sim --replay %s:%" PRIu64 "\n", violation,
 					s->name, first + i);
 	}
+	printf("%-9s %9" PRIu64 " worlds %7.1f s  %s\n", s->name, worlds, seconds() - since,
+			s->what);
+	fflush(stdout);
 	return bad;
+}
+
+/* Of each scenario its share. */
+static uint64_t
+run_shares(uint64_t worlds, uint64_t first)
+{
+	uint64_t bad = 0;
+
+	for (const struct scenario *s = scenarios; s->name != NULL; s++) {
+		if (s->flips == 0)
+			bad += run(s, worlds * s->share / 100, first);
+	}
+	return bad;
+}
+
+/* The sweeps over every bit of frames of up to @p mtu. */
+static uint64_t
+run_flips(uint32_t mtu)
+{
+	uint64_t bad = 0;
+
+	for (const struct scenario *s = scenarios; s->name != NULL; s++) {
+		if (s->flips != 0 && s->flips <= mtu)
+			bad += run(s, flip_worlds(s->flips), 0);
+	}
+	if (!flip_report(mtu)) {
+		printf("some positions were never flipped\n");
+		bad++;
+	}
+	return bad;
+}
+
+static void
+print_totals(uint64_t bad, double since)
+{
+	const struct world_totals *t = &world_totals;
+
+	printf("%" PRIu64 " worlds, %" PRIu64 " messages, %" PRIu64 " binds, %" PRIu64
+	       " keys invalidated, %" PRIu64 " requests refused, %" PRIu64
+	       " connections broken on purpose\n",
+			t->worlds, t->messages, t->binds, t->invalidated, t->refused, t->broken);
+	printf("%" PRIu64 " frames: %" PRIu64 " lost, %" PRIu64 " damaged, %" PRIu64
+	       " repeated, %" PRIu64 " marked and %" PRIu64 " notifications, %" PRIu64
+	       " sent again; no frame to be had %" PRIu64 " times\n",
+			t->frames, t->lost, t->damaged, t->repeated, t->marked, t->notified,
+			t->retransmits, t->dry);
+	printf("%" PRIu64 " violations, %.1f s\n", bad, seconds() - since);
 }
 
 int
 main(int argc, char **argv)
 {
-	uint64_t worlds = argc > 1 ? strtoull(argv[1], NULL, 0) : 20000;
-	uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
-	double begin;
+	bool until = argc > 2 && strcmp(argv[1], "--messages") == 0;
+	uint64_t number = argc > 1 ? strtoull(argv[until ? 2 : 1], NULL, 0) : 20000;
+	uint64_t first = argc > 2 + until ? strtoull(argv[2 + until], NULL, 0) : 1;
+	double begin = seconds();
 	uint64_t bad = 0;
 	bool whole;
 
 	world_start();
 	if (argc > 2 && strcmp(argv[1], "--replay") == 0)
 		return replay(argv[2]);
-	begin = seconds();
-	for (const struct scenario *s = scenarios; s->name != NULL; s++) {
-		uint64_t share = worlds * s->share / 100;
-		double since = seconds();
-
-		bad += run(s, share, first);
-		printf("%-8s %9" PRIu64 " worlds %6.1f s  %s\n", s->name, share, seconds() - since,
-				s->what);
+	if (until) {
+		bad += run_flips(4096);
+		for (; world_totals.messages < number; first += ROUND)
+			bad += run_shares(ROUND, first);
+	} else {
+		bad += run_flips(256);
+		bad += run_shares(number, first);
 	}
 	whole = world_stop();
-	printf("%" PRIu64 " worlds, %" PRIu64 " messages, %" PRIu64 " frames (%" PRIu64
-	       " lost, %" PRIu64 " damaged, %" PRIu64 " repeated, %" PRIu64 " sent again), %" PRIu64
-	       " connections broken on purpose, %" PRIu64 " violations, %.1f s\n",
-			world_totals.worlds, world_totals.messages, world_totals.frames,
-			world_totals.lost, world_totals.damaged, world_totals.repeated,
-			world_totals.retransmits, world_totals.broken, bad, seconds() - begin);
+	print_totals(bad, begin);
 	return bad != 0 || !whole;
 }

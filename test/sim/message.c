@@ -23,11 +23,11 @@ message_max(uint8_t mtu_code)
 	return 4 * roce_mtu_bytes(mtu_code) + 8;
 }
 
-/* The lengths where something changes, and others. */
+/* The lengths where something changes, and others; most are short. */
 static uint32_t
 length_of(uint64_t key, uint32_t mtu)
 {
-	switch (key & 7) {
+	switch (key & 15) {
 	case 0:
 		return 0;
 	case 1:
@@ -39,6 +39,9 @@ length_of(uint64_t key, uint32_t mtu)
 	case 4:
 		return mtu + 1;
 	case 5:
+		return 2 * mtu + (uint32_t)(key >> 8) % 3 - 1;
+	case 6:
+	case 7:
 		return (uint32_t)(key >> 8) % (4 * mtu + 4);
 	default:
 		return (uint32_t)(key >> 8) % 96;
@@ -55,14 +58,51 @@ opcode_of(const struct world_params *world, uint64_t key)
 
 	if (world->verbs && (key >> 44 & 1) != 0)
 		return others[key >> 45 & 7];
-	return (key >> 40 & 3) == 0 ? IBV_WR_SEND_WITH_IMM : IBV_WR_SEND;
+	switch (key >> 39 & 7) {
+	case 0:
+	case 1:
+		return IBV_WR_SEND_WITH_IMM;
+	case 2:
+	case 3:
+	case 4:
+		return IBV_WR_SEND_WITH_INV;
+	default:
+		return IBV_WR_SEND;
+	}
+}
+
+/* In a world in which every frame is full: everything there is in turn, as one packet or as three. */
+static void
+make_full(const struct world_params *world, uint32_t seq, struct message *msg)
+{
+	static const uint8_t opcodes[] = { IBV_WR_SEND, IBV_WR_RDMA_READ, IBV_WR_SEND_WITH_IMM,
+		IBV_WR_RDMA_WRITE, IBV_WR_ATOMIC_CMP_AND_SWP, IBV_WR_RDMA_WRITE_WITH_IMM,
+		IBV_WR_ATOMIC_FETCH_AND_ADD };
+	uint32_t mtu = roce_mtu_bytes(world->mtu_code);
+
+	msg->opcode = world->verbs ? opcodes[seq % RTE_DIM(opcodes)] : IBV_WR_SEND_WITH_INV;
+	msg->len = seq / RTE_DIM(opcodes) % 2 == 0 ? mtu : 3 * mtu;
 }
 
 bool
 message_is_received(const struct message *msg)
 {
-	return msg->opcode == IBV_WR_SEND || msg->opcode == IBV_WR_SEND_WITH_IMM ||
-			msg->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+	switch (msg->opcode) {
+	case IBV_WR_SEND:
+	case IBV_WR_SEND_WITH_IMM:
+	case IBV_WR_SEND_WITH_INV:
+	case IBV_WR_RDMA_WRITE_WITH_IMM:
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool
+message_is_atomic(const struct message *msg)
+{
+	return msg->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
+			msg->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 }
 
 struct message
@@ -70,22 +110,29 @@ message_of(const struct world_params *world, uint32_t talk, uint32_t side, uint3
 {
 	uint64_t key = mix(world->seed +
 			GOLDEN * (1 + seq + ((uint64_t)talk << 32) + ((uint64_t)side << 40)));
-
-	uint8_t opcode = opcode_of(world, key);
-	bool atomic = opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
-
-	return (struct message){
+	struct message msg = {
 		.key = key,
-		.opcode = opcode,
+		.opcode = opcode_of(world, key),
 		.fence = world->verbs && (key >> 48 & 7) == 0,
-		.len = atomic ? 8 : length_of(key, roce_mtu_bytes(world->mtu_code)),
+		.len = length_of(key, roce_mtu_bytes(world->mtu_code)),
 		.imm = (uint32_t)(key >> 16),
-		.has_imm = opcode == IBV_WR_SEND_WITH_IMM || opcode == IBV_WR_RDMA_WRITE_WITH_IMM,
 		.solicited = (key >> 42 & 1) != 0,
 		/* Now and then one must be, or the consumer could not reuse its memory. */
 		.signaled = (key >> 43 & 1) != 0 || seq + 1 == world->messages ||
 				seq % RTE_MAX(world->send_depth / 2, 1u) == 0,
 	};
+
+	if (world->full)
+		make_full(world, seq, &msg);
+	msg.has_imm = msg.opcode == IBV_WR_SEND_WITH_IMM ||
+			msg.opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+	if (message_is_atomic(&msg)) {
+		msg.len = 8;
+		msg.pieces = (struct pieces){ 1, { 8 } };
+	} else {
+		msg.pieces = pieces_cut(msg.len, key);
+	}
+	return msg;
 }
 
 void

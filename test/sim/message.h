@@ -10,7 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "pieces.h"
 #include "world.h"
+
+#define MESSAGE_MAX (4u * 4096 + 8)
 
 struct message {
 	uint64_t key; /**< of its bytes */
@@ -20,11 +23,15 @@ struct message {
 	bool solicited;
 	bool signaled;
 	bool fence;
-	uint8_t opcode; /**< enum ibv_wr_opcode */
+	uint8_t opcode;       /**< enum ibv_wr_opcode */
+	struct pieces pieces; /**< of the sender's memory */
 };
 
 /** Does the message use up a receive of the peer? */
 bool message_is_received(const struct message *msg);
+
+/** Is it an atomic operation? */
+bool message_is_atomic(const struct message *msg);
 
 /** Longest message of a world. */
 uint32_t message_max(uint8_t mtu_code);

@@ -4,6 +4,7 @@
 
 #include <rte_common.h>
 
+#include "flip.h"
 #include "scenario.h"
 
 #define PERCENT 10000u /**< parts per million */
@@ -30,22 +31,27 @@ anyhow(uint64_t seed, uint64_t *r)
 {
 	static const uint32_t rooms[] = { 1, 2, 3, 8, 32, 64 };
 	static const uint32_t psns[] = { 0, 1, 0xffffff, 0xfffffe, 0xfffff0, 0x7fffff, 0x800000 };
+	static const uint64_t lines[] = { 12500000, 125000000, 1250000000, 12500000000 };
 
 	*r = start(seed);
 	return (struct world_params){
 		.seed = sim_random(r),
-		.talks = 1 + draw(r, 3),
-		.engines = 1 + draw(r, 2),
-		.messages = 1 + draw(r, 6),
+		.talks = 2 + draw(r, draw(r, 4) == 0 ? 7 : 2),
+		.engines = 1 + draw(r, 4),
+		.messages = 1 + draw(r, 24),
 		.depth = 32,
 		.send_depth = 1 + draw(r, 8),
 		.first_psn = draw(r, 2) ? psns[draw(r, RTE_DIM(psns))] : UINT32_MAX,
 		.room = rooms[draw(r, RTE_DIM(rooms))],
+		.moody = draw(r, 4) == 0,
+		.line = lines[draw(r, RTE_DIM(lines))],
 		.mtu_code = (uint8_t)(1 + (draw(r, 8) == 0 ? draw(r, 5) : 0)),
-		.shared = draw(r, 4) != 0,
-		.verbs = draw(r, 3) != 0,
+		.shared = draw(r, 2) != 0,
+		.verbs = draw(r, 8) != 0,
+		.binds = draw(r, 2) != 0,
 		.reads = (uint8_t)(1 + draw(r, 4)),
 		.end = WORLD_WHOLE,
+		.trouble.mark = draw(r, 4) == 0 ? PERCENT * draw(r, 30) : 0,
 	};
 }
 
@@ -57,7 +63,7 @@ make_masks(uint64_t seed)
 	struct world_params p = anyhow(seed >> 12, &r);
 
 	p.talks = 1;
-	p.messages = 3;
+	p.messages = 4;
 	p.trouble.drop[0] = seed & 0x3f;
 	p.trouble.drop[1] = seed >> 6 & 0x3f;
 	p.trouble.drop_len = 6;
@@ -67,12 +73,26 @@ make_masks(uint64_t seed)
 static struct world_params
 make_loss(uint64_t seed)
 {
-	static const uint32_t rates[] = { 0, 1, 2, 5, 10, 20, 40 };
+	static const uint32_t rates[] = { 0, 0, 1, 2, 5, 10, 20 };
 	uint64_t r;
 	struct world_params p = anyhow(seed, &r);
 
 	p.trouble.loss = PERCENT * rates[draw(&r, RTE_DIM(rates))];
 	return p;
+}
+
+static struct wire_trouble
+some_trouble(uint64_t *r)
+{
+	return (struct wire_trouble){
+		.loss = PERCENT * draw(r, 21),
+		.duplicate = PERCENT * draw(r, 30),
+		.late = PERCENT * draw(r, 40),
+		.corrupt = PERCENT * draw(r, 20),
+		.mark = draw(r, 4) == 0 ? PERCENT * draw(r, 50) : 0,
+		/* From a little out of order to, seldom, far beyond the local ACK timeout of 67 ms. */
+		.late_ns = 1000ull << (draw(r, 16) == 0 ? 18 : 2 * draw(r, 7)),
+	};
 }
 
 static struct world_params
@@ -81,14 +101,21 @@ make_chaos(uint64_t seed)
 	uint64_t r;
 	struct world_params p = anyhow(seed, &r);
 
-	p.trouble = (struct wire_trouble){
-		.loss = PERCENT * draw(&r, 15),
-		.duplicate = PERCENT * draw(&r, 30),
-		.late = PERCENT * draw(&r, 40),
-		.corrupt = PERCENT * draw(&r, 20),
-		/* From a little out of order to, seldom, far beyond the local ACK timeout of 67 ms. */
-		.late_ns = 1000ull << (draw(&r, 16) == 0 ? 18 : 2 * draw(&r, 7)),
-	};
+	p.trouble = some_trouble(&r);
+	return p;
+}
+
+/* Both sides live on a few frames, most of which are on the wire. */
+static struct world_params
+make_dry(uint64_t seed)
+{
+	uint64_t r;
+	struct world_params p = anyhow(seed, &r);
+
+	p.frames = 1 + draw(&r, draw(&r, 2) == 0 ? 8 : 63);
+	p.trouble.loss = PERCENT * draw(&r, 10);
+	p.trouble.late = PERCENT * draw(&r, 30);
+	p.trouble.late_ns = 1000ull << draw(&r, 8);
 	return p;
 }
 
@@ -98,11 +125,12 @@ make_long(uint64_t seed)
 	struct world_params p = make_chaos(seed);
 	uint64_t r = p.seed;
 
-	p.messages = 50 + draw(&r, 100);
-	p.talks = 1 + draw(&r, WORLD_TALKS_MAX);
-	p.send_depth = 1 + draw(&r, 96);
-	p.mtu_code = 1;
+	p.messages = 50 + draw(&r, WORLD_MESSAGES_MAX - 50);
+	p.talks = 2 + draw(&r, WORLD_TALKS_MAX - 1);
+	p.send_depth = 1 + draw(&r, p.mtu_code == 1 ? 96 : 16);
 	p.trouble.late_ns = RTE_MIN(p.trouble.late_ns, UINT64_C(1000000));
+	if (draw(&r, 4) == 0)
+		p.trouble = (struct wire_trouble){ .mark = p.trouble.mark };
 	return p;
 }
 
@@ -143,15 +171,73 @@ make_dead(uint64_t seed)
 	return p;
 }
 
+/* One request of the first queue pair asks for what it may not have. */
+static struct world_params
+make_denied(uint64_t seed)
+{
+	struct world_params p = make_chaos(seed);
+	uint64_t r = p.seed;
+
+	p.end = WORLD_DENIED;
+	p.end_at = draw(&r, p.messages);
+	if (draw(&r, 2))
+		p.trouble = (struct wire_trouble){ .loss = PERCENT * draw(&r, 10) };
+	return p;
+}
+
+/*
+ * World after world flips the next bits of every kind of frame. Keys to invalidate are rare among everything else:
+ * every second world has nothing but SENDs, one at a time.
+ */
+static struct world_params
+make_flips(uint64_t seed, uint8_t mtu_code)
+{
+	uint64_t r;
+	struct world_params p = anyhow(seed, &r);
+
+	p.talks = 2;
+	p.messages = 40;
+	p.send_depth = seed & 1 ? 1 : 4;
+	p.line = 12500000000;
+	p.room = 64;
+	p.moody = false;
+	p.mtu_code = mtu_code;
+	p.verbs = !(seed & 1);
+	p.binds = true;
+	p.full = true;
+	p.trouble = (struct wire_trouble){
+		.sweep = 1 + (uint32_t)(seed / 2),
+		.mtu = roce_mtu_bytes(mtu_code),
+		.mark = PERCENT * 20,
+	};
+	return p;
+}
+
+static struct world_params
+make_flips256(uint64_t seed)
+{
+	return make_flips(seed, 1);
+}
+
+static struct world_params
+make_flips4096(uint64_t seed)
+{
+	return make_flips(seed, 5);
+}
+
 const struct scenario scenarios[] = {
-	{ "masks", "every subset of the first 6 frames each way lost", 15, make_masks },
-	{ "loss", "0 to 40 % lost", 20, make_loss },
-	{ "chaos", "lost, repeated, late, out of order, damaged", 38, make_chaos },
-	{ "rnr", "receive queues run empty", 14, make_rnr },
-	{ "kill", "one end fails on the way", 8, make_kill },
-	{ "dead", "the wire dies on the way", 4, make_dead },
-	{ "long", "hundreds of messages on up to 8 queue pairs in chaos", 1, make_long },
-	{ NULL, NULL, 0, NULL },
+	{ "masks", "every subset of the first 6 frames each way lost", 12, 0, make_masks },
+	{ "loss", "0 to 20 % lost", 20, 0, make_loss },
+	{ "chaos", "lost, repeated, late, out of order, damaged, marked", 36, 0, make_chaos },
+	{ "dry", "the pool of frames to send runs dry", 6, 0, make_dry },
+	{ "rnr", "receive queues run empty", 12, 0, make_rnr },
+	{ "kill", "one end fails on the way", 4, 0, make_kill },
+	{ "dead", "the wire dies on the way", 3, 0, make_dead },
+	{ "denied", "a request is refused", 6, 0, make_denied },
+	{ "long", "hundreds of messages on up to 8 queue pairs in chaos", 1, 0, make_long },
+	{ "flips", "every bit of every kind of frame flipped once", 0, 256, make_flips256 },
+	{ "flips4096", "the same with an MTU of 4096", 0, 4096, make_flips4096 },
+	{ NULL, NULL, 0, 0, NULL },
 };
 
 const struct scenario *

@@ -13,6 +13,7 @@ struct scenario {
 	const char *name;
 	const char *what;
 	uint32_t share; /**< per cent of all worlds */
+	uint32_t flips; /**< one of the sweeps over all bits of frames with so much payload; else 0 */
 	struct world_params (*make)(uint64_t seed);
 };
 

@@ -4,10 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_ip.h>
+
+#include "flip.h"
 #include "wire.h"
 
 #define LATENCY_NS 1000u
 #define MILLION    1000000u
+
+#define CONGESTION_EXPERIENCED 3u
 
 uint64_t
 sim_random(uint64_t *state)
@@ -33,6 +38,8 @@ wire_init(struct wire *wire, uint64_t seed, const struct wire_trouble *trouble)
 	wire->lost = 0;
 	wire->damaged = 0;
 	wire->repeated = 0;
+	wire->marked = 0;
+	memset(wire->seen, 0, sizeof(wire->seen));
 	wire->n = 0;
 }
 
@@ -100,15 +107,50 @@ enqueue(struct wire *wire, uint32_t side, struct rte_mbuf *m, uint64_t now)
 	wire->carried++;
 }
 
-/* Any bit behind the link addresses. */
+/* A sweep flips a few certain bits of each kind of frame: of every second one, so that the others get through. */
+static bool
+sweep(struct wire *wire, struct rte_mbuf *m)
+{
+	uint8_t *seen = &wire->seen[flip_kind(m)];
+	uint32_t before = *seen;
+
+	if (before >= 2 * FLIP_EVERY)
+		return false;
+	if ((before & 1) == 0) {
+		*seen += 1;
+		return false;
+	}
+	if (!flip_at(m, (wire->trouble.sweep - 1) * FLIP_EVERY + before / 2, wire->trouble.mtu))
+		return false;
+	*seen += 1;
+	return true;
+}
+
 static void
 damage(struct wire *wire, struct rte_mbuf *m)
 {
-	uint32_t bits = (m->data_len - 12u) * 8;
-	uint32_t bit = (uint32_t)(sim_random(&wire->random) % bits);
-
-	rte_pktmbuf_mtod(m, uint8_t *)[12 + bit / 8] ^= (uint8_t)(1u << (bit % 8));
+	if (wire->trouble.sweep != 0) {
+		wire->damaged += sweep(wire, m);
+		return;
+	}
+	if (!happens(wire, wire->trouble.corrupt))
+		return;
+	flip_any(m, sim_random(&wire->random));
 	wire->damaged++;
+}
+
+/* What a switch does whose queue grows long: congestion experienced, and the header checksum follows. */
+static void
+mark(struct wire *wire, struct rte_mbuf *m)
+{
+	struct rte_ipv4_hdr *ip = rte_pktmbuf_mtod_offset(m, struct rte_ipv4_hdr *, 14);
+
+	if (!(ip->type_of_service & CONGESTION_EXPERIENCED) || !happens(wire, wire->trouble.mark))
+		return;
+	ip->type_of_service |= CONGESTION_EXPERIENCED;
+	ip->hdr_checksum = 0;
+	ip->hdr_checksum = rte_ipv4_cksum(ip);
+	wire->marked++;
 }
 
 static bool
@@ -131,6 +173,7 @@ wire_send(struct wire *wire, uint32_t side, struct rte_mbuf *m, uint64_t now)
 		rte_pktmbuf_free(m);
 		return;
 	}
+	mark(wire, m);
 	if (happens(wire, wire->trouble.duplicate)) {
 		struct rte_mbuf *copy = rte_pktmbuf_copy(m, m->pool, 0, UINT32_MAX);
 
@@ -139,8 +182,7 @@ wire_send(struct wire *wire, uint32_t side, struct rte_mbuf *m, uint64_t now)
 			enqueue(wire, side, copy, now);
 		}
 	}
-	if (happens(wire, wire->trouble.corrupt))
-		damage(wire, m);
+	damage(wire, m);
 	enqueue(wire, side, m, now);
 }
 

@@ -5,7 +5,7 @@
 /**
  * @file
  * A simulated wire: frames lie on it until they are due, and it loses, repeats,
- * delays and damages them as its seed or its masks say.
+ * delays, marks and damages them as its seed or its masks say.
  *
  * One wire carries both directions; a frame is addressed by the side it goes to.
  */
@@ -21,10 +21,13 @@ struct wire_trouble {
 	uint32_t duplicate;
 	uint32_t late; /**< by up to late_ns: overtaken by others, perhaps by its own repetition */
 	uint32_t corrupt; /**< one bit flipped */
+	uint32_t mark;    /**< congestion experienced */
 	uint64_t late_ns;
 	uint64_t drop[2]; /**< bit n: the n-th frame to that side is lost; drop_len frames, later ones pass */
 	uint32_t drop_len;
-	bool dead; /**< everything is lost */
+	uint32_t sweep; /**< number of a world that flips certain bits of each kind of frame, from 1 on; 0: none */
+	uint32_t mtu; /**< sweep: payload of a full frame */
+	bool dead;    /**< everything is lost */
 };
 
 struct wire_frame {
@@ -41,7 +44,8 @@ struct wire {
 	uint64_t random;
 	uint64_t order;
 	uint32_t sent[2];
-	uint64_t carried, lost, damaged, repeated;
+	uint64_t carried, lost, damaged, repeated, marked;
+	uint8_t seen[256]; /**< sweep: frames of each kind */
 	uint32_t n;
 	struct wire_frame heap[WIRE_FRAMES];
 };

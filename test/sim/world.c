@@ -8,14 +8,16 @@
 #include <rte_ip.h>
 
 #include "engine/engine_pvt.h"
+#include "judge.h"
 #include "talk.h"
+#include "trace.h"
 #include "unit.h"
 #include "world.h"
 
 #define FRAMES    4095u
 #define STEPS_MAX 4000000u
 #define IN_BURST  16u
-#define ENGINES   2u              /**< the most a world uses */
+#define ENGINES   4u              /**< the most a world uses */
 #define PHASE     (7629u * 1024u) /**< a turn of the timer wheel: hz / 131072 ticks a slot */
 #define DATA_ROOM (RTE_PKTMBUF_HEADROOM + 4352)
 
@@ -26,6 +28,9 @@ static struct wire wire;
 static struct judge judge;
 static int64_t allocations;
 static uint64_t now = WORLD_HZ;
+static uint64_t moods;
+static struct rte_mbuf *hoard[FRAMES];
+static uint32_t hoarded;
 
 /* Adapters are kept from world to world, one pair for each number of engines: queue pairs come and go on them. */
 static struct roce_domain *domains[ENGINES + 1][2];
@@ -64,6 +69,7 @@ make_adapter(uint32_t engines, uint32_t side)
 		.addrs = 1,
 		.memory = { count_alloc, count_free, NULL },
 		.notify = talk_notify,
+		.ecn = true,
 	};
 	struct roce_domain *domain;
 
@@ -126,7 +132,8 @@ deliver(struct roce_domain **side_of)
 	while (n < IN_BURST && (m = wire_receive(&wire, now, &side)) != NULL) {
 		struct roce_engine *e = steer(side_of[side], m);
 
-		judge_arrived(&judge, m);
+		trace_frame("arrives", side, m, now);
+		judge_arrived(&judge, m, now);
 		roce_engine_lock(e);
 		if (roce_engine_rx(e, &m, 1, now) != 0)
 			rte_pktmbuf_free(m);
@@ -148,7 +155,8 @@ speak(struct roce_engine *e, uint32_t side, uint32_t room)
 	n = roce_engine_tx(e, pkts, (uint16_t)RTE_MIN(room, (uint32_t)RTE_DIM(pkts)), now);
 	roce_engine_unlock(e);
 	for (uint16_t i = 0; i < n; i++) {
-		judge_sent(&judge, pkts[i]);
+		trace_frame("sends", side, pkts[i], now);
+		judge_sent(&judge, pkts[i], now);
 		wire_send(&wire, 1 - side, pkts[i], now);
 	}
 	return n;
@@ -167,6 +175,14 @@ next_time(struct roce_domain **side_of, uint64_t consumers)
 	return at;
 }
 
+/* Frames that the device takes this time. */
+static uint32_t
+room_of(const struct world_params *params)
+{
+	return params->moody ? (uint32_t)((sim_random(&moods) >> 33) % (params->room + 1))
+			     : params->room;
+}
+
 /* One instant: consumers act, frames arrive, engines speak. @return false: nothing is left to happen. */
 static bool
 step(const struct world_params *params, struct roce_domain **side_of)
@@ -178,7 +194,7 @@ step(const struct world_params *params, struct roce_domain **side_of)
 	moved += deliver(side_of);
 	for (uint32_t side = 0; side < 2; side++) {
 		for (uint32_t i = 0; i < roce_domain_engines(side_of[side]); i++)
-			moved += speak(roce_domain_engine(side_of[side], i), side, params->room);
+			moved += speak(roce_domain_engine(side_of[side], i), side, room_of(params));
 	}
 	if (moved > 0) {
 		now += 10;
@@ -187,14 +203,17 @@ step(const struct world_params *params, struct roce_domain **side_of)
 	at = next_time(side_of, talk_deadline());
 	if (at == UINT64_MAX)
 		return false;
-	now = RTE_MAX(at, now + 10);
+	/* Who waits for a frame of the pool asks again and again: not too often. */
+	now = RTE_MAX(at, now + (params->frames != 0 ? 200 : 10));
 	return true;
 }
 
 static const char *
 live(const struct world_params *params, struct roce_domain **side_of)
 {
-	uint64_t end_at = params->end != WORLD_WHOLE ? now + params->end_at : UINT64_MAX;
+	uint64_t end_at = params->end == WORLD_KILLED || params->end == WORLD_DEAD
+			? now + params->end_at
+			: UINT64_MAX;
 
 	for (uint32_t steps = 0; steps < STEPS_MAX; steps++) {
 		const char *violation;
@@ -221,18 +240,26 @@ live(const struct world_params *params, struct roce_domain **side_of)
 	return "it does not end";
 }
 
+/* Frames that engines keep go back to the pool. */
+static void
+empty_spares(struct roce_domain **side_of)
+{
+	for (uint32_t side = 0; side < 2; side++) {
+		for (uint32_t i = 0; i < roce_domain_engines(side_of[side]); i++) {
+			struct roce_engine *e = side_of[side]->engine[i];
+
+			if (e->spares > 0)
+				rte_pktmbuf_free_bulk(e->spare, e->spares);
+			e->spares = 0;
+		}
+	}
+}
+
 /* What must be so when the queue pairs are gone. */
 static const char *
 aftermath(struct roce_domain **side_of)
 {
-	uint32_t spares = 0;
-
-	for (uint32_t engines = 1; engines <= ENGINES; engines++) {
-		for (uint32_t i = 0; i < engines; i++)
-			spares += domains[engines][0]->engine[i]->spares +
-					domains[engines][1]->engine[i]->spares;
-	}
-	if (rte_mempool_avail_count(pool) + spares != FRAMES)
+	if (rte_mempool_avail_count(pool) != FRAMES)
 		return "a frame did not come home";
 	for (uint32_t side = 0; side < 2; side++) {
 		for (uint32_t i = 0; i < roce_domain_engines(side_of[side]); i++) {
@@ -250,58 +277,98 @@ aftermath(struct roce_domain **side_of)
  * of the clock against the timer wheel begin anew.
  */
 static void
-begin_anew(struct roce_domain **side_of, uint64_t seed)
+begin_anew(struct roce_domain **side_of, const struct world_params *params)
 {
 	now = (now / PHASE + 2) * PHASE;
+	moods = (params->seed ^ 0x6d6f6f64) | 1;
 	for (uint32_t side = 0; side < 2; side++) {
 		struct roce_domain *domain = side_of[side];
 
 		domain->next_qpn = 0x100 + 0x1000 * side;
-		domain->random = seed + side;
+		domain->random = params->seed + side;
+		domain->config.line_rate = params->line;
 		for (uint32_t i = 0; i < roce_domain_engines(domain); i++) {
 			roce_engine_lock(domain->engine[i]);
 			roce_wheel_advance(domain->engine[i]->wheel, now);
 			roce_engine_unlock(domain->engine[i]);
 		}
 	}
+	/* A small pool is a large one of which most is taken. Engines fetch 64 at a time if they can: not here. */
+	hoarded = params->frames != 0 ? FRAMES - params->frames : 0;
+	if (hoarded > 0 && rte_pktmbuf_alloc_bulk(pool, hoard, hoarded) != 0)
+		hoarded = 0;
 }
 
-static uint64_t
-retransmits_of(struct roce_domain **side_of)
+/* Sums of what the engines of both sides counted. */
+static struct roce_stats
+stats_of(struct roce_domain **side_of)
 {
-	uint64_t sum = 0;
+	struct roce_stats sum = { 0 };
 
 	for (uint32_t side = 0; side < 2; side++) {
-		for (uint32_t i = 0; i < roce_domain_engines(side_of[side]); i++)
-			sum += roce_engine_stats(roce_domain_engine(side_of[side], i))->retransmits;
+		for (uint32_t i = 0; i < roce_domain_engines(side_of[side]); i++) {
+			const struct roce_stats *s =
+					roce_engine_stats(roce_domain_engine(side_of[side], i));
+
+			sum.retransmits += s->retransmits;
+			sum.tx_no_mbuf += s->tx_no_mbuf;
+		}
 	}
 	return sum;
+}
+
+static bool
+is_quiet(const struct world_params *params)
+{
+	const struct wire_trouble *t = &params->trouble;
+
+	return params->end == WORLD_WHOLE && params->frames == 0 && t->sweep == 0 &&
+			t->loss + t->duplicate + t->late + t->corrupt + t->drop_len + t->mark == 0;
+}
+
+static const char *
+account(const struct world_params *params, const struct roce_stats *before,
+		const struct roce_stats *after)
+{
+	world_totals.worlds++;
+	world_totals.frames += wire.carried;
+	world_totals.lost += wire.lost;
+	world_totals.damaged += wire.damaged;
+	world_totals.repeated += wire.repeated;
+	world_totals.marked += wire.marked;
+	world_totals.retransmits += judge.again;
+	world_totals.notified += judge.notifications;
+	world_totals.dry += after->tx_no_mbuf - before->tx_no_mbuf;
+	/* The engine's own count is what users see: it must agree with the frames. */
+	if (after->retransmits - before->retransmits != judge.again)
+		return "the retransmission counter is wrong";
+	if (is_quiet(params) && judge.not_ready == 0 && judge.again != 0)
+		return "frames were sent again on a wire without faults";
+	return NULL;
 }
 
 const char *
 world_run(const struct world_params *params)
 {
 	struct roce_domain **side_of = domains[params->engines];
-	uint64_t before = retransmits_of(side_of);
-	const char *violation;
+	struct roce_stats before = stats_of(side_of);
+	struct roce_stats after;
+	const char *violation, *wrong;
 
-	begin_anew(side_of, params->seed);
+	begin_anew(side_of, params);
 	wire_init(&wire, params->seed ^ 0x57697265, &params->trouble);
-	judge_init(&judge, roce_mtu_bytes(params->mtu_code));
+	judge_init(&judge, params);
 	talk_begin(params, side_of, &judge);
 	violation = live(params, side_of);
 	wire_clear(&wire);
 	talk_end();
 	if (violation == NULL)
+		violation = talk_violation();
+	empty_spares(side_of);
+	rte_pktmbuf_free_bulk(hoard, hoarded);
+	if (violation == NULL)
 		violation = aftermath(side_of);
-	/* The engine's own count is what users see: it must agree with the frames. */
-	if (violation == NULL && retransmits_of(side_of) - before != judge.again)
-		violation = "the retransmission counter is wrong";
-	world_totals.worlds++;
-	world_totals.frames += wire.carried;
-	world_totals.lost += wire.lost;
-	world_totals.damaged += wire.damaged;
-	world_totals.repeated += wire.repeated;
-	world_totals.retransmits += judge.again;
-	return violation;
+	after = stats_of(side_of);
+	wrong = account(params, &before, &after);
+	return violation != NULL ? violation : wrong;
 }

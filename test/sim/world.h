@@ -11,9 +11,11 @@
  * What must hold, or the world is violated:
  *   - every message is delivered once, in order, with its bytes, length, flags and immediate data;
  *   - every WRITE, READ and atomic that succeeded did what it should, once (deed.h);
+ *   - every bind is in force before what was posted behind it arrives, and no bind is executed twice (window.h);
  *   - every request that wants a completion has one, in order, with the status the world allows;
  *   - of shared receive queues: posted = available + held + completed + reaped, at every look;
- *   - no frame carries a PSN whose acknowledgement has arrived, or one beyond the window (judge.h);
+ *   - every single frame is one that the protocol allows at that moment (judge.h);
+ *   - on a wire without faults nothing is sent twice;
  *   - afterwards every frame is back in its pool and no timer is armed.
  */
 
@@ -22,17 +24,19 @@
 
 #include "engine/engine.h"
 #include "engine/verbs.h"
-#include "judge.h"
 #include "wire.h"
 
 #define WORLD_TALKS_MAX 8u
 #define WORLD_HZ        1000000000u
+
+#define WORLD_MESSAGES_MAX 256u /**< of each queue pair in each direction */
 
 /** How a world may end. */
 enum world_end {
 	WORLD_WHOLE = 0, /**< all messages arrive */
 	WORLD_KILLED, /**< one end is moved to ERR on the way: everything posted must come back */
 	WORLD_DEAD, /**< the wire dies on the way: retries must run out, everything posted must come back */
+	WORLD_DENIED, /**< one request asks for what it may not have: it is refused, and the connection breaks */
 };
 
 struct world_params {
@@ -44,19 +48,27 @@ struct world_params {
 	uint32_t send_depth;
 	uint32_t first_psn; /**< of every queue pair; UINT32_MAX: random */
 	uint32_t room;      /**< frames the device takes in a turn */
+	bool moody;         /**< the device takes fewer than that, or none, as it likes */
+	uint32_t frames;    /**< transmit pool of both sides together, fewer than 64; 0: plenty */
 	uint32_t repost_ns; /**< a reaped receive is posted again so much later: makes queues run empty */
+	uint64_t line; /**< bytes per second that a queue pair reaches without limiter */
 	uint8_t mtu_code;
-	bool shared;   /**< one shared receive queue for each side */
-	bool verbs;    /**< all operations; else SEND only */
+	bool shared; /**< one shared receive queue for each side */
+	bool verbs;  /**< all operations; else SEND only */
+	bool binds; /**< memory windows are bound among them, lent to the peer, and invalidated by it */
+	bool full;     /**< every message fills its packets */
 	uint8_t reads; /**< READs and atomics outstanding */
 	enum world_end end;
-	uint64_t end_at; /**< nanoseconds of world time */
+	uint64_t end_at; /**< nanoseconds of world time; WORLD_DENIED: number of the request */
 	struct wire_trouble trouble;
 };
 
 /** Sums over all worlds. */
 struct world_totals {
-	uint64_t worlds, messages, frames, lost, damaged, repeated, retransmits, rnr, broken;
+	uint64_t worlds, messages, frames, lost, damaged, repeated, marked, retransmits, broken,
+			notified;
+	uint64_t binds, invalidated, refused,
+			dry; /**< binds, keys, requests; times that the pool was */
 };
 
 extern struct world_totals world_totals;
