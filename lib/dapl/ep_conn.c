@@ -66,8 +66,8 @@ dapl_ep_ready_to_receive(
 	struct roce_qp_connect connect = {
 		.path = *path,
 		.dest_qp = peer->qpn,
-		.rq_psn = peer->psn,
-		.sq_psn = ep->first_psn,
+		.rq_psn = ep->first_psn,
+		.sq_psn = peer->psn,
 		.retry = attr->retry,
 		/* How often to come back to an empty queue is for its owner to say. */
 		.rnr_retry = peer->rnr_retry,

@@ -51,6 +51,8 @@ DAT_OVERRIDE=$work/replay.conf timeout "$limit" "$replay" receive wire "$work/re
 	2>"$work/replay.err" </dev/null || complain "the recording is not understood: $(cat "$work/replay.err")"
 cmp "$work/received" "$work/received-again" || complain "the recording brings other messages"
 
+"$python" -B "$here/first_psn.py" "$work/requests.pcap" "$work/answers.pcap" ||
+	complain "the requests do not begin with the PSN that was named"
 # At least a frame a message, and what the connection manager says.
 "$python" -B "$judge" --tshark --min 40 "$work/requests.pcap" || complain "the requests are not all right"
 "$python" -B "$judge" --tshark --min 3 "$work/answers.pcap" || complain "the answers are not all right"
