@@ -127,7 +127,8 @@ struct roce_qp_tx {
 	uint32_t timed_psn;
 	uint64_t timed_at; /**< when timed_psn left; 0: no measurement runs */
 	uint64_t timeout_at; /**< retransmit when nothing is acknowledged until then; ROCE_NEVER: nothing in flight */
-	uint64_t limit_at;    /**< local ACK timeout */
+	uint64_t limit_at; /**< local ACK timeout */
+	uint64_t heard_until; /**< how long other answers may put off limit_at; 0: none came since the last progress */
 	uint64_t rnr_at;      /**< receiver not ready: be silent until then; 0: it is ready */
 	uint64_t rto;         /**< retransmission timeout now, ticks */
 	uint64_t ack_timeout; /**< local ACK timeout, ticks; 0: none */
@@ -399,6 +400,9 @@ void roce_retry_started(struct roce_qp *qp, uint64_t now);
 
 /** Something new was acknowledged: counters start over. */
 void roce_retry_progress(struct roce_qp *qp, uint64_t now);
+
+/** The peer is busy with answers to our READs, if not with those that are missing: silence begins now. */
+void roce_retry_heard(struct roce_qp *qp, uint64_t now);
 
 /** Be silent for the time of an RNR NAK, then send again from @p psn. */
 void roce_retry_rnr(struct roce_qp *qp, uint32_t psn, uint8_t timer_code, uint64_t now);

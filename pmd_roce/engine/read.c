@@ -128,6 +128,8 @@ roce_read_rx(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now)
 	if (unlikely(tx->reads == 0 || roce_psn_diff(pkt->psn, tx->una) < 0 ||
 			    roce_psn_diff(pkt->psn, tx->max) >= 0)) {
 		qp->engine->stats.rx_ghost_acks++;
+		if (tx->reads != 0 && roce_psn_diff(pkt->psn, tx->max) < 0)
+			roce_retry_heard(qp, now);
 		return;
 	}
 	wqe = roce_read_oldest(qp);
@@ -137,6 +139,7 @@ roce_read_rx(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now)
 	} else if (ahead > 0) {
 		roce_ack_advance(qp, wqe->psn, now);
 		roce_read_lost(qp, roce_read_expected(qp, wqe));
+		roce_retry_heard(qp, now);
 	} else {
 		qp->engine->stats.rx_ghost_acks++;
 	}

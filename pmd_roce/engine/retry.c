@@ -18,6 +18,7 @@
 #define RTO_MIN_US        200u
 #define RTO_INITIAL_US    4000u
 #define TRIES_PER_TIMEOUT 8u
+#define HEARD_TIMEOUTS    64u
 
 static uint64_t
 ticks_of_us(const struct roce_qp *qp, uint64_t us)
@@ -89,6 +90,7 @@ roce_retry_progress(struct roce_qp *qp, uint64_t now)
 
 	tx->retries = qp->cold.connect.retry;
 	tx->rnr_retries = qp->cold.connect.rnr_retry;
+	tx->heard_until = 0;
 	tx->nak_seen = false;
 	if (tx->ack_timeout == 0)
 		return;
@@ -101,6 +103,25 @@ roce_retry_progress(struct roce_qp *qp, uint64_t now)
 	tx->timeout_at = now + tx->rto;
 	tx->limit_at = now + tx->ack_timeout;
 	roce_retry_watch(qp, tx->timeout_at);
+}
+
+/*
+ * A peer may go on with an answer after a gap, and begin anew when it has come to its end: asking again meanwhile would
+ * only have it do all that once more. But a peer that never says the right thing does not hold us for ever.
+ */
+void
+roce_retry_heard(struct roce_qp *qp, uint64_t now)
+{
+	struct roce_qp_tx *tx = &qp->tx;
+
+	if (tx->timeout_at == ROCE_NEVER)
+		return;
+	if (tx->heard_until == 0)
+		tx->heard_until = now + HEARD_TIMEOUTS * tx->ack_timeout;
+	if (now >= tx->heard_until)
+		return;
+	tx->limit_at = now + tx->ack_timeout;
+	tx->timeout_at = now + tx->rto;
 }
 
 void

@@ -184,6 +184,57 @@ answer__with_a_gap_is_asked_for_again(void **state)
 }
 
 /* Something behind the READ was acknowledged: its answer is lost (IBTA Vol 1, 9.7.5.1.1). */
+/* Be silent for so long that the requester would almost speak again. @return frames it said meanwhile. */
+static unsigned int
+wait_almost(void)
+{
+	unsigned int n;
+
+	(void)fx_run(&end, end.now + qp->tx.rto - 1, &n);
+	return n;
+}
+
+/*
+ * A peer that goes through with an answer after a gap (Linux's rxe does) has our question in its queue: asking again
+ * meanwhile would only have it do all that once more.
+ */
+static void
+answer__that_is_not_the_next_one_is_a_sign_of_life(void **state)
+{
+	unsigned int n;
+
+	post(IBV_WR_RDMA_READ, 1, 60 * MTU, 0);
+	(void)fx_tx_one(&end);
+	answer(RSP_MID, PSN + 1, MTU);
+	expect_read(fx_tx_one(&end), PSN, REMOTE, 60 * MTU);
+	for (uint32_t i = 2; i < 60; i++) {
+		assert_int_equal(wait_almost(), 0);
+		answer(i < 59 ? RSP_MID : RSP_LAST, PSN + i, MTU);
+		fx_tx_none(&end);
+	}
+	assert_int_equal(fx_stats(&end)->early_retransmits, 0);
+	assert_int_equal(fx_stats(&end)->local_ack_timeout_err, 0);
+	/* Silence is none. */
+	(void)fx_run(&end, qp->tx.timeout_at, &n);
+	assert_int_equal(n, 1);
+}
+
+/* But one that never says what is missing does not keep the requester for ever. */
+static void
+answers__that_never_help_end_it_all(void **state)
+{
+	unsigned int n, turns = 0;
+
+	post(IBV_WR_RDMA_READ, 1, 3 * MTU, 0);
+	(void)fx_tx_one(&end);
+	while (roce_qp_state(qp) == ROCE_QP_RTS) {
+		assert_true(turns++ < 10000);
+		(void)fx_run(&end, end.now + FX_HZ / 1000, &n);
+		answer(RSP_MID, PSN + 1, MTU);
+	}
+	done(1, IBV_WC_RETRY_EXC_ERR);
+}
+
 static void
 acknowledge__behind_a_read_is_an_implied_nak(void **state)
 {
@@ -421,6 +472,8 @@ main(void)
 		TEST(read__is_done_with_its_last_frame),
 		TEST(answer__acknowledges_what_was_before),
 		TEST(answer__with_a_gap_is_asked_for_again),
+		TEST(answer__that_is_not_the_next_one_is_a_sign_of_life),
+		TEST(answers__that_never_help_end_it_all),
 		TEST(acknowledge__behind_a_read_is_an_implied_nak),
 		TEST(answer__of_a_lost_first_read_is_asked_for_again),
 		TEST(answer__must_fit),
