@@ -31,11 +31,7 @@ static_assert(sizeof(struct peer_key) == 24, "the hash key has no holes");
 uint64_t
 roce_cm_random(struct roce_cm *cm)
 {
-	uint64_t z = cm->random += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return z ^ z >> 31;
+	return roce_random_at(cm->config.seed, ROCE_RANDOM_CM, ++cm->random);
 }
 
 uint64_t
@@ -223,7 +219,6 @@ roce_cm_create(const struct roce_cm_config *config, struct roce_cm **out)
 	if (cm == NULL)
 		return -ENOMEM;
 	cm->config = *config;
-	cm->random = config->seed;
 	cm->psn = (uint32_t)roce_cm_random(cm) & ROCE_PSN_MASK;
 	cm->slots = rte_align32pow2(config->connections_max);
 	TAILQ_INIT(&cm->talking);

@@ -24,6 +24,7 @@
 #include "cm/cm_msg.h"
 #include "cm/cm_stats.h"
 #include "engine/timer.h"
+#include "wire/random.h"
 
 enum roce_cm_state {
 	ROCE_CM_STATE_RESOLVING = 1, /**< active: looking for the way */
@@ -163,7 +164,7 @@ struct roce_cm {
 	uint32_t free_tail;
 	uint32_t id_mask; /**< secret: ids are not guessed from the outside */
 	uint32_t psn;
-	uint64_t random;
+	uint64_t random; /**< how far its sequence of random numbers is */
 	struct roce_cm_talkers talking;
 	struct roce_cm_conn_list resolving;
 	struct roce_cm_listener_list listeners[ROCE_CM_LISTEN_BUCKETS];

@@ -13,8 +13,8 @@
 uint64_t
 roce_random(struct roce_domain *domain)
 {
-	return roce_mix(__atomic_add_fetch(
-			&domain->random, 0x9e3779b97f4a7c15ull, __ATOMIC_RELAXED));
+	return roce_random_at(domain->config.seed, ROCE_RANDOM_ENGINE,
+			__atomic_add_fetch(&domain->random, 1, __ATOMIC_RELAXED));
 }
 
 void
@@ -131,7 +131,6 @@ roce_domain_create(const struct roce_domain_config *config, struct roce_domain *
 	if (d == NULL)
 		return -ENOMEM;
 	d->config = *config;
-	d->random = config->seed;
 	d->shared = config->engines > 1;
 	d->engine_mask = rte_align32pow2(config->engines) - 1;
 	rte_spinlock_init(&d->keys.lock);

@@ -22,6 +22,7 @@
 #include "engine/stats.h"
 #include "engine/timer.h"
 #include "engine/verbs.h"
+#include "wire/random.h"
 
 #define ROCE_QPS_MAX   16384u /**< queue pairs of a domain */
 #define ROCE_QPS_MASK  (ROCE_QPS_MAX - 1)
@@ -61,7 +62,7 @@ struct roce_domain {
 	struct roce_keys keys;
 	struct roce_gsi gsi;
 	struct roce_qp *noticed; /**< stack of queue pairs whose notice the connection manager must hear */
-	uint64_t random;         /**< state of the generator; atomic */
+	uint64_t random;         /**< how far its sequence of random numbers is; atomic */
 	uint32_t engine_mask; /**< of a queue pair number */
 	uint32_t next_qpn;    /**< before it is disguised */
 	uint64_t qpn_secret;  /**< 0: numbers are as they come */
@@ -96,7 +97,7 @@ roce_mix(uint64_t z)
 	return z ^ (z >> 31);
 }
 
-/** SplitMix64: one number of the domain's sequence. Any thread. */
+/** One number of the domain's sequence, which tells nothing of the others (wire/random.h). Any thread. */
 uint64_t roce_random(struct roce_domain *domain);
 
 /** Lock and unlock every engine once: whoever works under a lock has left what was unlinked before. */

@@ -16,7 +16,7 @@ static uint32_t
 disguise(const struct roce_domain *domain, uint32_t number)
 {
 	uint32_t place = number & ROCE_QPS_MASK;
-	uint64_t mask = roce_mix(domain->qpn_secret + place);
+	uint64_t mask = roce_random_at(domain->qpn_secret, ROCE_RANDOM_QPN, place);
 
 	if (domain->qpn_secret == 0)
 		return number;
