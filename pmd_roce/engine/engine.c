@@ -348,7 +348,8 @@ visit(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_t now, b
 static __rte_noinline uint16_t
 visit_paced(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_t now, bool *again)
 {
-	uint16_t allowed = qp->rx.state == ROCE_QP_RTS ? roce_dcqcn_room(qp, room, now) : room;
+	/* Also when a NAK that ends it waits behind answers to READs: those are data like any other. */
+	uint16_t allowed = qp->rx.state != ROCE_QP_ERR ? roce_dcqcn_room(qp, room, now) : room;
 	uint16_t n;
 
 	if (allowed > 0) {

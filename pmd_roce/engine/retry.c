@@ -187,12 +187,15 @@ roce_retry_fire(struct roce_timer *timer, uint64_t now)
 	}
 	if (now >= tx->timeout_at)
 		timed_out(qp, now);
-	if (qp->rx.state != ROCE_QP_RTS && qp->rx.state != ROCE_QP_RTR)
+	if (qp->rx.state == ROCE_QP_ERR || qp->rx.state == ROCE_QP_RESET)
+		return;
+	/* Before the end, too: answers to READs may still wait for tokens. */
+	if (unlikely(tx->paced) && qp->cold.dcqcn.resume_at != 0)
+		roce_retry_watch(qp, qp->cold.dcqcn.resume_at);
+	if (qp->rx.state == ROCE_QP_ENDING)
 		return;
 	if (tx->rnr_at != 0)
 		roce_retry_watch(qp, tx->rnr_at);
 	if (tx->timeout_at != ROCE_NEVER)
 		roce_retry_watch(qp, tx->timeout_at);
-	if (unlikely(tx->paced) && qp->cold.dcqcn.resume_at != 0)
-		roce_retry_watch(qp, qp->cold.dcqcn.resume_at);
 }
