@@ -7,22 +7,66 @@
 
 #include "dapl/dapl.h"
 
+/* The one request of a reserved service point takes its endpoint. Under the lock of engine 0. */
+static void
+claim(struct dapl_psp *rsp, struct dapl_cr *cr)
+{
+	struct dapl_ep *ep = rsp->ep;
+
+	rsp->used = true;
+	cr->ep = ep;
+	if (ep->engine != NULL)
+		roce_engine_lock(ep->engine);
+	dapl_ep_advance(ep, DAPL_EP_IN_REQUEST);
+	if (ep->engine != NULL)
+		roce_engine_unlock(ep->engine);
+}
+
+/* A request that is no more has no use for the endpoint that was reserved for it. */
+static void
+let_go(struct dapl_cr *cr)
+{
+	if (cr->ep != NULL) {
+		dapl_ep_lock(cr->ep);
+		dapl_ep_advance(cr->ep, DAPL_EP_IN_RELEASE);
+		dapl_ep_unlock(cr->ep);
+	}
+	dapl_obj_free(cr);
+}
+
+/* Other streams may share the dispatcher: full is full, whatever the backlog says. */
+static bool
+has_room(const struct dapl_psp *psp)
+{
+	return roce_cq_count(psp->evd->cq) < roce_cq_depth(psp->evd->cq) && !psp->used;
+}
+
+/* A request that is complete but for where it arrived, arrives there. Under the lock of engine 0. */
+static void
+deliver(struct dapl_cr *cr, struct dapl_psp *psp)
+{
+	const struct roce_event arrival = { .kind = DAPL_EVENT_CR, .owner = cr };
+
+	cr->psp = psp;
+	cr->conn_qual = psp->conn_qual;
+	cr->peer.private_data = cr->private_data;
+	if (psp->ep != NULL)
+		claim(psp, cr);
+	dapl_obj_publish_locked(cr, DAPL_CR);
+	roce_cq_push(psp->evd->cq, &arrival);
+}
+
 int
 dapl_cr_arrive(struct dapl_psp *psp, const struct roce_cm_event *event)
 {
-	struct dapl_evd *evd = psp->evd;
-	struct roce_event arrival = { .kind = DAPL_EVENT_CR };
 	struct dapl_cr *cr;
 
-	/* Other streams may share the dispatcher: full is full, whatever the backlog says. */
-	if (roce_cq_count(evd->cq) >= roce_cq_depth(evd->cq))
+	if (!has_room(psp))
 		return -ENOBUFS;
 	cr = dapl_obj_alloc(sizeof(*cr), psp->head.ia);
 	if (cr == NULL)
 		return -ENOMEM;
 	cr->conn = event->conn;
-	cr->psp = psp;
-	cr->conn_qual = psp->conn_qual;
 	cr->remote_qual = event->peer_port;
 	dapl_ip_to_sockaddr(&event->path->dst_ip, &cr->remote);
 	cr->path = *event->path;
@@ -31,11 +75,60 @@ dapl_cr_arrive(struct dapl_psp *psp, const struct roce_cm_event *event)
 			RTE_MIN(event->peer->private_len, (uint16_t)sizeof(cr->private_data));
 	if (cr->peer.private_len > 0)
 		memcpy(cr->private_data, event->peer->private_data, cr->peer.private_len);
-	cr->peer.private_data = cr->private_data;
-	dapl_obj_publish_locked(cr, DAPL_CR);
-	arrival.owner = cr;
-	roce_cq_push(evd->cq, &arrival);
+	deliver(cr, psp);
 	return 0;
+}
+
+/* A service point of the instance that listens there, NULL when there is none. Under the lock of engine 0. */
+static struct dapl_psp *
+listens_at(const struct dapl_ia *ia, uint64_t conn_qual)
+{
+	struct dapl_obj *obj;
+
+	TAILQ_FOREACH(obj, &ia->objects, link) {
+		struct dapl_psp *psp = (struct dapl_psp *)(void *)obj;
+
+		if ((obj->tag == (DAPL_MAGIC | DAPL_PSP) || obj->tag == (DAPL_MAGIC | DAPL_RSP)) &&
+				psp->conn_qual == conn_qual)
+			return psp;
+	}
+	return NULL;
+}
+
+enum dapl_status
+dapl_cr_handoff(struct dapl_cr *cr, uint64_t conn_qual)
+{
+	struct dapl_ia *ia = cr->head.ia;
+	struct dapl_cr *copy = dapl_obj_alloc(sizeof(*copy), ia);
+	struct dapl_psp *psp;
+
+	if (copy == NULL)
+		return DAPL_NO_MEMORY;
+	roce_engine_lock(ia->engine0);
+	psp = listens_at(ia, conn_qual);
+	if (psp == NULL || !has_room(psp)) {
+		roce_engine_unlock(ia->engine0);
+		dapl_obj_free(copy);
+		return DAPL_BAD_COUNT;
+	}
+	copy->conn = cr->conn;
+	copy->remote_qual = cr->remote_qual;
+	copy->remote = cr->remote;
+	copy->path = cr->path;
+	copy->peer = cr->peer;
+	memcpy(copy->private_data, cr->private_data, sizeof(copy->private_data));
+	dapl_obj_retire_locked(cr);
+	deliver(copy, psp);
+	roce_engine_unlock(ia->engine0);
+	let_go(cr);
+	return DAPL_OK;
+}
+
+/* An endpoint that is reserved for another request cannot accept this one. */
+static enum dapl_ep_input
+how_accepted(const struct dapl_cr *cr)
+{
+	return cr->ep != NULL ? DAPL_EP_IN_ANSWER : DAPL_EP_IN_ACCEPT;
 }
 
 /* Answer with a REP. The peer may have lost patience meanwhile: then the accept fails later, as it would on the wire. */
@@ -52,7 +145,7 @@ answer(struct dapl_cr *cr, struct dapl_ep *ep, const void *private_data, uint16_
 	local.private_len = len;
 	ep->conn = cr->conn;
 	roce_qp_set_conn(ep->qp, cr->conn);
-	dapl_ep_advance(ep, DAPL_EP_IN_ACCEPT);
+	dapl_ep_advance(ep, how_accepted(cr));
 	rc = roce_cm_accept(cr->conn, &local, ep, roce_device_now(ep->head.ia->device));
 	if (rc != 0) {
 		dapl_ep_advance(ep, DAPL_EP_IN_REFUSED);
@@ -69,7 +162,7 @@ dapl_cr_accept(struct dapl_cr *cr, struct dapl_ep *ep, const void *private_data,
 	enum dapl_status status;
 
 	dapl_ep_lock(ep);
-	if (dapl_ep_next(ep->state, DAPL_EP_IN_ACCEPT) == 0)
+	if (dapl_ep_next(ep->state, how_accepted(cr)) == 0)
 		status = dapl_ep_state_error(ep->state);
 	else if (ep->connect_evd == NULL)
 		status = DAPL_EP_NO_CONNECT_EVD;
@@ -96,6 +189,6 @@ dapl_cr_reject(struct dapl_cr *cr)
 	dapl_obj_retire_locked(cr);
 	roce_cm_reject(cr->conn, ROCE_CM_REJ_CONSUMER, NULL, 0, roce_device_now(ia->device));
 	roce_engine_unlock(ia->engine0);
-	dapl_obj_free(cr);
+	let_go(cr);
 	return DAPL_OK;
 }

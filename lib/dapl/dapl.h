@@ -23,9 +23,9 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-#include <rte_pause.h>
-
 #include "cm/cm.h"
+#include "dapl/evd.h"
+#include "dapl/mem.h"
 #include "dapl/obj.h"
 #include "dapl/status.h"
 #include "engine/verbs.h"
@@ -46,41 +46,6 @@
 #define DAPL_INFINITE           UINT32_MAX /**< timeout */
 #define DAPL_NAME_LEN           256
 #define DAPL_HIGH_WATER_NONE    (-1)
-
-/* Streams that an event dispatcher takes. */
-#define DAPL_STREAM_SOFTWARE   0x01u
-#define DAPL_STREAM_CR         0x02u
-#define DAPL_STREAM_DTO        0x04u
-#define DAPL_STREAM_CONNECTION 0x08u
-#define DAPL_STREAM_BIND       0x10u
-#define DAPL_STREAM_ASYNC      0x20u
-
-/** Kinds of events beyond those of the engine. */
-enum dapl_event_kind {
-	/** owner: endpoint; opcode: enum dapl_conn_event; wr_id, byte_len: private data */
-	DAPL_EVENT_CONNECTION = ROCE_EVENT_USER,
-	DAPL_EVENT_CR,    /**< owner: connection request */
-	DAPL_EVENT_ASYNC, /**< owner: the object; opcode: enum dapl_async_event */
-};
-
-enum dapl_conn_event {
-	DAPL_CONN_ESTABLISHED,
-	DAPL_CONN_PEER_REJECTED,
-	DAPL_CONN_NON_PEER_REJECTED,
-	DAPL_CONN_ACCEPT_ERROR,
-	DAPL_CONN_DISCONNECTED,
-	DAPL_CONN_BROKEN,
-	DAPL_CONN_TIMED_OUT,
-	DAPL_CONN_UNREACHABLE,
-	DAPL_CONN_EVENTS,
-};
-
-enum dapl_async_event {
-	DAPL_ASYNC_EVD_OVERFLOW,
-	DAPL_ASYNC_SRQ_LOW, /**< fewer buffers than the low watermark; owner: shared receive queue */
-	DAPL_ASYNC_EP_SOFT_HIGH, /**< more buffers than the soft high watermark; owner: endpoint */
-	DAPL_ASYNC_EVENTS,
-};
 
 union dapl_sockaddr {
 	struct sockaddr sa;
@@ -120,56 +85,6 @@ struct dapl_ia {
 	char name[DAPL_NAME_LEN];
 };
 
-struct dapl_pz {
-	struct dapl_obj head;
-	struct roce_pd *pd;
-};
-
-struct dapl_lmr {
-	struct dapl_obj head;
-	struct dapl_pz *pz;
-	struct roce_mr *mr;
-	uint64_t addr;
-	uint64_t length;   /**< bytes */
-	uint32_t access;   /**< IBV_ACCESS_*, ROCE_ACCESS_LOCAL_READ */
-	uint32_t priv;     /**< privileges as the consumer wrote them, for query */
-	uint32_t key;      /**< local */
-	uint32_t peer_key; /**< 0 without remote privileges */
-};
-
-/** A window for peers; what it is bound to, and until when, the engine knows. */
-struct dapl_rmr {
-	struct dapl_obj head;
-	struct dapl_pz *pz;
-	struct roce_mw *mw;
-};
-
-struct dapl_srq {
-	struct dapl_obj head;
-	struct roce_srq *srq;
-	struct dapl_pz *pz;
-	uint32_t max_recv_iov;
-};
-
-/** Event dispatcher: a ring of events and the one thread that may wait on it. */
-enum dapl_evd_taker {
-	DAPL_TAKER_NONE = 0,
-	DAPL_TAKER_WAITER,  /**< a thread is in dapl_evd_wait() */
-	DAPL_TAKER_DEQUEUE, /**< a thread is in dapl_evd_dequeue(), for a moment */
-};
-
-struct dapl_evd {
-	struct dapl_obj head;
-	struct roce_cq *cq;
-	struct roce_device *device;
-	uint32_t taker;   /**< enum dapl_evd_taker: who may take events now; atomic */
-	uint32_t idle;    /**< dequeues that found nothing */
-	uint32_t streams; /**< DAPL_STREAM_* */
-	bool serviced;    /**< service lcores turn the device */
-	bool aborted;     /**< the adapter is being closed; atomic */
-	bool overflowed;  /**< told once; atomic */
-};
-
 /** Attributes of an endpoint as granted: defaults are filled in. */
 struct dapl_ep_attr {
 	uint64_t max_message;
@@ -183,11 +98,14 @@ struct dapl_ep_attr {
 	int32_t max_rdma_read_iov;
 	int32_t max_rdma_write_iov;
 	int32_t srq_soft_hw;
-	uint32_t request_flags; /**< as the consumer wrote them, for query */
+	uint32_t recv_flags, request_flags; /**< as the consumer wrote them, for query */
+	enum dapl_notify recv_notify, request_notify;
 };
 
 enum dapl_ep_state {
 	DAPL_EP_STATE_UNCONNECTED = 1,
+	DAPL_EP_STATE_RESERVED,        /**< a service point waits for a request on its behalf */
+	DAPL_EP_STATE_PASSIVE_PENDING, /**< the request is there and wants an answer */
 	DAPL_EP_STATE_ACTIVE_PENDING,
 	DAPL_EP_STATE_COMPLETION_PENDING,
 	DAPL_EP_STATE_CONNECTED,
@@ -199,7 +117,11 @@ enum dapl_ep_state {
 /** What moves an endpoint from state to state. */
 enum dapl_ep_input {
 	DAPL_EP_IN_CONNECT,     /**< dat_ep_connect() */
-	DAPL_EP_IN_ACCEPT,      /**< dat_cr_accept() */
+	DAPL_EP_IN_ACCEPT,      /**< dat_cr_accept() of anybody's request */
+	DAPL_EP_IN_RESERVE,     /**< dat_rsp_create() */
+	DAPL_EP_IN_REQUEST,     /**< the reserved service point has a request */
+	DAPL_EP_IN_ANSWER,      /**< dat_cr_accept() of that */
+	DAPL_EP_IN_RELEASE,     /**< dat_rsp_free(), or dat_cr_reject() of that */
 	DAPL_EP_IN_ESTABLISHED, /**< both ends are ready */
 	DAPL_EP_IN_REFUSED,     /**< rejected, unreachable, not answered */
 	DAPL_EP_IN_GRACEFUL,    /**< dat_ep_disconnect(), graceful */
@@ -220,6 +142,8 @@ struct dapl_ep {
 	uint8_t max_recv_iov;
 	bool has_srq : 1;
 	bool watched : 1; /**< a high watermark was set: a post to its own queue may exceed it */
+	bool quiet_recvs : 1;    /**< a receive may be posted as unsignalled */
+	bool quiet_requests : 1; /**< a request may */
 
 	struct roce_engine *engine; /**< of the queue pair when that is not engine 0, else NULL */
 	struct roce_cm_conn *conn;  /**< NULL when there is none */
@@ -227,6 +151,7 @@ struct dapl_ep {
 	struct dapl_evd *recv_evd, *request_evd, *connect_evd; /**< NULL: no interest */
 	struct dapl_srq *srq;
 	struct dapl_ep_attr attr;
+	int32_t hard_high; /**< as it was set; the soft one is an attribute */
 	union dapl_sockaddr remote;
 	uint64_t local_qual;
 	uint64_t remote_qual;
@@ -234,12 +159,24 @@ struct dapl_ep {
 	uint8_t private_data[ROCE_CM_PRIVATE_MAX_REP]; /**< of the last connection event */
 };
 
-/** Public service point. */
+/** Was the endpoint made with room for atomic operations, and with READs? */
+static inline bool
+dapl_ep_has_atomics(const struct dapl_ep *ep)
+{
+	return ep->attr.max_rdma_read_out > 0 &&
+			RTE_MAX(ep->attr.max_request_iov,
+					RTE_MAX(ep->attr.max_rdma_read_iov,
+							ep->attr.max_rdma_write_iov)) > 1;
+}
+
+/** Service point: public (DAPL_PSP), or reserved for one request to one endpoint (DAPL_RSP). */
 struct dapl_psp {
 	struct dapl_obj head;
 	struct roce_cm_listener *listener;
 	struct dapl_evd *evd;
 	uint64_t conn_qual;
+	struct dapl_ep *ep; /**< of a reserved one; once it is used a value, not to be followed */
+	bool used;          /**< the one request came */
 };
 
 /** A request that waits for accept or reject. */
@@ -248,6 +185,7 @@ struct dapl_cr {
 	struct roce_cm_conn *conn;
 	struct dapl_psp *
 			psp; /**< where it arrived; maybe freed since: a value, not to be followed */
+	struct dapl_ep *ep;  /**< the only one that may accept; NULL: any that is unconnected */
 	uint64_t conn_qual;
 	uint64_t remote_qual;
 	union dapl_sockaddr remote;
@@ -294,111 +232,6 @@ bool dapl_ia_is_open(const char *name);
 bool dapl_ip_from_sockaddr(const struct sockaddr *sa, struct roce_ip *ip);
 void dapl_ip_to_sockaddr(const struct roce_ip *ip, union dapl_sockaddr *out);
 
-/** Was the endpoint made with room for atomic operations, and with READs? */
-static inline bool
-dapl_ep_has_atomics(const struct dapl_ep *ep)
-{
-	return ep->attr.max_rdma_read_out > 0 &&
-			RTE_MAX(ep->attr.max_request_iov,
-					RTE_MAX(ep->attr.max_rdma_read_iov,
-							ep->attr.max_rdma_write_iov)) > 1;
-}
-
-/* ---- pz.c, lmr.c, rmr.c, srq.c ---- */
-
-/** @return DAPL_OK; DAPL_NO_MEMORY. Any thread. */
-enum dapl_status dapl_pz_create(struct dapl_ia *ia, struct dapl_pz **pz);
-/** @return DAPL_OK; DAPL_PZ_IN_USE. */
-enum dapl_status dapl_pz_free(struct dapl_pz *pz);
-
-struct dapl_lmr_create {
-	uint64_t addr;
-	uint64_t length; /**< bytes, not 0, no wrap */
-	uint32_t access; /**< IBV_ACCESS_*, ROCE_ACCESS_LOCAL_READ */
-	uint32_t priv;
-};
-
-/** @return DAPL_OK; DAPL_NO_MEMORY; DAPL_BAD_REGION. Any thread. */
-enum dapl_status
-dapl_lmr_create(struct dapl_pz *pz, const struct dapl_lmr_create *create, struct dapl_lmr **lmr);
-/**
- * Transfers that still use the region fail from now on, and so do binds that are posted.
- * @return DAPL_OK; DAPL_LMR_IN_USE: a remote memory region is bound to it.
- */
-enum dapl_status dapl_lmr_free(struct dapl_lmr *lmr);
-
-/** A remote memory region, bound to nothing. @return DAPL_OK; DAPL_NO_MEMORY. Any thread. */
-enum dapl_status dapl_rmr_create(struct dapl_pz *pz, struct dapl_rmr **rmr);
-/** Bound or not: no peer reaches memory through it any more. Binds that are posted fail. @return DAPL_OK. */
-enum dapl_status dapl_rmr_free(struct dapl_rmr *rmr);
-/**
- * Post a bind; on success its key is written. Lean.
- * @param wr  a request BIND_MW but for the window, which is that of @p rmr.
- * @return DAPL_OK; DAPL_BAD_TRIPLET: no region, or outside of it; DAPL_PRIVILEGES; DAPL_PROTECTION; the state of the
- *   endpoint that forbids it; DAPL_NO_ROOM.
- */
-enum dapl_status dapl_rmr_bind(struct dapl_rmr *rmr, struct dapl_ep *ep, const struct roce_wr *wr);
-
-/** @return DAPL_OK; DAPL_NO_MEMORY. Any thread. */
-enum dapl_status
-dapl_srq_create(struct dapl_pz *pz, uint32_t max_dtos, uint32_t max_iov, struct dapl_srq **srq);
-/** @return DAPL_OK; DAPL_SRQ_IN_USE. Buffers still posted vanish without completion. */
-enum dapl_status dapl_srq_free(struct dapl_srq *srq);
-/** @return DAPL_OK; DAPL_BUSY: more is outstanding, or the low watermark is higher; DAPL_NO_MEMORY. */
-enum dapl_status dapl_srq_resize(struct dapl_srq *srq, uint32_t max_dtos);
-/** Set and arm the low watermark. @return DAPL_OK; DAPL_BAD_COUNT: above the size of the queue. */
-enum dapl_status dapl_srq_set_lw(struct dapl_srq *srq, uint32_t low);
-/** Post a buffer; lean. Any number of threads. @return DAPL_OK or as dapl_post_error(). */
-enum dapl_status dapl_srq_post_recv(struct dapl_srq *srq, const struct roce_recv_wr *wr);
-
-/* ---- evd.c, wait.c ---- */
-
-/** @return DAPL_OK; DAPL_NO_MEMORY. Any thread. */
-enum dapl_status
-dapl_evd_create(struct dapl_ia *ia, uint32_t len, uint32_t streams, struct dapl_evd **evd);
-/** @return DAPL_OK; DAPL_EVD_IN_USE; DAPL_EVD_WAITER; DAPL_EVD_ASYNC: the adapter's own. */
-enum dapl_status dapl_evd_free(struct dapl_evd *evd);
-/** Destroy in any state; nobody may feed it or wait on it any more. */
-void dapl_evd_destroy(struct dapl_evd *evd);
-/**
- * Become the one who takes events; a dequeue of another thread is waited for, it is short.
- * @return false: a thread is in dapl_evd_wait().
- */
-static inline bool
-dapl_evd_take_over(struct dapl_evd *evd, uint32_t taker)
-{
-	uint32_t nobody = DAPL_TAKER_NONE;
-
-	while (unlikely(!__atomic_compare_exchange_n(
-			&evd->taker, &nobody, taker, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))) {
-		if (nobody == DAPL_TAKER_WAITER)
-			return false;
-		nobody = DAPL_TAKER_NONE;
-		rte_pause();
-	}
-	return true;
-}
-
-/** Take the oldest event; turns the device when there is none. Lean. @return DAPL_OK; DAPL_QUEUE_EMPTY; DAPL_EVD_WAITER. */
-enum dapl_status dapl_evd_dequeue(struct dapl_evd *evd, struct roce_event *event);
-/** Tell the asynchronous dispatcher of the object's adapter, if it has one. Locked: any engine of the device. */
-void dapl_evd_push_async(void *object, enum dapl_async_event what);
-/** The ring is full: tell the asynchronous dispatcher. Upcall of the engine, locked. */
-void dapl_evd_overflow(struct dapl_evd *evd);
-
-/**
- * Wait until @p threshold events are there, then take the oldest. Any thread; one at a time.
- *
- * @param timeout_us  0: only look; DAPL_INFINITE.
- * @param more        events left behind; also written on DAPL_TIMEOUT.
- * @return DAPL_OK; DAPL_TIMEOUT; DAPL_EVD_WAITER: another thread waits; DAPL_ABORT: the adapter was closed;
- *   DAPL_INTERRUPTED: a signal ended the sleep.
- */
-enum dapl_status dapl_evd_wait(struct dapl_evd *evd, uint32_t timeout_us, uint32_t threshold,
-		struct roce_event *event, uint32_t *more);
-/** Send a waiter home with DAPL_ABORT and wait until it has left; later waits return at once. */
-void dapl_evd_abort(struct dapl_evd *evd);
-
 /* ---- ep.c, ep_state.c, ep_post.c ---- */
 
 struct dapl_ep_create {
@@ -408,10 +241,17 @@ struct dapl_ep_create {
 	struct dapl_ep_attr attr; /**< complete */
 };
 
-/** @return DAPL_OK; DAPL_NO_MEMORY. Any thread. */
+/** @return DAPL_OK; DAPL_NO_MEMORY; DAPL_BAD_FLAGS: a dispatcher has streams of other modes. Any thread. */
 enum dapl_status
 dapl_ep_create(struct dapl_ia *ia, const struct dapl_ep_create *create, struct dapl_ep **ep);
-/** Destroy in any state; the peer is told. @return DAPL_OK. */
+/**
+ * Make an endpoint that is not connected, nor about to be, what @p to describes, with the shared queue that it has. For most of that it gets a new
+ * queue pair.
+ * @return DAPL_OK; the state that forbids it; DAPL_EP_NOT_READY: receives are posted to the queue pair that would have to
+ *   go; DAPL_BAD_FLAGS: a dispatcher has streams of other modes; DAPL_NO_MEMORY.
+ */
+enum dapl_status dapl_ep_modify(struct dapl_ep *ep, const struct dapl_ep_create *to);
+/** Destroy; the peer is told. @return DAPL_OK; the state that forbids it: a service point or a request has the endpoint. */
 enum dapl_status dapl_ep_free(struct dapl_ep *ep);
 /** @return DAPL_OK, also when unconnected already; the state that forbids it. */
 enum dapl_status dapl_ep_reset(struct dapl_ep *ep);
@@ -449,6 +289,9 @@ struct dapl_ep_connect {
 
 /** @return DAPL_OK; the state that forbids it; DAPL_EP_NO_CONNECT_EVD; DAPL_BAD_ADDRESS; DAPL_NO_MEMORY. */
 enum dapl_status dapl_ep_connect(struct dapl_ep *ep, const struct dapl_ep_connect *connect);
+/** Connect to where @p other is connected to. @return as dapl_ep_connect(); the state of @p other that forbids it. */
+enum dapl_status dapl_ep_dup_connect(
+		struct dapl_ep *ep, struct dapl_ep *other, const struct dapl_ep_connect *connect);
 /** @return DAPL_OK; the state that forbids it. */
 enum dapl_status dapl_ep_disconnect(struct dapl_ep *ep, bool graceful);
 /** Let go of the connection; the peer is told when it is up. Locked (dapl_ep_lock). */
@@ -473,8 +316,17 @@ uint64_t dapl_service_id(uint64_t conn_qual);
 /** @return DAPL_OK; DAPL_CONN_QUAL_IN_USE; DAPL_NO_MEMORY. Any thread. */
 enum dapl_status dapl_psp_create(struct dapl_ia *ia, uint64_t conn_qual, struct dapl_evd *evd,
 		struct dapl_psp **psp);
+/** The same on a qualifier that nobody uses; psp->conn_qual. @return DAPL_OK; DAPL_CONN_QUAL_UNAVAILABLE; DAPL_NO_MEMORY. */
+enum dapl_status
+dapl_psp_create_any(struct dapl_ia *ia, struct dapl_evd *evd, struct dapl_psp **psp);
 /** Requests that arrived before stay. @return DAPL_OK. */
 enum dapl_status dapl_psp_free(struct dapl_psp *psp);
+
+/** A service point for one request, which @p ep will answer. @return as dapl_psp_create(); the state of @p ep. Any thread. */
+enum dapl_status dapl_rsp_create(struct dapl_ia *ia, uint64_t conn_qual, struct dapl_ep *ep,
+		struct dapl_evd *evd, struct dapl_psp **rsp);
+/** The endpoint is the consumer's again, unless the request came before. @return DAPL_OK. */
+enum dapl_status dapl_rsp_free(struct dapl_psp *rsp);
 
 /** A REQ for a service point: make a request and its event. Under the lock of engine 0. @return 0; -ENOMEM; -ENOBUFS. */
 int dapl_cr_arrive(struct dapl_psp *psp, const struct roce_cm_event *event);
@@ -483,5 +335,10 @@ enum dapl_status
 dapl_cr_accept(struct dapl_cr *cr, struct dapl_ep *ep, const void *private_data, uint16_t len);
 /** The request is gone; the peer hears that the consumer refused. @return DAPL_OK. */
 enum dapl_status dapl_cr_reject(struct dapl_cr *cr);
+/**
+ * Let it arrive at another service point of the instance, as a new request.
+ * @return DAPL_OK: this one is gone; DAPL_BAD_COUNT: nobody listens there, or can take it; DAPL_NO_MEMORY.
+ */
+enum dapl_status dapl_cr_handoff(struct dapl_cr *cr, uint64_t conn_qual);
 
 #endif

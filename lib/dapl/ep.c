@@ -12,7 +12,7 @@ cq_of(const struct dapl_evd *evd)
 }
 
 static enum dapl_status
-create_qp(struct dapl_ep *ep, const struct dapl_ep_create *create)
+create_qp(struct dapl_ep *ep, const struct dapl_ep_create *create, struct roce_qp **out)
 {
 	const struct dapl_ep_attr *attr = &create->attr;
 	struct roce_qp_attr qp = {
@@ -36,7 +36,59 @@ create_qp(struct dapl_ep *ep, const struct dapl_ep_create *create)
 		qp.max_recv_wr = (uint32_t)attr->max_recv_dtos;
 		qp.max_recv_sge = (uint16_t)attr->max_recv_iov;
 	}
-	return roce_qp_create(ep->head.ia->domain, &qp, &ep->qp) == 0 ? DAPL_OK : DAPL_NO_MEMORY;
+	return roce_qp_create(ep->head.ia->domain, &qp, out) == 0 ? DAPL_OK : DAPL_NO_MEMORY;
+}
+
+/* Be what is described, on this queue pair. */
+static void
+adopt(struct dapl_ep *ep, const struct dapl_ep_create *as, struct roce_qp *qp)
+{
+	ep->qp = qp;
+	ep->engine = roce_qp_engine(qp) != ep->head.ia->engine0 ? roce_qp_engine(qp) : NULL;
+	ep->max_message = (uint32_t)as->attr.max_message;
+	ep->max_request_iov = (uint8_t)as->attr.max_request_iov;
+	/* On a shared queue the attribute is no limit, and what is posted here is refused: by its state, not its size. */
+	ep->max_recv_iov = as->srq != NULL ? DAPL_MAX_IOV : (uint8_t)as->attr.max_recv_iov;
+	ep->has_srq = as->srq != NULL;
+	ep->pz = as->pz;
+	ep->recv_evd = as->recv_evd;
+	ep->request_evd = as->request_evd;
+	ep->connect_evd = as->connect_evd;
+	ep->srq = as->srq;
+	ep->attr = as->attr;
+	ep->quiet_recvs = as->attr.recv_notify == DAPL_NOTIFY_UNSIGNALLED;
+	ep->quiet_requests = as->attr.request_notify == DAPL_NOTIFY_UNSIGNALLED;
+}
+
+static void
+use_evds(const struct dapl_ep_create *create)
+{
+	dapl_obj_use(create->recv_evd);
+	dapl_obj_use(create->request_evd);
+	dapl_obj_use(create->connect_evd);
+}
+
+static void
+drop_evds(const struct dapl_ep *ep)
+{
+	dapl_obj_drop(ep->recv_evd);
+	dapl_obj_drop(ep->request_evd);
+	dapl_obj_drop(ep->connect_evd);
+}
+
+/* What feeds a dispatcher is decided one endpoint at a time. @return false: its streams do not go with others. */
+static bool
+publish(struct dapl_ep *ep)
+{
+	struct roce_engine *engine0 = ep->head.ia->engine0;
+	bool fits;
+
+	roce_engine_lock(engine0);
+	fits = dapl_feed(ep);
+	if (fits)
+		dapl_obj_publish_locked(ep, DAPL_EP);
+	roce_engine_unlock(engine0);
+	return fits;
 }
 
 enum dapl_status
@@ -44,32 +96,24 @@ dapl_ep_create(struct dapl_ia *ia, const struct dapl_ep_create *create, struct d
 {
 	struct dapl_ep *e = dapl_obj_alloc(sizeof(*e), ia);
 	enum dapl_status status;
+	struct roce_qp *qp;
 
 	if (e == NULL)
 		return DAPL_NO_MEMORY;
-	status = create_qp(e, create);
+	status = create_qp(e, create, &qp);
 	if (status != DAPL_OK) {
 		dapl_obj_free(e);
 		return status;
 	}
 	e->state = DAPL_EP_STATE_UNCONNECTED;
-	e->max_message = (uint32_t)create->attr.max_message;
-	e->max_request_iov = (uint8_t)create->attr.max_request_iov;
-	/* On a shared queue the attribute is no limit, and what is posted here is refused: by its state, not its size. */
-	e->max_recv_iov = create->srq != NULL ? DAPL_MAX_IOV : (uint8_t)create->attr.max_recv_iov;
-	e->has_srq = create->srq != NULL;
-	if (roce_qp_engine(e->qp) != ia->engine0)
-		e->engine = roce_qp_engine(e->qp);
-	e->pz = create->pz;
-	e->recv_evd = create->recv_evd;
-	e->request_evd = create->request_evd;
-	e->connect_evd = create->connect_evd;
-	e->srq = create->srq;
-	e->attr = create->attr;
-	dapl_obj_use(e->recv_evd);
-	dapl_obj_use(e->request_evd);
-	dapl_obj_use(e->connect_evd);
-	dapl_obj_publish(e, DAPL_EP);
+	e->hard_high = DAPL_HIGH_WATER_NONE;
+	adopt(e, create, qp);
+	if (!publish(e)) {
+		roce_qp_destroy(qp);
+		dapl_obj_free(e);
+		return DAPL_BAD_FLAGS;
+	}
+	use_evds(create);
 	if (create->attr.srq_soft_hw != DAPL_HIGH_WATER_NONE)
 		dapl_ep_set_watermark(e, create->attr.srq_soft_hw, DAPL_HIGH_WATER_NONE);
 	*ep = e;
@@ -87,6 +131,7 @@ dapl_ep_set_watermark(struct dapl_ep *ep, int32_t soft, int32_t hard)
 {
 	dapl_ep_lock(ep);
 	ep->attr.srq_soft_hw = soft;
+	ep->hard_high = hard;
 	ep->watched = soft != DAPL_HIGH_WATER_NONE || hard != DAPL_HIGH_WATER_NONE;
 	roce_qp_set_high(ep->qp, high_of(soft), high_of(hard));
 	dapl_ep_unlock(ep);
@@ -119,19 +164,116 @@ dapl_ep_unlock(struct dapl_ep *ep)
 	roce_engine_unlock(ep->head.ia->engine0);
 }
 
+/* A queue pair is what it was made for; other attributes are looked at where they matter. */
+static bool
+needs_new_qp(const struct dapl_ep *ep, const struct dapl_ep_create *to)
+{
+	const struct dapl_ep_attr *is = &ep->attr, *want = &to->attr;
+
+	return ep->pz != to->pz || ep->recv_evd != to->recv_evd ||
+			ep->request_evd != to->request_evd ||
+			is->max_recv_dtos != want->max_recv_dtos ||
+			is->max_request_dtos != want->max_request_dtos ||
+			is->max_recv_iov != want->max_recv_iov ||
+			is->max_request_iov != want->max_request_iov ||
+			is->max_rdma_read_iov != want->max_rdma_read_iov ||
+			is->max_rdma_write_iov != want->max_rdma_write_iov ||
+			is->max_rdma_read_in != want->max_rdma_read_in;
+}
+
+/* Before a connection is asked for or granted; its zone only while nobody else knows of the endpoint. */
+static bool
+may_change(const struct dapl_ep *ep, const struct dapl_ep_create *to)
+{
+	return ep->state == DAPL_EP_STATE_UNCONNECTED ||
+			((ep->state == DAPL_EP_STATE_RESERVED ||
+					 ep->state == DAPL_EP_STATE_PASSIVE_PENDING) &&
+					ep->pz == to->pz);
+}
+
+/* Feed other dispatchers, or in another way. @return false: those do not go together, and nothing has changed. */
+static bool
+refeed(const struct dapl_ep *ep, const struct dapl_ep_create *to)
+{
+	struct dapl_ep as = { .recv_evd = to->recv_evd,
+		.request_evd = to->request_evd,
+		.srq = to->srq,
+		.attr = to->attr };
+
+	dapl_unfeed(ep);
+	if (dapl_feed(&as))
+		return true;
+	(void)dapl_feed(ep);
+	return false;
+}
+
+/* Change over to @p qp, which may be the one it has. Nothing may be posted to one that is left. */
+static enum dapl_status
+change_over(struct dapl_ep *ep, const struct dapl_ep_create *to, struct roce_qp *qp)
+{
+	struct roce_engine *engine = ep->engine;
+	enum dapl_status status = DAPL_OK;
+	uint32_t requests, receives;
+
+	dapl_ep_lock(ep);
+	roce_qp_depth(ep->qp, &requests, &receives);
+	if (!may_change(ep, to)) {
+		status = dapl_ep_state_error(ep->state);
+	} else if (qp != ep->qp && receives > 0) {
+		status = DAPL_EP_NOT_READY;
+	} else if (!refeed(ep, to)) {
+		status = DAPL_BAD_FLAGS;
+	} else {
+		use_evds(to);
+		drop_evds(ep);
+		adopt(ep, to, qp);
+	}
+	if (engine != NULL)
+		roce_engine_unlock(engine);
+	roce_engine_unlock(ep->head.ia->engine0);
+	return status;
+}
+
+enum dapl_status
+dapl_ep_modify(struct dapl_ep *ep, const struct dapl_ep_create *to)
+{
+	struct roce_qp *old = ep->qp, *qp = old, *useless;
+	enum dapl_status status;
+
+	if (needs_new_qp(ep, to)) {
+		status = create_qp(ep, to, &qp);
+		if (status != DAPL_OK)
+			return status;
+	}
+	status = change_over(ep, to, qp);
+	if (qp == old)
+		return status;
+	useless = status == DAPL_OK ? old : qp;
+	roce_qp_destroy(useless);
+	/* The marks are those of the endpoint, whatever queue pair it has. */
+	if (status == DAPL_OK && ep->watched)
+		dapl_ep_set_watermark(ep, ep->attr.srq_soft_hw, ep->hard_high);
+	return status;
+}
+
 enum dapl_status
 dapl_ep_free(struct dapl_ep *ep)
 {
 	dapl_ep_lock(ep);
+	if (ep->state == DAPL_EP_STATE_RESERVED || ep->state == DAPL_EP_STATE_PASSIVE_PENDING) {
+		enum dapl_status status = dapl_ep_state_error(ep->state);
+
+		dapl_ep_unlock(ep);
+		return status;
+	}
 	dapl_obj_retire_locked(ep);
+	dapl_unfeed(ep);
 	dapl_ep_forget_conn(ep);
 	/* From here on the engine has nothing to tell about it. */
 	roce_qp_to_reset(ep->qp);
 	dapl_ep_unlock(ep);
 	roce_qp_destroy(ep->qp);
-	dapl_obj_drop(ep->recv_evd);
-	dapl_obj_drop(ep->request_evd);
-	dapl_obj_drop(ep->connect_evd);
+	drop_evds(ep);
 	dapl_obj_free(ep);
 	return DAPL_OK;
 }

@@ -282,6 +282,25 @@ dapl_ep_connect(struct dapl_ep *ep, const struct dapl_ep_connect *connect)
 }
 
 enum dapl_status
+dapl_ep_dup_connect(
+		struct dapl_ep *ep, struct dapl_ep *other, const struct dapl_ep_connect *connect)
+{
+	struct dapl_ep_connect copy = *connect;
+	union dapl_sockaddr remote;
+	unsigned int state;
+
+	dapl_ep_lock(other);
+	state = other->state;
+	remote = other->remote;
+	copy.conn_qual = other->remote_qual;
+	dapl_ep_unlock(other);
+	if (state != DAPL_EP_STATE_CONNECTED)
+		return dapl_ep_state_error(state);
+	copy.remote = &remote.sa;
+	return dapl_ep_connect(ep, &copy);
+}
+
+enum dapl_status
 dapl_ep_disconnect(struct dapl_ep *ep, bool graceful)
 {
 	enum dapl_status status = DAPL_OK;

@@ -7,15 +7,24 @@
 
 /*
  * The endpoint's whole life (uDAPL 1.2, dat_ep_connect, dat_cr_accept, dat_ep_disconnect, dat_ep_reset).
- * Printed and compared in test_ep_state.c. A hole means "no". Reserved, passive and tentative states
- * belong to reserved service points and provider-made endpoints, which this release does not have.
+ * Printed and compared in test_ep_state.c. A hole means "no". The tentative states belong to
+ * provider-made endpoints, which this release does not have.
  */
 /* clang-format off */
 static const uint8_t next[DAPL_EP_STATES][DAPL_EP_INPUTS] = {
 	[TO(UNCONNECTED)] = {
 		IN(CONNECT)     = TO(ACTIVE_PENDING),
 		IN(ACCEPT)      = TO(COMPLETION_PENDING),
+		IN(RESERVE)     = TO(RESERVED),
 		IN(RESET)       = TO(UNCONNECTED),
+	},
+	[TO(RESERVED)] = {
+		IN(REQUEST)     = TO(PASSIVE_PENDING),
+		IN(RELEASE)     = TO(UNCONNECTED),
+	},
+	[TO(PASSIVE_PENDING)] = {
+		IN(ANSWER)      = TO(COMPLETION_PENDING),
+		IN(RELEASE)     = TO(UNCONNECTED),
 	},
 	[TO(ACTIVE_PENDING)] = {
 		IN(ESTABLISHED) = TO(CONNECTED),
@@ -72,6 +81,8 @@ dapl_ep_state_error(unsigned int state)
 {
 	static const enum dapl_status error[DAPL_EP_STATES] = {
 		[TO(UNCONNECTED)] = DAPL_EP_UNCONNECTED,
+		[TO(RESERVED)] = DAPL_EP_RESERVED,
+		[TO(PASSIVE_PENDING)] = DAPL_EP_PASSIVE_PENDING,
 		[TO(ACTIVE_PENDING)] = DAPL_EP_ACTIVE_PENDING,
 		[TO(COMPLETION_PENDING)] = DAPL_EP_COMPLETION_PENDING,
 		[TO(CONNECTED)] = DAPL_EP_CONNECTED,

@@ -81,6 +81,40 @@ dapl_evd_overflow(struct dapl_evd *evd)
 		dapl_evd_push_async(evd, DAPL_ASYNC_EVD_OVERFLOW);
 }
 
+void
+dapl_evd_set_enabled(struct dapl_evd *evd, bool enabled)
+{
+	__atomic_store_n(&evd->disabled, !enabled, __ATOMIC_SEQ_CST);
+}
+
+static void
+lock_engines(const struct dapl_ia *ia, bool lock)
+{
+	for (unsigned int i = 0; i < roce_domain_engines(ia->domain); i++) {
+		struct roce_engine *engine = roce_domain_engine(ia->domain, i);
+
+		if (lock)
+			roce_engine_lock(engine);
+		else
+			roce_engine_unlock(engine);
+	}
+}
+
+enum dapl_status
+dapl_evd_post_software(struct dapl_evd *evd, uint64_t pointer)
+{
+	const struct roce_event event = { .kind = DAPL_EVENT_SOFTWARE, .wr_id = pointer };
+	bool room;
+
+	/* A push that finds no room tells the asynchronous dispatcher: nobody may take the last place meanwhile. */
+	lock_engines(evd->head.ia, true);
+	room = roce_cq_count(evd->cq) < roce_cq_depth(evd->cq);
+	if (room)
+		roce_cq_push(evd->cq, &event);
+	lock_engines(evd->head.ia, false);
+	return room ? DAPL_OK : DAPL_QUEUE_FULL;
+}
+
 /* There was nothing: let the device work, then look again. */
 static __rte_noinline enum dapl_status
 dequeue_after_turn(struct dapl_evd *evd, struct roce_event *event)

@@ -280,6 +280,8 @@ destroy_objects(struct dapl_ia *ia)
 
 	while ((obj = first_of(ia, DAPL_PSP)) != NULL)
 		dapl_psp_free(obj);
+	while ((obj = first_of(ia, DAPL_RSP)) != NULL)
+		dapl_rsp_free(obj);
 	while ((obj = first_of(ia, DAPL_CR)) != NULL)
 		dapl_cr_reject(obj);
 	while ((obj = first_of(ia, DAPL_EP)) != NULL)

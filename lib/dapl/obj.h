@@ -37,6 +37,7 @@ enum dapl_type {
 	DAPL_EVD,
 	DAPL_PSP,
 	DAPL_CR,
+	DAPL_RSP,
 	DAPL_TYPES,
 };
 

@@ -10,29 +10,107 @@ dapl_service_id(uint64_t conn_qual)
 	return conn_qual <= UINT16_MAX ? ROCE_CM_SERVICE_TCP + conn_qual : conn_qual;
 }
 
+/* Listen, and make the handle good. Locked (engine 0). */
+static enum dapl_status
+begin(struct dapl_psp *sp, uint32_t backlog, enum dapl_type type)
+{
+	int rc = roce_cm_listen(sp->head.ia->cm, dapl_service_id(sp->conn_qual), backlog, sp,
+			&sp->listener);
+
+	if (rc != 0)
+		return rc == -EADDRINUSE ? DAPL_CONN_QUAL_IN_USE : DAPL_NO_MEMORY;
+	dapl_obj_use(sp->evd);
+	dapl_obj_publish_locked(sp, type);
+	return DAPL_OK;
+}
+
 enum dapl_status
 dapl_psp_create(struct dapl_ia *ia, uint64_t conn_qual, struct dapl_evd *evd, struct dapl_psp **psp)
 {
 	struct dapl_psp *p = dapl_obj_alloc(sizeof(*p), ia);
-	int rc;
+	enum dapl_status status;
 
 	if (p == NULL)
 		return DAPL_NO_MEMORY;
 	p->evd = evd;
 	p->conn_qual = conn_qual;
 	roce_engine_lock(ia->engine0);
-	rc = roce_cm_listen(ia->cm, dapl_service_id(conn_qual), roce_cq_depth(evd->cq), p,
-			&p->listener);
-	if (rc == 0)
-		dapl_obj_publish_locked(p, DAPL_PSP);
+	status = begin(p, roce_cq_depth(evd->cq), DAPL_PSP);
 	roce_engine_unlock(ia->engine0);
-	if (rc != 0) {
+	if (status == DAPL_OK)
+		*psp = p;
+	else
 		dapl_obj_free(p);
-		return rc == -EADDRINUSE ? DAPL_CONN_QUAL_IN_USE : DAPL_NO_MEMORY;
+	return status;
+}
+
+enum dapl_status
+dapl_rsp_create(struct dapl_ia *ia, uint64_t conn_qual, struct dapl_ep *ep, struct dapl_evd *evd,
+		struct dapl_psp **rsp)
+{
+	struct dapl_psp *r = dapl_obj_alloc(sizeof(*r), ia);
+	enum dapl_status status;
+
+	if (r == NULL)
+		return DAPL_NO_MEMORY;
+	r->evd = evd;
+	r->conn_qual = conn_qual;
+	r->ep = ep;
+	dapl_ep_lock(ep);
+	if (dapl_ep_next(ep->state, DAPL_EP_IN_RESERVE) == 0)
+		status = dapl_ep_state_error(ep->state);
+	else
+		status = begin(r, 1, DAPL_RSP);
+	if (status == DAPL_OK)
+		dapl_ep_advance(ep, DAPL_EP_IN_RESERVE);
+	dapl_ep_unlock(ep);
+	if (status == DAPL_OK)
+		*rsp = r;
+	else
+		dapl_obj_free(r);
+	return status;
+}
+
+enum dapl_status
+dapl_rsp_free(struct dapl_psp *rsp)
+{
+	struct roce_engine *engine0 = rsp->head.ia->engine0;
+	struct dapl_ep *waiting = NULL;
+
+	roce_engine_lock(engine0);
+	dapl_obj_retire_locked(rsp);
+	roce_cm_unlisten(rsp->listener);
+	if (!rsp->used)
+		waiting = rsp->ep;
+	roce_engine_unlock(engine0);
+	/* Nobody listens any more, so nothing comes between. */
+	if (waiting != NULL) {
+		dapl_ep_lock(waiting);
+		dapl_ep_advance(waiting, DAPL_EP_IN_RELEASE);
+		dapl_ep_unlock(waiting);
 	}
-	dapl_obj_use(evd);
-	*psp = p;
+	dapl_obj_drop(rsp->evd);
+	dapl_obj_free(rsp);
 	return DAPL_OK;
+}
+
+/* The ports that are nobody's by agreement (RFC 6335): the search goes on where the last one ended. */
+#define ANY_FIRST 49152u
+#define ANY_COUNT (UINT16_MAX + 1u - ANY_FIRST)
+
+enum dapl_status
+dapl_psp_create_any(struct dapl_ia *ia, struct dapl_evd *evd, struct dapl_psp **psp)
+{
+	static uint32_t next;
+
+	for (uint32_t i = 0; i < ANY_COUNT; i++) {
+		uint32_t qual = __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED) % ANY_COUNT;
+		enum dapl_status status = dapl_psp_create(ia, ANY_FIRST + qual, evd, psp);
+
+		if (status != DAPL_CONN_QUAL_IN_USE)
+			return status;
+	}
+	return DAPL_CONN_QUAL_UNAVAILABLE;
 }
 
 enum dapl_status

@@ -21,6 +21,8 @@ struct wait {
 	uint64_t hz;
 	uint64_t end; /**< UINT64_MAX: never */
 	unsigned int idle;
+	uint32_t seen; /**< events that were looked at and were to wake nobody */
+	bool woken;    /**< since the wait began an event came that was */
 };
 
 /* As many ticks as @p us microseconds, at least one for any but zero; no overflow for 32-bit arguments. */
@@ -28,6 +30,31 @@ static uint64_t
 ticks_of(uint64_t hz, uint32_t us)
 {
 	return us / US_PER_S * hz + (us % US_PER_S * hz + US_PER_S - 1) / US_PER_S;
+}
+
+/* Is an event one that unblocks a waiter? A failure always is: what comes after it fails, too. */
+static bool
+notifies(const struct roce_event *event, uint8_t notify)
+{
+	if (event->status != IBV_WC_SUCCESS || event->kind > ROCE_EVENT_BIND)
+		return true;
+	if (notify == DAPL_NOTIFY_SOLICITED)
+		return (event->flags & ROCE_EVENT_SOLICITED) != 0;
+	return (event->flags & ROCE_EVENT_QUIET) == 0;
+}
+
+/* Look at what came since the last look. */
+static bool
+is_woken(struct wait *w)
+{
+	uint8_t notify = __atomic_load_n(&w->evd->notify, __ATOMIC_RELAXED);
+	struct roce_event event;
+
+	if (notify == DAPL_NOTIFY_ALL)
+		return roce_cq_count(w->evd->cq) >= w->threshold;
+	for (; !w->woken && roce_cq_look(w->evd->cq, w->seen, &event); w->seen++)
+		w->woken = notifies(&event, notify);
+	return w->woken;
 }
 
 static bool
@@ -74,6 +101,18 @@ nap(const struct wait *w, uint64_t now)
 	return nanosleep(&ts, NULL) == 0 || errno != EINTR;
 }
 
+/* Nothing moved: spin for a while, then nap. @return false: a signal came. */
+static bool
+idle(struct wait *w, uint64_t now)
+{
+	if (++w->idle < SPINS) {
+		rte_pause();
+		return true;
+	}
+	w->idle = SPINS;
+	return is_woken(w) || nap(w, now);
+}
+
 /* Nothing of the dispatcher is touched before the first look at the flag: it may be on its way out. */
 static enum dapl_status
 wait_for(struct wait *w, uint32_t timeout_us, struct roce_event *event, uint32_t *more)
@@ -83,27 +122,45 @@ wait_for(struct wait *w, uint32_t timeout_us, struct roce_event *event, uint32_t
 	w->hz = roce_device_hz(w->evd->device);
 	if (timeout_us != DAPL_INFINITE)
 		w->end = roce_device_now(w->evd->device) + ticks_of(w->hz, timeout_us);
+	if (__atomic_load_n(&w->evd->unwaitable, __ATOMIC_ACQUIRE))
+		return DAPL_EVD_UNWAITABLE;
+	/* Nobody sleeps yet: whatever is there will do. */
+	if (take(w, event, more))
+		return DAPL_OK;
 	for (;;) {
 		uint64_t now;
 		bool moved;
 
 		if (__atomic_load_n(&w->evd->aborted, __ATOMIC_ACQUIRE))
 			return DAPL_ABORT;
-		if (take(w, event, more))
+		if (__atomic_load_n(&w->evd->unwaitable, __ATOMIC_ACQUIRE))
+			return DAPL_EVD_UNWAITABLE;
+		if (is_woken(w) && take(w, event, more))
 			return DAPL_OK;
 		moved = turn(w);
 		now = roce_device_now(w->evd->device);
 		if (now >= w->end)
 			return take(w, event, more) ? DAPL_OK : DAPL_TIMEOUT;
-		if (moved) {
+		if (moved)
 			w->idle = 0;
-		} else if (++w->idle < SPINS) {
-			rte_pause();
-		} else {
-			w->idle = SPINS;
-			if (roce_cq_count(w->evd->cq) < w->threshold && !nap(w, now))
-				return DAPL_INTERRUPTED;
-		}
+		else if (!idle(w, now))
+			return DAPL_INTERRUPTED;
+	}
+}
+
+/* Thresholds and notifications do not go together. */
+static enum dapl_status
+judge_threshold(const struct dapl_evd *evd, uint32_t threshold)
+{
+	if (likely(threshold == 1))
+		return DAPL_OK;
+	switch (__atomic_load_n(&evd->notify, __ATOMIC_RELAXED)) {
+	case DAPL_NOTIFY_SOLICITED:
+		return DAPL_EVD_SOLICITED;
+	case DAPL_NOTIFY_UNSIGNALLED:
+		return DAPL_EVD_UNSIGNALLED;
+	default:
+		return DAPL_OK;
 	}
 }
 
@@ -112,13 +169,22 @@ dapl_evd_wait(struct dapl_evd *evd, uint32_t timeout_us, uint32_t threshold,
 		struct roce_event *event, uint32_t *more)
 {
 	struct wait w = { .evd = evd, .threshold = threshold, .end = UINT64_MAX };
-	enum dapl_status status;
+	enum dapl_status status = judge_threshold(evd, threshold);
 
+	if (status != DAPL_OK)
+		return status;
 	if (!dapl_evd_take_over(evd, DAPL_TAKER_WAITER))
 		return DAPL_EVD_WAITER;
 	status = wait_for(&w, timeout_us, event, more);
 	__atomic_store_n(&evd->taker, DAPL_TAKER_NONE, __ATOMIC_RELEASE);
 	return status;
+}
+
+void
+dapl_evd_set_waitable(struct dapl_evd *evd, bool waitable)
+{
+	/* Who sleeps, sleeps for a moment only, and looks then. */
+	__atomic_store_n(&evd->unwaitable, !waitable, __ATOMIC_SEQ_CST);
 }
 
 void

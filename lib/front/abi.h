@@ -54,6 +54,15 @@ DAT_DTO_COMPLETION_STATUS FRONT(dto_status)(unsigned int wc_status);
 /** Fill @p out from an event of @p evd. */
 void FRONT(event)(struct dapl_evd *evd, const struct roce_event *in, DAT_EVENT *out);
 
+/**
+ * Judge and complete the attributes of an endpoint; null: all defaults.
+ * @return DAT_SUCCESS, DAT_INVALID_PARAMETER or DAT_MODEL_NOT_SUPPORTED.
+ */
+DAT_RETURN_TYPE FRONT(ep_attr_in)(const DAT_EP_ATTR *in, bool on_srq, struct dapl_ep_attr *out);
+
+/** What FRONT(ep_attr_in)() would make these of. */
+DAT_EP_ATTR FRONT(ep_attr_out)(const struct dapl_ep_attr *attr);
+
 static inline DAT_RETURN
 front_error(DAT_RETURN_TYPE type, DAT_RETURN_SUBTYPE subtype)
 {

@@ -32,7 +32,7 @@ post(DAT_EP_HANDLE ep_handle, struct roce_wr *wr, const struct atomic *a)
 		return argument(a, 0);
 	if (a->remote_iov == NULL || a->remote_iov->target_address % sizeof(uint64_t) != 0)
 		return argument(a, 2);
-	if ((a->flags & ~SEND_FLAGS) != 0)
+	if (!flags_ok(ep, a->flags))
 		return argument(a, 3);
 	if (!dapl_ep_has_atomics(ep))
 		return front_error(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);

@@ -14,6 +14,26 @@ check_private(DAT_COUNT size, DAT_RETURN_SUBTYPE size_arg, const void *data,
 	return DAT_SUCCESS;
 }
 
+/* What the two ways to connect have in common; DAT_SUCCESS when it is good. @p first is the timeout as an argument. */
+static DAT_RETURN
+connect_in(DAT_TIMEOUT timeout, DAT_RETURN_SUBTYPE first, DAT_COUNT size, const DAT_PVOID data,
+		DAT_QOS qos, struct dapl_ep_connect *connect)
+{
+	DAT_RETURN rc;
+
+	if (timeout == 0)
+		return bad_arg(first);
+	rc = check_private(size, first + 1, data, first + 2);
+	if (rc != DAT_SUCCESS)
+		return rc;
+	if (qos != DAT_QOS_BEST_EFFORT)
+		return front_error(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);
+	connect->timeout_us = timeout == DAT_TIMEOUT_INFINITE ? DAPL_INFINITE : timeout;
+	connect->private_len = (uint16_t)size;
+	connect->private_data = data;
+	return DAT_SUCCESS;
+}
+
 DAT_RETURN
 FRONT(ep_connect)
 (DAT_EP_HANDLE ep_handle, DAT_IA_ADDRESS_PTR remote_ia_address, DAT_CONN_QUAL remote_conn_qual,
@@ -21,32 +41,48 @@ FRONT(ep_connect)
 		DAT_QOS quality_of_service, DAT_CONNECT_FLAGS connect_flags)
 {
 	struct dapl_ep *ep = dapl_obj_check(ep_handle, DAPL_EP);
-	struct dapl_ep_connect connect;
+	struct dapl_ep_connect connect = {
+		.remote = (const struct sockaddr *)remote_ia_address,
+		.conn_qual = remote_conn_qual,
+	};
 	DAT_RETURN rc;
 
 	if (ep == NULL)
 		return bad_handle(DAT_INVALID_HANDLE_EP);
 	if (remote_ia_address == NULL)
 		return bad_arg(DAT_INVALID_ARG2);
-	if (timeout == 0)
-		return bad_arg(DAT_INVALID_ARG4);
-	rc = check_private(private_data_size, DAT_INVALID_ARG5, private_data, DAT_INVALID_ARG6);
+	rc = connect_in(timeout, DAT_INVALID_ARG4, private_data_size, private_data,
+			quality_of_service, &connect);
 	if (rc != DAT_SUCCESS)
 		return rc;
-	if (quality_of_service != DAT_QOS_BEST_EFFORT)
-		return front_error(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);
 	if (connect_flags == DAT_CONNECT_MULTIPATH_FLAG)
 		return front_error(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);
 	if (connect_flags != DAT_CONNECT_DEFAULT_FLAG)
 		return bad_arg(DAT_INVALID_ARG8);
-	connect = (struct dapl_ep_connect){
-		.remote = (const struct sockaddr *)remote_ia_address,
-		.conn_qual = remote_conn_qual,
-		.timeout_us = timeout == DAT_TIMEOUT_INFINITE ? DAPL_INFINITE : timeout,
-		.private_len = (uint16_t)private_data_size,
-		.private_data = private_data,
-	};
 	return front_return(dapl_ep_connect(ep, &connect));
+}
+
+DAT_RETURN
+FRONT(ep_dup_connect)
+(DAT_EP_HANDLE ep_handle, DAT_EP_HANDLE ep_dup_handle, DAT_TIMEOUT timeout,
+		DAT_COUNT private_data_size, const DAT_PVOID private_data,
+		DAT_QOS quality_of_service)
+{
+	struct dapl_ep *ep = dapl_obj_check(ep_handle, DAPL_EP);
+	struct dapl_ep_connect connect = { .remote = NULL };
+	struct dapl_ep *other;
+	DAT_RETURN rc;
+
+	if (ep == NULL)
+		return bad_handle(DAT_INVALID_HANDLE_EP);
+	other = dapl_obj_of(ep->head.ia, ep_dup_handle, DAPL_EP);
+	if (other == NULL)
+		return bad_handle(DAT_INVALID_HANDLE_EP);
+	rc = connect_in(timeout, DAT_INVALID_ARG3, private_data_size, private_data,
+			quality_of_service, &connect);
+	if (rc != DAT_SUCCESS)
+		return rc;
+	return front_return(dapl_ep_dup_connect(ep, other, &connect));
 }
 
 DAT_RETURN
@@ -61,6 +97,20 @@ FRONT(ep_disconnect)(DAT_EP_HANDLE ep_handle, DAT_CLOSE_FLAGS close_flags)
 	return front_return(dapl_ep_disconnect(ep, close_flags == DAT_CLOSE_GRACEFUL_FLAG));
 }
 
+/* The arguments of both ways to make a service point, from the third on; DAT_SUCCESS when they are good. */
+static DAT_RETURN
+psp_in(const struct dapl_ia *ia, DAT_EVD_HANDLE evd_handle, DAT_PSP_FLAGS psp_flags,
+		const DAT_PSP_HANDLE *psp_handle, struct dapl_evd **evd)
+{
+	if (!evd_or_null(ia, evd_handle, DAPL_STREAM_CR, evd) || *evd == NULL)
+		return bad_handle(DAT_INVALID_HANDLE_EVD_CR);
+	if (psp_flags == DAT_PSP_PROVIDER_FLAG)
+		return front_error(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);
+	if (psp_flags != DAT_PSP_CONSUMER_FLAG)
+		return bad_arg(DAT_INVALID_ARG4);
+	return psp_handle != NULL ? DAT_SUCCESS : bad_arg(DAT_INVALID_ARG5);
+}
+
 DAT_RETURN
 FRONT(psp_create)
 (DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL conn_qual, DAT_EVD_HANDLE evd_handle,
@@ -70,20 +120,42 @@ FRONT(psp_create)
 	enum dapl_status status;
 	struct dapl_psp *psp;
 	struct dapl_evd *evd;
+	DAT_RETURN rc;
 
 	if (ia == NULL)
 		return bad_handle(DAT_INVALID_HANDLE_IA);
-	if (!evd_or_null(ia, evd_handle, DAPL_STREAM_CR, &evd) || evd == NULL)
-		return bad_handle(DAT_INVALID_HANDLE_EVD_CR);
-	if (psp_flags == DAT_PSP_PROVIDER_FLAG)
-		return front_error(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);
-	if (psp_flags != DAT_PSP_CONSUMER_FLAG)
-		return bad_arg(DAT_INVALID_ARG4);
-	if (psp_handle == NULL)
-		return bad_arg(DAT_INVALID_ARG5);
+	rc = psp_in(ia, evd_handle, psp_flags, psp_handle, &evd);
+	if (rc != DAT_SUCCESS)
+		return rc;
 	status = dapl_psp_create(ia, conn_qual, evd, &psp);
 	if (status == DAPL_OK)
 		*psp_handle = psp;
+	return front_return(status);
+}
+
+DAT_RETURN
+FRONT(psp_create_any)
+(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL *conn_qual, DAT_EVD_HANDLE evd_handle,
+		DAT_PSP_FLAGS psp_flags, DAT_PSP_HANDLE *psp_handle)
+{
+	struct dapl_ia *ia = dapl_obj_check(ia_handle, DAPL_IA);
+	enum dapl_status status;
+	struct dapl_psp *psp;
+	struct dapl_evd *evd;
+	DAT_RETURN rc;
+
+	if (ia == NULL)
+		return bad_handle(DAT_INVALID_HANDLE_IA);
+	if (conn_qual == NULL)
+		return bad_arg(DAT_INVALID_ARG2);
+	rc = psp_in(ia, evd_handle, psp_flags, psp_handle, &evd);
+	if (rc != DAT_SUCCESS)
+		return rc;
+	status = dapl_psp_create_any(ia, evd, &psp);
+	if (status == DAPL_OK) {
+		*conn_qual = psp->conn_qual;
+		*psp_handle = psp;
+	}
 	return front_return(status);
 }
 
@@ -119,6 +191,64 @@ FRONT(psp_free)(DAT_PSP_HANDLE psp_handle)
 }
 
 DAT_RETURN
+FRONT(rsp_create)
+(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL conn_qual, DAT_EP_HANDLE ep_handle,
+		DAT_EVD_HANDLE evd_handle, DAT_RSP_HANDLE *rsp_handle)
+{
+	struct dapl_ia *ia = dapl_obj_check(ia_handle, DAPL_IA);
+	enum dapl_status status;
+	struct dapl_psp *rsp;
+	struct dapl_evd *evd;
+	struct dapl_ep *ep;
+
+	if (ia == NULL)
+		return bad_handle(DAT_INVALID_HANDLE_IA);
+	/* Null would ask for an endpoint of the provider's, and there is none. */
+	ep = dapl_obj_of(ia, ep_handle, DAPL_EP);
+	if (ep == NULL)
+		return bad_handle(DAT_INVALID_HANDLE_EP);
+	if (!evd_or_null(ia, evd_handle, DAPL_STREAM_CR, &evd) || evd == NULL)
+		return bad_handle(DAT_INVALID_HANDLE_EVD_CR);
+	if (rsp_handle == NULL)
+		return bad_arg(DAT_INVALID_ARG5);
+	status = dapl_rsp_create(ia, conn_qual, ep, evd, &rsp);
+	if (status == DAPL_OK)
+		*rsp_handle = rsp;
+	return front_return(status);
+}
+
+DAT_RETURN
+FRONT(rsp_query)
+(DAT_RSP_HANDLE rsp_handle, DAT_RSP_PARAM_MASK rsp_param_mask, DAT_RSP_PARAM *rsp_param)
+{
+	struct dapl_psp *rsp = dapl_obj_check(rsp_handle, DAPL_RSP);
+
+	if (rsp == NULL)
+		return bad_handle(DAT_INVALID_HANDLE_RSP);
+	if (((unsigned int)rsp_param_mask & ~(unsigned int)DAT_RSP_FIELD_ALL) != 0)
+		return bad_arg(DAT_INVALID_ARG2);
+	if (rsp_param == NULL)
+		return bad_arg(DAT_INVALID_ARG3);
+	*rsp_param = (DAT_RSP_PARAM){
+		.ia_handle = rsp->head.ia,
+		.conn_qual = rsp->conn_qual,
+		.evd_handle = rsp->evd,
+		.ep_handle = rsp->ep,
+	};
+	return DAT_SUCCESS;
+}
+
+DAT_RETURN
+FRONT(rsp_free)(DAT_RSP_HANDLE rsp_handle)
+{
+	struct dapl_psp *rsp = dapl_obj_check(rsp_handle, DAPL_RSP);
+
+	if (rsp == NULL)
+		return bad_handle(DAT_INVALID_HANDLE_RSP);
+	return front_return(dapl_rsp_free(rsp));
+}
+
+DAT_RETURN
 FRONT(cr_query)(DAT_CR_HANDLE cr_handle, DAT_CR_PARAM_MASK cr_param_mask, DAT_CR_PARAM *cr_param)
 {
 	struct dapl_cr *cr = dapl_obj_check(cr_handle, DAPL_CR);
@@ -134,7 +264,7 @@ FRONT(cr_query)(DAT_CR_HANDLE cr_handle, DAT_CR_PARAM_MASK cr_param_mask, DAT_CR
 		.remote_port_qual = cr->remote_qual,
 		.private_data_size = cr->peer.private_len,
 		.private_data = cr->peer.private_len > 0 ? cr->private_data : NULL,
-		.local_ep_handle = DAT_HANDLE_NULL,
+		.local_ep_handle = cr->ep,
 	};
 	return DAT_SUCCESS;
 }
@@ -150,8 +280,10 @@ FRONT(cr_accept)
 
 	if (cr == NULL)
 		return bad_handle(DAT_INVALID_HANDLE_CR);
-	/* No request carries an endpoint of its own, so null is not good either. */
-	ep = dapl_obj_of(cr->head.ia, ep_handle, DAPL_EP);
+	/* A request that brings an endpoint of its own wants no other. */
+	if (cr->ep != NULL && ep_handle != DAT_HANDLE_NULL)
+		return bad_arg(DAT_INVALID_ARG2);
+	ep = cr->ep != NULL ? cr->ep : dapl_obj_of(cr->head.ia, ep_handle, DAPL_EP);
 	if (ep == NULL)
 		return bad_handle(DAT_INVALID_HANDLE_EP);
 	rc = check_private(private_data_size, DAT_INVALID_ARG3, private_data, DAT_INVALID_ARG4);
@@ -168,4 +300,14 @@ FRONT(cr_reject)(DAT_CR_HANDLE cr_handle)
 	if (cr == NULL)
 		return bad_handle(DAT_INVALID_HANDLE_CR);
 	return front_return(dapl_cr_reject(cr));
+}
+
+DAT_RETURN
+FRONT(cr_handoff)(DAT_CR_HANDLE cr_handle, DAT_CONN_QUAL handoff)
+{
+	struct dapl_cr *cr = dapl_obj_check(cr_handle, DAPL_CR);
+
+	if (cr == NULL)
+		return bad_handle(DAT_INVALID_HANDLE_CR);
+	return front_return(dapl_cr_handoff(cr, handoff));
 }

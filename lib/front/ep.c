@@ -2,16 +2,32 @@
 
 #include "front/abi.h"
 
-/* What an endpoint's completion flags may name, and what of it this release does not do. */
-#define RECV_FLAGS                                                                             \
-	((unsigned int)(DAT_COMPLETION_SOLICITED_WAIT_FLAG | DAT_COMPLETION_UNSIGNALLED_FLAG | \
-			DAT_COMPLETION_EVD_THRESHOLD_FLAG))
-#define REQUEST_MISSING \
-	((unsigned int)(DAT_COMPLETION_UNSIGNALLED_FLAG | DAT_COMPLETION_EVD_THRESHOLD_FLAG))
-/* These three belong to a post and are always allowed there: named here they change nothing. */
+/* These three belong to a post and are always allowed there: named for an endpoint's requests they change nothing. */
 #define REQUEST_PER_POST                                                                    \
 	((unsigned int)(DAT_COMPLETION_SUPPRESS_FLAG | DAT_COMPLETION_SOLICITED_WAIT_FLAG | \
 			DAT_COMPLETION_BARRIER_FENCE_FLAG))
+
+/* What unblocks a waiter. @return false: two of the flags, or one that does not exist. */
+static bool
+notify_in(unsigned int flags, enum dapl_notify *notify)
+{
+	switch (flags) {
+	case DAT_COMPLETION_DEFAULT_FLAG:
+		*notify = DAPL_NOTIFY_ALL;
+		return true;
+	case DAT_COMPLETION_SOLICITED_WAIT_FLAG:
+		*notify = DAPL_NOTIFY_SOLICITED;
+		return true;
+	case DAT_COMPLETION_UNSIGNALLED_FLAG:
+		*notify = DAPL_NOTIFY_UNSIGNALLED;
+		return true;
+	case DAT_COMPLETION_EVD_THRESHOLD_FLAG:
+		*notify = DAPL_NOTIFY_THRESHOLD;
+		return true;
+	default:
+		return false;
+	}
+}
 
 /* Zero leaves the choice to us. */
 static int32_t
@@ -28,18 +44,15 @@ within(int32_t value, int32_t max)
 
 /* Models and flags: DAT_SUCCESS, DAT_INVALID_PARAMETER or DAT_MODEL_NOT_SUPPORTED. */
 static DAT_RETURN_TYPE
-check_models(const DAT_EP_ATTR *in)
+models_in(const DAT_EP_ATTR *in, struct dapl_ep_attr *out)
 {
-	unsigned int recv_flags = (unsigned int)in->recv_completion_flags;
-	unsigned int request_flags = (unsigned int)in->request_completion_flags;
-
+	out->recv_flags = (unsigned int)in->recv_completion_flags;
+	out->request_flags = (unsigned int)in->request_completion_flags;
 	if (in->service_type != DAT_SERVICE_TYPE_RC || in->qos != DAT_QOS_BEST_EFFORT)
 		return DAT_MODEL_NOT_SUPPORTED;
-	if ((recv_flags & ~RECV_FLAGS) != 0 ||
-			(request_flags & ~(REQUEST_MISSING | REQUEST_PER_POST)) != 0)
+	if (!notify_in(out->recv_flags, &out->recv_notify) ||
+			!notify_in(out->request_flags & ~REQUEST_PER_POST, &out->request_notify))
 		return DAT_INVALID_PARAMETER;
-	if (recv_flags != 0 || (request_flags & REQUEST_MISSING) != 0)
-		return DAT_MODEL_NOT_SUPPORTED;
 	return in->srq_soft_hw >= DAT_HW_DEFAULT ? DAT_SUCCESS : DAT_INVALID_PARAMETER;
 }
 
@@ -61,12 +74,8 @@ no_named(const DAT_EP_ATTR *in)
 	return in->ep_transport_specific_count == 0 && in->ep_provider_specific_count == 0;
 }
 
-/**
- * Judge and complete the attributes of an endpoint; null: all defaults.
- * @return DAT_SUCCESS, DAT_INVALID_PARAMETER or DAT_MODEL_NOT_SUPPORTED.
- */
-static DAT_RETURN_TYPE
-attr_in(const DAT_EP_ATTR *in, bool on_srq, struct dapl_ep_attr *out)
+DAT_RETURN_TYPE
+FRONT(ep_attr_in)(const DAT_EP_ATTR *in, bool on_srq, struct dapl_ep_attr *out)
 {
 	/* READ depths are taken as asked, so that zero means none; who asks for nothing gets some. */
 	static const DAT_EP_ATTR defaults = {
@@ -77,12 +86,17 @@ attr_in(const DAT_EP_ATTR *in, bool on_srq, struct dapl_ep_attr *out)
 
 	if (in == NULL)
 		in = &defaults;
-	type = check_models(in);
+	*out = (struct dapl_ep_attr){ .max_message = 0 };
+	type = models_in(in, out);
 	if (type != DAT_SUCCESS)
 		return type;
 	if (in->max_message_size > DAPL_MAX_MESSAGE || !rdma_ok(in) || !no_named(in))
 		return DAT_INVALID_PARAMETER;
 	*out = (struct dapl_ep_attr){
+		.recv_flags = out->recv_flags,
+		.request_flags = out->request_flags,
+		.recv_notify = out->recv_notify,
+		.request_notify = out->request_notify,
 		.max_message = in->max_message_size != 0 ? in->max_message_size : DAPL_MAX_MESSAGE,
 		.max_recv_dtos = or_default(in->max_recv_dtos, DAPL_DEFAULT_DTOS),
 		.max_request_dtos = or_default(in->max_request_dtos, DAPL_DEFAULT_DTOS),
@@ -94,7 +108,6 @@ attr_in(const DAT_EP_ATTR *in, bool on_srq, struct dapl_ep_attr *out)
 		.max_rdma_read_iov = or_default(in->max_rdma_read_iov, DAPL_DEFAULT_IOV),
 		.max_rdma_write_iov = or_default(in->max_rdma_write_iov, DAPL_DEFAULT_IOV),
 		.srq_soft_hw = or_default(in->srq_soft_hw, DAPL_HIGH_WATER_NONE),
-		.request_flags = (uint32_t)in->request_completion_flags,
 	};
 	if (!within(out->max_request_dtos, DAPL_MAX_DTOS) ||
 			!within(out->max_request_iov, DAPL_MAX_IOV))
@@ -107,14 +120,14 @@ attr_in(const DAT_EP_ATTR *in, bool on_srq, struct dapl_ep_attr *out)
 	return DAT_SUCCESS;
 }
 
-static DAT_EP_ATTR
-attr_out(const struct dapl_ep_attr *attr)
+DAT_EP_ATTR
+FRONT(ep_attr_out)(const struct dapl_ep_attr *attr)
 {
 	return (DAT_EP_ATTR){
 		.service_type = DAT_SERVICE_TYPE_RC,
 		.max_message_size = attr->max_message,
 		.qos = DAT_QOS_BEST_EFFORT,
-		.recv_completion_flags = DAT_COMPLETION_DEFAULT_FLAG,
+		.recv_completion_flags = (DAT_COMPLETION_FLAGS)attr->recv_flags,
 		.request_completion_flags = (DAT_COMPLETION_FLAGS)attr->request_flags,
 		.max_recv_dtos = attr->max_recv_dtos,
 		.max_request_dtos = attr->max_request_dtos,
@@ -149,12 +162,16 @@ check_handles(const struct dapl_ia *ia, DAT_PZ_HANDLE pz_handle, DAT_EVD_HANDLE 
 	return DAT_SUCCESS;
 }
 
+/* @p attr_arg is what to blame when the flags do not go with those of other endpoints. */
 static DAT_RETURN
-create_ep(struct dapl_ia *ia, const struct dapl_ep_create *create, DAT_EP_HANDLE *ep_handle)
+create_ep(struct dapl_ia *ia, const struct dapl_ep_create *create, DAT_RETURN_SUBTYPE attr_arg,
+		DAT_EP_HANDLE *ep_handle)
 {
 	struct dapl_ep *ep;
 	enum dapl_status status = dapl_ep_create(ia, create, &ep);
 
+	if (status == DAPL_BAD_FLAGS)
+		return bad_arg(attr_arg);
 	if (status == DAPL_OK)
 		*ep_handle = ep;
 	return front_return(status);
@@ -175,12 +192,12 @@ FRONT(ep_create)
 			connect_evd_handle, &create);
 	if (rc != DAT_SUCCESS)
 		return rc;
-	type = attr_in(ep_attributes, false, &create.attr);
+	type = FRONT(ep_attr_in)(ep_attributes, false, &create.attr);
 	if (type != DAT_SUCCESS)
 		return front_error(type, DAT_INVALID_ARG6);
 	if (ep_handle == NULL)
 		return bad_arg(DAT_INVALID_ARG7);
-	return create_ep(ia, &create, ep_handle);
+	return create_ep(ia, &create, DAT_INVALID_ARG6, ep_handle);
 }
 
 DAT_RETURN
@@ -204,12 +221,12 @@ FRONT(ep_create_with_srq)
 		return bad_handle(DAT_INVALID_HANDLE_SRQ);
 	if (ep_attributes == NULL)
 		return bad_arg(DAT_INVALID_ARG7);
-	type = attr_in(ep_attributes, true, &create.attr);
+	type = FRONT(ep_attr_in)(ep_attributes, true, &create.attr);
 	if (type != DAT_SUCCESS)
 		return front_error(type, DAT_INVALID_ARG7);
 	if (ep_handle == NULL)
 		return bad_arg(DAT_INVALID_ARG8);
-	return create_ep(ia, &create, ep_handle);
+	return create_ep(ia, &create, DAT_INVALID_ARG7, ep_handle);
 }
 
 static DAT_EP_STATE
@@ -217,6 +234,8 @@ state_out(unsigned int state)
 {
 	static const DAT_EP_STATE states[DAPL_EP_STATES] = {
 		[DAPL_EP_STATE_UNCONNECTED] = DAT_EP_STATE_UNCONNECTED,
+		[DAPL_EP_STATE_RESERVED] = DAT_EP_STATE_RESERVED,
+		[DAPL_EP_STATE_PASSIVE_PENDING] = DAT_EP_STATE_PASSIVE_CONNECTION_PENDING,
 		[DAPL_EP_STATE_ACTIVE_PENDING] = DAT_EP_STATE_ACTIVE_CONNECTION_PENDING,
 		[DAPL_EP_STATE_COMPLETION_PENDING] = DAT_EP_STATE_COMPLETION_PENDING,
 		[DAPL_EP_STATE_CONNECTED] = DAT_EP_STATE_CONNECTED,
@@ -250,7 +269,7 @@ FRONT(ep_query)(DAT_EP_HANDLE ep_handle, DAT_EP_PARAM_MASK ep_param_mask, DAT_EP
 		.request_evd_handle = ep->request_evd,
 		.connect_evd_handle = ep->connect_evd,
 		.srq_handle = ep->srq,
-		.ep_attr = attr_out(&ep->attr),
+		.ep_attr = FRONT(ep_attr_out)(&ep->attr),
 	};
 	return DAT_SUCCESS;
 }

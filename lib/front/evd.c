@@ -68,6 +68,18 @@ FRONT(evd_create)
 	return front_return(status);
 }
 
+static DAT_EVD_STATE
+state_out(const struct dapl_evd *evd)
+{
+	unsigned int state;
+
+	state = __atomic_load_n(&evd->disabled, __ATOMIC_ACQUIRE) ? DAT_EVD_STATE_DISABLED
+								  : DAT_EVD_STATE_ENABLED;
+	state |= __atomic_load_n(&evd->unwaitable, __ATOMIC_ACQUIRE) ? DAT_EVD_STATE_UNWAITABLE
+								     : DAT_EVD_STATE_WAITABLE;
+	return (DAT_EVD_STATE)state;
+}
+
 DAT_RETURN
 FRONT(evd_query)
 (DAT_EVD_HANDLE evd_handle, DAT_EVD_PARAM_MASK evd_param_mask, DAT_EVD_PARAM *evd_param)
@@ -83,7 +95,7 @@ FRONT(evd_query)
 	*evd_param = (DAT_EVD_PARAM){
 		.ia_handle = evd->head.ia,
 		.evd_qlen = (DAT_COUNT)roce_cq_depth(evd->cq),
-		.evd_state = (DAT_EVD_STATE)(DAT_EVD_STATE_ENABLED | DAT_EVD_STATE_WAITABLE),
+		.evd_state = state_out(evd),
 		.cno_handle = DAT_HANDLE_NULL,
 		.evd_flags = streams_out(evd->streams),
 	};
@@ -142,4 +154,63 @@ FRONT(evd_free)(DAT_EVD_HANDLE evd_handle)
 	if (evd == NULL)
 		return bad_handle(DAT_INVALID_HANDLE1);
 	return front_return(dapl_evd_free(evd));
+}
+
+static DAT_RETURN
+set_enabled(DAT_EVD_HANDLE evd_handle, bool enabled)
+{
+	struct dapl_evd *evd = dapl_obj_check(evd_handle, DAPL_EVD);
+
+	if (evd == NULL)
+		return bad_handle(DAT_INVALID_HANDLE1);
+	dapl_evd_set_enabled(evd, enabled);
+	return DAT_SUCCESS;
+}
+
+DAT_RETURN
+FRONT(evd_enable)(DAT_EVD_HANDLE evd_handle)
+{
+	return set_enabled(evd_handle, true);
+}
+
+DAT_RETURN
+FRONT(evd_disable)(DAT_EVD_HANDLE evd_handle)
+{
+	return set_enabled(evd_handle, false);
+}
+
+static DAT_RETURN
+set_waitable(DAT_EVD_HANDLE evd_handle, bool waitable)
+{
+	struct dapl_evd *evd = dapl_obj_check(evd_handle, DAPL_EVD);
+
+	if (evd == NULL)
+		return bad_handle(DAT_INVALID_HANDLE1);
+	dapl_evd_set_waitable(evd, waitable);
+	return DAT_SUCCESS;
+}
+
+DAT_RETURN
+FRONT(evd_set_unwaitable)(DAT_EVD_HANDLE evd_handle)
+{
+	return set_waitable(evd_handle, false);
+}
+
+DAT_RETURN
+FRONT(evd_clear_unwaitable)(DAT_EVD_HANDLE evd_handle)
+{
+	return set_waitable(evd_handle, true);
+}
+
+DAT_RETURN
+FRONT(evd_post_se)(DAT_EVD_HANDLE evd_handle, const DAT_EVENT *event)
+{
+	struct dapl_evd *evd = dapl_obj_check(evd_handle, DAPL_EVD);
+
+	if (evd == NULL || (evd->streams & DAPL_STREAM_SOFTWARE) == 0)
+		return bad_handle(DAT_INVALID_HANDLE1);
+	if (event == NULL || event->event_number != DAT_SOFTWARE_EVENT)
+		return bad_arg(DAT_INVALID_ARG2);
+	return front_return(dapl_evd_post_software(
+			evd, (uintptr_t)event->event_data.software_event_data.pointer));
 }

@@ -72,6 +72,13 @@ async_event(const struct roce_event *in, DAT_EVENT *out)
 	data->reason = events[in->opcode].reason;
 }
 
+static void
+software_event(const struct roce_event *in, DAT_EVENT *out)
+{
+	out->event_number = DAT_SOFTWARE_EVENT;
+	out->event_data.software_event_data.pointer = (DAT_PVOID)(uintptr_t)in->wr_id;
+}
+
 static __rte_noinline void
 rare_event(const struct roce_event *in, DAT_EVENT *out)
 {
@@ -84,6 +91,9 @@ rare_event(const struct roce_event *in, DAT_EVENT *out)
 		break;
 	case DAPL_EVENT_CR:
 		cr_event(in, out);
+		break;
+	case DAPL_EVENT_SOFTWARE:
+		software_event(in, out);
 		break;
 	default:
 		async_event(in, out);

@@ -20,7 +20,22 @@ send_flags(unsigned int flags)
 		wr |= ROCE_WR_SOLICITED;
 	if ((flags & DAT_COMPLETION_BARRIER_FENCE_FLAG) != 0)
 		wr |= ROCE_WR_FENCE;
+	if ((flags & DAT_COMPLETION_UNSIGNALLED_FLAG) != 0)
+		wr |= ROCE_WR_QUIET;
 	return wr;
+}
+
+/* Flags that need a second look: unsignalled is for an endpoint whose requests were made so. */
+static inline bool
+rare_flags_ok(const struct dapl_ep *ep, unsigned int flags)
+{
+	return ep->quiet_requests && (flags & ~(SEND_FLAGS | DAT_COMPLETION_UNSIGNALLED_FLAG)) == 0;
+}
+
+static inline bool
+flags_ok(const struct dapl_ep *ep, unsigned int flags)
+{
+	return likely((flags & ~SEND_FLAGS) == 0) || rare_flags_ok(ep, flags);
 }
 
 #endif

@@ -128,13 +128,17 @@ provider_attr_out(struct dapl_ia *ia, DAT_PROVIDER_ATTR *out)
 		.provider_version_minor = VERSION_MINOR,
 		.dapl_version_major = adapter->info.dapl_version_major,
 		.dapl_version_minor = adapter->info.dapl_version_minor,
-		.lmr_mem_types_supported = DAT_MEM_TYPE_VIRTUAL,
+		/* Read as a mask, as other providers of 1.2 write it: one by one, VIRTUAL is 0. */
+		.lmr_mem_types_supported =
+				(DAT_MEM_TYPE)(DAT_MEM_TYPE_LMR | DAT_MEM_TYPE_SHARED_VIRTUAL),
 		.iov_ownership_on_return = DAT_IOV_CONSUMER,
 		.dat_qos_supported = DAT_QOS_BEST_EFFORT,
 		.completion_flags_supported =
 				(DAT_COMPLETION_FLAGS)(DAT_COMPLETION_SUPPRESS_FLAG |
 						       DAT_COMPLETION_SOLICITED_WAIT_FLAG |
-						       DAT_COMPLETION_BARRIER_FENCE_FLAG),
+						       DAT_COMPLETION_UNSIGNALLED_FLAG |
+						       DAT_COMPLETION_BARRIER_FENCE_FLAG |
+						       DAT_COMPLETION_EVD_THRESHOLD_FLAG),
 		.is_thread_safe = adapter->info.is_thread_safe,
 		.max_private_data_size = DAPL_MAX_PRIVATE,
 		.supports_multipath = DAT_FALSE,
@@ -242,6 +246,7 @@ FRONT(get_handle_type)(DAT_HANDLE dat_handle, DAT_HANDLE_TYPE *handle_type)
 		[DAPL_EVD] = DAT_HANDLE_TYPE_EVD,
 		[DAPL_PSP] = DAT_HANDLE_TYPE_PSP,
 		[DAPL_CR] = DAT_HANDLE_TYPE_CR,
+		[DAPL_RSP] = DAT_HANDLE_TYPE_RSP,
 	};
 	unsigned int type = dapl_obj_type(dat_handle);
 

@@ -87,26 +87,73 @@ priv_out(uint32_t access)
 	return (DAT_MEM_PRIV_FLAGS)priv;
 }
 
-/* Type, region and length, in the order of the arguments; DAT_SUCCESS when they are good. */
+/* A stretch of the consumer's addresses; DAT_SUCCESS when it is good. */
 static DAT_RETURN
-check_region(DAT_MEM_TYPE mem_type, DAT_REGION_DESCRIPTION region, DAT_VLEN length)
+stretch_in(DAT_PVOID va, DAT_VLEN length, struct dapl_lmr_create *create)
 {
-	switch (mem_type) {
-	case DAT_MEM_TYPE_VIRTUAL:
-		break;
-	case DAT_MEM_TYPE_LMR:
-	case DAT_MEM_TYPE_SHARED_VIRTUAL:
-		return front_error(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);
-	default:
-		return bad_arg(DAT_INVALID_ARG2);
-	}
-	if (region.for_va == NULL)
+	if (va == NULL)
 		return bad_arg(DAT_INVALID_ARG3);
 	if (length == 0)
 		return front_error(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE);
-	if ((uintptr_t)region.for_va + length - 1 < (uintptr_t)region.for_va)
+	if ((uintptr_t)va + length - 1 < (uintptr_t)va)
 		return bad_arg(DAT_INVALID_ARG4);
+	create->addr = (uintptr_t)va;
+	create->length = length;
 	return DAT_SUCCESS;
+}
+
+/* Type, region and length, in the order of the arguments; DAT_SUCCESS when they are good. */
+static DAT_RETURN
+region_in(const struct dapl_ia *ia, DAT_MEM_TYPE mem_type, DAT_REGION_DESCRIPTION region,
+		DAT_VLEN length, struct dapl_lmr_create *create)
+{
+	switch (mem_type) {
+	case DAT_MEM_TYPE_VIRTUAL:
+		create->type = DAPL_LMR_VIRTUAL;
+		return stretch_in(region.for_va, length, create);
+	case DAT_MEM_TYPE_LMR:
+		create->type = DAPL_LMR_OF_LMR;
+		create->of = dapl_obj_of(ia, region.for_lmr_handle, DAPL_LMR);
+		return create->of != NULL ? DAT_SUCCESS : bad_handle(DAT_INVALID_HANDLE_LMR);
+	case DAT_MEM_TYPE_SHARED_VIRTUAL:
+		create->type = DAPL_LMR_SHARED;
+		create->cookie = region.for_shared_memory.shared_memory_id;
+		if (create->cookie == NULL)
+			return bad_arg(DAT_INVALID_ARG3);
+		return stretch_in(region.for_shared_memory.virtual_address, length, create);
+	default:
+		return bad_arg(DAT_INVALID_ARG2);
+	}
+}
+
+static DAT_MEM_TYPE
+type_out(const struct dapl_lmr *lmr)
+{
+	static const DAT_MEM_TYPE types[] = {
+		[DAPL_LMR_VIRTUAL] = DAT_MEM_TYPE_VIRTUAL,
+		[DAPL_LMR_OF_LMR] = DAT_MEM_TYPE_LMR,
+		[DAPL_LMR_SHARED] = DAT_MEM_TYPE_SHARED_VIRTUAL,
+	};
+
+	return types[lmr->type];
+}
+
+/* The union as the consumer wrote it; the name of shared memory lies in the region now. */
+static DAT_REGION_DESCRIPTION
+region_out(struct dapl_lmr *lmr)
+{
+	DAT_REGION_DESCRIPTION region = { .for_shared_memory = { .virtual_address = NULL } };
+
+	if (lmr->type == DAPL_LMR_OF_LMR) {
+		/* The standard's handles are not const. */
+		region.for_lmr_handle = (DAT_LMR_HANDLE)(uintptr_t)lmr->of;
+		return region;
+	}
+	region.for_va = (DAT_PVOID)(uintptr_t)lmr->addr;
+	if (lmr->type == DAPL_LMR_SHARED)
+		region.for_shared_memory.shared_memory_id =
+				(DAT_LMR_COOKIE)(void *)lmr->shared.cookie;
+	return region;
 }
 
 DAT_RETURN
@@ -118,7 +165,7 @@ FRONT(lmr_create)
 		DAT_VADDR *registered_address)
 {
 	struct dapl_ia *ia = dapl_obj_check(ia_handle, DAPL_IA);
-	struct dapl_lmr_create create;
+	struct dapl_lmr_create create = { .of = NULL };
 	enum dapl_status status;
 	struct dapl_lmr *lmr;
 	struct dapl_pz *pz;
@@ -126,7 +173,7 @@ FRONT(lmr_create)
 
 	if (ia == NULL)
 		return bad_handle(DAT_INVALID_HANDLE_IA);
-	rc = check_region(mem_type, region_description, length);
+	rc = region_in(ia, mem_type, region_description, length, &create);
 	if (rc != DAT_SUCCESS)
 		return rc;
 	pz = dapl_obj_of(ia, pz_handle, DAPL_PZ);
@@ -138,12 +185,8 @@ FRONT(lmr_create)
 		return bad_arg(DAT_INVALID_ARG7);
 	if (lmr_context == NULL)
 		return bad_arg(DAT_INVALID_ARG8);
-	create = (struct dapl_lmr_create){
-		.addr = (uintptr_t)region_description.for_va,
-		.length = length,
-		.access = access_in((unsigned int)privileges),
-		.priv = (uint32_t)privileges,
-	};
+	create.access = access_in((unsigned int)privileges);
+	create.priv = (uint32_t)privileges;
 	status = dapl_lmr_create(pz, &create, &lmr);
 	if (status != DAPL_OK)
 		return FRONT(status)(status);
@@ -173,8 +216,8 @@ FRONT(lmr_query)
 		return bad_arg(DAT_INVALID_ARG3);
 	*lmr_param = (DAT_LMR_PARAM){
 		.ia_handle = lmr->head.ia,
-		.mem_type = DAT_MEM_TYPE_VIRTUAL,
-		.region_desc.for_va = (DAT_PVOID)(uintptr_t)lmr->addr,
+		.mem_type = type_out(lmr),
+		.region_desc = region_out(lmr),
 		.length = lmr->length,
 		.pz_handle = lmr->pz,
 		.mem_priv = (DAT_MEM_PRIV_FLAGS)lmr->priv,
@@ -284,6 +327,8 @@ bind_flags(unsigned int flags)
 
 	if ((flags & DAT_COMPLETION_BARRIER_FENCE_FLAG) != 0)
 		wr |= ROCE_WR_FENCE;
+	if ((flags & DAT_COMPLETION_UNSIGNALLED_FLAG) != 0)
+		wr |= ROCE_WR_QUIET;
 	return wr;
 }
 
@@ -297,6 +342,7 @@ FRONT(rmr_bind)
 	struct roce_mw_bind bind;
 	enum dapl_status status;
 	struct dapl_ep *ep;
+	unsigned int legal;
 	struct roce_wr wr;
 
 	if (rmr == NULL)
@@ -308,8 +354,9 @@ FRONT(rmr_bind)
 	ep = dapl_obj_of(rmr->head.ia, ep_handle, DAPL_EP);
 	if (ep == NULL)
 		return bad_handle(DAT_INVALID_HANDLE_EP);
-	/* Unsignalled only on an endpoint made so, and there is none; to wake the peer there is no message. */
-	if (((unsigned int)completion_flags & ~BIND_FLAGS) != 0)
+	/* Unsignalled only on an endpoint made so; to wake the peer there is no message. */
+	legal = BIND_FLAGS | (ep->quiet_requests ? DAT_COMPLETION_UNSIGNALLED_FLAG : 0);
+	if (((unsigned int)completion_flags & ~legal) != 0)
 		return bad_arg(DAT_INVALID_ARG6);
 	bind = (struct roce_mw_bind){
 		.mr_key = lmr_triplet->lmr_context,

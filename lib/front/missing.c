@@ -22,12 +22,6 @@ no_adapter_call(DAT_IA_HANDLE handle)
 }
 
 static DAT_RETURN
-no_endpoint_call(DAT_EP_HANDLE handle)
-{
-	return not_implemented(handle, DAPL_EP, DAT_INVALID_HANDLE_EP);
-}
-
-static DAT_RETURN
 no_dispatcher_call(DAT_EVD_HANDLE handle)
 {
 	return not_implemented(handle, DAPL_EVD, DAT_INVALID_HANDLE1);
@@ -66,25 +60,7 @@ FRONT(cno_wait)(DAT_CNO_HANDLE cno_handle, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *
 }
 
 DAT_RETURN
-FRONT(cr_handoff)(DAT_CR_HANDLE cr_handle, DAT_CONN_QUAL handoff)
-{
-	return not_implemented(cr_handle, DAPL_CR, DAT_INVALID_HANDLE_CR);
-}
-
-DAT_RETURN
 FRONT(evd_modify_cno)(DAT_EVD_HANDLE evd_handle, DAT_CNO_HANDLE cno_handle)
-{
-	return no_dispatcher_call(evd_handle);
-}
-
-DAT_RETURN
-FRONT(evd_enable)(DAT_EVD_HANDLE evd_handle)
-{
-	return no_dispatcher_call(evd_handle);
-}
-
-DAT_RETURN
-FRONT(evd_disable)(DAT_EVD_HANDLE evd_handle)
 {
 	return no_dispatcher_call(evd_handle);
 }
@@ -93,72 +69,4 @@ DAT_RETURN
 FRONT(evd_resize)(DAT_EVD_HANDLE evd_handle, DAT_COUNT evd_min_qlen)
 {
 	return no_dispatcher_call(evd_handle);
-}
-
-DAT_RETURN
-FRONT(evd_post_se)(DAT_EVD_HANDLE evd_handle, const DAT_EVENT *event)
-{
-	return no_dispatcher_call(evd_handle);
-}
-
-DAT_RETURN
-FRONT(evd_set_unwaitable)(DAT_EVD_HANDLE evd_handle)
-{
-	return no_dispatcher_call(evd_handle);
-}
-
-DAT_RETURN
-FRONT(evd_clear_unwaitable)(DAT_EVD_HANDLE evd_handle)
-{
-	return no_dispatcher_call(evd_handle);
-}
-
-DAT_RETURN
-FRONT(ep_modify)
-(DAT_EP_HANDLE ep_handle, DAT_EP_PARAM_MASK ep_param_mask, const DAT_EP_PARAM *ep_param)
-{
-	const DAT_EP_PARAM_MASK never = DAT_EP_FIELD_SRQ_HANDLE | DAT_EP_FIELD_EP_ATTR_SRQ_SOFT_HW;
-
-	/* What ties an endpoint to a shared queue is fixed for life, in every release. */
-	if (dapl_obj_check(ep_handle, DAPL_EP) != NULL && (ep_param_mask & never) != 0)
-		return bad_arg(DAT_INVALID_ARG2);
-	return no_endpoint_call(ep_handle);
-}
-
-DAT_RETURN
-FRONT(ep_dup_connect)
-(DAT_EP_HANDLE ep_handle, DAT_EP_HANDLE ep_dup_handle, DAT_TIMEOUT timeout,
-		DAT_COUNT private_data_size, const DAT_PVOID private_data,
-		DAT_QOS quality_of_service)
-{
-	return no_endpoint_call(ep_handle);
-}
-
-DAT_RETURN
-FRONT(psp_create_any)
-(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL *conn_qual, DAT_EVD_HANDLE evd_handle,
-		DAT_PSP_FLAGS psp_flags, DAT_PSP_HANDLE *psp_handle)
-{
-	return no_adapter_call(ia_handle);
-}
-
-DAT_RETURN
-FRONT(rsp_create)
-(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL conn_qual, DAT_EP_HANDLE ep_handle,
-		DAT_EVD_HANDLE evd_handle, DAT_RSP_HANDLE *rsp_handle)
-{
-	return no_adapter_call(ia_handle);
-}
-
-DAT_RETURN
-FRONT(rsp_query)
-(DAT_RSP_HANDLE rsp_handle, DAT_RSP_PARAM_MASK rsp_param_mask, DAT_RSP_PARAM *rsp_param)
-{
-	return bad_handle(DAT_INVALID_HANDLE_RSP);
-}
-
-DAT_RETURN
-FRONT(rsp_free)(DAT_RSP_HANDLE rsp_handle)
-{
-	return bad_handle(DAT_INVALID_HANDLE_RSP);
 }

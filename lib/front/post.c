@@ -21,8 +21,7 @@ FRONT(ep_post_send)
 		return bad_arg(DAT_INVALID_ARG3);
 	if (unlikely(segments_in(sge, local_iov, num_segments) > ep->max_message))
 		return bad_arg(DAT_INVALID_ARG3);
-	/* Unsignalled only on an endpoint made so, and there is none. */
-	if (unlikely(((unsigned int)completion_flags & ~SEND_FLAGS) != 0))
+	if (unlikely(!flags_ok(ep, (unsigned int)completion_flags)))
 		return bad_arg(DAT_INVALID_ARG5);
 	wr = (struct roce_wr){
 		.wr_id = user_cookie.as_64,
@@ -35,12 +34,12 @@ FRONT(ep_post_send)
 }
 
 /**
- * The part that RDMA WRITE and READ have in common: arguments in the order of the call.
- * @return DAT_SUCCESS: @p wr is complete, and @p length is that of the local segments.
+ * The part that RDMA WRITE and READ have in common: arguments in the order of the call, but for the last.
+ * @return DAT_SUCCESS: @p wr is complete but for its flags, and @p length is that of the local segments.
  */
 static DAT_RETURN
 rdma_in(struct roce_wr *wr, struct roce_sge *sge, const DAT_LMR_TRIPLET *local_iov,
-		const DAT_RMR_TRIPLET *remote_iov, unsigned int completion_flags, uint64_t *length)
+		const DAT_RMR_TRIPLET *remote_iov, uint64_t *length)
 {
 	if (unlikely(local_iov == NULL && wr->num_sge > 0))
 		return bad_arg(DAT_INVALID_ARG3);
@@ -49,10 +48,7 @@ rdma_in(struct roce_wr *wr, struct roce_sge *sge, const DAT_LMR_TRIPLET *local_i
 		return bad_arg(DAT_INVALID_ARG3);
 	if (unlikely(remote_iov == NULL))
 		return bad_arg(DAT_INVALID_ARG5);
-	if (unlikely((completion_flags & ~SEND_FLAGS) != 0))
-		return bad_arg(DAT_INVALID_ARG6);
 	wr->sg = sge;
-	wr->flags = send_flags(completion_flags);
 	wr->remote_addr = remote_iov->target_address;
 	wr->rkey = remote_iov->rmr_context;
 	return DAT_SUCCESS;
@@ -78,9 +74,12 @@ FRONT(ep_post_rdma_write)
 		return bad_handle(DAT_INVALID_HANDLE_EP);
 	if (unlikely((unsigned int)num_segments > (unsigned int)ep->attr.max_rdma_write_iov))
 		return bad_arg(DAT_INVALID_ARG2);
-	rc = rdma_in(&wr, sge, local_iov, remote_iov, (unsigned int)completion_flags, &length);
+	rc = rdma_in(&wr, sge, local_iov, remote_iov, &length);
 	if (unlikely(rc != DAT_SUCCESS))
 		return rc;
+	if (unlikely(!flags_ok(ep, (unsigned int)completion_flags)))
+		return bad_arg(DAT_INVALID_ARG6);
+	wr.flags = send_flags((unsigned int)completion_flags);
 	if (unlikely(length > ep->attr.max_rdma_size || length > remote_iov->segment_length))
 		return front_error(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE);
 	return front_return(dapl_ep_post_send(ep, &wr));
@@ -119,9 +118,12 @@ FRONT(ep_post_rdma_read)
 		return bad_handle(DAT_INVALID_HANDLE_EP);
 	if (unlikely((unsigned int)num_segments > (unsigned int)ep->attr.max_rdma_read_iov))
 		return bad_arg(DAT_INVALID_ARG2);
-	rc = rdma_in(&wr, sge, local_iov, remote_iov, (unsigned int)completion_flags, &length);
+	rc = rdma_in(&wr, sge, local_iov, remote_iov, &length);
 	if (unlikely(rc != DAT_SUCCESS))
 		return rc;
+	if (unlikely(!flags_ok(ep, (unsigned int)completion_flags)))
+		return bad_arg(DAT_INVALID_ARG6);
+	wr.flags = send_flags((unsigned int)completion_flags);
 	/* What is read is what the remote segment says; there must be room for it. */
 	if (unlikely(remote_iov->segment_length > length ||
 			    remote_iov->segment_length > ep->attr.max_rdma_size))
@@ -147,12 +149,14 @@ FRONT(ep_post_recv)
 		return bad_arg(DAT_INVALID_ARG3);
 	if (unlikely(segments_in(sge, local_iov, num_segments) == UINT64_MAX))
 		return bad_arg(DAT_INVALID_ARG3);
-	if (unlikely(completion_flags != DAT_COMPLETION_DEFAULT_FLAG))
+	if (unlikely(completion_flags != DAT_COMPLETION_DEFAULT_FLAG) &&
+			!(ep->quiet_recvs && completion_flags == DAT_COMPLETION_UNSIGNALLED_FLAG))
 		return bad_arg(DAT_INVALID_ARG5);
 	wr = (struct roce_recv_wr){
 		.wr_id = user_cookie.as_64,
 		.sg = sge,
 		.num_sge = (uint32_t)num_segments,
+		.flags = completion_flags != DAT_COMPLETION_DEFAULT_FLAG ? ROCE_WR_QUIET : 0,
 	};
 	return front_return(dapl_ep_post_recv(ep, &wr));
 }

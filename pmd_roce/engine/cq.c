@@ -67,6 +67,17 @@ roce_cq_count(const struct roce_cq *cq)
 	return RTE_MIN(__atomic_load_n(&cq->head, __ATOMIC_ACQUIRE) - tail, cq->depth);
 }
 
+bool
+roce_cq_look(const struct roce_cq *cq, uint32_t i, struct roce_event *event)
+{
+	uint32_t tail = cq->tail;
+
+	if (i >= __atomic_load_n(&cq->head, __ATOMIC_ACQUIRE) - tail)
+		return false;
+	*event = cq->ring[(tail + i) & cq->mask];
+	return true;
+}
+
 uint32_t
 roce_cq_depth(const struct roce_cq *cq)
 {

@@ -156,7 +156,7 @@ send_event(struct roce_qp *qp, const struct roce_wqe *wqe, enum ibv_wc_status st
 	event->imm = 0;
 	event->kind = (uint8_t)kind;
 	event->status = (uint8_t)status;
-	event->flags = 0;
+	event->flags = wqe->flags & ROCE_EVENT_QUIET;
 	event->opcode = wqe->opcode;
 	event->srq_share = 0;
 	event->reserved = 0;
@@ -212,7 +212,7 @@ recv_event(struct roce_qp *qp, enum ibv_wc_status status, uint8_t flags, uint32_
 	event->imm = imm;
 	event->kind = ROCE_EVENT_RECV;
 	event->status = (uint8_t)status;
-	event->flags = flags;
+	event->flags = flags | qp->rx.recv->flags;
 	event->opcode = 0;
 	event->srq_share = qp->rx.share;
 	event->reserved = 0;

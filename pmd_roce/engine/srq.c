@@ -184,7 +184,8 @@ roce_srq_post(struct roce_srq *srq, const struct roce_recv_wr *wr)
 	slot = slot_at(srq, srq->posted);
 	slot->wr_id = wr->wr_id;
 	slot->length = length;
-	slot->num_sge = wr->num_sge;
+	slot->num_sge = (uint16_t)wr->num_sge;
+	slot->flags = (uint8_t)wr->flags;
 	for (uint32_t i = 0; i < wr->num_sge; i++)
 		roce_sge_set(&slot->sge[i], &wr->sg[i]);
 	__atomic_store_n(&srq->posted, srq->posted + 1, __ATOMIC_RELEASE);
@@ -379,6 +380,7 @@ roce_srq_take(struct roce_srq *srq, struct roce_recv *recv)
 		recv->wr_id = slot->wr_id;
 		recv->length = slot->length;
 		recv->num_sge = slot->num_sge;
+		recv->flags = slot->flags;
 		for (uint32_t i = 0; i < slot->num_sge; i++)
 			recv->sge[i] = slot->sge[i];
 		if (unlikely(available - 1 < srq->limit))

@@ -35,7 +35,9 @@
 struct roce_rwqe {
 	uint64_t wr_id;
 	uint32_t length; /**< sum of the pieces */
-	uint32_t num_sge;
+	uint16_t num_sge;
+	uint8_t flags; /**< what its event says of the post: 0 or ROCE_EVENT_QUIET */
+	uint8_t reserved;
 	struct roce_sge sge[];
 };
 
@@ -43,7 +45,9 @@ struct roce_rwqe {
 struct roce_recv {
 	uint64_t wr_id;
 	uint32_t length;
-	uint32_t num_sge;
+	uint16_t num_sge;
+	uint8_t flags; /**< what its event says of the post: 0 or ROCE_EVENT_QUIET */
+	uint8_t reserved;
 	struct roce_sge sge[];
 };
 

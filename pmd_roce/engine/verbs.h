@@ -58,6 +58,7 @@ enum roce_event_kind {
 #define ROCE_EVENT_WRITE \
 	0x04 /**< a receive that an RDMA WRITE with immediate used up; byte_len is what it wrote */
 #define ROCE_EVENT_INVALID 0x08 /**< imm is the key that the sender invalidated, as on the wire */
+#define ROCE_EVENT_QUIET   0x10 /**< posted with ROCE_WR_QUIET */
 
 /** What a completion queue holds. The engine never looks behind @c owner. */
 struct roce_event {
@@ -172,6 +173,9 @@ int roce_cq_destroy(struct roce_cq *cq);
 /** Take up to @p n events, oldest first. One thread at a time. @return how many. */
 unsigned int roce_cq_poll(struct roce_cq *cq, struct roce_event *events, unsigned int n);
 
+/** Copy the event behind @p i others and leave it where it is. The thread that polls. @return false: there is none. */
+bool roce_cq_look(const struct roce_cq *cq, uint32_t i, struct roce_event *event);
+
 /** Events waiting; exact when nothing else moves. */
 unsigned int roce_cq_count(const struct roce_cq *cq);
 
@@ -200,6 +204,7 @@ struct roce_recv_wr {
 	uint64_t wr_id;
 	const struct roce_sge *sg; /**< copied before the call returns */
 	uint32_t num_sge;
+	uint32_t flags; /**< 0 or ROCE_WR_QUIET */
 };
 
 /**
@@ -349,6 +354,7 @@ void roce_qp_check_high(struct roce_qp *qp);
  * and need not be registered: keys are not looked at.
  */
 #define ROCE_WR_INLINE 0x08
+#define ROCE_WR_QUIET  0x10 /**< its event says ROCE_EVENT_QUIET; the engine only carries it */
 
 /** A request to post. */
 struct roce_wr {

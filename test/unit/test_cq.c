@@ -173,6 +173,31 @@ destroy__drops_what_is_inside(void **state)
 	end.send_cq = NULL;
 }
 
+/* What is looked at stays where it is, oldest first, also behind the wrap of the ring. */
+static void
+look__leaves_the_events_there(void **state)
+{
+	struct roce_event event;
+	struct roce_cq *cq;
+
+	assert_int_equal(roce_cq_create(end.domain, 3, NULL, &cq), 0);
+	assert_false(roce_cq_look(cq, 0, &event));
+	for (uint32_t i = 0; i < 10; i++) {
+		assert_true(push(cq, i));
+		assert_true(push(cq, 100 + i));
+		assert_true(roce_cq_look(cq, 1, &event));
+		assert_int_equal(event.wr_id, 100 + i);
+		assert_true(roce_cq_look(cq, 0, &event));
+		assert_int_equal(event.wr_id, i);
+		assert_false(roce_cq_look(cq, 2, &event));
+		assert_int_equal(roce_cq_count(cq), 2);
+		assert_int_equal(roce_cq_poll(cq, &event, 1), 1);
+		assert_int_equal(event.wr_id, i);
+		assert_int_equal(roce_cq_poll(cq, &event, 1), 1);
+	}
+	assert_int_equal(roce_cq_destroy(cq), 0);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int
@@ -183,6 +208,7 @@ main(void)
 		TEST(create__without_memory_leaves_nothing),
 		TEST(destroy__waits_for_the_queue_pairs),
 		TEST(destroy__drops_what_is_inside),
+		TEST(look__leaves_the_events_there),
 		TEST(poll__takes_the_oldest_first_and_no_more_than_asked),
 		TEST(poll__carries_every_field),
 		TEST(push__succeeds_exactly_depth_times),

@@ -290,9 +290,9 @@ post__judges_the_pieces(void **state)
 		};
 
 		for (size_t i = 0; i < RTE_DIM(rule); i++) {
-			const struct roce_recv_wr first = { 9, &rule[i].sge, rule[i].num_sge };
+			const struct roce_recv_wr first = { 9, &rule[i].sge, rule[i].num_sge, 0 };
 			const struct roce_sge pieces[2] = { good, rule[i].sge };
-			const struct roce_recv_wr second = { 9, pieces, 2 };
+			const struct roce_recv_wr second = { 9, pieces, 2, 0 };
 
 			refuse_between(srq, &first, rule[i].want);
 			/* The last piece is judged as the first. */
@@ -322,7 +322,7 @@ post__of_max_sge_pieces_fits_every_slot(void **state)
 			sge[i] = (struct roce_sge){ (uintptr_t)end.memory + i, i + 1, end.key };
 		assert_int_equal(roce_srq_create(end.pd, 4, max_sge, NULL, &srq), 0);
 		for (uint64_t i = 0; i < 4; i++) {
-			struct roce_recv_wr wr = { i, sge, max_sge };
+			struct roce_recv_wr wr = { i, sge, max_sge, 0 };
 
 			assert_int_equal(roce_srq_post(srq, &wr), 0);
 			wr.num_sge++;
@@ -360,9 +360,9 @@ post__of_fewer_pieces_ends_where_they_end(void **state)
 
 	client_on(&c, srq, end.recv_cq);
 	for (uint32_t n = 0; n < PIECES; n++) {
-		const struct roce_recv_wr all = { 1, old, PIECES };
+		const struct roce_recv_wr all = { 1, old, PIECES, 0 };
 		struct roce_sge fewer[PIECES];
-		const struct roce_recv_wr some = { 2, fewer, n + 1 };
+		const struct roce_recv_wr some = { 2, fewer, n + 1, 0 };
 
 		assert_int_equal(roce_srq_post(srq, &all), 0);
 		arrive(&c);
@@ -382,7 +382,7 @@ post__of_fewer_pieces_ends_where_they_end(void **state)
 	/* One byte more than the pieces hold finds no room. */
 	{
 		const struct roce_sge sge[2] = { { memory, 8, end.key }, { memory, 0, end.key } };
-		const struct roce_recv_wr wr = { 3, sge, 2 };
+		const struct roce_recv_wr wr = { 3, sge, 2, 0 };
 
 		assert_int_equal(roce_srq_post(srq, &wr), 0);
 		packet(&c, IBV_OPCODE_RC_SEND_ONLY, 9);

@@ -51,7 +51,7 @@ free_other(void)
 static void
 post_pieces(uint64_t wr_id, const struct roce_sge *sge, uint32_t num_sge)
 {
-	const struct roce_recv_wr wr = { wr_id, sge, num_sge };
+	const struct roce_recv_wr wr = { wr_id, sge, num_sge, 0 };
 
 	assert_int_equal(roce_srq_post(srq, &wr), 0);
 }

@@ -14,7 +14,7 @@ distinct(uint64_t n, uint32_t max_sge, struct roce_sge *sge)
 	for (uint32_t i = 0; i < pieces; i++)
 		sge[i] = (struct roce_sge){ (uintptr_t)end.memory + (n * 37 + i) % 60000,
 			(uint32_t)(n + i) % 1000 + 1, end.key };
-	return (struct roce_recv_wr){ n << 32 | (uint32_t)~n, sge, pieces };
+	return (struct roce_recv_wr){ n << 32 | (uint32_t)~n, sge, pieces, 0 };
 }
 
 static void

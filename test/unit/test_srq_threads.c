@@ -178,7 +178,7 @@ be_busy(struct actor *a, struct life *life)
 	expect_events(a->s, life, 1);
 	for (uint64_t i = 0; i < 2; i++) {
 		struct roce_sge sge = { (uintptr_t)life->memory + i * ROOM, ROOM, key };
-		struct roce_recv_wr wr = { i, &sge, 1 };
+		struct roce_recv_wr wr = { i, &sge, 1, 0 };
 
 		if (roce_srq_post(life->srq, &wr) != 0)
 			complain(a->s, "a post was refused");

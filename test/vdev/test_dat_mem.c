@@ -81,9 +81,8 @@ dat_lmr_create__arguments(void **state)
 	region.for_va = end.buffer;
 	want_error(dat_lmr_create(end.pz, va, region, 8, end.pz, 0, &lmr, &key, NULL, NULL, NULL),
 			DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
-	want_type(create(&end, DAT_MEM_TYPE_LMR, end.buffer, 8, 0), DAT_MODEL_NOT_SUPPORTED);
-	want_type(create(&end, DAT_MEM_TYPE_SHARED_VIRTUAL, end.buffer, 8, 0),
-			DAT_MODEL_NOT_SUPPORTED);
+	want_error(create(&end, DAT_MEM_TYPE_LMR, end.buffer, 8, 0), DAT_INVALID_HANDLE,
+			DAT_INVALID_HANDLE_LMR);
 	want_error(create(&end, (DAT_MEM_TYPE)9, end.buffer, 8, 0), DAT_INVALID_PARAMETER,
 			DAT_INVALID_ARG2);
 	want_error(create(&end, va, NULL, 8, 0), DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef DAPL_EVD_H
+#define DAPL_EVD_H
+
+/**
+ * @file
+ * Events and who waits for them. Part of dapl.h, whose rules hold here.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_pause.h>
+
+#include "dapl/obj.h"
+#include "dapl/status.h"
+#include "engine/verbs.h"
+#include "roce/roce.h"
+
+struct dapl_ep;
+
+/* Streams that an event dispatcher takes. */
+#define DAPL_STREAM_SOFTWARE   0x01u
+#define DAPL_STREAM_CR         0x02u
+#define DAPL_STREAM_DTO        0x04u
+#define DAPL_STREAM_CONNECTION 0x08u
+#define DAPL_STREAM_BIND       0x10u
+#define DAPL_STREAM_ASYNC      0x20u
+
+/** Kinds of events beyond those of the engine. */
+enum dapl_event_kind {
+	/** owner: endpoint; opcode: enum dapl_conn_event; wr_id, byte_len: private data */
+	DAPL_EVENT_CONNECTION = ROCE_EVENT_USER,
+	DAPL_EVENT_CR,       /**< owner: connection request */
+	DAPL_EVENT_ASYNC,    /**< owner: the object; opcode: enum dapl_async_event */
+	DAPL_EVENT_SOFTWARE, /**< wr_id: the consumer's pointer */
+};
+
+enum dapl_conn_event {
+	DAPL_CONN_ESTABLISHED,
+	DAPL_CONN_PEER_REJECTED,
+	DAPL_CONN_NON_PEER_REJECTED,
+	DAPL_CONN_ACCEPT_ERROR,
+	DAPL_CONN_DISCONNECTED,
+	DAPL_CONN_BROKEN,
+	DAPL_CONN_TIMED_OUT,
+	DAPL_CONN_UNREACHABLE,
+	DAPL_CONN_EVENTS,
+};
+
+enum dapl_async_event {
+	DAPL_ASYNC_EVD_OVERFLOW,
+	DAPL_ASYNC_SRQ_LOW, /**< fewer buffers than the low watermark; owner: shared receive queue */
+	DAPL_ASYNC_EP_SOFT_HIGH, /**< more buffers than the soft high watermark; owner: endpoint */
+	DAPL_ASYNC_EVENTS,
+};
+
+/** Which completions of a stream unblock a waiter. */
+enum dapl_notify {
+	DAPL_NOTIFY_ALL,       /**< each */
+	DAPL_NOTIFY_THRESHOLD, /**< each, and the threshold of the wait says how many of them it takes */
+	DAPL_NOTIFY_SOLICITED,   /**< of receives: those that the sender asked for */
+	DAPL_NOTIFY_UNSIGNALLED, /**< but those that were posted as not to */
+	DAPL_NOTIFY_MODES,
+};
+
+/** Streams of completions that feed a dispatcher, counted by mode. Lock of engine 0. */
+struct dapl_feeds {
+	uint32_t recv[DAPL_NOTIFY_MODES];
+	uint32_t request[DAPL_NOTIFY_MODES];
+	uint32_t shared_threshold; /**< of recv[DAPL_NOTIFY_THRESHOLD]: from shared receive queues */
+};
+
+/** Event dispatcher: a ring of events and the one thread that may wait on it. */
+enum dapl_evd_taker {
+	DAPL_TAKER_NONE = 0,
+	DAPL_TAKER_WAITER,  /**< a thread is in dapl_evd_wait() */
+	DAPL_TAKER_DEQUEUE, /**< a thread is in dapl_evd_dequeue(), for a moment */
+};
+
+struct dapl_evd {
+	struct dapl_obj head;
+	struct roce_cq *cq;
+	struct roce_device *device;
+	uint32_t taker;   /**< enum dapl_evd_taker: who may take events now; atomic */
+	uint32_t idle;    /**< dequeues that found nothing */
+	uint32_t streams; /**< DAPL_STREAM_* */
+	bool serviced;    /**< service lcores turn the device */
+	bool aborted;     /**< the adapter is being closed; atomic */
+	bool overflowed;  /**< told once; atomic */
+	bool unwaitable;  /**< nobody may wait on it; atomic */
+	bool disabled;    /**< its events trigger no notification object; atomic */
+	uint8_t notify; /**< enum dapl_notify of what feeds it, if that is one of the last two; atomic */
+	struct dapl_feeds feeds;
+};
+
+/* ---- evd.c, wait.c ---- */
+
+/** @return DAPL_OK; DAPL_NO_MEMORY. Any thread. */
+enum dapl_status
+dapl_evd_create(struct dapl_ia *ia, uint32_t len, uint32_t streams, struct dapl_evd **evd);
+/** @return DAPL_OK; DAPL_EVD_IN_USE; DAPL_EVD_WAITER; DAPL_EVD_ASYNC: the adapter's own. */
+enum dapl_status dapl_evd_free(struct dapl_evd *evd);
+/** Destroy in any state; nobody may feed it or wait on it any more. */
+void dapl_evd_destroy(struct dapl_evd *evd);
+/**
+ * Become the one who takes events; a dequeue of another thread is waited for, it is short.
+ * @return false: a thread is in dapl_evd_wait().
+ */
+static inline bool
+dapl_evd_take_over(struct dapl_evd *evd, uint32_t taker)
+{
+	uint32_t nobody = DAPL_TAKER_NONE;
+
+	while (unlikely(!__atomic_compare_exchange_n(
+			&evd->taker, &nobody, taker, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))) {
+		if (nobody == DAPL_TAKER_WAITER)
+			return false;
+		nobody = DAPL_TAKER_NONE;
+		rte_pause();
+	}
+	return true;
+}
+
+/** Take the oldest event; turns the device when there is none. Lean. @return DAPL_OK; DAPL_QUEUE_EMPTY; DAPL_EVD_WAITER. */
+enum dapl_status dapl_evd_dequeue(struct dapl_evd *evd, struct roce_event *event);
+/**
+ * Streams of an endpoint begin to feed the dispatchers that take them, either of which may be null. Modes mix as
+ * uDAPL 1.2, dat_ep_create_with_srq(3DAT) says. Lock of engine 0.
+ * @return false: one of the dispatchers has streams that this does not go with, and nothing changed.
+ */
+bool dapl_feed(const struct dapl_ep *ep);
+/** They feed no more. Lock of engine 0. */
+void dapl_unfeed(const struct dapl_ep *ep);
+/** Tell the asynchronous dispatcher of the object's adapter, if it has one. Locked: any engine of the device. */
+void dapl_evd_push_async(void *object, enum dapl_async_event what);
+/** The ring is full: tell the asynchronous dispatcher. Upcall of the engine, locked. */
+void dapl_evd_overflow(struct dapl_evd *evd);
+
+/**
+ * Wait until @p threshold events are there, then take the oldest. Any thread; one at a time.
+ *
+ * @param timeout_us  0: only look; DAPL_INFINITE.
+ * @param more        events left behind; also written on DAPL_TIMEOUT.
+ * Where completions are told apart (evd->notify) a thread that sleeps is woken by those that are to, and then gets the
+ * oldest, of whatever kind. What is there already when the wait begins, or ends for its time, is not told apart.
+ *
+ * @return DAPL_OK; DAPL_TIMEOUT; DAPL_EVD_UNWAITABLE; DAPL_EVD_SOLICITED, DAPL_EVD_UNSIGNALLED: where completions are told apart
+ *   @p threshold must be 1; DAPL_EVD_WAITER: another thread waits; DAPL_ABORT: the adapter was closed;
+ *   DAPL_INTERRUPTED: a signal ended the sleep.
+ */
+enum dapl_status dapl_evd_wait(struct dapl_evd *evd, uint32_t timeout_us, uint32_t threshold,
+		struct roce_event *event, uint32_t *more);
+/** Send a waiter home with DAPL_EVD_UNWAITABLE, and later ones too; or let them wait again. Any thread. */
+void dapl_evd_set_waitable(struct dapl_evd *evd, bool waitable);
+/** May its events trigger the notification object? Any thread. */
+void dapl_evd_set_enabled(struct dapl_evd *evd, bool enabled);
+/** Add an event of the consumer's own. Takes the lock of every engine. @return DAPL_OK; DAPL_QUEUE_FULL: nobody else is told. */
+enum dapl_status dapl_evd_post_software(struct dapl_evd *evd, uint64_t pointer);
+/** Send a waiter home with DAPL_ABORT and wait until it has left; later waits return at once. */
+void dapl_evd_abort(struct dapl_evd *evd);
+
+#endif
