@@ -104,7 +104,11 @@ rx__takes_only_datagrams_for_itself(void **state)
 	world_destroy(world);
 }
 
-/* Shorter, longer, and of another kind: what the parser lets through is not yet a MAD. */
+/*
+ * Shorter, longer, and of another kind: what the parser lets through is not yet a MAD.
+ *
+ * Proves: rc.R24
+ */
 static void
 rx__wants_a_whole_mad(void **state)
 {

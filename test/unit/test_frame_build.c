@@ -77,6 +77,7 @@ build__makes_the_golden_frames(void **state)
 	}
 }
 
+/* Proves: rc.R14 */
 static void
 template__masks_the_destination_qp(void **state)
 {

@@ -273,6 +273,7 @@ parse__refuses_lengths_that_contradict(void **state)
 	check_rules(v6, RTE_DIM(v6), frame_v6, V6_LEN);
 }
 
+/* Proves: rc.R22 */
 static void
 parse__refuses_headers_that_do_not_fit(void **state)
 {
@@ -327,7 +328,11 @@ parse__judges_version_opcode_and_partition(void **state)
 	check_rules(v4, RTE_DIM(v4), frame_v4, V4_LEN);
 }
 
-/* Every opcode at every length: accepted exactly when the table's header and whole words fit. */
+/*
+ * Every opcode at every length: accepted exactly when the table's header and whole words fit.
+ *
+ * Proves: rc.R22
+ */
 static void
 parse__follows_the_table_for_every_opcode_and_length(void **state)
 {

@@ -192,7 +192,11 @@ send__does_not_end_a_window_of_another_zone(void **state)
 	assert_int_equal(roce_pd_destroy(pd), 0);
 }
 
-/* A window of type 1: its key changes with every bind, and an old one ends nothing. */
+/*
+ * A window of type 1: its key changes with every bind, and an old one ends nothing.
+ *
+ * Proves: rc.R20
+ */
 static void
 send__of_an_old_key_breaks(void **state)
 {

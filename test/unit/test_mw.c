@@ -104,7 +104,11 @@ create__holds_the_protection_domain(void **state)
 	assert_int_equal(roce_pd_destroy(pd), 0);
 }
 
-/* Segment, then privileges, then zones: whatever else is wrong, the first is told. */
+/*
+ * Segment, then privileges, then zones: whatever else is wrong, the first is told.
+ *
+ * Proves: rc.R19
+ */
 static void
 judge__in_this_order(void **state)
 {
@@ -199,7 +203,11 @@ judge__bounds_hold_for_every_number(void **state)
 	}
 }
 
-/* To write from afar takes local write, to read local read; the region's own remote rights do not matter. */
+/*
+ * To write from afar takes local write, to read local read; the region's own remote rights do not matter.
+ *
+ * Proves: rc.R19
+ */
 static void
 judge__what_the_region_must_grant(void **state)
 {
@@ -228,6 +236,7 @@ judge__what_the_region_must_grant(void **state)
 	}
 }
 
+/* Proves: rc.R19 */
 static void
 judge__a_window_is_no_region(void **state)
 {
@@ -237,7 +246,11 @@ judge__a_window_is_no_region(void **state)
 	assert_int_equal(roce_mw_judge(qp, &bind), -ENOENT);
 }
 
-/* The new key opens the new part, and from then on the old key opens nothing. */
+/*
+ * The new key opens the new part, and from then on the old key opens nothing.
+ *
+ * Proves: rc.R19
+ */
 static void
 execute__opens_a_part_and_ends_the_former(void **state)
 {
@@ -317,7 +330,11 @@ execute__knows_its_window(void **state)
 		roce_mw_destroy(others[--n]);
 }
 
-/* Bounds, rights and zone of an access from afar, through a window and through a region alike. */
+/*
+ * Bounds, rights and zone of an access from afar, through a window and through a region alike.
+ *
+ * Proves: rc.R19
+ */
 static void
 enter__judges_the_peer(void **state)
 {
@@ -407,7 +424,11 @@ destroy__ends_the_binding(void **state)
 
 /* ---- several engines ---- */
 
-/* Who found the entry by a key that ended in the meantime is not let in, and leaves no trace. */
+/*
+ * Who found the entry by a key that ended in the meantime is not let in, and leaves no trace.
+ *
+ * Proves: rc.R21
+ */
 static void
 enter__looks_at_the_key_again(void **state)
 {
@@ -473,7 +494,11 @@ open_two_engines(void)
 	}
 }
 
-/* A binding ends when those have left who came in by it, on whatever engine: by a bind to elsewhere or to nothing. */
+/*
+ * A binding ends when those have left who came in by it, on whatever engine: by a bind to elsewhere or to nothing.
+ *
+ * Proves: rc.R21
+ */
 static void
 execute__waits_for_who_is_inside(void **state)
 {
@@ -549,6 +574,8 @@ all_bytes_are(const uint8_t *at, uint8_t value, uint32_t n)
 /*
  * Nothing moves through a binding any more when the bind that ended it has completed, though the other engine may
  * have been in the middle of it: the thread sanitizer watches every byte.
+ *
+ * Proves: rc.R21
  */
 static void
 execute__lets_other_engines_leave(void **state)

@@ -123,6 +123,7 @@ table__offsets_follow_the_order_on_the_wire(void **state)
 	}
 }
 
+/* Proves: rc.R7 */
 static void
 table__start_and_end_are_as_the_name_says(void **state)
 {

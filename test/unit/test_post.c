@@ -34,6 +34,7 @@ requests(void)
 	return n;
 }
 
+/* Proves: rc.R9 rc.R17 */
 static void
 send__judges_the_request(void **state)
 {

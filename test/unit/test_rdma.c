@@ -124,6 +124,7 @@ write__places_every_length(void **state)
 	}
 }
 
+/* Proves: rc.R16 */
 static void
 write_imm__uses_up_a_receive(void **state)
 {

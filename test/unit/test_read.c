@@ -161,7 +161,11 @@ answer__acknowledges_what_was_before(void **state)
 	assert_int_equal(event[2].wr_id, 3);
 }
 
-/* A frame of the answer is missing: the rest is asked for again, once, from there. */
+/*
+ * A frame of the answer is missing: the rest is asked for again, once, from there.
+ *
+ * Proves: rc.R1
+ */
 static void
 answer__with_a_gap_is_asked_for_again(void **state)
 {
@@ -183,7 +187,6 @@ answer__with_a_gap_is_asked_for_again(void **state)
 	assert_int_equal(end.memory[MTU], (uint8_t)(PSN + 1));
 }
 
-/* Something behind the READ was acknowledged: its answer is lost (IBTA Vol 1, 9.7.5.1.1). */
 /* Be silent for so long that the requester would almost speak again. @return frames it said meanwhile. */
 static unsigned int
 wait_almost(void)
@@ -235,6 +238,11 @@ answers__that_never_help_end_it_all(void **state)
 	done(1, IBV_WC_RETRY_EXC_ERR);
 }
 
+/*
+ * Something behind the READ was acknowledged: its answer is lost (IBTA Vol 1, 9.7.5.1.1).
+ *
+ * Proves: rc.R2
+ */
 static void
 acknowledge__behind_a_read_is_an_implied_nak(void **state)
 {
@@ -257,6 +265,7 @@ acknowledge__behind_a_read_is_an_implied_nak(void **state)
 	done(3, IBV_WC_SUCCESS);
 }
 
+/* Proves: rc.R2 */
 static void
 answer__of_a_lost_first_read_is_asked_for_again(void **state)
 {
@@ -346,7 +355,11 @@ depth__is_kept(void **state)
 	assert_int_equal(sent[1].opcode, SEND);
 }
 
-/* A fenced request waits for the READs before it, another does not. */
+/*
+ * A fenced request waits for the READs before it, another does not.
+ *
+ * Proves: rc.R5
+ */
 static void
 fence__waits_for_reads(void **state)
 {
@@ -386,6 +399,7 @@ credits__are_for_what_uses_receives(void **state)
 	assert_true(sent[4].ack_req);
 }
 
+/* Proves: rc.R5 */
 static void
 fence__alone_waits_for_nothing(void **state)
 {

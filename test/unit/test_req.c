@@ -156,6 +156,7 @@ emit__counts_the_packets_of_the_longest_message(void **state)
 	assert_int_equal(munmap(memory, len), 0);
 }
 
+/* Proves: rc.R17 */
 static void
 emit__gathers_the_pieces(void **state)
 {
@@ -381,7 +382,11 @@ emit__never_stops_without_having_asked(void **state)
 	}
 }
 
-/* Room for few frames only: what is sent is the same sequence. */
+/*
+ * Room for few frames only: what is sent is the same sequence.
+ *
+ * Proves: rc.R10
+ */
 static void
 emit__takes_any_room(void **state)
 {
@@ -402,7 +407,11 @@ emit__takes_any_room(void **state)
 	assert_int_equal(roce_cq_count(end.send_cq), 2);
 }
 
-/* The pool is empty: nothing is sent, nothing is lost, and it goes on when frames come back. */
+/*
+ * The pool is empty: nothing is sent, nothing is lost, and it goes on when frames come back.
+ *
+ * Proves: rc.R10
+ */
 static void
 emit__waits_for_frames(void **state)
 {
@@ -446,7 +455,11 @@ expect_ends(uint64_t first, unsigned int n, const enum ibv_wc_status *status)
 	}
 }
 
-/* Memory deregistered under a queued request: it fails, but only when those before it are through. */
+/*
+ * Memory deregistered under a queued request: it fails, but only when those before it are through.
+ *
+ * Proves: rc.R8
+ */
 static void
 emit__fails_a_request_whose_memory_is_gone(void **state)
 {

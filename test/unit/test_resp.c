@@ -86,7 +86,7 @@ rx__places_the_message(void **state)
 		{ (uintptr_t)end.memory + 5000, 1, end.key },
 		{ (uintptr_t)end.memory + 9000, 4000, end.key },
 	};
-	const struct roce_recv_wr wr = { 7, sge, 3 };
+	const struct roce_recv_wr wr = { 7, sge, 3, 0 };
 	struct roce_event event;
 
 	memset(end.memory, 0xee, FX_MEMORY);
@@ -377,7 +377,11 @@ rx__flushes_the_held_receive_when_it_breaks(void **state)
 	fx_expect_counts(end.srq, 256, 1, 1);
 }
 
-/* An unreliable datagram is no request of a reliable connection, whatever its numbers say. */
+/*
+ * An unreliable datagram is no request of a reliable connection, whatever its numbers say.
+ *
+ * Proves: rc.R24
+ */
 static void
 rx__ignores_datagrams(void **state)
 {

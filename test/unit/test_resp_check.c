@@ -144,7 +144,11 @@ check__opcode_order(void **state)
 	}
 }
 
-/* A first or middle packet carries exactly one path MTU, a last one at least a byte, none more than the MTU. */
+/*
+ * A first or middle packet carries exactly one path MTU, a last one at least a byte, none more than the MTU.
+ *
+ * Proves: rc.R23
+ */
 static void
 check__payload_length(void **state)
 {

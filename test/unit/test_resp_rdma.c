@@ -174,7 +174,11 @@ write__lengths_must_add_up(void **state)
 	}
 }
 
-/* Key, bounds, rights, zone; nothing at all needs none of them. */
+/*
+ * Key, bounds, rights, zone; nothing at all needs none of them.
+ *
+ * Proves: rc.R6
+ */
 static void
 memory__is_judged(void **state)
 {
@@ -204,6 +208,7 @@ memory__is_judged(void **state)
 	expect(fx_tx_one(&end), RSP_ONLY, PSN + 1, 0);
 }
 
+/* Proves: rc.R6 */
 static void
 rights__are_judged(void **state)
 {
@@ -227,6 +232,7 @@ rights__are_judged(void **state)
 	}
 }
 
+/* Proves: rc.R16 */
 static void
 write_imm__needs_a_receive(void **state)
 {
@@ -310,7 +316,11 @@ read__is_answered_before_the_end(void **state)
 	assert_int_equal(roce_qp_state(qp), ROCE_QP_ERR);
 }
 
-/* A duplicate READ is answered again, from wherever it asks. */
+/*
+ * A duplicate READ is answered again, from wherever it asks.
+ *
+ * Proves: rc.R1
+ */
 static void
 read__again_from_the_middle(void **state)
 {
@@ -332,6 +342,7 @@ read__again_from_the_middle(void **state)
 	assert_int_equal(roce_qp_state(qp), ROCE_QP_RTS);
 }
 
+/* Proves: rc.R13 */
 static void
 atomic__is_answered_again_and_not_done_again(void **state)
 {
@@ -403,7 +414,11 @@ depth__does_not_count_what_is_repeated(void **state)
 	expect(sent[0], RSP_ONLY, PSN + DEPTH, 1);
 }
 
-/* The region ends between the request and its answer. */
+/*
+ * The region ends between the request and its answer.
+ *
+ * Proves: rc.R21
+ */
 static void
 read__of_memory_that_goes_away(void **state)
 {

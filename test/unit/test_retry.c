@@ -301,7 +301,11 @@ timeout__code_31_is_hours(void **state)
 	expect_broken(IBV_WC_RETRY_EXC_ERR);
 }
 
-/* After an RNR NAK nothing is sent for the time of its code, and at that time everything from its PSN on. */
+/*
+ * After an RNR NAK nothing is sent for the time of its code, and at that time everything from its PSN on.
+ *
+ * Proves: rc.R3
+ */
 static void
 rnr__waits_as_the_table_says(void **state)
 {
@@ -329,7 +333,11 @@ rnr__waits_as_the_table_says(void **state)
 	}
 }
 
-/* 7 means for ever; waiting for the receiver uses up no retry of the local ACK timeout. */
+/*
+ * 7 means for ever; waiting for the receiver uses up no retry of the local ACK timeout.
+ *
+ * Proves: rc.R3 rc.R4
+ */
 static void
 rnr__seven_is_for_ever(void **state)
 {
@@ -351,7 +359,11 @@ rnr__seven_is_for_ever(void **state)
 	assert_int_equal(fx_event(end.send_cq).status, IBV_WC_SUCCESS);
 }
 
-/* 0..6 are counted: the request goes 1 + rnr_retry times, then it fails. */
+/*
+ * 0..6 are counted: the request goes 1 + rnr_retry times, then it fails.
+ *
+ * Proves: rc.R4
+ */
 static void
 rnr__finite_retries_end(void **state)
 {
@@ -436,7 +448,11 @@ rnr__ends_with_an_answer(void **state)
 	assert_int_equal(sent[0].psn, PSN + 2);
 }
 
-/* Nobody's timer survives its queue pair. */
+/*
+ * Nobody's timer survives its queue pair.
+ *
+ * Proves: rc.R12
+ */
 static void
 reset__stops_the_timers(void **state)
 {

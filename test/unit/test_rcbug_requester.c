@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Mistakes that other providers made as requesters, each as a world in which it would show. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/qp.h"
+#include "fixture.h"
+
+#define PSN   FX_SQ_PSN
+#define MTU   FX_MTU
+#define DEPTH 4
+#define MS    UINT64_C(1000000)
+
+static struct fx_end end;
+static struct fx_peer peer;
+static struct roce_qp *qp;
+
+static int
+setup(void **state)
+{
+	struct roce_qp_connect connect;
+	struct roce_qp_attr attr;
+
+	(void)state;
+	fx_end_open(&end, 1, NULL);
+	attr = fx_attr(&end);
+	attr.atomics = true;
+	connect = fx_connect(&end, fx_ip(99), 0x777);
+	connect.max_rd_atomic = DEPTH;
+	qp = fx_qp(&end, &attr);
+	fx_up(qp, &connect);
+	peer = fx_peer_of(qp, &connect);
+	fx_tx_none(&end);
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	if (qp != NULL)
+		roce_qp_destroy(qp);
+	fx_end_close(&end);
+	return fx_live() != 0 || !unit_pool_is_full();
+}
+
+static struct roce_wr
+request(uint8_t opcode, uint64_t wr_id, const struct roce_sge *sge)
+{
+	return (struct roce_wr){
+		.wr_id = wr_id,
+		.sg = sge,
+		.num_sge = sge->length > 0,
+		.opcode = opcode,
+		.flags = ROCE_WR_SIGNALED,
+		.remote_addr = 0x123456780ull,
+		.rkey = 0x99,
+		.imm = FX_IMM,
+		.compare_add = 3,
+		.swap = 4,
+	};
+}
+
+static void
+post(uint8_t opcode, uint64_t wr_id, uint32_t at, uint32_t len, uint8_t flags)
+{
+	const struct roce_sge sge = { (uintptr_t)end.memory + at, len, end.key };
+	struct roce_wr wr = request(opcode, wr_id, &sge);
+
+	wr.flags |= flags;
+	assert_int_equal(roce_qp_post_send(qp, &wr), 0);
+}
+
+/* The whole answer to a READ of 8 bytes, or to an atomic. */
+static void
+answer(uint8_t verb, uint32_t psn)
+{
+	const bool read = verb == IBV_WR_RDMA_READ;
+	const rte_be32_t word = roce_aeth_pack(FX_ACK, 1);
+	struct rte_mbuf *m = fx_request(&peer,
+			read ? IBV_OPCODE_RC_RDMA_READ_RESPONSE_ONLY
+			     : IBV_OPCODE_RC_ATOMIC_ACKNOWLEDGE,
+			psn, read ? 8 : 0, 0);
+	struct roce_pkt pkt;
+
+	assert_int_equal(roce_frame_parse(m, &pkt), ROCE_FRAME_OK);
+	memcpy((void *)(uintptr_t)roce_pkt_aeth(&pkt), &word, sizeof(word));
+	roce_icrc_put(m, &peer.template);
+	fx_rx(&end, m);
+}
+
+/*
+ * Every verb with a fence behind every verb: those that bring something home are waited for, the others are not; and
+ * without a fence nobody waits.
+ *
+ * Proves: rc.R5
+ */
+static void
+fence__is_for_what_brings_something_home(void **state)
+{
+	static const uint8_t verb[] = { IBV_WR_SEND, IBV_WR_SEND_WITH_IMM, IBV_WR_RDMA_WRITE,
+		IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_RDMA_READ, IBV_WR_ATOMIC_CMP_AND_SWP,
+		IBV_WR_ATOMIC_FETCH_AND_ADD };
+
+	for (size_t k = 0; k < RTE_DIM(verb) * RTE_DIM(verb) * 2; k++) {
+		const uint8_t first = verb[k / 2 / RTE_DIM(verb)];
+		const uint8_t second = verb[k / 2 % RTE_DIM(verb)];
+		const bool fenced = k % 2, home = first >= IBV_WR_RDMA_READ;
+		unsigned int n;
+
+		post(first, 1, 0, 8, 0);
+		post(second, 2, 0, 8, fenced ? ROCE_WR_FENCE : 0);
+		(void)fx_tx_all(&end, &n);
+		assert_int_equal(n, fenced && home ? 1 : 2);
+		if (fenced && home) {
+			answer(first, PSN);
+			assert_int_equal(fx_event(end.send_cq).wr_id, 1);
+			assert_int_equal(fx_tx_one(&end).psn, PSN + 1);
+		}
+		assert_int_equal(teardown(state), 0);
+		setup(state);
+	}
+}
+
+/*
+ * Two requests in the middle whose memory is gone: those before them succeed, the first of the two fails, all others
+ * are flushed, in order, and so is what is posted later. No completion is missing.
+ *
+ * Proves: rc.R8
+ */
+static void
+failed__twice_all_complete(void **state)
+{
+	static const uint8_t want[] = { IBV_WC_SUCCESS, IBV_WC_SUCCESS, IBV_WC_LOC_PROT_ERR,
+		IBV_WC_WR_FLUSH_ERR, IBV_WC_WR_FLUSH_ERR, IBV_WC_WR_FLUSH_ERR };
+	struct roce_event event[RTE_DIM(want) + 1];
+	struct roce_sge sge = { (uintptr_t)end.memory, 64, 0 };
+	struct roce_mr *brief;
+	unsigned int n;
+
+	(void)state;
+	assert_int_equal(roce_mr_create(end.pd, sge.addr, 64, 0, &brief), 0);
+	sge.lkey = roce_mr_key(brief);
+	for (uint32_t i = 0; i < RTE_DIM(want); i++) {
+		const struct roce_wr bad = request(IBV_WR_SEND, i, &sge);
+
+		if (i == 2 || i == 4)
+			assert_int_equal(roce_qp_post_send(qp, &bad), 0);
+		else
+			post(IBV_WR_SEND, i, 0, 8, 0);
+	}
+	assert_int_equal(roce_mr_destroy(brief), 0);
+	(void)fx_tx_all(&end, &n);
+	assert_int_equal(n, 2);
+	fx_rx_answer(&end, &peer, FX_ACK, PSN + 1);
+	(void)fx_tx_all(&end, &n);
+	assert_int_equal(roce_cq_poll(end.send_cq, event, RTE_DIM(event)), RTE_DIM(want));
+	for (uint32_t i = 0; i < RTE_DIM(want); i++) {
+		assert_int_equal(event[i].wr_id, i);
+		assert_int_equal(event[i].status, want[i]);
+	}
+	for (uint32_t i = 0; i < 600; i++) {
+		post(IBV_WR_SEND, 100 + i, 0, 8, 0);
+		fx_tx_none(&end);
+		assert_int_equal(fx_event(end.send_cq).wr_id, 100 + i);
+	}
+}
+
+/*
+ * One that is refused at the post, between two that are not: both go, and both complete.
+ *
+ * Proves: rc.R9
+ */
+static void
+refused__keeps_nothing_back(void **state)
+{
+	const struct roce_sge bad = { (uintptr_t)end.memory, 8, end.key ^ 1 };
+	const struct roce_wr wr = request(IBV_WR_SEND, 7, &bad);
+	struct roce_event event[3];
+	unsigned int n;
+
+	(void)state;
+	post(IBV_WR_SEND, 1, 0, 8, 0);
+	assert_int_equal(roce_qp_post_send(qp, &wr), -EACCES);
+	post(IBV_WR_SEND, 2, 0, 8, 0);
+	assert_int_equal(roce_qp_post_send(qp, &wr), -EACCES);
+	(void)fx_tx_all(&end, &n);
+	assert_int_equal(n, 2);
+	fx_rx_answer(&end, &peer, FX_ACK, PSN + 1);
+	assert_int_equal(roce_cq_poll(end.send_cq, event, 3), 2);
+	assert_int_equal(event[0].wr_id, 1);
+	assert_int_equal(event[1].wr_id, 2);
+	assert_int_equal(event[1].status, IBV_WC_SUCCESS);
+}
+
+#define SAID_MAX 64u
+
+struct said {
+	unsigned int frames;
+	uint16_t len[SAID_MAX];
+	uint8_t bytes[SAID_MAX][ROCE_FRAME_LEN_MAX(MTU)];
+};
+
+/* What the engine says with this much room a turn, and without a buffer in each turn whose bit is set. */
+static void
+listen(struct said *said, uint16_t room, uint32_t starved)
+{
+	static struct rte_mbuf *all[4096];
+	unsigned int quiet = 0;
+
+	for (unsigned int turn = 0; quiet < 34; turn++) {
+		const bool starve = turn < 32 && starved >> turn & 1;
+		struct rte_mbuf *pkts[32];
+		unsigned int held = 0;
+		uint16_t n;
+
+		while (starve && (all[held] = rte_pktmbuf_alloc(unit_pool())) != NULL)
+			held++;
+		roce_engine_lock(end.engine);
+		n = roce_engine_tx(end.engine, pkts, room, end.now);
+		roce_engine_unlock(end.engine);
+		rte_pktmbuf_free_bulk(all, held);
+		for (uint16_t i = 0; i < n; i++) {
+			assert_true(said->frames < SAID_MAX);
+			said->len[said->frames] = (uint16_t)pkts[i]->pkt_len;
+			memcpy(said->bytes[said->frames++], rte_pktmbuf_mtod(pkts[i], void *),
+					pkts[i]->pkt_len);
+			rte_pktmbuf_free(pkts[i]);
+		}
+		quiet = n == 0 ? quiet + 1 : 0;
+	}
+}
+
+/* Every verb, a loss in the middle of it, and everything behind the loss once more. */
+static void
+speech(struct said *said, uint16_t room, uint32_t starved)
+{
+	said->frames = 0;
+	post(IBV_WR_SEND, 1, 3, 2 * MTU + 5, 0);
+	post(IBV_WR_RDMA_WRITE, 2, 77, 3 * MTU, 0);
+	post(IBV_WR_RDMA_READ, 3, 20000, 2 * MTU, 0);
+	post(IBV_WR_ATOMIC_CMP_AND_SWP, 4, 20000, 8, 0);
+	post(IBV_WR_SEND_WITH_IMM, 5, 9, MTU + 1, 0);
+	post(IBV_WR_RDMA_WRITE_WITH_IMM, 6, 30000, 0, 0);
+	listen(said, room, starved);
+	fx_rx_answer(&end, &peer, FX_NAK(ROCE_NAK_PSN_SEQUENCE), PSN + 1);
+	listen(said, room, starved);
+	fx_rx_answer(&end, &peer, FX_RNR(1), PSN + 4);
+	end.now += MS;
+	listen(said, room, starved);
+}
+
+/*
+ * Whatever the device took in each turn, and whenever there was no buffer: the same frames, byte for byte. Only the
+ * question for an acknowledgement may stand elsewhere, because it is asked before a silence; the ICRC with it.
+ *
+ * Proves: rc.R10
+ */
+static void
+starved__says_the_same_bytes(void **state)
+{
+	static const uint16_t rooms[] = { 32, 1, 2, 3, 7 };
+	static struct said want, got;
+
+	speech(&want, 32, 0);
+	assert_in_range(want.frames, 20, SAID_MAX);
+	srand(5);
+	for (unsigned int k = 0; k < 300; k++) {
+		const uint32_t starved = k < 32 ? 1u << k : (uint32_t)rand() * 3;
+
+		assert_int_equal(teardown(state), 0);
+		setup(state);
+		speech(&got, rooms[k % RTE_DIM(rooms)], starved);
+		assert_int_equal(got.frames, want.frames);
+		for (unsigned int i = 0; i < want.frames; i++) {
+			const uint32_t psn_at = peer.template.bth_off + 8;
+
+			assert_int_equal(got.len[i], want.len[i]);
+			got.bytes[i][psn_at] &= 0x7f;
+			want.bytes[i][psn_at] &= 0x7f;
+			assert_memory_equal(
+					got.bytes[i], want.bytes[i], want.len[i] - ROCE_ICRC_LEN);
+		}
+	}
+}
+
+/*
+ * A queue pair that ends while it waits for an acknowledgement, for a receiver that is not ready, or under a rate
+ * limiter: its time comes and nobody is there, and the next one of its place does not hear of it.
+ *
+ * Proves: rc.R12
+ */
+static void
+destroy__leaves_no_timer(void **state)
+{
+	(void)state;
+	for (unsigned int how = 0; how < 3; how++) {
+		struct rte_mbuf *cnp;
+		unsigned int n;
+
+		if (qp == NULL)
+			qp = fx_played_qp(&end, &peer);
+		for (uint32_t i = 0; i < 40; i++)
+			post(IBV_WR_SEND, i, 0, MTU, 0);
+		if (how == 2) {
+			struct rte_mbuf *pkts[4];
+
+			roce_engine_lock(end.engine);
+			n = roce_engine_tx(end.engine, pkts, 4, end.now);
+			roce_engine_unlock(end.engine);
+			rte_pktmbuf_free_bulk(pkts, n);
+			cnp = fx_request(&peer, ROCE_OPCODE_CNP, 0, 0, 0);
+			fx_rx(&end, cnp);
+		}
+		(void)fx_tx_all(&end, &n);
+		if (how == 1)
+			fx_rx_answer(&end, &peer, FX_RNR(0), PSN);
+		roce_engine_lock(end.engine);
+		assert_int_not_equal(roce_engine_deadline(end.engine), ROCE_NEVER);
+		roce_engine_unlock(end.engine);
+		roce_qp_destroy(qp);
+		qp = fx_qp(&end, NULL);
+		fx_tx_none(&end);
+		(void)fx_run(&end, end.now + 100 * FX_HZ, &n);
+		assert_int_equal(n, 0);
+		assert_int_equal(roce_cq_count(end.send_cq), 0);
+		assert_int_equal(end.notices, 0);
+		roce_qp_destroy(qp);
+		qp = NULL;
+	}
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(fence__is_for_what_brings_something_home),
+		TEST(failed__twice_all_complete),
+		TEST(refused__keeps_nothing_back),
+		TEST(starved__says_the_same_bytes),
+		TEST(destroy__leaves_no_timer),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
