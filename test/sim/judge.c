@@ -336,9 +336,12 @@ answer_arrived(struct judge_flow *flow, const struct roce_pkt *pkt, uint64_t now
 		learn_credits(flow, pkt);
 	if (pkt->opcode == IBV_OPCODE_RC_ACKNOWLEDGE)
 		ack_arrived(flow, pkt, now);
-	/* Answers count in order only; each acknowledges what was asked before it. */
+	/* Answers count in order only. One behind a gap still says that everything before the gap arrived. */
 	else if (flow->asks > 0 && pkt->psn == next_answer(flow))
 		acknowledge(flow, roce_psn_add(pkt->psn, 1));
+	else if (flow->asks > 0 && roce_psn_diff(pkt->psn, next_answer(flow)) > 0 &&
+			roce_psn_diff(pkt->psn, flow->next) < 0)
+		acknowledge(flow, next_answer(flow));
 }
 
 void

@@ -117,10 +117,11 @@ print_totals(uint64_t bad, double since)
 {
 	const struct world_totals *t = &world_totals;
 
-	printf("%" PRIu64 " worlds, %" PRIu64 " messages, %" PRIu64 " binds, %" PRIu64
-	       " keys invalidated, %" PRIu64 " requests refused, %" PRIu64
+	printf("%" PRIu64 " worlds, %" PRIu64 " messages, %" PRIu64 " of them inline, %" PRIu64
+	       " binds, %" PRIu64 " keys invalidated, %" PRIu64 " requests refused, %" PRIu64
 	       " connections broken on purpose\n",
-			t->worlds, t->messages, t->binds, t->invalidated, t->refused, t->broken);
+			t->worlds, t->messages, t->inlined, t->binds, t->invalidated, t->refused,
+			t->broken);
 	printf("%" PRIu64 " frames: %" PRIu64 " lost, %" PRIu64 " damaged, %" PRIu64
 	       " repeated, %" PRIu64 " marked and %" PRIu64 " notifications, %" PRIu64
 	       " sent again; no frame to be had %" PRIu64 " times\n",
@@ -139,6 +140,7 @@ main(int argc, char **argv)
 	uint64_t bad = 0;
 	bool whole;
 
+	setvbuf(stdout, NULL, _IOLBF, 0);
 	world_start();
 	if (argc > 2 && strcmp(argv[1], "--replay") == 0)
 		return replay(argv[2]);

@@ -105,6 +105,12 @@ message_is_atomic(const struct message *msg)
 			msg->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 }
 
+bool
+message_is_data(const struct message *msg)
+{
+	return !message_is_atomic(msg) && msg->opcode != IBV_WR_RDMA_READ;
+}
+
 struct message
 message_of(const struct world_params *world, uint32_t talk, uint32_t side, uint32_t seq)
 {
@@ -132,6 +138,7 @@ message_of(const struct world_params *world, uint32_t talk, uint32_t side, uint3
 	} else {
 		msg.pieces = pieces_cut(msg.len, key);
 	}
+	msg.inlined = (key >> 52 & 1) != 0 && msg.len <= world->max_inline && message_is_data(&msg);
 	return msg;
 }
 

@@ -23,9 +23,13 @@ struct message {
 	bool solicited;
 	bool signaled;
 	bool fence;
+	bool inlined;         /**< the request carries the bytes itself */
 	uint8_t opcode;       /**< enum ibv_wr_opcode */
 	struct pieces pieces; /**< of the sender's memory */
 };
+
+/** Does the message carry bytes to the peer? */
+bool message_is_data(const struct message *msg);
 
 /** Does the message use up a receive of the peer? */
 bool message_is_received(const struct message *msg);

@@ -67,6 +67,7 @@ overdo(struct end *end, struct message *msg, struct roce_wr *wr)
 			: how == 5  ? IBV_WC_REM_INV_REQ_ERR
 				    : IBV_WC_SUCCESS;
 	msg->opcode = wr->opcode;
+	msg->inlined = false;
 	wr->num_sge = 1;
 }
 
@@ -84,6 +85,23 @@ describe(struct end *end, struct message *msg, struct roce_wr *wr)
 	wr->opcode = msg->opcode;
 }
 
+/* An inline request needs no key, and its memory is the consumer's again as soon as it is posted. */
+static void
+post(struct end *end, const struct message *msg, struct roce_wr *wr)
+{
+	uint8_t *at = talk_source(end, end->posted);
+
+	wr->flags = (uint8_t)((msg->signaled ? ROCE_WR_SIGNALED : 0) |
+			(msg->solicited ? ROCE_WR_SOLICITED : 0) |
+			(msg->fence ? ROCE_WR_FENCE : 0) | (msg->inlined ? ROCE_WR_INLINE : 0));
+	talk_must(roce_qp_post_send(end->qp, wr), "post a message");
+	if (!msg->inlined)
+		return;
+	memset(talk.bytes, 0xdb, msg->len);
+	pieces_put(&msg->pieces, at, talk.bytes);
+	world_totals.inlined++;
+}
+
 static void
 say(struct end *end)
 {
@@ -96,7 +114,7 @@ say(struct end *end)
 		.imm = msg.imm };
 	struct judge_message posted;
 
-	pieces_list(&msg.pieces, at, roce_mr_key(talk.side[end->side].mr), sge);
+	pieces_list(&msg.pieces, at, msg.inlined ? 0 : roce_mr_key(talk.side[end->side].mr), sge);
 	if (talk_is_denied(end, end->posted))
 		overdo(end, &msg, &wr);
 	else
@@ -106,9 +124,7 @@ say(struct end *end)
 		memset(talk.bytes, 0xa5, msg.len);
 	pieces_put(&msg.pieces, at, talk.bytes);
 	pieces_guard(&msg.pieces, at);
-	wr.flags = (uint8_t)((msg.signaled ? ROCE_WR_SIGNALED : 0) |
-			(msg.solicited ? ROCE_WR_SOLICITED : 0) | (msg.fence ? ROCE_WR_FENCE : 0));
-	talk_must(roce_qp_post_send(end->qp, &wr), "post a message");
+	post(end, &msg, &wr);
 	posted = (struct judge_message){ .length = msg.len,
 		.opcode = msg.opcode,
 		.fence = msg.fence,

@@ -32,27 +32,28 @@ anyhow(uint64_t seed, uint64_t *r)
 	static const uint32_t rooms[] = { 1, 2, 3, 8, 32, 64 };
 	static const uint32_t psns[] = { 0, 1, 0xffffff, 0xfffffe, 0xfffff0, 0x7fffff, 0x800000 };
 	static const uint64_t lines[] = { 12500000, 125000000, 1250000000, 12500000000 };
+	static const uint16_t inlines[] = { 0, 0, 7, 64, 257, ROCE_INLINE_MAX };
+	struct world_params p = { .depth = 32, .end = WORLD_WHOLE };
 
+	/* One after the other: in what order an initializer draws is the compiler's affair. */
 	*r = start(seed);
-	return (struct world_params){
-		.seed = sim_random(r),
-		.talks = 2 + draw(r, draw(r, 4) == 0 ? 7 : 2),
-		.engines = 1 + draw(r, 4),
-		.messages = 1 + draw(r, 24),
-		.depth = 32,
-		.send_depth = 1 + draw(r, 8),
-		.first_psn = draw(r, 2) ? psns[draw(r, RTE_DIM(psns))] : UINT32_MAX,
-		.room = rooms[draw(r, RTE_DIM(rooms))],
-		.moody = draw(r, 4) == 0,
-		.line = lines[draw(r, RTE_DIM(lines))],
-		.mtu_code = (uint8_t)(1 + (draw(r, 8) == 0 ? draw(r, 5) : 0)),
-		.shared = draw(r, 2) != 0,
-		.verbs = draw(r, 8) != 0,
-		.binds = draw(r, 2) != 0,
-		.reads = (uint8_t)(1 + draw(r, 4)),
-		.end = WORLD_WHOLE,
-		.trouble.mark = draw(r, 4) == 0 ? PERCENT * draw(r, 30) : 0,
-	};
+	p.seed = sim_random(r);
+	p.talks = 2 + draw(r, draw(r, 4) == 0 ? 7 : 2);
+	p.engines = 1 + draw(r, 4);
+	p.messages = 1 + draw(r, 24);
+	p.send_depth = 1 + draw(r, 8);
+	p.first_psn = draw(r, 2) ? psns[draw(r, RTE_DIM(psns))] : UINT32_MAX;
+	p.room = rooms[draw(r, RTE_DIM(rooms))];
+	p.moody = draw(r, 4) == 0;
+	p.line = lines[draw(r, RTE_DIM(lines))];
+	p.mtu_code = (uint8_t)(1 + (draw(r, 8) == 0 ? draw(r, 5) : 0));
+	p.max_inline = inlines[draw(r, RTE_DIM(inlines))];
+	p.shared = draw(r, 2) != 0;
+	p.verbs = draw(r, 8) != 0;
+	p.binds = draw(r, 2) != 0;
+	p.reads = (uint8_t)(1 + draw(r, 4));
+	p.trouble.mark = draw(r, 4) == 0 ? PERCENT * draw(r, 30) : 0;
+	return p;
 }
 
 /* A short talk, and every subset of the first frames of both directions lost. */
@@ -78,21 +79,29 @@ make_loss(uint64_t seed)
 	struct world_params p = anyhow(seed, &r);
 
 	p.trouble.loss = PERCENT * rates[draw(&r, RTE_DIM(rates))];
+	/* Now and then as much at once as no window holds. */
+	if (draw(&r, 16) == 0) {
+		p.talks = 1 + draw(&r, 2);
+		p.messages = 96;
+		p.send_depth = 96;
+		p.depth = 128;
+		p.mtu_code = 1;
+	}
 	return p;
 }
 
 static struct wire_trouble
 some_trouble(uint64_t *r)
 {
-	return (struct wire_trouble){
-		.loss = PERCENT * draw(r, 21),
-		.duplicate = PERCENT * draw(r, 30),
-		.late = PERCENT * draw(r, 40),
-		.corrupt = PERCENT * draw(r, 20),
-		.mark = draw(r, 4) == 0 ? PERCENT * draw(r, 50) : 0,
-		/* From a little out of order to, seldom, far beyond the local ACK timeout of 67 ms. */
-		.late_ns = 1000ull << (draw(r, 16) == 0 ? 18 : 2 * draw(r, 7)),
-	};
+	struct wire_trouble t = { .loss = PERCENT * draw(r, 21) };
+
+	t.duplicate = PERCENT * draw(r, 30);
+	t.late = PERCENT * draw(r, 40);
+	t.corrupt = PERCENT * draw(r, 20);
+	t.mark = draw(r, 4) == 0 ? PERCENT * draw(r, 50) : 0;
+	/* From a little out of order to, seldom, far beyond the local ACK timeout of 67 ms. */
+	t.late_ns = 1000ull << (draw(r, 16) == 0 ? 18 : 2 * draw(r, 7));
+	return t;
 }
 
 static struct world_params

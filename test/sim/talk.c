@@ -154,6 +154,7 @@ open_end(uint32_t index, uint32_t number)
 		.max_recv_wr = talk.world->depth,
 		.max_send_sge = PIECES_MAX,
 		.max_recv_sge = PIECES_MAX,
+		.max_inline = talk.world->max_inline,
 		.max_dest_rd_atomic = talk.world->reads,
 		.atomics = true,
 		.owner = end,

@@ -53,6 +53,7 @@ struct world_params {
 	uint32_t repost_ns; /**< a reaped receive is posted again so much later: makes queues run empty */
 	uint64_t line; /**< bytes per second that a queue pair reaches without limiter */
 	uint8_t mtu_code;
+	uint16_t max_inline; /**< bytes that a request of half of the messages carries in itself, if it can */
 	bool shared; /**< one shared receive queue for each side */
 	bool verbs;  /**< all operations; else SEND only */
 	bool binds; /**< memory windows are bound among them, lent to the peer, and invalidated by it */
@@ -67,8 +68,9 @@ struct world_params {
 struct world_totals {
 	uint64_t worlds, messages, frames, lost, damaged, repeated, marked, retransmits, broken,
 			notified;
-	uint64_t binds, invalidated, refused,
-			dry; /**< binds, keys, requests; times that the pool was */
+	uint64_t inlined;                     /**< messages */
+	uint64_t binds, invalidated, refused; /**< binds, keys, requests */
+	uint64_t dry;                         /**< times that the pool was */
 };
 
 extern struct world_totals world_totals;
