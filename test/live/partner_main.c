@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * live_partner -D IA [options] server | client HOST STEP... | rping-server | rping HOST ROUNDS SIZE
+ *
+ * Steps: send:N sendsol:N write:N read:N (any length, also 0), fadd cswp (the first eight bytes of the peer's memory),
+ * badkey:N badkeyr:N oob:N (must fail), fill:N reads:N (so many at once, of 16 and 2048 bytes), sleep:MS.
+ *
+ * -p PORT (7471)  -d TEXT private data  -c N connections to serve (1)  -r N receives (64)  -s SIZE of each (65536)
+ * -S take them from a shared queue  -R reject  -w MS before a request is answered  -n N connect so often (1)
+ * -E leave without disconnecting  -A any content will do: that of a WRITE with immediate is not in the receive
+ */
+
+#include "partner.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static uint32_t
+number(const char *text)
+{
+	return (uint32_t)strtoul(text, NULL, 10);
+}
+
+static bool
+read_switch(struct partner_options *o, int option)
+{
+	o->srq |= option == 'S';
+	o->reject |= option == 'R';
+	o->leave |= option == 'E';
+	o->any_content |= option == 'A';
+	return option == 'S' || option == 'R' || option == 'E' || option == 'A';
+}
+
+static bool
+read_option(struct partner_options *o, int option)
+{
+	switch (option) {
+	case 'D':
+		o->ia = optarg;
+		return true;
+	case 'd':
+		o->text = optarg;
+		return true;
+	case 'p':
+		o->port = (uint16_t)number(optarg);
+		return true;
+	case 'c':
+		o->connections = number(optarg);
+		return true;
+	case 'r':
+		o->receives = number(optarg);
+		return true;
+	case 's':
+		o->size = number(optarg);
+		return true;
+	case 'n':
+		o->rounds = number(optarg);
+		return true;
+	case 'w':
+		o->wait_ms = number(optarg);
+		return true;
+	default:
+		return read_switch(o, option);
+	}
+}
+
+static int
+client(struct partner *p, char **words)
+{
+	int rc = 0;
+
+	if (p->options.srq)
+		partner_post_receives(p);
+	for (uint32_t i = 0; i < p->options.rounds && rc == 0; i++) {
+		/* rdmaprobe takes no request in the half second behind a connection. */
+		if (i > 0)
+			partner_turn(p, 700);
+		rc = partner_converse(p, words[0], words + 1);
+	}
+	if (p->options.leave)
+		_exit(rc);
+	return rc;
+}
+
+static int
+act(struct partner *p, int words, char **word)
+{
+	if (strcmp(word[0], "server") == 0) {
+		partner_serve(p);
+		return 0;
+	}
+	if (strcmp(word[0], "client") == 0 && words > 1)
+		return client(p, word + 1);
+	if (strcmp(word[0], "rping-server") == 0)
+		return partner_rping_serve(p);
+	if (strcmp(word[0], "rping") == 0 && words == 4)
+		return partner_rping(p, word[1], number(word[2]), number(word[3]));
+	return 2;
+}
+
+int
+main(int argc, char **argv)
+{
+	static struct partner partner = {
+		.options = { .text = "",
+				.port = 7471,
+				.connections = 1,
+				.receives = 64,
+				.size = 65536,
+				.rounds = 1 },
+		.srq = DAT_HANDLE_NULL,
+	};
+	int option, rc;
+
+	while ((option = getopt(argc, argv, "+D:d:p:c:r:s:n:w:SREA")) != -1)
+		if (!read_option(&partner.options, option))
+			return 2;
+	if (partner.options.ia == NULL || optind == argc)
+		return 2;
+	partner_open(&partner);
+	rc = act(&partner, argc - optind, argv + optind);
+	partner_must(dat_ia_close(partner.ia, DAT_CLOSE_ABRUPT_FLAG), "dat_ia_close");
+	return partner.bad != 0 ? 4 : rc;
+}

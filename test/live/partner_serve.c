@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The server: answers requests, and says at the end of each connection what came. */
+
+#include "partner.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static void
+answer(struct partner *p, DAT_CR_HANDLE cr)
+{
+	struct {
+		struct partner_offer offer;
+		char text[100];
+	} reply = { .offer = { "RP1", p->region_rmr, (uint64_t)(uintptr_t)p->region,
+				    PARTNER_REGION } };
+	DAT_CR_PARAM param;
+
+	partner_must(dat_cr_query(cr, DAT_CR_FIELD_ALL, &param), "dat_cr_query");
+	printf("request: %.*s\n", (int)param.private_data_size, (const char *)param.private_data);
+	partner_turn(p, p->options.wait_ms);
+	if (p->options.reject) {
+		partner_must(dat_cr_reject(cr), "dat_cr_reject");
+		return;
+	}
+	partner_make_ep(p);
+	partner_post_receives(p);
+	snprintf(reply.text, sizeof(reply.text), "%s", p->options.text);
+	partner_must(dat_cr_accept(cr, p->ep, (DAT_COUNT)(sizeof(reply.offer) + strlen(reply.text)),
+				     &reply),
+			"dat_cr_accept");
+}
+
+/* Bytes from the start of our memory that hold the pattern. */
+static uint32_t
+written(const struct partner *p)
+{
+	uint32_t n = 0;
+
+	while (n < PARTNER_REGION && p->region[n] == partner_pattern(n))
+		n++;
+	return n;
+}
+
+static void
+serve_one(struct partner *p)
+{
+	DAT_EVENT event;
+
+	do {
+		while (dat_evd_dequeue(p->connections, &event) != DAT_SUCCESS)
+			if (partner_take(p) == 0)
+				usleep(50);
+		printf("event 0x%x\n", (unsigned int)event.event_number);
+	} while (event.event_number == DAT_CONNECTION_EVENT_ESTABLISHED);
+	partner_take(p);
+}
+
+void
+partner_serve(struct partner *p)
+{
+	DAT_PSP_HANDLE psp;
+	DAT_EVENT event;
+	DAT_COUNT more;
+
+	partner_must(dat_psp_create(p->ia, p->options.port, p->requests, DAT_PSP_CONSUMER_FLAG,
+				     &psp),
+			"dat_psp_create");
+	printf("listening on port %u\n", p->options.port);
+	fflush(stdout);
+	for (uint32_t i = 0; i < p->options.connections; i++) {
+		partner_must(dat_evd_wait(p->requests, 2 * PARTNER_PATIENCE, 1, &event, &more),
+				"waiting for a request");
+		answer(p, event.event_data.cr_arrival_event_data.cr_handle);
+		if (!p->options.reject) {
+			serve_one(p);
+			printf("connection %u is over: %lu messages, %lu bytes, %lu bad; %u bytes "
+			       "written\n",
+					i + 1, (unsigned long)p->messages, (unsigned long)p->bytes,
+					(unsigned long)p->bad, written(p));
+			partner_must(dat_ep_free(p->ep), "dat_ep_free");
+		}
+		fflush(stdout);
+	}
+	/* What the network lost of the end is said again for a moment. */
+	partner_turn(p, 1500);
+}
