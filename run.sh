@@ -14,9 +14,11 @@ packages_build=(gcc libc6-dev meson ninja-build pkgconf libdpdk-dev libisal-dev 
 packages_test=("${packages_build[@]}" libcmocka-dev python3-scapy tshark codespell clang-format g++ groff-base iproute2)
 packages_lint=("${packages_test[@]}" clang-tidy)
 packages_clang=("${packages_build[@]}" libcmocka-dev clang)
+packages_interop=("${packages_build[@]}" qemu-system-x86 cpio busybox-static iproute2 tcpdump tshark xz-utils)
+packages_fuzz=("${packages_clang[@]}" libclang-rt-14-dev llvm-14)
 
-suites_default=(unit sim model walk conf vdev contract abi apps lint)
-suites_sanitize=(unit sim walk conf vdev contract)
+suites_default=(unit sim model walk conf vdev contract abi apps fuzz lint)
+suites_sanitize=(unit sim walk conf vdev contract fuzz)
 
 hugepages=/sys/kernel/mm/hugepages/hugepages-2048kB
 reserved=0
@@ -27,17 +29,18 @@ usage: ./run.sh COMMAND
 
   bench [dat-perf options]  build (release) and run the messaging benchmark on the embedded loopback wire
   bench --suite [options]   what a message costs stage by stage, and its ratio to the bare wire (test/bench)
-  test [suite ...]          build and run the tests: unit sim model walk conf vdev contract abi apps lint, or the
-                            suites named
+  test [suite ...]          build and run the tests: unit sim model walk conf vdev contract abi apps fuzz lint,
+                            or the suites named
   build                     build everything (release)
   lint                      style, layers, symbols, headers, spelling, and clang-tidy
   sanitize                  tests under address + undefined, the thread tests under the thread sanitizer
   compile-clang             compile everything with clang, warnings as errors
   simlong                   the big run of the simulator, release build
   soak [steps [seed]]       a thousand million random steps over the shared receive queue, threads on it, every
-                            order of more of them (test/model), then simlong
-  fuzz [seconds]            the fuzzers, each for so many seconds (60)
-  interop                   against the kernel's RoCE, where there is one
+                            order of more of them (test/model), simlong, a hundred million messages of the
+                            simulator, and who notices when the engine is wrong (test/mutation)
+  fuzz [seconds]            the fuzzers (clang, libFuzzer), each for so many seconds (60)
+  interop [--long]          against Linux: a guest with the kernel's RoCE on an emulated machine (root, QEMU)
   clean                     remove what was built
 
 Missing packages are installed with apt-get. Build folders lie in build/ (or in $UDAPL_ROCE_BUILD).
@@ -122,7 +125,8 @@ release_hugepages() {
 	reserved=0
 }
 
-# compile NAME [meson options]: build/NAME, set up anew only when its options changed.
+# compile NAME [meson options]: build/NAME, or compile_targets of it, set up anew only when its options changed.
+compile_targets=()
 compile() {
 	local dir=$build_root/$1
 	shift
@@ -140,7 +144,7 @@ compile() {
 		printf '%s' "$wanted" >"$dir/.options"
 	fi
 	say "compiling $dir"
-	ninja -C "$dir" $quiet || fail "$dir does not compile: the first error stands above"
+	ninja -C "$dir" $quiet "${compile_targets[@]}" || fail "$dir does not compile: the first error stands above"
 }
 
 # run_suites NAME LOG SUITE...: runs them in build/NAME; the last line printed is the count.
@@ -281,7 +285,7 @@ cmd_simlong() {
 }
 
 # Random steps on 1, 2 and 4 engines in turn beside a model, the seed random unless one is given; then real threads,
-# and the simulator.
+# the simulator, and breaks of the engine that somebody must notice.
 cmd_soak() {
 	local steps=${1:-1000000000} seed=${2:-$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}
 	case $steps,$seed in
@@ -295,31 +299,35 @@ cmd_soak() {
 	say "a crowd of threads on one shared receive queue"
 	"$build_root/release-tests/test/unit/test_srq_threads" 500000 ||
 		fail "the threads found something: it stands above"
+	say "a hundred million messages in the simulator"
+	"$build_root/release-tests/test/sim/sim" --messages 100000000 1 ||
+		fail "a world was violated: what, and how to replay it, stands above"
+	say "breaking the engine on purpose, one rule after the other"
+	python3 -B test/mutation/mutate.py || fail "a mutation survived: it stands above"
 	run_suites release-tests testlog modelsoak simlong
 }
 
+# New inputs and findings are left in build/fuzz/fuzz.
 cmd_fuzz() {
-	local seconds=${1:-60} fuzzer found=0
+	local seconds=${1:-60}
 	case $seconds in
-	'' | *[!0-9]*) fail "'$seconds' is not a number of seconds; type: ./run.sh fuzz 60" ;;
+	'' | 0 | *[!0-9]*) fail "'$seconds' is not a number of seconds; type: ./run.sh fuzz 60" ;;
 	esac
-	[ -f test/fuzz/meson.build ] || fail "there are no fuzzers in this tree yet"
-	need_packages "${packages_clang[@]}" libclang-rt-14-dev
+	need_packages "${packages_fuzz[@]}"
+	compile_targets=(fuzzers)
 	CC=clang compile fuzz -Dfuzz=true --buildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false
-	for fuzzer in "$build_root"/fuzz/test/fuzz/fuzz_*; do
-		if [ ! -f "$fuzzer" ] || [ ! -x "$fuzzer" ]; then
-			continue
-		fi
-		found=1
-		say "fuzzing with ${fuzzer##*/} for $seconds seconds"
-		"$fuzzer" -max_total_time="$seconds" -print_final_stats=1 ||
-			fail "${fuzzer##*/} found something: the input stands above"
-	done
-	[ $found -eq 1 ] || fail "no fuzzer was built: look at test/fuzz/meson.build"
+	python3 test/fuzz/fuzz.py --build "$build_root/fuzz" --seconds "$seconds"
 }
 
 cmd_interop() {
-	cmd_test interop
+	local lab=${ROCE_LAB:-../shared/lab/rxe-lab} dir=$build_root/release-tests
+	if [ -x "$lab" ] && [ "$(id -u)" -eq 0 ]; then
+		need_packages "${packages_interop[@]}"
+		compile release-tests --buildtype=release
+	fi
+	python3 -B test/live/live.py --lab "$(realpath -m "$lab")" --partner "$(realpath -m "$dir/test/live/live_partner")" \
+		--libraries "$(realpath -m "$dir/lib/libdat"):$(realpath -m "$dir/lib/front")" \
+		--work "$(realpath -m "$build_root/interop")" "$@"
 }
 
 cmd_clean() {

@@ -16,6 +16,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
@@ -33,15 +35,29 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /** Start the EAL and make the pools; later calls do nothing. */
 void base_start(void);
 
-/** A promise was broken: say which, and end. */
-void base_violated(const char *format, ...) __rte_noreturn __attribute__((format(printf, 1, 2)));
+/** End, as a sanitizer would. */
+void base_end(void) __rte_noreturn;
+
+/** A promise was broken: say which, in the words of printf, and end. */
+#define BASE_VIOLATED(...)                                       \
+	do {                                                     \
+		fprintf(stderr, "fuzz: violated: " __VA_ARGS__); \
+		base_end();                                      \
+	} while (0)
 
 /** The promise @p what, in words, must hold. */
 #define BASE_MUST(holds, what)                                                \
 	do {                                                                  \
 		if (unlikely(!(holds)))                                       \
-			base_violated("%s:%d: %s", __FILE__, __LINE__, what); \
+			BASE_VIOLATED("%s:%d: %s", __FILE__, __LINE__, what); \
 	} while (0)
+
+/** Are these the same bytes, those between the members of a structure included? For copies made by memcpy(). */
+static inline bool
+base_same_bytes(const void *a, const void *b, size_t n)
+{
+	return memcmp(a, b, n) == 0;
+}
 
 /** Frames to send come from here. */
 struct rte_mempool *base_pool(void);

@@ -80,9 +80,9 @@ cm_close(void)
 	roce_cm_destroy(cm_world.end[0].cm);
 	roce_cm_destroy(cm_world.end[1].cm);
 	if (base_live() != 0)
-		base_violated("%u allocations are left", base_live());
+		BASE_VIOLATED("%u allocations are left", base_live());
 	if (base_frames() != 0)
-		base_violated("%u frames are left", base_frames());
+		BASE_VIOLATED("%u frames are left", base_frames());
 }
 
 /* Every message is one whole datagram of general services, from us to somebody. */
@@ -141,7 +141,7 @@ give(struct cm_end *end, const struct roce_pkt *pkt, const struct cm_flat *flat,
 	if (expect.malformed || expect.ignored != NULL)
 		BASE_MUST(end->told == told, "an owner was told of a message of nobody");
 	if (expect.ignored != NULL)
-		BASE_MUST(memcmp(expect.ignored, &expect.before, sizeof(expect.before)) == 0,
+		BASE_MUST(base_same_bytes(expect.ignored, &expect.before, sizeof(expect.before)),
 				"a connection was changed by a message of nobody");
 }
 

@@ -5,6 +5,7 @@
  */
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,7 +149,9 @@ judge_args(const struct roce_devargs *a)
 	MUST(a->neigh.n <= RTE_DIM(a->neigh.at) && a->lcores.n <= RTE_DIM(a->lcores.at),
 			"lists have room");
 	MUST(a->queues >= 1 && a->queues <= ROCE_ENGINES_MAX, "queues are engines");
-	MUST(a->vlan <= 4094 && a->dscp <= 63, "tag and class are in range");
+	MUST(a->vlan <= 4094 && a->dscp <= 63 && a->ecn <= 1, "tag and class are in range");
+	for (unsigned int i = 0; i < ROCE_FAULT_KINDS; i++)
+		MUST(a->fault[i] <= 1000000, "no more than every frame is harmed on purpose");
 	MUST(a->mtu == 0 || (rte_is_power_of_2(a->mtu) && a->mtu >= 256 && a->mtu <= 4096),
 			"an MTU is one of five");
 	MUST(a->retry <= 7 && a->rnr_retry <= 7 && a->rnr_timer <= 31 && a->timeout <= 31,
@@ -156,6 +159,12 @@ judge_args(const struct roce_devargs *a)
 	MUST(a->qpn == 0 || (a->qpn >= 2 && a->qpn <= 0xffffff), "a queue pair number is one");
 	MUST(a->psn <= 0xffffff || a->psn == UINT32_MAX, "a PSN is one");
 	MUST(roce_devargs_has(a, "port") && roce_devargs_has(a, "ip"), "what is required is there");
+}
+
+static bool
+same_bytes(const void *a, const void *b, size_t n)
+{
+	return memcmp(a, b, n) == 0;
 }
 
 /* A failure says why and writes nothing; what was understood is understood the same again. */
@@ -178,7 +187,7 @@ fuzz_devargs(const char *text, const char *over)
 		struct roce_devargs untouched;
 
 		memset(&untouched, 0x5a, sizeof(untouched));
-		MUST(memcmp(&a, &untouched, sizeof(a)) == 0, "a failure writes nothing");
+		MUST(same_bytes(&a, &untouched, sizeof(a)), "a failure writes nothing");
 		return;
 	}
 	judge_args(&a);

@@ -72,8 +72,13 @@ tamper(const uint8_t *r)
 static void
 carry(const uint8_t *r)
 {
-	for (uint32_t n = 1 + (r[3] & 15); n > 0 && rx_world.flights > 0; n--)
+	for (uint32_t n = 1 + (r[3] & 15); n > 0 && rx_world.flights > 0; n--) {
+		struct rx_flat *flat = &rx_world.flight[r[2] % rx_world.flights];
+
+		if ((r[3] & 0x80) && flat->genuine)
+			rx_mark(flat);
 		rx_deliver(r[2] % rx_world.flights, r[4], false);
+	}
 }
 
 static void

@@ -29,6 +29,7 @@ static const uint8_t extension[RC_LAST + 1] = {
 
 #define UD_SEND     0x64
 #define UD_SEND_IMM 0x65
+#define CNP         0x81
 
 uint8_t
 oracle_header_len(uint8_t opcode)
@@ -37,6 +38,8 @@ oracle_header_len(uint8_t opcode)
 		return BTH + 8;
 	if (opcode == UD_SEND_IMM)
 		return BTH + 12;
+	if (opcode == CNP)
+		return BTH + 16;
 	if (opcode > RC_LAST || extension[opcode] == 0xff)
 		return 0;
 	return (uint8_t)(BTH + extension[opcode]);
@@ -45,8 +48,8 @@ oracle_header_len(uint8_t opcode)
 bool
 oracle_has_payload(uint8_t opcode)
 {
-	/* Everything but READ requests, acknowledgements and atomics. */
-	return oracle_header_len(opcode) != 0 && opcode != 0x0c &&
+	/* Everything but READ requests, acknowledgements, atomics and notifications. */
+	return oracle_header_len(opcode) != 0 && opcode != 0x0c && opcode != CNP &&
 			!(opcode >= 0x11 && opcode <= 0x14);
 }
 
@@ -107,25 +110,35 @@ icrc_of(const uint8_t *l3, uint32_t len, bool v6)
 	return ~crc;
 }
 
-/* Ethernet, one tag, IP: up to the UDP header. @return faults, of which FOREIGN ends the look. */
-static uint32_t
-look_below(const uint8_t *b, uint32_t len, bool stripped, struct oracle_frame *f)
+/* Ethernet and one tag: up to the IP header. @return false: there is none. */
+static bool
+look_at_link(const uint8_t *b, uint32_t len, bool stripped, struct oracle_frame *f)
 {
-	uint32_t type, at = ETH, header, faults = 0;
+	uint32_t type, at = ETH;
 
 	if (len < at)
-		return ORACLE_FOREIGN;
+		return false;
 	type = be16(b + 12);
 	if (type == 0x8100) {
 		if (stripped || len < at + TAG)
-			return ORACLE_FOREIGN;
+			return false;
 		at += TAG;
 		type = be16(b + at - 2);
 	}
 	f->l3_off = at;
 	f->v6 = type == 0x86dd;
-	if (type != 0x0800 && type != 0x86dd)
+	return type == 0x0800 || type == 0x86dd;
+}
+
+/* Up to the UDP header. @return faults, of which FOREIGN ends the look. */
+static uint32_t
+look_below(const uint8_t *b, uint32_t len, bool stripped, struct oracle_frame *f)
+{
+	uint32_t at, header, faults = 0;
+
+	if (!look_at_link(b, len, stripped, f))
 		return ORACLE_FOREIGN;
+	at = f->l3_off;
 	if (len < at + (f->v6 ? IPV6 : IPV4) || b[at] >> 4 != (f->v6 ? 6 : 4))
 		return ORACLE_FOREIGN;
 	header = f->v6 ? IPV6 : (b[at] & 15u) * 4;
@@ -224,8 +237,9 @@ oracle_look(const uint8_t *bytes, uint32_t len, uint32_t first, bool stripped,
 	bth = bytes + frame->udp_off + UDP;
 	frame->dest_qp = be24(bth + 5);
 	frame->psn = be24(bth + 9);
-	frame->datagram = frame->opcode >= UD_SEND;
-	frame->request = !frame->datagram && (frame->opcode < 0x0d || frame->opcode > 0x12);
+	frame->cnp = frame->opcode == CNP;
+	frame->datagram = frame->opcode >= UD_SEND && !frame->cnp;
+	frame->request = frame->opcode <= RC_LAST && (frame->opcode < 0x0d || frame->opcode > 0x12);
 	frame->end = frame->udp_off + be16(bytes + frame->udp_off + 4);
 	take_addresses(bytes + frame->l3_off, frame);
 	crc = icrc_of(bytes + frame->l3_off, frame->end - ICRC - frame->l3_off, frame->v6);

@@ -38,6 +38,7 @@ struct oracle_frame {
 	bool icrc_ok;
 	bool request;  /**< an RC request */
 	bool datagram; /**< unreliable */
+	bool cnp;      /**< a congestion notification */
 };
 
 /**

@@ -36,6 +36,10 @@ check_requester(const struct roce_qp *qp)
 					ahead(tx->max, tx->una) <= ROCE_WINDOW,
 			"no more PSNs are in flight than the window allows");
 	BASE_MUST(tx->window <= ROCE_WINDOW, "the window has an end");
+	BASE_MUST(!tx->paced ||
+					(qp->cold.dcqcn.current >= ROCE_DCQCN_RATE_MIN &&
+							qp->cold.dcqcn.current <= ROCE_DCQCN_LINE),
+			"who is slowed down still goes on");
 }
 
 uint32_t
@@ -83,6 +87,10 @@ check_responder(const struct rx_end *end)
 		BASE_MUST(pending > 0 && remote->resource[remote->oldest].pending,
 				"an answer that is owed is known");
 	}
+	BASE_MUST(qp->cold.odd_answers <= rx_world.now +
+							(ROCE_ODD_ANSWERS_BURST + 1) *
+									(RX_HZ / ROCE_ODD_ANSWERS_HZ),
+			"answers to what was not expected are rationed");
 	BASE_MUST(remote->newest < RTE_MAX(remote->allowed, 1) &&
 					remote->oldest < RTE_MAX(remote->allowed, 1),
 			"resources are in their table");
@@ -116,8 +124,13 @@ check_given(const struct rx_side *side)
 {
 	uint64_t frames = 0;
 
-	for (unsigned int i = 0; i < side->engines; i++)
-		frames += roce_engine_stats(roce_domain_engine(side->domain, i))->rx_frames;
+	for (unsigned int i = 0; i < side->engines; i++) {
+		const struct roce_stats *s = roce_engine_stats(roce_domain_engine(side->domain, i));
+
+		frames += s->rx_frames;
+		BASE_MUST(s->np_cnp_sent <= s->np_ecn_marked_roce_packets,
+				"no more notifications than marks");
+	}
 	BASE_MUST(frames == side->given, "every frame that is given is counted");
 }
 
@@ -127,7 +140,7 @@ check_dead_regions(const struct rx_side *side)
 {
 	for (unsigned int i = 0; i < RX_BIG; i++) {
 		if (side->mr[i] == NULL && side->dead_sum[i] != rx_region_sum(side, i))
-			base_violated("region %u of side %u was written after its end", i,
+			BASE_VIOLATED("region %u of side %u was written after its end", i,
 					side->index);
 	}
 }
@@ -166,6 +179,16 @@ memory_of(const struct rx_side *side)
 	return crc32_gzip_refl(0, first, (uint64_t)(last - first));
 }
 
+static struct roce_mw_binding
+binding_of(const struct rx_side *side)
+{
+	struct roce_mw_binding binding = { 0 };
+
+	if (side->window != NULL)
+		(void)roce_mw_query(side->window, &binding);
+	return binding;
+}
+
 void
 rx_shadow_take(const struct rx_side *side, struct rx_shadow *shadow)
 {
@@ -175,6 +198,7 @@ rx_shadow_take(const struct rx_side *side, struct rx_shadow *shadow)
 	}
 	shadow->memory = memory_of(side);
 	shadow->events = events_of(side);
+	shadow->binding = binding_of(side);
 }
 
 void
@@ -183,12 +207,14 @@ rx_shadow_judge(const struct rx_side *side, const struct rx_shadow *shadow)
 	for (uint8_t talk = 0; talk < RX_TALKS; talk++) {
 		if (side->end[talk].qp == NULL)
 			continue;
-		if (memcmp(&shadow->qp[talk], side->end[talk].qp, sizeof(shadow->qp[0])) != 0)
-			base_violated("queue pair %u was changed by a frame that is to be ignored",
+		if (!base_same_bytes(&shadow->qp[talk], side->end[talk].qp, sizeof(shadow->qp[0])))
+			BASE_VIOLATED("queue pair %u was changed by a frame that is to be ignored",
 					talk);
 	}
 	BASE_MUST(shadow->memory == memory_of(side),
 			"memory was written by a frame that is to be ignored");
 	BASE_MUST(shadow->events == events_of(side),
 			"an event was made by a frame that is to be ignored");
+	BASE_MUST(shadow->binding.key == binding_of(side).key,
+			"a window was bound otherwise by a frame that is to be ignored");
 }

@@ -18,7 +18,8 @@ static const struct {
 	FATE(rx_foreign), FATE(rx_malformed_length), FATE(rx_malformed_fragment), FATE(rx_malformed_opcode),
 	FATE(rx_malformed_version), FATE(rx_malformed_pkey), FATE(rx_icrc_errors), FATE(rx_unknown_qp),
 	FATE(rx_wrong_source), FATE(rx_wrong_state), FATE(rx_inbox_full), FATE(rx_gsi),
-	FATE(rx_acks), FATE(rx_read_responses), FATE(duplicate_request), FATE(out_of_sequence),
+	FATE(rx_acks), FATE(rx_read_responses), FATE(rp_cnp_handled), FATE(rp_cnp_ignored),
+	FATE(duplicate_request), FATE(out_of_sequence),
 	FATE(out_of_buffer), FATE(resp_invalid_request), FATE(resp_local_length_error),
 	FATE(resp_local_protection_error), FATE(resp_over_high_watermark), FATE(resp_remote_access_errors),
 /* clang-format on */
@@ -41,6 +42,8 @@ enum {
 	GSI,
 	ACKS,
 	READ_RESPONSES,
+	CNP_HANDLED,
+	CNP_IGNORED,
 	FIRST_OF_REQUESTS,
 };
 
@@ -140,6 +143,8 @@ static uint32_t friend(const struct rx_end *end, const struct oracle_frame *f, b
 	*hears = true;
 	if (f->request)
 		return 0;
+	if (f->cnp)
+		return BIT(CNP_HANDLED) | BIT(CNP_IGNORED);
 	return f->opcode == 0x11 ? BIT(ACKS) : BIT(READ_RESPONSES);
 }
 
@@ -179,7 +184,7 @@ rx_fates_judge(const struct rx_fates *before, const struct rx_fates *after,
 
 	for (unsigned int i = 0; i < RTE_DIM(fates); i++) {
 		if (after->count[i] != before->count[i] && !(allowed & BIT(i)))
-			base_violated("a frame was counted as %s, and is not", fates[i].name);
+			BASE_VIOLATED("a frame was counted as %s, and is not", fates[i].name);
 	}
 	BASE_MUST(sum <= 1, "a frame was counted twice");
 	BASE_MUST(sum == 1 || expect->counters == 0, "a frame was not counted");

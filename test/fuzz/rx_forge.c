@@ -199,6 +199,16 @@ put_atomic(uint8_t *at, const struct rx_side *side, const uint8_t *r)
 	memcpy(at, &eth, sizeof(eth));
 }
 
+/* The key that a SEND with invalidate names. */
+static void
+put_key(uint8_t *at, const struct rx_side *side, const uint8_t *r)
+{
+	rte_be32_t key = rte_cpu_to_be_32(target_of(side, r).key ^
+			(r[R_LENGTH] & 0x80 ? 1u << (r[R_VALUE] & 31) : 0));
+
+	memcpy(at, &key, sizeof(key));
+}
+
 /* Headers behind the BTH, and the payload. */
 static void
 fill(uint8_t *at, const struct rx_end *end, uint8_t opcode, uint32_t payload, const uint8_t *r)
@@ -214,6 +224,8 @@ fill(uint8_t *at, const struct rx_end *end, uint8_t opcode, uint32_t payload, co
 		put_atomic(at, end->side, r);
 	if (flags & ROCE_OP_AETH)
 		memcpy(at, &aeth, sizeof(aeth));
+	if (flags & ROCE_OP_IETH)
+		put_key(at, end->side, r);
 	for (uint32_t i = 0; i < payload; i++)
 		at[extension + i] = (uint8_t)(0xc0 + i);
 }

@@ -204,6 +204,14 @@ patch_above(struct rx_flat *flat, const struct map *map, uint8_t field, uint32_t
 }
 
 void
+rx_mark(struct rx_flat *flat)
+{
+	struct map map = map_of(flat);
+
+	map.ip[1] |= map.v6 ? 0x30 : 3;
+}
+
+void
 rx_patch(struct rx_flat *flat, const uint8_t *r)
 {
 	uint32_t value = base_u16(r + 1);

@@ -3,7 +3,11 @@
 
 #include "rx_world.h"
 
-#define TURNS_MAX 600u
+/*
+ * While one peer waits for a retransmission, another one may be told many times that the receives are used up: a
+ * patience of a second, which some timeouts in a row can make, is thousands of turns.
+ */
+#define TURNS_MAX 30000u
 
 uint64_t
 rx_next_deadline(void)

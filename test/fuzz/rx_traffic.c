@@ -23,7 +23,7 @@ static bool
 is_received(uint8_t opcode)
 {
 	return opcode == IBV_WR_SEND || opcode == IBV_WR_SEND_WITH_IMM ||
-			opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+			opcode == IBV_WR_RDMA_WRITE_WITH_IMM || opcode == IBV_WR_SEND_WITH_INV;
 }
 
 static bool
@@ -73,6 +73,29 @@ pieces(const struct rx_end *end, const struct rx_message *msg, uint8_t cuts, str
 	return is_atomic(msg->opcode) ? 1 : 3;
 }
 
+/*
+ * An inline message lies in memory that nobody registered, and is gone when the post returns: here its bytes, afterwards
+ * others (spoil()).
+ */
+static uint8_t inlined[RX_SLOT];
+
+static uint32_t
+inline_pieces(const struct rx_message *msg, uint8_t cuts, struct roce_sge *sge)
+{
+	uint32_t cut = msg->length * (cuts & 15) / 16;
+
+	memcpy(inlined, rx_pattern + msg->offset, msg->length);
+	sge[0] = (struct roce_sge){ (uintptr_t)inlined, cut, 0 };
+	sge[1] = (struct roce_sge){ (uintptr_t)inlined + cut, msg->length - cut, 0 };
+	return 2;
+}
+
+static void
+spoil(void)
+{
+	memset(inlined, 0, sizeof(inlined));
+}
+
 /* Where at the peer's: the same offset as here. */
 static void
 aim(const struct rx_side *peer, const struct rx_message *msg, struct roce_wr *wr)
@@ -83,6 +106,26 @@ aim(const struct rx_side *peer, const struct rx_message *msg, struct roce_wr *wr
 
 	wr->remote_addr = (uintptr_t)rx_region_at(peer, region) + msg->offset;
 	wr->rkey = peer->key[region];
+}
+
+/* A key for the peer to end: mostly one of its window's, or one that it will not. As on the wire. */
+static uint32_t
+key_to_end(const struct rx_side *peer, const uint8_t *r)
+{
+	uint32_t back = r[10] & 4 ? r[11] & 3 : 0;
+	uint32_t key = peer->window_key[(peer->binds - 1 - back) % RX_WINDOW_KEYS];
+
+	if (r[10] & 8)
+		key = peer->key[r[11] % RX_REGIONS];
+	if (r[10] & 16)
+		key ^= 1u << (r[11] & 31);
+	return rte_cpu_to_be_32(key);
+}
+
+static const struct rx_side *
+peer_side(const struct rx_end *end)
+{
+	return end->peer != NULL ? end->peer->side : &rx_world.side[1];
 }
 
 static struct rx_message
@@ -99,6 +142,8 @@ message_of(const struct rx_end *end, const uint8_t *r)
 	msg.offset = base_u16(r + 6) % (RX_PATTERN - msg.length);
 	if (is_atomic(msg.opcode))
 		msg.offset &= RX_WORDS - 8;
+	if (msg.opcode == IBV_WR_SEND_WITH_INV)
+		msg.imm = key_to_end(peer_side(end), r);
 	return msg;
 }
 
@@ -133,15 +178,21 @@ rx_post_message(struct rx_end *end, const uint8_t *r)
 
 	if (end->qp == NULL)
 		return;
-	if (msg.opcode == IBV_WR_SEND_WITH_INV)
-		rx_end_harm(end);
 	/* The log keeps what the peer has to find. */
 	if (end->peer != NULL && end->posted - end->peer->heard >= RX_LOG)
 		return;
-	aim(end->peer != NULL ? end->peer->side : &rx_world.side[1], &msg, &wr);
-	enlarge(end, r, &wr, sge);
+	aim(peer_side(end), &msg, &wr);
+	if (r[3] & 0x10) {
+		wr.flags |= ROCE_WR_INLINE;
+		wr.num_sge = inline_pieces(&msg, r[9], sge);
+	} else {
+		enlarge(end, r, &wr, sge);
+	}
 	if (roce_qp_post_send(end->qp, &wr) != 0)
 		return;
+	BASE_MUST(!(r[3] & 0x10) || !is_read(msg.opcode), "what is read is not inline");
+	spoil();
+	end->dares |= msg.opcode == IBV_WR_SEND_WITH_INV;
 	end->log[end->posted % RX_LOG] = msg;
 	end->posted++;
 }
@@ -220,18 +271,33 @@ skip_unseen(struct rx_end *end)
 		end->heard++;
 }
 
+/* Every bind has a key of its own and is executed once: a key that was ended is never in force again. */
+static void
+judge_ended_key(const struct rx_side *side, uint32_t key)
+{
+	struct roce_mw_binding binding;
+
+	BASE_MUST(side->window == NULL || !roce_mw_query(side->window, &binding) ||
+					binding.key != key,
+			"a key is in force that the peer has ended");
+}
+
 static void
 judge_received(struct rx_end *end, const struct roce_event *event, const uint8_t *at)
 {
 	const struct rx_message *msg;
+	bool ends;
 
 	skip_unseen(end);
 	BASE_MUST(end->heard < end->peer->posted, "a message arrived that nobody sent");
 	msg = &end->peer->log[end->heard % RX_LOG];
 	BASE_MUST(event->byte_len == msg->length, "a message arrived with a wrong length");
+	ends = msg->opcode == IBV_WR_SEND_WITH_INV;
 	BASE_MUST(!!(event->flags & ROCE_EVENT_IMM) == has_imm(msg->opcode) &&
-					(!has_imm(msg->opcode) || event->imm == msg->imm),
-			"a message arrived with wrong immediate data");
+					!!(event->flags & ROCE_EVENT_INVALID) == ends &&
+					((!has_imm(msg->opcode) && !ends) ||
+							event->imm == msg->imm),
+			"a message arrived with wrong immediate data, or a wrong key");
 	if (msg->opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
 		at = rx_region_at(end->side, RX_WRITE) + msg->offset;
 	if (msg->opcode != IBV_WR_RDMA_WRITE_WITH_IMM || !end->side->misled)
@@ -248,6 +314,8 @@ reap_receive(struct rx_side *side, const struct roce_event *event)
 
 	BASE_MUST(event->wr_id < RX_SLOTS, "a receive completed that was not posted");
 	BASE_MUST(!(side->free_slots >> event->wr_id & 1), "a receive completed twice");
+	if (event->status == IBV_WC_SUCCESS && (event->flags & ROCE_EVENT_INVALID))
+		judge_ended_key(side, rte_be_to_cpu_32(event->imm));
 	at = rx_region_at(side, RX_RECV) + event->wr_id * RX_SLOT;
 	side->free_slots |= UINT64_C(1) << event->wr_id;
 	if (event->status != IBV_WC_SUCCESS) {

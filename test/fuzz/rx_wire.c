@@ -52,7 +52,7 @@ judge_answer(const struct rx_end *from, const struct oracle_frame *frame)
 				rx_key_reads(from->side, res->rkey))
 			return;
 	}
-	base_violated("memory was read that the peer may not read");
+	BASE_VIOLATED("memory was read that the peer may not read");
 }
 
 /* Whatever an engine was told, it says nothing but what another one understands. */
@@ -76,7 +76,8 @@ judge_spoken(struct rx_side *side, struct rte_mbuf *m)
 			frame.opcode <= IBV_OPCODE_RC_RDMA_READ_RESPONSE_ONLY &&
 			frame.payload_len > 0)
 		judge_answer(from, &frame);
-	from->said = frame.opcode;
+	if (!frame.cnp)
+		from->said = frame.opcode;
 	if (frame.opcode == IBV_OPCODE_RC_ACKNOWLEDGE)
 		from->syndrome = bytes[frame.payload_off - 4];
 	fly(from, bytes, m->data_len);
@@ -150,13 +151,13 @@ judge_foreign(struct rte_mbuf *m, const struct rx_flat *flat)
 			"a foreign frame was changed");
 }
 
-/* A frame that a peer might have sent, but did not, was believed. */
+/* A frame that a peer might have sent, but did not, was believed. A notification slows, and costs no message. */
 static void
 believe(const struct rx_flat *flat, const struct rx_expect *expect)
 {
 	struct rx_end *end;
 
-	if (expect->end == NULL)
+	if (expect->end == NULL || expect->frame.cnp)
 		return;
 	end = &rx_world.side[flat->to].end[expect->end->talk];
 	if (!flat->genuine || flat->talk != end->talk || end->peer == NULL ||

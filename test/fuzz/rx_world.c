@@ -41,7 +41,7 @@ static void
 must(int rc, const char *what)
 {
 	if (rc != 0)
-		base_violated("%s: %d", what, rc);
+		BASE_VIOLATED("%s: %d", what, rc);
 }
 
 uint64_t
@@ -106,7 +106,7 @@ prepare(void)
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (fresh == NULL || rx_world.side[0].arena == NULL || rx_world.side[1].arena == NULL ||
 			big == MAP_FAILED)
-		base_violated("there is no memory for the world");
+		BASE_VIOLATED("there is no memory for the world");
 	memset(fresh, 0xa5, arena_len);
 	for (unsigned int i = 0; i < RX_BIG; i++) {
 		uint8_t *at = fresh + region_off(i);
@@ -153,7 +153,7 @@ connect_of(const struct rx_end *end)
 		/* Real peers are patient, and quick, so that the end of a script can wait for them. */
 		.retry = end->peer != NULL ? 7 : c[6] & 7,
 		.rnr_retry = end->peer != NULL ? 7 : c[7] & 7,
-		.rnr_timer = end->peer != NULL ? 1 + (c[9] & 15) : c[9] & 31,
+		.rnr_timer = end->peer != NULL ? 9 + (c[9] & 7) : c[9] & 31,
 		.ack_timeout = end->peer != NULL ? 12 : c[8] & 31,
 		.max_rd_atomic = (uint8_t)(1 + (c[5] & 7)),
 		.max_dest_rd_atomic = (uint8_t)(1 + (c[5] & 7)),
@@ -182,6 +182,7 @@ rx_end_connect(struct rx_end *end, bool ready)
 static void
 create(struct rx_end *end)
 {
+	static const uint16_t inline_bytes[4] = { 0, 64, 200, RX_SLOT };
 	struct rx_side *side = end->side;
 	const struct roce_qp_attr attr = {
 		.pd = side->pd,
@@ -193,6 +194,7 @@ create(struct rx_end *end)
 		.max_recv_wr = 8,
 		.max_send_sge = 3,
 		.max_recv_sge = 2,
+		.max_inline = inline_bytes[rx_world.config[10] >> 2 & 3],
 		.max_dest_rd_atomic = (uint8_t)(1 + (rx_world.config[5] & 7)),
 		.atomics = true,
 		.owner = end,
@@ -246,7 +248,7 @@ notify(void *arg, enum roce_notice_kind kind, void *owner, int status)
 		break;
 	case ROCE_NOTICE_QP_BROKEN:
 		BASE_MUST(roce_qp_state(end->qp) == ROCE_QP_ERR, "broken is ERR");
-		BASE_MUST(!end->healthy || !rx_is_sound(end),
+		BASE_MUST(!end->healthy || !rx_is_sound(end) || end->dares || end->peer->dares,
 				"a connection broke, and nobody had done anything");
 		rx_end_harm(end);
 		break;
@@ -377,6 +379,7 @@ side_open(uint8_t index)
 		.first_psn = UINT32_MAX,
 		.addr = { rx_address(index, false), rx_address(index, true) },
 		.addrs = 2,
+		.ecn = c[10] & 2,
 		.memory = base_memory,
 		.notify = notify,
 		.notify_arg = side,
@@ -445,7 +448,7 @@ judge_unwritten(const struct rx_side *side, enum rx_region region, uint32_t from
 	uint32_t at = region_off(region);
 
 	if (memcmp(side->arena + at + from, fresh + at + from, to - from) != 0)
-		base_violated("a byte of region %u of side %u was written", region, side->index);
+		BASE_VIOLATED("a byte of region %u of side %u was written", region, side->index);
 }
 
 /* What nobody has the right to write, and the gaps between the regions. */
@@ -456,7 +459,7 @@ judge_memory(const struct rx_side *side)
 		uint32_t at = region_off(i);
 
 		if (memcmp(side->arena + at - RX_RED, fresh + at - RX_RED, RX_RED) != 0)
-			base_violated("a byte before region %u of side %u was written", i,
+			BASE_VIOLATED("a byte before region %u of side %u was written", i,
 					side->index);
 		if (regions[i].kept && i != RX_UNDER)
 			judge_unwritten(side, i, 0, regions[i].length);
@@ -490,7 +493,7 @@ rx_close(void)
 	side_close(&rx_world.side[0]);
 	side_close(&rx_world.side[1]);
 	if (base_live() != 0)
-		base_violated("%u allocations are left", base_live());
+		BASE_VIOLATED("%u allocations are left", base_live());
 	if (base_frames() != 0)
-		base_violated("%u frames are left", base_frames());
+		BASE_VIOLATED("%u frames are left", base_frames());
 }

@@ -61,7 +61,7 @@ enum rx_region {
 struct rx_message {
 	uint32_t offset;
 	uint32_t length;
-	uint32_t imm;
+	uint32_t imm;   /**< or the key that the peer shall end; as on the wire */
 	uint8_t opcode; /**< enum ibv_wr_opcode */
 };
 
@@ -75,9 +75,10 @@ struct rx_end {
 	struct roce_qp_connect connect;
 	struct roce_template template; /**< of frames that its peer sends */
 	uint8_t talk;
-	bool shared;      /**< receives come from the shared queue */
-	bool tainted;     /**< believed a forged frame */
-	bool harmed;      /**< the script did something that costs messages */
+	bool shared;  /**< receives come from the shared queue */
+	bool tainted; /**< believed a forged frame */
+	bool harmed;  /**< the script did something that costs messages */
+	bool dares; /**< asked the peer to end a key, which breaks the connection if it is no window's */
 	bool healthy;     /**< nothing is left that could break it: the script is over */
 	uint32_t epoch;   /**< of the connection: older frames are forgeries */
 	uint32_t posted;  /**< messages, ever */
@@ -236,7 +237,7 @@ struct rx_fates {
 	uint64_t count[24];
 };
 
-void rx_fates_read(const struct rx_side *side, struct rx_fates *fates);
+void rx_fates_read(const struct rx_side *side, struct rx_fates *values);
 
 /** What a frame must become. */
 struct rx_expect {
@@ -265,6 +266,9 @@ void rx_forge(const uint8_t *r, struct rx_flat *flat);
 /** Change a frame as a part of a record says: three bytes, the field and two of value. */
 void rx_patch(struct rx_flat *flat, const uint8_t *r);
 
+/** The network marks a frame that an engine sent: congestion. It stays genuine. */
+void rx_mark(struct rx_flat *flat);
+
 /* ---- rx_check.c: what holds at any time ---- */
 
 void rx_check(const struct rx_side *side);
@@ -277,6 +281,7 @@ struct rx_shadow {
 	struct roce_qp qp[RX_TALKS];
 	uint32_t memory; /**< checksum of the arena */
 	uint32_t events;
+	struct roce_mw_binding binding; /**< of the window; zero: none */
 };
 
 void rx_shadow_take(const struct rx_side *side, struct rx_shadow *shadow);
