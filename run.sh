@@ -243,7 +243,7 @@ cmd_test() {
 	*' lint-slow '*) need_packages "${packages_lint[@]}" ;;
 	*) need_packages "${packages_test[@]}" ;;
 	esac
-	compile test --buildtype=debugoptimized -Dsim_worlds=20000 -Dwalk_steps=130000000
+	compile test --buildtype=debugoptimized -Dsim_worlds=20000 -Dwalk_steps=60000000
 	reserve_hugepages
 	run_suites test testlog "$@"
 }
