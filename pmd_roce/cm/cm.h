@@ -46,7 +46,7 @@ struct roce_cm_listener;
 /** What one side offers or was offered. */
 struct roce_cm_param {
 	uint32_t qpn;
-	uint32_t psn;                /**< first PSN that side wants to receive: its peer begins with it */
+	uint32_t psn; /**< first PSN that side wants to receive: its peer begins with it */
 	uint8_t responder_resources; /**< READs and atomics it can serve */
 	uint8_t initiator_depth;     /**< it wants to have outstanding */
 	uint8_t retry;

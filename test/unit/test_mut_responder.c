@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rules of the responder that no other test holds: their breaks show to a peer that tries its luck. */
+
+#include <string.h>
+
+#include "engine/qp.h"
+#include "fixture.h"
+
+#define PSN   FX_RQ_PSN
+#define DEPTH 3u
+#define READ  IBV_OPCODE_RC_RDMA_READ_REQUEST
+
+static struct fx_end end;
+static struct fx_peer peer;
+static struct roce_qp *qp;
+static struct roce_mr *mr; /**< all memory; the peer may read it */
+static uint64_t base;
+
+static int
+setup(void **state)
+{
+	struct roce_qp_connect connect;
+	struct roce_qp_attr attr;
+
+	fx_end_open(&end, 1, NULL);
+	attr = fx_attr(&end);
+	attr.max_dest_rd_atomic = DEPTH;
+	connect = fx_connect(&end, fx_ip(99), 0x777);
+	connect.max_dest_rd_atomic = DEPTH;
+	qp = fx_qp(&end, &attr);
+	fx_up(qp, &connect);
+	peer = fx_peer_of(qp, &connect);
+	base = (uintptr_t)end.memory;
+	assert_int_equal(roce_mr_create(end.pd, base, FX_MEMORY, IBV_ACCESS_REMOTE_READ, &mr), 0);
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	roce_qp_destroy(qp);
+	roce_mr_destroy(mr);
+	fx_end_close(&end);
+	return fx_live() != 0 || !unit_pool_is_full();
+}
+
+static void
+read_arrives(uint32_t psn, uint32_t rkey, uint32_t length)
+{
+	const struct roce_reth reth = { rte_cpu_to_be_64(base), rte_cpu_to_be_32(rkey),
+		rte_cpu_to_be_32(length) };
+	struct rte_mbuf *m = fx_request(&peer, READ, psn, 0, FX_ACKREQ);
+	struct roce_pkt pkt;
+
+	assert_int_equal(roce_frame_parse(m, &pkt), ROCE_FRAME_OK);
+	memcpy((void *)(uintptr_t)roce_pkt_reth(&pkt), &reth, sizeof(reth));
+	roce_icrc_put(m, &peer.template);
+	fx_rx(&end, m);
+}
+
+/*
+ * A repeated READ names its memory again, and a peer may name another one: what it may not read it does not get. The
+ * connection goes on, since the copy may be the network's.
+ */
+static void
+read__again_needs_the_right_to_read(void **state)
+{
+	struct roce_mr *writable;
+	struct fx_sent sent;
+
+	assert_int_equal(roce_mr_create(end.pd, base, FX_MEMORY,
+					 IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE,
+					 &writable),
+			0);
+	read_arrives(PSN, roce_mr_key(mr), 8);
+	assert_int_equal(fx_tx_one(&end).opcode, IBV_OPCODE_RC_RDMA_READ_RESPONSE_ONLY);
+	read_arrives(PSN, roce_mr_key(writable), 8);
+	sent = fx_tx_one(&end);
+	assert_int_equal(sent.opcode, IBV_OPCODE_RC_ACKNOWLEDGE);
+	assert_int_equal(sent.syndrome, FX_NAK(ROCE_NAK_REMOTE_ACCESS));
+	assert_int_equal(sent.psn, PSN);
+	assert_int_equal(roce_qp_state(qp), ROCE_QP_RTS);
+	roce_mr_destroy(writable);
+}
+
+/* A peer that repeats a READ before it is answered does not thereby get one more than was agreed upon. */
+static void
+depth__counts_what_was_repeated_too_early(void **state)
+{
+	const struct fx_sent *sent;
+	unsigned int n;
+
+	for (uint32_t i = 0; i < DEPTH; i++)
+		read_arrives(PSN + i, roce_mr_key(mr), 8);
+	read_arrives(PSN, roce_mr_key(mr), 8);
+	read_arrives(PSN + DEPTH, roce_mr_key(mr), 8);
+	sent = fx_tx_all(&end, &n);
+	assert_int_equal(n, DEPTH + 1);
+	for (uint32_t i = 0; i < DEPTH; i++)
+		assert_int_equal(sent[i].psn, PSN + i);
+	assert_int_equal(sent[DEPTH].syndrome, FX_NAK(ROCE_NAK_INVALID_REQUEST));
+	assert_int_equal(roce_qp_state(qp), ROCE_QP_ERR);
+}
+
+/* The owner ends it while a report waits to go out: one that says "send again" or "wait" would be a lie by then. */
+static void
+error__takes_back_what_promised_to_go_on(void **state)
+{
+	for (uint32_t ahead = 0; ahead < 2; ahead++) {
+		/* The expected one finds no receive; the one behind it, a gap. */
+		fx_rx_request(&end, &peer, IBV_OPCODE_RC_SEND_ONLY, PSN + ahead, 8, 0);
+		roce_engine_lock(end.engine);
+		roce_qp_to_error(qp);
+		roce_engine_unlock(end.engine);
+		fx_tx_none(&end);
+		teardown(state);
+		setup(state);
+	}
+}
+
+/* The engine only carries it, from the post to the event. */
+static void
+event__says_that_its_receive_was_posted_quietly(void **state)
+{
+	static const uint32_t flags[] = { ROCE_WR_QUIET, 0 };
+	struct roce_event event[2];
+
+	for (uint32_t i = 0; i < 2; i++) {
+		struct roce_sge sge;
+		struct roce_recv_wr wr = fx_recv(&end, &sge, i, 0, 8);
+
+		wr.flags = flags[i];
+		assert_int_equal(roce_srq_post(end.srq, &wr), 0);
+	}
+	fx_rx_request(&end, &peer, IBV_OPCODE_RC_SEND_ONLY, PSN, 8, 0);
+	fx_rx_request(&end, &peer, IBV_OPCODE_RC_SEND_ONLY, PSN + 1, 8, FX_SOLICITED);
+	assert_int_equal(roce_cq_poll(end.recv_cq, event, 2), 2);
+	assert_int_equal(event[0].flags, ROCE_EVENT_QUIET);
+	assert_int_equal(event[1].flags, ROCE_EVENT_SOLICITED);
+	fx_tx_none(&end);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(read__again_needs_the_right_to_read),
+		TEST(depth__counts_what_was_repeated_too_early),
+		TEST(error__takes_back_what_promised_to_go_on),
+		TEST(event__says_that_its_receive_was_posted_quietly),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
