@@ -244,6 +244,13 @@ perf_lat_pair(struct perf_end *client, struct perf_end *server, struct perf_resu
 	return rc;
 }
 
+/* The client has said how often it sent, and that often there was an answer. What it fetches wants none. */
+static bool
+all_answered(const struct perf_end *end, uint64_t replied)
+{
+	return end->peer.done && (replied >= end->peer.sent || end->reads);
+}
+
 /* The server answers until the client is done. */
 static int
 answer(struct perf_end *end)
@@ -254,7 +261,7 @@ answer(struct perf_end *end)
 
 	perf_watch_begin(&watch, end->options, end->plan, end->plan->warmup);
 	perf_traffic_start(end, PERF_ENDLESS);
-	while (!end->peer.done || (replied < end->peer.sent && !end->reads)) {
+	while (!all_answered(end, replied)) {
 		n = hear(end);
 		if (n == 0 && end->options->events)
 			n = perf_traffic_wait(end, end->recv_evd, EVENT_US);

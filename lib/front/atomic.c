@@ -25,6 +25,7 @@ post(DAT_EP_HANDLE ep_handle, struct roce_wr *wr, const struct atomic *a)
 {
 	struct dapl_ep *ep = dapl_obj_check(ep_handle, DAPL_EP);
 	struct roce_sge sge;
+	DAT_RETURN rc;
 
 	if (ep == NULL)
 		return bad_handle(DAT_INVALID_HANDLE_EP);
@@ -45,7 +46,9 @@ post(DAT_EP_HANDLE ep_handle, struct roce_wr *wr, const struct atomic *a)
 	wr->flags = send_flags(a->flags);
 	wr->remote_addr = a->remote_iov->target_address;
 	wr->rkey = a->remote_iov->rmr_context;
-	return front_return(dapl_ep_post_send(ep, wr));
+	rc = front_return(dapl_ep_post_send(ep, wr));
+	wr->sg = NULL;
+	return rc;
 }
 
 static DAT_RETURN

@@ -113,7 +113,7 @@ roce_dcqcn_slow(struct roce_qp *qp, uint64_t now)
 		begin(qp, now);
 	earn(qp, now);
 	d->target = d->current;
-	d->current -= d->current * d->alpha / (2 * ROCE_DCQCN_ALPHA_ONE);
+	d->current -= d->current * d->alpha / ROCE_DCQCN_ALPHA_ONE / 2;
 	d->current = RTE_MAX(d->current, ROCE_DCQCN_RATE_MIN);
 	d->alpha += (ROCE_DCQCN_ALPHA_ONE - d->alpha) / ROCE_DCQCN_GAIN;
 	d->periods = 0;

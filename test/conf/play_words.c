@@ -148,9 +148,7 @@ word_of_request(struct play *p, const char *word, struct roce_wr *wr, struct roc
 		sge->addr += play_number(p, play_next(p));
 	else if (play_is(word, "va"))
 		wr->remote_addr += play_number(p, play_next(p));
-	else if (play_is(word, "add"))
-		wr->compare_add = play_number(p, play_next(p));
-	else if (play_is(word, "cmp"))
+	else if (play_is(word, "add") || play_is(word, "cmp"))
 		wr->compare_add = play_number(p, play_next(p));
 	else if (play_is(word, "swap"))
 		wr->swap = play_number(p, play_next(p));

@@ -62,7 +62,7 @@ new_line(const struct place *at, struct rule *rule, const char *text)
 
 	if (rule->lines++ == RULE_LINES)
 		give_up(at, "too many statements");
-	*line = (struct rule_line){ .number = at->number, .text = copy(at, text) };
+	*line = (struct rule_line){ .number = at->number, .text = copy(at, text), .words = words };
 	for (char *w = strtok(words, " \t"); w != NULL; w = strtok(NULL, " \t")) {
 		if (line->tokens == RULE_TOKENS)
 			give_up(at, "too many words");
@@ -97,7 +97,7 @@ rules_read(const char *path, struct rule **rules, unsigned int *count)
 	char text[TEXT_MAX];
 	FILE *f = fopen(path, "r");
 
-	at.file = copy(&at, slash != NULL ? slash + 1 : path);
+	at.file = slash != NULL ? slash + 1 : path;
 	if (f == NULL)
 		give_up(&at, "cannot be read");
 	while (fgets(text, sizeof(text), f) != NULL) {

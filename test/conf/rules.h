@@ -26,6 +26,7 @@ struct rule_line {
 	unsigned int tokens;
 	const char *token[RULE_TOKENS];
 	const char *text; /**< whole, as it was written */
+	char *words;      /**< where the tokens stand */
 };
 
 struct rule {

@@ -95,6 +95,7 @@ main(int argc, char **argv)
 	tests = calloc(count + 2, sizeof(*tests));
 	if (tests == NULL || count == 0) {
 		fputs("usage: test_rules FILE...\n", stderr);
+		free(tests);
 		return EXIT_FAILURE;
 	}
 	for (unsigned int i = 0; i < count; i++) {

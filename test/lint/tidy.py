@@ -21,7 +21,7 @@ COMPLAINT = re.compile(r"^(.*?):(\d+):\d+: (?:error|warning): (.*)$")
 NOTE = re.compile(r"^.*?: note: (.*)$")
 
 # Where prototypes are DAT's and not ours: only there may a function have more than six parameters.
-DAT_PROTOTYPES = ("lib/libdat/", "lib/front/", "test/")
+DAT_PROTOTYPES = ("include/dat/", "lib/libdat/", "lib/front/", "test/")
 
 
 def tool():

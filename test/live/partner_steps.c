@@ -4,6 +4,7 @@
 #include "partner.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <dat/dat_ib_extensions.h>
@@ -216,15 +217,14 @@ static const struct {
 static bool
 go(struct partner *p, const char *text)
 {
-	char name[32];
-	uint32_t n = 0;
+	size_t length = strcspn(text, ":");
+	uint32_t n = text[length] == ':' ? (uint32_t)strtoul(text + length + 1, NULL, 10) : 0;
 
-	if (sscanf(text, "%31[^:]:%u", name, &n) < 1)
-		return false;
 	for (uint32_t i = 0; i < PARTNER_SENDING; i++)
 		p->sending[i] = partner_pattern(i);
 	for (size_t i = 0; i < sizeof(steps_known) / sizeof(steps_known[0]); i++)
-		if (strcmp(name, steps_known[i].name) == 0)
+		if (strlen(steps_known[i].name) == length &&
+				strncmp(text, steps_known[i].name, length) == 0)
 			return steps_known[i].go(p, n);
 	return false;
 }

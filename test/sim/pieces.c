@@ -29,7 +29,7 @@ pieces_cut(uint32_t len, uint64_t key)
 }
 
 void
-pieces_list(const struct pieces *p, uint8_t *at, uint32_t lkey, struct roce_sge *sge)
+pieces_list(const struct pieces *p, const uint8_t *at, uint32_t lkey, struct roce_sge *sge)
 {
 	for (uint32_t i = 0; i < p->n; i++) {
 		sge[i] = (struct roce_sge){ (uintptr_t)at, p->len[i], lkey };

@@ -25,7 +25,7 @@ struct pieces {
 struct pieces pieces_cut(uint32_t len, uint64_t key);
 
 /** The pieces one after the other from @p at on, as scatter or gather list. */
-void pieces_list(const struct pieces *p, uint8_t *at, uint32_t lkey, struct roce_sge *sge);
+void pieces_list(const struct pieces *p, const uint8_t *at, uint32_t lkey, struct roce_sge *sge);
 
 /** Put bytes into the pieces. */
 void pieces_put(const struct pieces *p, uint8_t *at, const uint8_t *bytes);

@@ -208,6 +208,16 @@ step(const struct world_params *params, struct roce_domain **side_of)
 	return true;
 }
 
+/* The moment has come that is to end one of them, or all. */
+static void
+end_some(const struct world_params *params)
+{
+	if (params->end == WORLD_DEAD)
+		wire.trouble.dead = true;
+	else
+		talk_kill(now);
+}
+
 static const char *
 live(const struct world_params *params, struct roce_domain **side_of)
 {
@@ -220,10 +230,7 @@ live(const struct world_params *params, struct roce_domain **side_of)
 		bool more;
 
 		if (now >= end_at) {
-			if (params->end == WORLD_DEAD)
-				wire.trouble.dead = true;
-			else
-				talk_kill(now);
+			end_some(params);
 			end_at = UINT64_MAX;
 		}
 		more = step(params, side_of);

@@ -57,7 +57,8 @@ most(const uint16_t *value, unsigned int n)
 
 	memset(times, 0, sizeof(times));
 	for (unsigned int i = 0; i < n; i++)
-		top = RTE_MAX(top, ++times[value[i]]);
+		if (++times[value[i]] > top)
+			top = times[value[i]];
 	return top;
 }
 
