@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Talks with a Linux host whose kernel has RoCE (rdma_rxe), in a guest of the lab.
 
-live.py --lab RXE_LAB --partner PROGRAM --libraries DIR --work DIR [--judge judge.py] [--long]
+live.py --lab RXE_LAB --partner PROGRAM --libraries DIR --work DIR [--long] [--only WORDS]
 
 One line for each cell: role of ours, what is said, what the wire does. The last line is the count. Needs root and
 QEMU; where something is missing everything is skipped, with the reason.
@@ -283,17 +283,24 @@ def run_all(args, lab):
     passed = failed = 0
     lab.must("build")
     recorder = None
-    for name, go in cells(lab, args.long):
-        if recorder is None:
-            before = lab.counters()
-            recorder = Recorder(lab, os.path.join(args.work, "wire.pcap"))
-        try:
-            why = go()
-        except (RuntimeError, subprocess.TimeoutExpired, OSError) as error:
-            why = str(error)
-        passed, failed = passed + (not why), failed + bool(why)
-        print(f"{'failed: ' if why else 'passed: '}{name}{': ' + why if why else ''}", flush=True)
-    recorder.end()
+    try:
+        for name, go in cells(lab, args.long):
+            if args.only not in name:
+                continue
+            if recorder is None:
+                before = lab.counters()
+                recorder = Recorder(lab, os.path.join(args.work, "wire.pcap"))
+            try:
+                why = go()
+            except (RuntimeError, subprocess.TimeoutExpired, OSError) as error:
+                why = str(error)
+            passed, failed = passed + (not why), failed + bool(why)
+            print(f"{'failed: ' if why else 'passed: '}{name}{': ' + why if why else ''}", flush=True)
+    finally:
+        if recorder is not None:
+            recorder.end()
+    if recorder is None:
+        return 0, 1
     bad, all_of_ours = recorder.malformed()
     print(f"{'failed' if bad or not all_of_ours else 'passed'}: tshark finds {bad} of {all_of_ours} frames of ours malformed")
     after = lab.counters()
@@ -307,6 +314,7 @@ def main():
     for name in ("lab", "partner", "libraries", "work"):
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--long", action="store_true")
+    parser.add_argument("--only", metavar="WORDS", default="", help="cells whose line has these words")
     args = parser.parse_args()
     why = missing(args)
     if why:
@@ -314,6 +322,8 @@ def main():
         print("0 passed, 0 failed, 1 skipped")
         return 0
     os.makedirs(args.work, exist_ok=True)
+    # Whoever ends this wants the guest and the recorder to end, too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     lab = Lab(args)
     passed = failed = 0
     try:
