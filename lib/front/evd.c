@@ -156,50 +156,40 @@ FRONT(evd_free)(DAT_EVD_HANDLE evd_handle)
 	return front_return(dapl_evd_free(evd));
 }
 
+/* Switch one side of a dispatcher. */
 static DAT_RETURN
-set_enabled(DAT_EVD_HANDLE evd_handle, bool enabled)
+set(DAT_EVD_HANDLE evd_handle, void (*side)(struct dapl_evd *evd, bool on), bool on)
 {
 	struct dapl_evd *evd = dapl_obj_check(evd_handle, DAPL_EVD);
 
 	if (evd == NULL)
 		return bad_handle(DAT_INVALID_HANDLE1);
-	dapl_evd_set_enabled(evd, enabled);
+	side(evd, on);
 	return DAT_SUCCESS;
 }
 
 DAT_RETURN
 FRONT(evd_enable)(DAT_EVD_HANDLE evd_handle)
 {
-	return set_enabled(evd_handle, true);
+	return set(evd_handle, dapl_evd_set_enabled, true);
 }
 
 DAT_RETURN
 FRONT(evd_disable)(DAT_EVD_HANDLE evd_handle)
 {
-	return set_enabled(evd_handle, false);
-}
-
-static DAT_RETURN
-set_waitable(DAT_EVD_HANDLE evd_handle, bool waitable)
-{
-	struct dapl_evd *evd = dapl_obj_check(evd_handle, DAPL_EVD);
-
-	if (evd == NULL)
-		return bad_handle(DAT_INVALID_HANDLE1);
-	dapl_evd_set_waitable(evd, waitable);
-	return DAT_SUCCESS;
+	return set(evd_handle, dapl_evd_set_enabled, false);
 }
 
 DAT_RETURN
 FRONT(evd_set_unwaitable)(DAT_EVD_HANDLE evd_handle)
 {
-	return set_waitable(evd_handle, false);
+	return set(evd_handle, dapl_evd_set_waitable, false);
 }
 
 DAT_RETURN
 FRONT(evd_clear_unwaitable)(DAT_EVD_HANDLE evd_handle)
 {
-	return set_waitable(evd_handle, true);
+	return set(evd_handle, dapl_evd_set_waitable, true);
 }
 
 DAT_RETURN
