@@ -9,6 +9,7 @@ QEMU; where something is missing everything is skipped, with the reason.
 """
 import argparse
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -84,13 +85,17 @@ def finish(process, seconds):
 
 
 def wait_for(process, words, seconds=30):
-    """Read lines until one has the words. Returns what was read."""
+    """Read until the words are there, the output ends or the time is up. Returns what was read."""
     seen, until = "", time.monotonic() + seconds
-    while words not in seen and time.monotonic() < until:
-        line = process.stdout.readline()
-        if not line:
+    while words not in seen:
+        # The pipe is read below the text layer, so that nothing waits in a buffer while select() sees nothing.
+        left = until - time.monotonic()
+        if left <= 0 or not select.select([process.stdout.buffer.raw], [], [], left)[0]:
             break
-        seen += line
+        piece = os.read(process.stdout.fileno(), 4096)
+        if not piece:
+            break
+        seen += piece.decode("utf-8", "replace")
     return seen
 
 
