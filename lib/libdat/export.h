@@ -19,4 +19,8 @@
 /** A failed call: class bit, type and subtype together. */
 #define LIBDAT_ERROR(type, subtype) (DAT_CLASS_ERROR | (DAT_RETURN)(type) | (DAT_RETURN)(subtype))
 
+/** All that a call to the Provider is: a null handle has no table, everything else is the Provider's to judge. */
+#define DISPATCH(handle, subtype, call) \
+	((handle) == DAT_HANDLE_NULL ? LIBDAT_ERROR(DAT_INVALID_HANDLE, subtype) : (call))
+
 #endif /* LIBDAT_EXPORT_H */
