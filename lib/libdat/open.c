@@ -130,7 +130,7 @@ find_provider(const struct libdat_wish *wish, struct libdat_provider **provider)
 	DAT_RETURN ret = DAT_SUCCESS;
 
 	libdat_load_lock();
-	if (libdat_statics_read(&statics) != 0) {
+	if (libdat_statics_read(LIBDAT_SYSTEM_CONF, &statics) != 0) {
 		libdat_load_unlock();
 		return LIBDAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
 	}
@@ -247,7 +247,7 @@ collect(DAT_PROVIDER_INFO **list, size_t *count)
 	int rc;
 
 	libdat_load_lock();
-	rc = libdat_statics_read(&statics);
+	rc = libdat_statics_read(LIBDAT_SYSTEM_CONF, &statics);
 	libdat_load_unlock();
 	if (rc != 0)
 		return rc;

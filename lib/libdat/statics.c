@@ -12,8 +12,6 @@
 
 #include "log.h"
 
-#define SYSTEM_CONF "/etc/dat.conf"
-
 /* More than any real file: a device or a wrong file is refused before it fills the memory. */
 #define CONF_SIZE_MAX (1u << 20)
 
@@ -114,8 +112,24 @@ is_news(const char *path)
 	return true;
 }
 
+/* Take what the file @p s->origin has for us. @return 0, or what opening it said. */
+static int
+take_file(struct reader *r, const struct libdat_conf_sink *sink)
+{
+	char *text = NULL;
+	size_t len = 0;
+	int rc = read_file(r->out->origin, &text, &len);
+
+	if (rc == 0) {
+		r->tell = is_news(r->out->origin);
+		libdat_conf_parse(text, len, sink);
+	}
+	free(text);
+	return rc;
+}
+
 int
-libdat_statics_read(struct libdat_statics *out)
+libdat_statics_read(const char *system_conf, struct libdat_statics *out)
 {
 	struct reader r = { .out = out };
 	const struct libdat_conf_sink sink = {
@@ -124,27 +138,21 @@ libdat_statics_read(struct libdat_statics *out)
 	/* A program with more rights than its user must not load the user's library. */
 	const char *override = secure_getenv("DAT_OVERRIDE");
 	bool overridden = override != NULL && override[0] != '\0';
-	char *text = NULL;
-	size_t len = 0;
 	int rc;
 
-	*out = (struct libdat_statics){ .origin = overridden ? override : SYSTEM_CONF };
-	rc = read_file(out->origin, &text, &len);
+	*out = (struct libdat_statics){ .origin = overridden ? override : system_conf };
+	rc = take_file(&r, &sink);
 	if (rc == -ENOMEM)
 		return rc;
-	if (rc == -ENOENT && !overridden) {
-		out->origin = "built-in entries";
-		libdat_conf_parse(builtin, sizeof(builtin) - 1, &sink);
-	} else {
-		r.tell = is_news(out->origin);
-		if (rc == 0)
-			libdat_conf_parse(text, len, &sink);
-		else if (r.tell)
+	if (rc != 0 && (overridden || rc != -ENOENT)) {
+		if (is_news(out->origin))
 			libdat_say("%s%s cannot be read: %s.", out->origin,
 					overridden ? ", the file that DAT_OVERRIDE names," : "",
 					strerror(-rc));
+	} else if (!overridden && r.rc == 0 && out->count == 0) {
+		out->origin = "built-in entries";
+		libdat_conf_parse(builtin, sizeof(builtin) - 1, &sink);
 	}
-	free(text);
 	if (r.rc != 0)
 		libdat_statics_free(out);
 	return r.rc;

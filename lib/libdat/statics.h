@@ -7,9 +7,11 @@
  * The static registry: the entries of the dat.conf(5) in force that this library can serve.
  *
  * In force is the file named by DAT_OVERRIDE, else /etc/dat.conf, else two built-in entries. There
- * is no mixing: a file that is in force decides alone, also when it is empty or cannot be read.
+ * is no mixing: a file that is in force decides alone, the one named by DAT_OVERRIDE also when it is
+ * empty, and both when they cannot be read.
  * Served are default entries for user programs with major version 1; the rest of a file belongs to
- * other registries and is passed over in silence.
+ * other registries and is passed over in silence. An /etc/dat.conf that has nothing else, such as
+ * the one that Debian's libdat2 brings, is as if it were not there.
  *
  * Nothing is cached, so a long-lived program sees an edited file at its next open.
  */
@@ -17,6 +19,9 @@
 #include <stddef.h>
 
 #include "conf.h"
+
+/** The file in force without DAT_OVERRIDE. */
+#define LIBDAT_SYSTEM_CONF "/etc/dat.conf"
 
 /** What was read. */
 struct libdat_statics {
@@ -30,10 +35,11 @@ struct libdat_statics {
  * the same file stays in force.
  *
  * Threads: one at a time; the caller holds a lock.
- * @param[out] out to be freed with libdat_statics_free() if the call succeeds.
+ * @param system_conf LIBDAT_SYSTEM_CONF.
+ * @param[out] out    to be freed with libdat_statics_free() if the call succeeds.
  * @return 0, also when there is nothing to serve; -ENOMEM.
  */
-int libdat_statics_read(struct libdat_statics *out);
+int libdat_statics_read(const char *system_conf, struct libdat_statics *out);
 
 /** Free what libdat_statics_read() stored. Threads: any. */
 void libdat_statics_free(struct libdat_statics *s);
