@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <getopt.h>
 #include <netdb.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -59,6 +60,19 @@ cli_say_dat(DAT_RETURN why, const char *format, ...)
 	else
 		snprintf(sentence, sizeof(sentence), "%s: %s (%s)", what, major, minor);
 	put(sentence);
+}
+
+int
+cli_complain(int option, char **argv)
+{
+	if (option == ':')
+		cli_say("option '%s' needs a value; see %s --help", argv[optind - 1], program);
+	else if (optopt > 0 && optopt < 256)
+		cli_say("there is no option '-%c'; see %s --help", optopt, program);
+	else
+		cli_say("option '%s' is unknown or takes no value; see %s --help", argv[optind - 1],
+				program);
+	return CLI_EXIT_USAGE;
 }
 
 const char *

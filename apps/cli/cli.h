@@ -32,6 +32,13 @@ void cli_say_dat(DAT_RETURN why, const char *format, ...) __attribute__((format(
 const char *cli_said(void);
 
 /**
+ * Say what is wrong with an option that getopt_long() did not take, and where help is.
+ * @param option  what it returned: '?', or ':' when a value is missing.
+ * @return CLI_EXIT_USAGE.
+ */
+int cli_complain(int option, char **argv);
+
+/**
  * Read a decimal number that fills the whole text.
  * @return false: it is no number or outside @p min .. @p max; @p number is untouched.
  */

@@ -13,8 +13,7 @@
 
 #include "cli/cli.h"
 #include "cli/ia.h"
-
-#define FLAGS (JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE)
+#include "cli/json.h"
 
 enum {
 	OPT_JSON = 256,
@@ -90,36 +89,12 @@ print_text(struct json_object *object, int indent)
 }
 
 static void
-add_number(struct json_object *object, const char *key, uint64_t number)
-{
-	json_object_object_add(object, key, json_object_new_uint64(number));
-}
-
-static void
-add_count(struct json_object *object, const char *key, DAT_COUNT count)
-{
-	json_object_object_add(object, key, json_object_new_int(count));
-}
-
-static void
-add_bool(struct json_object *object, const char *key, DAT_BOOLEAN is)
-{
-	json_object_object_add(object, key, json_object_new_boolean(is != DAT_FALSE));
-}
-
-static void
-add_string(struct json_object *object, const char *key, const char *string)
-{
-	json_object_object_add(object, key, json_object_new_string(string == NULL ? "" : string));
-}
-
-static void
 add_version(struct json_object *object, const char *key, DAT_UINT32 major, DAT_UINT32 minor)
 {
 	char text[32];
 
 	snprintf(text, sizeof(text), "%u.%u", major, minor);
-	add_string(object, key, text);
+	cli_json_string(object, key, text);
 }
 
 /* Counters come as named attributes too; those are numbers. */
@@ -132,9 +107,9 @@ add_named(struct json_object *object, const DAT_NAMED_ATTR *list, DAT_COUNT n)
 		if (list[i].name == NULL || list[i].value == NULL)
 			continue;
 		if (cli_number(list[i].value, 0, INT64_MAX, &number))
-			add_number(object, list[i].name, number);
+			cli_json_count(object, list[i].name, number);
 		else
-			add_string(object, list[i].name, list[i].value);
+			cli_json_string(object, list[i].name, list[i].value);
 	}
 }
 
@@ -144,31 +119,32 @@ ia_object(const DAT_IA_ATTR *ia)
 	struct json_object *object = json_object_new_object();
 	char address[64];
 
-	add_string(object, "adapter_name", ia->adapter_name);
-	add_string(object, "vendor_name", ia->vendor_name);
+	cli_json_string(object, "adapter_name", ia->adapter_name);
+	cli_json_string(object, "vendor_name", ia->vendor_name);
 	add_version(object, "hardware_version", ia->hardware_version_major,
 			ia->hardware_version_minor);
 	add_version(object, "firmware_version", ia->firmware_version_major,
 			ia->firmware_version_minor);
-	add_string(object, "ia_address", cli_address(ia->ia_address_ptr, address, sizeof(address)));
-	add_count(object, "max_eps", ia->max_eps);
-	add_count(object, "max_dto_per_ep", ia->max_dto_per_ep);
-	add_count(object, "max_evds", ia->max_evds);
-	add_count(object, "max_evd_qlen", ia->max_evd_qlen);
-	add_count(object, "max_iov_segments_per_dto", ia->max_iov_segments_per_dto);
-	add_count(object, "max_lmrs", ia->max_lmrs);
-	add_number(object, "max_lmr_block_size", ia->max_lmr_block_size);
-	add_count(object, "max_pzs", ia->max_pzs);
-	add_number(object, "max_message_size", ia->max_message_size);
-	add_number(object, "max_rdma_size", ia->max_rdma_size);
-	add_count(object, "max_rmrs", ia->max_rmrs);
-	add_count(object, "max_srqs", ia->max_srqs);
-	add_count(object, "max_ep_per_srq", ia->max_ep_per_srq);
-	add_count(object, "max_recv_per_srq", ia->max_recv_per_srq);
-	add_count(object, "max_rdma_read_in", ia->max_rdma_read_in);
-	add_count(object, "max_rdma_read_out", ia->max_rdma_read_out);
-	add_count(object, "max_rdma_read_per_ep_in", ia->max_rdma_read_per_ep_in);
-	add_count(object, "max_rdma_read_per_ep_out", ia->max_rdma_read_per_ep_out);
+	cli_json_string(object, "ia_address",
+			cli_address(ia->ia_address_ptr, address, sizeof(address)));
+	cli_json_int(object, "max_eps", ia->max_eps);
+	cli_json_int(object, "max_dto_per_ep", ia->max_dto_per_ep);
+	cli_json_int(object, "max_evds", ia->max_evds);
+	cli_json_int(object, "max_evd_qlen", ia->max_evd_qlen);
+	cli_json_int(object, "max_iov_segments_per_dto", ia->max_iov_segments_per_dto);
+	cli_json_int(object, "max_lmrs", ia->max_lmrs);
+	cli_json_count(object, "max_lmr_block_size", ia->max_lmr_block_size);
+	cli_json_int(object, "max_pzs", ia->max_pzs);
+	cli_json_count(object, "max_message_size", ia->max_message_size);
+	cli_json_count(object, "max_rdma_size", ia->max_rdma_size);
+	cli_json_int(object, "max_rmrs", ia->max_rmrs);
+	cli_json_int(object, "max_srqs", ia->max_srqs);
+	cli_json_int(object, "max_ep_per_srq", ia->max_ep_per_srq);
+	cli_json_int(object, "max_recv_per_srq", ia->max_recv_per_srq);
+	cli_json_int(object, "max_rdma_read_in", ia->max_rdma_read_in);
+	cli_json_int(object, "max_rdma_read_out", ia->max_rdma_read_out);
+	cli_json_int(object, "max_rdma_read_per_ep_in", ia->max_rdma_read_per_ep_in);
+	cli_json_int(object, "max_rdma_read_per_ep_out", ia->max_rdma_read_per_ep_out);
 	add_named(object, ia->transport_attr, ia->num_transport_attr);
 	add_named(object, ia->vendor_attr, ia->num_vendor_attr);
 	return object;
@@ -179,24 +155,25 @@ provider_object(const DAT_PROVIDER_ATTR *provider)
 {
 	struct json_object *object = json_object_new_object();
 
-	add_string(object, "provider_name", provider->provider_name);
+	cli_json_string(object, "provider_name", provider->provider_name);
 	add_version(object, "provider_version", provider->provider_version_major,
 			provider->provider_version_minor);
 	add_version(object, "dapl_version", provider->dapl_version_major,
 			provider->dapl_version_minor);
-	add_bool(object, "is_thread_safe", provider->is_thread_safe);
-	add_count(object, "max_private_data_size", provider->max_private_data_size);
-	add_number(object, "optimal_buffer_alignment", provider->optimal_buffer_alignment);
-	add_bool(object, "supports_multipath", provider->supports_multipath);
-	add_bool(object, "srq_supported", provider->srq_supported);
-	add_count(object, "srq_watermarks_supported", provider->srq_watermarks_supported);
-	add_bool(object, "srq_ep_pz_difference_supported",
+	cli_json_bool(object, "is_thread_safe", provider->is_thread_safe);
+	cli_json_int(object, "max_private_data_size", provider->max_private_data_size);
+	cli_json_count(object, "optimal_buffer_alignment", provider->optimal_buffer_alignment);
+	cli_json_bool(object, "supports_multipath", provider->supports_multipath);
+	cli_json_bool(object, "srq_supported", provider->srq_supported);
+	cli_json_int(object, "srq_watermarks_supported", provider->srq_watermarks_supported);
+	cli_json_bool(object, "srq_ep_pz_difference_supported",
 			provider->srq_ep_pz_difference_supported);
-	add_count(object, "srq_info_supported", provider->srq_info_supported);
-	add_count(object, "ep_recv_info_supported", provider->ep_recv_info_supported);
-	add_bool(object, "lmr_sync_req", provider->lmr_sync_req);
-	add_bool(object, "dto_async_return_guaranteed", provider->dto_async_return_guaranteed);
-	add_bool(object, "rdma_write_for_rdma_read_req", provider->rdma_write_for_rdma_read_req);
+	cli_json_int(object, "srq_info_supported", provider->srq_info_supported);
+	cli_json_int(object, "ep_recv_info_supported", provider->ep_recv_info_supported);
+	cli_json_bool(object, "lmr_sync_req", provider->lmr_sync_req);
+	cli_json_bool(object, "dto_async_return_guaranteed", provider->dto_async_return_guaranteed);
+	cli_json_bool(object, "rdma_write_for_rdma_read_req",
+			provider->rdma_write_for_rdma_read_req);
 	add_named(object, provider->provider_specific_attr, provider->num_provider_specific_attr);
 	return object;
 }
@@ -216,7 +193,7 @@ describe(const char *name)
 		return NULL;
 	}
 	object = json_object_new_object();
-	add_string(object, "name", name);
+	cli_json_string(object, "name", name);
 	json_object_object_add(object, "adapter", ia_object(&attrs.ia));
 	json_object_object_add(object, "provider", provider_object(&attrs.provider));
 	dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG);
@@ -237,7 +214,7 @@ list_adapters(void)
 		one = json_object_new_object();
 		add_version(one, "dapl_version", info[i].dapl_version_major,
 				info[i].dapl_version_minor);
-		add_bool(one, "is_thread_safe", info[i].is_thread_safe);
+		cli_json_bool(one, "is_thread_safe", info[i].is_thread_safe);
 		json_object_object_add(object, info[i].ia_name, one);
 	}
 	return object;
@@ -258,7 +235,7 @@ main(int argc, char **argv)
 	if (object == NULL)
 		return CLI_EXIT_FAILED;
 	if (options.json)
-		puts(json_object_to_json_string_ext(object, FLAGS));
+		puts(cli_json_text(object));
 	else
 		print_text(object, 0);
 	json_object_put(object);

@@ -269,19 +269,6 @@ read_switch(struct perf_options *o, int option)
 }
 
 static int
-complain(int option, char **argv)
-{
-	if (option == ':')
-		cli_say("option '%s' needs a value; see dat-perf --help", argv[optind - 1]);
-	else if (optopt > 0 && optopt < 256)
-		cli_say("there is no option '-%c'; see dat-perf --help", optopt);
-	else
-		cli_say("option '%s' is unknown or takes no value; see dat-perf --help",
-				argv[optind - 1]);
-	return CLI_EXIT_USAGE;
-}
-
-static int
 read_option(struct perf_options *o, int option, char **argv)
 {
 	switch (option) {
@@ -296,7 +283,7 @@ read_option(struct perf_options *o, int option, char **argv)
 		return -1;
 	case ':':
 	case '?':
-		return complain(option, argv);
+		return cli_complain(option, argv);
 	default:
 		return read_switch(o, option) ? -1 : read_valued(o, option);
 	}

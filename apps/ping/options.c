@@ -86,19 +86,6 @@ read_option(struct ping_options *o, struct given *given, int option)
 	}
 }
 
-static int
-complain(int option, char **argv)
-{
-	if (option == ':')
-		cli_say("option '%s' needs a value; see dat-ping --help", argv[optind - 1]);
-	else if (optopt > 0 && optopt < 256)
-		cli_say("there is no option '-%c'; see dat-ping --help", optopt);
-	else
-		cli_say("option '%s' is unknown or takes no value; see dat-ping --help",
-				argv[optind - 1]);
-	return CLI_EXIT_USAGE;
-}
-
 /* Options that are right alone and wrong together. @return the sentence; NULL: none. */
 static const char *
 conflict(const struct ping_options *o, const struct given *given)
@@ -132,7 +119,7 @@ ping_options_read(struct ping_options *options, int argc, char **argv)
 	};
 	optind = 0;
 	while ((option = getopt_long(argc, argv, ":D:lp:c:s:i:h", long_options, NULL)) != -1) {
-		rc = option == ':' || option == '?' ? complain(option, argv)
+		rc = option == ':' || option == '?' ? cli_complain(option, argv)
 						    : read_option(options, &given, option);
 		if (rc >= 0)
 			return rc;

@@ -161,19 +161,6 @@ read_rule(struct srqd_options *options, const struct rule *rule)
 }
 
 static int
-complain(int option, char **argv)
-{
-	if (option == ':')
-		cli_say("option '%s' needs a value; see dat-srqd --help", argv[optind - 1]);
-	else if (optopt > 0 && optopt < 256)
-		cli_say("there is no option '-%c'; see dat-srqd --help", optopt);
-	else
-		cli_say("option '%s' is unknown or takes no value; see dat-srqd --help",
-				argv[optind - 1]);
-	return CLI_EXIT_USAGE;
-}
-
-static int
 read_option(struct srqd_options *options, uint32_t *given, int option, char **argv)
 {
 	int rule = rule_of(option);
@@ -190,7 +177,7 @@ read_option(struct srqd_options *options, uint32_t *given, int option, char **ar
 		printf("dat-srqd %s\n", UDAPL_ROCE_VERSION);
 		return 0;
 	default:
-		return complain(option, argv);
+		return cli_complain(option, argv);
 	}
 }
 
