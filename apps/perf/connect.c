@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "cli/cli.h"
+#include "cli/evd.h"
 #include "cli/words.h"
 #include "clock.h"
 #include "control.h"
@@ -21,20 +22,6 @@
 #define LINGER_NS       50000000ull
 #define LINGER_LOSSY_NS 1000000000ull
 #define LINGER_NAP_NS   1000000
-
-/* Take one event. @return 1: taken; 0: none; -1: failed, said. */
-static int
-dequeue(struct perf_end *end, DAT_EVD_HANDLE evd, DAT_EVENT *event)
-{
-	DAT_RETURN ret = dat_evd_dequeue(evd, event);
-
-	if (ret == DAT_SUCCESS)
-		return 1;
-	if (DAT_GET_TYPE(ret) == DAT_QUEUE_EMPTY)
-		return 0;
-	cli_say_dat(ret, "dat_evd_dequeue on %s", end->adapter->name);
-	return -1;
-}
 
 static int
 start(struct perf_end *end, DAT_EP_HANDLE ep, uint32_t index)
@@ -123,7 +110,7 @@ step_client(struct perf_end *end)
 			return -1;
 		link->started++;
 	}
-	moved = dequeue(end, end->conn_evd, &event);
+	moved = cli_evd_take(end->conn_evd, end->adapter->name, &event);
 	if (moved > 0 && take_connection_event(end, &event) != 0)
 		return -1;
 	return moved;
@@ -187,10 +174,10 @@ step_server(struct perf_end *end)
 	DAT_EVENT event;
 	int requests, moved;
 
-	requests = dequeue(end, end->adapter->cr_evd, &event);
+	requests = cli_evd_take(end->adapter->cr_evd, end->adapter->name, &event);
 	if (requests < 0 || (requests > 0 && take_request(end, &event) != 0))
 		return -1;
-	moved = dequeue(end, end->conn_evd, &event);
+	moved = cli_evd_take(end->conn_evd, end->adapter->name, &event);
 	if (moved < 0 || (moved > 0 && take_connection_event(end, &event) != 0))
 		return -1;
 	return requests + moved;
@@ -272,7 +259,7 @@ linger(struct perf_end *end)
 	uint64_t until = perf_now() + perf_hz() * ns / 1000000000ull;
 	DAT_EVENT event;
 
-	while (perf_now() < until && dequeue(end, end->conn_evd, &event) >= 0)
+	while (perf_now() < until && cli_evd_take(end->conn_evd, end->adapter->name, &event) >= 0)
 		nanosleep(&nap, NULL);
 }
 
@@ -331,7 +318,7 @@ static int
 step_part(struct perf_end *end)
 {
 	DAT_EVENT event;
-	int moved = dequeue(end, end->conn_evd, &event);
+	int moved = cli_evd_take(end->conn_evd, end->adapter->name, &event);
 
 	if (moved <= 0)
 		return moved;
@@ -389,7 +376,7 @@ int
 perf_connect_check(struct perf_end *end)
 {
 	DAT_EVENT event;
-	int moved = dequeue(end, end->conn_evd, &event);
+	int moved = cli_evd_take(end->conn_evd, end->adapter->name, &event);
 
 	if (moved > 0)
 		cli_say("endpoint lost on %s: %s", end->adapter->name,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/evd.h"
 #include "cli/ia.h"
 #include "cli/words.h"
 
@@ -31,14 +32,6 @@ failed(const struct link *link, DAT_RETURN ret, const char *call)
 	return -1;
 }
 
-static int
-make_evd(struct link *link, DAT_EVD_FLAGS flags, DAT_EVD_HANDLE *evd)
-{
-	DAT_RETURN ret = dat_evd_create(link->ia, QLEN, DAT_HANDLE_NULL, flags, evd);
-
-	return ret == DAT_SUCCESS ? 0 : failed(link, ret, "dat_evd_create");
-}
-
 int
 link_open(struct link *link, const char *ia, uint16_t port)
 {
@@ -50,12 +43,14 @@ link_open(struct link *link, const char *ia, uint16_t port)
 	ret = dat_pz_create(link->ia, &link->pz);
 	if (ret != DAT_SUCCESS)
 		return failed(link, ret, "dat_pz_create");
-	if (make_evd(link, DAT_EVD_CONNECTION_FLAG, &link->conn_evd) != 0 ||
-			make_evd(link, DAT_EVD_DTO_FLAG, &link->dto_evd) != 0)
+	if (cli_evd_create(link->ia, QLEN, DAT_EVD_CONNECTION_FLAG, link->name, &link->conn_evd) !=
+					0 ||
+			cli_evd_create(link->ia, QLEN, DAT_EVD_DTO_FLAG, link->name,
+					&link->dto_evd) != 0)
 		return -1;
 	if (port == 0)
 		return 0;
-	if (make_evd(link, DAT_EVD_CR_FLAG, &link->cr_evd) != 0)
+	if (cli_evd_create(link->ia, QLEN, DAT_EVD_CR_FLAG, link->name, &link->cr_evd) != 0)
 		return -1;
 	ret = dat_psp_create(link->ia, port, link->cr_evd, DAT_PSP_CONSUMER_FLAG, &link->psp);
 	if (ret != DAT_SUCCESS)
@@ -212,17 +207,6 @@ link_disconnect(struct link *link)
 	return ret == DAT_SUCCESS ? 0 : failed(link, ret, "dat_ep_disconnect");
 }
 
-/* @return 1: an event; 0: none; -1: failed, said. */
-static int
-dequeue(const struct link *link, DAT_EVD_HANDLE evd, DAT_EVENT *event)
-{
-	DAT_RETURN ret = dat_evd_dequeue(evd, event);
-
-	if (ret == DAT_SUCCESS)
-		return 1;
-	return DAT_GET_TYPE(ret) == DAT_QUEUE_EMPTY ? 0 : failed(link, ret, "dat_evd_dequeue");
-}
-
 static enum link_news
 take_dto(struct link *link, const DAT_DTO_COMPLETION_EVENT_DATA *dto)
 {
@@ -292,15 +276,15 @@ link_step(struct link *link)
 		if (n != 0)
 			return LINK_FAILED;
 	}
-	n = dequeue(link, link->dto_evd, &event);
+	n = cli_evd_take(link->dto_evd, link->name, &event);
 	if (n > 0)
 		return take_dto(link, &event.event_data.dto_completion_event_data);
 	if (n == 0)
-		n = dequeue(link, link->conn_evd, &event);
+		n = cli_evd_take(link->conn_evd, link->name, &event);
 	if (n > 0)
 		return take_connection(link, event.event_number);
 	if (n == 0 && link->listens)
-		n = dequeue(link, link->cr_evd, &event);
+		n = cli_evd_take(link->cr_evd, link->name, &event);
 	if (n > 0)
 		return take_request(link, &event.event_data.cr_arrival_event_data);
 	return n == 0 ? LINK_QUIET : LINK_FAILED;
@@ -316,7 +300,7 @@ link_release(struct link *link)
 		ret = dat_ep_free(link->ep);
 	link->ep = DAT_HANDLE_NULL;
 	/* What the endpoint left behind must not be taken for its successor's. */
-	while (dequeue(link, link->dto_evd, &event) > 0)
+	while (cli_evd_take(link->dto_evd, link->name, &event) > 0)
 		;
 	if (ret == DAT_SUCCESS && link->lmr != DAT_HANDLE_NULL)
 		ret = dat_lmr_free(link->lmr);

@@ -4,28 +4,20 @@
 #include <stdlib.h>
 
 #include "cli/cli.h"
+#include "cli/evd.h"
 #include "cli/ia.h"
 #include "talk.h"
 #include "visit.h"
 
 #define BATCH 64
+/* Whose events they are, for messages. */
+#define WHO "the clients"
 
 static int
 failed(DAT_RETURN ret, const char *call)
 {
 	cli_say_dat(ret, "%s", call);
 	return -1;
-}
-
-static int
-make_evd(struct clients *clients, uint64_t qlen, DAT_EVD_FLAGS flags, DAT_EVD_HANDLE *evd)
-{
-	DAT_RETURN ret = dat_evd_create(clients->ia, (DAT_COUNT)qlen, DAT_HANDLE_NULL, flags, evd);
-
-	if (ret == DAT_SUCCESS)
-		return 0;
-	*evd = DAT_HANDLE_NULL;
-	return failed(ret, "dat_evd_create for the clients");
 }
 
 static int
@@ -77,9 +69,9 @@ clients_open(struct clients *clients, const struct srqd_options *options, const 
 	ret = dat_pz_create(clients->ia, &clients->pz);
 	if (ret != DAT_SUCCESS)
 		return failed(ret, "dat_pz_create");
-	if (make_evd(clients, transfers, DAT_EVD_DTO_FLAG, &clients->dto_evd) != 0 ||
-			make_evd(clients, 2ull * options->clients, DAT_EVD_CONNECTION_FLAG,
-					&clients->conn_evd) != 0)
+	if (cli_evd_create(clients->ia, transfers, DAT_EVD_DTO_FLAG, WHO, &clients->dto_evd) != 0 ||
+			cli_evd_create(clients->ia, 2ull * options->clients,
+					DAT_EVD_CONNECTION_FLAG, WHO, &clients->conn_evd) != 0)
 		return -1;
 	if (buffers_open(&clients->buffers, clients->ia, clients->pz, options->size, transfers) !=
 			0)
@@ -95,17 +87,6 @@ clients_open(struct clients *clients, const struct srqd_options *options, const 
 	return 0;
 }
 
-/* @return 1: an event; 0: none; -1: failed, said. */
-static int
-dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
-{
-	DAT_RETURN ret = dat_evd_dequeue(evd, event);
-
-	if (ret == DAT_SUCCESS)
-		return 1;
-	return DAT_GET_TYPE(ret) == DAT_QUEUE_EMPTY ? 0 : failed(ret, "dat_evd_dequeue");
-}
-
 static int
 step_messages(struct clients *clients)
 {
@@ -113,7 +94,7 @@ step_messages(struct clients *clients)
 	int n, more = 1;
 
 	for (n = 0; n < BATCH; n++) {
-		more = dequeue(clients->dto_evd, &event);
+		more = cli_evd_take(clients->dto_evd, WHO, &event);
 		if (more <= 0)
 			break;
 		if (talk_completion(clients, &event.event_data.dto_completion_event_data) != 0)
@@ -130,7 +111,7 @@ step_connections(struct clients *clients)
 
 	if (visit_begin(clients) != 0)
 		return -1;
-	n = dequeue(clients->conn_evd, &event);
+	n = cli_evd_take(clients->conn_evd, WHO, &event);
 	if (n > 0 && visit_event(clients, &event) != 0)
 		return -1;
 	return n;
@@ -140,7 +121,7 @@ static int
 step_async(struct clients *clients)
 {
 	DAT_EVENT event;
-	int n = dequeue(clients->async_evd, &event);
+	int n = cli_evd_take(clients->async_evd, WHO, &event);
 
 	if (n <= 0)
 		return n;

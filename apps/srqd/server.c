@@ -6,11 +6,14 @@
 
 #include "answer.h"
 #include "cli/cli.h"
+#include "cli/evd.h"
 #include "cli/ia.h"
 #include "guests.h"
 
 /* After so many messages the queue is looked after: more would only let it run dry. */
 #define BATCH 64
+/* Whose events they are, for messages. */
+#define WHO "the server"
 /* Requests that may wait beyond the clients there is a place for: each is to hear why it is rejected. */
 #define BACKLOG 64
 /* srq_watermarks_supported: the low one. */
@@ -21,17 +24,6 @@ failed(DAT_RETURN ret, const char *call)
 {
 	cli_say_dat(ret, "%s", call);
 	return -1;
-}
-
-static int
-make_evd(struct server *server, uint64_t qlen, DAT_EVD_FLAGS flags, DAT_EVD_HANDLE *evd)
-{
-	DAT_RETURN ret = dat_evd_create(server->ia, (DAT_COUNT)qlen, DAT_HANDLE_NULL, flags, evd);
-
-	if (ret == DAT_SUCCESS)
-		return 0;
-	*evd = DAT_HANDLE_NULL;
-	return failed(ret, "dat_evd_create");
 }
 
 static int
@@ -73,11 +65,12 @@ make_queues(struct server *server)
 		return failed(ret, "dat_pz_create");
 	config.pz = server->pz;
 	/* A buffer waits for one completion at a time, of its receiving or of its sending. */
-	if (make_evd(server, options->max_depth, DAT_EVD_DTO_FLAG, &server->dto_evd) != 0 ||
-			make_evd(server, 2ull * options->max_clients, DAT_EVD_CONNECTION_FLAG,
-					&server->conn_evd) != 0 ||
-			make_evd(server, BACKLOG + options->max_clients, DAT_EVD_CR_FLAG,
-					&server->cr_evd) != 0)
+	if (cli_evd_create(server->ia, options->max_depth, DAT_EVD_DTO_FLAG, WHO,
+			    &server->dto_evd) != 0 ||
+			cli_evd_create(server->ia, 2ull * options->max_clients,
+					DAT_EVD_CONNECTION_FLAG, WHO, &server->conn_evd) != 0 ||
+			cli_evd_create(server->ia, BACKLOG + options->max_clients, DAT_EVD_CR_FLAG,
+					WHO, &server->cr_evd) != 0)
 		return -1;
 	server->messages = calloc(options->max_depth, sizeof(*server->messages));
 	server->guests = calloc(options->max_clients, sizeof(*server->guests));
@@ -138,17 +131,6 @@ server_rnr_naks(const struct server *server)
 	return cli_ia_count(&attrs, "rnr_nak_sent") - server->rnr_before;
 }
 
-/* @return 1: an event; 0: none; -1: failed, said. */
-static int
-dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
-{
-	DAT_RETURN ret = dat_evd_dequeue(evd, event);
-
-	if (ret == DAT_SUCCESS)
-		return 1;
-	return DAT_GET_TYPE(ret) == DAT_QUEUE_EMPTY ? 0 : failed(ret, "dat_evd_dequeue");
-}
-
 /* @return number of completions, BATCH when there may be more; -1: failed, said. */
 static int
 step_messages(struct server *server)
@@ -157,7 +139,7 @@ step_messages(struct server *server)
 	int n, more = 1;
 
 	for (n = 0; n < BATCH; n++) {
-		more = dequeue(server->dto_evd, &event);
+		more = cli_evd_take(server->dto_evd, WHO, &event);
 		if (more <= 0)
 			break;
 		if (answer_completion(server, &event.event_data.dto_completion_event_data) != 0)
@@ -170,7 +152,7 @@ static int
 step_async(struct server *server)
 {
 	DAT_EVENT event;
-	int more = dequeue(server->async_evd, &event);
+	int more = cli_evd_take(server->async_evd, WHO, &event);
 
 	if (more <= 0)
 		return more;
@@ -185,14 +167,14 @@ static int
 step_connections(struct server *server)
 {
 	DAT_EVENT event;
-	int n = dequeue(server->conn_evd, &event);
+	int n = cli_evd_take(server->conn_evd, WHO, &event);
 	int requests;
 
 	if (n < 0 || (n > 0 && guests_connection(server, &event) != 0))
 		return -1;
 	if (server->psp == DAT_HANDLE_NULL)
 		return n;
-	requests = dequeue(server->cr_evd, &event);
+	requests = cli_evd_take(server->cr_evd, WHO, &event);
 	if (requests < 0 ||
 			(requests > 0 &&
 					guests_request(server,
