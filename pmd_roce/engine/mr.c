@@ -180,14 +180,18 @@ roce_keys_fini(struct roce_keys *keys, const struct roce_memory *memory)
 		memory->free(memory->arg, keys->chunk[i]);
 }
 
-/* The piece of @p sge at @p offset, at most @p len bytes long. */
-static struct roce_sge
-piece_of(const struct roce_sge *sge, uint32_t offset, uint32_t len)
+/* The piece @p offset bytes behind the start of @p sge, at most @p len long. Both move on to the segment it is in. */
+static inline struct roce_sge
+piece_at(const struct roce_sge **sge, uint32_t *offset, uint32_t len)
 {
+	while (*offset >= (*sge)->length) {
+		*offset -= (*sge)->length;
+		++*sge;
+	}
 	return (struct roce_sge){
-		.addr = sge->addr + offset,
-		.length = RTE_MIN(sge->length - offset, len),
-		.lkey = sge->lkey,
+		.addr = (*sge)->addr + *offset,
+		.length = RTE_MIN((*sge)->length - *offset, len),
+		.lkey = (*sge)->lkey,
 	};
 }
 
@@ -196,15 +200,9 @@ roce_sge_copy_out(const struct roce_keys *keys, const struct roce_pd *pd,
 		const struct roce_sge *sge, uint32_t offset, uint8_t *dst, uint32_t len)
 {
 	while (len > 0) {
-		struct roce_sge piece;
+		struct roce_sge piece = piece_at(&sge, &offset, len);
 		int rc;
 
-		if (offset >= sge->length) {
-			offset -= sge->length;
-			sge++;
-			continue;
-		}
-		piece = piece_of(sge, offset, len);
 		rc = roce_keys_check(keys, pd, &piece, 0);
 		if (unlikely(rc != 0))
 			return rc;
@@ -244,15 +242,9 @@ roce_sge_copy_in(const struct roce_keys *keys, const struct roce_pd *pd, const s
 	uint32_t len = pkt->payload_len;
 
 	while (len > 0) {
-		struct roce_sge piece;
+		struct roce_sge piece = piece_at(&sge, &offset, len);
 		int rc;
 
-		if (offset >= sge->length) {
-			offset -= sge->length;
-			sge++;
-			continue;
-		}
-		piece = piece_of(sge, offset, len);
 		rc = roce_keys_check(keys, pd, &piece, IBV_ACCESS_LOCAL_WRITE);
 		if (unlikely(rc != 0))
 			return rc;
