@@ -1,136 +1,245 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Entries of dat.conf as a consumer sees them, files statics.c and loader.c: which are taken, when their Provider is
+ * loaded and unloaded, and what is said of those that are wrong. Loading a library is tested in test/abi.
+ */
 
-/* Which dat.conf is in force, and what of it is for this registry. */
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
-#include "statics.h"
-
-#define LINE(name, version, kind) \
-	name " " version " threadsafe " kind " lib.so fake.1.0 \"\" \"\"\n"
-
-static char system_conf[] = "/tmp/test_statics.XXXXXX";
-static char override_conf[] = "/tmp/test_statics.XXXXXX";
+#include "registry_rig.h"
 
 static void
-write_file(const char *path, const char *text)
+conf__init_at_first_open_fini_at_last_close(void **state)
 {
-	FILE *file = fopen(path, "w");
+	DAT_IA_HANDLE first;
+	DAT_IA_HANDLE second;
 
-	assert_non_null(file);
-	assert_true(fputs(text, file) >= 0);
-	assert_int_equal(fclose(file), 0);
-}
-
-/* The names in force, one blank behind each. */
-static const char *
-names(const char *system_path)
-{
-	static char said[1024];
-	struct libdat_statics statics;
-	size_t len = 0;
-
-	said[0] = '\0';
-	assert_int_equal(libdat_statics_read(system_path, &statics), 0);
-	for (size_t i = 0; i < statics.count && len < sizeof(said); i++)
-		len += (size_t)snprintf(
-				said + len, sizeof(said) - len, "%.32s ", statics.entry[i].ia_name);
-	libdat_statics_free(&statics);
-	return said;
-}
-
-static int
-setup(void **state)
-{
 	(void)state;
+	write_conf(LINE("a", "1.2", "nonthreadsafe", OWN, "port=x ip=y"));
+	for (unsigned int turn = 1; turn <= 2; turn++) {
+		assert_int_equal(open_name("a", &first), DAT_SUCCESS);
+		assert_int_equal(open_name("a", &second), DAT_SUCCESS);
+		assert_int_equal(fake.inits, turn);
+		assert_string_equal(fake.data, "port=x ip=y");
+		assert_string_equal(fake.info.ia_name, "a");
+		assert_int_equal(fake.info.dapl_version_major, 1);
+		assert_int_equal(fake.info.dapl_version_minor, 2);
+		assert_int_equal(fake.info.is_thread_safe, DAT_FALSE);
+		assert_int_equal(dat_ia_close(first, DAT_CLOSE_DEFAULT), DAT_SUCCESS);
+		assert_int_equal(fake.finis, turn - 1);
+		assert_int_equal(dat_ia_close(second, DAT_CLOSE_DEFAULT), DAT_SUCCESS);
+		assert_int_equal(fake.finis, turn);
+	}
+}
+
+static void
+conf__exact_minor_first_then_the_highest(void **state)
+{
+	static const struct {
+		DAT_UINT32 asked;
+		const char *data;
+	} rule[] = {
+		{ 2, "two" },
+		{ 3, "five" },
+		{ 5, "five" },
+		{ 0, "five" },
+	};
+	DAT_IA_HANDLE ia;
+
+	(void)state;
+	write_conf(LINE("a", "1.4", "threadsafe", OWN, "four") LINE("a", "1.2", "threadsafe", OWN,
+			"two") LINE("a", "1.5", "threadsafe", OWN, "five")
+					LINE("a", "2.3", "threadsafe", OWN, "other major"));
+	for (size_t i = 0; i < sizeof(rule) / sizeof(rule[0]); i++) {
+		assert_int_equal(open_version("a", 1, rule[i].asked, DAT_FALSE, &ia), DAT_SUCCESS);
+		assert_string_equal(fake.data, rule[i].data);
+		assert_int_equal(dat_ia_close(ia, DAT_CLOSE_DEFAULT), DAT_SUCCESS);
+	}
+	assert_int_equal(open_version("a", 1, 6, DAT_FALSE, &ia),
+			ERROR(DAT_PROVIDER_NOT_FOUND, DAT_MINOR_NOT_FOUND));
+	/* This library cannot dispatch to a 2.x table, so such lines are not its own. */
+	assert_int_equal(open_version("a", 2, 3, DAT_FALSE, &ia),
+			ERROR(DAT_PROVIDER_NOT_FOUND, DAT_MAJOR_NOT_FOUND));
+}
+
+static void
+conf__lines_for_others_are_passed_over(void **state)
+{
+	DAT_IA_HANDLE ia;
+
+	(void)state;
+	write_conf("a k1.2 threadsafe default " OWN " f.1.0 \"\" \"\"\n"
+		   "b u2.0 threadsafe default " OWN " f.1.0 \"\" \"\"\n"
+		   "c u1.2 threadsafe nondefault " OWN " f.1.0 \"\" \"\"\n"
+		   "d u1.2 threadsafe default " OWN
+		   " f.1.0 \"\"\n" LINE("e", "1.2", "threadsafe", OWN, ""));
+	assert_int_equal(open_name("a", &ia),
+			ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED));
+	assert_int_equal(open_name("b", &ia),
+			ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED));
+	assert_int_equal(open_name("c", &ia),
+			ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED));
+	assert_int_equal(open_name("d", &ia),
+			ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED));
+	assert_int_equal(open_name("e", &ia), DAT_SUCCESS);
+	assert_int_equal(dat_ia_close(ia, DAT_CLOSE_DEFAULT), DAT_SUCCESS);
+}
+
+static void
+conf__the_next_entry_has_its_turn_when_a_library_is_missing(void **state)
+{
+	DAT_IA_HANDLE ia;
+
+	(void)state;
+	write_conf(LINE("a", "1.2", "threadsafe", "libdoesnotexist.so.1", "missing")
+					LINE("a", "1.2", "threadsafe", OWN, "second"));
+	assert_int_equal(open_name("a", &ia), DAT_SUCCESS);
+	assert_string_equal(fake.data, "second");
+	assert_int_equal(dat_ia_close(ia, DAT_CLOSE_DEFAULT), DAT_SUCCESS);
+
+	/* libc.so.6 is a library, but not a Provider. */
+	write_conf(LINE("a", "1.2", "threadsafe", "libdoesnotexist.so.1", "missing")
+					LINE("a", "1.2", "threadsafe", "libc.so.6", "wrong"));
+	assert_int_equal(open_name("a", &ia), ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NO_SUBTYPE));
+}
+
+static void
+conf__a_library_that_registers_nothing_is_not_found(void **state)
+{
+	DAT_IA_HANDLE ia;
+
+	(void)state;
+	write_conf(LINE("a", "1.2", "threadsafe", OWN, ""));
+	fake.forgets_to_register = true;
+	assert_int_equal(open_name("a", &ia), ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NO_SUBTYPE));
+}
+
+static void
+conf__a_registered_provider_needs_no_line(void **state)
+{
+	DAT_PROVIDER_INFO a = info_of("a", 2, DAT_TRUE);
+	DAT_IA_HANDLE ia;
+
+	(void)state;
+	write_conf(LINE("a", "1.3", "threadsafe", OWN, "later version"));
+	assert_int_equal(dat_registry_add_provider(&fake_table, &a), DAT_SUCCESS);
+	assert_int_equal(open_name("a", &ia), DAT_SUCCESS);
+	assert_int_equal(fake.inits, 0);
+	assert_int_equal(dat_ia_close(ia, DAT_CLOSE_DEFAULT), DAT_SUCCESS);
+	setenv("DAT_OVERRIDE", "/does/not/exist", 1);
+	assert_int_equal(open_name("a", &ia), DAT_SUCCESS);
+	assert_int_equal(dat_ia_close(ia, DAT_CLOSE_DEFAULT), DAT_SUCCESS);
+	assert_int_equal(dat_registry_remove_provider(&fake_table, &a), DAT_SUCCESS);
+}
+
+/* What the call says on the standard error output. */
+static void
+capture_open(const char *name, DAT_RETURN want, char *said, size_t room)
+{
+	DAT_IA_HANDLE ia;
+	FILE *f = tmpfile();
+	int saved = dup(STDERR_FILENO);
+
+	assert_non_null(f);
+	fflush(stderr);
+	dup2(fileno(f), STDERR_FILENO);
+	assert_int_equal(open_name(name, &ia), want);
+	fflush(stderr);
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	rewind(f);
+	said[fread(said, 1, room - 1, f)] = '\0';
+	fclose(f);
+}
+
+static void
+conf__what_is_wrong_is_said_once(void **state)
+{
+	const DAT_RETURN not_found = ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED);
+	char said[512];
+
+	(void)state;
+	setenv("DAT_OVERRIDE", "/no/such/file", 1);
+	capture_open("loop0", not_found, said, sizeof(said));
+	assert_string_equal(said,
+			"libdat: /no/such/file, the file that DAT_OVERRIDE names, "
+			"cannot be read: No such file or directory.\n");
+	capture_open("loop0", not_found, said, sizeof(said));
+	assert_string_equal(said, "");
+
+	setenv("DAT_OVERRIDE", "/", 1);
+	capture_open("loop0", not_found, said, sizeof(said));
+	assert_string_equal(said,
+			"libdat: /, the file that DAT_OVERRIDE names, "
+			"cannot be read: Is a directory.\n");
+
+	setenv("DAT_OVERRIDE", conf_path, 1);
+	write_conf("\nwrong\n");
+	capture_open("loop0", not_found, said, sizeof(said));
+	assert_non_null(strstr(said, ", line 2 is ignored: there are 1 fields, not 8.\n"));
+	capture_open("loop0", not_found, said, sizeof(said));
+	assert_string_equal(said, "");
+}
+
+static void
+conf__why_a_library_is_missing_is_said_if_asked(void **state)
+{
+	const DAT_RETURN not_found = ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NO_SUBTYPE);
+	char said[512];
+
+	(void)state;
+	write_conf(LINE("a", "1.2", "threadsafe", "libdoesnotexist.so.1", ""));
+	capture_open("a", not_found, said, sizeof(said));
+	assert_string_equal(said, "");
+	setenv("DAT_DBG_TYPE", "0x1", 1);
+	capture_open("a", not_found, said, sizeof(said));
+	unsetenv("DAT_DBG_TYPE");
+	assert_non_null(strstr(said, "libdat: The library libdoesnotexist.so.1 does not load: "));
+}
+
+static void
+conf__none_means_two_built_in_entries(void **state)
+{
+	DAT_PROVIDER_INFO info[2];
+	DAT_PROVIDER_INFO *list[2] = { &info[0], &info[1] };
+	DAT_COUNT n;
+	DAT_IA_HANDLE ia[2];
+
+	(void)state;
+	if (access("/etc/dat.conf", F_OK) == 0)
+		skip();
 	unsetenv("DAT_OVERRIDE");
-	return 0;
-}
-
-static void
-nothing__means_the_built_in_entries(void **state)
-{
-	(void)state;
-	assert_string_equal(names("/nonexistent/dat.conf"), "loop0 loop1 ");
-}
-
-static void
-system_file__decides_alone(void **state)
-{
-	(void)state;
-	write_file(system_conf, LINE("a", "u1.2", "default") LINE("b", "u2.0", "default"));
-	assert_string_equal(names(system_conf), "a ");
-}
-
-/* Debian's libdat2 brings an /etc/dat.conf that is all about 2.0. */
-static void
-system_file__of_another_registry_hides_nothing(void **state)
-{
-	(void)state;
-	write_file(system_conf,
-			"# DAT v2.0\n" LINE("a", "u2.0", "default") LINE("b", "k1.2", "default"));
-	assert_string_equal(names(system_conf), "loop0 loop1 ");
-	write_file(system_conf, "");
-	assert_string_equal(names(system_conf), "loop0 loop1 ");
-}
-
-static void
-system_file__that_cannot_be_read_leaves_nothing(void **state)
-{
-	(void)state;
-	assert_string_equal(names("/tmp"), "");
-}
-
-static void
-override__decides_alone_also_when_empty_or_missing(void **state)
-{
-	(void)state;
-	write_file(system_conf, LINE("a", "u1.2", "default"));
-	setenv("DAT_OVERRIDE", override_conf, 1);
-	write_file(override_conf, LINE("b", "u1.2", "default"));
-	assert_string_equal(names(system_conf), "b ");
-	write_file(override_conf, LINE("b", "u2.0", "default"));
-	assert_string_equal(names(system_conf), "");
-	write_file(override_conf, "");
-	assert_string_equal(names(system_conf), "");
-	setenv("DAT_OVERRIDE", "/nonexistent/dat.conf", 1);
-	assert_string_equal(names(system_conf), "");
-}
-
-static void
-override__that_is_empty_text_is_none(void **state)
-{
-	(void)state;
-	write_file(system_conf, LINE("a", "u1.2", "default"));
+	assert_int_equal(open_name("loop0", &ia[0]), DAT_SUCCESS);
+	assert_string_equal(fake.data, "port=loop0 ip=192.0.2.1/24");
+	assert_int_equal(fake.info.is_thread_safe, DAT_TRUE);
 	setenv("DAT_OVERRIDE", "", 1);
-	assert_string_equal(names(system_conf), "a ");
+	assert_int_equal(open_version("loop1", 1, 2, DAT_TRUE, &ia[1]), DAT_SUCCESS);
+	assert_string_equal(fake.data, "port=loop1 ip=192.0.2.2/24");
+	assert_int_equal(dat_registry_list_providers(2, &n, list), DAT_SUCCESS);
+	assert_int_equal(n, 2);
+	assert_string_equal(info[0].ia_name, "loop0");
+	assert_string_equal(info[1].ia_name, "loop1");
+	assert_int_equal(dat_ia_close(ia[0], DAT_CLOSE_DEFAULT), DAT_SUCCESS);
+	assert_int_equal(dat_ia_close(ia[1], DAT_CLOSE_DEFAULT), DAT_SUCCESS);
 }
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(nothing__means_the_built_in_entries, setup),
-		cmocka_unit_test_setup(system_file__decides_alone, setup),
-		cmocka_unit_test_setup(system_file__of_another_registry_hides_nothing, setup),
-		cmocka_unit_test_setup(system_file__that_cannot_be_read_leaves_nothing, setup),
-		cmocka_unit_test_setup(override__decides_alone_also_when_empty_or_missing, setup),
-		cmocka_unit_test_setup(override__that_is_empty_text_is_none, setup),
+		TEST(conf__init_at_first_open_fini_at_last_close),
+		TEST(conf__exact_minor_first_then_the_highest),
+		TEST(conf__lines_for_others_are_passed_over),
+		TEST(conf__the_next_entry_has_its_turn_when_a_library_is_missing),
+		TEST(conf__a_library_that_registers_nothing_is_not_found),
+		TEST(conf__a_registered_provider_needs_no_line),
+		TEST(conf__what_is_wrong_is_said_once),
+		TEST(conf__why_a_library_is_missing_is_said_if_asked),
+		TEST(conf__none_means_two_built_in_entries),
 	};
-	int rc;
 
-	close(mkstemp(system_conf));
-	close(mkstemp(override_conf));
-	rc = cmocka_run_group_tests(tests, NULL, NULL);
-	unlink(system_conf);
-	unlink(override_conf);
-	return rc;
+	return cmocka_run_group_tests(tests, make_conf, remove_conf);
 }

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Which dat.conf is in force, and what of it is for this registry. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "statics.h"
+
+#define LINE(name, version, kind) \
+	name " " version " threadsafe " kind " lib.so fake.1.0 \"\" \"\"\n"
+
+static char system_conf[] = "/tmp/test_statics.XXXXXX";
+static char override_conf[] = "/tmp/test_statics.XXXXXX";
+
+static void
+write_file(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* The names in force, one blank behind each. */
+static const char *
+names(const char *system_path)
+{
+	static char said[1024];
+	struct libdat_statics statics;
+	size_t len = 0;
+
+	said[0] = '\0';
+	assert_int_equal(libdat_statics_read(system_path, &statics), 0);
+	for (size_t i = 0; i < statics.count && len < sizeof(said); i++)
+		len += (size_t)snprintf(
+				said + len, sizeof(said) - len, "%.32s ", statics.entry[i].ia_name);
+	libdat_statics_free(&statics);
+	return said;
+}
+
+static int
+setup(void **state)
+{
+	(void)state;
+	unsetenv("DAT_OVERRIDE");
+	return 0;
+}
+
+static void
+nothing__means_the_built_in_entries(void **state)
+{
+	(void)state;
+	assert_string_equal(names("/nonexistent/dat.conf"), "loop0 loop1 ");
+}
+
+static void
+system_file__decides_alone(void **state)
+{
+	(void)state;
+	write_file(system_conf, LINE("a", "u1.2", "default") LINE("b", "u2.0", "default"));
+	assert_string_equal(names(system_conf), "a ");
+}
+
+/* Debian's libdat2 brings an /etc/dat.conf that is all about 2.0. */
+static void
+system_file__of_another_registry_hides_nothing(void **state)
+{
+	(void)state;
+	write_file(system_conf,
+			"# DAT v2.0\n" LINE("a", "u2.0", "default") LINE("b", "k1.2", "default"));
+	assert_string_equal(names(system_conf), "loop0 loop1 ");
+	write_file(system_conf, "");
+	assert_string_equal(names(system_conf), "loop0 loop1 ");
+}
+
+static void
+system_file__that_cannot_be_read_leaves_nothing(void **state)
+{
+	(void)state;
+	assert_string_equal(names("/tmp"), "");
+}
+
+static void
+override__decides_alone_also_when_empty_or_missing(void **state)
+{
+	(void)state;
+	write_file(system_conf, LINE("a", "u1.2", "default"));
+	setenv("DAT_OVERRIDE", override_conf, 1);
+	write_file(override_conf, LINE("b", "u1.2", "default"));
+	assert_string_equal(names(system_conf), "b ");
+	write_file(override_conf, LINE("b", "u2.0", "default"));
+	assert_string_equal(names(system_conf), "");
+	write_file(override_conf, "");
+	assert_string_equal(names(system_conf), "");
+	setenv("DAT_OVERRIDE", "/nonexistent/dat.conf", 1);
+	assert_string_equal(names(system_conf), "");
+}
+
+static void
+override__that_is_empty_text_is_none(void **state)
+{
+	(void)state;
+	write_file(system_conf, LINE("a", "u1.2", "default"));
+	setenv("DAT_OVERRIDE", "", 1);
+	assert_string_equal(names(system_conf), "a ");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(nothing__means_the_built_in_entries, setup),
+		cmocka_unit_test_setup(system_file__decides_alone, setup),
+		cmocka_unit_test_setup(system_file__of_another_registry_hides_nothing, setup),
+		cmocka_unit_test_setup(system_file__that_cannot_be_read_leaves_nothing, setup),
+		cmocka_unit_test_setup(override__decides_alone_also_when_empty_or_missing, setup),
+		cmocka_unit_test_setup(override__that_is_empty_text_is_none, setup),
+	};
+	int rc;
+
+	close(mkstemp(system_conf));
+	close(mkstemp(override_conf));
+	rc = cmocka_run_group_tests(tests, NULL, NULL);
+	unlink(system_conf);
+	unlink(override_conf);
+	return rc;
+}
