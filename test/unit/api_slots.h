@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROCE_TEST_API_SLOTS_H
+#define ROCE_TEST_API_SLOTS_H
+
+/**
+ * @file
+ * A Provider whose every call does nothing but say which one it was, and with which arguments.
+ *
+ * Its calls are in two files as those of libdat are: api_slots_ep.c has those of endpoints and shared receive queues.
+ */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dat/dat_registry.h>
+
+/** What every slot returns. */
+#define RETURNED 0x4321
+
+/** What the slot that was reached saw. */
+struct seen {
+	const char *slot; /**< NULL: none was reached */
+	int count;
+	uint64_t argument[16];
+};
+
+extern struct seen seen;
+
+/** For a slot: write down its name and as many arguments, each a uint64_t or an uintptr_t. @return RETURNED. */
+DAT_RETURN saw(const char *slot, int count, ...);
+
+#define SLOT(call) table->call##_func = call
+
+/** Put these slots into a table; together they are all of it but opening and closing an adapter. */
+void fill_slots(DAT_PROVIDER *table);
+void fill_slots_ep(DAT_PROVIDER *table);
+
+#endif
