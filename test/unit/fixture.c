@@ -209,14 +209,22 @@ fx_peer_of(const struct roce_qp *qp, const struct roce_qp_connect *connect)
 }
 
 struct roce_qp *
+fx_play(struct fx_end *end, const struct roce_qp_attr *attr, const struct roce_qp_connect *connect,
+		struct fx_peer *peer)
+{
+	struct roce_qp *qp = fx_qp(end, attr);
+
+	fx_up(qp, connect);
+	*peer = fx_peer_of(qp, connect);
+	return qp;
+}
+
+struct roce_qp *
 fx_played_qp(struct fx_end *end, struct fx_peer *peer)
 {
 	const struct roce_qp_connect connect = fx_connect(end, fx_ip(99), 0x777);
-	struct roce_qp *qp = fx_qp(end, NULL);
 
-	fx_up(qp, &connect);
-	*peer = fx_peer_of(qp, &connect);
-	return qp;
+	return fx_play(end, NULL, &connect, peer);
 }
 
 void

@@ -121,7 +121,11 @@ struct roce_qp_connect fx_connect(const struct fx_end *end, struct roce_ip ip, u
 /** Bring a queue pair to RTS. */
 void fx_up(struct roce_qp *qp, const struct roce_qp_connect *connect);
 
-/** An ordinary queue pair in RTS whose peer, number 0x777 at 192.0.2.99, the test plays. */
+/** A queue pair in RTS whose peer the test plays; ordinary when @p attr is NULL. */
+struct roce_qp *fx_play(struct fx_end *end, const struct roce_qp_attr *attr,
+		const struct roce_qp_connect *connect, struct fx_peer *peer);
+
+/** The same with an ordinary queue pair; the peer is number 0x777 at 192.0.2.99. */
 struct roce_qp *fx_played_qp(struct fx_end *end, struct fx_peer *peer);
 
 /** The peer of @p qp as @p connect describes it. */

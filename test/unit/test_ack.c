@@ -1,31 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The requester's ear: what each answer of the peer means (IBTA Vol 1, 9.7.5 and 9.7.7). */
 
-#include "fixture.h"
+#include "played_scene.h"
 
 #define PSN FX_SQ_PSN
 #define MTU FX_MTU
 
 #define SEQUENCE FX_NAK(ROCE_NAK_PSN_SEQUENCE)
 
-static struct fx_end end;
-static struct fx_peer peer;
-static struct roce_qp *qp;
-
 static int
 setup(void **state)
 {
-	fx_end_open(&end, 1, NULL);
-	qp = fx_played_qp(&end, &peer);
+	open_ordinary_scene();
 	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	roce_qp_destroy(qp);
-	fx_end_close(&end);
-	return fx_live() != 0 || !unit_pool_is_full();
 }
 
 /* Post @p n messages of @p len bytes, numbered from 0, and let their frames go. */
@@ -385,8 +372,6 @@ ack__credits_alone_wake_the_requester(void **state)
 	(void)fx_tx_all(&end, &n);
 	assert_int_equal(n, 2);
 }
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int
 main(void)

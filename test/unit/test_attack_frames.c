@@ -7,22 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/qp.h"
-#include "fixture.h"
+#include "played_scene.h"
 
 #define MTU   FX_MTU
 #define DEPTH 4
-#define ALL                                                                          \
-	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
-			IBV_ACCESS_REMOTE_ATOMIC)
-#define SEND IBV_OPCODE_RC_SEND_ONLY
-#define ACK  IBV_OPCODE_RC_ACKNOWLEDGE
+#define SEND  IBV_OPCODE_RC_SEND_ONLY
+#define ACK   IBV_OPCODE_RC_ACKNOWLEDGE
 
-static struct fx_end end;
-static struct fx_peer peer;
 static struct roce_qp_connect connection;
-static struct roce_qp *qp;
-static struct roce_mr *mr;
 static uint32_t rkey;
 static uint8_t before[FX_MEMORY];
 
@@ -32,21 +24,15 @@ setup(void **state)
 {
 	static const uint8_t posted[] = { IBV_WR_SEND, IBV_WR_SEND, IBV_WR_RDMA_READ,
 		IBV_WR_RDMA_WRITE };
-	struct roce_qp_attr attr;
+	const struct played how = {
+		.max_rd_atomic = DEPTH, .max_dest_rd_atomic = DEPTH, .rights = PEER_ALL
+	};
 	unsigned int n;
 
 	(void)state;
-	fx_end_open(&end, 1, NULL);
-	attr = fx_attr(&end);
-	attr.max_dest_rd_atomic = DEPTH;
-	connection = fx_connect(&end, fx_ip(99), 0x777);
-	connection.max_rd_atomic = DEPTH;
-	connection.max_dest_rd_atomic = DEPTH;
-	qp = fx_qp(&end, &attr);
-	fx_up(qp, &connection);
-	peer = fx_peer_of(qp, &connection);
-	assert_int_equal(roce_mr_create(end.pd, (uintptr_t)end.memory, FX_MEMORY, ALL, &mr), 0);
-	rkey = roce_mr_key(mr);
+	open_scene(&how);
+	connection = connect_to_peer(&how);
+	rkey = roce_mr_key(region);
 	fx_fill_srq(&end, 8, 2 * MTU);
 	for (uint32_t i = 0; i < RTE_DIM(posted); i++) {
 		const struct roce_sge sge = { (uintptr_t)end.memory + 4096, MTU, end.key };
@@ -69,34 +55,17 @@ setup(void **state)
 	return 0;
 }
 
-static int
-teardown(void **state)
-{
-	(void)state;
-	roce_qp_destroy(qp);
-	roce_mr_destroy(mr);
-	fx_end_close(&end);
-	return fx_live() != 0 || !unit_pool_is_full();
-}
-
 /* Answers to what is under way, as the peer gives them, and another message of it: all is as it was. */
 static void
 goes_on(void)
 {
 	struct roce_event event[4];
-	struct rte_mbuf *m;
-	struct roce_pkt pkt;
-	const rte_be32_t word = roce_aeth_pack(FX_ACK, 3);
 
 	assert_memory_equal(end.memory, before, sizeof(before));
 	assert_int_equal(roce_cq_count(end.send_cq), 0);
 	assert_int_equal(roce_cq_count(end.recv_cq), 0);
 	assert_int_equal(end.notices, 0);
-	m = fx_request(&peer, IBV_OPCODE_RC_RDMA_READ_RESPONSE_ONLY, FX_SQ_PSN + 2, MTU, 0);
-	assert_int_equal(roce_frame_parse(m, &pkt), ROCE_FRAME_OK);
-	memcpy((void *)(uintptr_t)roce_pkt_aeth(&pkt), &word, sizeof(word));
-	roce_icrc_put(m, &peer.template);
-	fx_rx(&end, m);
+	fx_rx_response(&end, &peer, IBV_OPCODE_RC_RDMA_READ_RESPONSE_ONLY, FX_SQ_PSN + 2, MTU);
 	fx_rx_answer(&end, &peer, FX_ACK, FX_SQ_PSN + 3);
 	assert_int_equal(roce_cq_poll(end.send_cq, event, 4), 3);
 	for (unsigned int i = 0; i < 3; i++)

@@ -7,32 +7,18 @@
 #include <string.h>
 
 #include "engine/dcqcn.h"
-#include "engine/qp.h"
-#include "fixture.h"
+#include "played_scene.h"
 
 #define US(n) ((uint64_t)(n)*FX_HZ / 1000000)
 #define ONLY  IBV_OPCODE_RC_SEND_ONLY
 
-static struct fx_end end;
-static struct fx_peer peer;
-static struct roce_qp *qp;
-
 static int
 setup(void **state)
 {
-	fx_end_open(&end, 1, NULL);
-	qp = fx_played_qp(&end, &peer);
+	open_ordinary_scene();
 	fx_fill_srq(&end, 64, 1024);
 	end.now = US(1000);
 	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	roce_qp_destroy(qp);
-	fx_end_close(&end);
-	return fx_live() != 0 || !unit_pool_is_full();
 }
 
 /* A frame of the peer with this mark of RFC 3168. The ICRC does not see it. */
@@ -391,8 +377,6 @@ frames__may_be_marked_when_the_port_wants_it(void **state)
 	fx_up(qp, &connect);
 	assert_int_equal(qp->cold.template.bytes[qp->cold.template.l3_off + 1] & 3, 2);
 }
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int
 main(void)

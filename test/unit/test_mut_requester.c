@@ -4,41 +4,18 @@
 #include <errno.h>
 #include <string.h>
 
-#include "engine/qp.h"
-#include "fixture.h"
+#include "played_scene.h"
 
 #define PSN        FX_SQ_PSN
 #define SIZE       8u /**< bytes of a message, and of an atomic */
 #define INLINE_MTU 256u
 
-static struct fx_end end;
-static struct fx_peer peer;
-static struct roce_qp *qp;
-
 static int
 setup(void **state)
 {
-	struct roce_qp_connect connect;
-	struct roce_qp_attr attr;
-
-	fx_end_open(&end, 1, NULL);
-	attr = fx_attr(&end);
-	attr.atomics = true;
-	attr.max_send_wr = 4 * ROCE_WINDOW;
-	connect = fx_connect(&end, fx_ip(99), 0x777);
-	connect.max_rd_atomic = 1;
-	qp = fx_qp(&end, &attr);
-	fx_up(qp, &connect);
-	peer = fx_peer_of(qp, &connect);
+	open_scene(&(struct played){
+			.max_send_wr = 4 * ROCE_WINDOW, .max_rd_atomic = 1, .atomics = true });
 	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	roce_qp_destroy(qp);
-	fx_end_close(&end);
-	return fx_live() != 0 || !unit_pool_is_full();
 }
 
 static void
@@ -306,8 +283,6 @@ event__says_that_it_was_posted_quietly(void **state)
 	assert_int_equal(event[0].flags, ROCE_EVENT_QUIET);
 	assert_int_equal(event[1].flags, 0);
 }
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int
 main(void)

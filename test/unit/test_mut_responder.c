@@ -3,59 +3,29 @@
 
 #include <string.h>
 
-#include "engine/qp.h"
-#include "fixture.h"
+#include "played_scene.h"
 
 #define PSN   FX_RQ_PSN
 #define DEPTH 3u
 #define READ  IBV_OPCODE_RC_RDMA_READ_REQUEST
 
-static struct fx_end end;
-static struct fx_peer peer;
-static struct roce_qp *qp;
-static struct roce_mr *mr; /**< all memory; the peer may read it */
 static uint64_t base;
 
 static int
 setup(void **state)
 {
-	struct roce_qp_connect connect;
-	struct roce_qp_attr attr;
-
-	fx_end_open(&end, 1, NULL);
-	attr = fx_attr(&end);
-	attr.max_dest_rd_atomic = DEPTH;
-	connect = fx_connect(&end, fx_ip(99), 0x777);
-	connect.max_dest_rd_atomic = DEPTH;
-	qp = fx_qp(&end, &attr);
-	fx_up(qp, &connect);
-	peer = fx_peer_of(qp, &connect);
+	open_scene(&(struct played){
+			.max_dest_rd_atomic = DEPTH, .rights = IBV_ACCESS_REMOTE_READ });
 	base = (uintptr_t)end.memory;
-	assert_int_equal(roce_mr_create(end.pd, base, FX_MEMORY, IBV_ACCESS_REMOTE_READ, &mr), 0);
 	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	roce_qp_destroy(qp);
-	roce_mr_destroy(mr);
-	fx_end_close(&end);
-	return fx_live() != 0 || !unit_pool_is_full();
 }
 
 static void
 read_arrives(uint32_t psn, uint32_t rkey, uint32_t length)
 {
-	const struct roce_reth reth = { rte_cpu_to_be_64(base), rte_cpu_to_be_32(rkey),
-		rte_cpu_to_be_32(length) };
-	struct rte_mbuf *m = fx_request(&peer, READ, psn, 0, FX_ACKREQ);
-	struct roce_pkt pkt;
+	const struct fx_target target = { base, rkey, length };
 
-	assert_int_equal(roce_frame_parse(m, &pkt), ROCE_FRAME_OK);
-	memcpy((void *)(uintptr_t)roce_pkt_reth(&pkt), &reth, sizeof(reth));
-	roce_icrc_put(m, &peer.template);
-	fx_rx(&end, m);
+	fx_rx(&end, fx_about(&peer, READ, psn, 0, &target, FX_ACKREQ));
 }
 
 /*
@@ -72,7 +42,7 @@ read__again_needs_the_right_to_read(void **state)
 					 IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE,
 					 &writable),
 			0);
-	read_arrives(PSN, roce_mr_key(mr), 8);
+	read_arrives(PSN, roce_mr_key(region), 8);
 	assert_int_equal(fx_tx_one(&end).opcode, IBV_OPCODE_RC_RDMA_READ_RESPONSE_ONLY);
 	read_arrives(PSN, roce_mr_key(writable), 8);
 	sent = fx_tx_one(&end);
@@ -91,9 +61,9 @@ depth__counts_what_was_repeated_too_early(void **state)
 	unsigned int n;
 
 	for (uint32_t i = 0; i < DEPTH; i++)
-		read_arrives(PSN + i, roce_mr_key(mr), 8);
-	read_arrives(PSN, roce_mr_key(mr), 8);
-	read_arrives(PSN + DEPTH, roce_mr_key(mr), 8);
+		read_arrives(PSN + i, roce_mr_key(region), 8);
+	read_arrives(PSN, roce_mr_key(region), 8);
+	read_arrives(PSN + DEPTH, roce_mr_key(region), 8);
 	sent = fx_tx_all(&end, &n);
 	assert_int_equal(n, DEPTH + 1);
 	for (uint32_t i = 0; i < DEPTH; i++)
@@ -139,8 +109,6 @@ event__says_that_its_receive_was_posted_quietly(void **state)
 	assert_int_equal(event[1].flags, ROCE_EVENT_SOLICITED);
 	fx_tx_none(&end);
 }
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int
 main(void)

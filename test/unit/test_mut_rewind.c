@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A requester that was set back: what is acknowledged meanwhile takes its cursor along, also over binds. */
 
-#include <string.h>
-
+#include "fixture_rdma.h"
 #include "mw_scene.h"
 
 #define DEPTH 4u /**< requests: the ring comes round soon */
@@ -20,9 +19,7 @@ setup_asker(void **state)
 	attr.max_send_wr = DEPTH;
 	connect = fx_connect(&end, fx_ip(99), 0x777);
 	connect.max_rd_atomic = 1;
-	asker = fx_qp(&end, &attr);
-	fx_up(asker, &connect);
-	peer = fx_peer_of(asker, &connect);
+	asker = fx_play(&end, &attr, &connect, &peer);
 	return 0;
 }
 
@@ -51,14 +48,7 @@ post_read(uint64_t wr_id)
 static void
 answer_read(uint32_t psn)
 {
-	struct rte_mbuf *m = fx_request(&peer, IBV_OPCODE_RC_RDMA_READ_RESPONSE_ONLY, psn, 8, 0);
-	const rte_be32_t word = roce_aeth_pack(FX_ACK, 1);
-	struct roce_pkt pkt;
-
-	assert_int_equal(roce_frame_parse(m, &pkt), ROCE_FRAME_OK);
-	memcpy((void *)(uintptr_t)roce_pkt_aeth(&pkt), &word, sizeof(word));
-	roce_icrc_put(m, &peer.template);
-	fx_rx(&end, m);
+	fx_rx_response(&end, &peer, IBV_OPCODE_RC_RDMA_READ_RESPONSE_ONLY, psn, 8);
 }
 
 /* One frame leaves, and no more: the device is full. */

@@ -3,26 +3,13 @@
 
 #include <errno.h>
 
-#include "fixture.h"
-
-static struct fx_end end;
-static struct fx_peer peer;
-static struct roce_qp *qp;
+#include "played_scene.h"
 
 static int
 setup(void **state)
 {
-	fx_end_open(&end, 1, NULL);
-	qp = fx_played_qp(&end, &peer);
+	open_ordinary_scene();
 	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	roce_qp_destroy(qp);
-	fx_end_close(&end);
-	return fx_live() != 0 || !unit_pool_is_full();
 }
 
 static uint32_t
@@ -231,8 +218,6 @@ recv__goes_to_the_own_queue(void **state)
 		assert_int_equal(event.status, IBV_WC_WR_FLUSH_ERR);
 	}
 }
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int
 main(void)

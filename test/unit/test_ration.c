@@ -1,34 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Answers to frames that were not expected are rationed: whoever plays them to a queue pair gets no storm for it. */
 
-#include "engine/qp.h"
-#include "fixture.h"
+#include "played_scene.h"
 
 #define ONLY     IBV_OPCODE_RC_SEND_ONLY
 #define PSN      FX_RQ_PSN
 #define INTERVAL (FX_HZ / ROCE_ODD_ANSWERS_HZ)
 #define BURST    (ROCE_ODD_ANSWERS_BURST + 1) /* and the one that is earned at that moment */
 
-static struct fx_end end;
-static struct fx_peer peer;
-static struct roce_qp *qp;
-
 static int
 setup(void **state)
 {
-	fx_end_open(&end, 1, NULL);
-	end.now = FX_HZ;
-	qp = fx_played_qp(&end, &peer);
+	open_ordinary_scene();
 	fx_fill_srq(&end, 256, 1024);
 	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	roce_qp_destroy(qp);
-	fx_end_close(&end);
-	return fx_live() != 0 || !unit_pool_is_full();
 }
 
 /* One frame, one turn. @return answers. */
@@ -124,8 +109,6 @@ requests__are_not_rationed(void **state)
 		assert_int_equal(play(PSN + i, FX_ACKREQ), 1);
 	assert_int_equal(fx_stats(&end)->resp_answers_limited, 1000 - BURST);
 }
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int
 main(void)

@@ -5,45 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/qp.h"
-#include "fixture.h"
+#include "played_scene.h"
 
 #define PSN   FX_SQ_PSN
 #define MTU   FX_MTU
 #define DEPTH 4
 #define MS    UINT64_C(1000000)
 
-static struct fx_end end;
-static struct fx_peer peer;
-static struct roce_qp *qp;
-
 static int
 setup(void **state)
 {
-	struct roce_qp_connect connect;
-	struct roce_qp_attr attr;
-
 	(void)state;
-	fx_end_open(&end, 1, NULL);
-	attr = fx_attr(&end);
-	attr.atomics = true;
-	connect = fx_connect(&end, fx_ip(99), 0x777);
-	connect.max_rd_atomic = DEPTH;
-	qp = fx_qp(&end, &attr);
-	fx_up(qp, &connect);
-	peer = fx_peer_of(qp, &connect);
+	open_scene(&(struct played){ .max_rd_atomic = DEPTH, .atomics = true });
 	fx_tx_none(&end);
 	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	(void)state;
-	if (qp != NULL)
-		roce_qp_destroy(qp);
-	fx_end_close(&end);
-	return fx_live() != 0 || !unit_pool_is_full();
 }
 
 static struct roce_wr
@@ -77,18 +52,10 @@ post(uint8_t opcode, uint64_t wr_id, uint32_t at, uint32_t len, uint8_t flags)
 static void
 answer(uint8_t verb, uint32_t psn)
 {
-	const bool read = verb == IBV_WR_RDMA_READ;
-	const rte_be32_t word = roce_aeth_pack(FX_ACK, 1);
-	struct rte_mbuf *m = fx_request(&peer,
-			read ? IBV_OPCODE_RC_RDMA_READ_RESPONSE_ONLY
-			     : IBV_OPCODE_RC_ATOMIC_ACKNOWLEDGE,
-			psn, read ? 8 : 0, 0);
-	struct roce_pkt pkt;
-
-	assert_int_equal(roce_frame_parse(m, &pkt), ROCE_FRAME_OK);
-	memcpy((void *)(uintptr_t)roce_pkt_aeth(&pkt), &word, sizeof(word));
-	roce_icrc_put(m, &peer.template);
-	fx_rx(&end, m);
+	if (verb == IBV_WR_RDMA_READ)
+		fx_rx_response(&end, &peer, IBV_OPCODE_RC_RDMA_READ_RESPONSE_ONLY, psn, 8);
+	else
+		fx_rx_response(&end, &peer, IBV_OPCODE_RC_ATOMIC_ACKNOWLEDGE, psn, 0);
 }
 
 /*
@@ -331,8 +298,6 @@ destroy__leaves_no_timer(void **state)
 		qp = NULL;
 	}
 }
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int
 main(void)

@@ -4,24 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/qp.h"
-#include "fixture.h"
+#include "played_scene.h"
 
-#define PSN    FX_RQ_PSN
-#define MTU    FX_MTU
-#define DEPTH  8
-#define PAGE   4096u
-#define PAGE64 65536u
-#define SPACE  (3 * PAGE64)
-#define ALL                                                                          \
-	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
-			IBV_ACCESS_REMOTE_ATOMIC)
+#define PSN      FX_RQ_PSN
+#define MTU      FX_MTU
+#define DEPTH    8
+#define PAGE     4096u
+#define PAGE64   65536u
+#define SPACE    (3 * PAGE64)
 #define OP(name) IBV_OPCODE_RC_##name
 
-static struct fx_end end;
-static struct fx_peer peer;
-static struct roce_qp *qp;
-static struct roce_mr *mr;
 static uint8_t *space; /* on a boundary of 64 KB */
 static uint64_t base;
 static uint32_t rkey;
@@ -32,68 +24,38 @@ byte_at(uint64_t i)
 	return (uint8_t)(i * 7 + i / 256 + i / PAGE64 * 3);
 }
 
-static void
-connect(uint8_t depth)
-{
-	struct roce_qp_connect c = fx_connect(&end, fx_ip(99), 0x777);
-
-	c.max_dest_rd_atomic = depth;
-	fx_up(qp, &c);
-	peer = fx_peer_of(qp, &c);
-}
-
 static int
 setup(void **state)
 {
-	struct roce_qp_attr attr;
-
 	(void)state;
-	fx_end_open(&end, 1, NULL);
-	attr = fx_attr(&end);
-	attr.max_dest_rd_atomic = DEPTH;
-	qp = fx_qp(&end, &attr);
-	connect(DEPTH);
+	open_scene(&(struct played){ .max_dest_rd_atomic = DEPTH });
 	space = aligned_alloc(PAGE64, SPACE);
 	assert_non_null(space);
 	for (uint32_t i = 0; i < SPACE; i++)
 		space[i] = byte_at(i);
 	base = (uintptr_t)space;
-	assert_int_equal(roce_mr_create(end.pd, base, SPACE, ALL, &mr), 0);
-	rkey = roce_mr_key(mr);
+	assert_int_equal(roce_mr_create(end.pd, base, SPACE, PEER_ALL, &region), 0);
+	rkey = roce_mr_key(region);
 	fx_tx_none(&end);
 	return 0;
 }
 
 static int
-teardown(void **state)
+teardown_space(void **state)
 {
-	(void)state;
-	roce_qp_destroy(qp);
-	roce_mr_destroy(mr);
-	fx_end_close(&end);
+	const int left = teardown(state);
+
 	free(space);
-	return fx_live() != 0 || !unit_pool_is_full();
+	return left;
 }
 
 /* A request of the peer; its payload as fx_request() makes it. */
 static void
 arrives(uint8_t opcode, uint32_t psn, uint32_t payload, uint64_t va, uint32_t length)
 {
-	const struct roce_opcode_info *op = &roce_opcode[opcode];
-	const struct roce_reth reth = { rte_cpu_to_be_64(va), rte_cpu_to_be_32(rkey),
-		rte_cpu_to_be_32(length) };
-	const struct roce_atomiceth eth = { rte_cpu_to_be_64(va), rte_cpu_to_be_32(rkey),
-		RTE_BE64(1), 0 };
-	struct rte_mbuf *m = fx_request(&peer, opcode, psn, payload, FX_ACKREQ);
-	struct roce_pkt pkt;
+	const struct fx_target target = { va, rkey, length };
 
-	assert_int_equal(roce_frame_parse(m, &pkt), ROCE_FRAME_OK);
-	if (op->flags & ROCE_OP_RETH)
-		memcpy((void *)(uintptr_t)roce_pkt_reth(&pkt), &reth, sizeof(reth));
-	if (op->flags & ROCE_OP_ATOMIC)
-		memcpy((void *)(uintptr_t)roce_pkt_atomiceth(&pkt), &eth, sizeof(eth));
-	roce_icrc_put(m, &peer.template);
-	fx_rx(&end, m);
+	fx_rx(&end, fx_about(&peer, opcode, psn, payload, &target, FX_ACKREQ));
 }
 
 /*
@@ -144,7 +106,7 @@ refused__is_said_and_takes_no_receive(void **state)
 		assert_int_equal(roce_cq_count(end.recv_cq), 0);
 		fx_expect_counts(end.srq, 256, there ? 4 : 0, there ? 4 : 0);
 		fx_tx_none(&end);
-		assert_int_equal(teardown(state), 0);
+		assert_int_equal(teardown_space(state), 0);
 		setup(state);
 	}
 }
@@ -249,13 +211,16 @@ depth__changes_from_connection_to_connection(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < RTE_DIM(depths); i++) {
+		const struct played how = { .max_dest_rd_atomic = depths[i] };
+		const struct roce_qp_connect connect = connect_to_peer(&how);
 		const uint8_t may = RTE_MIN(depths[i], (uint8_t)DEPTH);
 		const struct fx_sent *sent;
 
 		roce_engine_lock(end.engine);
 		roce_qp_to_reset(qp);
 		roce_engine_unlock(end.engine);
-		connect(depths[i]);
+		fx_up(qp, &connect);
+		peer = fx_peer_of(qp, &connect);
 		fx_tx_none(&end);
 		for (uint32_t k = 0; k < may; k++)
 			arrives(OP(RDMA_READ_REQUEST), PSN + k, 0, base + k, 8);
@@ -327,7 +292,7 @@ memory__is_found_across_any_boundary(void **state)
 		struct roce_mr *odd;
 
 		assert_int_equal(roce_mr_create(end.pd, base + begins[b],
-						 SPACE - begins[b] - 2 * b - 1, ALL, &odd),
+						 SPACE - begins[b] - 2 * b - 1, PEER_ALL, &odd),
 				0);
 		rkey = roce_mr_key(odd);
 		for (size_t i = 0; i < RTE_DIM(boundary) * RTE_DIM(lens); i++) {
@@ -345,17 +310,17 @@ memory__is_found_across_any_boundary(void **state)
 	}
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define IN_SPACE(f) cmocka_unit_test_setup_teardown(f, setup, teardown_space)
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(refused__is_said_and_takes_no_receive),
-		TEST(msn__grows_with_the_last_packet_only),
-		TEST(receive__of_wrapping_pieces_holds_everything),
-		TEST(depth__changes_from_connection_to_connection),
-		TEST(memory__is_found_across_any_boundary),
+		IN_SPACE(refused__is_said_and_takes_no_receive),
+		IN_SPACE(msn__grows_with_the_last_packet_only),
+		IN_SPACE(receive__of_wrapping_pieces_holds_everything),
+		IN_SPACE(depth__changes_from_connection_to_connection),
+		IN_SPACE(memory__is_found_across_any_boundary),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-#include "engine/qp.h"
-#include "fixture.h"
+#include "played_scene.h"
 
 #define PSN        FX_SQ_PSN
 #define MTU        FX_MTU
@@ -19,35 +18,13 @@
 #define SEND       IBV_OPCODE_RC_SEND_ONLY
 #define OK         (ROCE_AETH_ACK | ROCE_CREDIT_INVALID)
 
-static struct fx_end end;
-static struct fx_peer peer;
-static struct roce_qp *qp;
-
 static int
 setup(void **state)
 {
-	struct roce_qp_connect connect;
-	struct roce_qp_attr attr;
-
-	fx_end_open(&end, 1, NULL);
-	attr = fx_attr(&end);
-	attr.atomics = true;
-	connect = fx_connect(&end, fx_ip(99), 0x777);
-	connect.max_rd_atomic = DEPTH;
-	qp = fx_qp(&end, &attr);
-	fx_up(qp, &connect);
-	peer = fx_peer_of(qp, &connect);
+	open_scene(&(struct played){ .max_rd_atomic = DEPTH, .atomics = true });
 	memset(end.memory, 0, FX_MEMORY);
 	fx_tx_none(&end);
 	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	roce_qp_destroy(qp);
-	fx_end_close(&end);
-	return fx_live() != 0 || !unit_pool_is_full();
 }
 
 static void
@@ -67,26 +44,10 @@ post(uint8_t opcode, uint64_t wr_id, uint32_t len, uint8_t flags)
 	assert_int_equal(roce_qp_post_send(qp, &wr), 0);
 }
 
-/* A frame of an answer; its payload is (psn + i) modulo 256. */
 static void
 answer(uint8_t opcode, uint32_t psn, uint32_t len)
 {
-	struct rte_mbuf *m = fx_request(&peer, opcode, psn, len, 0);
-	struct roce_pkt pkt;
-
-	assert_int_equal(roce_frame_parse(m, &pkt), ROCE_FRAME_OK);
-	if (pkt.op->flags & ROCE_OP_AETH) {
-		const rte_be32_t word = roce_aeth_pack(OK, 1);
-
-		memcpy((void *)(uintptr_t)roce_pkt_aeth(&pkt), &word, sizeof(word));
-	}
-	if (opcode == ATOMIC_ACK) {
-		const rte_be64_t word = rte_cpu_to_be_64(0x1122334455667788ull);
-
-		memcpy((void *)(uintptr_t)(pkt.bth + pkt.op->ext_off), &word, sizeof(word));
-	}
-	roce_icrc_put(m, &peer.template);
-	fx_rx(&end, m);
+	fx_rx_response(&end, &peer, opcode, psn, len);
 }
 
 static void
@@ -330,7 +291,7 @@ atomic__tells_what_was_there(void **state)
 	answer(ATOMIC_ACK, PSN, 0);
 	done(1, IBV_WC_SUCCESS);
 	memcpy(&original, end.memory, sizeof(original));
-	assert_int_equal(original, 0x1122334455667788ull);
+	assert_int_equal(original, FX_ORIGINAL);
 }
 
 /* No more than the peer agreed to; what follows waits behind, in order. */
@@ -475,8 +436,6 @@ read__of_two_gigabytes_is_too_long_for_small_packets(void **state)
 	roce_engine_unlock(end.engine);
 	roce_mr_destroy(whole);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int
 main(void)

@@ -4,37 +4,17 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "engine/qp.h"
-#include "fixture.h"
+#include "played_scene.h"
+#include "send_opcodes.h"
 
 #define PSN FX_SQ_PSN
 #define MTU FX_MTU
 
-#define FIRST    IBV_OPCODE_RC_SEND_FIRST
-#define MIDDLE   IBV_OPCODE_RC_SEND_MIDDLE
-#define LAST     IBV_OPCODE_RC_SEND_LAST
-#define LAST_IMM IBV_OPCODE_RC_SEND_LAST_WITH_IMMEDIATE
-#define ONLY     IBV_OPCODE_RC_SEND_ONLY
-#define ONLY_IMM IBV_OPCODE_RC_SEND_ONLY_WITH_IMMEDIATE
-
-static struct fx_end end;
-static struct fx_peer peer;
-static struct roce_qp *qp;
-
 static int
 setup(void **state)
 {
-	fx_end_open(&end, 1, NULL);
-	qp = fx_played_qp(&end, &peer);
+	open_ordinary_scene();
 	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	roce_qp_destroy(qp);
-	fx_end_close(&end);
-	return fx_live() != 0 || !unit_pool_is_full();
 }
 
 static void
@@ -532,8 +512,6 @@ emit__asks_before_a_request_whose_memory_is_gone(void **state)
 		asked |= sent[i].ack_req;
 	assert_true(asked);
 }
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int
 main(void)

@@ -1,38 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The responder's judgement: sequence, opcode order, length, resources (IBTA Vol 1, 9.7.4.1). */
 
-#include "engine/qp.h"
-#include "fixture.h"
+#include "played_scene.h"
+#include "send_opcodes.h"
 
 #define EPSN FX_RQ_PSN
 #define MTU  FX_MTU
 
-#define FIRST    IBV_OPCODE_RC_SEND_FIRST
-#define MIDDLE   IBV_OPCODE_RC_SEND_MIDDLE
-#define LAST     IBV_OPCODE_RC_SEND_LAST
-#define LAST_IMM IBV_OPCODE_RC_SEND_LAST_WITH_IMMEDIATE
-#define ONLY     IBV_OPCODE_RC_SEND_ONLY
-#define ONLY_IMM IBV_OPCODE_RC_SEND_ONLY_WITH_IMMEDIATE
-
-static struct fx_end end;
-static struct fx_peer peer;
-static struct roce_qp *qp;
-
 static int
 setup(void **state)
 {
-	fx_end_open(&end, 1, NULL);
-	qp = fx_played_qp(&end, &peer);
+	open_ordinary_scene();
 	fx_fill_srq(&end, 200, 3 * MTU);
 	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	roce_qp_destroy(qp);
-	fx_end_close(&end);
-	return fx_live() != 0 || !unit_pool_is_full();
 }
 
 static enum roce_verdict
@@ -343,8 +323,6 @@ check__over_the_hard_watermark_is_for_first_packets(void **state)
 	assert_int_equal(judge(LAST, EPSN, 1), ROCE_ACCEPT);
 	in_a_message(false);
 }
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int
 main(void)

@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-#include "engine/qp.h"
-#include "fixture.h"
+#include "played_scene.h"
 
 #define PSN         FX_RQ_PSN
 #define MTU         FX_MTU
@@ -25,14 +24,7 @@
 #define SEND        IBV_OPCODE_RC_SEND_ONLY
 #define NAK(code)   (ROCE_AETH_NAK | (code))
 #define OK          (ROCE_AETH_ACK | ROCE_CREDIT_INVALID)
-#define ALL                                                                          \
-	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
-			IBV_ACCESS_REMOTE_ATOMIC)
 
-static struct fx_end end;
-static struct fx_peer peer;
-static struct roce_qp *qp;
-static struct roce_mr *mr;
 static uint32_t rkey;
 static uint64_t base;
 
@@ -46,63 +38,21 @@ byte_at(uint32_t i)
 static int
 setup(void **state)
 {
-	struct roce_qp_connect connect;
-	struct roce_qp_attr attr;
-
-	fx_end_open(&end, 1, NULL);
-	attr = fx_attr(&end);
-	attr.max_dest_rd_atomic = DEPTH;
-	connect = fx_connect(&end, fx_ip(99), 0x777);
-	connect.max_dest_rd_atomic = DEPTH;
-	qp = fx_qp(&end, &attr);
-	fx_up(qp, &connect);
-	peer = fx_peer_of(qp, &connect);
+	open_scene(&(struct played){ .max_dest_rd_atomic = DEPTH, .rights = PEER_ALL });
 	base = (uintptr_t)end.memory;
-	assert_int_equal(roce_mr_create(end.pd, base, FX_MEMORY, ALL, &mr), 0);
-	rkey = roce_mr_key(mr);
+	rkey = roce_mr_key(region);
 	for (uint32_t i = 0; i < FX_MEMORY; i++)
 		end.memory[i] = byte_at(i);
 	fx_tx_none(&end);
 	return 0;
 }
 
-static int
-teardown(void **state)
-{
-	roce_qp_destroy(qp);
-	roce_mr_destroy(mr);
-	fx_end_close(&end);
-	return fx_live() != 0 || !unit_pool_is_full();
-}
-
-/* A request about memory; its payload as fx_request() makes it. */
-static struct rte_mbuf *
-about(uint8_t opcode, uint32_t psn, uint32_t payload, uint64_t va, uint32_t length)
-{
-	struct rte_mbuf *m = fx_request(&peer, opcode, psn, payload, FX_ACKREQ);
-	struct roce_pkt pkt;
-
-	assert_int_equal(roce_frame_parse(m, &pkt), ROCE_FRAME_OK);
-	if (pkt.op->flags & ROCE_OP_RETH) {
-		const struct roce_reth reth = { rte_cpu_to_be_64(va), rte_cpu_to_be_32(rkey),
-			rte_cpu_to_be_32(length) };
-
-		memcpy((void *)(uintptr_t)roce_pkt_reth(&pkt), &reth, sizeof(reth));
-	}
-	if (pkt.op->flags & ROCE_OP_ATOMIC) {
-		const struct roce_atomiceth eth = { rte_cpu_to_be_64(va), rte_cpu_to_be_32(rkey),
-			rte_cpu_to_be_64(length), 0 };
-
-		memcpy((void *)(uintptr_t)roce_pkt_atomiceth(&pkt), &eth, sizeof(eth));
-	}
-	roce_icrc_put(m, &peer.template);
-	return m;
-}
-
 static void
 arrives(uint8_t opcode, uint32_t psn, uint32_t payload, uint64_t va, uint32_t length)
 {
-	fx_rx(&end, about(opcode, psn, payload, va, length));
+	const struct fx_target target = { va, rkey, length };
+
+	fx_rx(&end, fx_about(&peer, opcode, psn, payload, &target, FX_ACKREQ));
 }
 
 static void
@@ -222,7 +172,9 @@ rights__are_judged(void **state)
 		struct roce_mr *other;
 		uint32_t payload = rule[i].opcode == WRITE_ONLY ? 8 : 0;
 
-		assert_int_equal(roce_mr_create(end.pd, base, 64, ALL & ~rule[i].right, &other), 0);
+		assert_int_equal(
+				roce_mr_create(end.pd, base, 64, PEER_ALL & ~rule[i].right, &other),
+				0);
 		rkey = roce_mr_key(other);
 		arrives(rule[i].opcode, PSN, payload, base, 8);
 		refused(PSN, ROCE_NAK_REMOTE_ACCESS);
@@ -424,14 +376,12 @@ read__of_memory_that_goes_away(void **state)
 {
 	struct roce_mr *brief;
 
-	assert_int_equal(roce_mr_create(end.pd, base, 64, ALL, &brief), 0);
+	assert_int_equal(roce_mr_create(end.pd, base, 64, PEER_ALL, &brief), 0);
 	rkey = roce_mr_key(brief);
 	arrives(READ, PSN, 0, base, 64);
 	roce_mr_destroy(brief);
 	refused(PSN, ROCE_NAK_REMOTE_ACCESS);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int
 main(void)

@@ -1,31 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* When nothing comes back: timers, retries, receiver not ready. The clock is a variable; a tick is 1 ns. */
 
-#include "fixture.h"
+#include "played_scene.h"
 
 #define PSN FX_SQ_PSN
 #define MTU FX_MTU
 #define US  UINT64_C(1000)
 #define MS  (1000 * US)
 
-static struct fx_end end;
-static struct fx_peer peer;
-static struct roce_qp *qp;
-
 static int
 setup(void **state)
 {
-	fx_end_open(&end, 1, NULL);
-	qp = fx_played_qp(&end, &peer);
+	open_ordinary_scene();
 	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	roce_qp_destroy(qp);
-	fx_end_close(&end);
-	return fx_live() != 0 || !unit_pool_is_full();
 }
 
 static void
@@ -467,8 +454,6 @@ reset__stops_the_timers(void **state)
 	assert_int_equal(n, 0);
 	assert_int_equal(end.notices, 0);
 }
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int
 main(void)
