@@ -3,57 +3,21 @@
 
 #include <string.h>
 
-#include "engine/qp.h"
-#include "fixture.h"
+#include "engine_scene.h"
 
-#define PSN      FX_RQ_PSN
-#define ONLY     IBV_OPCODE_RC_SEND_ONLY
 #define IP_FRAG  20 /* offsets into an untagged IPv4 frame */
-#define IP_SRC   26
 #define IP_DST   30
 #define UDP_DST  36
 #define UDP_LEN  38
-#define BTH      42
 #define BTH_PKEY 44
 #define PAYLOAD  54
-
-static struct fx_end end;
-static struct fx_peer peer;
-static struct roce_qp *qp;
 
 static int
 setup(void **state)
 {
-	fx_end_open(&end, 1, NULL);
-	qp = fx_played_qp(&end, &peer);
+	open_ordinary_scene();
 	fx_fill_srq(&end, 200, 64);
 	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	if (qp != NULL)
-		roce_qp_destroy(qp);
-	fx_end_close(&end);
-	return fx_live() != 0 || !unit_pool_is_full();
-}
-
-static uint16_t
-feed(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t n)
-{
-	uint16_t left;
-
-	roce_engine_lock(e);
-	left = roce_engine_rx(e, pkts, n, end.now);
-	roce_engine_unlock(e);
-	return left;
-}
-
-static struct rte_mbuf *
-request(uint32_t number)
-{
-	return fx_request(&peer, ONLY, PSN + number, 8, 0);
 }
 
 static struct rte_mbuf *
@@ -65,12 +29,6 @@ foreign(uint8_t mark)
 	bytes[13] = 0x06; /* ARP */
 	bytes[20] = mark;
 	return unit_mbuf(bytes, sizeof(bytes));
-}
-
-static void
-patch(struct rte_mbuf *m, uint32_t offset, uint8_t value)
-{
-	*rte_pktmbuf_mtod_offset(m, uint8_t *, offset) = value;
 }
 
 /* What is not ours stays with the caller: in front, in order, untouched; for every mixture and burst. */
@@ -233,291 +191,6 @@ rx__of_data_in_rtr_establishes(void **state)
 	assert_int_equal(end.notices, 1);
 }
 
-static struct {
-	unsigned int rx;
-	struct roce_pkt pkt;
-	unsigned int to_send;
-	unsigned int notices;
-	void *conn;
-	enum roce_notice_kind kind;
-	uint64_t deadline;
-} gsi;
-
-static void
-gsi_rx(void *arg, const struct roce_pkt *pkt, uint64_t now)
-{
-	gsi.rx++;
-	gsi.pkt = *pkt;
-}
-
-static uint16_t
-gsi_tx(void *arg, struct rte_mbuf **pkts, uint16_t max, uint64_t now)
-{
-	uint16_t n = 0;
-
-	while (n < max && gsi.to_send > 0) {
-		pkts[n++] = fx_request(&peer, IBV_OPCODE_UD_SEND_ONLY, 0, 256, 0);
-		gsi.to_send--;
-	}
-	return n;
-}
-
-static uint64_t
-gsi_deadline(void *arg)
-{
-	return gsi.deadline;
-}
-
-static void
-gsi_notice(void *arg, void *conn, enum roce_notice_kind kind, uint64_t now)
-{
-	gsi.notices++;
-	gsi.conn = conn;
-	gsi.kind = kind;
-}
-
-static void
-use_gsi(void)
-{
-	static const struct roce_gsi hook = { gsi_rx, gsi_tx, gsi_deadline, gsi_notice, NULL };
-
-	memset(&gsi, 0, sizeof(gsi));
-	gsi.deadline = ROCE_NEVER;
-	roce_domain_set_gsi(end.domain, &hook);
-}
-
-static struct rte_mbuf *
-datagram(uint8_t opcode)
-{
-	struct roce_qp_connect connect = fx_connect(&end, fx_ip(50), 0x777);
-	struct fx_peer stranger = fx_peer_of(qp, &connect);
-
-	((struct roce_bth *)(stranger.template.bytes + BTH))->dest_qp = RTE_BE32(ROCE_QPN_GSI);
-	return fx_request(&stranger, opcode, 77, 256, 0);
-}
-
-/* A datagram to queue pair 1 from anybody goes to the connection manager, when its ICRC is right. */
-static void
-gsi__hears_datagrams(void **state)
-{
-	struct rte_mbuf *m;
-
-	fx_rx(&end, datagram(IBV_OPCODE_UD_SEND_ONLY)); /* nobody there yet */
-	use_gsi();
-	fx_rx(&end, datagram(IBV_OPCODE_UD_SEND_ONLY));
-	assert_int_equal(gsi.rx, 1);
-	assert_int_equal(gsi.pkt.psn, 77);
-	assert_int_equal(gsi.pkt.payload_len, 256);
-	m = datagram(IBV_OPCODE_UD_SEND_ONLY);
-	patch(m, 100, 0xee);
-	fx_rx(&end, m);
-	fx_rx(&end, datagram(ONLY));
-	assert_int_equal(gsi.rx, 1);
-	assert_int_equal(fx_stats(&end)->rx_icrc_errors, 1);
-	assert_int_equal(fx_stats(&end)->rx_unknown_qp, 2);
-}
-
-/* It speaks in every turn, also when data would fill the room, and its deadline is the engine's. */
-static void
-gsi__speaks_beside_data(void **state)
-{
-	struct rte_mbuf *pkts[32];
-	unsigned int ud = 0;
-	uint16_t n;
-
-	use_gsi();
-	for (uint32_t i = 0; i < 200; i++)
-		assert_int_equal(fx_send(&end, qp, i, 0, 8, 0), 0);
-	gsi.to_send = 2;
-	roce_engine_lock(end.engine);
-	n = roce_engine_tx(end.engine, pkts, 32, end.now);
-	roce_engine_unlock(end.engine);
-	for (uint16_t i = 0; i < n; i++)
-		ud += *rte_pktmbuf_mtod_offset(pkts[i], uint8_t *, BTH) == IBV_OPCODE_UD_SEND_ONLY;
-	rte_pktmbuf_free_bulk(pkts, n);
-	assert_int_equal(ud, 2);
-	(void)fx_tx(&end, (struct fx_sent[FX_SENT]){ 0 }, FX_SENT);
-	gsi.deadline = end.now + 5;
-	assert_int_equal(roce_engine_deadline(end.engine), end.now + 5);
-}
-
-/* What happens to a connection's queue pair reaches the connection manager in the next turn of engine 0. */
-static void
-gsi__hears_of_its_queue_pairs(void **state)
-{
-	int conn;
-	unsigned int n;
-
-	use_gsi();
-	roce_qp_set_conn(qp, &conn);
-	assert_int_equal(fx_send(&end, qp, 1, 0, 8, 0), 0);
-	(void)fx_tx_all(&end, &n);
-	fx_rx_answer(&end, &peer, FX_NAK(ROCE_NAK_REMOTE_ACCESS), FX_SQ_PSN);
-	assert_int_equal(gsi.notices, 0);
-	assert_int_equal(roce_engine_deadline(end.engine), 0);
-	fx_tx_none(&end);
-	assert_int_equal(gsi.notices, 1);
-	assert_ptr_equal(gsi.conn, &conn);
-	assert_int_equal(gsi.kind, ROCE_NOTICE_QP_BROKEN);
-	fx_tx_none(&end);
-	assert_int_equal(gsi.notices, 1);
-}
-
-/* A queue pair that is destroyed, or belongs to no connection any more, has no news. */
-static void
-gsi__hears_nothing_of_the_dead(void **state)
-{
-	int conn;
-	unsigned int n;
-
-	for (unsigned int how = 0; how < 2; how++) {
-		use_gsi();
-		roce_qp_set_conn(qp, &conn);
-		assert_int_equal(fx_send(&end, qp, 1, 0, 8, 0), 0);
-		(void)fx_tx_all(&end, &n);
-		fx_rx_answer(&end, &peer, FX_NAK(ROCE_NAK_REMOTE_ACCESS), FX_SQ_PSN);
-		if (how == 0)
-			roce_qp_set_conn(qp, NULL);
-		roce_qp_destroy(qp);
-		qp = fx_played_qp(&end, &peer);
-		fx_tx_none(&end);
-		assert_int_equal(gsi.notices, 0);
-	}
-}
-
-/* What happened to the last connection of a queue pair is no news of the next one. */
-static void
-gsi__hears_nothing_of_the_last_connection(void **state)
-{
-	const struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
-	int old, new;
-	unsigned int n;
-
-	use_gsi();
-	roce_qp_set_conn(qp, &old);
-	assert_int_equal(fx_send(&end, qp, 1, 0, 8, 0), 0);
-	(void)fx_tx_all(&end, &n);
-	fx_rx_answer(&end, &peer, FX_NAK(ROCE_NAK_REMOTE_ACCESS), FX_SQ_PSN);
-	roce_engine_lock(end.engine);
-	roce_qp_to_reset(qp);
-	roce_qp_set_conn(qp, &new);
-	assert_int_equal(roce_qp_to_rtr(qp, &connect), 0);
-	roce_engine_unlock(end.engine);
-	fx_tx_none(&end);
-	assert_int_equal(gsi.notices, 0);
-}
-
-/* A frame that reaches another engine's queue is handed to the owner of its queue pair, in order. */
-static void
-hand_over__reaches_the_owner(void **state)
-{
-	const struct fx_options two = { .engines = 2, .first_qpn = 0x101 };
-	struct roce_engine *owner;
-	struct rte_mbuf *pkts[40];
-	struct roce_event event[40];
-
-	teardown(state);
-	fx_end_open(&end, 1, &two);
-	qp = fx_played_qp(&end, &peer);
-	fx_fill_srq(&end, 40, 64);
-	owner = roce_domain_engine(end.domain, 1);
-	assert_ptr_equal(roce_qp_engine(qp), owner);
-	for (uint32_t i = 0; i < 40; i++)
-		pkts[i] = request(i);
-	assert_int_equal(roce_engine_deadline(owner), 0); /* since it came up */
-	assert_int_equal(feed(end.engine, pkts, 40), 0);
-	assert_int_equal(fx_stats(&end)->rx_handed_over, 40);
-	assert_int_equal(roce_cq_count(end.recv_cq), 0);
-	assert_int_equal(roce_engine_deadline(owner), 0);
-	/* A call without frames takes in what was handed over. */
-	assert_int_equal(feed(owner, NULL, 0), 0);
-	assert_int_equal(feed(owner, NULL, 0), 0);
-	assert_int_equal(roce_cq_poll(end.recv_cq, event, 40), 40);
-	for (uint32_t i = 0; i < 40; i++)
-		assert_int_equal(event[i].wr_id, i);
-}
-
-/* The way back is bounded: what does not fit the inbox is dropped and counted, and comes again. */
-static void
-hand_over__is_bounded(void **state)
-{
-	const struct fx_options two = { .engines = 2, .first_qpn = 0x101 };
-	struct rte_mbuf *m = NULL;
-
-	teardown(state);
-	fx_end_open(&end, 1, &two);
-	qp = fx_played_qp(&end, &peer);
-	/* Two references to one frame stand for many frames. */
-	for (uint32_t i = 0; i < ROCE_INBOX_LEN + 10; i++) {
-		if (m == NULL)
-			m = request(0);
-		rte_mbuf_refcnt_update(m, 1);
-		assert_int_equal(feed(end.engine, &m, 1), 0);
-	}
-	assert_int_equal(fx_stats(&end)->rx_inbox_full, 11);
-	rte_pktmbuf_free(m);
-	/* What waits in an inbox is freed with its domain: teardown looks. */
-}
-
-/* Datagrams for queue pair 1 go to engine 0, wherever they arrive. */
-static void
-hand_over__brings_datagrams_to_engine_0(void **state)
-{
-	const struct fx_options two = { .engines = 2 };
-	struct rte_mbuf *m;
-
-	teardown(state);
-	fx_end_open(&end, 1, &two);
-	qp = fx_played_qp(&end, &peer);
-	use_gsi();
-	m = datagram(IBV_OPCODE_UD_SEND_ONLY);
-	assert_int_equal(feed(roce_domain_engine(end.domain, 1), &m, 1), 0);
-	assert_int_equal(gsi.rx, 0);
-	assert_int_equal(feed(end.engine, NULL, 0), 0);
-	assert_int_equal(gsi.rx, 1);
-}
-
-/* A frame whose queue pair died on the way is dropped. */
-static void
-hand_over__survives_the_end_of_the_queue_pair(void **state)
-{
-	const struct fx_options two = { .engines = 2, .first_qpn = 0x101 };
-	struct rte_mbuf *m;
-
-	teardown(state);
-	fx_end_open(&end, 1, &two);
-	qp = fx_played_qp(&end, &peer);
-	m = request(0);
-	assert_int_equal(feed(end.engine, &m, 1), 0);
-	roce_qp_destroy(qp);
-	qp = NULL;
-	assert_int_equal(feed(roce_domain_engine(end.domain, 1), NULL, 0), 0);
-	assert_int_equal(roce_engine_stats(roce_domain_engine(end.domain, 1))->rx_unknown_qp, 1);
-}
-
-/* Its address may be gone too: then the frame is foreign, and nobody is there to leave it to. */
-static void
-hand_over__survives_the_end_of_the_address(void **state)
-{
-	const struct fx_options two = { .engines = 2, .first_qpn = 0x101 };
-	struct roce_qp_connect connect;
-	struct rte_mbuf *m;
-
-	teardown(state);
-	fx_end_open(&end, 1, &two);
-	connect = fx_connect(&end, fx_ip(99), 0x777);
-	connect.path.src_ip = fx_ip(200);
-	qp = fx_qp(&end, NULL);
-	fx_up(qp, &connect);
-	peer = fx_peer_of(qp, &connect);
-	m = request(0);
-	assert_int_equal(feed(end.engine, &m, 1), 0);
-	roce_qp_destroy(qp);
-	qp = NULL;
-	assert_int_equal(feed(roce_domain_engine(end.domain, 1), NULL, 0), 0);
-	/* teardown finds the frame back in its pool */
-}
-
 /* However much room there is, nobody sends more than its share before the others had their turn. */
 static void
 tx__takes_turns(void **state)
@@ -604,8 +277,6 @@ world__of_two_ends(void **state)
 	fx_end_close(&other);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
 int
 main(void)
 {
@@ -616,16 +287,6 @@ main(void)
 		TEST(rx__believes_only_the_peer),
 		TEST(rx__depends_on_the_state),
 		TEST(rx__of_data_in_rtr_establishes),
-		TEST(gsi__hears_datagrams),
-		TEST(gsi__speaks_beside_data),
-		TEST(gsi__hears_of_its_queue_pairs),
-		TEST(gsi__hears_nothing_of_the_dead),
-		TEST(gsi__hears_nothing_of_the_last_connection),
-		TEST(hand_over__reaches_the_owner),
-		TEST(hand_over__is_bounded),
-		TEST(hand_over__brings_datagrams_to_engine_0),
-		TEST(hand_over__survives_the_end_of_the_queue_pair),
-		TEST(hand_over__survives_the_end_of_the_address),
 		TEST(tx__takes_turns),
 		TEST(tx__answers_first),
 		TEST(world__of_two_ends),
