@@ -12,14 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "end_scene.h"
 #include "engine/srq.h"
-#include "fixture.h"
 
 #define SHORT_LEN 64u   /**< bytes of an ordinary receive */
 #define LONG_LEN  4096u /**< bytes of one for a message of several packets */
 #define PIECES    4u    /**< most pieces of a receive, where the test does not care */
-
-static struct fx_end end;
 
 /** A queue pair and its peer. */
 struct client {
@@ -28,22 +26,6 @@ struct client {
 	struct roce_qp_connect connect;
 	uint32_t psn; /**< of the peer's next packet */
 };
-
-static inline int
-setup(void **state)
-{
-	fx_end_open(&end, 1, NULL);
-	return 0;
-}
-
-static inline int
-teardown(void **state)
-{
-	fx_end_close(&end);
-	return fx_live() != 0 || !unit_pool_is_full();
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 /** The same end with so many engines. */
 static inline void

@@ -7,32 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "end_scene.h"
 #include "engine/engine_pvt.h"
 #include "engine/qp.h"
-#include "fixture.h"
 
 #define PSN FX_RQ_PSN
 #define ALL                                                                          \
 	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
 			IBV_ACCESS_REMOTE_ATOMIC | ROCE_ACCESS_LOCAL_READ)
-
-static struct fx_end end;
-
-static int
-setup(void **state)
-{
-	(void)state;
-	fx_end_open(&end, 1, NULL);
-	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	(void)state;
-	fx_end_close(&end);
-	return fx_live() != 0 || !unit_pool_is_full();
-}
 
 static uint32_t
 make_key(struct roce_mr **mr)

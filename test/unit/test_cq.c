@@ -2,23 +2,7 @@
 
 #include <errno.h>
 
-#include "fixture.h"
-
-static struct fx_end end;
-
-static int
-setup(void **state)
-{
-	fx_end_open(&end, 1, NULL);
-	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	fx_end_close(&end);
-	return fx_live() != 0;
-}
+#include "end_scene.h"
 
 static bool
 push(struct roce_cq *cq, uint64_t wr_id)
@@ -197,8 +181,6 @@ look__leaves_the_events_there(void **state)
 	}
 	assert_int_equal(roce_cq_destroy(cq), 0);
 }
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int
 main(void)

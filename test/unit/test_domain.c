@@ -5,24 +5,8 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include "end_scene.h"
 #include "engine/engine_pvt.h"
-#include "fixture.h"
-
-static struct fx_end end;
-
-static int
-setup(void **state)
-{
-	fx_end_open(&end, 1, NULL);
-	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	fx_end_close(&end);
-	return fx_live() != 0 || !unit_pool_is_full();
-}
 
 static struct roce_domain_config
 config(void)
@@ -161,8 +145,6 @@ trylock__is_not_refused_for_ever(void **state)
 	roce_engine_unlock(end.engine);
 	assert_int_not_equal(refusals, 0);
 }
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int
 main(void)

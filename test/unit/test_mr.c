@@ -3,24 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "end_scene.h"
 #include "engine/engine_pvt.h"
-#include "fixture.h"
-
-static struct fx_end end;
-
-static int
-setup(void **state)
-{
-	fx_end_open(&end, 1, NULL);
-	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	fx_end_close(&end);
-	return fx_live() != 0 || !unit_pool_is_full();
-}
 
 static int
 check(uint64_t addr, uint32_t length, uint32_t key, unsigned int access)
@@ -422,8 +406,6 @@ copy__judges_the_key_again(void **state)
 	assert_int_equal(roce_sge_copy_out(&end.domain->keys, end.pd, &sge, 0, out, 8), -EACCES);
 	rte_pktmbuf_free(m);
 }
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int
 main(void)

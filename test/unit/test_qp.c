@@ -3,25 +3,10 @@
 
 #include <errno.h>
 
+#include "end_scene.h"
 #include "engine/qp.h"
-#include "fixture.h"
 
-static struct fx_end end;
 static struct fx_peer peer;
-
-static int
-setup(void **state)
-{
-	fx_end_open(&end, 1, NULL);
-	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	fx_end_close(&end);
-	return fx_live() != 0 || !unit_pool_is_full();
-}
 
 static void
 reopen(unsigned int engines, uint32_t first_qpn)
@@ -267,8 +252,6 @@ destroy__in_any_state(void **state)
 		end.notices = 0;
 	}
 }
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int
 main(void)

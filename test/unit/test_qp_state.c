@@ -3,24 +3,9 @@
 
 #include <errno.h>
 
-#include "fixture.h"
+#include "end_scene.h"
 
-static struct fx_end end;
 static struct fx_peer peer;
-
-static int
-setup(void **state)
-{
-	fx_end_open(&end, 1, NULL);
-	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	fx_end_close(&end);
-	return fx_live() != 0 || !unit_pool_is_full();
-}
 
 static void
 lock(void)
@@ -253,8 +238,6 @@ broken__names_the_owner(void **state)
 	assert_ptr_equal(fx_event(end.send_cq).owner, &owner);
 	roce_qp_destroy(qp);
 }
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int
 main(void)
