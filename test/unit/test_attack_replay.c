@@ -7,11 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/qp.h"
-#include "fixture.h"
+#include "pair_scene.h"
 
 #define MTU    FX_MTU
-#define DEPTH  4
 #define FRAMES 512u
 #define ALL                                                                          \
 	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
@@ -23,9 +21,6 @@ struct recorded {
 	uint8_t bytes[ROCE_FRAME_LEN_MAX(MTU)];
 };
 
-static struct fx_end a, b;
-static struct roce_qp *qa, *qb;
-static struct roce_mr *mr; /* of b, for a to reach */
 static uint32_t rkey;
 static struct recorded tape[FRAMES];
 static unsigned int taped;
@@ -34,27 +29,8 @@ static bool recording;
 static int
 setup(void **state)
 {
-	struct roce_qp_connect ca, cb;
-	struct roce_qp_attr attr;
-
 	(void)state;
-	fx_end_open(&a, 1, NULL);
-	fx_end_open(&b, 2, NULL);
-	attr = fx_attr(&a);
-	attr.atomics = true;
-	qa = fx_qp(&a, &attr);
-	attr = fx_attr(&b);
-	attr.max_dest_rd_atomic = DEPTH;
-	qb = fx_qp(&b, &attr);
-	ca = fx_connect(&a, b.ip, roce_qp_number(qb));
-	cb = fx_connect(&b, a.ip, roce_qp_number(qa));
-	cb.sq_psn = ca.rq_psn;
-	cb.rq_psn = ca.sq_psn;
-	ca.max_rd_atomic = DEPTH;
-	cb.max_dest_rd_atomic = DEPTH;
-	fx_up(qa, &ca);
-	fx_up(qb, &cb);
-	assert_int_equal(roce_mr_create(b.pd, (uintptr_t)b.memory, FX_MEMORY, ALL, &mr), 0);
+	open_pair(ALL);
 	rkey = roce_mr_key(mr);
 	fx_fill_srq(&b, 32, 4 * MTU);
 	fx_fill_srq(&a, 32, 4 * MTU);
@@ -63,29 +39,13 @@ setup(void **state)
 	return 0;
 }
 
-static int
-teardown(void **state)
-{
-	(void)state;
-	roce_qp_destroy(qa);
-	roce_qp_destroy(qb);
-	if (mr != NULL)
-		assert_int_equal(roce_mr_destroy(mr), 0);
-	fx_end_close(&a);
-	fx_end_close(&b);
-	return fx_live() != 0 || !unit_pool_is_full();
-}
-
 /* A turn of one end; what it says reaches the other, and the tape. @return frames. */
 static unsigned int
 carry(struct fx_end *from, struct fx_end *to)
 {
 	struct rte_mbuf *pkts[32];
-	uint16_t n;
+	const uint16_t n = speaks(from, pkts);
 
-	roce_engine_lock(from->engine);
-	n = roce_engine_tx(from->engine, pkts, 32, from->now);
-	roce_engine_unlock(from->engine);
 	for (uint16_t i = 0; i < n; i++) {
 		if (recording) {
 			struct recorded *r = &tape[taped++];

@@ -4,62 +4,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/qp.h"
-#include "fixture.h"
+#include "pair_scene.h"
 
-#define MTU   FX_MTU
-#define DEPTH 4
+#define MTU FX_MTU
 #define ALL                                                                          \
 	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
 			IBV_ACCESS_REMOTE_ATOMIC)
 #define RESERVED_QP  0x3f000000u
 #define RESERVED_PSN 0x7f000000u
 
-static struct fx_end a, b;
-static struct roce_qp *qa, *qb;
-static struct roce_mr *mr; /* of b, for a to reach */
-
 static int
 setup(void **state)
 {
-	struct roce_qp_connect ca, cb;
-	struct roce_qp_attr attr;
-
 	(void)state;
-	fx_end_open(&a, 1, NULL);
-	fx_end_open(&b, 2, NULL);
-	attr = fx_attr(&a);
-	attr.atomics = true;
-	qa = fx_qp(&a, &attr);
-	attr = fx_attr(&b);
-	attr.max_dest_rd_atomic = DEPTH;
-	qb = fx_qp(&b, &attr);
-	ca = fx_connect(&a, b.ip, roce_qp_number(qb));
-	cb = fx_connect(&b, a.ip, roce_qp_number(qa));
-	cb.sq_psn = ca.rq_psn;
-	cb.rq_psn = ca.sq_psn;
-	ca.max_rd_atomic = DEPTH;
-	cb.max_dest_rd_atomic = DEPTH;
-	fx_up(qa, &ca);
-	fx_up(qb, &cb);
-	assert_int_equal(roce_mr_create(b.pd, (uintptr_t)b.memory, FX_MEMORY, ALL, &mr), 0);
+	open_pair(ALL);
 	fx_fill_srq(&b, 16, 4 * MTU);
 	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	(void)state;
-	if (qa != NULL)
-		roce_qp_destroy(qa);
-	if (qb != NULL)
-		roce_qp_destroy(qb);
-	if (mr != NULL)
-		assert_int_equal(roce_mr_destroy(mr), 0);
-	fx_end_close(&a);
-	fx_end_close(&b);
-	return fx_live() != 0 || !unit_pool_is_full();
 }
 
 /* One request of every verb, each longer than a packet where it can be. */
@@ -95,17 +55,6 @@ post_every_verb(void)
 
 		assert_int_equal(roce_qp_post_send(qa, &wr), 0);
 	}
-}
-
-static uint16_t
-speaks(struct fx_end *end, struct rte_mbuf **pkts)
-{
-	uint16_t n;
-
-	roce_engine_lock(end->engine);
-	n = roce_engine_tx(end->engine, pkts, 32, end->now);
-	roce_engine_unlock(end->engine);
-	return n;
 }
 
 static struct roce_bth *

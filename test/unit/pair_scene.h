@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROCE_TEST_PAIR_SCENE_H
+#define ROCE_TEST_PAIR_SCENE_H
+
+/**
+ * @file
+ * The scene of the tests whose frames are between two real ends: a asks, with every verb, and b has the memory.
+ */
+
+#include "engine/qp.h"
+#include "fixture.h"
+
+#define DEPTH 4 /**< READs and atomics of a under way */
+
+static struct fx_end a, b;
+static struct roce_qp *qa, *qb; /**< joined; NULL: the test ended it itself */
+static struct roce_mr *mr;      /**< of b, for a to reach; likewise */
+
+/** @param rights  of the region @c mr. */
+static inline void
+open_pair(unsigned int rights)
+{
+	struct roce_qp_connect ca, cb;
+	struct roce_qp_attr attr;
+
+	fx_end_open(&a, 1, NULL);
+	fx_end_open(&b, 2, NULL);
+	attr = fx_attr(&a);
+	attr.atomics = true;
+	qa = fx_qp(&a, &attr);
+	attr = fx_attr(&b);
+	attr.max_dest_rd_atomic = DEPTH;
+	qb = fx_qp(&b, &attr);
+	ca = fx_connect(&a, b.ip, roce_qp_number(qb));
+	cb = fx_connect(&b, a.ip, roce_qp_number(qa));
+	cb.sq_psn = ca.rq_psn;
+	cb.rq_psn = ca.sq_psn;
+	ca.max_rd_atomic = DEPTH;
+	cb.max_dest_rd_atomic = DEPTH;
+	fx_up(qa, &ca);
+	fx_up(qb, &cb);
+	assert_int_equal(roce_mr_create(b.pd, (uintptr_t)b.memory, FX_MEMORY, rights, &mr), 0);
+}
+
+/** Nothing may be left: memory, frames. */
+static inline int
+teardown(void **state)
+{
+	if (qa != NULL)
+		roce_qp_destroy(qa);
+	if (qb != NULL)
+		roce_qp_destroy(qb);
+	if (mr != NULL)
+		assert_int_equal(roce_mr_destroy(mr), 0);
+	fx_end_close(&a);
+	fx_end_close(&b);
+	return fx_live() != 0 || !unit_pool_is_full();
+}
+
+/** What the end sends in one turn. @return frames, at most 32. */
+static inline uint16_t
+speaks(struct fx_end *end, struct rte_mbuf **pkts)
+{
+	uint16_t n;
+
+	roce_engine_lock(end->engine);
+	n = roce_engine_tx(end->engine, pkts, 32, end->now);
+	roce_engine_unlock(end->engine);
+	return n;
+}
+
+#endif
