@@ -130,4 +130,29 @@ base_u24(const uint8_t *at)
 	return base_u16(at) | (uint32_t)at[2] << 16;
 }
 
+/** What a record makes happen. */
+typedef void (*base_step)(const uint8_t *record);
+
+/** Places in a table of steps; some stand in several, to be taken more often. */
+#define BASE_STEPS 32u
+
+/** Do what a record says: its first byte chooses the step, or, as 0xff, that nobody can send, or everybody again. */
+static inline void
+base_script_do(const base_step step[static BASE_STEPS], const uint8_t *record)
+{
+	if (record[0] == 0xff)
+		base_dry(record[2] & 1);
+	else
+		step[record[0] % BASE_STEPS](record);
+}
+
+/** When it is after a record that waits: at the next deadline, or some ticks later, or many. */
+static inline uint64_t
+base_script_wait(const uint8_t *record, uint64_t now, uint64_t deadline)
+{
+	if ((record[2] & 1) && deadline != ROCE_NEVER)
+		return RTE_MAX(now, deadline);
+	return now + ((uint64_t)base_u16(record + 3) << (record[2] >> 3));
+}
+
 #endif

@@ -12,8 +12,6 @@
 
 #define SETTLE_MAX 4000u
 
-typedef void (*step_fn)(const uint8_t *r);
-
 static struct cm_end *
 end_of(const uint8_t *r)
 {
@@ -173,32 +171,18 @@ next_deadline(void)
 static void
 wait(const uint8_t *r)
 {
-	uint64_t at = next_deadline();
-
-	if ((r[2] & 1) && at != ROCE_NEVER)
-		cm_world.now = RTE_MAX(cm_world.now, at);
-	else
-		cm_world.now += (uint64_t)base_u16(r + 3) << (r[2] >> 3);
+	cm_world.now = base_script_wait(r, cm_world.now, next_deadline());
 }
 
-static void
-dry(const uint8_t *r)
-{
-	base_dry(r[2] & 1);
-}
-
-static const step_fn steps[32] = { inject, inject, inject, inject, inject, inject, inject, inject,
-	inject, inject, inject, start, start, start, listen_or_not, answer, answer, leave, leave,
-	notice, notice, resolve, behave, behave, fail, speak, carry, carry, carry, disturb, wait,
-	wait };
+static const base_step steps[BASE_STEPS] = { inject, inject, inject, inject, inject, inject, inject,
+	inject, inject, inject, inject, start, start, start, listen_or_not, answer, answer, leave,
+	leave, notice, notice, resolve, behave, behave, fail, speak, carry, carry, carry, disturb,
+	wait, wait };
 
 static void
 step(const uint8_t *r)
 {
-	if (r[0] == 0xff)
-		dry(r);
-	else
-		steps[r[0] & 31](r);
+	base_script_do(steps, r);
 	cm_remember(&cm_world.end[0]);
 	cm_remember(&cm_world.end[1]);
 	cm_check(&cm_world.end[0]);

@@ -8,8 +8,6 @@
 
 #include "rx_world.h"
 
-typedef void (*step_fn)(const uint8_t *r);
-
 static struct rx_side *
 side_of(const uint8_t *r)
 {
@@ -141,12 +139,7 @@ poll(const uint8_t *r)
 static void
 wait(const uint8_t *r)
 {
-	uint64_t at = rx_next_deadline();
-
-	if ((r[2] & 1) && at != ROCE_NEVER)
-		rx_world.now = RTE_MAX(rx_world.now, at);
-	else
-		rx_world.now += (uint64_t)base_u16(r + 3) << (r[2] >> 3);
+	rx_world.now = base_script_wait(r, rx_world.now, rx_next_deadline());
 }
 
 /* ---- control ---- */
@@ -238,24 +231,15 @@ control_memory(const uint8_t *r)
 		rx_region_make(side, region);
 }
 
-static void
-dry(const uint8_t *r)
-{
-	base_dry(r[2] & 1);
-}
-
-static const step_fn steps[32] = { inject, inject, inject, inject, inject, inject, inject, inject,
-	inject, inject, inject, inject, give_burst, tamper, tamper, carry, carry, carry, disturb,
-	turn, turn, turn, post, post, bind, receive, poll, wait, change_state, remake,
+static const base_step steps[BASE_STEPS] = { inject, inject, inject, inject, inject, inject, inject,
+	inject, inject, inject, inject, inject, give_burst, tamper, tamper, carry, carry, carry,
+	disturb, turn, turn, turn, post, post, bind, receive, poll, wait, change_state, remake,
 	control_queue, control_memory };
 
 static void
 step(const uint8_t *r)
 {
-	if (r[0] == 0xff)
-		dry(r);
-	else
-		steps[r[0] & 31](r);
+	base_script_do(steps, r);
 	rx_check(&rx_world.side[0]);
 	rx_check(&rx_world.side[1]);
 }
