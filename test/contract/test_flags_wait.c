@@ -102,6 +102,20 @@ receive(struct scene *s, DAT_VLEN length, uint64_t value, unsigned int flags)
 	return dat_ep_post_recv(b->ep, 1, &iov, cookie(value), (DAT_COMPLETION_FLAGS)flags);
 }
 
+/* Receives 0 to @p n - 1, which say nothing of their own. */
+static void
+receive_many(struct scene *s, uint64_t n, DAT_VLEN length)
+{
+	for (uint64_t i = 0; i < n; i++)
+		ok(receive(s, length, i, DEFAULT));
+}
+
+static void
+send_one(struct scene *s, DAT_VLEN length, uint64_t value, unsigned int flags)
+{
+	ok(post(s, SEND, length, value, flags));
+}
+
 static uint64_t
 cookie_of(const DAT_EVENT *event)
 {
@@ -116,7 +130,7 @@ cookie_of(const DAT_EVENT *event)
  * are behind it, which tells when it woke: one that comes is followed by a long one, which takes many turns.
  */
 static void
-want_woken_with(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, uint64_t value, DAT_COUNT behind)
+want_woken_within(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, uint64_t value, DAT_COUNT behind)
 {
 	DAT_COUNT more = -1;
 	DAT_EVENT event;
@@ -124,6 +138,13 @@ want_woken_with(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, uint64_t value, DAT_COU
 	ok(dat_evd_wait(evd, timeout, 1, &event, &more));
 	assert_int_equal(cookie_of(&event), value);
 	assert_int_equal(more, behind);
+}
+
+/* The same, however long it takes. */
+static void
+want_woken(DAT_EVD_HANDLE evd, uint64_t value, DAT_COUNT behind)
+{
+	want_woken_within(evd, DAT_TIMEOUT_INFINITE, value, behind);
 }
 
 /* Unsolicited messages are on the dispatcher, but only the solicited one wakes; the oldest event is what is returned. */
@@ -134,14 +155,13 @@ solicited__alone_wakes(void **state)
 		struct scene s;
 
 		scene_open(&s, SOLICITED, DEFAULT, on_srq);
-		for (uint64_t i = 0; i < 3; i++)
-			ok(receive(&s, LONG_LEN, i, DEFAULT));
-		ok(post(&s, SEND, SHORT, 0, DEFAULT));
-		ok(post(&s, SEND, LONG_LEN, 1, FENCE));
-		ok(post(&s, SEND, LONG_LEN, 2, SOLICITED));
-		want_woken_with(s.pair.b.recv, DAT_TIMEOUT_INFINITE, 0, 2);
+		receive_many(&s, 3, LONG_LEN);
+		send_one(&s, SHORT, 0, DEFAULT);
+		send_one(&s, LONG_LEN, 1, FENCE);
+		send_one(&s, LONG_LEN, 2, SOLICITED);
+		want_woken(s.pair.b.recv, 0, 2);
 		/* What is behind it is had without sleeping: a wait looks before it sleeps. */
-		want_woken_with(s.pair.b.recv, DAT_TIMEOUT_INFINITE, 1, 1);
+		want_woken(s.pair.b.recv, 1, 1);
 		want_dto_now(&s.pair.b, s.pair.b.recv, 2, DAT_DTO_SUCCESS);
 		scene_close(&s);
 	}
@@ -154,12 +174,11 @@ solicited__only_where_it_was_asked_for(void **state)
 	struct scene s;
 
 	scene_open(&s, DEFAULT, SOLICITED, false);
-	for (uint64_t i = 0; i < 2; i++)
-		ok(receive(&s, LONG_LEN, i, DEFAULT));
-	ok(post(&s, SEND, SHORT, 0, DEFAULT));
-	ok(post(&s, SEND, LONG_LEN, 1, SOLICITED));
-	want_woken_with(s.pair.b.recv, DAT_TIMEOUT_INFINITE, 0, 0);
-	want_woken_with(s.pair.b.recv, DAT_TIMEOUT_INFINITE, 1, 0);
+	receive_many(&s, 2, LONG_LEN);
+	send_one(&s, SHORT, 0, DEFAULT);
+	send_one(&s, LONG_LEN, 1, SOLICITED);
+	want_woken(s.pair.b.recv, 0, 0);
+	want_woken(s.pair.b.recv, 1, 0);
 	scene_close(&s);
 }
 
@@ -172,14 +191,13 @@ solicited__nobody_is_woken_for_ever(void **state)
 	struct scene s;
 
 	scene_open(&s, SOLICITED, DEFAULT, false);
-	for (uint64_t i = 0; i < 2; i++)
-		ok(receive(&s, SHORT, i, DEFAULT));
+	receive_many(&s, 2, SHORT);
 	want_type(dat_evd_wait(s.pair.b.recv, QUIET_US, 1, &event, &more), DAT_TIMEOUT_EXPIRED);
 	assert_int_equal(more, 0);
-	ok(post(&s, SEND, SHORT, 0, DEFAULT));
-	ok(post(&s, SEND, SHORT, 1, DEFAULT));
-	want_woken_with(s.pair.b.recv, QUIET_US, 0, 1);
-	want_woken_with(s.pair.b.recv, DAT_TIMEOUT_INFINITE, 1, 0);
+	send_one(&s, SHORT, 0, DEFAULT);
+	send_one(&s, SHORT, 1, DEFAULT);
+	want_woken_within(s.pair.b.recv, QUIET_US, 0, 1);
+	want_woken(s.pair.b.recv, 1, 0);
 	scene_close(&s);
 }
 
@@ -192,9 +210,9 @@ solicited__a_failure_wakes(void **state)
 	scene_open(&s, SOLICITED, DEFAULT, false);
 	for (uint64_t i = 0; i < 3; i++)
 		ok(receive(&s, i == 1 ? SHORT - 1 : LONG_LEN, i, DEFAULT));
-	ok(post(&s, SEND, SHORT, 0, DEFAULT));
-	ok(post(&s, SEND, SHORT, 1, DEFAULT));
-	want_woken_with(s.pair.b.recv, DAT_TIMEOUT_INFINITE, 0, 2);
+	send_one(&s, SHORT, 0, DEFAULT);
+	send_one(&s, SHORT, 1, DEFAULT);
+	want_woken(s.pair.b.recv, 0, 2);
 	want_dto_now(&s.pair.b, s.pair.b.recv, 1, DAT_DTO_ERR_LOCAL_LENGTH);
 	want_dto_now(&s.pair.b, s.pair.b.recv, 2, DAT_DTO_ERR_FLUSHED);
 	scene_close(&s);
@@ -208,7 +226,7 @@ solicited__a_flush_wakes(void **state)
 	scene_open(&s, SOLICITED, DEFAULT, false);
 	ok(receive(&s, SHORT, 7, DEFAULT));
 	ok(dat_ep_disconnect(s.pair.a.ep, DAT_CLOSE_ABRUPT_FLAG));
-	want_woken_with(s.pair.b.recv, DAT_TIMEOUT_INFINITE, 7, 0);
+	want_woken(s.pair.b.recv, 7, 0);
 	scene_close(&s);
 }
 
@@ -221,19 +239,18 @@ unsignalled__requests_wake_nobody(void **state)
 
 		print_message("verb %u\n", verb);
 		scene_open(&s, DEFAULT, UNSIGNAL, false);
-		for (uint64_t i = 0; i < 2; i++)
-			ok(receive(&s, LONG_LEN, i, DEFAULT));
+		receive_many(&s, 2, LONG_LEN);
 		ok(post(&s, verb, SHORT, 10, UNSIGNAL));
 		ok(post(&s, WRITE, LONG_LEN, 11, UNSIGNAL | FENCE));
 		ok(post(&s, WRITE, LONG_LEN, 12, DEFAULT));
-		want_woken_with(s.pair.a.request, DAT_TIMEOUT_INFINITE, 10, 2);
+		want_woken(s.pair.a.request, 10, 2);
 		want_dto_now(&s.pair.a, s.pair.a.request, 11, DAT_DTO_SUCCESS);
 		want_dto_now(&s.pair.a, s.pair.a.request, 12, DAT_DTO_SUCCESS);
 		/* One that is signalled wakes on its own. */
 		ok(post(&s, verb, SHORT, 13, DEFAULT));
 		ok(post(&s, WRITE, LONG_LEN, 14, DEFAULT));
-		want_woken_with(s.pair.a.request, DAT_TIMEOUT_INFINITE, 13, 0);
-		want_woken_with(s.pair.a.request, DAT_TIMEOUT_INFINITE, 14, 0);
+		want_woken(s.pair.a.request, 13, 0);
+		want_woken(s.pair.a.request, 14, 0);
 		scene_close(&s);
 	}
 }
@@ -247,10 +264,10 @@ unsignalled__receives_wake_nobody(void **state)
 	ok(receive(&s, SHORT, 0, UNSIGNAL));
 	ok(receive(&s, LONG_LEN, 1, UNSIGNAL));
 	ok(receive(&s, LONG_LEN, 2, DEFAULT));
-	ok(post(&s, SEND, SHORT, 0, SOLICITED));
-	ok(post(&s, SEND, LONG_LEN, 1, SOLICITED));
-	ok(post(&s, SEND, LONG_LEN, 2, DEFAULT));
-	want_woken_with(s.pair.b.recv, DAT_TIMEOUT_INFINITE, 0, 2);
+	send_one(&s, SHORT, 0, SOLICITED);
+	send_one(&s, LONG_LEN, 1, SOLICITED);
+	send_one(&s, LONG_LEN, 2, DEFAULT);
+	want_woken(s.pair.b.recv, 0, 2);
 	want_dto_now(&s.pair.b, s.pair.b.recv, 1, DAT_DTO_SUCCESS);
 	want_dto_now(&s.pair.b, s.pair.b.recv, 2, DAT_DTO_SUCCESS);
 	scene_close(&s);
@@ -263,12 +280,11 @@ unsignalled__shared_receives_wake(void **state)
 	struct scene s;
 
 	scene_open(&s, UNSIGNAL, DEFAULT, true);
-	for (uint64_t i = 0; i < 2; i++)
-		ok(receive(&s, LONG_LEN, i, DEFAULT));
-	ok(post(&s, SEND, SHORT, 0, DEFAULT));
-	ok(post(&s, SEND, LONG_LEN, 1, DEFAULT));
-	want_woken_with(s.pair.b.recv, DAT_TIMEOUT_INFINITE, 0, 0);
-	want_woken_with(s.pair.b.recv, DAT_TIMEOUT_INFINITE, 1, 0);
+	receive_many(&s, 2, LONG_LEN);
+	send_one(&s, SHORT, 0, DEFAULT);
+	send_one(&s, LONG_LEN, 1, DEFAULT);
+	want_woken(s.pair.b.recv, 0, 0);
+	want_woken(s.pair.b.recv, 1, 0);
 	scene_close(&s);
 }
 
@@ -283,8 +299,8 @@ unsignalled__a_failure_wakes(void **state)
 
 		scene_open(&s, DEFAULT, UNSIGNAL, false);
 		ok(receive(&s, SHORT, 1, DEFAULT));
-		ok(post(&s, SEND, SHORT + 1, 2, flags[i]));
-		want_woken_with(s.pair.a.request, DAT_TIMEOUT_INFINITE, 2, 0);
+		send_one(&s, SHORT + 1, 2, flags[i]);
+		want_woken(s.pair.a.request, 2, 0);
 		scene_close(&s);
 	}
 }
@@ -297,12 +313,11 @@ suppressed__there_is_no_completion(void **state)
 		struct scene s;
 
 		scene_open(&s, DEFAULT, UNSIGNAL, false);
-		for (uint64_t i = 0; i < 2; i++)
-			ok(receive(&s, LONG_LEN, i, DEFAULT));
+		receive_many(&s, 2, LONG_LEN);
 		ok(post(&s, verb, SHORT, 1, SUPPRESS));
 		ok(post(&s, verb, SHORT, 2, SUPPRESS | UNSIGNAL | FENCE));
 		ok(post(&s, WRITE, SHORT, 3, DEFAULT));
-		want_woken_with(s.pair.a.request, DAT_TIMEOUT_INFINITE, 3, 0);
+		want_woken(s.pair.a.request, 3, 0);
 		want_silence(s.pair.a.request);
 		scene_close(&s);
 	}
@@ -348,7 +363,7 @@ post__judges_its_flags(void **state)
 		want_error(receive(&s, SHORT, 1, FENCE), DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
 		want_silence(s.pair.a.request);
 		ok(receive(&s, SHORT, 1, quiet));
-		ok(post(&s, SEND, SHORT, 1, quiet));
+		send_one(&s, SHORT, 1, quiet);
 		turn_until(&s.pair, s.pair.a.request, DAT_DTO_COMPLETION_EVENT);
 		scene_close(&s);
 	}
@@ -366,12 +381,11 @@ threshold__counts_completions(void **state)
 		struct scene s;
 
 		scene_open(&s, modes[m], modes[m], false);
-		for (uint64_t i = 0; i < 4; i++)
-			ok(receive(&s, LONG_LEN, i, DEFAULT));
-		ok(post(&s, SEND, SHORT, 0, SOLICITED));
-		ok(post(&s, SEND, LONG_LEN, 1, DEFAULT));
-		ok(post(&s, SEND, LONG_LEN, 2, DEFAULT));
-		ok(post(&s, SEND, LONG_LEN, 3, DEFAULT));
+		receive_many(&s, 4, LONG_LEN);
+		send_one(&s, SHORT, 0, SOLICITED);
+		send_one(&s, LONG_LEN, 1, DEFAULT);
+		send_one(&s, LONG_LEN, 2, DEFAULT);
+		send_one(&s, LONG_LEN, 3, DEFAULT);
 		ok(dat_evd_wait(s.pair.b.recv, DAT_TIMEOUT_INFINITE, 3, &event, &more));
 		assert_int_equal(cookie_of(&event), 0);
 		assert_int_equal(more, 2);
