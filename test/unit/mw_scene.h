@@ -67,6 +67,13 @@ teardown(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
+/** Address of the end's memory at @p offset. */
+static inline uint64_t
+place(uint32_t offset)
+{
+	return (uintptr_t)end.memory + offset;
+}
+
 /** A bind of the window to a part of the region. */
 static inline struct roce_mw_bind
 part(uint32_t offset, uint64_t length, uint32_t access)
@@ -75,7 +82,7 @@ part(uint32_t offset, uint64_t length, uint32_t access)
 		.mw = mw,
 		.mr_key = roce_mr_key(region),
 		.access = access,
-		.addr = (uintptr_t)end.memory + offset,
+		.addr = place(offset),
 		.length = length,
 	};
 }
@@ -182,6 +189,17 @@ expect_bind_event(uint64_t wr_id, uint8_t status)
 	assert_int_equal(event.wr_id, wr_id);
 	assert_int_equal(event.status, status);
 	assert_ptr_equal(event.owner, &mw);
+}
+
+/** Bind at once: the queue pair has nothing else to do. @return the key. */
+static inline uint32_t
+bind_part(uint32_t offset, uint64_t length)
+{
+	uint32_t key = post_part(1, offset, length);
+
+	fx_tx_none(&end);
+	expect_bind_event(1, IBV_WC_SUCCESS);
+	return key;
 }
 
 static inline void

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Bindings of memory windows: what a peer may do through one, what it keeps alive, how it ends. */
+
+#include "mw_scene.h"
+
+/*
+ * The new key opens the new part, and from then on the old key opens nothing.
+ *
+ * Proves: rc.R19
+ */
+static void
+execute__opens_a_part_and_ends_the_former(void **state)
+{
+	uint32_t first = bind_part(100, 50);
+	struct roce_mw_binding binding;
+	uint32_t second;
+
+	assert_int_equal(peer_may(first, place(100), 50, PEER_READS), 0);
+	second = bind_part(200, 10);
+	assert_int_not_equal(first, second);
+	assert_int_equal(peer_may(first, place(100), 50, PEER_READS), -EACCES);
+	assert_int_equal(peer_may(second, place(100), 50, PEER_READS), -ERANGE);
+	assert_int_equal(peer_may(second, place(200), 10, PEER_READS | PEER_WRITES), 0);
+	assert_true(roce_mw_query(mw, &binding));
+	assert_int_equal(binding.key, second);
+	assert_int_equal(binding.mr_key, roce_mr_key(region));
+	assert_int_equal(binding.access, PEER_READS | PEER_WRITES);
+	assert_int_equal(binding.addr, place(200));
+	assert_int_equal(binding.length, 10);
+}
+
+static void
+execute__of_length_zero_unbinds(void **state)
+{
+	uint32_t key = bind_part(0, 64);
+	struct roce_mw_binding binding;
+	uint32_t none = bind_part(0, 0);
+
+	assert_false(lives(key));
+	assert_false(lives(none));
+	assert_false(roce_mw_query(mw, &binding));
+	/* Once more: there is nothing to end. */
+	bind_part(0, 0);
+	assert_false(roce_mw_query(mw, &binding));
+	assert_true(lives(bind_part(0, 64)));
+}
+
+/* No post may name a window, as what it reads or what it writes; the region below it may be. */
+static void
+execute__gives_no_key_for_posts(void **state)
+{
+	const uint32_t key = bind_part(0, 64);
+	const struct roce_sge sge = { place(0), 8, key };
+	const struct roce_wr wr = { .sg = &sge, .num_sge = 1, .opcode = IBV_WR_SEND };
+	const struct roce_recv_wr recv = { .sg = &sge, .num_sge = 1 };
+	uint8_t out[8];
+
+	assert_int_equal(roce_qp_post_send(qp, &wr), -EACCES);
+	assert_int_equal(roce_srq_post(end.srq, &recv), -EACCES);
+	assert_int_equal(roce_sge_copy_out(&end.domain->keys, end.pd, &sge, 0, out, 8), -EACCES);
+	assert_false(roce_mr_covers(end.domain, key, place(0), 8));
+	assert_true(roce_mr_covers(end.domain, roce_mr_key(region), place(0), 8));
+}
+
+/* A bind that was posted for a window of the same place, which is gone, does not bind its successor. */
+static void
+execute__knows_its_window(void **state)
+{
+	const uint32_t place_of_it = mw->entry->place;
+	struct roce_mw *others[ROCE_KEY_CHUNK];
+	uint32_t n = 0;
+
+	assert_int_equal(fx_send(&end, qp, 1, 0, 8, ROCE_WR_SIGNALED), 0);
+	post_part(2, 0, 64);
+	roce_mw_destroy(mw);
+	do
+		assert_int_equal(roce_mw_create(end.pd, &others[n], &others[n]), 0);
+	while (others[n++]->entry->place != place_of_it && n < RTE_DIM(others));
+	mw = others[--n];
+	assert_int_equal(mw->entry->place, place_of_it);
+	assert_int_equal(fx_tx_one(&end).psn, FX_SQ_PSN);
+	fx_rx_answer(&end, &peer, FX_ACK, FX_SQ_PSN);
+	expect_send_event(1, IBV_WC_SUCCESS);
+	assert_int_equal(next_event().status, IBV_WC_MW_BIND_ERR);
+	assert_int_equal(bound_key(), 0);
+	while (n > 0)
+		roce_mw_destroy(others[--n]);
+}
+
+/*
+ * Bounds, rights and zone of an access from afar, through a window and through a region alike.
+ *
+ * Proves: rc.R19
+ */
+static void
+enter__judges_the_peer(void **state)
+{
+	struct roce_mw_bind reads = part(100, 50, PEER_READS);
+	struct roce_pd *other;
+	struct roce_mr *entered;
+	struct roce_sge sge;
+
+	assert_int_equal(post_bind(qp, 1, &reads, 0), 0);
+	fx_tx_none(&end);
+	assert_int_equal(peer_may(reads.key, place(100), 50, PEER_READS), 0);
+	assert_int_equal(peer_may(reads.key, place(149), 1, PEER_READS), 0);
+	assert_int_equal(peer_may(reads.key, place(150), 0, PEER_READS), 0);
+	assert_int_equal(peer_may(reads.key, place(100), 51, PEER_READS), -ERANGE);
+	assert_int_equal(peer_may(reads.key, place(99), 1, PEER_READS), -ERANGE);
+	assert_int_equal(peer_may(reads.key, place(150), 1, PEER_READS), -ERANGE);
+	assert_int_equal(peer_may(reads.key, UINT64_MAX, UINT32_MAX, PEER_READS), -ERANGE);
+	assert_int_equal(peer_may(reads.key, place(100), 50, PEER_WRITES), -EACCES);
+	assert_int_equal(peer_may(reads.key ^ 1u << 31, place(100), 50, PEER_READS), -EACCES);
+	assert_int_equal(peer_may(0, place(100), 50, PEER_READS), -EACCES);
+	assert_int_equal(peer_may(roce_mr_key(region), place(0), FX_MEMORY, PEER_WRITES), 0);
+	/* The end's own region grants peers nothing. */
+	assert_int_equal(peer_may(end.key, place(0), 1, PEER_READS), -EACCES);
+	assert_int_equal(roce_pd_create(end.domain, &other), 0);
+	sge = (struct roce_sge){ place(100), 50, reads.key };
+	assert_int_equal(roce_keys_enter(end.domain, other, &sge, PEER_READS, &entered), -EPERM);
+	sge.lkey = roce_mr_key(region);
+	assert_int_equal(roce_keys_enter(end.domain, other, &sge, PEER_READS, &entered), -EPERM);
+	assert_int_equal(roce_pd_destroy(other), 0);
+}
+
+/*
+ * Who found the entry by a key that ended in the meantime is not let in, and leaves no trace.
+ *
+ * Proves: rc.R21
+ */
+static void
+enter__looks_at_the_key_again(void **state)
+{
+	const uint32_t old = bind_part(0, 64);
+	const uint32_t now = bind_part(0, 64);
+	struct roce_sge sge = { place(0), 64, old };
+
+	assert_int_equal(roce_mw_enter(mw->entry, end.pd, &sge, PEER_READS), -EACCES);
+	assert_int_equal(mw->entry->visitors, 0);
+	sge.lkey = now;
+	assert_int_equal(roce_mw_enter(mw->entry, end.pd, &sge, PEER_READS), 0);
+	assert_int_equal(mw->entry->visitors, 1);
+	roce_keys_leave(mw->entry);
+	sge.length = 65;
+	assert_int_equal(roce_mw_enter(mw->entry, end.pd, &sge, PEER_READS), -ERANGE);
+	assert_int_equal(mw->entry->visitors, 0);
+}
+
+/* A region cannot end while a window lies over it, be it one of several. */
+static void
+mr_destroy__waits_for_every_window(void **state)
+{
+	struct roce_mw_bind bind = part(0, 64, PEER_READS);
+	uint32_t key = roce_mr_key(region);
+	struct roce_mw *second;
+
+	assert_int_equal(roce_mw_create(end.pd, &mw, &second), 0);
+	bind_part(0, 64);
+	bind.mw = second;
+	assert_int_equal(post_bind(qp, 1, &bind, 0), 0);
+	fx_tx_none(&end);
+	assert_int_equal(roce_mr_destroy(region), -EBUSY);
+	assert_int_equal(peer_may(key, place(0), 64, PEER_READS), 0);
+	bind_part(0, 0);
+	assert_int_equal(roce_mr_destroy(region), -EBUSY);
+	assert_int_equal(peer_may(bind.key, place(0), 64, PEER_READS), 0);
+	roce_mw_destroy(second);
+	assert_int_equal(roce_mr_destroy(region), 0);
+	region = NULL;
+	assert_false(lives(key));
+}
+
+/* Bound again and again to the same region it counts once; bound elsewhere it lets go. */
+static void
+mr_destroy__counts_bindings_not_binds(void **state)
+{
+	struct roce_mw_bind bind;
+	struct roce_mr *other;
+
+	for (unsigned int i = 0; i < 5; i++)
+		bind_part(i, 64);
+	assert_int_equal(roce_mr_create(end.pd, place(0), 64, 0, &other), 0);
+	bind = (struct roce_mw_bind){ mw, roce_mr_key(other), 0, place(0), 64, 0 };
+	assert_int_equal(post_bind(qp, 1, &bind, 0), 0);
+	fx_tx_none(&end);
+	assert_int_equal(roce_mr_destroy(other), -EBUSY);
+	assert_int_equal(roce_mr_destroy(region), 0);
+	region = NULL;
+	roce_mw_destroy(mw);
+	mw = NULL;
+	assert_int_equal(roce_mr_destroy(other), 0);
+}
+
+static void
+destroy__ends_the_binding(void **state)
+{
+	uint32_t key = bind_part(0, 64);
+
+	roce_mw_destroy(mw);
+	mw = NULL;
+	assert_false(lives(key));
+	assert_int_equal(peer_may(key, place(0), 1, PEER_READS), -EACCES);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(execute__opens_a_part_and_ends_the_former),
+		TEST(execute__of_length_zero_unbinds),
+		TEST(execute__gives_no_key_for_posts),
+		TEST(execute__knows_its_window),
+		TEST(enter__judges_the_peer),
+		TEST(enter__looks_at_the_key_again),
+		TEST(mr_destroy__waits_for_every_window),
+		TEST(mr_destroy__counts_bindings_not_binds),
+		TEST(destroy__ends_the_binding),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
