@@ -112,6 +112,30 @@ to_error__flushes_in_order(void **state)
 	roce_qp_destroy(qp);
 }
 
+/* Without another end, too, nobody is there to agree upon a READ, and nobody is needed to flush one. */
+static void
+to_error__flushes_what_was_never_agreed_upon(void **state)
+{
+	struct roce_qp *qp = fx_qp(&end, NULL);
+	const struct roce_sge sge = { (uintptr_t)end.memory, 8, end.key };
+	const struct roce_wr wr = { .wr_id = 7,
+		.sg = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_RDMA_READ,
+		.flags = ROCE_WR_SIGNALED };
+	struct roce_event event;
+
+	lock();
+	roce_qp_to_error(qp);
+	unlock();
+	assert_int_equal(roce_qp_post_send(qp, &wr), 0);
+	fx_tx_none(&end);
+	event = fx_event(end.send_cq);
+	assert_int_equal(event.wr_id, 7);
+	assert_int_equal(event.status, IBV_WC_WR_FLUSH_ERR);
+	roce_qp_destroy(qp);
+}
+
 /* Dropped, not flushed; and the next connection starts clean. */
 static void
 to_reset__drops_and_starts_over(void **state)
@@ -246,6 +270,7 @@ main(void)
 		TEST(state__ways),
 		TEST(to_rtr__judges_the_connection),
 		TEST(to_error__flushes_in_order),
+		TEST(to_error__flushes_what_was_never_agreed_upon),
 		TEST(to_reset__drops_and_starts_over),
 		TEST(drain__tells_once),
 		TEST(drain__ends_with_a_break),
