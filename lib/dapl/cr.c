@@ -7,6 +7,15 @@
 
 #include "dapl/dapl.h"
 
+/* Under the lock of the endpoint. */
+static void
+know_peer(struct dapl_ep *ep, const struct dapl_cr *cr)
+{
+	ep->remote = cr->remote;
+	ep->remote_qual = cr->remote_qual;
+	ep->local_qual = cr->conn_qual;
+}
+
 /* The one request of a reserved service point takes its endpoint. Under the lock of engine 0. */
 static void
 claim(struct dapl_psp *rsp, struct dapl_cr *cr)
@@ -18,6 +27,7 @@ claim(struct dapl_psp *rsp, struct dapl_cr *cr)
 	if (ep->engine != NULL)
 		roce_engine_lock(ep->engine);
 	dapl_ep_advance(ep, DAPL_EP_IN_REQUEST);
+	know_peer(ep, cr);
 	if (ep->engine != NULL)
 		roce_engine_unlock(ep->engine);
 }
@@ -169,9 +179,7 @@ dapl_cr_accept(struct dapl_cr *cr, struct dapl_ep *ep, const void *private_data,
 	else
 		status = answer(cr, ep, private_data, len);
 	if (status == DAPL_OK) {
-		ep->remote = cr->remote;
-		ep->remote_qual = cr->remote_qual;
-		ep->local_qual = cr->conn_qual;
+		know_peer(ep, cr);
 		dapl_obj_retire_locked(cr);
 	}
 	dapl_ep_unlock(ep);
