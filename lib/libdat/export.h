@@ -19,8 +19,13 @@
 /** A failed call: class bit, type and subtype together. */
 #define LIBDAT_ERROR(type, subtype) (DAT_CLASS_ERROR | (DAT_RETURN)(type) | (DAT_RETURN)(subtype))
 
-/** All that a call to the Provider is: a null handle has no table, everything else is the Provider's to judge. */
-#define DISPATCH(handle, subtype, call) \
-	((handle) == DAT_HANDLE_NULL ? LIBDAT_ERROR(DAT_INVALID_HANDLE, subtype) : (call))
+/**
+ * All that a call to the Provider is. A null handle has no table, nor have the two words by which dat_ia_openv() speaks
+ * of a dispatcher that is not there, and which programs keep as a handle; everything else is the Provider's to judge.
+ */
+#define DISPATCH(handle, subtype, call)                                             \
+	((uintptr_t)(handle) <= (uintptr_t)DAT_EVD_OUT_OF_SCOPE                     \
+					? LIBDAT_ERROR(DAT_INVALID_HANDLE, subtype) \
+					: (call))
 
 #endif /* LIBDAT_EXPORT_H */
