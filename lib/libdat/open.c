@@ -189,6 +189,8 @@ dat_ia_openv(IN const DAT_NAME_PTR name, IN DAT_COUNT async_evd_min_qlen,
 
 	if (name == NULL || name[0] == '\0')
 		return LIBDAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);
+	if (async_evd_min_qlen < 0)
+		return LIBDAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 	if (async_evd_handle == NULL)
 		return LIBDAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
 	if (ia_handle == NULL)

@@ -165,12 +165,12 @@ dat_strerror(IN DAT_RETURN value, OUT const char **major_message, OUT const char
 	const char *type = name_type(value);
 	const char *subtype = name_subtype(value);
 
+	if (type == NULL || subtype == NULL)
+		return LIBDAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);
 	if (major_message == NULL)
 		return LIBDAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 	if (minor_message == NULL)
 		return LIBDAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
-	if (type == NULL || subtype == NULL)
-		return LIBDAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);
 	*major_message = type;
 	*minor_message = subtype;
 	return DAT_SUCCESS;
