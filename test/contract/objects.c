@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include "objects.h"
+
+#define QUAL    5100 /**< where a and b listen for anybody; the next is for one */
+#define CONTEXT UINT64_C(0x1122334455667700)
+
+const char *const kind_names[KINDS] = { "ia", "pz", "lmr", "rmr", "srq", "ep", "psp", "rsp", "cr",
+	"dto evd", "connection evd", "cr evd", "software evd" };
+
+/* A request of @p from that @p to has not answered. */
+static DAT_CR_HANDLE
+make_request(const struct end *from, struct end *to, DAT_CONN_QUAL qual)
+{
+	struct end asker = *from;
+
+	ok(dat_ep_create(from->ia, from->pz, from->recv, from->request, from->connect, NULL,
+			&asker.ep));
+	ok(end_connect(&asker, to, qual));
+	return end_request(to);
+}
+
+/* What an end has, and what it lacks. @p peer is to ask for a connection to @p qual. */
+static void
+fill(struct end *end, const struct end *peer, DAT_CONN_QUAL qual, DAT_HANDLE *handle)
+{
+	DAT_EP_HANDLE reserved;
+
+	handle[IN_IA] = end->ia;
+	handle[IN_PZ] = end->pz;
+	handle[IN_LMR] = end->lmr;
+	ok(dat_rmr_create(end->pz, &handle[IN_RMR]));
+	handle[IN_SRQ] = make_srq(end, 4, 2);
+	handle[IN_EP] = end->ep;
+	ok(dat_psp_create(end->ia, qual, end->cr, DAT_PSP_CONSUMER_FLAG, &handle[IN_PSP]));
+	ok(dat_ep_create(end->ia, end->pz, end->recv, end->request, end->connect, NULL, &reserved));
+	ok(dat_rsp_create(end->ia, qual + 1, reserved, end->cr, &handle[IN_RSP]));
+	handle[IN_CR] = make_request(peer, end, qual);
+	handle[IN_EVD_DTO] = end->recv;
+	handle[IN_EVD_CONNECTION] = end->connect;
+	handle[IN_EVD_CR] = end->cr;
+	handle[IN_EVD_SOFTWARE] = make_evd(end, DAT_EVD_SOFTWARE_FLAG);
+}
+
+/* Each freed by the call that is made for it; the instance last. */
+static void
+free_each(const DAT_HANDLE *handle)
+{
+	ok(dat_cr_reject(handle[IN_CR]));
+	ok(dat_psp_free(handle[IN_PSP]));
+	ok(dat_rsp_free(handle[IN_RSP]));
+	ok(dat_ep_free(handle[IN_EP]));
+	ok(dat_srq_free(handle[IN_SRQ]));
+	ok(dat_rmr_free(handle[IN_RMR]));
+	ok(dat_lmr_free(handle[IN_LMR]));
+}
+
+static void
+make_freed(struct objects *o)
+{
+	const struct end *b = &o->pair.b;
+	struct end extra;
+	DAT_PZ_HANDLE zone;
+
+	end_open(&extra, "loop0", NULL);
+	fill(&extra, b, QUAL + 2, o->freed);
+	free_each(o->freed);
+	ok(dat_pz_create(extra.ia, &zone));
+	ok(dat_pz_free(zone));
+	o->freed[IN_PZ] = zone;
+	for (unsigned int kind = IN_EVD; kind < KINDS; kind++) {
+		static const DAT_EVD_FLAGS flags[] = { DAT_EVD_DTO_FLAG, DAT_EVD_CONNECTION_FLAG,
+			DAT_EVD_CR_FLAG, DAT_EVD_SOFTWARE_FLAG };
+
+		o->freed[kind] = make_evd(&extra, flags[kind - IN_EVD]);
+		ok(dat_evd_free(o->freed[kind]));
+	}
+	end_close(&extra);
+}
+
+void
+objects_open(struct objects *o)
+{
+	memset(o, 0, sizeof(*o));
+	pair_open(&o->pair, NULL, NULL);
+	fill(&o->pair.a, &o->pair.b, QUAL, o->good);
+	fill(&o->pair.b, &o->pair.a, QUAL, o->other);
+	make_freed(o);
+	for (unsigned int kind = 0; kind < KINDS; kind++) {
+		const DAT_CONTEXT context = { .as_64 = CONTEXT + kind };
+
+		ok(dat_set_consumer_context(o->good[kind], context));
+	}
+}
+
+void
+objects_close(struct objects *o)
+{
+	pair_close(&o->pair);
+}
+
+void
+objects_look(const struct objects *o, struct view *view)
+{
+	memset(view, 0, sizeof(*view));
+	ok(dat_ep_query(o->good[IN_EP], DAT_EP_FIELD_ALL, &view->ep));
+	ok(dat_ep_get_status(o->good[IN_EP], &view->state, &view->recv_idle, &view->request_idle));
+	ok(dat_ep_recv_query(o->good[IN_EP], &view->receives, NULL));
+	ok(dat_srq_query(o->good[IN_SRQ], DAT_SRQ_FIELD_ALL, &view->srq));
+	for (unsigned int kind = IN_EVD; kind < KINDS; kind++)
+		ok(dat_evd_query(o->good[kind], DAT_EVD_FIELD_ALL, &view->evd[kind - IN_EVD]));
+	ok(dat_lmr_query(o->good[IN_LMR], DAT_LMR_FIELD_ALL, &view->lmr));
+	ok(dat_rmr_query(o->good[IN_RMR], DAT_RMR_FIELD_ALL, &view->rmr));
+	ok(dat_pz_query(o->good[IN_PZ], DAT_PZ_FIELD_ALL, &view->pz));
+	ok(dat_psp_query(o->good[IN_PSP], DAT_PSP_FIELD_ALL, &view->psp));
+	ok(dat_rsp_query(o->good[IN_RSP], DAT_RSP_FIELD_ALL, &view->rsp));
+	ok(dat_cr_query(o->good[IN_CR], DAT_CR_FIELD_ALL, &view->cr));
+	for (unsigned int kind = 0; kind < KINDS; kind++)
+		ok(dat_get_consumer_context(o->good[kind], &view->context[kind]));
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TEST_CONTRACT_OBJECTS_H
+#define TEST_CONTRACT_OBJECTS_H
+
+/** @file One object of each kind: good, freed, and of another instance; and all that can be seen of the good ones. */
+
+#include "rig.h"
+
+/** What a handle can stand for. Dispatchers differ by the events they take; from IN_EVD on all are dispatchers. */
+enum kind {
+	IN_IA,
+	IN_PZ,
+	IN_LMR,
+	IN_RMR,
+	IN_SRQ,
+	IN_EP,
+	IN_PSP,
+	IN_RSP,
+	IN_CR,
+	IN_EVD,
+	IN_EVD_DTO = IN_EVD,
+	IN_EVD_CONNECTION,
+	IN_EVD_CR,
+	IN_EVD_SOFTWARE,
+	KINDS,
+};
+
+extern const char *const kind_names[KINDS];
+
+struct objects {
+	struct pair pair;
+	DAT_HANDLE good[KINDS];  /**< of a */
+	DAT_HANDLE other[KINDS]; /**< of b */
+	DAT_HANDLE freed[KINDS]; /**< were of a; the instance was another one on a's device */
+};
+
+void objects_open(struct objects *objects);
+void objects_close(struct objects *objects);
+
+/** What the queries say of all good objects. */
+struct view {
+	DAT_EP_PARAM ep;
+	DAT_EP_STATE state;
+	DAT_BOOLEAN recv_idle, request_idle;
+	DAT_COUNT receives;
+	DAT_SRQ_PARAM srq;
+	DAT_EVD_PARAM evd[KINDS - IN_EVD];
+	DAT_LMR_PARAM lmr;
+	DAT_RMR_PARAM rmr;
+	DAT_PZ_PARAM pz;
+	DAT_PSP_PARAM psp;
+	DAT_RSP_PARAM rsp;
+	DAT_CR_PARAM cr;
+	DAT_CONTEXT context[KINDS];
+};
+
+void objects_look(const struct objects *objects, struct view *view);
+
+#endif
