@@ -99,30 +99,6 @@ sends(const struct roce_qp *qp)
 	return qp->tx.una != qp->tx.max || qp->remote.allowed > 0;
 }
 
-void
-roce_dcqcn_slow(struct roce_qp *qp, uint64_t now)
-{
-	struct roce_dcqcn *d = &qp->cold.dcqcn;
-
-	if (!sends(qp) || (qp->tx.paced && now - d->reduced_at < ticks(qp, ROCE_CNP_INTERVAL_US))) {
-		qp->engine->stats.rp_cnp_ignored++;
-		return;
-	}
-	qp->engine->stats.rp_cnp_handled++;
-	if (!qp->tx.paced)
-		begin(qp, now);
-	earn(qp, now);
-	d->target = d->current;
-	d->current -= d->current * d->alpha / ROCE_DCQCN_ALPHA_ONE / 2;
-	d->current = RTE_MAX(d->current, ROCE_DCQCN_RATE_MIN);
-	d->alpha += (ROCE_DCQCN_ALPHA_ONE - d->alpha) / ROCE_DCQCN_GAIN;
-	d->periods = 0;
-	d->volumes = 0;
-	d->sent = 0;
-	d->reduced_at = now;
-	d->period_end = now + ticks(qp, ROCE_DCQCN_PERIOD_US);
-}
-
 /* One step back: half of the way to the target, which itself moves on when the fast steps are done. */
 static void
 recover(struct roce_dcqcn *d, uint64_t line)
@@ -162,6 +138,34 @@ pass_time(struct roce_qp *qp, uint64_t now)
 		d->period_end += period;
 	}
 	qp->tx.paced = d->current < line;
+}
+
+void
+roce_dcqcn_slow(struct roce_qp *qp, uint64_t now)
+{
+	struct roce_dcqcn *d = &qp->cold.dcqcn;
+
+	if (!sends(qp) || (qp->tx.paced && now - d->reduced_at < ticks(qp, ROCE_CNP_INTERVAL_US))) {
+		qp->engine->stats.rp_cnp_ignored++;
+		return;
+	}
+	qp->engine->stats.rp_cnp_handled++;
+	/* The periods before it count, too. */
+	if (qp->tx.paced) {
+		earn(qp, now);
+		pass_time(qp, now);
+	}
+	if (!qp->tx.paced)
+		begin(qp, now);
+	d->target = d->current;
+	d->current -= d->current * d->alpha / ROCE_DCQCN_ALPHA_ONE / 2;
+	d->current = RTE_MAX(d->current, ROCE_DCQCN_RATE_MIN);
+	d->alpha += (ROCE_DCQCN_ALPHA_ONE - d->alpha) / ROCE_DCQCN_GAIN;
+	d->periods = 0;
+	d->volumes = 0;
+	d->sent = 0;
+	d->reduced_at = now;
+	d->period_end = now + ticks(qp, ROCE_DCQCN_PERIOD_US);
 }
 
 uint16_t

@@ -344,24 +344,30 @@ visit(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_t now, b
 	return n;
 }
 
-/* The same for one with a rate limiter, which lets acknowledgements and NAKs pass at any time. */
+/* The same for one with a rate limiter, which lets acknowledgements and NAKs pass at any time, and free of charge. */
 static __rte_noinline uint16_t
 visit_paced(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_t now, bool *again)
 {
-	/* Also when a NAK that ends it waits behind answers to READs: those are data like any other. */
-	uint16_t allowed = qp->rx.state != ROCE_QP_ERR ? roce_dcqcn_room(qp, room, now) : room;
-	uint16_t n;
+	uint16_t said = answer_cnp(qp, pkts, room);
+	uint16_t allowed, n = 0;
 
+	said += answer_ack(qp, pkts + said, (uint16_t)(room - said));
+	if (said == room) {
+		*again = true;
+		return said;
+	}
+	allowed = (uint16_t)(room - said);
+	/* Also when a NAK that ends it waits behind answers to READs: those are data like any other. */
+	if (qp->rx.state != ROCE_QP_ERR)
+		allowed = roce_dcqcn_room(qp, allowed, now);
 	if (allowed > 0) {
-		n = visit(qp, pkts, allowed, now, again);
-		roce_dcqcn_charge(qp, pkts, n);
+		n = visit(qp, pkts + said, allowed, now, again);
+		roce_dcqcn_charge(qp, pkts + said, n);
 	} else {
-		n = answer_cnp(qp, pkts, room);
-		n += answer_ack(qp, pkts + n, (uint16_t)(room - n));
 		/* Answers to READs come when the timer says so, and whatever waits behind them. */
 		*again = qp->rx.owes != 0 && !(qp->rx.owes & ROCE_OWES_READ);
 	}
-	return n;
+	return said + n;
 }
 
 /*

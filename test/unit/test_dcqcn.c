@@ -346,6 +346,57 @@ limiter__lets_answers_pass(void **state)
 	assert_int_equal(sent[0].opcode, IBV_OPCODE_RC_ACKNOWLEDGE);
 }
 
+/* Acknowledgements take none of the tokens of data. */
+static void
+limiter__does_not_count_answers(void **state)
+{
+	const uint64_t step = US(10);
+	uint64_t bytes = 0, most = 0;
+	uint32_t number = 0;
+
+	send_one();
+	for (unsigned int i = 0; i < 1000; i++) {
+		arrive_cnp();
+		end.now += US(ROCE_CNP_INTERVAL_US);
+	}
+	fx_rx_answer(&end, &peer, FX_ACK, FX_SQ_PSN);
+	for (unsigned int i = 0; i < 4000; i++) {
+		const struct fx_sent *sent;
+		unsigned int n;
+
+		while (fx_send(&end, qp, 0, 0, FX_MTU, 0) == 0)
+			;
+		fx_rx_request(&end, &peer, IBV_OPCODE_RC_RDMA_WRITE_ONLY,
+				roce_psn_add(FX_RQ_PSN, number++), 0, FX_ACKREQ);
+		qp->cold.dcqcn.current = qp->cold.dcqcn.target = ROCE_DCQCN_RATE_MIN;
+		qp->cold.dcqcn.period_end = end.now + US(ROCE_DCQCN_PERIOD_US);
+		sent = fx_tx_all(&end, &n);
+		most += RATE * step / FX_HZ;
+		for (unsigned int k = 0; k < n; k++) {
+			if (sent[k].opcode == IBV_OPCODE_RC_ACKNOWLEDGE)
+				continue;
+			bytes += sent[k].payload_len;
+			fx_rx_answer(&end, &peer, FX_ACK, sent[k].psn);
+		}
+		end.now += step;
+	}
+	assert_true(bytes >= most * 3 / 4);
+}
+
+/* What happened to the rate in a silence is made up for before it is reduced. */
+static void
+notification__after_silence_finds_the_rate_recovered(void **state)
+{
+	send_one();
+	for (unsigned int i = 0; i < 8; i++) {
+		arrive_cnp();
+		end.now += US(ROCE_CNP_INTERVAL_US);
+	}
+	end.now += US(ROCE_DCQCN_PERIOD_US) * 5000;
+	arrive_cnp();
+	assert_true(RATE >= ROCE_DCQCN_LINE / 2);
+}
+
 static void
 connection__starts_without_a_limit(void **state)
 {
@@ -398,6 +449,8 @@ main(void)
 		TEST(sender__keeps_to_the_rate),
 		TEST(sender__goes_on_by_itself),
 		TEST(limiter__lets_answers_pass),
+		TEST(limiter__does_not_count_answers),
+		TEST(notification__after_silence_finds_the_rate_recovered),
 		TEST(connection__starts_without_a_limit),
 		TEST(frames__may_be_marked_when_the_port_wants_it),
 	};
