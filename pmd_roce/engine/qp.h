@@ -97,6 +97,7 @@ struct roce_rd_resource {
 	bool pending; /**< not yet answered to the end */
 	bool begun;   /**< the next frame of the answer is not its first */
 	bool again;   /**< was answered before: the requester may have all of it by now */
+	bool anew; /**< was asked for again: the requester may have more of it than was said since */
 };
 
 /** What the peer does with our memory. */

@@ -282,8 +282,11 @@ roce_qp_to_error(struct roce_qp *qp)
 	__atomic_store_n(&qp->post.connected, true, __ATOMIC_RELEASE);
 	roce_timer_cancel(qp->engine->wheel, &qp->tx.timer);
 	qp->tx.draining = false;
-	/* A NAK that explains the end still goes out; anything else would claim that life goes on. */
-	if (!(qp->rx.owes & ROCE_OWES_NAK) ||
+	/*
+	 * A NAK that explains the end still goes out; anything else would claim that life goes on, and one behind answers
+	 * to READs that these were given.
+	 */
+	if ((qp->rx.owes & (ROCE_OWES_NAK | ROCE_OWES_READ)) != ROCE_OWES_NAK ||
 			qp->rx.syndrome == (ROCE_AETH_NAK | ROCE_NAK_PSN_SEQUENCE) ||
 			(qp->rx.syndrome & ROCE_AETH_KIND_MASK) == ROCE_AETH_RNR)
 		qp->rx.owes = 0;

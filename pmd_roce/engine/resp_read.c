@@ -26,19 +26,23 @@ roce_resp_read_init(struct roce_qp *qp, uint8_t allowed)
 		memset(remote->resource, 0, remote->max * sizeof(remote->resource[0]));
 }
 
-/* The resource that the answer of PSN @p psn belongs to; remote.max: none. */
+/*
+ * The resource that the answer of PSN @p psn belongs to; remote.max: none. The newest is looked at first: what was kept
+ * since the PSNs last came round has the same ones.
+ */
 static uint8_t
 find_resource(const struct roce_qp *qp, uint32_t psn)
 {
 	const struct roce_qp_remote *remote = &qp->remote;
-	uint8_t i;
+	uint8_t at = remote->newest;
 
-	for (i = 0; i < remote->allowed; i++) {
-		const struct roce_rd_resource *res = &remote->resource[i];
+	for (uint8_t i = 0; i < remote->allowed; i++) {
+		const struct roce_rd_resource *res = &remote->resource[at];
 
 		if (res->verb != ROCE_VERB_NONE && roce_psn_diff(psn, res->psn) >= 0 &&
 				roce_psn_diff(psn, res->end) < 0)
-			return i;
+			return at;
+		at = (uint8_t)((at != 0 ? at : remote->allowed) - 1);
 	}
 	return remote->max;
 }
@@ -58,6 +62,7 @@ rearm_read(struct roce_qp *qp, struct roce_rd_resource *res, const struct roce_p
 	res->left = length;
 	res->next = pkt->psn;
 	res->begun = false;
+	res->anew = true;
 	return true;
 }
 
@@ -114,6 +119,14 @@ roce_resp_read_forget(struct roce_qp *qp, struct roce_rd_resource *res)
 		qp->rx.owes &= (uint8_t)~ROCE_OWES_READ;
 }
 
+/* The last answer acknowledges everything before it; and where it was refused, nothing says that it was given. */
+static void
+drop_ack(struct roce_qp *qp, const struct roce_rd_resource *res)
+{
+	if (res->end == qp->rx.epsn)
+		qp->rx.owes &= (uint8_t)~ROCE_OWES_ACK;
+}
+
 /* The answer at the front is complete. */
 static void
 finish_resource(struct roce_qp *qp, struct roce_rd_resource *res)
@@ -122,9 +135,7 @@ finish_resource(struct roce_qp *qp, struct roce_rd_resource *res)
 	if (next_resource(&qp->remote))
 		return;
 	qp->rx.owes &= (uint8_t)~ROCE_OWES_READ;
-	/* The last answer acknowledges everything before it. */
-	if (res->end == qp->rx.epsn)
-		qp->rx.owes &= (uint8_t)~ROCE_OWES_ACK;
+	drop_ack(qp, res);
 }
 
 static uint8_t
@@ -162,9 +173,9 @@ emit_atomic(struct roce_qp *qp, struct roce_rd_resource *res, struct rte_mbuf *m
 }
 
 /*
- * The memory of a READ went away after it was answered, and somebody asks again. If that is the requester, it learns
- * why it gets nothing. If it is the network, which kept a copy, the requester has its answer and drops this; and the
- * connection, which is in order, goes on.
+ * The memory of a READ went away after it was answered, in part at least, and somebody asked again. If that was the
+ * requester, it learns why it gets nothing. If it was the network, which kept a copy, the requester has what this is
+ * about and drops it; and the connection, which is in order, goes on until the requester asks for what it misses.
  */
 static struct rte_mbuf *
 refuse_again(struct roce_qp *qp, struct roce_rd_resource *res, struct rte_mbuf *m)
@@ -178,6 +189,7 @@ refuse_again(struct roce_qp *qp, struct roce_rd_resource *res, struct rte_mbuf *
 	aeth->syndrome_msn = roce_aeth_pack(ROCE_AETH_NAK | ROCE_NAK_REMOTE_ACCESS,
 			roce_psn_add(res->msn, ROCE_PSN_MASK));
 	roce_icrc_put(m, &qp->cold.template);
+	drop_ack(qp, res);
 	roce_resp_read_forget(qp, res);
 	return m;
 }
@@ -186,7 +198,7 @@ refuse_again(struct roce_qp *qp, struct roce_rd_resource *res, struct rte_mbuf *
 static __rte_noinline struct rte_mbuf *
 read_failed(struct roce_qp *qp, struct roce_rd_resource *res, struct rte_mbuf *m)
 {
-	if (res->again)
+	if (res->anew)
 		return refuse_again(qp, res, m);
 	rte_pktmbuf_free(m);
 	res->pending = false;

@@ -185,7 +185,8 @@ roce_retry_fire(struct roce_timer *timer, uint64_t now)
 		qp->cold.dcqcn.resume_at = 0;
 		roce_qp_ready(qp);
 	}
-	if (now >= tx->timeout_at)
+	/* Before the end nobody listens to acknowledgements any more, and what is owed goes out whatever is missing. */
+	if (now >= tx->timeout_at && qp->rx.state != ROCE_QP_ENDING)
 		timed_out(qp, now);
 	if (qp->rx.state == ROCE_QP_ERR || qp->rx.state == ROCE_QP_RESET)
 		return;

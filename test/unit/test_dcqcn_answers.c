@@ -75,12 +75,48 @@ answers__before_a_refusal_are_limited(void **state)
 	assert_int_equal(roce_qp_state(qp), ROCE_QP_ERR);
 }
 
+/* A request of our own that nobody acknowledges any more does not end it before that. */
+static void
+answers__before_a_refusal_outlive_timeouts(void **state)
+{
+	const struct fx_sent *sent;
+	unsigned int n;
+
+	qp->tx.ack_timeout = US(1000);
+	qp->tx.retries = 0;
+	/* The rate stays where it is. */
+	qp->cold.dcqcn.period_end = end.now + US(1000000);
+	assert_int_equal(fx_send(&end, qp, 1, 0, 8, 0), 0);
+	(void)fx_tx_one(&end);
+	read_arrives();
+	arrives(IBV_OPCODE_RC_RDMA_WRITE_ONLY, FX_RQ_PSN + FRAMES, 8, 8, 0xbad);
+	sent = fx_run(&end, end.now + US(100000), &n);
+	assert_int_equal(n, FRAMES + 1);
+	assert_int_equal(sent[n - 1].syndrome, FX_NAK(ROCE_NAK_REMOTE_ACCESS));
+	assert_int_equal(end.notice[0].status, IBV_WC_REM_INV_REQ_ERR);
+}
+
+/* A NAK at its PSN would say that they were given. */
+static void
+answers__that_are_not_given_take_the_refusal_along(void **state)
+{
+	qp->tx.paced = false;
+	read_arrives();
+	arrives(IBV_OPCODE_RC_RDMA_WRITE_ONLY, FX_RQ_PSN + FRAMES, 8, 8, 0xbad);
+	roce_engine_lock(end.engine);
+	roce_qp_to_error(qp);
+	roce_engine_unlock(end.engine);
+	fx_tx_none(&end);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(answers__are_limited),
 		TEST(answers__before_a_refusal_are_limited),
+		TEST(answers__before_a_refusal_outlive_timeouts),
+		TEST(answers__that_are_not_given_take_the_refusal_along),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -312,6 +312,85 @@ atomic__is_answered_again_and_not_done_again(void **state)
 	assert_int_equal(qp->rx.msn, 1);
 }
 
+/* An answer of 2^24 PSNs ago is still kept: it is not that of the newest one with this PSN. */
+static uint64_t
+original_sent(void)
+{
+	struct roce_atomicacketh eth;
+	struct rte_mbuf *m[2];
+	struct roce_pkt pkt;
+
+	roce_engine_lock(end.engine);
+	assert_int_equal(roce_engine_tx(end.engine, m, 2, end.now), 1);
+	roce_engine_unlock(end.engine);
+	assert_int_equal(roce_frame_parse(m[0], &pkt), ROCE_FRAME_OK);
+	assert_int_equal(pkt.opcode, ATOMIC_ACK);
+	memcpy(&eth, pkt.bth + pkt.op->ext_off, sizeof(eth));
+	rte_pktmbuf_free(m[0]);
+	return rte_be_to_cpu_64(eth.original);
+}
+
+static void
+atomic__of_the_last_circle_is_not_the_answer(void **state)
+{
+	uint64_t *word = (uint64_t *)(uintptr_t)base;
+
+	*word = 10;
+	arrives(FADD, PSN, 0, base, 5);
+	assert_int_equal(original_sent(), 10);
+	/* 2^24 - 1 packets without READ or atomic. */
+	qp->rx.epsn = PSN;
+	arrives(FADD, PSN, 0, base, 7);
+	assert_int_equal(original_sent(), 15);
+	assert_int_equal(*word, 22);
+	arrives(FADD, PSN, 0, base, 7);
+	assert_int_equal(original_sent(), 15);
+}
+
+static void
+read__of_the_last_circle_is_not_asked_for(void **state)
+{
+	unsigned int n;
+
+	arrives(READ, PSN, 0, base, 3 * MTU);
+	(void)fx_tx_all(&end, &n);
+	qp->rx.epsn = PSN + 1; /* nearly 2^24 packets without READ or atomic */
+	arrives(READ, PSN + 1, 0, base, MTU);
+	expect(fx_tx_one(&end), RSP_ONLY, PSN + 1, MTU);
+	arrives(READ, PSN + 1, 0, base, MTU);
+	expect(fx_tx_one(&end), RSP_ONLY, PSN + 1, MTU);
+}
+
+/* The NAK that the refusal of a repeated READ is; the connection goes on. */
+static void
+refused_again(uint32_t psn)
+{
+	struct fx_sent sent = fx_tx_one(&end);
+
+	expect(sent, ACK, psn, 0);
+	assert_int_equal(sent.syndrome, NAK(ROCE_NAK_REMOTE_ACCESS));
+	assert_int_equal(roce_qp_state(qp), ROCE_QP_RTS);
+}
+
+/* The network repeats a request that is being answered, and the memory goes away: the peer hears of it in its place. */
+static void
+read__repeated_while_answered_is_refused_where_the_peer_is(void **state)
+{
+	struct rte_mbuf *m[2];
+
+	arrives(READ, PSN, 0, base, 3 * MTU);
+	roce_engine_lock(end.engine);
+	assert_int_equal(roce_engine_tx(end.engine, m, 2, end.now), 1);
+	roce_engine_unlock(end.engine);
+	rte_pktmbuf_free(m[0]);
+	arrives(READ, PSN, 0, base, 3 * MTU);
+	assert_int_equal(roce_mr_destroy(region), 0);
+	region = NULL;
+	refused_again(PSN);
+	arrives(READ, PSN + 1, 0, base + MTU, 2 * MTU);
+	refused_again(PSN + 1);
+}
+
 /* Only as many as the connection allows are remembered; what is older stays unanswered. */
 static void
 atomic__too_old_is_not_answered(void **state)
@@ -398,6 +477,9 @@ main(void)
 		TEST(read__is_answered_before_the_end),
 		TEST(read__again_from_the_middle),
 		TEST(atomic__is_answered_again_and_not_done_again),
+		TEST(atomic__of_the_last_circle_is_not_the_answer),
+		TEST(read__of_the_last_circle_is_not_asked_for),
+		TEST(read__repeated_while_answered_is_refused_where_the_peer_is),
 		TEST(atomic__too_old_is_not_answered),
 		TEST(atomic__must_be_aligned),
 		TEST(depth__is_kept),
