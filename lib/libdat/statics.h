@@ -10,8 +10,8 @@
  * is no mixing: a file that is in force decides alone, the one named by DAT_OVERRIDE also when it is
  * empty, and both when they cannot be read.
  * Served are default entries for user programs with major version 1; the rest of a file belongs to
- * other registries and is passed over in silence. An /etc/dat.conf that has nothing else, such as
- * the one that Debian's libdat2 brings, is as if it were not there.
+ * other registries and is passed over in silence. An /etc/dat.conf of which nothing is served, such
+ * as the one that Debian's libdat2 brings, is as if it were not there.
  *
  * Nothing is cached, so a long-lived program sees an edited file at its next open.
  */

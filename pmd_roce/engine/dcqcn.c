@@ -81,12 +81,17 @@ earn(struct roce_qp *qp, uint64_t now)
 {
 	struct roce_dcqcn *d = &qp->cold.dcqcn;
 	uint64_t hz = qp->engine->domain->config.hz;
-	/* No more than a burst is kept, so older time is worth nothing; and the product fits. */
-	uint64_t start = RTE_MAX(d->credited_at, now - RTE_MIN(now, ticks(qp, EARN_US)));
-	uint64_t earned = (now - start) * d->current / hz;
-	int64_t most = (int64_t)RTE_MAX(
-			d->current * BURST_US / 1000000, (uint64_t)ROCE_FRAME_LEN_MAX(qp->rx.mtu));
+	uint64_t start, earned;
+	int64_t most;
 
+	/* Clocks of two cores may differ. */
+	if (now <= d->credited_at)
+		return;
+	/* No more than a burst is kept, so older time is worth nothing; and the product fits. */
+	start = RTE_MAX(d->credited_at, now - RTE_MIN(now, ticks(qp, EARN_US)));
+	earned = (now - start) * d->current / hz;
+	most = (int64_t)RTE_MAX(
+			d->current * BURST_US / 1000000, (uint64_t)ROCE_FRAME_LEN_MAX(qp->rx.mtu));
 	d->credit = RTE_MIN(d->credit + (int64_t)earned, most);
 	/* What is less than a byte is not lost. */
 	d->credited_at = start + earned * hz / d->current;

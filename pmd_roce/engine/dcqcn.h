@@ -60,7 +60,7 @@ void roce_dcqcn_slow(struct roce_qp *qp, uint64_t now);
 
 /**
  * How many frames may the limited queue pair send now? It may have become unlimited in here. Locked.
- * @return at most @p room; 0: none before tx.dcqcn.resume_at, of which the timer will remind.
+ * @return at most @p room; 0: none before cold.dcqcn.resume_at, of which the timer will remind.
  */
 uint16_t roce_dcqcn_room(struct roce_qp *qp, uint16_t room, uint64_t now);
 

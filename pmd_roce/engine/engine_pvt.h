@@ -88,15 +88,6 @@ roce_free(struct roce_domain *domain, void *p)
 	domain->config.memory.free(domain->config.memory.arg, p);
 }
 
-/** The finalizer of SplitMix64: every bit of the result hangs on every bit of @p z. */
-static inline uint64_t
-roce_mix(uint64_t z)
-{
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-	return z ^ (z >> 31);
-}
-
 /** One number of the domain's sequence, which tells nothing of the others (wire/random.h). Any thread. */
 uint64_t roce_random(struct roce_domain *domain);
 

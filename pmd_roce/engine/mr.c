@@ -37,6 +37,15 @@ entry_at(const struct roce_keys *keys, uint32_t place)
 
 #define ROUNDS 4u
 
+/* The finalizer of SplitMix64: every bit of the result hangs on every bit of @p z. */
+static uint64_t
+mix(uint64_t z)
+{
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+	return z ^ (z >> 31);
+}
+
 /*
  * The tag of a use: a permutation of 16 bits (a Feistel network), another one for each place and each secret. So the
  * tags of a place come all before one comes again, in an order that does not show.
@@ -49,7 +58,7 @@ tag_of(const struct roce_keys *keys, uint32_t place, uint32_t use)
 
 	for (uint32_t round = 0; round < ROUNDS; round++) {
 		uint64_t input = (uint64_t)place << 16 | round << 8 | right;
-		uint8_t next = (uint8_t)(left ^ roce_mix(keys->secret ^ roce_mix(input)));
+		uint8_t next = (uint8_t)(left ^ mix(keys->secret ^ mix(input)));
 
 		left = right;
 		right = next;

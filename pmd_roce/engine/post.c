@@ -132,11 +132,11 @@ prepare_other(struct roce_qp *qp, const struct roce_wr *wr, struct roce_wqe *wqe
 static int
 judge_read(const struct roce_qp *qp, const struct roce_wqe *wqe)
 {
+	if (likely(qp->post.max_rd_atomic > 0 && wqe->length <= qp->post.max_read))
+		return 0;
 	if (__atomic_load_n(&qp->rx.state, __ATOMIC_RELAXED) == ROCE_QP_ERR)
 		return 0;
-	if (qp->post.max_rd_atomic == 0)
-		return -ENOSPC;
-	return roce_packets(wqe->length, qp->rx.mtu) <= ROCE_READ_PACKETS_MAX ? 0 : -EMSGSIZE;
+	return qp->post.max_rd_atomic == 0 ? -ENOSPC : -EMSGSIZE;
 }
 
 /* Where the peer's memory is, and what an atomic does with it. */
@@ -197,7 +197,7 @@ roce_qp_post_send(struct roce_qp *qp, const struct roce_wr *wr)
 	/* The slot is not the engine's before head moves: a refused request leaves no trace. */
 	if (unlikely(is_full(qp)))
 		return -ENOSPC;
-	if (unlikely(!__atomic_load_n(&qp->post.connected, __ATOMIC_RELAXED)))
+	if (unlikely(!__atomic_load_n(&qp->post.connected, __ATOMIC_ACQUIRE)))
 		return -EINVAL;
 	rc = fill(qp, wr, wqe);
 	if (unlikely(rc != 0))

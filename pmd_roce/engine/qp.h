@@ -8,7 +8,9 @@
  *
  *   rx    the responder, one line: looked up and judged for every request
  *   tx    the requester: cursors, window, timers
- *   post  the poster's thread: all it reads and writes but the slot; copies, where the turner has the original
+ *   post  the poster's thread: what it reads and writes of a request but the slot; copies, where the turner has the
+ *         original
+ *   remote  the responder, when the peer reads, writes or does atomics
  *   cold  attributes, connection, template
  *
  * rx and tx belong to the engine's turner (under the engine's lock).
@@ -114,6 +116,13 @@ struct roce_qp_remote {
 	struct roce_rd_resource *resource;
 };
 
+/** The resource used after this one: they go round. */
+static inline uint8_t
+roce_resource_after(const struct roce_qp_remote *remote, uint8_t i)
+{
+	return (uint8_t)(i + 1u < remote->allowed ? i + 1u : 0);
+}
+
 struct roce_qp_tx {
 	uint32_t next;   /**< slot of the request sent next */
 	uint32_t tail;   /**< slot of the oldest unacknowledged request */
@@ -167,6 +176,7 @@ struct roce_qp {
 		uint32_t head;       /**< slot of the next post; the engine reads it */
 		uint32_t tail_seen;  /**< lower bound of tx.tail */
 		uint32_t max;        /**< requests */
+		uint32_t max_read;   /**< bytes of a READ */
 		uint16_t max_inline; /**< bytes */
 		uint8_t max_sge;
 		uint8_t max_rd_atomic; /**< READs and atomics that may be outstanding */
@@ -181,7 +191,7 @@ struct roce_qp {
 		struct roce_qp *next_rung;
 	} post __rte_cache_aligned;
 
-	struct roce_qp_remote remote;
+	struct roce_qp_remote remote __rte_cache_aligned;
 
 	struct {
 		struct roce_template template;
@@ -207,6 +217,8 @@ static_assert(offsetof(struct roce_qp, wq) % RTE_CACHE_LINE_SIZE == 0,
 		"the requester begins a line");
 static_assert(offsetof(struct roce_qp, post) % RTE_CACHE_LINE_SIZE == 0,
 		"the poster has lines of its own");
+static_assert(offsetof(struct roce_qp, remote) % RTE_CACHE_LINE_SIZE == 0,
+		"and nobody writes beside it");
 
 /** The queue pair of a number; NULL when there is none. Locked (any engine), valid while the lock is held. */
 static inline struct roce_qp *
@@ -264,13 +276,13 @@ roce_qp_fetch(const struct roce_qp *qp)
 static inline void
 roce_qp_owe_ack(struct roce_qp *qp)
 {
-	roce_qp_fetch(qp);
 	if (qp->rx.unacked >= ROCE_ACK_SOON) {
 		roce_qp_owe(qp, ROCE_OWES_ACK);
 		return;
 	}
 	qp->rx.owes |= ROCE_OWES_ACK;
 	if (qp->tx.listed == ROCE_LISTED_NOWHERE) {
+		roce_qp_fetch(qp);
 		qp->tx.listed = ROCE_LISTED_OWING;
 		TAILQ_INSERT_TAIL(&qp->engine->owing, qp, ready_link);
 	}

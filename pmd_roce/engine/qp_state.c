@@ -7,6 +7,8 @@
 #include "engine/mw.h"
 #include "engine/qp.h"
 
+static_assert(ROCE_WR_QUIET == ROCE_EVENT_QUIET, "one bit says it of a request and of its event");
+
 #define ECN_CAPABLE 0x02    /**< ECT(0) of RFC 3168 */
 #define SPORT_FIRST 0xc000u /**< RoCEv2 entropy ports: 49152..65535 */
 
@@ -95,6 +97,8 @@ roce_qp_to_rtr(struct roce_qp *qp, const struct roce_qp_connect *connect)
 	roce_retry_init(qp);
 	roce_resp_read_init(qp, connect->max_dest_rd_atomic);
 	qp->post.max_rd_atomic = connect->max_rd_atomic;
+	qp->post.max_read = (uint32_t)RTE_MIN(
+			(uint64_t)ROCE_READ_PACKETS_MAX * qp->rx.mtu, (uint64_t)ROCE_MSG_MAX);
 	__atomic_store_n(&qp->rx.state, ROCE_QP_RTR, __ATOMIC_RELEASE);
 	__atomic_store_n(&qp->post.connected, true, __ATOMIC_RELEASE);
 	return 0;

@@ -86,7 +86,7 @@ has_resource(const struct roce_qp *qp)
 
 	if (remote->allowed == 0)
 		return false;
-	res = &remote->resource[(remote->newest + 1) % remote->allowed];
+	res = &remote->resource[roce_resource_after(remote, remote->newest)];
 	return !res->pending || res->again;
 }
 
@@ -166,10 +166,10 @@ new_resource(struct roce_qp *qp, const struct roce_pkt *pkt, uint32_t packets)
 	struct roce_qp_remote *remote = &qp->remote;
 	struct roce_rd_resource *res;
 
-	res = &remote->resource[(remote->newest + 1) % remote->allowed];
+	res = &remote->resource[roce_resource_after(remote, remote->newest)];
 	if (unlikely(res->pending))
 		roce_resp_read_forget(qp, res);
-	remote->newest = (uint8_t)((remote->newest + 1) % remote->allowed);
+	remote->newest = roce_resource_after(remote, remote->newest);
 	if (!(qp->rx.owes & ROCE_OWES_READ))
 		remote->oldest = remote->newest;
 	*res = (struct roce_rd_resource){

@@ -70,7 +70,7 @@ rearm_read(struct roce_qp *qp, struct roce_rd_resource *res, const struct roce_p
 static bool
 comes_before(const struct roce_qp_remote *remote, uint8_t a, uint8_t b)
 {
-	uint8_t first = (uint8_t)((remote->newest + 1) % remote->allowed);
+	uint8_t first = roce_resource_after(remote, remote->newest);
 
 	return (a + remote->allowed - first) % remote->allowed <
 			(b + remote->allowed - first) % remote->allowed;
@@ -104,7 +104,7 @@ static bool
 next_resource(struct roce_qp_remote *remote)
 {
 	while (remote->oldest != remote->newest) {
-		remote->oldest = (uint8_t)((remote->oldest + 1) % remote->allowed);
+		remote->oldest = roce_resource_after(remote, remote->oldest);
 		if (remote->resource[remote->oldest].pending)
 			return true;
 	}

@@ -6,7 +6,6 @@
 #include <rte_ether.h>
 #include <rte_ip.h>
 
-#define BURST_MAX   64u
 #define ECN_MASK    3u
 #define V6_ECN_BITS (ECN_MASK << 20) /* of the first word of the header */
 
@@ -153,10 +152,10 @@ pass(struct roce_fault *fault, struct rte_mbuf *m, struct rte_mbuf **out)
 uint16_t
 roce_fault_throw(struct roce_fault *fault, struct rte_mbuf **pkts, uint16_t n)
 {
-	struct rte_mbuf *out[2 * BURST_MAX + 1];
+	struct rte_mbuf *out[2 * ROCE_FAULT_BURST_MAX + 1];
 	uint16_t made = 0;
 
-	RTE_ASSERT(n <= BURST_MAX);
+	RTE_ASSERT(n <= ROCE_FAULT_BURST_MAX);
 	if (n == 0)
 		return let_late_go(fault, pkts);
 	for (uint16_t i = 0; i < n; i++) {

@@ -5,8 +5,8 @@
 /**
  * @file
  * What a bad network does to frames, done on purpose at the wire of one queue.
- * It is a function of the seed and the frames that pass, so a run can be
- * repeated.
+ * Who is struck is a function of the seed and the frames that pass, so a run can
+ * be repeated; how long a frame is held back also of the turns without any.
  *
  * Off is the rule, and costs one predictable branch a burst.
  */
@@ -26,7 +26,8 @@ enum roce_fault_kind {
 	ROCE_FAULT_KINDS,
 };
 
-#define ROCE_FAULT_LATE_MAX 16u
+#define ROCE_FAULT_LATE_MAX  16u
+#define ROCE_FAULT_BURST_MAX 64u /**< frames of one burst */
 
 /** The dice of one direction of one queue. */
 struct roce_fault {

@@ -6,6 +6,9 @@
 
 #define PATH_TTL 64
 
+static_assert(ROCE_PORT_TX_BURST <= ROCE_FAULT_BURST_MAX,
+		"a burst goes through the faults at once");
+
 /* Publish the table's deadline. The table's lock is held. */
 static void
 set_neigh_at(struct roce_port *port)

@@ -29,6 +29,7 @@ struct played {
 	uint8_t max_rd_atomic;      /**< READs and atomics that it may have under way */
 	uint8_t max_dest_rd_atomic; /**< those that its peer may */
 	bool atomics;               /**< it may post atomics */
+	uint32_t mtu;               /**< bytes; 0: that of an ordinary one */
 	unsigned int rights;        /**< of the region, all of the end's memory; 0: there is none */
 };
 
@@ -40,6 +41,8 @@ connect_to_peer(const struct played *how)
 
 	connect.max_rd_atomic = how->max_rd_atomic;
 	connect.max_dest_rd_atomic = how->max_dest_rd_atomic;
+	if (how->mtu != 0)
+		connect.path.mtu_code = roce_mtu_code(how->mtu);
 	return connect;
 }
 

@@ -419,9 +419,10 @@ read__of_two_gigabytes_is_too_long_for_small_packets(void **state)
 	struct roce_sge sge = { 0, ROCE_MSG_MAX, 0 };
 	struct roce_wr wr = { .sg = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_READ };
 
+	close_scene();
+	open_scene(&(struct played){ .max_rd_atomic = DEPTH, .mtu = 256 });
 	assert_int_equal(roce_mr_create(end.pd, 0, 1ull << 40, IBV_ACCESS_LOCAL_WRITE, &whole), 0);
 	sge.lkey = roce_mr_key(whole);
-	qp->rx.mtu = 256;
 	assert_int_equal(roce_qp_post_send(qp, &wr), -EMSGSIZE);
 	sge.length = ROCE_READ_PACKETS_MAX * 256;
 	assert_int_equal(roce_qp_post_send(qp, &wr), 0);
