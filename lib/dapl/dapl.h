@@ -33,7 +33,7 @@
 
 /* Limits that dat_ia_query() reports and creation enforces. */
 #define DAPL_MAX_EPS            16384
-#define DAPL_MAX_DTOS           16384 /**< of an endpoint, each direction */
+#define DAPL_MAX_DTOS           32768 /**< of an endpoint, each direction */
 #define DAPL_MAX_IOV            ROCE_SGE_MAX
 #define DAPL_MAX_EVD_LEN        (1 << 20)
 #define DAPL_MAX_SRQ_LEN        (1 << 20)
