@@ -76,7 +76,7 @@ load_entry(const struct libdat_conf_entry *e, const char *origin)
 	if (libdat_library_load(e->library, &library) != 0)
 		return;
 	library.init(&info, e->instance);
-	/* A program with libdat.a that loads a library linked to libdat.so has two registries. */
+	/* A program with libdat.a that does not export it has two: that of the library's libdat.so, too. */
 	if (!libdat_provider_loaded(&info, library.fini))
 		libdat_log(LIBDAT_LOG_ERROR | LIBDAT_LOG_STATIC,
 				"The library %s did not register %s with this copy of libdat.",
