@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Do programs of others compile with what is installed, find it by pkg-config, and run?
+
+  consumers.py MESON BUILD PREFIX WORK C_COMPILER [CXX_COMPILER]
+
+Installs BUILD into WORK, then compiles each program of this folder as C and C++ of several years, links it with the
+shared registry and with the static one, and runs it on the built-in adapters.
+"""
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+# A type of the standard is a long long, which C of 1989 and C++ of 1998 have only as an addition.
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wno-long-long", "-Werror"]
+DIALECTS = {"c": ["-std=c99", "-std=gnu89"], "c++": ["-std=c++98", "-std=c++17"]}
+SECONDS = 30
+
+
+def run(command, **more):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, **more)
+    if done.returncode != 0:
+        sys.exit(f"failed with {done.returncode}: {' '.join(map(str, command))}\n{done.stdout}")
+    return done.stdout
+
+
+class Installed:
+    """What is installed, as pkg-config tells it."""
+
+    def __init__(self, meson, build, prefix, work):
+        run([meson, "install", "-C", build, "--no-rebuild", "--destdir", work / "root"])
+        self.prefix = work / "root" / prefix.relative_to("/")
+        (self.pc,) = self.prefix.rglob("dat.pc")
+        self.libdir = self.pc.parent.parent
+
+    def flags(self, *asked):
+        env = dict(os.environ, PKG_CONFIG_PATH=str(self.pc.parent))
+        return run(["pkg-config", f"--define-variable=prefix={self.prefix}", *asked, "dat"], env=env).split()
+
+    def link(self, static):
+        if not static:
+            return self.flags("--libs")
+        return ["-l:libdat.a" if flag == "-ldat" else flag for flag in self.flags("--libs", "--static")]
+
+    def env(self):
+        env = {name: value for name, value in os.environ.items() if not name.startswith("DAT_")}
+        return dict(env, LD_LIBRARY_PATH=str(self.libdir), DAT_OVERRIDE="")
+
+
+def needs_registry(program):
+    return "[libdat.so.1]" in run(["readelf", "-d", program])
+
+
+def check(source, language, dialect, compiler, installed, work):
+    name = work / f"{source.stem}{dialect}"
+    run([*compiler, "-x", language, dialect, *WARNINGS, *installed.flags("--cflags"),
+         "-c", source, "-o", f"{name}.o"])
+    for static in (False, True):
+        program = f"{name}-{'static' if static else 'shared'}"
+        run([*compiler, f"{name}.o", "-o", program, *installed.link(static), "-pthread"])
+        if needs_registry(program) == static:
+            sys.exit(f"{program} is linked with the other registry")
+        run(["timeout", str(SECONDS), program], env=installed.env())
+
+
+def main():
+    meson, build, prefix, work = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]), Path(sys.argv[4])
+    compilers = dict(zip(DIALECTS, (compiler.split(",") for compiler in sys.argv[5:])))
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    installed = Installed(meson, build, prefix, work)
+    sources = sorted(HERE.glob("*.c"))
+    for language, compiler in compilers.items():
+        for dialect in DIALECTS[language]:
+            began = time.monotonic()
+            for source in sources:
+                check(source, language, dialect, compiler, installed, work)
+            print(f"{dialect}: {len(sources)} programs, shared and static, {time.monotonic() - began:.1f} s")
+    shutil.rmtree(work)
+
+
+if __name__ == "__main__":
+    main()
