@@ -189,13 +189,14 @@ dapl_cr_accept(struct dapl_cr *cr, struct dapl_ep *ep, const void *private_data,
 }
 
 enum dapl_status
-dapl_cr_reject(struct dapl_cr *cr)
+dapl_cr_reject(struct dapl_cr *cr, const void *private_data, uint16_t len)
 {
 	struct dapl_ia *ia = cr->head.ia;
 
 	roce_engine_lock(ia->engine0);
 	dapl_obj_retire_locked(cr);
-	roce_cm_reject(cr->conn, ROCE_CM_REJ_CONSUMER, NULL, 0, roce_device_now(ia->device));
+	roce_cm_reject(cr->conn, ROCE_CM_REJ_CONSUMER, private_data, len,
+			roce_device_now(ia->device));
 	roce_engine_unlock(ia->engine0);
 	let_go(cr);
 	return DAPL_OK;

@@ -59,7 +59,7 @@ struct dapl_named_attr {
 	const char *value;
 };
 
-#define DAPL_IA_ATTRS     8  /**< that never change */
+#define DAPL_IA_ATTRS     13 /**< that never change */
 #define DAPL_COUNTERS_MAX 96 /**< counters behind them */
 #define DAPL_COUNT_LEN    21 /**< a 64-bit number and its end */
 
@@ -70,8 +70,9 @@ struct dapl_ia {
 	struct roce_domain *domain;
 	struct roce_cm *cm;
 	struct roce_engine *engine0;
-	struct dapl_evd *async_evd;   /**< NULL: nobody listens; atomic */
-	bool async_own;               /**< the provider made it */
+	struct dapl_evd *async_evd; /**< NULL: nobody listens; atomic */
+	bool async_own;             /**< the provider made it */
+	bool last_wqe; /**< an endpoint on a shared queue says so when it will take no more from it */
 	struct dapl_obj_list objects; /**< all but the adapter itself; lock of engine 0 */
 	TAILQ_ENTRY(dapl_ia) link;    /**< all open adapters of the process */
 	const void *front;            /**< what the front keeps per name */
@@ -203,6 +204,7 @@ struct dapl_ia_open {
 	const void *front;
 	struct dapl_evd *async_evd; /**< of another open instance; NULL: see @c async_make */
 	bool async_make;            /**< make one for at least @c async_len events */
+	bool last_wqe;              /**< tell of DAPL_ASYNC_EP_LAST_WQE */
 	int32_t async_len;
 };
 
@@ -333,8 +335,8 @@ int dapl_cr_arrive(struct dapl_psp *psp, const struct roce_cm_event *event);
 /** On success the request is gone. @return DAPL_OK; the state that forbids it; DAPL_EP_NO_CONNECT_EVD; DAPL_INTERNAL. */
 enum dapl_status
 dapl_cr_accept(struct dapl_cr *cr, struct dapl_ep *ep, const void *private_data, uint16_t len);
-/** The request is gone; the peer hears that the consumer refused. @return DAPL_OK. */
-enum dapl_status dapl_cr_reject(struct dapl_cr *cr);
+/** The request is gone; the peer hears that the consumer refused, and @p private_data, copied. @return DAPL_OK. */
+enum dapl_status dapl_cr_reject(struct dapl_cr *cr, const void *private_data, uint16_t len);
 /**
  * Let it arrive at another service point of the instance, as a new request.
  * @return DAPL_OK: this one is gone; DAPL_BAD_COUNT: nobody listens there, or can take it; DAPL_NO_MEMORY.

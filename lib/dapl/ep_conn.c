@@ -20,6 +20,9 @@ dapl_ep_push(struct dapl_ep *ep, enum dapl_conn_event what, const void *private_
 		event.wr_id = (uintptr_t)ep->private_data;
 	}
 	roce_cq_push(ep->connect_evd->cq, &event);
+	if ((what == DAPL_CONN_DISCONNECTED || what == DAPL_CONN_BROKEN) && ep->srq != NULL &&
+			ep->head.ia->last_wqe)
+		dapl_evd_push_async(ep, DAPL_ASYNC_EP_LAST_WQE);
 }
 
 void
@@ -138,12 +141,20 @@ refused(struct dapl_ep *ep, enum dapl_conn_event what)
 	end(ep, DAPL_EP_IN_REFUSED, what);
 }
 
+/* Only a consumer that rejects has something to say. */
 static void
 rejected(struct dapl_ep *ep, const struct roce_cm_event *event)
 {
-	bool by_consumer = event->reason == ROCE_CM_REJ_CONSUMER;
+	const struct roce_cm_param *peer = event->peer;
 
-	refused(ep, by_consumer ? DAPL_CONN_PEER_REJECTED : DAPL_CONN_NON_PEER_REJECTED);
+	if (event->reason != ROCE_CM_REJ_CONSUMER || ep->state != DAPL_EP_STATE_ACTIVE_PENDING) {
+		refused(ep, DAPL_CONN_NON_PEER_REJECTED);
+		return;
+	}
+	dapl_ep_advance(ep, DAPL_EP_IN_REFUSED);
+	roce_qp_to_error(ep->qp);
+	dapl_ep_push(ep, DAPL_CONN_PEER_REJECTED, peer->private_data,
+			RTE_MIN(peer->private_len, (uint16_t)sizeof(ep->private_data)));
 }
 
 static void

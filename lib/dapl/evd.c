@@ -32,7 +32,7 @@ drop_events(struct dapl_evd *evd)
 
 	while (roce_cq_poll(evd->cq, &event, 1) > 0)
 		if (event.kind == DAPL_EVENT_CR && dapl_obj_check(event.owner, DAPL_CR) != NULL)
-			dapl_cr_reject(event.owner);
+			dapl_cr_reject(event.owner, NULL, 0);
 }
 
 void

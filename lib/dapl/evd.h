@@ -26,6 +26,8 @@ struct dapl_ep;
 #define DAPL_STREAM_CONNECTION 0x08u
 #define DAPL_STREAM_BIND       0x10u
 #define DAPL_STREAM_ASYNC      0x20u
+#define DAPL_STREAM_EXTENSION \
+	0x40u /**< completions of operations that the standard does not have */
 
 /** Kinds of events beyond those of the engine. */
 enum dapl_event_kind {
@@ -52,6 +54,8 @@ enum dapl_async_event {
 	DAPL_ASYNC_EVD_OVERFLOW,
 	DAPL_ASYNC_SRQ_LOW, /**< fewer buffers than the low watermark; owner: shared receive queue */
 	DAPL_ASYNC_EP_SOFT_HIGH, /**< more buffers than the soft high watermark; owner: endpoint */
+	/** the connection ended and no more buffers come to it from the shared receive queue; owner: endpoint */
+	DAPL_ASYNC_EP_LAST_WQE,
 	DAPL_ASYNC_EVENTS,
 };
 

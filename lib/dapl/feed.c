@@ -4,7 +4,7 @@
 
 #include "dapl/dapl.h"
 
-#define COMPLETIONS (DAPL_STREAM_DTO | DAPL_STREAM_BIND)
+#define COMPLETIONS (DAPL_STREAM_DTO | DAPL_STREAM_BIND | DAPL_STREAM_EXTENSION)
 
 static uint32_t
 sum(const uint32_t *by_mode)
@@ -31,7 +31,9 @@ agree(const struct dapl_evd *evd)
 	if (unsignalled != 0 && (unsignalled != all || (evd->streams & ~COMPLETIONS) != 0))
 		return false;
 	/* Solicited receives want to be among themselves. */
-	if (solicited != 0 && (solicited != all || evd->streams != DAPL_STREAM_DTO))
+	if (solicited != 0 &&
+			(solicited != all ||
+					(evd->streams & ~DAPL_STREAM_EXTENSION) != DAPL_STREAM_DTO))
 		return false;
 	/* The threshold of receives from a shared queue is that of all completions; other streams do not matter. */
 	return f->shared_threshold == 0 || threshold == all;

@@ -84,6 +84,11 @@ describe(struct dapl_ia *ia)
 	snprintf(ia->engines, sizeof(ia->engines), "%u", attr->engines);
 	memcpy(ia->named,
 			(struct dapl_named_attr[DAPL_IA_ATTRS]){
+					{ "DAT_IB_RDMA_READ", "TRUE" },
+					{ "DAT_IB_IMMED_DATA", "TRUE" },
+					{ "DAT_IB_CMP_AND_SWAP", "TRUE" },
+					{ "DAT_IB_FETCH_AND_ADD", "TRUE" },
+					{ "DAT_IB_UD", "FALSE" },
 					{ "DAT_IB_TRANSPORT_MTU", ia->mtu },
 					{ "DAT_IB_EXTENSION", "1" },
 					{ "ROCE_PORT", attr->port },
@@ -157,6 +162,7 @@ dapl_ia_open(const struct dapl_ia_open *open, struct dapl_ia **ia)
 	i->head.ia = i;
 	i->head.provider = open->provider;
 	i->front = open->front;
+	i->last_wqe = open->last_wqe;
 	TAILQ_INIT(&i->objects);
 	snprintf(i->name, sizeof(i->name), "%s", open->name);
 	status = open_device(i, open->params);
@@ -283,7 +289,7 @@ destroy_objects(struct dapl_ia *ia)
 	while ((obj = first_of(ia, DAPL_RSP)) != NULL)
 		dapl_rsp_free(obj);
 	while ((obj = first_of(ia, DAPL_CR)) != NULL)
-		dapl_cr_reject(obj);
+		dapl_cr_reject(obj, NULL, 0);
 	while ((obj = first_of(ia, DAPL_EP)) != NULL)
 		dapl_ep_free(obj);
 	while ((obj = first_of(ia, DAPL_EVD)) != NULL) {

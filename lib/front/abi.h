@@ -7,7 +7,8 @@
  * What every file of the front shares. The front is written once and compiled once per DAT ABI: numbers
  * differ between them, names agree, and the compiler supplies the numbers.
  *
- * DAT_ABI says which (12: DAT 1.2). FRONT(x) gives extern functions a name of their own in each.
+ * DAT_ABI says which (12: DAT 1.2; 20: DAT 2.0). FRONT(x) gives extern functions a name of their own in each. What
+ * the compiler cannot know is in abi12.h and abi20.h, which define the same names.
  *
  * Every call checks its handles and arguments here, in the order in which the manual lists them, and
  * nothing else; state is the business of lib/dapl.
@@ -18,11 +19,11 @@
 #endif
 
 #if DAT_ABI == 12
-#include <dat/udat.h>
-#include <dat/dat_registry.h>
-#define FRONT(x) dapl12_##x
+#include "front/abi12.h"
+#elif DAT_ABI == 20
+#include "front/abi20.h"
 #else
-#error "DAT_ABI: only 12"
+#error "DAT_ABI: 12 or 20"
 #endif
 
 #include "dapl/dapl.h"
@@ -36,14 +37,13 @@
 struct front_adapter {
 	struct front_adapter *next;
 	DAT_PROVIDER_INFO info;
-	char params[]; /**< instance data of dat.conf */
+	DAT_PROVIDER table; /**< of calls, under the adapter's name: the first word of every object */
+	bool registered;
+	char *params; /**< instance data of dat.conf */
 };
 
 /** The adapter called @p name, NULL when there is none. It stays valid while registered. Any thread. */
 const struct front_adapter *FRONT(adapter)(const char *name);
-
-/** The table of calls: the first word of every object. */
-extern const DAT_PROVIDER FRONT(provider);
 
 /** An outcome of lib/dapl in the bits of this ABI. */
 DAT_RETURN FRONT(status)(enum dapl_status status);

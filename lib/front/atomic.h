@@ -6,7 +6,9 @@
 
 #include "front/abi.h"
 
+#if DAT_ABI == 12
 #include <dat/dat_ib_extensions.h>
+#endif
 
 extern const DAT_IB_EXTENSION FRONT(ib_extension);
 

@@ -55,7 +55,7 @@ FRONT(ep_connect)
 			quality_of_service, &connect);
 	if (rc != DAT_SUCCESS)
 		return rc;
-	if (connect_flags == DAT_CONNECT_MULTIPATH_FLAG)
+	if (is_multipath(connect_flags))
 		return front_error(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);
 	if (connect_flags != DAT_CONNECT_DEFAULT_FLAG)
 		return bad_arg(DAT_INVALID_ARG8);
@@ -172,7 +172,7 @@ FRONT(psp_query)
 	if (psp_param == NULL)
 		return bad_arg(DAT_INVALID_ARG3);
 	*psp_param = (DAT_PSP_PARAM){
-		.ia_handle = psp->head.ia,
+		.ia_handle = consumer_handle(psp->head.ia),
 		.conn_qual = psp->conn_qual,
 		.evd_handle = psp->evd,
 		.psp_flags = DAT_PSP_CONSUMER_FLAG,
@@ -230,7 +230,7 @@ FRONT(rsp_query)
 	if (rsp_param == NULL)
 		return bad_arg(DAT_INVALID_ARG3);
 	*rsp_param = (DAT_RSP_PARAM){
-		.ia_handle = rsp->head.ia,
+		.ia_handle = consumer_handle(rsp->head.ia),
 		.conn_qual = rsp->conn_qual,
 		.evd_handle = rsp->evd,
 		.ep_handle = rsp->ep,
@@ -293,13 +293,20 @@ FRONT(cr_accept)
 }
 
 DAT_RETURN
-FRONT(cr_reject)(DAT_CR_HANDLE cr_handle)
+FRONT(cr_reject)
+(DAT_CR_HANDLE cr_handle NEW_ARGS(, DAT_COUNT private_data_size, const DAT_PVOID private_data))
 {
 	struct dapl_cr *cr = dapl_obj_check(cr_handle, DAPL_CR);
+	const void *data = BY_ABI(NULL, private_data);
+	DAT_COUNT size = BY_ABI(0, private_data_size);
+	DAT_RETURN rc;
 
 	if (cr == NULL)
 		return bad_handle(DAT_INVALID_HANDLE_CR);
-	return front_return(dapl_cr_reject(cr));
+	rc = check_private(size, DAT_INVALID_ARG2, data, DAT_INVALID_ARG3);
+	if (rc != DAT_SUCCESS)
+		return rc;
+	return front_return(dapl_cr_reject(cr, data, (uint16_t)size));
 }
 
 DAT_RETURN

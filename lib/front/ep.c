@@ -258,7 +258,7 @@ FRONT(ep_query)(DAT_EP_HANDLE ep_handle, DAT_EP_PARAM_MASK ep_param_mask, DAT_EP
 	if (ep_param == NULL)
 		return bad_arg(DAT_INVALID_ARG3);
 	*ep_param = (DAT_EP_PARAM){
-		.ia_handle = ep->head.ia,
+		.ia_handle = consumer_handle(ep->head.ia),
 		.ep_state = state_out(__atomic_load_n(&ep->state, __ATOMIC_ACQUIRE)),
 		.local_ia_address_ptr = (DAT_IA_ADDRESS_PTR)&ep->head.ia->address.sa,
 		.local_port_qual = ep->local_qual,

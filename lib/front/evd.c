@@ -12,6 +12,7 @@ static const struct {
 	{ DAT_EVD_CONNECTION_FLAG, DAPL_STREAM_CONNECTION },
 	{ DAT_EVD_RMR_BIND_FLAG, DAPL_STREAM_BIND },
 	{ DAT_EVD_ASYNC_FLAG, DAPL_STREAM_ASYNC },
+	{ EVD_EXTENSION_FLAG, DAPL_STREAM_EXTENSION },
 };
 
 /* All streams may share a dispatcher. Zero: an unknown flag, or none at all. */
@@ -93,7 +94,7 @@ FRONT(evd_query)
 	if (evd_param == NULL)
 		return bad_arg(DAT_INVALID_ARG3);
 	*evd_param = (DAT_EVD_PARAM){
-		.ia_handle = evd->head.ia,
+		.ia_handle = consumer_handle(evd->head.ia),
 		.evd_qlen = (DAT_COUNT)roce_cq_depth(evd->cq),
 		.evd_state = state_out(evd),
 		.cno_handle = DAT_HANDLE_NULL,

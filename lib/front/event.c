@@ -18,10 +18,13 @@ connection_event(const struct roce_event *in, DAT_EVENT *out)
 {
 	DAT_CONNECTION_EVENT_DATA *data = &out->event_data.connect_event_data;
 
+	/* In 1.2 nobody rejects with reasons. */
+	bool said = BY_ABI(in->opcode == DAPL_CONN_ESTABLISHED, true);
+
 	out->event_number = conn_number[in->opcode];
 	data->ep_handle = in->owner;
-	data->private_data_size = (DAT_COUNT)in->byte_len;
-	data->private_data = (DAT_PVOID)(uintptr_t)in->wr_id;
+	data->private_data_size = said ? (DAT_COUNT)in->byte_len : 0;
+	data->private_data = said ? (DAT_PVOID)(uintptr_t)in->wr_id : NULL;
 }
 
 /* The handle is handed out as it is: the region may be gone. */
@@ -49,6 +52,7 @@ cr_event(const struct roce_event *in, DAT_EVENT *out)
 	data->local_ia_address_ptr = (DAT_IA_ADDRESS_PTR)&cr->head.ia->address.sa;
 	data->conn_qual = cr->conn_qual;
 	data->cr_handle = cr;
+	new_cr_arrival(data);
 }
 
 static void
@@ -64,6 +68,7 @@ async_event(const struct roce_event *in, DAT_EVENT *out)
 				DAT_SRQ_LOW_WATERMARK_EVENT },
 		[DAPL_ASYNC_EP_SOFT_HIGH] = { DAT_ASYNC_EVENT_EP_SOFT_HIGH_WATERMARK,
 				DAT_SRQ_SOFT_HIGH_WATERMARK_EVENT },
+		[DAPL_ASYNC_EP_LAST_WQE] = { DAT_ASYNC_ERROR_EP_BROKEN, DAT_EP_TRANSFER_TO_ERROR },
 	};
 	DAT_ASYNCH_ERROR_EVENT_DATA *data = &out->event_data.asynch_error_event_data;
 
@@ -117,4 +122,5 @@ FRONT(event)(struct dapl_evd *evd, const struct roce_event *in, DAT_EVENT *out)
 	data->transfered_length = in->byte_len;
 	data->status = likely(in->status == IBV_WC_SUCCESS) ? DAT_DTO_SUCCESS
 							    : FRONT(dto_status)(in->status);
+	new_completion(in, out);
 }

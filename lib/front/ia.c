@@ -5,18 +5,22 @@
 
 #include "front/abi.h"
 
-#define VENDOR           "udapl-roce"
-#define VERSION_MAJOR    0
-#define VERSION_MINOR    1
-#define ASYNC_LEN_MIN    256 /**< what consumers ask for is often too little for their own endpoints */
+#define VENDOR        "udapl-roce"
+#define VERSION_MAJOR 0
+#define VERSION_MINOR 1
+/* What consumers ask for is often too little for their own endpoints, of which 2.0 tells one by one. */
+#define ASYNC_LEN_MIN    BY_ABI(256, 4096)
 #define OBJECTS_MAX      (1 << 20)
 #define LMR_MAX          65535 /**< remote memory regions are of the same table */
-#define LMR_LEN_MAX      (UINT64_C(1) << 47)
+#define LMR_LEN_MAX      BY_ABI((UINT64_C(1) << 47), UINT32_MAX)
 #define BUFFER_ALIGNMENT 64
 #define SRQ_INFO_ALL     0x11 /**< available and outstanding count */
-#define PROVIDER_ATTRS   2 /**< the first of the named attributes; the others are the adapter's */
-#define WATERMARKS_ALL   0x111 /**< low, soft high, hard high */
-#define RECV_INFO_ALL    0x11  /**< number and span */
+/* Of the named attributes the first belong to the provider, each version its own; the others are the adapter's. */
+#define PROVIDER_ATTR  BY_ABI(5, 0)
+#define PROVIDER_ATTRS BY_ABI(2, 6)
+#define ADAPTER_ATTR   7
+#define WATERMARKS_ALL 0x111 /**< low, soft high, hard high */
+#define RECV_INFO_ALL  0x11  /**< number and span */
 
 static_assert(sizeof(struct dapl_named_attr) == sizeof(DAT_NAMED_ATTR) &&
 				offsetof(struct dapl_named_attr, value) ==
@@ -47,7 +51,7 @@ FRONT(ia_open)
 		DAT_IA_HANDLE *ia_handle)
 {
 	const struct front_adapter *adapter;
-	struct dapl_ia_open open = { .provider = &FRONT(provider) };
+	struct dapl_ia_open open = { .last_wqe = BY_ABI(false, true) };
 	enum dapl_status status;
 	struct dapl_ia *ia;
 	DAT_RETURN rc;
@@ -69,6 +73,7 @@ FRONT(ia_open)
 	if (ia_handle == NULL)
 		return bad_arg(DAT_INVALID_ARG4);
 	open.name = name;
+	open.provider = &adapter->table;
 	open.params = adapter->params;
 	open.front = adapter;
 	status = dapl_ia_open(&open, &ia);
@@ -112,9 +117,10 @@ ia_attr_out(struct dapl_ia *ia, DAT_IA_ATTR *out)
 		.max_recv_per_srq = DAPL_MAX_SRQ_LEN,
 		.max_rdma_read_per_ep_in_guaranteed = DAT_TRUE,
 		.max_rdma_read_per_ep_out_guaranteed = DAT_TRUE,
-		.num_vendor_attr = (DAT_COUNT)(DAPL_IA_ATTRS - PROVIDER_ATTRS + ia->counters),
-		.vendor_attr = (DAT_NAMED_ATTR *)&ia->named[PROVIDER_ATTRS],
+		.num_vendor_attr = (DAT_COUNT)(DAPL_IA_ATTRS - ADAPTER_ATTR + ia->counters),
+		.vendor_attr = (DAT_NAMED_ATTR *)&ia->named[ADAPTER_ATTR],
 	};
+	new_ia_attr(out);
 	snprintf(out->adapter_name, sizeof(out->adapter_name), "%s", ia->name);
 }
 
@@ -163,11 +169,12 @@ provider_attr_out(struct dapl_ia *ia, DAT_PROVIDER_ATTR *out)
 		.dto_async_return_guaranteed = DAT_TRUE,
 		.rdma_write_for_rdma_read_req = DAT_FALSE,
 		.num_provider_specific_attr = PROVIDER_ATTRS,
-		.provider_specific_attr = (DAT_NAMED_ATTR *)ia->named,
+		.provider_specific_attr = (DAT_NAMED_ATTR *)&ia->named[PROVIDER_ATTR],
 	};
 
 	/* The table of streams is const in the standard's struct: no assignment. */
-	memcpy(out, &attr, sizeof(attr));
+	memcpy((void *)out, &attr, sizeof(attr));
+	new_provider_attr(out);
 }
 
 DAT_RETURN

@@ -2,7 +2,7 @@
 
 #include "front/abi.h"
 
-#define LEGAL_PRIV ((unsigned int)DAT_MEM_PRIV_ALL_FLAG)
+#define LEGAL_PRIV ((unsigned int)DAT_MEM_PRIV_ALL_FLAG | MEM_PRIV_REMOTE_ATOMIC)
 
 DAT_RETURN
 FRONT(pz_create)(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE *pz_handle)
@@ -32,7 +32,7 @@ FRONT(pz_query)(DAT_PZ_HANDLE pz_handle, DAT_PZ_PARAM_MASK pz_param_mask, DAT_PZ
 		return bad_arg(DAT_INVALID_ARG2);
 	if (pz_param == NULL)
 		return bad_arg(DAT_INVALID_ARG3);
-	*pz_param = (DAT_PZ_PARAM){ .ia_handle = pz->head.ia };
+	*pz_param = (DAT_PZ_PARAM){ .ia_handle = consumer_handle(pz->head.ia) };
 	return DAT_SUCCESS;
 }
 
@@ -51,13 +51,14 @@ FRONT(pz_free)(DAT_PZ_HANDLE pz_handle)
  * registered for writing only.
  */
 static const struct {
-	DAT_MEM_PRIV_FLAGS priv;
+	unsigned int priv;
 	uint32_t access;
 } rights[] = {
 	{ DAT_MEM_PRIV_LOCAL_READ_FLAG, ROCE_ACCESS_LOCAL_READ },
 	{ DAT_MEM_PRIV_LOCAL_WRITE_FLAG, IBV_ACCESS_LOCAL_WRITE },
 	{ DAT_MEM_PRIV_REMOTE_READ_FLAG, IBV_ACCESS_REMOTE_READ },
 	{ DAT_MEM_PRIV_REMOTE_WRITE_FLAG, IBV_ACCESS_REMOTE_WRITE },
+	{ MEM_PRIV_REMOTE_ATOMIC, IBV_ACCESS_REMOTE_ATOMIC },
 };
 
 #define REMOTE_BOTH ((uint32_t)(IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE))
@@ -70,8 +71,8 @@ access_in(unsigned int priv)
 	for (unsigned int i = 0; i < RTE_DIM(rights); i++)
 		if ((priv & rights[i].priv) != 0)
 			access |= rights[i].access;
-	/* DAT has no privilege for atomics. Whoever may read and write may do both at once. */
-	if ((access & REMOTE_BOTH) == REMOTE_BOTH)
+	/* DAT 1.2 has no privilege for atomics. Whoever may read and write may do both at once. */
+	if (BY_ABI((access & REMOTE_BOTH) == REMOTE_BOTH, false))
 		access |= IBV_ACCESS_REMOTE_ATOMIC;
 	return access;
 }
@@ -156,10 +157,38 @@ region_out(struct dapl_lmr *lmr)
 	return region;
 }
 
+#if DAT_ABI == 20
+
+/* Addresses count from zero in no region here (zb_supported is false). */
+static DAT_RETURN
+check_va_type(DAT_VA_TYPE va_type, DAT_RETURN_SUBTYPE arg)
+{
+	if (va_type == DAT_VA_TYPE_ZB)
+		return front_error(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);
+	return va_type == DAT_VA_TYPE_VA ? DAT_SUCCESS : bad_arg(arg);
+}
+
+/* The region that a window is bound to is named twice. Bound to nothing, it needs no name. */
+static DAT_RETURN
+check_lmr(const struct dapl_rmr *rmr, DAT_LMR_HANDLE lmr_handle, const DAT_LMR_TRIPLET *triplet)
+{
+	const struct dapl_lmr *lmr = dapl_obj_of(rmr->head.ia, lmr_handle, DAPL_LMR);
+	bool needed = triplet != NULL && triplet->segment_length > 0;
+
+	if (lmr == NULL && (needed || lmr_handle != DAT_HANDLE_NULL))
+		return bad_handle(DAT_INVALID_HANDLE_LMR);
+	if (needed && lmr->key != triplet->lmr_context)
+		return bad_arg(DAT_INVALID_ARG3);
+	return DAT_SUCCESS;
+}
+
+#endif
+
 DAT_RETURN
 FRONT(lmr_create)
 (DAT_IA_HANDLE ia_handle, DAT_MEM_TYPE mem_type, DAT_REGION_DESCRIPTION region_description,
-		DAT_VLEN length, DAT_PZ_HANDLE pz_handle, DAT_MEM_PRIV_FLAGS privileges,
+		DAT_VLEN length, DAT_PZ_HANDLE pz_handle,
+		DAT_MEM_PRIV_FLAGS privileges NEW_ARGS(, DAT_VA_TYPE va_type),
 		DAT_LMR_HANDLE *lmr_handle, DAT_LMR_CONTEXT *lmr_context,
 		DAT_RMR_CONTEXT *rmr_context, DAT_VLEN *registered_length,
 		DAT_VADDR *registered_address)
@@ -181,10 +210,13 @@ FRONT(lmr_create)
 		return bad_handle(DAT_INVALID_HANDLE_PZ);
 	if (((unsigned int)privileges & ~LEGAL_PRIV) != 0)
 		return bad_arg(DAT_INVALID_ARG6);
+	rc = BY_ABI(DAT_SUCCESS, check_va_type(va_type, DAT_INVALID_ARG7));
+	if (rc != DAT_SUCCESS)
+		return rc;
 	if (lmr_handle == NULL)
-		return bad_arg(DAT_INVALID_ARG7);
+		return bad_arg(BY_ABI(DAT_INVALID_ARG7, DAT_INVALID_ARG8));
 	if (lmr_context == NULL)
-		return bad_arg(DAT_INVALID_ARG8);
+		return bad_arg(BY_ABI(DAT_INVALID_ARG8, DAT_INVALID_ARG9));
 	create.access = access_in((unsigned int)privileges);
 	create.priv = (uint32_t)privileges;
 	status = dapl_lmr_create(pz, &create, &lmr);
@@ -215,7 +247,7 @@ FRONT(lmr_query)
 	if (lmr_param == NULL)
 		return bad_arg(DAT_INVALID_ARG3);
 	*lmr_param = (DAT_LMR_PARAM){
-		.ia_handle = lmr->head.ia,
+		.ia_handle = consumer_handle(lmr->head.ia),
 		.mem_type = type_out(lmr),
 		.region_desc = region_out(lmr),
 		.length = lmr->length,
@@ -306,14 +338,16 @@ FRONT(rmr_query)
 	/* Bound to nothing: zeros. */
 	(void)roce_mw_query(rmr->mw, &binding);
 	*rmr_param = (DAT_RMR_PARAM){
-		.ia_handle = rmr->head.ia,
+		.ia_handle = consumer_handle(rmr->head.ia),
 		.pz_handle = rmr->pz,
 		.lmr_triplet.lmr_context = binding.mr_key,
 		.lmr_triplet.virtual_address = binding.addr,
-		.lmr_triplet.segment_length = binding.length,
+		.lmr_triplet.segment_length =
+				BY_ABI(binding.length, (DAT_SEG_LENGTH)binding.length),
 		.mem_priv = priv_out(binding.access),
 		.rmr_context = binding.key,
 	};
+	new_rmr_param(rmr_param);
 	return DAT_SUCCESS;
 }
 
@@ -334,7 +368,9 @@ bind_flags(unsigned int flags)
 
 DAT_RETURN
 FRONT(rmr_bind)
-(DAT_RMR_HANDLE rmr_handle, const DAT_LMR_TRIPLET *lmr_triplet, DAT_MEM_PRIV_FLAGS mem_priv,
+(DAT_RMR_HANDLE rmr_handle NEW_ARGS(, DAT_LMR_HANDLE lmr_handle),
+		const DAT_LMR_TRIPLET *lmr_triplet,
+		DAT_MEM_PRIV_FLAGS mem_priv NEW_ARGS(, DAT_VA_TYPE va_type),
 		DAT_EP_HANDLE ep_handle, DAT_RMR_COOKIE user_cookie,
 		DAT_COMPLETION_FLAGS completion_flags, DAT_RMR_CONTEXT *context)
 {
@@ -344,20 +380,27 @@ FRONT(rmr_bind)
 	struct dapl_ep *ep;
 	unsigned int legal;
 	struct roce_wr wr;
+	DAT_RETURN rc;
 
 	if (rmr == NULL)
 		return bad_handle(DAT_INVALID_HANDLE_RMR);
+	rc = BY_ABI(DAT_SUCCESS, check_lmr(rmr, lmr_handle, lmr_triplet));
+	if (rc != DAT_SUCCESS)
+		return rc;
 	if (lmr_triplet == NULL)
-		return bad_arg(DAT_INVALID_ARG2);
+		return bad_arg(BY_ABI(DAT_INVALID_ARG2, DAT_INVALID_ARG3));
 	if (((unsigned int)mem_priv & ~LEGAL_PRIV) != 0)
-		return bad_arg(DAT_INVALID_ARG3);
+		return bad_arg(BY_ABI(DAT_INVALID_ARG3, DAT_INVALID_ARG4));
+	rc = BY_ABI(DAT_SUCCESS, check_va_type(va_type, DAT_INVALID_ARG5));
+	if (rc != DAT_SUCCESS)
+		return rc;
 	ep = dapl_obj_of(rmr->head.ia, ep_handle, DAPL_EP);
 	if (ep == NULL)
 		return bad_handle(DAT_INVALID_HANDLE_EP);
 	/* Unsignalled only on an endpoint made so; to wake the peer there is no message. */
 	legal = BIND_FLAGS | (ep->quiet_requests ? DAT_COMPLETION_UNSIGNALLED_FLAG : 0);
 	if (((unsigned int)completion_flags & ~legal) != 0)
-		return bad_arg(DAT_INVALID_ARG6);
+		return bad_arg(BY_ABI(DAT_INVALID_ARG6, DAT_INVALID_ARG8));
 	bind = (struct roce_mw_bind){
 		.mr_key = lmr_triplet->lmr_context,
 		.access = access_in((unsigned int)mem_priv),
@@ -371,6 +414,8 @@ FRONT(rmr_bind)
 		.flags = bind_flags((unsigned int)completion_flags),
 	};
 	status = dapl_rmr_bind(rmr, ep, &wr);
+	if (status == DAPL_BAD_TRIPLET)
+		return bad_arg(BY_ABI(DAT_INVALID_ARG2, DAT_INVALID_ARG3));
 	if (status != DAPL_OK)
 		return FRONT(status)(status);
 	/* The key of a bind to nothing never lives. Who does not want to know asks dat_rmr_query() later. */

@@ -9,8 +9,7 @@
 
 #define CALL(name, type) .name##_func = FRONT(name),
 
-const DAT_PROVIDER FRONT(provider) = {
-	.device_name = "udapl-roce",
+static const DAT_PROVIDER calls = {
 	.extension = (DAT_PVOID)(uintptr_t)&FRONT(ib_extension),
 #include "front/calls.def"
 };
@@ -20,15 +19,41 @@ const DAT_PROVIDER FRONT(provider) = {
 static pthread_mutex_t adapters_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct front_adapter *adapters;
 
-static struct front_adapter **
-find_link(const char *name)
+static bool
+same(const DAT_PROVIDER_INFO *a, const DAT_PROVIDER_INFO *b)
 {
-	struct front_adapter **link;
+	return strcmp(a->ia_name, b->ia_name) == 0 &&
+			a->dapl_version_major == b->dapl_version_major &&
+			a->dapl_version_minor == b->dapl_version_minor &&
+			a->is_thread_safe == b->is_thread_safe;
+}
 
-	for (link = &adapters; *link != NULL; link = &(*link)->next)
-		if (strcmp((*link)->info.ia_name, name) == 0)
-			break;
-	return link;
+/* Locked. NULL: never heard of. */
+static struct front_adapter *
+find(const DAT_PROVIDER_INFO *info)
+{
+	struct front_adapter *adapter = adapters;
+
+	while (adapter != NULL && !same(&adapter->info, info))
+		adapter = adapter->next;
+	return adapter;
+}
+
+/* What is known of an adapter is never freed: the first word of old handles still points to its table. Locked. */
+static struct front_adapter *
+find_or_make(const DAT_PROVIDER_INFO *info)
+{
+	struct front_adapter *adapter = find(info);
+
+	if (adapter != NULL)
+		return adapter;
+	adapter = malloc(sizeof(*adapter));
+	if (adapter == NULL)
+		return NULL;
+	*adapter = (struct front_adapter){ .next = adapters, .info = *info, .table = calls };
+	adapter->table.device_name = adapter->info.ia_name;
+	adapters = adapter;
+	return adapter;
 }
 
 const struct front_adapter *
@@ -37,44 +62,70 @@ FRONT(adapter)(const char *name)
 	const struct front_adapter *adapter;
 
 	pthread_mutex_lock(&adapters_lock);
-	adapter = *find_link(name);
+	adapter = adapters;
+	while (adapter != NULL &&
+			!(adapter->registered && strcmp(adapter->info.ia_name, name) == 0))
+		adapter = adapter->next;
 	pthread_mutex_unlock(&adapters_lock);
 	return adapter;
+}
+
+/* The adapter with its instance data, to be registered. NULL: it is already, or there is no memory. */
+static struct front_adapter *
+prepare(const DAT_PROVIDER_INFO *info, const char *params)
+{
+	struct front_adapter *adapter;
+	char *copy = strdup(params);
+
+	if (copy == NULL)
+		return NULL;
+	pthread_mutex_lock(&adapters_lock);
+	adapter = find_or_make(info);
+	if (adapter != NULL && adapter->registered)
+		adapter = NULL;
+	if (adapter != NULL) {
+		free(adapter->params);
+		adapter->params = copy;
+		adapter->registered = true;
+		copy = NULL;
+	}
+	pthread_mutex_unlock(&adapters_lock);
+	free(copy);
+	return adapter;
+}
+
+static void
+set_registered(struct front_adapter *adapter, bool registered)
+{
+	pthread_mutex_lock(&adapters_lock);
+	adapter->registered = registered;
+	pthread_mutex_unlock(&adapters_lock);
 }
 
 void
 roce_dat_provider_init(const DAT_PROVIDER_INFO *provider_info, const char *instance_data)
 {
-	const char *params = instance_data != NULL ? instance_data : "";
-	struct front_adapter *adapter = malloc(sizeof(*adapter) + strlen(params) + 1);
+	struct front_adapter *adapter;
 
 	/* The call has no way to fail: an adapter that is not there is not found. */
-	if (adapter == NULL)
-		return;
-	adapter->info = *provider_info;
-	memcpy(adapter->params, params, strlen(params) + 1);
-	pthread_mutex_lock(&adapters_lock);
-	adapter->next = adapters;
-	adapters = adapter;
-	pthread_mutex_unlock(&adapters_lock);
-	if (dat_registry_add_provider(&FRONT(provider), provider_info) != DAT_SUCCESS)
-		roce_dat_provider_fini(provider_info);
+	adapter = prepare(provider_info, instance_data != NULL ? instance_data : "");
+	if (adapter != NULL &&
+			dat_registry_add_provider(&adapter->table, provider_info) != DAT_SUCCESS)
+		set_registered(adapter, false);
 }
 
 void
 roce_dat_provider_fini(const DAT_PROVIDER_INFO *provider_info)
 {
-	struct front_adapter **link, *adapter;
+	struct front_adapter *adapter;
 
-	/* In use: its open instances still look at the entry. */
-	if (DAT_GET_TYPE(dat_registry_remove_provider(&FRONT(provider), provider_info)) ==
-			DAT_PROVIDER_IN_USE)
-		return;
 	pthread_mutex_lock(&adapters_lock);
-	link = find_link(provider_info->ia_name);
-	adapter = *link;
-	if (adapter != NULL)
-		*link = adapter->next;
+	adapter = find(provider_info);
 	pthread_mutex_unlock(&adapters_lock);
-	free(adapter);
+	if (adapter == NULL)
+		return;
+	/* In use: its open instances still look at the entry. */
+	if (DAT_GET_TYPE(dat_registry_remove_provider(&adapter->table, provider_info)) !=
+			DAT_PROVIDER_IN_USE)
+		set_registered(adapter, false);
 }

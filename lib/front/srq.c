@@ -83,7 +83,7 @@ FRONT(srq_query)
 		return bad_arg(DAT_INVALID_ARG3);
 	roce_srq_query(srq->srq, &counts);
 	*srq_param = (DAT_SRQ_PARAM){
-		.ia_handle = srq->head.ia,
+		.ia_handle = consumer_handle(srq->head.ia),
 		.srq_state = DAT_SRQ_STATE_OPERATIONAL,
 		.pz_handle = srq->pz,
 		.max_recv_dtos = (DAT_COUNT)counts.max,

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * The calls that DAT 2.0 has and 1.2 does not, but for extended operations. Those that this release does not do say so
+ * by name; the registry of Debian and OFED has no way to call most of them.
+ */
+
+#include <arpa/inet.h>
+
+#include "front/flags.h"
+
+static DAT_RETURN
+not_implemented(DAT_HANDLE handle, enum dapl_type type, DAT_RETURN_SUBTYPE which)
+{
+	if (dapl_obj_check(handle, type) == NULL)
+		return bad_handle(which);
+	return FRONT(status)(DAPL_NOT_IMPLEMENTED);
+}
+
+DAT_RETURN
+FRONT(csp_create)
+(DAT_IA_HANDLE ia_handle, DAT_COMM *comm, DAT_IA_ADDRESS_PTR address, DAT_EVD_HANDLE evd_handle,
+		DAT_CSP_HANDLE *csp_handle)
+{
+	return not_implemented(ia_handle, DAPL_IA, DAT_INVALID_HANDLE_IA);
+}
+
+DAT_RETURN
+FRONT(csp_query)
+(DAT_CSP_HANDLE csp_handle, DAT_CSP_PARAM_MASK csp_param_mask, DAT_CSP_PARAM *csp_param)
+{
+	return bad_handle(DAT_INVALID_HANDLE_CSP);
+}
+
+DAT_RETURN
+FRONT(csp_free)(DAT_CSP_HANDLE csp_handle)
+{
+	return bad_handle(DAT_INVALID_HANDLE_CSP);
+}
+
+DAT_RETURN
+FRONT(ep_common_connect)
+(DAT_EP_HANDLE ep_handle, DAT_IA_ADDRESS_PTR remote_ia_address, DAT_TIMEOUT timeout,
+		DAT_COUNT private_data_size, const DAT_PVOID private_data)
+{
+	return not_implemented(ep_handle, DAPL_EP, DAT_INVALID_HANDLE_EP);
+}
+
+/* A window of one endpoint; those here belong to a protection zone (rmr_scope_supported). */
+DAT_RETURN
+FRONT(rmr_create_for_ep)(DAT_PZ_HANDLE pz_handle, DAT_RMR_HANDLE *rmr_handle)
+{
+	return not_implemented(pz_handle, DAPL_PZ, DAT_INVALID_HANDLE_PZ);
+}
+
+DAT_RETURN
+FRONT(ep_post_send_with_invalidate)
+(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET *local_iov,
+		DAT_DTO_COOKIE user_cookie, DAT_COMPLETION_FLAGS completion_flags,
+		DAT_BOOLEAN invalidate_flag, DAT_RMR_CONTEXT rmr_context)
+{
+	struct dapl_ep *ep = dapl_obj_check(ep_handle, DAPL_EP);
+	struct roce_sge sge[DAPL_MAX_IOV];
+	struct roce_wr wr;
+
+	/* What is to be judged but the last two is what a plain send has judged. */
+	if (invalidate_flag == DAT_FALSE)
+		return FRONT(ep_post_send)(
+				ep_handle, num_segments, local_iov, user_cookie, completion_flags);
+	if (ep == NULL)
+		return bad_handle(DAT_INVALID_HANDLE_EP);
+	if ((unsigned int)num_segments > ep->max_request_iov)
+		return bad_arg(DAT_INVALID_ARG2);
+	if (local_iov == NULL && num_segments > 0)
+		return bad_arg(DAT_INVALID_ARG3);
+	if (segments_in(sge, local_iov, num_segments) > ep->max_message)
+		return bad_arg(DAT_INVALID_ARG3);
+	if (!flags_ok(ep, (unsigned int)completion_flags))
+		return bad_arg(DAT_INVALID_ARG5);
+	if (invalidate_flag != DAT_TRUE)
+		return bad_arg(DAT_INVALID_ARG6);
+	wr = (struct roce_wr){
+		.wr_id = user_cookie.as_64,
+		.sg = sge,
+		.num_sge = (uint32_t)num_segments,
+		.opcode = IBV_WR_SEND_WITH_INV,
+		.imm = htonl(rmr_context),
+		.flags = send_flags((unsigned int)completion_flags),
+	};
+	return front_return(dapl_ep_post_send(ep, &wr));
+}
+
+/* InfiniBand brings what was read to a region, not to a window. */
+DAT_RETURN
+FRONT(ep_post_rdma_read_to_rmr)
+(DAT_EP_HANDLE ep_handle, const DAT_RMR_TRIPLET *local_iov, DAT_DTO_COOKIE user_cookie,
+		const DAT_RMR_TRIPLET *remote_iov, DAT_COMPLETION_FLAGS completion_flags)
+{
+	return not_implemented(ep_handle, DAPL_EP, DAT_INVALID_HANDLE_EP);
+}
+
+DAT_RETURN
+FRONT(cno_fd_create)(DAT_IA_HANDLE ia_handle, DAT_FD *file_descriptor, DAT_CNO_HANDLE *cno_handle)
+{
+	return not_implemented(ia_handle, DAPL_IA, DAT_INVALID_HANDLE_IA);
+}
+
+DAT_RETURN
+FRONT(cno_trigger)(DAT_CNO_HANDLE cno_handle, DAT_EVD_HANDLE *trigger)
+{
+	return bad_handle(DAT_INVALID_HANDLE_CNO);
+}
+
+/* No adapter stands in for another (ha_supported is false). */
+DAT_RETURN
+FRONT(ia_ha_related)(DAT_IA_HANDLE ia_handle, const DAT_NAME_PTR provider, DAT_BOOLEAN *answer)
+{
+	if (dapl_obj_check(ia_handle, DAPL_IA) == NULL)
+		return bad_handle(DAT_INVALID_HANDLE_IA);
+	if (provider == NULL)
+		return bad_arg(DAT_INVALID_ARG2);
+	if (answer == NULL)
+		return bad_arg(DAT_INVALID_ARG3);
+	*answer = DAT_FALSE;
+	return DAT_SUCCESS;
+}
