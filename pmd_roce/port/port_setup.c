@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <rte_common.h>
+#include <rte_alarm.h>
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
 
@@ -338,6 +339,48 @@ free_port:
 	return rc;
 }
 
+static void
+stop_and_close(struct roce_port *port)
+{
+	if (port->started)
+		rte_eth_dev_stop(port->id);
+	if (!roce_attach_is_found(&port->attach))
+		rte_eth_dev_close(port->id);
+}
+
+/** A port that is closed on the EAL's interrupt thread, and whether it is. */
+struct closing {
+	struct roce_port *port;
+	bool done; /**< atomic */
+};
+
+static void
+close_here(void *arg)
+{
+	struct closing *closing = arg;
+
+	stop_and_close(closing->port);
+	__atomic_store_n(&closing->done, true, __ATOMIC_RELEASE);
+}
+
+/*
+ * net_memif takes a connection down on the thread that closes the port, and on the EAL's interrupt thread when the peer
+ * goes. It does not expect both at once, and frees memory twice. So it is closed where it cannot meet itself.
+ */
+static void
+close_device(struct roce_port *port)
+{
+	struct closing closing = { .port = port };
+
+	if (strcmp(port->driver, "net_memif") != 0 ||
+			rte_eal_alarm_set(1, close_here, &closing) != 0) {
+		stop_and_close(port);
+		return;
+	}
+	while (!__atomic_load_n(&closing.done, __ATOMIC_ACQUIRE))
+		rte_delay_us_sleep(50);
+}
+
 void
 roce_port_close(struct roce_port *port)
 {
@@ -349,10 +392,7 @@ roce_port_close(struct roce_port *port)
 		rte_pktmbuf_free_bulk(queue->held + queue->held_at, queue->held_n);
 		roce_fault_fini(&queue->fault);
 	}
-	if (port->started)
-		rte_eth_dev_stop(port->id);
-	if (!roce_attach_is_found(&port->attach))
-		rte_eth_dev_close(port->id);
+	close_device(port);
 	roce_attach_close(&port->attach);
 	for (unsigned int q = 0; q < port->queues; q++) {
 		roce_pool_retire(port->tx_pool[q]);
