@@ -72,6 +72,7 @@ struct dapl_ia {
 	struct roce_engine *engine0;
 	struct dapl_evd *async_evd; /**< NULL: nobody listens; atomic */
 	bool async_own;             /**< the provider made it */
+	bool progress;              /**< uses the thread of progress.c */
 	bool last_wqe; /**< an endpoint on a shared queue says so when it will take no more from it */
 	struct dapl_obj_list objects; /**< all but the adapter itself; lock of engine 0 */
 	TAILQ_ENTRY(dapl_ia) link;    /**< all open adapters of the process */
@@ -205,6 +206,7 @@ struct dapl_ia_open {
 	struct dapl_evd *async_evd; /**< of another open instance; NULL: see @c async_make */
 	bool async_make;            /**< make one for at least @c async_len events */
 	bool last_wqe;              /**< tell of DAPL_ASYNC_EP_LAST_WQE */
+	bool progress;              /**< work even while the consumer calls nothing */
 	int32_t async_len;
 };
 
@@ -224,8 +226,11 @@ enum dapl_status dapl_ia_close(struct dapl_ia *ia, bool graceful);
 /** Refresh the counters among the adapter's named attributes. */
 void dapl_ia_count(struct dapl_ia *ia);
 
-/** Turn the devices of all other open adapters once, so that a caller who polls one starves none. */
-void dapl_ia_turn_others(const struct dapl_ia *ia);
+/**
+ * Turn the devices of all other open adapters once, so that a caller who polls one starves none. NULL: of all.
+ * @return frames moved.
+ */
+unsigned int dapl_ia_turn_others(const struct dapl_ia *ia);
 
 /** True while an instance of the adapter @p name is open. Any thread. */
 bool dapl_ia_is_open(const char *name);
@@ -233,6 +238,13 @@ bool dapl_ia_is_open(const char *name);
 /** Socket address to IP. @return false: neither AF_INET nor AF_INET6. */
 bool dapl_ip_from_sockaddr(const struct sockaddr *sa, struct roce_ip *ip);
 void dapl_ip_to_sockaddr(const struct roce_ip *ip, union dapl_sockaddr *out);
+
+/* ---- progress.c ---- */
+
+/** Let one thread of the process turn the open adapters that have no service lcores. Any thread. @return false: none starts. */
+bool dapl_progress_use(void);
+/** Undo it; with the last user the thread is gone when the call returns. Holds no lock of another. */
+void dapl_progress_drop(void);
 
 /* ---- ep.c, ep_state.c, ep_post.c ---- */
 

@@ -171,6 +171,13 @@ dapl_ia_open(const struct dapl_ia_open *open, struct dapl_ia **ia)
 	status = open_async_evd(i, open);
 	if (status != DAPL_OK)
 		goto close_device;
+	if (open->progress && !i->attr.serviced) {
+		i->progress = dapl_progress_use();
+		if (!i->progress) {
+			status = DAPL_NO_MEMORY;
+			goto close_async;
+		}
+	}
 	rte_spinlock_lock(&open_lock);
 	TAILQ_INSERT_TAIL(&open_ias, i, link);
 	__atomic_store_n(&open_count, open_count + 1, __ATOMIC_RELEASE);
@@ -179,6 +186,11 @@ dapl_ia_open(const struct dapl_ia_open *open, struct dapl_ia **ia)
 	*ia = i;
 	return DAPL_OK;
 
+close_async:
+	if (i->async_own)
+		dapl_evd_destroy(i->async_evd);
+	else
+		dapl_obj_drop(i->async_evd);
 close_device:
 	roce_device_close(i->device);
 free_ia:
@@ -199,18 +211,21 @@ dapl_ia_is_open(const char *name)
 	return ia != NULL;
 }
 
-void
+unsigned int
 dapl_ia_turn_others(const struct dapl_ia *ia)
 {
 	const struct dapl_ia *other;
+	unsigned int moved = 0;
 
 	/* Who holds the lock turns them, or opens or closes one: no need to queue up behind. */
-	if (__atomic_load_n(&open_count, __ATOMIC_ACQUIRE) < 2 || !rte_spinlock_trylock(&open_lock))
-		return;
+	if (__atomic_load_n(&open_count, __ATOMIC_ACQUIRE) < (ia != NULL ? 2 : 1) ||
+			!rte_spinlock_trylock(&open_lock))
+		return 0;
 	TAILQ_FOREACH(other, &open_ias, link)
-		if (other->device != ia->device && !other->attr.serviced)
-			roce_device_poll(other->device);
+		if ((ia == NULL || other->device != ia->device) && !other->attr.serviced)
+			moved += roce_device_poll(other->device);
 	rte_spinlock_unlock(&open_lock);
+	return moved;
 }
 
 /* The oldest object of a kind that is left, NULL when there is none. Requests may still arrive meanwhile. */
@@ -316,6 +331,8 @@ dapl_ia_close(struct dapl_ia *ia, bool graceful)
 	TAILQ_REMOVE(&open_ias, ia, link);
 	__atomic_store_n(&open_count, open_count - 1, __ATOMIC_RELEASE);
 	rte_spinlock_unlock(&open_lock);
+	if (ia->progress)
+		dapl_progress_drop();
 	detach_async(ia);
 	destroy_objects(ia);
 	for (int i = 0; i < LAST_TURNS && !ia->attr.serviced; i++)

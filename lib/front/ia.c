@@ -51,7 +51,8 @@ FRONT(ia_open)
 		DAT_IA_HANDLE *ia_handle)
 {
 	const struct front_adapter *adapter;
-	struct dapl_ia_open open = { .last_wqe = BY_ABI(false, true) };
+	struct dapl_ia_open open = { .last_wqe = BY_ABI(false, true),
+		.progress = BY_ABI(false, true) };
 	enum dapl_status status;
 	struct dapl_ia *ia;
 	DAT_RETURN rc;
