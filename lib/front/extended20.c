@@ -67,6 +67,17 @@ write_immed(DAT_HANDLE handle, va_list args)
 	return ep != NULL ? post_write_immed(ep, &write) : bad_handle(DAT_INVALID_HANDLE_EP);
 }
 
+/* An atomic operation is on eight bytes: real programs name all of the peer's memory that they know of. */
+static const DAT_RMR_TRIPLET *
+cut_remote(const DAT_RMR_TRIPLET *remote_iov, DAT_RMR_TRIPLET *cut)
+{
+	if (remote_iov == NULL)
+		return NULL;
+	*cut = *remote_iov;
+	cut->segment_length = RTE_MIN(cut->segment_length, (DAT_SEG_LENGTH)sizeof(uint64_t));
+	return cut;
+}
+
 static DAT_RETURN
 cmp_and_swap(DAT_HANDLE handle, va_list args)
 {
@@ -74,12 +85,13 @@ cmp_and_swap(DAT_HANDLE handle, va_list args)
 	DAT_UINT64 swap_value = va_arg(args, DAT_UINT64);
 	DAT_LMR_TRIPLET *local_iov = va_arg(args, DAT_LMR_TRIPLET *);
 	DAT_DTO_COOKIE cookie = va_arg(args, DAT_DTO_COOKIE);
-	DAT_RMR_TRIPLET *remote_iov = va_arg(args, DAT_RMR_TRIPLET *);
+	const DAT_RMR_TRIPLET *remote_iov = va_arg(args, DAT_RMR_TRIPLET *);
 	DAT_COMPLETION_FLAGS flags = (DAT_COMPLETION_FLAGS)va_arg(args, unsigned int);
+	DAT_RMR_TRIPLET cut;
 
 	return FRONT(ib_extension)
 			.post_cmp_and_swap(handle, cmp_value, swap_value, local_iov, cookie,
-					remote_iov, flags);
+					cut_remote(remote_iov, &cut), flags);
 }
 
 static DAT_RETURN
@@ -88,12 +100,13 @@ fetch_and_add(DAT_HANDLE handle, va_list args)
 	DAT_UINT64 add_value = va_arg(args, DAT_UINT64);
 	DAT_LMR_TRIPLET *local_iov = va_arg(args, DAT_LMR_TRIPLET *);
 	DAT_DTO_COOKIE cookie = va_arg(args, DAT_DTO_COOKIE);
-	DAT_RMR_TRIPLET *remote_iov = va_arg(args, DAT_RMR_TRIPLET *);
+	const DAT_RMR_TRIPLET *remote_iov = va_arg(args, DAT_RMR_TRIPLET *);
 	DAT_COMPLETION_FLAGS flags = (DAT_COMPLETION_FLAGS)va_arg(args, unsigned int);
+	DAT_RMR_TRIPLET cut;
 
 	return FRONT(ib_extension)
-			.post_fetch_and_add(
-					handle, add_value, local_iov, cookie, remote_iov, flags);
+			.post_fetch_and_add(handle, add_value, local_iov, cookie,
+					cut_remote(remote_iov, &cut), flags);
 }
 
 /* Datagrams, collectives, counters and quick queries of adapters that are not open: none of them here. */
