@@ -4,14 +4,17 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include <rte_common.h>
 #include <rte_spinlock.h>
 
 #include "dapl/dapl.h"
 
-/** Turns that a closing adapter gets to send its farewells. */
-#define LAST_TURNS 64
+/** Turns that a closing adapter gets to send its farewells, and time that peers get to answer them. */
+#define LAST_TURNS  64
+#define FAREWELL_US 250000u
+#define NAP_NS      20000L
 
 static TAILQ_HEAD(ia_list, dapl_ia) open_ias = TAILQ_HEAD_INITIALIZER(open_ias);
 static rte_spinlock_t open_lock = RTE_SPINLOCK_INITIALIZER;
@@ -321,6 +324,26 @@ destroy_objects(struct dapl_ia *ia)
 		dapl_pz_free(obj);
 }
 
+/*
+ * Frames that are on the way are lost with the device, and a peer that has not heard of the end waits for ever: turn
+ * until every DREQ is answered. The peers of this process answer only if somebody turns them.
+ */
+static void
+say_farewell(const struct dapl_ia *ia)
+{
+	uint64_t end = roce_device_now(ia->device) +
+			roce_device_hz(ia->device) / US_PER_S * FAREWELL_US;
+	const struct timespec nap = { .tv_nsec = NAP_NS };
+	unsigned int moved, turns = 0;
+
+	do {
+		moved = ia->attr.serviced ? 0 : roce_device_poll(ia->device);
+		if (roce_cm_leaving(ia->cm) > 0 && moved + dapl_ia_turn_others(NULL) == 0)
+			nanosleep(&nap, NULL);
+	} while ((moved > 0 && ++turns < LAST_TURNS) ||
+			(roce_cm_leaving(ia->cm) > 0 && roce_device_now(ia->device) < end));
+}
+
 enum dapl_status
 dapl_ia_close(struct dapl_ia *ia, bool graceful)
 {
@@ -335,9 +358,7 @@ dapl_ia_close(struct dapl_ia *ia, bool graceful)
 		dapl_progress_drop();
 	detach_async(ia);
 	destroy_objects(ia);
-	for (int i = 0; i < LAST_TURNS && !ia->attr.serviced; i++)
-		if (roce_device_poll(ia->device) == 0)
-			break;
+	say_farewell(ia);
 	roce_device_close(ia->device);
 	dapl_obj_free(ia);
 	return DAPL_OK;

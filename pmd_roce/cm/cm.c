@@ -311,6 +311,12 @@ roce_cm_census(const struct roce_cm *cm, uint32_t *counts, unsigned int n)
 	return ROCE_CM_STATES;
 }
 
+uint32_t
+roce_cm_leaving(const struct roce_cm *cm)
+{
+	return __atomic_load_n(&cm->census[ROCE_CM_STATE_DREQ_SENT], __ATOMIC_RELAXED);
+}
+
 const char *
 roce_cm_state_name(unsigned int state)
 {

@@ -180,6 +180,9 @@ void roce_cm_resolved(struct roce_cm *cm, uint64_t now);
 /** Connections in each state, for telemetry: fills @p counts by enum value, returns how many states there are. */
 unsigned int roce_cm_census(const struct roce_cm *cm, uint32_t *counts, unsigned int n);
 
+/** Connections whose DREQ the peer has not answered yet. A single word, read without lock. */
+uint32_t roce_cm_leaving(const struct roce_cm *cm);
+
 struct roce_cm_stats;
 
 /** Counters: cm_stats.h has the struct, cm_stats.def names them. Read without lock; single words are never torn. */
