@@ -1,0 +1,236 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The tools of Debian's dapl2-utils, as they are, with our provider under Debian's libdat2. Each talk is a server and a
+# client, two processes, and is judged by what both print: the tools end with 0 whatever happened.
+#
+#   tools.sh python3 libdaplroce.so.2 WIRE TOOL...    WIRE: memif, or veth (net_af_packet between two namespaces)
+#
+# Each tool runs once with an adapter that does not exist, which must not pass either.
+. "$(dirname "$0")/../vdev/lib.sh"
+
+provider=$2
+wire=$3
+
+# A tool prints nothing to a file before it ends, unless it is told to.
+lines="stdbuf -oL"
+
+check_for() {
+	for command in "$@"; do
+		command -v "$command" >/dev/null || skip "$command is missing (package dapl2-utils)"
+	done
+	command -v stdbuf >/dev/null || skip "stdbuf is missing (package coreutils)"
+}
+
+# line FILE PARAMS : the only line of a dat.conf.
+line() {
+	printf 'roce u2.0 nonthreadsafe default %s roce.2.0 "%s" ""\n' "$provider" "$2" >"$1"
+}
+
+# make_wire : sets $address, where the server's adapter is, and $host, where its programs are found by TCP.
+make_wire() {
+	ip link set lo up
+	if [ "$wire" = memif ]; then
+		# A socket with a name: the driver can open one that is a file again.
+		common="id=0,bsize=8192,socket=$work/memif.sock,socket-abstract=no"
+		line "$work/server.conf" "port=net_memif0,role=server,$common ip=192.0.2.1/24"
+		line "$work/client.conf" "port=net_memif0,role=client,$common ip=192.0.2.2/24"
+		address=192.0.2.1
+		host=127.0.0.1
+		return
+	fi
+	veth 4200
+	# The tools tell each other by TCP who they are: not over the wire that is ours.
+	ip link add talk0 type veth peer name talk1 netns far &&
+		ip addr add 203.0.113.1/24 dev talk0 && ip link set talk0 up &&
+		ip -n far addr add 203.0.113.2/24 dev talk1 && ip -n far link set talk1 up ||
+		skip "the veth interfaces do not come up"
+	line "$work/server.conf" "port=net_af_packet0,iface=near ip=198.51.100.1/24"
+	line "$work/client.conf" "port=net_af_packet0,iface=far ip=198.51.100.2/24"
+	address=198.51.100.1
+	host=203.0.113.1
+}
+
+# start WORDS COMMAND... : a server, whose output says WORDS when it is ready. False: it is not.
+start() {
+	words=$1
+	shift
+	: >"$work/server.out"
+	DAT_OVERRIDE=$work/server.conf timeout "$limit" $near $lines "$@" >"$work/server.out" 2>&1 </dev/null &
+	pid=$!
+	children=$pid
+	while ! grep -q "$words" "$work/server.out"; do
+		kill -0 "$pid" 2>/dev/null || return 1
+		sleep 0.05
+	done
+}
+
+# client COMMAND... : its output, and how it ended as the last line.
+client() {
+	DAT_OVERRIDE=$work/client.conf timeout "$limit" $far $lines "$@" >"$work/client.out" 2>&1 </dev/null
+	echo "ends with $?" >>"$work/client.out"
+}
+
+# end_server : gives it time to end by itself.
+end_server() {
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		kill -0 "$pid" 2>/dev/null || break
+		sleep 0.2
+	done
+	if kill -0 "$pid" 2>/dev/null; then
+		kill "$pid"
+		echo "had to be ended" >>"$work/server.out"
+	fi
+	wait "$pid"
+	echo "ends with $?" >>"$work/server.out"
+	children=
+}
+
+# clean FILE WORDS : nothing went wrong there, and the words are said.
+clean() {
+	! grep -Eq 'ERR|[Ee]rror|FAIL|[Mm]ismatch|[Pp]roblem|Could not open|had to be ended' "$1" &&
+		grep -q 'ends with 0' "$1" && grep -q "$2" "$1"
+}
+
+# judged WORDS WHAT : both sides are clean and say the words.
+judged() {
+	clean "$work/server.out" "$1" && clean "$work/client.out" "$1" && return
+	complain "$2: server:"
+	tail -n 8 "$work/server.out"
+	echo "client:"
+	tail -n 8 "$work/client.out"
+}
+
+# no_adapter WORDS COMMAND... : with a name that is in no dat.conf it does not pass.
+no_adapter() {
+	words=$1
+	shift
+	client "$@"
+	! clean "$work/client.out" "$words" || complain "$* passes without an adapter"
+}
+
+# talk_with READY DONE TOOL SERVER-ARGS CLIENT-ARGS [COMMON-ARGS...] : one talk.
+talk_with() {
+	ready=$1
+	done=$2
+	tool=$3
+	to_server=$4
+	to_client=$5
+	shift 5
+	if start "$ready" "$tool" $to_server "$@"; then
+		client "$tool" $to_client "$@"
+	else
+		echo "the server was not ready" >"$work/client.out"
+	fi
+	end_server
+	judged "$done" "$tool $*"
+}
+
+run_dtest() {
+	check_for dtest
+	no_adapter PASSED dtest -P nobody -s
+	for how in "" -p -w -W "-W -D"; do
+		[ "$wire" = memif ] || [ -z "$how" ] || [ "$how" = -p ] || continue
+		talk_with "waiting for client" "Test Complete. PASSED" dtest "-P roce -s" "-P roce -h $host" -b 65536 $how
+	done
+}
+
+run_dtestsrq() {
+	check_for dtestsrq
+	no_adapter "Test Complete" dtestsrq -P nobody -s
+	# One endpoint; more than the asynchronous dispatcher was asked to hold; as many as the tool allows; none shared.
+	for how in "-c 1 -B 1" "-c 3 -B 4" "-c 12 -B 20 -t 20" "-c 100 -B 10" "-c 3 -B 4 -S 0"; do
+		talk_with "server ready" "Test Complete" dtestsrq "-P roce -s" "-P roce -h $address" $how
+		[ "$wire" = memif ] || break
+	done
+}
+
+run_dtestcm() {
+	check_for dtestcm
+	no_adapter "Test Complete" dtestcm -P nobody -s
+	for how in "" -w; do
+		talk_with "waiting for client" "Test Complete" dtestcm "-P roce -s" "-P roce -h $host" -c 1000 $how
+	done
+}
+
+run_dtestx() {
+	check_for dtestx
+	no_adapter "test PASSED" dtestx -P nobody
+	talk_with "waiting to snd addr" "immed/atomic test PASSED" dtestx "-P roce" "-P roce -h $host"
+}
+
+# ask WORDS TYPE ARG... : one client of the server that runs.
+ask() {
+	words=$1
+	type=$2
+	shift 2
+	client dapltest -T "$type" -D roce -s "$address" "$@"
+	clean "$work/client.out" "$words" || {
+		complain "dapltest -T $type $*:"
+		tail -n 8 "$work/client.out"
+	}
+}
+
+run_dapltest() {
+	check_for dapltest
+	no_adapter "Client Exiting" dapltest -T T -D nobody -s "$address" -i 1 client SR 256 server SR 256
+	if ! start "Service Point Ready" dapltest -T S -D roce; then
+		complain "dapltest -T S does not start"
+		return
+	fi
+	# Transactions whose payload is checked, threads and endpoints in numbers.
+	ask "RDMA Write" T -i 100 -t 1 -w 1 -V client SR 256 server SR 256 client RW 4096 server RR 4096
+	ask "RDMA Write" T -i 40 -t 2 -w 4 -V client SR 1024 3 server SR 1536 2 client RW 65536 server RR 65536
+	ask "Send" T -i 100 -t 2 -w 2 -V -P client SR 4096 server SR 8192
+	for way in p b; do
+		for kind in RW RR; do
+			ask "raw: $kind" P -i 1000 -p 16 -m $way $kind 4096
+		done
+	done
+	ask "Client Exiting" Q
+	end_server
+	clean "$work/server.out" Exiting || {
+		complain "the server of dapltest:"
+		tail -n 8 "$work/server.out"
+	}
+	[ "$(grep -c "Finished" "$work/server.out")" -ge 7 ] || complain "the server did not finish each test"
+}
+
+# function FEATURE [CASE...] : a function test, which says PASS even where it failed; its assertions do not.
+function_test() {
+	DAT_OVERRIDE=$work/server.conf timeout "$limit" dapltest -T F -D roce -f "$@" >"$work/client.out" 2>&1 </dev/null
+	status=$?
+	[ "$status" -eq 0 ] && ! grep -q "failed in file" "$work/client.out" && return
+	complain "dapltest -T F -f $*: ends with $status"
+	grep -A1 "failed in file" "$work/client.out"
+}
+
+run_functions() {
+	check_for dapltest
+	DAT_OVERRIDE=$work/server.conf dapltest -T F -D nobody -f pz >"$work/client.out" 2>&1 </dev/null
+	grep -q "failed in file" "$work/client.out" || complain "the function tests pass without an adapter"
+	for feature in hwconn endpoint pz mem connmgt; do
+		function_test $feature
+	done
+	# Not 1 and 12, which want notification objects; 3, 16 and 17, which want a service point that makes endpoints;
+	# 13 and 15, which crash in libdat2 with every provider.
+	function_test queryinfo case0 case2 case4 case5 case6 case7 case8 case9 case10 case11 case14
+}
+
+run_limits() {
+	check_for dapltest
+	DAT_OVERRIDE=$work/server.conf timeout "$limit" dapltest -T L -D roce -m 50 >"$work/client.out" 2>&1 </dev/null
+	for kind in PZs EVDs EPs RSPs PSPs LMRs; do
+		grep -q "$kind created: 50" "$work/client.out" ||
+			complain "dapltest -T L: $(grep "$kind created" "$work/client.out")"
+	done
+	DAT_OVERRIDE=$work/server.conf timeout "$limit" dapltest -T L -D nobody -m 50 >"$work/client.out" 2>&1 </dev/null
+	! grep -q "created: 50" "$work/client.out" || complain "dapltest -T L passes without an adapter"
+}
+
+own_network "$0" "$@"
+make_wire
+shift 3
+for tool in "$@"; do
+	"run_$tool"
+done
+finish
