@@ -45,7 +45,8 @@ struct roce_device_attr {
 struct roce_device_upcalls {
 	void (*notify)(void *arg, int kind, void *owner, int status); /**< enum roce_notice_kind */
 	int (*cm_notify)(void *arg, const void *event);               /**< struct roce_cm_event */
-	void *arg;                                                    /**< handed to both */
+	void *arg;                                                    /**< handed to all */
+	void (*wake)(void *arg); /**< behind a notice ROCE_NOTICE_CQ_EVENTS, when the lock was dropped */
 };
 
 /**

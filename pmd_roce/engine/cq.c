@@ -7,13 +7,15 @@
 #include "engine/cq.h"
 #include "engine/srq.h"
 
+#define CQ_DEPTH_MAX (1u << 24)
+
 int
 roce_cq_create(struct roce_domain *domain, uint32_t depth, void *owner, struct roce_cq **cq)
 {
 	struct roce_cq *c;
 	uint32_t slots;
 
-	if (depth == 0 || depth > 1u << 24)
+	if (depth == 0 || depth > CQ_DEPTH_MAX)
 		return -EINVAL;
 	c = roce_alloc(domain, sizeof(*c));
 	if (c == NULL)
@@ -27,6 +29,7 @@ roce_cq_create(struct roce_domain *domain, uint32_t depth, void *owner, struct r
 	c->domain = domain;
 	c->owner = owner;
 	c->depth = depth;
+	c->easy_depth = depth;
 	c->mask = slots - 1;
 	*cq = c;
 	return 0;
@@ -39,6 +42,9 @@ roce_cq_destroy(struct roce_cq *cq)
 
 	if (__atomic_load_n(&cq->users, __ATOMIC_ACQUIRE) != 0)
 		return -EBUSY;
+	/* Somebody may still be telling what was noted before the last watcher went. */
+	if (cq->was_watched)
+		roce_domain_grace(cq->domain);
 	while (roce_cq_poll(cq, &event, 1) > 0)
 		;
 	/* A shared queue may go away at the same moment: each share has one end at least (retire_shares in srq.c). */
@@ -64,7 +70,7 @@ roce_cq_count(const struct roce_cq *cq)
 	/* The consumer's side first: the other way round it could seem ahead of the producer. */
 	uint32_t tail = __atomic_load_n(&cq->tail, __ATOMIC_ACQUIRE);
 
-	return RTE_MIN(__atomic_load_n(&cq->head, __ATOMIC_ACQUIRE) - tail, cq->depth);
+	return RTE_MIN(__atomic_load_n(&cq->head, __ATOMIC_ACQUIRE) - tail, roce_cq_depth(cq));
 }
 
 bool
@@ -81,7 +87,7 @@ roce_cq_look(const struct roce_cq *cq, uint32_t i, struct roce_event *event)
 uint32_t
 roce_cq_depth(const struct roce_cq *cq)
 {
-	return cq->depth;
+	return __atomic_load_n(&cq->depth, __ATOMIC_RELAXED);
 }
 
 /* Only the consumer writes the counter; the release lets a poster reuse the slot of the receive. */
@@ -138,6 +144,175 @@ roce_cq_push(struct roce_cq *cq, const struct roce_event *event)
 	*slot = *event;
 	roce_cq_publish(cq);
 	return true;
+}
+
+/* Nobody pushes until thaw(). */
+static void
+freeze(struct roce_cq *cq)
+{
+	roce_engine_lock(cq->domain->engine[0]);
+	if (cq->domain->shared)
+		rte_spinlock_lock(&cq->push_lock);
+}
+
+static void
+thaw(struct roce_cq *cq)
+{
+	if (cq->domain->shared)
+		rte_spinlock_unlock(&cq->push_lock);
+	roce_engine_unlock(cq->domain->engine[0]);
+}
+
+/* The events that wait, each at the place of its number in the new ring. At rest. */
+static void
+move_events(const struct roce_cq *cq, struct roce_event *ring, uint32_t mask)
+{
+	for (uint32_t i = cq->tail; i != cq->head; i++)
+		ring[i & mask] = cq->ring[i & cq->mask];
+}
+
+/* What is pushed wakes whom it should, whoever has taken it meanwhile: nothing of it is overwritten before this. */
+static void
+judge(struct roce_cq *cq)
+{
+	bool solicited = __atomic_load_n(&cq->solicited, __ATOMIC_RELAXED);
+
+	for (; cq->judged != cq->head; cq->judged++)
+		cq->due += roce_event_wakes(&cq->ring[cq->judged & cq->mask], solicited);
+}
+
+int
+roce_cq_resize(struct roce_cq *cq, uint32_t depth)
+{
+	struct roce_domain *domain = cq->domain;
+	struct roce_event *ring = NULL, *old;
+	uint32_t slots;
+	int rc = 0;
+
+	if (depth == 0 || depth > CQ_DEPTH_MAX)
+		return -EINVAL;
+	slots = rte_align32pow2(depth);
+	if (slots != cq->mask + 1) {
+		ring = roce_alloc(domain, (size_t)slots * sizeof(ring[0]));
+		if (ring == NULL)
+			return -ENOMEM;
+	}
+	freeze(cq);
+	if (cq->head - cq->tail > depth) {
+		rc = -EBUSY;
+	} else {
+		/* An event that was taken already is not moved. */
+		if (cq->watchers != 0)
+			judge(cq);
+		if (ring != NULL) {
+			move_events(cq, ring, slots - 1);
+			old = cq->ring;
+			cq->ring = ring;
+			cq->mask = slots - 1;
+			ring = old;
+		}
+		__atomic_store_n(&cq->depth, depth, __ATOMIC_RELAXED);
+		cq->easy_depth = cq->watchers != 0 ? 0 : depth;
+	}
+	thaw(cq);
+	roce_free(domain, ring);
+	return rc;
+}
+
+void
+roce_cq_watch(struct roce_cq *cq)
+{
+	freeze(cq);
+	if (cq->watchers++ == 0) {
+		cq->was_watched = true;
+		cq->easy_depth = 0;
+		cq->judged = cq->head;
+		cq->due = 0;
+	}
+	thaw(cq);
+}
+
+void
+roce_cq_unwatch(struct roce_cq *cq)
+{
+	freeze(cq);
+	if (--cq->watchers == 0)
+		cq->easy_depth = cq->depth;
+	thaw(cq);
+}
+
+void
+roce_cq_set_solicited(struct roce_cq *cq, bool solicited)
+{
+	__atomic_store_n(&cq->solicited, solicited, __ATOMIC_RELAXED);
+}
+
+static void
+note(struct roce_cq *cq)
+{
+	struct roce_domain *domain = cq->domain;
+	struct roce_cq *top;
+
+	if (cq->noted)
+		return;
+	cq->noted = true;
+	top = __atomic_load_n(&domain->noted, __ATOMIC_RELAXED);
+	do {
+		cq->next_noted = top;
+	} while (!__atomic_compare_exchange_n(
+			&domain->noted, &top, cq, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+}
+
+__rte_noinline bool
+roce_cq_find_room(struct roce_cq *cq)
+{
+	cq->tail_seen = __atomic_load_n(&cq->tail, __ATOMIC_ACQUIRE);
+	if (cq->head - cq->tail_seen >= cq->depth)
+		return false;
+	if (cq->watchers != 0) {
+		/* One event at most is not judged yet: the one that comes now. */
+		judge(cq);
+		note(cq);
+	}
+	return true;
+}
+
+static void
+settle(struct roce_cq *cq)
+{
+	struct roce_domain *domain = cq->domain;
+	uint32_t due;
+
+	cq->noted = false;
+	if (cq->watchers == 0)
+		return;
+	judge(cq);
+	due = cq->due;
+	cq->due = 0;
+	if (due == 0)
+		return;
+	domain->config.notify(
+			domain->config.notify_arg, ROCE_NOTICE_CQ_EVENTS, cq->owner, (int)due);
+	__atomic_store_n(&domain->told, true, __ATOMIC_RELEASE);
+}
+
+__rte_noinline void
+roce_cq_settle(struct roce_domain *domain)
+{
+	struct roce_cq *cq = __atomic_exchange_n(&domain->noted, NULL, __ATOMIC_ACQUIRE);
+
+	while (cq != NULL) {
+		struct roce_cq *next;
+
+		/* Behind a push that is not over, on another engine. */
+		if (domain->shared)
+			rte_spinlock_lock(&cq->push_lock);
+		next = cq->next_noted;
+		settle(cq);
+		if (domain->shared)
+			rte_spinlock_unlock(&cq->push_lock);
+		cq = next;
+	}
 }
 
 /* A share whose last event was reaped can serve another shared receive queue. Under shares_lock. */

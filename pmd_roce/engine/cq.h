@@ -11,6 +11,10 @@
  * for each pair of a completion queue and a shared receive queue, written by the
  * one consumer alone. So a reap costs no atomic operation, and a query adds the
  * shares up.
+ *
+ * A queue that somebody watches has no room by the short look of roce_cq_reserve(): the long one judges whether the
+ * events before wake anybody, and notes the queue on a stack of the domain. Whoever lets go of an engine's lock first
+ * tells what is noted there. So a queue that nobody watches pays nothing.
  */
 
 #include <rte_branch_prediction.h>
@@ -34,7 +38,8 @@ struct roce_cq_share {
 struct roce_cq {
 	struct roce_domain *domain;
 	void *owner;
-	uint32_t depth;
+	uint32_t depth;      /**< written under push_lock and the lock of engine 0; atomic */
+	uint32_t easy_depth; /**< the same; 0 while somebody watches */
 	uint32_t mask;
 	struct roce_event *ring;
 	uint32_t users; /**< queue pairs; atomic */
@@ -44,10 +49,20 @@ struct roce_cq {
 	rte_spinlock_t push_lock __rte_cache_aligned;
 	uint32_t head;      /**< events ever pushed */
 	uint32_t tail_seen; /**< lower bound of tail */
+	uint32_t watchers;  /**< who wants ROCE_NOTICE_CQ_EVENTS */
+	uint32_t judged;    /**< watched: the events before it were judged */
+	uint32_t due;       /**< of them, to be told */
+	bool was_watched;
+	bool noted; /**< on the domain's stack */
+	struct roce_cq *next_noted;
+	bool solicited; /**< only solicited receives, and failures, are told; atomic */
 
 	uint32_t tail __rte_cache_aligned; /**< events ever taken */
 	uint32_t head_seen;                /**< lower bound of head */
 };
+
+/** Is there room, by a look at the consumer's side? When somebody watches, note that there will be an event. Locked. */
+bool roce_cq_find_room(struct roce_cq *cq);
 
 /**
  * The slot of the next event, to be filled whole where it lies; roce_cq_publish() must follow. Locked (any engine).
@@ -64,10 +79,7 @@ roce_cq_reserve(struct roce_cq *cq)
 	if (cq->domain->shared)
 		rte_spinlock_lock(&cq->push_lock);
 	head = cq->head;
-	if (likely(head - cq->tail_seen < cq->depth))
-		return &cq->ring[head & cq->mask];
-	cq->tail_seen = __atomic_load_n(&cq->tail, __ATOMIC_ACQUIRE);
-	if (head - cq->tail_seen < cq->depth)
+	if (likely(head - cq->tail_seen < cq->easy_depth) || roce_cq_find_room(cq))
 		return &cq->ring[head & cq->mask];
 	if (cq->domain->shared)
 		rte_spinlock_unlock(&cq->push_lock);
@@ -85,6 +97,9 @@ roce_cq_publish(struct roce_cq *cq)
 
 /** An event found no room: its owner is told, and a receive that went with it counts as reaped. Locked. */
 void roce_cq_lost(struct roce_cq *cq, uint16_t srq_share);
+
+/** Tell the watchers of the queues that are noted. Whoever lets go of an engine's lock, before that. */
+void roce_cq_settle(struct roce_domain *domain);
 
 /**
  * The share of a shared receive queue on this completion queue, made when there is none; one user more.

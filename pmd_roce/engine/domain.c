@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "engine/engine_pvt.h"
+#include "engine/cq.h"
 #include "engine/qp.h"
 
 #define REFUSALS_MAX 64u     /**< turns refused in a row before one insists */
@@ -41,9 +41,30 @@ roce_engine_trylock(struct roce_engine *e)
 }
 
 void
+roce_engine_unlock_inner(struct roce_engine *e)
+{
+	if (unlikely(__atomic_load_n(&e->domain->noted, __ATOMIC_RELAXED) != NULL))
+		roce_cq_settle(e->domain);
+	rte_spinlock_unlock(&e->lock);
+}
+
+static __rte_noinline void
+wake(struct roce_domain *domain)
+{
+	/* Of several who come here one does it for all. */
+	if (__atomic_exchange_n(&domain->told, false, __ATOMIC_ACQ_REL) &&
+			domain->config.wake != NULL)
+		domain->config.wake(domain->config.notify_arg);
+}
+
+void
 roce_engine_unlock(struct roce_engine *e)
 {
-	rte_spinlock_unlock(&e->lock);
+	struct roce_domain *domain = e->domain;
+
+	roce_engine_unlock_inner(e);
+	if (unlikely(__atomic_load_n(&domain->told, __ATOMIC_RELAXED)))
+		wake(domain);
 }
 
 void

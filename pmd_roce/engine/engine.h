@@ -45,6 +45,7 @@ enum roce_notice_kind {
 	ROCE_NOTICE_CQ_OVERFLOW,
 	ROCE_NOTICE_SRQ_LOW, /**< fewer receives are on the shared queue than its low watermark */
 	ROCE_NOTICE_QP_SOFT_HIGH, /**< the queue pair holds more receives than its soft high watermark */
+	ROCE_NOTICE_CQ_EVENTS, /**< a completion queue that is watched has so many more events that wake */
 };
 
 /**
@@ -52,9 +53,13 @@ enum roce_notice_kind {
  * the queue pair is in ERR and everything is flushed. The receiver may record, push events to completion queues and change its own state under the same lock; nothing else.
  *
  * @param owner  of the queue pair, completion queue or shared receive queue.
- * @param status QP_BROKEN: enum ibv_wc_status of the cause.
+ * @param status QP_BROKEN: enum ibv_wc_status of the cause; CQ_EVENTS: how many. That is told when the lock is about
+ *   to be dropped, and the receiver may not push events then.
  */
 typedef void (*roce_notify_fn)(void *arg, enum roce_notice_kind kind, void *owner, int status);
+
+/** CQ_EVENTS was told: now that the lock is dropped, wake who waits for that. @p arg is that of notify(). */
+typedef void (*roce_wake_fn)(void *arg);
 
 /** Queue pair 1, the general services: the connection manager's side of the engine. All on engine 0, locked. */
 struct roce_gsi {
@@ -86,6 +91,7 @@ struct roce_domain_config {
 	struct roce_memory memory;
 	roce_notify_fn notify;
 	void *notify_arg;
+	roce_wake_fn wake; /**< NULL: nobody watches a completion queue */
 };
 
 /** @return 0; -EINVAL; -ENOMEM. */
@@ -104,7 +110,10 @@ void roce_domain_set_gsi(struct roce_domain *domain, const struct roce_gsi *gsi)
 void roce_engine_lock(struct roce_engine *e);
 /** For a turn. @return false: somebody works on the engine, or waits to; but not for ever: then it waits its turn. */
 bool roce_engine_trylock(struct roce_engine *e);
+/** May call wake(), so it is for the last lock that the caller has. */
 void roce_engine_unlock(struct roce_engine *e);
+/** For the others. */
+void roce_engine_unlock_inner(struct roce_engine *e);
 
 /**
  * Feed received frames. Locked.

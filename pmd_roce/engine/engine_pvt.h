@@ -62,7 +62,9 @@ struct roce_domain {
 	struct roce_keys keys;
 	struct roce_gsi gsi;
 	struct roce_qp *noticed; /**< stack of queue pairs whose notice the connection manager must hear */
-	uint64_t random;         /**< how far its sequence of random numbers is; atomic */
+	struct roce_cq *noted; /**< stack of completion queues that are watched, and were pushed to */
+	bool told;             /**< watchers were told, and wake() must follow; atomic */
+	uint64_t random;       /**< how far its sequence of random numbers is; atomic */
 	uint32_t engine_mask; /**< of a queue pair number */
 	uint32_t next_qpn;    /**< before it is disguised */
 	uint64_t qpn_secret;  /**< 0: numbers are as they come */

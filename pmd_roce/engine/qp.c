@@ -249,8 +249,9 @@ roce_qp_destroy(struct roce_qp *qp)
 	for (unsigned int i = 0; i < domain->config.engines; i++)
 		roce_engine_lock(domain->engine[i]);
 	unlist(domain, qp);
-	for (unsigned int i = domain->config.engines; i > 0; i--)
-		roce_engine_unlock(domain->engine[i - 1]);
+	for (unsigned int i = domain->config.engines - 1; i > 0; i--)
+		roce_engine_unlock_inner(domain->engine[i]);
+	roce_engine_unlock(domain->engine[0]);
 	/* The completion queue may end as soon as its count says so: its share is given back before. */
 	free_receive_queue(domain, qp);
 	count_user(qp->send_cq, -1);

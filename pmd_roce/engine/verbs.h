@@ -183,6 +183,35 @@ unsigned int roce_cq_count(const struct roce_cq *cq);
 uint32_t roce_cq_depth(const struct roce_cq *cq);
 
 /**
+ * Hold exactly @p depth events from now on; none is lost, shares of shared receive queues stay. Any thread that holds no
+ * engine lock, beside pushes; one at a time, and not beside roce_cq_poll() and roce_cq_look().
+ *
+ * @return 0; -EINVAL as for roce_cq_create(); -EBUSY more are waiting; -ENOMEM. A failure changes nothing.
+ */
+int roce_cq_resize(struct roce_cq *cq, uint32_t depth);
+
+/** Does an event wake a waiter? A failure always does: what comes after it fails, too. */
+static inline bool
+roce_event_wakes(const struct roce_event *event, bool solicited)
+{
+	if (event->status != IBV_WC_SUCCESS || event->kind > ROCE_EVENT_BIND)
+		return true;
+	return (event->flags & (solicited ? ROCE_EVENT_SOLICITED : ROCE_EVENT_QUIET)) ==
+			(solicited ? ROCE_EVENT_SOLICITED : 0);
+}
+
+/**
+ * From now on ROCE_NOTICE_CQ_EVENTS is told of every event that wakes (roce_event_wakes()), until roce_cq_unwatch() is
+ * called as often: behind it none is told any more. An event that came before is seen by who looks afterwards. Any
+ * thread that holds no engine lock.
+ */
+void roce_cq_watch(struct roce_cq *cq);
+void roce_cq_unwatch(struct roce_cq *cq);
+
+/** Of receives, only solicited ones wake: those that come from now on. Any thread. */
+void roce_cq_set_solicited(struct roce_cq *cq, bool solicited);
+
+/**
  * Add an event. Locked: the caller holds the lock of any engine of the domain.
  * @return true; false: full, the event is lost and the overflow was notified.
  */

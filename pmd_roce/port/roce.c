@@ -37,6 +37,15 @@ pass_notice(void *arg, enum roce_notice_kind kind, void *owner, int status)
 		device->upcalls.notify(device->upcalls.arg, (int)kind, owner, status);
 }
 
+static void
+pass_wake(void *arg)
+{
+	struct roce_device *device = arg;
+
+	if (device->upcalls.wake != NULL)
+		device->upcalls.wake(device->upcalls.arg);
+}
+
 static int
 pass_cm_event(void *arg, const struct roce_cm_event *event)
 {
@@ -91,6 +100,7 @@ create_domain(struct roce_device *device, uint64_t seed, struct roce_why *why)
 		.memory = roce_pool_memory,
 		.notify = pass_notice,
 		.notify_arg = device,
+		.wake = pass_wake,
 	};
 	int rc;
 

@@ -22,10 +22,38 @@ roce_engine_lock(struct roce_engine *e)
 	model_lock(&e->lock, "the engine", __func__);
 }
 
+/* As pmd_roce/engine/domain.c does it; where nobody watches there is nothing to see. */
+void
+roce_engine_unlock_inner(struct roce_engine *e)
+{
+	static const struct model_access noted = { sizeof(void *), __ATOMIC_RELAXED, "noted",
+		"unlock" };
+
+	if (world.watched && model_load(&e->domain->noted, &noted) != 0)
+		roce_cq_settle(e->domain);
+	model_unlock(&e->lock, "the engine", __func__);
+}
+
 void
 roce_engine_unlock(struct roce_engine *e)
 {
-	model_unlock(&e->lock, "the engine", __func__);
+	static const struct model_access told = { sizeof(bool), __ATOMIC_ACQ_REL, "told",
+		"unlock" };
+	struct roce_domain *d = e->domain;
+
+	roce_engine_unlock_inner(e);
+	if (world.watched && model_load(&d->told, &told) != 0 &&
+			model_exchange(&d->told, false, &told) != 0)
+		d->config.wake(d->config.notify_arg);
+}
+
+void
+roce_domain_grace(struct roce_domain *domain)
+{
+	for (unsigned int i = 0; i < domain->config.engines; i++) {
+		roce_engine_lock(domain->engine[i]);
+		roce_engine_unlock(domain->engine[i]);
+	}
 }
 
 static void
@@ -83,6 +111,7 @@ static const struct member cq_members[] = {
 	{ offsetof(struct roce_cq, push_lock), "push_lock" },
 	{ offsetof(struct roce_cq, head), "head" },
 	{ offsetof(struct roce_cq, tail_seen), "tail_seen" },
+	{ offsetof(struct roce_cq, watchers), "what watchers are told" },
 	{ offsetof(struct roce_cq, tail), "tail" },
 	{ offsetof(struct roce_cq, head_seen), "head_seen" },
 	{ sizeof(struct roce_cq), NULL },

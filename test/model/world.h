@@ -53,6 +53,7 @@ struct world_notice {
 struct world {
 	struct roce_domain *domain;
 	struct roce_pd *pd;
+	bool watched;        /**< somebody may watch a completion queue */
 	unsigned int blocks; /**< of memory, before there was anything but the domain */
 	struct roce_srq *srq;
 	unsigned int cqs;
