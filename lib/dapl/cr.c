@@ -29,7 +29,7 @@ claim(struct dapl_psp *rsp, struct dapl_cr *cr)
 	dapl_ep_advance(ep, DAPL_EP_IN_REQUEST);
 	know_peer(ep, cr);
 	if (ep->engine != NULL)
-		roce_engine_unlock(ep->engine);
+		roce_engine_unlock_inner(ep->engine);
 }
 
 /* A request that is no more has no use for the endpoint that was reserved for it. */

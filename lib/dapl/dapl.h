@@ -74,6 +74,7 @@ struct dapl_ia {
 	bool async_own;             /**< the provider made it */
 	bool progress;              /**< uses the thread of progress.c */
 	bool last_wqe; /**< an endpoint on a shared queue says so when it will take no more from it */
+	rte_spinlock_t notes_lock;    /**< of all notifications; inside an engine's lock */
 	struct dapl_obj_list objects; /**< all but the adapter itself; lock of engine 0 */
 	TAILQ_ENTRY(dapl_ia) link;    /**< all open adapters of the process */
 	const void *front;            /**< what the front keeps per name */
@@ -231,6 +232,9 @@ void dapl_ia_count(struct dapl_ia *ia);
  * @return frames moved.
  */
 unsigned int dapl_ia_turn_others(const struct dapl_ia *ia);
+
+/** Does anything in this process stand still while nobody turns it? */
+bool dapl_ia_must_turn(const struct dapl_ia *ia);
 
 /** True while an instance of the adapter @p name is open. Any thread. */
 bool dapl_ia_is_open(const char *name);

@@ -160,7 +160,7 @@ void
 dapl_ep_unlock(struct dapl_ep *ep)
 {
 	if (ep->engine != NULL)
-		roce_engine_unlock(ep->engine);
+		roce_engine_unlock_inner(ep->engine);
 	roce_engine_unlock(ep->head.ia->engine0);
 }
 
@@ -229,7 +229,7 @@ change_over(struct dapl_ep *ep, const struct dapl_ep_create *to, struct roce_qp 
 		adopt(ep, to, qp);
 	}
 	if (engine != NULL)
-		roce_engine_unlock(engine);
+		roce_engine_unlock_inner(engine);
 	roce_engine_unlock(ep->head.ia->engine0);
 	return status;
 }

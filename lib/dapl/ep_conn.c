@@ -206,7 +206,7 @@ dapl_device_cm_notify(void *arg, const void *event)
 		roce_engine_lock(ep->engine);
 	rc = conn_event(ep, happened);
 	if (ep->engine != NULL)
-		roce_engine_unlock(ep->engine);
+		roce_engine_unlock_inner(ep->engine);
 	return rc;
 }
 
@@ -234,6 +234,9 @@ dapl_device_notify(void *arg, int kind, void *owner, int status)
 		break;
 	case ROCE_NOTICE_CQ_OVERFLOW:
 		dapl_evd_overflow(owner);
+		break;
+	case ROCE_NOTICE_CQ_EVENTS:
+		dapl_evd_told(owner, (uint32_t)status);
 		break;
 	case ROCE_NOTICE_SRQ_LOW:
 		dapl_evd_push_async(owner, DAPL_ASYNC_SRQ_LOW);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include <errno.h>
+
 #include "dapl/dapl.h"
 
 /** After so many empty dequeues the other adapters of the process get a turn, too. */
 #define TURN_OTHERS 64
 
 enum dapl_status
-dapl_evd_create(struct dapl_ia *ia, uint32_t len, uint32_t streams, struct dapl_evd **evd)
+dapl_evd_create(struct dapl_ia *ia, uint32_t len, uint32_t streams, struct dapl_cno *cno,
+		struct dapl_evd **evd)
 {
 	struct dapl_evd *e = dapl_obj_alloc(sizeof(*e), ia);
 
@@ -20,6 +23,7 @@ dapl_evd_create(struct dapl_ia *ia, uint32_t len, uint32_t streams, struct dapl_
 	e->serviced = ia->attr.serviced;
 	e->streams = streams;
 	dapl_obj_publish(e, DAPL_EVD);
+	dapl_evd_set_cno(e, cno);
 	*evd = e;
 	return DAPL_OK;
 }
@@ -39,6 +43,11 @@ void
 dapl_evd_destroy(struct dapl_evd *evd)
 {
 	dapl_obj_retire(evd);
+	dapl_evd_leave_cno(evd);
+	/* A waiter that left may still hold it. */
+	rte_spinlock_lock(&evd->look_lock);
+	rte_spinlock_unlock(&evd->look_lock);
+	dapl_waiters_retire(&evd->waiters);
 	drop_events(evd);
 	roce_cq_destroy(evd->cq);
 	dapl_obj_free(evd);
@@ -81,23 +90,62 @@ dapl_evd_overflow(struct dapl_evd *evd)
 		dapl_evd_push_async(evd, DAPL_ASYNC_EVD_OVERFLOW);
 }
 
-void
-dapl_evd_set_enabled(struct dapl_evd *evd, bool enabled)
+/* The caller is the one who takes events, or the one who does waits for the lock that the caller has. */
+static enum dapl_status
+resize(struct dapl_evd *evd, uint32_t len)
 {
-	__atomic_store_n(&evd->disabled, !enabled, __ATOMIC_SEQ_CST);
+	switch (roce_cq_resize(evd->cq, len)) {
+	case 0:
+		return DAPL_OK;
+	case -EBUSY:
+		return DAPL_EVD_TOO_FULL;
+	default:
+		return DAPL_NO_MEMORY;
+	}
+}
+
+/* A thread waits: between two looks it does not touch the ring. @return DAPL_BUSY: it has left. */
+static enum dapl_status
+resize_beside_waiter(struct dapl_evd *evd, uint32_t len)
+{
+	enum dapl_status status = DAPL_BUSY;
+
+	rte_spinlock_lock(&evd->look_lock);
+	if (__atomic_load_n(&evd->taker, __ATOMIC_RELAXED) == DAPL_TAKER_WAITER)
+		/* So many events would never be there. */
+		status = evd->threshold > len ? DAPL_EVD_WAITER : resize(evd, len);
+	rte_spinlock_unlock(&evd->look_lock);
+	return status;
+}
+
+enum dapl_status
+dapl_evd_resize(struct dapl_evd *evd, uint32_t len)
+{
+	enum dapl_status status;
+
+	while (!dapl_evd_take_over(evd, DAPL_TAKER_RESIZE)) {
+		status = resize_beside_waiter(evd, len);
+		if (status != DAPL_BUSY)
+			return status;
+	}
+	status = resize(evd, len);
+	__atomic_store_n(&evd->taker, DAPL_TAKER_NONE, __ATOMIC_RELEASE);
+	return status;
 }
 
 static void
-lock_engines(const struct dapl_ia *ia, bool lock)
+lock_engines(const struct dapl_ia *ia)
 {
-	for (unsigned int i = 0; i < roce_domain_engines(ia->domain); i++) {
-		struct roce_engine *engine = roce_domain_engine(ia->domain, i);
+	for (unsigned int i = 0; i < roce_domain_engines(ia->domain); i++)
+		roce_engine_lock(roce_domain_engine(ia->domain, i));
+}
 
-		if (lock)
-			roce_engine_lock(engine);
-		else
-			roce_engine_unlock(engine);
-	}
+static void
+unlock_engines(const struct dapl_ia *ia)
+{
+	for (unsigned int i = roce_domain_engines(ia->domain) - 1; i > 0; i--)
+		roce_engine_unlock_inner(roce_domain_engine(ia->domain, i));
+	roce_engine_unlock(ia->engine0);
 }
 
 enum dapl_status
@@ -107,11 +155,11 @@ dapl_evd_post_software(struct dapl_evd *evd, uint64_t pointer)
 	bool room;
 
 	/* A push that finds no room tells the asynchronous dispatcher: nobody may take the last place meanwhile. */
-	lock_engines(evd->head.ia, true);
+	lock_engines(evd->head.ia);
 	room = roce_cq_count(evd->cq) < roce_cq_depth(evd->cq);
 	if (room)
 		roce_cq_push(evd->cq, &event);
-	lock_engines(evd->head.ia, false);
+	unlock_engines(evd->head.ia);
 	return room ? DAPL_OK : DAPL_QUEUE_FULL;
 }
 

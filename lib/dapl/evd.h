@@ -11,7 +11,9 @@
 #include <stdint.h>
 
 #include <rte_pause.h>
+#include <rte_spinlock.h>
 
+#include "dapl/eventcount.h"
 #include "dapl/obj.h"
 #include "dapl/status.h"
 #include "engine/verbs.h"
@@ -75,11 +77,51 @@ struct dapl_feeds {
 	uint32_t shared_threshold; /**< of recv[DAPL_NOTIFY_THRESHOLD]: from shared receive queues */
 };
 
+/** Threads that sleep until something comes, as long as a list of those to be woken knows them. */
+struct dapl_waiters {
+	struct dapl_eventcount count;
+	struct dapl_cno *cno; /**< whose they are; NULL: those of a dispatcher */
+	bool listed;
+	TAILQ_ENTRY(dapl_waiters) link;
+};
+
+TAILQ_HEAD(dapl_evd_list, dapl_evd);
+
+/** A function that hears of the notifications of a notification object; all zero: none. */
+struct dapl_agent {
+	void (*call)(void *data, void *evd);
+	void *data;
+};
+
+/**
+ * Consumer notification object. All but the waiters: under its adapter's notes_lock.
+ *
+ * A dispatcher counts the notifications that nobody collected; while there are any it is on the list of its
+ * notification object. So an event makes one notification, none is lost, and none needs memory.
+ */
+struct dapl_cno {
+	struct dapl_obj head; /**< its users are the dispatchers */
+	struct dapl_waiters waiters;
+	struct dapl_agent agent;
+	struct dapl_evd_list
+			fired; /**< dispatchers with notifications that no waiter collected, in turn */
+	struct dapl_evd_list
+			untold; /**< dispatchers with notifications that the agent has not heard of, in turn */
+	uint32_t waiting;       /**< threads in dapl_cno_wait(); atomic */
+	uint32_t callers;       /**< threads about to call the agent; under the lock of the wakes */
+	uint32_t calls;         /**< of the agent that are over */
+	uint32_t orphaned;      /**< times the last dispatcher was freed */
+	uint32_t orphaned_told; /**< and the agent has heard of it */
+	uintptr_t caller; /**< the thread that is in the agent, for everybody; 0: none; atomic */
+	bool aborted;     /**< the adapter is being closed; atomic */
+};
+
 /** Event dispatcher: a ring of events and the one thread that may wait on it. */
 enum dapl_evd_taker {
 	DAPL_TAKER_NONE = 0,
 	DAPL_TAKER_WAITER,  /**< a thread is in dapl_evd_wait() */
 	DAPL_TAKER_DEQUEUE, /**< a thread is in dapl_evd_dequeue(), for a moment */
+	DAPL_TAKER_RESIZE,  /**< a thread is in dapl_evd_resize(), for a moment */
 };
 
 struct dapl_evd {
@@ -96,19 +138,35 @@ struct dapl_evd {
 	bool disabled;    /**< its events trigger no notification object; atomic */
 	uint8_t notify; /**< enum dapl_notify of what feeds it, if that is one of the last two; atomic */
 	struct dapl_feeds feeds;
+
+	rte_spinlock_t look_lock; /**< held by the waiter while it touches the ring, and when it leaves */
+	uint32_t threshold;       /**< of the waiter; atomic */
+	struct dapl_waiters waiters;
+
+	/* Under the adapter's notes_lock. */
+	struct dapl_cno *cno; /**< NULL: none */
+	uint32_t fired;  /**< notifications that no waiter of the notification object collected */
+	uint32_t untold; /**< notifications that its agent has not heard of */
+	TAILQ_ENTRY(dapl_evd) fired_link, untold_link;
 };
 
 /* ---- evd.c, wait.c ---- */
 
-/** @return DAPL_OK; DAPL_NO_MEMORY. Any thread. */
-enum dapl_status
-dapl_evd_create(struct dapl_ia *ia, uint32_t len, uint32_t streams, struct dapl_evd **evd);
+/** @p cno may be null. @return DAPL_OK; DAPL_NO_MEMORY. Any thread. */
+enum dapl_status dapl_evd_create(struct dapl_ia *ia, uint32_t len, uint32_t streams,
+		struct dapl_cno *cno, struct dapl_evd **evd);
+/**
+ * Hold exactly @p len events from now on; beside events that come, a waiter and others that dequeue. One at a time.
+ * @return DAPL_OK; DAPL_EVD_TOO_FULL: more events are queued; DAPL_EVD_WAITER: a thread waits for more of them;
+ *   DAPL_NO_MEMORY.
+ */
+enum dapl_status dapl_evd_resize(struct dapl_evd *evd, uint32_t len);
 /** @return DAPL_OK; DAPL_EVD_IN_USE; DAPL_EVD_WAITER; DAPL_EVD_ASYNC: the adapter's own. */
 enum dapl_status dapl_evd_free(struct dapl_evd *evd);
 /** Destroy in any state; nobody may feed it or wait on it any more. */
 void dapl_evd_destroy(struct dapl_evd *evd);
 /**
- * Become the one who takes events; a dequeue of another thread is waited for, it is short.
+ * Become the one who takes events; a dequeue or resize of another thread is waited for, it is short.
  * @return false: a thread is in dapl_evd_wait().
  */
 static inline bool
@@ -150,18 +208,63 @@ void dapl_evd_overflow(struct dapl_evd *evd);
  * oldest, of whatever kind. What is there already when the wait begins, or ends for its time, is not told apart.
  *
  * @return DAPL_OK; DAPL_TIMEOUT; DAPL_EVD_UNWAITABLE; DAPL_EVD_SOLICITED, DAPL_EVD_UNSIGNALLED: where completions are told apart
- *   @p threshold must be 1; DAPL_EVD_WAITER: another thread waits; DAPL_ABORT: the adapter was closed;
- *   DAPL_INTERRUPTED: a signal ended the sleep.
+ *   @p threshold must be 1; DAPL_EVD_WAITER: another thread waits; DAPL_BAD_THRESHOLD: it holds fewer events;
+ *   DAPL_ABORT: the adapter was closed; DAPL_INTERRUPTED: a signal ended the sleep.
  */
 enum dapl_status dapl_evd_wait(struct dapl_evd *evd, uint32_t timeout_us, uint32_t threshold,
 		struct roce_event *event, uint32_t *more);
 /** Send a waiter home with DAPL_EVD_UNWAITABLE, and later ones too; or let them wait again. Any thread. */
 void dapl_evd_set_waitable(struct dapl_evd *evd, bool waitable);
-/** May its events trigger the notification object? Any thread. */
+/** May its events trigger the notification object? Those that come meanwhile do so when they may. Any thread. */
 void dapl_evd_set_enabled(struct dapl_evd *evd, bool enabled);
 /** Add an event of the consumer's own. Takes the lock of every engine. @return DAPL_OK; DAPL_QUEUE_FULL: nobody else is told. */
 enum dapl_status dapl_evd_post_software(struct dapl_evd *evd, uint64_t pointer);
 /** Send a waiter home with DAPL_ABORT and wait until it has left; later waits return at once. */
 void dapl_evd_abort(struct dapl_evd *evd);
+
+/* ---- cno.c, notify.c, wait.c ---- */
+
+/** @return DAPL_OK; DAPL_NO_MEMORY. Any thread. */
+enum dapl_status
+dapl_cno_create(struct dapl_ia *ia, const struct dapl_agent *agent, struct dapl_cno **cno);
+/** @return DAPL_OK; DAPL_CNO_IN_USE: a dispatcher or a waiter has it, or the caller is its agent. */
+enum dapl_status dapl_cno_free(struct dapl_cno *cno);
+/** Send waiters home, tell the agent, and wait until they have left; later waits return at once. */
+void dapl_cno_abort(struct dapl_cno *cno);
+/** Destroy it; no dispatcher has it and nobody waits any more. */
+void dapl_cno_destroy(struct dapl_cno *cno);
+/** Replace the agent. When the call returns the old one is not running, unless it is the caller itself. */
+void dapl_cno_set_agent(struct dapl_cno *cno, const struct dapl_agent *agent);
+struct dapl_agent dapl_cno_agent(struct dapl_cno *cno);
+/**
+ * Let @p cno, or nobody, hear of the events of a dispatcher. What the old one was not asked for yet goes to the new
+ * one; where there was none, the events that are queued are notified. One at a time for one dispatcher.
+ */
+void dapl_evd_set_cno(struct dapl_evd *evd, struct dapl_cno *cno);
+/** A dispatcher is on its way out: its notification object forgets it, and hears when it was the last. */
+void dapl_evd_leave_cno(struct dapl_evd *evd);
+/** The notification object of a dispatcher; NULL: none. */
+struct dapl_cno *dapl_evd_cno(struct dapl_evd *evd);
+
+/**
+ * Collect a notification, waiting for one. Any thread, any number of them: a notification goes to one of them.
+ *
+ * @param timeout_us  0: only look; DAPL_INFINITE.
+ * @param evd         a dispatcher with an event of which nobody collected the notification; NULL: the adapter was
+ *                    closed, or the last dispatcher was freed meanwhile.
+ * @return DAPL_OK; DAPL_CNO_TIMEOUT; DAPL_INTERRUPTED: a signal ended the sleep.
+ */
+enum dapl_status dapl_cno_wait(struct dapl_cno *cno, uint32_t timeout_us, struct dapl_evd **evd);
+/** The oldest notification whose event may still be queued. Under notes_lock. @return NULL: there is none. */
+struct dapl_evd *dapl_cno_collect(struct dapl_cno *cno);
+
+/** A dispatcher has @p n more events that wake (ROCE_NOTICE_CQ_EVENTS). Under an engine's lock: only records. */
+void dapl_evd_told(struct dapl_evd *evd, uint32_t n);
+/** Something that makes waiters look again happened: wake them, at dapl_wake(). Under notes_lock, or whatever lock. */
+void dapl_waiters_ring(struct dapl_waiters *waiters);
+/** They are on their way out: nobody is about to wake them any more. */
+void dapl_waiters_retire(struct dapl_waiters *waiters);
+/** Wake who was rung for, call agents. Upcall of the device; without locks. */
+void dapl_wake(void *arg);
 
 #endif

@@ -62,7 +62,13 @@ sum_up(struct dapl_evd *evd)
 		notify = DAPL_NOTIFY_SOLICITED;
 	if (f->recv[DAPL_NOTIFY_UNSIGNALLED] + f->request[DAPL_NOTIFY_UNSIGNALLED] != 0)
 		notify = DAPL_NOTIFY_UNSIGNALLED;
+	if (evd->notify == notify)
+		return;
 	__atomic_store_n(&evd->notify, (uint8_t)notify, __ATOMIC_RELAXED);
+	roce_cq_set_solicited(evd->cq, notify == DAPL_NOTIFY_SOLICITED);
+	/* What was to wake nobody, may be now. It is rare: a sleeper is woken under the lock for it. */
+	if (dapl_eventcount_advance(&evd->waiters.count))
+		dapl_eventcount_wake(&evd->waiters.count);
 }
 
 static void

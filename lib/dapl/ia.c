@@ -19,10 +19,12 @@
 static TAILQ_HEAD(ia_list, dapl_ia) open_ias = TAILQ_HEAD_INITIALIZER(open_ias);
 static rte_spinlock_t open_lock = RTE_SPINLOCK_INITIALIZER;
 static unsigned int open_count; /* written under the lock, read without */
+static unsigned int open_idle;  /* those that stand still unless somebody turns them; likewise */
 
 static const struct roce_device_upcalls upcalls = {
 	.notify = dapl_device_notify,
 	.cm_notify = dapl_device_cm_notify,
+	.wake = dapl_wake,
 };
 
 bool
@@ -141,8 +143,8 @@ open_async_evd(struct dapl_ia *ia, const struct dapl_ia_open *open)
 {
 	if (open->async_make) {
 		ia->async_own = true;
-		return dapl_evd_create(
-				ia, (uint32_t)open->async_len, DAPL_STREAM_ASYNC, &ia->async_evd);
+		return dapl_evd_create(ia, (uint32_t)open->async_len, DAPL_STREAM_ASYNC, NULL,
+				&ia->async_evd);
 	}
 	if (open->async_evd == NULL)
 		return DAPL_OK;
@@ -152,6 +154,26 @@ open_async_evd(struct dapl_ia *ia, const struct dapl_ia_open *open)
 	ia->async_evd = open->async_evd;
 	dapl_obj_use(ia->async_evd);
 	return DAPL_OK;
+}
+
+static void
+enlist(struct dapl_ia *ia)
+{
+	rte_spinlock_lock(&open_lock);
+	TAILQ_INSERT_TAIL(&open_ias, ia, link);
+	__atomic_store_n(&open_count, open_count + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&open_idle, open_idle + !ia->attr.serviced, __ATOMIC_RELEASE);
+	rte_spinlock_unlock(&open_lock);
+}
+
+static void
+delist(struct dapl_ia *ia)
+{
+	rte_spinlock_lock(&open_lock);
+	TAILQ_REMOVE(&open_ias, ia, link);
+	__atomic_store_n(&open_count, open_count - 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&open_idle, open_idle - !ia->attr.serviced, __ATOMIC_RELEASE);
+	rte_spinlock_unlock(&open_lock);
 }
 
 enum dapl_status
@@ -181,10 +203,7 @@ dapl_ia_open(const struct dapl_ia_open *open, struct dapl_ia **ia)
 			goto close_async;
 		}
 	}
-	rte_spinlock_lock(&open_lock);
-	TAILQ_INSERT_TAIL(&open_ias, i, link);
-	__atomic_store_n(&open_count, open_count + 1, __ATOMIC_RELEASE);
-	rte_spinlock_unlock(&open_lock);
+	enlist(i);
 	__atomic_store_n(&i->head.tag, DAPL_MAGIC | DAPL_IA, __ATOMIC_RELEASE);
 	*ia = i;
 	return DAPL_OK;
@@ -229,6 +248,12 @@ dapl_ia_turn_others(const struct dapl_ia *ia)
 			moved += roce_device_poll(other->device);
 	rte_spinlock_unlock(&open_lock);
 	return moved;
+}
+
+bool
+dapl_ia_must_turn(const struct dapl_ia *ia)
+{
+	return !ia->attr.serviced || __atomic_load_n(&open_idle, __ATOMIC_RELAXED) != 0;
 }
 
 /* The oldest object of a kind that is left, NULL when there is none. Requests may still arrive meanwhile. */
@@ -296,10 +321,26 @@ detach_async(struct dapl_ia *ia)
 	wait_for_engines(ia);
 }
 
+/* A notification object that somebody may wait for, NULL when there is none. */
+static struct dapl_cno *
+first_awaited(struct dapl_ia *ia)
+{
+	struct dapl_obj *obj;
+
+	roce_engine_lock(ia->engine0);
+	TAILQ_FOREACH(obj, &ia->objects, link)
+		if (obj->tag == (DAPL_MAGIC | DAPL_CNO) &&
+				!((struct dapl_cno *)(void *)obj)->aborted)
+			break;
+	roce_engine_unlock(ia->engine0);
+	return (struct dapl_cno *)(void *)obj;
+}
+
 /* Whatever needs another object goes before it. */
 static void
 destroy_objects(struct dapl_ia *ia)
 {
+	struct dapl_cno *cno;
 	void *obj;
 
 	while ((obj = first_of(ia, DAPL_PSP)) != NULL)
@@ -310,10 +351,14 @@ destroy_objects(struct dapl_ia *ia)
 		dapl_cr_reject(obj, NULL, 0);
 	while ((obj = first_of(ia, DAPL_EP)) != NULL)
 		dapl_ep_free(obj);
+	while ((cno = first_awaited(ia)) != NULL)
+		dapl_cno_abort(cno);
 	while ((obj = first_of(ia, DAPL_EVD)) != NULL) {
 		dapl_evd_abort(obj);
 		dapl_evd_destroy(obj);
 	}
+	while ((obj = first_of(ia, DAPL_CNO)) != NULL)
+		dapl_cno_destroy(obj);
 	while ((obj = first_of(ia, DAPL_SRQ)) != NULL)
 		dapl_srq_free(obj);
 	while ((obj = first_of(ia, DAPL_RMR)) != NULL)
@@ -350,10 +395,7 @@ dapl_ia_close(struct dapl_ia *ia, bool graceful)
 	if (graceful && has_consumer_objects(ia))
 		return DAPL_IA_IN_USE;
 	__atomic_store_n(&ia->head.tag, 0, __ATOMIC_RELEASE);
-	rte_spinlock_lock(&open_lock);
-	TAILQ_REMOVE(&open_ias, ia, link);
-	__atomic_store_n(&open_count, open_count - 1, __ATOMIC_RELEASE);
-	rte_spinlock_unlock(&open_lock);
+	delist(ia);
 	if (ia->progress)
 		dapl_progress_drop();
 	detach_async(ia);

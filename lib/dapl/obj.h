@@ -38,6 +38,7 @@ enum dapl_type {
 	DAPL_PSP,
 	DAPL_CR,
 	DAPL_RSP,
+	DAPL_CNO,
 	DAPL_TYPES,
 };
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The only file that blocks. */
+/*
+ * Waiting, for events and for notifications. Who waits turns the devices that stand still otherwise, first in a hurry,
+ * then between sleeps; with service lcores he only sleeps. eventcount.c is the only file that blocks.
+ */
 
-#include <errno.h>
 #include <time.h>
 
 #include <rte_common.h>
@@ -10,19 +12,29 @@
 
 #include "dapl/dapl.h"
 
-#define SPINS       2000u /**< idle turns before the first nap */
+#define SPINS       2000u /**< idle turns before the first sleep */
 #define TURN_OTHERS 16u   /**< idle turns between two looks at the other adapters */
-#define NAP_NS      50000u
+
+/* How long to sleep between two turns: a part of the time for which nothing has moved, within limits. */
+#define NAP_PART   16u
+#define NAP_MIN_NS UINT64_C(50000)
+#define NAP_MAX_NS UINT64_C(2000000)
+
+#define SLEEP_MAX_S 3600u /**< without a limit: at once again */
 
 /** A wait in progress; times are ticks of the device. */
 struct wait {
-	struct dapl_evd *evd;
-	uint32_t threshold;
+	struct dapl_ia *ia;
+	struct dapl_eventcount *
+			count; /**< advances when look() may find something that it did not find before */
+	/** @return DAPL_QUEUE_EMPTY: go on waiting; anything else: the wait is over. */
+	enum dapl_status (*look)(struct wait *w);
+	/** From now on the eventcount advances. */
+	void (*arm)(struct wait *w);
 	uint64_t hz;
-	uint64_t end; /**< UINT64_MAX: never */
+	uint64_t end;   /**< UINT64_MAX: never */
+	uint64_t still; /**< since then nothing has moved */
 	unsigned int idle;
-	uint32_t seen; /**< events that were looked at and were to wake nobody */
-	bool woken;    /**< since the wait began an event came that was */
 };
 
 /* As many ticks as @p us microseconds, at least one for any but zero; no overflow for 32-bit arguments. */
@@ -32,120 +44,192 @@ ticks_of(uint64_t hz, uint32_t us)
 	return us / US_PER_S * hz + (us % US_PER_S * hz + US_PER_S - 1) / US_PER_S;
 }
 
-/* Is an event one that unblocks a waiter? A failure always is: what comes after it fails, too. */
-static bool
-notifies(const struct roce_event *event, uint8_t notify)
-{
-	if (event->status != IBV_WC_SUCCESS || event->kind > ROCE_EVENT_BIND)
-		return true;
-	if (notify == DAPL_NOTIFY_SOLICITED)
-		return (event->flags & ROCE_EVENT_SOLICITED) != 0;
-	return (event->flags & ROCE_EVENT_QUIET) == 0;
-}
-
-/* Look at what came since the last look. */
-static bool
-is_woken(struct wait *w)
-{
-	uint8_t notify = __atomic_load_n(&w->evd->notify, __ATOMIC_RELAXED);
-	struct roce_event event;
-
-	if (notify == DAPL_NOTIFY_ALL)
-		return roce_cq_count(w->evd->cq) >= w->threshold;
-	for (; !w->woken && roce_cq_look(w->evd->cq, w->seen, &event); w->seen++)
-		w->woken = notifies(&event, notify);
-	return w->woken;
-}
-
-static bool
-take(const struct wait *w, struct roce_event *event, uint32_t *more)
-{
-	uint32_t count = roce_cq_count(w->evd->cq);
-
-	*more = count;
-	if (count < w->threshold)
-		return false;
-	roce_cq_poll(w->evd->cq, event, 1);
-	*more = count - 1;
-	return true;
-}
-
 /* Let this device work, and now and then the others: the peer may live in this process. */
 static bool
 turn(struct wait *w)
 {
-	bool moved = !w->evd->serviced && roce_device_poll(w->evd->device) > 0;
+	bool moved = !w->ia->attr.serviced && roce_device_poll(w->ia->device) > 0;
 
 	if (w->idle % TURN_OTHERS == 0 || w->idle >= SPINS)
-		dapl_ia_turn_others(w->evd->head.ia);
+		dapl_ia_turn_others(w->ia);
 	return moved;
 }
 
-/**
- * Sleep for a short while, or not at all when the device or the caller wants to be served before.
- * @return false: a signal came.
- */
-static bool
-nap(const struct wait *w, uint64_t now)
+/* No overflow, whatever the clock says. */
+static uint64_t
+ns_of(uint64_t hz, uint64_t ticks)
 {
-	uint64_t until = RTE_MIN(w->end, roce_device_deadline(w->evd->device));
-	uint64_t ns = NAP_NS;
-	struct timespec ts;
-
-	if (until <= now)
-		return true;
-	/* Below a second only, so that the product cannot overflow. */
-	if (until - now < w->hz)
-		ns = RTE_MIN(ns, (until - now) * NS_PER_S / w->hz);
-	ts = (struct timespec){ .tv_nsec = (long)ns };
-	return nanosleep(&ts, NULL) == 0 || errno != EINTR;
+	if (ticks / hz >= SLEEP_MAX_S)
+		return SLEEP_MAX_S * NS_PER_S;
+	return ticks / hz * NS_PER_S + ticks % hz * NS_PER_S / hz;
 }
 
-/* Nothing moved: spin for a while, then nap. @return false: a signal came. */
-static bool
+/* How long nobody needs this thread; 0: it does not sleep at all. */
+static uint64_t
+may_sleep(const struct wait *w, uint64_t now)
+{
+	uint64_t until = w->end, nap;
+
+	if (!dapl_ia_must_turn(w->ia))
+		return ns_of(w->hz, until - now);
+	until = RTE_MIN(until, roce_device_deadline(w->ia->device));
+	if (until <= now)
+		return 0;
+	nap = ns_of(w->hz, now - w->still) / NAP_PART;
+	return RTE_MIN(ns_of(w->hz, until - now), RTE_MAX(NAP_MIN_NS, RTE_MIN(nap, NAP_MAX_NS)));
+}
+
+/* Nothing moved: spin for a while, then sleep. @return as look(). */
+static enum dapl_status
 idle(struct wait *w, uint64_t now)
 {
+	enum dapl_status status = DAPL_QUEUE_EMPTY;
+	uint32_t seen;
+	uint64_t ns;
+
 	if (++w->idle < SPINS) {
 		rte_pause();
-		return true;
+		return DAPL_QUEUE_EMPTY;
 	}
 	w->idle = SPINS;
-	return is_woken(w) || nap(w, now);
+	ns = may_sleep(w, now);
+	if (ns == 0)
+		return DAPL_QUEUE_EMPTY;
+	w->arm(w);
+	seen = dapl_eventcount_prepare(w->count);
+	status = w->look(w);
+	if (status == DAPL_QUEUE_EMPTY && !dapl_eventcount_sleep(w->count, seen, ns))
+		status = DAPL_INTERRUPTED;
+	dapl_eventcount_leave(w->count);
+	return status;
 }
 
-/* Nothing of the dispatcher is touched before the first look at the flag: it may be on its way out. */
+/* @return as look(); DAPL_TIMEOUT; DAPL_INTERRUPTED. */
 static enum dapl_status
-wait_for(struct wait *w, uint32_t timeout_us, struct roce_event *event, uint32_t *more)
+wait_for(struct wait *w, uint32_t timeout_us)
 {
-	if (__atomic_load_n(&w->evd->aborted, __ATOMIC_SEQ_CST))
-		return DAPL_ABORT;
-	w->hz = roce_device_hz(w->evd->device);
-	if (timeout_us != DAPL_INFINITE)
-		w->end = roce_device_now(w->evd->device) + ticks_of(w->hz, timeout_us);
-	if (__atomic_load_n(&w->evd->unwaitable, __ATOMIC_ACQUIRE))
-		return DAPL_EVD_UNWAITABLE;
-	/* Nobody sleeps yet: whatever is there will do. */
-	if (take(w, event, more))
-		return DAPL_OK;
+	enum dapl_status status;
+	bool moved;
+
+	w->hz = roce_device_hz(w->ia->device);
+	w->still = roce_device_now(w->ia->device);
+	w->end = timeout_us == DAPL_INFINITE ? UINT64_MAX : w->still + ticks_of(w->hz, timeout_us);
 	for (;;) {
 		uint64_t now;
-		bool moved;
 
-		if (__atomic_load_n(&w->evd->aborted, __ATOMIC_ACQUIRE))
-			return DAPL_ABORT;
-		if (__atomic_load_n(&w->evd->unwaitable, __ATOMIC_ACQUIRE))
-			return DAPL_EVD_UNWAITABLE;
-		if (is_woken(w) && take(w, event, more))
-			return DAPL_OK;
+		status = w->look(w);
+		if (status != DAPL_QUEUE_EMPTY)
+			return status;
 		moved = turn(w);
-		now = roce_device_now(w->evd->device);
+		now = roce_device_now(w->ia->device);
 		if (now >= w->end)
-			return take(w, event, more) ? DAPL_OK : DAPL_TIMEOUT;
-		if (moved)
+			return DAPL_TIMEOUT;
+		if (moved) {
 			w->idle = 0;
-		else if (!idle(w, now))
-			return DAPL_INTERRUPTED;
+			w->still = now;
+			continue;
+		}
+		status = idle(w, now);
+		if (status != DAPL_QUEUE_EMPTY)
+			return status;
 	}
+}
+
+/** A wait for events. */
+struct evd_wait {
+	struct wait w; /**< must be first */
+	struct dapl_evd *evd;
+	uint32_t threshold;
+	uint32_t seen; /**< events that were looked at and were to wake nobody */
+	bool awake;    /**< an event that was to wake has been seen, or nobody was asleep yet */
+	bool armed;
+	struct roce_event *event;
+};
+
+/* Look at what came since the last look. */
+static bool
+is_woken(struct evd_wait *e)
+{
+	uint8_t notify = __atomic_load_n(&e->evd->notify, __ATOMIC_RELAXED);
+	struct roce_event event;
+
+	if (notify == DAPL_NOTIFY_ALL)
+		return true;
+	for (; !e->awake && roce_cq_look(e->evd->cq, e->seen, &event); e->seen++)
+		e->awake = roce_event_wakes(&event, notify == DAPL_NOTIFY_SOLICITED);
+	return e->awake;
+}
+
+static bool
+take(const struct evd_wait *e)
+{
+	return roce_cq_count(e->evd->cq) >= e->threshold &&
+			roce_cq_poll(e->evd->cq, e->event, 1) > 0;
+}
+
+static enum dapl_status
+look_for_event(struct wait *w)
+{
+	struct evd_wait *e = (struct evd_wait *)w;
+	enum dapl_status status = DAPL_QUEUE_EMPTY;
+
+	if (__atomic_load_n(&e->evd->aborted, __ATOMIC_SEQ_CST))
+		return DAPL_ABORT;
+	if (__atomic_load_n(&e->evd->unwaitable, __ATOMIC_ACQUIRE))
+		return DAPL_EVD_UNWAITABLE;
+	/* Between two looks the ring may be exchanged. */
+	rte_spinlock_lock(&e->evd->look_lock);
+	if (is_woken(e) && take(e))
+		status = DAPL_OK;
+	rte_spinlock_unlock(&e->evd->look_lock);
+	return status;
+}
+
+static void
+watch_events(struct wait *w)
+{
+	struct evd_wait *e = (struct evd_wait *)w;
+
+	if (!e->armed)
+		roce_cq_watch(e->evd->cq);
+	e->armed = true;
+}
+
+/* @return DAPL_OK; DAPL_BAD_THRESHOLD. */
+static enum dapl_status
+enter(const struct evd_wait *e)
+{
+	enum dapl_status status = DAPL_OK;
+
+	rte_spinlock_lock(&e->evd->look_lock);
+	if (e->threshold > roce_cq_depth(e->evd->cq))
+		status = DAPL_BAD_THRESHOLD;
+	__atomic_store_n(&e->evd->threshold, e->threshold, __ATOMIC_RELAXED);
+	rte_spinlock_unlock(&e->evd->look_lock);
+	return status;
+}
+
+/*
+ * From here on the notification object hears of events: of each that is not counted here. When the time was over
+ * what is there is taken, to wake or not.
+ */
+static enum dapl_status
+leave(const struct evd_wait *e, enum dapl_status status, uint32_t *more)
+{
+	struct dapl_evd *evd = e->evd;
+	struct dapl_ia *ia = evd->head.ia;
+
+	if (e->armed)
+		roce_cq_unwatch(evd->cq);
+	rte_spinlock_lock(&evd->look_lock);
+	rte_spinlock_lock(&ia->notes_lock);
+	if (status == DAPL_TIMEOUT && take(e))
+		status = DAPL_OK;
+	*more = roce_cq_count(evd->cq);
+	__atomic_store_n(&evd->taker, DAPL_TAKER_NONE, __ATOMIC_SEQ_CST);
+	rte_spinlock_unlock(&ia->notes_lock);
+	rte_spinlock_unlock(&evd->look_lock);
+	return status;
 }
 
 /* Thresholds and notifications do not go together. */
@@ -168,31 +252,109 @@ enum dapl_status
 dapl_evd_wait(struct dapl_evd *evd, uint32_t timeout_us, uint32_t threshold,
 		struct roce_event *event, uint32_t *more)
 {
-	struct wait w = { .evd = evd, .threshold = threshold, .end = UINT64_MAX };
+	struct evd_wait e = {
+		.w = { .ia = evd->head.ia,
+				.count = &evd->waiters.count,
+				.look = look_for_event,
+				.arm = watch_events },
+		.evd = evd,
+		.threshold = threshold,
+		.event = event,
+		/* Nobody sleeps yet: whatever is there will do. */
+		.awake = true,
+	};
 	enum dapl_status status = judge_threshold(evd, threshold);
 
 	if (status != DAPL_OK)
 		return status;
 	if (!dapl_evd_take_over(evd, DAPL_TAKER_WAITER))
 		return DAPL_EVD_WAITER;
-	status = wait_for(&w, timeout_us, event, more);
-	__atomic_store_n(&evd->taker, DAPL_TAKER_NONE, __ATOMIC_RELEASE);
-	return status;
+	/* Nothing more of the dispatcher is touched when it is on its way out. */
+	if (__atomic_load_n(&evd->aborted, __ATOMIC_SEQ_CST)) {
+		__atomic_store_n(&evd->taker, DAPL_TAKER_NONE, __ATOMIC_SEQ_CST);
+		return DAPL_ABORT;
+	}
+	status = enter(&e);
+	if (status == DAPL_OK)
+		status = look_for_event(&e.w);
+	e.awake = false;
+	if (status == DAPL_QUEUE_EMPTY)
+		status = wait_for(&e.w, timeout_us);
+	return leave(&e, status, more);
 }
 
 void
 dapl_evd_set_waitable(struct dapl_evd *evd, bool waitable)
 {
-	/* Who sleeps, sleeps for a moment only, and looks then. */
 	__atomic_store_n(&evd->unwaitable, !waitable, __ATOMIC_SEQ_CST);
+	dapl_waiters_ring(&evd->waiters);
+	dapl_wake(NULL);
 }
 
 void
 dapl_evd_abort(struct dapl_evd *evd)
 {
-	const struct timespec ts = { .tv_nsec = NAP_NS };
+	const struct timespec ts = { .tv_nsec = (long)NAP_MIN_NS };
 
 	__atomic_store_n(&evd->aborted, true, __ATOMIC_SEQ_CST);
+	dapl_waiters_ring(&evd->waiters);
+	dapl_wake(NULL);
 	while (__atomic_load_n(&evd->taker, __ATOMIC_SEQ_CST) != DAPL_TAKER_NONE)
 		nanosleep(&ts, NULL);
+}
+
+/** A wait for a notification. */
+struct cno_wait {
+	struct wait w; /**< must be first */
+	struct dapl_cno *cno;
+	uint32_t orphaned; /**< how often it was, when the wait began */
+	struct dapl_evd *evd;
+};
+
+static enum dapl_status
+look_for_notification(struct wait *w)
+{
+	struct cno_wait *c = (struct cno_wait *)w;
+	bool over;
+
+	if (__atomic_load_n(&c->cno->aborted, __ATOMIC_SEQ_CST))
+		return DAPL_OK;
+	rte_spinlock_lock(&w->ia->notes_lock);
+	c->evd = dapl_cno_collect(c->cno);
+	over = c->evd != NULL || c->cno->orphaned != c->orphaned;
+	rte_spinlock_unlock(&w->ia->notes_lock);
+	return over ? DAPL_OK : DAPL_QUEUE_EMPTY;
+}
+
+/* Its dispatchers are watched all the time. */
+static void
+watch_notifications(struct wait *w)
+{
+}
+
+enum dapl_status
+dapl_cno_wait(struct dapl_cno *cno, uint32_t timeout_us, struct dapl_evd **evd)
+{
+	struct cno_wait c = {
+		.w = { .ia = cno->head.ia,
+				.count = &cno->waiters.count,
+				.look = look_for_notification,
+				.arm = watch_notifications },
+		.cno = cno,
+	};
+	enum dapl_status status = DAPL_OK;
+
+	/* Before the first look at the flag: dapl_cno_abort() has raised it, or waits for this thread. */
+	__atomic_fetch_add(&cno->waiting, 1, __ATOMIC_SEQ_CST);
+	if (!__atomic_load_n(&cno->aborted, __ATOMIC_SEQ_CST)) {
+		rte_spinlock_lock(&c.w.ia->notes_lock);
+		c.orphaned = cno->orphaned;
+		rte_spinlock_unlock(&c.w.ia->notes_lock);
+		status = wait_for(&c.w, timeout_us);
+		if (status == DAPL_TIMEOUT)
+			status = look_for_notification(&c.w);
+	}
+	__atomic_fetch_sub(&cno->waiting, 1, __ATOMIC_SEQ_CST);
+	*evd = c.evd;
+	return status == DAPL_QUEUE_EMPTY ? DAPL_CNO_TIMEOUT : status;
 }

@@ -40,6 +40,14 @@ streams_out(uint32_t set)
 	return (DAT_EVD_FLAGS)flags;
 }
 
+/* The notification object behind an optional handle, of the same instance: true and NULL for a null handle. */
+static bool
+cno_or_null(const struct dapl_ia *ia, DAT_CNO_HANDLE handle, struct dapl_cno **cno)
+{
+	*cno = handle != DAT_HANDLE_NULL ? dapl_obj_of(ia, handle, DAPL_CNO) : NULL;
+	return handle == DAT_HANDLE_NULL || *cno != NULL;
+}
+
 DAT_RETURN
 FRONT(evd_create)
 (DAT_IA_HANDLE ia_handle, DAT_COUNT evd_min_qlen, DAT_CNO_HANDLE cno_handle,
@@ -48,6 +56,7 @@ FRONT(evd_create)
 	struct dapl_ia *ia = dapl_obj_check(ia_handle, DAPL_IA);
 	uint32_t set = streams_in((unsigned int)evd_flags);
 	enum dapl_status status;
+	struct dapl_cno *cno;
 	struct dapl_evd *evd;
 
 	if (ia == NULL)
@@ -56,14 +65,13 @@ FRONT(evd_create)
 		return bad_arg(DAT_INVALID_ARG2);
 	if (evd_min_qlen > DAPL_MAX_EVD_LEN)
 		return front_error(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEVD);
-	/* dat_cno_create() is missing: whatever this is, it is no notification object. */
-	if (cno_handle != DAT_HANDLE_NULL)
+	if (!cno_or_null(ia, cno_handle, &cno))
 		return bad_handle(DAT_INVALID_HANDLE_CNO);
 	if (set == 0)
 		return bad_arg(DAT_INVALID_ARG4);
 	if (evd_handle == NULL)
 		return bad_arg(DAT_INVALID_ARG5);
-	status = dapl_evd_create(ia, (uint32_t)evd_min_qlen, set, &evd);
+	status = dapl_evd_create(ia, (uint32_t)evd_min_qlen, set, cno, &evd);
 	if (status == DAPL_OK)
 		*evd_handle = evd;
 	return front_return(status);
@@ -97,7 +105,7 @@ FRONT(evd_query)
 		.ia_handle = consumer_handle(evd->head.ia),
 		.evd_qlen = (DAT_COUNT)roce_cq_depth(evd->cq),
 		.evd_state = state_out(evd),
-		.cno_handle = DAT_HANDLE_NULL,
+		.cno_handle = dapl_evd_cno(evd),
 		.evd_flags = streams_out(evd->streams),
 	};
 	return DAT_SUCCESS;
@@ -145,6 +153,34 @@ FRONT(evd_wait)
 	if (status == DAPL_OK || status == DAPL_TIMEOUT)
 		*n_more_events = (DAT_COUNT)more;
 	return front_return(status);
+}
+
+DAT_RETURN
+FRONT(evd_resize)(DAT_EVD_HANDLE evd_handle, DAT_COUNT evd_min_qlen)
+{
+	struct dapl_evd *evd = dapl_obj_check(evd_handle, DAPL_EVD);
+
+	if (evd == NULL)
+		return bad_handle(DAT_INVALID_HANDLE1);
+	if (evd_min_qlen < 1)
+		return bad_arg(DAT_INVALID_ARG2);
+	if (evd_min_qlen > DAPL_MAX_EVD_LEN)
+		return front_error(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEVD);
+	return front_return(dapl_evd_resize(evd, (uint32_t)evd_min_qlen));
+}
+
+DAT_RETURN
+FRONT(evd_modify_cno)(DAT_EVD_HANDLE evd_handle, DAT_CNO_HANDLE cno_handle)
+{
+	struct dapl_evd *evd = dapl_obj_check(evd_handle, DAPL_EVD);
+	struct dapl_cno *cno;
+
+	if (evd == NULL)
+		return bad_handle(DAT_INVALID_HANDLE1);
+	if (!cno_or_null(evd->head.ia, cno_handle, &cno))
+		return bad_handle(DAT_INVALID_HANDLE_CNO);
+	dapl_evd_set_cno(evd, cno);
+	return DAT_SUCCESS;
 }
 
 DAT_RETURN

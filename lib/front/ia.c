@@ -255,6 +255,7 @@ FRONT(get_handle_type)(DAT_HANDLE dat_handle, DAT_HANDLE_TYPE *handle_type)
 		[DAPL_PSP] = DAT_HANDLE_TYPE_PSP,
 		[DAPL_CR] = DAT_HANDLE_TYPE_CR,
 		[DAPL_RSP] = DAT_HANDLE_TYPE_RSP,
+		[DAPL_CNO] = DAT_HANDLE_TYPE_CNO,
 	};
 	unsigned int type = dapl_obj_type(dat_handle);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * No memory: every allocation inside dat_srq_create, dat_srq_resize and dat_ep_create_with_srq fails once. The call says
- * DAT_INSUFFICIENT_RESOURCES, changes nothing and leaks nothing.
+ * No memory: every allocation inside dat_srq_create, dat_srq_resize, dat_ep_create_with_srq, dat_evd_create,
+ * dat_evd_resize and dat_cno_create fails once. The call says DAT_INSUFFICIENT_RESOURCES, changes nothing and leaks
+ * nothing.
  *
  * Without hugepages all objects and rings come from aligned_alloc(). This program has one of its own, which the
  * provider, loaded later, finds first.
@@ -341,6 +342,144 @@ memory__endpoint_leaks_nothing(void **state)
 	end_close(&end);
 }
 
+static DAT_RETURN
+resize_failing(DAT_EVD_HANDLE evd, DAT_COUNT len, unsigned int fail)
+{
+	begin_failing(fail);
+	return dat_evd_resize(evd, len);
+}
+
+/* Of a dispatcher with completions on it, to lengths that need another ring, and to some that do not. */
+static void
+memory__evd_resize_fails_at_each_allocation(void **state)
+{
+	static const DAT_COUNT lengths[] = { 17, 3, 4, 100, 70, 65, 64, 1000, 10 };
+	unsigned int failures = 0;
+	DAT_COUNT before = 512;
+	DAT_EVD_PARAM param;
+	uint64_t next = 0;
+	struct pair pair;
+
+	srq_pair_up(&pair, 10, 3);
+	post_many(&pair.b, 3, 0);
+	for (unsigned int i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		DAT_RETURN rc;
+
+		deliver(&pair, 64);
+		deliver(&pair, 64);
+		rc = resize_failing(pair.b.recv, lengths[i], 0);
+		if (end_failing()) {
+			failures++;
+			want_error(rc, DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
+			ok(dat_evd_query(pair.b.recv, DAT_EVD_FIELD_ALL, &param));
+			assert_int_equal(param.evd_qlen, before);
+			rc = resize_failing(pair.b.recv, lengths[i], 1);
+			assert_false(end_failing());
+		}
+		ok(rc);
+		before = lengths[i];
+		want_counts(pair.b.srq, 10, 1, 3);
+		for (int n = 0; n < 2; n++) {
+			want_dto(&pair.b, pair.b.recv, next, DAT_DTO_SUCCESS, 64);
+			post_many(&pair.b, 1, next++ + 3);
+		}
+	}
+	assert_true(failures > 0);
+	pair_close(&pair);
+}
+
+static void
+memory__evd_resize_leaks_nothing(void **state)
+{
+	DAT_EVD_HANDLE evd;
+	size_t before = 0;
+	struct end end;
+
+	end_open(&end, "loop0", NULL);
+	evd = make_dto_evd(&end, 10);
+	for (unsigned int round = 0; round < 2 * ROUNDS; round++) {
+		if (round == ROUNDS)
+			before = bytes_in_use();
+		want_type(resize_failing(evd, 100, 0), DAT_INSUFFICIENT_RESOURCES);
+		assert_true(end_failing());
+		ok(dat_evd_resize(evd, 100));
+		ok(dat_evd_resize(evd, 10));
+	}
+	want_balance(before);
+	end_close(&end);
+}
+
+/* @return true when it came to allocation number @p fail, and the call failed for it. */
+static bool
+notification_fails(const struct end *end, unsigned int fail)
+{
+	DAT_CNO_HANDLE none = (DAT_CNO_HANDLE)(uintptr_t)end, cno = none;
+	DAT_EVD_HANDLE evd = none;
+	DAT_RETURN rc;
+
+	begin_failing(fail);
+	rc = dat_cno_create(end->ia, DAT_OS_WAIT_PROXY_AGENT_NULL, &cno);
+	if (rc == DAT_SUCCESS)
+		rc = dat_evd_create(end->ia, 16, cno, DAT_EVD_DTO_FLAG, &evd);
+	if (end_failing()) {
+		want_error(rc, DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
+		assert_ptr_equal(evd, none);
+		/* The dispatcher that was not made does not hold it. */
+		if (cno != none)
+			ok(dat_cno_free(cno));
+		return true;
+	}
+	ok(rc);
+	ok(dat_evd_free(evd));
+	ok(dat_cno_free(cno));
+	return false;
+}
+
+/* A notification object, and a dispatcher that is made for it. */
+static void
+memory__cno_fails_at_each_allocation(void **state)
+{
+	unsigned int fail;
+	struct end end;
+
+	end_open(&end, "loop0", NULL);
+	for (fail = 0; notification_fails(&end, fail); fail++) {
+		size_t before = 0;
+
+		for (unsigned int round = 0; round < 2 * ROUNDS; round++) {
+			if (round == ROUNDS)
+				before = bytes_in_use();
+			assert_true(notification_fails(&end, fail));
+		}
+		want_balance(before);
+	}
+	assert_true(fail >= CREATE_MIN);
+	end_close(&end);
+}
+
+/* To notify, and to collect notifications, allocates nothing at all. */
+static void
+memory__notifying_allocates_nothing(void **state)
+{
+	DAT_EVD_HANDLE fired;
+	DAT_CNO_HANDLE cno;
+	struct pair pair;
+
+	srq_pair_up(&pair, 10, 3);
+	ok(dat_cno_create(pair.b.ia, DAT_OS_WAIT_PROXY_AGENT_NULL, &cno));
+	begin_failing(NEVER);
+	ok(dat_evd_modify_cno(pair.b.recv, cno));
+	post_many(&pair.b, 3, 0);
+	for (uint64_t n = 0; n < 3; n++) {
+		deliver(&pair, 64);
+		ok(dat_cno_wait(cno, DAT_TIMEOUT_INFINITE, &fired));
+		want_dto(&pair.b, fired, n, DAT_DTO_SUCCESS, 64);
+	}
+	(void)end_failing();
+	assert_int_equal(allocator.calls, 0);
+	pair_close(&pair);
+}
+
 /*
  * A post, a query, a mark and their events, a receive and its reaping allocate nothing at all.
  *
@@ -384,6 +523,10 @@ main(void)
 		memory_test(memory__resize_leaks_nothing),
 		memory_test(memory__endpoint_fails_at_each_allocation),
 		memory_test(memory__endpoint_leaks_nothing),
+		memory_test(memory__evd_resize_fails_at_each_allocation),
+		memory_test(memory__evd_resize_leaks_nothing),
+		memory_test(memory__cno_fails_at_each_allocation),
+		memory_test(memory__notifying_allocates_nothing),
 		memory_test(memory__work_allocates_nothing),
 	};
 	char eal[128];

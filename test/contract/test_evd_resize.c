@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* dat_evd_resize: alone, beside a waiter, and while events come and go. */
+
+#include <pthread.h>
+
+#include "rig.h"
+
+#define MANY 5000u /**< events of a run with threads */
+
+static DAT_COUNT
+length_of(DAT_EVD_HANDLE evd)
+{
+	DAT_EVD_PARAM param;
+
+	memset(&param, POISON, sizeof(param));
+	ok(dat_evd_query(evd, DAT_EVD_FIELD_ALL, &param));
+	return param.evd_qlen;
+}
+
+static DAT_EVD_HANDLE
+make_software(const struct end *end, DAT_COUNT len)
+{
+	DAT_EVD_HANDLE evd;
+
+	ok(dat_evd_create(end->ia, len, DAT_HANDLE_NULL, DAT_EVD_SOFTWARE_FLAG, &evd));
+	return evd;
+}
+
+static DAT_RETURN
+post(DAT_EVD_HANDLE evd, uintptr_t number)
+{
+	DAT_EVENT event = { .event_number = DAT_SOFTWARE_EVENT };
+
+	event.event_data.software_event_data.pointer = (DAT_PVOID)number;
+	return dat_evd_post_se(evd, &event);
+}
+
+static uintptr_t
+number_of(const DAT_EVENT *event)
+{
+	return (uintptr_t)event->event_data.software_event_data.pointer;
+}
+
+static void
+want_number(DAT_EVD_HANDLE evd, uintptr_t number)
+{
+	DAT_EVENT event = want_now(evd, DAT_SOFTWARE_EVENT);
+
+	assert_int_equal(number_of(&event), number);
+}
+
+static void
+resize__arguments(void **state)
+{
+	DAT_EVD_HANDLE dead;
+	struct end end;
+
+	end_open(&end, "loop0", NULL);
+	dead = make_software(&end, 4);
+	ok(dat_evd_free(dead));
+	want_type(dat_evd_resize(DAT_HANDLE_NULL, 4), DAT_INVALID_HANDLE);
+	want_error(dat_evd_resize(end.ep, 0), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
+	want_error(dat_evd_resize(dead, 4), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
+	want_error(dat_evd_resize(end.recv, 0), DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	want_error(dat_evd_resize(end.recv, -1), DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	want_error(dat_evd_resize(end.recv, INT32_MAX), DAT_INSUFFICIENT_RESOURCES,
+			DAT_RESOURCE_TEVD);
+	assert_int_equal(length_of(end.recv), EVD_LEN);
+	end_close(&end);
+}
+
+/* Exactly as many events as were asked for fit, then the dispatcher is full. */
+static void
+resize__is_exact(void **state)
+{
+	static const DAT_COUNT lengths[] = { 1, 2, 3, 4, 5, 8, 7, 64, 65, 1000, 63, 1 };
+	DAT_EVD_HANDLE evd;
+	struct end end;
+
+	end_open(&end, "loop0", NULL);
+	evd = make_software(&end, 10);
+	for (unsigned int i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		ok(dat_evd_resize(evd, lengths[i]));
+		assert_int_equal(length_of(evd), lengths[i]);
+		for (DAT_COUNT n = 0; n < lengths[i]; n++)
+			ok(post(evd, (uintptr_t)n));
+		want_error(post(evd, 0), DAT_QUEUE_FULL, 0);
+		for (DAT_COUNT n = 0; n < lengths[i]; n++)
+			want_number(evd, (uintptr_t)n);
+		want_none(evd);
+	}
+	want_none(end.async);
+	end_close(&end);
+}
+
+/* Whatever is queued, wherever it lies in the ring: it stays, in its order, and more comes behind it. */
+static void
+resize__keeps_what_is_queued(void **state)
+{
+	struct end end;
+
+	end_open(&end, "loop0", NULL);
+	for (DAT_COUNT to = 3; to <= 20; to++) {
+		for (uintptr_t start = 0; start < 9; start++) {
+			DAT_EVD_HANDLE evd = make_software(&end, 8);
+
+			for (uintptr_t n = 0; n < start; n++) {
+				ok(post(evd, n));
+				want_number(evd, n);
+			}
+			for (uintptr_t n = 0; n < 3; n++)
+				ok(post(evd, n));
+			ok(dat_evd_resize(evd, to));
+			for (DAT_COUNT n = 3; n < to; n++)
+				ok(post(evd, (uintptr_t)n));
+			want_error(post(evd, 0), DAT_QUEUE_FULL, 0);
+			for (DAT_COUNT n = 0; n < to; n++)
+				want_number(evd, (uintptr_t)n);
+			ok(dat_evd_free(evd));
+		}
+	}
+	end_close(&end);
+}
+
+/* Below the number of events that are queued it is refused, and nothing has changed; to that number it is granted. */
+static void
+resize__not_below_what_is_queued(void **state)
+{
+	DAT_EVD_HANDLE evd;
+	struct end end;
+
+	end_open(&end, "loop0", NULL);
+	evd = make_software(&end, 20);
+	for (uintptr_t n = 0; n < 10; n++)
+		ok(post(evd, n));
+	for (DAT_COUNT to = 1; to < 10; to++) {
+		want_error(dat_evd_resize(evd, to), DAT_INVALID_STATE, 0);
+		assert_int_equal(length_of(evd), 20);
+	}
+	ok(dat_evd_resize(evd, 10));
+	want_error(post(evd, 0), DAT_QUEUE_FULL, 0);
+	for (uintptr_t n = 0; n < 10; n++)
+		want_number(evd, n);
+	ok(dat_evd_resize(evd, 1));
+	end_close(&end);
+}
+
+/* Completions of a shared receive queue: its counts know of each, before and after, and a full dispatcher says so. */
+static void
+resize__keeps_the_books_of_a_shared_queue(void **state)
+{
+	struct pair pair;
+
+	srq_pair_up(&pair, 16, 1);
+	post_many(&pair.b, 16, 0);
+	for (unsigned int n = 0; n < 6; n++)
+		deliver(&pair, 64);
+	want_counts(pair.b.srq, 16, 10, 16);
+	want_error(dat_evd_resize(pair.b.recv, 5), DAT_INVALID_STATE, 0);
+	ok(dat_evd_resize(pair.b.recv, 6));
+	want_counts(pair.b.srq, 16, 10, 16);
+	for (uint64_t n = 0; n < 3; n++) {
+		want_dto_now(&pair.b, pair.b.recv, n, DAT_DTO_SUCCESS);
+		want_counts(pair.b.srq, 16, 10, 15 - (DAT_COUNT)n);
+	}
+	ok(dat_evd_resize(pair.b.recv, 100));
+	for (unsigned int n = 0; n < 4; n++)
+		deliver(&pair, 64);
+	for (uint64_t n = 3; n < 10; n++)
+		want_dto_now(&pair.b, pair.b.recv, n, DAT_DTO_SUCCESS);
+	want_counts(pair.b.srq, 16, 6, 6);
+	/* One that is lost for want of room is reaped, too. */
+	ok(dat_evd_resize(pair.b.recv, 1));
+	deliver(&pair, 64);
+	deliver(&pair, 64);
+	want_event(pair.b.async, DAT_ASYNC_ERROR_EVD_OVERFLOW);
+	want_counts(pair.b.srq, 16, 4, 5);
+	want_dto_now(&pair.b, pair.b.recv, 10, DAT_DTO_SUCCESS);
+	want_counts(pair.b.srq, 16, 4, 4);
+	pair_close(&pair);
+}
+
+struct waiter {
+	DAT_EVD_HANDLE evd;
+	DAT_COUNT threshold;
+	DAT_RETURN rc;
+	DAT_EVENT event;
+	DAT_COUNT more;
+};
+
+static void *
+wait_for_ever(void *arg)
+{
+	struct waiter *w = arg;
+
+	w->rc = dat_evd_wait(w->evd, DAT_TIMEOUT_INFINITE, w->threshold, &w->event, &w->more);
+	return NULL;
+}
+
+static pthread_t
+begin_to_wait(struct waiter *w)
+{
+	DAT_RETURN rc = DAT_QUEUE_EMPTY;
+	pthread_t thread;
+	DAT_EVENT event;
+
+	assert_int_equal(pthread_create(&thread, NULL, wait_for_ever, w), 0);
+	while (rc == DAT_QUEUE_EMPTY)
+		rc = dat_evd_dequeue(w->evd, &event);
+	want_error(rc, DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_WAITER);
+	return thread;
+}
+
+/* A waiter does not notice; but what he waits for must fit. */
+static void
+resize__beside_a_waiter(void **state)
+{
+	struct end end;
+
+	end_open(&end, "loop0", NULL);
+	for (unsigned int round = 0; round < 10; round++) {
+		struct waiter w = { .evd = make_software(&end, 8), .threshold = 4 };
+		pthread_t thread = begin_to_wait(&w);
+
+		ok(post(w.evd, 0));
+		want_error(dat_evd_resize(w.evd, 3), DAT_INVALID_STATE,
+				DAT_INVALID_STATE_EVD_WAITER);
+		assert_int_equal(length_of(w.evd), 8);
+		ok(dat_evd_resize(w.evd, 100));
+		ok(post(w.evd, 1));
+		ok(dat_evd_resize(w.evd, 4));
+		ok(post(w.evd, 2));
+		ok(post(w.evd, 3));
+		assert_int_equal(pthread_join(thread, NULL), 0);
+		ok(w.rc);
+		assert_int_equal(number_of(&w.event), 0);
+		assert_int_equal(w.more, 3);
+		for (uintptr_t n = 1; n < 4; n++)
+			want_number(w.evd, n);
+		want_error(dat_evd_wait(w.evd, 0, 5, &w.event, &w.more), DAT_INVALID_PARAMETER,
+				DAT_INVALID_ARG3);
+		ok(dat_evd_free(w.evd));
+	}
+	end_close(&end);
+}
+
+/** Who takes events in their order while the length changes. */
+struct taker {
+	DAT_EVD_HANDLE evd;
+	unsigned int taken;
+	unsigned int wrong;
+};
+
+/* By waiting for one, by waiting for two, and by dequeuing, in turn. */
+static void *
+take_all(void *arg)
+{
+	struct taker *t = arg;
+
+	while (t->taken < MANY) {
+		DAT_EVENT event;
+		DAT_COUNT more;
+		DAT_RETURN rc;
+
+		if (t->taken % 3 == 0)
+			rc = dat_evd_dequeue(t->evd, &event);
+		else
+			rc = dat_evd_wait(t->evd, 1000, (DAT_COUNT)(t->taken % 3), &event, &more);
+		if (rc != DAT_SUCCESS)
+			continue;
+		t->wrong += number_of(&event) != t->taken;
+		t->taken++;
+	}
+	return NULL;
+}
+
+static void *
+post_all(void *arg)
+{
+	struct taker *t = arg;
+
+	for (uintptr_t n = 0; n < MANY;)
+		n += post(t->evd, n) == DAT_SUCCESS;
+	return NULL;
+}
+
+/* One posts, one waits and dequeues, and the length changes all the time: each event comes once, in its order. */
+static void
+resize__while_events_come_and_go(void **state)
+{
+	unsigned int granted = 0;
+	pthread_t poster, consumer;
+	struct taker taker;
+	struct end end;
+
+	end_open(&end, "loop0", NULL);
+	taker = (struct taker){ .evd = make_software(&end, 8) };
+	assert_int_equal(pthread_create(&consumer, NULL, take_all, &taker), 0);
+	assert_int_equal(pthread_create(&poster, NULL, post_all, &taker), 0);
+	for (uint32_t seed = 1; __atomic_load_n(&taker.taken, __ATOMIC_RELAXED) < MANY;) {
+		DAT_RETURN rc;
+
+		seed = seed * 1664525u + 1013904223u;
+		rc = dat_evd_resize(taker.evd, 2 + (DAT_COUNT)(seed >> 24) % 70);
+		if (rc == DAT_SUCCESS)
+			granted++;
+		else
+			want_type(rc, DAT_INVALID_STATE);
+	}
+	assert_int_equal(pthread_join(poster, NULL), 0);
+	assert_int_equal(pthread_join(consumer, NULL), 0);
+	assert_int_equal(taker.wrong, 0);
+	assert_true(granted > 0);
+	want_none(taker.evd);
+	end_close(&end);
+}
+
+#define MESSAGES 3000u
+
+static void *
+receive_all(void *arg)
+{
+	struct taker *t = arg;
+
+	while (t->taken < MESSAGES) {
+		DAT_EVENT event;
+		DAT_COUNT more;
+
+		if (dat_evd_wait(t->evd, 1000, 1, &event, &more) != DAT_SUCCESS)
+			continue;
+		t->wrong += event.event_data.dto_completion_event_data.user_cookie.as_64 !=
+				t->taken;
+		t->taken++;
+	}
+	return NULL;
+}
+
+/* The engine completes messages meanwhile, on the dispatcher of a waiter and on that of a poller: none is lost. */
+static void
+resize__while_messages_arrive(void **state)
+{
+	struct taker taker = { 0 };
+	uint64_t sent = 0, posted;
+	pthread_t consumer;
+	struct pair pair;
+
+	srq_pair_up(&pair, 64, 1);
+	taker.evd = pair.b.recv;
+	for (posted = 0; posted < 32; posted++)
+		ok(post_srq(&pair.b, 0, 64, posted));
+	assert_int_equal(pthread_create(&consumer, NULL, receive_all, &taker), 0);
+	for (uint32_t seed = 1; sent < MESSAGES;) {
+		seed = seed * 1664525u + 1013904223u;
+		/* No more receives are outstanding than that. */
+		ok(dat_evd_resize(pair.b.recv, 64 + (DAT_COUNT)(seed >> 24)));
+		ok(dat_evd_resize(pair.a.request, 64 + (DAT_COUNT)(seed >> 23) % 100));
+		deliver(&pair, 64);
+		sent++;
+		/* Up to 32 receives wait for a message. One must, or nothing would go on: the consumer makes room for it. */
+		while (posted < MESSAGES && posted < sent + 32) {
+			if (post_srq(&pair.b, 0, 64, posted) == DAT_SUCCESS)
+				posted++;
+			else if (posted > sent)
+				break;
+		}
+	}
+	assert_int_equal(pthread_join(consumer, NULL), 0);
+	assert_int_equal(taker.wrong, 0);
+	want_none(pair.b.recv);
+	pair_close(&pair);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		rig_test(resize__arguments),
+		rig_test(resize__is_exact),
+		rig_test(resize__keeps_what_is_queued),
+		rig_test(resize__not_below_what_is_queued),
+		rig_test(resize__keeps_the_books_of_a_shared_queue),
+		rig_test(resize__beside_a_waiter),
+		rig_test(resize__while_events_come_and_go),
+		rig_test(resize__while_messages_arrive),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
