@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Where service lcores turn the devices, who waits sleeps until he is woken. A program of its own, because the first
+ * open decides which lcores the process has. Exits 77, skipped, on a machine with one CPU.
+ */
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "dat_pair.h"
+
+#define PARAMS  "UDAPL_ROCE_PARAMS"
+#define ROUNDS  400
+#define NOD_US  3000 /**< long enough for a waiter to fall asleep */
+#define IDLE_US 1000000u
+#define BUSY_SHARE \
+	0.05 /**< of the time that a sleeper may use at most; it uses less than a thousandth */
+
+enum how {
+	ON_EVD,
+	ON_CNO
+};
+
+struct sleeper {
+	enum how how;
+	DAT_CNO_HANDLE cno;
+	DAT_EVD_HANDLE evd; /**< to wait on; of a notification object: the one that fired */
+	DAT_COUNT threshold;
+	DAT_RETURN rc;
+	DAT_EVENT event;
+	bool over;
+};
+
+static void
+fall_asleep(struct sleeper *s, DAT_TIMEOUT timeout)
+{
+	DAT_COUNT more;
+
+	if (s->how == ON_EVD)
+		s->rc = dat_evd_wait(s->evd, timeout, s->threshold, &s->event, &more);
+	else
+		s->rc = dat_cno_wait(s->cno, timeout, &s->evd);
+	__atomic_store_n(&s->over, true, __ATOMIC_RELEASE);
+}
+
+static void *
+sleep_in_thread(void *arg)
+{
+	fall_asleep(arg, DAT_TIMEOUT_INFINITE);
+	return NULL;
+}
+
+static pthread_t
+begin(struct sleeper *s)
+{
+	pthread_t thread;
+
+	s->over = false;
+	assert_int_equal(pthread_create(&thread, NULL, sleep_in_thread, s), 0);
+	usleep(NOD_US);
+	return thread;
+}
+
+static void
+join(pthread_t thread)
+{
+	assert_int_equal(pthread_join(thread, NULL), 0);
+}
+
+static DAT_CNO_HANDLE
+make_cno(const struct end *end, DAT_EVD_HANDLE evd)
+{
+	DAT_CNO_HANDLE cno;
+
+	ok(dat_cno_create(end->ia, DAT_OS_WAIT_PROXY_AGENT_NULL, &cno));
+	ok(dat_evd_modify_cno(evd, cno));
+	return cno;
+}
+
+static DAT_EVD_HANDLE
+make_software(const struct end *end)
+{
+	DAT_EVD_HANDLE evd;
+
+	ok(dat_evd_create(end->ia, 16, DAT_HANDLE_NULL, DAT_EVD_SOFTWARE_FLAG, &evd));
+	return evd;
+}
+
+static void
+post_one(DAT_EVD_HANDLE evd)
+{
+	const DAT_EVENT event = { .event_number = DAT_SOFTWARE_EVENT };
+
+	ok(dat_evd_post_se(evd, &event));
+}
+
+static double
+seconds(const struct timespec *from, const struct timespec *to)
+{
+	return (double)(to->tv_sec - from->tv_sec) + (double)(to->tv_nsec - from->tv_nsec) * 1e-9;
+}
+
+static double
+share_of(struct sleeper *s, DAT_RETURN_TYPE want)
+{
+	struct timespec wall[2], cpu[2];
+
+	clock_gettime(CLOCK_MONOTONIC, &wall[0]);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu[0]);
+	fall_asleep(s, IDLE_US);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu[1]);
+	clock_gettime(CLOCK_MONOTONIC, &wall[1]);
+	want_type(s->rc, want);
+	return seconds(&cpu[0], &cpu[1]) / seconds(&wall[0], &wall[1]);
+}
+
+/* In vain, on a connection that is idle. */
+static void
+sleep__costs_nothing(void **state)
+{
+	struct sleeper on_evd = { .how = ON_EVD, .threshold = 1 }, on_cno = { .how = ON_CNO };
+	struct pair pair;
+	double share[2];
+
+	pair_up(&pair);
+	on_evd.evd = pair.a.recv;
+	on_cno.cno = make_cno(&pair.a, pair.a.request);
+	share[0] = share_of(&on_evd, DAT_TIMEOUT_EXPIRED);
+	share[1] = share_of(&on_cno, DAT_QUEUE_EMPTY);
+	print_message("processor time of a sleeper: %.3f %% and %.3f %%\n", share[0] * 100,
+			share[1] * 100);
+	assert_true(share[0] < BUSY_SHARE);
+	assert_true(share[1] < BUSY_SHARE);
+	pair_close(&pair);
+}
+
+/* A message wakes, whether the waiter spins, is about to fall asleep, or sleeps: no wake-up is lost. */
+static void
+sleep__ends_with_a_message(void **state)
+{
+	for (enum how how = ON_EVD; how <= ON_CNO; how++) {
+		struct sleeper s = { .how = how, .threshold = 1 };
+		struct pair pair;
+
+		pair_up(&pair);
+		if (how == ON_CNO)
+			s.cno = make_cno(&pair.b, pair.b.recv);
+		for (unsigned int round = 0; round < ROUNDS; round++) {
+			pthread_t thread;
+
+			s.evd = pair.b.recv;
+			s.over = false;
+			ok(post_recv(&pair.b, 0, 64, round));
+			assert_int_equal(pthread_create(&thread, NULL, sleep_in_thread, &s), 0);
+			/* From before its first look to deep asleep. */
+			usleep(round % 100 * 10);
+			ok(post_send(&pair.a, 0, 64, round));
+			join(thread);
+			ok(s.rc);
+			assert_ptr_equal(s.evd, pair.b.recv);
+			if (how == ON_CNO)
+				want_dto(&pair.b, pair.b.recv, round, DAT_DTO_SUCCESS, 64);
+			want_dto(&pair.a, pair.a.request, round, DAT_DTO_SUCCESS, 64);
+		}
+		pair_close(&pair);
+	}
+}
+
+/* Not before there are as many as he waits for, whatever the length becomes meanwhile. */
+static void
+sleep__for_several(void **state)
+{
+	struct sleeper s = { .how = ON_EVD, .threshold = 3 };
+	pthread_t thread;
+	struct end end;
+
+	end_open(&end, "loop0", NULL);
+	s.evd = make_software(&end);
+	thread = begin(&s);
+	for (int i = 0; i < 3; i++) {
+		usleep(NOD_US);
+		assert_false(__atomic_load_n(&s.over, __ATOMIC_ACQUIRE));
+		ok(dat_evd_resize(s.evd, 3 + i * 50));
+		post_one(s.evd);
+	}
+	join(thread);
+	ok(s.rc);
+	end_close(&end);
+}
+
+static void
+on_signal(int number)
+{
+}
+
+/* Everything else that ends a wait reaches a sleeper, too. */
+static void
+sleep__ends_otherwise(void **state)
+{
+	const struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
+	struct sleeper s = { .how = ON_EVD, .threshold = 1 }, c = { .how = ON_CNO };
+	pthread_t thread, other;
+	struct end end;
+
+	assert_int_equal(sigaction(SIGUSR1, &action, NULL), 0);
+	end_open(&end, "loop0", NULL);
+	s.evd = make_software(&end);
+	c.cno = make_cno(&end, make_software(&end));
+	thread = begin(&s);
+	ok(dat_evd_set_unwaitable(s.evd));
+	join(thread);
+	want_error(s.rc, DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_UNWAITABLE);
+	ok(dat_evd_clear_unwaitable(s.evd));
+	thread = begin(&s);
+	other = begin(&c);
+	while (!__atomic_load_n(&s.over, __ATOMIC_ACQUIRE) ||
+			!__atomic_load_n(&c.over, __ATOMIC_ACQUIRE)) {
+		if (!__atomic_load_n(&s.over, __ATOMIC_ACQUIRE))
+			pthread_kill(thread, SIGUSR1);
+		if (!__atomic_load_n(&c.over, __ATOMIC_ACQUIRE))
+			pthread_kill(other, SIGUSR1);
+		usleep(1000);
+	}
+	join(thread);
+	join(other);
+	want_type(s.rc, DAT_INTERRUPTED_CALL);
+	want_type(c.rc, DAT_INTERRUPTED_CALL);
+	thread = begin(&s);
+	other = begin(&c);
+	end_close(&end);
+	join(thread);
+	join(other);
+	want_type(s.rc, DAT_ABORT);
+	ok(c.rc);
+	assert_null(c.evd);
+}
+
+struct heard {
+	pthread_t main;
+	unsigned int calls, wrong;
+};
+
+static void
+hear(DAT_PVOID data, DAT_EVD_HANDLE evd)
+{
+	struct heard *heard = data;
+	DAT_EVENT event;
+
+	if (evd == DAT_HANDLE_NULL)
+		return;
+	if (pthread_equal(pthread_self(), heard->main) ||
+			dat_evd_dequeue(evd, &event) != DAT_SUCCESS)
+		heard->wrong++;
+	__atomic_fetch_add(&heard->calls, 1, __ATOMIC_RELEASE);
+}
+
+/* An agent is called by the service lcore, without anybody's doing, and may take the event; nobody else hears of it then. */
+static void
+agent__is_called_by_the_service(void **state)
+{
+	struct heard heard = { .main = pthread_self() };
+	DAT_EVD_HANDLE fired;
+	DAT_CNO_HANDLE cno;
+	struct pair pair;
+
+	pair_up(&pair);
+	cno = make_cno(&pair.b, pair.b.recv);
+	ok(dat_cno_modify_agent(cno, (DAT_OS_WAIT_PROXY_AGENT){ &heard, hear }));
+	for (unsigned int round = 0; round < ROUNDS; round++) {
+		ok(post_recv(&pair.b, 0, 64, round));
+		ok(post_send(&pair.a, 0, 64, round));
+		want_dto(&pair.a, pair.a.request, round, DAT_DTO_SUCCESS, 64);
+		while (__atomic_load_n(&heard.calls, __ATOMIC_ACQUIRE) <= round)
+			sched_yield();
+	}
+	/* When this returns the agent is not running. */
+	ok(dat_cno_modify_agent(cno, DAT_OS_WAIT_PROXY_AGENT_NULL));
+	assert_int_equal(heard.calls, ROUNDS);
+	assert_int_equal(heard.wrong, 0);
+	want_type(dat_cno_wait(cno, 0, &fired), DAT_QUEUE_EMPTY);
+	pair_close(&pair);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		dat_test(sleep__costs_nothing),
+		dat_test(sleep__ends_with_a_message),
+		dat_test(sleep__for_several),
+		dat_test(sleep__ends_otherwise),
+		dat_test(agent__is_called_by_the_service),
+	};
+
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		return 77;
+	setenv(PARAMS, "lcores=1", 1);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
