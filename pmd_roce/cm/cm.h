@@ -67,6 +67,7 @@ enum roce_cm_event_kind {
 	ROCE_CM_TIMED_OUT, /**< nobody answered in time: REQ (active) or REP (passive) repeated in vain */
 	ROCE_CM_UNREACHABLE,  /**< no way to the address */
 	ROCE_CM_DISCONNECTED, /**< the peer's DREQ came, or ours is answered or given up */
+	ROCE_CM_PATH, /**< the way that roce_cm_find_path() was to find; nothing follows, and it wants to be released */
 };
 
 struct roce_cm_event {
@@ -74,7 +75,7 @@ struct roce_cm_event {
 	struct roce_cm_conn *conn;
 	void *owner;                      /**< of the connection; of the listener for REQUEST */
 	const struct roce_cm_param *peer; /**< REQUEST, REPLY; private data also for REJECTED */
-	const struct roce_path *path;     /**< REQUEST, REPLY: where the peer is */
+	const struct roce_path *path;     /**< REQUEST, REPLY, PATH: where the peer is */
 	uint64_t service_id;              /**< REQUEST */
 	uint16_t peer_port;               /**< REQUEST: source port of the IP CM header */
 	uint16_t reason;                  /**< REJECTED: IBTA reason; 28 is the consumer's */
@@ -148,6 +149,13 @@ struct roce_cm_connect {
 /** Begin to connect. All that follows comes by notify, never from inside this call. @return 0; -EINVAL; -ENOMEM. */
 int roce_cm_connect(struct roce_cm *cm, const struct roce_cm_connect *connect, void *owner,
 		uint64_t now, struct roce_cm_conn **out);
+
+/**
+ * Find the way to an address for a queue pair that is connected without messages: PATH or, after as long as a REQ
+ * would wait for it, UNREACHABLE is notified, never from inside this call. @return 0; -ENOMEM.
+ */
+int roce_cm_find_path(struct roce_cm *cm, const struct roce_ip *dst, void *owner, uint64_t now,
+		struct roce_cm_conn **out);
 
 /**
  * Answer a request with a REP. @p owner takes the connection.

@@ -153,6 +153,26 @@ param_ok(const struct roce_cm_param *param, uint16_t private_max)
 			param->retry <= 7 && param->rnr_retry <= 7 && param->ack_timeout <= 31;
 }
 
+/* A connection that begins here, by asking for the way. */
+static struct roce_cm_conn *
+begin(struct roce_cm *cm, const struct roce_ip *dst, void *owner, uint64_t now)
+{
+	struct roce_cm_conn *conn = roce_cm_conn_new(cm);
+
+	if (conn == NULL)
+		return NULL;
+	conn->active = true;
+	conn->owned = true;
+	conn->owner = owner;
+	conn->give_up = ROCE_NEVER;
+	conn->resolve_by = roce_cm_after(now, roce_cm_ticks(cm, RESOLVE_US));
+	conn->path.dst_ip = *dst;
+	roce_cm_conn_move(conn, ROCE_CM_STATE_RESOLVING, now);
+	/* The first try is the timer's, so that even an immediate answer is not told from inside the call. */
+	roce_cm_conn_arm(conn, 0, now);
+	return conn;
+}
+
 int
 roce_cm_connect(struct roce_cm *cm, const struct roce_cm_connect *connect, void *owner,
 		uint64_t now, struct roce_cm_conn **out)
@@ -162,27 +182,32 @@ roce_cm_connect(struct roce_cm *cm, const struct roce_cm_connect *connect, void 
 
 	if (!param_ok(local, ROCE_CM_PRIVATE_MAX_REQ) || local->mtu_code > 5)
 		return -EINVAL;
-	conn = roce_cm_conn_new(cm);
+	conn = begin(cm, &connect->dst, owner, now);
 	if (conn == NULL)
 		return -ENOMEM;
-	conn->active = true;
-	conn->owned = true;
-	conn->owner = owner;
 	conn->service_id = connect->service_id;
 	conn->flow_label = (uint32_t)roce_cm_random(cm) & ROCE_CM_FLOW_MASK;
 	conn->src_port = EPHEMERAL_PORT | (uint16_t)roce_cm_random(cm);
 	conn->tid = roce_cm_random(cm) << 32 | conn->local_id;
 	conn->give_up = roce_cm_after(now, roce_cm_ticks(cm, connect->timeout_us));
-	conn->resolve_by = roce_cm_after(now, roce_cm_ticks(cm, RESOLVE_US));
 	conn->ack_timeout = local->ack_timeout;
-	conn->path.dst_ip = connect->dst;
 	conn->local = *local;
 	conn->local.private_data = conn->private_data;
 	if (local->private_len != 0)
 		memcpy(conn->private_data, local->private_data, local->private_len);
-	roce_cm_conn_move(conn, ROCE_CM_STATE_RESOLVING, now);
-	/* The first try is the timer's, so that even an immediate answer is not told from inside this call. */
-	roce_cm_conn_arm(conn, 0, now);
+	*out = conn;
+	return 0;
+}
+
+int
+roce_cm_find_path(struct roce_cm *cm, const struct roce_ip *dst, void *owner, uint64_t now,
+		struct roce_cm_conn **out)
+{
+	struct roce_cm_conn *conn = begin(cm, dst, owner, now);
+
+	if (conn == NULL)
+		return -ENOMEM;
+	conn->path_only = true;
 	*out = conn;
 	return 0;
 }

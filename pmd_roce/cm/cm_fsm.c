@@ -25,6 +25,7 @@
 #define ACTIONS(X)                                                                       \
 	X(none)         /* means nothing here */                                         \
 	X(resolve)      /* ask for the way */                                            \
+	X(found)        /* here is the way: tell */                                      \
 	X(request)      /* send the REQ */                                               \
 	X(repeat)       /* send the stored message again, or give up */                  \
 	X(prolong)      /* the peer asks for patience */                                 \
@@ -65,6 +66,7 @@ static const struct cell table[ROCE_CM_STATES][ROCE_CM_INPUTS] = {
 	[S(RESOLVING)] = {
 		I(TIMER)    = { ACT_resolve,      0 },
 		I(RESOLVED) = { ACT_request,      S(REQ_SENT) },
+		I(FOUND)    = { ACT_found,        S(CLOSED) },
 		I(GIVE_UP)  = { ACT_unreachable,  S(CLOSED) },
 		I(END)      = { ACT_drop,         S(CLOSED) },
 	},
@@ -218,7 +220,8 @@ act_resolve(struct roce_cm_conn *conn, const struct step *step)
 
 	conn->path.dst_ip = dst;
 	if (rc == 0) {
-		roce_cm_step_kind(conn, ROCE_CM_IN_RESOLVED, now);
+		roce_cm_step_kind(conn, conn->path_only ? ROCE_CM_IN_FOUND : ROCE_CM_IN_RESOLVED,
+				now);
 		return;
 	}
 	if (rc != -EAGAIN || now >= conn->resolve_by || now >= conn->give_up) {
@@ -226,6 +229,13 @@ act_resolve(struct roce_cm_conn *conn, const struct step *step)
 		return;
 	}
 	roce_cm_conn_arm(conn, RESOLVE_AGAIN_US, now);
+}
+
+static void
+act_found(struct roce_cm_conn *conn, const struct step *step)
+{
+	RTE_SET_USED(step);
+	roce_cm_conn_tell(conn, ROCE_CM_PATH, NULL);
 }
 
 static void

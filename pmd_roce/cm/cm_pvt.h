@@ -52,6 +52,7 @@ enum roce_cm_input_kind {
 	ROCE_CM_IN_TIMER,    /**< its timer fired */
 	ROCE_CM_IN_GIVE_UP,  /**< nothing left to try */
 	ROCE_CM_IN_RESOLVED, /**< the way is known */
+	ROCE_CM_IN_FOUND,    /**< the way is known, and nothing else was wanted */
 	ROCE_CM_IN_READY,    /**< active: the owner's queue pair is up */
 	ROCE_CM_IN_ACCEPT,
 	ROCE_CM_IN_QP_UP,   /**< the queue pair received before the RTU came */
@@ -99,6 +100,7 @@ struct roce_cm_conn {
 	uint8_t owes;
 	uint8_t tries; /**< repeats in this state */
 	bool active;
+	bool path_only; /**< no message follows when the way is known */
 	bool owned;     /**< somebody wants to be told */
 	bool silent;    /**< the owner knows already */
 	bool released;  /**< nobody will ever use the pointer again */

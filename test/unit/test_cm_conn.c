@@ -148,6 +148,68 @@ resolve__ends_with_the_patience_of_the_consumer(void **state)
 	world_all_over(world);
 }
 
+/* For a queue pair that is connected without messages: the way, and nothing else. */
+static void
+find_path__tells_the_way_and_sends_nothing(void **state)
+{
+	struct world *world = world_create();
+	struct end *end = &world->end[0];
+	const struct roce_ip dst = world->end[1].ip;
+	struct roce_cm_conn *conn;
+
+	(void)state;
+	assert_int_equal(roce_cm_find_path(end->cm, &dst, end, world->now, &conn), 0);
+	assert_int_equal(end->events, 0);
+	world_settle(world);
+	assert_string_equal(told_all(end), "W");
+	assert_ptr_equal(end->told[0].owner, end);
+	assert_ptr_equal(end->told[0].conn, conn);
+	assert_true(roce_ip_equal(&end->told[0].path.dst_ip, &dst));
+	assert_int_equal(end->told[0].path.mtu_code, end->mtu_code);
+	assert_int_equal(roce_cm_stats(end->cm)->tx_req, 0);
+	assert_int_equal(world->end[1].events, 0);
+	roce_cm_release(conn, world->now);
+	world_all_over(world);
+}
+
+/* It waits as a request does, may be given up meanwhile, and released from inside. */
+static void
+find_path__ends_like_a_request(void **state)
+{
+	struct world *world = world_create();
+	struct end *end = &world->end[0];
+	const struct roce_ip dst = world->end[1].ip;
+	struct roce_cm_conn *conn;
+	uint64_t begin = world->now;
+
+	(void)state;
+	end->resolve_rc = -EAGAIN;
+	end->release_on_down = true;
+	assert_int_equal(roce_cm_find_path(end->cm, &dst, end, world->now, &conn), 0);
+	world_settle(world);
+	assert_string_equal(told_all(end), "U");
+	assert_in_range(end->told[0].at - begin, 3 * SECOND, 3 * SECOND + 110 * MS);
+
+	assert_int_equal(roce_cm_find_path(end->cm, &dst, end, world->now, &conn), 0);
+	world_run_ms(world, 10);
+	roce_cm_release(conn, world->now);
+	assert_int_equal(census_all(end), 0);
+
+	assert_int_equal(roce_cm_find_path(end->cm, &dst, end, world->now, &conn), 0);
+	world_run_ms(world, 10);
+	end->resolve_rc = 0;
+	roce_cm_resolved(end->cm, world->now);
+	world_run_ms(world, 1);
+	assert_string_equal(told_all(end), "UW");
+	/* The end releases from inside what is over. */
+	assert_int_equal(census_all(end), 0);
+
+	world->alloc_fails_at = 0;
+	assert_int_equal(roce_cm_find_path(end->cm, &dst, end, world->now, &conn), -ENOMEM);
+	world->alloc_fails_at = -1;
+	world_all_over(world);
+}
+
 /* The owner of the active end may refuse the reply; the peer hears a REJ. */
 static void
 reply__can_be_refused(void **state)
@@ -478,6 +540,8 @@ main(void)
 		cmocka_unit_test(connect__tells_nothing_from_inside),
 		cmocka_unit_test(resolve__waits_for_the_neighbour),
 		cmocka_unit_test(resolve__ends_with_the_patience_of_the_consumer),
+		cmocka_unit_test(find_path__tells_the_way_and_sends_nothing),
+		cmocka_unit_test(find_path__ends_like_a_request),
 		cmocka_unit_test(reply__can_be_refused),
 		cmocka_unit_test(accept__judges_its_arguments),
 		cmocka_unit_test(accept__is_too_late_when_the_peer_gave_up),

@@ -17,6 +17,7 @@ static const char *const input_name[ROCE_CM_INPUTS] = {
 	[ROCE_CM_IN_TIMER] = "timer",
 	[ROCE_CM_IN_GIVE_UP] = "give up",
 	[ROCE_CM_IN_RESOLVED] = "resolved",
+	[ROCE_CM_IN_FOUND] = "found",
 	[ROCE_CM_IN_READY] = "ready",
 	[ROCE_CM_IN_ACCEPT] = "accept",
 	[ROCE_CM_IN_QP_UP] = "qp up",
@@ -29,6 +30,7 @@ static const char *const input_name[ROCE_CM_INPUTS] = {
 static const char printed[] = "resolving    timer     resolve       -\n"
 			      "resolving    give up   unreachable   closed\n"
 			      "resolving    resolved  request       req_sent\n"
+			      "resolving    found     found         closed\n"
 			      "resolving    end       drop          closed\n"
 			      "req_sent     MRA       prolong       -\n"
 			      "req_sent     REJ       refused       timewait\n"
