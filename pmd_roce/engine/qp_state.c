@@ -268,6 +268,9 @@ roce_qp_check_drained(struct roce_qp *qp)
 {
 	if (!qp->tx.draining || qp->tx.tail != roce_qp_posted(qp))
 		return;
+	/* Whoever is told may end it at once, and the peer would wait for its acknowledgement: told when that is out. */
+	if ((qp->rx.owes & (ROCE_OWES_ACK | ROCE_OWES_READ)) == ROCE_OWES_ACK)
+		return;
 	qp->tx.draining = false;
 	roce_qp_notice(qp, ROCE_NOTICE_QP_DRAINED, 0);
 }

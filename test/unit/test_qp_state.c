@@ -221,6 +221,28 @@ drain__tells_once(void **state)
 	roce_qp_destroy(qp);
 }
 
+/* Whoever is told may end the queue pair at once: an acknowledgement that the peer waits for goes out before. */
+static void
+drain__tells_behind_the_acknowledgement(void **state)
+{
+	struct roce_qp *qp = fx_played_qp(&end, &peer);
+	unsigned int n;
+
+	fx_fill_srq(&end, 1, 64);
+	assert_int_equal(fx_send(&end, qp, 1, 0, 8, ROCE_WR_SIGNALED), 0);
+	lock();
+	roce_qp_drain(qp);
+	unlock();
+	(void)fx_tx_all(&end, &n);
+	fx_rx_request(&end, &peer, IBV_OPCODE_RC_SEND_ONLY, FX_RQ_PSN, 8, FX_ACKREQ);
+	fx_rx_answer(&end, &peer, FX_ACK, FX_SQ_PSN);
+	assert_int_equal(end.notices, 0);
+	assert_int_equal(fx_tx_one(&end).psn, FX_RQ_PSN);
+	assert_int_equal(end.notices, 1);
+	assert_int_equal(end.notice[0].kind, ROCE_NOTICE_QP_DRAINED);
+	roce_qp_destroy(qp);
+}
+
 /* A queue pair that breaks while it drains says that it broke. */
 static void
 drain__ends_with_a_break(void **state)
@@ -273,6 +295,7 @@ main(void)
 		TEST(to_error__flushes_what_was_never_agreed_upon),
 		TEST(to_reset__drops_and_starts_over),
 		TEST(drain__tells_once),
+		TEST(drain__tells_behind_the_acknowledgement),
 		TEST(drain__ends_with_a_break),
 		TEST(broken__names_the_owner),
 	};
