@@ -119,7 +119,7 @@ enum dapl_ep_state {
 
 /** What moves an endpoint from state to state. */
 enum dapl_ep_input {
-	DAPL_EP_IN_CONNECT,     /**< dat_ep_connect() */
+	DAPL_EP_IN_CONNECT,     /**< dat_ep_connect(), roce_dat_ep_connect() */
 	DAPL_EP_IN_ACCEPT,      /**< dat_cr_accept() of anybody's request */
 	DAPL_EP_IN_RESERVE,     /**< dat_rsp_create() */
 	DAPL_EP_IN_REQUEST,     /**< the reserved service point has a request */
@@ -130,8 +130,9 @@ enum dapl_ep_input {
 	DAPL_EP_IN_GRACEFUL,    /**< dat_ep_disconnect(), graceful */
 	DAPL_EP_IN_ABRUPT,      /**< dat_ep_disconnect(), abrupt */
 	DAPL_EP_IN_PEER_LEFT,   /**< the connection ended in order */
-	DAPL_EP_IN_BROKEN,      /**< the transport gave up */
-	DAPL_EP_IN_RESET,       /**< dat_ep_reset() */
+	DAPL_EP_IN_DRAINED, /**< no request is left, and there is no connection manager to say farewell to */
+	DAPL_EP_IN_BROKEN, /**< the transport gave up */
+	DAPL_EP_IN_RESET,  /**< dat_ep_reset() */
 	DAPL_EP_INPUTS,
 };
 
@@ -158,7 +159,8 @@ struct dapl_ep {
 	union dapl_sockaddr remote;
 	uint64_t local_qual;
 	uint64_t remote_qual;
-	uint32_t first_psn;                            /**< that we offered */
+	uint32_t first_psn;            /**< that we offered */
+	struct roce_qp_connect direct; /**< of a connection without messages: what the peer is */
 	uint8_t private_data[ROCE_CM_PRIVATE_MAX_REP]; /**< of the last connection event */
 };
 
@@ -294,6 +296,26 @@ enum dapl_status dapl_ep_post_send(struct dapl_ep *ep, const struct roce_wr *wr)
 enum dapl_status dapl_ep_post_recv(struct dapl_ep *ep, const struct roce_recv_wr *wr);
 /** What an errno of the engine's post calls means. */
 enum dapl_status dapl_post_error(int rc);
+
+/* ---- ep_direct.c: connections without a connection manager ---- */
+
+/** What a peer has to know of an endpoint. */
+struct dapl_ep_local {
+	struct roce_ip ip; /**< the adapter's first */
+	uint32_t qpn;
+	uint32_t psn; /**< to begin with: another after each reset */
+	uint32_t mtu; /**< of the adapter, bytes */
+};
+
+void dapl_ep_query_local(struct dapl_ep *ep, struct dapl_ep_local *local);
+/**
+ * Connect to a queue pair that is known already: no message is sent but to find the way.
+ * @param peer  number, PSNs, reads, path.dst_ip; path.mtu_code 0: the adapter's. Retries are the adapter's.
+ * @return DAPL_OK; the state that forbids it; DAPL_EP_NO_CONNECT_EVD; DAPL_NO_MEMORY.
+ */
+enum dapl_status dapl_ep_connect_direct(struct dapl_ep *ep, const struct roce_qp_connect *peer);
+/** The way is known: bring the queue pair up. Locked. @return 0; -EINVAL. */
+int dapl_ep_direct_ready(struct dapl_ep *ep, const struct roce_path *path);
 
 /* ---- ep_conn.c, sp.c, cr.c ---- */
 

@@ -132,6 +132,22 @@ reply(struct dapl_ep *ep, const struct roce_cm_event *event)
 	return 0;
 }
 
+/* Without messages: the way to the peer is all that was missing. */
+static void
+path_found(struct dapl_ep *ep, const struct roce_path *path)
+{
+	int rc = dapl_ep_direct_ready(ep, path);
+
+	dapl_ep_forget_conn(ep);
+	if (rc != 0) {
+		end(ep, DAPL_EP_IN_REFUSED, DAPL_CONN_UNREACHABLE);
+		return;
+	}
+	dapl_ep_advance(ep, DAPL_EP_IN_ESTABLISHED);
+	dapl_ep_push(ep, DAPL_CONN_ESTABLISHED, NULL, 0);
+	roce_qp_check_high(ep->qp);
+}
+
 /* The connection did not come to be. On the passive side every cause has the same name. */
 static void
 refused(struct dapl_ep *ep, enum dapl_conn_event what)
@@ -187,6 +203,9 @@ conn_event(struct dapl_ep *ep, const struct roce_cm_event *event)
 	case ROCE_CM_DISCONNECTED:
 		peer_left(ep);
 		break;
+	case ROCE_CM_PATH:
+		path_found(ep, event->path);
+		break;
 	case ROCE_CM_REQUEST:
 		break;
 	}
@@ -222,6 +241,14 @@ broken(struct dapl_ep *ep)
 	}
 }
 
+/* The connection manager hears of it too, and sends the DREQ; where there is none, this is the end. */
+static void
+drained(struct dapl_ep *ep)
+{
+	if (ep->conn == NULL)
+		end(ep, DAPL_EP_IN_DRAINED, DAPL_CONN_DISCONNECTED);
+}
+
 void
 dapl_device_notify(void *arg, int kind, void *owner, int status)
 {
@@ -244,8 +271,10 @@ dapl_device_notify(void *arg, int kind, void *owner, int status)
 	case ROCE_NOTICE_QP_SOFT_HIGH:
 		dapl_evd_push_async(owner, DAPL_ASYNC_EP_SOFT_HIGH);
 		break;
+	case ROCE_NOTICE_QP_DRAINED:
+		drained(owner);
+		break;
 	default:
-		/* Drained: the connection manager hears of it too, and sends the DREQ. */
 		break;
 	}
 }

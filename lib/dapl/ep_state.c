@@ -7,6 +7,7 @@
 
 /*
  * The endpoint's whole life (uDAPL 1.2, dat_ep_connect, dat_cr_accept, dat_ep_disconnect, dat_ep_reset).
+ * roce_dat_ep_connect() is a CONNECT, too, and DRAINED the end of such a connection, whose peer is not asked.
  * Printed and compared in test_ep_state.c. A hole means "no". The tentative states belong to
  * provider-made endpoints, which this release does not have.
  */
@@ -48,6 +49,7 @@ static const uint8_t next[DAPL_EP_STATES][DAPL_EP_INPUTS] = {
 		IN(GRACEFUL)    = TO(DISCONNECT_PENDING),
 		IN(ABRUPT)      = TO(DISCONNECTED),
 		IN(PEER_LEFT)   = TO(DISCONNECTED),
+		IN(DRAINED)     = TO(DISCONNECTED),
 		IN(BROKEN)      = TO(DISCONNECTED),
 	},
 	[TO(DISCONNECTED)] = {

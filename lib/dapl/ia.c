@@ -95,7 +95,7 @@ describe(struct dapl_ia *ia)
 					{ "DAT_IB_FETCH_AND_ADD", "TRUE" },
 					{ "DAT_IB_UD", "FALSE" },
 					{ "DAT_IB_TRANSPORT_MTU", ia->mtu },
-					{ "DAT_IB_EXTENSION", "1" },
+					{ "DAT_IB_EXTENSION", "2" },
 					{ "ROCE_PORT", attr->port },
 					{ "ROCE_DRIVER", attr->driver },
 					{ "ROCE_MTU", ia->mtu },

@@ -25,20 +25,6 @@
 /** Arguments that came with 2.0, with the comma before them. */
 #define NEW_ARGS(...) __VA_ARGS__
 
-/*
- * The table of atomic.h: in 1.2 consumers call through it, in 2.0 dat_extension_op() does, by other names. A number
- * that says the same as DAT_EXTENSION_IB has the name of its type.
- */
-#undef DAT_IB_EXTENSION
-typedef struct {
-	DAT_RETURN(*post_cmp_and_swap)
-	(DAT_EP_HANDLE, DAT_UINT64, DAT_UINT64, DAT_LMR_TRIPLET *, DAT_DTO_COOKIE,
-			const DAT_RMR_TRIPLET *, DAT_COMPLETION_FLAGS);
-	DAT_RETURN(*post_fetch_and_add)
-	(DAT_EP_HANDLE, DAT_UINT64, DAT_LMR_TRIPLET *, DAT_DTO_COOKIE, const DAT_RMR_TRIPLET *,
-			DAT_COMPLETION_FLAGS);
-} DAT_IB_EXTENSION;
-
 /** What 1.2 calls the address of remote memory. */
 #define target_address virtual_address
 

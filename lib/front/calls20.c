@@ -5,9 +5,7 @@
  * by name; the registry of Debian and OFED has no way to call most of them.
  */
 
-#include <arpa/inet.h>
-
-#include "front/flags.h"
+#include "front/extension.h"
 
 static DAT_RETURN
 not_implemented(DAT_HANDLE handle, enum dapl_type type, DAT_RETURN_SUBTYPE which)
@@ -59,35 +57,8 @@ FRONT(ep_post_send_with_invalidate)
 		DAT_DTO_COOKIE user_cookie, DAT_COMPLETION_FLAGS completion_flags,
 		DAT_BOOLEAN invalidate_flag, DAT_RMR_CONTEXT rmr_context)
 {
-	struct dapl_ep *ep = dapl_obj_check(ep_handle, DAPL_EP);
-	struct roce_sge sge[DAPL_MAX_IOV];
-	struct roce_wr wr;
-
-	/* What is to be judged but the last two is what a plain send has judged. */
-	if (invalidate_flag == DAT_FALSE)
-		return FRONT(ep_post_send)(
-				ep_handle, num_segments, local_iov, user_cookie, completion_flags);
-	if (ep == NULL)
-		return bad_handle(DAT_INVALID_HANDLE_EP);
-	if ((unsigned int)num_segments > ep->max_request_iov)
-		return bad_arg(DAT_INVALID_ARG2);
-	if (local_iov == NULL && num_segments > 0)
-		return bad_arg(DAT_INVALID_ARG3);
-	if (segments_in(sge, local_iov, num_segments) > ep->max_message)
-		return bad_arg(DAT_INVALID_ARG3);
-	if (!flags_ok(ep, (unsigned int)completion_flags))
-		return bad_arg(DAT_INVALID_ARG5);
-	if (invalidate_flag != DAT_TRUE)
-		return bad_arg(DAT_INVALID_ARG6);
-	wr = (struct roce_wr){
-		.wr_id = user_cookie.as_64,
-		.sg = sge,
-		.num_sge = (uint32_t)num_segments,
-		.opcode = IBV_WR_SEND_WITH_INV,
-		.imm = htonl(rmr_context),
-		.flags = send_flags((unsigned int)completion_flags),
-	};
-	return front_return(dapl_ep_post_send(ep, &wr));
+	return FRONT(ib_post_send_with_invalidate)(ep_handle, num_segments, local_iov, user_cookie,
+			completion_flags, invalidate_flag, rmr_context);
 }
 
 /* InfiniBand brings what was read to a region, not to a window. */

@@ -6,65 +6,24 @@
 
 #include <arpa/inet.h>
 
-#include "front/atomic.h"
-#include "front/flags.h"
+#include "front/extension.h"
 
 static_assert(sizeof(DAT_IB_EXTENSION_EVENT_DATA) <=
 				sizeof(((DAT_EVENT *)NULL)->event_extension_data),
 		"what an extended event has to tell fits into the event");
 
-/** A WRITE with immediate data as the consumer asks for it, and the request that is made of it. */
-struct write_immed {
-	DAT_COUNT num_segments;
-	const DAT_LMR_TRIPLET *local_iov;
-	const DAT_RMR_TRIPLET *remote_iov;
-	unsigned int flags;
-	struct roce_wr wr;
-};
-
-/* Arguments by their place in dat_ib_post_rdma_write_immed(). */
-static DAT_RETURN
-post_write_immed(struct dapl_ep *ep, struct write_immed *write)
-{
-	struct roce_sge sge[DAPL_MAX_IOV];
-	uint64_t length;
-	DAT_RETURN rc;
-
-	if ((unsigned int)write->num_segments > (unsigned int)ep->attr.max_rdma_write_iov)
-		return bad_arg(DAT_INVALID_ARG2);
-	if (write->local_iov == NULL && write->num_segments > 0)
-		return bad_arg(DAT_INVALID_ARG3);
-	length = segments_in(sge, write->local_iov, write->num_segments);
-	if (write->remote_iov == NULL)
-		return bad_arg(DAT_INVALID_ARG5);
-	if (!flags_ok(ep, write->flags))
-		return bad_arg(DAT_INVALID_ARG7);
-	if (length > ep->attr.max_rdma_size || length > write->remote_iov->segment_length)
-		return front_error(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE);
-	write->wr.sg = sge;
-	write->wr.num_sge = (uint32_t)write->num_segments;
-	write->wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
-	write->wr.flags = send_flags(write->flags);
-	write->wr.remote_addr = write->remote_iov->target_address;
-	write->wr.rkey = write->remote_iov->rmr_context;
-	rc = front_return(dapl_ep_post_send(ep, &write->wr));
-	write->wr.sg = NULL;
-	return rc;
-}
-
 static DAT_RETURN
 write_immed(DAT_HANDLE handle, va_list args)
 {
-	struct dapl_ep *ep = dapl_obj_check(handle, DAPL_EP);
-	struct write_immed write = { .num_segments = va_arg(args, DAT_COUNT) };
+	DAT_COUNT num_segments = va_arg(args, DAT_COUNT);
+	DAT_LMR_TRIPLET *local_iov = va_arg(args, DAT_LMR_TRIPLET *);
+	DAT_DTO_COOKIE cookie = va_arg(args, DAT_DTO_COOKIE);
+	const DAT_RMR_TRIPLET *remote_iov = va_arg(args, DAT_RMR_TRIPLET *);
+	DAT_UINT32 immed_data = va_arg(args, DAT_UINT32);
+	DAT_COMPLETION_FLAGS flags = (DAT_COMPLETION_FLAGS)va_arg(args, unsigned int);
 
-	write.local_iov = va_arg(args, DAT_LMR_TRIPLET *);
-	write.wr.wr_id = va_arg(args, DAT_DTO_COOKIE).as_64;
-	write.remote_iov = va_arg(args, DAT_RMR_TRIPLET *);
-	/* A number of this machine; on the wire it is big endian, as in verbs. */
-	write.wr.imm = htonl(va_arg(args, DAT_UINT32));
-	write.flags = va_arg(args, unsigned int);
-	return ep != NULL ? post_write_immed(ep, &write) : bad_handle(DAT_INVALID_HANDLE_EP);
+	return FRONT(ib_post_rdma_write_immed)(
+			handle, num_segments, local_iov, cookie, remote_iov, immed_data, flags);
 }
 
 /* An atomic operation is on eight bytes: real programs name all of the peer's memory that they know of. */
@@ -89,9 +48,8 @@ cmp_and_swap(DAT_HANDLE handle, va_list args)
 	DAT_COMPLETION_FLAGS flags = (DAT_COMPLETION_FLAGS)va_arg(args, unsigned int);
 	DAT_RMR_TRIPLET cut;
 
-	return FRONT(ib_extension)
-			.post_cmp_and_swap(handle, cmp_value, swap_value, local_iov, cookie,
-					cut_remote(remote_iov, &cut), flags);
+	return FRONT(ib_post_cmp_and_swap)(handle, cmp_value, swap_value, local_iov, cookie,
+			cut_remote(remote_iov, &cut), flags);
 }
 
 static DAT_RETURN
@@ -104,9 +62,8 @@ fetch_and_add(DAT_HANDLE handle, va_list args)
 	DAT_COMPLETION_FLAGS flags = (DAT_COMPLETION_FLAGS)va_arg(args, unsigned int);
 	DAT_RMR_TRIPLET cut;
 
-	return FRONT(ib_extension)
-			.post_fetch_and_add(handle, add_value, local_iov, cookie,
-					cut_remote(remote_iov, &cut), flags);
+	return FRONT(ib_post_fetch_and_add)(
+			handle, add_value, local_iov, cookie, cut_remote(remote_iov, &cut), flags);
 }
 
 /* Datagrams, collectives, counters and quick queries of adapters that are not open: none of them here. */

@@ -1,15 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef FRONT_ATOMIC_H
-#define FRONT_ATOMIC_H
+#ifndef FRONT_EXTENSION_H
+#define FRONT_EXTENSION_H
 
-/** @file The extension of the provider's table. */
+/**
+ * @file
+ * Posts of operations that the table of calls does not have. What they return and in which order they judge stands in
+ * the manual of the calls of the same name: dat_ib_post_fetch_and_add(3), dat_ib_post_send_immed(3).
+ */
 
 #include "front/abi.h"
 
-#if DAT_ABI == 12
-#include <dat/dat_ib_extensions.h>
-#endif
+DAT_RETURN FRONT(ib_post_cmp_and_swap)(DAT_EP_HANDLE ep_handle, DAT_UINT64 cmp_value,
+		DAT_UINT64 swap_value, DAT_LMR_TRIPLET *local_iov, DAT_DTO_COOKIE user_cookie,
+		const DAT_RMR_TRIPLET *remote_iov, DAT_COMPLETION_FLAGS completion_flags);
 
-extern const DAT_IB_EXTENSION FRONT(ib_extension);
+DAT_RETURN FRONT(ib_post_fetch_and_add)(DAT_EP_HANDLE ep_handle, DAT_UINT64 add_value,
+		DAT_LMR_TRIPLET *local_iov, DAT_DTO_COOKIE user_cookie,
+		const DAT_RMR_TRIPLET *remote_iov, DAT_COMPLETION_FLAGS completion_flags);
+
+DAT_RETURN FRONT(ib_post_rdma_write_immed)(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments,
+		DAT_LMR_TRIPLET *local_iov, DAT_DTO_COOKIE user_cookie,
+		const DAT_RMR_TRIPLET *remote_iov, DAT_UINT32 immed_data,
+		DAT_COMPLETION_FLAGS completion_flags);
+
+DAT_RETURN FRONT(ib_post_send_immed)(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments,
+		DAT_LMR_TRIPLET *local_iov, DAT_DTO_COOKIE user_cookie, DAT_UINT32 immed_data,
+		DAT_COMPLETION_FLAGS completion_flags);
+
+DAT_RETURN FRONT(ib_post_send_with_invalidate)(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments,
+		DAT_LMR_TRIPLET *local_iov, DAT_DTO_COOKIE user_cookie,
+		DAT_COMPLETION_FLAGS completion_flags, DAT_BOOLEAN invalidate_flag,
+		DAT_RMR_CONTEXT rmr_context);
 
 #endif

@@ -4,13 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "front/atomic.h"
 #include "front/provider.h"
+#if DAT_ABI == 12
+#include "front/extension12.h"
+#endif
 
 #define CALL(name, type) .name##_func = FRONT(name),
 
 static const DAT_PROVIDER calls = {
-	.extension = (DAT_PVOID)(uintptr_t)&FRONT(ib_extension),
+	.extension = BY_ABI((DAT_PVOID)(uintptr_t)&FRONT(ib_extension), NULL),
 #include "front/calls.def"
 };
 

@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include <dat/dat_registry.h>
+#include <roce/dat_ep.h>
 
 #define SIZE(type, bytes)  static_assert(sizeof(type) == (bytes), #type);
 #define ALIGN(type, bytes) static_assert(__alignof__(type) == (bytes), #type);

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include <dat/dat_registry.h>
+#include <roce/dat_ep.h>
 
 struct fact {
 	const char *what;

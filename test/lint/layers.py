@@ -36,6 +36,8 @@ PURE = [PURE_LIBC, PURE_DPDK, RDMA_NUMBERS]
 RULES = {
     "include/dat": {"ours": ["dat/*"], "theirs": [ANY_LIBC]},
     "include/roce": {"ours": ["roce/*"], "theirs": [PURE_LIBC, ANY_DPDK]},
+    # For programs of DAT: what the provider adds to it.
+    "include/roce/dat_ep.h": {"ours": ["dat/*"], "theirs": [PURE_LIBC]},
     "pmd_roce/wire": {"ours": [], "theirs": [*PURE, ISAL]},
     "pmd_roce/engine": {"ours": ["wire/*"], "theirs": PURE},
     "pmd_roce/cm": {"ours": ["wire/*", "engine/engine.h", "engine/timer.h"], "theirs": PURE},
@@ -44,7 +46,7 @@ RULES = {
                       "theirs": [ANY_LIBC, ANY_DPDK, RDMA_NUMBERS]},
     "lib/dapl": {"ours": ["engine/verbs.h", "engine/engine.h", "cm/cm.h", "roce/roce.h"],
                  "theirs": [ANY_LIBC, PURE_DPDK, RDMA_NUMBERS]},
-    "lib/front": {"ours": ["dapl/*", "dat/*", "dat2/*"], "theirs": [ANY_LIBC]},
+    "lib/front": {"ours": ["dapl/*", "dat/*", "dat2/*", "roce/dat_ep.h"], "theirs": [ANY_LIBC]},
     "lib/libdat": {"ours": ["dat/*"], "theirs": [ANY_LIBC]},
     "apps": {"ours": ["dat/*", "roce/roce.h"], "theirs": [ANY_LIBC, {"json-c/json.h", "json.h"}]},
 }
@@ -54,8 +56,8 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
 def rule_of(name):
-    """(folder, rule) of a file, by the longest folder that holds it."""
-    folders = [f for f in RULES if name.startswith(f + "/")]
+    """(folder, rule) of a file: its own, or that of the longest folder that holds it."""
+    folders = [f for f in RULES if name == f or name.startswith(f + "/")]
     folder = max(folders, key=len, default=None)
     return folder, RULES.get(folder)
 

@@ -16,11 +16,11 @@ from pathlib import Path
 import tree
 
 HEADERS = ("include/dat/dat.h", "include/dat/udat.h", "include/dat/dat_registry.h",
-           "include/dat/dat_ib_extensions.h")
+           "include/dat/dat_ib_extensions.h", "include/roce/dat_ep.h")
 PAGES = "docs/man"
 
 # Declared, or defined in the header.
-PROTOTYPE = re.compile(r"^(?:static inline )?(DAT_RETURN)\s+(dats?_\w+)\(([^;{]*)\)(?:;|\s*\{)", re.M)
+PROTOTYPE = re.compile(r"^(?:static inline )?(DAT_RETURN)\s+((?:dats?|roce)_\w+)\(([^;{]*)\)(?:;|\s*\{)", re.M)
 CALL_MACRO = re.compile(r"^#define (dats?_\w+)\(([^)]*)\)", re.M)
 ALIAS = re.compile(r"^\.so man\d/(\S+)$")
 PAGE = re.compile(r"^\S+\.[1-9]$")

@@ -15,19 +15,19 @@
 /*
  * Where each input leads (uDAPL 1.2). Columns: dat_ep_connect, dat_cr_accept, dat_rsp_create, its request, dat_cr_accept
  * of that, dat_rsp_free or dat_cr_reject of that, established, refused, disconnect graceful and abrupt, the peer left,
- * broken, dat_ep_reset. A dot: not allowed, or ignored.
+ * drained (without a connection manager), broken, dat_ep_reset. A dot: not allowed, or ignored.
  */
 /* clang-format off */
 static const char picture[] =
-	"               connect accept reserve request answer release establ. refused graceful abrupt left broken reset\n"
-	"unconnected    active  compl. resvd   .       .      .       .       .       .        .      .    .      unconn\n"
-	"reserved       .       .      .       passive .      unconn  .       .       .        .      .    .      .\n"
-	"passive p.     .       .      .       .       compl. unconn  .       .       .        .      .    .      .\n"
-	"active pending .       .      .       .       .      .       connd   discd   discd    discd  .    .      .\n"
-	"completion p.  .       .      .       .       .      .       connd   discd   discd    discd  .    .      .\n"
-	"connected      .       .      .       .       .      .       .       .       pending  discd  discd discd .\n"
-	"disconnect p.  .       .      .       .       .      .       .       .       pending  discd  discd discd .\n"
-	"disconnected   .       .      .       .       .      .       .       .       discd    discd  .    .      unconn\n";
+	"               connect accept reserve request answer release establ. refused graceful abrupt left  drained broken reset\n"
+	"unconnected    active  compl. resvd   .       .      .       .       .       .        .      .     .       .      unconn\n"
+	"reserved       .       .      .       passive .      unconn  .       .       .        .      .     .       .      .\n"
+	"passive p.     .       .      .       .       compl. unconn  .       .       .        .      .     .       .      .\n"
+	"active pending .       .      .       .       .      .       connd   discd   discd    discd  .     .       .      .\n"
+	"completion p.  .       .      .       .       .      .       connd   discd   discd    discd  .     .       .      .\n"
+	"connected      .       .      .       .       .      .       .       .       pending  discd  discd .       discd  .\n"
+	"disconnect p.  .       .      .       .       .      .       .       .       pending  discd  discd discd   discd  .\n"
+	"disconnected   .       .      .       .       .      .       .       .       discd    discd  .     .       .      unconn\n";
 /* clang-format on */
 
 static const char *const row_name[DAPL_EP_STATES] = {

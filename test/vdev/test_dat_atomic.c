@@ -39,7 +39,7 @@ adapter__says_that_it_has_them(void **state)
 		if (strcmp(attr.provider_specific_attr[i].name, DAT_IB_EXTENSION_ATTR) == 0)
 			value = attr.provider_specific_attr[i].value;
 	assert_non_null(value);
-	assert_string_equal(value, "1");
+	assert_string_equal(value, "2");
 	pair_close(&pair);
 }
 
