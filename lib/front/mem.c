@@ -92,11 +92,11 @@ priv_out(uint32_t access)
 static DAT_RETURN
 stretch_in(DAT_PVOID va, DAT_VLEN length, struct dapl_lmr_create *create)
 {
-	/* Nothing is nothing, wherever it lies. */
+	/* A tool of 2.0 registers nothing at no address, and wants to hear of the length. */
+	if (va == NULL && BY_ABI(true, length > 0))
+		return bad_arg(DAT_INVALID_ARG3);
 	if (length == 0)
 		return front_error(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE);
-	if (va == NULL)
-		return bad_arg(DAT_INVALID_ARG3);
 	if ((uintptr_t)va + length - 1 < (uintptr_t)va)
 		return bad_arg(DAT_INVALID_ARG4);
 	create->addr = (uintptr_t)va;
