@@ -81,7 +81,7 @@ struct roce_cm_input {
 #define ROCE_CM_OWE_MSG  0x04 /**< the stored message */
 #define ROCE_CM_OWE_DREP 0x08
 
-#define ROCE_CM_DREQ_DELAY_US 10000u /**< from the end of a queue pair to the farewell */
+#define ROCE_CM_DREQ_DELAY_US 50000u /**< from the end of a queue pair to the farewell */
 #define ROCE_CM_CODE_RESPONSE 20     /**< CM response timeout we offer, 4.3 s, as Linux */
 #define ROCE_CM_CODE_SERVICE  22     /**< what our MRA asks for, 17 s */
 #define ROCE_CM_RETRIES       15
