@@ -3,85 +3,9 @@
  * No memory: every allocation inside dat_srq_create, dat_srq_resize, dat_ep_create_with_srq, dat_evd_create,
  * dat_evd_resize and dat_cno_create fails once. The call says DAT_INSUFFICIENT_RESOURCES, changes nothing and leaks
  * nothing.
- *
- * Without hugepages all objects and rings come from aligned_alloc(). This program has one of its own, which the
- * provider, loaded later, finds first.
  */
 
-#include <errno.h>
-#include <malloc.h>
-#include <sched.h>
-#include <stdbool.h>
-
-#include "contract.h"
-
-/* One lcore, on the CPU this runs on. */
-#define NO_HUGEPAGES \
-	"--no-huge -m 512 --no-pci --no-shconf --log-level=*:error --file-prefix=roce --lcores 0@%d"
-
-/* More than the objects that a provider keeps before it uses their memory again. */
-#define ROUNDS 1500
-
-#define NEVER UINT32_MAX
-
-/* What allocations of this thread are to do. */
-static __thread struct {
-	bool counting;
-	unsigned int calls;
-	unsigned int fail; /**< the number of the one that fails, from 0 on */
-} allocator = { .fail = NEVER };
-
-/* In place of libc's. posix_memalign() is of the same family, also when a sanitizer has replaced it. */
-void *
-aligned_alloc(size_t alignment, size_t size)
-{
-	void *p = NULL;
-	int rc;
-
-	if (allocator.counting && allocator.calls++ == allocator.fail) {
-		errno = ENOMEM;
-		return NULL;
-	}
-	rc = posix_memalign(&p, alignment < sizeof(void *) ? sizeof(void *) : alignment, size);
-	if (rc != 0) {
-		errno = rc;
-		return NULL;
-	}
-	return p;
-}
-
-/* From here to the end of the call under test: allocation number @p fail fails. */
-static void
-begin_failing(unsigned int fail)
-{
-	allocator.calls = 0;
-	allocator.fail = fail;
-	allocator.counting = true;
-}
-
-/* @return true when it came to that allocation. */
-static bool
-end_failing(void)
-{
-	allocator.counting = false;
-	return allocator.calls > allocator.fail;
-}
-
-/* Bytes that libc has given out. Under a sanitizer always 0: it finds leaks by itself. */
-static size_t
-bytes_in_use(void)
-{
-	struct mallinfo2 info = mallinfo2();
-
-	return info.uordblks + info.hblkhd;
-}
-
-/* Alignment makes a piece a little larger or smaller each time; one lost in every round would be far more. */
-static void
-want_balance(size_t before)
-{
-	assert_in_range(bytes_in_use(), 0, before + (size_t)16 * ROUNDS);
-}
+#include "failing.h"
 
 static DAT_RETURN
 create_failing(const struct end *end, unsigned int fail, DAT_SRQ_HANDLE *srq)
@@ -499,18 +423,9 @@ memory__work_allocates_nothing(void **state)
 	want_dto(&pair.b, pair.b.recv, 0, DAT_DTO_SUCCESS, 64);
 	want_counts(pair.b.srq, 10, 2, 2);
 	(void)end_failing();
-	assert_int_equal(allocator.calls, 0);
+	assert_int_equal(allocations(), 0);
 	pair_close(&pair);
 }
-
-static int
-sweep(void **state)
-{
-	allocator.counting = false;
-	return ends_sweep(state);
-}
-
-#define memory_test(function) cmocka_unit_test_teardown(function, sweep)
 
 int
 main(void)
@@ -529,9 +444,7 @@ main(void)
 		memory_test(memory__notifying_allocates_nothing),
 		memory_test(memory__work_allocates_nothing),
 	};
-	char eal[128];
 
-	snprintf(eal, sizeof(eal), NO_HUGEPAGES, sched_getcpu());
-	setenv("UDAPL_ROCE_EAL", eal, 1);
+	use_no_hugepages();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TEST_CONTRACT_FAILING_H
+#define TEST_CONTRACT_FAILING_H
+
+/**
+ * @file
+ * Memory that runs out when a test wants it to. Without hugepages all objects and rings come from aligned_alloc(). A
+ * program with this file has one of its own, which the provider, loaded later, finds first.
+ */
+
+#include "contract.h"
+
+#include <stdbool.h>
+
+/** More than the objects that a provider keeps before it uses their memory again. */
+#define ROUNDS 1500
+
+/** No allocation fails, but all are counted. */
+#define NEVER UINT32_MAX
+
+/** From here to the end of the call under test: allocation number @p fail of this thread fails. */
+void begin_failing(unsigned int fail);
+/** @return true when it came to that allocation. */
+bool end_failing(void);
+/** Allocations between the last two calls of those. */
+unsigned int allocations(void);
+
+/** Bytes that libc has given out. Under a sanitizer always 0: it finds leaks by itself. */
+size_t bytes_in_use(void);
+/** As many as before, after ROUNDS rounds, but for what alignment takes. */
+void want_balance(size_t before);
+
+/** After each test: nothing fails, and what a failed test left open is closed. */
+int failing_sweep(void **state);
+
+#define memory_test(function) cmocka_unit_test_teardown(function, failing_sweep)
+
+/** Before anything is opened: the provider is not to use hugepages. */
+void use_no_hugepages(void);
+
+#endif

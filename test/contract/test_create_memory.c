@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * No memory: every allocation inside every call that makes something fails once. The call says
+ * DAT_INSUFFICIENT_RESOURCES, stores nothing, changes nothing, leaks nothing, and succeeds when there is memory again.
+ */
+
+#include "failing.h"
+
+#include <dirent.h>
+
+#define QUAL    5300
+#define ANOTHER 5301 /**< where requests are handed on to */
+#define MAPPED  4096
+
+/** What the calls work on. */
+struct place {
+	struct pair pair;
+	DAT_EP_HANDLE spare; /**< of b */
+	DAT_CR_HANDLE cr;    /**< of b, not answered */
+	DAT_EP_PARAM param;  /**< of b's endpoint */
+	DAT_COUNT requests;  /**< what it was modified to last */
+};
+
+static struct place place;
+
+static DAT_RETURN
+make_pz(struct end *b, DAT_HANDLE *out)
+{
+	return dat_pz_create(b->ia, out);
+}
+
+static DAT_RETURN
+make_lmr_of(struct end *b, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTION region, DAT_HANDLE *out)
+{
+	DAT_LMR_CONTEXT context;
+
+	return dat_lmr_create(b->ia, type, region, MAPPED, b->pz, DAT_MEM_PRIV_ALL_FLAG, out,
+			&context, NULL, NULL, NULL);
+}
+
+static DAT_RETURN
+make_lmr(struct end *b, DAT_HANDLE *out)
+{
+	const DAT_REGION_DESCRIPTION region = { .for_va = b->buffer };
+
+	return make_lmr_of(b, DAT_MEM_TYPE_VIRTUAL, region, out);
+}
+
+static DAT_RETURN
+make_lmr_of_lmr(struct end *b, DAT_HANDLE *out)
+{
+	const DAT_REGION_DESCRIPTION region = { .for_lmr_handle = b->lmr };
+
+	return make_lmr_of(b, DAT_MEM_TYPE_LMR, region, out);
+}
+
+static DAT_RETURN
+make_rmr(struct end *b, DAT_HANDLE *out)
+{
+	return dat_rmr_create(b->pz, out);
+}
+
+static DAT_RETURN
+make_srq_of_four(struct end *b, DAT_HANDLE *out)
+{
+	DAT_SRQ_ATTR attr = { .max_recv_dtos = 4, .max_recv_iov = 1 };
+
+	return dat_srq_create(b->ia, b->pz, &attr, out);
+}
+
+static DAT_RETURN
+make_evd(struct end *b, DAT_HANDLE *out)
+{
+	return dat_evd_create(b->ia, 100, DAT_HANDLE_NULL, DAT_EVD_DTO_FLAG, out);
+}
+
+static DAT_RETURN
+make_ep(struct end *b, DAT_HANDLE *out)
+{
+	return dat_ep_create(b->ia, b->pz, b->recv, b->request, b->connect, NULL, out);
+}
+
+static DAT_RETURN
+make_psp(struct end *b, DAT_HANDLE *out)
+{
+	return dat_psp_create(b->ia, QUAL, b->cr, DAT_PSP_CONSUMER_FLAG, out);
+}
+
+static DAT_RETURN
+make_psp_any(struct end *b, DAT_HANDLE *out)
+{
+	DAT_CONN_QUAL qual = 1;
+	DAT_RETURN rc = dat_psp_create_any(b->ia, &qual, b->cr, DAT_PSP_CONSUMER_FLAG, out);
+
+	assert_true(rc == DAT_SUCCESS || qual == 1);
+	return rc;
+}
+
+static DAT_RETURN
+make_rsp(struct end *b, DAT_HANDLE *out)
+{
+	return dat_rsp_create(b->ia, QUAL, place.spare, b->cr, out);
+}
+
+/* Another queue pair for an endpoint; each time another size, so that it needs one. */
+static DAT_RETURN
+modify_ep(struct end *b, DAT_HANDLE *out)
+{
+	DAT_EP_PARAM param = place.param;
+	DAT_RETURN rc;
+
+	param.ep_attr.max_request_dtos = place.requests % 7 + 20;
+	rc = dat_ep_modify(b->ep, DAT_EP_FIELD_EP_ATTR_MAX_REQUEST_DTOS, &param);
+	if (rc == DAT_SUCCESS) {
+		place.requests++;
+		*out = b->ep;
+	}
+	return rc;
+}
+
+static DAT_RETURN
+connect_ep(struct end *b, DAT_HANDLE *out)
+{
+	DAT_RETURN rc = dat_ep_connect(place.spare, (DAT_IA_ADDRESS_PTR)&place.pair.a.address, QUAL,
+			PATIENCE_US, 0, NULL, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
+
+	if (rc == DAT_SUCCESS)
+		*out = place.spare;
+	return rc;
+}
+
+static DAT_RETURN
+disconnect_ep(DAT_HANDLE ep)
+{
+	DAT_EVENT event;
+
+	ok(dat_ep_disconnect(ep, DAT_CLOSE_ABRUPT_FLAG));
+	ok(dat_evd_dequeue(place.pair.b.connect, &event));
+	return dat_ep_reset(ep);
+}
+
+/* To another service point; the request that arrives there is the one to be handed on next. */
+static DAT_RETURN
+handoff(struct end *b, DAT_HANDLE *out)
+{
+	static DAT_CONN_QUAL to = ANOTHER;
+	DAT_RETURN rc = dat_cr_handoff(place.cr, to);
+
+	if (rc == DAT_SUCCESS) {
+		to = to == ANOTHER ? CONN_QUAL : ANOTHER;
+		*out = place.cr = end_request(b);
+	}
+	return rc;
+}
+
+static DAT_RETURN
+keep(DAT_HANDLE handle)
+{
+	return DAT_SUCCESS;
+}
+
+/** A call that makes something. */
+struct maker {
+	const char *name;
+	DAT_RETURN (*make)(struct end *b, DAT_HANDLE *out);
+	DAT_RETURN (*unmake)(DAT_HANDLE handle);
+	unsigned int least; /**< allocations that it takes at least, or the allocator is not in place */
+};
+
+static const struct maker makers[] = {
+	{ "dat_pz_create", make_pz, dat_pz_free, 1 },
+	{ "dat_lmr_create", make_lmr, dat_lmr_free, 1 },
+	{ "dat_lmr_create, of a region", make_lmr_of_lmr, dat_lmr_free, 1 },
+	{ "dat_rmr_create", make_rmr, dat_rmr_free, 1 },
+	{ "dat_srq_create", make_srq_of_four, dat_srq_free, 3 },
+	{ "dat_evd_create", make_evd, dat_evd_free, 2 },
+	{ "dat_ep_create", make_ep, dat_ep_free, 3 },
+	{ "dat_ep_modify", modify_ep, keep, 2 },
+	{ "dat_psp_create", make_psp, dat_psp_free, 1 },
+	{ "dat_psp_create_any", make_psp_any, dat_psp_free, 1 },
+	{ "dat_rsp_create", make_rsp, dat_rsp_free, 1 },
+	{ "dat_cr_handoff", handoff, keep, 1 },
+	{ "dat_ep_connect", connect_ep, disconnect_ep, 1 },
+};
+
+#define MAKERS (sizeof(makers) / sizeof(makers[0]))
+
+static void
+open_place(void)
+{
+	struct end *b = &place.pair.b;
+	DAT_PSP_HANDLE psp;
+
+	memset(&place, 0, sizeof(place));
+	pair_open(&place.pair, NULL, NULL);
+	ok(make_ep(b, &place.spare));
+	ok(dat_psp_create(b->ia, ANOTHER, b->cr, DAT_PSP_CONSUMER_FLAG, &psp));
+	ok(end_connect(&place.pair.a, b, CONN_QUAL));
+	place.cr = end_request(b);
+	ok(dat_ep_query(b->ep, DAT_EP_FIELD_ALL, &place.param));
+}
+
+/* @return true when it came to allocation number @p fail. Then the call failed for it and did nothing. */
+static bool
+fails(const struct maker *maker, unsigned int fail)
+{
+	DAT_HANDLE handle = &place;
+	DAT_EP_PARAM before, after;
+	bool failed;
+	DAT_RETURN rc;
+
+	memset(&before, 0, sizeof(before));
+	memset(&after, 0, sizeof(after));
+	ok(dat_ep_query(place.pair.b.ep, DAT_EP_FIELD_ALL, &before));
+	begin_failing(fail);
+	rc = maker->make(&place.pair.b, &handle);
+	failed = end_failing();
+	if (!failed) {
+		ok(rc);
+		ok(maker->unmake(handle));
+		return false;
+	}
+	want_error(rc, DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
+	assert_ptr_equal(handle, &place);
+	ok(dat_ep_query(place.pair.b.ep, DAT_EP_FIELD_ALL, &after));
+	assert_memory_equal(&before, &after, sizeof(after));
+	return true;
+}
+
+static void
+memory__each_allocation_of_each_call_fails(void **state)
+{
+	open_place();
+	for (unsigned int m = 0; m < MAKERS; m++) {
+		unsigned int fail = 0;
+
+		while (fails(&makers[m], fail))
+			fail++;
+		print_message("%s: %u allocations\n", makers[m].name, fail);
+		assert_true(fail >= makers[m].least);
+		/* And with memory it goes on working, as often as one likes. */
+		for (int i = 0; i < 10; i++)
+			assert_false(fails(&makers[m], NEVER));
+	}
+	pair_close(&place.pair);
+}
+
+/* What none of the failures holds, can go; what is left behind, would be in the way. */
+static void
+memory__a_failure_holds_nothing(void **state)
+{
+	struct end *b = &place.pair.b;
+
+	open_place();
+	for (unsigned int m = 0; m < MAKERS; m++)
+		for (unsigned int fail = 0; fails(&makers[m], fail); fail++)
+			;
+	ok(dat_cr_reject(place.cr));
+	ok(dat_ep_free(b->ep));
+	ok(dat_ep_free(place.spare));
+	ok(dat_lmr_free(b->lmr));
+	ok(dat_evd_free(b->recv));
+	ok(dat_evd_free(b->request));
+	ok(dat_evd_free(b->connect));
+	ok(dat_pz_free(b->pz));
+	pair_close(&place.pair);
+}
+
+static void
+memory__a_failure_leaks_nothing(void **state)
+{
+	open_place();
+	for (unsigned int m = 0; m < MAKERS; m++) {
+		for (unsigned int fail = 0; fails(&makers[m], fail); fail++) {
+			size_t before = 0;
+
+			/* The first half fills the graveyard, the second finds it in balance. */
+			for (unsigned int round = 0; round < 2 * ROUNDS; round++) {
+				if (round == ROUNDS)
+					before = bytes_in_use();
+				assert_true(fails(&makers[m], fail));
+			}
+			want_balance(before);
+		}
+	}
+	pair_close(&place.pair);
+}
+
+static unsigned int
+descriptors(void)
+{
+	DIR *folder = opendir("/proc/self/fd");
+	unsigned int n = 0;
+
+	assert_non_null(folder);
+	while (readdir(folder) != NULL)
+		n++;
+	closedir(folder);
+	return n;
+}
+
+/* An adapter that cannot be opened for want of memory; another instance, or none, has it open already. */
+static void
+open_fails(void)
+{
+	char name[] = "loop0";
+	unsigned int fail;
+	DAT_IA_HANDLE ia;
+
+	for (fail = 0;; fail++) {
+		DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+		unsigned int before = descriptors();
+		DAT_RETURN rc;
+
+		ia = &place;
+		begin_failing(fail);
+		rc = dat_ia_open(name, 8, &async, &ia);
+		if (!end_failing()) {
+			ok(rc);
+			break;
+		}
+		want_error(rc, DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
+		assert_ptr_equal(ia, &place);
+		assert_ptr_equal(async, DAT_HANDLE_NULL);
+		assert_int_equal(descriptors(), before);
+	}
+	print_message("dat_ia_open: %u allocations\n", fail);
+	assert_true(fail >= 2);
+	ok(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG));
+}
+
+static void
+memory__each_allocation_of_an_open_fails(void **state)
+{
+	struct end end;
+
+	/* The EAL stays once it has started: what it opens is no leak. */
+	end_open(&end, "loop0", NULL);
+	end_close(&end);
+	open_fails();
+	end_open(&end, "loop0", NULL);
+	open_fails();
+	end_close(&end);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		memory_test(memory__each_allocation_of_each_call_fails),
+		memory_test(memory__a_failure_holds_nothing),
+		memory_test(memory__a_failure_leaks_nothing),
+		memory_test(memory__each_allocation_of_an_open_fails),
+	};
+
+	use_no_hugepages();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
