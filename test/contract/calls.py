@@ -20,7 +20,7 @@ ELSEWHERE = {
 
 
 def missing(exports, rows):
-    called = set(re.findall(r"^CALL\(\w+, (\w+)\(", rows, re.MULTILINE))
+    called = set(re.findall(r"^CALL\(\w+,\s+(\w+)\(", rows, re.MULTILINE))
     return sorted(set(re.findall(r"^dats?_\w+", exports, re.MULTILINE)) - called - set(ELSEWHERE))
 
 

@@ -55,6 +55,12 @@ for_va(void *p)
 }
 
 static DAT_REGION_DESCRIPTION
+for_lmr(void *p)
+{
+	return (DAT_REGION_DESCRIPTION){ .for_lmr_handle = p };
+}
+
+static DAT_REGION_DESCRIPTION
 shared(void *p)
 {
 	return (DAT_REGION_DESCRIPTION){
@@ -89,8 +95,8 @@ struct call {
 #define FREE(value)             { .sort = SORT_FREE, .good.n = value }
 #define AT(to)                  { .sort = SORT_NOT, .good.p = &to }
 #define AT_NOT(to, wrong)       { .sort = SORT_NOT, .good.p = &to, .bad[1].p = &wrong }
-#define NOT(value, b, c)        { .sort = SORT_NOT, .good.n = value, .bad = { { .n = (uint64_t)(b) }, { .n = (uint64_t)(c) } } }
-#define ELSE(value, b, type)    { .sort = SORT_NOT, .good.n = value, .bad = { { .n = b }, { .n = b } }, .as = type }
+#define NOT(value, b, c)        { .sort = SORT_NOT, .good.n = value, .bad[0].n = (uint64_t)(b), .bad[1].n = (uint64_t)(c) }
+#define ELSE(value, b, type)    { .sort = SORT_NOT, .good.n = value, .bad[0].n = b, .bad[1].n = b, .as = type }
 #define CALL(title, what, ...)  { #title, call_##title, { __VA_ARGS__ } },
 /* clang-format on */
 
@@ -115,19 +121,12 @@ is_evd(enum kind kind)
 	return kind >= IN_EVD;
 }
 
-/* Would an object of kind @p got do where @p wanted is wanted? */
-static bool
-fits(enum kind wanted, enum kind got)
-{
-	/* Some calls take any dispatcher; they are listed with the first kind. */
-	return got == wanted;
-}
-
 /* Everything that is no handle of this argument. @return how many. */
 static unsigned int
 wrong_handles(const struct call *call, unsigned int i, struct wrong *wrong)
 {
 	const struct argument *arg = &call->arg[i];
+	/* Calls on a dispatcher take any; they name the first kind. */
 	bool any_evd = i == 0 && arg->kind == IN_EVD;
 	unsigned int n = 0;
 
@@ -139,7 +138,7 @@ wrong_handles(const struct call *call, unsigned int i, struct wrong *wrong)
 	WRONG(DAT_EVD_OUT_OF_SCOPE);
 	for (enum kind kind = 0; kind < KINDS; kind++) {
 		WRONG(objects.freed[kind]);
-		if (arg->sort == SORT_ANY || fits(arg->kind, kind) || (any_evd && is_evd(kind)))
+		if (arg->sort == SORT_ANY || kind == arg->kind || (any_evd && is_evd(kind)))
 			continue;
 		WRONG(objects.good[kind]);
 	}
