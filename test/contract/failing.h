@@ -27,15 +27,15 @@ unsigned int allocations(void);
 
 /** Bytes that libc has given out. Under a sanitizer always 0: it finds leaks by itself. */
 size_t bytes_in_use(void);
-/** As many as before, after ROUNDS rounds, but for what alignment takes. */
-void want_balance(size_t before);
+/**
+ * As many as before, after ROUNDS rounds. Alignment makes a piece a little larger or smaller each time: @p slack is what
+ * that may come to in a round, less than the smallest piece that could be lost.
+ */
+void want_balance(size_t before, size_t slack);
 
 /** After each test: nothing fails, and what a failed test left open is closed. */
 int failing_sweep(void **state);
 
 #define memory_test(function) cmocka_unit_test_teardown(function, failing_sweep)
-
-/** Before anything is opened: the provider is not to use hugepages. */
-void use_no_hugepages(void);
 
 #endif

@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include <sched.h>
+
 #include "rig.h"
 
 #define PARAMS        "UDAPL_ROCE_PARAMS"
 #define TURNS_TO_HOLD 1000
 #define TURNS_MAX     10000000 /**< many seconds; a good end comes within milliseconds */
+
+/* One lcore, on the CPU this runs on. */
+#define NO_HUGEPAGES                                                                           \
+	"--no-huge -m 512 --no-pci --no-shconf --log-level=*:error --log-level=roce.*:notice " \
+	"--file-prefix=roce --lcores 0@%d"
 
 DAT_EVD_HANDLE
 make_evd(const struct end *end, unsigned int flags)
@@ -172,6 +179,15 @@ void
 set_params(const char *params)
 {
 	assert_int_equal(params != NULL ? setenv(PARAMS, params, 1) : unsetenv(PARAMS), 0);
+}
+
+void
+use_no_hugepages(void)
+{
+	char eal[160];
+
+	snprintf(eal, sizeof(eal), NO_HUGEPAGES, sched_getcpu());
+	setenv("UDAPL_ROCE_EAL", eal, 1);
 }
 
 int

@@ -65,6 +65,9 @@ void want_peer_broken(struct pair *pair, uint64_t value, DAT_DTO_COMPLETION_STAT
 
 /** Parameters of both adapters from the next open on; null: those of dat.conf. */
 void set_params(const char *params);
+/** Before anything is opened: the provider is not to use hugepages, of which a machine has more or fewer. */
+void use_no_hugepages(void);
+
 /** After each test: the parameters, and what a failed test left open. */
 int rig_sweep(void **state);
 

@@ -85,6 +85,7 @@ struct call {
 	struct argument arg[ARGS_MAX + 1];
 };
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): names of members, and of objects */
 /* clang-format off */
 #define OF(of, subtype)         { .sort = SORT_OF, .kind = IN_##of, .handle = DAT_INVALID_##subtype }
 #define OF_OR_NULL(of, subtype) { .sort = SORT_OF_OR_NULL, .kind = IN_##of, .handle = DAT_INVALID_##subtype }
@@ -99,6 +100,7 @@ struct call {
 #define ELSE(value, b, type)    { .sort = SORT_NOT, .good.n = value, .bad[0].n = b, .bad[1].n = b, .as = type }
 #define CALL(title, what, ...)  { #title, call_##title, { __VA_ARGS__ } },
 /* clang-format on */
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 static const struct call calls[] = {
 #include "calls.def"
@@ -238,6 +240,7 @@ want_view(const struct view *before, const struct call *call)
 	static struct view now;
 
 	objects_look(&objects, &now);
+	/* Both were zeros before they were filled. NOLINTNEXTLINE(bugprone-suspicious-memory-comparison) */
 	if (memcmp(&now, before, sizeof(now)) != 0)
 		print_message("%s has changed something\n", call->title);
 	assert_memory_equal(&now, before, sizeof(now));
