@@ -85,6 +85,14 @@ struct dapl_waiters {
 	TAILQ_ENTRY(dapl_waiters) link;
 };
 
+/** Those to be woken, of all adapters. */
+struct dapl_rung {
+	rte_spinlock_t lock; /**< innermost of all */
+	TAILQ_HEAD(, dapl_waiters) list;
+};
+
+extern struct dapl_rung dapl_rung;
+
 TAILQ_HEAD(dapl_evd_list, dapl_evd);
 
 /** A function that hears of the notifications of a notification object; all zero: none. */

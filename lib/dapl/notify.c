@@ -11,11 +11,10 @@
 
 #include "dapl/dapl.h"
 
-/** Those to be woken, of all adapters. Innermost of all locks. */
-static struct {
-	rte_spinlock_t lock;
-	TAILQ_HEAD(, dapl_waiters) list;
-} rung = { .lock = RTE_SPINLOCK_INITIALIZER, .list = TAILQ_HEAD_INITIALIZER(rung.list) };
+struct dapl_rung dapl_rung = {
+	.lock = RTE_SPINLOCK_INITIALIZER,
+	.list = TAILQ_HEAD_INITIALIZER(dapl_rung.list),
+};
 
 void
 dapl_waiters_ring(struct dapl_waiters *waiters)
@@ -24,28 +23,28 @@ dapl_waiters_ring(struct dapl_waiters *waiters)
 
 	if (!sleepers && (waiters->cno == NULL || waiters->cno->agent.call == NULL))
 		return;
-	rte_spinlock_lock(&rung.lock);
+	rte_spinlock_lock(&dapl_rung.lock);
 	if (!waiters->listed) {
 		waiters->listed = true;
-		TAILQ_INSERT_TAIL(&rung.list, waiters, link);
+		TAILQ_INSERT_TAIL(&dapl_rung.list, waiters, link);
 	}
-	rte_spinlock_unlock(&rung.lock);
+	rte_spinlock_unlock(&dapl_rung.lock);
 }
 
 void
 dapl_waiters_retire(struct dapl_waiters *waiters)
 {
-	rte_spinlock_lock(&rung.lock);
+	rte_spinlock_lock(&dapl_rung.lock);
 	if (waiters->listed)
-		TAILQ_REMOVE(&rung.list, waiters, link);
+		TAILQ_REMOVE(&dapl_rung.list, waiters, link);
 	waiters->listed = false;
 	/* Its agent may be running. */
 	while (waiters->cno != NULL && waiters->cno->callers != 0) {
-		rte_spinlock_unlock(&rung.lock);
+		rte_spinlock_unlock(&dapl_rung.lock);
 		rte_pause();
-		rte_spinlock_lock(&rung.lock);
+		rte_spinlock_lock(&dapl_rung.lock);
 	}
-	rte_spinlock_unlock(&rung.lock);
+	rte_spinlock_unlock(&dapl_rung.lock);
 }
 
 /* The next who is to be woken. @return false: there is none. */
@@ -54,26 +53,26 @@ take_rung(const struct dapl_eventcount **count, struct dapl_cno **cno)
 {
 	struct dapl_waiters *waiters;
 
-	rte_spinlock_lock(&rung.lock);
-	waiters = TAILQ_FIRST(&rung.list);
+	rte_spinlock_lock(&dapl_rung.lock);
+	waiters = TAILQ_FIRST(&dapl_rung.list);
 	if (waiters != NULL) {
-		TAILQ_REMOVE(&rung.list, waiters, link);
+		TAILQ_REMOVE(&dapl_rung.list, waiters, link);
 		waiters->listed = false;
 		*count = &waiters->count;
 		*cno = waiters->cno;
 		if (*cno != NULL)
 			(*cno)->callers++;
 	}
-	rte_spinlock_unlock(&rung.lock);
+	rte_spinlock_unlock(&dapl_rung.lock);
 	return waiters != NULL;
 }
 
 static void
 let_go(struct dapl_cno *cno)
 {
-	rte_spinlock_lock(&rung.lock);
+	rte_spinlock_lock(&dapl_rung.lock);
 	cno->callers--;
-	rte_spinlock_unlock(&rung.lock);
+	rte_spinlock_unlock(&dapl_rung.lock);
 }
 
 /* The next notification for the agent. Under notes_lock. @return false: there is none. */

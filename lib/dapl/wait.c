@@ -12,8 +12,10 @@
 
 #include "dapl/dapl.h"
 
-#define SPINS       2000u /**< idle turns before the first sleep */
-#define TURN_OTHERS 16u   /**< idle turns between two looks at the other adapters */
+#ifndef SPINS
+#define SPINS 2000u /**< idle turns before the first sleep; test/model has no time for them */
+#endif
+#define TURN_OTHERS 16u /**< idle turns between two looks at the other adapters */
 
 /* How long to sleep between two turns: a part of the time for which nothing has moved, within limits. */
 #define NAP_PART   16u

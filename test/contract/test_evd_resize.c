@@ -269,7 +269,7 @@ take_all(void *arg)
 		if (rc != DAT_SUCCESS)
 			continue;
 		t->wrong += number_of(&event) != t->taken;
-		t->taken++;
+		__atomic_store_n(&t->taken, t->taken + 1, __ATOMIC_RELAXED);
 	}
 	return NULL;
 }

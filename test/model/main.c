@@ -103,8 +103,12 @@ static int
 replay(const char *what)
 {
 	size_t length = strcspn(what, ":");
-	const struct script_scene *scene = find(what, length);
+	const struct script_scene *scene;
+	bool holds;
 
+	if (scenario_wait_replay(what, length, what + length + (what[length] == ':'), &holds))
+		return !holds;
+	scene = find(what, length);
 	return !explore_replay(script_program(scene), what + length + (what[length] == ':'));
 }
 
@@ -131,7 +135,7 @@ explore_all(void)
 {
 	double since = seconds();
 	int failed = scenario_litmus() + scenario_low() + scenario_resize() + scenario_query() +
-			scenario_end();
+			scenario_end() + scenario_wait();
 
 	printf("%" PRIu64 " interleavings, %" PRIu64 " steps, %d tests failed, %.1f s\n", all_runs,
 			all_steps, failed, seconds() - since);
@@ -141,6 +145,7 @@ explore_all(void)
 int
 main(int argc, char **argv)
 {
+	bool holds;
 	int i = 1;
 
 	if (argc == 3 && strcmp(argv[1], "--replay") == 0)
@@ -151,6 +156,8 @@ main(int argc, char **argv)
 		scenario_soak = true;
 		i++;
 	}
+	if (i < argc && scenario_wait_replay(argv[i], strlen(argv[i]), NULL, &holds))
+		return !holds;
 	if (i < argc)
 		return explore_scene(find(argv[i], strlen(argv[i]))) != NULL;
 	return explore_all();

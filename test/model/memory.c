@@ -12,6 +12,7 @@
 #define ARENA_SIZE (256u << 10)
 #define WORD       4u
 #define BLOCKS     64u
+#define ADOPTED    256u /**< bytes of static memory at most */
 
 enum {
 	WORD_FREED = 1,
@@ -49,7 +50,9 @@ static const uint8_t clashes[MEMORY_ACCESSES] = {
 };
 
 static uint8_t arena[ARENA_SIZE] __rte_cache_aligned;
-static struct word shadow[ARENA_SIZE / WORD];
+static struct word shadow[(ARENA_SIZE + ADOPTED) / WORD];
+static uintptr_t adopted;
+static size_t adopted_size;
 static struct block block[BLOCKS];
 static unsigned int blocks, live;
 static size_t used;
@@ -75,13 +78,23 @@ memory_begin(void)
 bool
 memory_ours(const volatile void *address)
 {
-	return (uintptr_t)address - (uintptr_t)arena < ARENA_SIZE;
+	return (uintptr_t)address - (uintptr_t)arena < ARENA_SIZE ||
+			(uintptr_t)address - adopted < adopted_size;
+}
+
+void
+memory_adopt(volatile void *address, size_t size)
+{
+	adopted = (uintptr_t)address;
+	adopted_size = RTE_MIN(size, (size_t)ADOPTED);
 }
 
 static struct word *
 word_at(const volatile void *address)
 {
-	struct word *w = &shadow[((uintptr_t)address - (uintptr_t)arena) / WORD];
+	bool foreign = (uintptr_t)address - adopted < adopted_size;
+	struct word *w = &shadow[foreign ? (ARENA_SIZE + (uintptr_t)address - adopted) / WORD
+					 : ((uintptr_t)address - (uintptr_t)arena) / WORD];
 
 	if (w->run != run)
 		*w = (struct word){ .run = run };

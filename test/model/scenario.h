@@ -8,6 +8,7 @@
  */
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "script.h"
 
@@ -28,7 +29,11 @@ int scenario_low(void);
 int scenario_resize(void);
 int scenario_query(void);
 int scenario_end(void);
+int scenario_wait(void);
 int scenario_litmus(void);
+
+/** Run one order of a scene of scenario_wait() again; null: every order. @return false: there is no such scene. */
+bool scenario_wait_replay(const char *name, size_t length, const char *schedule, bool *holds);
 
 /** Scenes that are too long for every day are explored, too. */
 extern bool scenario_soak;

@@ -44,7 +44,7 @@ roce_engine_unlock(struct roce_engine *e)
 	roce_engine_unlock_inner(e);
 	if (world.watched && model_load(&d->told, &told) != 0 &&
 			model_exchange(&d->told, false, &told) != 0)
-		d->config.wake(d->config.notify_arg);
+		world.wake(NULL);
 }
 
 void
@@ -59,6 +59,8 @@ roce_domain_grace(struct roce_domain *domain)
 static void
 notify(void *arg, enum roce_notice_kind kind, void *owner, int status)
 {
+	if (kind == ROCE_NOTICE_CQ_EVENTS && world.told != NULL)
+		world.told(owner, status);
 	if (kind != ROCE_NOTICE_SRQ_LOW)
 		return;
 	model_mark(0, WORLD_NOTICED, "notice: low watermark");
@@ -150,6 +152,13 @@ describe(const volatile void *address, char *text, size_t size)
 }
 
 static void
+make_engine(struct roce_domain *d, unsigned int i)
+{
+	d->engine[i] = memory_alloc(NULL, sizeof(struct roce_engine));
+	d->engine[i]->domain = d;
+}
+
+static void
 make_domain(unsigned int engines)
 {
 	struct roce_domain *d = memory_alloc(NULL, sizeof(*d));
@@ -164,7 +173,7 @@ make_domain(unsigned int engines)
 	world.pd = memory_alloc(NULL, sizeof(*world.pd));
 	world.pd->domain = d;
 	for (unsigned int i = 0; i < engines; i++)
-		d->engine[i] = memory_alloc(NULL, sizeof(struct roce_engine));
+		make_engine(d, i);
 	keys[KEY >> 8] = (struct roce_mr){
 		.key = KEY,
 		.access = IBV_ACCESS_LOCAL_WRITE,

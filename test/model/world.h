@@ -53,7 +53,9 @@ struct world_notice {
 struct world {
 	struct roce_domain *domain;
 	struct roce_pd *pd;
-	bool watched;        /**< somebody may watch a completion queue */
+	bool watched; /**< somebody may watch a completion queue: then these are called */
+	void (*told)(void *owner, int n);
+	void (*wake)(void *arg);
 	unsigned int blocks; /**< of memory, before there was anything but the domain */
 	struct roce_srq *srq;
 	unsigned int cqs;
