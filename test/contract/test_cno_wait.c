@@ -242,16 +242,23 @@ wait__ends_with_the_instance(void **state)
 	}
 }
 
-/* Who waits on a dispatcher itself has it to himself, until he leaves. */
+static void
+count_calls(DAT_PVOID data, DAT_EVD_HANDLE evd)
+{
+	__atomic_fetch_add((unsigned int *)data, 1, __ATOMIC_RELAXED);
+}
+
+/* Who waits on a dispatcher itself has it to himself, until he leaves: not even an agent hears of it. */
 static void
 wait__on_the_dispatcher_comes_first(void **state)
 {
+	unsigned int calls = 0;
 	DAT_EVD_HANDLE evd, fired;
 	DAT_CNO_HANDLE cno;
 	struct end end;
 
 	end_open(&end, "loop0", NULL);
-	cno = make_cno(&end);
+	ok(dat_cno_create(end.ia, (DAT_OS_WAIT_PROXY_AGENT){ &calls, count_calls }, &cno));
 	evd = make_fed(&end, cno);
 	for (unsigned int round = 0; round < 20; round++) {
 		struct waiter w = { .evd = evd };
@@ -266,8 +273,10 @@ wait__on_the_dispatcher_comes_first(void **state)
 		ok(post_one(evd));
 		join(thread);
 		ok(w.rc);
+		assert_int_equal(calls, round);
 		want_type(dat_cno_wait(cno, 0, &fired), DAT_QUEUE_EMPTY);
 		ok(post_one(evd));
+		assert_int_equal(calls, round + 1);
 		ok(dat_cno_wait(cno, 0, &fired));
 		assert_ptr_equal(fired, evd);
 		want_event(evd, DAT_SOFTWARE_EVENT);

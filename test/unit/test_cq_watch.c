@@ -316,12 +316,13 @@ resize__forgets_no_telling(void **state)
 	struct roce_cq *cq = make(2, true);
 	struct roce_event event;
 
-	assert_true(roce_cq_push(cq, EVENT()));
+	roce_cq_set_solicited(cq, true);
+	assert_true(roce_cq_push(cq, EVENT(.flags = ROCE_EVENT_SOLICITED)));
 	assert_int_equal(roce_cq_poll(cq, &event, 1), 1);
 	assert_int_equal(roce_cq_resize(cq, 64), 0);
 	assert_int_equal(end.notices, 1);
 	assert_int_equal(end.notice[0].status, 1);
-	assert_int_equal(told_of(cq, EVENT()), 1);
+	assert_int_equal(told_of(cq, EVENT(.flags = ROCE_EVENT_SOLICITED)), 1);
 	assert_int_equal(roce_cq_destroy(cq), 0);
 }
 
