@@ -22,7 +22,7 @@
 #define NAP_MIN_NS UINT64_C(50000)
 #define NAP_MAX_NS UINT64_C(2000000)
 
-#define SLEEP_MAX_S 3600u /**< without a limit: at once again */
+#define SLEEP_MAX_S UINT64_C(3600) /**< without a limit: at once again */
 
 /** A wait in progress; times are ticks of the device. */
 struct wait {

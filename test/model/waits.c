@@ -23,7 +23,7 @@ int model_nap(const struct timespec *time, struct timespec *left);
 uintptr_t
 model_thread(void)
 {
-	return (uintptr_t)(model_self() + 2);
+	return (uintptr_t)model_self() + 2;
 }
 
 int
