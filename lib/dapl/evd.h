@@ -148,7 +148,7 @@ struct dapl_evd {
 	struct dapl_feeds feeds;
 
 	rte_spinlock_t look_lock; /**< held by the waiter while it touches the ring, and when it leaves */
-	uint32_t threshold;       /**< of the waiter; atomic */
+	uint32_t threshold; /**< of the waiter; 0: there is none, or he has only come; atomic */
 	struct dapl_waiters waiters;
 
 	/* Under the adapter's notes_lock. */

@@ -143,7 +143,7 @@ struct evd_wait {
 	struct dapl_evd *evd;
 	uint32_t threshold;
 	uint32_t seen; /**< events that were looked at and were to wake nobody */
-	bool awake;    /**< an event that was to wake has been seen, or nobody was asleep yet */
+	bool awake;    /**< an event that was to wake has been seen */
 	bool armed;
 	struct roce_event *event;
 };
@@ -197,16 +197,20 @@ watch_events(struct wait *w)
 	e->armed = true;
 }
 
-/* @return DAPL_OK; DAPL_BAD_THRESHOLD. */
+/* Nobody sleeps yet: whatever is there will do. @return as look(); DAPL_BAD_THRESHOLD. */
 static enum dapl_status
 enter(const struct evd_wait *e)
 {
-	enum dapl_status status = DAPL_OK;
+	enum dapl_status status = DAPL_QUEUE_EMPTY;
 
+	if (__atomic_load_n(&e->evd->unwaitable, __ATOMIC_ACQUIRE))
+		return DAPL_EVD_UNWAITABLE;
 	rte_spinlock_lock(&e->evd->look_lock);
+	__atomic_store_n(&e->evd->threshold, e->threshold, __ATOMIC_RELAXED);
 	if (e->threshold > roce_cq_depth(e->evd->cq))
 		status = DAPL_BAD_THRESHOLD;
-	__atomic_store_n(&e->evd->threshold, e->threshold, __ATOMIC_RELAXED);
+	else if (take(e))
+		status = DAPL_OK;
 	rte_spinlock_unlock(&e->evd->look_lock);
 	return status;
 }
@@ -228,6 +232,7 @@ leave(const struct evd_wait *e, enum dapl_status status, uint32_t *more)
 	if (status == DAPL_TIMEOUT && take(e))
 		status = DAPL_OK;
 	*more = roce_cq_count(evd->cq);
+	__atomic_store_n(&evd->threshold, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&evd->taker, DAPL_TAKER_NONE, __ATOMIC_SEQ_CST);
 	rte_spinlock_unlock(&ia->notes_lock);
 	rte_spinlock_unlock(&evd->look_lock);
@@ -262,8 +267,6 @@ dapl_evd_wait(struct dapl_evd *evd, uint32_t timeout_us, uint32_t threshold,
 		.evd = evd,
 		.threshold = threshold,
 		.event = event,
-		/* Nobody sleeps yet: whatever is there will do. */
-		.awake = true,
 	};
 	enum dapl_status status = judge_threshold(evd, threshold);
 
@@ -277,9 +280,6 @@ dapl_evd_wait(struct dapl_evd *evd, uint32_t timeout_us, uint32_t threshold,
 		return DAPL_ABORT;
 	}
 	status = enter(&e);
-	if (status == DAPL_OK)
-		status = look_for_event(&e.w);
-	e.awake = false;
 	if (status == DAPL_QUEUE_EMPTY)
 		status = wait_for(&e.w, timeout_us);
 	return leave(&e, status, more);
