@@ -168,7 +168,8 @@ dapl_evd_told(struct dapl_evd *evd, uint32_t n)
 		if (roce_cq_count(evd->cq) >= __atomic_load_n(&evd->threshold, __ATOMIC_RELAXED))
 			dapl_waiters_ring(&evd->waiters);
 	} else if (evd->cno != NULL) {
-		fire(evd, n);
+		/* Of those that somebody has taken already nobody needs to hear. */
+		fire(evd, RTE_MIN(n, roce_cq_count(evd->cq)));
 	}
 	rte_spinlock_unlock(&ia->notes_lock);
 }

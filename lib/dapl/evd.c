@@ -111,7 +111,8 @@ resize_beside_waiter(struct dapl_evd *evd, uint32_t len)
 	enum dapl_status status = DAPL_BUSY;
 
 	rte_spinlock_lock(&evd->look_lock);
-	if (__atomic_load_n(&evd->taker, __ATOMIC_RELAXED) == DAPL_TAKER_WAITER)
+	/* What was taken before this thread began to wait is to be seen, too. */
+	if (__atomic_load_n(&evd->taker, __ATOMIC_ACQUIRE) == DAPL_TAKER_WAITER)
 		/* So many events would never be there. */
 		status = evd->threshold > len ? DAPL_EVD_WAITER : resize(evd, len);
 	rte_spinlock_unlock(&evd->look_lock);
