@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a shared library shows: exports.py LIBRARY SONAME VERSION LIST
+"""What a shared library shows: exports.py LIBRARY SONAME VERSION LIST [NEEDS]
 
 LIST has one name a line. The library exports exactly these, all with the symbol version VERSION, is called
-SONAME, and needs nothing but libc and what a sanitizer brings along.
+SONAME, and needs nothing but libc, what a sanitizer brings along, and libraries that the expression NEEDS names.
 """
 import re
 import subprocess
 import sys
 
-library, soname, version, names = sys.argv[1:]
-ALLOWED_NEEDS = re.compile(r"lib(c|asan|ubsan|tsan)\.so\.\d+|ld-linux.*")
+library, soname, version, names, *more = sys.argv[1:]
+ALLOWED_NEEDS = re.compile("|".join([r"lib(c|asan|ubsan|tsan)\.so\.\d+|ld-linux.*", *more]))
 
 
 def run(*command):
