@@ -227,6 +227,22 @@ run_limits() {
 	! grep -q "created: 50" "$work/client.out" || complain "dapltest -T L passes without an adapter"
 }
 
+# Both registries of one machine: the file that libdapl2 brings to /etc names no adapter of DAT 1.2, and hides none.
+run_registries() {
+	mkdir "$work/upper" "$work/work"
+	mount -t tmpfs tmpfs "$work/upper" && mkdir "$work/upper/new" "$work/upper/work" &&
+		mount -t overlay overlay -o "lowerdir=/etc,upperdir=$work/upper/new,workdir=$work/upper/work" /etc ||
+		skip "no overlay file system here"
+	cp "$work/server.conf" /etc/dat.conf
+	DAT_OVERRIDE= "$ROCE_DAT_INFO" >"$work/client.out" 2>&1 || complain "dat-info ends with $?"
+	grep -q loop0 "$work/client.out" || complain "loop0 is hidden: $(cat "$work/client.out")"
+	# One line for DAT 1.2, and the file is in force.
+	adapter /etc/dat.conf mine "port=net_null0 ip=192.0.2.9/24"
+	DAT_OVERRIDE= "$ROCE_DAT_INFO" >"$work/client.out" 2>&1
+	! grep -q loop0 "$work/client.out" || complain "loop0 is there beside a file for DAT 1.2"
+	umount /etc "$work/upper"
+}
+
 own_network "$0" "$@"
 make_wire
 shift 3
