@@ -10,14 +10,16 @@ export PATH="/usr/sbin:/usr/bin:/sbin:/bin:$PATH" LC_ALL=C.UTF-8 DEBIAN_FRONTEND
 
 build_root=${UDAPL_ROCE_BUILD:-build}
 
-packages_build=(gcc libc6-dev meson ninja-build pkgconf libdpdk-dev libisal-dev libibverbs-dev libjson-c-dev)
-packages_test=("${packages_build[@]}" libcmocka-dev python3-scapy tshark codespell clang-format g++ groff-base iproute2)
+packages_build=(gcc libc6-dev meson ninja-build pkgconf libdpdk-dev libisal-dev libibverbs-dev libjson-c-dev
+	libdapl-dev)
+packages_test=("${packages_build[@]}" libcmocka-dev python3-scapy tshark codespell clang-format g++ groff-base iproute2
+	dapl2-utils)
 packages_lint=("${packages_test[@]}" clang-tidy)
 packages_clang=("${packages_build[@]}" libcmocka-dev clang)
 packages_interop=("${packages_build[@]}" qemu-system-x86 cpio busybox-static iproute2 tcpdump tshark xz-utils)
 packages_fuzz=("${packages_clang[@]}" libclang-rt-14-dev llvm-14)
 
-suites_default=(unit sim model walk conf vdev contract abi apps fuzz lint)
+suites_default=(unit sim model walk conf vdev contract abi tools apps fuzz lint)
 suites_sanitize=(unit sim walk conf vdev contract fuzz)
 
 hugepages=/sys/kernel/mm/hugepages/hugepages-2048kB
@@ -29,8 +31,8 @@ usage: ./run.sh COMMAND
 
   bench [dat-perf options]  build (release) and run the messaging benchmark on the embedded loopback wire
   bench --suite [options]   what a message costs stage by stage, and its ratio to the bare wire (test/bench)
-  test [suite ...]          build and run the tests: unit sim model walk conf vdev contract abi apps fuzz lint,
-                            or the suites named
+  test [suite ...]          build and run the tests: unit sim model walk conf vdev contract abi tools
+                            apps fuzz lint, or the suites named
   build                     build everything (release)
   lint                      style, layers, symbols, headers, spelling, and clang-tidy
   sanitize                  tests under address + undefined, the thread tests under the thread sanitizer
