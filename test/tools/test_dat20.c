@@ -242,7 +242,7 @@ bind_window(DAT_RMR_HANDLE rmr, DAT_LMR_HANDLE lmr, DAT_LMR_TRIPLET *triplet, DA
 static void
 rmr_bind__wants_the_region_it_names(void **state)
 {
-	DAT_LMR_TRIPLET triplet = local_of(&a, BYTES), other = triplet;
+	DAT_LMR_TRIPLET triplet, other = local_of(&a, BYTES);
 	DAT_RMR_PARAM param;
 	DAT_RMR_HANDLE rmr;
 
@@ -251,7 +251,9 @@ rmr_bind__wants_the_region_it_names(void **state)
 	make_ep(&b);
 	connect_both();
 	ok(dat_rmr_create(a.pz, &rmr));
-	other.lmr_context++;
+	/* A second region of the same memory: both are good, but not for each other. */
+	ok(create_lmr(&a, DAT_VA_TYPE_VA, DAT_MEM_PRIV_ALL_FLAG));
+	triplet = local_of(&a, BYTES);
 	want(bind_window(rmr, DAT_HANDLE_NULL, &triplet, DAT_VA_TYPE_VA), DAT_INVALID_HANDLE,
 			DAT_INVALID_HANDLE_LMR);
 	want(bind_window(rmr, a.lmr, NULL, DAT_VA_TYPE_VA), DAT_INVALID_PARAMETER,
