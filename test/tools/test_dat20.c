@@ -209,6 +209,20 @@ lmr_create__has_addresses_of_one_kind(void **state)
 }
 
 static void
+lmr_create__of_nothing_is_too_short(void **state)
+{
+	const DAT_REGION_DESCRIPTION nothing = { .for_va = NULL };
+
+	(void)state;
+	want(dat_lmr_create(a.ia, DAT_MEM_TYPE_VIRTUAL, nothing, 0, a.pz, DAT_MEM_PRIV_ALL_FLAG,
+			     DAT_VA_TYPE_VA, &a.lmr, &a.lkey, &a.rkey, NULL, NULL),
+			DAT_LENGTH_ERROR, DAT_NO_SUBTYPE);
+	want(dat_lmr_create(a.ia, DAT_MEM_TYPE_VIRTUAL, nothing, 8, a.pz, DAT_MEM_PRIV_ALL_FLAG,
+			     DAT_VA_TYPE_VA, &a.lmr, &a.lkey, &a.rkey, NULL, NULL),
+			DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+}
+
+static void
 cr_reject__says_why(void **state)
 {
 	char why[] = "not today", long_why[300] = "";
@@ -446,6 +460,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(query__gives_the_adapters_handle_back),
 		TEST(lmr_create__has_addresses_of_one_kind),
+		TEST(lmr_create__of_nothing_is_too_short),
 		TEST(cr_reject__says_why),
 		TEST(rmr_bind__wants_the_region_it_names),
 		TEST(disconnect__ends_what_comes_from_a_shared_queue),
