@@ -84,6 +84,7 @@ FRONT(cno_trigger)(DAT_CNO_HANDLE cno_handle, DAT_EVD_HANDLE *trigger)
 
 /* No adapter stands in for another (ha_supported is false). */
 DAT_RETURN
+/* NOLINTNEXTLINE(readability-non-const-parameter): as the table has it. */
 FRONT(ia_ha_related)(DAT_IA_HANDLE ia_handle, const DAT_NAME_PTR provider, DAT_BOOLEAN *answer)
 {
 	if (dapl_obj_check(ia_handle, DAPL_IA) == NULL)

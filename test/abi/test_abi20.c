@@ -203,7 +203,7 @@ ia_query__names_what_the_transport_does(void **state)
 	DAT_PROVIDER_ATTR attr;
 	char adapter[] = "test";
 	DAT_IA_HANDLE ia;
-	int mtu = 0;
+	long mtu = 0;
 
 	(void)state;
 	assert_int_equal(table->ia_open_func(adapter, 8, &async, &ia), DAT_SUCCESS);
@@ -220,7 +220,7 @@ ia_query__names_what_the_transport_does(void **state)
 	}
 	for (DAT_COUNT k = 0; k < attr.num_provider_specific_attr; k++)
 		if (strcmp(attr.provider_specific_attr[k].name, "DAT_IB_TRANSPORT_MTU") == 0)
-			mtu = atoi(attr.provider_specific_attr[k].value);
+			mtu = strtol(attr.provider_specific_attr[k].value, NULL, 10);
 	assert_in_range(mtu, 256, 4096);
 	assert_int_equal(table->ia_close_func(ia, DAT_CLOSE_GRACEFUL_FLAG), DAT_SUCCESS);
 }
