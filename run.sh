@@ -16,7 +16,8 @@ packages_test=("${packages_build[@]}" libcmocka-dev python3-scapy tshark codespe
 	dapl2-utils)
 packages_lint=("${packages_test[@]}" clang-tidy)
 packages_clang=("${packages_build[@]}" libcmocka-dev clang)
-packages_interop=("${packages_build[@]}" qemu-system-x86 cpio busybox-static iproute2 tcpdump tshark xz-utils)
+packages_interop=("${packages_build[@]}" qemu-system-x86 cpio busybox-static iproute2 tcpdump tshark
+	xz-utils librdmacm-dev)
 packages_fuzz=("${packages_clang[@]}" libclang-rt-14-dev llvm-14)
 
 suites_default=(unit sim model walk conf vdev contract abi tools apps fuzz lint)
@@ -327,8 +328,14 @@ cmd_interop() {
 	if [ -x "$lab" ] && [ "$(id -u)" -eq 0 ]; then
 		need_packages "${packages_interop[@]}"
 		compile release-tests --buildtype=release
+		# A folder that was set up before librdmacm-dev came knows nothing of it.
+		if [ ! -x "$dir/test/live/live_guest" ]; then
+			meson setup --reconfigure "$dir" >"$dir/setup.log" 2>&1
+			ninja -C "$dir" --quiet
+		fi
 	fi
 	python3 -B test/live/live.py --lab "$(realpath -m "$lab")" --partner "$(realpath -m "$dir/test/live/live_partner")" \
+		--guest "$(realpath -m "$dir/test/live/live_guest")" \
 		--libraries "$(realpath -m "$dir/lib/libdat"):$(realpath -m "$dir/lib/front")" \
 		--work "$(realpath -m "$build_root/interop")" "$@"
 }

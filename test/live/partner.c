@@ -3,6 +3,7 @@
 #include "partner.h"
 
 #include <netdb.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,7 +93,7 @@ partner_open(struct partner *p)
 	p->receiving = offer(p, (size_t)PARTNER_DEPTH * (p->options.size + 1), local,
 			&p->receive_key, NULL);
 	for (uint32_t i = 0; i < PARTNER_REGION; i++)
-		p->region[i] = (uint8_t)i;
+		p->region[i] = (uint8_t)~partner_pattern(i);
 	if (p->options.srq)
 		partner_must(dat_srq_create(p->ia, p->pz, &attr, &p->srq), "dat_srq_create");
 }
@@ -179,12 +180,21 @@ partner_take(struct partner *p)
 	return n;
 }
 
+static volatile sig_atomic_t enough;
+
+void
+partner_enough(int number)
+{
+	(void)number;
+	enough = 1;
+}
+
 void
 partner_turn(struct partner *p, double ms)
 {
 	DAT_EVENT event;
 
-	for (double until = partner_now() + ms; partner_now() < until;)
+	for (double until = partner_now() + ms; partner_now() < until && enough == 0;)
 		if (dat_evd_dequeue(p->sends, &event) != DAT_SUCCESS)
 			usleep(50);
 }
@@ -239,7 +249,8 @@ partner_connect(struct partner *p, const char *host)
 	if (getaddrinfo(host, NULL, NULL, &info) != 0)
 		partner_die(host, DAT_INVALID_ADDRESS);
 	partner_must(dat_ep_connect(p->ep, (DAT_IA_ADDRESS_PTR)info->ai_addr, p->options.port,
-				     PARTNER_PATIENCE, (DAT_COUNT)strlen(p->options.text),
+				     p->options.patience_ms * 1000,
+				     (DAT_COUNT)strlen(p->options.text),
 				     (DAT_PVOID)(uintptr_t)p->options.text, DAT_QOS_BEST_EFFORT,
 				     DAT_CONNECT_DEFAULT_FLAG),
 			"dat_ep_connect");

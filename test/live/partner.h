@@ -27,7 +27,8 @@ struct partner_options {
 	const char *ia;
 	const char *text; /**< private data */
 	uint16_t port;
-	uint32_t connections, receives, size, wait_ms, rounds;
+	uint32_t connections, receives, size, wait_ms, rounds, gap_ms, tries, late_ms, patience_ms,
+			end_ms;
 	bool srq, reject, leave;
 	bool any_content; /**< what comes is not the pattern */
 };
@@ -71,7 +72,9 @@ void partner_make_ep(struct partner *p);
 void partner_post_receives(struct partner *p);
 /** Take what has arrived, judge it, post the buffers again. @return events taken. */
 unsigned int partner_take(struct partner *p);
-/** Turn the engine for so long. */
+/** For SIGTERM: no more turning for the sake of time. */
+void partner_enough(int number);
+/** Turn the engine for so long, or until it is enough. */
 void partner_turn(struct partner *p, double ms);
 
 /** Wait for the next event of a connection. What an established one brings is in p->peer. @return its number. */

@@ -3,16 +3,22 @@
  * live_partner -D IA [options] server | client HOST STEP... | rping-server | rping HOST ROUNDS SIZE
  *
  * Steps: send:N sendsol:N write:N read:N (any length, also 0), fadd cswp (the first eight bytes of the peer's memory),
- * badkey:N badkeyr:N oob:N (must fail), fill:N reads:N (so many at once, of 16 and 2048 bytes), sleep:MS.
+ * echo:N (send, and the same comes back), badkey:N badkeyr:N oob:N (must fail), fill:N reads:N (so many at once, of 16
+ * and 2048 bytes), sleep:MS.
  *
  * -p PORT (7471)  -d TEXT private data  -c N connections to serve (1)  -r N receives (64)  -s SIZE of each (65536)
  * -S take them from a shared queue  -R reject  -w MS before a request is answered  -n N connect so often (1)
+ * -t MS of patience for a connection (60000)  -l MS before a server posts its receives (0)
+ * -e MS that a server stays when all is over, for a peer that did not hear of it (200), or until SIGTERM
+ * -g MS between two connections (0)  -y N refused connections are no failure (0)
  * -E leave without disconnecting  -A any content will do: that of a WRITE with immediate is not in the receive
  */
 
 #include "partner.h"
 
 #include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -58,6 +64,21 @@ read_option(struct partner_options *o, int option)
 	case 'n':
 		o->rounds = number(optarg);
 		return true;
+	case 'e':
+		o->end_ms = number(optarg);
+		return true;
+	case 't':
+		o->patience_ms = number(optarg);
+		return true;
+	case 'l':
+		o->late_ms = number(optarg);
+		return true;
+	case 'g':
+		o->gap_ms = number(optarg);
+		return true;
+	case 'y':
+		o->tries = number(optarg);
+		return true;
 	case 'w':
 		o->wait_ms = number(optarg);
 		return true;
@@ -74,11 +95,17 @@ client(struct partner *p, char **words)
 	if (p->options.srq)
 		partner_post_receives(p);
 	for (uint32_t i = 0; i < p->options.rounds && rc == 0; i++) {
-		/* rdmaprobe takes no request in the half second behind a connection. */
 		if (i > 0)
-			partner_turn(p, 700);
+			partner_turn(p, p->options.gap_ms);
 		rc = partner_converse(p, words[0], words + 1);
+		if (rc == 3 && p->options.tries > 0) {
+			p->options.tries--;
+			i--;
+			rc = 0;
+		}
 	}
+	printf("%lu messages, %lu bytes, %lu bad\n", (unsigned long)p->messages,
+			(unsigned long)p->bytes, (unsigned long)p->bad);
 	if (p->options.leave)
 		_exit(rc);
 	return rc;
@@ -109,16 +136,19 @@ main(int argc, char **argv)
 				.connections = 1,
 				.receives = 64,
 				.size = 65536,
+				.end_ms = 200,
+				.patience_ms = PARTNER_PATIENCE / 1000,
 				.rounds = 1 },
 		.srq = DAT_HANDLE_NULL,
 	};
 	int option, rc;
 
-	while ((option = getopt(argc, argv, "+D:d:p:c:r:s:n:w:SREA")) != -1)
+	while ((option = getopt(argc, argv, "+D:d:p:c:r:s:n:t:e:l:g:y:w:SREA")) != -1)
 		if (!read_option(&partner.options, option))
 			return 2;
 	if (partner.options.ia == NULL || optind == argc)
 		return 2;
+	(void)signal(SIGTERM, partner_enough);
 	partner_open(&partner);
 	rc = act(&partner, argc - optind, argv + optind);
 	partner_must(dat_ia_close(partner.ia, DAT_CLOSE_ABRUPT_FLAG), "dat_ia_close");

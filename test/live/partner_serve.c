@@ -25,7 +25,8 @@ answer(struct partner *p, DAT_CR_HANDLE cr)
 		return;
 	}
 	partner_make_ep(p);
-	partner_post_receives(p);
+	if (p->options.late_ms == 0)
+		partner_post_receives(p);
 	snprintf(reply.text, sizeof(reply.text), "%s", p->options.text);
 	partner_must(dat_cr_accept(cr, p->ep, (DAT_COUNT)(sizeof(reply.offer) + strlen(reply.text)),
 				     &reply),
@@ -48,10 +49,18 @@ serve_one(struct partner *p)
 {
 	DAT_EVENT event;
 
+	double post_at = partner_now() + p->options.late_ms;
+	bool late = p->options.late_ms > 0;
+
 	do {
-		while (dat_evd_dequeue(p->connections, &event) != DAT_SUCCESS)
+		while (dat_evd_dequeue(p->connections, &event) != DAT_SUCCESS) {
+			if (late && partner_now() > post_at) {
+				partner_post_receives(p);
+				late = false;
+			}
 			if (partner_take(p) == 0)
 				usleep(50);
+		}
 		printf("event 0x%x\n", (unsigned int)event.event_number);
 	} while (event.event_number == DAT_CONNECTION_EVENT_ESTABLISHED);
 	partner_take(p);
@@ -84,5 +93,5 @@ partner_serve(struct partner *p)
 		fflush(stdout);
 	}
 	/* What the network lost of the end is said again for a moment. */
-	partner_turn(p, 1500);
+	partner_turn(p, p->options.end_ms);
 }

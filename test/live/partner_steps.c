@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <dat/dat_ib_extensions.h>
 
@@ -68,6 +69,22 @@ step_send(struct partner *p, uint32_t n)
 {
 	post_send(p, n, DAT_COMPLETION_DEFAULT_FLAG);
 	return partner_complete(p, 1) == 0;
+}
+
+/* The message comes back as it was sent. */
+static bool
+step_echo(struct partner *p, uint32_t n)
+{
+	const uint64_t before = p->messages, bad = p->bad;
+	const double until = partner_now() + PARTNER_PATIENCE / 1e3;
+
+	post_send(p, n, DAT_COMPLETION_DEFAULT_FLAG);
+	if (partner_complete(p, 1) != 0)
+		return false;
+	while (p->messages == before && partner_now() < until)
+		if (partner_take(p) == 0)
+			usleep(50);
+	return p->messages == before + 1 && p->bad == bad && p->last_received == n;
 }
 
 static bool
@@ -201,6 +218,7 @@ static const struct {
 	bool (*go)(struct partner *p, uint32_t n);
 } steps_known[] = {
 	{ "send", step_send },
+	{ "echo", step_echo },
 	{ "sendsol", step_solicited },
 	{ "write", step_write },
 	{ "read", step_read },

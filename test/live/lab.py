@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The lab: one guest with Linux's RoCE on a network segment in a namespace of ours, and the programs at both ends.
+
+A Lab leaves nothing behind, however its process ends: what it starts dies with it (PR_SET_PDEATHSIG), and a guardian
+takes guest and namespace down when the pipe from its parent breaks.
+"""
+import contextlib
+import ctypes
+import dataclasses
+import fcntl
+import itertools
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+SHARE = "/share"
+VLAN = 7
+# An Ethernet MTU for each path MTU: a RoCE frame has 96 bytes of headers at most in the eyes of rdma_cm.
+DEVICE_MTU = {256: 400, 512: 800, 1024: 1500, 2048: 2200, 4096: 4200}
+SMALLEST_IPV6_MTU = 1280
+QUIET = "killall -9 rdmaprobe live_guest rping 2>/dev/null; true"
+PR_SET_PDEATHSIG = 1
+LOOK_SECONDS = 0.02
+
+
+@dataclasses.dataclass(frozen=True)
+class Net:
+    """One way between the two hosts."""
+    name: str
+    ours: str
+    guest: str
+    prefix: int
+    device: str = "eth0"
+    keys: str = ""
+
+
+NETS = {net.name: net for net in (
+    Net("IPv4", "10.77.0.1", "10.77.0.11", 24),
+    Net("IPv6", "fd77::1", "fd77::11", 64),
+    Net("IPv4 with VLAN", "10.78.0.1", "10.78.0.11", 24, f"eth0.{VLAN}", f"vlan={VLAN}"),
+    Net("IPv6 with VLAN", "fd78::1", "fd78::11", 64, f"eth0.{VLAN}", f"vlan={VLAN}"),
+)}
+
+
+def die_with_parent():
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+class Program:
+    """A process, and all that it says: in a file, so that it never waits for somebody to read."""
+
+    def __init__(self, command, env):
+        self.out = tempfile.TemporaryFile()
+        self.process = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=self.out,
+                                        stderr=subprocess.STDOUT, preexec_fn=die_with_parent)
+
+    def said(self):
+        return os.pread(self.out.fileno(), os.fstat(self.out.fileno()).st_size, 0).decode("utf-8", "replace")
+
+    def running(self):
+        return self.process.poll() is None
+
+    def wait_for(self, words, seconds=30):
+        """Until it has said the words, is over or the time is up."""
+        until = time.monotonic() + seconds
+        while self.running() and words not in self.said() and time.monotonic() < until:
+            time.sleep(LOOK_SECONDS)
+
+    def finish(self, seconds):
+        """(all output, exit status) of a process that should end by itself. -1: it did not."""
+        try:
+            self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            return self.said(), -1
+        return self.said(), self.process.returncode
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+
+class Lab:
+    """The lab's commands, in a working folder of ours."""
+
+    def __init__(self, script, work, programs):
+        """programs: partner, guest (its program, or None), libraries (a search path)"""
+        self.script, self.work, self.programs = script, work, programs
+        self.folder = os.path.join(work, "lab")
+        self.env = dict(os.environ, RXE_LAB_DIR=self.folder, RXE_LAB_GUESTS="a", RXE_LAB_MTU=str(DEVICE_MTU[4096]),
+                        RXE_LAB_NETNS=f"live{os.getpid()}")
+        os.makedirs(self.folder, exist_ok=True)
+        self.confs = itertools.count()
+        self.guardian = self.lock = None
+
+    # ---- the lab's life
+
+    def call(self, *words, timeout=600):
+        return subprocess.run([self.script, *words], env=self.env, text=True, capture_output=True, timeout=timeout,
+                              check=False)
+
+    def must(self, *words, timeout=600):
+        run = self.call(*words, timeout=timeout)
+        if run.returncode != 0:
+            raise RuntimeError(f"rxe-lab {' '.join(words)}: {(run.stderr or run.stdout).strip()[-300:]}")
+        return run.stdout
+
+    def up(self):
+        """Build what is not built yet, and start the guest."""
+        # Until the guardian of a run before this one is done. Ours keeps the lock as long as it lives.
+        self.lock = open(os.path.join(self.work, "lock"), "w", encoding="utf-8")
+        fcntl.flock(self.lock, fcntl.LOCK_EX)
+        self.call("down")
+        self.guardian = guard(lambda: self.call("down"))
+        rootfs = os.path.join(self.folder, "rootfs")
+        if not os.path.exists(os.path.join(self.folder, "initrd")) or \
+                not os.path.exists(os.path.join(rootfs, "usr/local/bin/rdmaprobe")):
+            self.must("build")
+        self.start()
+
+    def start(self):
+        self.must("up")
+        self.carry()
+        self.prepare()
+
+    def down(self):
+        """Tell the guardian, and wait until it is done."""
+        if self.guardian is not None:
+            os.close(self.guardian[1])
+            os.waitpid(self.guardian[0], 0)
+            self.guardian = None
+            self.lock.close()
+
+    def crash(self):
+        """Cut the guest's power, and start it again."""
+        with open(os.path.join(self.folder, "run/a/pid"), encoding="utf-8") as pid:
+            os.kill(int(pid.read()), signal.SIGKILL)
+        time.sleep(0.5)
+        self.start()
+
+    def carry(self):
+        """What the guest's image has not: our program, and the kernel's module for VLANs."""
+        share = os.path.join(self.folder, "share")
+        if self.programs["guest"] is not None:
+            shutil.copy(self.programs["guest"], share)
+        with open(os.path.join(self.folder, "version"), encoding="utf-8") as text:
+            version = text.read().strip()
+        debs = os.path.join(self.folder, "debs")
+        package = next(name for name in os.listdir(debs) if name.startswith(f"linux-image-{version}_"))
+        command = f"dpkg-deb --fsys-tarfile '{debs}/{package}' | tar -x -C '{share}' --strip-components=6 --wildcards " \
+            "'./lib/modules/*/net/8021q/*.ko*' './lib/modules/*/net/802/*.ko*' './lib/modules/*/net/llc/llc.ko*'"
+        subprocess.run(command, shell=True, check=True)
+
+    def prepare(self):
+        """Addresses and the VLAN of a guest that has just started."""
+        self.guest_must(f"cd {SHARE}; for m in llc/llc 802/stp 802/garp 802/mrp 8021q/8021q; do insmod $m.ko; done; "
+                        f"ip link add link eth0 name eth0.{VLAN} type vlan id {VLAN}; {QUIET}")
+        self.set_mtu(1024)
+
+    def set_mtu(self, path_mtu):
+        """Give the guest's devices the MTU that makes this the path MTU. (IPv6 has a smallest one, and forgets.)"""
+        mtu = DEVICE_MTU[path_mtu]
+        commands = [f"ip link set eth0 mtu {mtu}; ip link set eth0.{VLAN} mtu {mtu} up"]
+        for net in NETS.values():
+            if ":" not in net.guest:
+                commands.append(f"ip addr replace {net.guest}/{net.prefix} dev {net.device}")
+            elif mtu >= SMALLEST_IPV6_MTU:
+                commands.append(f"ip -6 addr replace {net.guest}/{net.prefix} dev {net.device} nodad")
+        self.guest_must("; ".join(commands))
+
+    # ---- the guest
+
+    def guest_must(self, command, seconds=20):
+        return self.must("run", "-t", str(seconds), command)
+
+    def guest(self, command, seconds):
+        """A command in the guest, whose output is read later."""
+        return Program([self.script, "run", "-t", str(seconds), command], self.env)
+
+    def quiet(self):
+        self.call("run", "-t", "10", QUIET)
+
+    def counters(self):
+        text = self.guest_must("cd /sys/class/infiniband/rxe0/ports/1/hw_counters; grep . *")
+        return {name: int(value) for name, value in (line.split(":") for line in text.split() if ":" in line)}
+
+    def bad_icrc(self):
+        """How often the guest's kernel has complained about an ICRC (it limits the rate)."""
+        return int(self.guest_must("dmesg | grep -ci 'bad icrc' || true"))
+
+    def version(self):
+        return self.guest_must("uname -r").strip()
+
+    # ---- ours
+
+    def inside(self, *words):
+        """A command of ours in the lab's namespace, as a process and not a script's child."""
+        return ["ip", "netns", "exec", self.env["RXE_LAB_NETNS"], *words]
+
+    def partner(self, *words, net=NETS["IPv4"], keys=""):
+        """Our end. An emulated host takes its time over long answers, so it gets a second."""
+        conf = os.path.join(self.work, f"dat{next(self.confs) % 16}.conf")
+        timeout = "" if "timeout=" in keys else "timeout=18"
+        with open(conf, "w", encoding="utf-8") as out:
+            out.write('ia u1.2 threadsafe default libdaplroce.so.1 udapl-roce.1.2 '
+                      f'"port=net_af_packet0,iface=dut0 ip={net.ours}/{net.prefix} {net.keys} {timeout} {keys}" ""\n')
+        env = dict(os.environ, DAT_OVERRIDE=conf, LD_LIBRARY_PATH=self.programs["libraries"])
+        return Program(self.inside(self.programs["partner"], "-D", "ia", *words), env)
+
+    # ---- the wire
+
+    @contextlib.contextmanager
+    def faults(self, *rules):
+        """The guest's wire has these faults (see the lab's wire-fault). None: a plain wire."""
+        if not rules:
+            yield
+            return
+        self.must("fault", "a", *rules)
+        try:
+            yield
+        finally:
+            self.must("nofault", "a")
+
+
+def guard(clean_up):
+    """A process that cleans up when its parent closes the pipe or dies. Returns its id and the pipe's end."""
+    read, write = os.pipe()
+    pid = os.fork()
+    if pid != 0:
+        os.close(read)
+        return pid, write
+    os.close(write)
+    os.setsid()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    # Whoever waits for the output of this run must not wait for the guardian.
+    null = os.open(os.devnull, os.O_RDWR)
+    for fd in (0, 1, 2):
+        os.dup2(null, fd)
+    os.read(read, 1)
+    try:
+        clean_up()
+    finally:
+        os._exit(0)

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""All that passes between the two hosts, and what others say about it."""
+import collections
+import signal
+import subprocess
+import time
+
+import lab
+
+SETTLE_SECONDS = 0.5
+ROCE = "udp port 4791 or (vlan and udp port 4791)"
+# Protocols that tshark guesses from payloads which only look like them.
+GUESSES = ("rpcordma", "idp", "smc")
+FIELDS = ("frame.number", "ip.src", "ipv6.src", "_ws.malformed", "infiniband.bth.opcode", "infiniband.mad.attributeid")
+MESSAGES = {0x10: "REQ", 0x11: "MRA", 0x12: "REJ", 0x13: "REP", 0x14: "RTU", 0x15: "DREQ", 0x16: "DREP"}
+OURS = {net.ours for net in lab.NETS.values()}
+# What a wire without faults does not make the kernel count; what moves has to be explained by the cell.
+TROUBLE = ("duplicate_request", "out_of_seq_request", "rcvd_rnr_err", "send_rnr_err", "rcvd_seq_err",
+           "retry_exceeded_err", "retry_rnr_exceeded_err", "completer_retry_err", "send_err", "link_downed")
+
+
+class Recorder:
+    """Our end of the wire, before its faults: what we send is recorded as we sent it."""
+
+    def __init__(self, the_lab, path):
+        self.path = path
+        self.process = subprocess.Popen(
+            the_lab.inside("tcpdump", "-Z", "root", "-i", "port-br", "-U", "-B", "16384", "-w", path, ROCE),
+            stderr=subprocess.DEVNULL, preexec_fn=lab.die_with_parent)
+        time.sleep(SETTLE_SECONDS)
+
+    def end(self):
+        time.sleep(SETTLE_SECONDS)
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait()
+
+    def judge(self):
+        """What tshark says: (frames of ours, how many are malformed, the first of those, connection messages)."""
+        command = ["tshark", "-r", self.path]
+        for protocol in GUESSES:
+            command += ["--disable-protocol", protocol]
+        command += ["-T", "fields"]
+        for field in FIELDS:
+            command += ["-e", field]
+        run = subprocess.run(command, text=True, capture_output=True, check=False)
+        messages, bad, frames = {"ours": collections.Counter(), "the guest": collections.Counter()}, [], 0
+        for line in run.stdout.splitlines():
+            number, v4, v6, malformed, opcode, attribute = (line.split("\t") + [""] * len(FIELDS))[:len(FIELDS)]
+            ours = (v4 or v6) in OURS
+            frames += ours
+            # A frame without an opcode is not even taken for RoCE.
+            if ours and (malformed or not opcode):
+                bad.append(number)
+            if attribute:
+                messages["ours" if ours else "the guest"][MESSAGES.get(int(attribute, 0), attribute)] += 1
+        return frames, len(bad), bad[0] if bad else "", messages
+
+
+def moved(before, after):
+    """What of the kernel's counters of trouble has grown: name to by how much."""
+    grown = collections.Counter(after)
+    grown.subtract(before)
+    return {name: n for name, n in grown.items() if name in TROUBLE and n > 0}
