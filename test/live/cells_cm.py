@@ -14,7 +14,7 @@ ONE = "1 messages, 64 bytes, 0 bad"
 
 def begin_and_end(talk, net):
     def cell(role, what, go, **more):
-        return Group(f"ours is the {role}, {what}, {net}", go, **more)
+        return Group(f"ours is the {role}, {what}, {net}", go, long="VLAN" in net, **more)
 
     host = ("-a", talk.net.guest)
     yield cell("client", "private data both ways", lambda: talk.client(
@@ -50,6 +50,9 @@ def slow(lab, talk):
         wants=Wants(ours=(TIMED_OUT,), status=NO_CONNECTION)))
     yield Group("ours is the client, there is no such host", lambda: talk.client(
         "", "client", "10.77.0.99", "send:64", wants=Wants(ours=(UNREACHABLE,), status=NO_CONNECTION)))
+    yield Group("ours is the server, its path MTU is larger than what the guest asks for", lambda: Talk(
+        lab, keys="mtu=4096").server(probe("client", "-a", "HOST", "send:5000"), "server", wants=Wants(
+            ours=("1 messages, 5000 bytes, 0 bad",), guest=("path_mtu 1024",))))
     # The guest asks for 512, is told that 256 is the most, and must ask anew.
     yield Group("ours is the server, its path MTU is smaller than what the guest asks for", lambda: Talk(
         lab, keys="mtu=256").server(
@@ -64,10 +67,11 @@ def disturbed(lab):
         for word, rule in (("the first {} is lost", f"drop,mad={attribute:#x},nth=1"),
                            ("each {} comes twice", f"dup,mad={attribute:#x}")):
             talk = Talk(lab, rules=(rule,))
+            long = rule.startswith("dup") and name not in ("REQ", "DREQ")
             yield Group(f"ours is the client, {word.format(name)}", lambda t=talk: t.client(
-                probe("server"), "client", "HOST", "send:64"))
+                probe("server"), "client", "HOST", "send:64"), long=long)
             yield Group(f"ours is the server, {word.format(name)}", lambda t=talk: t.server(
-                probe("client", "-a", "HOST", "send:64"), "server", wants=Wants(ours=(ONE,))))
+                probe("client", "-a", "HOST", "send:64"), "server", wants=Wants(ours=(ONE,))), long=long)
     late = Talk(lab, rules=("delay=1500,mad=0x13", "delay=1500,mad=0x10"))
     yield Group("ours is the client, REQ and REP take 1.5 s", lambda: late.client(
         many("server", "-c", "3"), "-n", "3", "client", "HOST", "echo:64"), needs_guest=True)
@@ -83,15 +87,13 @@ def disturbed(lab):
 
 
 def thousand(talk):
+    all_of_them = Wants(ours=("1000 messages, 64000 bytes, 0 bad",), guest=("1000 connections over",))
+    more = {"needs_guest": True, "explains": {"duplicate_request": "a connection's first answer took more than 4 ms"}}
     yield Group("ours is the client, 1000 connections, one after the other", lambda: talk.client(
-        many("server", "-c", "1000"), "-n", "1000", "client", "HOST", "echo:64",
-        wants=Wants(ours=("1000 messages, 64000 bytes, 0 bad",), guest=("1000 connections over",))), needs_guest=True)
-    yield Group("ours is the server, 1000 connections, one after the other", lambda: talk.server(
-        many("client", "-a", "HOST", "-c", "1000"), "-c", "1000", "server",
-        wants=Wants(ours=("1000 messages, 64000 bytes, 0 bad",), guest=("1000 connections over",))), needs_guest=True)
-    yield Group("ours is the server, 1000 connections, 16 of them at once", lambda: talk.server(
-        many("client", "-a", "HOST", "-c", "1000", "-j", "16"), "-c", "1000", "server",
-        wants=Wants(ours=("1000 messages, 64000 bytes, 0 bad",), guest=("1000 connections over",))), needs_guest=True)
+        many("server", "-c", "1000"), "-n", "1000", "client", "HOST", "echo:64", wants=all_of_them), **more)
+    for words, at_once in (("one after the other", "1"), ("16 of them at once", "16")):
+        yield Group(f"ours is the server, 1000 connections, {words}", lambda j=at_once: talk.server(
+            many("client", "-a", "HOST", "-c", "1000", "-j", j), "-c", "1000", "server", wants=all_of_them), **more)
 
 
 # ---- one end dies
@@ -164,7 +166,7 @@ def deaths(lab, talk):
         probe("client", "-a", "HOST", "-E", "send:64"), "server", wants=Wants(ours=(ONE, DISCONNECTED))))
     yield Group("ours is the client, the guest's program is killed", lambda: guest_killed(talk))
     yield Group("ours is the server and is killed", lambda: ours_killed(talk),
-                explains={"retry_exceeded_err": "ours was killed"})
+                explains={"*": "ours was killed"})
     yield Group("ours is the client, its peer vanishes", lambda: guest_vanishes(Talk(lab, keys="timeout=14")))
     yield Group("ours is the client, is killed and connects the same queue pair: stale", lambda: ours_restarts(talk),
                 needs_guest=True)

@@ -59,7 +59,7 @@ def damaged(lab):
     for role in ("client", "server"):
         for what, op in (("SEND", 0x04), ("ACK", 0x11), ("READ response", 0x10)):
             talk = Talk(lab, rules=(f"corrupt=-1,op={op:#x},nth=1",))
-            work = ("send:64", "read:64", "send:65")
+            work = ("send:64", "send:65", "read:64")
             yield Group(f"ours is the {role}, a {what} with a wrong ICRC", (lambda t=talk, w=work: t.client(
                 probe("server"), "client", "HOST", *w)) if role == "client" else (lambda t=talk, w=work: t.server(
                     probe("client", "-A", "14", "-a", "HOST", *w), "server")), explains=DAMAGED)

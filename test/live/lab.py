@@ -95,6 +95,7 @@ class Lab:
         os.makedirs(self.folder, exist_ok=True)
         self.confs = itertools.count()
         self.guardian = self.lock = None
+        self.path_mtu = 0
 
     # ---- the lab's life
 
@@ -170,6 +171,7 @@ class Lab:
             elif mtu >= SMALLEST_IPV6_MTU:
                 commands.append(f"ip -6 addr replace {net.guest}/{net.prefix} dev {net.device} nodad")
         self.guest_must("; ".join(commands))
+        self.path_mtu = path_mtu
 
     # ---- the guest
 
@@ -201,12 +203,17 @@ class Lab:
         return ["ip", "netns", "exec", self.env["RXE_LAB_NETNS"], *words]
 
     def partner(self, *words, net=NETS["IPv4"], keys=""):
-        """Our end. An emulated host takes its time over long answers, so it gets a second."""
+        """Our end. An emulated host takes its time over long answers, so it gets a second.
+
+        Our device has the largest MTU of all; the guest's own decides unless the keys do.
+        """
         conf = os.path.join(self.work, f"dat{next(self.confs) % 16}.conf")
-        timeout = "" if "timeout=" in keys else "timeout=18"
+        for key, value in (("timeout", 18), ("mtu", self.path_mtu)):
+            if f"{key}=" not in keys:
+                keys += f" {key}={value}"
         with open(conf, "w", encoding="utf-8") as out:
             out.write('ia u1.2 threadsafe default libdaplroce.so.1 udapl-roce.1.2 '
-                      f'"port=net_af_packet0,iface=dut0 ip={net.ours}/{net.prefix} {net.keys} {timeout} {keys}" ""\n')
+                      f'"port=net_af_packet0,iface=dut0 ip={net.ours}/{net.prefix} {net.keys} {keys}" ""\n')
         env = dict(os.environ, DAT_OVERRIDE=conf, LD_LIBRARY_PATH=self.programs["libraries"])
         return Program(self.inside(self.programs["partner"], "-D", "ia", *words), env)
 

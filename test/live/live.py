@@ -30,9 +30,9 @@ class Run:
     def __init__(self, lab, args):
         self.lab, self.args = lab, args
         self.passed = self.failed = self.skipped = 0
-        self.path_mtu = 0
         self.explained = {}  # (counter, reason) to how much
-        self.quiet = self.moved = 0
+        self.quiet = 0
+        self.before = None  # what the guest's kernel had counted when the last talk was over
 
     def say(self, line, why="", skipped=False):
         self.passed += not why
@@ -54,10 +54,9 @@ class Run:
             for line in group.lines():
                 self.say(line, "librdmacm-dev was not there when this was built", skipped=True)
             return
-        if group.path_mtu != self.path_mtu:
+        if group.path_mtu != self.lab.path_mtu:
             self.lab.set_mtu(group.path_mtu)
-            self.path_mtu = group.path_mtu
-        before = self.lab.counters()
+        self.before = self.before or self.lab.counters()
         since = time.monotonic()
         try:
             verdict = group.go()
@@ -66,7 +65,9 @@ class Run:
         self.judge(group, verdict)
         if self.args.times:
             print(f"  {time.monotonic() - since:.1f} s", flush=True)
-        self.count(group, moved(before, self.lab.counters()))
+        after = self.lab.counters()
+        self.count(group, moved(self.before, after))
+        self.before = after
 
     def judge(self, group, verdict):
         """A cell failed when its step did, or did not come, or when the talk as a whole was wrong."""

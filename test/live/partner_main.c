@@ -106,6 +106,7 @@ client(struct partner *p, char **words)
 	}
 	printf("%lu messages, %lu bytes, %lu bad\n", (unsigned long)p->messages,
 			(unsigned long)p->bytes, (unsigned long)p->bad);
+	fflush(stdout);
 	if (p->options.leave)
 		_exit(rc);
 	return rc;
