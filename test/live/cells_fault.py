@@ -2,7 +2,7 @@
 """Receivers that are not ready, frames that are damaged, requests that must be refused."""
 from cell import Group
 from lab import NETS
-from talk import Talk, Wants, probe
+from talk import Talk, Wants, many, probe
 
 RNR = {"rcvd_rnr_err": "ours was not ready", "send_rnr_err": "the guest was not ready",
        # A packet behind the one that was not taken, and those sent again after the wait.
@@ -49,6 +49,10 @@ def refused(talk):
     yield Group("ours is the client, SEND longer than the receive is refused", lambda: talk.client(
         probe("server", "-s", "100"), "client", "HOST", "send:3000",
         wants=Wants(ours=("step send:3000: FAILED",), status=1, steps_may_fail=True)), explains=REFUSED)
+    yield Group("ours is the server, WRITE through a window, SEND that invalidates it, WRITE is refused", lambda: talk.server(
+        many("window", "-a", "HOST"), "-W", "server", wants=Wants(
+            ours=("1 messages, 64 bytes, 0 bad; 64 bytes written",), guest=("1 connections over",))),
+        explains=REFUSED, needs_guest=True)
     yield Group("ours is the server, SEND that invalidates the key of a region is refused", lambda: talk.server(
         probe("client", "-a", "HOST", "sendinv:5"), "server",
         wants=Wants(guest=("remote",), steps_may_fail=True)), explains=REFUSED)
@@ -62,7 +66,8 @@ def damaged(lab):
             work = ("send:64", "send:65", "read:64")
             yield Group(f"ours is the {role}, a {what} with a wrong ICRC", (lambda t=talk, w=work: t.client(
                 probe("server"), "client", "HOST", *w)) if role == "client" else (lambda t=talk, w=work: t.server(
-                    probe("client", "-A", "14", "-a", "HOST", *w), "server")), explains=DAMAGED)
+                    probe("client", "-A", "14", "-a", "HOST", *w), "server")), explains=DAMAGED,
+                must_move="bad_icrc" if (what == "SEND") == (role == "client") else "")
 
 
 def ours_lossy(lab):

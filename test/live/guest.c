@@ -7,6 +7,9 @@
  *     offers memory as rdmaprobe does, judges what comes and sends it back; ends when so many connections are over
  * live_guest client -a ADDRESS [-p PORT] [-c CONNECTIONS] [-j AT ONCE] [-s SIZE] [-y TRIES]
  *     connects, sends one message, disconnects, and begins anew at once; -y: so many refused connections are no failure
+ * live_guest window -a ADDRESS [-p PORT]
+ *     connects, is told of a memory window by a message, writes through it, invalidates it by its last message, and
+ *     must not write any more
  *
  * The last line counts. Anything unexpected is a line that begins with FAILED, and the exit status is 1.
  */
@@ -40,11 +43,14 @@ struct connection {
 	struct ibv_cq *cq;
 	struct ibv_mr *mr;
 	uint8_t *memory;
+	struct offer window;
+	unsigned int said; /* requests about it */
 };
 
 static struct {
 	const char *address, *port;
 	unsigned int connections, at_once, size, tries, wait_ms;
+	bool window;
 } option = { .port = "7471", .connections = 1, .at_once = 1, .size = 64 };
 
 static struct rdma_event_channel *events;
@@ -118,6 +124,32 @@ post_send(struct connection *c, uint64_t slot, uint32_t length)
 		fail("ibv_post_send");
 }
 
+/* What is said about a window, one behind the other. */
+static void
+post_about_window(struct connection *c)
+{
+	const bool farewell = c->said == 1;
+	struct ibv_sge sge = { (uintptr_t)c->memory, option.size, c->mr->lkey };
+	struct ibv_send_wr *wrong,
+			wr = {
+				.wr_id = SENT,
+				.sg_list = &sge,
+				.num_sge = 1,
+				.opcode = farewell ? IBV_WR_SEND_WITH_INV : IBV_WR_RDMA_WRITE,
+				.send_flags = IBV_SEND_SIGNALED,
+			};
+
+	if (farewell) {
+		wr.invalidate_rkey = c->window.key;
+	} else {
+		wr.wr.rdma.remote_addr = c->window.address;
+		wr.wr.rdma.rkey = c->window.key;
+	}
+	c->said++;
+	if (ibv_post_send(c->id->qp, &wr, &wrong) != 0)
+		fail("ibv_post_send");
+}
+
 static struct connection *
 make_connection(struct rdma_cm_id *id)
 {
@@ -176,6 +208,27 @@ judge(const struct connection *c, const struct ibv_wc *wc)
 	bad += wrong;
 }
 
+/* Written, invalidated, and then refused. */
+static void
+window_completed(struct connection *c, const struct ibv_wc *wc)
+{
+	const enum ibv_wc_status want = c->said == 3 ? IBV_WC_REM_ACCESS_ERR : IBV_WC_SUCCESS;
+
+	if (wc->status == IBV_WC_WR_FLUSH_ERR)
+		return;
+	if (wc->status != want) {
+		printf("FAILED request %u about the window: %s\n", c->said,
+				ibv_wc_status_str(wc->status));
+		exit(1);
+	}
+	if ((wc->wr_id & SENT) == 0)
+		memcpy(&c->window, c->memory + wc->wr_id * option.size, sizeof(c->window));
+	if (c->said < 3)
+		post_about_window(c);
+	else if (rdma_disconnect(c->id) != 0)
+		fail("rdma_disconnect");
+}
+
 static void
 completed(struct connection *c, const struct ibv_wc *wc)
 {
@@ -207,7 +260,7 @@ take_completions(void)
 		if (ibv_req_notify_cq(cq, 0) != 0)
 			fail("ibv_req_notify_cq");
 		while (ibv_poll_cq(cq, 1, &wc) > 0)
-			completed(context, &wc);
+			(option.window ? window_completed : completed)(context, &wc);
 	}
 }
 
@@ -235,6 +288,8 @@ ask(struct rdma_cm_id *id)
 
 	for (uint32_t i = 0; i < option.size; i++)
 		c->memory[i] = pattern(i);
+	if (option.window)
+		post_receive(c, 1);
 	if (rdma_connect(id, &param) != 0)
 		fail("rdma_connect");
 }
@@ -291,7 +346,7 @@ act(enum rdma_cm_event_type type, struct rdma_cm_id *id, int status)
 		ask(id);
 		break;
 	case RDMA_CM_EVENT_ESTABLISHED:
-		if (option.address != NULL)
+		if (option.address != NULL && !option.window)
 			post_send(id->context, 0, option.size);
 		break;
 	case RDMA_CM_EVENT_DISCONNECTED:
@@ -394,6 +449,7 @@ main(int argc, char **argv)
 	events = rdma_create_event_channel();
 	if (events == NULL)
 		fail("rdma_create_event_channel");
+	option.window = strcmp(argv[1], "window") == 0;
 	if (strcmp(argv[1], "server") == 0) {
 		listen_there();
 	} else {

@@ -18,7 +18,7 @@ import time
 import cells_cm
 import cells_fault
 import cells_verbs
-from cell import LATE, LATE_MAX
+from cell import LATE, LATE_FEW, LATE_MAX
 from lab import Lab
 from record import Recorder, moved
 from talk import Verdict
@@ -66,7 +66,7 @@ class Run:
         if self.args.times:
             print(f"  {time.monotonic() - since:.1f} s", flush=True)
         after = self.lab.counters()
-        self.count(group, moved(self.before, after))
+        self.count(group, self.before, after)
         self.before = after
 
     def judge(self, group, verdict):
@@ -79,19 +79,22 @@ class Run:
             why = "" if said.get(step) == "ok" else said.get(step, "not reached")
             self.say(group.line(step), why and f"{why}; {verdict.why}" or verdict.why)
 
-    def count(self, group, trouble):
-        self.quiet += not trouble
+    def count(self, group, before, after):
+        """What the guest's kernel counted meanwhile must be what the cell explains."""
+        trouble = moved(before, after)
+        why = [f"{name} {n}" for name, n in trouble.items() if name not in group.explains and "*" not in group.explains]
         late = trouble.get("duplicate_request", 0)
-        if group.explains is LATE and late > LATE_MAX:
-            self.say(f"{group.name}: rxe counts no trouble", f"duplicate_request {late}: that many are not late")
-        unexplained = {name: n for name, n in trouble.items() if name not in group.explains and "*" not in group.explains}
+        if group.explains is LATE and late > max(LATE_FEW, LATE_MAX * (after["rcvd_pkts"] - before["rcvd_pkts"])):
+            why.append(f"duplicate_request {late}: that many are not late")
+        if group.must_move and group.must_move not in trouble:
+            why.append(f"{group.must_move} did not move")
+        if why:
+            self.say(f"{group.name}: what rxe counts", ", ".join(why))
+        self.quiet += not trouble
         for name, n in trouble.items():
             reason = group.explains.get(name, group.explains.get("*"))
             if reason is not None:
                 self.explained[name, reason] = self.explained.get((name, reason), 0) + n
-        if unexplained:
-            self.say(f"{group.name}: rxe counts no trouble",
-                     ", ".join(f"{name} {n}" for name, n in unexplained.items()))
 
     def end(self, recorder):
         """What others say about all of it."""

@@ -87,7 +87,7 @@ partner_open(struct partner *p)
 	make_evd(p, 64, DAT_EVD_CONNECTION_FLAG, &p->connections);
 	make_evd(p, 64, DAT_EVD_CR_FLAG, &p->requests);
 	make_evd(p, depth, DAT_EVD_DTO_FLAG, &p->receives);
-	make_evd(p, depth, DAT_EVD_DTO_FLAG, &p->sends);
+	make_evd(p, depth, DAT_EVD_DTO_FLAG | DAT_EVD_RMR_BIND_FLAG, &p->sends);
 	p->region = offer(p, PARTNER_REGION, local | remote, &p->region_key, &p->region_rmr);
 	p->sending = offer(p, PARTNER_SENDING, local | remote, &p->send_key, NULL);
 	p->receiving = offer(p, (size_t)PARTNER_DEPTH * (p->options.size + 1), local,

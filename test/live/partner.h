@@ -30,6 +30,7 @@ struct partner_options {
 	uint32_t connections, receives, size, wait_ms, rounds, gap_ms, tries, late_ms, patience_ms,
 			end_ms;
 	bool srq, reject, leave;
+	bool window;      /**< lend one to each peer, and tell it so */
 	bool any_content; /**< what comes is not the pattern */
 };
 

@@ -11,6 +11,7 @@
  * -t MS of patience for a connection (60000)  -l MS before a server posts its receives (0)
  * -e MS that a server stays when all is over, for a peer that did not hear of it (200), or until SIGTERM
  * -g MS between two connections (0)  -y N refused connections are no failure (0)
+ * -W lend each peer a window, and tell it by a message
  * -E leave without disconnecting  -A any content will do: that of a WRITE with immediate is not in the receive
  */
 
@@ -35,8 +36,9 @@ read_switch(struct partner_options *o, int option)
 	o->srq |= option == 'S';
 	o->reject |= option == 'R';
 	o->leave |= option == 'E';
+	o->window |= option == 'W';
 	o->any_content |= option == 'A';
-	return option == 'S' || option == 'R' || option == 'E' || option == 'A';
+	return option == 'W' || option == 'S' || option == 'R' || option == 'E' || option == 'A';
 }
 
 static bool
@@ -144,7 +146,7 @@ main(int argc, char **argv)
 	};
 	int option, rc;
 
-	while ((option = getopt(argc, argv, "+D:d:p:c:r:s:n:t:e:l:g:y:w:SREA")) != -1)
+	while ((option = getopt(argc, argv, "+D:d:p:c:r:s:n:t:e:l:g:y:w:SREAW")) != -1)
 		if (!read_option(&partner.options, option))
 			return 2;
 	if (partner.options.ia == NULL || optind == argc)

@@ -44,6 +44,37 @@ written(const struct partner *p)
 	return n;
 }
 
+/* Bind a window to our memory, and tell the peer of it by a message. */
+static DAT_RMR_HANDLE
+lend_window(struct partner *p)
+{
+	const DAT_DTO_COOKIE cookie = { .as_64 = 3 };
+	struct partner_offer offer = { "RP1", 0, (uint64_t)(uintptr_t)p->region, PARTNER_REGION };
+	DAT_LMR_TRIPLET all = { .lmr_context = p->region_key,
+		.virtual_address = (DAT_VADDR)(uintptr_t)p->region,
+		.segment_length = PARTNER_REGION };
+	DAT_LMR_TRIPLET from = { .lmr_context = p->send_key,
+		.virtual_address = (DAT_VADDR)(uintptr_t)p->sending,
+		.segment_length = sizeof(offer) };
+	DAT_RMR_HANDLE window;
+	DAT_EVENT event;
+	DAT_COUNT more;
+
+	partner_must(dat_rmr_create(p->pz, &window), "dat_rmr_create");
+	partner_must(dat_rmr_bind(window, &all, DAT_MEM_PRIV_REMOTE_WRITE_FLAG, p->ep, cookie,
+				     DAT_COMPLETION_DEFAULT_FLAG, &offer.key),
+			"dat_rmr_bind");
+	partner_must(dat_evd_wait(p->sends, PARTNER_PATIENCE, 1, &event, &more), "binding");
+	if (event.event_data.rmr_completion_event_data.status != DAT_RMR_BIND_SUCCESS)
+		partner_die("binding", DAT_ABORT);
+	memcpy(p->sending, &offer, sizeof(offer));
+	partner_must(dat_ep_post_send(p->ep, 1, &from, cookie, DAT_COMPLETION_DEFAULT_FLAG),
+			"dat_ep_post_send");
+	if (partner_complete(p, 1) != 0)
+		partner_die("telling of the window", DAT_ABORT);
+	return window;
+}
+
 static void
 serve_one(struct partner *p)
 {
@@ -51,6 +82,7 @@ serve_one(struct partner *p)
 
 	double post_at = partner_now() + p->options.late_ms;
 	bool late = p->options.late_ms > 0;
+	DAT_RMR_HANDLE window = DAT_HANDLE_NULL;
 
 	do {
 		while (dat_evd_dequeue(p->connections, &event) != DAT_SUCCESS) {
@@ -62,8 +94,12 @@ serve_one(struct partner *p)
 				usleep(50);
 		}
 		printf("event 0x%x\n", (unsigned int)event.event_number);
+		if (event.event_number == DAT_CONNECTION_EVENT_ESTABLISHED && p->options.window)
+			window = lend_window(p);
 	} while (event.event_number == DAT_CONNECTION_EVENT_ESTABLISHED);
 	partner_take(p);
+	if (window != DAT_HANDLE_NULL)
+		partner_must(dat_rmr_free(window), "dat_rmr_free");
 }
 
 void

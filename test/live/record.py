@@ -16,7 +16,7 @@ MESSAGES = {0x10: "REQ", 0x11: "MRA", 0x12: "REJ", 0x13: "REP", 0x14: "RTU", 0x1
 OURS = {net.ours for net in lab.NETS.values()}
 # What a wire without faults does not make the kernel count; what moves has to be explained by the cell.
 TROUBLE = ("duplicate_request", "out_of_seq_request", "rcvd_rnr_err", "send_rnr_err", "rcvd_seq_err",
-           "retry_exceeded_err", "retry_rnr_exceeded_err", "completer_retry_err", "send_err", "link_downed")
+           "retry_exceeded_err", "retry_rnr_exceeded_err", "completer_retry_err", "send_err", "link_downed", "bad_icrc")
 
 
 class Recorder:
