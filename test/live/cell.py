@@ -9,7 +9,7 @@ CLEAN = "clean wire"
 # Ours asks again when the round trip that it measured is over (docs/rc.md; 4 ms before the first), and an emulated host
 # answers later now and then. Nothing else may be counted on a clean wire.
 LATE = {"duplicate_request": "the guest answered later than the round trips before"}
-LATE_MAX = 0.1  # of the packets that it received; less than LATE_FEW are nothing
+LATE_MAX = 0.1  # of the packets that it received; fewer than LATE_FEW are nothing
 LATE_FEW = 40
 VERBS = {
     "send": "SEND", "sendsol": "solicited SEND", "sendinl": "inline SEND", "sendimm": "SEND with immediate",
@@ -28,7 +28,8 @@ class Group:
     steps: tuple = ()
     path_mtu: int = 1024
     long: bool = False    # not in the short form
-    explains: dict = dataclasses.field(default_factory=lambda: LATE)  # counters of trouble that may move, and why; "*": any
+    # More counters of trouble that may move, and why; "*": any.
+    explains: dict = dataclasses.field(default_factory=dict)
     must_move: str = ""   # a counter of trouble that has to move, or its judge sees nothing
     needs_guest: bool = False  # our program in the guest
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Receivers that are not ready, frames that are damaged, requests that must be refused."""
-from cell import Group
+from cell import Group, describe
 from lab import NETS
 from talk import Talk, Wants, many, probe
 
@@ -24,8 +24,9 @@ def not_ready(lab, talk):
     yield Group("ours is the server, 60 SENDs at once into a shared queue of two", lambda: talk.server(
         probe("client", "-a", "HOST", "fill:60"), "-S", "-r", "2", "server",
         wants=Wants(ours=("60 messages, 960 bytes, 0 bad",))), explains=RNR)
-    yield Group("ours is the client, 60 SENDs at once into a shared queue of four", lambda: talk.client(
-        probe("server", "-S", "-n", "4", "-F", "1500", "-q", "80", "-M", "12"), "client", "HOST", "fill:8"), explains=RNR)
+    yield Group("ours is the client, 8 SENDs at once into a shared queue of four", lambda: talk.client(
+        probe("server", "-S", "-n", "4", "-F", "1500", "-q", "80", "-M", "12"), "client", "HOST", "fill:8"),
+        explains=RNR)
     yield Group("ours is the client, the guest is never ready: two tries", lambda: talk.client(
         probe("server", "-n", "0", "-r", "2", "-M", "12"), "client", "HOST", "send:64",
         wants=Wants(ours=("step send:64: FAILED",), status=1, steps_may_fail=True)), explains=RNR)
@@ -37,7 +38,7 @@ def not_ready(lab, talk):
 
 def refused(talk):
     for verb in ("badkey", "badkeyr", "oob"):
-        what = {"badkey": "WRITE with a wrong key", "badkeyr": "READ with a wrong key", "oob": "WRITE beyond the end"}[verb]
+        what = describe(verb)
         yield Group(f"ours is the client, {what} is refused", lambda v=verb: talk.client(
             probe("server"), "client", "HOST", f"{v}:64", wants=Wants(ours=("status 6",))), explains=REFUSED)
         yield Group(f"ours is the server, {what} is refused", lambda v=verb: talk.server(
@@ -49,10 +50,10 @@ def refused(talk):
     yield Group("ours is the client, SEND longer than the receive is refused", lambda: talk.client(
         probe("server", "-s", "100"), "client", "HOST", "send:3000",
         wants=Wants(ours=("step send:3000: FAILED",), status=1, steps_may_fail=True)), explains=REFUSED)
-    yield Group("ours is the server, WRITE through a window, SEND that invalidates it, WRITE is refused", lambda: talk.server(
-        many("window", "-a", "HOST"), "-W", "server", wants=Wants(
-            ours=("1 messages, 64 bytes, 0 bad; 64 bytes written",), guest=("1 connections over",))),
-        explains=REFUSED, needs_guest=True)
+    yield Group("ours is the server, WRITE through a window, SEND that invalidates it, WRITE is refused",
+                lambda: talk.server(many("window", "-a", "HOST"), "-W", "server", wants=Wants(
+                    ours=("1 messages, 64 bytes, 0 bad; 64 bytes written",), guest=("1 connections over",))),
+                explains=REFUSED, needs_guest=True)
     yield Group("ours is the server, SEND that invalidates the key of a region is refused", lambda: talk.server(
         probe("client", "-a", "HOST", "sendinv:5"), "server",
         wants=Wants(guest=("remote",), steps_may_fail=True)), explains=REFUSED)
@@ -61,13 +62,13 @@ def refused(talk):
 def damaged(lab):
     """A damaged frame is dropped by its ICRC, and sent again."""
     for role in ("client", "server"):
-        for what, op in (("SEND", 0x04), ("ACK", 0x11), ("READ response", 0x10)):
+        for what, op in (("a SEND", 0x04), ("an ACK", 0x11), ("an answer to a READ", 0x10)):
             talk = Talk(lab, rules=(f"corrupt=-1,op={op:#x},nth=1",))
             work = ("send:64", "send:65", "read:64")
-            yield Group(f"ours is the {role}, a {what} with a wrong ICRC", (lambda t=talk, w=work: t.client(
+            yield Group(f"ours is the {role}, {what} with a wrong ICRC", (lambda t=talk, w=work: t.client(
                 probe("server"), "client", "HOST", *w)) if role == "client" else (lambda t=talk, w=work: t.server(
                     probe("client", "-A", "14", "-a", "HOST", *w), "server")), explains=DAMAGED,
-                must_move="bad_icrc" if (what == "SEND") == (role == "client") else "")
+                must_move="bad_icrc" if (what == "a SEND") == (role == "client") else "")
 
 
 def ours_lossy(lab):
@@ -77,8 +78,8 @@ def ours_lossy(lab):
     for net in list(NETS.values())[2:]:
         talk = Talk(lab, net, keys)
         yield Group(f"ours is the client, all verbs, {net.name}, 2 % of what ours sends lost, twice, out of order",
-                    lambda t=talk: t.client(probe("server", "-a", t.net.guest, "-q", "80", "-n", "80"), "client", "HOST",
-                                            *work), explains=DAMAGED)
+                    lambda t=talk: t.client(probe("server", "-a", t.net.guest, "-q", "80", "-n", "80"), "client",
+                                            "HOST", *work), explains=DAMAGED)
         yield Group(f"ours is the server, all verbs, {net.name}, 2 % of what ours sends lost, twice, out of order",
                     lambda t=talk: t.server(probe("client", "-a", "HOST", *work), "-S", "-r", "100", "server",
                                             wants=Wants(ours=("61 messages", " 0 bad"))), explains=DAMAGED)

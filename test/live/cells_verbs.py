@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Every verb and size, in both roles, over a network, at a path MTU, on a wire that is clean or is not."""
-from cell import CLEAN, LATE, SIZES, Group, steps
+from cell import CLEAN, SIZES, Group, steps
 from lab import NETS
 from talk import Talk, Wants, many, probe
 
@@ -25,11 +25,11 @@ def matrix(lab, net_name, path_mtu, fault, sizes=SIZES, long=False):
     # Where frames are lost, waiting is most of the time: a quarter of a second must do.
     talk = Talk(lab, NETS[net_name], f"mtu={path_mtu}{' timeout=16' if rules else ''}", rules)
     tail = f"{net_name}, MTU {path_mtu}, {fault}"
-    explains = FAULTS_EXPLAIN if rules else LATE
+    explains = FAULTS_EXPLAIN if rules else {}
 
     def group(role, what, go, needs_guest=False):
         name = f"ours is the {role}, {tail}" if what else tail
-        return Group(name, go, tuple(what), path_mtu, long, explains, needs_guest)
+        return Group(name, go, tuple(what), path_mtu, long, explains, needs_guest=needs_guest)
 
     for made in (*clients(group, talk, sizes), *servers(group, talk, sizes)):
         plain = any(step.startswith(("echo", "read:", "send:")) for step in made.steps) and "shared" not in made.name
@@ -58,10 +58,12 @@ def servers(group, talk, sizes):
     for option, verb in (((), "send"), (("-S",), "send")):
         said = steps(verb, sizes)
         yield group("server into a shared queue" if option else "server", said, lambda o=option, s=said: talk.server(
-            probe("client", *patience(talk), "-a", "HOST", *s), *o, "-s", str(1 << 20), "-r", "16", "server", wants=Wants(ours=(into,))))
+            probe("client", *patience(talk), "-a", "HOST", *s), *o, "-s", str(1 << 20), "-r", "16", "server",
+            wants=Wants(ours=(into,))))
     rdma = (*steps("write", sizes), *steps("read", sizes))
     yield group("server", rdma, lambda: talk.server(
-        probe("client", *patience(talk), "-a", "HOST", *rdma), "server", wants=Wants(ours=(f"{max(sizes)} bytes written",))))
+        probe("client", *patience(talk), "-a", "HOST", *rdma), "server",
+        wants=Wants(ours=(f"{max(sizes)} bytes written",))))
     # What a WRITE with immediate brings is not in the receive.
     rest = (*steps("sendimm", sizes[:8]), *steps("writeimm", sizes[:8]), "sendsol:1025", "sendinl:33", "writeinl:20",
             "fadd", "cswp", "fill:60", "reads:40")

@@ -151,7 +151,8 @@ class Lab:
             version = text.read().strip()
         debs = os.path.join(self.folder, "debs")
         package = next(name for name in os.listdir(debs) if name.startswith(f"linux-image-{version}_"))
-        command = f"dpkg-deb --fsys-tarfile '{debs}/{package}' | tar -x -C '{share}' --strip-components=6 --wildcards " \
+        command = f"dpkg-deb --fsys-tarfile '{debs}/{package}' | " \
+            f"tar -x -C '{share}' --strip-components=6 --wildcards " \
             "'./lib/modules/*/net/8021q/*.ko*' './lib/modules/*/net/802/*.ko*' './lib/modules/*/net/llc/llc.ko*'"
         subprocess.run(command, shell=True, check=True)
 

@@ -81,10 +81,10 @@ class Run:
 
     def count(self, group, before, after):
         """What the guest's kernel counted meanwhile must be what the cell explains."""
-        trouble = moved(before, after)
-        why = [f"{name} {n}" for name, n in trouble.items() if name not in group.explains and "*" not in group.explains]
+        trouble, explains = moved(before, after), {**LATE, **group.explains}
+        why = [f"{name} {n}" for name, n in trouble.items() if name not in explains and "*" not in explains]
         late = trouble.get("duplicate_request", 0)
-        if group.explains is LATE and late > max(LATE_FEW, LATE_MAX * (after["rcvd_pkts"] - before["rcvd_pkts"])):
+        if explains == LATE and late > max(LATE_FEW, LATE_MAX * (after["rcvd_pkts"] - before["rcvd_pkts"])):
             why.append(f"duplicate_request {late}: that many are not late")
         if group.must_move and group.must_move not in trouble:
             why.append(f"{group.must_move} did not move")
@@ -92,7 +92,7 @@ class Run:
             self.say(f"{group.name}: what rxe counts", ", ".join(why))
         self.quiet += not trouble
         for name, n in trouble.items():
-            reason = group.explains.get(name, group.explains.get("*"))
+            reason = group.explains.get("*", explains.get(name))
             if reason is not None:
                 self.explained[name, reason] = self.explained.get((name, reason), 0) + n
 
