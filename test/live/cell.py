@@ -30,7 +30,6 @@ class Group:
     long: bool = False    # not in the short form
     # More counters of trouble that may move, and why; "*": any.
     explains: dict = dataclasses.field(default_factory=dict)
-    must_move: str = ""   # a counter of trouble that has to move, or its judge sees nothing
     needs_guest: bool = False  # our program in the guest
 
     def lines(self):

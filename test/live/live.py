@@ -86,8 +86,6 @@ class Run:
         late = trouble.get("duplicate_request", 0)
         if explains == LATE and late > max(LATE_FEW, LATE_MAX * (after["rcvd_pkts"] - before["rcvd_pkts"])):
             why.append(f"duplicate_request {late}: that many are not late")
-        if group.must_move and group.must_move not in trouble:
-            why.append(f"{group.must_move} did not move")
         if why:
             self.say(f"{group.name}: what rxe counts", ", ".join(why))
         self.quiet += not trouble
@@ -101,6 +99,9 @@ class Run:
         frames, bad, first, messages = recorder.judge()
         self.say(f"tshark finds {bad} of {frames} frames of ours malformed",
                  f"see frame {first} of {recorder.path}" if bad else "" if frames else "there are none")
+        frames, faults = recorder.judge_bytes()
+        self.say(f"ICRC, lengths, pads and checksums of {frames} frames of ours are right",
+                 ", ".join(f"{fault} {n}" for fault, n in faults.items()) if faults else "" if frames else "no frames")
         for who, kinds in messages.items():
             print(f"connection messages of {who}: {', '.join(f'{name} {n}' for name, n in sorted(kinds.items()))}")
         for (name, reason), n in sorted(self.explained.items()):

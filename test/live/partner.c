@@ -3,7 +3,6 @@
 #include "partner.h"
 
 #include <netdb.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,21 +179,14 @@ partner_take(struct partner *p)
 	return n;
 }
 
-static volatile sig_atomic_t enough;
-
-void
-partner_enough(int number)
-{
-	(void)number;
-	enough = 1;
-}
+volatile sig_atomic_t partner_enough;
 
 void
 partner_turn(struct partner *p, double ms)
 {
 	DAT_EVENT event;
 
-	for (double until = partner_now() + ms; partner_now() < until && enough == 0;)
+	for (double until = partner_now() + ms; partner_now() < until && partner_enough == 0;)
 		if (dat_evd_dequeue(p->sends, &event) != DAT_SUCCESS)
 			usleep(50);
 }

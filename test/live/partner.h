@@ -12,6 +12,7 @@
  * A step or call that fails is said on standard output, in a line that begins with FAILED, and ends the program.
  */
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -73,8 +74,8 @@ void partner_make_ep(struct partner *p);
 void partner_post_receives(struct partner *p);
 /** Take what has arrived, judge it, post the buffers again. @return events taken. */
 unsigned int partner_take(struct partner *p);
-/** For SIGTERM: no more turning for the sake of time. */
-void partner_enough(int number);
+/** Set by SIGTERM: no more turning for the sake of time. */
+extern volatile sig_atomic_t partner_enough;
 /** Turn the engine for so long, or until it is enough. */
 void partner_turn(struct partner *p, double ms);
 

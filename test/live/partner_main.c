@@ -30,6 +30,13 @@ number(const char *text)
 	return (uint32_t)strtoul(text, NULL, 10);
 }
 
+static void
+stop(int signal_number)
+{
+	(void)signal_number;
+	partner_enough = 1;
+}
+
 static bool
 read_switch(struct partner_options *o, int option)
 {
@@ -151,7 +158,7 @@ main(int argc, char **argv)
 			return 2;
 	if (partner.options.ia == NULL || optind == argc)
 		return 2;
-	(void)signal(SIGTERM, partner_enough);
+	(void)signal(SIGTERM, stop);
 	partner_open(&partner);
 	rc = act(&partner, argc - optind, argv + optind);
 	partner_must(dat_ia_close(partner.ia, DAT_CLOSE_ABRUPT_FLAG), "dat_ia_close");

@@ -1,22 +1,31 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """All that passes between the two hosts, and what others say about it."""
 import collections
+import ipaddress
+import os
 import signal
+import struct
 import subprocess
+import sys
 import time
 
 import lab
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "conf"))
+import judge  # noqa: E402  pylint: disable=wrong-import-position
 
 SETTLE_SECONDS = 0.5
 ROCE = "udp port 4791 or (vlan and udp port 4791)"
 # Protocols that tshark guesses from payloads which only look like them.
 GUESSES = ("rpcordma", "idp", "smc")
+PCAP_HEADER = 24
+PCAP_FRAME = struct.Struct("=IIII")
 FIELDS = ("frame.number", "ip.src", "ipv6.src", "_ws.malformed", "infiniband.bth.opcode", "infiniband.mad.attributeid")
 MESSAGES = {0x10: "REQ", 0x11: "MRA", 0x12: "REJ", 0x13: "REP", 0x14: "RTU", 0x15: "DREQ", 0x16: "DREP"}
 OURS = {net.ours for net in lab.NETS.values()}
 # What a wire without faults does not make the kernel count; what moves has to be explained by the cell.
 TROUBLE = ("duplicate_request", "out_of_seq_request", "rcvd_rnr_err", "send_rnr_err", "rcvd_seq_err",
-           "retry_exceeded_err", "retry_rnr_exceeded_err", "completer_retry_err", "send_err", "link_downed", "bad_icrc")
+           "retry_exceeded_err", "retry_rnr_exceeded_err", "completer_retry_err", "send_err", "link_downed")
 
 
 class Recorder:
@@ -54,6 +63,29 @@ class Recorder:
             if attribute:
                 messages["ours" if ours else "the guest"][MESSAGES.get(int(attribute, 0), attribute)] += 1
         return frames, len(bad), bad[0] if bad else "", messages
+
+    def judge_bytes(self):
+        """What the judge of test/conf says, with an ICRC of its own: (frames of ours, their faults counted)."""
+        faults, frames = collections.Counter(), 0
+        for data, whole in packets(self.path):
+            found = judge.locate(data)
+            if found is None:
+                continue
+            l3 = found[0]
+            source = data[l3 + 12:l3 + 16] if data[l3] >> 4 == 4 else data[l3 + 8:l3 + 24]
+            if str(ipaddress.ip_address(source)) in OURS:
+                frames += 1
+                faults.update(judge.judge(data, whole).faults)
+        return frames, faults
+
+
+def packets(path):
+    """(bytes, captured whole) of every frame of a capture of this machine's tcpdump."""
+    with open(path, "rb") as capture:
+        capture.read(PCAP_HEADER)
+        while head := capture.read(PCAP_FRAME.size):
+            _, _, length, on_wire = PCAP_FRAME.unpack(head)
+            yield capture.read(length), length == on_wire
 
 
 def moved(before, after):
