@@ -17,6 +17,7 @@ import time
 
 import cells_cm
 import cells_fault
+import cells_perftest
 import cells_verbs
 from cell import LATE, LATE_FEW, LATE_MAX
 from lab import Lab
@@ -123,7 +124,8 @@ def missing(args):
 
 
 def all_groups(lab):
-    groups = [*cells_verbs.all_cells(lab), *cells_cm.all_cells(lab), *cells_fault.all_cells(lab)]
+    groups = [*cells_verbs.all_cells(lab), *cells_cm.all_cells(lab), *cells_fault.all_cells(lab),
+              *cells_perftest.all_cells(lab)]
     # Stable: the MTU is changed as seldom as possible, and a guest that crashes does so at the end.
     return sorted(groups, key=lambda group: (group.path_mtu != 1024, group.path_mtu))
 

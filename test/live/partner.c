@@ -41,8 +41,8 @@ partner_pattern(uint32_t i)
 	return (uint8_t)(i * 7 + (i >> 8));
 }
 
-static uint8_t *
-offer(struct partner *p, size_t length, unsigned int rights, DAT_LMR_CONTEXT *key,
+uint8_t *
+partner_offer(struct partner *p, size_t length, unsigned int rights, DAT_LMR_CONTEXT *key,
 		DAT_RMR_CONTEXT *rmr)
 {
 	uint8_t *memory = aligned_alloc(4096, (length + 4095) / 4096 * 4096);
@@ -61,8 +61,8 @@ offer(struct partner *p, size_t length, unsigned int rights, DAT_LMR_CONTEXT *ke
 	return memory;
 }
 
-static void
-make_evd(struct partner *p, DAT_COUNT length, DAT_EVD_FLAGS flags, DAT_EVD_HANDLE *evd)
+void
+partner_make_evd(struct partner *p, DAT_COUNT length, DAT_EVD_FLAGS flags, DAT_EVD_HANDLE *evd)
 {
 	partner_must(dat_evd_create(p->ia, length, DAT_HANDLE_NULL, flags, evd), "dat_evd_create");
 }
@@ -83,13 +83,14 @@ partner_open(struct partner *p)
 	partner_must(dat_ia_open((DAT_NAME_PTR)(uintptr_t)p->options.ia, 64, &p->async, &p->ia),
 			"dat_ia_open");
 	partner_must(dat_pz_create(p->ia, &p->pz), "dat_pz_create");
-	make_evd(p, 64, DAT_EVD_CONNECTION_FLAG, &p->connections);
-	make_evd(p, 64, DAT_EVD_CR_FLAG, &p->requests);
-	make_evd(p, depth, DAT_EVD_DTO_FLAG, &p->receives);
-	make_evd(p, depth, DAT_EVD_DTO_FLAG | DAT_EVD_RMR_BIND_FLAG, &p->sends);
-	p->region = offer(p, PARTNER_REGION, local | remote, &p->region_key, &p->region_rmr);
-	p->sending = offer(p, PARTNER_SENDING, local | remote, &p->send_key, NULL);
-	p->receiving = offer(p, (size_t)PARTNER_DEPTH * (p->options.size + 1), local,
+	partner_make_evd(p, 64, DAT_EVD_CONNECTION_FLAG, &p->connections);
+	partner_make_evd(p, 64, DAT_EVD_CR_FLAG, &p->requests);
+	partner_make_evd(p, depth, DAT_EVD_DTO_FLAG, &p->receives);
+	partner_make_evd(p, depth, DAT_EVD_DTO_FLAG | DAT_EVD_RMR_BIND_FLAG, &p->sends);
+	p->region = partner_offer(
+			p, PARTNER_REGION, local | remote, &p->region_key, &p->region_rmr);
+	p->sending = partner_offer(p, PARTNER_SENDING, local | remote, &p->send_key, NULL);
+	p->receiving = partner_offer(p, (size_t)PARTNER_DEPTH * (p->options.size + 1), local,
 			&p->receive_key, NULL);
 	for (uint32_t i = 0; i < PARTNER_REGION; i++)
 		p->region[i] = (uint8_t)~partner_pattern(i);

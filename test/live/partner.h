@@ -7,7 +7,7 @@
  * One end of a connection with somebody who is not of our kind, on the public DAT calls alone.
  *
  * It speaks with the lab's rdmaprobe: the server offers memory in the private data of its reply ("RP1", key, address
- * and length as numbers of the host, then a text), and both send the same pattern. And with rping.
+ * and length as numbers of the host, then a text), and both send the same pattern. And with rping, ucmatose, perftest.
  *
  * A step or call that fails is said on standard output, in a line that begins with FAILED, and ends the program.
  */
@@ -31,6 +31,7 @@ struct partner_options {
 	uint32_t connections, receives, size, wait_ms, rounds, gap_ms, tries, late_ms, patience_ms,
 			end_ms;
 	bool srq, reject, leave;
+	bool cm;          /**< perftest with -R */
 	bool window;      /**< lend one to each peer, and tell it so */
 	bool any_content; /**< what comes is not the pattern */
 };
@@ -70,6 +71,11 @@ void partner_must(DAT_RETURN ret, const char *what);
 uint8_t partner_pattern(uint32_t i);
 
 void partner_open(struct partner *p);
+/** Register new memory, of DAT_MEM_PRIV_*_FLAG; @p rmr may be NULL. */
+uint8_t *partner_offer(struct partner *p, size_t length, unsigned int rights, DAT_LMR_CONTEXT *key,
+		DAT_RMR_CONTEXT *rmr);
+void
+partner_make_evd(struct partner *p, DAT_COUNT length, DAT_EVD_FLAGS flags, DAT_EVD_HANDLE *evd);
 void partner_make_ep(struct partner *p);
 void partner_post_receives(struct partner *p);
 /** Take what has arrived, judge it, post the buffers again. @return events taken. */
@@ -91,6 +97,10 @@ int partner_converse(struct partner *p, const char *host, char **steps);
 /** Be the server, or the client for so many rounds, of an rping. @return 0; 1: what came is not what was sent. */
 int partner_rping_serve(struct partner *p);
 int partner_rping(struct partner *p, const char *host, uint32_t rounds, uint32_t size);
+/** Be the other end of ib_NAME of perftest: the server, or the client of @p host. @return 0; 1: not as it should be. */
+int partner_perftest(struct partner *p, const char *name, const char *host);
+/** The same for ucmatose, with so many messages a connection; only with a shared queue. */
+int partner_ucmatose(struct partner *p, uint32_t messages, const char *host);
 /** Begin to connect to the port of the options. */
 void partner_connect(struct partner *p, const char *host);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * live_partner -D IA [options] server | client HOST STEP... | rping-server | rping HOST ROUNDS SIZE
+ *              | perftest NAME [HOST] | ucmatose MESSAGES [HOST]
  *
- * Steps: send:N sendsol:N write:N read:N (any length, also 0), fadd cswp (the first eight bytes of the peer's memory),
- * echo:N (send, and the same comes back), badkey:N badkeyr:N oob:N (must fail), fill:N reads:N (so many at once, of 16
- * and 2048 bytes), sleep:MS.
+ * Steps: send:N sendsol:N sendimm:N write:N writeimm:N read:N (any length, also 0), fadd cswp (the first eight bytes of
+ * the peer's memory), echo:N (send, and the same comes back), badkey:N badkeyr:N oob:N (must fail), fill:N reads:N (so
+ * many at once, of 16 and 2048 bytes), sleep:MS.
  *
  * -p PORT (7471)  -d TEXT private data  -c N connections to serve (1)  -r N receives (64)  -s SIZE of each (65536)
  * -S take them from a shared queue  -R reject  -w MS before a request is answered  -n N connect so often (1)
@@ -12,6 +13,7 @@
  * -e MS that a server stays when all is over, for a peer that did not hear of it (200), or until SIGTERM
  * -g MS between two connections (0)  -y N refused connections are no failure (0)
  * -W lend each peer a window, and tell it by a message
+ * perftest NAME: send_bw and so on, -n iterations of -s bytes, -C with rdma_cm. ucmatose: -c connections, -s, -S.
  * -E leave without disconnecting  -A any content will do: that of a WRITE with immediate is not in the receive
  */
 
@@ -45,7 +47,9 @@ read_switch(struct partner_options *o, int option)
 	o->leave |= option == 'E';
 	o->window |= option == 'W';
 	o->any_content |= option == 'A';
-	return option == 'W' || option == 'S' || option == 'R' || option == 'E' || option == 'A';
+	o->cm |= option == 'C';
+	return option == 'W' || option == 'S' || option == 'R' || option == 'E' || option == 'A' ||
+			option == 'C';
 }
 
 static bool
@@ -134,6 +138,10 @@ act(struct partner *p, int words, char **word)
 		return partner_rping_serve(p);
 	if (strcmp(word[0], "rping") == 0 && words == 4)
 		return partner_rping(p, word[1], number(word[2]), number(word[3]));
+	if (strcmp(word[0], "perftest") == 0 && words > 1)
+		return partner_perftest(p, word[1], words > 2 ? word[2] : NULL);
+	if (strcmp(word[0], "ucmatose") == 0 && words > 1)
+		return partner_ucmatose(p, number(word[1]), words > 2 ? word[2] : NULL);
 	return 2;
 }
 
@@ -153,7 +161,7 @@ main(int argc, char **argv)
 	};
 	int option, rc;
 
-	while ((option = getopt(argc, argv, "+D:d:p:c:r:s:n:t:e:l:g:y:w:SREAW")) != -1)
+	while ((option = getopt(argc, argv, "+D:d:p:c:r:s:n:t:e:l:g:y:w:SREAWC")) != -1)
 		if (!read_option(&partner.options, option))
 			return 2;
 	if (partner.options.ia == NULL || optind == argc)

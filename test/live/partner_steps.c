@@ -11,6 +11,7 @@
 #include <dat/dat_ib_extensions.h>
 
 #define WRONG_KEY 0xffu
+#define IMMEDIATE 0x1badcafeu
 #define COMPARE   (0x0706050403020100u + 0x100u)
 #define SWAP      0x1122334455667788u
 
@@ -91,6 +92,30 @@ static bool
 step_solicited(struct partner *p, uint32_t n)
 {
 	post_send(p, n, DAT_COMPLETION_SOLICITED_WAIT_FLAG);
+	return partner_complete(p, 1) == 0;
+}
+
+static bool
+step_send_immed(struct partner *p, uint32_t n)
+{
+	DAT_LMR_TRIPLET from = here(p, n);
+
+	partner_must(dat_ib_post_send_immed(p->ep, n > 0, &from, cookie, IMMEDIATE,
+				     DAT_COMPLETION_DEFAULT_FLAG),
+			"dat_ib_post_send_immed");
+	return partner_complete(p, 1) == 0;
+}
+
+static bool
+step_write_immed(struct partner *p, uint32_t n)
+{
+	DAT_LMR_TRIPLET from = here(p, n);
+	DAT_RMR_TRIPLET to = there(p, 0, n);
+
+	partner_must(dat_ib_post_rdma_write_immed(p->ep, n > 0, &from, cookie, &to, IMMEDIATE,
+				     DAT_COMPLETION_DEFAULT_FLAG),
+			"dat_ib_post_rdma_write_immed");
+	p->written = n > p->written ? n : p->written;
 	return partner_complete(p, 1) == 0;
 }
 
@@ -220,7 +245,9 @@ static const struct {
 	{ "send", step_send },
 	{ "echo", step_echo },
 	{ "sendsol", step_solicited },
+	{ "sendimm", step_send_immed },
 	{ "write", step_write },
+	{ "writeimm", step_write_immed },
 	{ "read", step_read },
 	{ "fadd", step_add },
 	{ "cswp", step_swap },
