@@ -63,9 +63,10 @@ dapl_ia_must_turn(const struct dapl_ia *ia)
 	return false;
 }
 
-void
+unsigned int
 dapl_ia_turn_others(const struct dapl_ia *ia)
 {
+	return 0;
 }
 
 void *
