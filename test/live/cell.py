@@ -10,7 +10,7 @@ CLEAN = "clean wire"
 # answers later now and then. Nothing else may be counted on a clean wire.
 LATE = {"duplicate_request": "the guest answered later than the round trips before"}
 LATE_MAX = 0.1  # of the packets that it received; fewer than LATE_FEW are nothing
-LATE_FEW = 40
+LATE_FEW = 256  # one late answer has ours send up to a window of 128 again
 VERBS = {
     "send": "SEND", "sendsol": "solicited SEND", "sendinl": "inline SEND", "sendimm": "SEND with immediate",
     "sendinv": "SEND with invalidate", "echo": "SEND there and back", "write": "WRITE", "writeinl": "inline WRITE",
