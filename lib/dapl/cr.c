@@ -23,7 +23,6 @@ claim(struct dapl_psp *rsp, struct dapl_cr *cr)
 	struct dapl_ep *ep = rsp->ep;
 
 	rsp->used = true;
-	cr->ep = ep;
 	if (ep->engine != NULL)
 		roce_engine_lock(ep->engine);
 	dapl_ep_advance(ep, DAPL_EP_IN_REQUEST);
@@ -51,8 +50,12 @@ has_room(const struct dapl_psp *psp)
 	return roce_cq_count(psp->evd->cq) < roce_cq_depth(psp->evd->cq) && !psp->used;
 }
 
-/* A request that is complete but for where it arrived, arrives there. Under the lock of engine 0. */
-static void
+/*
+ * A request that is complete but for where it arrived, arrives there. Under the lock of engine 0, for which whoever
+ * takes the event has to wait.
+ * @return false: another engine took the last place, and nothing has changed.
+ */
+static bool
 deliver(struct dapl_cr *cr, struct dapl_psp *psp)
 {
 	const struct roce_event arrival = { .kind = DAPL_EVENT_CR, .owner = cr };
@@ -60,10 +63,15 @@ deliver(struct dapl_cr *cr, struct dapl_psp *psp)
 	cr->psp = psp;
 	cr->conn_qual = psp->conn_qual;
 	cr->peer.private_data = cr->private_data;
+	cr->ep = psp->ep;
+	dapl_obj_publish_locked(cr, DAPL_CR);
+	if (!roce_cq_try_push(psp->evd->cq, &arrival)) {
+		dapl_obj_retire_locked(cr);
+		return false;
+	}
 	if (psp->ep != NULL)
 		claim(psp, cr);
-	dapl_obj_publish_locked(cr, DAPL_CR);
-	roce_cq_push(psp->evd->cq, &arrival);
+	return true;
 }
 
 int
@@ -85,8 +93,10 @@ dapl_cr_arrive(struct dapl_psp *psp, const struct roce_cm_event *event)
 			RTE_MIN(event->peer->private_len, (uint16_t)sizeof(cr->private_data));
 	if (cr->peer.private_len > 0)
 		memcpy(cr->private_data, event->peer->private_data, cr->peer.private_len);
-	deliver(cr, psp);
-	return 0;
+	if (deliver(cr, psp))
+		return 0;
+	dapl_obj_free(cr);
+	return -ENOBUFS;
 }
 
 /* A service point of the instance that listens there, NULL when there is none. Under the lock of engine 0. */
@@ -111,6 +121,7 @@ dapl_cr_handoff(struct dapl_cr *cr, uint64_t conn_qual)
 	struct dapl_ia *ia = cr->head.ia;
 	struct dapl_cr *copy = dapl_obj_alloc(sizeof(*copy), ia);
 	struct dapl_psp *psp;
+	bool delivered;
 
 	if (copy == NULL)
 		return DAPL_NO_MEMORY;
@@ -127,9 +138,14 @@ dapl_cr_handoff(struct dapl_cr *cr, uint64_t conn_qual)
 	copy->path = cr->path;
 	copy->peer = cr->peer;
 	memcpy(copy->private_data, cr->private_data, sizeof(copy->private_data));
-	dapl_obj_retire_locked(cr);
-	deliver(copy, psp);
+	delivered = deliver(copy, psp);
+	if (delivered)
+		dapl_obj_retire_locked(cr);
 	roce_engine_unlock(ia->engine0);
+	if (!delivered) {
+		dapl_obj_free(copy);
+		return DAPL_BAD_COUNT;
+	}
 	let_go(cr);
 	return DAPL_OK;
 }

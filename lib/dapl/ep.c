@@ -225,7 +225,6 @@ change_over(struct dapl_ep *ep, const struct dapl_ep_create *to, struct roce_qp 
 		status = DAPL_BAD_FLAGS;
 	} else {
 		use_evds(to);
-		drop_evds(ep);
 		adopt(ep, to, qp);
 	}
 	if (engine != NULL)
@@ -237,7 +236,8 @@ change_over(struct dapl_ep *ep, const struct dapl_ep_create *to, struct roce_qp 
 enum dapl_status
 dapl_ep_modify(struct dapl_ep *ep, const struct dapl_ep_create *to)
 {
-	struct roce_qp *old = ep->qp, *qp = old, *useless;
+	struct dapl_evd *left[] = { ep->recv_evd, ep->request_evd, ep->connect_evd };
+	struct roce_qp *old = ep->qp, *qp = old;
 	enum dapl_status status;
 
 	if (needs_new_qp(ep, to)) {
@@ -246,12 +246,15 @@ dapl_ep_modify(struct dapl_ep *ep, const struct dapl_ep_create *to)
 			return status;
 	}
 	status = change_over(ep, to, qp);
-	if (qp == old)
+	if (qp != old)
+		roce_qp_destroy(status == DAPL_OK ? old : qp);
+	if (status != DAPL_OK)
 		return status;
-	useless = status == DAPL_OK ? old : qp;
-	roce_qp_destroy(useless);
+	/* Only now nothing holds their queues any more. */
+	for (unsigned int i = 0; i < RTE_DIM(left); i++)
+		dapl_obj_drop(left[i]);
 	/* The marks are those of the endpoint, whatever queue pair it has. */
-	if (status == DAPL_OK && ep->watched)
+	if (qp != old && ep->watched)
 		dapl_ep_set_watermark(ep, ep->attr.srq_soft_hw, ep->hard_high);
 	return status;
 }

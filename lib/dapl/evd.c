@@ -134,33 +134,16 @@ dapl_evd_resize(struct dapl_evd *evd, uint32_t len)
 	return status;
 }
 
-static void
-lock_engines(const struct dapl_ia *ia)
-{
-	for (unsigned int i = 0; i < roce_domain_engines(ia->domain); i++)
-		roce_engine_lock(roce_domain_engine(ia->domain, i));
-}
-
-static void
-unlock_engines(const struct dapl_ia *ia)
-{
-	for (unsigned int i = roce_domain_engines(ia->domain) - 1; i > 0; i--)
-		roce_engine_unlock_inner(roce_domain_engine(ia->domain, i));
-	roce_engine_unlock(ia->engine0);
-}
-
 enum dapl_status
 dapl_evd_post_software(struct dapl_evd *evd, uint64_t pointer)
 {
 	const struct roce_event event = { .kind = DAPL_EVENT_SOFTWARE, .wr_id = pointer };
+	struct roce_engine *engine0 = evd->head.ia->engine0;
 	bool room;
 
-	/* A push that finds no room tells the asynchronous dispatcher: nobody may take the last place meanwhile. */
-	lock_engines(evd->head.ia);
-	room = roce_cq_count(evd->cq) < roce_cq_depth(evd->cq);
-	if (room)
-		roce_cq_push(evd->cq, &event);
-	unlock_engines(evd->head.ia);
+	roce_engine_lock(engine0);
+	room = roce_cq_try_push(evd->cq, &event);
+	roce_engine_unlock(engine0);
 	return room ? DAPL_OK : DAPL_QUEUE_FULL;
 }
 

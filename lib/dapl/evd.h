@@ -225,7 +225,7 @@ enum dapl_status dapl_evd_wait(struct dapl_evd *evd, uint32_t timeout_us, uint32
 void dapl_evd_set_waitable(struct dapl_evd *evd, bool waitable);
 /** May its events trigger the notification object? Those that come meanwhile do so when they may. Any thread. */
 void dapl_evd_set_enabled(struct dapl_evd *evd, bool enabled);
-/** Add an event of the consumer's own. Takes the lock of every engine. @return DAPL_OK; DAPL_QUEUE_FULL: nobody else is told. */
+/** Add an event of the consumer's own. @return DAPL_OK; DAPL_QUEUE_FULL: nobody else is told. */
 enum dapl_status dapl_evd_post_software(struct dapl_evd *evd, uint64_t pointer);
 /** Send a waiter home with DAPL_ABORT and wait until it has left; later waits return at once. */
 void dapl_evd_abort(struct dapl_evd *evd);

@@ -133,17 +133,24 @@ roce_cq_lost(struct roce_cq *cq, uint16_t srq_share)
 }
 
 bool
-roce_cq_push(struct roce_cq *cq, const struct roce_event *event)
+roce_cq_try_push(struct roce_cq *cq, const struct roce_event *event)
 {
 	struct roce_event *slot = roce_cq_reserve(cq);
 
-	if (unlikely(slot == NULL)) {
-		roce_cq_lost(cq, event->srq_share);
+	if (unlikely(slot == NULL))
 		return false;
-	}
 	*slot = *event;
 	roce_cq_publish(cq);
 	return true;
+}
+
+bool
+roce_cq_push(struct roce_cq *cq, const struct roce_event *event)
+{
+	if (likely(roce_cq_try_push(cq, event)))
+		return true;
+	roce_cq_lost(cq, event->srq_share);
+	return false;
 }
 
 /* Nobody pushes until thaw(). */

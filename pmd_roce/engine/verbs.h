@@ -217,6 +217,9 @@ void roce_cq_set_solicited(struct roce_cq *cq, bool solicited);
  */
 bool roce_cq_push(struct roce_cq *cq, const struct roce_event *event);
 
+/** The same for who can do without: when it is full nobody is told. Locked. @return false: full, and nothing changed. */
+bool roce_cq_try_push(struct roce_cq *cq, const struct roce_event *event);
+
 /* ---- shared receive queue ---- */
 
 struct roce_srq_counts {

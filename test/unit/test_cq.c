@@ -75,6 +75,26 @@ push__to_a_full_queue_loses_the_event_and_says_so(void **state)
 	assert_int_equal(roce_cq_destroy(cq), 0);
 }
 
+/* Who can do without says nothing of a full queue. */
+static void
+try_push__to_a_full_queue_changes_nothing(void **state)
+{
+	const struct roce_event event = { .kind = ROCE_EVENT_USER, .wr_id = 2 };
+	struct roce_event taken;
+	struct roce_cq *cq;
+
+	assert_int_equal(roce_cq_create(end.domain, 1, NULL, &cq), 0);
+	assert_true(push(cq, 1));
+	assert_false(roce_cq_try_push(cq, &event));
+	assert_int_equal(end.notices, 0);
+	assert_int_equal(roce_cq_poll(cq, &taken, 1), 1);
+	assert_int_equal(taken.wr_id, 1);
+	assert_true(roce_cq_try_push(cq, &event));
+	assert_int_equal(roce_cq_poll(cq, &taken, 1), 1);
+	assert_int_equal(taken.wr_id, 2);
+	assert_int_equal(roce_cq_destroy(cq), 0);
+}
+
 /* A queue pair's completion that finds no room is counted where telemetry looks for it. */
 static void
 push__of_a_lost_completion_is_counted(void **state)
@@ -195,6 +215,7 @@ main(void)
 		TEST(poll__carries_every_field),
 		TEST(push__succeeds_exactly_depth_times),
 		TEST(push__to_a_full_queue_loses_the_event_and_says_so),
+		TEST(try_push__to_a_full_queue_changes_nothing),
 		TEST(push__of_a_lost_completion_is_counted),
 	};
 
