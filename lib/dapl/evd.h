@@ -124,7 +124,7 @@ struct dapl_cno {
 	bool aborted;     /**< the adapter is being closed; atomic */
 };
 
-/** Event dispatcher: a ring of events and the one thread that may wait on it. */
+/** Who takes events from a dispatcher: one thread at a time. */
 enum dapl_evd_taker {
 	DAPL_TAKER_NONE = 0,
 	DAPL_TAKER_WAITER,  /**< a thread is in dapl_evd_wait() */
@@ -132,6 +132,7 @@ enum dapl_evd_taker {
 	DAPL_TAKER_RESIZE,  /**< a thread is in dapl_evd_resize(), for a moment */
 };
 
+/** Event dispatcher: a ring of events and the one thread that may wait on it. */
 struct dapl_evd {
 	struct dapl_obj head;
 	struct roce_cq *cq;
