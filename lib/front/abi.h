@@ -51,6 +51,14 @@ DAT_RETURN FRONT(status)(enum dapl_status status);
 /** A completion status (enum ibv_wc_status) other than success. */
 DAT_DTO_COMPLETION_STATUS FRONT(dto_status)(unsigned int wc_status);
 
+/**
+ * dat_evd_dequeue() and dat_evd_wait() for who wants more of an event than DAT has room for.
+ * @param in  receives all of it; null is judged behind the other arguments, as one more of them.
+ */
+DAT_RETURN FRONT(evd_take)(DAT_EVD_HANDLE evd_handle, DAT_EVENT *event, struct roce_event *in);
+DAT_RETURN FRONT(evd_await)(DAT_EVD_HANDLE evd_handle, DAT_TIMEOUT timeout, DAT_COUNT threshold,
+		DAT_EVENT *event, DAT_COUNT *n_more_events, struct roce_event *in);
+
 /** Fill @p out from an event of @p evd. */
 void FRONT(event)(struct dapl_evd *evd, const struct roce_event *in, DAT_EVENT *out);
 

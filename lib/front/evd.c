@@ -112,31 +112,39 @@ FRONT(evd_query)
 }
 
 DAT_RETURN
-FRONT(evd_dequeue)(DAT_EVD_HANDLE evd_handle, DAT_EVENT *event)
+FRONT(evd_take)(DAT_EVD_HANDLE evd_handle, DAT_EVENT *event, struct roce_event *in)
 {
 	struct dapl_evd *evd = dapl_obj_check(evd_handle, DAPL_EVD);
 	enum dapl_status status;
-	struct roce_event in;
 
 	if (unlikely(evd == NULL))
 		return bad_handle(DAT_INVALID_HANDLE1);
 	if (unlikely(event == NULL))
 		return bad_arg(DAT_INVALID_ARG2);
-	status = dapl_evd_dequeue(evd, &in);
+	if (unlikely(in == NULL))
+		return bad_arg(DAT_INVALID_ARG3);
+	status = dapl_evd_dequeue(evd, in);
 	if (status != DAPL_OK)
 		return FRONT(status)(status);
-	FRONT(event)(evd, &in, event);
+	FRONT(event)(evd, in, event);
 	return DAT_SUCCESS;
 }
 
 DAT_RETURN
-FRONT(evd_wait)
+FRONT(evd_dequeue)(DAT_EVD_HANDLE evd_handle, DAT_EVENT *event)
+{
+	struct roce_event in;
+
+	return FRONT(evd_take)(evd_handle, event, &in);
+}
+
+DAT_RETURN
+FRONT(evd_await)
 (DAT_EVD_HANDLE evd_handle, DAT_TIMEOUT timeout, DAT_COUNT threshold, DAT_EVENT *event,
-		DAT_COUNT *n_more_events)
+		DAT_COUNT *n_more_events, struct roce_event *in)
 {
 	struct dapl_evd *evd = dapl_obj_check(evd_handle, DAPL_EVD);
 	enum dapl_status status;
-	struct roce_event in;
 	uint32_t more = 0;
 
 	if (evd == NULL)
@@ -147,12 +155,24 @@ FRONT(evd_wait)
 		return bad_arg(DAT_INVALID_ARG4);
 	if (n_more_events == NULL)
 		return bad_arg(DAT_INVALID_ARG5);
-	status = dapl_evd_wait(evd, timeout, (uint32_t)threshold, &in, &more);
+	if (in == NULL)
+		return bad_arg(DAT_INVALID_ARG6);
+	status = dapl_evd_wait(evd, timeout, (uint32_t)threshold, in, &more);
 	if (status == DAPL_OK)
-		FRONT(event)(evd, &in, event);
+		FRONT(event)(evd, in, event);
 	if (status == DAPL_OK || status == DAPL_TIMEOUT)
 		*n_more_events = (DAT_COUNT)more;
 	return front_return(status);
+}
+
+DAT_RETURN
+FRONT(evd_wait)
+(DAT_EVD_HANDLE evd_handle, DAT_TIMEOUT timeout, DAT_COUNT threshold, DAT_EVENT *event,
+		DAT_COUNT *n_more_events)
+{
+	struct roce_event in;
+
+	return FRONT(evd_await)(evd_handle, timeout, threshold, event, n_more_events, &in);
 }
 
 DAT_RETURN

@@ -3,7 +3,7 @@
 /* Posts that DAT 1.2 does not have: atomic operations, immediate data, and SEND with invalidate. */
 
 #include "front/extension.h"
-#include "front/flags.h"
+#include "front/posts.h"
 
 /** Arguments that both calls have in common; those before them move the numbers on. */
 struct atomic {
@@ -90,64 +90,14 @@ FRONT(ib_post_rdma_write_immed)
 		DAT_DTO_COOKIE user_cookie, const DAT_RMR_TRIPLET *remote_iov,
 		DAT_UINT32 immed_data, DAT_COMPLETION_FLAGS completion_flags)
 {
-	struct dapl_ep *ep = dapl_obj_check(ep_handle, DAPL_EP);
-	struct roce_sge sge[DAPL_MAX_IOV];
-	struct roce_wr wr;
-	uint64_t length;
-
-	if (unlikely(ep == NULL))
-		return bad_handle(DAT_INVALID_HANDLE_EP);
-	if (unlikely((unsigned int)num_segments > (unsigned int)ep->attr.max_rdma_write_iov))
-		return bad_arg(DAT_INVALID_ARG2);
-	if (unlikely(local_iov == NULL && num_segments > 0))
-		return bad_arg(DAT_INVALID_ARG3);
-	length = segments_in(sge, local_iov, num_segments);
-	if (unlikely(length == UINT64_MAX))
-		return bad_arg(DAT_INVALID_ARG3);
-	if (unlikely(remote_iov == NULL))
-		return bad_arg(DAT_INVALID_ARG5);
-	if (unlikely(!flags_ok(ep, (unsigned int)completion_flags)))
-		return bad_arg(DAT_INVALID_ARG7);
-	if (unlikely(length > ep->attr.max_rdma_size || length > remote_iov->segment_length))
-		return front_error(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE);
-	wr = (struct roce_wr){
+	struct roce_wr wr = {
 		.wr_id = user_cookie.as_64,
-		.sg = sge,
-		.num_sge = (uint32_t)num_segments,
-		.imm = rte_cpu_to_be_32(immed_data),
 		.opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
-		.flags = send_flags((unsigned int)completion_flags),
-		.rkey = remote_iov->rmr_context,
-		.remote_addr = remote_iov->target_address,
+		.imm = rte_cpu_to_be_32(immed_data),
 	};
-	return front_return(dapl_ep_post_send(ep, &wr));
-}
 
-/* A message; @p wr says of which kind, and what its header carries. */
-static DAT_RETURN
-post_message(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, const DAT_LMR_TRIPLET *local_iov,
-		unsigned int flags, DAT_RETURN_SUBTYPE flags_arg, struct roce_wr *wr)
-{
-	struct dapl_ep *ep = dapl_obj_check(ep_handle, DAPL_EP);
-	struct roce_sge sge[DAPL_MAX_IOV];
-	DAT_RETURN rc;
-
-	if (unlikely(ep == NULL))
-		return bad_handle(DAT_INVALID_HANDLE_EP);
-	if (unlikely((unsigned int)num_segments > ep->max_request_iov))
-		return bad_arg(DAT_INVALID_ARG2);
-	if (unlikely(local_iov == NULL && num_segments > 0))
-		return bad_arg(DAT_INVALID_ARG3);
-	if (unlikely(segments_in(sge, local_iov, num_segments) > ep->max_message))
-		return bad_arg(DAT_INVALID_ARG3);
-	if (unlikely(!flags_ok(ep, flags)))
-		return bad_arg(flags_arg);
-	wr->sg = sge;
-	wr->num_sge = (uint32_t)num_segments;
-	wr->flags = send_flags(flags);
-	rc = front_return(dapl_ep_post_send(ep, wr));
-	wr->sg = NULL;
-	return rc;
+	return FRONT(post_write)(ep_handle, num_segments, local_iov, remote_iov,
+			(unsigned int)completion_flags, DAT_INVALID_ARG7, &wr);
 }
 
 DAT_RETURN

@@ -28,51 +28,25 @@ data_out(const struct roce_event *in, DAT_IB_EXTENSION_EVENT_DATA *out)
 static DAT_RETURN
 evd_dequeue(DAT_EVD_HANDLE evd_handle, DAT_EVENT *event, DAT_IB_EXTENSION_EVENT_DATA *data)
 {
-	struct dapl_evd *evd = dapl_obj_check(evd_handle, DAPL_EVD);
-	enum dapl_status status;
 	struct roce_event in;
+	DAT_RETURN rc = FRONT(evd_take)(evd_handle, event, data != NULL ? &in : NULL);
 
-	if (evd == NULL)
-		return bad_handle(DAT_INVALID_HANDLE1);
-	if (event == NULL)
-		return bad_arg(DAT_INVALID_ARG2);
-	if (data == NULL)
-		return bad_arg(DAT_INVALID_ARG3);
-	status = dapl_evd_dequeue(evd, &in);
-	if (status != DAPL_OK)
-		return FRONT(status)(status);
-	FRONT(event)(evd, &in, event);
-	data_out(&in, data);
-	return DAT_SUCCESS;
+	if (rc == DAT_SUCCESS)
+		data_out(&in, data);
+	return rc;
 }
 
 static DAT_RETURN
 evd_wait(DAT_EVD_HANDLE evd_handle, DAT_TIMEOUT timeout, DAT_COUNT threshold, DAT_EVENT *event,
 		DAT_COUNT *n_more_events, DAT_IB_EXTENSION_EVENT_DATA *data)
 {
-	struct dapl_evd *evd = dapl_obj_check(evd_handle, DAPL_EVD);
-	enum dapl_status status;
 	struct roce_event in;
-	uint32_t more = 0;
+	DAT_RETURN rc = FRONT(evd_await)(evd_handle, timeout, threshold, event, n_more_events,
+			data != NULL ? &in : NULL);
 
-	if (evd == NULL)
-		return bad_handle(DAT_INVALID_HANDLE1);
-	if (threshold < 1 || (uint32_t)threshold > roce_cq_depth(evd->cq))
-		return bad_arg(DAT_INVALID_ARG3);
-	if (event == NULL)
-		return bad_arg(DAT_INVALID_ARG4);
-	if (n_more_events == NULL)
-		return bad_arg(DAT_INVALID_ARG5);
-	if (data == NULL)
-		return bad_arg(DAT_INVALID_ARG6);
-	status = dapl_evd_wait(evd, timeout, (uint32_t)threshold, &in, &more);
-	if (status == DAPL_OK) {
-		FRONT(event)(evd, &in, event);
+	if (rc == DAT_SUCCESS)
 		data_out(&in, data);
-	}
-	if (status == DAPL_OK || status == DAPL_TIMEOUT)
-		*n_more_events = (DAT_COUNT)more;
-	return front_return(status);
+	return rc;
 }
 
 const DAT_IB_EXTENSION FRONT(ib_extension) = {

@@ -2,35 +2,17 @@
 
 /* The posts of an endpoint: the hot half of the front. */
 
-#include "front/flags.h"
+#include "front/posts.h"
 
 DAT_RETURN
 FRONT(ep_post_send)
 (DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET *local_iov,
 		DAT_DTO_COOKIE user_cookie, DAT_COMPLETION_FLAGS completion_flags)
 {
-	struct dapl_ep *ep = dapl_obj_check(ep_handle, DAPL_EP);
-	struct roce_sge sge[DAPL_MAX_IOV];
-	struct roce_wr wr;
+	struct roce_wr wr = { .wr_id = user_cookie.as_64, .opcode = IBV_WR_SEND };
 
-	if (unlikely(ep == NULL))
-		return bad_handle(DAT_INVALID_HANDLE_EP);
-	if (unlikely((unsigned int)num_segments > ep->max_request_iov))
-		return bad_arg(DAT_INVALID_ARG2);
-	if (unlikely(local_iov == NULL && num_segments > 0))
-		return bad_arg(DAT_INVALID_ARG3);
-	if (unlikely(segments_in(sge, local_iov, num_segments) > ep->max_message))
-		return bad_arg(DAT_INVALID_ARG3);
-	if (unlikely(!flags_ok(ep, (unsigned int)completion_flags)))
-		return bad_arg(DAT_INVALID_ARG5);
-	wr = (struct roce_wr){
-		.wr_id = user_cookie.as_64,
-		.sg = sge,
-		.num_sge = (uint32_t)num_segments,
-		.opcode = IBV_WR_SEND,
-		.flags = send_flags((unsigned int)completion_flags),
-	};
-	return front_return(dapl_ep_post_send(ep, &wr));
+	return post_message(ep_handle, num_segments, local_iov, (unsigned int)completion_flags,
+			DAT_INVALID_ARG5, &wr);
 }
 
 /**
@@ -55,18 +37,13 @@ rdma_in(struct roce_wr *wr, struct roce_sge *sge, const DAT_LMR_TRIPLET *local_i
 }
 
 DAT_RETURN
-FRONT(ep_post_rdma_write)
-(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET *local_iov,
-		DAT_DTO_COOKIE user_cookie, const DAT_RMR_TRIPLET *remote_iov,
-		DAT_COMPLETION_FLAGS completion_flags)
+FRONT(post_write)
+(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, const DAT_LMR_TRIPLET *local_iov,
+		const DAT_RMR_TRIPLET *remote_iov, unsigned int flags, DAT_RETURN_SUBTYPE flags_arg,
+		struct roce_wr *wr)
 {
 	struct dapl_ep *ep = dapl_obj_check(ep_handle, DAPL_EP);
 	struct roce_sge sge[DAPL_MAX_IOV];
-	struct roce_wr wr = {
-		.wr_id = user_cookie.as_64,
-		.num_sge = (uint32_t)num_segments,
-		.opcode = IBV_WR_RDMA_WRITE,
-	};
 	uint64_t length;
 	DAT_RETURN rc;
 
@@ -74,15 +51,30 @@ FRONT(ep_post_rdma_write)
 		return bad_handle(DAT_INVALID_HANDLE_EP);
 	if (unlikely((unsigned int)num_segments > (unsigned int)ep->attr.max_rdma_write_iov))
 		return bad_arg(DAT_INVALID_ARG2);
-	rc = rdma_in(&wr, sge, local_iov, remote_iov, &length);
+	wr->num_sge = (uint32_t)num_segments;
+	rc = rdma_in(wr, sge, local_iov, remote_iov, &length);
 	if (unlikely(rc != DAT_SUCCESS))
 		return rc;
-	if (unlikely(!flags_ok(ep, (unsigned int)completion_flags)))
-		return bad_arg(DAT_INVALID_ARG6);
-	wr.flags = send_flags((unsigned int)completion_flags);
+	if (unlikely(!flags_ok(ep, flags)))
+		return bad_arg(flags_arg);
+	wr->flags = send_flags(flags);
 	if (unlikely(length > ep->attr.max_rdma_size || length > remote_iov->segment_length))
 		return front_error(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE);
-	return front_return(dapl_ep_post_send(ep, &wr));
+	rc = front_return(dapl_ep_post_send(ep, wr));
+	wr->sg = NULL;
+	return rc;
+}
+
+DAT_RETURN
+FRONT(ep_post_rdma_write)
+(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET *local_iov,
+		DAT_DTO_COOKIE user_cookie, const DAT_RMR_TRIPLET *remote_iov,
+		DAT_COMPLETION_FLAGS completion_flags)
+{
+	struct roce_wr wr = { .wr_id = user_cookie.as_64, .opcode = IBV_WR_RDMA_WRITE };
+
+	return FRONT(post_write)(ep_handle, num_segments, local_iov, remote_iov,
+			(unsigned int)completion_flags, DAT_INVALID_ARG6, &wr);
 }
 
 /* So many bytes and not more: the rest of the pieces stays as it is. @return pieces that are left. */
