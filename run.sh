@@ -43,7 +43,7 @@ usage: ./run.sh COMMAND
                             order of more of them (test/model), simlong, a hundred million messages of the
                             simulator, and who notices when the engine is wrong (test/mutation)
   fuzz [seconds]            the fuzzers (clang, libFuzzer), each for so many seconds (60)
-  interop [--long] [--only WORDS] [--list] [--times]
+  interop [--short] [--long] [--only WORDS] [--list] [--times]
                             against Linux: a guest with the kernel's RoCE on an emulated machine (root, QEMU)
   clean                     remove what was built
 

@@ -27,7 +27,7 @@ class Group:
     go: Callable
     steps: tuple = ()
     path_mtu: int = 1024
-    long: bool = False    # not in the short form
+    long: bool = False    # only with --long
     # More counters of trouble that may move, and why; "*": any.
     explains: dict = dataclasses.field(default_factory=dict)
     needs_guest: bool = False  # our program in the guest

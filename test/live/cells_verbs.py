@@ -20,7 +20,7 @@ ADDED, SWAPPED = "0x312a231c150e0700", "0x312a231c150e0800"
 
 
 def matrix(lab, net_name, path_mtu, fault, sizes=SIZES, long=False):
-    """All verbs for one combination of network, MTU and fault. In the short form, other MTUs see SEND, WRITE, READ."""
+    """All verbs for one combination of network, MTU and fault. Without --long other MTUs see SEND, WRITE, READ."""
     rules = FAULTS[fault]
     # Where frames are lost, waiting is most of the time: a quarter of a second must do.
     talk = Talk(lab, NETS[net_name], f"mtu={path_mtu}{' timeout=16' if rules else ''}", rules)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Talks with a Linux host whose kernel has RoCE (rdma_rxe), in a guest of the lab.
 
-live.py --lab RXE_LAB --partner PROGRAM --libraries DIR --work DIR [--guest PROGRAM] [--long] [--only WORDS] [--list]
+live.py --lab RXE_LAB --partner PROGRAM --libraries DIR --work DIR [--guest PROGRAM] [--short] [--long] [--only WORDS] [--list]
 
 One line for each cell: role of ours, what is said, over which network, at which path MTU, what the wire does. The last
 line is the count. Needs root and QEMU; where something is missing everything is skipped, with the reason.
@@ -19,6 +19,7 @@ import cells_cm
 import cells_fault
 import cells_perftest
 import cells_verbs
+import short
 from cell import LATE, LATE_FEW, LATE_MAX
 from lab import Lab
 from record import Recorder, moved
@@ -45,7 +46,7 @@ class Run:
 
     def chosen(self, groups):
         for group in groups:
-            if group.long and not self.args.long:
+            if group.long and not self.args.long or self.args.short and not short.is_in(group.name):
                 continue
             if any(self.args.only in line for line in group.lines()):
                 yield group
@@ -156,6 +157,7 @@ def parse():
     for name in ("lab", "partner", "libraries", "work"):
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--guest", help="our program in the guest")
+    parser.add_argument("--short", action="store_true", help="one talk of each kind")
     parser.add_argument("--long", action="store_true", help="all sizes, MTUs and faults")
     parser.add_argument("--only", metavar="WORDS", default="", help="cells whose line has these words")
     parser.add_argument("--list", action="store_true", help="say which cells there are, and do nothing")
@@ -169,7 +171,8 @@ def main():
     if args.list:
         for group in all_groups(None):
             for line in group.lines():
-                print(f"{'long: ' if group.long else ''}{line}")
+                which = "long: " if group.long else "short: " if short.is_in(group.name) else ""
+                print(f"{which}{line}")
         return 0
     why = missing(args)
     if why:
