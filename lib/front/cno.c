@@ -66,7 +66,7 @@ param_out(struct dapl_cno *cno)
 
 	return (DAT_CNO_PARAM)
 	{
-		.ia_handle = cno->head.ia,
+		.ia_handle = consumer_handle(cno->head.ia),
 #if DAT_ABI == 12
 		.agent = agent,
 #else

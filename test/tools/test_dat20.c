@@ -179,21 +179,92 @@ query__gives_the_adapters_handle_back(void **state)
 {
 	DAT_EVD_PARAM evd;
 	DAT_LMR_PARAM lmr;
+	DAT_CNO_PARAM cno;
+	DAT_CNO_HANDLE handle;
 	DAT_EP_PARAM ep;
 	DAT_PZ_PARAM pz;
 
 	(void)state;
 	make_ep(&a);
+	ok(dat_cno_create(a.ia, DAT_OS_WAIT_PROXY_AGENT_NULL, &handle));
 	ok(dat_evd_query(a.dto, DAT_EVD_FIELD_ALL, &evd));
 	ok(dat_lmr_query(a.lmr, DAT_LMR_FIELD_ALL, &lmr));
 	ok(dat_ep_query(a.ep, DAT_EP_FIELD_ALL, &ep));
 	ok(dat_pz_query(a.pz, DAT_PZ_FIELD_ALL, &pz));
+	ok(dat_cno_query(handle, DAT_CNO_FIELD_ALL, &cno));
 	assert_ptr_equal(evd.ia_handle, a.ia);
 	assert_ptr_equal(lmr.ia_handle, a.ia);
 	assert_ptr_equal(ep.ia_handle, a.ia);
 	assert_ptr_equal(pz.ia_handle, a.ia);
+	assert_ptr_equal(cno.ia_handle, a.ia);
 	assert_int_equal(lmr.va_type, DAT_VA_TYPE_VA);
 	assert_true((evd.evd_flags & (DAT_EVD_FLAGS)DAT_IB_EVD_EXTENSION_FLAG) != 0);
+}
+
+static void
+hear(DAT_PVOID data, DAT_EVD_HANDLE evd)
+{
+	/* On whatever thread. */
+	__atomic_store_n((DAT_EVD_HANDLE *)data, evd, __ATOMIC_RELEASE);
+}
+
+/* The parameters say what stands behind an object: nobody, or a function. */
+static void
+cno_query__names_the_proxy(void **state)
+{
+	DAT_EVD_HANDLE heard = NULL;
+	const DAT_OS_WAIT_PROXY_AGENT agent = { &heard, hear };
+	const DAT_CNO_PARAM_MASK masks[] = { 0, DAT_CNO_FIELD_IA_HANDLE, DAT_CNO_FIELD_PROXY_TYPE,
+		DAT_CNO_FIELD_PROXY, DAT_CNO_FIELD_ALL };
+	DAT_CNO_HANDLE cno;
+	DAT_CNO_PARAM param;
+
+	(void)state;
+	ok(dat_cno_create(a.ia, DAT_OS_WAIT_PROXY_AGENT_NULL, &cno));
+	for (unsigned int i = 0; i < sizeof(masks) / sizeof(masks[0]); i++) {
+		memset(&param, 0xa5, sizeof(param));
+		ok(dat_cno_query(cno, masks[i], &param));
+		assert_int_equal(param.proxy_type, DAT_PROXY_TYPE_NONE);
+		assert_null(param.proxy.none);
+	}
+	want(dat_cno_query(cno, (DAT_CNO_PARAM_MASK)8, &param), DAT_INVALID_PARAMETER,
+			DAT_INVALID_ARG2);
+	ok(dat_cno_modify_agent(cno, agent));
+	ok(dat_cno_query(cno, DAT_CNO_FIELD_ALL, &param));
+	assert_int_equal(param.proxy_type, DAT_PROXY_TYPE_AGENT);
+	assert_ptr_equal(param.proxy.agent.instance_data, &heard);
+	assert_true(param.proxy.agent.proxy_agent_func == hear);
+	ok(dat_cno_free(cno));
+}
+
+/* What dtest -c does not look at: which dispatcher, that it is told once, and that an agent hears of it. */
+static void
+cno_wait__names_the_dispatcher(void **state)
+{
+	DAT_EVD_HANDLE evd, named, heard = NULL;
+	const DAT_OS_WAIT_PROXY_AGENT agent = { &heard, hear };
+	const DAT_EVENT software = { .event_number = DAT_SOFTWARE_EVENT };
+	DAT_CNO_HANDLE cno;
+	DAT_EVENT event;
+
+	(void)state;
+	ok(dat_cno_create(a.ia, agent, &cno));
+	ok(dat_evd_create(a.ia, 8, cno, DAT_EVD_SOFTWARE_FLAG, &evd));
+	assert_int_equal(DAT_GET_TYPE(dat_cno_wait(cno, 0, &named)), DAT_QUEUE_EMPTY);
+	assert_null(named);
+	ok(dat_evd_post_se(evd, &software));
+	ok(dat_cno_wait(cno, 10 * SECOND, &named));
+	assert_ptr_equal(named, evd);
+	ok(dat_evd_dequeue(evd, &event));
+	assert_int_equal(DAT_GET_TYPE(dat_cno_wait(cno, 0, &named)), DAT_QUEUE_EMPTY);
+	want(dat_cno_free(cno), DAT_INVALID_STATE, DAT_INVALID_STATE_CNO_IN_USE);
+	/* The test's own time ends it where nobody calls. */
+	while (__atomic_load_n(&heard, __ATOMIC_ACQUIRE) != evd)
+		usleep(100);
+	/* From then on no call can come that would outlive this function. */
+	ok(dat_cno_modify_agent(cno, DAT_OS_WAIT_PROXY_AGENT_NULL));
+	ok(dat_evd_modify_cno(evd, DAT_HANDLE_NULL));
+	ok(dat_cno_free(cno));
 }
 
 static void
@@ -459,6 +530,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(query__gives_the_adapters_handle_back),
+		TEST(cno_query__names_the_proxy),
+		TEST(cno_wait__names_the_dispatcher),
 		TEST(lmr_create__has_addresses_of_one_kind),
 		TEST(lmr_create__of_nothing_is_too_short),
 		TEST(cr_reject__says_why),
