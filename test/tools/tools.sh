@@ -128,8 +128,11 @@ talk_with() {
 run_dtest() {
 	check_for dtest
 	no_adapter PASSED dtest -P nobody -s
-	for how in "" -p -w -W "-W -D"; do
-		[ "$wire" = memif ] || [ -z "$how" ] || [ "$how" = -p ] || continue
+	for how in "" -p -c -w -W "-W -D"; do
+		case $wire$how in
+		memif* | veth | veth-p | veth-c) ;;
+		*) continue ;;
+		esac
 		talk_with "waiting for client" "Test Complete. PASSED" dtest "-P roce -s" "-P roce -h $host" -b 65536 $how
 	done
 }
@@ -211,15 +214,15 @@ run_functions() {
 	for feature in hwconn endpoint pz mem connmgt; do
 		function_test $feature
 	done
-	# Not 1 and 12, which want notification objects; 3, 16 and 17, which want a service point that makes endpoints;
-	# 13 and 15, which crash in libdat2 with every provider.
-	function_test queryinfo case0 case2 case4 case5 case6 case7 case8 case9 case10 case11 case14
+	# Not 3, 16 and 17, which want a service point that makes endpoints; 13 and 15, which crash in libdat2 with every
+	# provider.
+	function_test queryinfo case0 case1 case2 case4 case5 case6 case7 case8 case9 case10 case11 case12 case14
 }
 
 run_limits() {
 	check_for dapltest
 	DAT_OVERRIDE=$work/server.conf timeout "$limit" dapltest -T L -D roce -m 50 >"$work/client.out" 2>&1 </dev/null
-	for kind in PZs EVDs EPs RSPs PSPs LMRs; do
+	for kind in PZs CNOs EVDs EPs RSPs PSPs LMRs; do
 		grep -q "$kind created: 50" "$work/client.out" ||
 			complain "dapltest -T L: $(grep "$kind created" "$work/client.out")"
 	done
