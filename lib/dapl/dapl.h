@@ -273,6 +273,8 @@ dapl_ep_create(struct dapl_ia *ia, const struct dapl_ep_create *create, struct d
 enum dapl_status dapl_ep_modify(struct dapl_ep *ep, const struct dapl_ep_create *to);
 /** Destroy; the peer is told. @return DAPL_OK; the state that forbids it: a service point or a request has the endpoint. */
 enum dapl_status dapl_ep_free(struct dapl_ep *ep);
+/** Destroy in any state; no service point and no request has the endpoint any more. The peer is told. */
+void dapl_ep_destroy(struct dapl_ep *ep);
 /** @return DAPL_OK, also when unconnected already; the state that forbids it. */
 enum dapl_status dapl_ep_reset(struct dapl_ep *ep);
 /** Set and arm the high watermarks; DAPL_HIGH_WATER_NONE: none. Any state. May break the connection inside. */

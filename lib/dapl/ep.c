@@ -259,6 +259,28 @@ dapl_ep_modify(struct dapl_ep *ep, const struct dapl_ep_create *to)
 	return status;
 }
 
+/* Whatever its state. Under the locks of the endpoint, which are given back. */
+static void
+destroy_locked(struct dapl_ep *ep)
+{
+	dapl_obj_retire_locked(ep);
+	dapl_unfeed(ep);
+	dapl_ep_forget_conn(ep);
+	/* From here on the engine has nothing to tell about it. */
+	roce_qp_to_reset(ep->qp);
+	dapl_ep_unlock(ep);
+	roce_qp_destroy(ep->qp);
+	drop_evds(ep);
+	dapl_obj_free(ep);
+}
+
+void
+dapl_ep_destroy(struct dapl_ep *ep)
+{
+	dapl_ep_lock(ep);
+	destroy_locked(ep);
+}
+
 enum dapl_status
 dapl_ep_free(struct dapl_ep *ep)
 {
@@ -269,15 +291,7 @@ dapl_ep_free(struct dapl_ep *ep)
 		dapl_ep_unlock(ep);
 		return status;
 	}
-	dapl_obj_retire_locked(ep);
-	dapl_unfeed(ep);
-	dapl_ep_forget_conn(ep);
-	/* From here on the engine has nothing to tell about it. */
-	roce_qp_to_reset(ep->qp);
-	dapl_ep_unlock(ep);
-	roce_qp_destroy(ep->qp);
-	drop_evds(ep);
-	dapl_obj_free(ep);
+	destroy_locked(ep);
 	return DAPL_OK;
 }
 

@@ -336,6 +336,14 @@ first_awaited(struct dapl_ia *ia)
 	return (struct dapl_cno *)(void *)obj;
 }
 
+/* What is still counted on where nobody is left is lost with its memory: the close ends. */
+static void
+make_end(void *obj, enum dapl_status freed)
+{
+	if (freed != DAPL_OK)
+		dapl_obj_retire(obj);
+}
+
 /* Whatever needs another object goes before it. */
 static void
 destroy_objects(struct dapl_ia *ia)
@@ -350,7 +358,7 @@ destroy_objects(struct dapl_ia *ia)
 	while ((obj = first_of(ia, DAPL_CR)) != NULL)
 		dapl_cr_reject(obj, NULL, 0);
 	while ((obj = first_of(ia, DAPL_EP)) != NULL)
-		dapl_ep_free(obj);
+		dapl_ep_destroy(obj);
 	while ((cno = first_awaited(ia)) != NULL)
 		dapl_cno_abort(cno);
 	while ((obj = first_of(ia, DAPL_EVD)) != NULL) {
@@ -360,13 +368,13 @@ destroy_objects(struct dapl_ia *ia)
 	while ((obj = first_of(ia, DAPL_CNO)) != NULL)
 		dapl_cno_destroy(obj);
 	while ((obj = first_of(ia, DAPL_SRQ)) != NULL)
-		dapl_srq_free(obj);
+		make_end(obj, dapl_srq_free(obj));
 	while ((obj = first_of(ia, DAPL_RMR)) != NULL)
 		dapl_rmr_free(obj);
 	while ((obj = first_of(ia, DAPL_LMR)) != NULL)
-		dapl_lmr_free(obj);
+		make_end(obj, dapl_lmr_free(obj));
 	while ((obj = first_of(ia, DAPL_PZ)) != NULL)
-		dapl_pz_free(obj);
+		make_end(obj, dapl_pz_free(obj));
 }
 
 /*
