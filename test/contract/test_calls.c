@@ -354,9 +354,9 @@ list_providers__arguments(void **state)
 			DAT_INVALID_ARG3);
 }
 
-#define OTHERS 1000 /**< objects that may be freed before the memory of one is used again */
+#define OTHERS 1024 /**< objects that are freed before the memory of one is used again */
 
-/* A freed handle stays bad while a thousand others come and go. */
+/* A freed handle stays bad while others come and go. */
 static void
 handles__of_the_dead_are_not_soon_given_away(void **state)
 {
@@ -378,6 +378,30 @@ handles__of_the_dead_are_not_soon_given_away(void **state)
 	end_close(&end);
 }
 
+/* What a close destroys are others, too: the first to go, and all behind it, stay bad when there are no more of them. */
+static void
+handles__of_a_closed_instance(void **state)
+{
+	static char loop0[] = "loop0";
+	DAT_EVD_HANDLE first = DAT_HANDLE_NULL;
+	DAT_PZ_HANDLE zone[OTHERS - 2];
+	DAT_EVD_PARAM evd;
+	DAT_PZ_PARAM pz;
+	DAT_IA_HANDLE ia;
+
+	ok(dat_ia_open(loop0, 8, &first, &ia));
+	for (unsigned int i = 0; i < OTHERS - 2; i++)
+		ok(dat_pz_create(ia, &zone[i]));
+	ok(dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG));
+	want_error(dat_evd_query(first, DAT_EVD_FIELD_ALL, &evd), DAT_INVALID_HANDLE,
+			DAT_INVALID_HANDLE1);
+	for (unsigned int i = 0; i < OTHERS - 2; i++)
+		want_error(dat_pz_query(zone[i], DAT_PZ_FIELD_ALL, &pz), DAT_INVALID_HANDLE,
+				DAT_INVALID_HANDLE_PZ);
+	want_error(dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG), DAT_INVALID_HANDLE,
+			DAT_INVALID_HANDLE_IA);
+}
+
 int
 main(void)
 {
@@ -387,6 +411,7 @@ main(void)
 		rig_test(calls__after_everything_was_closed),
 		rig_test(list_providers__arguments),
 		rig_test(handles__of_the_dead_are_not_soon_given_away),
+		rig_test(handles__of_a_closed_instance),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
