@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Talks with a Linux host whose kernel has RoCE (rdma_rxe), in a guest of the lab.
 
-live.py --lab RXE_LAB --partner PROGRAM --libraries DIR --work DIR [--guest PROGRAM] [--short] [--long] [--only WORDS] [--list]
+live.py --lab RXE_LAB --partner PROGRAM --libraries DIR --work DIR [--guest PROGRAM]
+        [--short | --long] [--only WORDS] [--list] [--times]
 
 One line for each cell: role of ours, what is said, over which network, at which path MTU, what the wire does. The last
 line is the count. Needs root and QEMU; where something is missing everything is skipped, with the reason.
