@@ -9,13 +9,6 @@ from pathlib import Path
 ELSEWHERE = {
     "dat_registry_list_providers": "judges its arguments in another order, see test_calls.c",
     "dats_get_ia_handle": "of the registry's own, test/unit/test_api.c",
-    "dat_cno_create": "no notification objects yet",
-    "dat_cno_free": "no notification objects yet",
-    "dat_cno_modify_agent": "no notification objects yet",
-    "dat_cno_query": "no notification objects yet",
-    "dat_cno_wait": "no notification objects yet",
-    "dat_evd_modify_cno": "no notification objects yet",
-    "dat_evd_resize": "missing",
 }
 
 

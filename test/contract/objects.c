@@ -6,7 +6,7 @@
 #define CONTEXT UINT64_C(0x1122334455667700)
 
 const char *const kind_names[KINDS] = { "ia", "pz", "lmr", "rmr", "srq", "ep", "psp", "rsp", "cr",
-	"dto evd", "connection evd", "cr evd", "software evd" };
+	"cno", "dto evd", "connection evd", "cr evd", "software evd" };
 
 /* A request of @p from that @p to has not answered. */
 static DAT_CR_HANDLE
@@ -36,6 +36,7 @@ fill(struct end *end, const struct end *peer, DAT_CONN_QUAL qual, DAT_HANDLE *ha
 	ok(dat_ep_create(end->ia, end->pz, end->recv, end->request, end->connect, NULL, &reserved));
 	ok(dat_rsp_create(end->ia, qual + 1, reserved, end->cr, &handle[IN_RSP]));
 	handle[IN_CR] = make_request(peer, end, qual);
+	ok(dat_cno_create(end->ia, DAT_OS_WAIT_PROXY_AGENT_NULL, &handle[IN_CNO]));
 	handle[IN_EVD_DTO] = end->recv;
 	handle[IN_EVD_CONNECTION] = end->connect;
 	handle[IN_EVD_CR] = end->cr;
@@ -53,6 +54,7 @@ free_each(const DAT_HANDLE *handle)
 	ok(dat_srq_free(handle[IN_SRQ]));
 	ok(dat_rmr_free(handle[IN_RMR]));
 	ok(dat_lmr_free(handle[IN_LMR]));
+	ok(dat_cno_free(handle[IN_CNO]));
 }
 
 static void
@@ -85,6 +87,8 @@ objects_open(struct objects *o)
 	pair_open(&o->pair, NULL, NULL);
 	fill(&o->pair.a, &o->pair.b, QUAL, o->good);
 	fill(&o->pair.b, &o->pair.a, QUAL, o->other);
+	/* For dat_evd_modify_cno() to leave alone. */
+	ok(dat_evd_modify_cno(o->good[IN_EVD_SOFTWARE], o->good[IN_CNO]));
 	make_freed(o);
 	for (unsigned int kind = 0; kind < KINDS; kind++) {
 		const DAT_CONTEXT context = { .as_64 = CONTEXT + kind };
@@ -115,6 +119,7 @@ objects_look(const struct objects *o, struct view *view)
 	ok(dat_psp_query(o->good[IN_PSP], DAT_PSP_FIELD_ALL, &view->psp));
 	ok(dat_rsp_query(o->good[IN_RSP], DAT_RSP_FIELD_ALL, &view->rsp));
 	ok(dat_cr_query(o->good[IN_CR], DAT_CR_FIELD_ALL, &view->cr));
+	ok(dat_cno_query(o->good[IN_CNO], DAT_CNO_FIELD_ALL, &view->cno));
 	for (unsigned int kind = 0; kind < KINDS; kind++)
 		ok(dat_get_consumer_context(o->good[kind], &view->context[kind]));
 }

@@ -17,6 +17,7 @@ enum kind {
 	IN_PSP,
 	IN_RSP,
 	IN_CR,
+	IN_CNO,
 	IN_EVD,
 	IN_EVD_DTO = IN_EVD,
 	IN_EVD_CONNECTION,
@@ -51,6 +52,7 @@ struct view {
 	DAT_PSP_PARAM psp;
 	DAT_RSP_PARAM rsp;
 	DAT_CR_PARAM cr;
+	DAT_CNO_PARAM cno;
 	DAT_CONTEXT context[KINDS];
 };
 

@@ -68,6 +68,13 @@ shared(void *p)
 	};
 }
 
+/* An agent that cannot be called: good without data, which is none at all. */
+static DAT_OS_WAIT_PROXY_AGENT
+no_function(void *data)
+{
+	return (DAT_OS_WAIT_PROXY_AGENT){ .instance_data = data };
+}
+
 /* One function a call, with its arguments in an array. */
 #define P(i) (v[i].p)
 #define N(i) (v[i].n)
