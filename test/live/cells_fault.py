@@ -9,6 +9,7 @@ RNR = {"rcvd_rnr_err": "ours was not ready", "send_rnr_err": "the guest was not 
        "out_of_seq_request": "ours sent on before it heard", "duplicate_request": "ours sent it again",
        "rcvd_seq_err": "the guest sent on before it heard"}
 REFUSED = {"send_err": "the request was refused"}
+BROKEN = "event 0x4006"
 DAMAGED = {"*": "the wire"}
 
 
@@ -36,7 +37,8 @@ def not_ready(lab, talk):
         explains=dict(RNR, retry_rnr_exceeded_err="ours was never ready"))
 
 
-def refused(talk):
+def refused(lab, talk):
+    quick = Talk(lab, keys="timeout=14")
     for verb in ("badkey", "badkeyr", "oob"):
         what = describe(verb)
         yield Group(f"ours is the client, {what} is refused", lambda v=verb: talk.client(
@@ -54,6 +56,20 @@ def refused(talk):
                 lambda: talk.server(many("window", "-a", "HOST"), "-W", "server", wants=Wants(
                     ours=("1 messages, 64 bytes, 0 bad; 64 bytes written",), guest=("1 connections over",))),
                 explains=REFUSED, needs_guest=True)
+    for option, where in (("", ""), ("-S", ", the guest's shared queue")):
+        yield Group(f"ours is the client, WRITE through a window, SEND that invalidates it, WRITE is refused{where}",
+                    lambda o=option: talk.client(
+                        many("lend", o), "-A", "client", "HOST", "borrow", "write:64", "sendinv:33", "refused:128",
+                        wants=Wants(ours=("status 6",), guest=(
+                            "received 33 bytes", "the key is invalid now", "64 bytes written"))),
+                    explains=REFUSED, needs_guest=True)
+    # rxe says ACK to it and ends its queue pair without a word; ours learns of it by its next request.
+    yield Group("ours is the client, SEND that invalidates the key of a region ends the guest's queue pair",
+                lambda: quick.client(
+                    many("lend", "-r"), "-A", "client", "HOST", "borrow", "write:64", "sendinv:33", "refused:128",
+                    wants=Wants(ours=("step sendinv:33: ok", "status 8", BROKEN), guest=(
+                        "a receive ended: remote invalid request error", "64 bytes written"))),
+                needs_guest=True)
     yield Group("ours is the server, SEND that invalidates the key of a region is refused", lambda: talk.server(
         probe("client", "-a", "HOST", "sendinv:5"), "server",
         wants=Wants(guest=("remote",), steps_may_fail=True)), explains=REFUSED)
@@ -87,6 +103,6 @@ def ours_lossy(lab):
 def all_cells(lab):
     talk = Talk(lab)
     yield from not_ready(lab, talk)
-    yield from refused(talk)
+    yield from refused(lab, talk)
     yield from damaged(lab)
     yield from ours_lossy(lab)

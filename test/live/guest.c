@@ -10,16 +10,19 @@
  * live_guest window -a ADDRESS [-p PORT]
  *     connects, is told of a memory window by a message, writes through it, invalidates it by its last message, and
  *     must not write any more
+ * live_guest lend [-p PORT] [-r] [-S]
+ *     tells one peer of a window of type 2 by a message, says what comes and what was written; -r: of a whole region;
+ *     -S: takes from a shared queue
  *
  * The last line counts. Anything unexpected is a line that begins with FAILED, and the exit status is 1.
  */
 
+#include "guest.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <rdma/rdma_cma.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,19 +34,13 @@
 #define PATIENCE 60000 /* ms without any event */
 #define RESOLVE  5000  /* ms */
 
-struct offer {
-	char magic[4];
-	uint32_t key;
-	uint64_t address, length;
-};
-
 /* What a client sends and a server receives into lies in memory of the connection's own. */
 struct connection {
 	struct rdma_cm_id *id;
 	struct ibv_cq *cq;
 	struct ibv_mr *mr;
 	uint8_t *memory;
-	struct offer window;
+	struct guest_offer window;
 	unsigned int said; /* requests about it */
 };
 
@@ -60,17 +57,34 @@ static struct ibv_pd *pd;
 static struct ibv_mr *region;
 static unsigned int begun, over, refused, messages, bad;
 
-static void
-fail(const char *what)
+void
+guest_fail(const char *what)
 {
 	printf("FAILED %s: %s\n", what, strerror(errno));
 	exit(1);
 }
 
-static uint8_t
-pattern(uint32_t i)
+uint8_t
+guest_pattern(uint32_t i)
 {
 	return (uint8_t)(i * 7 + (i >> 8));
+}
+
+struct rdma_cm_id *
+guest_expect(struct rdma_event_channel *channel, enum rdma_cm_event_type type)
+{
+	struct rdma_cm_event *event;
+	struct rdma_cm_id *id;
+
+	if (rdma_get_cm_event(channel, &event) != 0)
+		guest_fail("rdma_get_cm_event");
+	if (event->event != type) {
+		printf("FAILED event %s, status %d\n", rdma_event_str(event->event), event->status);
+		exit(1);
+	}
+	id = event->id;
+	rdma_ack_cm_event(event);
+	return id;
 }
 
 /* Once, on the device that the first connection came by. */
@@ -87,10 +101,10 @@ make_common(struct ibv_context *verbs)
 	pd = ibv_alloc_pd(verbs);
 	completions = ibv_create_comp_channel(verbs);
 	if (pd == NULL || completions == NULL || memory == NULL)
-		fail("resources");
+		guest_fail("resources");
 	region = ibv_reg_mr(pd, memory, REGION, (int)all);
 	if (region == NULL)
-		fail("resources");
+		guest_fail("resources");
 	fcntl(completions->fd, F_SETFL, fcntl(completions->fd, F_GETFL) | O_NONBLOCK);
 	for (uint32_t i = 0; i < REGION; i++)
 		memory[i] = (uint8_t)i;
@@ -104,7 +118,7 @@ post_receive(struct connection *c, uint64_t slot)
 	struct ibv_recv_wr wr = { .wr_id = slot, .sg_list = &sge, .num_sge = 1 }, *wrong;
 
 	if (ibv_post_recv(c->id->qp, &wr, &wrong) != 0)
-		fail("ibv_post_recv");
+		guest_fail("ibv_post_recv");
 }
 
 static void
@@ -121,7 +135,7 @@ post_send(struct connection *c, uint64_t slot, uint32_t length)
 			};
 
 	if (ibv_post_send(c->id->qp, &wr, &wrong) != 0)
-		fail("ibv_post_send");
+		guest_fail("ibv_post_send");
 }
 
 /* What is said about a window, one behind the other. */
@@ -147,7 +161,7 @@ post_about_window(struct connection *c)
 	}
 	c->said++;
 	if (ibv_post_send(c->id->qp, &wr, &wrong) != 0)
-		fail("ibv_post_send");
+		guest_fail("ibv_post_send");
 }
 
 static struct connection *
@@ -164,17 +178,17 @@ make_connection(struct rdma_cm_id *id)
 
 	make_common(id->verbs);
 	if (c == NULL || (c->memory = calloc(RECEIVES, option.size + 1)) == NULL)
-		fail("memory");
+		guest_fail("memory");
 	c->id = id;
 	c->mr = ibv_reg_mr(pd, c->memory, RECEIVES * (option.size + 1), IBV_ACCESS_LOCAL_WRITE);
 	/* A completion names its queue pair only, an event its queue: one for each connection. */
 	c->cq = ibv_create_cq(id->verbs, 3 * RECEIVES, c, completions, 0);
 	if (c->mr == NULL || c->cq == NULL || ibv_req_notify_cq(c->cq, 0) != 0)
-		fail("resources");
+		guest_fail("resources");
 	attr.send_cq = c->cq;
 	attr.recv_cq = c->cq;
 	if (rdma_create_qp(id, pd, &attr) != 0)
-		fail("rdma_create_qp");
+		guest_fail("rdma_create_qp");
 	id->context = c;
 	return c;
 }
@@ -203,7 +217,7 @@ judge(const struct connection *c, const struct ibv_wc *wc)
 	bool wrong = false;
 
 	for (uint32_t i = 0; i < wc->byte_len; i++)
-		wrong |= at[i] != pattern(i);
+		wrong |= at[i] != guest_pattern(i);
 	messages++;
 	bad += wrong;
 }
@@ -226,7 +240,7 @@ window_completed(struct connection *c, const struct ibv_wc *wc)
 	if (c->said < 3)
 		post_about_window(c);
 	else if (rdma_disconnect(c->id) != 0)
-		fail("rdma_disconnect");
+		guest_fail("rdma_disconnect");
 }
 
 static void
@@ -244,7 +258,7 @@ completed(struct connection *c, const struct ibv_wc *wc)
 	} else if (option.address == NULL) {
 		post_receive(c, wc->wr_id ^ SENT);
 	} else if (rdma_disconnect(c->id) != 0) {
-		fail("rdma_disconnect");
+		guest_fail("rdma_disconnect");
 	}
 }
 
@@ -258,7 +272,7 @@ take_completions(void)
 	while (ibv_get_cq_event(completions, &cq, &context) == 0) {
 		ibv_ack_cq_events(cq, 1);
 		if (ibv_req_notify_cq(cq, 0) != 0)
-			fail("ibv_req_notify_cq");
+			guest_fail("ibv_req_notify_cq");
 		while (ibv_poll_cq(cq, 1, &wc) > 0)
 			(option.window ? window_completed : completed)(context, &wc);
 	}
@@ -273,7 +287,7 @@ begin(void)
 
 	if (rdma_create_id(events, &id, NULL, RDMA_PS_TCP) != 0 ||
 			rdma_resolve_addr(id, NULL, peer->ai_dst_addr, RESOLVE) != 0)
-		fail("resolving the address");
+		guest_fail("resolving the address");
 	begun++;
 }
 
@@ -287,18 +301,18 @@ ask(struct rdma_cm_id *id)
 	struct connection *c = make_connection(id);
 
 	for (uint32_t i = 0; i < option.size; i++)
-		c->memory[i] = pattern(i);
+		c->memory[i] = guest_pattern(i);
 	if (option.window)
 		post_receive(c, 1);
 	if (rdma_connect(id, &param) != 0)
-		fail("rdma_connect");
+		guest_fail("rdma_connect");
 }
 
 static void
 answer(struct rdma_cm_id *id, const struct rdma_conn_param *request)
 {
 	struct connection *c = make_connection(id);
-	struct offer offer = { "RP1", region->rkey, (uintptr_t)region->addr, REGION };
+	struct guest_offer offer = { "RP1", region->rkey, (uintptr_t)region->addr, REGION };
 	struct rdma_conn_param param = { .private_data = &offer,
 		.private_data_len = sizeof(offer),
 		.responder_resources = request->initiator_depth,
@@ -310,7 +324,7 @@ answer(struct rdma_cm_id *id, const struct rdma_conn_param *request)
 	begun++;
 	usleep(option.wait_ms * 1000);
 	if (rdma_accept(id, &param) != 0)
-		fail("rdma_accept");
+		guest_fail("rdma_accept");
 }
 
 static void
@@ -330,7 +344,7 @@ refuse(struct rdma_cm_id *id, int status)
 	printf("refused: %d\n", status);
 	free_connection(id);
 	if (++refused > option.tries)
-		fail("a connection was refused");
+		guest_fail("a connection was refused");
 	begin();
 }
 
@@ -340,7 +354,7 @@ act(enum rdma_cm_event_type type, struct rdma_cm_id *id, int status)
 	switch (type) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
 		if (rdma_resolve_route(id, RESOLVE) != 0)
-			fail("rdma_resolve_route");
+			guest_fail("rdma_resolve_route");
 		break;
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
 		ask(id);
@@ -372,7 +386,7 @@ take_event(void)
 	int status;
 
 	if (rdma_get_cm_event(events, &event) != 0)
-		fail("rdma_get_cm_event");
+		guest_fail("rdma_get_cm_event");
 	type = event->event;
 	id = event->id;
 	status = event->status;
@@ -393,7 +407,7 @@ turn(void)
 		wait[1].fd = completions->fd;
 	if (poll(wait, 2, PATIENCE) <= 0) {
 		errno = ETIMEDOUT;
-		fail("waiting for an event");
+		guest_fail("waiting for an event");
 	}
 	/* Messages first: an end behind them frees the connection. */
 	if (wait[1].revents != 0)
@@ -412,7 +426,7 @@ listen_there(void)
 			rdma_create_id(events, &listener, NULL, RDMA_PS_TCP) != 0 ||
 			rdma_bind_addr(listener, peer->ai_src_addr) != 0 ||
 			rdma_listen(listener, 128) != 0)
-		fail("listening");
+		guest_fail("listening");
 	option.address = NULL;
 	printf("listening on port %s\n", option.port);
 }
@@ -445,16 +459,18 @@ main(int argc, char **argv)
 	if (argc < 2)
 		return 2;
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (strcmp(argv[1], "lend") == 0)
+		return guest_lend(argc - 1, argv + 1);
 	read_options(argc - 1, argv + 1);
 	events = rdma_create_event_channel();
 	if (events == NULL)
-		fail("rdma_create_event_channel");
+		guest_fail("rdma_create_event_channel");
 	option.window = strcmp(argv[1], "window") == 0;
 	if (strcmp(argv[1], "server") == 0) {
 		listen_there();
 	} else {
 		if (rdma_getaddrinfo(option.address, option.port, &hints, &peer) != 0)
-			fail("the address");
+			guest_fail("the address");
 		while (begun < option.at_once && begun < option.connections)
 			begin();
 	}

@@ -5,7 +5,8 @@
  *
  * Steps: send:N sendsol:N sendimm:N write:N writeimm:N read:N (any length, also 0), fadd cswp (the first eight bytes of
  * the peer's memory), echo:N (send, and the same comes back), badkey:N badkeyr:N oob:N (must fail), fill:N reads:N (so
- * many at once, of 16 and 2048 bytes), sleep:MS.
+ * many at once, of 16 and 2048 bytes), sleep:MS; borrow (what the peer's message lends is its memory from now on),
+ * sendinv:N (a SEND that invalidates its key), refused:N (a WRITE that must fail).
  *
  * -p PORT (7471)  -d TEXT private data  -c N connections to serve (1)  -r N receives (64)  -s SIZE of each (65536)
  * -S take them from a shared queue  -R reject  -w MS before a request is answered  -n N connect so often (1)

@@ -72,19 +72,27 @@ step_send(struct partner *p, uint32_t n)
 	return partner_complete(p, 1) == 0;
 }
 
+/* Wait until there are more messages than these. */
+static void
+wait_message(struct partner *p, uint64_t before)
+{
+	const double until = partner_now() + PARTNER_PATIENCE / 1e3;
+
+	while (p->messages == before && partner_now() < until)
+		if (partner_take(p) == 0)
+			usleep(50);
+}
+
 /* The message comes back as it was sent. */
 static bool
 step_echo(struct partner *p, uint32_t n)
 {
 	const uint64_t before = p->messages, bad = p->bad;
-	const double until = partner_now() + PARTNER_PATIENCE / 1e3;
 
 	post_send(p, n, DAT_COMPLETION_DEFAULT_FLAG);
 	if (partner_complete(p, 1) != 0)
 		return false;
-	while (p->messages == before && partner_now() < until)
-		if (partner_take(p) == 0)
-			usleep(50);
+	wait_message(p, before);
 	return p->messages == before + 1 && p->bad == bad && p->last_received == n;
 }
 
@@ -182,7 +190,40 @@ step_swap(struct partner *p, uint32_t n)
 	return say_original(p);
 }
 
-/* These three must fail. */
+/* The peer's first message says what it lends. */
+static bool
+step_borrow(struct partner *p, uint32_t n)
+{
+	(void)n;
+	wait_message(p, 0);
+	if (p->messages != 1 || p->last_received != sizeof(p->peer))
+		return false;
+	memcpy(&p->peer, p->last_message, sizeof(p->peer));
+	return true;
+}
+
+/* Give back what was borrowed. */
+static bool
+step_send_invalidate(struct partner *p, uint32_t n)
+{
+	DAT_LMR_TRIPLET from = here(p, n);
+
+	partner_must(dat_ib_post_send_with_invalidate(p->ep, n > 0, &from, cookie,
+				     DAT_COMPLETION_DEFAULT_FLAG, DAT_TRUE, p->peer.key),
+			"dat_ib_post_send_with_invalidate");
+	return partner_complete(p, 1) == 0;
+}
+
+/* These four must fail. */
+
+static bool
+step_refused(struct partner *p, uint32_t n)
+{
+	DAT_RMR_TRIPLET to = there(p, 0, n);
+
+	post_write(p, n, &to);
+	return partner_complete(p, 1) == 1;
+}
 
 static bool
 step_bad_key(struct partner *p, uint32_t n)
@@ -251,6 +292,9 @@ static const struct {
 	{ "read", step_read },
 	{ "fadd", step_add },
 	{ "cswp", step_swap },
+	{ "borrow", step_borrow },
+	{ "sendinv", step_send_invalidate },
+	{ "refused", step_refused },
 	{ "badkey", step_bad_key },
 	{ "badkeyr", step_bad_key_read },
 	{ "oob", step_out_of_bounds },
