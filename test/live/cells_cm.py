@@ -96,6 +96,13 @@ def thousand(talk):
             many("client", "-a", "HOST", "-c", "1000", "-j", j), "-c", "1000", "server", wants=all_of_them), **more)
 
 
+def timewait(talk):
+    """The queue pair that the guest connects anew is one whose old connection is in timewait here, not established."""
+    yield Group("ours is the server, the guest connects the same queue pair again within its timewait",
+                lambda: talk.server(many("again", "-a", "HOST", "-c", "3"), "-c", "3", "server", wants=Wants(
+                    ours=("3 messages, 192 bytes, 0 bad",), guest=("3 connections over",))), needs_guest=True)
+
+
 # ---- one end dies
 
 def guest_killed(talk):
@@ -190,4 +197,5 @@ def all_cells(lab):
     yield from disturbed(lab)
     yield from rping(talk)
     yield from thousand(talk)
+    yield from timewait(talk)
     yield from deaths(lab, talk)

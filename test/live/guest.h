@@ -26,6 +26,9 @@ uint8_t guest_pattern(uint32_t i);
 /** The next event of @p channel must be this one, or the program ends. @return of whom it is. */
 struct rdma_cm_id *guest_expect(struct rdma_event_channel *channel, enum rdma_cm_event_type type);
 
+/** Connect one queue pair so often, without a pause. @return exit status. */
+int guest_again(int argc, char **argv);
+
 /** Lend one peer a window or a region, and say what it does with it. @return exit status. */
 int guest_lend(int argc, char **argv);
 
