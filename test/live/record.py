@@ -35,13 +35,15 @@ class Recorder:
         self.path = path
         self.process = subprocess.Popen(
             the_lab.inside("tcpdump", "-Z", "root", "-i", "port-br", "-U", "-B", "16384", "-w", path, ROCE),
-            stderr=subprocess.DEVNULL, preexec_fn=lab.die_with_parent)
-        time.sleep(SETTLE_SECONDS)
+            stderr=subprocess.PIPE, preexec_fn=lab.die_with_parent)
+        # What passes before it listens is judged by nobody.
+        while (line := self.process.stderr.readline()) and b"listening on" not in line:
+            pass
 
     def end(self):
         time.sleep(SETTLE_SECONDS)
         self.process.send_signal(signal.SIGTERM)
-        self.process.wait()
+        self.process.communicate()
 
     def judge(self):
         """What tshark says: (frames of ours, how many are malformed, the first of those, connection messages)."""
