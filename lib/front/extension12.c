@@ -31,7 +31,8 @@ evd_dequeue(DAT_EVD_HANDLE evd_handle, DAT_EVENT *event, DAT_IB_EXTENSION_EVENT_
 	struct roce_event in;
 	DAT_RETURN rc = FRONT(evd_take)(evd_handle, event, data != NULL ? &in : NULL);
 
-	if (rc == DAT_SUCCESS)
+	/* Without data there is no success. */
+	if (rc == DAT_SUCCESS && data != NULL)
 		data_out(&in, data);
 	return rc;
 }
@@ -44,7 +45,8 @@ evd_wait(DAT_EVD_HANDLE evd_handle, DAT_TIMEOUT timeout, DAT_COUNT threshold, DA
 	DAT_RETURN rc = FRONT(evd_await)(evd_handle, timeout, threshold, event, n_more_events,
 			data != NULL ? &in : NULL);
 
-	if (rc == DAT_SUCCESS)
+	/* Without data there is no success. */
+	if (rc == DAT_SUCCESS && data != NULL)
 		data_out(&in, data);
 	return rc;
 }

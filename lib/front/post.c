@@ -17,7 +17,7 @@ FRONT(ep_post_send)
 
 /**
  * The part that RDMA WRITE and READ have in common: arguments in the order of the call, but for the last.
- * @return DAT_SUCCESS: @p wr is complete but for its flags, and @p length is that of the local segments.
+ * @return DAT_SUCCESS: @p wr is complete but for its segments and flags, and @p length is that of the local segments.
  */
 static DAT_RETURN
 rdma_in(struct roce_wr *wr, struct roce_sge *sge, const DAT_LMR_TRIPLET *local_iov,
@@ -30,7 +30,6 @@ rdma_in(struct roce_wr *wr, struct roce_sge *sge, const DAT_LMR_TRIPLET *local_i
 		return bad_arg(DAT_INVALID_ARG3);
 	if (unlikely(remote_iov == NULL))
 		return bad_arg(DAT_INVALID_ARG5);
-	wr->sg = sge;
 	wr->remote_addr = remote_iov->target_address;
 	wr->rkey = remote_iov->rmr_context;
 	return DAT_SUCCESS;
@@ -60,6 +59,7 @@ FRONT(post_write)
 	wr->flags = send_flags(flags);
 	if (unlikely(length > ep->attr.max_rdma_size || length > remote_iov->segment_length))
 		return front_error(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE);
+	wr->sg = sge;
 	rc = front_return(dapl_ep_post_send(ep, wr));
 	wr->sg = NULL;
 	return rc;
@@ -120,6 +120,7 @@ FRONT(ep_post_rdma_read)
 	if (unlikely(remote_iov->segment_length > length ||
 			    remote_iov->segment_length > ep->attr.max_rdma_size))
 		return front_error(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE);
+	wr.sg = sge;
 	wr.num_sge = cut_pieces(sge, wr.num_sge, remote_iov->segment_length);
 	return front_return(dapl_ep_post_send(ep, &wr));
 }
