@@ -3,6 +3,7 @@
 """What run.sh asks of meson: the suites of a build folder, and the sum of a test run.
 
   testlog.py suites BUILD          names of the suites, one a line
+  testlog.py programs BUILD SUITE  what is to be built for one: its programs, as ninja calls them
   testlog.py sum TESTLOG.JSON...   reasons of the skipped, names of the failed, then the count
 
 A test that skips (exit code 77) prints the reason as its last line.
@@ -15,11 +16,21 @@ from pathlib import Path
 PASSED = {"OK", "EXPECTEDFAIL"}
 
 
-def suites(build):
+def tests_of(build):
+    """(test, its suites), one a test"""
     text = subprocess.run(["meson", "introspect", "--tests", build], capture_output=True, text=True,
                           check=True).stdout
-    names = {suite.split(":", 1)[-1] for test in json.loads(text) for suite in test["suite"]}
-    print("\n".join(sorted(names)))
+    return [(test, {suite.split(":", 1)[-1] for suite in test["suite"]}) for test in json.loads(text)]
+
+
+def suites(build):
+    print("\n".join(sorted(set().union(*(names for _, names in tests_of(build))))))
+
+
+def programs(build, suite):
+    root = Path(build).resolve()
+    paths = {Path(test["cmd"][0]).resolve() for test, names in tests_of(build) if suite in names}
+    print("\n".join(sorted(str(path.relative_to(root)) for path in paths if root in path.parents)))
 
 
 def reason(test):
@@ -42,6 +53,6 @@ def add_up(logs):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 3 or sys.argv[1] not in ("suites", "sum"):
+    if len(sys.argv) < 3 or sys.argv[1] not in ("suites", "programs", "sum"):
         sys.exit(__doc__)
-    sys.exit(suites(sys.argv[2]) if sys.argv[1] == "suites" else add_up(sys.argv[2:]))
+    sys.exit({"suites": suites, "programs": programs, "sum": lambda *logs: add_up(logs)}[sys.argv[1]](*sys.argv[2:]))
