@@ -78,7 +78,8 @@ want_no_growth(const struct holdings *before)
 			before->resident);
 	assert_int_equal(now.descriptors, before->descriptors);
 	assert_int_equal(now.threads, before->threads);
-	assert_in_range(now.mappings, 0, before->mappings + 8);
+	/* The allocator of a sanitizer maps and unmaps as it likes; one mapping lost in every life is still far more. */
+	assert_in_range(now.mappings, 0, before->mappings + (before->bytes != 0 ? 8 : LIVES / 10));
 	assert_in_range(now.bytes, 0, before->bytes + (size_t)32 * LIVES);
 	if (before->bytes != 0)
 		assert_in_range(now.resident, 0, before->resident + (size_t)4 * LIVES);
