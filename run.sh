@@ -13,7 +13,7 @@ build_root=${UDAPL_ROCE_BUILD:-build}
 packages_build=(gcc libc6-dev meson ninja-build pkgconf libdpdk-dev libisal-dev libibverbs-dev libjson-c-dev
 	libdapl-dev)
 packages_test=("${packages_build[@]}" libcmocka-dev python3-scapy tshark codespell clang-format g++ groff-base iproute2
-	dapl2-utils)
+	dapl2-utils librdmacm-dev)
 packages_lint=("${packages_test[@]}" clang-tidy)
 packages_clang=("${packages_build[@]}" libcmocka-dev clang)
 packages_interop=("${packages_build[@]}" qemu-system-x86 cpio busybox-static iproute2 tcpdump tshark
