@@ -383,6 +383,36 @@ limiter__does_not_count_answers(void **state)
 	assert_true(bytes >= most * 3 / 4);
 }
 
+/* Tokens that a message of one frame takes, with an acknowledgement owed beside it or without. */
+static int64_t
+price(uint32_t number, bool with_answer)
+{
+	const int64_t before = 1 << 20;
+	unsigned int n;
+
+	qp->cold.dcqcn.credit = before;
+	qp->cold.dcqcn.credited_at = end.now;
+	if (with_answer)
+		fx_rx_request(&end, &peer, IBV_OPCODE_RC_RDMA_WRITE_ONLY,
+				roce_psn_add(FX_RQ_PSN, number), 0, FX_ACKREQ);
+	assert_int_equal(fx_send(&end, qp, 0, 0, FX_MTU, 0), 0);
+	fx_tx_all(&end, &n);
+	assert_int_equal(n, with_answer ? 2 : 1);
+	return before - qp->cold.dcqcn.credit;
+}
+
+static void
+limiter__bills_data_alone(void **state)
+{
+	int64_t alone;
+
+	send_one();
+	arrive_cnp();
+	alone = price(0, false);
+	assert_true(alone > FX_MTU);
+	assert_int_equal(price(0, true), alone);
+}
+
 /* What happened to the rate in a silence is made up for before it is reduced. */
 static void
 notification__after_silence_finds_the_rate_recovered(void **state)
@@ -450,6 +480,7 @@ main(void)
 		TEST(sender__goes_on_by_itself),
 		TEST(limiter__lets_answers_pass),
 		TEST(limiter__does_not_count_answers),
+		TEST(limiter__bills_data_alone),
 		TEST(notification__after_silence_finds_the_rate_recovered),
 		TEST(connection__starts_without_a_limit),
 		TEST(frames__may_be_marked_when_the_port_wants_it),
