@@ -49,7 +49,7 @@ typedef enum dat_ib_ext_type {
 /** What an event of DAT 1.2 has no room for. */
 typedef struct dat_ib_extension_event_data {
 	DAT_IB_EXT_TYPE type;
-	DAT_UINT32 immed_data;       /**< as the peer posted it: a number; 0 where there is none */
+	DAT_UINT32 immed_data; /**< the four bytes that the peer posted, in their order; else 0 */
 	DAT_RMR_CONTEXT rmr_context; /**< 0 where there is none */
 } DAT_IB_EXTENSION_EVENT_DATA;
 

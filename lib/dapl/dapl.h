@@ -29,7 +29,7 @@
 #include "dapl/obj.h"
 #include "dapl/status.h"
 #include "engine/verbs.h"
-#include "roce/roce.h"
+#include "port/user.h"
 
 /* Limits that dat_ia_query() reports and creation enforces. */
 #define DAPL_MAX_EPS            16384
@@ -67,6 +67,7 @@ struct dapl_named_attr {
 struct dapl_ia {
 	struct dapl_obj head;
 	struct roce_device *device;
+	struct roce_device_user user; /**< the adapter as a user of it */
 	struct roce_domain *domain;
 	struct roce_cm *cm;
 	struct roce_engine *engine0;
@@ -349,8 +350,9 @@ int dapl_ep_ready_to_receive(
 		struct dapl_ep *ep, const struct roce_cm_param *peer, const struct roce_path *path);
 
 /** Upcalls of the device (roce.h). */
-void dapl_device_notify(void *arg, int kind, void *owner, int status);
-int dapl_device_cm_notify(void *arg, const void *event);
+void dapl_device_notify(void *arg, enum roce_notice_kind kind, void *owner, int status);
+int dapl_device_cm_notify(void *arg, const struct roce_cm_event *event);
+void dapl_device_port_notify(void *arg, enum roce_port_event what);
 
 /** Service id of a connection qualifier: the TCP port space up to 65535, else the number itself. */
 uint64_t dapl_service_id(uint64_t conn_qual);

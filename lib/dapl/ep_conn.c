@@ -206,6 +206,8 @@ conn_event(struct dapl_ep *ep, const struct roce_cm_event *event)
 	case ROCE_CM_PATH:
 		path_found(ep, event->path);
 		break;
+	/* Its engine has told it, on its own lock. */
+	case ROCE_CM_BROKEN:
 	case ROCE_CM_REQUEST:
 		break;
 	}
@@ -213,17 +215,16 @@ conn_event(struct dapl_ep *ep, const struct roce_cm_event *event)
 }
 
 int
-dapl_device_cm_notify(void *arg, const void *event)
+dapl_device_cm_notify(void *arg, const struct roce_cm_event *event)
 {
-	const struct roce_cm_event *happened = event;
-	struct dapl_ep *ep = happened->owner;
+	struct dapl_ep *ep = event->owner;
 	int rc;
 
-	if (happened->kind == ROCE_CM_REQUEST)
-		return dapl_cr_arrive(happened->owner, happened);
+	if (event->kind == ROCE_CM_REQUEST)
+		return dapl_cr_arrive(event->owner, event);
 	if (ep->engine != NULL)
 		roce_engine_lock(ep->engine);
-	rc = conn_event(ep, happened);
+	rc = conn_event(ep, event);
 	if (ep->engine != NULL)
 		roce_engine_unlock_inner(ep->engine);
 	return rc;
@@ -250,7 +251,7 @@ drained(struct dapl_ep *ep)
 }
 
 void
-dapl_device_notify(void *arg, int kind, void *owner, int status)
+dapl_device_notify(void *arg, enum roce_notice_kind kind, void *owner, int status)
 {
 	switch (kind) {
 	case ROCE_NOTICE_QP_ESTABLISHED:
@@ -279,6 +280,14 @@ dapl_device_notify(void *arg, int kind, void *owner, int status)
 	}
 }
 
+void
+dapl_device_port_notify(void *arg, enum roce_port_event what)
+{
+	/* DAT knows nothing of links: connections outlive a short loss, and say themselves when it was too long. */
+	if (what == ROCE_DEVICE_FATAL)
+		dapl_evd_push_async(arg, DAPL_ASYNC_IA_FATAL);
+}
+
 static enum dapl_status
 begin(struct dapl_ep *ep, const struct dapl_ep_connect *connect, const struct roce_ip *dst)
 {
@@ -294,7 +303,8 @@ begin(struct dapl_ep *ep, const struct dapl_ep_connect *connect, const struct ro
 	dapl_ep_offer(ep, NULL, &cm.local);
 	cm.local.private_data = connect->private_data;
 	cm.local.private_len = connect->private_len;
-	rc = roce_cm_connect(ia->cm, &cm, ep, roce_device_now(ia->device), &ep->conn);
+	rc = roce_cm_connect(
+			ia->cm, &ia->user.context, &cm, ep, roce_device_now(ia->device), &ep->conn);
 	if (rc != 0)
 		return rc == -ENOMEM ? DAPL_NO_MEMORY : DAPL_BAD_ADDRESS;
 	roce_qp_set_conn(ep->qp, ep->conn);

@@ -27,7 +27,8 @@ begin(struct dapl_ep *ep, const struct roce_qp_connect *peer)
 	struct dapl_ia *ia = ep->head.ia;
 	uint64_t now = roce_device_now(ia->device);
 
-	if (roce_cm_find_path(ia->cm, &peer->path.dst_ip, ep, now, &ep->conn) != 0)
+	if (roce_cm_find_path(ia->cm, &ia->user.context, &peer->path.dst_ip, ep, now, &ep->conn) !=
+			0)
 		return DAPL_NO_MEMORY;
 	ep->direct = *peer;
 	ep->direct.retry = ia->attr.retry;

@@ -15,7 +15,7 @@ dapl_evd_create(struct dapl_ia *ia, uint32_t len, uint32_t streams, struct dapl_
 
 	if (e == NULL)
 		return DAPL_NO_MEMORY;
-	if (roce_cq_create(ia->domain, len, e, &e->cq) != 0) {
+	if (roce_cq_create(&ia->user.context, len, e, &e->cq) != 0) {
 		dapl_obj_free(e);
 		return DAPL_NO_MEMORY;
 	}

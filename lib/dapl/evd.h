@@ -17,7 +17,7 @@
 #include "dapl/obj.h"
 #include "dapl/status.h"
 #include "engine/verbs.h"
-#include "roce/roce.h"
+#include "roce/device.h"
 
 struct dapl_ep;
 
@@ -58,6 +58,7 @@ enum dapl_async_event {
 	DAPL_ASYNC_EP_SOFT_HIGH, /**< more buffers than the soft high watermark; owner: endpoint */
 	/** the connection ended and no more buffers come to it from the shared receive queue; owner: endpoint */
 	DAPL_ASYNC_EP_LAST_WQE,
+	DAPL_ASYNC_IA_FATAL, /**< the device is gone; owner: the adapter */
 	DAPL_ASYNC_EVENTS,
 };
 
@@ -128,6 +129,7 @@ struct dapl_cno {
 enum dapl_evd_taker {
 	DAPL_TAKER_NONE = 0,
 	DAPL_TAKER_WAITER,  /**< a thread is in dapl_evd_wait() */
+	DAPL_TAKER_ENTRY,   /**< a thread enters dapl_evd_wait(), for a moment */
 	DAPL_TAKER_DEQUEUE, /**< a thread is in dapl_evd_dequeue(), for a moment */
 	DAPL_TAKER_RESIZE,  /**< a thread is in dapl_evd_resize(), for a moment */
 };

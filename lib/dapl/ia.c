@@ -21,12 +21,6 @@ static rte_spinlock_t open_lock = RTE_SPINLOCK_INITIALIZER;
 static unsigned int open_count; /* written under the lock, read without */
 static unsigned int open_idle;  /* those that stand still unless somebody turns them; likewise */
 
-static const struct roce_device_upcalls upcalls = {
-	.notify = dapl_device_notify,
-	.cm_notify = dapl_device_cm_notify,
-	.wake = dapl_wake,
-};
-
 bool
 dapl_ip_from_sockaddr(const struct sockaddr *sa, struct roce_ip *ip)
 {
@@ -115,9 +109,15 @@ static enum dapl_status
 open_device(struct dapl_ia *ia, const char *params)
 {
 	char why[256] = "";
-	int rc = roce_device_open(params, &upcalls, &ia->device, why, sizeof(why));
+	int rc = roce_device_open(params, &ia->device, why, sizeof(why));
 
 	if (rc == 0) {
+		ia->user.notify = dapl_device_notify;
+		ia->user.cm_notify = dapl_device_cm_notify;
+		ia->user.wake = dapl_wake;
+		ia->user.arg = ia;
+		ia->user.port_notify = dapl_device_port_notify;
+		roce_device_join(ia->device, &ia->user);
 		roce_device_query(ia->device, &ia->attr);
 		ia->domain = roce_device_domain(ia->device);
 		ia->cm = roce_device_cm(ia->device);
@@ -195,7 +195,7 @@ dapl_ia_open(const struct dapl_ia_open *open, struct dapl_ia **ia)
 		goto free_ia;
 	status = open_async_evd(i, open);
 	if (status != DAPL_OK)
-		goto close_device;
+		goto leave_device;
 	if (open->progress && !i->attr.serviced) {
 		i->progress = dapl_progress_use();
 		if (!i->progress) {
@@ -209,10 +209,15 @@ dapl_ia_open(const struct dapl_ia_open *open, struct dapl_ia **ia)
 	return DAPL_OK;
 
 close_async:
+	/* Nobody tells it anything any more: its dispatcher goes. */
+	roce_device_leave(i->device, &i->user);
 	if (i->async_own)
 		dapl_evd_destroy(i->async_evd);
 	else
 		dapl_obj_drop(i->async_evd);
+	goto close_device;
+leave_device:
+	roce_device_leave(i->device, &i->user);
 close_device:
 	roce_device_close(i->device);
 free_ia:
@@ -409,6 +414,7 @@ dapl_ia_close(struct dapl_ia *ia, bool graceful)
 	detach_async(ia);
 	destroy_objects(ia);
 	say_farewell(ia);
+	roce_device_leave(ia->device, &ia->user);
 	roce_device_close(ia->device);
 	dapl_obj_free(ia);
 	return DAPL_OK;

@@ -25,7 +25,7 @@ dapl_obj_type(const void *handle)
 	const struct dapl_obj *obj = handle;
 	uint32_t type;
 
-	if (obj == NULL || ((uintptr_t)obj & 7) != 0)
+	if ((uintptr_t)obj < DAPL_NO_OBJECT || ((uintptr_t)obj & 7) != 0)
 		return 0;
 	type = obj->tag & TYPE_MASK;
 	if ((obj->tag & ~TYPE_MASK) != DAPL_MAGIC || type >= DAPL_TYPES)

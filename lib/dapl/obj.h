@@ -56,13 +56,20 @@ struct dapl_obj {
 
 TAILQ_HEAD(dapl_obj_list, dapl_obj);
 
+/**
+ * No object has a lower address: handles that are less are null, or numbers of a registry. libdat2 has such for adapters,
+ * and a consumer may name one where another object is wanted.
+ */
+#define DAPL_NO_OBJECT 4096u
+
 /** The object behind a handle; NULL when it is not a live object of @p type. Any thread. */
 static inline void *
 dapl_obj_check(void *handle, enum dapl_type type)
 {
 	const struct dapl_obj *obj = handle;
 
-	if (unlikely(obj == NULL || ((uintptr_t)obj & 7) != 0 || obj->tag != (DAPL_MAGIC | type)))
+	if (unlikely((uintptr_t)obj < DAPL_NO_OBJECT || ((uintptr_t)obj & 7) != 0 ||
+			    obj->tag != (DAPL_MAGIC | type)))
 		return NULL;
 	return handle;
 }

@@ -9,7 +9,7 @@ dapl_pz_create(struct dapl_ia *ia, struct dapl_pz **pz)
 
 	if (p == NULL)
 		return DAPL_NO_MEMORY;
-	if (roce_pd_create(ia->domain, &p->pd) != 0) {
+	if (roce_pd_create(&ia->user.context, &p->pd) != 0) {
 		dapl_obj_free(p);
 		return DAPL_NO_MEMORY;
 	}

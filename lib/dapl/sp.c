@@ -14,8 +14,8 @@ dapl_service_id(uint64_t conn_qual)
 static enum dapl_status
 begin(struct dapl_psp *sp, uint32_t backlog, enum dapl_type type)
 {
-	int rc = roce_cm_listen(sp->head.ia->cm, dapl_service_id(sp->conn_qual), backlog, sp,
-			&sp->listener);
+	int rc = roce_cm_listen(sp->head.ia->cm, &sp->head.ia->user.context,
+			dapl_service_id(sp->conn_qual), backlog, sp, &sp->listener);
 
 	if (rc != 0)
 		return rc == -EADDRINUSE ? DAPL_CONN_QUAL_IN_USE : DAPL_NO_MEMORY;

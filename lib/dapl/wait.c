@@ -206,7 +206,6 @@ enter(const struct evd_wait *e)
 	if (__atomic_load_n(&e->evd->unwaitable, __ATOMIC_ACQUIRE))
 		return DAPL_EVD_UNWAITABLE;
 	rte_spinlock_lock(&e->evd->look_lock);
-	__atomic_store_n(&e->evd->threshold, e->threshold, __ATOMIC_RELAXED);
 	if (e->threshold > roce_cq_depth(e->evd->cq))
 		status = DAPL_BAD_THRESHOLD;
 	else if (take(e))
@@ -272,13 +271,16 @@ dapl_evd_wait(struct dapl_evd *evd, uint32_t timeout_us, uint32_t threshold,
 
 	if (status != DAPL_OK)
 		return status;
-	if (!dapl_evd_take_over(evd, DAPL_TAKER_WAITER))
+	if (!dapl_evd_take_over(evd, DAPL_TAKER_ENTRY))
 		return DAPL_EVD_WAITER;
 	/* Nothing more of the dispatcher is touched when it is on its way out. */
 	if (__atomic_load_n(&evd->aborted, __ATOMIC_SEQ_CST)) {
 		__atomic_store_n(&evd->taker, DAPL_TAKER_NONE, __ATOMIC_SEQ_CST);
 		return DAPL_ABORT;
 	}
+	/* Whoever sees that somebody waits sees for how many. */
+	__atomic_store_n(&evd->threshold, threshold, __ATOMIC_RELAXED);
+	__atomic_store_n(&evd->taker, DAPL_TAKER_WAITER, __ATOMIC_SEQ_CST);
 	status = enter(&e);
 	if (status == DAPL_QUEUE_EMPTY)
 		status = wait_for(&e.w, timeout_us);

@@ -79,7 +79,7 @@ FRONT(cno_fd_create)(DAT_IA_HANDLE ia_handle, DAT_FD *file_descriptor, DAT_CNO_H
 DAT_RETURN
 FRONT(cno_trigger)(DAT_CNO_HANDLE cno_handle, DAT_EVD_HANDLE *trigger)
 {
-	return bad_handle(DAT_INVALID_HANDLE_CNO);
+	return not_implemented(cno_handle, DAPL_CNO, DAT_INVALID_HANDLE_CNO);
 }
 
 /* No adapter stands in for another (ha_supported is false). */

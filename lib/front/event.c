@@ -69,11 +69,15 @@ async_event(const struct roce_event *in, DAT_EVENT *out)
 		[DAPL_ASYNC_EP_SOFT_HIGH] = { DAT_ASYNC_EVENT_EP_SOFT_HIGH_WATERMARK,
 				DAT_SRQ_SOFT_HIGH_WATERMARK_EVENT },
 		[DAPL_ASYNC_EP_LAST_WQE] = { DAT_ASYNC_ERROR_EP_BROKEN, DAT_EP_TRANSFER_TO_ERROR },
+		[DAPL_ASYNC_IA_FATAL] = { DAT_ASYNC_ERROR_IA_CATASTROPHIC,
+				DAT_IA_CATASTROPHIC_ERROR },
 	};
 	DAT_ASYNCH_ERROR_EVENT_DATA *data = &out->event_data.asynch_error_event_data;
 
 	out->event_number = events[in->opcode].number;
-	data->dat_handle = in->owner;
+	data->dat_handle = in->opcode == DAPL_ASYNC_IA_FATAL
+			? (DAT_HANDLE)consumer_handle(in->owner)
+			: (DAT_HANDLE)in->owner;
 	data->reason = events[in->opcode].reason;
 }
 

@@ -4,8 +4,6 @@
 
 #include <stdarg.h>
 
-#include <arpa/inet.h>
-
 #include "front/extension.h"
 
 static_assert(sizeof(DAT_IB_EXTENSION_EVENT_DATA) <=
@@ -134,7 +132,7 @@ extend(const struct roce_event *in, DAT_IB_EXT_TYPE type, DAT_EVENT *out)
 	*data = (DAT_IB_EXTENSION_EVENT_DATA){
 		.type = type,
 		.status = in->status == IBV_WC_SUCCESS ? DAT_OP_SUCCESS : DAT_IB_OP_ERR,
-		.val.immed.data = ntohl(in->imm),
+		.val.immed.data = in->imm,
 	};
 }
 
@@ -146,7 +144,7 @@ FRONT(new_completion)(const struct roce_event *in, DAT_EVENT *out)
 							   : receive_completion(in->flags);
 
 	data->operation = of.operation;
-	data->rmr_context = (in->flags & ROCE_EVENT_INVALID) != 0 ? ntohl(in->imm) : 0;
+	data->rmr_context = (in->flags & ROCE_EVENT_INVALID) != 0 ? in->imm : 0;
 	if (unlikely(of.extended))
 		extend(in, of.type, out);
 }

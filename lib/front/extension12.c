@@ -21,7 +21,7 @@ data_out(const struct roce_event *in, DAT_IB_EXTENSION_EVENT_DATA *out)
 	} else if ((in->flags & ROCE_EVENT_IMM) != 0) {
 		out->type = (in->flags & ROCE_EVENT_WRITE) != 0 ? DAT_IB_RDMA_WRITE_IMMED_DATA
 								: DAT_IB_RECV_IMMED_DATA;
-		out->immed_data = rte_be_to_cpu_32(in->imm);
+		out->immed_data = in->imm;
 	}
 }
 

@@ -174,11 +174,11 @@ static DAT_RETURN
 check_lmr(const struct dapl_rmr *rmr, DAT_LMR_HANDLE lmr_handle, const DAT_LMR_TRIPLET *triplet)
 {
 	const struct dapl_lmr *lmr = dapl_obj_of(rmr->head.ia, lmr_handle, DAPL_LMR);
-	bool needed = triplet != NULL && triplet->segment_length > 0;
+	bool needed = triplet == NULL || triplet->segment_length > 0;
 
 	if (lmr == NULL && (needed || lmr_handle != DAT_HANDLE_NULL))
 		return bad_handle(DAT_INVALID_HANDLE_LMR);
-	if (needed && lmr->key != triplet->lmr_context)
+	if (triplet == NULL || (needed && lmr->key != triplet->lmr_context))
 		return bad_arg(DAT_INVALID_ARG3);
 	return DAT_SUCCESS;
 }

@@ -68,17 +68,19 @@ enum roce_cm_event_kind {
 	ROCE_CM_UNREACHABLE,  /**< no way to the address */
 	ROCE_CM_DISCONNECTED, /**< the peer's DREQ came, or ours is answered or given up */
 	ROCE_CM_PATH, /**< the way that roce_cm_find_path() was to find; nothing follows, and it wants to be released */
+	ROCE_CM_BROKEN, /**< the queue pair broke, as its engine has told: the connection ends, and nothing follows */
 };
 
 struct roce_cm_event {
 	enum roce_cm_event_kind kind;
 	struct roce_cm_conn *conn;
-	void *owner;                      /**< of the connection; of the listener for REQUEST */
-	const struct roce_cm_param *peer; /**< REQUEST, REPLY; private data also for REJECTED */
-	const struct roce_path *path;     /**< REQUEST, REPLY, PATH: where the peer is */
-	uint64_t service_id;              /**< REQUEST */
-	uint16_t peer_port;               /**< REQUEST: source port of the IP CM header */
-	uint16_t reason;                  /**< REJECTED: IBTA reason; 28 is the consumer's */
+	const struct roce_context *context; /**< for whom it was made; only carried */
+	void *owner;                        /**< of the connection; of the listener for REQUEST */
+	const struct roce_cm_param *peer;   /**< REQUEST, REPLY; private data also for REJECTED */
+	const struct roce_path *path;       /**< REQUEST, REPLY, PATH: where the peer is */
+	uint64_t service_id;                /**< REQUEST */
+	uint16_t peer_port;                 /**< REQUEST: source port of the IP CM header */
+	uint16_t reason;                    /**< REJECTED: IBTA reason; 28 is the consumer's */
 };
 
 #define ROCE_CM_REJ_NO_RESOURCES       3
@@ -132,8 +134,8 @@ void roce_cm_gsi(struct roce_cm *cm, struct roce_gsi *gsi);
  * @param backlog requests that may wait for accept or reject.
  * @return 0; -EADDRINUSE; -ENOMEM.
  */
-int roce_cm_listen(struct roce_cm *cm, uint64_t service_id, uint32_t backlog, void *owner,
-		struct roce_cm_listener **out);
+int roce_cm_listen(struct roce_cm *cm, const struct roce_context *context, uint64_t service_id,
+		uint32_t backlog, void *owner, struct roce_cm_listener **out);
 
 /** Requests delivered already are not affected; later ones are refused as if nobody listened. */
 void roce_cm_unlisten(struct roce_cm_listener *listener);
@@ -147,18 +149,19 @@ struct roce_cm_connect {
 };
 
 /** Begin to connect. All that follows comes by notify, never from inside this call. @return 0; -EINVAL; -ENOMEM. */
-int roce_cm_connect(struct roce_cm *cm, const struct roce_cm_connect *connect, void *owner,
-		uint64_t now, struct roce_cm_conn **out);
+int roce_cm_connect(struct roce_cm *cm, const struct roce_context *context,
+		const struct roce_cm_connect *connect, void *owner, uint64_t now,
+		struct roce_cm_conn **out);
 
 /**
  * Find the way to an address for a queue pair that is connected without messages: PATH or, after as long as a REQ
  * would wait for it, UNREACHABLE is notified, never from inside this call. @return 0; -ENOMEM.
  */
-int roce_cm_find_path(struct roce_cm *cm, const struct roce_ip *dst, void *owner, uint64_t now,
-		struct roce_cm_conn **out);
+int roce_cm_find_path(struct roce_cm *cm, const struct roce_context *context,
+		const struct roce_ip *dst, void *owner, uint64_t now, struct roce_cm_conn **out);
 
 /**
- * Answer a request with a REP. @p owner takes the connection.
+ * Answer a request with a REP. @p owner takes the connection, which stays with the context of the listener.
  * @param local private data at most ROCE_CM_PRIVATE_MAX_REP; copied.
  * @return 0; -EINVAL; -ENOTCONN: the peer has given up, and nothing is left to do but to release it.
  */

@@ -133,6 +133,7 @@ roce_cm_conn_tell(struct roce_cm_conn *conn, enum roce_cm_event_kind kind,
 	struct roce_cm_event event = {
 		.kind = kind,
 		.conn = conn,
+		.context = conn->context,
 		.owner = conn->owner,
 		.peer = msg != NULL ? &msg->param : NULL,
 		.path = &conn->path,
@@ -155,7 +156,8 @@ param_ok(const struct roce_cm_param *param, uint16_t private_max)
 
 /* A connection that begins here, by asking for the way. */
 static struct roce_cm_conn *
-begin(struct roce_cm *cm, const struct roce_ip *dst, void *owner, uint64_t now)
+begin(struct roce_cm *cm, const struct roce_context *context, const struct roce_ip *dst,
+		void *owner, uint64_t now)
 {
 	struct roce_cm_conn *conn = roce_cm_conn_new(cm);
 
@@ -163,6 +165,7 @@ begin(struct roce_cm *cm, const struct roce_ip *dst, void *owner, uint64_t now)
 		return NULL;
 	conn->active = true;
 	conn->owned = true;
+	conn->context = context;
 	conn->owner = owner;
 	conn->give_up = ROCE_NEVER;
 	conn->resolve_by = roce_cm_after(now, roce_cm_ticks(cm, RESOLVE_US));
@@ -174,15 +177,16 @@ begin(struct roce_cm *cm, const struct roce_ip *dst, void *owner, uint64_t now)
 }
 
 int
-roce_cm_connect(struct roce_cm *cm, const struct roce_cm_connect *connect, void *owner,
-		uint64_t now, struct roce_cm_conn **out)
+roce_cm_connect(struct roce_cm *cm, const struct roce_context *context,
+		const struct roce_cm_connect *connect, void *owner, uint64_t now,
+		struct roce_cm_conn **out)
 {
 	const struct roce_cm_param *local = &connect->local;
 	struct roce_cm_conn *conn;
 
 	if (!param_ok(local, ROCE_CM_PRIVATE_MAX_REQ) || local->mtu_code > 5)
 		return -EINVAL;
-	conn = begin(cm, &connect->dst, owner, now);
+	conn = begin(cm, context, &connect->dst, owner, now);
 	if (conn == NULL)
 		return -ENOMEM;
 	conn->service_id = connect->service_id;
@@ -200,10 +204,10 @@ roce_cm_connect(struct roce_cm *cm, const struct roce_cm_connect *connect, void 
 }
 
 int
-roce_cm_find_path(struct roce_cm *cm, const struct roce_ip *dst, void *owner, uint64_t now,
-		struct roce_cm_conn **out)
+roce_cm_find_path(struct roce_cm *cm, const struct roce_context *context, const struct roce_ip *dst,
+		void *owner, uint64_t now, struct roce_cm_conn **out)
 {
-	struct roce_cm_conn *conn = begin(cm, dst, owner, now);
+	struct roce_cm_conn *conn = begin(cm, context, dst, owner, now);
 
 	if (conn == NULL)
 		return -ENOMEM;

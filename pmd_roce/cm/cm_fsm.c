@@ -352,18 +352,25 @@ act_establish(struct roce_cm_conn *conn, const struct step *step)
 		roce_cm_step(conn, step->in);
 }
 
+/* The last that the owner hears. It may let go of the connection, which still has something to say and so stays. */
+static void
+tell_broken(struct roce_cm_conn *conn)
+{
+	roce_cm_conn_tell(conn, ROCE_CM_BROKEN, NULL);
+	conn->silent = true;
+}
+
 static void
 act_reject(struct roce_cm_conn *conn, const struct step *step)
 {
 	uint16_t reason = step->in->reason != 0 ? step->in->reason : ROCE_CM_REJ_CONSUMER;
 
-	/* A queue pair that broke is no secret to its owner. */
-	if (step->in->kind == ROCE_CM_IN_QP_DOWN)
-		conn->silent = true;
 	/* As Linux says it when a client dies with its REQ pending. */
 	if (step->from == ROCE_CM_STATE_REQ_SENT)
 		reason = ROCE_CM_REJ_TIMEOUT;
 	send_rej(conn, step, reason);
+	if (step->in->kind == ROCE_CM_IN_QP_DOWN)
+		tell_broken(conn);
 }
 
 static void
@@ -399,10 +406,10 @@ act_disconnect(struct roce_cm_conn *conn, const struct step *step)
 		send_stored(conn, &msg, step->in->now);
 		return;
 	}
-	conn->silent = true;
 	/* The NAK that says why may leave by another queue, and must not be overtaken: the timer sends this. */
 	roce_cm_msg_encode(&msg, &conn->stored);
 	roce_cm_conn_arm(conn, ROCE_CM_DREQ_DELAY_US, step->in->now);
+	tell_broken(conn);
 }
 
 static void

@@ -37,8 +37,8 @@ find_listener(struct roce_cm *cm, uint64_t service_id)
 }
 
 int
-roce_cm_listen(struct roce_cm *cm, uint64_t service_id, uint32_t backlog, void *owner,
-		struct roce_cm_listener **out)
+roce_cm_listen(struct roce_cm *cm, const struct roce_context *context, uint64_t service_id,
+		uint32_t backlog, void *owner, struct roce_cm_listener **out)
 {
 	struct roce_cm_listener *listener;
 
@@ -48,6 +48,7 @@ roce_cm_listen(struct roce_cm *cm, uint64_t service_id, uint32_t backlog, void *
 	if (listener == NULL)
 		return -ENOMEM;
 	listener->cm = cm;
+	listener->context = context;
 	listener->owner = owner;
 	listener->service_id = service_id;
 	listener->backlog = RTE_MAX(backlog, 1u);
@@ -195,6 +196,7 @@ passive_new(struct roce_cm_listener *listener, const struct roce_cm_msg *req,
 		return NULL;
 	}
 	roce_cm_conn_move(conn, ROCE_CM_STATE_REQ_RCVD, now);
+	conn->context = listener->context;
 	conn->listener = listener;
 	LIST_INSERT_HEAD(&listener->waiting, conn, waiting);
 	listener->waiting_count++;
@@ -209,6 +211,7 @@ deliver(struct roce_cm_conn *conn, const struct roce_cm_msg *req, uint64_t now)
 	struct roce_cm_event event = {
 		.kind = ROCE_CM_REQUEST,
 		.conn = conn,
+		.context = conn->context,
 		.owner = conn->listener->owner,
 		.peer = &req->param,
 		.path = &conn->path,

@@ -91,6 +91,7 @@ struct roce_cm_input {
 struct roce_cm_conn {
 	struct roce_timer timer;
 	struct roce_cm *cm;
+	const struct roce_context *context; /**< whose the owner is */
 	void *owner;
 	struct roce_cm_listener *listener; /**< REQ_RCVD; NULL when it stopped listening */
 	TAILQ_ENTRY(roce_cm_conn) talking;
@@ -129,6 +130,7 @@ TAILQ_HEAD(roce_cm_talkers, roce_cm_conn);
 
 struct roce_cm_listener {
 	struct roce_cm *cm;
+	const struct roce_context *context;
 	void *owner;
 	uint64_t service_id;
 	uint32_t backlog;

@@ -32,6 +32,7 @@ describe(const struct roce_qp *qp)
 		.number = qp->rx.qpn,
 		.srq = qp->rx.rq->private_queue ? ROCE_NO_SRQ : qp->rx.rq->id,
 		.taken = qp->rx.taken,
+		.received = qp->rx.msn,
 		.soft_high = qp->cold.soft_high,
 		.hard_high = qp->cold.hard_high,
 		.engine = qp->engine->index,
@@ -39,6 +40,8 @@ describe(const struct roce_qp *qp)
 	};
 
 	roce_qp_depth(qp, &census.requests, &census.held);
+	census.completed = __atomic_load_n(&qp->tx.tail, __ATOMIC_RELAXED);
+	census.posted = census.completed + census.requests;
 	return census;
 }
 

@@ -25,8 +25,11 @@ struct roce_srq_census {
 
 struct roce_qp_census {
 	uint32_t number;
-	uint32_t srq;       /**< roce_srq_census.id; ROCE_NO_SRQ: a receive queue of its own */
-	uint32_t requests;  /**< unfinished */
+	uint32_t srq;      /**< roce_srq_census.id; ROCE_NO_SRQ: a receive queue of its own */
+	uint32_t requests; /**< unfinished */
+	uint32_t posted;   /**< requests posted since it was made, modulo 2^32 */
+	uint32_t completed; /**< of them finished, modulo 2^32: in order, so the others are the newest */
+	uint32_t received;  /**< messages of the peer executed since RESET, modulo 2^24 */
 	uint32_t held;      /**< receives that it has and that are not completed */
 	uint32_t taken;     /**< receives it ever took, modulo 2^32 */
 	uint32_t soft_high; /**< high watermarks; ROCE_HIGH_NONE */

@@ -10,8 +10,9 @@
 #define CQ_DEPTH_MAX (1u << 24)
 
 int
-roce_cq_create(struct roce_domain *domain, uint32_t depth, void *owner, struct roce_cq **cq)
+roce_cq_create(struct roce_context *context, uint32_t depth, void *owner, struct roce_cq **cq)
 {
+	struct roce_domain *domain = context->domain;
 	struct roce_cq *c;
 	uint32_t slots;
 
@@ -27,10 +28,12 @@ roce_cq_create(struct roce_domain *domain, uint32_t depth, void *owner, struct r
 		return -ENOMEM;
 	}
 	c->domain = domain;
+	c->context = context;
 	c->owner = owner;
 	c->depth = depth;
 	c->easy_depth = depth;
 	c->mask = slots - 1;
+	__atomic_fetch_add(&context->users, 1, __ATOMIC_RELAXED);
 	*cq = c;
 	return 0;
 }
@@ -58,6 +61,8 @@ roce_cq_destroy(struct roce_cq *cq)
 		}
 	}
 	rte_spinlock_unlock(&cq->domain->srqs_lock);
+	roce_context_forget(cq->context, &cq->note);
+	__atomic_fetch_sub(&cq->context->users, 1, __ATOMIC_RELEASE);
 	roce_free(cq->domain, cq->shares);
 	roce_free(cq->domain, cq->ring);
 	roce_free(cq->domain, cq);
@@ -124,12 +129,10 @@ roce_cq_poll(struct roce_cq *cq, struct roce_event *events, unsigned int n)
 void
 roce_cq_lost(struct roce_cq *cq, uint16_t srq_share)
 {
-	struct roce_domain *domain = cq->domain;
-
 	/* The receive is gone with its event: nobody will reap it. */
 	if (srq_share != 0)
 		roce_srq_give_back(cq->shares[srq_share]->srq, 1);
-	domain->config.notify(domain->config.notify_arg, ROCE_NOTICE_CQ_OVERFLOW, cq->owner, 0);
+	roce_context_tell(cq->context, &cq->note, ROCE_NOTICE_CQ_OVERFLOW, cq->owner, 0);
 }
 
 bool
@@ -226,16 +229,30 @@ roce_cq_resize(struct roce_cq *cq, uint32_t depth)
 	return rc;
 }
 
+/* One more, or one less. Frozen, or between pushes. */
+static void
+add_watcher(struct roce_cq *cq)
+{
+	if (cq->watchers++ != 0)
+		return;
+	cq->was_watched = true;
+	cq->easy_depth = 0;
+	cq->judged = cq->head;
+	cq->due = 0;
+}
+
+static void
+drop_watcher(struct roce_cq *cq)
+{
+	if (--cq->watchers == 0)
+		cq->easy_depth = cq->depth;
+}
+
 void
 roce_cq_watch(struct roce_cq *cq)
 {
 	freeze(cq);
-	if (cq->watchers++ == 0) {
-		cq->was_watched = true;
-		cq->easy_depth = 0;
-		cq->judged = cq->head;
-		cq->due = 0;
-	}
+	add_watcher(cq);
 	thaw(cq);
 }
 
@@ -243,8 +260,20 @@ void
 roce_cq_unwatch(struct roce_cq *cq)
 {
 	freeze(cq);
-	if (--cq->watchers == 0)
-		cq->easy_depth = cq->depth;
+	drop_watcher(cq);
+	thaw(cq);
+}
+
+void
+roce_cq_arm(struct roce_cq *cq, bool solicited)
+{
+	freeze(cq);
+	/* Whoever wants all events gets them, beside one who wants fewer. */
+	if (!cq->once || !solicited)
+		roce_cq_set_solicited(cq, solicited);
+	if (!cq->once)
+		add_watcher(cq);
+	cq->once = true;
 	thaw(cq);
 }
 
@@ -284,10 +313,10 @@ roce_cq_find_room(struct roce_cq *cq)
 	return true;
 }
 
+/* Nobody pushes meanwhile: one engine pushes under its own lock, several take push_lock. */
 static void
 settle(struct roce_cq *cq)
 {
-	struct roce_domain *domain = cq->domain;
 	uint32_t due;
 
 	cq->noted = false;
@@ -298,9 +327,12 @@ settle(struct roce_cq *cq)
 	cq->due = 0;
 	if (due == 0)
 		return;
-	domain->config.notify(
-			domain->config.notify_arg, ROCE_NOTICE_CQ_EVENTS, cq->owner, (int)due);
-	__atomic_store_n(&domain->told, true, __ATOMIC_RELEASE);
+	if (cq->once) {
+		cq->once = false;
+		drop_watcher(cq);
+	}
+	roce_context_tell(cq->context, &cq->note, ROCE_NOTICE_CQ_EVENTS, cq->owner, (int)due);
+	__atomic_store_n(&cq->domain->told, true, __ATOMIC_RELEASE);
 }
 
 __rte_noinline void

@@ -37,6 +37,7 @@ struct roce_cq_share {
 
 struct roce_cq {
 	struct roce_domain *domain;
+	struct roce_context *context;
 	void *owner;
 	uint32_t depth;      /**< written under push_lock and the lock of engine 0; atomic */
 	uint32_t easy_depth; /**< the same; 0 while somebody watches */
@@ -45,6 +46,7 @@ struct roce_cq {
 	uint32_t users; /**< queue pairs; atomic */
 	struct roce_cq_share **shares;
 	rte_spinlock_t shares_lock;
+	struct roce_note note;
 
 	rte_spinlock_t push_lock __rte_cache_aligned;
 	uint32_t head;      /**< events ever pushed */
@@ -53,6 +55,7 @@ struct roce_cq {
 	uint32_t judged;    /**< watched: the events before it were judged */
 	uint32_t due;       /**< of them, to be told */
 	bool was_watched;
+	bool once;  /**< one of the watchers goes away when it was told (roce_cq_arm()) */
 	bool noted; /**< on the domain's stack */
 	struct roce_cq *next_noted;
 	bool solicited; /**< only solicited receives, and failures, are told; atomic */

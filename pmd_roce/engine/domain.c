@@ -40,6 +40,12 @@ roce_engine_trylock(struct roce_engine *e)
 	return true;
 }
 
+bool
+roce_engine_trylock_once(struct roce_engine *e)
+{
+	return rte_spinlock_trylock(&e->lock) != 0;
+}
+
 void
 roce_engine_unlock_inner(struct roce_engine *e)
 {
@@ -130,8 +136,7 @@ static bool
 config_ok(const struct roce_domain_config *config)
 {
 	if (config->engines == 0 || config->engines > ROCE_ENGINES_MAX || config->hz < 1000000 ||
-			config->addrs > ROCE_ADDRS_MAX || config->notify == NULL ||
-			config->first_qpn > ROCE_QPN_MASK)
+			config->addrs > ROCE_ADDRS_MAX || config->first_qpn > ROCE_QPN_MASK)
 		return false;
 	for (unsigned int i = 0; i < config->engines; i++) {
 		if (config->pool[i] == NULL)
@@ -152,6 +157,11 @@ roce_domain_create(const struct roce_domain_config *config, struct roce_domain *
 	if (d == NULL)
 		return -ENOMEM;
 	d->config = *config;
+	d->context = (struct roce_context){
+		.domain = d,
+		.notify = config->notify,
+		.arg = config->notify_arg,
+	};
 	d->shared = config->engines > 1;
 	d->engine_mask = rte_align32pow2(config->engines) - 1;
 	rte_spinlock_init(&d->keys.lock);
@@ -182,6 +192,12 @@ roce_domain_destroy(struct roce_domain *domain)
 	memory.free(memory.arg, domain);
 }
 
+struct roce_context *
+roce_domain_context(struct roce_domain *domain)
+{
+	return &domain->context;
+}
+
 unsigned int
 roce_domain_engines(const struct roce_domain *domain)
 {
@@ -192,6 +208,23 @@ struct roce_engine *
 roce_domain_engine(struct roce_domain *domain, unsigned int index)
 {
 	return index < domain->config.engines ? domain->engine[index] : NULL;
+}
+
+void
+roce_domain_set_line_rate(struct roce_domain *domain, uint64_t line_rate)
+{
+	domain->config.line_rate = line_rate;
+}
+
+void
+roce_domain_break(struct roce_domain *domain)
+{
+	for (uint32_t i = 0; i < ROCE_QPS_MAX; i++) {
+		struct roce_qp *qp = domain->qp[i];
+
+		if (qp != NULL && (qp->rx.state == ROCE_QP_RTR || roce_qp_state(qp) == ROCE_QP_RTS))
+			roce_qp_break(qp, IBV_WC_FATAL_ERR, false);
+	}
 }
 
 void

@@ -39,13 +39,10 @@ from_peer(const struct roce_qp *qp, const struct roce_pkt *pkt)
 }
 
 static bool
-is_ours(const struct roce_domain *domain, const struct roce_pkt *pkt)
+is_ours(const struct roce_domain *domain, const struct roce_ip *dst)
 {
-	struct roce_ip src, dst;
-
-	roce_pkt_addresses(pkt, &src, &dst);
 	for (unsigned int i = 0; i < domain->config.addrs; i++) {
-		if (roce_ip_equal(&dst, &domain->config.addr[i]))
+		if (roce_ip_equal(dst, &domain->config.addr[i]))
 			return true;
 	}
 	return false;
@@ -82,12 +79,15 @@ rx_gsi(struct roce_engine *e, const struct roce_pkt *pkt, uint64_t now)
 static __rte_noinline enum fate
 rx_stranger(struct roce_engine *e, const struct roce_pkt *pkt, bool known, uint64_t now)
 {
-	if (!is_ours(e->domain, pkt)) {
+	struct roce_ip src, dst;
+
+	roce_pkt_addresses(pkt, &src, &dst);
+	if (!is_ours(e->domain, &dst)) {
 		e->stats.rx_foreign++;
 		return FATE_FOREIGN;
 	}
 	if (!roce_icrc_ok(pkt)) {
-		e->stats.rx_icrc_errors++;
+		e->stats.rx_icrc_encapsulated++;
 		return FATE_DONE;
 	}
 	if (pkt->dest_qp == ROCE_QPN_GSI)
@@ -123,7 +123,7 @@ rx_one(struct roce_engine *e, struct roce_qp *qp, const struct roce_pkt *pkt, ui
 	if (unlikely(qp->engine != e))
 		return hand_over(e, qp->engine, pkt->m);
 	if (unlikely(!roce_icrc_ok(pkt))) {
-		e->stats.rx_icrc_errors++;
+		e->stats.rx_icrc_encapsulated++;
 		return FATE_DONE;
 	}
 	if (unlikely(qp->rx.state != ROCE_QP_RTS) && !rx_early(qp, pkt))
@@ -147,9 +147,15 @@ rx_one(struct roce_engine *e, struct roce_qp *qp, const struct roce_pkt *pkt, ui
 	return FATE_DONE;
 }
 
+/* Whatever is wrong with a frame to somebody else is for him to see. */
 static __rte_noinline enum fate
-rx_unparsed(struct roce_engine *e, enum roce_frame_verdict verdict)
+rx_unparsed(struct roce_engine *e, const struct rte_mbuf *m, enum roce_frame_verdict verdict)
 {
+	struct roce_ip dst;
+
+	if (verdict != ROCE_FRAME_FOREIGN &&
+			!(roce_frame_destination(m, &dst) && is_ours(e->domain, &dst)))
+		verdict = ROCE_FRAME_FOREIGN;
 	switch (verdict) {
 	case ROCE_FRAME_LENGTH:
 		e->stats.rx_malformed_length++;
@@ -206,22 +212,30 @@ rx_burst(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t n, uint64_t now
 	enum roce_frame_verdict verdict[ROCE_RX_BURST];
 	struct roce_qp *qp[ROCE_RX_BURST];
 	struct rte_mbuf *done[ROCE_RX_BURST];
-	uint16_t foreign = 0;
+	uint16_t foreign = 0, others = 0;
 	unsigned int free = 0;
 
 	for (uint16_t i = 0; i < n; i++)
 		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], const uint8_t *));
 	for (uint16_t i = 0; i < n; i++) {
 		verdict[i] = roce_frame_parse(pkts[i], &pkt[i]);
-		if (unlikely(verdict[i] != ROCE_FRAME_OK))
+		if (unlikely(verdict[i] != ROCE_FRAME_OK)) {
 			pkt[i].dest_qp = 0;
+			others += verdict[i] == ROCE_FRAME_FOREIGN;
+			continue;
+		}
 		rte_prefetch0(&e->domain->qp[pkt[i].dest_qp & ROCE_QPS_MASK]);
+	}
+	/* All that a program received, say: as it came. */
+	if (unlikely(others == n)) {
+		e->stats.rx_foreign += n;
+		return n;
 	}
 	find_all(e->domain, pkt, qp, n);
 	for (uint16_t i = 0; i < n; i++) {
 		enum fate fate = likely(verdict[i] == ROCE_FRAME_OK)
 				? rx_one(e, qp[i], &pkt[i], now)
-				: rx_unparsed(e, verdict[i]);
+				: rx_unparsed(e, pkts[i], verdict[i]);
 
 		if (likely(fate == FATE_DONE))
 			done[free++] = pkts[i];

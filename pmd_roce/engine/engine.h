@@ -16,9 +16,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
+#include <rte_spinlock.h>
 
 #include "wire/frame.h"
 
@@ -58,6 +60,48 @@ enum roce_notice_kind {
  */
 typedef void (*roce_notify_fn)(void *arg, enum roce_notice_kind kind, void *owner, int status);
 
+/**
+ * What is still to be told of an object. It stands in the object, so that nothing is lost for want of memory; what
+ * happens again before it was told is told once.
+ */
+struct roce_note {
+	TAILQ_ENTRY(roce_note) link;
+	void *owner;
+	uint32_t kinds; /**< bits 1 << enum roce_notice_kind; 0: it is on no list */
+	int status;     /**< of ROCE_NOTICE_QP_BROKEN */
+};
+
+TAILQ_HEAD(roce_note_list, roce_note);
+
+/** The notes of a context, that which waits longest first. */
+struct roce_notes {
+	rte_spinlock_t lock; /**< taken under any other */
+	uint32_t count;      /**< on the list; written under the lock, atomic */
+	struct roce_note_list list;
+};
+
+void roce_notes_init(struct roce_notes *notes);
+
+/** One thing to tell. Any thread. @return false: there is none, and nothing was written. */
+bool
+roce_notes_take(struct roce_notes *notes, enum roce_notice_kind *kind, void **owner, int *status);
+
+/**
+ * A user of a domain, as a struct ibv_context of verbs: protection domains, completion queues and connections are made
+ * for it, and it is told of them and of what hangs on them. It outlives them.
+ */
+struct roce_context {
+	struct roce_domain *domain;
+	roce_notify_fn notify;
+	void *arg; /**< handed to notify() */
+	/**
+	 * NULL, or where all but ROCE_NOTICE_QP_ESTABLISHED and _DRAINED is noted before it is notified. What is noted of
+	 * an object vanishes with that.
+	 */
+	struct roce_notes *notes;
+	uint32_t users; /**< protection domains, completion queues, and what the layer above counts; atomic */
+};
+
 /** CQ_EVENTS was told: now that the lock is dropped, wake who waits for that. @p arg is that of notify(). */
 typedef void (*roce_wake_fn)(void *arg);
 
@@ -89,9 +133,9 @@ struct roce_domain_config {
 	bool ecn;           /**< frames of connections say that the network may mark them */
 	uint64_t line_rate; /**< bytes per second that the line carries; 0: unknown */
 	struct roce_memory memory;
-	roce_notify_fn notify;
+	roce_notify_fn notify; /**< of the domain's own context; NULL: nobody uses that */
 	void *notify_arg;
-	roce_wake_fn wake; /**< NULL: nobody watches a completion queue */
+	roce_wake_fn wake; /**< for all contexts; NULL: nobody watches a completion queue */
 };
 
 /** @return 0; -EINVAL; -ENOMEM. */
@@ -103,6 +147,18 @@ void roce_domain_destroy(struct roce_domain *domain);
 unsigned int roce_domain_engines(const struct roce_domain *domain);
 struct roce_engine *roce_domain_engine(struct roce_domain *domain, unsigned int index);
 
+/** The context that the domain has of itself, for its only user. */
+struct roce_context *roce_domain_context(struct roce_domain *domain);
+
+/** The line carries another number of bytes per second, or an unknown one (0). All engines' locks are held. */
+void roce_domain_set_line_rate(struct roce_domain *domain, uint64_t line_rate);
+
+/**
+ * There is no device any more: whatever is connected breaks, with everything flushed and QP_BROKEN told. Queue pairs
+ * that are not connected stay as they are. All engines' locks are held.
+ */
+void roce_domain_break(struct roce_domain *domain);
+
 /** Put the connection manager on QP 1. Before the first frame. */
 void roce_domain_set_gsi(struct roce_domain *domain, const struct roce_gsi *gsi);
 
@@ -110,6 +166,8 @@ void roce_domain_set_gsi(struct roce_domain *domain, const struct roce_gsi *gsi)
 void roce_engine_lock(struct roce_engine *e);
 /** For a turn. @return false: somebody works on the engine, or waits to; but not for ever: then it waits its turn. */
 bool roce_engine_trylock(struct roce_engine *e);
+/** For those who look again and again until nobody works on the engine, and have a reason to give up. */
+bool roce_engine_trylock_once(struct roce_engine *e);
 /** May call wake(), so it is for the last lock that the caller has. */
 void roce_engine_unlock(struct roce_engine *e);
 /** For the others. */

@@ -59,6 +59,7 @@ struct roce_engine {
 
 struct roce_domain {
 	struct roce_domain_config config;
+	struct roce_context context; /**< its own */
 	struct roce_keys keys;
 	struct roce_gsi gsi;
 	struct roce_qp *noticed; /**< stack of queue pairs whose notice the connection manager must hear */
@@ -92,6 +93,13 @@ roce_free(struct roce_domain *domain, void *p)
 
 /** One number of the domain's sequence, which tells nothing of the others (wire/random.h). Any thread. */
 uint64_t roce_random(struct roce_domain *domain);
+
+/** Tell a context of an object of its, which has the note. Locked (any engine). */
+void roce_context_tell(const struct roce_context *context, struct roce_note *note,
+		enum roce_notice_kind kind, void *owner, int status);
+
+/** The object goes away: what is noted of it is told no more. Nobody tells of it any more. */
+void roce_context_forget(const struct roce_context *context, struct roce_note *note);
 
 /** Lock and unlock every engine once: whoever works under a lock has left what was unlinked before. */
 void roce_domain_grace(struct roce_domain *domain);

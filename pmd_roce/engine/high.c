@@ -13,7 +13,6 @@ watch(struct roce_qp *qp)
 bool
 roce_qp_over_high(struct roce_qp *qp)
 {
-	const struct roce_domain_config *config = &qp->engine->domain->config;
 	uint32_t requests, receives;
 
 	roce_qp_depth(qp, &requests, &receives);
@@ -21,7 +20,8 @@ roce_qp_over_high(struct roce_qp *qp)
 		/* Once for each setting. */
 		qp->cold.soft_high = ROCE_HIGH_NONE;
 		watch(qp);
-		config->notify(config->notify_arg, ROCE_NOTICE_QP_SOFT_HIGH, qp->owner, 0);
+		roce_context_tell(qp->pd->context, &qp->cold.note, ROCE_NOTICE_QP_SOFT_HIGH,
+				qp->owner, 0);
 	}
 	return receives > qp->cold.hard_high;
 }
@@ -42,4 +42,12 @@ roce_qp_set_high(struct roce_qp *qp, uint32_t soft, uint32_t hard)
 	qp->cold.hard_high = hard;
 	watch(qp);
 	roce_qp_check_high(qp);
+}
+
+void
+roce_qp_set_watermarks(struct roce_qp *qp, uint32_t soft, uint32_t hard)
+{
+	roce_engine_lock(qp->engine);
+	roce_qp_set_high(qp, soft, hard);
+	roce_engine_unlock(qp->engine);
 }

@@ -9,13 +9,15 @@
 #include "engine/mr.h"
 
 int
-roce_pd_create(struct roce_domain *domain, struct roce_pd **pd)
+roce_pd_create(struct roce_context *context, struct roce_pd **pd)
 {
-	struct roce_pd *p = roce_alloc(domain, sizeof(*p));
+	struct roce_pd *p = roce_alloc(context->domain, sizeof(*p));
 
 	if (p == NULL)
 		return -ENOMEM;
-	p->domain = domain;
+	p->domain = context->domain;
+	p->context = context;
+	__atomic_fetch_add(&context->users, 1, __ATOMIC_RELAXED);
 	*pd = p;
 	return 0;
 }
@@ -25,6 +27,7 @@ roce_pd_destroy(struct roce_pd *pd)
 {
 	if (__atomic_load_n(&pd->users, __ATOMIC_ACQUIRE) != 0)
 		return -EBUSY;
+	__atomic_fetch_sub(&pd->context->users, 1, __ATOMIC_RELEASE);
 	roce_free(pd->domain, pd);
 	return 0;
 }

@@ -35,6 +35,7 @@
 
 struct roce_pd {
 	struct roce_domain *domain;
+	struct roce_context *context;
 	uint32_t users; /**< regions, windows, queue pairs and shared receive queues; atomic */
 };
 

@@ -175,8 +175,9 @@ count_user(struct roce_cq *cq, int n)
 }
 
 int
-roce_qp_create(struct roce_domain *domain, const struct roce_qp_attr *attr, struct roce_qp **qp)
+roce_qp_create(const struct roce_qp_attr *attr, struct roce_qp **qp)
 {
+	struct roce_domain *domain;
 	struct roce_qp *q;
 	int rc = -ENOMEM;
 
@@ -185,6 +186,7 @@ roce_qp_create(struct roce_domain *domain, const struct roce_qp_attr *attr, stru
 			attr->max_inline > ROCE_INLINE_MAX ||
 			(attr->srq == NULL && attr->max_recv_sge > ROCE_SGE_MAX))
 		return -EINVAL;
+	domain = attr->pd->domain;
 	q = roce_alloc(domain, sizeof(*q));
 	if (q == NULL)
 		return -ENOMEM;
@@ -252,6 +254,7 @@ roce_qp_destroy(struct roce_qp *qp)
 	for (unsigned int i = domain->config.engines - 1; i > 0; i--)
 		roce_engine_unlock_inner(domain->engine[i]);
 	roce_engine_unlock(domain->engine[0]);
+	roce_context_forget(qp->pd->context, &qp->cold.note);
 	/* The completion queue may end as soon as its count says so: its share is given back before. */
 	free_receive_queue(domain, qp);
 	count_user(qp->send_cq, -1);
@@ -294,6 +297,17 @@ roce_qp_set_conn(struct roce_qp *qp, void *conn)
 	qp->cold.conn = conn;
 	/* What happened to an earlier connection is nothing to this one; the listing itself stays true. */
 	__atomic_fetch_and(&qp->cold.notices, ROCE_NOTICE_LISTED, __ATOMIC_ACQ_REL);
+}
+
+void
+roce_qp_describe(const struct roce_qp *qp, struct roce_qp_made *made)
+{
+	*made = (struct roce_qp_made){
+		.context = qp->pd->context,
+		.conn = qp->cold.conn,
+		.srq = !qp->rx.rq->private_queue,
+		.max_dest_rd_atomic = qp->remote.max,
+	};
 }
 
 void

@@ -8,8 +8,7 @@
  *
  *   rx    the responder, one line: looked up and judged for every request
  *   tx    the requester: cursors, window, timers
- *   post  the poster's thread: what it reads and writes of a request but the slot; copies, where the turner has the
- *         original
+ *   post  the poster's thread: what it reads and writes of a request but the slot; or copies of the turner's
  *   remote  the responder, when the peer reads, writes or does atomics
  *   cold  attributes, connection, template
  *
@@ -199,6 +198,7 @@ struct roce_qp {
 		struct roce_ip peer;  /**< source of a good frame */
 		struct roce_ip local; /**< its destination */
 		void *conn;
+		struct roce_note note;
 		struct roce_cq_share *share;
 		struct roce_qp *next_noticed;
 		uint32_t notices; /**< bits 1 << enum roce_notice_kind, and ROCE_NOTICE_LISTED; atomic */

@@ -122,7 +122,7 @@ roce_qp_notice(struct roce_qp *qp, enum roce_notice_kind kind, int status)
 	struct roce_domain *domain = qp->engine->domain;
 	struct roce_qp *top;
 
-	domain->config.notify(domain->config.notify_arg, kind, qp->owner, status);
+	roce_context_tell(qp->pd->context, &qp->cold.note, kind, qp->owner, status);
 	if (qp->cold.conn == NULL)
 		return;
 	/* The connection manager lives on engine 0, whose lock may not be taken here: it finds this stack. */

@@ -112,6 +112,7 @@ roce_srq_destroy(struct roce_srq *srq)
 	if (!srq->private_queue)
 		delist(srq->domain, srq);
 	retire_shares(srq);
+	roce_context_forget(srq->pd->context, &srq->note);
 	__atomic_fetch_sub(&srq->pd->users, 1, __ATOMIC_RELEASE);
 	roce_free(srq->domain, srq->ring);
 	roce_free(srq->domain, srq);
@@ -319,11 +320,9 @@ crosses_low(struct roce_srq *srq, uint32_t available)
 }
 
 static __rte_noinline void
-tell_low(const struct roce_srq *srq)
+tell_low(struct roce_srq *srq)
 {
-	const struct roce_domain_config *config = &srq->domain->config;
-
-	config->notify(config->notify_arg, ROCE_NOTICE_SRQ_LOW, srq->owner, 0);
+	roce_context_tell(srq->pd->context, &srq->note, ROCE_NOTICE_SRQ_LOW, srq->owner, 0);
 }
 
 int

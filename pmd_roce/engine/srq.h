@@ -64,6 +64,7 @@ struct roce_srq {
 	bool private_queue; /**< of one queue pair: gives credits, is flushed with it */
 	uint32_t users;     /**< queue pairs; under post_lock */
 	void *owner;
+	struct roce_note note;
 	TAILQ_ENTRY(roce_srq) link; /**< of the domain's shared ones */
 
 	rte_spinlock_t post_lock __rte_cache_aligned;

@@ -19,6 +19,7 @@
 #include <rte_pci.h>
 #include <rte_string_fns.h>
 
+#include "port/capture.h"
 #include "port/eal.h"
 #include "port/loop.h"
 
@@ -40,15 +41,26 @@ enum origin {
 
 #define ETHER_MTU 1500
 
+/* net_bonding wants to be called at least every 100 ms. */
+#define LACP_MS 50
+
+/*
+ * net_af_xdp shares the receive buffers with the kernel, which takes objects of a pool of 2048 to 4096 bytes and puts
+ * 256 of its own in front of a frame. 2048 buffers are in the kernel's hands from the start, as many may hold what was
+ * received, and as many the copies that the driver makes of what is sent.
+ */
+#define XDP_ROOM     3072
+#define XDP_OVERHEAD 256
+#define XDP_FRAMES   (3 * 2048)
+
 /* Ours among the owners of ports, so that an appliance sees that a port is taken. */
 static struct rte_eth_dev_owner owner;
 
-/* The value of @p key in the arguments behind the port's name, copied to @p value; false: not there. */
-static bool
-find_arg(const char *port, const char *key, char *value, size_t len)
+/* The next value of @p key from the comma at or behind @p p, copied to @p value; NULL: no more, else where to go on. */
+static const char *
+next_arg(const char *p, const char *key, char *value, size_t len)
 {
 	size_t key_len = strlen(key);
-	const char *p = port;
 
 	while ((p = strchr(p, ',')) != NULL) {
 		p++;
@@ -58,10 +70,17 @@ find_arg(const char *port, const char *key, char *value, size_t len)
 			n = RTE_MIN(n, len - 1);
 			memcpy(value, p + key_len + 1, n);
 			value[n] = '\0';
-			return true;
+			return p;
 		}
 	}
-	return false;
+	return NULL;
+}
+
+/* The value of @p key in the arguments behind the port's name, copied to @p value; false: not there. */
+static bool
+find_arg(const char *port, const char *key, char *value, size_t len)
+{
+	return next_arg(port, key, value, len) != NULL;
 }
 
 static uint32_t
@@ -114,8 +133,12 @@ add_arg(char *port, const char *key, unsigned int number)
 static int
 prepare_memif(const struct roce_devargs *args, struct roce_attach *a, struct roce_why *why)
 {
+	char role[8];
 	uint32_t size;
 
+	/* By default it is a client. */
+	a->waits_for_peer = !find_arg(a->port, "role", role, sizeof(role)) ||
+			(strcmp(role, "server") != 0 && strcmp(role, "master") != 0);
 	if (a->origin != FOUND && add_arg(a->port, "bsize", MEMIF_BSIZE) != 0)
 		return roce_why_say(why, -EINVAL, "port=%.64s... is too long", a->port);
 	size = find_number(a->port, "bsize");
@@ -194,6 +217,105 @@ prepare_tap(const struct roce_devargs *args, struct roce_attach *a, struct roce_
 	return 0;
 }
 
+static int
+prepare_af_xdp(const struct roce_devargs *args, struct roce_attach *a, struct roce_why *why)
+{
+	uint32_t mtu;
+	char name[IF_NAMESIZE];
+
+	if (!find_arg(a->port, "iface", name, sizeof(name)))
+		return roce_why_say(why, -EINVAL, "port=%.64s needs iface=", a->port);
+	mtu = interface_mtu(name);
+	if (mtu == 0)
+		return roce_why_say(why, -ENODEV, "port=%.64s: no interface %s", a->port, name);
+	if (a->origin != FOUND && args->queues > 1 &&
+			add_arg(a->port, "queue_count", args->queues) != 0)
+		return roce_why_say(why, -EINVAL, "port=%.64s... is too long", a->port);
+	a->mtu = RTE_MIN(mtu, (uint32_t)(XDP_ROOM - XDP_OVERHEAD - LINK_OVERHEAD));
+	a->rx_room = XDP_ROOM;
+	a->rx_frames = XDP_FRAMES;
+	a->forgets_frames = true;
+	return 0;
+}
+
+/* The arguments somebody made the port with, in the place where the user's would stand. */
+static void
+recall_args(struct roce_attach *a)
+{
+	const struct rte_devargs *made = NULL;
+	struct rte_eth_dev_info info;
+
+	if (rte_eth_dev_info_get(a->port_id, &info) == 0 && info.device != NULL)
+		made = rte_dev_devargs(info.device);
+	if (made != NULL && made->args != NULL && made->args[0] != '\0')
+		snprintf(a->port, sizeof(a->port), "%s,%s", a->name, made->args);
+}
+
+static int prepare(const struct roce_devargs *args, struct roce_attach *a, struct roce_why *why);
+
+/* A slave by name or, as the driver allows, by number. False: there is none, or it has slaves itself. */
+static bool
+find_slave(struct roce_attach *slave, const char *name)
+{
+	char *end;
+
+	slave->origin = FOUND;
+	if (rte_eth_dev_get_port_by_name(name, &slave->port_id) != 0) {
+		slave->port_id = (uint16_t)strtoul(name, &end, 10);
+		if (end == name || *end != '\0' || !rte_eth_dev_is_valid_port(slave->port_id))
+			return false;
+	}
+	if (rte_eth_dev_get_name_by_port(slave->port_id, slave->name) != 0)
+		return false;
+	rte_strlcpy(slave->port, slave->name, sizeof(slave->port));
+	return !driver_is(slave->name, "net_bonding");
+}
+
+/* What one slave of a bonding device carries and wants goes for the whole. */
+static int
+add_slave(const struct roce_devargs *args, struct roce_attach *bond, const char *name,
+		struct roce_why *why)
+{
+	struct roce_attach slave = { 0 };
+	int rc;
+
+	if (!find_slave(&slave, name))
+		return roce_why_say(why, -ENODEV,
+				"port=%.64s: there is no port %s that can be a slave; they are made first, "
+				"by --vdev= in UDAPL_ROCE_EAL",
+				bond->name, name);
+	recall_args(&slave);
+	rc = prepare(args, &slave, why);
+	if (rc != 0)
+		return rc;
+	/* The bonding driver sets its own MTU on every slave, and on the kernel's interface below. */
+	if (!slave.may_raise_mtu)
+		slave.mtu = slave.mtu == 0 ? ETHER_MTU : RTE_MIN(slave.mtu, (uint32_t)ETHER_MTU);
+	if (slave.mtu != 0)
+		bond->mtu = bond->mtu == 0 ? slave.mtu : RTE_MIN(bond->mtu, slave.mtu);
+	bond->rx_room = RTE_MAX(bond->rx_room, slave.rx_room);
+	bond->rx_frames += slave.rx_frames;
+	return 0;
+}
+
+static int
+prepare_bonding(const struct roce_devargs *args, struct roce_attach *a, struct roce_why *why)
+{
+	const char *p = a->port;
+	char name[sizeof(a->name)];
+
+	while ((p = next_arg(p, "slave", name, sizeof(name))) != NULL) {
+		int rc = add_slave(args, a, name, why);
+
+		if (rc != 0)
+			return rc;
+	}
+	a->may_raise_mtu = a->mtu == 0;
+	/* LACP speaks, and finds its partner, only inside the calls for frames. */
+	a->idle_tx_ms = LACP_MS;
+	return 0;
+}
+
 /* What must be known of a driver before its device is made. */
 static int
 prepare(const struct roce_devargs *args, struct roce_attach *a, struct roce_why *why)
@@ -208,6 +330,8 @@ prepare(const struct roce_devargs *args, struct roce_attach *a, struct roce_why 
 		{ "net_pcap", prepare_pcap },
 		{ "net_null", prepare_null },
 		{ "net_tap", prepare_tap },
+		{ "net_af_xdp", prepare_af_xdp },
+		{ "net_bonding", prepare_bonding },
 	};
 
 	for (size_t i = 0; i < RTE_DIM(drivers); i++) {
@@ -244,6 +368,8 @@ probe(struct roce_attach *a, struct roce_why *why)
 static int
 take_ownership(struct roce_attach *a, struct roce_why *why)
 {
+	if (roce_capture_is_on())
+		return 0;
 	if (owner.id == RTE_ETH_DEV_NO_OWNER) {
 		if (rte_eth_dev_owner_new(&owner.id) != 0)
 			return roce_why_say(why, -ENOMEM, "no owner id for ports");
@@ -252,19 +378,6 @@ take_ownership(struct roce_attach *a, struct roce_why *why)
 	if (rte_eth_dev_owner_set(a->port_id, &owner) != 0)
 		return roce_why_say(why, -EBUSY, "port %s belongs to somebody else", a->name);
 	return 0;
-}
-
-/* The arguments somebody made the port with, in the place where the user's would stand. */
-static void
-recall_args(struct roce_attach *a)
-{
-	const struct rte_devargs *made = NULL;
-	struct rte_eth_dev_info info;
-
-	if (rte_eth_dev_info_get(a->port_id, &info) == 0 && info.device != NULL)
-		made = rte_dev_devargs(info.device);
-	if (made != NULL && made->args != NULL && made->args[0] != '\0')
-		snprintf(a->port, sizeof(a->port), "%s,%s", a->name, made->args);
 }
 
 static void
@@ -322,6 +435,26 @@ roce_attach_open(const struct roce_devargs *args, struct roce_attach *a, struct 
 			roce_attach_close(a);
 		return rc;
 	}
+	ask_device(a);
+	return 0;
+}
+
+int
+roce_attach_lend(struct roce_attach *a, const char *name, uint16_t port_id, struct roce_why *why)
+{
+	struct rte_eth_dev_owner has;
+
+	memset(a, 0, sizeof(*a));
+	rte_strlcpy(a->name, name, sizeof(a->name));
+	a->port_id = port_id;
+	if (port_id == RTE_MAX_ETHPORTS) {
+		a->soft = true;
+		return 0;
+	}
+	if (owner.id != RTE_ETH_DEV_NO_OWNER && rte_eth_dev_owner_get(port_id, &has) == 0 &&
+			has.id == owner.id)
+		return roce_why_say(why, -EBUSY, "port %u is open here as a device of its own",
+				port_id);
 	ask_device(a);
 	return 0;
 }

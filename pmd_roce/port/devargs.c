@@ -342,7 +342,7 @@ set_defaults(struct roce_devargs *args)
 }
 
 int
-roce_devargs_parse(const char *text, const char *override, struct roce_devargs *args,
+roce_devargs_read(const char *text, const char *override, struct roce_devargs *args,
 		struct roce_why *why)
 {
 	struct roce_devargs base, over;
@@ -362,12 +362,43 @@ roce_devargs_parse(const char *text, const char *override, struct roce_devargs *
 		if ((over.given & bit) != 0)
 			memcpy((char *)&base + key->offset, (char *)&over + key->offset, key->size);
 		base.given |= over.given & bit;
-		if (key->required && (base.given & bit) == 0)
-			return roce_why_say(why, -EINVAL, "%s= is missing: want %s", key->name,
-					key->want);
 	}
 	memcpy(args, &base, sizeof(base));
 	return 0;
+}
+
+int
+roce_devargs_complete(const struct roce_devargs *args, struct roce_why *why)
+{
+	for (size_t i = 0; i < RTE_DIM(keys); i++) {
+		if (keys[i].required && (args->given & (UINT32_C(1) << i)) == 0)
+			return roce_why_say(why, -EINVAL, "%s= is missing: want %s", keys[i].name,
+					keys[i].want);
+	}
+	return 0;
+}
+
+int
+roce_devargs_parse(const char *text, const char *override, struct roce_devargs *args,
+		struct roce_why *why)
+{
+	struct roce_devargs read;
+	int rc = roce_devargs_read(text, override, &read, why);
+
+	if (rc == 0)
+		rc = roce_devargs_complete(&read, why);
+	if (rc == 0)
+		memcpy(args, &read, sizeof(read));
+	return rc;
+}
+
+void
+roce_devargs_set_port(struct roce_devargs *args, const char *name)
+{
+	const struct key *port = find_key("port", 4);
+
+	memcpy(args->port, name, strlen(name) + 1);
+	args->given |= UINT32_C(1) << (port - keys);
 }
 
 bool
@@ -389,6 +420,20 @@ roce_devargs_equal(const struct roce_devargs *a, const struct roce_devargs *b)
 			return false;
 	}
 	return a->given == b->given;
+}
+
+const char *
+roce_devargs_differ(const struct roce_devargs *a, const struct roce_devargs *b)
+{
+	for (size_t i = 0; i < RTE_DIM(keys); i++) {
+		const struct key *key = &keys[i];
+
+		if ((b->given & (UINT32_C(1) << i)) != 0 &&
+				memcmp((const char *)a + key->offset, (const char *)b + key->offset,
+						key->size) != 0)
+			return key->name;
+	}
+	return NULL;
 }
 
 size_t

@@ -78,11 +78,24 @@ struct roce_devargs {
 int roce_devargs_parse(const char *text, const char *override, struct roce_devargs *args,
 		struct roce_why *why);
 
+/** The same, but no key is required: the string may be for a device that has been told before. */
+int roce_devargs_read(const char *text, const char *override, struct roce_devargs *args,
+		struct roce_why *why);
+
+/** @return 0; -EINVAL a required key is missing; @p why names it. */
+int roce_devargs_complete(const struct roce_devargs *args, struct roce_why *why);
+
+/** As if `port=` had been given; @p name is shorter than ROCE_DEVARGS_PORT_LEN. */
+void roce_devargs_set_port(struct roce_devargs *args, const char *name);
+
 /** True when a key stood in the string, e.g. "gw". */
 bool roce_devargs_has(const struct roce_devargs *args, const char *key);
 
 /** True when two strings meant the same, and gave the same keys. */
 bool roce_devargs_equal(const struct roce_devargs *a, const struct roce_devargs *b);
+
+/** The first key that @p b gave and that means something else in @p a; NULL: none. */
+const char *roce_devargs_differ(const struct roce_devargs *a, const struct roce_devargs *b);
 
 /** Length of the port's name: up to the first comma. */
 size_t roce_devargs_name_len(const char *port);

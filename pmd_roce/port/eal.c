@@ -17,6 +17,7 @@
 #include <rte_lcore.h>
 #include <rte_pci.h>
 
+#include "port/capture.h"
 #include "port/log.h"
 
 #define ARGS_MAX 64
@@ -217,7 +218,10 @@ roce_eal_start(const struct roce_devargs *args, struct roce_why *why)
 		rc = roce_why_say(why, -EINVAL, "the EAL's arguments are too long");
 	if (rc != 0)
 		return rc;
-	return init_keeping_affinity(why);
+	rc = init_keeping_affinity(why);
+	if (rc == 0)
+		roce_capture_setup();
+	return rc;
 }
 
 bool

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* What stands in front of the suffixes below. */
+#define RTE_LOG_DEFAULT_LOGTYPE roce
 #include "port/log.h"
 
 #include <stdlib.h>
@@ -6,7 +8,9 @@
 
 #include <rte_common.h>
 
-RTE_LOG_REGISTER(roce_log_port, roce.port, NOTICE)
+RTE_LOG_REGISTER_SUFFIX(roce_log_port, port, NOTICE)
+RTE_LOG_REGISTER_SUFFIX(roce_log_qp, qp, NOTICE)
+RTE_LOG_REGISTER_SUFFIX(roce_log_cm, cm, NOTICE)
 
 void
 roce_log_setup(void)

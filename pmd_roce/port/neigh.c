@@ -140,21 +140,13 @@ set_timer(struct roce_neigh *n, struct entry *e, uint64_t at)
 static const struct roce_subnet *
 find_subnet(const struct roce_neigh *n, const struct roce_ip *ip)
 {
-	for (unsigned int i = 0; i < n->config.addrs; i++) {
-		if (roce_subnet_has(&n->config.addr[i], ip))
-			return &n->config.addr[i];
-	}
-	return NULL;
+	return roce_subnet_find(n->config.addr, n->config.addrs, ip);
 }
 
 static bool
 ip_is_ours(const struct roce_neigh *n, const struct roce_ip *ip)
 {
-	for (unsigned int i = 0; i < n->config.addrs; i++) {
-		if (roce_ip_equal(&n->config.addr[i].addr, ip))
-			return true;
-	}
-	return false;
+	return roce_subnet_owns(n->config.addr, n->config.addrs, ip);
 }
 
 int
@@ -169,8 +161,7 @@ roce_neigh_create(const struct roce_neigh_config *config, struct roce_neigh **ou
 	n->free = NONE;
 	for (uint32_t i = 0; i < BUCKETS; i++)
 		n->bucket[i] = NONE;
-	if (!roce_ip_is_zero(&config->gw) &&
-			(find_subnet(n, &config->gw) == NULL || ip_is_ours(n, &config->gw))) {
+	if (!roce_subnet_gw_ok(config->addr, config->addrs, &config->gw)) {
 		roce_neigh_destroy(n);
 		return -EINVAL;
 	}
@@ -221,30 +212,21 @@ int
 roce_neigh_resolve(struct roce_neigh *n, const struct roce_ip *dst, struct roce_neigh_hop *hop,
 		uint64_t now)
 {
-	const struct roce_ip *via = dst;
-	const struct roce_subnet *subnet;
+	struct roce_route route;
 	struct entry *e;
+	int rc = roce_subnet_route(n->config.addr, n->config.addrs, &n->config.gw, dst, &route);
 
-	if (!roce_ip_is_host(dst))
-		return -ENETUNREACH;
-	if (ip_is_ours(n, dst))
-		return -EHOSTUNREACH;
-	subnet = find_subnet(n, dst);
-	if (subnet == NULL && roce_ip_is_v4(dst) == roce_ip_is_v4(&n->config.gw)) {
-		via = &n->config.gw;
-		subnet = roce_ip_is_zero(via) ? NULL : find_subnet(n, via);
-	}
-	if (subnet == NULL || roce_subnet_is_broadcast(subnet, via))
-		return -ENETUNREACH;
-	e = find(n, via);
+	if (rc != 0)
+		return rc;
+	e = find(n, &route.via);
 	if (e == NULL)
-		return ask(n, via, now);
+		return ask(n, &route.via, now);
 	if (e->state == ASKED)
 		return -EAGAIN;
 	if (e->state == UNREACHABLE)
 		return -EHOSTUNREACH;
 	e->wanted = true;
-	*hop = (struct roce_neigh_hop){ .src = subnet->addr, .mac = e->mac };
+	*hop = (struct roce_neigh_hop){ .src = route.src, .mac = e->mac };
 	return 0;
 }
 

@@ -21,7 +21,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <rte_branch_prediction.h>
+#include <rte_byteorder.h>
 #include <rte_ether.h>
+#include <rte_ip.h>
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
 
@@ -71,6 +74,34 @@ struct roce_neigh_hop {
  */
 int roce_neigh_resolve(struct roce_neigh *neigh, const struct roce_ip *dst,
 		struct roce_neigh_hop *hop, uint64_t now);
+
+/**
+ * Could roce_neigh_rx() want a frame? Judged by its type alone, in no time: what is none of our business passes by
+ * here at any rate.
+ */
+static inline bool
+roce_neigh_may_want(const struct rte_mbuf *m)
+{
+	const struct rte_ether_hdr *eth = rte_pktmbuf_mtod(m, const struct rte_ether_hdr *);
+	const struct rte_vlan_hdr *vlan = (const struct rte_vlan_hdr *)(eth + 1);
+	const struct rte_ipv6_hdr *ip = (const struct rte_ipv6_hdr *)(eth + 1);
+
+	/* Short, or in pieces: who reads it finds out. */
+	if (m->data_len < sizeof(*eth) + sizeof(*vlan))
+		return true;
+	if (likely(eth->ether_type == RTE_BE16(RTE_ETHER_TYPE_IPV4)))
+		return false;
+	switch (eth->ether_type) {
+	case RTE_BE16(RTE_ETHER_TYPE_ARP):
+		return true;
+	case RTE_BE16(RTE_ETHER_TYPE_IPV6):
+		return m->data_len < sizeof(*eth) + sizeof(*ip) || ip->proto == IPPROTO_ICMPV6;
+	case RTE_BE16(RTE_ETHER_TYPE_VLAN):
+		return vlan->eth_proto != RTE_BE16(RTE_ETHER_TYPE_IPV4);
+	default:
+		return false;
+	}
+}
 
 /**
  * Look at a frame the engine did not want. It stays the caller's.

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include <rte_branch_prediction.h>
 #include <rte_cycles.h>
 #include <rte_lcore.h>
 #include <rte_pause.h>
@@ -34,6 +35,8 @@ roce_port_poll(struct roce_port_queue *queue)
 {
 	unsigned int moved;
 
+	if (unlikely(roce_life_is_pending(&queue->port->life)))
+		roce_life_act(&queue->port->life);
 	if (!roce_engine_trylock(queue->engine))
 		return 0;
 	/* Under the lock, so that time never runs backwards for the engine. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "port/port.h"
 
+#include <errno.h>
+
 #include <rte_branch_prediction.h>
 #include <rte_ethdev.h>
 
@@ -16,22 +18,51 @@ set_neigh_at(struct roce_port *port)
 	__atomic_store_n(&port->neigh_at, roce_neigh_deadline(port->neigh), __ATOMIC_RELAXED);
 }
 
-/* Frames the engine left: words among neighbours, and what is none of our business. All are freed. */
+static __rte_noinline bool
+hear_neighbour(struct roce_port *port, const struct rte_mbuf *m, uint64_t now)
+{
+	bool heard;
+
+	rte_spinlock_lock(&port->neigh_lock);
+	heard = roce_neigh_rx(port->neigh, m, now);
+	set_neigh_at(port);
+	rte_spinlock_unlock(&port->neigh_lock);
+	return heard;
+}
+
+void
+roce_port_look(struct roce_port_queue *queue, struct rte_mbuf **pkts, uint16_t n, uint64_t now)
+{
+	struct roce_port *port = queue->port;
+	uint16_t heard = 0;
+
+	for (uint16_t i = 0; i < n && port->neigh != NULL; i++) {
+		if (unlikely(roce_neigh_may_want(pkts[i])) && hear_neighbour(port, pkts[i], now))
+			heard++;
+	}
+	queue->stats.neighbour += heard;
+	queue->stats.foreign += (uint64_t)n - heard;
+}
+
+/* Frames the engine left: words among neighbours, and what is none of our business. */
 static __rte_noinline void
 take_foreign(struct roce_port_queue *queue, struct rte_mbuf **pkts, uint16_t n, uint64_t now)
 {
-	struct roce_port *port = queue->port;
+	const struct roce_port *port = queue->port;
 
-	rte_spinlock_lock(&port->neigh_lock);
-	for (uint16_t i = 0; i < n; i++) {
-		if (roce_neigh_rx(port->neigh, pkts[i], now))
-			queue->stats.neighbour++;
-		else
-			queue->stats.foreign++;
-	}
-	set_neigh_at(port);
-	rte_spinlock_unlock(&port->neigh_lock);
-	rte_pktmbuf_free_bulk(pkts, n);
+	roce_port_look(queue, pkts, n, now);
+	if (port->lent.foreign != NULL)
+		port->lent.foreign(port->lent.arg, queue->index, pkts, n);
+	else
+		rte_pktmbuf_free_bulk(pkts, n);
+}
+
+/* The program's answers are others now. Before they are asked for again: it may change its mind meanwhile. */
+static void
+ask_program(struct roce_port *port, uint64_t now)
+{
+	__atomic_exchange_n(&port->neigh_at, ROCE_NEVER, __ATOMIC_ACQ_REL);
+	roce_cm_resolved(port->cm, now);
 }
 
 /* The neighbour table's turn, on queue 0. @return frames to send, at most @p max. */
@@ -41,6 +72,10 @@ turn_neigh(struct roce_port *port, struct rte_mbuf **pkts, uint16_t max, uint64_
 	bool changed;
 	uint16_t n;
 
+	if (port->neigh == NULL) {
+		ask_program(port, now);
+		return 0;
+	}
 	rte_spinlock_lock(&port->neigh_lock);
 	n = roce_neigh_tx(port->neigh, pkts, max, now);
 	changed = roce_neigh_changed(port->neigh);
@@ -59,26 +94,54 @@ neigh_is_due(const struct roce_port_queue *queue, uint64_t now)
 			now >= __atomic_load_n(&queue->port->neigh_at, __ATOMIC_RELAXED);
 }
 
-/* The device has not taken everything yet: time passes all the same. */
-static __rte_noinline void
-run_timers(struct roce_port_queue *queue, uint64_t now)
+__rte_noinline void
+roce_port_run_timers(struct roce_port_queue *queue, uint64_t now)
 {
 	if (neigh_is_due(queue, now))
 		turn_neigh(queue->port, queue->held, 0, now);
 	roce_engine_tx(queue->engine, queue->held, 0, now);
 }
 
-/* Fill the empty held[]. */
-static uint16_t
-fetch(struct roce_port_queue *queue, uint64_t now)
+uint16_t
+roce_port_fetch(struct roce_port_queue *queue, struct rte_mbuf **pkts, uint16_t max, uint64_t now)
 {
-	uint16_t room = roce_fault_room(&queue->fault, ROCE_PORT_TX_BURST);
+	uint16_t room = roce_fault_room(&queue->fault, max);
 	uint16_t n = 0;
 
 	if (unlikely(neigh_is_due(queue, now)))
-		n = turn_neigh(queue->port, queue->held, room / 2, now);
-	n += roce_engine_tx(queue->engine, queue->held + n, (uint16_t)(room - n), now);
-	return roce_fault_burst(&queue->fault, queue->held, n);
+		n = turn_neigh(queue->port, pkts, room / 2, now);
+	n += roce_engine_tx(queue->engine, pkts + n, (uint16_t)(room - n), now);
+	return roce_fault_burst(&queue->fault, pkts, n);
+}
+
+void
+roce_port_drop_held(struct roce_port_queue *queue)
+{
+	rte_pktmbuf_free_bulk(queue->held + queue->held_at, queue->held_n);
+	queue->held_at = 0;
+	queue->held_n = 0;
+}
+
+/* There is no device any more: frames of other engines arrive, timers run, words are spoken to nobody. */
+static __rte_noinline unsigned int
+turn_alone(struct roce_port_queue *queue, uint64_t now)
+{
+	struct rte_mbuf *none[1];
+
+	queue->idle_every = 0;
+	roce_engine_rx(queue->engine, none, 0, now);
+	roce_port_drop_held(queue);
+	queue->held_n = roce_port_fetch(queue, queue->held, ROCE_PORT_TX_BURST, now);
+	roce_port_drop_held(queue);
+	return 0;
+}
+
+/* For a device that has something of its own to say. */
+static __rte_noinline void
+send_nothing(struct roce_port_queue *queue, uint64_t now)
+{
+	rte_eth_tx_burst(queue->port_id, queue->tx_queue, queue->held, 0);
+	queue->idle_at = now + queue->idle_every;
 }
 
 unsigned int
@@ -87,7 +150,9 @@ roce_port_turn(struct roce_port_queue *queue, uint64_t now)
 	struct rte_mbuf *pkts[ROCE_PORT_RX_BURST];
 	uint16_t received, n, sent;
 
-	received = rte_eth_rx_burst(queue->port_id, queue->index, pkts, ROCE_PORT_RX_BURST);
+	if (unlikely(roce_life_is_gone(&queue->port->life)))
+		return turn_alone(queue, now);
+	received = rte_eth_rx_burst(queue->port_id, queue->rx_queue, pkts, ROCE_PORT_RX_BURST);
 	queue->stats.rx_frames += received;
 	/* Also without a frame: other engines may have handed some over. */
 	n = roce_engine_rx(queue->engine, pkts, received, now);
@@ -96,14 +161,17 @@ roce_port_turn(struct roce_port_queue *queue, uint64_t now)
 
 	if (likely(queue->held_n == 0)) {
 		queue->held_at = 0;
-		queue->held_n = fetch(queue, now);
-		if (queue->held_n == 0)
+		queue->held_n = roce_port_fetch(queue, queue->held, ROCE_PORT_TX_BURST, now);
+		if (queue->held_n == 0) {
+			if (unlikely(queue->idle_every != 0))
+				send_nothing(queue, now);
 			return received;
+		}
 	} else {
-		run_timers(queue, now);
+		roce_port_run_timers(queue, now);
 	}
-	sent = rte_eth_tx_burst(
-			queue->port_id, queue->index, queue->held + queue->held_at, queue->held_n);
+	sent = rte_eth_tx_burst(queue->port_id, queue->tx_queue, queue->held + queue->held_at,
+			queue->held_n);
 	queue->stats.tx_frames += sent;
 	queue->held_at += sent;
 	queue->held_n -= sent;
@@ -123,7 +191,37 @@ roce_port_deadline(const struct roce_port_queue *queue)
 	if (queue->index == 0)
 		deadline = RTE_MIN(deadline,
 				__atomic_load_n(&queue->port->neigh_at, __ATOMIC_RELAXED));
+	if (queue->idle_every != 0)
+		deadline = RTE_MIN(deadline, queue->idle_at);
 	return deadline;
+}
+
+static int
+resolve_here(struct roce_port *port, const struct roce_ip *dst, struct roce_neigh_hop *hop,
+		uint64_t now)
+{
+	int rc;
+
+	rte_spinlock_lock(&port->neigh_lock);
+	rc = roce_neigh_resolve(port->neigh, dst, hop, now);
+	set_neigh_at(port);
+	rte_spinlock_unlock(&port->neigh_lock);
+	return rc;
+}
+
+/* The way is ours to choose, the address of the first hop is the program's to know. */
+static int
+resolve_there(const struct roce_port *port, const struct roce_ip *dst, struct roce_neigh_hop *hop)
+{
+	const struct roce_devargs *args = port->args;
+	struct roce_route route;
+	int rc = roce_subnet_route(args->ip.at, args->ip.n, &args->gw, dst, &route);
+
+	if (rc != 0)
+		return rc;
+	hop->src = route.src;
+	rc = port->lent.resolve(port->lent.arg, route.via.b, hop->mac.addr_bytes);
+	return rc == 0 || rc == -EAGAIN ? rc : -EHOSTUNREACH;
 }
 
 int
@@ -131,12 +229,12 @@ roce_port_resolve(void *arg, const struct roce_ip *dst, struct roce_path *path, 
 {
 	struct roce_port *port = arg;
 	struct roce_neigh_hop hop = { 0 };
-	int rc;
+	int rc = port->neigh != NULL ? resolve_here(port, dst, &hop, now)
+				     : resolve_there(port, dst, &hop);
 
-	rte_spinlock_lock(&port->neigh_lock);
-	rc = roce_neigh_resolve(port->neigh, dst, &hop, now);
-	set_neigh_at(port);
-	rte_spinlock_unlock(&port->neigh_lock);
+	/* Nobody is near any more. */
+	if (roce_life_is_gone(&port->life))
+		rc = -EHOSTUNREACH;
 	/* All but the MAC also when nobody has told it yet: a passive connection has that from the frame. */
 	*path = (struct roce_path){
 		.src_mac = port->mac,

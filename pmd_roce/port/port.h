@@ -23,8 +23,10 @@
 #include "engine/engine.h"
 #include "port/attach.h"
 #include "port/fault.h"
+#include "port/life.h"
 #include "port/neigh.h"
 #include "port/why.h"
+#include "roce/device.h"
 
 #define ROCE_PORT_RX_BURST 32
 #define ROCE_PORT_TX_BURST 64
@@ -44,10 +46,14 @@ struct roce_port_queue {
 	struct roce_engine *engine;
 	struct roce_port *port;
 	uint16_t port_id;
-	uint16_t index;
-	uint16_t held_at;        /**< oldest frame in held[] */
-	uint16_t held_n;         /**< frames the device has refused so far */
-	uint32_t service;        /**< id of its service; valid when the port is serviced */
+	uint16_t index;    /**< of its engine */
+	uint16_t rx_queue; /**< of the device */
+	uint16_t tx_queue;
+	uint16_t held_at; /**< oldest frame in held[] */
+	uint16_t held_n;  /**< frames the device has refused so far */
+	uint32_t service; /**< id of its service; valid when the port is serviced */
+	uint64_t idle_every; /**< ticks after which the device wants a call to send nothing; 0: never */
+	uint64_t idle_at;        /**< when it wants the next */
 	struct roce_fault fault; /**< what happens on purpose to frames that are sent */
 	struct roce_port_stats stats;
 	struct rte_mbuf *held[ROCE_PORT_TX_BURST]; /**< fetched from the engine, not yet sent */
@@ -55,6 +61,16 @@ struct roce_port_queue {
 
 struct roce_port {
 	struct roce_attach attach;
+	struct roce_life life;
+	const struct roce_devargs *args; /**< of the device, which outlives the port */
+	/** What the program that lent the port said of it; zero when it is our own. */
+	struct {
+		enum roce_attach_mode mode;
+		uint8_t pools; /**< bit per engine: its tx_pool is the program's */
+		int (*resolve)(void *arg, const uint8_t ip[16], uint8_t mac[6]);
+		void (*foreign)(void *arg, unsigned int engine, struct rte_mbuf **pkts, uint16_t n);
+		void *arg;
+	} lent;
 	struct rte_ether_addr mac;
 	uint16_t id;
 	uint8_t mtu_code;
@@ -68,7 +84,7 @@ struct roce_port {
 	struct rte_mempool *tx_pool[ROCE_ENGINES_MAX];
 	struct rte_mempool *rx_pool[ROCE_ENGINES_MAX];
 	struct roce_cm *cm;
-	struct roce_neigh *neigh;
+	struct roce_neigh *neigh;          /**< NULL: the program resolves */
 	rte_spinlock_t neigh_lock;         /**< taken inside an engine's lock, never around one */
 	uint64_t neigh_at;                 /**< deadline of the table; read without the lock */
 	uint32_t lcores[ROCE_ENGINES_MAX]; /**< service lcore of each queue */
@@ -93,17 +109,50 @@ struct roce_port_config {
 int
 roce_port_open(const struct roce_port_config *config, struct roce_port **out, struct roce_why *why);
 
+/**
+ * Stop, reset, configure and start again, with the same pools. All engines' locks are held: frames that are held
+ * stay, those the device had are lost.
+ * @return 0; negative: the device is of no use any more.
+ */
+int roce_port_reset(struct roce_port *port, const struct roce_devargs *args, struct roce_why *why);
+
+/** Free what the device has not taken. Locked. */
+void roce_port_drop_held(struct roce_port_queue *queue);
+
+/**
+ * Make a port of what a program lends: queues of its own port, or none at all. Nothing of it is configured, started,
+ * stopped or closed, here or later.
+ *
+ * @return 0; -EINVAL; -ENODEV no such port or queue; -EBUSY the port is one of ours; -ENOMEM.
+ */
+int roce_port_lend(const struct roce_port_config *config, const struct roce_attach_config *lent,
+		struct roce_port **out, struct roce_why *why);
+
 /** Stop and give back; frames still held are freed. NULL is allowed. Nobody turns it any more. */
 void roce_port_close(struct roce_port *port);
 
 /**
  * Turn one queue: receive a burst, let the engine and the neighbours work, send a burst. The caller holds the
  * lock of the engine. Frames the device refuses are kept and go first next time; until then the engine is asked
- * for no more.
+ * for no more. A device that is gone is left alone: time passes, and what the engine says is lost.
  *
  * @return frames moved.
  */
 unsigned int roce_port_turn(struct roce_port_queue *queue, uint64_t now);
+
+/**
+ * Fetch frames to send: of the neighbours, then of the engine, and do to them what was asked for on purpose. Locked.
+ * @return how many, at most @p max, which is at least 3; ownership passes.
+ */
+uint16_t
+roce_port_fetch(struct roce_port_queue *queue, struct rte_mbuf **pkts, uint16_t max, uint64_t now);
+
+/** Nothing can be sent now: time passes all the same. Locked. */
+void roce_port_run_timers(struct roce_port_queue *queue, uint64_t now);
+
+/** Look for words among neighbours in frames that the engine left, and count them all. Locked. */
+void
+roce_port_look(struct roce_port_queue *queue, struct rte_mbuf **pkts, uint16_t n, uint64_t now);
 
 /** Next time at which a turn is useful without new frames; 0: now; ROCE_NEVER. Locked. */
 uint64_t roce_port_deadline(const struct roce_port_queue *queue);
@@ -113,6 +162,21 @@ uint64_t roce_port_line_rate(const struct roce_port *port);
 
 /** The way to an address, as roce_cm_resolve_fn; @p arg is the port. Locked: engine 0. */
 int roce_port_resolve(void *arg, const struct roce_ip *dst, struct roce_path *path, uint64_t now);
+
+/* ---- port_setup.c: what both kinds of ports need ---- */
+
+/** A port that has its queues and no device yet. @return NULL: no memory. */
+struct roce_port *roce_port_create(const struct roce_port_config *config);
+
+/**
+ * The path MTU of a port that carries @p mtu bytes behind the Ethernet header.
+ * @return 0; -EINVAL too few for any, or for what `mtu=` wants.
+ */
+int
+roce_port_fit_mtu(const struct roce_port *port, uint32_t mtu, uint8_t *code, struct roce_why *why);
+
+/** Make the pool of what queue @p q sends, for a device that keeps @p desc frames. @return 0; -ENOMEM. */
+int roce_port_make_tx_pool(struct roce_port *port, unsigned int q, uint16_t desc, int socket);
 
 /* ---- poll.c: who turns, and the clock ---- */
 

@@ -6,13 +6,13 @@
 #include <string.h>
 
 #include <rte_common.h>
-#include <rte_alarm.h>
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
 
 #include "port/log.h"
 #include "port/pool.h"
 #include "port/port.h"
+#include "port/start.h"
 #include "port/steer.h"
 
 /* Descriptors a queue. Large rings push the frames out of the caches; hardware needs some more air. */
@@ -46,12 +46,41 @@ device_takes_mtu(const struct rte_eth_dev_info *info, uint32_t mtu)
 	return mtu <= info->max_mtu && mtu + overhead <= info->max_rx_pktlen;
 }
 
+/* What `mtu=` allows, as a code. */
+static uint8_t
+most_mtu(const struct roce_devargs *args)
+{
+	return args->mtu != 0 ? roce_mtu_code(args->mtu) : 5;
+}
+
+int
+roce_port_fit_mtu(const struct roce_port *port, uint32_t mtu, uint8_t *code, struct roce_why *why)
+{
+	const char *name = port->attach.name;
+	uint32_t wanted = port->args->mtu;
+	uint8_t most = most_mtu(port->args);
+	uint8_t fits = RTE_MIN(roce_mtu_fit(mtu), most);
+
+	if (fits == 0)
+		return roce_why_say(why, -EINVAL,
+				"port %s carries %" PRIu32
+				" bytes a frame: too few for any path MTU",
+				name, mtu);
+	if (wanted != 0 && fits < most)
+		return roce_why_say(why, -EINVAL,
+				"mtu=%" PRIu32 " does not fit port %s: it carries %" PRIu32
+				" bytes, enough for %" PRIu32,
+				wanted, name, mtu, roce_mtu_bytes(fits));
+	*code = fits;
+	return 0;
+}
+
 /* Path MTU, and the MTU to configure the device with (0: its own). */
 static int
-plan_mtu(const struct roce_attach *attach, const struct roce_devargs *args, struct plan *plan,
-		struct roce_why *why)
+plan_mtu(const struct roce_port *port, struct plan *plan, struct roce_why *why)
 {
-	uint8_t most = args->mtu != 0 ? roce_mtu_code(args->mtu) : 5;
+	const struct roce_attach *attach = &port->attach;
+	const struct roce_devargs *args = port->args;
 	uint32_t mtu = attach->mtu;
 	uint16_t current = 0;
 
@@ -59,7 +88,7 @@ plan_mtu(const struct roce_attach *attach, const struct roce_devargs *args, stru
 		rte_eth_dev_get_mtu(attach->port_id, &current);
 		mtu = current;
 		if (attach->may_raise_mtu || args->mtu != 0) {
-			uint8_t code = most;
+			uint8_t code = most_mtu(args);
 			uint32_t want;
 
 			while (code > 1 &&
@@ -72,18 +101,7 @@ plan_mtu(const struct roce_attach *attach, const struct roce_devargs *args, stru
 		}
 		plan->conf.rxmode.mtu = mtu;
 	}
-	plan->mtu_code = RTE_MIN(roce_mtu_fit(mtu), most);
-	if (plan->mtu_code == 0)
-		return roce_why_say(why, -EINVAL,
-				"port %s carries %" PRIu32
-				" bytes a frame: too few for any path MTU",
-				attach->name, mtu);
-	if (args->mtu != 0 && plan->mtu_code < most)
-		return roce_why_say(why, -EINVAL,
-				"mtu=%" PRIu32 " does not fit port %s: it carries %" PRIu32
-				" bytes, enough for %" PRIu32,
-				args->mtu, attach->name, mtu, roce_mtu_bytes(plan->mtu_code));
-	return 0;
+	return roce_port_fit_mtu(port, mtu, &plan->mtu_code, why);
 }
 
 /* One buffer holds the largest frame of ours; longer frames of others may be scattered. */
@@ -107,9 +125,10 @@ plan_buffers(const struct roce_attach *attach, struct plan *plan)
 }
 
 static int
-make_plan(const struct roce_attach *attach, const struct roce_devargs *args, struct plan *plan,
-		struct roce_why *why)
+make_plan(const struct roce_port *port, struct plan *plan, struct roce_why *why)
 {
+	const struct roce_attach *attach = &port->attach;
+	const struct roce_devargs *args = port->args;
 	uint32_t queues;
 	int rc;
 
@@ -123,7 +142,7 @@ make_plan(const struct roce_attach *attach, const struct roce_devargs *args, str
 		return roce_why_say(why, -EINVAL,
 				"queues=%" PRIu32 " is too many: port %s has %" PRIu32,
 				args->queues, attach->name, queues);
-	rc = plan_mtu(attach, args, plan, why);
+	rc = plan_mtu(port, plan, why);
 	if (rc != 0)
 		return rc;
 	plan->conf.rxmode.offloads = plan->info.rx_offload_capa &
@@ -132,6 +151,8 @@ make_plan(const struct roce_attach *attach, const struct roce_devargs *args, str
 	plan->conf.rx_adv_conf.rss_conf.rss_hf = roce_steer_rss(&plan->info, args->queues);
 	if (plan->conf.rx_adv_conf.rss_conf.rss_hf != 0)
 		plan->conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
+	plan->conf.intr_conf.lsc = (*plan->info.dev_flags & RTE_ETH_DEV_INTR_LSC) != 0;
+	plan->conf.intr_conf.rmv = (*plan->info.dev_flags & RTE_ETH_DEV_INTR_RMV) != 0;
 	plan_buffers(attach, plan);
 	return 0;
 }
@@ -141,27 +162,42 @@ make_plan(const struct roce_attach *attach, const struct roce_devargs *args, str
  * side, what is kept for a device that refuses, and what may wait in inboxes. Separate pools, because a
  * driver that hands out frames without writing them (net_null) must not bring our own back to us.
  */
+static unsigned int
+count_frames(const struct roce_port *port, uint16_t desc)
+{
+	return desc + 2 * (ROCE_PORT_RX_BURST + ROCE_PORT_TX_BURST) +
+			(port->queues > 1 ? INBOX_FRAMES : 0);
+}
+
+int
+roce_port_make_tx_pool(struct roce_port *port, unsigned int q, uint16_t desc, int socket)
+{
+	uint32_t room = ROCE_FRAME_LEN_MAX(roce_mtu_bytes(port->mtu_code)) + RTE_PKTMBUF_HEADROOM;
+	char name[32];
+
+	snprintf(name, sizeof(name), "t%u_%.8s", q, port->attach.name);
+	port->tx_pool[q] = roce_pool_create(name, count_frames(port, desc), room, socket);
+	return port->tx_pool[q] != NULL ? 0 : -ENOMEM;
+}
+
 static int
 make_pools(struct roce_port *port, const struct plan *plan, uint16_t rx_desc, uint16_t tx_desc,
 		struct roce_why *why)
 {
-	unsigned int more = 2 * (ROCE_PORT_RX_BURST + ROCE_PORT_TX_BURST) +
-			(port->queues > 1 ? INBOX_FRAMES : 0);
-	uint32_t tx_room =
-			ROCE_FRAME_LEN_MAX(roce_mtu_bytes(plan->mtu_code)) + RTE_PKTMBUF_HEADROOM;
 	/* net_ring hands out the sender's frames and takes none from here. */
-	unsigned int rx_frames =
-			strcmp(port->driver, "net_ring") == 0 ? ROCE_PORT_RX_BURST : rx_desc + more;
+	unsigned int rx_frames = strcmp(port->driver, "net_ring") == 0
+			? ROCE_PORT_RX_BURST
+			: count_frames(port, rx_desc);
 	int socket = rte_eth_dev_socket_id(port->id);
 
+	rx_frames += port->attach.rx_frames;
 	for (unsigned int q = 0; q < port->queues; q++) {
 		char name[32];
 
-		snprintf(name, sizeof(name), "t%u_%.8s", q, port->attach.name);
-		port->tx_pool[q] = roce_pool_create(name, tx_desc + more, tx_room, socket);
 		snprintf(name, sizeof(name), "r%u_%.8s", q, port->attach.name);
 		port->rx_pool[q] = roce_pool_create(name, rx_frames, plan->room, socket);
-		if (port->tx_pool[q] == NULL || port->rx_pool[q] == NULL)
+		if (port->rx_pool[q] == NULL ||
+				roce_port_make_tx_pool(port, q, tx_desc, socket) != 0)
 			return roce_why_say(why, -ENOMEM, "no memory for the frames of port %s",
 					port->attach.name);
 	}
@@ -181,7 +217,8 @@ set_up_queues(struct roce_port *port, const struct plan *plan, struct roce_why *
 	rx.offloads = plan->conf.rxmode.offloads;
 	tx.offloads = plan->conf.txmode.offloads;
 	rc = rte_eth_dev_adjust_nb_rx_tx_desc(port->id, &rx_desc, &tx_desc);
-	if (rc == 0)
+	/* A reset keeps the pools. */
+	if (rc == 0 && port->tx_pool[0] == NULL)
 		rc = make_pools(port, plan, rx_desc, tx_desc, why);
 	for (uint16_t q = 0; rc == 0 && q < port->queues; q++) {
 		rc = rte_eth_rx_queue_setup(
@@ -239,34 +276,11 @@ roce_port_line_rate(const struct roce_port *port)
 	return (uint64_t)link.link_speed * 1000000 / 8;
 }
 
-/*
- * A client of net_memif cannot start before its server, and tries only then: two programs started together get a
- * moment. The driver's words about each try would only confuse.
- */
-static int
-start_device(const struct roce_port *port)
-{
-	int log = rte_log_register("pmd.net.memif");
-	int level = rte_log_get_level((uint32_t)log);
-	int rc;
-
-	if (strcmp(port->driver, "net_memif") != 0)
-		return rte_eth_dev_start(port->id);
-	rte_log_set_level((uint32_t)log, RTE_LOG_CRIT);
-	rc = rte_eth_dev_start(port->id);
-	for (unsigned int ms = 0; rc != 0 && ms < LINK_WAIT_MS; ms += 50) {
-		rte_delay_us_sleep(50000);
-		rc = rte_eth_dev_start(port->id);
-	}
-	rte_log_set_level((uint32_t)log, (uint32_t)level);
-	return rc == 0 ? 0 : -ECONNREFUSED;
-}
-
 static int
 start(struct roce_port *port, const struct roce_devargs *args, struct roce_why *why)
 {
 	struct plan plan;
-	int rc = make_plan(&port->attach, args, &plan, why);
+	int rc = make_plan(port, &plan, why);
 
 	if (rc != 0)
 		return rc;
@@ -281,7 +295,7 @@ start(struct roce_port *port, const struct roce_devargs *args, struct roce_why *
 	rc = set_up_queues(port, &plan, why);
 	if (rc != 0)
 		return rc;
-	rc = start_device(port);
+	rc = roce_port_start_device(port);
 	if (rc == -ECONNREFUSED)
 		return roce_why_say(why, -ENODEV, "port %s: its memif server is not there",
 				port->attach.name);
@@ -295,24 +309,33 @@ start(struct roce_port *port, const struct roce_devargs *args, struct roce_why *
 		if (!roce_ip_is_v4(&args->ip.at[i].addr))
 			rte_eth_allmulticast_enable(port->id);
 	}
-	wait_for_link(port);
 	roce_steer_flows(port->id, port->queues, plan.conf.rx_adv_conf.rss_conf.rss_hf);
 	return 0;
 }
 
 int
-roce_port_open(const struct roce_port_config *config, struct roce_port **out, struct roce_why *why)
+roce_port_reset(struct roce_port *port, const struct roce_devargs *args, struct roce_why *why)
+{
+	int rc;
+
+	rte_eth_dev_stop(port->id);
+	port->started = false;
+	rc = rte_eth_dev_reset(port->id);
+	/* Stop and start is the most that a driver without a reset can do. */
+	if (rc != 0 && rc != -ENOTSUP)
+		return roce_why_say(why, rc, "the driver says %s", strerror(-rc));
+	return start(port, args, why);
+}
+
+struct roce_port *
+roce_port_create(const struct roce_port_config *config)
 {
 	const struct roce_devargs *args = config->args;
 	struct roce_port *port = roce_pool_memory.alloc(NULL, sizeof(*port));
-	int rc;
 
 	if (port == NULL)
-		return roce_why_say(why, -ENOMEM, "no memory for a port");
-	rc = roce_attach_open(args, &port->attach, why);
-	if (rc != 0)
-		goto free_port;
-	port->id = port->attach.port_id;
+		return NULL;
+	port->args = args;
 	port->queues = (uint16_t)args->queues;
 	port->vlan_tci = (uint16_t)args->vlan;
 	port->tos = (uint8_t)(args->dscp << 2);
@@ -322,15 +345,37 @@ roce_port_open(const struct roce_port_config *config, struct roce_port **out, st
 		struct roce_port_queue *queue = &port->queue[q];
 
 		queue->port = port;
-		queue->port_id = port->id;
 		queue->index = q;
+		queue->rx_queue = q;
+		queue->tx_queue = q;
 		roce_fault_init(&queue->fault, args->fault, config->seed, q);
+	}
+	return port;
+}
+
+int
+roce_port_open(const struct roce_port_config *config, struct roce_port **out, struct roce_why *why)
+{
+	const struct roce_devargs *args = config->args;
+	struct roce_port *port = roce_port_create(config);
+	int rc;
+
+	if (port == NULL)
+		return roce_why_say(why, -ENOMEM, "no memory for a port");
+	rc = roce_attach_open(args, &port->attach, why);
+	if (rc != 0)
+		goto free_port;
+	port->id = port->attach.port_id;
+	for (uint16_t q = 0; q < port->queues; q++) {
+		port->queue[q].port_id = port->id;
+		port->queue[q].idle_every = port->attach.idle_tx_ms * roce_port_hz() / 1000;
 	}
 	rc = start(port, args, why);
 	if (rc != 0) {
 		roce_port_close(port);
 		return rc;
 	}
+	wait_for_link(port);
 	*out = port;
 	return 0;
 
@@ -339,46 +384,17 @@ free_port:
 	return rc;
 }
 
-static void
-stop_and_close(struct roce_port *port)
-{
-	if (port->started)
-		rte_eth_dev_stop(port->id);
-	if (!roce_attach_is_found(&port->attach))
-		rte_eth_dev_close(port->id);
-}
-
-/** A port that is closed on the EAL's interrupt thread, and whether it is. */
-struct closing {
-	struct roce_port *port;
-	bool done; /**< atomic */
-};
-
-static void
-close_here(void *arg)
-{
-	struct closing *closing = arg;
-
-	stop_and_close(closing->port);
-	__atomic_store_n(&closing->done, true, __ATOMIC_RELEASE);
-}
-
 /*
- * net_memif takes a connection down on the thread that closes the port, and on the EAL's interrupt thread when the peer
- * goes. It does not expect both at once, and frees memory twice. So it is closed where it cannot meet itself.
+ * What a forgetful driver had when it was closed is nobody's: the engine is gone, and the kernel's socket. So the pool
+ * goes with what is missing.
  */
 static void
-close_device(struct roce_port *port)
+retire_rx_pool(const struct roce_port *port, struct rte_mempool *pool)
 {
-	struct closing closing = { .port = port };
-
-	if (strcmp(port->driver, "net_memif") != 0 ||
-			rte_eal_alarm_set(1, close_here, &closing) != 0) {
-		stop_and_close(port);
-		return;
-	}
-	while (!__atomic_load_n(&closing.done, __ATOMIC_ACQUIRE))
-		rte_delay_us_sleep(50);
+	if (port->attach.forgets_frames && !roce_attach_is_found(&port->attach))
+		rte_mempool_free(pool);
+	else
+		roce_pool_retire(pool);
 }
 
 void
@@ -389,14 +405,18 @@ roce_port_close(struct roce_port *port)
 	for (unsigned int q = 0; q < port->queues; q++) {
 		struct roce_port_queue *queue = &port->queue[q];
 
-		rte_pktmbuf_free_bulk(queue->held + queue->held_at, queue->held_n);
+		roce_port_drop_held(queue);
 		roce_fault_fini(&queue->fault);
 	}
-	close_device(port);
-	roce_attach_close(&port->attach);
+	/* What somebody has closed under us may be another port by now. */
+	if (port->lent.mode == 0 && !port->life.closed)
+		roce_port_close_device(port);
+	if (port->lent.mode == 0 && (!port->life.closed || !roce_attach_is_found(&port->attach)))
+		roce_attach_close(&port->attach);
 	for (unsigned int q = 0; q < port->queues; q++) {
-		roce_pool_retire(port->tx_pool[q]);
-		roce_pool_retire(port->rx_pool[q]);
+		if ((port->lent.pools & 1u << q) == 0)
+			roce_pool_retire(port->tx_pool[q]);
+		retire_rx_pool(port, port->rx_pool[q]);
 	}
 	roce_pool_memory.free(NULL, port);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "roce/roce.h"
+#include "roce/device.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -17,6 +17,7 @@
 #include "port/eal.h"
 #include "port/log.h"
 #include "port/pool.h"
+#include "port/trace.h"
 #include "wire/icrc.h"
 
 /* Connections of one device, living and waiting. */
@@ -28,32 +29,10 @@
 static pthread_mutex_t devices_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct roce_device *devices;
 
-static void
-pass_notice(void *arg, enum roce_notice_kind kind, void *owner, int status)
-{
-	struct roce_device *device = arg;
-
-	if (device->upcalls.notify != NULL)
-		device->upcalls.notify(device->upcalls.arg, (int)kind, owner, status);
-}
-
-static void
-pass_wake(void *arg)
-{
-	struct roce_device *device = arg;
-
-	if (device->upcalls.wake != NULL)
-		device->upcalls.wake(device->upcalls.arg);
-}
-
 static int
-pass_cm_event(void *arg, const struct roce_cm_event *event)
+refuse_gw(struct roce_why *why)
 {
-	struct roce_device *device = arg;
-
-	if (device->upcalls.cm_notify == NULL)
-		return -ECONNREFUSED;
-	return device->upcalls.cm_notify(device->upcalls.arg, event);
+	return roce_why_say(why, -EINVAL, "gw= is no good: it is none of the hosts near an ip=");
 }
 
 static int
@@ -72,10 +51,13 @@ create_neigh(struct roce_device *device, struct roce_why *why)
 	};
 	int rc;
 
+	/* Who resolves has no use for a table. */
+	if (port->lent.resolve != NULL)
+		return roce_subnet_gw_ok(args->ip.at, args->ip.n, &args->gw) ? 0 : refuse_gw(why);
 	memcpy(config.addr, args->ip.at, sizeof(config.addr));
 	rc = roce_neigh_create(&config, &port->neigh);
 	if (rc == -EINVAL)
-		return roce_why_say(why, rc, "gw= is no good: it is none of the hosts near an ip=");
+		return refuse_gw(why);
 	if (rc != 0)
 		return roce_why_say(why, rc, "no memory for neighbours");
 	for (uint32_t i = 0; i < args->neigh.n; i++)
@@ -98,9 +80,8 @@ create_domain(struct roce_device *device, uint64_t seed, struct roce_why *why)
 		.ecn = args->ecn != 0,
 		.line_rate = roce_port_line_rate(device->port),
 		.memory = roce_pool_memory,
-		.notify = pass_notice,
 		.notify_arg = device,
-		.wake = pass_wake,
+		.wake = roce_device_wake_users,
 	};
 	int rc;
 
@@ -142,8 +123,7 @@ create_cm(struct roce_device *device, uint64_t seed, struct roce_why *why)
 		.ip_cksum_offload = device->port->ip_cksum_offload,
 		.resolve = roce_port_resolve,
 		.resolve_arg = device->port,
-		.notify = pass_cm_event,
-		.notify_arg = device,
+		.notify = roce_device_tell_cm_event,
 	};
 	struct roce_gsi gsi;
 	int rc = roce_cm_create(&config, &device->cm);
@@ -187,6 +167,7 @@ destroy(struct roce_device *device)
 			if (roce_device_poll(device) == 0)
 				break;
 		}
+		roce_life_end(device);
 		if (device->cm != NULL)
 			roce_cm_destroy(device->cm);
 		if (device->domain != NULL)
@@ -197,31 +178,34 @@ destroy(struct roce_device *device)
 	free(device);
 }
 
-/* Build a device from the bottom up. */
+/* Build a device from the bottom up. @p lent: NULL, or what a program has for it. */
 static int
-create(const struct roce_devargs *args, const struct roce_device_upcalls *upcalls,
+create(const struct roce_devargs *args, const struct roce_attach_config *lent,
 		struct roce_device **out, struct roce_why *why)
 {
 	struct roce_device *device = calloc(1, sizeof(*device));
-	struct roce_port_config config = { .args = args, .seed = args->seed };
+	struct roce_port_config config = { .seed = args->seed };
 	int rc;
 
 	if (device == NULL)
 		return roce_why_say(why, -ENOMEM, "no memory for a device");
 	memcpy(&device->args, args, sizeof(*args));
-	if (upcalls != NULL)
-		device->upcalls = *upcalls;
+	config.args = &device->args;
 	device->refs = 1;
 	if (!roce_devargs_has(args, "seed") &&
 			getrandom(&config.seed, sizeof(config.seed), 0) != sizeof(config.seed))
 		config.seed = roce_port_now();
-	rc = roce_port_open(&config, &device->port, why);
+	rc = lent != NULL ? roce_port_lend(&config, lent, &device->port, why)
+			  : roce_port_open(&config, &device->port, why);
 	if (rc == 0)
 		rc = create_neigh(device, why);
 	if (rc == 0)
 		rc = create_domain(device, config.seed, why);
 	if (rc == 0)
 		rc = create_cm(device, config.seed, why);
+	if (rc == 0 && roce_life_begin(device) != 0)
+		rc = roce_why_say(why, -ENOMEM, "no memory to listen to port %s",
+				device->port->attach.name);
 	if (rc == 0 && args->lcores.n > 0)
 		rc = roce_port_serve(device->port, args->lcores.at, args->lcores.n, why);
 	if (rc != 0) {
@@ -229,6 +213,7 @@ create(const struct roce_devargs *args, const struct roce_device_upcalls *upcall
 		return rc;
 	}
 	log_start(device);
+	roce_trace_open(device);
 	*out = device;
 	return 0;
 }
@@ -247,30 +232,18 @@ find_device(const struct roce_devargs *args)
 	return NULL;
 }
 
+/* The EAL runs. */
 static int
-open_locked(const struct roce_devargs *args, const struct roce_device_upcalls *upcalls,
+add_device(const struct roce_devargs *args, const struct roce_attach_config *lent,
 		struct roce_device **out, struct roce_why *why)
 {
 	struct roce_device **link = &devices;
-	struct roce_device *device = find_device(args);
 	int rc;
 
-	if (device != NULL) {
-		if (!roce_devargs_equal(&device->args, args))
-			return roce_why_say(why, -EBUSY,
-					"port %s is open already with other parameters",
-					device->port->attach.name);
-		device->refs++;
-		*out = device;
-		return 0;
-	}
-	rc = roce_eal_start(args, why);
-	if (rc != 0)
-		return rc;
 	/* After the EAL, whose own arguments say something about logs too. */
 	roce_log_setup();
 	roce_telemetry_setup();
-	rc = create(args, upcalls, out, why);
+	rc = create(args, lent, out, why);
 	if (rc != 0)
 		return rc;
 	while (*link != NULL)
@@ -279,9 +252,49 @@ open_locked(const struct roce_devargs *args, const struct roce_device_upcalls *u
 	return 0;
 }
 
+static int
+open_locked(const struct roce_devargs *args, struct roce_device **out, struct roce_why *why)
+{
+	struct roce_device *device = find_device(args);
+	int rc;
+
+	if (device != NULL) {
+		rc = roce_device_check_joiner(device, args, why);
+		if (rc != 0)
+			return rc;
+		if (roce_life_is_gone(&device->port->life))
+			return roce_why_say(why, -ENODEV,
+					"port %s is gone: what used it must close it first",
+					device->port->attach.name);
+		device->refs++;
+		*out = device;
+		return 0;
+	}
+	rc = roce_devargs_complete(args, why);
+	if (rc == 0)
+		rc = roce_eal_start(args, why);
+	return rc != 0 ? rc : add_device(args, NULL, out, why);
+}
+
 int
-roce_device_open(const char *params, const struct roce_device_upcalls *upcalls,
-		struct roce_device **device, char *why_text, size_t why_len)
+roce_device_lend(const struct roce_devargs *args, const struct roce_attach_config *lent,
+		struct roce_device **out, struct roce_why *why)
+{
+	int rc = 0;
+
+	pthread_mutex_lock(&devices_lock);
+	if (find_device(args) != NULL)
+		rc = roce_why_say(why, -EBUSY, "the name %s is in use", args->port);
+	else if (lent->mode == ROCE_ATTACH_QUEUES)
+		rc = roce_device_check_queues(devices, lent, why);
+	if (rc == 0)
+		rc = add_device(args, lent, out, why);
+	pthread_mutex_unlock(&devices_lock);
+	return rc;
+}
+
+int
+roce_device_open(const char *params, struct roce_device **device, char *why_text, size_t why_len)
 {
 	struct roce_why why = { .text = why_text, .len = why_len };
 	struct roce_devargs args;
@@ -289,11 +302,11 @@ roce_device_open(const char *params, const struct roce_device_upcalls *upcalls,
 
 	if (why_text != NULL && why_len > 0)
 		why_text[0] = '\0';
-	rc = roce_devargs_parse(params, secure_getenv("UDAPL_ROCE_PARAMS"), &args, &why);
+	rc = roce_devargs_read(params, secure_getenv("UDAPL_ROCE_PARAMS"), &args, &why);
 	if (rc != 0)
 		return rc;
 	pthread_mutex_lock(&devices_lock);
-	rc = open_locked(&args, upcalls, device, &why);
+	rc = open_locked(&args, device, &why);
 	pthread_mutex_unlock(&devices_lock);
 	return rc;
 }
@@ -309,9 +322,12 @@ roce_device_close(struct roce_device *device)
 		while (*link != device)
 			link = &(*link)->next;
 		*link = device->next;
+		roce_trace_close(device);
 		destroy(device);
 		/* While the other end of a loop is open it may hold frames of ours. */
 		lost = roce_pool_sweep();
+		if (devices == NULL)
+			roce_trace_save();
 		if (devices == NULL && lost > 0)
 			ROCE_LOG(WARNING, "%u frames did not come home", lost);
 	}
@@ -336,7 +352,7 @@ roce_device_query(const struct roce_device *device, struct roce_device_attr *att
 	*attr = (struct roce_device_attr){
 		.mtu = roce_mtu_bytes(port->mtu_code),
 		.engines = port->queues,
-		.serviced = port->serviced,
+		.serviced = port->serviced || port->lent.mode != 0,
 		.retry = (uint8_t)args->retry,
 		.rnr_retry = (uint8_t)args->rnr_retry,
 		.rnr_timer = (uint8_t)args->rnr_timer,
@@ -353,9 +369,23 @@ roce_device_query(const struct roce_device *device, struct roce_device_attr *att
 unsigned int
 roce_device_turn(struct roce_device *device, unsigned int engine)
 {
-	if (engine >= device->port->queues)
+	const struct roce_port *port = device->port;
+
+	if (engine >= port->queues || port->lent.mode == ROCE_ATTACH_HANDOVER)
 		return 0;
 	return roce_port_poll(&device->port->queue[engine]);
+}
+
+unsigned int
+roce_device_work(struct roce_device *device, unsigned int engine, unsigned int budget)
+{
+	unsigned int moved = 0, n;
+
+	do {
+		n = roce_device_turn(device, engine);
+		moved += n;
+	} while (n > 0 && moved < budget);
+	return moved;
 }
 
 unsigned int
@@ -369,7 +399,7 @@ roce_device_poll(struct roce_device *device)
 		unsigned int q = __atomic_load_n(&device->turn, __ATOMIC_RELAXED);
 
 		__atomic_store_n(&device->turn, q + 1 < port->queues ? q + 1 : 0, __ATOMIC_RELAXED);
-		moved = roce_port_poll(&port->queue[q]);
+		moved = roce_device_turn(device, q);
 	}
 	return moved;
 }
@@ -380,6 +410,9 @@ roce_device_deadline(struct roce_device *device)
 	struct roce_port *port = device->port;
 	uint64_t deadline = ROCE_NEVER;
 
+	/* What befell the port is told by the next turn. */
+	if (roce_life_is_pending(&port->life))
+		return 0;
 	for (unsigned int q = 0; q < port->queues; q++) {
 		struct roce_port_queue *queue = &port->queue[q];
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "port/subnet.h"
 
+#include <errno.h>
+
 #include <rte_byteorder.h>
 #include <rte_common.h>
 
@@ -42,4 +44,54 @@ roce_subnet_is_broadcast(const struct roce_subnet *subnet, const struct roce_ip 
 		return false;
 	host = UINT32_MAX >> subnet->prefix;
 	return (rte_be_to_cpu_32(ip->w[3]) & host) == host;
+}
+
+const struct roce_subnet *
+roce_subnet_find(const struct roce_subnet *subnet, unsigned int n, const struct roce_ip *ip)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		if (roce_subnet_has(&subnet[i], ip))
+			return &subnet[i];
+	}
+	return NULL;
+}
+
+bool
+roce_subnet_owns(const struct roce_subnet *subnet, unsigned int n, const struct roce_ip *ip)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		if (roce_ip_equal(&subnet[i].addr, ip))
+			return true;
+	}
+	return false;
+}
+
+bool
+roce_subnet_gw_ok(const struct roce_subnet *subnet, unsigned int n, const struct roce_ip *gw)
+{
+	return roce_ip_is_zero(gw) ||
+			(roce_subnet_find(subnet, n, gw) != NULL &&
+					!roce_subnet_owns(subnet, n, gw));
+}
+
+int
+roce_subnet_route(const struct roce_subnet *subnet, unsigned int n, const struct roce_ip *gw,
+		const struct roce_ip *dst, struct roce_route *route)
+{
+	const struct roce_ip *via = dst;
+	const struct roce_subnet *near;
+
+	if (!roce_ip_is_host(dst))
+		return -ENETUNREACH;
+	if (roce_subnet_owns(subnet, n, dst))
+		return -EHOSTUNREACH;
+	near = roce_subnet_find(subnet, n, dst);
+	if (near == NULL && roce_ip_is_v4(dst) == roce_ip_is_v4(gw)) {
+		via = gw;
+		near = roce_ip_is_zero(gw) ? NULL : roce_subnet_find(subnet, n, gw);
+	}
+	if (near == NULL || roce_subnet_is_broadcast(near, via))
+		return -ENETUNREACH;
+	*route = (struct roce_route){ .src = near->addr, .via = *via };
+	return 0;
 }

@@ -8,6 +8,7 @@
 #include <rte_common.h>
 #include <rte_telemetry.h>
 
+#include "cm/cm_stats.h"
 #include "port/telemetry.h"
 
 /* More states than any connection has. */
@@ -75,6 +76,40 @@ add_state(struct rte_tel_data *dict, unsigned int state, uint32_t count)
 	rte_tel_data_add_dict_uint(dict, key, count);
 }
 
+struct rte_tel_data *
+roce_telemetry_dict(void)
+{
+	struct rte_tel_data *dict = rte_tel_data_alloc();
+
+	if (dict != NULL)
+		rte_tel_data_start_dict(dict);
+	return dict;
+}
+
+void
+roce_telemetry_put(struct rte_tel_data *outer, const char *key, struct rte_tel_data *dict)
+{
+	if (dict != NULL && rte_tel_data_add_dict_container(outer, key, dict, 0) != 0)
+		rte_tel_data_free(dict);
+}
+
+/* States have the names of counters: so these are by themselves. */
+static void
+add_cm_counters(struct rte_tel_data *dict, const struct roce_cm *cm)
+{
+	const struct roce_cm_stats *stats = roce_cm_stats(cm);
+	struct rte_tel_data *counters = roce_telemetry_dict();
+
+	if (counters == NULL)
+		return;
+#define STAT(name, unit, meaning)   \
+	rte_tel_data_add_dict_uint( \
+			counters, #name, __atomic_load_n(&stats->name, __ATOMIC_RELAXED));
+#include "cm/cm_stats.def"
+#undef STAT
+	roce_telemetry_put(dict, "counters", counters);
+}
+
 static void
 fill_cm(const struct roce_device *device, struct rte_tel_data *dict)
 {
@@ -87,6 +122,7 @@ fill_cm(const struct roce_device *device, struct rte_tel_data *dict)
 	roce_engine_unlock(engine);
 	for (unsigned int i = 0; i < RTE_MIN(states, (unsigned int)RTE_DIM(counts)); i++)
 		add_state(dict, i, counts[i]);
+	add_cm_counters(dict, device->cm);
 }
 
 static void
@@ -159,6 +195,8 @@ roce_telemetry_setup(void)
 	rte_telemetry_register_cmd("/roce/stats", answer_stats,
 			"Counters of each device. Optional parameter: port");
 	rte_telemetry_register_cmd("/roce/cm", answer_cm,
-			"How many connections are in which state. Optional parameter: port");
+			"How many connections are in which state, and counters. Optional parameter: port");
 	roce_telemetry_queues_setup();
+	roce_telemetry_pages_setup();
+	roce_telemetry_help_setup();
 }

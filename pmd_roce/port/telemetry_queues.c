@@ -11,7 +11,10 @@
 #include "engine/census.h"
 #include "port/telemetry.h"
 
-/* An answer must fit into 16 KiB of text: of more, those that hold or took the most are shown. */
+/*
+ * An answer must fit into 16 KiB of text. Of more queue pairs those that hold or took the most are shown, and with
+ * several devices each has its share of the room; telemetry_pages.c tells of all.
+ */
 #define QPS_SHOWN  64u
 #define SRQS_SHOWN 48u
 #define ALL        UINT32_MAX
@@ -20,6 +23,7 @@
 struct top {
 	uint32_t srq;    /**< only those on it; ALL: any */
 	uint32_t number; /**< only this one; ALL: any */
+	uint32_t most;   /**< so many have room */
 	uint32_t n;
 	struct roce_qp_census qp[QPS_SHOWN];
 };
@@ -27,6 +31,7 @@ struct top {
 /** The shared receive queues to show. */
 struct queues {
 	uint32_t id;
+	uint32_t most;
 	uint32_t n;
 	struct roce_srq_census srq[SRQS_SHOWN];
 };
@@ -34,6 +39,7 @@ struct queues {
 /** A command under way. */
 struct question {
 	uint32_t id; /**< number asked for; ALL */
+	uint32_t devices;
 	bool found;
 	struct rte_tel_data *data;
 	void (*fill)(struct question *question, struct roce_device *device,
@@ -55,9 +61,9 @@ note_qp(void *arg, const struct roce_qp_census *qp)
 	if ((top->srq != ALL && top->srq != qp->srq) ||
 			(top->number != ALL && top->number != qp->number))
 		return;
-	if (top->n < QPS_SHOWN)
+	if (top->n < top->most)
 		top->n++;
-	else if (!busier(qp, &top->qp[QPS_SHOWN - 1]))
+	else if (!busier(qp, &top->qp[top->most - 1]))
 		return;
 	for (at = top->n - 1; at > 0 && busier(qp, &top->qp[at - 1]); at--)
 		top->qp[at] = top->qp[at - 1];
@@ -69,33 +75,22 @@ note_srq(void *arg, const struct roce_srq_census *srq)
 {
 	struct queues *queues = arg;
 
-	if ((queues->id == ALL || queues->id == srq->id) && queues->n < SRQS_SHOWN)
+	if ((queues->id == ALL || queues->id == srq->id) && queues->n < queues->most)
 		queues->srq[queues->n++] = *srq;
 }
 
-/* A dictionary inside another. NULL: no memory, and nothing is added. */
-static struct rte_tel_data *
-new_dict(void)
+/* What each device may show of so many; at least one. */
+static uint32_t
+share_of(uint32_t room, const struct question *question)
 {
-	struct rte_tel_data *dict = rte_tel_data_alloc();
-
-	if (dict != NULL)
-		rte_tel_data_start_dict(dict);
-	return dict;
-}
-
-static void
-put_dict(struct rte_tel_data *outer, const char *key, struct rte_tel_data *dict)
-{
-	if (dict != NULL && rte_tel_data_add_dict_container(outer, key, dict, 0) != 0)
-		rte_tel_data_free(dict);
+	return RTE_MAX(1u, room / RTE_MAX(1u, question->devices));
 }
 
 /* What each queue pair has of this queue: who holds what, and who took how much so far. */
 static void
 add_shares(struct rte_tel_data *dict, const struct top *top)
 {
-	struct rte_tel_data *held = new_dict(), *taken = new_dict();
+	struct rte_tel_data *held = roce_telemetry_dict(), *taken = roce_telemetry_dict();
 	char key[16];
 
 	for (uint32_t i = 0; held != NULL && taken != NULL && i < top->n; i++) {
@@ -103,12 +98,12 @@ add_shares(struct rte_tel_data *dict, const struct top *top)
 		rte_tel_data_add_dict_uint(held, key, top->qp[i].held);
 		rte_tel_data_add_dict_uint(taken, key, top->qp[i].taken);
 	}
-	put_dict(dict, "held", held);
-	put_dict(dict, "taken", taken);
+	roce_telemetry_put(dict, "held", held);
+	roce_telemetry_put(dict, "taken", taken);
 }
 
-static void
-add_srq(struct rte_tel_data *dict, const struct roce_srq_census *srq)
+void
+roce_telemetry_srq(struct rte_tel_data *dict, const struct roce_srq_census *srq)
 {
 	const struct roce_srq_counts *counts = &srq->counts;
 
@@ -125,30 +120,30 @@ add_srq(struct rte_tel_data *dict, const struct roce_srq_census *srq)
 static void
 fill_srqs(struct question *question, struct roce_device *device, struct rte_tel_data *dict)
 {
-	struct queues queues = { .id = question->id };
+	struct queues queues = { .id = question->id, .most = share_of(SRQS_SHOWN, question) };
 
 	roce_domain_each_srq(device->domain, note_srq, &queues);
 	question->found |= queues.n > 0;
 	for (uint32_t i = 0; i < queues.n; i++) {
-		struct rte_tel_data *one = new_dict();
-		struct top top = { .srq = queues.srq[i].id, .number = ALL };
+		struct rte_tel_data *one = roce_telemetry_dict();
+		struct top top = { .srq = queues.srq[i].id, .number = ALL, .most = QPS_SHOWN };
 		char key[16];
 
 		if (one == NULL)
 			return;
-		add_srq(one, &queues.srq[i]);
+		roce_telemetry_srq(one, &queues.srq[i]);
 		/* One queue pair after the other, only for the queue that somebody asked for. */
 		if (question->id != ALL) {
 			roce_domain_each_qp(device->domain, note_qp, &top);
 			add_shares(one, &top);
 		}
 		snprintf(key, sizeof(key), "%" PRIu32, queues.srq[i].id);
-		put_dict(dict, key, one);
+		roce_telemetry_put(dict, key, one);
 	}
 }
 
-static void
-add_qp(struct rte_tel_data *dict, const struct roce_qp_census *qp)
+void
+roce_telemetry_qp(struct rte_tel_data *dict, const struct roce_qp_census *qp)
 {
 	static const char *const states[] = {
 		[ROCE_QP_RESET] = "reset",
@@ -164,6 +159,9 @@ add_qp(struct rte_tel_data *dict, const struct roce_qp_census *qp)
 	rte_tel_data_add_dict_uint(dict, "requests", qp->requests);
 	rte_tel_data_add_dict_uint(dict, "held", qp->held);
 	rte_tel_data_add_dict_uint(dict, "taken", qp->taken);
+	rte_tel_data_add_dict_uint(dict, "posted", qp->posted);
+	rte_tel_data_add_dict_uint(dict, "completed", qp->completed);
+	rte_tel_data_add_dict_uint(dict, "received", qp->received);
 	if (qp->soft_high != ROCE_HIGH_NONE)
 		rte_tel_data_add_dict_uint(dict, "soft_high_watermark", qp->soft_high);
 	if (qp->hard_high != ROCE_HIGH_NONE)
@@ -173,34 +171,44 @@ add_qp(struct rte_tel_data *dict, const struct roce_qp_census *qp)
 static void
 fill_qps(struct question *question, struct roce_device *device, struct rte_tel_data *dict)
 {
-	struct top top = { .srq = ALL, .number = question->id };
+	struct top top = {
+		.srq = ALL, .number = question->id, .most = share_of(QPS_SHOWN, question)
+	};
 
 	roce_domain_each_qp(device->domain, note_qp, &top);
 	question->found |= top.n > 0;
 	for (uint32_t i = 0; i < top.n; i++) {
-		struct rte_tel_data *one = new_dict();
+		struct rte_tel_data *one = roce_telemetry_dict();
 		char key[16];
 
 		if (one == NULL)
 			return;
-		add_qp(one, &top.qp[i]);
+		roce_telemetry_qp(one, &top.qp[i]);
 		snprintf(key, sizeof(key), "%" PRIu32, top.qp[i].number);
-		put_dict(dict, key, one);
+		roce_telemetry_put(dict, key, one);
 	}
+}
+
+static void
+count_device(struct roce_device *device, void *arg)
+{
+	struct question *question = arg;
+
+	question->devices++;
 }
 
 static void
 add_device(struct roce_device *device, void *arg)
 {
 	struct question *question = arg;
-	struct rte_tel_data *dict = new_dict();
+	struct rte_tel_data *dict = roce_telemetry_dict();
 	char key[RTE_TEL_MAX_STRING_LEN];
 
 	if (dict == NULL)
 		return;
 	question->fill(question, device, dict);
 	roce_telemetry_key(key, sizeof(key), device->port->attach.name);
-	put_dict(question->data, key, dict);
+	roce_telemetry_put(question->data, key, dict);
 }
 
 /* @return 0; -EINVAL: no number, or nothing has it. */
@@ -216,6 +224,7 @@ ask(const char *params, struct question *question)
 			return -EINVAL;
 	}
 	rte_tel_data_start_dict(question->data);
+	roce_device_each(count_device, question);
 	roce_device_each(add_device, question);
 	return question->id != ALL && !question->found ? -EINVAL : 0;
 }

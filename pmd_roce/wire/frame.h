@@ -91,6 +91,12 @@ struct roce_pkt {
  */
 enum roce_frame_verdict roce_frame_parse(struct rte_mbuf *m, struct roce_pkt *pkt);
 
+/**
+ * Where a frame goes that roce_frame_parse() found to be RoCEv2, also one that it found malformed.
+ * @return false: it is no IP at all.
+ */
+bool roce_frame_destination(const struct rte_mbuf *m, struct roce_ip *dst);
+
 /** Source and destination of a parsed frame. */
 void roce_pkt_addresses(const struct roce_pkt *pkt, struct roce_ip *src, struct roce_ip *dst);
 

@@ -242,14 +242,66 @@ is_plain_v4(const uint8_t *frame)
 	return differs == 0;
 }
 
+/*
+ * Most frames of others show it at once: a program that hands us all that it receives pays for little more than this.
+ * What it does not know, parse_any() finds out. There are as many bytes as is_plain_v4() reads.
+ */
+static inline bool
+is_plainly_foreign(const uint8_t *frame)
+{
+	const struct rte_ether_hdr *eth = (const struct rte_ether_hdr *)frame;
+	const struct rte_ipv4_hdr *ip = (const struct rte_ipv4_hdr *)(frame + ETH_LEN);
+	const struct rte_ipv6_hdr *ip6 = (const struct rte_ipv6_hdr *)(frame + ETH_LEN);
+	const struct rte_udp_hdr *udp = (const struct rte_udp_hdr *)(frame + ETH_LEN + IPV4_LEN);
+
+	switch (eth->ether_type) {
+	case RTE_BE16(RTE_ETHER_TYPE_IPV4):
+		return ip->next_proto_id != IPPROTO_UDP ||
+				(ip->version_ihl == IPV4_PLAIN &&
+						udp->dst_port != RTE_BE16(ROCE_UDP_PORT));
+	case RTE_BE16(RTE_ETHER_TYPE_IPV6):
+		return ip6->proto != IPPROTO_UDP;
+	default:
+		return eth->ether_type != RTE_BE16(RTE_ETHER_TYPE_VLAN);
+	}
+}
+
 enum roce_frame_verdict
 roce_frame_parse(struct rte_mbuf *m, struct roce_pkt *pkt)
 {
-	if (unlikely(m->data_len < ETH_LEN + IPV4_LEN + UDP_LEN ||
-			    !is_plain_v4(rte_pktmbuf_mtod(m, const uint8_t *))))
+	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
+
+	if (unlikely(m->data_len < ETH_LEN + IPV4_LEN + UDP_LEN))
 		return parse_any(m, pkt);
+	if (unlikely(!is_plain_v4(frame)))
+		return is_plainly_foreign(frame) ? ROCE_FRAME_FOREIGN : parse_any(m, pkt);
 	pkt->vlan_tci = (m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0 ? m->vlan_tci : 0;
 	return parse_v4(m, pkt, ETH_LEN);
+}
+
+bool
+roce_frame_destination(const struct rte_mbuf *m, struct roce_ip *dst)
+{
+	uint8_t copy[LOCATE_LEN];
+	struct locate l = { .len = RTE_MIN(m->pkt_len, (uint32_t)LOCATE_LEN) };
+	struct roce_pkt pkt;
+
+	l.head = rte_pktmbuf_read(m, 0, l.len, copy);
+	if (locate_l3(&l, m, &pkt) != ROCE_FRAME_OK)
+		return false;
+	if (l.type == RTE_ETHER_TYPE_IPV4 && l.len >= l.l3_off + IPV4_LEN) {
+		const struct rte_ipv4_hdr *ip = (const struct rte_ipv4_hdr *)(l.head + l.l3_off);
+
+		*dst = roce_ip_from_v4(ip->dst_addr);
+		return true;
+	}
+	if (l.type == RTE_ETHER_TYPE_IPV6 && l.len >= l.l3_off + IPV6_LEN) {
+		const struct rte_ipv6_hdr *ip = (const struct rte_ipv6_hdr *)(l.head + l.l3_off);
+
+		memcpy(dst->b, ip->dst_addr, sizeof(dst->b));
+		return true;
+	}
+	return false;
 }
 
 void

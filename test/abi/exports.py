@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a shared library shows: exports.py LIBRARY SONAME VERSION LIST [NEEDS]
 
-LIST has one name a line. The library exports exactly these, all with the symbol version VERSION, is called
-SONAME, and needs nothing but libc, what a sanitizer brings along, and libraries that the expression NEEDS names.
+LIST has one name a line. The library exports exactly these, all with the symbol version VERSION or the one behind
+the name's @, is called SONAME, and needs nothing but libc, what a sanitizer brings along, and libraries that the expression NEEDS names.
 """
 import re
 import subprocess
@@ -19,16 +19,17 @@ def run(*command):
 
 findings = []
 with open(names, encoding="utf-8") as f:
-    wanted = set(f.read().split())
+    wanted = dict((name, at or version) for name, _, at in (line.partition("@") for line in f.read().split()))
 found = {}
 for line in run("nm", "-D", "--defined-only", "--with-symbol-versions", library).splitlines():
     kind, symbol = line.split()[-2:]
     name, _, at = symbol.partition("@@")
     if kind != "A":
         found[name] = at
-findings += [f"{name} is not exported" for name in sorted(wanted - found.keys())]
-findings += [f"{name} is exported" for name in sorted(found.keys() - wanted)]
-findings += [f"{name} has the version {at!r}" for name, at in sorted(found.items()) if at != version]
+findings += [f"{name} is not exported" for name in sorted(wanted.keys() - found.keys())]
+findings += [f"{name} is exported" for name in sorted(found.keys() - wanted.keys())]
+findings += [f"{name} has the version {at!r}" for name, at in sorted(found.items())
+             if at != wanted.get(name, at)]
 
 dynamic = run("readelf", "-d", "-W", library)
 findings += [f"soname is {s}" for s in re.findall(r"\(SONAME\).*\[(.*)\]", dynamic) if s != soname]

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What the library for DAT 2.0 shows its registry: this program is the registry. Here are also the calls that libdat2
- * has no entry for, and those with bad handles, which libdat2 would follow.
+ * What the library for DAT 2.0 shows its registry: this program is the registry. What the calls of the table say to good
+ * and to bad arguments: test/contract/test_calls.c.
  */
 
 #include <setjmp.h>
@@ -65,12 +65,6 @@ load(void **state)
 }
 
 static void
-want(DAT_RETURN is, DAT_RETURN_TYPE type, DAT_RETURN_SUBTYPE subtype)
-{
-	assert_int_equal(is, DAT_CLASS_ERROR | (DAT_RETURN)type | (DAT_RETURN)subtype);
-}
-
-static void
 table__has_no_empty_slot(void **state)
 {
 	(void)state;
@@ -95,80 +89,6 @@ table__has_the_name_of_its_adapter(void **state)
 	assert_string_equal(table->device_name, "test");
 	assert_string_equal(registered.ia_name, "test");
 	assert_int_equal(registered.dapl_version_major, 2);
-}
-
-static DAT_RETURN
-extended(DAT_HANDLE handle, DAT_EXTENDED_OP operation, ...)
-{
-	DAT_RETURN rc;
-	va_list args;
-
-	va_start(args, operation);
-	rc = table->handle_extendedop_func(handle, operation, args);
-	va_end(args);
-	return rc;
-}
-
-static void
-calls__without_a_handle_say_which(void **state)
-{
-	DAT_RMR_TRIPLET remote = { .segment_length = 8 };
-	DAT_LMR_TRIPLET local = { .segment_length = 8 };
-	const DAT_DTO_COOKIE cookie = { .as_64 = 0 };
-
-	(void)state;
-	want(table->ia_query_func(NULL, NULL, 0, NULL, 0, NULL), DAT_INVALID_HANDLE,
-			DAT_INVALID_HANDLE_IA);
-	want(table->cr_reject_func(NULL, 0, NULL), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CR);
-	want(table->csp_create_func(NULL, NULL, NULL, NULL, NULL), DAT_INVALID_HANDLE,
-			DAT_INVALID_HANDLE_IA);
-	want(table->csp_query_func(NULL, DAT_CSP_FIELD_ALL, NULL), DAT_INVALID_HANDLE,
-			DAT_INVALID_HANDLE_CSP);
-	want(table->csp_free_func(NULL), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CSP);
-	want(table->ep_common_connect_func(NULL, NULL, 0, 0, NULL), DAT_INVALID_HANDLE,
-			DAT_INVALID_HANDLE_EP);
-	want(table->rmr_create_for_ep_func(NULL, NULL), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ);
-	want(table->ep_post_send_with_invalidate_func(
-			     NULL, 0, NULL, cookie, DAT_COMPLETION_DEFAULT_FLAG, DAT_TRUE, 0),
-			DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
-	want(table->ep_post_rdma_read_to_rmr_func(
-			     NULL, &remote, cookie, &remote, DAT_COMPLETION_DEFAULT_FLAG),
-			DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
-	want(table->ia_ha_related_func(NULL, NULL, NULL), DAT_INVALID_HANDLE,
-			DAT_INVALID_HANDLE_IA);
-	want(extended(NULL, DAT_IB_RDMA_WRITE_IMMED_OP, 1, &local, cookie, &remote, 7, 0),
-			DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
-	want(extended(NULL, DAT_IB_FETCH_AND_ADD_OP, UINT64_C(1), &local, cookie, &remote, 0),
-			DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
-	want(extended(NULL, DAT_IB_CMP_AND_SWAP_OP, UINT64_C(1), UINT64_C(2), &local, cookie,
-			     &remote, 0),
-			DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
-}
-
-static void
-calls__that_are_missing_say_so(void **state)
-{
-	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
-	DAT_BOOLEAN related = DAT_TRUE;
-	char name[] = "test";
-	DAT_IA_HANDLE ia;
-	DAT_FD fd;
-	DAT_CNO_HANDLE cno;
-
-	(void)state;
-	assert_int_equal(table->ia_open_func(name, 8, &async, &ia), DAT_SUCCESS);
-	want(table->csp_create_func(ia, NULL, NULL, NULL, NULL), DAT_NOT_IMPLEMENTED,
-			DAT_NO_SUBTYPE);
-	want(table->cno_fd_create_func(ia, &fd, &cno), DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE);
-	want(extended(ia, DAT_IB_UD_SEND_OP), DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE);
-	want(extended(NULL, DAT_IB_OPEN_QUERY_OP), DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE);
-	/* Nothing stands in for anything else, and that is an answer. */
-	assert_int_equal(table->ia_ha_related_func(ia, name, &related), DAT_SUCCESS);
-	assert_int_equal(related, DAT_FALSE);
-	want(table->ia_ha_related_func(ia, NULL, &related), DAT_INVALID_PARAMETER,
-			DAT_INVALID_ARG2);
-	want(table->ia_ha_related_func(ia, name, NULL), DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
-	assert_int_equal(table->ia_close_func(ia, DAT_CLOSE_ABRUPT_FLAG), DAT_SUCCESS);
 }
 
 /* As libdat2 asks right after opening, and before closing. */
@@ -231,8 +151,6 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(table__has_no_empty_slot),
 		cmocka_unit_test(table__has_the_name_of_its_adapter),
-		cmocka_unit_test(calls__without_a_handle_say_which),
-		cmocka_unit_test(calls__that_are_missing_say_so),
 		cmocka_unit_test(ia_query__takes_the_registrys_questions),
 		cmocka_unit_test(ia_query__names_what_the_transport_does),
 	};

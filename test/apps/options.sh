@@ -124,8 +124,24 @@ usage "one host too many" "$ping" -D loop0 first second
 good "usage: dat-ping" "$ping" -h
 good "^dat-ping [0-9]" "$ping" --version
 
-usage "no option '--bogus'" "$info" --bogus
+usage "'--bogus' is unknown" "$info" --bogus
 usage "no option '-z'" "$info" -z
+usage "'--listen' needs a value" "$info" --metrics --listen
+usage "one word too many" "$info" --metrics loop0
+usage "one of the two" "$info" --metrics --watch
+usage "mean nothing without --metrics" "$info" --listen 9000
+usage "mean nothing without --metrics" "$info" --watch --openmetrics
+usage "mean nothing without --metrics" "$info" --queue-pairs
+usage "means nothing with --listen" "$info" --metrics --openmetrics --listen 9000
+usage "means nothing with --metrics" "$info" --metrics --json
+usage "without --watch" "$info" --metrics --count 3
+usage "without --metrics or --watch" "$info" --pid 3
+usage "without --metrics or --watch" "$info" --prefix roce loop0
+usage "--count takes a number from 1" "$info" --watch --count 0
+usage "--pid takes a number from 1" "$info" --watch --pid x
+for seconds in 0 0.01 x 1s 3601 nan inf ''; do
+	usage "--watch takes seconds" "$info" --watch "$seconds"
+done
 usage "too many" "$info" loop0 loop1
 good "usage: dat-info" "$info" -h
 good "^dat-info [0-9]" "$info" --version

@@ -89,6 +89,8 @@ def one_round(build, values):
         note(key, line["ns"])
     for line in lines(build, "bench_wire"):
         note(("wire", line["way"], line["size"]), line["ns"])
+    for line in lines(build, "bench_handover"):
+        note((line["kind"], line["name"]), line["ns"])
     for line in lines(build, "bench_srq"):
         for what in ("min", "median", "max"):
             note((line["kind"], line["name"], what), line[what])
@@ -151,6 +153,9 @@ def print_all(middle, rows):
     print_stages(middle, "phase", "a whole message, ns")
     print_srq(middle, "ratio", "shared receive queue, ratios", 3)
     print_srq(middle, "cost", "shared receive queue, ns", 1)
+    print(f"\n {'roce_device_rx(), foreign frames':<36}{'ns/frame':>10}")
+    for name in (key[1] for key in middle if key[0] == "handover"):
+        print(f" {name:<36}{middle['handover', name]:>10.2f}")
     print(f"\n {'bare wire':<10}{'pointers':>12}{'copied':>12}{'copied':>12}{'payload':>12}")
     print(f" {'':<10}{'ns/frame':>12}{'ns/frame':>12}{'Mframes/s':>12}{'Gbit/s':>12}")
     for size in sorted({key[2] for key in middle if key[0] == "wire"}):
@@ -190,7 +195,8 @@ def parse():
     args = parser.parse_args()
     if args.rounds < 1:
         parser.error("--rounds wants at least 1")
-    for name in ("apps/dat-perf", "test/bench/bench_wire", "test/bench/bench_stage", "test/bench/bench_srq"):
+    for name in ("apps/dat-perf", "test/bench/bench_wire", "test/bench/bench_stage", "test/bench/bench_srq",
+                 "test/bench/bench_handover"):
         if not (args.build / name).is_file():
             give_up(f"bench.py: {args.build}/{name} is not there: build it first")
     return args

@@ -76,7 +76,7 @@ open_queue_pairs(struct bench_crowd *c)
 	for (uint32_t i = 0; i < c->qps; i++) {
 		/* Every event says where its buffer is to be posted again. */
 		attr.owner = &c->qp[i];
-		must(roce_qp_create(c->domain, &attr, &c->qp[i]), "queue pair");
+		must(roce_qp_create(&attr, &c->qp[i]), "queue pair");
 		bench_pair_connect(c->qp[i], RECEIVER, PEER_QPN + i);
 		/* The number of a frame's queue pair is worked out, not looked up. */
 		if (i == 0)
@@ -103,8 +103,8 @@ bench_crowd_open(struct bench_crowd *c, const struct bench_ground *ground,
 		.now = UINT64_C(1000000000),
 	};
 	c->engine = roce_domain_engine(c->domain, 0);
-	must(roce_pd_create(c->domain, &c->pd), "pd");
-	must(roce_cq_create(c->domain, BENCH_DEPTH, c, &c->cq), "cq");
+	must(roce_pd_create(roce_domain_context(c->domain), &c->pd), "pd");
+	must(roce_cq_create(roce_domain_context(c->domain), BENCH_DEPTH, c, &c->cq), "cq");
 	if (!shape->own)
 		must(roce_srq_create(c->pd, c->depth, 1, c, &c->srq), "srq");
 	must(roce_mr_create(c->pd, (uintptr_t)c->memory, BENCH_MEMORY, IBV_ACCESS_LOCAL_WRITE,

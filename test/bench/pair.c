@@ -91,9 +91,11 @@ open_end(struct bench_pair *pair, unsigned int index)
 
 	end->domain = bench_pair_domain(pair->pool, index);
 	end->engine = roce_domain_engine(end->domain, 0);
-	must(roce_pd_create(end->domain, &end->pd), "pd");
-	must(roce_cq_create(end->domain, BENCH_DEPTH, end, &end->send_cq), "send cq");
-	must(roce_cq_create(end->domain, BENCH_DEPTH, end, &end->recv_cq), "receive cq");
+	must(roce_pd_create(roce_domain_context(end->domain), &end->pd), "pd");
+	must(roce_cq_create(roce_domain_context(end->domain), BENCH_DEPTH, end, &end->send_cq),
+			"send cq");
+	must(roce_cq_create(roce_domain_context(end->domain), BENCH_DEPTH, end, &end->recv_cq),
+			"receive cq");
 	must(roce_srq_create(end->pd, BENCH_DEPTH, 1, NULL, &end->srq), "srq");
 	must(roce_mr_create(end->pd, (uintptr_t)pair->memory, BENCH_MEMORY, IBV_ACCESS_LOCAL_WRITE,
 			     &end->mr),
@@ -104,7 +106,7 @@ open_end(struct bench_pair *pair, unsigned int index)
 	attr.recv_cq = end->recv_cq;
 	attr.srq = end->srq;
 	attr.owner = end;
-	must(roce_qp_create(end->domain, &attr, &end->qp), "qp");
+	must(roce_qp_create(&attr, &end->qp), "qp");
 }
 
 void

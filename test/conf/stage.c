@@ -28,7 +28,7 @@ make_region(struct stage *s, enum stage_key key, struct roce_pd *pd, unsigned in
 static void
 make_keys(struct stage *s)
 {
-	assert_int_equal(roce_pd_create(s->end.domain, &s->other_pd), 0);
+	assert_int_equal(roce_pd_create(roce_domain_context(s->end.domain), &s->other_pd), 0);
 	make_region(s, KEY_ALL, s->end.pd, RIGHTS);
 	make_region(s, KEY_DEAD, s->end.pd, RIGHTS);
 	make_region(s, KEY_LOCAL, s->end.pd, IBV_ACCESS_LOCAL_WRITE);

@@ -5,7 +5,8 @@
   consumers.py MESON BUILD PREFIX WORK C_COMPILER [CXX_COMPILER]
 
 Installs BUILD into WORK, then compiles each program of this folder as C and C++ of several years, links it with the
-shared registry and with the static one, and runs it on the built-in adapters.
+shared registry and with the static one, and runs it on the built-in adapters. Those of the folder roce have libroce in
+place of the registry.
 """
 import os
 import shutil
@@ -18,6 +19,7 @@ HERE = Path(__file__).resolve().parent
 # A type of the standard is a long long, which C of 1989 and C++ of 1998 have only as an addition.
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wno-long-long", "-Werror"]
 DIALECTS = {"c": ["-std=c99", "-std=gnu89"], "c++": ["-std=c++98", "-std=c++17"]}
+ROCE_DIALECTS = {"c": ["-std=c99"], "c++": ["-std=c++11"]}
 SECONDS = 30
 
 
@@ -36,35 +38,52 @@ class Installed:
         self.prefix = work / "root" / prefix.relative_to("/")
         (self.pc,) = self.prefix.rglob("dat.pc")
         self.libdir = self.pc.parent.parent
+        # Where it lies for now. Other packages have a prefix of their own.
+        for pc in self.pc.parent.glob("*.pc"):
+            text = pc.read_text(encoding="utf-8")
+            pc.write_text(text.replace(f"prefix={prefix}\n", f"prefix={self.prefix}\n"), encoding="utf-8")
 
-    def flags(self, *asked):
+    def flags(self, package, *asked):
         env = dict(os.environ, PKG_CONFIG_PATH=str(self.pc.parent))
-        return run(["pkg-config", f"--define-variable=prefix={self.prefix}", *asked, "dat"], env=env).split()
+        return run(["pkg-config", *asked, package], env=env).split()
 
-    def link(self, static):
+    def link(self, package, static):
         if not static:
-            return self.flags("--libs")
-        return ["-l:libdat.a" if flag == "-ldat" else flag for flag in self.flags("--libs", "--static")]
+            return self.flags(package, "--libs")
+        return [f"-l:lib{package}.a" if flag == f"-l{package}" else flag
+                for flag in self.flags(package, "--libs", "--static")]
 
     def env(self):
         env = {name: value for name, value in os.environ.items() if not name.startswith("DAT_")}
         return dict(env, LD_LIBRARY_PATH=str(self.libdir), DAT_OVERRIDE="")
 
 
-def needs_registry(program):
-    return "[libdat.so.1]" in run(["readelf", "-d", program])
+def needs(package, program):
+    """Is it linked with the shared library?"""
+    return f"[lib{package}.so." in run(["readelf", "-d", program])
 
 
-def check(source, language, dialect, compiler, installed, work):
+def check(source, package, language, dialect, compiler, installed, work):
     name = work / f"{source.stem}{dialect}"
-    run([*compiler, "-x", language, dialect, *WARNINGS, *installed.flags("--cflags"),
+    run([*compiler, "-x", language, dialect, *WARNINGS, *installed.flags(package, "--cflags"),
          "-c", source, "-o", f"{name}.o"])
     for static in (False, True):
         program = f"{name}-{'static' if static else 'shared'}"
-        run([*compiler, f"{name}.o", "-o", program, *installed.link(static), "-pthread"])
-        if needs_registry(program) == static:
-            sys.exit(f"{program} is linked with the other registry")
+        run([*compiler, f"{name}.o", "-o", program, *installed.link(package, static), "-pthread"])
+        if needs(package, program) == static:
+            sys.exit(f"{program} is linked with the other lib{package}")
         run(["timeout", str(SECONDS), program], env=installed.env())
+
+
+def check_all(folder, package, dialects, compilers, installed, work):
+    sources = sorted(folder.glob("*.c"))
+    for language, compiler in compilers.items():
+        for dialect in dialects[language]:
+            began = time.monotonic()
+            for source in sources:
+                check(source, package, language, dialect, compiler, installed, work)
+            print(f"{package} {dialect}: {len(sources)} program(s), shared and static, "
+                  f"{time.monotonic() - began:.1f} s")
 
 
 def main():
@@ -73,13 +92,8 @@ def main():
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
     installed = Installed(meson, build, prefix, work)
-    sources = sorted(HERE.glob("*.c"))
-    for language, compiler in compilers.items():
-        for dialect in DIALECTS[language]:
-            began = time.monotonic()
-            for source in sources:
-                check(source, language, dialect, compiler, installed, work)
-            print(f"{dialect}: {len(sources)} programs, shared and static, {time.monotonic() - began:.1f} s")
+    check_all(HERE, "dat", DIALECTS, compilers, installed, work)
+    check_all(HERE / "roce", "roce", ROCE_DIALECTS, compilers, installed, work)
     shutil.rmtree(work)
 
 

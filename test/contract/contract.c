@@ -60,8 +60,8 @@ register_as(const struct end *end, DAT_PZ_HANDLE pz, DAT_MEM_PRIV_FLAGS priv, DA
 	DAT_LMR_CONTEXT key;
 
 	region.for_va = end->buffer;
-	ok(dat_lmr_create(end->ia, DAT_MEM_TYPE_VIRTUAL, region, BUFFER_LEN, pz, priv, lmr, &key,
-			NULL, NULL, NULL));
+	ok(dat_lmr_create(end->ia, DAT_MEM_TYPE_VIRTUAL, region, BUFFER_LEN, pz,
+			priv NEW_ARGS(, DAT_VA_TYPE_VA), lmr, &key, NULL, NULL, NULL));
 	return key;
 }
 

@@ -65,10 +65,3 @@ want_balance(size_t before, size_t slack)
 {
 	assert_in_range(bytes_in_use(), 0, before + slack * ROUNDS);
 }
-
-int
-failing_sweep(void **state)
-{
-	allocator.counting = false;
-	return ends_sweep(state);
-}

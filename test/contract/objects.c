@@ -47,7 +47,7 @@ fill(struct end *end, const struct end *peer, DAT_CONN_QUAL qual, DAT_HANDLE *ha
 static void
 free_each(const DAT_HANDLE *handle)
 {
-	ok(dat_cr_reject(handle[IN_CR]));
+	ok(dat_cr_reject(handle[IN_CR] NEW_ARGS(, 0, NULL)));
 	ok(dat_psp_free(handle[IN_PSP]));
 	ok(dat_rsp_free(handle[IN_RSP]));
 	ok(dat_ep_free(handle[IN_EP]));
@@ -77,6 +77,7 @@ make_freed(struct objects *o)
 		o->freed[kind] = make_evd(&extra, flags[kind - IN_EVD]);
 		ok(dat_evd_free(o->freed[kind]));
 	}
+	o->provider.freed = provider_handle(extra.ia);
 	end_close(&extra);
 }
 
@@ -90,6 +91,8 @@ objects_open(struct objects *o)
 	/* For dat_evd_modify_cno() to leave alone. */
 	ok(dat_evd_modify_cno(o->good[IN_EVD_SOFTWARE], o->good[IN_CNO]));
 	make_freed(o);
+	o->provider.good = provider_handle(o->good[IN_IA]);
+	o->provider.other = provider_handle(o->other[IN_IA]);
 	for (unsigned int kind = 0; kind < KINDS; kind++) {
 		const DAT_CONTEXT context = { .as_64 = CONTEXT + kind };
 

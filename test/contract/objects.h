@@ -33,6 +33,10 @@ struct objects {
 	DAT_HANDLE good[KINDS];  /**< of a */
 	DAT_HANDLE other[KINDS]; /**< of b */
 	DAT_HANDLE freed[KINDS]; /**< were of a; the instance was another one on a's device */
+	/** The instances as their provider knows them, which are not their consumer's under DAT 2.0. */
+	struct {
+		DAT_HANDLE good, other, freed;
+	} provider;
 };
 
 void objects_open(struct objects *objects);

@@ -56,7 +56,7 @@ static void
 refuse(struct stage *s)
 {
 	be_asked(s);
-	ok(dat_cr_reject(s->own));
+	ok(dat_cr_reject(s->own NEW_ARGS(, 0, NULL)));
 	s->own = DAT_HANDLE_NULL;
 }
 
@@ -165,7 +165,7 @@ break_down(struct stage *s)
 static void
 be_refused(struct stage *s)
 {
-	ok(dat_cr_reject(ask_and_arrive(s)));
+	ok(dat_cr_reject(ask_and_arrive(s) NEW_ARGS(, 0, NULL)));
 	want_event(s->pair.b.connect, DAT_CONNECTION_EVENT_PEER_REJECTED);
 }
 

@@ -6,8 +6,8 @@
  * @file
  * An endpoint in any state of its life, and what calls on it need.
  *
- * Engines are turned by the consumer's own calls: once stage_open() has returned, an endpoint stays as it is until
- * somebody waits, or dequeues and finds nothing.
+ * Engines are turned by the consumer's own calls (for DAT 2.0 see held.c): once stage_open() has returned, an endpoint
+ * stays as it is until somebody waits, or dequeues and finds nothing.
  */
 
 #include "rig.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Notification objects without threads: their calls, which events notify, whom, and how often. */
 
-#include "rig.h"
+#include "notes.h"
 
 #define CALLS_MAX 64
 
@@ -25,24 +25,6 @@ static DAT_OS_WAIT_PROXY_AGENT
 agent_of(struct heard *heard)
 {
 	return (DAT_OS_WAIT_PROXY_AGENT){ heard, hear };
-}
-
-static DAT_CNO_HANDLE
-make_cno(const struct end *end)
-{
-	DAT_CNO_HANDLE cno;
-
-	ok(dat_cno_create(end->ia, DAT_OS_WAIT_PROXY_AGENT_NULL, &cno));
-	return cno;
-}
-
-static DAT_EVD_HANDLE
-make_fed(const struct end *end, DAT_CNO_HANDLE cno)
-{
-	DAT_EVD_HANDLE evd;
-
-	ok(dat_evd_create(end->ia, 16, cno, DAT_EVD_SOFTWARE_FLAG, &evd));
-	return evd;
 }
 
 static void

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "rig.h"
+#include "notes.h"
 
 #define WAITERS    4
 #define EVDS       3
@@ -50,24 +50,6 @@ begin_to_wait(struct waiter *w, DAT_CNO_HANDLE cno, DAT_TIMEOUT timeout)
 	while (!__atomic_load_n(&w->begun, __ATOMIC_ACQUIRE))
 		sched_yield();
 	return thread;
-}
-
-static DAT_CNO_HANDLE
-make_cno(const struct end *end)
-{
-	DAT_CNO_HANDLE cno;
-
-	ok(dat_cno_create(end->ia, DAT_OS_WAIT_PROXY_AGENT_NULL, &cno));
-	return cno;
-}
-
-static DAT_EVD_HANDLE
-make_fed(const struct end *end, DAT_CNO_HANDLE cno)
-{
-	DAT_EVD_HANDLE evd;
-
-	ok(dat_evd_create(end->ia, 32, cno, DAT_EVD_SOFTWARE_FLAG, &evd));
-	return evd;
 }
 
 static DAT_RETURN

@@ -37,8 +37,9 @@ make_lmr_of(struct end *b, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTION region, DAT
 {
 	DAT_LMR_CONTEXT context;
 
-	return dat_lmr_create(b->ia, type, region, MAPPED, b->pz, DAT_MEM_PRIV_ALL_FLAG, out,
-			&context, NULL, NULL, NULL);
+	return dat_lmr_create(b->ia, type, region, MAPPED, b->pz,
+			DAT_MEM_PRIV_ALL_FLAG NEW_ARGS(, DAT_VA_TYPE_VA), out, &context, NULL, NULL,
+			NULL);
 }
 
 static DAT_RETURN
@@ -258,7 +259,7 @@ memory__a_failure_holds_nothing(void **state)
 	for (unsigned int m = 0; m < MAKERS; m++)
 		for (unsigned int fail = 0; fails(&makers[m], fail); fail++)
 			;
-	ok(dat_cr_reject(place.cr));
+	ok(dat_cr_reject(place.cr NEW_ARGS(, 0, NULL)));
 	ok(dat_ep_free(b->ep));
 	ok(dat_ep_free(place.spare));
 	ok(dat_lmr_free(b->lmr));
@@ -346,6 +347,38 @@ memory__each_allocation_of_an_open_fails(void **state)
 	end_close(&end);
 }
 
+#if DAT_ABI == 20
+
+/* Nor can one without the thread that works for its consumer; there is one for all that are open. */
+static void
+memory__an_open_without_a_thread_fails(void **state)
+{
+	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+	DAT_IA_HANDLE ia = &place;
+	char name[] = "loop0";
+	unsigned int before;
+	struct end end;
+
+	end_open(&end, name, NULL);
+	end_close(&end);
+	before = descriptors();
+	refuse_progress(true);
+	want_error(dat_ia_open(name, 8, &async, &ia), DAT_INSUFFICIENT_RESOURCES,
+			DAT_RESOURCE_MEMORY);
+	refuse_progress(false);
+	assert_ptr_equal(ia, &place);
+	assert_ptr_equal(async, DAT_HANDLE_NULL);
+	assert_int_equal(descriptors(), before);
+	end_open(&end, name, NULL);
+	refuse_progress(true);
+	ok(dat_ia_open(name, 8, &async, &ia));
+	refuse_progress(false);
+	ok(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG));
+	end_close(&end);
+}
+
+#endif
+
 int
 main(void)
 {
@@ -354,6 +387,9 @@ main(void)
 		memory_test(memory__a_failure_holds_nothing),
 		memory_test(memory__a_failure_leaks_nothing),
 		memory_test(memory__each_allocation_of_an_open_fails),
+#if DAT_ABI == 20
+		memory_test(memory__an_open_without_a_thread_fails),
+#endif
 	};
 
 	use_no_hugepages();

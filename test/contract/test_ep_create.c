@@ -205,7 +205,7 @@ create_with_srq__attributes_refused(void **state)
 		{ { .max_recv_dtos = -2 }, DAT_INVALID_PARAMETER },
 		{ { .max_recv_dtos = INT32_MIN }, DAT_INVALID_PARAMETER },
 		{ { .max_message_size = UINT64_C(1) << 31 }, DAT_INVALID_PARAMETER },
-		{ { .max_message_size = UINT64_MAX }, DAT_INVALID_PARAMETER },
+		{ { .max_message_size = SEGMENT_MAX }, DAT_INVALID_PARAMETER },
 		{ { .max_rdma_size = UINT64_C(1) << 31 }, DAT_INVALID_PARAMETER },
 		{ { .max_rdma_read_in = 1000 }, DAT_INVALID_PARAMETER },
 		{ { .max_rdma_read_out = 1000 }, DAT_INVALID_PARAMETER },

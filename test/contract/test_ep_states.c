@@ -3,11 +3,7 @@
 
 #include <netinet/in.h>
 
-#include "stage.h"
-
-#define COOKIE   77
-#define MESSAGE  64
-#define NEW_QUAL 5000
+#include "ep_calls.h"
 
 /** What a cell of the table says. */
 struct cell {
@@ -46,300 +42,15 @@ static const struct cell
 	cell_arg3 = ARG(3),
 	cell_arg4 = ARG(4),
 	cell_arg5 = ARG(5),
-	cell_arg6 = ARG(6);
+	cell_argflag = BY_ABI(ARG(6), ARG(8));
+
+#if DAT_ABI == 20
+static const struct cell
+	cell_model = { .type = DAT_MODEL_NOT_SUPPORTED },
+	cell_missing = { .type = DAT_NOT_IMPLEMENTED },
+	cell_no_lmr = { .type = DAT_INVALID_HANDLE, .subtype = DAT_INVALID_HANDLE_LMR };
+#endif
 /* clang-format on */
-
-static DAT_RETURN
-call_query(struct stage *s)
-{
-	DAT_EP_PARAM param;
-
-	return dat_ep_query(s->pair.b.ep, DAT_EP_FIELD_ALL, &param);
-}
-
-static DAT_RETURN
-call_query_bad_mask(struct stage *s)
-{
-	DAT_EP_PARAM param;
-
-	return dat_ep_query(s->pair.b.ep, DAT_EP_FIELD_ALL + 1, &param);
-}
-
-static DAT_RETURN
-call_get_status(struct stage *s)
-{
-	DAT_BOOLEAN recv_idle, request_idle;
-	DAT_EP_STATE state;
-
-	return dat_ep_get_status(s->pair.b.ep, &state, &recv_idle, &request_idle);
-}
-
-static DAT_RETURN
-call_recv_query(struct stage *s)
-{
-	DAT_COUNT number, span;
-
-	return dat_ep_recv_query(s->pair.b.ep, &number, &span);
-}
-
-static DAT_RETURN
-call_set_watermark(struct stage *s)
-{
-	return dat_ep_set_watermark(s->pair.b.ep, 4, 5);
-}
-
-static DAT_RETURN
-call_set_bad_watermark(struct stage *s)
-{
-	return dat_ep_set_watermark(s->pair.b.ep, 4, -2);
-}
-
-static DAT_EP_PARAM
-param_of(DAT_EP_HANDLE ep)
-{
-	DAT_EP_PARAM param;
-
-	memset(&param, 0, sizeof(param));
-	ok(dat_ep_query(ep, DAT_EP_FIELD_ALL, &param));
-	return param;
-}
-
-/* What it is, but for one value. */
-#define MODIFY(name, field, member, value)                         \
-	static DAT_RETURN call_modify_##name(struct stage *s)      \
-	{                                                          \
-		DAT_EP_PARAM param = param_of(s->pair.b.ep);       \
-                                                                   \
-		param.member = value;                              \
-		return dat_ep_modify(s->pair.b.ep, field, &param); \
-	}
-
-MODIFY(nothing, 0, ep_attr.max_message_size, 100000)
-MODIFY(zone, DAT_EP_FIELD_PZ_HANDLE, pz_handle, s->other_zone)
-MODIFY(recv_evd, DAT_EP_FIELD_RECV_EVD_HANDLE, recv_evd_handle, s->other_evd)
-MODIFY(connect_evd, DAT_EP_FIELD_CONNECT_EVD_HANDLE, connect_evd_handle,
-		make_evd(&s->pair.b, DAT_EVD_CONNECTION_FLAG))
-MODIFY(message_size, DAT_EP_FIELD_EP_ATTR_MAX_MESSAGE_SIZE, ep_attr.max_message_size, 100000)
-MODIFY(request_dtos, DAT_EP_FIELD_EP_ATTR_MAX_REQUEST_DTOS, ep_attr.max_request_dtos, 5)
-MODIFY(recv_dtos, DAT_EP_FIELD_EP_ATTR_MAX_RECV_DTOS, ep_attr.max_recv_dtos, 6)
-MODIFY(state, DAT_EP_FIELD_EP_STATE, ep_state, DAT_EP_STATE_CONNECTED)
-MODIFY(bad_value, DAT_EP_FIELD_EP_ATTR_MAX_REQUEST_IOV, ep_attr.max_request_iov, -1)
-
-static DAT_RETURN
-call_connect(struct stage *s)
-{
-	return end_connect(&s->pair.b, &s->pair.a, NEW_QUAL);
-}
-
-static DAT_RETURN
-call_connect_no_time(struct stage *s)
-{
-	return dat_ep_connect(s->pair.b.ep, (DAT_IA_ADDRESS_PTR)&s->pair.a.address, NEW_QUAL, 0, 0,
-			NULL, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
-}
-
-static DAT_RETURN
-call_dup_connect(struct stage *s)
-{
-	return dat_ep_dup_connect(
-			s->pair.b.ep, s->connected, PATIENCE_US, 0, NULL, DAT_QOS_BEST_EFFORT);
-}
-
-static DAT_RETURN
-call_dup_connect_like_it(struct stage *s)
-{
-	return dat_ep_dup_connect(
-			s->unused, s->pair.b.ep, PATIENCE_US, 0, NULL, DAT_QOS_BEST_EFFORT);
-}
-
-static DAT_RETURN
-call_disconnect_gracefully(struct stage *s)
-{
-	return dat_ep_disconnect(s->pair.b.ep, DAT_CLOSE_GRACEFUL_FLAG);
-}
-
-static DAT_RETURN
-call_disconnect_abruptly(struct stage *s)
-{
-	return dat_ep_disconnect(s->pair.b.ep, DAT_CLOSE_ABRUPT_FLAG);
-}
-
-static DAT_RETURN
-call_disconnect_somehow(struct stage *s)
-{
-	return dat_ep_disconnect(s->pair.b.ep, (DAT_CLOSE_FLAGS)2);
-}
-
-static DAT_RETURN
-call_reset(struct stage *s)
-{
-	return dat_ep_reset(s->pair.b.ep);
-}
-
-static DAT_RETURN
-call_free(struct stage *s)
-{
-	return dat_ep_free(s->pair.b.ep);
-}
-
-static DAT_RETURN
-call_post_send(struct stage *s)
-{
-	return post_send(&s->pair.b, 0, MESSAGE, COOKIE);
-}
-
-static DAT_RETURN
-call_post_send_empty(struct stage *s)
-{
-	return dat_ep_post_send(s->pair.b.ep, 0, NULL, cookie(COOKIE), DAT_COMPLETION_DEFAULT_FLAG);
-}
-
-static DAT_RETURN
-call_post_send_bad_count(struct stage *s)
-{
-	return dat_ep_post_send(
-			s->pair.b.ep, -1, NULL, cookie(COOKIE), DAT_COMPLETION_DEFAULT_FLAG);
-}
-
-static DAT_RMR_TRIPLET
-there(const struct stage *s)
-{
-	return (DAT_RMR_TRIPLET){
-		.rmr_context = s->pair.a.key,
-		.target_address = (uintptr_t)s->pair.a.buffer,
-		.segment_length = MESSAGE,
-	};
-}
-
-static DAT_RETURN
-call_post_rdma_write(struct stage *s)
-{
-	DAT_LMR_TRIPLET here = segment(&s->pair.b, 0, MESSAGE);
-	DAT_RMR_TRIPLET remote = there(s);
-
-	return dat_ep_post_rdma_write(s->pair.b.ep, 1, &here, cookie(COOKIE), &remote,
-			DAT_COMPLETION_DEFAULT_FLAG);
-}
-
-static DAT_RETURN
-call_post_rdma_read(struct stage *s)
-{
-	DAT_LMR_TRIPLET here = segment(&s->pair.b, 0, MESSAGE);
-	DAT_RMR_TRIPLET remote = there(s);
-
-	return dat_ep_post_rdma_read(s->pair.b.ep, 1, &here, cookie(COOKIE), &remote,
-			DAT_COMPLETION_DEFAULT_FLAG);
-}
-
-static DAT_RETURN
-call_post_rdma_nowhere(struct stage *s)
-{
-	return dat_ep_post_rdma_write(
-			s->pair.b.ep, 0, NULL, cookie(COOKIE), NULL, DAT_COMPLETION_DEFAULT_FLAG);
-}
-
-static DAT_RETURN
-bind_window(struct stage *s, DAT_VLEN length, DAT_COMPLETION_FLAGS flags)
-{
-	DAT_LMR_TRIPLET here = segment(&s->pair.b, 0, length);
-	DAT_RMR_CONTEXT context;
-
-	return dat_rmr_bind(s->rmr, &here, DAT_MEM_PRIV_REMOTE_READ_FLAG, s->pair.b.ep,
-			cookie(COOKIE), flags, &context);
-}
-
-static DAT_RETURN
-call_rmr_bind(struct stage *s)
-{
-	return bind_window(s, MESSAGE, DAT_COMPLETION_DEFAULT_FLAG);
-}
-
-static DAT_RETURN
-call_rmr_bind_to_nothing(struct stage *s)
-{
-	return bind_window(s, 0, DAT_COMPLETION_DEFAULT_FLAG);
-}
-
-static DAT_RETURN
-call_rmr_bind_bad_flags(struct stage *s)
-{
-	return bind_window(s, MESSAGE, DAT_COMPLETION_SOLICITED_WAIT_FLAG);
-}
-
-static DAT_RETURN
-call_post_recv(struct stage *s)
-{
-	return post_recv(&s->pair.b, 0, MESSAGE, COOKIE);
-}
-
-static DAT_RETURN
-call_post_recv_bad_count(struct stage *s)
-{
-	return dat_ep_post_recv(
-			s->pair.b.ep, -1, NULL, cookie(COOKIE), DAT_COMPLETION_DEFAULT_FLAG);
-}
-
-static DAT_RETURN
-call_srq_post_recv(struct stage *s)
-{
-	return post_srq(&s->pair.b, 0, MESSAGE, COOKIE);
-}
-
-static DAT_RETURN
-call_accept_with_it(struct stage *s)
-{
-	return dat_cr_accept(s->request, s->pair.b.ep, 0, NULL);
-}
-
-static DAT_RETURN
-call_accept_its_request(struct stage *s)
-{
-	return dat_cr_accept(s->own, DAT_HANDLE_NULL, 0, NULL);
-}
-
-static DAT_RETURN
-call_reject_its_request(struct stage *s)
-{
-	return dat_cr_reject(s->own);
-}
-
-static DAT_RETURN
-call_rsp_create_with_it(struct stage *s)
-{
-	DAT_RSP_HANDLE rsp;
-
-	return dat_rsp_create(s->pair.b.ia, NEW_QUAL, s->pair.b.ep, s->pair.b.cr, &rsp);
-}
-
-static DAT_RETURN
-call_rsp_free(struct stage *s)
-{
-	return dat_rsp_free(s->rsp);
-}
-
-static DAT_RETURN
-call_free_its_queue(struct stage *s)
-{
-	return dat_srq_free(s->pair.b.srq);
-}
-
-static DAT_RETURN
-call_free_its_evd(struct stage *s)
-{
-	return dat_evd_free(s->pair.b.connect);
-}
-
-static DAT_RETURN
-call_free_its_zone(struct stage *s)
-{
-	return dat_pz_free(s->pair.b.pz);
-}
-
-static DAT_RETURN
-call_close_its_adapter(struct stage *s)
-{
-	return dat_ia_close(s->pair.b.ia, DAT_CLOSE_GRACEFUL_FLAG);
-}
 
 #define ON_own  1u
 #define ON_srq  2u
@@ -380,7 +91,7 @@ look(const struct stage *s)
 	struct sight sight;
 
 	memset(&sight, 0, sizeof(sight));
-	sight.param = param_of(ep);
+	sight.param = ep_param(ep);
 	ok(dat_ep_get_status(ep, &sight.state, &sight.recv_idle, &sight.request_idle));
 	ok(dat_ep_recv_query(ep, &sight.number, &sight.span));
 	if (s->on_srq)
@@ -394,6 +105,15 @@ is_bind(const struct row *row)
 	return strncmp(row->name, "rmr_bind", strlen("rmr_bind")) == 0;
 }
 
+/* DAT 2.0 has an event of its own for what is an extension there. */
+static bool
+is_extended(const struct row *row)
+{
+	return DAT_ABI == 20 &&
+			(row->call == call_write_immed || row->call == call_cmp_and_swap ||
+					row->call == call_fetch_and_add);
+}
+
 /* The request came back at once. */
 static void
 want_flushed(const struct stage *s, const struct row *row)
@@ -401,6 +121,15 @@ want_flushed(const struct stage *s, const struct row *row)
 	const struct end *b = &s->pair.b;
 	DAT_EVENT event;
 
+	if (is_extended(row)) {
+		const DAT_DTO_COMPLETION_EVENT_DATA *data;
+
+		event = want_now(b->request, EXTENSION_EVENT);
+		data = &event.event_data.dto_completion_event_data;
+		assert_int_equal(data->status, DAT_DTO_ERR_FLUSHED);
+		assert_int_equal(data->user_cookie.as_64, COOKIE);
+		return;
+	}
 	if (!is_bind(row)) {
 		want_dto_now(b, row->call == call_post_recv ? b->recv : b->request, COOKIE,
 				DAT_DTO_ERR_FLUSHED);
@@ -431,7 +160,7 @@ judge(const struct stage *s, const struct row *row, enum column column, const st
 		return;
 	}
 	assert_int_equal(end_state(&s->pair.b), columns[now].state);
-	assert_int_equal(param_of(s->pair.b.ep).ep_state, columns[now].state);
+	assert_int_equal(ep_param(s->pair.b.ep).ep_state, columns[now].state);
 	if (cell->flushes)
 		want_flushed(s, row);
 }
@@ -524,7 +253,7 @@ query__tells_the_peer(void **state)
 			continue;
 		print_message("%s\n", ways[w].name);
 		stage_open(&s, &ways[w], false);
-		param = param_of(s.pair.b.ep);
+		param = ep_param(s.pair.b.ep);
 		remote = (const struct sockaddr_in *)(const void *)param.remote_ia_address_ptr;
 		local = (const struct sockaddr_in *)(const void *)&s.pair.a.address;
 		assert_int_equal(remote->sin_family, AF_INET);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* dat_evd_enable, _disable, _set_unwaitable, _clear_unwaitable and _post_se. */
 
-#include <pthread.h>
-
-#include "rig.h"
+#include "waiting.h"
 
 static DAT_EVD_STATE
 state_of(DAT_EVD_HANDLE evd)
@@ -130,37 +128,6 @@ unwaitable__refuses_to_be_waited_on(void **state)
 	want_event(evd, DAT_SOFTWARE_EVENT);
 	want_type(dat_evd_wait(evd, 0, 1, &event, &more), DAT_TIMEOUT_EXPIRED);
 	end_close(&end);
-}
-
-struct waiter {
-	DAT_EVD_HANDLE evd;
-	DAT_COUNT threshold;
-	DAT_RETURN rc;
-	DAT_EVENT event;
-	DAT_COUNT more;
-};
-
-static void *
-wait_for_ever(void *arg)
-{
-	struct waiter *w = arg;
-
-	w->rc = dat_evd_wait(w->evd, DAT_TIMEOUT_INFINITE, w->threshold, &w->event, &w->more);
-	return NULL;
-}
-
-static pthread_t
-begin_to_wait(struct waiter *w)
-{
-	DAT_RETURN rc = DAT_QUEUE_EMPTY;
-	pthread_t thread;
-	DAT_EVENT event;
-
-	assert_int_equal(pthread_create(&thread, NULL, wait_for_ever, w), 0);
-	while (rc == DAT_QUEUE_EMPTY)
-		rc = dat_evd_dequeue(w->evd, &event);
-	want_error(rc, DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_WAITER);
-	return thread;
 }
 
 /* Who waits already is sent home, and leaves the dispatcher to others. */

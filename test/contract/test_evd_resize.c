@@ -3,7 +3,7 @@
 
 #include <pthread.h>
 
-#include "rig.h"
+#include "waiting.h"
 
 #define MANY 5000u /**< events of a run with threads */
 
@@ -178,37 +178,6 @@ resize__keeps_the_books_of_a_shared_queue(void **state)
 	want_dto_now(&pair.b, pair.b.recv, 10, DAT_DTO_SUCCESS);
 	want_counts(pair.b.srq, 16, 4, 4);
 	pair_close(&pair);
-}
-
-struct waiter {
-	DAT_EVD_HANDLE evd;
-	DAT_COUNT threshold;
-	DAT_RETURN rc;
-	DAT_EVENT event;
-	DAT_COUNT more;
-};
-
-static void *
-wait_for_ever(void *arg)
-{
-	struct waiter *w = arg;
-
-	w->rc = dat_evd_wait(w->evd, DAT_TIMEOUT_INFINITE, w->threshold, &w->event, &w->more);
-	return NULL;
-}
-
-static pthread_t
-begin_to_wait(struct waiter *w)
-{
-	DAT_RETURN rc = DAT_QUEUE_EMPTY;
-	pthread_t thread;
-	DAT_EVENT event;
-
-	assert_int_equal(pthread_create(&thread, NULL, wait_for_ever, w), 0);
-	while (rc == DAT_QUEUE_EMPTY)
-		rc = dat_evd_dequeue(w->evd, &event);
-	want_error(rc, DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_WAITER);
-	return thread;
 }
 
 /* A waiter does not notice; but what he waits for must fit. */

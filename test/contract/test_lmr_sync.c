@@ -74,7 +74,7 @@ sync__refuses_what_is_no_memory(void **state)
 			bad[0].lmr_context = dead;
 			bad[1].virtual_address -= 1;
 			bad[2].segment_length = BUFFER_LEN + 1;
-			bad[3].segment_length = UINT64_MAX;
+			bad[3].segment_length = SEGMENT_MAX;
 			for (unsigned int b = 0; b < 4; b++) {
 				for (unsigned int k = 0; k < 4; k++)
 					s[k] = k == at ? bad[b] : good;

@@ -176,7 +176,7 @@ rsp__rejected(void **state)
 
 	pair_open(&pair, NULL, NULL);
 	rsp = reserve(&pair.b);
-	ok(dat_cr_reject(take_request(&pair, rsp)));
+	ok(dat_cr_reject(take_request(&pair, rsp) NEW_ARGS(, 0, NULL)));
 	want_event(pair.a.connect, DAT_CONNECTION_EVENT_PEER_REJECTED);
 	assert_int_equal(end_state(&pair.b), DAT_EP_STATE_UNCONNECTED);
 	/* It was the one request of this service point; the qualifier is taken as long as that lives. */
@@ -263,7 +263,7 @@ rsp__freed_behind_the_request(void **state)
 			ok(dat_cr_accept(cr, DAT_HANDLE_NULL, 0, NULL));
 			works(&pair);
 		} else {
-			ok(dat_cr_reject(cr));
+			ok(dat_cr_reject(cr NEW_ARGS(, 0, NULL)));
 			want_event(pair.a.connect, DAT_CONNECTION_EVENT_PEER_REJECTED);
 			ok(dat_ep_free(pair.b.ep));
 		}
@@ -286,7 +286,7 @@ rsp__accepts_its_own_request_only(void **state)
 			DAT_INVALID_STATE_EP_RESERVED);
 	want_error(dat_cr_accept(cr, DAT_HANDLE_NULL, 0, NULL), DAT_INVALID_HANDLE,
 			DAT_INVALID_HANDLE_EP);
-	ok(dat_cr_reject(cr));
+	ok(dat_cr_reject(cr NEW_ARGS(, 0, NULL)));
 	assert_int_equal(end_state(&pair.b), DAT_EP_STATE_RESERVED);
 	pair_close(&pair);
 }

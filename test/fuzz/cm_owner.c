@@ -96,7 +96,7 @@ cm_connect(struct cm_end *end, const uint8_t *r)
 	/* One byte too many is refused. */
 	connect.local.private_len = r[5] % (ROCE_CM_PRIVATE_MAX_REQ + 2);
 	end->actions++;
-	if (roce_cm_connect(end->cm, &connect, owner, cm_world.now, &conn) != 0) {
+	if (roce_cm_connect(end->cm, NULL, &connect, owner, cm_world.now, &conn) != 0) {
 		owner->phase = CM_NOBODY;
 		return;
 	}
@@ -249,6 +249,8 @@ told_down(struct cm_owner *owner, enum roce_cm_event_kind kind)
 
 	if (kind == ROCE_CM_DISCONNECTED)
 		BASE_MUST(owner->phase == CM_UP || owner->phase == CM_LEAVING, "what ends was up");
+	else if (kind == ROCE_CM_BROKEN)
+		BASE_MUST(owner->phase != CM_DOWN, "what breaks was not over");
 	else if (kind == ROCE_CM_UNREACHABLE)
 		BASE_MUST(owner->phase == CM_CONNECTING,
 				"nobody is unreachable but for who connects");

@@ -67,7 +67,7 @@ cm_open(const uint8_t *config)
 		struct cm_end *end = &cm_world.end[i];
 
 		if (config[2] >> i & 1)
-			(void)roce_cm_listen(end->cm, CM_SERVICE, 1u + (config[3] & 7), end,
+			(void)roce_cm_listen(end->cm, NULL, CM_SERVICE, 1u + (config[3] & 7), end,
 					&end->listener[0]);
 		end->policy = (struct cm_policy){ config[4] & 3, 0, 0, config[4] >> 2 & 3 };
 	}

@@ -58,7 +58,8 @@ listen_or_not(const uint8_t *r)
 		roce_cm_unlisten(end->listener[i]);
 		end->listener[i] = NULL;
 	} else {
-		(void)roce_cm_listen(end->cm, CM_SERVICE + i, r[3] & 7, end, &end->listener[i]);
+		(void)roce_cm_listen(
+				end->cm, NULL, CM_SERVICE + i, r[3] & 7, end, &end->listener[i]);
 	}
 }
 

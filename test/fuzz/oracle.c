@@ -227,6 +227,7 @@ oracle_look(const uint8_t *bytes, uint32_t len, uint32_t first, bool stripped,
 	frame->faults = look_below(bytes, len, stripped, frame);
 	if (frame->faults & ORACLE_FOREIGN)
 		return;
+	take_addresses(bytes + frame->l3_off, frame);
 	if (first < frame->udp_off + UDP + BTH || !lengths_agree(bytes, len, frame)) {
 		frame->faults |= ORACLE_LENGTH;
 		return;
@@ -241,7 +242,6 @@ oracle_look(const uint8_t *bytes, uint32_t len, uint32_t first, bool stripped,
 	frame->datagram = frame->opcode >= UD_SEND && !frame->cnp;
 	frame->request = frame->opcode <= RC_LAST && (frame->opcode < 0x0d || frame->opcode > 0x12);
 	frame->end = frame->udp_off + be16(bytes + frame->udp_off + 4);
-	take_addresses(bytes + frame->l3_off, frame);
 	crc = icrc_of(bytes + frame->l3_off, frame->end - ICRC - frame->l3_off, frame->v6);
 	frame->icrc_ok = crc ==
 			((uint32_t)bytes[frame->end - 4] | (uint32_t)bytes[frame->end - 3] << 8 |

@@ -22,9 +22,10 @@
 #define ORACLE_PKEY     0x20u
 
 struct oracle_frame {
-	uint32_t faults; /**< ORACLE_*; the fields below count only when there is none */
-	struct roce_ip src;
+	uint32_t faults;    /**< ORACLE_* */
+	struct roce_ip src; /**< unless it is foreign */
 	struct roce_ip dst;
+	/** The fields below count only when there is no fault. */
 	uint32_t dest_qp;
 	uint32_t psn;
 	uint32_t payload_off;

@@ -16,7 +16,7 @@ static const struct {
 	}
 	/* clang-format off */
 	FATE(rx_foreign), FATE(rx_malformed_length), FATE(rx_malformed_fragment), FATE(rx_malformed_opcode),
-	FATE(rx_malformed_version), FATE(rx_malformed_pkey), FATE(rx_icrc_errors), FATE(rx_unknown_qp),
+	FATE(rx_malformed_version), FATE(rx_malformed_pkey), FATE(rx_icrc_encapsulated), FATE(rx_unknown_qp),
 	FATE(rx_wrong_source), FATE(rx_wrong_state), FATE(rx_inbox_full), FATE(rx_gsi),
 	FATE(rx_acks), FATE(rx_read_responses), FATE(rp_cnp_handled), FATE(rp_cnp_ignored),
 	FATE(duplicate_request), FATE(out_of_sequence),
@@ -157,6 +157,9 @@ rx_expect(const struct rx_side *side, const struct rx_flat *flat, struct rx_expe
 
 	*expect = (struct rx_expect){ 0 };
 	oracle_look(flat->bytes, flat->len, first, flat->stripped, f);
+	/* What is wrong with a frame to somebody else is none of our business. */
+	if (f->faults != 0 && !is_ours(side, &f->dst))
+		f->faults = ORACLE_FOREIGN;
 	if (f->faults != 0) {
 		expect->counters = faults_to_fates(f->faults);
 		expect->foreign = f->faults & ORACLE_FOREIGN;

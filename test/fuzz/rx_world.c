@@ -200,7 +200,7 @@ create(struct rx_end *end)
 		.owner = end,
 	};
 
-	must(roce_qp_create(side->domain, &attr, &end->qp), "make a queue pair");
+	must(roce_qp_create(&attr, &end->qp), "make a queue pair");
 	if (end->talk & 1)
 		roce_qp_set_conn(end->qp, end);
 }
@@ -393,11 +393,15 @@ side_open(uint8_t index)
 		config.pool[i] = base_pool();
 	must(roce_domain_create(&config, &side->domain), "make a domain");
 	roce_domain_set_gsi(side->domain, &gsi);
-	must(roce_pd_create(side->domain, &side->pd), "make a protection domain");
-	must(roce_pd_create(side->domain, &side->other_pd), "make a protection domain");
+	must(roce_pd_create(roce_domain_context(side->domain), &side->pd),
+			"make a protection domain");
+	must(roce_pd_create(roce_domain_context(side->domain), &side->other_pd),
+			"make a protection domain");
 	make_regions(side);
-	must(roce_cq_create(side->domain, depth, side, &side->send_cq), "make a queue");
-	must(roce_cq_create(side->domain, depth, side, &side->recv_cq), "make a queue");
+	must(roce_cq_create(roce_domain_context(side->domain), depth, side, &side->send_cq),
+			"make a queue");
+	must(roce_cq_create(roce_domain_context(side->domain), depth, side, &side->recv_cq),
+			"make a queue");
 	must(roce_srq_create(side->pd, 1u + (c[3] & 31), 2, side, &side->srq), "make a queue");
 }
 

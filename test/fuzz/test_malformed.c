@@ -51,7 +51,7 @@ dropped(const struct rx_side *side)
 
 		sum += s->rx_malformed_length + s->rx_malformed_opcode + s->rx_malformed_version +
 				s->rx_malformed_pkey + s->rx_malformed_fragment +
-				s->rx_icrc_errors + s->rx_unknown_qp + s->rx_wrong_source +
+				s->rx_icrc_encapsulated + s->rx_unknown_qp + s->rx_wrong_source +
 				s->rx_wrong_state + s->rx_foreign;
 	}
 	return sum;

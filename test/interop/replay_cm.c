@@ -152,7 +152,7 @@ listen_for(struct rp_world *world, int index)
 					conn->reply->msg.reason == ROCE_CM_REJ_INVALID_SERVICE_ID))
 		return;
 	/* Several requests may be for one. */
-	(void)roce_cm_listen(world->cm, conn->req->msg.req.service_id, BACKLOG, world,
+	(void)roce_cm_listen(world->cm, NULL, conn->req->msg.req.service_id, BACKLOG, world,
 			&world->listener[index]);
 }
 
@@ -205,7 +205,8 @@ connect_to(struct rp_world *world, const struct rp_frame *frame)
 	};
 	struct rp_end *end = end_of(world, frame->conn);
 
-	assert_int_equal(roce_cm_connect(world->cm, &connect, link, world->now, &link->conn), 0);
+	assert_int_equal(roce_cm_connect(world->cm, NULL, &connect, link, world->now, &link->conn),
+			0);
 	if (end != NULL)
 		roce_qp_set_conn(end->qp, link->conn);
 }

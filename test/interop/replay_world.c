@@ -56,9 +56,13 @@ make_domain(struct rp_world *world)
 
 	assert_int_equal(roce_domain_create(&config, &world->domain), 0);
 	world->engine = roce_domain_engine(world->domain, 0);
-	assert_int_equal(roce_pd_create(world->domain, &world->pd), 0);
-	assert_int_equal(roce_cq_create(world->domain, CQ_DEPTH, world, &world->send_cq), 0);
-	assert_int_equal(roce_cq_create(world->domain, CQ_DEPTH, world, &world->recv_cq), 0);
+	assert_int_equal(roce_pd_create(roce_domain_context(world->domain), &world->pd), 0);
+	assert_int_equal(roce_cq_create(roce_domain_context(world->domain), CQ_DEPTH, world,
+					 &world->send_cq),
+			0);
+	assert_int_equal(roce_cq_create(roce_domain_context(world->domain), CQ_DEPTH, world,
+					 &world->recv_cq),
+			0);
 	assert_int_equal(roce_srq_create(world->pd, RP_RECVS, 1, world, &world->srq), 0);
 }
 
@@ -92,7 +96,7 @@ make_qp(struct rp_end *end)
 	const struct roce_qp_attr attr = attr_of(end);
 
 	for (;;) {
-		assert_int_equal(roce_qp_create(world->domain, &attr, &end->qp), 0);
+		assert_int_equal(roce_qp_create(&attr, &end->qp), 0);
 		if (roce_qp_number(end->qp) == wanted)
 			return;
 		assert_true(roce_qp_number(end->qp) < wanted);

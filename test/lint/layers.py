@@ -39,16 +39,21 @@ RULES = {
     # For programs of DAT: what the provider adds to it.
     "include/roce/dat_ep.h": {"ours": ["dat/*"], "theirs": [PURE_LIBC]},
     "pmd_roce/wire": {"ours": [], "theirs": [*PURE, ISAL]},
-    "pmd_roce/engine": {"ours": ["wire/*"], "theirs": PURE},
+    "pmd_roce/engine": {"ours": ["wire/*", "roce/verbs.h"], "theirs": PURE},
     "pmd_roce/cm": {"ours": ["wire/*", "engine/engine.h", "engine/timer.h"], "theirs": PURE},
     "pmd_roce/port": {"ours": ["wire/*", "engine/engine.h", "engine/census.h", "engine/stats.h",
-                               "engine/stats.def", "cm/cm.h", "roce/*"],
+                               "engine/stats.def", "cm/cm.h", "cm/cm_stats.h", "cm/cm_stats.def", "roce/*"],
                       "theirs": [ANY_LIBC, ANY_DPDK, RDMA_NUMBERS]},
-    "lib/dapl": {"ours": ["engine/verbs.h", "engine/engine.h", "cm/cm.h", "roce/roce.h"],
+    "lib/dapl": {"ours": ["engine/verbs.h", "engine/engine.h", "cm/cm.h", "port/user.h", "roce/device.h"],
                  "theirs": [ANY_LIBC, PURE_DPDK, RDMA_NUMBERS]},
+    # Verbs, contexts and ids for programs: as dapl, with the public headers that it implements.
+    "lib/roce": {"ours": ["engine/verbs.h", "engine/engine.h", "cm/cm.h", "port/user.h", "roce/*"],
+                 "theirs": [ANY_LIBC, PURE_DPDK]},
     "lib/front": {"ours": ["dapl/*", "dat/*", "dat2/*", "roce/dat_ep.h"], "theirs": [ANY_LIBC]},
     "lib/libdat": {"ours": ["dat/*"], "theirs": [ANY_LIBC]},
-    "apps": {"ours": ["dat/*", "roce/roce.h"], "theirs": [ANY_LIBC, {"json-c/json.h", "json.h"}]},
+    # The example of a program that has an EAL of its own.
+    "apps/embed": {"ours": ["roce/*"], "theirs": [ANY_LIBC, ANY_DPDK]},
+    "apps": {"ours": ["dat/*", "roce/*"], "theirs": [ANY_LIBC, {"json-c/json.h", "json.h"}]},
 }
 
 OURS = {"dat", "dat2", "roce", "wire", "engine", "cm", "port", "dapl", "front", "libdat"}
@@ -124,10 +129,14 @@ CASES = [
     ("the port knows a queue pair", {"pmd_roce/port/a.c": '#include "engine/qp.h"\n'}, "engine/qp.h"),
     ("dapl knows DAT", {"lib/dapl/a.c": "#include <dat/udat.h>\n"}, "dat/udat.h"),
     ("dapl looks into the engine", {"lib/dapl/a.c": '#include "engine/srq.h"\n'}, "engine/srq.h"),
-    ("dapl and its four headers", {"lib/dapl/a.c": '#include <pthread.h>\n#include "engine/verbs.h"\n'
+    ("dapl and its five headers", {"lib/dapl/a.c": '#include <pthread.h>\n#include "engine/verbs.h"\n'
                                                    '#include "engine/engine.h"\n#include "cm/cm.h"\n'
-                                                   '#include <roce/roce.h>\n#include "dapl.h"\n',
-                                   "lib/dapl/dapl.h": ""}, None),
+                                                   '#include "port/user.h"\n#include <roce/device.h>\n'
+                                                   '#include "dapl.h"\n', "lib/dapl/dapl.h": ""}, None),
+    ("the verbs look into the engine", {"lib/roce/a.c": '#include "engine/qp.h"\n'}, "engine/qp.h"),
+    ("the verbs and their headers", {"lib/roce/a.c": '#include <sys/eventfd.h>\n#include "engine/verbs.h"\n'
+                                                     '#include "port/user.h"\n#include "roce/cm.h"\n#include "a.h"\n',
+                                     "lib/roce/a.h": ""}, None),
     ("the front skips dapl", {"lib/front/a.c": '#include "engine/verbs.h"\n'}, "engine/verbs.h"),
     ("a program looks inside", {"apps/perf/a.c": '#include "dapl/dapl.h"\n'}, "dapl/dapl.h"),
     ("a program and the public headers", {"apps/perf/a.c": '#include <dat/udat.h>\n#include <roce/roce.h>\n'

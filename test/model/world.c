@@ -166,12 +166,13 @@ make_domain(unsigned int engines)
 	d->config = (struct roce_domain_config){
 		.engines = engines,
 		.memory = { .alloc = memory_alloc, .free = memory_free },
-		.notify = notify,
 	};
 	d->shared = engines > 1;
 	TAILQ_INIT(&d->srqs);
 	world.pd = memory_alloc(NULL, sizeof(*world.pd));
+	d->context = (struct roce_context){ .domain = d, .notify = notify };
 	world.pd->domain = d;
+	world.pd->context = &d->context;
 	for (unsigned int i = 0; i < engines; i++)
 		make_engine(d, i);
 	keys[KEY >> 8] = (struct roce_mr){
@@ -183,6 +184,7 @@ make_domain(unsigned int engines)
 	d->keys.chunk[0] = keys;
 	memory_make_constant(&d->keys, sizeof(d->keys));
 	memory_make_constant(&d->config, sizeof(d->config));
+	memory_make_constant(&d->context, offsetof(struct roce_context, users));
 	world.domain = d;
 }
 
@@ -216,7 +218,7 @@ world_make(const struct world_options *options)
 	made = roce_srq_create(world.pd, options->max, 1, &world, &world.srq) == 0;
 	for (unsigned int i = 0; i < world.cqs; i++)
 		made = made &&
-				roce_cq_create(world.domain, options->cq_depth, NULL,
+				roce_cq_create(&world.domain->context, options->cq_depth, NULL,
 						&world.cq[i]) == 0 &&
 				roce_srq_attach(world.srq, world.cq[i], &world.share[i]) == 0;
 	if (!made) {

@@ -127,13 +127,15 @@ open_side(uint32_t index, struct roce_domain *domain)
 	side->waiting = 0;
 	side->first = 0;
 	talk_must(side->arena == NULL ? -ENOMEM : 0, "memory");
-	talk_must(roce_pd_create(domain, &side->pd), "protection domain");
+	talk_must(roce_pd_create(roce_domain_context(domain), &side->pd), "protection domain");
 	talk_must(roce_mr_create(side->pd, (uintptr_t)side->arena, TALK_ARENA,
 				  IBV_ACCESS_LOCAL_WRITE | ROCE_ACCESS_LOCAL_READ, &side->mr),
 			"region");
-	talk_must(roce_cq_create(domain, talk.send_max * world->talks, side, &side->send_cq),
+	talk_must(roce_cq_create(roce_domain_context(domain), talk.send_max * world->talks, side,
+				  &side->send_cq),
 			"send queue");
-	talk_must(roce_cq_create(domain, side->slots, side, &side->recv_cq), "receive queue");
+	talk_must(roce_cq_create(roce_domain_context(domain), side->slots, side, &side->recv_cq),
+			"receive queue");
 	if (world->shared)
 		talk_must(roce_srq_create(side->pd, side->slots, PIECES_MAX, side, &side->srq),
 				"shared receive queue");
@@ -163,7 +165,7 @@ open_end(uint32_t index, uint32_t number)
 	*end = (struct end){
 		.talk = number, .side = index, .peer = &talk.side[1 - index].end[number]
 	};
-	talk_must(roce_qp_create(side->domain, &attr, &end->qp), "queue pair");
+	talk_must(roce_qp_create(&attr, &end->qp), "queue pair");
 	window_open(end);
 }
 

@@ -341,6 +341,8 @@ rmr_bind__wants_the_region_it_names(void **state)
 	triplet = local_of(&a, BYTES);
 	want(bind_window(rmr, DAT_HANDLE_NULL, &triplet, DAT_VA_TYPE_VA), DAT_INVALID_HANDLE,
 			DAT_INVALID_HANDLE_LMR);
+	want(bind_window(rmr, DAT_HANDLE_NULL, NULL, DAT_VA_TYPE_VA), DAT_INVALID_HANDLE,
+			DAT_INVALID_HANDLE_LMR);
 	want(bind_window(rmr, a.lmr, NULL, DAT_VA_TYPE_VA), DAT_INVALID_PARAMETER,
 			DAT_INVALID_ARG3);
 	want(bind_window(rmr, a.lmr, &other, DAT_VA_TYPE_VA), DAT_INVALID_PARAMETER,

@@ -85,16 +85,15 @@ end_server() {
 	children=
 }
 
-# clean FILE WORDS : nothing went wrong there, and the words are said.
+# clean FILE WORDS : nothing went wrong there, and the words are said. Else $work/judged has the reason.
 clean() {
-	! grep -Eq 'ERR|[Ee]rror|FAIL|[Mm]ismatch|[Pp]roblem|Could not open|had to be ended' "$1" &&
-		grep -q 'ends with 0' "$1" && grep -q "$2" "$1"
+	"$python" -B "$here/judge_tool.py" "$1" "$2" >"$work/judged"
 }
 
 # judged WORDS WHAT : both sides are clean and say the words.
 judged() {
 	clean "$work/server.out" "$1" && clean "$work/client.out" "$1" && return
-	complain "$2: server:"
+	complain "$2: $(cat "$work/judged"): server:"
 	tail -n 8 "$work/server.out"
 	echo "client:"
 	tail -n 8 "$work/client.out"
@@ -168,7 +167,7 @@ ask() {
 	shift 2
 	client dapltest -T "$type" -D roce -s "$address" "$@"
 	clean "$work/client.out" "$words" || {
-		complain "dapltest -T $type $*:"
+		complain "dapltest -T $type $*: $(cat "$work/judged")"
 		tail -n 8 "$work/client.out"
 	}
 }
@@ -192,7 +191,7 @@ run_dapltest() {
 	ask "Client Exiting" Q
 	end_server
 	clean "$work/server.out" Exiting || {
-		complain "the server of dapltest:"
+		complain "the server of dapltest: $(cat "$work/judged")"
 		tail -n 8 "$work/server.out"
 	}
 	[ "$(grep -c "Finished" "$work/server.out")" -ge 7 ] || complain "the server did not finish each test"

@@ -21,7 +21,7 @@ told_times(const struct end *end, enum roce_cm_event_kind kind)
 }
 
 /** The kinds an end was told, in order, as letters: Q request, P reply, E established, R rejected, T timed out,
- * U unreachable, D disconnected, W the way. */
+ * U unreachable, D disconnected, W the way, B broken. */
 static inline const char *
 told_all(const struct end *end)
 {
@@ -31,7 +31,7 @@ told_all(const struct end *end)
 	unsigned int i;
 
 	for (i = 0; i < end->events; i++)
-		to[i] = " QPERTUDW"[end->told[i].kind];
+		to[i] = " QPERTUDWB"[end->told[i].kind];
 	to[i] = '\0';
 	return to;
 }

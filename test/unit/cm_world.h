@@ -446,7 +446,7 @@ world_listen(struct end *end, uint32_t backlog)
 {
 	struct roce_cm_listener *listener = NULL;
 
-	assert_int_equal(roce_cm_listen(end->cm, SERVICE, backlog, end, &listener), 0);
+	assert_int_equal(roce_cm_listen(end->cm, NULL, SERVICE, backlog, end, &listener), 0);
 	return listener;
 }
 
@@ -462,7 +462,7 @@ world_connect(struct end *end, uint64_t timeout_us)
 		.timeout_us = timeout_us,
 	};
 
-	assert_int_equal(roce_cm_connect(end->cm, &connect, end, end->world->now, &conn), 0);
+	assert_int_equal(roce_cm_connect(end->cm, NULL, &connect, end, end->world->now, &conn), 0);
 	return conn;
 }
 

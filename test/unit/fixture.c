@@ -100,12 +100,12 @@ fx_end_open(struct fx_end *end, uint8_t last, const struct fx_options *options)
 		config.pool[i] = unit_pool();
 	assert_int_equal(roce_domain_create(&config, &end->domain), 0);
 	end->engine = roce_domain_engine(end->domain, 0);
-	assert_int_equal(roce_pd_create(end->domain, &end->pd), 0);
-	assert_int_equal(roce_cq_create(end->domain, o.cq_depth != 0 ? o.cq_depth : 1024, end,
-					 &end->send_cq),
+	assert_int_equal(roce_pd_create(roce_domain_context(end->domain), &end->pd), 0);
+	assert_int_equal(roce_cq_create(roce_domain_context(end->domain),
+					 o.cq_depth != 0 ? o.cq_depth : 1024, end, &end->send_cq),
 			0);
-	assert_int_equal(roce_cq_create(end->domain, o.cq_depth != 0 ? o.cq_depth : 1024, end,
-					 &end->recv_cq),
+	assert_int_equal(roce_cq_create(roce_domain_context(end->domain),
+					 o.cq_depth != 0 ? o.cq_depth : 1024, end, &end->recv_cq),
 			0);
 	assert_int_equal(roce_srq_create(end->pd, o.srq_size != 0 ? o.srq_size : 256, 4, end,
 					 &end->srq),
@@ -158,7 +158,7 @@ fx_qp(struct fx_end *end, const struct roce_qp_attr *attr)
 	const struct roce_qp_attr ordinary = fx_attr(end);
 	struct roce_qp *qp = NULL;
 
-	assert_int_equal(roce_qp_create(end->domain, attr != NULL ? attr : &ordinary, &qp), 0);
+	assert_int_equal(roce_qp_create(attr != NULL ? attr : &ordinary, &qp), 0);
 	return qp;
 }
 

@@ -523,7 +523,7 @@ make_ep(struct scene *s, unsigned int index)
 		.owner = ep,
 	};
 
-	assert_int_equal(roce_qp_create(s->domain, &attr, &ep->qp), 0);
+	assert_int_equal(roce_qp_create(&attr, &ep->qp), 0);
 	assert_int_equal(roce_qp_engine(ep->qp)->index, index % s->engines);
 	ep->index = index;
 	introduce(ep);
@@ -550,7 +550,7 @@ open_scene(struct scene *s)
 
 	memcpy(config.pool, pools, sizeof(pools));
 	assert_int_equal(roce_domain_create(&config, &s->domain), 0);
-	assert_int_equal(roce_pd_create(s->domain, &s->pd), 0);
+	assert_int_equal(roce_pd_create(roce_domain_context(s->domain), &s->pd), 0);
 	s->memory = calloc(RECEIVES, ROOM);
 	assert_int_equal(roce_mr_create(s->pd, (uintptr_t)s->memory, RECEIVES * ROOM,
 					 IBV_ACCESS_LOCAL_WRITE, &s->mr),
@@ -559,7 +559,9 @@ open_scene(struct scene *s)
 	s->max = RECEIVES;
 	assert_int_equal(roce_srq_create(s->pd, s->max, 1, &s->low_events, &s->srq), 0);
 	for (unsigned int i = 0; i < CQS; i++)
-		assert_int_equal(roce_cq_create(s->domain, RECEIVES, NULL, &s->cq[i]), 0);
+		assert_int_equal(roce_cq_create(roce_domain_context(s->domain), RECEIVES, NULL,
+						 &s->cq[i]),
+				0);
 	s->eps = s->engines * EPS_EACH;
 	for (unsigned int i = 0; i < s->eps; i++)
 		make_ep(s, i);

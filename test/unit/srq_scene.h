@@ -62,7 +62,7 @@ cq_of(uint32_t depth)
 {
 	struct roce_cq *cq = NULL;
 
-	assert_int_equal(roce_cq_create(end.domain, depth, NULL, &cq), 0);
+	assert_int_equal(roce_cq_create(roce_domain_context(end.domain), depth, NULL, &cq), 0);
 	return cq;
 }
 

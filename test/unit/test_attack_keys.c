@@ -290,11 +290,11 @@ take_numbers(struct roce_domain *domain, uint32_t *qpn, uint32_t *psn, unsigned 
 	struct roce_pd *pd;
 
 	assert_non_null(qp);
-	assert_int_equal(roce_pd_create(domain, &pd), 0);
+	assert_int_equal(roce_pd_create(roce_domain_context(domain), &pd), 0);
 	for (unsigned int i = 0; i < n; i++) {
 		const struct roce_qp_attr attr = { .pd = pd, .max_send_wr = 1, .max_recv_wr = 1 };
 
-		assert_int_equal(roce_qp_create(domain, &attr, &qp[i]), 0);
+		assert_int_equal(roce_qp_create(&attr, &qp[i]), 0);
 		qpn[i] = roce_qp_number(qp[i]);
 		psn[i] = roce_qp_first_psn(qp[i]);
 		if (i % 2) {

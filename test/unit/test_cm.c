@@ -71,11 +71,11 @@ connect__fails_without_memory(void **state)
 
 	(void)state;
 	world->alloc_fails_at = 0;
-	assert_int_equal(roce_cm_connect(end->cm, &connect, end, world->now, &conn), -ENOMEM);
+	assert_int_equal(roce_cm_connect(end->cm, NULL, &connect, end, world->now, &conn), -ENOMEM);
 	world->alloc_fails_at = -1;
 	for (i = 0; i < 1100; i++)
 		world_connect(end, UINT64_MAX);
-	assert_int_equal(roce_cm_connect(end->cm, &connect, end, world->now, &conn), -ENOMEM);
+	assert_int_equal(roce_cm_connect(end->cm, NULL, &connect, end, world->now, &conn), -ENOMEM);
 	assert_null(conn);
 	world_destroy(world);
 }
@@ -156,9 +156,9 @@ qp_notice__makes_up_for_a_lost_rtu(void **state)
 	world_all_over(world);
 }
 
-/* The queue pair broke: its owner knows, the peer must hear of it. */
+/* The queue pair broke: its owner hears that the connection ends and no more, and the peer must hear of it. */
 static void
-qp_notice__of_a_broken_one_disconnects_in_silence(void **state)
+qp_notice__of_a_broken_one_disconnects(void **state)
 {
 	struct roce_cm_conn *a, *b;
 	struct world *world = world_connected(&a, &b);
@@ -168,7 +168,7 @@ qp_notice__of_a_broken_one_disconnects_in_silence(void **state)
 	end->gsi.qp_notice(end->gsi.arg, a, ROCE_NOTICE_QP_BROKEN, world->now);
 	assert_false(roce_cm_disconnect(a, world->now));
 	world_settle(world);
-	assert_string_equal(told_all(end), "P");
+	assert_string_equal(told_all(end), "PB");
 	assert_string_equal(told_all(&world->end[1]), "QED");
 	roce_cm_release(a, world->now);
 	roce_cm_release(b, world->now);
@@ -192,7 +192,7 @@ qp_notice__of_a_broken_one_refuses_what_is_not_up(void **state)
 	b = passive->told[0].conn;
 	passive->gsi.qp_notice(passive->gsi.arg, b, ROCE_NOTICE_QP_BROKEN, world->now);
 	world_settle(world);
-	assert_string_equal(told_all(passive), "Q");
+	assert_string_equal(told_all(passive), "QB");
 	assert_string_equal(told_all(active), "PD");
 	roce_cm_release(b, world->now);
 	world_all_over(world);
@@ -462,7 +462,7 @@ main(void)
 		cmocka_unit_test(ids__are_not_used_again_soon),
 		cmocka_unit_test(seed__makes_a_run_reproducible),
 		cmocka_unit_test(qp_notice__makes_up_for_a_lost_rtu),
-		cmocka_unit_test(qp_notice__of_a_broken_one_disconnects_in_silence),
+		cmocka_unit_test(qp_notice__of_a_broken_one_disconnects),
 		cmocka_unit_test(qp_notice__of_a_broken_one_refuses_what_is_not_up),
 		cmocka_unit_test(census__counts_by_state),
 		cmocka_unit_test(worlds__of_every_loss_end_well),

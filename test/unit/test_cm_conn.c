@@ -52,11 +52,12 @@ connect__judges_its_arguments(void **state)
 	struct roce_cm_conn *conn = NULL;
 
 	(void)state;
-#define REFUSED(field, value)                                                                      \
-	do {                                                                                       \
-		bad = good;                                                                        \
-		bad.local.field = (value);                                                         \
-		assert_int_equal(roce_cm_connect(end->cm, &bad, end, world->now, &conn), -EINVAL); \
+#define REFUSED(field, value)                                                                  \
+	do {                                                                                   \
+		bad = good;                                                                    \
+		bad.local.field = (value);                                                     \
+		assert_int_equal(roce_cm_connect(end->cm, NULL, &bad, end, world->now, &conn), \
+				-EINVAL);                                                      \
 	} while (0)
 	REFUSED(qpn, 0);
 	REFUSED(qpn, 1);
@@ -158,7 +159,7 @@ find_path__tells_the_way_and_sends_nothing(void **state)
 	struct roce_cm_conn *conn;
 
 	(void)state;
-	assert_int_equal(roce_cm_find_path(end->cm, &dst, end, world->now, &conn), 0);
+	assert_int_equal(roce_cm_find_path(end->cm, NULL, &dst, end, world->now, &conn), 0);
 	assert_int_equal(end->events, 0);
 	world_settle(world);
 	assert_string_equal(told_all(end), "W");
@@ -185,17 +186,17 @@ find_path__ends_like_a_request(void **state)
 	(void)state;
 	end->resolve_rc = -EAGAIN;
 	end->release_on_down = true;
-	assert_int_equal(roce_cm_find_path(end->cm, &dst, end, world->now, &conn), 0);
+	assert_int_equal(roce_cm_find_path(end->cm, NULL, &dst, end, world->now, &conn), 0);
 	world_settle(world);
 	assert_string_equal(told_all(end), "U");
 	assert_in_range(end->told[0].at - begin, 3 * SECOND, 3 * SECOND + 110 * MS);
 
-	assert_int_equal(roce_cm_find_path(end->cm, &dst, end, world->now, &conn), 0);
+	assert_int_equal(roce_cm_find_path(end->cm, NULL, &dst, end, world->now, &conn), 0);
 	world_run_ms(world, 10);
 	roce_cm_release(conn, world->now);
 	assert_int_equal(census_all(end), 0);
 
-	assert_int_equal(roce_cm_find_path(end->cm, &dst, end, world->now, &conn), 0);
+	assert_int_equal(roce_cm_find_path(end->cm, NULL, &dst, end, world->now, &conn), 0);
 	world_run_ms(world, 10);
 	end->resolve_rc = 0;
 	roce_cm_resolved(end->cm, world->now);
@@ -205,7 +206,7 @@ find_path__ends_like_a_request(void **state)
 	assert_int_equal(census_all(end), 0);
 
 	world->alloc_fails_at = 0;
-	assert_int_equal(roce_cm_find_path(end->cm, &dst, end, world->now, &conn), -ENOMEM);
+	assert_int_equal(roce_cm_find_path(end->cm, NULL, &dst, end, world->now, &conn), -ENOMEM);
 	world->alloc_fails_at = -1;
 	world_all_over(world);
 }

@@ -366,7 +366,8 @@ timewait__has_bounds(void **state)
 
 		connect.local.ack_timeout = rule[i].code;
 		world_listen(&world->end[1], 1);
-		assert_int_equal(roce_cm_connect(end->cm, &connect, end, world->now, &conn), 0);
+		assert_int_equal(roce_cm_connect(end->cm, NULL, &connect, end, world->now, &conn),
+				0);
 		world_run_ms(world, 10);
 		roce_cm_release(conn, world->now);
 		world_run_ms(world, 1);

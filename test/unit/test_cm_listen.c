@@ -48,15 +48,16 @@ listen__has_one_for_each_service(void **state)
 
 	(void)state;
 	first = world_listen(end, 1);
-	assert_int_equal(roce_cm_listen(end->cm, SERVICE, 1, end, &second), -EADDRINUSE);
+	assert_int_equal(roce_cm_listen(end->cm, NULL, SERVICE, 1, end, &second), -EADDRINUSE);
 	assert_null(second);
 	roce_cm_unlisten(first);
 	world_listen(end, 1);
 	for (i = 0; i < 1000; i++)
-		assert_int_equal(roce_cm_listen(end->cm, SERVICE + 1 + i, 1, end, &second), 0);
+		assert_int_equal(
+				roce_cm_listen(end->cm, NULL, SERVICE + 1 + i, 1, end, &second), 0);
 	roce_cm_unlisten(second);
 	world->alloc_fails_at = 0;
-	assert_int_equal(roce_cm_listen(end->cm, 1, 1, end, &second), -ENOMEM);
+	assert_int_equal(roce_cm_listen(end->cm, NULL, 1, 1, end, &second), -ENOMEM);
 	world->alloc_fails_at = -1;
 	/* The rest goes with the manager. */
 	world_destroy(world);

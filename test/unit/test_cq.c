@@ -17,8 +17,9 @@ create__refuses_no_depth_and_too_much(void **state)
 {
 	struct roce_cq *cq;
 
-	assert_int_equal(roce_cq_create(end.domain, 0, NULL, &cq), -EINVAL);
-	assert_int_equal(roce_cq_create(end.domain, UINT32_MAX, NULL, &cq), -EINVAL);
+	assert_int_equal(roce_cq_create(roce_domain_context(end.domain), 0, NULL, &cq), -EINVAL);
+	assert_int_equal(roce_cq_create(roce_domain_context(end.domain), UINT32_MAX, NULL, &cq),
+			-EINVAL);
 }
 
 static void
@@ -29,7 +30,8 @@ create__without_memory_leaves_nothing(void **state)
 
 	for (unsigned int nth = 1; nth <= 2; nth++) {
 		fx_fail(nth);
-		assert_int_equal(roce_cq_create(end.domain, 8, NULL, &cq), -ENOMEM);
+		assert_int_equal(roce_cq_create(roce_domain_context(end.domain), 8, NULL, &cq),
+				-ENOMEM);
 		assert_int_equal(fx_live(), before);
 	}
 }
@@ -42,7 +44,8 @@ push__succeeds_exactly_depth_times(void **state)
 		struct roce_event event[70];
 		struct roce_cq *cq;
 
-		assert_int_equal(roce_cq_create(end.domain, depth, NULL, &cq), 0);
+		assert_int_equal(roce_cq_create(roce_domain_context(end.domain), depth, NULL, &cq),
+				0);
 		assert_int_equal(roce_cq_depth(cq), depth);
 		for (uint32_t round = 0; round < 5; round++) {
 			for (uint32_t i = 0; i < depth; i++)
@@ -63,7 +66,7 @@ push__to_a_full_queue_loses_the_event_and_says_so(void **state)
 	int owner;
 	struct roce_cq *cq;
 
-	assert_int_equal(roce_cq_create(end.domain, 2, &owner, &cq), 0);
+	assert_int_equal(roce_cq_create(roce_domain_context(end.domain), 2, &owner, &cq), 0);
 	assert_true(push(cq, 1));
 	assert_true(push(cq, 2));
 	assert_int_equal(end.notices, 0);
@@ -83,7 +86,7 @@ try_push__to_a_full_queue_changes_nothing(void **state)
 	struct roce_event taken;
 	struct roce_cq *cq;
 
-	assert_int_equal(roce_cq_create(end.domain, 1, NULL, &cq), 0);
+	assert_int_equal(roce_cq_create(roce_domain_context(end.domain), 1, NULL, &cq), 0);
 	assert_true(push(cq, 1));
 	assert_false(roce_cq_try_push(cq, &event));
 	assert_int_equal(end.notices, 0);
@@ -104,7 +107,7 @@ push__of_a_lost_completion_is_counted(void **state)
 	struct roce_qp *qp;
 	struct roce_cq *cq;
 
-	assert_int_equal(roce_cq_create(end.domain, 1, NULL, &cq), 0);
+	assert_int_equal(roce_cq_create(roce_domain_context(end.domain), 1, NULL, &cq), 0);
 	attr.send_cq = cq;
 	qp = fx_qp(&end, &attr);
 	fx_up(qp, &connect);
@@ -184,7 +187,7 @@ look__leaves_the_events_there(void **state)
 	struct roce_event event;
 	struct roce_cq *cq;
 
-	assert_int_equal(roce_cq_create(end.domain, 3, NULL, &cq), 0);
+	assert_int_equal(roce_cq_create(roce_domain_context(end.domain), 3, NULL, &cq), 0);
 	assert_false(roce_cq_look(cq, 0, &event));
 	for (uint32_t i = 0; i < 10; i++) {
 		assert_true(push(cq, i));

@@ -61,7 +61,7 @@ make(uint32_t depth, bool watched)
 {
 	struct roce_cq *cq;
 
-	assert_int_equal(roce_cq_create(end.domain, depth, &owner, &cq), 0);
+	assert_int_equal(roce_cq_create(roce_domain_context(end.domain), depth, &owner, &cq), 0);
 	if (watched)
 		roce_cq_watch(cq);
 	return cq;

@@ -93,7 +93,7 @@ gsi__hears_datagrams(void **state)
 	fx_rx(&end, m);
 	fx_rx(&end, datagram(ONLY));
 	assert_int_equal(gsi.rx, 1);
-	assert_int_equal(fx_stats(&end)->rx_icrc_errors, 1);
+	assert_int_equal(fx_stats(&end)->rx_icrc_encapsulated, 1);
 	assert_int_equal(fx_stats(&end)->rx_unknown_qp, 2);
 }
 

@@ -168,7 +168,7 @@ send__does_not_end_a_window_of_another_zone(void **state)
 	struct roce_qp_attr attr = fx_attr(&end);
 	struct roce_qp *stranger;
 
-	assert_int_equal(roce_pd_create(end.domain, &pd), 0);
+	assert_int_equal(roce_pd_create(roce_domain_context(end.domain), &pd), 0);
 	assert_int_equal(roce_mr_create(pd, (uintptr_t)end.memory, 64, ALL_ACCESS, &mr), 0);
 	assert_int_equal(roce_mw_create(pd, &mw, &other), 0);
 	attr.pd = pd;

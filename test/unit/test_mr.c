@@ -101,7 +101,7 @@ check__wants_the_protection_domain(void **state)
 	struct roce_pd *other;
 	struct roce_mr *mr;
 
-	assert_int_equal(roce_pd_create(end.domain, &other), 0);
+	assert_int_equal(roce_pd_create(roce_domain_context(end.domain), &other), 0);
 	assert_int_equal(roce_mr_create(other, 0x1000, 16, 0, &mr), 0);
 	assert_int_equal(check(0x1000, 16, roce_mr_key(mr), 0), -EPERM);
 	assert_int_equal(roce_pd_destroy(other), -EBUSY);
@@ -321,7 +321,7 @@ covers__wants_a_region_that_holds_it(void **state)
 	struct roce_mr *mr;
 	uint32_t key;
 
-	assert_int_equal(roce_pd_create(end.domain, &other), 0);
+	assert_int_equal(roce_pd_create(roce_domain_context(end.domain), &other), 0);
 	assert_int_equal(roce_mr_create(other, addr, 64, 0, &mr), 0);
 	key = roce_mr_key(mr);
 	assert_true(roce_mr_covers(end.domain, end.key, addr, FX_MEMORY));

@@ -76,7 +76,7 @@ create__holds_the_protection_domain(void **state)
 	struct roce_pd *pd;
 	struct roce_mw *window;
 
-	assert_int_equal(roce_pd_create(end.domain, &pd), 0);
+	assert_int_equal(roce_pd_create(roce_domain_context(end.domain), &pd), 0);
 	assert_int_equal(roce_mw_create(pd, NULL, &window), 0);
 	assert_int_equal(roce_pd_destroy(pd), -EBUSY);
 	roce_mw_destroy(window);
@@ -96,7 +96,7 @@ judge__in_this_order(void **state)
 	struct roce_mw *foreign_mw;
 	struct roce_pd *other;
 
-	assert_int_equal(roce_pd_create(end.domain, &other), 0);
+	assert_int_equal(roce_pd_create(roce_domain_context(end.domain), &other), 0);
 	assert_int_equal(roce_mr_create(end.pd, addr, 64, 0, &bare), 0);
 	assert_int_equal(roce_mr_create(other, addr, 64, ALL_ACCESS, &foreign), 0);
 	assert_int_equal(roce_mw_create(other, NULL, &foreign_mw), 0);

@@ -115,7 +115,7 @@ enter__judges_the_peer(void **state)
 	assert_int_equal(peer_may(roce_mr_key(region), place(0), FX_MEMORY, PEER_WRITES), 0);
 	/* The end's own region grants peers nothing. */
 	assert_int_equal(peer_may(end.key, place(0), 1, PEER_READS), -EACCES);
-	assert_int_equal(roce_pd_create(end.domain, &other), 0);
+	assert_int_equal(roce_pd_create(roce_domain_context(end.domain), &other), 0);
 	sge = (struct roce_sge){ place(100), 50, reads.key };
 	assert_int_equal(roce_keys_enter(end.domain, other, &sge, PEER_READS, &entered), -EPERM);
 	sge.lkey = roce_mr_key(region);

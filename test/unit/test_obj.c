@@ -13,6 +13,9 @@
 
 static const int provider; /* stands for the table of calls */
 
+/* An adapter of libdat2, where an object is wanted. */
+static void *volatile eighth = (void *)(uintptr_t)8;
+
 static void
 make_ia(struct dapl_ia *ia)
 {
@@ -53,6 +56,7 @@ dapl_obj_check__wants_a_live_object_of_the_kind(void **state)
 	assert_null(dapl_obj_check(obj, DAPL_EP));
 	assert_null(dapl_obj_check(NULL, DAPL_PZ));
 	assert_null(dapl_obj_check((char *)obj + 1, DAPL_PZ));
+	assert_null(dapl_obj_check(eighth, DAPL_PZ));
 	assert_ptr_equal(dapl_obj_of(&ia, obj, DAPL_PZ), obj);
 	assert_null(dapl_obj_of(&other, obj, DAPL_PZ));
 	dapl_obj_retire_locked(obj);
@@ -77,6 +81,7 @@ dapl_obj_type__of_every_kind(void **state)
 		dapl_obj_free(obj);
 	}
 	assert_int_equal(dapl_obj_type(NULL), 0);
+	assert_int_equal(dapl_obj_type(eighth), 0);
 	assert_true(TAILQ_EMPTY(&ia.objects));
 }
 

@@ -102,7 +102,7 @@ create__fills_the_table_then_fails(void **state)
 	for (uint32_t i = 0; i < ROCE_QPS_MAX; i++)
 		qp[i] = fx_qp(&end, &attr);
 	before = fx_live();
-	assert_int_equal(roce_qp_create(end.domain, &attr, &more), -ENOMEM);
+	assert_int_equal(roce_qp_create(&attr, &more), -ENOMEM);
 	assert_int_equal(fx_live(), before);
 	roce_qp_destroy(qp[777]);
 	qp[777] = fx_qp(&end, &attr);
@@ -128,7 +128,7 @@ create__without_memory_leaves_nothing(void **state)
 			int rc;
 
 			fx_fail(nth);
-			rc = roce_qp_create(end.domain, &attr, &qp);
+			rc = roce_qp_create(&attr, &qp);
 			if (!fx_failed()) {
 				assert_int_equal(rc, 0);
 				break;
@@ -160,23 +160,23 @@ create__judges_its_attributes(void **state)
 
 	attr = fx_attr(&end);
 	attr.pd = NULL;
-	assert_int_equal(roce_qp_create(end.domain, &attr, &qp), -EINVAL);
+	assert_int_equal(roce_qp_create(&attr, &qp), -EINVAL);
 	attr = fx_attr(&end);
 	attr.max_send_sge = ROCE_SGE_MAX + 1;
-	assert_int_equal(roce_qp_create(end.domain, &attr, &qp), -EINVAL);
+	assert_int_equal(roce_qp_create(&attr, &qp), -EINVAL);
 	attr = fx_attr(&end);
 	attr.max_send_wr = UINT32_MAX;
-	assert_int_equal(roce_qp_create(end.domain, &attr, &qp), -EINVAL);
+	assert_int_equal(roce_qp_create(&attr, &qp), -EINVAL);
 	/* What is said about receives does not count on a shared queue. */
 	attr = fx_attr(&end);
 	attr.max_recv_wr = UINT32_MAX;
-	assert_int_equal(roce_qp_create(end.domain, &attr, &qp), 0);
+	assert_int_equal(roce_qp_create(&attr, &qp), 0);
 	roce_qp_destroy(qp);
 	attr.srq = NULL;
-	assert_int_equal(roce_qp_create(end.domain, &attr, &qp), -EINVAL);
+	assert_int_equal(roce_qp_create(&attr, &qp), -EINVAL);
 	/* None of anything is a queue pair too. */
 	attr = (struct roce_qp_attr){ .pd = end.pd };
-	assert_int_equal(roce_qp_create(end.domain, &attr, &qp), 0);
+	assert_int_equal(roce_qp_create(&attr, &qp), 0);
 	roce_qp_destroy(qp);
 }
 
@@ -188,7 +188,7 @@ create__holds_what_it_was_made_of(void **state)
 	struct roce_qp_attr attr = fx_attr(&end);
 	struct roce_qp *qp;
 
-	assert_int_equal(roce_pd_create(end.domain, &pd), 0);
+	assert_int_equal(roce_pd_create(roce_domain_context(end.domain), &pd), 0);
 	attr.pd = pd;
 	qp = fx_qp(&end, &attr);
 	assert_int_equal(roce_pd_destroy(pd), -EBUSY);

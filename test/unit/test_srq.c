@@ -93,7 +93,7 @@ create__holds_its_protection_domain(void **state)
 	struct roce_pd *pd;
 	struct roce_srq *srq;
 
-	assert_int_equal(roce_pd_create(end.domain, &pd), 0);
+	assert_int_equal(roce_pd_create(roce_domain_context(end.domain), &pd), 0);
 	assert_int_equal(roce_srq_create(pd, 0, 1, NULL, &srq), -EINVAL);
 	for (unsigned int nth = 1; nth <= 2; nth++) {
 		fx_fail(nth);
@@ -268,7 +268,7 @@ post__judges_the_pieces(void **state)
 	struct roce_mr *readable, *foreign;
 	struct roce_srq *srq = srq_of(2);
 
-	assert_int_equal(roce_pd_create(end.domain, &other_pd), 0);
+	assert_int_equal(roce_pd_create(roce_domain_context(end.domain), &other_pd), 0);
 	assert_int_equal(roce_mr_create(other_pd, addr, 64, IBV_ACCESS_LOCAL_WRITE, &foreign), 0);
 	assert_int_equal(roce_mr_create(end.pd, addr, 64, 0, &readable), 0);
 	{

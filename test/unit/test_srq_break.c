@@ -306,7 +306,7 @@ zone__is_that_of_the_queue(void **state)
 	struct roce_sge sge;
 	struct roce_recv_wr wr = fx_recv(&end, &sge, 1, 0, SHORT_LEN);
 
-	assert_int_equal(roce_pd_create(end.domain, &pd), 0);
+	assert_int_equal(roce_pd_create(roce_domain_context(end.domain), &pd), 0);
 	assert_int_equal(roce_mr_create(pd, (uintptr_t)end.memory, FX_MEMORY,
 					 IBV_ACCESS_LOCAL_WRITE, &foreign),
 			0);

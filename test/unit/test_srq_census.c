@@ -166,6 +166,8 @@ qp__tells_what_it_took_and_holds(void **state)
 			assert_int_equal(it.taken, taken[i]);
 			assert_int_equal(it.held, i == 2);
 			assert_int_equal(it.requests, 0);
+			/* Message by message, whether somebody reaped it or not. */
+			assert_int_equal(it.received, i == 1 ? 3 : 0);
 			assert_int_equal(it.srq, s.srq[i == 3].id);
 			assert_int_equal(it.state, i == 3 ? ROCE_QP_ERR : ROCE_QP_RTS);
 			assert_int_equal(it.soft_high, i == 0 ? 5 : ROCE_HIGH_NONE);
@@ -178,6 +180,33 @@ qp__tells_what_it_took_and_holds(void **state)
 		assert_int_equal(roce_srq_destroy(other), 0);
 		assert_int_equal(look().qps, 0);
 	}
+}
+
+/* What was posted, and what of it the peer has acknowledged: from the difference of two looks comes a rate. */
+static void
+qp__tells_what_was_posted_and_completed(void **state)
+{
+	struct client c = { .connect = fx_connect(&end, fx_ip(99), 0x777) };
+	struct roce_qp_attr attr = fx_attr(&end);
+	struct roce_qp_census it;
+	struct seen s;
+
+	c.qp = fx_qp(&end, &attr);
+	client_connect(&c);
+	for (uint64_t i = 0; i < 3; i++)
+		assert_int_equal(fx_send(&end, c.qp, i, 0, SHORT_LEN, 0), 0);
+	s = look();
+	it = of_client(&s, &c);
+	assert_int_equal(it.posted, 3);
+	assert_int_equal(it.completed, 0);
+	assert_int_equal(it.requests, 3);
+	client_to_error(&c);
+	s = look();
+	it = of_client(&s, &c);
+	assert_int_equal(it.posted, 3);
+	assert_int_equal(it.completed, 3);
+	assert_int_equal(it.requests, 0);
+	roce_qp_destroy(c.qp);
 }
 
 /* A queue of its own has no number, and what is posted to it is held. */
@@ -219,6 +248,7 @@ main(void)
 		TEST(srq__is_seen_from_birth_to_death),
 		TEST(srq__tells_what_happened_to_it),
 		TEST(qp__tells_what_it_took_and_holds),
+		TEST(qp__tells_what_was_posted_and_completed),
 		TEST(qp__with_a_queue_of_its_own),
 	};
 

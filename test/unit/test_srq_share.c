@@ -83,7 +83,7 @@ attach__reuses_the_shares_of_dead_queues(void **state)
 		if (i < SHARES)
 			qp[i] = fx_qp(&end, &attr);
 	}
-	assert_int_equal(roce_qp_create(end.domain, &attr, &more), -ENOMEM);
+	assert_int_equal(roce_qp_create(&attr, &more), -ENOMEM);
 	/* A second queue pair on a known queue needs no share. */
 	attr.srq = srq[0];
 	more = fx_qp(&end, &attr);
@@ -156,7 +156,7 @@ attach__that_fails_holds_nothing(void **state)
 		attr.srq = srq;
 		attr.recv_cq = cq_of(4);
 		fx_fail(nth);
-		rc = roce_qp_create(end.domain, &attr, &qp);
+		rc = roce_qp_create(&attr, &qp);
 		assert_int_equal(rc, fx_failed() ? -ENOMEM : 0);
 		if (rc == 0) {
 			assert_int_equal(roce_srq_destroy(srq), -EBUSY);

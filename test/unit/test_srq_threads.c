@@ -139,12 +139,12 @@ be_born(struct scene *s, struct life *life)
 
 	if (roce_mr_create(s->pd, (uintptr_t)life->memory, sizeof(life->memory),
 			    IBV_ACCESS_LOCAL_WRITE, &life->mr) != 0 ||
-			roce_cq_create(s->domain, 4, NULL, &life->cq) != 0 ||
+			roce_cq_create(roce_domain_context(s->domain), 4, NULL, &life->cq) != 0 ||
 			roce_srq_create(s->pd, 2, 1, &life->low_events, &life->srq) != 0)
 		return false;
 	attr.recv_cq = life->cq;
 	attr.srq = life->srq;
-	if (roce_qp_create(s->domain, &attr, &life->ep.qp) != 0)
+	if (roce_qp_create(&attr, &life->ep.qp) != 0)
 		return false;
 	introduce(&life->ep);
 	roce_engine_lock(roce_qp_engine(life->ep.qp));

@@ -89,6 +89,7 @@ end_open(struct end *end, const char *name, const struct end_options *options)
 	snprintf(copy, sizeof(copy), "%s", name);
 	ok(dat_ia_open(copy, 8, &end->async, &end->ia));
 	replace_open(DAT_HANDLE_NULL, end->ia);
+	hold_progress();
 	copy_address(end);
 	end->recv = make_evd(end, len, DAT_EVD_DTO_FLAG);
 	end->request = make_evd(end, len, DAT_EVD_DTO_FLAG);
@@ -97,7 +98,8 @@ end_open(struct end *end, const char *name, const struct end_options *options)
 	ok(dat_pz_create(end->ia, &end->pz));
 	region.for_va = end->buffer;
 	ok(dat_lmr_create(end->ia, DAT_MEM_TYPE_VIRTUAL, region, BUFFER_LEN, end->pz,
-			DAT_MEM_PRIV_ALL_FLAG, &end->lmr, &end->key, NULL, NULL, NULL));
+			DAT_MEM_PRIV_ALL_FLAG NEW_ARGS(, DAT_VA_TYPE_VA), &end->lmr, &end->key,
+			NULL, NULL, NULL));
 	make_ep(end, options);
 }
 
@@ -212,7 +214,7 @@ segment(const struct end *end, size_t offset, DAT_VLEN length)
 	return (DAT_LMR_TRIPLET){
 		.lmr_context = end->key,
 		.virtual_address = (uintptr_t)end->buffer + offset,
-		.segment_length = length,
+		.segment_length = BY_ABI(length, (DAT_SEG_LENGTH)length),
 	};
 }
 

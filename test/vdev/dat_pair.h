@@ -6,7 +6,8 @@
  * @file
  * Two ends of a wire, through the public DAT headers: `a` on loop0 connects, `b` on loop1 listens.
  *
- * Helpers fail the test they are called from. Waiting is dat_evd_wait(), which turns both ends.
+ * Helpers fail the test they are called from. Waiting is dat_evd_wait(), which turns both ends. DAT_ABI says which
+ * version of DAT the program is for (12, 20), as for lib/front.
  */
 
 #include <setjmp.h>
@@ -19,7 +20,15 @@
 
 #include <cmocka.h>
 
-#include <dat/udat.h>
+#ifndef DAT_ABI
+#define DAT_ABI 12
+#endif
+
+#if DAT_ABI == 12
+#include "dat_abi12.h"
+#else
+#include "dat_abi20.h"
+#endif
 
 #define PATIENCE_US 5000000u /**< an event that must come, comes before */
 #define QUIET_US    20000u   /**< an event that must not come, would have come */

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # A talk over a veth pair is recorded at both ends. Others judge every frame; then a responder on net_pcap, opened
-# with the same first QPN, first PSN and seed, hears the recorded requests and delivers the same messages again.
+# with the same first QPN, first PSN and seed, hears the recorded requests and delivers the same messages again. So does
+# one that says its verdict of each frame, also when there are mistakes among them.
 #
-#   pcap.sh python3 replay judge.py tshark MTU
+#   pcap.sh python3 replay judge.py tshark verdicts MTU
 . "$(dirname "$0")/lib.sh"
 
 replay=$2
@@ -12,7 +13,8 @@ tshark=$4
 [ -n "$tshark" ] || skip "tshark is missing"
 "$python" -c "import scapy" 2>/dev/null || skip "scapy is missing (package python3-scapy)"
 own_network "$0" "$@"
-veth "$5"
+verdicts=$(realpath "$5")
+veth "$6"
 
 seeds="qpn=0x2345 psn=0xfffff0 seed=4711"
 adapter "$work/receive.conf" wire "port=net_af_packet0,iface=near ip=198.51.100.1/24 $seeds"
@@ -53,6 +55,23 @@ cmp "$work/received" "$work/received-again" || complain "the recording brings ot
 
 "$python" -B "$here/first_psn.py" "$work/requests.pcap" "$work/answers.pcap" ||
 	complain "the requests do not begin with the PSN that was named"
+# judged RECORDING OUT : by an adapter like the one that has heard it, which is said as docs/devices.md says it.
+judged() {
+	ln -sf "$1" "$work/requests-heard.pcap"
+	(cd "$work" && timeout "$limit" "$verdicts" \
+		"port=net_pcap0,rx_pcap=requests-heard.pcap,tx_pcap=answers-now.pcap ip=198.51.100.1/24 qpn=0x2345 psn=0xfffff0 seed=4711" \
+		4711) >"$2" 2>"$work/judged.err" || complain "no verdicts: $(cat "$work/judged.err")"
+}
+judged requests.pcap "$work/verdicts"
+grep -qx 'delivered	40 messages	[0-9]* bytes' "$work/verdicts" || complain "not all is delivered: $(cat "$work/verdicts")"
+awk -F '\t' '$1 == "sum" && $2 !~ /^(accepted|connection|duplicate|foreign)$/ { exit 1 }' "$work/verdicts" ||
+	complain "verdicts on good frames: $(cat "$work/verdicts")"
+"$python" -B "$here/mistreat.py" make "$work/requests.pcap" "$work/verdicts" "$work/mistreated.pcap" \
+	"$work/expected" || complain "no mistakes made"
+judged mistreated.pcap "$work/verdicts-again"
+"$python" -B "$here/mistreat.py" check "$work/verdicts-again" "$work/expected" || complain "other verdicts than expected"
+grep -qx 'delivered	40 messages	[0-9]* bytes' "$work/verdicts-again" || complain "mistakes have done harm"
+
 # At least a frame a message, and what the connection manager says.
 "$python" -B "$judge" --tshark --min 40 "$work/requests.pcap" || complain "the requests are not all right"
 "$python" -B "$judge" --tshark --min 3 "$work/answers.pcap" || complain "the answers are not all right"

@@ -1,8 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Asks a running provider through DPDK's telemetry socket and judges the answers. Usage: telemetry.py SOCKET"""
+"""Asks a running provider through DPDK's telemetry socket and judges the answers.
+
+  telemetry.py SOCKET [PREFIX]        a program with 8 queue pairs on one shared queue
+  telemetry.py SOCKET --crowd N       one with more queue pairs than an answer has room for
+
+With PREFIX the same questions go through Debian's dpdk-telemetry.py, too.
+"""
 import json
 import socket
+import subprocess
 import sys
 import time
 
@@ -66,9 +73,94 @@ def judge(ask):
     assert ask("/roce/qp,1") is None and ask("/roce/srq,999") is None and ask("/roce/qp,x") is None
 
     assert ask("/roce/ports")[adapter]["engines"] >= 1
-    assert ask(f"/roce/stats,{adapter}")["rx_send_requests"] > 0
-    assert ask("/roce/cm")[adapter]["established"] == QUEUE_PAIRS
+    stats = ask(f"/roce/stats,{adapter}")
+    assert stats["rx_send_requests"] > 0
+    connections = ask("/roce/cm")[adapter]
+    assert connections["established"] == QUEUE_PAIRS
+    assert connections["counters"]["established"] == QUEUE_PAIRS, connections
+    judge_help(ask("/roce/help"), stats, connections["counters"])
+    judge_pages(ask, adapter, number)
+
+
+def judge_help(meanings, stats, counters):
+    """Every counter has a meaning, and nothing else has."""
+    names = set(stats) - {"port"} | {"cm_" + name for name in counters}
+    assert names == set(meanings), names ^ set(meanings)
+    assert meanings["retransmits"] == "request frames sent again (frames)", meanings
+
+
+def judge_pages(ask, adapter, number):
+    """All queues, from any number on, in order, as often as one asks."""
+    page = ask(f"/roce/qps,{adapter}")
+    numbers = [int(n) for n in page["list"]]
+    assert page["total"] == len(numbers) == QUEUE_PAIRS and numbers == sorted(numbers), page
+    for skipped in range(QUEUE_PAIRS):
+        rest = ask(f"/roce/qps,{adapter},{numbers[skipped]}")
+        assert [int(n) for n in rest["list"]] == numbers[skipped:] and rest["total"] == QUEUE_PAIRS, rest
+    assert ask(f"/roce/qps,{adapter},{numbers[-1] + 1}")["list"] == {}
+    before = page["list"][str(numbers[0])]
+    now = ask(f"/roce/qps,{adapter},{numbers[0]}")["list"][str(numbers[0])]
+    assert (now["taken"] - before["taken"]) % 2**32 < 2**31 and now["received"] < 2**24, (before, now)
+    assert (now["posted"] - now["completed"]) % 2**32 == now["requests"], now
+    assert list(ask(f"/roce/srqs,{adapter}")["list"]) == [number]
+    assert ask(f"/roce/srqs,{adapter},{int(number) + 1}") == {"total": 1, "list": {}}
+    for wrong in ("", ",", ",1", "nowhere", f"{adapter},", f"{adapter},x", f"{adapter},1,", "x" * 100):
+        for what in ("qps", "srqs"):
+            assert ask(f"/roce/{what},{wrong}") is None, (what, wrong)
+
+
+def judge_debian(prefix, ask):
+    """dpdk-telemetry.py lists the commands, and brings what we were told ourselves."""
+    adapter = next(iter(ask("/roce/ports")))
+    questions = ["/roce/ports", f"/roce/ports,{adapter}", f"/roce/stats,{adapter}", "/roce/srq", "/roce/qp",
+                 "/roce/cm", "/roce/help", f"/roce/qps,{adapter}", f"/roce/srqs,{adapter}"]
+    text = subprocess.run(["dpdk-telemetry.py", "-f", prefix], input="\n".join(["/", *questions]), text=True,
+                          stdout=subprocess.PIPE, check=True, timeout=PATIENCE_S).stdout
+    # Not at a terminal it prints nothing but the answers, one a line.
+    answers = [json.loads(line) for line in text.splitlines()]
+    assert len(answers) == len(questions) + 1, text
+    for question, answer in zip(questions, answers[1:]):
+        command = question.split(",", maxsplit=1)[0]
+        assert command in answers[0]["/"], (command, answers[0])
+        assert same_keys(answer[command], ask(question)), (question, answer)
+
+
+def same_keys(one, other):
+    """Numbers move on meanwhile; what they are numbers of does not."""
+    if not isinstance(one, dict):
+        return isinstance(one, type(other))
+    return isinstance(other, dict) and one.keys() == other.keys() and all(
+        same_keys(one[key], other[key]) for key in one)
+
+
+def judge_crowd(ask, pairs):
+    """An answer has room for some; page by page come all, once and in order."""
+    end = time.monotonic() + PATIENCE_S
+    while any(d["established"] != pairs for d in ask("/roce/cm").values()) or not ask("/roce/cm"):
+        assert time.monotonic() < end, ask("/roce/cm")
+        time.sleep(0.1)
+    shown = ask("/roce/qp")
+    assert [len(queues) for queues in shown.values()] == [32, 32], shown
+    for adapter in ask("/roce/ports"):
+        numbers, first = [], 0
+        while page := list(ask(f"/roce/qps,{adapter},{first}")["list"]):
+            assert len(page) == min(48, pairs - len(numbers)), page
+            numbers += map(int, page)
+            first = numbers[-1] + 1
+        assert numbers == sorted(set(numbers)) and len(numbers) == pairs, numbers
+        busiest = shown[adapter].values()
+        assert [q["held"] for q in busiest] == sorted((q["held"] for q in busiest), reverse=True), busiest
+
+
+def main():
+    ask = asker(sys.argv[1])
+    if sys.argv[2:3] == ["--crowd"]:
+        judge_crowd(ask, int(sys.argv[3]))
+        return
+    judge(ask)
+    if len(sys.argv) > 2:
+        judge_debian(sys.argv[2], ask)
 
 
 if __name__ == "__main__":
-    judge(asker(sys.argv[1]))
+    main()

@@ -23,7 +23,7 @@
 #include "engine/stats.h"
 #include "engine/verbs.h"
 #include "port/device.h"
-#include "roce/roce.h"
+#include "port/user.h"
 #include "wire/bth.h"
 
 #define QPS            64
@@ -76,14 +76,14 @@ open_bed(struct bed *bed, const char *params)
 	int rc;
 
 	memset(bed, 0, sizeof(*bed));
-	rc = roce_device_open(params, NULL, &bed->device, why, sizeof(why));
+	rc = roce_device_open(params, &bed->device, why, sizeof(why));
 	if (rc != 0)
 		fail_msg("%s: %d %s", params, rc, why);
 	bed->queue = &bed->device->port->queue[0];
 	bed->engine = bed->queue->engine;
 	bed->stats = roce_engine_stats(bed->engine);
 	domain = roce_device_domain(bed->device);
-	assert_int_equal(roce_pd_create(domain, &bed->pd), 0);
+	assert_int_equal(roce_pd_create(roce_domain_context(domain), &bed->pd), 0);
 	bed->memory = calloc(WINDOW, MTU);
 	assert_non_null(bed->memory);
 	assert_int_equal(roce_mr_create(bed->pd, (uintptr_t)bed->memory, WINDOW * MTU, 0, &bed->mr),
@@ -97,7 +97,7 @@ open_bed(struct bed *bed, const char *params)
 			.max_recv_sge = 1,
 		};
 
-		assert_int_equal(roce_qp_create(domain, &attr, &bed->qp[i]), 0);
+		assert_int_equal(roce_qp_create(&attr, &bed->qp[i]), 0);
 		roce_engine_lock(bed->engine);
 		connect_qp(bed, bed->qp[i]);
 		roce_engine_unlock(bed->engine);
@@ -277,7 +277,7 @@ sum_of_dropped(const struct roce_stats *s)
 {
 	return s->rx_foreign + s->rx_malformed_length + s->rx_malformed_fragment +
 			s->rx_malformed_opcode + s->rx_malformed_version + s->rx_malformed_pkey +
-			s->rx_icrc_errors + s->rx_unknown_qp + s->rx_wrong_source +
+			s->rx_icrc_encapsulated + s->rx_unknown_qp + s->rx_wrong_source +
 			s->rx_wrong_state;
 }
 
@@ -300,9 +300,9 @@ hear_garbage(const char *device, uint32_t size, bool soiled, double limit)
 	print_message("%s: %" PRIu64 " frames: foreign %" PRIu64 ", ICRC wrong %" PRIu64
 		      ", malformed otherwise %" PRIu64 "\n",
 			params, bed.stats->rx_frames, bed.stats->rx_foreign,
-			bed.stats->rx_icrc_errors,
+			bed.stats->rx_icrc_encapsulated,
 			sum_of_dropped(bed.stats) - bed.stats->rx_foreign -
-					bed.stats->rx_icrc_errors);
+					bed.stats->rx_icrc_encapsulated);
 	assert_true(bed.stats->rx_frames >= 1000 * ROCE_PORT_RX_BURST);
 	assert_int_equal(bed.stats->rx_frames, bed.queue->stats.rx_frames);
 	assert_int_equal(bed.stats->rx_frames, sum_of_dropped(bed.stats));

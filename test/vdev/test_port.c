@@ -25,7 +25,7 @@
 
 #include "engine/stats.h"
 #include "port/device.h"
-#include "roce/roce.h"
+#include "roce/device.h"
 
 #define LOOP0 "port=loop0 ip=192.0.2.1/24 ip=2001:db8::1/64"
 #define LOOP1 "port=loop1 ip=192.0.2.2/24 ip=2001:db8::2/64"
@@ -39,7 +39,7 @@ open_device(const char *params)
 {
 	struct roce_device *device = NULL;
 	char why[256];
-	int rc = roce_device_open(params, NULL, &device, why, sizeof(why));
+	int rc = roce_device_open(params, &device, why, sizeof(why));
 
 	if (rc != 0)
 		fail_msg("%s: %d %s", params, rc, why);
@@ -51,7 +51,7 @@ assert_open_fails(const char *params, int want, const char *word)
 {
 	struct roce_device *device = NULL;
 	char why[256];
-	int rc = roce_device_open(params, NULL, &device, why, sizeof(why));
+	int rc = roce_device_open(params, &device, why, sizeof(why));
 
 	if (rc != want || strstr(why, word) == NULL)
 		fail_msg("%s: %d %s", params, rc, why);

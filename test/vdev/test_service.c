@@ -21,7 +21,7 @@
 
 #include "engine/stats.h"
 #include "port/device.h"
-#include "roce/roce.h"
+#include "roce/device.h"
 
 #define LOOP0 "port=loop0 ip=192.0.2.1/24 queues=2 lcores=1"
 #define LOOP1 "port=loop1 ip=192.0.2.2/24 queues=2 lcores=1"
@@ -33,7 +33,7 @@ open_device(const char *params)
 {
 	struct roce_device *device = NULL;
 	char why[256];
-	int rc = roce_device_open(params, NULL, &device, why, sizeof(why));
+	int rc = roce_device_open(params, &device, why, sizeof(why));
 
 	if (rc != 0)
 		fail_msg("%s: %d %s", params, rc, why);
@@ -97,14 +97,14 @@ serve__refuses_an_lcore_that_is_none(void **state)
 	struct roce_device *device = NULL;
 	char why[256];
 
-	assert_int_equal(roce_device_open("port=loop0 ip=192.0.2.1/24 queues=2 lcores=1,5", NULL,
-					 &device, why, sizeof(why)),
+	assert_int_equal(roce_device_open("port=loop0 ip=192.0.2.1/24 queues=2 lcores=1,5", &device,
+					 why, sizeof(why)),
 			-EINVAL);
 	assert_non_null(strstr(why, "lcores=5"));
 	assert_int_equal(rte_service_get_count(), 0);
 	assert_int_equal(rte_service_lcore_count(), 0);
 	/* The lcore the caller runs on would never come to serve. */
-	assert_int_equal(roce_device_open("port=loop0 ip=192.0.2.1/24 lcores=0", NULL, &device, why,
+	assert_int_equal(roce_device_open("port=loop0 ip=192.0.2.1/24 lcores=0", &device, why,
 					 sizeof(why)),
 			-EINVAL);
 }

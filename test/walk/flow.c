@@ -191,7 +191,7 @@ audit_stats(const struct ground *g)
 		sum.resp_local_length_error += stats->resp_local_length_error;
 		sum.resp_invalid_request += stats->resp_invalid_request;
 		sum.resp_over_high_watermark += stats->resp_over_high_watermark;
-		sum.rx_icrc_errors += stats->rx_icrc_errors;
+		sum.rx_icrc_encapsulated += stats->rx_icrc_encapsulated;
 		sum.rx_inbox_full += stats->rx_inbox_full;
 	}
 	TRACE_SAME("RNR NAKs", sum.rnr_nak_sent, want->empty);
@@ -201,7 +201,7 @@ audit_stats(const struct ground *g)
 	TRACE_SAME("messages too long", sum.resp_local_length_error, want->too_long);
 	TRACE_SAME("messages against the protocol", sum.resp_invalid_request, want->breach);
 	TRACE_SAME("broken by a hard high watermark", sum.resp_over_high_watermark, want->hard);
-	TRACE_SAME("frames with a wrong ICRC", sum.rx_icrc_errors, 0);
+	TRACE_SAME("frames with a wrong ICRC", sum.rx_icrc_encapsulated, 0);
 	TRACE_SAME("frames lost between engines", sum.rx_inbox_full, 0);
 }
 

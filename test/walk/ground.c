@@ -167,7 +167,8 @@ ground_cq_make(struct ground *g, uint16_t cq, uint32_t depth, uint32_t failing)
 	int rc;
 
 	ground_fail(failing);
-	rc = roce_cq_create(g->domain, depth, owner_of(g->model.names + 1), &g->cq[cq]);
+	rc = roce_cq_create(roce_domain_context(g->domain), depth, owner_of(g->model.names + 1),
+			&g->cq[cq]);
 	TRACE_SAME("cq create", rc, ground_failed() ? -ENOMEM : 0);
 	trace_answer(rc);
 	if (rc != 0)
@@ -216,7 +217,7 @@ ground_qp_make(struct ground *g, uint16_t qp, uint16_t srq, uint16_t cq, uint32_
 	int rc;
 
 	ground_fail(failing);
-	rc = roce_qp_create(g->domain, &attr, &g->qp[qp]);
+	rc = roce_qp_create(&attr, &g->qp[qp]);
 	TRACE_SAME("qp create", rc, ground_failed() ? -ENOMEM : 0);
 	trace_answer(rc);
 	if (rc != 0)
@@ -307,8 +308,8 @@ open_domain(struct ground *g, uint64_t seed)
 	must(roce_domain_create(&config, &g->domain), "domain");
 	for (unsigned int i = 0; i < g->engines; i++)
 		g->engine[i] = roce_domain_engine(g->domain, i);
-	must(roce_pd_create(g->domain, &g->pd[0]), "protection domain");
-	must(roce_pd_create(g->domain, &g->pd[1]), "protection domain");
+	must(roce_pd_create(roce_domain_context(g->domain), &g->pd[0]), "protection domain");
+	must(roce_pd_create(roce_domain_context(g->domain), &g->pd[1]), "protection domain");
 	must(roce_mr_create(g->pd[0], (uintptr_t)g->memory,
 			     (uint64_t)MODEL_RECEIVES * GROUND_RECEIVE, IBV_ACCESS_LOCAL_WRITE,
 			     &g->mr),

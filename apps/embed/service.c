@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "service.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_common.h>
+
+#include "cli/cli.h"
+
+#define BURST   32u
+#define BACKLOG 64u
+
+/** One client: it lives from its request until both ends have left. */
+struct client {
+	struct service *service;
+	struct roce_cm_id *id;
+	struct roce_qp *qp;
+	struct client *next;
+	struct client **link;
+};
+
+struct service {
+	struct roce_context *context;
+	struct roce_cm_id *listener;
+	struct roce_pd *pd;
+	struct roce_mr *mr;
+	struct roce_cq *cq;
+	struct roce_srq *srq;
+	struct client *clients;
+	uint8_t *memory;
+	struct service_counts counts;
+};
+
+static int
+failed(const char *what, int rc)
+{
+	cli_say("%s: %s", what, strerror(-rc));
+	return rc;
+}
+
+static struct roce_sge
+piece(const struct service *s, uint64_t buffer, uint32_t length)
+{
+	return (struct roce_sge){
+		.addr = (uint64_t)(uintptr_t)s->memory + buffer * SERVICE_BUFFER_SIZE,
+		.length = length,
+		.lkey = roce_mr_key(s->mr),
+	};
+}
+
+static int
+lend_buffer(struct service *s, uint64_t buffer)
+{
+	struct roce_sge sge = piece(s, buffer, SERVICE_BUFFER_SIZE);
+	struct roce_recv_wr wr = { .wr_id = buffer, .sg = &sge, .num_sge = 1 };
+
+	return roce_srq_post(s->srq, &wr);
+}
+
+/* A buffer goes back where it came from: from the shared queue into a request, and from there to the shared queue. */
+static void
+take_event(struct service *s, const struct roce_event *event)
+{
+	struct client *client = event->owner;
+	struct roce_sge sge = piece(s, event->wr_id, event->byte_len);
+	struct roce_wr wr = {
+		.wr_id = event->wr_id,
+		.sg = &sge,
+		.num_sge = event->byte_len > 0,
+		.opcode = ROCE_WR_SEND,
+		.flags = ROCE_WR_SIGNALED | ROCE_WR_SOLICITED,
+	};
+
+	/* One that has ended flushes when it is turned, and may be gone before that. */
+	if (event->kind == ROCE_EVENT_RECV && event->status == ROCE_WC_SUCCESS &&
+			roce_qp_state(client->qp) != ROCE_QP_ERR &&
+			roce_qp_post_send(client->qp, &wr) == 0) {
+		s->counts.messages++;
+		s->counts.bytes += event->byte_len;
+		return;
+	}
+	(void)lend_buffer(s, event->wr_id);
+}
+
+static unsigned int
+take_events(struct service *s)
+{
+	struct roce_event events[BURST];
+	unsigned int n = roce_cq_poll(s->cq, events, BURST);
+
+	for (unsigned int i = 0; i < n; i++)
+		take_event(s, &events[i]);
+	return n;
+}
+
+static void
+free_client(struct client *client)
+{
+	struct service *s = client->service;
+
+	roce_cm_id_destroy(client->id);
+	/* What was flushed brings its buffers back, and names the client: before that is gone. */
+	while (take_events(s) > 0)
+		continue;
+	roce_qp_destroy(client->qp);
+	*client->link = client->next;
+	if (client->next != NULL)
+		client->next->link = client->link;
+	s->counts.clients--;
+	free(client);
+}
+
+static int
+make_queue_pair(struct client *client)
+{
+	struct service *s = client->service;
+	struct roce_qp_attr attr = {
+		.pd = s->pd,
+		.send_cq = s->cq,
+		.recv_cq = s->cq,
+		.srq = s->srq,
+		.max_send_wr = SERVICE_BUFFERS,
+		.max_send_sge = 1,
+		.owner = client,
+	};
+
+	return roce_qp_create(&attr, &client->qp);
+}
+
+static int
+accept_client(struct service *s, struct roce_cm_id *id)
+{
+	struct client *client = calloc(1, sizeof(*client));
+	struct roce_cm_conn_param param = { .rnr_retry = 7 };
+	int rc;
+
+	if (client == NULL)
+		return -ENOMEM;
+	client->service = s;
+	client->id = id;
+	rc = make_queue_pair(client);
+	if (rc != 0)
+		goto free_client;
+	param.qp = client->qp;
+	roce_cm_id_set_user(id, client);
+	rc = roce_cm_id_accept(id, &param);
+	if (rc != 0)
+		goto destroy_qp;
+	client->next = s->clients;
+	client->link = &s->clients;
+	if (s->clients != NULL)
+		s->clients->link = &client->next;
+	s->clients = client;
+	s->counts.clients++;
+	return 0;
+
+destroy_qp:
+	roce_qp_destroy(client->qp);
+free_client:
+	free(client);
+	return rc;
+}
+
+static void
+take_request(struct service *s, struct roce_cm_id *id)
+{
+	if (s->counts.clients < SERVICE_CLIENTS_MAX && accept_client(s, id) == 0)
+		return;
+	s->counts.refused++;
+	roce_cm_id_destroy(id);
+}
+
+static unsigned int
+take_connections(struct service *s)
+{
+	struct roce_cm_event_info event;
+	unsigned int n = 0;
+
+	while (roce_cm_poll(s->context, &event) == 1) {
+		n++;
+		switch (event.type) {
+		case ROCE_CM_EVENT_CONNECT_REQUEST:
+			take_request(s, event.id);
+			break;
+		case ROCE_CM_EVENT_CONNECT_ERROR:
+		case ROCE_CM_EVENT_DISCONNECTED:
+			free_client(event.user);
+			break;
+		default:
+			break;
+		}
+	}
+	return n;
+}
+
+unsigned int
+service_turn(struct service *service)
+{
+	return take_events(service) + take_connections(service);
+}
+
+void
+service_counts(const struct service *service, struct service_counts *counts)
+{
+	*counts = service->counts;
+}
+
+/* Objects first, then the receives, then the door. */
+static int
+make_objects(struct service *s, uint16_t port)
+{
+	size_t bytes = (size_t)SERVICE_BUFFERS * SERVICE_BUFFER_SIZE;
+	int rc;
+
+	s->memory = aligned_alloc(RTE_CACHE_LINE_SIZE, bytes);
+	if (s->memory == NULL)
+		return failed("no memory for messages", -ENOMEM);
+	rc = roce_pd_create(s->context, &s->pd);
+	if (rc == 0)
+		rc = roce_mr_create(s->pd, (uint64_t)(uintptr_t)s->memory, bytes,
+				ROCE_ACCESS_LOCAL_WRITE, &s->mr);
+	/* Every buffer is in one request or receive at a time. */
+	if (rc == 0)
+		rc = roce_cq_create(s->context, 2 * SERVICE_BUFFERS, s, &s->cq);
+	if (rc == 0)
+		rc = roce_srq_create(s->pd, SERVICE_BUFFERS, 1, s, &s->srq);
+	for (uint64_t buffer = 0; rc == 0 && buffer < SERVICE_BUFFERS; buffer++)
+		rc = lend_buffer(s, buffer);
+	if (rc != 0)
+		return failed("objects of the service", rc);
+	rc = roce_cm_id_create(s->context, s, &s->listener);
+	if (rc == 0)
+		rc = roce_cm_id_listen(s->listener, port, BACKLOG);
+	return rc == 0 ? 0 : failed("listening", rc);
+}
+
+int
+service_start(struct roce_device *device, uint16_t port, struct service **out)
+{
+	struct service *s = calloc(1, sizeof(*s));
+	int rc;
+
+	if (s == NULL)
+		return failed("a service", -ENOMEM);
+	rc = roce_context_create(device, &s->context);
+	if (rc == 0)
+		rc = make_objects(s, port);
+	if (rc != 0) {
+		service_stop(s);
+		return rc;
+	}
+	*out = s;
+	return 0;
+}
+
+void
+service_stop(struct service *service)
+{
+	if (service == NULL)
+		return;
+	if (service->listener != NULL)
+		roce_cm_id_destroy(service->listener);
+	while (service->clients != NULL)
+		free_client(service->clients);
+	if (service->srq != NULL)
+		roce_srq_destroy(service->srq);
+	if (service->cq != NULL)
+		roce_cq_destroy(service->cq);
+	if (service->mr != NULL)
+		roce_mr_destroy(service->mr);
+	if (service->pd != NULL)
+		roce_pd_destroy(service->pd);
+	roce_context_destroy(service->context);
+	free(service->memory);
+	free(service);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef INFO_ADAPTER_H
+#define INFO_ADAPTER_H
+
+/**
+ * @file
+ * What DAT says of interface adapters, as objects. They are the caller's.
+ */
+
+struct json_object;
+
+/** The adapters that can be opened. @return an object; NULL: the registry refused, said. */
+struct json_object *info_adapter_list(void);
+
+/** Open one, ask for all of its attributes, and close it. @return an object; NULL: said why. */
+struct json_object *info_adapter_describe(const char *name);
+
+#endif /* INFO_ADAPTER_H */

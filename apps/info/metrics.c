@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "metrics.h"
+
+#include <string.h>
+
+#include <json-c/json.h>
+
+#include "cli/cli.h"
+#include "snapshot.h"
+#include "text.h"
+
+/** All that the families are made of. */
+struct source {
+	struct info_text text;
+	struct json_object *devices;
+	struct json_object *help;
+};
+
+/*
+ * The counters of ours that mlx5 counts, too, and under which name. What mlx5 calls rnr_nak_retry_err are NAKs that
+ * came and were obeyed; queue pairs that had enough of them are req_rnr_retries_exceeded.
+ */
+static const char *const standard[][2] = {
+	{ "duplicate_request", "duplicate_request" },
+	{ "out_of_sequence", "out_of_sequence" },
+	{ "out_of_buffer", "out_of_buffer" },
+	{ "packet_seq_err", "packet_seq_err" },
+	{ "implied_nak_seq_err", "implied_nak_seq_err" },
+	{ "local_ack_timeout_err", "local_ack_timeout_err" },
+	{ "rnr_nak_received", "rnr_nak_retry_err" },
+	{ "rnr_nak_retry_err", "req_rnr_retries_exceeded" },
+	{ "req_transport_retries_exceeded", "req_transport_retries_exceeded" },
+	{ "req_remote_invalid_request", "req_remote_invalid_request" },
+	{ "req_remote_access_errors", "req_remote_access_errors" },
+	{ "resp_local_length_error", "resp_local_length_error" },
+	{ "resp_remote_access_errors", "resp_remote_access_errors" },
+	{ "rx_icrc_encapsulated", "rx_icrc_encapsulated" },
+	{ "rx_write_requests", "rx_write_requests" },
+	{ "rx_read_requests", "rx_read_requests" },
+	{ "rx_atomic_requests", "rx_atomic_requests" },
+	{ "np_ecn_marked_roce_packets", "np_ecn_marked_roce_packets" },
+	{ "np_cnp_sent", "np_cnp_sent" },
+	{ "rp_cnp_handled", "rp_cnp_handled" },
+	{ "rp_cnp_ignored", "rp_cnp_ignored" },
+};
+
+static const char *
+standard_name(const char *ours)
+{
+	for (size_t i = 0; i < sizeof(standard) / sizeof(standard[0]); i++)
+		if (strcmp(standard[i][0], ours) == 0)
+			return standard[i][1];
+	return NULL;
+}
+
+/* Begin a sample of a device; more labels may follow. */
+static void
+begin(struct source *source, const char *device)
+{
+	info_text_sample(&source->text);
+	info_text_label(&source->text, "device", device);
+	info_text_label(&source->text, "port", "1");
+}
+
+/* One sample a device: the member of its object @p part. */
+static void
+write_members(struct source *source, const char *part, const char *sub, const char *name)
+{
+	json_object_object_foreach(source->devices, device, all)
+	{
+		struct json_object *object = info_member(all, part);
+
+		if (sub != NULL)
+			object = info_member(object, sub);
+		if (object == NULL || !json_object_object_get_ex(object, name, NULL))
+			continue;
+		begin(source, device);
+		info_text_value(&source->text, info_number(object, name));
+	}
+}
+
+static void
+write_stats(struct source *source, struct json_object *names)
+{
+	char name[96];
+
+	json_object_object_foreach(names, ours, value)
+	{
+		const char *known = standard_name(ours);
+
+		if (!json_object_is_type(value, json_type_int))
+			continue;
+		snprintf(name, sizeof(name), "%s_%.80s", known != NULL ? "rdma" : "roce",
+				known != NULL ? known : ours);
+		info_text_family(&source->text, INFO_COUNTER, name, info_words(source->help, ours));
+		write_members(source, "stats", NULL, ours);
+	}
+}
+
+static void
+write_cm_counters(struct source *source, struct json_object *names)
+{
+	char name[96];
+
+	json_object_object_foreach(names, ours, value)
+	{
+		if (!json_object_is_type(value, json_type_int))
+			continue;
+		snprintf(name, sizeof(name), "roce_cm_%.80s", ours);
+		info_text_family(&source->text, INFO_COUNTER, name,
+				info_words(source->help, name + strlen("roce_")));
+		write_members(source, "cm", "counters", ours);
+	}
+}
+
+static void
+write_connections(struct source *source)
+{
+	info_text_family(&source->text, INFO_GAUGE, "roce_cm_connections",
+			"connections of the connection manager in each state");
+	json_object_object_foreach(source->devices, device, all)
+	{
+		struct json_object *cm = info_member(all, "cm");
+
+		if (cm == NULL)
+			continue;
+		json_object_object_foreach(cm, state, count)
+		{
+			if (!json_object_is_type(count, json_type_int))
+				continue;
+			begin(source, device);
+			info_text_label(&source->text, "state", state);
+			info_text_value(&source->text, json_object_get_uint64(count));
+		}
+	}
+}
+
+/** A member of every queue of a kind. */
+struct column {
+	const char *member;
+	const char *name;
+	enum info_kind kind;
+	const char *help;
+};
+
+static const struct column srq_columns[] = {
+	{ "max", "roce_srq_max", INFO_GAUGE, "receives that the shared receive queue holds" },
+	{ "available", "roce_srq_available", INFO_GAUGE,
+			"receives on the shared receive queue that can be taken" },
+	{ "outstanding", "roce_srq_outstanding", INFO_GAUGE,
+			"receives posted and not yet reaped: on the queue, held, or completed" },
+	{ "low_watermark", "roce_srq_low_watermark", INFO_GAUGE,
+			"low watermark that was set last; 0: none" },
+	{ "armed", "roce_srq_armed", INFO_GAUGE,
+			"1: the low watermark was not crossed since it was set" },
+	{ "queue_pairs", "roce_srq_queue_pairs", INFO_GAUGE,
+			"queue pairs on the shared receive queue" },
+	{ "low_watermark_events", "roce_srq_low_watermark_events", INFO_COUNTER,
+			"times the low watermark was crossed" },
+	{ "empty_rnr", "roce_srq_empty_rnr", INFO_COUNTER,
+			"times a message found no receive on the shared receive queue" },
+};
+
+static const struct column qp_columns[] = {
+	{ "held", "roce_qp_held", INFO_GAUGE,
+			"receives that the queue pair has and that are not completed" },
+	{ "requests", "roce_qp_requests", INFO_GAUGE, "requests of the queue pair not finished" },
+	{ "taken", "roce_qp_taken", INFO_COUNTER, "receives taken, modulo 2^32" },
+	{ "posted", "roce_qp_posted", INFO_COUNTER, "requests posted, modulo 2^32" },
+	{ "completed", "roce_qp_completed", INFO_COUNTER, "requests finished, modulo 2^32" },
+	{ "received", "roce_qp_received", INFO_COUNTER,
+			"messages of the peer executed on this connection, modulo 2^24" },
+};
+
+static void
+write_columns(struct source *source, const char *list, const char *label,
+		const struct column *column, size_t n)
+{
+	for (size_t i = 0; i < n; i++, column++) {
+		info_text_family(&source->text, column->kind, column->name, column->help);
+		json_object_object_foreach(source->devices, device, all)
+		{
+			struct json_object *queues = info_member(all, list);
+
+			if (queues == NULL)
+				continue;
+			json_object_object_foreach(queues, id, queue)
+			{
+				begin(source, device);
+				info_text_label(&source->text, label, id);
+				info_text_value(&source->text, info_number(queue, column->member));
+			}
+		}
+	}
+}
+
+static void
+write_qp_states(struct source *source)
+{
+	static const char *const states[] = { "reset", "rtr", "rts", "error" };
+
+	info_text_family(&source->text, INFO_GAUGE, "roce_qps", "queue pairs in each state");
+	json_object_object_foreach(source->devices, device, all)
+	{
+		struct json_object *queues = info_member(all, "qps");
+
+		for (size_t i = 0; i < sizeof(states) / sizeof(states[0]) && queues != NULL; i++) {
+			uint64_t n = 0;
+
+			json_object_object_foreach(queues, id, queue)
+			{
+				(void)id;
+				n += strcmp(info_words(queue, "state"), states[i]) == 0;
+			}
+			begin(source, device);
+			info_text_label(&source->text, "state", states[i]);
+			info_text_value(&source->text, n);
+		}
+	}
+}
+
+static void
+write_devices(struct source *source)
+{
+	static const char *const labels[] = { "driver", "ip", "mac", "icrc" };
+	struct info_text *text = &source->text;
+
+	info_text_family(text, INFO_GAUGE, "roce_device_info", "what the device is; always 1");
+	json_object_object_foreach(source->devices, device, all)
+	{
+		begin(source, device);
+		for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++)
+			info_text_label(text, labels[i],
+					info_words(info_member(all, "port"), labels[i]));
+		info_text_value(text, 1);
+	}
+	info_text_family(text, INFO_GAUGE, "roce_device_mtu_bytes", "path MTU");
+	write_members(source, "port", NULL, "mtu");
+	info_text_family(text, INFO_GAUGE, "roce_device_engines", "engines, one for each queue");
+	write_members(source, "port", NULL, "engines");
+}
+
+static void
+write_all(struct source *source, bool queue_pairs)
+{
+	struct json_object *first = NULL;
+
+	/* Every device counts the same. */
+	json_object_object_foreach(source->devices, name, device)
+	{
+		(void)name;
+		first = device;
+		break;
+	}
+	write_devices(source);
+	if (first != NULL) {
+		struct json_object *cm = info_member(info_member(first, "cm"), "counters");
+
+		write_stats(source, info_member(first, "stats"));
+		if (cm != NULL)
+			write_cm_counters(source, cm);
+	}
+	write_connections(source);
+	write_columns(source, "srqs", "srq", srq_columns,
+			sizeof(srq_columns) / sizeof(srq_columns[0]));
+	write_qp_states(source);
+	if (queue_pairs)
+		write_columns(source, "qps", "qp", qp_columns,
+				sizeof(qp_columns) / sizeof(qp_columns[0]));
+	info_text_end(&source->text);
+}
+
+int
+info_metrics_write(struct info_link *link, const struct info_format *format, FILE *out,
+		struct info_why *why)
+{
+	struct source source = { .text = { .out = out, .openmetrics = format->openmetrics } };
+	struct json_object *snapshot;
+
+	if (info_link_ask(link, "/roce/help", &source.help, why) != 0)
+		return -1;
+	snapshot = info_snapshot(link, why);
+	if (snapshot != NULL) {
+		source.devices = info_member(snapshot, "devices");
+		write_all(&source, format->queue_pairs);
+	}
+	json_object_put(snapshot);
+	json_object_put(source.help);
+	return snapshot != NULL ? 0 : -1;
+}
+
+int
+info_metrics_print(const struct info_options *options)
+{
+	const struct info_format format = { .openmetrics = options->openmetrics,
+		.queue_pairs = options->queue_pairs };
+	struct info_link link;
+	struct info_why why;
+	int rc = info_process_find(&options->process, &link, &why);
+
+	if (rc == 0) {
+		rc = info_metrics_write(&link, &format, stdout, &why);
+		info_link_close(&link);
+	}
+	if (rc != 0)
+		cli_say("%s", why.text);
+	return rc;
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROCE_CM_H
+#define ROCE_CM_H
+
+/**
+ * @file
+ * Connections, in the manner of librdmacm: an id is one end of a connection, or
+ * a listener. On the wire these are the messages of the InfiniBand connection
+ * manager with the header of RDMA IP CM, as Linux rdma_cm speaks them.
+ *
+ * A queue pair is given with connect or accept, and the id moves it through its
+ * states until its last event: REJECTED, UNREACHABLE, CONNECT_ERROR or
+ * DISCONNECTED. Until that is polled, or the id destroyed, the queue pair is not
+ * destroyed. Everything that follows a call is told as an event, never before the
+ * call returns on the same thread; no memory is needed for it.
+ *
+ * Threads. Any thread may call, but not two at once for one id, and not from
+ * inside a callback of this library. Events are polled by one thread at a time.
+ */
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct roce_context;
+struct roce_qp;
+struct roce_cm_id;
+
+#define ROCE_CM_PRIVATE_REQUEST 56  /**< bytes of private data that fit a request */
+#define ROCE_CM_PRIVATE_REPLY   196 /**< that fit its acceptance */
+#define ROCE_CM_PRIVATE_REJECT  148 /**< that fit its refusal */
+
+/** Occasions of enum rdma_cm_event_type. */
+enum roce_cm_event_type {
+	ROCE_CM_EVENT_CONNECT_REQUEST =
+			1,         /**< on a listener: accept or reject @c id, which is new */
+	ROCE_CM_EVENT_ESTABLISHED, /**< both ends are ready to send */
+	ROCE_CM_EVENT_REJECTED, /**< @c status is the reason: 28 the peer's consumer, 8 nobody listens, 3 no room */
+	ROCE_CM_EVENT_UNREACHABLE,   /**< no way to the address, or nobody answers there */
+	ROCE_CM_EVENT_CONNECT_ERROR, /**< an accepted connection did not come to be */
+	ROCE_CM_EVENT_DISCONNECTED, /**< it is over, however it ended: the queue pair is in error, everything is flushed */
+};
+
+/** One event. What it points to is valid until the next roce_cm_poll() of the context. */
+struct roce_cm_event_info {
+	enum roce_cm_event_type type;
+	int status; /**< REJECTED, and CONNECT_ERROR by that: the reason of the message; UNREACHABLE: -EHOSTUNREACH no way, -ETIMEDOUT no answer; else 0 */
+	struct roce_cm_id *id;        /**< the connection; of CONNECT_REQUEST the new one */
+	struct roce_cm_id *listen_id; /**< CONNECT_REQUEST: where it arrived; else NULL */
+	void *user;                   /**< of @c id; of CONNECT_REQUEST: of the listener */
+	const void *private_data; /**< CONNECT_REQUEST, ESTABLISHED of who connected, REJECTED */
+	uint16_t private_data_len;
+	uint8_t responder_resources; /**< CONNECT_REQUEST: READs and atomics the peer can serve */
+	uint8_t initiator_depth;     /**< CONNECT_REQUEST: it wants to have outstanding */
+	uint8_t remote_ip[16];       /**< of the peer, IPv6 or IPv4-mapped */
+	uint16_t remote_port;        /**< CONNECT_REQUEST: source port that it names */
+};
+
+/** What one side offers; zero stands for a good value in every field but @c qp. */
+struct roce_cm_conn_param {
+	struct roce_qp *qp;       /**< of the same context, in state RESET, of no other id */
+	const void *private_data; /**< copied */
+	uint16_t private_data_len;
+	/** READs and atomics it serves, at most the queue pair's max_dest_rd_atomic; 0: as many as that. */
+	uint8_t responder_resources;
+	uint8_t initiator_depth; /**< READs and atomics it wants to have outstanding, 1..ROCE_RD_ATOMIC_MAX; 0: 16 */
+	uint8_t rnr_retry; /**< how often the peer shall come back to an empty queue, 1..6, 7 for ever; 0: the device's */
+};
+
+/** A peer whose numbers are known. Zero what is not. */
+struct roce_cm_peer {
+	uint8_t ip[16]; /**< IPv6 or IPv4-mapped, network byte order */
+	uint32_t qpn;
+	uint32_t rq_psn;            /**< first PSN that the peer sends */
+	uint32_t sq_psn;            /**< first PSN that this end sends, as the peer was told */
+	uint32_t mtu;               /**< path MTU in bytes, that of both ends; 0: the device's */
+	uint8_t max_rd_atomic;      /**< READs and atomics that this end may have outstanding */
+	uint8_t max_dest_rd_atomic; /**< that the peer may have outstanding */
+};
+
+/**
+ * Make an id.
+ *
+ * @param user  stands in its events.
+ * @return 0; -ENOMEM.
+ */
+int roce_cm_id_create(struct roce_context *context, void *user, struct roce_cm_id **id);
+
+/**
+ * End an id in any state: a connection is disconnected at once, a request refused, a listener's requests too that were
+ * not polled. A queue pair that was connected goes to error with everything flushed; another stays as it is. Events of
+ * the id that were not polled vanish. NULL is allowed.
+ */
+void roce_cm_id_destroy(struct roce_cm_id *id);
+
+/** The @c user of its events from now on. An id that a request brought begins with that of its listener. */
+void roce_cm_id_set_user(struct roce_cm_id *id, void *user);
+void *roce_cm_id_user(const struct roce_cm_id *id);
+
+/**
+ * Wait for requests at a port of the RDMA TCP port space.
+ *
+ * @param backlog  requests that may wait to be accepted or rejected; more are refused.
+ * @return 0; -EINVAL the id is in use; -EADDRINUSE: anybody on this device listens there; -ENOMEM.
+ */
+int roce_cm_id_listen(struct roce_cm_id *id, uint16_t port, uint32_t backlog);
+
+/**
+ * Connect to a port of an address. ESTABLISHED, REJECTED or UNREACHABLE follows; CONNECT_ERROR when the queue pair can
+ * not be what the peer agreed to. A queue pair that was not connected may be given to another id.
+ *
+ * @param ip         IPv6 or IPv4-mapped, network byte order.
+ * @param param      private data up to ROCE_CM_PRIVATE_REQUEST.
+ * @param timeout_us until UNREACHABLE; UINT64_MAX: as long as requests are repeated, about a minute.
+ * @return 0; -EINVAL the id is in use, or a parameter is none; -ENOMEM.
+ */
+int roce_cm_id_connect(struct roce_cm_id *id, const uint8_t ip[16], uint16_t port,
+		const struct roce_cm_conn_param *param, uint64_t timeout_us);
+
+/**
+ * Connect to a queue pair whose numbers are known, without messages: the peer does the same. ESTABLISHED follows when the
+ * way to the address is known, or UNREACHABLE. Nobody tells the peer of the end, and its end is not noticed.
+ *
+ * @param peer  copied.
+ * @return as roce_cm_id_connect(); a number out of range, an MTU that is none or larger than the device's is -EINVAL.
+ */
+int
+roce_cm_id_connect_peer(struct roce_cm_id *id, struct roce_qp *qp, const struct roce_cm_peer *peer);
+
+/**
+ * Accept a request. ESTABLISHED or CONNECT_ERROR follows. Receives should be posted before.
+ *
+ * @param param  private data up to ROCE_CM_PRIVATE_REPLY.
+ * @return 0; -EINVAL no request, or a parameter is none; -ENOTCONN the peer has given up: only destroy is left.
+ */
+int roce_cm_id_accept(struct roce_cm_id *id, const struct roce_cm_conn_param *param);
+
+/** Refuse a request, and end its id. Private data up to ROCE_CM_PRIVATE_REJECT. @return 0; -EINVAL. */
+int roce_cm_id_reject(struct roce_cm_id *id, const void *private_data, uint16_t private_data_len);
+
+/**
+ * End a connection: requests that are not finished are flushed; when there is none, what has arrived is acknowledged
+ * first, which the farewell may overtake where a device has several queues. DISCONNECTED follows, when the receives are
+ * flushed, too.
+ * @return 0; -EINVAL it is not connected, or not any more.
+ */
+int roce_cm_id_disconnect(struct roce_cm_id *id);
+
+/**
+ * The oldest event of connections that was not polled.
+ * @return 1; 0: there is none.
+ */
+int roce_cm_poll(struct roce_context *context, struct roce_cm_event_info *event);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The events of ids, from the moment they happen until they are polled. */
+
+#include <string.h>
+
+#include "user.h"
+
+static void
+set_count(struct roce_user *user, uint32_t count)
+{
+	__atomic_store_n(&user->told_count, count, __ATOMIC_RELEASE);
+}
+
+static void
+remove_told(struct roce_user *user, struct roce_cm_told *told)
+{
+	if (told->type == 0)
+		return;
+	TAILQ_REMOVE(&user->told, told, link);
+	set_count(user, user->told_count - 1);
+	told->type = 0;
+}
+
+void
+roce_cm_id_tell(struct roce_cm_id *id, enum roce_cm_event_type type, int status)
+{
+	struct roce_user *user = id->user;
+	struct roce_cm_told *told = type == ROCE_CM_EVENT_DISCONNECTED ? &id->last : &id->first;
+
+	told->id = id;
+	told->type = type;
+	told->status = status;
+	TAILQ_INSERT_TAIL(&user->told, told, link);
+	set_count(user, user->told_count + 1);
+	roce_user_signal(user);
+}
+
+void
+roce_cm_id_untell(struct roce_cm_id *id)
+{
+	remove_told(id->user, &id->first);
+	remove_told(id->user, &id->last);
+}
+
+struct roce_cm_id *
+roce_cm_id_unseen(const struct roce_cm_id *listen_id)
+{
+	const struct roce_cm_told *told;
+
+	TAILQ_FOREACH(told, &listen_id->user->told, link)
+		if (told->type == ROCE_CM_EVENT_CONNECT_REQUEST && told->id->listen_id == listen_id)
+			return told->id;
+	return NULL;
+}
+
+/* What the message said that brought the event. */
+static void
+fill_first(struct roce_user *user, struct roce_cm_id *id, struct roce_cm_event_info *event)
+{
+	event->private_data_len = id->private_len;
+	if (id->private_len > 0) {
+		memcpy(user->private_data, id->private_data, id->private_len);
+		event->private_data = user->private_data;
+	}
+	if (event->type != ROCE_CM_EVENT_CONNECT_REQUEST)
+		return;
+	event->listen_id = id->listen_id;
+	event->responder_resources = id->peer.responder_resources;
+	event->initiator_depth = id->peer.initiator_depth;
+	event->remote_port = id->remote_port;
+	/* As it is by now; and from here on the request is the listener's no more. */
+	id->owner = id->listen_id->owner;
+	id->listen_id = NULL;
+}
+
+static void
+fill(struct roce_user *user, const struct roce_cm_told *told, struct roce_cm_event_info *event)
+{
+	struct roce_cm_id *id = told->id;
+
+	*event = (struct roce_cm_event_info){
+		.type = told->type,
+		.status = told->status,
+		.id = id,
+	};
+	memcpy(event->remote_ip, id->path.dst_ip.b, sizeof(event->remote_ip));
+	if (told == &id->first)
+		fill_first(user, id, event);
+	event->user = id->owner;
+}
+
+int
+roce_cm_poll(struct roce_context *context, struct roce_cm_event_info *event)
+{
+	struct roce_user *user = roce_user_of(context);
+	struct roce_cm_told *told = NULL;
+
+	if (__atomic_load_n(&user->told_count, __ATOMIC_ACQUIRE) != 0) {
+		roce_engine_lock(user->engine0);
+		told = TAILQ_FIRST(&user->told);
+		if (told != NULL) {
+			fill(user, told, event);
+			remove_told(user, told);
+		}
+		roce_engine_unlock(user->engine0);
+	}
+	if (told != NULL)
+		return 1;
+	roce_user_calm(user);
+	return 0;
+}
+
+void
+roce_cm_id_set_user(struct roce_cm_id *id, void *user)
+{
+	roce_engine_lock(id->user->engine0);
+	id->owner = user;
+	roce_engine_unlock(id->user->engine0);
+}
+
+void *
+roce_cm_id_user(const struct roce_cm_id *id)
+{
+	return id->owner;
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* An id: its life as a table, and what its owner may ask of it. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "user.h"
+
+#define S(state) [ROCE_CM_ID_##state]
+#define I(input) [ROCE_CM_ID_IN_##input]
+
+/* A hole means that it is not allowed. An id that a request brought begins in REQUESTED. */
+static const uint8_t table[ROCE_CM_ID_STATES][ROCE_CM_ID_INPUTS] = {
+	/* clang-format off */
+	S(IDLE)       = { I(LISTEN) = ROCE_CM_ID_LISTENING, I(CONNECT) = ROCE_CM_ID_CONNECTING },
+	S(CONNECTING) = { I(UP) = ROCE_CM_ID_CONNECTED, I(FAIL) = ROCE_CM_ID_OVER },
+	S(REQUESTED)  = { I(ACCEPT) = ROCE_CM_ID_ACCEPTING, I(FAIL) = ROCE_CM_ID_OVER },
+	S(ACCEPTING)  = { I(UP) = ROCE_CM_ID_CONNECTED, I(FAIL) = ROCE_CM_ID_OVER },
+	S(CONNECTED)  = { I(DISCONNECT) = ROCE_CM_ID_LEAVING, I(END) = ROCE_CM_ID_OVER },
+	S(LEAVING)    = { I(END) = ROCE_CM_ID_OVER },
+	/* clang-format on */
+};
+
+#undef S
+#undef I
+
+bool
+roce_cm_id_advance(struct roce_cm_id *id, enum roce_cm_id_input in)
+{
+	uint8_t next = table[id->state][in];
+
+	if (next == 0)
+		return false;
+	id->state = next;
+	return true;
+}
+
+static bool
+may(const struct roce_cm_id *id, enum roce_cm_id_input in)
+{
+	return table[id->state][in] != 0;
+}
+
+struct roce_cm_id *
+roce_cm_id_new(struct roce_user *user, void *owner)
+{
+	struct roce_cm_id *id = roce_user_alloc(sizeof(*id));
+
+	if (id == NULL)
+		return NULL;
+	id->user = user;
+	id->owner = owner;
+	id->state = ROCE_CM_ID_IDLE;
+	__atomic_fetch_add(&user->joined.context.users, 1, __ATOMIC_RELAXED);
+	return id;
+}
+
+static void
+free_id(struct roce_cm_id *id)
+{
+	__atomic_fetch_sub(&id->user->joined.context.users, 1, __ATOMIC_RELEASE);
+	free(id);
+}
+
+int
+roce_cm_id_create(struct roce_context *context, void *user, struct roce_cm_id **id)
+{
+	*id = roce_cm_id_new(roce_user_of(context), user);
+	return *id != NULL ? 0 : -ENOMEM;
+}
+
+/* Refuse a request and forget its id. Under the lock of engine 0. */
+static int
+refuse(struct roce_cm_id *id, const void *private_data, uint16_t len)
+{
+	int rc = roce_cm_reject(id->conn, ROCE_CM_REJ_CONSUMER, private_data, len,
+			roce_device_now(id->user->device));
+
+	if (rc == 0) {
+		id->conn = NULL;
+		roce_cm_id_untell(id);
+		free_id(id);
+	}
+	return rc;
+}
+
+/* Under the lock of engine 0. */
+static void
+unlisten(struct roce_cm_id *id)
+{
+	struct roce_cm_id *request;
+
+	roce_cm_unlisten(id->listener);
+	while ((request = roce_cm_id_unseen(id)) != NULL)
+		(void)refuse(request, NULL, 0);
+}
+
+void
+roce_cm_id_destroy(struct roce_cm_id *id)
+{
+	struct roce_user *user;
+	const struct roce_qp *qp;
+
+	if (id == NULL)
+		return;
+	user = id->user;
+	roce_engine_lock(user->engine0);
+	if (id->state == ROCE_CM_ID_REQUESTED) {
+		(void)refuse(id, NULL, 0);
+	} else {
+		if (id->listener != NULL)
+			unlisten(id);
+		qp = id->qp;
+		roce_user_lock_qp(user, qp);
+		roce_cm_id_let_go(id);
+		roce_user_unlock_qp(user, qp);
+		roce_cm_id_untell(id);
+		free_id(id);
+	}
+	roce_engine_unlock(user->engine0);
+}
+
+int
+roce_cm_id_listen(struct roce_cm_id *id, uint16_t port, uint32_t backlog)
+{
+	struct roce_user *user = id->user;
+	int rc = -EINVAL;
+
+	roce_engine_lock(user->engine0);
+	if (may(id, ROCE_CM_ID_IN_LISTEN))
+		rc = roce_cm_listen(user->cm, &user->joined.context, ROCE_CM_SERVICE_TCP + port,
+				backlog, id, &id->listener);
+	if (rc == 0)
+		roce_cm_id_advance(id, ROCE_CM_ID_IN_LISTEN);
+	roce_engine_unlock(user->engine0);
+	return rc;
+}
+
+/* A queue pair of the same context that nobody connects. Under the lock of engine 0. */
+static bool
+qp_ok(const struct roce_cm_id *id, const struct roce_qp *qp)
+{
+	struct roce_qp_made made;
+
+	if (qp == NULL || roce_qp_state(qp) != ROCE_QP_RESET)
+		return false;
+	roce_qp_describe(qp, &made);
+	return made.context == &id->user->joined.context && made.conn == NULL;
+}
+
+static bool
+param_ok(const struct roce_cm_id *id, const struct roce_cm_conn_param *param, uint16_t private_max)
+{
+	return qp_ok(id, param->qp) && param->private_data_len <= private_max &&
+			(param->private_data_len == 0 || param->private_data != NULL) &&
+			param->initiator_depth <= ROCE_RD_ATOMIC_MAX &&
+			param->responder_resources <= ROCE_RD_ATOMIC_MAX && param->rnr_retry <= 7;
+}
+
+/* The connection is there, and so its queue pair belongs to it. Under the lock of engine 0. */
+static void
+adopt(struct roce_cm_id *id, struct roce_qp *qp)
+{
+	id->qp = qp;
+	roce_user_lock_qp(id->user, qp);
+	roce_qp_set_conn(qp, id->conn);
+	roce_user_unlock_qp(id->user, qp);
+	roce_cm_id_advance(id, ROCE_CM_ID_IN_CONNECT);
+}
+
+int
+roce_cm_id_connect(struct roce_cm_id *id, const uint8_t ip[16], uint16_t port,
+		const struct roce_cm_conn_param *param, uint64_t timeout_us)
+{
+	struct roce_user *user = id->user;
+	struct roce_cm_connect connect = {
+		.service_id = ROCE_CM_SERVICE_TCP + port,
+		.timeout_us = timeout_us,
+	};
+	int rc = -EINVAL;
+
+	memcpy(connect.dst.b, ip, sizeof(connect.dst.b));
+	roce_engine_lock(user->engine0);
+	if (may(id, ROCE_CM_ID_IN_CONNECT) && param_ok(id, param, ROCE_CM_PRIVATE_REQUEST)) {
+		roce_cm_id_offer(id, param, &connect.local);
+		rc = roce_cm_connect(user->cm, &user->joined.context, &connect, id,
+				roce_device_now(user->device), &id->conn);
+	}
+	if (rc == 0) {
+		id->path.dst_ip = connect.dst;
+		adopt(id, param->qp);
+	}
+	roce_engine_unlock(user->engine0);
+	return rc;
+}
+
+static bool
+peer_ok(const struct roce_user *user, const struct roce_cm_peer *peer)
+{
+	return peer->qpn > 1 && peer->qpn < ROCE_QPN_MASK && peer->rq_psn <= 0xffffff &&
+			peer->sq_psn <= 0xffffff && peer->mtu <= user->attr.mtu &&
+			(peer->mtu == 0 || roce_mtu_code(peer->mtu) != 0) &&
+			peer->max_rd_atomic <= ROCE_RD_ATOMIC_MAX;
+}
+
+/* What two managers would have agreed on. */
+static struct roce_qp_connect
+connect_of(const struct roce_user *user, const struct roce_cm_peer *peer)
+{
+	struct roce_qp_connect connect = {
+		.path.mtu_code = peer->mtu != 0 ? roce_mtu_code(peer->mtu) : 0,
+		.dest_qp = peer->qpn,
+		.rq_psn = peer->rq_psn,
+		.sq_psn = peer->sq_psn,
+		.retry = user->attr.retry,
+		.rnr_retry = user->attr.rnr_retry,
+		.rnr_timer = user->attr.rnr_timer,
+		.ack_timeout = user->attr.ack_timeout,
+		.max_rd_atomic = peer->max_rd_atomic,
+		.max_dest_rd_atomic = peer->max_dest_rd_atomic,
+	};
+
+	memcpy(connect.path.dst_ip.b, peer->ip, sizeof(peer->ip));
+	return connect;
+}
+
+int
+roce_cm_id_connect_peer(struct roce_cm_id *id, struct roce_qp *qp, const struct roce_cm_peer *peer)
+{
+	struct roce_user *user = id->user;
+	int rc = -EINVAL;
+
+	roce_engine_lock(user->engine0);
+	if (may(id, ROCE_CM_ID_IN_CONNECT) && qp_ok(id, qp) && peer_ok(user, peer)) {
+		id->connect = connect_of(user, peer);
+		id->path.dst_ip = id->connect.path.dst_ip;
+		rc = roce_cm_find_path(user->cm, &user->joined.context, &id->path.dst_ip, id,
+				roce_device_now(user->device), &id->conn);
+	}
+	if (rc == 0)
+		adopt(id, qp);
+	roce_engine_unlock(user->engine0);
+	return rc;
+}
+
+/*
+ * Answer with a REP, which leaves with the next turn, when the queue pair is ready for what follows. Under both locks.
+ */
+static int
+answer(struct roce_cm_id *id, const struct roce_cm_conn_param *param)
+{
+	struct roce_cm_param local;
+	int rc;
+
+	roce_cm_id_offer(id, param, &local);
+	rc = roce_cm_accept(id->conn, &local, id, roce_device_now(id->user->device));
+	if (rc == 0) {
+		id->qp = param->qp;
+		roce_qp_set_conn(id->qp, id->conn);
+		rc = roce_cm_id_to_rtr(id, &id->peer, &id->path);
+	}
+	if (rc == 0) {
+		roce_cm_id_advance(id, ROCE_CM_ID_IN_ACCEPT);
+	} else {
+		roce_cm_id_advance(id, ROCE_CM_ID_IN_FAIL);
+		roce_cm_id_let_go(id);
+	}
+	return rc;
+}
+
+int
+roce_cm_id_accept(struct roce_cm_id *id, const struct roce_cm_conn_param *param)
+{
+	struct roce_user *user = id->user;
+	int rc = -EINVAL;
+
+	roce_engine_lock(user->engine0);
+	if (may(id, ROCE_CM_ID_IN_ACCEPT) && param_ok(id, param, ROCE_CM_PRIVATE_REPLY)) {
+		roce_user_lock_qp(user, param->qp);
+		rc = answer(id, param);
+		roce_user_unlock_qp(user, param->qp);
+	}
+	roce_engine_unlock(user->engine0);
+	return rc;
+}
+
+int
+roce_cm_id_reject(struct roce_cm_id *id, const void *private_data, uint16_t private_data_len)
+{
+	struct roce_user *user = id->user;
+	int rc = -EINVAL;
+
+	roce_engine_lock(user->engine0);
+	if (id->state == ROCE_CM_ID_REQUESTED)
+		rc = refuse(id, private_data, private_data_len);
+	roce_engine_unlock(user->engine0);
+	return rc;
+}
+
+/* Nobody has to be asked any more. Under both locks. */
+static void
+end_direct(struct roce_cm_id *id)
+{
+	roce_cm_id_advance(id, ROCE_CM_ID_IN_END);
+	roce_cm_id_let_go(id);
+	roce_cm_id_tell(id, ROCE_CM_EVENT_DISCONNECTED, 0);
+}
+
+/*
+ * What is not finished is flushed. When nothing is, the queue pair lives until its last acknowledgement is out (the
+ * manager hears of that, and says farewell): the peer would take what arrived here for lost.
+ */
+static void
+leave(struct roce_cm_id *id)
+{
+	uint32_t requests, receives;
+
+	roce_qp_depth(id->qp, &requests, &receives);
+	if (requests == 0 && roce_qp_state(id->qp) == ROCE_QP_RTS) {
+		roce_qp_drain(id->qp);
+		return;
+	}
+	roce_qp_to_error(id->qp);
+	roce_cm_disconnect(id->conn, roce_device_now(id->user->device));
+}
+
+int
+roce_cm_id_disconnect(struct roce_cm_id *id)
+{
+	struct roce_user *user = id->user;
+	struct roce_qp *qp;
+	int rc = -EINVAL;
+
+	roce_engine_lock(user->engine0);
+	qp = id->qp;
+	roce_user_lock_qp(user, qp);
+	if (roce_cm_id_advance(id, ROCE_CM_ID_IN_DISCONNECT)) {
+		rc = 0;
+		if (id->conn == NULL)
+			end_direct(id);
+		else
+			leave(id);
+	}
+	roce_user_unlock_qp(user, qp);
+	roce_engine_unlock(user->engine0);
+	return rc;
+}

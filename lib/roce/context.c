@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* A context: its life, the events of its objects, and the descriptor to sleep on. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "user.h"
+
+void *
+roce_user_alloc(size_t size)
+{
+	void *p;
+
+	/* All memory of objects comes from here, without hugepages that of the engine, too. */
+	size = RTE_ALIGN_CEIL(size, (size_t)RTE_CACHE_LINE_SIZE);
+	p = aligned_alloc(RTE_CACHE_LINE_SIZE, size);
+	if (p != NULL)
+		memset(p, 0, size);
+	return p;
+}
+
+/* Under the lock of an engine: what there is to say was noted already. */
+static void
+notify(void *arg, enum roce_notice_kind kind, void *owner, int status)
+{
+	roce_user_signal(arg);
+}
+
+/* Under the locks of all engines. What was not polled is overtaken: the link is as it was told last. */
+static void
+port_notify(void *arg, enum roce_port_event what)
+{
+	static const uint32_t bits[] = {
+		[ROCE_PORT_ACTIVE] = 1u << ROCE_ASYNC_PORT_ACTIVE,
+		[ROCE_PORT_ERR] = 1u << ROCE_ASYNC_PORT_ERR,
+		[ROCE_DEVICE_FATAL] = 1u << ROCE_ASYNC_DEVICE_FATAL,
+	};
+	struct roce_user *user = arg;
+	uint32_t now = __atomic_load_n(&user->port_events, __ATOMIC_RELAXED);
+	uint32_t next;
+
+	do {
+		next = now;
+		if (what != ROCE_DEVICE_FATAL)
+			next &= ~(bits[ROCE_PORT_ACTIVE] | bits[ROCE_PORT_ERR]);
+		next |= bits[what];
+	} while (!__atomic_compare_exchange_n(
+			&user->port_events, &now, next, true, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+	roce_user_signal(user);
+}
+
+/* What is told of the port, one at a time. @return false: nothing. */
+static bool
+take_port_event(struct roce_user *user, struct roce_async_event *event)
+{
+	uint32_t now = __atomic_load_n(&user->port_events, __ATOMIC_ACQUIRE);
+	uint32_t lowest = now & -now;
+
+	if (now == 0)
+		return false;
+	__atomic_fetch_and(&user->port_events, ~lowest, __ATOMIC_ACQ_REL);
+	*event = (struct roce_async_event){ .type = (enum roce_async_event_type)rte_bsf32(lowest) };
+	return true;
+}
+
+int
+roce_context_create(struct roce_device *device, struct roce_context **context)
+{
+	struct roce_user *user = roce_user_alloc(sizeof(*user));
+
+	if (user == NULL)
+		return -ENOMEM;
+	user->device = device;
+	roce_device_query(device, &user->attr);
+	user->engine0 = roce_domain_engine(roce_device_domain(device), 0);
+	user->cm = roce_device_cm(device);
+	roce_notes_init(&user->notes);
+	TAILQ_INIT(&user->told);
+	rte_spinlock_init(&user->fd_lock);
+	user->fd = -1;
+	user->joined = (struct roce_device_user){
+		.context = { .notes = &user->notes },
+		.notify = notify,
+		.cm_notify = roce_cm_id_notify,
+		.port_notify = port_notify,
+		.arg = user,
+	};
+	roce_device_join(device, &user->joined);
+	*context = &user->joined.context;
+	return 0;
+}
+
+int
+roce_context_destroy(struct roce_context *context)
+{
+	struct roce_user *user;
+
+	if (context == NULL)
+		return 0;
+	user = roce_user_of(context);
+	if (__atomic_load_n(&context->users, __ATOMIC_ACQUIRE) != 0)
+		return -EBUSY;
+	roce_device_leave(user->device, &user->joined);
+	if (user->fd >= 0)
+		close(user->fd);
+	free(user);
+	return 0;
+}
+
+struct roce_device *
+roce_context_device(const struct roce_context *context)
+{
+	return container_of(context, const struct roce_user, joined.context)->device;
+}
+
+static enum roce_async_event_type
+type_of(enum roce_notice_kind kind)
+{
+	switch (kind) {
+	case ROCE_NOTICE_QP_BROKEN:
+		return ROCE_ASYNC_QP_FATAL;
+	case ROCE_NOTICE_CQ_OVERFLOW:
+		return ROCE_ASYNC_CQ_ERR;
+	case ROCE_NOTICE_SRQ_LOW:
+		return ROCE_ASYNC_SRQ_LIMIT;
+	case ROCE_NOTICE_QP_SOFT_HIGH:
+		return ROCE_ASYNC_QP_HIGH;
+	default:
+		return ROCE_ASYNC_CQ_READY;
+	}
+}
+
+int
+roce_context_poll(struct roce_context *context, struct roce_async_event *event)
+{
+	struct roce_user *user = roce_user_of(context);
+	enum roce_notice_kind kind;
+	void *owner;
+	int status;
+
+	if (take_port_event(user, event))
+		return 1;
+	if (!roce_notes_take(&user->notes, &kind, &owner, &status)) {
+		roce_user_calm(user);
+		return 0;
+	}
+	*event = (struct roce_async_event){
+		.type = type_of(kind),
+		.status = status,
+		.element = owner,
+	};
+	return 1;
+}
+
+static bool
+has_events(const struct roce_user *user)
+{
+	return __atomic_load_n(&user->port_events, __ATOMIC_ACQUIRE) != 0 ||
+			__atomic_load_n(&user->notes.count, __ATOMIC_ACQUIRE) != 0 ||
+			__atomic_load_n(&user->told_count, __ATOMIC_ACQUIRE) != 0;
+}
+
+/* Under fd_lock: the word and the descriptor say the same. Neither call blocks, nor fails. */
+static void
+set_readable(struct roce_user *user, bool readable)
+{
+	eventfd_t count;
+
+	if (user->fd < 0 || user->readable == readable)
+		return;
+	if (readable)
+		(void)eventfd_write(user->fd, 1);
+	else
+		(void)eventfd_read(user->fd, &count);
+	__atomic_store_n(&user->readable, readable, __ATOMIC_RELAXED);
+}
+
+void
+roce_user_signal(struct roce_user *user)
+{
+	rte_spinlock_lock(&user->fd_lock);
+	set_readable(user, true);
+	rte_spinlock_unlock(&user->fd_lock);
+}
+
+/* What comes is queued first and signalled then: either it is seen here, or it finds the descriptor calm. */
+void
+roce_user_calm(struct roce_user *user)
+{
+	if (!__atomic_load_n(&user->readable, __ATOMIC_RELAXED))
+		return;
+	rte_spinlock_lock(&user->fd_lock);
+	if (!has_events(user))
+		set_readable(user, false);
+	rte_spinlock_unlock(&user->fd_lock);
+}
+
+int
+roce_context_fd(struct roce_context *context)
+{
+	struct roce_user *user = roce_user_of(context);
+	int fd = -1, mine, rc = 0;
+
+	rte_spinlock_lock(&user->fd_lock);
+	fd = user->fd;
+	rte_spinlock_unlock(&user->fd_lock);
+	if (fd >= 0)
+		return fd;
+	mine = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (mine < 0)
+		rc = -errno;
+	rte_spinlock_lock(&user->fd_lock);
+	if (user->fd < 0 && mine >= 0) {
+		user->fd = mine;
+		mine = -1;
+		set_readable(user, has_events(user));
+	}
+	fd = user->fd;
+	rte_spinlock_unlock(&user->fd_lock);
+	/* Another thread asked at the same moment. */
+	if (mine >= 0)
+		close(mine);
+	return fd >= 0 ? fd : rc;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* A program attaches what it has, and others join: do they agree? */
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+#include <rte_ethdev.h>
+#include <rte_lcore.h>
+
+#include "port/device.h"
+#include "port/loop.h"
+
+static_assert(ROCE_ENGINES_LIMIT == ROCE_ENGINES_MAX, "the public limit is the engine's");
+
+/* A name that dat.conf can say, and that means nothing else there. */
+static int
+check_name(const char *name, struct roce_why *why)
+{
+	if (name == NULL || *name == '\0')
+		return roce_why_say(why, -EINVAL, "a device that is attached needs a name");
+	if (strlen(name) >= sizeof(((struct roce_attach *)NULL)->name))
+		return roce_why_say(why, -EINVAL, "the name %.32s... is too long", name);
+	for (const char *c = name; *c != '\0'; c++) {
+		if (!isgraph((unsigned char)*c) || *c == ',')
+			return roce_why_say(why, -EINVAL,
+					"the name '%s' is no good: it has a blank or a comma",
+					name);
+	}
+	return 0;
+}
+
+static int
+check_mode(const struct roce_attach_config *config, struct roce_why *why)
+{
+	struct rte_ether_addr mac;
+
+	if (config->mode != ROCE_ATTACH_QUEUES && config->mode != ROCE_ATTACH_HANDOVER)
+		return roce_why_say(why, -EINVAL, "mode %d is none: want queues or handover",
+				(int)config->mode);
+	if (config->engines > ROCE_ENGINES_LIMIT)
+		return roce_why_say(why, -EINVAL, "%u engines are too many: want 1..%d",
+				config->engines, ROCE_ENGINES_LIMIT);
+	memcpy(mac.addr_bytes, config->mac, sizeof(mac.addr_bytes));
+	if (config->mode == ROCE_ATTACH_HANDOVER && rte_is_zero_ether_addr(&mac))
+		return roce_why_say(why, -EINVAL,
+				"mac is needed: what we send has to come from somewhere");
+	if (!rte_is_zero_ether_addr(&mac) && !rte_is_unicast_ether_addr(&mac))
+		return roce_why_say(why, -EINVAL, "mac is no good: it is that of a group");
+	if (config->mode == ROCE_ATTACH_HANDOVER && config->foreign != NULL)
+		return roce_why_say(why, -EINVAL,
+				"foreign is for queues: roce_device_rx() returns what is not ours");
+	return 0;
+}
+
+static int
+read_params(const struct roce_attach_config *config, struct roce_devargs *args,
+		struct roce_why *why)
+{
+	static const char *const said[][2] = {
+		{ "port", "the program has the port" },
+		{ "queues", "the program says how many engines there are" },
+		{ "lcores", "the program turns its device" },
+	};
+	/* Not UDAPL_ROCE_PARAMS: the program has said what it wants. */
+	int rc = roce_devargs_read(config->params != NULL ? config->params : "", NULL, args, why);
+
+	if (rc != 0)
+		return rc;
+	for (size_t i = 0; i < RTE_DIM(said); i++) {
+		if (roce_devargs_has(args, said[i][0]))
+			return roce_why_say(why, -EINVAL, "%s= is not for attaching: %s",
+					said[i][0], said[i][1]);
+	}
+	if (config->resolve != NULL && roce_devargs_has(args, "neigh"))
+		return roce_why_say(why, -EINVAL,
+				"neigh= is not for a program that resolves: there is no table");
+	args->queues = config->engines != 0 ? config->engines : 1;
+	roce_devargs_set_port(args, config->name);
+	return roce_devargs_complete(args, why);
+}
+
+int
+roce_device_attach(const struct roce_attach_config *config, struct roce_device **device,
+		char *why_text, size_t why_len)
+{
+	struct roce_why why = { .text = why_text, .len = why_len };
+	struct roce_devargs args;
+	uint16_t port;
+	int rc;
+
+	if (why_text != NULL && why_len > 0)
+		why_text[0] = '\0';
+	rc = check_name(config->name, &why);
+	if (rc == 0)
+		rc = check_mode(config, &why);
+	if (rc == 0)
+		rc = read_params(config, &args, &why);
+	if (rc != 0)
+		return rc;
+	if (rte_lcore_count() == 0)
+		return roce_why_say(&why, -ENODEV,
+				"the EAL does not run: who attaches a device starts it first");
+	if (roce_loop_is(config->name) || rte_eth_dev_get_port_by_name(config->name, &port) == 0)
+		return roce_why_say(&why, -EBUSY, "the name %s is that of a port", config->name);
+	return roce_device_lend(&args, config, device, &why);
+}
+
+int
+roce_device_check_joiner(const struct roce_device *device, const struct roce_devargs *args,
+		struct roce_why *why)
+{
+	const char *name = device->port->attach.name;
+	const char *key;
+	int rc;
+
+	if (device->port->lent.mode != 0) {
+		key = roce_devargs_differ(&device->args, args);
+		return key == NULL ? 0
+				   : roce_why_say(why, -EBUSY,
+						     "port %s is attached with another %s=", name,
+						     key);
+	}
+	rc = roce_devargs_complete(args, why);
+	if (rc == 0 && !roce_devargs_equal(&device->args, args))
+		rc = roce_why_say(
+				why, -EBUSY, "port %s is open already with other parameters", name);
+	return rc;
+}
+
+int
+roce_device_check_queues(const struct roce_device *devices, const struct roce_attach_config *lent,
+		struct roce_why *why)
+{
+	for (const struct roce_device *d = devices; d != NULL; d = d->next) {
+		const struct roce_port *port = d->port;
+
+		if (port->lent.mode != ROCE_ATTACH_QUEUES || port->id != lent->port_id ||
+				__atomic_load_n(&port->life.closed, __ATOMIC_ACQUIRE))
+			continue;
+		for (unsigned int i = 0; i < port->queues * RTE_MAX(lent->engines, 1u); i++) {
+			const struct roce_port_queue *queue = &port->queue[i % port->queues];
+			unsigned int e = i / port->queues;
+
+			if (queue->rx_queue == lent->rx_queue[e] ||
+					queue->tx_queue == lent->tx_queue[e])
+				return roce_why_say(why, -EBUSY,
+						"a queue of engine %u is that of device %s", e,
+						port->attach.name);
+		}
+	}
+	return 0;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "port/start.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <rte_alarm.h>
+#include <rte_cycles.h>
+#include <rte_ethdev.h>
+#include <rte_log.h>
+
+/* How long a client of net_memif waits for its server. */
+#define SERVER_WAIT_MS 2000
+
+/* A memif server that is started answers its client by then. */
+#define MEMIF_ANSWER_MS 500
+
+/** Something that is done to a port on the EAL's interrupt thread, and whether it is done. */
+struct apart {
+	void (*act)(const struct roce_port *port);
+	const struct roce_port *port;
+	bool done; /**< atomic */
+};
+
+static void
+do_here(void *arg)
+{
+	struct apart *apart = arg;
+
+	apart->act(apart->port);
+	__atomic_store_n(&apart->done, true, __ATOMIC_RELEASE);
+}
+
+/*
+ * net_memif takes a connection down on the thread that stops or closes the port, and on the EAL's interrupt thread
+ * when the peer goes. It does not expect both at once, and frees memory twice. So that is done where it cannot meet
+ * itself.
+ */
+static void
+do_apart(void (*act)(const struct roce_port *port), const struct roce_port *port)
+{
+	struct apart apart = { .act = act, .port = port };
+
+	if (rte_eal_alarm_set(1, do_here, &apart) != 0) {
+		act(port);
+		return;
+	}
+	while (!__atomic_load_n(&apart.done, __ATOMIC_ACQUIRE))
+		rte_delay_us_sleep(50);
+}
+
+static void
+stop_device(const struct roce_port *port)
+{
+	rte_eth_dev_stop(port->id);
+}
+
+static bool
+has_link(const struct roce_port *port)
+{
+	struct rte_eth_link link;
+
+	return rte_eth_link_get_nowait(port->id, &link) == 0 && link.link_status == RTE_ETH_LINK_UP;
+}
+
+/* One try of a client of net_memif. @return 0: both ends have agreed. */
+static int
+try_memif(const struct roce_port *port)
+{
+	if (rte_eth_dev_start(port->id) != 0)
+		return -ECONNREFUSED;
+	for (unsigned int ms = 0; ms < MEMIF_ANSWER_MS; ms += 10) {
+		if (has_link(port))
+			return 0;
+		rte_delay_us_sleep(10000);
+	}
+	do_apart(stop_device, port);
+	return -ECONNREFUSED;
+}
+
+/*
+ * A client of net_memif cannot start before its server, and tries only then. A server whose socket is there and which
+ * is not started itself takes the connection and never answers. So two programs started together get a moment, and
+ * a client without a link asks anew. The driver's words about each try would only confuse.
+ */
+int
+roce_port_start_device(const struct roce_port *port)
+{
+	int log = rte_log_register("pmd.net.memif");
+	int level = rte_log_get_level((uint32_t)log);
+	uint64_t end = roce_port_now() + SERVER_WAIT_MS * roce_port_hz() / 1000;
+	int rc;
+
+	if (!port->attach.waits_for_peer)
+		return rte_eth_dev_start(port->id);
+	rte_log_set_level((uint32_t)log, RTE_LOG_CRIT);
+	rc = try_memif(port);
+	while (rc != 0 && roce_port_now() < end) {
+		rte_delay_us_sleep(50000);
+		rc = try_memif(port);
+	}
+	rte_log_set_level((uint32_t)log, (uint32_t)level);
+	return rc;
+}
+
+static void
+stop_and_close(const struct roce_port *port)
+{
+	if (port->started)
+		rte_eth_dev_stop(port->id);
+	if (!roce_attach_is_found(&port->attach))
+		rte_eth_dev_close(port->id);
+}
+
+void
+roce_port_close_device(const struct roce_port *port)
+{
+	if (strcmp(port->driver, "net_memif") == 0)
+		do_apart(stop_and_close, port);
+	else
+		stop_and_close(port);
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* DPDK's tracing is marked as experimental in every release so far. */
+#define ALLOW_EXPERIMENTAL_API
+#include "port/trace.h"
+
+#include <arpa/inet.h>
+
+#include <rte_common.h>
+#include <rte_trace.h>
+
+#include "port/device.h"
+#include "port/log.h"
+#include "port/trace_points.h"
+
+static const char *
+name_of(const struct roce_device *device)
+{
+	return device->port->attach.name;
+}
+
+void
+roce_trace_open(const struct roce_device *device)
+{
+	const struct roce_port *port = device->port;
+
+	roce_trace_point_open(name_of(device), port->driver, roce_mtu_bytes(port->mtu_code),
+			port->queues);
+}
+
+void
+roce_trace_close(const struct roce_device *device)
+{
+	roce_trace_point_close(name_of(device));
+}
+
+void
+roce_trace_notice(const struct roce_device *device, enum roce_notice_kind kind, const void *owner,
+		int status)
+{
+	static const char *const names[] = {
+		[ROCE_NOTICE_QP_ESTABLISHED] = "qp_established",
+		[ROCE_NOTICE_QP_BROKEN] = "qp_broken",
+		[ROCE_NOTICE_QP_DRAINED] = "qp_drained",
+		[ROCE_NOTICE_CQ_OVERFLOW] = "cq_overflow",
+		[ROCE_NOTICE_SRQ_LOW] = "srq_low",
+		[ROCE_NOTICE_QP_SOFT_HIGH] = "qp_soft_high",
+	};
+
+	/* Others are not rare: a watched completion queue has events all the time. */
+	if ((size_t)kind >= RTE_DIM(names) || names[kind] == NULL)
+		return;
+	roce_trace_point_notice(name_of(device), names[kind], owner, status);
+	if (kind == ROCE_NOTICE_QP_BROKEN)
+		ROCE_LOG_OF(qp, INFO, "%s: %s, status %d", name_of(device), names[kind], status);
+	else
+		ROCE_LOG_OF(qp, DEBUG, "%s: %s", name_of(device), names[kind]);
+}
+
+static const char *
+peer_of(const struct roce_cm_event *event, char *text, size_t len)
+{
+	const struct roce_ip *ip;
+	bool v4;
+
+	if (event->path == NULL)
+		return "";
+	ip = &event->path->dst_ip;
+	v4 = roce_ip_is_v4(ip);
+	if (inet_ntop(v4 ? AF_INET : AF_INET6, v4 ? ip->b + 12 : ip->b, text, (socklen_t)len) ==
+			NULL)
+		return "";
+	return text;
+}
+
+void
+roce_trace_cm(const struct roce_device *device, const struct roce_cm_event *event)
+{
+	static const char *const names[] = {
+		[ROCE_CM_REQUEST] = "request",
+		[ROCE_CM_REPLY] = "reply",
+		[ROCE_CM_ESTABLISHED] = "established",
+		[ROCE_CM_REJECTED] = "rejected",
+		[ROCE_CM_TIMED_OUT] = "timed_out",
+		[ROCE_CM_UNREACHABLE] = "unreachable",
+		[ROCE_CM_DISCONNECTED] = "disconnected",
+		[ROCE_CM_PATH] = "path",
+		[ROCE_CM_BROKEN] = "broken",
+	};
+	static_assert(RTE_DIM(names) == ROCE_CM_BROKEN + 1, "every kind has a name");
+	char text[INET6_ADDRSTRLEN];
+	const char *peer;
+
+	if (!rte_trace_is_enabled() && !rte_log_can_log((uint32_t)roce_log_cm, RTE_LOG_DEBUG))
+		return;
+	peer = peer_of(event, text, sizeof(text));
+	roce_trace_point_cm(name_of(device), names[event->kind], event->owner, peer,
+			event->peer != NULL ? event->peer->qpn : 0, event->reason);
+	ROCE_LOG_OF(cm, DEBUG, "%s: connection %s%s%s, reason %u", name_of(device),
+			names[event->kind], *peer != '\0' ? ", peer " : "", peer, event->reason);
+}
+
+void
+roce_trace_save(void)
+{
+	int rc = rte_trace_is_enabled() ? rte_trace_save() : 0;
+
+	if (rc != 0)
+		ROCE_LOG(WARNING, "what was traced cannot be saved");
+}

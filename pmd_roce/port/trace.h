@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROCE_PORT_TRACE_H
+#define ROCE_PORT_TRACE_H
+
+/**
+ * @file
+ * What happens rarely, told to DPDK's tracing and to its logs (log.h): --trace=roce.* and --log-level=roce.*:debug
+ * among the EAL's arguments switch them on.
+ *
+ * What is off costs a look at a word. Any thread.
+ */
+
+#include "cm/cm.h"
+#include "engine/engine.h"
+
+struct roce_device;
+
+/** roce.device.open and roce.device.close. */
+void roce_trace_open(const struct roce_device *device);
+void roce_trace_close(const struct roce_device *device);
+
+/** roce.notice: what an engine tells of a queue pair, a completion queue or a shared receive queue. */
+void roce_trace_notice(const struct roce_device *device, enum roce_notice_kind kind,
+		const void *owner, int status);
+
+/** roce.cm: what happens to a connection. */
+void roce_trace_cm(const struct roce_device *device, const struct roce_cm_event *event);
+
+/**
+ * Write what was traced so far to the EAL's trace folder, over what was written before; nothing when tracing is off.
+ * The EAL does it in rte_eal_cleanup(), which nobody calls in a process whose EAL we have started.
+ */
+void roce_trace_save(void);
+
+#endif

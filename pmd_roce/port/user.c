@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The users of a device: who comes and goes, and what each is told. */
+
+#include "port/user.h"
+
+#include <rte_common.h>
+
+#include "port/device.h"
+#include "port/trace.h"
+
+static void
+pass_notice(void *arg, enum roce_notice_kind kind, void *owner, int status)
+{
+	const struct roce_device_user *user = arg;
+
+	roce_trace_notice(user->device, kind, owner, status);
+	user->notify(user->arg, kind, owner, status);
+}
+
+void
+roce_device_wake_users(void *arg)
+{
+	struct roce_device *device = arg;
+	roce_wake_fn wake = __atomic_load_n(&device->wake, __ATOMIC_ACQUIRE);
+
+	if (wake != NULL)
+		wake(NULL);
+}
+
+int
+roce_device_tell_cm_event(void *arg, const struct roce_cm_event *event)
+{
+	const struct roce_device_user *user =
+			container_of(event->context, struct roce_device_user, context);
+
+	roce_trace_cm(user->device, event);
+	return user->cm_notify(user->arg, event);
+}
+
+void
+roce_device_join(struct roce_device *device, struct roce_device_user *user)
+{
+	user->device = device;
+	user->context.domain = device->domain;
+	user->context.notify = pass_notice;
+	user->context.arg = user;
+	if (user->wake != NULL)
+		__atomic_store_n(&device->wake, user->wake, __ATOMIC_RELEASE);
+	rte_spinlock_lock(&device->users_lock);
+	LIST_INSERT_HEAD(&device->users, user, link);
+	/* Too late to be told with the others. Told twice is told once. */
+	if (__atomic_load_n(&device->port->life.buried, __ATOMIC_ACQUIRE) &&
+			user->port_notify != NULL)
+		user->port_notify(user->arg, ROCE_DEVICE_FATAL);
+	rte_spinlock_unlock(&device->users_lock);
+}
+
+void
+roce_device_leave(struct roce_device *device, struct roce_device_user *user)
+{
+	rte_spinlock_lock(&device->users_lock);
+	LIST_REMOVE(user, link);
+	rte_spinlock_unlock(&device->users_lock);
+}

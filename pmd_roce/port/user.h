@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROCE_PORT_USER_H
+#define ROCE_PORT_USER_H
+
+/**
+ * @file
+ * Users of a device: each has a context for its objects and hears of its own,
+ * however many share the device. This is the seam to the layers above; programs
+ * have roce/context.h.
+ */
+
+#include <sys/queue.h>
+
+#include "cm/cm.h"
+#include "engine/engine.h"
+#include "roce/device.h"
+
+/** What becomes of the port under way; docs/architecture.md, "Life of a device". */
+enum roce_port_event {
+	ROCE_PORT_ACTIVE = 1, /**< the link is up again */
+	ROCE_PORT_ERR,        /**< the link is down; what is lost is sent again until retries end */
+	ROCE_DEVICE_FATAL, /**< the port was taken away: all connections are broken, nothing moves again */
+};
+
+/** A user; it stays the caller's, and is in place from join to leave. */
+struct roce_device_user {
+	struct roce_context context; /**< but for its notes filled by join, as @c device */
+	struct roce_device *device;
+	roce_notify_fn notify;       /**< of what hangs on the context */
+	roce_cm_notify_fn cm_notify; /**< of connections and listeners made for it */
+	/** As roce_wake_fn, without an argument to speak of: all users that want it must want the same function. */
+	roce_wake_fn wake;
+	/**
+	 * Of the port; NULL: of no interest. Under the locks of all engines: as roce_notify_fn, and no user may join
+	 * or leave from inside.
+	 */
+	void (*port_notify)(void *arg, enum roce_port_event what);
+	void *arg;                         /**< handed to all but wake() */
+	LIST_ENTRY(roce_device_user) link; /**< the device's */
+};
+
+/** Become a user. All calls of the device's domain and connection manager are open to it. */
+void roce_device_join(struct roce_device *device, struct roce_device_user *user);
+
+/** Be none any more: port_notify() is not called behind this. All objects of the context are gone. No lock is held. */
+void roce_device_leave(struct roce_device *device, struct roce_device_user *user);
+
+struct roce_domain *roce_device_domain(struct roce_device *device);
+struct roce_cm *roce_device_cm(struct roce_device *device);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TEST_EMBED_NODE_H
+#define TEST_EMBED_NODE_H
+
+/**
+ * @file
+ * An attached device with queue pairs that are connected without messages, and messages between two such.
+ */
+
+#include "embed.h"
+#include "engine/verbs.h"
+#include "port/device.h"
+
+#define NODE_QPS     8u
+#define NODE_DEPTH   32u
+#define NODE_MESSAGE 8192u
+
+struct node {
+	struct roce_device *device;
+	struct roce_port *port;
+	struct roce_pd *pd;
+	struct roce_mr *mr;
+	struct roce_cq *send_cq, *recv_cq;
+	struct roce_qp *qp[NODE_QPS];
+	uint8_t *memory; /**< NODE_DEPTH messages for each queue pair */
+};
+
+/** Attach, and make the queue pairs. */
+void node_open(struct node *node, const struct roce_attach_config *config);
+/** Close the device, too, unless it is NULL by then. */
+void node_close(struct node *node);
+/** Queue pair i of one with i of the other, over paths that both devices can tell at once. */
+void nodes_connect(struct node *a, struct node *b);
+
+/** Post @p count messages on each queue pair of @p from, and receives for them at @p to. */
+void nodes_post(struct node *from, struct node *to, uint32_t count);
+/** Take completions. @return those so far at both ends, from @p done on. */
+uint32_t nodes_reap(struct node *from, struct node *to, uint32_t done);
+/** Everything that was posted arrived with its bytes. */
+void nodes_judge(const struct node *from, const struct node *to, uint32_t count);
+
+#endif

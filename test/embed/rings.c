@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include "rings.h"
+
+#include <rte_eth_ring.h>
+#include <rte_ethdev.h>
+
+#include "embed.h"
+
+#define RING_SIZE 256u
+
+static const char *const names[] = { "rings0", "rings1" };
+
+static void
+open_port(struct rings *rings, unsigned int i)
+{
+	const struct rte_eth_conf conf = { 0 };
+	int port = rte_eth_from_rings(names[i], rings->to[i], RINGS_QUEUES, rings->to[1 - i],
+			RINGS_QUEUES, SOCKET_ID_ANY);
+
+	assert_true(port >= 0);
+	rings->port[i] = (uint16_t)port;
+	assert_int_equal(rte_eth_dev_configure(rings->port[i], RINGS_QUEUES, RINGS_QUEUES, &conf),
+			0);
+	for (uint16_t q = 0; q < RINGS_QUEUES; q++) {
+		assert_int_equal(rte_eth_rx_queue_setup(rings->port[i], q, RING_SIZE, 0, NULL,
+						 rings->pool),
+				0);
+		assert_int_equal(rte_eth_tx_queue_setup(rings->port[i], q, RING_SIZE, 0, NULL), 0);
+	}
+}
+
+void
+rings_open(struct rings *rings, bool start)
+{
+	rings->pool = embed_pool("rings", 63, 2048);
+	for (unsigned int i = 0; i < 2; i++) {
+		for (unsigned int q = 0; q < RINGS_QUEUES; q++) {
+			char name[16];
+
+			snprintf(name, sizeof(name), "rings%u_%u", i, q);
+			rings->to[i][q] = rte_ring_create(name, RING_SIZE, SOCKET_ID_ANY, 0);
+			assert_non_null(rings->to[i][q]);
+		}
+	}
+	for (unsigned int i = 0; i < 2; i++)
+		open_port(rings, i);
+	if (start)
+		rings_start(rings);
+}
+
+void
+rings_start(struct rings *rings)
+{
+	for (unsigned int i = 0; i < 2; i++)
+		assert_int_equal(rte_eth_dev_start(rings->port[i]), 0);
+}
+
+void
+rings_stop(struct rings *rings)
+{
+	for (unsigned int i = 0; i < 2; i++)
+		assert_int_equal(rte_eth_dev_stop(rings->port[i]), 0);
+}
+
+void
+rings_close(struct rings *rings)
+{
+	for (unsigned int i = 0; i < 2; i++)
+		assert_int_equal(rte_eth_dev_close(rings->port[i]), 0);
+	for (unsigned int i = 0; i < 2; i++) {
+		for (unsigned int q = 0; q < RINGS_QUEUES; q++)
+			rte_ring_free(rings->to[i][q]);
+	}
+	embed_pool_end(rings->pool);
+}

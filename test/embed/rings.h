@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TEST_EMBED_RINGS_H
+#define TEST_EMBED_RINGS_H
+
+/**
+ * @file
+ * A program's own two ports, joined back to back by rings, queue by queue.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_ring.h>
+
+#define RINGS_QUEUES 2u
+#define RINGS_NAME   "net_ring_rings" /**< of the ports, less their number */
+
+struct rings {
+	uint16_t port[2];
+	struct rte_ring *to[2][RINGS_QUEUES]; /**< what port i receives on queue q */
+	struct rte_mempool *pool;             /**< for the receive queues, which take none */
+};
+
+/** Make and configure them. */
+void rings_open(struct rings *rings, bool start);
+void rings_start(struct rings *rings);
+void rings_stop(struct rings *rings);
+/** Close them; they are stopped. */
+void rings_close(struct rings *rings);
+
+#endif

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * One process: a program that attaches two devices and carries frames between them on a thread of its own, and DAT
+ * through its registry and the provider that it loads, which joins them by name. Public calls only.
+ */
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include <rte_mbuf.h>
+
+#include "dat_pair.h"
+#include "embed.h"
+
+#define MESSAGES 200u
+
+static struct roce_device *device[2];
+static struct rte_mempool *pool;
+static pthread_t carrier;
+static atomic_bool stop;
+static atomic_uint dropped; /**< of the frames carried, every so manieth is dropped; 0: none */
+static char conf[] = "/tmp/roce-embed-XXXXXX";
+
+static unsigned int
+carry(struct roce_device *from, struct roce_device *to)
+{
+	static unsigned int count;
+	struct rte_mbuf *pkts[32];
+	uint16_t n = roce_device_tx(from, 0, pkts, 32), kept = 0;
+	unsigned int nth = atomic_load(&dropped);
+
+	for (uint16_t i = 0; i < n; i++) {
+		if (nth != 0 && ++count % nth == 0)
+			rte_pktmbuf_free(pkts[i]);
+		else
+			pkts[kept++] = pkts[i];
+	}
+	rte_pktmbuf_free_bulk(pkts, roce_device_rx(to, 0, pkts, kept));
+	return n;
+}
+
+/* No thread of the EAL's. */
+static void *
+carry_frames(void *arg)
+{
+	while (!atomic_load(&stop)) {
+		if (carry(device[0], device[1]) + carry(device[1], device[0]) == 0)
+			usleep(20);
+	}
+	return NULL;
+}
+
+static void
+attach_both(struct roce_attach_config one, struct roce_attach_config two)
+{
+	pool = embed_pool("frames", 2047, 2048);
+	one.pool[0] = pool;
+	two.pool[0] = pool;
+	device[0] = embed_attach(&one);
+	device[1] = embed_attach(&two);
+	atomic_store(&stop, false);
+	assert_int_equal(pthread_create(&carrier, NULL, carry_frames, NULL), 0);
+}
+
+static void
+detach_both(void)
+{
+	atomic_store(&stop, true);
+	assert_int_equal(pthread_join(carrier, NULL), 0);
+	for (int i = 0; i < 2; i++)
+		roce_device_close(device[i]);
+	embed_pool_end(pool);
+}
+
+/* What the names of dat_pair.h stand for. */
+static void
+write_conf(const char *first, const char *second)
+{
+	static const char *const rest = "u1.2 threadsafe default libdaplroce.so.1 udapl-roce.1.2";
+	FILE *file = fopen(conf, "w");
+
+	assert_non_null(file);
+	fprintf(file, "loop0 %s \"%s\" \"\"\nloop1 %s \"%s\" \"\"\n", rest, first, rest, second);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void
+exchange(struct pair *pair)
+{
+	for (uint64_t i = 0; i < MESSAGES; i++) {
+		DAT_VLEN length = i * 37 % 4000;
+
+		memset(pair->a.buffer, (int)i, length);
+		ok(post_recv(&pair->b, 8192, 4096, i));
+		ok(post_send(&pair->a, 0, length, i));
+		want_dto(&pair->b, pair->b.recv, i, DAT_DTO_SUCCESS, length);
+		want_dto(&pair->a, pair->a.request, i, DAT_DTO_SUCCESS, length);
+		assert_memory_equal(pair->b.buffer + 8192, pair->a.buffer, length);
+	}
+}
+
+static void
+dat__talks_over_frames_that_the_program_carries(void **state)
+{
+	struct pair pair;
+
+	write_conf("port=hands1", "port=hands2");
+	attach_both(embed_handover(1), embed_handover(2));
+	pair_up(&pair);
+	exchange(&pair);
+	pair_close(&pair);
+	detach_both();
+}
+
+static void
+dat__survives_what_the_program_drops(void **state)
+{
+	struct pair pair;
+
+	write_conf("port=hands1", "port=hands2");
+	attach_both(embed_handover(1), embed_handover(2));
+	pair_up(&pair);
+	atomic_store(&dropped, 10);
+	exchange(&pair);
+	atomic_store(&dropped, 0);
+	pair_close(&pair);
+	detach_both();
+}
+
+static void
+open__joins_by_name_with_as_many_keys_as_it_likes(void **state)
+{
+	static const char *const same[] = { "port=hands1",
+		"port=hands1 ip=192.0.2.1/24 ip=2001:db8::1/64", "port=hands1 mtu=1024 queues=2",
+		"port=hands1 dscp=3" };
+	static const struct {
+		const char *params, *word;
+	} other[] = {
+		{ "port=hands1 mtu=512", "another mtu=" },
+		{ "port=hands1 ip=192.0.2.1/24", "another ip=" },
+		{ "port=hands1 queues=1", "another queues=" },
+		{ "port=hands1 lcores=1", "another lcores=" },
+		{ "port=hands1 loss=5", "another loss=" },
+	};
+	struct roce_attach_config config = embed_handover(1);
+	struct roce_device *joined = NULL, *first;
+	struct roce_device_attr attr;
+	char why[256];
+
+	config.params = "ip=192.0.2.1/24 ip=2001:db8::1/64 mtu=1024 dscp=3";
+	config.engines = 2;
+	first = embed_attach(&config);
+	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
+		assert_int_equal(roce_device_open(same[i], &joined, why, sizeof(why)), 0);
+		assert_ptr_equal(joined, first);
+		roce_device_close(joined);
+	}
+	for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++) {
+		int rc = roce_device_open(other[i].params, &joined, why, sizeof(why));
+
+		if (rc != -EBUSY || strstr(why, other[i].word) == NULL)
+			fail_msg("%s: %d %s", other[i].params, rc, why);
+	}
+	/* Attaching is no way to join. */
+	embed_refused(&config, -EBUSY, "hands1");
+	/* Whoever is last ends it. */
+	assert_int_equal(roce_device_open("port=hands1", &joined, why, sizeof(why)), 0);
+	roce_device_close(first);
+	roce_device_query(joined, &attr);
+	assert_string_equal(attr.port, "hands1");
+	roce_device_close(joined);
+	assert_int_equal(roce_device_open("port=hands1", &joined, why, sizeof(why)), -EINVAL);
+	assert_non_null(strstr(why, "ip= is missing"));
+}
+
+static void
+dat__joins_only_what_it_agrees_with(void **state)
+{
+	const struct roce_attach_config config = embed_handover(1);
+	struct roce_device *first = embed_attach(&config);
+	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+	DAT_NAME_PTR name = (char[]){ "loop0" };
+	DAT_IA_HANDLE ia;
+
+	write_conf("port=hands1 mtu=256", "port=hands2 ip=192.0.2.2/24");
+	want(dat_ia_open(name, 8, &async, &ia),
+			DAT_CLASS_ERROR | DAT_INSUFFICIENT_RESOURCES | DAT_RESOURCE_DEVICE);
+	/* Nobody has attached the other: all keys are there, but no such port. */
+	name = (char[]){ "loop1" };
+	want(dat_ia_open(name, 8, &async, &ia),
+			DAT_CLASS_ERROR | DAT_INSUFFICIENT_RESOURCES | DAT_RESOURCE_DEVICE);
+	write_conf("port=hands1 ip=192.0.2.1/24 ip=2001:db8::1/64", "port=hands2");
+	name = (char[]){ "loop0" };
+	ok(dat_ia_open(name, 8, &async, &ia));
+	ok(dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG));
+	/* Nor are there all keys. */
+	async = DAT_HANDLE_NULL;
+	name = (char[]){ "loop1" };
+	want(dat_ia_open(name, 8, &async, &ia),
+			DAT_CLASS_ERROR | DAT_INVALID_PARAMETER | DAT_INVALID_ARG1);
+	roce_device_close(first);
+}
+
+/* ---- the program resolves ---- */
+
+static atomic_uint asked;
+static atomic_bool known;
+
+static int
+look_up(void *arg, const uint8_t ip[16], uint8_t mac[6])
+{
+	atomic_fetch_add(&asked, 1);
+	embed_mac(mac, ip[15]);
+	return atomic_load(&known) ? 0 : -EAGAIN;
+}
+
+static void
+dat__connects_when_the_program_knows_its_neighbour(void **state)
+{
+	struct roce_attach_config one = embed_handover(1), two = embed_handover(2);
+	struct pair pair;
+
+	one.resolve = look_up;
+	two.resolve = look_up;
+	atomic_store(&known, false);
+	write_conf("port=hands1", "port=hands2");
+	attach_both(one, two);
+	pair_open(&pair, NULL, NULL);
+	ok(end_connect(&pair.a, &pair.b, CONN_QUAL));
+	while (atomic_load(&asked) == 0)
+		usleep(100);
+	want_silence(pair.b.cr);
+	atomic_store(&known, true);
+	roce_device_neighbour_changed(device[0]);
+	roce_device_neighbour_changed(device[1]);
+	ok(dat_cr_accept(end_request(&pair.b), pair.b.ep, 0, NULL));
+	want_event(pair.a.connect, DAT_CONNECTION_EVENT_ESTABLISHED);
+	want_event(pair.b.connect, DAT_CONNECTION_EVENT_ESTABLISHED);
+	exchange(&pair);
+	pair_close(&pair);
+	detach_both();
+}
+
+static int
+start(void **state)
+{
+	int fd = mkstemp(conf);
+
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(setenv("DAT_OVERRIDE", conf, 1), 0);
+	embed_start();
+	return 0;
+}
+
+static int
+end(void **state)
+{
+	return unlink(conf);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(dat__talks_over_frames_that_the_program_carries),
+		cmocka_unit_test(dat__survives_what_the_program_drops),
+		cmocka_unit_test(open__joins_by_name_with_as_many_keys_as_it_likes),
+		cmocka_unit_test(dat__joins_only_what_it_agrees_with),
+		cmocka_unit_test(dat__connects_when_the_program_knows_its_neighbour),
+	};
+
+	return cmocka_run_group_tests(tests, start, end);
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Devices on queue 1 of ports whose queue 0 is the program's, and which the program has before, meanwhile and after. */
+
+#include <errno.h>
+
+#include <rte_cycles.h>
+#include <rte_ethdev.h>
+
+#include "node.h"
+#include "port/user.h"
+#include "rings.h"
+
+#define MESSAGES 16u
+#define OURS     1u /**< the queue */
+#define THEIRS   0u
+
+static struct rings wire;
+static struct rte_mempool *strangers;
+
+/* What foreign() is told, in order. */
+struct told {
+	struct embed_shadow shadow[64];
+	uint32_t expected, seen;
+};
+
+static void
+hear_foreign(void *arg, unsigned int engine, struct rte_mbuf **pkts, uint16_t n)
+{
+	struct told *told = arg;
+
+	assert_int_equal(engine, 0);
+	for (uint16_t i = 0; i < n; i++) {
+		/* Words among neighbours of the devices themselves come as well. */
+		if (told->seen < told->expected && pkts[i] == told->shadow[told->seen].m)
+			embed_compare(&told->shadow[told->seen++], pkts[i]);
+		else
+			assert_int_equal(rte_pktmbuf_mtod(pkts[i], const uint8_t *)[12], 0x08);
+		rte_pktmbuf_free(pkts[i]);
+	}
+}
+
+static struct roce_attach_config
+on_wire(uint8_t n, struct rte_mempool *pool)
+{
+	struct roce_attach_config config = embed_handover(n);
+
+	config.mode = ROCE_ATTACH_QUEUES;
+	config.port_id = wire.port[n - 1];
+	config.rx_queue[0] = OURS;
+	config.tx_queue[0] = OURS;
+	config.pool[0] = pool;
+	return config;
+}
+
+/* A frame of the program's own reaches the other port's queue. */
+static void
+pass_one(uint16_t from, uint16_t to, uint16_t queue)
+{
+	struct rte_mbuf *m = embed_frame(strangers, EMBED_UDP, queue), *came = NULL;
+	struct embed_shadow shadow;
+
+	embed_remember(&shadow, m);
+	assert_int_equal(rte_eth_tx_burst(from, queue, &m, 1), 1);
+	assert_int_equal(rte_eth_rx_burst(to, queue, &came, 1), 1);
+	embed_compare(&shadow, came);
+	rte_pktmbuf_free(came);
+}
+
+/* Frames of others, put where @p node receives next. */
+static void
+strew(struct told *told, unsigned int end)
+{
+	struct rte_mbuf *m;
+
+	while (told->expected < RTE_DIM(told->shadow)) {
+		m = embed_frame(strangers, told->expected % EMBED_KINDS, told->expected);
+		embed_remember(&told->shadow[told->expected], m);
+		if (rte_ring_enqueue(wire.to[end][OURS], m) != 0) {
+			rte_pktmbuf_free(m);
+			return;
+		}
+		told->expected++;
+		if (told->expected % 5 == 0)
+			return;
+	}
+}
+
+static void
+talk(struct node *a, struct node *b, struct told *told)
+{
+	uint64_t end = rte_get_tsc_cycles() + 60 * rte_get_tsc_hz();
+	uint32_t done = 0;
+
+	nodes_post(a, b, MESSAGES);
+	while (done < 2 * NODE_QPS * MESSAGES && rte_get_tsc_cycles() < end) {
+		if (told != NULL)
+			strew(told, 1);
+		roce_device_work(a->device, 0, 1);
+		roce_device_work(b->device, 0, 1);
+		done = nodes_reap(a, b, done);
+	}
+	assert_int_equal(done, 2 * NODE_QPS * MESSAGES);
+	nodes_judge(a, b, MESSAGES);
+}
+
+/* Nobody is at the first port: what was sent to it goes. @return frames. */
+static unsigned int
+drain(void)
+{
+	unsigned int n = 0;
+	struct rte_mbuf *m;
+
+	for (; rte_eth_rx_burst(wire.port[0], OURS, &m, 1) > 0; n++)
+		rte_pktmbuf_free(m);
+	return n;
+}
+
+static int
+start(void **state)
+{
+	embed_start();
+	strangers = embed_pool("strangers", 1023, 256);
+	rings_open(&wire, true);
+	return 0;
+}
+
+static int
+end(void **state)
+{
+	rings_stop(&wire);
+	rings_close(&wire);
+	embed_pool_end(strangers);
+	return 0;
+}
+
+static void
+attach__takes_the_queues_and_leaves_the_rest(void **state)
+{
+	struct rte_mempool *pool = embed_pool("frames", 1023, 2048);
+	struct roce_attach_config one = on_wire(1, pool), two = on_wire(2, pool);
+	struct roce_device_attr attr;
+	struct told told = { 0 };
+	struct node a, b;
+
+	two.foreign = hear_foreign;
+	two.arg = &told;
+	node_open(&a, &one);
+	node_open(&b, &two);
+	nodes_connect(&a, &b);
+	roce_device_query(a.device, &attr);
+	assert_string_equal(attr.port, "hands1");
+	assert_string_equal(attr.driver, "net_ring");
+	assert_true(attr.serviced);
+
+	talk(&a, &b, &told);
+	while (roce_device_turn(b.device, 0) > 0)
+		continue;
+	assert_int_equal(told.seen, told.expected);
+	assert_int_equal(told.seen, RTE_DIM(told.shadow));
+	/* The other queue was the program's all the time. */
+	pass_one(wire.port[0], wire.port[1], THEIRS);
+	assert_true(rte_ring_empty(wire.to[0][THEIRS]) && rte_ring_empty(wire.to[1][THEIRS]));
+	node_close(&a);
+	node_close(&b);
+	embed_pool_end(pool);
+
+	/* So is ours again: the port runs as before. */
+	for (uint16_t q = 0; q < RINGS_QUEUES; q++)
+		pass_one(wire.port[0], wire.port[1], q);
+}
+
+/* Rings run both ways at once: the queue that is received need not be the one that is sent on. */
+static void
+attach__may_cross_its_queues(void **state)
+{
+	struct rte_mempool *pool = embed_pool("frames", 1023, 2048);
+	struct roce_attach_config one = on_wire(1, pool), two = on_wire(2, pool);
+	struct node a, b;
+
+	one.tx_queue[0] = THEIRS;
+	two.rx_queue[0] = THEIRS;
+	node_open(&a, &one);
+	node_open(&b, &two);
+	nodes_connect(&a, &b);
+	talk(&a, &b, NULL);
+	node_close(&a);
+	node_close(&b);
+	embed_pool_end(pool);
+}
+
+static void
+foreign__frames_are_freed_when_nobody_wants_them(void **state)
+{
+	const struct roce_attach_config config = on_wire(2, NULL);
+	struct roce_device *device = embed_attach(&config);
+	struct told told = { 0 };
+	const char *name = "";
+	uint64_t value = 0;
+
+	strew(&told, 1);
+	assert_int_equal(roce_device_work(device, 0, 100), told.expected + 1);
+	for (unsigned int i = 0; strcmp(name, "port_rx_foreign") != 0; i++)
+		assert_true(roce_device_counter(device, i, &name, &value));
+	/* One was a question for us, which was answered. */
+	assert_int_equal(value, told.expected - 1);
+	assert_int_equal(rte_mempool_in_use_count(strangers), 0);
+	assert_int_equal(drain(), 1);
+	roce_device_close(device);
+}
+
+static void
+work__ends_with_its_budget(void **state)
+{
+	const struct roce_attach_config config = on_wire(2, NULL);
+	struct roce_device *device = embed_attach(&config);
+	struct told told = { 0 };
+
+	while (told.expected < 60)
+		strew(&told, 1);
+	/* A turn receives at most 32. */
+	assert_int_equal(roce_device_work(device, 0, 1) / 32, 1);
+	assert_true(!rte_ring_empty(wire.to[1][OURS]));
+	assert_int_equal(roce_device_work(device, 0, 0) > 0, 1);
+	assert_int_equal(roce_device_work(device, 0, 1000), 0);
+	assert_int_equal(roce_device_work(device, 1, 1000), 0);
+	/* Handover is not for ports. */
+	assert_int_equal(roce_device_rx(device, 0, NULL, 3), 3);
+	assert_int_equal(roce_device_tx(device, 0, NULL, 3), 0);
+	assert_true(drain() > 0);
+	roce_device_close(device);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(attach__takes_the_queues_and_leaves_the_rest),
+		cmocka_unit_test(attach__may_cross_its_queues),
+		cmocka_unit_test(foreign__frames_are_freed_when_nobody_wants_them),
+		cmocka_unit_test(work__ends_with_its_budget),
+	};
+
+	return cmocka_run_group_tests(tests, start, end);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TEST_PORT_EVENTS_H
+#define TEST_PORT_EVENTS_H
+
+/**
+ * @file
+ * What befalls a port of DPDK in a test: events, a cut wire, frames that somebody else has.
+ *
+ * All is for one thread that turns both ends, on loop0 and loop1.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_ethdev.h>
+#include <rte_mempool.h>
+
+/** What a driver calls. ethdev's header for drivers is not among Debian's, the symbols are. */
+struct rte_eth_dev;
+extern struct rte_eth_dev *rte_eth_dev_allocated(const char *name);
+extern int rte_eth_dev_callback_process(
+		struct rte_eth_dev *dev, enum rte_eth_event_type event, void *ret_param);
+
+/** A watch over the bursts of queue 0 of a port; it is in place until the port is closed. */
+struct port_watch {
+	unsigned int bursts; /**< receive bursts so far */
+	unsigned int lost;   /**< frames that arrived on a wire that is cut */
+	bool cut;            /**< nothing arrives */
+	bool linger;         /**< a burst takes 20 ms; atomic */
+	bool inside;         /**< somebody is in one; atomic */
+	bool hog;            /**< every free frame of every pool is taken at each burst */
+};
+
+/** The number of a port that must be there. */
+uint16_t port_number(const char *name);
+
+/** The driver of the port says something. */
+void port_say(const char *name, enum rte_eth_event_type event);
+
+/** Take the link down or up, as the device sees it, and say so. */
+void port_link(const char *name, bool up);
+
+/** Begin to watch. @p watch outlives the port. */
+void port_watch(const char *name, struct port_watch *watch);
+
+/** Take every free frame of every pool; more may come free later. @return how many are held. */
+unsigned int hog_frames(void);
+/** Give them all back. */
+void free_hogged(void);
+
+/** Pools that exist: one is freed when its last frame is home, so none left means none lost. */
+unsigned int pools_left(void);
+
+#endif

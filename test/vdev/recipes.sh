@@ -1,0 +1,79 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The recipes of docs/recipes.md, as they stand there: setup, files, commands, what they print, undo.
+#
+#   recipes.sh python3 dat-perf PAGE RECIPE [user]    user: root becomes an ordinary one for the commands
+#   recipes.sh python3 dat-perf PAGE all RECIPE...    these are all the recipes of the page
+. "$(dirname "$0")/lib.sh"
+page=$3
+recipe=$4
+
+# parts : the recipes of the page and what they have, one "recipe part" a line.
+parts() {
+	sed -n 's/^<!-- recipe \([a-z]*\): \([a-z.]*\) -->$/\1 \2/p' "$page"
+}
+
+# block PART : the indented text behind that mark of the recipe.
+block() {
+	awk -v mark="<!-- recipe $recipe: $1 -->" '
+		$0 == mark { inside = 1; next }
+		inside && /^    / { print substr($0, 5); some = 1; next }
+		inside && (some || $0 != "") { exit }' "$page"
+}
+
+if [ "$recipe" = all ]; then
+	shift 4
+	wanted=$(printf '%s\n' "$@" | sort)
+	found=$(parts | cut -d' ' -f1 | sort -u)
+	[ "$wanted" = "$found" ] || complain "the page has the recipes" $found "and the tests" $wanted
+	[ "$(grep -c '^<!-- recipe' "$page")" -eq "$(parts | wc -l)" ] || complain "a mark of a recipe is not understood"
+	finish
+fi
+
+page=$(realpath "$page")
+perf=$(realpath "$perf")
+PATH=$(dirname "$perf"):$PATH
+export PATH
+own_network "$0" "$@"
+if [ "$(parts | grep -c "^$recipe ")" -lt 3 ]; then
+	complain "the page has no recipe $recipe"
+	finish
+fi
+# For names of network namespaces, and what DPDK writes as root, also of a user namespace.
+mount -t tmpfs tmpfs /run || skip "no file system of our own on /run"
+cd "$work" || exit 1
+as=
+if [ "$5" = user ]; then
+	command -v setpriv >/dev/null || skip "setpriv is missing (package util-linux)"
+	[ "$(awk 'NR == 1 { print $2 }' /proc/self/uid_map)" = 0 ] || skip "this is an ordinary user already"
+	as="setpriv --reuid=65534 --regid=65534 --clear-groups --"
+	$as "$perf" --version >/dev/null 2>&1 || skip "an ordinary user cannot run $perf"
+	chown 65534:65534 "$work"
+	export XDG_RUNTIME_DIR="$work"
+fi
+for part in $(parts | sed -n "s/^$recipe //p"); do
+	block "$part" >"$part"
+done
+
+if [ -e setup ]; then
+	sh -e setup >setup.err 2>&1 || skip "the network cannot be made: $(cat setup.err)"
+fi
+# A process group of their own, which ends whatever they did not end.
+timeout "$limit" $as sh -e run >printed 2>errors </dev/null &
+group=$!
+wait "$group"
+status=$?
+kill -s KILL -- "-$group" 2>/dev/null && complain "processes are left"
+[ "$status" -eq 0 ] || complain "the commands exit with $status: $(cat errors)"
+cmp -s prints printed || complain "printed: $(cat printed)"
+if [ -e undo ]; then
+	sh -e undo || complain "what was set up cannot be undone"
+	# What is in a namespace goes a moment after its name.
+	tries=100
+	while others=$(ip -o link | grep -v ' lo:') && [ "$tries" -gt 0 ]; do
+		tries=$((tries - 1))
+		sleep 0.1
+	done
+	[ -z "$others" ] || complain "interfaces are left: $others"
+fi
+finish

@@ -1,0 +1,281 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Judges dat-info --metrics and --watch beside a program at work. Usage: watch.py DAT-PERF DAT-INFO PREFIX"""
+import fcntl
+import json
+import os
+import pty
+import re
+import socket
+import struct
+import subprocess
+import sys
+import termios
+import time
+import urllib.error
+import urllib.request
+
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as read_openmetrics
+from prometheus_client.parser import text_string_to_metric_families as read_plain
+
+PATIENCE_S = 30
+QUEUE_PAIRS = 8
+LINES = 14
+DEVICES = {"loop0", "loop1"}
+
+# Names that dashboards for RDMA adapters know.
+STANDARD = ("duplicate_request", "out_of_sequence", "out_of_buffer", "packet_seq_err", "rnr_nak_retry_err",
+            "local_ack_timeout_err", "implied_nak_seq_err", "req_remote_access_errors", "resp_local_length_error",
+            "np_cnp_sent", "rp_cnp_handled", "np_ecn_marked_roce_packets", "rx_icrc_encapsulated",
+            "req_transport_retries_exceeded", "req_rnr_retries_exceeded")
+
+
+class Programs:
+    """Processes, each of which ends with us."""
+
+    def __init__(self, perf, info, prefix):
+        self.perf, self.info, self.prefix = perf, info, prefix
+        self.children = []
+
+    def start(self, *args, **more):
+        child = subprocess.Popen(args, text=True, **more)
+        self.children.append(child)
+        return child
+
+    def work(self):
+        """A process that sends and receives until it is stopped."""
+        child = self.start(self.perf, "-q", str(QUEUE_PAIRS), "-s", "64", "-d", "300", "--srq-depth", "64",
+                           "--low", "64", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wait_until("dat-perf is at work", lambda: self.connected(child.pid))
+        return child
+
+    def connected(self, pid):
+        """All its connections are up, and messages have crossed the watermark."""
+        found = samples(read_plain(self.run("--metrics", "--pid", str(pid)).stdout))
+        return (sum(s.value for s in found.get("roce_cm_connections", []) if s.labels["state"] == "established")
+                == 2 * QUEUE_PAIRS and sum(s.value for s in found["roce_srq_low_watermark_events_total"]) > 0)
+
+    def run(self, *args):
+        return subprocess.run([self.info, *args, "--prefix", self.prefix], capture_output=True, text=True,
+                              timeout=PATIENCE_S, check=False)
+
+    def good(self, *args):
+        done = self.run(*args)
+        assert done.returncode == 0 and not done.stderr, done
+        return done.stdout
+
+    def end(self, child):
+        child.terminate()
+        child.wait(PATIENCE_S)
+        self.children.remove(child)
+
+    def end_all(self):
+        for child in list(self.children):
+            self.end(child)
+
+
+def wait_until(what, holds):
+    end = time.monotonic() + PATIENCE_S
+    while not holds():
+        if time.monotonic() > end:
+            sys.exit(f"in vain waited until {what}")
+        time.sleep(0.1)
+
+
+def samples(families):
+    """{name of sample: [sample]}."""
+    found = {}
+    for family in families:
+        assert family.documentation, family
+        for sample in family.samples:
+            assert sample.labels["device"] in DEVICES and sample.labels["port"] == "1", sample
+            found.setdefault(sample.name, []).append(sample)
+    return found
+
+
+def judge_metrics(found, each):
+    for name in STANDARD:
+        assert {s.labels["device"] for s in found[f"rdma_{name}_total"]} == DEVICES, name
+    received = {s.labels["device"]: s.value for s in found["roce_rx_send_requests_total"]}
+    assert received["loop1"] > 0, received
+    assert [s.value for s in found["roce_srq_max"]] == [64] * len(found["roce_srq_max"]), found["roce_srq_max"]
+    assert max(s.value for s in found["roce_srq_low_watermark_events_total"]) > 0
+    queues = {(s.labels["device"], s.labels["srq"]) for s in found["roce_srq_available"]}
+    assert ("loop1", "0") in queues, queues
+    states = {(s.labels["device"], s.labels["state"]): s.value for s in found["roce_qps"]}
+    assert states[("loop1", "rts")] == states[("loop0", "rts")] == QUEUE_PAIRS, states
+    established = {s.labels["device"]: s.value for s in found["roce_cm_connections"] if s.labels["state"] == "established"}
+    assert established == dict.fromkeys(DEVICES, QUEUE_PAIRS), established
+    assert all(s.value >= QUEUE_PAIRS for s in found["roce_cm_established_total"])
+    assert len(found["roce_device_info"]) == 2
+    for name in ("held", "requests"):
+        assert len(found.get(f"roce_qp_{name}", [])) == (2 * QUEUE_PAIRS if each else 0), name
+
+
+def judge_printed(programs):
+    judge_metrics(samples(read_plain(programs.good("--metrics"))), False)
+    judge_metrics(samples(read_openmetrics(programs.good("--metrics", "--openmetrics", "--queue-pairs"))), True)
+
+
+def scrape(url, accept="*/*"):
+    request = urllib.request.Request(url, headers={"Accept": accept})
+    with urllib.request.urlopen(request, timeout=PATIENCE_S) as reply:
+        return reply.headers["Content-Type"], reply.read().decode()
+
+
+def status_of(url, **more):
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, **more), timeout=PATIENCE_S) as reply:
+            return reply.status
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
+def answer_to(port, request):
+    """The first line that comes back to bytes on the wire; "" when the connection is closed without."""
+    with socket.create_connection(("127.0.0.1", port), PATIENCE_S) as link:
+        try:
+            link.sendall(request)
+            link.shutdown(socket.SHUT_WR)
+            return link.recv(4096).decode(errors="replace").split("\r\n", maxsplit=1)[0]
+        except OSError:
+            return ""
+
+
+def judge_http(programs):
+    server = programs.start(programs.info, "--metrics", "--listen", "0", "--prefix", programs.prefix,
+                            stdout=subprocess.PIPE)
+    url = server.stdout.readline().split()[-1]
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/metrics", url), url
+    port = int(url.rsplit(":", 1)[1].split("/", maxsplit=1)[0])
+
+    kind, text = scrape(url)
+    assert kind.startswith("text/plain; version=0.0.4"), kind
+    before = samples(read_plain(text))
+    judge_metrics(before, False)
+    kind, text = scrape(url, "application/openmetrics-text; version=1.0.0,text/plain;q=0.5")
+    assert kind.startswith("application/openmetrics-text; version=1.0.0"), kind
+    after = samples(read_openmetrics(text))
+    judge_metrics(after, False)
+    for name, found in before.items():
+        if name.endswith("_total"):
+            assert all(b.value <= a.value for b, a in zip(found, after[name])), name
+
+    assert status_of(url, method="HEAD") == 200
+    assert status_of(url, method="POST", data=b"x" * 100000) == 405
+    assert status_of(url, method="DELETE") == 405
+    assert status_of(url.replace("metrics", "other")) == 404
+    assert status_of(url + "/../metrics") == 404
+    for request in (b"\r\n\r\n", b"GET\r\n\r\n", b"x" * 100000, b"GET /metrics HTTP/1.1\r\nHost: x\r\nA: " + b"b" * 100000,
+                    b"GET " + b"/" * 50000 + b" HTTP/1.1\r\n\r\n", b"\0" * 1000,
+                    b"GET /metrics HTTP/9.9\r\n\r\n", b"GET /metrics HTTP/1.1\r\nContent-Length: -1\r\nHost: x\r\n\r\n"):
+        line = answer_to(port, request)
+        assert line == "" or re.match(r"HTTP/1\.[01] [45]\d\d ", line), (request[:40], line)
+    # As many as want to: those who say nothing do not keep it from the others for long, and are let go.
+    idle = [socket.create_connection(("127.0.0.1", port), PATIENCE_S) for _ in range(15)]
+    judge_metrics(samples(read_plain(scrape(url)[1])), False)
+    for link in idle:
+        link.settimeout(PATIENCE_S)
+        assert link.recv(100) == b"", "a silent connection is kept"
+        link.close()
+    return server, url
+
+
+def judge_ended(programs, server, url):
+    """Without a process there is nothing to scrape; with the next one there is again."""
+    assert status_of(url) == 503
+    child = programs.work()
+    judge_metrics(samples(read_plain(scrape(url)[1])), False)
+    programs.end(child)
+    server.terminate()
+    assert server.wait(PATIENCE_S) == 0
+    programs.children.remove(server)
+
+
+def judge_table(text, looks):
+    """Plain lines: a table a look, the first one without rates."""
+    tables = [t for t in text.split("\n\n") if t]
+    assert len(tables) == looks, text
+    for number, table in enumerate(tables):
+        lines = table.split("\n")
+        assert re.fullmatch(r"\d\d:\d\d:\d\d process \d+", lines[0]), lines[0]
+        device = next(line for line in lines if line.startswith("loop1 "))
+        assert re.search(r"frames/s: (\S+) in, (\S+) out", device).group(1) != "0", device
+        rows = [line.split() for line in lines if " rts " in line]
+        assert len(rows) == 2 * QUEUE_PAIRS and len(rows[0]) == 8, table
+        assert all((row[7] == "-") == (number == 0) for row in rows), table
+        receivers = rows[QUEUE_PAIRS:]
+        assert all(row[2] == "0" for row in receivers), table
+        if number > 0:
+            assert any(row[5] not in ("0", "-") for row in receivers), table
+        queue = lines[next(i for i, line in enumerate(lines) if i > lines.index(device) and "watermark" in line) + 1]
+        assert queue.split()[3:6] == ["64", "64", queue.split()[5]] and queue.split()[5] in ("armed", "fired"), queue
+        assert queue.split()[8] == str(QUEUE_PAIRS), queue
+    assert "\033" not in text
+
+
+def judge_terminal(programs):
+    """In place, never more lines than the terminal has; what does not fit is counted."""
+    keeper, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, 120, 0, 0))
+    child = programs.start(programs.info, "--watch", "0.2", "--count", "3", "--prefix", programs.prefix,
+                           stdout=terminal)
+    os.close(terminal)
+    text = b""
+    try:
+        while piece := os.read(keeper, 65536):
+            text += piece
+    except OSError:
+        pass
+    os.close(keeper)
+    assert child.wait(PATIENCE_S) == 0
+    programs.children.remove(child)
+    screens = text.decode().split("\033[H\033[J")
+    assert len(screens) == 4 and screens[0] == "", text
+    for screen in screens[1:]:
+        lines = screen.split("\r\n")
+        assert lines.pop() == "" and 5 < len(lines) < LINES, lines
+        assert re.search(r"^  and \d+ more$", screen.replace("\r", ""), re.M), screen
+
+
+def judge_watch(programs, child):
+    judge_table(programs.good("--watch", "0.3", "--count", "3"), 3)
+    judge_terminal(programs)
+    looks = [json.loads(line) for line in programs.good("--watch", "0.1", "--count", "2", "--json").splitlines()]
+    assert len(looks) == 2 and looks[0]["pid"] == child.pid, looks
+    assert set(looks[1]["devices"]) == DEVICES and len(looks[1]["devices"]["loop1"]["qps"]) == QUEUE_PAIRS
+    second = programs.work()
+    done = programs.run("--metrics")
+    assert done.returncode == 1 and str(child.pid) in done.stderr and str(second.pid) in done.stderr, done
+    assert f"process {second.pid}\n" in programs.good("--watch", "--count", "1", "--pid", str(second.pid))
+    # Who is looked at may end.
+    watcher = programs.start(programs.info, "--watch", "0.1", "--pid", str(second.pid), "--prefix", programs.prefix,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    watcher.stdout.readline()
+    programs.end(second)
+    _, said = watcher.communicate(timeout=PATIENCE_S)
+    assert watcher.returncode == 1 and said.count("\n") == 1 and "ended" in said, said
+    programs.children.remove(watcher)
+
+
+def judge(programs):
+    done = programs.run("--metrics")
+    assert done.returncode == 1 and "no running process" in done.stderr, done
+    child = programs.work()
+    judge_printed(programs)
+    judge_watch(programs, child)
+    server, url = judge_http(programs)
+    programs.end(child)
+    judge_ended(programs, server, url)
+
+
+def main():
+    programs = Programs(*sys.argv[1:])
+    try:
+        judge(programs)
+    finally:
+        programs.end_all()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,23 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# dat-info looks at a running program: metrics on standard output and over HTTP, read by Prometheus' own library, and
+# the live table on a terminal and elsewhere.
+#
+#   watch.sh python3 dat-perf dat-info
+. "$(dirname "$0")/lib.sh"
+info=$3
+
+# A folder for the sockets that only this test has; ordinary users name theirs by XDG_RUNTIME_DIR.
+prefix=roce-watch-$$
+if [ "$(id -u)" -eq 0 ]; then
+	run=/var/run/dpdk/$prefix
+else
+	export XDG_RUNTIME_DIR="$work"
+	run=$work/dpdk/$prefix
+fi
+"$python" -c 'import prometheus_client' 2>/dev/null || skip "python3-prometheus-client is missing"
+UDAPL_ROCE_EAL="--no-shconf --no-pci --no-huge -m 512 --file-prefix=$prefix --log-level=*:error"
+export UDAPL_ROCE_EAL
+"$python" -B "$here/watch.py" "$perf" "$info" "$prefix" || complain "see above"
+[ "$(id -u)" -ne 0 ] || rm -rf "$run"
+finish

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "rig.h"
+
+#define PATIENCE_S 20u /**< of a test that would wait for ever */
+#define CALM_TURNS 64  /**< without a frame, after which nothing is on the way */
+
+const uint8_t ip_a[16] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 192, 0, 2, 1 };
+const uint8_t ip_b[16] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 192, 0, 2, 2 };
+
+static struct roce_device *
+open_device(const char *params)
+{
+	struct roce_device *device = NULL;
+	char why[256];
+	int rc = roce_device_open(params, &device, why, sizeof(why));
+
+	if (rc != 0)
+		fail_msg("%s: %d %s", params, rc, why);
+	return device;
+}
+
+struct roce_qp *
+end_qp(struct end *end, struct roce_srq *srq)
+{
+	struct roce_qp_attr attr = {
+		.pd = end->pd,
+		.send_cq = end->cq,
+		.recv_cq = end->cq,
+		.srq = srq,
+		.max_send_wr = DEPTH,
+		.max_recv_wr = DEPTH,
+		.max_send_sge = 2,
+		.max_recv_sge = 2,
+		.max_inline = 64,
+		.max_dest_rd_atomic = 4,
+		.atomics = true,
+	};
+	struct roce_qp *qp = NULL;
+
+	attr.owner = end;
+	assert_int_equal(roce_qp_create(&attr, &qp), 0);
+	return qp;
+}
+
+void
+end_join(struct end *end, struct roce_device *device)
+{
+	const unsigned int access = ROCE_ACCESS_LOCAL_READ | ROCE_ACCESS_LOCAL_WRITE |
+			ROCE_ACCESS_REMOTE_READ | ROCE_ACCESS_REMOTE_WRITE |
+			ROCE_ACCESS_REMOTE_ATOMIC;
+
+	*end = (struct end){ .device = device };
+	end->memory = calloc(1, BYTES);
+	assert_non_null(end->memory);
+	assert_int_equal(roce_context_create(device, &end->context), 0);
+	assert_ptr_equal(roce_context_device(end->context), device);
+	assert_int_equal(roce_pd_create(end->context, &end->pd), 0);
+	assert_int_equal(roce_cq_create(end->context, 4 * DEPTH, end, &end->cq), 0);
+	assert_int_equal(roce_mr_create(end->pd, (uintptr_t)end->memory, BYTES, access, &end->mr),
+			0);
+}
+
+void
+end_leave(struct end *end)
+{
+	roce_cm_id_destroy(end->id);
+	if (end->qp != NULL)
+		roce_qp_destroy(end->qp);
+	if (end->mr != NULL)
+		assert_int_equal(roce_mr_destroy(end->mr), 0);
+	if (end->cq != NULL)
+		assert_int_equal(roce_cq_destroy(end->cq), 0);
+	if (end->pd != NULL)
+		assert_int_equal(roce_pd_destroy(end->pd), 0);
+	assert_int_equal(roce_context_destroy(end->context), 0);
+	free(end->memory);
+	*end = (struct end){ 0 };
+}
+
+int
+pair_open(void **state)
+{
+	struct pair *pair = calloc(1, sizeof(*pair));
+
+	assert_non_null(pair);
+	end_join(&pair->a, open_device("port=loop0 ip=192.0.2.1/24"));
+	end_join(&pair->b, open_device("port=loop1 ip=192.0.2.2/24"));
+	pair->a.qp = end_qp(&pair->a, NULL);
+	pair->b.qp = end_qp(&pair->b, NULL);
+	assert_int_equal(roce_cm_id_create(pair->a.context, &pair->a, &pair->a.id), 0);
+	assert_int_equal(roce_cm_id_create(pair->b.context, pair, &pair->listener), 0);
+	assert_int_equal(roce_cm_id_listen(pair->listener, PORT, 4), 0);
+	*state = pair;
+	return 0;
+}
+
+int
+pair_close(void **state)
+{
+	struct pair *pair = *state;
+	struct roce_device *device[2] = { pair->a.device, pair->b.device };
+
+	roce_cm_id_destroy(pair->listener);
+	end_leave(&pair->a);
+	end_leave(&pair->b);
+	roce_device_close(device[0]);
+	roce_device_close(device[1]);
+	free(pair);
+	return 0;
+}
+
+unsigned int
+turn(struct pair *pair)
+{
+	return roce_device_poll(pair->a.device) + roce_device_poll(pair->b.device);
+}
+
+void
+settle(struct pair *pair)
+{
+	for (unsigned int calm = 0; calm < CALM_TURNS; calm++)
+		if (turn(pair) > 0)
+			calm = 0;
+}
+
+/* When a test that goes on turning has to give up. */
+static uint64_t
+patience(const struct pair *pair)
+{
+	return roce_device_now(pair->a.device) + PATIENCE_S * roce_device_hz(pair->a.device);
+}
+
+static void
+turn_before(struct pair *pair, uint64_t end, const char *what)
+{
+	if (roce_device_now(pair->a.device) > end)
+		fail_msg("in vain: %s", what);
+	turn(pair);
+}
+
+struct roce_cm_event_info
+want_cm(struct pair *pair, struct end *end, enum roce_cm_event_type type)
+{
+	uint64_t until = patience(pair);
+	struct roce_cm_event_info event;
+
+	while (roce_cm_poll(end->context, &event) == 0)
+		turn_before(pair, until, "an event of a connection");
+	assert_int_equal(event.type, type);
+	return event;
+}
+
+struct roce_event
+want_completion(struct pair *pair, struct roce_cq *cq, enum roce_wc_status status)
+{
+	uint64_t until = patience(pair);
+	struct roce_event event;
+
+	while (roce_cq_poll(cq, &event, 1) == 0)
+		turn_before(pair, until, "a completion");
+	assert_int_equal(event.status, status);
+	return event;
+}
+
+struct roce_async_event
+want_async(struct pair *pair, struct roce_context *context, enum roce_async_event_type type,
+		void *element)
+{
+	uint64_t until = patience(pair);
+	struct roce_async_event event;
+
+	while (roce_context_poll(context, &event) == 0)
+		turn_before(pair, until, "an event of an object");
+	assert_int_equal(event.type, type);
+	assert_ptr_equal(event.element, element);
+	return event;
+}
+
+void
+want_quiet(struct pair *pair, struct end *end)
+{
+	struct roce_cm_event_info event;
+	struct roce_async_event async;
+
+	settle(pair);
+	assert_int_equal(roce_cm_poll(end->context, &event), 0);
+	assert_int_equal(roce_context_poll(end->context, &async), 0);
+}
+
+struct roce_cm_conn_param
+param_of(struct roce_qp *qp, const char *text)
+{
+	return (struct roce_cm_conn_param){
+		.qp = qp,
+		.private_data = text,
+		.private_data_len = text != NULL ? (uint16_t)(strlen(text) + 1) : 0,
+	};
+}
+
+void
+pair_connect(struct pair *pair)
+{
+	struct roce_cm_conn_param ask = param_of(pair->a.qp, NULL);
+	struct roce_cm_conn_param answer = param_of(pair->b.qp, NULL);
+
+	assert_int_equal(roce_cm_id_connect(pair->a.id, ip_b, PORT, &ask, UINT64_MAX), 0);
+	pair->b.id = want_cm(pair, &pair->b, ROCE_CM_EVENT_CONNECT_REQUEST).id;
+	roce_cm_id_set_user(pair->b.id, &pair->b);
+	assert_int_equal(roce_cm_id_accept(pair->b.id, &answer), 0);
+	want_cm(pair, &pair->a, ROCE_CM_EVENT_ESTABLISHED);
+	want_cm(pair, &pair->b, ROCE_CM_EVENT_ESTABLISHED);
+}
+
+int
+post_recv(struct end *end, struct roce_qp *qp, uint64_t wr_id, uint32_t offset, uint32_t len)
+{
+	struct roce_sge sge = {
+		.addr = (uintptr_t)end->memory + offset,
+		.length = len,
+		.lkey = roce_mr_key(end->mr),
+	};
+	struct roce_recv_wr wr = { .wr_id = wr_id, .sg = &sge, .num_sge = 1 };
+
+	return roce_qp_post_recv(qp, &wr);
+}
+
+int
+post_send(struct end *end, struct roce_wr wr, uint32_t offset, uint32_t len)
+{
+	struct roce_sge sge = {
+		.addr = (uintptr_t)end->memory + offset,
+		.length = len,
+		.lkey = roce_mr_key(end->mr),
+	};
+
+	wr.sg = &sge;
+	wr.num_sge = 1;
+	return roce_qp_post_send(end->qp, &wr);
+}
