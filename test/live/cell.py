@@ -31,6 +31,7 @@ class Group:
     # More counters of trouble that may move, and why; "*": any.
     explains: dict = dataclasses.field(default_factory=dict)
     needs_guest: bool = False  # our program in the guest
+    needs_tools: bool = False  # the package dapl2-utils, and our provider for DAT 2.0
 
     def lines(self):
         return [self.line(step) for step in self.steps] or [self.name]

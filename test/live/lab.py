@@ -17,10 +17,18 @@ import tempfile
 import time
 
 SHARE = "/share"
+ADAPTER = "ia"
 VLAN = 7
 # An Ethernet MTU for each path MTU: a RoCE frame has 96 bytes of headers at most in the eyes of rdma_cm.
 DEVICE_MTU = {256: 400, 512: 800, 1024: 1500, 2048: 2200, 4096: 4200}
 SMALLEST_IPV6_MTU = 1280
+# The host's own address, on the lab's bridge: the one on its port is our provider's alone.
+HOST, HOST_MAC = "10.77.0.2", "02:4c:42:77:00:02"
+# Frames that are complete, checksums included: wire-fault hands them on as they are. (What ethtool -K br0 tx off does.)
+NO_OFFLOAD = "import array, fcntl, socket, struct; off = array.array('I', [0x17, 0]); " \
+    "fcntl.ioctl(socket.socket(), 0x8946, struct.pack('16sQ16x', b'br0', off.buffer_info()[0]))"
+# A library of coreutils: a tool prints each line as it says it.
+STDBUF = "/usr/libexec/coreutils/libstdbuf.so"
 QUIET = "killall -9 rdmaprobe live_guest rping 2>/dev/null; true"
 PR_SET_PDEATHSIG = 1
 LOOK_SECONDS = 0.02
@@ -143,8 +151,13 @@ class Lab:
         self.start()
 
     def carry(self):
-        """What the guest's image has not: our program, and the kernel's module for VLANs."""
+        """What the guest's image has not: our program, adapters under our name, and the kernel's module for VLANs."""
         share = os.path.join(self.folder, "share")
+        # dtest tells the other side which adapter it is to open.
+        with open(os.path.join(share, "dat.conf"), "w", encoding="utf-8") as out:
+            out.write(f'{ADAPTER} u2.0 nonthreadsafe default libdaplofa.so.2 dapl.2.0 "eth0 0" ""\n')
+        if os.path.exists(STDBUF):
+            shutil.copy(STDBUF, share)
         if self.programs["guest"] is not None:
             shutil.copy(self.programs["guest"], share)
         with open(os.path.join(self.folder, "version"), encoding="utf-8") as text:
@@ -183,6 +196,11 @@ class Lab:
         """A command in the guest, whose output is read later."""
         return Program([self.script, "run", "-t", str(seconds), command], self.env)
 
+    def guest_tool(self, *words, seconds):
+        """A program on DAT 2.0 in the guest, over OFED's provider."""
+        return self.guest(f"DAT_OVERRIDE={SHARE}/dat.conf LD_PRELOAD={SHARE}/{os.path.basename(STDBUF)} _STDBUF_O=L "
+                          + " ".join(words), seconds)
+
     def quiet(self):
         self.call("run", "-t", "10", QUIET)
 
@@ -205,15 +223,31 @@ class Lab:
 
         Our device has the largest MTU of all; the guest's own decides unless the keys do.
         """
+        return self.ours(self.programs["partner"], "-D", ADAPTER, *words, net=net, keys=keys)
+
+    def tool(self, *words):
+        """A program on DAT 2.0, over our provider."""
+        return self.ours("stdbuf", "-oL", *words)
+
+    def ours(self, *words, net=NETS["IPv4"], keys=""):
+        """A program on either registry, whose adapter is ours."""
         conf = os.path.join(self.work, f"dat{next(self.confs) % 16}.conf")
         for key, value in (("timeout", 18), ("mtu", self.path_mtu)):
             if f"{key}=" not in keys:
                 keys += f" {key}={value}"
+        adapter = f'"port=net_af_packet0,iface=dut0 ip={net.ours}/{net.prefix} {net.keys} {keys}" ""\n'
         with open(conf, "w", encoding="utf-8") as out:
-            out.write('ia u1.2 threadsafe default libdaplroce.so.1 udapl-roce.1.2 '
-                      f'"port=net_af_packet0,iface=dut0 ip={net.ours}/{net.prefix} {net.keys} {keys}" ""\n')
+            for line in ("u1.2 threadsafe default libdaplroce.so.1", "u2.0 nonthreadsafe default libdaplroce.so.2"):
+                out.write(f"{ADAPTER} {line} udapl-roce.1.2 {adapter}")
         env = dict(os.environ, DAT_OVERRIDE=conf, LD_LIBRARY_PATH=self.programs["libraries"])
-        return Program(self.inside(self.programs["partner"], "-D", "ia", *words), env)
+        return Program(self.inside(*words), env)
+
+    def speak_tcp(self):
+        """The host's own programs can be found by TCP from now on."""
+        # Else the bridge takes another one with each port that comes or goes, and the guest looks for the old one.
+        self.must("netns", "ip", "link", "set", "br0", "address", HOST_MAC)
+        self.must("netns", "ip", "addr", "replace", f"{HOST}/24", "dev", "br0")
+        self.must("netns", "python3", "-c", NO_OFFLOAD)
 
     # ---- the wire
 

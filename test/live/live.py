@@ -17,6 +17,7 @@ import sys
 import time
 
 import cells_cm
+import cells_dapl
 import cells_fault
 import cells_perftest
 import cells_verbs
@@ -52,10 +53,17 @@ class Run:
             if any(self.args.only in line for line in group.lines()):
                 yield group
 
-    def group(self, group):
+    def lacks(self, group):
+        """What a group needs and is not here, or empty."""
         if group.needs_guest and self.lab.programs["guest"] is None:
+            return "librdmacm-dev was not there when this was built"
+        return cells_dapl.lacks(self.lab) if group.needs_tools else ""
+
+    def group(self, group):
+        why = self.lacks(group)
+        if why:
             for line in group.lines():
-                self.say(line, "librdmacm-dev was not there when this was built", skipped=True)
+                self.say(line, why, skipped=True)
             return
         if group.path_mtu != self.lab.path_mtu:
             self.lab.set_mtu(group.path_mtu)
@@ -127,7 +135,7 @@ def missing(args):
 
 def all_groups(lab):
     groups = [*cells_verbs.all_cells(lab), *cells_cm.all_cells(lab), *cells_fault.all_cells(lab),
-              *cells_perftest.all_cells(lab)]
+              *cells_perftest.all_cells(lab), *cells_dapl.all_cells(lab)]
     # Stable: the MTU is changed as seldom as possible, and a guest that crashes does so at the end.
     return sorted(groups, key=lambda group: (group.path_mtu != 1024, group.path_mtu))
 

@@ -14,7 +14,8 @@ import lab
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "conf"))
 import judge  # noqa: E402  pylint: disable=wrong-import-position
 
-SETTLE_SECONDS = 0.5
+# tcpdump gets what the kernel has gathered after a second at the latest.
+SETTLE_SECONDS = 1.5
 ROCE = "udp port 4791 or (vlan and udp port 4791)"
 # Protocols that tshark guesses from payloads which only look like them.
 GUESSES = ("rpcordma", "idp", "smc")

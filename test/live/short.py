@@ -15,6 +15,8 @@ PATTERNS = (
     "*a SEND with a wrong ICRC",
     "*ib_send_bw, rdma_cm, shared queues", "*ib_write_bw, socket exchange", "*ib_read_bw, rdma_cm",
     "*ucmatose, connections: 1", "*SEND and WRITE with immediate",
+    "either side, OFED's dapltest *", "*OFED's dapltest T, 2 threads, 4 endpoints each",
+    "ours is the server, OFED's dtestx",
 )
 
 
