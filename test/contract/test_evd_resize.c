@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* dat_evd_resize: alone, beside a waiter, and while events come and go. */
 
+#include <limits.h>
 #include <pthread.h>
 
 #include "waiting.h"
 
-#define MANY 5000u /**< events of a run with threads */
+#define MANY  5000u /**< events of a run with threads */
+#define OFTEN 100u  /**< how often the length changes in it at least */
 
 static DAT_COUNT
 length_of(DAT_EVD_HANDLE evd)
@@ -213,9 +215,11 @@ resize__beside_a_waiter(void **state)
 	end_close(&end);
 }
 
-/** Who takes events in their order while the length changes. */
-struct taker {
+/** Events that come and go in their order while the length changes. Each field is written by one thread. */
+struct traffic {
 	DAT_EVD_HANDLE evd;
+	unsigned int granted;
+	unsigned int posted; /* UINT_MAX until the last one was */
 	unsigned int taken;
 	unsigned int wrong;
 };
@@ -224,32 +228,36 @@ struct taker {
 static void *
 take_all(void *arg)
 {
-	struct taker *t = arg;
+	struct traffic *t = arg;
 
-	while (t->taken < MANY) {
+	for (unsigned int turn = 0; t->taken < __atomic_load_n(&t->posted, __ATOMIC_ACQUIRE);
+			turn++) {
 		DAT_EVENT event;
 		DAT_COUNT more;
 		DAT_RETURN rc;
 
-		if (t->taken % 3 == 0)
+		if (turn % 3 == 0)
 			rc = dat_evd_dequeue(t->evd, &event);
 		else
-			rc = dat_evd_wait(t->evd, 1000, (DAT_COUNT)(t->taken % 3), &event, &more);
+			rc = dat_evd_wait(t->evd, 1000, (DAT_COUNT)(turn % 3), &event, &more);
 		if (rc != DAT_SUCCESS)
 			continue;
 		t->wrong += number_of(&event) != t->taken;
-		__atomic_store_n(&t->taken, t->taken + 1, __ATOMIC_RELAXED);
+		t->taken++;
 	}
 	return NULL;
 }
 
+/* However the threads are scheduled, the length was changed often between the first event and the last. */
 static void *
 post_all(void *arg)
 {
-	struct taker *t = arg;
+	struct traffic *t = arg;
+	uintptr_t n = 0;
 
-	for (uintptr_t n = 0; n < MANY;)
+	while (n < MANY || __atomic_load_n(&t->granted, __ATOMIC_RELAXED) < OFTEN)
 		n += post(t->evd, n) == DAT_SUCCESS;
+	__atomic_store_n(&t->posted, (unsigned int)n, __ATOMIC_RELEASE);
 	return NULL;
 }
 
@@ -257,30 +265,29 @@ post_all(void *arg)
 static void
 resize__while_events_come_and_go(void **state)
 {
-	unsigned int granted = 0;
 	pthread_t poster, consumer;
-	struct taker taker;
+	struct traffic traffic;
 	struct end end;
 
 	end_open(&end, "loop0", NULL);
-	taker = (struct taker){ .evd = make_software(&end, 8) };
-	assert_int_equal(pthread_create(&consumer, NULL, take_all, &taker), 0);
-	assert_int_equal(pthread_create(&poster, NULL, post_all, &taker), 0);
-	for (uint32_t seed = 1; __atomic_load_n(&taker.taken, __ATOMIC_RELAXED) < MANY;) {
+	traffic = (struct traffic){ .evd = make_software(&end, 8), .posted = UINT_MAX };
+	assert_int_equal(pthread_create(&consumer, NULL, take_all, &traffic), 0);
+	assert_int_equal(pthread_create(&poster, NULL, post_all, &traffic), 0);
+	for (uint32_t seed = 1; __atomic_load_n(&traffic.posted, __ATOMIC_RELAXED) == UINT_MAX;) {
 		DAT_RETURN rc;
 
 		seed = seed * 1664525u + 1013904223u;
-		rc = dat_evd_resize(taker.evd, 2 + (DAT_COUNT)(seed >> 24) % 70);
+		rc = dat_evd_resize(traffic.evd, 2 + (DAT_COUNT)(seed >> 24) % 70);
 		if (rc == DAT_SUCCESS)
-			granted++;
+			__atomic_store_n(&traffic.granted, traffic.granted + 1, __ATOMIC_RELAXED);
 		else
 			want_type(rc, DAT_INVALID_STATE);
 	}
 	assert_int_equal(pthread_join(poster, NULL), 0);
 	assert_int_equal(pthread_join(consumer, NULL), 0);
-	assert_int_equal(taker.wrong, 0);
-	assert_true(granted > 0);
-	want_none(taker.evd);
+	assert_int_equal(traffic.wrong, 0);
+	assert_int_equal(traffic.taken, traffic.posted);
+	want_none(traffic.evd);
 	end_close(&end);
 }
 
