@@ -7,48 +7,30 @@
 
 #include <rte_branch_prediction.h>
 #include <rte_common.h>
-#include <rte_cpuflags.h>
 
+#include "wire/crc.h"
 #include "wire/icrc.h"
 
-/*
- * What the ICRC sees of the headers: eight bytes in front of the IP header, then IP, UDP and BTH,
- * which are contiguous. The eight bytes are the tail of the Ethernet header, read because they are
- * there and turned into ones like every other masked byte: so a header is a few 16-byte loads, ORs
- * and stores. (Stores of single bytes would stall the wide loads of the CRC that follow at once.)
- */
-#define ONES    8
-#define HEAD_V4 (ONES + 20 + 8 + 12)
-#define HEAD_V6 (ONES + 40 + 8 + 12)
-#define BLOCK   ((size_t)16)
-#define BLOCKS  (HEAD_V6 / BLOCK)
-#define TAIL_V6 (HEAD_V6 % BLOCK)
+/* The stream of crc.h: four ones, which lie over the tail of the Ethernet header, then IP, UDP, BTH and so on. */
+#define ONES    4
 #define BTH_LEN 12
 
-/*
- * What follows the headers goes in one piece with them up to this length: a call of ISA-L costs more than the copy
- * (measured: 24 instead of 34 ns at 64 bytes, 25 instead of 48 at 464).
- */
-#define SHORT 464
-
-static_assert(HEAD_V4 == 3 * BLOCK, "IPv4, UDP and BTH are whole blocks");
-static_assert(TAIL_V6 == 4, "IPv6 leaves the word of the PSN");
-
-static const uint8_t mask_v4[HEAD_V4] __rte_aligned(BLOCK) = {
+static const uint8_t mask_v4[ROCE_CRC_MASK_LEN] __rte_aligned(64) = {
 	/* clang-format off */
-	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+	[ROCE_CRC_MASK_AT] =
+	0xff, 0xff, 0xff, 0xff,
 	0x00, 0xff, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, /* IPv4: type of service */
 	0xff, 0x00, 0xff, 0xff, 0x00, 0x00, 0x00, 0x00, /* TTL, checksum */
 	0x00, 0x00, 0x00, 0x00,
 	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xff, 0xff, /* UDP: checksum */
 	0x00, 0x00, 0x00, 0x00, 0xff, 0x00, 0x00, 0x00, /* BTH: FECN, BECN and reserved */
-	0x00, 0x00, 0x00, 0x00,
 	/* clang-format on */
 };
 
-static const uint8_t mask_v6[HEAD_V6] __rte_aligned(BLOCK) = {
+static const uint8_t mask_v6[ROCE_CRC_MASK_LEN] __rte_aligned(64) = {
 	/* clang-format off */
-	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+	[ROCE_CRC_MASK_AT] =
+	0xff, 0xff, 0xff, 0xff,
 	0x0f, 0xff, 0xff, 0xff, 0x00, 0x00, 0x00, 0xff, /* IPv6: class, flow label; hop limit */
 	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
 	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
@@ -56,58 +38,13 @@ static const uint8_t mask_v6[HEAD_V6] __rte_aligned(BLOCK) = {
 	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
 	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xff, 0xff, /* UDP: checksum */
 	0x00, 0x00, 0x00, 0x00, 0xff, 0x00, 0x00, 0x00, /* BTH: FECN, BECN and reserved */
-	0x00, 0x00, 0x00, 0x00,
 	/* clang-format on */
 };
 
-/* dst = src | mask, one block. Sixteen bytes in one register with either compiler. */
-static inline void
-mask_block(uint8_t *dst, const uint8_t *src, const uint8_t *mask)
+static inline const uint8_t *
+mask_of(bool v6)
 {
-	__attribute__((vector_size(BLOCK))) uint8_t bytes;
-	__attribute__((vector_size(BLOCK))) uint8_t ones;
-
-	memcpy(&bytes, src, BLOCK);
-	memcpy(&ones, mask, BLOCK);
-	bytes |= ones;
-	memcpy(dst, &bytes, BLOCK);
-}
-
-/* Writes the masked headers, 16-byte aligned. @return their length. */
-static inline uint32_t
-mask_head(uint8_t *head, const uint8_t *l3, bool v6)
-{
-	const uint8_t *src = l3 - ONES;
-	uint32_t i;
-
-	if (likely(!v6)) {
-		mask_block(head, src, mask_v4);
-		mask_block(head + BLOCK, src + BLOCK, mask_v4 + BLOCK);
-		mask_block(head + 2 * BLOCK, src + 2 * BLOCK, mask_v4 + 2 * BLOCK);
-		return HEAD_V4;
-	}
-	for (i = 0; i < BLOCKS * BLOCK; i += BLOCK)
-		mask_block(head + i, src + i, mask_v6 + i);
-	memcpy(head + i, src + i, TAIL_V6);
-	return HEAD_V6;
-}
-
-/*
- * ICRC of masked headers and the @p len bytes that follow the BTH: a multiple of 4, as all headers
- * are and the pad makes the payload. ISA-L inverts seed and result, so a chain starts with 0
- * and its last result is the ICRC.
- */
-static inline uint32_t
-crc_frame(const uint8_t *l3, bool v6, const uint8_t *rest, uint32_t len)
-{
-	uint8_t head[HEAD_V6 + SHORT] __rte_aligned(BLOCK);
-	const uint32_t head_len = mask_head(head, l3, v6);
-
-	if (len > SHORT)
-		return crc32_gzip_refl(crc32_gzip_refl(0, head, head_len), rest, len);
-	if (len > 0)
-		memcpy(head + head_len, rest, len);
-	return crc32_gzip_refl(0, head, head_len + len);
+	return unlikely(v6) ? mask_v6 : mask_v4;
 }
 
 /* Copies @p len bytes at @p off of a chain. @return false: the chain ends before. */
@@ -151,23 +88,40 @@ crc_chain(uint32_t crc, const struct rte_mbuf *m, uint32_t off, uint32_t end)
 	return crc;
 }
 
+/* The headers in one segment, the rest in others. */
+static __rte_noinline uint32_t
+crc_segments(const struct roce_pkt *pkt, uint32_t off, uint32_t end)
+{
+	const uint8_t *mask = mask_of(pkt->v6) + ROCE_CRC_MASK_AT;
+	const uint8_t *stream = pkt->l3 - ONES;
+	const uint32_t len = (uint32_t)(pkt->bth - stream) + BTH_LEN;
+	uint8_t head[ROCE_CRC_MASK_LEN - ROCE_CRC_MASK_AT];
+
+	for (uint32_t i = 0; i < len; i++)
+		head[i] = stream[i] | mask[i];
+	/* ISA-L inverts seed and result: this is the initial value zero. */
+	return crc_chain(crc32_gzip_refl(UINT32_MAX, head, len), pkt->m, off, end);
+}
+
 bool
 roce_icrc_ok(const struct roce_pkt *pkt)
 {
 	const struct rte_mbuf *m = pkt->m;
 	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
-	const uint32_t off = (uint32_t)(pkt->bth - frame) + BTH_LEN;
 	const uint32_t end = pkt->payload_off + pkt->payload_len + pkt->pad;
 	rte_le32_t stored;
 	uint32_t crc;
 
 	if (likely(m->data_len >= end + ROCE_ICRC_LEN)) {
-		crc = crc_frame(pkt->l3, pkt->v6, frame + off, end - off);
+		const uint8_t *stream = pkt->l3 - ONES;
+
+		crc = roce_crc_best->crc(
+				stream, (uint32_t)(frame + end - stream), mask_of(pkt->v6));
 		memcpy(&stored, frame + end, sizeof(stored));
 	} else {
 		uint8_t bytes[ROCE_ICRC_LEN];
 
-		crc = crc_chain(crc_frame(pkt->l3, pkt->v6, NULL, 0), m, off, end);
+		crc = crc_segments(pkt, (uint32_t)(pkt->bth - frame) + BTH_LEN, end);
 		if (!chain_read(m, end, bytes, sizeof(bytes)))
 			return false;
 		memcpy(&stored, bytes, sizeof(stored));
@@ -175,29 +129,37 @@ roce_icrc_ok(const struct roce_pkt *pkt)
 	return rte_le_to_cpu_32(stored) == crc;
 }
 
+static inline void
+store(uint8_t *at, uint32_t crc)
+{
+	const rte_le32_t stored = rte_cpu_to_le_32(crc);
+
+	memcpy(at, &stored, sizeof(stored));
+}
+
 void
 roce_icrc_put(struct rte_mbuf *m, const struct roce_template *t)
 {
-	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
-	const uint32_t off = t->bth_off + BTH_LEN;
-	const uint32_t end = m->data_len - ROCE_ICRC_LEN;
-	const uint32_t crc = crc_frame(frame + t->l3_off, t->v6, frame + off, end - off);
-	const rte_le32_t stored = rte_cpu_to_le_32(crc);
+	uint8_t *stream = rte_pktmbuf_mtod_offset(m, uint8_t *, t->l3_off - ONES);
+	const uint32_t len = m->data_len - ROCE_ICRC_LEN - (t->l3_off - ONES);
 
-	memcpy(frame + end, &stored, sizeof(stored));
+	store(stream + len, roce_crc_best->crc(stream, len, mask_of(t->v6)));
+}
+
+void
+roce_icrc_put_copy(struct rte_mbuf *m, const struct roce_template *t, uint8_t *to,
+		const uint8_t *payload, uint32_t payload_len)
+{
+	uint8_t *stream = rte_pktmbuf_mtod_offset(m, uint8_t *, t->l3_off - ONES);
+	const uint32_t len = m->data_len - ROCE_ICRC_LEN - (t->l3_off - ONES);
+
+	store(stream + len,
+			roce_crc_best->crc_copy(stream, (uint32_t)(to - stream), len, payload,
+					payload_len, mask_of(t->v6)));
 }
 
 const char *
 roce_icrc_path(void)
 {
-#ifdef RTE_ARCH_X86
-	if (rte_cpu_get_flag_enabled(RTE_CPUFLAG_AVX512F) > 0 &&
-			rte_cpu_get_flag_enabled(RTE_CPUFLAG_VPCLMULQDQ) > 0)
-		return "isa-l avx512+vpclmulqdq";
-	if (rte_cpu_get_flag_enabled(RTE_CPUFLAG_PCLMULQDQ) > 0)
-		return "isa-l pclmulqdq";
-	return "isa-l base";
-#else
-	return "isa-l";
-#endif
+	return roce_crc_best->name;
 }

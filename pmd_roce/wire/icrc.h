@@ -31,7 +31,15 @@ bool roce_icrc_ok(const struct roce_pkt *pkt);
  */
 void roce_icrc_put(struct rte_mbuf *m, const struct roce_template *t);
 
-/** Name of the CRC path in use, for the start-up line: "isa-l" with the widest unit this CPU offers. */
+/**
+ * The same for a frame whose payload is still elsewhere: copies it in the same pass over the bytes.
+ *
+ * @param to where the payload belongs in the frame, behind all headers.
+ */
+void roce_icrc_put_copy(struct rte_mbuf *m, const struct roce_template *t, uint8_t *to,
+		const uint8_t *payload, uint32_t payload_len);
+
+/** Name of the way in which the CRC is computed, for the start-up line: that of roce_crc_best. */
 const char *roce_icrc_path(void);
 
 #endif

@@ -169,13 +169,6 @@ put__is_least_significant_byte_first(void **state)
 	rte_pktmbuf_free(m);
 }
 
-static void
-path__names_isal(void **state)
-{
-	(void)state;
-	assert_int_equal(strncmp(roce_icrc_path(), "isa-l", 5), 0);
-}
-
 int
 main(void)
 {
@@ -187,7 +180,6 @@ main(void)
 		cmocka_unit_test(ok__follows_many_segments),
 		cmocka_unit_test(ok__refuses_a_chain_that_ends_early),
 		cmocka_unit_test(put__is_least_significant_byte_first),
-		cmocka_unit_test(path__names_isal),
 	};
 
 	unit_eal();
