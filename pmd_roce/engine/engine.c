@@ -474,6 +474,7 @@ roce_engine_tx(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t max, uint
 	if (!TAILQ_EMPTY(&e->owing) && max > 0)
 		release_owing(e);
 	n = tx_ready(e, pkts, (uint16_t)(max - reserve), now);
+	roce_engine_icrc_put(e);
 	n += tx_gsi(e, pkts + n, (uint16_t)(max - n), now);
 	e->stats.tx_frames += n;
 	return n;

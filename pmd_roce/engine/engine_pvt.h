@@ -13,6 +13,7 @@
 
 #include <sys/queue.h>
 
+#include <rte_branch_prediction.h>
 #include <rte_common.h>
 #include <rte_ring.h>
 #include <rte_spinlock.h>
@@ -22,18 +23,27 @@
 #include "engine/stats.h"
 #include "engine/timer.h"
 #include "engine/verbs.h"
+#include "wire/icrc.h"
 #include "wire/random.h"
 
 #define ROCE_QPS_MAX   16384u /**< queue pairs of a domain */
 #define ROCE_QPS_MASK  (ROCE_QPS_MAX - 1)
 #define ROCE_RX_BURST  32u
 #define ROCE_SPARE_MAX 64u
+#define ROCE_ONE_PASS  512u /**< payload from which copy and ICRC are one pass (crc_avx512.c) */
+#define ROCE_ICRC_MAX  64u  /**< frames whose ICRC may wait for each other */
 #define ROCE_INBOX_LEN 1024u
 #define ROCE_PATIENCE  8u  /**< turns that an acknowledgement waits for more to acknowledge */
 #define ROCE_QUANTUM   32u /**< frames one queue pair sends before the next has its turn */
 
 TAILQ_HEAD(roce_qp_list, roce_qp);
 TAILQ_HEAD(roce_srq_list, roce_srq);
+
+/** A frame that is complete but for its ICRC, and the template it was made from. */
+struct roce_icrc_due {
+	struct rte_mbuf *m;
+	const struct roce_template *template;
+};
 
 struct roce_engine {
 	struct roce_domain *domain;
@@ -50,6 +60,8 @@ struct roce_engine {
 	struct rte_ring *inbox; /**< frames that other engines received for our queue pairs */
 	unsigned int spares;
 	struct rte_mbuf *spare[ROCE_SPARE_MAX]; /**< empty frames, fetched in bulk */
+	unsigned int icrc_dues;
+	struct roce_icrc_due icrc_due[ROCE_ICRC_MAX]; /**< of this turn */
 	struct roce_stats stats;
 
 	/* Written by posters. */
@@ -106,5 +118,27 @@ void roce_domain_grace(struct roce_domain *domain);
 
 /** An empty frame; NULL (counted) when the pool is dry. Locked. */
 struct rte_mbuf *roce_engine_frame(struct roce_engine *e);
+
+/** The ICRC of every frame that waits for it. Before the frames are given away. Locked. */
+static inline void
+roce_engine_icrc_put(struct roce_engine *e)
+{
+	for (unsigned int i = 0; i < e->icrc_dues; i++)
+		roce_icrc_put(e->icrc_due[i].m, e->icrc_due[i].template);
+	e->icrc_dues = 0;
+}
+
+/**
+ * The ICRC of a frame at the end of this turn. Its wide loads would have to wait for the many narrow stores that made
+ * the frame; behind the rest of a burst they need not. The frame and its queue pair stay until then. Locked.
+ */
+static inline void
+roce_engine_icrc_later(
+		struct roce_engine *e, struct rte_mbuf *m, const struct roce_template *template)
+{
+	if (unlikely(e->icrc_dues == ROCE_ICRC_MAX))
+		roce_engine_icrc_put(e);
+	e->icrc_due[e->icrc_dues++] = (struct roce_icrc_due){ m, template };
+}
 
 #endif

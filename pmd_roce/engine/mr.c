@@ -226,6 +226,17 @@ roce_sge_copy_out(const struct roce_keys *keys, const struct roce_pd *pd,
 	return 0;
 }
 
+const uint8_t *
+roce_sge_find(const struct roce_keys *keys, const struct roce_pd *pd, const struct roce_sge *sge,
+		uint32_t offset, uint32_t len)
+{
+	const struct roce_sge piece = piece_at(&sge, &offset, len);
+
+	if (piece.length < len || roce_keys_check(keys, pd, &piece, 0) != 0)
+		return NULL;
+	return (const uint8_t *)(uintptr_t)piece.addr;
+}
+
 /* Copy from a chain to one place. */
 static void
 copy_from_chain(uint8_t *dst, const struct rte_mbuf *m, uint32_t from, uint32_t len)

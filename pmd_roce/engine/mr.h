@@ -144,6 +144,14 @@ int roce_sge_copy_out(const struct roce_keys *keys, const struct roce_pd *pd,
 		const struct roce_sge *sge, uint32_t offset, uint8_t *dst, uint32_t len);
 
 /**
+ * Bytes of a gather list that lie in one piece, where @p pd may read them.
+ *
+ * @return NULL: they lie in several, or roce_sge_copy_out() says why not.
+ */
+const uint8_t *roce_sge_find(const struct roce_keys *keys, const struct roce_pd *pd,
+		const struct roce_sge *sge, uint32_t offset, uint32_t len);
+
+/**
  * Copy the payload of a frame into a scatter list.
  *
  * @param offset  bytes of the list to skip; the list is at least that and the payload long.

@@ -177,15 +177,31 @@ next_request(struct roce_qp_tx *tx)
 	tx->ssn = roce_psn_add(tx->ssn, 1);
 }
 
-/* @return 0; else the memory is gone. */
+/* The bytes of a frame, and its ICRC, in one pass where that pays. @return 0; else the memory is gone. */
 static inline int
-copy_payload(struct roce_qp *qp, struct roce_wqe *wqe, uint32_t offset, uint8_t *to, uint32_t len)
+put_payload(struct roce_qp *qp, struct roce_wqe *wqe, uint32_t offset, struct rte_mbuf *m,
+		uint8_t *to, uint32_t len)
 {
+	const struct roce_template *template = &qp->cold.template;
+	const struct roce_keys *keys = &qp->engine->domain->keys;
+	const uint8_t *from;
+	int rc;
+
 	if (unlikely(wqe->flags & ROCE_WR_INLINE)) {
 		memcpy(to, roce_wqe_inline(wqe) + offset, len);
-		return 0;
+	} else {
+		from = len < ROCE_ONE_PASS ? NULL
+					   : roce_sge_find(keys, qp->pd, wqe->sge, offset, len);
+		if (from != NULL) {
+			roce_icrc_put_copy(m, template, to, from, len);
+			return 0;
+		}
+		rc = roce_sge_copy_out(keys, qp->pd, wqe->sge, offset, to, len);
+		if (unlikely(rc != 0))
+			return rc;
 	}
-	return roce_sge_copy_out(&qp->engine->domain->keys, qp->pd, wqe->sge, offset, to, len);
+	roce_engine_icrc_later(qp->engine, m, template);
+	return 0;
 }
 
 /* SEND and WRITE carry their bytes. @return NULL: the memory is gone. */
@@ -212,12 +228,11 @@ build_data(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, bool ac
 		memcpy(at, &wqe->imm, sizeof(wqe->imm));
 		at += sizeof(wqe->imm);
 	}
-	if (unlikely(copy_payload(qp, wqe, offset, at, spec.payload_len) != 0)) {
+	if (unlikely(put_payload(qp, wqe, offset, m, at, spec.payload_len) != 0)) {
 		rte_pktmbuf_free(m);
 		roce_req_stick(qp);
 		return NULL;
 	}
-	roce_icrc_put(m, &qp->cold.template);
 	tx->silent = ack_req ? 0 : tx->silent + 1;
 	tx->offset = offset + spec.payload_len;
 	account_psn(qp, 1, now);

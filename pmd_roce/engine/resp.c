@@ -219,7 +219,7 @@ roce_resp_emit(struct roce_qp *qp)
 	aeth = (struct roce_aeth *)roce_frame_build(m, &qp->cold.template, &spec);
 	aeth->syndrome_msn = roce_aeth_pack(
 			nak ? qp->rx.syndrome : roce_resp_ack_syndrome(qp), qp->rx.msn);
-	roce_icrc_put(m, &qp->cold.template);
+	roce_engine_icrc_later(qp->engine, m, &qp->cold.template);
 	qp->rx.owes &= ROCE_OWES_CNP;
 	qp->rx.unacked = 0;
 	qp->engine->stats.tx_acks++;

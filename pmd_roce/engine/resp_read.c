@@ -234,10 +234,12 @@ emit_read(struct roce_qp *qp, struct roce_rd_resource *res, struct rte_mbuf *m)
 		if (unlikely(roce_keys_enter(qp->engine->domain, qp->pd, &from,
 					     IBV_ACCESS_REMOTE_READ, &entered) != 0))
 			return read_failed(qp, res, m);
-		memcpy(at, (const void *)(uintptr_t)from.addr, spec.payload_len);
+		roce_icrc_put_copy(m, &qp->cold.template, at, (const uint8_t *)(uintptr_t)from.addr,
+				spec.payload_len);
 		roce_keys_leave(entered);
+	} else {
+		roce_icrc_put(m, &qp->cold.template);
 	}
-	roce_icrc_put(m, &qp->cold.template);
 	res->begun = true;
 	res->next = roce_psn_add(res->next, 1);
 	res->va += spec.payload_len;
