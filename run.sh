@@ -300,7 +300,9 @@ cmd_compile_clang() {
 
 cmd_simlong() {
 	need_packages "${packages_test[@]}"
+	compile_targets=(test/sim/sim)
 	compile release-tests --buildtype=release
+	compile_targets=()
 	run_suites release-tests testlog simlong
 }
 
