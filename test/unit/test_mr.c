@@ -357,7 +357,26 @@ copy_out__walks_the_pieces(void **state)
 	}
 }
 
-/* The same on the way in, with the payload in one segment, split inside, or wholly in the second. */
+/* Bytes that need not be gathered are found where they lie; and not without the right to read them. */
+static void
+find__wants_one_piece_and_its_key(void **state)
+{
+	const struct roce_keys *keys = &end.domain->keys;
+	const struct roce_sge sge[] = {
+		{ (uintptr_t)end.memory, 20, end.key },
+		{ (uintptr_t)end.memory + 40, 20, end.key },
+		{ (uintptr_t)end.memory + 60, 20, end.key ^ 1 },
+	};
+
+	assert_ptr_equal(roce_sge_find(keys, end.pd, sge, 0, 20), end.memory);
+	assert_ptr_equal(roce_sge_find(keys, end.pd, sge, 5, 15), end.memory + 5);
+	assert_ptr_equal(roce_sge_find(keys, end.pd, sge, 23, 7), end.memory + 43);
+	assert_null(roce_sge_find(keys, end.pd, sge, 5, 16));
+	assert_null(roce_sge_find(keys, end.pd, sge, 40, 1));
+	assert_null(roce_sge_find(keys, NULL, sge, 0, 20));
+}
+
+/* A text on the way in, with the payload in one segment, split inside, or wholly in the second. */
 static void
 copy_in__walks_the_pieces_and_the_segments(void **state)
 {
@@ -425,6 +444,7 @@ main(void)
 		TEST(create__without_memory_changes_nothing),
 		TEST(covers__wants_a_region_that_holds_it),
 		TEST(copy_out__walks_the_pieces),
+		TEST(find__wants_one_piece_and_its_key),
 		TEST(copy_in__walks_the_pieces_and_the_segments),
 		TEST(copy__judges_the_key_again),
 	};

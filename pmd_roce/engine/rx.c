@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Frames in: whose they are, whether they are whole, and who handles them. */
+
+#include <string.h>
+
+#include <rte_branch_prediction.h>
+#include <rte_prefetch.h>
+
+#include "engine/qp.h"
+
+#define ECN_CONGESTED 3 /**< the mark of RFC 3168 */
+
+/** What became of a received frame. */
+enum fate {
+	FATE_DONE,    /**< free it */
+	FATE_GIVEN,   /**< somebody else's now */
+	FATE_FOREIGN, /**< leave it to the caller */
+};
+
+static inline uint64_t
+load64(const uint8_t *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+/* Does the frame come from the peer of the connection, to the address of this end? */
+static inline bool
+from_peer(const struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	struct roce_ip src, dst;
+
+	if (likely(!pkt->v6))
+		return qp->rx.flow4 == load64(pkt->l3 + 12) && qp->rx.flow4 != 0;
+	roce_pkt_addresses(pkt, &src, &dst);
+	return roce_ip_equal(&src, &qp->cold.peer) && roce_ip_equal(&dst, &qp->cold.local);
+}
+
+static bool
+is_ours(const struct roce_domain *domain, const struct roce_ip *dst)
+{
+	for (unsigned int i = 0; i < domain->config.addrs; i++) {
+		if (roce_ip_equal(dst, &domain->config.addr[i]))
+			return true;
+	}
+	return false;
+}
+
+static __rte_noinline enum fate
+hand_over(struct roce_engine *e, struct roce_engine *owner, struct rte_mbuf *m)
+{
+	if (rte_ring_mp_enqueue(owner->inbox, m) != 0) {
+		e->stats.rx_inbox_full++;
+		return FATE_DONE;
+	}
+	e->stats.rx_handed_over++;
+	return FATE_GIVEN;
+}
+
+static __rte_noinline enum fate
+rx_gsi(struct roce_engine *e, const struct roce_pkt *pkt, uint64_t now)
+{
+	struct roce_domain *domain = e->domain;
+
+	if (!(pkt->op->flags & ROCE_OP_DETH) || domain->gsi.rx == NULL) {
+		e->stats.rx_unknown_qp++;
+		return FATE_DONE;
+	}
+	if (e->index != 0)
+		return hand_over(e, domain->engine[0], pkt->m);
+	e->stats.rx_gsi++;
+	domain->gsi.rx(domain->gsi.arg, pkt, now);
+	return FATE_DONE;
+}
+
+/* No queue pair with this number and peer: perhaps not for us at all, or for the connection manager. */
+static __rte_noinline enum fate
+rx_stranger(struct roce_engine *e, const struct roce_pkt *pkt, bool known, uint64_t now)
+{
+	struct roce_ip src, dst;
+
+	roce_pkt_addresses(pkt, &src, &dst);
+	if (!is_ours(e->domain, &dst)) {
+		e->stats.rx_foreign++;
+		return FATE_FOREIGN;
+	}
+	if (!roce_icrc_ok(pkt)) {
+		e->stats.rx_icrc_encapsulated++;
+		return FATE_DONE;
+	}
+	if (pkt->dest_qp == ROCE_QPN_GSI)
+		return rx_gsi(e, pkt, now);
+	if (known)
+		e->stats.rx_wrong_source++;
+	else
+		e->stats.rx_unknown_qp++;
+	return FATE_DONE;
+}
+
+/* Data reaches a passive end whose RTU was lost: the peer is ready all the same. */
+static __rte_noinline bool
+rx_early(struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	if (qp->rx.state != ROCE_QP_RTR ||
+			(pkt->op->flags & (ROCE_OP_REQUEST | ROCE_OP_DETH)) != ROCE_OP_REQUEST) {
+		qp->engine->stats.rx_wrong_state++;
+		return false;
+	}
+	if (!qp->cold.heard) {
+		qp->cold.heard = true;
+		roce_qp_notice(qp, ROCE_NOTICE_QP_ESTABLISHED, 0);
+	}
+	return qp->rx.state == ROCE_QP_RTR || qp->rx.state == ROCE_QP_RTS;
+}
+
+static inline enum fate
+rx_one(struct roce_engine *e, struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now)
+{
+	if (unlikely(qp == NULL || !from_peer(qp, pkt)))
+		return rx_stranger(e, pkt, qp != NULL, now);
+	if (unlikely(qp->engine != e))
+		return hand_over(e, qp->engine, pkt->m);
+	if (unlikely(!roce_icrc_ok(pkt))) {
+		e->stats.rx_icrc_encapsulated++;
+		return FATE_DONE;
+	}
+	if (unlikely(qp->rx.state != ROCE_QP_RTS) && !rx_early(qp, pkt))
+		return FATE_DONE;
+	if (unlikely(pkt->op->flags & (ROCE_OP_DETH | ROCE_OP_CNP))) {
+		/* A datagram is for another kind of queue pair. */
+		if (pkt->op->flags & ROCE_OP_DETH)
+			e->stats.rx_malformed_opcode++;
+		else
+			roce_dcqcn_slow(qp, now);
+		return FATE_DONE;
+	}
+	if (unlikely(pkt->ecn == ECN_CONGESTED))
+		roce_dcqcn_marked(qp, now);
+	if (pkt->op->flags & ROCE_OP_REQUEST)
+		roce_resp_rx(qp, pkt, now);
+	else if (likely(pkt->opcode == IBV_OPCODE_RC_ACKNOWLEDGE))
+		roce_ack_rx(qp, pkt, now);
+	else
+		roce_read_rx(qp, pkt, now);
+	return FATE_DONE;
+}
+
+/* Whatever is wrong with a frame to somebody else is for him to see. */
+static __rte_noinline enum fate
+rx_unparsed(struct roce_engine *e, const struct rte_mbuf *m, enum roce_frame_verdict verdict)
+{
+	struct roce_ip dst;
+
+	if (verdict != ROCE_FRAME_FOREIGN &&
+			!(roce_frame_destination(m, &dst) && is_ours(e->domain, &dst)))
+		verdict = ROCE_FRAME_FOREIGN;
+	switch (verdict) {
+	case ROCE_FRAME_LENGTH:
+		e->stats.rx_malformed_length++;
+		break;
+	case ROCE_FRAME_FRAGMENT:
+		e->stats.rx_malformed_fragment++;
+		break;
+	case ROCE_FRAME_OPCODE:
+		e->stats.rx_malformed_opcode++;
+		break;
+	case ROCE_FRAME_VERSION:
+		e->stats.rx_malformed_version++;
+		break;
+	case ROCE_FRAME_PKEY:
+		e->stats.rx_malformed_pkey++;
+		break;
+	default:
+		e->stats.rx_foreign++;
+		return FATE_FOREIGN;
+	}
+	return FATE_DONE;
+}
+
+/*
+ * The queue pair of each frame whose place in the table was fetched while the others were parsed. With thousands of
+ * them all is far away, and nobody waits for one line while the next could be under way: first the lines that every
+ * frame wants, then the receive in use.
+ */
+static inline void
+find_all(const struct roce_domain *domain, const struct roce_pkt *pkt, struct roce_qp **qp,
+		uint16_t n)
+{
+	for (uint16_t i = 0; i < n; i++) {
+		qp[i] = __atomic_load_n(
+				&domain->qp[pkt[i].dest_qp & ROCE_QPS_MASK], __ATOMIC_ACQUIRE);
+		if (likely(qp[i] != NULL)) {
+			rte_prefetch0(&qp[i]->rx);
+			rte_prefetch0(&qp[i]->owner);
+		}
+	}
+	for (uint16_t i = 0; i < n; i++) {
+		if (unlikely(qp[i] == NULL || qp[i]->rx.qpn != pkt[i].dest_qp))
+			qp[i] = NULL;
+		else
+			rte_prefetch0(qp[i]->rx.recv);
+	}
+}
+
+/* Two passes: the first finds the queue pairs and has their lines fetched while the others are parsed. */
+static uint16_t
+rx_burst(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t n, uint64_t now)
+{
+	struct roce_pkt pkt[ROCE_RX_BURST];
+	enum roce_frame_verdict verdict[ROCE_RX_BURST];
+	struct roce_qp *qp[ROCE_RX_BURST];
+	struct rte_mbuf *done[ROCE_RX_BURST];
+	uint16_t foreign = 0, others = 0;
+	unsigned int free = 0;
+
+	for (uint16_t i = 0; i < n; i++)
+		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], const uint8_t *));
+	for (uint16_t i = 0; i < n; i++) {
+		verdict[i] = roce_frame_parse(pkts[i], &pkt[i]);
+		if (unlikely(verdict[i] != ROCE_FRAME_OK)) {
+			pkt[i].dest_qp = 0;
+			others += verdict[i] == ROCE_FRAME_FOREIGN;
+			continue;
+		}
+		rte_prefetch0(&e->domain->qp[pkt[i].dest_qp & ROCE_QPS_MASK]);
+	}
+	/* All that a program received, say: as it came. */
+	if (unlikely(others == n)) {
+		e->stats.rx_foreign += n;
+		return n;
+	}
+	find_all(e->domain, pkt, qp, n);
+	for (uint16_t i = 0; i < n; i++) {
+		enum fate fate = likely(verdict[i] == ROCE_FRAME_OK)
+				? rx_one(e, qp[i], &pkt[i], now)
+				: rx_unparsed(e, pkts[i], verdict[i]);
+
+		if (likely(fate == FATE_DONE))
+			done[free++] = pkts[i];
+		else if (fate == FATE_FOREIGN)
+			pkts[foreign++] = pkts[i];
+	}
+	if (free > 0)
+		rte_pktmbuf_free_bulk(done, free);
+	return foreign;
+}
+
+/* Frames that other engines received for us. What turns out foreign now was for a queue pair that just died. */
+static void
+rx_inbox(struct roce_engine *e, uint64_t now)
+{
+	struct rte_mbuf *pkts[ROCE_RX_BURST];
+	unsigned int n;
+	uint16_t foreign;
+
+	if (!e->domain->shared)
+		return;
+	n = rte_ring_sc_dequeue_burst(e->inbox, (void **)pkts, ROCE_RX_BURST, NULL);
+	if (n == 0)
+		return;
+	foreign = rx_burst(e, pkts, (uint16_t)n, now);
+	if (foreign > 0)
+		rte_pktmbuf_free_bulk(pkts, foreign);
+}
+
+uint16_t
+roce_engine_rx(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t n, uint64_t now)
+{
+	uint16_t foreign = 0;
+
+	rx_inbox(e, now);
+	e->busy = n >= ROCE_RX_BURST;
+	e->stats.rx_frames += n;
+	for (uint32_t i = 0; i < n; i += ROCE_RX_BURST) {
+		uint16_t left = rx_burst(e, pkts + i, (uint16_t)RTE_MIN(n - i, ROCE_RX_BURST), now);
+
+		if (unlikely(left > 0 && foreign != i))
+			memmove(pkts + foreign, pkts + i, left * sizeof(pkts[0]));
+		foreign += left;
+	}
+	return foreign;
+}
