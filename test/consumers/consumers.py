@@ -50,8 +50,8 @@ class Installed:
     def link(self, package, static):
         if not static:
             return self.flags(package, "--libs")
-        return [f"-l:lib{package}.a" if flag == f"-l{package}" else flag
-                for flag in self.flags(package, "--libs", "--static")]
+        # A static registry is asked for by name; --static tells what it wants. For libroce it says all.
+        return ["-l:libdat.a" if flag == "-ldat" else flag for flag in self.flags(package, "--libs", "--static")]
 
     def env(self):
         env = {name: value for name, value in os.environ.items() if not name.startswith("DAT_")}
