@@ -330,7 +330,8 @@ int roce_qp_create(const struct roce_qp_attr *attr, struct roce_qp **qp);
 
 /**
  * End a queue pair in any state. Requests and receives it holds end without completion: a receive taken
- * from a shared receive queue counts as reaped. Its number is not used again soon.
+ * from a shared receive queue counts as reaped. One that was connected holds none when its id has ended, but for requests
+ * posted since the last turn. Its number is not used again soon.
  */
 void roce_qp_destroy(struct roce_qp *qp);
 
@@ -393,7 +394,7 @@ struct roce_wr {
  * @return 0; -EINVAL too many pieces, state RESET, or inline what is not sent from here; -EMSGSIZE longer than
  *   ROCE_MSG_MAX, or inline and longer than the queue pair's max_inline; -EOPNOTSUPP opcode;
  *   -ENOSPC queue full; -EACCES, -EPERM, -ERANGE as for roce_srq_post(), of a bind as for roce_mw_judge(). In state
- *   ERR the request is accepted and flushed.
+ *   ERR the request is accepted, and flushed by the next turn.
  */
 int roce_qp_post_send(struct roce_qp *qp, const struct roce_wr *wr);
 

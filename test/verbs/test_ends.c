@@ -187,6 +187,39 @@ destroy__in_every_state(void **state)
 	}
 }
 
+/*
+ * All that a queue pair had is told of when its id has ended. What is posted after that is flushed by the next turn; of
+ * what no turn has seen when the queue pair goes nobody hears.
+ */
+static void
+destroy__takes_what_no_turn_has_flushed(void **state)
+{
+	struct roce_wr wr = { .opcode = ROCE_WR_SEND };
+	struct pair *pair = *state;
+	struct end *end = &pair->b;
+	struct roce_event event;
+
+	pair_connect(pair);
+	settle(pair);
+	wr.wr_id = 1;
+	assert_int_equal(post_send(end, wr, 0, 64), 0);
+	roce_cm_id_destroy(end->id);
+	end->id = NULL;
+	assert_int_equal(roce_cq_poll(end->cq, &event, 1), 1);
+	assert_int_equal(event.wr_id, 1);
+	assert_int_equal(event.status, ROCE_WC_WR_FLUSH_ERR);
+	wr.wr_id = 2;
+	assert_int_equal(post_send(end, wr, 0, 64), 0);
+	assert_int_equal(roce_cq_poll(end->cq, &event, 1), 0);
+	assert_int_equal(want_completion(pair, end->cq, ROCE_WC_WR_FLUSH_ERR).wr_id, 2);
+	wr.wr_id = 3;
+	assert_int_equal(post_send(end, wr, 0, 64), 0);
+	roce_qp_destroy(end->qp);
+	end->qp = NULL;
+	settle(pair);
+	assert_int_equal(roce_cq_poll(end->cq, &event, 1), 0);
+}
+
 /* A context stays while anything of it is left. */
 static void
 context__destroy_counts(void **state)
@@ -267,6 +300,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(states__times_calls),
 		cmocka_unit_test(destroy__in_every_state),
+		rule(destroy__takes_what_no_turn_has_flushed),
 		rule(context__destroy_counts),
 		rule(param__is_judged),
 		rule(listen__one_a_port),
