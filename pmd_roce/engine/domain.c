@@ -163,7 +163,7 @@ roce_domain_create(const struct roce_domain_config *config, struct roce_domain *
 		.arg = config->notify_arg,
 	};
 	d->shared = config->engines > 1;
-	d->engine_mask = rte_align32pow2(config->engines) - 1;
+	d->engine_mask = roce_engine_mask(config->engines);
 	rte_spinlock_init(&d->keys.lock);
 	rte_spinlock_init(&d->qpn_lock);
 	rte_spinlock_init(&d->srqs_lock);

@@ -18,6 +18,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
+#include <rte_common.h>
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
 #include <rte_spinlock.h>
@@ -161,6 +162,13 @@ void roce_domain_break(struct roce_domain *domain);
 
 /** Put the connection manager on QP 1. Before the first frame. */
 void roce_domain_set_gsi(struct roce_domain *domain, const struct roce_gsi *gsi);
+
+/** The bits of a queue pair number that name its engine, when there are so many: number & mask is its index. */
+static inline uint32_t
+roce_engine_mask(unsigned int engines)
+{
+	return rte_align32pow2(engines) - 1;
+}
 
 /** For control: turners stand back until everybody who waits here was served. */
 void roce_engine_lock(struct roce_engine *e);

@@ -25,6 +25,7 @@
 #include "port/fault.h"
 #include "port/life.h"
 #include "port/neigh.h"
+#include "port/steer.h"
 #include "port/why.h"
 #include "roce/device.h"
 
@@ -88,6 +89,7 @@ struct roce_port {
 	rte_spinlock_t neigh_lock;         /**< taken inside an engine's lock, never around one */
 	uint64_t neigh_at;                 /**< deadline of the table; read without the lock */
 	uint32_t lcores[ROCE_ENGINES_MAX]; /**< service lcore of each queue */
+	struct roce_steer steer;           /**< of a port of our own */
 	struct roce_port_queue queue[ROCE_ENGINES_MAX];
 };
 

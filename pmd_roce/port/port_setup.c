@@ -13,7 +13,6 @@
 #include "port/pool.h"
 #include "port/port.h"
 #include "port/start.h"
-#include "port/steer.h"
 
 /* Descriptors a queue. Large rings push the frames out of the caches; hardware needs some more air. */
 #define SOFT_DESCRIPTORS 256
@@ -276,6 +275,19 @@ roce_port_line_rate(const struct roce_port *port)
 	return (uint64_t)link.link_speed * 1000000 / 8;
 }
 
+/* A driver may offer hashes that its device then refuses: frames are handed over instead. */
+static int
+configure(const struct roce_port *port, struct plan *plan)
+{
+	int rc = rte_eth_dev_configure(port->id, port->queues, port->queues, &plan->conf);
+
+	if (rc == 0 || plan->conf.rx_adv_conf.rss_conf.rss_hf == 0)
+		return rc;
+	plan->conf.rx_adv_conf.rss_conf.rss_hf = 0;
+	plan->conf.rxmode.mq_mode = RTE_ETH_MQ_RX_NONE;
+	return rte_eth_dev_configure(port->id, port->queues, port->queues, &plan->conf);
+}
+
 static int
 start(struct roce_port *port, const struct roce_devargs *args, struct roce_why *why)
 {
@@ -287,7 +299,7 @@ start(struct roce_port *port, const struct roce_devargs *args, struct roce_why *
 	port->mtu_code = plan.mtu_code;
 	port->ip_cksum_offload = (plan.conf.txmode.offloads & RTE_ETH_TX_OFFLOAD_IPV4_CKSUM) != 0;
 	snprintf(port->driver, sizeof(port->driver), "%s", plan.info.driver_name);
-	rc = rte_eth_dev_configure(port->id, port->queues, port->queues, &plan.conf);
+	rc = configure(port, &plan);
 	if (rc != 0)
 		return roce_why_say(why, rc == -EBUSY ? -EBUSY : -EINVAL,
 				"port %s cannot be configured: %s", port->attach.name,
@@ -309,7 +321,8 @@ start(struct roce_port *port, const struct roce_devargs *args, struct roce_why *
 		if (!roce_ip_is_v4(&args->ip.at[i].addr))
 			rte_eth_allmulticast_enable(port->id);
 	}
-	roce_steer_flows(port->id, port->queues, plan.conf.rx_adv_conf.rss_conf.rss_hf);
+	roce_steer_begin(&port->steer, port->id, port->queues,
+			plan.conf.rx_adv_conf.rss_conf.rss_hf);
 	return 0;
 }
 
@@ -318,6 +331,7 @@ roce_port_reset(struct roce_port *port, const struct roce_devargs *args, struct 
 {
 	int rc;
 
+	roce_steer_end(&port->steer, port->id);
 	rte_eth_dev_stop(port->id);
 	port->started = false;
 	rc = rte_eth_dev_reset(port->id);
@@ -409,8 +423,10 @@ roce_port_close(struct roce_port *port)
 		roce_fault_fini(&queue->fault);
 	}
 	/* What somebody has closed under us may be another port by now. */
-	if (port->lent.mode == 0 && !port->life.closed)
+	if (port->lent.mode == 0 && !port->life.closed) {
+		roce_steer_end(&port->steer, port->id);
 		roce_port_close_device(port);
+	}
 	if (port->lent.mode == 0 && (!port->life.closed || !roce_attach_is_found(&port->attach)))
 		roce_attach_close(&port->attach);
 	for (unsigned int q = 0; q < port->queues; q++) {

@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "port/steer.h"
 
+#include <string.h>
+
 #include <rte_byteorder.h>
 #include <rte_common.h>
-#include <rte_flow.h>
 
-#define ROCE_UDP_PORT 4791
+#include "wire/bth.h"
+
+/* The low 16 bits of the queue pair number in the BTH: an even offset and length, as flexible matchers want them. */
+#define BTH_QPN_LOW 6
+#define QPN_LOW_LEN 2
+
+/* What a frame looks like up to its UDP header, and one item behind it perhaps. */
+#define ITEMS 5
+
+static_assert(ROCE_ENGINES_MAX <= 256, "the last byte of a queue pair number names its engine");
 
 uint64_t
 roce_steer_rss(const struct rte_eth_dev_info *info, unsigned int queues)
@@ -16,56 +26,152 @@ roce_steer_rss(const struct rte_eth_dev_info *info, unsigned int queues)
 			(RTE_ETH_RSS_NONFRAG_IPV4_UDP | RTE_ETH_RSS_NONFRAG_IPV6_UDP);
 }
 
+/* RoCEv2 over @p l3, and what else @p more says; NULL: nothing. @return false: refused, and no rule was made. */
 static bool
-create_flow(uint16_t port_id, enum rte_flow_item_type l3, const struct rte_flow_action_rss *rss)
+add_rule(struct roce_steer *steer, uint16_t port_id, enum rte_flow_item_type l3,
+		const struct rte_flow_item *more, const struct rte_flow_action *action)
 {
 	const struct rte_flow_attr attr = { .ingress = 1 };
 	const struct rte_flow_item_udp spec = { .hdr.dst_port = RTE_BE16(ROCE_UDP_PORT) };
 	const struct rte_flow_item_udp mask = { .hdr.dst_port = RTE_BE16(0xffff) };
-	const struct rte_flow_item pattern[] = {
+	const struct rte_flow_item end = { .type = RTE_FLOW_ITEM_TYPE_END };
+	const struct rte_flow_item pattern[ITEMS] = {
 		{ .type = RTE_FLOW_ITEM_TYPE_ETH },
 		{ .type = l3 },
 		{ .type = RTE_FLOW_ITEM_TYPE_UDP, .spec = &spec, .mask = &mask },
-		{ .type = RTE_FLOW_ITEM_TYPE_END },
+		more != NULL ? *more : end,
+		end,
 	};
 	const struct rte_flow_action actions[] = {
-		{ .type = RTE_FLOW_ACTION_TYPE_RSS, .conf = rss },
+		*action,
 		{ .type = RTE_FLOW_ACTION_TYPE_END },
 	};
 	struct rte_flow_error error;
+	struct rte_flow *rule;
 
 	if (rte_flow_validate(port_id, &attr, pattern, actions, &error) != 0)
 		return false;
-	return rte_flow_create(port_id, &attr, pattern, actions, &error) != NULL;
+	rule = rte_flow_create(port_id, &attr, pattern, actions, &error);
+	if (rule == NULL)
+		return false;
+	steer->rule[steer->rules++] = rule;
+	return true;
 }
 
-unsigned int
-roce_steer_flows(uint16_t port_id, unsigned int queues, uint64_t rss)
+/* The newest rules go, down to the first @p keep. */
+static void
+drop_rules(struct roce_steer *steer, uint16_t port_id, unsigned int keep)
 {
-	static const struct {
-		enum rte_flow_item_type l3;
-		uint64_t type;
-	} kinds[] = {
-		{ RTE_FLOW_ITEM_TYPE_IPV4, RTE_ETH_RSS_NONFRAG_IPV4_UDP },
-		{ RTE_FLOW_ITEM_TYPE_IPV6, RTE_ETH_RSS_NONFRAG_IPV6_UDP },
-	};
-	uint16_t all[RTE_MAX_QUEUES_PER_PORT];
-	unsigned int taken = 0;
+	struct rte_flow_error error;
 
-	/* One queue gets everything anyway. */
-	if (queues < 2)
-		return 0;
+	while (steer->rules > keep)
+		(void)rte_flow_destroy(port_id, steer->rule[--steer->rules], &error);
+}
+
+/* Frames for the queue pairs of one engine: RTE_FLOW_ITEM_TYPE_RAW, which every release of DPDK has. */
+static bool
+add_engine(struct roce_steer *steer, uint16_t port_id, enum rte_flow_item_type l3,
+		unsigned int engine, unsigned int engines)
+{
+	const uint8_t want[QPN_LOW_LEN] = { 0, (uint8_t)engine };
+	const uint8_t look[QPN_LOW_LEN] = { 0, (uint8_t)roce_engine_mask(engines) };
+	const struct rte_flow_item_raw spec = {
+		.relative = 1,
+		.offset = BTH_QPN_LOW,
+		.length = QPN_LOW_LEN,
+		.pattern = want,
+	};
+	const struct rte_flow_item_raw mask = {
+		.relative = 1,
+		.search = 1,
+		.offset = -1,
+		.limit = UINT16_MAX,
+		.length = UINT16_MAX,
+		.pattern = look,
+	};
+	const struct rte_flow_item item = {
+		.type = RTE_FLOW_ITEM_TYPE_RAW, .spec = &spec, .mask = &mask
+	};
+	const struct rte_flow_action_queue queue = { .index = (uint16_t)engine };
+	const struct rte_flow_action action = { .type = RTE_FLOW_ACTION_TYPE_QUEUE,
+		.conf = &queue };
+
+	return add_rule(steer, port_id, l3, &item, &action);
+}
+
+/* A rule for each engine, or none: half of them would not spare the others anything. */
+static bool
+steer_by_qp(struct roce_steer *steer, uint16_t port_id, enum rte_flow_item_type l3,
+		unsigned int engines)
+{
+	unsigned int before = steer->rules;
+
+	for (unsigned int e = 0; e < engines; e++) {
+		if (!add_engine(steer, port_id, l3, e, engines)) {
+			drop_rules(steer, port_id, before);
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool
+steer_by_hash(struct roce_steer *steer, uint16_t port_id, enum rte_flow_item_type l3,
+		unsigned int queues, uint64_t type)
+{
+	uint16_t all[ROCE_ENGINES_MAX];
+	const struct rte_flow_action_rss rss = {
+		.types = type,
+		.queue_num = queues,
+		.queue = all,
+	};
+	const struct rte_flow_action action = { .type = RTE_FLOW_ACTION_TYPE_RSS, .conf = &rss };
+
 	for (unsigned int q = 0; q < queues; q++)
 		all[q] = (uint16_t)q;
-	for (size_t i = 0; i < RTE_DIM(kinds); i++) {
-		const struct rte_flow_action_rss action = {
-			.types = kinds[i].type,
-			.queue_num = queues,
-			.queue = all,
-		};
+	return add_rule(steer, port_id, l3, NULL, &action);
+}
 
-		if ((rss & kinds[i].type) != 0 && create_flow(port_id, kinds[i].l3, &action))
-			taken++;
-	}
-	return taken;
+static enum roce_steer_by
+steer_family(struct roce_steer *steer, uint16_t port_id, enum rte_flow_item_type l3,
+		unsigned int queues, uint64_t type)
+{
+	if (steer_by_qp(steer, port_id, l3, queues))
+		return ROCE_STEER_BY_QP;
+	if (type == 0)
+		return ROCE_STEER_BY_NOTHING;
+	/* Refused, the hash that the port was configured with does the same, for all of its traffic. */
+	(void)steer_by_hash(steer, port_id, l3, queues, type);
+	return ROCE_STEER_BY_HASH;
+}
+
+void
+roce_steer_begin(struct roce_steer *steer, uint16_t port_id, unsigned int queues, uint64_t rss)
+{
+	memset(steer, 0, sizeof(*steer));
+	/* One queue gets everything anyway. */
+	if (queues < 2)
+		return;
+	steer->v4 = steer_family(steer, port_id, RTE_FLOW_ITEM_TYPE_IPV4, queues,
+			rss & RTE_ETH_RSS_NONFRAG_IPV4_UDP);
+	steer->v6 = steer_family(steer, port_id, RTE_FLOW_ITEM_TYPE_IPV6, queues,
+			rss & RTE_ETH_RSS_NONFRAG_IPV6_UDP);
+}
+
+void
+roce_steer_end(struct roce_steer *steer, uint16_t port_id)
+{
+	drop_rules(steer, port_id, 0);
+}
+
+const char *
+roce_steer_name(enum roce_steer_by by)
+{
+	static const char *const name[] = {
+		[ROCE_STEER_BY_NOTHING] = "nothing",
+		[ROCE_STEER_BY_HASH] = "hash",
+		[ROCE_STEER_BY_QP] = "queue pair",
+	};
+
+	return name[by];
 }

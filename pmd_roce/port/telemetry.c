@@ -9,6 +9,7 @@
 #include <rte_telemetry.h>
 
 #include "cm/cm_stats.h"
+#include "engine/stats.h"
 #include "port/telemetry.h"
 
 /* More states than any connection has. */
@@ -32,6 +33,16 @@ fill_stats(const struct roce_device *device, struct rte_tel_data *dict)
 		rte_tel_data_add_dict_uint(dict, name, value);
 }
 
+/* Who has lent us its frames steers them itself, and one queue has them all. */
+static void
+fill_steering(const struct roce_port *port, struct rte_tel_data *dict)
+{
+	if (port->queues < 2 || port->lent.mode != 0)
+		return;
+	rte_tel_data_add_dict_string(dict, "steering_ipv4", roce_steer_name(port->steer.v4));
+	rte_tel_data_add_dict_string(dict, "steering_ipv6", roce_steer_name(port->steer.v6));
+}
+
 static void
 fill_port(const struct roce_device *device, struct rte_tel_data *dict)
 {
@@ -52,6 +63,7 @@ fill_port(const struct roce_device *device, struct rte_tel_data *dict)
 	rte_tel_data_add_dict_uint(dict, "engines", attr.engines);
 	rte_tel_data_add_dict_uint(dict, "serviced", attr.serviced);
 	rte_tel_data_add_dict_string(dict, "icrc", attr.icrc_path);
+	fill_steering(device->port, dict);
 }
 
 void
@@ -125,6 +137,34 @@ fill_cm(const struct roce_device *device, struct rte_tel_data *dict)
 	add_cm_counters(dict, device->cm);
 }
 
+/* Written by the turner of the engine alone: a word is never torn. */
+static uint64_t
+look(const uint64_t *word)
+{
+	return __atomic_load_n(word, __ATOMIC_RELAXED);
+}
+
+/* A few of the counters, which tell whether frames come on the right queues: with all there would be no room. */
+static void
+fill_engines(const struct roce_device *device, struct rte_tel_data *dict)
+{
+	for (unsigned int q = 0; q < device->port->queues; q++) {
+		const struct roce_stats *stats = roce_engine_stats(device->port->queue[q].engine);
+		struct rte_tel_data *one = roce_telemetry_dict();
+		char key[16];
+
+		if (one == NULL)
+			return;
+		rte_tel_data_add_dict_uint(one, "rx_frames", look(&stats->rx_frames));
+		rte_tel_data_add_dict_uint(one, "rx_handed_over", look(&stats->rx_handed_over));
+		rte_tel_data_add_dict_uint(one, "rx_inbox_full", look(&stats->rx_inbox_full));
+		rte_tel_data_add_dict_uint(one, "tx_frames", look(&stats->tx_frames));
+		rte_tel_data_add_dict_uint(one, "retransmits", look(&stats->retransmits));
+		snprintf(key, sizeof(key), "%u", q);
+		roce_telemetry_put(dict, key, one);
+	}
+}
+
 static void
 add_device(struct roce_device *device, void *arg)
 {
@@ -177,6 +217,12 @@ answer_stats(const char *cmd, const char *params, struct rte_tel_data *data)
 }
 
 static int
+answer_engines(const char *cmd, const char *params, struct rte_tel_data *data)
+{
+	return collect(params, data, fill_engines);
+}
+
+static int
 answer_cm(const char *cmd, const char *params, struct rte_tel_data *data)
 {
 	return collect(params, data, fill_cm);
@@ -194,6 +240,8 @@ roce_telemetry_setup(void)
 			"The RoCE devices that are open. Optional parameter: port");
 	rte_telemetry_register_cmd("/roce/stats", answer_stats,
 			"Counters of each device. Optional parameter: port");
+	rte_telemetry_register_cmd("/roce/engines", answer_engines,
+			"Frames of each engine of a device, and how many came on another's queue. Optional parameter: port");
 	rte_telemetry_register_cmd("/roce/cm", answer_cm,
 			"How many connections are in which state, and counters. Optional parameter: port");
 	roce_telemetry_queues_setup();

@@ -3,7 +3,7 @@
 """Asks a running provider through DPDK's telemetry socket and judges the answers.
 
   telemetry.py SOCKET [PREFIX]        a program with 8 queue pairs on one shared queue
-  telemetry.py SOCKET --crowd N       one with more queue pairs than an answer has room for
+  telemetry.py SOCKET --crowd N       one with more queue pairs than an answer has room for, on two engines
 
 With PREFIX the same questions go through Debian's dpdk-telemetry.py, too.
 """
@@ -72,7 +72,7 @@ def judge(ask):
     assert len(ask("/roce/qp")[adapter]) == QUEUE_PAIRS
     assert ask("/roce/qp,1") is None and ask("/roce/srq,999") is None and ask("/roce/qp,x") is None
 
-    assert ask("/roce/ports")[adapter]["engines"] >= 1
+    judge_engines(ask, adapter)
     stats = ask(f"/roce/stats,{adapter}")
     assert stats["rx_send_requests"] > 0
     connections = ask("/roce/cm")[adapter]
@@ -80,6 +80,18 @@ def judge(ask):
     assert connections["counters"]["established"] == QUEUE_PAIRS, connections
     judge_help(ask("/roce/help"), stats, connections["counters"])
     judge_pages(ask, adapter, number)
+
+
+def judge_engines(ask, adapter):
+    """What each engine received, and what it handed over; with several, what steers frames to them."""
+    port = ask("/roce/ports")[adapter]
+    engines = ask(f"/roce/engines,{adapter}")
+    assert engines.pop("port") == adapter and list(engines) == [str(n) for n in range(port["engines"])], engines
+    assert sum(engine["rx_frames"] for engine in engines.values()) > 0, engines
+    assert all(engine["rx_handed_over"] <= engine["rx_frames"] for engine in engines.values()), engines
+    # net_ring can neither hash nor match.
+    steering = {name: port.get(name) for name in ("steering_ipv4", "steering_ipv6")}
+    assert set(steering.values()) == {"nothing" if len(engines) > 1 else None}, port
 
 
 def judge_help(meanings, stats, counters):
@@ -113,7 +125,7 @@ def judge_debian(prefix, ask):
     """dpdk-telemetry.py lists the commands, and brings what we were told ourselves."""
     adapter = next(iter(ask("/roce/ports")))
     questions = ["/roce/ports", f"/roce/ports,{adapter}", f"/roce/stats,{adapter}", "/roce/srq", "/roce/qp",
-                 "/roce/cm", "/roce/help", f"/roce/qps,{adapter}", f"/roce/srqs,{adapter}"]
+                 "/roce/cm", "/roce/engines", "/roce/help", f"/roce/qps,{adapter}", f"/roce/srqs,{adapter}"]
     text = subprocess.run(["dpdk-telemetry.py", "-f", prefix], input="\n".join(["/", *questions]), text=True,
                           stdout=subprocess.PIPE, check=True, timeout=PATIENCE_S).stdout
     # Not at a terminal it prints nothing but the answers, one a line.
@@ -141,7 +153,9 @@ def judge_crowd(ask, pairs):
         time.sleep(0.1)
     shown = ask("/roce/qp")
     assert [len(queues) for queues in shown.values()] == [32, 32], shown
-    for adapter in ask("/roce/ports"):
+    for adapter, port in ask("/roce/ports").items():
+        assert port["engines"] == 2, port
+        judge_engines(ask, adapter)
         numbers, first = [], 0
         while page := list(ask(f"/roce/qps,{adapter},{first}")["list"]):
             assert len(page) == min(48, pairs - len(numbers)), page

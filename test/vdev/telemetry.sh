@@ -25,7 +25,7 @@ if command -v dpdk-telemetry.py >/dev/null; then
 fi
 "$python" "$here/telemetry.py" "$run/dpdk_telemetry.v2" $debian || complain "telemetry: see above"
 stop "$child"
-"$perf" -q 200 -s 64 -d 40 >"$work/out" 2>&1 &
+UDAPL_ROCE_PARAMS="queues=2" "$perf" -q 200 -s 64 -d 40 >"$work/out" 2>&1 &
 child=$!
 children="$children $child"
 "$python" "$here/telemetry.py" "$run/dpdk_telemetry.v2" --crowd 200 || complain "a crowd: see above"
