@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <stddef.h>
 #include <string.h>
 
+#include <rte_branch_prediction.h>
+#include <rte_byteorder.h>
 #include <rte_common.h>
+#include <rte_ether.h>
+#include <rte_ip.h>
 #include <rte_pause.h>
+#include <rte_prefetch.h>
+#include <rte_udp.h>
 
 #include "port/device.h"
 
@@ -11,6 +18,14 @@
  * the faults made on purpose share a burst, and each gets something of it only when it is not too small.
  */
 #define DIRECT_MIN 16u
+
+/* Frames whose headers are on their way into the cache while one is looked at. */
+#define AHEAD 8u
+
+/* As far as a look goes: to the ports of UDP over IPv4 behind a tag. */
+#define LOOK_LEN                                                      \
+	(sizeof(struct rte_ether_hdr) + sizeof(struct rte_vlan_hdr) + \
+			sizeof(struct rte_ipv4_hdr) + sizeof(struct rte_udp_hdr))
 
 /* The engine's, unless there is no such engine or it has frames of its own. */
 static struct roce_port_queue *
@@ -31,22 +46,102 @@ lock_to_turn(struct roce_port_queue *queue)
 		rte_pause();
 }
 
+static inline uint16_t
+load16(const uint8_t *at)
+{
+	uint16_t v;
+
+	memcpy(&v, at, sizeof(v));
+	return v;
+}
+
+/* Neither RoCEv2 nor a word among neighbours, as ethertype and what is behind it say. */
+static inline bool
+shows_stranger(uint16_t type, const uint8_t *l3)
+{
+	const uint8_t *port =
+			l3 + sizeof(struct rte_ipv4_hdr) + offsetof(struct rte_udp_hdr, dst_port);
+	uint8_t proto;
+
+	if (likely(type == RTE_BE16(RTE_ETHER_TYPE_IPV4))) {
+		proto = l3[offsetof(struct rte_ipv4_hdr, next_proto_id)];
+		/* Options would move the ports. */
+		return proto != IPPROTO_UDP ||
+				(l3[0] == RTE_IPV4_VHL_DEF &&
+						load16(port) != RTE_BE16(ROCE_UDP_PORT));
+	}
+	if (type == RTE_BE16(RTE_ETHER_TYPE_IPV6)) {
+		proto = l3[offsetof(struct rte_ipv6_hdr, proto)];
+		return proto != IPPROTO_UDP && proto != IPPROTO_ICMPV6;
+	}
+	return type != RTE_BE16(RTE_ETHER_TYPE_ARP) && type != RTE_BE16(RTE_ETHER_TYPE_VLAN);
+}
+
+/*
+ * Most frames of others show at once that they are: a program that hands over all that it receives pays for little more
+ * than this. What is not known here, short frames among it, the engine and the neighbours find out.
+ */
+static inline bool
+is_stranger(const struct rte_mbuf *m)
+{
+	const uint8_t *at = rte_pktmbuf_mtod(m, const uint8_t *);
+	const uint8_t *l3 = at + sizeof(struct rte_ether_hdr);
+	uint16_t type;
+
+	if (unlikely(m->data_len < LOOK_LEN))
+		return false;
+	type = load16(l3 - sizeof(type));
+	if (type == RTE_BE16(RTE_ETHER_TYPE_VLAN)) {
+		l3 += sizeof(struct rte_vlan_hdr);
+		type = load16(l3 - sizeof(type));
+	}
+	return shows_stranger(type, l3);
+}
+
+static inline void
+prefetch_header(const struct rte_mbuf *m)
+{
+	rte_prefetch0(rte_pktmbuf_mtod(m, const uint8_t *));
+}
+
+/* @return how many frames at the front are none of our business, plainly. */
+static inline uint16_t
+skip_strangers(struct rte_mbuf **pkts, uint16_t n)
+{
+	const uint16_t first = RTE_MIN(n, (uint16_t)AHEAD);
+
+	for (uint16_t i = 0; i < first; i++)
+		prefetch_header(pkts[i]);
+	for (uint16_t i = 0; i < n; i++) {
+		if (i + AHEAD < n)
+			prefetch_header(pkts[i + AHEAD]);
+		if (!is_stranger(pkts[i]))
+			return i;
+	}
+	return n;
+}
+
 uint16_t
 roce_device_rx(struct roce_device *device, unsigned int engine, struct rte_mbuf **pkts, uint16_t n)
 {
 	struct roce_port_queue *queue = find_queue(device, engine);
+	uint16_t strangers, left;
 	uint64_t now;
 
 	if (queue == NULL)
 		return n;
+	/* Not under the lock: they are the program's. */
+	strangers = skip_strangers(pkts, n);
 	lock_to_turn(queue);
 	now = roce_port_now();
 	queue->stats.rx_frames += n;
-	n = roce_engine_rx(queue->engine, pkts, n, now);
-	if (n > 0)
-		roce_port_look(queue, pkts, n, now);
+	queue->stats.foreign += strangers;
+	/* Also when nothing is left: other engines may have handed some over. */
+	left = roce_engine_rx(queue->engine, pkts + strangers, (uint16_t)(n - strangers), now);
+	if (left > 0)
+		roce_port_look(queue, pkts + strangers, left, now);
 	roce_engine_unlock(queue->engine);
-	return n;
+	return (uint16_t)(strangers + left);
 }
 
 /* What is in store first, in order. */
