@@ -91,6 +91,9 @@ def one_round(build, values):
         note(("wire", line["way"], line["size"]), line["ns"])
     for line in lines(build, "bench_handover"):
         note((line["kind"], line["name"]), line["ns"])
+    for line in lines(build, "bench_steer"):
+        for what in ("rate", "ns", "handed_over"):
+            note(("steer", line["name"], what), line[what])
     for line in lines(build, "bench_srq"):
         for what in ("min", "median", "max"):
             note((line["kind"], line["name"], what), line[what])
@@ -156,6 +159,10 @@ def print_all(middle, rows):
     print(f"\n {'roce_device_rx(), foreign frames':<36}{'ns/frame':>10}")
     for name in (key[1] for key in middle if key[0] == "handover"):
         print(f" {name:<36}{middle['handover', name]:>10.2f}")
+    print(f"\n {'engines on one queue, 64 B':<36}{'Mmessages/s':>12}{'CPU ns':>10}{'handed over':>13}")
+    for name in dict.fromkeys(key[1] for key in middle if key[0] == "steer"):
+        rate, cost, share = (middle["steer", name, what] for what in ("rate", "ns", "handed_over"))
+        print(f" {name:<36}{rate / 1e6:>12.3f}{cost:>10.1f}{share:>13.1%}")
     print(f"\n {'bare wire':<10}{'pointers':>12}{'copied':>12}{'copied':>12}{'payload':>12}")
     print(f" {'':<10}{'ns/frame':>12}{'ns/frame':>12}{'Mframes/s':>12}{'Gbit/s':>12}")
     for size in sorted({key[2] for key in middle if key[0] == "wire"}):
@@ -196,7 +203,7 @@ def parse():
     if args.rounds < 1:
         parser.error("--rounds wants at least 1")
     for name in ("apps/dat-perf", "test/bench/bench_wire", "test/bench/bench_stage", "test/bench/bench_srq",
-                 "test/bench/bench_handover"):
+                 "test/bench/bench_handover", "test/bench/bench_steer"):
         if not (args.build / name).is_file():
             give_up(f"bench.py: {args.build}/{name} is not there: build it first")
     return args
