@@ -236,7 +236,8 @@ open_device(struct spread *s, struct spread_end *end, unsigned int i)
 	struct roce_attach_config config = embed_handover((uint8_t)(i + 1));
 	char params[256], why[256];
 
-	snprintf(params, sizeof(params), "%s %s", config.params,
+	/* Numbers, and so source ports and what is made of them, are those of every run. */
+	snprintf(params, sizeof(params), "%s seed=%u %s", config.params, i + 1,
 			s->params != NULL ? s->params : "");
 	if (s->mode == SPREAD_OWN) {
 		char text[512];

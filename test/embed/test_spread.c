@@ -138,34 +138,48 @@ handover__may_bring_any_frame_to_any_engine(void **state)
 	play_ways(SPREAD_HANDOVER);
 }
 
-/* Other headers have the number of the queue pair elsewhere; frames of others come in between, and come back. */
+/* Other headers have the number of the queue pair elsewhere. */
 static void
-handover__knows_tags_and_ipv6(void **state)
+play_headers(enum spread_mode mode, unsigned int engines, struct rte_mempool *strangers)
 {
 	static const struct {
 		unsigned int address;
 		const char *params;
 	} kinds[] = { { 1, NULL }, { 0, "vlan=7" }, { 1, "vlan=7" } };
-	struct rte_mempool *strangers = embed_pool("strangers", 255, 256);
 
 	for (size_t k = 0; k < RTE_DIM(kinds); k++) {
-		for (unsigned int engines = 1; engines <= SPREAD_ENGINES; engines *= 4) {
-			struct spread s = {
-				.mode = SPREAD_HANDOVER,
-				.engines = engines,
-				.way = engines > 1 ? SPREAD_HASHED : SPREAD_STEERED,
-				.address = kinds[k].address,
-				.params = kinds[k].params,
-				.strangers = strangers,
-			};
+		struct spread s = {
+			.mode = mode,
+			.engines = engines,
+			.way = engines > 1 ? SPREAD_HASHED : SPREAD_STEERED,
+			.address = kinds[k].address,
+			.params = kinds[k].params,
+			.strangers = strangers,
+		};
 
-			play(&s);
-			assert_true(s.carried > 0);
-			assert_int_equal(s.v6, kinds[k].address == 1 ? s.carried : 0);
-			assert_int_equal(s.tagged, kinds[k].params != NULL ? s.carried : 0);
-		}
+		play(&s);
+		assert_true(s.carried > 0);
+		assert_int_equal(s.v6, kinds[k].address == 1 ? s.carried : 0);
+		assert_int_equal(s.tagged, kinds[k].params != NULL ? s.carried : 0);
 	}
+}
+
+/* Frames of others come in between, and come back. */
+static void
+handover__knows_tags_and_ipv6(void **state)
+{
+	struct rte_mempool *strangers = embed_pool("strangers", 255, 256);
+
+	play_headers(SPREAD_HANDOVER, 1, strangers);
+	play_headers(SPREAD_HANDOVER, SPREAD_ENGINES, strangers);
 	embed_pool_end(strangers);
+}
+
+static void
+queues__know_tags_and_ipv6(void **state)
+{
+	play_headers(SPREAD_OWN, 2, NULL);
+	play_headers(SPREAD_QUEUES, SPREAD_ENGINES, NULL);
 }
 
 static int
@@ -183,6 +197,7 @@ main(void)
 		cmocka_unit_test(queues__that_are_lent_may_bring_any_frame),
 		cmocka_unit_test(handover__may_bring_any_frame_to_any_engine),
 		cmocka_unit_test(handover__knows_tags_and_ipv6),
+		cmocka_unit_test(queues__know_tags_and_ipv6),
 	};
 
 	return cmocka_run_group_tests(tests, start, NULL);
