@@ -321,7 +321,7 @@ start(struct roce_port *port, const struct roce_devargs *args, struct roce_why *
 		if (!roce_ip_is_v4(&args->ip.at[i].addr))
 			rte_eth_allmulticast_enable(port->id);
 	}
-	roce_steer_begin(&port->steer, port->id, port->queues,
+	roce_steer_begin(&port->steer, port->id, port->queues, port->vlan_tci != 0,
 			plan.conf.rx_adv_conf.rss_conf.rss_hf);
 	return 0;
 }
@@ -331,7 +331,7 @@ roce_port_reset(struct roce_port *port, const struct roce_devargs *args, struct 
 {
 	int rc;
 
-	roce_steer_end(&port->steer, port->id);
+	roce_steer_end(&port->steer);
 	rte_eth_dev_stop(port->id);
 	port->started = false;
 	rc = rte_eth_dev_reset(port->id);
@@ -424,7 +424,7 @@ roce_port_close(struct roce_port *port)
 	}
 	/* What somebody has closed under us may be another port by now. */
 	if (port->lent.mode == 0 && !port->life.closed) {
-		roce_steer_end(&port->steer, port->id);
+		roce_steer_end(&port->steer);
 		roce_port_close_device(port);
 	}
 	if (port->lent.mode == 0 && (!port->life.closed || !roce_attach_is_found(&port->attach)))

@@ -15,6 +15,7 @@
  * handed over. So whatever the device refuses is let be, without a word.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <rte_ethdev.h>
@@ -32,6 +33,8 @@ enum roce_steer_by {
 /** The rules of a port. Zero: it has none. */
 struct roce_steer {
 	enum roce_steer_by v4, v6;
+	uint16_t port_id;
+	bool tagged; /**< frames of ours have a VLAN tag */
 	unsigned int rules;
 	struct rte_flow *rule[2 * ROCE_ENGINES_MAX];
 };
@@ -42,13 +45,14 @@ uint64_t roce_steer_rss(const struct rte_eth_dev_info *info, unsigned int queues
 /**
  * Ask the device to steer UDP port 4791, and nothing else. The port is started; queue i is engine i's.
  *
- * @param rss  what was configured of roce_steer_rss(), as the device took it.
+ * @param tagged  frames have a VLAN tag: what devices think of tags that a rule does not name differs.
+ * @param rss     what was configured of roce_steer_rss(), as the device took it.
  */
-void
-roce_steer_begin(struct roce_steer *steer, uint16_t port_id, unsigned int queues, uint64_t rss);
+void roce_steer_begin(struct roce_steer *steer, uint16_t port_id, unsigned int queues, bool tagged,
+		uint64_t rss);
 
 /** Take the rules back. The port is still started, or gone. */
-void roce_steer_end(struct roce_steer *steer, uint16_t port_id);
+void roce_steer_end(struct roce_steer *steer);
 
 /** "nothing", "hash", "queue pair": as telemetry says it. */
 const char *roce_steer_name(enum roce_steer_by by);

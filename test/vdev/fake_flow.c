@@ -58,6 +58,9 @@ read_pattern(const struct rte_flow_item *item, struct rte_flow *rule)
 	if (item->type != RTE_FLOW_ITEM_TYPE_ETH || item->spec != NULL)
 		return false;
 	item++;
+	if ((item->type == RTE_FLOW_ITEM_TYPE_VLAN) != fake.wants_tag || item->spec != NULL)
+		return false;
+	item += fake.wants_tag;
 	if (item->type != RTE_FLOW_ITEM_TYPE_IPV4 && item->type != RTE_FLOW_ITEM_TYPE_IPV6)
 		return false;
 	rule->v6 = item->type == RTE_FLOW_ITEM_TYPE_IPV6;

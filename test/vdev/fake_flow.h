@@ -20,6 +20,7 @@ struct fake_device {
 	bool takes_hash;  /**< a rule that spreads */
 	unsigned int raw_room; /**< rules with bytes it has room for; said at creation only; 0: any number */
 	bool refuses_v6;
+	bool wants_tag; /**< has rules for frames with a VLAN tag only, else for those without */
 
 	unsigned int asked;  /**< calls of rte_flow so far */
 	unsigned int raw;    /**< rules that are in place, with bytes */

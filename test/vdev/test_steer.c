@@ -25,12 +25,12 @@
 #define QPS 16u /**< several on each engine */
 
 static struct roce_device *
-open_device(const char *port, unsigned int queues)
+open_device(unsigned int queues, const char *more)
 {
 	struct roce_device *device = NULL;
 	char params[128], why[256];
 
-	snprintf(params, sizeof(params), "port=%s ip=192.0.2.1/24 queues=%u", port, queues);
+	snprintf(params, sizeof(params), "port=loop0 ip=192.0.2.1/24 queues=%u %s", queues, more);
 	if (roce_device_open(params, &device, why, sizeof(why)) != 0)
 		fail_msg("%s: %s", params, why);
 	return device;
@@ -89,13 +89,29 @@ steer__brings_each_queue_pair_to_its_engine(void **state)
 		struct roce_device *device;
 
 		fake = (struct fake_device){ .offers_rss = true, .takes_raw = true };
-		device = open_device("loop0", queues);
+		device = open_device(queues, "");
 		want_steering(device, "queue pair", "queue pair");
 		assert_int_equal(fake.raw, 2 * queues);
 		assert_int_equal(fake.hash, 0);
 		want_own_queues(device);
 		close_device(device);
 	}
+}
+
+/* What a device makes of a tag that the rule does not name is its own affair: so the rule names it. */
+static void
+steer__knows_of_tags(void **state)
+{
+	struct roce_device *device;
+
+	fake = (struct fake_device){ .takes_raw = true, .wants_tag = true };
+	device = open_device(2, "vlan=7");
+	want_steering(device, "queue pair", "queue pair");
+	want_own_queues(device);
+	close_device(device);
+	device = open_device(2, "");
+	want_steering(device, "nothing", "nothing");
+	close_device(device);
 }
 
 /* Also where the device has no hash at all. */
@@ -105,7 +121,7 @@ steer__needs_no_rss_for_that(void **state)
 	struct roce_device *device;
 
 	fake = (struct fake_device){ .takes_raw = true, .refuses_v6 = true };
-	device = open_device("loop0", 4);
+	device = open_device(4, "");
 	want_steering(device, "queue pair", "nothing");
 	assert_int_equal(fake.raw, 4);
 	want_own_queues(device);
@@ -118,7 +134,7 @@ steer__falls_back_to_a_rule_that_spreads(void **state)
 	struct roce_device *device;
 
 	fake = (struct fake_device){ .offers_rss = true, .takes_hash = true };
-	device = open_device("loop0", 3);
+	device = open_device(3, "");
 	want_steering(device, "hash", "hash");
 	assert_true(fake.configured_rss);
 	assert_int_equal(fake.hash, 2);
@@ -138,7 +154,7 @@ steer__has_a_rule_for_each_engine_or_for_none(void **state)
 		fake = (struct fake_device){
 			.offers_rss = true, .takes_raw = true, .takes_hash = true, .raw_room = room
 		};
-		device = open_device("loop0", 4);
+		device = open_device(4, "");
 		want_steering(device, "hash", "hash");
 		assert_int_equal(fake.raw, 0);
 		assert_int_equal(fake.hash, 2);
@@ -152,7 +168,7 @@ steer__falls_back_to_the_hash_of_the_port(void **state)
 	struct roce_device *device;
 
 	fake = (struct fake_device){ .offers_rss = true };
-	device = open_device("loop0", 2);
+	device = open_device(2, "");
 	want_steering(device, "hash", "hash");
 	assert_true(fake.configured_rss);
 	assert_int_equal(fake.raw + fake.hash, 0);
@@ -166,13 +182,13 @@ steer__does_without(void **state)
 	struct roce_device *device;
 
 	fake = (struct fake_device){ .offers_rss = true, .refuses_rss = true };
-	device = open_device("loop0", 2);
+	device = open_device(2, "");
 	want_steering(device, "nothing", "nothing");
 	assert_false(fake.configured_rss);
 	close_device(device);
 
 	fake = (struct fake_device){ .offers_rss = false };
-	device = open_device("loop0", 2);
+	device = open_device(2, "");
 	want_steering(device, "nothing", "nothing");
 	assert_int_equal(fake_queue(false, 0x1234), FAKE_NO_RULE);
 	close_device(device);
@@ -184,7 +200,7 @@ steer__asks_for_nothing_with_one_queue(void **state)
 	struct roce_device *device;
 
 	fake = (struct fake_device){ .offers_rss = true, .takes_raw = true, .takes_hash = true };
-	device = open_device("loop0", 1);
+	device = open_device(1, "");
 	assert_int_equal(fake.asked, 0);
 	assert_false(fake.configured_rss);
 	close_device(device);
@@ -199,7 +215,7 @@ steer__is_made_again_after_a_reset(void **state)
 	unsigned int asked;
 
 	fake = (struct fake_device){ .offers_rss = true, .takes_raw = true };
-	device = open_device("loop0", 4);
+	device = open_device(4, "");
 	asked = fake.asked;
 	port_say("net_ring_loop0", RTE_ETH_EVENT_INTR_RESET);
 	while (fake.asked == asked)
@@ -215,6 +231,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(steer__brings_each_queue_pair_to_its_engine),
+		cmocka_unit_test(steer__knows_of_tags),
 		cmocka_unit_test(steer__needs_no_rss_for_that),
 		cmocka_unit_test(steer__falls_back_to_a_rule_that_spreads),
 		cmocka_unit_test(steer__has_a_rule_for_each_engine_or_for_none),
