@@ -127,6 +127,7 @@ struct roce_domain_config {
 	uint32_t first_psn;                  /**< UINT32_MAX: random for each queue pair */
 	struct roce_ip addr[ROCE_ADDRS_MAX]; /**< ours: frames to other addresses are foreign */
 	unsigned int addrs;
+	uint16_t vid; /**< our VLAN: frames of others are foreign; 0: untagged, or with a tag that names none */
 	struct rte_mempool *pool
 			[ROCE_ENGINES_MAX]; /**< frames to send, one pool an engine; one segment holds the
 						      * largest frame. The pools may be one and the same. */

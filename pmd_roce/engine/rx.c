@@ -212,14 +212,16 @@ rx_burst(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t n, uint64_t now
 	enum roce_frame_verdict verdict[ROCE_RX_BURST];
 	struct roce_qp *qp[ROCE_RX_BURST];
 	struct rte_mbuf *done[ROCE_RX_BURST];
+	uint32_t free = 0, other_vlan, vid = e->domain->config.vid;
 	uint16_t foreign = 0, others = 0;
-	unsigned int free = 0;
 
 	for (uint16_t i = 0; i < n; i++)
 		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], const uint8_t *));
 	for (uint16_t i = 0; i < n; i++) {
 		verdict[i] = roce_frame_parse(pkts[i], &pkt[i]);
-		if (unlikely(verdict[i] != ROCE_FRAME_OK)) {
+		other_vlan = (pkt[i].vlan_tci ^ vid) & ROCE_VID_MASK; /* as rare as a bad verdict */
+		if (unlikely(((uint32_t)verdict[i] | other_vlan) != ROCE_FRAME_OK)) {
+			verdict[i] = other_vlan != 0 ? ROCE_FRAME_FOREIGN : verdict[i];
 			pkt[i].dest_qp = 0;
 			others += verdict[i] == ROCE_FRAME_FOREIGN;
 			continue;

@@ -330,8 +330,13 @@ roce_neigh_rx(struct roce_neigh *n, const struct rte_mbuf *m, uint64_t now)
 	size_t len = RTE_MIN(m->pkt_len, sizeof(copy));
 	struct roce_neigh_msg msg;
 	const uint8_t *frame = rte_pktmbuf_read(m, 0, (uint32_t)len, &copy);
+	const struct roce_neigh_tags tags = {
+		.own_tci = n->config.vlan_tci,
+		.stripped = (m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0,
+		.stripped_tci = m->vlan_tci,
+	};
 
-	if (frame == NULL || !roce_neigh_msg_read(frame, len, n->config.vlan_tci, &msg))
+	if (frame == NULL || !roce_neigh_msg_read(frame, len, &tags, &msg))
 		return false;
 	if (!mac_is_for_us(n, &msg.dst_mac) || !rte_is_unicast_ether_addr(&msg.src_mac))
 		return false;

@@ -10,8 +10,6 @@
 
 #include "port/subnet.h"
 
-#define VLAN_ID 0x0fff
-
 #define ND_SOLICITATION  135
 #define ND_ADVERTISEMENT 136
 
@@ -67,11 +65,11 @@ roce_neigh_multicast_mac(const struct roce_ip *group)
 
 /* The link header. @return its length; 0: of another network, or too short. A tag of network 0 is none. */
 static size_t
-read_link(const uint8_t *frame, size_t len, uint16_t vlan_tci, rte_be16_t *type)
+read_link(const uint8_t *frame, size_t len, const struct roce_neigh_tags *tags, rte_be16_t *type)
 {
 	const struct rte_ether_hdr *eth = (const struct rte_ether_hdr *)frame;
 	const struct rte_vlan_hdr *vlan = (const struct rte_vlan_hdr *)(eth + 1);
-	uint16_t id = 0;
+	uint16_t id = tags->stripped ? tags->stripped_tci & ROCE_VID_MASK : 0;
 	size_t l2 = sizeof(*eth);
 
 	if (len < l2)
@@ -79,12 +77,13 @@ read_link(const uint8_t *frame, size_t len, uint16_t vlan_tci, rte_be16_t *type)
 	*type = eth->ether_type;
 	if (*type == RTE_BE16(RTE_ETHER_TYPE_VLAN)) {
 		l2 += sizeof(*vlan);
-		if (len < l2)
+		/* One tag is the most that we understand. */
+		if (len < l2 || tags->stripped)
 			return 0;
-		id = rte_be_to_cpu_16(vlan->vlan_tci) & VLAN_ID;
+		id = rte_be_to_cpu_16(vlan->vlan_tci) & ROCE_VID_MASK;
 		*type = vlan->eth_proto;
 	}
-	return id == (vlan_tci & VLAN_ID) ? l2 : 0;
+	return id == (tags->own_tci & ROCE_VID_MASK) ? l2 : 0;
 }
 
 static bool
@@ -184,11 +183,12 @@ read_nd(const uint8_t *l3, size_t len, struct roce_neigh_msg *msg)
 }
 
 bool
-roce_neigh_msg_read(const uint8_t *frame, size_t len, uint16_t vlan_tci, struct roce_neigh_msg *msg)
+roce_neigh_msg_read(const uint8_t *frame, size_t len, const struct roce_neigh_tags *tags,
+		struct roce_neigh_msg *msg)
 {
 	const struct rte_ether_hdr *eth = (const struct rte_ether_hdr *)frame;
 	rte_be16_t type = 0;
-	size_t l2 = read_link(frame, len, vlan_tci, &type);
+	size_t l2 = read_link(frame, len, tags, &type);
 
 	if (l2 == 0)
 		return false;

@@ -34,18 +34,25 @@ struct roce_neigh_msg {
 	bool override;  /**< IPv6 answer: replaces what is known */
 };
 
+/** Which VLAN a frame has to be of, and what the device took out of it. */
+struct roce_neigh_tags {
+	uint16_t own_tci;      /**< of our network; its VID is judged alone, 0: none */
+	uint16_t stripped_tci; /**< valid if stripped */
+	bool stripped;         /**< the tag stands beside the frame */
+};
+
 /**
  * Read a frame.
  *
  * Applies every validity check of RFC 4861 7.1 (hop limit, checksum, lengths, options) and those of RFC 826.
  *
  * @param frame,len  its first bytes, all of them if there are no more than ROCE_NEIGH_FRAME_MAX.
- * @param vlan_tci   tag of our network, 0 for none: frames of other networks are refused.
+ * @param tags       frames of other networks are refused, and those with a second tag.
  * @param msg        filled when the call returns true.
  * @return false: not ARP or neighbour discovery, or malformed.
  */
-bool roce_neigh_msg_read(
-		const uint8_t *frame, size_t len, uint16_t vlan_tci, struct roce_neigh_msg *msg);
+bool roce_neigh_msg_read(const uint8_t *frame, size_t len, const struct roce_neigh_tags *tags,
+		struct roce_neigh_msg *msg);
 
 /**
  * Write a frame: padded to the least Ethernet allows, without its checksum.

@@ -76,6 +76,7 @@ create_domain(struct roce_device *device, uint64_t seed, struct roce_why *why)
 		.first_qpn = args->qpn,
 		.first_psn = args->psn,
 		.addrs = args->ip.n,
+		.vid = (uint16_t)args->vlan,
 		.ip_cksum_offload = device->port->ip_cksum_offload,
 		.ecn = args->ecn != 0,
 		.line_rate = roce_port_line_rate(device->port),

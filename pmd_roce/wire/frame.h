@@ -85,7 +85,7 @@ struct roce_pkt {
  * Look at a received frame.
  *
  * @param m   the frame; it stays the caller's.
- * @param pkt filled when the verdict is ROCE_FRAME_OK; undefined else.
+ * @param pkt filled when the verdict is ROCE_FRAME_OK; else undefined but for the tag.
  * @return verdict. Trailing bytes behind the IP datagram (Ethernet padding) are accepted. The ICRC is
  *   not judged here (icrc.h), nor the addresses (the engine knows which are ours).
  */
@@ -131,6 +131,13 @@ roce_pkt_imm(const struct roce_pkt *pkt)
 	return ((const struct roce_immdt *)(pkt->bth + pkt->op->imm_off))->data;
 }
 
+/* The tag control information of IEEE 802.1Q: priority (PCP):3 drop eligible:1 VLAN identifier (VID):12. */
+#define ROCE_PCP_SHIFT 13
+#define ROCE_VID_MASK  0x0fffu
+
+/** The congestion marks of RFC 3168 in a TOS or traffic class octet; the rest is the DSCP of RFC 2474. */
+#define ROCE_TOS_ECN 0x03u
+
 /** Where a flow goes: everything below the BTH. */
 struct roce_path {
 	struct rte_ether_addr src_mac;
@@ -138,7 +145,7 @@ struct roce_path {
 	struct roce_ip src_ip;
 	struct roce_ip dst_ip; /**< same family as src_ip */
 	uint16_t udp_sport; /**< source port, 49152..65535: entropy for the network's load balancing */
-	uint16_t vlan_tci; /**< 0: untagged */
+	uint16_t vlan_tci; /**< 0: untagged; with a VID of 0 and a priority: a tag that names no VLAN */
 	uint8_t tos;       /**< DSCP << 2 | ECN */
 	uint8_t ttl;
 	uint8_t mtu_code; /**< IBTA path MTU 1..5: 256..4096 bytes */

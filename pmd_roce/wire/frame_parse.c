@@ -273,9 +273,9 @@ roce_frame_parse(struct rte_mbuf *m, struct roce_pkt *pkt)
 
 	if (unlikely(m->data_len < ETH_LEN + IPV4_LEN + UDP_LEN))
 		return parse_any(m, pkt);
+	pkt->vlan_tci = (m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0 ? m->vlan_tci : 0;
 	if (unlikely(!is_plain_v4(frame)))
 		return is_plainly_foreign(frame) ? ROCE_FRAME_FOREIGN : parse_any(m, pkt);
-	pkt->vlan_tci = (m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0 ? m->vlan_tci : 0;
 	return parse_v4(m, pkt, ETH_LEN);
 }
 

@@ -122,6 +122,9 @@ look_at_link(const uint8_t *b, uint32_t len, bool stripped, struct oracle_frame 
 	if (type == 0x8100) {
 		if (stripped || len < at + TAG)
 			return false;
+		/* Nobody here has a VLAN. */
+		if ((be16(b + at) & 0xfff) != 0)
+			return false;
 		at += TAG;
 		type = be16(b + at - 2);
 	}

@@ -44,7 +44,7 @@ struct oracle_frame {
 
 /**
  * @param first    bytes of the frame in its first segment.
- * @param stripped the device took a tag away already.
+ * @param stripped the device took a tag away already, one that names no VLAN.
  */
 void oracle_look(const uint8_t *bytes, uint32_t len, uint32_t first, bool stripped,
 		struct oracle_frame *frame);

@@ -133,7 +133,7 @@ mbuf_of(const struct rx_flat *flat)
 
 	if (flat->stripped) {
 		m->ol_flags |= RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED;
-		m->vlan_tci = 5;
+		m->vlan_tci = 5 << 13;
 	}
 	return m;
 }

@@ -144,7 +144,7 @@ connect_of(const struct rx_end *end)
 			.src_ip = rx_address(end->side->index, v6),
 			.dst_ip = peer_address(end, v6),
 			.ttl = 64,
-			.vlan_tci = end->talk == 4 ? 5 : 0,
+			.vlan_tci = end->talk == 4 ? 5 << 13 : 0,
 			.mtu_code = (uint8_t)(1 + c[1] % 3),
 		},
 		.dest_qp = end->peer != NULL ? roce_qp_number(end->peer->qp) : 0x700u + end->talk,

@@ -131,6 +131,81 @@ rx__knows_its_addresses(void **state)
 	}
 }
 
+enum tagged {
+	UNTAGGED,
+	INSIDE,
+	STRIPPED
+};
+
+static struct rte_mbuf *
+tag(struct rte_mbuf *m, enum tagged where, uint16_t tci)
+{
+	m->vlan_tci = tci;
+	if (where == INSIDE)
+		assert_int_equal(rte_vlan_insert(&m), 0);
+	if (where == STRIPPED)
+		m->ol_flags |= RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED;
+	return m;
+}
+
+/* IEEE 802.1Q: a frame is of the VLAN that its tag names, wherever the tag is. A tag that names none is for a priority. */
+static void
+rx__knows_its_vlan(void **state)
+{
+	static const struct {
+		uint16_t ours;
+		enum tagged where;
+		uint16_t tci;
+		bool foreign;
+	} rule[] = {
+		{ 0, UNTAGGED, 0, false },
+		{ 0, INSIDE, 0, false },
+		{ 0, INSIDE, 5 << 13, false },
+		{ 0, INSIDE, 7, true },
+		{ 0, INSIDE, 5 << 13 | 7, true },
+		{ 0, STRIPPED, 5 << 13, false },
+		{ 0, STRIPPED, 7, true },
+		{ 7, INSIDE, 7, false },
+		{ 7, INSIDE, 5 << 13 | 7, false },
+		{ 7, STRIPPED, 7, false },
+		{ 7, STRIPPED, 5 << 13 | 7, false },
+		{ 7, UNTAGGED, 0, true },
+		{ 7, INSIDE, 5 << 13, true },
+		{ 7, INSIDE, 8, true },
+		{ 7, INSIDE, 0x0007 | 0x0800, true },
+		{ 7, STRIPPED, 8, true },
+		{ 7, STRIPPED, 0, true },
+	};
+	uint32_t arrived = 0;
+
+	for (size_t i = 0; i < RTE_DIM(rule); i++) {
+		struct rte_mbuf *m = tag(request(arrived), rule[i].where, rule[i].tci);
+		uint64_t foreign = fx_stats(&end)->rx_foreign;
+		uint16_t left;
+
+		end.domain->config.vid = rule[i].ours;
+		left = feed(end.engine, &m, 1);
+		if (left != rule[i].foreign)
+			fail_msg("rule %zu: %u left", i, left);
+		assert_int_equal(fx_stats(&end)->rx_foreign - foreign, left);
+		if (left > 0)
+			rte_pktmbuf_free(m);
+		else
+			arrived++;
+		assert_int_equal(fx_stats(&end)->rx_send_requests, arrived);
+	}
+	/* Also one that would be dropped if it were for us. */
+	for (size_t i = 0; i < 2; i++) {
+		struct rte_mbuf *m = request(arrived);
+
+		patch(m, BTH, 0xff);
+		m = tag(m, i == 0 ? INSIDE : STRIPPED, 8);
+		assert_int_equal(feed(end.engine, &m, 1), 1);
+		rte_pktmbuf_free(m);
+	}
+	end.domain->config.vid = 0;
+}
+
 static struct rte_mbuf *
 from_stranger(uint8_t last, uint32_t dest_qp, uint32_t number)
 {
@@ -294,6 +369,7 @@ main(void)
 		TEST(rx__leaves_foreign_frames_in_front),
 		TEST(rx__counts_what_it_drops),
 		TEST(rx__knows_its_addresses),
+		TEST(rx__knows_its_vlan),
 		TEST(rx__believes_only_the_peer),
 		TEST(rx__depends_on_the_state),
 		TEST(rx__of_data_in_rtr_establishes),

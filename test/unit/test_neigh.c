@@ -391,6 +391,45 @@ rx__keeps_to_its_network(void **state)
 	roce_neigh_destroy(tagged);
 }
 
+/* A tag that the device took out of the frame is as good as one that is in it, and one tag is the most. */
+static void
+rx__sees_a_tag_that_was_stripped(void **state)
+{
+	static const struct {
+		uint16_t ours, stripped;
+		const uint8_t *frame;
+		size_t len;
+		bool heard;
+	} rule[] = {
+		{ 0, 0, peer_ask4, sizeof(peer_ask4), true },
+		{ 0, 5 << 13, peer_ask4, sizeof(peer_ask4), true },
+		{ 0, 7, peer_ask4, sizeof(peer_ask4), false },
+		{ 7, 7, peer_ask4, sizeof(peer_ask4), true },
+		{ 7, 5 << 13 | 7, peer_ask6, sizeof(peer_ask6), true },
+		{ 7, 8, peer_ask6, sizeof(peer_ask6), false },
+		{ 3 << 13, 0, peer_ask4, sizeof(peer_ask4), true },
+		{ 3 << 13 | 7, 7, peer_ask4, sizeof(peer_ask4), true },
+		{ 7, 7, peer_answer4_tagged, sizeof(peer_answer4_tagged), false },
+	};
+
+	for (size_t i = 0; i < RTE_DIM(rule); i++) {
+		struct roce_neigh_config c = config();
+		struct roce_neigh *n;
+		struct rte_mbuf *m = unit_mbuf(rule[i].frame, (uint32_t)rule[i].len);
+
+		c.vlan_tci = rule[i].ours;
+		n = create(&c);
+		/* So that an answer could be of use. */
+		assert_int_equal(resolve(n, &peer4, START), -EAGAIN);
+		m->ol_flags |= RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED;
+		m->vlan_tci = rule[i].stripped;
+		if (roce_neigh_rx(n, m, START) != rule[i].heard)
+			fail_msg("rule %zu", i);
+		rte_pktmbuf_free(m);
+		roce_neigh_destroy(n);
+	}
+}
+
 /* Every cut of every frame, and every single byte bent: no read beyond the end, nothing learned from the cut ones. */
 static void
 rx__survives_damage(void **state)
@@ -560,6 +599,7 @@ main(void)
 		TEST(rx__learns_from_answers_only_what_was_asked),
 		TEST(rx__lets_only_override_change_an_address),
 		TEST(rx__keeps_to_its_network),
+		TEST(rx__sees_a_tag_that_was_stripped),
 		TEST(rx__survives_damage),
 		TEST(rx__judges_options),
 		TEST(rx__leaves_others_alone),
