@@ -262,6 +262,7 @@ act_request(struct roce_cm_conn *conn, const struct step *step)
 		.max_retries = ROCE_CM_RETRIES,
 		.traffic_class = conn->path.tos,
 		.hop_limit = conn->path.ttl != 0 ? conn->path.ttl : ROCE_CM_TTL,
+		.sl = (uint8_t)(conn->path.vlan_tci >> ROCE_PCP_SHIFT),
 	};
 	send_stored(conn, &msg, step->in->now);
 }

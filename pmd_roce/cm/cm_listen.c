@@ -14,6 +14,7 @@
 #include "cm/cm_pvt.h"
 
 #define MTU_CODE_MAX      5
+#define PCP_MAX           7
 #define MTU_CODE_ETHERNET 3 /* 1024 bytes: fits the usual 1500 */
 
 static struct roce_cm_listener_list *
@@ -152,11 +153,32 @@ stale(struct roce_cm *cm, const struct roce_cm_msg *req, const struct roce_path 
 	return true;
 }
 
-/* Our own idea of the way to the peer, but over the stations that its frame came through. */
+/* The tag of our frames: whether there is one is ours to say, the VLAN is that of the frame. */
+static uint16_t
+tag_to(uint16_t own_tci, const struct roce_path *back, uint8_t sl)
+{
+	uint16_t vid = back->vlan_tci & ROCE_VID_MASK;
+	uint16_t pcp = own_tci >> ROCE_PCP_SHIFT;
+
+	if (vid == 0 && own_tci == 0)
+		return 0;
+	/* The low three bits of the service level are the priority, as Linux and its adapters take it. */
+	if ((sl & PCP_MAX) != 0)
+		pcp = sl & PCP_MAX;
+	return (uint16_t)(pcp << ROCE_PCP_SHIFT | vid);
+}
+
+/*
+ * Our own idea of the way to the peer, but over the stations that its frame came through, and in the class and with the
+ * priority that the request names, as Linux does: both directions of a connection are treated alike. What the request
+ * leaves at 0 is ours to say. Marks of congestion are no part of the class: whether frames may be marked is each end's own.
+ */
 static struct roce_path
-path_to(struct roce_cm *cm, const struct roce_path *back, uint32_t flow_label, uint64_t now)
+path_to(struct roce_cm *cm, const struct roce_cm_req_info *req, const struct roce_path *back,
+		uint64_t now)
 {
 	struct roce_path path = *back;
+	uint8_t class = req->traffic_class & (uint8_t)~ROCE_TOS_ECN;
 
 	path.mtu_code = MTU_CODE_ETHERNET;
 	/* Its answer does not matter: the neighbour is where the frame came from, known to ARP or not. */
@@ -165,12 +187,14 @@ path_to(struct roce_cm *cm, const struct roce_path *back, uint32_t flow_label, u
 		path.mtu_code = MTU_CODE_ETHERNET;
 	path.src_mac = back->src_mac;
 	path.dst_mac = back->dst_mac;
-	path.vlan_tci = back->vlan_tci;
+	path.vlan_tci = tag_to(path.vlan_tci, back, req->sl);
+	if (class != 0)
+		path.tos = class;
 	path.src_ip = back->src_ip;
 	path.dst_ip = back->dst_ip;
 	if (path.ttl == 0)
 		path.ttl = back->ttl;
-	path.udp_sport = roce_cm_msg_sport(flow_label);
+	path.udp_sport = roce_cm_msg_sport(req->flow_label);
 	return path;
 }
 
@@ -250,7 +274,7 @@ roce_cm_listen_request(struct roce_cm *cm, const struct roce_cm_msg *req,
 	}
 	if (stale(cm, req, back, now))
 		return;
-	path = path_to(cm, back, req->req.flow_label, now);
+	path = path_to(cm, &req->req, back, now);
 	if (req->param.mtu_code > path.mtu_code) {
 		refuse_mtu(cm, req, &path);
 		return;

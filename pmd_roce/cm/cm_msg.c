@@ -108,6 +108,7 @@ put_req(struct roce_cm_req *req, const struct roce_cm_msg *msg)
 			.flow_rate = rte_cpu_to_be_32(info->flow_label << ROCE_CM_FLOW_SHIFT),
 			.traffic_class = info->traffic_class,
 			.hop_limit = info->hop_limit,
+			.sl = (uint8_t)(info->sl << ROCE_CM_SL_SHIFT),
 			.ack_timeout = (uint8_t)(param->ack_timeout << ROCE_CM_TIME_SHIFT),
 		},
 	};
@@ -145,6 +146,7 @@ take_req(const struct roce_cm_req *req, struct roce_cm_msg *msg)
 		.transport = (flags & ROCE_CM_REQ_TRANSPORT_MASK) >> ROCE_CM_REQ_TRANSPORT_SHIFT,
 		.traffic_class = req->primary.traffic_class,
 		.hop_limit = req->primary.hop_limit,
+		.sl = req->primary.sl >> ROCE_CM_SL_SHIFT,
 	};
 	memcpy(msg->req.local_gid.b, req->primary.local_gid, sizeof(msg->req.local_gid.b));
 	memcpy(msg->req.remote_gid.b, req->primary.remote_gid, sizeof(msg->req.remote_gid.b));

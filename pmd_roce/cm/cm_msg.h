@@ -30,6 +30,7 @@ struct roce_cm_req_info {
 	uint8_t transport; /**< 0: RC */
 	uint8_t traffic_class;
 	uint8_t hop_limit;
+	uint8_t sl;    /**< service level; its low three bits are a priority of 802.1Q */
 	bool ip_cm_ok; /**< the private data begins with an IP CM header that we understand */
 };
 

@@ -232,6 +232,7 @@ static const struct key keys[] = {
 	  .want = "address/prefix, a host address given once" },
 	{ "gw", take_gw, FIELD(gw), .want = "a host address" },
 	{ "vlan", take_number, FIELD(vlan), .max = 4094, .want = "a tag 1..4094, or 0 for none" },
+	{ "pcp", take_number, FIELD(pcp), .max = 7, .want = "a priority 0..7" },
 	{ "dscp", take_number, FIELD(dscp), .max = 63, .want = "0..63" },
 	{ "ecn", take_number, FIELD(ecn), .max = 1, .want = "0 or 1" },
 	{ "mtu", take_mtu, FIELD(mtu), .min = 256, .max = 4096,

@@ -51,6 +51,7 @@ struct roce_devargs {
 	struct roce_ip gw; /**< valid when `gw` was given */
 	uint64_t seed;     /**< valid when `seed` was given */
 	uint32_t vlan;     /**< 0: untagged */
+	uint32_t pcp;      /**< 0..7; not 0: frames have a tag also without a vlan */
 	uint32_t dscp;     /**< 0..63 */
 	uint32_t ecn;      /**< 1: the network may mark frames of connections */
 	uint32_t mtu;      /**< bytes; 0: the largest that fits */

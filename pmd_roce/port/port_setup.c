@@ -351,7 +351,7 @@ roce_port_create(const struct roce_port_config *config)
 		return NULL;
 	port->args = args;
 	port->queues = (uint16_t)args->queues;
-	port->vlan_tci = (uint16_t)args->vlan;
+	port->vlan_tci = (uint16_t)(args->pcp << ROCE_PCP_SHIFT | args->vlan);
 	port->tos = (uint8_t)(args->dscp << 2);
 	port->neigh_at = ROCE_NEVER;
 	rte_spinlock_init(&port->neigh_lock);

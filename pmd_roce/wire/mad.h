@@ -76,6 +76,7 @@ struct roce_cm_req_path {
 #define ROCE_CM_LID_PERMISSIVE 0xffff /**< there are no LIDs on Ethernet */
 #define ROCE_CM_FLOW_SHIFT     12
 #define ROCE_CM_FLOW_MASK      0xfffffu
+#define ROCE_CM_SL_SHIFT       4
 #define ROCE_CM_TIME_SHIFT     3 /**< of a five-bit time code in the upper part of a byte */
 
 /** Request for communication. */

@@ -101,6 +101,8 @@ forge(struct end *to, const struct roce_cm_mad *mad)
 		.src_ip = other(to)->ip,
 		.dst_ip = to->ip,
 		.udp_sport = 55410,
+		.vlan_tci = other(to)->vlan_tci,
+		.tos = other(to)->tos,
 		.ttl = 64,
 	};
 	struct roce_frame_spec spec = {

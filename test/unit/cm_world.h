@@ -54,6 +54,8 @@ struct end {
 	struct roce_ip ip;
 	struct rte_ether_addr mac;
 	uint8_t mtu_code;
+	uint8_t tos; /**< of its own ways, as is the tag */
+	uint16_t vlan_tci;
 	enum policy policy;
 	int resolve_rc;
 	unsigned int resolves;
@@ -134,6 +136,8 @@ world_resolve(void *arg, const struct roce_ip *dst, struct roce_path *path, uint
 		.dst_mac = other(end)->mac,
 		.src_ip = end->ip,
 		.dst_ip = *dst,
+		.vlan_tci = end->vlan_tci,
+		.tos = end->tos,
 		.ttl = 64,
 		.mtu_code = end->mtu_code,
 	};

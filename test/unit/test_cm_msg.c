@@ -326,6 +326,17 @@ encode__keeps_what_linux_never_sent(void **state)
 	struct roce_cm_mad mad;
 	struct roce_cm_msg msg;
 
+	/* A service level lies in the upper half of its octet (IBTA 12.6.5), a traffic class fills its own. */
+	req.req.traffic_class = 0x68;
+	req.req.sl = 13;
+	roce_cm_msg_encode(&req, &mad);
+	assert_int_equal(mad.req.primary.traffic_class, 0x68);
+	assert_int_equal(mad.req.primary.sl, 0xd0);
+	msg = decoded(&mad);
+	assert_int_equal(msg.req.traffic_class, 0x68);
+	assert_int_equal(msg.req.sl, 13);
+	req = linux_request();
+
 	(void)state;
 	roce_cm_msg_encode(&mra, &mad);
 	/* IBTA 12.6.6: two bits and five bits, each at the top of its byte. */

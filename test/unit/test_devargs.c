@@ -48,6 +48,7 @@ parse__takes_defaults_for_what_is_not_given(void **state)
 	assert_int_equal(a.ip.at[0].prefix, 24);
 	assert_false(roce_devargs_has(&a, "gw"));
 	assert_int_equal(a.vlan, 0);
+	assert_int_equal(a.pcp, 0);
 	assert_int_equal(a.dscp, 0);
 	assert_int_equal(a.mtu, 0);
 	assert_int_equal(a.queues, 1);
@@ -71,7 +72,7 @@ parse__understands_every_key(void **state)
 	struct roce_devargs a;
 
 	parse_good("  port=net_memif0,role=server,id=0\tip=192.0.2.1/24 ip=2001:db8::1/64 gw=192.0.2.254 "
-		   "vlan=100 dscp=26 mtu=1024 queues=2 lcores=1,4-6 neigh=192.0.2.2@02:00:00:00:00:02 "
+		   "vlan=100 pcp=5 dscp=26 mtu=1024 queues=2 lcores=1,4-6 neigh=192.0.2.2@02:00:00:00:00:02 "
 		   "neigh=2001:db8::2@02:00:00:00:00:03 qpn=0x11 psn=0 seed=18446744073709551615 retry=1 "
 		   "rnr_retry=2 rnr_timer=31 timeout=0 loss=10000 duplicate=2 reorder=3 corrupt=4 mark=5 ecn=0\n",
 			&a);
@@ -83,6 +84,7 @@ parse__understands_every_key(void **state)
 	assert_true(roce_devargs_has(&a, "gw"));
 	assert_int_equal(a.gw.b[15], 254);
 	assert_int_equal(a.vlan, 100);
+	assert_int_equal(a.pcp, 5);
 	assert_int_equal(a.dscp, 26);
 	assert_int_equal(a.mtu, 1024);
 	assert_int_equal(a.queues, 2);
@@ -142,6 +144,7 @@ static const struct {
 	{ BASE "gw=0.0.0.0", "gw=" },
 	{ BASE "gw=192.0.2.1 gw=192.0.2.3", "gw= is given twice" },
 	{ BASE "vlan=4095", "vlan=4095" },
+	{ BASE "pcp=8", "pcp=8" },
 	{ BASE "dscp=64", "dscp=64" },
 	{ BASE "queues=0", "queues=0" },
 	{ BASE "queues=9", "queues=9" },

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Adapters with other parameters: every path MTU, IPv6, a VLAN, several queues, and all of these together.
+# Adapters with other parameters: every path MTU, IPv6, a VLAN, a priority, several queues, and all of these together.
 #
 #   params.sh python3 dat-perf loop|veth
 . "$(dirname "$0")/lib.sh"
@@ -39,6 +39,8 @@ for mtu in 256 512 1024 2048 4096; do
 done
 with "" $v6 4096 -s 5000 -n 500 -q 4
 with "vlan=7" $v4 4096 -s 5000 -n 500 -q 4
+with "vlan=7 pcp=5 dscp=46" $v4 4096 -s 5000 -n 500 -q 4
+with "pcp=3" $v6 4096 -s 5000 -n 500 -q 4
 with "queues=2" $v4 4096 -s 5000 -n 1000 -q 64
 with "queues=4" $v4 4096 -s 64 -n 2000 -q 16
 with "queues=2" $v4 4096 -s 5000 -n 500 -q 8 -t send_lat
