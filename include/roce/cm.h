@@ -100,10 +100,10 @@ void roce_cm_id_set_user(struct roce_cm_id *id, void *user);
 void *roce_cm_id_user(const struct roce_cm_id *id);
 
 /**
- * Wait for requests at a port of the RDMA TCP port space.
+ * Wait for requests at a port of the RDMA TCP port space, to the addresses of the device that the context was made of.
  *
  * @param backlog  requests that may wait to be accepted or rejected; more are refused.
- * @return 0; -EINVAL the id is in use; -EADDRINUSE: anybody on this device listens there; -ENOMEM.
+ * @return 0; -EINVAL the id is in use; -EADDRINUSE: anybody listens there, at one of these addresses; -ENOMEM.
  */
 int roce_cm_id_listen(struct roce_cm_id *id, uint16_t port, uint32_t backlog);
 

@@ -39,7 +39,11 @@ struct roce_device_attr {
 };
 
 /**
- * Open a device, or join it when the same port is open already (then the parameters must be the same).
+ * Open a device, or join it when the same port is open already (then the parameters must be the same, but for `ip=`).
+ *
+ * Other addresses make another device, on the same port and with the same engines: its contexts connect from them and
+ * listen at them, while the port has those of all, eight at most. Of a device that was attached it can be some of those
+ * that it was attached with.
  *
  * Starts the EAL when the process has not done so: with UDAPL_ROCE_EAL if set, else with defaults that need
  * neither root nor hugepages. UDAPL_ROCE_PARAMS, when set, holds key=value pairs that override @p params.

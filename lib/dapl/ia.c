@@ -149,7 +149,7 @@ open_async_evd(struct dapl_ia *ia, const struct dapl_ia_open *open)
 	if (open->async_evd == NULL)
 		return DAPL_OK;
 	/* Its events are pushed under this device's locks. */
-	if (open->async_evd->device != ia->device)
+	if (open->async_evd->head.ia->domain != ia->domain)
 		return DAPL_BAD_HANDLE_ASYNC;
 	ia->async_evd = open->async_evd;
 	dapl_obj_use(ia->async_evd);
@@ -249,7 +249,7 @@ dapl_ia_turn_others(const struct dapl_ia *ia)
 			!rte_spinlock_trylock(&open_lock))
 		return 0;
 	TAILQ_FOREACH(other, &open_ias, link)
-		if ((ia == NULL || other->device != ia->device) && !other->attr.serviced)
+		if ((ia == NULL || other->domain != ia->domain) && !other->attr.serviced)
 			moved += roce_device_poll(other->device);
 	rte_spinlock_unlock(&open_lock);
 	return moved;

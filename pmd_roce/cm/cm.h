@@ -100,12 +100,12 @@ struct roce_cm_event {
 typedef int (*roce_cm_notify_fn)(void *arg, const struct roce_cm_event *event);
 
 /**
- * Find the way to an address: fills addresses, MACs, tag, TOS, TTL and MTU of @p path (not udp_sport).
+ * Find the way of a context (NULL: of any) to an address, from one of the addresses of that context: fills addresses, MACs, tag, TOS, TTL and MTU of @p path (not udp_sport).
  * @return 0; -EAGAIN: asked, roce_cm_resolved() will be called (everything but the MAC of the peer should be
  *   filled all the same: a passive connection has that MAC already); -ENETUNREACH, -EHOSTUNREACH.
  */
-typedef int (*roce_cm_resolve_fn)(
-		void *arg, const struct roce_ip *dst, struct roce_path *path, uint64_t now);
+typedef int (*roce_cm_resolve_fn)(void *arg, const struct roce_context *context,
+		const struct roce_ip *dst, struct roce_path *path, uint64_t now);
 
 struct roce_cm_config {
 	uint64_t hz;
@@ -131,8 +131,11 @@ void roce_cm_destroy(struct roce_cm *cm);
 void roce_cm_gsi(struct roce_cm *cm, struct roce_gsi *gsi);
 
 /**
+ * Listen at the addresses of a context (NULL: at all), as a bound listener of rdma_cm does: a request to another of our
+ * addresses is another listener's, or nobody's.
+ *
  * @param backlog requests that may wait for accept or reject.
- * @return 0; -EADDRINUSE; -ENOMEM.
+ * @return 0; -EADDRINUSE somebody listens to that service at one of these addresses; -ENOMEM.
  */
 int roce_cm_listen(struct roce_cm *cm, const struct roce_context *context, uint64_t service_id,
 		uint32_t backlog, void *owner, struct roce_cm_listener **out);

@@ -216,7 +216,7 @@ act_resolve(struct roce_cm_conn *conn, const struct step *step)
 	const struct roce_cm_config *config = &conn->cm->config;
 	const struct roce_ip dst = conn->path.dst_ip;
 	uint64_t now = step->in->now;
-	int rc = config->resolve(config->resolve_arg, &dst, &conn->path, now);
+	int rc = config->resolve(config->resolve_arg, conn->context, &dst, &conn->path, now);
 
 	conn->path.dst_ip = dst;
 	if (rc == 0) {

@@ -25,16 +25,60 @@ bucket(struct roce_cm *cm, uint64_t service_id)
 	return &cm->listeners[mixed >> 32 & (ROCE_CM_LISTEN_BUCKETS - 1)];
 }
 
+static bool
+has_all(const struct roce_context *context)
+{
+	return context == NULL || context->addrs == 0;
+}
+
+static bool
+has(const struct roce_context *context, const struct roce_ip *ip)
+{
+	if (has_all(context))
+		return true;
+	for (uint32_t i = 0; i < context->addrs; i++) {
+		if (roce_ip_equal(&context->addr[i], ip))
+			return true;
+	}
+	return false;
+}
+
+static bool
+share_an_address(const struct roce_context *a, const struct roce_context *b)
+{
+	if (has_all(a) || has_all(b))
+		return true;
+	for (uint32_t i = 0; i < a->addrs; i++) {
+		if (has(b, &a->addr[i]))
+			return true;
+	}
+	return false;
+}
+
+/* Who listens to a service at one of our addresses. There is one at most. */
 static struct roce_cm_listener *
-find_listener(struct roce_cm *cm, uint64_t service_id)
+find_listener(struct roce_cm *cm, uint64_t service_id, const struct roce_ip *ip)
 {
 	struct roce_cm_listener *listener;
 
 	LIST_FOREACH(listener, bucket(cm, service_id), next) {
-		if (listener->service_id == service_id)
+		if (listener->service_id == service_id && has(listener->context, ip))
 			return listener;
 	}
 	return NULL;
+}
+
+static bool
+is_taken(struct roce_cm *cm, uint64_t service_id, const struct roce_context *context)
+{
+	const struct roce_cm_listener *listener;
+
+	LIST_FOREACH(listener, bucket(cm, service_id), next) {
+		if (listener->service_id == service_id &&
+				share_an_address(listener->context, context))
+			return true;
+	}
+	return false;
 }
 
 int
@@ -43,7 +87,7 @@ roce_cm_listen(struct roce_cm *cm, const struct roce_context *context, uint64_t 
 {
 	struct roce_cm_listener *listener;
 
-	if (find_listener(cm, service_id) != NULL)
+	if (is_taken(cm, service_id, context))
 		return -EADDRINUSE;
 	listener = cm->config.memory.alloc(cm->config.memory.arg, sizeof(*listener));
 	if (listener == NULL)
@@ -174,15 +218,16 @@ tag_to(uint16_t own_tci, const struct roce_path *back, uint8_t sl)
  * leaves at 0 is ours to say. Marks of congestion are no part of the class: whether frames may be marked is each end's own.
  */
 static struct roce_path
-path_to(struct roce_cm *cm, const struct roce_cm_req_info *req, const struct roce_path *back,
-		uint64_t now)
+path_to(const struct roce_cm_listener *listener, const struct roce_cm_req_info *req,
+		const struct roce_path *back, uint64_t now)
 {
+	const struct roce_cm_config *config = &listener->cm->config;
 	struct roce_path path = *back;
 	uint8_t class = req->traffic_class & (uint8_t)~ROCE_TOS_ECN;
 
 	path.mtu_code = MTU_CODE_ETHERNET;
 	/* Its answer does not matter: the neighbour is where the frame came from, known to ARP or not. */
-	(void)cm->config.resolve(cm->config.resolve_arg, &back->dst_ip, &path, now);
+	(void)config->resolve(config->resolve_arg, listener->context, &back->dst_ip, &path, now);
 	if (path.mtu_code == 0)
 		path.mtu_code = MTU_CODE_ETHERNET;
 	path.src_mac = back->src_mac;
@@ -257,7 +302,7 @@ void
 roce_cm_listen_request(struct roce_cm *cm, const struct roce_cm_msg *req,
 		const struct roce_path *back, uint64_t now)
 {
-	struct roce_cm_listener *listener = find_listener(cm, req->req.service_id);
+	struct roce_cm_listener *listener = find_listener(cm, req->req.service_id, &back->src_ip);
 	struct roce_cm_conn *conn;
 	struct roce_path path;
 	uint16_t reason = judge(req);
@@ -274,7 +319,7 @@ roce_cm_listen_request(struct roce_cm *cm, const struct roce_cm_msg *req,
 	}
 	if (stale(cm, req, back, now))
 		return;
-	path = path_to(cm, &req->req, back, now);
+	path = path_to(listener, &req->req, back, now);
 	if (req->param.mtu_code > path.mtu_code) {
 		refuse_mtu(cm, req, &path);
 		return;

@@ -217,6 +217,13 @@ roce_domain_set_line_rate(struct roce_domain *domain, uint64_t line_rate)
 }
 
 void
+roce_domain_set_addrs(struct roce_domain *domain, const struct roce_ip *addr, unsigned int n)
+{
+	memcpy(domain->config.addr, addr, n * sizeof(addr[0]));
+	domain->config.addrs = n;
+}
+
+void
 roce_domain_break(struct roce_domain *domain)
 {
 	for (uint32_t i = 0; i < ROCE_QPS_MAX; i++) {

@@ -101,6 +101,9 @@ struct roce_context {
 	 */
 	struct roce_notes *notes;
 	uint32_t users; /**< protection domains, completion queues, and what the layer above counts; atomic */
+	uint32_t addrs; /**< of addr; 0: all that the domain has */
+	struct roce_ip addr
+			[ROCE_ADDRS_MAX]; /**< its connections are made from and to these alone */
 };
 
 /** CQ_EVENTS was told: now that the lock is dropped, wake who waits for that. @p arg is that of notify(). */
@@ -154,6 +157,9 @@ struct roce_context *roce_domain_context(struct roce_domain *domain);
 
 /** The line carries another number of bytes per second, or an unknown one (0). All engines' locks are held. */
 void roce_domain_set_line_rate(struct roce_domain *domain, uint64_t line_rate);
+
+/** Other addresses are ours now, at most ROCE_ADDRS_MAX. All engines' locks are held. */
+void roce_domain_set_addrs(struct roce_domain *domain, const struct roce_ip *addr, unsigned int n);
 
 /**
  * There is no device any more: whatever is connected breaks, with everything flushed and QP_BROKEN told. Queue pairs

@@ -18,16 +18,24 @@
 #include "port/user.h"
 #include "roce/device.h"
 
+/**
+ * What an open yields. The first of a port makes the port, its engines and its connection manager, and all users are on
+ * its list, whichever device they joined. Who opens the port with other addresses has a device of his own, with those
+ * and with the same port behind it: a share. It is in no list but that of the first.
+ */
 struct roce_device {
-	struct roce_device *next;
-	struct roce_devargs args;
+	struct roce_device *next;        /**< of the first ones */
+	struct roce_device *first;       /**< of the port; itself, if it is that */
+	LIST_HEAD(, roce_device) shares; /**< of the first; devices_lock */
+	LIST_ENTRY(roce_device) share;   /**< of a share */
+	struct roce_devargs args;        /**< of a share: ip differs from the first's */
 	roce_wake_fn wake; /**< of the users that have one; NULL: none has yet; atomic */
 	struct roce_port *port;
 	struct roce_domain *domain;
 	struct roce_cm *cm;
 	rte_spinlock_t users_lock; /**< of the list; inside an engine's lock */
 	LIST_HEAD(, roce_device_user) users;
-	unsigned int refs;
+	unsigned int refs; /**< of the first: opens of the port, shares among them */
 	unsigned int turn; /**< where roce_device_poll() goes on; a hint, so it may be lost */
 };
 
@@ -39,11 +47,30 @@ int roce_device_lend(const struct roce_devargs *args, const struct roce_attach_c
 		struct roce_device **out, struct roce_why *why);
 
 /**
- * May somebody who says @p args join a device? He says the same, all of it, or of one that was attached what he likes.
+ * May somebody who says @p args join a device? He says the same, all of it but for ip=, or of one that was attached what
+ * he likes, and of the addresses there some.
  * @return 0; -EINVAL a key is missing; -EBUSY one is another.
  */
 int roce_device_check_joiner(const struct roce_device *device, const struct roce_devargs *args,
 		struct roce_why *why);
+
+/** The sentence about a gateway that is not near. @return -EINVAL. */
+int roce_device_refuse_gw(struct roce_why *why);
+
+/** Does who joins with @p args want other addresses than those that the first has? */
+bool roce_device_is_share(const struct roce_device *first, const struct roce_devargs *args);
+
+/**
+ * Make a share of a device for somebody who may join it (roce_device_check_joiner()) and has addresses of his own. Under
+ * the lock of the devices.
+ * @return 0; -EINVAL gw= is not near; -EBUSY somebody has one of them with another prefix, or they are too many;
+ *   -ENOMEM.
+ */
+int roce_device_add_share(struct roce_device *first, const struct roce_devargs *args,
+		struct roce_device **out, struct roce_why *why);
+
+/** Its addresses go with it, unless another has them too. Under the lock of the devices. */
+void roce_device_drop_share(struct roce_device *share);
 
 /** One queue has one engine, of whichever device from @p devices on. @return 0; -EBUSY. */
 int roce_device_check_queues(const struct roce_device *devices,

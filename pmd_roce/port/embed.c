@@ -107,23 +107,44 @@ roce_device_attach(const struct roce_attach_config *config, struct roce_device *
 	return roce_device_lend(&args, config, device, &why);
 }
 
+/* Some of those that the program has said: others would not reach its port, or not find it. */
+static bool
+addresses_are_there(const struct roce_device *device, const struct roce_devargs *args)
+{
+	for (uint32_t i = 0; i < args->ip.n; i++) {
+		const struct roce_subnet *want = &args->ip.at[i], *has = device->args.ip.at;
+		uint32_t n = 0;
+
+		while (n < device->args.ip.n && !roce_subnet_equal(&has[n], want))
+			n++;
+		if (n == device->args.ip.n)
+			return false;
+	}
+	return true;
+}
+
 int
 roce_device_check_joiner(const struct roce_device *device, const struct roce_devargs *args,
 		struct roce_why *why)
 {
 	const char *name = device->port->attach.name;
+	struct roce_devargs same;
 	const char *key;
 	int rc;
 
+	/* Addresses are each one's own. */
+	memcpy(&same, args, sizeof(same));
+	memcpy(&same.ip, &device->args.ip, sizeof(same.ip));
 	if (device->port->lent.mode != 0) {
-		key = roce_devargs_differ(&device->args, args);
+		key = addresses_are_there(device, args) ? roce_devargs_differ(&device->args, &same)
+							: "ip";
 		return key == NULL ? 0
 				   : roce_why_say(why, -EBUSY,
 						     "port %s is attached with another %s=", name,
 						     key);
 	}
 	rc = roce_devargs_complete(args, why);
-	if (rc == 0 && !roce_devargs_equal(&device->args, args))
+	if (rc == 0 && !roce_devargs_equal(&device->args, &same))
 		rc = roce_why_say(
 				why, -EBUSY, "port %s is open already with other parameters", name);
 	return rc;

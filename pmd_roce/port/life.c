@@ -79,22 +79,6 @@ hear(uint16_t port_id, enum rte_eth_event_type event, void *arg, void *unused)
 }
 
 static void
-lock_engines(const struct roce_port *port)
-{
-	for (unsigned int q = 0; q < port->queues; q++)
-		roce_engine_lock(port->queue[q].engine);
-}
-
-/* The last one wakes whom the events are for. */
-static void
-unlock_engines(const struct roce_port *port)
-{
-	for (unsigned int q = port->queues - 1u; q > 0; q--)
-		roce_engine_unlock_inner(port->queue[q].engine);
-	roce_engine_unlock(port->queue[0].engine);
-}
-
-static void
 tell_users(struct roce_device *device, enum roce_port_event what)
 {
 	struct roce_device_user *user;
@@ -176,7 +160,7 @@ roce_life_act(struct roce_life *life)
 	struct roce_device *device = life->device;
 	uint32_t what;
 
-	lock_engines(device->port);
+	roce_port_lock(device->port);
 	while ((what = __atomic_exchange_n(&life->pending, 0, __ATOMIC_ACQUIRE)) != 0) {
 		if ((what & PENDING_GONE) != 0)
 			bury(device);
@@ -188,7 +172,7 @@ roce_life_act(struct roce_life *life)
 		if ((what & PENDING_LINK) != 0)
 			look_at_link(device);
 	}
-	unlock_engines(device->port);
+	roce_port_unlock(device->port);
 }
 
 int

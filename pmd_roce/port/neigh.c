@@ -208,16 +208,34 @@ ask(struct roce_neigh *n, const struct roce_ip *ip, uint64_t now)
 	return -EAGAIN;
 }
 
+void
+roce_neigh_set_addrs(struct roce_neigh *n, const struct roce_subnet *addr, unsigned int addrs)
+{
+	memcpy(n->config.addr, addr, addrs * sizeof(addr[0]));
+	n->config.addrs = addrs;
+	for (uint16_t i = 0; i < n->used; i++) {
+		struct entry *e = &n->entry[i];
+
+		/* Nobody could ask for them again. */
+		if (e->state != FREE && e->state != TOLD && find_subnet(n, &e->ip) == NULL)
+			remove_entry(n, e);
+	}
+}
+
 int
-roce_neigh_resolve(struct roce_neigh *n, const struct roce_ip *dst, struct roce_neigh_hop *hop,
-		uint64_t now)
+roce_neigh_resolve(struct roce_neigh *n, const struct roce_subnet *from, unsigned int n_from,
+		const struct roce_ip *dst, struct roce_neigh_hop *hop, uint64_t now)
 {
 	struct roce_route route;
 	struct entry *e;
-	int rc = roce_subnet_route(n->config.addr, n->config.addrs, &n->config.gw, dst, &route);
+	int rc = roce_subnet_route(from, n_from, &n->config.gw, dst, &route);
 
 	if (rc != 0)
 		return rc;
+	if (ip_is_ours(n, &route.via)) {
+		*hop = (struct roce_neigh_hop){ .src = route.src, .mac = n->config.mac };
+		return 0;
+	}
 	e = find(n, &route.via);
 	if (e == NULL)
 		return ask(n, &route.via, now);

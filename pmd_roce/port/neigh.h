@@ -66,14 +66,23 @@ struct roce_neigh_hop {
 };
 
 /**
- * Find the first hop to an address, through the gateway when it is not on one of our subnets.
+ * We have other addresses now, as of struct roce_neigh_config. What is known of neighbours that are near none of them is
+ * forgotten, unless it was told.
+ */
+void
+roce_neigh_set_addrs(struct roce_neigh *neigh, const struct roce_subnet *addr, unsigned int addrs);
+
+/**
+ * Find the first hop to an address, through the gateway when it is not on one of the subnets.
  *
+ * @param from,n those of our addresses to choose the source from.
  * @param hop filled when the call returns 0.
  * @return 0; -EAGAIN asked: roce_neigh_changed() will say when to come back; -ENETUNREACH no subnet and no
- *   gateway, or not the address of one host; -EHOSTUNREACH does not answer, or is our own.
+ *   gateway, or not the address of one host; -EHOSTUNREACH does not answer, or is one of @p from. Another address of ours
+ *   is reached by our own MAC address, over a wire that brings back what is sent.
  */
-int roce_neigh_resolve(struct roce_neigh *neigh, const struct roce_ip *dst,
-		struct roce_neigh_hop *hop, uint64_t now);
+int roce_neigh_resolve(struct roce_neigh *neigh, const struct roce_subnet *from, unsigned int n,
+		const struct roce_ip *dst, struct roce_neigh_hop *hop, uint64_t now);
 
 /**
  * Could roce_neigh_rx() want a frame? Judged by its type alone, in no time: what is none of our business passes by

@@ -30,6 +30,22 @@ roce_port_hz(void)
 	return rte_get_tsc_hz();
 }
 
+void
+roce_port_lock(const struct roce_port *port)
+{
+	for (unsigned int q = 0; q < port->queues; q++)
+		roce_engine_lock(port->queue[q].engine);
+}
+
+/* The last one wakes whom the events are for. */
+void
+roce_port_unlock(const struct roce_port *port)
+{
+	for (unsigned int q = port->queues - 1u; q > 0; q--)
+		roce_engine_unlock_inner(port->queue[q].engine);
+	roce_engine_unlock(port->queue[0].engine);
+}
+
 unsigned int
 roce_port_poll(struct roce_port_queue *queue)
 {

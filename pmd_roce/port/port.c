@@ -197,13 +197,13 @@ roce_port_deadline(const struct roce_port_queue *queue)
 }
 
 static int
-resolve_here(struct roce_port *port, const struct roce_ip *dst, struct roce_neigh_hop *hop,
-		uint64_t now)
+resolve_here(struct roce_port *port, const struct roce_subnet *from, unsigned int n,
+		const struct roce_ip *dst, struct roce_neigh_hop *hop, uint64_t now)
 {
 	int rc;
 
 	rte_spinlock_lock(&port->neigh_lock);
-	rc = roce_neigh_resolve(port->neigh, dst, hop, now);
+	rc = roce_neigh_resolve(port->neigh, from, n, dst, hop, now);
 	set_neigh_at(port);
 	rte_spinlock_unlock(&port->neigh_lock);
 	return rc;
@@ -211,26 +211,56 @@ resolve_here(struct roce_port *port, const struct roce_ip *dst, struct roce_neig
 
 /* The way is ours to choose, the address of the first hop is the program's to know. */
 static int
-resolve_there(const struct roce_port *port, const struct roce_ip *dst, struct roce_neigh_hop *hop)
+resolve_there(const struct roce_port *port, const struct roce_subnet *from, unsigned int n,
+		const struct roce_ip *dst, struct roce_neigh_hop *hop)
 {
-	const struct roce_devargs *args = port->args;
 	struct roce_route route;
-	int rc = roce_subnet_route(args->ip.at, args->ip.n, &args->gw, dst, &route);
+	int rc = roce_subnet_route(from, n, &port->args->gw, dst, &route);
 
 	if (rc != 0)
 		return rc;
 	hop->src = route.src;
+	if (roce_subnet_owns(port->ip.at, port->ip.n, &route.via)) {
+		hop->mac = port->mac;
+		return 0;
+	}
 	rc = port->lent.resolve(port->lent.arg, route.via.b, hop->mac.addr_bytes);
 	return rc == 0 || rc == -EAGAIN ? rc : -EHOSTUNREACH;
 }
 
+/* The addresses of a context, with their subnets. @return how many. */
+static unsigned int
+own_subnets(const struct roce_port *port, const struct roce_context *context,
+		struct roce_subnet *own)
+{
+	unsigned int n = 0;
+
+	for (uint32_t i = 0; i < port->ip.n; i++) {
+		const struct roce_subnet *subnet = &port->ip.at[i];
+		bool all = context == NULL || context->addrs == 0;
+
+		for (uint32_t c = 0; !all && c < context->addrs; c++) {
+			if (roce_ip_equal(&context->addr[c], &subnet->addr)) {
+				own[n++] = *subnet;
+				break;
+			}
+		}
+		if (all)
+			own[n++] = *subnet;
+	}
+	return n;
+}
+
 int
-roce_port_resolve(void *arg, const struct roce_ip *dst, struct roce_path *path, uint64_t now)
+roce_port_resolve(void *arg, const struct roce_context *context, const struct roce_ip *dst,
+		struct roce_path *path, uint64_t now)
 {
 	struct roce_port *port = arg;
+	struct roce_subnet own[ROCE_ADDRS_MAX];
 	struct roce_neigh_hop hop = { 0 };
-	int rc = port->neigh != NULL ? resolve_here(port, dst, &hop, now)
-				     : resolve_there(port, dst, &hop);
+	unsigned int n = own_subnets(port, context, own);
+	int rc = port->neigh != NULL ? resolve_here(port, own, n, dst, &hop, now)
+				     : resolve_there(port, own, n, dst, &hop);
 
 	/* Nobody is near any more. */
 	if (roce_life_is_gone(&port->life))

@@ -26,6 +26,7 @@
 #include "port/life.h"
 #include "port/neigh.h"
 #include "port/steer.h"
+#include "port/subnet.h"
 #include "port/why.h"
 #include "roce/device.h"
 
@@ -90,6 +91,11 @@ struct roce_port {
 	uint64_t neigh_at;                 /**< deadline of the table; read without the lock */
 	uint32_t lcores[ROCE_ENGINES_MAX]; /**< service lcore of each queue */
 	struct roce_steer steer;           /**< of a port of our own */
+	/** Of all who use it; written under all engines' locks. */
+	struct {
+		uint32_t n;
+		struct roce_subnet at[ROCE_ADDRS_MAX];
+	} ip;
 	struct roce_port_queue queue[ROCE_ENGINES_MAX];
 };
 
@@ -117,6 +123,9 @@ roce_port_open(const struct roce_port_config *config, struct roce_port **out, st
  * @return 0; negative: the device is of no use any more.
  */
 int roce_port_reset(struct roce_port *port, const struct roce_devargs *args, struct roce_why *why);
+
+/** Let the device receive what the addresses of the port want. */
+void roce_port_hear_addresses(const struct roce_port *port);
 
 /** Free what the device has not taken. Locked. */
 void roce_port_drop_held(struct roce_port_queue *queue);
@@ -163,7 +172,8 @@ uint64_t roce_port_deadline(const struct roce_port_queue *queue);
 uint64_t roce_port_line_rate(const struct roce_port *port);
 
 /** The way to an address, as roce_cm_resolve_fn; @p arg is the port. Locked: engine 0. */
-int roce_port_resolve(void *arg, const struct roce_ip *dst, struct roce_path *path, uint64_t now);
+int roce_port_resolve(void *arg, const struct roce_context *context, const struct roce_ip *dst,
+		struct roce_path *path, uint64_t now);
 
 /* ---- port_setup.c: what both kinds of ports need ---- */
 
@@ -188,6 +198,10 @@ uint64_t roce_port_hz(void);
 
 /** Turn a queue unless somebody else is turning it. Any thread. @return frames moved. */
 unsigned int roce_port_poll(struct roce_port_queue *queue);
+
+/** Every engine of the port, in ascending order; and back, which may wake users. */
+void roce_port_lock(const struct roce_port *port);
+void roce_port_unlock(const struct roce_port *port);
 
 /**
  * Let service lcores turn the queues, queue i on lcore i modulo @p n. One thread at a time, as roce_port_unserve().

@@ -288,6 +288,16 @@ configure(const struct roce_port *port, struct plan *plan)
 	return rte_eth_dev_configure(port->id, port->queues, port->queues, &plan->conf);
 }
 
+void
+roce_port_hear_addresses(const struct roce_port *port)
+{
+	for (uint32_t i = 0; i < port->ip.n; i++) {
+		/* Neighbours ask for an IPv6 address at a multicast address made of it. */
+		if (!roce_ip_is_v4(&port->ip.at[i].addr))
+			rte_eth_allmulticast_enable(port->id);
+	}
+}
+
 static int
 start(struct roce_port *port, const struct roce_devargs *args, struct roce_why *why)
 {
@@ -316,11 +326,7 @@ start(struct roce_port *port, const struct roce_devargs *args, struct roce_why *
 				strerror(-rc));
 	port->started = true;
 	set_mac(port, args);
-	for (uint32_t i = 0; i < args->ip.n; i++) {
-		/* Neighbours ask for an IPv6 address at a multicast address made of it. */
-		if (!roce_ip_is_v4(&args->ip.at[i].addr))
-			rte_eth_allmulticast_enable(port->id);
-	}
+	roce_port_hear_addresses(port);
 	roce_steer_begin(&port->steer, port->id, port->queues, port->vlan_tci != 0,
 			plan.conf.rx_adv_conf.rss_conf.rss_hf);
 	return 0;
@@ -354,6 +360,8 @@ roce_port_create(const struct roce_port_config *config)
 	port->vlan_tci = (uint16_t)(args->pcp << ROCE_PCP_SHIFT | args->vlan);
 	port->tos = (uint8_t)(args->dscp << 2);
 	port->neigh_at = ROCE_NEVER;
+	port->ip.n = args->ip.n;
+	memcpy(port->ip.at, args->ip.at, sizeof(port->ip.at));
 	rte_spinlock_init(&port->neigh_lock);
 	for (uint16_t q = 0; q < port->queues; q++) {
 		struct roce_port_queue *queue = &port->queue[q];

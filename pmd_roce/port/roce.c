@@ -30,12 +30,6 @@ static pthread_mutex_t devices_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct roce_device *devices;
 
 static int
-refuse_gw(struct roce_why *why)
-{
-	return roce_why_say(why, -EINVAL, "gw= is no good: it is none of the hosts near an ip=");
-}
-
-static int
 create_neigh(struct roce_device *device, struct roce_why *why)
 {
 	const struct roce_devargs *args = &device->args;
@@ -53,11 +47,13 @@ create_neigh(struct roce_device *device, struct roce_why *why)
 
 	/* Who resolves has no use for a table. */
 	if (port->lent.resolve != NULL)
-		return roce_subnet_gw_ok(args->ip.at, args->ip.n, &args->gw) ? 0 : refuse_gw(why);
+		return roce_subnet_gw_ok(args->ip.at, args->ip.n, &args->gw)
+				? 0
+				: roce_device_refuse_gw(why);
 	memcpy(config.addr, args->ip.at, sizeof(config.addr));
 	rc = roce_neigh_create(&config, &port->neigh);
 	if (rc == -EINVAL)
-		return refuse_gw(why);
+		return roce_device_refuse_gw(why);
 	if (rc != 0)
 		return roce_why_say(why, rc, "no memory for neighbours");
 	for (uint32_t i = 0; i < args->neigh.n; i++)
@@ -193,6 +189,7 @@ create(const struct roce_devargs *args, const struct roce_attach_config *lent,
 	memcpy(&device->args, args, sizeof(*args));
 	config.args = &device->args;
 	device->refs = 1;
+	device->first = device;
 	if (!roce_devargs_has(args, "seed") &&
 			getrandom(&config.seed, sizeof(config.seed), 0) != sizeof(config.seed))
 		config.seed = roce_port_now();
@@ -267,9 +264,12 @@ open_locked(const struct roce_devargs *args, struct roce_device **out, struct ro
 			return roce_why_say(why, -ENODEV,
 					"port %s is gone: what used it must close it first",
 					device->port->attach.name);
-		device->refs++;
-		*out = device;
-		return 0;
+		if (!roce_device_is_share(device, args)) {
+			device->refs++;
+			*out = device;
+			return 0;
+		}
+		return roce_device_add_share(device, args, out, why);
 	}
 	rc = roce_devargs_complete(args, why);
 	if (rc == 0)
@@ -316,9 +316,13 @@ void
 roce_device_close(struct roce_device *device)
 {
 	struct roce_device **link = &devices;
+	struct roce_device *share = device;
 	unsigned int lost;
 
 	pthread_mutex_lock(&devices_lock);
+	device = share->first;
+	if (share != device)
+		roce_device_drop_share(share);
 	if (--device->refs == 0) {
 		while (*link != device)
 			link = &(*link)->next;

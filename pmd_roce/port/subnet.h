@@ -28,6 +28,13 @@ roce_ip_is_zero(const struct roce_ip *ip)
 /** An address one host on a network can have: not unspecified, loopback, broadcast or multicast. */
 bool roce_ip_is_host(const struct roce_ip *ip);
 
+/** The same address, with as many bits before those of the host. */
+static inline bool
+roce_subnet_equal(const struct roce_subnet *a, const struct roce_subnet *b)
+{
+	return a->prefix == b->prefix && roce_ip_equal(&a->addr, &b->addr);
+}
+
 /** Does @p ip lie in the subnet? */
 bool roce_subnet_has(const struct roce_subnet *subnet, const struct roce_ip *ip);
 

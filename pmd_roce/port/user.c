@@ -41,25 +41,32 @@ roce_device_tell_cm_event(void *arg, const struct roce_cm_event *event)
 void
 roce_device_join(struct roce_device *device, struct roce_device_user *user)
 {
+	struct roce_device *first = device->first;
+
 	user->device = device;
 	user->context.domain = device->domain;
+	user->context.addrs = device->args.ip.n;
+	for (uint32_t i = 0; i < device->args.ip.n; i++)
+		user->context.addr[i] = device->args.ip.at[i].addr;
 	user->context.notify = pass_notice;
 	user->context.arg = user;
 	if (user->wake != NULL)
-		__atomic_store_n(&device->wake, user->wake, __ATOMIC_RELEASE);
-	rte_spinlock_lock(&device->users_lock);
-	LIST_INSERT_HEAD(&device->users, user, link);
+		__atomic_store_n(&first->wake, user->wake, __ATOMIC_RELEASE);
+	rte_spinlock_lock(&first->users_lock);
+	LIST_INSERT_HEAD(&first->users, user, link);
 	/* Too late to be told with the others. Told twice is told once. */
 	if (__atomic_load_n(&device->port->life.buried, __ATOMIC_ACQUIRE) &&
 			user->port_notify != NULL)
 		user->port_notify(user->arg, ROCE_DEVICE_FATAL);
-	rte_spinlock_unlock(&device->users_lock);
+	rte_spinlock_unlock(&first->users_lock);
 }
 
 void
 roce_device_leave(struct roce_device *device, struct roce_device_user *user)
 {
-	rte_spinlock_lock(&device->users_lock);
+	struct roce_device *first = device->first;
+
+	rte_spinlock_lock(&first->users_lock);
 	LIST_REMOVE(user, link);
-	rte_spinlock_unlock(&device->users_lock);
+	rte_spinlock_unlock(&first->users_lock);
 }

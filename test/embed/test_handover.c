@@ -427,7 +427,7 @@ resolve(struct roce_device *device, const struct roce_ip *dst, struct roce_path 
 	int rc;
 
 	roce_engine_lock(engine);
-	rc = roce_port_resolve(device->port, dst, path, roce_device_now(device));
+	rc = roce_port_resolve(device->port, NULL, dst, path, roce_device_now(device));
 	roce_engine_unlock(engine);
 	return rc;
 }

@@ -6,6 +6,7 @@
  */
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
@@ -115,6 +116,33 @@ dat__talks_over_frames_that_the_program_carries(void **state)
 	detach_both();
 }
 
+/* An adapter that names one of the program's addresses is there, and comes from there. */
+static void
+dat__has_the_address_that_its_line_names(void **state)
+{
+	struct roce_attach_config one = embed_handover(1), two = embed_handover(2);
+	struct sockaddr_in from;
+	struct pair pair;
+	DAT_CR_PARAM cr;
+	DAT_CR_HANDLE request;
+
+	one.params = "ip=192.0.2.1/24 ip=192.0.2.3/24";
+	write_conf("port=hands1 ip=192.0.2.3/24", "port=hands2");
+	attach_both(one, two);
+	pair_open(&pair, NULL, NULL);
+	ok(end_connect(&pair.a, &pair.b, CONN_QUAL));
+	request = end_request(&pair.b);
+	ok(dat_cr_query(request, DAT_CR_FIELD_ALL, &cr));
+	memcpy(&from, cr.remote_ia_address_ptr, sizeof(from));
+	assert_int_equal(ntohl(from.sin_addr.s_addr), 0xc0000203);
+	ok(dat_cr_accept(request, pair.b.ep, 0, NULL));
+	want_event(pair.a.connect, DAT_CONNECTION_EVENT_ESTABLISHED);
+	want_event(pair.b.connect, DAT_CONNECTION_EVENT_ESTABLISHED);
+	exchange(&pair);
+	pair_close(&pair);
+	detach_both();
+}
+
 static void
 dat__survives_what_the_program_drops(void **state)
 {
@@ -140,7 +168,10 @@ open__joins_by_name_with_as_many_keys_as_it_likes(void **state)
 		const char *params, *word;
 	} other[] = {
 		{ "port=hands1 mtu=512", "another mtu=" },
-		{ "port=hands1 ip=192.0.2.1/24", "another ip=" },
+		{ "port=hands1 ip=192.0.2.3/24", "another ip=" },
+		{ "port=hands1 ip=192.0.2.1/25", "another ip=" },
+		{ "port=hands1 ip=192.0.2.1/24 ip=192.0.2.3/24", "another ip=" },
+		{ "port=hands1 ip=192.0.2.1/24 mtu=512", "another mtu=" },
 		{ "port=hands1 queues=1", "another queues=" },
 		{ "port=hands1 lcores=1", "another lcores=" },
 		{ "port=hands1 loss=5", "another loss=" },
@@ -164,6 +195,16 @@ open__joins_by_name_with_as_many_keys_as_it_likes(void **state)
 		if (rc != -EBUSY || strstr(why, other[i].word) == NULL)
 			fail_msg("%s: %d %s", other[i].params, rc, why);
 	}
+	/* Some of its addresses make a device of their own, on the same port. */
+	assert_int_equal(roce_device_open("port=hands1 ip=2001:db8::1/64", &joined, why,
+					 sizeof(why)),
+			0);
+	assert_ptr_not_equal(joined, first);
+	roce_device_query(joined, &attr);
+	assert_string_equal(attr.port, "hands1");
+	assert_int_equal(attr.ip[0], 0x20);
+	assert_int_equal(attr.engines, 2);
+	roce_device_close(joined);
 	/* Attaching is no way to join. */
 	embed_refused(&config, -EBUSY, "hands1");
 	/* Whoever is last ends it. */
@@ -267,6 +308,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(dat__talks_over_frames_that_the_program_carries),
+		cmocka_unit_test(dat__has_the_address_that_its_line_names),
 		cmocka_unit_test(dat__survives_what_the_program_drops),
 		cmocka_unit_test(open__joins_by_name_with_as_many_keys_as_it_likes),
 		cmocka_unit_test(dat__joins_only_what_it_agrees_with),

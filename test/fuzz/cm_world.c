@@ -14,7 +14,8 @@ cm_address(uint8_t index)
 }
 
 static int
-resolve(void *arg, const struct roce_ip *dst, struct roce_path *path, uint64_t now)
+resolve(void *arg, const struct roce_context *context, const struct roce_ip *dst,
+		struct roce_path *path, uint64_t now)
 {
 	struct cm_end *end = arg;
 

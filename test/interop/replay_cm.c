@@ -81,7 +81,8 @@ end_of(struct rp_world *world, int conn)
 }
 
 static int
-resolve(void *arg, const struct roce_ip *dst, struct roce_path *path, uint64_t now)
+resolve(void *arg, const struct roce_context *context, const struct roce_ip *dst,
+		struct roce_path *path, uint64_t now)
 {
 	const struct rp_world *world = arg;
 

@@ -125,7 +125,8 @@ other(struct end *end)
 }
 
 static inline int
-world_resolve(void *arg, const struct roce_ip *dst, struct roce_path *path, uint64_t now)
+world_resolve(void *arg, const struct roce_context *context, const struct roce_ip *dst,
+		struct roce_path *path, uint64_t now)
 {
 	struct end *end = arg;
 

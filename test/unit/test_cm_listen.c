@@ -63,6 +63,59 @@ listen__has_one_for_each_service(void **state)
 	world_destroy(world);
 }
 
+static struct roce_context
+at_addresses(uint32_t n, const struct roce_ip *first, const struct roce_ip *second)
+{
+	struct roce_context context = { .addrs = n };
+
+	if (n > 0)
+		context.addr[0] = *first;
+	if (n > 1)
+		context.addr[1] = *second;
+	return context;
+}
+
+/* As bound listeners of rdma_cm: one service, several addresses, each request at the listener of its address. */
+static void
+listen__is_at_the_addresses_of_its_context(void **state)
+{
+	struct world *world = world_create();
+	struct end *end = &world->end[1];
+	const struct roce_ip another = roce_ip_from_v4(RTE_BE32(0xc6336463));
+	const struct roce_ip third = roce_ip_from_v4(RTE_BE32(0xc6336464));
+	struct roce_context here = at_addresses(1, &end->ip, NULL);
+	struct roce_context there = at_addresses(1, &another, NULL);
+	struct roce_context both = at_addresses(2, &third, &end->ip);
+	struct roce_context all = at_addresses(0, NULL, NULL);
+	struct roce_cm_msg req = good_request(end);
+	struct roce_cm_listener *one, *two, *no = NULL;
+	int owner[2];
+
+	(void)state;
+	end->policy = POLICY_HOLD;
+	assert_int_equal(roce_cm_listen(end->cm, &there, SERVICE, 1, &owner[0], &one), 0);
+	/* Nobody is told of a request to an address at which nobody listens. */
+	assert_int_equal(said_to(end, &req).reason, ROCE_CM_REJ_INVALID_SERVICE_ID);
+	assert_int_equal(end->events, 0);
+
+	assert_int_equal(roce_cm_listen(end->cm, &here, SERVICE, 1, &owner[1], &two), 0);
+	assert_int_equal(roce_cm_listen(end->cm, &here, SERVICE, 1, end, &no), -EADDRINUSE);
+	assert_int_equal(roce_cm_listen(end->cm, &both, SERVICE, 1, end, &no), -EADDRINUSE);
+	assert_int_equal(roce_cm_listen(end->cm, &all, SERVICE, 1, end, &no), -EADDRINUSE);
+	assert_int_equal(roce_cm_listen(end->cm, NULL, SERVICE, 1, end, &no), -EADDRINUSE);
+	hear(end, &req);
+	assert_string_equal(told_all(end), "Q");
+	assert_ptr_equal(end->told[0].owner, &owner[1]);
+
+	/* Who has all addresses is in everybody's way. */
+	roce_cm_unlisten(two);
+	roce_cm_unlisten(one);
+	assert_int_equal(roce_cm_listen(end->cm, &all, SERVICE, 1, end, &one), 0);
+	assert_int_equal(roce_cm_listen(end->cm, &there, SERVICE, 1, end, &no), -EADDRINUSE);
+	assert_null(no);
+	world_destroy(world);
+}
+
 static void
 request__is_told_as_it_came(void **state)
 {
@@ -551,6 +604,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(listen__has_one_for_each_service),
+		cmocka_unit_test(listen__is_at_the_addresses_of_its_context),
 		cmocka_unit_test(request__is_told_as_it_came),
 		cmocka_unit_test(request__is_refused_with_the_reason),
 		cmocka_unit_test(backlog__is_a_bound),

@@ -34,6 +34,8 @@ static const struct roce_ip us6 = { .w = { RTE_BE32(0x20010db8), 0, 0, RTE_BE32(
 static const struct roce_ip peer6 = { .w = { RTE_BE32(0x20010db8), 0, 0, RTE_BE32(2) } };
 static const struct roce_ip far6 = { .w = { RTE_BE32(0x20010db9), 0, 0, RTE_BE32(2) } };
 
+static const struct roce_subnet own[] = { { us4, 24 }, { us6, 64 } };
+
 static void *
 alloc_zeroed(void *arg, size_t size)
 {
@@ -125,7 +127,7 @@ resolve(struct roce_neigh *n, const struct roce_ip *dst, uint64_t now)
 {
 	struct roce_neigh_hop hop;
 
-	return roce_neigh_resolve(n, dst, &hop, now);
+	return roce_neigh_resolve(n, own, RTE_DIM(own), dst, &hop, now);
 }
 
 static void
@@ -134,7 +136,7 @@ assert_known(struct roce_neigh *n, const struct roce_ip *dst, const struct rte_e
 {
 	struct roce_neigh_hop hop;
 
-	assert_int_equal(roce_neigh_resolve(n, dst, &hop, now), 0);
+	assert_int_equal(roce_neigh_resolve(n, own, RTE_DIM(own), dst, &hop, now), 0);
 	assert_memory_equal(&hop.mac, mac, sizeof(*mac));
 	assert_memory_equal(&hop.src, roce_ip_is_v4(dst) ? &us4 : &us6, sizeof(hop.src));
 }
@@ -430,6 +432,43 @@ rx__sees_a_tag_that_was_stripped(void **state)
 	}
 }
 
+/* Other addresses: they are asked from and answered for, and who is near none of them any more is forgotten. */
+static void
+set_addrs__changes_who_is_near(void **state)
+{
+	static const struct roce_ip new4 = { .w = { 0, 0, RTE_BE32(0xffff),
+							     RTE_BE32(0xcb007163) } };
+	static const struct roce_ip more4 = { .w = { 0, 0, RTE_BE32(0xffff),
+							      RTE_BE32(0xc0000263) } };
+	static const struct roce_subnet all[] = { { us4, 24 }, { more4, 24 }, { new4, 24 },
+		{ us6, 64 } };
+	struct roce_neigh *n = *state;
+	struct roce_neigh_hop hop;
+
+	roce_neigh_set_addrs(n, all, RTE_DIM(all));
+	assert_int_equal(roce_neigh_add(n, &far4, &mac_meek), 0);
+	/* From an address that is near, if it is one of those that are offered. */
+	assert_int_equal(roce_neigh_resolve(n, all, 3, &far4, &hop, START), 0);
+	assert_memory_equal(&hop.src, &new4, sizeof(new4));
+	assert_int_equal(roce_neigh_resolve(n, all, 2, &far4, &hop, START), -ENETUNREACH);
+	assert_int_equal(roce_neigh_resolve(n, &all[2], 1, &peer4, &hop, START), -ENETUNREACH);
+	/* Another address of ours is behind our own, on a wire that comes back; the one that speaks is nowhere. */
+	assert_int_equal(roce_neigh_resolve(n, &all[1], 1, &us4, &hop, START), 0);
+	assert_memory_equal(&hop.src, &more4, sizeof(more4));
+	assert_memory_equal(&hop.mac, &mac_us, sizeof(mac_us));
+	assert_int_equal(roce_neigh_resolve(n, &all[1], 1, &more4, &hop, START), -EHOSTUNREACH);
+	assert_silent(n, START);
+
+	assert_true(HEAR(n, peer_ask4, START));
+	ASSERT_SAYS(n, answer4, START);
+	assert_known(n, &peer4, &mac_peer, START);
+	/* Who is wanted would be asked again by now. */
+	roce_neigh_set_addrs(n, &all[3], 1);
+	assert_silent(n, START + 60 * HZ);
+	assert_false(HEAR(n, peer_ask4, START));
+	assert_silent(n, START + 60 * HZ);
+}
+
 /* Every cut of every frame, and every single byte bent: no read beyond the end, nothing learned from the cut ones. */
 static void
 rx__survives_damage(void **state)
@@ -600,6 +639,7 @@ main(void)
 		TEST(rx__lets_only_override_change_an_address),
 		TEST(rx__keeps_to_its_network),
 		TEST(rx__sees_a_tag_that_was_stripped),
+		TEST(set_addrs__changes_who_is_near),
 		TEST(rx__survives_damage),
 		TEST(rx__judges_options),
 		TEST(rx__leaves_others_alone),

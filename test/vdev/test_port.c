@@ -65,7 +65,7 @@ resolve(struct roce_device *device, const struct roce_ip *dst, struct roce_path 
 	int rc;
 
 	roce_engine_lock(engine);
-	rc = roce_port_resolve(device->port, dst, path, roce_device_now(device));
+	rc = roce_port_resolve(device->port, NULL, dst, path, roce_device_now(device));
 	roce_engine_unlock(engine);
 	return rc;
 }
@@ -170,6 +170,60 @@ open__joins_the_same_port_only_with_the_same_parameters(void **state)
 	roce_device_close(b);
 	a = open_device(LOOP0 " mtu=1024");
 	roce_device_close(a);
+	assert_int_equal(pools_left(), 0);
+}
+
+/* A second device on the port: others find its address while it is there, and not before or after. */
+static void
+open__adds_addresses_for_as_long_as_they_are_used(void **state)
+{
+	static const struct roce_ip more = { .w = { 0, 0, RTE_BE32(0xffff),
+							     RTE_BE32(0xc0000203) } };
+	struct roce_device *a = open_device(LOOP0), *b = open_device(LOOP1), *c;
+	struct roce_device_user user = { 0 };
+	struct roce_path path;
+
+	assert_int_equal(resolve(b, &more, &path), -EAGAIN);
+	settle(a, b);
+	assert_int_equal(resolve(b, &more, &path), -EAGAIN);
+	c = open_device("port=loop0 ip=192.0.2.3/24");
+	assert_ptr_not_equal(c, a);
+	assert_ptr_equal(c->port, a->port);
+	/* It asks with its own address, and so is known; whoever asks, hears an answer. */
+	roce_device_join(c, &user);
+	assert_int_equal(user.context.addrs, 1);
+	roce_engine_lock(c->port->queue[0].engine);
+	assert_int_equal(roce_port_resolve(c->port, &user.context, &ip1, &path, roce_device_now(c)),
+			-EAGAIN);
+	assert_memory_equal(&path.src_mac, &a->port->mac, sizeof(path.src_mac));
+	roce_engine_unlock(c->port->queue[0].engine);
+	settle(a, b);
+	roce_engine_lock(c->port->queue[0].engine);
+	assert_int_equal(roce_port_resolve(c->port, &user.context, &ip1, &path, roce_device_now(c)),
+			0);
+	roce_engine_unlock(c->port->queue[0].engine);
+	assert_memory_equal(&path.src_ip, &more, sizeof(more));
+	assert_int_equal(resolve(a, &ip1, &path), 0);
+	assert_memory_equal(&path.src_ip, &ip0, sizeof(ip0));
+	roce_device_leave(c, &user);
+	/* The device of the port may go before it. */
+	roce_device_close(a);
+	assert_int_equal(c->port->ip.n, 3);
+	roce_device_close(b);
+	b = open_device(LOOP1);
+	assert_int_equal(resolve(b, &more, &path), -EAGAIN);
+	settle(c, b);
+	assert_int_equal(resolve(b, &more, &path), 0);
+	a = open_device(LOOP0);
+	roce_device_close(c);
+	assert_int_equal(a->port->ip.n, 2);
+	roce_device_close(b);
+	b = open_device(LOOP1);
+	assert_int_equal(resolve(b, &more, &path), -EAGAIN);
+	settle(a, b);
+	assert_int_equal(resolve(b, &more, &path), -EAGAIN);
+	roce_device_close(a);
+	roce_device_close(b);
 	assert_int_equal(pools_left(), 0);
 }
 
@@ -398,6 +452,7 @@ main(void)
 		cmocka_unit_test(open__fails_with_one_sentence_when_the_device_does),
 		cmocka_unit_test(query__tells_what_was_opened),
 		cmocka_unit_test(open__joins_the_same_port_only_with_the_same_parameters),
+		cmocka_unit_test(open__adds_addresses_for_as_long_as_they_are_used),
 		cmocka_unit_test(neighbours__find_each_other_over_the_loop),
 		cmocka_unit_test(resolve__fills_the_path_from_the_parameters),
 		cmocka_unit_test(turn__frees_what_is_foreign_and_counts_it),

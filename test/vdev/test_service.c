@@ -47,7 +47,7 @@ resolve(struct roce_device *device, struct roce_path *path)
 	int rc;
 
 	roce_engine_lock(engine);
-	rc = roce_port_resolve(device->port, &ip1, path, roce_device_now(device));
+	rc = roce_port_resolve(device->port, NULL, &ip1, path, roce_device_now(device));
 	roce_engine_unlock(engine);
 	return rc;
 }
