@@ -17,6 +17,12 @@ length(uint32_t qp, uint32_t i)
 	return (i * 977 + qp * 331) % NODE_MESSAGE;
 }
 
+/* A queue pair that breaks is seen by its completions. */
+static void
+hear_nothing(void *arg, enum roce_notice_kind kind, void *owner, int status)
+{
+}
+
 void
 node_open(struct node *node, const struct roce_attach_config *config)
 {
@@ -24,9 +30,12 @@ node_open(struct node *node, const struct roce_attach_config *config)
 	struct roce_context *context;
 
 	*node = (struct node){ .device = embed_attach(config), .memory = calloc(1, bytes) };
+	node->ack_timeout = 12;
+	node->retry = 7;
 	assert_non_null(node->memory);
 	node->port = node->device->port;
 	context = roce_domain_context(roce_device_domain(node->device));
+	context->notify = hear_nothing;
 	assert_int_equal(roce_pd_create(context, &node->pd), 0);
 	assert_int_equal(roce_mr_create(node->pd, (uintptr_t)node->memory, bytes,
 					 IBV_ACCESS_LOCAL_WRITE, &node->mr),
@@ -77,9 +86,9 @@ connect_qp(struct node *from, const struct node *to, uint32_t q)
 		.dest_qp = roce_qp_number(to->qp[q]),
 		.rq_psn = roce_qp_first_psn(to->qp[q]),
 		.sq_psn = roce_qp_first_psn(from->qp[q]),
-		.retry = 7,
+		.retry = from->retry,
 		.rnr_retry = 7,
-		.ack_timeout = 12,
+		.ack_timeout = from->ack_timeout,
 	};
 
 	roce_engine_lock(engine);
@@ -89,35 +98,44 @@ connect_qp(struct node *from, const struct node *to, uint32_t q)
 }
 
 void
+nodes_connect_one(struct node *a, struct node *b, uint32_t q)
+{
+	connect_qp(a, b, q);
+	connect_qp(b, a, q);
+}
+
+void
 nodes_connect(struct node *a, struct node *b)
 {
-	for (uint32_t q = 0; q < NODE_QPS; q++) {
-		connect_qp(a, b, q);
-		connect_qp(b, a, q);
-	}
+	for (uint32_t q = 0; q < NODE_QPS; q++)
+		nodes_connect_one(a, b, q);
+}
+
+void
+nodes_post_one(struct node *from, struct node *to, uint32_t q, uint32_t n)
+{
+	const struct roce_sge in = { (uintptr_t)message(to, q, n), NODE_MESSAGE,
+		roce_mr_key(to->mr) };
+	const struct roce_sge out = { (uintptr_t)message(from, q, n), length(q, n),
+		roce_mr_key(from->mr) };
+	const struct roce_recv_wr recv = { .wr_id = n, .sg = &in, .num_sge = 1 };
+	const struct roce_wr send = { .wr_id = n,
+		.sg = &out,
+		.num_sge = 1,
+		.opcode = ROCE_WR_SEND,
+		.flags = ROCE_WR_SIGNALED };
+
+	memset(message(from, q, n), (int)(1 + q * 29 + n), NODE_MESSAGE);
+	memset(message(to, q, n), 0, NODE_MESSAGE);
+	assert_int_equal(roce_qp_post_recv(to->qp[q], &recv), 0);
+	assert_int_equal(roce_qp_post_send(from->qp[q], &send), 0);
 }
 
 void
 nodes_post(struct node *from, struct node *to, uint32_t count)
 {
-	for (uint32_t i = 0; i < NODE_QPS * count; i++) {
-		uint32_t q = i % NODE_QPS, n = i / NODE_QPS;
-		const struct roce_sge in = { (uintptr_t)message(to, q, n), NODE_MESSAGE,
-			roce_mr_key(to->mr) };
-		const struct roce_sge out = { (uintptr_t)message(from, q, n), length(q, n),
-			roce_mr_key(from->mr) };
-		const struct roce_recv_wr recv = { .wr_id = n, .sg = &in, .num_sge = 1 };
-		const struct roce_wr send = { .wr_id = n,
-			.sg = &out,
-			.num_sge = 1,
-			.opcode = ROCE_WR_SEND,
-			.flags = ROCE_WR_SIGNALED };
-
-		memset(message(from, q, n), (int)(1 + q * 29 + n), NODE_MESSAGE);
-		memset(message(to, q, n), 0, NODE_MESSAGE);
-		assert_int_equal(roce_qp_post_recv(to->qp[q], &recv), 0);
-		assert_int_equal(roce_qp_post_send(from->qp[q], &send), 0);
-	}
+	for (uint32_t i = 0; i < NODE_QPS * count; i++)
+		nodes_post_one(from, to, i % NODE_QPS, i / NODE_QPS);
 }
 
 static uint32_t
@@ -140,12 +158,17 @@ nodes_reap(struct node *from, struct node *to, uint32_t done)
 }
 
 void
+nodes_judge_one(const struct node *from, const struct node *to, uint32_t q, uint32_t n)
+{
+	assert_memory_equal(message(to, q, n), message(from, q, n), length(q, n));
+	assert_int_equal(message(to, q, n)[length(q, n)], 0);
+}
+
+void
 nodes_judge(const struct node *from, const struct node *to, uint32_t count)
 {
 	for (uint32_t q = 0; q < NODE_QPS; q++) {
-		for (uint32_t n = 0; n < count; n++) {
-			assert_memory_equal(message(to, q, n), message(from, q, n), length(q, n));
-			assert_int_equal(message(to, q, n)[length(q, n)], 0);
-		}
+		for (uint32_t n = 0; n < count; n++)
+			nodes_judge_one(from, to, q, n);
 	}
 }

@@ -23,6 +23,8 @@ struct node {
 	struct roce_cq *send_cq, *recv_cq;
 	struct roce_qp *qp[NODE_QPS];
 	uint8_t *memory; /**< NODE_DEPTH messages for each queue pair */
+	uint8_t ack_timeout,
+			retry; /**< of queue pairs that will be connected: 12 and 7 from node_open() on */
 };
 
 /** Attach, and make the queue pairs. */
@@ -32,11 +34,17 @@ void node_close(struct node *node);
 /** Queue pair i of one with i of the other, over paths that both devices can tell at once. */
 void nodes_connect(struct node *a, struct node *b);
 
+/** One of them alone. */
+void nodes_connect_one(struct node *a, struct node *b, uint32_t q);
+
 /** Post @p count messages on each queue pair of @p from, and receives for them at @p to. */
 void nodes_post(struct node *from, struct node *to, uint32_t count);
+/** Message @p n of queue pair @p q alone. */
+void nodes_post_one(struct node *from, struct node *to, uint32_t q, uint32_t n);
 /** Take completions. @return those so far at both ends, from @p done on. */
 uint32_t nodes_reap(struct node *from, struct node *to, uint32_t done);
 /** Everything that was posted arrived with its bytes. */
 void nodes_judge(const struct node *from, const struct node *to, uint32_t count);
+void nodes_judge_one(const struct node *from, const struct node *to, uint32_t q, uint32_t n);
 
 #endif

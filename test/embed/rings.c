@@ -12,14 +12,10 @@
 static const char *const names[] = { "rings0", "rings1" };
 
 static void
-open_port(struct rings *rings, unsigned int i)
+configure(const struct rings *rings, unsigned int i, uint32_t mtu)
 {
-	const struct rte_eth_conf conf = { 0 };
-	int port = rte_eth_from_rings(names[i], rings->to[i], RINGS_QUEUES, rings->to[1 - i],
-			RINGS_QUEUES, SOCKET_ID_ANY);
+	const struct rte_eth_conf conf = { .rxmode = { .mtu = mtu } };
 
-	assert_true(port >= 0);
-	rings->port[i] = (uint16_t)port;
 	assert_int_equal(rte_eth_dev_configure(rings->port[i], RINGS_QUEUES, RINGS_QUEUES, &conf),
 			0);
 	for (uint16_t q = 0; q < RINGS_QUEUES; q++) {
@@ -28,6 +24,24 @@ open_port(struct rings *rings, unsigned int i)
 				0);
 		assert_int_equal(rte_eth_tx_queue_setup(rings->port[i], q, RING_SIZE, 0, NULL), 0);
 	}
+}
+
+static void
+open_port(struct rings *rings, unsigned int i)
+{
+	int port = rte_eth_from_rings(names[i], rings->to[i], RINGS_QUEUES, rings->to[1 - i],
+			RINGS_QUEUES, SOCKET_ID_ANY);
+
+	assert_true(port >= 0);
+	rings->port[i] = (uint16_t)port;
+	configure(rings, i, 0);
+}
+
+void
+rings_set_mtu(struct rings *rings, uint32_t mtu)
+{
+	for (unsigned int i = 0; i < 2; i++)
+		configure(rings, i, mtu);
 }
 
 void

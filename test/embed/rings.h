@@ -23,6 +23,8 @@ struct rings {
 
 /** Make and configure them. */
 void rings_open(struct rings *rings, bool start);
+/** Both carry frames with @p mtu bytes behind their Ethernet header from here on. They are stopped. */
+void rings_set_mtu(struct rings *rings, uint32_t mtu);
 void rings_start(struct rings *rings);
 void rings_stop(struct rings *rings);
 /** Close them; they are stopped. */

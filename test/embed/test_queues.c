@@ -231,6 +231,34 @@ work__ends_with_its_budget(void **state)
 	roce_device_close(device);
 }
 
+/* A network with jumbo frames gets the largest path MTU of InfiniBand, and no more. */
+static void
+attach__to_jumbo_frames_has_the_largest_path_mtu(void **state)
+{
+	struct rte_mempool *pool = embed_pool("frames", 1023, 4352);
+	struct roce_attach_config one, two;
+	struct roce_device_attr attr;
+	struct node a, b;
+
+	rings_stop(&wire);
+	rings_set_mtu(&wire, 9000);
+	rings_start(&wire);
+	one = on_wire(1, pool);
+	two = on_wire(2, pool);
+	node_open(&a, &one);
+	node_open(&b, &two);
+	roce_device_query(a.device, &attr);
+	assert_int_equal(attr.mtu, 4096);
+	nodes_connect(&a, &b);
+	talk(&a, &b, NULL);
+	node_close(&a);
+	node_close(&b);
+	embed_pool_end(pool);
+	rings_stop(&wire);
+	rings_set_mtu(&wire, 1500);
+	rings_start(&wire);
+}
+
 int
 main(void)
 {
@@ -239,6 +267,7 @@ main(void)
 		cmocka_unit_test(attach__may_cross_its_queues),
 		cmocka_unit_test(foreign__frames_are_freed_when_nobody_wants_them),
 		cmocka_unit_test(work__ends_with_its_budget),
+		cmocka_unit_test(attach__to_jumbo_frames_has_the_largest_path_mtu),
 	};
 
 	return cmocka_run_group_tests(tests, start, end);
