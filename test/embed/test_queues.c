@@ -259,6 +259,142 @@ attach__to_jumbo_frames_has_the_largest_path_mtu(void **state)
 	rings_start(&wire);
 }
 
+static uint64_t
+counter(const struct roce_device *device, const char *wanted)
+{
+	const char *name;
+	uint64_t value;
+
+	for (unsigned int i = 0; roce_device_counter(device, i, &name, &value); i++) {
+		if (strcmp(name, wanted) == 0)
+			return value;
+	}
+	fail_msg("there is no counter %s", wanted);
+	return 0;
+}
+
+/* What port 1 would receive next is full: its neighbour's device takes nothing any more. */
+static void
+stuff(void)
+{
+	for (uint32_t serial = 0;; serial++) {
+		struct rte_mbuf *m = embed_frame(strangers, EMBED_UDP, serial);
+
+		if (rte_ring_enqueue(wire.to[1][OURS], m) == 0)
+			continue;
+		rte_pktmbuf_free(m);
+		return;
+	}
+}
+
+/*
+ * A device that takes nothing for long: what it refused waits, in order and in bounds, and the engine is asked for no more.
+ * Nothing is lost, so without a single timeout all of it arrives when there is room.
+ */
+static void
+turn__keeps_what_a_full_device_refuses(void **state)
+{
+	struct rte_mempool *pool = embed_pool("frames", 1023, 2048);
+	struct roce_attach_config one = on_wire(1, pool), two = on_wire(2, pool);
+	uint64_t end = rte_get_tsc_cycles() + 60 * rte_get_tsc_hz();
+	unsigned int in_use, turns = 0;
+	uint32_t done = 0;
+	struct node a, b;
+
+	node_open(&a, &one);
+	node_open(&b, &two);
+	/* Never: who loses a frame stands still. */
+	a.ack_timeout = 0;
+	b.ack_timeout = 0;
+	nodes_connect(&a, &b);
+	for (int round = 0; round < 3; round++) {
+		stuff();
+		nodes_post(&a, &b, MESSAGES);
+		roce_device_turn(a.device, 0);
+		in_use = rte_mempool_in_use_count(pool);
+		assert_true(a.port->queue[0].held_n > 0);
+		for (int i = 0; i < 1000; i++)
+			assert_int_equal(roce_device_turn(a.device, 0), 0);
+		assert_int_equal(rte_mempool_in_use_count(pool), in_use);
+		assert_true(counter(a.device, "port_tx_refused") >= 1000);
+		/* It wants to be turned, as there may be room at any time. */
+		assert_int_equal(roce_device_deadline(a.device), 0);
+		for (done = 0; done < 2 * NODE_QPS * MESSAGES && rte_get_tsc_cycles() < end;
+				done = nodes_reap(&a, &b, done)) {
+			roce_device_turn(b.device, 0);
+			/* Now and then it is full again. */
+			if (++turns % 5 == 0)
+				stuff();
+			roce_device_turn(a.device, 0);
+		}
+		assert_int_equal(done, 2 * NODE_QPS * MESSAGES);
+		nodes_judge(&a, &b, MESSAGES);
+	}
+	assert_int_equal(counter(a.device, "retransmits"), 0);
+	assert_int_equal(counter(b.device, "out_of_sequence"), 0);
+	assert_int_equal(counter(b.device, "duplicate_request"), 0);
+	node_close(&a);
+	node_close(&b);
+	while (drain() > 0)
+		continue;
+	embed_pool_end(pool);
+}
+
+#define LATER 8u /**< the first message of the second connection, which the first one has not */
+
+/* Time passes also for who cannot send: a connection whose retries are over breaks, and others begin where it ended. */
+static void
+turn__breaks_connections_of_a_device_that_stays_full(void **state)
+{
+	struct rte_mempool *pool = embed_pool("frames", 1023, 2048);
+	struct roce_attach_config one = on_wire(1, pool), two = on_wire(2, pool);
+	uint64_t end = rte_get_tsc_cycles() + 60 * rte_get_tsc_hz();
+	struct roce_event event = { 0 };
+	uint32_t done = 0;
+	struct node a, b;
+
+	node_open(&a, &one);
+	node_open(&b, &two);
+	a.ack_timeout = 8;
+	a.retry = 2;
+	nodes_connect_one(&a, &b, 0);
+	stuff();
+	nodes_post_one(&a, &b, 0, 1);
+	nodes_post_one(&a, &b, 0, 2);
+	while (roce_cq_poll(a.send_cq, &event, 1) == 0 && rte_get_tsc_cycles() < end)
+		assert_int_equal(roce_device_turn(a.device, 0), 0);
+	assert_int_equal(event.status, ROCE_WC_RETRY_EXC_ERR);
+	assert_int_equal(event.wr_id, 1);
+	assert_int_equal(roce_cq_poll(a.send_cq, &event, 1), 1);
+	assert_int_equal(event.status, ROCE_WC_WR_FLUSH_ERR);
+	assert_int_equal(roce_qp_state(a.qp[0]), ROCE_QP_ERR);
+	assert_int_equal(counter(a.device, "local_ack_timeout_err"), 3);
+
+	/* There is room again, also for what the dead one had said. */
+	a.ack_timeout = 0;
+	nodes_connect_one(&a, &b, 1);
+	for (uint32_t n = LATER; n < LATER + MESSAGES; n++)
+		nodes_post_one(&a, &b, 1, n);
+	while (done < 2 * MESSAGES && rte_get_tsc_cycles() < end) {
+		roce_device_turn(b.device, 0);
+		roce_device_turn(a.device, 0);
+		while (roce_cq_poll(b.recv_cq, &event, 1) > 0)
+			done += event.wr_id >= LATER;
+		while (roce_cq_poll(a.send_cq, &event, 1) > 0) {
+			assert_int_equal(event.status, ROCE_WC_SUCCESS);
+			done++;
+		}
+	}
+	assert_int_equal(done, 2 * MESSAGES);
+	for (uint32_t n = LATER; n < LATER + MESSAGES; n++)
+		nodes_judge_one(&a, &b, 1, n);
+	node_close(&a);
+	node_close(&b);
+	while (drain() > 0)
+		continue;
+	embed_pool_end(pool);
+}
+
 int
 main(void)
 {
@@ -268,6 +404,8 @@ main(void)
 		cmocka_unit_test(foreign__frames_are_freed_when_nobody_wants_them),
 		cmocka_unit_test(work__ends_with_its_budget),
 		cmocka_unit_test(attach__to_jumbo_frames_has_the_largest_path_mtu),
+		cmocka_unit_test(turn__keeps_what_a_full_device_refuses),
+		cmocka_unit_test(turn__breaks_connections_of_a_device_that_stays_full),
 	};
 
 	return cmocka_run_group_tests(tests, start, end);
