@@ -10,6 +10,7 @@
 
 #include "port/device.h"
 #include "port/log.h"
+#include "port/trace.h"
 
 #define PENDING_LINK  1u
 #define PENDING_RESET 2u
@@ -110,6 +111,7 @@ look_at_link(struct roce_device *device)
 		return;
 	port->life.up = up;
 	ROCE_LOG(NOTICE, "port %s: link is %s", port->attach.name, up ? "up" : "down");
+	roce_trace_port(device, up ? ROCE_TRACE_LINK_UP : ROCE_TRACE_LINK_DOWN);
 	if (up)
 		roce_domain_set_line_rate(device->domain, roce_port_line_rate(port));
 	tell_users(device, up ? ROCE_PORT_ACTIVE : ROCE_PORT_ERR);
@@ -127,6 +129,7 @@ bury(struct roce_device *device)
 	__atomic_store_n(&port->life.buried, true, __ATOMIC_RELEASE);
 	__atomic_store_n(&port->life.gone, true, __ATOMIC_RELEASE);
 	ROCE_LOG(ERR, "port %s is gone: its connections are broken", port->attach.name);
+	roce_trace_port(device, ROCE_TRACE_GONE);
 	for (unsigned int q = 0; q < port->queues; q++)
 		roce_port_drop_held(&port->queue[q]);
 	roce_domain_break(device->domain);
@@ -147,10 +150,12 @@ reset(struct roce_device *device)
 	if (rc != 0) {
 		ROCE_LOG(ERR, "port %s does not come back from a reset: %s", port->attach.name,
 				text);
+		roce_trace_port(device, ROCE_TRACE_RESET_FAILED);
 		note(&port->life, PENDING_GONE);
 		return;
 	}
 	ROCE_LOG(NOTICE, "port %s was reset", port->attach.name);
+	roce_trace_port(device, ROCE_TRACE_RESET);
 	note(&port->life, PENDING_LINK);
 }
 

@@ -34,6 +34,21 @@ roce_trace_close(const struct roce_device *device)
 }
 
 void
+roce_trace_port(const struct roce_device *device, enum roce_trace_port_event what)
+{
+	static const char *const names[] = {
+		[ROCE_TRACE_LINK_UP] = "link_up",
+		[ROCE_TRACE_LINK_DOWN] = "link_down",
+		[ROCE_TRACE_RESET] = "reset",
+		[ROCE_TRACE_RESET_FAILED] = "reset_failed",
+		[ROCE_TRACE_GONE] = "gone",
+	};
+	static_assert(RTE_DIM(names) == ROCE_TRACE_GONE + 1, "everything has a name");
+
+	roce_trace_point_port(name_of(device), names[what]);
+}
+
+void
 roce_trace_notice(const struct roce_device *device, enum roce_notice_kind kind, const void *owner,
 		int status)
 {

@@ -19,6 +19,18 @@ struct roce_device;
 void roce_trace_open(const struct roce_device *device);
 void roce_trace_close(const struct roce_device *device);
 
+/** What becomes of a port under way. */
+enum roce_trace_port_event {
+	ROCE_TRACE_LINK_UP,
+	ROCE_TRACE_LINK_DOWN,
+	ROCE_TRACE_RESET,        /**< asked for by the driver, and it went on */
+	ROCE_TRACE_RESET_FAILED, /**< the port is gone with it */
+	ROCE_TRACE_GONE,         /**< removed, or closed by somebody */
+};
+
+/** roce.port: what becomes of the device's port, when its users are told. */
+void roce_trace_port(const struct roce_device *device, enum roce_trace_port_event what);
+
 /** roce.notice: what an engine tells of a queue pair, a completion queue or a shared receive queue. */
 void roce_trace_notice(const struct roce_device *device, enum roce_notice_kind kind,
 		const void *owner, int status);

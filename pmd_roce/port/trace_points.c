@@ -7,5 +7,6 @@
 
 RTE_TRACE_POINT_REGISTER(roce_trace_point_open, roce.device.open)
 RTE_TRACE_POINT_REGISTER(roce_trace_point_close, roce.device.close)
+RTE_TRACE_POINT_REGISTER(roce_trace_point_port, roce.port)
 RTE_TRACE_POINT_REGISTER(roce_trace_point_notice, roce.notice)
 RTE_TRACE_POINT_REGISTER(roce_trace_point_cm, roce.cm)

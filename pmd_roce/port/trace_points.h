@@ -27,6 +27,13 @@ RTE_TRACE_POINT(
 )
 
 RTE_TRACE_POINT(
+	roce_trace_point_port,
+	RTE_TRACE_POINT_ARGS(const char *device, const char *what),
+	rte_trace_point_emit_string(device);
+	rte_trace_point_emit_string(what);
+)
+
+RTE_TRACE_POINT(
 	roce_trace_point_notice,
 	RTE_TRACE_POINT_ARGS(const char *device, const char *kind, const void *owner, int32_t status),
 	rte_trace_point_emit_string(device);

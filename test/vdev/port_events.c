@@ -9,15 +9,28 @@
 
 #include <cmocka.h>
 
+#include <dirent.h>
+
+#include <rte_lcore.h>
+#include <rte_malloc.h>
 #include <rte_mbuf.h>
+#include <rte_memzone.h>
 
 #include "port_events.h"
 
 #define HOGGED_MAX 65536
 #define LINGER_US  20000u
 
+#define WATCHES_MAX 64
+
 static struct rte_mbuf *hogged[HOGGED_MAX];
 static unsigned int hogged_n;
+
+static struct watching {
+	const struct rte_eth_rxtx_callback *callback;
+	uint16_t port, queue;
+} watching[WATCHES_MAX];
+static unsigned int watching_n;
 
 uint16_t
 port_number(const char *name)
@@ -72,10 +85,35 @@ watch_burst(uint16_t port, uint16_t queue, struct rte_mbuf **pkts, uint16_t n, u
 }
 
 void
-port_watch(const char *name, struct port_watch *watch)
+port_watch(const char *name, uint16_t queues, struct port_watch *watch)
 {
+	uint16_t number = port_number(name);
+
 	*watch = (struct port_watch){ 0 };
-	assert_non_null(rte_eth_add_rx_callback(port_number(name), 0, watch_burst, watch));
+	for (uint16_t q = 0; q < queues; q++) {
+		assert_true(watching_n < WATCHES_MAX);
+		watching[watching_n] = (struct watching){ .port = number, .queue = q };
+		watching[watching_n].callback =
+				rte_eth_add_rx_callback(number, q, watch_burst, watch);
+		assert_non_null(watching[watching_n].callback);
+		watching_n++;
+	}
+}
+
+void
+port_watches_end(void)
+{
+	unsigned int left = 0;
+
+	for (unsigned int i = 0; i < watching_n; i++) {
+		const struct watching *w = &watching[i];
+
+		if (rte_eth_remove_rx_callback(w->port, w->queue, w->callback) == 0)
+			rte_free((void *)(uintptr_t)w->callback);
+		else
+			watching[left++] = *w;
+	}
+	watching_n = left;
 }
 
 static void
@@ -116,4 +154,49 @@ pools_left(void)
 
 	rte_mempool_walk(count_pool, &n);
 	return n;
+}
+
+static void
+count_zone(const struct rte_memzone *zone, void *arg)
+{
+	(void)zone;
+	++*(unsigned int *)arg;
+}
+
+static unsigned int
+count_files(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	unsigned int n = 0;
+
+	assert_non_null(dir);
+	while (readdir(dir) != NULL)
+		n++;
+	closedir(dir);
+	return n;
+}
+
+void
+holdings_take(struct holdings *holdings)
+{
+	*holdings = (struct holdings){ .pools = pools_left(), .files = count_files() };
+	rte_memzone_walk(count_zone, &holdings->zones);
+	for (unsigned int i = 0; i < rte_socket_count(); i++) {
+		struct rte_malloc_socket_stats stats;
+
+		if (rte_malloc_get_socket_stats(rte_socket_id_by_idx(i), &stats) == 0)
+			holdings->heap += stats.heap_allocsz_bytes;
+	}
+}
+
+void
+holdings_same(const struct holdings *before)
+{
+	struct holdings now;
+
+	holdings_take(&now);
+	assert_int_equal(now.pools, before->pools);
+	assert_int_equal(now.zones, before->zones);
+	assert_int_equal(now.files, before->files);
+	assert_int_equal(now.heap, before->heap);
 }

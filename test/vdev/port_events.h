@@ -21,7 +21,7 @@ extern struct rte_eth_dev *rte_eth_dev_allocated(const char *name);
 extern int rte_eth_dev_callback_process(
 		struct rte_eth_dev *dev, enum rte_eth_event_type event, void *ret_param);
 
-/** A watch over the bursts of queue 0 of a port; it is in place until the port is closed. */
+/** A watch over the bursts of receive queues of a port; it is in place until it is ended, also when the port is closed. */
 struct port_watch {
 	unsigned int bursts; /**< receive bursts so far */
 	unsigned int lost;   /**< frames that arrived on a wire that is cut */
@@ -40,13 +40,33 @@ void port_say(const char *name, enum rte_eth_event_type event);
 /** Take the link down or up, as the device sees it, and say so. */
 void port_link(const char *name, bool up);
 
-/** Begin to watch. @p watch outlives the port. */
-void port_watch(const char *name, struct port_watch *watch);
+/** Begin to watch the first receive queues. @p watch outlives the port. */
+void port_watch(const char *name, uint16_t queues, struct port_watch *watch);
+
+/**
+ * End all watches, and give back what they took. Nobody is in a burst. Of a port that was closed ethdev forgets nothing:
+ * its watches end when another port has its number.
+ */
+void port_watches_end(void);
 
 /** Take every free frame of every pool; more may come free later. @return how many are held. */
 unsigned int hog_frames(void);
 /** Give them all back. */
 void free_hogged(void);
+
+/** What a process holds that a device could forget to give back. */
+struct holdings {
+	unsigned int pools; /**< one is freed when its last frame is home */
+	unsigned int zones; /**< memory of rings, pools and ports, by name */
+	unsigned int files; /**< descriptors */
+	size_t heap;        /**< bytes of DPDK's heaps, which callbacks of ports are made of, too */
+};
+
+/** Look at what the process holds now. */
+void holdings_take(struct holdings *holdings);
+
+/** It holds that again. */
+void holdings_same(const struct holdings *before);
 
 /** Pools that exist: one is freed when its last frame is home, so none left means none lost. */
 unsigned int pools_left(void);

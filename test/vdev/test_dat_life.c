@@ -29,8 +29,8 @@ be_impatient(void)
 static void
 watch_both(struct port_watch *a, struct port_watch *b)
 {
-	port_watch(PORT0, a);
-	port_watch(PORT1, b);
+	port_watch(PORT0, 1, a);
+	port_watch(PORT1, 1, b);
 }
 
 /* Close, and prove that nothing is left. */
@@ -185,11 +185,10 @@ want_orderly_ruin(struct pair *pair)
 	want_silence(pair->a.async);
 }
 
-/* The adapter is closed and opened afresh, its port with it, and the peer, which knows nothing, breaks in time. */
+/* The adapter of a is another; the peer, which knows nothing, breaks in time, and connects to that. */
 static void
-begin_anew(struct pair *pair)
+begin_anew_at_b(struct pair *pair)
 {
-	end_close(&pair->a);
 	ok(post_send(&pair->b, 0, 8, 60));
 	want_event(pair->b.connect, DAT_CONNECTION_EVENT_BROKEN);
 	want_dto(&pair->b, pair->b.request, 60, DAT_DTO_ERR_TRANSPORT, 0);
@@ -197,7 +196,6 @@ begin_anew(struct pair *pair)
 		want_dto(&pair->b, pair->b.recv, 100 + i, DAT_DTO_ERR_FLUSHED, 0);
 	want_silence(pair->b.async);
 	ok(dat_ep_reset(pair->b.ep));
-	end_open(&pair->a, "loop0", NULL);
 	pair_connect(pair);
 	begin_traffic(pair);
 	end_traffic(pair, 0);
@@ -212,7 +210,7 @@ lose_port(void (*lose)(const char *name))
 
 	be_impatient();
 	pair_up(&pair);
-	port_watch(PORT0, &watch);
+	port_watch(PORT0, 1, &watch);
 	begin_traffic(&pair);
 	ok(post_recv(&pair.a, 0, 8, 70));
 	assert_true(watch.bursts == 0);
@@ -225,7 +223,10 @@ lose_port(void (*lose)(const char *name))
 	want_dto(&pair.a, pair.a.recv, 70, DAT_DTO_ERR_FLUSHED, 0);
 	want_orderly_ruin(&pair);
 	assert_int_equal(watch.bursts, bursts);
-	begin_anew(&pair);
+	/* The adapter is closed and opened afresh, its port with it. */
+	end_close(&pair.a);
+	end_open(&pair.a, "loop0", NULL);
+	begin_anew_at_b(&pair);
 	pair_end(&pair);
 }
 
@@ -256,6 +257,51 @@ port__closed_by_somebody_is_a_removal(void **state)
 {
 	(void)state;
 	lose_port(close_port);
+}
+
+/* Nobody has turned since the port went: the close itself finds the news, with everything still under way. */
+static void
+removal__before_a_close_is_no_news_to_anybody(void **state)
+{
+	struct pair pair;
+
+	(void)state;
+	be_impatient();
+	pair_up(&pair);
+	begin_traffic(&pair);
+	say_removal(PORT0);
+	say_removal(PORT1);
+	pair_end(&pair);
+}
+
+/*
+ * Two adapters on one port, the second with the asynchronous dispatcher of the first, which is closed when the port is
+ * gone and nobody has said so yet. The second has nobody to tell, and lives on until it is closed.
+ */
+static void
+removal__is_nothing_to_a_dispatcher_that_is_closed(void **state)
+{
+	DAT_EVD_HANDLE async, other = DAT_HANDLE_NULL;
+	DAT_IA_HANDLE second, third = DAT_HANDLE_NULL;
+	char name[] = "loop0";
+	struct pair pair;
+
+	(void)state;
+	be_impatient();
+	pair_up(&pair);
+	async = pair.a.async;
+	ok(dat_ia_open(name, 8, &async, &second));
+	assert_ptr_equal(async, pair.a.async);
+	begin_traffic(&pair);
+	say_removal(PORT0);
+	end_close(&pair.a);
+	/* The name is free when the last is closed. */
+	want_error(dat_ia_open(name, 8, &other, &third), DAT_INSUFFICIENT_RESOURCES,
+			DAT_RESOURCE_DEVICE);
+	ok(dat_ia_close(second, DAT_CLOSE_GRACEFUL_FLAG));
+	end_open(&pair.a, name, NULL);
+	begin_anew_at_b(&pair);
+	pair_end(&pair);
 }
 
 /* A port that somebody stopped runs again behind it, so a reset does start it. */
@@ -343,7 +389,7 @@ pool__exhausted_delays_until_frames_come_back(void **state)
 
 	(void)state;
 	pair_up(&pair);
-	port_watch(PORT0, &watch);
+	port_watch(PORT0, 1, &watch);
 	assert_true(hog_frames() > 0);
 	watch.hog = true;
 	begin_traffic(&pair);
@@ -365,6 +411,8 @@ main(void)
 		dat_test(port__stopped_by_somebody_goes_on_when_it_is_started),
 		dat_test(removal__breaks_connections_and_the_adapter_says_it_is_lost),
 		dat_test(port__closed_by_somebody_is_a_removal),
+		dat_test(removal__before_a_close_is_no_news_to_anybody),
+		dat_test(removal__is_nothing_to_a_dispatcher_that_is_closed),
 		dat_test(reset__is_survived_in_mid_traffic),
 		dat_test(queue__full_for_ever_breaks_the_endpoint),
 		dat_test(queue__full_for_a_while_delays),

@@ -5,7 +5,9 @@
  * of DAT is in test_dat_life.c.
  */
 
+#include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,6 +27,38 @@
 #define LOOP0  "port=loop0 ip=192.0.2.1/24 queues=2"
 #define DRIVER "net_ring_loop0"
 #define QPS    4 /**< on both engines */
+
+/* ---- ethdev, as the layer finds it ---- */
+
+static struct {
+	unsigned int busy;  /**< refusals to end an upcall that is running; atomic */
+	unsigned int ended; /**< upcalls that were ended; atomic */
+	bool no_start;      /**< ports do not start */
+} ethdev;
+
+/* The linker puts them in the place of ethdev's. */
+int __real_rte_eth_dev_start(uint16_t port);
+int __wrap_rte_eth_dev_start(uint16_t port);
+int __real_rte_eth_dev_callback_unregister(
+		uint16_t port, enum rte_eth_event_type event, rte_eth_dev_cb_fn fn, void *arg);
+int __wrap_rte_eth_dev_callback_unregister(
+		uint16_t port, enum rte_eth_event_type event, rte_eth_dev_cb_fn fn, void *arg);
+
+int
+__wrap_rte_eth_dev_start(uint16_t port)
+{
+	return ethdev.no_start ? -EIO : __real_rte_eth_dev_start(port);
+}
+
+int
+__wrap_rte_eth_dev_callback_unregister(
+		uint16_t port, enum rte_eth_event_type event, rte_eth_dev_cb_fn fn, void *arg)
+{
+	int rc = __real_rte_eth_dev_callback_unregister(port, event, fn, arg);
+
+	__atomic_fetch_add(rc == 0 ? &ethdev.ended : &ethdev.busy, 1, __ATOMIC_RELEASE);
+	return rc;
+}
 
 /* A user, and what it was told, in order: a letter each. */
 struct listener {
@@ -203,7 +237,7 @@ removal__returns_when_nobody_is_in_a_burst(void **state)
 	unsigned int bursts;
 	pthread_t thread;
 
-	port_watch(DRIVER, &watch);
+	port_watch(DRIVER, 1, &watch);
 	watch.linger = true;
 	assert_int_equal(pthread_create(&thread, NULL, turn_on, &turner), 0);
 	while (!__atomic_load_n(&watch.inside, __ATOMIC_ACQUIRE))
@@ -217,6 +251,247 @@ removal__returns_when_nobody_is_in_a_burst(void **state)
 	pthread_join(thread, NULL);
 	assert_int_equal(watch.bursts, bursts);
 	roce_device_close(turner.device);
+	assert_int_equal(pools_left(), 0);
+}
+
+/* Somebody else does what one call does. */
+struct helper {
+	struct roce_device *device;
+	struct listener *listener;
+	bool done; /**< atomic */
+};
+
+static void *
+tell_of_removal(void *arg)
+{
+	port_say(DRIVER, RTE_ETH_EVENT_INTR_RMV);
+	return NULL;
+}
+
+static void *
+close_device(void *arg)
+{
+	struct helper *helper = arg;
+
+	roce_device_close(helper->device);
+	return NULL;
+}
+
+static void *
+open_again(void *arg)
+{
+	struct helper *helper = arg;
+	char why[256];
+
+	if (roce_device_open(LOOP0, &helper->device, why, sizeof(why)) != 0)
+		helper->device = NULL;
+	return NULL;
+}
+
+static pthread_t
+begin(void *(*fn)(void *arg), void *arg)
+{
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, fn, arg), 0);
+	return thread;
+}
+
+/*
+ * The last user closes while ethdev tells of a removal, and somebody opens the name meanwhile. The close ends all
+ * upcalls, and nothing goes before that; then the name is opened anew, and nobody gets what was just dying.
+ */
+static void
+close__waits_for_an_upcall_and_who_opens_then_gets_a_live_one(void **state)
+{
+	struct helper old = { .device = open_device(LOOP0) }, new = { 0 };
+	struct roce_engine *engine = old.device->port->queue[0].engine;
+	struct roce_life *life = &old.device->port->life;
+	struct listener listener;
+	pthread_t teller, closer, opener;
+
+	ethdev.busy = ethdev.ended = 0;
+	/* The upcall waits for whoever turns. */
+	roce_engine_lock(engine);
+	teller = begin(tell_of_removal, NULL);
+	while (!roce_life_is_gone(life) || !roce_life_is_pending(life))
+		continue;
+	/* Else the last turns of the close would wait as well. */
+	__atomic_store_n(&life->pending, 0, __ATOMIC_RELEASE);
+	closer = begin(close_device, &old);
+	while (__atomic_load_n(&ethdev.busy, __ATOMIC_ACQUIRE) == 0)
+		continue;
+	opener = begin(open_again, &new);
+	roce_engine_unlock(engine);
+	pthread_join(teller, NULL);
+	pthread_join(closer, NULL);
+	/* Each event that was listened to. */
+	assert_int_equal(__atomic_load_n(&ethdev.ended, __ATOMIC_ACQUIRE), 4);
+	pthread_join(opener, NULL);
+	assert_non_null(new.device);
+	assert_int_equal(new.device->refs, 1);
+	assert_false(roce_life_is_gone(&new.device->port->life));
+	join(new.device, &listener);
+	port_link(DRIVER, false);
+	turn_all(new.device);
+	assert_string_equal(listener.heard, "d");
+	roce_device_leave(new.device, &listener.user);
+	roce_device_close(new.device);
+	assert_int_equal(pools_left(), 0);
+}
+
+/* A user that takes its time when it is told, and wants to be there until it is through. */
+struct slow {
+	struct roce_device_user user;
+	bool inside, left, seen_leave; /**< atomic */
+};
+
+static void
+hear_slowly(void *arg, enum roce_port_event what)
+{
+	struct slow *slow = arg;
+
+	assert_int_equal(what, ROCE_PORT_ERR);
+	__atomic_store_n(&slow->inside, true, __ATOMIC_RELEASE);
+	for (unsigned int i = 0; i < 100; i++) {
+		sched_yield();
+		if (__atomic_load_n(&slow->left, __ATOMIC_ACQUIRE))
+			slow->seen_leave = true;
+	}
+	__atomic_store_n(&slow->inside, false, __ATOMIC_RELEASE);
+}
+
+static void *
+leave_when_told(void *arg)
+{
+	struct slow *slow = arg;
+
+	while (!__atomic_load_n(&slow->inside, __ATOMIC_ACQUIRE))
+		sched_yield();
+	roce_device_leave(slow->user.device, &slow->user);
+	__atomic_store_n(&slow->left, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/* A context that is destroyed on another thread is told nothing behind that, and is there while it is told. */
+static void
+leave__waits_until_the_user_was_told(void **state)
+{
+	struct slow slow = { .user = { .arg = &slow, .port_notify = hear_slowly } };
+	struct roce_device *device = open_device(LOOP0);
+	pthread_t leaver;
+
+	roce_device_join(device, &slow.user);
+	leaver = begin(leave_when_told, &slow);
+	port_link(DRIVER, false);
+	turn_all(device);
+	pthread_join(leaver, NULL);
+	assert_false(slow.seen_leave);
+	port_link(DRIVER, true);
+	turn_all(device);
+	assert_false(slow.inside);
+	roce_device_close(device);
+	assert_int_equal(pools_left(), 0);
+}
+
+/* Too late for the news is told at once; in time, with the others. Nobody is told twice. */
+static void
+join__behind_a_removal_is_told_of_it(void **state)
+{
+	struct roce_device *device = open_device(LOOP0);
+	struct listener early, waiting, late;
+
+	join(device, &early);
+	port_say(DRIVER, RTE_ETH_EVENT_INTR_RMV);
+	join(device, &waiting);
+	assert_string_equal(waiting.heard, "");
+	turn_all(device);
+	join(device, &late);
+	turn_all(device);
+	assert_string_equal(early.heard, "F");
+	assert_string_equal(waiting.heard, "F");
+	assert_string_equal(late.heard, "F");
+	roce_device_leave(device, &waiting.user);
+	roce_device_leave(device, &late.user);
+	roce_device_leave(device, &early.user);
+	roce_device_close(device);
+	assert_int_equal(pools_left(), 0);
+}
+
+/* What ethdev has told wants a turn now, and so does an engine that somebody works on: nothing is known of that. */
+static void
+deadline__is_now_while_news_wait(void **state)
+{
+	struct roce_device *device = open_device(LOOP0);
+	struct roce_engine *engine = device->port->queue[1].engine;
+
+	turn_all(device);
+	assert_true(roce_device_deadline(device) > roce_device_now(device));
+	port_say(DRIVER, RTE_ETH_EVENT_INTR_LSC);
+	assert_int_equal(roce_device_deadline(device), 0);
+	turn_all(device);
+	assert_true(roce_device_deadline(device) > roce_device_now(device));
+	roce_engine_lock(engine);
+	assert_int_equal(roce_device_deadline(device), 0);
+	roce_engine_unlock(engine);
+	assert_true(roce_device_deadline(device) > roce_device_now(device));
+	roce_device_close(device);
+	assert_int_equal(pools_left(), 0);
+}
+
+/* A link that was down comes up with the reset, and that is all that a user hears of it. */
+static void
+reset__keeps_what_is_connected(void **state)
+{
+	struct roce_device *device = open_device(LOOP0);
+	struct listener listener;
+	struct roce_pd *pd;
+	struct roce_qp *qp;
+
+	join(device, &listener);
+	assert_int_equal(roce_pd_create(&listener.user.context, &pd), 0);
+	qp = make_qp(device, pd, true);
+	port_say(DRIVER, RTE_ETH_EVENT_INTR_RESET);
+	turn_all(device);
+	assert_string_equal(listener.heard, "");
+	port_link(DRIVER, false);
+	turn_all(device);
+	port_say(DRIVER, RTE_ETH_EVENT_INTR_RESET);
+	turn_all(device);
+	assert_string_equal(listener.heard, "du");
+	assert_int_equal(roce_qp_state(qp), ROCE_QP_RTS);
+	roce_qp_destroy(qp);
+	assert_int_equal(roce_pd_destroy(pd), 0);
+	roce_device_leave(device, &listener.user);
+	roce_device_close(device);
+	assert_int_equal(pools_left(), 0);
+}
+
+static void
+reset__in_vain_is_a_removal(void **state)
+{
+	struct roce_device *device = open_device(LOOP0), *again;
+	struct listener listener;
+	struct roce_pd *pd;
+	struct roce_qp *qp;
+	char why[256];
+
+	join(device, &listener);
+	assert_int_equal(roce_pd_create(&listener.user.context, &pd), 0);
+	qp = make_qp(device, pd, true);
+	ethdev.no_start = true;
+	port_say(DRIVER, RTE_ETH_EVENT_INTR_RESET);
+	turn_all(device);
+	ethdev.no_start = false;
+	assert_string_equal(listener.heard, "bF");
+	assert_int_equal(roce_qp_state(qp), ROCE_QP_ERR);
+	assert_int_equal(roce_device_open(LOOP0, &again, why, sizeof(why)), -ENODEV);
+	assert_non_null(strstr(why, "is gone"));
+	roce_qp_destroy(qp);
+	assert_int_equal(roce_pd_destroy(pd), 0);
+	roce_device_leave(device, &listener.user);
+	roce_device_close(device);
+	roce_device_close(open_device(LOOP0));
 	assert_int_equal(pools_left(), 0);
 }
 
@@ -261,6 +536,12 @@ main(void)
 		cmocka_unit_test(link__is_told_to_each_user_when_it_changes),
 		cmocka_unit_test(removal__breaks_what_is_connected_on_every_engine),
 		cmocka_unit_test(removal__returns_when_nobody_is_in_a_burst),
+		cmocka_unit_test(close__waits_for_an_upcall_and_who_opens_then_gets_a_live_one),
+		cmocka_unit_test(leave__waits_until_the_user_was_told),
+		cmocka_unit_test(join__behind_a_removal_is_told_of_it),
+		cmocka_unit_test(deadline__is_now_while_news_wait),
+		cmocka_unit_test(reset__keeps_what_is_connected),
+		cmocka_unit_test(reset__in_vain_is_a_removal),
 		cmocka_unit_test(close__leaves_alone_who_has_the_number_now),
 		cmocka_unit_test(receive_pool__exhausted_recovers),
 	};

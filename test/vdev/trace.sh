@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What happens rarely: in the files that DPDK's tracing writes, as babeltrace2 reads them, and in the logs.
 #
-#   trace.sh python3 dat-perf
+#   trace.sh python3 dat-perf vdev_life
+life=$3
 . "$(dirname "$0")/lib.sh"
 
 command -v babeltrace2 >/dev/null || skip "babeltrace2 is missing (package babeltrace2)"
@@ -45,9 +46,22 @@ has some 'roce\.notice: .*kind = "qp_drained"'
 # Two thousand messages, and hardly a line: nothing is traced for each.
 [ "$(wc -l <"$work/all.txt")" -lt 500 ] || complain "more is traced than what is rare: $(wc -l <"$work/all.txt") lines"
 
+# Links, resets and removals: the ports of this program have them.
+name=port
+mkdir "$work/port"
+UDAPL_ROCE_EAL="--no-shconf --no-pci --no-huge -m 512 --file-prefix=$prefix --log-level=*:error --trace=roce.port \
+	--trace-dir=$work/port" timeout "$limit" "$life" >"$work/port.out" 2>&1 </dev/null ||
+	complain "$life: $(cat "$work/port.out")"
+babeltrace2 "$work/port"/* >"$work/port.txt" 2>"$work/port.err" || complain "babeltrace2: $(cat "$work/port.err")"
+has some 'roce\.port: .*device = "loop0", what = "link_down"'
+has some 'roce\.port: .*device = "loop0", what = "link_up"'
+has some 'roce\.port: .*device = "loop0", what = "reset"'
+has some 'roce\.port: .*device = "loop0", what = "reset_failed"'
+has some 'roce\.port: .*device = "loop0", what = "gone"'
+
 run one '--trace=roce.cm'
 has some 'roce\.cm: '
-has 0 'roce\.(device|notice)'
+has 0 'roce\.(device|notice|port)'
 
 run none
 [ -z "$(ls "$work/none")" ] || complain "there are traces that nobody asked for: $(ls "$work/none")"
