@@ -51,6 +51,8 @@ enum roce_wc_status {
 	ROCE_WC_REM_OP_ERR = 11,
 	ROCE_WC_RETRY_EXC_ERR = 12,
 	ROCE_WC_RNR_RETRY_EXC_ERR = 13,
+	ROCE_WC_FATAL_ERR =
+			19, /**< the port is gone: why a queue pair broke, and of no request or receive */
 };
 
 /** What a request does: the numbers of enum ibv_wr_opcode. */
