@@ -2,6 +2,7 @@
 
 #include "rings.h"
 
+#include <rte_dev.h>
 #include <rte_eth_ring.h>
 #include <rte_ethdev.h>
 
@@ -70,21 +71,58 @@ rings_start(struct rings *rings)
 		assert_int_equal(rte_eth_dev_start(rings->port[i]), 0);
 }
 
+static void
+stop_port(const struct rings *rings, unsigned int i)
+{
+	if (rings->port[i] != RINGS_LOST)
+		assert_int_equal(rte_eth_dev_stop(rings->port[i]), 0);
+}
+
+static void
+close_port(const struct rings *rings, unsigned int i)
+{
+	char device[32];
+
+	if (rings->port[i] != RINGS_LOST)
+		assert_int_equal(rte_eth_dev_close(rings->port[i]), 0);
+	/* So that the name is free. */
+	snprintf(device, sizeof(device), RINGS_NAME "%u", i);
+	assert_int_equal(rte_eal_hotplug_remove("vdev", device), 0);
+}
+
 void
 rings_stop(struct rings *rings)
 {
 	for (unsigned int i = 0; i < 2; i++)
-		assert_int_equal(rte_eth_dev_stop(rings->port[i]), 0);
+		stop_port(rings, i);
+}
+
+void
+rings_lose(struct rings *rings, unsigned int i)
+{
+	stop_port(rings, i);
+	assert_int_equal(rte_eth_dev_close(rings->port[i]), 0);
+	rings->port[i] = RINGS_LOST;
+}
+
+static void
+free_ring(struct rte_ring *ring)
+{
+	struct rte_mbuf *m;
+
+	while (rte_ring_dequeue(ring, (void **)&m) == 0)
+		rte_pktmbuf_free(m);
+	rte_ring_free(ring);
 }
 
 void
 rings_close(struct rings *rings)
 {
 	for (unsigned int i = 0; i < 2; i++)
-		assert_int_equal(rte_eth_dev_close(rings->port[i]), 0);
+		close_port(rings, i);
 	for (unsigned int i = 0; i < 2; i++) {
 		for (unsigned int q = 0; q < RINGS_QUEUES; q++)
-			rte_ring_free(rings->to[i][q]);
+			free_ring(rings->to[i][q]);
 	}
 	embed_pool_end(rings->pool);
 }

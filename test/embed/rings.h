@@ -13,6 +13,7 @@
 #include <rte_ring.h>
 
 #define RINGS_QUEUES 2u
+#define RINGS_LOST   UINT16_MAX       /**< the number of a port that is no more */
 #define RINGS_NAME   "net_ring_rings" /**< of the ports, less their number */
 
 struct rings {
@@ -27,7 +28,9 @@ void rings_open(struct rings *rings, bool start);
 void rings_set_mtu(struct rings *rings, uint32_t mtu);
 void rings_start(struct rings *rings);
 void rings_stop(struct rings *rings);
-/** Close them; they are stopped. */
+/** Stop and close one, as its owner may: the calls below leave it alone. */
+void rings_lose(struct rings *rings, unsigned int i);
+/** Close them; they are stopped. Frames that nobody received are freed. */
 void rings_close(struct rings *rings);
 
 #endif

@@ -15,8 +15,12 @@
 
 #include "dat_pair.h"
 #include "embed.h"
+#include "port_events.h"
+#include "rings.h"
 
-#define MESSAGES 200u
+#define MESSAGES  200u
+#define FRAMES    2047u
+#define IMPATIENT " retry=1 timeout=8" /**< a silent peer is given up within milliseconds */
 
 static struct roce_device *device[2];
 static struct rte_mempool *pool;
@@ -54,25 +58,44 @@ carry_frames(void *arg)
 	return NULL;
 }
 
+/* The devices have queues of their own. */
+static void *
+turn_queues(void *arg)
+{
+	while (!atomic_load(&stop)) {
+		if (roce_device_work(device[0], 0, 32) + roce_device_work(device[1], 0, 32) == 0)
+			usleep(20);
+	}
+	return NULL;
+}
+
 static void
 attach_both(struct roce_attach_config one, struct roce_attach_config two)
 {
-	pool = embed_pool("frames", 2047, 2048);
+	pool = embed_pool("frames", FRAMES, 2048);
 	one.pool[0] = pool;
 	two.pool[0] = pool;
 	device[0] = embed_attach(&one);
 	device[1] = embed_attach(&two);
 	atomic_store(&stop, false);
-	assert_int_equal(pthread_create(&carrier, NULL, carry_frames, NULL), 0);
+	assert_int_equal(
+			pthread_create(&carrier, NULL,
+					one.mode == ROCE_ATTACH_QUEUES ? turn_queues : carry_frames,
+					NULL),
+			0);
 }
 
 static void
-detach_both(void)
+detach_both(struct rings *rings)
 {
 	atomic_store(&stop, true);
 	assert_int_equal(pthread_join(carrier, NULL), 0);
 	for (int i = 0; i < 2; i++)
 		roce_device_close(device[i]);
+	if (rings != NULL) {
+		rings_stop(rings);
+		rings_close(rings);
+	}
 	embed_pool_end(pool);
 }
 
@@ -113,7 +136,7 @@ dat__talks_over_frames_that_the_program_carries(void **state)
 	pair_up(&pair);
 	exchange(&pair);
 	pair_close(&pair);
-	detach_both();
+	detach_both(NULL);
 }
 
 /* An adapter that names one of the program's addresses is there, and comes from there. */
@@ -155,7 +178,7 @@ dat__survives_what_the_program_drops(void **state)
 	exchange(&pair);
 	atomic_store(&dropped, 0);
 	pair_close(&pair);
-	detach_both();
+	detach_both(NULL);
 }
 
 static void
@@ -282,7 +305,107 @@ dat__connects_when_the_program_knows_its_neighbour(void **state)
 	want_event(pair.b.connect, DAT_CONNECTION_EVENT_ESTABLISHED);
 	exchange(&pair);
 	pair_close(&pair);
-	detach_both();
+	detach_both(NULL);
+}
+
+/* ---- what befalls the program's port ---- */
+
+/* A link is nothing to DAT; that the port is gone is. */
+static void
+dat__hears_that_the_programs_port_is_gone(void **state)
+{
+	struct roce_attach_config one = embed_handover(1), two = embed_handover(2);
+	struct rings rings;
+	struct pair pair;
+	DAT_EVENT event;
+
+	one.params = "ip=192.0.2.1/24" IMPATIENT;
+	two.params = "ip=192.0.2.2/24" IMPATIENT;
+	one.mode = two.mode = ROCE_ATTACH_QUEUES;
+	rings_open(&rings, true);
+	one.port_id = rings.port[0];
+	two.port_id = rings.port[1];
+	write_conf("port=hands1", "port=hands2");
+	attach_both(one, two);
+	pair_up(&pair);
+	exchange(&pair);
+	port_link(RINGS_NAME "0", false);
+	want_silence(pair.a.async);
+	port_link(RINGS_NAME "0", true);
+	ok(post_recv(&pair.a, 0, 64, 1));
+	port_say(RINGS_NAME "0", RTE_ETH_EVENT_INTR_RMV);
+	want_event(pair.a.connect, DAT_CONNECTION_EVENT_BROKEN);
+	event = want_event(pair.a.async, DAT_ASYNC_ERROR_IA_CATASTROPHIC);
+	assert_ptr_equal(event.event_data.asynch_error_event_data.dat_handle, pair.a.ia);
+	want_dto(&pair.a, pair.a.recv, 1, DAT_DTO_ERR_FLUSHED, 0);
+	assert_int_equal(end_state(&pair.a), DAT_EP_STATE_DISCONNECTED);
+	/* The peer finds out. */
+	ok(post_send(&pair.b, 0, 64, 2));
+	want_event(pair.b.connect, DAT_CONNECTION_EVENT_BROKEN);
+	want_dto(&pair.b, pair.b.request, 2, DAT_DTO_ERR_TRANSPORT, 0);
+	want_silence(pair.b.async);
+	pair_close(&pair);
+	detach_both(&rings);
+}
+
+static void
+dat__breaks_when_nothing_is_carried_for_long_and_connects_again(void **state)
+{
+	struct roce_attach_config one = embed_handover(1), two = embed_handover(2);
+	struct pair pair;
+
+	one.params = "ip=192.0.2.1/24" IMPATIENT;
+	two.params = "ip=192.0.2.2/24" IMPATIENT;
+	write_conf("port=hands1", "port=hands2");
+	attach_both(one, two);
+	pair_up(&pair);
+	ok(post_recv(&pair.b, 0, 64, 1));
+	atomic_store(&dropped, 1);
+	ok(post_send(&pair.a, 0, 64, 2));
+	want_event(pair.a.connect, DAT_CONNECTION_EVENT_BROKEN);
+	want_dto(&pair.a, pair.a.request, 2, DAT_DTO_ERR_TRANSPORT, 0);
+	want_silence(pair.a.async);
+	atomic_store(&dropped, 0);
+	want_event(pair.b.connect, DAT_CONNECTION_EVENT_DISCONNECTED);
+	want_dto(&pair.b, pair.b.recv, 1, DAT_DTO_ERR_FLUSHED, 0);
+	ok(dat_ep_reset(pair.a.ep));
+	ok(dat_ep_reset(pair.b.ep));
+	pair_connect(&pair);
+	exchange(&pair);
+	pair_close(&pair);
+	detach_both(NULL);
+}
+
+/* The program has all frames of its pool itself: what cannot be built is built later. */
+static void
+dat__waits_for_frames_that_the_program_has(void **state)
+{
+	static struct rte_mbuf *had[FRAMES + 1];
+	unsigned int n = 0, arrived = 0;
+	struct pair pair;
+	DAT_EVENT event;
+	DAT_COUNT more;
+
+	write_conf("port=hands1", "port=hands2");
+	attach_both(embed_handover(1), embed_handover(2));
+	pair_up(&pair);
+	while ((had[n] = rte_pktmbuf_alloc(pool)) != NULL)
+		n++;
+	for (uint64_t i = 0; i < EVD_LEN / 2; i++) {
+		ok(post_recv(&pair.b, i * 8192, 8192, i));
+		ok(post_send(&pair.a, i * 8192, 8192, i));
+	}
+	while (dat_evd_wait(pair.b.recv, QUIET_US, 1, &event, &more) == DAT_SUCCESS)
+		arrived++;
+	assert_true(arrived < EVD_LEN / 2);
+	want_silence(pair.a.connect);
+	rte_pktmbuf_free_bulk(had, n);
+	for (uint64_t i = 0; i < EVD_LEN / 2; i++)
+		want_dto(&pair.a, pair.a.request, i, DAT_DTO_SUCCESS, 8192);
+	for (uint64_t i = arrived; i < EVD_LEN / 2; i++)
+		want_dto(&pair.b, pair.b.recv, i, DAT_DTO_SUCCESS, 8192);
+	pair_close(&pair);
+	detach_both(NULL);
 }
 
 static int
@@ -313,6 +436,9 @@ main(void)
 		cmocka_unit_test(open__joins_by_name_with_as_many_keys_as_it_likes),
 		cmocka_unit_test(dat__joins_only_what_it_agrees_with),
 		cmocka_unit_test(dat__connects_when_the_program_knows_its_neighbour),
+		cmocka_unit_test(dat__hears_that_the_programs_port_is_gone),
+		cmocka_unit_test(dat__breaks_when_nothing_is_carried_for_long_and_connects_again),
+		cmocka_unit_test(dat__waits_for_frames_that_the_program_has),
 	};
 
 	return cmocka_run_group_tests(tests, start, end);

@@ -81,20 +81,34 @@ end_leave(struct end *end)
 	*end = (struct end){ 0 };
 }
 
-int
-pair_open(void **state)
+void
+pair_ready(struct pair *pair)
+{
+	pair->a.qp = end_qp(&pair->a, NULL);
+	pair->b.qp = end_qp(&pair->b, NULL);
+	assert_int_equal(roce_cm_id_create(pair->a.context, &pair->a, &pair->a.id), 0);
+}
+
+struct pair *
+pair_of(struct roce_device *a, struct roce_device *b)
 {
 	struct pair *pair = calloc(1, sizeof(*pair));
 
 	assert_non_null(pair);
-	end_join(&pair->a, open_device("port=loop0 ip=192.0.2.1/24"));
-	end_join(&pair->b, open_device("port=loop1 ip=192.0.2.2/24"));
-	pair->a.qp = end_qp(&pair->a, NULL);
-	pair->b.qp = end_qp(&pair->b, NULL);
-	assert_int_equal(roce_cm_id_create(pair->a.context, &pair->a, &pair->a.id), 0);
+	end_join(&pair->a, a);
+	end_join(&pair->b, b);
+	pair_ready(pair);
 	assert_int_equal(roce_cm_id_create(pair->b.context, pair, &pair->listener), 0);
 	assert_int_equal(roce_cm_id_listen(pair->listener, PORT, 4), 0);
-	*state = pair;
+	return pair;
+}
+
+int
+pair_open(void **state)
+{
+	struct roce_device *a = open_device("port=loop0 ip=192.0.2.1/24");
+
+	*state = pair_of(a, open_device("port=loop1 ip=192.0.2.2/24"));
 	return 0;
 }
 
@@ -116,6 +130,8 @@ pair_close(void **state)
 unsigned int
 turn(struct pair *pair)
 {
+	if (pair->turn != NULL)
+		return pair->turn(pair);
 	return roce_device_poll(pair->a.device) + roce_device_poll(pair->b.device);
 }
 

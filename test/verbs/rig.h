@@ -37,6 +37,8 @@ struct pair {
 	struct end a; /**< on loop0: who connects */
 	struct end b; /**< on loop1: who listens */
 	struct roce_cm_id *listener;
+	/** Turn both devices once, and say whether anything moved; NULL: poll them. */
+	unsigned int (*turn)(struct pair *pair);
 };
 
 extern const uint8_t ip_a[16];
@@ -48,6 +50,11 @@ void end_join(struct end *end, struct roce_device *device);
 void end_leave(struct end *end);
 /** A queue pair of the end, on its own receive queue or a shared one. */
 struct roce_qp *end_qp(struct end *end, struct roce_srq *srq);
+
+/** Two ends on two devices that are open: both joined, b listens. */
+struct pair *pair_of(struct roce_device *a, struct roce_device *b);
+/** Make what pair_connect() wants: a queue pair for each end, and an id for a. */
+void pair_ready(struct pair *pair);
 
 /** For cmocka: both devices open, both ends joined, b listens; *state is the pair. */
 int pair_open(void **state);

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The service of roce-embed on loop0, against clients on loop1 that leave as they like: whatever was under way, every
+ * buffer is on the shared receive queue again.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../verbs/rig.h"
+
+#include "service.h"
+
+#define MANY  64u /**< messages of one client: more than the service handles at once */
+#define TURNS 64
+
+struct scene {
+	struct roce_device *at, *from; /**< of the service, of its clients */
+	struct service *service;
+	struct end end; /**< of the clients; its queue pair and id are those of the one there is */
+	struct roce_cq *cq; /**< of the queue pair: everything that it posts may complete at once */
+};
+
+static struct roce_device *
+open_device(const char *params)
+{
+	struct roce_device *device;
+
+	assert_int_equal(roce_device_open(params, &device, NULL, 0), 0);
+	return device;
+}
+
+static int
+open_scene(void **state)
+{
+	struct scene *scene = calloc(1, sizeof(*scene));
+
+	assert_non_null(scene);
+	scene->at = open_device("port=loop0,size=1024 ip=192.0.2.1/24");
+	scene->from = open_device("port=loop1,size=1024 ip=192.0.2.2/24");
+	assert_int_equal(service_start(scene->at, PORT, &scene->service), 0);
+	end_join(&scene->end, scene->from);
+	assert_int_equal(roce_cq_create(scene->end.context, 2 * SERVICE_BUFFERS, NULL, &scene->cq),
+			0);
+	*state = scene;
+	return 0;
+}
+
+static int
+close_scene(void **state)
+{
+	struct scene *scene = *state;
+
+	service_stop(scene->service);
+	assert_int_equal(roce_cq_destroy(scene->cq), 0);
+	end_leave(&scene->end);
+	roce_device_close(scene->from);
+	roce_device_close(scene->at);
+	free(scene);
+	return 0;
+}
+
+/* The devices alone: the service sees nothing of it yet. */
+static void
+turn_devices(struct scene *scene)
+{
+	for (unsigned int calm = 0; calm < TURNS; calm++)
+		if (roce_device_poll(scene->at) + roce_device_poll(scene->from) > 0)
+			calm = 0;
+}
+
+static void
+turn_all(struct scene *scene)
+{
+	for (unsigned int calm = 0; calm < 4; calm++) {
+		turn_devices(scene);
+		if (service_turn(scene->service) > 0)
+			calm = 0;
+	}
+}
+
+static uint32_t
+clients(const struct scene *scene)
+{
+	struct service_counts counts;
+
+	service_counts(scene->service, &counts);
+	return counts.clients;
+}
+
+/* A client that may send as many messages as the service has buffers. */
+static void
+connect_client(struct scene *scene)
+{
+	struct end *end = &scene->end;
+	struct roce_qp_attr attr = { .pd = end->pd,
+		.send_cq = scene->cq,
+		.recv_cq = scene->cq,
+		.max_send_wr = SERVICE_BUFFERS,
+		.max_recv_wr = SERVICE_BUFFERS,
+		.max_send_sge = 1,
+		.max_recv_sge = 1,
+		.owner = end };
+	struct roce_cm_event_info event;
+	struct roce_cm_conn_param ask;
+
+	assert_int_equal(roce_qp_create(&attr, &end->qp), 0);
+	assert_int_equal(roce_cm_id_create(end->context, end, &end->id), 0);
+	ask = param_of(end->qp, NULL);
+	assert_int_equal(roce_cm_id_connect(end->id, ip_a, PORT, &ask, UINT64_MAX), 0);
+	turn_all(scene);
+	assert_int_equal(roce_cm_poll(end->context, &event), 1);
+	assert_int_equal(event.type, ROCE_CM_EVENT_ESTABLISHED);
+	assert_int_equal(clients(scene), 1);
+}
+
+/* The client is gone from one moment to the next; its farewell is on its way. */
+static void
+vanish(struct scene *scene)
+{
+	struct end *end = &scene->end;
+	struct roce_event event;
+
+	roce_cm_id_destroy(end->id);
+	while (roce_cq_poll(scene->cq, &event, 1) == 1)
+		continue;
+	roce_qp_destroy(end->qp);
+	end->id = NULL;
+	end->qp = NULL;
+}
+
+static void
+send_many(struct scene *scene, unsigned int n, uint32_t length)
+{
+	struct roce_wr wr = { .opcode = ROCE_WR_SEND, .flags = ROCE_WR_SIGNALED };
+
+	for (unsigned int i = 0; i < n; i++)
+		assert_int_equal(post_send(&scene->end, wr, 0, length), 0);
+}
+
+static uint64_t
+refusals(const struct scene *scene)
+{
+	const char *name;
+	uint64_t value;
+
+	for (unsigned int i = 0; roce_device_counter(scene->from, i, &name, &value); i++)
+		if (strcmp(name, "rnr_nak_received") == 0)
+			return value;
+	fail_msg("there is no such counter");
+	return 0;
+}
+
+/* As many messages as there are buffers find one each, while the service does not lift a finger; and all come back. */
+static void
+want_all_buffers(struct scene *scene)
+{
+	uint64_t before = refusals(scene);
+	unsigned int back = 0;
+	struct roce_event event;
+
+	turn_all(scene);
+	assert_int_equal(clients(scene), 0);
+	connect_client(scene);
+	for (unsigned int i = 0; i < SERVICE_BUFFERS; i++)
+		assert_int_equal(post_recv(&scene->end, scene->end.qp, i, 4096, 64), 0);
+	send_many(scene, SERVICE_BUFFERS, 64);
+	turn_devices(scene);
+	assert_int_equal(refusals(scene), before);
+	turn_all(scene);
+	while (roce_cq_poll(scene->cq, &event, 1) == 1) {
+		assert_int_equal(event.status, ROCE_WC_SUCCESS);
+		back += event.kind == ROCE_EVENT_RECV;
+	}
+	assert_int_equal(back, SERVICE_BUFFERS);
+	vanish(scene);
+	turn_all(scene);
+	assert_int_equal(clients(scene), 0);
+}
+
+/* Its messages have arrived, and so has its farewell, before the service looks at either. */
+static void
+client__leaves_before_its_messages_are_looked_at(void **state)
+{
+	struct scene *scene = *state;
+
+	connect_client(scene);
+	send_many(scene, MANY, 64);
+	turn_devices(scene);
+	vanish(scene);
+	turn_devices(scene);
+	want_all_buffers(scene);
+}
+
+/* It takes no answers: they wait, and are flushed, more than the service handles at once. */
+static void
+client__leaves_without_taking_its_answers(void **state)
+{
+	struct scene *scene = *state;
+
+	connect_client(scene);
+	send_many(scene, MANY, 64);
+	turn_devices(scene);
+	service_turn(scene->service);
+	service_turn(scene->service);
+	turn_devices(scene);
+	vanish(scene);
+	turn_devices(scene);
+	want_all_buffers(scene);
+}
+
+/* A message that no buffer can hold breaks the connection. */
+static void
+client__breaks_in_mid_traffic(void **state)
+{
+	struct scene *scene = *state;
+
+	connect_client(scene);
+	send_many(scene, MANY / 2, 64);
+	send_many(scene, 1, SERVICE_BUFFER_SIZE + 1);
+	send_many(scene, MANY / 2, 64);
+	turn_all(scene);
+	vanish(scene);
+	want_all_buffers(scene);
+}
+
+/* The service goes first, with everything under way: what it leaves open, close_scene() would stumble over. */
+static void
+service__stops_in_mid_traffic(void **state)
+{
+	struct scene *scene = *state;
+	struct roce_cm_event_info event;
+
+	connect_client(scene);
+	send_many(scene, MANY, 64);
+	turn_devices(scene);
+	service_turn(scene->service);
+	service_stop(scene->service);
+	scene->service = NULL;
+	turn_devices(scene);
+	assert_int_equal(roce_cm_poll(scene->end.context, &event), 1);
+	assert_int_equal(event.type, ROCE_CM_EVENT_DISCONNECTED);
+	/* The door is free for another. */
+	assert_int_equal(service_start(scene->at, PORT, &scene->service), 0);
+	vanish(scene);
+	want_all_buffers(scene);
+}
+
+int
+main(void)
+{
+#define rule(name) cmocka_unit_test_setup_teardown(name, open_scene, close_scene)
+	const struct CMUnitTest tests[] = {
+		rule(client__leaves_before_its_messages_are_looked_at),
+		rule(client__leaves_without_taking_its_answers),
+		rule(client__breaks_in_mid_traffic),
+		rule(service__stops_in_mid_traffic),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
