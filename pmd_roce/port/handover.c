@@ -157,7 +157,9 @@ take_held(struct roce_port_queue *queue, struct rte_mbuf **pkts, uint16_t max, u
 		roce_port_run_timers(queue, now);
 	}
 	n = RTE_MIN(queue->held_n, max);
-	memcpy(pkts, queue->held + queue->held_at, n * sizeof(pkts[0]));
+	/* Who wants none may have no place for any. */
+	if (n > 0)
+		memcpy(pkts, queue->held + queue->held_at, n * sizeof(pkts[0]));
 	queue->held_at += n;
 	queue->held_n -= n;
 	return n;
