@@ -44,6 +44,10 @@ dapl_eventcount_advance(struct dapl_eventcount *e)
 /** Sleep until the count is not @p seen, at most @p ns. May end early. @return false: a signal ended it. */
 bool dapl_eventcount_sleep(struct dapl_eventcount *e, uint32_t seen, uint64_t ns);
 
+/** The same; and a descriptor that is readable ends the sleep, too, though a signal came with it. */
+bool
+dapl_eventcount_sleep_on(const struct dapl_eventcount *e, uint32_t seen, uint64_t ns, int readable);
+
 /** Wake all sleepers. Only the address counts: the eventcount may be gone. */
 void dapl_eventcount_wake(const struct dapl_eventcount *e);
 

@@ -22,6 +22,9 @@
 #define NAP_MIN_NS UINT64_C(50000)
 #define NAP_MAX_NS UINT64_C(2000000)
 
+/* From here on a nap is long enough to have the device end it, where it can. */
+#define TOLD_MIN_NS UINT64_C(200000)
+
 #define SLEEP_MAX_S UINT64_C(3600) /**< without a limit: at once again */
 
 /** A wait in progress; times are ticks of the device. */
@@ -81,6 +84,31 @@ may_sleep(const struct wait *w, uint64_t now)
 	return RTE_MIN(ns_of(w->hz, until - now), RTE_MAX(NAP_MIN_NS, RTE_MIN(nap, NAP_MAX_NS)));
 }
 
+/*
+ * Sleep, and where the device tells of frames, until one comes. Of posts of other threads it does not tell: a nap is no
+ * longer for that. @return as dapl_eventcount_sleep().
+ */
+static bool
+sleep_for(struct wait *w, uint32_t seen, uint64_t ns)
+{
+	bool undisturbed = true;
+	int fd = -1;
+
+	if (ns >= TOLD_MIN_NS && dapl_ia_must_turn(w->ia))
+		fd = roce_device_rx_arm(w->ia->device);
+	if (fd < 0)
+		return dapl_eventcount_sleep(w->count, seen, ns);
+	/* What came before it was armed is told by nobody. */
+	if (roce_device_poll(w->ia->device) > 0) {
+		w->idle = 0;
+		w->still = roce_device_now(w->ia->device);
+	} else {
+		undisturbed = dapl_eventcount_sleep_on(w->count, seen, ns, fd);
+	}
+	roce_device_rx_disarm(w->ia->device);
+	return undisturbed;
+}
+
 /* Nothing moved: spin for a while, then sleep. @return as look(). */
 static enum dapl_status
 idle(struct wait *w, uint64_t now)
@@ -100,7 +128,7 @@ idle(struct wait *w, uint64_t now)
 	w->arm(w);
 	seen = dapl_eventcount_prepare(w->count);
 	status = w->look(w);
-	if (status == DAPL_QUEUE_EMPTY && !dapl_eventcount_sleep(w->count, seen, ns))
+	if (status == DAPL_QUEUE_EMPTY && !sleep_for(w, seen, ns))
 		status = DAPL_INTERRUPTED;
 	dapl_eventcount_leave(w->count);
 	return status;

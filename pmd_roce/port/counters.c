@@ -30,6 +30,7 @@ static const struct counter port_counters[] = {
 	{ "port_rx_neighbour", "frames", "received: ARP and neighbour discovery for us", QUEUE(stats.neighbour) },
 	{ "port_rx_foreign", "frames", "received: none of our business", QUEUE(stats.foreign) },
 	{ "port_tx_refused", "times", "the device did not take all frames", QUEUE(stats.tx_refused) },
+	{ "port_rx_interrupts", "times", "the device ended a sleep: a frame came", QUEUE(stats.rx_interrupts) },
 	{ "port_injected_losses", "frames", "lost on purpose", FAULTS(ROCE_FAULT_LOSS) },
 	{ "port_injected_duplicates", "frames", "sent twice on purpose", FAULTS(ROCE_FAULT_DUPLICATE) },
 	{ "port_injected_reorders", "frames", "held back on purpose", FAULTS(ROCE_FAULT_REORDER) },

@@ -25,6 +25,7 @@
 #include "port/fault.h"
 #include "port/life.h"
 #include "port/neigh.h"
+#include "port/rx_interrupt.h"
 #include "port/steer.h"
 #include "port/subnet.h"
 #include "port/why.h"
@@ -35,11 +36,12 @@
 
 /** What happens to frames outside the engine. Written under the engine's lock, read by anybody. */
 struct roce_port_stats {
-	uint64_t rx_frames;  /**< from the device */
-	uint64_t tx_frames;  /**< taken by the device */
-	uint64_t neighbour;  /**< received: ARP and neighbour discovery for us */
-	uint64_t foreign;    /**< received: none of our business; freed */
-	uint64_t tx_refused; /**< times the device did not take all frames */
+	uint64_t rx_frames;     /**< from the device */
+	uint64_t tx_frames;     /**< taken by the device */
+	uint64_t neighbour;     /**< received: ARP and neighbour discovery for us */
+	uint64_t foreign;       /**< received: none of our business; freed */
+	uint64_t tx_refused;    /**< times the device did not take all frames */
+	uint64_t rx_interrupts; /**< times it ended a sleep; written by whoever slept */
 };
 
 struct roce_port;
@@ -86,9 +88,10 @@ struct roce_port {
 	struct rte_mempool *tx_pool[ROCE_ENGINES_MAX];
 	struct rte_mempool *rx_pool[ROCE_ENGINES_MAX];
 	struct roce_cm *cm;
-	struct roce_neigh *neigh;          /**< NULL: the program resolves */
-	rte_spinlock_t neigh_lock;         /**< taken inside an engine's lock, never around one */
-	uint64_t neigh_at;                 /**< deadline of the table; read without the lock */
+	struct roce_neigh *neigh;  /**< NULL: the program resolves */
+	rte_spinlock_t neigh_lock; /**< taken inside an engine's lock, never around one */
+	uint64_t neigh_at;         /**< deadline of the table; read without the lock */
+	struct roce_rx_interrupt rx_interrupt;
 	uint32_t lcores[ROCE_ENGINES_MAX]; /**< service lcore of each queue */
 	struct roce_steer steer;           /**< of a port of our own */
 	/** Of all who use it; written under all engines' locks. */

@@ -151,6 +151,7 @@ make_plan(const struct roce_port *port, struct plan *plan, struct roce_why *why)
 	if (plan->conf.rx_adv_conf.rss_conf.rss_hf != 0)
 		plan->conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
 	plan->conf.intr_conf.lsc = (*plan->info.dev_flags & RTE_ETH_DEV_INTR_LSC) != 0;
+	plan->conf.intr_conf.rxq = port->rx_interrupt.wanted;
 	plan->conf.intr_conf.rmv = (*plan->info.dev_flags & RTE_ETH_DEV_INTR_RMV) != 0;
 	plan_buffers(attach, plan);
 	return 0;
@@ -299,7 +300,7 @@ roce_port_hear_addresses(const struct roce_port *port)
 }
 
 static int
-start(struct roce_port *port, const struct roce_devargs *args, struct roce_why *why)
+start_once(struct roce_port *port, const struct roce_devargs *args, struct roce_why *why)
 {
 	struct plan plan;
 	int rc = make_plan(port, &plan, why);
@@ -329,7 +330,20 @@ start(struct roce_port *port, const struct roce_devargs *args, struct roce_why *
 	roce_port_hear_addresses(port);
 	roce_steer_begin(&port->steer, port->id, port->queues, port->vlan_tci != 0,
 			plan.conf.rx_adv_conf.rss_conf.rss_hf);
+	roce_rx_interrupt_begin(port);
 	return 0;
+}
+
+/* Drivers that have no receive interrupts, or not beside others, may say so by refusing them. */
+static int
+start(struct roce_port *port, const struct roce_devargs *args, struct roce_why *why)
+{
+	int rc = start_once(port, args, why);
+
+	if (rc == 0 || !port->rx_interrupt.wanted)
+		return rc;
+	port->rx_interrupt.wanted = false;
+	return start_once(port, args, why);
 }
 
 int
@@ -338,6 +352,7 @@ roce_port_reset(struct roce_port *port, const struct roce_devargs *args, struct 
 	int rc;
 
 	roce_steer_end(&port->steer);
+	roce_rx_interrupt_end(port);
 	rte_eth_dev_stop(port->id);
 	port->started = false;
 	rc = rte_eth_dev_reset(port->id);
@@ -362,6 +377,7 @@ roce_port_create(const struct roce_port_config *config)
 	port->neigh_at = ROCE_NEVER;
 	port->ip.n = args->ip.n;
 	memcpy(port->ip.at, args->ip.at, sizeof(port->ip.at));
+	port->rx_interrupt.epoll = -1;
 	rte_spinlock_init(&port->neigh_lock);
 	for (uint16_t q = 0; q < port->queues; q++) {
 		struct roce_port_queue *queue = &port->queue[q];
@@ -388,6 +404,8 @@ roce_port_open(const struct roce_port_config *config, struct roce_port **out, st
 	if (rc != 0)
 		goto free_port;
 	port->id = port->attach.port_id;
+	/* A client of net_memif, which has none, would wait for its server once more without. */
+	port->rx_interrupt.wanted = args->lcores.n == 0 && !port->attach.waits_for_peer;
 	for (uint16_t q = 0; q < port->queues; q++) {
 		port->queue[q].port_id = port->id;
 		port->queue[q].idle_every = port->attach.idle_tx_ms * roce_port_hz() / 1000;
@@ -430,6 +448,7 @@ roce_port_close(struct roce_port *port)
 		roce_port_drop_held(queue);
 		roce_fault_fini(&queue->fault);
 	}
+	roce_rx_interrupt_close(port);
 	/* What somebody has closed under us may be another port by now. */
 	if (port->lent.mode == 0 && !port->life.closed) {
 		roce_steer_end(&port->steer);

@@ -45,6 +45,18 @@ void roce_device_join(struct roce_device *device, struct roce_device_user *user)
 /** Be none any more: port_notify() is not called behind this. All objects of the context are gone. No lock is held. */
 void roce_device_leave(struct roce_device *device, struct roce_device_user *user);
 
+/**
+ * About to sleep until a frame comes: have the device tell of the next, on a descriptor that is readable then (poll(2)).
+ * Who armed turns the device once more, since a frame that is there already is told by nobody; then it sleeps, and disarms
+ * in the end. Any thread, any number of them, without locks.
+ *
+ * @return -1: the device cannot, and there is nothing to disarm; else a descriptor, which stays the device's.
+ */
+int roce_device_rx_arm(struct roce_device *device);
+
+/** Awake again: count what was told. Once for each descriptor that was got. */
+void roce_device_rx_disarm(struct roce_device *device);
+
 struct roce_domain *roce_device_domain(struct roce_device *device);
 struct roce_cm *roce_device_cm(struct roce_device *device);
 

@@ -57,6 +57,18 @@ roce_device_deadline(struct roce_device *device)
 	return UINT64_MAX;
 }
 
+/* A descriptor on which nothing comes: all that is left to wake is the count. */
+int
+roce_device_rx_arm(struct roce_device *device)
+{
+	return 0;
+}
+
+void
+roce_device_rx_disarm(struct roce_device *device)
+{
+}
+
 bool
 dapl_ia_must_turn(const struct dapl_ia *ia)
 {
@@ -131,6 +143,12 @@ dapl_eventcount_sleep(struct dapl_eventcount *e, uint32_t seen, uint64_t ns)
 	model_lock(&mine->gate, "the bed", "sleep");
 	mine->gate.locked = 0;
 	return true;
+}
+
+bool
+dapl_eventcount_sleep_on(const struct dapl_eventcount *e, uint32_t seen, uint64_t ns, int readable)
+{
+	return dapl_eventcount_sleep((struct dapl_eventcount *)(uintptr_t)e, seen, ns);
 }
 
 /* Who lay down before is woken. For the explorer it changes the count: it is one step before or behind lying down. */

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROCE_PORT_RX_INTERRUPT_H
+#define ROCE_PORT_RX_INTERRUPT_H
+
+/**
+ * @file
+ * Receive interrupts of a port that is our own, where its driver has them: who would nap until he looks again sleeps until
+ * a frame is there. The calls for sleepers are in user.h.
+ *
+ * No driver says beforehand whether it has any, so they are asked for when the port is configured, and without when that
+ * fails. Ports that service lcores turn need none, nor do those of a program: it turns, and it sleeps.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct roce_port;
+
+struct roce_rx_interrupt {
+	bool wanted;       /**< to be asked for when the port is configured */
+	bool added;        /**< every queue tells on the descriptor */
+	bool works;        /**< and its driver has kept its word so far; atomic */
+	int epoll;         /**< readable when one has told; -1: there is none */
+	uint32_t sleepers; /**< atomic */
+};
+
+/** The port runs: listen to its queues. Without interrupts nothing happens. No frame moves meanwhile. */
+void roce_rx_interrupt_begin(struct roce_port *port);
+
+/** The port is stopped for a while: listen no more. Who sleeps goes on sleeping. No frame moves meanwhile. */
+void roce_rx_interrupt_end(struct roce_port *port);
+
+/** Nobody sleeps, nor will. */
+void roce_rx_interrupt_close(struct roce_port *port);
+
+#endif
