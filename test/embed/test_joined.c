@@ -163,7 +163,7 @@ dat__has_the_address_that_its_line_names(void **state)
 	want_event(pair.b.connect, DAT_CONNECTION_EVENT_ESTABLISHED);
 	exchange(&pair);
 	pair_close(&pair);
-	detach_both();
+	detach_both(NULL);
 }
 
 static void
