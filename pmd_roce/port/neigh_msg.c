@@ -26,14 +26,14 @@ struct nd_header {
 	rte_be16_t checksum;
 	rte_be32_t flags; /* an advertisement's; reserved in a solicitation */
 	uint8_t target[16];
-} __rte_packed;
+} __attribute__((packed));
 
 /** Source or target link-layer address option for Ethernet (RFC 4861 4.6.1). */
 struct nd_mac_option {
 	uint8_t type;
 	uint8_t len8; /* eights of bytes, with these two */
 	struct rte_ether_addr mac;
-} __rte_packed __rte_aligned(2);
+} __attribute__((packed, aligned(2)));
 
 static_assert(sizeof(struct nd_header) == 24, "RFC 4861 4.3: 24 bytes before the options");
 static_assert(sizeof(struct nd_mac_option) == 8, "RFC 4861 4.6.1: one eight");
@@ -175,8 +175,8 @@ read_nd(const uint8_t *l3, size_t len, struct roce_neigh_msg *msg)
 	msg->solicited = msg->answer && (flags & ND_FLAG_SOLICITED) != 0;
 	msg->override = msg->answer && (flags & ND_FLAG_OVERRIDE) != 0;
 	memcpy(msg->target.b, nd->target, sizeof(nd->target));
-	memcpy(msg->sender.b, ip->src_addr, sizeof(ip->src_addr));
-	memcpy(msg->l3_dst.b, ip->dst_addr, sizeof(ip->dst_addr));
+	memcpy(msg->sender.b, &ip->src_addr, sizeof(ip->src_addr));
+	memcpy(msg->l3_dst.b, &ip->dst_addr, sizeof(ip->dst_addr));
 	return read_options((const uint8_t *)(nd + 1), payload - sizeof(*nd),
 			       msg->answer ? ND_OPTION_TARGET_MAC : ND_OPTION_SOURCE_MAC, msg) &&
 			nd_is_valid(msg);
@@ -254,8 +254,8 @@ write_nd(uint8_t *l3, const struct roce_neigh_msg *msg)
 	ip->payload_len = rte_cpu_to_be_16((uint16_t)payload);
 	ip->proto = IPPROTO_ICMPV6;
 	ip->hop_limits = 255;
-	memcpy(ip->src_addr, msg->sender.b, sizeof(ip->src_addr));
-	memcpy(ip->dst_addr, msg->l3_dst.b, sizeof(ip->dst_addr));
+	memcpy(&ip->src_addr, msg->sender.b, sizeof(ip->src_addr));
+	memcpy(&ip->dst_addr, msg->l3_dst.b, sizeof(ip->dst_addr));
 	nd->type = msg->answer ? ND_ADVERTISEMENT : ND_SOLICITATION;
 	nd->flags = rte_cpu_to_be_32((msg->solicited ? ND_FLAG_SOLICITED : 0) |
 			(msg->override ? ND_FLAG_OVERRIDE : 0));

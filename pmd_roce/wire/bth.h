@@ -7,7 +7,8 @@
  * Transport headers as they stand on the wire (IBTA Vol 1, chapter 9).
  *
  * Every multi-byte field is big endian (`rte_be*_t`); masks are given for the
- * value in host order. Nothing here has state.
+ * value in host order. Nothing here has state. What is packed says so in the
+ * compiler's own word: DPDK's was another one after 24.11.
  */
 
 #include <assert.h>
@@ -32,7 +33,7 @@ struct roce_bth {
 	rte_be16_t pkey;
 	rte_be32_t dest_qp; /**< FECN:1 BECN:1 reserved:6 DestQP:24 */
 	rte_be32_t psn;     /**< AckReq:1 reserved:7 PSN:24 */
-} __rte_packed;
+} __attribute__((packed));
 
 #define ROCE_BTH_SE        0x80 /**< solicited event */
 #define ROCE_BTH_MIGREQ    0x40
@@ -48,22 +49,22 @@ struct roce_reth {
 	rte_be64_t va;
 	rte_be32_t rkey;
 	rte_be32_t length; /**< of the whole message, bytes */
-} __rte_packed;
+} __attribute__((packed));
 
 /** ACK extended header: acknowledge, READ response first/last/only, atomic acknowledge. */
 struct roce_aeth {
 	rte_be32_t syndrome_msn; /**< syndrome:8 MSN:24, see aeth.h */
-} __rte_packed;
+} __attribute__((packed));
 
 /** Immediate data: handed to the consumer as it came. */
 struct roce_immdt {
 	rte_be32_t data;
-} __rte_packed;
+} __attribute__((packed));
 
 /** Invalidate extended header: the key that SEND with invalidate ends. */
 struct roce_ieth {
 	rte_be32_t rkey;
-} __rte_packed;
+} __attribute__((packed));
 
 /** Atomic extended header: compare-and-swap, fetch-and-add. */
 struct roce_atomiceth {
@@ -71,23 +72,23 @@ struct roce_atomiceth {
 	rte_be32_t rkey;
 	rte_be64_t swap_or_add;
 	rte_be64_t compare;
-} __rte_packed;
+} __attribute__((packed));
 
 /** Atomic acknowledge extended header: the value before the operation. */
 struct roce_atomicacketh {
 	rte_be64_t original;
-} __rte_packed;
+} __attribute__((packed));
 
 /** Datagram extended header: UD, here only for the GSI. */
 struct roce_deth {
 	rte_be32_t qkey;
 	rte_be32_t src_qp; /**< reserved:8 SrcQP:24 */
-} __rte_packed;
+} __attribute__((packed));
 
 /** What follows the BTH of a congestion notification packet (IBTA annex A17.9.3): nothing, at some length. */
 struct roce_cnp {
 	uint8_t reserved[16];
-} __rte_packed;
+} __attribute__((packed));
 
 static_assert(sizeof(struct roce_cnp) == 16, "IBTA A17.9.3: 16 reserved bytes");
 static_assert(sizeof(struct roce_bth) == 12, "IBTA 9.2: BTH is 12 bytes");

@@ -20,7 +20,7 @@
 #define COPY_FIRST  64
 #define COPY_SECOND (ROCE_TEMPLATE_LEN - COPY_FIRST)
 
-#define IPV6_VERSION 0x60000000u
+#define VTC_FLOW_V6 0x60000000u
 
 /* Above Ethernet: IPv6, UDP, BTH, AtomicETH, immediate, ICRC. Linux counts the same 96. */
 #define OVERHEAD                                                                              \
@@ -105,11 +105,11 @@ put_v6(struct roce_template *t, const struct roce_path *path)
 	struct rte_ipv6_hdr *ip = (struct rte_ipv6_hdr *)(t->bytes + t->l3_off);
 
 	ip->vtc_flow = rte_cpu_to_be_32(
-			IPV6_VERSION | (uint32_t)path->tos << 20 | flow_label(path->udp_sport));
+			VTC_FLOW_V6 | (uint32_t)path->tos << 20 | flow_label(path->udp_sport));
 	ip->proto = IPPROTO_UDP;
 	ip->hop_limits = path->ttl;
-	memcpy(ip->src_addr, path->src_ip.b, sizeof(ip->src_addr));
-	memcpy(ip->dst_addr, path->dst_ip.b, sizeof(ip->dst_addr));
+	memcpy(&ip->src_addr, path->src_ip.b, sizeof(ip->src_addr));
+	memcpy(&ip->dst_addr, path->dst_ip.b, sizeof(ip->dst_addr));
 	t->udp_off = t->l3_off + sizeof(*ip);
 }
 

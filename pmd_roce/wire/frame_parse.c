@@ -298,7 +298,7 @@ roce_frame_destination(const struct rte_mbuf *m, struct roce_ip *dst)
 	if (l.type == RTE_ETHER_TYPE_IPV6 && l.len >= l.l3_off + IPV6_LEN) {
 		const struct rte_ipv6_hdr *ip = (const struct rte_ipv6_hdr *)(l.head + l.l3_off);
 
-		memcpy(dst->b, ip->dst_addr, sizeof(dst->b));
+		memcpy(dst->b, &ip->dst_addr, sizeof(dst->b));
 		return true;
 	}
 	return false;
@@ -310,8 +310,8 @@ roce_pkt_addresses(const struct roce_pkt *pkt, struct roce_ip *src, struct roce_
 	if (pkt->v6) {
 		const struct rte_ipv6_hdr *ip = (const struct rte_ipv6_hdr *)pkt->l3;
 
-		memcpy(src->b, ip->src_addr, sizeof(src->b));
-		memcpy(dst->b, ip->dst_addr, sizeof(dst->b));
+		memcpy(src->b, &ip->src_addr, sizeof(src->b));
+		memcpy(dst->b, &ip->dst_addr, sizeof(dst->b));
 	} else {
 		const struct rte_ipv4_hdr *ip = (const struct rte_ipv4_hdr *)pkt->l3;
 

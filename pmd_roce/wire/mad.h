@@ -49,7 +49,7 @@ struct roce_mad_hdr {
 	rte_be16_t attr;
 	rte_be16_t reserved;
 	rte_be32_t modifier;
-} __rte_packed;
+} __attribute__((packed));
 
 #define ROCE_CM_REQ_PRIVATE  92
 #define ROCE_CM_REP_PRIVATE  196
@@ -71,7 +71,7 @@ struct roce_cm_req_path {
 	uint8_t hop_limit;
 	uint8_t sl;          /**< SL:4 subnet local:1 reserved:3 */
 	uint8_t ack_timeout; /**< local ACK timeout:5 reserved:3 */
-} __rte_packed;
+} __attribute__((packed));
 
 #define ROCE_CM_LID_PERMISSIVE 0xffff /**< there are no LIDs on Ethernet */
 #define ROCE_CM_FLOW_SHIFT     12
@@ -97,7 +97,7 @@ struct roce_cm_req {
 	struct roce_cm_req_path primary;
 	struct roce_cm_req_path alternate;
 	uint8_t private_data[ROCE_CM_REQ_PRIVATE];
-} __rte_packed;
+} __attribute__((packed));
 
 #define ROCE_CM_REQ_E2E             0x01u /**< of eecn_timeout: end-to-end flow control */
 #define ROCE_CM_REQ_TRANSPORT_MASK  0x06u
@@ -111,7 +111,7 @@ struct roce_cm_mra {
 	uint8_t about;   /**< message:2 reserved:6 */
 	uint8_t timeout; /**< service timeout:5 reserved:3 */
 	uint8_t private_data[ROCE_CM_MRA_PRIVATE];
-} __rte_packed;
+} __attribute__((packed));
 
 /** The message that a REJ or MRA is about, as its two bits. */
 #define ROCE_CM_ABOUT_REQ   0
@@ -128,7 +128,7 @@ struct roce_cm_rej {
 	rte_be16_t reason;
 	uint8_t ari[ROCE_CM_REJ_ARI];
 	uint8_t private_data[ROCE_CM_REJ_PRIVATE];
-} __rte_packed;
+} __attribute__((packed));
 
 /** Reply to a request. */
 struct roce_cm_rep {
@@ -144,7 +144,7 @@ struct roce_cm_rep {
 	uint8_t rnr_srq;   /**< RNR retry count:3 SRQ:1 reserved:4 */
 	rte_be64_t ca_guid;
 	uint8_t private_data[ROCE_CM_REP_PRIVATE];
-} __rte_packed;
+} __attribute__((packed));
 
 #define ROCE_CM_REP_E2E       0x01u
 #define ROCE_CM_REP_RNR_SHIFT 5
@@ -155,7 +155,7 @@ struct roce_cm_ids {
 	rte_be32_t local_comm_id;
 	rte_be32_t remote_comm_id;
 	uint8_t private_data[ROCE_CM_RTU_PRIVATE];
-} __rte_packed;
+} __attribute__((packed));
 
 /** Disconnect request. */
 struct roce_cm_dreq {
@@ -163,7 +163,7 @@ struct roce_cm_dreq {
 	rte_be32_t remote_comm_id;
 	rte_be32_t remote_qpn; /**< QPN of the receiver:24 reserved:8 */
 	uint8_t private_data[ROCE_CM_DREQ_PRIVATE];
-} __rte_packed;
+} __attribute__((packed));
 
 /** A whole datagram. */
 struct roce_cm_mad {
@@ -177,7 +177,7 @@ struct roce_cm_mad {
 		struct roce_cm_dreq dreq;
 		struct roce_cm_ids drep;
 	};
-} __rte_packed;
+} __attribute__((packed));
 
 /** RDMA IP CM header: the first bytes of a REQ's private data (annex A11). */
 struct roce_ip_cm {
@@ -186,7 +186,7 @@ struct roce_ip_cm {
 	rte_be16_t src_port;
 	uint8_t src[16]; /**< IPv4 in the last four bytes, the others zero */
 	uint8_t dst[16];
-} __rte_packed;
+} __attribute__((packed));
 
 static_assert(sizeof(struct roce_mad_hdr) == 24, "IBTA 13.4: the common header is 24 bytes");
 static_assert(sizeof(struct roce_cm_req_path) == 44, "IBTA 12.6.5: a path is 44 bytes");
