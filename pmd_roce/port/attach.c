@@ -20,6 +20,7 @@
 #include <rte_string_fns.h>
 
 #include "port/capture.h"
+#include "port/compat.h"
 #include "port/eal.h"
 #include "port/loop.h"
 
@@ -281,8 +282,8 @@ add_slave(const struct roce_devargs *args, struct roce_attach *bond, const char 
 
 	if (!find_slave(&slave, name))
 		return roce_why_say(why, -ENODEV,
-				"port=%.64s: there is no port %s that can be a slave; they are made first, "
-				"by --vdev= in UDAPL_ROCE_EAL",
+				"port=%.64s: there is no port %s that can be a " ROCE_BOND_MEMBER
+				"; they are made first, by --vdev= in UDAPL_ROCE_EAL",
 				bond->name, name);
 	recall_args(&slave);
 	rc = prepare(args, &slave, why);
@@ -304,7 +305,7 @@ prepare_bonding(const struct roce_devargs *args, struct roce_attach *a, struct r
 	const char *p = a->port;
 	char name[sizeof(a->name)];
 
-	while ((p = next_arg(p, "slave", name, sizeof(name))) != NULL) {
+	while ((p = next_arg(p, ROCE_BOND_MEMBER, name, sizeof(name))) != NULL) {
 		int rc = add_slave(args, a, name, why);
 
 		if (rc != 0)

@@ -15,4 +15,12 @@
 #define rte_tel_data_add_dict_uint rte_tel_data_add_dict_u64
 #endif
 
+/* net_bonding calls its devices so since 23.11, in its arguments and its functions, and knows no other name. */
+#if RTE_VERSION < RTE_VERSION_NUM(23, 11, 0, 0)
+#define ROCE_BOND_MEMBER                "slave"
+#define rte_eth_bond_active_members_get rte_eth_bond_active_slaves_get
+#else
+#define ROCE_BOND_MEMBER "member"
+#endif
+
 #endif

@@ -91,8 +91,13 @@ run() {
 # Whatever would be left in /run and below ends with this network.
 mount -t tmpfs tmpfs /run || skip "nothing can be mounted on /run here"
 cd "$work" || exit 1
+# The pages are written for DPDK 22.11. net_bonding calls its slaves members since 23.11, and knows no other word.
+words=
+if pkg-config --atleast-version=23.11 libdpdk 2>/dev/null; then
+	words='s/slave=/member=/g'
+fi
 for file in $(files); do
-	part "$file" >"$file"
+	part "$file" | sed "$words" >"$file"
 done
 
 # Frames that have come in by the interface that will fail.

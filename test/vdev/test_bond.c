@@ -25,6 +25,7 @@
 
 #include "engine/stats.h"
 #include "engine/verbs.h"
+#include "port/compat.h"
 #include "port/device.h"
 #include "port/pool.h"
 #include "port/user.h"
@@ -280,7 +281,7 @@ wires_in_use(const struct side *side)
 	uint16_t slaves[WIRES], bond;
 
 	assert_int_equal(rte_eth_dev_get_port_by_name(side->port, &bond), 0);
-	return rte_eth_bond_active_slaves_get(bond, slaves, WIRES);
+	return rte_eth_bond_active_members_get(bond, slaves, WIRES);
 }
 
 /* Both sides see a wire come or go; messages move meanwhile. */
@@ -299,11 +300,28 @@ set_wire(struct bed *bed, int wire, bool up, int in_use)
 	while (wires_in_use(&bed->side[0]) != in_use || wires_in_use(&bed->side[1]) != in_use);
 }
 
+/* The recipe is written for DPDK 22.11; later releases know the driver's argument by another name. */
+static const char *
+of_release(char *text, size_t len, const char *recipe)
+{
+	const char *slave;
+	size_t n = 0;
+
+	for (; (slave = strstr(recipe, "slave=")) != NULL; recipe = slave + strlen("slave"))
+		n += (size_t)snprintf(text + n, len - n, "%.*s%s", (int)(slave - recipe), recipe,
+				ROCE_BOND_MEMBER);
+	assert_true(n + (size_t)snprintf(text + n, len - n, "%s", recipe) < len);
+	return text;
+}
+
 static void
 outlive_wires(const char *left, const char *right)
 {
-	struct bed bed = { .side = { { .params = left, .port = "net_bonding0" },
-					   { .params = right, .port = "net_bonding1" } } };
+	char port[2][160];
+	struct bed bed = { .side = { { .params = of_release(port[0], sizeof(port[0]), left),
+						     .port = "net_bonding0" },
+					   { .params = of_release(port[1], sizeof(port[1]), right),
+							   .port = "net_bonding1" } } };
 	const struct roce_stats *sent, *heard;
 
 	make_wires(&bed);
@@ -366,9 +384,10 @@ open__wants_slaves_that_exist(void **state)
 		struct roce_device *device = NULL;
 
 		snprintf(params, sizeof(params),
-				"port=net_bonding0,mode=1,slave=%s ip=192.0.2.1/24", none[i]);
+				"port=net_bonding0,mode=1," ROCE_BOND_MEMBER "=%s ip=192.0.2.1/24",
+				none[i]);
 		assert_int_equal(roce_device_open(params, &device, why, sizeof(why)), -ENODEV);
-		assert_non_null(strstr(why, "slave"));
+		assert_non_null(strstr(why, ROCE_BOND_MEMBER));
 		assert_null(device);
 		/* There is an EAL now, which can make one that has slaves itself, or may get some. */
 		if (i == 0)
