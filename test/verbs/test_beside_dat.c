@@ -80,7 +80,7 @@ adapter__and_context_share_a_device(void **state)
 	strcpy(d.text, "from DAT");
 	ok(dat_ep_post_send(d.ep, 1, &d.piece, cookie, DAT_COMPLETION_DEFAULT_FLAG));
 	assert_int_equal(want_completion(pair, pair->b.cq, ROCE_WC_SUCCESS).wr_id, 7);
-	assert_string_equal(pair->b.memory, "from DAT");
+	assert_string_equal((char *)pair->b.memory, "from DAT");
 	want_event(pair, &d, DAT_DTO_COMPLETION_EVENT);
 
 	/* What happens to the context's objects is nothing to the adapter, and the other way round. */
