@@ -12,14 +12,19 @@ if [ "$(id -u)" -ne 0 ]; then
 	export XDG_RUNTIME_DIR="$work"
 fi
 
-# run NAME ARG... : dat-perf on loop0 and loop1 with these arguments of the EAL, and what babeltrace2 reads of it.
-run() {
+# traced NAME ARG... : dat-perf on loop0 and loop1 with these arguments of the EAL.
+traced() {
 	name=$1
 	shift
 	mkdir "$work/$name"
 	UDAPL_ROCE_EAL="--no-shconf --no-pci --no-huge -m 512 --file-prefix=$prefix --log-level=*:error $* \
 		--trace-dir=$work/$name" timeout "$limit" "$perf" -n 2000 -q 2 --srq-depth 64 --low 64 \
 		>"$work/$name.out" 2>&1 </dev/null || complain "dat-perf with $*: $(cat "$work/$name.out")"
+}
+
+# run NAME ARG... : the same, and what babeltrace2 reads of it.
+run() {
+	traced "$@"
 	: >"$work/$name.txt"
 	for folder in "$work/$name"/*; do
 		[ ! -d "$folder" ] || babeltrace2 "$folder" >"$work/$name.txt" 2>"$work/$name.err" ||
@@ -33,6 +38,20 @@ has() {
 	[ "$found" = "$1" ] || { [ "$1" = some ] && [ "$found" -gt 0 ]; } ||
 		complain "$name: $found times instead of $1: $2"
 }
+
+# Version 2.1 of Debian 13 ends in an assertion of its own on every trace of DPDK, testpmd's for one: "no default clock
+# snapshot is needed". Where it does so with DPDK's trace points alone, there is nothing to learn about ours.
+case $(babeltrace2 --version | head -n 1) in
+'Babeltrace 2.0.'*) ;;
+*)
+	traced own '--trace=lib.eal.*'
+	for folder in "$work/own"/*; do
+		babeltrace2 "$folder" >"$work/own.txt" 2>&1 ||
+			! grep -q 'default-clock-snapshot' "$work/own.txt" ||
+			skip "$(babeltrace2 --version | head -n 1) does not read what DPDK traces"
+	done
+	;;
+esac
 
 run all '--trace=roce.*'
 has 2 'roce\.device\.open: .*device = "loop[01]", driver = "net_ring", mtu = 0x1000, engines = 0x1 '
