@@ -23,6 +23,7 @@ packages_fuzz=("${packages_clang[@]}" libclang-rt-14-dev llvm-14)
 
 suites_default=(unit sim model walk conf vdev recipes contract verbs abi tools apps fuzz lint)
 suites_sanitize=(unit sim walk conf vdev contract verbs fuzz)
+suites_newer=(unit sim model walk conf vdev contract verbs abi)
 
 hugepages=/sys/kernel/mm/hugepages/hugepages-2048kB
 reserved=0
@@ -46,6 +47,9 @@ usage: ./run.sh COMMAND
   fuzz [seconds]            the fuzzers (clang, libFuzzer), each for so many seconds (60)
   interop [--short] [--long] [--only WORDS] [--list] [--times]
                             against Linux: a guest with the kernel's RoCE on an emulated machine (root, QEMU)
+  newer [release [suite ...]]
+                            build and test with the DPDK and the compiler of a newer Debian (trixie), in a tree of
+                            its own below build/newer or $UDAPL_ROCE_CLEAN_TREE (root, debootstrap)
   clean                     remove what was built
 
 Missing packages are installed with apt-get. Build folders lie in build/ (or in $UDAPL_ROCE_BUILD).
@@ -89,16 +93,34 @@ need_packages() {
 	flock "$apt_turn"
 	local hand="apt-get install --no-install-recommends ${missing[*]}"
 	can_be_root || fail "packages are missing and this user may not install them; as root, type: $hand"
-	say "installing ${missing[*]}"
 	local log
 	log=$(mktemp)
 	as_root apt-get -qq update >"$log" 2>&1 ||
 		{ tail -n 20 "$log" >&2; fail "apt-get update failed, see above; as root, type: apt-get update"; }
-	as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends \
-		-o Dpkg::Use-Pty=0 install "${missing[@]}" >"$log" 2>&1 ||
-		{ tail -n 20 "$log" >&2; fail "apt-get could not install the packages, see above; as root, type: $hand"; }
+	leave_out_unknown
+	if [ ${#missing[@]} -gt 0 ]; then
+		say "installing ${missing[*]}"
+		as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends \
+			-o Dpkg::Use-Pty=0 install "${missing[@]}" >"$log" 2>&1 ||
+			{ tail -n 20 "$log" >&2; fail "apt-get could not install the packages, see above; as root, type: $hand"; }
+	fi
 	rm -f "$log"
 	exec {apt_turn}>&-
+}
+
+# The lists are those of Debian 12. Another release may have dropped a package: what is built and tested with it is
+# left out there and says so. Takes it from `missing`.
+leave_out_unknown() {
+	local package known=()
+	! grep -qx VERSION_CODENAME=bookworm /etc/os-release || return 0
+	for package in "${missing[@]}"; do
+		if apt-get -s --no-install-recommends install "$package" >/dev/null 2>&1; then
+			known+=("$package")
+		else
+			say "this release of Debian has no $package: left out"
+		fi
+	done
+	missing=("${known[@]}")
 }
 
 # Reserves up to 512 pages of 2 MiB, at most a quarter of what memory is free, and gives back at the end what
@@ -152,6 +174,7 @@ compile() {
 			{ cat "$dir.log" >&2; fail "meson could not configure $dir: the reason stands above"; }
 		mv "$dir.log" "$dir/setup.log"
 		printf '%s' "$wanted" >"$dir/.options"
+		say "DPDK $(pkg-config --modversion libdpdk), $("${CC:-cc}" --version | head -n 1)"
 	fi
 	say "compiling $dir"
 	ninja -C "$dir" $quiet "${compile_targets[@]}" || fail "$dir does not compile: the first error stands above"
@@ -358,6 +381,17 @@ cmd_interop() {
 		--work "$(realpath -m "$build_root/interop")" "$@"
 }
 
+# The lists of packages are those of Debian 12; what another release does not have is left out, and said.
+cmd_newer() {
+	local release=${1:-trixie}
+	[ $# -eq 0 ] || shift
+	[ $# -gt 0 ] || set -- "${suites_newer[@]}"
+	[ "$(id -u)" -eq 0 ] || fail "a tree of another Debian wants root: type sudo ./run.sh newer $release"
+	need_packages debootstrap
+	test/clean-tree.sh "${UDAPL_ROCE_CLEAN_TREE:-$build_root/newer}/$release" --release "$release" \
+		./run.sh test "$@"
+}
+
 cmd_clean() {
 	say "removing $build_root/"
 	rm -rf "$build_root"
@@ -367,7 +401,7 @@ main() {
 	local command=${1:-help}
 	[ $# -eq 0 ] || shift
 	case $command in
-	bench | build | test | lint | sanitize | simlong | soak | fuzz | interop | clean) "cmd_$command" "$@" ;;
+	bench | build | test | lint | sanitize | simlong | soak | fuzz | interop | newer | clean) "cmd_$command" "$@" ;;
 	compile-clang) cmd_compile_clang ;;
 	help | -h | --help) usage ;;
 	*) usage >&2; fail "there is no command '$command'; the commands stand above" ;;

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Runs a command of this checkout in a bare Debian 12: debootstrap's smallest tree, nothing else installed.
 #
-#   test/clean-tree.sh DIR [--user] [command ...]       the command is ./run.sh bench unless given
+#   test/clean-tree.sh DIR [--release NAME] [--user] [command ...]    the command is ./run.sh bench unless given
 #
 # DIR is made when it does not exist and stays afterwards (remove it with rm -rf), so that a second command sees
-# what the first one installed. --user runs as an ordinary user on a checkout of his own, without hugepages. apt
-# uses the mirrors and proxies of this machine. Root only: the mounts live in a mount namespace that ends with the
-# command, whatever happens.
+# what the first one installed. --release makes another Debian than bookworm: trixie, testing, unstable. --user runs
+# as an ordinary user on a checkout of his own, without hugepages. apt uses the mirrors and proxies of this machine.
+# Root only: the mounts live in a mount namespace that ends with the command, whatever happens.
 set -euo pipefail
 
 fail() {
@@ -16,11 +16,17 @@ fail() {
 }
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-[ $# -ge 1 ] || { sed -n '3,11s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 1 ] || { sed -n '3,10s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 [ "$(id -u)" -eq 0 ] || fail "debootstrap and mount want root: type sudo $0 $*"
 command -v debootstrap >/dev/null || fail "debootstrap is missing: type apt-get install debootstrap"
 dir=$(realpath -m "$1")
 shift
+release=bookworm
+if [ "${1:-}" = --release ]; then
+	[ -n "${2:-}" ] || fail "--release wants the name of a Debian release, such as trixie"
+	release=$2
+	shift 2
+fi
 user=0:0 checkout=/usr/src/udapl-roce
 if [ "${1:-}" = --user ]; then
 	shift
@@ -28,20 +34,29 @@ if [ "${1:-}" = --user ]; then
 fi
 [ $# -gt 0 ] || set -- ./run.sh bench
 
-# What Debian mirrors this machine has, as lines of a sources.list.
-sources() {
+# What Debian mirrors this Debian 12 has, as lines of a sources.list.
+sources_here() {
 	# shellcheck disable=SC2016 # the dollars are apt's
 	apt-get indextargets --format '$(ORIGIN) deb $(SITE) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
 		sed -n 's/^Debian //p' | sort -u
 }
 
+# The same for the release wanted. Of another one its main archive will do, from where ours comes.
+sources() {
+	if [ "$release" = bookworm ]; then
+		sources_here
+	else
+		echo "deb $mirror $release main"
+	fi
+}
+
 if [ ! -e "$dir/etc/debian_version" ]; then
-	mirror=$(sources | awk '$3 == "bookworm" && $4 == "main" { print $2; exit }')
+	mirror=$(sources_here | awk '$3 == "bookworm" && $4 == "main" { print $2; exit }')
 	[ -n "$mirror" ] || fail "apt here knows no Debian 12 mirror: type apt-get update and look at its sources"
-	echo "clean-tree.sh: making a bare Debian 12 in $dir"
+	echo "clean-tree.sh: making a bare Debian $release in $dir"
 	mkdir -p "$dir"
 	log=$(mktemp)
-	debootstrap --variant=minbase bookworm "$dir" "$mirror" >"$log" 2>&1 ||
+	debootstrap --variant=minbase "$release" "$dir" "$mirror" >"$log" 2>&1 ||
 		{ tail -n 20 "$log" >&2; fail "debootstrap failed: its last lines stand above"; }
 	rm -f "$log"
 	sources >"$dir/etc/apt/sources.list"
@@ -49,6 +64,8 @@ if [ ! -e "$dir/etc/debian_version" ]; then
 		>"$dir/etc/apt/apt.conf.d/00host" || true
 	cp /etc/resolv.conf /etc/hosts "$dir/etc/"
 fi
+have=$(awk '$1 == "deb" { print $3; exit }' "$dir/etc/apt/sources.list")
+[ "$have" = "$release" ] || fail "$dir is a Debian $have, not $release: name another folder, or remove it"
 
 rm -rf "$dir$checkout"
 mkdir -p "$dir$checkout"
