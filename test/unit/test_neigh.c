@@ -34,7 +34,10 @@ static const struct roce_ip us6 = { .w = { RTE_BE32(0x20010db8), 0, 0, RTE_BE32(
 static const struct roce_ip peer6 = { .w = { RTE_BE32(0x20010db8), 0, 0, RTE_BE32(2) } };
 static const struct roce_ip far6 = { .w = { RTE_BE32(0x20010db9), 0, 0, RTE_BE32(2) } };
 
-static const struct roce_subnet own[] = { { us4, 24 }, { us6, 64 } };
+static const struct roce_subnet own[] = {
+	{ { .w = { 0, 0, RTE_BE32(0xffff), RTE_BE32(0xc0000201) } }, 24 },
+	{ { .w = { RTE_BE32(0x20010db8), 0, 0, RTE_BE32(1) } }, 64 },
+};
 
 static void *
 alloc_zeroed(void *arg, size_t size)
@@ -440,8 +443,7 @@ set_addrs__changes_who_is_near(void **state)
 							     RTE_BE32(0xcb007163) } };
 	static const struct roce_ip more4 = { .w = { 0, 0, RTE_BE32(0xffff),
 							      RTE_BE32(0xc0000263) } };
-	static const struct roce_subnet all[] = { { us4, 24 }, { more4, 24 }, { new4, 24 },
-		{ us6, 64 } };
+	const struct roce_subnet all[] = { { us4, 24 }, { more4, 24 }, { new4, 24 }, { us6, 64 } };
 	struct roce_neigh *n = *state;
 	struct roce_neigh_hop hop;
 

@@ -75,6 +75,6 @@ void way_renew(struct pair *pair);
 void way_release(void);
 
 /** The value of a counter of a device. */
-uint64_t way_counter(const struct roce_device *device, const char *name);
+uint64_t way_counter(const struct roce_device *device, const char *wanted);
 
 #endif
