@@ -3,6 +3,7 @@
 
 #include <rte_branch_prediction.h>
 
+#include "engine/extbuf.h"
 #include "engine/qp.h"
 
 #define RTTVAR_GAIN 4u
@@ -36,13 +37,20 @@ open_window(struct roce_qp_tx *tx, uint32_t acknowledged)
 	tx->window = (uint16_t)RTE_MIN(tx->window + more, ROCE_WINDOW);
 }
 
-/* A request is done. What waited for a READ may go on. */
+/* A request is done. What waited for a READ may go on; what has no copy of its bytes waits for the device. */
 static inline void
 complete(struct roce_qp *qp, const struct roce_wqe *wqe)
 {
-	if (unlikely(roce_wqe_is_read(wqe))) {
-		qp->tx.reads--;
-		qp->tx.blocked = false;
+	/* One branch for both. */
+	if (unlikely(roce_wqe_is_read(wqe) | (wqe->flags & ROCE_WQE_EXTBUF))) {
+		if (roce_wqe_is_read(wqe)) {
+			qp->tx.reads--;
+			qp->tx.blocked = false;
+		}
+		if (wqe->flags & ROCE_WQE_EXTBUF) {
+			roce_extbuf_complete(qp, IBV_WC_SUCCESS);
+			return;
+		}
 	}
 	roce_qp_complete_send(qp, IBV_WC_SUCCESS);
 }

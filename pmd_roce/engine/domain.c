@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/cq.h"
+#include "engine/extbuf.h"
 #include "engine/qp.h"
 
 #define REFUSALS_MAX 64u     /**< turns refused in a row before one insists */
@@ -82,6 +83,21 @@ roce_domain_grace(struct roce_domain *domain)
 	}
 }
 
+void
+roce_domain_lock(struct roce_domain *domain)
+{
+	for (unsigned int i = 0; i < domain->config.engines; i++)
+		roce_engine_lock(domain->engine[i]);
+}
+
+void
+roce_domain_unlock(struct roce_domain *domain)
+{
+	for (unsigned int i = domain->config.engines - 1; i > 0; i--)
+		roce_engine_unlock_inner(domain->engine[i]);
+	roce_engine_unlock(domain->engine[0]);
+}
+
 static int
 make_inbox(struct roce_domain *domain, struct roce_engine *e)
 {
@@ -104,6 +120,7 @@ free_engine(struct roce_domain *domain, struct roce_engine *e)
 		rte_pktmbuf_free(m);
 	if (e->spares > 0)
 		rte_pktmbuf_free_bulk(e->spare, e->spares);
+	roce_extbufs_destroy(e);
 	roce_wheel_destroy(e->wheel);
 	roce_free(domain, e->inbox);
 	roce_free(domain, e);
@@ -126,6 +143,8 @@ make_engine(struct roce_domain *domain, unsigned int index)
 	TAILQ_INIT(&e->ready);
 	TAILQ_INIT(&e->owing);
 	rc = make_inbox(domain, e);
+	if (rc == 0 && config->extbuf.least != 0)
+		rc = roce_extbufs_create(e);
 	if (rc != 0)
 		return rc;
 	return roce_wheel_create(

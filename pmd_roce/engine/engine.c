@@ -3,6 +3,7 @@
 
 #include <rte_branch_prediction.h>
 
+#include "engine/extbuf.h"
 #include "engine/qp.h"
 
 struct rte_mbuf *
@@ -210,7 +211,8 @@ roce_engine_deadline(const struct roce_engine *e)
 
 	if (!TAILQ_EMPTY(&e->ready) || !TAILQ_EMPTY(&e->owing) ||
 			__atomic_load_n(&e->doorbell, __ATOMIC_ACQUIRE) != NULL ||
-			(domain->shared && !rte_ring_empty(e->inbox)))
+			(domain->shared && !rte_ring_empty(e->inbox)) ||
+			(e->extbufs != NULL && roce_extbufs_released(e)))
 		return 0;
 	if (e->index == 0 && domain->gsi.deadline != NULL) {
 		if (__atomic_load_n(&domain->noticed, __ATOMIC_ACQUIRE) != NULL)

@@ -122,6 +122,19 @@ struct roce_gsi {
 	void *arg;
 };
 
+/**
+ * Regions in the eyes of the device, and payload that it reads where it lies (extbuf.h). Both calls come from any
+ * thread, the second under an engine's lock.
+ */
+struct roce_extbuf_config {
+	uint32_t least; /**< bytes of payload of a frame from which on it is not copied; 0: it always is */
+	/** A region was made. NULL: none is looked at. @return may the device read it? */
+	bool (*look)(void *arg, uint64_t addr, uint64_t len);
+	/** @return what the device calls the memory; RTE_BAD_IOVA: not in one piece, so it is copied. */
+	rte_iova_t (*iova)(void *arg, const void *addr, uint32_t len);
+	void *arg; /**< of both */
+};
+
 struct roce_domain_config {
 	unsigned int engines;                /**< 1..ROCE_ENGINES_MAX */
 	uint64_t hz;                         /**< ticks per second of every @c now */
@@ -137,6 +150,7 @@ struct roce_domain_config {
 	bool ip_cksum_offload;              /**< the device makes IPv4 header checksums */
 	bool ecn;           /**< frames of connections say that the network may mark them */
 	uint64_t line_rate; /**< bytes per second that the line carries; 0: unknown */
+	struct roce_extbuf_config extbuf;
 	struct roce_memory memory;
 	roce_notify_fn notify; /**< of the domain's own context; NULL: nobody uses that */
 	void *notify_arg;
@@ -207,6 +221,9 @@ uint16_t roce_engine_tx(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t 
 
 /** Next time at which roce_engine_tx() wants to run without new frames or posts. 0: now. ROCE_NEVER: idle. Locked. */
 uint64_t roce_engine_deadline(const struct roce_engine *e);
+
+/** Does a completion wait for nothing but that the device releases frames? Locked. */
+bool roce_engine_waits_for_release(const struct roce_engine *e);
 
 /** Counters of an engine: stats.def names them. Read without lock; single words are never torn. */
 const struct roce_stats *roce_engine_stats(const struct roce_engine *e);

@@ -57,7 +57,8 @@ struct roce_engine {
 	bool busy;      /**< the last burst was full: more frames are there, most likely */
 	uint8_t waited; /**< turns that acknowledgements waited for that */
 	struct roce_wheel *wheel;
-	struct rte_ring *inbox; /**< frames that other engines received for our queue pairs */
+	struct rte_ring *inbox;       /**< frames that other engines received for our queue pairs */
+	struct roce_extbufs *extbufs; /**< NULL: every frame has a copy of its payload (extbuf.h) */
 	unsigned int spares;
 	struct rte_mbuf *spare[ROCE_SPARE_MAX]; /**< empty frames, fetched in bulk */
 	unsigned int icrc_dues;
@@ -140,5 +141,16 @@ roce_engine_icrc_later(
 		roce_engine_icrc_put(e);
 	e->icrc_due[e->icrc_dues++] = (struct roce_icrc_due){ m, template };
 }
+
+/** One that was not needed. Locked. */
+static inline void
+roce_engine_unframe(struct roce_engine *e, struct rte_mbuf *m)
+{
+	e->spare[e->spares++] = m;
+}
+
+/** Lock every engine, in ascending order; unlock them. */
+void roce_domain_lock(struct roce_domain *domain);
+void roce_domain_unlock(struct roce_domain *domain);
 
 #endif

@@ -5,8 +5,7 @@
 
 #include <rte_common.h>
 
-#include "engine/engine_pvt.h"
-#include "engine/mr.h"
+#include "engine/extbuf.h"
 
 int
 roce_pd_create(struct roce_context *context, struct roce_pd **pd)
@@ -125,10 +124,14 @@ roce_mr_create(struct roce_pd *pd, uint64_t addr, uint64_t len, unsigned int acc
 		struct roce_mr **mr)
 {
 	struct roce_domain *domain = pd->domain;
+	const struct roce_extbuf_config *extbuf = &domain->config.extbuf;
 	struct roce_mr *entry;
 
 	if (len == 0 || addr + len < addr)
 		return -EINVAL;
+	access &= ~ROCE_MR_EXTBUF;
+	if (extbuf->look != NULL && extbuf->look(extbuf->arg, addr, len))
+		access |= ROCE_MR_EXTBUF;
 	rte_spinlock_lock(&domain->keys.lock);
 	entry = roce_keys_take(domain);
 	if (entry == NULL) {
@@ -154,22 +157,49 @@ roce_mr_key(const struct roce_mr *mr)
 	return mr->key;
 }
 
+/* @return false: something hangs on the region, and nothing changed. */
+static bool
+end_key(struct roce_domain *domain, struct roce_mr *mr)
+{
+	bool busy;
+
+	/* A window that is being bound either finds the key, and then we find the window, or it does not. */
+	rte_spinlock_lock(&domain->keys.lock);
+	busy = mr->windows != 0 || __atomic_load_n(&mr->visitors, __ATOMIC_ACQUIRE) != 0;
+	if (!busy)
+		__atomic_store_n(&mr->key, 0, __ATOMIC_RELEASE);
+	rte_spinlock_unlock(&domain->keys.lock);
+	return !busy;
+}
+
+/* The same where frames may refer to the region: nobody makes one meanwhile, and those that came home are counted. */
+static bool
+end_key_alone(struct roce_domain *domain, struct roce_mr *mr)
+{
+	bool ended;
+
+	roce_domain_lock(domain);
+	for (unsigned int i = 0; i < domain->config.engines; i++)
+		roce_extbufs_collect(domain->engine[i]);
+	ended = end_key(domain, mr);
+	roce_domain_unlock(domain);
+	return ended;
+}
+
 int
 roce_mr_destroy(struct roce_mr *mr)
 {
 	struct roce_pd *pd = mr->pd;
 	struct roce_domain *domain = pd->domain;
-	bool bound;
 
-	/* A window that is being bound either finds the key, and then we find the window, or it does not. */
-	rte_spinlock_lock(&domain->keys.lock);
-	bound = mr->windows != 0;
-	if (!bound)
-		__atomic_store_n(&mr->key, 0, __ATOMIC_RELEASE);
-	rte_spinlock_unlock(&domain->keys.lock);
-	if (bound)
-		return -EBUSY;
-	roce_domain_grace(domain);
+	if (domain->config.extbuf.least != 0) {
+		if (!end_key_alone(domain, mr))
+			return -EBUSY;
+	} else {
+		if (!end_key(domain, mr))
+			return -EBUSY;
+		roce_domain_grace(domain);
+	}
 	rte_spinlock_lock(&domain->keys.lock);
 	roce_keys_give(&domain->keys, mr);
 	rte_spinlock_unlock(&domain->keys.lock);

@@ -33,6 +33,9 @@
 #define ROCE_KEY_CHUNKS 256u /**< 65,536 keys a domain, less the first, which stays unused */
 #define ROCE_KEY_PLACES (ROCE_KEY_CHUNK * ROCE_KEY_CHUNKS)
 
+/** In access of a region: the device can read it. Above all that a user may ask for. */
+#define ROCE_MR_EXTBUF (1u << 31)
+
 struct roce_pd {
 	struct roce_domain *domain;
 	struct roce_context *context;
@@ -47,14 +50,15 @@ struct roce_pd {
  */
 struct roce_mr {
 	uint32_t key;    /**< 0: names nothing. Written last when made, first when ended. */
-	uint32_t access; /**< IBV_ACCESS_*, ROCE_ACCESS_LOCAL_READ */
+	uint32_t access; /**< IBV_ACCESS_*, ROCE_ACCESS_LOCAL_READ, ROCE_MR_EXTBUF */
 	uint64_t start;
 	uint64_t length;
 	struct roce_pd *pd;      /**< whose posts may name it; NULL: a window, no post may */
 	struct roce_pd *peer_pd; /**< whose queue pairs' peers may name it */
 	struct roce_mr *region;  /**< under a bound window, else NULL; keys.lock */
 	uint32_t uses;           /**< keys ever made for this place; atomic */
-	uint32_t visitors;       /**< of a window: accesses under way (mw.h); atomic */
+	/** Of a window: accesses under way (mw.h). Of a region: requests whose frames refer to it (extbuf.h). Atomic. */
+	uint32_t visitors;
 	union {
 		uint32_t windows; /**< bound to this region; keys.lock */
 		uint32_t birth; /**< of a window: @c uses when it was made; binds of an earlier one differ */

@@ -6,8 +6,8 @@
 
 #include <rte_branch_prediction.h>
 
+#include "engine/extbuf.h"
 #include "engine/mw.h"
-#include "engine/qp.h"
 
 /*
  * The doorbell is a stack: pushing is one compare-and-swap, and the engine takes all of it with one exchange, so
@@ -36,6 +36,8 @@ roce_engine_answer_doorbells(struct roce_engine *e)
 {
 	struct roce_qp *qp, *next;
 
+	if (unlikely(e->extbufs != NULL))
+		roce_extbufs_collect(e);
 	if (likely(__atomic_load_n(&e->doorbell, __ATOMIC_RELAXED) == NULL))
 		return;
 	for (qp = __atomic_exchange_n(&e->doorbell, NULL, __ATOMIC_ACQUIRE); qp != NULL;
@@ -184,7 +186,7 @@ is_full(struct roce_qp *qp)
 {
 	if (likely(qp->post.head - qp->post.tail_seen < qp->post.max))
 		return false;
-	qp->post.tail_seen = __atomic_load_n(&qp->tx.tail, __ATOMIC_ACQUIRE);
+	qp->post.tail_seen = roce_qp_done(qp);
 	return qp->post.head - qp->post.tail_seen >= qp->post.max;
 }
 
@@ -204,7 +206,7 @@ roce_qp_post_send(struct roce_qp *qp, const struct roce_wr *wr)
 		return rc;
 	wqe->wr_id = wr->wr_id;
 	wqe->opcode = wr->opcode;
-	wqe->flags = wr->flags;
+	wqe->flags = (uint8_t)((wr->flags & ~ROCE_WQE_EXTBUF) | qp->post.wq.flags);
 	__atomic_store_n(&qp->post.head, qp->post.head + 1, __ATOMIC_RELEASE);
 	roce_qp_ring(qp);
 	return 0;

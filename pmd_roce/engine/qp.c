@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "engine/qp.h"
+#include "engine/extbuf.h"
 
 #define QPN_RESERVED 2u /**< 0 is subnet management, 1 general services */
 
@@ -143,7 +143,8 @@ make_send_queue(struct roce_domain *domain, struct roce_qp *qp, const struct roc
 	if (qp->wq.slots == NULL)
 		return -ENOMEM;
 	qp->wq.mask = slots - 1;
-	qp->wq.stride_shift = rte_bsf32(stride);
+	qp->wq.stride_shift = (uint8_t)rte_bsf32(stride);
+	qp->wq.flags = domain->config.extbuf.least != 0 ? ROCE_WQE_EXTBUF : 0;
 	qp->post.wq = qp->wq;
 	qp->post.max = depth;
 	qp->post.max_sge = (uint8_t)max_sge;
@@ -248,12 +249,9 @@ roce_qp_destroy(struct roce_qp *qp)
 
 	/* Nobody finds it any more; then nobody works on it any more; then nothing lists it. */
 	unlink_number(domain, qp);
-	for (unsigned int i = 0; i < domain->config.engines; i++)
-		roce_engine_lock(domain->engine[i]);
+	roce_domain_lock(domain);
 	unlist(domain, qp);
-	for (unsigned int i = domain->config.engines - 1; i > 0; i--)
-		roce_engine_unlock_inner(domain->engine[i]);
-	roce_engine_unlock(domain->engine[0]);
+	roce_domain_unlock(domain);
 	roce_context_forget(qp->pd->context, &qp->cold.note);
 	/* The completion queue may end as soon as its count says so: its share is given back before. */
 	free_receive_queue(domain, qp);
@@ -313,9 +311,9 @@ roce_qp_describe(const struct roce_qp *qp, struct roce_qp_made *made)
 void
 roce_qp_depth(const struct roce_qp *qp, uint32_t *requests, uint32_t *receives)
 {
-	uint32_t tail = __atomic_load_n(&qp->tx.tail, __ATOMIC_ACQUIRE);
+	uint32_t done = roce_qp_done(qp);
 
-	*requests = roce_qp_posted(qp) - tail;
+	*requests = roce_qp_posted(qp) - done;
 	*receives = __atomic_load_n(&qp->rx.holding, __ATOMIC_RELAXED) ? 1 : 0;
 	if (qp->rx.rq->private_queue)
 		*receives += roce_srq_available(qp->rx.rq);

@@ -170,6 +170,7 @@ struct roce_qp {
 	void *owner;
 	struct roce_engine *engine;
 	struct roce_pd *pd;
+	uint32_t done; /**< ROCE_WQE_EXTBUF: slot of the oldest request without a completion, never ahead of tx.tail */
 
 	struct {
 		uint32_t head;       /**< slot of the next post; the engine reads it */
@@ -331,13 +332,13 @@ void roce_qp_check_drained(struct roce_qp *qp);
 /** Ring the doorbell: the engine will look at the queue pair. Any thread. */
 void roce_qp_ring(struct roce_qp *qp);
 
-/** Move every rung queue pair to its engine's ready list. Locked. */
+/** Move every rung queue pair to its engine's ready list, and see what was released (extbuf.h). Locked. */
 void roce_engine_answer_doorbells(struct roce_engine *e);
 
 /** Tell the layer above and, when there is a connection, the connection manager. Locked. */
 void roce_qp_notice(struct roce_qp *qp, enum roce_notice_kind kind, int status);
 
-/** Complete the request at the tail, which is no bind. Locked. */
+/** Complete the request at the tail, which is no bind and has no ROCE_WQE_EXTBUF. Locked. */
 void roce_qp_complete_send(struct roce_qp *qp, enum ibv_wc_status status);
 
 /** Complete the bind at the tail. Locked. */
@@ -447,9 +448,7 @@ enum roce_verdict {
 	ROCE_OVER_HIGH,      /**< one receive more than the hard high watermark allows */
 };
 
-/**
- * Has the queue pair more receives than its hard high watermark? Tells about the soft one, once. Locked.
- */
+/** Has the queue pair more receives than its hard high watermark? Tells about the soft one, once. Locked. */
 bool roce_qp_over_high(struct roce_qp *qp);
 
 /** Judge a request packet before it touches memory. Takes the receive of a new message; else no side effect. */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "engine/extbuf.h"
 #include "engine/mw.h"
 #include "engine/qp.h"
 
@@ -28,6 +29,7 @@ roce_qp_init(struct roce_qp *qp)
 		.timeout_at = ROCE_NEVER,
 		.limit_at = ROCE_NEVER,
 	};
+	qp->done = qp->post.head;
 	qp->rx.state = ROCE_QP_RESET;
 	__atomic_store_n(&qp->post.connected, false, __ATOMIC_RELAXED);
 	qp->rx.verb = ROCE_VERB_NONE;
@@ -168,6 +170,16 @@ send_event(struct roce_qp *qp, const struct roce_wqe *wqe, enum ibv_wc_status st
 }
 
 void
+roce_qp_tell_request(struct roce_qp *qp, const struct roce_wqe *wqe, enum ibv_wc_status status)
+{
+	bool bind = roce_wqe_is_bind(wqe);
+
+	if (((wqe->flags & ROCE_WR_SIGNALED) || status != IBV_WC_SUCCESS) && qp->send_cq != NULL)
+		send_event(qp, wqe, status, bind ? ROCE_EVENT_BIND : ROCE_EVENT_SEND,
+				bind ? roce_wqe_bind(wqe)->owner : qp->owner);
+}
+
+void
 roce_qp_complete_send(struct roce_qp *qp, enum ibv_wc_status status)
 {
 	const struct roce_wqe *wqe = roce_wq_slot(&qp->wq, qp->tx.tail);
@@ -186,8 +198,11 @@ roce_qp_complete_bind(struct roce_qp *qp, enum ibv_wc_status status)
 	/* The consumer will hear that it failed: nothing may be left of it for peers. */
 	if (status != IBV_WC_SUCCESS)
 		roce_mw_revoke(qp->engine->domain, wqe);
-	if (((wqe->flags & ROCE_WR_SIGNALED) || status != IBV_WC_SUCCESS) && qp->send_cq != NULL)
-		send_event(qp, wqe, status, ROCE_EVENT_BIND, roce_wqe_bind(wqe)->owner);
+	if (wqe->flags & ROCE_WQE_EXTBUF) {
+		roce_extbuf_complete(qp, status);
+		return;
+	}
+	roce_qp_tell_request(qp, wqe, status);
 	__atomic_store_n(&qp->tx.tail, qp->tx.tail + 1, __ATOMIC_RELEASE);
 }
 
@@ -195,8 +210,12 @@ roce_qp_complete_bind(struct roce_qp *qp, enum ibv_wc_status status)
 static void
 fail_oldest(struct roce_qp *qp, enum ibv_wc_status status)
 {
-	if (roce_wqe_is_bind(roce_wq_slot(&qp->wq, qp->tx.tail)))
+	const struct roce_wqe *wqe = roce_wq_slot(&qp->wq, qp->tx.tail);
+
+	if (roce_wqe_is_bind(wqe))
 		roce_qp_complete_bind(qp, status);
+	else if (wqe->flags & ROCE_WQE_EXTBUF)
+		roce_extbuf_complete(qp, status);
 	else
 		roce_qp_complete_send(qp, status);
 }
@@ -327,6 +346,8 @@ roce_qp_to_reset(struct roce_qp *qp)
 	} else if (dropped > 0) {
 		roce_srq_give_back(qp->rx.rq, dropped);
 	}
+	if (qp->wq.flags & ROCE_WQE_EXTBUF)
+		roce_extbuf_forget(qp);
 	__atomic_store_n(&qp->tx.tail, roce_qp_posted(qp), __ATOMIC_RELEASE);
 	roce_qp_init(qp);
 }

@@ -5,6 +5,7 @@
 
 #include <rte_branch_prediction.h>
 
+#include "engine/extbuf.h"
 #include "engine/qp.h"
 
 /* PSNs sent and not acknowledged. A READ of 2^31 bytes has 2^23 of them: no signed difference. */
@@ -69,6 +70,7 @@ begin_request(struct roce_qp *qp, struct roce_wqe *wqe)
 {
 	wqe->psn = qp->tx.psn;
 	wqe->packets = roce_packets(wqe->length, qp->rx.mtu);
+	wqe->extbuf = 0;
 	qp->tx.begun = qp->tx.next + 1;
 	if (roce_wqe_is_read(wqe))
 		qp->tx.reads++;
@@ -177,21 +179,26 @@ next_request(struct roce_qp_tx *tx)
 	tx->ssn = roce_psn_add(tx->ssn, 1);
 }
 
-/* The bytes of a frame, and its ICRC, in one pass where that pays. @return 0; else the memory is gone. */
+/*
+ * Payload, of which @p len bytes belong at @p to, and ICRC; both in one pass where that pays. @return 0; else the memory
+ * is gone.
+ */
 static inline int
-put_payload(struct roce_qp *qp, struct roce_wqe *wqe, uint32_t offset, struct rte_mbuf *m,
-		uint8_t *to, uint32_t len)
+finish_data(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, uint8_t *to, uint32_t len)
 {
 	const struct roce_template *template = &qp->cold.template;
 	const struct roce_keys *keys = &qp->engine->domain->keys;
-	const uint8_t *from;
+	uint32_t offset = qp->tx.offset;
+	const uint8_t *from = NULL;
 	int rc;
 
-	if (unlikely(wqe->flags & ROCE_WR_INLINE)) {
+	if (unlikely(wqe->flags & (ROCE_WR_INLINE | ROCE_WQE_EXTBUF))) {
+		if (unlikely(!(wqe->flags & ROCE_WR_INLINE)))
+			return roce_extbuf_finish(qp, wqe, m, to, len);
 		memcpy(to, roce_wqe_inline(wqe) + offset, len);
 	} else {
-		from = len < ROCE_ONE_PASS ? NULL
-					   : roce_sge_find(keys, qp->pd, wqe->sge, offset, len);
+		if (len >= ROCE_ONE_PASS)
+			from = roce_sge_find(keys, qp->pd, wqe->sge, offset, len);
 		if (from != NULL) {
 			roce_icrc_put_copy(m, template, to, from, len);
 			return 0;
@@ -228,7 +235,7 @@ build_data(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, bool ac
 		memcpy(at, &wqe->imm, sizeof(wqe->imm));
 		at += sizeof(wqe->imm);
 	}
-	if (unlikely(put_payload(qp, wqe, offset, m, at, spec.payload_len) != 0)) {
+	if (unlikely(finish_data(qp, wqe, m, at, spec.payload_len) != 0)) {
 		rte_pktmbuf_free(m);
 		roce_req_stick(qp);
 		return NULL;

@@ -32,8 +32,11 @@ struct roce_wqe {
 	uint8_t num_sge;
 	uint8_t suffix; /**< enum roce_suffix */
 	uint8_t verb;   /**< enum roce_verb */
-	uint8_t reserved;
-	uint16_t access; /**< of a bind: what it grants */
+	uint8_t status; /**< ROCE_WQE_EXTBUF: enum ibv_wc_status, once it has ended and its event may have to wait */
+	__extension__ union {
+		uint16_t access; /**< of a bind: what it grants */
+		uint16_t extbuf; /**< ROCE_WQE_EXTBUF, no bind: its references (extbuf.h), counted from 1; 0: none */
+	};
 	/**
 	 * As many pieces as the queue pair may post, and behind the last one of this request, for RDMA and atomics,
 	 * the peer's memory; behind that, for atomics, the operands. An inline request has no pieces: its bytes stand at
@@ -41,6 +44,12 @@ struct roce_wqe {
 	 */
 	struct roce_sge sge[];
 };
+
+/**
+ * In flags, beside those of the poster: frames may refer to the memory of this queue pair's requests, so completions wait
+ * until the device has released it (extbuf.h).
+ */
+#define ROCE_WQE_EXTBUF 0x80
 
 /** What an atomic works with; lies where a piece would. */
 struct roce_operands {
@@ -80,7 +89,8 @@ roce_wqe_bind(const struct roce_wqe *wqe)
 struct roce_wq {
 	uint8_t *slots;
 	uint32_t mask;
-	uint32_t stride_shift; /**< log2 of the bytes of a slot */
+	uint8_t stride_shift; /**< log2 of the bytes of a slot */
+	uint8_t flags;        /**< ROCE_WQE_* of every request */
 };
 
 static inline struct roce_wqe *

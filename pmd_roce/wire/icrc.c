@@ -88,19 +88,19 @@ crc_chain(uint32_t crc, const struct rte_mbuf *m, uint32_t off, uint32_t end)
 	return crc;
 }
 
-/* The headers in one segment, the rest in others. */
+/* A frame in segments, with its headers in the first: from the IP header at @p l3 to @p end, the BTH at @p bth. */
 static __rte_noinline uint32_t
-crc_segments(const struct roce_pkt *pkt, uint32_t off, uint32_t end)
+crc_segments(const struct rte_mbuf *m, uint32_t l3, uint32_t bth, uint32_t end, bool v6)
 {
-	const uint8_t *mask = mask_of(pkt->v6) + ROCE_CRC_MASK_AT;
-	const uint8_t *stream = pkt->l3 - ONES;
-	const uint32_t len = (uint32_t)(pkt->bth - stream) + BTH_LEN;
+	const uint8_t *mask = mask_of(v6) + ROCE_CRC_MASK_AT;
+	const uint8_t *stream = rte_pktmbuf_mtod_offset(m, const uint8_t *, l3 - ONES);
+	const uint32_t len = ONES + bth - l3 + BTH_LEN;
 	uint8_t head[ROCE_CRC_MASK_LEN - ROCE_CRC_MASK_AT];
 
 	for (uint32_t i = 0; i < len; i++)
 		head[i] = stream[i] | mask[i];
 	/* ISA-L inverts seed and result: this is the initial value zero. */
-	return crc_chain(crc32_gzip_refl(UINT32_MAX, head, len), pkt->m, off, end);
+	return crc_chain(crc32_gzip_refl(UINT32_MAX, head, len), m, bth + BTH_LEN, end);
 }
 
 bool
@@ -121,7 +121,8 @@ roce_icrc_ok(const struct roce_pkt *pkt)
 	} else {
 		uint8_t bytes[ROCE_ICRC_LEN];
 
-		crc = crc_segments(pkt, (uint32_t)(pkt->bth - frame) + BTH_LEN, end);
+		crc = crc_segments(m, (uint32_t)(pkt->l3 - frame), (uint32_t)(pkt->bth - frame),
+				end, pkt->v6);
 		if (!chain_read(m, end, bytes, sizeof(bytes)))
 			return false;
 		memcpy(&stored, bytes, sizeof(stored));
@@ -156,6 +157,16 @@ roce_icrc_put_copy(struct rte_mbuf *m, const struct roce_template *t, uint8_t *t
 	store(stream + len,
 			roce_crc_best->crc_copy(stream, (uint32_t)(to - stream), len, payload,
 					payload_len, mask_of(t->v6)));
+}
+
+void
+roce_icrc_put_chain(struct rte_mbuf *m, const struct roce_template *t)
+{
+	const uint32_t end = m->pkt_len - ROCE_ICRC_LEN;
+	struct rte_mbuf *last = rte_pktmbuf_lastseg(m);
+
+	store(rte_pktmbuf_mtod_offset(last, uint8_t *, last->data_len - ROCE_ICRC_LEN),
+			crc_segments(m, t->l3_off, t->bth_off, end, t->v6));
 }
 
 const char *

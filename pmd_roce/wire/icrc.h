@@ -39,6 +39,9 @@ void roce_icrc_put(struct rte_mbuf *m, const struct roce_template *t);
 void roce_icrc_put_copy(struct rte_mbuf *m, const struct roce_template *t, uint8_t *to,
 		const uint8_t *payload, uint32_t payload_len);
 
+/** The same for a frame that goes on in chained segments, of which the last one ends with those four bytes. */
+void roce_icrc_put_chain(struct rte_mbuf *m, const struct roce_template *t);
+
 /** Name of the way in which the CRC is computed, for the start-up line: that of roce_crc_best. */
 const char *roce_icrc_path(void);
 

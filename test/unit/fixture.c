@@ -90,6 +90,7 @@ fx_end_open(struct fx_end *end, uint8_t last, const struct fx_options *options)
 		.first_psn = UINT32_MAX,
 		.addr = { fx_ip(last) },
 		.addrs = 1,
+		.extbuf = o.extbuf,
 		.memory = fx_memory,
 		.notify = notify,
 		.notify_arg = end,

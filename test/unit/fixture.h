@@ -45,6 +45,7 @@ struct fx_options {
 	uint32_t first_qpn;   /**< 0: 0x100 */
 	uint32_t cq_depth;    /**< 0: 1024 */
 	uint32_t srq_size;    /**< 0: 256 */
+	struct roce_extbuf_config extbuf;
 };
 
 struct fx_end {

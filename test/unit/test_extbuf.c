@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Payload that is not copied: what frames are made of, and that completions wait until the device has released them. */
+
+#include <errno.h>
+
+#include "extbuf_scene.h"
+
+#define ALL                                                                          \
+	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
+			IBV_ACCESS_REMOTE_ATOMIC)
+
+/* Does the frame refer to the memory of a? */
+static bool
+refers(const struct rte_mbuf *m)
+{
+	for (; m != NULL; m = m->next) {
+		if (RTE_MBUF_HAS_EXTBUF(m))
+			return true;
+	}
+	return false;
+}
+
+/* Headers, the region's own memory under the name that the device knows, pad and ICRC; any receiver reads it. */
+static void
+frame__has_three_segments(void **state)
+{
+	receive(1);
+	post(1);
+	assert_int_equal(send(), 3);
+	for (unsigned int i = 0; i < 3; i++) {
+		const struct rte_mbuf *m = held[i];
+		uint32_t len = i < 2 ? FX_MTU : SEND - 2 * FX_MTU;
+
+		rte_mbuf_sanity_check(m, 1);
+		assert_int_equal(m->nb_segs, 3);
+		assert_false(RTE_MBUF_HAS_EXTBUF(m));
+		assert_ptr_equal(
+				rte_pktmbuf_mtod(m->next, uint8_t *), a.memory + ROOM + i * FX_MTU);
+		assert_int_equal(
+				rte_pktmbuf_iova(m->next), (uintptr_t)a.memory + ROOM + i * FX_MTU);
+		assert_int_equal(m->next->data_len, len);
+		assert_int_equal(m->next->next->data_len, (-len & 3) + ROCE_ICRC_LEN);
+		assert_int_equal(m->pkt_len, m->data_len + len + (-len & 3) + ROCE_ICRC_LEN);
+	}
+	carry(0);
+	assert_memory_equal(b.memory + MIRROR, a.memory + ROOM, SEND);
+	assert_int_equal(fx_event(b.recv_cq).byte_len, SEND);
+	assert_int_equal(fx_stats(&b)->rx_icrc_encapsulated, 0);
+	assert_int_equal(fx_stats(&a)->tx_zero_copy, 3);
+	answer();
+}
+
+/* net_ring and its like: the very frame of the sender is what the receiver reads and frees. */
+static void
+frame__may_go_to_the_peer_itself(void **state)
+{
+	receive(1);
+	post(0);
+	fx_exchange(&a, &b);
+	assert_memory_equal(b.memory + MIRROR, a.memory, SEND);
+	assert_int_equal(fx_stats(&a)->tx_zero_copy, 3);
+	want(0, IBV_WC_SUCCESS);
+	assert_int_equal(fx_stats(&a)->tx_release_waits, 0);
+}
+
+/* The pad is zero, also where its segment has been something else before (IBTA Vol 1, 5.2.3). */
+static void
+frame__pads_with_zeros(void **state)
+{
+	struct rte_mbuf *dirty[8];
+
+	for (unsigned int i = 0; i < 8; i++) {
+		dirty[i] = unit_mbuf(NULL, 0);
+		memset(rte_pktmbuf_mtod(dirty[i], void *), 0xee, 64);
+	}
+	rte_pktmbuf_free_bulk(dirty, 8);
+	assert_int_equal(fx_send(&a, qa, 0, 0, LEAST + 1, 0), 0);
+	assert_int_equal(send(), 1);
+	assert_int_equal(held[0]->next->next->data_len, 3 + ROCE_ICRC_LEN);
+	assert_memory_equal(rte_pktmbuf_mtod(held[0]->next->next, uint8_t *), "\0\0\0", 3);
+}
+
+/* A WRITE as well; READs, atomics and what is inline have nothing of the kind. */
+static void
+write__is_referred_to(void **state)
+{
+	struct roce_mr *mr;
+	struct roce_sge sge = { (uintptr_t)a.memory, SEND, a.key };
+	struct roce_wr wr = {
+		.sg = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE, .flags = ROCE_WR_SIGNALED
+	};
+
+	assert_int_equal(roce_mr_create(b.pd, (uintptr_t)b.memory, FX_MEMORY, ALL, &mr), 0);
+	wr.rkey = roce_mr_key(mr);
+	wr.remote_addr = (uintptr_t)b.memory + MIRROR;
+	assert_int_equal(roce_qp_post_send(qa, &wr), 0);
+	assert_int_equal(send(), 3);
+	assert_true(refers(held[0]));
+	carry(0);
+	assert_memory_equal(b.memory + MIRROR, a.memory, SEND);
+	answer();
+	want_none();
+	release(3);
+	turn();
+	want(0, IBV_WC_SUCCESS);
+	assert_int_equal(roce_mr_destroy(mr), 0);
+}
+
+/* What is short is copied; that is no miss. */
+static void
+short__is_copied(void **state)
+{
+	receive(1);
+	assert_int_equal(fx_send(&a, qa, 0, 0, LEAST - 1, ROCE_WR_SIGNALED), 0);
+	assert_int_equal(send(), 1);
+	assert_int_equal(held[0]->nb_segs, 1);
+	assert_int_equal(fx_stats(&a)->tx_zero_copy_missed, 0);
+	carry(0);
+	answer();
+	want(0, IBV_WC_SUCCESS);
+}
+
+/* One frame in each case: it is copied, arrives, completes without waiting, and is counted. */
+static void
+expect_copied(const struct roce_wr *wr)
+{
+	uint64_t missed = fx_stats(&a)->tx_zero_copy_missed;
+
+	receive(1);
+	assert_int_equal(roce_qp_post_send(qa, wr), 0);
+	assert_int_equal(send(), 1);
+	assert_int_equal(held[helds - 1]->nb_segs, 1);
+	assert_int_equal(fx_stats(&a)->tx_zero_copy_missed, missed + 1);
+	carry(helds - 1);
+	answer();
+	want(wr->wr_id, IBV_WC_SUCCESS);
+	assert_memory_equal(b.memory + MIRROR, a.memory, LEAST);
+}
+
+static void
+copied__where_the_device_cannot_read(void **state)
+{
+	struct roce_sge sge[2] = { { (uintptr_t)a.memory, LEAST, a.key } };
+	struct roce_wr wr = {
+		.sg = sge, .num_sge = 1, .opcode = IBV_WR_SEND, .flags = ROCE_WR_SIGNALED
+	};
+	struct roce_mr *mr;
+
+	/* Not of one piece for the device. */
+	no_iova = true;
+	expect_copied(&wr);
+	no_iova = false;
+	/* A region that it cannot read. */
+	may_read = false;
+	assert_int_equal(roce_mr_create(a.pd, sge[0].addr, LEAST, 0, &mr), 0);
+	sge[0].lkey = roce_mr_key(mr);
+	expect_copied(&wr);
+	assert_int_equal(roce_mr_destroy(mr), 0);
+	/* Two pieces of the request in one frame. */
+	sge[0] = (struct roce_sge){ (uintptr_t)a.memory, LEAST - 1, a.key };
+	sge[1] = (struct roce_sge){ (uintptr_t)a.memory + LEAST - 1, 1, a.key };
+	wr.num_sge = 2;
+	expect_copied(&wr);
+	assert_int_equal(fx_stats(&a)->tx_zero_copy, 0);
+}
+
+/* No frames for the other segments: the one there is has a copy, and nothing is lost. */
+static void
+copied__while_the_pool_is_empty(void **state)
+{
+	const struct roce_sge sge = { (uintptr_t)a.memory, LEAST, a.key };
+	const struct roce_wr wr = {
+		.sg = &sge, .num_sge = 1, .opcode = IBV_WR_SEND, .flags = ROCE_WR_SIGNALED
+	};
+	struct rte_mbuf *all[8192];
+	struct roce_engine *e = a.engine;
+	unsigned int n = 0;
+
+	receive(1);
+	assert_int_equal(roce_qp_post_send(qa, &wr), 0);
+	roce_engine_lock(e);
+	while (e->spares > 0)
+		rte_pktmbuf_free(e->spare[--e->spares]);
+	roce_engine_unlock(e);
+	while (n < RTE_DIM(all) && (all[n] = rte_pktmbuf_alloc(unit_pool())) != NULL)
+		n++;
+	assert_true(n > 2 && n < RTE_DIM(all));
+	/* One, then two: of three that it takes. */
+	rte_pktmbuf_free(all[--n]);
+	rte_pktmbuf_free(all[--n]);
+	assert_int_equal(send(), 1);
+	assert_int_equal(held[0]->nb_segs, 1);
+	rte_pktmbuf_free_bulk(all, n);
+	carry(0);
+	answer();
+	want(0, IBV_WC_SUCCESS);
+	assert_int_equal(fx_stats(&a)->tx_zero_copy_missed, 1);
+}
+
+/* A fifth region of one request. */
+static void
+copied__beyond_four_regions(void **state)
+{
+	struct roce_sge sge[4];
+	struct roce_wr wr = { .sg = sge, .opcode = IBV_WR_SEND, .flags = ROCE_WR_SIGNALED };
+	struct roce_mr *mr[5] = { NULL };
+	struct roce_qp_attr attr = fx_attr(&a);
+	struct roce_sge piece[5];
+	struct roce_qp *many;
+
+	attr.max_send_sge = 5;
+	many = fx_qp(&a, &attr);
+	roce_qp_destroy(qb);
+	qb = fx_qp(&b, NULL);
+	fx_join(&a, many, &b, qb);
+	for (unsigned int i = 0; i < 5; i++) {
+		assert_int_equal(roce_mr_create(a.pd, (uintptr_t)a.memory + i * FX_MTU, FX_MTU, 0,
+						 &mr[i]),
+				0);
+		piece[i] = (struct roce_sge){ (uintptr_t)a.memory + i * FX_MTU, FX_MTU,
+			roce_mr_key(mr[i]) };
+	}
+	wr.sg = piece;
+	wr.num_sge = 5;
+	assert_int_equal(roce_qp_post_send(many, &wr), 0);
+	assert_int_equal(send(), 5);
+	for (unsigned int i = 0; i < 5; i++)
+		assert_int_equal(refers(held[i]), i < ROCE_EXTBUF_REGIONS);
+	roce_qp_destroy(many);
+	/* Each region that is referred to is kept, the others not. */
+	for (unsigned int i = 0; i < 5; i++)
+		assert_int_equal(roce_mr_destroy(mr[i]), i < ROCE_EXTBUF_REGIONS ? -EBUSY : 0);
+	release(helds);
+	for (unsigned int i = 0; i < ROCE_EXTBUF_REGIONS; i++)
+		assert_int_equal(roce_mr_destroy(mr[i]), 0);
+}
+
+/* The rule: acknowledged is not enough, and the last frame decides. */
+static void
+completion__waits_for_the_last_frame(void **state)
+{
+	receive(1);
+	post(0);
+	assert_int_equal(send(), 3);
+	carry(0);
+	answer();
+	turn();
+	want_none();
+	assert_true(roce_engine_waits_for_release(a.engine));
+	release(2);
+	turn();
+	want_none();
+	release(1);
+	/* A release needs no frame and no timer to be seen. */
+	assert_int_equal(roce_engine_deadline(a.engine), 0);
+	turn();
+	want(0, IBV_WC_SUCCESS);
+	assert_false(roce_engine_waits_for_release(a.engine));
+	assert_int_equal(fx_stats(&a)->tx_release_waits, 1);
+}
+
+/* Released is not enough either. */
+static void
+completion__waits_for_the_acknowledgement(void **state)
+{
+	receive(1);
+	post(0);
+	assert_int_equal(send(), 3);
+	carry(0);
+	release(3);
+	turn();
+	want_none();
+	answer();
+	want(0, IBV_WC_SUCCESS);
+}
+
+/* Frames of a request that were sent again count like the first ones, those that were lost, too. */
+static void
+completion__waits_for_frames_sent_again(void **state)
+{
+	receive(1);
+	post(0);
+	assert_int_equal(send(), 3);
+	a.now += FX_HZ;
+	assert_true(send() > 0);
+	carry(3);
+	while (answer() > 0) {
+		unsigned int from = helds;
+
+		send();
+		carry(from);
+	}
+	turn();
+	want_none();
+	assert_true(helds > 5);
+	/* All but the last frame that refers to it; acknowledgements are no part of this. */
+	while (helds > 1) {
+		release(1);
+		turn();
+		if (helds > 1)
+			want_none();
+	}
+	release(helds);
+	turn();
+	want(0, IBV_WC_SUCCESS);
+}
+
+/* What has nothing to wait for waits for what was posted before it. */
+static void
+completion__keeps_the_order(void **state)
+{
+	receive(4);
+	post(0);
+	assert_int_equal(fx_send(&a, qa, 1, ROOM, 8, ROCE_WR_SIGNALED), 0);
+	assert_int_equal(fx_send(&a, qa, 2, ROOM, 8, ROCE_WR_SIGNALED | ROCE_WR_INLINE), 0);
+	post(3);
+	assert_int_equal(send(), 8);
+	carry(0);
+	answer();
+	want_none();
+	/* The last message first. */
+	for (unsigned int i = 5; i < 8; i++)
+		rte_pktmbuf_free(held[i]);
+	helds = 5;
+	turn();
+	want_none();
+	release(3);
+	turn();
+	for (uint64_t i = 0; i < 4; i++)
+		want(i, IBV_WC_SUCCESS);
+	want_none();
+}
+
+/* A slot is the poster's when its request has its completion, not before; nothing else keeps the protocol waiting. */
+static void
+slot__is_kept_until_then(void **state)
+{
+	uint32_t requests, receives;
+
+	receive(8);
+	for (uint64_t i = 0; i < 7; i++)
+		assert_int_equal(fx_send(&a, qa, i, 0, LEAST, 0), 0);
+	post(7);
+	send();
+	carry(0);
+	answer();
+	assert_int_equal(fx_send(&a, qa, 9, 0, 8, 0), -ENOSPC);
+	roce_qp_depth(qa, &requests, &receives);
+	assert_int_equal(requests, 8);
+	assert_true(qa->tx.tail == qa->post.head);
+	release(1);
+	turn();
+	assert_int_equal(fx_send(&a, qa, 9, 0, 8, 0), 0);
+	assert_int_equal(fx_send(&a, qa, 9, 0, 8, 0), -ENOSPC);
+}
+
+/* A READ that is answered behind a message that waits completes behind it, and the next one may begin. */
+static void
+read__goes_on_behind_what_waits(void **state)
+{
+	struct roce_qp_attr attr = fx_attr(&b);
+	struct roce_qp_connect ca, cb;
+	struct roce_sge sge = { (uintptr_t)a.memory + 2 * ROOM, 16, a.key };
+	struct roce_wr wr = {
+		.sg = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_READ, .flags = ROCE_WR_SIGNALED
+	};
+	struct roce_mr *mr;
+	struct roce_qp *reader;
+
+	attr.max_dest_rd_atomic = 1;
+	roce_qp_destroy(qb);
+	qb = fx_qp(&b, &attr);
+	reader = fx_qp(&a, NULL);
+	ca = fx_connect(&a, b.ip, roce_qp_number(qb));
+	cb = fx_connect(&b, a.ip, roce_qp_number(reader));
+	cb.sq_psn = ca.rq_psn;
+	cb.rq_psn = ca.sq_psn;
+	ca.max_rd_atomic = cb.max_dest_rd_atomic = 1;
+	fx_up(reader, &ca);
+	fx_up(qb, &cb);
+	assert_int_equal(roce_mr_create(b.pd, (uintptr_t)b.memory, FX_MEMORY, ALL, &mr), 0);
+	wr.rkey = roce_mr_key(mr);
+	wr.remote_addr = (uintptr_t)b.memory;
+	receive(1);
+	assert_int_equal(fx_send(&a, reader, 0, 0, LEAST, ROCE_WR_SIGNALED), 0);
+	for (wr.wr_id = 1; wr.wr_id < 3; wr.wr_id++)
+		assert_int_equal(roce_qp_post_send(reader, &wr), 0);
+	for (unsigned int from = 0; from < 3; from = helds) {
+		assert_true(send() > 0);
+		carry(from);
+		assert_true(answer() > 0);
+	}
+	want_none();
+	assert_int_equal(reader->tx.reads, 0);
+	release(1);
+	turn();
+	for (uint64_t i = 0; i < 3; i++)
+		want(i, IBV_WC_SUCCESS);
+	release(helds);
+	assert_int_equal(roce_mr_destroy(mr), 0);
+	roce_qp_destroy(reader);
+}
+
+/* Every region is shown to the device, whatever is copied, before anybody can name it. */
+static void
+region__is_looked_at(void **state)
+{
+	struct roce_mr *mr;
+
+	assert_int_equal(looks, 1);
+	assert_int_equal(roce_mr_create(a.pd, (uintptr_t)a.memory, 8, ROCE_MR_EXTBUF, &mr), 0);
+	assert_int_equal(looks, 2);
+	assert_int_equal(roce_mr_destroy(mr), 0);
+	/* Nobody says by himself that the device can read it. */
+	may_read = false;
+	assert_int_equal(roce_mr_create(a.pd, (uintptr_t)a.memory, 8, ROCE_MR_EXTBUF, &mr), 0);
+	assert_false(mr->access & ROCE_MR_EXTBUF);
+	assert_int_equal(roce_mr_destroy(mr), 0);
+	assert_int_equal(roce_mr_create(a.pd, (uintptr_t)a.memory, 0, 0, &mr), -EINVAL);
+	assert_int_equal(looks, 3);
+}
+
+int
+main(void)
+{
+#define rule(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		rule(frame__has_three_segments),
+		rule(frame__may_go_to_the_peer_itself),
+		rule(frame__pads_with_zeros),
+		rule(write__is_referred_to),
+		rule(short__is_copied),
+		rule(copied__where_the_device_cannot_read),
+		rule(copied__while_the_pool_is_empty),
+		rule(copied__beyond_four_regions),
+		rule(completion__waits_for_the_last_frame),
+		rule(completion__waits_for_the_acknowledgement),
+		rule(completion__waits_for_frames_sent_again),
+		rule(completion__keeps_the_order),
+		rule(slot__is_kept_until_then),
+		rule(read__goes_on_behind_what_waits),
+		rule(region__is_looked_at),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
