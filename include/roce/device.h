@@ -100,7 +100,13 @@ struct roce_attach_config {
 	 */
 	void (*foreign)(void *arg, unsigned int engine, struct rte_mbuf **pkts, uint16_t n);
 	void *arg; /**< of both */
+	uint32_t flags; /**< HANDOVER: ROCE_ATTACH_*, what is true of all who send our frames; only zero_copy= asks */
 };
+
+/** They take frames of several segments, external buffers among them, as RTE_ETH_TX_OFFLOAD_MULTI_SEGS. */
+#define ROCE_ATTACH_MULTI_SEGS 0x01
+/** They read frames by their addresses, as software does: rte_mbuf.buf_iova of external buffers may mean nothing. */
+#define ROCE_ATTACH_NO_IOVA 0x02
 
 /**
  * Make a device of a port that the program has, or of none. The EAL must run; it, the port and its flow rules are left as

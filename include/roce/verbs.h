@@ -142,9 +142,11 @@ int roce_mr_create(struct roce_pd *pd, uint64_t addr, uint64_t len, unsigned int
 uint32_t roce_mr_key(const struct roce_mr *mr);
 
 /**
- * End a region: later uses of its key fail. When the call returns no engine touches its memory any more.
+ * End a region: later uses of its key fail. When the call returns no engine touches its memory any more, nor any device.
  * Takes the lock of every engine of the domain once.
- * @return 0; -EBUSY while a window is bound to it. A bind that is posted and not executed yet fails.
+ * @return 0; -EBUSY while a window is bound to it, or, where the device was opened with `zero_copy=`, while somebody has
+ *   frames that refer to its memory; that may be so after the end of a queue pair, whose requests nobody waits for. A
+ *   bind that is posted and not executed yet fails.
  */
 int roce_mr_destroy(struct roce_mr *mr);
 
@@ -333,7 +335,8 @@ int roce_qp_create(const struct roce_qp_attr *attr, struct roce_qp **qp);
 /**
  * End a queue pair in any state. Requests and receives it holds end without completion: a receive taken
  * from a shared receive queue counts as reaped. One that was connected holds none when its id has ended, but for requests
- * posted since the last turn. Its number is not used again soon.
+ * posted since the last turn. Its number is not used again soon. With `zero_copy=` the device may read the memory of its
+ * requests until roce_mr_destroy() succeeds.
  */
 void roce_qp_destroy(struct roce_qp *qp);
 

@@ -349,6 +349,37 @@ make_end(void *obj, enum dapl_status freed)
 		dapl_obj_retire(obj);
 }
 
+/* A turn of whoever answers us, or a nap where nothing moves. @return frames of our own device. */
+static unsigned int
+turn_or_nap(const struct dapl_ia *ia, bool nap)
+{
+	const struct timespec ns = { .tv_nsec = NAP_NS };
+	unsigned int moved = ia->attr.serviced ? 0 : roce_device_poll(ia->device);
+
+	if (nap && moved + dapl_ia_turn_others(NULL) == 0)
+		nanosleep(&ns, NULL);
+	return moved;
+}
+
+/*
+ * No window is left: what hangs on a region are frames that the device has not released (zero_copy=), or that a peer of
+ * this process has not read. The consumer may give the memory away after the close, so they get some time, all together.
+ */
+static void
+free_regions(struct dapl_ia *ia)
+{
+	uint64_t end = roce_device_now(ia->device) +
+			roce_device_hz(ia->device) / US_PER_S * FAREWELL_US;
+	enum dapl_status freed;
+	void *obj;
+
+	while ((obj = first_of(ia, DAPL_LMR)) != NULL) {
+		while ((freed = dapl_lmr_free(obj)) != DAPL_OK && roce_device_now(ia->device) < end)
+			turn_or_nap(ia, true);
+		make_end(obj, freed);
+	}
+}
+
 /* Whatever needs another object goes before it. */
 static void
 destroy_objects(struct dapl_ia *ia)
@@ -376,8 +407,7 @@ destroy_objects(struct dapl_ia *ia)
 		make_end(obj, dapl_srq_free(obj));
 	while ((obj = first_of(ia, DAPL_RMR)) != NULL)
 		dapl_rmr_free(obj);
-	while ((obj = first_of(ia, DAPL_LMR)) != NULL)
-		make_end(obj, dapl_lmr_free(obj));
+	free_regions(ia);
 	while ((obj = first_of(ia, DAPL_PZ)) != NULL)
 		make_end(obj, dapl_pz_free(obj));
 }
@@ -391,13 +421,10 @@ say_farewell(const struct dapl_ia *ia)
 {
 	uint64_t end = roce_device_now(ia->device) +
 			roce_device_hz(ia->device) / US_PER_S * FAREWELL_US;
-	const struct timespec nap = { .tv_nsec = NAP_NS };
 	unsigned int moved, turns = 0;
 
 	do {
-		moved = ia->attr.serviced ? 0 : roce_device_poll(ia->device);
-		if (roce_cm_leaving(ia->cm) > 0 && moved + dapl_ia_turn_others(NULL) == 0)
-			nanosleep(&nap, NULL);
+		moved = turn_or_nap(ia, roce_cm_leaving(ia->cm) > 0);
 	} while ((moved > 0 && ++turns < LAST_TURNS) ||
 			(roce_cm_leaving(ia->cm) > 0 && roce_device_now(ia->device) < end));
 }

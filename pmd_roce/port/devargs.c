@@ -237,6 +237,7 @@ static const struct key keys[] = {
 	{ "ecn", take_number, FIELD(ecn), .max = 1, .want = "0 or 1" },
 	{ "mtu", take_mtu, FIELD(mtu), .min = 256, .max = 4096,
 	  .want = "256, 512, 1024, 2048 or 4096" },
+	{ "zero_copy", take_number, FIELD(zero_copy), .max = 4096, .want = "bytes, 0..4096" },
 	{ "queues", take_number, FIELD(queues), .min = 1, .max = ROCE_ENGINES_MAX, .want = "1..8" },
 	{ "lcores", take_lcores, FIELD(lcores), .max = RTE_MAX_LCORE - 1, .may_be_empty = true,
 	  .want = "lcore numbers with commas, each once" },

@@ -48,6 +48,11 @@ check_mode(const struct roce_attach_config *config, struct roce_why *why)
 				"mac is needed: what we send has to come from somewhere");
 	if (!rte_is_zero_ether_addr(&mac) && !rte_is_unicast_ether_addr(&mac))
 		return roce_why_say(why, -EINVAL, "mac is no good: it is that of a group");
+	if (config->mode != ROCE_ATTACH_HANDOVER && config->flags != 0)
+		return roce_why_say(why, -EINVAL,
+				"flags are for handover: a port says itself what it can");
+	if ((config->flags & ~(ROCE_ATTACH_MULTI_SEGS | ROCE_ATTACH_NO_IOVA)) != 0)
+		return roce_why_say(why, -EINVAL, "flags %#x are unknown", config->flags);
 	if (config->mode == ROCE_ATTACH_HANDOVER && config->foreign != NULL)
 		return roce_why_say(why, -EINVAL,
 				"foreign is for queues: roce_device_rx() returns what is not ours");

@@ -9,6 +9,7 @@
 #include <rte_ethdev.h>
 #include <rte_lcore.h>
 
+#include "port/memory.h"
 #include "port/pool.h"
 #include "port/port.h"
 
@@ -170,6 +171,8 @@ roce_port_lend(const struct roce_port_config *config, const struct roce_attach_c
 					      : take_hands(port, lent, why);
 	if (rc == 0)
 		rc = take_pools(port, lent, why);
+	if (rc == 0)
+		roce_memory_plan_lent(port, lent);
 	if (rc != 0) {
 		roce_port_close(port);
 		return rc;

@@ -11,6 +11,7 @@
 #include <rte_service_component.h>
 
 #include "port/log.h"
+#include "port/memory.h"
 #include "port/port.h"
 
 #define NO_SERVICE UINT32_MAX
@@ -159,6 +160,7 @@ roce_port_serve(struct roce_port *port, const uint32_t *lcores, unsigned int n,
 			unserve_first(port, i + 1);
 			return rc;
 		}
+		roce_memory_note_lcore(port, port->lcores[i]);
 	}
 	port->serviced = true;
 	return 0;

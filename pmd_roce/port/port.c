@@ -136,11 +136,21 @@ turn_alone(struct roce_port_queue *queue, uint64_t now)
 	return 0;
 }
 
-/* For a device that has something of its own to say. */
+/* Does the device want a call though there is nothing to send? */
+static bool
+is_wanted(const struct roce_port_queue *queue)
+{
+	return queue->port->attach.idle_tx_ms != 0 || roce_engine_waits_for_release(queue->engine);
+}
+
+/* For a device that has something of its own to say, or frames that it has sent and that somebody waits for. */
 static __rte_noinline void
 send_nothing(struct roce_port_queue *queue, uint64_t now)
 {
-	rte_eth_tx_burst(queue->port_id, queue->tx_queue, queue->held, 0);
+	if (queue->port->attach.idle_tx_ms != 0)
+		rte_eth_tx_burst(queue->port_id, queue->tx_queue, queue->held, 0);
+	if (roce_engine_waits_for_release(queue->engine))
+		rte_eth_tx_done_cleanup(queue->port_id, queue->tx_queue, 0);
 	queue->idle_at = now + queue->idle_every;
 }
 
@@ -191,7 +201,7 @@ roce_port_deadline(const struct roce_port_queue *queue)
 	if (queue->index == 0)
 		deadline = RTE_MIN(deadline,
 				__atomic_load_n(&queue->port->neigh_at, __ATOMIC_RELAXED));
-	if (queue->idle_every != 0)
+	if (queue->idle_every != 0 && is_wanted(queue))
 		deadline = RTE_MIN(deadline, queue->idle_at);
 	return deadline;
 }

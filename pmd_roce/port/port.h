@@ -56,7 +56,8 @@ struct roce_port_queue {
 	uint16_t held_at; /**< oldest frame in held[] */
 	uint16_t held_n;  /**< frames the device has refused so far */
 	uint32_t service; /**< id of its service; valid when the port is serviced */
-	uint64_t idle_every; /**< ticks after which the device wants a call to send nothing; 0: never */
+	/** Ticks after which the device wants a call although there is nothing to send: always, or for zero_copy. 0: never. */
+	uint64_t idle_every;
 	uint64_t idle_at;        /**< when it wants the next */
 	struct roce_fault fault; /**< what happens on purpose to frames that are sent */
 	struct roce_port_stats stats;
@@ -81,6 +82,10 @@ struct roce_port {
 	uint8_t tos;
 	uint16_t vlan_tci;
 	bool ip_cksum_offload;
+	bool any_memory;    /**< memory.h: nobody who sends uses IOVAs */
+	uint8_t far_told;   /**< memory.h: bit per enum roce_far; atomic */
+	uint8_t unfit_told; /**< memory.h: a region was told of that has to be copied; atomic */
+	uint32_t zero_copy; /**< as devargs.h, where the device can; else 0 */
 	bool started;
 	bool serviced;
 	uint16_t queues;

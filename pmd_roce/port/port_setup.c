@@ -10,6 +10,7 @@
 #include <rte_ethdev.h>
 
 #include "port/log.h"
+#include "port/memory.h"
 #include "port/pool.h"
 #include "port/port.h"
 #include "port/start.h"
@@ -147,6 +148,9 @@ make_plan(const struct roce_port *port, struct plan *plan, struct roce_why *why)
 	plan->conf.rxmode.offloads = plan->info.rx_offload_capa &
 			(RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM);
 	plan->conf.txmode.offloads = plan->info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_IPV4_CKSUM;
+	if (args->zero_copy != 0)
+		plan->conf.txmode.offloads |=
+				plan->info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
 	plan->conf.rx_adv_conf.rss_conf.rss_hf = roce_steer_rss(&plan->info, args->queues);
 	if (plan->conf.rx_adv_conf.rss_conf.rss_hf != 0)
 		plan->conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
@@ -169,6 +173,15 @@ count_frames(const struct roce_port *port, uint16_t desc)
 			(port->queues > 1 ? INBOX_FRAMES : 0);
 }
 
+/* A ring may hold as many frames as it has descriptors, each of several segments when payload is not copied. */
+static unsigned int
+count_tx_segments(const struct roce_port *port, uint16_t desc)
+{
+	unsigned int frames = count_frames(port, desc);
+
+	return port->args->zero_copy != 0 ? frames * ROCE_MEMORY_SEGMENTS : frames;
+}
+
 int
 roce_port_make_tx_pool(struct roce_port *port, unsigned int q, uint16_t desc, int socket)
 {
@@ -176,7 +189,7 @@ roce_port_make_tx_pool(struct roce_port *port, unsigned int q, uint16_t desc, in
 	char name[32];
 
 	snprintf(name, sizeof(name), "t%u_%.8s", q, port->attach.name);
-	port->tx_pool[q] = roce_pool_create(name, count_frames(port, desc), room, socket);
+	port->tx_pool[q] = roce_pool_create(name, count_tx_segments(port, desc), room, socket);
 	return port->tx_pool[q] != NULL ? 0 : -ENOMEM;
 }
 
@@ -331,6 +344,7 @@ start_once(struct roce_port *port, const struct roce_devargs *args, struct roce_
 	roce_steer_begin(&port->steer, port->id, port->queues, port->vlan_tci != 0,
 			plan.conf.rx_adv_conf.rss_conf.rss_hf);
 	roce_rx_interrupt_begin(port);
+	roce_memory_plan(port, plan.conf.txmode.offloads);
 	return 0;
 }
 

@@ -16,6 +16,7 @@
 #include "port/device.h"
 #include "port/eal.h"
 #include "port/log.h"
+#include "port/memory.h"
 #include "port/pool.h"
 #include "port/trace.h"
 #include "wire/icrc.h"
@@ -76,6 +77,12 @@ create_domain(struct roce_device *device, uint64_t seed, struct roce_why *why)
 		.ip_cksum_offload = device->port->ip_cksum_offload,
 		.ecn = args->ecn != 0,
 		.line_rate = roce_port_line_rate(device->port),
+		.extbuf = {
+			.least = device->port->zero_copy,
+			.look = roce_memory_look,
+			.iova = roce_memory_iova,
+			.arg = device->port,
+		},
 		.memory = roce_pool_memory,
 		.notify_arg = device,
 		.wake = roce_device_wake_users,
