@@ -111,6 +111,9 @@ is_for(const struct roce_device *device, struct rte_mbuf *m)
 
 	if (roce_frame_parse(m, &pkt) == ROCE_FRAME_FOREIGN || !roce_frame_destination(m, &dst))
 		return false;
+	/* The device has no VLAN: what is tagged for one is somebody else's. */
+	if ((pkt.vlan_tci & ROCE_VID_MASK) != 0)
+		return false;
 	for (uint32_t i = 0; i < device->args.ip.n; i++) {
 		if (roce_ip_equal(&dst, &device->args.ip.at[i].addr))
 			return true;
