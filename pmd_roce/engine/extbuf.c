@@ -313,12 +313,11 @@ let_go(struct roce_engine *e, struct extbuf *buf)
 {
 	struct roce_extbufs *all = e->extbufs;
 
-	if (rte_mbuf_ext_refcnt_update(&buf->shinfo, -1) != 0) {
+	/* Not DPDK's update, which orders nothing when the frames are gone: they were read elsewhere before. */
+	if (__atomic_sub_fetch(&buf->shinfo.refcnt, 1, __ATOMIC_ACQ_REL) != 0) {
 		all->waiting++;
 		return false;
 	}
-	/* Frames that were freed elsewhere were read there before. */
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	come_home(e, buf);
 	leave(all);
 	return true;

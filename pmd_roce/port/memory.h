@@ -34,9 +34,9 @@ void roce_memory_plan(struct roce_port *port, uint64_t tx_offloads);
 /** The same of a port that a program has configured, or of the program itself. */
 void roce_memory_plan_lent(struct roce_port *port, const struct roce_attach_config *lent);
 
-/** A region was made: as roce_extbuf_config; @p port is a struct roce_port. Any thread. */
-bool roce_memory_look(void *port, uint64_t addr, uint64_t len);
-rte_iova_t roce_memory_iova(void *port, const void *addr, uint32_t len);
+/** A region was made: as roce_extbuf_config; @p arg is a struct roce_port. Any thread. */
+bool roce_memory_look(void *arg, uint64_t addr, uint64_t len);
+rte_iova_t roce_memory_iova(void *arg, const void *addr, uint32_t len);
 
 /** An lcore turns the port. */
 void roce_memory_note_lcore(struct roce_port *port, unsigned int lcore);

@@ -33,7 +33,8 @@ static struct rte_mbuf *hoard[FRAMES];
 static uint32_t hoarded;
 
 /* Adapters are kept from world to world, one pair for each number of engines: queue pairs come and go on them. */
-static struct roce_domain *domains[ENGINES + 1][2];
+static struct roce_domain
+		*domains[ENGINES + 1][2][2]; /* by engines, by whether payload is copied, by side */
 
 static void *
 count_alloc(void *arg, size_t size)
@@ -56,8 +57,21 @@ count_free(void *arg, void *p)
 	free(p);
 }
 
+/* The wire holds frames for long and reads any memory: whose it is only tells the completion. */
+static bool
+read_region(void *arg, uint64_t addr, uint64_t len)
+{
+	return true;
+}
+
+static rte_iova_t
+name_memory(void *arg, const void *addr, uint32_t len)
+{
+	return (uintptr_t)addr;
+}
+
 static struct roce_domain *
-make_adapter(uint32_t engines, uint32_t side)
+make_adapter(uint32_t engines, bool copies, uint32_t side)
 {
 	struct roce_domain_config config = {
 		.engines = engines,
@@ -70,6 +84,7 @@ make_adapter(uint32_t engines, uint32_t side)
 		.memory = { count_alloc, count_free, NULL },
 		.notify = talk_notify,
 		.ecn = true,
+		.extbuf = { .least = copies ? 0 : 1, .look = read_region, .iova = name_memory },
 	};
 	struct roce_domain *domain;
 
@@ -92,8 +107,8 @@ world_start(void)
 		exit(2);
 	}
 	for (uint32_t engines = 1; engines <= ENGINES; engines++) {
-		domains[engines][0] = make_adapter(engines, 0);
-		domains[engines][1] = make_adapter(engines, 1);
+		for (uint32_t i = 0; i < 4; i++)
+			domains[engines][i / 2][i % 2] = make_adapter(engines, i / 2 != 0, i % 2);
 	}
 }
 
@@ -101,8 +116,8 @@ bool
 world_stop(void)
 {
 	for (uint32_t engines = 1; engines <= ENGINES; engines++) {
-		roce_domain_destroy(domains[engines][0]);
-		roce_domain_destroy(domains[engines][1]);
+		for (uint32_t i = 0; i < 4; i++)
+			roce_domain_destroy(domains[engines][i / 2][i % 2]);
 	}
 	if (rte_mempool_avail_count(pool) != FRAMES)
 		fprintf(stderr, "sim: %u frames are missing\n",
@@ -357,7 +372,9 @@ account(const struct world_params *params, const struct roce_stats *before,
 const char *
 world_run(const struct world_params *params)
 {
-	struct roce_domain **side_of = domains[params->engines];
+	/* A sweep turns bits over in frames, not in the memory that they refer to. */
+	bool copies = params->trouble.sweep != 0 || params->seed % 3 != 0;
+	struct roce_domain **side_of = domains[params->engines][copies];
 	struct roce_stats before = stats_of(side_of);
 	struct roce_stats after;
 	const char *violation, *wrong;
