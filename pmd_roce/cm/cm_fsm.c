@@ -18,7 +18,7 @@
 #include "cm/cm_pvt.h"
 
 #define FIRST_REPEAT_US  200000u
-#define DREQ_RETRIES     5
+#define DREQ_RETRIES     12
 #define RESOLVE_AGAIN_US 100000u
 #define SERVICE_CODE_MAX 24 /* 68 s: no peer makes us wait longer at a time */
 
@@ -156,6 +156,13 @@ roce_cm_repeat_us(unsigned int tries)
 	return tries > 5 ? limit : RTE_MIN(limit, (uint64_t)FIRST_REPEAT_US << tries);
 }
 
+/* A closing adapter waits a quarter of a second for the answer to its farewell: time for a second repeat. */
+static uint64_t
+repeat_us(bool leaving, unsigned int tries)
+{
+	return roce_cm_repeat_us(tries) / (leaving ? 4 : 1);
+}
+
 /* A message of this connection with nothing but its ids. */
 static struct roce_cm_msg
 message(const struct roce_cm_conn *conn, enum roce_cm_attr attr)
@@ -175,7 +182,7 @@ send_stored(struct roce_cm_conn *conn, const struct roce_cm_msg *msg, uint64_t n
 {
 	roce_cm_msg_encode(msg, &conn->stored);
 	roce_cm_conn_owe(conn, ROCE_CM_OWE_MSG);
-	roce_cm_conn_arm(conn, roce_cm_repeat_us(0), now);
+	roce_cm_conn_arm(conn, repeat_us(msg->attr == ROCE_CM_ATTR_DREQ, 0), now);
 }
 
 /* A REJ is not repeated by time: it is kept for a while, for a peer that says its message again. */
@@ -271,18 +278,17 @@ static void
 act_repeat(struct roce_cm_conn *conn, const struct step *step)
 {
 	uint64_t now = step->in->now;
-	unsigned int most = step->from == ROCE_CM_STATE_DREQ_SENT ? DREQ_RETRIES : ROCE_CM_RETRIES;
-	bool patient = step->from != ROCE_CM_STATE_REQ_SENT || now < conn->give_up;
+	bool leaving = step->from == ROCE_CM_STATE_DREQ_SENT;
+	unsigned int most = leaving ? DREQ_RETRIES : ROCE_CM_RETRIES;
 
-	if (conn->tries >= most || !patient) {
+	if (conn->tries >= most || (step->from == ROCE_CM_STATE_REQ_SENT && now >= conn->give_up)) {
 		roce_cm_step_kind(conn, ROCE_CM_IN_GIVE_UP, now);
 		return;
 	}
-	conn->tries++;
 	conn->prolonged = false;
 	conn->cm->stats.repeats++;
 	roce_cm_conn_owe(conn, ROCE_CM_OWE_MSG);
-	roce_cm_conn_arm(conn, roce_cm_repeat_us(conn->tries), now);
+	roce_cm_conn_arm(conn, repeat_us(leaving, ++conn->tries), now);
 }
 
 /* Once for each message we sent, so that nobody holds us for ever with MRAs. */
