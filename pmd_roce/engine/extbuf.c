@@ -103,8 +103,13 @@ come_home(struct roce_engine *e, struct extbuf *buf)
 {
 	struct roce_extbufs *all = e->extbufs;
 
-	for (unsigned int i = 0; i < ROCE_EXTBUF_REGIONS && buf->region[i] != 0; i++)
-		__atomic_fetch_sub(&region_at(e, buf->region[i])->visitors, 1, __ATOMIC_RELEASE);
+	for (unsigned int i = 0; i < ROCE_EXTBUF_REGIONS && buf->region[i] != 0; i++) {
+		struct roce_mr *mr = region_at(e, buf->region[i]);
+
+		/* It is there for as long as it has visitors; the compiler cannot know. */
+		if (likely(mr != NULL))
+			__atomic_fetch_sub(&mr->visitors, 1, __ATOMIC_RELEASE);
+	}
 	buf->next = all->free;
 	all->free = buf;
 }
