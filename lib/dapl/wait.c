@@ -5,6 +5,7 @@
  * then between sleeps; with service lcores he only sleeps. eventcount.c is the only file that blocks.
  */
 
+#include <pthread.h>
 #include <time.h>
 
 #include <rte_common.h>
@@ -92,12 +93,14 @@ static bool
 sleep_for(struct wait *w, uint32_t seen, uint64_t ns)
 {
 	bool undisturbed = true;
-	int fd = -1;
+	int fd = -1, cancel;
 
 	if (ns >= TOLD_MIN_NS && dapl_ia_must_turn(w->ia))
 		fd = roce_device_rx_arm(w->ia->device);
 	if (fd < 0)
 		return dapl_eventcount_sleep(w->count, seen, ns);
+	/* Others know of this sleeper by its stack: it must not end in poll(), where a thread may be cancelled. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	/* What came before it was armed is told by nobody. */
 	if (roce_device_poll(w->ia->device) > 0) {
 		w->idle = 0;
@@ -106,6 +109,7 @@ sleep_for(struct wait *w, uint32_t seen, uint64_t ns)
 		undisturbed = dapl_eventcount_sleep_on(w->count, seen, ns, fd);
 	}
 	roce_device_rx_disarm(w->ia->device);
+	pthread_setcancelstate(cancel, NULL);
 	return undisturbed;
 }
 

@@ -142,11 +142,14 @@ roce_engine_icrc_later(
 	e->icrc_due[e->icrc_dues++] = (struct roce_icrc_due){ m, template };
 }
 
-/** One that was not needed. Locked. */
+/** One that was not needed. Others may have been fetched meanwhile, as many as there is room for. Locked. */
 static inline void
 roce_engine_unframe(struct roce_engine *e, struct rte_mbuf *m)
 {
-	e->spare[e->spares++] = m;
+	if (likely(e->spares < ROCE_SPARE_MAX))
+		e->spare[e->spares++] = m;
+	else
+		rte_pktmbuf_free(m);
 }
 
 /** Lock every engine, in ascending order; unlock them. */

@@ -21,8 +21,8 @@
 /*
  * ethdev does not say whether a port is started; but one that is not has the functions of one that does not exist.
  */
-static bool
-port_is_started(uint16_t port_id)
+bool
+roce_port_is_started(uint16_t port_id)
 {
 	uint16_t other = RTE_MAX_ETHPORTS - 1;
 
@@ -77,7 +77,7 @@ take_queues(struct roce_port *port, const struct roce_attach_config *lent, struc
 			rte_eth_dev_get_mtu(lent->port_id, &mtu) != 0)
 		return roce_why_say(why, -ENODEV, "there is no port %u", lent->port_id);
 	rc = check_queues(lent, port->queues, &info, why);
-	if (rc == 0 && !port_is_started(lent->port_id))
+	if (rc == 0 && !roce_port_is_started(lent->port_id))
 		rc = roce_why_say(why, -ENODEV, "port %u is not started", lent->port_id);
 	if (rc == 0 && lent->tx_ip_cksum &&
 			(info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_IPV4_CKSUM) == 0)

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <rte_common.h>
+#include <rte_dev.h>
+#include <rte_devargs.h>
 #include <rte_eal.h>
 #include <rte_ethdev.h>
 #include <rte_lcore.h>
@@ -30,6 +32,30 @@ is_software(const char *driver)
 	return false;
 }
 
+/* net_memif with shared memory takes every buffer for one of its own. */
+static bool
+sends_offsets(const struct roce_port *port, const struct rte_eth_dev_info *info)
+{
+	const struct rte_devargs *made =
+			info->device != NULL ? rte_dev_devargs(info->device) : NULL;
+
+	return strcmp(port->driver, "net_memif") == 0 && made != NULL && made->args != NULL &&
+			strstr(made->args, "zero-copy=yes") != NULL;
+}
+
+/* Buffers that belong to their mbufs for good are no place for a region, and do not come back as what they were. */
+static bool
+is_pinned(const struct roce_attach_config *lent, unsigned int engines)
+{
+	for (unsigned int q = 0; q < engines; q++) {
+		if (lent->pool[q] != NULL &&
+				(rte_pktmbuf_priv_flags(lent->pool[q]) &
+						RTE_PKTMBUF_POOL_F_PINNED_EXT_BUF) != 0)
+			return true;
+	}
+	return false;
+}
+
 /* @return NULL: it can; else why not. */
 static const char *
 find_obstacle(const struct roce_port *port, uint64_t tx_offloads)
@@ -39,6 +65,8 @@ find_obstacle(const struct roce_port *port, uint64_t tx_offloads)
 
 	if (rte_eth_dev_info_get(port->id, &info) != 0)
 		return "the device does not answer";
+	if (sends_offsets(port, &info))
+		return "its driver tells the peer where frames lie in its own memory (zero-copy=yes)";
 	if ((tx_offloads & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) == 0)
 		return "it does not send frames of several segments";
 	if ((tx_offloads & RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE) != 0)
@@ -98,6 +126,10 @@ roce_memory_plan_lent(struct roce_port *port, const struct roce_attach_config *l
 
 	if (port->args->zero_copy == 0)
 		return;
+	if (is_pinned(lent, port->queues)) {
+		decide(port, "a pool has external buffers of its own");
+		return;
+	}
 	if (lent->mode == ROCE_ATTACH_QUEUES) {
 		for (unsigned int q = 0; q < port->queues; q++)
 			offloads &= offloads_of(port, port->queue[q].tx_queue);

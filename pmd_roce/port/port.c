@@ -149,7 +149,8 @@ send_nothing(struct roce_port_queue *queue, uint64_t now)
 {
 	if (queue->port->attach.idle_tx_ms != 0)
 		rte_eth_tx_burst(queue->port_id, queue->tx_queue, queue->held, 0);
-	if (roce_engine_waits_for_release(queue->engine))
+	/* Unlike a burst, this goes to a driver whose queues may not be there while its owner starts it anew. */
+	if (roce_engine_waits_for_release(queue->engine) && roce_port_is_started(queue->port_id))
 		rte_eth_tx_done_cleanup(queue->port_id, queue->tx_queue, 0);
 	queue->idle_at = now + queue->idle_every;
 }

@@ -176,6 +176,9 @@ roce_port_look(struct roce_port_queue *queue, struct rte_mbuf **pkts, uint16_t n
 /** Next time at which a turn is useful without new frames; 0: now; ROCE_NEVER. Locked. */
 uint64_t roce_port_deadline(const struct roce_port_queue *queue);
 
+/** Is a port of ethdev started? Any. */
+bool roce_port_is_started(uint16_t port_id);
+
 /** What the link carries, bytes per second, as the device says now; 0: it does not. */
 uint64_t roce_port_line_rate(const struct roce_port *port);
 

@@ -207,10 +207,14 @@ make_pools(struct roce_port *port, const struct plan *plan, uint16_t rx_desc, ui
 	for (unsigned int q = 0; q < port->queues; q++) {
 		char name[32];
 
+		/* A reset keeps the pools, and so does a second attempt. */
 		snprintf(name, sizeof(name), "r%u_%.8s", q, port->attach.name);
-		port->rx_pool[q] = roce_pool_create(name, rx_frames, plan->room, socket);
+		if (port->rx_pool[q] == NULL)
+			port->rx_pool[q] = roce_pool_create(name, rx_frames, plan->room, socket);
 		if (port->rx_pool[q] == NULL ||
-				roce_port_make_tx_pool(port, q, tx_desc, socket) != 0)
+				(port->tx_pool[q] == NULL &&
+						roce_port_make_tx_pool(port, q, tx_desc, socket) !=
+								0))
 			return roce_why_say(why, -ENOMEM, "no memory for the frames of port %s",
 					port->attach.name);
 	}
@@ -230,9 +234,11 @@ set_up_queues(struct roce_port *port, const struct plan *plan, struct roce_why *
 	rx.offloads = plan->conf.rxmode.offloads;
 	tx.offloads = plan->conf.txmode.offloads;
 	rc = rte_eth_dev_adjust_nb_rx_tx_desc(port->id, &rx_desc, &tx_desc);
-	/* A reset keeps the pools. */
-	if (rc == 0 && port->tx_pool[0] == NULL)
+	if (rc == 0) {
 		rc = make_pools(port, plan, rx_desc, tx_desc, why);
+		if (rc != 0)
+			return rc;
+	}
 	for (uint16_t q = 0; rc == 0 && q < port->queues; q++) {
 		rc = rte_eth_rx_queue_setup(
 				port->id, q, rx_desc, (unsigned int)socket, &rx, port->rx_pool[q]);
@@ -354,7 +360,7 @@ start(struct roce_port *port, const struct roce_devargs *args, struct roce_why *
 {
 	int rc = start_once(port, args, why);
 
-	if (rc == 0 || !port->rx_interrupt.wanted)
+	if (rc == 0 || rc == -ENOMEM || !port->rx_interrupt.wanted)
 		return rc;
 	port->rx_interrupt.wanted = false;
 	return start_once(port, args, why);

@@ -13,6 +13,8 @@
 #include "port/device.h"
 #include "port/log.h"
 
+#define TURNS 64u /**< for others, before one goes its own way */
+
 /* A queue at the descriptor. ethdev calls it an error that a driver has no interrupts. */
 static int
 tell_queue(const struct roce_port *port, uint16_t q, int op)
@@ -147,13 +149,19 @@ roce_device_rx_disarm(struct roce_device *device)
 	struct roce_rx_interrupt *in = &port->rx_interrupt;
 	struct rte_epoll_event told[ROCE_ENGINES_MAX];
 	unsigned int n = take_told(port, told);
+	uint32_t left;
 
 	for (unsigned int i = 0; i < n; i++) {
 		uintptr_t q = (uintptr_t)told[i].epdata.data;
 
 		__atomic_fetch_add(&port->queue[q].stats.rx_interrupts, 1, __ATOMIC_RELAXED);
 	}
-	__atomic_fetch_sub(&in->sleepers, 1, __ATOMIC_SEQ_CST);
+	left = __atomic_sub_fetch(&in->sleepers, 1, __ATOMIC_SEQ_CST);
 	for (uint16_t q = 0; q < port->queues; q++)
 		set_queue(&port->queue[q], false);
+	/* What was told may have been for one who sleeps on, and is told once. */
+	for (unsigned int turns = 0; n > 0 && left > 0 && turns < TURNS; turns++) {
+		if (roce_device_poll(device) == 0)
+			break;
+	}
 }

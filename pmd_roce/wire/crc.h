@@ -28,7 +28,7 @@ struct roce_crc_path {
 	/**
 	 * @param stream four bytes that the mask turns into ones, and what follows; the ten bytes in front of it belong
 	 *   to the caller as well.
-	 * @param len    a multiple of 4, at least 48.
+	 * @param len    a multiple of 4, at least 44.
 	 * @param mask   of ROCE_CRC_MASK_LEN bytes.
 	 * @return the CRC with final inversion.
 	 */

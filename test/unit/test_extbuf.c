@@ -235,6 +235,40 @@ copied__beyond_four_regions(void **state)
 		assert_int_equal(roce_mr_destroy(mr[i]), 0);
 }
 
+/* However many spare frames there are when some turn out not to be needed: as many rounds as there may be. */
+static void
+copied__gives_back_what_it_did_not_need(void **state)
+{
+	struct roce_qp_attr attr = fx_attr(&a);
+	struct roce_mr *mr[5] = { NULL };
+	struct roce_sge piece[5];
+	const struct roce_wr wr = {
+		.sg = piece, .num_sge = 5, .opcode = IBV_WR_SEND, .flags = ROCE_WR_SIGNALED
+	};
+
+	for (unsigned int i = 0; i < 5; i++) {
+		uint64_t at = (uintptr_t)a.memory + i * FX_MTU;
+
+		assert_int_equal(roce_mr_create(a.pd, at, FX_MTU, 0, &mr[i]), 0);
+		piece[i] = (struct roce_sge){ at, FX_MTU, roce_mr_key(mr[i]) };
+	}
+	attr.max_send_sge = 5;
+	for (unsigned int round = 0; round < 2 * ROCE_SPARE_MAX; round++) {
+		struct roce_qp *many = fx_qp(&a, &attr);
+
+		roce_qp_destroy(qb);
+		qb = fx_qp(&b, NULL);
+		fx_join(&a, many, &b, qb);
+		assert_int_equal(roce_qp_post_send(many, &wr), 0);
+		assert_int_equal(send(), 5);
+		assert_false(refers(held[4]));
+		roce_qp_destroy(many);
+		release(helds);
+	}
+	for (unsigned int i = 0; i < 5; i++)
+		assert_int_equal(roce_mr_destroy(mr[i]), 0);
+}
+
 /* The rule: acknowledged is not enough, and the last frame decides. */
 static void
 completion__waits_for_the_last_frame(void **state)
@@ -433,6 +467,7 @@ main(void)
 		rule(copied__where_the_device_cannot_read),
 		rule(copied__while_the_pool_is_empty),
 		rule(copied__beyond_four_regions),
+		rule(copied__gives_back_what_it_did_not_need),
 		rule(completion__waits_for_the_last_frame),
 		rule(completion__waits_for_the_acknowledgement),
 		rule(completion__waits_for_frames_sent_again),
