@@ -81,6 +81,20 @@ embed_refused(const struct roce_attach_config *config, int want, const char *wor
 	assert_null(device);
 }
 
+uint64_t
+embed_counter(const struct roce_device *device, const char *wanted)
+{
+	const char *name;
+	uint64_t value;
+
+	for (unsigned int i = 0; roce_device_counter(device, i, &name, &value); i++) {
+		if (strcmp(name, wanted) == 0)
+			return value;
+	}
+	fail_msg("there is no counter %s", wanted);
+	return 0;
+}
+
 struct roce_attach_config
 embed_handover(uint8_t n)
 {

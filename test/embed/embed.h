@@ -45,6 +45,9 @@ struct roce_device *embed_attach(const struct roce_attach_config *config);
 /** Attach, which must fail with @p want and a sentence that has @p word. */
 void embed_refused(const struct roce_attach_config *config, int want, const char *word);
 
+/** A counter of a device by its name, which there must be. */
+uint64_t embed_counter(const struct roce_device *device, const char *wanted);
+
 /** A device in handover, number @p n: name, MAC, and the address 192.0.2.n. */
 struct roce_attach_config embed_handover(uint8_t n);
 

@@ -208,20 +208,6 @@ spread_serve(struct spread *s)
 	return reaped;
 }
 
-uint64_t
-spread_counter(const struct spread_end *end, const char *name)
-{
-	const char *found;
-	uint64_t value;
-
-	for (unsigned int i = 0; roce_device_counter(end->device, i, &found, &value); i++) {
-		if (strcmp(found, name) == 0)
-			return value;
-	}
-	fail_msg("there is no counter %s", name);
-	return 0;
-}
-
 /* ---- the ends ---- */
 
 static const struct spread_end *

@@ -114,8 +114,6 @@ unsigned int spread_carry(struct spread *s);
 bool spread_ask(struct spread *s, uint32_t groups);
 /** The server: take messages, judge them, and refill the shared queue when told. @return receives reaped. */
 unsigned int spread_serve(struct spread *s);
-/** The sum of a counter of an end. */
-uint64_t spread_counter(const struct spread_end *end, const char *name);
 
 /* ---- spread_wire.c ---- */
 

@@ -160,20 +160,6 @@ pair_open(struct node *a, struct node *b, struct rte_mempool *pool, unsigned int
 	nodes_connect(a, b);
 }
 
-static uint64_t
-counter(const struct roce_device *device, const char *wanted)
-{
-	const char *name;
-	uint64_t value;
-
-	for (unsigned int i = 0; roce_device_counter(device, i, &name, &value); i++) {
-		if (strcmp(name, wanted) == 0)
-			return value;
-	}
-	fail_msg("there is no counter %s", wanted);
-	return 0;
-}
-
 static int
 make_strangers(void **state)
 {
@@ -220,11 +206,11 @@ rx__leaves_what_is_foreign_in_order_and_untouched(void **state)
 	talk(&a, &b, &way);
 	assert_true(way.foreign > 100);
 	assert_int_equal(way.foreign,
-			counter(a.device, "port_rx_foreign") +
-					counter(a.device, "port_rx_neighbour") +
-					counter(b.device, "port_rx_foreign") +
-					counter(b.device, "port_rx_neighbour"));
-	assert_true(counter(b.device, "port_rx_neighbour") > 0);
+			embed_counter(a.device, "port_rx_foreign") +
+					embed_counter(a.device, "port_rx_neighbour") +
+					embed_counter(b.device, "port_rx_foreign") +
+					embed_counter(b.device, "port_rx_neighbour"));
+	assert_true(embed_counter(b.device, "port_rx_neighbour") > 0);
 	/* Of an engine that does not exist nothing is ours. */
 	assert_int_equal(roce_device_rx(a.device, 1, NULL, 5), 5);
 	assert_int_equal(roce_device_tx(a.device, 1, NULL, 5), 0);
@@ -268,8 +254,8 @@ tx__yields_as_many_as_are_wanted(void **state)
 
 		pair_open(&a, &b, pool, 1, "");
 		talk(&a, &b, &way);
-		assert_int_equal(counter(a.device, "port_tx_frames"),
-				counter(b.device, "port_rx_frames"));
+		assert_int_equal(embed_counter(a.device, "port_tx_frames"),
+				embed_counter(b.device, "port_rx_frames"));
 		node_close(&a);
 		node_close(&b);
 		assert_int_equal(rte_mempool_in_use_count(pool), 0);
@@ -286,7 +272,7 @@ tx__may_be_dropped_by_the_program(void **state)
 
 	pair_open(&a, &b, pool, 1, "");
 	talk(&a, &b, &way);
-	assert_true(counter(a.device, "retransmits") > 0);
+	assert_true(embed_counter(a.device, "retransmits") > 0);
 	node_close(&a);
 	node_close(&b);
 	embed_pool_end(pool);
@@ -302,8 +288,8 @@ tx__has_the_faults_that_were_asked_for(void **state)
 
 	pair_open(&a, &b, pool, 1, "duplicate=100000 reorder=100000 loss=50000 seed=1");
 	talk(&a, &b, &way);
-	assert_true(counter(a.device, "port_injected_duplicates") > 0);
-	assert_true(counter(a.device, "port_injected_losses") > 0);
+	assert_true(embed_counter(a.device, "port_injected_duplicates") > 0);
+	assert_true(embed_counter(a.device, "port_injected_losses") > 0);
 	node_close(&a);
 	node_close(&b);
 	embed_pool_end(pool);
@@ -342,7 +328,7 @@ pool__that_is_empty_delays_frames_and_loses_none(void **state)
 
 	pair_open(&a, &b, pool, 1, "");
 	talk(&a, &b, &way);
-	assert_true(counter(a.device, "tx_no_mbuf") > 0);
+	assert_true(embed_counter(a.device, "tx_no_mbuf") > 0);
 	node_close(&a);
 	node_close(&b);
 	assert_int_equal(rte_mempool_in_use_count(pool), 0);
@@ -395,7 +381,7 @@ rx__hands_over_what_is_another_engines(void **state)
 	/* Both give their queue pairs to the same engines. */
 	pair_open(&a, &b, pool, 2, "qpn=16");
 	talk(&a, &b, &way);
-	assert_true(counter(b.device, "rx_handed_over") >= NODE_QPS * MESSAGES);
+	assert_true(embed_counter(b.device, "rx_handed_over") >= NODE_QPS * MESSAGES);
 	node_close(&a);
 	node_close(&b);
 	embed_pool_end(pool);

@@ -56,20 +56,6 @@ times_said(const char *words)
 	return n;
 }
 
-static uint64_t
-counter(const struct node *node, const char *wanted)
-{
-	const char *name;
-	uint64_t value;
-
-	for (unsigned int i = 0; roce_device_counter(node->device, i, &name, &value); i++) {
-		if (strcmp(name, wanted) == 0)
-			return value;
-	}
-	fail_msg("there is no counter %s", wanted);
-	return 0;
-}
-
 static struct rte_mempool *pool;
 static struct node a, b;
 
@@ -192,8 +178,8 @@ mempool__is_a_region_a_chunk(void **state)
 				    (uintptr_t)at, BYTES))
 			send_one(mr_of_chunk[i], at, BYTES);
 	}
-	assert_int_equal(counter(&a, "tx_zero_copy"), BYTES / 1024);
-	assert_int_equal(counter(&a, "tx_zero_copy_missed"), 0);
+	assert_int_equal(embed_counter(a.device, "tx_zero_copy"), BYTES / 1024);
+	assert_int_equal(embed_counter(a.device, "tx_zero_copy_missed"), 0);
 	for (unsigned int i = 0; i < mine->nb_mem_chunks; i++)
 		assert_int_equal(roce_mr_destroy(mr_of_chunk[i]), 0);
 	rte_pktmbuf_free(m);
@@ -213,7 +199,7 @@ heap__is_a_region(void **state)
 	open_pair("zero_copy=1", ROCE_ATTACH_MULTI_SEGS);
 	assert_int_equal(roce_mr_create(a.pd, (uintptr_t)at, BYTES, 0, &mr), 0);
 	send_one(mr, at, BYTES - 1);
-	assert_int_equal(counter(&a, "tx_zero_copy"), BYTES / 1024);
+	assert_int_equal(embed_counter(a.device, "tx_zero_copy"), BYTES / 1024);
 	assert_int_equal(roce_mr_destroy(mr), 0);
 	close_pair();
 	rte_free(at);
@@ -264,8 +250,8 @@ foreign__is_copied_and_told_once(void **state)
 	}
 	assert_int_equal(times_said("rte_extmem_register()"), 1);
 	unhear();
-	assert_int_equal(counter(&a, "tx_zero_copy"), 0);
-	assert_int_equal(counter(&a, "tx_zero_copy_missed"), 2 * BYTES / 1024);
+	assert_int_equal(embed_counter(a.device, "tx_zero_copy"), 0);
+	assert_int_equal(embed_counter(a.device, "tx_zero_copy_missed"), 2 * BYTES / 1024);
 	for (unsigned int i = 0; i < 2; i++)
 		assert_int_equal(roce_mr_destroy(mr[i]), 0);
 	close_pair();
@@ -283,7 +269,7 @@ foreign__is_sent_from_when_it_is_registered(void **state)
 	assert_int_equal(roce_mr_create(a.pd, (uintptr_t)at, FOREIGN, 0, &mr), 0);
 	/* Payloads that begin in one page and end in the next. */
 	send_one(mr, at + 3585, BYTES);
-	assert_int_equal(counter(&a, "tx_zero_copy"), BYTES / 1024);
+	assert_int_equal(embed_counter(a.device, "tx_zero_copy"), BYTES / 1024);
 	assert_int_equal(roce_memory_iova(a.port, at + 3585, 1024), (uintptr_t)at + 3585);
 	assert_int_equal(roce_mr_destroy(mr), 0);
 	close_pair();
@@ -302,7 +288,7 @@ foreign__without_iova_is_copied(void **state)
 	open_pair("zero_copy=256", ROCE_ATTACH_MULTI_SEGS);
 	assert_int_equal(roce_mr_create(a.pd, (uintptr_t)at, FOREIGN, 0, &mr), 0);
 	send_one(mr, at, BYTES);
-	assert_int_equal(counter(&a, "tx_zero_copy"), 0);
+	assert_int_equal(embed_counter(a.device, "tx_zero_copy"), 0);
 	assert_int_equal(roce_memory_iova(a.port, at, 1024), RTE_BAD_IOVA);
 	assert_int_equal(roce_mr_destroy(mr), 0);
 	close_pair();
@@ -336,7 +322,7 @@ foreign__is_sent_from_by_software(void **state)
 	open_pair("zero_copy=256", ROCE_ATTACH_MULTI_SEGS | ROCE_ATTACH_NO_IOVA);
 	assert_int_equal(roce_mr_create(a.pd, (uintptr_t)at, FOREIGN, 0, &mr), 0);
 	send_one(mr, at, BYTES);
-	assert_int_equal(counter(&a, "tx_zero_copy"), BYTES / 1024);
+	assert_int_equal(embed_counter(a.device, "tx_zero_copy"), BYTES / 1024);
 	assert_int_equal(roce_mr_destroy(mr), 0);
 	close_pair();
 	munmap(at, FOREIGN);
@@ -350,13 +336,13 @@ zero_copy__is_asked_for_and_possible(void **state)
 {
 	open_pair("", ROCE_ATTACH_MULTI_SEGS | ROCE_ATTACH_NO_IOVA);
 	send_one(a.mr, a.memory, BYTES);
-	assert_int_equal(counter(&a, "tx_zero_copy"), 0);
-	assert_int_equal(counter(&a, "tx_zero_copy_missed"), 0);
+	assert_int_equal(embed_counter(a.device, "tx_zero_copy"), 0);
+	assert_int_equal(embed_counter(a.device, "tx_zero_copy_missed"), 0);
 	close_pair();
 	hear();
 	open_pair("zero_copy=256", ROCE_ATTACH_NO_IOVA);
 	send_one(a.mr, a.memory, BYTES);
-	assert_int_equal(counter(&a, "tx_zero_copy"), 0);
+	assert_int_equal(embed_counter(a.device, "tx_zero_copy"), 0);
 	assert_int_equal(times_said("zero_copy= has no effect"), 1);
 	unhear();
 	close_pair();

@@ -259,20 +259,6 @@ attach__to_jumbo_frames_has_the_largest_path_mtu(void **state)
 	rings_start(&wire);
 }
 
-static uint64_t
-counter(const struct roce_device *device, const char *wanted)
-{
-	const char *name;
-	uint64_t value;
-
-	for (unsigned int i = 0; roce_device_counter(device, i, &name, &value); i++) {
-		if (strcmp(name, wanted) == 0)
-			return value;
-	}
-	fail_msg("there is no counter %s", wanted);
-	return 0;
-}
-
 /* What port 1 would receive next is full: its neighbour's device takes nothing any more. */
 static void
 stuff(void)
@@ -316,7 +302,7 @@ turn__keeps_what_a_full_device_refuses(void **state)
 		for (int i = 0; i < 1000; i++)
 			assert_int_equal(roce_device_turn(a.device, 0), 0);
 		assert_int_equal(rte_mempool_in_use_count(pool), in_use);
-		assert_true(counter(a.device, "port_tx_refused") >= 1000);
+		assert_true(embed_counter(a.device, "port_tx_refused") >= 1000);
 		/* It wants to be turned, as there may be room at any time. */
 		assert_int_equal(roce_device_deadline(a.device), 0);
 		for (done = 0; done < 2 * NODE_QPS * MESSAGES && rte_get_tsc_cycles() < end;
@@ -330,9 +316,9 @@ turn__keeps_what_a_full_device_refuses(void **state)
 		assert_int_equal(done, 2 * NODE_QPS * MESSAGES);
 		nodes_judge(&a, &b, MESSAGES);
 	}
-	assert_int_equal(counter(a.device, "retransmits"), 0);
-	assert_int_equal(counter(b.device, "out_of_sequence"), 0);
-	assert_int_equal(counter(b.device, "duplicate_request"), 0);
+	assert_int_equal(embed_counter(a.device, "retransmits"), 0);
+	assert_int_equal(embed_counter(b.device, "out_of_sequence"), 0);
+	assert_int_equal(embed_counter(b.device, "duplicate_request"), 0);
 	node_close(&a);
 	node_close(&b);
 	while (drain() > 0)
@@ -368,7 +354,7 @@ turn__breaks_connections_of_a_device_that_stays_full(void **state)
 	assert_int_equal(roce_cq_poll(a.send_cq, &event, 1), 1);
 	assert_int_equal(event.status, ROCE_WC_WR_FLUSH_ERR);
 	assert_int_equal(roce_qp_state(a.qp[0]), ROCE_QP_ERR);
-	assert_int_equal(counter(a.device, "local_ack_timeout_err"), 3);
+	assert_int_equal(embed_counter(a.device, "local_ack_timeout_err"), 3);
 
 	/* There is room again, also for what the dead one had said. */
 	a.ack_timeout = 0;

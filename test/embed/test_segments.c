@@ -94,20 +94,6 @@ pair_close(struct node *a, struct node *b)
 	assert_int_equal(rte_mempool_in_use_count(pieces), 0);
 }
 
-static uint64_t
-counter(const struct roce_device *device, const char *wanted)
-{
-	const char *name;
-	uint64_t value;
-
-	for (unsigned int i = 0; roce_device_counter(device, i, &name, &value); i++) {
-		if (strcmp(name, wanted) == 0)
-			return value;
-	}
-	fail_msg("there is no counter %s", wanted);
-	return 0;
-}
-
 /* A device that scatters: nobody sees it, if only the headers stand together; an acknowledgement has 58 bytes of them. */
 static void
 rx__takes_frames_in_several_segments(void **state)
@@ -118,9 +104,9 @@ rx__takes_frames_in_several_segments(void **state)
 	for (size_t i = 0; i < RTE_DIM(first); i++) {
 		pair_open(&a, &b, 0);
 		talk(&a, &b, first[i]);
-		assert_int_equal(counter(a.device, "rx_malformed_length"), 0);
-		assert_int_equal(counter(b.device, "rx_malformed_length"), 0);
-		assert_int_equal(counter(b.device, "rx_icrc_encapsulated"), 0);
+		assert_int_equal(embed_counter(a.device, "rx_malformed_length"), 0);
+		assert_int_equal(embed_counter(b.device, "rx_malformed_length"), 0);
+		assert_int_equal(embed_counter(b.device, "rx_icrc_encapsulated"), 0);
 		pair_close(&a, &b);
 	}
 }
@@ -143,7 +129,7 @@ rx__counts_headers_in_several_segments(void **state)
 			continue;
 		m = cut(m, first, 16);
 		assert_int_equal(roce_device_rx(b.device, 0, &m, 1), 0);
-		assert_int_equal(counter(b.device, "rx_malformed_length"), first);
+		assert_int_equal(embed_counter(b.device, "rx_malformed_length"), first);
 		while (done < 2 * first) {
 			carry(&a, &b, 0);
 			carry(&b, &a, 0);
@@ -171,7 +157,7 @@ rx__leaves_chains_of_others(void **state)
 			rte_pktmbuf_free(m);
 		}
 	}
-	assert_int_equal(counter(b.device, "rx_malformed_length"), 0);
+	assert_int_equal(embed_counter(b.device, "rx_malformed_length"), 0);
 	pair_close(&a, &b);
 }
 

@@ -81,16 +81,16 @@ judge_ways(const struct spread *s)
 	const struct spread_end *const end[] = { &s->client, &s->server };
 
 	for (unsigned int i = 0; i < 2; i++) {
-		assert_int_equal(spread_counter(end[i], "rx_handed_over"), s->wrong[i]);
-		assert_int_equal(spread_counter(end[i], "rx_inbox_full"), 0);
+		assert_int_equal(embed_counter(end[i]->device, "rx_handed_over"), s->wrong[i]);
+		assert_int_equal(embed_counter(end[i]->device, "rx_inbox_full"), 0);
 		if (s->way == SPREAD_STEERED)
 			assert_int_equal(s->wrong[i], 0);
 		else
 			assert_true(s->wrong[i] > 0);
 		/* Where the frames of a queue pair stay on one queue they stay in order, handed over or not. */
 		if (s->way != SPREAD_SPRAYED)
-			assert_int_equal(spread_counter(end[i], "out_of_sequence"), 0);
-		assert_int_equal(spread_counter(end[i], "rx_icrc_encapsulated"), 0);
+			assert_int_equal(embed_counter(end[i]->device, "out_of_sequence"), 0);
+		assert_int_equal(embed_counter(end[i]->device, "rx_icrc_encapsulated"), 0);
 	}
 	assert_int_equal(s->dropped, 0);
 }

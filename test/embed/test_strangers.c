@@ -19,20 +19,6 @@ throw_dice(uint32_t sides)
 	return (uint32_t)(dice >> 33) % sides;
 }
 
-static uint64_t
-counter(const struct roce_device *device, const char *wanted)
-{
-	const char *name;
-	uint64_t value;
-
-	for (unsigned int i = 0; roce_device_counter(device, i, &name, &value); i++) {
-		if (strcmp(name, wanted) == 0)
-			return value;
-	}
-	fail_msg("there is no counter %s", wanted);
-	return 0;
-}
-
 static int
 make_strangers(void **state)
 {
@@ -196,8 +182,8 @@ ask_and_answer(const char *more, unsigned int address)
 		rte_pktmbuf_free_bulk(pkts, n);
 		assert_true(i < 1000000);
 	}
-	assert_true(counter(device[0], "port_rx_neighbour") > 0);
-	assert_true(counter(device[1], "port_rx_neighbour") > 0);
+	assert_true(embed_counter(device[0], "port_rx_neighbour") > 0);
+	assert_true(embed_counter(device[1], "port_rx_neighbour") > 0);
 	roce_engine_lock(engine);
 	roce_cm_release(conn, roce_device_now(device[0]));
 	roce_engine_unlock(engine);
