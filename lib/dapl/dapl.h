@@ -236,6 +236,9 @@ void dapl_ia_count(struct dapl_ia *ia);
  */
 unsigned int dapl_ia_turn_others(const struct dapl_ia *ia);
 
+/** Turn this instance and the others until something is done, for a quarter of a second. @return false: it is not. */
+bool dapl_ia_await(const struct dapl_ia *ia, bool (*done)(void *arg), void *arg);
+
 /** Does anything in this process stand still while nobody turns it? */
 bool dapl_ia_must_turn(const struct dapl_ia *ia);
 

@@ -295,12 +295,23 @@ dapl_ep_free(struct dapl_ep *ep)
 	return DAPL_OK;
 }
 
+static bool
+is_flushed(void *arg)
+{
+	const struct dapl_ep *ep = arg;
+
+	return !roce_qp_waits_for_release(ep->qp);
+}
+
 enum dapl_status
 dapl_ep_reset(struct dapl_ep *ep)
 {
 	enum dapl_status status = DAPL_OK;
 	unsigned int before;
 
+	/* With zero_copy= what ended with the connection may wait for the device: none of it belongs to the next one. */
+	if (__atomic_load_n(&ep->state, __ATOMIC_RELAXED) == DAPL_EP_STATE_DISCONNECTED)
+		dapl_ia_await(ep->head.ia, is_flushed, ep);
 	dapl_ep_lock(ep);
 	before = ep->state;
 	if (!dapl_ep_advance(ep, DAPL_EP_IN_RESET)) {

@@ -361,22 +361,41 @@ turn_or_nap(const struct dapl_ia *ia, bool nap)
 	return moved;
 }
 
+bool
+dapl_ia_await(const struct dapl_ia *ia, bool (*done)(void *arg), void *arg)
+{
+	uint64_t end = roce_device_now(ia->device) +
+			roce_device_hz(ia->device) / US_PER_S * FAREWELL_US;
+
+	while (!done(arg)) {
+		if (roce_device_now(ia->device) >= end)
+			return false;
+		turn_or_nap(ia, true);
+	}
+	return true;
+}
+
+static bool
+free_region(void *lmr)
+{
+	return dapl_lmr_free(lmr) == DAPL_OK;
+}
+
 /*
  * No window is left: what hangs on a region are frames that the device has not released (zero_copy=), or that a peer of
- * this process has not read. The consumer may give the memory away after the close, so they get some time, all together.
+ * this process has not read. The consumer may give the memory away after the close, so they get some time.
  */
 static void
 free_regions(struct dapl_ia *ia)
 {
-	uint64_t end = roce_device_now(ia->device) +
-			roce_device_hz(ia->device) / US_PER_S * FAREWELL_US;
-	enum dapl_status freed;
+	bool patient = true;
 	void *obj;
 
 	while ((obj = first_of(ia, DAPL_LMR)) != NULL) {
-		while ((freed = dapl_lmr_free(obj)) != DAPL_OK && roce_device_now(ia->device) < end)
-			turn_or_nap(ia, true);
-		make_end(obj, freed);
+		if (patient && dapl_ia_await(ia, free_region, obj))
+			continue;
+		patient = false;
+		make_end(obj, dapl_lmr_free(obj));
 	}
 }
 

@@ -9,6 +9,9 @@
 /* References are counted in 16 bits; a request that is sent again and again to a device that keeps all of it copies. */
 #define REFERENCES_MAX (UINT16_MAX / 2)
 
+/* In place of the status of a request: it has no completion. */
+#define DROPPED UINT8_MAX
+
 /* The references to the memory of one request. All but the shared info and the first link is the engine's. */
 struct extbuf {
 	struct rte_mbuf_ext_shared_info shinfo;
@@ -97,6 +100,12 @@ region_at(struct roce_engine *e, uint16_t place)
 	return roce_keys_entry(&e->domain->keys, (uint32_t)place << 8);
 }
 
+bool
+roce_qp_waits_for_release(const struct roce_qp *qp)
+{
+	return roce_qp_done(qp) != __atomic_load_n(&qp->tx.tail, __ATOMIC_ACQUIRE);
+}
+
 /* Nothing refers to the memory any more. */
 static void
 come_home(struct roce_engine *e, struct extbuf *buf)
@@ -114,7 +123,10 @@ come_home(struct roce_engine *e, struct extbuf *buf)
 	all->free = buf;
 }
 
-/* Completions in order, up to the first one that waits. */
+/*
+ * Completions in order, up to the first one that waits. A bind in a reused slot is seen by its opcode: what stands where
+ * its references would is something else.
+ */
 static void
 tell_ended(struct roce_qp *qp)
 {
@@ -123,7 +135,8 @@ tell_ended(struct roce_qp *qp)
 
 		if (!roce_wqe_is_bind(wqe) && wqe->extbuf != 0)
 			break;
-		roce_qp_tell_request(qp, wqe, (enum ibv_wc_status)wqe->status);
+		if (likely(wqe->status != DROPPED))
+			roce_qp_tell_request(qp, wqe, (enum ibv_wc_status)wqe->status);
 		/* The poster may write the slot again as soon as it sees this. */
 		__atomic_store_n(&qp->done, qp->done + 1, __ATOMIC_RELEASE);
 	}
@@ -357,18 +370,32 @@ roce_extbuf_complete(struct roce_qp *qp, enum ibv_wc_status status)
 }
 
 void
-roce_extbuf_forget(struct roce_qp *qp)
+roce_extbuf_drop(struct roce_qp *qp)
 {
 	struct roce_engine *e = qp->engine;
 
-	/* Behind the tail they have let go already. */
-	for (uint32_t i = qp->done; i != qp->tx.begun; i++) {
+	for (uint32_t i = qp->tx.tail; i != roce_qp_posted(qp); i++) {
+		struct roce_wqe *wqe = roce_wq_slot(&qp->wq, i);
+
+		wqe->status = DROPPED;
+		if (roce_wqe_is_bind(wqe))
+			continue;
+		if (!has_references(qp, i) || let_go(e, &e->extbufs->at[wqe->extbuf - 1]))
+			wqe->extbuf = 0;
+	}
+	__atomic_store_n(&qp->tx.tail, roce_qp_posted(qp), __ATOMIC_RELEASE);
+	tell_ended(qp);
+}
+
+void
+roce_extbuf_forget(struct roce_qp *qp)
+{
+	struct roce_extbufs *all = qp->engine->extbufs;
+
+	for (uint32_t i = qp->done; i != qp->tx.tail; i++) {
 		const struct roce_wqe *wqe = roce_wq_slot(&qp->wq, i);
 
-		if (!has_references(qp, i))
-			continue;
-		e->extbufs->at[wqe->extbuf - 1].qp = NULL;
-		if ((int32_t)(i - qp->tx.tail) >= 0)
-			(void)let_go(e, &e->extbufs->at[wqe->extbuf - 1]);
+		if (!roce_wqe_is_bind(wqe) && wqe->extbuf != 0)
+			all->at[wqe->extbuf - 1].qp = NULL;
 	}
 }

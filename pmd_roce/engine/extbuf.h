@@ -17,7 +17,8 @@
  * and one for each frame. Who drops the last one, on whatever thread, notes that on a stack of the engine. Shared infos
  * are the engine's, not the queue pair's, and outlive even the engine as long as a frame refers to one.
  *
- * A queue pair that is reset or destroyed waits for nobody; but a region ends only when no frame refers to it.
+ * A queue pair that is reset or destroyed waits for nobody, though after a reset the completions still come of what had
+ * ended before; but a region ends only when no frame refers to it.
  */
 
 #include <rte_mbuf.h>
@@ -68,7 +69,13 @@ int roce_extbuf_finish(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf
 /** The request at the tail, which has ROCE_WQE_EXTBUF, ends: its completion comes now or later. Locked. */
 void roce_extbuf_complete(struct roce_qp *qp, enum ibv_wc_status status);
 
-/** Nobody waits for the requests of the queue pair any more; the cursors are still where they were. Locked. */
+/**
+ * All requests that have not ended, sent or not, end without completion; those that have still wait for theirs. The
+ * cursors are set by the caller, who begins anew. Locked.
+ */
+void roce_extbuf_drop(struct roce_qp *qp);
+
+/** The queue pair goes, after roce_extbuf_drop(): nobody waits for anything. Locked. */
 void roce_extbuf_forget(struct roce_qp *qp);
 
 #endif

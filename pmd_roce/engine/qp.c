@@ -233,6 +233,8 @@ unlist(struct roce_domain *domain, struct roce_qp *qp)
 	struct roce_qp **link;
 
 	roce_qp_to_reset(qp);
+	if (qp->wq.flags & ROCE_WQE_EXTBUF)
+		roce_extbuf_forget(qp);
 	for (link = &domain->noticed; *link != NULL; link = &(*link)->cold.next_noticed) {
 		if (*link == qp) {
 			*link = qp->cold.next_noticed;

@@ -29,7 +29,6 @@ roce_qp_init(struct roce_qp *qp)
 		.timeout_at = ROCE_NEVER,
 		.limit_at = ROCE_NEVER,
 	};
-	qp->done = qp->post.head;
 	qp->rx.state = ROCE_QP_RESET;
 	__atomic_store_n(&qp->post.connected, false, __ATOMIC_RELAXED);
 	qp->rx.verb = ROCE_VERB_NONE;
@@ -347,7 +346,7 @@ roce_qp_to_reset(struct roce_qp *qp)
 		roce_srq_give_back(qp->rx.rq, dropped);
 	}
 	if (qp->wq.flags & ROCE_WQE_EXTBUF)
-		roce_extbuf_forget(qp);
+		roce_extbuf_drop(qp);
 	__atomic_store_n(&qp->tx.tail, roce_qp_posted(qp), __ATOMIC_RELEASE);
 	roce_qp_init(qp);
 }

@@ -76,8 +76,11 @@ int roce_qp_to_rts(struct roce_qp *qp);
 /** Any state to ERR: what is posted is flushed in order to its completion queue before this returns. Locked. */
 void roce_qp_to_error(struct roce_qp *qp);
 
-/** Any state to RESET: what is posted is dropped without completion. Locked. */
+/** Any state to RESET: what is posted and has not ended is dropped without completion. Locked. */
 void roce_qp_to_reset(struct roce_qp *qp);
+
+/** Has a request ended whose completion only waits for the device to release frames? Any thread. */
+bool roce_qp_waits_for_release(const struct roce_qp *qp);
 
 /**
  * Graceful end: notify ROCE_NOTICE_QP_DRAINED once when no request is unfinished (at once from the next

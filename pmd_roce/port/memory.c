@@ -15,6 +15,9 @@
 
 #include "port/log.h"
 
+/* Segments of a frame whose payload is not copied: headers, payload, pad and ICRC. */
+#define SEGMENTS 3
+
 /* A device is asked so often for frames that somebody waits for, when there is nothing else to do. */
 #define CLEANUP_US 50
 
@@ -71,8 +74,7 @@ find_obstacle(const struct roce_port *port, uint64_t tx_offloads)
 		return "it does not send frames of several segments";
 	if ((tx_offloads & RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE) != 0)
 		return "it was configured with MBUF_FAST_FREE";
-	if (info.tx_desc_lim.nb_mtu_seg_max != 0 &&
-			info.tx_desc_lim.nb_mtu_seg_max < ROCE_MEMORY_SEGMENTS)
+	if (info.tx_desc_lim.nb_mtu_seg_max != 0 && info.tx_desc_lim.nb_mtu_seg_max < SEGMENTS)
 		return "it sends too few segments a frame";
 	/* It would keep the last frames until there are others, and completions with them. */
 	if (!software && rte_eth_tx_done_cleanup(port->id, port->queue[0].tx_queue, 0) < 0)

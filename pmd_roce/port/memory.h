@@ -19,9 +19,6 @@
 
 #include "port/port.h"
 
-/** Segments of a frame whose payload is not copied: headers, payload, pad and ICRC. */
-#define ROCE_MEMORY_SEGMENTS 3u
-
 /** What may be on another socket than the port. */
 enum roce_far {
 	ROCE_FAR_REGION = 1,

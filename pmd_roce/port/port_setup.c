@@ -173,15 +173,6 @@ count_frames(const struct roce_port *port, uint16_t desc)
 			(port->queues > 1 ? INBOX_FRAMES : 0);
 }
 
-/* A ring may hold as many frames as it has descriptors, each of several segments when payload is not copied. */
-static unsigned int
-count_tx_segments(const struct roce_port *port, uint16_t desc)
-{
-	unsigned int frames = count_frames(port, desc);
-
-	return port->args->zero_copy != 0 ? frames * ROCE_MEMORY_SEGMENTS : frames;
-}
-
 int
 roce_port_make_tx_pool(struct roce_port *port, unsigned int q, uint16_t desc, int socket)
 {
@@ -189,7 +180,7 @@ roce_port_make_tx_pool(struct roce_port *port, unsigned int q, uint16_t desc, in
 	char name[32];
 
 	snprintf(name, sizeof(name), "t%u_%.8s", q, port->attach.name);
-	port->tx_pool[q] = roce_pool_create(name, count_tx_segments(port, desc), room, socket);
+	port->tx_pool[q] = roce_pool_create(name, count_frames(port, desc), room, socket);
 	return port->tx_pool[q] != NULL ? 0 : -ENOMEM;
 }
 

@@ -29,7 +29,8 @@ DPDK = (r"rte_mempool_ops_table", r"per_lcore__(lcore_id|rte_errno)", r"rte_memp
 
 HASH = (r"rte_hash_.*", r"rte_jhash.*")
 ISAL = (r"crc32_gzip_refl",)
-CPU = (r"rte_cpu_get_flag_enabled", r"rte_vect_get_max_simd_bitwidth")
+# __cpu_*: of the compiler, for __builtin_cpu_supports().
+CPU = (r"rte_cpu_get_flag_enabled", r"rte_vect_get_max_simd_bitwidth", r"__cpu_(model|features2|indicator_init)")
 
 LAYERS = {
     "wire": LIBC + DPDK + ISAL + CPU,

@@ -67,13 +67,12 @@ frame__may_go_to_the_peer_itself(void **state)
 static void
 frame__pads_with_zeros(void **state)
 {
-	struct rte_mbuf *dirty[8];
+	static struct rte_mbuf *dirty[8192];
+	unsigned int n = 0;
 
-	for (unsigned int i = 0; i < 8; i++) {
-		dirty[i] = unit_mbuf(NULL, 0);
-		memset(rte_pktmbuf_mtod(dirty[i], void *), 0xee, 64);
-	}
-	rte_pktmbuf_free_bulk(dirty, 8);
+	for (; n < RTE_DIM(dirty) && (dirty[n] = rte_pktmbuf_alloc(unit_pool())) != NULL; n++)
+		memset(rte_pktmbuf_mtod(dirty[n], void *), 0xee, 64);
+	rte_pktmbuf_free_bulk(dirty, n);
 	assert_int_equal(fx_send(&a, qa, 0, 0, LEAST + 1, 0), 0);
 	assert_int_equal(send(), 1);
 	assert_int_equal(held[0]->next->next->data_len, 3 + ROCE_ICRC_LEN);

@@ -112,7 +112,10 @@ destroy__leaves_the_region(void **state)
 	want_none();
 }
 
-/* RESET and a new connection: frames of the last one complete nothing of this one. */
+/*
+ * RESET and a new connection: what had ended before has its completion, what had not has none, and frames of the last
+ * connection complete nothing of this one.
+ */
 static void
 reset__begins_anew(void **state)
 {
@@ -133,12 +136,37 @@ reset__begins_anew(void **state)
 	assert_int_equal(send(), 3);
 	carry(6);
 	answer();
-	release(6);
+	want_none();
+	release(3);
+	turn();
+	want(0, IBV_WC_SUCCESS);
+	release(3);
 	turn();
 	want_none();
 	release(3);
 	turn();
 	want(2, IBV_WC_SUCCESS);
+	want_none();
+}
+
+/* A queue pair that goes after a reset: the completions of what had ended go with it. */
+static void
+reset__and_destroy_leave_nothing(void **state)
+{
+	receive(1);
+	post(0);
+	send();
+	carry(0);
+	answer();
+	post(1);
+	roce_engine_lock(a.engine);
+	roce_qp_to_reset(qa);
+	roce_engine_unlock(a.engine);
+	assert_true(roce_qp_waits_for_release(qa));
+	roce_qp_destroy(qa);
+	qa = NULL;
+	release(3);
+	turn();
 	want_none();
 }
 
@@ -387,6 +415,7 @@ main(void)
 		rule(drain__does_not_wait_for_the_device),
 		rule(destroy__leaves_the_region),
 		rule(reset__begins_anew),
+		rule(reset__and_destroy_leave_nothing),
 		rule(region__ends_when_nothing_refers_to_it),
 		rule(engine__ends_before_its_frames),
 		rule(clone__counts),
