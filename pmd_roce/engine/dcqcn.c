@@ -69,10 +69,12 @@ static void
 begin(struct roce_qp *qp, uint64_t now)
 {
 	qp->tx.paced = true;
+	/* A limiter that had just recovered may have left it waiting: the timer still has to know of that. */
 	qp->cold.dcqcn = (struct roce_dcqcn){
 		.current = line_rate(qp),
 		.alpha = ROCE_DCQCN_ALPHA_ONE,
 		.credited_at = now,
+		.resume_at = qp->cold.dcqcn.resume_at,
 	};
 }
 

@@ -31,8 +31,9 @@ roce_device_wake_users(void *arg)
 int
 roce_device_tell_cm_event(void *arg, const struct roce_cm_event *event)
 {
-	const struct roce_device_user *user =
-			container_of(event->context, struct roce_device_user, context);
+	/* The event only looks at it; it is the user's own. */
+	struct roce_context *context = (struct roce_context *)(uintptr_t)event->context;
+	struct roce_device_user *user = container_of(context, struct roce_device_user, context);
 
 	roce_trace_cm(user->device, event);
 	return user->cm_notify(user->arg, event);

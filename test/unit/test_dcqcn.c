@@ -326,6 +326,34 @@ sender__goes_on_by_itself(void **state)
 	assert_true(sent[0].ack_req);
 }
 
+/* Also when the rate recovered in the silence, and a notification finds it so before the timer: it limits anew. */
+static void
+sender__goes_on_though_it_is_limited_anew(void **state)
+{
+	const struct fx_sent *sent;
+	unsigned int n;
+
+	send_one();
+	for (unsigned int i = 0; i < 40; i++) {
+		arrive_cnp();
+		end.now += US(ROCE_CNP_INTERVAL_US);
+	}
+	fx_rx_answer(&end, &peer, FX_ACK, FX_SQ_PSN);
+	post_all(40);
+	sent = fx_run(&end, end.now + US(100), &n);
+	assert_in_range(n, 1, 8);
+	fx_rx_answer(&end, &peer, FX_ACK, sent[n - 1].psn);
+	fx_tx_none(&end);
+	assert_true(qp->cold.dcqcn.resume_at != 0);
+	end.now += US(ROCE_DCQCN_PERIOD_US) * 5000;
+	/* Answers to READs may be under way, so a notification is believed. */
+	qp->remote.allowed = 1;
+	arrive_cnp();
+	assert_true(qp->tx.paced);
+	(void)fx_run(&end, end.now + US(1000), &n);
+	assert_true(n > 0);
+}
+
 /* Acknowledgements are no data: they pass a limiter that has no token. */
 static void
 limiter__lets_answers_pass(void **state)
@@ -478,6 +506,7 @@ main(void)
 		TEST(silence__makes_the_next_reduction_gentle),
 		TEST(sender__keeps_to_the_rate),
 		TEST(sender__goes_on_by_itself),
+		TEST(sender__goes_on_though_it_is_limited_anew),
 		TEST(limiter__lets_answers_pass),
 		TEST(limiter__does_not_count_answers),
 		TEST(limiter__bills_data_alone),
