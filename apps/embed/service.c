@@ -258,12 +258,17 @@ service_start(struct roce_device *device, uint16_t port, struct service **out)
 void
 service_stop(struct service *service)
 {
+	struct client *client;
+
 	if (service == NULL)
 		return;
 	if (service->listener != NULL)
 		roce_cm_id_destroy(service->listener);
-	while (service->clients != NULL)
-		free_client(service->clients);
+	while ((client = service->clients) != NULL) {
+		/* free_client() does it, too, by a pointer that clang's analyzer does not follow. */
+		service->clients = client->next;
+		free_client(client);
+	}
 	if (service->srq != NULL)
 		roce_srq_destroy(service->srq);
 	if (service->cq != NULL)

@@ -6,7 +6,7 @@
 #include "wire/crc_fold.h"
 #include "wire/crc_paths.h"
 
-#define BLOCK  64u
+#define BLOCK  ((size_t)64)
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512vl,vpclmulqdq,pclmul,sse4.1")))
 
 /* Moves by a distance: x^(d-32) and x^(d+32) for each of the four lanes. */

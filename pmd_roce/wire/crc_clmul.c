@@ -8,7 +8,7 @@
 #include "wire/crc_fold.h"
 #include "wire/crc_paths.h"
 
-#define BLOCK  16u
+#define BLOCK  ((size_t)16)
 #define HEAD   5u /**< blocks that a header may reach into */
 #define TARGET __attribute__((target("pclmul,sse4.1")))
 

@@ -27,9 +27,9 @@ static int fd; /**< readable when a test says so; the handler of signals, too */
 
 struct sleeper {
 	struct dapl_eventcount count;
-	bool undisturbed;
-	bool over; /**< atomic */
-	pid_t tid; /**< atomic */
+	bool undisturbed; /**< atomic, as two may sleep on one count */
+	bool over;        /**< atomic */
+	pid_t tid;        /**< atomic */
 };
 
 /* As a waiter does it, with nothing to look at but the count. */
@@ -41,7 +41,9 @@ sleep_once(void *arg)
 
 	__atomic_store_n(&s->tid, gettid(), __ATOMIC_RELEASE);
 	seen = dapl_eventcount_prepare(&s->count);
-	s->undisturbed = seen != 0 || dapl_eventcount_sleep_on(&s->count, seen, LONG_NS, fd);
+	__atomic_store_n(&s->undisturbed,
+			seen != 0 || dapl_eventcount_sleep_on(&s->count, seen, LONG_NS, fd),
+			__ATOMIC_RELAXED);
 	dapl_eventcount_leave(&s->count);
 	__atomic_store_n(&s->over, true, __ATOMIC_RELEASE);
 	return NULL;
