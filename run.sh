@@ -377,12 +377,14 @@ cmd_interop() {
 	local lab=${ROCE_LAB:-../shared/lab/rxe-lab} dir=$build_root/release-tests
 	if [ -x "$lab" ] && [ "$(id -u)" -eq 0 ]; then
 		need_packages "${packages_interop[@]}"
+		compile_targets=(test/live/live_partner lib/libdat/libdat.so.1 lib/front/libdaplroce.so.{1,2})
 		compile release-tests --buildtype=release
 		# A folder that was set up before librdmacm-dev came knows nothing of it.
-		if [ ! -x "$dir/test/live/live_guest" ]; then
+		ninja -C "$dir" -t query test/live/live_guest >/dev/null 2>&1 ||
 			meson setup --reconfigure "$dir" >"$dir/setup.log" 2>&1
-			ninja -C "$dir" --quiet
-		fi
+		compile_targets=(test/live/live_guest)
+		compile release-tests --buildtype=release
+		compile_targets=()
 	fi
 	python3 -B test/live/live.py --lab "$(realpath -m "$lab")" --partner "$(realpath -m "$dir/test/live/live_partner")" \
 		--guest "$(realpath -m "$dir/test/live/live_guest")" \

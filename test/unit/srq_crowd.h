@@ -274,7 +274,7 @@ set_low(struct scene *s, unsigned int *seed, unsigned int *patience)
 	}
 	__atomic_store_n(&s->hold_back, false, __ATOMIC_RELEASE);
 	*patience = 0;
-	s->armings++;
+	__atomic_store_n(&s->armings, s->armings + 1, __ATOMIC_RELEASE);
 	if (roce_srq_set_low(s->srq, 1 + (uint32_t)rand_r(seed) % s->max) != 0)
 		complain(s, "a low watermark was refused");
 }

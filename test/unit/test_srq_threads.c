@@ -37,8 +37,14 @@ play(struct scene *s)
 	start(s, controller, 1, control, controllers);
 	start(s, questioner, 1, question, questioners);
 	start(s, poster, POSTERS, post, posters);
+	/* However the threads are scheduled, the watermark was armed before the first message, and again after its event. */
+	while (__atomic_load_n(&s->armings, __ATOMIC_ACQUIRE) == 0)
+		sched_yield();
 	start(s, turner, s->engines, turn_engine, turners);
 	wait_for(turners, s->engines);
+	while (__atomic_load_n(&s->low_events, __ATOMIC_ACQUIRE) ==
+			__atomic_load_n(&s->armings, __ATOMIC_ACQUIRE))
+		sched_yield();
 	__atomic_store_n(&s->stop, true, __ATOMIC_RELEASE);
 	wait_for(posters, POSTERS);
 	wait_for(controllers, 1);
