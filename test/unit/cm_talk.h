@@ -166,4 +166,40 @@ last_msg(const struct world *world)
 	return msg;
 }
 
+/** A REQ as the other end would send it, that nothing is wrong with. */
+static inline struct roce_cm_msg
+good_request(struct end *to)
+{
+	return (struct roce_cm_msg){
+		.tid = 0x1111,
+		.local_id = 0x2222,
+		.attr = ROCE_CM_ATTR_REQ,
+		.param = {
+			.qpn = 0x333,
+			.psn = 0x444,
+			.retry = 7,
+			.rnr_retry = 7,
+			.ack_timeout = 14,
+			.mtu_code = 3,
+		},
+		.req = {
+			.service_id = SERVICE,
+			.local_gid = other(to)->ip,
+			.remote_gid = to->ip,
+			.flow_label = 0x4aab5,
+			.pkey = 0xffff,
+			.src_port = 0x8765,
+		},
+	};
+}
+
+/** What an end says to this request: one message, as that is the rule. */
+static inline struct roce_cm_msg
+said_to(struct end *end, const struct roce_cm_msg *req)
+{
+	hear(end, req);
+	assert_int_equal(speak(end), 1);
+	return last_msg(end->world);
+}
+
 #endif

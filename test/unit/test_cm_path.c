@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the two ends make of the way between them: its MTU, its class and priority, its first hop. */
+
+#include "cm_talk.h"
+
+/* The larger end asks again with what the smaller one can do; the smaller one is met at once. */
+static void
+mtu__is_the_smaller_of_both(void **state)
+{
+	static const struct {
+		uint8_t active, passive;
+		unsigned int requests;
+	} rule[] = { { 5, 3, 2 }, { 3, 5, 1 }, { 1, 1, 1 }, { 2, 1, 2 } };
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < RTE_DIM(rule); i++) {
+		struct world *world = world_create();
+		uint8_t want = RTE_MIN(rule[i].active, rule[i].passive);
+
+		world->end[0].mtu_code = rule[i].active;
+		world->end[1].mtu_code = rule[i].passive;
+		world_listen(&world->end[1], 1);
+		world_connect(&world->end[0], UINT64_MAX);
+		world_run_ms(world, 1);
+		assert_string_equal(told_all(&world->end[0]), "P");
+		assert_string_equal(told_all(&world->end[1]), "QE");
+		assert_int_equal(world->end[0].told[0].path.mtu_code, want);
+		assert_int_equal(world->end[1].told[0].path.mtu_code, want);
+		assert_int_equal(world->end[1].told[0].peer.mtu_code, want);
+		assert_int_equal(roce_cm_stats(world->end[0].cm)->tx_req, rule[i].requests);
+		world_destroy(world);
+	}
+}
+
+/* A refusal that names no MTU that we could take is just a refusal. */
+static void
+mtu__refusal_without_a_way_out_is_told(void **state)
+{
+	static const uint8_t code[] = { 0, 3, 4, 0x30 };
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < RTE_DIM(code); i++) {
+		struct world *world = world_create();
+		struct end *end = &world->end[0];
+		struct roce_cm_msg rej = {
+			.attr = ROCE_CM_ATTR_REJ,
+			.reason = ROCE_CM_REJ_INVALID_MTU,
+			.ari = &code[i],
+			.ari_len = 1,
+		};
+
+		rej.remote_id = world_connect(end, UINT64_MAX)->local_id;
+		assert_int_equal(speak(end), 1);
+		hear(end, &rej);
+		assert_int_equal(speak(end), 0);
+		assert_string_equal(told_all(end), "R");
+		assert_int_equal(end->told[0].reason, ROCE_CM_REJ_INVALID_MTU);
+		world_destroy(world);
+	}
+}
+
+/* A neighbour that ARP does not know yet is answered over the way its frame came. */
+static void
+path__needs_no_neighbour(void **state)
+{
+	struct world *world = world_create();
+	struct end *end = &world->end[1];
+	struct roce_cm_msg req = good_request(end);
+
+	(void)state;
+	world_listen(end, 1);
+	end->resolve_rc = -EAGAIN;
+	assert_int_equal(said_to(end, &req).attr, ROCE_CM_ATTR_REP);
+	assert_memory_equal(world->last, &world->end[0].mac, 6);
+	assert_memory_equal(world->last + 6, &end->mac, 6);
+	world_destroy(world);
+}
+
+/*
+ * Both directions of a connection are in one class and have one priority: that of the request, and of what it leaves at 0
+ * that of the listener. Marks of congestion are no part of it. The VLAN is that of the frame, and no tag appears that
+ * neither end wants.
+ */
+static void
+path__is_in_the_class_of_the_request(void **state)
+{
+	static const struct {
+		uint8_t own_tos, class, want_tos;
+		uint16_t own_tci, frame_tci;
+		uint8_t sl;
+		uint16_t want_tci;
+	} rule[] = {
+		{ 0, 0x68, 0x68, 0, 0, 0, 0 },
+		{ 0x28, 0x68, 0x68, 0, 0, 0, 0 },
+		{ 0x28, 0, 0x28, 0, 0, 0, 0 },
+		{ 0, 0x6a, 0x68, 0, 0, 0, 0 }, /* ECT(0), as Linux may say it */
+		{ 0x28, 0x03, 0x28, 0, 0, 0, 0 },
+		{ 0, 0, 0, 7, 7, 0, 7 },
+		{ 0, 0, 0, 7, 7, 5, 5 << 13 | 7 },
+		{ 0, 0, 0, 3 << 13 | 7, 7, 5, 5 << 13 | 7 },
+		{ 0, 0, 0, 3 << 13 | 7, 7, 0, 3 << 13 | 7 },
+		{ 0, 0, 0, 7, 5 << 13 | 7, 0, 7 },
+		{ 0, 0, 0, 7, 7, 13, 5 << 13 | 7 }, /* the low three bits are the priority */
+		{ 0, 0, 0, 7, 7, 8, 7 },
+		{ 0, 0, 0, 0, 0, 5, 0 },
+		{ 0, 0, 0, 0, 5 << 13, 5, 0 },
+		{ 0, 0, 0, 3 << 13, 0, 5, 5 << 13 },
+		{ 0, 0, 0, 3 << 13, 0, 0, 3 << 13 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < RTE_DIM(rule); i++) {
+		struct world *world = world_create();
+		struct end *end = &world->end[1];
+		struct roce_cm_msg req = good_request(end);
+
+		world_listen(end, 1);
+		end->policy = POLICY_HOLD;
+		end->tos = rule[i].own_tos;
+		end->vlan_tci = rule[i].own_tci;
+		other(end)->vlan_tci = rule[i].frame_tci;
+		req.req.traffic_class = rule[i].class;
+		req.req.sl = rule[i].sl;
+		hear(end, &req);
+		assert_string_equal(told_all(end), "Q");
+		if (end->told[0].path.tos != rule[i].want_tos ||
+				end->told[0].path.vlan_tci != rule[i].want_tci)
+			fail_msg("rule %zu: tos %#x, tag %#x", i, end->told[0].path.tos,
+					end->told[0].path.vlan_tci);
+		world_destroy(world);
+	}
+}
+
+/* Offsets into a frame with a tag. */
+#define TCI 14
+#define TOS 19
+
+/* The messages of the connection manager themselves go the way that they agree on. */
+static void
+path__is_that_of_the_messages_too(void **state)
+{
+	struct world *world = world_create();
+	struct end *active = &world->end[0], *passive = &world->end[1];
+	struct roce_cm_msg req;
+
+	(void)state;
+	world_listen(passive, 1);
+	active->tos = 26 << 2;
+	active->vlan_tci = 5 << 13 | 7;
+	passive->vlan_tci = 7;
+	world_connect(active, UINT64_MAX);
+	/* The REQ says it, and is sent so. */
+	assert_int_equal(speak(active), 1);
+	req = last_msg(world);
+	assert_int_equal(req.attr, ROCE_CM_ATTR_REQ);
+	assert_int_equal(req.req.traffic_class, 26 << 2);
+	assert_int_equal(req.req.sl, 5);
+	assert_int_equal(world->last[TCI] << 8 | world->last[TCI + 1], 5 << 13 | 7);
+	assert_int_equal(world->last[TOS], 26 << 2);
+	/* So is the REP. */
+	hear(passive, &req);
+	assert_int_equal(speak(passive), 1);
+	assert_int_equal(last_msg(world).attr, ROCE_CM_ATTR_REP);
+	assert_int_equal(world->last[TCI] << 8 | world->last[TCI + 1], 5 << 13 | 7);
+	assert_int_equal(world->last[TOS], 26 << 2);
+	world_destroy(world);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(mtu__is_the_smaller_of_both),
+		cmocka_unit_test(mtu__refusal_without_a_way_out_is_told),
+		cmocka_unit_test(path__needs_no_neighbour),
+		cmocka_unit_test(path__is_in_the_class_of_the_request),
+		cmocka_unit_test(path__is_that_of_the_messages_too),
+	};
+
+	unit_eal();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
