@@ -158,16 +158,36 @@ dequeue_after_turn(struct dapl_evd *evd, struct roce_event *event)
 	return roce_cq_poll(evd->cq, event, 1) != 0 ? DAPL_OK : DAPL_QUEUE_EMPTY;
 }
 
+static inline enum dapl_status
+dequeue(struct dapl_evd *evd, struct roce_event *event)
+{
+	if (likely(roce_cq_poll(evd->cq, event, 1) != 0))
+		return DAPL_OK;
+	return dequeue_after_turn(evd, event);
+}
+
+static __rte_noinline enum dapl_status
+dequeue_shared(struct dapl_evd *evd, struct roce_event *event)
+{
+	enum dapl_status status;
+
+	if (!dapl_evd_take_over(evd, DAPL_TAKER_DEQUEUE))
+		return DAPL_EVD_WAITER;
+	status = dequeue(evd, event);
+	roce_bias_give(&evd->bias);
+	__atomic_store_n(&evd->taker, DAPL_TAKER_NONE, __ATOMIC_RELEASE);
+	return status;
+}
+
 enum dapl_status
 dapl_evd_dequeue(struct dapl_evd *evd, struct roce_event *event)
 {
-	enum dapl_status status = DAPL_OK;
+	enum dapl_status status;
 
 	/* Any number of threads may dequeue (dat_evd_dequeue is MT safe), the queue itself has one consumer. */
-	if (unlikely(!dapl_evd_take_over(evd, DAPL_TAKER_DEQUEUE)))
-		return DAPL_EVD_WAITER;
-	if (unlikely(roce_cq_poll(evd->cq, event, 1) == 0))
-		status = dequeue_after_turn(evd, event);
-	__atomic_store_n(&evd->taker, DAPL_TAKER_NONE, __ATOMIC_RELEASE);
+	if (unlikely(!roce_bias_enter(&evd->bias)))
+		return dequeue_shared(evd, event);
+	status = dequeue(evd, event);
+	roce_bias_leave(&evd->bias);
 	return status;
 }

@@ -16,6 +16,7 @@
 #include "dapl/eventcount.h"
 #include "dapl/obj.h"
 #include "dapl/status.h"
+#include "engine/bias.h"
 #include "engine/verbs.h"
 #include "roce/device.h"
 
@@ -139,14 +140,15 @@ struct dapl_evd {
 	struct dapl_obj head;
 	struct roce_cq *cq;
 	struct roce_device *device;
-	uint32_t taker;   /**< enum dapl_evd_taker: who may take events now; atomic */
-	uint32_t idle;    /**< dequeues that found nothing */
-	uint32_t streams; /**< DAPL_STREAM_* */
-	bool serviced;    /**< service lcores turn the device */
-	bool aborted;     /**< the adapter is being closed; atomic */
-	bool overflowed;  /**< told once; atomic */
-	bool unwaitable;  /**< nobody may wait on it; atomic */
-	bool disabled;    /**< its events trigger no notification object; atomic */
+	uint32_t taker; /**< enum dapl_evd_taker: who may take events now, besides the owner; atomic */
+	struct roce_bias bias; /**< its owner dequeues without becoming the taker */
+	uint32_t idle;         /**< dequeues that found nothing */
+	uint32_t streams;      /**< DAPL_STREAM_* */
+	bool serviced;         /**< service lcores turn the device */
+	bool aborted;          /**< the adapter is being closed; atomic */
+	bool overflowed;       /**< told once; atomic */
+	bool unwaitable;       /**< nobody may wait on it; atomic */
+	bool disabled;         /**< its events trigger no notification object; atomic */
 	uint8_t notify; /**< enum dapl_notify of what feeds it, if that is one of the last two; atomic */
 	struct dapl_feeds feeds;
 
@@ -192,6 +194,7 @@ dapl_evd_take_over(struct dapl_evd *evd, uint32_t taker)
 		nobody = DAPL_TAKER_NONE;
 		rte_pause();
 	}
+	roce_bias_take(&evd->bias);
 	return true;
 }
 

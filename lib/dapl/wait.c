@@ -335,8 +335,9 @@ dapl_evd_abort(struct dapl_evd *evd)
 	__atomic_store_n(&evd->aborted, true, __ATOMIC_SEQ_CST);
 	dapl_waiters_ring(&evd->waiters);
 	dapl_wake(NULL);
-	while (__atomic_load_n(&evd->taker, __ATOMIC_SEQ_CST) != DAPL_TAKER_NONE)
+	while (!dapl_evd_take_over(evd, DAPL_TAKER_RESIZE))
 		nanosleep(&ts, NULL);
+	__atomic_store_n(&evd->taker, DAPL_TAKER_NONE, __ATOMIC_RELEASE);
 }
 
 /** A wait for a notification. */

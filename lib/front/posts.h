@@ -16,6 +16,8 @@ send_flags(unsigned int flags)
 {
 	uint8_t wr = (flags & DAT_COMPLETION_SUPPRESS_FLAG) != 0 ? 0 : ROCE_WR_SIGNALED;
 
+	if (likely((flags & ~(unsigned int)DAT_COMPLETION_SUPPRESS_FLAG) == 0))
+		return wr;
 	if ((flags & DAT_COMPLETION_SOLICITED_WAIT_FLAG) != 0)
 		wr |= ROCE_WR_SOLICITED;
 	if ((flags & DAT_COMPLETION_BARRIER_FENCE_FLAG) != 0)

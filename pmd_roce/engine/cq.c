@@ -104,6 +104,14 @@ book_reap(const struct roce_cq *cq, uint16_t index)
 	__atomic_store_n(&share->reaped, share->reaped + 1, __ATOMIC_RELEASE);
 }
 
+static inline void
+take_event(const struct roce_cq *cq, uint32_t i, struct roce_event *event)
+{
+	*event = cq->ring[i & cq->mask];
+	if (event->srq_share != 0)
+		book_reap(cq, event->srq_share);
+}
+
 unsigned int
 roce_cq_poll(struct roce_cq *cq, struct roce_event *events, unsigned int n)
 {
@@ -116,12 +124,14 @@ roce_cq_poll(struct roce_cq *cq, struct roce_event *events, unsigned int n)
 		if (ready == 0)
 			return 0;
 	}
-	n = RTE_MIN(n, ready);
-	for (unsigned int i = 0; i < n; i++) {
-		events[i] = cq->ring[(tail + i) & cq->mask];
-		if (events[i].srq_share != 0)
-			book_reap(cq, events[i].srq_share);
+	if (n == 1) {
+		take_event(cq, tail, events);
+		__atomic_store_n(&cq->tail, tail + 1, __ATOMIC_RELEASE);
+		return 1;
 	}
+	n = RTE_MIN(n, ready);
+	for (unsigned int i = 0; i < n; i++)
+		take_event(cq, tail + i, &events[i]);
 	__atomic_store_n(&cq->tail, tail + n, __ATOMIC_RELEASE);
 	return n;
 }

@@ -23,20 +23,19 @@ roce_engine_lock(struct roce_engine *e)
 {
 	/* A spinlock is unfair: who lets go of it to take it again at once would win for ever. */
 	__atomic_fetch_add(&e->wanted, 1, __ATOMIC_RELAXED);
-	rte_spinlock_lock(&e->lock);
+	roce_lock(&e->lock);
 	__atomic_fetch_sub(&e->wanted, 1, __ATOMIC_RELAXED);
 }
 
 bool
 roce_engine_trylock(struct roce_engine *e)
 {
-	if (likely(__atomic_load_n(&e->wanted, __ATOMIC_RELAXED) == 0 &&
-			    rte_spinlock_trylock(&e->lock) != 0))
+	if (likely(__atomic_load_n(&e->wanted, __ATOMIC_RELAXED) == 0 && roce_trylock(&e->lock)))
 		return true;
 	/* Callers of control who come back at once would keep the engine from being turned for ever. */
 	if (__atomic_add_fetch(&e->refused, 1, __ATOMIC_RELAXED) < REFUSALS_MAX)
 		return false;
-	rte_spinlock_lock(&e->lock);
+	roce_lock(&e->lock);
 	__atomic_store_n(&e->refused, 0, __ATOMIC_RELAXED);
 	return true;
 }
@@ -44,7 +43,7 @@ roce_engine_trylock(struct roce_engine *e)
 bool
 roce_engine_trylock_once(struct roce_engine *e)
 {
-	return rte_spinlock_trylock(&e->lock) != 0;
+	return roce_trylock(&e->lock);
 }
 
 void
@@ -52,7 +51,7 @@ roce_engine_unlock_inner(struct roce_engine *e)
 {
 	if (unlikely(__atomic_load_n(&e->domain->noted, __ATOMIC_RELAXED) != NULL))
 		roce_cq_settle(e->domain);
-	rte_spinlock_unlock(&e->lock);
+	roce_unlock(&e->lock);
 }
 
 static __rte_noinline void
@@ -139,7 +138,7 @@ make_engine(struct roce_domain *domain, unsigned int index)
 	e->domain = domain;
 	e->index = index;
 	e->pool = config->pool[index];
-	rte_spinlock_init(&e->lock);
+	rte_spinlock_init(&e->lock.spin);
 	TAILQ_INIT(&e->ready);
 	TAILQ_INIT(&e->owing);
 	rc = make_inbox(domain, e);
@@ -183,7 +182,7 @@ roce_domain_create(const struct roce_domain_config *config, struct roce_domain *
 	};
 	d->shared = config->engines > 1;
 	d->engine_mask = roce_engine_mask(config->engines);
-	rte_spinlock_init(&d->keys.lock);
+	roce_keys_init(&d->keys);
 	rte_spinlock_init(&d->qpn_lock);
 	rte_spinlock_init(&d->srqs_lock);
 	TAILQ_INIT(&d->srqs);

@@ -6,20 +6,18 @@
 #include "engine/extbuf.h"
 #include "engine/qp.h"
 
-struct rte_mbuf *
-roce_engine_frame(struct roce_engine *e)
+__rte_noinline bool
+roce_engine_fetch(struct roce_engine *e)
 {
-	if (unlikely(e->spares == 0)) {
-		if (rte_pktmbuf_alloc_bulk(e->pool, e->spare, ROCE_SPARE_MAX) == 0) {
-			e->spares = ROCE_SPARE_MAX;
-		} else if ((e->spare[0] = rte_pktmbuf_alloc(e->pool)) != NULL) {
-			e->spares = 1;
-		} else {
-			e->stats.tx_no_mbuf++;
-			return NULL;
-		}
+	if (rte_pktmbuf_alloc_bulk(e->pool, e->spare, ROCE_SPARE_MAX) == 0) {
+		e->spares = ROCE_SPARE_MAX;
+	} else if ((e->spare[0] = rte_pktmbuf_alloc(e->pool)) != NULL) {
+		e->spares = 1;
+	} else {
+		e->stats.tx_no_mbuf++;
+		return false;
 	}
-	return e->spare[--e->spares];
+	return true;
 }
 
 static inline uint16_t

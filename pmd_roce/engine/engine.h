@@ -193,6 +193,11 @@ roce_engine_mask(unsigned int engines)
 
 /** For control: turners stand back until everybody who waits here was served. */
 void roce_engine_lock(struct roce_engine *e);
+/**
+ * What makes every other running thread of the process pass a full memory barrier. From then on locks that one thread
+ * takes again and again cost it no locked instruction (bias.h); without, as in the simulator, they all do.
+ */
+void roce_engine_use_barrier(void (*barrier)(void));
 /** For a turn. @return false: somebody works on the engine, or waits to; but not for ever: then it waits its turn. */
 bool roce_engine_trylock(struct roce_engine *e);
 /** For those who look again and again until nobody works on the engine, and have a reason to give up. */

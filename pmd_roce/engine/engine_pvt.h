@@ -18,6 +18,7 @@
 #include <rte_ring.h>
 #include <rte_spinlock.h>
 
+#include "engine/bias.h"
 #include "engine/engine.h"
 #include "engine/mr.h"
 #include "engine/stats.h"
@@ -48,7 +49,7 @@ struct roce_icrc_due {
 struct roce_engine {
 	struct roce_domain *domain;
 	unsigned int index;
-	rte_spinlock_t lock;
+	struct roce_lock lock;
 	uint32_t wanted;  /**< callers of roce_engine_lock() who wait; atomic */
 	uint32_t refused; /**< turns refused since one insisted; atomic */
 	struct rte_mempool *pool;
@@ -117,8 +118,17 @@ void roce_context_forget(const struct roce_context *context, struct roce_note *n
 /** Lock and unlock every engine once: whoever works under a lock has left what was unlinked before. */
 void roce_domain_grace(struct roce_domain *domain);
 
+/** More empty frames. Locked. @return false: the pool is dry, which is counted. */
+bool roce_engine_fetch(struct roce_engine *e);
+
 /** An empty frame; NULL (counted) when the pool is dry. Locked. */
-struct rte_mbuf *roce_engine_frame(struct roce_engine *e);
+static inline struct rte_mbuf *
+roce_engine_frame(struct roce_engine *e)
+{
+	if (unlikely(e->spares == 0) && !roce_engine_fetch(e))
+		return NULL;
+	return e->spare[--e->spares];
+}
 
 /** The ICRC of every frame that waits for it. Before the frames are given away. Locked. */
 static inline void

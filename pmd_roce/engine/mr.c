@@ -31,6 +31,20 @@ roce_pd_destroy(struct roce_pd *pd)
 	return 0;
 }
 
+/* What stands at place 0, which is nobody's: a key of another place. A key of 0 would find itself live there. */
+#define NO_KEY UINT32_MAX
+
+/* Chunks of which no place was handed out: no key is live there. Nobody writes it. */
+static struct roce_mr unused[ROCE_KEY_CHUNK] = { { .key = NO_KEY } };
+
+void
+roce_keys_init(struct roce_keys *keys)
+{
+	rte_spinlock_init(&keys->lock);
+	for (uint32_t i = 0; i < ROCE_KEY_CHUNKS; i++)
+		keys->chunk[i] = unused;
+}
+
 static struct roce_mr *
 entry_at(const struct roce_keys *keys, uint32_t place)
 {
@@ -94,10 +108,12 @@ roce_keys_take(struct roce_domain *domain)
 	}
 	if (place >= ROCE_KEY_PLACES)
 		return NULL;
-	if (keys->chunk[place / ROCE_KEY_CHUNK] == NULL) {
+	if (keys->chunk[place / ROCE_KEY_CHUNK] == unused) {
 		mr = roce_alloc(domain, ROCE_KEY_CHUNK * sizeof(*mr));
 		if (mr == NULL)
 			return NULL;
+		if (place < ROCE_KEY_CHUNK)
+			mr[0].key = NO_KEY;
 		__atomic_store_n(&keys->chunk[place / ROCE_KEY_CHUNK], mr, __ATOMIC_RELEASE);
 	}
 	if (keys->secret == 0)
@@ -218,8 +234,10 @@ roce_mr_covers(struct roce_domain *domain, uint32_t key, uint64_t addr, uint64_t
 void
 roce_keys_fini(struct roce_keys *keys, const struct roce_memory *memory)
 {
-	for (uint32_t i = 0; i < ROCE_KEY_CHUNKS; i++)
-		memory->free(memory->arg, keys->chunk[i]);
+	for (uint32_t i = 0; i < ROCE_KEY_CHUNKS; i++) {
+		if (keys->chunk[i] != unused)
+			memory->free(memory->arg, keys->chunk[i]);
+	}
 }
 
 /* The piece @p offset bytes behind the start of @p sge, at most @p len long. Both move on to the segment it is in. */
@@ -238,8 +256,8 @@ piece_at(const struct roce_sge **sge, uint32_t *offset, uint32_t len)
 }
 
 int
-roce_sge_copy_out(const struct roce_keys *keys, const struct roce_pd *pd,
-		const struct roce_sge *sge, uint32_t offset, uint8_t *dst, uint32_t len)
+roce_sge_gather(const struct roce_keys *keys, const struct roce_pd *pd, const struct roce_sge *sge,
+		uint32_t offset, uint8_t *dst, uint32_t len)
 {
 	while (len > 0) {
 		struct roce_sge piece = piece_at(&sge, &offset, len);
@@ -287,7 +305,7 @@ copy_from_chain(uint8_t *dst, const struct rte_mbuf *m, uint32_t from, uint32_t 
 }
 
 int
-roce_sge_copy_in(const struct roce_keys *keys, const struct roce_pd *pd, const struct roce_sge *sge,
+roce_sge_scatter(const struct roce_keys *keys, const struct roce_pd *pd, const struct roce_sge *sge,
 		uint32_t offset, const struct roce_pkt *pkt)
 {
 	const struct rte_mbuf *m = pkt->m;

@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <rte_branch_prediction.h>
 #include <rte_mbuf.h>
@@ -87,7 +88,7 @@ roce_sge_set(struct roce_sge *to, const struct roce_sge *from)
 	to->lkey = from->lkey;
 }
 
-/** The entry that a key belongs to, live or not; NULL when there never was one. */
+/** The entry that a key belongs to, live or not. */
 static inline struct roce_mr *
 roce_keys_entry(const struct roce_keys *keys, uint32_t key)
 {
@@ -95,7 +96,7 @@ roce_keys_entry(const struct roce_keys *keys, uint32_t key)
 	struct roce_mr *chunk =
 			__atomic_load_n(&keys->chunk[place / ROCE_KEY_CHUNK], __ATOMIC_ACQUIRE);
 
-	return likely(chunk != NULL) ? &chunk[place % ROCE_KEY_CHUNK] : NULL;
+	return &chunk[place % ROCE_KEY_CHUNK];
 }
 
 /** The live entry of a key; NULL when there is none. */
@@ -104,25 +105,28 @@ roce_keys_find(const struct roce_keys *keys, uint32_t key)
 {
 	struct roce_mr *mr = roce_keys_entry(keys, key);
 
-	if (unlikely(mr == NULL))
-		return NULL;
-	return likely(key != 0 && __atomic_load_n(&mr->key, __ATOMIC_ACQUIRE) == key) ? mr : NULL;
-}
-
-/** Does the entry cover @p length bytes at @p addr? The order of the subtractions leaves no room for overflow. */
-static inline bool
-roce_mr_holds(const struct roce_mr *mr, uint64_t addr, uint64_t length)
-{
-	return addr >= mr->start && length <= mr->length && addr - mr->start <= mr->length - length;
+	return likely(__atomic_load_n(&mr->key, __ATOMIC_ACQUIRE) == key) ? mr : NULL;
 }
 
 /**
- * May @p pd touch @p len bytes at @p addr through @p key with all of @p access?
+ * Does the entry cover @p length bytes at @p addr? No entry wraps around the address space: what lies before its start
+ * is further behind it than it is long.
+ */
+static inline bool
+roce_mr_holds(const struct roce_mr *mr, uint64_t addr, uint64_t length)
+{
+	uint64_t at = addr - mr->start;
+
+	return at <= mr->length && length <= mr->length - at;
+}
+
+/**
+ * May @p pd touch the first @p len bytes of a piece with all of @p access?
  * @return 0; -EACCES no such key or right; -EPERM other protection domain; -ERANGE outside.
  */
 static inline int
-roce_keys_check(const struct roce_keys *keys, const struct roce_pd *pd, const struct roce_sge *sge,
-		unsigned int access)
+roce_keys_check_part(const struct roce_keys *keys, const struct roce_pd *pd,
+		const struct roce_sge *sge, uint32_t len, unsigned int access)
 {
 	const struct roce_mr *mr = roce_keys_find(keys, sge->lkey);
 
@@ -132,10 +136,24 @@ roce_keys_check(const struct roce_keys *keys, const struct roce_pd *pd, const st
 		return mr->pd != NULL ? -EPERM : -EACCES;
 	if (unlikely((mr->access & access) != access))
 		return -EACCES;
-	if (unlikely(!roce_mr_holds(mr, sge->addr, sge->length)))
+	if (unlikely(!roce_mr_holds(mr, sge->addr, len)))
 		return -ERANGE;
 	return 0;
 }
+
+/** The same for all of it. */
+static inline int
+roce_keys_check(const struct roce_keys *keys, const struct roce_pd *pd, const struct roce_sge *sge,
+		unsigned int access)
+{
+	return roce_keys_check_part(keys, pd, sge, sge->length, access);
+}
+
+/** roce_sge_copy_out() and roce_sge_copy_in() for any list and any frame. */
+int roce_sge_gather(const struct roce_keys *keys, const struct roce_pd *pd,
+		const struct roce_sge *sge, uint32_t offset, uint8_t *dst, uint32_t len);
+int roce_sge_scatter(const struct roce_keys *keys, const struct roce_pd *pd,
+		const struct roce_sge *sge, uint32_t offset, const struct roce_pkt *pkt);
 
 /**
  * Copy bytes of a gather list into a frame.
@@ -144,8 +162,19 @@ roce_keys_check(const struct roce_keys *keys, const struct roce_pd *pd, const st
  * @param len     bytes to copy; the list is at least offset + len long.
  * @return 0, or as roce_keys_check(): nothing useful was copied.
  */
-int roce_sge_copy_out(const struct roce_keys *keys, const struct roce_pd *pd,
-		const struct roce_sge *sge, uint32_t offset, uint8_t *dst, uint32_t len);
+static inline int
+roce_sge_copy_out(const struct roce_keys *keys, const struct roce_pd *pd,
+		const struct roce_sge *sge, uint32_t offset, uint8_t *dst, uint32_t len)
+{
+	int rc;
+
+	if (unlikely(offset != 0 || len > sge->length || len == 0))
+		return roce_sge_gather(keys, pd, sge, offset, dst, len);
+	rc = roce_keys_check_part(keys, pd, sge, len, 0);
+	if (likely(rc == 0))
+		memcpy(dst, (const void *)(uintptr_t)sge->addr, len);
+	return rc;
+}
 
 /**
  * Bytes of a gather list that lie in one piece, where @p pd may read them.
@@ -162,8 +191,23 @@ const uint8_t *roce_sge_find(const struct roce_keys *keys, const struct roce_pd 
  * @param pkt     the frame; its payload may be chained.
  * @return 0, or as roce_keys_check(): some bytes may have been written.
  */
-int roce_sge_copy_in(const struct roce_keys *keys, const struct roce_pd *pd,
-		const struct roce_sge *sge, uint32_t offset, const struct roce_pkt *pkt);
+static inline int
+roce_sge_copy_in(const struct roce_keys *keys, const struct roce_pd *pd, const struct roce_sge *sge,
+		uint32_t offset, const struct roce_pkt *pkt)
+{
+	const uint32_t len = pkt->payload_len;
+	int rc;
+
+	if (unlikely(offset != 0 || len > sge->length || len == 0 ||
+			    pkt->payload_off + len > pkt->m->data_len))
+		return roce_sge_scatter(keys, pd, sge, offset, pkt);
+	rc = roce_keys_check_part(keys, pd, sge, len, IBV_ACCESS_LOCAL_WRITE);
+	if (likely(rc == 0))
+		memcpy((void *)(uintptr_t)sge->addr,
+				rte_pktmbuf_mtod_offset(pkt->m, const uint8_t *, pkt->payload_off),
+				len);
+	return rc;
+}
 
 /** An entry that is nobody's, without a key. Under keys.lock. @return NULL: no memory, or the table is full. */
 struct roce_mr *roce_keys_take(struct roce_domain *domain);
@@ -176,6 +220,9 @@ uint32_t roce_keys_name(const struct roce_keys *keys, struct roce_mr *mr);
 
 /** Copy the payload of a frame, which is not empty, to one place: its last byte after all others. */
 void roce_payload_place(const struct roce_pkt *pkt, uint8_t *to);
+
+/** An empty table. */
+void roce_keys_init(struct roce_keys *keys);
 
 /** Frees the chunks. */
 void roce_keys_fini(struct roce_keys *keys, const struct roce_memory *memory);

@@ -310,7 +310,9 @@ roce_qp_binds(const struct roce_qp *qp)
 static inline uint32_t
 roce_packets(uint32_t length, uint32_t mtu)
 {
-	return length == 0 ? 1 : (uint32_t)(((uint64_t)length + mtu - 1) >> rte_bsf32(mtu));
+	if (length <= mtu)
+		return 1;
+	return (uint32_t)(((uint64_t)length + mtu - 1) >> rte_bsf32(mtu));
 }
 
 /** Requests posted so far, as the engine may see them. */

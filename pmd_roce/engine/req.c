@@ -64,6 +64,15 @@ roce_req_wants(const struct roce_qp *qp)
 	return may_send(qp, posted);
 }
 
+/* After a frame that could be built: what a request has to wait for has not changed meanwhile. */
+static inline bool
+may_go_on(const struct roce_qp *qp, uint32_t posted)
+{
+	const struct roce_qp_tx *tx = &qp->tx;
+
+	return tx->next != posted && in_flight(tx) < tx->window && has_credit(qp);
+}
+
 /* Give a request its PSNs when its first frame leaves for the first time. */
 static inline void
 begin_request(struct roce_qp *qp, struct roce_wqe *wqe)
@@ -345,7 +354,9 @@ roce_req_emit(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_
 
 	if (unlikely(roce_qp_binds(qp)))
 		return emit_around_binds(qp, pkts, room, now);
-	while (n < room && may_send(qp, posted)) {
+	if (room == 0 || !may_send(qp, posted))
+		return 0;
+	do {
 		struct rte_mbuf *m;
 
 		if (!(qp->tx.next & 1))
@@ -354,7 +365,7 @@ roce_req_emit(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_
 		if (unlikely(m == NULL))
 			break;
 		pkts[n++] = m;
-	}
+	} while (n < room && may_go_on(qp, posted));
 	return n;
 }
 

@@ -9,13 +9,16 @@
 static void
 complete(struct roce_qp *qp, const struct roce_pkt *pkt, uint8_t flags)
 {
-	bool imm = pkt->op->flags & ROCE_OP_IMM;
+	const uint16_t op = pkt->op->flags;
+	rte_be32_t imm = 0;
 
-	bool invalid = pkt->op->flags & ROCE_OP_IETH;
-
-	flags |= (uint8_t)((imm ? ROCE_EVENT_IMM : 0) | (invalid ? ROCE_EVENT_INVALID : 0) |
-			(pkt->solicited ? ROCE_EVENT_SOLICITED : 0));
-	roce_qp_complete_recv(qp, IBV_WC_SUCCESS, flags, imm || invalid ? roce_pkt_imm(pkt) : 0);
+	if (pkt->solicited)
+		flags |= ROCE_EVENT_SOLICITED;
+	if (unlikely(op & (ROCE_OP_IMM | ROCE_OP_IETH))) {
+		flags |= op & ROCE_OP_IMM ? ROCE_EVENT_IMM : ROCE_EVENT_INVALID;
+		imm = roce_pkt_imm(pkt);
+	}
+	roce_qp_complete_recv(qp, IBV_WC_SUCCESS, flags, imm);
 }
 
 /* The last packet of a SEND or WRITE, or all there is of another request. */

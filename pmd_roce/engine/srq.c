@@ -104,9 +104,9 @@ roce_srq_destroy(struct roce_srq *srq)
 	bool busy;
 
 	/* Under the lock: who made it the last one has let go of it, too (roce_srq_detach). */
-	rte_spinlock_lock(&srq->post_lock);
+	roce_lock(&srq->post_lock);
 	busy = srq->users != 0;
-	rte_spinlock_unlock(&srq->post_lock);
+	roce_unlock(&srq->post_lock);
 	if (busy)
 		return -EBUSY;
 	if (!srq->private_queue)
@@ -156,6 +156,10 @@ check_pieces(const struct roce_srq *srq, const struct roce_recv_wr *wr, uint32_t
 
 	if (unlikely(wr->num_sge > srq->max_sge))
 		return -EINVAL;
+	if (likely(wr->num_sge == 1)) {
+		*length = RTE_MIN(wr->sg->length, ROCE_MSG_MAX);
+		return roce_keys_check(&srq->domain->keys, srq->pd, wr->sg, IBV_ACCESS_LOCAL_WRITE);
+	}
 	for (uint32_t i = 0; i < wr->num_sge; i++) {
 		int rc = roce_keys_check(
 				&srq->domain->keys, srq->pd, &wr->sg[i], IBV_ACCESS_LOCAL_WRITE);
@@ -177,9 +181,9 @@ roce_srq_post(struct roce_srq *srq, const struct roce_recv_wr *wr)
 
 	if (unlikely(rc != 0))
 		return rc;
-	rte_spinlock_lock(&srq->post_lock);
+	roce_lock(&srq->post_lock);
 	if (unlikely(is_full(srq))) {
-		rte_spinlock_unlock(&srq->post_lock);
+		roce_unlock(&srq->post_lock);
 		return -ENOSPC;
 	}
 	slot = slot_at(srq, srq->posted);
@@ -187,10 +191,14 @@ roce_srq_post(struct roce_srq *srq, const struct roce_recv_wr *wr)
 	slot->length = length;
 	slot->num_sge = (uint16_t)wr->num_sge;
 	slot->flags = (uint8_t)wr->flags;
-	for (uint32_t i = 0; i < wr->num_sge; i++)
-		roce_sge_set(&slot->sge[i], &wr->sg[i]);
+	if (likely(wr->num_sge == 1)) {
+		roce_sge_set(slot->sge, wr->sg);
+	} else {
+		for (uint32_t i = 0; i < wr->num_sge; i++)
+			roce_sge_set(&slot->sge[i], &wr->sg[i]);
+	}
 	__atomic_store_n(&srq->posted, srq->posted + 1, __ATOMIC_RELEASE);
-	rte_spinlock_unlock(&srq->post_lock);
+	roce_unlock(&srq->post_lock);
 	return 0;
 }
 
@@ -201,14 +209,14 @@ freeze(struct roce_srq *srq)
 	roce_engine_lock(srq->domain->engine[0]);
 	if (srq->domain->shared)
 		rte_spinlock_lock(&srq->take_lock);
-	rte_spinlock_lock(&srq->post_lock);
+	roce_lock(&srq->post_lock);
 }
 
 /* The lock of engine 0 stays: what the caller has to tell is told under it. */
 static void
 thaw(struct roce_srq *srq)
 {
-	rte_spinlock_unlock(&srq->post_lock);
+	roce_unlock(&srq->post_lock);
 	if (srq->domain->shared)
 		rte_spinlock_unlock(&srq->take_lock);
 }
@@ -239,10 +247,10 @@ roce_srq_query(struct roce_srq *srq, struct roce_srq_counts *counts)
 {
 	bool still = false;
 
-	rte_spinlock_lock(&srq->post_lock);
+	roce_lock(&srq->post_lock);
 	for (unsigned int i = 0; i < LOOKS && !still; i++)
 		still = look(srq, counts);
-	rte_spinlock_unlock(&srq->post_lock);
+	roce_unlock(&srq->post_lock);
 	if (likely(still))
 		return;
 	freeze(srq);
@@ -355,12 +363,23 @@ take_at_mark(struct roce_srq *srq, uint32_t taken)
 {
 	bool crossed;
 
-	rte_spinlock_lock(&srq->post_lock);
+	roce_lock(&srq->post_lock);
 	__atomic_store_n(&srq->taken, taken, __ATOMIC_RELEASE);
 	crossed = crosses_low(srq, srq->posted - taken);
-	rte_spinlock_unlock(&srq->post_lock);
+	roce_unlock(&srq->post_lock);
 	if (crossed)
 		tell_low(srq);
+}
+
+static_assert(sizeof(struct roce_recv) == sizeof(struct roce_rwqe), "a receive is copied whole");
+
+static inline void
+copy_receive(struct roce_recv *to, const struct roce_rwqe *from)
+{
+	if (likely(from->num_sge == 1))
+		memcpy(to, from, sizeof(*to) + sizeof(to->sge[0]));
+	else
+		memcpy(to, from, sizeof(*to) + from->num_sge * sizeof(to->sge[0]));
 }
 
 bool
@@ -374,14 +393,7 @@ roce_srq_take(struct roce_srq *srq, struct roce_recv *recv)
 	taken = srq->taken;
 	available = __atomic_load_n(&srq->posted, __ATOMIC_ACQUIRE) - taken;
 	if (likely(available != 0)) {
-		const struct roce_rwqe *slot = slot_at(srq, taken);
-
-		recv->wr_id = slot->wr_id;
-		recv->length = slot->length;
-		recv->num_sge = slot->num_sge;
-		recv->flags = slot->flags;
-		for (uint32_t i = 0; i < slot->num_sge; i++)
-			recv->sge[i] = slot->sge[i];
+		copy_receive(recv, slot_at(srq, taken));
 		if (unlikely(available - 1 < srq->limit))
 			take_at_mark(srq, taken + 1);
 		else
@@ -399,9 +411,9 @@ roce_srq_give_back(struct roce_srq *srq, uint32_t n)
 {
 	if (srq == NULL)
 		return;
-	rte_spinlock_lock(&srq->post_lock);
+	roce_lock(&srq->post_lock);
 	srq->reaped_silent += n;
-	rte_spinlock_unlock(&srq->post_lock);
+	roce_unlock(&srq->post_lock);
 }
 
 int
@@ -410,25 +422,25 @@ roce_srq_attach(struct roce_srq *srq, struct roce_cq *cq, struct roce_cq_share *
 	int rc = 0;
 
 	*share = NULL;
-	rte_spinlock_lock(&srq->post_lock);
+	roce_lock(&srq->post_lock);
 	if (cq != NULL) {
 		*share = roce_cq_share_get(cq, srq);
 		rc = *share != NULL ? 0 : -ENOMEM;
 	}
 	if (rc == 0)
 		srq->users++;
-	rte_spinlock_unlock(&srq->post_lock);
+	roce_unlock(&srq->post_lock);
 	return rc;
 }
 
 void
 roce_srq_detach(struct roce_srq *srq, struct roce_cq_share *share)
 {
-	rte_spinlock_lock(&srq->post_lock);
+	roce_lock(&srq->post_lock);
 	if (share != NULL)
 		roce_cq_share_put(share);
 	srq->users--;
-	rte_spinlock_unlock(&srq->post_lock);
+	roce_unlock(&srq->post_lock);
 }
 
 void
@@ -439,10 +451,10 @@ roce_srq_forget(struct roce_cq_share *share)
 
 	if (srq == NULL)
 		return;
-	rte_spinlock_lock(&srq->post_lock);
+	roce_lock(&srq->post_lock);
 	for (link = &srq->shares; *link != share; link = &(*link)->next)
 		;
 	*link = share->next;
 	srq->reaped_silent += share->reaped;
-	rte_spinlock_unlock(&srq->post_lock);
+	roce_unlock(&srq->post_lock);
 }

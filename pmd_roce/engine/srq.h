@@ -28,6 +28,7 @@
 
 #include <rte_spinlock.h>
 
+#include "engine/bias.h"
 #include "engine/cq.h"
 #include "engine/engine_pvt.h"
 
@@ -67,7 +68,7 @@ struct roce_srq {
 	struct roce_note note;
 	TAILQ_ENTRY(roce_srq) link; /**< of the domain's shared ones */
 
-	rte_spinlock_t post_lock __rte_cache_aligned;
+	struct roce_lock post_lock __rte_cache_aligned;
 	uint32_t posted;
 	uint32_t reaped_seen;         /**< lower bound of reaped; under post_lock */
 	uint32_t reaped_silent;       /**< without a completion; under post_lock */

@@ -13,6 +13,7 @@
 #include <rte_string_fns.h>
 #include <rte_version.h>
 
+#include "port/barrier.h"
 #include "port/device.h"
 #include "port/eal.h"
 #include "port/log.h"
@@ -92,6 +93,7 @@ create_domain(struct roce_device *device, uint64_t seed, struct roce_why *why)
 	for (uint32_t i = 0; i < args->ip.n; i++)
 		config.addr[i] = args->ip.at[i].addr;
 	memcpy(config.pool, device->port->tx_pool, sizeof(config.pool));
+	roce_port_use_barrier();
 	rc = roce_domain_create(&config, &device->domain);
 	if (rc != 0)
 		return roce_why_say(why, rc, "the engines cannot be made: %s", strerror(-rc));

@@ -14,7 +14,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
+#include <rte_branch_prediction.h>
 #include <rte_ether.h>
 #include <rte_mbuf.h>
 
@@ -164,6 +166,10 @@ struct roce_template {
 	uint8_t bth_off;
 	bool v6;
 	uint32_t ip_sum; /**< IPv4: one's complement sum of the header with length and checksum 0 */
+	uint32_t udp_len; /**< what the next three were made for: most frames of a flow are as long as the last one */
+	rte_be16_t dgram_len;
+	rte_be16_t total_length; /**< of the IP header; IPv6: payload length */
+	rte_be16_t ip_checksum;  /**< IPv4, unless the device makes it */
 	uint64_t ol_flags; /**< for the mbuf: RTE_MBUF_F_TX_* when the device makes the IPv4 checksum */
 };
 
@@ -187,18 +193,72 @@ struct roce_frame_spec {
 	uint32_t payload_len; /**< bytes, 0..MTU; the pad is derived */
 };
 
+/** Lengths and checksum of a flow's frames for another UDP length. */
+void roce_template_resize(struct roce_template *t, uint32_t udp_len);
+
+/* An untagged or tagged IPv4 template fits the first part; only IPv6 needs the second. */
+#define ROCE_TEMPLATE_FIRST 64
+
+/* Where a frame's lengths stand: bytes from the start of their header. */
+#define ROCE_IPV4_TOTAL_LENGTH 2
+#define ROCE_IPV4_CHECKSUM     10
+#define ROCE_IPV4_LEN          20
+#define ROCE_IPV6_PAYLOAD_LEN  4
+#define ROCE_UDP_DGRAM_LEN     4
+#define ROCE_UDP_LEN           8
+
 /**
  * Write the headers of a frame into an empty mbuf.
  *
  * Fills the first segment with the template, patched, leaves room for the extension headers of the opcode,
  * and sets data_len and pkt_len to cover headers, payload, pad and ICRC in this one segment: its tailroom
- * must hold them. Pad bytes are zeroed.
+ * must hold them. Pad bytes are zeroed. A template belongs to one thread at a time.
  *
  * @return where the extension headers begin (right behind the BTH); payload begins at that pointer plus
  *   `roce_opcode[spec->opcode].header_len - sizeof(struct roce_bth)`. Write both, then roce_icrc_put().
  */
-uint8_t *roce_frame_build(struct rte_mbuf *m, const struct roce_template *t,
-		const struct roce_frame_spec *spec);
+static inline uint8_t *
+roce_frame_build(struct rte_mbuf *m, struct roce_template *t, const struct roce_frame_spec *spec)
+{
+	const uint32_t header_len = roce_opcode[spec->opcode].header_len;
+	const uint32_t pad = -spec->payload_len & 3;
+	const uint32_t body = header_len + spec->payload_len + pad + ROCE_ICRC_LEN;
+	const uint32_t udp_len = ROCE_UDP_LEN + body;
+	const uint32_t frame_len = t->bth_off + body;
+	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
+	uint8_t *l3 = frame + t->l3_off;
+	uint8_t *bth_at = frame + t->bth_off;
+	struct roce_bth *bth = (struct roce_bth *)bth_at;
+
+	if (unlikely(udp_len != t->udp_len))
+		roce_template_resize(t, udp_len);
+	memcpy(frame, t->bytes, ROCE_TEMPLATE_FIRST);
+	if (unlikely(t->v6)) {
+		memcpy(frame + ROCE_TEMPLATE_FIRST, t->bytes + ROCE_TEMPLATE_FIRST,
+				ROCE_TEMPLATE_LEN - ROCE_TEMPLATE_FIRST);
+		memcpy(l3 + ROCE_IPV6_PAYLOAD_LEN, &t->total_length, sizeof(t->total_length));
+	} else {
+		memcpy(l3 + ROCE_IPV4_TOTAL_LENGTH, &t->total_length, sizeof(t->total_length));
+		memcpy(l3 + ROCE_IPV4_CHECKSUM, &t->ip_checksum, sizeof(t->ip_checksum));
+		if (t->ol_flags != 0) {
+			m->ol_flags = t->ol_flags;
+			m->l2_len = t->l3_off;
+			m->l3_len = ROCE_IPV4_LEN;
+		}
+	}
+	memcpy(frame + t->udp_off + ROCE_UDP_DGRAM_LEN, &t->dgram_len, sizeof(t->dgram_len));
+	bth->opcode = spec->opcode;
+	bth->flags = (uint8_t)((spec->solicited ? ROCE_BTH_SE : 0) | ROCE_BTH_MIGREQ |
+			pad << ROCE_BTH_PAD_SHIFT);
+	bth->psn = rte_cpu_to_be_32((spec->ack_req ? ROCE_BTH_ACKREQ : 0) | (spec->psn & 0xffffff));
+
+	/* The word that ends in the pad; without pad, the ICRC's, which is written last anyway. */
+	memset(bth_at + header_len + (spec->payload_len & ~3u), 0, 4);
+
+	m->data_len = (uint16_t)frame_len;
+	m->pkt_len = frame_len;
+	return bth_at + sizeof(*bth);
+}
 
 /** Bytes of payload per packet of an IBTA MTU code 1..5; 0 for any other code. */
 static inline uint32_t

@@ -1,24 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * A flow's template, and the template patched into a frame.
- *
- * The template holds every byte that all packets of a flow share; a packet is
- * one copy of fixed size and a handful of stores.
+ * A flow's template: every byte that all packets of a flow share, so that a packet
+ * is one copy of fixed size and a handful of stores.
  */
 
+#include <stddef.h>
 #include <string.h>
 
 #include <rte_branch_prediction.h>
-#include <rte_debug.h>
 #include <rte_ip.h>
 #include <rte_udp.h>
 
 #include "wire/frame.h"
-
-/* An untagged or tagged IPv4 template fits the first part; only IPv6 needs the second. */
-#define COPY_FIRST  64
-#define COPY_SECOND (ROCE_TEMPLATE_LEN - COPY_FIRST)
 
 #define VTC_FLOW_V6 0x60000000u
 
@@ -27,8 +21,17 @@
 	(sizeof(struct rte_ipv6_hdr) + sizeof(struct rte_udp_hdr) + sizeof(struct roce_bth) + \
 			sizeof(struct roce_atomiceth) + sizeof(struct roce_immdt) + ROCE_ICRC_LEN)
 
-static_assert(COPY_FIRST >= 14 + 4 + 20 + 8 + 12, "a tagged IPv4 template fits the first copy");
+static_assert(ROCE_TEMPLATE_FIRST >= 14 + 4 + 20 + 8 + 12,
+		"a tagged IPv4 template fits the first copy");
 static_assert(ROCE_TEMPLATE_LEN >= 14 + 4 + 40 + 8 + 12, "a tagged IPv6 template fits");
+static_assert(offsetof(struct rte_ipv4_hdr, total_length) == ROCE_IPV4_TOTAL_LENGTH &&
+				offsetof(struct rte_ipv4_hdr, hdr_checksum) == ROCE_IPV4_CHECKSUM &&
+				sizeof(struct rte_ipv4_hdr) == ROCE_IPV4_LEN,
+		"as in DPDK");
+static_assert(offsetof(struct rte_ipv6_hdr, payload_len) == ROCE_IPV6_PAYLOAD_LEN, "as in DPDK");
+static_assert(offsetof(struct rte_udp_hdr, dgram_len) == ROCE_UDP_DGRAM_LEN &&
+				sizeof(struct rte_udp_hdr) == ROCE_UDP_LEN,
+		"as in DPDK");
 static_assert(OVERHEAD == 96, "the path MTU must come out as Linux computes it");
 
 /*
@@ -138,7 +141,7 @@ roce_template_init(struct roce_template *t, const struct roce_path *path, uint32
 }
 
 /* The sum is kept without the total length; two folds, because the first may carry again. */
-static inline rte_be16_t
+static rte_be16_t
 finish_checksum(uint32_t ip_sum, rte_be16_t total_length)
 {
 	uint32_t sum = ip_sum + total_length;
@@ -148,58 +151,15 @@ finish_checksum(uint32_t ip_sum, rte_be16_t total_length)
 	return (rte_be16_t)~sum;
 }
 
-static inline void
-patch_ip(struct rte_mbuf *m, const struct roce_template *t, uint8_t *l3, uint32_t udp_len)
+void
+roce_template_resize(struct roce_template *t, uint32_t udp_len)
 {
-	if (unlikely(t->v6)) {
-		((struct rte_ipv6_hdr *)l3)->payload_len = rte_cpu_to_be_16((uint16_t)udp_len);
-	} else {
-		struct rte_ipv4_hdr *ip = (struct rte_ipv4_hdr *)l3;
+	const uint16_t total = (uint16_t)(t->v6 ? udp_len : sizeof(struct rte_ipv4_hdr) + udp_len);
 
-		ip->total_length = rte_cpu_to_be_16((uint16_t)(sizeof(*ip) + udp_len));
-		if (t->ol_flags != 0) {
-			m->ol_flags = t->ol_flags;
-			m->l2_len = t->l3_off;
-			m->l3_len = sizeof(*ip);
-		} else {
-			ip->hdr_checksum = finish_checksum(t->ip_sum, ip->total_length);
-		}
-	}
-}
-
-uint8_t *
-roce_frame_build(struct rte_mbuf *m, const struct roce_template *t,
-		const struct roce_frame_spec *spec)
-{
-	const uint32_t header_len = roce_opcode[spec->opcode].header_len;
-	const uint32_t pad = -spec->payload_len & 3;
-	const uint32_t body = header_len + spec->payload_len + pad + ROCE_ICRC_LEN;
-	const uint32_t udp_len = sizeof(struct rte_udp_hdr) + body;
-	const uint32_t frame_len = t->bth_off + body;
-	const uint32_t flags = (spec->solicited ? ROCE_BTH_SE : 0) | ROCE_BTH_MIGREQ |
-			pad << ROCE_BTH_PAD_SHIFT;
-	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
-	uint8_t *bth_at = frame + t->bth_off;
-	struct roce_bth *bth = (struct roce_bth *)bth_at;
-
-	RTE_ASSERT(rte_pktmbuf_tailroom(m) >= RTE_MAX(frame_len, (uint32_t)ROCE_TEMPLATE_LEN));
-	memcpy(frame, t->bytes, COPY_FIRST);
-	if (unlikely(t->bth_off + sizeof(*bth) > COPY_FIRST))
-		memcpy(frame + COPY_FIRST, t->bytes + COPY_FIRST, COPY_SECOND);
-
-	patch_ip(m, t, frame + t->l3_off, udp_len);
-	((struct rte_udp_hdr *)(frame + t->udp_off))->dgram_len =
-			rte_cpu_to_be_16((uint16_t)udp_len);
-	bth->opcode = spec->opcode;
-	bth->flags = (uint8_t)flags;
-	bth->psn = rte_cpu_to_be_32((spec->ack_req ? ROCE_BTH_ACKREQ : 0) | (spec->psn & 0xffffff));
-
-	/* The word that ends in the pad; without pad, the ICRC's, which is written last anyway. */
-	memset(bth_at + header_len + (spec->payload_len & ~3u), 0, 4);
-
-	m->data_len = (uint16_t)frame_len;
-	m->pkt_len = frame_len;
-	return bth_at + sizeof(*bth);
+	t->udp_len = udp_len;
+	t->dgram_len = rte_cpu_to_be_16((uint16_t)udp_len);
+	t->total_length = rte_cpu_to_be_16(total);
+	t->ip_checksum = t->ol_flags != 0 ? 0 : finish_checksum(t->ip_sum, t->total_length);
 }
 
 uint8_t

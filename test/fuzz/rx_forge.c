@@ -238,7 +238,7 @@ put_opcode(struct rx_flat *flat, const struct roce_template *t, uint8_t opcode)
 }
 
 static void
-build(const struct rx_end *end, const uint8_t *r, struct rx_flat *flat)
+build(struct rx_end *end, const uint8_t *r, struct rx_flat *flat)
 {
 	uint8_t opcode = r[R_TALK] & 8 ? r[R_OPCODE] : opcodes[r[R_OPCODE] % sizeof(opcodes)];
 	uint8_t like = oracle_header_len(opcode) != 0 ? opcode : IBV_OPCODE_RC_SEND_ONLY;

@@ -52,6 +52,9 @@
 #define __atomic_add_fetch(p, v, order) (__atomic_fetch_add(p, v, order) + (v))
 #define __atomic_sub_fetch(p, v, order) (__atomic_fetch_sub(p, v, order) - (v))
 
+/* All threads of the model are one. */
+#define roce_bias_self() ((uintptr_t)model_self() + 2)
+
 #define memcpy(to, from, n) model_memcpy(to, from, n)
 
 #endif

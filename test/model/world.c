@@ -19,7 +19,7 @@ roce_engine_lock(struct roce_engine *e)
 {
 	if (model_self() >= 0)
 		world.locked[model_self()] = true;
-	model_lock(&e->lock, "the engine", __func__);
+	model_lock(&e->lock.spin, "the engine", __func__);
 }
 
 /* As pmd_roce/engine/domain.c does it; where nobody watches there is nothing to see. */
@@ -31,7 +31,7 @@ roce_engine_unlock_inner(struct roce_engine *e)
 
 	if (world.watched && model_load(&e->domain->noted, &noted) != 0)
 		roce_cq_settle(e->domain);
-	model_unlock(&e->lock, "the engine", __func__);
+	model_unlock(&e->lock.spin, "the engine", __func__);
 }
 
 void
@@ -282,11 +282,11 @@ world_observe(unsigned int self)
 static bool
 all_unlocked(void)
 {
-	bool locked = world.domain->srqs_lock.locked || world.srq->post_lock.locked ||
+	bool locked = world.domain->srqs_lock.locked || world.srq->post_lock.spin.locked ||
 			world.srq->take_lock.locked;
 
 	for (unsigned int i = 0; i < world.domain->config.engines; i++)
-		locked = locked || world.domain->engine[i]->lock.locked;
+		locked = locked || world.domain->engine[i]->lock.spin.locked;
 	for (unsigned int i = 0; i < world.cqs; i++)
 		locked = locked || world.cq[i]->push_lock.locked || world.cq[i]->shares_lock.locked;
 	return !locked;

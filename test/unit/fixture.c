@@ -280,7 +280,7 @@ fx_fill_srq(struct fx_end *end, uint32_t n, uint32_t len)
 /* ---- frames ---- */
 
 struct rte_mbuf *
-fx_request(const struct fx_peer *peer, uint8_t opcode, uint32_t psn, uint32_t len, unsigned flags)
+fx_request(struct fx_peer *peer, uint8_t opcode, uint32_t psn, uint32_t len, unsigned flags)
 {
 	const struct roce_frame_spec spec = {
 		.psn = psn,
@@ -305,7 +305,7 @@ fx_request(const struct fx_peer *peer, uint8_t opcode, uint32_t psn, uint32_t le
 }
 
 struct rte_mbuf *
-fx_answer(const struct fx_peer *peer, uint8_t syndrome, uint32_t psn, uint32_t msn)
+fx_answer(struct fx_peer *peer, uint8_t syndrome, uint32_t psn, uint32_t msn)
 {
 	const struct roce_frame_spec spec = { .psn = psn, .opcode = IBV_OPCODE_RC_ACKNOWLEDGE };
 	struct rte_mbuf *m = unit_mbuf(NULL, 0);
@@ -331,14 +331,14 @@ fx_rx(struct fx_end *end, struct rte_mbuf *m)
 }
 
 void
-fx_rx_request(struct fx_end *end, const struct fx_peer *peer, uint8_t opcode, uint32_t psn,
-		uint32_t len, unsigned flags)
+fx_rx_request(struct fx_end *end, struct fx_peer *peer, uint8_t opcode, uint32_t psn, uint32_t len,
+		unsigned flags)
 {
 	fx_rx(end, fx_request(peer, opcode, psn, len, flags));
 }
 
 void
-fx_rx_answer(struct fx_end *end, const struct fx_peer *peer, uint8_t syndrome, uint32_t psn)
+fx_rx_answer(struct fx_end *end, struct fx_peer *peer, uint8_t syndrome, uint32_t psn)
 {
 	fx_rx(end, fx_answer(peer, syndrome, psn, 0));
 }

@@ -155,19 +155,18 @@ void fx_fill_srq(struct fx_end *end, uint32_t n, uint32_t len);
 
 /** A request of the peer; payload byte i is (psn + i) modulo 256, immediate data FX_IMM. */
 struct rte_mbuf *
-fx_request(const struct fx_peer *peer, uint8_t opcode, uint32_t psn, uint32_t len, unsigned flags);
+fx_request(struct fx_peer *peer, uint8_t opcode, uint32_t psn, uint32_t len, unsigned flags);
 
 /** An acknowledgement of the peer. */
-struct rte_mbuf *
-fx_answer(const struct fx_peer *peer, uint8_t syndrome, uint32_t psn, uint32_t msn);
+struct rte_mbuf *fx_answer(struct fx_peer *peer, uint8_t syndrome, uint32_t psn, uint32_t msn);
 
 /** Give one frame to the end's first engine; it must be consumed. */
 void fx_rx(struct fx_end *end, struct rte_mbuf *m);
 
 /** Shorter: give a request, an answer. */
-void fx_rx_request(struct fx_end *end, const struct fx_peer *peer, uint8_t opcode, uint32_t psn,
+void fx_rx_request(struct fx_end *end, struct fx_peer *peer, uint8_t opcode, uint32_t psn,
 		uint32_t len, unsigned flags);
-void fx_rx_answer(struct fx_end *end, const struct fx_peer *peer, uint8_t syndrome, uint32_t psn);
+void fx_rx_answer(struct fx_end *end, struct fx_peer *peer, uint8_t syndrome, uint32_t psn);
 
 /** Take what the engine sends, in turns of 32, until it is silent or @p max is reached. @return frames. */
 unsigned int fx_tx(struct fx_end *end, struct fx_sent *sent, unsigned int max);

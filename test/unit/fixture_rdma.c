@@ -13,7 +13,7 @@ put(const void *header, const void *value, size_t n)
 }
 
 struct rte_mbuf *
-fx_about(const struct fx_peer *peer, uint8_t opcode, uint32_t psn, uint32_t len,
+fx_about(struct fx_peer *peer, uint8_t opcode, uint32_t psn, uint32_t len,
 		const struct fx_target *target, unsigned int flags)
 {
 	const struct roce_reth reth = { rte_cpu_to_be_64(target->va),
@@ -33,7 +33,7 @@ fx_about(const struct fx_peer *peer, uint8_t opcode, uint32_t psn, uint32_t len,
 }
 
 struct rte_mbuf *
-fx_response(const struct fx_peer *peer, uint8_t opcode, uint32_t psn, uint32_t len, uint32_t msn)
+fx_response(struct fx_peer *peer, uint8_t opcode, uint32_t psn, uint32_t len, uint32_t msn)
 {
 	const rte_be32_t aeth = roce_aeth_pack(FX_ACK, msn);
 	const rte_be64_t original = rte_cpu_to_be_64(FX_ORIGINAL);
@@ -50,8 +50,7 @@ fx_response(const struct fx_peer *peer, uint8_t opcode, uint32_t psn, uint32_t l
 }
 
 void
-fx_rx_response(struct fx_end *end, const struct fx_peer *peer, uint8_t opcode, uint32_t psn,
-		uint32_t len)
+fx_rx_response(struct fx_end *end, struct fx_peer *peer, uint8_t opcode, uint32_t psn, uint32_t len)
 {
 	fx_rx(end, fx_response(peer, opcode, psn, len, 1));
 }

@@ -21,15 +21,15 @@ struct fx_target {
 };
 
 /** A WRITE, READ or atomic of the peer, with @p len bytes of payload. Of any other request: fx_request(). */
-struct rte_mbuf *fx_about(const struct fx_peer *peer, uint8_t opcode, uint32_t psn, uint32_t len,
+struct rte_mbuf *fx_about(struct fx_peer *peer, uint8_t opcode, uint32_t psn, uint32_t len,
 		const struct fx_target *target, unsigned int flags);
 
 /** A packet of the peer's answer to a READ or an atomic: its payload, its ACK for message @p msn, if it has them. */
 struct rte_mbuf *
-fx_response(const struct fx_peer *peer, uint8_t opcode, uint32_t psn, uint32_t len, uint32_t msn);
+fx_response(struct fx_peer *peer, uint8_t opcode, uint32_t psn, uint32_t len, uint32_t msn);
 
 /** Shorter: give such a packet, with the ACK of message 1. */
-void fx_rx_response(struct fx_end *end, const struct fx_peer *peer, uint8_t opcode, uint32_t psn,
+void fx_rx_response(struct fx_end *end, struct fx_peer *peer, uint8_t opcode, uint32_t psn,
 		uint32_t len);
 
 #endif

@@ -314,7 +314,7 @@ question(void *arg)
 /* ---- turners ---- */
 
 static inline struct rte_mbuf *
-build(const struct endpoint *ep, struct rte_mbuf *m, bool last)
+build(struct endpoint *ep, struct rte_mbuf *m, bool last)
 {
 	const struct stamp stamp = { ep->index, ep->sent };
 	const struct roce_frame_spec spec = {

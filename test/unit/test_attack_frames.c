@@ -89,7 +89,7 @@ said(void)
 
 /* A frame whose every field fits the connection as far as the attacker knows it. */
 static struct rte_mbuf *
-forge(const struct fx_peer *from, uint8_t opcode, uint32_t psn)
+forge(struct fx_peer *from, uint8_t opcode, uint32_t psn)
 {
 	const struct roce_opcode_info *op = &roce_opcode[opcode];
 	const bool part = (op->flags & ROCE_OP_PAYLOAD) && !(op->flags & ROCE_OP_END);

@@ -126,7 +126,7 @@ trylock__stands_back_for_who_waits(void **state)
 
 	end.engine->wanted = 1;
 	assert_false(roce_engine_trylock(end.engine));
-	assert_false(rte_spinlock_is_locked(&end.engine->lock));
+	assert_false(rte_spinlock_is_locked(&end.engine->lock.spin));
 	end.engine->wanted = 0;
 	assert_true(roce_engine_trylock(end.engine));
 	roce_engine_unlock(end.engine);

@@ -137,7 +137,7 @@ cq__waits_for_a_queue_pair_on_its_way_out(void **state)
 	client_on(&c, srq, cq);
 	number = roce_qp_number(c.qp);
 	start.arg = c.qp;
-	rte_spinlock_lock(&srq->post_lock);
+	roce_lock(&srq->post_lock);
 	fork_off(&thread, &start);
 	while (roce_qp_find(end.domain, number) != NULL)
 		sched_yield();
@@ -145,7 +145,7 @@ cq__waits_for_a_queue_pair_on_its_way_out(void **state)
 		assert_int_equal(__atomic_load_n(&cq->users, __ATOMIC_ACQUIRE), 1);
 		sched_yield();
 	}
-	rte_spinlock_unlock(&srq->post_lock);
+	roce_unlock(&srq->post_lock);
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	assert_int_equal(roce_cq_destroy(cq), 0);
 	assert_int_equal(roce_srq_destroy(srq), 0);

@@ -9,6 +9,8 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -33,6 +35,7 @@ struct sleeper {
 	DAT_COUNT threshold;
 	DAT_RETURN rc;
 	DAT_EVENT event;
+	pid_t thread; /**< once it is about to fall asleep; 0: not yet; atomic */
 	bool over;
 };
 
@@ -41,6 +44,7 @@ fall_asleep(struct sleeper *s, DAT_TIMEOUT timeout)
 {
 	DAT_COUNT more;
 
+	__atomic_store_n(&s->thread, gettid(), __ATOMIC_RELEASE);
 	if (s->how == ON_EVD)
 		s->rc = dat_evd_wait(s->evd, timeout, s->threshold, &s->event, &more);
 	else
@@ -55,13 +59,35 @@ sleep_in_thread(void *arg)
 	return NULL;
 }
 
+/* What the kernel says: the letter behind the name. */
+static bool
+is_asleep(pid_t thread)
+{
+	char path[64], line[256], *name_end;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)thread);
+	file = fopen(path, "r");
+	assert_non_null(file);
+	assert_non_null(fgets(line, sizeof(line), file));
+	assert_int_equal(fclose(file), 0);
+	name_end = strrchr(line, ')');
+	assert_non_null(name_end);
+	return name_end[1] == ' ' && name_end[2] == 'S';
+}
+
+/* It may nod on its way there, too: so it is given a little more. */
 static pthread_t
 begin(struct sleeper *s)
 {
 	pthread_t thread;
+	pid_t id;
 
 	s->over = false;
+	s->thread = 0;
 	assert_int_equal(pthread_create(&thread, NULL, sleep_in_thread, s), 0);
+	while ((id = __atomic_load_n(&s->thread, __ATOMIC_ACQUIRE)) == 0 || !is_asleep(id))
+		usleep(100);
 	usleep(NOD_US);
 	return thread;
 }

@@ -10,7 +10,7 @@
 /* ---- frames ---- */
 
 static struct rte_mbuf *
-build(const struct ground *g, const struct model_packet *packet, bool ack_req)
+build(struct ground *g, const struct model_packet *packet, bool ack_req)
 {
 	const struct roce_frame_spec spec = {
 		.psn = packet->psn,
@@ -20,7 +20,7 @@ build(const struct ground *g, const struct model_packet *packet, bool ack_req)
 		.ack_req = ack_req,
 		.payload_len = packet->length,
 	};
-	const struct roce_template *template = &g->sender[packet->qp].template;
+	struct roce_template *template = &g->sender[packet->qp].template;
 	struct rte_mbuf *m = ground_frame();
 	uint8_t *at = roce_frame_build(m, template, &spec);
 
