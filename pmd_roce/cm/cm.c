@@ -222,6 +222,7 @@ roce_cm_create(const struct roce_cm_config *config, struct roce_cm **out)
 	cm->psn = (uint32_t)roce_cm_random(cm) & ROCE_PSN_MASK;
 	cm->slots = rte_align32pow2(config->connections_max);
 	TAILQ_INIT(&cm->talking);
+	TAILQ_INIT(&cm->lingering);
 	cm->slot = memory->alloc(memory->arg, cm->slots * sizeof(cm->slot[0]));
 	if (cm->slot == NULL)
 		goto free_cm;

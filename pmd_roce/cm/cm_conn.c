@@ -54,6 +54,10 @@ leave(struct roce_cm_conn *conn)
 	case ROCE_CM_STATE_ESTABLISHED:
 		roce_cm_index_del(conn, ROCE_CM_KEY_QPN);
 		break;
+	case ROCE_CM_STATE_TIMEWAIT:
+		if (conn->released)
+			TAILQ_REMOVE(&conn->cm->lingering, conn, lingering);
+		break;
 	default:
 		break;
 	}
@@ -74,6 +78,8 @@ enter(struct roce_cm_conn *conn, uint64_t now)
 		break;
 	case ROCE_CM_STATE_TIMEWAIT:
 		roce_cm_conn_arm(conn, timewait_us(conn), now);
+		if (conn->released)
+			TAILQ_INSERT_TAIL(&conn->cm->lingering, conn, lingering);
 		break;
 	case ROCE_CM_STATE_CLOSED:
 		if (!conn->active)
@@ -263,6 +269,8 @@ roce_cm_release(struct roce_cm_conn *conn, uint64_t now)
 	conn->owned = false;
 	conn->owner = NULL;
 	conn->released = true;
+	if (conn->state == ROCE_CM_STATE_TIMEWAIT)
+		TAILQ_INSERT_TAIL(&conn->cm->lingering, conn, lingering);
 	roce_cm_step_kind(conn, ROCE_CM_IN_END, now);
 	if (conn->state == ROCE_CM_STATE_CLOSED)
 		roce_cm_conn_free(conn);

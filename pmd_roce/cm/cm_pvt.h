@@ -95,6 +95,7 @@ struct roce_cm_conn {
 	void *owner;
 	struct roce_cm_listener *listener; /**< REQ_RCVD; NULL when it stopped listening */
 	TAILQ_ENTRY(roce_cm_conn) talking;
+	TAILQ_ENTRY(roce_cm_conn) lingering; /**< TIMEWAIT, released: time is all it waits for */
 	LIST_ENTRY(roce_cm_conn)
 	waiting; /**< RESOLVING: of the manager; REQ_RCVD: of the listener */
 	uint8_t state;
@@ -126,7 +127,7 @@ struct roce_cm_conn {
 };
 
 LIST_HEAD(roce_cm_conn_list, roce_cm_conn);
-TAILQ_HEAD(roce_cm_talkers, roce_cm_conn);
+TAILQ_HEAD(roce_cm_conn_queue, roce_cm_conn);
 
 struct roce_cm_listener {
 	struct roce_cm *cm;
@@ -154,6 +155,8 @@ struct roce_cm_answer {
 	struct roce_cm_mad mad;
 };
 
+#define ROCE_CM_RESERVE \
+	8u /**< of so many places one is kept for new connections, at the cost of TIMEWAIT */
 #define ROCE_CM_ANSWERS        64
 #define ROCE_CM_LISTEN_BUCKETS 64
 
@@ -169,7 +172,8 @@ struct roce_cm {
 	uint32_t id_mask; /**< secret: ids are not guessed from the outside */
 	uint32_t psn;
 	uint64_t random; /**< how far its sequence of random numbers is */
-	struct roce_cm_talkers talking;
+	struct roce_cm_conn_queue talking;
+	struct roce_cm_conn_queue lingering; /**< the oldest first */
 	struct roce_cm_conn_list resolving;
 	struct roce_cm_listener_list listeners[ROCE_CM_LISTEN_BUCKETS];
 	uint32_t census[ROCE_CM_STATES];
@@ -199,6 +203,13 @@ struct roce_cm_conn *roce_cm_conn_new(struct roce_cm *cm);
 
 /** Give back memory and place. In no list, not armed, not indexed any more after it. */
 void roce_cm_conn_free(struct roce_cm_conn *conn);
+
+/** Are there so few places left that connections in TIMEWAIT must not wait for theirs any longer? */
+static inline bool
+roce_cm_is_crowded(const struct roce_cm *cm)
+{
+	return cm->used > cm->config.connections_max - cm->config.connections_max / ROCE_CM_RESERVE;
+}
 
 /** The connection with this local id; NULL. */
 struct roce_cm_conn *roce_cm_find_local(const struct roce_cm *cm, uint32_t local_id);

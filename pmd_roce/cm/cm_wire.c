@@ -298,6 +298,22 @@ compose(const struct roce_cm_conn *conn, uint8_t what, struct roce_cm_mad *mad)
 	roce_cm_msg_encode(&msg, mad);
 }
 
+/*
+ * Living connections need the places: those that are over and wait for nothing but time give theirs up, the oldest
+ * first, once all is said. Here, where the wheel runs: nobody works on a connection now.
+ */
+static void
+make_room(struct roce_cm *cm, uint64_t now)
+{
+	struct roce_cm_conn *conn;
+
+	while (roce_cm_is_crowded(cm) && (conn = TAILQ_FIRST(&cm->lingering)) != NULL &&
+			conn->owes == 0) {
+		cm->stats.timewait_cut++;
+		roce_cm_step_kind(conn, ROCE_CM_IN_TIMER, now);
+	}
+}
+
 uint16_t
 roce_cm_tx(void *arg, struct rte_mbuf **pkts, uint16_t max, uint64_t now)
 {
@@ -307,6 +323,7 @@ roce_cm_tx(void *arg, struct rte_mbuf **pkts, uint16_t max, uint64_t now)
 	uint16_t n;
 
 	roce_wheel_advance(cm->wheel, now);
+	make_room(cm, now);
 	for (n = 0; n < max && cm->answers != 0; n++) {
 		struct roce_cm_answer *answer = &cm->answer[cm->answer_head];
 
