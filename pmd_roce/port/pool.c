@@ -12,6 +12,7 @@
 #include <rte_malloc.h>
 #include <rte_mbuf.h>
 
+#include "port/blocks.h"
 #include "port/log.h"
 
 /* Frames an lcore keeps for itself; the pool lets it grow by half before it takes some back. */
@@ -22,6 +23,9 @@
 #define POOL_LCORES_MAX ROCE_ENGINES_MAX
 
 #define RETIRED_MAX 256
+
+/* Hugepage memory that waits for the next connections: those of a TIMEWAIT at a good rate. */
+#define BLOCKS_MOST (16u << 20)
 
 static struct rte_mempool *retired[RETIRED_MAX];
 static unsigned int retired_n;
@@ -72,10 +76,24 @@ roce_pool_retire(struct rte_mempool *pool)
 	roce_pool_sweep();
 }
 
+static struct roce_blocks blocks = { .lock = RTE_SPINLOCK_INITIALIZER, .most = BLOCKS_MOST };
+
 /* What lies in front of each piece of memory: where it came from. */
 struct origin {
+	size_t size; /* with this */
 	bool huge;
 } __rte_cache_aligned;
+
+static struct origin *
+alloc_huge(size_t size)
+{
+	struct origin *o = roce_blocks_take(&blocks, size);
+
+	if (o == NULL)
+		return rte_zmalloc("roce", size, RTE_CACHE_LINE_SIZE);
+	memset(o, 0, size);
+	return o;
+}
 
 static void *
 alloc_memory(void *arg, size_t size)
@@ -87,7 +105,7 @@ alloc_memory(void *arg, size_t size)
 		return NULL;
 	size = RTE_ALIGN_CEIL(size, RTE_CACHE_LINE_SIZE) + sizeof(*o);
 	if (huge)
-		o = rte_zmalloc("roce", size, RTE_CACHE_LINE_SIZE);
+		o = alloc_huge(size);
 	if (o == NULL) {
 		huge = false;
 		o = aligned_alloc(RTE_CACHE_LINE_SIZE, size);
@@ -96,6 +114,7 @@ alloc_memory(void *arg, size_t size)
 		memset(o, 0, size);
 	}
 	o->huge = huge;
+	o->size = size;
 	return o + 1;
 }
 
@@ -107,10 +126,19 @@ free_memory(void *arg, void *p)
 	if (p == NULL)
 		return;
 	o = (struct origin *)p - 1;
-	if (o->huge)
-		rte_free(o);
-	else
+	if (!o->huge)
 		free(o);
+	else if (!roce_blocks_keep(&blocks, o, o->size))
+		rte_free(o);
+}
+
+void
+roce_pool_drop_blocks(void)
+{
+	void *block;
+
+	while ((block = roce_blocks_drop(&blocks)) != NULL)
+		rte_free(block);
 }
 
 const struct roce_memory roce_pool_memory = { .alloc = alloc_memory, .free = free_memory };

@@ -42,4 +42,7 @@ unsigned int roce_pool_sweep(void);
  */
 extern const struct roce_memory roce_pool_memory;
 
+/** Give hugepage memory back that was freed and waits to be used again (blocks.h). Any thread. */
+void roce_pool_drop_blocks(void);
+
 #endif

@@ -181,6 +181,7 @@ destroy(struct roce_device *device)
 		roce_neigh_destroy(port->neigh);
 		roce_port_close(port);
 	}
+	roce_pool_drop_blocks();
 	free(device);
 }
 
