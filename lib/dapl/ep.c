@@ -36,7 +36,8 @@ create_qp(struct dapl_ep *ep, const struct dapl_ep_create *create, struct roce_q
 		qp.max_recv_wr = (uint32_t)attr->max_recv_dtos;
 		qp.max_recv_sge = (uint16_t)attr->max_recv_iov;
 	}
-	return roce_qp_create(&qp, out) == 0 ? DAPL_OK : DAPL_NO_MEMORY;
+	/* Attributes that are left out stand for four pieces, which most endpoints never use. */
+	return roce_qp_create_lean(&qp, out) == 0 ? DAPL_OK : DAPL_NO_MEMORY;
 }
 
 /* Be what is described, on this queue pair. */

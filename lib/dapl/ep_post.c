@@ -21,6 +21,8 @@ dapl_post_error(int rc)
 		return DAPL_BAD_SEGMENT;
 	case -EINVAL:
 		return DAPL_BAD_COUNT;
+	case -ENOMEM:
+		return DAPL_NO_MEMORY;
 	case -EOPNOTSUPP:
 		return DAPL_NOT_IMPLEMENTED;
 	default:

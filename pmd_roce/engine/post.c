@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The poster's thread: judge, fill the slot, publish, ring. No lock, no allocation, no system call. */
+/*
+ * The poster's thread: judge, fill the slot, publish, ring. No lock, no allocation, no system call; but for the first large
+ * request of a lean queue pair (wq.c).
+ */
 
 #include <errno.h>
 #include <string.h>
@@ -122,7 +125,7 @@ copy_inline(const struct roce_qp *qp, const struct roce_wr *wr, struct roce_wqe 
 	uint8_t *at = roce_wqe_inline(wqe);
 	uint64_t length = 0;
 
-	if (wr->num_sge > qp->post.max_sge || wqe->verb > ROCE_VERB_WRITE)
+	if (wr->num_sge > qp->cold.max_sge || wqe->verb > ROCE_VERB_WRITE)
 		return -EINVAL;
 	for (uint32_t i = 0; i < wr->num_sge; i++)
 		length += wr->sg[i].length;
@@ -174,6 +177,8 @@ copy_remote(const struct roce_qp *qp, const struct roce_wr *wr, struct roce_wqe 
 
 	if (rc != 0)
 		return rc;
+	if (unlikely(wqe->num_sge + 1u + atomic > qp->post.wq.places))
+		return -EINVAL;
 	if (atomic &&
 			(!qp->post.atomics || wqe->num_sge != 1 ||
 					wqe->length != sizeof(uint64_t) ||
@@ -214,6 +219,15 @@ is_full(struct roce_qp *qp)
 	return qp->post.head - qp->post.tail_seen >= qp->post.max;
 }
 
+/* Perhaps the slot was too small for it, and need not be. */
+static __rte_noinline int
+post_larger(struct roce_qp *qp, const struct roce_wr *wr, int rc)
+{
+	if (rc == -EINVAL)
+		rc = roce_wq_grow(qp, wr);
+	return rc == 0 ? roce_qp_post_send(qp, wr) : rc;
+}
+
 int
 roce_qp_post_send(struct roce_qp *qp, const struct roce_wr *wr)
 {
@@ -227,7 +241,7 @@ roce_qp_post_send(struct roce_qp *qp, const struct roce_wr *wr)
 		return -EINVAL;
 	rc = fill(qp, wr, wqe);
 	if (unlikely(rc != 0))
-		return rc;
+		return post_larger(qp, wr, rc);
 	wqe->wr_id = wr->wr_id;
 	wqe->opcode = wr->opcode;
 	wqe->flags = (uint8_t)((wr->flags & ~ROCE_WQE_EXTBUF) | qp->post.wq.flags);

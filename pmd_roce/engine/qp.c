@@ -115,44 +115,6 @@ free_receive_queue(struct roce_domain *domain, struct roce_qp *qp)
 	roce_free(domain, qp->rx.recv);
 }
 
-/*
- * Room for the largest request: behind its pieces the peer's memory, and the operands of an atomic; or, of an inline
- * one, the peer's memory and the bytes.
- */
-static uint32_t
-places_of_slot(const struct roce_qp_attr *attr)
-{
-	const uint32_t place = sizeof(struct roce_sge);
-	uint32_t pieces = RTE_MAX(attr->max_send_sge, 1u) + 1u;
-	uint32_t bytes = 1u + (attr->max_inline + place - 1) / place;
-
-	return RTE_MAX(RTE_MAX(pieces, attr->atomics ? 3u : 2u), bytes);
-}
-
-static int
-make_send_queue(struct roce_domain *domain, struct roce_qp *qp, const struct roce_qp_attr *attr)
-{
-	uint16_t max_sge = RTE_MAX(attr->max_send_sge, (uint16_t)1);
-	uint32_t depth = RTE_MAX(attr->max_send_wr, 1u);
-	uint32_t slots = rte_align32pow2(depth);
-	uint32_t places = places_of_slot(attr);
-	uint32_t stride = rte_align32pow2(
-			(uint32_t)(sizeof(struct roce_wqe) + places * sizeof(struct roce_sge)));
-
-	qp->wq.slots = roce_alloc(domain, (size_t)slots * stride);
-	if (qp->wq.slots == NULL)
-		return -ENOMEM;
-	qp->wq.mask = slots - 1;
-	qp->wq.stride_shift = (uint8_t)rte_bsf32(stride);
-	qp->wq.flags = domain->config.extbuf.least != 0 ? ROCE_WQE_EXTBUF : 0;
-	qp->post.wq = qp->wq;
-	qp->post.max = depth;
-	qp->post.max_sge = (uint8_t)max_sge;
-	qp->post.atomics = attr->atomics;
-	qp->post.max_inline = attr->max_inline;
-	return 0;
-}
-
 /* For READs and atomics of the peer. None is needed when it may not have any. */
 static int
 make_resources(struct roce_domain *domain, struct roce_qp *qp, const struct roce_qp_attr *attr)
@@ -175,8 +137,8 @@ count_user(struct roce_cq *cq, int n)
 		__atomic_fetch_add(&cq->users, (uint32_t)n, __ATOMIC_RELEASE);
 }
 
-int
-roce_qp_create(const struct roce_qp_attr *attr, struct roce_qp **qp)
+static int
+create(const struct roce_qp_attr *attr, bool lean, struct roce_qp **qp)
 {
 	struct roce_domain *domain;
 	struct roce_qp *q;
@@ -197,7 +159,7 @@ roce_qp_create(const struct roce_qp_attr *attr, struct roce_qp **qp)
 	q->rx.cq = attr->recv_cq;
 	q->cold.soft_high = ROCE_HIGH_NONE;
 	q->cold.hard_high = ROCE_HIGH_NONE;
-	rc = make_send_queue(domain, q, attr);
+	rc = roce_wq_make(q, attr, lean);
 	if (rc != 0)
 		goto free_qp;
 	rc = make_receive_queue(q, attr);
@@ -224,6 +186,18 @@ free_slots:
 free_qp:
 	roce_free(domain, q);
 	return rc;
+}
+
+int
+roce_qp_create(const struct roce_qp_attr *attr, struct roce_qp **qp)
+{
+	return create(attr, false, qp);
+}
+
+int
+roce_qp_create_lean(const struct roce_qp_attr *attr, struct roce_qp **qp)
+{
+	return create(attr, true, qp);
 }
 
 /* Off every list of its engine and of the connection manager. Under the locks of engine 0 and its own. */

@@ -206,7 +206,8 @@ struct roce_qp {
 		uint32_t first_psn;
 		uint32_t soft_high; /**< high watermarks; ROCE_HIGH_NONE: none, or told */
 		uint32_t hard_high;
-		bool heard;           /**< the peer's first packet came: ESTABLISHED was told */
+		bool heard;      /**< the peer's first packet came: ESTABLISHED was told */
+		uint8_t max_sge; /**< pieces of a request, as agreed upon: post.max_sge or more */
 		uint64_t odd_answers; /**< until when the answers to unexpected frames are used up */
 		uint64_t cnp_at; /**< when the last congestion notification was owed; 0: never */
 		struct roce_dcqcn dcqcn;

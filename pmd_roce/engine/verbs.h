@@ -88,6 +88,14 @@ bool roce_qp_waits_for_release(const struct roce_qp *qp);
  */
 void roce_qp_drain(struct roce_qp *qp);
 
+/**
+ * As roce_qp_create(), for many queue pairs that are asked for more than they will use: the send queue begins with 64 bytes
+ * for a request, which is room for a SEND of two pieces, an RDMA request of one, or a bind. The first larger one that is
+ * posted, within what was agreed, gives all requests the room that roce_qp_create() gives them: that one post takes the
+ * engine's lock and memory, and says -ENOMEM when there is none.
+ */
+int roce_qp_create_lean(const struct roce_qp_attr *attr, struct roce_qp **qp);
+
 struct roce_engine *roce_qp_engine(const struct roce_qp *qp);
 
 /** First PSN this end should offer: random, or the configured one. */

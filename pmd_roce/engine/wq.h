@@ -38,7 +38,7 @@ struct roce_wqe {
 		uint16_t extbuf; /**< ROCE_WQE_EXTBUF, no bind: its references (extbuf.h), counted from 1; 0: none */
 	};
 	/**
-	 * As many pieces as the queue pair may post, and behind the last one of this request, for RDMA and atomics,
+	 * Places: as many pieces as a request of this queue may have, and behind the last one of this request, for RDMA and atomics,
 	 * the peer's memory; behind that, for atomics, the operands. An inline request has no pieces: its bytes stand at
 	 * the end.
 	 */
@@ -91,6 +91,7 @@ struct roce_wq {
 	uint32_t mask;
 	uint8_t stride_shift; /**< log2 of the bytes of a slot */
 	uint8_t flags;        /**< ROCE_WQE_* of every request */
+	uint8_t places;       /**< of a slot: pieces, the peer's memory, operands */
 };
 
 static inline struct roce_wqe *
@@ -125,5 +126,20 @@ roce_wqe_is_read(const struct roce_wqe *wqe)
 {
 	return wqe->verb >= ROCE_VERB_READ;
 }
+
+struct roce_qp;
+
+/**
+ * Make the send queue of a new queue pair: full slots, or those for small requests alone (roce_qp_create_lean()).
+ * @return 0; -ENOMEM.
+ */
+int roce_wq_make(struct roce_qp *qp, const struct roce_qp_attr *attr, bool lean);
+
+/**
+ * A request was refused with -EINVAL: if that was for want of room in its slot, give all slots the room that was agreed
+ * upon. By the poster, who holds no lock: takes the one of the engine.
+ * @return 0: to be posted again; -EINVAL: that was not why; -ENOMEM: nothing has changed.
+ */
+int roce_wq_grow(struct roce_qp *qp, const struct roce_wr *wr);
 
 #endif

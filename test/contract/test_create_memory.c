@@ -290,6 +290,41 @@ memory__a_failure_leaks_nothing(void **state)
 	pair_close(&place.pair);
 }
 
+static DAT_RETURN
+send_pieces(struct end *end, DAT_COUNT n, uint64_t value)
+{
+	DAT_LMR_TRIPLET iov[4];
+
+	for (DAT_COUNT i = 0; i < n; i++)
+		iov[i] = segment(end, (size_t)i * 100, 10);
+	return dat_ep_post_send(end->ep, n, iov, cookie(value), DAT_COMPLETION_DEFAULT_FLAG);
+}
+
+/* Room for more than two segments is made when the first request has them: that one can fail, and nothing else does. */
+static void
+memory__a_large_request_fails_at_the_most_once(void **state)
+{
+	struct pair pair;
+
+	pair_up(&pair);
+	for (uint64_t i = 1; i <= 3; i++)
+		ok(post_recv(&pair.b, 0, 100, i));
+	begin_failing(0);
+	want_error(send_pieces(&pair.a, 4, 1), DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
+	assert_true(end_failing());
+	begin_failing(0);
+	ok(send_pieces(&pair.a, 2, 2));
+	assert_false(end_failing());
+	ok(send_pieces(&pair.a, 4, 3));
+	begin_failing(0);
+	ok(send_pieces(&pair.a, 3, 4));
+	assert_false(end_failing());
+	want_dto(&pair.a, pair.a.request, 2, DAT_DTO_SUCCESS, 20);
+	want_dto(&pair.a, pair.a.request, 3, DAT_DTO_SUCCESS, 40);
+	want_dto(&pair.a, pair.a.request, 4, DAT_DTO_SUCCESS, 30);
+	pair_close(&pair);
+}
+
 static unsigned int
 descriptors(void)
 {
@@ -386,6 +421,7 @@ main(void)
 		memory_test(memory__each_allocation_of_each_call_fails),
 		memory_test(memory__a_failure_holds_nothing),
 		memory_test(memory__a_failure_leaks_nothing),
+		memory_test(memory__a_large_request_fails_at_the_most_once),
 		memory_test(memory__each_allocation_of_an_open_fails),
 #if DAT_ABI == 20
 		memory_test(memory__an_open_without_a_thread_fails),

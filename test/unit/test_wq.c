@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Lean queue pairs: slots for small requests, until a larger one comes. */
+
+#include <errno.h>
+#include <string.h>
+
+#include "engine/qp.h"
+#include "fixture.h"
+
+#define DEPTH  8u
+#define PIECES 4u
+#define PIECE  10u /* bytes */
+#define LINE   6   /* log2 of a small slot */
+#define ALL                                                                          \
+	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
+			IBV_ACCESS_REMOTE_ATOMIC)
+
+static struct fx_end near, far;
+static struct roce_qp *qn, *qf;
+static struct roce_mr *open_mr;
+
+static void
+join(const struct roce_qp_attr *attr)
+{
+	struct roce_qp_attr other = fx_attr(&far);
+	struct roce_qp_connect cn, cf;
+
+	other.max_dest_rd_atomic = 4;
+	assert_int_equal(roce_qp_create_lean(attr, &qn), 0);
+	qf = fx_qp(&far, &other);
+	cn = fx_connect(&near, far.ip, roce_qp_number(qf));
+	cf = fx_connect(&far, near.ip, roce_qp_number(qn));
+	cf.sq_psn = cn.rq_psn;
+	cf.rq_psn = cn.sq_psn;
+	cn.max_rd_atomic = 4;
+	cf.max_dest_rd_atomic = 4;
+	fx_up(qn, &cn);
+	fx_up(qf, &cf);
+}
+
+static struct roce_qp_attr
+lean_attr(void)
+{
+	struct roce_qp_attr attr = fx_attr(&near);
+
+	attr.max_send_wr = DEPTH;
+	attr.max_send_sge = PIECES;
+	attr.atomics = true;
+	return attr;
+}
+
+static int
+setup(void **state)
+{
+	struct roce_qp_attr attr;
+
+	(void)state;
+	fx_end_open(&near, 1, NULL);
+	fx_end_open(&far, 2, NULL);
+	assert_int_equal(
+			roce_mr_create(far.pd, (uintptr_t)far.memory, FX_MEMORY, ALL, &open_mr), 0);
+	for (uint32_t i = 0; i < FX_MEMORY; i++)
+		near.memory[i] = (uint8_t)(i * 7);
+	attr = lean_attr();
+	join(&attr);
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	roce_qp_destroy(qn);
+	roce_qp_destroy(qf);
+	assert_int_equal(roce_mr_destroy(open_mr), 0);
+	fx_end_close(&near);
+	fx_end_close(&far);
+	return fx_live() != 0 || !unit_pool_is_full();
+}
+
+/* Pieces of 10 bytes with 10 bytes between them, from the place of @p id on; of an atomic 8. */
+static int
+post(uint8_t opcode, uint32_t pieces, uint64_t id)
+{
+	struct roce_sge sge[PIECES + 1];
+	bool atomic = opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+	const struct roce_wr wr = {
+		.wr_id = id,
+		.sg = sge,
+		.num_sge = pieces,
+		.opcode = opcode,
+		.flags = ROCE_WR_SIGNALED,
+		.remote_addr = (uintptr_t)far.memory + 4096,
+		.rkey = roce_mr_key(open_mr),
+		.compare_add = 1,
+	};
+
+	for (uint32_t i = 0; i < pieces; i++)
+		sge[i] = (struct roce_sge){ (uintptr_t)near.memory + id * 100 + i * 2 * PIECE,
+			atomic ? 8 : PIECE, near.key };
+	return roce_qp_post_send(qn, &wr);
+}
+
+/* Message @p id of so many pieces is in the far end's memory at @p at. */
+static void
+expect_message(const uint8_t *at, uint32_t pieces, uint64_t id)
+{
+	for (uint32_t i = 0; i < pieces; i++)
+		assert_memory_equal(at + i * PIECE, near.memory + id * 100 + i * 2 * PIECE, PIECE);
+}
+
+static bool
+is_small(const struct roce_qp *qp)
+{
+	assert_int_equal(qp->wq.stride_shift, qp->post.wq.stride_shift);
+	assert_ptr_equal(qp->wq.slots, qp->post.wq.slots);
+	return qp->wq.stride_shift == LINE;
+}
+
+static void
+lean__begins_with_a_line_for_a_request(void **state)
+{
+	struct roce_qp_attr attr = lean_attr();
+	struct roce_qp *full = fx_qp(&near, &attr);
+
+	(void)state;
+	assert_true(is_small(qn));
+	assert_false(is_small(full));
+	roce_qp_destroy(full);
+}
+
+static void
+small__requests_stay_in_their_line(void **state)
+{
+	unsigned int live = fx_live();
+
+	(void)state;
+	fx_fill_srq(&far, 2, 100);
+	assert_int_equal(post(IBV_WR_SEND, 2, 1), 0);
+	assert_int_equal(post(IBV_WR_SEND, 0, 2), 0);
+	assert_int_equal(post(IBV_WR_RDMA_WRITE, 1, 3), 0);
+	assert_int_equal(post(IBV_WR_RDMA_READ, 1, 4), 0);
+	fx_exchange(&near, &far);
+	assert_int_equal(roce_cq_count(near.send_cq), 4);
+	expect_message(far.memory + 4096, 1, 3);
+	assert_true(is_small(qn));
+	assert_int_equal(fx_live(), live);
+}
+
+static void
+larger__request_of_each_kind_makes_room(void **state)
+{
+	static const struct {
+		uint8_t opcode;
+		uint8_t pieces;
+	} kind[] = { { IBV_WR_SEND, 3 }, { IBV_WR_SEND, 4 }, { IBV_WR_RDMA_WRITE, 2 },
+		{ IBV_WR_RDMA_READ, 2 }, { IBV_WR_ATOMIC_FETCH_AND_ADD, 1 } };
+
+	(void)state;
+	for (size_t i = 0; i < RTE_DIM(kind); i++) {
+		struct roce_qp_attr attr = lean_attr();
+		struct roce_event event;
+
+		roce_qp_destroy(qn);
+		roce_qp_destroy(qf);
+		join(&attr);
+		fx_fill_srq(&far, 1, 100);
+		assert_true(is_small(qn));
+		assert_int_equal(post(kind[i].opcode, kind[i].pieces, i), 0);
+		assert_false(is_small(qn));
+		fx_exchange(&near, &far);
+		event = fx_event(near.send_cq);
+		assert_int_equal(event.status, IBV_WC_SUCCESS);
+		assert_int_equal(event.wr_id, i);
+		if (kind[i].opcode == IBV_WR_SEND)
+			expect_message(far.memory, kind[i].pieces, i);
+		while (roce_cq_poll(far.recv_cq, &event, 1) > 0)
+			;
+	}
+}
+
+/* Five requests before it: two acknowledged, one sent and lost, two never sent; at every place of the ring. */
+static void
+larger__moves_what_is_under_way(void **state)
+{
+	(void)state;
+	for (uint32_t before = 0; before < 2 * DEPTH; before++) {
+		struct roce_qp_attr attr = lean_attr();
+		struct roce_event event;
+		unsigned int n;
+
+		roce_qp_destroy(qn);
+		roce_qp_destroy(qf);
+		join(&attr);
+		for (uint32_t i = 0; i < before + 2; i++) {
+			fx_fill_srq(&far, 1, 100);
+			assert_int_equal(post(IBV_WR_SEND, 1, i), 0);
+			fx_exchange(&near, &far);
+			assert_int_equal(fx_event(near.send_cq).wr_id, i);
+			fx_event(far.recv_cq);
+		}
+		assert_int_equal(post(IBV_WR_SEND, 1, 100), 0);
+		fx_tx_all(&near, &n);
+		assert_int_equal(n, 1);
+		assert_int_equal(post(IBV_WR_SEND, 2, 101), 0);
+		assert_int_equal(post(IBV_WR_RDMA_WRITE, 1, 102), 0);
+		assert_true(is_small(qn));
+		assert_int_equal(post(IBV_WR_SEND, 4, 103), 0);
+		assert_false(is_small(qn));
+		fx_fill_srq(&far, 3, 100);
+		/* The far end finds a gap, and the lost one is made again from where it lies now. */
+		fx_exchange(&near, &far);
+		for (uint64_t id = 100; id < 104; id++) {
+			assert_int_equal(roce_cq_poll(near.send_cq, &event, 1), 1);
+			assert_int_equal(event.wr_id, id);
+			assert_int_equal(event.status, IBV_WC_SUCCESS);
+		}
+		expect_message(far.memory, 4, 103);
+		expect_message(far.memory + 4096, 1, 102);
+		for (unsigned int i = 0; i < 3; i++)
+			assert_int_equal(roce_cq_poll(far.recv_cq, &event, 1), 1);
+		assert_int_equal(event.byte_len, 4 * PIECE);
+	}
+}
+
+static void
+larger__without_memory_is_refused_and_nothing_changes(void **state)
+{
+	(void)state;
+	fx_fill_srq(&far, 3, 100);
+	assert_int_equal(post(IBV_WR_SEND, 1, 1), 0);
+	fx_fail(1);
+	assert_int_equal(post(IBV_WR_SEND, 4, 2), -ENOMEM);
+	assert_true(fx_failed());
+	assert_true(is_small(qn));
+	assert_int_equal(post(IBV_WR_SEND, 1, 3), 0);
+	assert_int_equal(post(IBV_WR_SEND, 4, 4), 0);
+	fx_exchange(&near, &far);
+	assert_int_equal(roce_cq_count(near.send_cq), 3);
+	expect_message(far.memory, 4, 4);
+}
+
+static void
+refused__requests_take_no_memory(void **state)
+{
+	struct roce_qp_attr attr = lean_attr();
+	unsigned int live;
+
+	(void)state;
+	live = fx_live();
+	/* More than was agreed upon. */
+	assert_int_equal(post(IBV_WR_SEND, PIECES + 1, 1), -EINVAL);
+	assert_int_equal(post(IBV_WR_RDMA_WRITE, PIECES + 1, 1), -EINVAL);
+	/* Atomics have one piece. */
+	assert_true(is_small(qn));
+	roce_qp_destroy(qn);
+	roce_qp_destroy(qf);
+	attr.atomics = false;
+	join(&attr);
+	assert_int_equal(post(IBV_WR_ATOMIC_FETCH_AND_ADD, 1, 1), -EINVAL);
+	assert_true(is_small(qn));
+	assert_int_equal(fx_live(), live);
+}
+
+/* A third of the bytes from each of three places, to @p at of the far end. */
+static int
+post_inline(uint32_t bytes, uint32_t at)
+{
+	struct roce_sge sge[3];
+	const struct roce_wr wr = {
+		.sg = sge,
+		.num_sge = RTE_DIM(sge),
+		.opcode = IBV_WR_RDMA_WRITE,
+		.flags = ROCE_WR_SIGNALED | ROCE_WR_INLINE,
+		.remote_addr = (uintptr_t)far.memory + at,
+		.rkey = roce_mr_key(open_mr),
+	};
+
+	for (uint32_t i = 0; i < RTE_DIM(sge); i++)
+		sge[i] = (struct roce_sge){ (uintptr_t)near.memory + at + i * bytes / 3, bytes / 3,
+			0 };
+	return roce_qp_post_send(qn, &wr);
+}
+
+/* Inline requests have their room from the start, however many pieces their bytes come from. */
+static void
+lean__keeps_room_for_inline_requests(void **state)
+{
+	static const uint16_t most[] = { 12, 60, 120 };
+
+	(void)state;
+	for (size_t i = 0; i < RTE_DIM(most); i++) {
+		struct roce_qp_attr attr = lean_attr();
+		struct roce_event event;
+		unsigned int live;
+
+		roce_qp_destroy(qn);
+		roce_qp_destroy(qf);
+		attr.max_inline = most[i];
+		join(&attr);
+		live = fx_live();
+		assert_int_equal(post_inline(most[i], 0), 0);
+		assert_int_equal(post_inline(most[i], 512), 0);
+		assert_int_equal(fx_live(), live);
+		fx_exchange(&near, &far);
+		assert_int_equal(roce_cq_poll(near.send_cq, &event, 1), 1);
+		assert_int_equal(event.byte_len, most[i]);
+		assert_memory_equal(far.memory, near.memory, most[i]);
+		assert_memory_equal(far.memory + 512, near.memory + 512, most[i]);
+		while (roce_cq_poll(near.send_cq, &event, 1) > 0)
+			;
+	}
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(lean__begins_with_a_line_for_a_request),
+		TEST(small__requests_stay_in_their_line),
+		TEST(larger__request_of_each_kind_makes_room),
+		TEST(larger__moves_what_is_under_way),
+		TEST(larger__without_memory_is_refused_and_nothing_changes),
+		TEST(refused__requests_take_no_memory),
+		TEST(lean__keeps_room_for_inline_requests),
+	};
+
+	unit_eal();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
