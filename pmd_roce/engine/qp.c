@@ -88,11 +88,8 @@ make_receive_queue(struct roce_qp *qp, const struct roce_qp_attr *attr)
 			return rc;
 		book = NULL;
 	}
-	qp->rx.recv = roce_alloc(attr->pd->domain,
-			sizeof(struct roce_recv) + rq->max_sge * sizeof(struct roce_sge));
-	rc = qp->rx.recv != NULL ? roce_srq_attach(rq, book, &qp->cold.share) : -ENOMEM;
+	rc = roce_srq_attach(rq, book, &qp->cold.share);
 	if (rc != 0) {
-		roce_free(attr->pd->domain, qp->rx.recv);
 		if (rq->private_queue)
 			(void)roce_srq_destroy(rq);
 		return rc;
@@ -103,7 +100,7 @@ make_receive_queue(struct roce_qp *qp, const struct roce_qp_attr *attr)
 }
 
 static void
-free_receive_queue(struct roce_domain *domain, struct roce_qp *qp)
+free_receive_queue(struct roce_qp *qp)
 {
 	struct roce_srq *rq = qp->rx.rq;
 	bool private_queue = rq->private_queue;
@@ -112,22 +109,29 @@ free_receive_queue(struct roce_domain *domain, struct roce_qp *qp)
 	roce_srq_detach(rq, qp->cold.share);
 	if (private_queue)
 		(void)roce_srq_destroy(rq);
-	roce_free(domain, qp->rx.recv);
 }
 
-/* For READs and atomics of the peer. None is needed when it may not have any. */
-static int
-make_resources(struct roce_domain *domain, struct roce_qp *qp, const struct roce_qp_attr *attr)
+/*
+ * The queue pair, and behind it what it has one of for its life: the receive in use, and a place for each READ and atomic
+ * of the peer, none when it may not have any. One piece of memory: an allocator takes up to three lines of its own.
+ */
+static struct roce_qp *
+alloc_qp(const struct roce_qp_attr *attr)
 {
-	uint8_t max = attr->max_dest_rd_atomic;
+	uint32_t sge = attr->srq != NULL ? attr->srq->max_sge : RTE_MAX(attr->max_recv_sge, 1u);
+	size_t recv = sizeof(struct roce_recv) + sge * sizeof(struct roce_sge);
+	size_t resources = attr->max_dest_rd_atomic * sizeof(struct roce_rd_resource);
+	struct roce_qp *qp = roce_alloc(attr->pd->domain, sizeof(*qp) + recv + resources);
+	uint8_t *behind;
 
-	if (max == 0)
-		return 0;
-	qp->remote.resource = roce_alloc(domain, max * sizeof(qp->remote.resource[0]));
-	if (qp->remote.resource == NULL)
-		return -ENOMEM;
-	qp->remote.max = max;
-	return 0;
+	if (qp == NULL)
+		return NULL;
+	behind = (uint8_t *)(qp + 1);
+	qp->rx.recv = (struct roce_recv *)behind;
+	if (attr->max_dest_rd_atomic > 0)
+		qp->remote.resource = (struct roce_rd_resource *)(behind + recv);
+	qp->remote.max = attr->max_dest_rd_atomic;
+	return qp;
 }
 
 static void
@@ -150,7 +154,7 @@ create(const struct roce_qp_attr *attr, bool lean, struct roce_qp **qp)
 			(attr->srq == NULL && attr->max_recv_sge > ROCE_SGE_MAX))
 		return -EINVAL;
 	domain = attr->pd->domain;
-	q = roce_alloc(domain, sizeof(*q));
+	q = alloc_qp(attr);
 	if (q == NULL)
 		return -ENOMEM;
 	q->pd = attr->pd;
@@ -165,9 +169,6 @@ create(const struct roce_qp_attr *attr, bool lean, struct roce_qp **qp)
 	rc = make_receive_queue(q, attr);
 	if (rc != 0)
 		goto free_slots;
-	rc = make_resources(domain, q, attr);
-	if (rc != 0)
-		goto free_receives;
 	roce_qp_init(q);
 	rc = link_number(domain, q);
 	if (rc != 0)
@@ -179,8 +180,7 @@ create(const struct roce_qp_attr *attr, bool lean, struct roce_qp **qp)
 	return 0;
 
 free_receives:
-	roce_free(domain, q->remote.resource);
-	free_receive_queue(domain, q);
+	free_receive_queue(q);
 free_slots:
 	roce_free(domain, q->wq.slots);
 free_qp:
@@ -230,10 +230,9 @@ roce_qp_destroy(struct roce_qp *qp)
 	roce_domain_unlock(domain);
 	roce_context_forget(qp->pd->context, &qp->cold.note);
 	/* The completion queue may end as soon as its count says so: its share is given back before. */
-	free_receive_queue(domain, qp);
+	free_receive_queue(qp);
 	count_user(qp->send_cq, -1);
 	count_user(qp->rx.cq, -1);
-	roce_free(domain, qp->remote.resource);
 	__atomic_fetch_sub(&qp->pd->users, 1, __ATOMIC_RELEASE);
 	roce_free(domain, qp->wq.slots);
 	roce_free(domain, qp);
