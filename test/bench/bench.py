@@ -94,6 +94,11 @@ def one_round(build, values):
     for line in lines(build, "bench_steer"):
         for what in ("rate", "ns", "handed_over"):
             note(("steer", line["name"], what), line[what])
+    for line in lines(build, "bench_connect"):
+        for what in ("rate", "ns"):
+            note((line["kind"], line["name"], what), line[what])
+    for line in lines(build, "bench_memory"):
+        note((line["kind"], line["name"]), line["bytes"])
     for line in lines(build, "bench_srq"):
         for what in ("min", "median", "max"):
             note((line["kind"], line["name"], what), line[what])
@@ -163,6 +168,13 @@ def print_all(middle, rows):
     for name in dict.fromkeys(key[1] for key in middle if key[0] == "steer"):
         rate, cost, share = (middle["steer", name, what] for what in ("rate", "ns", "handed_over"))
         print(f" {name:<36}{rate / 1e6:>12.3f}{cost:>10.1f}{share:>13.1%}")
+    print(f"\n {'connections, one message each':<36}{'a second':>12}{'CPU ns':>10}")
+    for name in dict.fromkeys(key[1] for key in middle if key[0] == "connect"):
+        rate, cost = (middle["connect", name, what] for what in ("rate", "ns"))
+        print(f" {'endpoints ' + name:<36}{rate:>12.0f}{cost:>10.0f}")
+    print(f"\n {'an endpoint on a shared queue':<36}{'bytes':>12}")
+    for name in (key[1] for key in middle if key[0] == "memory"):
+        print(f" {name:<36}{middle['memory', name]:>12.0f}")
     print(f"\n {'bare wire':<10}{'pointers':>12}{'copied':>12}{'copied':>12}{'payload':>12}")
     print(f" {'':<10}{'ns/frame':>12}{'ns/frame':>12}{'Mframes/s':>12}{'Gbit/s':>12}")
     for size in sorted({key[2] for key in middle if key[0] == "wire"}):
@@ -203,7 +215,8 @@ def parse():
     if args.rounds < 1:
         parser.error("--rounds wants at least 1")
     for name in ("apps/dat-perf", "test/bench/bench_wire", "test/bench/bench_stage", "test/bench/bench_srq",
-                 "test/bench/bench_handover", "test/bench/bench_steer"):
+                 "test/bench/bench_handover", "test/bench/bench_steer", "test/bench/bench_connect",
+                 "test/bench/bench_memory"):
         if not (args.build / name).is_file():
             give_up(f"bench.py: {args.build}/{name} is not there: build it first")
     return args

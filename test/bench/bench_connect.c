@@ -7,6 +7,7 @@
  *
  *   made   both ends make an endpoint for a connection, and free it after it
  *   reset  both ends keep their endpoints, and reset them for the next connection
+ *   made beside 8192  as the first, while so many other connections are up and idle: nothing may grow with them
  */
 
 #include <stdbool.h>
@@ -20,6 +21,7 @@
 #define AT_ONCE    64u
 #define SEND_DEPTH 64u
 #define EVENTS     1024u
+#define IDLE       8192u
 #define TOTAL      100000u
 #define WARMUP     1000u
 #define NS         1000000000ull
@@ -92,7 +94,8 @@ step_client(struct bench *b)
 			fail("the client's connection", event.event_number);
 	}
 	for (; dat_end_take(b->client.request, &event) > 0; events++) {
-		const DAT_DTO_COMPLETION_EVENT_DATA *dto = &event.event_data.dto_completion_event_data;
+		const DAT_DTO_COMPLETION_EVENT_DATA *dto =
+				&event.event_data.dto_completion_event_data;
 
 		if (dto->status != DAT_DTO_SUCCESS)
 			fail("a send", (unsigned int)dto->status);
@@ -130,9 +133,11 @@ step_server(struct bench *b)
 	}
 	for (; (!b->keep || b->spares > 0) && dat_end_take(b->server.cr, &event) > 0; events++)
 		dat_end_accept(&event,
-				b->keep ? b->spare[--b->spares] : dat_end_ep(&b->server, SEND_DEPTH));
+				b->keep ? b->spare[--b->spares]
+					: dat_end_ep(&b->server, SEND_DEPTH));
 	for (; dat_end_take(b->server.recv, &event) > 0; events++) {
-		const DAT_DTO_COMPLETION_EVENT_DATA *dto = &event.event_data.dto_completion_event_data;
+		const DAT_DTO_COMPLETION_EVENT_DATA *dto =
+				&event.event_data.dto_completion_event_data;
 
 		if (dto->status != DAT_DTO_SUCCESS || dto->transfered_length != DAT_END_MESSAGE)
 			fail("a receive", (unsigned int)dto->status);
@@ -163,6 +168,27 @@ run(struct bench *b, uint32_t total)
 		dat_end_must(dat_ep_free(b->spare[--b->spares]), "dat_ep_free");
 }
 
+/* Connections that stay. */
+static void
+fill(struct bench *b)
+{
+	unsigned int started = 0, up = 0;
+	DAT_EVENT event;
+
+	while (up < 2 * IDLE) {
+		for (; started < IDLE && started < up / 2 + AT_ONCE; started++)
+			dat_end_connect(dat_end_ep(&b->client, 1), &b->server);
+		while (dat_end_take(b->server.cr, &event) > 0)
+			dat_end_accept(&event, dat_end_ep(&b->server, 1));
+		while (dat_end_take(b->server.connect, &event) > 0 ||
+				dat_end_take(b->client.connect, &event) > 0) {
+			if (event.event_number != DAT_CONNECTION_EVENT_ESTABLISHED)
+				fail("an idle connection", event.event_number);
+			up++;
+		}
+	}
+}
+
 static void
 measure(struct bench *b, const char *name, uint32_t total, bool json)
 {
@@ -176,8 +202,8 @@ measure(struct bench *b, const char *name, uint32_t total, bool json)
 	rate = total * 1e9 / (double)(now_ns(CLOCK_MONOTONIC) - clock);
 	ns = (double)(now_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu) / total;
 	if (json)
-		printf("{\"kind\": \"connect\", \"name\": \"%s\", \"rate\": %.0f, \"ns\": %.0f}\n", name,
-				rate, ns);
+		printf("{\"kind\": \"connect\", \"name\": \"%s\", \"rate\": %.0f, \"ns\": %.0f}\n",
+				name, rate, ns);
 	else
 		printf(" %-24s%16.0f%12.0f\n", name, rate, ns);
 }
@@ -201,6 +227,9 @@ main(int argc, char **argv)
 	measure(&b, "made", total, json);
 	b.keep = true;
 	measure(&b, "reset", total, json);
+	b.keep = false;
+	fill(&b);
+	measure(&b, "made beside 8192", total, json);
 	dat_end_close(&b.client);
 	dat_end_close(&b.server);
 	return 0;
