@@ -165,7 +165,10 @@ open_end(uint32_t index, uint32_t number)
 	*end = (struct end){
 		.talk = number, .side = index, .peer = &talk.side[1 - index].end[number]
 	};
-	talk_must(roce_qp_create(&attr, &end->qp), "queue pair");
+	/* One of both begins with room for small requests alone. */
+	talk_must(index == 0 ? roce_qp_create(&attr, &end->qp)
+			     : roce_qp_create_lean(&attr, &end->qp),
+			"queue pair");
 	window_open(end);
 }
 
