@@ -16,6 +16,7 @@
  * of its queue pair (in that order); upcalls of the engine hold only the latter.
  */
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -87,6 +88,9 @@ struct dapl_ia {
 	char mtu[12];
 	char engines[12];
 	char name[DAPL_NAME_LEN];
+	/* Behind all that is read with every call: two threads write here, now and then. */
+	pthread_t poller; /**< the last thread that turned the device by a dequeue; 0: none has; atomic */
+	uint32_t looks; /**< of others in passing, since then; atomic */
 };
 
 /** Attributes of an endpoint as granted: defaults are filled in. */
@@ -230,11 +234,27 @@ enum dapl_status dapl_ia_close(struct dapl_ia *ia, bool graceful);
 /** Refresh the counters among the adapter's named attributes. */
 void dapl_ia_count(struct dapl_ia *ia);
 
+/** The caller polls a dispatcher of this instance, and is about to turn its device. */
+static inline void
+dapl_ia_attend(struct dapl_ia *ia)
+{
+	if (__atomic_load_n(&ia->poller, __ATOMIC_RELAXED) != pthread_self())
+		__atomic_store_n(&ia->poller, pthread_self(), __ATOMIC_RELAXED);
+	if (__atomic_load_n(&ia->looks, __ATOMIC_RELAXED) != 0)
+		__atomic_store_n(&ia->looks, 0, __ATOMIC_RELAXED);
+}
+
 /**
- * Turn the devices of all other open adapters once, so that a caller who polls one starves none. NULL: of all.
+ * Turn the devices of all other open adapters once, so that a caller who waits on one starves none. NULL: of all.
  * @return frames moved.
  */
 unsigned int dapl_ia_turn_others(const struct dapl_ia *ia);
+
+/**
+ * The same for a caller who polls. Those that another thread polls all the time are left to it: what a turn needs is in
+ * the caches of its processor, and not in those of the caller's.
+ */
+void dapl_ia_turn_unattended(const struct dapl_ia *ia);
 
 /** Turn this instance and the others until something is done, for a quarter of a second. @return false: it is not. */
 bool dapl_ia_await(const struct dapl_ia *ia, bool (*done)(void *arg), void *arg);

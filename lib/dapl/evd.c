@@ -151,10 +151,12 @@ dapl_evd_post_software(struct dapl_evd *evd, uint64_t pointer)
 static __rte_noinline enum dapl_status
 dequeue_after_turn(struct dapl_evd *evd, struct roce_event *event)
 {
-	if (!evd->serviced)
+	if (!evd->serviced) {
+		dapl_ia_attend(evd->head.ia);
 		roce_device_poll(evd->device);
+	}
 	if (++evd->idle % TURN_OTHERS == 0)
-		dapl_ia_turn_others(evd->head.ia);
+		dapl_ia_turn_unattended(evd->head.ia);
 	return roce_cq_poll(evd->cq, event, 1) != 0 ? DAPL_OK : DAPL_QUEUE_EMPTY;
 }
 

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -15,6 +16,9 @@
 #define LAST_TURNS  64
 #define FAREWELL_US 250000u
 #define NAP_NS      20000L
+
+/** Looks in passing after which an adapter counts as left alone by the thread that polled it: some ten microseconds. */
+#define LOOKS_MAX 16u
 
 static TAILQ_HEAD(ia_list, dapl_ia) open_ias = TAILQ_HEAD_INITIALIZER(open_ias);
 static rte_spinlock_t open_lock = RTE_SPINLOCK_INITIALIZER;
@@ -238,10 +242,26 @@ dapl_ia_is_open(const char *name)
 	return ia != NULL;
 }
 
-unsigned int
-dapl_ia_turn_others(const struct dapl_ia *ia)
+/* Does another thread poll here? Not any more when so many have looked in and it has not come. */
+static bool
+is_attended(struct dapl_ia *ia)
 {
-	const struct dapl_ia *other;
+	pthread_t poller = __atomic_load_n(&ia->poller, __ATOMIC_RELAXED);
+	uint32_t looks;
+
+	if (poller == 0 || poller == pthread_self())
+		return false;
+	looks = __atomic_load_n(&ia->looks, __ATOMIC_RELAXED);
+	if (looks >= LOOKS_MAX)
+		return false;
+	__atomic_store_n(&ia->looks, looks + 1, __ATOMIC_RELAXED);
+	return true;
+}
+
+static unsigned int
+turn_others(const struct dapl_ia *ia, bool polite)
+{
+	struct dapl_ia *other;
 	unsigned int moved = 0;
 
 	/* Who holds the lock turns them, or opens or closes one: no need to queue up behind. */
@@ -249,10 +269,23 @@ dapl_ia_turn_others(const struct dapl_ia *ia)
 			!rte_spinlock_trylock(&open_lock))
 		return 0;
 	TAILQ_FOREACH(other, &open_ias, link)
-		if ((ia == NULL || other->domain != ia->domain) && !other->attr.serviced)
+		if ((ia == NULL || other->domain != ia->domain) && !other->attr.serviced &&
+				!(polite && is_attended(other)))
 			moved += roce_device_poll(other->device);
 	rte_spinlock_unlock(&open_lock);
 	return moved;
+}
+
+unsigned int
+dapl_ia_turn_others(const struct dapl_ia *ia)
+{
+	return turn_others(ia, false);
+}
+
+void
+dapl_ia_turn_unattended(const struct dapl_ia *ia)
+{
+	turn_others(ia, true);
 }
 
 bool

@@ -2,6 +2,8 @@
 /* Several threads: each on objects of its own, and where the standard or decision says so, on shared ones. */
 
 #include <pthread.h>
+#include <semaphore.h>
+#include <stdbool.h>
 
 #include "dat_pair.h"
 
@@ -205,6 +207,77 @@ threads__creating_at_once(void **state)
 	pair_close(&pair);
 }
 
+/* A thread that looks for an event when it is told to, and does nothing else. */
+static struct {
+	sem_t look, looked;
+	bool end;
+} keeper;
+
+static void *
+keep(void *arg)
+{
+	struct task *task = arg;
+	DAT_EVENT event;
+
+	while (sem_wait(&keeper.look) == 0 && !keeper.end) {
+		task->result = dat_evd_dequeue(task->end->recv, &event);
+		sem_post(&keeper.looked);
+	}
+	return NULL;
+}
+
+static void
+have_looked(struct task *task)
+{
+	sem_post(&keeper.look);
+	sem_wait(&keeper.looked);
+	want_type(task->result, DAT_QUEUE_EMPTY);
+}
+
+/* One message to b, whose engine this thread turns in passing only. @return dequeues that found nothing meanwhile. */
+static unsigned int
+looks_for_one_message(struct pair *pair)
+{
+	unsigned int looks = 0;
+	DAT_EVENT event;
+
+	ok(post_recv(&pair->b, 0, 64, 1));
+	ok(post_send(&pair->a, 0, 64, 1));
+	while (dat_evd_dequeue(pair->a.request, &event) != DAT_SUCCESS)
+		looks++;
+	ok(dat_evd_dequeue(pair->b.recv, &event));
+	return looks;
+}
+
+/*
+ * Who polls one adapter also turns the others of the process, every 64 empty dequeues; but not those that another thread
+ * polls, unless it has stayed away for 16 times as long.
+ */
+static void
+threads__leave_an_adapter_to_who_polls_it(void **state)
+{
+	struct task task = { .end = NULL };
+	struct pair pair;
+
+	pair_up(&pair);
+	task.end = &pair.b;
+	sem_init(&keeper.look, 0, 0);
+	sem_init(&keeper.looked, 0, 0);
+	keeper.end = false;
+	start(&task, keep);
+	assert_in_range(looks_for_one_message(&pair), 0, 4 * 64);
+	for (unsigned int i = 0; i < 2; i++) {
+		have_looked(&task);
+		assert_in_range(looks_for_one_message(&pair), 15 * 64, 20 * 64);
+	}
+	/* It has not come again. */
+	assert_in_range(looks_for_one_message(&pair), 0, 4 * 64);
+	keeper.end = true;
+	sem_post(&keeper.look);
+	pthread_join(task.thread, NULL);
+	pair_close(&pair);
+}
+
 int
 main(void)
 {
@@ -212,6 +285,7 @@ main(void)
 		dat_test(threads__one_an_end),
 		dat_test(threads__several_posters_on_one_srq),
 		dat_test(threads__creating_at_once),
+		dat_test(threads__leave_an_adapter_to_who_polls_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
