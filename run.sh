@@ -34,6 +34,7 @@ usage: ./run.sh COMMAND
 
   bench [dat-perf options]  build (release) and run the messaging benchmark on the embedded loopback wire
   bench --suite [options]   what a message costs stage by stage, and its ratio to the bare wire (test/bench)
+  bench --memif [options]   two processes over net_memif and two threads, and the bare wire between their cores
   test [suite ...]          build and run the tests: unit sim model walk conf vdev recipes contract verbs
                             abi tools apps fuzz lint, or the suites named
   build                     build everything (release)
@@ -249,12 +250,29 @@ bench_suite() {
 	python3 test/bench/bench.py --build "$build_root/release-bench" --out "$build_root/bench" "$@"
 }
 
+# Two processes and two threads on a core each, beside the bare wire between those cores.
+bench_memif() {
+	need_packages "${packages_test[@]}"
+	compile_targets=(apps/dat-perf lib/front/libdaplroce.so.1 test/bench/bench_apart)
+	compile release-bench "${fastest[@]}"
+	compile_targets=()
+	reserve_hugepages
+	python3 test/bench/memif.py --build "$build_root/release-bench" --out "$build_root/bench" "$@"
+}
+
 cmd_bench() {
-	if [ "${1:-}" = --suite ]; then
+	case ${1:-} in
+	--suite)
 		shift
 		bench_suite "$@"
 		return
-	fi
+		;;
+	--memif)
+		shift
+		bench_memif "$@"
+		return
+		;;
+	esac
 	cmd_build
 	reserve_hugepages
 	local perf=$build_root/release/apps/dat-perf out=$build_root/bench arg
