@@ -19,6 +19,7 @@ packages_lint=("${packages_test[@]}" clang-tidy)
 packages_clang=("${packages_build[@]}" libcmocka-dev clang)
 packages_interop=("${packages_build[@]}" qemu-system-x86 cpio busybox-static iproute2 tcpdump tshark
 	xz-utils librdmacm-dev dapl2-utils)
+packages_instructions=("${packages_build[@]}" valgrind)
 packages_fuzz=("${packages_clang[@]}" libclang-rt-14-dev llvm-14)
 
 suites_default=(unit sim model walk conf vdev recipes contract verbs abi tools apps fuzz lint)
@@ -35,6 +36,9 @@ usage: ./run.sh COMMAND
   bench [dat-perf options]  build (release) and run the messaging benchmark on the embedded loopback wire
   bench --suite [options]   what a message costs stage by stage, and its ratio to the bare wire (test/bench)
   bench --memif [options]   two processes over net_memif and two threads, and the bare wire between their cores
+  bench --instructions [--write]
+                            count the instructions of a message, layer by layer, under valgrind, and compare with the
+                            last ones kept, or keep them
   test [suite ...]          build and run the tests: unit sim model walk conf vdev recipes contract verbs
                             abi tools apps fuzz lint, or the suites named
   build                     build everything (release)
@@ -263,8 +267,22 @@ bench_memif() {
 cmd_bench() {
 	case ${1:-} in
 	--suite)
+# Debug information says which layer an instruction is of; the instructions are the same without.
+bench_instructions() {
+	need_packages "${packages_instructions[@]}"
+	compile_targets=(apps/dat-perf lib/front/libdaplroce.so.1)
+	compile instructions "${fastest[@]}" -Dc_args=-g -Dtests=false
+	compile_targets=()
+	say "counting"
+	python3 -B test/bench/instructions.py --build "$build_root/instructions" "$@"
+}
+
+cmd_bench() {
+	local what=${1:-}
+	case $what in
+	--suite | --instructions)
 		shift
-		bench_suite "$@"
+		"bench_${what#--}" "$@"
 		return
 		;;
 	--memif)

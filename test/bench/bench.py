@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The benchmark suite: the bare wire, the stages of a packet, the shared receive queue and dat-perf, interleaved.
 
-  bench.py --build DIR [--out DIR] [--rounds N] [--instructions]
+  bench.py --build DIR [--out DIR] [--rounds N]
 
 Every round runs all of it once; medians over the rounds are printed and kept as JSON (bench.json in --out) with
 every single value. Rates are by the clock, as dat-perf says them. Costs are processor time, so a machine that is
@@ -189,28 +189,11 @@ def print_all(middle, rows):
         print(f"\n half round trip, {size} B: {least:.0f} ns least, {typical:.0f} typical, {p99:.0f} at 99 %")
 
 
-def instructions(build):
-    """Instructions of a message, where the processor counts them for us; None: it does not."""
-    def count(messages):
-        text = subprocess.run(["perf", "stat", "-x,", "-e", "instructions:u", str(build / "apps" / "dat-perf"), "-s",
-                               "64", "-n", str(messages), "--warmup", str(MESSAGES_MIN)], capture_output=True,
-                              text=True, check=False, env=environment(build)).stderr
-        found = [line.split(",")[0] for line in text.splitlines() if ",instructions" in line]
-        return int(found[0]) if found and found[0].isdigit() else None
-
-    try:
-        few, many = count(MESSAGES_MIN), count(MESSAGES_MIN + 1000000)
-    except OSError:
-        return None
-    return None if few is None or many is None else (many - few) / 1000000
-
-
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", required=True, type=Path, help="a build folder with tests and programs")
     parser.add_argument("--out", type=Path, default=Path("build/bench"), help="where bench.json goes (%(default)s)")
     parser.add_argument("--rounds", type=int, default=5, help="rounds to take medians of (%(default)s)")
-    parser.add_argument("--instructions", action="store_true", help="count instructions of a message, too")
     args = parser.parse_args()
     if args.rounds < 1:
         parser.error("--rounds wants at least 1")
@@ -238,10 +221,6 @@ def main():
     print_all(middle, rows)
     kept = {"config": config, "messages": rows,
             "values": [{"what": list(key), "median": middle[key], "all": values[key]} for key in values]}
-    if args.instructions:
-        kept["instructions"] = instructions(args.build.resolve())
-        print("\n instructions of a 64 B message: " + (f"{kept['instructions']:.0f}" if kept["instructions"] else
-              "not counted, since this machine has no perf or does not let it count them"))
     args.out.mkdir(parents=True, exist_ok=True)
     out = args.out / "bench.json"
     out.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
