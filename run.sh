@@ -20,6 +20,8 @@ packages_clang=("${packages_build[@]}" libcmocka-dev clang)
 packages_interop=("${packages_build[@]}" qemu-system-x86 cpio busybox-static iproute2 tcpdump tshark
 	xz-utils librdmacm-dev dapl2-utils)
 packages_instructions=("${packages_build[@]}" valgrind)
+# Whom we are compared with.
+packages_compare=(ucx-utils libfabric-bin iperf3 sockperf iproute2)
 packages_fuzz=("${packages_clang[@]}" libclang-rt-14-dev llvm-14)
 
 suites_default=(unit sim model walk conf vdev recipes contract verbs abi tools apps fuzz lint)
@@ -39,6 +41,8 @@ usage: ./run.sh COMMAND
   bench --instructions [--write]
                             count the instructions of a message, layer by layer, under valgrind, and compare with the
                             last ones kept, or keep them
+  compare [--rounds N] [--seconds S] [--sizes BYTES,...] [--markdown]
+                            ours beside UCX, libfabric and kernel TCP on this machine, in turn (test/compare)
   test [suite ...]          build and run the tests: unit sim model walk conf vdev recipes contract verbs
                             abi tools apps fuzz lint, or the suites named
   build                     build everything (release)
@@ -315,6 +319,17 @@ cmd_bench() {
 	say "the same as JSON: $out/dat-perf.json"
 }
 
+# Who cannot be installed is missing in the table, which says so.
+cmd_compare() {
+	need_packages "${packages_test[@]}"
+	(need_packages "${packages_compare[@]}") || say "going on without what is missing"
+	compile_targets=(apps/dat-perf lib/front/libdaplroce.so.1 test/bench/bench_stage)
+	compile release-bench "${fastest[@]}"
+	compile_targets=()
+	reserve_hugepages
+	python3 test/compare/compare.py --build "$build_root/release-bench" --out "$build_root/bench" "$@"
+}
+
 cmd_test() {
 	[ $# -gt 0 ] || set -- "${suites_default[@]}"
 	case " $* " in
@@ -448,7 +463,9 @@ main() {
 	local command=${1:-help}
 	[ $# -eq 0 ] || shift
 	case $command in
-	bench | build | test | lint | sanitize | simlong | soak | fuzz | interop | newer | clean) "cmd_$command" "$@" ;;
+	bench | compare | build | test | lint | sanitize | simlong | soak | fuzz | interop | newer | clean)
+		"cmd_$command" "$@"
+		;;
 	compile-clang) cmd_compile_clang ;;
 	help | -h | --help) usage ;;
 	*) usage >&2; fail "there is no command '$command'; the commands stand above" ;;
