@@ -313,11 +313,26 @@ one_sided_conflict(const struct perf_options *o, bool size_given)
 	return NULL;
 }
 
+/* What is wrong with where the ends are; NULL: nothing. */
+static const char *
+ends_conflict(const struct perf_options *o)
+{
+	if (o->mode == PERF_LOOP && o->events && o->cores == 1)
+		return "-e with both ends on one core would wait for itself: use --cores 2";
+	if (o->mode != PERF_LOOP && o->cores != 0)
+		return "--cores is for both ends in one process: a client or a server is one thread";
+	if (o->endpoints == MAX_ENDPOINTS && (o->mode != PERF_LOOP || o->cores == 2 || o->events))
+		return "two threads or processes talk over an endpoint of their own: at most -q "
+		       "16383";
+	return NULL;
+}
+
 /* Sentences about options that are right alone and wrong together; NULL: none applies. */
 static const char *
 conflict(const struct perf_options *o, bool size_given)
 {
 	bool latency = perf_test_is_latency(o->test);
+	const char *ends = ends_conflict(o);
 
 	if (o->all_sizes && size_given)
 		return "-a runs all sizes and -s one: give one of the two";
@@ -327,10 +342,8 @@ conflict(const struct perf_options *o, bool size_given)
 		return "-b is for bandwidth tests: a latency test always goes both ways";
 	if (!latency && o->histogram)
 		return "-H is for latency tests";
-	if (o->mode == PERF_LOOP && o->events && o->cores == 1)
-		return "-e with both ends on one core would wait for itself: use --cores 2";
-	if (o->mode != PERF_LOOP && o->cores != 0)
-		return "--cores is for both ends in one process: a client or a server is one thread";
+	if (ends != NULL)
+		return ends;
 	if (!o->use_srq && (o->srq_depth != 0 || o->low != 0 || o->resizes != 0))
 		return "--srq-depth, --low and --resize are about the shared receive queue: not with "
 		       "--no-srq";

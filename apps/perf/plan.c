@@ -71,6 +71,10 @@ choose_depths(const struct perf_options *o, struct perf_plan *plan)
 	uint32_t sharers = o->use_srq || one_sided ? plan->endpoints : 1;
 	uint32_t per_ep = plan->stride <= SMALL ? RECV_PER_EP : 2;
 
+	/* One EVD takes the receives of all endpoints, with -e and -b the sends too. */
+	if (!o->use_srq && !one_sided)
+		fit = (uint32_t)min64(fit, PERF_MAX_DEPTH / 2 / plan->endpoints - 1);
+
 	plan->recv_depth = o->recv_depth;
 	if (plan->recv_depth == 0)
 		plan->recv_depth = (uint32_t)max64(fit, (uint64_t)per_ep * sharers);

@@ -75,6 +75,9 @@ usage "not with --no-srq" "$perf" --no-srq --low 1
 usage "not with --no-srq" "$perf" --no-srq --resize 1000
 usage "low watermark of 9 is above the 8 buffers" "$perf" --srq-depth 8 --low 9
 usage "low watermark of 9 is above the 8 buffers" "$perf" -r 8 --low 9
+usage "at most -q 16383" "$perf" -q 16384 --cores 2
+usage "at most -q 16383" "$perf" -q 16384 -e
+usage "at most -q 16383" "$perf" -q 16384 -D loop0
 usage "one of the two" "$perf" -a -s 64
 usage "one of the two" "$perf" -n 10 -d 1
 usage "latency" "$perf" -t send_lat -b

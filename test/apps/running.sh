@@ -83,6 +83,11 @@ works "$perf" -n 1000 --verify -t send_lat -q 3
 works "$perf" -n 1000 --verify -r 4 -x 3 -Q 2
 works "$perf" -n 1000 --verify -r 1 -x 1 -Q 1
 works "$perf" -n 3000 --verify -m 256 -s 1000
+# As many endpoints as an adapter has; with the one over which two threads talk there is one less.
+works "$perf" -n 32768 --verify -q 16384 --json
+json "o['config']['qps'] == 16384 and o['results'][0]['n_iterations'] == 32768"
+works "$perf" -n 32768 -q 16384 --no-srq --json
+json "o['config']['rx_depth'] == 31 and o['config']['qps'] == 16384"
 # The shared queue alone may be shorter than the number of endpoints; its watermark and its size on the move.
 works "$perf" -n 2000 --verify -q 64 --srq-depth 8 --json
 json "o['config']['rx_depth'] == 8 and o['config']['tx_depth'] == 8 and o['results'][0]['rnr_nak_received'] > 0"
@@ -162,6 +167,7 @@ if [ "$(nproc)" -ge 2 ]; then
 	done
 	works "$perf" -n 2000 --verify --cores 2
 	works "$perf" -n 500 --verify --cores 2 -t send_lat
+	works "$perf" -n 32768 --cores 2 -q 16383
 	works "$perf" -n 500 --verify -e
 	works "$perf" -n 500 --verify -e -b
 	works "$perf" -n 20000 --verify --cores 2 -b --low 500 --resize 10000

@@ -53,6 +53,23 @@ make__laws(void **state)
 	}
 }
 
+/* All receives of endpoints without a shared queue end in one EVD, with -e and -b the sends too. */
+static void
+make__fits_one_evd(void **state)
+{
+	struct perf_options options = plain;
+	struct perf_plan plan;
+
+	options.use_srq = false;
+	for (options.endpoints = 1; options.endpoints <= 16384; options.endpoints *= 2) {
+		for (uint32_t size = 1; size <= 4096; size *= 8) {
+			assert_int_equal(perf_plan_make(&options, size, &plan), 0);
+			assert_true((plan.recv_depth + plan.window + 2ull) * plan.endpoints <=
+					PERF_MAX_DEPTH);
+		}
+	}
+}
+
 /* Buffers spread over more than the caches measure the memory. */
 static void
 make__small_messages_stay_in_the_cache(void **state)
@@ -242,6 +259,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(make__laws),
+		cmocka_unit_test(make__fits_one_evd),
 		cmocka_unit_test(make__small_messages_stay_in_the_cache),
 		cmocka_unit_test(make__takes_what_was_asked_for),
 		cmocka_unit_test(make__refuses_what_no_machine_has),
