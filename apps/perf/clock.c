@@ -5,12 +5,18 @@
 #define CALIBRATE_NS 20000000
 
 static uint64_t
-system_ns(void)
+clock_ns(clockid_t clock)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(clock, &ts);
 	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
+}
+
+uint64_t
+perf_cpu_ns(void)
+{
+	return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 uint64_t
@@ -22,11 +28,11 @@ perf_hz(void)
 
 	if (hz != 0)
 		return hz;
-	ns = system_ns();
+	ns = clock_ns(CLOCK_MONOTONIC);
 	ticks = perf_now();
 	nanosleep(&pause, NULL);
 	ticks = perf_now() - ticks;
-	ns = system_ns() - ns;
+	ns = clock_ns(CLOCK_MONOTONIC) - ns;
 	hz = (uint64_t)((double)ticks * (double)NS_PER_S / (double)ns);
 	return hz;
 }

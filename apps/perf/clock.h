@@ -25,6 +25,9 @@ perf_now(void)
 #endif
 }
 
+/** @return nanoseconds of processor time that all threads of this process have used. */
+uint64_t perf_cpu_ns(void);
+
 /** Ticks of perf_now() per second. The first call calibrates and takes 20 ms. Not thread safe. */
 uint64_t perf_hz(void);
 

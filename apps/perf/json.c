@@ -165,8 +165,11 @@ perf_json_result(struct perf_json *json, const struct perf_options *options,
 		cli_json_number(object, "BW_average",
 				perf_gbits(result->messages_per_s, result->size));
 		cli_json_number(object, "MsgRate", result->messages_per_s / 1e6);
+		cli_json_number(object, "cpu_nsec", result->cpu_ns);
 		cli_json_string(object, "unit", "Gb/sec");
 	}
+	if (result->connect_us > 0)
+		cli_json_number(object, "connect_usec", result->connect_us);
 	cli_json_count(object, "retransmits", result->counters.retransmits);
 	cli_json_count(object, "rnr_naks", result->counters.rnr_nak_sent);
 	cli_json_count(object, "rnr_nak_sent", result->counters.rnr_nak_sent);

@@ -21,8 +21,10 @@ struct perf_result {
 	uint64_t iterations; /**< messages measured, in one direction */
 	bool measured;       /**< false: this end only answered, and has no rate or latency */
 	double messages_per_s, peak_per_s; /**< of a bandwidth test */
-	struct perf_latency latency;       /**< of a latency test */
-	struct perf_counters counters;     /**< growth during the measurement */
+	double cpu_ns;     /**< of a bandwidth test: processor time of this process for a message */
+	double connect_us; /**< until all endpoints were connected; 0: this end was waited for */
+	struct perf_latency latency;   /**< of a latency test */
+	struct perf_counters counters; /**< growth during the measurement */
 	struct perf_violations bad;
 };
 

@@ -55,15 +55,23 @@ finish(struct perf_end *end, uint64_t sent, struct perf_result *result)
 	return perf_tend_end(end) != 0 ? -1 : perf_end_audit(end);
 }
 
+static double
+us_since(uint64_t before)
+{
+	return (double)(perf_now() - before) * 1e6 / (double)perf_hz();
+}
+
 /* Both ends in this thread, up to the moment at which they can be destroyed. */
 static int
 measure_pair(const struct perf_options *options, struct perf_end *client, struct perf_end *server,
 		struct perf_result *result)
 {
+	uint64_t before = perf_now();
 	int rc;
 
 	if (perf_connect_pair(client, server) != 0)
 		return -1;
+	result->connect_us = us_since(before);
 	rc = perf_test_is_latency(options->test) ? perf_lat_pair(client, server, result)
 						 : perf_bw_pair(client, server, result);
 	if (rc != 0 || perf_disconnect_pair(client, server) != 0)
@@ -75,10 +83,14 @@ measure_pair(const struct perf_options *options, struct perf_end *client, struct
 static int
 measure_alone(struct perf_end *end, struct perf_result *result)
 {
+	uint64_t before = perf_now();
 	int rc;
 
 	if (perf_connect_alone(end) != 0)
 		return -1;
+	/* A server may have waited for its client. */
+	if (end->client)
+		result->connect_us = us_since(before);
 	rc = perf_test_is_latency(end->options->test) ? perf_lat_alone(end, result)
 						      : perf_bw_alone(end, result);
 	if (rc != 0 || perf_disconnect_alone(end) != 0)

@@ -2,6 +2,7 @@
 #include "result.h"
 
 #include "cli/cli.h"
+#include "clock.h"
 #include "connect.h"
 #include "control.h"
 #include "tend.h"
@@ -28,9 +29,11 @@ static void
 note_rate(struct perf_watch *watch, uint64_t measured, unsigned int directions,
 		struct perf_result *result)
 {
-	uint64_t now = perf_watch_end(watch);
+	uint64_t now = perf_watch_end(watch), cpu_ns = perf_cpu_ns() - watch->cpu_ns;
 
 	perf_meter_end(&watch->meter, now, measured, &result->peak_per_s, &result->messages_per_s);
+	if (watch->meter.started && measured > watch->meter.base)
+		result->cpu_ns = (double)cpu_ns / (double)(measured - watch->meter.base);
 	/* The warm-up ends at a look at the clock, a few messages late; the rate knows that. */
 	result->iterations = watch->plan->iterations;
 	if (result->iterations == PERF_ENDLESS)

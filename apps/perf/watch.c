@@ -12,6 +12,17 @@
 #define STANDSTILL_S 30
 #define LINE_AFTER_S 2
 
+/* The measurement starts in one of these. */
+static void
+sample(struct perf_watch *watch, uint64_t now, uint64_t measured)
+{
+	bool started = watch->meter.started;
+
+	perf_meter_sample(&watch->meter, now, measured);
+	if (!started && watch->meter.started)
+		watch->cpu_ns = perf_cpu_ns();
+}
+
 void
 perf_watch_begin(struct perf_watch *watch, const struct perf_options *options,
 		const struct perf_plan *plan, uint64_t warmup)
@@ -28,7 +39,7 @@ perf_watch_begin(struct perf_watch *watch, const struct perf_options *options,
 	};
 	perf_meter_init(&watch->meter, hz, warmup);
 	/* Without a warm-up the first message counts, and its time too. */
-	perf_meter_sample(&watch->meter, now, 0);
+	sample(watch, now, 0);
 }
 
 static void
@@ -50,7 +61,7 @@ perf_watch_tick(struct perf_watch *watch, uint64_t measured, uint64_t moved)
 {
 	uint64_t now = perf_now();
 
-	perf_meter_sample(&watch->meter, now, measured);
+	sample(watch, now, measured);
 	if (moved != watch->moved) {
 		watch->moved = moved;
 		watch->moved_at = now;

@@ -26,6 +26,7 @@ struct perf_watch {
 	const struct perf_options *options;
 	const struct perf_plan *plan;
 	uint64_t hz;
+	uint64_t cpu_ns;          /**< perf_cpu_ns() where the measurement started */
 	uint64_t moved, moved_at; /**< what had moved when it last did, and when */
 	uint64_t line_at;         /**< when to show the next progress line; 0: never */
 	bool line_shown;

@@ -63,6 +63,7 @@ grep -q '#bytes *#iterations *BW peak\[Gb/sec\] *BW average\[Gb/sec\] *MsgRate\[
 grep -q '^ 64  *2000 ' "$out/stdout" || complain "the row of dat-perf: $(cat "$out/stdout")"
 works "$perf" -n 2000 --json
 json "o['tool'] == 'dat-perf' and o['results'][0]['n_iterations'] == 2000 and o['config']['qps'] == 1"
+json "o['results'][0]['cpu_nsec'] > 0 and o['results'][0]['connect_usec'] > 0"
 json "o['results'][0]['BW_peak'] >= o['results'][0]['BW_average'] > 0 and o['results'][0]['MsgRate'] > 0"
 works "$perf" -n 2000 -t send_lat -H --json="$out/lat.json"
 grep -q 't_typical\[usec\]' "$out/stdout" || complain "the columns of send_lat: $(cat "$out/stdout")"
