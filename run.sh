@@ -15,6 +15,7 @@ packages_build=(gcc libc6-dev meson ninja-build pkgconf libdpdk-dev libisal-dev 
 packages_test=("${packages_build[@]}" libcmocka-dev python3-scapy tshark codespell clang-format g++ groff-base iproute2
 	dapl2-utils librdmacm-dev abigail-tools dpdk dpdk-dev python3-prometheus-client babeltrace2
 	libsystemd-dev)
+packages_curves=("${packages_test[@]}" python3-matplotlib)
 packages_lint=("${packages_test[@]}" clang-tidy)
 packages_clang=("${packages_build[@]}" libcmocka-dev clang)
 packages_interop=("${packages_build[@]}" qemu-system-x86 cpio busybox-static iproute2 tcpdump tshark
@@ -43,6 +44,7 @@ usage: ./run.sh COMMAND
                             last ones kept, or keep them
   compare [--rounds N] [--seconds S] [--sizes BYTES,...] [--markdown]
                             ours beside UCX, libfabric and kernel TCP on this machine, in turn (test/compare)
+  bench --curves [options]  the same over sizes, endpoints, depths, loss, cores and path MTUs, as JSON and drawings
   test [suite ...]          build and run the tests: unit sim model walk conf vdev recipes contract verbs
                             abi tools apps fuzz lint, or the suites named
   build                     build everything (release)
@@ -266,6 +268,20 @@ bench_memif() {
 	compile_targets=()
 	reserve_hugepages
 	python3 test/bench/memif.py --build "$build_root/release-bench" --out "$build_root/bench" "$@"
+# Behaviour as work grows. Figures that were kept are drawn without building anything.
+bench_curves() {
+	need_packages "${packages_curves[@]}"
+	case " $* " in
+	*' --draw-only'*)
+		python3 test/bench/curves.py --out "$build_root/bench" "$@"
+		return
+		;;
+	esac
+	compile_targets=(apps/dat-perf lib/front/libdaplroce.so.1 test/bench/bench_steer)
+	compile release-bench "${fastest[@]}"
+	compile_targets=()
+	reserve_hugepages
+	python3 test/bench/curves.py --build "$build_root/release-bench" --out "$build_root/bench" "$@"
 }
 
 cmd_bench() {
@@ -295,6 +311,12 @@ cmd_bench() {
 		return
 		;;
 	esac
+	fi
+	if [ "${1:-}" = --curves ]; then
+		shift
+		bench_curves "$@"
+		return
+	fi
 	cmd_build
 	reserve_hugepages
 	local perf=$build_root/release/apps/dat-perf out=$build_root/bench arg
