@@ -57,9 +57,9 @@ def size_runs(_):
 def endpoint_runs(_):
     for count in ENDPOINTS:
         # Each endpoint has had its turn, and more than one, before the measurement.
-        yield perf("endpoints", "64 B", count, "-q", count, "--warmup", max(20000, 32 * count))
+        yield perf("endpoints", "16 buffers each", count, "-q", count, "--warmup", max(20000, 32 * count))
     for count in ENDPOINTS:
-        yield perf("endpoints", "64 B, 16,384 buffers", count, "-q", count, "-r", 16384,
+        yield perf("endpoints", "16,384 buffers", count, "-q", count, "-r", 16384,
                    "--warmup", max(20000, 32 * count))
 
 

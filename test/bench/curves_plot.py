@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-The figures of curves.py as drawings, one SVG a curve: two panels side by side, text as text, light or dark as the reader
-has it. The same figures give the same bytes with the same matplotlib (Debian: python3-matplotlib).
+The figures of curves.py as drawings, one SVG a curve: two panels side by side, text as text, light or dark as the
+reader has it. The same figures give the same bytes with the same matplotlib (Debian: python3-matplotlib).
 """
 import io
 import re
@@ -34,7 +34,8 @@ SIZE, ENDPOINTS, DEPTH, LOST, MTU = ("message", "endpoints on the shared receive
                                      "receive buffers on the shared queue", "frames lost", "path MTU")
 PANELS = {
     "size": [Panel("gbits", "Gbit/s", SIZE), Panel(*RATE, SIZE, log=True)],
-    "endpoints": [Panel(*RATE, ENDPOINTS), Panel("connects", "connections a second", ENDPOINTS, series=("64 B",))],
+    "endpoints": [Panel(*RATE, ENDPOINTS),
+                  Panel("connects", "connections a second", ENDPOINTS, log=True, series=("16 buffers each",))],
     "depth": [Panel(*RATE, DEPTH, log=True),
               Panel("cpu_ns", "ns of processor time a message", DEPTH, series=("at most half on the way",))],
     "loss": [Panel(*RATE, LOST, log=True), Panel("again", "frames sent again a message", LOST)],

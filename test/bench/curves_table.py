@@ -9,16 +9,18 @@ COLUMNS = {
     "size": ("message", [("SEND", "mrate", "SEND M/s"), ("SEND", "gbits", "Gbit/s"), ("SEND", "cpu_ns", "CPU ns"),
                          ("WRITE", "mrate", "WRITE M/s"), ("WRITE", "gbits", "Gbit/s"), ("WRITE", "cpu_ns", "CPU ns"),
                          ("READ", "mrate", "READ M/s"), ("READ", "gbits", "Gbit/s"), ("READ", "cpu_ns", "CPU ns")]),
-    "endpoints": ("endpoints", [("64 B", "mrate", "16 buffers each, M/s"), ("64 B", "cpu_ns", "CPU ns"),
-                                ("64 B, 16,384 buffers", "mrate", "16,384 buffers in all, M/s"),
-                                ("64 B, 16,384 buffers", "cpu_ns", "CPU ns"),
-                                ("64 B", "connects", "connections a second")]),
+    "endpoints": ("endpoints", [("16 buffers each", "mrate", "16 buffers each, M/s"),
+                                ("16 buffers each", "cpu_ns", "CPU ns"),
+                                ("16,384 buffers", "mrate", "16,384 buffers in all, M/s"),
+                                ("16,384 buffers", "cpu_ns", "CPU ns"),
+                                ("16 buffers each", "connects", "connections a second")]),
     "depth": ("depth", [("at most half on the way", "mrate", "at most half on the way, M/s"),
                         ("at most half on the way", "cpu_ns", "CPU ns"),
                         ("128 on the way", "mrate", "128 on the way, M/s"),
                         ("128 on the way", "rnr_share", "RNR NAKs a thousand messages")]),
     "loss": ("lost frames", [("64 B", "mrate", "64 B, M/s"), ("64 B", "again", "frames sent again a message"),
-                             ("64 KiB", "gbits", "64 KiB, Gbit/s"), ("64 KiB", "again", "frames sent again a message")]),
+                             ("64 KiB", "gbits", "64 KiB, Gbit/s"),
+                             ("64 KiB", "again", "frames sent again a message")]),
     "cores": ("engines, cores", [("steered", "mrate", "engines, steered, M/s"), ("steered", "cpu_ns", "CPU ns"),
                                  ("unsteered", "mrate", "by a hash, M/s"), ("unsteered", "handed_over", "handed over"),
                                  ("all on one", "mrate", "all on one queue, M/s"),
@@ -92,7 +94,8 @@ def table(name, points):
     """One curve as a table: a row for each place on its axis."""
     rows_are, columns = COLUMNS[name]
     at = {(point["series"], point["x"]): point for point in points if point["curve"] == name}
-    lines = [f"| {rows_are} | " + " | ".join(title for _, _, title in columns) + " |", "|---" * (len(columns) + 1) + "|"]
+    lines = [f"| {rows_are} | " + " | ".join(title for _, _, title in columns) + " |",
+             "|---" * (len(columns) + 1) + "|"]
     for x in sorted({x for _, x in at}):
         cells = [cell(at.get((series, x)), what) for series, what, _ in columns]
         lines.append(f"| {x_word(name, x)} | " + " | ".join(cells) + " |")
@@ -103,9 +106,11 @@ def heading(config):
     """One sentence: on what this was measured, and how."""
     words = {"CPU": "?", "DPDK": "?", "cores": "?", "rounds": "?", "seconds": "?", "load": "?", "icrc": "?",
              "hugepages": 0} | config
-    huge = "hugepages" if words["hugepages"] else "no hugepages"
-    return (f"{words['CPU']}, {words['cores']} virtual cores, DPDK {words['DPDK']}, ICRC {words['icrc']}, {huge}; "
-            f"medians of {words['rounds']} rounds of {words['seconds']} s each, load {words['load']}.")
+    # The provider uses them from 64 on.
+    huge = "hugepages" if words["hugepages"] >= 64 else "no hugepages"
+    rounds = "one round" if words["rounds"] == 1 else f"medians of {words['rounds']} rounds"
+    return (f"{words['CPU']}, {words['cores']} cores, DPDK {words['DPDK']}, ICRC {words['icrc']}, {huge}; {rounds}, "
+            f"{words['seconds']} s each, load {words['load']}.")
 
 
 def bring_up_to_date(text, kept):

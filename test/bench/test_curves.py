@@ -38,7 +38,7 @@ def kept_points():
     points = [perf_point("size", series, size, 9.876e6 / (1 + size)) for series in ("SEND", "WRITE", "READ")
               for size in (1, 64, 4096, 8 << 20)]
     points += [perf_point("endpoints", series, count, 8e6 / count) for count in (1, 16384)
-               for series in ("64 B", "64 B, 16,384 buffers")]
+               for series in ("16 buffers each", "16,384 buffers")]
     points += [perf_point("depth", "at most half on the way", depth, 5e6) for depth in (16, 65536)]
     points += [dict(perf_point("depth", "128 on the way", 16, 13900.0))]
     points[-1]["median"]["rnr_naks"] = 63.0
@@ -59,7 +59,8 @@ class Plan(unittest.TestCase):
         return {run.x for run in curves.plan([curve], 2)}
 
     def test_the_axes_reach_to_both_ends(self):
-        ends = {"size": (1, 8 << 20), "endpoints": (1, 16384), "depth": (16, 65536), "loss": (0, 100000), "mtu": (256, 4096)}
+        ends = {"size": (1, 8 << 20), "endpoints": (1, 16384), "depth": (16, 65536), "loss": (0, 100000),
+                "mtu": (256, 4096)}
         for curve, (least, most) in ends.items():
             self.assertEqual((min(self.places(curve)), max(self.places(curve))), (least, most), curve)
 
@@ -185,8 +186,10 @@ class Tables(unittest.TestCase):
         self.assertIn("| 65,536,000 |", curves_table.table("endpoints", KEPT["points"]))
 
     def test_what_was_measured_on_is_said(self):
-        self.assertEqual(curves_table.heading(KEPT["config"]), "A processor, 2 virtual cores, DPDK 22.11.11, ICRC avx512, "
-                         "no hugepages; medians of 3 rounds of 1 s each, load 0.5.")
+        self.assertEqual(curves_table.heading(KEPT["config"]), "A processor, 2 cores, DPDK 22.11.11, ICRC avx512, "
+                         "no hugepages; medians of 3 rounds, 1 s each, load 0.5.")
+        self.assertIn(", hugepages; one round, 1 s each", curves_table.heading(
+            KEPT["config"] | {"hugepages": 512, "rounds": 1}))
 
     def test_a_page_gets_its_tables_and_keeps_its_words(self):
         names = ["machine", *curves_table.names(KEPT["points"])]
@@ -231,7 +234,8 @@ class Drawn(unittest.TestCase):
                 self.assertEqual(path.read_text(encoding="utf-8"), self.plot.draw(path.stem, KEPT["points"]))
 
     def test_text_is_text_with_units(self):
-        for curve, words in {"size": ("8 MiB", "Gbit/s", "SEND", "READ"), "endpoints": ("16,384", "connections a second"),
+        for curve, words in {"size": ("8 MiB", "Gbit/s", "SEND", "READ"),
+                             "endpoints": ("16,384", "connections a second"),
                              "loss": ("0 %", "10 %", "frames lost"), "cores": ("engines of the receiver",)}.items():
             texts = self.texts(self.plot.draw(curve, KEPT["points"]))
             for word in words:
