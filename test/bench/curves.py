@@ -162,14 +162,14 @@ def load(path):
     return kept
 
 
-def merge(new, path):
-    """New points take the place of kept ones of their curves; other curves stay."""
-    if not path.is_file():
-        return new
+def merge(new, kept):
+    """New points take the place of kept ones of their curves; other curves stay, and are said to be older."""
     curves = {point["curve"] for point in new["points"]}
-    old = [point for point in load(path)["points"] if point["curve"] not in curves]
+    old = [point for point in kept["points"] if point["curve"] not in curves]
+    older = [name for name in CURVES if name in {point["curve"] for point in old}]
     order = list(CURVES)
-    return dict(new, points=sorted(old + new["points"], key=lambda point: order.index(point["curve"])))
+    return {"config": dict(new["config"], older=older),
+            "points": sorted(old + new["points"], key=lambda point: order.index(point["curve"]))}
 
 
 def measure(args):
@@ -250,7 +250,9 @@ def main():
         if not (args.build / name).is_file():
             bench.give_up(f"curves.py: {args.build}/{name} is not there: build it first")
     path = args.out / "curves.json"
-    kept = merge(measure(args), path)
+    # Judged before, not after minutes.
+    kept = load(path) if path.is_file() else {"points": []}
+    kept = merge(measure(args), kept)
     keep(kept, path)
     show(kept, args)
     print(f"curves.py: every single value: {path}", file=sys.stderr)

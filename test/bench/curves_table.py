@@ -110,7 +110,8 @@ def heading(config):
     huge = "hugepages" if words["hugepages"] >= 64 else "no hugepages"
     rounds = "one round" if words["rounds"] == 1 else f"medians of {words['rounds']} rounds"
     return (f"{words['CPU']}, {words['cores']} cores, DPDK {words['DPDK']}, ICRC {words['icrc']}, {huge}; {rounds}, "
-            f"{words['seconds']} s each, load {words['load']}.")
+            f"{words['seconds']} s each, load {words['load']}."
+            + (f" Of an earlier run: {', '.join(words['older'])}." if words.get("older") else ""))
 
 
 def bring_up_to_date(text, kept):

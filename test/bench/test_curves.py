@@ -136,11 +136,12 @@ class Read(unittest.TestCase):
 
     def test_a_run_of_some_curves_leaves_the_others(self):
         new = {"config": {"rounds": 9}, "points": [perf_point("loss", "64 B", 0, 7.0)]}
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder, "curves.json")
-            self.assertEqual(curves.merge(new, path), new)
-            curves.keep(KEPT, path)
-            merged = curves.merge(new, path)
+        self.assertEqual(curves.merge(new, {"points": []}),
+                         {"config": {"rounds": 9, "older": []}, "points": new["points"]})
+        merged = curves.merge(new, KEPT)
+        self.assertEqual(merged["config"], {"rounds": 9, "older": ["size", "endpoints", "depth", "cores", "mtu"]})
+        self.assertTrue(curves_table.heading(merged["config"]).endswith(
+            " Of an earlier run: size, endpoints, depth, cores, mtu."))
         self.assertEqual([p for p in merged["points"] if p["curve"] == "loss"], new["points"])
         self.assertEqual([p for p in merged["points"] if p["curve"] != "loss"],
                          [p for p in KEPT["points"] if p["curve"] != "loss"])
