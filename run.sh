@@ -272,7 +272,7 @@ bench_memif() {
 bench_curves() {
 	need_packages "${packages_curves[@]}"
 	case " $* " in
-	*' --draw-only'*)
+	*' --draw-only'* | *' --help '* | *' -h '*)
 		python3 test/bench/curves.py --out "$build_root/bench" "$@"
 		return
 		;;

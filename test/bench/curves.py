@@ -199,11 +199,14 @@ def show(kept, args):
         print(curves_table.heading(kept["config"]))
         for name in curves_table.names(kept["points"]):
             print(f"\n{curves_table.table(name, kept['points'])}", end="")
-    for path in draw(kept, args.out):
+    drawn = draw(kept, args.out)
+    for path in drawn:
         print(f"curves.py: {path}", file=sys.stderr)
     if args.docs is None:
         return
     page = args.docs / PAGE
+    if not drawn:
+        bench.give_up(f"curves.py: {page} stays as it is: its drawings would be those of other figures")
     try:
         text = curves_table.bring_up_to_date(page.read_text(encoding="utf-8"), kept)
     except (OSError, ValueError) as error:

@@ -114,7 +114,8 @@ def in_both_lights(svg):
 def draw(curve, points):
     """One curve as the text of an SVG."""
     here = [point for point in points if point["curve"] == curve]
-    settings = {"svg.fonttype": "none", "svg.hashsalt": "udapl-roce", "font.family": "sans-serif", "font.size": 10,
+    settings = {"svg.fonttype": "none", "svg.hashsalt": "udapl-roce", "font.family": "sans-serif",
+                "font.sans-serif": ["DejaVu Sans"], "font.size": 10,
                 "text.color": INK, "axes.labelcolor": INK, "axes.edgecolor": INK, "xtick.color": INK,
                 "ytick.color": INK, "legend.fontsize": 9}
     with matplotlib.rc_context(settings):

@@ -12,6 +12,7 @@ import json
 import sys
 import tempfile
 import unittest
+import unittest.mock
 import xml.dom.minidom
 from pathlib import Path
 
@@ -202,6 +203,33 @@ class Tables(unittest.TestCase):
         self.assertEqual(curves_table.bring_up_to_date(new, KEPT), new)
         with self.assertRaisesRegex(ValueError, "no one place for mtu"):
             curves_table.bring_up_to_date(page.replace("<!-- mtu -->", ""), KEPT)
+
+    def publish(self, folder, drawn):
+        """What show() makes of a page with a place for each table; and the exit code, 0 without one."""
+        names = ["machine", *curves_table.names(KEPT["points"])]
+        page = Path(folder, curves.PAGE)
+        page.write_text("".join(f"<!-- {name} -->\nold\n<!-- end -->\n" for name in names), encoding="utf-8")
+        args = curves.parse(["--draw-only", "x", "--docs", str(folder)])
+        with unittest.mock.patch.object(curves, "draw", return_value=drawn), contextlib.redirect_stderr(io.StringIO()):
+            try:
+                curves.show(KEPT, args)
+            except SystemExit as ended:
+                return page.read_text(encoding="utf-8"), ended.code
+        return page.read_text(encoding="utf-8"), 0
+
+    def test_the_documentation_gets_tables_drawings_and_json(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page, code = self.publish(folder, [Path("size.svg")])
+            self.assertEqual(code, 0)
+            self.assertIn(curves_table.table("size", KEPT["points"]), page)
+            self.assertEqual(curves.load(Path(folder, curves.KEPT, "curves.json")), KEPT)
+
+    def test_without_drawings_the_documentation_stays(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page, code = self.publish(folder, [])
+            self.assertEqual(code, 1)
+            self.assertNotIn("|", page)
+            self.assertFalse(Path(folder, curves.KEPT).exists())
 
     def test_the_page_of_the_documentation_is_that_of_its_json(self):
         kept = curves.load(DOCS / curves.KEPT / "curves.json")
