@@ -135,6 +135,19 @@ struct roce_extbuf_config {
 	void *arg; /**< of both */
 };
 
+/**
+ * Frames that consumers may hold (loan.h). What they get are heads, mbufs that want no buffer; frames that cannot be lent
+ * as they came are copied, into one segment of any path MTU. Both pools have @c max for this alone, and those whose frames
+ * can be lent have so many more than the device wants.
+ */
+struct roce_loan_config {
+	uint32_t max; /**< of all queue pairs together; 0: none */
+	bool any;     /**< frames of any pool can be lent */
+	struct rte_mempool *heads;
+	struct rte_mempool *copies;
+	struct rte_mempool *pool[ROCE_ENGINES_MAX]; /**< else of these; NULL: none */
+};
+
 struct roce_domain_config {
 	unsigned int engines;                /**< 1..ROCE_ENGINES_MAX */
 	uint64_t hz;                         /**< ticks per second of every @c now */
@@ -151,6 +164,7 @@ struct roce_domain_config {
 	bool ecn;           /**< frames of connections say that the network may mark them */
 	uint64_t line_rate; /**< bytes per second that the line carries; 0: unknown */
 	struct roce_extbuf_config extbuf;
+	struct roce_loan_config loan;
 	struct roce_memory memory;
 	roce_notify_fn notify; /**< of the domain's own context; NULL: nobody uses that */
 	void *notify_arg;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/extbuf.h"
+#include "engine/loan.h"
 
 #define QPN_RESERVED 2u /**< 0 is subnet management, 1 general services */
 
@@ -141,6 +142,34 @@ count_user(struct roce_cq *cq, int n)
 		__atomic_fetch_add(&cq->users, (uint32_t)n, __ATOMIC_RELEASE);
 }
 
+static bool
+attr_ok(const struct roce_qp_attr *attr)
+{
+	if (attr->pd == NULL || attr->max_send_sge > ROCE_SGE_MAX || attr->max_send_wr > 1u << 20 ||
+			attr->max_dest_rd_atomic > ROCE_RD_ATOMIC_MAX ||
+			attr->max_inline > ROCE_INLINE_MAX ||
+			(attr->srq == NULL && attr->max_recv_sge > ROCE_SGE_MAX))
+		return false;
+	/* A frame is told of by an event, and asked for at the queue pair that had the receive. */
+	return attr->max_lent == 0 ||
+			(attr->max_lent <= ROCE_LENT_MAX && attr->srq == NULL &&
+					attr->recv_cq != NULL);
+}
+
+/* Its own queue may have receives that lend. */
+static int
+make_loans(struct roce_qp *qp, const struct roce_qp_attr *attr)
+{
+	int rc;
+
+	if (attr->max_lent == 0)
+		return 0;
+	rc = roce_loans_create(qp, attr->max_lent);
+	qp->rx.watched = rc == 0;
+	qp->rx.rq->lends = rc == 0;
+	return rc;
+}
+
 static int
 create(const struct roce_qp_attr *attr, bool lean, struct roce_qp **qp)
 {
@@ -148,10 +177,7 @@ create(const struct roce_qp_attr *attr, bool lean, struct roce_qp **qp)
 	struct roce_qp *q;
 	int rc = -ENOMEM;
 
-	if (attr->pd == NULL || attr->max_send_sge > ROCE_SGE_MAX || attr->max_send_wr > 1u << 20 ||
-			attr->max_dest_rd_atomic > ROCE_RD_ATOMIC_MAX ||
-			attr->max_inline > ROCE_INLINE_MAX ||
-			(attr->srq == NULL && attr->max_recv_sge > ROCE_SGE_MAX))
+	if (!attr_ok(attr))
 		return -EINVAL;
 	domain = attr->pd->domain;
 	q = alloc_qp(attr);
@@ -169,16 +195,21 @@ create(const struct roce_qp_attr *attr, bool lean, struct roce_qp **qp)
 	rc = make_receive_queue(q, attr);
 	if (rc != 0)
 		goto free_slots;
+	rc = make_loans(q, attr);
+	if (rc != 0)
+		goto free_receives;
 	roce_qp_init(q);
 	rc = link_number(domain, q);
 	if (rc != 0)
-		goto free_receives;
+		goto free_loans;
 	count_user(q->send_cq, 1);
 	count_user(q->rx.cq, 1);
 	__atomic_fetch_add(&q->pd->users, 1, __ATOMIC_RELAXED);
 	*qp = q;
 	return 0;
 
+free_loans:
+	roce_loans_destroy(q);
 free_receives:
 	free_receive_queue(q);
 free_slots:
@@ -229,6 +260,7 @@ roce_qp_destroy(struct roce_qp *qp)
 	unlist(domain, qp);
 	roce_domain_unlock(domain);
 	roce_context_forget(qp->pd->context, &qp->cold.note);
+	roce_loans_destroy(qp);
 	/* The completion queue may end as soon as its count says so: its share is given back before. */
 	free_receive_queue(qp);
 	count_user(qp->send_cq, -1);

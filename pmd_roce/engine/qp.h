@@ -11,7 +11,6 @@
  *   post  the poster's thread: what it reads and writes of a request but the slot; or copies of the turner's
  *   remote  the responder, when the peer reads, writes or does atomics
  *   cold  attributes, connection, template
- *
  * rx and tx belong to the engine's turner (under the engine's lock).
  */
 
@@ -75,7 +74,7 @@ struct roce_qp_rx {
 	uint8_t syndrome; /**< of the NAK owed */
 	bool nak_sent; /**< a gap or an empty queue was reported: be silent until the expected PSN comes */
 	bool holding;    /**< recv is a receive taken and not completed */
-	bool watched;    /**< a high watermark is armed */
+	bool watched;    /**< before a take: a high watermark is armed, or frames are lent */
 	uint8_t unacked; /**< packets taken in since the last answer, modulo 256 */
 	uint16_t mtu;    /**< bytes */
 	uint32_t taken;  /**< receives taken, ever */
@@ -211,6 +210,7 @@ struct roce_qp {
 		uint64_t odd_answers; /**< until when the answers to unexpected frames are used up */
 		uint64_t cnp_at; /**< when the last congestion notification was owed; 0: never */
 		struct roce_dcqcn dcqcn;
+		struct roce_loans *loans; /**< NULL: none of its receives lends (loan.h) */
 	} cold __rte_cache_aligned;
 };
 
@@ -347,9 +347,9 @@ void roce_qp_complete_send(struct roce_qp *qp, enum ibv_wc_status status);
 /** Complete the bind at the tail. Locked. */
 void roce_qp_complete_bind(struct roce_qp *qp, enum ibv_wc_status status);
 
-/** Complete the receive that the queue pair holds; @p flags are ROCE_EVENT_*, @p imm as on the wire. Locked. */
+/** Complete the receive that the queue pair holds; @p told are ROCE_EVENT_* (and loan.h), @p imm as on the wire. Locked. */
 void
-roce_qp_complete_recv(struct roce_qp *qp, enum ibv_wc_status status, uint8_t flags, uint32_t imm);
+roce_qp_complete_recv(struct roce_qp *qp, enum ibv_wc_status status, uint32_t told, uint32_t imm);
 
 /**
  * The transport gives up: the oldest request (or nobody, when it was the responder) fails with @p status, the
@@ -448,6 +448,7 @@ enum roce_verdict {
 	ROCE_UNSUPPORTED,    /**< an operation that this end does not serve */
 	ROCE_BAD_INVALIDATE, /**< no window of the peer's has the key that it wants to end */
 	ROCE_BAD_RECEIVE,    /**< the memory of the receive is gone */
+	ROCE_LEND,           /**< accepted; the consumer gets the frame */
 	ROCE_OVER_HIGH,      /**< one receive more than the hard high watermark allows */
 };
 
@@ -466,8 +467,8 @@ bool roce_resp_length_ok(const struct roce_qp_rx *rx, const struct roce_pkt *pkt
 /** A message starts exactly when none is in progress, and goes on as what it started. */
 bool roce_resp_order_ok(const struct roce_qp_rx *rx, const struct roce_pkt *pkt);
 
-/** Take the receive of a message. Locked. @return ROCE_ACCEPT, ROCE_NOT_READY or ROCE_OVER_HIGH. */
-enum roce_verdict roce_resp_take(struct roce_qp *qp);
+/** Take the receive of the message of @p pkt. Locked. @return ROCE_ACCEPT, ROCE_NOT_READY or ROCE_OVER_HIGH. */
+enum roce_verdict roce_resp_take(struct roce_qp *qp, const struct roce_pkt *pkt);
 
 /** Do an accepted request that is no SEND. Locked. @return 0; -EACCES: the memory went away meanwhile. */
 int roce_resp_do_rdma(struct roce_qp *qp, const struct roce_pkt *pkt);
@@ -493,8 +494,8 @@ void roce_resp_refuse(struct roce_qp *qp, enum roce_nak code, enum ibv_wc_status
 /** Syndrome of an acknowledgement: the credits. Locked. */
 uint8_t roce_resp_ack_syndrome(const struct roce_qp *qp);
 
-/** A request arrived. Locked. */
-void roce_resp_rx(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now);
+/** A request arrived. Locked. @p pkt has no mbuf any more when the consumer has got that. */
+void roce_resp_rx(struct roce_qp *qp, struct roce_pkt *pkt, uint64_t now);
 
 /** The acknowledgement or NAK that is owed, as a frame; NULL: no frame to be had. Locked. */
 struct rte_mbuf *roce_resp_emit(struct roce_qp *qp);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/extbuf.h"
+#include "engine/loan.h"
 #include "engine/mw.h"
 #include "engine/qp.h"
 
@@ -164,7 +165,7 @@ send_event(struct roce_qp *qp, const struct roce_wqe *wqe, enum ibv_wc_status st
 	event->flags = wqe->flags & ROCE_EVENT_QUIET;
 	event->opcode = wqe->opcode;
 	event->srq_share = 0;
-	event->reserved = 0;
+	event->lent = 0;
 	roce_cq_publish(qp->send_cq);
 }
 
@@ -220,12 +221,14 @@ fail_oldest(struct roce_qp *qp, enum ibv_wc_status status)
 }
 
 static inline void
-recv_event(struct roce_qp *qp, enum ibv_wc_status status, uint8_t flags, uint32_t imm)
+recv_event(struct roce_qp *qp, enum ibv_wc_status status, uint32_t told, uint32_t imm)
 {
 	struct roce_event *event = roce_cq_reserve(qp->rx.cq);
 
 	if (unlikely(event == NULL)) {
 		lose_event(qp, qp->rx.cq, qp->rx.share);
+		if (told & ROCE_EVENT_LENT)
+			roce_loan_withdraw(qp, told);
 		return;
 	}
 	event->wr_id = qp->rx.recv->wr_id;
@@ -234,19 +237,19 @@ recv_event(struct roce_qp *qp, enum ibv_wc_status status, uint8_t flags, uint32_
 	event->imm = imm;
 	event->kind = ROCE_EVENT_RECV;
 	event->status = (uint8_t)status;
-	event->flags = flags | qp->rx.recv->flags;
+	event->flags = (uint8_t)(told | qp->rx.recv->flags);
 	event->opcode = 0;
 	event->srq_share = qp->rx.share;
-	event->reserved = 0;
+	event->lent = (uint16_t)(told >> ROCE_LOAN_SHIFT);
 	roce_cq_publish(qp->rx.cq);
 }
 
 void
-roce_qp_complete_recv(struct roce_qp *qp, enum ibv_wc_status status, uint8_t flags, uint32_t imm)
+roce_qp_complete_recv(struct roce_qp *qp, enum ibv_wc_status status, uint32_t told, uint32_t imm)
 {
 	roce_qp_hold(qp, false);
 	if (likely(qp->rx.cq != NULL))
-		recv_event(qp, status, flags, imm);
+		recv_event(qp, status, told, imm);
 	else
 		roce_srq_give_back(qp->rx.rq, 1);
 }
@@ -347,6 +350,8 @@ roce_qp_to_reset(struct roce_qp *qp)
 	}
 	if (qp->wq.flags & ROCE_WQE_EXTBUF)
 		roce_extbuf_drop(qp);
+	if (qp->cold.loans != NULL)
+		roce_loans_drop(qp);
 	__atomic_store_n(&qp->tx.tail, roce_qp_posted(qp), __ATOMIC_RELEASE);
 	roce_qp_init(qp);
 }

@@ -3,33 +3,34 @@
 
 #include <rte_branch_prediction.h>
 
+#include "engine/loan.h"
 #include "engine/mw.h"
-#include "engine/qp.h"
 
+/* @p told is as in roce_qp_complete_recv(). */
 static void
-complete(struct roce_qp *qp, const struct roce_pkt *pkt, uint8_t flags)
+complete(struct roce_qp *qp, const struct roce_pkt *pkt, uint32_t told)
 {
 	const uint16_t op = pkt->op->flags;
 	rte_be32_t imm = 0;
 
 	if (pkt->solicited)
-		flags |= ROCE_EVENT_SOLICITED;
+		told |= ROCE_EVENT_SOLICITED;
 	if (unlikely(op & (ROCE_OP_IMM | ROCE_OP_IETH))) {
-		flags |= op & ROCE_OP_IMM ? ROCE_EVENT_IMM : ROCE_EVENT_INVALID;
+		told |= op & ROCE_OP_IMM ? ROCE_EVENT_IMM : ROCE_EVENT_INVALID;
 		imm = roce_pkt_imm(pkt);
 	}
-	roce_qp_complete_recv(qp, IBV_WC_SUCCESS, flags, imm);
+	roce_qp_complete_recv(qp, IBV_WC_SUCCESS, told, imm);
 }
 
-/* The last packet of a SEND or WRITE, or all there is of another request. */
+/* The last packet of a SEND or WRITE, or all there is of another request. @p told: of the receive of a SEND. */
 static inline void
-finish(struct roce_qp *qp, const struct roce_pkt *pkt)
+finish(struct roce_qp *qp, const struct roce_pkt *pkt, uint32_t told)
 {
 	qp->rx.verb = ROCE_VERB_NONE;
 	qp->rx.msn = roce_psn_add(qp->rx.msn, 1);
 	if (likely(pkt->op->verb == ROCE_VERB_SEND)) {
 		qp->engine->stats.rx_send_requests++;
-		complete(qp, pkt, 0);
+		complete(qp, pkt, told);
 	} else if (pkt->op->verb == ROCE_VERB_WRITE) {
 		qp->engine->stats.rx_write_requests++;
 		qp->rx.got = qp->remote.length;
@@ -148,29 +149,64 @@ answer_otherwise(struct roce_qp *qp, const struct roce_pkt *pkt, enum roce_verdi
 	}
 }
 
+/* The key that the last packet of a SEND may name. @return false: there is none. */
+static inline bool
+end_key(const struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	return likely(!(pkt->op->flags & ROCE_OP_IETH)) ||
+			roce_mw_invalidate(qp->engine->domain, qp->pd,
+					rte_be_to_cpu_32(roce_pkt_imm(pkt))) == 0;
+}
+
 /* Place a packet of a SEND, and end the key that its last one names. */
 static inline enum roce_verdict
 do_send(struct roce_qp *qp, const struct roce_pkt *pkt)
 {
-	struct roce_domain *domain = qp->engine->domain;
+	const struct roce_keys *keys = &qp->engine->domain->keys;
 	struct roce_qp_rx *rx = &qp->rx;
 
-	if (unlikely(roce_sge_copy_in(&domain->keys, rx->rq->pd, rx->recv->sge, rx->got, pkt) != 0))
+	if (unlikely(roce_sge_copy_in(keys, rx->rq->pd, rx->recv->sge, rx->got, pkt) != 0))
 		return ROCE_BAD_RECEIVE;
-	if (unlikely(pkt->op->flags & ROCE_OP_IETH) &&
-			roce_mw_invalidate(domain, qp->pd, rte_be_to_cpu_32(roce_pkt_imm(pkt))) !=
-					0)
+	if (!end_key(qp, pkt))
 		return ROCE_BAD_INVALIDATE;
 	rx->epsn = roce_psn_add(rx->epsn, 1);
 	rx->got += pkt->payload_len;
 	return ROCE_ACCEPT;
 }
 
-void
-roce_resp_rx(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now)
+/* The packet was executed. @p told is as in finish(). */
+static inline void
+settle(struct roce_qp *qp, const struct roce_pkt *pkt, uint32_t told)
 {
 	struct roce_qp_rx *rx = &qp->rx;
-	struct roce_engine *e = qp->engine;
+
+	rx->unacked++;
+	qp->engine->stats.rx_bytes += pkt->payload_len;
+	/* What was reported missing is here: the old NAK must not go out any more. */
+	rx->owes &= (uint8_t)~ROCE_OWES_NAK;
+	if (pkt->op->flags & ROCE_OP_END)
+		finish(qp, pkt, told);
+	else
+		rx->verb = pkt->op->verb;
+	if (pkt->ack_req)
+		roce_qp_owe_ack(qp);
+}
+
+/* A whole message, whose frame the consumer gets. */
+static __rte_noinline enum roce_verdict
+lend(struct roce_qp *qp, struct roce_pkt *pkt)
+{
+	if (!end_key(qp, pkt))
+		return ROCE_BAD_INVALIDATE;
+	qp->rx.epsn = roce_psn_add(qp->rx.epsn, 1);
+	qp->rx.got = pkt->payload_len;
+	settle(qp, pkt, roce_loan_give(qp, pkt));
+	return ROCE_ACCEPT;
+}
+
+void
+roce_resp_rx(struct roce_qp *qp, struct roce_pkt *pkt, uint64_t now)
+{
 	enum roce_verdict verdict = roce_resp_check(qp, pkt);
 
 	if (likely(verdict == ROCE_ACCEPT)) {
@@ -180,19 +216,13 @@ roce_resp_rx(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now)
 			verdict = ROCE_BAD_KEY;
 	}
 	if (unlikely(verdict != ROCE_ACCEPT)) {
-		answer_otherwise(qp, pkt, verdict, now);
+		if (verdict == ROCE_LEND)
+			verdict = lend(qp, pkt);
+		if (verdict != ROCE_ACCEPT)
+			answer_otherwise(qp, pkt, verdict, now);
 		return;
 	}
-	rx->unacked++;
-	e->stats.rx_bytes += pkt->payload_len;
-	/* What was reported missing is here: the old NAK must not go out any more. */
-	rx->owes &= (uint8_t)~ROCE_OWES_NAK;
-	if (pkt->op->flags & ROCE_OP_END)
-		finish(qp, pkt);
-	else
-		rx->verb = pkt->op->verb;
-	if (pkt->ack_req)
-		roce_qp_owe_ack(qp);
+	settle(qp, pkt, 0);
 }
 
 /* A shared queue gives no credits: what one connection was promised another may take. */

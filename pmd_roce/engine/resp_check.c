@@ -3,7 +3,7 @@
 
 #include <rte_branch_prediction.h>
 
-#include "engine/qp.h"
+#include "engine/loan.h"
 
 bool
 roce_resp_length_ok(const struct roce_qp_rx *rx, const struct roce_pkt *pkt)
@@ -40,8 +40,8 @@ out_of_order(struct roce_qp *qp, int32_t ahead)
 	return ROCE_GAP;
 }
 
-enum roce_verdict
-roce_resp_take(struct roce_qp *qp)
+static inline enum roce_verdict
+take(struct roce_qp *qp)
 {
 	struct roce_qp_rx *rx = &qp->rx;
 
@@ -52,7 +52,36 @@ roce_resp_take(struct roce_qp *qp)
 	}
 	roce_qp_hold(qp, true);
 	rx->taken++;
-	return unlikely(rx->watched) && roce_qp_over_high(qp) ? ROCE_OVER_HIGH : ROCE_ACCEPT;
+	return ROCE_ACCEPT;
+}
+
+/* What is not ready to lend takes no receive: the message comes again, and finds it where it was. */
+static __rte_noinline enum roce_verdict
+take_watched(struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	enum roce_verdict verdict;
+
+	if (qp->cold.loans != NULL && !roce_loan_ready(qp, pkt)) {
+		qp->rx.nak_sent = true;
+		return ROCE_NOT_READY;
+	}
+	verdict = take(qp);
+	return verdict == ROCE_ACCEPT && roce_qp_over_high(qp) ? ROCE_OVER_HIGH : verdict;
+}
+
+enum roce_verdict
+roce_resp_take(struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	return likely(!qp->rx.watched) ? take(qp) : take_watched(qp, pkt);
+}
+
+/* Is the message, which does not fit the receive, one of a packet whose frame can be lent? */
+static __rte_noinline bool
+may_lend(const struct roce_qp_rx *rx, const struct roce_pkt *pkt)
+{
+	const uint16_t only = ROCE_OP_START | ROCE_OP_END;
+
+	return (rx->recv->flags & ROCE_WR_LEND) && (pkt->op->flags & only) == only;
 }
 
 enum roce_verdict
@@ -69,13 +98,14 @@ roce_resp_check(struct roce_qp *qp, const struct roce_pkt *pkt)
 	if (unlikely(!roce_resp_order_ok(rx, pkt) || !roce_resp_length_ok(rx, pkt)))
 		return ROCE_INVALID;
 	if (pkt->op->flags & ROCE_OP_START) {
-		enum roce_verdict verdict = roce_resp_take(qp);
+		enum roce_verdict verdict = roce_resp_take(qp, pkt);
 
 		if (unlikely(verdict != ROCE_ACCEPT))
 			return verdict;
 		rx->got = 0;
 	}
+	/* One that lends has no room of its own. */
 	if (unlikely(rx->recv->length - rx->got < pkt->payload_len))
-		return ROCE_TOO_LONG;
+		return may_lend(rx, pkt) ? ROCE_LEND : ROCE_TOO_LONG;
 	return ROCE_ACCEPT;
 }

@@ -71,7 +71,7 @@ check_write(struct roce_qp *qp, const struct roce_pkt *pkt)
 	}
 	if (!write_fits(qp, pkt))
 		return ROCE_INVALID;
-	return pkt->op->flags & ROCE_OP_IMM ? roce_resp_take(qp) : ROCE_ACCEPT;
+	return pkt->op->flags & ROCE_OP_IMM ? roce_resp_take(qp, pkt) : ROCE_ACCEPT;
 }
 
 /*

@@ -116,7 +116,7 @@ rx_early(struct roce_qp *qp, const struct roce_pkt *pkt)
 }
 
 static inline enum fate
-rx_one(struct roce_engine *e, struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now)
+rx_one(struct roce_engine *e, struct roce_qp *qp, struct roce_pkt *pkt, uint64_t now)
 {
 	if (unlikely(qp == NULL || !from_peer(qp, pkt)))
 		return rx_stranger(e, pkt, qp != NULL, now);
@@ -223,6 +223,7 @@ rx_burst(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t n, uint64_t now
 		if (unlikely(((uint32_t)verdict[i] | other_vlan) != ROCE_FRAME_OK)) {
 			verdict[i] = other_vlan != 0 ? ROCE_FRAME_FOREIGN : verdict[i];
 			pkt[i].dest_qp = 0;
+			pkt[i].m = pkts[i];
 			others += verdict[i] == ROCE_FRAME_FOREIGN;
 			continue;
 		}
@@ -239,8 +240,9 @@ rx_burst(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t n, uint64_t now
 				? rx_one(e, qp[i], &pkt[i], now)
 				: rx_unparsed(e, pkts[i], verdict[i]);
 
+		/* NULL, which is allowed: the consumer of a message has it (loan.h). */
 		if (likely(fate == FATE_DONE))
-			done[free++] = pkts[i];
+			done[free++] = pkt[i].m;
 		else if (fate == FATE_FOREIGN)
 			pkts[foreign++] = pkts[i];
 	}

@@ -119,6 +119,9 @@ roce_srq_destroy(struct roce_srq *srq)
 	return 0;
 }
 
+static_assert(ROCE_WR_LEND > ROCE_SGE_MAX,
+		"one look tells what is no ordinary receive (check_pieces)");
+
 static inline struct roce_rwqe *
 slot_at(const struct roce_srq *srq, uint32_t index)
 {
@@ -154,8 +157,11 @@ check_pieces(const struct roce_srq *srq, const struct roce_recv_wr *wr, uint32_t
 {
 	uint64_t sum = 0;
 
-	if (unlikely(wr->num_sge > srq->max_sge))
-		return -EINVAL;
+	/* The flag alone is more than any number of pieces. */
+	if (unlikely((wr->num_sge | (wr->flags & ROCE_WR_LEND)) > srq->max_sge)) {
+		*length = 0;
+		return srq->lends && wr->num_sge == 0 ? 0 : -EINVAL;
+	}
 	if (likely(wr->num_sge == 1)) {
 		*length = RTE_MIN(wr->sg->length, ROCE_MSG_MAX);
 		return roce_keys_check(&srq->domain->keys, srq->pd, wr->sg, IBV_ACCESS_LOCAL_WRITE);
@@ -190,7 +196,7 @@ roce_srq_post(struct roce_srq *srq, const struct roce_recv_wr *wr)
 	slot->wr_id = wr->wr_id;
 	slot->length = length;
 	slot->num_sge = (uint16_t)wr->num_sge;
-	slot->flags = (uint8_t)wr->flags;
+	slot->flags = (uint16_t)wr->flags;
 	if (likely(wr->num_sge == 1)) {
 		roce_sge_set(slot->sge, wr->sg);
 	} else {
@@ -404,6 +410,12 @@ roce_srq_take(struct roce_srq *srq, struct roce_recv *recv)
 	if (locked)
 		rte_spinlock_unlock(&srq->take_lock);
 	return available != 0;
+}
+
+uint32_t
+roce_srq_next_flags(const struct roce_srq *srq)
+{
+	return roce_srq_available(srq) != 0 ? slot_at(srq, srq->taken)->flags : 0;
 }
 
 void

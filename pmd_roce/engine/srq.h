@@ -37,8 +37,7 @@ struct roce_rwqe {
 	uint64_t wr_id;
 	uint32_t length; /**< sum of the pieces */
 	uint16_t num_sge;
-	uint8_t flags; /**< what its event says of the post: 0 or ROCE_EVENT_QUIET */
-	uint8_t reserved;
+	uint16_t flags; /**< ROCE_WR_*; the low byte is what its event says of the post */
 	struct roce_sge sge[];
 };
 
@@ -47,8 +46,7 @@ struct roce_recv {
 	uint64_t wr_id;
 	uint32_t length;
 	uint16_t num_sge;
-	uint8_t flags; /**< what its event says of the post: 0 or ROCE_EVENT_QUIET */
-	uint8_t reserved;
+	uint16_t flags; /**< ROCE_WR_*; the low byte is what its event says of the post */
 	struct roce_sge sge[];
 };
 
@@ -63,6 +61,7 @@ struct roce_srq {
 	uint32_t low;       /**< low watermark set last; under post_lock */
 	uint32_t id;        /**< number among the domain's */
 	bool private_queue; /**< of one queue pair: gives credits, is flushed with it */
+	bool lends;         /**< of one queue pair: it may have receives with ROCE_WR_LEND */
 	uint32_t users;     /**< queue pairs; under post_lock */
 	void *owner;
 	struct roce_note note;
@@ -95,6 +94,9 @@ roce_srq_available(const struct roce_srq *srq)
  * @param recv room for max_sge pieces. @return false: empty.
  */
 bool roce_srq_take(struct roce_srq *srq, struct roce_recv *recv);
+
+/** ROCE_WR_* of the receive that is taken next; 0: empty. Of a queue pair's own queue; locked. */
+uint32_t roce_srq_next_flags(const struct roce_srq *srq);
 
 /** The receive queue of one queue pair. As roce_srq_create(). */
 int roce_srq_create_private(

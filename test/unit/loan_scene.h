@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROCE_TEST_LOAN_SCENE_H
+#define ROCE_TEST_LOAN_SCENE_H
+
+/**
+ * @file
+ * The scene of the tests of receives that lend: one queue pair whose peer the test plays, with a receive queue of its own.
+ * Frames of unit_pool() are lent; heads and copies come from pools that show who has what.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/loan.h"
+#include "fixture.h"
+
+#define LENT  4u  /**< frames that the queue pair lends at a time */
+#define MAY   10u /**< frames that the domain lends */
+#define DEPTH 16u /**< receives */
+#define BYTES 1001u
+#define ONLY  IBV_OPCODE_RC_SEND_ONLY
+
+static struct fx_end end;
+static struct roce_qp *qp; /**< NULL: the test ended it itself */
+static struct fx_peer peer;
+static uint32_t psn; /**< of the peer's next request */
+static struct rte_mempool *heads, *copies;
+
+/** No cache: a pool shows what is out. Heads have no buffer. */
+static inline struct rte_mempool *
+make_pool(const char *name, uint16_t room)
+{
+	struct rte_mempool *pool;
+
+	unit_eal();
+	pool = rte_pktmbuf_pool_create(name, 15, 0, 0, room, (int)rte_socket_id());
+	assert_non_null(pool);
+	return pool;
+}
+
+static inline struct fx_options
+lending(void)
+{
+	return (struct fx_options){
+		.loan = { .max = MAY, .heads = heads, .copies = copies, .pool = { unit_pool() } },
+	};
+}
+
+static inline struct roce_qp_attr
+attr_of(uint16_t max_lent)
+{
+	struct roce_qp_attr attr = fx_attr(&end);
+
+	attr.srq = NULL;
+	attr.max_recv_wr = DEPTH;
+	attr.max_lent = max_lent;
+	return attr;
+}
+
+/** Connect the queue pair, with the peer that the test plays. */
+static inline void
+connect_it(void)
+{
+	const struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
+
+	fx_up(qp, &connect);
+	peer = fx_peer_of(qp, &connect);
+	psn = FX_RQ_PSN;
+}
+
+static inline int
+setup(void **state)
+{
+	struct fx_options options;
+	struct roce_qp_attr attr;
+
+	heads = make_pool("heads", 0);
+	copies = make_pool("copies", RTE_PKTMBUF_HEADROOM + FX_MTU);
+	options = lending();
+	fx_end_open(&end, 1, &options);
+	attr = attr_of(LENT);
+	qp = fx_qp(&end, &attr);
+	connect_it();
+	return 0;
+}
+
+/** Nothing may be left: memory, frames, heads. */
+static inline int
+teardown(void **state)
+{
+	bool whole;
+
+	if (qp != NULL)
+		roce_qp_destroy(qp);
+	if (end.domain != NULL)
+		fx_end_close(&end);
+	whole = unit_pool_is_full() && rte_mempool_full(heads) && rte_mempool_full(copies);
+	rte_mempool_free(heads);
+	rte_mempool_free(copies);
+	return fx_live() != 0 || !whole;
+}
+
+/** Post a receive that lends. */
+static inline int
+try_post(uint64_t wr_id)
+{
+	const struct roce_recv_wr wr = { .wr_id = wr_id, .flags = ROCE_WR_LEND };
+
+	return roce_qp_post_recv(qp, &wr);
+}
+
+/** Post @p n of them, wr_id from @p first on. */
+static inline void
+post(uint64_t first, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		assert_int_equal(try_post(first + i), 0);
+}
+
+/** Post one that copies into the end's memory. */
+static inline void
+post_copying(uint64_t wr_id)
+{
+	struct roce_sge sge;
+	const struct roce_recv_wr wr = fx_recv(&end, &sge, wr_id, 0, BYTES);
+
+	assert_int_equal(roce_qp_post_recv(qp, &wr), 0);
+}
+
+/** The peer's next message of BYTES, which arrives. Its bytes follow from its number (fx_request()). @return that. */
+static inline uint32_t
+hear(void)
+{
+	fx_rx_request(&end, &peer, ONLY, psn, BYTES, FX_ACKREQ);
+	return psn++;
+}
+
+/** Is @p m the message @p number? */
+static inline void
+judge(const struct rte_mbuf *m, uint32_t number)
+{
+	const uint8_t *at = rte_pktmbuf_mtod(m, const uint8_t *);
+
+	rte_mbuf_sanity_check(m, 1);
+	assert_int_equal(m->nb_segs, 1);
+	assert_int_equal(rte_mbuf_refcnt_read(m), 1);
+	assert_int_equal(m->pkt_len, BYTES);
+	assert_int_equal(m->data_len, BYTES);
+	for (uint32_t i = 0; i < BYTES; i++)
+		assert_int_equal(at[i], (uint8_t)(number + i));
+}
+
+/** The next event: a message that is lent, with this wr_id. */
+static inline struct roce_event
+told(uint64_t wr_id)
+{
+	struct roce_event event;
+
+	assert_int_equal(roce_cq_poll(end.recv_cq, &event, 1), 1);
+	assert_int_equal(event.wr_id, wr_id);
+	assert_int_equal(event.kind, ROCE_EVENT_RECV);
+	assert_int_equal(event.status, IBV_WC_SUCCESS);
+	assert_int_equal(event.flags, ROCE_EVENT_LENT);
+	assert_int_equal(event.byte_len, BYTES);
+	return event;
+}
+
+/** The next event, and its mbuf. */
+static inline struct rte_mbuf *
+take(uint64_t wr_id)
+{
+	const struct roce_event event = told(wr_id);
+	struct rte_mbuf *m = roce_qp_take_mbuf(qp, &event);
+
+	assert_non_null(m);
+	return m;
+}
+
+/** What the engine answers is this. */
+static inline void
+answers(uint8_t syndrome)
+{
+	assert_int_equal(fx_tx_one(&end).syndrome, syndrome);
+}
+
+/** Receives that were not used. */
+static inline uint32_t
+left(void)
+{
+	uint32_t requests, receives;
+
+	roce_qp_depth(qp, &requests, &receives);
+	return receives;
+}
+
+#endif

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Frames that are lent when a connection, a queue pair or the domain ends; and a wire that loses and repeats. */
+
+#include "loan_scene.h"
+
+/* ---- ends ---- */
+
+/* Whoever has an mbuf has it for as long as he likes. */
+static void
+destroy__leaves_what_was_taken(void **state)
+{
+	struct rte_mbuf *m[2];
+	uint32_t first = psn;
+
+	post(0, 3);
+	for (unsigned int i = 0; i < 3; i++)
+		hear();
+	m[0] = take(0);
+	m[1] = take(1);
+	roce_qp_destroy(qp);
+	qp = NULL;
+	rte_pktmbuf_free(m[0]);
+	judge(m[1], first + 1);
+	assert_int_equal(rte_mempool_avail_count(heads), 14);
+	rte_pktmbuf_free(m[1]);
+}
+
+/* Also longer than all there was of the end: the memory that counts it goes with the last frame. */
+static void
+domain__may_go_before_what_was_taken(void **state)
+{
+	struct rte_mbuf *m;
+	uint32_t number;
+
+	post(0, 1);
+	number = hear();
+	m = take(0);
+	roce_qp_destroy(qp);
+	qp = NULL;
+	fx_end_close(&end);
+	assert_int_equal(fx_live(), 2);
+	judge(m, number);
+	rte_pktmbuf_free(m);
+	assert_int_equal(fx_live(), 0);
+}
+
+/* What is out is lent: nobody else may lend in its place. */
+static void
+destroy__keeps_its_part_until_the_last_frame_is_home(void **state)
+{
+	struct roce_qp_attr attr = attr_of(MAY);
+	struct rte_mbuf *m[2];
+
+	post(0, 2);
+	hear();
+	hear();
+	m[0] = take(0);
+	m[1] = take(1);
+	roce_qp_destroy(qp);
+	assert_int_equal(roce_qp_create(&attr, &qp), -ENOMEM);
+	rte_pktmbuf_free(m[1]);
+	assert_int_equal(roce_qp_create(&attr, &qp), -ENOMEM);
+	rte_pktmbuf_free(m[0]);
+	assert_int_equal(roce_qp_create(&attr, &qp), 0);
+}
+
+/* It was acknowledged, and its event stands in the queue: the consumer has not heard of the end yet. */
+static void
+error__leaves_what_was_told(void **state)
+{
+	struct roce_event event;
+	struct rte_mbuf *m;
+	uint32_t number;
+
+	post(0, 2);
+	number = hear();
+	roce_engine_lock(end.engine);
+	roce_qp_to_error(qp);
+	roce_engine_unlock(end.engine);
+	m = take(0);
+	judge(m, number);
+	rte_pktmbuf_free(m);
+	event = fx_event(end.recv_cq);
+	assert_int_equal(event.wr_id, 1);
+	assert_int_equal(event.status, IBV_WC_WR_FLUSH_ERR);
+	assert_int_equal(event.flags, 0);
+}
+
+/* What nobody took is no use to the next connection; what somebody did is his. */
+static void
+reset__frees_what_nobody_took(void **state)
+{
+	struct roce_event event;
+	struct rte_mbuf *m;
+	uint32_t number;
+
+	post(0, 3);
+	number = hear();
+	hear();
+	m = take(0);
+	event = told(1);
+	roce_engine_lock(end.engine);
+	roce_qp_to_reset(qp);
+	roce_engine_unlock(end.engine);
+	assert_null(roce_qp_take_mbuf(qp, &event));
+	assert_int_equal(rte_mempool_avail_count(heads), 14);
+	connect_it();
+	post(10, LENT);
+	for (unsigned int i = 0; i < LENT - 1; i++)
+		hear();
+	for (unsigned int i = 0; i < LENT - 1; i++)
+		rte_pktmbuf_free(take(10 + i));
+	judge(m, number);
+	rte_pktmbuf_free(m);
+}
+
+/* ---- a bad wire ---- */
+
+#define MESSAGES 400u
+#define HELD     (LENT - 1)
+
+static uint32_t dice = 1;
+
+/* One in @p of. */
+static bool
+throws(uint32_t of)
+{
+	dice = dice * 1664525u + 1013904223u;
+	return (dice >> 16) % of == 0;
+}
+
+/* What one end says reaches the other, but for what is lost, and some of it twice. */
+static unsigned int
+carry(struct fx_end *from, struct fx_end *to)
+{
+	struct rte_mbuf *pkts[32];
+	uint16_t n;
+
+	roce_engine_lock(from->engine);
+	n = roce_engine_tx(from->engine, pkts, 32, from->now);
+	roce_engine_unlock(from->engine);
+	for (uint16_t i = 0; i < n; i++) {
+		if (throws(7))
+			fx_rx(to, rte_pktmbuf_copy(pkts[i], unit_pool(), 0, UINT32_MAX));
+		if (throws(9))
+			rte_pktmbuf_free(pkts[i]);
+		else
+			fx_rx(to, pkts[i]);
+	}
+	return n;
+}
+
+static struct fx_end other;
+
+/* Time goes on to what is due next at either end. */
+static void
+pass_time(void)
+{
+	uint64_t due = RTE_MIN(
+			roce_engine_deadline(end.engine), roce_engine_deadline(other.engine));
+
+	assert_int_not_equal(due, ROCE_NEVER);
+	end.now = RTE_MAX(due, end.now + 1);
+	other.now = end.now;
+}
+
+/* The consumer takes what is there, and holds some of it; each message has the byte of its number. */
+static uint32_t
+consume(uint32_t done, struct rte_mbuf **held)
+{
+	struct roce_event event;
+
+	while (roce_cq_poll(end.recv_cq, &event, 1) == 1) {
+		struct rte_mbuf *m = roce_qp_take_mbuf(qp, &event);
+		const uint8_t *at;
+
+		assert_int_equal(event.wr_id, done);
+		assert_non_null(m);
+		at = rte_pktmbuf_mtod(m, const uint8_t *);
+		assert_int_equal(m->data_len, 1 + done % BYTES);
+		assert_memory_equal(at, other.memory + done, m->data_len);
+		rte_pktmbuf_free(held[done % HELD]);
+		held[done % HELD] = m;
+		done++;
+		post(done + DEPTH - 1, 1);
+	}
+	return done;
+}
+
+/* Each message once, in order and with its bytes; the bound was met, and nothing broke. */
+static void
+wire__loses_and_repeats(void **state)
+{
+	struct rte_mbuf *held[HELD] = { NULL };
+	uint32_t posted = 0, done = 0;
+	struct roce_qp *sender;
+
+	roce_qp_destroy(qp);
+	fx_end_open(&other, 2, NULL);
+	qp = fx_qp(&end,
+			&(struct roce_qp_attr){ .pd = end.pd,
+					.recv_cq = end.recv_cq,
+					.max_recv_wr = DEPTH,
+					.max_lent = LENT });
+	sender = fx_qp(&other, NULL);
+	fx_join(&end, qp, &other, sender);
+	post(0, DEPTH);
+	while (done < MESSAGES) {
+		for (; posted < MESSAGES && posted - done < DEPTH; posted++)
+			assert_int_equal(fx_send(&other, sender, posted, posted, 1 + posted % BYTES,
+							 0),
+					0);
+		if (carry(&other, &end) + carry(&end, &other) == 0)
+			pass_time();
+		if (throws(3))
+			done = consume(done, held);
+	}
+	assert_int_equal(fx_stats(&end)->rx_lent, MESSAGES);
+	assert_true(fx_stats(&end)->rx_lent_bound > 0);
+	assert_true(fx_stats(&end)->duplicate_request > 0);
+	assert_int_equal(roce_qp_state(qp), ROCE_QP_RTS);
+	for (unsigned int i = 0; i < HELD; i++)
+		rte_pktmbuf_free(held[i]);
+	roce_qp_destroy(sender);
+	fx_end_close(&other);
+}
+
+int
+main(void)
+{
+#define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		CASE(destroy__leaves_what_was_taken),
+		CASE(domain__may_go_before_what_was_taken),
+		CASE(destroy__keeps_its_part_until_the_last_frame_is_home),
+		CASE(error__leaves_what_was_told),
+		CASE(reset__frees_what_nobody_took),
+		CASE(wire__loses_and_repeats),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
