@@ -238,6 +238,7 @@ static const struct key keys[] = {
 	{ "mtu", take_mtu, FIELD(mtu), .min = 256, .max = 4096,
 	  .want = "256, 512, 1024, 2048 or 4096" },
 	{ "zero_copy", take_number, FIELD(zero_copy), .max = 4096, .want = "bytes, 0..4096" },
+	{ "lend", take_number, FIELD(lend), .max = 65536, .want = "frames, 0..65536" },
 	{ "queues", take_number, FIELD(queues), .min = 1, .max = ROCE_ENGINES_MAX, .want = "1..8" },
 	{ "lcores", take_lcores, FIELD(lcores), .max = RTE_MAX_LCORE - 1, .may_be_empty = true,
 	  .want = "lcore numbers with commas, each once" },

@@ -9,6 +9,7 @@
 #include <rte_ethdev.h>
 #include <rte_lcore.h>
 
+#include "port/loan.h"
 #include "port/memory.h"
 #include "port/pool.h"
 #include "port/port.h"
@@ -150,7 +151,7 @@ take_pools(struct roce_port *port, const struct roce_attach_config *lent, struct
 		if (rc != 0)
 			return rc;
 	}
-	return 0;
+	return roce_port_make_loans(port, socket, why);
 }
 
 int

@@ -9,6 +9,7 @@
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
 
+#include "port/loan.h"
 #include "port/log.h"
 #include "port/memory.h"
 #include "port/pool.h"
@@ -191,7 +192,7 @@ make_pools(struct roce_port *port, const struct plan *plan, uint16_t rx_desc, ui
 	/* net_ring hands out the sender's frames and takes none from here. */
 	unsigned int rx_frames = strcmp(port->driver, "net_ring") == 0
 			? ROCE_PORT_RX_BURST
-			: count_frames(port, rx_desc);
+			: count_frames(port, rx_desc) + port->args->lend;
 	int socket = rte_eth_dev_socket_id(port->id);
 
 	rx_frames += port->attach.rx_frames;
@@ -209,7 +210,7 @@ make_pools(struct roce_port *port, const struct plan *plan, uint16_t rx_desc, ui
 			return roce_why_say(why, -ENOMEM, "no memory for the frames of port %s",
 					port->attach.name);
 	}
-	return 0;
+	return roce_port_make_loans(port, socket, why);
 }
 
 static int
@@ -472,5 +473,6 @@ roce_port_close(struct roce_port *port)
 			roce_pool_retire(port->tx_pool[q]);
 		retire_rx_pool(port, port->rx_pool[q]);
 	}
+	roce_port_retire_loans(port);
 	roce_pool_memory.free(NULL, port);
 }

@@ -16,6 +16,7 @@
 #include "port/barrier.h"
 #include "port/device.h"
 #include "port/eal.h"
+#include "port/loan.h"
 #include "port/log.h"
 #include "port/memory.h"
 #include "port/pool.h"
@@ -94,6 +95,7 @@ create_domain(struct roce_device *device, uint64_t seed, struct roce_why *why)
 		config.addr[i] = args->ip.at[i].addr;
 	memcpy(config.pool, device->port->tx_pool, sizeof(config.pool));
 	roce_port_use_barrier();
+	roce_port_describe_loans(device->port, &config.loan);
 	rc = roce_domain_create(&config, &device->domain);
 	if (rc != 0)
 		return roce_why_say(why, rc, "the engines cannot be made: %s", strerror(-rc));

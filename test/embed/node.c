@@ -26,10 +26,16 @@ hear_nothing(void *arg, enum roce_notice_kind kind, void *owner, int status)
 void
 node_open(struct node *node, const struct roce_attach_config *config)
 {
+	node_make(node, embed_attach(config));
+}
+
+void
+node_make(struct node *node, struct roce_device *device)
+{
 	const size_t bytes = (size_t)NODE_QPS * NODE_DEPTH * NODE_MESSAGE;
 	struct roce_context *context;
 
-	*node = (struct node){ .device = embed_attach(config), .memory = calloc(1, bytes) };
+	*node = (struct node){ .device = device, .memory = calloc(1, bytes) };
 	node->ack_timeout = 12;
 	node->retry = 7;
 	assert_non_null(node->memory);

@@ -29,6 +29,8 @@ struct node {
 
 /** Attach, and make the queue pairs. */
 void node_open(struct node *node, const struct roce_attach_config *config);
+/** The same on a device that is open already, and goes with the node. */
+void node_make(struct node *node, struct roce_device *device);
 /** Close the device, too, unless it is NULL by then. */
 void node_close(struct node *node);
 /** Queue pair i of one with i of the other, over paths that both devices can tell at once. */

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * lend=: where the frames come from that are lent, by how a device has its port; that they are nobody else's, and that they
+ * outlive the device.
+ */
+
+#include <errno.h>
+#include <unistd.h>
+
+#include <rte_cycles.h>
+
+#include "node.h"
+#include "port/pool.h"
+
+#define LENT   4u
+#define BYTES  900u
+#define LENDER 0u /* of b's queue pairs: it lends, and the others copy */
+
+#define TEXTS 1000u /* messages with memory of their own */
+
+static struct node a, b;
+static uint16_t lent; /* frames that b may lend: of ports, more than there are to receive into where nothing is lent */
+static struct rte_mempool *pool; /* of a program; NULL: the devices have ports of their own */
+
+/* One of b's queue pairs lends. */
+static void
+join(void)
+{
+	const struct roce_qp_attr attr = {
+		.pd = b.pd,
+		.recv_cq = b.recv_cq,
+		.max_recv_wr = NODE_DEPTH,
+		.max_lent = lent,
+	};
+
+	roce_qp_destroy(b.qp[LENDER]);
+	assert_int_equal(roce_qp_create(&attr, &b.qp[LENDER]), 0);
+	nodes_connect(&a, &b);
+}
+
+/* A program's hands, and its frames: both devices send from one pool. */
+static void
+open_hands(void)
+{
+	struct roce_attach_config one = embed_handover(1), two = embed_handover(2);
+
+	pool = embed_pool("frames", 1023, 2048);
+	one.pool[0] = pool;
+	two.pool[0] = pool;
+	two.params = "ip=192.0.2.2/24 lend=4";
+	lent = LENT;
+	node_open(&a, &one);
+	node_open(&b, &two);
+	join();
+}
+
+static struct roce_device *
+open_own(const char *params)
+{
+	struct roce_device *device = NULL;
+	char why[256];
+
+	if (roce_device_open(params, &device, why, sizeof(why)) != 0)
+		fail_msg("%s: %s", params, why);
+	return device;
+}
+
+static void
+open_ports(const char *one, const char *two)
+{
+	char params[256];
+
+	pool = NULL;
+	node_make(&a, open_own(one));
+	lent = (uint16_t)RTE_MIN(a.port->rx_pool[0]->size + 64, ROCE_LENT_MAX);
+	snprintf(params, sizeof(params), "%s lend=%u", two, lent);
+	node_make(&b, open_own(params));
+	join();
+}
+
+/* A wire whose receiver has the sender's frames; one whose driver fills frames of the receiver's. */
+static void
+open_rings(void)
+{
+	open_ports("port=loop0 ip=192.0.2.1/24", "port=loop1 ip=192.0.2.2/24");
+}
+
+static void
+open_memif(void)
+{
+	char one[256], two[256];
+	static unsigned int serial;
+	unsigned int socket = (unsigned int)getpid() * 16 + serial++;
+
+	snprintf(one, sizeof(one),
+			"port=net_memif0,role=server,id=7,socket=/lent%u,socket-abstract=yes "
+			"ip=192.0.2.1/24",
+			socket);
+	snprintf(two, sizeof(two),
+			"port=net_memif1,role=client,id=7,socket=/lent%u,socket-abstract=yes "
+			"ip=192.0.2.2/24",
+			socket);
+	open_ports(one, two);
+}
+
+static void
+close_both(void)
+{
+	node_close(&a);
+	node_close(&b);
+}
+
+static void
+turn(void)
+{
+	struct rte_mbuf *pkts[EMBED_BURST];
+
+	if (pool == NULL) {
+		roce_device_poll(a.device);
+		roce_device_poll(b.device);
+		return;
+	}
+	assert_int_equal(roce_device_rx(b.device, 0, pkts,
+					 roce_device_tx(a.device, 0, pkts, EMBED_BURST)),
+			0);
+	assert_int_equal(roce_device_rx(a.device, 0, pkts,
+					 roce_device_tx(b.device, 0, pkts, EMBED_BURST)),
+			0);
+}
+
+/* Message @p i of BYTES to the queue pair that lends. */
+static void
+say(uint32_t i)
+{
+	const struct roce_recv_wr recv = { .wr_id = i, .flags = ROCE_WR_LEND };
+	uint8_t *text = a.memory + i % TEXTS * BYTES;
+	const struct roce_sge out = { (uintptr_t)text, BYTES, roce_mr_key(a.mr) };
+	const struct roce_wr wr = {
+		.wr_id = i,
+		.sg = &out,
+		.num_sge = 1,
+		.opcode = ROCE_WR_SEND,
+		.flags = ROCE_WR_SIGNALED,
+	};
+
+	memset(text, (int)i + 1, BYTES);
+	assert_int_equal(roce_qp_post_recv(b.qp[LENDER], &recv), 0);
+	assert_int_equal(roce_qp_post_send(a.qp[LENDER], &wr), 0);
+}
+
+static void
+judge(const struct rte_mbuf *m, uint32_t i)
+{
+	const uint8_t *at = rte_pktmbuf_mtod(m, const uint8_t *);
+
+	assert_int_equal(m->pkt_len, BYTES);
+	for (uint32_t n = 0; n < BYTES; n++)
+		assert_int_equal(at[n], (uint8_t)(i + 1));
+}
+
+static struct roce_event
+want(struct roce_cq *cq)
+{
+	uint64_t end = rte_get_tsc_cycles() + 60 * rte_get_tsc_hz();
+	struct roce_event event;
+
+	while (roce_cq_poll(cq, &event, 1) == 0) {
+		assert_true(rte_get_tsc_cycles() < end);
+		turn();
+	}
+	assert_int_equal(event.status, ROCE_WC_SUCCESS);
+	return event;
+}
+
+/* It arrives and is acknowledged. */
+static struct rte_mbuf *
+lend(uint32_t i)
+{
+	struct roce_event event;
+	struct rte_mbuf *m;
+
+	say(i);
+	event = want(b.recv_cq);
+	assert_int_equal(event.wr_id, i);
+	m = roce_qp_take_mbuf(b.qp[LENDER], &event);
+	assert_non_null(m);
+	judge(m, i);
+	assert_int_equal(want(a.send_cq).wr_id, i);
+	return m;
+}
+
+/* Frames of the program's pool are lent as they are; it has them back when its consumer frees them. */
+static void
+handover__lends_the_programs_frames(void **state)
+{
+	struct rte_mbuf *m[LENT];
+	unsigned int before;
+
+	open_hands();
+	before = rte_mempool_in_use_count(pool);
+	for (uint32_t i = 0; i < LENT; i++)
+		m[i] = lend(i);
+	assert_int_equal(embed_counter(b.device, "rx_lent"), LENT);
+	assert_int_equal(embed_counter(b.device, "rx_lent_copied"), 0);
+	assert_true(rte_mempool_in_use_count(pool) >= before + LENT);
+	rte_pktmbuf_free_bulk(m, LENT);
+	close_both();
+	embed_pool_end(pool);
+}
+
+/* What came over net_ring is the sender's: he has it back at once, whatever the consumer does. */
+static void
+rings__lend_copies(void **state)
+{
+	struct rte_mbuf *m[LENT];
+
+	open_rings();
+	for (uint32_t i = 0; i < LENT; i++)
+		m[i] = lend(i);
+	assert_int_equal(embed_counter(b.device, "rx_lent"), LENT);
+	assert_int_equal(embed_counter(b.device, "rx_lent_copied"), LENT);
+	rte_pktmbuf_free_bulk(m, LENT);
+	close_both();
+	assert_int_equal(roce_pool_sweep(), 0);
+}
+
+/* What the driver has filled of our own is lent as it is. */
+static void
+memif__lends_its_frames(void **state)
+{
+	struct rte_mbuf *m[LENT];
+
+	open_memif();
+	for (uint32_t i = 0; i < LENT; i++)
+		m[i] = lend(i);
+	assert_int_equal(embed_counter(b.device, "rx_lent"), LENT);
+	assert_int_equal(embed_counter(b.device, "rx_lent_copied"), 0);
+	rte_pktmbuf_free_bulk(m, LENT);
+	close_both();
+	assert_int_equal(roce_pool_sweep(), 0);
+}
+
+/* The other connections of the port receive while a consumer holds all that it may. */
+static void
+others__receive_meanwhile(void **state)
+{
+	static void (*const open[])(void) = { open_rings, open_memif };
+
+	for (size_t way = 0; way < RTE_DIM(open); way++) {
+		static struct rte_mbuf *m[ROCE_LENT_MAX];
+
+		open[way]();
+		for (uint32_t i = 0; i < lent; i++)
+			m[i] = lend(i);
+		for (uint32_t i = 0; i < 20 * NODE_DEPTH; i++) {
+			uint32_t q = 1 + i % (NODE_QPS - 1);
+
+			nodes_post_one(&a, &b, q, i % NODE_DEPTH);
+			(void)want(b.recv_cq);
+			(void)want(a.send_cq);
+			nodes_judge_one(&a, &b, q, i % NODE_DEPTH);
+		}
+		rte_pktmbuf_free_bulk(m, lent);
+		close_both();
+		assert_int_equal(roce_pool_sweep(), 0);
+	}
+}
+
+/* The device is closed, and its port: the program has what it took, and pools go when that is home. */
+static void
+device__may_go_before_what_it_lent(void **state)
+{
+	static void (*const open[])(void) = { open_hands, open_rings, open_memif };
+
+	for (size_t way = 0; way < RTE_DIM(open); way++) {
+		struct rte_mbuf *m[2];
+
+		open[way]();
+		m[0] = lend(0);
+		m[1] = lend(1);
+		say(2);
+		(void)want(a.send_cq);
+		assert_int_equal(embed_counter(b.device, "rx_lent"), 3);
+		close_both();
+		assert_int_not_equal(roce_pool_sweep(), 0);
+		judge(m[0], 0);
+		rte_pktmbuf_free(m[0]);
+		judge(m[1], 1);
+		rte_pktmbuf_free(m[1]);
+		assert_int_equal(roce_pool_sweep(), 0);
+		if (pool != NULL)
+			embed_pool_end(pool);
+	}
+}
+
+/* Who does not ask for it has none. */
+static void
+lend__is_asked_for(void **state)
+{
+	struct roce_attach_config config = embed_handover(1);
+	struct roce_qp_attr attr;
+	struct roce_qp *qp;
+
+	node_open(&a, &config);
+	attr = (struct roce_qp_attr){ .pd = a.pd, .recv_cq = a.recv_cq, .max_lent = 1 };
+	assert_int_equal(roce_qp_create(&attr, &qp), -ENOMEM);
+	node_close(&a);
+	config.params = "ip=192.0.2.1/24 lend=65537";
+	embed_refused(&config, -EINVAL, "lend");
+	assert_int_equal(roce_pool_sweep(), 0);
+}
+
+static int
+start(void **state)
+{
+	embed_start();
+	return 0;
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(handover__lends_the_programs_frames),
+		cmocka_unit_test(rings__lend_copies),
+		cmocka_unit_test(memif__lends_its_frames),
+		cmocka_unit_test(others__receive_meanwhile),
+		cmocka_unit_test(device__may_go_before_what_it_lent),
+		cmocka_unit_test(lend__is_asked_for),
+	};
+
+	return cmocka_run_group_tests(tests, start, NULL);
+}
