@@ -42,9 +42,9 @@ usage: ./run.sh COMMAND
   bench --instructions [--write]
                             count the instructions of a message, layer by layer, under valgrind, and compare with the
                             last ones kept, or keep them
+  bench --curves [options]  the same over sizes, endpoints, depths, loss, cores and path MTUs, as JSON and drawings
   compare [--rounds N] [--seconds S] [--sizes BYTES,...] [--markdown]
                             ours beside UCX, libfabric and kernel TCP on this machine, in turn (test/compare)
-  bench --curves [options]  the same over sizes, endpoints, depths, loss, cores and path MTUs, as JSON and drawings
   test [suite ...]          build and run the tests: unit sim model walk conf vdev recipes contract verbs
                             abi tools apps fuzz lint, or the suites named
   build                     build everything (release)
@@ -251,7 +251,7 @@ bench_suite() {
 	need_packages "${packages_test[@]}"
 	compile_targets=(apps/dat-perf lib/front/libdaplroce.so.1)
 	local name
-	for name in wire stage srq handover steer; do
+	for name in wire stage srq handover steer connect memory; do
 		compile_targets+=("test/bench/bench_$name")
 	done
 	compile release-bench "${fastest[@]}"
@@ -268,6 +268,8 @@ bench_memif() {
 	compile_targets=()
 	reserve_hugepages
 	python3 test/bench/memif.py --build "$build_root/release-bench" --out "$build_root/bench" "$@"
+}
+
 # Behaviour as work grows. Figures that were kept are drawn without building anything.
 bench_curves() {
 	need_packages "${packages_curves[@]}"
@@ -284,9 +286,6 @@ bench_curves() {
 	python3 test/bench/curves.py --build "$build_root/release-bench" --out "$build_root/bench" "$@"
 }
 
-cmd_bench() {
-	case ${1:-} in
-	--suite)
 # Debug information says which layer an instruction is of; the instructions are the same without.
 bench_instructions() {
 	need_packages "${packages_instructions[@]}"
@@ -298,25 +297,14 @@ bench_instructions() {
 }
 
 cmd_bench() {
-	local what=${1:-}
-	case $what in
-	--suite | --instructions)
+	case ${1:-} in
+	--suite | --memif | --instructions | --curves)
+		local what=${1#--}
 		shift
-		"bench_${what#--}" "$@"
-		return
-		;;
-	--memif)
-		shift
-		bench_memif "$@"
+		"bench_$what" "$@"
 		return
 		;;
 	esac
-	fi
-	if [ "${1:-}" = --curves ]; then
-		shift
-		bench_curves "$@"
-		return
-	fi
 	cmd_build
 	reserve_hugepages
 	local perf=$build_root/release/apps/dat-perf out=$build_root/bench arg
