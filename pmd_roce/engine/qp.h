@@ -215,12 +215,9 @@ struct roce_qp {
 };
 
 static_assert(sizeof(struct roce_qp_rx) <= RTE_CACHE_LINE_SIZE, "the responder works in one line");
-static_assert(offsetof(struct roce_qp, wq) % RTE_CACHE_LINE_SIZE == 0,
-		"the requester begins a line");
-static_assert(offsetof(struct roce_qp, post) % RTE_CACHE_LINE_SIZE == 0,
-		"the poster has lines of its own");
-static_assert(offsetof(struct roce_qp, remote) % RTE_CACHE_LINE_SIZE == 0,
-		"and nobody writes beside it");
+static_assert(offsetof(struct roce_qp, wq) % RTE_CACHE_LINE_SIZE == 0, "the requester's");
+static_assert(offsetof(struct roce_qp, post) % RTE_CACHE_LINE_SIZE == 0, "the poster's own");
+static_assert(offsetof(struct roce_qp, remote) % RTE_CACHE_LINE_SIZE == 0, "and behind it");
 
 /** The queue pair of a number; NULL when there is none. Locked (any engine), valid while the lock is held. */
 static inline struct roce_qp *

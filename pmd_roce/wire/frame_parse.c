@@ -225,21 +225,28 @@ parse_any(struct rte_mbuf *m, struct roce_pkt *pkt)
 	return parse_v6(m, pkt, l.l3_off);
 }
 
+/* Bytes 12 to 19 of a plain frame: Ethernet type, IP version and header length; the rest may be anything. */
+#define PLAIN_12      RTE_BE64(0x0800450000000000)
+#define PLAIN_12_MASK RTE_BE64(0xffffff0000000000)
+/* Bytes 20 to 27: no fragment, whether it may become one or not; any TTL; UDP. */
+#define PLAIN_20      RTE_BE64(0x0000001100000000)
+#define PLAIN_20_MASK RTE_BE64(0x3fff00ff00000000)
+
+static_assert(RTE_ETHER_TYPE_IPV4 == 0x0800 && IPV4_PLAIN == 0x45 && IPPROTO_UDP == 0x11,
+		"as in the two words");
+static_assert((RTE_IPV4_HDR_MF_FLAG | RTE_IPV4_HDR_OFFSET_MASK) == 0x3fff, "as in the second word");
+
 /* Untagged IPv4 without options or fragmentation, UDP to our port; one branch for all five. */
 static inline bool
 is_plain_v4(const uint8_t *frame)
 {
-	const struct rte_ether_hdr *eth = (const struct rte_ether_hdr *)frame;
-	const struct rte_ipv4_hdr *ip = (const struct rte_ipv4_hdr *)(frame + ETH_LEN);
 	const struct rte_udp_hdr *udp = (const struct rte_udp_hdr *)(frame + ETH_LEN + IPV4_LEN);
-	const uint32_t differs = (uint32_t)(eth->ether_type ^ RTE_BE16(RTE_ETHER_TYPE_IPV4)) |
-			(uint32_t)(ip->version_ihl ^ IPV4_PLAIN) |
-			(uint32_t)(ip->next_proto_id ^ IPPROTO_UDP) |
-			(uint32_t)(udp->dst_port ^ RTE_BE16(ROCE_UDP_PORT)) |
-			(ip->fragment_offset &
-					RTE_BE16(RTE_IPV4_HDR_MF_FLAG | RTE_IPV4_HDR_OFFSET_MASK));
+	uint64_t at12, at20;
 
-	return differs == 0;
+	memcpy(&at12, frame + 12, sizeof(at12));
+	memcpy(&at20, frame + 20, sizeof(at20));
+	return (((at12 ^ PLAIN_12) & PLAIN_12_MASK) | ((at20 ^ PLAIN_20) & PLAIN_20_MASK) |
+			       (uint64_t)(udp->dst_port ^ RTE_BE16(ROCE_UDP_PORT))) == 0;
 }
 
 /*
