@@ -14,7 +14,9 @@ struct loan {
 	struct loan *next;      /* of the free ones, or of those that came home */
 	struct rte_mbuf *head;  /* what the consumer may take; NULL: it has; atomic */
 	struct rte_mbuf *frame; /* whose buffer that has */
-	uint64_t wr_id;         /* of the receive; atomic: who asks twice may ask late */
+	/* Of the receive that it was lent to last, since who asks twice may ask late; atomic. */
+	uint32_t context; /* its wr_id, folded */
+	uint32_t turn;    /* how often the place was lent by then */
 };
 
 static_assert(sizeof(struct loan) <= RTE_CACHE_LINE_SIZE, "a frame has one line of it");
@@ -170,6 +172,29 @@ come_home(void *addr, void *opaque)
 
 /* ---- lending ---- */
 
+/*
+ * What an event says of its frame: the place, and in the bits that are left how often that was lent. So an event of the
+ * one before is not taken for one of this, though it may have the same context.
+ */
+#define PLACE_MASK (ROCE_LENT_MAX - 1u)
+#define TURN_SHIFT 12
+
+static_assert(PLACE_MASK == (1u << TURN_SHIFT) - 1, "every bit of an event's number is used");
+
+static uint32_t
+fold(uint64_t wr_id)
+{
+	return (uint32_t)(wr_id ^ wr_id >> 32);
+}
+
+static uint16_t
+name_of(const struct loan *loan)
+{
+	uint32_t turn = __atomic_load_n(&loan->turn, __ATOMIC_RELAXED);
+
+	return (uint16_t)(turn << TURN_SHIFT | (uint32_t)(loan - loan->all->at));
+}
+
 /* Only when no other place is free: so the line that other threads write is looked at seldom. */
 static struct loan *
 find_free(struct roce_loans *all)
@@ -184,6 +209,9 @@ static bool
 may_keep(const struct roce_domain_config *config, const struct rte_mbuf *m)
 {
 	if (m->nb_segs != 1 || !RTE_MBUF_DIRECT(m) || rte_mbuf_refcnt_read(m) != 1)
+		return false;
+	/* It will be freed on whatever thread. */
+	if (m->pool->flags & RTE_MEMPOOL_F_SP_PUT)
 		return false;
 	if (config->loan.any)
 		return true;
@@ -257,16 +285,17 @@ roce_loan_give(struct roce_qp *qp, struct roce_pkt *pkt)
 	}
 	attach(loan, head, offset, pkt->payload_len);
 	__atomic_fetch_add(&all->users, 1, __ATOMIC_RELAXED);
-	__atomic_store_n(&loan->wr_id, qp->rx.recv->wr_id, __ATOMIC_RELAXED);
+	__atomic_store_n(&loan->context, fold(qp->rx.recv->wr_id), __ATOMIC_RELAXED);
+	__atomic_store_n(&loan->turn, loan->turn + 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&loan->head, head, __ATOMIC_RELEASE);
 	qp->engine->stats.rx_lent++;
-	return ROCE_EVENT_LENT | (uint32_t)(loan - all->at) << ROCE_LOAN_SHIFT;
+	return ROCE_EVENT_LENT | (uint32_t)name_of(loan) << ROCE_LOAN_SHIFT;
 }
 
 void
 roce_loan_withdraw(struct roce_qp *qp, uint32_t told)
 {
-	struct loan *loan = &qp->cold.loans->at[told >> ROCE_LOAN_SHIFT];
+	struct loan *loan = &qp->cold.loans->at[told >> ROCE_LOAN_SHIFT & PLACE_MASK];
 
 	rte_pktmbuf_free(__atomic_exchange_n(&loan->head, NULL, __ATOMIC_ACQ_REL));
 }
@@ -277,10 +306,12 @@ roce_qp_take_mbuf(struct roce_qp *qp, const struct roce_event *event)
 	struct roce_loans *all = qp->cold.loans;
 	struct loan *loan;
 
-	if (all == NULL || !(event->flags & ROCE_EVENT_LENT) || event->lent >= all->max)
+	if (all == NULL || !(event->flags & ROCE_EVENT_LENT) ||
+			(event->lent & PLACE_MASK) >= all->max)
 		return NULL;
-	loan = &all->at[event->lent];
-	if (__atomic_load_n(&loan->wr_id, __ATOMIC_RELAXED) != event->wr_id)
+	loan = &all->at[event->lent & PLACE_MASK];
+	if (name_of(loan) != event->lent ||
+			__atomic_load_n(&loan->context, __ATOMIC_RELAXED) != fold(event->wr_id))
 		return NULL;
 	return __atomic_exchange_n(&loan->head, NULL, __ATOMIC_ACQ_REL);
 }

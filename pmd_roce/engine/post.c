@@ -177,12 +177,12 @@ copy_remote(const struct roce_qp *qp, const struct roce_wr *wr, struct roce_wqe 
 
 	if (rc != 0)
 		return rc;
-	if (unlikely(wqe->num_sge + 1u + atomic > qp->post.wq.places))
-		return -EINVAL;
 	if (atomic &&
 			(!qp->post.atomics || wqe->num_sge != 1 ||
 					wqe->length != sizeof(uint64_t) ||
 					wr->remote_addr % 8 != 0))
+		return -EINVAL;
+	if (unlikely(wqe->num_sge + 1u + atomic > qp->post.wq.places))
 		return -EINVAL;
 	*roce_wqe_remote(wqe) = (struct roce_sge){ .addr = wr->remote_addr, .lkey = wr->rkey };
 	if (atomic)

@@ -40,16 +40,21 @@ out_of_order(struct roce_qp *qp, int32_t ahead)
 	return ROCE_GAP;
 }
 
+static enum roce_verdict
+nothing_there(struct roce_qp *qp)
+{
+	qp->engine->stats.out_of_buffer++;
+	qp->rx.nak_sent = true;
+	return ROCE_NOT_READY;
+}
+
 static inline enum roce_verdict
 take(struct roce_qp *qp)
 {
 	struct roce_qp_rx *rx = &qp->rx;
 
-	if (unlikely(!roce_srq_take(rx->rq, rx->recv))) {
-		qp->engine->stats.out_of_buffer++;
-		rx->nak_sent = true;
-		return ROCE_NOT_READY;
-	}
+	if (unlikely(!roce_srq_take(rx->rq, rx->recv)))
+		return nothing_there(qp);
 	roce_qp_hold(qp, true);
 	rx->taken++;
 	return ROCE_ACCEPT;
@@ -61,9 +66,16 @@ take_watched(struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	enum roce_verdict verdict;
 
-	if (qp->cold.loans != NULL && !roce_loan_ready(qp, pkt)) {
-		qp->rx.nak_sent = true;
-		return ROCE_NOT_READY;
+	if (qp->cold.loans != NULL) {
+		/* What is posted from now on has not been looked at: it is for the message when it comes again. */
+		if (roce_srq_available(qp->rx.rq) == 0) {
+			roce_srq_note_empty(qp->rx.rq);
+			return nothing_there(qp);
+		}
+		if (!roce_loan_ready(qp, pkt)) {
+			qp->rx.nak_sent = true;
+			return ROCE_NOT_READY;
+		}
 	}
 	verdict = take(qp);
 	return verdict == ROCE_ACCEPT && roce_qp_over_high(qp) ? ROCE_OVER_HIGH : verdict;

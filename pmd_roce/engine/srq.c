@@ -196,7 +196,7 @@ roce_srq_post(struct roce_srq *srq, const struct roce_recv_wr *wr)
 	slot->wr_id = wr->wr_id;
 	slot->length = length;
 	slot->num_sge = (uint16_t)wr->num_sge;
-	slot->flags = (uint16_t)wr->flags;
+	slot->flags = (uint16_t)(wr->flags & (ROCE_WR_QUIET | ROCE_WR_LEND));
 	if (likely(wr->num_sge == 1)) {
 		roce_sge_set(slot->sge, wr->sg);
 	} else {
@@ -405,7 +405,7 @@ roce_srq_take(struct roce_srq *srq, struct roce_recv *recv)
 		else
 			__atomic_store_n(&srq->taken, taken + 1, __ATOMIC_RELEASE);
 	} else {
-		__atomic_store_n(&srq->empty, srq->empty + 1, __ATOMIC_RELAXED);
+		roce_srq_note_empty(srq);
 	}
 	if (locked)
 		rte_spinlock_unlock(&srq->take_lock);

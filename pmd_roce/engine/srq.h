@@ -89,6 +89,13 @@ roce_srq_available(const struct roce_srq *srq)
 	return __atomic_load_n(&srq->posted, __ATOMIC_ACQUIRE) - taken;
 }
 
+/** A queue pair found nothing. As roce_srq_take(). */
+static inline void
+roce_srq_note_empty(struct roce_srq *srq)
+{
+	__atomic_store_n(&srq->empty, srq->empty + 1, __ATOMIC_RELAXED);
+}
+
 /**
  * Take the oldest receive. Locked (any engine).
  * @param recv room for max_sge pieces. @return false: empty.

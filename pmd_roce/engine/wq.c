@@ -99,7 +99,9 @@ wants_room(const struct roce_qp *qp, const struct roce_wr *wr)
 	uint32_t behind = places_behind(wr->opcode);
 
 	if (wr->opcode == IBV_WR_BIND_MW || (wr->flags & ROCE_WR_INLINE) ||
-			wr->num_sge > qp->cold.max_sge || (behind == 2 && !qp->post.atomics))
+			wr->num_sge > qp->cold.max_sge)
+		return false;
+	if (behind == 2 && (!qp->post.atomics || wr->num_sge != 1 || wr->remote_addr % 8 != 0))
 		return false;
 	return wr->num_sge + behind > qp->post.wq.places;
 }
@@ -113,7 +115,7 @@ roce_wq_grow(struct roce_qp *qp, const struct roce_wr *wr)
 	uint8_t shift = shift_for(places);
 	uint8_t *memory;
 
-	if (!wants_room(qp, wr))
+	if (small.places >= places || !wants_room(qp, wr))
 		return -EINVAL;
 	memory = roce_alloc(domain, ((size_t)small.mask + 1) << shift);
 	if (memory == NULL)

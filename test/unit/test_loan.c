@@ -103,6 +103,50 @@ event__is_good_for_one_mbuf(void **state)
 	assert_null(roce_qp_take_mbuf(qp, &other));
 }
 
+/* An event is good for its own message, also when a later one has the same place and the same context. */
+static void
+event__is_not_good_for_a_later_message(void **state)
+{
+	struct roce_event early, late;
+	struct rte_mbuf *m;
+
+	for (unsigned int i = 0; i <= LENT; i++) {
+		post(0, 1);
+		hear();
+		late = told(0);
+		if (i == 0)
+			early = late;
+		m = roce_qp_take_mbuf(qp, &late);
+		assert_non_null(m);
+		if (i < LENT)
+			rte_pktmbuf_free(m);
+	}
+	rte_pktmbuf_free(m);
+	for (unsigned int i = 0; i < LENT; i++) {
+		post(0, 1);
+		hear();
+		late = told(0);
+		assert_null(roce_qp_take_mbuf(qp, &early));
+		rte_pktmbuf_free(roce_qp_take_mbuf(qp, &late));
+	}
+}
+
+/* Only what a receive may ask for is kept of its flags. */
+static void
+receive__of_other_bits_lends_nothing(void **state)
+{
+	struct roce_sge sge;
+	struct roce_recv_wr wr = fx_recv(&end, &sge, 3, 0, BYTES);
+	struct roce_event event;
+
+	wr.flags = ROCE_EVENT_LENT | 0x4000;
+	assert_int_equal(roce_qp_post_recv(qp, &wr), 0);
+	hear();
+	assert_int_equal(roce_cq_poll(end.recv_cq, &event, 1), 1);
+	assert_int_equal(event.flags, 0);
+	assert_null(roce_qp_take_mbuf(qp, &event));
+}
+
 /* Clones have what the consumer got: the frame is out until the last of them is freed. */
 static void
 clone__holds_the_frame(void **state)
@@ -410,6 +454,8 @@ main(void)
 		CASE(message__is_the_consumers),
 		CASE(messages__keep_their_bytes_and_order),
 		CASE(event__is_good_for_one_mbuf),
+		CASE(event__is_not_good_for_a_later_message),
+		CASE(receive__of_other_bits_lends_nothing),
 		CASE(clone__holds_the_frame),
 		CASE(immediate__is_told_as_ever),
 		CASE(message__without_bytes_lends_nothing),

@@ -240,6 +240,21 @@ larger__without_memory_is_refused_and_nothing_changes(void **state)
 	expect_message(far.memory, 4, 4);
 }
 
+static int
+post_unaligned(void)
+{
+	struct roce_sge piece = { (uintptr_t)near.memory, 8, near.key };
+	const struct roce_wr wr = {
+		.sg = &piece,
+		.num_sge = 1,
+		.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
+		.remote_addr = (uintptr_t)far.memory + 4,
+		.rkey = roce_mr_key(open_mr),
+	};
+
+	return roce_qp_post_send(qn, &wr);
+}
+
 static void
 refused__requests_take_no_memory(void **state)
 {
@@ -251,8 +266,14 @@ refused__requests_take_no_memory(void **state)
 	/* More than was agreed upon. */
 	assert_int_equal(post(IBV_WR_SEND, PIECES + 1, 1), -EINVAL);
 	assert_int_equal(post(IBV_WR_RDMA_WRITE, PIECES + 1, 1), -EINVAL);
-	/* Atomics have one piece. */
+	/* Atomics have one piece, and an aligned place; the largest number of pieces is no reason to look for room for ever. */
+	assert_int_equal(post(IBV_WR_ATOMIC_FETCH_AND_ADD, 2, 1), -EINVAL);
+	assert_int_equal(post(IBV_WR_ATOMIC_FETCH_AND_ADD, PIECES, 1), -EINVAL);
+	assert_int_equal(post_unaligned(), -EINVAL);
 	assert_true(is_small(qn));
+	assert_int_equal(fx_live(), live);
+	assert_int_equal(post(IBV_WR_SEND, PIECES, 1), 0);
+	assert_int_equal(post(IBV_WR_ATOMIC_FETCH_AND_ADD, PIECES, 1), -EINVAL);
 	roce_qp_destroy(qn);
 	roce_qp_destroy(qf);
 	attr.atomics = false;

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A receive that lends is posted on another thread, just when a message looks for one. */
+
+#include "loan_scene.h"
+
+bool __real_roce_loan_ready(struct roce_qp *of, const struct roce_pkt *pkt);
+bool __wrap_roce_loan_ready(struct roce_qp *of, const struct roce_pkt *pkt);
+
+static bool post_behind;
+
+/* Linked in place of the real one (ld --wrap): the other thread comes when it has looked. */
+bool
+__wrap_roce_loan_ready(struct roce_qp *of, const struct roce_pkt *pkt)
+{
+	bool ready = __real_roce_loan_ready(of, pkt);
+
+	if (post_behind)
+		post(7, 1);
+	post_behind = false;
+	return ready;
+}
+
+/* What was not there when the message looked is not taken by it: nothing was made ready for that. */
+static void
+receive__that_comes_behind_the_look_waits(void **state)
+{
+	struct rte_mbuf *m;
+
+	post_behind = true;
+	hear();
+	fx_tx_one(&end);
+	assert_int_equal(roce_cq_count(end.recv_cq), 0);
+	assert_int_equal(fx_stats(&end)->rnr_nak_sent, 1);
+	assert_int_equal(fx_stats(&end)->out_of_buffer, 1);
+	if (post_behind)
+		post(7, 1);
+	post_behind = false;
+	psn--;
+	hear();
+	m = take(7);
+	judge(m, psn - 1);
+	rte_pktmbuf_free(m);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+				receive__that_comes_behind_the_look_waits, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
