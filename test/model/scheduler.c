@@ -233,6 +233,20 @@ model_unlock(rte_spinlock_t *lock, const char *what, const char *where)
 	lock->locked = 0;
 }
 
+static_assert(sizeof(rte_spinlock_t) == sizeof(uint32_t), "a word is waited for as a lock is");
+
+void
+model_await(const volatile uint32_t *word, const char *what, const char *where)
+{
+	stop_before(&(const struct model_op){
+			.kind = MODEL_LOCK,
+			.size = sizeof(*word),
+			.address = (uintptr_t)word,
+			.what = what,
+			.where = where,
+	});
+}
+
 static void
 stop_at_access(enum model_kind kind, const volatile void *address, const struct model_access *a)
 {

@@ -104,6 +104,9 @@ void model_lock(rte_spinlock_t *lock, const char *what, const char *where);
 bool model_trylock(rte_spinlock_t *lock, const char *what, const char *where);
 void model_unlock(rte_spinlock_t *lock, const char *what, const char *where);
 
+/** Go on when @p word is zero: as a lock that is free for all then. */
+void model_await(const volatile uint32_t *word, const char *what, const char *where);
+
 /** Memory order and place of an atomic access. */
 struct model_access {
 	uint32_t size;

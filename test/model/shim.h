@@ -55,6 +55,9 @@
 /* All threads of the model are one. */
 #define roce_bias_self() ((uintptr_t)model_self() + 2)
 
+/* Who waits for the owner to leave does not look again before it has. */
+#define roce_bias_pause(bias) model_await(&(bias)->inside, "inside", __func__)
+
 #define memcpy(to, from, n) model_memcpy(to, from, n)
 
 #endif

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Locks that lean towards one thread: engine/bias.c. The barrier here only counts its calls, and no rule needs more than
+ * that: whoever is another thread is awaited. What threads do at the same time: test_bias_threads.c, test/model.
+ */
+
+#include <pthread.h>
+#include <sched.h>
+
+#include "engine/bias.h"
+#include "engine/engine_pvt.h"
+#include "fixture.h"
+
+#define LONG (4 * ROCE_BIAS_PATIENCE)
+
+static struct roce_lock lock;
+static unsigned int barriers;
+
+static void
+count_barrier(void)
+{
+	barriers++;
+}
+
+static int
+set_up(void **state)
+{
+	lock = (struct roce_lock){ 0 };
+	barriers = 0;
+	roce_engine_use_barrier(count_barrier);
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	roce_engine_use_barrier(NULL);
+	return 0;
+}
+
+static void
+take(unsigned int times)
+{
+	for (unsigned int i = 0; i < times; i++) {
+		roce_lock(&lock);
+		roce_unlock(&lock);
+	}
+}
+
+static void
+own(void)
+{
+	take(lock.bias.patience != 0 ? lock.bias.patience + 1 : ROCE_BIAS_PATIENCE + 1);
+	assert_int_equal(lock.bias.owner, roce_bias_self());
+}
+
+/* Each call is a thread of its own, which is another one than the caller, and gone when it returns. */
+static void
+elsewhere(void *(*call)(void *))
+{
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, call, NULL), 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+}
+
+static void *
+take_once(void *arg)
+{
+	take(1);
+	return NULL;
+}
+
+static void *
+take_long(void *arg)
+{
+	take(LONG);
+	return NULL;
+}
+
+static void
+lock__without_a_barrier_nobody_owns(void **state)
+{
+	roce_engine_use_barrier(NULL);
+	take(LONG);
+	assert_int_equal(lock.bias.owner, 0);
+	roce_lock(&lock);
+	assert_true(rte_spinlock_is_locked(&lock.spin));
+	roce_unlock(&lock);
+	assert_false(rte_spinlock_is_locked(&lock.spin));
+}
+
+/* The first time only says who it is. */
+static void
+lock__leans_towards_who_takes_it_again_and_again(void **state)
+{
+	take(ROCE_BIAS_PATIENCE);
+	assert_int_equal(lock.bias.owner, 0);
+	take(1);
+	assert_int_equal(lock.bias.owner, roce_bias_self());
+	assert_int_equal(barriers, 0);
+}
+
+static void
+lock__of_the_owner_leaves_the_spinlock_alone(void **state)
+{
+	own();
+	roce_lock(&lock);
+	assert_false(rte_spinlock_is_locked(&lock.spin));
+	assert_int_equal(lock.bias.inside, 1);
+	roce_unlock(&lock);
+	assert_int_equal(lock.bias.inside, 0);
+	assert_true(roce_trylock(&lock));
+	assert_false(rte_spinlock_is_locked(&lock.spin));
+	roce_unlock(&lock);
+	assert_int_equal(lock.bias.inside, 0);
+	assert_int_equal(barriers, 0);
+}
+
+static void
+lock__of_another_takes_it_away_by_one_barrier(void **state)
+{
+	own();
+	elsewhere(take_once);
+	assert_int_equal(lock.bias.owner, 0);
+	assert_int_equal(barriers, 1);
+	elsewhere(take_once);
+	assert_int_equal(barriers, 1);
+}
+
+static void
+lock__is_the_spinlock_after_it_was_taken_away(void **state)
+{
+	own();
+	elsewhere(take_once);
+	roce_lock(&lock);
+	assert_true(rte_spinlock_is_locked(&lock.spin));
+	assert_int_equal(lock.bias.inside, 0);
+	roce_unlock(&lock);
+	assert_false(rte_spinlock_is_locked(&lock.spin));
+}
+
+static void
+lock__leans_again_after_twice_as_many(void **state)
+{
+	own();
+	elsewhere(take_once);
+	assert_int_equal(lock.bias.patience, 2 * ROCE_BIAS_PATIENCE);
+	take(2 * ROCE_BIAS_PATIENCE);
+	assert_int_equal(lock.bias.owner, 0);
+	take(1);
+	assert_int_equal(lock.bias.owner, roce_bias_self());
+	elsewhere(take_once);
+	assert_int_equal(lock.bias.patience, 4 * ROCE_BIAS_PATIENCE);
+	assert_int_equal(barriers, 2);
+}
+
+static void
+lock__has_no_more_patience_than_the_most(void **state)
+{
+	lock.bias.patience = ROCE_BIAS_PATIENCE_MAX - 1;
+	own();
+	elsewhere(take_once);
+	assert_int_equal(lock.bias.patience, ROCE_BIAS_PATIENCE_MAX);
+	own();
+	elsewhere(take_once);
+	assert_int_equal(lock.bias.patience, ROCE_BIAS_PATIENCE_MAX);
+}
+
+static void
+lock__of_two_in_turns_leans_towards_nobody(void **state)
+{
+	for (unsigned int i = 0; i < 4; i++) {
+		take(ROCE_BIAS_PATIENCE);
+		assert_int_equal(lock.bias.owner, 0);
+		elsewhere(take_once);
+	}
+	assert_int_equal(barriers, 0);
+}
+
+/*
+ * Who lost it may stand between its two looks, and write inside when it goes on: another owner's would be overwritten.
+ * So there is none before it was here.
+ */
+static void
+lock__leans_towards_nobody_until_its_former_owner_was_here(void **state)
+{
+	own();
+	elsewhere(take_long);
+	assert_int_equal(lock.bias.owner, 0);
+	take(1);
+	elsewhere(take_long);
+	assert_int_not_equal(lock.bias.owner, 0);
+	assert_int_not_equal(lock.bias.owner, roce_bias_self());
+}
+
+/* ---- while the owner is inside ---- */
+
+static void *
+try_for_it(void *arg)
+{
+	bool *got = arg;
+
+	*got = roce_trylock(&lock);
+	if (*got)
+		roce_unlock(&lock);
+	return NULL;
+}
+
+static bool
+tries_elsewhere(void)
+{
+	pthread_t thread;
+	bool got;
+
+	assert_int_equal(pthread_create(&thread, NULL, try_for_it, &got), 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	return got;
+}
+
+/* The owner may wait for whoever tries (roce_life): that one must come back. */
+static void
+trylock__does_not_wait_for_the_owner(void **state)
+{
+	own();
+	roce_lock(&lock);
+	assert_false(tries_elsewhere());
+	assert_false(rte_spinlock_is_locked(&lock.spin));
+	roce_unlock(&lock);
+	assert_true(tries_elsewhere());
+	assert_int_equal(lock.bias.owner, 0);
+}
+
+/* It came in while somebody who tried had the spinlock already. */
+static void
+revoke__leaves_who_is_inside_to_the_next(void **state)
+{
+	struct roce_bias *bias = &lock.bias;
+
+	bias->owner = roce_bias_self() + 64;
+	bias->inside = 1;
+	assert_false(roce_bias_revoke(bias));
+	assert_int_equal(bias->owner, 0);
+	assert_int_equal(barriers, 1);
+	assert_false(roce_trylock(&lock));
+	assert_false(roce_bias_revoke(bias));
+	assert_true(roce_bias_leans(bias));
+	bias->inside = 0;
+	assert_true(roce_bias_revoke(bias));
+	assert_int_equal(barriers, 1);
+}
+
+static void
+trylock__of_the_holder_is_refused(void **state)
+{
+	roce_lock(&lock);
+	assert_false(roce_trylock(&lock));
+	roce_unlock(&lock);
+	own();
+	roce_lock(&lock);
+	assert_false(roce_trylock(&lock));
+	assert_int_equal(lock.bias.inside, 1);
+	roce_unlock(&lock);
+}
+
+static bool is_in; /* atomic */
+
+static void *
+take_and_tell(void *arg)
+{
+	roce_lock(&lock);
+	__atomic_store_n(&is_in, true, __ATOMIC_RELEASE);
+	roce_unlock(&lock);
+	return NULL;
+}
+
+static void
+lock__waits_for_the_owner(void **state)
+{
+	pthread_t thread;
+
+	own();
+	is_in = false;
+	roce_lock(&lock);
+	assert_int_equal(pthread_create(&thread, NULL, take_and_tell, NULL), 0);
+	while (__atomic_load_n(&lock.bias.owner, __ATOMIC_RELAXED) != 0)
+		sched_yield();
+	for (unsigned int i = 0; i < 100; i++) {
+		sched_yield();
+		assert_false(__atomic_load_n(&is_in, __ATOMIC_ACQUIRE));
+	}
+	roce_unlock(&lock);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_true(is_in);
+}
+
+/* ---- the doorbell ---- */
+
+static void
+turn(struct fx_end *end, unsigned int frames)
+{
+	struct fx_sent sent[4];
+
+	assert_int_equal(fx_tx(end, sent, RTE_DIM(sent)), frames);
+}
+
+/* It rings only what does not ring yet, and every post is sent. */
+static void
+ring__of_who_owns_the_engine(void **state)
+{
+	struct fx_end end;
+	struct fx_peer peer;
+	struct roce_qp *qp;
+
+	fx_end_open(&end, 1, NULL);
+	qp = fx_played_qp(&end, &peer);
+	for (unsigned int i = 0; i <= ROCE_BIAS_PATIENCE; i++)
+		turn(&end, 0);
+	assert_int_equal(end.engine->lock.bias.owner, roce_bias_self());
+	for (unsigned int round = 0; round < 3; round++) {
+		assert_int_equal(fx_send(&end, qp, 0, 0, 8, 0), 0);
+		assert_int_equal(fx_send(&end, qp, 1, 0, 8, 0), 0);
+		turn(&end, 2);
+		turn(&end, 0);
+	}
+	roce_qp_destroy(qp);
+	fx_end_close(&end);
+}
+
+int
+main(void)
+{
+#define rule(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		rule(lock__without_a_barrier_nobody_owns),
+		rule(lock__leans_towards_who_takes_it_again_and_again),
+		rule(lock__of_the_owner_leaves_the_spinlock_alone),
+		rule(lock__of_another_takes_it_away_by_one_barrier),
+		rule(lock__is_the_spinlock_after_it_was_taken_away),
+		rule(lock__leans_again_after_twice_as_many),
+		rule(lock__has_no_more_patience_than_the_most),
+		rule(lock__of_two_in_turns_leans_towards_nobody),
+		rule(lock__leans_towards_nobody_until_its_former_owner_was_here),
+		rule(trylock__does_not_wait_for_the_owner),
+		rule(revoke__leaves_who_is_inside_to_the_next),
+		rule(trylock__of_the_holder_is_refused),
+		rule(lock__waits_for_the_owner),
+		rule(ring__of_who_owns_the_engine),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
