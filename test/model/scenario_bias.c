@@ -28,7 +28,9 @@
 
 struct scene {
 	const char *name;
-	const char *thread[MODEL_THREADS]; /**< L: lock and unlock; T: the same, if it is free */
+	/** L: lock and unlock. T: the same, if it is free. W: lock, and unlock when others have made their tries. */
+	const char *thread[MODEL_THREADS];
+	uint32_t tries; /**< that W waits for */
 	bool owned;                        /**< by thread 0, from the beginning */
 	bool soak;                         /**< too long for every day */
 };
@@ -38,6 +40,7 @@ static struct cell {
 	struct roce_lock lock;
 	uint32_t holders; /**< under it, and the next */
 	uint32_t turns;
+	uint32_t tries; /**< to be made yet; atomic */
 } *cell;
 
 static void
@@ -58,6 +61,7 @@ prepare(void)
 	memory_describe = describe;
 	cell = memory_alloc(NULL, sizeof(*cell));
 	cell->lock.bias.patience = 1;
+	cell->tries = scene->tries;
 	if (scene->owned)
 		cell->lock.bias.owner = 2; /* roce_bias_self() of thread 0 */
 }
@@ -74,18 +78,28 @@ work(void)
 }
 
 static void
+act(char word)
+{
+	if (word == 'T') {
+		if (roce_trylock(&cell->lock)) {
+			work();
+			roce_unlock(&cell->lock);
+		}
+		__atomic_fetch_sub(&cell->tries, 1, __ATOMIC_RELEASE);
+		return;
+	}
+	roce_lock(&cell->lock);
+	work();
+	if (word == 'W')
+		model_await(&cell->tries, "tries", __func__);
+	roce_unlock(&cell->lock);
+}
+
+static void
 run_script(unsigned int self)
 {
-	for (const char *word = scene->thread[self]; *word != '\0'; word++) {
-		if (*word == 'T') {
-			if (!roce_trylock(&cell->lock))
-				continue;
-		} else {
-			roce_lock(&cell->lock);
-		}
-		work();
-		roce_unlock(&cell->lock);
-	}
+	for (const char *word = scene->thread[self]; *word != '\0'; word++)
+		act(*word);
 }
 
 static void
@@ -129,14 +143,18 @@ explore_scene(const struct scene *s)
 	return model_failure();
 }
 
+/* Two turns of a thread make it the owner, when the lock was taken from one before. */
 static const struct scene scenes[] = {
 	{ .name = "lean_taken_away", .thread = { "L", "L" }, .owned = true },
-	{ .name = "lean_changes", .thread = { "LL", "LL" } },
-	{ .name = "lean_stale", .thread = { "L", "LL" }, .owned = true },
+	{ .name = "lean_changes", .thread = { "LLL", "LLL" } },
+	{ .name = "lean_stale", .thread = { "L", "LLL" }, .owned = true },
 	{ .name = "lean_try", .thread = { "LL", "TT" }, .owned = true },
 	{ .name = "lean_try_and_take", .thread = { "L", "T", "L" }, .owned = true },
+	{ .name = "lean_try_awaited", .thread = { "W", "T" }, .tries = 1, .owned = true },
+	{ .name = "lean_tries_awaited", .thread = { "W", "T", "T" }, .tries = 2, .owned = true },
 	{ .name = "lean_three", .thread = { "L", "L", "L" }, .owned = true },
-	{ .name = "lean_stale_three", .thread = { "L", "LL", "L" }, .owned = true, .soak = true },
+	{ .name = "lean_stale_three", .thread = { "L", "LLL", "L" }, .owned = true },
+	{ .name = "lean_changes_three", .thread = { "LLL", "LLL", "L" }, .soak = true },
 	{ .name = NULL },
 };
 
