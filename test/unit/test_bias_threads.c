@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Locks that lean, on threads and with the kernel's barrier: what test_bias.c and test/model take its word for. Skipped
+ * where there is none. Run it under the thread sanitizer, too (`./run.sh sanitize`).
+ */
+
+#include <linux/membarrier.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "engine/bias.h"
+#include "engine/engine_pvt.h"
+#include "fixture.h"
+
+#define SKIP    77
+#define HASTY   4u /**< times in a row that make an owner here, however often it was taken away */
+#define THREADS 3u
+#define RUNS    1500u
+#define ROUNDS  1500u
+#define POSTS   16u
+
+static void
+barrier(void)
+{
+	if (syscall(__NR_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0)
+		abort();
+}
+
+/* For who holds it: it leans again soon. */
+static void
+be_hasty(struct roce_lock *lock)
+{
+	if (!lock->fast)
+		lock->bias.patience = HASTY;
+}
+
+/* ---- a lock and what it guards ---- */
+
+struct crowd {
+	struct roce_lock lock;
+	uint64_t turns;  /**< under the lock */
+	uint64_t leaned; /**< turns of an owner; under it */
+};
+
+struct member {
+	struct crowd *crowd;
+	unsigned int index;
+	uint64_t turns;
+};
+
+static void
+turn_locked(struct member *m)
+{
+	struct crowd *c = m->crowd;
+
+	be_hasty(&c->lock);
+	c->turns++;
+	c->leaned += c->lock.fast;
+	roce_unlock(&c->lock);
+	m->turns++;
+}
+
+/* Long runs, in which it becomes the owner, and short ones. Each third run only tries. */
+static void *
+take_in_runs(void *arg)
+{
+	struct member *m = arg;
+
+	for (unsigned int run = 0; run < RUNS; run++) {
+		unsigned int times = (run + m->index) % 2 != 0 ? 8 * HASTY : 2;
+
+		for (unsigned int i = 0; i < times; i++) {
+			if (run % 3 != 0)
+				roce_lock(&m->crowd->lock);
+			else if (!roce_trylock(&m->crowd->lock))
+				continue;
+			turn_locked(m);
+		}
+		if (run % 16 == 0)
+			sched_yield();
+	}
+	return NULL;
+}
+
+static void
+lock__counts_each_turn(void **state)
+{
+	static struct crowd crowd;
+	struct member member[THREADS];
+	pthread_t thread[THREADS];
+	uint64_t turns = 0;
+
+	crowd = (struct crowd){ 0 };
+	for (unsigned int i = 0; i < THREADS; i++) {
+		member[i] = (struct member){ .crowd = &crowd, .index = i };
+		assert_int_equal(pthread_create(&thread[i], NULL, take_in_runs, &member[i]), 0);
+	}
+	for (unsigned int i = 0; i < THREADS; i++) {
+		assert_int_equal(pthread_join(thread[i], NULL), 0);
+		turns += member[i].turns;
+	}
+	assert_int_equal(crowd.turns, turns);
+	assert_true(crowd.leaned > 0);
+	assert_int_equal(crowd.lock.bias.inside, 0);
+	assert_false(rte_spinlock_is_locked(&crowd.lock.spin));
+}
+
+/* ---- the doorbell of an engine that is taken away ---- */
+
+struct swap {
+	struct fx_end end;
+	struct fx_peer peer;
+	struct roce_qp *qp;
+	pthread_barrier_t gate;
+	bool posted;       /**< all of this round; atomic */
+	uint32_t sent;     /**< frames; who turns */
+	uint32_t failures; /**< posts refused, rounds in which not all was seen; atomic */
+	uint32_t owned;    /**< rounds in which the poster owned the engine; atomic */
+};
+
+struct role {
+	struct swap *swap;
+	unsigned int index;
+};
+
+static void
+complain(struct swap *s)
+{
+	__atomic_fetch_add(&s->failures, 1, __ATOMIC_RELAXED);
+}
+
+static bool
+turn_engine(struct swap *s)
+{
+	struct rte_mbuf *pkts[2 * POSTS];
+	uint16_t n;
+
+	if (!roce_engine_trylock(s->end.engine))
+		return false;
+	be_hasty(&s->end.engine->lock);
+	n = roce_engine_tx(s->end.engine, pkts, RTE_DIM(pkts), s->end.now);
+	roce_engine_unlock(s->end.engine);
+	s->sent += n;
+	for (uint16_t i = 0; i < n; i++)
+		rte_pktmbuf_free(pkts[i]);
+	return true;
+}
+
+/* Own the engine, before the other one comes; then post beside it, and turn no more. */
+static void
+post_beside(struct swap *s)
+{
+	for (unsigned int i = 0; i < 4 * HASTY; i++)
+		(void)turn_engine(s);
+	if (__atomic_load_n(&s->end.engine->lock.bias.owner, __ATOMIC_RELAXED) == roce_bias_self())
+		__atomic_fetch_add(&s->owned, 1, __ATOMIC_RELAXED);
+	if (fx_send(&s->end, s->qp, 0, 0, 8, 0) != 0)
+		complain(s);
+	pthread_barrier_wait(&s->gate);
+	for (unsigned int i = 1; i < POSTS; i++) {
+		if (fx_send(&s->end, s->qp, i, 0, 8, 0) != 0)
+			complain(s);
+	}
+	__atomic_store_n(&s->posted, true, __ATOMIC_RELEASE);
+}
+
+/* One turn behind the last post, and everything is sent; then the peer acknowledges. */
+static void
+turn_beside(struct swap *s, uint32_t round)
+{
+	bool posted, turned;
+
+	pthread_barrier_wait(&s->gate);
+	do {
+		posted = __atomic_load_n(&s->posted, __ATOMIC_ACQUIRE);
+		turned = turn_engine(s);
+	} while (!posted || !turned);
+	if (s->sent != (round + 1) * POSTS)
+		complain(s);
+	s->posted = false;
+	fx_rx_answer(&s->end, &s->peer, FX_ACK, roce_psn_add(FX_SQ_PSN, (round + 1) * POSTS - 1));
+}
+
+static void *
+swap_roles(void *arg)
+{
+	const struct role *role = arg;
+
+	for (uint32_t round = 0; round < ROUNDS; round++) {
+		if (round % 2 == role->index)
+			post_beside(role->swap);
+		else
+			turn_beside(role->swap, round);
+		pthread_barrier_wait(&role->swap->gate);
+	}
+	return NULL;
+}
+
+/* The poster owns the engine and rings no bell that rings already; the other takes the engine from it meanwhile. */
+static void
+ring__is_seen_by_who_takes_the_engine(void **state)
+{
+	static struct swap s;
+	struct role role[2] = { { &s, 0 }, { &s, 1 } };
+	pthread_t thread[2];
+
+	s = (struct swap){ 0 };
+	fx_end_open(&s.end, 1, NULL);
+	s.qp = fx_played_qp(&s.end, &s.peer);
+	assert_int_equal(pthread_barrier_init(&s.gate, NULL, 2), 0);
+	for (unsigned int i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&thread[i], NULL, swap_roles, &role[i]), 0);
+	for (unsigned int i = 0; i < 2; i++)
+		assert_int_equal(pthread_join(thread[i], NULL), 0);
+	assert_int_equal(pthread_barrier_destroy(&s.gate), 0);
+	assert_int_equal(s.failures, 0);
+	assert_int_equal(s.sent, ROUNDS * POSTS);
+	assert_true(s.owned > 0);
+	roce_qp_destroy(s.qp);
+	fx_end_close(&s.end);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lock__counts_each_turn),
+		cmocka_unit_test(ring__is_seen_by_who_takes_the_engine),
+	};
+	int failed;
+
+	if (syscall(__NR_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0) {
+		printf("skipped: the system has no membarrier() for a process, so no lock leans\n");
+		return SKIP;
+	}
+	roce_engine_use_barrier(barrier);
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	roce_engine_use_barrier(NULL);
+	return failed;
+}
