@@ -31,8 +31,8 @@ struct scene {
 	/** L: lock and unlock. T: the same, if it is free. W: lock, and unlock when others have made their tries. */
 	const char *thread[MODEL_THREADS];
 	uint32_t tries; /**< that W waits for */
-	bool owned;                        /**< by thread 0, from the beginning */
-	bool soak;                         /**< too long for every day */
+	bool owned;     /**< by thread 0, from the beginning */
+	bool soak;      /**< too long for every day */
 };
 
 static const struct scene *scene;
@@ -41,7 +41,7 @@ static struct cell {
 	uint32_t holders; /**< under it, and the next */
 	uint32_t turns;
 	uint32_t tries; /**< to be made yet; atomic */
-} *cell;
+} * cell;
 
 static void
 describe(const volatile void *address, char *text, size_t size)

@@ -12,6 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <rte_pause.h>
+
 #include "engine/bias.h"
 #include "engine/engine_pvt.h"
 #include "fixture.h"
@@ -19,8 +21,9 @@
 #define SKIP    77
 #define HASTY   4u /**< times in a row that make an owner here, however often it was taken away */
 #define THREADS 3u
-#define RUNS    1500u
-#define ROUNDS  1500u
+#define RUNS    6000u
+#define STAY    40u /**< pauses inside, so that others come meanwhile */
+#define ROUNDS  4000u
 #define POSTS   16u
 
 static void
@@ -56,9 +59,12 @@ static void
 turn_locked(struct member *m)
 {
 	struct crowd *c = m->crowd;
+	uint64_t turns = c->turns;
 
 	be_hasty(&c->lock);
-	c->turns++;
+	for (unsigned int i = 0; i < STAY; i++)
+		rte_pause();
+	c->turns = turns + 1;
 	c->leaned += c->lock.fast;
 	roce_unlock(&c->lock);
 	m->turns++;
@@ -116,6 +122,7 @@ struct swap {
 	struct fx_peer peer;
 	struct roce_qp *qp;
 	pthread_barrier_t gate;
+	uint32_t begun;    /**< rounds with a first post; atomic */
 	bool posted;       /**< all of this round; atomic */
 	uint32_t sent;     /**< frames; who turns */
 	uint32_t failures; /**< posts refused, rounds in which not all was seen; atomic */
@@ -152,7 +159,7 @@ turn_engine(struct swap *s)
 
 /* Own the engine, before the other one comes; then post beside it, and turn no more. */
 static void
-post_beside(struct swap *s)
+post_beside(struct swap *s, uint32_t round)
 {
 	for (unsigned int i = 0; i < 4 * HASTY; i++)
 		(void)turn_engine(s);
@@ -160,8 +167,11 @@ post_beside(struct swap *s)
 		__atomic_fetch_add(&s->owned, 1, __ATOMIC_RELAXED);
 	if (fx_send(&s->end, s->qp, 0, 0, 8, 0) != 0)
 		complain(s);
-	pthread_barrier_wait(&s->gate);
+	__atomic_store_n(&s->begun, round + 1, __ATOMIC_RELEASE);
+	/* The other one comes at any of them, as rounds go. */
 	for (unsigned int i = 1; i < POSTS; i++) {
+		for (unsigned int pause = 0; pause < round % 64; pause++)
+			rte_pause();
 		if (fx_send(&s->end, s->qp, i, 0, 8, 0) != 0)
 			complain(s);
 	}
@@ -174,7 +184,8 @@ turn_beside(struct swap *s, uint32_t round)
 {
 	bool posted, turned;
 
-	pthread_barrier_wait(&s->gate);
+	while (__atomic_load_n(&s->begun, __ATOMIC_ACQUIRE) <= round)
+		sched_yield();
 	do {
 		posted = __atomic_load_n(&s->posted, __ATOMIC_ACQUIRE);
 		turned = turn_engine(s);
@@ -192,7 +203,7 @@ swap_roles(void *arg)
 
 	for (uint32_t round = 0; round < ROUNDS; round++) {
 		if (round % 2 == role->index)
-			post_beside(role->swap);
+			post_beside(role->swap, round);
 		else
 			turn_beside(role->swap, round);
 		pthread_barrier_wait(&role->swap->gate);
