@@ -184,12 +184,13 @@ dequeue_shared(struct dapl_evd *evd, struct roce_event *event)
 enum dapl_status
 dapl_evd_dequeue(struct dapl_evd *evd, struct roce_event *event)
 {
+	/* Any number of threads may dequeue (dat_evd_dequeue is MT safe), the queue itself has one consumer. */
+	uint8_t entered = roce_bias_enter(&evd->bias);
 	enum dapl_status status;
 
-	/* Any number of threads may dequeue (dat_evd_dequeue is MT safe), the queue itself has one consumer. */
-	if (unlikely(!roce_bias_enter(&evd->bias)))
+	if (unlikely(entered == 0))
 		return dequeue_shared(evd, event);
 	status = dequeue(evd, event);
-	roce_bias_leave(&evd->bias);
+	roce_bias_leave(&evd->bias, entered);
 	return status;
 }

@@ -14,40 +14,64 @@ roce_engine_use_barrier(void (*barrier)(void))
 	__atomic_store_n(&process_barrier, barrier, __ATOMIC_RELEASE);
 }
 
+/* The owner, if there is one, owns it no longer, and knows: or its mark is seen. */
+static void
+dispossess(struct roce_bias *bias, uintptr_t self)
+{
+	uintptr_t owner = __atomic_load_n(&bias->owner, __ATOMIC_RELAXED);
+	uint32_t patience = bias->patience != 0 ? bias->patience : ROCE_BIAS_PATIENCE;
+
+	if (owner == 0)
+		return;
+	__atomic_store_n(&bias->owner, 0, __ATOMIC_RELAXED);
+	bias->run = 0;
+	/* Whoever owns it and stands here is not inside, nor between its looks. */
+	if ((owner & ~(uintptr_t)1) == self)
+		return;
+	bias->former[owner & 1] = owner & ~(uintptr_t)1;
+	bias->patience = RTE_MIN(patience * 2, ROCE_BIAS_PATIENCE_MAX);
+	__atomic_load_n(&process_barrier, __ATOMIC_ACQUIRE)();
+}
+
+/* May a mark still be its former owner's? The caller's own is not: it stands here. @return true: that one is inside. */
+static bool
+is_held(struct roce_bias *bias, uint32_t mark, uintptr_t self)
+{
+	if (bias->former[mark] == self)
+		bias->former[mark] = 0;
+	return bias->former[mark] != 0 &&
+			__atomic_load_n(&bias->inside[mark], __ATOMIC_ACQUIRE) != 0;
+}
+
 bool
 roce_bias_revoke(struct roce_bias *bias)
 {
-	uintptr_t owner = __atomic_load_n(&bias->owner, __ATOMIC_RELAXED);
 	uintptr_t self = roce_bias_self();
-	uint32_t patience = bias->patience != 0 ? bias->patience : ROCE_BIAS_PATIENCE;
+	bool held = false;
 
-	if (owner != 0) {
-		__atomic_store_n(&bias->owner, 0, __ATOMIC_RELAXED);
-		bias->run = 0;
-	}
-	if (owner != 0 && owner != self) {
-		bias->former = owner;
-		bias->patience = RTE_MIN(patience * 2, ROCE_BIAS_PATIENCE_MAX);
-		__atomic_load_n(&process_barrier, __ATOMIC_ACQUIRE)();
-	}
-	/* Whoever owns it, or owned it, and stands here is not inside, nor between its looks. */
-	if (bias->former == self)
-		bias->former = 0;
-	return bias->former == 0 || __atomic_load_n(&bias->inside, __ATOMIC_ACQUIRE) == 0;
+	dispossess(bias, self);
+	for (uint32_t mark = 0; mark < ROCE_BIAS_MARKS; mark++)
+		held |= is_held(bias, mark, self);
+	return !held;
 }
 
 void
 roce_bias_revoke_wait(struct roce_bias *bias)
 {
-	while (!roce_bias_revoke(bias))
-		roce_bias_pause(bias);
+	uintptr_t self = roce_bias_self();
+
+	dispossess(bias, self);
+	for (uint32_t mark = 0; mark < ROCE_BIAS_MARKS; mark++) {
+		while (is_held(bias, mark, self))
+			roce_bias_pause(&bias->inside[mark]);
+	}
 }
 
 /* Threads that differ may look alike here: then the lock leans towards one of them though it is not alone. */
-static uint32_t
+static uint16_t
 short_name(uintptr_t self)
 {
-	return (uint32_t)(self >> 4);
+	return (uint16_t)(self >> 4 ^ self >> 20);
 }
 
 void
@@ -64,7 +88,11 @@ roce_bias_give(struct roce_bias *bias)
 	if (++bias->run < patience || __atomic_load_n(&process_barrier, __ATOMIC_ACQUIRE) == NULL)
 		return;
 	bias->run = 0;
-	/* It would have to share inside with one who may write it at any time. */
-	if (bias->former == 0)
-		__atomic_store_n(&bias->owner, self, __ATOMIC_RELAXED);
+	/* Not with a mark that somebody else may write at any time. */
+	for (uint32_t mark = 0; mark < ROCE_BIAS_MARKS; mark++) {
+		if (bias->former[mark] == 0) {
+			__atomic_store_n(&bias->owner, self | mark, __ATOMIC_RELAXED);
+			return;
+		}
+	}
 }

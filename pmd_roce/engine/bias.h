@@ -17,7 +17,8 @@
  * many turns in a row: locks that threads really share settle on the spinlock.
  *
  * Who lost a lock may still stand between its two looks, for as long as it is not scheduled, and then writes inside. So
- * there is no other owner until it has come for the spinlock itself; if it never does, the spinlock is left.
+ * the next owner has another mark, and nobody gets the first one before its owner has come for the spinlock itself. There
+ * are two: one may stay with a thread that has set everything up and never comes back.
  *
  * Not for signal handlers, and not recursive, like any spinlock.
  */
@@ -30,19 +31,23 @@
 #include <rte_pause.h>
 #include <rte_spinlock.h>
 
+#define ROCE_BIAS_MARKS 2u
+
 struct roce_bias {
-	uintptr_t owner; /**< the thread; 0: nobody. Written under the spinlock; atomic */
-	uintptr_t former; /**< whom it was taken from, until it has come for the spinlock; 0: nobody. Under it. */
-	uint32_t inside; /**< the owner is, or the former; written by them alone; atomic */
+	/** The thread, and in the lowest bit which mark is its; 0: nobody. Written under the spinlock; atomic */
+	uintptr_t owner;
+	/** Whom it was taken from, by mark, until it has come for the spinlock; 0: nobody. Under it. */
+	uintptr_t former[ROCE_BIAS_MARKS];
+	uint32_t inside[ROCE_BIAS_MARKS]; /**< the mark's owner is; written by it alone; atomic */
 	uint32_t patience; /**< times in a row that make an owner; 0: ROCE_BIAS_PATIENCE. Under the spinlock. */
-	uint32_t last; /**< who had the spinlock last, some bits of it; under it */
-	uint32_t run;  /**< and how often in a row */
+	uint16_t last; /**< who had the spinlock last, some bits of it; under it */
+	uint16_t run;  /**< and how often in a row */
 };
 
 #define ROCE_BIAS_PATIENCE     256u
-#define ROCE_BIAS_PATIENCE_MAX (1u << 20)
+#define ROCE_BIAS_PATIENCE_MAX (1u << 15)
 
-/** The calling thread: never 0, and nobody else's as long as it lives. */
+/** The calling thread: even, never 0, and nobody else's as long as it lives. */
 #ifndef roce_bias_self
 static inline uintptr_t
 roce_bias_self(void)
@@ -59,32 +64,44 @@ roce_bias_self(void)
 }
 #endif
 
-/** Between two looks at who is inside. */
+/** Between two looks at a mark. */
 #ifndef roce_bias_pause
-#define roce_bias_pause(bias) rte_pause()
+#define roce_bias_pause(mark) rte_pause()
 #endif
 
-/** Enter as the owner. @return true: roce_bias_leave() must follow; false: take the spinlock, then roce_bias_take(). */
+/** Does the calling thread own it? */
 static inline bool
+roce_bias_owns(const struct roce_bias *bias)
+{
+	return (__atomic_load_n(&bias->owner, __ATOMIC_RELAXED) & ~(uintptr_t)1) ==
+			roce_bias_self();
+}
+
+/**
+ * Enter as the owner.
+ * @return for roce_bias_leave(), which must follow; 0: take the spinlock, then roce_bias_take().
+ */
+static inline uint8_t
 roce_bias_enter(struct roce_bias *bias)
 {
-	uintptr_t self = roce_bias_self();
+	uintptr_t owner = __atomic_load_n(&bias->owner, __ATOMIC_RELAXED);
+	uint32_t mark = owner & 1;
 
-	if (unlikely(__atomic_load_n(&bias->owner, __ATOMIC_RELAXED) != self))
-		return false;
-	__atomic_store_n(&bias->inside, 1, __ATOMIC_RELAXED);
+	if (unlikely((owner & ~(uintptr_t)1) != roce_bias_self()))
+		return 0;
+	__atomic_store_n(&bias->inside[mark], 1, __ATOMIC_RELAXED);
 	/* The other side's barrier does the rest. */
 	rte_compiler_barrier();
-	if (likely(__atomic_load_n(&bias->owner, __ATOMIC_RELAXED) == self))
-		return true;
-	__atomic_store_n(&bias->inside, 0, __ATOMIC_RELEASE);
-	return false;
+	if (likely(__atomic_load_n(&bias->owner, __ATOMIC_RELAXED) == owner))
+		return (uint8_t)(mark + 1);
+	__atomic_store_n(&bias->inside[mark], 0, __ATOMIC_RELEASE);
+	return 0;
 }
 
 static inline void
-roce_bias_leave(struct roce_bias *bias)
+roce_bias_leave(struct roce_bias *bias, uint8_t entered)
 {
-	__atomic_store_n(&bias->inside, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&bias->inside[entered - 1], 0, __ATOMIC_RELEASE);
 }
 
 /** Nobody owns it any more. Under the spinlock; not from inside. @return false: who owned it is inside yet. */
@@ -96,7 +113,8 @@ void roce_bias_revoke_wait(struct roce_bias *bias);
 static inline bool
 roce_bias_leans(const struct roce_bias *bias)
 {
-	return (__atomic_load_n(&bias->owner, __ATOMIC_RELAXED) | bias->former) != 0;
+	return (__atomic_load_n(&bias->owner, __ATOMIC_RELAXED) | bias->former[0] |
+			       bias->former[1]) != 0;
 }
 
 /** The caller has the spinlock: make it all there is, for now. */
@@ -113,47 +131,50 @@ void roce_bias_give(struct roce_bias *bias);
 /** A spinlock with its bias. */
 struct roce_lock {
 	rte_spinlock_t spin;
-	bool fast; /**< it was entered by its owner; for the holder */
+	uint8_t entered; /**< of its owner; 0: by the spinlock. For the holder. */
 	struct roce_bias bias;
 };
 
 static inline void
 roce_lock(struct roce_lock *lock)
 {
-	if (likely(roce_bias_enter(&lock->bias))) {
-		lock->fast = true;
-		return;
+	uint8_t entered = roce_bias_enter(&lock->bias);
+
+	if (unlikely(entered == 0)) {
+		rte_spinlock_lock(&lock->spin);
+		roce_bias_take(&lock->bias);
 	}
-	rte_spinlock_lock(&lock->spin);
-	roce_bias_take(&lock->bias);
-	lock->fast = false;
+	lock->entered = entered;
 }
 
 /** Never waits. @return false: somebody has it, perhaps the caller. */
 static inline bool
 roce_trylock(struct roce_lock *lock)
 {
-	if (unlikely(__atomic_load_n(&lock->bias.inside, __ATOMIC_RELAXED) != 0))
+	uint8_t entered;
+
+	if (unlikely((__atomic_load_n(&lock->bias.inside[0], __ATOMIC_RELAXED) |
+				     __atomic_load_n(&lock->bias.inside[1], __ATOMIC_RELAXED)) !=
+			    0))
 		return false;
-	if (likely(roce_bias_enter(&lock->bias))) {
-		lock->fast = true;
-		return true;
+	entered = roce_bias_enter(&lock->bias);
+	if (unlikely(entered == 0)) {
+		if (rte_spinlock_trylock(&lock->spin) == 0)
+			return false;
+		if (unlikely(roce_bias_leans(&lock->bias)) && !roce_bias_revoke(&lock->bias)) {
+			rte_spinlock_unlock(&lock->spin);
+			return false;
+		}
 	}
-	if (rte_spinlock_trylock(&lock->spin) == 0)
-		return false;
-	if (unlikely(roce_bias_leans(&lock->bias)) && !roce_bias_revoke(&lock->bias)) {
-		rte_spinlock_unlock(&lock->spin);
-		return false;
-	}
-	lock->fast = false;
+	lock->entered = entered;
 	return true;
 }
 
 static inline void
 roce_unlock(struct roce_lock *lock)
 {
-	if (likely(lock->fast)) {
-		roce_bias_leave(&lock->bias);
+	if (likely(lock->entered != 0)) {
+		roce_bias_leave(&lock->bias, lock->entered);
 		return;
 	}
 	roce_bias_give(&lock->bias);

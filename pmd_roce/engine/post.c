@@ -27,7 +27,7 @@ roce_qp_ring(struct roce_qp *qp)
 
 	/* No other thread turns the engine before it has made this one pass a barrier, and so sees head. */
 	rte_compiler_barrier();
-	if (likely(__atomic_load_n(&e->lock.bias.owner, __ATOMIC_RELAXED) == roce_bias_self()) &&
+	if (likely(roce_bias_owns(&e->lock.bias)) &&
 			__atomic_load_n(&qp->post.rung, __ATOMIC_RELAXED))
 		return;
 	if (__atomic_exchange_n(&qp->post.rung, true, __ATOMIC_SEQ_CST))

@@ -63,15 +63,15 @@ struct roce_srq {
 	bool private_queue; /**< of one queue pair: gives credits, is flushed with it */
 	bool lends;         /**< of one queue pair: it may have receives with ROCE_WR_LEND */
 	uint32_t users;     /**< queue pairs; under post_lock */
+	struct roce_cq_share *shares; /**< under post_lock */
 	void *owner;
 	struct roce_note note;
 	TAILQ_ENTRY(roce_srq) link; /**< of the domain's shared ones */
 
 	struct roce_lock post_lock __rte_cache_aligned;
 	uint32_t posted;
-	uint32_t reaped_seen;         /**< lower bound of reaped; under post_lock */
-	uint32_t reaped_silent;       /**< without a completion; under post_lock */
-	struct roce_cq_share *shares; /**< under post_lock */
+	uint32_t reaped_seen;   /**< lower bound of reaped; under post_lock */
+	uint32_t reaped_silent; /**< without a completion; under post_lock */
 
 	rte_spinlock_t take_lock __rte_cache_aligned;
 	uint32_t taken;

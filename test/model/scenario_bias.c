@@ -63,7 +63,7 @@ prepare(void)
 	cell->lock.bias.patience = 1;
 	cell->tries = scene->tries;
 	if (scene->owned)
-		cell->lock.bias.owner = 2; /* roce_bias_self() of thread 0 */
+		cell->lock.bias.owner = 4; /* roce_bias_self() of thread 0 */
 }
 
 /* What it guards, and a moment in between at which all others may go on. */
@@ -112,7 +112,8 @@ finish(void)
 {
 	if (cell->turns == 0 || cell->holders != 0)
 		model_fail("nobody had the lock, or somebody has it yet");
-	if (cell->lock.spin.locked != 0 || cell->lock.bias.inside != 0)
+	if (cell->lock.spin.locked != 0 || cell->lock.bias.inside[0] != 0 ||
+			cell->lock.bias.inside[1] != 0)
 		model_fail("the lock is held at the end");
 	memory_free(NULL, cell);
 }

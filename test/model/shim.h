@@ -53,10 +53,10 @@
 #define __atomic_sub_fetch(p, v, order) (__atomic_fetch_sub(p, v, order) - (v))
 
 /* All threads of the model are one. */
-#define roce_bias_self() ((uintptr_t)model_self() + 2)
+#define roce_bias_self() (((uintptr_t)model_self() + 2) * 2)
 
 /* Who waits for the owner to leave does not look again before it has. */
-#define roce_bias_pause(bias) model_await(&(bias)->inside, "inside", __func__)
+#define roce_bias_pause(mark) model_await(mark, "inside", __func__)
 
 #define memcpy(to, from, n) model_memcpy(to, from, n)
 

@@ -51,7 +51,7 @@ static void
 own(void)
 {
 	take(lock.bias.patience != 0 ? lock.bias.patience + 1 : ROCE_BIAS_PATIENCE + 1);
-	assert_int_equal(lock.bias.owner, roce_bias_self());
+	assert_true(roce_bias_owns(&lock.bias));
 }
 
 /* Each call is a thread of its own, which is another one than the caller, and gone when it returns. */
@@ -97,7 +97,7 @@ lock__leans_towards_who_takes_it_again_and_again(void **state)
 	take(ROCE_BIAS_PATIENCE);
 	assert_int_equal(lock.bias.owner, 0);
 	take(1);
-	assert_int_equal(lock.bias.owner, roce_bias_self());
+	assert_true(roce_bias_owns(&lock.bias));
 	assert_int_equal(barriers, 0);
 }
 
@@ -107,13 +107,13 @@ lock__of_the_owner_leaves_the_spinlock_alone(void **state)
 	own();
 	roce_lock(&lock);
 	assert_false(rte_spinlock_is_locked(&lock.spin));
-	assert_int_equal(lock.bias.inside, 1);
+	assert_int_equal(lock.bias.inside[0], 1);
 	roce_unlock(&lock);
-	assert_int_equal(lock.bias.inside, 0);
+	assert_int_equal(lock.bias.inside[0], 0);
 	assert_true(roce_trylock(&lock));
 	assert_false(rte_spinlock_is_locked(&lock.spin));
 	roce_unlock(&lock);
-	assert_int_equal(lock.bias.inside, 0);
+	assert_int_equal(lock.bias.inside[0], 0);
 	assert_int_equal(barriers, 0);
 }
 
@@ -135,7 +135,7 @@ lock__is_the_spinlock_after_it_was_taken_away(void **state)
 	elsewhere(take_once);
 	roce_lock(&lock);
 	assert_true(rte_spinlock_is_locked(&lock.spin));
-	assert_int_equal(lock.bias.inside, 0);
+	assert_int_equal(lock.bias.inside[0], 0);
 	roce_unlock(&lock);
 	assert_false(rte_spinlock_is_locked(&lock.spin));
 }
@@ -149,7 +149,7 @@ lock__leans_again_after_twice_as_many(void **state)
 	take(2 * ROCE_BIAS_PATIENCE);
 	assert_int_equal(lock.bias.owner, 0);
 	take(1);
-	assert_int_equal(lock.bias.owner, roce_bias_self());
+	assert_true(roce_bias_owns(&lock.bias));
 	elsewhere(take_once);
 	assert_int_equal(lock.bias.patience, 4 * ROCE_BIAS_PATIENCE);
 	assert_int_equal(barriers, 2);
@@ -179,19 +179,42 @@ lock__of_two_in_turns_leans_towards_nobody(void **state)
 }
 
 /*
- * Who lost it may stand between its two looks, and write inside when it goes on: another owner's would be overwritten.
- * So there is none before it was here.
+ * Who lost it may stand between its two looks, and write its mark when it goes on. So the next owner has the other one:
+ * a thread that sets everything up and never comes back is in nobody's way.
  */
 static void
-lock__leans_towards_nobody_until_its_former_owner_was_here(void **state)
+lock__leans_towards_the_next_beside_its_former_owner(void **state)
 {
 	own();
 	elsewhere(take_long);
-	assert_int_equal(lock.bias.owner, 0);
-	take(1);
-	elsewhere(take_long);
 	assert_int_not_equal(lock.bias.owner, 0);
-	assert_int_not_equal(lock.bias.owner, roce_bias_self());
+	assert_int_equal(lock.bias.owner & 1, 1);
+	assert_false(roce_bias_owns(&lock.bias));
+	assert_int_equal(lock.bias.former[0], roce_bias_self());
+	/* It comes back: its mark is free again, the other one's is not. */
+	take(1);
+	assert_int_equal(lock.bias.former[0], 0);
+	assert_int_not_equal(lock.bias.former[1], 0);
+	own();
+	assert_int_equal(lock.bias.owner & 1, 0);
+}
+
+/* Both marks are those of threads that have not come back: there is none for a third. */
+static void
+lock__leans_towards_nobody_without_a_mark(void **state)
+{
+	lock.bias.former[0] = roce_bias_self() + 64;
+	lock.bias.former[1] = roce_bias_self() + 128;
+	take(LONG);
+	assert_int_equal(lock.bias.owner, 0);
+	lock.bias.former[1] = 0;
+	take(LONG);
+	assert_int_equal(lock.bias.owner, roce_bias_self() | 1);
+	roce_lock(&lock);
+	assert_int_equal(lock.bias.inside[0], 0);
+	assert_int_equal(lock.bias.inside[1], 1);
+	roce_unlock(&lock);
+	assert_int_equal(lock.bias.inside[1], 0);
 }
 
 /* ---- while the owner is inside ---- */
@@ -238,14 +261,14 @@ revoke__leaves_who_is_inside_to_the_next(void **state)
 	struct roce_bias *bias = &lock.bias;
 
 	bias->owner = roce_bias_self() + 64;
-	bias->inside = 1;
+	bias->inside[0] = 1;
 	assert_false(roce_bias_revoke(bias));
 	assert_int_equal(bias->owner, 0);
 	assert_int_equal(barriers, 1);
 	assert_false(roce_trylock(&lock));
 	assert_false(roce_bias_revoke(bias));
 	assert_true(roce_bias_leans(bias));
-	bias->inside = 0;
+	bias->inside[0] = 0;
 	assert_true(roce_bias_revoke(bias));
 	assert_int_equal(barriers, 1);
 }
@@ -259,7 +282,7 @@ trylock__of_the_holder_is_refused(void **state)
 	own();
 	roce_lock(&lock);
 	assert_false(roce_trylock(&lock));
-	assert_int_equal(lock.bias.inside, 1);
+	assert_int_equal(lock.bias.inside[0], 1);
 	roce_unlock(&lock);
 }
 
@@ -316,7 +339,7 @@ ring__of_who_owns_the_engine(void **state)
 	qp = fx_played_qp(&end, &peer);
 	for (unsigned int i = 0; i <= ROCE_BIAS_PATIENCE; i++)
 		turn(&end, 0);
-	assert_int_equal(end.engine->lock.bias.owner, roce_bias_self());
+	assert_true(roce_bias_owns(&end.engine->lock.bias));
 	for (unsigned int round = 0; round < 3; round++) {
 		assert_int_equal(fx_send(&end, qp, 0, 0, 8, 0), 0);
 		assert_int_equal(fx_send(&end, qp, 1, 0, 8, 0), 0);
@@ -340,7 +363,8 @@ main(void)
 		rule(lock__leans_again_after_twice_as_many),
 		rule(lock__has_no_more_patience_than_the_most),
 		rule(lock__of_two_in_turns_leans_towards_nobody),
-		rule(lock__leans_towards_nobody_until_its_former_owner_was_here),
+		rule(lock__leans_towards_the_next_beside_its_former_owner),
+		rule(lock__leans_towards_nobody_without_a_mark),
 		rule(trylock__does_not_wait_for_the_owner),
 		rule(revoke__leaves_who_is_inside_to_the_next),
 		rule(trylock__of_the_holder_is_refused),
