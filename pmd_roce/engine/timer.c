@@ -7,18 +7,8 @@
 
 #include "engine/timer.h"
 
-#define SLOTS     1024u
+#define SLOTS     ROCE_WHEEL_SLOTS
 #define SLOT_MASK (SLOTS - 1)
-#define WORDS     (SLOTS / 64)
-
-struct roce_wheel {
-	uint64_t granularity;
-	uint64_t tick; /**< the slot time up to which all was fired, in units of granularity */
-	uint32_t count;
-	uint64_t occupied[WORDS];
-	struct roce_timer *slot[SLOTS];
-	struct roce_memory memory;
-};
 
 int
 roce_wheel_create(const struct roce_memory *memory, uint64_t granularity, uint64_t start,
@@ -28,6 +18,7 @@ roce_wheel_create(const struct roce_memory *memory, uint64_t granularity, uint64
 
 	if (w == NULL)
 		return -ENOMEM;
+	w->due = ROCE_NEVER;
 	w->granularity = granularity;
 	w->tick = start / granularity;
 	w->memory = *memory;
@@ -77,6 +68,7 @@ roce_timer_arm(struct roce_wheel *wheel, struct roce_timer *timer, uint64_t dead
 	*slot = timer;
 	wheel->occupied[index / 64] |= UINT64_C(1) << (index % 64);
 	wheel->count++;
+	wheel->due = RTE_MIN(wheel->due, deadline);
 }
 
 /* The first occupied slot at or behind @p from, within @p span slots; SLOTS when there is none. */
@@ -131,21 +123,36 @@ fire_slot(struct roce_wheel *wheel, uint32_t index, uint64_t now)
 	}
 }
 
+/*
+ * No later than the earliest timer, by what the slots say. A slot may hold only timers of later turns while one behind
+ * it holds one of this turn: so it is no later than the end of the first that holds any.
+ */
+static uint64_t
+earliest(const struct roce_wheel *wheel)
+{
+	uint32_t step = wheel->count == 0 ? SLOTS : next_occupied(wheel, wheel->tick, SLOTS);
+	const struct roce_timer *timer;
+	uint64_t at;
+
+	if (step == SLOTS)
+		return ROCE_NEVER;
+	at = (wheel->tick + step + 1) * wheel->granularity;
+	for (timer = wheel->slot[(wheel->tick + step) & SLOT_MASK]; timer != NULL;
+			timer = timer->next)
+		at = RTE_MIN(at, timer->deadline);
+	return at;
+}
+
 void
-roce_wheel_advance(struct roce_wheel *wheel, uint64_t now)
+roce_wheel_fire(struct roce_wheel *wheel, uint64_t now)
 {
 	uint64_t target = now / wheel->granularity;
 	uint64_t from = wheel->tick;
-	uint64_t span = target - from + 1;
 	uint32_t left, step;
 
-	if (wheel->count == 0) {
-		wheel->tick = RTE_MAX(target, wheel->tick);
-		return;
-	}
 	if (target < from)
 		return;
-	left = (uint32_t)RTE_MIN(span, (uint64_t)SLOTS);
+	left = (uint32_t)RTE_MIN(target - from + 1, (uint64_t)SLOTS);
 	/* What callbacks arm for the past must land in a slot that is still visited: the last one. */
 	wheel->tick = target;
 	while (left > 0) {
@@ -157,25 +164,14 @@ roce_wheel_advance(struct roce_wheel *wheel, uint64_t now)
 		from++;
 		left -= step + 1;
 	}
+	wheel->due = earliest(wheel);
 }
 
+/* The slots may say less than is known: as long as nothing is due the wheel stands still. */
 uint64_t
 roce_wheel_deadline(const struct roce_wheel *wheel)
 {
-	uint32_t step;
-	const struct roce_timer *timer;
-	uint64_t earliest = ROCE_NEVER;
-
-	if (wheel->count == 0)
-		return ROCE_NEVER;
-	step = next_occupied(wheel, wheel->tick, SLOTS);
-	if (step == SLOTS)
-		return ROCE_NEVER;
-	timer = wheel->slot[(wheel->tick + step) & SLOT_MASK];
-	for (; timer != NULL; timer = timer->next)
-		earliest = RTE_MIN(earliest, timer->deadline);
-	/* The next occupied slot may hold only later turns while a slot behind it holds this turn. */
-	return RTE_MIN(earliest, (wheel->tick + step + 1) * wheel->granularity);
+	return RTE_MAX(earliest(wheel), wheel->due);
 }
 
 uint32_t

@@ -15,10 +15,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <rte_branch_prediction.h>
+
 #include "engine/engine.h"
 
-struct roce_wheel;
+#define ROCE_WHEEL_SLOTS 1024u
+#define ROCE_WHEEL_WORDS (ROCE_WHEEL_SLOTS / 64)
+
 struct roce_timer;
+
+/** The fields are the wheel's; they are here so that a turn in which nothing is due costs no call. */
+struct roce_wheel {
+	uint64_t due; /**< nothing fires before it; ROCE_NEVER: nothing is armed */
+	uint64_t granularity;
+	uint64_t tick; /**< slots before it are empty but for later turns, in units of granularity */
+	uint32_t count;
+	uint64_t occupied[ROCE_WHEEL_WORDS];
+	struct roce_timer *slot[ROCE_WHEEL_SLOTS];
+	struct roce_memory memory;
+};
 
 /** Called by roce_wheel_advance() with the timer disarmed; may arm it or others again, or free it. */
 typedef void (*roce_timer_fn)(struct roce_timer *timer, uint64_t now);
@@ -60,8 +75,16 @@ void roce_timer_arm(struct roce_wheel *wheel, struct roce_timer *timer, uint64_t
 /** Disarm; nothing happens when it is not armed. */
 void roce_timer_cancel(struct roce_wheel *wheel, struct roce_timer *timer);
 
+/** The part of roce_wheel_advance() for when something may be due. */
+void roce_wheel_fire(struct roce_wheel *wheel, uint64_t now);
+
 /** Fire everything due. Time never goes back. */
-void roce_wheel_advance(struct roce_wheel *wheel, uint64_t now);
+static inline void
+roce_wheel_advance(struct roce_wheel *wheel, uint64_t now)
+{
+	if (unlikely(now >= wheel->due))
+		roce_wheel_fire(wheel, now);
+}
 
 /** When advance() should be called next: never later than the earliest deadline; ROCE_NEVER when nothing is armed. */
 uint64_t roce_wheel_deadline(const struct roce_wheel *wheel);

@@ -286,6 +286,27 @@ deadline__moves_on_so_that_following_it_reaches_a_far_timer(void **state)
 	assert_int_equal(fired_at, 1000 + 100 * GRAIN * TURN);
 }
 
+/* Who sleeps until then does not find that it is over: the wheel stood still as long as nothing was due. */
+static void
+deadline__is_never_in_the_past(void **state)
+{
+	struct roce_timer timer;
+
+	for (uint64_t turns = 1; turns <= 4; turns++) {
+		const uint64_t at = turns * 1000000 + turns * GRAIN * TURN;
+
+		roce_timer_init(&timer, count);
+		roce_timer_arm(wheel, &timer, at);
+		for (uint64_t now = turns * 1000000; now < at; now += GRAIN * 7) {
+			roce_wheel_advance(wheel, now);
+			assert_true(roce_wheel_deadline(wheel) > now);
+			assert_true(roce_wheel_deadline(wheel) <= at);
+		}
+		roce_wheel_advance(wheel, at);
+		assert_int_equal(fired, turns);
+	}
+}
+
 /* What was cancelled does not wake anybody. */
 static void
 deadline__forgets_what_was_cancelled(void **state)
@@ -334,6 +355,7 @@ main(void)
 		TEST(advance__respects_a_callback_that_cancels_other_due_timers),
 		TEST(advance__respects_a_callback_that_moves_another_due_timer),
 		TEST(deadline__is_never_later_than_the_earliest_timer),
+		TEST(deadline__is_never_in_the_past),
 		TEST(deadline__forgets_what_was_cancelled),
 		TEST(deadline__moves_on_so_that_following_it_reaches_a_far_timer),
 	};
