@@ -90,20 +90,12 @@ roce_ack_advance(struct roce_qp *qp, uint32_t psn, uint64_t now)
 	roce_qp_ready(qp);
 }
 
-/*
- * The peer says that everything before @p psn arrived. When there is a READ or atomic among it whose answer is
- * not here, that answer is lost (IBTA Vol 1, 9.7.5.1.1, implied NAK). @return false: so it is.
- */
-static bool
-acknowledge(struct roce_qp *qp, uint32_t psn, uint64_t now)
+/* acknowledge() where READs or atomics wait for their answers. */
+static __rte_noinline bool
+acknowledge_around_reads(struct roce_qp *qp, uint32_t psn, uint64_t now)
 {
-	uint32_t expected;
+	uint32_t expected = roce_read_expected(qp, roce_read_oldest(qp));
 
-	if (likely(qp->tx.reads == 0)) {
-		roce_ack_advance(qp, psn, now);
-		return true;
-	}
-	expected = roce_read_expected(qp, roce_read_oldest(qp));
 	if (roce_psn_diff(psn, expected) <= 0) {
 		roce_ack_advance(qp, psn, now);
 		return true;
@@ -111,6 +103,19 @@ acknowledge(struct roce_qp *qp, uint32_t psn, uint64_t now)
 	roce_ack_advance(qp, expected, now);
 	roce_read_lost(qp, expected);
 	return false;
+}
+
+/*
+ * The peer says that everything before @p psn arrived. When there is a READ or atomic among it whose answer is
+ * not here, that answer is lost (IBTA Vol 1, 9.7.5.1.1, implied NAK). @return false: so it is.
+ */
+static inline bool
+acknowledge(struct roce_qp *qp, uint32_t psn, uint64_t now)
+{
+	if (unlikely(qp->tx.reads != 0))
+		return acknowledge_around_reads(qp, psn, now);
+	roce_ack_advance(qp, psn, now);
+	return true;
 }
 
 void

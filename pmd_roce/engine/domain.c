@@ -28,17 +28,24 @@ roce_engine_lock(struct roce_engine *e)
 	__atomic_fetch_sub(&e->wanted, 1, __ATOMIC_RELAXED);
 }
 
-bool
-roce_engine_trylock(struct roce_engine *e)
+/* Somebody works on the engine, or waits to. */
+static __rte_noinline bool
+insist(struct roce_engine *e)
 {
-	if (likely(__atomic_load_n(&e->wanted, __ATOMIC_RELAXED) == 0 && roce_trylock(&e->lock)))
-		return true;
 	/* Callers of control who come back at once would keep the engine from being turned for ever. */
 	if (__atomic_add_fetch(&e->refused, 1, __ATOMIC_RELAXED) < REFUSALS_MAX)
 		return false;
 	roce_lock(&e->lock);
 	__atomic_store_n(&e->refused, 0, __ATOMIC_RELAXED);
 	return true;
+}
+
+bool
+roce_engine_trylock(struct roce_engine *e)
+{
+	if (likely(__atomic_load_n(&e->wanted, __ATOMIC_RELAXED) == 0 && roce_trylock(&e->lock)))
+		return true;
+	return insist(e);
 }
 
 bool

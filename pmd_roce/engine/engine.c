@@ -40,8 +40,8 @@ answer_ack(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room)
 }
 
 /* What is owed: the answers to READs first, since an acknowledgement behind them would say that they were given. */
-static uint16_t
-answer(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room)
+static __rte_noinline uint16_t
+answer_all(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room)
 {
 	uint16_t n = answer_cnp(qp, pkts, room);
 
@@ -52,6 +52,20 @@ answer(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room)
 		n++;
 	}
 	return n + answer_ack(qp, pkts + n, (uint16_t)(room - n));
+}
+
+static inline uint16_t
+answer(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room)
+{
+	if (unlikely(qp->rx.owes != ROCE_OWES_ACK))
+		return answer_all(qp, pkts, room);
+	return answer_ack(qp, pkts, room);
+}
+
+static inline bool
+has_unsent(const struct roce_qp *qp)
+{
+	return qp->tx.next != roce_qp_posted(qp);
 }
 
 /* One visit: what is owed first, then requests. @return frames; *again: it has more to say. */
@@ -68,9 +82,10 @@ visit(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_t now, b
 		}
 	}
 	if (likely(qp->rx.state == ROCE_QP_RTS)) {
-		n += roce_req_emit(qp, pkts + n,
-				RTE_MIN((uint16_t)(room - n), (uint16_t)ROCE_QUANTUM), now);
-		*again = roce_req_wants(qp);
+		if (has_unsent(qp))
+			n += roce_req_emit(qp, pkts + n,
+					RTE_MIN((uint16_t)(room - n), (uint16_t)ROCE_QUANTUM), now);
+		*again = has_unsent(qp) && roce_req_wants(qp);
 	} else if (qp->rx.state == ROCE_QP_ERR) {
 		roce_qp_flush(qp);
 	}
@@ -113,8 +128,11 @@ static void
 release_owing(struct roce_engine *e)
 {
 	struct roce_qp *qp;
+	bool busy = e->busy;
 
-	if (e->busy && ++e->waited < ROCE_PATIENCE)
+	/* Said of the last burst: who has no frames need not call roce_engine_rx() to say so. */
+	e->busy = false;
+	if (busy && ++e->waited < ROCE_PATIENCE)
 		return;
 	e->waited = 0;
 	TAILQ_FOREACH(qp, &e->owing, ready_link)
@@ -123,7 +141,7 @@ release_owing(struct roce_engine *e)
 }
 
 /* Every queue pair on the list has its turn, in order, as long as there is room. */
-static uint16_t
+static __rte_noinline uint16_t
 tx_ready(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t max, uint64_t now)
 {
 	struct roce_qp *last = TAILQ_LAST(&e->ready, roce_qp_list);
@@ -145,6 +163,7 @@ tx_ready(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t max, uint64_t n
 		if (end)
 			break;
 	}
+	roce_engine_icrc_put(e);
 	return n;
 }
 
@@ -171,7 +190,7 @@ tell_gsi(struct roce_domain *domain, uint64_t now)
 	}
 }
 
-static uint16_t
+static inline uint16_t
 tx_gsi(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t max, uint64_t now)
 {
 	const struct roce_gsi *gsi = &e->domain->gsi;
@@ -182,20 +201,35 @@ tx_gsi(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t max, uint64_t now
 	return max > 0 ? gsi->tx(gsi->arg, pkts, max, now) : 0;
 }
 
+/* Did anybody post, or release what was sent? */
+static inline bool
+has_news(const struct roce_engine *e)
+{
+	return unlikely(e->extbufs != NULL) ||
+			__atomic_load_n(&e->doorbell, __ATOMIC_RELAXED) != NULL;
+}
+
 #define GSI_ROOM 4u /**< frames kept back for the connection manager in a full turn */
 
+static inline uint16_t
+gsi_room(const struct roce_engine *e, uint16_t max)
+{
+	return e->index == 0 ? RTE_MIN((uint16_t)GSI_ROOM, (uint16_t)(max / 2)) : 0;
+}
+
+/* Most turns of who waits find nothing: each part is asked whether it has anything before it is called. */
 uint16_t
 roce_engine_tx(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t max, uint64_t now)
 {
-	uint16_t reserve = e->index == 0 ? RTE_MIN((uint16_t)GSI_ROOM, (uint16_t)(max / 2)) : 0;
-	uint16_t n;
+	uint16_t n = 0;
 
-	roce_engine_answer_doorbells(e);
+	if (has_news(e))
+		roce_engine_answer_doorbells(e);
 	roce_wheel_advance(e->wheel, now);
 	if (!TAILQ_EMPTY(&e->owing) && max > 0)
 		release_owing(e);
-	n = tx_ready(e, pkts, (uint16_t)(max - reserve), now);
-	roce_engine_icrc_put(e);
+	if (!TAILQ_EMPTY(&e->ready))
+		n = tx_ready(e, pkts, (uint16_t)(max - gsi_room(e, max)), now);
 	n += tx_gsi(e, pkts + n, (uint16_t)(max - n), now);
 	e->stats.tx_frames += n;
 	return n;

@@ -105,6 +105,15 @@ ack__waits_for_company_while_bursts_are_full(void **state)
 	assert_int_equal(acks(), 0);
 }
 
+/* Who has no frames does not say so: a turn in which none came is one without a call. */
+static void
+ack__waits_no_longer_than_until_a_turn_without_a_burst(void **state)
+{
+	burst(QPS, QPS);
+	assert_int_equal(acks(), 0);
+	assert_int_equal(acks(), QPS);
+}
+
 static void
 ack__waits_only_so_many_turns(void **state)
 {
@@ -206,6 +215,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(ack__goes_at_once_when_the_burst_was_not_full),
 		TEST(ack__waits_for_company_while_bursts_are_full),
+		TEST(ack__waits_no_longer_than_until_a_turn_without_a_burst),
 		TEST(ack__waits_only_so_many_turns),
 		TEST(ack__is_not_released_by_turns_without_room),
 		TEST(ack__of_many_packets_waits_for_nothing),
