@@ -314,10 +314,10 @@ make_room(struct roce_cm *cm, uint64_t now)
 	}
 }
 
-uint16_t
-roce_cm_tx(void *arg, struct rte_mbuf **pkts, uint16_t max, uint64_t now)
+/* The part of roce_cm_tx() for when there may be something to do. */
+static __rte_noinline uint16_t
+talk(struct roce_cm *cm, struct rte_mbuf **pkts, uint16_t max, uint64_t now)
 {
-	struct roce_cm *cm = arg;
 	struct roce_cm_conn *conn;
 	struct roce_cm_mad mad;
 	uint16_t n;
@@ -349,12 +349,29 @@ roce_cm_tx(void *arg, struct rte_mbuf **pkts, uint16_t max, uint64_t now)
 	return n;
 }
 
+static inline bool
+has_to_say(const struct roce_cm *cm)
+{
+	return cm->answers != 0 || !TAILQ_EMPTY(&cm->talking);
+}
+
+uint16_t
+roce_cm_tx(void *arg, struct rte_mbuf **pkts, uint16_t max, uint64_t now)
+{
+	struct roce_cm *cm = arg;
+
+	/* Asked in every turn, and connections come and go in few of them. */
+	if (likely(now < cm->wheel->due && !has_to_say(cm) && !roce_cm_is_crowded(cm)))
+		return 0;
+	return talk(cm, pkts, max, now);
+}
+
 uint64_t
 roce_cm_deadline(void *arg)
 {
 	const struct roce_cm *cm = arg;
 
-	if (cm->answers != 0 || !TAILQ_EMPTY(&cm->talking))
+	if (has_to_say(cm))
 		return 0;
 	return roce_wheel_deadline(cm->wheel);
 }
