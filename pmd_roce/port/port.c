@@ -102,16 +102,31 @@ roce_port_run_timers(struct roce_port_queue *queue, uint64_t now)
 	roce_engine_tx(queue->engine, queue->held, 0, now);
 }
 
-uint16_t
-roce_port_fetch(struct roce_port_queue *queue, struct rte_mbuf **pkts, uint16_t max, uint64_t now)
+/* The part of fetch() for when neighbours have something to say, or faults are injected. */
+static __rte_noinline uint16_t
+fetch_more(struct roce_port_queue *queue, struct rte_mbuf **pkts, uint16_t max, uint64_t now)
 {
 	uint16_t room = roce_fault_room(&queue->fault, max);
 	uint16_t n = 0;
 
-	if (unlikely(neigh_is_due(queue, now)))
+	if (neigh_is_due(queue, now))
 		n = turn_neigh(queue->port, pkts, room / 2, now);
 	n += roce_engine_tx(queue->engine, pkts + n, (uint16_t)(room - n), now);
 	return roce_fault_burst(&queue->fault, pkts, n);
+}
+
+static inline uint16_t
+fetch(struct roce_port_queue *queue, struct rte_mbuf **pkts, uint16_t max, uint64_t now)
+{
+	if (unlikely(queue->fault.on || neigh_is_due(queue, now)))
+		return fetch_more(queue, pkts, max, now);
+	return roce_engine_tx(queue->engine, pkts, max, now);
+}
+
+uint16_t
+roce_port_fetch(struct roce_port_queue *queue, struct rte_mbuf **pkts, uint16_t max, uint64_t now)
+{
+	return fetch(queue, pkts, max, now);
 }
 
 void
@@ -155,24 +170,34 @@ send_nothing(struct roce_port_queue *queue, uint64_t now)
 	queue->idle_at = now + queue->idle_every;
 }
 
-unsigned int
-roce_port_turn(struct roce_port_queue *queue, uint64_t now)
+/* Frames in. Without any there is nothing to do but where other engines may have handed some over. */
+static inline uint16_t
+receive(struct roce_port_queue *queue, uint64_t now)
 {
 	struct rte_mbuf *pkts[ROCE_PORT_RX_BURST];
-	uint16_t received, n, sent;
+	uint16_t received, n;
 
-	if (unlikely(roce_life_is_gone(&queue->port->life)))
-		return turn_alone(queue, now);
 	received = rte_eth_rx_burst(queue->port_id, queue->rx_queue, pkts, ROCE_PORT_RX_BURST);
+	if (received == 0 && likely(queue->port->queues == 1))
+		return 0;
 	queue->stats.rx_frames += received;
-	/* Also without a frame: other engines may have handed some over. */
 	n = roce_engine_rx(queue->engine, pkts, received, now);
 	if (unlikely(n > 0))
 		take_foreign(queue, pkts, n, now);
+	return received;
+}
 
+unsigned int
+roce_port_turn(struct roce_port_queue *queue, uint64_t now)
+{
+	uint16_t received, sent;
+
+	if (unlikely(roce_life_is_gone(&queue->port->life)))
+		return turn_alone(queue, now);
+	received = receive(queue, now);
 	if (likely(queue->held_n == 0)) {
 		queue->held_at = 0;
-		queue->held_n = roce_port_fetch(queue, queue->held, ROCE_PORT_TX_BURST, now);
+		queue->held_n = fetch(queue, queue->held, ROCE_PORT_TX_BURST, now);
 		if (queue->held_n == 0) {
 			if (unlikely(queue->idle_every != 0))
 				send_nothing(queue, now);

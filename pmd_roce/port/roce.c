@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include <rte_branch_prediction.h>
 #include <rte_cycles.h>
 #include <rte_eal.h>
 #include <rte_string_fns.h>
@@ -405,13 +406,13 @@ roce_device_work(struct roce_device *device, unsigned int engine, unsigned int b
 	return moved;
 }
 
-unsigned int
-roce_device_poll(struct roce_device *device)
+/* One engine after the other, from where the last call stopped: none is favoured. */
+static __rte_noinline unsigned int
+poll_in_turn(struct roce_device *device)
 {
-	struct roce_port *port = device->port;
+	const struct roce_port *port = device->port;
 	unsigned int moved = 0;
 
-	/* One engine after the other, from where the last call stopped: none is favoured. */
 	for (unsigned int i = 0; i < port->queues && moved == 0; i++) {
 		unsigned int q = __atomic_load_n(&device->turn, __ATOMIC_RELAXED);
 
@@ -419,6 +420,14 @@ roce_device_poll(struct roce_device *device)
 		moved = roce_device_turn(device, q);
 	}
 	return moved;
+}
+
+unsigned int
+roce_device_poll(struct roce_device *device)
+{
+	if (unlikely(device->port->queues > 1))
+		return poll_in_turn(device);
+	return roce_device_turn(device, 0);
 }
 
 uint64_t
