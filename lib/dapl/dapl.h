@@ -16,7 +16,6 @@
  * of its queue pair (in that order); upcalls of the engine hold only the latter.
  */
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -89,7 +88,7 @@ struct dapl_ia {
 	char engines[12];
 	char name[DAPL_NAME_LEN];
 	/* Behind all that is read with every call: two threads write here, now and then. */
-	pthread_t poller; /**< the last thread that turned the device by a dequeue; 0: none has; atomic */
+	uintptr_t poller; /**< the last thread that turned the device by a dequeue; 0: none has; atomic */
 	uint32_t looks; /**< of others in passing, since then; atomic */
 };
 
@@ -238,8 +237,10 @@ void dapl_ia_count(struct dapl_ia *ia);
 static inline void
 dapl_ia_attend(struct dapl_ia *ia)
 {
-	if (__atomic_load_n(&ia->poller, __ATOMIC_RELAXED) != pthread_self())
-		__atomic_store_n(&ia->poller, pthread_self(), __ATOMIC_RELAXED);
+	uintptr_t self = roce_bias_self();
+
+	if (__atomic_load_n(&ia->poller, __ATOMIC_RELAXED) != self)
+		__atomic_store_n(&ia->poller, self, __ATOMIC_RELAXED);
 	if (__atomic_load_n(&ia->looks, __ATOMIC_RELAXED) != 0)
 		__atomic_store_n(&ia->looks, 0, __ATOMIC_RELAXED);
 }

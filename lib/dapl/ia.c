@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -246,10 +245,10 @@ dapl_ia_is_open(const char *name)
 static bool
 is_attended(struct dapl_ia *ia)
 {
-	pthread_t poller = __atomic_load_n(&ia->poller, __ATOMIC_RELAXED);
+	uintptr_t poller = __atomic_load_n(&ia->poller, __ATOMIC_RELAXED);
 	uint32_t looks;
 
-	if (poller == 0 || poller == pthread_self())
+	if (poller == 0 || poller == roce_bias_self())
 		return false;
 	looks = __atomic_load_n(&ia->looks, __ATOMIC_RELAXED);
 	if (looks >= LOOKS_MAX)
