@@ -30,19 +30,12 @@ ep_of(struct perf_end *end, uint64_t message)
 	return &end->eps[endpoints == 1 ? 0 : message % endpoints];
 }
 
-/*
- * Send message number end->received (a reply) or one more than that (a request) on its endpoint,
- * after making room. Both ends of a pair must be turned for a completion to come.
- */
-static int
-send_next(struct perf_end *end, struct perf_ep *ep, struct perf_end *other)
+/* Wait until there is room for one more send. Both ends of a pair must be turned for a completion to come. */
+static __attribute__((noinline)) int
+make_room(struct perf_end *end, const struct perf_ep *ep, struct perf_end *other)
 {
 	uint64_t since = perf_now(), limit = 30 * perf_hz();
 
-	/* Completions are waiting by now: taking them costs no turn of the engine. */
-	if (ep->posted - ep->completed >= 2ull * end->plan->signal &&
-			perf_traffic_reap(end, end->request_evd, 2) < 0)
-		return -1;
 	while (perf_traffic_full(end, ep)) {
 		if (perf_traffic_reap(end, end->request_evd, REAP) < 0 ||
 				(other != NULL &&
@@ -54,6 +47,19 @@ send_next(struct perf_end *end, struct perf_ep *ep, struct perf_end *other)
 			return -1;
 		}
 	}
+	return 0;
+}
+
+/* Send message number end->received (a reply) or one more than that (a request) on its endpoint, after making room. */
+static int
+send_next(struct perf_end *end, struct perf_ep *ep, struct perf_end *other)
+{
+	/* Completions are waiting by now: taking them costs no turn of the engine. */
+	if (ep->posted - ep->completed >= 2ull * end->plan->signal &&
+			perf_traffic_reap(end, end->request_evd, 2) < 0)
+		return -1;
+	if (perf_traffic_full(end, ep) && make_room(end, ep, other) != 0)
+		return -1;
 	return perf_traffic_send_one(end, ep);
 }
 
