@@ -187,6 +187,37 @@ receive(struct roce_port_queue *queue, uint64_t now)
 	return received;
 }
 
+/* What the device refused, oldest first. Meanwhile time passes, and the engine is asked for no more. */
+static __rte_noinline uint16_t
+send_held(struct roce_port_queue *queue, uint64_t now)
+{
+	uint16_t sent;
+
+	roce_port_run_timers(queue, now);
+	sent = rte_eth_tx_burst(queue->port_id, queue->tx_queue, queue->held + queue->held_at,
+			queue->held_n);
+	queue->held_at += sent;
+	queue->held_n -= sent;
+	return sent;
+}
+
+static inline uint16_t
+send_fresh(struct roce_port_queue *queue, uint64_t now)
+{
+	uint16_t n = fetch(queue, queue->held, ROCE_PORT_TX_BURST, now);
+	uint16_t sent;
+
+	if (n == 0) {
+		if (unlikely(queue->idle_every != 0))
+			send_nothing(queue, now);
+		return 0;
+	}
+	sent = rte_eth_tx_burst(queue->port_id, queue->tx_queue, queue->held, n);
+	queue->held_at = sent;
+	queue->held_n = n - sent;
+	return sent;
+}
+
 unsigned int
 roce_port_turn(struct roce_port_queue *queue, uint64_t now)
 {
@@ -195,22 +226,8 @@ roce_port_turn(struct roce_port_queue *queue, uint64_t now)
 	if (unlikely(roce_life_is_gone(&queue->port->life)))
 		return turn_alone(queue, now);
 	received = receive(queue, now);
-	if (likely(queue->held_n == 0)) {
-		queue->held_at = 0;
-		queue->held_n = fetch(queue, queue->held, ROCE_PORT_TX_BURST, now);
-		if (queue->held_n == 0) {
-			if (unlikely(queue->idle_every != 0))
-				send_nothing(queue, now);
-			return received;
-		}
-	} else {
-		roce_port_run_timers(queue, now);
-	}
-	sent = rte_eth_tx_burst(queue->port_id, queue->tx_queue, queue->held + queue->held_at,
-			queue->held_n);
+	sent = likely(queue->held_n == 0) ? send_fresh(queue, now) : send_held(queue, now);
 	queue->stats.tx_frames += sent;
-	queue->held_at += sent;
-	queue->held_n -= sent;
 	if (unlikely(queue->held_n > 0))
 		queue->stats.tx_refused++;
 	return (unsigned int)received + sent;
