@@ -226,7 +226,7 @@ void roce_engine_unlock_inner(struct roce_engine *e);
  *
  * Frames for this provider are consumed (freed, or handed to the engine that owns the queue pair); the others
  * are moved to the front of @p pkts, in order and untouched. Frames that other engines handed over are taken
- * in as well, so a call with n = 0 is useful.
+ * in as well, so a call with n = 0 is useful where the domain has several.
  *
  * @return how many foreign frames are left in front; they are the caller's.
  */
