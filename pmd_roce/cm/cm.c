@@ -90,6 +90,8 @@ roce_cm_conn_new(struct roce_cm *cm)
 		cm->free_tail = NO_SLOT;
 	cm->slot[index].conn = conn;
 	cm->used++;
+	/* Perhaps somebody has to make room. */
+	cm->at = 0;
 	conn->cm = cm;
 	conn->local_id = next_id(cm, index);
 	conn->give_up = ROCE_NEVER;
@@ -290,6 +292,7 @@ roce_cm_gsi(struct roce_cm *cm, struct roce_gsi *gsi)
 	*gsi = (struct roce_gsi){
 		.rx = roce_cm_rx,
 		.tx = roce_cm_tx,
+		.at = &cm->at,
 		.deadline = roce_cm_deadline,
 		.qp_notice = qp_notice,
 		.arg = cm,

@@ -119,6 +119,7 @@ roce_cm_conn_owe(struct roce_cm_conn *conn, uint8_t what)
 {
 	if (conn->owes == 0)
 		TAILQ_INSERT_TAIL(&conn->cm->talking, conn, talking);
+	conn->cm->at = 0;
 	conn->owes |= what;
 }
 
@@ -130,6 +131,7 @@ roce_cm_conn_arm(struct roce_cm_conn *conn, uint64_t us, uint64_t now)
 	if (conn->state == ROCE_CM_STATE_RESOLVING || conn->state == ROCE_CM_STATE_REQ_SENT)
 		at = RTE_MIN(at, conn->give_up);
 	roce_timer_arm(conn->cm->wheel, &conn->timer, at);
+	conn->cm->at = RTE_MIN(conn->cm->at, at);
 }
 
 int

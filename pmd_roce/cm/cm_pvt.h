@@ -172,6 +172,7 @@ struct roce_cm {
 	uint32_t id_mask; /**< secret: ids are not guessed from the outside */
 	uint32_t psn;
 	uint64_t random; /**< how far its sequence of random numbers is */
+	uint64_t at;     /**< before it roce_cm_tx() has nothing to do; 0: it has */
 	struct roce_cm_conn_queue talking;
 	struct roce_cm_conn_queue lingering; /**< the oldest first */
 	struct roce_cm_conn_list resolving;

@@ -229,6 +229,7 @@ roce_cm_answer(struct roce_cm *cm, const struct roce_path *path, const struct ro
 		return;
 	}
 	answer = &cm->answer[(cm->answer_head + cm->answers++) % ROCE_CM_ANSWERS];
+	cm->at = 0;
 	answer->path = *path;
 	roce_cm_msg_encode(msg, &answer->mad);
 }
@@ -314,16 +315,14 @@ make_room(struct roce_cm *cm, uint64_t now)
 	}
 }
 
-/* The part of roce_cm_tx() for when there may be something to do. */
-static __rte_noinline uint16_t
-talk(struct roce_cm *cm, struct rte_mbuf **pkts, uint16_t max, uint64_t now)
+/* What is to be said, as far as there is room and memory. */
+static uint16_t
+talk(struct roce_cm *cm, struct rte_mbuf **pkts, uint16_t max)
 {
 	struct roce_cm_conn *conn;
 	struct roce_cm_mad mad;
 	uint16_t n;
 
-	roce_wheel_advance(cm->wheel, now);
-	make_room(cm, now);
 	for (n = 0; n < max && cm->answers != 0; n++) {
 		struct roce_cm_answer *answer = &cm->answer[cm->answer_head];
 
@@ -359,11 +358,14 @@ uint16_t
 roce_cm_tx(void *arg, struct rte_mbuf **pkts, uint16_t max, uint64_t now)
 {
 	struct roce_cm *cm = arg;
+	uint16_t n;
 
-	/* Asked in every turn, and connections come and go in few of them. */
-	if (likely(now < cm->wheel->due && !has_to_say(cm) && !roce_cm_is_crowded(cm)))
-		return 0;
-	return talk(cm, pkts, max, now);
+	roce_wheel_advance(cm->wheel, now);
+	make_room(cm, now);
+	n = talk(cm, pkts, max);
+	/* Where places are few connections may have to leave at any time. */
+	cm->at = has_to_say(cm) || roce_cm_is_crowded(cm) ? 0 : roce_wheel_deadline(cm->wheel);
+	return n;
 }
 
 uint64_t

@@ -12,6 +12,9 @@
 #define REFUSALS_MAX 64u     /**< turns refused in a row before one insists */
 #define WHEEL_HZ     131072u /**< slots a second: timers are exact to about 8 us */
 
+/* When somebody on QP 1 wants to be asked who does not say so. */
+static const uint64_t always = 0;
+
 uint64_t
 roce_random(struct roce_domain *domain)
 {
@@ -188,6 +191,7 @@ roce_domain_create(const struct roce_domain_config *config, struct roce_domain *
 		.notify = config->notify,
 		.arg = config->notify_arg,
 	};
+	d->gsi.at = &always;
 	d->shared = config->engines > 1;
 	d->engine_mask = roce_engine_mask(config->engines);
 	roce_keys_init(&d->keys);
@@ -267,6 +271,8 @@ void
 roce_domain_set_gsi(struct roce_domain *domain, const struct roce_gsi *gsi)
 {
 	domain->gsi = *gsi;
+	if (gsi->at == NULL)
+		domain->gsi.at = &always;
 }
 
 const struct roce_stats *

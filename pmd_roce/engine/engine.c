@@ -173,8 +173,6 @@ tell_gsi(struct roce_domain *domain, uint64_t now)
 {
 	struct roce_qp *qp, *next;
 
-	if (likely(__atomic_load_n(&domain->noticed, __ATOMIC_RELAXED) == NULL))
-		return;
 	for (qp = __atomic_exchange_n(&domain->noticed, NULL, __ATOMIC_ACQUIRE); qp != NULL;
 			qp = next) {
 		uint32_t notices;
@@ -190,15 +188,30 @@ tell_gsi(struct roce_domain *domain, uint64_t now)
 	}
 }
 
+/* The part of tx_gsi() for when there may be something to tell or to say. */
+static __rte_noinline uint16_t
+turn_gsi(struct roce_domain *domain, struct rte_mbuf **pkts, uint16_t max, uint64_t now)
+{
+	const struct roce_gsi *gsi = &domain->gsi;
+
+	if (gsi->tx == NULL)
+		return 0;
+	if (__atomic_load_n(&domain->noticed, __ATOMIC_RELAXED) != NULL)
+		tell_gsi(domain, now);
+	return max > 0 ? gsi->tx(gsi->arg, pkts, max, now) : 0;
+}
+
 static inline uint16_t
 tx_gsi(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t max, uint64_t now)
 {
-	const struct roce_gsi *gsi = &e->domain->gsi;
+	struct roce_domain *domain = e->domain;
 
-	if (e->index != 0 || gsi->tx == NULL)
+	if (e->index != 0 ||
+			likely(now < *domain->gsi.at &&
+					__atomic_load_n(&domain->noticed, __ATOMIC_RELAXED) ==
+							NULL))
 		return 0;
-	tell_gsi(e->domain, now);
-	return max > 0 ? gsi->tx(gsi->arg, pkts, max, now) : 0;
+	return turn_gsi(domain, pkts, max, now);
 }
 
 /* Did anybody post, or release what was sent? */

@@ -120,6 +120,8 @@ struct roce_gsi {
 	/** A queue pair with a connection was established by data or broke; @p conn from roce_qp_set_conn(). */
 	void (*qp_notice)(void *arg, void *conn, enum roce_notice_kind kind, uint64_t now);
 	void *arg;
+	/** Before it tx() has nothing to do; as the last calls left it. NULL: tx() is always asked. */
+	const uint64_t *at;
 };
 
 /**

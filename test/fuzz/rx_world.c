@@ -370,7 +370,7 @@ side_open(uint8_t index)
 {
 	const uint8_t *c = rx_world.config;
 	struct rx_side *side = &rx_world.side[index];
-	const struct roce_gsi gsi = { gsi_rx, gsi_tx, gsi_deadline, gsi_notice, side };
+	const struct roce_gsi gsi = { gsi_rx, gsi_tx, gsi_deadline, gsi_notice, side, NULL };
 	struct roce_domain_config config = {
 		.engines = index == 0 ? 1u + (c[0 + 11] & 1) : 1,
 		.hz = RX_HZ,

@@ -357,7 +357,10 @@ world_turn(struct world *world)
 	for (i = 0; i < 2; i++) {
 		struct end *end = &world->end[i];
 
-		n = end->gsi.tx(end->gsi.arg, pkts, world->burst, world->now);
+		/* As an engine does. */
+		n = world->now >= *end->gsi.at
+				? end->gsi.tx(end->gsi.arg, pkts, world->burst, world->now)
+				: 0;
 		assert_true(n <= world->burst);
 		for (k = 0; k < n; k++)
 			send_one(world, end, pkts[k]);

@@ -21,6 +21,7 @@ static struct {
 	void *conn;
 	enum roce_notice_kind kind;
 	uint64_t deadline;
+	uint64_t at;
 } gsi;
 
 static void
@@ -59,7 +60,8 @@ gsi_notice(void *arg, void *conn, enum roce_notice_kind kind, uint64_t now)
 static void
 use_gsi(void)
 {
-	static const struct roce_gsi hook = { gsi_rx, gsi_tx, gsi_deadline, gsi_notice, NULL };
+	static const struct roce_gsi hook = { gsi_rx, gsi_tx, gsi_deadline, gsi_notice, NULL,
+		NULL };
 
 	memset(&gsi, 0, sizeof(gsi));
 	gsi.deadline = ROCE_NEVER;
@@ -119,6 +121,32 @@ gsi__speaks_beside_data(void **state)
 	(void)fx_tx(&end, (struct fx_sent[FX_SENT]){ 0 }, FX_SENT);
 	gsi.deadline = end.now + 5;
 	assert_int_equal(roce_engine_deadline(end.engine), end.now + 5);
+}
+
+/* Before the time that it says it is not asked, but for news of a queue pair. */
+static void
+gsi__is_left_alone_until_its_time(void **state)
+{
+	struct roce_gsi hook = { .tx = gsi_tx, .qp_notice = gsi_notice, .at = &gsi.at };
+	unsigned int n;
+	int conn;
+
+	memset(&gsi, 0, sizeof(gsi));
+	roce_domain_set_gsi(end.domain, &hook);
+	roce_qp_set_conn(qp, &conn);
+	gsi.to_send = 1;
+	gsi.at = end.now + 1;
+	fx_tx_none(&end);
+	end.now++;
+	(void)fx_tx_all(&end, &n);
+	assert_int_equal(n, 1);
+
+	assert_int_equal(fx_send(&end, qp, 1, 0, 8, 0), 0);
+	(void)fx_tx_all(&end, &n);
+	fx_rx_answer(&end, &peer, FX_NAK(ROCE_NAK_REMOTE_ACCESS), FX_SQ_PSN);
+	gsi.at = ROCE_NEVER;
+	fx_tx_none(&end);
+	assert_int_equal(gsi.notices, 1);
 }
 
 /* What happens to a connection's queue pair reaches the connection manager in the next turn of engine 0. */
@@ -211,6 +239,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(gsi__hears_datagrams),
 		TEST(gsi__speaks_beside_data),
+		TEST(gsi__is_left_alone_until_its_time),
 		TEST(gsi__hears_of_its_queue_pairs),
 		TEST(gsi__hears_nothing_of_the_dead),
 		TEST(gsi__hears_nothing_of_the_last_connection),
