@@ -90,11 +90,14 @@ dapl_evd_overflow(struct dapl_evd *evd)
 		dapl_evd_push_async(evd, DAPL_ASYNC_EVD_OVERFLOW);
 }
 
-/* The caller is the one who takes events, or the one who does waits for the lock that the caller has. */
+/*
+ * The caller is the one who takes events, or the one who does waits for the lock that the caller has. Agents are called
+ * when he is so no more (dapl_evd_resize()).
+ */
 static enum dapl_status
 resize(struct dapl_evd *evd, uint32_t len)
 {
-	switch (roce_cq_resize(evd->cq, len)) {
+	switch (roce_cq_resize_inner(evd->cq, len)) {
 	case 0:
 		return DAPL_OK;
 	case -EBUSY:
@@ -119,18 +122,30 @@ resize_beside_waiter(struct dapl_evd *evd, uint32_t len)
 	return status;
 }
 
-enum dapl_status
-dapl_evd_resize(struct dapl_evd *evd, uint32_t len)
+static enum dapl_status
+resize_as_taker(struct dapl_evd *evd, uint32_t len)
 {
 	enum dapl_status status;
 
-	while (!dapl_evd_take_over(evd, DAPL_TAKER_RESIZE)) {
-		status = resize_beside_waiter(evd, len);
-		if (status != DAPL_BUSY)
-			return status;
-	}
+	if (!dapl_evd_take_over(evd, DAPL_TAKER_RESIZE))
+		return DAPL_BUSY;
 	status = resize(evd, len);
 	__atomic_store_n(&evd->taker, DAPL_TAKER_NONE, __ATOMIC_RELEASE);
+	return status;
+}
+
+enum dapl_status
+dapl_evd_resize(struct dapl_evd *evd, uint32_t len)
+{
+	struct roce_engine *engine0 = evd->head.ia->engine0;
+	enum dapl_status status;
+
+	do {
+		status = resize_as_taker(evd, len);
+		if (status == DAPL_BUSY)
+			status = resize_beside_waiter(evd, len);
+	} while (status == DAPL_BUSY);
+	roce_engine_wake(engine0);
 	return status;
 }
 

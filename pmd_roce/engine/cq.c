@@ -175,12 +175,20 @@ freeze(struct roce_cq *cq)
 		rte_spinlock_lock(&cq->push_lock);
 }
 
+/* roce_engine_wake() must follow. */
 static void
-thaw(struct roce_cq *cq)
+thaw_inner(struct roce_cq *cq)
 {
 	if (cq->domain->shared)
 		rte_spinlock_unlock(&cq->push_lock);
-	roce_engine_unlock(cq->domain->engine[0]);
+	roce_engine_unlock_inner(cq->domain->engine[0]);
+}
+
+static void
+thaw(struct roce_cq *cq)
+{
+	thaw_inner(cq);
+	roce_engine_wake(cq->domain->engine[0]);
 }
 
 /* The events that wait, each at the place of its number in the new ring. At rest. */
@@ -202,7 +210,7 @@ judge(struct roce_cq *cq)
 }
 
 int
-roce_cq_resize(struct roce_cq *cq, uint32_t depth)
+roce_cq_resize_inner(struct roce_cq *cq, uint32_t depth)
 {
 	struct roce_domain *domain = cq->domain;
 	struct roce_event *ring = NULL, *old;
@@ -234,8 +242,18 @@ roce_cq_resize(struct roce_cq *cq, uint32_t depth)
 		__atomic_store_n(&cq->depth, depth, __ATOMIC_RELAXED);
 		cq->easy_depth = cq->watchers != 0 ? 0 : depth;
 	}
-	thaw(cq);
+	thaw_inner(cq);
 	roce_free(domain, ring);
+	return rc;
+}
+
+int
+roce_cq_resize(struct roce_cq *cq, uint32_t depth)
+{
+	struct roce_engine *engine = cq->domain->engine[0];
+	int rc = roce_cq_resize_inner(cq, depth);
+
+	roce_engine_wake(engine);
 	return rc;
 }
 

@@ -75,6 +75,13 @@ wake(struct roce_domain *domain)
 }
 
 void
+roce_engine_wake(struct roce_engine *e)
+{
+	if (unlikely(__atomic_load_n(&e->domain->told, __ATOMIC_RELAXED)))
+		wake(e->domain);
+}
+
+void
 roce_engine_unlock(struct roce_engine *e)
 {
 	struct roce_domain *domain = e->domain;

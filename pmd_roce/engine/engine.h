@@ -222,6 +222,8 @@ bool roce_engine_trylock_once(struct roce_engine *e);
 void roce_engine_unlock(struct roce_engine *e);
 /** For the others. */
 void roce_engine_unlock_inner(struct roce_engine *e);
+/** What roce_engine_unlock() does behind the lock, for who had other locks yet when he let go of it. */
+void roce_engine_wake(struct roce_engine *e);
 
 /**
  * Feed received frames. Locked.

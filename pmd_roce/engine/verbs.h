@@ -41,6 +41,9 @@ roce_event_wakes(const struct roce_event *event, bool solicited)
 void roce_cq_watch(struct roce_cq *cq);
 void roce_cq_unwatch(struct roce_cq *cq);
 
+/** As roce_cq_resize() for who has locks of his own: roce_engine_wake() must follow when he has let go of them. */
+int roce_cq_resize_inner(struct roce_cq *cq, uint32_t depth);
+
 /** Of receives, only solicited ones wake: those that come from now on. Any thread. */
 void roce_cq_set_solicited(struct roce_cq *cq, bool solicited);
 

@@ -35,16 +35,21 @@ roce_engine_unlock_inner(struct roce_engine *e)
 }
 
 void
-roce_engine_unlock(struct roce_engine *e)
+roce_engine_wake(struct roce_engine *e)
 {
-	static const struct model_access told = { sizeof(bool), __ATOMIC_ACQ_REL, "told",
-		"unlock" };
+	static const struct model_access told = { sizeof(bool), __ATOMIC_ACQ_REL, "told", "wake" };
 	struct roce_domain *d = e->domain;
 
-	roce_engine_unlock_inner(e);
 	if (world.watched && model_load(&d->told, &told) != 0 &&
 			model_exchange(&d->told, false, &told) != 0)
 		world.wake(NULL);
+}
+
+void
+roce_engine_unlock(struct roce_engine *e)
+{
+	roce_engine_unlock_inner(e);
+	roce_engine_wake(e);
 }
 
 void

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * An agent makes calls for the very dispatcher that its thread is about to resize. What would wait for itself is ended by
+ * the test's own time.
+ */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "dapl/dapl.h"
+
+#define LEN 8u
+
+/* So many dequeues of one thread make it the owner of a dispatcher, where the system lets anybody own one. */
+#define LONG (4 * ROCE_BIAS_PATIENCE)
+
+static const int provider; /* stands for the table of calls */
+
+static struct dapl_ia *ia;
+static struct dapl_evd *evd; /* of which the agent takes */
+static struct dapl_cno *cno;
+
+/** What the agent does when it hears of something, once, and what that says. */
+static struct {
+	enum dapl_status (*act)(void);
+	enum dapl_status status;
+	struct roce_event event;
+	uint32_t taker; /**< of the dispatcher, when the agent has come */
+	unsigned int calls;
+} agent;
+
+static void
+hear(void *data, void *of)
+{
+	(void)data;
+	(void)of;
+	if (agent.calls++ != 0)
+		return;
+	agent.taker = evd->taker;
+	agent.status = agent.act();
+}
+
+static void
+post(uint64_t pointer)
+{
+	assert_int_equal(dapl_evd_post_software(evd, pointer), DAPL_OK);
+}
+
+/* As another thread does it that has not come to wake anybody yet: whoever lets go of an engine next calls the agent. */
+static void have_agent_called(enum dapl_status (*act)(void))
+{
+	const struct roce_event event = { .kind = DAPL_EVENT_SOFTWARE };
+	struct roce_event old;
+
+	memset(&agent, 0, sizeof(agent));
+	agent.act = act;
+	(void)roce_cq_poll(ia->async_evd->cq, &old, 1);
+	roce_engine_lock(ia->engine0);
+	assert_true(roce_cq_try_push(ia->async_evd->cq, &event));
+	roce_engine_unlock_inner(ia->engine0);
+}
+
+static int
+set_up(void **state)
+{
+	const struct dapl_ia_open open = {
+		.name = "mine",
+		.params = "port=loop0 ip=192.0.2.1/24",
+		.provider = &provider,
+		.async_make = true,
+		.async_len = LEN,
+	};
+	const struct dapl_agent hears = { .call = hear };
+
+	(void)state;
+	assert_int_equal(dapl_ia_open(&open, &ia), DAPL_OK);
+	assert_int_equal(dapl_cno_create(ia, &hears, &cno), DAPL_OK);
+	assert_int_equal(dapl_evd_create(ia, LEN, DAPL_STREAM_SOFTWARE, NULL, &evd), DAPL_OK);
+	/* The agent is called for another one than it takes of: its calls for that are its own affair. */
+	dapl_evd_set_cno(ia->async_evd, cno);
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	(void)state;
+	/* Closed, the object tells its agent so. */
+	agent.calls = 1;
+	assert_int_equal(dapl_ia_close(ia, false), DAPL_OK);
+	return 0;
+}
+
+static void
+want(enum dapl_status status, uint64_t pointer)
+{
+	struct roce_event event;
+
+	assert_int_equal(dapl_evd_dequeue(evd, &event), status);
+	if (status == DAPL_OK)
+		assert_int_equal(event.wr_id, pointer);
+}
+
+/* Nobody is inside, and whoever comes gets what there is. */
+static void
+want_at_rest(void)
+{
+	assert_int_equal(evd->taker, DAPL_TAKER_NONE);
+	assert_int_equal(evd->bias.inside[0] | evd->bias.inside[1], 0);
+	assert_false(rte_spinlock_is_locked(&evd->look_lock));
+	post(77);
+	want(DAPL_OK, 77);
+	want(DAPL_QUEUE_EMPTY, 0);
+}
+
+static void
+own(void)
+{
+	for (unsigned int i = 0; i < LONG; i++)
+		want(DAPL_QUEUE_EMPTY, 0);
+}
+
+/* Each rule holds for a dispatcher that several threads use, and for one that leans towards its only one. */
+static void
+both(void (*rule)(void))
+{
+	rule();
+	want_at_rest();
+	own();
+	rule();
+	want_at_rest();
+}
+
+static enum dapl_status
+take(void)
+{
+	return dapl_evd_dequeue(evd, &agent.event);
+}
+
+static enum dapl_status
+post_and_take(void)
+{
+	post(1);
+	post(2);
+	return take();
+}
+
+static enum dapl_status
+resize(void)
+{
+	return dapl_evd_resize(evd, 2 * LEN);
+}
+
+static enum dapl_status
+look(void)
+{
+	uint32_t more;
+
+	return dapl_evd_wait(evd, 0, 1, &agent.event, &more);
+}
+
+static void
+in_a_resize(enum dapl_status (*act)(void), enum dapl_status status)
+{
+	have_agent_called(act);
+	assert_int_equal(dapl_evd_resize(evd, 3 * LEN), DAPL_OK);
+	assert_int_equal(agent.calls, 1);
+	assert_int_equal(agent.taker, DAPL_TAKER_NONE);
+	assert_int_equal(agent.status, status);
+}
+
+static void
+all_in_a_resize(void)
+{
+	in_a_resize(take, DAPL_QUEUE_EMPTY);
+	in_a_resize(post_and_take, DAPL_OK);
+	want(DAPL_OK, 2);
+	in_a_resize(look, DAPL_TIMEOUT);
+	/* The last word is the agent's: the caller had changed the length before. */
+	in_a_resize(resize, DAPL_OK);
+	assert_int_equal(roce_cq_depth(evd->cq), 2 * LEN);
+	assert_int_equal(dapl_evd_resize(evd, LEN), DAPL_OK);
+}
+
+static void
+resize__is_over_before_an_agent_is_called(void **state)
+{
+	(void)state;
+	both(all_in_a_resize);
+}
+
+/* A thread that waits is made by hand: it would turn the device, and call the agent itself. */
+static void
+resize__beside_a_waiter_is_over_before_an_agent_is_called(void **state)
+{
+	(void)state;
+	evd->threshold = 1;
+	evd->taker = DAPL_TAKER_WAITER;
+	have_agent_called(resize);
+	assert_int_equal(dapl_evd_resize(evd, 3 * LEN), DAPL_OK);
+	assert_int_equal(agent.calls, 1);
+	assert_int_equal(agent.status, DAPL_OK);
+	assert_int_equal(roce_cq_depth(evd->cq), 2 * LEN);
+	evd->taker = DAPL_TAKER_NONE;
+	evd->threshold = 0;
+	want_at_rest();
+}
+
+int
+main(void)
+{
+#define rule(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		rule(resize__is_over_before_an_agent_is_called),
+		rule(resize__beside_a_waiter_is_over_before_an_agent_is_called),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
