@@ -162,38 +162,59 @@ dapl_evd_post_software(struct dapl_evd *evd, uint64_t pointer)
 	return room ? DAPL_OK : DAPL_QUEUE_FULL;
 }
 
-/* There was nothing: let the device work, then look again. */
+static inline enum dapl_status
+take_as_taker(struct dapl_evd *evd, struct roce_event *event)
+{
+	unsigned int taken;
+
+	if (!dapl_evd_take_over(evd, DAPL_TAKER_DEQUEUE))
+		return DAPL_EVD_WAITER;
+	taken = roce_cq_poll(evd->cq, event, 1);
+	roce_bias_give(&evd->bias);
+	__atomic_store_n(&evd->taker, DAPL_TAKER_NONE, __ATOMIC_RELEASE);
+	return taken != 0 ? DAPL_OK : DAPL_QUEUE_EMPTY;
+}
+
+static inline enum dapl_status
+take_as_owner(struct dapl_evd *evd, struct roce_event *event, uint8_t entered)
+{
+	unsigned int taken = roce_cq_poll(evd->cq, event, 1);
+
+	roce_bias_leave(&evd->bias, entered);
+	return likely(taken != 0) ? DAPL_OK : DAPL_QUEUE_EMPTY;
+}
+
+/*
+ * There was nothing: let the device work, then look again. That may call agents, which may make any call for this very
+ * dispatcher: so nobody takes of it meanwhile, and it may be gone behind it. Its memory stays for a while (obj.h).
+ */
 static __rte_noinline enum dapl_status
 dequeue_after_turn(struct dapl_evd *evd, struct roce_event *event)
 {
+	/* Threads that count at once lose a look: so be it. */
+	uint32_t idle = __atomic_load_n(&evd->idle, __ATOMIC_RELAXED) + 1;
+	uint8_t entered;
+
+	__atomic_store_n(&evd->idle, idle, __ATOMIC_RELAXED);
 	if (!evd->serviced) {
 		dapl_ia_attend(evd->head.ia);
 		roce_device_poll(evd->device);
 	}
-	if (++evd->idle % TURN_OTHERS == 0)
+	if (idle % TURN_OTHERS == 0)
 		dapl_ia_turn_unattended(evd->head.ia);
-	return roce_cq_poll(evd->cq, event, 1) != 0 ? DAPL_OK : DAPL_QUEUE_EMPTY;
+	if (unlikely(dapl_obj_check(evd, DAPL_EVD) == NULL) || roce_cq_count(evd->cq) == 0)
+		return DAPL_QUEUE_EMPTY;
+	entered = roce_bias_enter(&evd->bias);
+	return entered != 0 ? take_as_owner(evd, event, entered) : take_as_taker(evd, event);
 }
 
-static inline enum dapl_status
-dequeue(struct dapl_evd *evd, struct roce_event *event)
-{
-	if (likely(roce_cq_poll(evd->cq, event, 1) != 0))
-		return DAPL_OK;
-	return dequeue_after_turn(evd, event);
-}
-
+/* Another thread has been here lately, or this one not often enough. */
 static __rte_noinline enum dapl_status
 dequeue_shared(struct dapl_evd *evd, struct roce_event *event)
 {
-	enum dapl_status status;
+	enum dapl_status status = take_as_taker(evd, event);
 
-	if (!dapl_evd_take_over(evd, DAPL_TAKER_DEQUEUE))
-		return DAPL_EVD_WAITER;
-	status = dequeue(evd, event);
-	roce_bias_give(&evd->bias);
-	__atomic_store_n(&evd->taker, DAPL_TAKER_NONE, __ATOMIC_RELEASE);
-	return status;
+	return likely(status != DAPL_QUEUE_EMPTY) ? status : dequeue_after_turn(evd, event);
 }
 
 enum dapl_status
@@ -205,7 +226,6 @@ dapl_evd_dequeue(struct dapl_evd *evd, struct roce_event *event)
 
 	if (unlikely(entered == 0))
 		return dequeue_shared(evd, event);
-	status = dequeue(evd, event);
-	roce_bias_leave(&evd->bias, entered);
-	return status;
+	status = take_as_owner(evd, event, entered);
+	return likely(status != DAPL_QUEUE_EMPTY) ? status : dequeue_after_turn(evd, event);
 }

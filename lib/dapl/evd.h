@@ -126,7 +126,7 @@ struct dapl_cno {
 	bool aborted;     /**< the adapter is being closed; atomic */
 };
 
-/** Who takes events from a dispatcher: one thread at a time. */
+/** Who takes events from a dispatcher: one thread at a time. Who waits may call agents meanwhile, the others do not. */
 enum dapl_evd_taker {
 	DAPL_TAKER_NONE = 0,
 	DAPL_TAKER_WAITER,  /**< a thread is in dapl_evd_wait() */
@@ -142,7 +142,7 @@ struct dapl_evd {
 	struct roce_device *device;
 	uint32_t taker; /**< enum dapl_evd_taker: who may take events now, besides the owner; atomic */
 	struct roce_bias bias; /**< its owner dequeues without becoming the taker */
-	uint32_t idle;         /**< dequeues that found nothing */
+	uint32_t idle;         /**< dequeues that found nothing; atomic */
 	uint32_t streams;      /**< DAPL_STREAM_* */
 	bool serviced;         /**< service lcores turn the device */
 	bool aborted;          /**< the adapter is being closed; atomic */
@@ -198,7 +198,10 @@ dapl_evd_take_over(struct dapl_evd *evd, uint32_t taker)
 	return true;
 }
 
-/** Take the oldest event; turns the device when there is none. Lean. @return DAPL_OK; DAPL_QUEUE_EMPTY; DAPL_EVD_WAITER. */
+/**
+ * Take the oldest event; turns the device when there is none, and is not the one who takes events while agents are called.
+ * Lean. @return DAPL_OK; DAPL_QUEUE_EMPTY; DAPL_EVD_WAITER.
+ */
 enum dapl_status dapl_evd_dequeue(struct dapl_evd *evd, struct roce_event *event);
 /**
  * Streams of an endpoint begin to feed the dispatchers that take them, either of which may be null. Modes mix as

@@ -4,6 +4,7 @@
 #include "notes.h"
 
 #define CALLS_MAX 64
+#define TAKES     400
 
 /** What an agent has heard. */
 struct heard {
@@ -454,6 +455,35 @@ agent__may_make_calls(void **state)
 	end_close(&end);
 }
 
+/*
+ * It may also take from the dispatcher of which its own thread is just taking: the completion that the turn in there has
+ * brought. Often enough for a dispatcher that leans towards its thread.
+ */
+static void
+agent__may_take_where_its_thread_takes(void **state)
+{
+	struct busy busy = { .echo = 0 };
+	struct pair pair;
+
+	pair_up(&pair);
+	ok(dat_cno_create(pair.b.ia, (DAT_OS_WAIT_PROXY_AGENT){ &busy, be_busy }, &busy.cno));
+	ok(dat_evd_modify_cno(pair.b.recv, busy.cno));
+	for (unsigned int n = 0; n < TAKES; n++) {
+		DAT_EVENT event;
+
+		ok(post_recv(&pair.b, 0, 64, n));
+		ok(post_send(&pair.a, 0, 64, n));
+		while (busy.calls == n) {
+			turn(&pair.a);
+			want(dat_evd_dequeue(pair.b.recv, &event), DAT_QUEUE_EMPTY);
+		}
+		want_dto(&pair.a, pair.a.request, n, DAT_DTO_SUCCESS, 64);
+	}
+	assert_int_equal(busy.calls, TAKES);
+	want_none(pair.b.recv);
+	pair_close(&pair);
+}
+
 /* Every kind of event notifies: completions, connections, requests, what is asynchronous. */
 static void
 notify__of_every_kind(void **state)
@@ -522,6 +552,7 @@ main(void)
 		rig_test(agent__hears_of_each),
 		rig_test(agent__hears_of_the_end),
 		rig_test(agent__may_make_calls),
+		rig_test(agent__may_take_where_its_thread_takes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -452,6 +452,86 @@ wait__is_cheap(void **state)
 	pair_close(&pair);
 }
 
+/** Threads that take from one dispatcher, beside the agent that hears of it. */
+struct takers {
+	DAT_EVD_HANDLE evd;
+	unsigned int taken; /**< by threads; atomic */
+	unsigned int heard; /**< by the agent; atomic */
+	unsigned int wrong; /**< dequeues that said anything else; atomic */
+	uint8_t seen[EACH]; /**< how often each event was; its taker's, then who joins */
+};
+
+static void
+take_one(struct takers *t, unsigned int *count)
+{
+	DAT_EVENT event;
+	DAT_RETURN rc = dat_evd_dequeue(t->evd, &event);
+
+	if (rc == DAT_SUCCESS) {
+		t->seen[(uintptr_t)event.event_data.software_event_data.pointer]++;
+		__atomic_fetch_add(count, 1, __ATOMIC_RELEASE);
+	} else if (rc != DAT_QUEUE_EMPTY) {
+		__atomic_fetch_add(&t->wrong, 1, __ATOMIC_RELAXED);
+	}
+}
+
+static void
+hear_and_take(DAT_PVOID data, DAT_EVD_HANDLE evd)
+{
+	struct takers *t = data;
+
+	if (evd != DAT_HANDLE_NULL)
+		take_one(t, &t->heard);
+}
+
+static bool
+is_all_taken(const struct takers *t)
+{
+	return __atomic_load_n(&t->taken, __ATOMIC_ACQUIRE) +
+			__atomic_load_n(&t->heard, __ATOMIC_ACQUIRE) ==
+			EACH;
+}
+
+static void *
+take_until_all(void *arg)
+{
+	struct takers *t = arg;
+
+	while (!is_all_taken(t))
+		take_one(t, &t->taken);
+	return NULL;
+}
+
+/* Each event is taken once: by the agent, in whosever call it runs, or by a thread. */
+static void
+agent__takes_beside_threads(void **state)
+{
+	static struct takers t;
+	pthread_t thread[WAITERS];
+	DAT_CNO_HANDLE cno;
+	struct end end;
+
+	t = (struct takers){ .wrong = 0 };
+	end_open(&end, "loop0", NULL);
+	ok(dat_cno_create(end.ia, (DAT_OS_WAIT_PROXY_AGENT){ &t, hear_and_take }, &cno));
+	t.evd = make_fed(&end, cno);
+	for (int i = 0; i < WAITERS; i++)
+		assert_int_equal(pthread_create(&thread[i], NULL, take_until_all, &t), 0);
+	for (uintptr_t n = 0; n < EACH;) {
+		DAT_EVENT event = { .event_number = DAT_SOFTWARE_EVENT };
+
+		event.event_data.software_event_data.pointer = (DAT_PVOID)n;
+		n += dat_evd_post_se(t.evd, &event) == DAT_SUCCESS;
+	}
+	for (int i = 0; i < WAITERS; i++)
+		join(thread[i]);
+	assert_int_equal(t.wrong, 0);
+	for (unsigned int n = 0; n < EACH; n++)
+		assert_int_equal(t.seen[n], 1);
+	assert_int_not_equal(t.heard, 0);
+	end_close(&end);
+}
+
 int
 main(void)
 {
@@ -464,6 +544,7 @@ main(void)
 		rig_test(wait__on_the_dispatcher_comes_first),
 		rig_test(wait__is_interrupted),
 		rig_test(wait__finds_each_event_of_many),
+		rig_test(agent__takes_beside_threads),
 		rig_test(wait__is_cheap),
 		rig_test(flags__solicited),
 		rig_test(flags__unsignalled),

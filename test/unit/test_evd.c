@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An agent makes calls for the very dispatcher that its thread is about to resize. What would wait for itself is ended by
- * the test's own time.
+ * An agent makes calls for the very dispatcher of which its thread is about to take, to wait on or to resize. What would
+ * wait for itself is ended by the test's own time.
  */
 
 #include <setjmp.h>
@@ -31,7 +31,8 @@ static struct {
 	enum dapl_status (*act)(void);
 	enum dapl_status status;
 	struct roce_event event;
-	uint32_t taker; /**< of the dispatcher, when the agent has come */
+	uint32_t taker;  /**< of the dispatcher, when the agent has come */
+	uint32_t inside; /**< is its owner */
 	unsigned int calls;
 } agent;
 
@@ -43,6 +44,7 @@ hear(void *data, void *of)
 	if (agent.calls++ != 0)
 		return;
 	agent.taker = evd->taker;
+	agent.inside = evd->bias.inside[0] | evd->bias.inside[1];
 	agent.status = agent.act();
 }
 
@@ -152,6 +154,23 @@ post_and_take(void)
 }
 
 static enum dapl_status
+post_and_wait(void)
+{
+	uint32_t more;
+
+	post(1);
+	post(2);
+	return dapl_evd_wait(evd, DAPL_INFINITE, 1, &agent.event, &more);
+}
+
+static enum dapl_status
+post_and_resize(void)
+{
+	post(2);
+	return dapl_evd_resize(evd, 4 * LEN);
+}
+
+static enum dapl_status
 resize(void)
 {
 	return dapl_evd_resize(evd, 2 * LEN);
@@ -164,6 +183,135 @@ look(void)
 
 	return dapl_evd_wait(evd, 0, 1, &agent.event, &more);
 }
+
+static enum dapl_status
+end(void)
+{
+	return dapl_evd_free(evd);
+}
+
+/* ---- in a dequeue ---- */
+
+static void
+dequeue_of_nothing(void)
+{
+	have_agent_called(take);
+	want(DAPL_QUEUE_EMPTY, 0);
+	assert_int_equal(agent.calls, 1);
+	assert_int_equal(agent.status, DAPL_QUEUE_EMPTY);
+	/* Another thread would find it free. */
+	assert_int_equal(agent.taker, DAPL_TAKER_NONE);
+	assert_int_equal(agent.inside, 0);
+}
+
+static void
+dequeue_before_the_caller(void)
+{
+	have_agent_called(post_and_take);
+	want(DAPL_OK, 2);
+	assert_int_equal(agent.status, DAPL_OK);
+	assert_int_equal(agent.event.wr_id, 1);
+}
+
+/* The agent finds what is there, or nothing; its caller goes on behind it. */
+static void
+dequeue__of_an_agent_in_a_dequeue(void **state)
+{
+	(void)state;
+	both(dequeue_of_nothing);
+	both(dequeue_before_the_caller);
+}
+
+static void
+wait_before_the_caller(void)
+{
+	have_agent_called(post_and_wait);
+	want(DAPL_OK, 2);
+	assert_int_equal(agent.status, DAPL_OK);
+	assert_int_equal(agent.event.wr_id, 1);
+}
+
+static void
+wait__of_an_agent_in_a_dequeue(void **state)
+{
+	(void)state;
+	both(wait_before_the_caller);
+}
+
+static void
+resize_before_the_caller(void)
+{
+	have_agent_called(post_and_resize);
+	want(DAPL_OK, 2);
+	assert_int_equal(agent.status, DAPL_OK);
+	assert_int_equal(roce_cq_depth(evd->cq), 4 * LEN);
+	assert_int_equal(dapl_evd_resize(evd, LEN), DAPL_OK);
+}
+
+static void
+resize__of_an_agent_in_a_dequeue(void **state)
+{
+	(void)state;
+	both(resize_before_the_caller);
+}
+
+/* What comes next gets its memory, and is not taken for it. */
+static enum dapl_status
+end_and_begin(void)
+{
+	enum dapl_status status = dapl_evd_free(evd);
+	struct dapl_evd *next;
+
+	assert_int_equal(dapl_evd_create(ia, LEN, DAPL_STREAM_SOFTWARE, NULL, &next), DAPL_OK);
+	assert_int_equal(dapl_evd_post_software(next, 1), DAPL_OK);
+	return status;
+}
+
+/* Its caller does not touch what is gone. */
+static void
+free__of_an_agent_in_a_dequeue(void **state)
+{
+	(void)state;
+	have_agent_called(end_and_begin);
+	want(DAPL_QUEUE_EMPTY, 0);
+	assert_int_equal(agent.status, DAPL_OK);
+	assert_null(dapl_obj_check(evd, DAPL_EVD));
+}
+
+/* ---- in a wait: the thread that waits has the dispatcher to itself ---- */
+
+static void
+in_a_wait(enum dapl_status (*act)(void), enum dapl_status status)
+{
+	struct roce_event event;
+	uint32_t more;
+
+	have_agent_called(act);
+	assert_int_equal(dapl_evd_wait(evd, 0, 1, &event, &more), DAPL_TIMEOUT);
+	assert_int_equal(agent.calls, 1);
+	assert_int_equal(agent.taker, DAPL_TAKER_WAITER);
+	assert_int_equal(agent.status, status);
+}
+
+static void
+all_in_a_wait(void)
+{
+	in_a_wait(take, DAPL_EVD_WAITER);
+	in_a_wait(look, DAPL_EVD_WAITER);
+	in_a_wait(end, DAPL_EVD_WAITER);
+	in_a_wait(resize, DAPL_OK);
+	assert_int_equal(roce_cq_depth(evd->cq), 2 * LEN);
+	assert_int_equal(dapl_evd_resize(evd, LEN), DAPL_OK);
+}
+
+static void
+wait__has_it_to_itself_before_its_agent(void **state)
+{
+	(void)state;
+	both(all_in_a_wait);
+}
+
+/* ---- in a resize ---- */
 
 static void
 in_a_resize(enum dapl_status (*act)(void), enum dapl_status status)
@@ -217,6 +365,11 @@ main(void)
 {
 #define rule(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
+		rule(dequeue__of_an_agent_in_a_dequeue),
+		rule(wait__of_an_agent_in_a_dequeue),
+		rule(resize__of_an_agent_in_a_dequeue),
+		rule(free__of_an_agent_in_a_dequeue),
+		rule(wait__has_it_to_itself_before_its_agent),
 		rule(resize__is_over_before_an_agent_is_called),
 		rule(resize__beside_a_waiter_is_over_before_an_agent_is_called),
 	};
