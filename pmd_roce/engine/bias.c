@@ -23,12 +23,15 @@ dispossess(struct roce_bias *bias, uintptr_t self)
 
 	if (owner == 0)
 		return;
-	__atomic_store_n(&bias->owner, 0, __ATOMIC_RELAXED);
 	bias->run = 0;
 	/* Whoever owns it and stands here is not inside, nor between its looks. */
-	if ((owner & ~(uintptr_t)1) == self)
+	if ((owner & ~(uintptr_t)1) == self) {
+		__atomic_store_n(&bias->owner, 0, __ATOMIC_RELAXED);
 		return;
-	bias->former[owner & 1] = owner & ~(uintptr_t)1;
+	}
+	/* In this order: who is inside finds itself as one of the two (roce_bias_is_inside()). */
+	__atomic_store_n(&bias->former[owner & 1], owner & ~(uintptr_t)1, __ATOMIC_RELAXED);
+	__atomic_store_n(&bias->owner, 0, __ATOMIC_RELEASE);
 	bias->patience = RTE_MIN(patience * 2, ROCE_BIAS_PATIENCE_MAX);
 	__atomic_load_n(&process_barrier, __ATOMIC_ACQUIRE)();
 }
@@ -38,7 +41,7 @@ static bool
 is_held(struct roce_bias *bias, uint32_t mark, uintptr_t self)
 {
 	if (bias->former[mark] == self)
-		bias->former[mark] = 0;
+		__atomic_store_n(&bias->former[mark], 0, __ATOMIC_RELAXED);
 	return bias->former[mark] != 0 &&
 			__atomic_load_n(&bias->inside[mark], __ATOMIC_ACQUIRE) != 0;
 }
@@ -65,6 +68,22 @@ roce_bias_revoke_wait(struct roce_bias *bias)
 		while (is_held(bias, mark, self))
 			roce_bias_pause(&bias->inside[mark]);
 	}
+}
+
+bool
+roce_bias_is_inside(const struct roce_bias *bias)
+{
+	uintptr_t self = roce_bias_self();
+	uintptr_t owner = __atomic_load_n(&bias->owner, __ATOMIC_ACQUIRE);
+
+	for (uint32_t mark = 0; mark < ROCE_BIAS_MARKS; mark++) {
+		uintptr_t former = __atomic_load_n(&bias->former[mark], __ATOMIC_RELAXED);
+
+		if ((owner == (self | mark) || former == self) &&
+				__atomic_load_n(&bias->inside[mark], __ATOMIC_RELAXED) != 0)
+			return true;
+	}
+	return false;
 }
 
 /* Threads that differ may look alike here: then the lock leans towards one of them though it is not alone. */

@@ -36,7 +36,7 @@
 struct roce_bias {
 	/** The thread, and in the lowest bit which mark is its; 0: nobody. Written under the spinlock; atomic */
 	uintptr_t owner;
-	/** Whom it was taken from, by mark, until it has come for the spinlock; 0: nobody. Under it. */
+	/** Whom it was taken from, by mark, until it has come for the spinlock; 0: nobody. Written under it; atomic */
 	uintptr_t former[ROCE_BIAS_MARKS];
 	uint32_t inside[ROCE_BIAS_MARKS]; /**< the mark's owner is; written by it alone; atomic */
 	uint32_t patience; /**< times in a row that make an owner; 0: ROCE_BIAS_PATIENCE. Under the spinlock. */
@@ -103,6 +103,9 @@ roce_bias_leave(struct roce_bias *bias, uint8_t entered)
 {
 	__atomic_store_n(&bias->inside[entered - 1], 0, __ATOMIC_RELEASE);
 }
+
+/** Is the calling thread inside as the owner, or as who was so until it was taken away? Not under the spinlock. */
+bool roce_bias_is_inside(const struct roce_bias *bias);
 
 /** Nobody owns it any more. Under the spinlock; not from inside. @return false: who owned it is inside yet. */
 bool roce_bias_revoke(struct roce_bias *bias);

@@ -10,6 +10,7 @@
 #include "engine/qp.h"
 
 #define REFUSALS_MAX 64u     /**< turns refused in a row before one insists */
+#define LOOKS_MAX    16384u  /**< of one that insists: some hundreds of microseconds */
 #define WHEEL_HZ     131072u /**< slots a second: timers are exact to about 8 us */
 
 /* When somebody on QP 1 wants to be asked who does not say so. */
@@ -31,16 +32,25 @@ roce_engine_lock(struct roce_engine *e)
 	__atomic_fetch_sub(&e->wanted, 1, __ATOMIC_RELAXED);
 }
 
-/* Somebody works on the engine, or waits to. */
+/*
+ * Callers of control who come back at once would keep the engine from being turned for ever. Not a turn in a turn, in some
+ * callback of it: that one would wait for itself, or enter twice. By the spinlock nobody knows who has it, so even who
+ * insists gives up.
+ */
 static __rte_noinline bool
 insist(struct roce_engine *e)
 {
-	/* Callers of control who come back at once would keep the engine from being turned for ever. */
 	if (__atomic_add_fetch(&e->refused, 1, __ATOMIC_RELAXED) < REFUSALS_MAX)
 		return false;
-	roce_lock(&e->lock);
 	__atomic_store_n(&e->refused, 0, __ATOMIC_RELAXED);
-	return true;
+	if (roce_bias_is_inside(&e->lock.bias))
+		return false;
+	for (unsigned int i = 0; i < LOOKS_MAX; i++) {
+		if (roce_trylock(&e->lock))
+			return true;
+		rte_pause();
+	}
+	return false;
 }
 
 bool

@@ -214,7 +214,10 @@ void roce_engine_lock(struct roce_engine *e);
  * takes again and again cost it no locked instruction (bias.h); without, as in the simulator, they all do.
  */
 void roce_engine_use_barrier(void (*barrier)(void));
-/** For a turn. @return false: somebody works on the engine, or waits to; but not for ever: then it waits its turn. */
+/**
+ * For a turn. @return false: somebody works on the engine, or waits to; but not for ever: after so many refusals it waits for
+ * a while. The caller who has it already is always refused.
+ */
 bool roce_engine_trylock(struct roce_engine *e);
 /** For those who look again and again until nobody works on the engine, and have a reason to give up. */
 bool roce_engine_trylock_once(struct roce_engine *e);

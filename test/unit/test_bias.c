@@ -317,6 +317,118 @@ lock__waits_for_the_owner(void **state)
 	assert_true(is_in);
 }
 
+/* ---- a turn in a turn: a callback of a program may poll the device whose engine its thread has ---- */
+
+static struct fx_end nest;
+
+static void *
+lock_engine(void *arg)
+{
+	roce_engine_lock(nest.engine);
+	roce_engine_unlock(nest.engine);
+	return NULL;
+}
+
+/* As one who tries does it that saw nobody inside. */
+static void *
+revoke_engine(void *arg)
+{
+	struct roce_lock *of = &nest.engine->lock;
+
+	rte_spinlock_lock(&of->spin);
+	assert_false(roce_bias_revoke(&of->bias));
+	assert_false(roce_bias_is_inside(&of->bias));
+	rte_spinlock_unlock(&of->spin);
+	return NULL;
+}
+
+static void
+turn_engine(unsigned int times)
+{
+	for (unsigned int i = 0; i < times; i++) {
+		assert_true(roce_engine_trylock(nest.engine));
+		roce_engine_unlock(nest.engine);
+	}
+}
+
+/* However often it comes, and nobody is let in beside whoever has the engine. Who knows that it is inside does not wait. */
+static void
+want_refused(bool knows)
+{
+	const struct roce_lock before = nest.engine->lock;
+
+	assert_int_equal(roce_bias_is_inside(&nest.engine->lock.bias), knows);
+
+	for (unsigned int i = 0; i < 1000; i++)
+		assert_false(roce_engine_trylock(nest.engine));
+	assert_int_equal(nest.engine->lock.entered, before.entered);
+	assert_int_equal(nest.engine->lock.spin.locked, before.spin.locked);
+	assert_memory_equal(nest.engine->lock.bias.inside, before.bias.inside,
+			sizeof(before.bias.inside));
+}
+
+static void
+trylock__in_a_turn_is_refused_by_the_spinlock(void **state)
+{
+	fx_end_open(&nest, 1, NULL);
+	assert_true(roce_engine_trylock(nest.engine));
+	assert_int_equal(nest.engine->lock.entered, 0);
+	want_refused(false);
+	roce_engine_unlock(nest.engine);
+	assert_false(roce_bias_is_inside(&nest.engine->lock.bias));
+	turn_engine(1);
+	fx_end_close(&nest);
+}
+
+static void
+trylock__in_a_turn_is_refused_to_the_owner(void **state)
+{
+	fx_end_open(&nest, 1, NULL);
+	turn_engine(ROCE_BIAS_PATIENCE + 1);
+	assert_true(roce_engine_trylock(nest.engine));
+	assert_int_not_equal(nest.engine->lock.entered, 0);
+	want_refused(true);
+	roce_engine_unlock(nest.engine);
+	assert_false(roce_bias_is_inside(&nest.engine->lock.bias));
+	turn_engine(1);
+	fx_end_close(&nest);
+}
+
+/* Taken away by one who only tried, and has let go again. */
+static void
+trylock__in_a_turn_is_refused_to_the_former_owner(void **state)
+{
+	fx_end_open(&nest, 1, NULL);
+	turn_engine(ROCE_BIAS_PATIENCE + 1);
+	assert_true(roce_engine_trylock(nest.engine));
+	elsewhere(revoke_engine);
+	assert_int_equal(nest.engine->lock.bias.owner, 0);
+	want_refused(true);
+	roce_engine_unlock(nest.engine);
+	assert_false(roce_bias_is_inside(&nest.engine->lock.bias));
+	turn_engine(1);
+	fx_end_close(&nest);
+}
+
+/* Taken away by one who waits until it is outside, and has the spinlock until then. */
+static void
+trylock__in_a_turn_is_refused_before_who_waits(void **state)
+{
+	pthread_t thread;
+
+	fx_end_open(&nest, 1, NULL);
+	turn_engine(ROCE_BIAS_PATIENCE + 1);
+	assert_true(roce_engine_trylock(nest.engine));
+	assert_int_equal(pthread_create(&thread, NULL, lock_engine, NULL), 0);
+	while (__atomic_load_n(&nest.engine->lock.bias.owner, __ATOMIC_ACQUIRE) != 0)
+		sched_yield();
+	want_refused(true);
+	roce_engine_unlock(nest.engine);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	turn_engine(1);
+	fx_end_close(&nest);
+}
+
 /* ---- the doorbell ---- */
 
 static void
@@ -369,6 +481,10 @@ main(void)
 		rule(revoke__leaves_who_is_inside_to_the_next),
 		rule(trylock__of_the_holder_is_refused),
 		rule(lock__waits_for_the_owner),
+		rule(trylock__in_a_turn_is_refused_by_the_spinlock),
+		rule(trylock__in_a_turn_is_refused_to_the_owner),
+		rule(trylock__in_a_turn_is_refused_to_the_former_owner),
+		rule(trylock__in_a_turn_is_refused_before_who_waits),
 		rule(ring__of_who_owns_the_engine),
 	};
 
