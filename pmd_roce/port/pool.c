@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <rte_common.h>
+#include <rte_cycles.h>
 #include <rte_eal.h>
 #include <rte_lcore.h>
 #include <rte_malloc.h>
@@ -27,7 +28,14 @@
 /* Hugepage memory that waits for the next connections: those of a TIMEWAIT at a good rate. */
 #define BLOCKS_MOST (16u << 20)
 
-static struct rte_mempool *retired[RETIRED_MAX];
+/** A pool that was given back. */
+struct retired {
+	struct rte_mempool *pool;
+	bool full; /**< was so at the last sweep */
+	uint64_t full_since;
+};
+
+static struct retired retired[RETIRED_MAX];
 static unsigned int retired_n;
 
 struct rte_mempool *
@@ -40,26 +48,63 @@ roce_pool_create(const char *name, unsigned int frames, uint32_t room, int socke
 	/* A retired pool keeps its name for a while. One less than a power of two: what its ring holds. */
 	snprintf(unique, sizeof(unique), "r%u_%.12s", serial++, name);
 	frames = rte_align32pow2(frames + lcores * POOL_CACHE_MAX + 1) - 1;
+	/* Memory for it may lie in one that only had to rest. */
+	roce_pool_sweep();
 	return rte_pktmbuf_pool_create(unique, frames, POOL_CACHE, 0, (uint16_t)room, socket);
+}
+
+/*
+ * Every frame in the ring: whoever has put it there touches the pool no more. Not so in the cache of an lcore, where it
+ * counts before it is there; those of this thread go into the ring first. Only of DPDK's ring it is known.
+ */
+static bool
+is_left(struct rte_mempool *pool)
+{
+	const struct rte_mempool_ops *ops = rte_mempool_get_ops(pool->ops_index);
+
+	rte_mempool_cache_flush(NULL, pool);
+	return strncmp(ops->name, "ring", strlen("ring")) == 0 &&
+			ops->get_count(pool) == pool->size;
+}
+
+/* @return false: not yet. */
+static bool
+may_free(struct retired *r, uint64_t now)
+{
+	const uint64_t rest = rte_get_tsc_hz() / MS_PER_S * ROCE_POOL_REST_MS;
+	bool was_full = r->full;
+
+	if (is_left(r->pool))
+		return true;
+	r->full = rte_mempool_full(r->pool) == 1;
+	if (r->full && !was_full)
+		r->full_since = now;
+	return r->full && (int64_t)(now - r->full_since) >= (int64_t)rest;
+}
+
+unsigned int
+roce_pool_sweep_at(uint64_t now)
+{
+	unsigned int kept = 0, out = 0;
+
+	for (unsigned int i = 0; i < retired_n; i++) {
+		struct retired *r = &retired[i];
+
+		if (may_free(r, now)) {
+			rte_mempool_free(r->pool);
+			continue;
+		}
+		out += rte_mempool_in_use_count(r->pool);
+		retired[kept++] = *r;
+	}
+	retired_n = kept;
+	return out;
 }
 
 unsigned int
 roce_pool_sweep(void)
 {
-	unsigned int kept = 0, out = 0;
-
-	for (unsigned int i = 0; i < retired_n; i++) {
-		struct rte_mempool *pool = retired[i];
-
-		if (rte_mempool_full(pool)) {
-			rte_mempool_free(pool);
-			continue;
-		}
-		out += rte_mempool_in_use_count(pool);
-		retired[kept++] = pool;
-	}
-	retired_n = kept;
-	return out;
+	return roce_pool_sweep_at(rte_rdtsc());
 }
 
 void
@@ -72,7 +117,7 @@ roce_pool_retire(struct rte_mempool *pool)
 				rte_mempool_in_use_count(pool));
 		return;
 	}
-	retired[retired_n++] = pool;
+	retired[retired_n++] = (struct retired){ .pool = pool };
 	roce_pool_sweep();
 }
 

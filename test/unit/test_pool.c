@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* When a pool that was given back is freed: file pool.c. Its memory for engines: test_blocks.c. */
+
+#include <rte_cycles.h>
+
+#include "port/pool.h"
+#include "unit.h"
+
+#define FRAMES 63u
+#define ROOM   128u
+#define OTHER  3u /**< an lcore that the caller is not */
+
+static struct rte_mempool *pool;
+static unsigned int before;
+static uint64_t now, rest;
+
+static void
+count_pool(struct rte_mempool *of, void *arg)
+{
+	(void)of;
+	++*(unsigned int *)arg;
+}
+
+static unsigned int
+pools(void)
+{
+	unsigned int n = 0;
+
+	rte_mempool_walk(count_pool, &n);
+	return n;
+}
+
+static int
+set_up(void **state)
+{
+	(void)state;
+	unit_eal();
+	before = pools();
+	rest = rte_get_tsc_hz() / MS_PER_S * ROCE_POOL_REST_MS;
+	pool = roce_pool_create("test", FRAMES, ROOM, SOCKET_ID_ANY);
+	assert_non_null(pool);
+	assert_int_equal(pools(), before + 1);
+	now = rte_rdtsc() + rte_get_tsc_hz();
+	return 0;
+}
+
+static void *
+take(void)
+{
+	void *frame;
+
+	rte_mempool_generic_get(pool, &frame, 1, NULL);
+	return frame;
+}
+
+/* As a thread on that lcore does it. */
+static void
+put_by(unsigned int lcore, void *frame)
+{
+	rte_mempool_generic_put(pool, &frame, 1, rte_mempool_default_cache(pool, lcore));
+}
+
+static void
+want_kept(unsigned int out)
+{
+	assert_int_equal(roce_pool_sweep_at(now), out);
+	assert_int_equal(pools(), before + 1);
+}
+
+static void
+want_freed(void)
+{
+	assert_int_equal(roce_pool_sweep_at(now), 0);
+	assert_int_equal(pools(), before);
+}
+
+static void
+retire__frees_what_is_home(void **state)
+{
+	(void)state;
+	roce_pool_retire(NULL);
+	roce_pool_retire(pool);
+	assert_int_equal(pools(), before);
+}
+
+/* The thread that sweeps is not putting anything. */
+static void
+retire__frees_what_this_thread_has_in_its_cache(void **state)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
+
+	(void)state;
+	rte_pktmbuf_free(m);
+	assert_int_not_equal(rte_mempool_default_cache(pool, rte_lcore_id())->len, 0);
+	roce_pool_retire(pool);
+	assert_int_equal(pools(), before);
+}
+
+/* A frame that comes home by the ring is there, and whoever has put it there is gone. */
+static void
+sweep__frees_what_came_home_by_the_ring(void **state)
+{
+	void *frame[2] = { take(), take() };
+
+	(void)state;
+	roce_pool_retire(pool);
+	want_kept(2);
+	rte_mempool_generic_put(pool, &frame[0], 1, NULL);
+	want_kept(1);
+	rte_mempool_generic_put(pool, &frame[1], 1, NULL);
+	want_freed();
+}
+
+/* In a cache a frame counts before it is there: a second sweep must find it so, and not too soon. */
+static void
+sweep__frees_what_came_home_by_a_cache_when_it_has_rested(void **state)
+{
+	void *frame = take();
+
+	(void)state;
+	roce_pool_retire(pool);
+	want_kept(1);
+	put_by(OTHER, frame);
+	want_kept(0);
+	want_kept(0);
+	now += rest - 1;
+	want_kept(0);
+	now++;
+	want_freed();
+}
+
+/* What one sweep saw counts no more when a later one saw something else. */
+static void
+sweep__counts_the_rest_from_the_last_frame(void **state)
+{
+	void *frame = take();
+
+	(void)state;
+	put_by(OTHER, take());
+	put_by(OTHER, frame);
+	roce_pool_retire(pool);
+	rte_mempool_generic_get(pool, &frame, 1, rte_mempool_default_cache(pool, OTHER));
+	now += rest;
+	want_kept(1);
+	put_by(OTHER, frame);
+	now += rest;
+	want_kept(0);
+	now += rest;
+	want_freed();
+}
+
+/* Memory for a new one may lie in an old one. */
+static void
+create__sweeps(void **state)
+{
+	struct rte_mempool *next;
+
+	(void)state;
+	put_by(OTHER, take());
+	roce_pool_retire(pool);
+	assert_int_equal(pools(), before + 1);
+	rte_mempool_cache_flush(rte_mempool_default_cache(pool, OTHER), pool);
+	next = roce_pool_create("next", FRAMES, ROOM, SOCKET_ID_ANY);
+	assert_non_null(next);
+	assert_int_equal(pools(), before + 1);
+	roce_pool_retire(next);
+	assert_int_equal(pools(), before);
+}
+
+int
+main(void)
+{
+#define rule(name) cmocka_unit_test_setup(name, set_up)
+	const struct CMUnitTest tests[] = {
+		rule(retire__frees_what_is_home),
+		rule(retire__frees_what_this_thread_has_in_its_cache),
+		rule(sweep__frees_what_came_home_by_the_ring),
+		rule(sweep__frees_what_came_home_by_a_cache_when_it_has_rested),
+		rule(sweep__counts_the_rest_from_the_last_frame),
+		rule(create__sweeps),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
