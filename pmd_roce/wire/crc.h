@@ -6,7 +6,7 @@
  * @file
  * CRC-32 (IEEE 802.3, reflected) of a frame some of whose header bytes count as ones, by the widest carry-less
  * multiplication that the CPU has. What is special here is that header, mask and payload take one pass, and that a
- * payload may be copied in the same pass; for everything else there is ISA-L.
+ * payload may be copied in the same pass, into a frame or out of one; for everything else there is ISA-L.
  *
  * The ICRC begins with eight bytes of ones, and the first four and the initial value of a CRC cancel out. So a stream
  * begins with the other four and an initial value of zero, zeros in front of it change nothing, and it is read in whole
@@ -40,7 +40,16 @@ struct roce_crc_path {
 	 * @param head at least 44.
 	 * @param len  of the stream: @p payload_len and up to three bytes of pad, which are zero already, follow the head.
 	 */
-	uint32_t (*crc_copy)(uint8_t *stream, uint32_t head, uint32_t len, const uint8_t *payload,
+	uint32_t (*crc_copy_in)(uint8_t *stream, uint32_t head, uint32_t len,
+			const uint8_t *payload, uint32_t payload_len, const uint8_t *mask);
+
+	/**
+	 * The same for a whole stream: copies the payload in it to @p to on the way.
+	 *
+	 * @param head at least 44.
+	 * @param len  of the stream: @p payload_len and up to three bytes of pad, whatever they are, follow the head.
+	 */
+	uint32_t (*crc_copy_out)(const uint8_t *stream, uint32_t head, uint32_t len, uint8_t *to,
 			uint32_t payload_len, const uint8_t *mask);
 };
 

@@ -146,44 +146,100 @@ pass(uint8_t *to, const uint8_t *from)
 	return x;
 }
 
+/* What of the payload lies in the first two blocks of the stream, and more, which is copied again. */
+TARGET static inline void
+begin(uint8_t *to, const uint8_t *from)
+{
+	(void)pass(to, from);
+	(void)pass(to + BLOCK, from + BLOCK);
+}
+
+/* spread() of blocks that are copied. */
+TARGET static inline uint32_t
+spread_pass(struct lanes *l, __m512i x, uint8_t *to, const uint8_t *from, uint32_t blocks)
+{
+	const __m512i none = _mm512_setzero_si512();
+	const uint32_t taken = blocks & 3;
+
+	*l = (struct lanes){ none, none, none, x };
+	for (uint32_t i = 0; i < taken; i++, to += BLOCK, from += BLOCK)
+		*l = (struct lanes){ l->b, l->c, l->d, pass(to, from) };
+	return taken;
+}
+
 /*
- * The last block's pad is not in the payload. What is copied in blocks begins behind the first two, which hold the
- * header and are read back: worth it for payloads that are much longer.
+ * x, then so many blocks, at least four, which are copied; of the last one what @p copied has a bit for, while what
+ * @p counted has a bit for goes into the CRC.
  */
+TARGET static inline uint32_t
+crc_pass(__m512i x, uint8_t *to, const uint8_t *from, uint32_t blocks, uint64_t copied,
+		uint64_t counted)
+{
+	struct lanes l;
+	const uint32_t taken = spread_pass(&l, x, to, from, blocks);
+	__m512i last;
+
+	to += taken * BLOCK;
+	from += taken * BLOCK;
+	for (blocks -= taken; blocks > 4; blocks -= 4, to += 4 * BLOCK, from += 4 * BLOCK) {
+		l.a = fold(l.a, MOVE_4, pass(to, from));
+		l.b = fold(l.b, MOVE_4, pass(to + BLOCK, from + BLOCK));
+		l.c = fold(l.c, MOVE_4, pass(to + 2 * BLOCK, from + 2 * BLOCK));
+		l.d = fold(l.d, MOVE_4, pass(to + 3 * BLOCK, from + 3 * BLOCK));
+	}
+	last = _mm512_maskz_loadu_epi8(counted, from + 3 * BLOCK);
+	_mm512_mask_storeu_epi8(to + 3 * BLOCK, copied, last);
+	l.a = fold(l.a, MOVE_4, pass(to, from));
+	l.b = fold(l.b, MOVE_4, pass(to + BLOCK, from + BLOCK));
+	l.c = fold(l.c, MOVE_4, pass(to + 2 * BLOCK, from + 2 * BLOCK));
+	l.d = fold(l.d, MOVE_4, last);
+	return reduce(join(&l));
+}
+
+/* Whether it is worth it: what is copied in blocks begins behind the first two, which hold the header. */
+static inline bool
+is_long(uint32_t pad, uint32_t head, uint32_t len)
+{
+	return (len + pad) / BLOCK >= 8 && pad + head <= 2 * BLOCK;
+}
+
+/* The first two blocks are read back. The last block's pad is not in the payload. */
 TARGET static uint32_t
-crc_copy(uint8_t *stream, uint32_t head, uint32_t len, const uint8_t *payload, uint32_t payload_len,
-		const uint8_t *mask)
+crc_copy_in(uint8_t *stream, uint32_t head, uint32_t len, const uint8_t *payload,
+		uint32_t payload_len, const uint8_t *mask)
 {
 	const uint32_t pad = -len & (BLOCK - 1);
 	uint8_t *at = stream - pad;
-	uint32_t blocks = (len + pad) / BLOCK;
-	const uint32_t missing = len - head - payload_len;
-	uint32_t begun;
-	struct lanes l;
-	__m512i x, last;
+	const uint64_t last = ~UINT64_C(0) >> (len - head - payload_len);
+	const uint32_t begun = 2 * BLOCK - pad - head;
+	__m512i x;
 
-	if (blocks < 8 || pad + head > 2 * BLOCK) {
+	if (!is_long(pad, head, len)) {
 		memcpy(stream + head, payload, payload_len);
 		return crc(stream, len, mask);
 	}
-	begun = 2 * BLOCK - pad - head;
-	memcpy(stream + head, payload, begun);
+	begin(stream + head, payload);
 	x = fold(first_block(at, pad, mask), MOVE_1, second_block(at, pad, mask));
-	at += 2 * BLOCK;
-	payload += begun;
-	for (blocks -= 3; blocks & 3; blocks--, at += BLOCK, payload += BLOCK)
-		x = fold(x, MOVE_1, pass(at, payload));
-	l = (struct lanes){ _mm512_setzero_si512(), _mm512_setzero_si512(), _mm512_setzero_si512(),
-		x };
-	for (; blocks > 0; blocks -= 4, at += 4 * BLOCK, payload += 4 * BLOCK) {
-		l.a = fold(l.a, MOVE_4, pass(at, payload));
-		l.b = fold(l.b, MOVE_4, pass(at + BLOCK, payload + BLOCK));
-		l.c = fold(l.c, MOVE_4, pass(at + 2 * BLOCK, payload + 2 * BLOCK));
-		l.d = fold(l.d, MOVE_4, pass(at + 3 * BLOCK, payload + 3 * BLOCK));
+	return crc_pass(x, at + 2 * BLOCK, payload + begun, (len + pad) / BLOCK - 2, last, last);
+}
+
+TARGET static uint32_t
+crc_copy_out(const uint8_t *stream, uint32_t head, uint32_t len, uint8_t *to, uint32_t payload_len,
+		const uint8_t *mask)
+{
+	const uint32_t pad = -len & (BLOCK - 1);
+	const uint8_t *at = stream - pad;
+	const uint64_t last = ~UINT64_C(0) >> (len - head - payload_len);
+	const uint32_t begun = 2 * BLOCK - pad - head;
+	__m512i x;
+
+	if (!is_long(pad, head, len)) {
+		memcpy(to, stream + head, payload_len);
+		return crc(stream, len, mask);
 	}
-	last = _mm512_maskz_loadu_epi8(~UINT64_C(0) >> missing, payload);
-	_mm512_mask_storeu_epi8(at, ~UINT64_C(0) >> missing, last);
-	return reduce(fold(join(&l), MOVE_1, last));
+	begin(to, stream + head);
+	x = fold(first_block(at, pad, mask), MOVE_1, second_block(at, pad, mask));
+	return crc_pass(x, to + begun, at + 2 * BLOCK, (len + pad) / BLOCK - 2, last, ~UINT64_C(0));
 }
 
 /* The compiler's own question, not DPDK's: it also asks whether the kernel keeps such wide registers. */
@@ -199,5 +255,6 @@ const struct roce_crc_path roce_crc_avx512 = {
 	.name = "avx512+vpclmulqdq",
 	.supported = supported,
 	.crc = crc,
-	.crc_copy = crc_copy,
+	.crc_copy_in = crc_copy_in,
+	.crc_copy_out = crc_copy_out,
 };

@@ -97,10 +97,18 @@ crc(const uint8_t *stream, uint32_t len, const uint8_t *mask)
 
 /* Two passes: at 16 bytes a block the multiplications take most of the time. */
 static uint32_t
-crc_copy(uint8_t *stream, uint32_t head, uint32_t len, const uint8_t *payload, uint32_t payload_len,
-		const uint8_t *mask)
+crc_copy_in(uint8_t *stream, uint32_t head, uint32_t len, const uint8_t *payload,
+		uint32_t payload_len, const uint8_t *mask)
 {
 	memcpy(stream + head, payload, payload_len);
+	return crc(stream, len, mask);
+}
+
+static uint32_t
+crc_copy_out(const uint8_t *stream, uint32_t head, uint32_t len, uint8_t *to, uint32_t payload_len,
+		const uint8_t *mask)
+{
+	memcpy(to, stream + head, payload_len);
 	return crc(stream, len, mask);
 }
 
@@ -115,5 +123,6 @@ const struct roce_crc_path roce_crc_clmul = {
 	.name = "pclmulqdq",
 	.supported = supported,
 	.crc = crc,
-	.crc_copy = crc_copy,
+	.crc_copy_in = crc_copy_in,
+	.crc_copy_out = crc_copy_out,
 };

@@ -53,10 +53,18 @@ crc(const uint8_t *stream, uint32_t len, const uint8_t *mask)
 }
 
 static uint32_t
-crc_copy(uint8_t *stream, uint32_t head, uint32_t len, const uint8_t *payload, uint32_t payload_len,
-		const uint8_t *mask)
+crc_copy_in(uint8_t *stream, uint32_t head, uint32_t len, const uint8_t *payload,
+		uint32_t payload_len, const uint8_t *mask)
 {
 	memcpy(stream + head, payload, payload_len);
+	return crc(stream, len, mask);
+}
+
+static uint32_t
+crc_copy_out(const uint8_t *stream, uint32_t head, uint32_t len, uint8_t *to, uint32_t payload_len,
+		const uint8_t *mask)
+{
+	memcpy(to, stream + head, payload_len);
 	return crc(stream, len, mask);
 }
 
@@ -70,7 +78,8 @@ const struct roce_crc_path roce_crc_isal = {
 	.name = "isa-l",
 	.supported = supported,
 	.crc = crc,
-	.crc_copy = crc_copy,
+	.crc_copy_in = crc_copy_in,
+	.crc_copy_out = crc_copy_out,
 };
 
 const struct roce_crc_path *const roce_crc_paths[ROCE_CRC_PATHS] = {

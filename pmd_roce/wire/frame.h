@@ -69,6 +69,7 @@ struct roce_pkt {
 	const struct roce_opcode_info *op;
 	const uint8_t *l3;  /**< IPv4 or IPv6 header */
 	const uint8_t *bth; /**< BTH, then its extension headers */
+	uint8_t *placed; /**< the engine's, of a payload of ROCE_ONE_PASS_RX and more: where it is copied already; NULL: nowhere */
 	uint32_t dest_qp;
 	uint32_t psn;
 	uint32_t payload_off; /**< bytes from the start of the frame */
@@ -124,6 +125,20 @@ static inline const struct roce_aeth *
 roce_pkt_aeth(const struct roce_pkt *pkt)
 {
 	return (const struct roce_aeth *)(pkt->bth + pkt->op->aeth_off);
+}
+
+/** Does all of the payload lie in the first segment? */
+static inline bool
+roce_pkt_in_first(const struct roce_pkt *pkt)
+{
+	return pkt->payload_off + pkt->payload_len <= pkt->m->data_len;
+}
+
+/** Does the frame, with its ICRC, end in the first segment? */
+static inline bool
+roce_pkt_ends_in_first(const struct roce_pkt *pkt)
+{
+	return pkt->payload_off + pkt->payload_len + pkt->pad + ROCE_ICRC_LEN <= pkt->m->data_len;
 }
 
 /** Immediate data, as on the wire (big endian). */

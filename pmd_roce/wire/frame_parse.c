@@ -3,8 +3,9 @@
 /*
  * Bytes to struct roce_pkt.
  *
- * Most frames are untagged IPv4 without options: one test proves that, and all
- * offsets are constants. Everything else is located step by step.
+ * Most frames are untagged IPv4 without options and good: a few tests prove
+ * that, and all offsets are constants. Everything else is located and judged
+ * step by step, and what is wrong with it is named there alone.
  */
 
 #include <stddef.h>
@@ -112,6 +113,29 @@ locate_udp_v6(struct locate *l)
 	return udp_is_ours(l) ? ROCE_FRAME_OK : ROCE_FRAME_FOREIGN;
 }
 
+/* What the BTH says, and where it stands. */
+static inline void
+fill(struct roce_pkt *pkt, struct rte_mbuf *m, const struct roce_bth *bth,
+		const struct roce_opcode_info *op, uint32_t payload_off, uint32_t body)
+{
+	const uint32_t dest_qp = rte_be_to_cpu_32(bth->dest_qp);
+	const uint32_t psn = rte_be_to_cpu_32(bth->psn);
+	const uint32_t pad = (bth->flags & ROCE_BTH_PAD_MASK) >> ROCE_BTH_PAD_SHIFT;
+
+	pkt->m = m;
+	pkt->op = op;
+	pkt->bth = (const uint8_t *)bth;
+	pkt->dest_qp = dest_qp & ROCE_QPN_MASK;
+	pkt->psn = psn & 0xffffff;
+	pkt->payload_off = payload_off;
+	pkt->payload_len = body - pad;
+	pkt->opcode = bth->opcode;
+	pkt->pad = (uint8_t)pad;
+	pkt->ack_req = (psn & ROCE_BTH_ACKREQ) != 0;
+	pkt->solicited = (bth->flags & ROCE_BTH_SE) != 0;
+	pkt->becn = (dest_qp & ROCE_BTH_BECN) != 0;
+}
+
 /*
  * Judges everything from the UDP header on and fills the packet.
  *
@@ -119,7 +143,7 @@ locate_udp_v6(struct locate *l)
  * segment is proved here. @p ip_payload: bytes that the IP header says follow it; a length below
  * the IP header's own arrives wrapped around and equals no UDP length.
  */
-static inline enum roce_frame_verdict
+static enum roce_frame_verdict
 parse_transport(struct rte_mbuf *m, struct roce_pkt *pkt, uint32_t udp_off, uint32_t ip_payload)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
@@ -127,7 +151,7 @@ parse_transport(struct rte_mbuf *m, struct roce_pkt *pkt, uint32_t udp_off, uint
 	const struct roce_bth *bth = (const struct roce_bth *)(frame + udp_off + UDP_LEN);
 	const uint32_t bth_off = udp_off + UDP_LEN;
 	const struct roce_opcode_info *op;
-	uint32_t udp_len, transport, body, dest_qp, psn, pad;
+	uint32_t udp_len, transport, body, pad;
 
 	if (unlikely(m->data_len < bth_off + BTH_LEN))
 		return ROCE_FRAME_LENGTH;
@@ -154,24 +178,11 @@ parse_transport(struct rte_mbuf *m, struct roce_pkt *pkt, uint32_t udp_off, uint
 			    RTE_BE16(ROCE_PKEY_DEFAULT & ROCE_PKEY_MASK)))
 		return ROCE_FRAME_PKEY;
 
-	dest_qp = rte_be_to_cpu_32(bth->dest_qp);
-	psn = rte_be_to_cpu_32(bth->psn);
-	pkt->m = m;
-	pkt->op = op;
-	pkt->bth = (const uint8_t *)bth;
-	pkt->dest_qp = dest_qp & ROCE_QPN_MASK;
-	pkt->psn = psn & 0xffffff;
-	pkt->payload_off = bth_off + op->header_len;
-	pkt->payload_len = body - pad;
-	pkt->opcode = bth->opcode;
-	pkt->pad = (uint8_t)pad;
-	pkt->ack_req = (psn & ROCE_BTH_ACKREQ) != 0;
-	pkt->solicited = (bth->flags & ROCE_BTH_SE) != 0;
-	pkt->becn = (dest_qp & ROCE_BTH_BECN) != 0;
+	fill(pkt, m, bth, op, bth_off + op->header_len, body);
 	return ROCE_FRAME_OK;
 }
 
-static inline enum roce_frame_verdict
+static enum roce_frame_verdict
 parse_v4(struct rte_mbuf *m, struct roce_pkt *pkt, uint32_t l3_off)
 {
 	const struct rte_ipv4_hdr *ip =
@@ -236,22 +247,64 @@ static_assert(RTE_ETHER_TYPE_IPV4 == 0x0800 && IPV4_PLAIN == 0x45 && IPPROTO_UDP
 		"as in the two words");
 static_assert((RTE_IPV4_HDR_MF_FLAG | RTE_IPV4_HDR_OFFSET_MASK) == 0x3fff, "as in the second word");
 
-/* Untagged IPv4 without options or fragmentation, UDP to our port; one branch for all five. */
+/* The first four bytes of a BTH, but the opcode: version 0, default partition, whatever the rest is. */
+#define PLAIN_BTH      RTE_BE32((uint32_t)(ROCE_PKEY_DEFAULT & ROCE_PKEY_MASK))
+#define PLAIN_BTH_MASK RTE_BE32((uint32_t)ROCE_BTH_TVER_MASK << 16 | ROCE_PKEY_MASK)
+
+/* Where all that stands. */
+#define PLAIN_UDP    ((uint32_t)(ETH_LEN + IPV4_LEN))
+#define PLAIN_BTH_AT ((uint32_t)(PLAIN_UDP + UDP_LEN))
+
+/* Untagged IPv4 without options or fragmentation, UDP to our port, and the BTH as above: one branch for all seven. */
 static inline bool
-is_plain_v4(const uint8_t *frame)
+is_plain(const uint8_t *frame)
 {
-	const struct rte_udp_hdr *udp = (const struct rte_udp_hdr *)(frame + ETH_LEN + IPV4_LEN);
+	const struct rte_udp_hdr *udp = (const struct rte_udp_hdr *)(frame + PLAIN_UDP);
 	uint64_t at12, at20;
+	uint32_t bth;
 
 	memcpy(&at12, frame + 12, sizeof(at12));
 	memcpy(&at20, frame + 20, sizeof(at20));
+	memcpy(&bth, frame + PLAIN_BTH_AT, sizeof(bth));
 	return (((at12 ^ PLAIN_12) & PLAIN_12_MASK) | ((at20 ^ PLAIN_20) & PLAIN_20_MASK) |
-			       (uint64_t)(udp->dst_port ^ RTE_BE16(ROCE_UDP_PORT))) == 0;
+			       ((bth ^ PLAIN_BTH) & PLAIN_BTH_MASK) |
+			       (uint32_t)(udp->dst_port ^ RTE_BE16(ROCE_UDP_PORT))) == 0;
+}
+
+/*
+ * A frame as most are, with at least its headers up to the BTH in the first segment.
+ * @return false: some part of it is otherwise, or wrong; @p pkt is undefined but for the tag.
+ */
+static inline bool
+parse_plain(struct rte_mbuf *m, const uint8_t *frame, struct roce_pkt *pkt)
+{
+	const struct rte_ipv4_hdr *ip = (const struct rte_ipv4_hdr *)(frame + ETH_LEN);
+	const struct rte_udp_hdr *udp = (const struct rte_udp_hdr *)(frame + PLAIN_UDP);
+	const struct roce_bth *bth = (const struct roce_bth *)(frame + PLAIN_BTH_AT);
+	const struct roce_opcode_info *op = &roce_opcode[bth->opcode];
+	const uint32_t udp_len = rte_be_to_cpu_16(udp->dgram_len);
+	const uint32_t payload_off = PLAIN_BTH_AT + op->header_len;
+	const int32_t body = (int32_t)(udp_len - UDP_LEN - ROCE_ICRC_LEN) - op->header_len;
+
+	if (unlikely(!is_plain(frame)))
+		return false;
+	if (unlikely(udp_len + IPV4_LEN != rte_be_to_cpu_16(ip->total_length) || body < 0 ||
+			    m->data_len < payload_off || m->pkt_len < PLAIN_UDP + udp_len))
+		return false;
+	if (unlikely(!(op->flags & ROCE_OP_PAYLOAD) && (body != 0 || op->flags == 0)))
+		return false;
+	fill(pkt, m, bth, op, payload_off, (uint32_t)body);
+	if (unlikely((body & 3) != 0 || body < pkt->pad))
+		return false;
+	pkt->l3 = (const uint8_t *)ip;
+	pkt->v6 = false;
+	pkt->ecn = ip->type_of_service & RTE_IPV4_HDR_ECN_MASK;
+	return true;
 }
 
 /*
  * Most frames of others show it at once: a program that hands us all that it receives pays for little more than this.
- * What it does not know, parse_any() finds out. There are as many bytes as is_plain_v4() reads.
+ * What it does not know, parse_any() finds out. All up to the UDP header is there.
  */
 static inline bool
 is_plainly_foreign(const uint8_t *frame)
@@ -278,12 +331,12 @@ roce_frame_parse(struct rte_mbuf *m, struct roce_pkt *pkt)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
 
-	if (unlikely(m->data_len < ETH_LEN + IPV4_LEN + UDP_LEN))
-		return parse_any(m, pkt);
 	pkt->vlan_tci = (m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0 ? m->vlan_tci : 0;
-	if (unlikely(!is_plain_v4(frame)))
-		return is_plainly_foreign(frame) ? ROCE_FRAME_FOREIGN : parse_any(m, pkt);
-	return parse_v4(m, pkt, ETH_LEN);
+	if (likely(m->data_len >= PLAIN_BTH_AT + BTH_LEN && parse_plain(m, frame, pkt)))
+		return ROCE_FRAME_OK;
+	if (m->data_len >= PLAIN_BTH_AT && is_plainly_foreign(frame))
+		return ROCE_FRAME_FOREIGN;
+	return parse_any(m, pkt);
 }
 
 bool

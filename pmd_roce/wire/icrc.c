@@ -11,11 +11,10 @@
 #include "wire/crc.h"
 #include "wire/icrc.h"
 
-/* The stream of crc.h: four ones, which lie over the tail of the Ethernet header, then IP, UDP, BTH and so on. */
-#define ONES    4
+#define ONES    ROCE_ICRC_ONES
 #define BTH_LEN 12
 
-static const uint8_t mask_v4[ROCE_CRC_MASK_LEN] __rte_aligned(64) = {
+const uint8_t roce_icrc_mask_v4[ROCE_CRC_MASK_LEN] __rte_aligned(64) = {
 	/* clang-format off */
 	[ROCE_CRC_MASK_AT] =
 	0xff, 0xff, 0xff, 0xff,
@@ -27,7 +26,7 @@ static const uint8_t mask_v4[ROCE_CRC_MASK_LEN] __rte_aligned(64) = {
 	/* clang-format on */
 };
 
-static const uint8_t mask_v6[ROCE_CRC_MASK_LEN] __rte_aligned(64) = {
+const uint8_t roce_icrc_mask_v6[ROCE_CRC_MASK_LEN] __rte_aligned(64) = {
 	/* clang-format off */
 	[ROCE_CRC_MASK_AT] =
 	0xff, 0xff, 0xff, 0xff,
@@ -40,12 +39,6 @@ static const uint8_t mask_v6[ROCE_CRC_MASK_LEN] __rte_aligned(64) = {
 	0x00, 0x00, 0x00, 0x00, 0xff, 0x00, 0x00, 0x00, /* BTH: FECN, BECN and reserved */
 	/* clang-format on */
 };
-
-static inline const uint8_t *
-mask_of(bool v6)
-{
-	return unlikely(v6) ? mask_v6 : mask_v4;
-}
 
 /* Copies @p len bytes at @p off of a chain. @return false: the chain ends before. */
 static bool
@@ -92,7 +85,7 @@ crc_chain(uint32_t crc, const struct rte_mbuf *m, uint32_t off, uint32_t end)
 static __rte_noinline uint32_t
 crc_segments(const struct rte_mbuf *m, uint32_t l3, uint32_t bth, uint32_t end, bool v6)
 {
-	const uint8_t *mask = mask_of(v6) + ROCE_CRC_MASK_AT;
+	const uint8_t *mask = roce_icrc_mask(v6) + ROCE_CRC_MASK_AT;
 	const uint8_t *stream = rte_pktmbuf_mtod_offset(m, const uint8_t *, l3 - ONES);
 	const uint32_t len = ONES + bth - l3 + BTH_LEN;
 	uint8_t head[ROCE_CRC_MASK_LEN - ROCE_CRC_MASK_AT];
@@ -103,30 +96,18 @@ crc_segments(const struct rte_mbuf *m, uint32_t l3, uint32_t bth, uint32_t end, 
 	return crc_chain(crc32_gzip_refl(UINT32_MAX, head, len), m, bth + BTH_LEN, end);
 }
 
-bool
-roce_icrc_ok(const struct roce_pkt *pkt)
+__rte_noinline bool
+roce_icrc_ok_chain(const struct roce_pkt *pkt)
 {
-	const struct rte_mbuf *m = pkt->m;
-	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
+	const uint8_t *frame = rte_pktmbuf_mtod(pkt->m, const uint8_t *);
 	const uint32_t end = pkt->payload_off + pkt->payload_len + pkt->pad;
 	rte_le32_t stored;
 	uint32_t crc;
 
-	if (likely(m->data_len >= end + ROCE_ICRC_LEN)) {
-		const uint8_t *stream = pkt->l3 - ONES;
-
-		crc = roce_crc_best->crc(
-				stream, (uint32_t)(frame + end - stream), mask_of(pkt->v6));
-		memcpy(&stored, frame + end, sizeof(stored));
-	} else {
-		uint8_t bytes[ROCE_ICRC_LEN];
-
-		crc = crc_segments(m, (uint32_t)(pkt->l3 - frame), (uint32_t)(pkt->bth - frame),
-				end, pkt->v6);
-		if (!chain_read(m, end, bytes, sizeof(bytes)))
-			return false;
-		memcpy(&stored, bytes, sizeof(stored));
-	}
+	crc = crc_segments(pkt->m, (uint32_t)(pkt->l3 - frame), (uint32_t)(pkt->bth - frame), end,
+			pkt->v6);
+	if (!chain_read(pkt->m, end, (uint8_t *)&stored, sizeof(stored)))
+		return false;
 	return rte_le_to_cpu_32(stored) == crc;
 }
 
@@ -144,7 +125,7 @@ roce_icrc_put(struct rte_mbuf *m, const struct roce_template *t)
 	uint8_t *stream = rte_pktmbuf_mtod_offset(m, uint8_t *, t->l3_off - ONES);
 	const uint32_t len = m->data_len - ROCE_ICRC_LEN - (t->l3_off - ONES);
 
-	store(stream + len, roce_crc_best->crc(stream, len, mask_of(t->v6)));
+	store(stream + len, roce_crc_best->crc(stream, len, roce_icrc_mask(t->v6)));
 }
 
 void
@@ -155,8 +136,8 @@ roce_icrc_put_copy(struct rte_mbuf *m, const struct roce_template *t, uint8_t *t
 	const uint32_t len = m->data_len - ROCE_ICRC_LEN - (t->l3_off - ONES);
 
 	store(stream + len,
-			roce_crc_best->crc_copy(stream, (uint32_t)(to - stream), len, payload,
-					payload_len, mask_of(t->v6)));
+			roce_crc_best->crc_copy_in(stream, (uint32_t)(to - stream), len, payload,
+					payload_len, roce_icrc_mask(t->v6)));
 }
 
 void

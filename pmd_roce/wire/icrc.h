@@ -15,13 +15,65 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
+#include <rte_branch_prediction.h>
 #include <rte_mbuf.h>
 
+#include "wire/crc.h"
 #include "wire/frame.h"
 
+/** The stream of crc.h: four ones, which lie over the tail of the Ethernet header, then IP, UDP, BTH and so on. */
+#define ROCE_ICRC_ONES 4
+
+/** What of the headers counts as ones, as in crc.h. */
+extern const uint8_t roce_icrc_mask_v4[ROCE_CRC_MASK_LEN];
+extern const uint8_t roce_icrc_mask_v6[ROCE_CRC_MASK_LEN];
+
+static inline const uint8_t *
+roce_icrc_mask(bool v6)
+{
+	return unlikely(v6) ? roce_icrc_mask_v6 : roce_icrc_mask_v4;
+}
+
+/** roce_icrc_ok() of a frame whose ICRC, if it has one, does not lie in its first segment. */
+bool roce_icrc_ok_chain(const struct roce_pkt *pkt);
+
 /** True when the ICRC of a parsed frame is right. Reads only the frame; chained segments are followed. */
-bool roce_icrc_ok(const struct roce_pkt *pkt);
+static inline bool
+roce_icrc_ok(const struct roce_pkt *pkt)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(pkt->m, const uint8_t *);
+	const uint8_t *stream = pkt->l3 - ROCE_ICRC_ONES;
+	const uint32_t icrc_at = pkt->payload_off + pkt->payload_len + pkt->pad;
+	rte_le32_t stored;
+
+	if (unlikely(pkt->m->data_len < icrc_at + ROCE_ICRC_LEN))
+		return roce_icrc_ok_chain(pkt);
+	memcpy(&stored, frame + icrc_at, sizeof(stored));
+	return roce_crc_best->crc(stream, (uint32_t)(frame + icrc_at - stream),
+			       roce_icrc_mask(pkt->v6)) == rte_le_to_cpu_32(stored);
+}
+
+/**
+ * The same, copying the payload to @p to in the same pass over the bytes, whatever the outcome.
+ *
+ * @param pkt a frame whose ICRC lies in its first segment.
+ */
+static inline bool
+roce_icrc_ok_copy(const struct roce_pkt *pkt, uint8_t *to)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(pkt->m, const uint8_t *);
+	const uint8_t *stream = pkt->l3 - ROCE_ICRC_ONES;
+	const uint8_t *payload = frame + pkt->payload_off;
+	const uint8_t *icrc = payload + pkt->payload_len + pkt->pad;
+	rte_le32_t stored;
+
+	memcpy(&stored, icrc, sizeof(stored));
+	return roce_crc_best->crc_copy_out(stream, (uint32_t)(payload - stream),
+			       (uint32_t)(icrc - stream), to, pkt->payload_len,
+			       roce_icrc_mask(pkt->v6)) == rte_le_to_cpu_32(stored);
+}
 
 /**
  * Compute and store the ICRC of a frame made by roce_frame_build().
