@@ -52,10 +52,14 @@ roce_port_poll(struct roce_port_queue *queue)
 {
 	unsigned int moved;
 
-	if (unlikely(roce_life_is_pending(&queue->port->life)))
-		roce_life_act(&queue->port->life);
 	if (!roce_engine_trylock(queue->engine))
 		return 0;
+	/* That wants the locks of all engines. Who got this one is in no turn, in which it would wait for itself. */
+	if (unlikely(roce_life_is_pending(&queue->port->life))) {
+		roce_engine_unlock(queue->engine);
+		roce_life_act(&queue->port->life);
+		return 0;
+	}
 	/* Under the lock, so that time never runs backwards for the engine. */
 	moved = roce_port_turn(queue, rte_rdtsc());
 	roce_engine_unlock(queue->engine);
