@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "port/pool.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 #include <rte_common.h>
 #include <rte_cycles.h>
 #include <rte_eal.h>
+#include <rte_errno.h>
 #include <rte_lcore.h>
 #include <rte_malloc.h>
 #include <rte_mbuf.h>
@@ -38,19 +40,38 @@ struct retired {
 static struct retired retired[RETIRED_MAX];
 static unsigned int retired_n;
 
+/* Is there one that is full, and will be freed when it has been so for a while? */
+static bool
+one_rests(void)
+{
+	for (unsigned int i = 0; i < retired_n; i++) {
+		if (retired[i].full)
+			return true;
+	}
+	return false;
+}
+
 struct rte_mempool *
 roce_pool_create(const char *name, unsigned int frames, uint32_t room, int socket)
 {
 	unsigned int lcores = RTE_MIN(rte_lcore_count(), (unsigned int)POOL_LCORES_MAX);
 	static unsigned int serial;
+	struct rte_mempool *pool;
 	char unique[RTE_MEMPOOL_NAMESIZE];
 
 	/* A retired pool keeps its name for a while. One less than a power of two: what its ring holds. */
 	snprintf(unique, sizeof(unique), "r%u_%.12s", serial++, name);
 	frames = rte_align32pow2(frames + lcores * POOL_CACHE_MAX + 1) - 1;
-	/* Memory for it may lie in one that only had to rest. */
+	/* Memory for it may lie in one that only has to rest. */
 	roce_pool_sweep();
-	return rte_pktmbuf_pool_create(unique, frames, POOL_CACHE, 0, (uint16_t)room, socket);
+	pool = rte_pktmbuf_pool_create(unique, frames, POOL_CACHE, 0, (uint16_t)room, socket);
+	if (pool == NULL && rte_errno == ENOMEM && one_rests()) {
+		rte_delay_us_sleep(ROCE_POOL_REST_MS * 1000u);
+		roce_pool_sweep();
+		pool = rte_pktmbuf_pool_create(
+				unique, frames, POOL_CACHE, 0, (uint16_t)room, socket);
+	}
+	return pool;
 }
 
 /*
