@@ -272,7 +272,8 @@ int roce_srq_create(struct roce_pd *pd, uint32_t max_wr, uint32_t max_sge, void 
 int roce_srq_destroy(struct roce_srq *srq);
 
 /**
- * Post a receive. Any thread, any number of threads at once.
+ * Post a receive. Any thread, any number of threads at once. Until its completion its memory is the provider's; what lies
+ * there behind the bytes of the message, as its completion counts them, is not defined.
  *
  * @return 0; -EINVAL too many pieces, or ROCE_WR_LEND; -ENOSPC as many outstanding as it holds; -EACCES key unknown or not
  *   writable; -EPERM region of another protection domain; -ERANGE outside the region.

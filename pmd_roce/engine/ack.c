@@ -3,8 +3,8 @@
 
 #include <rte_branch_prediction.h>
 
+#include "engine/complete.h"
 #include "engine/extbuf.h"
-#include "engine/qp.h"
 
 #define RTTVAR_GAIN 4u
 #define SRTT_GAIN   8u

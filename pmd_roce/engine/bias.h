@@ -81,7 +81,7 @@ roce_bias_owns(const struct roce_bias *bias)
  * Enter as the owner.
  * @return for roce_bias_leave(), which must follow; 0: take the spinlock, then roce_bias_take().
  */
-static inline uint8_t
+static inline uint32_t
 roce_bias_enter(struct roce_bias *bias)
 {
 	uintptr_t owner = __atomic_load_n(&bias->owner, __ATOMIC_RELAXED);
@@ -93,13 +93,13 @@ roce_bias_enter(struct roce_bias *bias)
 	/* The other side's barrier does the rest. */
 	rte_compiler_barrier();
 	if (likely(__atomic_load_n(&bias->owner, __ATOMIC_RELAXED) == owner))
-		return (uint8_t)(mark + 1);
+		return mark + 1;
 	__atomic_store_n(&bias->inside[mark], 0, __ATOMIC_RELEASE);
 	return 0;
 }
 
 static inline void
-roce_bias_leave(struct roce_bias *bias, uint8_t entered)
+roce_bias_leave(struct roce_bias *bias, uint32_t entered)
 {
 	__atomic_store_n(&bias->inside[entered - 1], 0, __ATOMIC_RELEASE);
 }
@@ -141,20 +141,20 @@ struct roce_lock {
 static inline void
 roce_lock(struct roce_lock *lock)
 {
-	uint8_t entered = roce_bias_enter(&lock->bias);
+	uint32_t entered = roce_bias_enter(&lock->bias);
 
 	if (unlikely(entered == 0)) {
 		rte_spinlock_lock(&lock->spin);
 		roce_bias_take(&lock->bias);
 	}
-	lock->entered = entered;
+	lock->entered = (uint8_t)entered;
 }
 
 /** Never waits. @return false: somebody has it, perhaps the caller. */
 static inline bool
 roce_trylock(struct roce_lock *lock)
 {
-	uint8_t entered;
+	uint32_t entered;
 
 	if (unlikely((__atomic_load_n(&lock->bias.inside[0], __ATOMIC_RELAXED) |
 				     __atomic_load_n(&lock->bias.inside[1], __ATOMIC_RELAXED)) !=
@@ -169,7 +169,7 @@ roce_trylock(struct roce_lock *lock)
 			return false;
 		}
 	}
-	lock->entered = entered;
+	lock->entered = (uint8_t)entered;
 	return true;
 }
 

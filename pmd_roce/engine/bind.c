@@ -8,8 +8,8 @@
  * acknowledgement of the request in front of it.
  */
 
+#include "engine/complete.h"
 #include "engine/mw.h"
-#include "engine/qp.h"
 
 /** PSNs by which a bind that was executed seems to lie ahead: further than any acknowledgement can reach. */
 #define OUT_OF_REACH (1u << 22)

@@ -95,23 +95,6 @@ roce_cq_depth(const struct roce_cq *cq)
 	return __atomic_load_n(&cq->depth, __ATOMIC_RELAXED);
 }
 
-/* Only the consumer writes the counter; the release lets a poster reuse the slot of the receive. */
-static inline void
-book_reap(const struct roce_cq *cq, uint16_t index)
-{
-	struct roce_cq_share *share = cq->shares[index];
-
-	__atomic_store_n(&share->reaped, share->reaped + 1, __ATOMIC_RELEASE);
-}
-
-static inline void
-take_event(const struct roce_cq *cq, uint32_t i, struct roce_event *event)
-{
-	*event = cq->ring[i & cq->mask];
-	if (event->srq_share != 0)
-		book_reap(cq, event->srq_share);
-}
-
 unsigned int
 roce_cq_poll(struct roce_cq *cq, struct roce_event *events, unsigned int n)
 {
@@ -125,13 +108,13 @@ roce_cq_poll(struct roce_cq *cq, struct roce_event *events, unsigned int n)
 			return 0;
 	}
 	if (n == 1) {
-		take_event(cq, tail, events);
+		roce_cq_take(cq, tail, events);
 		__atomic_store_n(&cq->tail, tail + 1, __ATOMIC_RELEASE);
 		return 1;
 	}
 	n = RTE_MIN(n, ready);
 	for (unsigned int i = 0; i < n; i++)
-		take_event(cq, tail + i, &events[i]);
+		roce_cq_take(cq, tail + i, &events[i]);
 	__atomic_store_n(&cq->tail, tail + n, __ATOMIC_RELEASE);
 	return n;
 }

@@ -98,6 +98,22 @@ roce_cq_publish(struct roce_cq *cq)
 		rte_spinlock_unlock(&cq->push_lock);
 }
 
+/**
+ * Copy event number @p i, which is the consumer's now, and book the reap of its receive. Only the consumer writes that
+ * counter; the release lets a poster reuse the slot of the receive.
+ */
+static inline void
+roce_cq_take(const struct roce_cq *cq, uint32_t i, struct roce_event *event)
+{
+	struct roce_cq_share *share;
+
+	*event = cq->ring[i & cq->mask];
+	if (event->srq_share == 0)
+		return;
+	share = cq->shares[event->srq_share];
+	__atomic_store_n(&share->reaped, share->reaped + 1, __ATOMIC_RELEASE);
+}
+
 /** An event found no room: its owner is told, and a receive that went with it counts as reaped. Locked. */
 void roce_cq_lost(struct roce_cq *cq, uint16_t srq_share);
 

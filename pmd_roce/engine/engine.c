@@ -4,7 +4,7 @@
 #include <rte_branch_prediction.h>
 
 #include "engine/extbuf.h"
-#include "engine/qp.h"
+#include "engine/resp.h"
 
 __rte_noinline bool
 roce_engine_fetch(struct roce_engine *e)
@@ -136,7 +136,7 @@ release_owing(struct roce_engine *e)
 		return;
 	e->waited = 0;
 	TAILQ_FOREACH(qp, &e->owing, ready_link)
-		qp->tx.listed = ROCE_LISTED_READY;
+		roce_qp_list(qp, ROCE_LISTED_READY);
 	TAILQ_CONCAT(&e->ready, &e->owing, ready_link);
 }
 
@@ -153,7 +153,7 @@ tx_ready(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t max, uint64_t n
 		bool end = qp == last;
 
 		TAILQ_REMOVE(&e->ready, qp, ready_link);
-		qp->tx.listed = ROCE_LISTED_NOWHERE;
+		roce_qp_list(qp, ROCE_LISTED_NOWHERE);
 		if (likely(!qp->tx.paced))
 			n += visit(qp, pkts + n, (uint16_t)(max - n), now, &again);
 		else

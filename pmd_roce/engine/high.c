@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The high watermarks of a queue pair: how many receives it may have that are not completed. */
 
-#include "engine/qp.h"
+#include "engine/resp.h"
 
 static void
 watch(struct roce_qp *qp)

@@ -20,12 +20,9 @@
 
 #include <rte_mbuf.h>
 
-#include "engine/qp.h"
+#include "engine/complete.h"
 
 struct roce_loans;
-
-/** In what roce_qp_complete_recv() tells, beside ROCE_EVENT_LENT: the place. */
-#define ROCE_LOAN_SHIFT 16
 
 /** What all queue pairs of the domain may lend. @return 0; -ENOMEM. */
 int roce_loan_budget_create(struct roce_domain *domain);

@@ -182,8 +182,10 @@ end_key(struct roce_domain *domain, struct roce_mr *mr)
 	/* A window that is being bound either finds the key, and then we find the window, or it does not. */
 	rte_spinlock_lock(&domain->keys.lock);
 	busy = mr->windows != 0 || __atomic_load_n(&mr->visitors, __ATOMIC_ACQUIRE) != 0;
-	if (!busy)
+	if (!busy) {
 		__atomic_store_n(&mr->key, 0, __ATOMIC_RELEASE);
+		__atomic_store_n(&domain->keys.ended, domain->keys.ended + 1, __ATOMIC_RELEASE);
+	}
 	rte_spinlock_unlock(&domain->keys.lock);
 	return !busy;
 }

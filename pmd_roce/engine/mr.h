@@ -76,6 +76,7 @@ struct roce_keys {
 	uint32_t free_first; /**< taken from here, given back at the end: a place rests as long as possible */
 	uint32_t free_last;
 	uint32_t made;   /**< places ever handed out */
+	uint32_t ended;  /**< regions ever ended, counted behind the end of their key; atomic */
 	uint64_t secret; /**< of the tags; 0: not drawn yet */
 };
 
@@ -86,6 +87,16 @@ roce_sge_set(struct roce_sge *to, const struct roce_sge *from)
 	to->addr = from->addr;
 	to->length = from->length;
 	to->lkey = from->lkey;
+}
+
+/**
+ * How many regions have ended. What was judged good is good as long as this number, looked at before, is the same: no more
+ * than a number of 32 bits is needed to know it, unless a request waits while 2^32 regions end.
+ */
+static inline uint32_t
+roce_keys_ended(const struct roce_keys *keys)
+{
+	return __atomic_load_n(&keys->ended, __ATOMIC_ACQUIRE);
 }
 
 /** The entry that a key belongs to, live or not. */
@@ -149,6 +160,44 @@ roce_keys_check(const struct roce_keys *keys, const struct roce_pd *pd, const st
 	return roce_keys_check_part(keys, pd, sge, sge->length, access);
 }
 
+/** What a queue's last post was about, and the next one most likely is: a key that was good, and its entry. */
+struct roce_keys_recent {
+	const struct roce_mr *mr;
+	uint32_t key;
+};
+
+/** Nothing yet: the entry of no key. */
+static inline void
+roce_keys_recent_init(struct roce_keys_recent *recent, const struct roce_keys *keys)
+{
+	recent->mr = roce_keys_entry(keys, 0);
+	recent->key = 0;
+}
+
+/**
+ * roce_keys_check(), which looks at the entry of the last good key first. @p recent is the caller's, one thread's at a
+ * time.
+ */
+static inline int
+roce_keys_check_recent(const struct roce_keys *keys, const struct roce_pd *pd,
+		const struct roce_sge *sge, unsigned int access, struct roce_keys_recent *recent)
+{
+	const struct roce_mr *mr = recent->mr;
+	int rc;
+
+	if (likely(sge->lkey == recent->key && mr->pd == pd &&
+			    __atomic_load_n(&mr->key, __ATOMIC_ACQUIRE) == sge->lkey &&
+			    (mr->access & access) == access &&
+			    roce_mr_holds(mr, sge->addr, sge->length)))
+		return 0;
+	rc = roce_keys_check(keys, pd, sge, access);
+	if (rc == 0) {
+		recent->mr = roce_keys_entry(keys, sge->lkey);
+		recent->key = sge->lkey;
+	}
+	return rc;
+}
+
 /** roce_sge_copy_out() and roce_sge_copy_in() for any list and any frame. */
 int roce_sge_gather(const struct roce_keys *keys, const struct roce_pd *pd,
 		const struct roce_sge *sge, uint32_t offset, uint8_t *dst, uint32_t len);
@@ -198,8 +247,7 @@ roce_sge_copy_in(const struct roce_keys *keys, const struct roce_pd *pd, const s
 	const uint32_t len = pkt->payload_len;
 	int rc;
 
-	if (unlikely(offset != 0 || len > sge->length || len == 0 ||
-			    pkt->payload_off + len > pkt->m->data_len))
+	if (unlikely(offset != 0 || len > sge->length || len == 0 || !roce_pkt_in_first(pkt)))
 		return roce_sge_scatter(keys, pd, sge, offset, pkt);
 	rc = roce_keys_check_part(keys, pd, sge, len, IBV_ACCESS_LOCAL_WRITE);
 	if (likely(rc == 0))

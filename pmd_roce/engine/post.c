@@ -13,6 +13,27 @@
 #include "engine/mw.h"
 
 /*
+ * Who owns the lock of the engine needs no bell: it enters by plain stores and puts the queue pair on the list itself. One
+ * that is on the list already, by what it sees, will have its visit, and that sees head: no other thread turns the engine
+ * before it has made this one pass a barrier.
+ */
+static inline bool
+ready_as_owner(struct roce_engine *e, struct roce_qp *qp)
+{
+	rte_compiler_barrier();
+	if (unlikely(!roce_bias_owns(&e->lock.bias)))
+		return false;
+	if (roce_qp_listed(qp) == ROCE_LISTED_READY)
+		return true;
+	/* Not in a callback out of a turn: inside it is already. */
+	if (unlikely(!roce_trylock(&e->lock)))
+		return false;
+	roce_qp_ready(qp);
+	roce_unlock(&e->lock);
+	return true;
+}
+
+/*
  * The doorbell is a stack: pushing is one compare-and-swap, and the engine takes all of it with one exchange, so
  * nothing can be popped and pushed back in between. A queue pair is on it at most once (rung).
  *
@@ -25,12 +46,8 @@ roce_qp_ring(struct roce_qp *qp)
 	struct roce_engine *e = qp->post.engine;
 	struct roce_qp *top;
 
-	/* No other thread turns the engine before it has made this one pass a barrier, and so sees head. */
-	rte_compiler_barrier();
-	if (likely(roce_bias_owns(&e->lock.bias)) &&
-			__atomic_load_n(&qp->post.rung, __ATOMIC_RELAXED))
-		return;
-	if (__atomic_exchange_n(&qp->post.rung, true, __ATOMIC_SEQ_CST))
+	if (likely(ready_as_owner(e, qp)) ||
+			__atomic_exchange_n(&qp->post.rung, true, __ATOMIC_SEQ_CST))
 		return;
 	top = __atomic_load_n(&e->doorbell, __ATOMIC_RELAXED);
 	do {
@@ -78,10 +95,10 @@ static const struct kind kinds[] = {
 
 /* The one that most requests have; a loop costs twice as much. */
 static inline int
-copy_piece(const struct roce_qp *qp, const struct roce_sge *sge, struct roce_wqe *wqe,
+copy_piece(struct roce_qp *qp, const struct roce_sge *sge, struct roce_wqe *wqe,
 		unsigned int access)
 {
-	int rc = roce_keys_check(qp->post.keys, qp->post.pd, sge, access);
+	int rc = roce_keys_check_recent(qp->post.keys, qp->post.pd, sge, access, &qp->post.recent);
 
 	if (unlikely(rc != 0))
 		return rc;
@@ -94,8 +111,7 @@ copy_piece(const struct roce_qp *qp, const struct roce_sge *sge, struct roce_wqe
 }
 
 static inline int
-copy_pieces(const struct roce_qp *qp, const struct roce_wr *wr, struct roce_wqe *wqe,
-		unsigned int access)
+copy_pieces(struct roce_qp *qp, const struct roce_wr *wr, struct roce_wqe *wqe, unsigned int access)
 {
 	uint64_t length = 0;
 
@@ -239,6 +255,7 @@ roce_qp_post_send(struct roce_qp *qp, const struct roce_wr *wr)
 		return -ENOSPC;
 	if (unlikely(!__atomic_load_n(&qp->post.connected, __ATOMIC_ACQUIRE)))
 		return -EINVAL;
+	wqe->judged = roce_keys_ended(qp->post.keys);
 	rc = fill(qp, wr, wqe);
 	if (unlikely(rc != 0))
 		return post_larger(qp, wr, rc);

@@ -59,6 +59,7 @@ link_number(struct roce_domain *domain, struct roce_qp *qp)
 	qp->post.engine = qp->engine;
 	qp->post.keys = &domain->keys;
 	qp->post.pd = qp->pd;
+	roce_keys_recent_init(&qp->post.recent, qp->post.keys);
 	domain->qps++;
 	__atomic_store_n(&domain->qp[qpn & ROCE_QPS_MASK], qp, __ATOMIC_RELEASE);
 	rte_spinlock_unlock(&domain->qpn_lock);

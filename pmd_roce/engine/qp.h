@@ -151,7 +151,7 @@ struct roce_qp_tx {
 	bool heard;   /**< the peer has said whether it does */
 	bool draining;
 	bool nak_seen;  /**< nak_psn is valid: nothing was acknowledged since */
-	uint8_t listed; /**< enum roce_listed */
+	uint8_t listed; /**< enum roce_listed; atomic */
 	bool stuck;     /**< request next cannot be sent: its memory is gone */
 	bool blocked;   /**< request next waits for the answer to a READ or atomic */
 	bool paced;     /**< cold.dcqcn limits what is sent */
@@ -188,6 +188,7 @@ struct roce_qp {
 		const struct roce_keys *keys;
 		const struct roce_pd *pd;
 		struct roce_qp *next_rung;
+		struct roce_keys_recent recent;
 	} post __rte_cache_aligned;
 
 	struct roce_qp_remote remote __rte_cache_aligned;
@@ -228,6 +229,20 @@ roce_qp_find(const struct roce_domain *domain, uint32_t qpn)
 	return qp != NULL && qp->rx.qpn == qpn ? qp : NULL;
 }
 
+/** Which list it is on (enum roce_listed). Any thread may look. */
+static inline uint8_t
+roce_qp_listed(const struct roce_qp *qp)
+{
+	return __atomic_load_n(&qp->tx.listed, __ATOMIC_RELAXED);
+}
+
+/** It is on that list now. Locked. */
+static inline void
+roce_qp_list(struct roce_qp *qp, enum roce_listed listed)
+{
+	__atomic_store_n(&qp->tx.listed, (uint8_t)listed, __ATOMIC_RELAXED);
+}
+
 /** Off the list it is on, if any. Locked. */
 static inline void
 roce_qp_unlist(struct roce_qp *qp)
@@ -237,7 +252,7 @@ roce_qp_unlist(struct roce_qp *qp)
 	if (qp->tx.listed != ROCE_LISTED_NOWHERE)
 		TAILQ_REMOVE(qp->tx.listed == ROCE_LISTED_READY ? &e->ready : &e->owing, qp,
 				ready_link);
-	qp->tx.listed = ROCE_LISTED_NOWHERE;
+	roce_qp_list(qp, ROCE_LISTED_NOWHERE);
 }
 
 /** The engine shall look at this queue pair before the end of the turn. Locked. */
@@ -247,7 +262,7 @@ roce_qp_ready(struct roce_qp *qp)
 	if (qp->tx.listed == ROCE_LISTED_READY)
 		return;
 	roce_qp_unlist(qp);
-	qp->tx.listed = ROCE_LISTED_READY;
+	roce_qp_list(qp, ROCE_LISTED_READY);
 	TAILQ_INSERT_TAIL(&qp->engine->ready, qp, ready_link);
 }
 
@@ -282,7 +297,7 @@ roce_qp_owe_ack(struct roce_qp *qp)
 	qp->rx.owes |= ROCE_OWES_ACK;
 	if (qp->tx.listed == ROCE_LISTED_NOWHERE) {
 		roce_qp_fetch(qp);
-		qp->tx.listed = ROCE_LISTED_OWING;
+		roce_qp_list(qp, ROCE_LISTED_OWING);
 		TAILQ_INSERT_TAIL(&qp->engine->owing, qp, ready_link);
 	}
 }
@@ -337,16 +352,6 @@ void roce_engine_answer_doorbells(struct roce_engine *e);
 
 /** Tell the layer above and, when there is a connection, the connection manager. Locked. */
 void roce_qp_notice(struct roce_qp *qp, enum roce_notice_kind kind, int status);
-
-/** Complete the request at the tail, which is no bind and has no ROCE_WQE_EXTBUF. Locked. */
-void roce_qp_complete_send(struct roce_qp *qp, enum ibv_wc_status status);
-
-/** Complete the bind at the tail. Locked. */
-void roce_qp_complete_bind(struct roce_qp *qp, enum ibv_wc_status status);
-
-/** Complete the receive that the queue pair holds; @p told are ROCE_EVENT_* (and loan.h), @p imm as on the wire. Locked. */
-void
-roce_qp_complete_recv(struct roce_qp *qp, enum ibv_wc_status status, uint32_t told, uint32_t imm);
 
 /**
  * The transport gives up: the oldest request (or nobody, when it was the responder) fails with @p status, the
@@ -429,72 +434,5 @@ void roce_retry_fire(struct roce_timer *timer, uint64_t now);
 
 /** Values at the start of a connection. */
 void roce_retry_init(struct roce_qp *qp);
-
-/* ---- responder (resp_check.c, resp.c) ---- */
-
-/** What becomes of a request packet. */
-enum roce_verdict {
-	ROCE_ACCEPT = 0,
-	ROCE_DUPLICATE,      /**< executed before: answer again */
-	ROCE_DROP,           /**< a gap was reported already */
-	ROCE_GAP,            /**< first packet behind a gap */
-	ROCE_NOT_READY,      /**< no receive posted */
-	ROCE_INVALID,        /**< the peer broke the protocol */
-	ROCE_TOO_LONG,       /**< message longer than the receive */
-	ROCE_BAD_KEY,        /**< memory that the peer may not touch */
-	ROCE_UNSUPPORTED,    /**< an operation that this end does not serve */
-	ROCE_BAD_INVALIDATE, /**< no window of the peer's has the key that it wants to end */
-	ROCE_BAD_RECEIVE,    /**< the memory of the receive is gone */
-	ROCE_LEND,           /**< accepted; the consumer gets the frame */
-	ROCE_OVER_HIGH,      /**< one receive more than the hard high watermark allows */
-};
-
-/** Has the queue pair more receives than its hard high watermark? Tells about the soft one, once. Locked. */
-bool roce_qp_over_high(struct roce_qp *qp);
-
-/** Judge a request packet before it touches memory. Takes the receive of a new message; else no side effect. */
-enum roce_verdict roce_resp_check(struct roce_qp *qp, const struct roce_pkt *pkt);
-
-/** The part of roce_resp_check() for everything but SEND. Locked. */
-enum roce_verdict roce_resp_check_rdma(struct roce_qp *qp, const struct roce_pkt *pkt);
-
-/** A first or middle packet carries exactly one path MTU, a last packet at least one byte. */
-bool roce_resp_length_ok(const struct roce_qp_rx *rx, const struct roce_pkt *pkt);
-
-/** A message starts exactly when none is in progress, and goes on as what it started. */
-bool roce_resp_order_ok(const struct roce_qp_rx *rx, const struct roce_pkt *pkt);
-
-/** Take the receive of the message of @p pkt. Locked. @return ROCE_ACCEPT, ROCE_NOT_READY or ROCE_OVER_HIGH. */
-enum roce_verdict roce_resp_take(struct roce_qp *qp, const struct roce_pkt *pkt);
-
-/** Do an accepted request that is no SEND. Locked. @return 0; -EACCES: the memory went away meanwhile. */
-int roce_resp_do_rdma(struct roce_qp *qp, const struct roce_pkt *pkt);
-
-/** Answer a READ or atomic again. Locked. @return false: it is not known any more, and cannot be answered. */
-bool roce_resp_read_again(struct roce_qp *qp, const struct roce_pkt *pkt);
-
-/** An answer that was given once and is being repeated is not wanted any more. Locked. */
-void roce_resp_read_forget(struct roce_qp *qp, struct roce_rd_resource *res);
-
-/** The next frame of the answers to READs and atomics; NULL: no frame to be had, or the memory is gone. Locked. */
-struct rte_mbuf *roce_resp_emit_read(struct roce_qp *qp);
-
-/** Forget READs and atomics of the peer: a new connection begins. */
-void roce_resp_read_init(struct roce_qp *qp, uint8_t allowed);
-
-/**
- * The peer, or our own memory, made the connection useless: say so with a NAK and end it. A receive in use ends
- * with @p status; IBV_WC_SUCCESS: it is flushed like everything else. Locked.
- */
-void roce_resp_refuse(struct roce_qp *qp, enum roce_nak code, enum ibv_wc_status status);
-
-/** Syndrome of an acknowledgement: the credits. Locked. */
-uint8_t roce_resp_ack_syndrome(const struct roce_qp *qp);
-
-/** A request arrived. Locked. @p pkt has no mbuf any more when the consumer has got that. */
-void roce_resp_rx(struct roce_qp *qp, struct roce_pkt *pkt, uint64_t now);
-
-/** The acknowledgement or NAK that is owed, as a frame; NULL: no frame to be had. Locked. */
-struct rte_mbuf *roce_resp_emit(struct roce_qp *qp);
 
 #endif

@@ -6,10 +6,7 @@
 
 #include "engine/extbuf.h"
 #include "engine/loan.h"
-#include "engine/mw.h"
-#include "engine/qp.h"
-
-static_assert(ROCE_WR_QUIET == ROCE_EVENT_QUIET, "one bit says it of a request and of its event");
+#include "engine/resp.h"
 
 #define ECN_CAPABLE 0x02    /**< ECT(0) of RFC 3168 */
 #define SPORT_FIRST 0xc000u /**< RoCEv2 entropy ports: 49152..65535 */
@@ -139,73 +136,6 @@ roce_qp_notice(struct roce_qp *qp, enum roce_notice_kind kind, int status)
 			&domain->noticed, &top, qp, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
 }
 
-static __rte_noinline void
-lose_event(struct roce_qp *qp, struct roce_cq *cq, uint16_t share)
-{
-	qp->engine->stats.cq_overflow++;
-	roce_cq_lost(cq, share);
-}
-
-static __rte_always_inline void
-send_event(struct roce_qp *qp, const struct roce_wqe *wqe, enum ibv_wc_status status,
-		enum roce_event_kind kind, void *owner)
-{
-	struct roce_event *event = roce_cq_reserve(qp->send_cq);
-
-	if (unlikely(event == NULL)) {
-		lose_event(qp, qp->send_cq, 0);
-		return;
-	}
-	event->wr_id = wqe->wr_id;
-	event->owner = owner;
-	event->byte_len = wqe->length;
-	event->imm = 0;
-	event->kind = (uint8_t)kind;
-	event->status = (uint8_t)status;
-	event->flags = wqe->flags & ROCE_EVENT_QUIET;
-	event->opcode = wqe->opcode;
-	event->srq_share = 0;
-	event->lent = 0;
-	roce_cq_publish(qp->send_cq);
-}
-
-void
-roce_qp_tell_request(struct roce_qp *qp, const struct roce_wqe *wqe, enum ibv_wc_status status)
-{
-	bool bind = roce_wqe_is_bind(wqe);
-
-	if (((wqe->flags & ROCE_WR_SIGNALED) || status != IBV_WC_SUCCESS) && qp->send_cq != NULL)
-		send_event(qp, wqe, status, bind ? ROCE_EVENT_BIND : ROCE_EVENT_SEND,
-				bind ? roce_wqe_bind(wqe)->owner : qp->owner);
-}
-
-void
-roce_qp_complete_send(struct roce_qp *qp, enum ibv_wc_status status)
-{
-	const struct roce_wqe *wqe = roce_wq_slot(&qp->wq, qp->tx.tail);
-
-	if (((wqe->flags & ROCE_WR_SIGNALED) || status != IBV_WC_SUCCESS) && qp->send_cq != NULL)
-		send_event(qp, wqe, status, ROCE_EVENT_SEND, qp->owner);
-	/* The poster may write the slot again as soon as it sees the new tail. */
-	__atomic_store_n(&qp->tx.tail, qp->tx.tail + 1, __ATOMIC_RELEASE);
-}
-
-void
-roce_qp_complete_bind(struct roce_qp *qp, enum ibv_wc_status status)
-{
-	const struct roce_wqe *wqe = roce_wq_slot(&qp->wq, qp->tx.tail);
-
-	/* The consumer will hear that it failed: nothing may be left of it for peers. */
-	if (status != IBV_WC_SUCCESS)
-		roce_mw_revoke(qp->engine->domain, wqe);
-	if (wqe->flags & ROCE_WQE_EXTBUF) {
-		roce_extbuf_complete(qp, status);
-		return;
-	}
-	roce_qp_tell_request(qp, wqe, status);
-	__atomic_store_n(&qp->tx.tail, qp->tx.tail + 1, __ATOMIC_RELEASE);
-}
-
 /* The request at the tail, of whatever kind, ends badly. */
 static void
 fail_oldest(struct roce_qp *qp, enum ibv_wc_status status)
@@ -218,40 +148,6 @@ fail_oldest(struct roce_qp *qp, enum ibv_wc_status status)
 		roce_extbuf_complete(qp, status);
 	else
 		roce_qp_complete_send(qp, status);
-}
-
-static inline void
-recv_event(struct roce_qp *qp, enum ibv_wc_status status, uint32_t told, uint32_t imm)
-{
-	struct roce_event *event = roce_cq_reserve(qp->rx.cq);
-
-	if (unlikely(event == NULL)) {
-		lose_event(qp, qp->rx.cq, qp->rx.share);
-		if (told & ROCE_EVENT_LENT)
-			roce_loan_withdraw(qp, told);
-		return;
-	}
-	event->wr_id = qp->rx.recv->wr_id;
-	event->owner = qp->owner;
-	event->byte_len = qp->rx.got;
-	event->imm = imm;
-	event->kind = ROCE_EVENT_RECV;
-	event->status = (uint8_t)status;
-	event->flags = (uint8_t)(told | qp->rx.recv->flags);
-	event->opcode = 0;
-	event->srq_share = qp->rx.share;
-	event->lent = (uint16_t)(told >> ROCE_LOAN_SHIFT);
-	roce_cq_publish(qp->rx.cq);
-}
-
-void
-roce_qp_complete_recv(struct roce_qp *qp, enum ibv_wc_status status, uint32_t told, uint32_t imm)
-{
-	roce_qp_hold(qp, false);
-	if (likely(qp->rx.cq != NULL))
-		recv_event(qp, status, told, imm);
-	else
-		roce_srq_give_back(qp->rx.rq, 1);
 }
 
 /* Receives: the one in use, then, of a queue of its own, all the others. Shared ones stay where they are. */

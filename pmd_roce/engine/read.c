@@ -116,7 +116,7 @@ take_answer(struct roce_qp *qp, const struct roce_wqe *wqe, const struct roce_pk
 	roce_qp_check_drained(qp);
 }
 
-void
+__rte_noinline void
 roce_read_rx(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now)
 {
 	struct roce_qp_tx *tx = &qp->tx;

@@ -15,6 +15,13 @@ in_flight(const struct roce_qp_tx *tx)
 	return (tx->psn - tx->una) & ROCE_PSN_MASK;
 }
 
+/* PSNs that may still be sent; not above zero: none. */
+static inline int32_t
+window_left(const struct roce_qp_tx *tx)
+{
+	return (int32_t)tx->window - (int32_t)in_flight(tx);
+}
+
 /* Credits are receives: only a request that uses one up needs one (IBTA Vol 1, 9.7.7.2). */
 static inline bool
 uses_receive(const struct roce_qp *qp, uint32_t request)
@@ -51,7 +58,7 @@ may_send(const struct roce_qp *qp, uint32_t posted)
 	const struct roce_qp_tx *tx = &qp->tx;
 
 	return tx->next != posted && qp->rx.state == ROCE_QP_RTS && tx->rnr_at == 0 && !tx->stuck &&
-			!tx->blocked && in_flight(tx) < tx->window && has_credit(qp);
+			!tx->blocked && window_left(tx) > 0 && has_credit(qp);
 }
 
 bool
@@ -64,39 +71,35 @@ roce_req_wants(const struct roce_qp *qp)
 	return may_send(qp, posted);
 }
 
-/* After a frame that could be built: what a request has to wait for has not changed meanwhile. */
+/*
+ * Give a request its PSNs when its first frame leaves for the first time.
+ * @return has no region ended since its pieces were judged?
+ */
 static inline bool
-may_go_on(const struct roce_qp *qp, uint32_t posted)
-{
-	const struct roce_qp_tx *tx = &qp->tx;
-
-	return tx->next != posted && in_flight(tx) < tx->window && has_credit(qp);
-}
-
-/* Give a request its PSNs when its first frame leaves for the first time. */
-static inline void
 begin_request(struct roce_qp *qp, struct roce_wqe *wqe)
 {
+	bool valid = wqe->judged == roce_keys_ended(&qp->engine->domain->keys);
+
 	wqe->psn = qp->tx.psn;
 	wqe->packets = roce_packets(wqe->length, qp->rx.mtu);
 	wqe->extbuf = 0;
 	qp->tx.begun = qp->tx.next + 1;
 	if (roce_wqe_is_read(wqe))
 		qp->tx.reads++;
+	return valid;
 }
 
 /*
  * An acknowledgement is asked for when the requester would otherwise fall silent with something in flight: at the
  * end of what is posted, of the window, of the credits; besides every ROCE_ACKREQ_EVERY frames, for each message sent
- * again, and with every frame where a rate limiter may make pauses.
+ * again, and with every frame where a rate limiter may make pauses. @p left: of the window, with this frame.
  */
 static inline bool
-wants_ack(const struct roce_qp *qp, uint32_t posted, bool last)
+wants_ack(const struct roce_qp *qp, uint32_t posted, int32_t left, bool last)
 {
 	const struct roce_qp_tx *tx = &qp->tx;
 
-	if (tx->silent + 1 >= ROCE_ACKREQ_EVERY || in_flight(tx) + 1 >= tx->window ||
-			unlikely(tx->paced))
+	if (tx->silent + 1 >= ROCE_ACKREQ_EVERY || left <= 1 || unlikely(tx->paced))
 		return true;
 	if (!last)
 		return false;
@@ -188,74 +191,107 @@ next_request(struct roce_qp_tx *tx)
 	tx->ssn = roce_psn_add(tx->ssn, 1);
 }
 
+/* Bytes of a request's memory that lie in one piece, where it may be read: at once when that is known. NULL: they do not. */
+static inline const uint8_t *
+find_piece(const struct roce_qp *qp, const struct roce_wqe *wqe, uint32_t len, bool valid)
+{
+	if (likely(valid && wqe->num_sge == 1))
+		return (const uint8_t *)(uintptr_t)wqe->sge->addr + qp->tx.offset;
+	if (len == 0)
+		return NULL;
+	return roce_sge_find(&qp->engine->domain->keys, qp->pd, wqe->sge, qp->tx.offset, len);
+}
+
 /*
- * Payload, of which @p len bytes belong at @p to, and ICRC; both in one pass where that pays. @return 0; else the memory
- * is gone.
+ * Payload, of which @p len bytes belong at @p to, and ICRC; both in one pass where that pays. @p valid: as from
+ * begin_request(). @return 0; else the memory is gone.
  */
 static inline int
-finish_data(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, uint8_t *to, uint32_t len)
+finish_data(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, uint8_t *to, uint32_t len,
+		bool valid)
 {
 	const struct roce_template *template = &qp->cold.template;
-	const struct roce_keys *keys = &qp->engine->domain->keys;
-	uint32_t offset = qp->tx.offset;
-	const uint8_t *from = NULL;
+	const uint8_t *from;
 	int rc;
 
 	if (unlikely(wqe->flags & (ROCE_WR_INLINE | ROCE_WQE_EXTBUF))) {
 		if (unlikely(!(wqe->flags & ROCE_WR_INLINE)))
 			return roce_extbuf_finish(qp, wqe, m, to, len);
-		memcpy(to, roce_wqe_inline(wqe) + offset, len);
+		from = roce_wqe_inline(wqe) + qp->tx.offset;
 	} else {
-		if (len >= ROCE_ONE_PASS)
-			from = roce_sge_find(keys, qp->pd, wqe->sge, offset, len);
-		if (from != NULL) {
-			roce_icrc_put_copy(m, template, to, from, len);
-			return 0;
-		}
-		rc = roce_sge_copy_out(keys, qp->pd, wqe->sge, offset, to, len);
+		from = find_piece(qp, wqe, len, valid);
+	}
+	if (unlikely(from == NULL)) {
+		rc = roce_sge_gather(&qp->engine->domain->keys, qp->pd, wqe->sge, qp->tx.offset, to,
+				len);
 		if (unlikely(rc != 0))
 			return rc;
+	} else if (len >= ROCE_ONE_PASS) {
+		roce_icrc_put_copy(m, template, to, from, len);
+		return 0;
+	} else {
+		memcpy(to, from, len);
 	}
 	roce_engine_icrc_later(qp->engine, m, template);
 	return 0;
 }
 
+/* What is sent of a request in one frame. */
+struct part {
+	uint8_t opcode;
+	bool first;
+	bool last;
+	bool valid; /**< as from begin_request() */
+	bool ack_req;
+	uint32_t len; /**< bytes */
+};
+
 /* SEND and WRITE carry their bytes. @return NULL: the memory is gone. */
-static inline struct rte_mbuf *
-build_data(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, bool ack_req, uint64_t now)
+static __rte_always_inline struct rte_mbuf *
+build_data(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, struct part part,
+		uint64_t now)
 {
 	struct roce_qp_tx *tx = &qp->tx;
-	uint32_t offset = tx->offset;
-	struct roce_frame_spec spec;
-	uint8_t *at;
-	bool last;
+	const struct roce_frame_spec spec = {
+		.psn = tx->psn,
+		.opcode = part.opcode,
+		.ack_req = part.ack_req,
+		.solicited = part.last && (wqe->flags & ROCE_WR_SOLICITED),
+		.payload_len = part.len,
+	};
+	uint8_t *at = roce_frame_build(m, &qp->cold.template, &spec);
 
-	spec.payload_len = RTE_MIN(wqe->length - offset, (uint32_t)qp->rx.mtu);
-	last = offset + spec.payload_len == wqe->length;
-	spec.psn = tx->psn;
-	spec.opcode = roce_opcode_request((enum roce_verb)wqe->verb, (enum roce_suffix)wqe->suffix,
-			offset == 0, last);
-	spec.solicited = last && (wqe->flags & ROCE_WR_SOLICITED);
-	spec.ack_req = ack_req;
-	at = roce_frame_build(m, &qp->cold.template, &spec);
-	if (unlikely(wqe->verb == ROCE_VERB_WRITE && offset == 0))
-		at = put_reth(at, wqe, 0);
-	if (last && wqe->suffix != ROCE_SUFFIX_NONE) {
-		memcpy(at, &wqe->imm, sizeof(wqe->imm));
-		at += sizeof(wqe->imm);
+	if (part.opcode != IBV_OPCODE_RC_SEND_ONLY) {
+		if (part.first && wqe->verb == ROCE_VERB_WRITE)
+			at = put_reth(at, wqe, 0);
+		if (part.last && wqe->suffix != ROCE_SUFFIX_NONE) {
+			memcpy(at, &wqe->imm, sizeof(wqe->imm));
+			at += sizeof(wqe->imm);
+		}
 	}
-	if (unlikely(finish_data(qp, wqe, m, at, spec.payload_len) != 0)) {
+	if (unlikely(finish_data(qp, wqe, m, at, part.len, part.valid) != 0)) {
 		rte_pktmbuf_free(m);
 		roce_req_stick(qp);
 		return NULL;
 	}
-	tx->silent = ack_req ? 0 : tx->silent + 1;
-	tx->offset = offset + spec.payload_len;
+	tx->silent = part.ack_req ? 0 : tx->silent + 1;
+	tx->offset += part.len;
 	account_psn(qp, 1, now);
-	if (last)
+	if (part.last)
 		next_request(tx);
-	qp->engine->stats.tx_bytes += spec.payload_len;
+	qp->engine->stats.tx_bytes += part.len;
 	return m;
+}
+
+/* The same for what is no whole SEND in one frame. */
+static __rte_noinline struct rte_mbuf *
+build_other_data(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, struct part part,
+		uint64_t now)
+{
+	part.len = RTE_MIN(part.len, (uint32_t)qp->rx.mtu);
+	part.opcode = roce_opcode_request((enum roce_verb)wqe->verb, (enum roce_suffix)wqe->suffix,
+			part.first, part.last);
+	return build_data(qp, wqe, m, part, now);
 }
 
 /* READ and atomics are one frame, whose PSNs are those of the answer. After a loss a READ asks for the rest only. */
@@ -294,25 +330,34 @@ may_begin(struct roce_qp *qp, const struct roce_wqe *wqe)
 	return !qp->tx.blocked;
 }
 
-/* @return NULL: no frame to be had, or the request cannot go on. */
+/* @p left: as in wants_ack(). @return NULL: no frame to be had, or the request cannot go on. */
 static __rte_always_inline struct rte_mbuf *
-build_next(struct roce_qp *qp, uint32_t posted, uint64_t now)
+build_next(struct roce_qp *qp, uint32_t posted, int32_t left, uint64_t now)
 {
-	struct roce_wqe *wqe = roce_wq_slot(&qp->wq, qp->tx.next);
+	struct roce_qp_tx *tx = &qp->tx;
+	struct roce_wqe *wqe = roce_wq_slot(&qp->wq, tx->next);
+	struct part part = {
+		.opcode = IBV_OPCODE_RC_SEND_ONLY,
+		.first = tx->offset == 0,
+		.last = wqe->length - tx->offset <= qp->rx.mtu,
+		.len = wqe->length - tx->offset,
+	};
 	struct rte_mbuf *m;
 
-	if (unlikely(qp->tx.reads != 0 && (roce_wqe_is_read(wqe) || (wqe->flags & ROCE_WR_FENCE)) &&
-			    qp->tx.offset == 0 && !may_begin(qp, wqe)))
+	if (unlikely(tx->reads != 0 && (roce_wqe_is_read(wqe) || (wqe->flags & ROCE_WR_FENCE)) &&
+			    part.first && !may_begin(qp, wqe)))
 		return NULL;
 	m = roce_engine_frame(qp->engine);
 	if (unlikely(m == NULL))
 		return NULL;
-	if (qp->tx.offset == 0 && qp->tx.next == qp->tx.begun)
-		begin_request(qp, wqe);
+	if (part.first && tx->next == tx->begun)
+		part.valid = begin_request(qp, wqe);
 	if (unlikely(roce_wqe_is_read(wqe)))
 		return build_read(qp, wqe, m, now);
-	return build_data(qp, wqe, m,
-			wants_ack(qp, posted, wqe->length - qp->tx.offset <= qp->rx.mtu), now);
+	part.ack_req = wants_ack(qp, posted, left, part.last);
+	if (unlikely(wqe->opcode != IBV_WR_SEND || !part.first || !part.last))
+		return build_other_data(qp, wqe, m, part, now);
+	return build_data(qp, wqe, m, part, now);
 }
 
 /*
@@ -338,7 +383,7 @@ emit_around_binds(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uin
 			break;
 		if (behind != posted && !roce_wqe_is_bind(roce_wq_slot(&qp->wq, behind)))
 			behind = posted;
-		m = build_next(qp, behind, now);
+		m = build_next(qp, behind, window_left(&qp->tx), now);
 		if (m == NULL)
 			break;
 		pkts[n++] = m;
@@ -351,21 +396,25 @@ roce_req_emit(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_
 {
 	uint32_t posted = roce_qp_posted(qp);
 	uint16_t n = 0;
+	int32_t left;
 
 	if (unlikely(roce_qp_binds(qp)))
 		return emit_around_binds(qp, pkts, room, now);
 	if (room == 0 || !may_send(qp, posted))
 		return 0;
+	left = window_left(&qp->tx);
 	do {
 		struct rte_mbuf *m;
 
 		if (!(qp->tx.next & 1))
 			rte_prefetch0(roce_wq_slot(&qp->wq, qp->tx.next + 2));
-		m = build_next(qp, posted, now);
+		m = build_next(qp, posted, left, now);
 		if (unlikely(m == NULL))
 			break;
 		pkts[n++] = m;
-	} while (n < room && may_go_on(qp, posted));
+		/* What else a request has to wait for has not changed meanwhile. */
+		left = window_left(&qp->tx);
+	} while (n < room && left > 0 && qp->tx.next != posted && has_credit(qp));
 	return n;
 }
 

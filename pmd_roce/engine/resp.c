@@ -1,41 +1,45 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The responder's deeds: place a packet, complete its message, owe an answer. */
 
+#include <string.h>
+
 #include <rte_branch_prediction.h>
 
 #include "engine/loan.h"
 #include "engine/mw.h"
+#include "engine/resp.h"
 
 /* @p told is as in roce_qp_complete_recv(). */
-static void
-complete(struct roce_qp *qp, const struct roce_pkt *pkt, uint32_t told)
+static __rte_always_inline void
+complete(struct roce_qp *qp, const struct roce_pkt *pkt, const struct roce_opcode_info *op,
+		uint32_t told)
 {
-	const uint16_t op = pkt->op->flags;
 	rte_be32_t imm = 0;
 
 	if (pkt->solicited)
 		told |= ROCE_EVENT_SOLICITED;
-	if (unlikely(op & (ROCE_OP_IMM | ROCE_OP_IETH))) {
-		told |= op & ROCE_OP_IMM ? ROCE_EVENT_IMM : ROCE_EVENT_INVALID;
+	if (unlikely(op->flags & (ROCE_OP_IMM | ROCE_OP_IETH))) {
+		told |= op->flags & ROCE_OP_IMM ? ROCE_EVENT_IMM : ROCE_EVENT_INVALID;
 		imm = roce_pkt_imm(pkt);
 	}
 	roce_qp_complete_recv(qp, IBV_WC_SUCCESS, told, imm);
 }
 
 /* The last packet of a SEND or WRITE, or all there is of another request. @p told: of the receive of a SEND. */
-static inline void
-finish(struct roce_qp *qp, const struct roce_pkt *pkt, uint32_t told)
+static __rte_always_inline void
+finish(struct roce_qp *qp, const struct roce_pkt *pkt, const struct roce_opcode_info *op,
+		uint32_t told)
 {
 	qp->rx.verb = ROCE_VERB_NONE;
 	qp->rx.msn = roce_psn_add(qp->rx.msn, 1);
-	if (likely(pkt->op->verb == ROCE_VERB_SEND)) {
+	if (likely(op->verb == ROCE_VERB_SEND)) {
 		qp->engine->stats.rx_send_requests++;
-		complete(qp, pkt, told);
-	} else if (pkt->op->verb == ROCE_VERB_WRITE) {
+		complete(qp, pkt, op, told);
+	} else if (op->verb == ROCE_VERB_WRITE) {
 		qp->engine->stats.rx_write_requests++;
 		qp->rx.got = qp->remote.length;
-		if (pkt->op->flags & ROCE_OP_IMM)
-			complete(qp, pkt, ROCE_EVENT_WRITE);
+		if (op->flags & ROCE_OP_IMM)
+			complete(qp, pkt, op, ROCE_EVENT_WRITE);
 	}
 }
 
@@ -97,7 +101,7 @@ answer_duplicate(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now)
 		(void)roce_resp_read_again(qp, pkt);
 }
 
-static __rte_noinline void
+static void
 answer_otherwise(struct roce_qp *qp, const struct roce_pkt *pkt, enum roce_verdict verdict,
 		uint64_t now)
 {
@@ -151,23 +155,43 @@ answer_otherwise(struct roce_qp *qp, const struct roce_pkt *pkt, enum roce_verdi
 
 /* The key that the last packet of a SEND may name. @return false: there is none. */
 static inline bool
-end_key(const struct roce_qp *qp, const struct roce_pkt *pkt)
+end_key(const struct roce_qp *qp, const struct roce_pkt *pkt, const struct roce_opcode_info *op)
 {
-	return likely(!(pkt->op->flags & ROCE_OP_IETH)) ||
+	return likely(!(op->flags & ROCE_OP_IETH)) ||
 			roce_mw_invalidate(qp->engine->domain, qp->pd,
 					rte_be_to_cpu_32(roce_pkt_imm(pkt))) == 0;
 }
 
-/* Place a packet of a SEND, and end the key that its last one names. */
-static inline enum roce_verdict
-do_send(struct roce_qp *qp, const struct roce_pkt *pkt)
+/* Copy a packet of a SEND to where it belongs. @return 0; else the memory of the receive is gone. */
+static inline int
+place(const struct roce_qp *qp, const struct roce_pkt *pkt, const struct roce_opcode_info *op)
 {
-	const struct roce_keys *keys = &qp->engine->domain->keys;
+	const struct roce_qp_rx *rx = &qp->rx;
+	const struct roce_recv *recv = rx->recv;
+
+	if (pkt->payload_len >= ROCE_ONE_PASS_RX && pkt->placed != NULL)
+		return 0;
+	/* Just taken, and nothing has ended since its pieces were judged. */
+	if ((op->flags & ROCE_OP_START) &&
+			likely((recv->flags & ROCE_RECV_VALID) && recv->num_sge == 1 &&
+					roce_pkt_in_first(pkt))) {
+		memcpy((void *)(uintptr_t)recv->sge->addr,
+				rte_pktmbuf_mtod_offset(pkt->m, const uint8_t *, pkt->payload_off),
+				pkt->payload_len);
+		return 0;
+	}
+	return roce_sge_scatter(&qp->engine->domain->keys, rx->rq->pd, recv->sge, rx->got, pkt);
+}
+
+/* Place a packet of a SEND, and end the key that its last one names. */
+static __rte_always_inline enum roce_verdict
+do_send(struct roce_qp *qp, const struct roce_pkt *pkt, const struct roce_opcode_info *op)
+{
 	struct roce_qp_rx *rx = &qp->rx;
 
-	if (unlikely(roce_sge_copy_in(keys, rx->rq->pd, rx->recv->sge, rx->got, pkt) != 0))
+	if (unlikely(place(qp, pkt, op) != 0))
 		return ROCE_BAD_RECEIVE;
-	if (!end_key(qp, pkt))
+	if (!end_key(qp, pkt, op))
 		return ROCE_BAD_INVALIDATE;
 	rx->epsn = roce_psn_add(rx->epsn, 1);
 	rx->got += pkt->payload_len;
@@ -175,8 +199,9 @@ do_send(struct roce_qp *qp, const struct roce_pkt *pkt)
 }
 
 /* The packet was executed. @p told is as in finish(). */
-static inline void
-settle(struct roce_qp *qp, const struct roce_pkt *pkt, uint32_t told)
+static __rte_always_inline void
+settle(struct roce_qp *qp, const struct roce_pkt *pkt, const struct roce_opcode_info *op,
+		uint32_t told)
 {
 	struct roce_qp_rx *rx = &qp->rx;
 
@@ -184,45 +209,68 @@ settle(struct roce_qp *qp, const struct roce_pkt *pkt, uint32_t told)
 	qp->engine->stats.rx_bytes += pkt->payload_len;
 	/* What was reported missing is here: the old NAK must not go out any more. */
 	rx->owes &= (uint8_t)~ROCE_OWES_NAK;
-	if (pkt->op->flags & ROCE_OP_END)
-		finish(qp, pkt, told);
+	if (op->flags & ROCE_OP_END)
+		finish(qp, pkt, op, told);
 	else
-		rx->verb = pkt->op->verb;
+		rx->verb = op->verb;
 	if (pkt->ack_req)
 		roce_qp_owe_ack(qp);
 }
 
 /* A whole message, whose frame the consumer gets. */
-static __rte_noinline enum roce_verdict
+static enum roce_verdict
 lend(struct roce_qp *qp, struct roce_pkt *pkt)
 {
-	if (!end_key(qp, pkt))
+	if (!end_key(qp, pkt, pkt->op))
 		return ROCE_BAD_INVALIDATE;
 	qp->rx.epsn = roce_psn_add(qp->rx.epsn, 1);
 	qp->rx.got = pkt->payload_len;
-	settle(qp, pkt, roce_loan_give(qp, pkt));
+	settle(qp, pkt, pkt->op, roce_loan_give(qp, pkt));
 	return ROCE_ACCEPT;
 }
 
-void
-roce_resp_rx(struct roce_qp *qp, struct roce_pkt *pkt, uint64_t now)
+static __rte_noinline void
+refuse_or_lend(struct roce_qp *qp, struct roce_pkt *pkt, enum roce_verdict verdict, uint64_t now)
 {
-	enum roce_verdict verdict = roce_resp_check(qp, pkt);
+	if (verdict == ROCE_LEND)
+		verdict = lend(qp, pkt);
+	if (verdict != ROCE_ACCEPT)
+		answer_otherwise(qp, pkt, verdict, now);
+}
+
+static __rte_always_inline void
+respond(struct roce_qp *qp, struct roce_pkt *pkt, const struct roce_opcode_info *op, uint64_t now)
+{
+	enum roce_verdict verdict = roce_resp_check(qp, pkt, op);
 
 	if (likely(verdict == ROCE_ACCEPT)) {
-		if (likely(pkt->op->verb == ROCE_VERB_SEND))
-			verdict = do_send(qp, pkt);
+		if (likely(op->verb == ROCE_VERB_SEND))
+			verdict = do_send(qp, pkt, op);
 		else if (unlikely(roce_resp_do_rdma(qp, pkt) != 0))
 			verdict = ROCE_BAD_KEY;
 	}
-	if (unlikely(verdict != ROCE_ACCEPT)) {
-		if (verdict == ROCE_LEND)
-			verdict = lend(qp, pkt);
-		if (verdict != ROCE_ACCEPT)
-			answer_otherwise(qp, pkt, verdict, now);
-		return;
-	}
-	settle(qp, pkt, 0);
+	if (likely(verdict == ROCE_ACCEPT))
+		settle(qp, pkt, op, 0);
+	else
+		refuse_or_lend(qp, pkt, verdict, now);
+}
+
+static __rte_noinline void
+respond_to_other(struct roce_qp *qp, struct roce_pkt *pkt, uint64_t now)
+{
+	respond(qp, pkt, pkt->op, now);
+}
+
+/* Most requests are messages of one packet: nothing is asked there that is known. */
+void
+roce_resp_rx(struct roce_qp *qp, struct roce_pkt *pkt, uint64_t now)
+{
+	const struct roce_opcode_info *send = &roce_opcode[IBV_OPCODE_RC_SEND_ONLY];
+
+	if (likely(pkt->op == send))
+		respond(qp, pkt, send, now);
+	else
+		respond_to_other(qp, pkt, now);
 }
 
 /* A shared queue gives no credits: what one connection was promised another may take. */

@@ -6,7 +6,7 @@
 #include <rte_branch_prediction.h>
 
 #include "engine/mw.h"
-#include "engine/qp.h"
+#include "engine/resp.h"
 
 /* May the peer do this with so many bytes? Nothing at all needs no key (IBTA Vol 1, 9.7.4.1.5). */
 static bool
@@ -62,7 +62,7 @@ check_write(struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	enum roce_verdict verdict;
 
-	if (!roce_resp_length_ok(&qp->rx, pkt))
+	if (!roce_resp_length_ok(&qp->rx, pkt->op, pkt->payload_len))
 		return ROCE_INVALID;
 	if (pkt->op->flags & ROCE_OP_START) {
 		verdict = begin_write(qp, pkt);
@@ -122,10 +122,10 @@ check_atomic(const struct roce_qp *qp, const struct roce_pkt *pkt)
 	return key_ok(qp, &memory, IBV_ACCESS_REMOTE_ATOMIC) ? ROCE_ACCEPT : ROCE_BAD_KEY;
 }
 
-enum roce_verdict
+__rte_noinline enum roce_verdict
 roce_resp_check_rdma(struct roce_qp *qp, const struct roce_pkt *pkt)
 {
-	if (!roce_resp_order_ok(&qp->rx, pkt))
+	if (!roce_resp_order_ok(&qp->rx, pkt->op))
 		return ROCE_INVALID;
 	switch (pkt->op->verb) {
 	case ROCE_VERB_WRITE:
@@ -223,7 +223,7 @@ do_atomic(struct roce_qp *qp, const struct roce_pkt *pkt)
 	return 0;
 }
 
-int
+__rte_noinline int
 roce_resp_do_rdma(struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	switch (pkt->op->verb) {

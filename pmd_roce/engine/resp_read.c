@@ -12,7 +12,7 @@
 #include <rte_branch_prediction.h>
 
 #include "engine/mw.h"
-#include "engine/qp.h"
+#include "engine/resp.h"
 
 void
 roce_resp_read_init(struct roce_qp *qp, uint8_t allowed)

@@ -6,7 +6,9 @@
 #include <rte_branch_prediction.h>
 #include <rte_prefetch.h>
 
-#include "engine/qp.h"
+#include "engine/resp.h"
+
+#define QPS_NEAR 128u /**< queue pairs of which all that a frame wants is near */
 
 #define ECN_CONGESTED 3 /**< the mark of RFC 3168 */
 
@@ -115,14 +117,28 @@ rx_early(struct roce_qp *qp, const struct roce_pkt *pkt)
 	return qp->rx.state == ROCE_QP_RTR || qp->rx.state == ROCE_QP_RTS;
 }
 
-static inline enum fate
-rx_one(struct roce_engine *e, struct roce_qp *qp, struct roce_pkt *pkt, uint64_t now)
+/* Is the frame what was sent? A long payload is copied in the same pass, where it is known by now where it would belong. */
+static inline bool
+icrc_ok(struct roce_qp *qp, struct roce_pkt *pkt)
 {
+	if (pkt->payload_len >= ROCE_ONE_PASS_RX) {
+		pkt->placed = roce_resp_foresee(qp, pkt);
+		if (likely(pkt->placed != NULL))
+			return roce_icrc_ok_copy(pkt, pkt->placed);
+	}
+	return roce_icrc_ok(pkt);
+}
+
+static inline enum fate
+rx_one(struct roce_engine *e, struct roce_pkt *pkt, uint64_t now)
+{
+	struct roce_qp *qp = roce_qp_find(e->domain, pkt->dest_qp);
+
 	if (unlikely(qp == NULL || !from_peer(qp, pkt)))
 		return rx_stranger(e, pkt, qp != NULL, now);
 	if (unlikely(qp->engine != e))
 		return hand_over(e, qp->engine, pkt->m);
-	if (unlikely(!roce_icrc_ok(pkt))) {
+	if (unlikely(!icrc_ok(qp, pkt))) {
 		e->stats.rx_icrc_encapsulated++;
 		return FATE_DONE;
 	}
@@ -180,14 +196,17 @@ rx_unparsed(struct roce_engine *e, const struct rte_mbuf *m, enum roce_frame_ver
 }
 
 /*
- * The queue pair of each frame whose place in the table was fetched while the others were parsed. With thousands of
- * them all is far away, and nobody waits for one line while the next could be under way: first the lines that every
- * frame wants, then the receive in use.
+ * Have fetched what the frames want of their queue pairs. With thousands of them all is far away, and nobody waits for one
+ * line while the next could be under way: first the places in the table, then the lines that every frame wants, then the
+ * receive in use.
  */
-static inline void
-find_all(const struct roce_domain *domain, const struct roce_pkt *pkt, struct roce_qp **qp,
-		uint16_t n)
+static __rte_noinline void
+fetch_all(const struct roce_domain *domain, const struct roce_pkt *pkt, uint16_t n)
 {
+	const struct roce_qp *qp[ROCE_RX_BURST];
+
+	for (uint16_t i = 0; i < n; i++)
+		rte_prefetch0(&domain->qp[pkt[i].dest_qp & ROCE_QPS_MASK]);
 	for (uint16_t i = 0; i < n; i++) {
 		qp[i] = __atomic_load_n(
 				&domain->qp[pkt[i].dest_qp & ROCE_QPS_MASK], __ATOMIC_ACQUIRE);
@@ -197,11 +216,40 @@ find_all(const struct roce_domain *domain, const struct roce_pkt *pkt, struct ro
 		}
 	}
 	for (uint16_t i = 0; i < n; i++) {
-		if (unlikely(qp[i] == NULL || qp[i]->rx.qpn != pkt[i].dest_qp))
-			qp[i] = NULL;
-		else
+		if (likely(qp[i] != NULL && qp[i]->rx.qpn == pkt[i].dest_qp))
 			rte_prefetch0(qp[i]->rx.recv);
 	}
+}
+
+/*
+ * Is that all there is to freeing the frame: to put it back into the pool? One segment with a buffer of its own, and
+ * nobody else refers to it.
+ */
+static inline bool
+is_plain(const struct rte_mbuf *m, const struct rte_mempool *pool)
+{
+	return m->pool == pool && rte_mbuf_refcnt_read(m) == 1 && m->nb_segs == 1 &&
+			m->next == NULL && RTE_MBUF_DIRECT(m);
+}
+
+/* Free a frame, which may be NULL: its consumer has it (loan.h). @return 1: it is for the caller to put back. */
+static inline uint32_t
+let_go(struct rte_mbuf *m, const struct rte_mempool *pool, struct rte_mbuf **back)
+{
+	if (unlikely(m == NULL || !is_plain(m, pool))) {
+		rte_pktmbuf_free(m);
+		return 0;
+	}
+	*back = m;
+	return 1;
+}
+
+/* Once a burst: kept out of what is done for each frame. */
+static __rte_noinline void
+put_back(struct rte_mempool *pool, struct rte_mbuf **back, uint32_t n)
+{
+	if (n > 0)
+		rte_mempool_put_bulk(pool, (void **)back, n);
 }
 
 /* Two passes: the first finds the queue pairs and has their lines fetched while the others are parsed. */
@@ -210,9 +258,9 @@ rx_burst(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t n, uint64_t now
 {
 	struct roce_pkt pkt[ROCE_RX_BURST];
 	enum roce_frame_verdict verdict[ROCE_RX_BURST];
-	struct roce_qp *qp[ROCE_RX_BURST];
+	struct rte_mempool *pool = pkts[0]->pool;
 	struct rte_mbuf *done[ROCE_RX_BURST];
-	uint32_t free = 0, other_vlan, vid = e->domain->config.vid;
+	uint32_t plain = 0, other_vlan, vid = e->domain->config.vid;
 	uint16_t foreign = 0, others = 0;
 
 	/* Of frames that another core made all lines are far away: two of the bytes, and the one that freeing reads. */
@@ -232,27 +280,25 @@ rx_burst(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t n, uint64_t now
 			others += verdict[i] == ROCE_FRAME_FOREIGN;
 			continue;
 		}
-		rte_prefetch0(&e->domain->qp[pkt[i].dest_qp & ROCE_QPS_MASK]);
 	}
 	/* All that a program received, say: as it came. */
 	if (unlikely(others == n)) {
 		e->stats.rx_foreign += n;
 		return n;
 	}
-	find_all(e->domain, pkt, qp, n);
+	if (e->domain->qps > QPS_NEAR)
+		fetch_all(e->domain, pkt, n);
 	for (uint16_t i = 0; i < n; i++) {
 		enum fate fate = likely(verdict[i] == ROCE_FRAME_OK)
-				? rx_one(e, qp[i], &pkt[i], now)
+				? rx_one(e, &pkt[i], now)
 				: rx_unparsed(e, pkts[i], verdict[i]);
 
-		/* NULL, which is allowed: the consumer of a message has it (loan.h). */
-		if (likely(fate == FATE_DONE))
-			done[free++] = pkt[i].m;
-		else if (fate == FATE_FOREIGN)
+		if (unlikely(fate == FATE_FOREIGN))
 			pkts[foreign++] = pkts[i];
+		else if (likely(fate == FATE_DONE))
+			plain += let_go(pkt[i].m, pool, &done[plain]);
 	}
-	if (free > 0)
-		rte_pktmbuf_free_bulk(done, free);
+	put_back(pool, done, plain);
 	return foreign;
 }
 

@@ -52,6 +52,8 @@ create(struct roce_pd *pd, uint32_t max_wr, uint32_t max_sge, struct roce_srq **
 	s->mask = slots - 1;
 	s->max_sge = max_sge;
 	s->max = max_wr;
+	s->judged = s->valid = roce_keys_ended(&domain->keys);
+	roce_keys_recent_init(&s->recent, &domain->keys);
 	__atomic_fetch_add(&pd->users, 1, __ATOMIC_RELAXED);
 	*srq = s;
 	return 0;
@@ -122,24 +124,6 @@ roce_srq_destroy(struct roce_srq *srq)
 static_assert(ROCE_WR_LEND > ROCE_SGE_MAX,
 		"one look tells what is no ordinary receive (check_pieces)");
 
-static inline struct roce_rwqe *
-slot_at(const struct roce_srq *srq, uint32_t index)
-{
-	return (struct roce_rwqe *)(srq->ring + (size_t)(index & srq->mask) * srq->stride);
-}
-
-/* Everything ever reaped. Under post_lock. */
-static uint32_t
-count_reaped(struct roce_srq *srq)
-{
-	uint32_t reaped = srq->reaped_silent;
-
-	for (struct roce_cq_share *share = srq->shares; share != NULL; share = share->next)
-		reaped += __atomic_load_n(&share->reaped, __ATOMIC_ACQUIRE);
-	srq->reaped_seen = reaped;
-	return reaped;
-}
-
 static inline bool
 is_full(struct roce_srq *srq)
 {
@@ -148,12 +132,20 @@ is_full(struct roce_srq *srq)
 		return srq->posted - __atomic_load_n(&srq->taken, __ATOMIC_ACQUIRE) >= srq->max;
 	if (likely(srq->posted - srq->reaped_seen < srq->max))
 		return false;
-	return srq->posted - count_reaped(srq) >= srq->max;
+	return srq->posted - roce_srq_count_reaped(srq) >= srq->max;
 }
 
-/* Judged now, and again when data arrives: the region may end in between. */
-static inline int
-check_pieces(const struct roce_srq *srq, const struct roce_recv_wr *wr, uint32_t *length)
+/* A region has ended: what was judged before is to be judged again when data arrives. Under post_lock. */
+static __rte_noinline void
+judge_anew(struct roce_srq *srq, uint32_t ended)
+{
+	__atomic_store_n(&srq->valid_from, srq->posted, __ATOMIC_RELAXED);
+	__atomic_store_n(&srq->judged, ended, __ATOMIC_RELEASE);
+}
+
+/* Several pieces, or none. As check_pieces(). */
+static __rte_noinline int
+check_list(const struct roce_srq *srq, const struct roce_recv_wr *wr, uint32_t *length)
 {
 	uint64_t sum = 0;
 
@@ -161,10 +153,6 @@ check_pieces(const struct roce_srq *srq, const struct roce_recv_wr *wr, uint32_t
 	if (unlikely((wr->num_sge | (wr->flags & ROCE_WR_LEND)) > srq->max_sge)) {
 		*length = 0;
 		return srq->lends && wr->num_sge == 0 ? 0 : -EINVAL;
-	}
-	if (likely(wr->num_sge == 1)) {
-		*length = RTE_MIN(wr->sg->length, ROCE_MSG_MAX);
-		return roce_keys_check(&srq->domain->keys, srq->pd, wr->sg, IBV_ACCESS_LOCAL_WRITE);
 	}
 	for (uint32_t i = 0; i < wr->num_sge; i++) {
 		int rc = roce_keys_check(
@@ -178,21 +166,32 @@ check_pieces(const struct roce_srq *srq, const struct roce_recv_wr *wr, uint32_t
 	return 0;
 }
 
-int
-roce_srq_post(struct roce_srq *srq, const struct roce_recv_wr *wr)
+/* Judged now, and again when data arrives if a region has ended in between. Under post_lock. */
+static inline int
+check_pieces(struct roce_srq *srq, const struct roce_recv_wr *wr, uint32_t *length)
 {
-	struct roce_rwqe *slot;
+	const struct roce_keys *keys = &srq->domain->keys;
+	uint32_t ended = roce_keys_ended(keys);
+
+	if (unlikely(ended != srq->judged))
+		judge_anew(srq, ended);
+	if (unlikely((wr->num_sge | (wr->flags & ROCE_WR_LEND)) != 1))
+		return check_list(srq, wr, length);
+	*length = RTE_MIN(wr->sg->length, ROCE_MSG_MAX);
+	return roce_keys_check_recent(keys, srq->pd, wr->sg, IBV_ACCESS_LOCAL_WRITE, &srq->recent);
+}
+
+static inline int
+post(struct roce_srq *srq, const struct roce_recv_wr *wr)
+{
+	struct roce_rwqe *slot = roce_srq_slot(srq, srq->posted);
 	uint32_t length;
 	int rc = check_pieces(srq, wr, &length);
 
 	if (unlikely(rc != 0))
 		return rc;
-	roce_lock(&srq->post_lock);
-	if (unlikely(is_full(srq))) {
-		roce_unlock(&srq->post_lock);
+	if (unlikely(is_full(srq)))
 		return -ENOSPC;
-	}
-	slot = slot_at(srq, srq->posted);
 	slot->wr_id = wr->wr_id;
 	slot->length = length;
 	slot->num_sge = (uint16_t)wr->num_sge;
@@ -204,8 +203,18 @@ roce_srq_post(struct roce_srq *srq, const struct roce_recv_wr *wr)
 			roce_sge_set(&slot->sge[i], &wr->sg[i]);
 	}
 	__atomic_store_n(&srq->posted, srq->posted + 1, __ATOMIC_RELEASE);
-	roce_unlock(&srq->post_lock);
 	return 0;
+}
+
+int
+roce_srq_post(struct roce_srq *srq, const struct roce_recv_wr *wr)
+{
+	int rc;
+
+	roce_lock(&srq->post_lock);
+	rc = post(srq, wr);
+	roce_unlock(&srq->post_lock);
+	return rc;
 }
 
 /* Nobody takes and nobody posts until thaw(). Reaping goes on: it only makes room. */
@@ -235,7 +244,7 @@ static bool
 look(struct roce_srq *srq, struct roce_srq_counts *counts)
 {
 	uint32_t taken = __atomic_load_n(&srq->taken, __ATOMIC_ACQUIRE);
-	uint32_t reaped = count_reaped(srq);
+	uint32_t reaped = roce_srq_count_reaped(srq);
 
 	*counts = (struct roce_srq_counts){
 		.max = srq->max,
@@ -274,7 +283,7 @@ move_descriptors(const struct roce_srq *srq, uint8_t *ring, uint32_t mask)
 	for (uint32_t i = srq->taken; i != srq->posted; i += n) {
 		n = RTE_MIN(srq->mask + 1 - (i & srq->mask), mask + 1 - (i & mask));
 		n = RTE_MIN(n, srq->posted - i);
-		memcpy(ring + (size_t)(i & mask) * srq->stride, slot_at(srq, i),
+		memcpy(ring + (size_t)(i & mask) * srq->stride, roce_srq_slot(srq, i),
 				(size_t)n * srq->stride);
 	}
 }
@@ -310,7 +319,7 @@ roce_srq_resize(struct roce_srq *srq, uint32_t max_wr)
 			return -ENOMEM;
 	}
 	freeze(srq);
-	if (srq->posted - count_reaped(srq) > max_wr || srq->low > max_wr) {
+	if (srq->posted - roce_srq_count_reaped(srq) > max_wr || srq->low > max_wr) {
 		rc = -EBUSY;
 	} else {
 		ring = change_ring(srq, ring, slots - 1);
@@ -364,8 +373,8 @@ roce_srq_set_low(struct roce_srq *srq, uint32_t low)
  * make an event for a queue that never was below, or none for one that was. It is told before the message of this
  * take can complete, and before the takes can be stopped: no event of an old watermark comes after a new one is set.
  */
-static __rte_noinline void
-take_at_mark(struct roce_srq *srq, uint32_t taken)
+__rte_noinline void
+roce_srq_take_at_mark(struct roce_srq *srq, uint32_t taken)
 {
 	bool crossed;
 
@@ -375,47 +384,6 @@ take_at_mark(struct roce_srq *srq, uint32_t taken)
 	roce_unlock(&srq->post_lock);
 	if (crossed)
 		tell_low(srq);
-}
-
-static_assert(sizeof(struct roce_recv) == sizeof(struct roce_rwqe), "a receive is copied whole");
-
-static inline void
-copy_receive(struct roce_recv *to, const struct roce_rwqe *from)
-{
-	if (likely(from->num_sge == 1))
-		memcpy(to, from, sizeof(*to) + sizeof(to->sge[0]));
-	else
-		memcpy(to, from, sizeof(*to) + from->num_sge * sizeof(to->sge[0]));
-}
-
-bool
-roce_srq_take(struct roce_srq *srq, struct roce_recv *recv)
-{
-	bool locked = srq->domain->shared;
-	uint32_t taken, available;
-
-	if (locked)
-		rte_spinlock_lock(&srq->take_lock);
-	taken = srq->taken;
-	available = __atomic_load_n(&srq->posted, __ATOMIC_ACQUIRE) - taken;
-	if (likely(available != 0)) {
-		copy_receive(recv, slot_at(srq, taken));
-		if (unlikely(available - 1 < srq->limit))
-			take_at_mark(srq, taken + 1);
-		else
-			__atomic_store_n(&srq->taken, taken + 1, __ATOMIC_RELEASE);
-	} else {
-		roce_srq_note_empty(srq);
-	}
-	if (locked)
-		rte_spinlock_unlock(&srq->take_lock);
-	return available != 0;
-}
-
-uint32_t
-roce_srq_next_flags(const struct roce_srq *srq)
-{
-	return roce_srq_available(srq) != 0 ? slot_at(srq, srq->taken)->flags : 0;
 }
 
 void

@@ -26,6 +26,9 @@
  * in the order engine, take_lock, post_lock.
  */
 
+#include <string.h>
+
+#include <rte_branch_prediction.h>
 #include <rte_spinlock.h>
 
 #include "engine/bias.h"
@@ -40,6 +43,9 @@ struct roce_rwqe {
 	uint16_t flags; /**< ROCE_WR_*; the low byte is what its event says of the post */
 	struct roce_sge sge[];
 };
+
+/** In the flags of a receive just taken: its pieces are still what they were judged to be. */
+#define ROCE_RECV_VALID 0x8000u
 
 /** A receive that a queue pair took: its own copy. */
 struct roce_recv {
@@ -72,13 +78,35 @@ struct roce_srq {
 	uint32_t posted;
 	uint32_t reaped_seen;   /**< lower bound of reaped; under post_lock */
 	uint32_t reaped_silent; /**< without a completion; under post_lock */
+	uint32_t judged; /**< roce_keys_ended() when the receives from valid_from on were judged; atomic */
+	uint32_t valid_from;            /**< number of the first of them; atomic */
+	struct roce_keys_recent recent; /**< under post_lock */
 
 	rte_spinlock_t take_lock __rte_cache_aligned;
 	uint32_t taken;
 	uint32_t limit; /**< low watermark while it is armed; 0: none, or crossed */
 	uint32_t fired; /**< times it was crossed */
+	uint32_t valid; /**< value of judged for which all that is taken from now on lies behind valid_from */
 	uint64_t empty; /**< times a queue pair found nothing */
 };
+
+static inline struct roce_rwqe *
+roce_srq_slot(const struct roce_srq *srq, uint32_t index)
+{
+	return (struct roce_rwqe *)(srq->ring + (size_t)(index & srq->mask) * srq->stride);
+}
+
+/** Everything ever reaped. Under post_lock. */
+static inline uint32_t
+roce_srq_count_reaped(struct roce_srq *srq)
+{
+	uint32_t reaped = srq->reaped_silent;
+
+	for (struct roce_cq_share *share = srq->shares; share != NULL; share = share->next)
+		reaped += __atomic_load_n(&share->reaped, __ATOMIC_ACQUIRE);
+	srq->reaped_seen = reaped;
+	return reaped;
+}
 
 /** Receives that can be taken now. Exact under the engine lock of a domain with one engine. */
 static inline uint32_t
@@ -96,14 +124,92 @@ roce_srq_note_empty(struct roce_srq *srq)
 	__atomic_store_n(&srq->empty, srq->empty + 1, __ATOMIC_RELAXED);
 }
 
+static_assert(sizeof(struct roce_recv) == sizeof(struct roce_rwqe), "a receive is copied whole");
+
+/** Make @p taken the number of receives taken, where that may cross the low watermark. As roce_srq_take(). */
+void roce_srq_take_at_mark(struct roce_srq *srq, uint32_t taken);
+
+/**
+ * Has no region ended since receive number @p index, which is taken now, was judged? As roce_srq_take().
+ *
+ * A poster who sees that one has, first moves valid_from on, then says that it knows: as long as takers do not see that,
+ * they know that what they see is old.
+ */
+static inline bool
+roce_srq_is_valid(struct roce_srq *srq, uint32_t index)
+{
+	uint32_t judged = __atomic_load_n(&srq->judged, __ATOMIC_ACQUIRE);
+
+	if (unlikely(judged != roce_keys_ended(&srq->domain->keys)))
+		return false;
+	if (unlikely(judged != srq->valid)) {
+		uint32_t from = __atomic_load_n(&srq->valid_from, __ATOMIC_RELAXED);
+
+		if ((int32_t)(index - from) < 0)
+			return false;
+		srq->valid = judged;
+	}
+	return true;
+}
+
+/** The take itself, of @p available receives. */
+static inline void
+roce_srq_take_one(struct roce_srq *srq, uint32_t available, struct roce_recv *recv)
+{
+	const uint32_t taken = srq->taken;
+	const struct roce_rwqe *from = roce_srq_slot(srq, taken);
+
+	if (likely(from->num_sge == 1))
+		memcpy(recv, from, sizeof(*recv) + sizeof(recv->sge[0]));
+	else
+		memcpy(recv, from, sizeof(*recv) + from->num_sge * sizeof(recv->sge[0]));
+	if (likely(roce_srq_is_valid(srq, taken)))
+		recv->flags |= ROCE_RECV_VALID;
+	if (unlikely(available - 1 < srq->limit))
+		roce_srq_take_at_mark(srq, taken + 1);
+	else
+		__atomic_store_n(&srq->taken, taken + 1, __ATOMIC_RELEASE);
+}
+
 /**
  * Take the oldest receive. Locked (any engine).
  * @param recv room for max_sge pieces. @return false: empty.
  */
-bool roce_srq_take(struct roce_srq *srq, struct roce_recv *recv);
+static inline bool
+roce_srq_take(struct roce_srq *srq, struct roce_recv *recv)
+{
+	const bool locked = srq->domain->shared;
+	uint32_t available;
+
+	if (unlikely(locked))
+		rte_spinlock_lock(&srq->take_lock);
+	available = __atomic_load_n(&srq->posted, __ATOMIC_ACQUIRE) - srq->taken;
+	if (likely(available != 0))
+		roce_srq_take_one(srq, available, recv);
+	else
+		roce_srq_note_empty(srq);
+	if (unlikely(locked))
+		rte_spinlock_unlock(&srq->take_lock);
+	return available != 0;
+}
+
+/** The receive that is taken next, as it lies on the queue; NULL: empty. As roce_srq_take(), and nobody else takes. */
+static inline const struct roce_recv *
+roce_srq_next(const struct roce_srq *srq)
+{
+	return roce_srq_available(srq) != 0
+			? (const struct roce_recv *)roce_srq_slot(srq, srq->taken)
+			: NULL;
+}
 
 /** ROCE_WR_* of the receive that is taken next; 0: empty. Of a queue pair's own queue; locked. */
-uint32_t roce_srq_next_flags(const struct roce_srq *srq);
+static inline uint32_t
+roce_srq_next_flags(const struct roce_srq *srq)
+{
+	const struct roce_recv *next = roce_srq_next(srq);
+
+	return next != NULL ? next->flags : 0;
+}
 
 /** The receive queue of one queue pair. As roce_srq_create(). */
 int roce_srq_create_private(

@@ -56,6 +56,23 @@ bool roce_cq_push(struct roce_cq *cq, const struct roce_event *event);
 /** The same for who can do without: when it is full nobody is told. Locked. @return false: full, and nothing changed. */
 bool roce_cq_try_push(struct roce_cq *cq, const struct roce_event *event);
 
+/**
+ * What nearly every message is. Each may always say no, and nothing has happened then: roce_qp_post_send(),
+ * roce_qp_post_recv(), roce_srq_post() or roce_cq_poll() says why, or does it. Threads as there.
+ */
+
+/** A SEND of one piece. @param flags ROCE_WR_*, but for ROCE_WR_INLINE. */
+bool roce_qp_try_send(struct roce_qp *qp, struct roce_sge sge, uint64_t wr_id, uint8_t flags);
+
+/** A receive of one piece, to the queue pair's own queue. */
+bool roce_qp_try_recv(struct roce_qp *qp, struct roce_sge sge, uint64_t wr_id);
+
+/** A receive of one piece, to a queue that is shared (roce_srq_create()). */
+bool roce_srq_try_post(struct roce_srq *srq, struct roce_sge sge, uint64_t wr_id);
+
+/** The completion of a transfer (ROCE_EVENT_SEND, ROCE_EVENT_RECV). */
+bool roce_cq_try_poll(struct roce_cq *cq, struct roce_event *event);
+
 /** What a connection fixes. */
 struct roce_qp_connect {
 	struct roce_path path; /**< udp_sport 0: chosen from the two QP numbers */

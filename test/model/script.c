@@ -144,7 +144,7 @@ take(unsigned int self, uint32_t number)
 	bool taken;
 
 	roce_engine_lock(e);
-	taken = roce_srq_take(world.srq, recv);
+	taken = model_take(world.srq, recv);
 	if (taken) {
 		/* The step that took is not over yet. */
 		world_observe(self % MODEL_THREADS);

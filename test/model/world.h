@@ -88,6 +88,9 @@ void world_observe(unsigned int self);
 /** End what is there: fails the run when something is left. */
 void world_end(void);
 
+/** roce_srq_take(), whose steps are seen (take.c). */
+bool model_take(struct roce_srq *srq, struct roce_recv *recv);
+
 static inline const struct world_state *
 world_now(void)
 {

@@ -66,7 +66,7 @@ def read(root):
     found, findings = [], []
     for number, line in enumerate(tree.lines(Path(root, DEF)), 1):
         place = f"{DEF}:{number}"
-        head = re.match(r"^\[([a-z0-9-]+)\] ([a-z_]+\.c)$", line)
+        head = re.match(r"^\[([a-z0-9-]+)\] ([a-z_]+\.[ch])$", line)
         if head:
             if head.group(1) in [m.name for m in found]:
                 findings.append((place, "a second " + head.group(1)))

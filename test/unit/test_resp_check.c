@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The responder's judgement: sequence, opcode order, length, resources (IBTA Vol 1, 9.7.4.1). */
 
+#include "engine/resp.h"
 #include "played_scene.h"
 #include "send_opcodes.h"
 
@@ -25,7 +26,7 @@ judge(uint8_t opcode, uint32_t psn, uint32_t len)
 		.payload_len = len,
 	};
 
-	return roce_resp_check(qp, &pkt);
+	return roce_resp_check(qp, &pkt, pkt.op);
 }
 
 /* As if the first packet of a message had come already. */

@@ -187,6 +187,20 @@ freed_memory__fails_a_message_that_reaches_it(void **state)
 	fx_expect_counts(srq, 8, 0, 0);
 }
 
+/* What was posted before the end of a region is judged again, also when a later post has taken note of that end. */
+static void
+freed_memory__is_known_behind_later_posts(void **state)
+{
+	post_other(1);
+	free_other();
+	post_many(srq, 1, 2, SHORT_LEN);
+	arrive(&broken);
+	expect_broken(IBV_WC_LOC_PROT_ERR, FX_NAK(ROCE_NAK_REMOTE_OPERATIONAL), FX_RQ_PSN);
+	assert_int_equal(other_memory[0], 0xee);
+	expect_returned(1, IBV_WC_LOC_PROT_ERR);
+	expect_undisturbed(2);
+}
+
 /* A key that was given again, to other memory or to the same, is another key: the receive names the dead one. */
 static void
 freed_memory__is_not_found_under_a_new_key(void **state)
@@ -325,10 +339,10 @@ zone__is_that_of_the_queue(void **state)
 	arrive(&witness);
 	assert_int_equal(reap(end.send_cq), 1);
 
-	/* A descriptor that could not be posted so: judged again, it is refused all the same. */
+	/* A descriptor that could not be posted so: judged again, since a region has ended, it is refused all the same. */
 	assert_int_equal(post(srq, 2), 0);
-	((struct roce_rwqe *)(srq->ring + (size_t)(1 & srq->mask) * srq->stride))->sge[0].lkey =
-			roce_mr_key(foreign);
+	roce_srq_slot(srq, 1)->sge[0].lkey = roce_mr_key(foreign);
+	free_other();
 	arrive(&witness);
 	assert_int_equal(fx_event(end.send_cq).status, IBV_WC_LOC_PROT_ERR);
 	fx_expect_counts(srq, 8, 0, 0);
@@ -414,6 +428,7 @@ main(void)
 		TWO(freed_memory__fails_the_receive_that_names_it),
 		TWO(freed_memory__fails_the_message_in_progress),
 		TWO(freed_memory__fails_a_message_that_reaches_it),
+		TWO(freed_memory__is_known_behind_later_posts),
 		TWO(freed_memory__is_not_found_under_a_new_key),
 		TWO(too_long__fails_the_receive),
 		TWO(too_long__fails_the_message_in_progress),

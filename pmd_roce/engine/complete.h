@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROCE_ENGINE_COMPLETE_H
+#define ROCE_ENGINE_COMPLETE_H
+
+/**
+ * @file
+ * The end of requests and receives, and the events that tell of it.
+ */
+
+#include "engine/qp.h"
+
+/** In what roce_qp_complete_recv() tells, beside ROCE_EVENT_LENT: the place of the frame (loan.h). */
+#define ROCE_LOAN_SHIFT 16
+
+/** Complete the request at the tail, which is no bind and has no ROCE_WQE_EXTBUF. Locked. */
+void roce_qp_complete_send(struct roce_qp *qp, enum ibv_wc_status status);
+
+/** Complete the bind at the tail. Locked. */
+void roce_qp_complete_bind(struct roce_qp *qp, enum ibv_wc_status status);
+
+/** The event of a receive found no room. As roce_qp_complete_recv(). */
+void roce_qp_lose_recv(struct roce_qp *qp, uint32_t told);
+
+/** Complete the receive that the queue pair holds; @p told are ROCE_EVENT_* (and ROCE_LOAN_SHIFT), @p imm as on the wire. Locked. */
+static __rte_always_inline void
+roce_qp_complete_recv(struct roce_qp *qp, enum ibv_wc_status status, uint32_t told, uint32_t imm)
+{
+	struct roce_event *event;
+
+	roce_qp_hold(qp, false);
+	if (unlikely(qp->rx.cq == NULL)) {
+		roce_srq_give_back(qp->rx.rq, 1);
+		return;
+	}
+	event = roce_cq_reserve(qp->rx.cq);
+	if (unlikely(event == NULL)) {
+		roce_qp_lose_recv(qp, told);
+		return;
+	}
+	event->wr_id = qp->rx.recv->wr_id;
+	event->owner = qp->owner;
+	event->byte_len = qp->rx.got;
+	event->imm = imm;
+	event->kind = ROCE_EVENT_RECV;
+	event->status = (uint8_t)status;
+	event->flags = (uint8_t)(told | qp->rx.recv->flags);
+	event->opcode = 0;
+	event->srq_share = qp->rx.share;
+	event->lent = (uint16_t)(told >> ROCE_LOAN_SHIFT);
+	roce_cq_publish(qp->rx.cq);
+}
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who remembers the last good key judges as who looks each one up. */
+
+#include <errno.h>
+
+#include "end_scene.h"
+#include "engine/engine_pvt.h"
+
+/* A key comes round again, in the end: then it may be another protection domain's, or a window's. */
+static void
+recent__is_of_one_protection_domain(void **state)
+{
+	const struct roce_keys *keys = &end.domain->keys;
+	struct roce_keys_recent recent;
+	struct roce_sge sge = { (uintptr_t)end.memory, 8, 0 };
+	struct roce_pd *other;
+	struct roce_mr *mr;
+
+	(void)state;
+	assert_int_equal(roce_pd_create(roce_domain_context(end.domain), &other), 0);
+	assert_int_equal(roce_mr_create(end.pd, sge.addr, 8, 0, &mr), 0);
+	sge.lkey = roce_mr_key(mr);
+	roce_keys_recent_init(&recent, keys);
+	assert_int_equal(roce_keys_check_recent(keys, end.pd, &sge, 0, &recent), 0);
+	mr->pd = other;
+	assert_int_equal(roce_keys_check_recent(keys, end.pd, &sge, 0, &recent), -EPERM);
+	mr->pd = NULL;
+	assert_int_equal(roce_keys_check_recent(keys, end.pd, &sge, 0, &recent), -EACCES);
+	mr->pd = end.pd;
+	roce_mr_destroy(mr);
+	assert_int_equal(roce_pd_destroy(other), 0);
+}
+
+/* Who remembers the last good key comes to the same answer as who looks it up, whatever became of it meanwhile. */
+static void
+recent__is_judged_as_any_other(void **state)
+{
+	const struct roce_keys *keys = &end.domain->keys;
+	const uint64_t addr = (uintptr_t)end.memory;
+	struct roce_keys_recent recent;
+	struct roce_mr *reads, *writes;
+
+	(void)state;
+	roce_keys_recent_init(&recent, keys);
+	for (uint32_t round = 0; round < 3; round++) {
+		assert_int_equal(roce_mr_create(end.pd, addr, 64, 0, &reads), 0);
+		assert_int_equal(roce_mr_create(end.pd, addr, 64, IBV_ACCESS_LOCAL_WRITE, &writes),
+				0);
+		const struct roce_sge sge[] = {
+			{ addr, 64, roce_mr_key(reads) },
+			{ addr + 1, 64, roce_mr_key(reads) },
+			{ addr + 64, 0, roce_mr_key(reads) },
+			{ addr, 64, roce_mr_key(writes) },
+			{ addr, 65, roce_mr_key(writes) },
+			{ addr, 0, 0 },
+		};
+
+		for (uint32_t i = 0; i < 4 * RTE_DIM(sge) * RTE_DIM(sge); i++) {
+			const struct roce_sge *first = &sge[i / 4 / RTE_DIM(sge)];
+			const struct roce_sge *second = &sge[i / 4 % RTE_DIM(sge)];
+			unsigned int access[2] = { i & 1 ? IBV_ACCESS_LOCAL_WRITE : 0,
+				i & 2 ? IBV_ACCESS_LOCAL_WRITE : 0 };
+
+			(void)roce_keys_check_recent(keys, end.pd, first, access[0], &recent);
+			assert_int_equal(roce_keys_check_recent(
+							 keys, end.pd, second, access[1], &recent),
+					roce_keys_check(keys, end.pd, second, access[1]));
+		}
+		assert_int_equal(roce_keys_check_recent(keys, end.pd, &sge[0], 0, &recent), 0);
+		roce_mr_destroy(reads);
+		assert_int_equal(
+				roce_keys_check_recent(keys, end.pd, &sge[0], 0, &recent), -EACCES);
+		roce_mr_destroy(writes);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(recent__is_judged_as_any_other),
+		TEST(recent__is_of_one_protection_domain),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

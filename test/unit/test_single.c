@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The short ways of what nearly every message is: as the long ones, or nothing at all. */
+
+#include <errno.h>
+
+#include "engine/srq.h"
+#include "played_scene.h"
+
+static int
+setup(void **state)
+{
+	open_ordinary_scene();
+	return 0;
+}
+
+static uint32_t
+requests(void)
+{
+	uint32_t n, receives;
+
+	roce_qp_depth(qp, &n, &receives);
+	return n;
+}
+
+static struct roce_sge
+piece(uint32_t offset, uint32_t length)
+{
+	return (struct roce_sge){ (uintptr_t)end.memory + offset, length, end.key };
+}
+
+/* Only who owns a queue's lock takes the short way to it. */
+static void
+own(struct roce_srq *srq)
+{
+	srq->post_lock.bias.owner = roce_bias_self();
+}
+
+/* Whatever was judged before is to be judged again. */
+static void
+end_a_region(void)
+{
+	struct roce_mr *mr;
+
+	assert_int_equal(roce_mr_create(end.pd, (uintptr_t)end.memory, 8, 0, &mr), 0);
+	assert_int_equal(roce_mr_destroy(mr), 0);
+}
+
+static const struct roce_wqe *
+request(uint32_t number)
+{
+	return roce_wq_slot(&qp->post.wq, number);
+}
+
+static const uint8_t flag_sets[] = {
+	0,
+	ROCE_WR_SIGNALED,
+	ROCE_WR_SIGNALED | ROCE_WR_SOLICITED,
+	ROCE_WR_SIGNALED | ROCE_WR_FENCE,
+	ROCE_WR_SIGNALED | ROCE_WR_QUIET,
+};
+
+/* To the byte, whatever the flags: what the engine does with it cannot differ. */
+static void
+try_send__leaves_the_request_that_post_send_leaves(void **state)
+{
+	const size_t size = sizeof(struct roce_wqe) + sizeof(struct roce_sge);
+	const struct roce_sge sge = piece(64, 100);
+
+	for (uint32_t i = 0; i < RTE_DIM(flag_sets); i++) {
+		const struct roce_wr wr = { .wr_id = i,
+			.sg = &sge,
+			.num_sge = 1,
+			.opcode = IBV_WR_SEND,
+			.flags = flag_sets[i] };
+
+		end_a_region();
+		/* What each request of a queue pair has that its poster does not ask for: here any flag will do. */
+		qp->post.wq.flags = i == 0 ? 0 : ROCE_WR_SOLICITED;
+		assert_int_equal(roce_qp_post_send(qp, &wr), 0);
+		assert_true(roce_qp_try_send(qp, sge, i, flag_sets[i]));
+		assert_memory_equal(request(2 * i), request(2 * i + 1), size);
+	}
+}
+
+/* It rings, whoever owns the engine: nobody else posts, and the message goes. */
+static void
+try_send__sends(void **state)
+{
+	struct fx_sent sent;
+
+	qp->post.engine->lock.bias.owner = roce_bias_self();
+	assert_true(roce_qp_try_send(qp, piece(0, 8), 1, ROCE_WR_SIGNALED));
+	sent = fx_tx_one(&end);
+	assert_int_equal(sent.opcode, IBV_OPCODE_RC_SEND_ONLY);
+	assert_int_equal(sent.payload_len, 8);
+	assert_int_equal(sent.psn, FX_SQ_PSN);
+	assert_true(roce_qp_try_send(qp, piece(0, 9), 2, 0));
+	assert_int_equal(fx_tx_one(&end).payload_len, 9);
+}
+
+static void
+try_send__leaves_alone_what_post_send_refuses(void **state)
+{
+	const uint64_t addr = (uintptr_t)end.memory;
+	struct roce_pd *other_pd;
+	struct roce_mr *foreign, *whole;
+
+	assert_int_equal(roce_pd_create(roce_domain_context(end.domain), &other_pd), 0);
+	assert_int_equal(roce_mr_create(other_pd, addr, 64, 0, &foreign), 0);
+	assert_int_equal(roce_mr_create(end.pd, 0, UINT64_MAX, 0, &whole), 0);
+	{
+		const struct roce_sge refused[] = {
+			{ addr, 8, end.key ^ 1 },
+			{ addr, 8, roce_mr_key(foreign) },
+			{ addr - 1, 8, end.key },
+			{ addr + FX_MEMORY - 7, 8, end.key },
+			{ 0, (1u << 31) + 1, roce_mr_key(whole) },
+		};
+
+		for (size_t i = 0; i < RTE_DIM(refused); i++) {
+			const struct roce_wr wr = {
+				.sg = &refused[i], .num_sge = 1, .opcode = IBV_WR_SEND
+			};
+
+			assert_int_not_equal(roce_qp_post_send(qp, &wr), 0);
+			assert_false(roce_qp_try_send(qp, refused[i], 0, 0));
+		}
+	}
+	assert_int_equal(requests(), 0);
+	fx_tx_none(&end);
+	assert_int_equal(roce_mr_destroy(whole), 0);
+	assert_int_equal(roce_mr_destroy(foreign), 0);
+	assert_int_equal(roce_pd_destroy(other_pd), 0);
+}
+
+static void
+try_send__leaves_a_full_queue_and_one_in_reset_alone(void **state)
+{
+	uint32_t posted = 0;
+
+	while (roce_qp_try_send(qp, piece(0, 8), 0, 0))
+		posted++;
+	assert_int_equal(posted, fx_attr(&end).max_send_wr);
+	assert_int_equal(requests(), posted);
+
+	roce_engine_lock(end.engine);
+	roce_qp_to_reset(qp);
+	roce_engine_unlock(end.engine);
+	assert_false(roce_qp_try_send(qp, piece(0, 8), 0, 0));
+	assert_int_equal(requests(), 0);
+}
+
+/* To the byte; a piece that is longer than any message counts as the longest. */
+static void
+try_post__leaves_the_receive_that_post_leaves(void **state)
+{
+	const size_t size = sizeof(struct roce_rwqe) + sizeof(struct roce_sge);
+	struct roce_mr *whole;
+
+	own(end.srq);
+	assert_int_equal(roce_mr_create(end.pd, 0, UINT64_MAX, IBV_ACCESS_LOCAL_WRITE, &whole), 0);
+	{
+		const struct roce_sge rule[] = {
+			piece(64, 100),
+			piece(64, 0),
+			{ 0, UINT32_MAX, roce_mr_key(whole) },
+		};
+
+		for (uint32_t i = 0; i < RTE_DIM(rule); i++) {
+			const struct roce_recv_wr wr = { .wr_id = i, .sg = &rule[i], .num_sge = 1 };
+
+			assert_int_equal(roce_srq_post(end.srq, &wr), 0);
+			assert_true(roce_srq_try_post(end.srq, rule[i], i));
+			fx_expect_counts(end.srq, 256, 2 * i + 2, 2 * i + 2);
+			assert_memory_equal(roce_srq_slot(end.srq, 2 * i),
+					roce_srq_slot(end.srq, 2 * i + 1), size);
+		}
+	}
+	assert_int_equal(roce_mr_destroy(whole), 0);
+}
+
+static void
+try_post__leaves_alone_what_post_refuses(void **state)
+{
+	const uint64_t addr = (uintptr_t)end.memory;
+	struct roce_mr *read_only;
+
+	own(end.srq);
+	assert_int_equal(roce_mr_create(end.pd, addr, 64, 0, &read_only), 0);
+	{
+		const struct roce_sge refused[] = {
+			{ addr, 8, end.key ^ 1 },
+			{ addr, 8, roce_mr_key(read_only) },
+			{ addr + FX_MEMORY - 7, 8, end.key },
+		};
+
+		for (size_t i = 0; i < RTE_DIM(refused); i++) {
+			const struct roce_recv_wr wr = { .sg = &refused[i], .num_sge = 1 };
+
+			assert_int_not_equal(roce_srq_post(end.srq, &wr), 0);
+			assert_false(roce_srq_try_post(end.srq, refused[i], 0));
+		}
+	}
+	fx_expect_counts(end.srq, 256, 0, 0);
+	assert_int_equal(roce_mr_destroy(read_only), 0);
+}
+
+static void
+try_post__leaves_a_full_queue_alone(void **state)
+{
+	own(end.srq);
+	for (unsigned int i = 0; i < 256; i++)
+		assert_true(roce_srq_try_post(end.srq, piece(0, 64), i));
+	assert_false(roce_srq_try_post(end.srq, piece(0, 64), 256));
+	fx_expect_counts(end.srq, 256, 256, 256);
+
+	/* What was reaped, and not what was taken, makes room. */
+	fx_rx_request(&end, &peer, IBV_OPCODE_RC_SEND_ONLY, FX_RQ_PSN, 8, 0);
+	assert_false(roce_srq_try_post(end.srq, piece(0, 64), 256));
+	fx_event(end.recv_cq);
+	assert_true(roce_srq_try_post(end.srq, piece(0, 64), 256));
+	assert_false(roce_srq_try_post(end.srq, piece(0, 64), 257));
+}
+
+/* When a region has ended the queue is told so by the long way; then the short one goes on. */
+static void
+try_post__says_no_when_a_region_has_ended(void **state)
+{
+	struct roce_sge sge = piece(0, 64);
+	const struct roce_recv_wr wr = { .sg = &sge, .num_sge = 1 };
+
+	own(end.srq);
+	assert_true(roce_srq_try_post(end.srq, sge, 0));
+	end_a_region();
+	assert_false(roce_srq_try_post(end.srq, sge, 1));
+	assert_int_equal(roce_srq_post(end.srq, &wr), 0);
+	assert_int_equal(end.srq->valid_from, 1);
+	assert_true(roce_srq_try_post(end.srq, sge, 2));
+}
+
+/* Another thread may be between its two looks: who does not own the lock takes the spinlock, which is not here. */
+static void
+try_post__is_for_the_owner_of_the_lock(void **state)
+{
+	assert_false(roce_srq_try_post(end.srq, piece(0, 64), 0));
+	fx_expect_counts(end.srq, 256, 0, 0);
+	own(end.srq);
+	assert_true(roce_srq_try_post(end.srq, piece(0, 64), 0));
+	assert_int_equal(end.srq->post_lock.bias.inside[0] | end.srq->post_lock.bias.inside[1], 0);
+}
+
+/* Its own queue has room again when a receive was taken, reaped or not. */
+static void
+try_recv__posts_to_a_queue_of_its_own(void **state)
+{
+	struct roce_qp_attr attr = fx_attr(&end);
+	struct roce_sge sge = piece(0, 64);
+	struct roce_recv_wr wr = { .wr_id = 3, .sg = &sge, .num_sge = 1 };
+	struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x778);
+	uint32_t n, receives;
+	struct fx_peer other;
+	struct roce_qp *alone;
+
+	attr.srq = NULL;
+	attr.max_recv_wr = 2;
+	attr.max_recv_sge = 1;
+	alone = fx_play(&end, &attr, &connect, &other);
+	assert_false(roce_qp_try_recv(alone, sge, 3));
+	own(alone->rx.rq);
+	assert_true(roce_qp_try_recv(alone, sge, 3));
+	assert_int_equal(roce_qp_post_recv(alone, &wr), 0);
+	assert_memory_equal(roce_srq_slot(alone->rx.rq, 0), roce_srq_slot(alone->rx.rq, 1),
+			sizeof(struct roce_rwqe) + sizeof(sge));
+	assert_false(roce_qp_try_recv(alone, sge, 4));
+	fx_rx_request(&end, &other, IBV_OPCODE_RC_SEND_ONLY, FX_RQ_PSN, 8, 0);
+	assert_true(roce_qp_try_recv(alone, sge, 4));
+	roce_qp_depth(alone, &n, &receives);
+	assert_int_equal(receives, 2);
+	roce_qp_destroy(alone);
+}
+
+static void
+try_recv__leaves_a_shared_queue_alone(void **state)
+{
+	own(end.srq);
+	assert_false(roce_qp_try_recv(qp, piece(0, 64), 0));
+	fx_expect_counts(end.srq, 256, 0, 0);
+}
+
+/* A broken queue pair flushes it with its next turn, whoever saw the other first. */
+static void
+try_recv__to_a_broken_queue_pair_is_flushed(void **state)
+{
+	struct roce_qp_attr attr = fx_attr(&end);
+	struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x778);
+	struct fx_peer other;
+	struct roce_qp *alone;
+
+	attr.srq = NULL;
+	attr.max_recv_wr = 2;
+	attr.max_recv_sge = 1;
+	alone = fx_play(&end, &attr, &connect, &other);
+	own(alone->rx.rq);
+	roce_engine_lock(end.engine);
+	roce_qp_to_error(alone);
+	roce_engine_unlock(end.engine);
+	/* The first one may find it ready yet. */
+	for (unsigned int i = 0; i < 3; i++) {
+		assert_true(roce_qp_try_recv(alone, piece(0, 64), i));
+		fx_tx_none(&end);
+		assert_int_equal(fx_event(end.recv_cq).status, IBV_WC_WR_FLUSH_ERR);
+	}
+	roce_qp_destroy(alone);
+}
+
+static void
+try_poll__takes_the_oldest_completion_and_books_its_reap(void **state)
+{
+	struct roce_event event;
+
+	fx_fill_srq(&end, 2, 64);
+	assert_false(roce_cq_try_poll(end.recv_cq, &event));
+	fx_rx_request(&end, &peer, IBV_OPCODE_RC_SEND_ONLY, FX_RQ_PSN, 8, 0);
+	fx_rx_request(&end, &peer, IBV_OPCODE_RC_SEND_ONLY, FX_RQ_PSN + 1, 9, 0);
+	fx_expect_counts(end.srq, 256, 0, 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_true(roce_cq_try_poll(end.recv_cq, &event));
+		assert_int_equal(event.kind, ROCE_EVENT_RECV);
+		assert_int_equal(event.wr_id, i);
+		assert_int_equal(event.byte_len, 8 + i);
+		fx_expect_counts(end.srq, 256, 0, 1 - i);
+	}
+	assert_false(roce_cq_try_poll(end.recv_cq, &event));
+}
+
+/* Binds and what users push are for roce_cq_poll(), and nothing passes them. */
+static void
+try_poll__leaves_other_events_where_they_are(void **state)
+{
+	static const uint8_t kinds[] = { ROCE_EVENT_BIND, ROCE_EVENT_USER, UINT8_MAX };
+	struct roce_event event = { .kind = ROCE_EVENT_SEND };
+
+	for (size_t i = 0; i < RTE_DIM(kinds); i++) {
+		const struct roce_event other = { .kind = kinds[i], .wr_id = 7 };
+
+		roce_engine_lock(end.engine);
+		assert_true(roce_cq_try_push(end.send_cq, &other));
+		assert_true(roce_cq_try_push(end.send_cq, &event));
+		roce_engine_unlock(end.engine);
+		assert_false(roce_cq_try_poll(end.send_cq, &event));
+		assert_int_equal(roce_cq_count(end.send_cq), 2);
+		assert_int_equal(roce_cq_poll(end.send_cq, &event, 1), 1);
+		assert_int_equal(event.kind, kinds[i]);
+		assert_true(roce_cq_try_poll(end.send_cq, &event));
+		assert_int_equal(event.kind, ROCE_EVENT_SEND);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(try_send__leaves_the_request_that_post_send_leaves),
+		TEST(try_send__sends),
+		TEST(try_send__leaves_alone_what_post_send_refuses),
+		TEST(try_send__leaves_a_full_queue_and_one_in_reset_alone),
+		TEST(try_post__leaves_the_receive_that_post_leaves),
+		TEST(try_post__leaves_alone_what_post_refuses),
+		TEST(try_post__leaves_a_full_queue_alone),
+		TEST(try_post__says_no_when_a_region_has_ended),
+		TEST(try_post__is_for_the_owner_of_the_lock),
+		TEST(try_recv__posts_to_a_queue_of_its_own),
+		TEST(try_recv__leaves_a_shared_queue_alone),
+		TEST(try_recv__to_a_broken_queue_pair_is_flushed),
+		TEST(try_poll__takes_the_oldest_completion_and_books_its_reap),
+		TEST(try_poll__leaves_other_events_where_they_are),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
