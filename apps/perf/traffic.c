@@ -22,10 +22,23 @@
 /* What memory holds that is to be read into: unlikely to be what should be there afterwards. */
 #define SCRIBBLE 0xa5
 
-static int
+/* Of a way that no message takes, and of one that only those of other tests take. */
+#define RARELY(condition) __builtin_expect(condition, 0)
+#define RARE              __attribute__((cold, noinline))
+#define APART             __attribute__((noinline))
+
+static RARE int
+receive_refused(const struct perf_end *end, uint64_t slot, DAT_RETURN ret)
+{
+	cli_say_dat(ret, "posting receive buffer %llu on %s", (unsigned long long)slot,
+			end->adapter->name);
+	return -1;
+}
+
+static inline int
 post_receive(struct perf_end *end, uint64_t slot)
 {
-	DAT_LMR_TRIPLET *iov = end->segments > 0 ? &end->recv_iov[slot] : NULL;
+	DAT_LMR_TRIPLET *iov = RARELY(end->segments == 0) ? NULL : &end->recv_iov[slot];
 	DAT_DTO_COOKIE cookie = { .as_64 = RECEIVE | slot };
 	DAT_RETURN ret;
 
@@ -34,13 +47,10 @@ post_receive(struct perf_end *end, uint64_t slot)
 	else
 		ret = dat_ep_post_recv(end->eps[slot / end->plan->recv_depth].handle, end->segments,
 				iov, cookie, DAT_COMPLETION_DEFAULT_FLAG);
-	if (ret == DAT_SUCCESS) {
-		end->recv_posted++;
-		return 0;
-	}
-	cli_say_dat(ret, "posting receive buffer %llu on %s", (unsigned long long)slot,
-			end->adapter->name);
-	return -1;
+	if (RARELY(ret != DAT_SUCCESS))
+		return receive_refused(end, slot, ret);
+	end->recv_posted++;
+	return 0;
 }
 
 int
@@ -82,16 +92,13 @@ write_mark(uint64_t number)
 	return (uint8_t)(number + 1);
 }
 
-static DAT_LMR_TRIPLET *
-next_buffer(struct perf_end *end, struct perf_ep *ep)
+/* The next of an endpoint's own places, with the content of its next message. */
+static APART DAT_LMR_TRIPLET *
+next_place(struct perf_end *end, struct perf_ep *ep)
 {
 	uint32_t slot = ep->slot;
 	uint8_t *buffer;
 
-	if (!end->plan->own_places) {
-		ep->slot = slot + 1 == end->plan->send_slots ? 0 : slot + 1;
-		return &end->send_iov[slot];
-	}
 	ep->slot = slot + 1 == end->plan->window ? 0 : slot + 1;
 	slot += ep->index * end->plan->window;
 	buffer = end->send_memory + (size_t)slot * end->plan->stride;
@@ -106,15 +113,22 @@ next_buffer(struct perf_end *end, struct perf_ep *ep)
 	return &end->send_iov[slot];
 }
 
-static DAT_RETURN
-post(struct perf_end *end, struct perf_ep *ep, DAT_LMR_TRIPLET *iov, DAT_DTO_COOKIE cookie,
-		DAT_COMPLETION_FLAGS flags)
+static inline DAT_LMR_TRIPLET *
+next_buffer(struct perf_end *end, struct perf_ep *ep)
 {
-	DAT_RMR_TRIPLET there;
+	uint32_t slot = ep->slot;
 
-	if (!end->one_sided)
-		return dat_ep_post_send(ep->handle, end->segments, iov, cookie, flags);
-	there = (DAT_RMR_TRIPLET){
+	if (end->plan->own_places)
+		return next_place(end, ep);
+	ep->slot = slot + 1 == end->plan->send_slots ? 0 : slot + 1;
+	return &end->send_iov[slot];
+}
+
+static APART DAT_RETURN
+post_one_sided(struct perf_end *end, struct perf_ep *ep, DAT_LMR_TRIPLET *iov,
+		DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags)
+{
+	DAT_RMR_TRIPLET there = {
 		.rmr_context = end->peer.rmr_context,
 		.target_address = end->peer.address +
 				perf_plan_place(end->plan, ep->index, ep->posted) *
@@ -128,8 +142,16 @@ post(struct perf_end *end, struct perf_ep *ep, DAT_LMR_TRIPLET *iov, DAT_DTO_COO
 	return dat_ep_post_rdma_write(ep->handle, end->segments, iov, cookie, &there, flags);
 }
 
-int
-perf_traffic_send_one(struct perf_end *end, struct perf_ep *ep)
+static RARE int
+send_refused(const struct perf_end *end, const struct perf_ep *ep, DAT_RETURN ret)
+{
+	cli_say_dat(ret, "posting send %llu on endpoint %u of %s", (unsigned long long)ep->posted,
+			ep->index, end->adapter->name);
+	return -1;
+}
+
+static inline int
+send_one(struct perf_end *end, struct perf_ep *ep)
 {
 	DAT_DTO_COOKIE cookie = {
 		.as_64 = (uint64_t)ep->index << NUMBER_BITS | (ep->posted & NUMBER_MASK),
@@ -142,42 +164,56 @@ perf_traffic_send_one(struct perf_end *end, struct perf_ep *ep)
 		ep->unsignalled = 0;
 		flags = DAT_COMPLETION_DEFAULT_FLAG;
 	}
-	if (end->segments == 0)
+	if (RARELY(end->segments == 0))
 		iov = NULL;
-	ret = post(end, ep, iov, cookie, flags);
-	if (ret == DAT_SUCCESS) {
-		ep->posted++;
-		return 0;
-	}
-	cli_say_dat(ret, "posting send %llu on endpoint %u of %s", (unsigned long long)ep->posted,
-			ep->index, end->adapter->name);
-	return -1;
+	ret = end->one_sided ? post_one_sided(end, ep, iov, cookie, flags)
+			     : dat_ep_post_send(ep->handle, end->segments, iov, cookie, flags);
+	if (RARELY(ret != DAT_SUCCESS))
+		return send_refused(end, ep, ret);
+	ep->posted++;
+	return 0;
+}
+
+int
+perf_traffic_send_one(struct perf_end *end, struct perf_ep *ep)
+{
+	return send_one(end, ep);
+}
+
+/* As many sends as an endpoint may post now, @p max at most. */
+static unsigned int
+run_of(const struct perf_end *end, const struct perf_ep *ep, unsigned int max)
+{
+	uint64_t run = end->plan->window - (ep->posted - ep->completed);
+
+	if (run > ep->quota - ep->posted)
+		run = ep->quota - ep->posted;
+	return run < max ? (unsigned int)run : max;
 }
 
 int
 perf_traffic_send(struct perf_end *end, unsigned int max)
 {
 	uint32_t endpoints = end->plan->endpoints, skipped = 0;
-	unsigned int posted = 0, run;
+	unsigned int left = max, run;
 
-	while (posted < max && skipped < endpoints) {
+	while (left > 0 && skipped < endpoints) {
 		struct perf_ep *ep = &end->eps[end->cursor];
 
 		if (++end->cursor == endpoints)
 			end->cursor = 0;
-		for (run = 0; run < RUN && posted < max; run++, posted++) {
-			if (ep->posted == ep->quota || perf_traffic_full(end, ep))
-				break;
-			if (perf_traffic_send_one(end, ep) != 0)
-				return -1;
-		}
+		run = run_of(end, ep, left < RUN ? left : RUN);
 		skipped = run > 0 ? 0 : skipped + 1;
+		left -= run;
+		for (; run > 0; run--)
+			if (RARELY(send_one(end, ep) != 0))
+				return -1;
 	}
-	return (int)posted;
+	return (int)(max - left);
 }
 
 /* A transfer did not do what it should. Flushed ones are no news while the endpoints close. */
-static int
+static RARE int
 judge_failure(const struct perf_end *end, const DAT_EVENT *event)
 {
 	const DAT_DTO_COMPLETION_EVENT_DATA *dto = &event->event_data.dto_completion_event_data;
@@ -201,7 +237,7 @@ judge_failure(const struct perf_end *end, const DAT_EVENT *event)
 }
 
 /* Check one message by the endpoint on which the provider says it came. */
-static void
+static APART void
 verify(struct perf_end *end, uint64_t slot, const DAT_DTO_COMPLETION_EVENT_DATA *dto)
 {
 	DAT_CONTEXT context = { .as_64 = 0 };
@@ -216,19 +252,19 @@ verify(struct perf_end *end, uint64_t slot, const DAT_DTO_COMPLETION_EVENT_DATA 
 			end->plan->size, &end->bad);
 }
 
-static int
+static inline int
 take_receive(struct perf_end *end, const DAT_DTO_COMPLETION_EVENT_DATA *dto)
 {
 	uint64_t slot = dto->user_cookie.as_64 & ~RECEIVE;
 
 	if (end->options->verify)
 		verify(end, slot, dto);
-	else if (dto->transfered_length != end->plan->size)
+	else if (RARELY(dto->transfered_length != end->plan->size))
 		perf_violation_note(&end->bad, PERF_WRONG_LENGTH, 0, end->received,
 				dto->transfered_length);
 	end->received++;
 	end->recv_posted--;
-	return end->closing ? 0 : post_receive(end, slot);
+	return RARELY(end->closing) ? 0 : post_receive(end, slot);
 }
 
 /* Of the atomics of an endpoint on its counter each finds one more than the one before, from zero on. */
@@ -245,7 +281,7 @@ verify_atomic(struct perf_end *end, const struct perf_ep *ep, uint64_t number, c
 }
 
 /* The next @p n READs or atomics of an endpoint are complete. */
-static void
+static APART void
 verify_reads(struct perf_end *end, const struct perf_ep *ep, uint64_t n)
 {
 	const struct perf_plan *plan = end->plan;
@@ -262,7 +298,18 @@ verify_reads(struct perf_end *end, const struct perf_ep *ep, uint64_t n)
 	}
 }
 
-static int
+/* A transfer that failed, or another event. */
+static RARE int
+take_failure(struct perf_end *end, const DAT_EVENT *event)
+{
+	if (judge_failure(end, event) != 0)
+		return -1;
+	end->recv_posted -= (event->event_data.dto_completion_event_data.user_cookie.as_64 &
+					    RECEIVE) != 0;
+	return 0;
+}
+
+static inline int
 take(struct perf_end *end, const DAT_EVENT *event)
 {
 	const DAT_DTO_COMPLETION_EVENT_DATA *dto = &event->event_data.dto_completion_event_data;
@@ -270,14 +317,9 @@ take(struct perf_end *end, const DAT_EVENT *event)
 	struct perf_ep *ep;
 	uint64_t done;
 
-	if (__builtin_expect(event->event_number != DAT_DTO_COMPLETION_EVENT ||
-					    dto->status != DAT_DTO_SUCCESS,
-			    0)) {
-		if (judge_failure(end, event) != 0)
-			return -1;
-		end->recv_posted -= (cookie & RECEIVE) != 0;
-		return 0;
-	}
+	if (RARELY(event->event_number != DAT_DTO_COMPLETION_EVENT ||
+			    dto->status != DAT_DTO_SUCCESS))
+		return take_failure(end, event);
 	if ((cookie & RECEIVE) != 0)
 		return take_receive(end, dto);
 	ep = &end->eps[cookie >> NUMBER_BITS];
@@ -304,7 +346,7 @@ perf_traffic_reap(struct perf_end *end, DAT_EVD_HANDLE evd, unsigned int max)
 			cli_say_dat(ret, "dat_evd_dequeue on %s", end->adapter->name);
 			return -1;
 		}
-		if (take(end, &event) != 0)
+		if (RARELY(take(end, &event) != 0))
 			return -1;
 	}
 	return (int)n;

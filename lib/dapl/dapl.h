@@ -319,6 +319,19 @@ enum dapl_status dapl_ep_state_error(unsigned int state);
 
 /** Post to the send queue, whatever the operation; lean. @return DAPL_OK; the state that forbids it; as dapl_post_error(). */
 enum dapl_status dapl_ep_post_send(struct dapl_ep *ep, const struct roce_wr *wr);
+/** A message of one piece, when nothing is in its way. @return false: nothing was done; dapl_ep_post_send() says why, or does it. */
+static inline bool
+dapl_ep_try_send(struct dapl_ep *ep, struct roce_sge sge, uint64_t wr_id, uint8_t flags)
+{
+	return likely(__atomic_load_n(&ep->state, __ATOMIC_RELAXED) == DAPL_EP_STATE_CONNECTED) &&
+			roce_qp_try_send(ep->qp, sge, wr_id, flags);
+}
+/** A receive of one piece to its own queue, when nothing is in its way. @return false: as above, dapl_ep_post_recv(). */
+static inline bool
+dapl_ep_try_recv(struct dapl_ep *ep, struct roce_sge sge, uint64_t wr_id)
+{
+	return likely(!ep->watched) && roce_qp_try_recv(ep->qp, sge, wr_id);
+}
 /** Post to the endpoint's own receive queue, in any state. @return DAPL_OK; DAPL_SRQ_IN_USE; as dapl_post_error(). */
 enum dapl_status dapl_ep_post_recv(struct dapl_ep *ep, const struct roce_recv_wr *wr);
 /** What an errno of the engine's post calls means. */

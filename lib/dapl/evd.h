@@ -239,6 +239,20 @@ enum dapl_status dapl_evd_post_software(struct dapl_evd *evd, uint64_t pointer);
 /** Send a waiter home with DAPL_ABORT and wait until it has left; later waits return at once. */
 void dapl_evd_abort(struct dapl_evd *evd);
 
+/** Take the oldest event, when it is the completion of a transfer and nothing is in the way. @return false: nothing was done; dapl_evd_dequeue() says why, or does it. */
+static inline bool
+dapl_evd_try_dequeue(struct dapl_evd *evd, struct roce_event *event)
+{
+	uint32_t entered = roce_bias_enter(&evd->bias);
+	bool taken;
+
+	if (unlikely(entered == 0))
+		return false;
+	taken = roce_cq_try_poll(evd->cq, event);
+	roce_bias_leave(&evd->bias, entered);
+	return taken;
+}
+
 /* ---- cno.c, notify.c, wait.c ---- */
 
 /** @return DAPL_OK; DAPL_NO_MEMORY. Any thread. */

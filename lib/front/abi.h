@@ -109,6 +109,27 @@ evd_or_null(const struct dapl_ia *ia, DAT_EVD_HANDLE handle, uint32_t stream, st
 	return *evd != NULL && ((*evd)->streams & stream) != 0;
 }
 
+/** For the calls of every message: with all that they call, as far as the compiler sees it. */
+#define FRONT_FLAT __attribute__((flatten))
+
+/** Is it what nearly every message has: one segment? @return true: single_in() is for it. */
+static inline bool
+is_single(DAT_COUNT num_segments, const DAT_LMR_TRIPLET *iov, uint32_t max_iov, uint32_t max_length)
+{
+	return num_segments == 1 && iov != NULL && max_iov > 0 && iov->segment_length <= max_length;
+}
+
+/** A segment that is no longer than any message. */
+static inline struct roce_sge
+single_in(const DAT_LMR_TRIPLET *iov)
+{
+	return (struct roce_sge){
+		.addr = iov->virtual_address,
+		.length = (uint32_t)iov->segment_length,
+		.lkey = iov->lmr_context,
+	};
+}
+
 /* One segment, field by field. @return its bytes. */
 static inline uint64_t
 segment_in(struct roce_sge *sge, const DAT_LMR_TRIPLET *iov)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-#include "front/abi.h"
+#include "front/event.h"
 
 static const struct {
 	DAT_EVD_FLAGS flag;
@@ -130,12 +130,25 @@ FRONT(evd_take)(DAT_EVD_HANDLE evd_handle, DAT_EVENT *event, struct roce_event *
 	return DAT_SUCCESS;
 }
 
-DAT_RETURN
-FRONT(evd_dequeue)(DAT_EVD_HANDLE evd_handle, DAT_EVENT *event)
+/* There is nothing yet, or something rare; or the call is refused. */
+static __rte_noinline DAT_RETURN
+dequeue(DAT_EVD_HANDLE evd_handle, DAT_EVENT *event)
 {
 	struct roce_event in;
 
 	return FRONT(evd_take)(evd_handle, event, &in);
+}
+
+FRONT_FLAT DAT_RETURN
+FRONT(evd_dequeue)(DAT_EVD_HANDLE evd_handle, DAT_EVENT *event)
+{
+	struct dapl_evd *evd = dapl_obj_check(evd_handle, DAPL_EVD);
+	struct roce_event in;
+
+	if (unlikely(evd == NULL || event == NULL || !dapl_evd_try_dequeue(evd, &in)))
+		return dequeue(evd_handle, event);
+	completion_event(evd, &in, event);
+	return DAT_SUCCESS;
 }
 
 DAT_RETURN

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-#include "front/abi.h"
+#include "front/event.h"
 
 static const DAT_EVENT_NUMBER conn_number[DAPL_CONN_EVENTS] = {
 	[DAPL_CONN_ESTABLISHED] = DAT_CONNECTION_EVENT_ESTABLISHED,
@@ -113,18 +113,10 @@ rare_event(const struct roce_event *in, DAT_EVENT *out)
 void
 FRONT(event)(struct dapl_evd *evd, const struct roce_event *in, DAT_EVENT *out)
 {
-	DAT_DTO_COMPLETION_EVENT_DATA *data = &out->event_data.dto_completion_event_data;
-
-	out->evd_handle = evd;
-	if (unlikely(in->kind > ROCE_EVENT_RECV)) {
-		rare_event(in, out);
+	if (likely(is_completion(in))) {
+		completion_event(evd, in, out);
 		return;
 	}
-	out->event_number = DAT_DTO_COMPLETION_EVENT;
-	data->ep_handle = in->owner;
-	data->user_cookie.as_64 = in->wr_id;
-	data->transfered_length = in->byte_len;
-	data->status = likely(in->status == IBV_WC_SUCCESS) ? DAT_DTO_SUCCESS
-							    : FRONT(dto_status)(in->status);
-	new_completion(in, out);
+	out->evd_handle = evd;
+	rare_event(in, out);
 }

@@ -4,15 +4,32 @@
 
 #include "front/posts.h"
 
-DAT_RETURN
-FRONT(ep_post_send)
-(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET *local_iov,
+/* A message that is rare, or refused: the reason is the first in the order of the arguments. */
+static __rte_noinline DAT_RETURN
+post_send(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET *local_iov,
 		DAT_DTO_COOKIE user_cookie, DAT_COMPLETION_FLAGS completion_flags)
 {
 	struct roce_wr wr = { .wr_id = user_cookie.as_64, .opcode = IBV_WR_SEND };
 
 	return post_message(ep_handle, num_segments, local_iov, (unsigned int)completion_flags,
 			DAT_INVALID_ARG5, &wr);
+}
+
+FRONT_FLAT DAT_RETURN
+FRONT(ep_post_send)(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET *local_iov,
+		DAT_DTO_COOKIE user_cookie, DAT_COMPLETION_FLAGS completion_flags)
+{
+	struct dapl_ep *ep = dapl_obj_check(ep_handle, DAPL_EP);
+	unsigned int flags = (unsigned int)completion_flags;
+
+	if (likely(ep != NULL &&
+			    is_single(num_segments, local_iov, ep->max_request_iov,
+					    ep->max_message) &&
+			    (flags & ~(unsigned int)DAT_COMPLETION_SUPPRESS_FLAG) == 0 &&
+			    dapl_ep_try_send(ep, single_in(local_iov), user_cookie.as_64,
+					    send_flags(flags))))
+		return DAT_SUCCESS;
+	return post_send(ep_handle, num_segments, local_iov, user_cookie, completion_flags);
 }
 
 /**
@@ -125,9 +142,9 @@ FRONT(ep_post_rdma_read)
 	return front_return(dapl_ep_post_send(ep, &wr));
 }
 
-DAT_RETURN
-FRONT(ep_post_recv)
-(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET *local_iov,
+/* A receive that is rare, or refused: as post_send(). */
+static __rte_noinline DAT_RETURN
+post_recv(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET *local_iov,
 		DAT_DTO_COOKIE user_cookie, DAT_COMPLETION_FLAGS completion_flags)
 {
 	struct dapl_ep *ep = dapl_obj_check(ep_handle, DAPL_EP);
@@ -152,4 +169,17 @@ FRONT(ep_post_recv)
 		.flags = completion_flags != DAT_COMPLETION_DEFAULT_FLAG ? ROCE_WR_QUIET : 0,
 	};
 	return front_return(dapl_ep_post_recv(ep, &wr));
+}
+
+FRONT_FLAT DAT_RETURN
+FRONT(ep_post_recv)(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET *local_iov,
+		DAT_DTO_COOKIE user_cookie, DAT_COMPLETION_FLAGS completion_flags)
+{
+	struct dapl_ep *ep = dapl_obj_check(ep_handle, DAPL_EP);
+
+	if (likely(ep != NULL && is_single(num_segments, local_iov, ep->max_recv_iov, UINT32_MAX) &&
+			    completion_flags == DAT_COMPLETION_DEFAULT_FLAG &&
+			    dapl_ep_try_recv(ep, single_in(local_iov), user_cookie.as_64)))
+		return DAT_SUCCESS;
+	return post_recv(ep_handle, num_segments, local_iov, user_cookie, completion_flags);
 }

@@ -43,9 +43,9 @@ FRONT(srq_free)(DAT_SRQ_HANDLE srq_handle)
 	return front_return(dapl_srq_free(srq));
 }
 
-DAT_RETURN
-FRONT(srq_post_recv)
-(DAT_SRQ_HANDLE srq_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET *local_iov,
+/* A receive that is rare, or refused: the reason is the first in the order of the arguments. */
+static __rte_noinline DAT_RETURN
+post_recv(DAT_SRQ_HANDLE srq_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET *local_iov,
 		DAT_DTO_COOKIE user_cookie)
 {
 	struct dapl_srq *srq = dapl_obj_check(srq_handle, DAPL_SRQ);
@@ -66,6 +66,19 @@ FRONT(srq_post_recv)
 		.num_sge = (uint32_t)num_segments,
 	};
 	return front_return(dapl_srq_post_recv(srq, &wr));
+}
+
+FRONT_FLAT DAT_RETURN
+FRONT(srq_post_recv)(DAT_SRQ_HANDLE srq_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET *local_iov,
+		DAT_DTO_COOKIE user_cookie)
+{
+	struct dapl_srq *srq = dapl_obj_check(srq_handle, DAPL_SRQ);
+
+	/* No queue is made for fewer segments than one. */
+	if (likely(srq != NULL && is_single(num_segments, local_iov, 1, UINT32_MAX) &&
+			    roce_srq_try_post(srq->srq, single_in(local_iov), user_cookie.as_64)))
+		return DAT_SUCCESS;
+	return post_recv(srq_handle, num_segments, local_iov, user_cookie);
 }
 
 DAT_RETURN
