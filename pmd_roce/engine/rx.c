@@ -278,7 +278,6 @@ rx_burst(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t n, uint64_t now
 			pkt[i].dest_qp = 0;
 			pkt[i].m = pkts[i];
 			others += verdict[i] == ROCE_FRAME_FOREIGN;
-			continue;
 		}
 	}
 	/* All that a program received, say: as it came. */
