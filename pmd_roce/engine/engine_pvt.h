@@ -85,7 +85,7 @@ struct roce_domain {
 	uint32_t next_qpn;    /**< before it is disguised */
 	uint64_t qpn_secret;  /**< 0: numbers are as they come */
 	rte_spinlock_t qpn_lock;
-	uint32_t qps;
+	uint32_t qps;             /**< there are; atomic */
 	rte_spinlock_t srqs_lock; /**< of the list; taken before any engine's lock */
 	struct roce_srq_list srqs;
 	uint32_t next_srq; /**< number of the next shared receive queue */

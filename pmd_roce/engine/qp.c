@@ -60,7 +60,7 @@ link_number(struct roce_domain *domain, struct roce_qp *qp)
 	qp->post.keys = &domain->keys;
 	qp->post.pd = qp->pd;
 	roce_keys_recent_init(&qp->post.recent, qp->post.keys);
-	domain->qps++;
+	__atomic_store_n(&domain->qps, domain->qps + 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&domain->qp[qpn & ROCE_QPS_MASK], qp, __ATOMIC_RELEASE);
 	rte_spinlock_unlock(&domain->qpn_lock);
 	return 0;
@@ -71,7 +71,7 @@ unlink_number(struct roce_domain *domain, struct roce_qp *qp)
 {
 	rte_spinlock_lock(&domain->qpn_lock);
 	__atomic_store_n(&domain->qp[qp->rx.qpn & ROCE_QPS_MASK], NULL, __ATOMIC_RELEASE);
-	domain->qps--;
+	__atomic_store_n(&domain->qps, domain->qps - 1, __ATOMIC_RELAXED);
 	rte_spinlock_unlock(&domain->qpn_lock);
 }
 

@@ -285,7 +285,7 @@ rx_burst(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t n, uint64_t now
 		e->stats.rx_foreign += n;
 		return n;
 	}
-	if (e->domain->qps > QPS_NEAR)
+	if (__atomic_load_n(&e->domain->qps, __ATOMIC_RELAXED) > QPS_NEAR)
 		fetch_all(e->domain, pkt, n);
 	for (uint16_t i = 0; i < n; i++) {
 		enum fate fate = likely(verdict[i] == ROCE_FRAME_OK)

@@ -462,14 +462,14 @@ struct takers {
 };
 
 static void
-take_one(struct takers *t, unsigned int *count)
+take_one(struct takers *t, bool agent)
 {
 	DAT_EVENT event;
 	DAT_RETURN rc = dat_evd_dequeue(t->evd, &event);
 
 	if (rc == DAT_SUCCESS) {
 		t->seen[(uintptr_t)event.event_data.software_event_data.pointer]++;
-		__atomic_fetch_add(count, 1, __ATOMIC_RELEASE);
+		__atomic_fetch_add(agent ? &t->heard : &t->taken, 1, __ATOMIC_RELEASE);
 	} else if (rc != DAT_QUEUE_EMPTY) {
 		__atomic_fetch_add(&t->wrong, 1, __ATOMIC_RELAXED);
 	}
@@ -481,7 +481,7 @@ hear_and_take(DAT_PVOID data, DAT_EVD_HANDLE evd)
 	struct takers *t = data;
 
 	if (evd != DAT_HANDLE_NULL)
-		take_one(t, &t->heard);
+		take_one(t, true);
 }
 
 static bool
@@ -498,7 +498,7 @@ take_until_all(void *arg)
 	struct takers *t = arg;
 
 	while (!is_all_taken(t))
-		take_one(t, &t->taken);
+		take_one(t, false);
 	return NULL;
 }
 
