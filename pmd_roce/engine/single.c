@@ -53,16 +53,6 @@ roce_qp_try_send(struct roce_qp *qp, struct roce_sge sge, uint64_t wr_id, uint8_
 	return true;
 }
 
-/* Under post_lock. As roce_srq_post() judges it. */
-static inline bool
-has_room(struct roce_srq *srq, bool shared)
-{
-	if (!shared)
-		return srq->posted - __atomic_load_n(&srq->taken, __ATOMIC_ACQUIRE) < srq->max;
-	return likely(srq->posted - srq->reaped_seen < srq->max) ||
-			srq->posted - roce_srq_count_reaped(srq) < srq->max;
-}
-
 static inline bool
 try_post(struct roce_srq *srq, struct roce_sge sge, uint64_t wr_id, bool shared)
 {
@@ -78,7 +68,7 @@ try_post(struct roce_srq *srq, struct roce_sge sge, uint64_t wr_id, bool shared)
 	if (unlikely(roce_keys_ended(keys) != srq->judged ||
 			    roce_keys_check_recent(keys, srq->pd, &sge, IBV_ACCESS_LOCAL_WRITE,
 					    &srq->recent) != 0 ||
-			    !has_room(srq, shared))) {
+			    !roce_srq_has_room(srq, !shared))) {
 		roce_bias_leave(&srq->post_lock.bias, entered);
 		return false;
 	}

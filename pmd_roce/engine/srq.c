@@ -124,17 +124,6 @@ roce_srq_destroy(struct roce_srq *srq)
 static_assert(ROCE_WR_LEND > ROCE_SGE_MAX,
 		"one look tells what is no ordinary receive (check_pieces)");
 
-static inline bool
-is_full(struct roce_srq *srq)
-{
-	/* A queue pair's own queue promises its depth in receives not yet used, whoever reaps them. */
-	if (srq->private_queue)
-		return srq->posted - __atomic_load_n(&srq->taken, __ATOMIC_ACQUIRE) >= srq->max;
-	if (likely(srq->posted - srq->reaped_seen < srq->max))
-		return false;
-	return srq->posted - roce_srq_count_reaped(srq) >= srq->max;
-}
-
 /* A region has ended: what was judged before is to be judged again when data arrives. Under post_lock. */
 static __rte_noinline void
 judge_anew(struct roce_srq *srq, uint32_t ended)
@@ -190,7 +179,7 @@ post(struct roce_srq *srq, const struct roce_recv_wr *wr)
 
 	if (unlikely(rc != 0))
 		return rc;
-	if (unlikely(is_full(srq)))
+	if (unlikely(!roce_srq_has_room(srq, srq->private_queue)))
 		return -ENOSPC;
 	slot->wr_id = wr->wr_id;
 	slot->length = length;

@@ -108,6 +108,19 @@ roce_srq_count_reaped(struct roce_srq *srq)
 	return reaped;
 }
 
+/**
+ * Does one more receive fit? A queue pair's own queue promises its depth in receives not yet used, whoever reaps them; a
+ * shared one in receives outstanding. Under post_lock.
+ */
+static inline bool
+roce_srq_has_room(struct roce_srq *srq, bool private_queue)
+{
+	if (private_queue)
+		return srq->posted - __atomic_load_n(&srq->taken, __ATOMIC_ACQUIRE) < srq->max;
+	return likely(srq->posted - srq->reaped_seen < srq->max) ||
+			srq->posted - roce_srq_count_reaped(srq) < srq->max;
+}
+
 /** Receives that can be taken now. Exact under the engine lock of a domain with one engine. */
 static inline uint32_t
 roce_srq_available(const struct roce_srq *srq)
