@@ -9,7 +9,7 @@
 
 #include "engine/qp.h"
 
-/** In what roce_qp_complete_recv() tells, beside ROCE_EVENT_LENT: the place of the frame (loan.h). */
+/** In what roce_qp_tell_recv() tells, beside ROCE_EVENT_LENT: the place of the frame (loan.h). */
 #define ROCE_LOAN_SHIFT 16
 
 /** Complete the request at the tail, which is no bind and has no ROCE_WQE_EXTBUF. Locked. */
@@ -18,36 +18,45 @@ void roce_qp_complete_send(struct roce_qp *qp, enum ibv_wc_status status);
 /** Complete the bind at the tail. Locked. */
 void roce_qp_complete_bind(struct roce_qp *qp, enum ibv_wc_status status);
 
-/** The event of a receive found no room. As roce_qp_complete_recv(). */
+/** The event of a receive found no room. As roce_qp_tell_recv(). */
 void roce_qp_lose_recv(struct roce_qp *qp, uint32_t told);
 
-/** Complete the receive that the queue pair holds; @p told are ROCE_EVENT_* (and ROCE_LOAN_SHIFT), @p imm as on the wire. Locked. */
+/**
+ * The event of a receive of the queue pair, whose rx.cq is not NULL; @p told are ROCE_EVENT_* (and ROCE_LOAN_SHIFT), @p imm
+ * as on the wire. @p recv lends its wr_id and flags. Locked.
+ */
 static __rte_always_inline void
-roce_qp_complete_recv(struct roce_qp *qp, enum ibv_wc_status status, uint32_t told, uint32_t imm)
+roce_qp_tell_recv(struct roce_qp *qp, const struct roce_recv *recv, uint32_t len,
+		enum ibv_wc_status status, uint32_t told, uint32_t imm)
 {
-	struct roce_event *event;
+	struct roce_event *event = roce_cq_reserve(qp->rx.cq);
 
-	roce_qp_hold(qp, false);
-	if (unlikely(qp->rx.cq == NULL)) {
-		roce_srq_give_back(qp->rx.rq, 1);
-		return;
-	}
-	event = roce_cq_reserve(qp->rx.cq);
 	if (unlikely(event == NULL)) {
 		roce_qp_lose_recv(qp, told);
 		return;
 	}
-	event->wr_id = qp->rx.recv->wr_id;
+	event->wr_id = recv->wr_id;
 	event->owner = qp->owner;
-	event->byte_len = qp->rx.got;
+	event->byte_len = len;
 	event->imm = imm;
 	event->kind = ROCE_EVENT_RECV;
 	event->status = (uint8_t)status;
-	event->flags = (uint8_t)(told | qp->rx.recv->flags);
+	event->flags = (uint8_t)(told | recv->flags);
 	event->opcode = 0;
 	event->srq_share = qp->rx.share;
 	event->lent = (uint16_t)(told >> ROCE_LOAN_SHIFT);
 	roce_cq_publish(qp->rx.cq);
+}
+
+/** Complete the receive that the queue pair holds; the rest as in roce_qp_tell_recv(). Locked. */
+static __rte_always_inline void
+roce_qp_complete_recv(struct roce_qp *qp, enum ibv_wc_status status, uint32_t told, uint32_t imm)
+{
+	roce_qp_hold(qp, false);
+	if (unlikely(qp->rx.cq == NULL))
+		roce_srq_give_back(qp->rx.rq, 1);
+	else
+		roce_qp_tell_recv(qp, qp->rx.recv, qp->rx.got, status, told, imm);
 }
 
 #endif

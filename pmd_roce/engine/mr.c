@@ -276,15 +276,15 @@ roce_sge_gather(const struct roce_keys *keys, const struct roce_pd *pd, const st
 	return 0;
 }
 
-const uint8_t *
+uint8_t *
 roce_sge_find(const struct roce_keys *keys, const struct roce_pd *pd, const struct roce_sge *sge,
-		uint32_t offset, uint32_t len)
+		uint32_t offset, uint32_t len, unsigned int access)
 {
 	const struct roce_sge piece = piece_at(&sge, &offset, len);
 
-	if (piece.length < len || roce_keys_check(keys, pd, &piece, 0) != 0)
+	if (piece.length < len || roce_keys_check(keys, pd, &piece, access) != 0)
 		return NULL;
-	return (const uint8_t *)(uintptr_t)piece.addr;
+	return (uint8_t *)(uintptr_t)piece.addr;
 }
 
 /* Copy from a chain to one place. */

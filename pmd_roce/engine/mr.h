@@ -226,12 +226,12 @@ roce_sge_copy_out(const struct roce_keys *keys, const struct roce_pd *pd,
 }
 
 /**
- * Bytes of a gather list that lie in one piece, where @p pd may read them.
+ * Bytes of a list that lie in one piece, where @p pd may touch them with all of @p access.
  *
- * @return NULL: they lie in several, or roce_sge_copy_out() says why not.
+ * @return NULL: they lie in several, or it may not.
  */
-const uint8_t *roce_sge_find(const struct roce_keys *keys, const struct roce_pd *pd,
-		const struct roce_sge *sge, uint32_t offset, uint32_t len);
+uint8_t *roce_sge_find(const struct roce_keys *keys, const struct roce_pd *pd,
+		const struct roce_sge *sge, uint32_t offset, uint32_t len, unsigned int access);
 
 /**
  * Copy the payload of a frame into a scatter list.

@@ -402,6 +402,13 @@ struct roce_wqe *roce_read_oldest(const struct roce_qp *qp);
 /** PSN of the next frame of the answer to @p wqe, the oldest READ or atomic. Locked. */
 uint32_t roce_read_expected(const struct roce_qp *qp, const struct roce_wqe *wqe);
 
+/**
+ * Is the frame, which has the expected PSN, the next one of the answer to @p wqe? Nothing else about it is believed.
+ * @param got bytes of a READ that came before it.
+ */
+bool roce_read_fits(const struct roce_qp *qp, const struct roce_wqe *wqe,
+		const struct roce_pkt *pkt, uint32_t *got);
+
 /** READs and atomics before the request at next that are not answered. Locked. */
 uint32_t roce_read_outstanding(const struct roce_qp *qp);
 

@@ -8,6 +8,7 @@
 
 #include <rte_branch_prediction.h>
 
+#include "engine/early.h"
 #include "engine/qp.h"
 
 struct roce_wqe *
@@ -53,14 +54,17 @@ roce_read_lost(struct roce_qp *qp, uint32_t psn)
 		roce_req_rewind(qp, psn);
 }
 
-/* Is this frame the next one of the answer to the request? Nothing else about it is believed. */
-static bool
-fits(const struct roce_wqe *wqe, const struct roce_pkt *pkt, uint32_t got, uint32_t mtu)
+bool
+roce_read_fits(const struct roce_qp *qp, const struct roce_wqe *wqe, const struct roce_pkt *pkt,
+		uint32_t *got)
 {
-	uint32_t left = wqe->length - got;
+	uint32_t mtu = qp->rx.mtu;
+	uint32_t left;
 
+	*got = (uint32_t)roce_psn_diff(pkt->psn, wqe->psn) * mtu;
 	if (wqe->verb != ROCE_VERB_READ)
 		return pkt->opcode == IBV_OPCODE_RC_ATOMIC_ACKNOWLEDGE;
+	left = wqe->length - *got;
 	/* A resumed answer may begin with FIRST or with MIDDLE; only its end is certain. */
 	return pkt->op->verb == ROCE_VERB_READ && pkt->payload_len == RTE_MIN(left, mtu) &&
 			!!(pkt->op->flags & ROCE_OP_END) == (left <= mtu);
@@ -88,6 +92,8 @@ place(struct roce_qp *qp, const struct roce_wqe *wqe, const struct roce_pkt *pkt
 {
 	if (wqe->verb != ROCE_VERB_READ)
 		return place_original(qp, wqe, pkt);
+	if (roce_pkt_is_placed(pkt))
+		return 0;
 	return roce_sge_copy_in(&qp->engine->domain->keys, qp->pd, wqe->sge, got, pkt);
 }
 
@@ -96,9 +102,9 @@ static void
 take_answer(struct roce_qp *qp, const struct roce_wqe *wqe, const struct roce_pkt *pkt,
 		uint64_t now)
 {
-	uint32_t got = (uint32_t)roce_psn_diff(pkt->psn, wqe->psn) * qp->rx.mtu;
+	uint32_t got;
 
-	if (unlikely(!fits(wqe, pkt, got, qp->rx.mtu))) {
+	if (unlikely(!roce_read_fits(qp, wqe, pkt, &got))) {
 		qp->engine->stats.rx_ghost_acks++;
 		return;
 	}

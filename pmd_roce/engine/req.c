@@ -6,21 +6,7 @@
 #include <rte_branch_prediction.h>
 
 #include "engine/extbuf.h"
-#include "engine/qp.h"
-
-/* PSNs sent and not acknowledged. A READ of 2^31 bytes has 2^23 of them: no signed difference. */
-static inline uint32_t
-in_flight(const struct roce_qp_tx *tx)
-{
-	return (tx->psn - tx->una) & ROCE_PSN_MASK;
-}
-
-/* PSNs that may still be sent; not above zero: none. */
-static inline int32_t
-window_left(const struct roce_qp_tx *tx)
-{
-	return (int32_t)tx->window - (int32_t)in_flight(tx);
-}
+#include "engine/req.h"
 
 /* Credits are receives: only a request that uses one up needs one (IBTA Vol 1, 9.7.7.2). */
 static inline bool
@@ -58,7 +44,7 @@ may_send(const struct roce_qp *qp, uint32_t posted)
 	const struct roce_qp_tx *tx = &qp->tx;
 
 	return tx->next != posted && qp->rx.state == ROCE_QP_RTS && tx->rnr_at == 0 && !tx->stuck &&
-			!tx->blocked && window_left(tx) > 0 && has_credit(qp);
+			!tx->blocked && roce_req_window_left(tx) > 0 && has_credit(qp);
 }
 
 bool
@@ -169,16 +155,10 @@ account_psn(struct roce_qp *qp, uint32_t packets, uint64_t now)
 	uint32_t psn = tx->psn;
 
 	tx->psn = roce_psn_add(psn, packets);
-	if (likely(roce_psn_diff(tx->psn, tx->max) > 0)) {
-		tx->max = tx->psn;
-		/* Any new frame is worth a measurement: at the end of a burst it would not survive a lossy wire. */
-		if (tx->timed_at == 0) {
-			tx->timed_psn = psn;
-			tx->timed_at = now;
-		}
-	} else {
+	if (likely(roce_psn_diff(tx->psn, tx->max) > 0))
+		roce_req_account_new(tx, psn, now);
+	else
 		qp->engine->stats.retransmits++;
-	}
 	if (unlikely(tx->timeout_at == ROCE_NEVER))
 		roce_retry_started(qp, now);
 }
@@ -199,18 +179,16 @@ find_piece(const struct roce_qp *qp, const struct roce_wqe *wqe, uint32_t len, b
 		return (const uint8_t *)(uintptr_t)wqe->sge->addr + qp->tx.offset;
 	if (len == 0)
 		return NULL;
-	return roce_sge_find(&qp->engine->domain->keys, qp->pd, wqe->sge, qp->tx.offset, len);
+	return roce_sge_find(&qp->engine->domain->keys, qp->pd, wqe->sge, qp->tx.offset, len, 0);
 }
 
 /*
- * Payload, of which @p len bytes belong at @p to, and ICRC; both in one pass where that pays. @p valid: as from
- * begin_request(). @return 0; else the memory is gone.
+ * Payload, of which @p len bytes belong at @p to, and ICRC. @p valid: as from begin_request(). @return 0; else the memory is gone.
  */
 static inline int
 finish_data(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, uint8_t *to, uint32_t len,
 		bool valid)
 {
-	const struct roce_template *template = &qp->cold.template;
 	const uint8_t *from;
 	int rc;
 
@@ -221,24 +199,18 @@ finish_data(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, uint8_
 	} else {
 		from = find_piece(qp, wqe, len, valid);
 	}
-	if (unlikely(from == NULL)) {
-		rc = roce_sge_gather(&qp->engine->domain->keys, qp->pd, wqe->sge, qp->tx.offset, to,
-				len);
-		if (unlikely(rc != 0))
-			return rc;
-	} else if (len >= ROCE_ONE_PASS) {
-		roce_icrc_put_copy(m, template, to, from, len);
+	if (likely(from != NULL)) {
+		roce_req_finish_piece(qp, m, to, from, len);
 		return 0;
-	} else {
-		memcpy(to, from, len);
 	}
-	roce_engine_icrc_later(qp->engine, m, template);
-	return 0;
+	rc = roce_sge_gather(&qp->engine->domain->keys, qp->pd, wqe->sge, qp->tx.offset, to, len);
+	if (likely(rc == 0))
+		roce_engine_icrc_later(qp->engine, m, &qp->cold.template);
+	return rc;
 }
 
 /* What is sent of a request in one frame. */
 struct part {
-	uint8_t opcode;
 	bool first;
 	bool last;
 	bool valid; /**< as from begin_request() */
@@ -247,27 +219,26 @@ struct part {
 };
 
 /* SEND and WRITE carry their bytes. @return NULL: the memory is gone. */
-static __rte_always_inline struct rte_mbuf *
+static struct rte_mbuf *
 build_data(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, struct part part,
 		uint64_t now)
 {
 	struct roce_qp_tx *tx = &qp->tx;
 	const struct roce_frame_spec spec = {
 		.psn = tx->psn,
-		.opcode = part.opcode,
+		.opcode = roce_opcode_request((enum roce_verb)wqe->verb,
+				(enum roce_suffix)wqe->suffix, part.first, part.last),
 		.ack_req = part.ack_req,
 		.solicited = part.last && (wqe->flags & ROCE_WR_SOLICITED),
 		.payload_len = part.len,
 	};
 	uint8_t *at = roce_frame_build(m, &qp->cold.template, &spec);
 
-	if (part.opcode != IBV_OPCODE_RC_SEND_ONLY) {
-		if (part.first && wqe->verb == ROCE_VERB_WRITE)
-			at = put_reth(at, wqe, 0);
-		if (part.last && wqe->suffix != ROCE_SUFFIX_NONE) {
-			memcpy(at, &wqe->imm, sizeof(wqe->imm));
-			at += sizeof(wqe->imm);
-		}
+	if (part.first && wqe->verb == ROCE_VERB_WRITE)
+		at = put_reth(at, wqe, 0);
+	if (part.last && wqe->suffix != ROCE_SUFFIX_NONE) {
+		memcpy(at, &wqe->imm, sizeof(wqe->imm));
+		at += sizeof(wqe->imm);
 	}
 	if (unlikely(finish_data(qp, wqe, m, at, part.len, part.valid) != 0)) {
 		rte_pktmbuf_free(m);
@@ -281,17 +252,6 @@ build_data(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, struct 
 		next_request(tx);
 	qp->engine->stats.tx_bytes += part.len;
 	return m;
-}
-
-/* The same for what is no whole SEND in one frame. */
-static __rte_noinline struct rte_mbuf *
-build_other_data(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, struct part part,
-		uint64_t now)
-{
-	part.len = RTE_MIN(part.len, (uint32_t)qp->rx.mtu);
-	part.opcode = roce_opcode_request((enum roce_verb)wqe->verb, (enum roce_suffix)wqe->suffix,
-			part.first, part.last);
-	return build_data(qp, wqe, m, part, now);
 }
 
 /* READ and atomics are one frame, whose PSNs are those of the answer. After a loss a READ asks for the rest only. */
@@ -337,10 +297,9 @@ build_next(struct roce_qp *qp, uint32_t posted, int32_t left, uint64_t now)
 	struct roce_qp_tx *tx = &qp->tx;
 	struct roce_wqe *wqe = roce_wq_slot(&qp->wq, tx->next);
 	struct part part = {
-		.opcode = IBV_OPCODE_RC_SEND_ONLY,
 		.first = tx->offset == 0,
 		.last = wqe->length - tx->offset <= qp->rx.mtu,
-		.len = wqe->length - tx->offset,
+		.len = RTE_MIN(wqe->length - tx->offset, (uint32_t)qp->rx.mtu),
 	};
 	struct rte_mbuf *m;
 
@@ -355,8 +314,6 @@ build_next(struct roce_qp *qp, uint32_t posted, int32_t left, uint64_t now)
 	if (unlikely(roce_wqe_is_read(wqe)))
 		return build_read(qp, wqe, m, now);
 	part.ack_req = wants_ack(qp, posted, left, part.last);
-	if (unlikely(wqe->opcode != IBV_WR_SEND || !part.first || !part.last))
-		return build_other_data(qp, wqe, m, part, now);
 	return build_data(qp, wqe, m, part, now);
 }
 
@@ -383,7 +340,7 @@ emit_around_binds(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uin
 			break;
 		if (behind != posted && !roce_wqe_is_bind(roce_wq_slot(&qp->wq, behind)))
 			behind = posted;
-		m = build_next(qp, behind, window_left(&qp->tx), now);
+		m = build_next(qp, behind, roce_req_window_left(&qp->tx), now);
 		if (m == NULL)
 			break;
 		pkts[n++] = m;
@@ -402,8 +359,10 @@ roce_req_emit(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_
 		return emit_around_binds(qp, pkts, room, now);
 	if (room == 0 || !may_send(qp, posted))
 		return 0;
-	left = window_left(&qp->tx);
-	do {
+	n = roce_req_emit_sends(qp, pkts, room, posted, now);
+	/* What else a request has to wait for has not changed meanwhile. */
+	while (n < room && qp->tx.next != posted && (left = roce_req_window_left(&qp->tx)) > 0 &&
+			has_credit(qp)) {
 		struct rte_mbuf *m;
 
 		if (!(qp->tx.next & 1))
@@ -412,9 +371,7 @@ roce_req_emit(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_
 		if (unlikely(m == NULL))
 			break;
 		pkts[n++] = m;
-		/* What else a request has to wait for has not changed meanwhile. */
-		left = window_left(&qp->tx);
-	} while (n < room && left > 0 && qp->tx.next != posted && has_credit(qp));
+	}
 	return n;
 }
 

@@ -5,6 +5,7 @@
 
 #include <rte_branch_prediction.h>
 
+#include "engine/early.h"
 #include "engine/loan.h"
 #include "engine/mw.h"
 #include "engine/resp.h"
@@ -169,7 +170,7 @@ place(const struct roce_qp *qp, const struct roce_pkt *pkt, const struct roce_op
 	const struct roce_qp_rx *rx = &qp->rx;
 	const struct roce_recv *recv = rx->recv;
 
-	if (pkt->payload_len >= ROCE_ONE_PASS_RX && pkt->placed != NULL)
+	if (roce_pkt_is_placed(pkt))
 		return 0;
 	/* Just taken, and nothing has ended since its pieces were judged. */
 	if ((op->flags & ROCE_OP_START) &&

@@ -82,15 +82,6 @@ roce_resp_take(struct roce_qp *qp, const struct roce_pkt *pkt)
 	return likely(!qp->rx.watched) ? roce_resp_take_any(qp) : roce_resp_take_watched(qp, pkt);
 }
 
-/**
- * Where the payload of a packet would be placed, were its ICRC good: before that is known, and before anything is taken
- * for it. What is posted for receiving is the provider's until its completion, so it may be written at; a frame that turns
- * out to be damaged leaves nothing else behind.
- * @return NULL: it is not accepted, or no single place, or not certain. Else what roce_resp_check() will find, too, in this
- *   turn. Locked.
- */
-uint8_t *roce_resp_foresee(struct roce_qp *qp, const struct roce_pkt *pkt);
-
 /** ROCE_LEND when the message of @p pkt, which does not fit its receive, may be lent; else ROCE_TOO_LONG. */
 enum roce_verdict roce_resp_too_long(const struct roce_qp_rx *rx, const struct roce_pkt *pkt);
 

@@ -59,37 +59,3 @@ roce_resp_too_long(const struct roce_qp_rx *rx, const struct roce_pkt *pkt)
 	return (rx->recv->flags & ROCE_WR_LEND) && (pkt->op->flags & only) == only ? ROCE_LEND
 										   : ROCE_TOO_LONG;
 }
-
-/* A piece of a receive, where the engine may write now. NULL: it lies in several, or does not fit. */
-static uint8_t *
-place_in(const struct roce_qp *qp, const struct roce_recv *recv, uint32_t offset, uint32_t len)
-{
-	const struct roce_keys *keys = &qp->engine->domain->keys;
-	struct roce_sge piece = { recv->sge->addr + offset, len, recv->sge->lkey };
-
-	if (recv->num_sge != 1 || recv->length - offset < len ||
-			roce_keys_check(keys, qp->rx.rq->pd, &piece, IBV_ACCESS_LOCAL_WRITE) != 0)
-		return NULL;
-	return (uint8_t *)(uintptr_t)piece.addr;
-}
-
-__rte_noinline uint8_t *
-roce_resp_foresee(struct roce_qp *qp, const struct roce_pkt *pkt)
-{
-	const struct roce_qp_rx *rx = &qp->rx;
-	const struct roce_opcode_info *op = pkt->op;
-	const struct roce_recv *next;
-
-	if (op->verb != ROCE_VERB_SEND || (op->flags & ROCE_OP_DETH) || pkt->psn != rx->epsn ||
-			rx->state != ROCE_QP_RTS || !roce_resp_order_ok(rx, op) ||
-			!roce_resp_length_ok(rx, op, pkt->payload_len) ||
-			!roce_pkt_ends_in_first(pkt))
-		return NULL;
-	if (!(op->flags & ROCE_OP_START))
-		return place_in(qp, rx->recv, rx->got, pkt->payload_len);
-	/* With several engines, another one may take it first. */
-	if (rx->watched || qp->engine->domain->shared)
-		return NULL;
-	next = roce_srq_next(rx->rq);
-	return next != NULL ? place_in(qp, next, 0, pkt->payload_len) : NULL;
-}

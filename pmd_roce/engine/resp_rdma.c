@@ -5,6 +5,7 @@
 
 #include <rte_branch_prediction.h>
 
+#include "engine/early.h"
 #include "engine/mw.h"
 #include "engine/resp.h"
 
@@ -151,7 +152,8 @@ do_write(struct roce_qp *qp, const struct roce_pkt *pkt)
 		if (unlikely(roce_keys_enter(qp->engine->domain, qp->pd, &to,
 					     IBV_ACCESS_REMOTE_WRITE, &entered) != 0))
 			return -EACCES;
-		roce_payload_place(pkt, (uint8_t *)(uintptr_t)to.addr);
+		if (!roce_pkt_is_placed(pkt))
+			roce_payload_place(pkt, (uint8_t *)(uintptr_t)to.addr);
 		roce_keys_leave(entered);
 	}
 	remote->va += pkt->payload_len;

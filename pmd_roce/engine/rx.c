@@ -6,7 +6,14 @@
 #include <rte_branch_prediction.h>
 #include <rte_prefetch.h>
 
+#include "engine/early.h"
 #include "engine/resp.h"
+#include "engine/resp_send.h"
+
+#define BTH_V4                                \
+	(sizeof(struct rte_ether_hdr) + 20u + \
+			8u) /**< where it stands in an untagged frame: bytes */
+#define BTH_V6 (sizeof(struct rte_ether_hdr) + 40u + 8u)
 
 #define QPS_NEAR 128u /**< queue pairs of which all that a frame wants is near */
 
@@ -117,15 +124,12 @@ rx_early(struct roce_qp *qp, const struct roce_pkt *pkt)
 	return qp->rx.state == ROCE_QP_RTR || qp->rx.state == ROCE_QP_RTS;
 }
 
-/* Is the frame what was sent? A long payload is copied in the same pass, where it is known by now where it would belong. */
+/* Is the frame what was sent? */
 static inline bool
 icrc_ok(struct roce_qp *qp, struct roce_pkt *pkt)
 {
-	if (pkt->payload_len >= ROCE_ONE_PASS_RX) {
-		pkt->placed = roce_resp_foresee(qp, pkt);
-		if (likely(pkt->placed != NULL))
-			return roce_icrc_ok_copy(pkt, pkt->placed);
-	}
+	if (pkt->payload_len >= ROCE_ONE_PASS_RX)
+		return roce_icrc_ok_early(qp, pkt);
 	return roce_icrc_ok(pkt);
 }
 
@@ -195,29 +199,59 @@ rx_unparsed(struct roce_engine *e, const struct rte_mbuf *m, enum roce_frame_ver
 	return FATE_DONE;
 }
 
+/* A frame of which nothing is known yet. @param m set to NULL when somebody else has it, whatever is done with it here. */
+static __rte_noinline enum fate
+rx_any(struct roce_engine *e, struct rte_mbuf **m, uint64_t now)
+{
+	struct roce_pkt pkt;
+	enum roce_frame_verdict verdict = roce_frame_parse(*m, &pkt);
+	enum fate fate;
+
+	if (((pkt.vlan_tci ^ e->domain->config.vid) & ROCE_VID_MASK) != 0)
+		verdict = ROCE_FRAME_FOREIGN;
+	if (unlikely(verdict != ROCE_FRAME_OK))
+		return rx_unparsed(e, *m, verdict);
+	fate = rx_one(e, &pkt, now);
+	*m = pkt.m;
+	return fate;
+}
+
+/* Number of the queue pair that the frame is for, were it an untagged one of ours. */
+static inline uint32_t
+peek_qpn(const struct rte_mbuf *m)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
+	const struct rte_ether_hdr *eth = (const struct rte_ether_hdr *)frame;
+	uint32_t at = offsetof(struct roce_bth, dest_qp) +
+			(eth->ether_type == RTE_BE16(RTE_ETHER_TYPE_IPV4) ? BTH_V4 : BTH_V6);
+	rte_be32_t dest_qp;
+
+	if (unlikely(m->data_len < at + sizeof(dest_qp)))
+		return 0;
+	memcpy(&dest_qp, frame + at, sizeof(dest_qp));
+	return rte_be_to_cpu_32(dest_qp) & ROCE_QPN_MASK;
+}
+
 /*
  * Have fetched what the frames want of their queue pairs. With thousands of them all is far away, and nobody waits for one
- * line while the next could be under way: first the places in the table, then the lines that every frame wants, then the
- * receive in use.
+ * line while the next could be under way: first the places in the table, then the lines that every frame wants.
  */
 static __rte_noinline void
-fetch_all(const struct roce_domain *domain, const struct roce_pkt *pkt, uint16_t n)
+fetch_all(const struct roce_domain *domain, struct rte_mbuf **pkts, uint16_t n)
 {
-	const struct roce_qp *qp[ROCE_RX_BURST];
+	uint32_t qpn[ROCE_RX_BURST];
 
-	for (uint16_t i = 0; i < n; i++)
-		rte_prefetch0(&domain->qp[pkt[i].dest_qp & ROCE_QPS_MASK]);
 	for (uint16_t i = 0; i < n; i++) {
-		qp[i] = __atomic_load_n(
-				&domain->qp[pkt[i].dest_qp & ROCE_QPS_MASK], __ATOMIC_ACQUIRE);
-		if (likely(qp[i] != NULL)) {
-			rte_prefetch0(&qp[i]->rx);
-			rte_prefetch0(&qp[i]->owner);
-		}
+		qpn[i] = peek_qpn(pkts[i]) & ROCE_QPS_MASK;
+		rte_prefetch0(&domain->qp[qpn[i]]);
 	}
 	for (uint16_t i = 0; i < n; i++) {
-		if (likely(qp[i] != NULL && qp[i]->rx.qpn == pkt[i].dest_qp))
-			rte_prefetch0(qp[i]->rx.recv);
+		const struct roce_qp *qp = __atomic_load_n(&domain->qp[qpn[i]], __ATOMIC_ACQUIRE);
+
+		if (likely(qp != NULL)) {
+			rte_prefetch0(&qp->rx);
+			rte_prefetch0(&qp->owner);
+		}
 	}
 }
 
@@ -252,50 +286,40 @@ put_back(struct rte_mempool *pool, struct rte_mbuf **back, uint32_t n)
 		rte_mempool_put_bulk(pool, (void **)back, n);
 }
 
-/* Two passes: the first finds the queue pairs and has their lines fetched while the others are parsed. */
-static uint16_t
-rx_burst(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t n, uint64_t now)
+/* Of frames that another core made all lines are far away: two of the bytes, and the one that freeing reads. */
+static inline void
+fetch_frames(struct rte_mbuf **pkts, uint16_t n)
 {
-	struct roce_pkt pkt[ROCE_RX_BURST];
-	enum roce_frame_verdict verdict[ROCE_RX_BURST];
-	struct rte_mempool *pool = pkts[0]->pool;
-	struct rte_mbuf *done[ROCE_RX_BURST];
-	uint32_t plain = 0, other_vlan, vid = e->domain->config.vid;
-	uint16_t foreign = 0, others = 0;
-
-	/* Of frames that another core made all lines are far away: two of the bytes, and the one that freeing reads. */
 	for (uint16_t i = 0; i < n; i++) {
 		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], const uint8_t *));
 		rte_prefetch0(rte_pktmbuf_mtod_offset(
 				pkts[i], const uint8_t *, RTE_CACHE_LINE_SIZE));
 		rte_prefetch0(&pkts[i]->next);
 	}
-	for (uint16_t i = 0; i < n; i++) {
-		verdict[i] = roce_frame_parse(pkts[i], &pkt[i]);
-		other_vlan = (pkt[i].vlan_tci ^ vid) & ROCE_VID_MASK; /* as rare as a bad verdict */
-		if (unlikely(((uint32_t)verdict[i] | other_vlan) != ROCE_FRAME_OK)) {
-			verdict[i] = other_vlan != 0 ? ROCE_FRAME_FOREIGN : verdict[i];
-			pkt[i].dest_qp = 0;
-			pkt[i].m = pkts[i];
-			others += verdict[i] == ROCE_FRAME_FOREIGN;
-		}
-	}
-	/* All that a program received, say: as it came. */
-	if (unlikely(others == n)) {
-		e->stats.rx_foreign += n;
-		return n;
-	}
-	if (__atomic_load_n(&e->domain->qps, __ATOMIC_RELAXED) > QPS_NEAR)
-		fetch_all(e->domain, pkt, n);
-	for (uint16_t i = 0; i < n; i++) {
-		enum fate fate = likely(verdict[i] == ROCE_FRAME_OK)
-				? rx_one(e, &pkt[i], now)
-				: rx_unparsed(e, pkts[i], verdict[i]);
+}
 
+static uint16_t
+rx_burst(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t n, uint64_t now)
+{
+	struct rte_mempool *pool = pkts[0]->pool;
+	struct rte_mbuf *done[ROCE_RX_BURST];
+	const bool alone = !e->domain->shared;
+	uint16_t foreign = 0;
+	uint32_t plain = 0;
+
+	fetch_frames(pkts, n);
+	if (__atomic_load_n(&e->domain->qps, __ATOMIC_RELAXED) > QPS_NEAR)
+		fetch_all(e->domain, pkts, n);
+	for (uint16_t i = 0; i < n; i++) {
+		struct rte_mbuf *m = pkts[i];
+		enum fate fate = FATE_DONE;
+
+		if (unlikely(!alone || !roce_resp_send(e, m)))
+			fate = rx_any(e, &m, now);
 		if (unlikely(fate == FATE_FOREIGN))
-			pkts[foreign++] = pkts[i];
+			pkts[foreign++] = m;
 		else if (likely(fate == FATE_DONE))
-			plain += let_go(pkt[i].m, pool, &done[plain]);
+			plain += let_go(m, pool, &done[plain]);
 	}
 	put_back(pool, done, plain);
 	return foreign;

@@ -165,6 +165,18 @@ roce_srq_is_valid(struct roce_srq *srq, uint32_t index)
 	return true;
 }
 
+/** The oldest of @p available receives is taken. As roce_srq_take(). */
+static inline void
+roce_srq_pass(struct roce_srq *srq, uint32_t available)
+{
+	const uint32_t taken = srq->taken + 1;
+
+	if (unlikely(available - 1 < srq->limit))
+		roce_srq_take_at_mark(srq, taken);
+	else
+		__atomic_store_n(&srq->taken, taken, __ATOMIC_RELEASE);
+}
+
 /** The take itself, of @p available receives. */
 static inline void
 roce_srq_take_one(struct roce_srq *srq, uint32_t available, struct roce_recv *recv)
@@ -178,10 +190,7 @@ roce_srq_take_one(struct roce_srq *srq, uint32_t available, struct roce_recv *re
 		memcpy(recv, from, sizeof(*recv) + from->num_sge * sizeof(recv->sge[0]));
 	if (likely(roce_srq_is_valid(srq, taken)))
 		recv->flags |= ROCE_RECV_VALID;
-	if (unlikely(available - 1 < srq->limit))
-		roce_srq_take_at_mark(srq, taken + 1);
-	else
-		__atomic_store_n(&srq->taken, taken + 1, __ATOMIC_RELEASE);
+	roce_srq_pass(srq, available);
 }
 
 /**

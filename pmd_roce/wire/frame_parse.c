@@ -15,7 +15,7 @@
 #include <rte_ip.h>
 #include <rte_udp.h>
 
-#include "wire/frame.h"
+#include "wire/frame_plain.h"
 
 #define ETH_LEN  sizeof(struct rte_ether_hdr)
 #define TAG_LEN  sizeof(struct rte_vlan_hdr)
@@ -236,41 +236,6 @@ parse_any(struct rte_mbuf *m, struct roce_pkt *pkt)
 	return parse_v6(m, pkt, l.l3_off);
 }
 
-/* Bytes 12 to 19 of a plain frame: Ethernet type, IP version and header length; the rest may be anything. */
-#define PLAIN_12      RTE_BE64(0x0800450000000000)
-#define PLAIN_12_MASK RTE_BE64(0xffffff0000000000)
-/* Bytes 20 to 27: no fragment, whether it may become one or not; any TTL; UDP. */
-#define PLAIN_20      RTE_BE64(0x0000001100000000)
-#define PLAIN_20_MASK RTE_BE64(0x3fff00ff00000000)
-
-static_assert(RTE_ETHER_TYPE_IPV4 == 0x0800 && IPV4_PLAIN == 0x45 && IPPROTO_UDP == 0x11,
-		"as in the two words");
-static_assert((RTE_IPV4_HDR_MF_FLAG | RTE_IPV4_HDR_OFFSET_MASK) == 0x3fff, "as in the second word");
-
-/* The first four bytes of a BTH, but the opcode: version 0, default partition, whatever the rest is. */
-#define PLAIN_BTH      RTE_BE32((uint32_t)(ROCE_PKEY_DEFAULT & ROCE_PKEY_MASK))
-#define PLAIN_BTH_MASK RTE_BE32((uint32_t)ROCE_BTH_TVER_MASK << 16 | ROCE_PKEY_MASK)
-
-/* Where all that stands. */
-#define PLAIN_UDP    ((uint32_t)(ETH_LEN + IPV4_LEN))
-#define PLAIN_BTH_AT ((uint32_t)(PLAIN_UDP + UDP_LEN))
-
-/* Untagged IPv4 without options or fragmentation, UDP to our port, and the BTH as above: one branch for all seven. */
-static inline bool
-is_plain(const uint8_t *frame)
-{
-	const struct rte_udp_hdr *udp = (const struct rte_udp_hdr *)(frame + PLAIN_UDP);
-	uint64_t at12, at20;
-	uint32_t bth;
-
-	memcpy(&at12, frame + 12, sizeof(at12));
-	memcpy(&at20, frame + 20, sizeof(at20));
-	memcpy(&bth, frame + PLAIN_BTH_AT, sizeof(bth));
-	return (((at12 ^ PLAIN_12) & PLAIN_12_MASK) | ((at20 ^ PLAIN_20) & PLAIN_20_MASK) |
-			       ((bth ^ PLAIN_BTH) & PLAIN_BTH_MASK) |
-			       (uint32_t)(udp->dst_port ^ RTE_BE16(ROCE_UDP_PORT))) == 0;
-}
-
 /*
  * A frame as most are, with at least its headers up to the BTH in the first segment.
  * @return false: some part of it is otherwise, or wrong; @p pkt is undefined but for the tag.
@@ -279,17 +244,17 @@ static inline bool
 parse_plain(struct rte_mbuf *m, const uint8_t *frame, struct roce_pkt *pkt)
 {
 	const struct rte_ipv4_hdr *ip = (const struct rte_ipv4_hdr *)(frame + ETH_LEN);
-	const struct rte_udp_hdr *udp = (const struct rte_udp_hdr *)(frame + PLAIN_UDP);
-	const struct roce_bth *bth = (const struct roce_bth *)(frame + PLAIN_BTH_AT);
+	const struct rte_udp_hdr *udp = (const struct rte_udp_hdr *)(frame + ROCE_PLAIN_UDP);
+	const struct roce_bth *bth = (const struct roce_bth *)(frame + ROCE_PLAIN_BTH);
 	const struct roce_opcode_info *op = &roce_opcode[bth->opcode];
 	const uint32_t udp_len = rte_be_to_cpu_16(udp->dgram_len);
-	const uint32_t payload_off = PLAIN_BTH_AT + op->header_len;
+	const uint32_t payload_off = ROCE_PLAIN_BTH + op->header_len;
 	const int32_t body = (int32_t)(udp_len - UDP_LEN - ROCE_ICRC_LEN) - op->header_len;
 
-	if (unlikely(!is_plain(frame)))
+	if (unlikely(!roce_frame_is_plain(frame)))
 		return false;
 	if (unlikely(udp_len + IPV4_LEN != rte_be_to_cpu_16(ip->total_length) || body < 0 ||
-			    m->data_len < payload_off || m->pkt_len < PLAIN_UDP + udp_len))
+			    m->data_len < payload_off || m->pkt_len < ROCE_PLAIN_UDP + udp_len))
 		return false;
 	if (unlikely(!(op->flags & ROCE_OP_PAYLOAD) && (body != 0 || op->flags == 0)))
 		return false;
@@ -332,9 +297,9 @@ roce_frame_parse(struct rte_mbuf *m, struct roce_pkt *pkt)
 	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
 
 	pkt->vlan_tci = (m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0 ? m->vlan_tci : 0;
-	if (likely(m->data_len >= PLAIN_BTH_AT + BTH_LEN && parse_plain(m, frame, pkt)))
+	if (likely(m->data_len >= ROCE_PLAIN_END && parse_plain(m, frame, pkt)))
 		return ROCE_FRAME_OK;
-	if (m->data_len >= PLAIN_BTH_AT && is_plainly_foreign(frame))
+	if (m->data_len >= ROCE_PLAIN_BTH && is_plainly_foreign(frame))
 		return ROCE_FRAME_FOREIGN;
 	return parse_any(m, pkt);
 }

@@ -368,12 +368,12 @@ find__wants_one_piece_and_its_key(void **state)
 		{ (uintptr_t)end.memory + 60, 20, end.key ^ 1 },
 	};
 
-	assert_ptr_equal(roce_sge_find(keys, end.pd, sge, 0, 20), end.memory);
-	assert_ptr_equal(roce_sge_find(keys, end.pd, sge, 5, 15), end.memory + 5);
-	assert_ptr_equal(roce_sge_find(keys, end.pd, sge, 23, 7), end.memory + 43);
-	assert_null(roce_sge_find(keys, end.pd, sge, 5, 16));
-	assert_null(roce_sge_find(keys, end.pd, sge, 40, 1));
-	assert_null(roce_sge_find(keys, NULL, sge, 0, 20));
+	assert_ptr_equal(roce_sge_find(keys, end.pd, sge, 0, 20, 0), end.memory);
+	assert_ptr_equal(roce_sge_find(keys, end.pd, sge, 5, 15, 0), end.memory + 5);
+	assert_ptr_equal(roce_sge_find(keys, end.pd, sge, 23, 7, 0), end.memory + 43);
+	assert_null(roce_sge_find(keys, end.pd, sge, 5, 16, 0));
+	assert_null(roce_sge_find(keys, end.pd, sge, 40, 1, 0));
+	assert_null(roce_sge_find(keys, NULL, sge, 0, 20, 0));
 }
 
 /* A text on the way in, with the payload in one segment, split inside, or wholly in the second. */

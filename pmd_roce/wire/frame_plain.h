@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROCE_WIRE_FRAME_PLAIN_H
+#define ROCE_WIRE_FRAME_PLAIN_H
+
+/**
+ * @file
+ * Plain frames, as most are: untagged IPv4 without options, with the BTH where the compiler knows it. What is not plain is
+ * for roce_frame_parse() to find out.
+ */
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <rte_branch_prediction.h>
+#include <rte_ip.h>
+#include <rte_mbuf.h>
+#include <rte_udp.h>
+
+#include "wire/frame.h"
+#include "wire/icrc.h"
+
+/** Where the headers of a plain frame stand: bytes from its start. */
+#define ROCE_PLAIN_IP  ((uint32_t)sizeof(struct rte_ether_hdr))
+#define ROCE_PLAIN_UDP ((uint32_t)(ROCE_PLAIN_IP + sizeof(struct rte_ipv4_hdr)))
+#define ROCE_PLAIN_BTH ((uint32_t)(ROCE_PLAIN_UDP + sizeof(struct rte_udp_hdr)))
+
+/** A plain frame goes on behind its BTH: bytes from its start. */
+#define ROCE_PLAIN_END ((uint32_t)(ROCE_PLAIN_BTH + sizeof(struct roce_bth)))
+
+/* Bytes 12 to 19 of a plain frame: Ethernet type, IP version and header length; the rest may be anything. */
+#define ROCE_PLAIN_12      RTE_BE64(0x0800450000000000)
+#define ROCE_PLAIN_12_MASK RTE_BE64(0xffffff0000000000)
+/* Bytes 20 to 27: no fragment, whether it may become one or not; any TTL; UDP. */
+#define ROCE_PLAIN_20      RTE_BE64(0x0000001100000000)
+#define ROCE_PLAIN_20_MASK RTE_BE64(0x3fff00ff00000000)
+
+static_assert(RTE_ETHER_TYPE_IPV4 == 0x0800 && IPPROTO_UDP == 0x11, "as in the two words");
+static_assert((RTE_IPV4_HDR_MF_FLAG | RTE_IPV4_HDR_OFFSET_MASK) == 0x3fff, "as in the second word");
+
+/* The first four bytes of a BTH, but the opcode: version 0, default partition, whatever the rest is. */
+#define ROCE_PLAIN_BTH_WORD RTE_BE32((uint32_t)(ROCE_PKEY_DEFAULT & ROCE_PKEY_MASK))
+#define ROCE_PLAIN_BTH_MASK RTE_BE32((uint32_t)ROCE_BTH_TVER_MASK << 16 | ROCE_PKEY_MASK)
+
+/**
+ * Untagged IPv4 without options or fragmentation, UDP to our port, and the BTH as above: one branch for all seven.
+ *
+ * @param frame with ROCE_PLAIN_END bytes at least.
+ */
+static inline bool
+roce_frame_is_plain(const uint8_t *frame)
+{
+	const struct rte_udp_hdr *udp = (const struct rte_udp_hdr *)(frame + ROCE_PLAIN_UDP);
+	uint64_t at12, at20;
+	uint32_t bth;
+
+	memcpy(&at12, frame + 12, sizeof(at12));
+	memcpy(&at20, frame + 20, sizeof(at20));
+	memcpy(&bth, frame + ROCE_PLAIN_BTH, sizeof(bth));
+	return (((at12 ^ ROCE_PLAIN_12) & ROCE_PLAIN_12_MASK) |
+			       ((at20 ^ ROCE_PLAIN_20) & ROCE_PLAIN_20_MASK) |
+			       ((bth ^ ROCE_PLAIN_BTH_WORD) & ROCE_PLAIN_BTH_MASK) |
+			       (uint32_t)(udp->dst_port ^ RTE_BE16(ROCE_UDP_PORT))) == 0;
+}
+
+/** A whole SEND in a plain frame. */
+struct roce_plain_send {
+	uint64_t flow4; /**< source and destination address, as they stand in the frame */
+	uint32_t dest_qp;
+	uint32_t psn;
+	const uint8_t *payload;
+	uint32_t payload_len; /**< bytes, without pad and ICRC */
+	const uint8_t *icrc;  /**< where it stands */
+	uint16_t vlan_tci;    /**< as in struct roce_pkt */
+	bool ack_req;
+	bool solicited;
+	bool congested; /**< the network has marked the frame (RFC 3168) */
+};
+
+/**
+ * Look at a received frame, of which @p send tells, when it is that and good but for its ICRC, which is not judged here,
+ * as its addresses are not.
+ *
+ * @return false: it is something else, or does not lie in one segment; @p send is undefined.
+ */
+static __rte_always_inline bool
+roce_plain_send_parse(const struct rte_mbuf *m, struct roce_plain_send *send)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
+	const struct rte_ipv4_hdr *ip = (const struct rte_ipv4_hdr *)(frame + ROCE_PLAIN_IP);
+	const struct rte_udp_hdr *udp = (const struct rte_udp_hdr *)(frame + ROCE_PLAIN_UDP);
+	const struct roce_bth *bth = (const struct roce_bth *)(frame + ROCE_PLAIN_BTH);
+	uint32_t udp_len, body, pad, psn;
+
+	if (m->data_len < ROCE_PLAIN_END + ROCE_ICRC_LEN ||
+			bth->opcode != IBV_OPCODE_RC_SEND_ONLY ||
+			unlikely(!roce_frame_is_plain(frame)))
+		return false;
+	udp_len = rte_be_to_cpu_16(udp->dgram_len);
+	body = udp_len - (ROCE_PLAIN_END - ROCE_PLAIN_UDP) - ROCE_ICRC_LEN;
+	pad = (bth->flags & ROCE_BTH_PAD_MASK) >> ROCE_BTH_PAD_SHIFT;
+	/* A length below that of the headers wraps around, and is behind the end of any segment. */
+	if (unlikely(udp_len + ROCE_IPV4_LEN != rte_be_to_cpu_16(ip->total_length) ||
+			    body > m->data_len - (ROCE_PLAIN_END + ROCE_ICRC_LEN) ||
+			    (body & 3) != 0 || body < pad))
+		return false;
+	psn = rte_be_to_cpu_32(bth->psn);
+	memcpy(&send->flow4, &ip->src_addr, sizeof(send->flow4));
+	send->dest_qp = rte_be_to_cpu_32(bth->dest_qp) & ROCE_QPN_MASK;
+	send->psn = psn & 0xffffff;
+	send->payload = frame + ROCE_PLAIN_END;
+	send->payload_len = body - pad;
+	send->icrc = frame + ROCE_PLAIN_END + body;
+	send->vlan_tci = (m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0 ? m->vlan_tci : 0;
+	send->ack_req = (psn & ROCE_BTH_ACKREQ) != 0;
+	send->solicited = (bth->flags & ROCE_BTH_SE) != 0;
+	send->congested = (ip->type_of_service & RTE_IPV4_HDR_ECN_MASK) == RTE_IPV4_HDR_ECN_CE;
+	return true;
+}
+
+/** The stream of its ICRC (crc.h). */
+static __rte_always_inline const uint8_t *
+roce_plain_send_stream(const struct roce_plain_send *send)
+{
+	return send->payload - (ROCE_PLAIN_END - ROCE_PLAIN_IP + ROCE_ICRC_ONES);
+}
+
+/** Is this what the frame has as its ICRC? */
+static __rte_always_inline bool
+roce_plain_send_has_icrc(const struct roce_plain_send *send, uint32_t crc)
+{
+	rte_le32_t stored;
+
+	memcpy(&stored, send->icrc, sizeof(stored));
+	return rte_le_to_cpu_32(stored) == crc;
+}
+
+/** True when the ICRC of the frame is right. */
+static __rte_always_inline bool
+roce_plain_send_icrc_ok(const struct roce_plain_send *send)
+{
+	const uint8_t *stream = roce_plain_send_stream(send);
+	uint32_t crc = roce_crc_best->crc(
+			stream, (uint32_t)(send->icrc - stream), roce_icrc_mask_v4);
+
+	return roce_plain_send_has_icrc(send, crc);
+}
+
+/** The same, copying the payload to @p to in the same pass over the bytes, whatever the outcome. */
+static __rte_always_inline bool
+roce_plain_send_icrc_ok_copy(const struct roce_plain_send *send, uint8_t *to)
+{
+	const uint8_t *stream = roce_plain_send_stream(send);
+	uint32_t crc = roce_crc_best->crc_copy_out(stream, (uint32_t)(send->payload - stream),
+			(uint32_t)(send->icrc - stream), to, send->payload_len, roce_icrc_mask_v4);
+
+	return roce_plain_send_has_icrc(send, crc);
+}
+
+#endif

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Whole SENDs in one frame are made in a way of their own. It must come to what the long one comes to, which every request
+ * of several pieces takes: so two ends live the same life here, and one of them has its messages in two pieces.
+ */
+
+#include <string.h>
+
+#include "engine/qp.h"
+#include "fixture.h"
+#include "wire/random.h"
+
+#define SEED   UINT64_C(0x9908b0df)
+#define STEPS  100000u
+#define DEPTH  48u /**< of the send queue: more than one visit sends */
+#define LONG   3000u
+#define REMOTE 0x1000u
+
+struct side {
+	struct fx_end end;
+	struct roce_qp *qp;
+	struct fx_peer peer;
+	struct roce_mr *mr; /**< of some requests: it ends now and then */
+	uint32_t key;
+};
+
+static struct side side[2]; /**< one piece, two */
+static uint64_t drawn;
+static uint32_t frames; /**< compared */
+
+static uint32_t
+draw(uint32_t below)
+{
+	return (uint32_t)(roce_random_at(SEED, ROCE_RANDOM_ENGINE, drawn++) >> 16) % below;
+}
+
+static void
+region_open(struct side *s)
+{
+	assert_int_equal(roce_mr_create(s->end.pd, (uintptr_t)s->end.memory, FX_MEMORY, 0, &s->mr),
+			0);
+	s->key = roce_mr_key(s->mr);
+}
+
+/* The first PSNs are as small as the number of regions that have ended: a request has either in one place. */
+static void
+connect_peer(struct side *s)
+{
+	struct roce_qp_connect connect = fx_connect(&s->end, fx_ip(99), 0x777);
+
+	connect.sq_psn = roce_keys_ended(&s->end.domain->keys);
+	fx_up(s->qp, &connect);
+	s->peer = fx_peer_of(s->qp, &connect);
+}
+
+static int
+setup_sides(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct side *s = &side[i];
+		struct roce_qp_attr attr;
+
+		fx_end_open(&s->end, 1, NULL);
+		attr = fx_attr(&s->end);
+		attr.max_send_wr = DEPTH;
+		attr.max_send_sge = 2;
+		attr.max_inline = 64;
+		s->qp = fx_qp(&s->end, &attr);
+		connect_peer(s);
+		region_open(s);
+	}
+	return 0;
+}
+
+static int
+teardown_sides(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		roce_qp_destroy(side[i].qp);
+		assert_int_equal(roce_mr_destroy(side[i].mr), 0);
+		fx_end_close(&side[i].end);
+	}
+	return fx_live() != 0 || !unit_pool_is_full();
+}
+
+/* ---- what the consumer does ---- */
+
+static void
+post_one(uint64_t number)
+{
+	static const uint32_t lens[] = { 1, 4, 63, 64, 65, 511, 512, 513, FX_MTU, FX_MTU + 1,
+		LONG };
+	const uint32_t len = lens[draw(RTE_DIM(lens))];
+	const bool write = draw(12) == 0, ends = draw(8) == 0;
+	uint8_t flags = draw(4) ? ROCE_WR_SIGNALED : 0;
+	int rc[2];
+
+	flags |= draw(8) ? 0 : ROCE_WR_SOLICITED;
+	flags |= draw(8) ? 0 : ROCE_WR_FENCE;
+	flags |= len <= 64 && draw(4) == 0 ? ROCE_WR_INLINE : 0;
+	for (uint16_t i = 0; i < 2; i++) {
+		const uint64_t at = (uintptr_t)side[i].end.memory + 7 * number % (FX_MEMORY - LONG);
+		const uint32_t key = ends ? side[i].key : side[i].end.key;
+		const uint32_t first = i == 0 ? len : len / 2;
+		const struct roce_sge sge[] = { { at, first, key },
+			{ at + first, len - first, key } };
+		const struct roce_wr wr = {
+			.wr_id = number,
+			.sg = sge,
+			.num_sge = i + 1u,
+			.opcode = write ? IBV_WR_RDMA_WRITE : IBV_WR_SEND,
+			.flags = flags,
+			.remote_addr = REMOTE,
+			.rkey = 1,
+		};
+
+		rc[i] = roce_qp_post_send(side[i].qp, &wr);
+	}
+	assert_int_equal(rc[0], rc[1]);
+}
+
+static void
+end_region(void)
+{
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(roce_mr_destroy(side[i].mr), 0);
+		region_open(&side[i]);
+	}
+}
+
+static void
+compare_events(void)
+{
+	struct roce_event a, b;
+	int n;
+
+	do {
+		n = roce_cq_poll(side[0].end.send_cq, &a, 1);
+		assert_int_equal(roce_cq_poll(side[1].end.send_cq, &b, 1), n);
+		if (n == 0)
+			break;
+		assert_int_equal(a.wr_id, b.wr_id);
+		assert_int_equal(a.status, b.status);
+		assert_int_equal(a.byte_len, b.byte_len);
+	} while (n > 0);
+}
+
+/* ---- what the peer does ---- */
+
+static void
+hear(uint8_t syndrome, uint32_t psn, uint32_t msn)
+{
+	for (int i = 0; i < 2; i++)
+		fx_rx(&side[i].end, fx_answer(&side[i].peer, syndrome, psn, msn));
+}
+
+/* It has something, or nothing, of what is in flight; and says how many receives it has, or that it does not. */
+static void
+answer(bool credits)
+{
+	const struct roce_qp_tx *tx = &side[0].qp->tx;
+	const uint32_t flight = (tx->max - tx->una) & ROCE_PSN_MASK;
+	const uint32_t psn = roce_psn_add(tx->una, draw(flight + 1));
+	const uint32_t kind = draw(24);
+
+	if (kind == 0)
+		hear(FX_RNR(1), psn, tx->ssn);
+	else if (kind < 3)
+		hear(FX_NAK(ROCE_NAK_PSN_SEQUENCE), psn, tx->ssn);
+	else if (flight > 0)
+		hear((uint8_t)(ROCE_AETH_ACK | (credits ? draw(8) : ROCE_CREDIT_INVALID)),
+				roce_psn_add(psn, ROCE_PSN_MASK), tx->ssn);
+}
+
+/* ---- what is sent ---- */
+
+static uint16_t
+turn(struct side *s, struct rte_mbuf **pkts, uint16_t room)
+{
+	uint16_t n;
+
+	roce_engine_lock(s->end.engine);
+	n = roce_engine_tx(s->end.engine, pkts, room, s->end.now);
+	roce_engine_unlock(s->end.engine);
+	return n;
+}
+
+static void
+compare_frames(uint16_t room)
+{
+	struct rte_mbuf *a[64], *b[64];
+	const uint16_t n = turn(&side[0], a, room);
+
+	assert_int_equal(turn(&side[1], b, room), n);
+	for (uint16_t i = 0; i < n; i++) {
+		assert_int_equal(a[i]->data_len, b[i]->data_len);
+		assert_int_equal(a[i]->pkt_len, a[i]->data_len);
+		assert_memory_equal(rte_pktmbuf_mtod(a[i], void *), rte_pktmbuf_mtod(b[i], void *),
+				a[i]->data_len);
+		rte_pktmbuf_free(a[i]);
+		rte_pktmbuf_free(b[i]);
+	}
+	frames += n;
+}
+
+static void
+compare_sides(void)
+{
+	assert_memory_equal(
+			fx_stats(&side[0].end), fx_stats(&side[1].end), sizeof(struct roce_stats));
+	assert_int_equal(roce_qp_state(side[0].qp), roce_qp_state(side[1].qp));
+	assert_int_equal(roce_engine_deadline(side[0].end.engine),
+			roce_engine_deadline(side[1].end.engine));
+}
+
+static void
+pass_time(uint64_t ticks)
+{
+	for (int i = 0; i < 2; i++)
+		side[i].end.now += ticks;
+}
+
+static void
+revive(void)
+{
+	for (int i = 0; i < 2; i++) {
+		roce_engine_lock(side[i].end.engine);
+		roce_qp_to_reset(side[i].qp);
+		roce_engine_unlock(side[i].end.engine);
+		connect_peer(&side[i]);
+	}
+}
+
+/* A connection in twenty has a peer that gives credits, as soon as it answers. */
+static void
+live(uint32_t steps)
+{
+	uint64_t number = 0;
+	bool credits = false;
+
+	for (uint32_t i = 0; i < steps; i++) {
+		const uint32_t kind = draw(32);
+
+		if (kind < 20)
+			post_one(number++);
+		else if (kind < 24)
+			answer(credits);
+		else if (kind < 31)
+			compare_frames((uint16_t)(1 + draw(64)));
+		else if (draw(4) == 0)
+			end_region();
+		else
+			pass_time(draw(2) ? draw(1000) : FX_HZ / 8);
+		compare_events();
+		compare_sides();
+		if (roce_qp_state(side[0].qp) == ROCE_QP_ERR) {
+			revive();
+			credits = draw(2);
+		}
+	}
+}
+
+static void
+one_piece__is_sent_as_two(void **state)
+{
+	const struct roce_stats *stats = fx_stats(&side[0].end);
+
+	(void)state;
+	live(STEPS);
+	/* All that can happen to requests did happen. */
+	assert_true(frames > STEPS / 4);
+	assert_true(stats->retransmits > 100);
+	assert_true(stats->local_ack_timeout_err > 0);
+	assert_true(stats->packet_seq_err > 0);
+	assert_true(stats->rnr_nak_received > 0);
+	assert_true(stats->req_local_protection_error > 0);
+}
+
+int
+main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+				one_piece__is_sent_as_two, setup_sides, teardown_sides),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A whole SEND in one plain frame is received in a way of its own. It must come to what the long one comes to, which every
+ * frame in several segments takes: so two ends live the same life here, and one of them gets its frames cut in two.
+ */
+
+#include <string.h>
+
+#include "engine/qp.h"
+#include "fixture.h"
+#include "frames.h"
+#include "wire/icrc.h"
+#include "wire/random.h"
+
+#define SEED   UINT64_C(0x6c078965)
+#define STEPS  60000u
+#define PLACES 32u   /**< in which receives may lie: more than are posted or completed at a time */
+#define PLACE  1200u /**< bytes of one: more than a packet has */
+#define DEPTH  8u    /**< of the completion queue, which runs over now and then */
+
+/** What may be wrong with a frame. */
+enum wrong {
+	NOTHING,
+	A_BIT,    /**< the ICRC is as it was before */
+	A_BYTE,   /**< the ICRC is right again */
+	A_LENGTH, /**< of UDP and IP, which agree or not */
+	PADDING,  /**< behind the datagram, as Ethernet does */
+	TRUNCATED,
+	STRIPPED_TAG, /**< the device says that there was one */
+	WRONGS,
+};
+
+struct side {
+	struct fx_end end;
+	struct roce_qp *qp;
+	struct fx_peer peer;
+	struct roce_mr *mr; /**< of some receives: it ends now and then */
+	uint32_t key;
+};
+
+static struct side side[2]; /**< whole, cut */
+static bool own_queue;
+
+static uint64_t drawn;
+
+static uint32_t
+draw(uint32_t below)
+{
+	return (uint32_t)(roce_random_at(SEED, ROCE_RANDOM_ENGINE, drawn++) >> 16) % below;
+}
+
+static void
+region_open(struct side *s)
+{
+	assert_int_equal(roce_mr_create(s->end.pd, (uintptr_t)s->end.memory, FX_MEMORY,
+					 IBV_ACCESS_LOCAL_WRITE, &s->mr),
+			0);
+	s->key = roce_mr_key(s->mr);
+}
+
+static void
+connect_peer(struct side *s)
+{
+	const struct roce_qp_connect connect = fx_connect(&s->end, fx_ip(99), 0x777);
+
+	fx_up(s->qp, &connect);
+	s->peer = fx_peer_of(s->qp, &connect);
+}
+
+static void
+side_open(struct side *s)
+{
+	const struct fx_options options = { .cq_depth = DEPTH };
+	struct roce_qp_attr attr;
+
+	fx_end_open(&s->end, 1, &options);
+	attr = fx_attr(&s->end);
+	if (own_queue) {
+		attr.srq = NULL;
+		attr.max_recv_wr = 8;
+		attr.max_recv_sge = 2;
+	}
+	s->qp = fx_qp(&s->end, &attr);
+	connect_peer(s);
+	region_open(s);
+}
+
+static void
+side_close(struct side *s)
+{
+	roce_qp_destroy(s->qp);
+	assert_int_equal(roce_mr_destroy(s->mr), 0);
+	fx_end_close(&s->end);
+}
+
+/* ---- frames ---- */
+
+/* The bytes of a SEND that the peer's next frame could be, and what is wrong with it. @return their number. */
+static uint32_t
+draw_frame(uint8_t *bytes, uint32_t psn)
+{
+	static const uint32_t lens[] = { 0, 1, 2, 3, 4, 63, 64, 65, 511, 512, 513, FX_MTU - 1,
+		FX_MTU, FX_MTU + 1 };
+	const unsigned int flags = draw(4) == 0 ? FX_ACKREQ | FX_SOLICITED : 0;
+	struct rte_mbuf *m = fx_request(&side[0].peer, IBV_OPCODE_RC_SEND_ONLY, psn,
+			lens[draw(RTE_DIM(lens))], flags);
+	uint32_t len = m->data_len;
+
+	memcpy(bytes, rte_pktmbuf_mtod(m, void *), len);
+	rte_pktmbuf_free(m);
+	return len;
+}
+
+static void
+reseal(uint8_t *bytes, uint32_t len)
+{
+	const uint8_t *stream = bytes + V4_L3 - ROCE_ICRC_ONES;
+	uint32_t crc = roce_crc_best->crc(stream, (uint32_t)(bytes + len - ROCE_ICRC_LEN - stream),
+			roce_icrc_mask_v4);
+
+	memcpy(bytes + len - ROCE_ICRC_LEN, &crc, sizeof(crc));
+}
+
+/* @return the frame's new length. */
+static uint32_t
+spoil(uint8_t *bytes, uint32_t len, enum wrong wrong)
+{
+	uint32_t udp_len;
+
+	switch (wrong) {
+	case A_BIT:
+		bytes[V4_L3 + draw(len - V4_L3)] ^= (uint8_t)(1u << draw(8));
+		return len;
+	case A_BYTE:
+		bytes[V4_L3 + draw(V4_PAYLOAD - V4_L3)] = (uint8_t)draw(256);
+		reseal(bytes, len);
+		return len;
+	case A_LENGTH:
+		udp_len = draw(2) ? draw(80) : len - V4_UDP + 4 - draw(9);
+		bytes[V4_UDP + 4] = (uint8_t)(udp_len >> 8);
+		bytes[V4_UDP + 5] = (uint8_t)udp_len;
+		udp_len += draw(4) ? 20 : 0;
+		bytes[V4_L3 + 2] = (uint8_t)(udp_len >> 8);
+		bytes[V4_L3 + 3] = (uint8_t)udp_len;
+		reseal(bytes, len);
+		return len;
+	case PADDING:
+		memset(bytes + len, 0xaa, 8);
+		return len + 1 + draw(8);
+	case TRUNCATED:
+		return len - 1 - draw(len - V4_L3);
+	default:
+		return len;
+	}
+}
+
+/* One segment, or as much as the long way needs to see at once and the rest behind it. @return frames left to others. */
+static uint16_t
+give(struct side *s, const uint8_t *bytes, uint32_t len, bool stripped)
+{
+	const bool cut = s == &side[1] && len >= V4_PAYLOAD + ROCE_ICRC_LEN &&
+			bytes[V4_BTH] == IBV_OPCODE_RC_SEND_ONLY;
+	struct rte_mbuf *m = unit_mbuf_chain(bytes, len, cut ? V4_PAYLOAD : 0);
+	uint16_t left;
+
+	if (stripped) {
+		m->ol_flags |= RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED;
+		m->vlan_tci = 0x2005;
+	}
+	roce_engine_lock(s->end.engine);
+	left = roce_engine_rx(s->end.engine, &m, 1, s->end.now);
+	roce_engine_unlock(s->end.engine);
+	if (left > 0)
+		rte_pktmbuf_free(m);
+	return left;
+}
+
+static void
+step_frame(uint32_t psn)
+{
+	enum wrong wrong = draw(2) ? NOTHING : (enum wrong)draw(WRONGS);
+	uint8_t bytes[UNIT_DATA_ROOM];
+	uint32_t len;
+
+	if (draw(16) == 0)
+		psn = roce_psn_add(psn, draw(5) + ROCE_PSN_MASK - 1);
+	len = spoil(bytes, draw_frame(bytes, psn), wrong);
+	assert_int_equal(give(&side[0], bytes, len, wrong == STRIPPED_TAG),
+			give(&side[1], bytes, len, wrong == STRIPPED_TAG));
+}
+
+/* ---- receives ---- */
+
+/* @return was it posted? */
+static bool
+step_post(uint64_t number)
+{
+	static const uint32_t lens[] = { 0, 3, 64, 512, FX_MTU, PLACE };
+	const uint32_t len = lens[draw(RTE_DIM(lens))];
+	const uint16_t pieces = (uint16_t)(draw(4) == 0 ? 2 : 1);
+	const bool ends = draw(4) == 0;
+	int rc[2];
+
+	for (int i = 0; i < 2; i++) {
+		struct side *s = &side[i];
+		const uint64_t at = (uintptr_t)s->end.memory + number % PLACES * PLACE;
+		const uint32_t key = ends ? s->key : s->end.key,
+			       first = pieces == 2 ? len / 3 : len;
+		const struct roce_sge sge[] = { { at, first, key },
+			{ at + first, len - first, key } };
+		const struct roce_recv_wr wr = { number, sge, pieces, 0 };
+
+		rc[i] = own_queue ? roce_qp_post_recv(s->qp, &wr) : roce_srq_post(s->end.srq, &wr);
+	}
+	assert_int_equal(rc[0], rc[1]);
+	return rc[0] == 0;
+}
+
+static void
+step_end_region(void)
+{
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(roce_mr_destroy(side[i].mr), 0);
+		region_open(&side[i]);
+	}
+}
+
+/* ---- what came of it ---- */
+
+/* @return how many successes were among them. */
+static uint32_t
+compare_events(uint32_t most)
+{
+	struct roce_event a, b;
+	uint32_t good = 0;
+
+	while (most-- > 0) {
+		const int n = roce_cq_poll(side[0].end.recv_cq, &a, 1);
+		const uint64_t at = a.wr_id % PLACES * PLACE;
+
+		assert_int_equal(roce_cq_poll(side[1].end.recv_cq, &b, 1), n);
+		if (n == 0)
+			break;
+		assert_ptr_equal(a.owner, b.owner);
+		a.owner = b.owner = NULL;
+		assert_memory_equal(&a, &b, sizeof(a));
+		if (a.status != IBV_WC_SUCCESS)
+			continue;
+		assert_memory_equal(side[0].end.memory + at, side[1].end.memory + at, a.byte_len);
+		good++;
+	}
+	return good;
+}
+
+static void
+compare_answers(void)
+{
+	struct fx_sent a[4], b[4];
+	const unsigned int n = fx_tx(&side[0].end, a, RTE_DIM(a));
+
+	assert_int_equal(fx_tx(&side[1].end, b, RTE_DIM(b)), n);
+	for (unsigned int i = 0; i < n; i++) {
+		assert_int_equal(a[i].opcode, b[i].opcode);
+		assert_int_equal(a[i].psn, b[i].psn);
+		assert_int_equal(a[i].syndrome, b[i].syndrome);
+		assert_int_equal(a[i].msn, b[i].msn);
+	}
+}
+
+static void
+compare_sides(void)
+{
+	struct roce_srq_counts counts[2];
+
+	assert_memory_equal(
+			fx_stats(&side[0].end), fx_stats(&side[1].end), sizeof(struct roce_stats));
+	assert_int_equal(roce_qp_state(side[0].qp), roce_qp_state(side[1].qp));
+	assert_int_equal(side[0].end.notices, side[1].end.notices);
+	for (int i = 0; i < 2; i++)
+		roce_srq_query(side[i].end.srq, &counts[i]);
+	assert_int_equal(counts[0].available, counts[1].available);
+	assert_int_equal(counts[0].outstanding, counts[1].outstanding);
+	assert_int_equal(counts[0].armed, counts[1].armed);
+}
+
+/* A queue pair that is in error begins anew. */
+static void
+revive(void)
+{
+	for (int i = 0; i < 2; i++) {
+		roce_engine_lock(side[i].end.engine);
+		roce_qp_to_reset(side[i].qp);
+		roce_engine_unlock(side[i].end.engine);
+		connect_peer(&side[i]);
+		side[i].end.now += FX_HZ;
+	}
+}
+
+/* All that can become of such a frame did become of one. */
+static void
+expect_all_seen(uint32_t good)
+{
+	const struct roce_stats *stats = fx_stats(&side[0].end);
+
+	assert_true(good > STEPS / 40);
+	assert_true(stats->rx_icrc_encapsulated > 0);
+	assert_true(stats->rx_foreign > 0);
+	assert_true(stats->rx_malformed_length > 0);
+	assert_true(stats->rx_wrong_source > 0);
+	assert_true(stats->rx_unknown_qp > 0);
+	assert_true(stats->rnr_nak_sent > 0);
+	assert_true(stats->resp_local_length_error > 0);
+	assert_true(stats->resp_local_protection_error > 0);
+	assert_true(stats->resp_invalid_request > 0);
+	assert_true(stats->cq_overflow > 0);
+}
+
+static void
+live(uint32_t steps)
+{
+	uint64_t number = 0;
+	uint32_t good = 0;
+
+	for (uint32_t i = 0; i < steps; i++) {
+		const uint32_t kind = draw(16);
+
+		if (kind < 7)
+			step_frame(side[0].qp->rx.epsn);
+		else if (kind < 13)
+			number += step_post(number);
+		else if (kind < 15)
+			good += compare_events(draw(6));
+		else if (draw(8) == 0)
+			step_end_region();
+		compare_answers();
+		compare_sides();
+		if (roce_qp_state(side[0].qp) == ROCE_QP_ERR)
+			revive();
+	}
+	expect_all_seen(good);
+}
+
+static int
+setup_shared(void **state)
+{
+	(void)state;
+	own_queue = false;
+	for (int i = 0; i < 2; i++)
+		side_open(&side[i]);
+	return 0;
+}
+
+static int
+setup_own(void **state)
+{
+	(void)state;
+	own_queue = true;
+	for (int i = 0; i < 2; i++)
+		side_open(&side[i]);
+	return 0;
+}
+
+static int
+teardown_sides(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++)
+		side_close(&side[i]);
+	return fx_live() != 0 || !unit_pool_is_full();
+}
+
+static void
+whole__is_received_as_in_pieces(void **state)
+{
+	(void)state;
+	live(STEPS);
+}
+
+int
+main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+				whole__is_received_as_in_pieces, setup_shared, teardown_sides),
+		cmocka_unit_test_setup_teardown(
+				whole__is_received_as_in_pieces, setup_own, teardown_sides),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
