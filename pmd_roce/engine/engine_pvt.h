@@ -32,7 +32,7 @@
 #define ROCE_RX_BURST    32u
 #define ROCE_SPARE_MAX   64u
 #define ROCE_ONE_PASS    512u  /**< payload from which copy and ICRC are one pass (crc_avx512.c) */
-#define ROCE_ONE_PASS_RX 2048u /**< the same of a received frame, whose place has to be foreseen */
+#define ROCE_ONE_PASS_RX 1024u /**< the same of a received frame, whose place has to be foreseen */
 #define ROCE_ICRC_MAX    64u   /**< frames whose ICRC may wait for each other */
 #define ROCE_INBOX_LEN   1024u
 #define ROCE_PATIENCE    8u  /**< turns that an acknowledgement waits for more to acknowledge */
