@@ -18,7 +18,8 @@ static __rte_always_inline void
 send_event(struct roce_qp *qp, const struct roce_wqe *wqe, enum ibv_wc_status status,
 		enum roce_event_kind kind, void *owner)
 {
-	struct roce_event *event = roce_cq_reserve(qp->send_cq);
+	const bool shared = qp->engine->domain->shared;
+	struct roce_event *event = roce_cq_reserve(qp->send_cq, shared);
 
 	if (unlikely(event == NULL)) {
 		lose_event(qp, qp->send_cq, 0);
@@ -34,7 +35,7 @@ send_event(struct roce_qp *qp, const struct roce_wqe *wqe, enum ibv_wc_status st
 	event->opcode = wqe->opcode;
 	event->srq_share = 0;
 	event->lent = 0;
-	roce_cq_publish(qp->send_cq);
+	roce_cq_publish(qp->send_cq, shared);
 }
 
 void

@@ -23,13 +23,13 @@ void roce_qp_lose_recv(struct roce_qp *qp, uint32_t told);
 
 /**
  * The event of a receive of the queue pair, whose rx.cq is not NULL; @p told are ROCE_EVENT_* (and ROCE_LOAN_SHIFT), @p imm
- * as on the wire. @p recv lends its wr_id and flags. Locked.
+ * as on the wire. @p recv lends its wr_id and flags; @p shared is that of the domain. Locked.
  */
 static __rte_always_inline void
 roce_qp_tell_recv(struct roce_qp *qp, const struct roce_recv *recv, uint32_t len,
-		enum ibv_wc_status status, uint32_t told, uint32_t imm)
+		enum ibv_wc_status status, uint32_t told, uint32_t imm, bool shared)
 {
-	struct roce_event *event = roce_cq_reserve(qp->rx.cq);
+	struct roce_event *event = roce_cq_reserve(qp->rx.cq, shared);
 
 	if (unlikely(event == NULL)) {
 		roce_qp_lose_recv(qp, told);
@@ -45,7 +45,7 @@ roce_qp_tell_recv(struct roce_qp *qp, const struct roce_recv *recv, uint32_t len
 	event->opcode = 0;
 	event->srq_share = qp->rx.share;
 	event->lent = (uint16_t)(told >> ROCE_LOAN_SHIFT);
-	roce_cq_publish(qp->rx.cq);
+	roce_cq_publish(qp->rx.cq, shared);
 }
 
 /** Complete the receive that the queue pair holds; the rest as in roce_qp_tell_recv(). Locked. */
@@ -56,7 +56,8 @@ roce_qp_complete_recv(struct roce_qp *qp, enum ibv_wc_status status, uint32_t to
 	if (unlikely(qp->rx.cq == NULL))
 		roce_srq_give_back(qp->rx.rq, 1);
 	else
-		roce_qp_tell_recv(qp, qp->rx.recv, qp->rx.got, status, told, imm);
+		roce_qp_tell_recv(qp, qp->rx.recv, qp->rx.got, status, told, imm,
+				qp->engine->domain->shared);
 }
 
 #endif

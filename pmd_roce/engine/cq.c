@@ -131,12 +131,12 @@ roce_cq_lost(struct roce_cq *cq, uint16_t srq_share)
 bool
 roce_cq_try_push(struct roce_cq *cq, const struct roce_event *event)
 {
-	struct roce_event *slot = roce_cq_reserve(cq);
+	struct roce_event *slot = roce_cq_reserve(cq, cq->domain->shared);
 
 	if (unlikely(slot == NULL))
 		return false;
 	*slot = *event;
-	roce_cq_publish(cq);
+	roce_cq_publish(cq, cq->domain->shared);
 	return true;
 }
 

@@ -72,29 +72,30 @@ bool roce_cq_find_room(struct roce_cq *cq);
  *
  * An event that is built on the stack and then copied costs a stall: its narrow stores are read back by wide loads.
  *
+ * @param shared that of its domain, as for roce_cq_publish().
  * @return NULL: full; roce_cq_lost() must follow.
  */
 static inline struct roce_event *
-roce_cq_reserve(struct roce_cq *cq)
+roce_cq_reserve(struct roce_cq *cq, bool shared)
 {
 	uint32_t head;
 
-	if (cq->domain->shared)
+	if (shared)
 		rte_spinlock_lock(&cq->push_lock);
 	head = cq->head;
 	if (likely(head - cq->tail_seen < cq->easy_depth) || roce_cq_find_room(cq))
 		return &cq->ring[head & cq->mask];
-	if (cq->domain->shared)
+	if (shared)
 		rte_spinlock_unlock(&cq->push_lock);
 	return NULL;
 }
 
 /** The reserved slot is filled: the consumer may have it. */
 static inline void
-roce_cq_publish(struct roce_cq *cq)
+roce_cq_publish(struct roce_cq *cq, bool shared)
 {
 	__atomic_store_n(&cq->head, cq->head + 1, __ATOMIC_RELEASE);
-	if (cq->domain->shared)
+	if (shared)
 		rte_spinlock_unlock(&cq->push_lock);
 }
 

@@ -94,7 +94,7 @@ roce_resp_send(struct roce_engine *e, const struct rte_mbuf *m)
 	recv = *next;
 	roce_srq_pass(qp->rx.rq, available);
 	roce_qp_tell_recv(qp, &recv, send.payload_len, IBV_WC_SUCCESS,
-			send.solicited ? ROCE_EVENT_SOLICITED : 0, 0);
+			send.solicited ? ROCE_EVENT_SOLICITED : 0, 0, false);
 	roce_resp_send_settle(qp, &send);
 	return true;
 }
