@@ -183,7 +183,8 @@ find_piece(const struct roce_qp *qp, const struct roce_wqe *wqe, uint32_t len, b
 }
 
 /*
- * Payload, of which @p len bytes belong at @p to, and ICRC. @p valid: as from begin_request(). @return 0; else the memory is gone.
+ * Payload, of which @p len bytes belong at @p to, and ICRC. @p valid: as from begin_request().
+ * @return 0; else the memory is gone.
  */
 static inline int
 finish_data(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, uint8_t *to, uint32_t len,
