@@ -199,6 +199,31 @@ roce_qp_flush(struct roce_qp *qp)
 	flush_receives(qp);
 }
 
+/* Is it a NAK after which the peer does not try again? */
+static bool
+explains_the_end(uint8_t syndrome)
+{
+	return syndrome != (ROCE_AETH_NAK | ROCE_NAK_PSN_SEQUENCE) &&
+			(syndrome & ROCE_AETH_KIND_MASK) != ROCE_AETH_RNR;
+}
+
+/*
+ * What is still said when the queue pair ends: why, or that what came was received, since its consumer has been told so.
+ * Behind answers to READs neither: it would say that these were given.
+ */
+static uint8_t
+last_words(const struct roce_qp_rx *rx)
+{
+	if (rx->owes & ROCE_OWES_READ)
+		return 0;
+	if ((rx->owes & ROCE_OWES_NAK) && explains_the_end(rx->syndrome))
+		return ROCE_OWES_NAK;
+	/* A NAK implies the acknowledgement of what came before it. */
+	if ((rx->owes & ROCE_OWES_ACK) || ((rx->owes & ROCE_OWES_NAK) && rx->unacked > 0))
+		return ROCE_OWES_ACK;
+	return 0;
+}
+
 void
 roce_qp_to_error(struct roce_qp *qp)
 {
@@ -206,15 +231,10 @@ roce_qp_to_error(struct roce_qp *qp)
 	__atomic_store_n(&qp->post.connected, true, __ATOMIC_RELEASE);
 	roce_timer_cancel(qp->engine->wheel, &qp->tx.timer);
 	qp->tx.draining = false;
-	/*
-	 * A NAK that explains the end still goes out; anything else would claim that life goes on, and one behind answers
-	 * to READs that these were given.
-	 */
-	if ((qp->rx.owes & (ROCE_OWES_NAK | ROCE_OWES_READ)) != ROCE_OWES_NAK ||
-			qp->rx.syndrome == (ROCE_AETH_NAK | ROCE_NAK_PSN_SEQUENCE) ||
-			(qp->rx.syndrome & ROCE_AETH_KIND_MASK) == ROCE_AETH_RNR)
-		qp->rx.owes = 0;
-	qp->rx.owes &= ROCE_OWES_NAK;
+	qp->rx.owes = last_words(&qp->rx);
+	/* It waits for no company any more. */
+	if (qp->rx.owes != 0)
+		roce_qp_ready(qp);
 	roce_qp_flush(qp);
 }
 

@@ -6,12 +6,12 @@
 
 #include "engine/req.h"
 
-/* May the request go whole in one frame, with its only piece to look at and nothing to wait for? */
+/* May the request go whole in one frame, with its only piece to look at (inline ones have none) and nothing to wait for? */
 static inline bool
 is_whole_send(const struct roce_qp *qp, const struct roce_wqe *wqe)
 {
 	return wqe->opcode == IBV_WR_SEND && wqe->num_sge == 1 && wqe->length <= qp->rx.mtu &&
-			!(wqe->flags & (ROCE_WR_INLINE | ROCE_WR_FENCE | ROCE_WQE_EXTBUF)) &&
+			!(wqe->flags & (ROCE_WR_FENCE | ROCE_WQE_EXTBUF)) &&
 			wqe->judged == roce_keys_ended(&qp->engine->domain->keys);
 }
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "end_scene.h"
+#include "engine/engine_pvt.h"
 
 static struct fx_peer peer;
 
@@ -110,6 +111,58 @@ to_error__flushes_in_order(void **state)
 	fx_tx_none(&end);
 	assert_int_equal(roce_engine_deadline(end.engine), ROCE_NEVER);
 	roce_qp_destroy(qp);
+}
+
+static struct roce_qp *
+end_behind(uint32_t messages, uint8_t opcode, uint32_t ahead)
+{
+	struct roce_qp *qp = fx_played_qp(&end, &peer);
+
+	fx_fill_srq(&end, messages, 64);
+	for (uint32_t i = 0; i < messages; i++)
+		fx_rx_request(&end, &peer, IBV_OPCODE_RC_SEND_ONLY, FX_RQ_PSN + i, 8, FX_ACKREQ);
+	if (ahead > 0)
+		fx_rx_request(&end, &peer, opcode, FX_RQ_PSN + messages + ahead - 1, 8, FX_ACKREQ);
+	lock();
+	roce_qp_to_error(qp);
+	unlock();
+	return qp;
+}
+
+/* Its consumer was told that it came, so the peer is told, too: at once, though bursts are full and more may come. */
+static void
+to_error__acknowledges_what_was_received(void **state)
+{
+	struct fx_sent sent;
+	struct roce_qp *qp;
+
+	(void)state;
+	qp = end_behind(3, 0, 0);
+	end.engine->busy = true;
+	sent = fx_tx_one(&end);
+	assert_int_equal(sent.syndrome, FX_ACK);
+	assert_int_equal(sent.psn, FX_RQ_PSN + 2);
+	assert_int_equal(sent.msn, 3);
+	fx_tx_none(&end);
+	roce_qp_destroy(qp);
+}
+
+/* That something is missing, or that there is no receive, is not said any more: only what came before it. */
+static void
+to_error__reports_no_gap(void **state)
+{
+	const uint32_t ahead[] = { 2, 1 };
+
+	(void)state;
+	for (size_t i = 0; i < RTE_DIM(ahead); i++) {
+		struct roce_qp *qp = end_behind(2, IBV_OPCODE_RC_SEND_ONLY, ahead[i]);
+
+		assert_int_equal(fx_tx_one(&end).syndrome, FX_ACK);
+		roce_qp_destroy(qp);
+		qp = end_behind(0, IBV_OPCODE_RC_SEND_ONLY, ahead[i]);
+		fx_tx_none(&end);
+		roce_qp_destroy(qp);
+	}
 }
 
 /* Without another end, too, nobody is there to agree upon a READ, and nobody is needed to flush one. */
@@ -292,6 +345,8 @@ main(void)
 		TEST(state__ways),
 		TEST(to_rtr__judges_the_connection),
 		TEST(to_error__flushes_in_order),
+		TEST(to_error__acknowledges_what_was_received),
+		TEST(to_error__reports_no_gap),
 		TEST(to_error__flushes_what_was_never_agreed_upon),
 		TEST(to_reset__drops_and_starts_over),
 		TEST(drain__tells_once),
