@@ -335,8 +335,9 @@ struct roce_qp_attr {
 };
 
 /**
- * @return 0; -EINVAL, also for max_lent with an SRQ or without a recv_cq; -ENOMEM (memory, the 16,384 queue pairs of a
- *   device, the 255 shared queues of a completion queue, or more max_lent than what is left of the device's `lend=`).
+ * @return 0; -EINVAL, also for queues of another device, and for max_lent with an SRQ or without a recv_cq; -ENOMEM
+ *   (memory, the 16,384 queue pairs of a device, the 255 shared queues of a completion queue, or more max_lent than what
+ *   is left of the device's `lend=`).
  */
 int roce_qp_create(const struct roce_qp_attr *attr, struct roce_qp **qp);
 

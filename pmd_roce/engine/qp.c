@@ -143,13 +143,25 @@ count_user(struct roce_cq *cq, int n)
 		__atomic_fetch_add(&cq->users, (uint32_t)n, __ATOMIC_RELEASE);
 }
 
+/* What queue pairs of several devices push to, or take from, would need the locks of both. */
+static bool
+is_of_one_device(const struct roce_qp_attr *attr)
+{
+	const struct roce_domain *domain = attr->pd->domain;
+
+	return (attr->send_cq == NULL || attr->send_cq->domain == domain) &&
+			(attr->recv_cq == NULL || attr->recv_cq->domain == domain) &&
+			(attr->srq == NULL || attr->srq->domain == domain);
+}
+
 static bool
 attr_ok(const struct roce_qp_attr *attr)
 {
 	if (attr->pd == NULL || attr->max_send_sge > ROCE_SGE_MAX || attr->max_send_wr > 1u << 20 ||
 			attr->max_dest_rd_atomic > ROCE_RD_ATOMIC_MAX ||
 			attr->max_inline > ROCE_INLINE_MAX ||
-			(attr->srq == NULL && attr->max_recv_sge > ROCE_SGE_MAX))
+			(attr->srq == NULL && attr->max_recv_sge > ROCE_SGE_MAX) ||
+			!is_of_one_device(attr))
 		return false;
 	/* A frame is told of by an event, and asked for at the queue pair that had the receive. */
 	return attr->max_lent == 0 ||

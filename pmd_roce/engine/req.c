@@ -353,6 +353,7 @@ uint16_t
 roce_req_emit(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_t now)
 {
 	uint32_t posted = roce_qp_posted(qp);
+	bool dry = false;
 	uint16_t n = 0;
 	int32_t left;
 
@@ -360,10 +361,10 @@ roce_req_emit(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_
 		return emit_around_binds(qp, pkts, room, now);
 	if (room == 0 || !may_send(qp, posted))
 		return 0;
-	n = roce_req_emit_sends(qp, pkts, room, posted, now);
+	n = roce_req_emit_sends(qp, pkts, room, posted, now, &dry);
 	/* What else a request has to wait for has not changed meanwhile. */
-	while (n < room && qp->tx.next != posted && (left = roce_req_window_left(&qp->tx)) > 0 &&
-			has_credit(qp)) {
+	while (!dry && n < room && qp->tx.next != posted &&
+			(left = roce_req_window_left(&qp->tx)) > 0 && has_credit(qp)) {
 		struct rte_mbuf *m;
 
 		if (!(qp->tx.next & 1))

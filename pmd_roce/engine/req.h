@@ -56,9 +56,10 @@ roce_req_finish_piece(struct roce_qp *qp, struct rte_mbuf *m, uint8_t *to, const
  * The whole SENDs in one frame each that come next and are sent for the first time, as frames; what comes behind them, and
  * what is not that simple, is left. Locked; roce_req_emit() has found that the request at next may be sent.
  *
- * @param posted as roce_qp_posted(). @return how many, at most @p room.
+ * @param posted as roce_qp_posted(). @param dry set when there was no frame to be had.
+ * @return how many, at most @p room.
  */
 uint16_t roce_req_emit_sends(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room,
-		uint32_t posted, uint64_t now);
+		uint32_t posted, uint64_t now, bool *dry);
 
 #endif

@@ -69,7 +69,7 @@ before_last_credit(const struct roce_qp_tx *tx)
 
 uint16_t
 roce_req_emit_sends(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint32_t posted,
-		uint64_t now)
+		uint64_t now, bool *dry)
 {
 	const struct roce_qp_tx *tx = &qp->tx;
 	const uint32_t next = tx->next;
@@ -90,8 +90,10 @@ roce_req_emit_sends(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, u
 		if (unlikely(!is_whole_send(qp, wqe)))
 			break;
 		m = roce_engine_frame(qp->engine);
-		if (unlikely(m == NULL))
+		if (unlikely(m == NULL)) {
+			*dry = true;
 			break;
+		}
 		silent = silent + 1 >= ROCE_ACKREQ_EVERY || n + 1 == until ? 0 : silent + 1;
 		build_whole_send(qp, wqe, m, psn, silent == 0);
 		psn = roce_psn_add(psn, 1);

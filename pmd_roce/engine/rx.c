@@ -222,13 +222,13 @@ peek_qpn(const struct rte_mbuf *m)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
 	const struct rte_ether_hdr *eth = (const struct rte_ether_hdr *)frame;
-	uint32_t at = offsetof(struct roce_bth, dest_qp) +
-			(eth->ether_type == RTE_BE16(RTE_ETHER_TYPE_IPV4) ? BTH_V4 : BTH_V6);
 	rte_be32_t dest_qp;
+	uint32_t at;
 
-	if (unlikely(m->data_len < at + sizeof(dest_qp)))
+	if (unlikely(m->data_len < BTH_V6 + sizeof(struct roce_bth)))
 		return 0;
-	memcpy(&dest_qp, frame + at, sizeof(dest_qp));
+	at = eth->ether_type == RTE_BE16(RTE_ETHER_TYPE_IPV4) ? BTH_V4 : BTH_V6;
+	memcpy(&dest_qp, frame + at + offsetof(struct roce_bth, dest_qp), sizeof(dest_qp));
 	return rte_be_to_cpu_32(dest_qp) & ROCE_QPN_MASK;
 }
 

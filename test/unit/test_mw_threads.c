@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <string.h>
 
+#include "fixture_rdma.h"
 #include "mw_scene.h"
 
 struct guest {
@@ -77,6 +78,35 @@ execute__waits_for_who_is_inside(void **state)
 		assert_int_equal(pthread_join(it.thread, NULL), 0);
 		assert_int_equal(it.rc, 0);
 	}
+}
+
+/*
+ * A packet in the middle of a WRITE that is placed while its ICRC is computed comes in by the window, and has left it when it
+ * is judged: be it good or not. The bind at the end would wait for ever.
+ */
+static void
+execute__waits_for_no_packet_that_was_judged(void **state)
+{
+	const struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
+	struct fx_target target;
+
+	open_two_engines();
+	peer = fx_peer_of(qp, &connect);
+	target = (struct fx_target){ place(0), bind_part(0, 4 * FX_MTU), 4 * FX_MTU };
+	fx_rx(&end, fx_about(&peer, IBV_OPCODE_RC_RDMA_WRITE_FIRST, FX_RQ_PSN, FX_MTU, &target, 0));
+	for (uint32_t i = 0; i < 3; i++) {
+		struct rte_mbuf *m = fx_about(&peer, IBV_OPCODE_RC_RDMA_WRITE_MIDDLE,
+				FX_RQ_PSN + 1 + i / 2, FX_MTU, &target, 0);
+
+		/* Damaged, good, good. */
+		if (i == 0)
+			*rte_pktmbuf_mtod_offset(m, uint8_t *, m->data_len - 1) ^= 1;
+		fx_rx(&end, m);
+		assert_int_equal(mw->entry->visitors, 0);
+		assert_int_equal(end.memory[FX_MTU], (uint8_t)(FX_RQ_PSN + 1));
+	}
+	assert_int_equal(fx_stats(&end)->rx_icrc_encapsulated, 1);
+	bind_part(0, 0);
 }
 
 struct intruder {
@@ -169,6 +199,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(execute__waits_for_who_is_inside),
+		TEST(execute__waits_for_no_packet_that_was_judged),
 		TEST(execute__lets_other_engines_leave),
 	};
 

@@ -55,9 +55,8 @@ setup(void **state)
 {
 	struct roce_qp_attr attr;
 
-	fx_end_open(&end, 1, &(struct fx_options){ .srq_size = 4096 });
+	fx_end_open(&end, 1, &(struct fx_options){ .srq_size = 4096, .cq_depth = 4096 });
 	attr = fx_attr(&end);
-	attr.recv_cq = NULL;
 	fx_fill_srq(&end, 2048, 64);
 	for (unsigned int i = 0; i < QPS; i++) {
 		struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x700 + i);

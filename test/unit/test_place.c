@@ -168,6 +168,21 @@ unexpected__is_placed_nowhere(void **state)
 	fx_expect_counts(srq, 4, 1, 1);
 }
 
+/* The receive of the message before is the consumer's again: what goes on with a message that is over is not placed there. */
+static void
+finished_message__is_not_gone_on_with(void **state)
+{
+	(void)state;
+	assert_int_equal(post_of(srq, 1, 4 * MTU), 0);
+	packet(&peer, IBV_OPCODE_RC_SEND_FIRST, MTU);
+	packet(&peer, IBV_OPCODE_RC_SEND_LAST, MTU);
+	assert_int_equal(reap(end.recv_cq), 1);
+	memset(end.memory, OTHER, FX_MEMORY);
+	damaged(IBV_OPCODE_RC_SEND_MIDDLE, peer.psn, MTU);
+	damaged(IBV_OPCODE_RC_SEND_LAST, peer.psn, MTU);
+	expect_untouched(0, FX_MEMORY);
+}
+
 /* A packet that is longer than the receive is not placed in part. */
 static void
 too_long__is_placed_nowhere(void **state)
@@ -245,6 +260,7 @@ main(void)
 		LONG(damaged__takes_nothing),
 		LONG(damaged__leaves_the_message_in_progress),
 		LONG(unexpected__is_placed_nowhere),
+		LONG(finished_message__is_not_gone_on_with),
 		LONG(too_long__is_placed_nowhere),
 		LONG(freed_memory__is_not_written),
 		LONG(pieces__are_filled_as_ever),

@@ -253,10 +253,31 @@ destroy__in_any_state(void **state)
 	}
 }
 
+/* Completion queues and shared receive queues serve the queue pairs of one device. */
+static void
+create__refuses_queues_of_another_device(void **state)
+{
+	struct roce_qp_attr attr;
+	static struct fx_end other;
+	struct roce_qp *qp;
+
+	(void)state;
+	fx_end_open(&other, 2, NULL);
+	for (int i = 0; i < 3; i++) {
+		attr = small_attr();
+		attr.send_cq = i == 0 ? other.send_cq : attr.send_cq;
+		attr.recv_cq = i == 1 ? other.recv_cq : attr.recv_cq;
+		attr.srq = i == 2 ? other.srq : attr.srq;
+		assert_int_equal(roce_qp_create(&attr, &qp), -EINVAL);
+	}
+	fx_end_close(&other);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(create__refuses_queues_of_another_device),
 		TEST(create__numbers_from_the_first),
 		TEST(create__leaves_reserved_numbers_out),
 		TEST(create__does_not_give_a_number_again_soon),

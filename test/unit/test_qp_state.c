@@ -119,6 +119,8 @@ end_behind(uint32_t messages, uint8_t opcode, uint32_t ahead)
 	struct roce_qp *qp = fx_played_qp(&end, &peer);
 
 	fx_fill_srq(&end, messages, 64);
+	/* Whoever comes up has a turn. */
+	fx_tx_none(&end);
 	for (uint32_t i = 0; i < messages; i++)
 		fx_rx_request(&end, &peer, IBV_OPCODE_RC_SEND_ONLY, FX_RQ_PSN + i, 8, FX_ACKREQ);
 	if (ahead > 0)

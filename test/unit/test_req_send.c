@@ -278,12 +278,38 @@ one_piece__is_sent_as_two(void **state)
 	assert_true(stats->req_local_protection_error > 0);
 }
 
+/* Who has no frame for a message says so once, and the message is sent when there is one. */
+static void
+frame__is_waited_for(void **state)
+{
+	static struct rte_mbuf *all[2000];
+	struct side *s = &side[0];
+	struct rte_mbuf *sent[1];
+	unsigned int n = 0;
+
+	(void)state;
+	for (int i = 0; i < 2; i++)
+		fx_rx(&side[i].end, fx_answer(&side[i].peer, FX_ACK, ROCE_PSN_MASK, 0));
+	post_one(0);
+	while (s->end.engine->spares > 0)
+		rte_pktmbuf_free(s->end.engine->spare[--s->end.engine->spares]);
+	while ((all[n] = rte_pktmbuf_alloc(unit_pool())) != NULL)
+		n++;
+	s->qp->tx.heard = true;
+	assert_int_equal(turn(s, sent, 1), 0);
+	assert_int_equal(fx_stats(&s->end)->tx_no_mbuf, 1);
+	rte_pktmbuf_free_bulk(all, n);
+	assert_int_equal(turn(s, sent, 1), 1);
+	rte_pktmbuf_free(sent[0]);
+}
+
 int
 main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 				one_piece__is_sent_as_two, setup_sides, teardown_sides),
+		cmocka_unit_test_setup_teardown(frame__is_waited_for, setup_sides, teardown_sides),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -277,7 +277,9 @@ compare_sides(void)
 	assert_int_equal(roce_qp_state(side[0].qp), roce_qp_state(side[1].qp));
 	assert_int_equal(side[0].end.notices, side[1].end.notices);
 	for (int i = 0; i < 2; i++)
-		roce_srq_query(side[i].end.srq, &counts[i]);
+		roce_srq_query(side[i].qp->rx.rq, &counts[i]);
+	assert_int_equal(side[0].qp->rx.taken, side[1].qp->rx.taken);
+	assert_int_equal(side[0].qp->rx.unacked, side[1].qp->rx.unacked);
 	assert_int_equal(counts[0].available, counts[1].available);
 	assert_int_equal(counts[0].outstanding, counts[1].outstanding);
 	assert_int_equal(counts[0].armed, counts[1].armed);
