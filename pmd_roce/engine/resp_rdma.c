@@ -148,12 +148,12 @@ do_write(struct roce_qp *qp, const struct roce_pkt *pkt)
 	const struct roce_sge to = { remote->va, pkt->payload_len, remote->rkey };
 	struct roce_mr *entered;
 
-	if (likely(to.length > 0)) {
+	/* What is placed already was judged then. */
+	if (likely(to.length > 0 && !roce_pkt_is_placed(pkt))) {
 		if (unlikely(roce_keys_enter(qp->engine->domain, qp->pd, &to,
 					     IBV_ACCESS_REMOTE_WRITE, &entered) != 0))
 			return -EACCES;
-		if (!roce_pkt_is_placed(pkt))
-			roce_payload_place(pkt, (uint8_t *)(uintptr_t)to.addr);
+		roce_payload_place(pkt, (uint8_t *)(uintptr_t)to.addr);
 		roce_keys_leave(entered);
 	}
 	remote->va += pkt->payload_len;
