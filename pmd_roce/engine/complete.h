@@ -21,30 +21,38 @@ void roce_qp_complete_bind(struct roce_qp *qp, enum ibv_wc_status status);
 /** The event of a receive found no room. As roce_qp_tell_recv(). */
 void roce_qp_lose_recv(struct roce_qp *qp, uint32_t told);
 
+/** What an event says of a receive, beside what the receive itself says. */
+struct roce_outcome {
+	uint32_t len; /**< bytes received */
+	enum ibv_wc_status status;
+	uint32_t told; /**< ROCE_EVENT_* (and ROCE_LOAN_SHIFT) */
+	uint32_t imm;  /**< as on the wire */
+};
+
 /**
- * The event of a receive of the queue pair, whose rx.cq is not NULL; @p told are ROCE_EVENT_* (and ROCE_LOAN_SHIFT), @p imm
- * as on the wire. @p recv lends its wr_id and flags; @p shared is that of the domain. Locked.
+ * The event of a receive of the queue pair, whose rx.cq is not NULL. @p recv lends its wr_id and flags; @p shared is that of
+ * the domain. Locked.
  */
 static __rte_always_inline void
-roce_qp_tell_recv(struct roce_qp *qp, const struct roce_recv *recv, uint32_t len,
-		enum ibv_wc_status status, uint32_t told, uint32_t imm, bool shared)
+roce_qp_tell_recv(struct roce_qp *qp, const struct roce_recv *recv, struct roce_outcome out,
+		bool shared)
 {
 	struct roce_event *event = roce_cq_reserve(qp->rx.cq, shared);
 
 	if (unlikely(event == NULL)) {
-		roce_qp_lose_recv(qp, told);
+		roce_qp_lose_recv(qp, out.told);
 		return;
 	}
 	event->wr_id = recv->wr_id;
 	event->owner = qp->owner;
-	event->byte_len = len;
-	event->imm = imm;
+	event->byte_len = out.len;
+	event->imm = out.imm;
 	event->kind = ROCE_EVENT_RECV;
-	event->status = (uint8_t)status;
-	event->flags = (uint8_t)(told | recv->flags);
+	event->status = (uint8_t)out.status;
+	event->flags = (uint8_t)(out.told | recv->flags);
 	event->opcode = 0;
 	event->srq_share = qp->rx.share;
-	event->lent = (uint16_t)(told >> ROCE_LOAN_SHIFT);
+	event->lent = (uint16_t)(out.told >> ROCE_LOAN_SHIFT);
 	roce_cq_publish(qp->rx.cq, shared);
 }
 
@@ -52,12 +60,13 @@ roce_qp_tell_recv(struct roce_qp *qp, const struct roce_recv *recv, uint32_t len
 static __rte_always_inline void
 roce_qp_complete_recv(struct roce_qp *qp, enum ibv_wc_status status, uint32_t told, uint32_t imm)
 {
+	const struct roce_outcome out = { qp->rx.got, status, told, imm };
+
 	roce_qp_hold(qp, false);
 	if (unlikely(qp->rx.cq == NULL))
 		roce_srq_give_back(qp->rx.rq, 1);
 	else
-		roce_qp_tell_recv(qp, qp->rx.recv, qp->rx.got, status, told, imm,
-				qp->engine->domain->shared);
+		roce_qp_tell_recv(qp, qp->rx.recv, out, qp->engine->domain->shared);
 }
 
 #endif

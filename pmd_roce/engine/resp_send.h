@@ -75,6 +75,7 @@ static __rte_always_inline bool
 roce_resp_send(struct roce_engine *e, const struct rte_mbuf *m)
 {
 	struct roce_plain_send send;
+	struct roce_outcome out = { .status = IBV_WC_SUCCESS };
 	const struct roce_recv *next;
 	struct roce_recv recv;
 	uint32_t available;
@@ -93,8 +94,9 @@ roce_resp_send(struct roce_engine *e, const struct rte_mbuf *m)
 	/* Of a queue pair's own queue the slot may be posted to again as soon as it is taken. */
 	recv = *next;
 	roce_srq_pass(qp->rx.rq, available);
-	roce_qp_tell_recv(qp, &recv, send.payload_len, IBV_WC_SUCCESS,
-			send.solicited ? ROCE_EVENT_SOLICITED : 0, 0, false);
+	out.len = send.payload_len;
+	out.told = send.solicited ? ROCE_EVENT_SOLICITED : 0;
+	roce_qp_tell_recv(qp, &recv, out, false);
 	roce_resp_send_settle(qp, &send);
 	return true;
 }

@@ -134,7 +134,7 @@ static void
 compare_events(void)
 {
 	struct roce_event a, b;
-	int n;
+	unsigned int n;
 
 	do {
 		n = roce_cq_poll(side[0].end.send_cq, &a, 1);

@@ -235,7 +235,7 @@ compare_events(uint32_t most)
 	uint32_t good = 0;
 
 	while (most-- > 0) {
-		const int n = roce_cq_poll(side[0].end.recv_cq, &a, 1);
+		const unsigned int n = roce_cq_poll(side[0].end.recv_cq, &a, 1);
 		const uint64_t at = a.wr_id % PLACES * PLACE;
 
 		assert_int_equal(roce_cq_poll(side[1].end.recv_cq, &b, 1), n);
