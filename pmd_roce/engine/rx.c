@@ -10,10 +10,8 @@
 #include "engine/resp.h"
 #include "engine/resp_send.h"
 
-#define BTH_V4                                \
-	(sizeof(struct rte_ether_hdr) + 20u + \
-			8u) /**< where it stands in an untagged frame: bytes */
-#define BTH_V6 (sizeof(struct rte_ether_hdr) + 40u + 8u)
+/** Where the BTH stands in an untagged IPv6 frame: bytes. */
+#define BTH_V6 (ROCE_PLAIN_BTH - sizeof(struct rte_ipv4_hdr) + sizeof(struct rte_ipv6_hdr))
 
 #define QPS_NEAR 128u /**< queue pairs of which all that a frame wants is near */
 
@@ -227,7 +225,7 @@ peek_qpn(const struct rte_mbuf *m)
 
 	if (unlikely(m->data_len < BTH_V6 + sizeof(struct roce_bth)))
 		return 0;
-	at = eth->ether_type == RTE_BE16(RTE_ETHER_TYPE_IPV4) ? BTH_V4 : BTH_V6;
+	at = eth->ether_type == RTE_BE16(RTE_ETHER_TYPE_IPV4) ? ROCE_PLAIN_BTH : BTH_V6;
 	memcpy(&dest_qp, frame + at + offsetof(struct roce_bth, dest_qp), sizeof(dest_qp));
 	return rte_be_to_cpu_32(dest_qp) & ROCE_QPN_MASK;
 }

@@ -6,41 +6,14 @@
 
 #include <string.h>
 
-#include "engine/qp.h"
-#include "fixture.h"
-#include "wire/random.h"
+#include "two_lives.h"
 
-#define SEED   UINT64_C(0x9908b0df)
 #define STEPS  100000u
 #define DEPTH  48u /**< of the send queue: more than one visit sends */
 #define LONG   3000u
 #define REMOTE 0x1000u
 
-struct side {
-	struct fx_end end;
-	struct roce_qp *qp;
-	struct fx_peer peer;
-	struct roce_mr *mr; /**< of some requests: it ends now and then */
-	uint32_t key;
-};
-
-static struct side side[2]; /**< one piece, two */
-static uint64_t drawn;
 static uint32_t frames; /**< compared */
-
-static uint32_t
-draw(uint32_t below)
-{
-	return (uint32_t)(roce_random_at(SEED, ROCE_RANDOM_ENGINE, drawn++) >> 16) % below;
-}
-
-static void
-region_open(struct side *s)
-{
-	assert_int_equal(roce_mr_create(s->end.pd, (uintptr_t)s->end.memory, FX_MEMORY, 0, &s->mr),
-			0);
-	s->key = roce_mr_key(s->mr);
-}
 
 /* The first PSNs are as small as the number of regions that have ended: a request has either in one place. */
 static void
@@ -68,21 +41,9 @@ setup_sides(void **state)
 		attr.max_inline = 64;
 		s->qp = fx_qp(&s->end, &attr);
 		connect_peer(s);
-		region_open(s);
+		region_open(s, 0);
 	}
 	return 0;
-}
-
-static int
-teardown_sides(void **state)
-{
-	(void)state;
-	for (int i = 0; i < 2; i++) {
-		roce_qp_destroy(side[i].qp);
-		assert_int_equal(roce_mr_destroy(side[i].mr), 0);
-		fx_end_close(&side[i].end);
-	}
-	return fx_live() != 0 || !unit_pool_is_full();
 }
 
 /* ---- what the consumer does ---- */
@@ -119,15 +80,6 @@ post_one(uint64_t number)
 		rc[i] = roce_qp_post_send(side[i].qp, &wr);
 	}
 	assert_int_equal(rc[0], rc[1]);
-}
-
-static void
-end_region(void)
-{
-	for (int i = 0; i < 2; i++) {
-		assert_int_equal(roce_mr_destroy(side[i].mr), 0);
-		region_open(&side[i]);
-	}
 }
 
 static void
@@ -215,25 +167,7 @@ compare_sides(void)
 			roce_engine_deadline(side[1].end.engine));
 }
 
-static void
-pass_time(uint64_t ticks)
-{
-	for (int i = 0; i < 2; i++)
-		side[i].end.now += ticks;
-}
-
-static void
-revive(void)
-{
-	for (int i = 0; i < 2; i++) {
-		roce_engine_lock(side[i].end.engine);
-		roce_qp_to_reset(side[i].qp);
-		roce_engine_unlock(side[i].end.engine);
-		connect_peer(&side[i]);
-	}
-}
-
-/* A connection in twenty has a peer that gives credits, as soon as it answers. */
+/* The peer of every other connection gives credits, as soon as it answers. */
 static void
 live(uint32_t steps)
 {
@@ -250,13 +184,13 @@ live(uint32_t steps)
 		else if (kind < 31)
 			compare_frames((uint16_t)(1 + draw(64)));
 		else if (draw(4) == 0)
-			end_region();
+			end_regions(0);
 		else
 			pass_time(draw(2) ? draw(1000) : FX_HZ / 8);
 		compare_events();
 		compare_sides();
 		if (roce_qp_state(side[0].qp) == ROCE_QP_ERR) {
-			revive();
+			connect_again(connect_peer);
 			credits = draw(2);
 		}
 	}

@@ -6,13 +6,10 @@
 
 #include <string.h>
 
-#include "engine/qp.h"
-#include "fixture.h"
 #include "frames.h"
+#include "two_lives.h"
 #include "wire/icrc.h"
-#include "wire/random.h"
 
-#define SEED   UINT64_C(0x6c078965)
 #define STEPS  60000u
 #define PLACES 32u   /**< in which receives may lie: more than are posted or completed at a time */
 #define PLACE  1200u /**< bytes of one: more than a packet has */
@@ -30,33 +27,7 @@ enum wrong {
 	WRONGS,
 };
 
-struct side {
-	struct fx_end end;
-	struct roce_qp *qp;
-	struct fx_peer peer;
-	struct roce_mr *mr; /**< of some receives: it ends now and then */
-	uint32_t key;
-};
-
-static struct side side[2]; /**< whole, cut */
 static bool own_queue;
-
-static uint64_t drawn;
-
-static uint32_t
-draw(uint32_t below)
-{
-	return (uint32_t)(roce_random_at(SEED, ROCE_RANDOM_ENGINE, drawn++) >> 16) % below;
-}
-
-static void
-region_open(struct side *s)
-{
-	assert_int_equal(roce_mr_create(s->end.pd, (uintptr_t)s->end.memory, FX_MEMORY,
-					 IBV_ACCESS_LOCAL_WRITE, &s->mr),
-			0);
-	s->key = roce_mr_key(s->mr);
-}
 
 static void
 connect_peer(struct side *s)
@@ -70,7 +41,7 @@ connect_peer(struct side *s)
 static void
 side_open(struct side *s)
 {
-	const struct fx_options options = { .cq_depth = DEPTH };
+	const struct fx_options options = { .cq_depth = DEPTH, .srq_size = DEPTH + 4 };
 	struct roce_qp_attr attr;
 
 	fx_end_open(&s->end, 1, &options);
@@ -82,15 +53,7 @@ side_open(struct side *s)
 	}
 	s->qp = fx_qp(&s->end, &attr);
 	connect_peer(s);
-	region_open(s);
-}
-
-static void
-side_close(struct side *s)
-{
-	roce_qp_destroy(s->qp);
-	assert_int_equal(roce_mr_destroy(s->mr), 0);
-	fx_end_close(&s->end);
+	region_open(s, IBV_ACCESS_LOCAL_WRITE);
 }
 
 /* ---- frames ---- */
@@ -216,15 +179,6 @@ step_post(uint64_t number)
 	return rc[0] == 0;
 }
 
-static void
-step_end_region(void)
-{
-	for (int i = 0; i < 2; i++) {
-		assert_int_equal(roce_mr_destroy(side[i].mr), 0);
-		region_open(&side[i]);
-	}
-}
-
 /* ---- what came of it ---- */
 
 /* @return how many successes were among them. */
@@ -285,19 +239,6 @@ compare_sides(void)
 	assert_int_equal(counts[0].armed, counts[1].armed);
 }
 
-/* A queue pair that is in error begins anew. */
-static void
-revive(void)
-{
-	for (int i = 0; i < 2; i++) {
-		roce_engine_lock(side[i].end.engine);
-		roce_qp_to_reset(side[i].qp);
-		roce_engine_unlock(side[i].end.engine);
-		connect_peer(&side[i]);
-		side[i].end.now += FX_HZ;
-	}
-}
-
 /* All that can become of such a frame did become of one. */
 static void
 expect_all_seen(uint32_t good)
@@ -333,42 +274,25 @@ live(uint32_t steps)
 		else if (kind < 15)
 			good += compare_events(draw(6));
 		else if (draw(8) == 0)
-			step_end_region();
+			end_regions(IBV_ACCESS_LOCAL_WRITE);
 		compare_answers();
 		compare_sides();
-		if (roce_qp_state(side[0].qp) == ROCE_QP_ERR)
-			revive();
+		if (roce_qp_state(side[0].qp) == ROCE_QP_ERR) {
+			connect_again(connect_peer);
+			pass_time(FX_HZ);
+		}
 	}
 	expect_all_seen(good);
 }
 
+/* @p state is NULL: the ends' shared queues; else queues of the queue pairs' own. */
 static int
-setup_shared(void **state)
+setup_sides(void **state)
 {
-	(void)state;
-	own_queue = false;
+	own_queue = *state != NULL;
 	for (int i = 0; i < 2; i++)
 		side_open(&side[i]);
 	return 0;
-}
-
-static int
-setup_own(void **state)
-{
-	(void)state;
-	own_queue = true;
-	for (int i = 0; i < 2; i++)
-		side_open(&side[i]);
-	return 0;
-}
-
-static int
-teardown_sides(void **state)
-{
-	(void)state;
-	for (int i = 0; i < 2; i++)
-		side_close(&side[i]);
-	return fx_live() != 0 || !unit_pool_is_full();
 }
 
 static void
@@ -381,11 +305,11 @@ whole__is_received_as_in_pieces(void **state)
 int
 main(void)
 {
-	static const struct CMUnitTest tests[] = {
+	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
-				whole__is_received_as_in_pieces, setup_shared, teardown_sides),
-		cmocka_unit_test_setup_teardown(
-				whole__is_received_as_in_pieces, setup_own, teardown_sides),
+				whole__is_received_as_in_pieces, setup_sides, teardown_sides),
+		cmocka_unit_test_prestate_setup_teardown(whole__is_received_as_in_pieces,
+				setup_sides, teardown_sides, &own_queue),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
