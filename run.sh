@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # One command for each thing one does with this tree, on Debian 12, as root or not. `./run.sh` lists them.
 # Nothing asks; what is missing is installed with apt-get; sudo is used only for that, and only when not root.
+# Targets and suites are words in a string.
+# shellcheck disable=SC2086
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
@@ -168,13 +170,11 @@ release_hugepages() {
 	reserved=0
 }
 
-# compile NAME [meson options]: build/NAME, or compile_targets of it, set up anew only when its options changed.
-compile_targets=()
-compile() {
+# configure NAME [meson options]: sets build/NAME up, anew only when its options changed.
+configure() {
 	local dir=$build_root/$1
 	shift
-	local wanted="CC=${CC:-} $*" quiet=--quiet
-	[ ! -t 1 ] || quiet=
+	local wanted="CC=${CC:-} $*"
 	mkdir -p "$build_root" 2>/dev/null || true
 	[ -w "$build_root" ] ||
 		fail "$build_root/ belongs to somebody else: remove it, or set UDAPL_ROCE_BUILD to a folder of yours"
@@ -187,8 +187,23 @@ compile() {
 		printf '%s' "$wanted" >"$dir/.options"
 		say "DPDK $(pkg-config --modversion libdpdk), $("${CC:-cc}" --version | head -n 1)"
 	fi
-	say "compiling $dir"
-	ninja -C "$dir" $quiet "${compile_targets[@]}" || fail "$dir does not compile: the first error stands above"
+}
+
+# compile NAME [meson options]: build/NAME, or `only` of it, which the caller sets for this call.
+compile() {
+	configure "$@"
+	say "compiling $build_root/$1"
+	local quiet=--quiet
+	[ ! -t 1 ] || quiet=
+	ninja -C "$build_root/$1" $quiet ${only:-} || fail "$build_root/$1 does not compile: the first error stands above"
+}
+
+# compile_suites NAME 'SUITE...' [meson options]: of build/NAME only what these suites run.
+compile_suites() {
+	local name=$1 suites=$2
+	shift 2
+	configure "$name" "$@"
+	only=$(python3 test/testlog.py programs "$build_root/$name" $suites) compile "$name" "$@"
 }
 
 # run_suites NAME LOG SUITE...: runs them in build/NAME; the last line printed is the count.
@@ -216,9 +231,9 @@ fastest=(--buildtype=release -Db_lto=true)
 # compile_trained NAME [meson options]: the fastest build/NAME, made twice, since the first one only counts where its
 # programs go: 64 bytes cost 10 % less. What is not run there is compiled as ever. A change makes all of it anew.
 compile_trained() {
-	local dir=$build_root/$1 wanted="${CC:-} $* ${compile_targets[*]}"
+	local dir=$build_root/$1 wanted="${CC:-} $* ${only:-}"
 	if [ "$(cat "$dir/.trained" 2>/dev/null)" = "$wanted" ] &&
-		ninja -C "$dir" -n "${compile_targets[@]}" | grep -q '^ninja: no work to do'; then
+		ninja -C "$dir" -n ${only:-} | grep -q '^ninja: no work to do'; then
 		return
 	fi
 	rm -rf "$dir"
@@ -229,7 +244,7 @@ compile_trained() {
 	meson configure "$dir" -Db_pgo=use -D{c_args,c_link_args}='-fprofile-partial-training -w' >>"$dir/setup.log" ||
 		fail "meson could not configure $dir"
 	say "compiling $dir again"
-	ninja -C "$dir" --quiet "${compile_targets[@]}" >>"$dir/setup.log" || { cat "$dir/setup.log" >&2; fail "$dir does not compile"; }
+	ninja -C "$dir" --quiet ${only:-} >>"$dir/setup.log" || { cat "$dir/setup.log" >&2; fail "$dir does not compile"; }
 	printf '%s' "$wanted" >"$dir/.trained"
 }
 
@@ -269,13 +284,11 @@ table_part() {
 # One build for all that measures: then figures belong together, and it is trained once.
 build_benchmarks() {
 	need_packages "${packages_test[@]}"
-	compile_targets=(apps/dat-perf lib/front/libdaplroce.so.1)
-	local name
+	local name targets=(apps/dat-perf lib/front/libdaplroce.so.1)
 	for name in apart connect handover memory srq stage steer wire; do
-		compile_targets+=("test/bench/bench_$name")
+		targets+=("test/bench/bench_$name")
 	done
-	compile_trained release-bench
-	compile_targets=()
+	only=${targets[*]} compile_trained release-bench
 	reserve_hugepages
 }
 
@@ -307,9 +320,7 @@ bench_curves() {
 # Debug information says which layer an instruction is of; the instructions are the same without.
 bench_instructions() {
 	need_packages "${packages_instructions[@]}"
-	compile_targets=(apps/dat-perf lib/front/libdaplroce.so.1)
-	compile instructions "${fastest[@]}" -Dc_args=-g -Dtests=false
-	compile_targets=()
+	only='apps/dat-perf lib/front/libdaplroce.so.1' compile instructions "${fastest[@]}" -Dc_args=-g -Dtests=false
 	say "counting"
 	python3 -B test/bench/instructions.py --build "$build_root/instructions" "$@"
 }
@@ -383,17 +394,11 @@ cmd_sanitize() {
 	meson_test_options=(--timeout-multiplier 8)
 	# Instrumented code draws warnings of its own; the plain builds of both compilers are the judges. Compiling takes half
 	# of the time: little is optimised, and debug information is what a report wants.
-	compile asan -Doptimization=1 -Dc_args=-g1 -Dwerror=false -Db_sanitize=address,undefined -Dsim_worlds=5000 \
-		-Dwalk_steps=10000000
+	compile_suites asan "${suites_sanitize[*]}" -Doptimization=1 -Dc_args=-g1 -Dwerror=false \
+		-Db_sanitize=address,undefined -Dsim_worlds=5000 -Dwalk_steps=10000000
 	# Barriers in assembler are invisible to the thread sanitizer: have rings use what the compiler knows.
-	local thread=(-Doptimization=1 -Dwerror=false -Db_sanitize=thread -Dsim_worlds=1000
-		"-Dc_args=-g1 -DRTE_USE_C11_MEM_MODEL")
-	# Of all programs only those that it runs: a third of the time. The second call knows them from the first.
-	compile_targets=(lib/front/libdaplroce.so.1)
-	compile tsan "${thread[@]}"
-	mapfile -t -O 1 compile_targets < <(python3 test/testlog.py programs "$build_root/tsan" tsan)
-	compile tsan "${thread[@]}"
-	compile_targets=()
+	compile_suites tsan tsan -Doptimization=1 -Dc_args='-g1 -DRTE_USE_C11_MEM_MODEL' -Dwerror=false \
+		-Db_sanitize=thread -Dsim_worlds=1000
 	run_suites asan testlog "${suites_sanitize[@]}" || status=1
 	run_suites tsan testlog tsan || status=1
 	python3 test/testlog.py sum "$build_root"/{asan,tsan}/meson-logs/testlog.json || status=1
@@ -408,9 +413,7 @@ cmd_compile_clang() {
 
 cmd_simlong() {
 	need_packages "${packages_test[@]}"
-	compile_targets=(test/sim/sim)
-	compile release-tests --buildtype=release
-	compile_targets=()
+	only=test/sim/sim compile release-tests --buildtype=release
 	run_suites release-tests testlog simlong
 }
 
@@ -444,23 +447,20 @@ cmd_fuzz() {
 	'' | 0 | *[!0-9]*) fail "'$seconds' is not a number of seconds; type: ./run.sh fuzz 60" ;;
 	esac
 	need_packages "${packages_fuzz[@]}"
-	compile_targets=(fuzzers)
-	CC=clang compile fuzz -Dfuzz=true --buildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false
+	only=fuzzers CC=clang compile fuzz -Dfuzz=true --buildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false
 	python3 test/fuzz/fuzz.py --build "$build_root/fuzz" --seconds "$seconds"
 }
 
 cmd_interop() {
 	local lab=${ROCE_LAB:-../shared/lab/rxe-lab} dir=$build_root/release-tests
+	local providers='lib/front/libdaplroce.so.1 lib/front/libdaplroce.so.2'
 	if [ -x "$lab" ] && [ "$(id -u)" -eq 0 ]; then
 		need_packages "${packages_interop[@]}"
-		compile_targets=(test/live/live_partner lib/libdat/libdat.so.1 lib/front/libdaplroce.so.{1,2})
-		compile release-tests --buildtype=release
+		configure release-tests --buildtype=release
 		# A folder that was set up before librdmacm-dev came knows nothing of it.
 		ninja -C "$dir" -t query test/live/live_guest >/dev/null 2>&1 ||
 			meson setup --reconfigure "$dir" >"$dir/setup.log" 2>&1
-		compile_targets=(test/live/live_guest)
-		compile release-tests --buildtype=release
-		compile_targets=()
+		only="test/live/live_partner test/live/live_guest $providers" compile release-tests --buildtype=release
 	fi
 	python3 -B test/live/live.py --lab "$(realpath -m "$lab")" --partner "$(realpath -m "$dir/test/live/live_partner")" \
 		--guest "$(realpath -m "$dir/test/live/live_guest")" \

@@ -3,7 +3,7 @@
 """What run.sh asks of meson: the suites of a build folder, and the sum of a test run.
 
   testlog.py suites BUILD          names of the suites, one a line
-  testlog.py programs BUILD SUITE  what is to be built for one: its programs, as ninja calls them
+  testlog.py programs BUILD SUITE...  what is to be built for them, as ninja calls it
   testlog.py sum TESTLOG.JSON...   reasons of the skipped, names of the failed, then the count
 
 A test that skips (exit code 77) prints the reason as its last line.
@@ -16,21 +16,26 @@ from pathlib import Path
 PASSED = {"OK", "EXPECTEDFAIL"}
 
 
+def introspect(build, what):
+    return json.loads(subprocess.run(["meson", "introspect", what, build], capture_output=True, text=True,
+                                     check=True).stdout)
+
+
 def tests_of(build):
     """(test, its suites), one a test"""
-    text = subprocess.run(["meson", "introspect", "--tests", build], capture_output=True, text=True,
-                          check=True).stdout
-    return [(test, {suite.split(":", 1)[-1] for suite in test["suite"]}) for test in json.loads(text)]
+    return [(test, {suite.split(":", 1)[-1] for suite in test["suite"]}) for test in introspect(build, "--tests")]
 
 
 def suites(build):
     print("\n".join(sorted(set().union(*(names for _, names in tests_of(build))))))
 
 
-def programs(build, suite):
+def programs(build, *wanted):
+    """Themselves, and what they want to be there."""
     root = Path(build).resolve()
-    paths = {Path(test["cmd"][0]).resolve() for test, names in tests_of(build) if suite in names}
-    print("\n".join(sorted(str(path.relative_to(root)) for path in paths if root in path.parents)))
+    ids = set().union(*(test["depends"] for test, names in tests_of(build) if names & set(wanted)))
+    paths = {Path(target["filename"][0]).resolve() for target in introspect(build, "--targets") if target["id"] in ids}
+    print("\n".join(sorted(str(path.relative_to(root)) for path in paths)))
 
 
 def reason(test):
