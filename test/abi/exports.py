@@ -3,7 +3,8 @@
 """What a shared library shows: exports.py LIBRARY SONAME VERSION LIST [NEEDS]
 
 LIST has one name a line. The library exports exactly these, all with the symbol version VERSION or the one behind
-the name's @, is called SONAME, and needs nothing but libc, what a sanitizer brings along, and libraries that the expression NEEDS names.
+the name's @ (there, a fingerprint may follow), is called SONAME, and needs nothing but libc, what a sanitizer brings along,
+and libraries that the expression NEEDS names.
 """
 import re
 import subprocess
@@ -25,7 +26,7 @@ for line in run("nm", "-D", "--defined-only", "--with-symbol-versions", library)
     kind, symbol = line.split()[-2:]
     name, _, at = symbol.partition("@@")
     if kind != "A":
-        found[name] = at
+        found[name] = re.sub(r"_[0-9a-f]{8}$", "", at)
 findings += [f"{name} is not exported" for name in sorted(wanted.keys() - found.keys())]
 findings += [f"{name} is exported" for name in sorted(found.keys() - wanted.keys())]
 findings += [f"{name} has the version {at!r}" for name, at in sorted(found.items())

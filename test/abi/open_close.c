@@ -23,13 +23,14 @@ failed(const char *call, DAT_RETURN ret)
 int
 main(int argc, char **argv)
 {
-	DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;
 	DAT_IA_HANDLE ia;
 	DAT_RETURN ret;
 
 	if (argc != 2)
 		return 2;
 	for (int turn = 0; turn < 2; turn++) {
+		DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;
+
 		ret = dat_ia_open(argv[1], 8, &evd, &ia);
 		if (ret != DAT_SUCCESS)
 			return failed("dat_ia_open", ret);
