@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # One command for each thing one does with this tree, on Debian 12, as root or not. `./run.sh` lists them.
 # Nothing asks; what is missing is installed with apt-get; sudo is used only for that, and only when not root.
-# Targets and suites are words in a string.
-# shellcheck disable=SC2086
+# shellcheck disable=SC2086 # targets and suites are words in a string
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
@@ -51,7 +50,7 @@ usage: ./run.sh COMMAND
                             abi tools apps fuzz lint, or the suites named
   build                     build everything (release)
   lint                      style, layers, symbols, headers, spelling, and clang-tidy
-  sanitize                  tests under address + undefined, the thread tests under the thread sanitizer
+  sanitize [--compile]      tests under address + undefined, the thread tests under the thread sanitizer
   compile-clang             compile everything with clang, warnings as errors
   simlong                   the big run of the simulator, release build
   soak [steps [seed]]       a thousand million random steps over the shared receive queue, threads on it, every
@@ -190,20 +189,23 @@ configure() {
 }
 
 # compile NAME [meson options]: build/NAME, or `only` of it, which the caller sets for this call.
+only=
 compile() {
 	configure "$@"
 	say "compiling $build_root/$1"
-	local quiet=--quiet
-	[ ! -t 1 ] || quiet=
-	ninja -C "$build_root/$1" $quiet ${only:-} || fail "$build_root/$1 does not compile: the first error stands above"
+	local quiet
+	[ -t 1 ] && quiet='' || quiet=--quiet
+	ninja -C "$build_root/$1" $quiet $only || fail "$build_root/$1 does not compile: the first error stands above"
 }
 
 # compile_suites NAME 'SUITE...' [meson options]: of build/NAME only what these suites run.
 compile_suites() {
-	local name=$1 suites=$2
+	local name=$1 suites=$2 targets
 	shift 2
 	configure "$name" "$@"
-	only=$(python3 test/testlog.py programs "$build_root/$name" $suites) compile "$name" "$@"
+	ninja -C "$build_root/$name" --quiet build.ninja
+	targets=$(python3 test/testlog.py programs "$build_root/$name" $suites)
+	only=$targets compile "$name" "$@"
 }
 
 # run_suites NAME LOG SUITE...: runs them in build/NAME; the last line printed is the count.
@@ -231,11 +233,9 @@ fastest=(--buildtype=release -Db_lto=true)
 # compile_trained NAME [meson options]: the fastest build/NAME, made twice, since the first one only counts where its
 # programs go: 64 bytes cost 10 % less. What is not run there is compiled as ever. A change makes all of it anew.
 compile_trained() {
-	local dir=$build_root/$1 wanted="${CC:-} $* ${only:-}"
-	if [ "$(cat "$dir/.trained" 2>/dev/null)" = "$wanted" ] &&
-		ninja -C "$dir" -n ${only:-} | grep -q '^ninja: no work to do'; then
-		return
-	fi
+	local dir=$build_root/$1 wanted="${CC:-} $* $only"
+	[ "$(cat "$dir/.trained" 2>/dev/null)" != "$wanted" ] ||
+		! ninja -C "$dir" -n $only | grep -q '^ninja: no work to do' || return 0
 	rm -rf "$dir"
 	# Gcc's warnings are judged in the other builds: with counts it sees ways that nothing takes.
 	compile "$@" "${fastest[@]}" -Db_pgo=generate -Dwerror=false
@@ -244,7 +244,7 @@ compile_trained() {
 	meson configure "$dir" -Db_pgo=use -D{c_args,c_link_args}='-fprofile-partial-training -w' >>"$dir/setup.log" ||
 		fail "meson could not configure $dir"
 	say "compiling $dir again"
-	ninja -C "$dir" --quiet ${only:-} >>"$dir/setup.log" || { cat "$dir/setup.log" >&2; fail "$dir does not compile"; }
+	ninja -C "$dir" --quiet $only >>"$dir/setup.log" || { cat "$dir/setup.log" >&2; fail "$dir does not compile"; }
 	printf '%s' "$wanted" >"$dir/.trained"
 }
 
@@ -389,8 +389,7 @@ cmd_sanitize() {
 	local status=0
 	# A sanitizer that finds something ends the program, and so the test.
 	export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
-	export ASAN_OPTIONS=detect_stack_use_after_return=1
-	export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
+	export ASAN_OPTIONS=detect_stack_use_after_return=1 TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
 	meson_test_options=(--timeout-multiplier 8)
 	# Instrumented code draws warnings of its own; the plain builds of both compilers are the judges. Compiling takes half
 	# of the time: little is optimised, and debug information is what a report wants.
@@ -399,6 +398,7 @@ cmd_sanitize() {
 	# Barriers in assembler are invisible to the thread sanitizer: have rings use what the compiler knows.
 	compile_suites tsan tsan -Doptimization=1 -Dc_args='-g1 -DRTE_USE_C11_MEM_MODEL' -Dwerror=false \
 		-Db_sanitize=thread -Dsim_worlds=1000
+	[ "${1:-}" != --compile ] || return 0
 	run_suites asan testlog "${suites_sanitize[@]}" || status=1
 	run_suites tsan testlog tsan || status=1
 	python3 test/testlog.py sum "$build_root"/{asan,tsan}/meson-logs/testlog.json || status=1
