@@ -69,7 +69,7 @@ send_rdma(struct forward *f)
 }
 
 unsigned int
-forward_turn(struct forward *forward)
+forward_poll(struct forward *forward)
 {
 	unsigned int moved = forward_one(forward, 0) + forward_one(forward, 1);
 

@@ -39,7 +39,7 @@ struct forward {
 int forward_start(uint16_t port, struct rte_mempool *pool);
 
 /** Receive a burst at both ports and do with it what is to be done. @return frames moved. */
-unsigned int forward_turn(struct forward *forward);
+unsigned int forward_poll(struct forward *forward);
 
 /** Free what is held. */
 void forward_stop(struct forward *forward);

@@ -116,7 +116,7 @@ is_ours(struct rte_mbuf *m)
 
 /* What came out at port 1 goes in again at port 0. */
 static void
-turn_frames(struct wire *w)
+poll_frames(struct wire *w)
 {
 	struct rte_mbuf *pkts[FORWARD_BURST];
 	unsigned int kept = 0;
@@ -139,14 +139,14 @@ turn_frames(struct wire *w)
 
 /* The client's side of port 0. */
 static void
-turn_client(struct wire *w)
+poll_client(struct wire *w)
 {
 	struct rte_mbuf *pkts[FORWARD_BURST];
 	unsigned int n = rte_ring_sc_dequeue_burst(w->out[0], (void **)pkts, FORWARD_BURST, NULL);
 
 	n = roce_device_rx(w->client, 0, pkts, (uint16_t)n);
 	rte_pktmbuf_free_bulk(pkts, n);
-	load_turn(w->load);
+	load_poll(w->load);
 	/* Never more than the ring holds beside what goes round: the wire loses nothing. */
 	n = RTE_MIN(rte_ring_free_count(w->in[0]) - RTE_MIN(rte_ring_free_count(w->in[0]), FRAMES),
 			FORWARD_BURST);
@@ -157,12 +157,12 @@ turn_client(struct wire *w)
 static void
 turn(struct wire *w, struct forward *f, struct service *s)
 {
-	turn_frames(w);
-	forward_turn(f);
+	poll_frames(w);
+	forward_poll(f);
 	if (s != NULL)
-		service_turn(s);
+		service_poll(s);
 	if (w->client != NULL)
-		turn_client(w);
+		poll_client(w);
 }
 
 static bool
@@ -170,9 +170,9 @@ connect_client(struct wire *w, struct forward *f, struct service *s)
 {
 	uint64_t end = rte_rdtsc() + rte_get_tsc_hz() / 1000000 * CONNECT_US;
 
-	while (load_turn(w->load) == 0 && rte_rdtsc() < end)
+	while (load_poll(w->load) == 0 && rte_rdtsc() < end)
 		turn(w, f, s);
-	return load_turn(w->load) == 1;
+	return load_poll(w->load) == 1;
 }
 
 static void

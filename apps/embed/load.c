@@ -24,7 +24,7 @@ struct load {
 	uint8_t *memory; /* DEPTH buffers to receive into, DEPTH to send from */
 	uint32_t size;
 	uint64_t sent, back, wrong;
-	int state; /* as load_turn() says it */
+	int state; /* as load_poll() says it */
 };
 
 static uint8_t *
@@ -96,7 +96,7 @@ take_events(struct load *l)
 }
 
 int
-load_turn(struct load *load)
+load_poll(struct load *load)
 {
 	struct roce_cm_event_info event;
 

@@ -19,7 +19,7 @@ int load_start(struct roce_device *device, const uint8_t ip[16], uint16_t port, 
 		struct load **out);
 
 /** Send what there is room for, take what came. @return 1 connected, 0 not yet, -1 the connection failed. */
-int load_turn(struct load *load);
+int load_poll(struct load *load);
 
 /** Messages that came back as they were sent; @p wrong: that did not. */
 uint64_t load_count(const struct load *load, uint64_t *wrong);

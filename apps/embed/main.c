@@ -94,8 +94,8 @@ work(struct forward *f, struct service *s, uint32_t seconds)
 	uint64_t end = seconds == 0 ? UINT64_MAX : rte_rdtsc() + rte_get_tsc_hz() * seconds;
 
 	while (!interrupted && rte_rdtsc() < end) {
-		forward_turn(f);
-		service_turn(s);
+		forward_poll(f);
+		service_poll(s);
 	}
 }
 

@@ -196,7 +196,7 @@ take_connections(struct service *s)
 }
 
 unsigned int
-service_turn(struct service *service)
+service_poll(struct service *service)
 {
 	return take_events(service) + take_connections(service);
 }

@@ -29,7 +29,7 @@ struct service_counts {
 int service_start(struct roce_device *device, uint16_t port, struct service **out);
 
 /** Answer what came. @return events handled. */
-unsigned int service_turn(struct service *service);
+unsigned int service_poll(struct service *service);
 
 void service_counts(const struct service *service, struct service_counts *counts);
 

@@ -19,7 +19,7 @@
 #define ANSWER_MAX   (1u << 20)
 
 int
-info_why_say(struct info_why *why, const char *format, ...)
+info_errmsg_set(struct info_errmsg *why, const char *format, ...)
 {
 	va_list args;
 
@@ -30,22 +30,22 @@ info_why_say(struct info_why *why, const char *format, ...)
 }
 
 static int
-connect_to(const char *path, struct info_why *why)
+connect_to(const char *path, struct info_errmsg *why)
 {
 	const struct timeval patience = { .tv_sec = PATIENCE_S };
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	int fd;
 
 	if (strlen(path) >= sizeof(address.sun_path))
-		return info_why_say(why, "the socket's path is too long: %.200s", path);
+		return info_errmsg_set(why, "the socket's path is too long: %.200s", path);
 	memcpy(address.sun_path, path, strlen(path));
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (fd < 0)
-		return info_why_say(why, "no socket: %s", strerror(errno));
+		return info_errmsg_set(why, "no socket: %s", strerror(errno));
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) != 0 ||
 			setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) != 0 ||
 			connect(fd, (const struct sockaddr *)&address, sizeof(address)) != 0) {
-		info_why_say(why, "nobody answers at %.200s: %s", path, strerror(errno));
+		info_errmsg_set(why, "nobody answers at %.200s: %s", path, strerror(errno));
 		close(fd);
 		return -1;
 	}
@@ -54,7 +54,7 @@ connect_to(const char *path, struct info_why *why)
 
 /* One message that is one JSON object. NULL: it is not, or none comes. */
 static struct json_object *
-receive(const struct info_link *link, char *text, size_t len, struct info_why *why)
+receive(const struct info_link *link, char *text, size_t len, struct info_errmsg *why)
 {
 	struct json_tokener *tokener;
 	struct json_object *object;
@@ -64,20 +64,20 @@ receive(const struct info_link *link, char *text, size_t len, struct info_why *w
 		n = recv(link->fd, text, len, 0);
 	while (n < 0 && errno == EINTR);
 	if (n <= 0) {
-		info_why_say(why, "the process at %s %s", link->path,
+		info_errmsg_set(why, "the process at %s %s", link->path,
 				n == 0 || errno != EAGAIN ? "has ended" : "does not answer");
 		return NULL;
 	}
 	tokener = json_tokener_new();
 	if (tokener == NULL) {
-		info_why_say(why, "no memory");
+		info_errmsg_set(why, "no memory");
 		return NULL;
 	}
 	object = json_tokener_parse_ex(tokener, text, (int)n);
 	json_tokener_free(tokener);
 	if (object == NULL || !json_object_is_type(object, json_type_object)) {
 		json_object_put(object);
-		info_why_say(why, "what the process at %s says is no JSON object", link->path);
+		info_errmsg_set(why, "what the process at %s says is no JSON object", link->path);
 		return NULL;
 	}
 	return object;
@@ -85,7 +85,7 @@ receive(const struct info_link *link, char *text, size_t len, struct info_why *w
 
 /* It begins with who it is and how long its answers can be. */
 static int
-read_greeting(struct info_link *link, struct info_why *why)
+read_greeting(struct info_link *link, struct info_errmsg *why)
 {
 	struct json_object *greeting, *pid, *longest;
 	char text[GREETING_LEN];
@@ -100,15 +100,15 @@ read_greeting(struct info_link *link, struct info_why *why)
 		link->pid = (uint32_t)json_object_get_int64(pid);
 	json_object_put(greeting);
 	if (len <= 0 || len > ANSWER_MAX)
-		return info_why_say(
+		return info_errmsg_set(
 				why, "the process at %s does not greet as DPDK does", link->path);
 	link->longest = (uint32_t)len;
 	link->answer = malloc(link->longest);
-	return link->answer != NULL ? 0 : info_why_say(why, "no memory");
+	return link->answer != NULL ? 0 : info_errmsg_set(why, "no memory");
 }
 
 int
-info_link_open(struct info_link *link, const char *path, struct info_why *why)
+info_link_open(struct info_link *link, const char *path, struct info_errmsg *why)
 {
 	*link = (struct info_link){ .fd = connect_to(path, why) };
 	if (link->fd < 0)
@@ -130,21 +130,21 @@ info_link_close(struct info_link *link)
 
 int
 info_link_ask(struct info_link *link, const char *question, struct json_object **answer,
-		struct info_why *why)
+		struct info_errmsg *why)
 {
 	size_t len = strcspn(question, ",");
 	struct json_object *whole, *part;
 	char command[64];
 
 	if (send(link->fd, question, strlen(question), MSG_NOSIGNAL) < 0)
-		return info_why_say(why, "the process at %s has ended", link->path);
+		return info_errmsg_set(why, "the process at %s has ended", link->path);
 	whole = receive(link, link->answer, link->longest, why);
 	if (whole == NULL)
 		return -1;
 	snprintf(command, sizeof(command), "%.*s", (int)len, question);
 	if (!json_object_object_get_ex(whole, command, &part)) {
 		json_object_put(whole);
-		return info_why_say(why, "the process at %s answers something else than %s",
+		return info_errmsg_set(why, "the process at %s answers something else than %s",
 				link->path, command);
 	}
 	*answer = json_object_is_type(part, json_type_object) ? json_object_get(part) : NULL;

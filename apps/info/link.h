@@ -15,13 +15,13 @@
 struct json_object;
 
 /** Why something did not work: one sentence without a full stop. */
-struct info_why {
+struct info_errmsg {
 	char text[512];
 };
 
 /** Say why. @return -1. */
-int
-info_why_say(struct info_why *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int info_errmsg_set(struct info_errmsg *why, const char *format, ...)
+		__attribute__((format(printf, 2, 3)));
 
 struct info_link {
 	int fd;
@@ -32,7 +32,7 @@ struct info_link {
 };
 
 /** Connect. @return 0: info_link_close() is owed; -1: nobody is there, or he is none of DPDK's, and @p why says so. */
-int info_link_open(struct info_link *link, const char *path, struct info_why *why);
+int info_link_open(struct info_link *link, const char *path, struct info_errmsg *why);
 
 void info_link_close(struct info_link *link);
 
@@ -42,6 +42,6 @@ void info_link_close(struct info_link *link);
  * @return 0; -1: the process is gone, or talks nonsense, and @p why says so.
  */
 int info_link_ask(struct info_link *link, const char *question, struct json_object **answer,
-		struct info_why *why);
+		struct info_errmsg *why);
 
 #endif /* INFO_LINK_H */

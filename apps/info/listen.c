@@ -94,7 +94,7 @@ reply_metrics(const struct info_options *options, struct MHD_Connection *connect
 		.openmetrics = accept != NULL &&
 				strstr(accept, "application/openmetrics-text") != NULL };
 	struct info_link link;
-	struct info_why why;
+	struct info_errmsg why;
 	char *text = NULL;
 	size_t len = 0;
 	FILE *out;

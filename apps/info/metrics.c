@@ -272,7 +272,7 @@ write_all(struct source *source, bool queue_pairs)
 
 int
 info_metrics_write(struct info_link *link, const struct info_format *format, FILE *out,
-		struct info_why *why)
+		struct info_errmsg *why)
 {
 	struct source source = { .text = { .out = out, .openmetrics = format->openmetrics } };
 	struct json_object *snapshot;
@@ -295,7 +295,7 @@ info_metrics_print(const struct info_options *options)
 	const struct info_format format = { .openmetrics = options->openmetrics,
 		.queue_pairs = options->queue_pairs };
 	struct info_link link;
-	struct info_why why;
+	struct info_errmsg why;
 	int rc = info_process_find(&options->process, &link, &why);
 
 	if (rc == 0) {

@@ -24,7 +24,7 @@ struct info_format {
 
 /** Ask the process and write its metrics. @return 0; -1: @p why says what went wrong, and part may be written. */
 int info_metrics_write(struct info_link *link, const struct info_format *format, FILE *out,
-		struct info_why *why);
+		struct info_errmsg *why);
 
 /** Find the process, and print its metrics. @return 0; -1: said why. */
 int info_metrics_print(const struct info_options *options);

@@ -23,7 +23,7 @@ static bool
 fits(const struct info_choice *choice, struct info_link *link)
 {
 	struct json_object *ports = NULL;
-	struct info_why why;
+	struct info_errmsg why;
 
 	if (choice->pid != 0 && choice->pid != link->pid)
 		return false;
@@ -38,7 +38,7 @@ look_at(struct search *search, const char *path)
 {
 	size_t used = strlen(search->others);
 	struct info_link link;
-	struct info_why why;
+	struct info_errmsg why;
 
 	/* What is left of a process that was killed refuses. */
 	if (info_link_open(&link, path, &why) != 0)
@@ -94,19 +94,19 @@ look_everywhere(struct search *search)
 }
 
 int
-info_process_find(const struct info_choice *choice, struct info_link *link, struct info_why *why)
+info_process_find(const struct info_choice *choice, struct info_link *link, struct info_errmsg *why)
 {
 	struct search search = { .choice = choice };
 
 	if (choice->prefix != NULL && strpbrk(choice->prefix, "/*?[\\") != NULL)
-		return info_why_say(why, "'%.64s' is no file prefix", choice->prefix);
+		return info_errmsg_set(why, "'%.64s' is no file prefix", choice->prefix);
 	if (choice->socket != NULL) {
 		if (info_link_open(link, choice->socket, why) != 0)
 			return -1;
 		if (fits(choice, link))
 			return 0;
 		info_link_close(link);
-		return info_why_say(why,
+		return info_errmsg_set(why,
 				"the process at %.200s is not the one, or has no RoCE device",
 				choice->socket);
 	}
@@ -116,9 +116,9 @@ info_process_find(const struct info_choice *choice, struct info_link *link, stru
 		return 0;
 	}
 	if (search.found == 0)
-		return info_why_say(why, "there is no running process with a RoCE device here%s",
+		return info_errmsg_set(why, "there is no running process with a RoCE device here%s",
 				choice->prefix != NULL || choice->pid != 0 ? " that fits" : "");
 	info_link_close(&search.link);
-	return info_why_say(why, "%u processes fit; name one with --pid: %s", search.found,
+	return info_errmsg_set(why, "%u processes fit; name one with --pid: %s", search.found,
 			search.others);
 }

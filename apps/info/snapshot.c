@@ -45,7 +45,7 @@ info_words(struct json_object *object, const char *key)
 /* Ask about one device, and keep the answer under a name. */
 static int
 ask_about(struct info_link *link, const char *command, const char *port, struct json_object *device,
-		const char *name, struct info_why *why)
+		const char *name, struct info_errmsg *why)
 {
 	struct json_object *answer;
 	char question[160];
@@ -82,7 +82,7 @@ take_page(struct json_object *page, struct json_object *all)
 /* All pages of a list. They end where one brings nothing further on. */
 static int
 ask_pages(struct info_link *link, const char *command, const char *port, struct json_object *device,
-		const char *name, struct info_why *why)
+		const char *name, struct info_errmsg *why)
 {
 	struct json_object *all = json_object_new_object(), *page;
 	uint64_t next = 0, last;
@@ -102,7 +102,7 @@ ask_pages(struct info_link *link, const char *command, const char *port, struct 
 
 static int
 ask_device(struct info_link *link, const char *port, struct json_object *device,
-		struct info_why *why)
+		struct info_errmsg *why)
 {
 	if (ask_about(link, "/roce/stats", port, device, "stats", why) != 0 ||
 			ask_about(link, "/roce/cm", port, device, "cm", why) != 0 ||
@@ -113,7 +113,7 @@ ask_device(struct info_link *link, const char *port, struct json_object *device,
 
 static int
 ask_devices(struct info_link *link, struct json_object *ports, struct json_object *devices,
-		struct info_why *why)
+		struct info_errmsg *why)
 {
 	json_object_object_foreach(ports, key, port)
 	{
@@ -121,7 +121,7 @@ ask_devices(struct info_link *link, struct json_object *ports, struct json_objec
 		struct json_object *device;
 
 		if (*name == '\0')
-			return info_why_say(why,
+			return info_errmsg_set(why,
 					"the process at %s has a device without a name: %s",
 					link->path, key);
 		device = json_object_new_object();
@@ -137,7 +137,7 @@ ask_devices(struct info_link *link, struct json_object *ports, struct json_objec
 }
 
 struct json_object *
-info_snapshot(struct info_link *link, struct info_why *why)
+info_snapshot(struct info_link *link, struct info_errmsg *why)
 {
 	struct json_object *snapshot, *devices, *ports;
 	int rc = 0;

@@ -78,7 +78,7 @@ print(const struct info_options *options, struct json_object *before, struct jso
 
 static int
 look_again_and_again(
-		const struct info_options *options, struct info_link *link, struct info_why *why)
+		const struct info_options *options, struct info_link *link, struct info_errmsg *why)
 {
 	struct json_object *before = NULL, *now;
 	double then = 0, at;
@@ -105,7 +105,7 @@ int
 info_watch(const struct info_options *options)
 {
 	struct info_link link;
-	struct info_why why;
+	struct info_errmsg why;
 	int rc = info_process_find(&options->process, &link, &why);
 
 	setvbuf(stdout, NULL, _IOFBF, 1u << 16);

@@ -43,7 +43,7 @@ note_rate(struct perf_watch *watch, uint64_t measured, unsigned int directions,
 
 /* One turn of a direction in one thread: post, let the sender's engine speak, hear the receiver's. */
 static int
-turn_pair(struct perf_end *from, struct perf_end *to)
+poll_pair(struct perf_end *from, struct perf_end *to)
 {
 	if (perf_traffic_send(from, BURST) < 0 ||
 			perf_traffic_reap(from, from->request_evd, REAP) < 0)
@@ -85,7 +85,7 @@ perf_bw_pair(struct perf_end *client, struct perf_end *server, struct perf_resul
 	perf_traffic_start(server, both ? total(client->plan) : 0);
 	perf_watch_begin(&watch, client->options, client->plan, client->plan->warmup * directions);
 	for (uint64_t turn = 1; !delivered(client, server) || !delivered(server, client); turn++) {
-		if (turn_pair(client, server) < 0 || (both && turn_pair(server, client) < 0))
+		if (poll_pair(client, server) < 0 || (both && poll_pair(server, client) < 0))
 			return -1;
 		if (turn % TICK != 0)
 			continue;
@@ -106,7 +106,7 @@ perf_bw_pair(struct perf_end *client, struct perf_end *server, struct perf_resul
 
 /* One turn of an end on its own. @return what moved; -1: failed, said. */
 static int
-turn_alone(struct perf_end *end, bool sends, bool receives)
+poll_alone(struct perf_end *end, bool sends, bool receives)
 {
 	int posted = 0, reaped = 0, received = 0;
 
@@ -178,7 +178,7 @@ run_alone(struct perf_end *end, struct perf_watch *watch, bool sends, bool recei
 	for (uint64_t turn = 1;
 			!said || !end->peer.done || !perf_traffic_arrived(end, end->peer.sent);
 			turn++) {
-		moved = turn_alone(end, sends, receives);
+		moved = poll_alone(end, sends, receives);
 		if (moved < 0)
 			return -1;
 		idle = moved > 0 ? 0 : idle + 1;

@@ -53,7 +53,7 @@ struct roce_device_attr {
  * @param why     receives one sentence when the call fails; may be NULL.
  * @return 0; -EINVAL bad parameter; -ENODEV no such port; -ENOMEM; -EBUSY the port is in use otherwise.
  */
-int roce_device_open(const char *params, struct roce_device **device, char *why, size_t why_len);
+int roce_device_open(const char *params, struct roce_device **device, char *why, size_t errmsg_len);
 
 /** How a device gets its frames. */
 enum roce_attach_mode {
@@ -122,7 +122,7 @@ struct roce_attach_config {
  *   the name is that of a device or port, or a queue is that of another device, or the port is a device itself; -ENOMEM.
  */
 int roce_device_attach(const struct roce_attach_config *config, struct roce_device **device,
-		char *why, size_t why_len);
+		char *why, size_t errmsg_len);
 
 /**
  * HANDOVER: take what is ours of a burst that the program received. One thread at a time for each engine; it need not be

@@ -6,7 +6,7 @@
 #include "dapl/dapl.h"
 
 #define NAP_NS 50000 /**< between two looks whether somebody has left */
-#define NOTES_MAX \
+#define NOTIFICATIONS_MAX \
 	(1u << 30) /**< notifications of a dispatcher: far more than events that it holds */
 
 enum dapl_status
@@ -19,7 +19,7 @@ dapl_cno_create(struct dapl_ia *ia, const struct dapl_agent *agent, struct dapl_
 	c->waiters.cno = c;
 	c->agent = *agent;
 	TAILQ_INIT(&c->fired);
-	TAILQ_INIT(&c->untold);
+	TAILQ_INIT(&c->undelivered);
 	dapl_obj_publish(c, DAPL_CNO);
 	*cno = c;
 	return DAPL_OK;
@@ -45,8 +45,8 @@ dapl_cno_destroy(struct dapl_cno *cno)
 {
 	dapl_obj_retire(cno);
 	/* The last dispatcher may still be taking its leave. */
-	rte_spinlock_lock(&cno->head.ia->notes_lock);
-	rte_spinlock_unlock(&cno->head.ia->notes_lock);
+	rte_spinlock_lock(&cno->head.ia->notify_lock);
+	rte_spinlock_unlock(&cno->head.ia->notify_lock);
 	dapl_waiters_retire(&cno->waiters);
 	dapl_obj_free(cno);
 }
@@ -67,10 +67,10 @@ dapl_cno_abort(struct dapl_cno *cno)
 	struct dapl_ia *ia = cno->head.ia;
 
 	__atomic_store_n(&cno->aborted, true, __ATOMIC_SEQ_CST);
-	rte_spinlock_lock(&ia->notes_lock);
+	rte_spinlock_lock(&ia->notify_lock);
 	cno->orphaned++;
 	dapl_waiters_ring(&cno->waiters);
-	rte_spinlock_unlock(&ia->notes_lock);
+	rte_spinlock_unlock(&ia->notify_lock);
 	dapl_wake(NULL);
 	while (__atomic_load_n(&cno->waiting, __ATOMIC_SEQ_CST) != 0)
 		nap();
@@ -83,9 +83,9 @@ is_over(struct dapl_cno *cno, uint32_t calls)
 	struct dapl_ia *ia = cno->head.ia;
 	bool over;
 
-	rte_spinlock_lock(&ia->notes_lock);
+	rte_spinlock_lock(&ia->notify_lock);
 	over = cno->caller == 0 || cno->calls != calls;
-	rte_spinlock_unlock(&ia->notes_lock);
+	rte_spinlock_unlock(&ia->notify_lock);
 	return over;
 }
 
@@ -95,10 +95,10 @@ dapl_cno_set_agent(struct dapl_cno *cno, const struct dapl_agent *agent)
 	struct dapl_ia *ia = cno->head.ia;
 	uint32_t calls;
 
-	rte_spinlock_lock(&ia->notes_lock);
+	rte_spinlock_lock(&ia->notify_lock);
 	cno->agent = *agent;
 	calls = cno->calls;
-	rte_spinlock_unlock(&ia->notes_lock);
+	rte_spinlock_unlock(&ia->notify_lock);
 	while (!is_agent(cno) && !is_over(cno, calls))
 		nap();
 }
@@ -109,15 +109,15 @@ dapl_cno_agent(struct dapl_cno *cno)
 	struct dapl_ia *ia = cno->head.ia;
 	struct dapl_agent agent;
 
-	rte_spinlock_lock(&ia->notes_lock);
+	rte_spinlock_lock(&ia->notify_lock);
 	agent = cno->agent;
-	rte_spinlock_unlock(&ia->notes_lock);
+	rte_spinlock_unlock(&ia->notify_lock);
 	return agent;
 }
 
-/* Put a dispatcher that has notifications on the lists of its notification object, and ring. Under notes_lock. */
+/* Put a dispatcher that has notifications on the lists of its notification object, and ring. Under notify_lock. */
 static void
-enlist(struct dapl_evd *evd, bool was_fired, bool was_untold)
+enlist(struct dapl_evd *evd, bool was_fired, bool was_undelivered)
 {
 	struct dapl_cno *cno = evd->cno;
 
@@ -125,13 +125,13 @@ enlist(struct dapl_evd *evd, bool was_fired, bool was_untold)
 		return;
 	if (evd->fired != 0 && !was_fired)
 		TAILQ_INSERT_TAIL(&cno->fired, evd, fired_link);
-	if (evd->untold != 0 && !was_untold)
-		TAILQ_INSERT_TAIL(&cno->untold, evd, untold_link);
-	if (evd->fired != 0 || evd->untold != 0)
+	if (evd->undelivered != 0 && !was_undelivered)
+		TAILQ_INSERT_TAIL(&cno->undelivered, evd, undelivered_link);
+	if (evd->fired != 0 || evd->undelivered != 0)
 		dapl_waiters_ring(&cno->waiters);
 }
 
-/* Its notifications stay counted, and can be had no more. Under notes_lock. */
+/* Its notifications stay counted, and can be had no more. Under notify_lock. */
 static void
 delist(struct dapl_evd *evd)
 {
@@ -141,28 +141,28 @@ delist(struct dapl_evd *evd)
 		return;
 	if (evd->fired != 0)
 		TAILQ_REMOVE(&cno->fired, evd, fired_link);
-	if (evd->untold != 0)
-		TAILQ_REMOVE(&cno->untold, evd, untold_link);
+	if (evd->undelivered != 0)
+		TAILQ_REMOVE(&cno->undelivered, evd, undelivered_link);
 }
 
-/* So many more notifications. Under notes_lock. */
+/* So many more notifications. Under notify_lock. */
 static void
 fire(struct dapl_evd *evd, uint32_t n)
 {
-	bool was_fired = evd->fired != 0, was_untold = evd->untold != 0;
+	bool was_fired = evd->fired != 0, was_undelivered = evd->undelivered != 0;
 
-	evd->fired = RTE_MIN(evd->fired + n, NOTES_MAX);
+	evd->fired = RTE_MIN(evd->fired + n, NOTIFICATIONS_MAX);
 	if (evd->cno->agent.call != NULL)
-		evd->untold = RTE_MIN(evd->untold + n, NOTES_MAX);
-	enlist(evd, was_fired, was_untold);
+		evd->undelivered = RTE_MIN(evd->undelivered + n, NOTIFICATIONS_MAX);
+	enlist(evd, was_fired, was_undelivered);
 }
 
 void
-dapl_evd_told(struct dapl_evd *evd, uint32_t n)
+dapl_evd_notify(struct dapl_evd *evd, uint32_t n)
 {
 	struct dapl_ia *ia = evd->head.ia;
 
-	rte_spinlock_lock(&ia->notes_lock);
+	rte_spinlock_lock(&ia->notify_lock);
 	/* Who waits on the dispatcher itself has it to himself. */
 	if (__atomic_load_n(&evd->taker, __ATOMIC_RELAXED) == DAPL_TAKER_WAITER) {
 		if (roce_cq_count(evd->cq) >= __atomic_load_n(&evd->threshold, __ATOMIC_RELAXED))
@@ -171,7 +171,7 @@ dapl_evd_told(struct dapl_evd *evd, uint32_t n)
 		/* Of those that somebody has taken already nobody needs to hear. */
 		fire(evd, RTE_MIN(n, roce_cq_count(evd->cq)));
 	}
-	rte_spinlock_unlock(&ia->notes_lock);
+	rte_spinlock_unlock(&ia->notify_lock);
 }
 
 struct dapl_evd *
@@ -192,7 +192,7 @@ dapl_cno_collect(struct dapl_cno *cno)
 	return evd;
 }
 
-/* Under notes_lock. */
+/* Under notify_lock. */
 static void
 change_cno(struct dapl_evd *evd, struct dapl_cno *cno)
 {
@@ -205,7 +205,7 @@ change_cno(struct dapl_evd *evd, struct dapl_cno *cno)
 		return;
 	}
 	evd->fired = 0;
-	evd->untold = 0;
+	evd->undelivered = 0;
 	/* Nobody has told of what is there. */
 	if (cno != NULL)
 		fire(evd, roce_cq_count(evd->cq));
@@ -223,9 +223,9 @@ dapl_evd_set_cno(struct dapl_evd *evd, struct dapl_cno *cno)
 	/* What comes from here on is told; what came before is seen. */
 	if (old == NULL)
 		roce_cq_watch(evd->cq);
-	rte_spinlock_lock(&ia->notes_lock);
+	rte_spinlock_lock(&ia->notify_lock);
 	change_cno(evd, cno);
-	rte_spinlock_unlock(&ia->notes_lock);
+	rte_spinlock_unlock(&ia->notify_lock);
 	if (cno == NULL)
 		roce_cq_unwatch(evd->cq);
 	dapl_obj_drop(old);
@@ -240,14 +240,14 @@ dapl_evd_leave_cno(struct dapl_evd *evd)
 
 	if (cno == NULL)
 		return;
-	rte_spinlock_lock(&ia->notes_lock);
+	rte_spinlock_lock(&ia->notify_lock);
 	change_cno(evd, NULL);
 	dapl_obj_drop(cno);
 	if (!dapl_obj_in_use(cno) && !__atomic_load_n(&cno->aborted, __ATOMIC_RELAXED)) {
 		cno->orphaned++;
 		dapl_waiters_ring(&cno->waiters);
 	}
-	rte_spinlock_unlock(&ia->notes_lock);
+	rte_spinlock_unlock(&ia->notify_lock);
 	roce_cq_unwatch(evd->cq);
 	dapl_wake(NULL);
 }
@@ -258,9 +258,9 @@ dapl_evd_cno(struct dapl_evd *evd)
 	struct dapl_ia *ia = evd->head.ia;
 	struct dapl_cno *cno;
 
-	rte_spinlock_lock(&ia->notes_lock);
+	rte_spinlock_lock(&ia->notify_lock);
 	cno = evd->cno;
-	rte_spinlock_unlock(&ia->notes_lock);
+	rte_spinlock_unlock(&ia->notify_lock);
 	return cno;
 }
 
@@ -269,7 +269,7 @@ dapl_evd_set_enabled(struct dapl_evd *evd, bool enabled)
 {
 	struct dapl_ia *ia = evd->head.ia;
 
-	rte_spinlock_lock(&ia->notes_lock);
+	rte_spinlock_lock(&ia->notify_lock);
 	if (evd->disabled == enabled) {
 		if (enabled) {
 			__atomic_store_n(&evd->disabled, false, __ATOMIC_SEQ_CST);
@@ -279,6 +279,6 @@ dapl_evd_set_enabled(struct dapl_evd *evd, bool enabled)
 			__atomic_store_n(&evd->disabled, true, __ATOMIC_SEQ_CST);
 		}
 	}
-	rte_spinlock_unlock(&ia->notes_lock);
+	rte_spinlock_unlock(&ia->notify_lock);
 	dapl_wake(NULL);
 }

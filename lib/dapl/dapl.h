@@ -75,7 +75,7 @@ struct dapl_ia {
 	bool async_own;             /**< the provider made it */
 	bool progress;              /**< uses the thread of progress.c */
 	bool last_wqe; /**< an endpoint on a shared queue says so when it will take no more from it */
-	rte_spinlock_t notes_lock;    /**< of all notifications; inside an engine's lock */
+	rte_spinlock_t notify_lock;   /**< of all notifications; inside an engine's lock */
 	struct dapl_obj_list objects; /**< all but the adapter itself; lock of engine 0 */
 	TAILQ_ENTRY(dapl_ia) link;    /**< all open adapters of the process */
 	const void *front;            /**< what the front keeps per name */
@@ -249,19 +249,19 @@ dapl_ia_attend(struct dapl_ia *ia)
  * Turn the devices of all other open adapters once, so that a caller who waits on one starves none. NULL: of all.
  * @return frames moved.
  */
-unsigned int dapl_ia_turn_others(const struct dapl_ia *ia);
+unsigned int dapl_ia_poll_others(const struct dapl_ia *ia);
 
 /**
  * The same for a caller who polls. Those that another thread polls all the time are left to it: what a turn needs is in
  * the caches of its processor, and not in those of the caller's.
  */
-void dapl_ia_turn_unattended(const struct dapl_ia *ia);
+void dapl_ia_poll_unattended(const struct dapl_ia *ia);
 
 /** Turn this instance and the others until something is done, for a quarter of a second. @return false: it is not. */
 bool dapl_ia_await(const struct dapl_ia *ia, bool (*done)(void *arg), void *arg);
 
 /** Does anything in this process stand still while nobody turns it? */
-bool dapl_ia_must_turn(const struct dapl_ia *ia);
+bool dapl_ia_must_poll(const struct dapl_ia *ia);
 
 /** True while an instance of the adapter @p name is open. Any thread. */
 bool dapl_ia_is_open(const char *name);
@@ -273,9 +273,9 @@ void dapl_ip_to_sockaddr(const struct roce_ip *ip, union dapl_sockaddr *out);
 /* ---- progress.c ---- */
 
 /** Let one thread of the process turn the open adapters that have no service lcores. Any thread. @return false: none starts. */
-bool dapl_progress_use(void);
+bool dapl_progress_thread_use(void);
 /** Undo it; with the last user the thread is gone when the call returns. Holds no lock of another. */
-void dapl_progress_drop(void);
+void dapl_progress_thread_forget_parent(void);
 
 /* ---- ep.c, ep_state.c, ep_post.c ---- */
 
@@ -387,7 +387,7 @@ int dapl_ep_ready_to_receive(
 		struct dapl_ep *ep, const struct roce_cm_param *peer, const struct roce_path *path);
 
 /** Upcalls of the device (roce.h). */
-void dapl_device_notify(void *arg, enum roce_notice_kind kind, void *owner, int status);
+void dapl_device_notify(void *arg, enum roce_engine_async kind, void *owner, int status);
 int dapl_device_cm_notify(void *arg, const struct roce_cm_event *event);
 void dapl_device_port_notify(void *arg, enum roce_port_event what);
 

@@ -134,7 +134,7 @@ reply(struct dapl_ep *ep, const struct roce_cm_event *event)
 
 /* Without messages: the way to the peer is all that was missing. */
 static void
-path_found(struct dapl_ep *ep, const struct roce_path *path)
+path_resolved(struct dapl_ep *ep, const struct roce_path *path)
 {
 	int rc = dapl_ep_direct_ready(ep, path);
 
@@ -204,7 +204,7 @@ conn_event(struct dapl_ep *ep, const struct roce_cm_event *event)
 		peer_left(ep);
 		break;
 	case ROCE_CM_PATH:
-		path_found(ep, event->path);
+		path_resolved(ep, event->path);
 		break;
 	/* Its engine has told it, on its own lock. */
 	case ROCE_CM_BROKEN:
@@ -251,28 +251,28 @@ drained(struct dapl_ep *ep)
 }
 
 void
-dapl_device_notify(void *arg, enum roce_notice_kind kind, void *owner, int status)
+dapl_device_notify(void *arg, enum roce_engine_async kind, void *owner, int status)
 {
 	switch (kind) {
-	case ROCE_NOTICE_QP_ESTABLISHED:
+	case ROCE_ENGINE_ASYNC_QP_ESTABLISHED:
 		established(owner);
 		break;
-	case ROCE_NOTICE_QP_BROKEN:
+	case ROCE_ENGINE_ASYNC_QP_BROKEN:
 		broken(owner);
 		break;
-	case ROCE_NOTICE_CQ_OVERFLOW:
+	case ROCE_ENGINE_ASYNC_CQ_OVERFLOW:
 		dapl_evd_overflow(owner);
 		break;
-	case ROCE_NOTICE_CQ_EVENTS:
-		dapl_evd_told(owner, (uint32_t)status);
+	case ROCE_ENGINE_ASYNC_CQ_EVENTS:
+		dapl_evd_notify(owner, (uint32_t)status);
 		break;
-	case ROCE_NOTICE_SRQ_LOW:
+	case ROCE_ENGINE_ASYNC_SRQ_LOW:
 		dapl_evd_push_async(owner, DAPL_ASYNC_SRQ_LOW);
 		break;
-	case ROCE_NOTICE_QP_SOFT_HIGH:
+	case ROCE_ENGINE_ASYNC_QP_SOFT_HIGH:
 		dapl_evd_push_async(owner, DAPL_ASYNC_EP_SOFT_HIGH);
 		break;
-	case ROCE_NOTICE_QP_DRAINED:
+	case ROCE_ENGINE_ASYNC_QP_DRAINED:
 		drained(owner);
 		break;
 	default:

@@ -5,7 +5,7 @@
 #include "dapl/dapl.h"
 
 /** After so many empty dequeues the other adapters of the process get a turn, too. */
-#define TURN_OTHERS 64
+#define POLL_OTHERS 64
 
 enum dapl_status
 dapl_evd_create(struct dapl_ia *ia, uint32_t len, uint32_t streams, struct dapl_cno *cno,
@@ -170,7 +170,7 @@ take_as_taker(struct dapl_evd *evd, struct roce_event *event)
 	if (!dapl_evd_take_over(evd, DAPL_TAKER_DEQUEUE))
 		return DAPL_EVD_WAITER;
 	taken = roce_cq_poll(evd->cq, event, 1);
-	roce_bias_give(&evd->bias);
+	roce_bias_try_acquire(&evd->bias);
 	__atomic_store_n(&evd->taker, DAPL_TAKER_NONE, __ATOMIC_RELEASE);
 	return taken != 0 ? DAPL_OK : DAPL_QUEUE_EMPTY;
 }
@@ -189,7 +189,7 @@ take_as_owner(struct dapl_evd *evd, struct roce_event *event, uint8_t entered)
  * dispatcher: so nobody takes of it meanwhile, and it may be gone behind it. Its memory stays for a while (obj.h).
  */
 static __rte_noinline enum dapl_status
-dequeue_after_turn(struct dapl_evd *evd, struct roce_event *event)
+dequeue_after_poll(struct dapl_evd *evd, struct roce_event *event)
 {
 	/* Threads that count at once lose a look: so be it. */
 	uint32_t idle = __atomic_load_n(&evd->idle, __ATOMIC_RELAXED) + 1;
@@ -200,8 +200,8 @@ dequeue_after_turn(struct dapl_evd *evd, struct roce_event *event)
 		dapl_ia_attend(evd->head.ia);
 		roce_device_poll(evd->device);
 	}
-	if (idle % TURN_OTHERS == 0)
-		dapl_ia_turn_unattended(evd->head.ia);
+	if (idle % POLL_OTHERS == 0)
+		dapl_ia_poll_unattended(evd->head.ia);
 	if (unlikely(dapl_obj_check(evd, DAPL_EVD) == NULL) || roce_cq_count(evd->cq) == 0)
 		return DAPL_QUEUE_EMPTY;
 	entered = roce_bias_enter(&evd->bias);
@@ -214,7 +214,7 @@ dequeue_shared(struct dapl_evd *evd, struct roce_event *event)
 {
 	enum dapl_status status = take_as_taker(evd, event);
 
-	return likely(status != DAPL_QUEUE_EMPTY) ? status : dequeue_after_turn(evd, event);
+	return likely(status != DAPL_QUEUE_EMPTY) ? status : dequeue_after_poll(evd, event);
 }
 
 enum dapl_status
@@ -227,5 +227,5 @@ dapl_evd_dequeue(struct dapl_evd *evd, struct roce_event *event)
 	if (unlikely(entered == 0))
 		return dequeue_shared(evd, event);
 	status = take_as_owner(evd, event, entered);
-	return likely(status != DAPL_QUEUE_EMPTY) ? status : dequeue_after_turn(evd, event);
+	return likely(status != DAPL_QUEUE_EMPTY) ? status : dequeue_after_poll(evd, event);
 }

@@ -104,7 +104,7 @@ struct dapl_agent {
 };
 
 /**
- * Consumer notification object. All but the waiters: under its adapter's notes_lock.
+ * Consumer notification object. All but the waiters: under its adapter's notify_lock.
  *
  * A dispatcher counts the notifications that nobody collected; while there are any it is on the list of its
  * notification object. So an event makes one notification, none is lost, and none needs memory.
@@ -116,12 +116,12 @@ struct dapl_cno {
 	struct dapl_evd_list
 			fired; /**< dispatchers with notifications that no waiter collected, in turn */
 	struct dapl_evd_list
-			untold; /**< dispatchers with notifications that the agent has not heard of, in turn */
-	uint32_t waiting;       /**< threads in dapl_cno_wait(); atomic */
-	uint32_t callers;       /**< threads about to call the agent; under the lock of the wakes */
-	uint32_t calls;         /**< of the agent that are over */
-	uint32_t orphaned;      /**< times the last dispatcher was freed */
-	uint32_t orphaned_told; /**< and the agent has heard of it */
+			undelivered; /**< dispatchers with notifications that the agent has not heard of, in turn */
+	uint32_t waiting;  /**< threads in dapl_cno_wait(); atomic */
+	uint32_t callers;  /**< threads about to call the agent; under the lock of the wakes */
+	uint32_t calls;    /**< of the agent that are over */
+	uint32_t orphaned; /**< times the last dispatcher was freed */
+	uint32_t orphaned_delivered; /**< and the agent has heard of it */
 	uintptr_t caller; /**< the thread that is in the agent, for everybody; 0: none; atomic */
 	bool aborted;     /**< the adapter is being closed; atomic */
 };
@@ -156,11 +156,11 @@ struct dapl_evd {
 	uint32_t threshold; /**< of the waiter; 0: there is none, or he has only come; atomic */
 	struct dapl_waiters waiters;
 
-	/* Under the adapter's notes_lock. */
+	/* Under the adapter's notify_lock. */
 	struct dapl_cno *cno; /**< NULL: none */
-	uint32_t fired;  /**< notifications that no waiter of the notification object collected */
-	uint32_t untold; /**< notifications that its agent has not heard of */
-	TAILQ_ENTRY(dapl_evd) fired_link, untold_link;
+	uint32_t fired; /**< notifications that no waiter of the notification object collected */
+	uint32_t undelivered; /**< notifications that its agent has not heard of */
+	TAILQ_ENTRY(dapl_evd) fired_link, undelivered_link;
 };
 
 /* ---- evd.c, wait.c ---- */
@@ -286,12 +286,12 @@ struct dapl_cno *dapl_evd_cno(struct dapl_evd *evd);
  * @return DAPL_OK; DAPL_CNO_TIMEOUT; DAPL_INTERRUPTED: a signal ended the sleep.
  */
 enum dapl_status dapl_cno_wait(struct dapl_cno *cno, uint32_t timeout_us, struct dapl_evd **evd);
-/** The oldest notification whose event may still be queued. Under notes_lock. @return NULL: there is none. */
+/** The oldest notification whose event may still be queued. Under notify_lock. @return NULL: there is none. */
 struct dapl_evd *dapl_cno_collect(struct dapl_cno *cno);
 
-/** A dispatcher has @p n more events that wake (ROCE_NOTICE_CQ_EVENTS). Under an engine's lock: only records. */
-void dapl_evd_told(struct dapl_evd *evd, uint32_t n);
-/** Something that makes waiters look again happened: wake them, at dapl_wake(). Under notes_lock, or whatever lock. */
+/** A dispatcher has @p n more events that wake (ROCE_ENGINE_ASYNC_CQ_EVENTS). Under an engine's lock: only records. */
+void dapl_evd_notify(struct dapl_evd *evd, uint32_t n);
+/** Something that makes waiters look again happened: wake them, at dapl_wake(). Under notify_lock, or whatever lock. */
 void dapl_waiters_ring(struct dapl_waiters *waiters);
 /** They are on their way out: nobody is about to wake them any more. */
 void dapl_waiters_retire(struct dapl_waiters *waiters);

@@ -12,9 +12,9 @@
 #include "dapl/dapl.h"
 
 /** Turns that a closing adapter gets to send its farewells, and time that peers get to answer them. */
-#define LAST_TURNS  64
-#define FAREWELL_US 250000u
-#define NAP_NS      20000L
+#define LAST_POLLS          64
+#define DISCONNECT_DRAIN_US 250000u
+#define NAP_NS              20000L
 
 /** Looks in passing after which an adapter counts as left alone by the thread that polled it: some ten microseconds. */
 #define LOOKS_MAX 16u
@@ -200,7 +200,7 @@ dapl_ia_open(const struct dapl_ia_open *open, struct dapl_ia **ia)
 	if (status != DAPL_OK)
 		goto leave_device;
 	if (open->progress && !i->attr.serviced) {
-		i->progress = dapl_progress_use();
+		i->progress = dapl_progress_thread_use();
 		if (!i->progress) {
 			status = DAPL_NO_MEMORY;
 			goto close_async;
@@ -276,19 +276,19 @@ turn_others(const struct dapl_ia *ia, bool polite)
 }
 
 unsigned int
-dapl_ia_turn_others(const struct dapl_ia *ia)
+dapl_ia_poll_others(const struct dapl_ia *ia)
 {
 	return turn_others(ia, false);
 }
 
 void
-dapl_ia_turn_unattended(const struct dapl_ia *ia)
+dapl_ia_poll_unattended(const struct dapl_ia *ia)
 {
 	turn_others(ia, true);
 }
 
 bool
-dapl_ia_must_turn(const struct dapl_ia *ia)
+dapl_ia_must_poll(const struct dapl_ia *ia)
 {
 	return !ia->attr.serviced || __atomic_load_n(&open_idle, __ATOMIC_RELAXED) != 0;
 }
@@ -383,12 +383,12 @@ make_end(void *obj, enum dapl_status freed)
 
 /* A turn of whoever answers us, or a nap where nothing moves. @return frames of our own device. */
 static unsigned int
-turn_or_nap(const struct dapl_ia *ia, bool nap)
+poll_or_nap(const struct dapl_ia *ia, bool nap)
 {
 	const struct timespec ns = { .tv_nsec = NAP_NS };
 	unsigned int moved = ia->attr.serviced ? 0 : roce_device_poll(ia->device);
 
-	if (nap && moved + dapl_ia_turn_others(NULL) == 0)
+	if (nap && moved + dapl_ia_poll_others(NULL) == 0)
 		nanosleep(&ns, NULL);
 	return moved;
 }
@@ -397,12 +397,12 @@ bool
 dapl_ia_await(const struct dapl_ia *ia, bool (*done)(void *arg), void *arg)
 {
 	uint64_t end = roce_device_now(ia->device) +
-			roce_device_hz(ia->device) / US_PER_S * FAREWELL_US;
+			roce_device_hz(ia->device) / US_PER_S * DISCONNECT_DRAIN_US;
 
 	while (!done(arg)) {
 		if (roce_device_now(ia->device) >= end)
 			return false;
-		turn_or_nap(ia, true);
+		poll_or_nap(ia, true);
 	}
 	return true;
 }
@@ -468,15 +468,15 @@ destroy_objects(struct dapl_ia *ia)
  * until every DREQ is answered. The peers of this process answer only if somebody turns them.
  */
 static void
-say_farewell(const struct dapl_ia *ia)
+drain_disconnects(const struct dapl_ia *ia)
 {
 	uint64_t end = roce_device_now(ia->device) +
-			roce_device_hz(ia->device) / US_PER_S * FAREWELL_US;
+			roce_device_hz(ia->device) / US_PER_S * DISCONNECT_DRAIN_US;
 	unsigned int moved, turns = 0;
 
 	do {
-		moved = turn_or_nap(ia, roce_cm_leaving(ia->cm) > 0);
-	} while ((moved > 0 && ++turns < LAST_TURNS) ||
+		moved = poll_or_nap(ia, roce_cm_leaving(ia->cm) > 0);
+	} while ((moved > 0 && ++turns < LAST_POLLS) ||
 			(roce_cm_leaving(ia->cm) > 0 && roce_device_now(ia->device) < end));
 }
 
@@ -488,10 +488,10 @@ dapl_ia_close(struct dapl_ia *ia, bool graceful)
 	__atomic_store_n(&ia->head.tag, 0, __ATOMIC_RELEASE);
 	delist(ia);
 	if (ia->progress)
-		dapl_progress_drop();
+		dapl_progress_thread_forget_parent();
 	detach_async(ia);
 	destroy_objects(ia);
-	say_farewell(ia);
+	drain_disconnects(ia);
 	roce_device_leave(ia->device, &ia->user);
 	roce_device_close(ia->device);
 	dapl_obj_free(ia);

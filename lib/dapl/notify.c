@@ -75,23 +75,23 @@ let_go(struct dapl_cno *cno)
 	rte_spinlock_unlock(&dapl_rung.lock);
 }
 
-/* The next notification for the agent. Under notes_lock. @return false: there is none. */
+/* The next notification for the agent. Under notify_lock. @return false: there is none. */
 static bool
 next_call(struct dapl_cno *cno, struct dapl_evd **evd)
 {
-	while ((*evd = TAILQ_FIRST(&cno->untold)) != NULL) {
-		TAILQ_REMOVE(&cno->untold, *evd, untold_link);
+	while ((*evd = TAILQ_FIRST(&cno->undelivered)) != NULL) {
+		TAILQ_REMOVE(&cno->undelivered, *evd, undelivered_link);
 		if (cno->agent.call == NULL) {
-			(*evd)->untold = 0;
+			(*evd)->undelivered = 0;
 			continue;
 		}
-		if (--(*evd)->untold != 0)
-			TAILQ_INSERT_TAIL(&cno->untold, *evd, untold_link);
+		if (--(*evd)->undelivered != 0)
+			TAILQ_INSERT_TAIL(&cno->undelivered, *evd, undelivered_link);
 		return true;
 	}
-	if (cno->orphaned_told == cno->orphaned)
+	if (cno->orphaned_delivered == cno->orphaned)
 		return false;
-	cno->orphaned_told = cno->orphaned;
+	cno->orphaned_delivered = cno->orphaned;
 	return cno->agent.call != NULL;
 }
 
@@ -105,18 +105,18 @@ call_agent(struct dapl_cno *cno)
 	struct dapl_ia *ia = cno->head.ia;
 	struct dapl_evd *evd;
 
-	rte_spinlock_lock(&ia->notes_lock);
+	rte_spinlock_lock(&ia->notify_lock);
 	while (cno->caller == 0 && next_call(cno, &evd)) {
 		struct dapl_agent agent = cno->agent;
 
 		__atomic_store_n(&cno->caller, (uintptr_t)pthread_self(), __ATOMIC_RELAXED);
-		rte_spinlock_unlock(&ia->notes_lock);
+		rte_spinlock_unlock(&ia->notify_lock);
 		agent.call(agent.data, evd);
-		rte_spinlock_lock(&ia->notes_lock);
+		rte_spinlock_lock(&ia->notify_lock);
 		__atomic_store_n(&cno->caller, 0, __ATOMIC_RELAXED);
 		cno->calls++;
 	}
-	rte_spinlock_unlock(&ia->notes_lock);
+	rte_spinlock_unlock(&ia->notify_lock);
 }
 
 void

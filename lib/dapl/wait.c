@@ -16,7 +16,7 @@
 #ifndef SPINS
 #define SPINS 2000u /**< idle turns before the first sleep; test/model has no time for them */
 #endif
-#define TURN_OTHERS 16u /**< idle turns between two looks at the other adapters */
+#define POLL_OTHERS 16u /**< idle turns between two looks at the other adapters */
 
 /* How long to sleep between two turns: a part of the time for which nothing has moved, within limits. */
 #define NAP_PART   16u
@@ -24,7 +24,7 @@
 #define NAP_MAX_NS UINT64_C(2000000)
 
 /* From here on a nap is long enough to have the device end it, where it can. */
-#define TOLD_MIN_NS UINT64_C(200000)
+#define INTERRUPT_MIN_NS UINT64_C(200000)
 
 #define SLEEP_MAX_S UINT64_C(3600) /**< without a limit: at once again */
 
@@ -56,8 +56,8 @@ turn(struct wait *w)
 {
 	bool moved = !w->ia->attr.serviced && roce_device_poll(w->ia->device) > 0;
 
-	if (w->idle % TURN_OTHERS == 0 || w->idle >= SPINS)
-		dapl_ia_turn_others(w->ia);
+	if (w->idle % POLL_OTHERS == 0 || w->idle >= SPINS)
+		dapl_ia_poll_others(w->ia);
 	return moved;
 }
 
@@ -76,7 +76,7 @@ may_sleep(const struct wait *w, uint64_t now)
 {
 	uint64_t until = w->end, nap;
 
-	if (!dapl_ia_must_turn(w->ia))
+	if (!dapl_ia_must_poll(w->ia))
 		return ns_of(w->hz, until - now);
 	until = RTE_MIN(until, roce_device_deadline(w->ia->device));
 	if (until <= now)
@@ -95,7 +95,7 @@ sleep_for(struct wait *w, uint32_t seen, uint64_t ns)
 	bool undisturbed = true;
 	int fd = -1, cancel;
 
-	if (ns >= TOLD_MIN_NS && dapl_ia_must_turn(w->ia))
+	if (ns >= INTERRUPT_MIN_NS && dapl_ia_must_poll(w->ia))
 		fd = roce_device_rx_arm(w->ia->device);
 	if (fd < 0)
 		return dapl_eventcount_sleep(w->count, seen, ns);
@@ -220,7 +220,7 @@ look_for_event(struct wait *w)
 }
 
 static void
-watch_events(struct wait *w)
+arm_events(struct wait *w)
 {
 	struct evd_wait *e = (struct evd_wait *)w;
 
@@ -259,13 +259,13 @@ leave(const struct evd_wait *e, enum dapl_status status, uint32_t *more)
 	if (e->armed)
 		roce_cq_unwatch(evd->cq);
 	rte_spinlock_lock(&evd->look_lock);
-	rte_spinlock_lock(&ia->notes_lock);
+	rte_spinlock_lock(&ia->notify_lock);
 	if (status == DAPL_TIMEOUT && take(e))
 		status = DAPL_OK;
 	*more = roce_cq_count(evd->cq);
 	__atomic_store_n(&evd->threshold, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&evd->taker, DAPL_TAKER_NONE, __ATOMIC_SEQ_CST);
-	rte_spinlock_unlock(&ia->notes_lock);
+	rte_spinlock_unlock(&ia->notify_lock);
 	rte_spinlock_unlock(&evd->look_lock);
 	return status;
 }
@@ -294,7 +294,7 @@ dapl_evd_wait(struct dapl_evd *evd, uint32_t timeout_us, uint32_t threshold,
 		.w = { .ia = evd->head.ia,
 				.count = &evd->waiters.count,
 				.look = look_for_event,
-				.arm = watch_events },
+				.arm = arm_events },
 		.evd = evd,
 		.threshold = threshold,
 		.event = event,
@@ -356,16 +356,16 @@ look_for_notification(struct wait *w)
 
 	if (__atomic_load_n(&c->cno->aborted, __ATOMIC_SEQ_CST))
 		return DAPL_OK;
-	rte_spinlock_lock(&w->ia->notes_lock);
+	rte_spinlock_lock(&w->ia->notify_lock);
 	c->evd = dapl_cno_collect(c->cno);
 	over = c->evd != NULL || c->cno->orphaned != c->orphaned;
-	rte_spinlock_unlock(&w->ia->notes_lock);
+	rte_spinlock_unlock(&w->ia->notify_lock);
 	return over ? DAPL_OK : DAPL_QUEUE_EMPTY;
 }
 
 /* Its dispatchers are watched all the time. */
 static void
-watch_notifications(struct wait *w)
+arm_notifications(struct wait *w)
 {
 }
 
@@ -376,7 +376,7 @@ dapl_cno_wait(struct dapl_cno *cno, uint32_t timeout_us, struct dapl_evd **evd)
 		.w = { .ia = cno->head.ia,
 				.count = &cno->waiters.count,
 				.look = look_for_notification,
-				.arm = watch_notifications },
+				.arm = arm_notifications },
 		.cno = cno,
 	};
 	enum dapl_status status = DAPL_OK;
@@ -384,9 +384,9 @@ dapl_cno_wait(struct dapl_cno *cno, uint32_t timeout_us, struct dapl_evd **evd)
 	/* Before the first look at the flag: dapl_cno_abort() has raised it, or waits for this thread. */
 	__atomic_fetch_add(&cno->waiting, 1, __ATOMIC_SEQ_CST);
 	if (!__atomic_load_n(&cno->aborted, __ATOMIC_SEQ_CST)) {
-		rte_spinlock_lock(&c.w.ia->notes_lock);
+		rte_spinlock_lock(&c.w.ia->notify_lock);
 		c.orphaned = cno->orphaned;
-		rte_spinlock_unlock(&c.w.ia->notes_lock);
+		rte_spinlock_unlock(&c.w.ia->notify_lock);
 		status = wait_for(&c.w, timeout_us);
 		if (status == DAPL_TIMEOUT)
 			status = look_for_notification(&c.w);

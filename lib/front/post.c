@@ -96,7 +96,7 @@ FRONT(ep_post_rdma_write)
 
 /* So many bytes and not more: the rest of the pieces stays as it is. @return pieces that are left. */
 static uint32_t
-cut_pieces(struct roce_sge *sge, uint32_t n, uint64_t length)
+cut_segments(struct roce_sge *sge, uint32_t n, uint64_t length)
 {
 	uint32_t used = 0;
 
@@ -138,7 +138,7 @@ FRONT(ep_post_rdma_read)
 			    remote_iov->segment_length > ep->attr.max_rdma_size))
 		return front_error(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE);
 	wr.sg = sge;
-	wr.num_sge = cut_pieces(sge, wr.num_sge, remote_iov->segment_length);
+	wr.num_sge = cut_segments(sge, wr.num_sge, remote_iov->segment_length);
 	return front_return(dapl_ep_post_send(ep, &wr));
 }
 

@@ -102,7 +102,7 @@ fail(struct roce_cm_id *id, enum roce_cm_event_type type, int status)
 	if (!roce_cm_id_advance(id, ROCE_CM_ID_IN_FAIL))
 		return;
 	roce_cm_id_let_go(id);
-	roce_cm_id_tell(id, accepted ? ROCE_CM_EVENT_CONNECT_ERROR : type, status);
+	roce_cm_id_deliver(id, accepted ? ROCE_CM_EVENT_CONNECT_ERROR : type, status);
 }
 
 /* What is posted is flushed first, so that its completions precede the event. */
@@ -114,7 +114,7 @@ end(struct roce_cm_id *id)
 		return;
 	}
 	roce_cm_id_let_go(id);
-	roce_cm_id_tell(id, ROCE_CM_EVENT_DISCONNECTED, 0);
+	roce_cm_id_deliver(id, ROCE_CM_EVENT_DISCONNECTED, 0);
 }
 
 static void
@@ -122,7 +122,7 @@ up(struct roce_cm_id *id)
 {
 	if (!roce_cm_id_advance(id, ROCE_CM_ID_IN_UP))
 		return;
-	roce_cm_id_tell(id, ROCE_CM_EVENT_ESTABLISHED, 0);
+	roce_cm_id_deliver(id, ROCE_CM_EVENT_ESTABLISHED, 0);
 	roce_qp_check_high(id->qp);
 }
 
@@ -177,7 +177,7 @@ rejected(struct roce_cm_id *id, const struct roce_cm_event *event)
 
 /* Without messages: the way to the peer is all that was missing. */
 static void
-path_found(struct roce_cm_id *id, const struct roce_path *path)
+path_resolved(struct roce_cm_id *id, const struct roce_path *path)
 {
 	uint8_t mtu_code = id->connect.path.mtu_code;
 	int rc;
@@ -220,7 +220,7 @@ conn_event(struct roce_cm_id *id, const struct roce_cm_event *event)
 		end(id);
 		break;
 	case ROCE_CM_PATH:
-		path_found(id, event->path);
+		path_resolved(id, event->path);
 		break;
 	case ROCE_CM_REQUEST:
 		break;
@@ -244,7 +244,7 @@ arrive(struct roce_cm_id *listen_id, const struct roce_cm_event *event)
 	id->peer = *event->peer;
 	keep_private_data(id, event->peer);
 	id->peer.private_data = NULL;
-	roce_cm_id_tell(id, ROCE_CM_EVENT_CONNECT_REQUEST, 0);
+	roce_cm_id_deliver(id, ROCE_CM_EVENT_CONNECT_REQUEST, 0);
 	return 0;
 }
 

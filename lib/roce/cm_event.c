@@ -9,44 +9,45 @@
 static void
 set_count(struct roce_user *user, uint32_t count)
 {
-	__atomic_store_n(&user->told_count, count, __ATOMIC_RELEASE);
+	__atomic_store_n(&user->cm_pending_count, count, __ATOMIC_RELEASE);
 }
 
 static void
-remove_told(struct roce_user *user, struct roce_cm_told *told)
+remove_pending(struct roce_user *user, struct roce_cm_pending_event *told)
 {
 	if (told->type == 0)
 		return;
 	TAILQ_REMOVE(&user->told, told, link);
-	set_count(user, user->told_count - 1);
+	set_count(user, user->cm_pending_count - 1);
 	told->type = 0;
 }
 
 void
-roce_cm_id_tell(struct roce_cm_id *id, enum roce_cm_event_type type, int status)
+roce_cm_id_deliver(struct roce_cm_id *id, enum roce_cm_event_type type, int status)
 {
 	struct roce_user *user = id->user;
-	struct roce_cm_told *told = type == ROCE_CM_EVENT_DISCONNECTED ? &id->last : &id->first;
+	struct roce_cm_pending_event *told =
+			type == ROCE_CM_EVENT_DISCONNECTED ? &id->last : &id->first;
 
 	told->id = id;
 	told->type = type;
 	told->status = status;
 	TAILQ_INSERT_TAIL(&user->told, told, link);
-	set_count(user, user->told_count + 1);
+	set_count(user, user->cm_pending_count + 1);
 	roce_user_signal(user);
 }
 
 void
-roce_cm_id_untell(struct roce_cm_id *id)
+roce_cm_id_cancel_events(struct roce_cm_id *id)
 {
-	remove_told(id->user, &id->first);
-	remove_told(id->user, &id->last);
+	remove_pending(id->user, &id->first);
+	remove_pending(id->user, &id->last);
 }
 
 struct roce_cm_id *
 roce_cm_id_unseen(const struct roce_cm_id *listen_id)
 {
-	const struct roce_cm_told *told;
+	const struct roce_cm_pending_event *told;
 
 	TAILQ_FOREACH(told, &listen_id->user->told, link)
 		if (told->type == ROCE_CM_EVENT_CONNECT_REQUEST && told->id->listen_id == listen_id)
@@ -75,7 +76,8 @@ fill_first(struct roce_user *user, struct roce_cm_id *id, struct roce_cm_event_i
 }
 
 static void
-fill(struct roce_user *user, const struct roce_cm_told *told, struct roce_cm_event_info *event)
+fill(struct roce_user *user, const struct roce_cm_pending_event *told,
+		struct roce_cm_event_info *event)
 {
 	struct roce_cm_id *id = told->id;
 
@@ -94,14 +96,14 @@ int
 roce_cm_poll(struct roce_context *context, struct roce_cm_event_info *event)
 {
 	struct roce_user *user = roce_user_of(context);
-	struct roce_cm_told *told = NULL;
+	struct roce_cm_pending_event *told = NULL;
 
-	if (__atomic_load_n(&user->told_count, __ATOMIC_ACQUIRE) != 0) {
+	if (__atomic_load_n(&user->cm_pending_count, __ATOMIC_ACQUIRE) != 0) {
 		roce_engine_lock(user->engine0);
 		told = TAILQ_FIRST(&user->told);
 		if (told != NULL) {
 			fill(user, told, event);
-			remove_told(user, told);
+			remove_pending(user, told);
 		}
 		roce_engine_unlock(user->engine0);
 	}

@@ -80,7 +80,7 @@ refuse(struct roce_cm_id *id, const void *private_data, uint16_t len)
 
 	if (rc == 0) {
 		id->conn = NULL;
-		roce_cm_id_untell(id);
+		roce_cm_id_cancel_events(id);
 		free_id(id);
 	}
 	return rc;
@@ -116,7 +116,7 @@ roce_cm_id_destroy(struct roce_cm_id *id)
 		roce_user_lock_qp(user, qp);
 		roce_cm_id_let_go(id);
 		roce_user_unlock_qp(user, qp);
-		roce_cm_id_untell(id);
+		roce_cm_id_cancel_events(id);
 		free_id(id);
 	}
 	roce_engine_unlock(user->engine0);
@@ -305,7 +305,7 @@ end_direct(struct roce_cm_id *id)
 {
 	roce_cm_id_advance(id, ROCE_CM_ID_IN_END);
 	roce_cm_id_let_go(id);
-	roce_cm_id_tell(id, ROCE_CM_EVENT_DISCONNECTED, 0);
+	roce_cm_id_deliver(id, ROCE_CM_EVENT_DISCONNECTED, 0);
 }
 
 /*

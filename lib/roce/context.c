@@ -25,7 +25,7 @@ roce_user_alloc(size_t size)
 
 /* Under the lock of an engine: what there is to say was noted already. */
 static void
-notify(void *arg, enum roce_notice_kind kind, void *owner, int status)
+notify(void *arg, enum roce_engine_async kind, void *owner, int status)
 {
 	roce_user_signal(arg);
 }
@@ -78,12 +78,12 @@ roce_context_create(struct roce_device *device, struct roce_context **context)
 	roce_device_query(device, &user->attr);
 	user->engine0 = roce_domain_engine(roce_device_domain(device), 0);
 	user->cm = roce_device_cm(device);
-	roce_notes_init(&user->notes);
+	roce_async_queue_init(&user->async_queue);
 	TAILQ_INIT(&user->told);
 	rte_spinlock_init(&user->fd_lock);
 	user->fd = -1;
 	user->joined = (struct roce_device_user){
-		.context = { .notes = &user->notes },
+		.context = { .async_queue = &user->async_queue },
 		.notify = notify,
 		.cm_notify = roce_cm_id_notify,
 		.port_notify = port_notify,
@@ -118,16 +118,16 @@ roce_context_device(const struct roce_context *context)
 }
 
 static enum roce_async_event_type
-type_of(enum roce_notice_kind kind)
+type_of(enum roce_engine_async kind)
 {
 	switch (kind) {
-	case ROCE_NOTICE_QP_BROKEN:
+	case ROCE_ENGINE_ASYNC_QP_BROKEN:
 		return ROCE_ASYNC_QP_FATAL;
-	case ROCE_NOTICE_CQ_OVERFLOW:
+	case ROCE_ENGINE_ASYNC_CQ_OVERFLOW:
 		return ROCE_ASYNC_CQ_ERR;
-	case ROCE_NOTICE_SRQ_LOW:
+	case ROCE_ENGINE_ASYNC_SRQ_LOW:
 		return ROCE_ASYNC_SRQ_LIMIT;
-	case ROCE_NOTICE_QP_SOFT_HIGH:
+	case ROCE_ENGINE_ASYNC_QP_SOFT_HIGH:
 		return ROCE_ASYNC_QP_HIGH;
 	default:
 		return ROCE_ASYNC_CQ_READY;
@@ -138,13 +138,13 @@ int
 roce_context_poll(struct roce_context *context, struct roce_async_event *event)
 {
 	struct roce_user *user = roce_user_of(context);
-	enum roce_notice_kind kind;
+	enum roce_engine_async kind;
 	void *owner;
 	int status;
 
 	if (take_port_event(user, event))
 		return 1;
-	if (!roce_notes_take(&user->notes, &kind, &owner, &status)) {
+	if (!roce_async_queue_take(&user->async_queue, &kind, &owner, &status)) {
 		roce_user_calm(user);
 		return 0;
 	}
@@ -160,8 +160,8 @@ static bool
 has_events(const struct roce_user *user)
 {
 	return __atomic_load_n(&user->port_events, __ATOMIC_ACQUIRE) != 0 ||
-			__atomic_load_n(&user->notes.count, __ATOMIC_ACQUIRE) != 0 ||
-			__atomic_load_n(&user->told_count, __ATOMIC_ACQUIRE) != 0;
+			__atomic_load_n(&user->async_queue.count, __ATOMIC_ACQUIRE) != 0 ||
+			__atomic_load_n(&user->cm_pending_count, __ATOMIC_ACQUIRE) != 0;
 }
 
 /* Under fd_lock: the word and the descriptor say the same. Neither call blocks, nor fails. */

@@ -26,14 +26,14 @@ static_assert(ROCE_CM_PRIVATE_REPLY == ROCE_CM_PRIVATE_MAX_REP, "what fits a REP
 static_assert(ROCE_CM_PRIVATE_REJECT == ROCE_CM_PRIVATE_MAX_REJ, "what fits a REJ");
 
 /** An event of an id that was not polled yet. */
-struct roce_cm_told {
-	TAILQ_ENTRY(roce_cm_told) link;
+struct roce_cm_pending_event {
+	TAILQ_ENTRY(roce_cm_pending_event) link;
 	struct roce_cm_id *id;
 	enum roce_cm_event_type type; /**< 0: on no list */
 	int status;
 };
 
-TAILQ_HEAD(roce_cm_told_list, roce_cm_told);
+TAILQ_HEAD(roce_cm_pending_event_list, roce_cm_pending_event);
 
 /** Behind a struct roce_context. */
 struct roce_user {
@@ -42,10 +42,10 @@ struct roce_user {
 	struct roce_device_attr attr;
 	struct roce_engine *engine0;
 	struct roce_cm *cm;
-	struct roce_notes notes;
+	struct roce_async_queue async_queue;
 	uint32_t port_events; /**< bit per enum roce_async_event_type that was told and not polled; atomic */
-	struct roce_cm_told_list told;                 /**< the oldest first */
-	uint32_t told_count;                           /**< atomic */
+	struct roce_cm_pending_event_list told;        /**< the oldest first */
+	uint32_t cm_pending_count;                     /**< atomic */
 	uint8_t private_data[ROCE_CM_PRIVATE_MAX_REP]; /**< of the event polled last */
 	rte_spinlock_t fd_lock;                        /**< taken under any other */
 	int fd;        /**< -1: nobody asked for it; under fd_lock */
@@ -88,12 +88,12 @@ struct roce_cm_id {
 	struct roce_qp *qp; /**< while there is a connection, or one is made */
 	struct roce_cm_conn *conn;
 	struct roce_cm_listener *listener;
-	struct roce_cm_id *listen_id;   /**< of a request that was not polled yet */
-	struct roce_cm_param peer;      /**< of a request */
-	struct roce_path path;          /**< of a request */
-	struct roce_qp_connect connect; /**< of one without messages */
-	struct roce_cm_told first;      /**< that it is up, or why it is not; a request */
-	struct roce_cm_told last;       /**< that it is over */
+	struct roce_cm_id *listen_id;       /**< of a request that was not polled yet */
+	struct roce_cm_param peer;          /**< of a request */
+	struct roce_path path;              /**< of a request */
+	struct roce_qp_connect connect;     /**< of one without messages */
+	struct roce_cm_pending_event first; /**< that it is up, or why it is not; a request */
+	struct roce_cm_pending_event last;  /**< that it is over */
 	uint8_t private_data[ROCE_CM_PRIVATE_MAX_REP];
 };
 
@@ -117,10 +117,10 @@ void roce_user_calm(struct roce_user *user);
 /* ---- cm_event.c ---- */
 
 /** Queue the first or last event of an id. Under the lock of engine 0. */
-void roce_cm_id_tell(struct roce_cm_id *id, enum roce_cm_event_type type, int status);
+void roce_cm_id_deliver(struct roce_cm_id *id, enum roce_cm_event_type type, int status);
 
 /** The id goes away, and with it what was not polled. Under the lock of engine 0. */
-void roce_cm_id_untell(struct roce_cm_id *id);
+void roce_cm_id_cancel_events(struct roce_cm_id *id);
 
 /** A request of a listener that was not polled, NULL when there is none. Under the lock of engine 0. */
 struct roce_cm_id *roce_cm_id_unseen(const struct roce_cm_id *listen_id);

@@ -275,14 +275,14 @@ roce_cm_destroy(struct roce_cm *cm)
 }
 
 static void
-qp_notice(void *arg, void *conn, enum roce_notice_kind kind, uint64_t now)
+qp_async_event(void *arg, void *conn, enum roce_engine_async kind, uint64_t now)
 {
 	RTE_SET_USED(arg);
-	if (kind == ROCE_NOTICE_QP_ESTABLISHED)
+	if (kind == ROCE_ENGINE_ASYNC_QP_ESTABLISHED)
 		roce_cm_step_kind(conn, ROCE_CM_IN_QP_UP, now);
-	else if (kind == ROCE_NOTICE_QP_BROKEN)
+	else if (kind == ROCE_ENGINE_ASYNC_QP_BROKEN)
 		roce_cm_step_kind(conn, ROCE_CM_IN_QP_DOWN, now);
-	else if (kind == ROCE_NOTICE_QP_DRAINED)
+	else if (kind == ROCE_ENGINE_ASYNC_QP_DRAINED)
 		roce_cm_step_kind(conn, ROCE_CM_IN_END, now);
 }
 
@@ -294,7 +294,7 @@ roce_cm_gsi(struct roce_cm *cm, struct roce_gsi *gsi)
 		.tx = roce_cm_tx,
 		.at = &cm->at,
 		.deadline = roce_cm_deadline,
-		.qp_notice = qp_notice,
+		.qp_async_event = qp_async_event,
 		.arg = cm,
 	};
 }
@@ -306,7 +306,7 @@ roce_cm_stats(const struct roce_cm *cm)
 }
 
 unsigned int
-roce_cm_census(const struct roce_cm *cm, uint32_t *counts, unsigned int n)
+roce_cm_count_by_state(const struct roce_cm *cm, uint32_t *counts, unsigned int n)
 {
 	unsigned int i;
 

@@ -192,7 +192,7 @@ void roce_cm_release(struct roce_cm_conn *conn, uint64_t now);
 void roce_cm_resolved(struct roce_cm *cm, uint64_t now);
 
 /** Connections in each state, for telemetry: fills @p counts by enum value, returns how many states there are. */
-unsigned int roce_cm_census(const struct roce_cm *cm, uint32_t *counts, unsigned int n);
+unsigned int roce_cm_count_by_state(const struct roce_cm *cm, uint32_t *counts, unsigned int n);
 
 /** Connections whose DREQ the peer has not answered yet. A single word, read without lock. */
 uint32_t roce_cm_leaving(const struct roce_cm *cm);

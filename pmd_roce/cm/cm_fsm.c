@@ -41,7 +41,7 @@
 	X(unreachable)  /* there is no way: tell */                                      \
 	X(disconnect)   /* send the DREQ */                                              \
 	X(left)         /* it is over: answer a DREQ, tell */                            \
-	X(farewell)     /* over already: answer the DREQ */                              \
+	X(answer_dreq)  /* over already: answer the DREQ */                              \
 	X(refuse_reply) /* over already: refuse the REP */                               \
 	X(drop)         /* nothing was sent, nothing is to do */                         \
 	X(forget)       /* the ids may be used again */
@@ -119,12 +119,12 @@ static const struct cell table[ROCE_CM_STATES][ROCE_CM_INPUTS] = {
 	[S(TIMEWAIT)] = {
 		I(REQ)      = { ACT_again,        0 },
 		I(REP)      = { ACT_refuse_reply, 0 },
-		I(DREQ)     = { ACT_farewell,     0 },
+		I(DREQ)     = { ACT_answer_dreq,     0 },
 		I(TIMER)    = { ACT_forget,       S(CLOSED) },
 	},
 	[S(CLOSED)] = {
 		I(REP)      = { ACT_refuse_reply, 0 },
-		I(DREQ)     = { ACT_farewell,     0 },
+		I(DREQ)     = { ACT_answer_dreq,     0 },
 	},
 	/* clang-format on */
 };
@@ -156,7 +156,7 @@ roce_cm_repeat_us(unsigned int tries)
 	return tries > 5 ? limit : RTE_MIN(limit, (uint64_t)FIRST_REPEAT_US << tries);
 }
 
-/* A closing adapter waits a quarter of a second for the answer to its farewell: time for a second repeat. */
+/* A closing adapter waits a quarter of a second for the answer to its DREQ: time for a second repeat. */
 static uint64_t
 repeat_us(bool leaving, unsigned int tries)
 {
@@ -420,7 +420,7 @@ act_disconnect(struct roce_cm_conn *conn, const struct step *step)
 }
 
 static void
-act_farewell(struct roce_cm_conn *conn, const struct step *step)
+act_answer_dreq(struct roce_cm_conn *conn, const struct step *step)
 {
 	conn->dreq_tid = step->in->msg->tid;
 	roce_cm_conn_owe(conn, ROCE_CM_OWE_DREP);
@@ -430,7 +430,7 @@ static void
 act_left(struct roce_cm_conn *conn, const struct step *step)
 {
 	if (step->in->kind == ROCE_CM_IN_DREQ)
-		act_farewell(conn, step);
+		act_answer_dreq(conn, step);
 	conn->cm->stats.disconnected++;
 	roce_cm_conn_tell(conn, ROCE_CM_DISCONNECTED, NULL);
 }

@@ -59,7 +59,7 @@ datagram_ok(const struct roce_pkt *pkt)
 
 /* The way back to the sender of a frame. */
 static struct roce_path
-way_back(const struct roce_pkt *pkt)
+route_back(const struct roce_pkt *pkt)
 {
 	const struct rte_ether_hdr *eth = rte_pktmbuf_mtod(pkt->m, const struct rte_ether_hdr *);
 	struct roce_path path = {
@@ -213,7 +213,7 @@ roce_cm_rx(void *arg, const struct roce_pkt *pkt, uint64_t now)
 		return;
 	}
 	++*counter(&cm->stats, msg.attr, true);
-	path = way_back(pkt);
+	path = route_back(pkt);
 	dispatch(cm, &msg, &path, now);
 }
 

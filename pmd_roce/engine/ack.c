@@ -45,7 +45,7 @@ complete(struct roce_qp *qp, const struct roce_wqe *wqe)
 	if (unlikely(roce_wqe_is_read(wqe) | (wqe->flags & ROCE_WQE_EXTBUF))) {
 		if (roce_wqe_is_read(wqe)) {
 			qp->tx.reads--;
-			qp->tx.blocked = false;
+			qp->tx.fence_wait = false;
 		}
 		if (wqe->flags & ROCE_WQE_EXTBUF) {
 			roce_extbuf_complete(qp, IBV_WC_SUCCESS);
@@ -238,7 +238,7 @@ roce_ack_rx(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now)
 		negative(qp, syndrome, pkt->psn, now);
 	}
 	if (qp->rx.state == ROCE_QP_RTS) {
-		roce_req_unstick(qp);
+		roce_req_report_prot_error(qp);
 		roce_qp_check_drained(qp);
 	}
 }

@@ -19,7 +19,7 @@ static void
 dispossess(struct roce_bias *bias, uintptr_t self)
 {
 	uintptr_t owner = __atomic_load_n(&bias->owner, __ATOMIC_RELAXED);
-	uint32_t patience = bias->patience != 0 ? bias->patience : ROCE_BIAS_PATIENCE;
+	uint32_t patience = bias->patience != 0 ? bias->patience : ROCE_BIAS_THRESHOLD;
 
 	if (owner == 0)
 		return;
@@ -32,7 +32,7 @@ dispossess(struct roce_bias *bias, uintptr_t self)
 	/* In this order: who is inside finds itself as one of the two (roce_bias_is_inside()). */
 	__atomic_store_n(&bias->former[owner & 1], owner & ~(uintptr_t)1, __ATOMIC_RELAXED);
 	__atomic_store_n(&bias->owner, 0, __ATOMIC_RELEASE);
-	bias->patience = RTE_MIN(patience * 2, ROCE_BIAS_PATIENCE_MAX);
+	bias->patience = RTE_MIN(patience * 2, ROCE_BIAS_THRESHOLD_MAX);
 	__atomic_load_n(&process_barrier, __ATOMIC_ACQUIRE)();
 }
 
@@ -53,7 +53,7 @@ roce_bias_revoke(struct roce_bias *bias)
 	bool held = false;
 
 	dispossess(bias, self);
-	for (uint32_t mark = 0; mark < ROCE_BIAS_MARKS; mark++)
+	for (uint32_t mark = 0; mark < ROCE_BIAS_SLOTS; mark++)
 		held |= is_held(bias, mark, self);
 	return !held;
 }
@@ -64,7 +64,7 @@ roce_bias_revoke_wait(struct roce_bias *bias)
 	uintptr_t self = roce_bias_self();
 
 	dispossess(bias, self);
-	for (uint32_t mark = 0; mark < ROCE_BIAS_MARKS; mark++) {
+	for (uint32_t mark = 0; mark < ROCE_BIAS_SLOTS; mark++) {
 		while (is_held(bias, mark, self))
 			roce_bias_pause(&bias->inside[mark]);
 	}
@@ -76,7 +76,7 @@ roce_bias_is_inside(const struct roce_bias *bias)
 	uintptr_t self = roce_bias_self();
 	uintptr_t owner = __atomic_load_n(&bias->owner, __ATOMIC_ACQUIRE);
 
-	for (uint32_t mark = 0; mark < ROCE_BIAS_MARKS; mark++) {
+	for (uint32_t mark = 0; mark < ROCE_BIAS_SLOTS; mark++) {
 		uintptr_t former = __atomic_load_n(&bias->former[mark], __ATOMIC_RELAXED);
 
 		if ((owner == (self | mark) || former == self) &&
@@ -94,10 +94,10 @@ short_name(uintptr_t self)
 }
 
 void
-roce_bias_give(struct roce_bias *bias)
+roce_bias_try_acquire(struct roce_bias *bias)
 {
 	uintptr_t self = roce_bias_self();
-	uint32_t patience = bias->patience != 0 ? bias->patience : ROCE_BIAS_PATIENCE;
+	uint32_t patience = bias->patience != 0 ? bias->patience : ROCE_BIAS_THRESHOLD;
 
 	if (bias->last != short_name(self)) {
 		bias->last = short_name(self);
@@ -108,7 +108,7 @@ roce_bias_give(struct roce_bias *bias)
 		return;
 	bias->run = 0;
 	/* Not with a mark that somebody else may write at any time. */
-	for (uint32_t mark = 0; mark < ROCE_BIAS_MARKS; mark++) {
+	for (uint32_t mark = 0; mark < ROCE_BIAS_SLOTS; mark++) {
 		if (bias->former[mark] == 0) {
 			__atomic_store_n(&bias->owner, self | mark, __ATOMIC_RELAXED);
 			return;

@@ -31,21 +31,21 @@
 #include <rte_pause.h>
 #include <rte_spinlock.h>
 
-#define ROCE_BIAS_MARKS 2u
+#define ROCE_BIAS_SLOTS 2u
 
 struct roce_bias {
 	/** The thread, and in the lowest bit which mark is its; 0: nobody. Written under the spinlock; atomic */
 	uintptr_t owner;
 	/** Whom it was taken from, by mark, until it has come for the spinlock; 0: nobody. Written under it; atomic */
-	uintptr_t former[ROCE_BIAS_MARKS];
-	uint32_t inside[ROCE_BIAS_MARKS]; /**< the mark's owner is; written by it alone; atomic */
-	uint32_t patience; /**< times in a row that make an owner; 0: ROCE_BIAS_PATIENCE. Under the spinlock. */
+	uintptr_t former[ROCE_BIAS_SLOTS];
+	uint32_t inside[ROCE_BIAS_SLOTS]; /**< the mark's owner is; written by it alone; atomic */
+	uint32_t patience; /**< times in a row that make an owner; 0: ROCE_BIAS_THRESHOLD. Under the spinlock. */
 	uint16_t last; /**< who had the spinlock last, some bits of it; under it */
 	uint16_t run;  /**< and how often in a row */
 };
 
-#define ROCE_BIAS_PATIENCE     256u
-#define ROCE_BIAS_PATIENCE_MAX (1u << 15)
+#define ROCE_BIAS_THRESHOLD     256u
+#define ROCE_BIAS_THRESHOLD_MAX (1u << 15)
 
 /** The calling thread: even, never 0, and nobody else's as long as it lives. */
 #ifndef roce_bias_self
@@ -114,7 +114,7 @@ bool roce_bias_revoke(struct roce_bias *bias);
 void roce_bias_revoke_wait(struct roce_bias *bias);
 
 static inline bool
-roce_bias_leans(const struct roce_bias *bias)
+roce_bias_is_biased(const struct roce_bias *bias)
 {
 	return (__atomic_load_n(&bias->owner, __ATOMIC_RELAXED) | bias->former[0] |
 			       bias->former[1]) != 0;
@@ -124,12 +124,12 @@ roce_bias_leans(const struct roce_bias *bias)
 static inline void
 roce_bias_take(struct roce_bias *bias)
 {
-	if (unlikely(roce_bias_leans(bias)))
+	if (unlikely(roce_bias_is_biased(bias)))
 		roce_bias_revoke_wait(bias);
 }
 
 /** The caller gives the spinlock back next: perhaps it owns the lock from now on. */
-void roce_bias_give(struct roce_bias *bias);
+void roce_bias_try_acquire(struct roce_bias *bias);
 
 /** A spinlock with its bias. */
 struct roce_lock {
@@ -164,7 +164,7 @@ roce_trylock(struct roce_lock *lock)
 	if (unlikely(entered == 0)) {
 		if (rte_spinlock_trylock(&lock->spin) == 0)
 			return false;
-		if (unlikely(roce_bias_leans(&lock->bias)) && !roce_bias_revoke(&lock->bias)) {
+		if (unlikely(roce_bias_is_biased(&lock->bias)) && !roce_bias_revoke(&lock->bias)) {
 			rte_spinlock_unlock(&lock->spin);
 			return false;
 		}
@@ -180,7 +180,7 @@ roce_unlock(struct roce_lock *lock)
 		roce_bias_leave(&lock->bias, lock->entered);
 		return;
 	}
-	roce_bias_give(&lock->bias);
+	roce_bias_try_acquire(&lock->bias);
 	rte_spinlock_unlock(&lock->spin);
 }
 

@@ -40,7 +40,7 @@ roce_bind_may_pass(const struct roce_qp *qp)
 
 	if (is_executed(tx))
 		return true;
-	return qp->rx.state == ROCE_QP_RTS && !tx->stuck &&
+	return qp->rx.state == ROCE_QP_RTS && !tx->prot_error &&
 			(!(request_next(qp)->flags & ROCE_WR_FENCE) || tx->tail == tx->next);
 }
 
@@ -57,7 +57,7 @@ roce_bind_pass(struct roce_qp *qp)
 		return true;
 	}
 	if (roce_mw_execute(qp->engine->domain, wqe) != 0) {
-		roce_req_stick(qp);
+		roce_req_fail_local(qp);
 		return false;
 	}
 	wqe->psn = roce_psn_add(tx->psn, OUT_OF_REACH);

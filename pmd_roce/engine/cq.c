@@ -46,7 +46,7 @@ roce_cq_destroy(struct roce_cq *cq)
 	if (__atomic_load_n(&cq->users, __ATOMIC_ACQUIRE) != 0)
 		return -EBUSY;
 	/* Somebody may still be telling what was noted before the last watcher went. */
-	if (cq->was_watched)
+	if (cq->was_armed)
 		roce_domain_grace(cq->domain);
 	while (roce_cq_poll(cq, &event, 1) > 0)
 		;
@@ -125,7 +125,7 @@ roce_cq_lost(struct roce_cq *cq, uint16_t srq_share)
 	/* The receive is gone with its event: nobody will reap it. */
 	if (srq_share != 0)
 		roce_srq_give_back(cq->shares[srq_share]->srq, 1);
-	roce_context_tell(cq->context, &cq->note, ROCE_NOTICE_CQ_OVERFLOW, cq->owner, 0);
+	roce_context_deliver(cq->context, &cq->note, ROCE_ENGINE_ASYNC_CQ_OVERFLOW, cq->owner, 0);
 }
 
 bool
@@ -242,18 +242,18 @@ roce_cq_resize(struct roce_cq *cq, uint32_t depth)
 
 /* One more, or one less. Frozen, or between pushes. */
 static void
-add_watcher(struct roce_cq *cq)
+add_waiter(struct roce_cq *cq)
 {
 	if (cq->watchers++ != 0)
 		return;
-	cq->was_watched = true;
+	cq->was_armed = true;
 	cq->easy_depth = 0;
 	cq->judged = cq->head;
 	cq->due = 0;
 }
 
 static void
-drop_watcher(struct roce_cq *cq)
+drop_waiter(struct roce_cq *cq)
 {
 	if (--cq->watchers == 0)
 		cq->easy_depth = cq->depth;
@@ -263,7 +263,7 @@ void
 roce_cq_watch(struct roce_cq *cq)
 {
 	freeze(cq);
-	add_watcher(cq);
+	add_waiter(cq);
 	thaw(cq);
 }
 
@@ -271,7 +271,7 @@ void
 roce_cq_unwatch(struct roce_cq *cq)
 {
 	freeze(cq);
-	drop_watcher(cq);
+	drop_waiter(cq);
 	thaw(cq);
 }
 
@@ -283,7 +283,7 @@ roce_cq_arm(struct roce_cq *cq, bool solicited)
 	if (!cq->once || !solicited)
 		roce_cq_set_solicited(cq, solicited);
 	if (!cq->once)
-		add_watcher(cq);
+		add_waiter(cq);
 	cq->once = true;
 	thaw(cq);
 }
@@ -305,7 +305,7 @@ note(struct roce_cq *cq)
 	cq->noted = true;
 	top = __atomic_load_n(&domain->noted, __ATOMIC_RELAXED);
 	do {
-		cq->next_noted = top;
+		cq->next_pending = top;
 	} while (!__atomic_compare_exchange_n(
 			&domain->noted, &top, cq, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
 }
@@ -340,14 +340,15 @@ settle(struct roce_cq *cq)
 		return;
 	if (cq->once) {
 		cq->once = false;
-		drop_watcher(cq);
+		drop_waiter(cq);
 	}
-	roce_context_tell(cq->context, &cq->note, ROCE_NOTICE_CQ_EVENTS, cq->owner, (int)due);
+	roce_context_deliver(
+			cq->context, &cq->note, ROCE_ENGINE_ASYNC_CQ_EVENTS, cq->owner, (int)due);
 	__atomic_store_n(&cq->domain->told, true, __ATOMIC_RELEASE);
 }
 
 __rte_noinline void
-roce_cq_settle(struct roce_domain *domain)
+roce_cq_deliver(struct roce_domain *domain)
 {
 	struct roce_cq *cq = __atomic_exchange_n(&domain->noted, NULL, __ATOMIC_ACQUIRE);
 
@@ -357,7 +358,7 @@ roce_cq_settle(struct roce_domain *domain)
 		/* Behind a push that is not over, on another engine. */
 		if (domain->shared)
 			rte_spinlock_lock(&cq->push_lock);
-		next = cq->next_noted;
+		next = cq->next_pending;
 		settle(cq);
 		if (domain->shared)
 			rte_spinlock_unlock(&cq->push_lock);

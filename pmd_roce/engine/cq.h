@@ -46,18 +46,18 @@ struct roce_cq {
 	uint32_t users; /**< queue pairs; atomic */
 	struct roce_cq_share **shares;
 	rte_spinlock_t shares_lock;
-	struct roce_note note;
+	struct roce_pending_async note;
 
 	rte_spinlock_t push_lock __rte_cache_aligned;
 	uint32_t head;      /**< events ever pushed */
 	uint32_t tail_seen; /**< lower bound of tail */
-	uint32_t watchers;  /**< who wants ROCE_NOTICE_CQ_EVENTS */
+	uint32_t watchers;  /**< who wants ROCE_ENGINE_ASYNC_CQ_EVENTS */
 	uint32_t judged;    /**< watched: the events before it were judged */
 	uint32_t due;       /**< of them, to be told */
-	bool was_watched;
+	bool was_armed;
 	bool once;  /**< one of the watchers goes away when it was told (roce_cq_arm()) */
 	bool noted; /**< on the domain's stack */
-	struct roce_cq *next_noted;
+	struct roce_cq *next_pending;
 	bool solicited; /**< only solicited receives, and failures, are told; atomic */
 
 	uint32_t tail __rte_cache_aligned; /**< events ever taken */
@@ -119,7 +119,7 @@ roce_cq_take(const struct roce_cq *cq, uint32_t i, struct roce_event *event)
 void roce_cq_lost(struct roce_cq *cq, uint16_t srq_share);
 
 /** Tell the watchers of the queues that are noted. Whoever lets go of an engine's lock, before that. */
-void roce_cq_settle(struct roce_domain *domain);
+void roce_cq_deliver(struct roce_domain *domain);
 
 /**
  * The share of a shared receive queue on this completion queue, made when there is none; one user more.

@@ -71,7 +71,7 @@ void
 roce_engine_unlock_inner(struct roce_engine *e)
 {
 	if (unlikely(__atomic_load_n(&e->domain->noted, __ATOMIC_RELAXED) != NULL))
-		roce_cq_settle(e->domain);
+		roce_cq_deliver(e->domain);
 	roce_unlock(&e->lock);
 }
 
@@ -168,7 +168,7 @@ make_engine(struct roce_domain *domain, unsigned int index)
 	e->pool = config->pool[index];
 	rte_spinlock_init(&e->lock.spin);
 	TAILQ_INIT(&e->ready);
-	TAILQ_INIT(&e->owing);
+	TAILQ_INIT(&e->delayed_acks);
 	rc = make_inbox(domain, e);
 	if (rc == 0 && config->extbuf.least != 0)
 		rc = roce_extbufs_create(e);

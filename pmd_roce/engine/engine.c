@@ -125,7 +125,7 @@ visit_paced(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_t 
  * same queue pairs, and one answer will do for all of it: with many of them that is half the frames.
  */
 static void
-release_owing(struct roce_engine *e)
+release_delayed_acks(struct roce_engine *e)
 {
 	struct roce_qp *qp;
 	bool busy = e->busy;
@@ -135,9 +135,9 @@ release_owing(struct roce_engine *e)
 	if (busy && ++e->waited < ROCE_PATIENCE)
 		return;
 	e->waited = 0;
-	TAILQ_FOREACH(qp, &e->owing, ready_link)
+	TAILQ_FOREACH(qp, &e->delayed_acks, ready_link)
 		roce_qp_list(qp, ROCE_LISTED_READY);
-	TAILQ_CONCAT(&e->ready, &e->owing, ready_link);
+	TAILQ_CONCAT(&e->ready, &e->delayed_acks, ready_link);
 }
 
 /* Every queue pair on the list has its turn, in order, as long as there is room. */
@@ -169,35 +169,35 @@ tx_ready(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t max, uint64_t n
 
 /* What happened to connections on any engine, for the connection manager on engine 0. */
 static void
-tell_gsi(struct roce_domain *domain, uint64_t now)
+deliver_to_gsi(struct roce_domain *domain, uint64_t now)
 {
 	struct roce_qp *qp, *next;
 
-	for (qp = __atomic_exchange_n(&domain->noticed, NULL, __ATOMIC_ACQUIRE); qp != NULL;
+	for (qp = __atomic_exchange_n(&domain->cm_pending, NULL, __ATOMIC_ACQUIRE); qp != NULL;
 			qp = next) {
-		uint32_t notices;
+		uint32_t async_events;
 
-		next = qp->cold.next_noticed;
-		notices = __atomic_exchange_n(&qp->cold.notices, 0, __ATOMIC_ACQ_REL);
-		for (unsigned int kind = 1; notices >> kind != 0; kind++) {
-			if ((notices & (1u << kind)) && qp->cold.conn != NULL &&
-					domain->gsi.qp_notice != NULL)
-				domain->gsi.qp_notice(domain->gsi.arg, qp->cold.conn,
-						(enum roce_notice_kind)kind, now);
+		next = qp->cold.next_cm_pending;
+		async_events = __atomic_exchange_n(&qp->cold.async_events, 0, __ATOMIC_ACQ_REL);
+		for (unsigned int kind = 1; async_events >> kind != 0; kind++) {
+			if ((async_events & (1u << kind)) && qp->cold.conn != NULL &&
+					domain->gsi.qp_async_event != NULL)
+				domain->gsi.qp_async_event(domain->gsi.arg, qp->cold.conn,
+						(enum roce_engine_async)kind, now);
 		}
 	}
 }
 
 /* The part of tx_gsi() for when there may be something to tell or to say. */
 static __rte_noinline uint16_t
-turn_gsi(struct roce_domain *domain, struct rte_mbuf **pkts, uint16_t max, uint64_t now)
+poll_gsi(struct roce_domain *domain, struct rte_mbuf **pkts, uint16_t max, uint64_t now)
 {
 	const struct roce_gsi *gsi = &domain->gsi;
 
 	if (gsi->tx == NULL)
 		return 0;
-	if (__atomic_load_n(&domain->noticed, __ATOMIC_RELAXED) != NULL)
-		tell_gsi(domain, now);
+	if (__atomic_load_n(&domain->cm_pending, __ATOMIC_RELAXED) != NULL)
+		deliver_to_gsi(domain, now);
 	return max > 0 ? gsi->tx(gsi->arg, pkts, max, now) : 0;
 }
 
@@ -208,10 +208,10 @@ tx_gsi(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t max, uint64_t now
 
 	if (e->index != 0 ||
 			likely(now < *domain->gsi.at &&
-					__atomic_load_n(&domain->noticed, __ATOMIC_RELAXED) ==
+					__atomic_load_n(&domain->cm_pending, __ATOMIC_RELAXED) ==
 							NULL))
 		return 0;
-	return turn_gsi(domain, pkts, max, now);
+	return poll_gsi(domain, pkts, max, now);
 }
 
 /* Did anybody post, or release what was sent? */
@@ -239,8 +239,8 @@ roce_engine_tx(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t max, uint
 	if (has_news(e))
 		roce_engine_answer_doorbells(e);
 	roce_wheel_advance(e->wheel, now);
-	if (!TAILQ_EMPTY(&e->owing) && max > 0)
-		release_owing(e);
+	if (!TAILQ_EMPTY(&e->delayed_acks) && max > 0)
+		release_delayed_acks(e);
 	if (!TAILQ_EMPTY(&e->ready))
 		n = tx_ready(e, pkts, (uint16_t)(max - gsi_room(e, max)), now);
 	n += tx_gsi(e, pkts + n, (uint16_t)(max - n), now);
@@ -254,13 +254,13 @@ roce_engine_deadline(const struct roce_engine *e)
 	const struct roce_domain *domain = e->domain;
 	uint64_t deadline = roce_wheel_deadline(e->wheel);
 
-	if (!TAILQ_EMPTY(&e->ready) || !TAILQ_EMPTY(&e->owing) ||
+	if (!TAILQ_EMPTY(&e->ready) || !TAILQ_EMPTY(&e->delayed_acks) ||
 			__atomic_load_n(&e->doorbell, __ATOMIC_ACQUIRE) != NULL ||
 			(domain->shared && !rte_ring_empty(e->inbox)) ||
 			(e->extbufs != NULL && roce_extbufs_released(e)))
 		return 0;
 	if (e->index == 0 && domain->gsi.deadline != NULL) {
-		if (__atomic_load_n(&domain->noticed, __ATOMIC_ACQUIRE) != NULL)
+		if (__atomic_load_n(&domain->cm_pending, __ATOMIC_ACQUIRE) != NULL)
 			return 0;
 		deadline = RTE_MIN(deadline, domain->gsi.deadline(domain->gsi.arg));
 	}

@@ -41,14 +41,14 @@ struct roce_memory {
 };
 
 /** Rare things that the layer above must hear of at once. */
-enum roce_notice_kind {
-	ROCE_NOTICE_QP_ESTABLISHED = 1, /**< first packet in state RTR: the peer is ready */
-	ROCE_NOTICE_QP_BROKEN,  /**< the transport gave up: state is ERR, everything is flushed */
-	ROCE_NOTICE_QP_DRAINED, /**< roce_qp_drain() is done */
-	ROCE_NOTICE_CQ_OVERFLOW,
-	ROCE_NOTICE_SRQ_LOW, /**< fewer receives are on the shared queue than its low watermark */
-	ROCE_NOTICE_QP_SOFT_HIGH, /**< the queue pair holds more receives than its soft high watermark */
-	ROCE_NOTICE_CQ_EVENTS, /**< a completion queue that is watched has so many more events that wake */
+enum roce_engine_async {
+	ROCE_ENGINE_ASYNC_QP_ESTABLISHED = 1, /**< first packet in state RTR: the peer is ready */
+	ROCE_ENGINE_ASYNC_QP_BROKEN, /**< the transport gave up: state is ERR, everything is flushed */
+	ROCE_ENGINE_ASYNC_QP_DRAINED, /**< roce_qp_drain() is done */
+	ROCE_ENGINE_ASYNC_CQ_OVERFLOW,
+	ROCE_ENGINE_ASYNC_SRQ_LOW, /**< fewer receives are on the shared queue than its low watermark */
+	ROCE_ENGINE_ASYNC_QP_SOFT_HIGH, /**< the queue pair holds more receives than its soft high watermark */
+	ROCE_ENGINE_ASYNC_CQ_EVENTS, /**< a completion queue that is watched has so many more events that wake */
 };
 
 /**
@@ -59,33 +59,33 @@ enum roce_notice_kind {
  * @param status QP_BROKEN: enum ibv_wc_status of the cause; CQ_EVENTS: how many. That is told when the lock is about
  *   to be dropped, and the receiver may not push events then.
  */
-typedef void (*roce_notify_fn)(void *arg, enum roce_notice_kind kind, void *owner, int status);
+typedef void (*roce_notify_fn)(void *arg, enum roce_engine_async kind, void *owner, int status);
 
 /**
  * What is still to be told of an object. It stands in the object, so that nothing is lost for want of memory; what
  * happens again before it was told is told once.
  */
-struct roce_note {
-	TAILQ_ENTRY(roce_note) link;
+struct roce_pending_async {
+	TAILQ_ENTRY(roce_pending_async) link;
 	void *owner;
-	uint32_t kinds; /**< bits 1 << enum roce_notice_kind; 0: it is on no list */
-	int status;     /**< of ROCE_NOTICE_QP_BROKEN */
+	uint32_t kinds; /**< bits 1 << enum roce_engine_async; 0: it is on no list */
+	int status;     /**< of ROCE_ENGINE_ASYNC_QP_BROKEN */
 };
 
-TAILQ_HEAD(roce_note_list, roce_note);
+TAILQ_HEAD(roce_pending_async_list, roce_pending_async);
 
 /** The notes of a context, that which waits longest first. */
-struct roce_notes {
+struct roce_async_queue {
 	rte_spinlock_t lock; /**< taken under any other */
 	uint32_t count;      /**< on the list; written under the lock, atomic */
-	struct roce_note_list list;
+	struct roce_pending_async_list list;
 };
 
-void roce_notes_init(struct roce_notes *notes);
+void roce_async_queue_init(struct roce_async_queue *async_queue);
 
 /** One thing to tell. Any thread. @return false: there is none, and nothing was written. */
-bool
-roce_notes_take(struct roce_notes *notes, enum roce_notice_kind *kind, void **owner, int *status);
+bool roce_async_queue_take(struct roce_async_queue *async_queue, enum roce_engine_async *kind,
+		void **owner, int *status);
 
 /**
  * A user of a domain, as a struct ibv_context of verbs: protection domains, completion queues and connections are made
@@ -96,10 +96,10 @@ struct roce_context {
 	roce_notify_fn notify;
 	void *arg; /**< handed to notify() */
 	/**
-	 * NULL, or where all but ROCE_NOTICE_QP_ESTABLISHED and _DRAINED is noted before it is notified. What is noted of
+	 * NULL, or where all but ROCE_ENGINE_ASYNC_QP_ESTABLISHED and _DRAINED is noted before it is notified. What is noted of
 	 * an object vanishes with that.
 	 */
-	struct roce_notes *notes;
+	struct roce_async_queue *async_queue;
 	uint32_t users; /**< protection domains, completion queues, and what the layer above counts; atomic */
 	uint32_t addrs; /**< of addr; 0: all that the domain has */
 	struct roce_ip addr
@@ -118,7 +118,7 @@ struct roce_gsi {
 	/** Next time at which tx() has something to do; ROCE_NEVER when there is none. */
 	uint64_t (*deadline)(void *arg);
 	/** A queue pair with a connection was established by data or broke; @p conn from roce_qp_set_conn(). */
-	void (*qp_notice)(void *arg, void *conn, enum roce_notice_kind kind, uint64_t now);
+	void (*qp_async_event)(void *arg, void *conn, enum roce_engine_async kind, uint64_t now);
 	void *arg;
 	/** Before it tx() has nothing to do; as the last calls left it. NULL: tx() is always asked. */
 	const uint64_t *at;

@@ -55,7 +55,8 @@ struct roce_engine {
 	uint32_t refused; /**< turns refused since one insisted; atomic */
 	struct rte_mempool *pool;
 	struct roce_qp_list ready; /**< queue pairs with something to send, in turn */
-	struct roce_qp_list owing; /**< queue pairs whose acknowledgement may wait a little */
+	struct roce_qp_list
+			delayed_acks; /**< queue pairs whose acknowledgement may wait a little */
 	bool busy;      /**< the last burst was full: more frames are there, most likely */
 	uint8_t waited; /**< turns that acknowledgements waited for that */
 	struct roce_wheel *wheel;
@@ -77,7 +78,7 @@ struct roce_domain {
 	struct roce_context context; /**< its own */
 	struct roce_keys keys;
 	struct roce_gsi gsi;
-	struct roce_qp *noticed; /**< stack of queue pairs whose notice the connection manager must hear */
+	struct roce_qp *cm_pending; /**< stack of queue pairs whose notice the connection manager must hear */
 	struct roce_cq *noted; /**< stack of completion queues that are watched, and were pushed to */
 	bool told;             /**< watchers were told, and wake() must follow; atomic */
 	uint64_t random;       /**< how far its sequence of random numbers is; atomic */
@@ -111,11 +112,11 @@ roce_free(struct roce_domain *domain, void *p)
 uint64_t roce_random(struct roce_domain *domain);
 
 /** Tell a context of an object of its, which has the note. Locked (any engine). */
-void roce_context_tell(const struct roce_context *context, struct roce_note *note,
-		enum roce_notice_kind kind, void *owner, int status);
+void roce_context_deliver(const struct roce_context *context, struct roce_pending_async *note,
+		enum roce_engine_async kind, void *owner, int status);
 
 /** The object goes away: what is noted of it is told no more. Nobody tells of it any more. */
-void roce_context_forget(const struct roce_context *context, struct roce_note *note);
+void roce_context_forget(const struct roce_context *context, struct roce_pending_async *note);
 
 /** Lock and unlock every engine once: whoever works under a lock has left what was unlinked before. */
 void roce_domain_grace(struct roce_domain *domain);

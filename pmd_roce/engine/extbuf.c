@@ -44,7 +44,7 @@ leave(struct roce_extbufs *all)
 
 /* rte_mbuf_extbuf_free_callback_t: the last frame is gone, and the request ended before. On the thread of who freed it. */
 static void
-note_release(void *addr, void *opaque)
+push_release(void *addr, void *opaque)
 {
 	struct extbuf *buf = opaque;
 	struct roce_extbufs *all = buf->all;
@@ -174,7 +174,7 @@ take(struct roce_qp *qp, uint32_t request)
 		return NULL;
 	all->free = buf->next;
 	buf->shinfo = (struct rte_mbuf_ext_shared_info){
-		.free_cb = note_release,
+		.free_cb = push_release,
 		.fcb_opaque = buf,
 	};
 	rte_mbuf_ext_refcnt_set(&buf->shinfo, 1);

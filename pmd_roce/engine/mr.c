@@ -244,7 +244,7 @@ roce_keys_fini(struct roce_keys *keys, const struct roce_memory *memory)
 
 /* The piece @p offset bytes behind the start of @p sge, at most @p len long. Both move on to the segment it is in. */
 static inline struct roce_sge
-piece_at(const struct roce_sge **sge, uint32_t *offset, uint32_t len)
+part_at(const struct roce_sge **sge, uint32_t *offset, uint32_t len)
 {
 	while (*offset >= (*sge)->length) {
 		*offset -= (*sge)->length;
@@ -262,7 +262,7 @@ roce_sge_gather(const struct roce_keys *keys, const struct roce_pd *pd, const st
 		uint32_t offset, uint8_t *dst, uint32_t len)
 {
 	while (len > 0) {
-		struct roce_sge piece = piece_at(&sge, &offset, len);
+		struct roce_sge piece = part_at(&sge, &offset, len);
 		int rc;
 
 		rc = roce_keys_check(keys, pd, &piece, 0);
@@ -280,7 +280,7 @@ uint8_t *
 roce_sge_find(const struct roce_keys *keys, const struct roce_pd *pd, const struct roce_sge *sge,
 		uint32_t offset, uint32_t len, unsigned int access)
 {
-	const struct roce_sge piece = piece_at(&sge, &offset, len);
+	const struct roce_sge piece = part_at(&sge, &offset, len);
 
 	if (piece.length < len || roce_keys_check(keys, pd, &piece, access) != 0)
 		return NULL;
@@ -315,7 +315,7 @@ roce_sge_scatter(const struct roce_keys *keys, const struct roce_pd *pd, const s
 	uint32_t len = pkt->payload_len;
 
 	while (len > 0) {
-		struct roce_sge piece = piece_at(&sge, &offset, len);
+		struct roce_sge piece = part_at(&sge, &offset, len);
 		int rc;
 
 		rc = roce_keys_check(keys, pd, &piece, IBV_ACCESS_LOCAL_WRITE);

@@ -94,7 +94,7 @@ roce_sge_set(struct roce_sge *to, const struct roce_sge *from)
  * than a number of 32 bits is needed to know it, unless a request waits while 2^32 regions end.
  */
 static inline uint32_t
-roce_keys_ended(const struct roce_keys *keys)
+roce_key_epoch(const struct roce_keys *keys)
 {
 	return __atomic_load_n(&keys->ended, __ATOMIC_ACQUIRE);
 }

@@ -255,7 +255,7 @@ roce_qp_post_send(struct roce_qp *qp, const struct roce_wr *wr)
 		return -ENOSPC;
 	if (unlikely(!__atomic_load_n(&qp->post.connected, __ATOMIC_ACQUIRE)))
 		return -EINVAL;
-	wqe->judged = roce_keys_ended(qp->post.keys);
+	wqe->judged = roce_key_epoch(qp->post.keys);
 	rc = fill(qp, wr, wqe);
 	if (unlikely(rc != 0))
 		return post_larger(qp, wr, rc);

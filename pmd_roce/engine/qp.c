@@ -253,9 +253,9 @@ unlist(struct roce_domain *domain, struct roce_qp *qp)
 	roce_qp_to_reset(qp);
 	if (qp->wq.flags & ROCE_WQE_EXTBUF)
 		roce_extbuf_forget(qp);
-	for (link = &domain->noticed; *link != NULL; link = &(*link)->cold.next_noticed) {
+	for (link = &domain->cm_pending; *link != NULL; link = &(*link)->cold.next_cm_pending) {
 		if (*link == qp) {
-			*link = qp->cold.next_noticed;
+			*link = qp->cold.next_cm_pending;
 			break;
 		}
 	}
@@ -314,7 +314,7 @@ roce_qp_set_conn(struct roce_qp *qp, void *conn)
 {
 	qp->cold.conn = conn;
 	/* What happened to an earlier connection is nothing to this one; the listing itself stays true. */
-	__atomic_fetch_and(&qp->cold.notices, ROCE_NOTICE_LISTED, __ATOMIC_ACQ_REL);
+	__atomic_fetch_and(&qp->cold.async_events, ROCE_ENGINE_ASYNC_LISTED, __ATOMIC_ACQ_REL);
 }
 
 void

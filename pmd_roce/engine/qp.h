@@ -33,7 +33,7 @@
 #include "wire/icrc.h"
 #include "wire/psn.h"
 
-#define ROCE_NOTICE_LISTED 1u /**< the queue pair is on the domain's stack of notices */
+#define ROCE_ENGINE_ASYNC_LISTED 1u /**< the queue pair is on the domain's stack of notices */
 
 /** What the responder owes the peer: served before any request of this end. */
 #define ROCE_OWES_ACK  0x01 /**< everything before the expected PSN */
@@ -54,8 +54,8 @@
 /** Which list of its engine a queue pair is on. */
 enum roce_listed {
 	ROCE_LISTED_NOWHERE = 0,
-	ROCE_LISTED_READY, /**< has something to send in this turn */
-	ROCE_LISTED_OWING, /**< owes no more than an acknowledgement, which may wait for company */
+	ROCE_LISTED_READY,       /**< has something to send in this turn */
+	ROCE_LISTED_DELAYED_ACK, /**< owes no more than an acknowledgement, which may wait for company */
 };
 
 struct roce_qp_rx {
@@ -150,12 +150,12 @@ struct roce_qp_tx {
 	bool limited; /**< the peer gives credits */
 	bool heard;   /**< the peer has said whether it does */
 	bool draining;
-	bool nak_seen;  /**< nak_psn is valid: nothing was acknowledged since */
-	uint8_t listed; /**< enum roce_listed; atomic */
-	bool stuck;     /**< request next cannot be sent: its memory is gone */
-	bool blocked;   /**< request next waits for the answer to a READ or atomic */
-	bool paced;     /**< cold.dcqcn limits what is sent */
-	uint32_t reads; /**< READs and atomics of which a frame was ever sent, not yet answered */
+	bool nak_seen;   /**< nak_psn is valid: nothing was acknowledged since */
+	uint8_t listed;  /**< enum roce_listed; atomic */
+	bool prot_error; /**< request next cannot be sent: its memory is gone */
+	bool fence_wait; /**< request next waits for the answer to a READ or atomic */
+	bool paced;      /**< cold.dcqcn limits what is sent */
+	uint32_t reads;  /**< READs and atomics of which a frame was ever sent, not yet answered */
 	struct roce_timer timer;
 };
 
@@ -199,10 +199,10 @@ struct roce_qp {
 		struct roce_ip peer;  /**< source of a good frame */
 		struct roce_ip local; /**< its destination */
 		void *conn;
-		struct roce_note note;
+		struct roce_pending_async note;
 		struct roce_cq_share *share;
-		struct roce_qp *next_noticed;
-		uint32_t notices; /**< bits 1 << enum roce_notice_kind, and ROCE_NOTICE_LISTED; atomic */
+		struct roce_qp *next_cm_pending;
+		uint32_t async_events; /**< bits 1 << enum roce_engine_async, and ROCE_ENGINE_ASYNC_LISTED; atomic */
 		uint32_t first_psn;
 		uint32_t soft_high; /**< high watermarks; ROCE_HIGH_NONE: none, or told */
 		uint32_t hard_high;
@@ -250,7 +250,7 @@ roce_qp_unlist(struct roce_qp *qp)
 	struct roce_engine *e = qp->engine;
 
 	if (qp->tx.listed != ROCE_LISTED_NOWHERE)
-		TAILQ_REMOVE(qp->tx.listed == ROCE_LISTED_READY ? &e->ready : &e->owing, qp,
+		TAILQ_REMOVE(qp->tx.listed == ROCE_LISTED_READY ? &e->ready : &e->delayed_acks, qp,
 				ready_link);
 	roce_qp_list(qp, ROCE_LISTED_NOWHERE);
 }
@@ -297,8 +297,8 @@ roce_qp_owe_ack(struct roce_qp *qp)
 	qp->rx.owes |= ROCE_OWES_ACK;
 	if (qp->tx.listed == ROCE_LISTED_NOWHERE) {
 		roce_qp_fetch(qp);
-		roce_qp_list(qp, ROCE_LISTED_OWING);
-		TAILQ_INSERT_TAIL(&qp->engine->owing, qp, ready_link);
+		roce_qp_list(qp, ROCE_LISTED_DELAYED_ACK);
+		TAILQ_INSERT_TAIL(&qp->engine->delayed_acks, qp, ready_link);
 	}
 }
 
@@ -351,7 +351,7 @@ void roce_qp_ring(struct roce_qp *qp);
 void roce_engine_answer_doorbells(struct roce_engine *e);
 
 /** Tell the layer above and, when there is a connection, the connection manager. Locked. */
-void roce_qp_notice(struct roce_qp *qp, enum roce_notice_kind kind, int status);
+void roce_qp_async_event(struct roce_qp *qp, enum roce_engine_async kind, int status);
 
 /**
  * The transport gives up: the oldest request (or nobody, when it was the responder) fails with @p status, the
@@ -371,10 +371,10 @@ bool roce_req_wants(const struct roce_qp *qp);
 void roce_req_rewind(struct roce_qp *qp, uint32_t psn);
 
 /** When the request that cannot be sent is the oldest one: it fails, and with it the connection. */
-void roce_req_unstick(struct roce_qp *qp);
+void roce_req_report_prot_error(struct roce_qp *qp);
 
 /** What the request at next needs is gone. It fails when everything before it is acknowledged. */
-void roce_req_stick(struct roce_qp *qp);
+void roce_req_fail_local(struct roce_qp *qp);
 
 /** Is the request at next, before @p posted, a bind? */
 bool roce_bind_is_next(const struct roce_qp *qp, uint32_t posted);

@@ -116,24 +116,24 @@ roce_qp_to_rts(struct roce_qp *qp)
 }
 
 void
-roce_qp_notice(struct roce_qp *qp, enum roce_notice_kind kind, int status)
+roce_qp_async_event(struct roce_qp *qp, enum roce_engine_async kind, int status)
 {
 	struct roce_domain *domain = qp->engine->domain;
 	struct roce_qp *top;
 
-	roce_context_tell(qp->pd->context, &qp->cold.note, kind, qp->owner, status);
+	roce_context_deliver(qp->pd->context, &qp->cold.note, kind, qp->owner, status);
 	if (qp->cold.conn == NULL)
 		return;
 	/* The connection manager lives on engine 0, whose lock may not be taken here: it finds this stack. */
-	if (__atomic_fetch_or(
-			    &qp->cold.notices, 1u << kind | ROCE_NOTICE_LISTED, __ATOMIC_ACQ_REL) &
-			ROCE_NOTICE_LISTED)
+	if (__atomic_fetch_or(&qp->cold.async_events, 1u << kind | ROCE_ENGINE_ASYNC_LISTED,
+			    __ATOMIC_ACQ_REL) &
+			ROCE_ENGINE_ASYNC_LISTED)
 		return;
-	top = __atomic_load_n(&domain->noticed, __ATOMIC_RELAXED);
+	top = __atomic_load_n(&domain->cm_pending, __ATOMIC_RELAXED);
 	do {
-		qp->cold.next_noticed = top;
+		qp->cold.next_cm_pending = top;
 	} while (!__atomic_compare_exchange_n(
-			&domain->noticed, &top, qp, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+			&domain->cm_pending, &top, qp, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
 }
 
 /* The request at the tail, of whatever kind, ends badly. */
@@ -172,8 +172,8 @@ flush_requests(struct roce_qp *qp)
 	qp->tx.next = qp->tx.tail;
 	qp->tx.begun = qp->tx.tail;
 	qp->tx.offset = 0;
-	qp->tx.stuck = false;
-	qp->tx.blocked = false;
+	qp->tx.prot_error = false;
+	qp->tx.fence_wait = false;
 	qp->tx.reads = 0;
 	qp->tx.timeout_at = ROCE_NEVER;
 	qp->tx.limit_at = ROCE_NEVER;
@@ -189,7 +189,7 @@ roce_qp_check_drained(struct roce_qp *qp)
 	if ((qp->rx.owes & (ROCE_OWES_ACK | ROCE_OWES_READ)) == ROCE_OWES_ACK)
 		return;
 	qp->tx.draining = false;
-	roce_qp_notice(qp, ROCE_NOTICE_QP_DRAINED, 0);
+	roce_qp_async_event(qp, ROCE_ENGINE_ASYNC_QP_DRAINED, 0);
 }
 
 void
@@ -244,7 +244,7 @@ roce_qp_break(struct roce_qp *qp, enum ibv_wc_status status, bool request)
 	if (request && qp->tx.tail != roce_qp_posted(qp))
 		fail_oldest(qp, status);
 	roce_qp_to_error(qp);
-	roce_qp_notice(qp, ROCE_NOTICE_QP_BROKEN, status);
+	roce_qp_async_event(qp, ROCE_ENGINE_ASYNC_QP_BROKEN, status);
 }
 
 void

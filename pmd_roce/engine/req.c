@@ -43,8 +43,9 @@ may_send(const struct roce_qp *qp, uint32_t posted)
 {
 	const struct roce_qp_tx *tx = &qp->tx;
 
-	return tx->next != posted && qp->rx.state == ROCE_QP_RTS && tx->rnr_at == 0 && !tx->stuck &&
-			!tx->blocked && roce_req_window_left(tx) > 0 && has_credit(qp);
+	return tx->next != posted && qp->rx.state == ROCE_QP_RTS && tx->rnr_at == 0 &&
+			!tx->prot_error && !tx->fence_wait && roce_req_window_left(tx) > 0 &&
+			has_credit(qp);
 }
 
 bool
@@ -64,7 +65,7 @@ roce_req_wants(const struct roce_qp *qp)
 static inline bool
 begin_request(struct roce_qp *qp, struct roce_wqe *wqe)
 {
-	bool valid = wqe->judged == roce_keys_ended(&qp->engine->domain->keys);
+	bool valid = wqe->judged == roce_key_epoch(&qp->engine->domain->keys);
 
 	wqe->psn = qp->tx.psn;
 	wqe->packets = roce_packets(wqe->length, qp->rx.mtu);
@@ -126,22 +127,22 @@ put_atomic(uint8_t *at, struct roce_wqe *wqe)
 }
 
 __rte_noinline void
-roce_req_stick(struct roce_qp *qp)
+roce_req_fail_local(struct roce_qp *qp)
 {
-	qp->tx.stuck = true;
+	qp->tx.prot_error = true;
 	qp->engine->stats.req_local_protection_error++;
-	roce_req_unstick(qp);
+	roce_req_report_prot_error(qp);
 	/* Nothing asked for the acknowledgement of what went before: what is sent again does. */
-	if (qp->tx.stuck && qp->tx.silent != 0)
+	if (qp->tx.prot_error && qp->tx.silent != 0)
 		roce_req_rewind(qp, qp->tx.una);
 }
 
 void
-roce_req_unstick(struct roce_qp *qp)
+roce_req_report_prot_error(struct roce_qp *qp)
 {
 	bool bind;
 
-	if (!qp->tx.stuck || qp->tx.tail != qp->tx.next)
+	if (!qp->tx.prot_error || qp->tx.tail != qp->tx.next)
 		return;
 	bind = roce_wqe_is_bind(roce_wq_slot(&qp->wq, qp->tx.next));
 	roce_qp_break(qp, bind ? IBV_WC_MW_BIND_ERR : IBV_WC_LOC_PROT_ERR, true);
@@ -201,7 +202,7 @@ finish_data(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, uint8_
 		from = find_piece(qp, wqe, len, valid);
 	}
 	if (likely(from != NULL)) {
-		roce_req_finish_piece(qp, m, to, from, len);
+		roce_req_finish_segment(qp, m, to, from, len);
 		return 0;
 	}
 	rc = roce_sge_gather(&qp->engine->domain->keys, qp->pd, wqe->sge, qp->tx.offset, to, len);
@@ -243,7 +244,7 @@ build_data(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, struct 
 	}
 	if (unlikely(finish_data(qp, wqe, m, at, part.len, part.valid) != 0)) {
 		rte_pktmbuf_free(m);
-		roce_req_stick(qp);
+		roce_req_fail_local(qp);
 		return NULL;
 	}
 	tx->silent = part.ack_req ? 0 : tx->silent + 1;
@@ -287,8 +288,8 @@ may_begin(struct roce_qp *qp, const struct roce_wqe *wqe)
 
 	if (wqe->flags & ROCE_WR_FENCE)
 		most = 0;
-	qp->tx.blocked = roce_read_outstanding(qp) > most;
-	return !qp->tx.blocked;
+	qp->tx.fence_wait = roce_read_outstanding(qp) > most;
+	return !qp->tx.fence_wait;
 }
 
 /* @p left: as in wants_ack(). @return NULL: no frame to be had, or the request cannot go on. */
@@ -401,7 +402,7 @@ roce_req_rewind(struct roce_qp *qp, uint32_t psn)
 	tx->silent = 0;
 	if (roce_psn_diff(tx->timed_psn, psn) >= 0)
 		tx->timed_at = 0;
-	tx->stuck = false;
-	tx->blocked = false;
+	tx->prot_error = false;
+	tx->fence_wait = false;
 	roce_qp_ready(qp);
 }

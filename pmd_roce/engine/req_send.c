@@ -12,7 +12,7 @@ is_whole_send(const struct roce_qp *qp, const struct roce_wqe *wqe)
 {
 	return wqe->opcode == IBV_WR_SEND && wqe->num_sge == 1 && wqe->length <= qp->rx.mtu &&
 			!(wqe->flags & (ROCE_WR_FENCE | ROCE_WQE_EXTBUF)) &&
-			wqe->judged == roce_keys_ended(&qp->engine->domain->keys);
+			wqe->judged == roce_key_epoch(&qp->engine->domain->keys);
 }
 
 static __rte_always_inline void
@@ -32,7 +32,7 @@ build_whole_send(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, u
 	wqe->psn = psn;
 	wqe->packets = 1;
 	wqe->extbuf = 0;
-	roce_req_finish_piece(qp, m, at, (const uint8_t *)(uintptr_t)wqe->sge->addr, wqe->length);
+	roce_req_finish_segment(qp, m, at, (const uint8_t *)(uintptr_t)wqe->sge->addr, wqe->length);
 }
 
 /* The first @p n of the requests that were not begun left, a frame each; psn and silent are as they are then. */

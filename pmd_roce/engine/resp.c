@@ -5,7 +5,7 @@
 
 #include <rte_branch_prediction.h>
 
-#include "engine/early.h"
+#include "engine/placement.h"
 #include "engine/loan.h"
 #include "engine/mw.h"
 #include "engine/resp.h"

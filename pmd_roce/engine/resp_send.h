@@ -35,7 +35,7 @@ roce_resp_send_fits(struct roce_srq *srq, const struct roce_recv *recv, uint32_t
 			roce_srq_is_valid(srq, srq->taken);
 }
 
-/** Copy the payload to where the message will be received, if the ICRC is right; both in one pass where that pays (early.h). */
+/** Copy the payload to where the message will be received, if the ICRC is right; both in one pass where that pays (placement.h). */
 static __rte_always_inline bool
 roce_resp_send_copy(const struct roce_plain_send *send, uint8_t *to)
 {

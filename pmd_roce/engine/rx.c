@@ -6,7 +6,7 @@
 #include <rte_branch_prediction.h>
 #include <rte_prefetch.h>
 
-#include "engine/early.h"
+#include "engine/placement.h"
 #include "engine/resp.h"
 #include "engine/resp_send.h"
 
@@ -56,7 +56,7 @@ is_ours(const struct roce_domain *domain, const struct roce_ip *dst)
 }
 
 static __rte_noinline enum fate
-hand_over(struct roce_engine *e, struct roce_engine *owner, struct rte_mbuf *m)
+forward_to_owner(struct roce_engine *e, struct roce_engine *owner, struct rte_mbuf *m)
 {
 	if (rte_ring_mp_enqueue(owner->inbox, m) != 0) {
 		e->stats.rx_inbox_full++;
@@ -76,7 +76,7 @@ rx_gsi(struct roce_engine *e, const struct roce_pkt *pkt, uint64_t now)
 		return FATE_DONE;
 	}
 	if (e->index != 0)
-		return hand_over(e, domain->engine[0], pkt->m);
+		return forward_to_owner(e, domain->engine[0], pkt->m);
 	e->stats.rx_gsi++;
 	domain->gsi.rx(domain->gsi.arg, pkt, now);
 	return FATE_DONE;
@@ -84,7 +84,7 @@ rx_gsi(struct roce_engine *e, const struct roce_pkt *pkt, uint64_t now)
 
 /* No queue pair with this number and peer: perhaps not for us at all, or for the connection manager. */
 static __rte_noinline enum fate
-rx_stranger(struct roce_engine *e, const struct roce_pkt *pkt, bool known, uint64_t now)
+rx_unknown_peer(struct roce_engine *e, const struct roce_pkt *pkt, bool known, uint64_t now)
 {
 	struct roce_ip src, dst;
 
@@ -108,7 +108,7 @@ rx_stranger(struct roce_engine *e, const struct roce_pkt *pkt, bool known, uint6
 
 /* Data reaches a passive end whose RTU was lost: the peer is ready all the same. */
 static __rte_noinline bool
-rx_early(struct roce_qp *qp, const struct roce_pkt *pkt)
+accept_before_rtu(struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	if (qp->rx.state != ROCE_QP_RTR ||
 			(pkt->op->flags & (ROCE_OP_REQUEST | ROCE_OP_DETH)) != ROCE_OP_REQUEST) {
@@ -117,7 +117,7 @@ rx_early(struct roce_qp *qp, const struct roce_pkt *pkt)
 	}
 	if (!qp->cold.heard) {
 		qp->cold.heard = true;
-		roce_qp_notice(qp, ROCE_NOTICE_QP_ESTABLISHED, 0);
+		roce_qp_async_event(qp, ROCE_ENGINE_ASYNC_QP_ESTABLISHED, 0);
 	}
 	return qp->rx.state == ROCE_QP_RTR || qp->rx.state == ROCE_QP_RTS;
 }
@@ -127,7 +127,7 @@ static inline bool
 icrc_ok(struct roce_qp *qp, struct roce_pkt *pkt)
 {
 	if (pkt->payload_len >= ROCE_ONE_PASS_RX)
-		return roce_icrc_ok_early(qp, pkt);
+		return roce_icrc_ok_place(qp, pkt);
 	return roce_icrc_ok(pkt);
 }
 
@@ -137,14 +137,14 @@ rx_one(struct roce_engine *e, struct roce_pkt *pkt, uint64_t now)
 	struct roce_qp *qp = roce_qp_find(e->domain, pkt->dest_qp);
 
 	if (unlikely(qp == NULL || !from_peer(qp, pkt)))
-		return rx_stranger(e, pkt, qp != NULL, now);
+		return rx_unknown_peer(e, pkt, qp != NULL, now);
 	if (unlikely(qp->engine != e))
-		return hand_over(e, qp->engine, pkt->m);
+		return forward_to_owner(e, qp->engine, pkt->m);
 	if (unlikely(!icrc_ok(qp, pkt))) {
 		e->stats.rx_icrc_encapsulated++;
 		return FATE_DONE;
 	}
-	if (unlikely(qp->rx.state != ROCE_QP_RTS) && !rx_early(qp, pkt))
+	if (unlikely(qp->rx.state != ROCE_QP_RTS) && !accept_before_rtu(qp, pkt))
 		return FATE_DONE;
 	if (unlikely(pkt->op->flags & (ROCE_OP_DETH | ROCE_OP_CNP))) {
 		/* A datagram is for another kind of queue pair. */

@@ -52,7 +52,7 @@ create(struct roce_pd *pd, uint32_t max_wr, uint32_t max_sge, struct roce_srq **
 	s->mask = slots - 1;
 	s->max_sge = max_sge;
 	s->max = max_wr;
-	s->judged = s->valid = roce_keys_ended(&domain->keys);
+	s->judged = s->valid = roce_key_epoch(&domain->keys);
 	roce_keys_recent_init(&s->recent, &domain->keys);
 	__atomic_fetch_add(&pd->users, 1, __ATOMIC_RELAXED);
 	*srq = s;
@@ -122,17 +122,17 @@ roce_srq_destroy(struct roce_srq *srq)
 }
 
 static_assert(ROCE_WR_LEND > ROCE_SGE_MAX,
-		"one look tells what is no ordinary receive (check_pieces)");
+		"one look tells what is no ordinary receive (check_segments)");
 
 /* A region has ended: what was judged before is to be judged again when data arrives. Under post_lock. */
 static __rte_noinline void
-judge_anew(struct roce_srq *srq, uint32_t ended)
+revalidate(struct roce_srq *srq, uint32_t ended)
 {
 	__atomic_store_n(&srq->valid_from, srq->posted, __ATOMIC_RELAXED);
 	__atomic_store_n(&srq->judged, ended, __ATOMIC_RELEASE);
 }
 
-/* Several pieces, or none. As check_pieces(). */
+/* Several pieces, or none. As check_segments(). */
 static __rte_noinline int
 check_list(const struct roce_srq *srq, const struct roce_recv_wr *wr, uint32_t *length)
 {
@@ -157,13 +157,13 @@ check_list(const struct roce_srq *srq, const struct roce_recv_wr *wr, uint32_t *
 
 /* Judged now, and again when data arrives if a region has ended in between. Under post_lock. */
 static inline int
-check_pieces(struct roce_srq *srq, const struct roce_recv_wr *wr, uint32_t *length)
+check_segments(struct roce_srq *srq, const struct roce_recv_wr *wr, uint32_t *length)
 {
 	const struct roce_keys *keys = &srq->domain->keys;
-	uint32_t ended = roce_keys_ended(keys);
+	uint32_t ended = roce_key_epoch(keys);
 
 	if (unlikely(ended != srq->judged))
-		judge_anew(srq, ended);
+		revalidate(srq, ended);
 	if (unlikely((wr->num_sge | (wr->flags & ROCE_WR_LEND)) != 1))
 		return check_list(srq, wr, length);
 	*length = RTE_MIN(wr->sg->length, ROCE_MSG_MAX);
@@ -175,7 +175,7 @@ post(struct roce_srq *srq, const struct roce_recv_wr *wr)
 {
 	struct roce_rwqe *slot = roce_srq_slot(srq, srq->posted);
 	uint32_t length;
-	int rc = check_pieces(srq, wr, &length);
+	int rc = check_segments(srq, wr, &length);
 
 	if (unlikely(rc != 0))
 		return rc;
@@ -334,7 +334,8 @@ crosses_low(struct roce_srq *srq, uint32_t available)
 static __rte_noinline void
 tell_low(struct roce_srq *srq)
 {
-	roce_context_tell(srq->pd->context, &srq->note, ROCE_NOTICE_SRQ_LOW, srq->owner, 0);
+	roce_context_deliver(
+			srq->pd->context, &srq->note, ROCE_ENGINE_ASYNC_SRQ_LOW, srq->owner, 0);
 }
 
 int

@@ -71,14 +71,14 @@ struct roce_srq {
 	uint32_t users;     /**< queue pairs; under post_lock */
 	struct roce_cq_share *shares; /**< under post_lock */
 	void *owner;
-	struct roce_note note;
+	struct roce_pending_async note;
 	TAILQ_ENTRY(roce_srq) link; /**< of the domain's shared ones */
 
 	struct roce_lock post_lock __rte_cache_aligned;
 	uint32_t posted;
 	uint32_t reaped_seen;   /**< lower bound of reaped; under post_lock */
 	uint32_t reaped_silent; /**< without a completion; under post_lock */
-	uint32_t judged; /**< roce_keys_ended() when the receives from valid_from on were judged; atomic */
+	uint32_t judged; /**< roce_key_epoch() when the receives from valid_from on were judged; atomic */
 	uint32_t valid_from;            /**< number of the first of them; atomic */
 	struct roce_keys_recent recent; /**< under post_lock */
 
@@ -153,7 +153,7 @@ roce_srq_is_valid(struct roce_srq *srq, uint32_t index)
 {
 	uint32_t judged = __atomic_load_n(&srq->judged, __ATOMIC_ACQUIRE);
 
-	if (unlikely(judged != roce_keys_ended(&srq->domain->keys)))
+	if (unlikely(judged != roce_key_epoch(&srq->domain->keys)))
 		return false;
 	if (unlikely(judged != srq->valid)) {
 		uint32_t from = __atomic_load_n(&srq->valid_from, __ATOMIC_RELAXED);

@@ -34,7 +34,7 @@ roce_event_wakes(const struct roce_event *event, bool solicited)
 }
 
 /**
- * From now on ROCE_NOTICE_CQ_EVENTS is told of every event that wakes (roce_event_wakes()), until roce_cq_unwatch() is
+ * From now on ROCE_ENGINE_ASYNC_CQ_EVENTS is told of every event that wakes (roce_event_wakes()), until roce_cq_unwatch() is
  * called as often: behind it none is told any more. An event that came before is seen by who looks afterwards. Any
  * thread that holds no engine lock.
  */
@@ -103,7 +103,7 @@ void roce_qp_to_reset(struct roce_qp *qp);
 bool roce_qp_waits_for_release(const struct roce_qp *qp);
 
 /**
- * Graceful end: notify ROCE_NOTICE_QP_DRAINED once when no request is unfinished (at once from the next
+ * Graceful end: notify ROCE_ENGINE_ASYNC_QP_DRAINED once when no request is unfinished (at once from the next
  * turn when there is none). Locked.
  */
 void roce_qp_drain(struct roce_qp *qp);

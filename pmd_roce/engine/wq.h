@@ -27,7 +27,7 @@ struct roce_wqe {
 	uint32_t imm;    /**< big endian; of a bind: the new key */
 	__extension__ union {
 		uint32_t psn;    /**< first PSN, once it is being sent */
-		uint32_t judged; /**< before that: roce_keys_ended() when its pieces were judged */
+		uint32_t judged; /**< before that: roce_key_epoch() when its pieces were judged */
 	};
 	uint32_t packets; /**< how many it takes, at least 1; of a bind that was executed 0 */
 	uint8_t opcode;   /**< enum ibv_wr_opcode */

@@ -278,7 +278,7 @@ find_key(const char *name, size_t len)
 
 /* One `key=value`; the token is ours and ends with a zero. */
 static int
-take_token(const char *token, struct roce_devargs *args, struct roce_why *why)
+take_token(const char *token, struct roce_devargs *args, struct roce_errmsg *why)
 {
 	size_t name_len = strcspn(token, "=");
 	const char *value = token + name_len + 1;
@@ -287,25 +287,25 @@ take_token(const char *token, struct roce_devargs *args, struct roce_why *why)
 	int rc;
 
 	if (key == NULL)
-		return roce_why_say(why, -EINVAL, "unknown key '%.*s'", (int)name_len, token);
+		return roce_errmsg_set(why, -EINVAL, "unknown key '%.*s'", (int)name_len, token);
 	bit = UINT32_C(1) << (key - keys);
 	if (token[name_len] == '\0' || (*value == '\0' && !key->may_be_empty))
-		return roce_why_say(
+		return roce_errmsg_set(
 				why, -EINVAL, "%s= has no value: want %s", key->name, key->want);
 	if ((args->given & bit) != 0 && !key->repeats)
-		return roce_why_say(why, -EINVAL, "%s= is given twice", key->name);
+		return roce_errmsg_set(why, -EINVAL, "%s= is given twice", key->name);
 	rc = key->take(key, value, (char *)args + key->offset);
 	if (rc == -ENOSPC)
-		return roce_why_say(why, -EINVAL, "%s= is given too many times", key->name);
+		return roce_errmsg_set(why, -EINVAL, "%s= is given too many times", key->name);
 	if (rc != 0)
-		return roce_why_say(why, -EINVAL, "%s=%.200s is no good: want %s", key->name, value,
-				key->want);
+		return roce_errmsg_set(why, -EINVAL, "%s=%.200s is no good: want %s", key->name,
+				value, key->want);
 	args->given |= bit;
 	return 0;
 }
 
 static int
-take_pairs(const char *text, struct roce_devargs *args, struct roce_why *why)
+take_pairs(const char *text, struct roce_devargs *args, struct roce_errmsg *why)
 {
 	char token[TOKEN_LEN];
 
@@ -320,7 +320,7 @@ take_pairs(const char *text, struct roce_devargs *args, struct roce_why *why)
 		while (text[len] != '\0' && !isspace((unsigned char)text[len]))
 			len++;
 		if (len >= sizeof(token))
-			return roce_why_say(why, -EINVAL, "%.*s... is too long", 32, text);
+			return roce_errmsg_set(why, -EINVAL, "%.*s... is too long", 32, text);
 		memcpy(token, text, len);
 		token[len] = '\0';
 		rc = take_token(token, args, why);
@@ -346,7 +346,7 @@ set_defaults(struct roce_devargs *args)
 
 int
 roce_devargs_read(const char *text, const char *override, struct roce_devargs *args,
-		struct roce_why *why)
+		struct roce_errmsg *why)
 {
 	struct roce_devargs base, over;
 	int rc;
@@ -371,19 +371,19 @@ roce_devargs_read(const char *text, const char *override, struct roce_devargs *a
 }
 
 int
-roce_devargs_complete(const struct roce_devargs *args, struct roce_why *why)
+roce_devargs_complete(const struct roce_devargs *args, struct roce_errmsg *why)
 {
 	for (size_t i = 0; i < RTE_DIM(keys); i++) {
 		if (keys[i].required && (args->given & (UINT32_C(1) << i)) == 0)
-			return roce_why_say(why, -EINVAL, "%s= is missing: want %s", keys[i].name,
-					keys[i].want);
+			return roce_errmsg_set(why, -EINVAL, "%s= is missing: want %s",
+					keys[i].name, keys[i].want);
 	}
 	return 0;
 }
 
 int
 roce_devargs_parse(const char *text, const char *override, struct roce_devargs *args,
-		struct roce_why *why)
+		struct roce_errmsg *why)
 {
 	struct roce_devargs read;
 	int rc = roce_devargs_read(text, override, &read, why);

@@ -18,9 +18,9 @@
 #include <rte_ether.h>
 
 #include "engine/engine.h"
-#include "port/fault.h"
+#include "port/fault_injection.h"
 #include "port/subnet.h"
-#include "port/why.h"
+#include "port/errmsg.h"
 #include "wire/frame.h"
 
 #define ROCE_DEVARGS_PORT_LEN 512
@@ -79,14 +79,14 @@ struct roce_devargs {
  *   missing; @p why names the key.
  */
 int roce_devargs_parse(const char *text, const char *override, struct roce_devargs *args,
-		struct roce_why *why);
+		struct roce_errmsg *why);
 
 /** The same, but no key is required: the string may be for a device that has been told before. */
 int roce_devargs_read(const char *text, const char *override, struct roce_devargs *args,
-		struct roce_why *why);
+		struct roce_errmsg *why);
 
 /** @return 0; -EINVAL a required key is missing; @p why names it. */
-int roce_devargs_complete(const struct roce_devargs *args, struct roce_why *why);
+int roce_devargs_complete(const struct roce_devargs *args, struct roce_errmsg *why);
 
 /** As if `port=` had been given; @p name is shorter than ROCE_DEVARGS_PORT_LEN. */
 void roce_devargs_set_port(struct roce_devargs *args, const char *name);

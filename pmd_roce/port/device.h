@@ -44,7 +44,7 @@ struct roce_device {
  * @return as roce_device_attach().
  */
 int roce_device_lend(const struct roce_devargs *args, const struct roce_attach_config *lent,
-		struct roce_device **out, struct roce_why *why);
+		struct roce_device **out, struct roce_errmsg *why);
 
 /**
  * May somebody who says @p args join a device? He says the same, all of it but for ip=, or of one that was attached what
@@ -52,10 +52,10 @@ int roce_device_lend(const struct roce_devargs *args, const struct roce_attach_c
  * @return 0; -EINVAL a key is missing; -EBUSY one is another.
  */
 int roce_device_check_joiner(const struct roce_device *device, const struct roce_devargs *args,
-		struct roce_why *why);
+		struct roce_errmsg *why);
 
 /** The sentence about a gateway that is not near. @return -EINVAL. */
-int roce_device_refuse_gw(struct roce_why *why);
+int roce_device_refuse_gw(struct roce_errmsg *why);
 
 /** Does who joins with @p args want other addresses than those that the first has? */
 bool roce_device_is_share(const struct roce_device *first, const struct roce_devargs *args);
@@ -67,14 +67,14 @@ bool roce_device_is_share(const struct roce_device *first, const struct roce_dev
  *   -ENOMEM.
  */
 int roce_device_add_share(struct roce_device *first, const struct roce_devargs *args,
-		struct roce_device **out, struct roce_why *why);
+		struct roce_device **out, struct roce_errmsg *why);
 
 /** Its addresses go with it, unless another has them too. Under the lock of the devices. */
 void roce_device_drop_share(struct roce_device *share);
 
 /** One queue has one engine, of whichever device from @p devices on. @return 0; -EBUSY. */
 int roce_device_check_queues(const struct roce_device *devices,
-		const struct roce_attach_config *lent, struct roce_why *why);
+		const struct roce_attach_config *lent, struct roce_errmsg *why);
 
 /** As roce_wake_fn and roce_cm_notify_fn, for the engines and the connection manager; @p arg of the first: the device. */
 void roce_device_wake_users(void *arg);

@@ -63,13 +63,13 @@ add_arg(const char *format, ...)
 }
 
 static int
-add_user_args(const char *text, struct roce_why *why)
+add_user_args(const char *text, struct roce_errmsg *why)
 {
 	while (*text != '\0') {
 		size_t len = strcspn(text, " \t\n");
 
 		if (len > 0 && !add_arg("%.*s", (int)len, text))
-			return roce_why_say(why, -EINVAL, "UDAPL_ROCE_EAL is too long");
+			return roce_errmsg_set(why, -EINVAL, "UDAPL_ROCE_EAL is too long");
 		text += len;
 		text += strspn(text, " \t\n");
 	}
@@ -181,7 +181,7 @@ set_runtime_folder(void)
 }
 
 static int
-init_keeping_affinity(struct roce_why *why)
+init_keeping_affinity(struct roce_errmsg *why)
 {
 	pthread_t self = pthread_self();
 	cpu_set_t cpus;
@@ -194,13 +194,13 @@ init_keeping_affinity(struct roce_why *why)
 	if (known)
 		pthread_setaffinity_np(self, sizeof(cpus), &cpus);
 	if (rc < 0)
-		return roce_why_say(why, -ENODEV, "DPDK's EAL did not start: %s",
+		return roce_errmsg_set(why, -ENODEV, "DPDK's EAL did not start: %s",
 				rte_strerror(rte_errno));
 	return 0;
 }
 
 int
-roce_eal_start(const struct roce_devargs *args, struct roce_why *why)
+roce_eal_start(const struct roce_devargs *args, struct roce_errmsg *why)
 {
 	const char *user = secure_getenv("UDAPL_ROCE_EAL");
 	int rc = 0;
@@ -215,7 +215,7 @@ roce_eal_start(const struct roce_devargs *args, struct roce_why *why)
 	if (user != NULL && *user != '\0')
 		rc = add_user_args(user, why);
 	else if (!add_defaults(args))
-		rc = roce_why_say(why, -EINVAL, "the EAL's arguments are too long");
+		rc = roce_errmsg_set(why, -EINVAL, "the EAL's arguments are too long");
 	if (rc != 0)
 		return rc;
 	rc = init_keeping_affinity(why);

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 #include "port/devargs.h"
-#include "port/why.h"
+#include "port/errmsg.h"
 
 /**
  * See to it that the EAL runs.
@@ -23,7 +23,7 @@
  * @param args what is to be opened: `lcores=` become lcores, a PCI address is let through.
  * @return 0; -EINVAL bad UDAPL_ROCE_EAL; -ENODEV the EAL did not start. Threads: one at a time.
  */
-int roce_eal_start(const struct roce_devargs *args, struct roce_why *why);
+int roce_eal_start(const struct roce_devargs *args, struct roce_errmsg *why);
 
 /** True when a port name is a PCI address, with or without domain. */
 bool roce_eal_name_is_pci(const char *name);

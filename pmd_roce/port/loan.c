@@ -17,7 +17,7 @@ make_pool(const struct roce_port *port, char kind, uint32_t room, int socket)
 }
 
 int
-roce_port_make_loans(struct roce_port *port, int socket, struct roce_why *why)
+roce_port_make_loans(struct roce_port *port, int socket, struct roce_errmsg *why)
 {
 	uint32_t payload = roce_mtu_bytes(port->mtu_code);
 
@@ -28,7 +28,8 @@ roce_port_make_loans(struct roce_port *port, int socket, struct roce_why *why)
 	if (port->loan.copies == NULL)
 		port->loan.copies = make_pool(port, 'c', payload + RTE_PKTMBUF_HEADROOM, socket);
 	if (port->loan.heads == NULL || port->loan.copies == NULL)
-		return roce_why_say(why, -ENOMEM, "no memory for the frames that port %s may lend",
+		return roce_errmsg_set(why, -ENOMEM,
+				"no memory for the frames that port %s may lend",
 				port->attach.name);
 	return 0;
 }

@@ -15,7 +15,7 @@
 #include "port/port.h"
 
 /** Make what `lend=` wants, unless it is there already. The path MTU is known. @return 0; -ENOMEM. */
-int roce_port_make_loans(struct roce_port *port, int socket, struct roce_why *why);
+int roce_port_make_loans(struct roce_port *port, int socket, struct roce_errmsg *why);
 
 /** What the engines may do with it. */
 void roce_port_describe_loans(const struct roce_port *port, struct roce_loan_config *config);

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "port/why.h"
+#include "port/errmsg.h"
 
 #define ROCE_LOOP_SIZE 256 /**< frames a ring has room for, less one */
 
@@ -28,7 +28,8 @@ bool roce_loop_is(const char *port);
  * @param port_id receives the DPDK port.
  * @return 0; -EINVAL; -EBUSY taken already; -ENOMEM.
  */
-int roce_loop_open(const char *port, unsigned int queues, uint16_t *port_id, struct roce_why *why);
+int
+roce_loop_open(const char *port, unsigned int queues, uint16_t *port_id, struct roce_errmsg *why);
 
 /** Let one end go. The port is stopped and closed before. */
 void roce_loop_close(const char *port);

@@ -122,7 +122,7 @@ offloads_of(const struct roce_port *port, uint16_t queue)
 }
 
 void
-roce_memory_plan_lent(struct roce_port *port, const struct roce_attach_config *lent)
+roce_memory_plan_attached(struct roce_port *port, const struct roce_attach_config *lent)
 {
 	uint64_t offloads = UINT64_MAX;
 
@@ -161,12 +161,12 @@ socket_of(uint64_t addr)
 }
 
 bool
-roce_memory_note_far(struct roce_port *port, enum roce_far what, int port_socket, int socket)
+roce_memory_log_far(struct roce_port *port, enum roce_far what, int port_socket, int socket)
 {
 	uint8_t bit = (uint8_t)(1u << what);
 
 	if (port_socket < 0 || socket < 0 || port_socket == socket ||
-			(__atomic_fetch_or(&port->far_told, bit, __ATOMIC_RELAXED) & bit) != 0)
+			(__atomic_fetch_or(&port->far_logged, bit, __ATOMIC_RELAXED) & bit) != 0)
 		return false;
 	ROCE_LOG(WARNING, "port %s is on socket %d, but %s on %d: everything has to go across",
 			port->attach.name, port_socket,
@@ -185,9 +185,9 @@ socket_of_port(const struct roce_port *port)
 }
 
 void
-roce_memory_note_lcore(struct roce_port *port, unsigned int lcore)
+roce_memory_log_lcore(struct roce_port *port, unsigned int lcore)
 {
-	roce_memory_note_far(port, ROCE_FAR_LCORE, socket_of_port(port),
+	roce_memory_log_far(port, ROCE_FAR_LCORE, socket_of_port(port),
 			(int)rte_lcore_to_socket_id(lcore));
 }
 
@@ -216,12 +216,12 @@ roce_memory_look(void *arg, uint64_t addr, uint64_t len)
 	int socket = socket_of_port(port);
 
 	if (socket >= 0)
-		roce_memory_note_far(port, ROCE_FAR_REGION, socket, socket_of(addr));
+		roce_memory_log_far(port, ROCE_FAR_REGION, socket, socket_of(addr));
 	if (port->zero_copy == 0)
 		return false;
 	if (port->any_memory || has_iova(addr, len))
 		return true;
-	if (__atomic_exchange_n(&port->unfit_told, 1, __ATOMIC_RELAXED) == 0)
+	if (__atomic_exchange_n(&port->unfit_logged, 1, __ATOMIC_RELAXED) == 0)
 		ROCE_LOG(WARNING,
 				"port %s: a region is copied though zero_copy= is given: the EAL has no IOVA "
 				"for its memory, see rte_extmem_register()",

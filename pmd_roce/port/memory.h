@@ -29,19 +29,19 @@ enum roce_far {
 void roce_memory_plan(struct roce_port *port, uint64_t tx_offloads);
 
 /** The same of a port that a program has configured, or of the program itself. */
-void roce_memory_plan_lent(struct roce_port *port, const struct roce_attach_config *lent);
+void roce_memory_plan_attached(struct roce_port *port, const struct roce_attach_config *lent);
 
 /** A region was made: as roce_extbuf_config; @p arg is a struct roce_port. Any thread. */
 bool roce_memory_look(void *arg, uint64_t addr, uint64_t len);
 rte_iova_t roce_memory_iova(void *arg, const void *addr, uint32_t len);
 
 /** An lcore turns the port. */
-void roce_memory_note_lcore(struct roce_port *port, unsigned int lcore);
+void roce_memory_log_lcore(struct roce_port *port, unsigned int lcore);
 
 /**
  * Something is on a socket (-1: who knows): tell it if that is not the port's, and was not told before. Any thread.
  * @return was it told?
  */
-bool roce_memory_note_far(struct roce_port *port, enum roce_far what, int port_socket, int socket);
+bool roce_memory_log_far(struct roce_port *port, enum roce_far what, int port_socket, int socket);
 
 #endif

@@ -28,7 +28,7 @@ enum state {
 	FRESH,       /* confirmed less than FRESH_S ago */
 	CHECKED,     /* being asked again; the old address still serves */
 	UNREACHABLE, /* did not answer */
-	TOLD,        /* for good */
+	PERMANENT,   /* for good */
 };
 
 struct entry {
@@ -186,7 +186,7 @@ roce_neigh_add(struct roce_neigh *n, const struct roce_ip *ip, const struct rte_
 	if (e == NULL)
 		return -ENOSPC;
 	e->mac = *mac;
-	e->state = TOLD;
+	e->state = PERMANENT;
 	return 0;
 }
 
@@ -217,7 +217,7 @@ roce_neigh_set_addrs(struct roce_neigh *n, const struct roce_subnet *addr, unsig
 		struct entry *e = &n->entry[i];
 
 		/* Nobody could ask for them again. */
-		if (e->state != FREE && e->state != TOLD && find_subnet(n, &e->ip) == NULL)
+		if (e->state != FREE && e->state != PERMANENT && find_subnet(n, &e->ip) == NULL)
 			remove_entry(n, e);
 	}
 }
@@ -254,7 +254,7 @@ confirm(struct roce_neigh *n, struct entry *e, const struct rte_ether_addr *mac,
 {
 	bool had = e->state == FRESH || e->state == CHECKED;
 
-	if (e->state == TOLD)
+	if (e->state == PERMANENT)
 		return;
 	if (!had || !rte_is_same_ether_addr(&e->mac, mac))
 		n->changed = true;
@@ -470,7 +470,7 @@ roce_neigh_tx(struct roce_neigh *n, struct rte_mbuf **pkts, uint16_t max, uint64
 	for (uint16_t i = 0; i < n->used; i++) {
 		struct entry *e = &n->entry[i];
 
-		if (e->state == FREE || e->state == TOLD)
+		if (e->state == FREE || e->state == PERMANENT)
 			continue;
 		if (e->at <= now && run_timer(n, e, sent < max ? &pkts[sent] : NULL, now))
 			sent++;

@@ -55,13 +55,13 @@ roce_port_poll(struct roce_port_queue *queue)
 	if (!roce_engine_trylock(queue->engine))
 		return 0;
 	/* That wants the locks of all engines. Who got this one is in no turn, in which it would wait for itself. */
-	if (unlikely(roce_life_is_pending(&queue->port->life))) {
+	if (unlikely(roce_port_events_is_pending(&queue->port->life))) {
 		roce_engine_unlock(queue->engine);
-		roce_life_act(&queue->port->life);
+		roce_port_events_act(&queue->port->life);
 		return 0;
 	}
 	/* Under the lock, so that time never runs backwards for the engine. */
-	moved = roce_port_turn(queue, rte_rdtsc());
+	moved = roce_port_poll_locked(queue, rte_rdtsc());
 	roce_engine_unlock(queue->engine);
 	return moved;
 }
@@ -75,7 +75,7 @@ serve_queue(void *arg)
 
 /* Make an lcore a service lcore, unless it is one. DPDK does not ask whether there is a thread behind it. */
 static int
-take_lcore(uint32_t lcore, struct roce_why *why)
+take_lcore(uint32_t lcore, struct roce_errmsg *why)
 {
 	enum rte_lcore_role_t role = rte_eal_lcore_role(lcore);
 	int rc = -EINVAL;
@@ -85,7 +85,7 @@ take_lcore(uint32_t lcore, struct roce_why *why)
 	if (rc == -EALREADY)
 		return 0;
 	if (rc != 0)
-		return roce_why_say(why, -EINVAL,
+		return roce_errmsg_set(why, -EINVAL,
 				"lcores=%" PRIu32 " is no good: the EAL has no such worker", lcore);
 	taken[lcore] = true;
 	return 0;
@@ -104,7 +104,7 @@ drop_lcore(uint32_t lcore)
 }
 
 static int
-serve_one(struct roce_port_queue *queue, uint32_t lcore, struct roce_why *why)
+serve_one(struct roce_port_queue *queue, uint32_t lcore, struct roce_errmsg *why)
 {
 	struct rte_service_spec spec = {
 		.callback = serve_queue,
@@ -116,13 +116,14 @@ serve_one(struct roce_port_queue *queue, uint32_t lcore, struct roce_why *why)
 	snprintf(spec.name, sizeof(spec.name), "roce_%.16s_%u", queue->port->attach.name,
 			queue->index);
 	if (rte_service_component_register(&spec, &queue->service) != 0)
-		return roce_why_say(why, -ENOMEM, "no room for service %s", spec.name);
+		return roce_errmsg_set(why, -ENOMEM, "no room for service %s", spec.name);
 	rte_service_component_runstate_set(queue->service, 1);
 	rte_service_runstate_set(queue->service, 1);
 	rte_service_map_lcore_set(queue->service, lcore, 1);
 	rc = rte_service_lcore_start(lcore);
 	if (rc != 0 && rc != -EALREADY)
-		return roce_why_say(why, -EINVAL, "lcores=%" PRIu32 ": it does not start", lcore);
+		return roce_errmsg_set(
+				why, -EINVAL, "lcores=%" PRIu32 ": it does not start", lcore);
 	return 0;
 }
 
@@ -150,7 +151,7 @@ unserve_first(struct roce_port *port, unsigned int n)
 
 int
 roce_port_serve(struct roce_port *port, const uint32_t *lcores, unsigned int n,
-		struct roce_why *why)
+		struct roce_errmsg *why)
 {
 	for (unsigned int i = 0; i < port->queues; i++) {
 		int rc;
@@ -164,7 +165,7 @@ roce_port_serve(struct roce_port *port, const uint32_t *lcores, unsigned int n,
 			unserve_first(port, i + 1);
 			return rc;
 		}
-		roce_memory_note_lcore(port, port->lcores[i]);
+		roce_memory_log_lcore(port, port->lcores[i]);
 	}
 	port->serviced = true;
 	return 0;

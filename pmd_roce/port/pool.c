@@ -15,7 +15,7 @@
 #include <rte_malloc.h>
 #include <rte_mbuf.h>
 
-#include "port/blocks.h"
+#include "port/size_class_cache.h"
 #include "port/log.h"
 
 /* Frames an lcore keeps for itself; the pool lets it grow by half before it takes some back. */
@@ -28,7 +28,7 @@
 #define RETIRED_MAX 256
 
 /* Hugepage memory that waits for the next connections: those of a TIMEWAIT at a good rate. */
-#define BLOCKS_MOST (16u << 20)
+#define CACHE_MOST (16u << 20)
 
 /** A pool that was given back. */
 struct retired {
@@ -142,7 +142,8 @@ roce_pool_retire(struct rte_mempool *pool)
 	roce_pool_sweep();
 }
 
-static struct roce_blocks blocks = { .lock = RTE_SPINLOCK_INITIALIZER, .most = BLOCKS_MOST };
+static struct roce_size_class_cache blocks = { .lock = RTE_SPINLOCK_INITIALIZER,
+	.most = CACHE_MOST };
 
 /* What lies in front of each piece of memory: where it came from. */
 struct origin {
@@ -153,7 +154,7 @@ struct origin {
 static struct origin *
 alloc_huge(size_t size)
 {
-	struct origin *o = roce_blocks_take(&blocks, size);
+	struct origin *o = roce_size_class_cache_take(&blocks, size);
 
 	if (o == NULL)
 		return rte_zmalloc("roce", size, RTE_CACHE_LINE_SIZE);
@@ -194,16 +195,16 @@ free_memory(void *arg, void *p)
 	o = (struct origin *)p - 1;
 	if (!o->huge)
 		free(o);
-	else if (!roce_blocks_keep(&blocks, o, o->size))
+	else if (!roce_size_class_cache_keep(&blocks, o, o->size))
 		rte_free(o);
 }
 
 void
-roce_pool_drop_blocks(void)
+roce_pool_drop_cache(void)
 {
 	void *block;
 
-	while ((block = roce_blocks_drop(&blocks)) != NULL)
+	while ((block = roce_size_class_cache_drop(&blocks)) != NULL)
 		rte_free(block);
 }
 

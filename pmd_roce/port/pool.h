@@ -52,7 +52,7 @@ unsigned int roce_pool_sweep_at(uint64_t now);
  */
 extern const struct roce_memory roce_pool_memory;
 
-/** Give hugepage memory back that was freed and waits to be used again (blocks.h). Any thread. */
-void roce_pool_drop_blocks(void);
+/** Give hugepage memory back that was freed and waits to be used again (size_class_cache.h). Any thread. */
+void roce_pool_drop_cache(void);
 
 #endif

@@ -67,7 +67,7 @@ ask_program(struct roce_port *port, uint64_t now)
 
 /* The neighbour table's turn, on queue 0. @return frames to send, at most @p max. */
 static __rte_noinline uint16_t
-turn_neigh(struct roce_port *port, struct rte_mbuf **pkts, uint16_t max, uint64_t now)
+poll_neigh(struct roce_port *port, struct rte_mbuf **pkts, uint16_t max, uint64_t now)
 {
 	bool changed;
 	uint16_t n;
@@ -98,7 +98,7 @@ __rte_noinline void
 roce_port_run_timers(struct roce_port_queue *queue, uint64_t now)
 {
 	if (neigh_is_due(queue, now))
-		turn_neigh(queue->port, queue->held, 0, now);
+		poll_neigh(queue->port, queue->held, 0, now);
 	roce_engine_tx(queue->engine, queue->held, 0, now);
 }
 
@@ -106,13 +106,13 @@ roce_port_run_timers(struct roce_port_queue *queue, uint64_t now)
 static __rte_noinline uint16_t
 fetch_more(struct roce_port_queue *queue, struct rte_mbuf **pkts, uint16_t max, uint64_t now)
 {
-	uint16_t room = roce_fault_room(&queue->fault, max);
+	uint16_t room = roce_fault_injection_room(&queue->fault, max);
 	uint16_t n = 0;
 
 	if (neigh_is_due(queue, now))
-		n = turn_neigh(queue->port, pkts, room / 2, now);
+		n = poll_neigh(queue->port, pkts, room / 2, now);
 	n += roce_engine_tx(queue->engine, pkts + n, (uint16_t)(room - n), now);
-	return roce_fault_burst(&queue->fault, pkts, n);
+	return roce_fault_injection_burst(&queue->fault, pkts, n);
 }
 
 static inline uint16_t
@@ -139,7 +139,7 @@ roce_port_drop_held(struct roce_port_queue *queue)
 
 /* There is no device any more: frames of other engines arrive, timers run, words are spoken to nobody. */
 static __rte_noinline unsigned int
-turn_alone(struct roce_port_queue *queue, uint64_t now)
+poll_alone(struct roce_port_queue *queue, uint64_t now)
 {
 	struct rte_mbuf *none[1];
 
@@ -219,12 +219,12 @@ send_fresh(struct roce_port_queue *queue, uint64_t now)
 }
 
 unsigned int
-roce_port_turn(struct roce_port_queue *queue, uint64_t now)
+roce_port_poll_locked(struct roce_port_queue *queue, uint64_t now)
 {
 	uint16_t received, sent;
 
-	if (unlikely(roce_life_is_gone(&queue->port->life)))
-		return turn_alone(queue, now);
+	if (unlikely(roce_port_events_is_gone(&queue->port->life)))
+		return poll_alone(queue, now);
 	received = receive(queue, now);
 	sent = likely(queue->held_n == 0) ? send_fresh(queue, now) : send_held(queue, now);
 	queue->stats.tx_frames += sent;
@@ -316,7 +316,7 @@ roce_port_resolve(void *arg, const struct roce_context *context, const struct ro
 				     : resolve_there(port, own, n, dst, &hop);
 
 	/* Nobody is near any more. */
-	if (roce_life_is_gone(&port->life))
+	if (roce_port_events_is_gone(&port->life))
 		rc = -EHOSTUNREACH;
 	/* All but the MAC also when nobody has told it yet: a passive connection has that from the frame. */
 	*path = (struct roce_path){

@@ -21,14 +21,14 @@
 
 #include "cm/cm.h"
 #include "engine/engine.h"
-#include "port/attach.h"
-#include "port/fault.h"
-#include "port/life.h"
+#include "port/port_probe.h"
+#include "port/fault_injection.h"
+#include "port/port_events.h"
 #include "port/neigh.h"
 #include "port/rx_interrupt.h"
 #include "port/steer.h"
 #include "port/subnet.h"
-#include "port/why.h"
+#include "port/errmsg.h"
 #include "roce/device.h"
 
 #define ROCE_PORT_RX_BURST 32
@@ -58,15 +58,15 @@ struct roce_port_queue {
 	uint32_t service; /**< id of its service; valid when the port is serviced */
 	/** Ticks after which the device wants a call although there is nothing to send: always, or for zero_copy. 0: never. */
 	uint64_t idle_every;
-	uint64_t idle_at;        /**< when it wants the next */
-	struct roce_fault fault; /**< what happens on purpose to frames that are sent */
+	uint64_t idle_at;                  /**< when it wants the next */
+	struct roce_fault_injection fault; /**< what happens on purpose to frames that are sent */
 	struct roce_port_stats stats;
 	struct rte_mbuf *held[ROCE_PORT_TX_BURST]; /**< fetched from the engine, not yet sent */
 } __rte_cache_aligned;
 
 struct roce_port {
-	struct roce_attach attach;
-	struct roce_life life;
+	struct roce_port_probe attach;
+	struct roce_port_events life;
 	const struct roce_devargs *args; /**< of the device, which outlives the port */
 	/** What the program that lent the port said of it; zero when it is our own. */
 	struct {
@@ -82,10 +82,10 @@ struct roce_port {
 	uint8_t tos;
 	uint16_t vlan_tci;
 	bool ip_cksum_offload;
-	bool any_memory;    /**< memory.h: nobody who sends uses IOVAs */
-	uint8_t far_told;   /**< memory.h: bit per enum roce_far; atomic */
-	uint8_t unfit_told; /**< memory.h: a region was told of that has to be copied; atomic */
-	uint32_t zero_copy; /**< as devargs.h, where the device can; else 0 */
+	bool any_memory;      /**< memory.h: nobody who sends uses IOVAs */
+	uint8_t far_logged;   /**< memory.h: bit per enum roce_far; atomic */
+	uint8_t unfit_logged; /**< memory.h: a region was told of that has to be copied; atomic */
+	uint32_t zero_copy;   /**< as devargs.h, where the device can; else 0 */
 	bool started;
 	bool serviced;
 	uint16_t queues;
@@ -127,15 +127,16 @@ struct roce_port_config {
  *
  * @return 0; -EINVAL the MTU or the number of queues does not fit; -ENODEV; -EBUSY; -ENOMEM.
  */
-int
-roce_port_open(const struct roce_port_config *config, struct roce_port **out, struct roce_why *why);
+int roce_port_open(const struct roce_port_config *config, struct roce_port **out,
+		struct roce_errmsg *why);
 
 /**
  * Stop, reset, configure and start again, with the same pools. All engines' locks are held: frames that are held
  * stay, those the device had are lost.
  * @return 0; negative: the device is of no use any more.
  */
-int roce_port_reset(struct roce_port *port, const struct roce_devargs *args, struct roce_why *why);
+int
+roce_port_reset(struct roce_port *port, const struct roce_devargs *args, struct roce_errmsg *why);
 
 /** Let the device receive what the addresses of the port want. */
 void roce_port_hear_addresses(const struct roce_port *port);
@@ -150,7 +151,7 @@ void roce_port_drop_held(struct roce_port_queue *queue);
  * @return 0; -EINVAL; -ENODEV no such port or queue; -EBUSY the port is one of ours; -ENOMEM.
  */
 int roce_port_lend(const struct roce_port_config *config, const struct roce_attach_config *lent,
-		struct roce_port **out, struct roce_why *why);
+		struct roce_port **out, struct roce_errmsg *why);
 
 /** Stop and give back; frames still held are freed. NULL is allowed. Nobody turns it any more. */
 void roce_port_close(struct roce_port *port);
@@ -162,7 +163,7 @@ void roce_port_close(struct roce_port *port);
  *
  * @return frames moved.
  */
-unsigned int roce_port_turn(struct roce_port_queue *queue, uint64_t now);
+unsigned int roce_port_poll_locked(struct roce_port_queue *queue, uint64_t now);
 
 /**
  * Fetch frames to send: of the neighbours, then of the engine, and do to them what was asked for on purpose. Locked.
@@ -200,8 +201,8 @@ struct roce_port *roce_port_create(const struct roce_port_config *config);
  * The path MTU of a port that carries @p mtu bytes behind the Ethernet header.
  * @return 0; -EINVAL too few for any, or for what `mtu=` wants.
  */
-int
-roce_port_fit_mtu(const struct roce_port *port, uint32_t mtu, uint8_t *code, struct roce_why *why);
+int roce_port_fit_mtu(
+		const struct roce_port *port, uint32_t mtu, uint8_t *code, struct roce_errmsg *why);
 
 /** Make the pool of what queue @p q sends, for a device that keeps @p desc frames. @return 0; -ENOMEM. */
 int roce_port_make_tx_pool(struct roce_port *port, unsigned int q, uint16_t desc, int socket);
@@ -224,7 +225,7 @@ void roce_port_unlock(const struct roce_port *port);
  * @return 0; -EINVAL an lcore is none of the EAL's; -ENOMEM.
  */
 int roce_port_serve(struct roce_port *port, const uint32_t *lcores, unsigned int n,
-		struct roce_why *why);
+		struct roce_errmsg *why);
 
 /** End that; returns when no service lcore is inside. */
 void roce_port_unserve(struct roce_port *port);

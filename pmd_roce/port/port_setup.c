@@ -55,7 +55,8 @@ most_mtu(const struct roce_devargs *args)
 }
 
 int
-roce_port_fit_mtu(const struct roce_port *port, uint32_t mtu, uint8_t *code, struct roce_why *why)
+roce_port_fit_mtu(
+		const struct roce_port *port, uint32_t mtu, uint8_t *code, struct roce_errmsg *why)
 {
 	const char *name = port->attach.name;
 	uint32_t wanted = port->args->mtu;
@@ -63,12 +64,12 @@ roce_port_fit_mtu(const struct roce_port *port, uint32_t mtu, uint8_t *code, str
 	uint8_t fits = RTE_MIN(roce_mtu_fit(mtu), most);
 
 	if (fits == 0)
-		return roce_why_say(why, -EINVAL,
+		return roce_errmsg_set(why, -EINVAL,
 				"port %s carries %" PRIu32
 				" bytes a frame: too few for any path MTU",
 				name, mtu);
 	if (wanted != 0 && fits < most)
-		return roce_why_say(why, -EINVAL,
+		return roce_errmsg_set(why, -EINVAL,
 				"mtu=%" PRIu32 " does not fit port %s: it carries %" PRIu32
 				" bytes, enough for %" PRIu32,
 				wanted, name, mtu, roce_mtu_bytes(fits));
@@ -78,9 +79,9 @@ roce_port_fit_mtu(const struct roce_port *port, uint32_t mtu, uint8_t *code, str
 
 /* Path MTU, and the MTU to configure the device with (0: its own). */
 static int
-plan_mtu(const struct roce_port *port, struct plan *plan, struct roce_why *why)
+plan_mtu(const struct roce_port *port, struct plan *plan, struct roce_errmsg *why)
 {
-	const struct roce_attach *attach = &port->attach;
+	const struct roce_port_probe *attach = &port->attach;
 	const struct roce_devargs *args = port->args;
 	uint32_t mtu = attach->mtu;
 	uint16_t current = 0;
@@ -107,7 +108,7 @@ plan_mtu(const struct roce_port *port, struct plan *plan, struct roce_why *why)
 
 /* One buffer holds the largest frame of ours; longer frames of others may be scattered. */
 static void
-plan_buffers(const struct roce_attach *attach, struct plan *plan)
+plan_buffers(const struct roce_port_probe *attach, struct plan *plan)
 {
 	uint32_t data = ROCE_FRAME_LEN_MAX(roce_mtu_bytes(plan->mtu_code));
 	uint32_t frame = plan->conf.rxmode.mtu + RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN +
@@ -126,9 +127,9 @@ plan_buffers(const struct roce_attach *attach, struct plan *plan)
 }
 
 static int
-make_plan(const struct roce_port *port, struct plan *plan, struct roce_why *why)
+make_plan(const struct roce_port *port, struct plan *plan, struct roce_errmsg *why)
 {
-	const struct roce_attach *attach = &port->attach;
+	const struct roce_port_probe *attach = &port->attach;
 	const struct roce_devargs *args = port->args;
 	uint32_t queues;
 	int rc;
@@ -136,11 +137,11 @@ make_plan(const struct roce_port *port, struct plan *plan, struct roce_why *why)
 	memset(plan, 0, sizeof(*plan));
 	rc = rte_eth_dev_info_get(attach->port_id, &plan->info);
 	if (rc != 0)
-		return roce_why_say(why, -ENODEV, "port %s does not answer: %s", attach->name,
+		return roce_errmsg_set(why, -ENODEV, "port %s does not answer: %s", attach->name,
 				strerror(-rc));
 	queues = RTE_MIN(plan->info.max_rx_queues, plan->info.max_tx_queues);
 	if (args->queues > queues)
-		return roce_why_say(why, -EINVAL,
+		return roce_errmsg_set(why, -EINVAL,
 				"queues=%" PRIu32 " is too many: port %s has %" PRIu32,
 				args->queues, attach->name, queues);
 	rc = plan_mtu(port, plan, why);
@@ -187,7 +188,7 @@ roce_port_make_tx_pool(struct roce_port *port, unsigned int q, uint16_t desc, in
 
 static int
 make_pools(struct roce_port *port, const struct plan *plan, uint16_t rx_desc, uint16_t tx_desc,
-		struct roce_why *why)
+		struct roce_errmsg *why)
 {
 	/* net_ring hands out the sender's frames and takes none from here. */
 	unsigned int rx_frames = strcmp(port->driver, "net_ring") == 0
@@ -207,14 +208,14 @@ make_pools(struct roce_port *port, const struct plan *plan, uint16_t rx_desc, ui
 				(port->tx_pool[q] == NULL &&
 						roce_port_make_tx_pool(port, q, tx_desc, socket) !=
 								0))
-			return roce_why_say(why, -ENOMEM, "no memory for the frames of port %s",
+			return roce_errmsg_set(why, -ENOMEM, "no memory for the frames of port %s",
 					port->attach.name);
 	}
 	return roce_port_make_loans(port, socket, why);
 }
 
 static int
-set_up_queues(struct roce_port *port, const struct plan *plan, struct roce_why *why)
+set_up_queues(struct roce_port *port, const struct plan *plan, struct roce_errmsg *why)
 {
 	struct rte_eth_rxconf rx = plan->info.default_rxconf;
 	struct rte_eth_txconf tx = plan->info.default_txconf;
@@ -239,7 +240,7 @@ set_up_queues(struct roce_port *port, const struct plan *plan, struct roce_why *
 					port->id, q, tx_desc, (unsigned int)socket, &tx);
 	}
 	if (rc != 0)
-		return roce_why_say(why, rc == -ENOMEM ? -ENOMEM : -EINVAL,
+		return roce_errmsg_set(why, rc == -ENOMEM ? -ENOMEM : -EINVAL,
 				"the queues of port %s cannot be set up: %s", port->attach.name,
 				strerror(-rc));
 	return 0;
@@ -311,7 +312,7 @@ roce_port_hear_addresses(const struct roce_port *port)
 }
 
 static int
-start_once(struct roce_port *port, const struct roce_devargs *args, struct roce_why *why)
+start_once(struct roce_port *port, const struct roce_devargs *args, struct roce_errmsg *why)
 {
 	struct plan plan;
 	int rc = make_plan(port, &plan, why);
@@ -323,7 +324,7 @@ start_once(struct roce_port *port, const struct roce_devargs *args, struct roce_
 	snprintf(port->driver, sizeof(port->driver), "%s", plan.info.driver_name);
 	rc = configure(port, &plan);
 	if (rc != 0)
-		return roce_why_say(why, rc == -EBUSY ? -EBUSY : -EINVAL,
+		return roce_errmsg_set(why, rc == -EBUSY ? -EBUSY : -EINVAL,
 				"port %s cannot be configured: %s", port->attach.name,
 				strerror(-rc));
 	rc = set_up_queues(port, &plan, why);
@@ -331,11 +332,11 @@ start_once(struct roce_port *port, const struct roce_devargs *args, struct roce_
 		return rc;
 	rc = roce_port_start_device(port);
 	if (rc == -ECONNREFUSED)
-		return roce_why_say(why, -ENODEV, "port %s: its memif server is not there",
+		return roce_errmsg_set(why, -ENODEV, "port %s: its memif server is not there",
 				port->attach.name);
 	if (rc != 0)
-		return roce_why_say(why, -ENODEV, "port %s does not start: %s", port->attach.name,
-				strerror(-rc));
+		return roce_errmsg_set(why, -ENODEV, "port %s does not start: %s",
+				port->attach.name, strerror(-rc));
 	port->started = true;
 	set_mac(port, args);
 	roce_port_hear_addresses(port);
@@ -348,7 +349,7 @@ start_once(struct roce_port *port, const struct roce_devargs *args, struct roce_
 
 /* Drivers that have no receive interrupts, or not beside others, may say so by refusing them. */
 static int
-start(struct roce_port *port, const struct roce_devargs *args, struct roce_why *why)
+start(struct roce_port *port, const struct roce_devargs *args, struct roce_errmsg *why)
 {
 	int rc = start_once(port, args, why);
 
@@ -359,7 +360,7 @@ start(struct roce_port *port, const struct roce_devargs *args, struct roce_why *
 }
 
 int
-roce_port_reset(struct roce_port *port, const struct roce_devargs *args, struct roce_why *why)
+roce_port_reset(struct roce_port *port, const struct roce_devargs *args, struct roce_errmsg *why)
 {
 	int rc;
 
@@ -370,7 +371,7 @@ roce_port_reset(struct roce_port *port, const struct roce_devargs *args, struct 
 	rc = rte_eth_dev_reset(port->id);
 	/* Stop and start is the most that a driver without a reset can do. */
 	if (rc != 0 && rc != -ENOTSUP)
-		return roce_why_say(why, rc, "the driver says %s", strerror(-rc));
+		return roce_errmsg_set(why, rc, "the driver says %s", strerror(-rc));
 	return start(port, args, why);
 }
 
@@ -398,20 +399,21 @@ roce_port_create(const struct roce_port_config *config)
 		queue->index = q;
 		queue->rx_queue = q;
 		queue->tx_queue = q;
-		roce_fault_init(&queue->fault, args->fault, config->seed, q);
+		roce_fault_injection_init(&queue->fault, args->fault, config->seed, q);
 	}
 	return port;
 }
 
 int
-roce_port_open(const struct roce_port_config *config, struct roce_port **out, struct roce_why *why)
+roce_port_open(const struct roce_port_config *config, struct roce_port **out,
+		struct roce_errmsg *why)
 {
 	const struct roce_devargs *args = config->args;
 	struct roce_port *port = roce_port_create(config);
 	int rc;
 
 	if (port == NULL)
-		return roce_why_say(why, -ENOMEM, "no memory for a port");
+		return roce_errmsg_set(why, -ENOMEM, "no memory for a port");
 	rc = roce_attach_open(args, &port->attach, why);
 	if (rc != 0)
 		goto free_port;
@@ -443,7 +445,7 @@ free_port:
 static void
 retire_rx_pool(const struct roce_port *port, struct rte_mempool *pool)
 {
-	if (port->attach.forgets_frames && !roce_attach_is_found(&port->attach))
+	if (port->attach.forgets_frames && !roce_port_probe_is_found(&port->attach))
 		rte_mempool_free(pool);
 	else
 		roce_pool_retire(pool);
@@ -458,7 +460,7 @@ roce_port_close(struct roce_port *port)
 		struct roce_port_queue *queue = &port->queue[q];
 
 		roce_port_drop_held(queue);
-		roce_fault_fini(&queue->fault);
+		roce_fault_injection_fini(&queue->fault);
 	}
 	roce_rx_interrupt_close(port);
 	/* What somebody has closed under us may be another port by now. */
@@ -466,8 +468,9 @@ roce_port_close(struct roce_port *port)
 		roce_steer_end(&port->steer);
 		roce_port_close_device(port);
 	}
-	if (port->lent.mode == 0 && (!port->life.closed || !roce_attach_is_found(&port->attach)))
-		roce_attach_close(&port->attach);
+	if (port->lent.mode == 0 &&
+			(!port->life.closed || !roce_port_probe_is_found(&port->attach)))
+		roce_port_probe_close(&port->attach);
 	for (unsigned int q = 0; q < port->queues; q++) {
 		if ((port->lent.pools & 1u << q) == 0)
 			roce_pool_retire(port->tx_pool[q]);

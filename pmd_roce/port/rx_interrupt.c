@@ -64,7 +64,7 @@ roce_rx_interrupt_end(struct roce_port *port)
 		return;
 	in->added = false;
 	/* Of a port that is gone its descriptors are, too. */
-	for (uint16_t q = 0; q < port->queues && !roce_life_is_gone(&port->life); q++)
+	for (uint16_t q = 0; q < port->queues && !roce_port_events_is_gone(&port->life); q++)
 		tell_queue(port, q, RTE_INTR_EVENT_DEL);
 }
 
@@ -87,7 +87,7 @@ take_told(struct roce_port *port, struct rte_epoll_event *told)
 	int n = 0;
 
 	roce_engine_lock(engine);
-	if (port->rx_interrupt.added && !roce_life_is_gone(&port->life))
+	if (port->rx_interrupt.added && !roce_port_events_is_gone(&port->life))
 		n = rte_epoll_wait(port->rx_interrupt.epoll, told, ROCE_ENGINES_MAX, 0);
 	roce_engine_unlock(engine);
 	return n > 0 ? (unsigned int)n : 0;
@@ -105,7 +105,7 @@ set_queue(struct roce_port_queue *queue, bool on)
 	int rc = 0;
 
 	roce_engine_lock(queue->engine);
-	if (roce_life_is_gone(&port->life) || !__atomic_load_n(&in->works, __ATOMIC_RELAXED))
+	if (roce_port_events_is_gone(&port->life) || !__atomic_load_n(&in->works, __ATOMIC_RELAXED))
 		rc = -ENODEV;
 	else if (on)
 		rc = rte_eth_dev_rx_intr_enable(port->id, queue->rx_queue);

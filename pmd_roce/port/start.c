@@ -108,7 +108,7 @@ stop_and_close(const struct roce_port *port)
 {
 	if (port->started)
 		rte_eth_dev_stop(port->id);
-	if (!roce_attach_is_found(&port->attach))
+	if (!roce_port_probe_is_found(&port->attach))
 		rte_eth_dev_close(port->id);
 }
 

@@ -130,7 +130,7 @@ fill_cm(const struct roce_device *device, struct rte_tel_data *dict)
 	unsigned int states;
 
 	roce_engine_lock(engine);
-	states = roce_cm_census(device->cm, counts, RTE_DIM(counts));
+	states = roce_cm_count_by_state(device->cm, counts, RTE_DIM(counts));
 	roce_engine_unlock(engine);
 	for (unsigned int i = 0; i < RTE_MIN(states, (unsigned int)RTE_DIM(counts)); i++)
 		add_state(dict, i, counts[i]);

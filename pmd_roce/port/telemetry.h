@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-#include "engine/census.h"
+#include "engine/snapshot.h"
 #include "port/compat.h"
 #include "port/device.h"
 
@@ -23,8 +23,8 @@ struct rte_tel_data *roce_telemetry_dict(void);
 void roce_telemetry_put(struct rte_tel_data *outer, const char *key, struct rte_tel_data *dict);
 
 /** What is said of a shared receive queue, and of a queue pair. */
-void roce_telemetry_srq(struct rte_tel_data *dict, const struct roce_srq_census *srq);
-void roce_telemetry_qp(struct rte_tel_data *dict, const struct roce_qp_census *qp);
+void roce_telemetry_srq(struct rte_tel_data *dict, const struct roce_srq_snapshot *srq);
+void roce_telemetry_qp(struct rte_tel_data *dict, const struct roce_qp_snapshot *qp);
 
 /** Register /roce/srq and /roce/qp, once in a process. */
 void roce_telemetry_queues_setup(void);

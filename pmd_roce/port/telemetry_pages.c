@@ -12,7 +12,7 @@
 
 #include <rte_common.h>
 
-#include "engine/census.h"
+#include "engine/snapshot.h"
 #include "port/telemetry.h"
 
 /* So many fit into the 16 KiB of an answer, whatever their numbers are. */
@@ -24,8 +24,8 @@ struct page {
 	uint32_t n;
 	uint32_t total; /**< how many there are, on this page or not */
 	union {
-		struct roce_qp_census qp[PAGE];
-		struct roce_srq_census srq[PAGE];
+		struct roce_qp_snapshot qp[PAGE];
+		struct roce_srq_snapshot srq[PAGE];
 	};
 };
 
@@ -39,7 +39,7 @@ struct request {
 };
 
 static void
-note_qp(void *arg, const struct roce_qp_census *qp)
+note_qp(void *arg, const struct roce_qp_snapshot *qp)
 {
 	struct page *page = arg;
 	uint32_t at;
@@ -58,7 +58,7 @@ note_qp(void *arg, const struct roce_qp_census *qp)
 
 /* They come in the order of their numbers. */
 static void
-note_srq(void *arg, const struct roce_srq_census *srq)
+note_srq(void *arg, const struct roce_srq_snapshot *srq)
 {
 	struct page *page = arg;
 

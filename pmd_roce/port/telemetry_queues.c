@@ -8,7 +8,7 @@
 
 #include <rte_common.h>
 
-#include "engine/census.h"
+#include "engine/snapshot.h"
 #include "port/telemetry.h"
 
 /*
@@ -25,7 +25,7 @@ struct top {
 	uint32_t number; /**< only this one; ALL: any */
 	uint32_t most;   /**< so many have room */
 	uint32_t n;
-	struct roce_qp_census qp[QPS_SHOWN];
+	struct roce_qp_snapshot qp[QPS_SHOWN];
 };
 
 /** The shared receive queues to show. */
@@ -33,7 +33,7 @@ struct queues {
 	uint32_t id;
 	uint32_t most;
 	uint32_t n;
-	struct roce_srq_census srq[SRQS_SHOWN];
+	struct roce_srq_snapshot srq[SRQS_SHOWN];
 };
 
 /** A command under way. */
@@ -47,13 +47,13 @@ struct question {
 };
 
 static bool
-busier(const struct roce_qp_census *a, const struct roce_qp_census *b)
+busier(const struct roce_qp_snapshot *a, const struct roce_qp_snapshot *b)
 {
 	return a->held != b->held ? a->held > b->held : a->taken > b->taken;
 }
 
 static void
-note_qp(void *arg, const struct roce_qp_census *qp)
+note_qp(void *arg, const struct roce_qp_snapshot *qp)
 {
 	struct top *top = arg;
 	uint32_t at;
@@ -71,7 +71,7 @@ note_qp(void *arg, const struct roce_qp_census *qp)
 }
 
 static void
-note_srq(void *arg, const struct roce_srq_census *srq)
+note_srq(void *arg, const struct roce_srq_snapshot *srq)
 {
 	struct queues *queues = arg;
 
@@ -103,7 +103,7 @@ add_shares(struct rte_tel_data *dict, const struct top *top)
 }
 
 void
-roce_telemetry_srq(struct rte_tel_data *dict, const struct roce_srq_census *srq)
+roce_telemetry_srq(struct rte_tel_data *dict, const struct roce_srq_snapshot *srq)
 {
 	const struct roce_srq_counts *counts = &srq->counts;
 
@@ -143,7 +143,7 @@ fill_srqs(struct question *question, struct roce_device *device, struct rte_tel_
 }
 
 void
-roce_telemetry_qp(struct rte_tel_data *dict, const struct roce_qp_census *qp)
+roce_telemetry_qp(struct rte_tel_data *dict, const struct roce_qp_snapshot *qp)
 {
 	static const char *const states[] = {
 		[ROCE_QP_RESET] = "reset",

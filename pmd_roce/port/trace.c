@@ -49,23 +49,23 @@ roce_trace_port(const struct roce_device *device, enum roce_trace_port_event wha
 }
 
 void
-roce_trace_notice(const struct roce_device *device, enum roce_notice_kind kind, const void *owner,
-		int status)
+roce_trace_async_event(const struct roce_device *device, enum roce_engine_async kind,
+		const void *owner, int status)
 {
 	static const char *const names[] = {
-		[ROCE_NOTICE_QP_ESTABLISHED] = "qp_established",
-		[ROCE_NOTICE_QP_BROKEN] = "qp_broken",
-		[ROCE_NOTICE_QP_DRAINED] = "qp_drained",
-		[ROCE_NOTICE_CQ_OVERFLOW] = "cq_overflow",
-		[ROCE_NOTICE_SRQ_LOW] = "srq_low",
-		[ROCE_NOTICE_QP_SOFT_HIGH] = "qp_soft_high",
+		[ROCE_ENGINE_ASYNC_QP_ESTABLISHED] = "qp_established",
+		[ROCE_ENGINE_ASYNC_QP_BROKEN] = "qp_broken",
+		[ROCE_ENGINE_ASYNC_QP_DRAINED] = "qp_drained",
+		[ROCE_ENGINE_ASYNC_CQ_OVERFLOW] = "cq_overflow",
+		[ROCE_ENGINE_ASYNC_SRQ_LOW] = "srq_low",
+		[ROCE_ENGINE_ASYNC_QP_SOFT_HIGH] = "qp_soft_high",
 	};
 
 	/* Others are not rare: a watched completion queue has events all the time. */
 	if ((size_t)kind >= RTE_DIM(names) || names[kind] == NULL)
 		return;
 	roce_trace_point_notice(name_of(device), names[kind], owner, status);
-	if (kind == ROCE_NOTICE_QP_BROKEN)
+	if (kind == ROCE_ENGINE_ASYNC_QP_BROKEN)
 		ROCE_LOG_OF(qp, INFO, "%s: %s, status %d", name_of(device), names[kind], status);
 	else
 		ROCE_LOG_OF(qp, DEBUG, "%s: %s", name_of(device), names[kind]);

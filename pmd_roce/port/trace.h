@@ -32,7 +32,7 @@ enum roce_trace_port_event {
 void roce_trace_port(const struct roce_device *device, enum roce_trace_port_event what);
 
 /** roce.notice: what an engine tells of a queue pair, a completion queue or a shared receive queue. */
-void roce_trace_notice(const struct roce_device *device, enum roce_notice_kind kind,
+void roce_trace_async_event(const struct roce_device *device, enum roce_engine_async kind,
 		const void *owner, int status);
 
 /** roce.cm: what happens to a connection. */

@@ -10,11 +10,11 @@
 #include "port/trace.h"
 
 static void
-pass_notice(void *arg, enum roce_notice_kind kind, void *owner, int status)
+pass_async_event(void *arg, enum roce_engine_async kind, void *owner, int status)
 {
 	const struct roce_device_user *user = arg;
 
-	roce_trace_notice(user->device, kind, owner, status);
+	roce_trace_async_event(user->device, kind, owner, status);
 	user->notify(user->arg, kind, owner, status);
 }
 
@@ -49,7 +49,7 @@ roce_device_join(struct roce_device *device, struct roce_device_user *user)
 	user->context.addrs = device->args.ip.n;
 	for (uint32_t i = 0; i < device->args.ip.n; i++)
 		user->context.addr[i] = device->args.ip.at[i].addr;
-	user->context.notify = pass_notice;
+	user->context.notify = pass_async_event;
 	user->context.arg = user;
 	if (user->wake != NULL)
 		__atomic_store_n(&first->wake, user->wake, __ATOMIC_RELEASE);

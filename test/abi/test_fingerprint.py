@@ -13,7 +13,7 @@ from pathlib import Path
 sys.path.insert(0, sys.argv.pop(1))
 import fingerprint  # pylint: disable=wrong-import-position
 
-FILES = {"pmd_roce/engine/qp.h": "struct a;\n", "pmd_roce/engine/single.c": "int a;\n", "pmd_roce/engine/stats.def": "A\n",
+FILES = {"pmd_roce/engine/qp.h": "struct a;\n", "pmd_roce/engine/fastpath.c": "int a;\n", "pmd_roce/engine/stats.def": "A\n",
          "lib/roce/user.h": "struct b;\n", "include/roce/roce.h": "struct c;\n"}
 
 

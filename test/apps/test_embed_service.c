@@ -61,7 +61,7 @@ close_scene(void **state)
 
 /* The devices alone: the service sees nothing of it yet. */
 static void
-turn_devices(struct scene *scene)
+poll_devices(struct scene *scene)
 {
 	for (unsigned int calm = 0; calm < TURNS; calm++)
 		if (roce_device_poll(scene->at) + roce_device_poll(scene->from) > 0)
@@ -69,11 +69,11 @@ turn_devices(struct scene *scene)
 }
 
 static void
-turn_all(struct scene *scene)
+poll_all(struct scene *scene)
 {
 	for (unsigned int calm = 0; calm < 4; calm++) {
-		turn_devices(scene);
-		if (service_turn(scene->service) > 0)
+		poll_devices(scene);
+		if (service_poll(scene->service) > 0)
 			calm = 0;
 	}
 }
@@ -107,7 +107,7 @@ connect_client(struct scene *scene)
 	assert_int_equal(roce_cm_id_create(end->context, end, &end->id), 0);
 	ask = param_of(end->qp, NULL);
 	assert_int_equal(roce_cm_id_connect(end->id, ip_a, PORT, &ask, UINT64_MAX), 0);
-	turn_all(scene);
+	poll_all(scene);
 	assert_int_equal(roce_cm_poll(end->context, &event), 1);
 	assert_int_equal(event.type, ROCE_CM_EVENT_ESTABLISHED);
 	assert_int_equal(clients(scene), 1);
@@ -158,22 +158,22 @@ want_all_buffers(struct scene *scene)
 	unsigned int back = 0;
 	struct roce_event event;
 
-	turn_all(scene);
+	poll_all(scene);
 	assert_int_equal(clients(scene), 0);
 	connect_client(scene);
 	for (unsigned int i = 0; i < SERVICE_BUFFERS; i++)
 		assert_int_equal(post_recv(&scene->end, scene->end.qp, i, 4096, 64), 0);
 	send_many(scene, SERVICE_BUFFERS, 64);
-	turn_devices(scene);
+	poll_devices(scene);
 	assert_int_equal(refusals(scene), before);
-	turn_all(scene);
+	poll_all(scene);
 	while (roce_cq_poll(scene->cq, &event, 1) == 1) {
 		assert_int_equal(event.status, ROCE_WC_SUCCESS);
 		back += event.kind == ROCE_EVENT_RECV;
 	}
 	assert_int_equal(back, SERVICE_BUFFERS);
 	vanish(scene);
-	turn_all(scene);
+	poll_all(scene);
 	assert_int_equal(clients(scene), 0);
 }
 
@@ -185,9 +185,9 @@ client__leaves_before_its_messages_are_looked_at(void **state)
 
 	connect_client(scene);
 	send_many(scene, MANY, 64);
-	turn_devices(scene);
+	poll_devices(scene);
 	vanish(scene);
-	turn_devices(scene);
+	poll_devices(scene);
 	want_all_buffers(scene);
 }
 
@@ -199,12 +199,12 @@ client__leaves_without_taking_its_answers(void **state)
 
 	connect_client(scene);
 	send_many(scene, MANY, 64);
-	turn_devices(scene);
-	service_turn(scene->service);
-	service_turn(scene->service);
-	turn_devices(scene);
+	poll_devices(scene);
+	service_poll(scene->service);
+	service_poll(scene->service);
+	poll_devices(scene);
 	vanish(scene);
-	turn_devices(scene);
+	poll_devices(scene);
 	want_all_buffers(scene);
 }
 
@@ -218,7 +218,7 @@ client__breaks_in_mid_traffic(void **state)
 	send_many(scene, MANY / 2, 64);
 	send_many(scene, 1, SERVICE_BUFFER_SIZE + 1);
 	send_many(scene, MANY / 2, 64);
-	turn_all(scene);
+	poll_all(scene);
 	vanish(scene);
 	want_all_buffers(scene);
 }
@@ -232,11 +232,11 @@ service__stops_in_mid_traffic(void **state)
 
 	connect_client(scene);
 	send_many(scene, MANY, 64);
-	turn_devices(scene);
-	service_turn(scene->service);
+	poll_devices(scene);
+	service_poll(scene->service);
 	service_stop(scene->service);
 	scene->service = NULL;
-	turn_devices(scene);
+	poll_devices(scene);
 	assert_int_equal(roce_cm_poll(scene->end.context, &event), 1);
 	assert_int_equal(event.type, ROCE_CM_EVENT_DISCONNECTED);
 	/* The door is free for another. */

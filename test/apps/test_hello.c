@@ -43,7 +43,7 @@ decode__gives_back_what_was_encoded(void **state)
 }
 
 static void
-decode__refuses_strangers(void **state)
+decode__refuses_unknown_peers(void **state)
 {
 	uint8_t bytes[PERF_HELLO_LEN];
 	struct perf_hello hello;
@@ -114,7 +114,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(decode__gives_back_what_was_encoded),
-		cmocka_unit_test(decode__refuses_strangers),
+		cmocka_unit_test(decode__refuses_unknown_peers),
 		cmocka_unit_test(agrees__wherever_the_memory_is),
 		cmocka_unit_test(agrees__names_what_differs),
 	};

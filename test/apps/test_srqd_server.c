@@ -130,7 +130,7 @@ close_scene(struct scene *scene)
 
 /* Who does not say the right words is rejected: his messages would mean nothing to us. */
 static void
-request__of_a_stranger_is_rejected(void **state)
+request__of_an_unknown_peer_is_rejected(void **state)
 {
 	struct scene scene;
 	DAT_EVENT event;
@@ -288,7 +288,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		dat_test(request__of_a_stranger_is_rejected),
+		dat_test(request__of_an_unknown_peer_is_rejected),
 		dat_test(request__beyond_max_clients_is_rejected_until_one_leaves),
 		dat_test(message__longer_than_a_buffer_ends_its_client_only),
 		dat_test(client__beyond_its_window_is_thrown_out),

@@ -79,7 +79,7 @@ apart_open(struct apart_end *end, const char *devargs)
 	static unsigned int n;
 	struct roce_port_config config = { .args = &args[n] };
 	char reason[256] = "";
-	struct roce_why why = { reason, sizeof(reason) };
+	struct roce_errmsg why = { reason, sizeof(reason) };
 	int rc = roce_devargs_parse(devargs, NULL, &args[n], &why);
 
 	if (rc == 0)

@@ -34,7 +34,7 @@ bench_start(void)
 {
 	static const struct roce_devargs args = { .port = "loop0" };
 	char text[256] = "";
-	struct roce_why why = { text, sizeof(text) };
+	struct roce_errmsg why = { text, sizeof(text) };
 
 	if (roce_eal_start(&args, &why) != 0)
 		bench_fail("%s", text);

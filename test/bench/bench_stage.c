@@ -60,7 +60,7 @@ main(int argc, char **argv)
 	print_distance(bench_distance(), json);
 	for (unsigned int i = 0; i < BENCH_SIZES; i++) {
 		bench_stages(stage, i);
-		bench_turns(phase, i);
+		bench_polls(phase, i);
 	}
 	if (json) {
 		print_json("stage", stage, BENCH_STAGES);

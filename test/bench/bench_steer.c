@@ -113,7 +113,7 @@ reap(const struct scene *s, struct worker *worker)
 
 /* @return frames. */
 static unsigned int
-turn_receiver(struct scene *s, unsigned int engine)
+poll_receiver(struct scene *s, unsigned int engine)
 {
 	struct rte_mbuf *pkts[2 * BENCH_BURST];
 	unsigned int received =
@@ -134,7 +134,7 @@ work(void *arg)
 	struct scene *s = worker->scene;
 
 	while (!__atomic_load_n(&s->stop, __ATOMIC_RELAXED)) {
-		if (turn_receiver(s, worker->engine) == 0)
+		if (poll_receiver(s, worker->engine) == 0)
 			sched_yield();
 	}
 	return NULL;
@@ -202,7 +202,7 @@ choose(const struct scene *s, const struct rte_mbuf *m)
 }
 
 static unsigned int
-turn_sender(struct scene *s)
+poll_sender(struct scene *s)
 {
 	struct rte_mbuf *pkts[2 * BENCH_BURST];
 	unsigned int sent, moved = 0;
@@ -413,10 +413,10 @@ run(struct scene *s, unsigned int ms)
 	uint64_t end = rte_rdtsc() + ms * rte_get_tsc_hz() / 1000;
 
 	while (rte_rdtsc() < end) {
-		unsigned int moved = turn_sender(s);
+		unsigned int moved = poll_sender(s);
 
 		for (unsigned int e = 0; e < s->engines && !s->threads; e++)
-			turn_receiver(s, e);
+			poll_receiver(s, e);
 		if (moved == 0 && s->threads)
 			sched_yield();
 	}

@@ -40,7 +40,7 @@ open_end(const char *text)
 	struct roce_devargs args;
 	struct roce_port_config config = { .args = &args };
 	char reason[256] = "";
-	struct roce_why why = { reason, sizeof(reason) };
+	struct roce_errmsg why = { reason, sizeof(reason) };
 	struct roce_port *port;
 
 	if (roce_devargs_parse(text, NULL, &args, &why) != 0 ||

@@ -256,7 +256,7 @@ bench_crowd_measure(struct bench_crowd *c, uint64_t ns, struct bench_pace *pace)
 
 /* What becomes of a receive between the take and the post, by the calls that the engine and the consumer make. */
 static void
-turn_queue(struct bench_crowd *c)
+poll_queue(struct bench_crowd *c)
 {
 	struct roce_event event;
 	unsigned int reaped = 0;
@@ -284,13 +284,13 @@ bench_crowd_measure_queue(struct bench_crowd *c, uint64_t ns)
 	uint32_t next = c->next;
 
 	for (uint32_t i = 0; i < WARM_UP + c->qps; i += BENCH_BURST) {
-		turn_queue(c);
+		poll_queue(c);
 		c->next = (c->next + BENCH_BURST) & (c->qps - 1);
 	}
 	while (t.ticks < t.goal) {
 		uint64_t start = rte_rdtsc_precise();
 
-		turn_queue(c);
+		poll_queue(c);
 		(void)note(&t, rte_rdtsc_precise() - start, most);
 		c->next = (c->next + BENCH_BURST) & (c->qps - 1);
 	}

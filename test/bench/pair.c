@@ -15,7 +15,7 @@
 
 /* Nothing rare may happen here; establishing a connection by hand is told to nobody. */
 static void
-notice(void *arg, enum roce_notice_kind kind, void *owner, int status)
+notice(void *arg, enum roce_engine_async kind, void *owner, int status)
 {
 	bench_fail("the engine gave up: notice %d, status %d", (int)kind, status);
 }

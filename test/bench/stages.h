@@ -22,6 +22,6 @@ struct bench_row {
 void bench_stages(struct bench_row *row, unsigned int column);
 
 /** Fill a column of each phase of a message; the last row is the sum. */
-void bench_turns(struct bench_row *row, unsigned int column);
+void bench_polls(struct bench_row *row, unsigned int column);
 
 #endif

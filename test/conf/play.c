@@ -136,7 +136,7 @@ do_say(struct play *p)
 
 	/* The clock of "wait" has had its turns, and what came then is to be told too. */
 	if (!p->turned)
-		stage_turn(s);
+		stage_poll(s);
 	p->turned = true;
 	if (play_is(p->line->token[1], "nothing")) {
 		if (s->looked < s->frames)
@@ -173,7 +173,7 @@ do_broken(struct play *p)
 
 	if (roce_qp_state(p->stage->qp) != ROCE_QP_ERR)
 		play_fail(p, "it lives");
-	if (end->notices != 1 || end->notice[0].kind != ROCE_NOTICE_QP_BROKEN)
+	if (end->async_events != 1 || end->notice[0].kind != ROCE_ENGINE_ASYNC_QP_BROKEN)
 		play_fail(p, "another notice");
 	if (end->notice[0].status != (int)status)
 		play_fail(p, "another reason");
@@ -279,7 +279,7 @@ do_line(struct play *p)
 	/* Whatever is looked at, the engine has had its say before. */
 	if (!play_is(name, "<") && !play_is(name, ">") && !play_is(name, "gone") &&
 			!play_is(name, "post"))
-		stage_turn(p->stage);
+		stage_poll(p->stage);
 	if (!play_is(name, "<"))
 		p->turned = false;
 	for (size_t i = 0; i < RTE_DIM(statement); i++) {
@@ -297,14 +297,14 @@ finish(struct play *p)
 {
 	struct stage *s = p->stage;
 
-	stage_turn(s);
+	stage_poll(s);
 	if (s->looked < s->frames)
 		play_fail(p, stage_tell(s, s->frame[s->looked]));
 	if (roce_cq_count(s->end.recv_cq) != 0)
 		play_fail(p, "a receive completed that the rule does not tell");
 	if (roce_cq_count(s->end.send_cq) != 0)
 		play_fail(p, "a request completed that the rule does not tell");
-	if (!p->broken && (roce_qp_state(s->qp) != ROCE_QP_RTS || s->end.notices != 0))
+	if (!p->broken && (roce_qp_state(s->qp) != ROCE_QP_RTS || s->end.async_events != 0))
 		play_fail(p, "the queue pair broke");
 }
 

@@ -134,7 +134,7 @@ stage_open(struct stage *s, const struct stage_options *options)
 	make_windows(s);
 	post_receives(s);
 	fx_tx_none(&s->end);
-	assert_int_equal(s->end.notices, 0);
+	assert_int_equal(s->end.async_events, 0);
 }
 
 void
@@ -156,7 +156,7 @@ stage_close(struct stage *s)
 }
 
 void
-stage_turn(struct stage *s)
+stage_poll(struct stage *s)
 {
 	uint16_t n;
 
@@ -177,7 +177,7 @@ stage_wait(struct stage *s, uint64_t us)
 	for (;;) {
 		uint64_t deadline;
 
-		stage_turn(s);
+		stage_poll(s);
 		roce_engine_lock(s->end.engine);
 		deadline = roce_engine_deadline(s->end.engine);
 		roce_engine_unlock(s->end.engine);
@@ -186,5 +186,5 @@ stage_wait(struct stage *s, uint64_t us)
 		s->end.now = RTE_MAX(deadline, s->end.now + 1);
 	}
 	s->end.now = until;
-	stage_turn(s);
+	stage_poll(s);
 }

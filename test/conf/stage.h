@@ -92,7 +92,7 @@ void stage_close(struct stage *s);
 void stage_hear(struct stage *s, const struct stage_frame *f);
 
 /** Collect what the engine sends now. */
-void stage_turn(struct stage *s);
+void stage_poll(struct stage *s);
 
 /** Move the clock by @p us, from deadline to deadline, collecting what is sent. */
 void stage_wait(struct stage *s, uint64_t us);

@@ -2,7 +2,7 @@
 
 #include "contract.h"
 
-#define TURNS_MAX 10000 /**< of both ends, for something that a few suffice for */
+#define POLLS_MAX 10000 /**< of both ends, for something that a few suffice for */
 #define SLOT_LEN  64
 
 void
@@ -163,7 +163,7 @@ void
 begin_long(struct pair *pair, uint64_t value)
 {
 	ok(post_send(&pair->a, 0, LONG_LEN, value));
-	for (int i = 0; i < TURNS_MAX && held(pair->b.ep) == 0; i++) {
+	for (int i = 0; i < POLLS_MAX && held(pair->b.ep) == 0; i++) {
 		turn(&pair->a);
 		turn(&pair->b);
 	}

@@ -5,8 +5,8 @@
 #include "rig.h"
 
 #define PARAMS        "UDAPL_ROCE_PARAMS"
-#define TURNS_TO_HOLD 1000
-#define TURNS_MAX     10000000 /**< many seconds; a good end comes within milliseconds */
+#define POLLS_TO_HOLD 1000
+#define POLLS_MAX     10000000 /**< many seconds; a good end comes within milliseconds */
 
 /* One lcore, on the CPU this runs on. */
 #define NO_HUGEPAGES                                                                           \
@@ -88,7 +88,7 @@ void
 begin_huge(struct pair *pair, uint64_t value)
 {
 	ok(post_huge_send(pair, value));
-	for (int i = 0; i < TURNS_TO_HOLD && held(pair->b.ep) == 0; i++) {
+	for (int i = 0; i < POLLS_TO_HOLD && held(pair->b.ep) == 0; i++) {
 		turn(&pair->a);
 		turn(&pair->b);
 	}
@@ -114,12 +114,12 @@ want_held(DAT_EP_HANDLE ep, DAT_COUNT n)
 }
 
 DAT_EVENT
-turn_until(struct pair *pair, DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER number)
+poll_until(struct pair *pair, DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER number)
 {
 	DAT_EVENT event = { .event_number = 0 };
 	DAT_RETURN rc = DAT_QUEUE_EMPTY;
 
-	for (int i = 0; i < TURNS_MAX && rc == DAT_QUEUE_EMPTY; i++) {
+	for (int i = 0; i < POLLS_MAX && rc == DAT_QUEUE_EMPTY; i++) {
 		turn(&pair->a);
 		turn(&pair->b);
 		rc = dat_evd_dequeue(evd, &event);

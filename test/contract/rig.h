@@ -47,7 +47,7 @@ void connect_again(struct pair *pair);
 void want_held(DAT_EP_HANDLE ep, DAT_COUNT n);
 
 /** Turn both ends until @p evd has an event, and no further. */
-DAT_EVENT turn_until(struct pair *pair, DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER number);
+DAT_EVENT poll_until(struct pair *pair, DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER number);
 
 /** The next event is there already. */
 DAT_EVENT want_now(DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER number);

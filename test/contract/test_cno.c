@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Notification objects without threads: their calls, which events notify, whom, and how often. */
 
-#include "notes.h"
+#include "cnos.h"
 
 #define CALLS_MAX 64
 #define TAKES     400

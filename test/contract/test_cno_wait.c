@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "notes.h"
+#include "cnos.h"
 
 #define WAITERS    4
 #define EVDS       3

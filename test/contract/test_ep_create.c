@@ -361,11 +361,11 @@ create_with_srq__established_comes_first(void **state)
 			post_many(&pair.b, 1, round);
 			ok(end_connect(&pair.a, &pair.b, CONN_QUAL));
 			ok(dat_cr_accept(end_request(&pair.b), pair.b.ep, 0, NULL));
-			(void)turn_until(&pair, pair.a.connect, DAT_CONNECTION_EVENT_ESTABLISHED);
+			(void)poll_until(&pair, pair.a.connect, DAT_CONNECTION_EVENT_ESTABLISHED);
 			ok(post_send(&pair.a, 0, 64, 1));
 			if (one)
 				want_event(pair.b.recv, DAT_CONNECTION_EVENT_ESTABLISHED);
-			(void)turn_until(&pair, pair.b.recv, DAT_DTO_COMPLETION_EVENT);
+			(void)poll_until(&pair, pair.b.recv, DAT_DTO_COMPLETION_EVENT);
 			if (!one)
 				want_now(pair.b.connect, DAT_CONNECTION_EVENT_ESTABLISHED);
 			want_dto(&pair.a, pair.a.request, 1, DAT_DTO_SUCCESS, 64);

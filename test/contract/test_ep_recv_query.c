@@ -6,7 +6,7 @@
 
 #include "rig.h"
 
-#define TURNS_MAX 10000 /**< for a message that needs a few dozen */
+#define POLLS_MAX 10000 /**< for a message that needs a few dozen */
 
 /*
  * On a queue of its own a posted buffer is the endpoint's at once, in whatever state it is, until its completion is
@@ -50,8 +50,8 @@ recv_query__own_queue_counts_what_is_posted(void **state)
 		want_held(pair.b.ep, 2);
 		turn(&pair.a);
 		turn(&pair.b);
-	} while (dat_evd_dequeue(pair.b.recv, &event) != DAT_SUCCESS && ++turns < TURNS_MAX);
-	assert_in_range(turns, 3, TURNS_MAX - 1);
+	} while (dat_evd_dequeue(pair.b.recv, &event) != DAT_SUCCESS && ++turns < POLLS_MAX);
+	assert_in_range(turns, 3, POLLS_MAX - 1);
 	want_held(pair.b.ep, 1);
 	ok(post_send(&pair.a, 0, 64, 6));
 	want_dto(&pair.b, pair.b.recv, 6, DAT_DTO_SUCCESS, 64);

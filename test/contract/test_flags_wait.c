@@ -364,7 +364,7 @@ post__judges_its_flags(void **state)
 		want_silence(s.pair.a.request);
 		ok(receive(&s, SHORT, 1, quiet));
 		send_one(&s, SHORT, 1, quiet);
-		turn_until(&s.pair, s.pair.a.request, DAT_DTO_COMPLETION_EVENT);
+		poll_until(&s.pair, s.pair.a.request, DAT_DTO_COMPLETION_EVENT);
 		scene_close(&s);
 	}
 }

@@ -271,7 +271,7 @@ evd_dequeue__is_dat_evd_dequeue_with_more(void **state)
 	/* Neither requests nor failures bring anything. */
 	ok(dat_ib_post_send_immed(pair.a.ep, 1, &iov, cookie(9), VALUE, flags));
 	ok(post_recv(&pair.b, HALF, 1, 9));
-	turn_until(&pair, pair.b.connect, DAT_CONNECTION_EVENT_BROKEN);
+	poll_until(&pair, pair.b.connect, DAT_CONNECTION_EVENT_BROKEN);
 	ok(dat_ib_evd_dequeue(pair.b.recv, &event, &data));
 	assert_int_equal(event.event_data.dto_completion_event_data.status,
 			DAT_DTO_ERR_LOCAL_LENGTH);

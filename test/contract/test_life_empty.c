@@ -3,10 +3,10 @@
 
 #include "rig.h"
 
-#define RNR_TURNS 20 /**< enough for a message to come and to be refused */
+#define RNR_POLLS 20 /**< enough for a message to come and to be refused */
 
 static void
-turn_both(struct pair *pair, int n)
+poll_both(struct pair *pair, int n)
 {
 	for (int i = 0; i < n; i++) {
 		turn(&pair->a);
@@ -99,7 +99,7 @@ empty__finite_patience_starts_anew(void **state)
 	srq_pair_up(&pair, 4, 1);
 	for (uint64_t i = 0; i < 20; i++) {
 		ok(post_send(&pair.a, 0, 64, i));
-		turn_both(&pair, RNR_TURNS);
+		poll_both(&pair, RNR_POLLS);
 		want_none(pair.b.recv);
 		post_many(&pair.b, 1, i);
 		want_dto(&pair.b, pair.b.recv, i, DAT_DTO_SUCCESS, 64);
@@ -167,7 +167,7 @@ empty__several_wait(void **state)
 		crowd_pick(&crowd, i);
 		ok(post_send(&crowd.pair.a, 0, 64, i));
 	}
-	turn_both(&crowd.pair, RNR_TURNS);
+	poll_both(&crowd.pair, RNR_POLLS);
 	for (unsigned int n = 0; n < PAIRS; n++) {
 		const DAT_DTO_COMPLETION_EVENT_DATA *data;
 		DAT_EVENT event;

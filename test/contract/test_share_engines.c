@@ -343,7 +343,7 @@ engines__soft_event_before_its_completion(void **state)
 			post_many(&pair->b, 1, n);
 			ok(dat_ep_set_watermark(pair->b.ep, 0, DAT_WATERMARK_INFINITE));
 			ok(post_send(&pair->a, 0, 64, n));
-			(void)turn_until(pair, pair->b.recv, DAT_DTO_COMPLETION_EVENT);
+			(void)poll_until(pair, pair->b.recv, DAT_DTO_COMPLETION_EVENT);
 			want_soft(pair->b.async, pair->b.ep);
 			want_dto(&pair->a, pair->a.request, n, DAT_DTO_SUCCESS, 64);
 		}

@@ -129,7 +129,7 @@ others_go_on(unsigned int slow, uint64_t first)
 		crowd_pick(&crowd, i);
 		ok(post_srq(&pair->b, 0, 64, first + i));
 		ok(post_send(&pair->a, 0, 64, first + i));
-		event = turn_until(pair, crowd.evd[0], DAT_DTO_COMPLETION_EVENT);
+		event = poll_until(pair, crowd.evd[0], DAT_DTO_COMPLETION_EVENT);
 		assert_ptr_equal(event.event_data.dto_completion_event_data.ep_handle, pair->b.ep);
 	}
 }

@@ -245,7 +245,7 @@ static struct turner {
 
 /* Keeps an adapter turning, beside the main thread; its dispatcher stays empty. */
 static void *
-keep_turning(void *arg)
+keep_polling(void *arg)
 {
 	const struct turner *t = arg;
 	DAT_EVENT event;
@@ -288,7 +288,7 @@ set_lw__one_event_however_many_take(void **state)
 		client[i] = pair.a.ep;
 	}
 	turner = (struct turner){ .evd = pair.b.cr };
-	assert_int_equal(pthread_create(&turner.thread, NULL, keep_turning, &turner), 0);
+	assert_int_equal(pthread_create(&turner.thread, NULL, keep_polling, &turner), 0);
 	for (unsigned int i = 0; i < ARMINGS; i++) {
 		post_many(&pair.b, CONNECTIONS, 0);
 		ok(dat_srq_set_lw(pair.b.srq, 1 + (DAT_COUNT)(i % CONNECTIONS)));

@@ -15,7 +15,7 @@
 
 /* Turn both ends until the transfer has begun to change @p byte, and no further: it is far from its end. */
 static void
-turn_until_changed(struct mix *m, const uint8_t *byte, uint8_t from)
+poll_until_changed(struct mix *m, const uint8_t *byte, uint8_t from)
 {
 	for (int i = 0; i < 100000 && __atomic_load_n(byte, __ATOMIC_RELAXED) == from; i++) {
 		turn(&m->pair.a);
@@ -88,7 +88,7 @@ free__of_what_the_peer_works_on(void **state)
 		ok(mix_post(&m, verb, LONG_LEN, 1));
 		ok(mix_post(&m, SEND, SHORT, 2));
 		ok(mix_post(&m, WRITE, SHORT, 3));
-		turn_until_changed(&m, verb == READ ? m.pair.a.buffer : m.pair.b.buffer,
+		poll_until_changed(&m, verb == READ ? m.pair.a.buffer : m.pair.b.buffer,
 				verb == READ ? SENT : BEFORE);
 		free_memory(by_window, lmr, rmr);
 		memset(m.pair.b.buffer, AFTER, BUFFER_LEN);
@@ -150,7 +150,7 @@ free__of_a_requests_own_memory(void **state)
 		ok(post_recv(&m.pair.b, 0, LONG_LEN, 7));
 		ok(mix_post(&m, verb, LONG_LEN, 1));
 		ok(mix_post(&m, SEND, SHORT, 2));
-		turn_until_changed(&m, verb == READ ? m.pair.a.buffer : m.pair.b.buffer,
+		poll_until_changed(&m, verb == READ ? m.pair.a.buffer : m.pair.b.buffer,
 				verb == READ ? SENT : BEFORE);
 		ok(dat_lmr_free(m.pair.a.lmr));
 		memset(m.pair.a.buffer, AFTER, BUFFER_LEN);
@@ -177,7 +177,7 @@ free__of_a_buffer_that_is_being_filled(void **state)
 	ok(post_recv(&m.pair.b, 0, LONG_LEN, 8));
 	ok(mix_post(&m, SEND, LONG_LEN, 1));
 	ok(mix_post(&m, SEND, SHORT, 2));
-	turn_until_changed(&m, m.pair.b.buffer, BEFORE);
+	poll_until_changed(&m, m.pair.b.buffer, BEFORE);
 	ok(dat_lmr_free(m.pair.b.lmr));
 	memset(m.pair.b.buffer, AFTER, BUFFER_LEN);
 	mix_want(&m, 1, DAT_DTO_ERR_REMOTE_RESPONDER);
@@ -197,7 +197,7 @@ struct turner {
 };
 
 static void *
-turn_all_the_time(void *arg)
+poll_all_the_time(void *arg)
 {
 	struct turner *t = arg;
 	DAT_EVENT event;
@@ -310,7 +310,7 @@ free__while_another_thread_works(void **state)
 		memset(m.pair.b.buffer, BEFORE, BUFFER_LEN);
 		open_memory(&m, r.by_window, &r.lmr, &r.rmr);
 		t = (struct turner){ .m = &m };
-		assert_int_equal(pthread_create(&t.thread, NULL, turn_all_the_time, &t), 0);
+		assert_int_equal(pthread_create(&t.thread, NULL, poll_all_the_time, &t), 0);
 		posted = free_under_load(&m, &r, post_load(&m, r.verb, LOAD));
 		if (r.own)
 			end_own_load(&m, posted);

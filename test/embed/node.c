@@ -19,7 +19,7 @@ length(uint32_t qp, uint32_t i)
 
 /* A queue pair that breaks is seen by its completions. */
 static void
-hear_nothing(void *arg, enum roce_notice_kind kind, void *owner, int status)
+hear_nothing(void *arg, enum roce_engine_async kind, void *owner, int status)
 {
 }
 

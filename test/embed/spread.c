@@ -138,11 +138,11 @@ spread_ask(struct spread *s, uint32_t groups)
 
 /* Once for each time it was armed. */
 static void
-hear(void *arg, enum roce_notice_kind kind, void *owner, int status)
+hear(void *arg, enum roce_engine_async kind, void *owner, int status)
 {
 	struct spread *s = arg;
 
-	SPREAD_CHECK(s, kind == ROCE_NOTICE_SRQ_LOW && owner == s && status == 0);
+	SPREAD_CHECK(s, kind == ROCE_ENGINE_ASYNC_SRQ_LOW && owner == s && status == 0);
 	SPREAD_CHECK(s,
 			__atomic_add_fetch(&s->told, 1, __ATOMIC_RELEASE) <=
 					__atomic_load_n(&s->armed, __ATOMIC_ACQUIRE));
@@ -349,7 +349,7 @@ bind_window(struct spread *s)
 	assert_int_equal(roce_qp_post_send(s->server.qp[0], &wr), 0);
 	while (roce_cq_poll(s->server.send_cq, &event, 1) == 0) {
 		for (unsigned int e = 0; e < s->engines; e++)
-			spread_turn(s, &s->server, e);
+			spread_poll(s, &s->server, e);
 	}
 	assert_int_equal(event.status, ROCE_WC_SUCCESS);
 	s->window = bind.key;
@@ -447,7 +447,7 @@ mingle(struct spread *s, struct rte_mbuf **burst, struct rte_mbuf **pkts, uint16
 }
 
 static void
-take_among_strangers(struct spread *s, struct spread_end *end, unsigned int engine,
+take_among_foreign(struct spread *s, struct spread_end *end, unsigned int engine,
 		struct rte_mbuf **pkts, uint16_t n)
 {
 	struct rte_mbuf *burst[EMBED_BURST + STRANGERS];
@@ -472,7 +472,7 @@ hand(struct spread *s, struct spread_end *end, unsigned int engine)
 	uint16_t sent;
 
 	if (s->strangers != NULL)
-		take_among_strangers(s, end, engine, pkts, n);
+		take_among_foreign(s, end, engine, pkts, n);
 	else
 		SPREAD_CHECK(s, roce_device_rx(end->device, engine, pkts, n) == 0);
 	sent = roce_device_tx(end->device, engine, pkts, EMBED_BURST);
@@ -483,7 +483,7 @@ hand(struct spread *s, struct spread_end *end, unsigned int engine)
 }
 
 unsigned int
-spread_turn(struct spread *s, struct spread_end *end, unsigned int engine)
+spread_poll(struct spread *s, struct spread_end *end, unsigned int engine)
 {
 	return s->mode == SPREAD_HANDOVER ? hand(s, end, engine)
 					  : roce_device_turn(end->device, engine);

@@ -106,7 +106,7 @@ void spread_check(struct spread *s, bool good, int line);
 bool spread_is_broken(const struct spread *s);
 
 /** One turn of an engine. One thread at a time for each in HANDOVER. @return frames moved. */
-unsigned int spread_turn(struct spread *s, struct spread_end *end, unsigned int engine);
+unsigned int spread_poll(struct spread *s, struct spread_end *end, unsigned int engine);
 /** Carry what both ends have sent. One thread. @return frames. */
 unsigned int spread_carry(struct spread *s);
 

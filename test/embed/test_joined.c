@@ -60,7 +60,7 @@ carry_frames(void *arg)
 
 /* The devices have queues of their own. */
 static void *
-turn_queues(void *arg)
+poll_queues(void *arg)
 {
 	while (!atomic_load(&stop)) {
 		if (roce_device_work(device[0], 0, 32) + roce_device_work(device[1], 0, 32) == 0)
@@ -80,7 +80,7 @@ attach_both(struct roce_attach_config one, struct roce_attach_config two)
 	atomic_store(&stop, false);
 	assert_int_equal(
 			pthread_create(&carrier, NULL,
-					one.mode == ROCE_ATTACH_QUEUES ? turn_queues : carry_frames,
+					one.mode == ROCE_ATTACH_QUEUES ? poll_queues : carry_frames,
 					NULL),
 			0);
 }

@@ -242,7 +242,7 @@ foreign__is_copied_and_told_once(void **state)
 
 	open_pair("zero_copy=256", ROCE_ATTACH_MULTI_SEGS);
 	/* That of the node is such memory, too. */
-	a.port->unfit_told = 0;
+	a.port->unfit_logged = 0;
 	hear();
 	for (unsigned int i = 0; i < 2; i++) {
 		assert_int_equal(roce_mr_create(a.pd, (uintptr_t)at, FOREIGN, 0, &mr[i]), 0);
@@ -416,16 +416,16 @@ far__is_told_once(void **state)
 	struct roce_port port = { .attach = { .name = "far0" } };
 
 	hear();
-	assert_false(roce_memory_note_far(&port, ROCE_FAR_REGION, 0, 0));
-	assert_false(roce_memory_note_far(&port, ROCE_FAR_REGION, 0, -1));
-	assert_false(roce_memory_note_far(&port, ROCE_FAR_REGION, -1, 1));
+	assert_false(roce_memory_log_far(&port, ROCE_FAR_REGION, 0, 0));
+	assert_false(roce_memory_log_far(&port, ROCE_FAR_REGION, 0, -1));
+	assert_false(roce_memory_log_far(&port, ROCE_FAR_REGION, -1, 1));
 	assert_int_equal(times_said("far0"), 0);
-	assert_true(roce_memory_note_far(&port, ROCE_FAR_REGION, 0, 1));
+	assert_true(roce_memory_log_far(&port, ROCE_FAR_REGION, 0, 1));
 	assert_int_equal(times_said("port far0 is on socket 0, but a region of memory on 1"), 1);
-	assert_false(roce_memory_note_far(&port, ROCE_FAR_REGION, 0, 1));
-	assert_true(roce_memory_note_far(&port, ROCE_FAR_LCORE, 1, 0));
+	assert_false(roce_memory_log_far(&port, ROCE_FAR_REGION, 0, 1));
+	assert_true(roce_memory_log_far(&port, ROCE_FAR_LCORE, 1, 0));
 	assert_int_equal(times_said("an lcore that turns it on 0"), 1);
-	assert_false(roce_memory_note_far(&port, ROCE_FAR_LCORE, 1, 0));
+	assert_false(roce_memory_log_far(&port, ROCE_FAR_LCORE, 1, 0));
 	assert_int_equal(times_said("far0"), 2);
 	unhear();
 }

@@ -278,7 +278,7 @@ stuff(void)
  * Nothing is lost, so without a single timeout all of it arrives when there is room.
  */
 static void
-turn__keeps_what_a_full_device_refuses(void **state)
+poll__keeps_what_a_full_device_refuses(void **state)
 {
 	struct rte_mempool *pool = embed_pool("frames", 1023, 2048);
 	struct roce_attach_config one = on_wire(1, pool), two = on_wire(2, pool);
@@ -330,7 +330,7 @@ turn__keeps_what_a_full_device_refuses(void **state)
 
 /* Time passes also for who cannot send: a connection whose retries are over breaks, and others begin where it ended. */
 static void
-turn__breaks_connections_of_a_device_that_stays_full(void **state)
+poll__breaks_connections_of_a_device_that_stays_full(void **state)
 {
 	struct rte_mempool *pool = embed_pool("frames", 1023, 2048);
 	struct roce_attach_config one = on_wire(1, pool), two = on_wire(2, pool);
@@ -390,8 +390,8 @@ main(void)
 		cmocka_unit_test(foreign__frames_are_freed_when_nobody_wants_them),
 		cmocka_unit_test(work__ends_with_its_budget),
 		cmocka_unit_test(attach__to_jumbo_frames_has_the_largest_path_mtu),
-		cmocka_unit_test(turn__keeps_what_a_full_device_refuses),
-		cmocka_unit_test(turn__breaks_connections_of_a_device_that_stays_full),
+		cmocka_unit_test(poll__keeps_what_a_full_device_refuses),
+		cmocka_unit_test(poll__breaks_connections_of_a_device_that_stays_full),
 	};
 
 	return cmocka_run_group_tests(tests, start, end);

@@ -6,7 +6,7 @@
  * handed over between engines than came on the wrong queue. One thread does everything, so all is exact.
  */
 
-#include "engine/census.h"
+#include "engine/snapshot.h"
 #include "spread.h"
 
 #define GROUPS 40u
@@ -15,7 +15,7 @@ static const char *const mode_name[] = { "own", "queues", "handover" };
 static const char *const way_name[] = { "steered", "hashed", "one queue", "sprayed" };
 
 static void
-add_held(void *arg, const struct roce_qp_census *qp)
+add_held(void *arg, const struct roce_qp_snapshot *qp)
 {
 	if (qp->srq != ROCE_NO_SRQ)
 		*(uint32_t *)arg += qp->held;
@@ -39,11 +39,11 @@ judge_counts(struct spread *s)
 }
 
 static void
-turn_all(struct spread *s)
+poll_all(struct spread *s)
 {
 	for (unsigned int e = 0; e < s->engines; e++) {
-		spread_turn(s, &s->client, e);
-		spread_turn(s, &s->server, e);
+		spread_poll(s, &s->client, e);
+		spread_poll(s, &s->server, e);
 		judge_counts(s);
 	}
 	spread_carry(s);
@@ -58,7 +58,7 @@ settle(struct spread *s)
 	while (moved > 0) {
 		moved = spread_carry(s);
 		for (unsigned int e = 0; e < s->engines; e++)
-			moved += spread_turn(s, &s->client, e) + spread_turn(s, &s->server, e);
+			moved += spread_poll(s, &s->client, e) + spread_poll(s, &s->server, e);
 	}
 }
 
@@ -66,7 +66,7 @@ static void
 talk(struct spread *s)
 {
 	while (!spread_ask(s, GROUPS) && !spread_is_broken(s)) {
-		turn_all(s);
+		poll_all(s);
 		spread_serve(s);
 	}
 	while (spread_serve(s) > 0)

@@ -51,7 +51,7 @@ turn(void *arg)
 
 	while (goes_on(w)) {
 		unsigned int moved = w->wander ? roce_device_poll(w->s.server.device)
-					       : spread_turn(&w->s, &w->s.server, engine);
+					       : spread_poll(&w->s, &w->s.server, engine);
 
 		if (moved == 0)
 			sched_yield();
@@ -70,7 +70,7 @@ ask(void *arg)
 		if (spread_ask(&w->s, GROUPS))
 			__atomic_store_n(&w->all, true, __ATOMIC_RELEASE);
 		for (unsigned int e = 0; e < w->s.engines; e++)
-			moved += spread_turn(&w->s, &w->s.client, e);
+			moved += spread_poll(&w->s, &w->s.client, e);
 		if (moved == 0)
 			sched_yield();
 	}

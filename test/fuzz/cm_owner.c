@@ -154,20 +154,21 @@ cm_release(struct cm_owner *owner)
 }
 
 void
-cm_qp_notice(struct cm_owner *owner, enum roce_notice_kind kind)
+cm_qp_async_event(struct cm_owner *owner, enum roce_engine_async kind)
 {
 	struct cm_end *end = owner->end;
 	enum cm_phase before = owner->phase;
 
 	/* An accept may establish inside, a drain may end: the manager tells what it has to. */
 	end->actions++;
-	if (kind == ROCE_NOTICE_QP_BROKEN && (before == CM_UP || before == CM_ACCEPTED))
+	if (kind == ROCE_ENGINE_ASYNC_QP_BROKEN && (before == CM_UP || before == CM_ACCEPTED))
 		owner->phase = CM_ENDED;
-	if (kind == ROCE_NOTICE_QP_DRAINED && before == CM_UP)
+	if (kind == ROCE_ENGINE_ASYNC_QP_DRAINED && before == CM_UP)
 		owner->phase = CM_LEAVING;
-	if (kind == ROCE_NOTICE_QP_DRAINED && (before == CM_CONNECTING || before == CM_ACCEPTED))
+	if (kind == ROCE_ENGINE_ASYNC_QP_DRAINED &&
+			(before == CM_CONNECTING || before == CM_ACCEPTED))
 		owner->phase = CM_ENDED;
-	end->gsi.qp_notice(end->gsi.arg, owner->conn, kind, cm_world.now);
+	end->gsi.qp_async_event(end->gsi.arg, owner->conn, kind, cm_world.now);
 }
 
 /* ---- what owners are told ---- */

@@ -121,7 +121,7 @@ void cm_disconnect(struct cm_owner *owner);
 void cm_release(struct cm_owner *owner);
 
 /** The queue pair of a connection was established by data, broke, or was drained. */
-void cm_qp_notice(struct cm_owner *owner, enum roce_notice_kind kind);
+void cm_qp_async_event(struct cm_owner *owner, enum roce_engine_async kind);
 
 /** Read the numbers again by which connections can be named. */
 void cm_remember(struct cm_end *end);

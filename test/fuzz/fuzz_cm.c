@@ -92,13 +92,14 @@ leave(const uint8_t *r)
 static void
 notice(const uint8_t *r)
 {
-	static const enum roce_notice_kind kinds[4] = { ROCE_NOTICE_QP_ESTABLISHED,
-		ROCE_NOTICE_QP_BROKEN, ROCE_NOTICE_QP_DRAINED, ROCE_NOTICE_QP_SOFT_HIGH };
+	static const enum roce_engine_async kinds[4] = { ROCE_ENGINE_ASYNC_QP_ESTABLISHED,
+		ROCE_ENGINE_ASYNC_QP_BROKEN, ROCE_ENGINE_ASYNC_QP_DRAINED,
+		ROCE_ENGINE_ASYNC_QP_SOFT_HIGH };
 	struct cm_owner *owner = owner_of(r);
 
 	/* A request has no queue pair yet. */
 	if (owner != NULL && owner->phase != CM_REQUESTED)
-		cm_qp_notice(owner, kinds[r[3] & 3]);
+		cm_qp_async_event(owner, kinds[r[3] & 3]);
 }
 
 static void

@@ -173,8 +173,8 @@ fuzz_devargs(const char *text, const char *over)
 {
 	struct roce_devargs a, b;
 	char sentence[256] = "";
-	struct roce_why why = { sentence, sizeof(sentence) };
-	struct roce_why silent = { NULL, 0 };
+	struct roce_errmsg why = { sentence, sizeof(sentence) };
+	struct roce_errmsg silent = { NULL, 0 };
 	int rc;
 
 	memset(&a, 0x5a, sizeof(a));

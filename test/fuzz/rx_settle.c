@@ -7,7 +7,7 @@
  * While one peer waits for a retransmission, another one may be told many times that the receives are used up: a
  * patience of a second, which some timeouts in a row can make, is thousands of turns.
  */
-#define TURNS_MAX 30000u
+#define POLLS_MAX 30000u
 
 uint64_t
 rx_next_deadline(void)
@@ -91,7 +91,7 @@ rx_settle(void)
 	/* A watermark that is crossed is nobody's fault. */
 	(void)roce_srq_set_low(rx_world.side[0].srq, 0);
 	(void)roce_srq_set_low(rx_world.side[1].srq, 0);
-	for (n = 0; n < TURNS_MAX && !all_done(); n++) {
+	for (n = 0; n < POLLS_MAX && !all_done(); n++) {
 		uint32_t said = rx_serve();
 		uint64_t at;
 
@@ -101,5 +101,5 @@ rx_settle(void)
 		if (said == 0 && at != ROCE_NEVER)
 			rx_world.now = RTE_MAX(rx_world.now + 1, at);
 	}
-	BASE_MUST(n < TURNS_MAX, "a message is lost");
+	BASE_MUST(n < POLLS_MAX, "a message is lost");
 }

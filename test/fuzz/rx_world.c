@@ -234,25 +234,25 @@ rx_end_harm(struct rx_end *end)
 /* ---- sides ---- */
 
 static void
-notify(void *arg, enum roce_notice_kind kind, void *owner, int status)
+notify(void *arg, enum roce_engine_async kind, void *owner, int status)
 {
 	struct rx_side *side = arg;
 	struct rx_end *end = owner;
 
 	RTE_SET_USED(status);
 	switch (kind) {
-	case ROCE_NOTICE_QP_ESTABLISHED:
+	case ROCE_ENGINE_ASYNC_QP_ESTABLISHED:
 		BASE_MUST(roce_qp_state(end->qp) == ROCE_QP_RTR, "established in RTR");
 		if (rx_world.config[10] & 1)
 			must(roce_qp_to_rts(end->qp), "to RTS from the notice");
 		break;
-	case ROCE_NOTICE_QP_BROKEN:
+	case ROCE_ENGINE_ASYNC_QP_BROKEN:
 		BASE_MUST(roce_qp_state(end->qp) == ROCE_QP_ERR, "broken is ERR");
 		BASE_MUST(!end->healthy || !rx_is_sound(end) || end->dares || end->peer->dares,
 				"a connection broke, and nobody had done anything");
 		rx_end_harm(end);
 		break;
-	case ROCE_NOTICE_CQ_OVERFLOW:
+	case ROCE_ENGINE_ASYNC_CQ_OVERFLOW:
 		side->overflows++;
 		break;
 	default:
@@ -282,7 +282,7 @@ gsi_tx(void *arg, struct rte_mbuf **pkts, uint16_t max, uint64_t now)
 }
 
 static void
-gsi_notice(void *arg, void *conn, enum roce_notice_kind kind, uint64_t now)
+gsi_async_event(void *arg, void *conn, enum roce_engine_async kind, uint64_t now)
 {
 	const struct rx_end *end = conn;
 
@@ -370,7 +370,7 @@ side_open(uint8_t index)
 {
 	const uint8_t *c = rx_world.config;
 	struct rx_side *side = &rx_world.side[index];
-	const struct roce_gsi gsi = { gsi_rx, gsi_tx, gsi_deadline, gsi_notice, side, NULL };
+	const struct roce_gsi gsi = { gsi_rx, gsi_tx, gsi_deadline, gsi_async_event, side, NULL };
 	struct roce_domain_config config = {
 		.engines = index == 0 ? 1u + (c[0 + 11] & 1) : 1,
 		.hz = RX_HZ,

@@ -90,7 +90,7 @@ play_file(uint32_t i)
 	row[i].foreign = capture.foreign;
 	/* One capture is about a broken ICRC: the other side of the wire saw it whole. */
 	assert_int_equal(capture.bad_icrc, ends_with(name, "bad-icrc.b"));
-	counted += rp_census_check(&capture, folder);
+	counted += rp_kinds_check(&capture, folder);
 	play(&capture, &row[i], RP_SERVER);
 	play(&capture, &row[i], RP_CLIENT);
 	rp_capture_close(&capture);

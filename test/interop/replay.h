@@ -308,6 +308,6 @@ bool rp_table_check(const struct rp_row *row, uint32_t rows, const char *page, b
  * replay_census.c: hold the kinds of frames against the counts of those who recorded them; fails the test when they
  * differ. @return false: nobody counted.
  */
-bool rp_census_check(const struct rp_capture *capture, const char *folder);
+bool rp_kinds_check(const struct rp_capture *capture, const char *folder);
 
 #endif

@@ -8,22 +8,22 @@
 #include "replay.h"
 
 #define BURST      32u
-#define TURNS_MAX  100000u
+#define POLLS_MAX  100000u
 #define CQ_DEPTH   4096u
 #define SENDS_MAX  512u
-#define IDLE_TURNS 8u
+#define IDLE_POLLS 8u
 #define LINGER     (RP_HZ / 50)
 
 static void
-notified(void *arg, enum roce_notice_kind kind, void *owner, int status)
+notified(void *arg, enum roce_engine_async kind, void *owner, int status)
 {
 	struct rp_end *end = owner;
 
 	RTE_SET_USED(arg);
 	RTE_SET_USED(status);
-	if (kind == ROCE_NOTICE_QP_BROKEN)
+	if (kind == ROCE_ENGINE_ASYNC_QP_BROKEN)
 		end->broken = true;
-	assert_int_not_equal(kind, ROCE_NOTICE_CQ_OVERFLOW);
+	assert_int_not_equal(kind, ROCE_ENGINE_ASYNC_CQ_OVERFLOW);
 }
 
 /* The smallest recorded number of our side: the others follow, and numbers between them are skipped. */
@@ -203,14 +203,14 @@ pass(struct rp_world *world, uint64_t until)
 {
 	unsigned int idle = 0;
 
-	for (unsigned int turn = 0; turn < TURNS_MAX; turn++) {
+	for (unsigned int turn = 0; turn < POLLS_MAX; turn++) {
 		uint64_t deadline;
 
 		idle = speak(world) > 0 ? 0 : idle + 1;
 		roce_engine_lock(world->engine);
 		deadline = roce_engine_deadline(world->engine);
 		roce_engine_unlock(world->engine);
-		if (deadline > until || (deadline <= world->now && idle > IDLE_TURNS)) {
+		if (deadline > until || (deadline <= world->now && idle > IDLE_POLLS)) {
 			world->now = RTE_MAX(world->now, until);
 			return;
 		}

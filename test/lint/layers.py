@@ -41,7 +41,7 @@ RULES = {
     "pmd_roce/wire": {"ours": [], "theirs": [*PURE, ISAL]},
     "pmd_roce/engine": {"ours": ["wire/*", "roce/verbs.h"], "theirs": PURE},
     "pmd_roce/cm": {"ours": ["wire/*", "engine/engine.h", "engine/timer.h"], "theirs": PURE},
-    "pmd_roce/port": {"ours": ["wire/*", "engine/engine.h", "engine/census.h", "engine/stats.h",
+    "pmd_roce/port": {"ours": ["wire/*", "engine/engine.h", "engine/snapshot.h", "engine/stats.h",
                                "engine/stats.def", "cm/cm.h", "cm/cm_stats.h", "cm/cm_stats.def", "roce/*"],
                       "theirs": [ANY_LIBC, ANY_DPDK, RDMA_NUMBERS]},
     "lib/dapl": {"ours": ["engine/bias.h", "engine/verbs.h", "engine/engine.h", "cm/cm.h", "port/user.h", "roce/device.h"],

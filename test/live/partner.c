@@ -183,7 +183,7 @@ partner_take(struct partner *p)
 volatile sig_atomic_t partner_enough;
 
 void
-partner_turn(struct partner *p, double ms)
+partner_poll(struct partner *p, double ms)
 {
 	DAT_EVENT event;
 

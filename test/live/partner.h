@@ -83,7 +83,7 @@ unsigned int partner_take(struct partner *p);
 /** Set by SIGTERM: no more turning for the sake of time. */
 extern volatile sig_atomic_t partner_enough;
 /** Turn the engine for so long, or until it is enough. */
-void partner_turn(struct partner *p, double ms);
+void partner_poll(struct partner *p, double ms);
 
 /** Wait for the next event of a connection. What an established one brings is in p->peer. @return its number. */
 unsigned int partner_connection_event(struct partner *p);

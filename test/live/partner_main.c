@@ -110,7 +110,7 @@ client(struct partner *p, char **words)
 		partner_post_receives(p);
 	for (uint32_t i = 0; i < p->options.rounds && rc == 0; i++) {
 		if (i > 0)
-			partner_turn(p, p->options.gap_ms);
+			partner_poll(p, p->options.gap_ms);
 		rc = partner_converse(p, words[0], words + 1);
 		if (rc == 3 && p->options.tries > 0) {
 			p->options.tries--;

@@ -172,7 +172,7 @@ wait_for_count(struct perftest *t, uint32_t count)
 	double until = partner_now() + PATIENCE_MS;
 
 	while (*last != (uint8_t)count && partner_now() < until)
-		partner_turn(t->p, 0.05);
+		partner_poll(t->p, 0.05);
 	return *last == (uint8_t)count;
 }
 
@@ -391,6 +391,6 @@ partner_perftest(struct partner *p, const char *name, const char *host)
 		printf("FAILED: the memory is not what the peer should have left\n");
 		ok = false;
 	}
-	partner_turn(p, 1000);
+	partner_poll(p, 1000);
 	return ok ? 0 : 1;
 }

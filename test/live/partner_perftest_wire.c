@@ -59,7 +59,7 @@ tcp_connect_until(struct partner *p, const char *host)
 	while ((fd = tcp_connect(host, p->options.port)) < 0) {
 		if (partner_now() > until)
 			partner_die("connecting over TCP", DAT_TIMEOUT_EXPIRED);
-		partner_turn(p, TRY_MS);
+		partner_poll(p, TRY_MS);
 	}
 	return fd;
 }
@@ -83,7 +83,7 @@ tcp_accept(struct partner *p)
 		if (partner_now() > until)
 			partner_die("waiting for a client", DAT_TIMEOUT_EXPIRED);
 		/* An answer to a neighbour may be due. */
-		partner_turn(p, 1);
+		partner_poll(p, 1);
 	}
 	close(listener);
 	return fd;
@@ -110,7 +110,7 @@ tcp_hear(const struct perftest_wire *w, uint8_t *word, uint32_t n)
 		if (rc > 0)
 			got += (uint32_t)rc;
 		else
-			partner_turn(w->p, 0.2);
+			partner_poll(w->p, 0.2);
 	}
 }
 
@@ -145,7 +145,7 @@ partner_connect_until(
 		if (partner_now() > until)
 			partner_die("connecting", DAT_TIMEOUT_EXPIRED);
 		partner_must(dat_ep_reset(ep), "dat_ep_reset");
-		partner_turn(p, TRY_MS);
+		partner_poll(p, TRY_MS);
 	}
 	p->ep = kept;
 }

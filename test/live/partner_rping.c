@@ -123,7 +123,7 @@ partner_rping_serve(struct partner *p)
 		rounds++;
 	}
 	printf("%u rounds\n", rounds);
-	partner_turn(p, p->options.end_ms);
+	partner_poll(p, p->options.end_ms);
 	return rounds == 0;
 }
 

@@ -19,7 +19,7 @@ answer(struct partner *p, DAT_CR_HANDLE cr)
 
 	partner_must(dat_cr_query(cr, DAT_CR_FIELD_ALL, &param), "dat_cr_query");
 	printf("request: %.*s\n", (int)param.private_data_size, (const char *)param.private_data);
-	partner_turn(p, p->options.wait_ms);
+	partner_poll(p, p->options.wait_ms);
 	if (p->options.reject) {
 		partner_must(dat_cr_reject(cr), "dat_cr_reject");
 		return;
@@ -129,5 +129,5 @@ partner_serve(struct partner *p)
 		fflush(stdout);
 	}
 	/* What the network lost of the end is said again for a moment. */
-	partner_turn(p, p->options.end_ms);
+	partner_poll(p, p->options.end_ms);
 }

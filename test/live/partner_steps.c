@@ -275,7 +275,7 @@ step_reads(struct partner *p, uint32_t n)
 static bool
 step_sleep(struct partner *p, uint32_t n)
 {
-	partner_turn(p, n);
+	partner_poll(p, n);
 	return true;
 }
 

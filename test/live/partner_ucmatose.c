@@ -105,7 +105,7 @@ partner_ucmatose(struct partner *p, uint32_t messages, const char *host)
 			ok ? "ok" : "FAILED");
 	fflush(stdout);
 	ok &= disconnect_all(&u, server);
-	partner_turn(p, 1000);
+	partner_poll(p, 1000);
 	free(u.ep);
 	return ok ? 0 : 1;
 }

@@ -158,29 +158,29 @@ went_below(uint32_t mark, unsigned int from, unsigned int to)
  * that may and those that may not; the notices of a run are right when they can be dealt out so.
  */
 static bool
-deal_out(const struct script_call *low, unsigned int n, unsigned int notices)
+deal_out(const struct script_call *low, unsigned int n, unsigned int async_events)
 {
 	const unsigned int present = world.moments - 1;
-	const struct world_notice *next = &world.notice[world.notices - notices];
+	const struct world_async_event *next = &world.notice[world.async_events - async_events];
 	unsigned int sure_end, sure_begin;
 
 	if (n == 0)
-		return notices == 0;
+		return async_events == 0;
 	sure_begin = low[0].end;
 	sure_end = n > 1 ? low[1].begin : present;
 	if (!went_below(low[0].word.number, sure_begin, sure_end) &&
-			deal_out(low + 1, n - 1, notices))
+			deal_out(low + 1, n - 1, async_events))
 		return true;
 	/* The next notice is this arming's: it came while it lasted, and not before less was available. */
-	return notices > 0 && next->tick > low[0].begin_tick &&
+	return async_events > 0 && next->tick > low[0].begin_tick &&
 			(n == 1 || next->tick < low[1].end_tick) &&
 			went_below(low[0].word.number, low[0].begin, next->moment) &&
-			deal_out(low + 1, n - 1, notices - 1);
+			deal_out(low + 1, n - 1, async_events - 1);
 }
 
 void
-judge_notices(const struct script_call *low, unsigned int n)
+judge_async_events(const struct script_call *low, unsigned int n)
 {
-	if (!deal_out(low, n, world.notices))
-		model_fail("%u notices for %u armings", world.notices, n);
+	if (!deal_out(low, n, world.async_events))
+		model_fail("%u notices for %u armings", world.async_events, n);
 }

@@ -161,7 +161,7 @@ static const struct scene scenes[] = {
 
 /* One thread at a time, nothing of what it guards is lost, and everybody gets it: a wait without end is a deadlock. */
 static void
-lean__one_at_a_time(void **state)
+bias__one_at_a_time(void **state)
 {
 	roce_engine_use_barrier(no_barrier);
 	for (const struct scene *s = scenes; s->name != NULL; s++) {
@@ -177,7 +177,7 @@ int
 scenario_bias(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lean__one_at_a_time),
+		cmocka_unit_test(bias__one_at_a_time),
 	};
 
 	return cmocka_run_group_tests_name("locks that lean", tests, NULL, NULL);

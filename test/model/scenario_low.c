@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arm, take, fire: the low watermark. judge_notices() says what is right. */
+/* Arm, take, fire: the low watermark. judge_async_events() says what is right. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,9 +10,9 @@
 
 #include "scenario.h"
 
-#define ONE    SCRIPT_SAW_NOTICE
-#define EITHER (SCRIPT_SAW_SILENCE | SCRIPT_SAW_NOTICE)
-#define TWO    SCRIPT_SAW_NOTICES
+#define ONE    SCRIPT_SAW_EVENT
+#define EITHER (SCRIPT_SAW_SILENCE | SCRIPT_SAW_EVENT)
+#define TWO    SCRIPT_SAW_EVENTS
 
 /* Three or four are there, and in every order fewer than two are left: one notice whoever came first. */
 static const struct script_scene once[] = {

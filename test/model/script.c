@@ -100,7 +100,7 @@ static void
 mark(const struct script_word *word, const char *what)
 {
 	if (word->verb == SCRIPT_LOW)
-		model_mark(WORLD_HISTORY | WORLD_NOTICED, 0, what);
+		model_mark(WORLD_HISTORY | WORLD_DELIVERED, 0, what);
 	else if (word->may_fail || word->verb == SCRIPT_QUERY)
 		model_mark(WORLD_HISTORY, 0, what);
 }
@@ -108,7 +108,7 @@ mark(const struct script_word *word, const char *what)
 static int
 post(unsigned int self, uint64_t wr_id)
 {
-	struct roce_sge piece = { .addr = wr_id << 32, .length = WORLD_PIECE, .lkey = KEY };
+	struct roce_sge piece = { .addr = wr_id << 32, .length = WORLD_SEGMENT, .lkey = KEY };
 	struct roce_recv_wr wr = { .wr_id = wr_id, .sg = &piece, .num_sge = 1 };
 
 	world.posting[self % MODEL_THREADS] = wr_id;
@@ -122,8 +122,8 @@ check_receive(unsigned int self, const struct roce_recv *recv)
 	uint32_t number = world.took[self % MODEL_THREADS];
 	uint64_t want = world.post_order[number];
 
-	if (recv->wr_id != want || recv->length != WORLD_PIECE || recv->num_sge != 1 ||
-			recv->sge[0].addr != want << 32 || recv->sge[0].length != WORLD_PIECE ||
+	if (recv->wr_id != want || recv->length != WORLD_SEGMENT || recv->num_sge != 1 ||
+			recv->sge[0].addr != want << 32 || recv->sge[0].length != WORLD_SEGMENT ||
 			recv->sge[0].lkey != KEY)
 		model_fail("receive %u was posted as %u, taken as %u", number, (unsigned int)want,
 				(unsigned int)recv->wr_id);
@@ -341,12 +341,12 @@ empty_and_fill(void)
 static void
 finish(void)
 {
-	script_saw |= world.notices == 0     ? SCRIPT_SAW_SILENCE
-			: world.notices == 1 ? SCRIPT_SAW_NOTICE
-					     : SCRIPT_SAW_NOTICES;
-	judge_notices(low, lows);
-	if (world.srq->fired != world.notices)
-		model_fail("%u notices, but %u were counted", world.notices, world.srq->fired);
+	script_saw |= world.async_events == 0     ? SCRIPT_SAW_SILENCE
+			: world.async_events == 1 ? SCRIPT_SAW_EVENT
+						  : SCRIPT_SAW_EVENTS;
+	judge_async_events(low, lows);
+	if (world.srq->fired != world.async_events)
+		model_fail("%u notices, but %u were counted", world.async_events, world.srq->fired);
 	if (model_failure() == NULL && !world.ending)
 		empty_and_fill();
 	if (model_failure() == NULL)

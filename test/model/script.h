@@ -50,8 +50,8 @@ struct script_scene {
 /** What may happen in a run: a scene in which it never does proves less than it says. */
 enum script_sight {
 	SCRIPT_SAW_SILENCE = 1 << 0, /**< no notice */
-	SCRIPT_SAW_NOTICE = 1 << 1,  /**< one */
-	SCRIPT_SAW_NOTICES = 1 << 2, /**< more */
+	SCRIPT_SAW_EVENT = 1 << 1,   /**< one */
+	SCRIPT_SAW_EVENTS = 1 << 2,  /**< more */
 	SCRIPT_SAW_FULL = 1 << 3,    /**< a post was refused */
 	SCRIPT_SAW_ROOM = 1 << 4,    /**< one that may be was not */
 	SCRIPT_SAW_EMPTY = 1 << 5,
@@ -101,7 +101,7 @@ extern uint32_t script_saw;
 const struct model_program *script_program(const struct script_scene *scene);
 
 /** Judge the notices of a whole run: judge.c. */
-void judge_notices(const struct script_call *low, unsigned int n);
+void judge_async_events(const struct script_call *low, unsigned int n);
 
 /** Judge one call that is over: judge.c. */
 void judge_call(const struct script_call *call);

@@ -70,13 +70,13 @@ roce_device_rx_disarm(struct roce_device *device)
 }
 
 bool
-dapl_ia_must_turn(const struct dapl_ia *ia)
+dapl_ia_must_poll(const struct dapl_ia *ia)
 {
 	return false;
 }
 
 unsigned int
-dapl_ia_turn_others(const struct dapl_ia *ia)
+dapl_ia_poll_others(const struct dapl_ia *ia)
 {
 	return 0;
 }
@@ -176,7 +176,7 @@ dapl_eventcount_wake(const struct dapl_eventcount *e)
 static void
 told(void *owner, int n)
 {
-	dapl_evd_told(owner, (uint32_t)n);
+	dapl_evd_notify(owner, (uint32_t)n);
 }
 
 static void
@@ -217,7 +217,7 @@ waits_make(unsigned int engines, unsigned int evds, uint32_t depth)
 		cno->head.ia = waits.ia;
 		cno->waiters.cno = cno;
 		TAILQ_INIT(&cno->fired);
-		TAILQ_INIT(&cno->untold);
+		TAILQ_INIT(&cno->undelivered);
 		waits.cno[i] = cno;
 	}
 	for (unsigned int i = 0; i < evds; i++) {

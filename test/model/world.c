@@ -30,7 +30,7 @@ roce_engine_unlock_inner(struct roce_engine *e)
 		"unlock" };
 
 	if (world.watched && model_load(&e->domain->noted, &noted) != 0)
-		roce_cq_settle(e->domain);
+		roce_cq_deliver(e->domain);
 	model_unlock(&e->lock.spin, "the engine", __func__);
 }
 
@@ -62,20 +62,20 @@ roce_domain_grace(struct roce_domain *domain)
 }
 
 static void
-notify(void *arg, enum roce_notice_kind kind, void *owner, int status)
+notify(void *arg, enum roce_engine_async kind, void *owner, int status)
 {
-	if (kind == ROCE_NOTICE_CQ_EVENTS && world.told != NULL)
+	if (kind == ROCE_ENGINE_ASYNC_CQ_EVENTS && world.told != NULL)
 		world.told(owner, status);
-	if (kind != ROCE_NOTICE_SRQ_LOW)
+	if (kind != ROCE_ENGINE_ASYNC_SRQ_LOW)
 		return;
-	model_mark(0, WORLD_NOTICED, "notice: low watermark");
+	model_mark(0, WORLD_DELIVERED, "notice: low watermark");
 	/* While the world is made no step ends in between. */
 	world_observe(model_self() < 0 ? 0 : (unsigned int)model_self());
 	if (owner != &world)
 		model_fail("a notice with another queue's owner");
-	if (world.notices == WORLD_NOTICES)
+	if (world.async_events == WORLD_ASYNC_EVENTS)
 		model_fail("notices without end");
-	world.notice[world.notices++] = (struct world_notice){
+	world.notice[world.async_events++] = (struct world_async_event){
 		.moment = world.moments - 1,
 		.tick = world.ticks++,
 	};

@@ -15,16 +15,16 @@
 #include "engine/srq.h"
 #include "scheduler.h"
 
-#define WORLD_CQS     2
-#define WORLD_MOMENTS 128
-#define WORLD_POSTS   64
-#define WORLD_NOTICES 16
-#define WORLD_PIECE   64u /**< bytes of a receive */
+#define WORLD_CQS          2
+#define WORLD_MOMENTS      128
+#define WORLD_POSTS        64
+#define WORLD_ASYNC_EVENTS 16
+#define WORLD_SEGMENT      64u /**< bytes of a receive */
 
 /** Virtual objects of model_op. */
 enum {
 	WORLD_HISTORY = 1,
-	WORLD_NOTICED = 2
+	WORLD_DELIVERED = 2
 };
 
 struct world_options {
@@ -45,7 +45,7 @@ struct world_state {
 	uint32_t armed; /**< 0 or 1 */
 };
 
-struct world_notice {
+struct world_async_event {
 	unsigned int moment;
 	unsigned int tick;
 };
@@ -65,8 +65,8 @@ struct world {
 	unsigned int moments;
 	struct world_state states[WORLD_MOMENTS];
 	unsigned int ticks; /**< counts what calls and notices report, so that they have an order */
-	unsigned int notices;
-	struct world_notice notice[WORLD_NOTICES];
+	unsigned int async_events;
+	struct world_async_event notice[WORLD_ASYNC_EVENTS];
 	uint64_t post_order[WORLD_POSTS]; /**< wr_id of every receive ever posted */
 	uint64_t posting[MODEL_THREADS];  /**< wr_id that each thread is about to post */
 	uint32_t took[MODEL_THREADS];     /**< number of the receive that each thread took last */

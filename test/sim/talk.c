@@ -40,22 +40,22 @@ talk_address(uint32_t side)
 }
 
 void
-talk_notify(void *arg, enum roce_notice_kind kind, void *owner, int status)
+talk_notify(void *arg, enum roce_engine_async kind, void *owner, int status)
 {
 	struct end *end = owner;
 
 	switch (kind) {
-	case ROCE_NOTICE_QP_ESTABLISHED:
+	case ROCE_ENGINE_ASYNC_QP_ESTABLISHED:
 		talk_must(roce_qp_to_rts(end->qp), "RTS");
 		break;
-	case ROCE_NOTICE_QP_BROKEN:
+	case ROCE_ENGINE_ASYNC_QP_BROKEN:
 		end->broken = true;
 		world_totals.broken++;
 		if (talk.world->end == WORLD_WHOLE ||
 				(talk.world->end == WORLD_DENIED && end->talk != 0))
 			talk_violate("a connection broke");
 		break;
-	case ROCE_NOTICE_CQ_OVERFLOW:
+	case ROCE_ENGINE_ASYNC_CQ_OVERFLOW:
 		talk_violate("a completion queue overflowed");
 		break;
 	default:

@@ -37,6 +37,6 @@ const char *talk_violation(void);
 /** Take everything down again. */
 void talk_end(void);
 
-void talk_notify(void *arg, enum roce_notice_kind kind, void *owner, int status);
+void talk_notify(void *arg, enum roce_engine_async kind, void *owner, int status);
 
 #endif

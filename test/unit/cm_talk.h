@@ -41,7 +41,7 @@ census(const struct end *end, enum roce_cm_state state)
 {
 	uint32_t counts[ROCE_CM_STATES] = { 0 };
 
-	assert_int_equal(roce_cm_census(end->cm, counts, ROCE_CM_STATES), ROCE_CM_STATES);
+	assert_int_equal(roce_cm_count_by_state(end->cm, counts, ROCE_CM_STATES), ROCE_CM_STATES);
 	return counts[state];
 }
 

@@ -347,7 +347,7 @@ world_deliver(struct end *to, struct rte_mbuf *m)
 
 /** Everything that can happen now: speak, deliver. @return true when something did. */
 static inline bool
-world_turn(struct world *world)
+world_poll(struct world *world)
 {
 	struct rte_mbuf *pkts[32];
 	bool busy = false;
@@ -415,7 +415,7 @@ world_run(struct world *world, uint64_t until)
 	for (;;) {
 		uint64_t next;
 
-		if (world_turn(world)) {
+		if (world_poll(world)) {
 			idle = 0;
 			continue;
 		}

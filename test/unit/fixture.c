@@ -61,15 +61,15 @@ fx_failed(void)
 /* ---- ends and queue pairs ---- */
 
 static void
-notify(void *arg, enum roce_notice_kind kind, void *owner, int status)
+notify(void *arg, enum roce_engine_async kind, void *owner, int status)
 {
 	struct fx_end *end = arg;
 
-	if (end->notices < FX_NOTICES)
-		end->notice[end->notices] = (struct fx_notice){ kind, owner, status };
-	end->notices++;
-	if (end->on_notice != NULL)
-		end->on_notice(end);
+	if (end->async_events < FX_ASYNC_EVENTS)
+		end->notice[end->async_events] = (struct fx_async_event){ kind, owner, status };
+	end->async_events++;
+	if (end->on_async_event != NULL)
+		end->on_async_event(end);
 }
 
 struct roce_ip

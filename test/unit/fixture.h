@@ -21,21 +21,21 @@
 #include "wire/aeth.h"
 #include "wire/psn.h"
 
-#define FX_HZ      UINT64_C(1000000000) /**< a tick is a nanosecond */
-#define FX_MTU     1024u
-#define FX_SQ_PSN  0x000100u /**< first PSN of our requests */
-#define FX_RQ_PSN  0x800200u /**< first PSN of the peer's */
-#define FX_MEMORY  65536u    /**< bytes of registered memory an end has */
-#define FX_NOTICES 64u
-#define FX_SENT    512u
-#define FX_IMM     RTE_BE32(0xfeedbeef) /**< immediate data of the peer's frames */
+#define FX_HZ           UINT64_C(1000000000) /**< a tick is a nanosecond */
+#define FX_MTU          1024u
+#define FX_SQ_PSN       0x000100u /**< first PSN of our requests */
+#define FX_RQ_PSN       0x800200u /**< first PSN of the peer's */
+#define FX_MEMORY       65536u    /**< bytes of registered memory an end has */
+#define FX_ASYNC_EVENTS 64u
+#define FX_SENT         512u
+#define FX_IMM          RTE_BE32(0xfeedbeef) /**< immediate data of the peer's frames */
 
 #define FX_ACK       (ROCE_AETH_ACK | ROCE_CREDIT_INVALID) /**< syndrome of an ACK without credits */
 #define FX_NAK(code) ((uint8_t)(ROCE_AETH_NAK | (code)))
 #define FX_RNR(code) ((uint8_t)(ROCE_AETH_RNR | (code)))
 
-struct fx_notice {
-	enum roce_notice_kind kind;
+struct fx_async_event {
+	enum roce_engine_async kind;
 	void *owner;
 	int status;
 };
@@ -61,9 +61,9 @@ struct fx_end {
 	uint32_t key;
 	struct roce_ip ip;
 	uint64_t now;
-	unsigned int notices;
-	struct fx_notice notice[FX_NOTICES]; /**< the first ones */
-	void (*on_notice)(struct
+	unsigned int async_events;
+	struct fx_async_event notice[FX_ASYNC_EVENTS]; /**< the first ones */
+	void (*on_async_event)(struct
 			fx_end *end); /**< NULL, or called inside each notice, which is written down already */
 };
 

@@ -120,9 +120,9 @@ is_set(const bool *flag)
 
 /* The owner of a shared queue is the counter of its events. */
 static inline void
-notify(void *arg, enum roce_notice_kind kind, void *owner, int status)
+notify(void *arg, enum roce_engine_async kind, void *owner, int status)
 {
-	if (kind == ROCE_NOTICE_SRQ_LOW)
+	if (kind == ROCE_ENGINE_ASYNC_SRQ_LOW)
 		__atomic_fetch_add((uint32_t *)owner, 1, __ATOMIC_ACQ_REL);
 	else
 		complain(arg, "a notice that nothing caused");
@@ -436,7 +436,7 @@ send_packet(struct actor *a, struct endpoint *ep)
 }
 
 static inline void *
-turn_engine(void *arg)
+poll_engine(void *arg)
 {
 	struct actor *a = arg;
 	struct scene *s = a->s;

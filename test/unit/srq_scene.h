@@ -32,11 +32,11 @@ static inline void
 reopen(unsigned int engines)
 {
 	const struct fx_options options = { .engines = engines };
-	void (*on_notice)(struct fx_end *) = end.on_notice;
+	void (*on_async_event)(struct fx_end *) = end.on_async_event;
 
 	fx_end_close(&end);
 	fx_end_open(&end, 1, &options);
-	end.on_notice = on_notice;
+	end.on_async_event = on_async_event;
 }
 
 /* ---- queues ---- */

@@ -138,7 +138,7 @@ ack__ghosts_change_nothing(void **state)
 	for (size_t i = 0; i < RTE_DIM(ghost); i++)
 		answer(ghost[i].syndrome, ghost[i].number);
 	expect_ended(0, 0, IBV_WC_SUCCESS);
-	assert_int_equal(end.notices, 0);
+	assert_int_equal(end.async_events, 0);
 	fx_tx_none(&end);
 	answer(FX_ACK, 9);
 	expect_ended(5, 5, IBV_WC_SUCCESS);
@@ -157,7 +157,7 @@ ack__of_nothing_changes_nothing(void **state)
 	send_many(1, 8);
 	answer(FX_ACK, 0);
 	expect_ended(0, 1, IBV_WC_SUCCESS);
-	assert_int_equal(end.notices, 0);
+	assert_int_equal(end.async_events, 0);
 }
 
 /* Answers to READs and atomics, of which this end sends none, acknowledge nothing. */
@@ -331,8 +331,8 @@ nak__refusal_breaks(void **state)
 		assert_int_equal(event[1].status, rule[i].want);
 		for (unsigned int k = 2; k < 5; k++)
 			assert_int_equal(event[k].status, IBV_WC_WR_FLUSH_ERR);
-		assert_int_equal(end.notices, 1);
-		assert_int_equal(end.notice[0].kind, ROCE_NOTICE_QP_BROKEN);
+		assert_int_equal(end.async_events, 1);
+		assert_int_equal(end.notice[0].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
 		assert_int_equal(end.notice[0].status, rule[i].want);
 		assert_int_equal(roce_qp_state(qp), ROCE_QP_ERR);
 		fx_tx_none(&end);

@@ -135,7 +135,7 @@ messages__out_of_place_end_nothing(void **state)
 
 /* While a request waits for its answer, nobody else can refuse or accept it. */
 static void
-handshake__is_not_answered_by_strangers(void **state)
+handshake__is_not_answered_by_unknown_peers(void **state)
 {
 	struct world *world = world_create();
 	struct roce_cm_conn *a;
@@ -219,7 +219,7 @@ run_recorded(struct world *world)
 	uint64_t seen = world->sent;
 
 	for (unsigned int k = 0; k < 400; k++) {
-		world_turn(world);
+		world_poll(world);
 		for (unsigned int i = 0; seen < world->sent && i < world->flying; i++) {
 			struct flight *f = &world->flight[i];
 			struct recorded *r = &tape[taped];
@@ -353,7 +353,7 @@ main(void)
 		cmocka_unit_test(source__spoofed_by_another_host_is_dropped),
 		cmocka_unit_test(ids__guessed_end_nothing),
 		cmocka_unit_test(messages__out_of_place_end_nothing),
-		cmocka_unit_test(handshake__is_not_answered_by_strangers),
+		cmocka_unit_test(handshake__is_not_answered_by_unknown_peers),
 		cmocka_unit_test(numbers__of_a_request_do_not_tell_the_seed),
 		cmocka_unit_test(replay__of_a_fresh_handshake_ends_nothing),
 		cmocka_unit_test(replay__of_old_answers_ends_nothing),

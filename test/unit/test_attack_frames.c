@@ -64,7 +64,7 @@ goes_on(void)
 	assert_memory_equal(end.memory, before, sizeof(before));
 	assert_int_equal(roce_cq_count(end.send_cq), 0);
 	assert_int_equal(roce_cq_count(end.recv_cq), 0);
-	assert_int_equal(end.notices, 0);
+	assert_int_equal(end.async_events, 0);
 	fx_rx_response(&end, &peer, IBV_OPCODE_RC_RDMA_READ_RESPONSE_ONLY, FX_SQ_PSN + 2, MTU);
 	fx_rx_answer(&end, &peer, FX_ACK, FX_SQ_PSN + 3);
 	assert_int_equal(roce_cq_poll(end.send_cq, event, 4), 3);

@@ -253,7 +253,7 @@ keys__guessed_at_a_live_queue_pair_reach_nothing(void **state)
 }
 
 static void
-notice(void *arg, enum roce_notice_kind kind, void *owner, int status)
+notice(void *arg, enum roce_engine_async kind, void *owner, int status)
 {
 	(void)arg;
 	(void)kind;

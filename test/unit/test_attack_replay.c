@@ -136,8 +136,8 @@ nothing_happened(void)
 	assert_int_equal(roce_cq_count(b.recv_cq), 0);
 	assert_int_equal(roce_qp_state(qa), ROCE_QP_RTS);
 	assert_int_equal(roce_qp_state(qb), ROCE_QP_RTS);
-	assert_int_equal(a.notices, 0);
-	assert_int_equal(b.notices, 0);
+	assert_int_equal(a.async_events, 0);
+	assert_int_equal(b.async_events, 0);
 }
 
 /* And the connection still does what it is for. */
@@ -304,11 +304,11 @@ replay__by_who_lost_the_answer_ends_with_its_reason(void **state)
 	assert_int_equal(n, 2);
 	assert_int_equal(roce_mr_destroy(mr), 0);
 	mr = NULL;
-	while (a.notices == 0) {
+	while (a.async_events == 0) {
 		a.now = RTE_MAX(roce_engine_deadline(a.engine), a.now + 1);
 		talk();
 	}
-	assert_int_equal(a.notice[0].kind, ROCE_NOTICE_QP_BROKEN);
+	assert_int_equal(a.notice[0].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
 	assert_int_equal(fx_event(a.send_cq).status, IBV_WC_REM_ACCESS_ERR);
 	assert_int_equal(roce_qp_state(qb), ROCE_QP_RTS);
 }

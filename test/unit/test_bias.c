@@ -11,7 +11,7 @@
 #include "engine/engine_pvt.h"
 #include "fixture.h"
 
-#define LONG (4 * ROCE_BIAS_PATIENCE)
+#define LONG (4 * ROCE_BIAS_THRESHOLD)
 
 static struct roce_lock lock;
 static unsigned int barriers;
@@ -50,7 +50,7 @@ take(unsigned int times)
 static void
 own(void)
 {
-	take(lock.bias.patience != 0 ? lock.bias.patience + 1 : ROCE_BIAS_PATIENCE + 1);
+	take(lock.bias.patience != 0 ? lock.bias.patience + 1 : ROCE_BIAS_THRESHOLD + 1);
 	assert_true(roce_bias_owns(&lock.bias));
 }
 
@@ -92,9 +92,9 @@ lock__without_a_barrier_nobody_owns(void **state)
 
 /* The first time only says who it is. */
 static void
-lock__leans_towards_who_takes_it_again_and_again(void **state)
+lock__is_biased_to_a_thread_that_takes_it_again_and_again(void **state)
 {
-	take(ROCE_BIAS_PATIENCE);
+	take(ROCE_BIAS_THRESHOLD);
 	assert_int_equal(lock.bias.owner, 0);
 	take(1);
 	assert_true(roce_bias_owns(&lock.bias));
@@ -141,37 +141,37 @@ lock__is_the_spinlock_after_it_was_taken_away(void **state)
 }
 
 static void
-lock__leans_again_after_twice_as_many(void **state)
+lock__is_biased_again_after_twice_as_many(void **state)
 {
 	own();
 	elsewhere(take_once);
-	assert_int_equal(lock.bias.patience, 2 * ROCE_BIAS_PATIENCE);
-	take(2 * ROCE_BIAS_PATIENCE);
+	assert_int_equal(lock.bias.patience, 2 * ROCE_BIAS_THRESHOLD);
+	take(2 * ROCE_BIAS_THRESHOLD);
 	assert_int_equal(lock.bias.owner, 0);
 	take(1);
 	assert_true(roce_bias_owns(&lock.bias));
 	elsewhere(take_once);
-	assert_int_equal(lock.bias.patience, 4 * ROCE_BIAS_PATIENCE);
+	assert_int_equal(lock.bias.patience, 4 * ROCE_BIAS_THRESHOLD);
 	assert_int_equal(barriers, 2);
 }
 
 static void
-lock__has_no_more_patience_than_the_most(void **state)
+lock__has_no_threshold_above_the_most(void **state)
 {
-	lock.bias.patience = ROCE_BIAS_PATIENCE_MAX - 1;
+	lock.bias.patience = ROCE_BIAS_THRESHOLD_MAX - 1;
 	own();
 	elsewhere(take_once);
-	assert_int_equal(lock.bias.patience, ROCE_BIAS_PATIENCE_MAX);
+	assert_int_equal(lock.bias.patience, ROCE_BIAS_THRESHOLD_MAX);
 	own();
 	elsewhere(take_once);
-	assert_int_equal(lock.bias.patience, ROCE_BIAS_PATIENCE_MAX);
+	assert_int_equal(lock.bias.patience, ROCE_BIAS_THRESHOLD_MAX);
 }
 
 static void
-lock__of_two_in_turns_leans_towards_nobody(void **state)
+lock__of_two_in_turns_is_biased_to_nobody(void **state)
 {
 	for (unsigned int i = 0; i < 4; i++) {
-		take(ROCE_BIAS_PATIENCE);
+		take(ROCE_BIAS_THRESHOLD);
 		assert_int_equal(lock.bias.owner, 0);
 		elsewhere(take_once);
 	}
@@ -183,7 +183,7 @@ lock__of_two_in_turns_leans_towards_nobody(void **state)
  * a thread that sets everything up and never comes back is in nobody's way.
  */
 static void
-lock__leans_towards_the_next_beside_its_former_owner(void **state)
+lock__is_biased_to_the_next_beside_its_former_owner(void **state)
 {
 	own();
 	elsewhere(take_long);
@@ -201,7 +201,7 @@ lock__leans_towards_the_next_beside_its_former_owner(void **state)
 
 /* Both marks are those of threads that have not come back: there is none for a third. */
 static void
-lock__leans_towards_nobody_without_a_mark(void **state)
+lock__is_biased_to_nobody_without_a_slot(void **state)
 {
 	lock.bias.former[0] = roce_bias_self() + 64;
 	lock.bias.former[1] = roce_bias_self() + 128;
@@ -241,7 +241,7 @@ tries_elsewhere(void)
 	return got;
 }
 
-/* The owner may wait for whoever tries (roce_life): that one must come back. */
+/* The owner may wait for whoever tries (roce_port_events): that one must come back. */
 static void
 trylock__does_not_wait_for_the_owner(void **state)
 {
@@ -267,7 +267,7 @@ revoke__leaves_who_is_inside_to_the_next(void **state)
 	assert_int_equal(barriers, 1);
 	assert_false(roce_trylock(&lock));
 	assert_false(roce_bias_revoke(bias));
-	assert_true(roce_bias_leans(bias));
+	assert_true(roce_bias_is_biased(bias));
 	bias->inside[0] = 0;
 	assert_true(roce_bias_revoke(bias));
 	assert_int_equal(barriers, 1);
@@ -343,7 +343,7 @@ revoke_engine(void *arg)
 }
 
 static void
-turn_engine(unsigned int times)
+poll_engine(unsigned int times)
 {
 	for (unsigned int i = 0; i < times; i++) {
 		assert_true(roce_engine_trylock(nest.engine));
@@ -368,7 +368,7 @@ want_refused(bool knows)
 }
 
 static void
-trylock__in_a_turn_is_refused_by_the_spinlock(void **state)
+trylock__in_a_poll_is_refused_by_the_spinlock(void **state)
 {
 	fx_end_open(&nest, 1, NULL);
 	assert_true(roce_engine_trylock(nest.engine));
@@ -376,48 +376,48 @@ trylock__in_a_turn_is_refused_by_the_spinlock(void **state)
 	want_refused(false);
 	roce_engine_unlock(nest.engine);
 	assert_false(roce_bias_is_inside(&nest.engine->lock.bias));
-	turn_engine(1);
+	poll_engine(1);
 	fx_end_close(&nest);
 }
 
 static void
-trylock__in_a_turn_is_refused_to_the_owner(void **state)
+trylock__in_a_poll_is_refused_to_the_owner(void **state)
 {
 	fx_end_open(&nest, 1, NULL);
-	turn_engine(ROCE_BIAS_PATIENCE + 1);
+	poll_engine(ROCE_BIAS_THRESHOLD + 1);
 	assert_true(roce_engine_trylock(nest.engine));
 	assert_int_not_equal(nest.engine->lock.entered, 0);
 	want_refused(true);
 	roce_engine_unlock(nest.engine);
 	assert_false(roce_bias_is_inside(&nest.engine->lock.bias));
-	turn_engine(1);
+	poll_engine(1);
 	fx_end_close(&nest);
 }
 
 /* Taken away by one who only tried, and has let go again. */
 static void
-trylock__in_a_turn_is_refused_to_the_former_owner(void **state)
+trylock__in_a_poll_is_refused_to_the_former_owner(void **state)
 {
 	fx_end_open(&nest, 1, NULL);
-	turn_engine(ROCE_BIAS_PATIENCE + 1);
+	poll_engine(ROCE_BIAS_THRESHOLD + 1);
 	assert_true(roce_engine_trylock(nest.engine));
 	elsewhere(revoke_engine);
 	assert_int_equal(nest.engine->lock.bias.owner, 0);
 	want_refused(true);
 	roce_engine_unlock(nest.engine);
 	assert_false(roce_bias_is_inside(&nest.engine->lock.bias));
-	turn_engine(1);
+	poll_engine(1);
 	fx_end_close(&nest);
 }
 
 /* Taken away by one who waits until it is outside, and has the spinlock until then. */
 static void
-trylock__in_a_turn_is_refused_before_who_waits(void **state)
+trylock__in_a_poll_is_refused_before_who_waits(void **state)
 {
 	pthread_t thread;
 
 	fx_end_open(&nest, 1, NULL);
-	turn_engine(ROCE_BIAS_PATIENCE + 1);
+	poll_engine(ROCE_BIAS_THRESHOLD + 1);
 	assert_true(roce_engine_trylock(nest.engine));
 	assert_int_equal(pthread_create(&thread, NULL, lock_engine, NULL), 0);
 	while (__atomic_load_n(&nest.engine->lock.bias.owner, __ATOMIC_ACQUIRE) != 0)
@@ -425,7 +425,7 @@ trylock__in_a_turn_is_refused_before_who_waits(void **state)
 	want_refused(true);
 	roce_engine_unlock(nest.engine);
 	assert_int_equal(pthread_join(thread, NULL), 0);
-	turn_engine(1);
+	poll_engine(1);
 	fx_end_close(&nest);
 }
 
@@ -449,7 +449,7 @@ ring__of_who_owns_the_engine(void **state)
 
 	fx_end_open(&end, 1, NULL);
 	qp = fx_played_qp(&end, &peer);
-	for (unsigned int i = 0; i <= ROCE_BIAS_PATIENCE; i++)
+	for (unsigned int i = 0; i <= ROCE_BIAS_THRESHOLD; i++)
 		turn(&end, 0);
 	assert_true(roce_bias_owns(&end.engine->lock.bias));
 	for (unsigned int round = 0; round < 3; round++) {
@@ -468,23 +468,23 @@ main(void)
 #define rule(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		rule(lock__without_a_barrier_nobody_owns),
-		rule(lock__leans_towards_who_takes_it_again_and_again),
+		rule(lock__is_biased_to_a_thread_that_takes_it_again_and_again),
 		rule(lock__of_the_owner_leaves_the_spinlock_alone),
 		rule(lock__of_another_takes_it_away_by_one_barrier),
 		rule(lock__is_the_spinlock_after_it_was_taken_away),
-		rule(lock__leans_again_after_twice_as_many),
-		rule(lock__has_no_more_patience_than_the_most),
-		rule(lock__of_two_in_turns_leans_towards_nobody),
-		rule(lock__leans_towards_the_next_beside_its_former_owner),
-		rule(lock__leans_towards_nobody_without_a_mark),
+		rule(lock__is_biased_again_after_twice_as_many),
+		rule(lock__has_no_threshold_above_the_most),
+		rule(lock__of_two_in_turns_is_biased_to_nobody),
+		rule(lock__is_biased_to_the_next_beside_its_former_owner),
+		rule(lock__is_biased_to_nobody_without_a_slot),
 		rule(trylock__does_not_wait_for_the_owner),
 		rule(revoke__leaves_who_is_inside_to_the_next),
 		rule(trylock__of_the_holder_is_refused),
 		rule(lock__waits_for_the_owner),
-		rule(trylock__in_a_turn_is_refused_by_the_spinlock),
-		rule(trylock__in_a_turn_is_refused_to_the_owner),
-		rule(trylock__in_a_turn_is_refused_to_the_former_owner),
-		rule(trylock__in_a_turn_is_refused_before_who_waits),
+		rule(trylock__in_a_poll_is_refused_by_the_spinlock),
+		rule(trylock__in_a_poll_is_refused_to_the_owner),
+		rule(trylock__in_a_poll_is_refused_to_the_former_owner),
+		rule(trylock__in_a_poll_is_refused_before_who_waits),
 		rule(ring__of_who_owns_the_engine),
 	};
 

@@ -46,7 +46,7 @@ be_hasty(struct roce_lock *lock)
 struct crowd {
 	struct roce_lock lock;
 	uint64_t turns;  /**< under the lock */
-	uint64_t leaned; /**< turns of an owner; under it */
+	uint64_t biased; /**< turns of an owner; under it */
 };
 
 struct member {
@@ -56,7 +56,7 @@ struct member {
 };
 
 static void
-turn_locked(struct member *m)
+poll_locked(struct member *m)
 {
 	struct crowd *c = m->crowd;
 	uint64_t turns = c->turns;
@@ -65,7 +65,7 @@ turn_locked(struct member *m)
 	for (unsigned int i = 0; i < STAY; i++)
 		rte_pause();
 	c->turns = turns + 1;
-	c->leaned += c->lock.entered != 0;
+	c->biased += c->lock.entered != 0;
 	roce_unlock(&c->lock);
 	m->turns++;
 }
@@ -84,7 +84,7 @@ take_in_runs(void *arg)
 				roce_lock(&m->crowd->lock);
 			else if (!roce_trylock(&m->crowd->lock))
 				continue;
-			turn_locked(m);
+			poll_locked(m);
 		}
 		if (run % 16 == 0)
 			sched_yield();
@@ -110,7 +110,7 @@ lock__counts_each_turn(void **state)
 		turns += member[i].turns;
 	}
 	assert_int_equal(crowd.turns, turns);
-	assert_true(crowd.leaned > 0);
+	assert_true(crowd.biased > 0);
 	assert_int_equal(crowd.lock.bias.inside[0] | crowd.lock.bias.inside[1], 0);
 	assert_false(rte_spinlock_is_locked(&crowd.lock.spin));
 }
@@ -141,7 +141,7 @@ complain(struct swap *s)
 }
 
 static bool
-turn_engine(struct swap *s)
+poll_engine(struct swap *s)
 {
 	struct rte_mbuf *pkts[2 * POSTS];
 	uint16_t n;
@@ -162,7 +162,7 @@ static void
 post_beside(struct swap *s, uint32_t round)
 {
 	for (unsigned int i = 0; i < 4 * HASTY; i++)
-		(void)turn_engine(s);
+		(void)poll_engine(s);
 	if (roce_bias_owns(&s->end.engine->lock.bias))
 		__atomic_fetch_add(&s->owned, 1, __ATOMIC_RELAXED);
 	if (fx_send(&s->end, s->qp, 0, 0, 8, 0) != 0)
@@ -180,7 +180,7 @@ post_beside(struct swap *s, uint32_t round)
 
 /* One turn behind the last post, and everything is sent; then the peer acknowledges. */
 static void
-turn_beside(struct swap *s, uint32_t round)
+poll_beside(struct swap *s, uint32_t round)
 {
 	bool posted, turned;
 
@@ -188,7 +188,7 @@ turn_beside(struct swap *s, uint32_t round)
 		sched_yield();
 	do {
 		posted = __atomic_load_n(&s->posted, __ATOMIC_ACQUIRE);
-		turned = turn_engine(s);
+		turned = poll_engine(s);
 	} while (!posted || !turned);
 	if (s->sent != (round + 1) * POSTS)
 		complain(s);
@@ -205,7 +205,7 @@ swap_roles(void *arg)
 		if (round % 2 == role->index)
 			post_beside(role->swap, round);
 		else
-			turn_beside(role->swap, round);
+			poll_beside(role->swap, round);
 		pthread_barrier_wait(&role->swap->gate);
 	}
 	return NULL;

@@ -75,7 +75,7 @@ bind__counts_as_a_request(void **state)
 
 /* A queue pair with nothing but binds does not keep the others waiting: no more in a turn than it may send frames. */
 static void
-bind__shares_the_turn(void **state)
+bind__shares_the_poll(void **state)
 {
 	struct roce_qp *other = fx_qp(&end, NULL);
 	const struct roce_qp_connect connect = fx_connect(&end, fx_ip(98), 0x778);
@@ -453,14 +453,14 @@ fail__when_the_region_is_gone(void **state)
 		expect_send_event(1, IBV_WC_SUCCESS);
 		fx_tx_none(&end);
 		expect_no_event();
-		assert_int_equal(end.notices, i);
+		assert_int_equal(end.async_events, i);
 		acknowledge(1);
 		fx_tx_none(&end);
 		expect_send_event(2, IBV_WC_SUCCESS);
 		expect_bind_event(3, IBV_WC_MW_BIND_ERR);
 		expect_send_event(4, IBV_WC_WR_FLUSH_ERR);
-		assert_int_equal(end.notices, i + 1);
-		assert_int_equal(end.notice[i].kind, ROCE_NOTICE_QP_BROKEN);
+		assert_int_equal(end.async_events, i + 1);
+		assert_int_equal(end.notice[i].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
 		assert_int_equal(end.notice[i].status, IBV_WC_MW_BIND_ERR);
 		assert_int_equal(roce_qp_state(qp), ROCE_QP_ERR);
 		/* What it was bound to stays. */
@@ -525,12 +525,12 @@ drain__waits_for_binds(void **state)
 	roce_qp_drain(qp);
 	roce_engine_unlock(end.engine);
 	fx_tx_none(&end);
-	assert_int_equal(end.notices, 0);
+	assert_int_equal(end.async_events, 0);
 	acknowledge(0);
-	assert_int_equal(end.notices, 0);
+	assert_int_equal(end.async_events, 0);
 	fx_tx_none(&end);
-	assert_int_equal(end.notices, 1);
-	assert_int_equal(end.notice[0].kind, ROCE_NOTICE_QP_DRAINED);
+	assert_int_equal(end.async_events, 1);
+	assert_int_equal(end.notice[0].kind, ROCE_ENGINE_ASYNC_QP_DRAINED);
 	assert_true(lives(bind.key));
 }
 
@@ -541,7 +541,7 @@ main(void)
 		TEST(bind__alone_is_done_at_once),
 		TEST(bind__unsignalled_tells_failures_only),
 		TEST(bind__counts_as_a_request),
-		TEST(bind__shares_the_turn),
+		TEST(bind__shares_the_poll),
 		TEST(bind__stands_between_the_messages),
 		TEST(bind__is_preceded_by_an_ack_request),
 		TEST(bind__completes_in_its_turn),

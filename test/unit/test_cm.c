@@ -132,7 +132,7 @@ seed__makes_a_run_reproducible(void **state)
 
 /* The RTU is lost and data comes: the passive end is up at once, and hears of it once. */
 static void
-qp_notice__makes_up_for_a_lost_rtu(void **state)
+qp_event__makes_up_for_a_lost_rtu(void **state)
 {
 	struct world *world = world_create();
 	struct end *passive = &world->end[1];
@@ -145,9 +145,11 @@ qp_notice__makes_up_for_a_lost_rtu(void **state)
 	world_run_ms(world, 1);
 	assert_string_equal(told_all(passive), "Q");
 	b = passive->told[0].conn;
-	passive->gsi.qp_notice(passive->gsi.arg, b, ROCE_NOTICE_QP_ESTABLISHED, world->now);
+	passive->gsi.qp_async_event(
+			passive->gsi.arg, b, ROCE_ENGINE_ASYNC_QP_ESTABLISHED, world->now);
 	assert_string_equal(told_all(passive), "QE");
-	passive->gsi.qp_notice(passive->gsi.arg, b, ROCE_NOTICE_QP_ESTABLISHED, world->now);
+	passive->gsi.qp_async_event(
+			passive->gsi.arg, b, ROCE_ENGINE_ASYNC_QP_ESTABLISHED, world->now);
 	world_settle(world);
 	assert_string_equal(told_all(passive), "QE");
 	assert_int_equal(roce_cm_stats(passive->cm)->tx_rep, 1);
@@ -158,14 +160,14 @@ qp_notice__makes_up_for_a_lost_rtu(void **state)
 
 /* The queue pair broke: its owner hears that the connection ends and no more, and the peer must hear of it. */
 static void
-qp_notice__of_a_broken_one_disconnects(void **state)
+qp_event__of_a_broken_one_disconnects(void **state)
 {
 	struct roce_cm_conn *a, *b;
 	struct world *world = world_connected(&a, &b);
 	struct end *end = &world->end[0];
 
 	(void)state;
-	end->gsi.qp_notice(end->gsi.arg, a, ROCE_NOTICE_QP_BROKEN, world->now);
+	end->gsi.qp_async_event(end->gsi.arg, a, ROCE_ENGINE_ASYNC_QP_BROKEN, world->now);
 	assert_false(roce_cm_disconnect(a, world->now));
 	world_settle(world);
 	assert_string_equal(told_all(end), "PB");
@@ -176,7 +178,7 @@ qp_notice__of_a_broken_one_disconnects(void **state)
 }
 
 static void
-qp_notice__of_a_broken_one_refuses_what_is_not_up(void **state)
+qp_event__of_a_broken_one_refuses_what_is_not_up(void **state)
 {
 	struct world *world = world_create();
 	struct end *passive = &world->end[1];
@@ -190,7 +192,7 @@ qp_notice__of_a_broken_one_refuses_what_is_not_up(void **state)
 	world_connect(active, UINT64_MAX);
 	world_run_ms(world, 1);
 	b = passive->told[0].conn;
-	passive->gsi.qp_notice(passive->gsi.arg, b, ROCE_NOTICE_QP_BROKEN, world->now);
+	passive->gsi.qp_async_event(passive->gsi.arg, b, ROCE_ENGINE_ASYNC_QP_BROKEN, world->now);
 	world_settle(world);
 	assert_string_equal(told_all(passive), "QB");
 	assert_string_equal(told_all(active), "PD");
@@ -199,7 +201,7 @@ qp_notice__of_a_broken_one_refuses_what_is_not_up(void **state)
 }
 
 static void
-census__counts_by_state(void **state)
+count__by_state(void **state)
 {
 	struct roce_cm_conn *a, *b;
 	struct world *world = world_connected(&a, &b);
@@ -209,7 +211,7 @@ census__counts_by_state(void **state)
 	assert_int_equal(census(&world->end[0], ROCE_CM_STATE_ESTABLISHED), 1);
 	assert_int_equal(census(&world->end[1], ROCE_CM_STATE_ESTABLISHED), 1);
 	assert_int_equal(census_all(&world->end[0]), 1);
-	assert_int_equal(roce_cm_census(world->end[0].cm, few, 1), ROCE_CM_STATES);
+	assert_int_equal(roce_cm_count_by_state(world->end[0].cm, few, 1), ROCE_CM_STATES);
 	assert_int_equal(few[1], 7);
 	assert_string_equal(roce_cm_state_name(ROCE_CM_STATE_ESTABLISHED), "established");
 	assert_string_equal(roce_cm_state_name(99), "none");
@@ -461,10 +463,10 @@ main(void)
 		cmocka_unit_test(connect__fails_without_memory),
 		cmocka_unit_test(ids__are_not_used_again_soon),
 		cmocka_unit_test(seed__makes_a_run_reproducible),
-		cmocka_unit_test(qp_notice__makes_up_for_a_lost_rtu),
-		cmocka_unit_test(qp_notice__of_a_broken_one_disconnects),
-		cmocka_unit_test(qp_notice__of_a_broken_one_refuses_what_is_not_up),
-		cmocka_unit_test(census__counts_by_state),
+		cmocka_unit_test(qp_event__makes_up_for_a_lost_rtu),
+		cmocka_unit_test(qp_event__of_a_broken_one_disconnects),
+		cmocka_unit_test(qp_event__of_a_broken_one_refuses_what_is_not_up),
+		cmocka_unit_test(count__by_state),
 		cmocka_unit_test(worlds__of_every_loss_end_well),
 		cmocka_unit_test(worlds__of_a_rejecting_consumer_end_well),
 		cmocka_unit_test(worlds__without_a_listener_end_well),

@@ -151,7 +151,7 @@ resolve__ends_with_the_patience_of_the_consumer(void **state)
 
 /* For a queue pair that is connected without messages: the way, and nothing else. */
 static void
-find_path__tells_the_way_and_sends_nothing(void **state)
+find_path__tells_the_path_and_sends_nothing(void **state)
 {
 	struct world *world = world_create();
 	struct end *end = &world->end[0];
@@ -397,7 +397,7 @@ release_at(unsigned int who, unsigned int sent, enum policy policy, int resolve_
 	conn[0] = world_connect(&world->end[0], UINT64_MAX);
 	/* A message is delivered in the turn after the one that sent it, not yet answered. */
 	while (world->sent < sent || world->flying > 0) {
-		if (!world_turn(world))
+		if (!world_poll(world))
 			world->now = RTE_MAX(world_next(world), world->now);
 		if (world->sent >= sent && world->flying == 0)
 			break;
@@ -541,7 +541,7 @@ main(void)
 		cmocka_unit_test(connect__tells_nothing_from_inside),
 		cmocka_unit_test(resolve__waits_for_the_neighbour),
 		cmocka_unit_test(resolve__ends_with_the_patience_of_the_consumer),
-		cmocka_unit_test(find_path__tells_the_way_and_sends_nothing),
+		cmocka_unit_test(find_path__tells_the_path_and_sends_nothing),
 		cmocka_unit_test(find_path__ends_like_a_request),
 		cmocka_unit_test(reply__can_be_refused),
 		cmocka_unit_test(accept__judges_its_arguments),

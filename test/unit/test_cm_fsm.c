@@ -68,10 +68,10 @@ static const char printed[] = "resolving    timer     resolve       -\n"
 			      "dreq_sent    give up   left          timewait\n"
 			      "timewait     REQ       again         -\n"
 			      "timewait     REP       refuse_reply  -\n"
-			      "timewait     DREQ      farewell      -\n"
+			      "timewait     DREQ      answer_dreq   -\n"
 			      "timewait     timer     forget        closed\n"
 			      "closed       REP       refuse_reply  -\n"
-			      "closed       DREQ      farewell      -\n";
+			      "closed       DREQ      answer_dreq   -\n";
 
 static void
 table__is_this(void **state)
@@ -201,7 +201,7 @@ watch(struct world *world, uint64_t at[32])
 	while (world_next(world) != ROCE_NEVER && world->now < begin + 200 * SECOND) {
 		uint64_t sent = world->sent;
 
-		if (!world_turn(world))
+		if (!world_poll(world))
 			world->now = RTE_MAX(world_next(world), world->now + 1);
 		else if (world->sent != sent && n < 32)
 			at[n++] = (world->now - begin) / MS;
@@ -336,7 +336,7 @@ prolong__waits_as_the_peer_asks(void **state)
 		}
 		world->lose_all = true;
 		while (roce_cm_stats(end->cm)->tx_req < 2) {
-			if (!world_turn(world))
+			if (!world_poll(world))
 				world->now = RTE_MAX(world_next(world), world->now + 1);
 		}
 		assert_in_range((world->now - begin) / MS, rule[i].least_ms, rule[i].most_ms);

@@ -134,7 +134,7 @@ rx__wants_a_whole_mad(void **state)
 
 /* The headers are in the first segment, the MAD may be cut anywhere. */
 static void
-rx__takes_a_mad_in_pieces(void **state)
+rx__takes_a_mad_in_segments(void **state)
 {
 	struct world *world = world_create();
 	struct end *end = &world->end[1];
@@ -155,7 +155,7 @@ rx__takes_a_mad_in_pieces(void **state)
 
 /* Who is not known: a DREQ is answered, a REP is refused, everything else meets silence. */
 static void
-stranger__is_answered_once_or_not_at_all(void **state)
+unknown_peer__is_answered_once_or_not_at_all(void **state)
 {
 	static const struct {
 		uint16_t attr, answer;
@@ -473,8 +473,8 @@ main(void)
 		cmocka_unit_test(frame__looks_like_linux),
 		cmocka_unit_test(rx__takes_only_datagrams_for_itself),
 		cmocka_unit_test(rx__wants_a_whole_mad),
-		cmocka_unit_test(rx__takes_a_mad_in_pieces),
-		cmocka_unit_test(stranger__is_answered_once_or_not_at_all),
+		cmocka_unit_test(rx__takes_a_mad_in_segments),
+		cmocka_unit_test(unknown_peer__is_answered_once_or_not_at_all),
 		cmocka_unit_test(rx__judges_the_source),
 		cmocka_unit_test(rx__knows_a_client_that_does_not_know_us),
 		cmocka_unit_test(rep__said_again_is_confirmed_again),

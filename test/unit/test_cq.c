@@ -69,10 +69,10 @@ push__to_a_full_queue_loses_the_event_and_says_so(void **state)
 	assert_int_equal(roce_cq_create(roce_domain_context(end.domain), 2, &owner, &cq), 0);
 	assert_true(push(cq, 1));
 	assert_true(push(cq, 2));
-	assert_int_equal(end.notices, 0);
+	assert_int_equal(end.async_events, 0);
 	assert_false(push(cq, 3));
-	assert_int_equal(end.notices, 1);
-	assert_int_equal(end.notice[0].kind, ROCE_NOTICE_CQ_OVERFLOW);
+	assert_int_equal(end.async_events, 1);
+	assert_int_equal(end.notice[0].kind, ROCE_ENGINE_ASYNC_CQ_OVERFLOW);
 	assert_ptr_equal(end.notice[0].owner, &owner);
 	assert_int_equal(roce_cq_count(cq), 2);
 	assert_int_equal(roce_cq_destroy(cq), 0);
@@ -89,7 +89,7 @@ try_push__to_a_full_queue_changes_nothing(void **state)
 	assert_int_equal(roce_cq_create(roce_domain_context(end.domain), 1, NULL, &cq), 0);
 	assert_true(push(cq, 1));
 	assert_false(roce_cq_try_push(cq, &event));
-	assert_int_equal(end.notices, 0);
+	assert_int_equal(end.async_events, 0);
 	assert_int_equal(roce_cq_poll(cq, &taken, 1), 1);
 	assert_int_equal(taken.wr_id, 1);
 	assert_true(roce_cq_try_push(cq, &event));
@@ -116,7 +116,7 @@ push__of_a_lost_completion_is_counted(void **state)
 	roce_engine_lock(end.engine);
 	roce_qp_to_error(qp);
 	roce_engine_unlock(end.engine);
-	assert_int_equal(end.notice[0].kind, ROCE_NOTICE_CQ_OVERFLOW);
+	assert_int_equal(end.notice[0].kind, ROCE_ENGINE_ASYNC_CQ_OVERFLOW);
 	assert_int_equal(fx_stats(&end)->cq_overflow, 1);
 	roce_qp_destroy(qp);
 	assert_int_equal(roce_cq_destroy(cq), 0);

@@ -19,7 +19,7 @@
 static int
 parse(const char *text, const char *override, struct roce_devargs *args, char *sentence, size_t len)
 {
-	struct roce_why why = { .text = sentence, .len = len };
+	struct roce_errmsg why = { .text = sentence, .len = len };
 
 	sentence[0] = '\0';
 	return roce_devargs_parse(text, override, args, &why);
@@ -284,7 +284,7 @@ parse__survives_any_string(void **state)
 			assert_true(strlen(why) < sizeof(why));
 		}
 	}
-	assert_int_equal(roce_devargs_parse("", NULL, &a, &(struct roce_why){ 0 }), -EINVAL);
+	assert_int_equal(roce_devargs_parse("", NULL, &a, &(struct roce_errmsg){ 0 }), -EINVAL);
 }
 
 int

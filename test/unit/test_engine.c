@@ -101,7 +101,7 @@ rx__counts_what_it_drops(void **state)
 			fail_msg("%s is not counted", rule[i].what);
 	}
 	assert_int_equal(roce_cq_count(end.recv_cq), 0);
-	assert_int_equal(end.notices, 0);
+	assert_int_equal(end.async_events, 0);
 	fx_tx_none(&end);
 }
 
@@ -207,7 +207,7 @@ rx__knows_its_vlan(void **state)
 }
 
 static struct rte_mbuf *
-from_stranger(uint8_t last, uint32_t dest_qp, uint32_t number)
+from_unknown_peer(uint8_t last, uint32_t dest_qp, uint32_t number)
 {
 	struct roce_qp_connect connect = fx_connect(&end, fx_ip(last), 0x777);
 	struct fx_peer stranger = fx_peer_of(qp, &connect);
@@ -222,16 +222,16 @@ rx__believes_only_the_peer(void **state)
 {
 	const uint32_t number = roce_qp_number(qp);
 
-	fx_rx(&end, from_stranger(99, number + 1, 0));
-	fx_rx(&end, from_stranger(99, number + ROCE_QPS_MAX, 0));
-	fx_rx(&end, from_stranger(99, 0, 0));
-	fx_rx(&end, from_stranger(99, ROCE_QPN_MULTICAST, 0));
+	fx_rx(&end, from_unknown_peer(99, number + 1, 0));
+	fx_rx(&end, from_unknown_peer(99, number + ROCE_QPS_MAX, 0));
+	fx_rx(&end, from_unknown_peer(99, 0, 0));
+	fx_rx(&end, from_unknown_peer(99, ROCE_QPN_MULTICAST, 0));
 	assert_int_equal(fx_stats(&end)->rx_unknown_qp, 4);
-	fx_rx(&end, from_stranger(98, number, 0));
-	fx_rx(&end, from_stranger(98, number, 1));
+	fx_rx(&end, from_unknown_peer(98, number, 0));
+	fx_rx(&end, from_unknown_peer(98, number, 1));
 	assert_int_equal(fx_stats(&end)->rx_wrong_source, 2);
 	fx_tx_none(&end);
-	fx_rx(&end, from_stranger(99, number, 0));
+	fx_rx(&end, from_unknown_peer(99, number, 0));
 	assert_int_equal(fx_event(end.recv_cq).status, IBV_WC_SUCCESS);
 }
 
@@ -265,15 +265,15 @@ rx__of_data_in_rtr_establishes(void **state)
 	roce_engine_unlock(end.engine);
 	fx_rx(&end, fx_answer(&peer, FX_ACK, FX_SQ_PSN, 0));
 	fx_rx(&end, fx_request(&peer, IBV_OPCODE_UD_SEND_ONLY, FX_RQ_PSN, 8, 0));
-	assert_int_equal(end.notices, 0);
+	assert_int_equal(end.async_events, 0);
 	fx_rx(&end, request(0));
-	assert_int_equal(end.notices, 1);
-	assert_int_equal(end.notice[0].kind, ROCE_NOTICE_QP_ESTABLISHED);
+	assert_int_equal(end.async_events, 1);
+	assert_int_equal(end.notice[0].kind, ROCE_ENGINE_ASYNC_QP_ESTABLISHED);
 	assert_int_equal(fx_event(end.recv_cq).status, IBV_WC_SUCCESS);
 	/* The connection manager may take its time to bring it to RTS. */
 	fx_rx(&end, request(1));
 	assert_int_equal(fx_event(end.recv_cq).status, IBV_WC_SUCCESS);
-	assert_int_equal(end.notices, 1);
+	assert_int_equal(end.async_events, 1);
 }
 
 /* However much room there is, nobody sends more than its share before the others had their turn. */

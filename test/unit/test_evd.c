@@ -18,7 +18,7 @@
 #define LEN 8u
 
 /* So many dequeues of one thread make it the owner of a dispatcher, where the system lets anybody own one. */
-#define LONG (4 * ROCE_BIAS_PATIENCE)
+#define LONG (4 * ROCE_BIAS_THRESHOLD)
 
 static const int provider; /* stands for the table of calls */
 

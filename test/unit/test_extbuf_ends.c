@@ -58,8 +58,8 @@ silence__breaks_though_nothing_is_released(void **state)
 		send();
 	}
 	assert_int_equal(roce_qp_state(qa), ROCE_QP_ERR);
-	assert_int_equal(a.notices, 1);
-	assert_int_equal(a.notice[0].kind, ROCE_NOTICE_QP_BROKEN);
+	assert_int_equal(a.async_events, 1);
+	assert_int_equal(a.notice[0].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
 	want_none();
 	assert_int_equal(roce_engine_deadline(a.engine), ROCE_NEVER);
 	release(helds);
@@ -81,8 +81,8 @@ drain__does_not_wait_for_the_device(void **state)
 	roce_engine_unlock(a.engine);
 	answer();
 	turn();
-	assert_int_equal(a.notices, 1);
-	assert_int_equal(a.notice[0].kind, ROCE_NOTICE_QP_DRAINED);
+	assert_int_equal(a.async_events, 1);
+	assert_int_equal(a.notice[0].kind, ROCE_ENGINE_ASYNC_QP_DRAINED);
 	want_none();
 }
 

@@ -17,9 +17,9 @@ static struct {
 	unsigned int rx;
 	struct roce_pkt pkt;
 	unsigned int to_send;
-	unsigned int notices;
+	unsigned int async_events;
 	void *conn;
-	enum roce_notice_kind kind;
+	enum roce_engine_async kind;
 	uint64_t deadline;
 	uint64_t at;
 } gsi;
@@ -50,9 +50,9 @@ gsi_deadline(void *arg)
 }
 
 static void
-gsi_notice(void *arg, void *conn, enum roce_notice_kind kind, uint64_t now)
+gsi_async_event(void *arg, void *conn, enum roce_engine_async kind, uint64_t now)
 {
-	gsi.notices++;
+	gsi.async_events++;
 	gsi.conn = conn;
 	gsi.kind = kind;
 }
@@ -60,7 +60,7 @@ gsi_notice(void *arg, void *conn, enum roce_notice_kind kind, uint64_t now)
 static void
 use_gsi(void)
 {
-	static const struct roce_gsi hook = { gsi_rx, gsi_tx, gsi_deadline, gsi_notice, NULL,
+	static const struct roce_gsi hook = { gsi_rx, gsi_tx, gsi_deadline, gsi_async_event, NULL,
 		NULL };
 
 	memset(&gsi, 0, sizeof(gsi));
@@ -127,7 +127,7 @@ gsi__speaks_beside_data(void **state)
 static void
 gsi__is_left_alone_until_its_time(void **state)
 {
-	struct roce_gsi hook = { .tx = gsi_tx, .qp_notice = gsi_notice, .at = &gsi.at };
+	struct roce_gsi hook = { .tx = gsi_tx, .qp_async_event = gsi_async_event, .at = &gsi.at };
 	unsigned int n;
 	int conn;
 
@@ -146,7 +146,7 @@ gsi__is_left_alone_until_its_time(void **state)
 	fx_rx_answer(&end, &peer, FX_NAK(ROCE_NAK_REMOTE_ACCESS), FX_SQ_PSN);
 	gsi.at = ROCE_NEVER;
 	fx_tx_none(&end);
-	assert_int_equal(gsi.notices, 1);
+	assert_int_equal(gsi.async_events, 1);
 }
 
 /* What happens to a connection's queue pair reaches the connection manager in the next turn of engine 0. */
@@ -161,14 +161,14 @@ gsi__hears_of_its_queue_pairs(void **state)
 	assert_int_equal(fx_send(&end, qp, 1, 0, 8, 0), 0);
 	(void)fx_tx_all(&end, &n);
 	fx_rx_answer(&end, &peer, FX_NAK(ROCE_NAK_REMOTE_ACCESS), FX_SQ_PSN);
-	assert_int_equal(gsi.notices, 0);
+	assert_int_equal(gsi.async_events, 0);
 	assert_int_equal(roce_engine_deadline(end.engine), 0);
 	fx_tx_none(&end);
-	assert_int_equal(gsi.notices, 1);
+	assert_int_equal(gsi.async_events, 1);
 	assert_ptr_equal(gsi.conn, &conn);
-	assert_int_equal(gsi.kind, ROCE_NOTICE_QP_BROKEN);
+	assert_int_equal(gsi.kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
 	fx_tx_none(&end);
-	assert_int_equal(gsi.notices, 1);
+	assert_int_equal(gsi.async_events, 1);
 }
 
 /* A queue pair that is destroyed, or belongs to no connection any more, has no news. */
@@ -189,7 +189,7 @@ gsi__hears_nothing_of_the_dead(void **state)
 		roce_qp_destroy(qp);
 		qp = fx_played_qp(&end, &peer);
 		fx_tx_none(&end);
-		assert_int_equal(gsi.notices, 0);
+		assert_int_equal(gsi.async_events, 0);
 	}
 }
 
@@ -212,12 +212,12 @@ gsi__hears_nothing_of_the_last_connection(void **state)
 	assert_int_equal(roce_qp_to_rtr(qp, &connect), 0);
 	roce_engine_unlock(end.engine);
 	fx_tx_none(&end);
-	assert_int_equal(gsi.notices, 0);
+	assert_int_equal(gsi.async_events, 0);
 }
 
 /* Datagrams for queue pair 1 go to engine 0, wherever they arrive. */
 static void
-hand_over__brings_datagrams_to_engine_0(void **state)
+forward__brings_datagrams_to_engine_0(void **state)
 {
 	const struct fx_options two = { .engines = 2 };
 	struct rte_mbuf *m;
@@ -243,7 +243,7 @@ main(void)
 		TEST(gsi__hears_of_its_queue_pairs),
 		TEST(gsi__hears_nothing_of_the_dead),
 		TEST(gsi__hears_nothing_of_the_last_connection),
-		TEST(hand_over__brings_datagrams_to_engine_0),
+		TEST(forward__brings_datagrams_to_engine_0),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,19 +9,19 @@
 
 #define NONE ROCE_HIGH_NONE
 
-static unsigned int events_at_notice;
+static unsigned int events_at_async_event;
 
 static void
 look_round(struct fx_end *e)
 {
-	events_at_notice = roce_cq_count(e->recv_cq);
+	events_at_async_event = roce_cq_count(e->recv_cq);
 }
 
 static int
 setup_watched(void **state)
 {
 	setup(state);
-	end.on_notice = look_round;
+	end.on_async_event = look_round;
 	return 0;
 }
 
@@ -52,11 +52,11 @@ count(const struct client *c)
 
 /* How often this was told; every notice is of this client. */
 static unsigned int
-told(enum roce_notice_kind kind, const struct client *c)
+told(enum roce_engine_async kind, const struct client *c)
 {
 	unsigned int times = 0;
 
-	for (unsigned int i = 0; i < end.notices; i++) {
+	for (unsigned int i = 0; i < end.async_events; i++) {
 		assert_ptr_equal(end.notice[i].owner, c);
 		times += end.notice[i].kind == kind;
 	}
@@ -64,15 +64,15 @@ told(enum roce_notice_kind kind, const struct client *c)
 }
 
 static unsigned int
-told_soft(const struct client *c)
+delivered_soft(const struct client *c)
 {
-	return told(ROCE_NOTICE_QP_SOFT_HIGH, c);
+	return told(ROCE_ENGINE_ASYNC_QP_SOFT_HIGH, c);
 }
 
 static unsigned int
-told_broken(const struct client *c)
+delivered_broken(const struct client *c)
 {
-	return told(ROCE_NOTICE_QP_BROKEN, c);
+	return told(ROCE_ENGINE_ASYNC_QP_BROKEN, c);
 }
 
 /* A queue pair with a receive queue of its own, in RESET, with so many receives posted. */
@@ -121,13 +121,13 @@ soft__on_a_shared_queue(void **state)
 	for (size_t i = 0; i < RTE_DIM(rule); i++) {
 		struct client c;
 
-		end.notices = 0;
+		end.async_events = 0;
 		client_on(&c, end.srq, end.recv_cq);
 		fx_fill_srq(&end, 3, LONG_LEN);
 		set_high(&c, rule[i].soft, NONE);
-		assert_int_equal(end.notices, 0);
+		assert_int_equal(end.async_events, 0);
 		arrive(&c);
-		assert_int_equal(told_soft(&c), rule[i].want);
+		assert_int_equal(delivered_soft(&c), rule[i].want);
 		assert_int_equal(end.notice[0].status, 0);
 		assert_int_equal(reap(end.recv_cq), 0);
 		begin(&c);
@@ -135,9 +135,9 @@ soft__on_a_shared_queue(void **state)
 		finish(&c);
 		arrive(&c);
 		assert_int_equal(count(&c), 0);
-		assert_int_equal(told_soft(&c), rule[i].want);
-		assert_int_equal(end.notices, rule[i].want);
-		assert_int_equal(events_at_notice, 0);
+		assert_int_equal(delivered_soft(&c), rule[i].want);
+		assert_int_equal(end.async_events, rule[i].want);
+		assert_int_equal(events_at_async_event, 0);
 		assert_int_equal(roce_qp_state(c.qp), ROCE_QP_RTS);
 		reap_many(end.recv_cq, 2);
 		roce_qp_destroy(c.qp);
@@ -160,7 +160,7 @@ marks__default_to_none(void **state)
 	begin(&own);
 	check_high(&c);
 	check_high(&own);
-	assert_int_equal(end.notices, 0);
+	assert_int_equal(end.async_events, 0);
 	assert_int_equal(roce_qp_state(c.qp), ROCE_QP_RTS);
 	assert_int_equal(roce_qp_state(own.qp), ROCE_QP_RTS);
 	roce_qp_destroy(c.qp);
@@ -180,31 +180,31 @@ soft__is_told_once_for_each_setting(void **state)
 	fx_fill_srq(&end, 20, LONG_LEN);
 	for (unsigned int setting = 1; setting <= 3; setting++) {
 		set_high(&c, 0, NONE);
-		assert_int_equal(told_soft(&c), setting - 1);
+		assert_int_equal(delivered_soft(&c), setting - 1);
 		for (unsigned int i = 0; i < 3; i++) {
 			arrive(&c);
-			assert_int_equal(told_soft(&c), setting);
+			assert_int_equal(delivered_soft(&c), setting);
 			check_high(&c);
 		}
 	}
 	begin(&c);
-	assert_int_equal(told_soft(&c), 3);
+	assert_int_equal(delivered_soft(&c), 3);
 	/* It holds one now: exceeded inside the call, each time; equal is not exceeded. */
 	set_high(&c, 1, NONE);
-	assert_int_equal(told_soft(&c), 3);
+	assert_int_equal(delivered_soft(&c), 3);
 	set_high(&c, 0, NONE);
-	assert_int_equal(told_soft(&c), 4);
+	assert_int_equal(delivered_soft(&c), 4);
 	check_high(&c);
-	assert_int_equal(told_soft(&c), 4);
+	assert_int_equal(delivered_soft(&c), 4);
 	set_high(&c, 0, NONE);
-	assert_int_equal(told_soft(&c), 5);
+	assert_int_equal(delivered_soft(&c), 5);
 	/* Replaced before it came to anything. */
 	finish(&c);
 	set_high(&c, 0, NONE);
 	set_high(&c, NONE, NONE);
 	arrive(&c);
-	assert_int_equal(told_soft(&c), 5);
-	assert_int_equal(end.notices, 5);
+	assert_int_equal(delivered_soft(&c), 5);
+	assert_int_equal(end.async_events, 5);
 	roce_qp_destroy(c.qp);
 }
 
@@ -219,7 +219,7 @@ soft__on_an_own_queue(void **state)
 		for (uint32_t soft = 0; soft <= 6; soft++) {
 			struct client c;
 
-			end.notices = 0;
+			end.async_events = 0;
 			own_queue(&c, posted);
 			assert_int_equal(count(&c), posted);
 			client_connect(&c);
@@ -228,18 +228,18 @@ soft__on_an_own_queue(void **state)
 				assert_int_equal(count(&c), posted);
 			}
 			set_high(&c, soft, NONE);
-			assert_int_equal(told_soft(&c), posted > soft);
+			assert_int_equal(delivered_soft(&c), posted > soft);
 			for (uint32_t n = posted + 1; n <= 8; n++) {
 				post_own(&c, n);
 				check_high(&c);
-				assert_int_equal(told_soft(&c), n > soft);
+				assert_int_equal(delivered_soft(&c), n > soft);
 			}
 			if (posted > 0) {
 				finish(&c);
 				assert_int_equal(count(&c), 7);
 				reap_many(end.recv_cq, 1);
 			}
-			assert_int_equal(end.notices, 1);
+			assert_int_equal(end.async_events, 1);
 			roce_qp_destroy(c.qp);
 		}
 	}
@@ -253,14 +253,14 @@ soft__is_told_in_any_state(void **state)
 
 	own_queue(&c, 2);
 	set_high(&c, 1, NONE);
-	assert_int_equal(told_soft(&c), 1);
+	assert_int_equal(delivered_soft(&c), 1);
 	client_connect(&c);
 	set_high(&c, 1, NONE);
-	assert_int_equal(told_soft(&c), 2);
+	assert_int_equal(delivered_soft(&c), 2);
 	client_to_error(&c);
 	assert_int_equal(count(&c), 0);
 	set_high(&c, 0, NONE);
-	assert_int_equal(told_soft(&c), 2);
+	assert_int_equal(delivered_soft(&c), 2);
 	reap_many(end.recv_cq, 2);
 	roce_qp_destroy(c.qp);
 }
@@ -288,8 +288,8 @@ hard__breaks_the_connection(void **state)
 	memset(end.memory, 0xee, LONG_LEN);
 	begin(&c);
 	assert_int_equal(roce_qp_state(c.qp), ROCE_QP_ERR);
-	assert_int_equal(told_broken(&c), 1);
-	assert_int_equal(end.notices, 1);
+	assert_int_equal(delivered_broken(&c), 1);
+	assert_int_equal(end.async_events, 1);
 	assert_int_equal(end.notice[0].status, IBV_WC_WR_FLUSH_ERR);
 	assert_int_equal(fx_stats(&end)->resp_over_high_watermark, 1);
 	sent = fx_tx_one(&end);
@@ -315,7 +315,7 @@ hard__breaks_the_connection(void **state)
 	}
 	assert_int_equal(roce_qp_state(witness.qp), ROCE_QP_RTS);
 	fx_expect_counts(srq, 8, 0, 0);
-	assert_int_equal(end.notices, 1);
+	assert_int_equal(end.async_events, 1);
 	roce_qp_destroy(c.qp);
 	roce_qp_destroy(witness.qp);
 	assert_int_equal(roce_srq_destroy(srq), 0);
@@ -344,7 +344,7 @@ hard__is_not_reached_on_a_shared_queue(void **state)
 		arrive(&c);
 		arrive(&c);
 		assert_int_equal(roce_qp_state(c.qp), ROCE_QP_RTS);
-		assert_int_equal(end.notices, 0);
+		assert_int_equal(end.async_events, 0);
 		reap_many(end.recv_cq, 3);
 		roce_qp_destroy(c.qp);
 	}
@@ -361,22 +361,22 @@ hard__breaks_at_once_when_exceeded(void **state)
 		struct roce_event event[4];
 		struct client c;
 
-		end.notices = 0;
+		end.async_events = 0;
 		own_queue(&c, 3);
 		client_connect(&c);
 		set_high(&c, NONE, 3);
-		assert_int_equal(end.notices, 0);
+		assert_int_equal(end.async_events, 0);
 		if (by_post) {
 			post_own(&c, 3);
-			assert_int_equal(end.notices, 0);
+			assert_int_equal(end.async_events, 0);
 			check_high(&c);
 		} else {
 			set_high(&c, NONE, 2);
 		}
-		assert_int_equal(told_broken(&c), 1);
+		assert_int_equal(delivered_broken(&c), 1);
 		assert_int_equal(end.notice[0].status, IBV_WC_WR_FLUSH_ERR);
 		/* Everything is flushed before anybody hears of it. */
-		assert_int_equal(events_at_notice, 3 + by_post);
+		assert_int_equal(events_at_async_event, 3 + by_post);
 		assert_int_equal(roce_qp_state(c.qp), ROCE_QP_ERR);
 		assert_int_equal(roce_cq_poll(end.recv_cq, event, 4), 3 + by_post);
 		for (uint32_t i = 0; i < 3 + by_post; i++) {
@@ -385,7 +385,7 @@ hard__breaks_at_once_when_exceeded(void **state)
 		}
 		check_high(&c);
 		set_high(&c, NONE, 0);
-		assert_int_equal(end.notices, 1);
+		assert_int_equal(end.async_events, 1);
 		assert_int_equal(fx_stats(&end)->resp_over_high_watermark, 1 + by_post);
 		roce_qp_destroy(c.qp);
 	}
@@ -409,17 +409,17 @@ hard__waits_for_the_connection(void **state)
 	roce_qp_set_high(c.qp, NONE, 2);
 	assert_int_equal(roce_qp_state(c.qp), ROCE_QP_RTR);
 	assert_int_equal(roce_qp_to_rts(c.qp), 0);
-	assert_int_equal(end.notices, 0);
+	assert_int_equal(end.async_events, 0);
 	roce_qp_check_high(c.qp);
 	client_unlock(&c);
-	assert_int_equal(told_broken(&c), 1);
+	assert_int_equal(delivered_broken(&c), 1);
 	assert_int_equal(roce_qp_state(c.qp), ROCE_QP_ERR);
 	reap_many(end.recv_cq, 3);
 	/* In ERR there is no connection to break. */
 	set_high(&c, NONE, 0);
 	post_own(&c, 9);
 	check_high(&c);
-	assert_int_equal(end.notices, 1);
+	assert_int_equal(end.async_events, 1);
 	roce_qp_destroy(c.qp);
 }
 
@@ -441,9 +441,9 @@ hard__is_armed_by_the_first_message(void **state)
 	assert_int_equal(roce_qp_to_rtr(c.qp, &c.connect), 0);
 	client_unlock(&c);
 	arrive(&c);
-	assert_int_equal(end.notices, 2);
-	assert_int_equal(end.notice[0].kind, ROCE_NOTICE_QP_ESTABLISHED);
-	assert_int_equal(end.notice[1].kind, ROCE_NOTICE_QP_BROKEN);
+	assert_int_equal(end.async_events, 2);
+	assert_int_equal(end.notice[0].kind, ROCE_ENGINE_ASYNC_QP_ESTABLISHED);
+	assert_int_equal(end.notice[1].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
 	assert_int_equal(fx_event(end.recv_cq).status, IBV_WC_WR_FLUSH_ERR);
 	fx_expect_counts(end.srq, 256, 0, 0);
 	roce_qp_destroy(c.qp);
@@ -463,28 +463,28 @@ marks__are_independent(void **state)
 	own_queue(&c, 2);
 	client_connect(&c);
 	set_high(&c, 2, 3);
-	assert_int_equal(end.notices, 0);
+	assert_int_equal(end.async_events, 0);
 	post_own(&c, 2);
 	check_high(&c);
-	assert_int_equal(told_soft(&c), 1);
-	assert_int_equal(told_broken(&c), 0);
+	assert_int_equal(delivered_soft(&c), 1);
+	assert_int_equal(delivered_broken(&c), 0);
 	/* The soft one was told; the hard one is still armed. */
 	post_own(&c, 3);
 	check_high(&c);
-	assert_int_equal(told_soft(&c), 1);
-	assert_int_equal(told_broken(&c), 1);
-	assert_int_equal(end.notices, 2);
+	assert_int_equal(delivered_soft(&c), 1);
+	assert_int_equal(delivered_broken(&c), 1);
+	assert_int_equal(end.async_events, 2);
 	reap_many(end.recv_cq, 4);
 	roce_qp_destroy(c.qp);
 
-	end.notices = 0;
+	end.async_events = 0;
 	fx_fill_srq(&end, 1, LONG_LEN);
 	client_on(&c, end.srq, end.recv_cq);
 	set_high(&c, 0, 0);
 	arrive(&c);
-	assert_int_equal(end.notices, 2);
-	assert_int_equal(end.notice[0].kind, ROCE_NOTICE_QP_SOFT_HIGH);
-	assert_int_equal(end.notice[1].kind, ROCE_NOTICE_QP_BROKEN);
+	assert_int_equal(end.async_events, 2);
+	assert_int_equal(end.notice[0].kind, ROCE_ENGINE_ASYNC_QP_SOFT_HIGH);
+	assert_int_equal(end.notice[1].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
 	reap_many(end.recv_cq, 1);
 	roce_qp_destroy(c.qp);
 }
@@ -504,14 +504,14 @@ marks__outlive_the_connection(void **state)
 	client_to_error(&c);
 	client_to_reset(&c);
 	client_connect(&c);
-	assert_int_equal(end.notices, 0);
+	assert_int_equal(end.async_events, 0);
 	arrive(&c);
-	assert_int_equal(told_soft(&c), 1);
+	assert_int_equal(delivered_soft(&c), 1);
 	/* Told stays told. */
 	client_to_reset(&c);
 	client_connect(&c);
 	arrive(&c);
-	assert_int_equal(told_soft(&c), 1);
+	assert_int_equal(delivered_soft(&c), 1);
 	reap_many(end.recv_cq, 2);
 
 	set_high(&c, NONE, 0);
@@ -519,7 +519,7 @@ marks__outlive_the_connection(void **state)
 		client_to_reset(&c);
 		client_connect(&c);
 		arrive(&c);
-		assert_int_equal(told_broken(&c), connection);
+		assert_int_equal(delivered_broken(&c), connection);
 		assert_int_equal(fx_event(end.recv_cq).status, IBV_WC_WR_FLUSH_ERR);
 	}
 	fx_expect_counts(end.srq, 256, 0, 0);
@@ -542,9 +542,9 @@ marks__outlive_the_connection_of_an_own_queue(void **state)
 		post_own(&c, 1);
 		check_high(&c);
 		client_connect(&c);
-		assert_int_equal(told_broken(&c), connection - 1);
+		assert_int_equal(delivered_broken(&c), connection - 1);
 		check_high(&c);
-		assert_int_equal(told_broken(&c), connection);
+		assert_int_equal(delivered_broken(&c), connection);
 		reap_many(end.recv_cq, 2);
 		client_to_reset(&c);
 	}

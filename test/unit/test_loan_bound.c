@@ -84,7 +84,7 @@ create__unwinds(void **state)
 }
 
 static void
-post__wants_no_pieces_and_a_queue_that_lends(void **state)
+post__wants_no_segments_and_a_queue_that_lends(void **state)
 {
 	struct roce_sge sge;
 	struct roce_recv_wr wr = fx_recv(&end, &sge, 0, 0, BYTES);
@@ -318,7 +318,7 @@ main(void)
 		CASE(create__takes_a_part_of_what_the_domain_lends),
 		CASE(create__is_refused_where_nothing_is_lent),
 		CASE(create__unwinds),
-		CASE(post__wants_no_pieces_and_a_queue_that_lends),
+		CASE(post__wants_no_segments_and_a_queue_that_lends),
 		CASE(post__holds_its_depth),
 		CASE(bound__is_receiver_not_ready),
 		CASE(bound__counts_what_nobody_took),

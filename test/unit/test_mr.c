@@ -338,7 +338,7 @@ covers__wants_a_region_that_holds_it(void **state)
 
 /* Every split of a text over pieces and every offset gives the same bytes; empty pieces do not count. */
 static void
-copy_out__walks_the_pieces(void **state)
+copy_out__walks_the_segments(void **state)
 {
 	for (uint32_t a = 0; a <= 20; a++) {
 		for (uint32_t offset = 0; offset <= 20; offset++) {
@@ -359,7 +359,7 @@ copy_out__walks_the_pieces(void **state)
 
 /* Bytes that need not be gathered are found where they lie; and not without the right to read them. */
 static void
-find__wants_one_piece_and_its_key(void **state)
+find__wants_one_segment_and_its_key(void **state)
 {
 	const struct roce_keys *keys = &end.domain->keys;
 	const struct roce_sge sge[] = {
@@ -443,8 +443,8 @@ main(void)
 		TEST(create__fills_the_table_then_fails),
 		TEST(create__without_memory_changes_nothing),
 		TEST(covers__wants_a_region_that_holds_it),
-		TEST(copy_out__walks_the_pieces),
-		TEST(find__wants_one_piece_and_its_key),
+		TEST(copy_out__walks_the_segments),
+		TEST(find__wants_one_segment_and_its_key),
 		TEST(copy_in__walks_the_pieces_and_the_segments),
 		TEST(copy__judges_the_key_again),
 	};

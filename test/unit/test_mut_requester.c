@@ -88,7 +88,7 @@ rewind__asks_with_each_message(void **state)
 
 /* The message before one whose memory is gone did not ask, since another was to follow: it is sent again, and asks. */
 static void
-stuck__asks_for_what_went_before(void **state)
+prot_error__asks_for_what_went_before(void **state)
 {
 	const struct fx_sent *sent;
 	unsigned int n;
@@ -289,7 +289,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(rewind__asks_with_each_message),
-		TEST(stuck__asks_for_what_went_before),
+		TEST(prot_error__asks_for_what_went_before),
 		TEST(window__opens_up_to_its_limit),
 		TEST(atomic__into_memory_that_goes_away),
 		TEST(read__that_fails_acknowledges_what_was_before),

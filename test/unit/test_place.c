@@ -93,7 +93,7 @@ expect_nothing(uint32_t available, uint32_t outstanding)
 {
 	fx_expect_counts(srq, 4, available, outstanding);
 	fx_tx_none(&end);
-	assert_int_equal(end.notices, 0);
+	assert_int_equal(end.async_events, 0);
 	assert_int_equal(roce_qp_state(peer.qp), ROCE_QP_RTS);
 }
 
@@ -219,7 +219,7 @@ freed_memory__is_not_written(void **state)
 
 /* A receive of several pieces gets each byte in its piece. */
 static void
-pieces__are_filled_as_ever(void **state)
+segments__are_filled_as_ever(void **state)
 {
 	const struct roce_sge sge[2] = {
 		{ (uintptr_t)end.memory + MTU, 100, end.key },
@@ -263,7 +263,7 @@ main(void)
 		LONG(finished_message__is_not_gone_on_with),
 		LONG(too_long__is_placed_nowhere),
 		LONG(freed_memory__is_not_written),
-		LONG(pieces__are_filled_as_ever),
+		LONG(segments__are_filled_as_ever),
 		ENGINES(several_engines__place_nothing_that_is_not_taken),
 	};
 

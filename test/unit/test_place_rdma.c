@@ -266,7 +266,7 @@ answer_to_freed_memory__is_placed_nowhere(void **state)
 
 /* A READ into several pieces gets each byte in its piece. */
 static void
-pieces__are_filled_as_ever(void **state)
+segments__are_filled_as_ever(void **state)
 {
 	(void)state;
 	post_read(3000, MTU);
@@ -293,7 +293,7 @@ main(void)
 		LONG(damaged_answer__is_written_over),
 		LONG(unexpected_answer__is_placed_nowhere),
 		LONG(answer_to_freed_memory__is_placed_nowhere),
-		LONG(pieces__are_filled_as_ever),
+		LONG(segments__are_filled_as_ever),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

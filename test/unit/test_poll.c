@@ -80,7 +80,7 @@ expect_refused(void)
 }
 
 static void
-poll__in_its_own_turn_is_refused(void **state)
+poll__inside_a_poll_is_refused(void **state)
 {
 	(void)state;
 	expect_refused();
@@ -88,7 +88,7 @@ poll__in_its_own_turn_is_refused(void **state)
 
 /* Also when ethdev has news of the port, which wants the locks of all engines: that waits for the end of the turn. */
 static void
-poll__in_its_own_turn_leaves_news_alone(void **state)
+poll__inside_a_poll_leaves_news_alone(void **state)
 {
 	/* Of a kind that nobody knows: nothing is done for it but locking. */
 	const uint32_t news = 1u << 31;
@@ -105,9 +105,9 @@ int
 main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(poll__in_its_own_turn_is_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(poll__inside_a_poll_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(
-				poll__in_its_own_turn_leaves_news_alone, setup, teardown),
+				poll__inside_a_poll_leaves_news_alone, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -117,7 +117,7 @@ send__succeeds_exactly_max_times(void **state)
 
 /* The largest request there is fits the last slot of the ring: the address sanitizer watches. */
 static void
-send__of_max_pieces_fits_every_slot(void **state)
+send__of_max_segments_fits_every_slot(void **state)
 {
 	for (uint16_t max = 1; max <= ROCE_SGE_MAX; max++) {
 		struct roce_qp_attr attr = fx_attr(&end);
@@ -226,7 +226,7 @@ main(void)
 		TEST(send__rings_the_doorbell),
 		TEST(send__judges_the_request),
 		TEST(send__succeeds_exactly_max_times),
-		TEST(send__of_max_pieces_fits_every_slot),
+		TEST(send__of_max_segments_fits_every_slot),
 		TEST(send__depends_on_the_state),
 		TEST(recv__goes_to_the_own_queue),
 	};

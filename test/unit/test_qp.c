@@ -249,7 +249,7 @@ destroy__in_any_state(void **state)
 		assert_int_equal(roce_cq_count(end.send_cq), 0);
 		fx_tx_none(&end);
 		assert_int_equal(roce_engine_deadline(end.engine), ROCE_NEVER);
-		end.notices = 0;
+		end.async_events = 0;
 	}
 }
 

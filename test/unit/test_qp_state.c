@@ -47,7 +47,7 @@ state__ways(void **state)
 	assert_int_equal(roce_qp_to_rtr(qp, &connect), 0);
 	unlock();
 	/* None of this is news: the caller did it. */
-	assert_int_equal(end.notices, 0);
+	assert_int_equal(end.async_events, 0);
 	roce_qp_destroy(qp);
 }
 
@@ -106,7 +106,7 @@ to_error__flushes_in_order(void **state)
 	assert_int_equal(event[0].wr_id, 0);
 	assert_int_equal(event[0].status, IBV_WC_WR_FLUSH_ERR);
 	fx_expect_counts(end.srq, 256, 1, 1);
-	assert_int_equal(end.notices, 0);
+	assert_int_equal(end.async_events, 0);
 	/* No request leaves any more, and no timer runs. */
 	fx_tx_none(&end);
 	assert_int_equal(roce_engine_deadline(end.engine), ROCE_NEVER);
@@ -257,22 +257,22 @@ drain__tells_once(void **state)
 	(void)fx_tx_all(&end, &n);
 	assert_int_equal(n, 2);
 	fx_rx_answer(&end, &peer, FX_ACK, FX_SQ_PSN);
-	assert_int_equal(end.notices, 0);
+	assert_int_equal(end.async_events, 0);
 	fx_rx_answer(&end, &peer, FX_ACK, FX_SQ_PSN + 1);
 	assert_int_equal(roce_cq_count(end.send_cq), 2);
-	assert_int_equal(end.notices, 1);
-	assert_int_equal(end.notice[0].kind, ROCE_NOTICE_QP_DRAINED);
+	assert_int_equal(end.async_events, 1);
+	assert_int_equal(end.notice[0].kind, ROCE_ENGINE_ASYNC_QP_DRAINED);
 	fx_tx_none(&end);
-	assert_int_equal(end.notices, 1);
+	assert_int_equal(end.async_events, 1);
 
 	/* Nothing to wait for: told in the next turn, not inside the call. */
 	lock();
 	roce_qp_drain(qp);
 	unlock();
-	assert_int_equal(end.notices, 1);
+	assert_int_equal(end.async_events, 1);
 	fx_tx_none(&end);
-	assert_int_equal(end.notices, 2);
-	assert_int_equal(end.notice[1].kind, ROCE_NOTICE_QP_DRAINED);
+	assert_int_equal(end.async_events, 2);
+	assert_int_equal(end.notice[1].kind, ROCE_ENGINE_ASYNC_QP_DRAINED);
 	roce_qp_destroy(qp);
 }
 
@@ -291,10 +291,10 @@ drain__tells_behind_the_acknowledgement(void **state)
 	(void)fx_tx_all(&end, &n);
 	fx_rx_request(&end, &peer, IBV_OPCODE_RC_SEND_ONLY, FX_RQ_PSN, 8, FX_ACKREQ);
 	fx_rx_answer(&end, &peer, FX_ACK, FX_SQ_PSN);
-	assert_int_equal(end.notices, 0);
+	assert_int_equal(end.async_events, 0);
 	assert_int_equal(fx_tx_one(&end).psn, FX_RQ_PSN);
-	assert_int_equal(end.notices, 1);
-	assert_int_equal(end.notice[0].kind, ROCE_NOTICE_QP_DRAINED);
+	assert_int_equal(end.async_events, 1);
+	assert_int_equal(end.notice[0].kind, ROCE_ENGINE_ASYNC_QP_DRAINED);
 	roce_qp_destroy(qp);
 }
 
@@ -311,10 +311,10 @@ drain__ends_with_a_break(void **state)
 	unlock();
 	(void)fx_tx_all(&end, &n);
 	fx_rx_answer(&end, &peer, FX_NAK(ROCE_NAK_REMOTE_ACCESS), FX_SQ_PSN);
-	assert_int_equal(end.notices, 1);
-	assert_int_equal(end.notice[0].kind, ROCE_NOTICE_QP_BROKEN);
+	assert_int_equal(end.async_events, 1);
+	assert_int_equal(end.notice[0].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
 	fx_tx_none(&end);
-	assert_int_equal(end.notices, 1);
+	assert_int_equal(end.async_events, 1);
 	roce_qp_destroy(qp);
 }
 

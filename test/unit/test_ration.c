@@ -90,7 +90,7 @@ gap__is_reported_when_there_is_an_answer_again(void **state)
 
 /* One frame of a turn answers them all, and costs one. */
 static void
-duplicates__in_one_turn_cost_one_answer(void **state)
+duplicates__in_one_poll_cost_one_answer(void **state)
 {
 	for (unsigned int turn = 0; turn < 10; turn++) {
 		for (unsigned int i = 0; i < 20; i++)
@@ -118,7 +118,7 @@ main(void)
 		TEST(answers__are_earned_again_with_time),
 		TEST(gaps__are_reported_for_a_while),
 		TEST(gap__is_reported_when_there_is_an_answer_again),
-		TEST(duplicates__in_one_turn_cost_one_answer),
+		TEST(duplicates__in_one_poll_cost_one_answer),
 		TEST(requests__are_not_rationed),
 	};
 

@@ -266,7 +266,7 @@ datagram__of_any_length_draws_and_ends_nothing(void **state)
 	}
 	assert_int_equal(heard, 2);
 	assert_int_equal(roce_qp_state(qb), ROCE_QP_RTS);
-	assert_int_equal(b.notices, 0);
+	assert_int_equal(b.async_events, 0);
 	fx_expect_counts(b.srq, 256, 16, 16);
 	post_every_verb();
 	fx_exchange(&a, &b);

@@ -293,7 +293,7 @@ destroy__leaves_no_timer(void **state)
 		(void)fx_run(&end, end.now + 100 * FX_HZ, &n);
 		assert_int_equal(n, 0);
 		assert_int_equal(roce_cq_count(end.send_cq), 0);
-		assert_int_equal(end.notices, 0);
+		assert_int_equal(end.async_events, 0);
 		roce_qp_destroy(qp);
 		qp = NULL;
 	}

@@ -102,7 +102,7 @@ refused__is_said_and_takes_no_receive(void **state)
 		assert_int_equal(sent.psn, PSN);
 		assert_int_equal(sent.syndrome, FX_NAK(rule[i / 2].code));
 		assert_int_equal(roce_qp_state(qp), ROCE_QP_ERR);
-		assert_int_equal(end.notices, 1);
+		assert_int_equal(end.async_events, 1);
 		assert_int_equal(roce_cq_count(end.recv_cq), 0);
 		fx_expect_counts(end.srq, 256, there ? 4 : 0, there ? 4 : 0);
 		fx_tx_none(&end);
@@ -171,7 +171,7 @@ msn__grows_with_the_last_packet_only(void **state)
  * Proves: rc.R17
  */
 static void
-receive__of_wrapping_pieces_holds_everything(void **state)
+receive__of_wrapping_segments_holds_everything(void **state)
 {
 	struct roce_mr *whole;
 	struct roce_sge sge[4];
@@ -318,7 +318,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		IN_SPACE(refused__is_said_and_takes_no_receive),
 		IN_SPACE(msn__grows_with_the_last_packet_only),
-		IN_SPACE(receive__of_wrapping_pieces_holds_everything),
+		IN_SPACE(receive__of_wrapping_segments_holds_everything),
 		IN_SPACE(depth__changes_from_connection_to_connection),
 		IN_SPACE(memory__is_found_across_any_boundary),
 	};

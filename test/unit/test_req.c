@@ -459,9 +459,9 @@ emit__fails_a_request_whose_memory_is_gone(void **state)
 		assert_in_range(sent[i].psn, PSN, PSN + 1);
 	assert_int_equal(roce_cq_count(end.send_cq), 0);
 	acknowledge(0);
-	assert_int_equal(end.notices, 0);
+	assert_int_equal(end.async_events, 0);
 	acknowledge(1);
-	assert_int_equal(end.notice[0].kind, ROCE_NOTICE_QP_BROKEN);
+	assert_int_equal(end.notice[0].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
 	assert_int_equal(end.notice[0].status, IBV_WC_LOC_PROT_ERR);
 	/* Unsignalled requests fail loudly too. */
 	expect_ends(0, 4, want);

@@ -21,7 +21,7 @@ connect_peer(struct side *s)
 {
 	struct roce_qp_connect connect = fx_connect(&s->end, fx_ip(99), 0x777);
 
-	connect.sq_psn = roce_keys_ended(&s->end.domain->keys);
+	connect.sq_psn = roce_key_epoch(&s->end.domain->keys);
 	fx_up(s->qp, &connect);
 	s->peer = fx_peer_of(s->qp, &connect);
 }
@@ -197,7 +197,7 @@ live(uint32_t steps)
 }
 
 static void
-one_piece__is_sent_as_two(void **state)
+one_segment__is_sent_as_two(void **state)
 {
 	const struct roce_stats *stats = fx_stats(&side[0].end);
 
@@ -242,7 +242,7 @@ main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
-				one_piece__is_sent_as_two, setup_sides, teardown_sides),
+				one_segment__is_sent_as_two, setup_sides, teardown_sides),
 		cmocka_unit_test_setup_teardown(frame__is_waited_for, setup_sides, teardown_sides),
 	};
 

@@ -98,7 +98,7 @@ rx__places_the_message(void **state)
 
 /* Immediate data arrives as it was on the wire; the wish for a wake-up is the last packet's. */
 static void
-rx__hands_over_immediate_data_and_solicitation(void **state)
+rx__passes_on_immediate_data_and_solicitation(void **state)
 {
 	static const struct {
 		uint8_t opcode;
@@ -281,8 +281,8 @@ static void
 expect_broken(const struct offence *o)
 {
 	assert_int_equal(roce_qp_state(qp), ROCE_QP_ERR);
-	assert_int_equal(end.notices, 1);
-	assert_int_equal(end.notice[0].kind, ROCE_NOTICE_QP_BROKEN);
+	assert_int_equal(end.async_events, 1);
+	assert_int_equal(end.notice[0].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
 	assert_int_equal(end.notice[0].status, o->broken);
 	if (o->event >= 0)
 		assert_int_equal(fx_event(end.recv_cq).status, o->event);
@@ -452,7 +452,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(rx__places_the_message),
-		TEST(rx__hands_over_immediate_data_and_solicitation),
+		TEST(rx__passes_on_immediate_data_and_solicitation),
 		TEST(rx__acknowledges_what_asks),
 		TEST(rx__takes_a_burst_in_order),
 		TEST(rx__reports_a_gap_once),

@@ -288,10 +288,10 @@ check__over_the_hard_watermark(void **state)
 		const uint32_t before = roce_srq_available(end.srq);
 		const bool takes = rule[i].want != ROCE_INVALID;
 
-		end.notices = 0;
+		end.async_events = 0;
 		roce_qp_set_high(qp, rule[i].soft, rule[i].hard);
 		assert_int_equal(judge(ONLY, EPSN, rule[i].len), rule[i].want);
-		assert_int_equal(end.notices, rule[i].soft == 0);
+		assert_int_equal(end.async_events, rule[i].soft == 0);
 		assert_int_equal(roce_srq_available(end.srq), before - takes);
 		assert_int_equal(qp->rx.holding, takes);
 		in_a_message(false);

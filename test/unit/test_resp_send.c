@@ -229,7 +229,7 @@ compare_sides(void)
 	assert_memory_equal(
 			fx_stats(&side[0].end), fx_stats(&side[1].end), sizeof(struct roce_stats));
 	assert_int_equal(roce_qp_state(side[0].qp), roce_qp_state(side[1].qp));
-	assert_int_equal(side[0].end.notices, side[1].end.notices);
+	assert_int_equal(side[0].end.async_events, side[1].end.async_events);
 	for (int i = 0; i < 2; i++)
 		roce_srq_query(side[i].qp->rx.rq, &counts[i]);
 	assert_int_equal(side[0].qp->rx.taken, side[1].qp->rx.taken);
@@ -296,7 +296,7 @@ setup_sides(void **state)
 }
 
 static void
-whole__is_received_as_in_pieces(void **state)
+whole__is_received_as_in_segments(void **state)
 {
 	(void)state;
 	live(STEPS);
@@ -307,8 +307,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
-				whole__is_received_as_in_pieces, setup_sides, teardown_sides),
-		cmocka_unit_test_prestate_setup_teardown(whole__is_received_as_in_pieces,
+				whole__is_received_as_in_segments, setup_sides, teardown_sides),
+		cmocka_unit_test_prestate_setup_teardown(whole__is_received_as_in_segments,
 				setup_sides, teardown_sides, &own_queue),
 	};
 

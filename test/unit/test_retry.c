@@ -22,7 +22,7 @@ reconnect(const struct roce_qp_connect *connect)
 	qp = fx_qp(&end, NULL);
 	fx_up(qp, connect);
 	peer = fx_peer_of(qp, connect);
-	end.notices = 0;
+	end.async_events = 0;
 }
 
 static struct roce_qp_connect
@@ -51,8 +51,8 @@ answer(uint8_t syndrome, uint32_t number)
 static void
 expect_broken(enum ibv_wc_status status)
 {
-	assert_int_equal(end.notices, 1);
-	assert_int_equal(end.notice[0].kind, ROCE_NOTICE_QP_BROKEN);
+	assert_int_equal(end.async_events, 1);
+	assert_int_equal(end.notice[0].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
 	assert_int_equal(end.notice[0].status, status);
 }
 
@@ -85,7 +85,7 @@ timeout__breaks_after_all_retries(void **state)
 			begin = end.now;
 			send_many(3);
 			(void)fx_run(&end, begin + whole - 1, &n);
-			assert_int_equal(end.notices, 0);
+			assert_int_equal(end.async_events, 0);
 			(void)fx_run(&end, begin + whole + whole / 50 + 20 * US, &n);
 			expect_broken(IBV_WC_RETRY_EXC_ERR);
 			assert_int_equal(roce_cq_poll(end.send_cq, event, 3), 3);
@@ -114,7 +114,7 @@ timeout__progress_renews_the_retries(void **state)
 	send_many(20);
 	for (uint32_t i = 0; i < 10; i++) {
 		(void)fx_run(&end, end.now + 2 * timeout - 2 * US * 10, &n);
-		assert_int_equal(end.notices, 0);
+		assert_int_equal(end.async_events, 0);
 		answer(FX_ACK, i);
 	}
 	(void)fx_run(&end, end.now + 2 * timeout + timeout / 20, &n);
@@ -266,7 +266,7 @@ timeout__code_0_never_fires(void **state)
 	assert_int_equal(deadline(), ROCE_NEVER);
 	(void)fx_run(&end, end.now + 100000 * FX_HZ, &n);
 	assert_int_equal(n, 0);
-	assert_int_equal(end.notices, 0);
+	assert_int_equal(end.async_events, 0);
 }
 
 /* Code 31 is 2.4 hours: no overflow on the way. */
@@ -283,7 +283,7 @@ timeout__code_31_is_hours(void **state)
 	reconnect(&connect);
 	send_many(1);
 	(void)fx_run(&end, begin + timeout - 1, &n);
-	assert_int_equal(end.notices, 0);
+	assert_int_equal(end.async_events, 0);
 	(void)fx_run(&end, begin + timeout + timeout / 100, &n);
 	expect_broken(IBV_WC_RETRY_EXC_ERR);
 }
@@ -340,7 +340,7 @@ rnr__seven_is_for_ever(void **state)
 		(void)fx_run(&end, end.now + roce_rnr_timer_us(14) * US + 10 * US, &n);
 		assert_int_equal(n, 1);
 	}
-	assert_int_equal(end.notices, 0);
+	assert_int_equal(end.async_events, 0);
 	assert_int_equal(fx_stats(&end)->rnr_nak_received, 1000);
 	answer(FX_ACK, 0);
 	assert_int_equal(fx_event(end.send_cq).status, IBV_WC_SUCCESS);
@@ -364,7 +364,7 @@ rnr__finite_retries_end(void **state)
 		send_many(2);
 		for (uint8_t i = 0; i < rnr_retry; i++) {
 			answer(FX_RNR(1), 0);
-			assert_int_equal(end.notices, 0);
+			assert_int_equal(end.async_events, 0);
 			(void)fx_run(&end, end.now + 100 * US, &n);
 			assert_int_equal(n, 2);
 		}
@@ -389,7 +389,7 @@ rnr__progress_renews_the_retries(void **state)
 	for (uint32_t i = 0; i < 20; i++) {
 		answer(FX_RNR(1), i);
 		(void)fx_run(&end, end.now + 100 * US, &n);
-		assert_int_equal(end.notices, 0);
+		assert_int_equal(end.async_events, 0);
 	}
 	assert_int_equal(roce_cq_count(end.send_cq), 19);
 }
@@ -415,7 +415,7 @@ rnr__copies_do_not_count(void **state)
 	sent = fx_run(&end, begin + wait + 50 * US, &n);
 	assert_int_equal(n, 3);
 	assert_true(sent[0].at >= begin + wait);
-	assert_int_equal(end.notices, 0);
+	assert_int_equal(end.async_events, 0);
 }
 
 /* A late answer shows that the receiver is ready after all: no reason to wait longer. */
@@ -452,7 +452,7 @@ reset__stops_the_timers(void **state)
 	assert_int_equal(deadline(), ROCE_NEVER);
 	(void)fx_run(&end, end.now + 100 * FX_HZ, &n);
 	assert_int_equal(n, 0);
-	assert_int_equal(end.notices, 0);
+	assert_int_equal(end.async_events, 0);
 }
 
 int

@@ -54,7 +54,7 @@ create__starts_empty_and_unwatched(void **state)
 
 	fx_expect_counts(srq, 10, 0, 0);
 	expect_mark(srq, 0, false);
-	assert_int_equal(end.notices, 0);
+	assert_int_equal(end.async_events, 0);
 	assert_int_equal(roce_srq_destroy(srq), 0);
 }
 
@@ -134,7 +134,7 @@ destroy__waits_for_the_queue_pairs(void **state)
 	assert_int_equal(roce_srq_destroy(srq), 0);
 	assert_int_equal(roce_cq_count(end.recv_cq), 0);
 	assert_int_equal(roce_cq_count(end.send_cq), 0);
-	assert_int_equal(end.notices, 0);
+	assert_int_equal(end.async_events, 0);
 }
 
 /*
@@ -261,7 +261,7 @@ refuse_between(struct roce_srq *srq, const struct roce_recv_wr *bad, int want)
  * Proves: srq_create.6 srq_post_recv.5 bug.S6 bug.S29
  */
 static void
-post__judges_the_pieces(void **state)
+post__judges_the_segments(void **state)
 {
 	const uint64_t addr = (uintptr_t)end.memory;
 	struct roce_pd *other_pd;
@@ -311,7 +311,7 @@ post__judges_the_pieces(void **state)
  * Proves: srq_create.2 bug.S4
  */
 static void
-post__of_max_sge_pieces_fits_every_slot(void **state)
+post__of_max_sge_segments_fits_every_slot(void **state)
 {
 	for (uint32_t max_sge = 1; max_sge <= ROCE_SGE_MAX; max_sge++) {
 		struct roce_sge sge[ROCE_SGE_MAX];
@@ -346,7 +346,7 @@ post__of_max_sge_pieces_fits_every_slot(void **state)
  * Proves: srq_post_recv.2 bug.S11
  */
 static void
-post__of_fewer_pieces_ends_where_they_end(void **state)
+post__of_fewer_segments_ends_where_they_end(void **state)
 {
 	const uintptr_t memory = (uintptr_t)end.memory;
 	const struct roce_sge old[PIECES] = {
@@ -397,7 +397,7 @@ post__of_fewer_pieces_ends_where_they_end(void **state)
  * Proves: srq_post_recv.1
  */
 static void
-post__of_no_pieces_receives_nothing(void **state)
+post__of_no_segments_receives_nothing(void **state)
 {
 	struct roce_srq *srq = srq_of(1);
 	const struct roce_recv_wr wr = { .wr_id = 5 };
@@ -417,7 +417,7 @@ post__of_no_pieces_receives_nothing(void **state)
  * Proves: bug.S3
  */
 static void
-post__copies_the_pieces(void **state)
+post__copies_the_segments(void **state)
 {
 	struct roce_srq *srq = srq_of(1);
 	struct roce_sge sge;
@@ -478,11 +478,11 @@ main(void)
 		TEST(destroy__leaves_its_events_reapable),
 		TEST(post__succeeds_exactly_max_times),
 		TEST(post__of_a_series_is_accepted_up_to_the_limit),
-		TEST(post__judges_the_pieces),
-		TEST(post__of_max_sge_pieces_fits_every_slot),
-		TEST(post__of_fewer_pieces_ends_where_they_end),
-		TEST(post__of_no_pieces_receives_nothing),
-		TEST(post__copies_the_pieces),
+		TEST(post__judges_the_segments),
+		TEST(post__of_max_sge_segments_fits_every_slot),
+		TEST(post__of_fewer_segments_ends_where_they_end),
+		TEST(post__of_no_segments_receives_nothing),
+		TEST(post__copies_the_segments),
 		TEST(post__brings_its_cookie_back),
 	};
 

@@ -49,7 +49,7 @@ free_other(void)
 }
 
 static void
-post_pieces(uint64_t wr_id, const struct roce_sge *sge, uint32_t num_sge)
+post_segments(uint64_t wr_id, const struct roce_sge *sge, uint32_t num_sge)
 {
 	const struct roce_recv_wr wr = { wr_id, sge, num_sge, 0 };
 
@@ -61,7 +61,7 @@ post_other(uint64_t wr_id)
 {
 	const struct roce_sge sge = { (uintptr_t)other_memory, OTHER_LEN, roce_mr_key(other) };
 
-	post_pieces(wr_id, &sge, 1);
+	post_segments(wr_id, &sge, 1);
 }
 
 /* The client broke now, for this reason, and told its peer so. */
@@ -71,8 +71,8 @@ expect_broken(enum ibv_wc_status why, uint8_t syndrome, uint32_t psn)
 	struct fx_sent sent;
 
 	assert_int_equal(roce_qp_state(broken.qp), ROCE_QP_ERR);
-	assert_int_equal(end.notices, 1);
-	assert_int_equal(end.notice[0].kind, ROCE_NOTICE_QP_BROKEN);
+	assert_int_equal(end.async_events, 1);
+	assert_int_equal(end.notice[0].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
 	assert_int_equal(end.notice[0].status, why);
 	assert_ptr_equal(end.notice[0].owner, &broken);
 	sent = fx_tx_one(&end);
@@ -110,7 +110,7 @@ expect_undisturbed(uint64_t wr_id)
 	sent = fx_tx_one(&end);
 	assert_int_equal(sent.syndrome, FX_ACK);
 	assert_int_equal(sent.psn, psn);
-	assert_int_equal(end.notices, 1);
+	assert_int_equal(end.async_events, 1);
 }
 
 /*
@@ -172,7 +172,7 @@ freed_memory__fails_a_message_that_reaches_it(void **state)
 	};
 
 	for (uint64_t i = 1; i <= 2; i++)
-		post_pieces(i, sge, 2);
+		post_segments(i, sge, 2);
 	post_many(srq, 1, 3, SHORT_LEN);
 	free_other();
 	/* Up to the last byte of the good piece nothing is wrong. */
@@ -268,7 +268,7 @@ too_long__fails_the_message_in_progress(void **state)
 		/* The next connection of the same queue pair. */
 		client_to_reset(&broken);
 		client_connect(&broken);
-		end.notices = 0;
+		end.async_events = 0;
 	}
 }
 
@@ -302,7 +302,7 @@ malformed__flushes_the_receive(void **state)
 		fx_expect_counts(srq, 8, 0, 0);
 		client_to_reset(&broken);
 		client_connect(&broken);
-		end.notices = 0;
+		end.async_events = 0;
 	}
 }
 

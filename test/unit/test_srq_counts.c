@@ -296,8 +296,8 @@ overflow__gives_the_receive_back(void **state)
 		arrive(&c);
 		fx_expect_counts(srq, 3, 2, 3);
 		arrive(&c);
-		assert_int_equal(end.notices, 1);
-		assert_int_equal(end.notice[0].kind, ROCE_NOTICE_CQ_OVERFLOW);
+		assert_int_equal(end.async_events, 1);
+		assert_int_equal(end.notice[0].kind, ROCE_ENGINE_ASYNC_CQ_OVERFLOW);
 		fx_expect_counts(srq, 3, 1, 2);
 		assert_int_equal(reap(cq), 0);
 		fx_expect_counts(srq, 3, 1, 1);

@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include "engine/census.h"
+#include "engine/snapshot.h"
 #include "engine/qp.h"
 #include "srq_scene.h"
 
@@ -182,7 +182,7 @@ struct onlooker {
 };
 
 static void
-see_srq(void *arg, const struct roce_srq_census *srq)
+see_srq(void *arg, const struct roce_srq_snapshot *srq)
 {
 	struct onlooker *o = arg;
 
@@ -192,7 +192,7 @@ see_srq(void *arg, const struct roce_srq_census *srq)
 }
 
 static void
-see_qp(void *arg, const struct roce_qp_census *qp)
+see_qp(void *arg, const struct roce_qp_snapshot *qp)
 {
 	struct onlooker *o = arg;
 

@@ -31,7 +31,7 @@ static int
 setup_watched(void **state)
 {
 	setup(state);
-	end.on_notice = look_round;
+	end.on_async_event = look_round;
 	return 0;
 }
 
@@ -41,9 +41,9 @@ told(const void *owner)
 {
 	unsigned int times = 0;
 
-	assert_in_range(end.notices, 0, FX_NOTICES);
-	for (unsigned int i = 0; i < end.notices; i++) {
-		assert_int_equal(end.notice[i].kind, ROCE_NOTICE_SRQ_LOW);
+	assert_in_range(end.async_events, 0, FX_ASYNC_EVENTS);
+	for (unsigned int i = 0; i < end.async_events; i++) {
+		assert_int_equal(end.notice[i].kind, ROCE_ENGINE_ASYNC_SRQ_LOW);
 		assert_int_equal(end.notice[i].status, 0);
 		times += end.notice[i].owner == owner;
 	}
@@ -66,13 +66,13 @@ set_low__tells_at_once_exactly_when_below(void **state)
 			int owner;
 			struct roce_srq *srq = srq_owned(MAX, &owner);
 
-			end.notices = 0;
+			end.async_events = 0;
 			post_many(srq, available, 0, SHORT_LEN);
 			assert_int_equal(roce_srq_set_low(srq, low), 0);
 			assert_int_equal(told(&owner), available < low);
 			expect_mark(srq, low, low > 0 && available >= low);
 			assert_int_equal(roce_srq_destroy(srq), 0);
-			assert_int_equal(end.notices, available < low);
+			assert_int_equal(end.async_events, available < low);
 		}
 	}
 }
@@ -93,11 +93,11 @@ take__tells_when_it_goes_below(void **state)
 		struct roce_srq *srq = srq_owned(MAX, &owner);
 		struct client c;
 
-		end.notices = 0;
+		end.async_events = 0;
 		client_on(&c, srq, end.recv_cq);
 		post_many(srq, MAX, 0, SHORT_LEN);
 		assert_int_equal(roce_srq_set_low(srq, low), 0);
-		assert_int_equal(end.notices, 0);
+		assert_int_equal(end.async_events, 0);
 		for (uint32_t left = MAX; left-- > 0;) {
 			arrive(&c);
 			assert_int_equal(told(&owner), left < low);
@@ -105,7 +105,7 @@ take__tells_when_it_goes_below(void **state)
 		}
 		/* One that finds nothing takes nothing. */
 		arrive(&c);
-		assert_int_equal(end.notices, low > 0);
+		assert_int_equal(end.async_events, low > 0);
 		reap_many(end.recv_cq, MAX);
 		roce_qp_destroy(c.qp);
 		assert_int_equal(roce_srq_destroy(srq), 0);
@@ -135,7 +135,7 @@ mark__unset_or_zero_tells_nothing(void **state)
 		for (unsigned int i = 0; i < 5; i++)
 			arrive(&c);
 		reap_many(end.recv_cq, 4);
-		assert_int_equal(end.notices, 0);
+		assert_int_equal(end.async_events, 0);
 		roce_qp_destroy(c.qp);
 		assert_int_equal(roce_srq_destroy(srq), 0);
 	}
@@ -219,7 +219,7 @@ mark__armed_again_forgets_the_former(void **state)
 		struct roce_srq *srq = srq_owned(8, &owner);
 		struct client c;
 
-		end.notices = 0;
+		end.async_events = 0;
 		client_on(&c, srq, end.recv_cq);
 		post_many(srq, 8, 0, SHORT_LEN);
 		assert_int_equal(roce_srq_set_low(srq, rule[i].former), 0);
@@ -277,7 +277,7 @@ set_low__judges_its_number(void **state)
  * Proves: srq_set_lw.2 bug.S28
  */
 static void
-notice__precedes_the_completion(void **state)
+event__precedes_the_completion(void **state)
 {
 	int owner;
 	struct roce_srq *srq = srq_owned(4, &owner);
@@ -305,7 +305,7 @@ notice__precedes_the_completion(void **state)
 
 /* The same for a message in the middle of a burst: the completions before it are there, its own is not. */
 static void
-notice__takes_its_place_in_a_burst(void **state)
+event__takes_its_place_in_a_burst(void **state)
 {
 	int owner;
 	struct roce_srq *srq = srq_owned(16, &owner);
@@ -330,7 +330,7 @@ notice__takes_its_place_in_a_burst(void **state)
 
 /* Under the lock of an engine, so that who hears it can tell it before what comes after it: by a take and by the call. */
 static void
-notice__is_told_under_a_lock(void **state)
+event__is_delivered_under_a_lock(void **state)
 {
 	for (unsigned int engines = 1; engines <= 3; engines++) {
 		struct roce_srq *srq;
@@ -343,15 +343,15 @@ notice__is_told_under_a_lock(void **state)
 		post_many(srq, 3, 0, SHORT_LEN);
 		for (unsigned int i = 0; i < 3; i++) {
 			assert_int_equal(roce_srq_set_low(srq, 3 - i), 0);
-			assert_int_equal(end.notices, i);
+			assert_int_equal(end.async_events, i);
 			moment.locked = 0;
 			arrive(&c[i]);
-			assert_int_equal(end.notices, i + 1);
+			assert_int_equal(end.async_events, i + 1);
 			assert_int_equal(moment.locked, 1);
 		}
 		moment.locked = 0;
 		assert_int_equal(roce_srq_set_low(srq, 1), 0);
-		assert_int_equal(end.notices, 4);
+		assert_int_equal(end.async_events, 4);
 		assert_int_equal(moment.locked, 1);
 		reap_many(end.recv_cq, 3);
 		for (unsigned int i = 0; i < 3; i++)
@@ -365,7 +365,7 @@ notice__is_told_under_a_lock(void **state)
  * Proves: srq_set_lw.1 srq_set_lw.2
  */
 static void
-notice__is_one_for_all_engines(void **state)
+event__is_one_for_all_engines(void **state)
 {
 	enum {
 		ENGINES = 4,
@@ -378,7 +378,7 @@ notice__is_one_for_all_engines(void **state)
 		struct roce_srq *srq = srq_owned(MAX, &owner);
 		struct client c[ENGINES];
 
-		end.notices = 0;
+		end.async_events = 0;
 		for (unsigned int i = 0; i < ENGINES; i++)
 			client_on(&c[i], srq, end.recv_cq);
 		post_many(srq, MAX, 0, SHORT_LEN);
@@ -401,7 +401,7 @@ notice__is_one_for_all_engines(void **state)
  * Proves: bug.S16 bug.S17
  */
 static void
-notice__names_its_queue(void **state)
+event__names_its_queue(void **state)
 {
 	int owner[2];
 	struct roce_srq *srq[2];
@@ -488,7 +488,7 @@ mark__is_not_crossed_by_what_takes_nothing(void **state)
 	begin(&c);
 	c.psn = FX_RQ_PSN + 2;
 	finish(&c);
-	assert_int_equal(end.notices, 0);
+	assert_int_equal(end.async_events, 0);
 	expect_mark(srq, 1, true);
 	begin(&c);
 	assert_int_equal(told(&owner), 1);
@@ -506,7 +506,7 @@ mark__holds_when_the_counters_go_round(void **state)
 		struct roce_srq *srq = srq_owned(8, &owner);
 		struct client c;
 
-		end.notices = 0;
+		end.async_events = 0;
 		age(srq, UINT32_MAX - before);
 		client_on(&c, srq, end.recv_cq);
 		post_many(srq, 8, 0, SHORT_LEN);
@@ -538,11 +538,11 @@ main(void)
 		WATCHED(mark__counts_what_lies_on_the_queue),
 		WATCHED(mark__is_not_crossed_by_what_takes_nothing),
 		WATCHED(mark__holds_when_the_counters_go_round),
-		WATCHED(notice__precedes_the_completion),
-		WATCHED(notice__takes_its_place_in_a_burst),
-		WATCHED(notice__is_told_under_a_lock),
-		WATCHED(notice__is_one_for_all_engines),
-		WATCHED(notice__names_its_queue),
+		WATCHED(event__precedes_the_completion),
+		WATCHED(event__takes_its_place_in_a_burst),
+		WATCHED(event__is_delivered_under_a_lock),
+		WATCHED(event__is_one_for_all_engines),
+		WATCHED(event__names_its_queue),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -114,7 +114,7 @@ try_rings(uint32_t from, uint32_t to, uint32_t first, uint32_t max_sge)
  * Proves: srq_resize.1 bug.S4
  */
 static void
-resize__keeps_every_piece_of_every_receive(void **state)
+resize__keeps_every_segment_of_every_receive(void **state)
 {
 	for (uint32_t from = 1; from <= 32; from *= 2) {
 		for (uint32_t to = 1; to <= 32; to *= 2) {
@@ -234,14 +234,14 @@ resize__below_the_low_watermark_is_refused(void **state)
 
 		post_many(srq, was_told ? 1 : 6, 0, SHORT_LEN);
 		assert_int_equal(roce_srq_set_low(srq, 6), 0);
-		assert_int_equal(end.notices, was_told);
+		assert_int_equal(end.async_events, was_told);
 		for (uint32_t asked = was_told ? 1 : 6; asked < 6; asked++) {
 			assert_int_equal(roce_srq_resize(srq, asked), -EBUSY);
 			expect_mark(srq, 6, !was_told);
 		}
 		assert_int_equal(roce_srq_resize(srq, 6), 0);
 		expect_mark(srq, 6, !was_told);
-		assert_int_equal(end.notices, was_told);
+		assert_int_equal(end.async_events, was_told);
 		/* The new size bounds the next watermark. */
 		assert_int_equal(roce_srq_set_low(srq, 7), -EINVAL);
 		assert_int_equal(roce_srq_resize(srq, 7), 0);
@@ -270,9 +270,9 @@ resize__keeps_the_low_watermark(void **state)
 	for (unsigned int i = 0; i < RTE_DIM(size); i++) {
 		assert_int_equal(roce_srq_resize(srq, size[i]), 0);
 		expect_mark(srq, 3, i < 3);
-		assert_int_equal(end.notices, i < 3 ? 0 : 1);
+		assert_int_equal(end.async_events, i < 3 ? 0 : 1);
 		arrive(&c);
-		assert_int_equal(end.notices, i < 2 ? 0 : 1);
+		assert_int_equal(end.async_events, i < 2 ? 0 : 1);
 	}
 	assert_ptr_equal(end.notice[0].owner, &owner);
 	reap_many(end.recv_cq, 5);
@@ -337,7 +337,7 @@ resize__without_memory_changes_nothing(void **state)
 		}
 		assert_int_equal(nth - 1, rule[i].allocations);
 	}
-	assert_int_equal(end.notices, 0);
+	assert_int_equal(end.async_events, 0);
 	assert_int_equal(post(srq, posted), -ENOSPC);
 	roce_qp_destroy(c.qp);
 	assert_int_equal(roce_srq_destroy(srq), 0);
@@ -540,7 +540,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(resize__judges_its_number),
 		TEST(resize__is_exact_for_every_pair_of_sizes),
-		TEST(resize__keeps_every_piece_of_every_receive),
+		TEST(resize__keeps_every_segment_of_every_receive),
 		TEST(resize__below_what_is_outstanding_is_refused),
 		TEST(resize__below_the_low_watermark_is_refused),
 		TEST(resize__keeps_the_low_watermark),

@@ -120,7 +120,7 @@ attach__again_goes_on_counting(void **state)
 
 /* Several queue pairs on one pair of queues have one share: it is free when the last of them has gone, and not before. */
 static void
-attach__of_several_is_one_share(void **state)
+attach__of_several_is_one_counter(void **state)
 {
 	for (unsigned int round = 0; round < 2 * ROCE_CQ_SHARES; round++) {
 		struct roce_srq *srq = srq_of(3);
@@ -220,7 +220,7 @@ main(void)
 		TEST(take__of_many_at_once_ends_in_any_order),
 		TEST(attach__reuses_the_shares_of_dead_queues),
 		TEST(attach__again_goes_on_counting),
-		TEST(attach__of_several_is_one_share),
+		TEST(attach__of_several_is_one_counter),
 		TEST(attach__that_fails_holds_nothing),
 		TEST(own_queue__holds_its_depth_and_orders),
 	};

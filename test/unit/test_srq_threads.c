@@ -4,7 +4,7 @@
  * thread sanitizer (`./run.sh sanitize`).
  */
 
-#include "engine/census.h"
+#include "engine/snapshot.h"
 #include "srq_crowd.h"
 
 static uint32_t messages = MESSAGES;
@@ -30,7 +30,7 @@ play(struct scene *s)
 {
 	struct actor turner[ENGINES_MAX], poster[POSTERS], consumer[CQS], controller[1],
 			questioner[1];
-	pthread_t turners[ENGINES_MAX], posters[POSTERS], consumers[CQS], controllers[1],
+	pthread_t pollers[ENGINES_MAX], posters[POSTERS], consumers[CQS], controllers[1],
 			questioners[1];
 
 	start(s, consumer, CQS, consume, consumers);
@@ -40,8 +40,8 @@ play(struct scene *s)
 	/* However the threads are scheduled, the watermark was armed before the first message, and again after its event. */
 	while (__atomic_load_n(&s->armings, __ATOMIC_ACQUIRE) == 0)
 		sched_yield();
-	start(s, turner, s->engines, turn_engine, turners);
-	wait_for(turners, s->engines);
+	start(s, turner, s->engines, poll_engine, pollers);
+	wait_for(pollers, s->engines);
 	while (__atomic_load_n(&s->low_events, __ATOMIC_ACQUIRE) ==
 			__atomic_load_n(&s->armings, __ATOMIC_ACQUIRE))
 		sched_yield();
@@ -256,7 +256,7 @@ struct view {
 };
 
 static void
-see_srq(void *arg, const struct roce_srq_census *srq)
+see_srq(void *arg, const struct roce_srq_snapshot *srq)
 {
 	struct view *view = arg;
 
@@ -269,7 +269,7 @@ see_srq(void *arg, const struct roce_srq_census *srq)
 }
 
 static void
-see_qp(void *arg, const struct roce_qp_census *qp)
+see_qp(void *arg, const struct roce_qp_snapshot *qp)
 {
 	struct view *view = arg;
 
@@ -344,7 +344,7 @@ break__on_several_engines_returns_every_receive(void **state)
  * Proves: srq_free.3 srq_set_lw.1 srq_set_lw.7 srq_query.6 bug.S17 bug.S18 bug.S19 bug.S20
  */
 static void
-census__is_whole_while_queues_come_and_go(void **state)
+snapshot__is_whole_while_queues_come_and_go(void **state)
 {
 	static struct scene s;
 	struct actor living[LIVES], looking[ONLOOKERS];
@@ -372,7 +372,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(resize__loses_no_message_of_several_engines),
 		cmocka_unit_test(take__on_several_engines_empties_the_queue_and_no_more),
 		cmocka_unit_test(break__on_several_engines_returns_every_receive),
-		cmocka_unit_test(census__is_whole_while_queues_come_and_go),
+		cmocka_unit_test(snapshot__is_whole_while_queues_come_and_go),
 	};
 
 	if (argc > 1)

@@ -114,7 +114,7 @@ ask(void *arg)
 
 /* The turner: the peer's messages in, acknowledgements and requests out, and the peer acknowledges. */
 static void
-turn_engine(struct scene *s)
+poll_engine(struct scene *s)
 {
 	uint32_t delivered = 0;
 
@@ -159,7 +159,7 @@ srq__posters_poller_and_questioner_beside_the_engine(void **state)
 	assert_int_equal(pthread_create(&thread[n++], NULL, send_requests, &s), 0);
 	assert_int_equal(pthread_create(&thread[n++], NULL, poll_receives, &s), 0);
 	assert_int_equal(pthread_create(&thread[n++], NULL, ask, &s), 0);
-	turn_engine(&s);
+	poll_engine(&s);
 	__atomic_store_n(&s.stop, true, __ATOMIC_RELEASE);
 	while (n > 0)
 		assert_int_equal(pthread_join(thread[--n], NULL), 0);

@@ -110,7 +110,7 @@ remove_wires(struct bed *bed)
 }
 
 static void
-hear_nothing(void *arg, enum roce_notice_kind kind, void *owner, int status)
+hear_nothing(void *arg, enum roce_engine_async kind, void *owner, int status)
 {
 }
 

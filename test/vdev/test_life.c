@@ -90,9 +90,9 @@ hear_port(void *arg, enum roce_port_event what)
 }
 
 static void
-hear_engine(void *arg, enum roce_notice_kind kind, void *owner, int status)
+hear_engine(void *arg, enum roce_engine_async kind, void *owner, int status)
 {
-	assert_int_equal(kind, ROCE_NOTICE_QP_BROKEN);
+	assert_int_equal(kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
 	assert_int_equal(status, IBV_WC_FATAL_ERR);
 	assert_null(owner);
 	write_down(arg, 'b');
@@ -120,7 +120,7 @@ join(struct roce_device *device, struct listener *listener)
 }
 
 static void
-turn_all(struct roce_device *device)
+poll_all(struct roce_device *device)
 {
 	for (unsigned int i = 0; i < 8; i++)
 		roce_device_poll(device);
@@ -135,21 +135,21 @@ link__is_told_to_each_user_when_it_changes(void **state)
 	join(device, &first);
 	join(device, &second);
 	port_say(DRIVER, RTE_ETH_EVENT_INTR_LSC);
-	turn_all(device);
+	poll_all(device);
 	assert_string_equal(first.heard, "");
 	port_link(DRIVER, false);
 	assert_string_equal(first.heard, "");
-	turn_all(device);
+	poll_all(device);
 	assert_string_equal(first.heard, "d");
 	assert_string_equal(second.heard, "d");
 	/* There and back before anybody looked. */
 	port_link(DRIVER, true);
 	port_link(DRIVER, false);
-	turn_all(device);
+	poll_all(device);
 	assert_string_equal(first.heard, "d");
 	roce_device_leave(device, &second.user);
 	port_link(DRIVER, true);
-	turn_all(device);
+	poll_all(device);
 	assert_string_equal(first.heard, "du");
 	assert_string_equal(second.heard, "d");
 	roce_device_leave(device, &first.user);
@@ -194,7 +194,7 @@ removal__breaks_what_is_connected_on_every_engine(void **state)
 		qp[i] = make_qp(device, pd, i < QPS);
 	port_say(DRIVER, RTE_ETH_EVENT_INTR_RMV);
 	assert_string_equal(listener.heard, "");
-	turn_all(device);
+	poll_all(device);
 	assert_string_equal(listener.heard, "bbbbF");
 	for (int i = 0; i <= QPS; i++)
 		assert_int_equal(roce_qp_state(qp[i]), i < QPS ? ROCE_QP_ERR : ROCE_QP_RESET);
@@ -202,7 +202,7 @@ removal__breaks_what_is_connected_on_every_engine(void **state)
 	port_say(DRIVER, RTE_ETH_EVENT_INTR_RMV);
 	port_say(DRIVER, RTE_ETH_EVENT_INTR_LSC);
 	port_say(DRIVER, RTE_ETH_EVENT_INTR_RESET);
-	turn_all(device);
+	poll_all(device);
 	assert_string_equal(listener.heard, "bbbbF");
 	for (int i = 0; i <= QPS; i++)
 		roce_qp_destroy(qp[i]);
@@ -306,7 +306,7 @@ close__waits_for_an_upcall_and_who_opens_then_gets_a_live_one(void **state)
 {
 	struct helper old = { .device = open_device(LOOP0) }, new = { 0 };
 	struct roce_engine *engine = old.device->port->queue[0].engine;
-	struct roce_life *life = &old.device->port->life;
+	struct roce_port_events *life = &old.device->port->life;
 	struct listener listener;
 	pthread_t teller, closer, opener;
 
@@ -314,7 +314,7 @@ close__waits_for_an_upcall_and_who_opens_then_gets_a_live_one(void **state)
 	/* The upcall waits for whoever turns. */
 	roce_engine_lock(engine);
 	teller = begin(tell_of_removal, NULL);
-	while (!roce_life_is_gone(life) || !roce_life_is_pending(life))
+	while (!roce_port_events_is_gone(life) || !roce_port_events_is_pending(life))
 		continue;
 	/* Else the last turns of the close would wait as well. */
 	__atomic_store_n(&life->pending, 0, __ATOMIC_RELEASE);
@@ -330,10 +330,10 @@ close__waits_for_an_upcall_and_who_opens_then_gets_a_live_one(void **state)
 	pthread_join(opener, NULL);
 	assert_non_null(new.device);
 	assert_int_equal(new.device->refs, 1);
-	assert_false(roce_life_is_gone(&new.device->port->life));
+	assert_false(roce_port_events_is_gone(&new.device->port->life));
 	join(new.device, &listener);
 	port_link(DRIVER, false);
-	turn_all(new.device);
+	poll_all(new.device);
 	assert_string_equal(listener.heard, "d");
 	roce_device_leave(new.device, &listener.user);
 	roce_device_close(new.device);
@@ -388,11 +388,11 @@ leave__waits_until_the_user_was_told(void **state)
 	roce_device_join(device, &slow.user);
 	leaver = begin(leave_when_told, &slow);
 	port_link(DRIVER, false);
-	turn_all(device);
+	poll_all(device);
 	pthread_join(leaver, NULL);
 	assert_false(slow.seen_leave);
 	port_link(DRIVER, true);
-	turn_all(device);
+	poll_all(device);
 	assert_int_equal(slow.told, 1);
 	roce_device_close(device);
 	assert_int_equal(pools_left(), 0);
@@ -409,9 +409,9 @@ join__behind_a_removal_is_told_of_it(void **state)
 	port_say(DRIVER, RTE_ETH_EVENT_INTR_RMV);
 	join(device, &waiting);
 	assert_string_equal(waiting.heard, "");
-	turn_all(device);
+	poll_all(device);
 	join(device, &late);
-	turn_all(device);
+	poll_all(device);
 	assert_string_equal(early.heard, "F");
 	assert_string_equal(waiting.heard, "F");
 	assert_string_equal(late.heard, "F");
@@ -429,11 +429,11 @@ deadline__is_now_while_news_wait(void **state)
 	struct roce_device *device = open_device(LOOP0);
 	struct roce_engine *engine = device->port->queue[1].engine;
 
-	turn_all(device);
+	poll_all(device);
 	assert_true(roce_device_deadline(device) > roce_device_now(device));
 	port_say(DRIVER, RTE_ETH_EVENT_INTR_LSC);
 	assert_int_equal(roce_device_deadline(device), 0);
-	turn_all(device);
+	poll_all(device);
 	assert_true(roce_device_deadline(device) > roce_device_now(device));
 	roce_engine_lock(engine);
 	assert_int_equal(roce_device_deadline(device), 0);
@@ -456,12 +456,12 @@ reset__keeps_what_is_connected(void **state)
 	assert_int_equal(roce_pd_create(&listener.user.context, &pd), 0);
 	qp = make_qp(device, pd, true);
 	port_say(DRIVER, RTE_ETH_EVENT_INTR_RESET);
-	turn_all(device);
+	poll_all(device);
 	assert_string_equal(listener.heard, "");
 	port_link(DRIVER, false);
-	turn_all(device);
+	poll_all(device);
 	port_say(DRIVER, RTE_ETH_EVENT_INTR_RESET);
-	turn_all(device);
+	poll_all(device);
 	assert_string_equal(listener.heard, "du");
 	assert_int_equal(roce_qp_state(qp), ROCE_QP_RTS);
 	roce_qp_destroy(qp);
@@ -485,7 +485,7 @@ reset__in_vain_is_a_removal(void **state)
 	qp = make_qp(device, pd, true);
 	ethdev.no_start = true;
 	port_say(DRIVER, RTE_ETH_EVENT_INTR_RESET);
-	turn_all(device);
+	poll_all(device);
 	ethdev.no_start = false;
 	assert_string_equal(listener.heard, "bF");
 	assert_int_equal(roce_qp_state(qp), ROCE_QP_ERR);
@@ -510,7 +510,7 @@ close__leaves_alone_who_has_the_number_now(void **state)
 	assert_int_equal(rte_eth_dev_close(number), 0);
 	assert_int_equal(rte_eal_hotplug_add("vdev", "net_null_heir", ""), 0);
 	assert_int_equal(port_number("net_null_heir"), number);
-	turn_all(device);
+	poll_all(device);
 	roce_device_close(device);
 	assert_int_equal(port_number("net_null_heir"), number);
 	assert_int_equal(rte_eal_hotplug_remove("vdev", "net_null_heir"), 0);

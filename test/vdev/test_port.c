@@ -275,7 +275,7 @@ resolve__fills_the_path_from_the_parameters(void **state)
 }
 
 static void
-turn__frees_what_is_foreign_and_counts_it(void **state)
+poll__frees_what_is_foreign_and_counts_it(void **state)
 {
 	struct roce_device *d = open_device(LOOP0);
 	struct rte_ring *ring = rte_ring_lookup("roce_loop0_0");
@@ -295,7 +295,7 @@ turn__frees_what_is_foreign_and_counts_it(void **state)
 }
 
 static void
-turn__keeps_what_the_device_refuses(void **state)
+poll__keeps_what_the_device_refuses(void **state)
 {
 	struct roce_device *d = open_device("port=loop0,size=8 ip=192.0.2.1/24");
 	struct rte_ring *ring = rte_ring_lookup("roce_loop1_0");
@@ -455,8 +455,8 @@ main(void)
 		cmocka_unit_test(open__adds_addresses_for_as_long_as_they_are_used),
 		cmocka_unit_test(neighbours__find_each_other_over_the_loop),
 		cmocka_unit_test(resolve__fills_the_path_from_the_parameters),
-		cmocka_unit_test(turn__frees_what_is_foreign_and_counts_it),
-		cmocka_unit_test(turn__keeps_what_the_device_refuses),
+		cmocka_unit_test(poll__frees_what_is_foreign_and_counts_it),
+		cmocka_unit_test(poll__keeps_what_the_device_refuses),
 		cmocka_unit_test(close__frees_what_is_held),
 		cmocka_unit_test(close__of_one_end_lets_its_frames_come_home_later),
 		cmocka_unit_test(loss__takes_frames_that_are_sent),

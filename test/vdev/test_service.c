@@ -54,7 +54,7 @@ resolve(struct roce_device *device, struct roce_path *path)
 
 /* Nobody here turns anything: the question goes out and the answer comes in all the same. */
 static void
-serve__turns_every_queue_of_every_port(void **state)
+serve__polls_every_queue_of_every_port(void **state)
 {
 	struct roce_device *a = open_device(LOOP0), *b = open_device(LOOP1);
 	struct roce_device_attr attr;
@@ -113,7 +113,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(serve__turns_every_queue_of_every_port),
+		cmocka_unit_test(serve__polls_every_queue_of_every_port),
 		cmocka_unit_test(unserve__gives_the_lcore_back),
 		cmocka_unit_test(serve__again),
 		cmocka_unit_test(serve__refuses_an_lcore_that_is_none),

@@ -100,24 +100,24 @@ cm__names_the_peer(void **state)
 
 /* All but the events of completion queues, which are not rare. */
 static void
-notice__every_kind_has_its_name(void **state)
+async_event__every_kind_has_its_name(void **state)
 {
 	static const struct {
-		enum roce_notice_kind kind;
+		enum roce_engine_async kind;
 		const char *line;
 	} rule[] = {
-		{ ROCE_NOTICE_QP_ESTABLISHED, "roce: p: qp_established\n" },
-		{ ROCE_NOTICE_QP_BROKEN, "roce: p: qp_broken, status 12\n" },
-		{ ROCE_NOTICE_QP_DRAINED, "roce: p: qp_drained\n" },
-		{ ROCE_NOTICE_CQ_OVERFLOW, "roce: p: cq_overflow\n" },
-		{ ROCE_NOTICE_SRQ_LOW, "roce: p: srq_low\n" },
-		{ ROCE_NOTICE_QP_SOFT_HIGH, "roce: p: qp_soft_high\n" },
-		{ ROCE_NOTICE_CQ_EVENTS, "" },
+		{ ROCE_ENGINE_ASYNC_QP_ESTABLISHED, "roce: p: qp_established\n" },
+		{ ROCE_ENGINE_ASYNC_QP_BROKEN, "roce: p: qp_broken, status 12\n" },
+		{ ROCE_ENGINE_ASYNC_QP_DRAINED, "roce: p: qp_drained\n" },
+		{ ROCE_ENGINE_ASYNC_CQ_OVERFLOW, "roce: p: cq_overflow\n" },
+		{ ROCE_ENGINE_ASYNC_SRQ_LOW, "roce: p: srq_low\n" },
+		{ ROCE_ENGINE_ASYNC_QP_SOFT_HIGH, "roce: p: qp_soft_high\n" },
+		{ ROCE_ENGINE_ASYNC_CQ_EVENTS, "" },
 	};
 
 	for (size_t i = 0; i < RTE_DIM(rule); i++) {
 		assert_int_equal(rule[i].kind, i + 1);
-		roce_trace_notice(&device, rule[i].kind, NULL, 12);
+		roce_trace_async_event(&device, rule[i].kind, NULL, 12);
 		want_line(rule[i].line);
 	}
 }
@@ -128,7 +128,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cm__every_kind_has_its_name),
 		cmocka_unit_test(cm__names_the_peer),
-		cmocka_unit_test(notice__every_kind_has_its_name),
+		cmocka_unit_test(async_event__every_kind_has_its_name),
 	};
 
 	return cmocka_run_group_tests(tests, hear_logs, hear_no_more);

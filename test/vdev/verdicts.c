@@ -169,11 +169,11 @@ on_cm(void *arg, const struct roce_cm_event *event)
 
 /* The counters tell. */
 static void
-on_notice(void *arg, enum roce_notice_kind kind, void *owner, int status)
+on_async_event(void *arg, enum roce_engine_async kind, void *owner, int status)
 {
 }
 
-static struct roce_device_user user = { .notify = on_notice, .cm_notify = on_cm };
+static struct roce_device_user user = { .notify = on_async_event, .cm_notify = on_cm };
 
 static void
 post_receive(struct roce_qp *qp)

@@ -6,7 +6,7 @@
 #include "rig.h"
 
 #define PATIENCE_S 20u /**< of a test that would wait for ever */
-#define CALM_TURNS 64  /**< without a frame, after which nothing is on the way */
+#define CALM_POLLS 64  /**< without a frame, after which nothing is on the way */
 
 const uint8_t ip_a[16] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 192, 0, 2, 1 };
 const uint8_t ip_b[16] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 192, 0, 2, 2 };
@@ -138,7 +138,7 @@ turn(struct pair *pair)
 void
 settle(struct pair *pair)
 {
-	for (unsigned int calm = 0; calm < CALM_TURNS; calm++)
+	for (unsigned int calm = 0; calm < CALM_POLLS; calm++)
 		if (turn(pair) > 0)
 			calm = 0;
 }
@@ -151,7 +151,7 @@ patience(const struct pair *pair)
 }
 
 static void
-turn_before(struct pair *pair, uint64_t end, const char *what)
+poll_before(struct pair *pair, uint64_t end, const char *what)
 {
 	if (roce_device_now(pair->a.device) > end)
 		fail_msg("in vain: %s", what);
@@ -165,7 +165,7 @@ want_cm(struct pair *pair, struct end *end, enum roce_cm_event_type type)
 	struct roce_cm_event_info event;
 
 	while (roce_cm_poll(end->context, &event) == 0)
-		turn_before(pair, until, "an event of a connection");
+		poll_before(pair, until, "an event of a connection");
 	assert_int_equal(event.type, type);
 	return event;
 }
@@ -177,7 +177,7 @@ want_completion(struct pair *pair, struct roce_cq *cq, enum roce_wc_status statu
 	struct roce_event event;
 
 	while (roce_cq_poll(cq, &event, 1) == 0)
-		turn_before(pair, until, "a completion");
+		poll_before(pair, until, "a completion");
 	assert_int_equal(event.status, status);
 	return event;
 }
@@ -190,7 +190,7 @@ want_async(struct pair *pair, struct roce_context *context, enum roce_async_even
 	struct roce_async_event event;
 
 	while (roce_context_poll(context, &event) == 0)
-		turn_before(pair, until, "an event of an object");
+		poll_before(pair, until, "an event of an object");
 	assert_int_equal(event.type, type);
 	assert_ptr_equal(event.element, element);
 	return event;

@@ -192,7 +192,7 @@ destroy__in_every_state(void **state)
  * what no turn has seen when the queue pair goes nobody hears.
  */
 static void
-destroy__takes_what_no_turn_has_flushed(void **state)
+destroy__takes_what_no_poll_has_flushed(void **state)
 {
 	struct roce_wr wr = { .opcode = ROCE_WR_SEND };
 	struct pair *pair = *state;
@@ -300,7 +300,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(states__times_calls),
 		cmocka_unit_test(destroy__in_every_state),
-		rule(destroy__takes_what_no_turn_has_flushed),
+		rule(destroy__takes_what_no_poll_has_flushed),
 		rule(context__destroy_counts),
 		rule(param__is_judged),
 		rule(listen__one_a_port),

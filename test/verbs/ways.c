@@ -115,7 +115,7 @@ carry(struct roce_device *from, struct roce_device *to)
 }
 
 static unsigned int
-turn_handover(struct pair *pair)
+poll_handover(struct pair *pair)
 {
 	/* There is no room for what a sends: time passes. */
 	if (fate.b_still) {
@@ -127,7 +127,7 @@ turn_handover(struct pair *pair)
 }
 
 static unsigned int
-turn_ports(struct pair *pair)
+poll_ports(struct pair *pair)
 {
 	watch[0].cut = fate.cut;
 	watch[1].cut = fate.cut;
@@ -136,11 +136,11 @@ turn_ports(struct pair *pair)
 }
 
 static unsigned int
-turn_way(struct pair *pair)
+poll_way(struct pair *pair)
 {
 	if (fate.hog)
 		hog_frames();
-	return now.way.kind == WAY_HANDOVER ? turn_handover(pair) : turn_ports(pair);
+	return now.way.kind == WAY_HANDOVER ? poll_handover(pair) : poll_ports(pair);
 }
 
 static void
@@ -168,7 +168,7 @@ way_open(void **state)
 	now.fillers = embed_pool("fillers", FILLERS, 128);
 	a = open_device(0);
 	pair = pair_of(a, open_device(1));
-	pair->turn = turn_way;
+	pair->turn = poll_way;
 	watch_ports();
 	*state = pair;
 	return 0;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "engine/census.h"
+#include "engine/snapshot.h"
 #include "ground.h"
 #include "wire/icrc.h"
 
@@ -73,7 +73,7 @@ ground_deliver(struct ground *g, unsigned int engine, const struct model_packet 
 }
 
 void
-ground_turn(struct ground *g, unsigned int engine)
+ground_poll(struct ground *g, unsigned int engine)
 {
 	struct roce_engine *e = g->engine[engine];
 	struct rte_mbuf *m[32];
@@ -213,7 +213,7 @@ struct look {
 };
 
 static void
-look_at_srq(void *arg, const struct roce_srq_census *census)
+look_at_srq(void *arg, const struct roce_srq_snapshot *census)
 {
 	struct look *look = arg;
 	const struct ground *g = look->g;
@@ -232,7 +232,7 @@ look_at_srq(void *arg, const struct roce_srq_census *census)
 }
 
 static void
-look_at_qp(void *arg, const struct roce_qp_census *census)
+look_at_qp(void *arg, const struct roce_qp_snapshot *census)
 {
 	struct look *look = arg;
 	const struct ground *g = look->g;
@@ -254,7 +254,7 @@ look_at_qp(void *arg, const struct roce_qp_census *census)
 }
 
 static void
-audit_census(const struct ground *g)
+audit_snapshot(const struct ground *g)
 {
 	struct look srqs = { .g = g }, qps = { .g = g };
 	uint32_t want_srqs = 0, want_qps = 0;
@@ -291,5 +291,5 @@ ground_audit(struct ground *g, bool census)
 	}
 	audit_stats(g);
 	if (census)
-		audit_census(g);
+		audit_snapshot(g);
 }

@@ -78,13 +78,13 @@ make_ready(struct ground *g, uint64_t name)
 
 /* Each must be the next one of those that the model wants, and come when it wants it. */
 static void
-notify(void *arg, enum roce_notice_kind kind, void *owner, int status)
+notify(void *arg, enum roce_engine_async kind, void *owner, int status)
 {
 	struct ground *g = arg;
-	const struct model_notice *want = &g->model.notice[g->heard];
+	const struct model_async_event *want = &g->model.notice[g->heard];
 	uint64_t name = (uintptr_t)owner;
 
-	if (g->heard == g->model.notices)
+	if (g->heard == g->model.async_events)
 		trace_violated("a notice that nothing caused: kind %d of object %llu", (int)kind,
 				(unsigned long long)name);
 	if (kind != want->kind || name != want->owner || status != want->status)
@@ -96,7 +96,7 @@ notify(void *arg, enum roce_notice_kind kind, void *owner, int status)
 		TRACE_SAME("events waiting when the notice came", roce_cq_count(g->cq[want->cq]),
 				want->waiting);
 	g->heard++;
-	if (kind == ROCE_NOTICE_QP_ESTABLISHED)
+	if (kind == ROCE_ENGINE_ASYNC_QP_ESTABLISHED)
 		make_ready(g, name);
 }
 
@@ -372,7 +372,7 @@ void
 ground_close(struct ground *g)
 {
 	for (unsigned int i = 0; i < g->engines; i++)
-		ground_turn(g, i);
+		ground_poll(g, i);
 	ground_audit(g, true);
 	end_objects(g);
 	ground_all_heard(g);

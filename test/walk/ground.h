@@ -99,12 +99,12 @@ void ground_connect(struct ground *g, uint16_t qp, uint32_t psn, bool ready);
 static inline void
 ground_all_heard(struct ground *g)
 {
-	if (unlikely(g->heard != g->model.notices))
+	if (unlikely(g->heard != g->model.async_events))
 		trace_violated("notice %u is missing: kind %u of object %llu", g->heard,
 				g->model.notice[g->heard].kind,
 				(unsigned long long)g->model.notice[g->heard].owner);
 	g->heard = 0;
-	g->model.notices = 0;
+	g->model.async_events = 0;
 }
 
 /** Ask for the counts of a shared receive queue: its promises hold, and they are the model's. */
@@ -117,7 +117,7 @@ void ground_audit(struct ground *g, bool census);
 void ground_reap(struct ground *g, uint16_t cq, uint32_t n);
 
 /** One turn without new frames: what lies in the inbox is taken in, and what the engine says is thrown away. */
-void ground_turn(struct ground *g, unsigned int engine);
+void ground_poll(struct ground *g, unsigned int engine);
 
 /** Give a frame to an engine, which hands it over when the queue pair is not its own. */
 void ground_deliver(struct ground *g, unsigned int engine, const struct model_packet *packet,

@@ -19,9 +19,9 @@ model_init(struct model *m)
 }
 
 static void
-tell(struct model *m, enum roce_notice_kind kind, uint64_t owner, int status, uint16_t cq)
+tell(struct model *m, enum roce_engine_async kind, uint64_t owner, int status, uint16_t cq)
 {
-	m->notice[m->notices++] = (struct model_notice){
+	m->notice[m->async_events++] = (struct model_async_event){
 		.owner = owner,
 		.status = status,
 		.waiting = cq != MODEL_NONE ? m->cq[cq].waiting : 0,
@@ -106,7 +106,7 @@ judge_low(struct model *m, struct model_srq *s, uint16_t cq)
 	s->armed = false;
 	s->told++;
 	m->tally.low++;
-	tell(m, ROCE_NOTICE_SRQ_LOW, s->name, 0, cq);
+	tell(m, ROCE_ENGINE_ASYNC_SRQ_LOW, s->name, 0, cq);
 }
 
 int
@@ -228,7 +228,7 @@ complete(struct model *m, struct model_qp *q, enum ibv_wc_status status,
 		if (c == NULL)
 			return;
 		m->tally.overflow++;
-		tell(m, ROCE_NOTICE_CQ_OVERFLOW, c->name, 0, MODEL_NONE);
+		tell(m, ROCE_ENGINE_ASYNC_CQ_OVERFLOW, c->name, 0, MODEL_NONE);
 		return;
 	}
 	c->event[(c->first + c->waiting) % MODEL_EVENTS] = (struct model_event){
@@ -263,7 +263,7 @@ static void
 break_up(struct model *m, struct model_qp *q, enum ibv_wc_status status)
 {
 	flush(m, q);
-	tell(m, ROCE_NOTICE_QP_BROKEN, q->name, (int)status, MODEL_NONE);
+	tell(m, ROCE_ENGINE_ASYNC_QP_BROKEN, q->name, (int)status, MODEL_NONE);
 }
 
 /* A queue pair on a shared queue has the one receive it holds, or none. @return it has too many. */
@@ -275,7 +275,7 @@ judge_high(struct model *m, struct model_qp *q)
 	if (has > q->soft) {
 		q->soft = MODEL_INFINITE;
 		m->tally.soft++;
-		tell(m, ROCE_NOTICE_QP_SOFT_HIGH, q->name, 0, q->cq);
+		tell(m, ROCE_ENGINE_ASYNC_QP_SOFT_HIGH, q->name, 0, q->cq);
 	}
 	return has > q->hard;
 }
@@ -376,7 +376,7 @@ model_arrive(struct model *m, const struct model_packet *packet)
 	/* Whatever it is, it proves that the peer is ready; the owner then says that this end is, too. */
 	if (q->state == ROCE_QP_RTR) {
 		m->tally.established++;
-		tell(m, ROCE_NOTICE_QP_ESTABLISHED, q->name, 0, q->cq);
+		tell(m, ROCE_ENGINE_ASYNC_QP_ESTABLISHED, q->name, 0, q->cq);
 		q->state = ROCE_QP_RTS;
 	}
 	if (packet->psn != q->psn)

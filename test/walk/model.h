@@ -23,15 +23,15 @@
 #include "engine/engine.h"
 #include "engine/verbs.h"
 
-#define MODEL_SRQS     3u
-#define MODEL_CQS      4u
-#define MODEL_QPS      16u
-#define MODEL_RECEIVES 1024u
-#define MODEL_EVENTS   512u /**< deepest completion queue */
-#define MODEL_NOTICES  160u /**< more than a step can cause: a whole inbox, each packet three */
-#define MODEL_MTU      256u
-#define MODEL_NONE     UINT16_MAX
-#define MODEL_INFINITE UINT32_MAX
+#define MODEL_SRQS         3u
+#define MODEL_CQS          4u
+#define MODEL_QPS          16u
+#define MODEL_RECEIVES     1024u
+#define MODEL_EVENTS       512u /**< deepest completion queue */
+#define MODEL_ASYNC_EVENTS 160u /**< more than a step can cause: a whole inbox, each packet three */
+#define MODEL_MTU          256u
+#define MODEL_NONE         UINT16_MAX
+#define MODEL_INFINITE     UINT32_MAX
 
 enum model_place {
 	MODEL_IDLE = 0,
@@ -115,7 +115,7 @@ struct model_packet {
 };
 
 /** A notice that the step must cause; the completion queue has so many events waiting when it comes. */
-struct model_notice {
+struct model_async_event {
 	uint64_t owner;
 	int status;
 	uint32_t waiting;
@@ -137,8 +137,8 @@ struct model {
 	struct model_receive receive[MODEL_RECEIVES];
 	uint16_t idle[MODEL_RECEIVES]; /**< a stack: what was idle last is used first */
 	uint32_t idles;
-	struct model_notice notice[MODEL_NOTICES];
-	uint32_t notices;
+	struct model_async_event notice[MODEL_ASYNC_EVENTS];
+	uint32_t async_events;
 	struct model_tally tally;
 };
 

@@ -232,10 +232,10 @@ step_reap(struct ground *g)
 }
 
 void
-step_turn(struct ground *g)
+step_poll(struct ground *g)
 {
 	unsigned int engine = ground_draw(g, g->engines);
 
 	trace_step(WALK_TURN, engine, 0, 0, 0);
-	ground_turn(g, engine);
+	ground_poll(g, engine);
 }

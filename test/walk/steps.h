@@ -16,7 +16,7 @@ void step_post(struct ground *g);
 void step_arrive(struct ground *g);
 void step_stray(struct ground *g);
 void step_reap(struct ground *g);
-void step_turn(struct ground *g);
+void step_poll(struct ground *g);
 
 /* Control (step_control.c). */
 void step_query(struct ground *g);

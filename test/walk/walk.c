@@ -3,16 +3,16 @@
 #include "steps.h"
 #include "walk.h"
 
-#define DICE         1024u /**< sum of the weights of a mood */
-#define AUDIT_EVERY  8192u /**< steps */
-#define CENSUS_EVERY 131072u
+#define DICE           1024u /**< sum of the weights of a mood */
+#define AUDIT_EVERY    8192u /**< steps */
+#define SNAPSHOT_EVERY 131072u
 
 static const step_fn step_of[WALK_OPS] = {
 	[WALK_POST] = step_post,
 	[WALK_ARRIVE] = step_arrive,
 	[WALK_STRAY] = step_stray,
 	[WALK_REAP] = step_reap,
-	[WALK_TURN] = step_turn,
+	[WALK_TURN] = step_poll,
 	[WALK_QUERY] = step_query,
 	[WALK_RESIZE] = step_resize,
 	[WALK_SET_LOW] = step_set_low,
@@ -79,7 +79,7 @@ walk(unsigned int engines, uint64_t seed, uint64_t steps, struct model_tally *ta
 {
 	static struct ground g;
 	static uint8_t dice[DICE];
-	uint64_t mood_ends = 0, audit_at = AUDIT_EVERY, census_at = CENSUS_EVERY;
+	uint64_t mood_ends = 0, audit_at = AUDIT_EVERY, snapshot_at = SNAPSHOT_EVERY;
 
 	trace_begin(engines, seed);
 	ground_open(&g, engines, seed);
@@ -93,8 +93,8 @@ walk(unsigned int engines, uint64_t seed, uint64_t steps, struct model_tally *ta
 		step_of[dice[ground_draw(&g, DICE)]](&g);
 		ground_all_heard(&g);
 		if (trace.steps >= audit_at) {
-			ground_audit(&g, trace.steps >= census_at);
-			census_at += trace.steps >= census_at ? CENSUS_EVERY : 0;
+			ground_audit(&g, trace.steps >= snapshot_at);
+			snapshot_at += trace.steps >= snapshot_at ? SNAPSHOT_EVERY : 0;
 			audit_at += AUDIT_EVERY;
 		}
 	}

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Watched completion queues: who is told of what, when; and queues that change their length. */
+
+#include <errno.h>
+#include <string.h>
+
+#include "engine/cq.h"
+#include "fixture.h"
+
+#define EVENT(...) (&(const struct roce_event){ .kind = ROCE_EVENT_RECV, __VA_ARGS__ })
+
+static struct fx_end end;
+static unsigned int wakes;
+static int owner;
+
+/* A lock that this thread holds could not be had again. */
+static void
+wake(void *arg)
+{
+	wakes++;
+	for (unsigned int i = 0; i < roce_domain_engines(end.domain); i++) {
+		struct roce_engine *e = roce_domain_engine(end.domain, i);
+
+		assert_true(roce_engine_trylock(e));
+		roce_engine_unlock(e);
+	}
+}
+
+static int
+setup_engines(unsigned int engines)
+{
+	const struct fx_options options = { .engines = engines };
+
+	fx_end_open(&end, 1, &options);
+	end.domain->config.wake = wake;
+	wakes = 0;
+	return 0;
+}
+
+static int
+setup(void **state)
+{
+	return setup_engines(1);
+}
+
+static int
+setup_two(void **state)
+{
+	return setup_engines(2);
+}
+
+static int
+teardown(void **state)
+{
+	fx_end_close(&end);
+	return fx_live() != 0;
+}
+
+static struct roce_cq *
+make(uint32_t depth, bool watched)
+{
+	struct roce_cq *cq;
+
+	assert_int_equal(roce_cq_create(roce_domain_context(end.domain), depth, &owner, &cq), 0);
+	if (watched)
+		roce_cq_watch(cq);
+	return cq;
+}
+
+static void
+lock(void)
+{
+	roce_engine_lock(end.engine);
+}
+
+static void
+unlock(void)
+{
+	roce_engine_unlock(end.engine);
+}
+
+/* @return how many events were told in this lock. */
+static unsigned int
+delivered_of(struct roce_cq *cq, const struct roce_event *event)
+{
+	unsigned int before = end.async_events;
+
+	lock();
+	assert_true(roce_cq_push(cq, event));
+	assert_int_equal(end.async_events, before);
+	unlock();
+	if (end.async_events == before)
+		return 0;
+	assert_int_equal(end.async_events, before + 1);
+	assert_int_equal(end.notice[before].kind, ROCE_ENGINE_ASYNC_CQ_EVENTS);
+	assert_ptr_equal(end.notice[before].owner, &owner);
+	return (unsigned int)end.notice[before].status;
+}
+
+static void
+armed__delivers_events_and_wakes(void **state)
+{
+	struct roce_cq *cq = make(8, false);
+
+	assert_int_equal(delivered_of(cq, EVENT()), 0);
+	roce_cq_watch(cq);
+	/* What is there already is seen by who looks. */
+	assert_int_equal(end.async_events, 0);
+	assert_int_equal(wakes, 0);
+	assert_int_equal(delivered_of(cq, EVENT()), 1);
+	assert_int_equal(wakes, 1);
+	lock();
+	unlock();
+	assert_int_equal(wakes, 1);
+	lock();
+	for (int i = 0; i < 5; i++)
+		assert_true(roce_cq_push(cq, EVENT()));
+	unlock();
+	assert_int_equal(end.async_events, 2);
+	assert_int_equal(end.notice[1].status, 5);
+	assert_int_equal(wakes, 2);
+	roce_cq_unwatch(cq);
+	assert_int_equal(delivered_of(cq, EVENT()), 0);
+	assert_int_equal(wakes, 2);
+	assert_int_equal(roce_cq_destroy(cq), 0);
+}
+
+/* It is watched until each watcher has left. */
+static void
+armed__is_counted(void **state)
+{
+	struct roce_cq *cq = make(8, true);
+
+	roce_cq_watch(cq);
+	roce_cq_unwatch(cq);
+	assert_int_equal(delivered_of(cq, EVENT()), 1);
+	roce_cq_unwatch(cq);
+	assert_int_equal(delivered_of(cq, EVENT()), 0);
+	assert_int_equal(roce_cq_destroy(cq), 0);
+}
+
+/* Every event counts, though the consumer takes them while they are pushed, round and round the ring. */
+static void
+armed__counts_what_was_taken_at_once(void **state)
+{
+	struct roce_event event;
+
+	for (uint32_t depth = 1; depth <= 5; depth++) {
+		struct roce_cq *cq = make(depth, true);
+
+		lock();
+		for (int i = 0; i < 20; i++) {
+			assert_true(roce_cq_push(
+					cq, EVENT(.flags = i % 4 == 0 ? ROCE_EVENT_QUIET : 0)));
+			assert_int_equal(roce_cq_poll(cq, &event, 1), 1);
+		}
+		unlock();
+		assert_int_equal(end.notice[end.async_events - 1].status, 15);
+		assert_int_equal(roce_cq_destroy(cq), 0);
+	}
+}
+
+/* What is lost for want of room is no event; only the overflow is told. */
+static void
+armed__not_of_what_is_lost(void **state)
+{
+	struct roce_cq *cq = make(2, true);
+
+	lock();
+	assert_true(roce_cq_push(cq, EVENT()));
+	assert_true(roce_cq_push(cq, EVENT()));
+	assert_false(roce_cq_push(cq, EVENT()));
+	unlock();
+	assert_int_equal(end.async_events, 2);
+	assert_int_equal(end.notice[0].kind, ROCE_ENGINE_ASYNC_CQ_OVERFLOW);
+	assert_int_equal(end.notice[1].status, 2);
+	assert_int_equal(roce_cq_destroy(cq), 0);
+}
+
+/* Which events wake, as a table. */
+static void
+armed__of_events_that_wake(void **state)
+{
+	static const struct {
+		struct roce_event event;
+		bool any, solicited;
+	} rule[] = {
+		{ { .kind = ROCE_EVENT_RECV }, true, false },
+		{ { .kind = ROCE_EVENT_RECV, .flags = ROCE_EVENT_SOLICITED }, true, true },
+		{ { .kind = ROCE_EVENT_RECV, .flags = ROCE_EVENT_QUIET }, false, false },
+		{ { .kind = ROCE_EVENT_SEND, .flags = ROCE_EVENT_QUIET }, false, false },
+		{ { .kind = ROCE_EVENT_BIND, .flags = ROCE_EVENT_QUIET }, false, false },
+		{ { .kind = ROCE_EVENT_SEND,
+				  .status = IBV_WC_WR_FLUSH_ERR,
+				  .flags = ROCE_EVENT_QUIET },
+				true, true },
+		{ { .kind = ROCE_EVENT_RECV, .status = IBV_WC_LOC_LEN_ERR }, true, true },
+		{ { .kind = ROCE_EVENT_USER }, true, true },
+	};
+	struct roce_cq *cq = make(2 * RTE_DIM(rule), true);
+
+	for (size_t i = 0; i < RTE_DIM(rule); i++) {
+		roce_cq_set_solicited(cq, false);
+		assert_int_equal(delivered_of(cq, &rule[i].event), rule[i].any);
+		roce_cq_set_solicited(cq, true);
+		assert_int_equal(delivered_of(cq, &rule[i].event), rule[i].solicited);
+	}
+	assert_int_equal(wakes, end.async_events);
+	assert_int_equal(roce_cq_destroy(cq), 0);
+}
+
+/* Several queues, told each for itself, and woken for once. */
+static void
+armed__of_several_queues(void **state)
+{
+	struct roce_cq *cq[3];
+	unsigned int told = 0;
+
+	for (int i = 0; i < 3; i++)
+		cq[i] = make(4, i != 1);
+	lock();
+	for (int i = 0; i < 3; i++)
+		for (int n = 0; n <= i; n++)
+			assert_true(roce_cq_push(cq[i], EVENT()));
+	unlock();
+	assert_int_equal(end.async_events, 2);
+	told = (unsigned int)(end.notice[0].status + end.notice[1].status);
+	assert_int_equal(told, 4);
+	assert_int_equal(wakes, 1);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(roce_cq_destroy(cq[i]), 0);
+}
+
+/* Nobody is woken before the last of several locks is dropped, though told at the first. */
+static void
+armed__wakes_behind_the_last_lock(void **state)
+{
+	struct roce_engine *inner = roce_domain_engine(end.domain, 1);
+	struct roce_cq *cq = make(4, true);
+
+	lock();
+	roce_engine_lock(inner);
+	assert_true(roce_cq_push(cq, EVENT()));
+	roce_engine_unlock_inner(inner);
+	assert_int_equal(end.async_events, 1);
+	assert_int_equal(wakes, 0);
+	unlock();
+	assert_int_equal(wakes, 1);
+	assert_int_equal(roce_cq_destroy(cq), 0);
+}
+
+static void
+resize__refuses_what_create_refuses(void **state)
+{
+	struct roce_cq *cq = make(4, false);
+
+	assert_int_equal(roce_cq_resize(cq, 0), -EINVAL);
+	assert_int_equal(roce_cq_resize(cq, UINT32_MAX), -EINVAL);
+	assert_int_equal(roce_cq_depth(cq), 4);
+	assert_int_equal(roce_cq_destroy(cq), 0);
+}
+
+static void
+resize__without_memory_changes_nothing(void **state)
+{
+	struct roce_cq *cq = make(4, false);
+	struct roce_event event;
+
+	assert_true(roce_cq_push(cq, EVENT(.wr_id = 7)));
+	fx_fail(1);
+	assert_int_equal(roce_cq_resize(cq, 5), -ENOMEM);
+	assert_int_equal(roce_cq_depth(cq), 4);
+	assert_int_equal(roce_cq_poll(cq, &event, 2), 1);
+	assert_int_equal(event.wr_id, 7);
+	/* The same ring holds 3 as well: no memory is needed. */
+	fx_fail(1);
+	assert_int_equal(roce_cq_resize(cq, 3), 0);
+	fx_fail(0);
+	assert_int_equal(roce_cq_destroy(cq), 0);
+}
+
+static void
+resize_with(uint32_t from, uint32_t to, uint32_t n)
+{
+	struct roce_cq *cq = make(from, n % 2 == 0);
+	struct roce_event event;
+
+	for (uint32_t i = 0; i < 7; i++) {
+		assert_true(roce_cq_push(cq, EVENT()));
+		assert_int_equal(roce_cq_poll(cq, &event, 1), 1);
+	}
+	for (uint32_t i = 0; i < n; i++)
+		assert_true(roce_cq_push(cq, EVENT(.wr_id = i)));
+	assert_int_equal(roce_cq_resize(cq, to), n > to ? -EBUSY : 0);
+	assert_int_equal(roce_cq_depth(cq), n > to ? from : to);
+	for (uint32_t i = n; i < roce_cq_depth(cq); i++)
+		assert_true(roce_cq_push(cq, EVENT(.wr_id = i)));
+	assert_false(roce_cq_push(cq, EVENT()));
+	for (uint32_t i = 0; roce_cq_poll(cq, &event, 1) == 1; i++)
+		assert_int_equal(event.wr_id, i);
+	assert_int_equal(roce_cq_destroy(cq), 0);
+}
+
+/* From every length to every other, with every number of events, in the middle of the ring, watched or not. */
+static void
+resize__keeps_events_and_counts(void **state)
+{
+	for (uint32_t from = 1; from <= 9; from++)
+		for (uint32_t to = 1; to <= 9; to++)
+			for (uint32_t n = 0; n <= from; n++)
+				resize_with(from, to, n);
+}
+
+/* What was pushed and taken already is told all the same when the ring it lay in is gone. */
+static void
+resize__forgets_no_delivery(void **state)
+{
+	struct roce_cq *cq = make(2, true);
+	struct roce_event event;
+
+	roce_cq_set_solicited(cq, true);
+	assert_true(roce_cq_push(cq, EVENT(.flags = ROCE_EVENT_SOLICITED)));
+	assert_int_equal(roce_cq_poll(cq, &event, 1), 1);
+	assert_int_equal(roce_cq_resize(cq, 64), 0);
+	assert_int_equal(end.async_events, 1);
+	assert_int_equal(end.notice[0].status, 1);
+	assert_int_equal(delivered_of(cq, EVENT(.flags = ROCE_EVENT_SOLICITED)), 1);
+	assert_int_equal(roce_cq_destroy(cq), 0);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(armed__delivers_events_and_wakes),
+		TEST(armed__is_counted),
+		TEST(armed__counts_what_was_taken_at_once),
+		TEST(armed__not_of_what_is_lost),
+		TEST(armed__of_events_that_wake),
+		TEST(armed__of_several_queues),
+		cmocka_unit_test_setup_teardown(
+				armed__wakes_behind_the_last_lock, setup_two, teardown),
+		TEST(resize__refuses_what_create_refuses),
+		TEST(resize__without_memory_changes_nothing),
+		TEST(resize__keeps_events_and_counts),
+		TEST(resize__forgets_no_delivery),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "port/fault_injection.h"
+#include "unit.h"
+
+#define BURST       32
+#define LOST(fault) ((fault).count[ROCE_FAULT_LOSS])
+
+static struct rte_mbuf *frames[2 * BURST + 1];
+
+static void
+init_one(struct roce_fault_injection *fault, enum roce_fault_kind kind, uint32_t ppm, uint64_t seed)
+{
+	uint32_t rates[ROCE_FAULT_KINDS] = { 0 };
+
+	rates[kind] = ppm;
+	roce_fault_injection_init(fault, rates, seed, 0);
+}
+
+static void
+init(struct roce_fault_injection *fault, uint32_t loss, uint64_t seed, uint32_t stream)
+{
+	const uint32_t rates[ROCE_FAULT_KINDS] = { [ROCE_FAULT_LOSS] = loss };
+
+	roce_fault_injection_init(fault, rates, seed, stream);
+}
+
+static void
+make_frames(void)
+{
+	for (uint16_t i = 0; i < BURST; i++)
+		frames[i] = unit_mbuf(&i, sizeof(i));
+}
+
+static uint16_t
+number_of(const struct rte_mbuf *m)
+{
+	return *rte_pktmbuf_mtod(m, const uint16_t *);
+}
+
+static void
+burst__off_touches_nothing(void **state)
+{
+	struct roce_fault_injection fault;
+	uint64_t before;
+
+	init(&fault, 0, 1, 0);
+	before = fault.state;
+	assert_int_equal(roce_fault_injection_burst(&fault, frames, BURST), BURST);
+	assert_true(fault.state == before);
+	assert_int_equal(LOST(fault), 0);
+}
+
+static void
+burst__of_all_frees_all(void **state)
+{
+	struct roce_fault_injection fault;
+
+	init(&fault, 1000000, 1, 0);
+	make_frames();
+	assert_int_equal(roce_fault_injection_burst(&fault, frames, BURST), 0);
+	assert_int_equal(LOST(fault), BURST);
+	assert_true(unit_pool_is_full());
+	assert_int_equal(roce_fault_injection_burst(&fault, frames, 0), 0);
+}
+
+static void
+burst__keeps_the_order_of_the_rest(void **state)
+{
+	struct roce_fault_injection fault;
+	uint16_t kept;
+
+	init(&fault, 500000, 7, 0);
+	make_frames();
+	kept = roce_fault_injection_burst(&fault, frames, BURST);
+	assert_in_range(kept, 1, BURST - 1);
+	assert_int_equal(kept + LOST(fault), BURST);
+	for (uint16_t i = 1; i < kept; i++)
+		assert_true(number_of(frames[i - 1]) < number_of(frames[i]));
+	rte_pktmbuf_free_bulk(frames, kept);
+	assert_true(unit_pool_is_full());
+}
+
+/* Which frames of a burst are lost, as a mask. */
+static uint32_t
+lost_mask(struct roce_fault_injection *fault)
+{
+	uint32_t mask = UINT32_MAX;
+	uint16_t kept;
+
+	make_frames();
+	kept = roce_fault_injection_burst(fault, frames, BURST);
+	for (uint16_t i = 0; i < kept; i++)
+		mask &= ~(1u << number_of(frames[i]));
+	rte_pktmbuf_free_bulk(frames, kept);
+	return mask;
+}
+
+static void
+init__same_seed_and_stream_lose_the_same_frames(void **state)
+{
+	struct roce_fault_injection a, b, other_seed, other_stream;
+	int same_seed = 0, same_stream = 0;
+
+	init(&a, 300000, 5, 2);
+	init(&b, 300000, 5, 2);
+	init(&other_seed, 300000, 6, 2);
+	init(&other_stream, 300000, 5, 3);
+	for (int i = 0; i < 16; i++) {
+		uint32_t mask = lost_mask(&a);
+
+		assert_int_equal(mask, lost_mask(&b));
+		same_seed += mask == lost_mask(&other_seed);
+		same_stream += mask == lost_mask(&other_stream);
+	}
+	assert_int_equal(same_seed, 0);
+	assert_int_equal(same_stream, 0);
+}
+
+/* One percent of many is one percent, give or take five standard deviations. */
+static void
+throw__loses_the_share_asked_for(void **state)
+{
+	static const struct {
+		uint32_t loss;
+		uint32_t least, most; /* of 320,000 */
+	} rule[] = {
+		{ 10000, 2918, 3482 },
+		{ 200000, 62868, 65132 },
+		{ 10, 0, 13 },
+	};
+
+	for (size_t i = 0; i < RTE_DIM(rule); i++) {
+		struct roce_fault_injection fault;
+
+		init(&fault, rule[i].loss, 1, 0);
+		for (int n = 0; n < 10000; n++)
+			lost_mask(&fault);
+		assert_in_range(LOST(fault), rule[i].least, rule[i].most);
+	}
+	assert_true(unit_pool_is_full());
+}
+
+/* ---- the other kinds ---- */
+
+static void
+duplicate__follows_its_original(void **state)
+{
+	struct roce_fault_injection fault;
+	uint16_t n;
+
+	init_one(&fault, ROCE_FAULT_DUPLICATE, 1000000, 1);
+	make_frames();
+	n = roce_fault_injection_burst(&fault, frames, BURST);
+	assert_int_equal(n, 2 * BURST);
+	for (uint16_t i = 0; i < n; i++)
+		assert_int_equal(number_of(frames[i]), i / 2);
+	assert_int_equal(fault.count[ROCE_FAULT_DUPLICATE], BURST);
+	rte_pktmbuf_free_bulk(frames, n);
+	assert_true(unit_pool_is_full());
+}
+
+/* Nothing is lost, something is out of order, and never by more frames than was said. */
+static void
+reorder__holds_a_frame_back_for_a_while(void **state)
+{
+	struct roce_fault_injection fault;
+	uint16_t seen[BURST] = { 0 };
+	unsigned int displaced = 0;
+	uint16_t n;
+
+	init_one(&fault, ROCE_FAULT_REORDER, 200000, 3);
+	make_frames();
+	n = roce_fault_injection_burst(&fault, frames, BURST);
+	for (uint16_t i = 0; i < n; i++) {
+		uint16_t number = number_of(frames[i]);
+
+		seen[number]++;
+		displaced += number != i;
+		assert_true(i <= number + ROCE_FAULT_LATE_MAX);
+	}
+	rte_pktmbuf_free_bulk(frames, n);
+	assert_true(displaced > 0);
+	/* The last one may still be held: turns without a frame let it go. */
+	for (unsigned int turn = 0; fault.late != NULL; turn++) {
+		assert_true(turn < ROCE_FAULT_LATE_MAX);
+		if (roce_fault_injection_burst(&fault, frames, 0) == 1) {
+			seen[number_of(frames[0])]++;
+			rte_pktmbuf_free(frames[0]);
+		}
+	}
+	for (uint16_t i = 0; i < BURST; i++)
+		assert_int_equal(seen[i], 1);
+	assert_true(unit_pool_is_full());
+}
+
+static void
+fini__frees_what_is_held(void **state)
+{
+	struct roce_fault_injection fault;
+	uint16_t n;
+
+	init_one(&fault, ROCE_FAULT_REORDER, 1000000, 3);
+	frames[0] = unit_mbuf(&(uint16_t){ 7 }, 2);
+	n = roce_fault_injection_burst(&fault, frames, 1);
+	assert_int_equal(n, 0);
+	assert_non_null(fault.late);
+	roce_fault_injection_fini(&fault);
+	assert_true(unit_pool_is_full());
+}
+
+static void
+corrupt__changes_one_bit_behind_the_ethernet_header(void **state)
+{
+	uint8_t zeros[64] = { 0 }, any[64] = { 0 };
+	struct roce_fault_injection fault;
+
+	init_one(&fault, ROCE_FAULT_CORRUPT, 1000000, 5);
+	for (unsigned int i = 0; i < 20000; i++) {
+		unsigned int bits = 0;
+		const uint8_t *at;
+
+		frames[0] = unit_mbuf(zeros, sizeof(zeros));
+		assert_int_equal(roce_fault_injection_burst(&fault, frames, 1), 1);
+		at = rte_pktmbuf_mtod(frames[0], const uint8_t *);
+		for (unsigned int b = 0; b < sizeof(zeros); b++) {
+			bits += (unsigned int)__builtin_popcount(at[b]);
+			any[b] |= at[b];
+		}
+		assert_int_equal(bits, 1);
+		rte_pktmbuf_free(frames[0]);
+	}
+	for (unsigned int b = 0; b < sizeof(any); b++)
+		assert_int_equal(any[b], b < 14 ? 0 : 0xff);
+}
+
+/* IPv4, DF, UDP, 192.0.2.1 to 192.0.2.2, behind Ethernet; its checksum was made by scapy for each TOS. */
+static const uint8_t v4_frame[] = { 2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0, 0x45, 0x02, 0, 0x1c,
+	0, 0, 0x40, 0, 0x40, 0x11, 0xb6, 0xcb, 0xc0, 0, 2, 1, 0xc0, 0, 2, 2, 0, 0, 0x12, 0xb7, 0, 8,
+	0, 0 };
+
+static void
+mark__is_what_a_router_does(void **state)
+{
+	uint8_t frame[sizeof(v4_frame)];
+	struct roce_fault_injection fault;
+	const uint8_t *at;
+
+	init_one(&fault, ROCE_FAULT_MARK, 1000000, 5);
+	memcpy(frame, v4_frame, sizeof(frame));
+	frames[0] = unit_mbuf(frame, sizeof(frame));
+	assert_int_equal(roce_fault_injection_burst(&fault, frames, 1), 1);
+	at = rte_pktmbuf_mtod(frames[0], const uint8_t *);
+	assert_int_equal(at[15], 3);
+	assert_int_equal(at[24] << 8 | at[25], 0xb6ca);
+	rte_pktmbuf_free(frames[0]);
+	assert_int_equal(fault.count[ROCE_FAULT_MARK], 1);
+
+	/* Who does not say that it may be marked is not. */
+	frame[15] = 0;
+	frames[0] = unit_mbuf(frame, sizeof(frame));
+	assert_int_equal(roce_fault_injection_burst(&fault, frames, 1), 1);
+	assert_memory_equal(rte_pktmbuf_mtod(frames[0], const uint8_t *), frame, sizeof(frame));
+	rte_pktmbuf_free(frames[0]);
+	assert_int_equal(fault.count[ROCE_FAULT_MARK], 1);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(burst__off_touches_nothing),
+		cmocka_unit_test(burst__of_all_frees_all),
+		cmocka_unit_test(burst__keeps_the_order_of_the_rest),
+		cmocka_unit_test(init__same_seed_and_stream_lose_the_same_frames),
+		cmocka_unit_test(throw__loses_the_share_asked_for),
+		cmocka_unit_test(duplicate__follows_its_original),
+		cmocka_unit_test(reorder__holds_a_frame_back_for_a_while),
+		cmocka_unit_test(fini__frees_what_is_held),
+		cmocka_unit_test(corrupt__changes_one_bit_behind_the_ethernet_header),
+		cmocka_unit_test(mark__is_what_a_router_does),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
