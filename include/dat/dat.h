@@ -106,10 +106,10 @@ typedef union dat_context {
 	DAT_UVERYLONG as_index;
 } DAT_CONTEXT;
 
-/** What the completion of a data transfer gives back. */
+/** A value of the consumer's, which the completion of a data transfer gives back. */
 typedef DAT_CONTEXT DAT_DTO_COOKIE;
 
-/** What the completion of a bind gives back. */
+/** The same, of a bind. */
 typedef DAT_CONTEXT DAT_RMR_COOKIE;
 
 /* ---- Flags and small numbers of calls ---- */
@@ -171,7 +171,7 @@ typedef enum dat_evd_flags {
 	DAT_EVD_DEFAULT_FLAG = 0x1f0
 } DAT_EVD_FLAGS;
 
-/** Who supplies the endpoint for a connection request on a public service point. */
+/** The side, consumer or Provider, that supplies the endpoint for a connection request on a public service point. */
 typedef enum dat_psp_flags {
 	DAT_PSP_CONSUMER_FLAG = 0x00, /**< the consumer, with dat_cr_accept() */
 	DAT_PSP_PROVIDER_FLAG = 0x01  /**< the Provider, with the request */
@@ -258,7 +258,7 @@ typedef enum dat_pz_param_mask {
 
 /* ---- What a Provider says about itself ---- */
 
-/** Who may touch the array of segments of a post between the post and its completion. */
+/** The owner of the array of segments of a post between the post and its completion. */
 typedef enum dat_iov_ownership {
 	DAT_IOV_CONSUMER = 0x0,       /**< the consumer may reuse it at once */
 	DAT_IOV_PROVIDER_NOMOD = 0x1, /**< the Provider reads it */
@@ -272,7 +272,7 @@ typedef enum dat_ep_creator_for_psp {
 	DAT_PSP_CREATES_EP_ALWAYS = 2
 } DAT_EP_CREATOR_FOR_PSP;
 
-/** What the registry knows of a Provider: the search key of dat_ia_openv(). */
+/** A Provider as the registry knows it: the search key of dat_ia_openv(). */
 typedef struct dat_provider_info {
 	char ia_name[DAT_NAME_MAX_LENGTH];
 	DAT_UINT32 dapl_version_major;
@@ -292,7 +292,7 @@ typedef DAT_UINT64 DAT_CONN_QUAL;
 
 typedef DAT_UINT64 DAT_PORT_QUAL;
 
-/** What an Interface Adapter is and can do. Strings and pointers are the Provider's. */
+/** Identity and abilities of an Interface Adapter. Strings and pointers are the Provider's. */
 typedef struct dat_ia_attr {
 	char adapter_name[DAT_NAME_MAX_LENGTH];
 	char vendor_name[DAT_NAME_MAX_LENGTH];
@@ -404,7 +404,7 @@ typedef enum dat_ep_state {
 
 #define DAT_EP_STATE_ERROR DAT_EP_STATE_DISCONNECTED
 
-/** What an endpoint is made for. A size of zero asks for the Provider's default. */
+/** Sizes and abilities of an endpoint. A size of zero asks for the Provider's default. */
 typedef struct dat_ep_attr {
 	DAT_SERVICE_TYPE service_type;
 	DAT_VLEN max_message_size; /**< bytes */
@@ -580,7 +580,7 @@ typedef enum dat_event_number {
 	DAT_CONNECTION_REQUEST_EVENT = 0x02001,
 	DAT_CONNECTION_EVENT_ESTABLISHED = 0x04001,
 	DAT_CONNECTION_EVENT_PEER_REJECTED = 0x04002,
-	/** Nobody listens there, or the listener's backlog is full. */
+	/** No listener is there, or the listener's backlog is full. */
 	DAT_CONNECTION_EVENT_NON_PEER_REJECTED = 0x04003,
 	DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR = 0x04004,
 	DAT_CONNECTION_EVENT_DISCONNECTED = 0x04005,
@@ -864,7 +864,7 @@ DAT_RETURN dat_ep_create(IN DAT_IA_HANDLE ia_handle, IN DAT_PZ_HANDLE pz_handle,
  * As dat_ep_create(), except: the attributes may not be null; max_recv_iov is ignored;
  * max_recv_dtos is reported and never a limit; srq_soft_hw is the first soft high watermark, and 0
  * there means none. Zone of endpoint and queue may differ if the Provider attribute
- * srq_ep_pz_difference_supported says so: receives are judged by the queue's, all else by the
+ * srq_ep_pz_difference_supported says so: receives are validated by the queue's, all else by the
  * endpoint's.
  *
  * Threads: any. uDAPL 1.2 dat_ep_create_with_srq(3DAT).
@@ -920,7 +920,7 @@ DAT_RETURN dat_ep_set_watermark(IN DAT_EP_HANDLE ep_handle, IN DAT_COUNT soft_hi
 /**
  * Change parameters and attributes of an endpoint, all that the mask names or none.
  *
- * What may change depends on the state: the dispatchers and most attributes before there is a
+ * The attributes that may change depend on the state: the dispatchers and most attributes before there is a
  * connection, the zone when unconnected or tentative; the Interface Adapter, the state, the
  * addresses and the shared receive queue never.
  *

@@ -4,7 +4,7 @@
 
 /**
  * @file
- * What a DAT call returns.
+ * Return values of DAT calls.
  *
  * A DAT_RETURN is three numbers in 32 bits: the class in the two highest bits, the type in the
  * next fourteen, the subtype in the low sixteen. Success is zero. The type says what went wrong and

@@ -36,7 +36,7 @@ typedef DAT_RETURN (*DAT_IB_POST_SEND_WITH_INVALIDATE_FUNC)(IN DAT_EP_HANDLE, IN
 		IN DAT_LMR_TRIPLET *, IN DAT_DTO_COOKIE, IN DAT_COMPLETION_FLAGS, IN DAT_BOOLEAN,
 		IN DAT_RMR_CONTEXT);
 
-/** What a receive brought besides its message. The first numbers are those of DAT 2.0. */
+/** Kinds of data that a receive brings besides its message. The first numbers are those of DAT 2.0. */
 typedef enum dat_ib_ext_type {
 	DAT_IB_RECV_PLAIN = 0, /**< nothing; or the event is no receive, or a failure */
 	DAT_IB_RDMA_WRITE_IMMED_DATA =
@@ -46,7 +46,7 @@ typedef enum dat_ib_ext_type {
 			0x1000 /**< rmr_context names a window of ours that is unbound now */
 } DAT_IB_EXT_TYPE;
 
-/** What an event of DAT 1.2 has no room for. */
+/** The part of an event for which DAT 1.2 has no room. */
 typedef struct dat_ib_extension_event_data {
 	DAT_IB_EXT_TYPE type;
 	DAT_UINT32 immed_data; /**< the four bytes that the peer posted, in their order; else 0 */
@@ -60,7 +60,7 @@ typedef DAT_RETURN (*DAT_IB_EVD_WAIT_FUNC)(IN DAT_EVD_HANDLE, IN DAT_TIMEOUT, IN
 
 struct roce_dat_ep_calls;
 
-/** What `extension` of the Provider's table of calls points to. */
+/** The structure to which `extension` of the Provider's table of calls points. */
 typedef struct dat_ib_extension {
 	DAT_IB_POST_CMP_AND_SWAP_FUNC post_cmp_and_swap;
 	DAT_IB_POST_FETCH_AND_ADD_FUNC post_fetch_and_add;
@@ -80,7 +80,7 @@ typedef struct dat_ib_extension {
  * The first two post an atomic operation on eight bytes of the peer's memory, and bring what they held before into local
  * memory. Local and remote segments are eight bytes, the remote one is aligned to eight, and the memory grants the
  * peer to read and to write. The Endpoint was made for RDMA READ (max_rdma_read_out at least 1) and with room for two
- * pieces (max_request_iov, max_rdma_read_iov or max_rdma_write_iov at least 2). The value that arrives is a number of
+ * segments (max_request_iov, max_rdma_read_iov or max_rdma_write_iov at least 2). The value that arrives is a number of
  * the local machine, and the operands are, too.
  *
  * Completion, flags, threads and states are those of dat_ep_post_rdma_read(), in whose place among the operations

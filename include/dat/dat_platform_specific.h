@@ -4,7 +4,7 @@
 
 /**
  * @file
- * What DAT leaves to the platform: the scalar types and the socket address, on 64-bit Linux.
+ * Types that DAT leaves to the platform: the scalar types and the socket address, on 64-bit Linux.
  *
  * Sizes are part of the binary interface and are pinned by test/abi.
  */

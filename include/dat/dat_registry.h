@@ -4,7 +4,7 @@
 
 /**
  * @file
- * What the registry and a Provider say to each other. Programs do not include this.
+ * The calls between the registry and a Provider. Programs do not include this.
  *
  * A Provider's library exports dat_provider_init() and dat_provider_fini(). The registry loads the
  * library named in dat.conf(5) when the first instance of an Interface Adapter is opened, and calls

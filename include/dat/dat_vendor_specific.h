@@ -4,7 +4,7 @@
 
 /**
  * @file
- * What this implementation adds to DAT 1.2: two event numbers.
+ * Additions of this implementation to DAT 1.2: two event numbers.
  *
  * The standard describes an event for the low watermark of a shared receive queue and one for the
  * soft high watermark of an endpoint, gives their reasons (DAT_SRQ_LOW_WATERMARK_EVENT and

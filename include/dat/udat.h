@@ -132,7 +132,7 @@ typedef enum dat_pz_support {
 #define DAT_PROVIDER_ATTR_CONST const
 #endif
 
-/** What a Provider offers. Strings and pointers are the Provider's. */
+/** Attributes of a Provider. Strings and pointers are the Provider's. */
 typedef struct dat_provider_attr {
 	char provider_name[DAT_NAME_MAX_LENGTH];
 	DAT_UINT32 provider_version_major;
@@ -204,7 +204,7 @@ typedef DAT_UINT64 DAT_PROVIDER_ATTR_MASK;
  * thread safe if @p thread_safety asks for that. The exact minor version is preferred, then the
  * highest.
  *
- * What @p async_evd_handle points to decides about asynchronous events: null makes the Provider
+ * The value of *@p async_evd_handle decides about asynchronous events: null makes the Provider
  * create a dispatcher for at least @p async_evd_min_qlen events and store it there;
  * DAT_EVD_ASYNC_EXISTS makes none; a dispatcher of another instance is used and stays the
  * consumer's. The first open of an adapter must pass null. The instance is the consumer's until
@@ -390,7 +390,7 @@ DAT_RETURN dat_evd_clear_unwaitable(IN DAT_EVD_HANDLE evd_handle);
  * dat_lmr_free().
  *
  * @p lmr_context names the region in local segments, @p rmr_context names it to a peer; the latter
- * is zero unless @p privileges has a remote right. What was registered may start earlier and be
+ * is zero unless @p privileges has a remote right. The region may start earlier and be
  * longer than asked; @p registered_length and @p registered_address tell.
  *
  * Threads: any. uDAPL 1.2 dat_lmr_create(3DAT).

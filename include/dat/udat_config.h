@@ -4,7 +4,7 @@
 
 /**
  * @file
- * What dat_ia_open() asks of the registry on behalf of a program that is compiled with this set.
+ * The version that dat_ia_open() asks the registry for, when a program is compiled with this set.
  *
  * A program may define DAT_THREADSAFE as DAT_TRUE before the first DAT header, and then only opens
  * a Provider that calls itself thread safe. The default asks for less and opens either kind.

@@ -45,7 +45,7 @@ typedef DAT_RETURN (*DAT_EVD_SET_UNWAITABLE_FUNC)(IN DAT_EVD_HANDLE);
 typedef DAT_RETURN (*DAT_EVD_CLEAR_UNWAITABLE_FUNC)(IN DAT_EVD_HANDLE);
 
 /**
- * What a Provider gives to dat_registry_add_provider(). Every slot must be filled; the order is
+ * The table that a Provider gives to dat_registry_add_provider(). Every slot must be filled; the order is
  * binary interface. The Provider keeps the table in place as long as it is registered, and lets
  * the first word of each of its objects point to it.
  */

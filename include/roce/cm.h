@@ -11,7 +11,7 @@
  * A queue pair is given with connect or accept, and the id moves it through its
  * states until its last event: REJECTED, UNREACHABLE, CONNECT_ERROR or
  * DISCONNECTED. Until that is polled, or the id destroyed, the queue pair is not
- * destroyed. Everything that follows a call is told as an event, never before the
+ * destroyed. Everything that follows a call is delivered as an event, never before the
  * call returns on the same thread; no memory is needed for it.
  *
  * Threads. Any thread may call, but not two at once for one id, and not from
@@ -38,15 +38,15 @@ enum roce_cm_event_type {
 			1,         /**< on a listener: accept or reject @c id, which is new */
 	ROCE_CM_EVENT_ESTABLISHED, /**< both ends are ready to send */
 	ROCE_CM_EVENT_REJECTED, /**< @c status is the reason: 28 the peer's consumer, 8 nobody listens, 3 no room */
-	ROCE_CM_EVENT_UNREACHABLE,   /**< no way to the address, or nobody answers there */
+	ROCE_CM_EVENT_UNREACHABLE,   /**< no route to the address, or nobody answers there */
 	ROCE_CM_EVENT_CONNECT_ERROR, /**< an accepted connection did not come to be */
 	ROCE_CM_EVENT_DISCONNECTED, /**< it is over, however it ended: the queue pair is in error, everything is flushed */
 };
 
-/** One event. What it points to is valid until the next roce_cm_poll() of the context. */
+/** One event. Its pointers are valid until the next roce_cm_poll() of the context. */
 struct roce_cm_event_info {
 	enum roce_cm_event_type type;
-	int status; /**< REJECTED, and CONNECT_ERROR by that: the reason of the message; UNREACHABLE: -EHOSTUNREACH no way, -ETIMEDOUT no answer; else 0 */
+	int status; /**< REJECTED, and CONNECT_ERROR by that: the reason of the message; UNREACHABLE: -EHOSTUNREACH no route, -ETIMEDOUT no answer; else 0 */
 	struct roce_cm_id *id;        /**< the connection; of CONNECT_REQUEST the new one */
 	struct roce_cm_id *listen_id; /**< CONNECT_REQUEST: where it arrived; else NULL */
 	void *user;                   /**< of @c id; of CONNECT_REQUEST: of the listener */
@@ -58,7 +58,7 @@ struct roce_cm_event_info {
 	uint16_t remote_port;        /**< CONNECT_REQUEST: source port that it names */
 };
 
-/** What one side offers; zero stands for a good value in every field but @c qp. */
+/** The parameters that one side offers; zero stands for a good value in every field but @c qp. */
 struct roce_cm_conn_param {
 	struct roce_qp *qp;       /**< of the same context, in state RESET, of no other id */
 	const void *private_data; /**< copied */
@@ -121,7 +121,7 @@ int roce_cm_id_connect(struct roce_cm_id *id, const uint8_t ip[16], uint16_t por
 
 /**
  * Connect to a queue pair whose numbers are known, without messages: the peer does the same. ESTABLISHED follows when the
- * way to the address is known, or UNREACHABLE. Nobody tells the peer of the end, and its end is not noticed.
+ * path to the address is resolved, or UNREACHABLE. The peer is not told of the end, and its end is not noticed.
  *
  * @param peer  copied.
  * @return as roce_cm_id_connect(); a number out of range, an MTU that is none or larger than the device's is -EINVAL.
@@ -142,7 +142,7 @@ int roce_cm_id_reject(struct roce_cm_id *id, const void *private_data, uint16_t 
 
 /**
  * End a connection: requests that are not finished are flushed; when there is none, what has arrived is acknowledged
- * first, which the farewell may overtake where a device has several queues. DISCONNECTED follows, when the receives are
+ * first, which the DREQ may overtake where a device has several queues. DISCONNECTED follows, when the receives are
  * flushed, too.
  * @return 0; -EINVAL it is not connected, or not any more.
  */

@@ -5,11 +5,11 @@
 /**
  * @file
  * A context is one user of a device, as a struct ibv_context is: protection
- * domains, completion queues and connections are made for it, and what happens
- * to them without being asked for is told to it, as events to be polled.
+ * domains, completion queues and connections are made for it, and their async
+ * events are delivered to it: it polls them.
  *
  * Threads. One thread at a time polls a context, and none does while it sleeps on
- * its descriptor; it need not be the one that turns the device. Nothing is called
+ * its descriptor; it need not be the one that polls the device. No function is called
  * back: an event waits in its object until it is polled, and vanishes with it.
  */
 
@@ -20,7 +20,7 @@ extern "C" {
 struct roce_device;
 struct roce_context;
 
-/** What happened without being asked for: the occasions of enum ibv_event_type. */
+/** Asynchronous events: the occasions of enum ibv_event_type. */
 enum roce_async_event_type {
 	ROCE_ASYNC_CQ_ERR =
 			1, /**< a completion queue was full and events are lost: element is its owner */
@@ -55,8 +55,8 @@ int roce_context_destroy(struct roce_context *context);
 struct roce_device *roce_context_device(const struct roce_context *context);
 
 /**
- * An event that was not polled yet, that of the object that waits longest. None is lost: each object remembers what is
- * to be told of it, so that what happens again before it was polled is told once.
+ * A pending event, that of the object that waits longest. None is lost: each object keeps its pending events, and one that
+ * happens again before it was polled is delivered once.
  *
  * @return 1; 0: there is none, and nothing was written.
  */
@@ -65,7 +65,7 @@ int roce_context_poll(struct roce_context *context, struct roce_async_event *eve
 /**
  * A descriptor to sleep on (poll(2), epoll(7)). It is readable while roce_context_poll() or roce_cm_poll() has an event;
  * a call of either that finds none, nor the other has one, ends that. It stays the context's; nobody else reads from it.
- * Somebody has to turn the device meanwhile.
+ * Somebody has to poll the device meanwhile.
  * @return descriptor; -EMFILE, -ENFILE, -ENOMEM of the system.
  */
 int roce_context_fd(struct roce_context *context);

@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-/** What to tell the peer. */
+/** The values of this side that the peer must know. */
 struct roce_dat_ep_local {
 	uint32_t qpn;    /**< number of the Endpoint's queue pair; another after dat_ep_modify() */
 	uint32_t psn;    /**< to begin with, random or `psn=` of dat.conf; any other will do */
@@ -31,7 +31,7 @@ struct roce_dat_ep_local {
 	uint8_t max_dest_rd_atomic; /**< READs and atomics of the peer that it was made to serve */
 };
 
-/** Who the peer is. Zero what is not known. */
+/** The peer. Zero stands for a value that is not known. */
 struct roce_dat_ep_peer {
 	uint32_t qpn;
 	uint32_t rq_psn;            /**< first PSN that the peer sends */
@@ -42,14 +42,14 @@ struct roce_dat_ep_peer {
 	uint8_t max_dest_rd_atomic; /**< that the peer may have outstanding */
 };
 
-/** What the extension of the Provider's table of calls has for it. */
+/** The calls for it, in the extension of the Provider's table of calls. */
 struct roce_dat_ep_calls {
 	DAT_RETURN (*query)(DAT_EP_HANDLE ep_handle, struct roce_dat_ep_local *local);
 	DAT_RETURN (*connect)(DAT_EP_HANDLE ep_handle, const struct roce_dat_ep_peer *peer);
 };
 
 /**
- * What to tell the peer of an Endpoint, in any state; meant for one that is unconnected.
+ * The values of an Endpoint that the peer must know, in any state; meant for one that is unconnected.
  *
  * @param local  filled whole, on success only.
  * @return DAT_SUCCESS; DAT_INVALID_HANDLE; DAT_INVALID_PARAMETER, DAT_INVALID_ARG2: @p local is null.
@@ -65,9 +65,9 @@ roce_dat_ep_query(IN DAT_EP_HANDLE ep_handle, OUT struct roce_dat_ep_local *loca
 /**
  * Connect to a peer that is known.
  *
- * The Endpoint is DAT_EP_STATE_ACTIVE_CONNECTION_PENDING until the way to the address is known, and then connected:
+ * The Endpoint is DAT_EP_STATE_ACTIVE_CONNECTION_PENDING until the path to the address is resolved, and then connected:
  * the connect dispatcher has DAT_CONNECTION_EVENT_ESTABLISHED without private data, or
- * DAT_CONNECTION_EVENT_UNREACHABLE. Nobody asks the peer, and nobody tells it of the end: a graceful disconnect is over
+ * DAT_CONNECTION_EVENT_UNREACHABLE. The peer is neither asked nor told of the end: a graceful disconnect is over
  * when the requests are, an abrupt one at once, and the peer's end is not noticed. Reset, free and everything else are
  * as for any connection. Numbers of retries are those of dat.conf.
  *

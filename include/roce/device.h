@@ -4,11 +4,11 @@
 
 /**
  * @file
- * RoCEv2 in user space on DPDK: open a device, turn it, close it.
+ * RoCEv2 in user space on DPDK: open a device, poll it, close it.
  *
  * A device is a DPDK port with its engines, its connection manager and its
  * neighbour table. Frames that are not RoCEv2 for the device are counted and
- * left alone. No thread is started: engines are turned by roce_device_turn()
+ * left alone. No thread is started: engines are polled by roce_device_poll_engine()
  * from the caller's own loop, or by service lcores when `lcores=` asks for it.
  */
 
@@ -24,7 +24,7 @@ struct roce_device;
 struct rte_mbuf;
 struct rte_mempool;
 
-/** What a device is. */
+/** Attributes of a device. */
 struct roce_device_attr {
 	char port[64];   /**< DPDK port name */
 	char driver[32]; /**< its driver */
@@ -32,7 +32,7 @@ struct roce_device_attr {
 	uint8_t ip[16]; /**< first address, IPv6 or IPv4-mapped, network byte order */
 	uint32_t mtu;   /**< path MTU, bytes */
 	unsigned int engines;
-	bool serviced; /**< service lcores turn it, or the program that attached it: nobody else needs to */
+	bool serviced; /**< service lcores poll it, or the program that attached it: nobody else needs to */
 	uint8_t retry, rnr_retry, rnr_timer, ack_timeout; /**< of dat.conf: counts and IBTA codes */
 	const char *icrc_path;                            /**< how the ICRC is computed */
 	const char *dpdk;                                 /**< version of DPDK */
@@ -50,10 +50,12 @@ struct roce_device_attr {
  *
  * @param params  blank-separated key=value, as in dat.conf(5); `loss=` (frames of a million) drops frames
  *   that the device sends: a wire between two such devices loses that share both ways.
- * @param why     receives one sentence when the call fails; may be NULL.
- * @return 0; -EINVAL bad parameter; -ENODEV no such port; -ENOMEM; -EBUSY the port is in use otherwise.
+ * @param errmsg  receives one sentence when the call fails; may be NULL.
+ * @return 0; -EINVAL bad parameter; -ENODEV no such port, or the process was forked from one that had
+ *   opened a device; -ENOMEM; -EBUSY the port is in use otherwise.
  */
-int roce_device_open(const char *params, struct roce_device **device, char *why, size_t errmsg_len);
+int
+roce_device_open(const char *params, struct roce_device **device, char *errmsg, size_t errmsg_len);
 
 /** How a device gets its frames. */
 enum roce_attach_mode {
@@ -85,18 +87,18 @@ struct roce_attach_config {
 	/** `key=value` as of dat.conf(5), without port=, queues= and lcores=. ip= is needed. */
 	const char *params;
 	/**
-	 * Who has an address? It is that of the other, or gw= when the other lies in none of the subnets of ip=. Under
+	 * Resolve the MAC of the next hop: the peer, or gw= if the peer is in none of the subnets of ip=. Under
 	 * the lock of engine 0; of this library it may call roce_device_neighbour_changed() alone. NULL: we ask by ARP
 	 * and neighbour discovery, and answer for our addresses.
 	 *
 	 * @return 0, @p mac is filled; -EAGAIN: roce_device_neighbour_changed() will tell, and it is asked again ten
-	 *   times a second, for three seconds; anything else: nobody.
+	 *   times a second, for three seconds; anything else: there is no such host.
 	 */
 	int (*resolve)(void *arg, const uint8_t ip[16], uint8_t mac[6]);
 	/**
 	 * QUEUES: frames that came in our queues and are not ours, in order and untouched, ARP and neighbour discovery
-	 * among them; they are the program's from here. Called by who turns the engine, under its lock: it may not
-	 * call this library. NULL: they are counted and freed.
+	 * among them; they are the program's from here. Called by the thread that polls the engine, or engine 0, under
+	 * the engine's lock: it may not call this library. NULL: they are counted and freed.
 	 */
 	void (*foreign)(void *arg, unsigned int engine, struct rte_mbuf **pkts, uint16_t n);
 	void *arg; /**< of both */
@@ -112,17 +114,18 @@ struct roce_attach_config {
  * Make a device of a port that the program has, or of none. The EAL must run; it, the port and its flow rules are left as
  * they are. No thread is started and no signal touched.
  *
- * Such a device is turned by the program alone (lcores= is refused): who waits for an event of it sleeps. Others join
+ * Such a device is polled by the program alone (lcores= is refused): who waits for an event of it sleeps. Others join
  * it by its name: roce_device_open() with "port=NAME", where other keys may be left out, and dat.conf(5) likewise. The
  * last to close it ends it. Any thread; none of its own.
  *
  * @param config  copied, with its strings; UDAPL_ROCE_PARAMS does not change it.
- * @param why     as for roce_device_open().
- * @return 0; -EINVAL; -ENODEV the EAL does not run, there is no such port or queue, or the port is not started; -EBUSY
- *   the name is that of a device or port, or a queue is that of another device, or the port is a device itself; -ENOMEM.
+ * @param errmsg  as for roce_device_open().
+ * @return 0; -EINVAL; -ENODEV the EAL does not run, there is no such port or queue, the port is not started, or the
+ *   process was forked from one that had opened a device; -EBUSY the name is that of a device or port, or a queue is
+ *   that of another device, or the port is a device itself; -ENOMEM.
  */
 int roce_device_attach(const struct roce_attach_config *config, struct roce_device **device,
-		char *why, size_t errmsg_len);
+		char *errmsg, size_t errmsg_len);
 
 /**
  * HANDOVER: take what is ours of a burst that the program received. One thread at a time for each engine; it need not be
@@ -131,7 +134,7 @@ int roce_device_attach(const struct roce_attach_config *config, struct roce_devi
  * Ours are RoCEv2 frames to our addresses, and they are the library's from here on. The others are moved to the front of
  * @p pkts, in order and untouched, ARP and neighbour discovery among them, which we only look at.
  *
- * @param engine  any: a frame for another engine is handed over to it; RSS or flow rules by UDP port only make that rare.
+ * @param engine  any: a frame for another engine is forwarded to it; RSS or flow rules by UDP port only make that rare.
  * @return how many are left in front; they are the program's. Of a device or engine that is none of HANDOVER: @p n.
  */
 uint16_t
@@ -148,15 +151,15 @@ uint16_t roce_device_tx(struct roce_device *device, unsigned int engine, struct 
 		uint16_t max);
 
 /**
- * The program's answer to resolve() is another now: what waits for one asks again when engine 0 is turned next, which
+ * The program's answer to resolve() is another now: what waits for one asks again when engine 0 is polled next, which
  * roce_device_deadline() says is due. Takes no lock. Any thread.
  */
 void roce_device_neighbour_changed(struct roce_device *device);
 
 /**
  * Leave a device; the last one out stops the port, unless it was attached, and frees everything. All its objects must
- * be gone, and nobody may be turning it. What the engines still have to say is sent if the device takes it at once; with
- * ROCE_ATTACH_HANDOVER it is lost, unless roce_device_tx() was called until it had no more.
+ * be gone, and no thread may be polling it. Frames that the engines still have are sent if the device takes them at
+ * once; with ROCE_ATTACH_HANDOVER they are lost, unless roce_device_tx() was called until it had no more.
  */
 void roce_device_close(struct roce_device *device);
 
@@ -172,24 +175,27 @@ bool roce_device_counter(const struct roce_device *device, unsigned int index, c
 		uint64_t *value);
 
 /**
- * Turn one engine once: receive a burst, let the engine work, send a burst. Returns at once when another
- * thread is turning it, or when there is nothing to receive from: a device of ROCE_ATTACH_HANDOVER.
+ * Poll one engine once: receive a burst, let the engine work, send a burst. Returns at once when another
+ * thread is polling it, or when there is nothing to receive from: a device of ROCE_ATTACH_HANDOVER.
  *
  * @return frames moved; 0: there was nothing to do.
  */
+unsigned int roce_device_poll_engine(struct roce_device *device, unsigned int engine);
+
+/** The former name of roce_device_poll_engine(): an alias, kept for one release. */
 unsigned int roce_device_turn(struct roce_device *device, unsigned int engine);
 
 /**
- * Turn one engine until nothing moves or @p budget frames have moved; the last burst may exceed it.
+ * Poll one engine until nothing moves or @p budget frames have moved; the last burst may exceed it.
  *
  * @return frames moved.
  */
 unsigned int roce_device_work(struct roce_device *device, unsigned int engine, unsigned int budget);
 
-/** Turn until something moved, at most every engine once. @return as roce_device_turn(). */
+/** Poll until something moved, at most every engine once. @return as roce_device_poll_engine(). */
 unsigned int roce_device_poll(struct roce_device *device);
 
-/** Next time (ticks of roce_device_now()) at which a turn is useful without new frames; UINT64_MAX never. */
+/** Next time (ticks of roce_device_now()) at which a poll is useful without new frames; UINT64_MAX never. */
 uint64_t roce_device_deadline(struct roce_device *device);
 
 /** The clock of the device, and its ticks per second. */

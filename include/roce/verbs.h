@@ -8,7 +8,7 @@
  * and windows, completion queues, shared receive queues and queue pairs.
  *
  * They belong to a context, one user of a device (roce/context.h), and are
- * worked for by whoever turns the device (roce/device.h). Queue pairs are
+ * worked for by whoever polls the device (roce/device.h). Queue pairs are
  * connected by roce/cm.h.
  *
  * Threads. Create, destroy, resize and query calls take the locks they need
@@ -56,7 +56,7 @@ enum roce_wc_status {
 			19, /**< the port is gone: why a queue pair broke, and of no request or receive */
 };
 
-/** What a request does: the numbers of enum ibv_wr_opcode. */
+/** The operation of a request: the numbers of enum ibv_wr_opcode. */
 enum roce_wr_opcode {
 	ROCE_WR_RDMA_WRITE = 0,
 	ROCE_WR_RDMA_WRITE_WITH_IMM = 1,
@@ -69,7 +69,7 @@ enum roce_wr_opcode {
 	ROCE_WR_SEND_WITH_INV = 9,
 };
 
-/** What may be done with memory: the numbers of enum ibv_access_flags. */
+/** Access rights to memory: the numbers of enum ibv_access_flags. */
 enum roce_access {
 	ROCE_ACCESS_LOCAL_WRITE = 1 << 0,
 	ROCE_ACCESS_REMOTE_WRITE = 1 << 1,
@@ -82,7 +82,7 @@ enum roce_access {
 	ROCE_ACCESS_LOCAL_READ = 1 << 15,
 };
 
-/** A piece of registered memory: start address, bytes, key of the region. */
+/** A segment of registered memory: start address, bytes, key of the region. */
 struct roce_sge {
 	uint64_t addr;
 	uint32_t length;
@@ -108,7 +108,7 @@ enum roce_event_kind {
 #define ROCE_EVENT_QUIET   0x10 /**< posted with ROCE_WR_QUIET */
 #define ROCE_EVENT_LENT    0x20 /**< the message lies in an mbuf: roce_qp_take_mbuf() */
 
-/** What a completion queue holds. The engine never looks behind @c owner. */
+/** A completion. The engine never looks behind @c owner. */
 struct roce_event {
 	uint64_t wr_id;    /**< cookie of the request */
 	void *owner;       /**< owner of the queue pair; ROCE_EVENT_BIND: of the window */
@@ -118,7 +118,7 @@ struct roce_event {
 	uint8_t status;    /**< enum roce_wc_status */
 	uint8_t flags;     /**< ROCE_EVENT_* */
 	uint8_t opcode;    /**< ROCE_EVENT_SEND, _BIND: enum roce_wr_opcode; user kinds: theirs */
-	uint16_t srq_share; /**< engine's own: which share of a shared receive queue the reap is booked on; 0 none */
+	uint16_t srq_tag; /**< engine's own: where the reap of a receive of a shared receive queue is counted; 0: none */
 	uint16_t lent; /**< engine's own: of ROCE_EVENT_LENT, which frame */
 };
 
@@ -154,7 +154,7 @@ int roce_mr_destroy(struct roce_mr *mr);
 
 /* ---- memory window ---- */
 
-/** What to bind a window to. */
+/** The memory to which a window is to be bound. */
 struct roce_mw_bind {
 	struct roce_mw *mw;
 	uint32_t mr_key; /**< of the region below */
@@ -164,7 +164,7 @@ struct roce_mw_bind {
 	uint32_t key;    /**< out: names the window to peers as soon as the bind has executed */
 };
 
-/** What a window is bound to. */
+/** The memory to which a window is bound. */
 struct roce_mw_binding {
 	uint32_t key;
 	uint32_t mr_key;
@@ -187,7 +187,7 @@ int roce_mw_create(struct roce_pd *pd, void *owner, struct roce_mw **mw);
  */
 void roce_mw_destroy(struct roce_mw *mw);
 
-/** What the window is bound to, by the binds that were executed. @return false: to nothing, and nothing is written. */
+/** The memory to which the executed binds have bound the window. @return false: none, and nothing is written. */
 bool roce_mw_query(const struct roce_mw *mw, struct roce_mw_binding *binding);
 
 /**
@@ -203,7 +203,7 @@ int roce_mw_judge(const struct roce_qp *qp, const struct roce_mw_bind *bind);
 
 /**
  * @param depth  events it holds, at least 1.
- * @param owner  stands in what its context is told of it: ROCE_ASYNC_CQ_ERR when it overflows, _CQ_READY.
+ * @param owner  stands in its async events: ROCE_ASYNC_CQ_ERR when it overflows, _CQ_READY.
  * @return 0; -EINVAL none, or more than 2^24; -ENOMEM.
  */
 int roce_cq_create(struct roce_context *context, uint32_t depth, void *owner, struct roce_cq **cq);
@@ -224,7 +224,7 @@ unsigned int roce_cq_count(const struct roce_cq *cq);
 uint32_t roce_cq_depth(const struct roce_cq *cq);
 
 /**
- * Hold exactly @p depth events from now on; none is lost, shares of shared receive queues stay. Any thread that holds no
+ * Hold exactly @p depth events from now on; none is lost. Any thread that holds no
  * engine lock, beside pushes; one at a time, and not beside roce_cq_poll() and roce_cq_look().
  *
  * @return 0; -EINVAL as for roce_cq_create(); -EBUSY more are waiting; -ENOMEM. A failure changes nothing.
@@ -232,7 +232,7 @@ uint32_t roce_cq_depth(const struct roce_cq *cq);
 int roce_cq_resize(struct roce_cq *cq, uint32_t depth);
 
 /**
- * Tell the context ROCE_ASYNC_CQ_READY with the next event, once. As with ibv_req_notify_cq(): arm, poll the queue
+ * Deliver ROCE_ASYNC_CQ_READY to the context with the next event, once. As with ibv_req_notify_cq(): arm, poll the queue
  * again, then sleep on roce_context_fd(). Any thread.
  *
  * @param solicited  of receives only those that the sender asked to wake for; failures always wake. Armed already for
@@ -261,8 +261,8 @@ struct roce_recv_wr {
 
 /**
  * @param max_wr   receives it holds: exactly that many may be outstanding. 1..2^20.
- * @param max_sge  pieces of one receive, 1..ROCE_SGE_MAX.
- * @param owner    stands in ROCE_ASYNC_SRQ_LIMIT, told when the low watermark is crossed.
+ * @param max_sge  segments of one receive, 1..ROCE_SGE_MAX.
+ * @param owner    stands in ROCE_ASYNC_SRQ_LIMIT, delivered when the low watermark is crossed.
  * @return 0; -EINVAL; -ENOMEM.
  */
 int roce_srq_create(struct roce_pd *pd, uint32_t max_wr, uint32_t max_sge, void *owner,
@@ -275,7 +275,7 @@ int roce_srq_destroy(struct roce_srq *srq);
  * Post a receive. Any thread, any number of threads at once. Until its completion its memory is the provider's; what lies
  * there behind the bytes of the message, as its completion counts them, is not defined.
  *
- * @return 0; -EINVAL too many pieces, or ROCE_WR_LEND; -ENOSPC as many outstanding as it holds; -EACCES key unknown or not
+ * @return 0; -EINVAL too many segments, or ROCE_WR_LEND; -ENOSPC as many outstanding as it holds; -EACCES key unknown or not
  *   writable; -EPERM region of another protection domain; -ERANGE outside the region.
  */
 int roce_srq_post(struct roce_srq *srq, const struct roce_recv_wr *wr);
@@ -287,7 +287,7 @@ int roce_srq_post(struct roce_srq *srq, const struct roce_recv_wr *wr);
 void roce_srq_query(struct roce_srq *srq, struct roce_srq_counts *counts);
 
 /**
- * Hold exactly @p max_wr receives from now on. Nothing posted is lost, and no message that comes meanwhile. Any
+ * Hold exactly @p max_wr receives from now on. No posted receive is lost, and no message that comes meanwhile. Any
  * thread that holds no engine lock; one at a time, beside posts, takes and reaps.
  *
  * @return 0; -EINVAL not 1..2^20; -EBUSY more are outstanding, or the low watermark is higher; -ENOMEM.
@@ -295,7 +295,7 @@ void roce_srq_query(struct roce_srq *srq, struct roce_srq_counts *counts);
 int roce_srq_resize(struct roce_srq *srq, uint32_t max_wr);
 
 /**
- * Set the low watermark and arm it: ROCE_ASYNC_SRQ_LIMIT is told once when fewer than @p low receives are on the
+ * Set the low watermark and arm it: ROCE_ASYNC_SRQ_LIMIT is delivered once when fewer than @p low receives are on the
  * queue, inside this call when they are already, else by the take that makes it true, before the message of that
  * take completes. 0 disarms. Threads as roce_srq_resize().
  *
@@ -305,7 +305,7 @@ int roce_srq_set_low(struct roce_srq *srq, uint32_t low);
 
 /* ---- queue pair ---- */
 
-#define ROCE_SGE_MAX       32 /**< pieces of one request or receive */
+#define ROCE_SGE_MAX       32 /**< segments of one request or receive */
 #define ROCE_INLINE_MAX    1024
 #define ROCE_MSG_MAX       (1u << 31)
 #define ROCE_LENT_MAX      4096 /**< frames that are lent by one queue pair */
@@ -344,7 +344,7 @@ int roce_qp_create(const struct roce_qp_attr *attr, struct roce_qp **qp);
 /**
  * End a queue pair in any state. Requests and receives it holds end without completion: a receive taken
  * from a shared receive queue counts as reaped. One that was connected holds none when its id has ended, but for requests
- * posted since the last turn. Its number is not used again soon. Frames that it lent and that were taken stay the
+ * posted since the last poll. Its number is not used again soon. Frames that it lent and that were taken stay the
  * consumer's, who may free them whenever he likes; the others are freed. With `zero_copy=` the device may read the memory of its
  * requests until roce_mr_destroy() succeeds.
  */
@@ -359,7 +359,7 @@ void roce_qp_depth(const struct roce_qp *qp, uint32_t *requests, uint32_t *recei
 
 /**
  * Set and arm the high watermarks of the receives that the queue pair has and that are not completed: those posted
- * to its own queue, or taken from a shared one. More than @p soft: its context is told ROCE_ASYNC_QP_HIGH, once for
+ * to its own queue, or taken from a shared one. More than @p soft: its context gets ROCE_ASYNC_QP_HIGH, once for
  * each call. More than @p hard while it is connected, or at the peer's first message: the queue pair breaks. Judged at
  * once (so it may break inside), whenever it takes from a shared queue, and when its connection is established.
  */
@@ -376,8 +376,8 @@ void roce_qp_set_watermarks(struct roce_qp *qp, uint32_t soft, uint32_t hard);
 #define ROCE_WR_QUIET  0x10 /**< its event says ROCE_EVENT_QUIET; the engine only carries it */
 
 /**
- * A receive without pieces, of a queue pair's own queue with max_lent: the consumer is lent the frame that the message
- * came in. It takes a message of one packet; a longer one ends it with ROCE_WC_LOC_LEN_ERR, as one longer than its pieces.
+ * A receive without segments, of a queue pair's own queue with max_lent: the consumer is lent the frame that the message
+ * came in. It takes a message of one packet; a longer one ends it with ROCE_WC_LOC_LEN_ERR, as one longer than its segments.
  */
 #define ROCE_WR_LEND 0x100
 
@@ -412,17 +412,17 @@ struct roce_wr {
  * in the protection domain of the peer's queue pair both ends break, this one with ROCE_WC_REM_ACCESS_ERR. A READ or
  * atomic in front of it may be answered, or be answered again, after it: fence it when they use the same window.
  *
- * @return 0; -EINVAL too many pieces, state RESET, or inline what is not sent from here; -EMSGSIZE longer than
+ * @return 0; -EINVAL too many segments, state RESET, or inline what is not sent from here; -EMSGSIZE longer than
  *   ROCE_MSG_MAX, or inline and longer than the queue pair's max_inline; -EOPNOTSUPP opcode;
  *   -ENOSPC queue full; -EACCES, -EPERM, -ERANGE as for roce_srq_post(), of a bind as for roce_mw_judge(). In state
- *   ERR the request is accepted, and flushed by the next turn.
+ *   ERR the request is accepted, and flushed by the next poll.
  */
 int roce_qp_post_send(struct roce_qp *qp, const struct roce_wr *wr);
 
 /**
  * Post to the queue pair's own receive queue, in any state.
  *
- * @return as roce_srq_post(); -EINVAL with an SRQ; ROCE_WR_LEND is welcome, but -EINVAL with pieces, or where max_lent is 0.
+ * @return as roce_srq_post(); -EINVAL with an SRQ; ROCE_WR_LEND is welcome, but -EINVAL with segments, or where max_lent is 0.
  */
 int roce_qp_post_recv(struct roce_qp *qp, const struct roce_recv_wr *wr);
 

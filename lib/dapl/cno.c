@@ -163,7 +163,7 @@ dapl_evd_notify(struct dapl_evd *evd, uint32_t n)
 	struct dapl_ia *ia = evd->head.ia;
 
 	rte_spinlock_lock(&ia->notify_lock);
-	/* Who waits on the dispatcher itself has it to himself. */
+	/* A thread that waits on the dispatcher itself has it to itself. */
 	if (__atomic_load_n(&evd->taker, __ATOMIC_RELAXED) == DAPL_TAKER_WAITER) {
 		if (roce_cq_count(evd->cq) >= __atomic_load_n(&evd->threshold, __ATOMIC_RELAXED))
 			dapl_waiters_ring(&evd->waiters);
@@ -206,7 +206,7 @@ change_cno(struct dapl_evd *evd, struct dapl_cno *cno)
 	}
 	evd->fired = 0;
 	evd->undelivered = 0;
-	/* Nobody has told of what is there. */
+	/* The events that are there were not delivered. */
 	if (cno != NULL)
 		fire(evd, roce_cq_count(evd->cq));
 }
@@ -220,7 +220,7 @@ dapl_evd_set_cno(struct dapl_evd *evd, struct dapl_cno *cno)
 	if (cno == old)
 		return;
 	dapl_obj_use(cno);
-	/* What comes from here on is told; what came before is seen. */
+	/* Events from here on are delivered; those before are seen here. */
 	if (old == NULL)
 		roce_cq_watch(evd->cq);
 	rte_spinlock_lock(&ia->notify_lock);

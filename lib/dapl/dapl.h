@@ -6,7 +6,7 @@
  * @file
  * DAT semantics without DAT types: the objects, and the calls that lib/front makes.
  *
- * The front has checked every handle and argument; these calls judge only state and
+ * The front has checked every handle and argument; these calls validate only state and
  * resources. A call that fails changes nothing. Results go through an out pointer,
  * written only on success.
  *
@@ -29,6 +29,7 @@
 #include "dapl/obj.h"
 #include "dapl/status.h"
 #include "engine/verbs.h"
+#include "port/fork.h"
 #include "port/user.h"
 
 /* Limits that dat_ia_query() reports and creation enforces. */
@@ -73,7 +74,8 @@ struct dapl_ia {
 	struct roce_engine *engine0;
 	struct dapl_evd *async_evd; /**< NULL: nobody listens; atomic */
 	bool async_own;             /**< the provider made it */
-	bool progress;              /**< uses the thread of progress.c */
+	bool progress_thread;       /**< uses the thread of progress_thread.c */
+	bool begun; /**< has listened or connected: from then on a peer waits for its answers; atomic */
 	bool last_wqe; /**< an endpoint on a shared queue says so when it will take no more from it */
 	rte_spinlock_t notify_lock;   /**< of all notifications; inside an engine's lock */
 	struct dapl_obj_list objects; /**< all but the adapter itself; lock of engine 0 */
@@ -87,10 +89,15 @@ struct dapl_ia {
 	char mtu[12];
 	char engines[12];
 	char name[DAPL_NAME_LEN];
+	TAILQ_ENTRY(dapl_ia) alive; /**< the open, opening and closing; lock of forks */
 	/* Behind all that is read with every call: two threads write here, now and then. */
-	uintptr_t poller; /**< the last thread that turned the device by a dequeue; 0: none has; atomic */
-	uint32_t looks; /**< of others in passing, since then; atomic */
+	uintptr_t poller; /**< the last thread that polled the device by a dequeue; 0: none has; atomic */
+	uint32_t looks; /**< of others in passing, since then, and DAPL_LOOKED; atomic */
+	bool quiet;     /**< nobody polled it between the last two looks; the progress thread's */
 };
+
+/** The progress thread has looked, and nobody has polled the device since. */
+#define DAPL_LOOKED (UINT32_C(1) << 31)
 
 /** Attributes of an endpoint as granted: defaults are filled in. */
 struct dapl_ep_attr {
@@ -121,7 +128,7 @@ enum dapl_ep_state {
 	DAPL_EP_STATES,
 };
 
-/** What moves an endpoint from state to state. */
+/** Inputs of the state machine of an endpoint. */
 enum dapl_ep_input {
 	DAPL_EP_IN_CONNECT,     /**< dat_ep_connect(), roce_dat_ep_connect() */
 	DAPL_EP_IN_ACCEPT,      /**< dat_cr_accept() of anybody's request */
@@ -134,7 +141,7 @@ enum dapl_ep_input {
 	DAPL_EP_IN_GRACEFUL,    /**< dat_ep_disconnect(), graceful */
 	DAPL_EP_IN_ABRUPT,      /**< dat_ep_disconnect(), abrupt */
 	DAPL_EP_IN_PEER_LEFT,   /**< the connection ended in order */
-	DAPL_EP_IN_DRAINED, /**< no request is left, and there is no connection manager to say farewell to */
+	DAPL_EP_IN_DRAINED, /**< no request is left, and there is no connection manager to send a DREQ to */
 	DAPL_EP_IN_BROKEN, /**< the transport gave up */
 	DAPL_EP_IN_RESET,  /**< dat_ep_reset() */
 	DAPL_EP_INPUTS,
@@ -142,7 +149,7 @@ enum dapl_ep_input {
 
 struct dapl_ep {
 	struct dapl_obj head;
-	/* What a post looks at shares the cache line of the head. */
+	/* The fields that a post reads share the cache line of the head. */
 	struct roce_qp *qp;
 	uint32_t max_message; /**< bytes of a send */
 	uint8_t state;        /**< enum dapl_ep_state; written by dapl_ep_advance() alone */
@@ -203,7 +210,7 @@ struct dapl_cr {
 	uint8_t private_data[ROCE_CM_PRIVATE_MAX_REQ]; /**< consumers write to it */
 };
 
-/* ---- ia.c ---- */
+/* ---- ia.c, ia_list.c ---- */
 
 struct dapl_ia_open {
 	const char *name;
@@ -213,7 +220,7 @@ struct dapl_ia_open {
 	struct dapl_evd *async_evd; /**< of another open instance; NULL: see @c async_make */
 	bool async_make;            /**< make one for at least @c async_len events */
 	bool last_wqe;              /**< tell of DAPL_ASYNC_EP_LAST_WQE */
-	bool progress;              /**< work even while the consumer calls nothing */
+	bool eager;                 /**< the progress thread polls beside the consumer, too */
 	int32_t async_len;
 };
 
@@ -233,7 +240,7 @@ enum dapl_status dapl_ia_close(struct dapl_ia *ia, bool graceful);
 /** Refresh the counters among the adapter's named attributes. */
 void dapl_ia_count(struct dapl_ia *ia);
 
-/** The caller polls a dispatcher of this instance, and is about to turn its device. */
+/** The caller polls a dispatcher of this instance, and is about to poll its device. */
 static inline void
 dapl_ia_attend(struct dapl_ia *ia)
 {
@@ -245,36 +252,98 @@ dapl_ia_attend(struct dapl_ia *ia)
 		__atomic_store_n(&ia->looks, 0, __ATOMIC_RELAXED);
 }
 
+/** The caller polls its device in another way. */
+static inline void
+dapl_ia_polled(struct dapl_ia *ia)
+{
+	uint32_t looks = __atomic_load_n(&ia->looks, __ATOMIC_RELAXED);
+
+	if ((looks & DAPL_LOOKED) != 0)
+		__atomic_store_n(&ia->looks, looks & ~DAPL_LOOKED, __ATOMIC_RELAXED);
+}
+
+/** The progress thread looks again: an adapter has begun. Any thread. */
+void dapl_progress_thread_wake(void);
+
+/** It listens, or connects: the progress thread may poll it. Frames that a device has before that wait for the consumer. */
+static inline void
+dapl_ia_begin(struct dapl_ia *ia)
+{
+	if (!__atomic_exchange_n(&ia->begun, true, __ATOMIC_SEQ_CST))
+		dapl_progress_thread_wake();
+}
+
 /**
- * Turn the devices of all other open adapters once, so that a caller who waits on one starves none. NULL: of all.
+ * Poll the devices of all other open adapters once, so that a caller who waits on one starves none. NULL: of all.
  * @return frames moved.
  */
 unsigned int dapl_ia_poll_others(const struct dapl_ia *ia);
 
 /**
- * The same for a caller who polls. Those that another thread polls all the time are left to it: what a turn needs is in
+ * The same for a caller who polls. Those that another thread polls all the time are left to it: what a poll needs is in
  * the caches of its processor, and not in those of the caller's.
  */
 void dapl_ia_poll_unattended(const struct dapl_ia *ia);
 
-/** Turn this instance and the others until something is done, for a quarter of a second. @return false: it is not. */
+/** Facts that the progress thread collects of all open adapters that use it. */
+enum dapl_quiet {
+	DAPL_NOT_BEGUN, /**< none has listened or connected */
+	DAPL_ATTENDED,  /**< others poll those that have, or look for themselves just now */
+	DAPL_QUIET,     /**< at least one that has was polled by nobody since the last look */
+};
+
+/**
+ * For the progress thread: poll once the devices that have begun and that nobody has polled since the last call.
+ * @return frames moved.
+ */
+unsigned int dapl_ia_poll_quiet(enum dapl_quiet *quiet);
+
+/** For the progress thread: poll once every device that uses it. @return frames moved. */
+unsigned int dapl_ia_poll_automatic(void);
+
+/** @return true: the caller polls open adapters, and will call dapl_wake() when it has let go of their list. */
+bool dapl_ia_defer_wake(void);
+
+/** Add to the open adapters of the process; take out of them, after which no other thread polls its device. */
+void dapl_ia_enlist(struct dapl_ia *ia);
+void dapl_ia_delist(struct dapl_ia *ia);
+
+/** No open adapter has a dispatcher of @p ia for its asynchronous events any more. */
+void dapl_ia_drop_async_of(const struct dapl_ia *ia);
+
+/** Poll this instance and the others until something is done, for a quarter of a second. @return false: it is not. */
 bool dapl_ia_await(const struct dapl_ia *ia, bool (*done)(void *arg), void *arg);
 
-/** Does anything in this process stand still while nobody turns it? */
+/** Does anything in this process stand still while nobody polls it? */
 bool dapl_ia_must_poll(const struct dapl_ia *ia);
 
 /** True while an instance of the adapter @p name is open. Any thread. */
 bool dapl_ia_is_open(const char *name);
 
+/** In a child of fork(2): no adapter is open, and nobody has a lock of ia_list.c. */
+void dapl_ia_forget_parent(void);
+
+/** From now on the handles of an adapter, which may still be opened, and of its objects are bad in children of fork(2). */
+void dapl_fork_watch(struct dapl_ia *ia);
+
+/** Undo dapl_fork_watch(): none of its handles is good any more. */
+void dapl_fork_unwatch(struct dapl_ia *ia);
+
 /** Socket address to IP. @return false: neither AF_INET nor AF_INET6. */
 bool dapl_ip_from_sockaddr(const struct sockaddr *sa, struct roce_ip *ip);
 void dapl_ip_to_sockaddr(const struct roce_ip *ip, union dapl_sockaddr *out);
 
-/* ---- progress.c ---- */
+/* ---- progress_thread.c ---- */
 
-/** Let one thread of the process turn the open adapters that have no service lcores. Any thread. @return false: none starts. */
-bool dapl_progress_thread_use(void);
+/**
+ * Let one thread of the process poll the open adapters that nobody else does, or @p eager all of them. Any thread.
+ * @return false: none starts.
+ */
+bool dapl_progress_thread_use(bool eager);
 /** Undo it; with the last user the thread is gone when the call returns. Holds no lock of another. */
+void dapl_progress_thread_drop(void);
+
+/** In a child of fork(2): there is no such thread, and nobody uses it. */
 void dapl_progress_thread_forget_parent(void);
 
 /* ---- ep.c, ep_state.c, ep_post.c ---- */
@@ -319,14 +388,14 @@ enum dapl_status dapl_ep_state_error(unsigned int state);
 
 /** Post to the send queue, whatever the operation; lean. @return DAPL_OK; the state that forbids it; as dapl_post_error(). */
 enum dapl_status dapl_ep_post_send(struct dapl_ep *ep, const struct roce_wr *wr);
-/** A message of one piece, when nothing is in its way. @return false: nothing was done; dapl_ep_post_send() says why, or does it. */
+/** A message of one segment, when nothing is in its way. @return false: nothing was done; dapl_ep_post_send() says why, or does it. */
 static inline bool
 dapl_ep_try_send(struct dapl_ep *ep, struct roce_sge sge, uint64_t wr_id, uint8_t flags)
 {
 	return likely(__atomic_load_n(&ep->state, __ATOMIC_RELAXED) == DAPL_EP_STATE_CONNECTED) &&
 			roce_qp_try_send(ep->qp, sge, wr_id, flags);
 }
-/** A receive of one piece to its own queue, when nothing is in its way. @return false: as above, dapl_ep_post_recv(). */
+/** A receive of one segment to its own queue, when nothing is in its way. @return false: as above, dapl_ep_post_recv(). */
 static inline bool
 dapl_ep_try_recv(struct dapl_ep *ep, struct roce_sge sge, uint64_t wr_id)
 {
@@ -334,12 +403,12 @@ dapl_ep_try_recv(struct dapl_ep *ep, struct roce_sge sge, uint64_t wr_id)
 }
 /** Post to the endpoint's own receive queue, in any state. @return DAPL_OK; DAPL_SRQ_IN_USE; as dapl_post_error(). */
 enum dapl_status dapl_ep_post_recv(struct dapl_ep *ep, const struct roce_recv_wr *wr);
-/** What an errno of the engine's post calls means. */
+/** The status for an errno of the engine's post calls. */
 enum dapl_status dapl_post_error(int rc);
 
 /* ---- ep_direct.c: connections without a connection manager ---- */
 
-/** What a peer has to know of an endpoint. */
+/** The values of an endpoint that its peer must know. */
 struct dapl_ep_local {
 	struct roce_ip ip; /**< the adapter's first */
 	uint32_t qpn;
@@ -379,7 +448,7 @@ void dapl_ep_forget_conn(struct dapl_ep *ep);
 /** Push a connection event. Locked. */
 void
 dapl_ep_push(struct dapl_ep *ep, enum dapl_conn_event what, const void *private_data, uint16_t len);
-/** What we offer in a REQ, or in a REP to @p peer: everything but the private data. Locked. */
+/** Our offer in a REQ, or in a REP to @p peer: everything but the private data. Locked. */
 void
 dapl_ep_offer(struct dapl_ep *ep, const struct roce_cm_param *peer, struct roce_cm_param *local);
 /** Bring the queue pair to RTR towards @p peer, with what was offered. Locked. @return 0; -EINVAL. */

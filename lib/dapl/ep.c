@@ -26,7 +26,7 @@ create_qp(struct dapl_ep *ep, const struct dapl_ep_create *create, struct roce_q
 		.owner = ep,
 	};
 
-	/* Their operands take the place of a piece: where there is room for two it costs nothing. */
+	/* Their operands take the place of a segment: where there is room for two it costs nothing. */
 	qp.atomics = qp.max_send_sge > 1;
 
 	/* On a shared queue the sizes of the receive side are the queue's business. */
@@ -36,7 +36,7 @@ create_qp(struct dapl_ep *ep, const struct dapl_ep_create *create, struct roce_q
 		qp.max_recv_wr = (uint32_t)attr->max_recv_dtos;
 		qp.max_recv_sge = (uint16_t)attr->max_recv_iov;
 	}
-	/* Attributes that are left out stand for four pieces, which most endpoints never use. */
+	/* Attributes that are left out stand for four segments, which most endpoints never use. */
 	return roce_qp_create_lean(&qp, out) == 0 ? DAPL_OK : DAPL_NO_MEMORY;
 }
 
@@ -77,7 +77,7 @@ drop_evds(const struct dapl_ep *ep)
 	dapl_obj_drop(ep->connect_evd);
 }
 
-/* What feeds a dispatcher is decided one endpoint at a time. @return false: its streams do not go with others. */
+/* The streams of a dispatcher are decided one endpoint at a time. @return false: its streams do not go with others. */
 static bool
 publish(struct dapl_ep *ep)
 {
@@ -208,7 +208,7 @@ refeed(const struct dapl_ep *ep, const struct dapl_ep_create *to)
 	return false;
 }
 
-/* Change over to @p qp, which may be the one it has. Nothing may be posted to one that is left. */
+/* Change over to @p qp, which may be the one it has. No work may be posted to one that is left. */
 static enum dapl_status
 change_over(struct dapl_ep *ep, const struct dapl_ep_create *to, struct roce_qp *qp)
 {
@@ -260,12 +260,13 @@ dapl_ep_modify(struct dapl_ep *ep, const struct dapl_ep_create *to)
 	return status;
 }
 
-/* Whatever its state. Under the locks of the endpoint, which are given back. */
+/* In any state. Under the locks of the endpoint, which are given back. */
 static void
 destroy_locked(struct dapl_ep *ep)
 {
 	dapl_obj_retire_locked(ep);
 	dapl_unfeed(ep);
+	roce_qp_final_ack(ep->qp);
 	dapl_ep_forget_conn(ep);
 	/* From here on the engine has nothing to tell about it. */
 	roce_qp_to_reset(ep->qp);

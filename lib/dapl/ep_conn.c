@@ -94,7 +94,7 @@ end(struct dapl_ep *ep, enum dapl_ep_input in, enum dapl_conn_event what)
 	dapl_ep_push(ep, what, NULL, 0);
 }
 
-/* Passive side, told by the peer's RTU or by its first packet, whichever comes first. */
+/* Passive side: established by the peer's RTU or by its first packet, whichever comes first. */
 static void
 established(struct dapl_ep *ep)
 {
@@ -132,7 +132,7 @@ reply(struct dapl_ep *ep, const struct roce_cm_event *event)
 	return 0;
 }
 
-/* Without messages: the way to the peer is all that was missing. */
+/* Without messages: only the route to the peer was missing. */
 static void
 path_resolved(struct dapl_ep *ep, const struct roce_path *path)
 {
@@ -206,7 +206,7 @@ conn_event(struct dapl_ep *ep, const struct roce_cm_event *event)
 	case ROCE_CM_PATH:
 		path_resolved(ep, event->path);
 		break;
-	/* Its engine has told it, on its own lock. */
+	/* Its engine has delivered QP_BROKEN, under its own lock. */
 	case ROCE_CM_BROKEN:
 	case ROCE_CM_REQUEST:
 		break;
@@ -222,6 +222,8 @@ dapl_device_cm_notify(void *arg, const struct roce_cm_event *event)
 
 	if (event->kind == ROCE_CM_REQUEST)
 		return dapl_cr_arrive(event->owner, event);
+	if (event->kind == ROCE_CM_DISCONNECTED)
+		roce_device_receive(ep->head.ia->device);
 	if (ep->engine != NULL)
 		roce_engine_lock(ep->engine);
 	rc = conn_event(ep, event);
@@ -307,6 +309,7 @@ begin(struct dapl_ep *ep, const struct dapl_ep_connect *connect, const struct ro
 			ia->cm, &ia->user.context, &cm, ep, roce_device_now(ia->device), &ep->conn);
 	if (rc != 0)
 		return rc == -ENOMEM ? DAPL_NO_MEMORY : DAPL_BAD_ADDRESS;
+	dapl_ia_begin(ia);
 	roce_qp_set_conn(ep->qp, ep->conn);
 	dapl_ip_to_sockaddr(dst, &ep->remote);
 	ep->remote_qual = connect->conn_qual;
@@ -368,6 +371,7 @@ dapl_ep_disconnect(struct dapl_ep *ep, bool graceful)
 	} else if (ep->state == DAPL_EP_STATE_DISCONNECT_PENDING) {
 		roce_qp_drain(ep->qp);
 	} else {
+		roce_qp_final_ack(ep->qp);
 		roce_qp_to_error(ep->qp);
 		dapl_ep_forget_conn(ep);
 		dapl_ep_push(ep, DAPL_CONN_DISCONNECTED, NULL, 0);

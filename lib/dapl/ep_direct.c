@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Connections to a queue pair whose numbers the consumer knows already: the connection manager only finds the way. */
+/* Connections to a queue pair whose numbers the consumer knows already: the connection manager only resolves the path. */
 
 #include <string.h>
 
@@ -30,6 +30,7 @@ begin(struct dapl_ep *ep, const struct roce_qp_connect *peer)
 	if (roce_cm_find_path(ia->cm, &ia->user.context, &peer->path.dst_ip, ep, now, &ep->conn) !=
 			0)
 		return DAPL_NO_MEMORY;
+	dapl_ia_begin(ia);
 	ep->direct = *peer;
 	ep->direct.retry = ia->attr.retry;
 	ep->direct.rnr_retry = ia->attr.rnr_retry;

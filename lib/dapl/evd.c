@@ -4,7 +4,7 @@
 
 #include "dapl/dapl.h"
 
-/** After so many empty dequeues the other adapters of the process get a turn, too. */
+/** Empty dequeues between two polls of the other adapters: rarer than in wait.c, since they hold up a consumer at work. */
 #define POLL_OTHERS 64
 
 enum dapl_status
@@ -28,7 +28,7 @@ dapl_evd_create(struct dapl_ia *ia, uint32_t len, uint32_t streams, struct dapl_
 	return DAPL_OK;
 }
 
-/* Nobody can answer a request whose event is lost: refuse it, as a full backlog would. */
+/* A request whose event is lost cannot be answered: refuse it, as a full backlog would. */
 static void
 drop_events(struct dapl_evd *evd)
 {
@@ -114,7 +114,7 @@ resize_beside_waiter(struct dapl_evd *evd, uint32_t len)
 	enum dapl_status status = DAPL_BUSY;
 
 	rte_spinlock_lock(&evd->look_lock);
-	/* What was taken before this thread began to wait is to be seen, too. */
+	/* An event that was taken before this thread began to wait is to be seen, too. */
 	if (__atomic_load_n(&evd->taker, __ATOMIC_ACQUIRE) == DAPL_TAKER_WAITER)
 		/* So many events would never be there. */
 		status = evd->threshold > len ? DAPL_EVD_WAITER : resize(evd, len);

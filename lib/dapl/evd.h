@@ -116,17 +116,17 @@ struct dapl_cno {
 	struct dapl_evd_list
 			fired; /**< dispatchers with notifications that no waiter collected, in turn */
 	struct dapl_evd_list
-			undelivered; /**< dispatchers with notifications that the agent has not heard of, in turn */
-	uint32_t waiting;  /**< threads in dapl_cno_wait(); atomic */
+			undelivered; /**< dispatchers with notifications not delivered to the agent, in turn */
+	uint32_t waiting;            /**< threads in dapl_cno_wait(); atomic */
 	uint32_t callers;  /**< threads about to call the agent; under the lock of the wakes */
 	uint32_t calls;    /**< of the agent that are over */
 	uint32_t orphaned; /**< times the last dispatcher was freed */
-	uint32_t orphaned_delivered; /**< and the agent has heard of it */
+	uint32_t orphaned_delivered; /**< of them, delivered to the agent */
 	uintptr_t caller; /**< the thread that is in the agent, for everybody; 0: none; atomic */
 	bool aborted;     /**< the adapter is being closed; atomic */
 };
 
-/** Who takes events from a dispatcher: one thread at a time. Who waits may call agents meanwhile, the others do not. */
+/** The taker of events of a dispatcher: one thread at a time. A waiter may call agents meanwhile, the others do not. */
 enum dapl_evd_taker {
 	DAPL_TAKER_NONE = 0,
 	DAPL_TAKER_WAITER,  /**< a thread is in dapl_evd_wait() */
@@ -144,9 +144,9 @@ struct dapl_evd {
 	struct roce_bias bias; /**< its owner dequeues without becoming the taker */
 	uint32_t idle;         /**< dequeues that found nothing; atomic */
 	uint32_t streams;      /**< DAPL_STREAM_* */
-	bool serviced;         /**< service lcores turn the device */
+	bool serviced;         /**< service lcores poll the device */
 	bool aborted;          /**< the adapter is being closed; atomic */
-	bool overflowed;       /**< told once; atomic */
+	bool overflowed;       /**< delivered once; atomic */
 	bool unwaitable;       /**< nobody may wait on it; atomic */
 	bool disabled;         /**< its events trigger no notification object; atomic */
 	uint8_t notify; /**< enum dapl_notify of what feeds it, if that is one of the last two; atomic */
@@ -159,7 +159,7 @@ struct dapl_evd {
 	/* Under the adapter's notify_lock. */
 	struct dapl_cno *cno; /**< NULL: none */
 	uint32_t fired; /**< notifications that no waiter of the notification object collected */
-	uint32_t undelivered; /**< notifications that its agent has not heard of */
+	uint32_t undelivered; /**< notifications not delivered to its agent */
 	TAILQ_ENTRY(dapl_evd) fired_link, undelivered_link;
 };
 
@@ -194,12 +194,12 @@ dapl_evd_take_over(struct dapl_evd *evd, uint32_t taker)
 		nobody = DAPL_TAKER_NONE;
 		rte_pause();
 	}
-	roce_bias_take(&evd->bias);
+	roce_bias_revoke(&evd->bias);
 	return true;
 }
 
 /**
- * Take the oldest event; turns the device when there is none, and is not the one who takes events while agents are called.
+ * Take the oldest event; polls the device when there is none, and is not the one who takes events while agents are called.
  * Lean. @return DAPL_OK; DAPL_QUEUE_EMPTY; DAPL_EVD_WAITER.
  */
 enum dapl_status dapl_evd_dequeue(struct dapl_evd *evd, struct roce_event *event);
@@ -222,7 +222,7 @@ void dapl_evd_overflow(struct dapl_evd *evd);
  * @param timeout_us  0: only look; DAPL_INFINITE.
  * @param more        events left behind; also written on DAPL_TIMEOUT.
  * Where completions are told apart (evd->notify) a thread that sleeps is woken by those that are to, and then gets the
- * oldest, of whatever kind. What is there already when the wait begins, or ends for its time, is not told apart.
+ * oldest, of whatever kind. An event that is there already when the wait begins, or ends for its time, is not told apart.
  *
  * @return DAPL_OK; DAPL_TIMEOUT; DAPL_EVD_UNWAITABLE; DAPL_EVD_SOLICITED, DAPL_EVD_UNSIGNALLED: where completions are told apart
  *   @p threshold must be 1; DAPL_EVD_WAITER: another thread waits; DAPL_BAD_THRESHOLD: it holds fewer events;
@@ -232,6 +232,12 @@ enum dapl_status dapl_evd_wait(struct dapl_evd *evd, uint32_t timeout_us, uint32
 		struct roce_event *event, uint32_t *more);
 /** Send a waiter home with DAPL_EVD_UNWAITABLE, and later ones too; or let them wait again. Any thread. */
 void dapl_evd_set_waitable(struct dapl_evd *evd, bool waitable);
+
+/** A thread sleeps in a wait, and polls all adapters between its sleeps. Any thread. */
+bool dapl_wait_sleeps(void);
+
+/** In a child of fork(2): nobody does. */
+void dapl_wait_forget_parent(void);
 /** May its events trigger the notification object? Those that come meanwhile do so when they may. Any thread. */
 void dapl_evd_set_enabled(struct dapl_evd *evd, bool enabled);
 /** Add an event of the consumer's own. @return DAPL_OK; DAPL_QUEUE_FULL: nobody else is told. */
@@ -268,7 +274,7 @@ void dapl_cno_destroy(struct dapl_cno *cno);
 void dapl_cno_set_agent(struct dapl_cno *cno, const struct dapl_agent *agent);
 struct dapl_agent dapl_cno_agent(struct dapl_cno *cno);
 /**
- * Let @p cno, or nobody, hear of the events of a dispatcher. What the old one was not asked for yet goes to the new
+ * Let @p cno, or nobody, hear of the events of a dispatcher. Notifications that the old one was not asked for yet go to the new
  * one; where there was none, the events that are queued are notified. One at a time for one dispatcher.
  */
 void dapl_evd_set_cno(struct dapl_evd *evd, struct dapl_cno *cno);
@@ -295,7 +301,7 @@ void dapl_evd_notify(struct dapl_evd *evd, uint32_t n);
 void dapl_waiters_ring(struct dapl_waiters *waiters);
 /** They are on their way out: nobody is about to wake them any more. */
 void dapl_waiters_retire(struct dapl_waiters *waiters);
-/** Wake who was rung for, call agents. Upcall of the device; without locks. */
+/** Wake who was rung for, call agents. Upcall of the device; without locks. A thread that polls the list of adapters: later. */
 void dapl_wake(void *arg);
 
 #endif

@@ -86,7 +86,7 @@ dapl_eventcount_sleep_on(const struct dapl_eventcount *e, uint32_t seen, uint64_
 	if (s.bell < 0)
 		return true;
 	lie_down(&s);
-	/* Who advances behind this look finds the bell. */
+	/* A thread that advances behind this look finds the bell. */
 	if (__atomic_load_n(&e->count, __ATOMIC_SEQ_CST) == seen)
 		undisturbed = poll_for(fds, sizeof(fds) / sizeof(fds[0]), ns);
 	get_up(&s);

@@ -7,7 +7,7 @@
  * Eventcount: sleep until something has happened, without a lock around what that is (D. P. Reed and R. K. Kanodia,
  * "Synchronization with Eventcounts and Sequencers", 1979; the word is one of futex(2)).
  *
- * Who waits: prepare, look, and when there is nothing, sleep; then leave. Who brings something: make it visible,
+ * The waiter: prepare, look, and when there is nothing, sleep; then leave. The producer: make it visible,
  * advance, and wake when that says so. Either the look finds it, or the sleep ends.
  */
 

@@ -51,7 +51,7 @@ count(const struct dapl_ep *ep, uint32_t by)
 		ep->request_evd->feeds.request[ep->attr.request_notify] += by;
 }
 
-/* What a waiter must know of all that. */
+/* Sum up the streams of a dispatcher, as a waiter must know them. */
 static void
 sum_up(struct dapl_evd *evd)
 {
@@ -66,7 +66,7 @@ sum_up(struct dapl_evd *evd)
 		return;
 	__atomic_store_n(&evd->notify, (uint8_t)notify, __ATOMIC_RELAXED);
 	roce_cq_set_solicited(evd->cq, notify == DAPL_NOTIFY_SOLICITED);
-	/* What was to wake nobody, may be now. It is rare: a sleeper is woken under the lock for it. */
+	/* An event that was to wake no thread may have to wake one now. It is rare: a sleeper is woken under the lock for it. */
 	if (dapl_eventcount_advance(&evd->waiters.count))
 		dapl_eventcount_wake(&evd->waiters.count);
 }

@@ -11,51 +11,12 @@
 
 #include "dapl/dapl.h"
 
-/** Turns that a closing adapter gets to send its farewells, and time that peers get to answer them. */
+/** Disconnect drain of a closing adapter: polls to send its DREQs, and time that peers get to answer them. */
 #define LAST_POLLS          64
 #define DISCONNECT_DRAIN_US 250000u
 #define NAP_NS              20000L
 
-/** Looks in passing after which an adapter counts as left alone by the thread that polled it: some ten microseconds. */
-#define LOOKS_MAX 16u
-
-static TAILQ_HEAD(ia_list, dapl_ia) open_ias = TAILQ_HEAD_INITIALIZER(open_ias);
-static rte_spinlock_t open_lock = RTE_SPINLOCK_INITIALIZER;
-static unsigned int open_count; /* written under the lock, read without */
-static unsigned int open_idle;  /* those that stand still unless somebody turns them; likewise */
-
-bool
-dapl_ip_from_sockaddr(const struct sockaddr *sa, struct roce_ip *ip)
-{
-	/* A consumer's address may lie anywhere: copied, not cast. */
-	union dapl_sockaddr addr;
-
-	switch (sa->sa_family) {
-	case AF_INET:
-		memcpy(&addr.in, sa, sizeof(addr.in));
-		*ip = roce_ip_from_v4(addr.in.sin_addr.s_addr);
-		return true;
-	case AF_INET6:
-		memcpy(&addr.in6, sa, sizeof(addr.in6));
-		memcpy(ip->b, &addr.in6.sin6_addr, sizeof(ip->b));
-		return true;
-	default:
-		return false;
-	}
-}
-
-void
-dapl_ip_to_sockaddr(const struct roce_ip *ip, union dapl_sockaddr *out)
-{
-	memset(out, 0, sizeof(*out));
-	if (roce_ip_is_v4(ip)) {
-		out->in.sin_family = AF_INET;
-		out->in.sin_addr.s_addr = ip->w[3];
-	} else {
-		out->in6.sin6_family = AF_INET6;
-		memcpy(&out->in6.sin6_addr, ip->b, sizeof(ip->b));
-	}
-}
+static rte_spinlock_t count_lock = RTE_SPINLOCK_INITIALIZER;
 
 void
 dapl_ia_count(struct dapl_ia *ia)
@@ -65,7 +26,7 @@ dapl_ia_count(struct dapl_ia *ia)
 	unsigned int i;
 
 	/* Queries may come from several threads; their number of counters is always the same. */
-	rte_spinlock_lock(&open_lock);
+	rte_spinlock_lock(&count_lock);
 	for (i = 0; i < DAPL_COUNTERS_MAX; i++) {
 		if (!roce_device_counter(ia->device, i, &named[i].name, &value))
 			break;
@@ -73,7 +34,7 @@ dapl_ia_count(struct dapl_ia *ia)
 		named[i].value = ia->count[i];
 	}
 	ia->counters = i;
-	rte_spinlock_unlock(&open_lock);
+	rte_spinlock_unlock(&count_lock);
 }
 
 static void
@@ -111,8 +72,8 @@ describe(struct dapl_ia *ia)
 static enum dapl_status
 open_device(struct dapl_ia *ia, const char *params)
 {
-	char why[256] = "";
-	int rc = roce_device_open(params, &ia->device, why, sizeof(why));
+	char errmsg[256] = "";
+	int rc = roce_device_open(params, &ia->device, errmsg, sizeof(errmsg));
 
 	if (rc == 0) {
 		ia->user.notify = dapl_device_notify;
@@ -128,7 +89,8 @@ open_device(struct dapl_ia *ia, const char *params)
 		describe(ia);
 		return DAPL_OK;
 	}
-	fprintf(stderr, "udapl-roce: %s: %s\n", ia->name, why[0] != '\0' ? why : strerror(-rc));
+	fprintf(stderr, "udapl-roce: %s: %s\n", ia->name,
+			errmsg[0] != '\0' ? errmsg : strerror(-rc));
 	switch (rc) {
 	case -EINVAL:
 		return DAPL_BAD_CONFIG;
@@ -159,26 +121,6 @@ open_async_evd(struct dapl_ia *ia, const struct dapl_ia_open *open)
 	return DAPL_OK;
 }
 
-static void
-enlist(struct dapl_ia *ia)
-{
-	rte_spinlock_lock(&open_lock);
-	TAILQ_INSERT_TAIL(&open_ias, ia, link);
-	__atomic_store_n(&open_count, open_count + 1, __ATOMIC_RELEASE);
-	__atomic_store_n(&open_idle, open_idle + !ia->attr.serviced, __ATOMIC_RELEASE);
-	rte_spinlock_unlock(&open_lock);
-}
-
-static void
-delist(struct dapl_ia *ia)
-{
-	rte_spinlock_lock(&open_lock);
-	TAILQ_REMOVE(&open_ias, ia, link);
-	__atomic_store_n(&open_count, open_count - 1, __ATOMIC_RELEASE);
-	__atomic_store_n(&open_idle, open_idle - !ia->attr.serviced, __ATOMIC_RELEASE);
-	rte_spinlock_unlock(&open_lock);
-}
-
 enum dapl_status
 dapl_ia_open(const struct dapl_ia_open *open, struct dapl_ia **ia)
 {
@@ -196,23 +138,24 @@ dapl_ia_open(const struct dapl_ia_open *open, struct dapl_ia **ia)
 	status = open_device(i, open->params);
 	if (status != DAPL_OK)
 		goto free_ia;
+	dapl_fork_watch(i);
 	status = open_async_evd(i, open);
 	if (status != DAPL_OK)
 		goto leave_device;
-	if (open->progress && !i->attr.serviced) {
-		i->progress = dapl_progress_thread_use();
-		if (!i->progress) {
+	if (!i->attr.serviced && !roce_device_is_manual(i->device)) {
+		i->progress_thread = dapl_progress_thread_use(open->eager);
+		if (!i->progress_thread) {
 			status = DAPL_NO_MEMORY;
 			goto close_async;
 		}
 	}
-	enlist(i);
+	dapl_ia_enlist(i);
 	__atomic_store_n(&i->head.tag, DAPL_MAGIC | DAPL_IA, __ATOMIC_RELEASE);
 	*ia = i;
 	return DAPL_OK;
 
 close_async:
-	/* Nobody tells it anything any more: its dispatcher goes. */
+	/* No event comes for it any more: its dispatcher goes. */
 	roce_device_leave(i->device, &i->user);
 	if (i->async_own)
 		dapl_evd_destroy(i->async_evd);
@@ -222,75 +165,11 @@ close_async:
 leave_device:
 	roce_device_leave(i->device, &i->user);
 close_device:
+	dapl_fork_unwatch(i);
 	roce_device_close(i->device);
 free_ia:
 	dapl_obj_free(i);
 	return status;
-}
-
-bool
-dapl_ia_is_open(const char *name)
-{
-	const struct dapl_ia *ia;
-
-	rte_spinlock_lock(&open_lock);
-	TAILQ_FOREACH(ia, &open_ias, link)
-		if (strcmp(ia->name, name) == 0)
-			break;
-	rte_spinlock_unlock(&open_lock);
-	return ia != NULL;
-}
-
-/* Does another thread poll here? Not any more when so many have looked in and it has not come. */
-static bool
-is_attended(struct dapl_ia *ia)
-{
-	uintptr_t poller = __atomic_load_n(&ia->poller, __ATOMIC_RELAXED);
-	uint32_t looks;
-
-	if (poller == 0 || poller == roce_bias_self())
-		return false;
-	looks = __atomic_load_n(&ia->looks, __ATOMIC_RELAXED);
-	if (looks >= LOOKS_MAX)
-		return false;
-	__atomic_store_n(&ia->looks, looks + 1, __ATOMIC_RELAXED);
-	return true;
-}
-
-static unsigned int
-turn_others(const struct dapl_ia *ia, bool polite)
-{
-	struct dapl_ia *other;
-	unsigned int moved = 0;
-
-	/* Who holds the lock turns them, or opens or closes one: no need to queue up behind. */
-	if (__atomic_load_n(&open_count, __ATOMIC_ACQUIRE) < (ia != NULL ? 2 : 1) ||
-			!rte_spinlock_trylock(&open_lock))
-		return 0;
-	TAILQ_FOREACH(other, &open_ias, link)
-		if ((ia == NULL || other->domain != ia->domain) && !other->attr.serviced &&
-				!(polite && is_attended(other)))
-			moved += roce_device_poll(other->device);
-	rte_spinlock_unlock(&open_lock);
-	return moved;
-}
-
-unsigned int
-dapl_ia_poll_others(const struct dapl_ia *ia)
-{
-	return turn_others(ia, false);
-}
-
-void
-dapl_ia_poll_unattended(const struct dapl_ia *ia)
-{
-	turn_others(ia, true);
-}
-
-bool
-dapl_ia_must_poll(const struct dapl_ia *ia)
-{
-	return !ia->attr.serviced || __atomic_load_n(&open_idle, __ATOMIC_RELAXED) != 0;
 }
 
 /* The oldest object of a kind that is left, NULL when there is none. Requests may still arrive meanwhile. */
@@ -341,20 +220,10 @@ static void
 detach_async(struct dapl_ia *ia)
 {
 	struct dapl_evd *mine = ia->async_own ? NULL : ia->async_evd;
-	struct dapl_ia *other;
 
 	dapl_obj_drop(mine);
 	__atomic_store_n(&ia->async_evd, NULL, __ATOMIC_RELEASE);
-	rte_spinlock_lock(&open_lock);
-	TAILQ_FOREACH(other, &open_ias, link) {
-		struct dapl_evd *evd = other->async_evd;
-
-		if (evd == NULL || evd->head.ia != ia)
-			continue;
-		__atomic_store_n(&other->async_evd, NULL, __ATOMIC_RELEASE);
-		dapl_obj_drop(evd);
-	}
-	rte_spinlock_unlock(&open_lock);
+	dapl_ia_drop_async_of(ia);
 	wait_for_engines(ia);
 }
 
@@ -373,7 +242,7 @@ first_awaited(struct dapl_ia *ia)
 	return (struct dapl_cno *)(void *)obj;
 }
 
-/* What is still counted on where nobody is left is lost with its memory: the close ends. */
+/* An object with users that do not exist is lost with its memory: the close ends. */
 static void
 make_end(void *obj, enum dapl_status freed)
 {
@@ -381,7 +250,7 @@ make_end(void *obj, enum dapl_status freed)
 		dapl_obj_retire(obj);
 }
 
-/* A turn of whoever answers us, or a nap where nothing moves. @return frames of our own device. */
+/* A poll of whoever answers us, or a nap where nothing moves. @return frames of our own device. */
 static unsigned int
 poll_or_nap(const struct dapl_ia *ia, bool nap)
 {
@@ -431,7 +300,7 @@ free_regions(struct dapl_ia *ia)
 	}
 }
 
-/* Whatever needs another object goes before it. */
+/* An object goes before those that it needs. */
 static void
 destroy_objects(struct dapl_ia *ia)
 {
@@ -464,19 +333,19 @@ destroy_objects(struct dapl_ia *ia)
 }
 
 /*
- * Frames that are on the way are lost with the device, and a peer that has not heard of the end waits for ever: turn
- * until every DREQ is answered. The peers of this process answer only if somebody turns them.
+ * Disconnect drain: poll until every DREQ is answered. The device takes its frames along, and a peer that got no DREQ
+ * waits for ever. The peers of this process answer only if a thread polls them.
  */
 static void
 drain_disconnects(const struct dapl_ia *ia)
 {
 	uint64_t end = roce_device_now(ia->device) +
 			roce_device_hz(ia->device) / US_PER_S * DISCONNECT_DRAIN_US;
-	unsigned int moved, turns = 0;
+	unsigned int moved, polls = 0;
 
 	do {
 		moved = poll_or_nap(ia, roce_cm_leaving(ia->cm) > 0);
-	} while ((moved > 0 && ++turns < LAST_POLLS) ||
+	} while ((moved > 0 && ++polls < LAST_POLLS) ||
 			(roce_cm_leaving(ia->cm) > 0 && roce_device_now(ia->device) < end));
 }
 
@@ -486,11 +355,12 @@ dapl_ia_close(struct dapl_ia *ia, bool graceful)
 	if (graceful && has_consumer_objects(ia))
 		return DAPL_IA_IN_USE;
 	__atomic_store_n(&ia->head.tag, 0, __ATOMIC_RELEASE);
-	delist(ia);
-	if (ia->progress)
-		dapl_progress_thread_forget_parent();
+	dapl_ia_delist(ia);
+	if (ia->progress_thread)
+		dapl_progress_thread_drop();
 	detach_async(ia);
 	destroy_objects(ia);
+	dapl_fork_unwatch(ia);
 	drain_disconnects(ia);
 	roce_device_leave(ia->device, &ia->user);
 	roce_device_close(ia->device);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * From an engine's notice to the threads and agents that want to know. Under an engine's lock it is only recorded who;
+ * From an engine's async event to the threads and agents that wait for it. Under an engine's lock it is only recorded who;
  * whoever has let go of a lock, wakes and calls.
  */
 
@@ -125,6 +125,9 @@ dapl_wake(void *arg)
 	const struct dapl_eventcount *count;
 	struct dapl_cno *cno;
 
+	/* No agent runs under the lock of the list of adapters. */
+	if (dapl_ia_defer_wake())
+		return;
 	while (take_rung(&count, &cno)) {
 		dapl_eventcount_wake(count);
 		if (cno == NULL)

@@ -54,7 +54,9 @@ dapl_obj_publish_locked(void *object, enum dapl_type type)
 {
 	struct dapl_obj *obj = object;
 
+	roce_fork_lock();
 	TAILQ_INSERT_TAIL(&obj->ia->objects, obj, link);
+	roce_fork_unlock();
 	__atomic_store_n(&obj->tag, DAPL_MAGIC | type, __ATOMIC_RELEASE);
 }
 
@@ -74,7 +76,9 @@ dapl_obj_retire_locked(void *object)
 	struct dapl_obj *obj = object;
 
 	__atomic_store_n(&obj->tag, 0, __ATOMIC_RELEASE);
+	roce_fork_lock();
 	TAILQ_REMOVE(&obj->ia->objects, obj, link);
+	roce_fork_unlock();
 }
 
 void
@@ -98,6 +102,12 @@ dapl_obj_free(void *object)
 	graveyard.next = (graveyard.next + 1) % GRAVES;
 	rte_spinlock_unlock(&graveyard.lock);
 	free(oldest);
+}
+
+void
+dapl_obj_forget_parent(void)
+{
+	rte_spinlock_init(&graveyard.lock);
 }
 
 void

@@ -13,8 +13,9 @@
  * stale handle is answered with DAT_INVALID_HANDLE instead of a crash.
  *
  * Objects have no locks. The list of an adapter's objects is protected by the
- * lock of its engine 0; @c users is atomic, since DAT allows two threads to create
- * children of one object at the same time.
+ * lock of its engine 0, and changed under that of forks, too (port/fork.h).
+ * @c users is atomic, since DAT allows two threads to create children of one
+ * object at the same time.
  */
 
 #include <stddef.h>
@@ -107,6 +108,9 @@ void dapl_obj_retire_locked(void *object);
 
 /** Lay the memory of a retired (or never published) object into the graveyard. Any thread. */
 void dapl_obj_free(void *object);
+
+/** In a child, whose parent's threads are gone: nobody has a lock of this file. */
+void dapl_obj_forget_parent(void);
 
 /** Note that another object needs @p object; NULL is allowed. Any thread. */
 void dapl_obj_use(void *object);

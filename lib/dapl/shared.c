@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Regions of shared memory. What is shared, and by which name, is agreed upon by processes among themselves; here it
+ * Regions of shared memory. Which memory is shared, and by which name, is agreed upon by processes among themselves; here it
  * is seen to that the memory is shared at all, and that one name means one piece of memory.
  */
 

@@ -19,6 +19,7 @@ begin(struct dapl_psp *sp, uint32_t backlog, enum dapl_type type)
 
 	if (rc != 0)
 		return rc == -EADDRINUSE ? DAPL_CONN_QUAL_IN_USE : DAPL_NO_MEMORY;
+	dapl_ia_begin(sp->head.ia);
 	dapl_obj_use(sp->evd);
 	dapl_obj_publish_locked(sp, type);
 	return DAPL_OK;
@@ -83,7 +84,7 @@ dapl_rsp_free(struct dapl_psp *rsp)
 	if (!rsp->used)
 		waiting = rsp->ep;
 	roce_engine_unlock(engine0);
-	/* Nobody listens any more, so nothing comes between. */
+	/* The listener is gone, so no request comes between. */
 	if (waiting != NULL) {
 		dapl_ep_lock(waiting);
 		dapl_ep_advance(waiting, DAPL_EP_IN_RELEASE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Waiting, for events and for notifications. Who waits turns the devices that stand still otherwise, first in a hurry,
+ * Waiting, for events and for notifications. A waiter polls the devices that stand still otherwise, first in a hurry,
  * then between sleeps; with service lcores he only sleeps. eventcount.c is the only file that blocks.
  */
 
@@ -14,11 +14,12 @@
 #include "dapl/dapl.h"
 
 #ifndef SPINS
-#define SPINS 2000u /**< idle turns before the first sleep; test/model has no time for them */
+#define SPINS 2000u /**< idle polls before the first sleep; test/model has no time for them */
 #endif
-#define POLL_OTHERS 16u /**< idle turns between two looks at the other adapters */
+/** Idle polls between two polls of the other adapters: more often than in evd.c, since the caller only waits. */
+#define POLL_OTHERS 16u
 
-/* How long to sleep between two turns: a part of the time for which nothing has moved, within limits. */
+/* How long to sleep between two polls: a part of the time for which nothing has moved, within limits. */
 #define NAP_PART   16u
 #define NAP_MIN_NS UINT64_C(50000)
 #define NAP_MAX_NS UINT64_C(2000000)
@@ -27,6 +28,9 @@
 #define INTERRUPT_MIN_NS UINT64_C(200000)
 
 #define SLEEP_MAX_S UINT64_C(3600) /**< without a limit: at once again */
+
+/* Threads that sleep between two polls of all adapters: the progress thread leaves those to them. */
+static unsigned int sleepers; /* atomic */
 
 /** A wait in progress; times are ticks of the device. */
 struct wait {
@@ -52,10 +56,12 @@ ticks_of(uint64_t hz, uint32_t us)
 
 /* Let this device work, and now and then the others: the peer may live in this process. */
 static bool
-turn(struct wait *w)
+poll_once(struct wait *w)
 {
-	bool moved = !w->ia->attr.serviced && roce_device_poll(w->ia->device) > 0;
+	bool moved;
 
+	dapl_ia_polled(w->ia);
+	moved = !w->ia->attr.serviced && roce_device_poll(w->ia->device) > 0;
 	if (w->idle % POLL_OTHERS == 0 || w->idle >= SPINS)
 		dapl_ia_poll_others(w->ia);
 	return moved;
@@ -70,13 +76,13 @@ ns_of(uint64_t hz, uint64_t ticks)
 	return ticks / hz * NS_PER_S + ticks % hz * NS_PER_S / hz;
 }
 
-/* How long nobody needs this thread; 0: it does not sleep at all. */
+/* How long nobody needs this thread, which @p polls adapters between its sleeps; 0: it does not sleep at all. */
 static uint64_t
-may_sleep(const struct wait *w, uint64_t now)
+may_sleep(const struct wait *w, bool polls, uint64_t now)
 {
 	uint64_t until = w->end, nap;
 
-	if (!dapl_ia_must_poll(w->ia))
+	if (!polls)
 		return ns_of(w->hz, until - now);
 	until = RTE_MIN(until, roce_device_deadline(w->ia->device));
 	if (until <= now)
@@ -101,7 +107,7 @@ sleep_for(struct wait *w, uint32_t seen, uint64_t ns)
 		return dapl_eventcount_sleep(w->count, seen, ns);
 	/* Others know of this sleeper by its stack: it must not end in poll(), where a thread may be cancelled. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-	/* What came before it was armed is told by nobody. */
+	/* A frame that came before the device was armed raises no interrupt. */
 	if (roce_device_poll(w->ia->device) > 0) {
 		w->idle = 0;
 		w->still = roce_device_now(w->ia->device);
@@ -113,12 +119,13 @@ sleep_for(struct wait *w, uint32_t seen, uint64_t ns)
 	return undisturbed;
 }
 
-/* Nothing moved: spin for a while, then sleep. @return as look(). */
+/* No frame moved: spin for a while, then sleep. @return as look(). */
 static enum dapl_status
 idle(struct wait *w, uint64_t now)
 {
 	enum dapl_status status = DAPL_QUEUE_EMPTY;
 	uint32_t seen;
+	bool polls;
 	uint64_t ns;
 
 	if (++w->idle < SPINS) {
@@ -126,14 +133,20 @@ idle(struct wait *w, uint64_t now)
 		return DAPL_QUEUE_EMPTY;
 	}
 	w->idle = SPINS;
-	ns = may_sleep(w, now);
+	polls = dapl_ia_must_poll(w->ia);
+	ns = may_sleep(w, polls, now);
 	if (ns == 0)
 		return DAPL_QUEUE_EMPTY;
 	w->arm(w);
 	seen = dapl_eventcount_prepare(w->count);
 	status = w->look(w);
-	if (status == DAPL_QUEUE_EMPTY && !sleep_for(w, seen, ns))
-		status = DAPL_INTERRUPTED;
+	if (status == DAPL_QUEUE_EMPTY) {
+		/* With service lcores alone it sleeps for long, and polls no adapter that is opened meanwhile. */
+		__atomic_fetch_add(&sleepers, polls, __ATOMIC_RELAXED);
+		if (!sleep_for(w, seen, ns))
+			status = DAPL_INTERRUPTED;
+		__atomic_fetch_sub(&sleepers, polls, __ATOMIC_RELAXED);
+	}
 	dapl_eventcount_leave(w->count);
 	return status;
 }
@@ -154,7 +167,7 @@ wait_for(struct wait *w, uint32_t timeout_us)
 		status = w->look(w);
 		if (status != DAPL_QUEUE_EMPTY)
 			return status;
-		moved = turn(w);
+		moved = poll_once(w);
 		now = roce_device_now(w->ia->device);
 		if (now >= w->end)
 			return DAPL_TIMEOUT;
@@ -229,7 +242,7 @@ arm_events(struct wait *w)
 	e->armed = true;
 }
 
-/* Nobody sleeps yet: whatever is there will do. @return as look(); DAPL_BAD_THRESHOLD. */
+/* No thread sleeps yet: any event will do. @return as look(); DAPL_BAD_THRESHOLD. */
 static enum dapl_status
 enter(const struct evd_wait *e)
 {
@@ -305,18 +318,30 @@ dapl_evd_wait(struct dapl_evd *evd, uint32_t timeout_us, uint32_t threshold,
 		return status;
 	if (!dapl_evd_take_over(evd, DAPL_TAKER_ENTRY))
 		return DAPL_EVD_WAITER;
-	/* Nothing more of the dispatcher is touched when it is on its way out. */
+	/* The dispatcher is not touched any more when it is on its way out. */
 	if (__atomic_load_n(&evd->aborted, __ATOMIC_SEQ_CST)) {
 		__atomic_store_n(&evd->taker, DAPL_TAKER_NONE, __ATOMIC_SEQ_CST);
 		return DAPL_ABORT;
 	}
-	/* Whoever sees that somebody waits sees for how many. */
+	/* A thread that sees a waiter sees how many events it waits for. */
 	__atomic_store_n(&evd->threshold, threshold, __ATOMIC_RELAXED);
 	__atomic_store_n(&evd->taker, DAPL_TAKER_WAITER, __ATOMIC_SEQ_CST);
 	status = enter(&e);
 	if (status == DAPL_QUEUE_EMPTY)
 		status = wait_for(&e.w, timeout_us);
 	return leave(&e, status, more);
+}
+
+bool
+dapl_wait_sleeps(void)
+{
+	return __atomic_load_n(&sleepers, __ATOMIC_RELAXED) != 0;
+}
+
+void
+dapl_wait_forget_parent(void)
+{
+	sleepers = 0;
 }
 
 void
@@ -363,7 +388,7 @@ look_for_notification(struct wait *w)
 	return over ? DAPL_OK : DAPL_QUEUE_EMPTY;
 }
 
-/* Its dispatchers are watched all the time. */
+/* The completion queues of its dispatchers are armed all the time. */
 static void
 arm_notifications(struct wait *w)
 {

@@ -4,11 +4,12 @@
 
 /**
  * @file
- * What every file of the front shares. The front is written once and compiled once per DAT ABI: numbers
+ * Shared by every file of the front. The front is written once and compiled once per DAT ABI: numbers
  * differ between them, names agree, and the compiler supplies the numbers.
  *
- * DAT_ABI says which (12: DAT 1.2; 20: DAT 2.0). FRONT(x) gives extern functions a name of their own in each. What
- * the compiler cannot know is in abi12.h and abi20.h, which define the same names.
+ * DAT_ABI selects the version (12: DAT 1.2; 20: DAT 2.0). A function has the same name, front_*(), in both builds: each
+ * is hidden inside a library of its own, and no program links both archives. Facts that the compiler cannot know are in
+ * abi12.h and abi20.h, which define the same names.
  *
  * Every call checks its handles and arguments here, in the order in which the manual lists them, and
  * nothing else; state is the business of lib/dapl.
@@ -29,11 +30,11 @@
 #include "dapl/dapl.h"
 
 /* Prototypes from the types of the provider's table: a definition that differs does not compile. */
-#define CALL(name, type) extern __typeof__(*(type)NULL) FRONT(name);
+#define CALL(name, type) extern __typeof__(*(type)NULL) front_##name;
 #include "front/calls.def"
 #undef CALL
 
-/** What the registry told us about one adapter name. */
+/** Arguments of the registry for one adapter name. */
 struct front_adapter {
 	struct front_adapter *next;
 	DAT_PROVIDER_INFO info;
@@ -43,33 +44,33 @@ struct front_adapter {
 };
 
 /** The adapter called @p name, NULL when there is none. It stays valid while registered. Any thread. */
-const struct front_adapter *FRONT(adapter)(const char *name);
+const struct front_adapter *front_find_adapter(const char *name);
 
 /** An outcome of lib/dapl in the bits of this ABI. */
-DAT_RETURN FRONT(status)(enum dapl_status status);
+DAT_RETURN front_status(enum dapl_status status);
 
 /** A completion status (enum ibv_wc_status) other than success. */
-DAT_DTO_COMPLETION_STATUS FRONT(dto_status)(unsigned int wc_status);
+DAT_DTO_COMPLETION_STATUS front_dto_status(unsigned int wc_status);
 
 /**
  * dat_evd_dequeue() and dat_evd_wait() for who wants more of an event than DAT has room for.
- * @param in  receives all of it; null is judged behind the other arguments, as one more of them.
+ * @param in  receives all of it; null is validated after the other arguments, as one more of them.
  */
-DAT_RETURN FRONT(evd_take)(DAT_EVD_HANDLE evd_handle, DAT_EVENT *event, struct roce_event *in);
-DAT_RETURN FRONT(evd_await)(DAT_EVD_HANDLE evd_handle, DAT_TIMEOUT timeout, DAT_COUNT threshold,
+DAT_RETURN front_evd_take(DAT_EVD_HANDLE evd_handle, DAT_EVENT *event, struct roce_event *in);
+DAT_RETURN front_evd_await(DAT_EVD_HANDLE evd_handle, DAT_TIMEOUT timeout, DAT_COUNT threshold,
 		DAT_EVENT *event, DAT_COUNT *n_more_events, struct roce_event *in);
 
 /** Fill @p out from an event of @p evd. */
-void FRONT(event)(struct dapl_evd *evd, const struct roce_event *in, DAT_EVENT *out);
+void front_event(struct dapl_evd *evd, const struct roce_event *in, DAT_EVENT *out);
 
 /**
  * Judge and complete the attributes of an endpoint; null: all defaults.
  * @return DAT_SUCCESS, DAT_INVALID_PARAMETER or DAT_MODEL_NOT_SUPPORTED.
  */
-DAT_RETURN_TYPE FRONT(ep_attr_in)(const DAT_EP_ATTR *in, bool on_srq, struct dapl_ep_attr *out);
+DAT_RETURN_TYPE front_ep_attr_in(const DAT_EP_ATTR *in, bool on_srq, struct dapl_ep_attr *out);
 
-/** What FRONT(ep_attr_in)() would make these of. */
-DAT_EP_ATTR FRONT(ep_attr_out)(const struct dapl_ep_attr *attr);
+/** The inverse of front_ep_attr_in(). */
+DAT_EP_ATTR front_ep_attr_out(const struct dapl_ep_attr *attr);
 
 static inline DAT_RETURN
 front_error(DAT_RETURN_TYPE type, DAT_RETURN_SUBTYPE subtype)
@@ -89,13 +90,13 @@ bad_arg(DAT_RETURN_SUBTYPE which)
 	return front_error(DAT_INVALID_PARAMETER, which);
 }
 
-/** FRONT(status)() with the one outcome that matters for speed ahead. */
+/** front_status() with the one outcome that matters for speed ahead. */
 static inline DAT_RETURN
 front_return(enum dapl_status status)
 {
 	if (likely(status == DAPL_OK))
 		return DAT_SUCCESS;
-	return FRONT(status)(status);
+	return front_status(status);
 }
 
 /** The dispatcher behind an optional handle: true and NULL for a null handle. @p stream it must take. */

@@ -12,8 +12,6 @@
 
 #include "dapl/dapl.h"
 
-#define FRONT(x) dapl12_##x
-
 /** One thing in 1.2, another in 2.0. */
 #define BY_ABI(in_12, ...) in_12
 

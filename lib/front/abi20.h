@@ -17,15 +17,13 @@
 
 #include "dapl/dapl.h"
 
-#define FRONT(x) dapl20_##x
-
 /** One thing in 1.2, another in 2.0. */
 #define BY_ABI(in_12, ...) __VA_ARGS__
 
 /** Arguments that came with 2.0, with the comma before them. */
 #define NEW_ARGS(...) __VA_ARGS__
 
-/** What 1.2 calls the address of remote memory. */
+/** The address of remote memory, by its name in 1.2. */
 #define target_address virtual_address
 
 /* Events that neither version has a number for: those of dat/dat_vendor_specific.h. */
@@ -86,12 +84,12 @@ new_cr_arrival(DAT_CR_ARRIVAL_EVENT_DATA *data)
 }
 
 /** Which operation ended, and what an extended one has to tell. */
-void FRONT(new_completion)(const struct roce_event *in, DAT_EVENT *out);
+void front_new_completion(const struct roce_event *in, DAT_EVENT *out);
 
 static inline void
 new_completion(const struct roce_event *in, DAT_EVENT *out)
 {
-	FRONT(new_completion)(in, out);
+	front_new_completion(in, out);
 }
 
 #endif

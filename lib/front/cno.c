@@ -21,8 +21,7 @@ agent_in(const DAT_OS_WAIT_PROXY_AGENT *in, struct dapl_agent *out)
 }
 
 DAT_RETURN
-FRONT(cno_create)
-(DAT_IA_HANDLE ia_handle, DAT_OS_WAIT_PROXY_AGENT agent, DAT_CNO_HANDLE *cno_handle)
+front_cno_create(DAT_IA_HANDLE ia_handle, DAT_OS_WAIT_PROXY_AGENT agent, DAT_CNO_HANDLE *cno_handle)
 {
 	struct dapl_ia *ia = dapl_obj_check(ia_handle, DAPL_IA);
 	struct dapl_agent own;
@@ -42,7 +41,7 @@ FRONT(cno_create)
 }
 
 DAT_RETURN
-FRONT(cno_modify_agent)(DAT_CNO_HANDLE cno_handle, DAT_OS_WAIT_PROXY_AGENT agent)
+front_cno_modify_agent(DAT_CNO_HANDLE cno_handle, DAT_OS_WAIT_PROXY_AGENT agent)
 {
 	struct dapl_cno *cno = dapl_obj_check(cno_handle, DAPL_CNO);
 	struct dapl_agent own;
@@ -77,8 +76,8 @@ param_out(struct dapl_cno *cno)
 }
 
 DAT_RETURN
-FRONT(cno_query)
-(DAT_CNO_HANDLE cno_handle, DAT_CNO_PARAM_MASK cno_param_mask, DAT_CNO_PARAM *cno_param)
+front_cno_query(DAT_CNO_HANDLE cno_handle, DAT_CNO_PARAM_MASK cno_param_mask,
+		DAT_CNO_PARAM *cno_param)
 {
 	struct dapl_cno *cno = dapl_obj_check(cno_handle, DAPL_CNO);
 
@@ -93,7 +92,7 @@ FRONT(cno_query)
 }
 
 DAT_RETURN
-FRONT(cno_free)(DAT_CNO_HANDLE cno_handle)
+front_cno_free(DAT_CNO_HANDLE cno_handle)
 {
 	struct dapl_cno *cno = dapl_obj_check(cno_handle, DAPL_CNO);
 
@@ -103,7 +102,7 @@ FRONT(cno_free)(DAT_CNO_HANDLE cno_handle)
 }
 
 DAT_RETURN
-FRONT(cno_wait)(DAT_CNO_HANDLE cno_handle, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *evd_handle)
+front_cno_wait(DAT_CNO_HANDLE cno_handle, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *evd_handle)
 {
 	struct dapl_cno *cno = dapl_obj_check(cno_handle, DAPL_CNO);
 	enum dapl_status status;

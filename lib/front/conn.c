@@ -14,7 +14,7 @@ check_private(DAT_COUNT size, DAT_RETURN_SUBTYPE size_arg, const void *data,
 	return DAT_SUCCESS;
 }
 
-/* What the two ways to connect have in common; DAT_SUCCESS when it is good. @p first is the timeout as an argument. */
+/* The common part of the two ways to connect; DAT_SUCCESS when it is good. @p first is the timeout as an argument. */
 static DAT_RETURN
 connect_in(DAT_TIMEOUT timeout, DAT_RETURN_SUBTYPE first, DAT_COUNT size, const DAT_PVOID data,
 		DAT_QOS qos, struct dapl_ep_connect *connect)
@@ -35,10 +35,10 @@ connect_in(DAT_TIMEOUT timeout, DAT_RETURN_SUBTYPE first, DAT_COUNT size, const 
 }
 
 DAT_RETURN
-FRONT(ep_connect)
-(DAT_EP_HANDLE ep_handle, DAT_IA_ADDRESS_PTR remote_ia_address, DAT_CONN_QUAL remote_conn_qual,
-		DAT_TIMEOUT timeout, DAT_COUNT private_data_size, const DAT_PVOID private_data,
-		DAT_QOS quality_of_service, DAT_CONNECT_FLAGS connect_flags)
+front_ep_connect(DAT_EP_HANDLE ep_handle, DAT_IA_ADDRESS_PTR remote_ia_address,
+		DAT_CONN_QUAL remote_conn_qual, DAT_TIMEOUT timeout, DAT_COUNT private_data_size,
+		const DAT_PVOID private_data, DAT_QOS quality_of_service,
+		DAT_CONNECT_FLAGS connect_flags)
 {
 	struct dapl_ep *ep = dapl_obj_check(ep_handle, DAPL_EP);
 	struct dapl_ep_connect connect = {
@@ -63,8 +63,7 @@ FRONT(ep_connect)
 }
 
 DAT_RETURN
-FRONT(ep_dup_connect)
-(DAT_EP_HANDLE ep_handle, DAT_EP_HANDLE ep_dup_handle, DAT_TIMEOUT timeout,
+front_ep_dup_connect(DAT_EP_HANDLE ep_handle, DAT_EP_HANDLE ep_dup_handle, DAT_TIMEOUT timeout,
 		DAT_COUNT private_data_size, const DAT_PVOID private_data,
 		DAT_QOS quality_of_service)
 {
@@ -86,7 +85,7 @@ FRONT(ep_dup_connect)
 }
 
 DAT_RETURN
-FRONT(ep_disconnect)(DAT_EP_HANDLE ep_handle, DAT_CLOSE_FLAGS close_flags)
+front_ep_disconnect(DAT_EP_HANDLE ep_handle, DAT_CLOSE_FLAGS close_flags)
 {
 	struct dapl_ep *ep = dapl_obj_check(ep_handle, DAPL_EP);
 
@@ -112,8 +111,7 @@ psp_in(const struct dapl_ia *ia, DAT_EVD_HANDLE evd_handle, DAT_PSP_FLAGS psp_fl
 }
 
 DAT_RETURN
-FRONT(psp_create)
-(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL conn_qual, DAT_EVD_HANDLE evd_handle,
+front_psp_create(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL conn_qual, DAT_EVD_HANDLE evd_handle,
 		DAT_PSP_FLAGS psp_flags, DAT_PSP_HANDLE *psp_handle)
 {
 	struct dapl_ia *ia = dapl_obj_check(ia_handle, DAPL_IA);
@@ -134,8 +132,7 @@ FRONT(psp_create)
 }
 
 DAT_RETURN
-FRONT(psp_create_any)
-(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL *conn_qual, DAT_EVD_HANDLE evd_handle,
+front_psp_create_any(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL *conn_qual, DAT_EVD_HANDLE evd_handle,
 		DAT_PSP_FLAGS psp_flags, DAT_PSP_HANDLE *psp_handle)
 {
 	struct dapl_ia *ia = dapl_obj_check(ia_handle, DAPL_IA);
@@ -160,8 +157,8 @@ FRONT(psp_create_any)
 }
 
 DAT_RETURN
-FRONT(psp_query)
-(DAT_PSP_HANDLE psp_handle, DAT_PSP_PARAM_MASK psp_param_mask, DAT_PSP_PARAM *psp_param)
+front_psp_query(DAT_PSP_HANDLE psp_handle, DAT_PSP_PARAM_MASK psp_param_mask,
+		DAT_PSP_PARAM *psp_param)
 {
 	struct dapl_psp *psp = dapl_obj_check(psp_handle, DAPL_PSP);
 
@@ -181,7 +178,7 @@ FRONT(psp_query)
 }
 
 DAT_RETURN
-FRONT(psp_free)(DAT_PSP_HANDLE psp_handle)
+front_psp_free(DAT_PSP_HANDLE psp_handle)
 {
 	struct dapl_psp *psp = dapl_obj_check(psp_handle, DAPL_PSP);
 
@@ -191,8 +188,7 @@ FRONT(psp_free)(DAT_PSP_HANDLE psp_handle)
 }
 
 DAT_RETURN
-FRONT(rsp_create)
-(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL conn_qual, DAT_EP_HANDLE ep_handle,
+front_rsp_create(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL conn_qual, DAT_EP_HANDLE ep_handle,
 		DAT_EVD_HANDLE evd_handle, DAT_RSP_HANDLE *rsp_handle)
 {
 	struct dapl_ia *ia = dapl_obj_check(ia_handle, DAPL_IA);
@@ -218,8 +214,8 @@ FRONT(rsp_create)
 }
 
 DAT_RETURN
-FRONT(rsp_query)
-(DAT_RSP_HANDLE rsp_handle, DAT_RSP_PARAM_MASK rsp_param_mask, DAT_RSP_PARAM *rsp_param)
+front_rsp_query(DAT_RSP_HANDLE rsp_handle, DAT_RSP_PARAM_MASK rsp_param_mask,
+		DAT_RSP_PARAM *rsp_param)
 {
 	struct dapl_psp *rsp = dapl_obj_check(rsp_handle, DAPL_RSP);
 
@@ -239,7 +235,7 @@ FRONT(rsp_query)
 }
 
 DAT_RETURN
-FRONT(rsp_free)(DAT_RSP_HANDLE rsp_handle)
+front_rsp_free(DAT_RSP_HANDLE rsp_handle)
 {
 	struct dapl_psp *rsp = dapl_obj_check(rsp_handle, DAPL_RSP);
 
@@ -249,7 +245,7 @@ FRONT(rsp_free)(DAT_RSP_HANDLE rsp_handle)
 }
 
 DAT_RETURN
-FRONT(cr_query)(DAT_CR_HANDLE cr_handle, DAT_CR_PARAM_MASK cr_param_mask, DAT_CR_PARAM *cr_param)
+front_cr_query(DAT_CR_HANDLE cr_handle, DAT_CR_PARAM_MASK cr_param_mask, DAT_CR_PARAM *cr_param)
 {
 	struct dapl_cr *cr = dapl_obj_check(cr_handle, DAPL_CR);
 
@@ -270,8 +266,7 @@ FRONT(cr_query)(DAT_CR_HANDLE cr_handle, DAT_CR_PARAM_MASK cr_param_mask, DAT_CR
 }
 
 DAT_RETURN
-FRONT(cr_accept)
-(DAT_CR_HANDLE cr_handle, DAT_EP_HANDLE ep_handle, DAT_COUNT private_data_size,
+front_cr_accept(DAT_CR_HANDLE cr_handle, DAT_EP_HANDLE ep_handle, DAT_COUNT private_data_size,
 		const DAT_PVOID private_data)
 {
 	struct dapl_cr *cr = dapl_obj_check(cr_handle, DAPL_CR);
@@ -293,8 +288,8 @@ FRONT(cr_accept)
 }
 
 DAT_RETURN
-FRONT(cr_reject)
-(DAT_CR_HANDLE cr_handle NEW_ARGS(, DAT_COUNT private_data_size, const DAT_PVOID private_data))
+front_cr_reject(DAT_CR_HANDLE cr_handle NEW_ARGS(
+		, DAT_COUNT private_data_size, const DAT_PVOID private_data))
 {
 	struct dapl_cr *cr = dapl_obj_check(cr_handle, DAPL_CR);
 	const void *data = BY_ABI(NULL, private_data);
@@ -310,7 +305,7 @@ FRONT(cr_reject)
 }
 
 DAT_RETURN
-FRONT(cr_handoff)(DAT_CR_HANDLE cr_handle, DAT_CONN_QUAL handoff)
+front_cr_handoff(DAT_CR_HANDLE cr_handle, DAT_CONN_QUAL handoff)
 {
 	struct dapl_cr *cr = dapl_obj_check(cr_handle, DAPL_CR);
 

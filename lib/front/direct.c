@@ -69,7 +69,7 @@ connect_to(DAT_EP_HANDLE ep_handle, const struct roce_dat_ep_peer *peer)
 	return front_return(dapl_ep_connect_direct(ep, &connect));
 }
 
-const struct roce_dat_ep_calls FRONT(dat_ep_calls) = {
+const struct roce_dat_ep_calls front_dat_ep_calls = {
 	.query = query,
 	.connect = connect_to,
 };

@@ -7,7 +7,7 @@
 	((unsigned int)(DAT_COMPLETION_SUPPRESS_FLAG | DAT_COMPLETION_SOLICITED_WAIT_FLAG | \
 			DAT_COMPLETION_BARRIER_FENCE_FLAG))
 
-/* What unblocks a waiter. @return false: two of the flags, or one that does not exist. */
+/* The flag that unblocks a waiter. @return false: two of the flags, or one that does not exist. */
 static bool
 notify_in(unsigned int flags, enum dapl_notify *notify)
 {
@@ -56,7 +56,7 @@ models_in(const DAT_EP_ATTR *in, struct dapl_ep_attr *out)
 	return in->srq_soft_hw >= DAT_HW_DEFAULT ? DAT_SUCCESS : DAT_INVALID_PARAMETER;
 }
 
-/* What the adapter reports as its limit, an endpoint cannot exceed. */
+/* An endpoint cannot exceed the limits that the adapter reports. */
 static bool
 rdma_ok(const DAT_EP_ATTR *in)
 {
@@ -74,8 +74,15 @@ no_named(const DAT_EP_ATTR *in)
 	return in->ep_transport_specific_count == 0 && in->ep_provider_specific_count == 0;
 }
 
+/* With a receive queue of its own an endpoint has all the adapter can; with a shared one what was asked for. */
+static uint64_t
+granted_size(uint64_t asked, bool on_srq)
+{
+	return on_srq && asked != 0 ? asked : DAPL_MAX_MESSAGE;
+}
+
 DAT_RETURN_TYPE
-FRONT(ep_attr_in)(const DAT_EP_ATTR *in, bool on_srq, struct dapl_ep_attr *out)
+front_ep_attr_in(const DAT_EP_ATTR *in, bool on_srq, struct dapl_ep_attr *out)
 {
 	/* READ depths are taken as asked, so that zero means none; who asks for nothing gets some. */
 	static const DAT_EP_ATTR defaults = {
@@ -97,12 +104,12 @@ FRONT(ep_attr_in)(const DAT_EP_ATTR *in, bool on_srq, struct dapl_ep_attr *out)
 		.request_flags = out->request_flags,
 		.recv_notify = out->recv_notify,
 		.request_notify = out->request_notify,
-		.max_message = in->max_message_size != 0 ? in->max_message_size : DAPL_MAX_MESSAGE,
+		.max_message = granted_size(in->max_message_size, on_srq),
 		.max_recv_dtos = or_default(in->max_recv_dtos, DAPL_DEFAULT_DTOS),
 		.max_request_dtos = or_default(in->max_request_dtos, DAPL_DEFAULT_DTOS),
 		.max_recv_iov = or_default(in->max_recv_iov, DAPL_DEFAULT_IOV),
 		.max_request_iov = or_default(in->max_request_iov, DAPL_DEFAULT_IOV),
-		.max_rdma_size = in->max_rdma_size != 0 ? in->max_rdma_size : DAPL_MAX_MESSAGE,
+		.max_rdma_size = granted_size(in->max_rdma_size, on_srq),
 		.max_rdma_read_in = in->max_rdma_read_in,
 		.max_rdma_read_out = in->max_rdma_read_out,
 		.max_rdma_read_iov = or_default(in->max_rdma_read_iov, DAPL_DEFAULT_IOV),
@@ -121,7 +128,7 @@ FRONT(ep_attr_in)(const DAT_EP_ATTR *in, bool on_srq, struct dapl_ep_attr *out)
 }
 
 DAT_EP_ATTR
-FRONT(ep_attr_out)(const struct dapl_ep_attr *attr)
+front_ep_attr_out(const struct dapl_ep_attr *attr)
 {
 	return (DAT_EP_ATTR){
 		.service_type = DAT_SERVICE_TYPE_RC,
@@ -178,8 +185,8 @@ create_ep(struct dapl_ia *ia, const struct dapl_ep_create *create, DAT_RETURN_SU
 }
 
 DAT_RETURN
-FRONT(ep_create)
-(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle, DAT_EVD_HANDLE recv_completion_evd_handle,
+front_ep_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle,
+		DAT_EVD_HANDLE recv_completion_evd_handle,
 		DAT_EVD_HANDLE request_completion_evd_handle, DAT_EVD_HANDLE connect_evd_handle,
 		const DAT_EP_ATTR *ep_attributes, DAT_EP_HANDLE *ep_handle)
 {
@@ -192,7 +199,7 @@ FRONT(ep_create)
 			connect_evd_handle, &create);
 	if (rc != DAT_SUCCESS)
 		return rc;
-	type = FRONT(ep_attr_in)(ep_attributes, false, &create.attr);
+	type = front_ep_attr_in(ep_attributes, false, &create.attr);
 	if (type != DAT_SUCCESS)
 		return front_error(type, DAT_INVALID_ARG6);
 	if (ep_handle == NULL)
@@ -201,11 +208,10 @@ FRONT(ep_create)
 }
 
 DAT_RETURN
-FRONT(ep_create_with_srq)
-(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle, DAT_EVD_HANDLE recv_evd_handle,
-		DAT_EVD_HANDLE request_evd_handle, DAT_EVD_HANDLE connect_evd_handle,
-		DAT_SRQ_HANDLE srq_handle, const DAT_EP_ATTR *ep_attributes,
-		DAT_EP_HANDLE *ep_handle)
+front_ep_create_with_srq(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle,
+		DAT_EVD_HANDLE recv_evd_handle, DAT_EVD_HANDLE request_evd_handle,
+		DAT_EVD_HANDLE connect_evd_handle, DAT_SRQ_HANDLE srq_handle,
+		const DAT_EP_ATTR *ep_attributes, DAT_EP_HANDLE *ep_handle)
 {
 	struct dapl_ia *ia = dapl_obj_check(ia_handle, DAPL_IA);
 	struct dapl_ep_create create = { .srq = NULL };
@@ -221,7 +227,7 @@ FRONT(ep_create_with_srq)
 		return bad_handle(DAT_INVALID_HANDLE_SRQ);
 	if (ep_attributes == NULL)
 		return bad_arg(DAT_INVALID_ARG7);
-	type = FRONT(ep_attr_in)(ep_attributes, true, &create.attr);
+	type = front_ep_attr_in(ep_attributes, true, &create.attr);
 	if (type != DAT_SUCCESS)
 		return front_error(type, DAT_INVALID_ARG7);
 	if (ep_handle == NULL)
@@ -247,7 +253,7 @@ state_out(unsigned int state)
 }
 
 DAT_RETURN
-FRONT(ep_query)(DAT_EP_HANDLE ep_handle, DAT_EP_PARAM_MASK ep_param_mask, DAT_EP_PARAM *ep_param)
+front_ep_query(DAT_EP_HANDLE ep_handle, DAT_EP_PARAM_MASK ep_param_mask, DAT_EP_PARAM *ep_param)
 {
 	struct dapl_ep *ep = dapl_obj_check(ep_handle, DAPL_EP);
 
@@ -269,14 +275,14 @@ FRONT(ep_query)(DAT_EP_HANDLE ep_handle, DAT_EP_PARAM_MASK ep_param_mask, DAT_EP
 		.request_evd_handle = ep->request_evd,
 		.connect_evd_handle = ep->connect_evd,
 		.srq_handle = ep->srq,
-		.ep_attr = FRONT(ep_attr_out)(&ep->attr),
+		.ep_attr = front_ep_attr_out(&ep->attr),
 	};
 	return DAT_SUCCESS;
 }
 
 DAT_RETURN
-FRONT(ep_get_status)
-(DAT_EP_HANDLE ep_handle, DAT_EP_STATE *ep_state, DAT_BOOLEAN *recv_idle, DAT_BOOLEAN *request_idle)
+front_ep_get_status(DAT_EP_HANDLE ep_handle, DAT_EP_STATE *ep_state, DAT_BOOLEAN *recv_idle,
+		DAT_BOOLEAN *request_idle)
 {
 	struct dapl_ep *ep = dapl_obj_check(ep_handle, DAPL_EP);
 	uint32_t requests, receives;
@@ -294,7 +300,7 @@ FRONT(ep_get_status)
 }
 
 DAT_RETURN
-FRONT(ep_free)(DAT_EP_HANDLE ep_handle)
+front_ep_free(DAT_EP_HANDLE ep_handle)
 {
 	struct dapl_ep *ep = dapl_obj_check(ep_handle, DAPL_EP);
 
@@ -304,7 +310,7 @@ FRONT(ep_free)(DAT_EP_HANDLE ep_handle)
 }
 
 DAT_RETURN
-FRONT(ep_reset)(DAT_EP_HANDLE ep_handle)
+front_ep_reset(DAT_EP_HANDLE ep_handle)
 {
 	struct dapl_ep *ep = dapl_obj_check(ep_handle, DAPL_EP);
 
@@ -314,8 +320,7 @@ FRONT(ep_reset)(DAT_EP_HANDLE ep_handle)
 }
 
 DAT_RETURN
-FRONT(ep_recv_query)
-(DAT_EP_HANDLE ep_handle, DAT_COUNT *nbufs_allocated, DAT_COUNT *bufs_alloc_span)
+front_ep_recv_query(DAT_EP_HANDLE ep_handle, DAT_COUNT *nbufs_allocated, DAT_COUNT *bufs_alloc_span)
 {
 	struct dapl_ep *ep = dapl_obj_check(ep_handle, DAPL_EP);
 	DAT_COUNT count;
@@ -332,8 +337,8 @@ FRONT(ep_recv_query)
 }
 
 DAT_RETURN
-FRONT(ep_set_watermark)
-(DAT_EP_HANDLE ep_handle, DAT_COUNT soft_high_watermark, DAT_COUNT hard_high_watermark)
+front_ep_set_watermark(DAT_EP_HANDLE ep_handle, DAT_COUNT soft_high_watermark,
+		DAT_COUNT hard_high_watermark)
 {
 	struct dapl_ep *ep = dapl_obj_check(ep_handle, DAPL_EP);
 

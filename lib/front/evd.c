@@ -49,8 +49,7 @@ cno_or_null(const struct dapl_ia *ia, DAT_CNO_HANDLE handle, struct dapl_cno **c
 }
 
 DAT_RETURN
-FRONT(evd_create)
-(DAT_IA_HANDLE ia_handle, DAT_COUNT evd_min_qlen, DAT_CNO_HANDLE cno_handle,
+front_evd_create(DAT_IA_HANDLE ia_handle, DAT_COUNT evd_min_qlen, DAT_CNO_HANDLE cno_handle,
 		DAT_EVD_FLAGS evd_flags, DAT_EVD_HANDLE *evd_handle)
 {
 	struct dapl_ia *ia = dapl_obj_check(ia_handle, DAPL_IA);
@@ -90,8 +89,8 @@ state_out(const struct dapl_evd *evd)
 }
 
 DAT_RETURN
-FRONT(evd_query)
-(DAT_EVD_HANDLE evd_handle, DAT_EVD_PARAM_MASK evd_param_mask, DAT_EVD_PARAM *evd_param)
+front_evd_query(DAT_EVD_HANDLE evd_handle, DAT_EVD_PARAM_MASK evd_param_mask,
+		DAT_EVD_PARAM *evd_param)
 {
 	struct dapl_evd *evd = dapl_obj_check(evd_handle, DAPL_EVD);
 
@@ -112,7 +111,7 @@ FRONT(evd_query)
 }
 
 DAT_RETURN
-FRONT(evd_take)(DAT_EVD_HANDLE evd_handle, DAT_EVENT *event, struct roce_event *in)
+front_evd_take(DAT_EVD_HANDLE evd_handle, DAT_EVENT *event, struct roce_event *in)
 {
 	struct dapl_evd *evd = dapl_obj_check(evd_handle, DAPL_EVD);
 	enum dapl_status status;
@@ -125,8 +124,8 @@ FRONT(evd_take)(DAT_EVD_HANDLE evd_handle, DAT_EVENT *event, struct roce_event *
 		return bad_arg(DAT_INVALID_ARG3);
 	status = dapl_evd_dequeue(evd, in);
 	if (status != DAPL_OK)
-		return FRONT(status)(status);
-	FRONT(event)(evd, in, event);
+		return front_status(status);
+	front_event(evd, in, event);
 	return DAT_SUCCESS;
 }
 
@@ -136,11 +135,11 @@ dequeue(DAT_EVD_HANDLE evd_handle, DAT_EVENT *event)
 {
 	struct roce_event in;
 
-	return FRONT(evd_take)(evd_handle, event, &in);
+	return front_evd_take(evd_handle, event, &in);
 }
 
 FRONT_FLAT DAT_RETURN
-FRONT(evd_dequeue)(DAT_EVD_HANDLE evd_handle, DAT_EVENT *event)
+front_evd_dequeue(DAT_EVD_HANDLE evd_handle, DAT_EVENT *event)
 {
 	struct dapl_evd *evd = dapl_obj_check(evd_handle, DAPL_EVD);
 	struct roce_event in;
@@ -152,9 +151,8 @@ FRONT(evd_dequeue)(DAT_EVD_HANDLE evd_handle, DAT_EVENT *event)
 }
 
 DAT_RETURN
-FRONT(evd_await)
-(DAT_EVD_HANDLE evd_handle, DAT_TIMEOUT timeout, DAT_COUNT threshold, DAT_EVENT *event,
-		DAT_COUNT *n_more_events, struct roce_event *in)
+front_evd_await(DAT_EVD_HANDLE evd_handle, DAT_TIMEOUT timeout, DAT_COUNT threshold,
+		DAT_EVENT *event, DAT_COUNT *n_more_events, struct roce_event *in)
 {
 	struct dapl_evd *evd = dapl_obj_check(evd_handle, DAPL_EVD);
 	enum dapl_status status;
@@ -172,24 +170,23 @@ FRONT(evd_await)
 		return bad_arg(DAT_INVALID_ARG6);
 	status = dapl_evd_wait(evd, timeout, (uint32_t)threshold, in, &more);
 	if (status == DAPL_OK)
-		FRONT(event)(evd, in, event);
+		front_event(evd, in, event);
 	if (status == DAPL_OK || status == DAPL_TIMEOUT)
 		*n_more_events = (DAT_COUNT)more;
 	return front_return(status);
 }
 
 DAT_RETURN
-FRONT(evd_wait)
-(DAT_EVD_HANDLE evd_handle, DAT_TIMEOUT timeout, DAT_COUNT threshold, DAT_EVENT *event,
-		DAT_COUNT *n_more_events)
+front_evd_wait(DAT_EVD_HANDLE evd_handle, DAT_TIMEOUT timeout, DAT_COUNT threshold,
+		DAT_EVENT *event, DAT_COUNT *n_more_events)
 {
 	struct roce_event in;
 
-	return FRONT(evd_await)(evd_handle, timeout, threshold, event, n_more_events, &in);
+	return front_evd_await(evd_handle, timeout, threshold, event, n_more_events, &in);
 }
 
 DAT_RETURN
-FRONT(evd_resize)(DAT_EVD_HANDLE evd_handle, DAT_COUNT evd_min_qlen)
+front_evd_resize(DAT_EVD_HANDLE evd_handle, DAT_COUNT evd_min_qlen)
 {
 	struct dapl_evd *evd = dapl_obj_check(evd_handle, DAPL_EVD);
 
@@ -203,7 +200,7 @@ FRONT(evd_resize)(DAT_EVD_HANDLE evd_handle, DAT_COUNT evd_min_qlen)
 }
 
 DAT_RETURN
-FRONT(evd_modify_cno)(DAT_EVD_HANDLE evd_handle, DAT_CNO_HANDLE cno_handle)
+front_evd_modify_cno(DAT_EVD_HANDLE evd_handle, DAT_CNO_HANDLE cno_handle)
 {
 	struct dapl_evd *evd = dapl_obj_check(evd_handle, DAPL_EVD);
 	struct dapl_cno *cno;
@@ -217,7 +214,7 @@ FRONT(evd_modify_cno)(DAT_EVD_HANDLE evd_handle, DAT_CNO_HANDLE cno_handle)
 }
 
 DAT_RETURN
-FRONT(evd_free)(DAT_EVD_HANDLE evd_handle)
+front_evd_free(DAT_EVD_HANDLE evd_handle)
 {
 	struct dapl_evd *evd = dapl_obj_check(evd_handle, DAPL_EVD);
 
@@ -239,31 +236,31 @@ set(DAT_EVD_HANDLE evd_handle, void (*side)(struct dapl_evd *evd, bool on), bool
 }
 
 DAT_RETURN
-FRONT(evd_enable)(DAT_EVD_HANDLE evd_handle)
+front_evd_enable(DAT_EVD_HANDLE evd_handle)
 {
 	return set(evd_handle, dapl_evd_set_enabled, true);
 }
 
 DAT_RETURN
-FRONT(evd_disable)(DAT_EVD_HANDLE evd_handle)
+front_evd_disable(DAT_EVD_HANDLE evd_handle)
 {
 	return set(evd_handle, dapl_evd_set_enabled, false);
 }
 
 DAT_RETURN
-FRONT(evd_set_unwaitable)(DAT_EVD_HANDLE evd_handle)
+front_evd_set_unwaitable(DAT_EVD_HANDLE evd_handle)
 {
 	return set(evd_handle, dapl_evd_set_waitable, false);
 }
 
 DAT_RETURN
-FRONT(evd_clear_unwaitable)(DAT_EVD_HANDLE evd_handle)
+front_evd_clear_unwaitable(DAT_EVD_HANDLE evd_handle)
 {
 	return set(evd_handle, dapl_evd_set_waitable, true);
 }
 
 DAT_RETURN
-FRONT(evd_post_se)(DAT_EVD_HANDLE evd_handle, const DAT_EVENT *event)
+front_evd_post_se(DAT_EVD_HANDLE evd_handle, const DAT_EVENT *event)
 {
 	struct dapl_evd *evd = dapl_obj_check(evd_handle, DAPL_EVD);
 

@@ -37,7 +37,7 @@ bind_event(const struct roce_event *in, DAT_EVENT *out)
 	data->rmr_handle = in->owner;
 	data->user_cookie.as_64 = in->wr_id;
 	data->status = in->status == IBV_WC_SUCCESS ? DAT_RMR_BIND_SUCCESS
-						    : FRONT(dto_status)(in->status);
+						    : front_dto_status(in->status);
 }
 
 /* A request lives until the consumer, who learns of it here, answers it: following the pointer is safe. */
@@ -111,7 +111,7 @@ rare_event(const struct roce_event *in, DAT_EVENT *out)
 }
 
 void
-FRONT(event)(struct dapl_evd *evd, const struct roce_event *in, DAT_EVENT *out)
+front_event(struct dapl_evd *evd, const struct roce_event *in, DAT_EVENT *out)
 {
 	if (likely(is_completion(in))) {
 		completion_event(evd, in, out);

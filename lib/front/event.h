@@ -12,7 +12,7 @@ is_completion(const struct roce_event *in)
 	return in->kind <= ROCE_EVENT_RECV;
 }
 
-/** FRONT(event)() for a completion. */
+/** front_event() for a completion. */
 static inline void
 completion_event(struct dapl_evd *evd, const struct roce_event *in, DAT_EVENT *out)
 {
@@ -24,7 +24,7 @@ completion_event(struct dapl_evd *evd, const struct roce_event *in, DAT_EVENT *o
 	data->user_cookie.as_64 = in->wr_id;
 	data->transfered_length = in->byte_len;
 	data->status = likely(in->status == IBV_WC_SUCCESS) ? DAT_DTO_SUCCESS
-							    : FRONT(dto_status)(in->status);
+							    : front_dto_status(in->status);
 	new_completion(in, out);
 }
 

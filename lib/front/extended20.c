@@ -20,7 +20,7 @@ write_immed(DAT_HANDLE handle, va_list args)
 	DAT_UINT32 immed_data = va_arg(args, DAT_UINT32);
 	DAT_COMPLETION_FLAGS flags = (DAT_COMPLETION_FLAGS)va_arg(args, unsigned int);
 
-	return FRONT(ib_post_rdma_write_immed)(
+	return front_ib_post_rdma_write_immed(
 			handle, num_segments, local_iov, cookie, remote_iov, immed_data, flags);
 }
 
@@ -46,7 +46,7 @@ cmp_and_swap(DAT_HANDLE handle, va_list args)
 	DAT_COMPLETION_FLAGS flags = (DAT_COMPLETION_FLAGS)va_arg(args, unsigned int);
 	DAT_RMR_TRIPLET cut;
 
-	return FRONT(ib_post_cmp_and_swap)(handle, cmp_value, swap_value, local_iov, cookie,
+	return front_ib_post_cmp_and_swap(handle, cmp_value, swap_value, local_iov, cookie,
 			cut_remote(remote_iov, &cut), flags);
 }
 
@@ -60,13 +60,13 @@ fetch_and_add(DAT_HANDLE handle, va_list args)
 	DAT_COMPLETION_FLAGS flags = (DAT_COMPLETION_FLAGS)va_arg(args, unsigned int);
 	DAT_RMR_TRIPLET cut;
 
-	return FRONT(ib_post_fetch_and_add)(
+	return front_ib_post_fetch_and_add(
 			handle, add_value, local_iov, cookie, cut_remote(remote_iov, &cut), flags);
 }
 
 /* Datagrams, collectives, counters and quick queries of adapters that are not open: none of them here. */
 DAT_RETURN
-FRONT(handle_extendedop)(DAT_HANDLE handle, DAT_EXTENDED_OP operation, va_list args)
+front_handle_extendedop(DAT_HANDLE handle, DAT_EXTENDED_OP operation, va_list args)
 {
 	switch (operation) {
 	case DAT_IB_RDMA_WRITE_IMMED_OP:
@@ -76,7 +76,7 @@ FRONT(handle_extendedop)(DAT_HANDLE handle, DAT_EXTENDED_OP operation, va_list a
 	case DAT_IB_FETCH_AND_ADD_OP:
 		return fetch_and_add(handle, args);
 	default:
-		return FRONT(status)(DAPL_NOT_IMPLEMENTED);
+		return front_status(DAPL_NOT_IMPLEMENTED);
 	}
 }
 
@@ -137,7 +137,7 @@ extend(const struct roce_event *in, DAT_IB_EXT_TYPE type, DAT_EVENT *out)
 }
 
 void
-FRONT(new_completion)(const struct roce_event *in, DAT_EVENT *out)
+front_new_completion(const struct roce_event *in, DAT_EVENT *out)
 {
 	DAT_DTO_COMPLETION_EVENT_DATA *data = &out->event_data.dto_completion_event_data;
 	struct completion of = in->kind == ROCE_EVENT_SEND ? request_completion(in->opcode)

@@ -57,10 +57,9 @@ post_atomic(DAT_EP_HANDLE ep_handle, struct roce_wr *wr, const struct atomic *a)
 }
 
 DAT_RETURN
-FRONT(ib_post_cmp_and_swap)
-(DAT_EP_HANDLE ep_handle, DAT_UINT64 cmp_value, DAT_UINT64 swap_value, DAT_LMR_TRIPLET *local_iov,
-		DAT_DTO_COOKIE user_cookie, const DAT_RMR_TRIPLET *remote_iov,
-		DAT_COMPLETION_FLAGS flags)
+front_ib_post_cmp_and_swap(DAT_EP_HANDLE ep_handle, DAT_UINT64 cmp_value, DAT_UINT64 swap_value,
+		DAT_LMR_TRIPLET *local_iov, DAT_DTO_COOKIE user_cookie,
+		const DAT_RMR_TRIPLET *remote_iov, DAT_COMPLETION_FLAGS flags)
 {
 	const struct atomic a = { local_iov, remote_iov, (unsigned int)flags, DAT_INVALID_ARG4 };
 	struct roce_wr wr = {
@@ -74,10 +73,9 @@ FRONT(ib_post_cmp_and_swap)
 }
 
 DAT_RETURN
-FRONT(ib_post_fetch_and_add)
-(DAT_EP_HANDLE ep_handle, DAT_UINT64 add_value, DAT_LMR_TRIPLET *local_iov,
-		DAT_DTO_COOKIE user_cookie, const DAT_RMR_TRIPLET *remote_iov,
-		DAT_COMPLETION_FLAGS flags)
+front_ib_post_fetch_and_add(DAT_EP_HANDLE ep_handle, DAT_UINT64 add_value,
+		DAT_LMR_TRIPLET *local_iov, DAT_DTO_COOKIE user_cookie,
+		const DAT_RMR_TRIPLET *remote_iov, DAT_COMPLETION_FLAGS flags)
 {
 	const struct atomic a = { local_iov, remote_iov, (unsigned int)flags, DAT_INVALID_ARG3 };
 	struct roce_wr wr = {
@@ -90,10 +88,10 @@ FRONT(ib_post_fetch_and_add)
 }
 
 DAT_RETURN
-FRONT(ib_post_rdma_write_immed)
-(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET *local_iov,
-		DAT_DTO_COOKIE user_cookie, const DAT_RMR_TRIPLET *remote_iov,
-		DAT_UINT32 immed_data, DAT_COMPLETION_FLAGS completion_flags)
+front_ib_post_rdma_write_immed(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments,
+		DAT_LMR_TRIPLET *local_iov, DAT_DTO_COOKIE user_cookie,
+		const DAT_RMR_TRIPLET *remote_iov, DAT_UINT32 immed_data,
+		DAT_COMPLETION_FLAGS completion_flags)
 {
 	struct roce_wr wr = {
 		.wr_id = user_cookie.as_64,
@@ -101,14 +99,13 @@ FRONT(ib_post_rdma_write_immed)
 		.imm = immed_data,
 	};
 
-	return FRONT(post_write)(ep_handle, num_segments, local_iov, remote_iov,
+	return front_post_write(ep_handle, num_segments, local_iov, remote_iov,
 			(unsigned int)completion_flags, DAT_INVALID_ARG7, &wr);
 }
 
 DAT_RETURN
-FRONT(ib_post_send_immed)
-(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET *local_iov,
-		DAT_DTO_COOKIE user_cookie, DAT_UINT32 immed_data,
+front_ib_post_send_immed(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments,
+		DAT_LMR_TRIPLET *local_iov, DAT_DTO_COOKIE user_cookie, DAT_UINT32 immed_data,
 		DAT_COMPLETION_FLAGS completion_flags)
 {
 	struct roce_wr wr = {
@@ -122,10 +119,10 @@ FRONT(ib_post_send_immed)
 }
 
 DAT_RETURN
-FRONT(ib_post_send_with_invalidate)
-(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET *local_iov,
-		DAT_DTO_COOKIE user_cookie, DAT_COMPLETION_FLAGS completion_flags,
-		DAT_BOOLEAN invalidate_flag, DAT_RMR_CONTEXT rmr_context)
+front_ib_post_send_with_invalidate(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments,
+		DAT_LMR_TRIPLET *local_iov, DAT_DTO_COOKIE user_cookie,
+		DAT_COMPLETION_FLAGS completion_flags, DAT_BOOLEAN invalidate_flag,
+		DAT_RMR_CONTEXT rmr_context)
 {
 	struct roce_wr wr = {
 		.wr_id = user_cookie.as_64,

@@ -29,7 +29,7 @@ static DAT_RETURN
 evd_dequeue(DAT_EVD_HANDLE evd_handle, DAT_EVENT *event, DAT_IB_EXTENSION_EVENT_DATA *data)
 {
 	struct roce_event in;
-	DAT_RETURN rc = FRONT(evd_take)(evd_handle, event, data != NULL ? &in : NULL);
+	DAT_RETURN rc = front_evd_take(evd_handle, event, data != NULL ? &in : NULL);
 
 	/* Without data there is no success. */
 	if (rc == DAT_SUCCESS && data != NULL)
@@ -42,7 +42,7 @@ evd_wait(DAT_EVD_HANDLE evd_handle, DAT_TIMEOUT timeout, DAT_COUNT threshold, DA
 		DAT_COUNT *n_more_events, DAT_IB_EXTENSION_EVENT_DATA *data)
 {
 	struct roce_event in;
-	DAT_RETURN rc = FRONT(evd_await)(evd_handle, timeout, threshold, event, n_more_events,
+	DAT_RETURN rc = front_evd_await(evd_handle, timeout, threshold, event, n_more_events,
 			data != NULL ? &in : NULL);
 
 	/* Without data there is no success. */
@@ -51,13 +51,13 @@ evd_wait(DAT_EVD_HANDLE evd_handle, DAT_TIMEOUT timeout, DAT_COUNT threshold, DA
 	return rc;
 }
 
-const DAT_IB_EXTENSION FRONT(ib_extension) = {
-	.post_cmp_and_swap = FRONT(ib_post_cmp_and_swap),
-	.post_fetch_and_add = FRONT(ib_post_fetch_and_add),
-	.post_rdma_write_immed = FRONT(ib_post_rdma_write_immed),
-	.post_send_immed = FRONT(ib_post_send_immed),
-	.post_send_with_invalidate = FRONT(ib_post_send_with_invalidate),
+const DAT_IB_EXTENSION front_ib_extension = {
+	.post_cmp_and_swap = front_ib_post_cmp_and_swap,
+	.post_fetch_and_add = front_ib_post_fetch_and_add,
+	.post_rdma_write_immed = front_ib_post_rdma_write_immed,
+	.post_send_immed = front_ib_post_send_immed,
+	.post_send_with_invalidate = front_ib_post_send_with_invalidate,
 	.evd_dequeue = evd_dequeue,
 	.evd_wait = evd_wait,
-	.ep_calls = &FRONT(dat_ep_calls),
+	.ep_calls = &front_dat_ep_calls,
 };

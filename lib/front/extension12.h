@@ -9,9 +9,9 @@
 #include <dat/dat_ib_extensions.h>
 #include <roce/dat_ep.h>
 
-extern const DAT_IB_EXTENSION FRONT(ib_extension);
+extern const DAT_IB_EXTENSION front_ib_extension;
 
 /** Connections without a connection manager: roce/dat_ep.h. */
-extern const struct roce_dat_ep_calls FRONT(dat_ep_calls);
+extern const struct roce_dat_ep_calls front_dat_ep_calls;
 
 #endif

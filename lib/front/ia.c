@@ -8,7 +8,7 @@
 #define VENDOR        "udapl-roce"
 #define VERSION_MAJOR 0
 #define VERSION_MINOR 1
-/* What consumers ask for is often too little for their own endpoints, of which 2.0 tells one by one. */
+/* Consumers often ask for too little for their own endpoints, of which 2.0 tells one by one. */
 #define ASYNC_LEN_MIN    BY_ABI(256, 4096)
 #define OBJECTS_MAX      (1 << 20)
 #define LMR_MAX          65535 /**< remote memory regions are of the same table */
@@ -46,20 +46,19 @@ async_in(const char *name, DAT_EVD_HANDLE handle, DAT_COUNT min_qlen, struct dap
 }
 
 DAT_RETURN
-FRONT(ia_open)
-(const DAT_NAME_PTR name, DAT_COUNT async_evd_min_qlen, DAT_EVD_HANDLE *async_evd_handle,
-		DAT_IA_HANDLE *ia_handle)
+front_ia_open(const DAT_NAME_PTR name, DAT_COUNT async_evd_min_qlen,
+		DAT_EVD_HANDLE *async_evd_handle, DAT_IA_HANDLE *ia_handle)
 {
 	const struct front_adapter *adapter;
 	struct dapl_ia_open open = { .last_wqe = BY_ABI(false, true),
-		.progress = BY_ABI(false, true) };
+		.eager = BY_ABI(false, true) };
 	enum dapl_status status;
 	struct dapl_ia *ia;
 	DAT_RETURN rc;
 
 	if (name == NULL)
 		return bad_arg(DAT_INVALID_ARG1);
-	adapter = FRONT(adapter)(name);
+	adapter = front_find_adapter(name);
 	if (adapter == NULL)
 		return front_error(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED);
 	if (async_evd_min_qlen < 0)
@@ -79,7 +78,7 @@ FRONT(ia_open)
 	open.front = adapter;
 	status = dapl_ia_open(&open, &ia);
 	if (status != DAPL_OK)
-		return FRONT(status)(status);
+		return front_status(status);
 	*async_evd_handle = ia->async_evd != NULL ? ia->async_evd : DAT_EVD_OUT_OF_SCOPE;
 	*ia_handle = ia;
 	return DAT_SUCCESS;
@@ -179,10 +178,9 @@ provider_attr_out(struct dapl_ia *ia, DAT_PROVIDER_ATTR *out)
 }
 
 DAT_RETURN
-FRONT(ia_query)
-(DAT_IA_HANDLE ia_handle, DAT_EVD_HANDLE *async_evd_handle, DAT_IA_ATTR_MASK ia_attr_mask,
-		DAT_IA_ATTR *ia_attr, DAT_PROVIDER_ATTR_MASK provider_attr_mask,
-		DAT_PROVIDER_ATTR *provider_attr)
+front_ia_query(DAT_IA_HANDLE ia_handle, DAT_EVD_HANDLE *async_evd_handle,
+		DAT_IA_ATTR_MASK ia_attr_mask, DAT_IA_ATTR *ia_attr,
+		DAT_PROVIDER_ATTR_MASK provider_attr_mask, DAT_PROVIDER_ATTR *provider_attr)
 {
 	struct dapl_ia *ia = dapl_obj_check(ia_handle, DAPL_IA);
 
@@ -206,7 +204,7 @@ FRONT(ia_query)
 }
 
 DAT_RETURN
-FRONT(ia_close)(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS close_flags)
+front_ia_close(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS close_flags)
 {
 	struct dapl_ia *ia = dapl_obj_check(ia_handle, DAPL_IA);
 
@@ -218,7 +216,7 @@ FRONT(ia_close)(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS close_flags)
 }
 
 DAT_RETURN
-FRONT(set_consumer_context)(DAT_HANDLE dat_handle, DAT_CONTEXT context)
+front_set_consumer_context(DAT_HANDLE dat_handle, DAT_CONTEXT context)
 {
 	struct dapl_obj *obj = dat_handle;
 
@@ -229,7 +227,7 @@ FRONT(set_consumer_context)(DAT_HANDLE dat_handle, DAT_CONTEXT context)
 }
 
 DAT_RETURN
-FRONT(get_consumer_context)(DAT_HANDLE dat_handle, DAT_CONTEXT *context)
+front_get_consumer_context(DAT_HANDLE dat_handle, DAT_CONTEXT *context)
 {
 	const struct dapl_obj *obj = dat_handle;
 
@@ -242,7 +240,7 @@ FRONT(get_consumer_context)(DAT_HANDLE dat_handle, DAT_CONTEXT *context)
 }
 
 DAT_RETURN
-FRONT(get_handle_type)(DAT_HANDLE dat_handle, DAT_HANDLE_TYPE *handle_type)
+front_get_handle_type(DAT_HANDLE dat_handle, DAT_HANDLE_TYPE *handle_type)
 {
 	static const DAT_HANDLE_TYPE types[DAPL_TYPES] = {
 		[DAPL_IA] = DAT_HANDLE_TYPE_IA,

@@ -5,7 +5,7 @@
 #define LEGAL_PRIV ((unsigned int)DAT_MEM_PRIV_ALL_FLAG | MEM_PRIV_REMOTE_ATOMIC)
 
 DAT_RETURN
-FRONT(pz_create)(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE *pz_handle)
+front_pz_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE *pz_handle)
 {
 	struct dapl_ia *ia = dapl_obj_check(ia_handle, DAPL_IA);
 	enum dapl_status status;
@@ -22,7 +22,7 @@ FRONT(pz_create)(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE *pz_handle)
 }
 
 DAT_RETURN
-FRONT(pz_query)(DAT_PZ_HANDLE pz_handle, DAT_PZ_PARAM_MASK pz_param_mask, DAT_PZ_PARAM *pz_param)
+front_pz_query(DAT_PZ_HANDLE pz_handle, DAT_PZ_PARAM_MASK pz_param_mask, DAT_PZ_PARAM *pz_param)
 {
 	struct dapl_pz *pz = dapl_obj_check(pz_handle, DAPL_PZ);
 
@@ -37,7 +37,7 @@ FRONT(pz_query)(DAT_PZ_HANDLE pz_handle, DAT_PZ_PARAM_MASK pz_param_mask, DAT_PZ
 }
 
 DAT_RETURN
-FRONT(pz_free)(DAT_PZ_HANDLE pz_handle)
+front_pz_free(DAT_PZ_HANDLE pz_handle)
 {
 	struct dapl_pz *pz = dapl_obj_check(pz_handle, DAPL_PZ);
 
@@ -71,7 +71,7 @@ access_in(unsigned int priv)
 	for (unsigned int i = 0; i < RTE_DIM(rights); i++)
 		if ((priv & rights[i].priv) != 0)
 			access |= rights[i].access;
-	/* DAT 1.2 has no privilege for atomics. Whoever may read and write may do both at once. */
+	/* DAT 1.2 has no privilege for atomics. A peer that may read and write may do both at once. */
 	if (BY_ABI((access & REMOTE_BOTH) == REMOTE_BOTH, false))
 		access |= IBV_ACCESS_REMOTE_ATOMIC;
 	return access;
@@ -92,11 +92,8 @@ priv_out(uint32_t access)
 static DAT_RETURN
 stretch_in(DAT_PVOID va, DAT_VLEN length, struct dapl_lmr_create *create)
 {
-	/* A tool of 2.0 registers nothing at no address, and wants to hear of the length. */
-	if (va == NULL && BY_ABI(true, length > 0))
+	if (va == NULL)
 		return bad_arg(DAT_INVALID_ARG3);
-	if (length == 0)
-		return front_error(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE);
 	if ((uintptr_t)va + length - 1 < (uintptr_t)va)
 		return bad_arg(DAT_INVALID_ARG4);
 	create->addr = (uintptr_t)va;
@@ -104,11 +101,18 @@ stretch_in(DAT_PVOID va, DAT_VLEN length, struct dapl_lmr_create *create)
 	return DAT_SUCCESS;
 }
 
-/* Type, region and length, in the order of the arguments; DAT_SUCCESS when they are good. */
+/*
+ * Type, length and region; DAT_SUCCESS when they are good. The length comes first: whatever lies at an address, no
+ * bytes of it are no region, and dapltest registers no bytes at no address. Of a region made of another it is ignored.
+ */
 static DAT_RETURN
 region_in(const struct dapl_ia *ia, DAT_MEM_TYPE mem_type, DAT_REGION_DESCRIPTION region,
 		DAT_VLEN length, struct dapl_lmr_create *create)
 {
+	if (length == 0 &&
+			(mem_type == DAT_MEM_TYPE_VIRTUAL ||
+					mem_type == DAT_MEM_TYPE_SHARED_VIRTUAL))
+		return front_error(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE);
 	switch (mem_type) {
 	case DAT_MEM_TYPE_VIRTUAL:
 		create->type = DAPL_LMR_VIRTUAL;
@@ -186,9 +190,8 @@ check_lmr(const struct dapl_rmr *rmr, DAT_LMR_HANDLE lmr_handle, const DAT_LMR_T
 #endif
 
 DAT_RETURN
-FRONT(lmr_create)
-(DAT_IA_HANDLE ia_handle, DAT_MEM_TYPE mem_type, DAT_REGION_DESCRIPTION region_description,
-		DAT_VLEN length, DAT_PZ_HANDLE pz_handle,
+front_lmr_create(DAT_IA_HANDLE ia_handle, DAT_MEM_TYPE mem_type,
+		DAT_REGION_DESCRIPTION region_description, DAT_VLEN length, DAT_PZ_HANDLE pz_handle,
 		DAT_MEM_PRIV_FLAGS privileges NEW_ARGS(, DAT_VA_TYPE va_type),
 		DAT_LMR_HANDLE *lmr_handle, DAT_LMR_CONTEXT *lmr_context,
 		DAT_RMR_CONTEXT *rmr_context, DAT_VLEN *registered_length,
@@ -222,7 +225,7 @@ FRONT(lmr_create)
 	create.priv = (uint32_t)privileges;
 	status = dapl_lmr_create(pz, &create, &lmr);
 	if (status != DAPL_OK)
-		return FRONT(status)(status);
+		return front_status(status);
 	*lmr_handle = lmr;
 	*lmr_context = lmr->key;
 	/* Real programs pass null for what they do not want to know. */
@@ -236,8 +239,8 @@ FRONT(lmr_create)
 }
 
 DAT_RETURN
-FRONT(lmr_query)
-(DAT_LMR_HANDLE lmr_handle, DAT_LMR_PARAM_MASK lmr_param_mask, DAT_LMR_PARAM *lmr_param)
+front_lmr_query(DAT_LMR_HANDLE lmr_handle, DAT_LMR_PARAM_MASK lmr_param_mask,
+		DAT_LMR_PARAM *lmr_param)
 {
 	struct dapl_lmr *lmr = dapl_obj_check(lmr_handle, DAPL_LMR);
 
@@ -263,7 +266,7 @@ FRONT(lmr_query)
 }
 
 DAT_RETURN
-FRONT(lmr_free)(DAT_LMR_HANDLE lmr_handle)
+front_lmr_free(DAT_LMR_HANDLE lmr_handle)
 {
 	struct dapl_lmr *lmr = dapl_obj_check(lmr_handle, DAPL_LMR);
 
@@ -274,7 +277,7 @@ FRONT(lmr_free)(DAT_LMR_HANDLE lmr_handle)
 
 /*
  * Memory is coherent for every processor that an engine runs on (lmr_sync_req is false): there is nothing to be done
- * but to judge the arguments.
+ * but to validate the arguments.
  */
 static DAT_RETURN
 sync_memory(DAT_IA_HANDLE ia_handle, const DAT_LMR_TRIPLET *segments, DAT_VLEN n)
@@ -293,21 +296,21 @@ sync_memory(DAT_IA_HANDLE ia_handle, const DAT_LMR_TRIPLET *segments, DAT_VLEN n
 }
 
 DAT_RETURN
-FRONT(lmr_sync_rdma_read)
-(DAT_IA_HANDLE ia_handle, const DAT_LMR_TRIPLET *local_segments, DAT_VLEN num_segments)
+front_lmr_sync_rdma_read(DAT_IA_HANDLE ia_handle, const DAT_LMR_TRIPLET *local_segments,
+		DAT_VLEN num_segments)
 {
 	return sync_memory(ia_handle, local_segments, num_segments);
 }
 
 DAT_RETURN
-FRONT(lmr_sync_rdma_write)
-(DAT_IA_HANDLE ia_handle, const DAT_LMR_TRIPLET *local_segments, DAT_VLEN num_segments)
+front_lmr_sync_rdma_write(DAT_IA_HANDLE ia_handle, const DAT_LMR_TRIPLET *local_segments,
+		DAT_VLEN num_segments)
 {
 	return sync_memory(ia_handle, local_segments, num_segments);
 }
 
 DAT_RETURN
-FRONT(rmr_create)(DAT_PZ_HANDLE pz_handle, DAT_RMR_HANDLE *rmr_handle)
+front_rmr_create(DAT_PZ_HANDLE pz_handle, DAT_RMR_HANDLE *rmr_handle)
 {
 	struct dapl_pz *pz = dapl_obj_check(pz_handle, DAPL_PZ);
 	enum dapl_status status;
@@ -324,8 +327,8 @@ FRONT(rmr_create)(DAT_PZ_HANDLE pz_handle, DAT_RMR_HANDLE *rmr_handle)
 }
 
 DAT_RETURN
-FRONT(rmr_query)
-(DAT_RMR_HANDLE rmr_handle, DAT_RMR_PARAM_MASK rmr_param_mask, DAT_RMR_PARAM *rmr_param)
+front_rmr_query(DAT_RMR_HANDLE rmr_handle, DAT_RMR_PARAM_MASK rmr_param_mask,
+		DAT_RMR_PARAM *rmr_param)
 {
 	struct dapl_rmr *rmr = dapl_obj_check(rmr_handle, DAPL_RMR);
 	struct roce_mw_binding binding = { .length = 0 };
@@ -368,8 +371,7 @@ bind_flags(unsigned int flags)
 }
 
 DAT_RETURN
-FRONT(rmr_bind)
-(DAT_RMR_HANDLE rmr_handle NEW_ARGS(, DAT_LMR_HANDLE lmr_handle),
+front_rmr_bind(DAT_RMR_HANDLE rmr_handle NEW_ARGS(, DAT_LMR_HANDLE lmr_handle),
 		const DAT_LMR_TRIPLET *lmr_triplet,
 		DAT_MEM_PRIV_FLAGS mem_priv NEW_ARGS(, DAT_VA_TYPE va_type),
 		DAT_EP_HANDLE ep_handle, DAT_RMR_COOKIE user_cookie,
@@ -418,15 +420,15 @@ FRONT(rmr_bind)
 	if (status == DAPL_BAD_TRIPLET)
 		return bad_arg(BY_ABI(DAT_INVALID_ARG2, DAT_INVALID_ARG3));
 	if (status != DAPL_OK)
-		return FRONT(status)(status);
-	/* The key of a bind to nothing never lives. Who does not want to know asks dat_rmr_query() later. */
+		return front_status(status);
+	/* The key of a bind to nothing never lives. A consumer that passes null asks dat_rmr_query() later. */
 	if (context != NULL)
 		*context = bind.length != 0 ? bind.key : 0;
 	return DAT_SUCCESS;
 }
 
 DAT_RETURN
-FRONT(rmr_free)(DAT_RMR_HANDLE rmr_handle)
+front_rmr_free(DAT_RMR_HANDLE rmr_handle)
 {
 	struct dapl_rmr *rmr = dapl_obj_check(rmr_handle, DAPL_RMR);
 

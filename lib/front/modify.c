@@ -79,8 +79,8 @@ handles_in(const struct dapl_ia *ia, DAT_EP_PARAM_MASK mask, const DAT_EP_PARAM 
 }
 
 DAT_RETURN
-FRONT(ep_modify)
-(DAT_EP_HANDLE ep_handle, DAT_EP_PARAM_MASK ep_param_mask, const DAT_EP_PARAM *ep_param)
+front_ep_modify(DAT_EP_HANDLE ep_handle, DAT_EP_PARAM_MASK ep_param_mask,
+		const DAT_EP_PARAM *ep_param)
 {
 	struct dapl_ep *ep = dapl_obj_check(ep_handle, DAPL_EP);
 	struct dapl_ep_create to;
@@ -104,12 +104,12 @@ FRONT(ep_modify)
 		.attr = ep->attr,
 	};
 	if (ep_param_mask != 0) {
-		attr = FRONT(ep_attr_out)(&ep->attr);
+		attr = front_ep_attr_out(&ep->attr);
 		sizes_in(ep_param_mask, &ep_param->ep_attr, &attr);
 		models_in(ep_param_mask, &ep_param->ep_attr, &attr);
 		/* The page has one name for what is wrong and for what is not to be had. */
 		if (!handles_in(ep->head.ia, ep_param_mask, ep_param, &to) ||
-				FRONT(ep_attr_in)(&attr, ep->srq != NULL, &to.attr) != DAT_SUCCESS)
+				front_ep_attr_in(&attr, ep->srq != NULL, &to.attr) != DAT_SUCCESS)
 			return bad_arg(DAT_INVALID_ARG3);
 		/* A mark of 0 that was set later is a mark of 0, which in an attribute would mean none. */
 		to.attr.srq_soft_hw = ep->attr.srq_soft_hw;

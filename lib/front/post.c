@@ -16,7 +16,7 @@ post_send(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET *loca
 }
 
 FRONT_FLAT DAT_RETURN
-FRONT(ep_post_send)(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET *local_iov,
+front_ep_post_send(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET *local_iov,
 		DAT_DTO_COOKIE user_cookie, DAT_COMPLETION_FLAGS completion_flags)
 {
 	struct dapl_ep *ep = dapl_obj_check(ep_handle, DAPL_EP);
@@ -53,8 +53,7 @@ rdma_in(struct roce_wr *wr, struct roce_sge *sge, const DAT_LMR_TRIPLET *local_i
 }
 
 DAT_RETURN
-FRONT(post_write)
-(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, const DAT_LMR_TRIPLET *local_iov,
+front_post_write(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, const DAT_LMR_TRIPLET *local_iov,
 		const DAT_RMR_TRIPLET *remote_iov, unsigned int flags, DAT_RETURN_SUBTYPE flags_arg,
 		struct roce_wr *wr)
 {
@@ -83,18 +82,17 @@ FRONT(post_write)
 }
 
 DAT_RETURN
-FRONT(ep_post_rdma_write)
-(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET *local_iov,
-		DAT_DTO_COOKIE user_cookie, const DAT_RMR_TRIPLET *remote_iov,
-		DAT_COMPLETION_FLAGS completion_flags)
+front_ep_post_rdma_write(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments,
+		DAT_LMR_TRIPLET *local_iov, DAT_DTO_COOKIE user_cookie,
+		const DAT_RMR_TRIPLET *remote_iov, DAT_COMPLETION_FLAGS completion_flags)
 {
 	struct roce_wr wr = { .wr_id = user_cookie.as_64, .opcode = IBV_WR_RDMA_WRITE };
 
-	return FRONT(post_write)(ep_handle, num_segments, local_iov, remote_iov,
+	return front_post_write(ep_handle, num_segments, local_iov, remote_iov,
 			(unsigned int)completion_flags, DAT_INVALID_ARG6, &wr);
 }
 
-/* So many bytes and not more: the rest of the pieces stays as it is. @return pieces that are left. */
+/* So many bytes and not more: the rest of the segments stays as it is. @return segments that are left. */
 static uint32_t
 cut_segments(struct roce_sge *sge, uint32_t n, uint64_t length)
 {
@@ -108,8 +106,7 @@ cut_segments(struct roce_sge *sge, uint32_t n, uint64_t length)
 }
 
 DAT_RETURN
-FRONT(ep_post_rdma_read)
-(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET *local_iov,
+front_ep_post_rdma_read(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET *local_iov,
 		DAT_DTO_COOKIE user_cookie, const DAT_RMR_TRIPLET *remote_iov,
 		DAT_COMPLETION_FLAGS completion_flags)
 {
@@ -133,7 +130,7 @@ FRONT(ep_post_rdma_read)
 	if (unlikely(!flags_ok(ep, (unsigned int)completion_flags)))
 		return bad_arg(DAT_INVALID_ARG6);
 	wr.flags = send_flags((unsigned int)completion_flags);
-	/* What is read is what the remote segment says; there must be room for it. */
+	/* The remote segment says how much is read; there must be room for it. */
 	if (unlikely(remote_iov->segment_length > length ||
 			    remote_iov->segment_length > ep->attr.max_rdma_size))
 		return front_error(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE);
@@ -172,7 +169,7 @@ post_recv(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET *loca
 }
 
 FRONT_FLAT DAT_RETURN
-FRONT(ep_post_recv)(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET *local_iov,
+front_ep_post_recv(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET *local_iov,
 		DAT_DTO_COOKIE user_cookie, DAT_COMPLETION_FLAGS completion_flags)
 {
 	struct dapl_ep *ep = dapl_obj_check(ep_handle, DAPL_EP);

@@ -2,7 +2,7 @@
 #ifndef FRONT_POSTS_H
 #define FRONT_POSTS_H
 
-/** @file What posts of several operations judge alike: segments, limits, completion flags. */
+/** @file What posts of several operations validate alike: segments, limits, completion flags. */
 
 #include "front/abi.h"
 
@@ -71,7 +71,7 @@ post_message(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, const DAT_LMR_TRIP
 }
 
 /** The same for an RDMA WRITE, to all of @p remote_iov or to the beginning of it. */
-DAT_RETURN FRONT(post_write)(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments,
+DAT_RETURN front_post_write(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments,
 		const DAT_LMR_TRIPLET *local_iov, const DAT_RMR_TRIPLET *remote_iov,
 		unsigned int flags, DAT_RETURN_SUBTYPE flags_arg, struct roce_wr *wr);
 

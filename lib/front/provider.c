@@ -9,10 +9,10 @@
 #include "front/extension12.h"
 #endif
 
-#define CALL(name, type) .name##_func = FRONT(name),
+#define CALL(name, type) .name##_func = front_##name,
 
 static const DAT_PROVIDER calls = {
-	.extension = BY_ABI((DAT_PVOID)(uintptr_t)&FRONT(ib_extension), NULL),
+	.extension = BY_ABI((DAT_PVOID)(uintptr_t)&front_ib_extension, NULL),
 #include "front/calls.def"
 };
 
@@ -41,7 +41,7 @@ find(const DAT_PROVIDER_INFO *info)
 	return adapter;
 }
 
-/* What is known of an adapter is never freed: the first word of old handles still points to its table. Locked. */
+/* The record of an adapter is never freed: the first word of old handles still points to its table. Locked. */
 static struct front_adapter *
 find_or_make(const DAT_PROVIDER_INFO *info)
 {
@@ -59,7 +59,7 @@ find_or_make(const DAT_PROVIDER_INFO *info)
 }
 
 const struct front_adapter *
-FRONT(adapter)(const char *name)
+front_find_adapter(const char *name)
 {
 	const struct front_adapter *adapter;
 
@@ -70,6 +70,25 @@ FRONT(adapter)(const char *name)
 		adapter = adapter->next;
 	pthread_mutex_unlock(&adapters_lock);
 	return adapter;
+}
+
+static void
+lock_adapters(void)
+{
+	pthread_mutex_lock(&adapters_lock);
+}
+
+static void
+unlock_adapters(void)
+{
+	pthread_mutex_unlock(&adapters_lock);
+}
+
+/* In a child nobody else has the lock. Without memory for that there is soon none for an adapter, either. */
+static void
+watch_forks(void)
+{
+	(void)pthread_atfork(lock_adapters, unlock_adapters, unlock_adapters);
 }
 
 /* The adapter with its instance data, to be registered. NULL: it is already, or there is no memory. */
@@ -107,8 +126,10 @@ set_registered(struct front_adapter *adapter, bool registered)
 void
 roce_dat_provider_init(const DAT_PROVIDER_INFO *provider_info, const char *instance_data)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct front_adapter *adapter;
 
+	pthread_once(&once, watch_forks);
 	/* The call has no way to fail: an adapter that is not there is not found. */
 	adapter = prepare(provider_info, instance_data != NULL ? instance_data : "");
 	if (adapter != NULL &&

@@ -3,8 +3,7 @@
 #include "front/abi.h"
 
 DAT_RETURN
-FRONT(srq_create)
-(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle, DAT_SRQ_ATTR *srq_attr,
+front_srq_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle, DAT_SRQ_ATTR *srq_attr,
 		DAT_SRQ_HANDLE *srq_handle)
 {
 	struct dapl_ia *ia = dapl_obj_check(ia_handle, DAPL_IA);
@@ -34,7 +33,7 @@ FRONT(srq_create)
 }
 
 DAT_RETURN
-FRONT(srq_free)(DAT_SRQ_HANDLE srq_handle)
+front_srq_free(DAT_SRQ_HANDLE srq_handle)
 {
 	struct dapl_srq *srq = dapl_obj_check(srq_handle, DAPL_SRQ);
 
@@ -69,7 +68,7 @@ post_recv(DAT_SRQ_HANDLE srq_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET *lo
 }
 
 FRONT_FLAT DAT_RETURN
-FRONT(srq_post_recv)(DAT_SRQ_HANDLE srq_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET *local_iov,
+front_srq_post_recv(DAT_SRQ_HANDLE srq_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET *local_iov,
 		DAT_DTO_COOKIE user_cookie)
 {
 	struct dapl_srq *srq = dapl_obj_check(srq_handle, DAPL_SRQ);
@@ -82,8 +81,8 @@ FRONT(srq_post_recv)(DAT_SRQ_HANDLE srq_handle, DAT_COUNT num_segments, DAT_LMR_
 }
 
 DAT_RETURN
-FRONT(srq_query)
-(DAT_SRQ_HANDLE srq_handle, DAT_SRQ_PARAM_MASK srq_param_mask, DAT_SRQ_PARAM *srq_param)
+front_srq_query(DAT_SRQ_HANDLE srq_handle, DAT_SRQ_PARAM_MASK srq_param_mask,
+		DAT_SRQ_PARAM *srq_param)
 {
 	struct dapl_srq *srq = dapl_obj_check(srq_handle, DAPL_SRQ);
 	struct roce_srq_counts counts;
@@ -109,7 +108,7 @@ FRONT(srq_query)
 }
 
 DAT_RETURN
-FRONT(srq_resize)(DAT_SRQ_HANDLE srq_handle, DAT_COUNT srq_max_recv_dto)
+front_srq_resize(DAT_SRQ_HANDLE srq_handle, DAT_COUNT srq_max_recv_dto)
 {
 	struct dapl_srq *srq = dapl_obj_check(srq_handle, DAPL_SRQ);
 
@@ -121,7 +120,7 @@ FRONT(srq_resize)(DAT_SRQ_HANDLE srq_handle, DAT_COUNT srq_max_recv_dto)
 }
 
 DAT_RETURN
-FRONT(srq_set_lw)(DAT_SRQ_HANDLE srq_handle, DAT_COUNT low_watermark)
+front_srq_set_lw(DAT_SRQ_HANDLE srq_handle, DAT_COUNT low_watermark)
 {
 	struct dapl_srq *srq = dapl_obj_check(srq_handle, DAPL_SRQ);
 

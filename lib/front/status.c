@@ -11,13 +11,13 @@
 static const DAT_RETURN returns[DAPL_STATUS_MAX] = { DAPL_STATUS_LIST(ROW) };
 
 DAT_RETURN
-FRONT(status)(enum dapl_status status)
+front_status(enum dapl_status status)
 {
 	return returns[status];
 }
 
 DAT_DTO_COMPLETION_STATUS
-FRONT(dto_status)(unsigned int wc_status)
+front_dto_status(unsigned int wc_status)
 {
 	switch (wc_status) {
 	case IBV_WC_WR_FLUSH_ERR:

@@ -3,7 +3,7 @@
 /*
  * The calls of DAT 1.2 that go straight to the Provider: through the table that the first word of
  * the first handle points to. The only check is for a null handle, which has no table; everything
- * else is the Provider's to judge. What each call does is told in the public headers. Endpoints and
+ * else is the Provider's to validate. The public headers describe each call. Endpoints and
  * shared receive queues are in api_ep.c.
  */
 

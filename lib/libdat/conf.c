@@ -18,7 +18,7 @@ struct line {
 	const char *end;
 	unsigned int fields;
 	char field[FIELDS][LIBDAT_CONF_FIELD_MAX];
-	char why[160]; /* empty: nothing is wrong */
+	char errmsg[160]; /* empty: nothing is wrong */
 };
 
 static bool __attribute__((format(printf, 2, 3))) complain(struct line *l, const char *format, ...)
@@ -26,7 +26,7 @@ static bool __attribute__((format(printf, 2, 3))) complain(struct line *l, const
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(l->why, sizeof(l->why), format, args);
+	vsnprintf(l->errmsg, sizeof(l->errmsg), format, args);
 	va_end(args);
 	return false;
 }
@@ -228,7 +228,7 @@ parse_line(struct line *l, const struct libdat_conf_sink *sink)
 		good = complain(l, "there are %u fields, not %u", l->fields, FIELDS);
 	if (good && read_entry(l, &entry))
 		return sink->entry(sink->arg, &entry);
-	sink->bad_line(sink->arg, l->number, l->why);
+	sink->bad_line(sink->arg, l->number, l->errmsg);
 	return true;
 }
 
@@ -246,7 +246,7 @@ libdat_conf_parse(const char *text, size_t len, const struct libdat_conf_sink *s
 		l.at = text;
 		l.end = newline != NULL ? newline : text + len;
 		l.fields = 0;
-		l.why[0] = '\0';
+		l.errmsg[0] = '\0';
 		if (!parse_line(&l, sink))
 			return;
 		text += step;

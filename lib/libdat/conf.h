@@ -39,13 +39,13 @@ struct libdat_conf_entry {
 	char platform[LIBDAT_CONF_FIELD_MAX]; /**< not used on this platform */
 };
 
-/** Who hears what the parser finds, in the order of the lines. */
+/** Callbacks of the parser, called in the order of the lines. */
 struct libdat_conf_sink {
 	void *arg; /**< first argument of both functions */
 	/** A good line. @p entry is valid during the call. @return false ends the parsing. */
 	bool (*entry)(void *arg, const struct libdat_conf_entry *entry);
 	/** A bad line, and a sentence without a full stop that says why; valid during the call. */
-	void (*bad_line)(void *arg, unsigned int line, const char *why);
+	void (*bad_line)(void *arg, unsigned int line, const char *errmsg);
 };
 
 /**

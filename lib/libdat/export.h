@@ -6,7 +6,7 @@
  * @file
  * The public headers, as the files of libdat include them.
  *
- * The library is compiled with hidden symbols. What these headers declare is the interface, so it
+ * The library is compiled with hidden symbols. The declarations of these headers are the interface, so it
  * is marked visible here, once, and libdat.map gives it a version. Include this before anything
  * else that includes a DAT header.
  */
@@ -21,7 +21,7 @@
 
 /**
  * All that a call to the Provider is. A null handle has no table, nor have the two words by which dat_ia_openv() speaks
- * of a dispatcher that is not there, and which programs keep as a handle; everything else is the Provider's to judge.
+ * of a dispatcher that is not there, and which programs keep as a handle; everything else is the Provider's to validate.
  */
 #define DISPATCH(handle, subtype, call)                                             \
 	((uintptr_t)(handle) <= (uintptr_t)DAT_EVD_OUT_OF_SCOPE                     \

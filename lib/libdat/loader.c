@@ -16,8 +16,8 @@
 #define OWN_PROVIDER "libdaplroce.so.1"
 
 /*
- * Local: the symbols of one Provider are no business of the next. What a Provider needs from this
- * library it gets by being linked with it.
+ * Local: the symbols of one Provider are no business of the next. A Provider is linked with this
+ * library if it needs symbols of it.
  */
 #define LOAD_FLAGS (RTLD_NOW | RTLD_LOCAL)
 
@@ -39,24 +39,32 @@ find_beside_us(const char *name, char *path, size_t room)
 	return len > 0 && (size_t)len < room && access(path, R_OK) == 0;
 }
 
+/* Advice for a reason of the dynamic loader that does not explain itself. */
+static const char *
+advice(const char *errmsg)
+{
+	return strstr(errmsg, "CPU ISA level") == NULL
+			? ""
+			: "; it is made for x86-64-v2 (SSE4.2 and POPCNT), which this processor lacks";
+}
+
 static void *
 open_library(const char *name)
 {
 	void *library = dlopen(name, LOAD_FLAGS);
 	char path[PATH_MAX];
-	const char *why;
+	const char *errmsg;
 
 	if (library != NULL)
 		return library;
-	why = dlerror();
+	errmsg = dlerror();
 	if (find_beside_us(name, path, sizeof(path))) {
 		library = dlopen(path, LOAD_FLAGS);
 		if (library != NULL)
 			return library;
-		why = dlerror();
+		errmsg = dlerror();
 	}
-	libdat_log(LIBDAT_LOG_ERROR | LIBDAT_LOG_STATIC, "The library %s does not load: %s.", name,
-			why);
+	libdat_say_news("The library %s does not load: %s%s.", name, errmsg, advice(errmsg));
 	return NULL;
 }
 
@@ -73,8 +81,7 @@ libdat_library_load(const char *name, struct libdat_library *out)
 		found.init = (DAT_PROVIDER_INIT_FUNC)dlsym(library, DAT_PROVIDER_INIT_FUNC_STR);
 		found.fini = (DAT_PROVIDER_FINI_FUNC)dlsym(library, DAT_PROVIDER_FINI_FUNC_STR);
 		if (found.init == NULL || found.fini == NULL) {
-			libdat_log(LIBDAT_LOG_ERROR | LIBDAT_LOG_STATIC,
-					"The library %s is no DAT provider: it lacks %s.", name,
+			libdat_say_news("The library %s is no DAT provider: it lacks %s.", name,
 					found.init == NULL ? DAT_PROVIDER_INIT_FUNC_STR
 							   : DAT_PROVIDER_FINI_FUNC_STR);
 			dlclose(library);

@@ -21,6 +21,12 @@ enum libdat_log {
 /** Say a sentence whatever DAT_DBG_TYPE is; @p format has no newline. Threads: any. */
 void libdat_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/**
+ * The same, unless it is what was said so last: a program that tries again and again is told once.
+ * Threads: one at a time; the caller holds a lock.
+ */
+void libdat_say_news(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /** Say a sentence if DAT_DBG_TYPE has one of the bits in @p types. Threads: any. */
 void libdat_log(unsigned int types, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -17,7 +17,7 @@
 
 #include "export.h"
 
-/** What a consumer asks for. */
+/** The version that a consumer asks for. */
 struct libdat_wish {
 	const char *name;
 	DAT_UINT32 major;
@@ -41,7 +41,7 @@ enum libdat_match libdat_match(const struct libdat_wish *wish, const DAT_PROVIDE
 bool libdat_match_better(const struct libdat_wish *wish, const DAT_PROVIDER_INFO *a,
 		const DAT_PROVIDER_INFO *b);
 
-/** What dat_ia_openv() returns when no entry agrees further than @p best. Pure. */
+/** The return value of dat_ia_openv() when no entry agrees further than @p best. Pure. */
 DAT_RETURN libdat_match_error(enum libdat_match best);
 
 /** Whether the two are the same entry: all fields are equal. Pure. */

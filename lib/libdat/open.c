@@ -28,6 +28,33 @@ struct open_ia {
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct open_ia *open_first;
 
+static void
+before_fork(void)
+{
+	pthread_mutex_lock(&open_lock);
+	libdat_registry_before_fork();
+}
+
+static void
+after_fork(void)
+{
+	libdat_registry_after_fork();
+	pthread_mutex_unlock(&open_lock);
+}
+
+static void
+in_child(void)
+{
+	libdat_registry_in_child();
+	pthread_mutex_unlock(&open_lock);
+}
+
+/* Before anybody can have a lock. */
+static void __attribute__((constructor)) watch_forks(void)
+{
+	(void)pthread_atfork(before_fork, after_fork, in_child);
+}
+
 static DAT_PROVIDER_INFO
 info_of(const struct libdat_conf_entry *e)
 {
@@ -107,6 +134,23 @@ choose_provider(const struct libdat_wish *wish, struct libdat_statics *s, enum l
 	}
 }
 
+/* Why a name is not found although the file has it: once, since the file may be shared with other registries. */
+static void
+say_passed_over(const struct libdat_wish *wish, const struct libdat_statics *s)
+{
+	for (size_t i = 0; i < s->passed_count; i++) {
+		const struct libdat_conf_entry *e = &s->passed[i];
+
+		if (strcmp(e->ia_name, wish->name) != 0)
+			continue;
+		libdat_say_news("%s, line %u, has %s as %c%u.%u %s: programs of DAT 1.2 want u1.2 "
+				"default, and a library for that, like libdaplroce.so.1.",
+				s->file, e->line, e->ia_name, e->api, e->api_major, e->api_minor,
+				e->is_default ? "default" : "nondefault");
+		return;
+	}
+}
+
 static void
 log_not_found(const struct libdat_wish *wish, DAT_RETURN ret, const char *origin)
 {
@@ -137,6 +181,8 @@ find_provider(const struct libdat_wish *wish, struct libdat_provider **provider)
 	*provider = choose_provider(wish, &statics, &best);
 	if (*provider == NULL) {
 		ret = libdat_match_error(best);
+		if (best == LIBDAT_MATCH_NOTHING)
+			say_passed_over(wish, &statics);
 		log_not_found(wish, ret, statics.origin);
 	}
 	libdat_statics_free(&statics);
@@ -240,7 +286,7 @@ dat_ia_close(IN DAT_IA_HANDLE ia_handle, IN DAT_CLOSE_FLAGS close_flags)
 	return DAT_SUCCESS;
 }
 
-/* What can be opened, each entry once: dat.conf in its order, then what else is registered. */
+/* The names that can be opened, each once: dat.conf in its order, then what else is registered. */
 static int
 collect(DAT_PROVIDER_INFO **list, size_t *count)
 {

@@ -26,6 +26,28 @@ libdat_load_unlock(void)
 	pthread_mutex_unlock(&load_lock);
 }
 
+void
+libdat_registry_before_fork(void)
+{
+	pthread_mutex_lock(&list_lock);
+}
+
+void
+libdat_registry_after_fork(void)
+{
+	pthread_mutex_unlock(&list_lock);
+}
+
+void
+libdat_registry_in_child(void)
+{
+	static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
+
+	pthread_mutex_unlock(&list_lock);
+	/* Held while libraries load, which takes long, and may fork: no fork waits for it. */
+	load_lock = fresh;
+}
+
 /* The link that points to the registration of @p name, or the one at the end of the list. */
 static struct libdat_provider **
 find_link(const char *name)

@@ -64,4 +64,12 @@ bool libdat_provider_loaded(const DAT_PROVIDER_INFO *info, DAT_PROVIDER_FINI_FUN
  */
 size_t libdat_provider_list(DAT_PROVIDER_INFO *list, size_t have, size_t max);
 
+/**
+ * The process forks: the list of providers is whole in the child, and nobody there has a lock. Called by
+ * pthread_atfork(3), inside any lock of open.c.
+ */
+void libdat_registry_before_fork(void);
+void libdat_registry_after_fork(void);
+void libdat_registry_in_child(void);
+
 #endif /* LIBDAT_REGISTRY_H */

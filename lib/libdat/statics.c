@@ -18,7 +18,7 @@
 /* The only major version whose table of calls this library can use. */
 #define API_MAJOR 1
 
-/* Two ports joined back to back in the process, so that a program runs with no configuration. */
+/* Two ports joined back to back in the process, so that a program runs whatever a file says of others. */
 static const char builtin[] = "loop0 u1.2 threadsafe default libdaplroce.so.1 udapl-roce.1.2 "
 			      "\"port=loop0 ip=192.0.2.1/24\" \"\"\n"
 			      "loop1 u1.2 threadsafe default libdaplroce.so.1 udapl-roce.1.2 "
@@ -31,31 +31,65 @@ struct reader {
 };
 
 static bool
+is_for_us(const struct libdat_conf_entry *entry)
+{
+	return entry->api == 'u' && entry->api_major == API_MAJOR;
+}
+
+static bool
+append(struct libdat_conf_entry **list, size_t *count, const struct libdat_conf_entry *entry)
+{
+	struct libdat_conf_entry *more = realloc(*list, (*count + 1) * sizeof(*more));
+
+	if (more == NULL)
+		return false;
+	*list = more;
+	more[(*count)++] = *entry;
+	return true;
+}
+
+static bool
 take_entry(void *arg, const struct libdat_conf_entry *entry)
 {
 	struct reader *r = arg;
 	struct libdat_statics *s = r->out;
-	struct libdat_conf_entry *more;
+	bool served = is_for_us(entry) && entry->is_default;
+	bool taken = served ? append(&s->entry, &s->count, entry)
+			    : append(&s->passed, &s->passed_count, entry);
 
-	if (entry->api != 'u' || entry->api_major != API_MAJOR || !entry->is_default)
-		return true;
-	more = realloc(s->entry, (s->count + 1) * sizeof(*more));
-	if (more == NULL) {
+	if (!taken)
 		r->rc = -ENOMEM;
-		return false;
-	}
-	s->entry = more;
-	s->entry[s->count++] = *entry;
-	return true;
+	return taken;
+}
+
+/* Whether a line of the file has this name for this registry, served or not. */
+static bool
+is_taken(const struct libdat_statics *s, const char *name)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (strcmp(s->entry[i].ia_name, name) == 0)
+			return true;
+	for (size_t i = 0; i < s->passed_count; i++)
+		if (is_for_us(&s->passed[i]) && strcmp(s->passed[i].ia_name, name) == 0)
+			return true;
+	return false;
+}
+
+static bool
+take_builtin(void *arg, const struct libdat_conf_entry *entry)
+{
+	const struct reader *r = arg;
+
+	return is_taken(r->out, entry->ia_name) || take_entry(arg, entry);
 }
 
 static void
-tell_bad_line(void *arg, unsigned int line, const char *why)
+tell_bad_line(void *arg, unsigned int line, const char *errmsg)
 {
 	const struct reader *r = arg;
 
 	if (r->tell)
-		libdat_say("%s, line %u is ignored: %s.", r->out->origin, line, why);
+		libdat_say("%s, line %u is ignored: %s.", r->out->origin, line, errmsg);
 }
 
 /* The whole file behind @p fd; 0 or -errno. */
@@ -135,12 +169,16 @@ libdat_statics_read(const char *system_conf, struct libdat_statics *out)
 	const struct libdat_conf_sink sink = {
 		.arg = &r, .entry = take_entry, .bad_line = tell_bad_line
 	};
+	const struct libdat_conf_sink builtin_sink = {
+		.arg = &r, .entry = take_builtin, .bad_line = tell_bad_line
+	};
 	/* A program with more rights than its user must not load the user's library. */
 	const char *override = secure_getenv("DAT_OVERRIDE");
 	bool overridden = override != NULL && override[0] != '\0';
 	int rc;
 
 	*out = (struct libdat_statics){ .origin = overridden ? override : system_conf };
+	out->file = out->origin;
 	rc = take_file(&r, &sink);
 	if (rc == -ENOMEM)
 		return rc;
@@ -149,10 +187,11 @@ libdat_statics_read(const char *system_conf, struct libdat_statics *out)
 			libdat_say("%s%s cannot be read: %s.", out->origin,
 					overridden ? ", the file that DAT_OVERRIDE names," : "",
 					strerror(-rc));
-	} else if (!overridden && r.rc == 0 && out->count == 0) {
+	} else if (rc == -ENOENT) {
 		out->origin = "built-in entries";
-		libdat_conf_parse(builtin, sizeof(builtin) - 1, &sink);
 	}
+	if (r.rc == 0)
+		libdat_conf_parse(builtin, sizeof(builtin) - 1, &builtin_sink);
 	if (r.rc != 0)
 		libdat_statics_free(out);
 	return r.rc;
@@ -162,5 +201,6 @@ void
 libdat_statics_free(struct libdat_statics *s)
 {
 	free(s->entry);
+	free(s->passed);
 	*s = (struct libdat_statics){ 0 };
 }

@@ -4,16 +4,18 @@
 
 /**
  * @file
- * The static registry: the entries of the dat.conf(5) in force that this library can serve.
+ * The static registry: the entries of the dat.conf(5) in force that this library can serve, and
+ * two built-in ones.
  *
- * In force is the file named by DAT_OVERRIDE, else /etc/dat.conf, else two built-in entries. There
- * is no mixing: a file that is in force decides alone, the one named by DAT_OVERRIDE also when it is
- * empty, and both when they cannot be read.
- * Served are default entries for user programs with major version 1; the rest of a file belongs to
- * other registries and is passed over in silence. An /etc/dat.conf of which nothing is served, such
- * as the one that Debian's libdat2 brings, is as if it were not there.
+ * In force is the file named by DAT_OVERRIDE, else /etc/dat.conf; they are not mixed. Served are
+ * default entries for user programs with major version 1; the rest of a file belongs to other
+ * registries and is passed over, to be named only where a name is looked for in vain.
  *
- * Nothing is cached, so a long-lived program sees an edited file at its next open.
+ * Behind the entries of the file, also of one that is empty, missing or cannot be read, stand the
+ * built-in loop0 and loop1. A line for user programs of this major version, default or not, replaces
+ * the built-in entry of its name.
+ *
+ * No line is cached, so a long-lived program sees an edited file at its next open.
  */
 
 #include <stddef.h>
@@ -23,11 +25,15 @@
 /** The file in force without DAT_OVERRIDE. */
 #define LIBDAT_SYSTEM_CONF "/etc/dat.conf"
 
-/** What was read. */
+/** The entries that were read. */
 struct libdat_statics {
 	const char *origin;              /**< file name, for messages; not owned */
 	struct libdat_conf_entry *entry; /**< in the order of the file; owned */
 	size_t count;
+	const char *file; /**< where the passed ones stand; not owned */
+	struct libdat_conf_entry
+			*passed; /**< not served, as the kernel's and those of other DATs; owned */
+	size_t passed_count;
 };
 
 /**

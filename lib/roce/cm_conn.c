@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What the connection manager tells of an id, and what follows for its queue pair. */
+/* Events of the connection manager for an id, and their consequences for its queue pair. */
 
 #include <errno.h>
 #include <string.h>
@@ -84,8 +84,10 @@ roce_cm_id_let_go(struct roce_cm_id *id)
 	if (id->qp != NULL) {
 		roce_qp_set_conn(id->qp, NULL);
 		/* One that was never connected can still be: its receives stay. */
-		if (roce_qp_state(id->qp) != ROCE_QP_RESET)
+		if (roce_qp_state(id->qp) != ROCE_QP_RESET) {
+			roce_qp_final_ack(id->qp);
 			roce_qp_to_error(id->qp);
+		}
 		id->qp = NULL;
 	}
 	if (id->conn != NULL)
@@ -105,7 +107,7 @@ fail(struct roce_cm_id *id, enum roce_cm_event_type type, int status)
 	roce_cm_id_deliver(id, accepted ? ROCE_CM_EVENT_CONNECT_ERROR : type, status);
 }
 
-/* What is posted is flushed first, so that its completions precede the event. */
+/* Posted work is flushed first, so that its completions precede the event. */
 static void
 end(struct roce_cm_id *id)
 {
@@ -175,7 +177,7 @@ rejected(struct roce_cm_id *id, const struct roce_cm_event *event)
 	fail(id, ROCE_CM_EVENT_REJECTED, event->reason);
 }
 
-/* Without messages: the way to the peer is all that was missing. */
+/* Without messages: only the route to the peer was missing. */
 static void
 path_resolved(struct roce_cm_id *id, const struct roce_path *path)
 {
@@ -258,6 +260,8 @@ roce_cm_id_notify(void *arg, const struct roce_cm_event *event)
 	if (event->kind == ROCE_CM_REQUEST)
 		return arrive(id, event);
 	qp = id->qp;
+	if (qp != NULL && event->kind == ROCE_CM_DISCONNECTED)
+		roce_device_receive(id->user->device);
 	roce_user_lock_qp(id->user, qp);
 	rc = conn_event(id, event);
 	roce_user_unlock_qp(id->user, qp);

@@ -13,26 +13,26 @@ set_count(struct roce_user *user, uint32_t count)
 }
 
 static void
-remove_pending(struct roce_user *user, struct roce_cm_pending_event *told)
+remove_pending(struct roce_user *user, struct roce_cm_pending_event *pending)
 {
-	if (told->type == 0)
+	if (pending->type == 0)
 		return;
-	TAILQ_REMOVE(&user->told, told, link);
+	TAILQ_REMOVE(&user->cm_pending, pending, link);
 	set_count(user, user->cm_pending_count - 1);
-	told->type = 0;
+	pending->type = 0;
 }
 
 void
 roce_cm_id_deliver(struct roce_cm_id *id, enum roce_cm_event_type type, int status)
 {
 	struct roce_user *user = id->user;
-	struct roce_cm_pending_event *told =
+	struct roce_cm_pending_event *pending =
 			type == ROCE_CM_EVENT_DISCONNECTED ? &id->last : &id->first;
 
-	told->id = id;
-	told->type = type;
-	told->status = status;
-	TAILQ_INSERT_TAIL(&user->told, told, link);
+	pending->id = id;
+	pending->type = type;
+	pending->status = status;
+	TAILQ_INSERT_TAIL(&user->cm_pending, pending, link);
 	set_count(user, user->cm_pending_count + 1);
 	roce_user_signal(user);
 }
@@ -47,15 +47,16 @@ roce_cm_id_cancel_events(struct roce_cm_id *id)
 struct roce_cm_id *
 roce_cm_id_unseen(const struct roce_cm_id *listen_id)
 {
-	const struct roce_cm_pending_event *told;
+	const struct roce_cm_pending_event *pending;
 
-	TAILQ_FOREACH(told, &listen_id->user->told, link)
-		if (told->type == ROCE_CM_EVENT_CONNECT_REQUEST && told->id->listen_id == listen_id)
-			return told->id;
+	TAILQ_FOREACH(pending, &listen_id->user->cm_pending, link)
+		if (pending->type == ROCE_CM_EVENT_CONNECT_REQUEST &&
+				pending->id->listen_id == listen_id)
+			return pending->id;
 	return NULL;
 }
 
-/* What the message said that brought the event. */
+/* The content of the message that brought the event. */
 static void
 fill_first(struct roce_user *user, struct roce_cm_id *id, struct roce_cm_event_info *event)
 {
@@ -76,18 +77,18 @@ fill_first(struct roce_user *user, struct roce_cm_id *id, struct roce_cm_event_i
 }
 
 static void
-fill(struct roce_user *user, const struct roce_cm_pending_event *told,
+fill(struct roce_user *user, const struct roce_cm_pending_event *pending,
 		struct roce_cm_event_info *event)
 {
-	struct roce_cm_id *id = told->id;
+	struct roce_cm_id *id = pending->id;
 
 	*event = (struct roce_cm_event_info){
-		.type = told->type,
-		.status = told->status,
+		.type = pending->type,
+		.status = pending->status,
 		.id = id,
 	};
 	memcpy(event->remote_ip, id->path.dst_ip.b, sizeof(event->remote_ip));
-	if (told == &id->first)
+	if (pending == &id->first)
 		fill_first(user, id, event);
 	event->user = id->owner;
 }
@@ -96,18 +97,18 @@ int
 roce_cm_poll(struct roce_context *context, struct roce_cm_event_info *event)
 {
 	struct roce_user *user = roce_user_of(context);
-	struct roce_cm_pending_event *told = NULL;
+	struct roce_cm_pending_event *pending = NULL;
 
 	if (__atomic_load_n(&user->cm_pending_count, __ATOMIC_ACQUIRE) != 0) {
 		roce_engine_lock(user->engine0);
-		told = TAILQ_FIRST(&user->told);
-		if (told != NULL) {
-			fill(user, told, event);
-			remove_pending(user, told);
+		pending = TAILQ_FIRST(&user->cm_pending);
+		if (pending != NULL) {
+			fill(user, pending, event);
+			remove_pending(user, pending);
 		}
 		roce_engine_unlock(user->engine0);
 	}
-	if (told != NULL)
+	if (pending != NULL)
 		return 1;
 	roce_user_calm(user);
 	return 0;

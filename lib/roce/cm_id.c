@@ -205,7 +205,7 @@ peer_ok(const struct roce_user *user, const struct roce_cm_peer *peer)
 			peer->max_rd_atomic <= ROCE_RD_ATOMIC_MAX;
 }
 
-/* What two managers would have agreed on. */
+/* The parameters that two managers would have agreed on. */
 static struct roce_qp_connect
 connect_of(const struct roce_user *user, const struct roce_cm_peer *peer)
 {
@@ -246,7 +246,7 @@ roce_cm_id_connect_peer(struct roce_cm_id *id, struct roce_qp *qp, const struct 
 }
 
 /*
- * Answer with a REP, which leaves with the next turn, when the queue pair is ready for what follows. Under both locks.
+ * Answer with a REP, which leaves with the next poll, when the queue pair is ready for what follows. Under both locks.
  */
 static int
 answer(struct roce_cm_id *id, const struct roce_cm_conn_param *param)
@@ -299,7 +299,7 @@ roce_cm_id_reject(struct roce_cm_id *id, const void *private_data, uint16_t priv
 	return rc;
 }
 
-/* Nobody has to be asked any more. Under both locks. */
+/* The peer is not asked: there is no connection manager on the way. Under both locks. */
 static void
 end_direct(struct roce_cm_id *id)
 {
@@ -309,8 +309,8 @@ end_direct(struct roce_cm_id *id)
 }
 
 /*
- * What is not finished is flushed. When nothing is, the queue pair lives until its last acknowledgement is out (the
- * manager hears of that, and says farewell): the peer would take what arrived here for lost.
+ * Requests that are not finished are flushed. When there is none, the queue pair lives until its last acknowledgement is
+ * out (the manager hears of that, and sends the DREQ): the peer would take what arrived here for lost.
  */
 static void
 leave(struct roce_cm_id *id)
@@ -322,6 +322,7 @@ leave(struct roce_cm_id *id)
 		roce_qp_drain(id->qp);
 		return;
 	}
+	roce_qp_final_ack(id->qp);
 	roce_qp_to_error(id->qp);
 	roce_cm_disconnect(id->conn, roce_device_now(id->user->device));
 }

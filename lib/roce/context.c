@@ -23,14 +23,14 @@ roce_user_alloc(size_t size)
 	return p;
 }
 
-/* Under the lock of an engine: what there is to say was noted already. */
+/* Under the lock of an engine: the async event is pending already. */
 static void
 notify(void *arg, enum roce_engine_async kind, void *owner, int status)
 {
 	roce_user_signal(arg);
 }
 
-/* Under the locks of all engines. What was not polled is overtaken: the link is as it was told last. */
+/* Under the locks of all engines. An event that was not polled is overtaken: the link is as delivered last. */
 static void
 port_notify(void *arg, enum roce_port_event what)
 {
@@ -53,7 +53,7 @@ port_notify(void *arg, enum roce_port_event what)
 	roce_user_signal(user);
 }
 
-/* What is told of the port, one at a time. @return false: nothing. */
+/* Take one pending event of the port. @return false: there is none. */
 static bool
 take_port_event(struct roce_user *user, struct roce_async_event *event)
 {
@@ -79,7 +79,7 @@ roce_context_create(struct roce_device *device, struct roce_context **context)
 	user->engine0 = roce_domain_engine(roce_device_domain(device), 0);
 	user->cm = roce_device_cm(device);
 	roce_async_queue_init(&user->async_queue);
-	TAILQ_INIT(&user->told);
+	TAILQ_INIT(&user->cm_pending);
 	rte_spinlock_init(&user->fd_lock);
 	user->fd = -1;
 	user->joined = (struct roce_device_user){
@@ -187,7 +187,7 @@ roce_user_signal(struct roce_user *user)
 	rte_spinlock_unlock(&user->fd_lock);
 }
 
-/* What comes is queued first and signalled then: either it is seen here, or it finds the descriptor calm. */
+/* An event is queued first and signalled then: either it is seen here, or its signal finds the descriptor calm. */
 void
 roce_user_calm(struct roce_user *user)
 {

@@ -6,7 +6,7 @@
  * @file
  * Behind a context and its ids: what the files of this folder share.
  *
- * All of it but the notes and the descriptor is under the lock of the device's
+ * All of it but the pending async events and the descriptor is under the lock of the device's
  * engine 0; a queue pair that is moved, under that of its own engine besides,
  * which is taken after it. An event that waits to be polled stands in its id,
  * so that it is neither lost for want of memory nor outlives the id.
@@ -43,8 +43,8 @@ struct roce_user {
 	struct roce_engine *engine0;
 	struct roce_cm *cm;
 	struct roce_async_queue async_queue;
-	uint32_t port_events; /**< bit per enum roce_async_event_type that was told and not polled; atomic */
-	struct roce_cm_pending_event_list told;        /**< the oldest first */
+	uint32_t port_events; /**< bit per enum roce_async_event_type that is pending; atomic */
+	struct roce_cm_pending_event_list cm_pending;  /**< the oldest first */
 	uint32_t cm_pending_count;                     /**< atomic */
 	uint8_t private_data[ROCE_CM_PRIVATE_MAX_REP]; /**< of the event polled last */
 	rte_spinlock_t fd_lock;                        /**< taken under any other */
@@ -65,7 +65,7 @@ enum roce_cm_id_state {
 	ROCE_CM_ID_STATES,
 };
 
-/** What moves an id. */
+/** Inputs of the state machine of an id. */
 enum roce_cm_id_input {
 	ROCE_CM_ID_IN_LISTEN = 1,
 	ROCE_CM_ID_IN_CONNECT,
@@ -142,7 +142,7 @@ int roce_cm_id_notify(void *arg, const struct roce_cm_event *event);
 void roce_user_lock_qp(const struct roce_user *user, const struct roce_qp *qp);
 void roce_user_unlock_qp(const struct roce_user *user, const struct roce_qp *qp);
 
-/** What this end offers to begin with, by its parameters and, of an answer, the request. */
+/** The first offer of this end, by its parameters and, of an answer, the request. */
 void roce_cm_id_offer(struct roce_cm_id *id, const struct roce_cm_conn_param *param,
 		struct roce_cm_param *local);
 

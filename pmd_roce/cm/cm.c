@@ -108,7 +108,7 @@ roce_cm_conn_free(struct roce_cm_conn *conn)
 		TAILQ_REMOVE(&cm->talking, conn, talking);
 	roce_timer_cancel(cm->wheel, &conn->timer);
 	if (conn->state != 0)
-		cm->census[conn->state]--;
+		cm->in_state[conn->state]--;
 	cm->slot[index].conn = NULL;
 	cm->slot[index].next = NO_SLOT;
 	if (cm->free_tail == NO_SLOT)
@@ -311,14 +311,14 @@ roce_cm_count_by_state(const struct roce_cm *cm, uint32_t *counts, unsigned int 
 	unsigned int i;
 
 	for (i = 0; i < n && i < ROCE_CM_STATES; i++)
-		counts[i] = cm->census[i];
+		counts[i] = cm->in_state[i];
 	return ROCE_CM_STATES;
 }
 
 uint32_t
 roce_cm_leaving(const struct roce_cm *cm)
 {
-	return __atomic_load_n(&cm->census[ROCE_CM_STATE_DREQ_SENT], __ATOMIC_RELAXED);
+	return __atomic_load_n(&cm->in_state[ROCE_CM_STATE_DREQ_SENT], __ATOMIC_RELAXED);
 }
 
 const char *

@@ -43,7 +43,7 @@ struct roce_cm_listener;
 /** Service ids of the RDMA TCP port space: this plus the port. */
 #define ROCE_CM_SERVICE_TCP 0x0000000001060000ull
 
-/** What one side offers or was offered. */
+/** The parameters that one side offers, or was offered. */
 struct roce_cm_param {
 	uint32_t qpn;
 	uint32_t psn; /**< first PSN that side wants to receive: its peer begins with it */
@@ -65,10 +65,10 @@ enum roce_cm_event_kind {
 	ROCE_CM_ESTABLISHED, /**< passive: RTU, or data came first */
 	ROCE_CM_REJECTED,    /**< @c reason; private data when the consumer rejected */
 	ROCE_CM_TIMED_OUT, /**< nobody answered in time: REQ (active) or REP (passive) repeated in vain */
-	ROCE_CM_UNREACHABLE,  /**< no way to the address */
+	ROCE_CM_UNREACHABLE,  /**< no route to the address */
 	ROCE_CM_DISCONNECTED, /**< the peer's DREQ came, or ours is answered or given up */
-	ROCE_CM_PATH, /**< the way that roce_cm_find_path() was to find; nothing follows, and it wants to be released */
-	ROCE_CM_BROKEN, /**< the queue pair broke, as its engine has told: the connection ends, and nothing follows */
+	ROCE_CM_PATH, /**< the path that roce_cm_find_path() resolved; nothing follows, and it wants to be released */
+	ROCE_CM_BROKEN, /**< the queue pair broke, and its engine has delivered that: the connection ends, and nothing follows */
 };
 
 struct roce_cm_event {
@@ -100,7 +100,7 @@ struct roce_cm_event {
 typedef int (*roce_cm_notify_fn)(void *arg, const struct roce_cm_event *event);
 
 /**
- * Find the way of a context (NULL: of any) to an address, from one of the addresses of that context: fills addresses, MACs, tag, TOS, TTL and MTU of @p path (not udp_sport).
+ * Resolve the path of a context (NULL: of any) to an address, from one of the addresses of that context: fills addresses, MACs, tag, TOS, TTL and MTU of @p path (not udp_sport).
  * @return 0; -EAGAIN: asked, roce_cm_resolved() will be called (everything but the MAC of the peer should be
  *   filled all the same: a passive connection has that MAC already); -ENETUNREACH, -EHOSTUNREACH.
  */
@@ -157,7 +157,7 @@ int roce_cm_connect(struct roce_cm *cm, const struct roce_context *context,
 		struct roce_cm_conn **out);
 
 /**
- * Find the way to an address for a queue pair that is connected without messages: PATH or, after as long as a REQ
+ * Resolve the path to an address for a queue pair that is connected without messages: PATH or, after as long as a REQ
  * would wait for it, UNREACHABLE is notified, never from inside this call. @return 0; -ENOMEM.
  */
 int roce_cm_find_path(struct roce_cm *cm, const struct roce_context *context,

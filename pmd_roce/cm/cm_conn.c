@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * One connection: its bookkeeping, and what its owner may ask of it. What
- * happens when is in the table of cm_fsm.c.
+ * One connection: its bookkeeping, and the calls of its owner. cm_fsm.c has the table of its states.
  */
 
 #include <errno.h>
@@ -15,7 +14,7 @@
 #include "wire/psn.h"
 
 #define TIMEWAIT_MIN_US 20000u
-#define RESOLVE_US      3000000u
+#define RESOLVE_US      5000000u /**< a neighbour may be stopped for four seconds */
 #define EPHEMERAL_PORT  0x8000u
 #define NS_PER_US       1000u
 
@@ -94,12 +93,12 @@ void
 roce_cm_conn_move(struct roce_cm_conn *conn, enum roce_cm_state state, uint64_t now)
 {
 	struct roce_cm *cm = conn->cm;
-	/* What was owed in the old state is moot, but an RTU must not be lost when its DREQ follows at once. */
+	/* Messages owed in the old state are moot, but an RTU must not be lost when its DREQ follows at once. */
 	uint8_t keep = state == ROCE_CM_STATE_DREQ_SENT ? conn->owes & ROCE_CM_OWE_RTU : 0;
 
 	if (conn->state != 0) {
 		leave(conn);
-		cm->census[conn->state]--;
+		cm->in_state[conn->state]--;
 		roce_timer_cancel(cm->wheel, &conn->timer);
 	} else {
 		roce_timer_init(&conn->timer, timer_fired);
@@ -110,7 +109,7 @@ roce_cm_conn_move(struct roce_cm_conn *conn, enum roce_cm_state state, uint64_t 
 	conn->tries = 0;
 	conn->prolonged = false;
 	conn->state = (uint8_t)state;
-	cm->census[state]++;
+	cm->in_state[state]++;
 	enter(conn, now);
 }
 
@@ -162,7 +161,7 @@ param_ok(const struct roce_cm_param *param, uint16_t private_max)
 			param->retry <= 7 && param->rnr_retry <= 7 && param->ack_timeout <= 31;
 }
 
-/* A connection that begins here, by asking for the way. */
+/* A connection that begins here, by resolving the path. */
 static struct roce_cm_conn *
 begin(struct roce_cm *cm, const struct roce_context *context, const struct roce_ip *dst,
 		void *owner, uint64_t now)

@@ -24,8 +24,8 @@
 
 #define ACTIONS(X)                                                                       \
 	X(none)         /* means nothing here */                                         \
-	X(resolve)      /* ask for the way */                                            \
-	X(found)        /* here is the way: tell */                                      \
+	X(resolve)      /* resolve the path */                                           \
+	X(found)        /* path resolved: tell */                                        \
 	X(request)      /* send the REQ */                                               \
 	X(repeat)       /* send the stored message again, or give up */                  \
 	X(prolong)      /* the peer asks for patience */                                 \
@@ -38,10 +38,10 @@
 	X(reject)       /* the owner does not want it: send a REJ */                     \
 	X(refused)      /* the peer does not want it: tell */                            \
 	X(timed_out)    /* nobody answers: send a REJ, tell */                           \
-	X(unreachable)  /* there is no way: tell */                                      \
+	X(unreachable)  /* there is no route: tell */                                    \
 	X(disconnect)   /* send the DREQ */                                              \
 	X(left)         /* it is over: answer a DREQ, tell */                            \
-	X(answer_dreq)  /* over already: answer the DREQ */                              \
+	X(answer_dreq)  /* over already: send the DREP */                                \
 	X(refuse_reply) /* over already: refuse the REP */                               \
 	X(drop)         /* nothing was sent, nothing is to do */                         \
 	X(forget)       /* the ids may be used again */
@@ -119,12 +119,12 @@ static const struct cell table[ROCE_CM_STATES][ROCE_CM_INPUTS] = {
 	[S(TIMEWAIT)] = {
 		I(REQ)      = { ACT_again,        0 },
 		I(REP)      = { ACT_refuse_reply, 0 },
-		I(DREQ)     = { ACT_answer_dreq,     0 },
+		I(DREQ)     = { ACT_answer_dreq,  0 },
 		I(TIMER)    = { ACT_forget,       S(CLOSED) },
 	},
 	[S(CLOSED)] = {
 		I(REP)      = { ACT_refuse_reply, 0 },
-		I(DREQ)     = { ACT_answer_dreq,     0 },
+		I(DREQ)     = { ACT_answer_dreq,  0 },
 	},
 	/* clang-format on */
 };

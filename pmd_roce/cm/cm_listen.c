@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Service ids and what comes for them. A REQ is judged from the outside in:
+ * Service ids and what comes for them. A REQ is validated from the outside in:
  * can we do this at all, does somebody listen, do we know this queue pair
  * already, is there room. Only then a connection is made; every refusal before
  * that is one REJ and no state.
@@ -55,7 +55,7 @@ share_an_address(const struct roce_context *a, const struct roce_context *b)
 	return false;
 }
 
-/* Who listens to a service at one of our addresses. There is one at most. */
+/* The listener of a service at one of our addresses. There is one at most. */
 static struct roce_cm_listener *
 find_listener(struct roce_cm *cm, uint64_t service_id, const struct roce_ip *ip)
 {
@@ -162,9 +162,9 @@ refuse_mtu(struct roce_cm *cm, const struct roce_cm_msg *req, const struct roce_
 	roce_cm_answer(cm, path, &rej);
 }
 
-/* What is wrong with a request whoever listens; 0: nothing. */
+/* The reason to reject a request, whichever listener it is for; 0: none. */
 static uint16_t
-judge(const struct roce_cm_msg *req)
+validate(const struct roce_cm_msg *req)
 {
 	if (req->req.transport != 0)
 		return ROCE_CM_REJ_INVALID_TRANSPORT;
@@ -213,9 +213,9 @@ tag_to(uint16_t own_tci, const struct roce_path *back, uint8_t sl)
 }
 
 /*
- * Our own idea of the way to the peer, but over the stations that its frame came through, and in the class and with the
- * priority that the request names, as Linux does: both directions of a connection are treated alike. What the request
- * leaves at 0 is ours to say. Marks of congestion are no part of the class: whether frames may be marked is each end's own.
+ * Our own route to the peer, but over the stations that its frame came through, and in the class and with the
+ * priority that the request names, as Linux does: both directions of a connection are treated alike. Fields that
+ * the request leaves at 0 are ours to set. Marks of congestion are no part of the class: whether frames may be marked is each end's own.
  */
 static struct roce_path
 path_to(const struct roce_cm_listener *listener, const struct roce_cm_req_info *req,
@@ -305,7 +305,7 @@ roce_cm_listen_request(struct roce_cm *cm, const struct roce_cm_msg *req,
 	struct roce_cm_listener *listener = find_listener(cm, req->req.service_id, &back->src_ip);
 	struct roce_cm_conn *conn;
 	struct roce_path path;
-	uint16_t reason = judge(req);
+	uint16_t reason = validate(req);
 
 	if (listener == NULL) {
 		cm->stats.refused_no_listener++;

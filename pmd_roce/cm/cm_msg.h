@@ -5,7 +5,7 @@
 /**
  * @file
  * CM messages as values: what stands in a datagram, in host order, and the two
- * functions between the value and the bytes. No state, no judgement beyond "is
+ * functions between the value and the bytes. No state, no validation beyond "is
  * this a CM message at all".
  */
 
@@ -16,7 +16,7 @@
 #include "cm/cm.h"
 #include "wire/mad.h"
 
-/** What only a REQ says. */
+/** Fields of a REQ alone. */
 struct roce_cm_req_info {
 	uint64_t service_id;
 	struct roce_ip local_gid; /**< sender's address */

@@ -7,8 +7,8 @@
  * Inside the connection manager: what its files share.
  *
  * A connection has one state, one timer and one stored message (the REQ, REP,
- * DREQ or REJ of its state, sent again byte by byte). What it still has to say
- * is a set of bits in `owes`; connections that owe something stand in the
+ * DREQ or REJ of its state, sent again byte by byte). The messages that it
+ * still owes are a set of bits in `owes`; connections that owe something stand in the
  * manager's `talking` list until roce_cm_gsi's tx() has fetched the frames.
  *
  * Rules that make calls from inside notify safe: a state changes before its
@@ -27,9 +27,9 @@
 #include "wire/random.h"
 
 enum roce_cm_state {
-	ROCE_CM_STATE_RESOLVING = 1, /**< active: looking for the way */
+	ROCE_CM_STATE_RESOLVING = 1, /**< active: resolving the path */
 	ROCE_CM_STATE_REQ_SENT,
-	ROCE_CM_STATE_REP_RCVD, /**< active: the owner is being told; never outlives the notify */
+	ROCE_CM_STATE_REP_RCVD, /**< active: REPLY is being delivered to the owner; never outlives the notify */
 	ROCE_CM_STATE_REQ_RCVD, /**< passive: waits for accept or reject */
 	ROCE_CM_STATE_REP_SENT,
 	ROCE_CM_STATE_ESTABLISHED,
@@ -39,7 +39,7 @@ enum roce_cm_state {
 	ROCE_CM_STATES,
 };
 
-/** What moves a connection. The messages come first, in the order of their attribute ids. */
+/** Inputs of the state machine of a connection. The messages come first, in the order of their attribute ids. */
 enum roce_cm_input_kind {
 	ROCE_CM_IN_REQ,
 	ROCE_CM_IN_MRA,
@@ -51,8 +51,8 @@ enum roce_cm_input_kind {
 	ROCE_CM_IN_SMALLER,  /**< a REJ that names a smaller MTU we can live with */
 	ROCE_CM_IN_TIMER,    /**< its timer fired */
 	ROCE_CM_IN_GIVE_UP,  /**< nothing left to try */
-	ROCE_CM_IN_RESOLVED, /**< the way is known */
-	ROCE_CM_IN_FOUND,    /**< the way is known, and nothing else was wanted */
+	ROCE_CM_IN_RESOLVED, /**< the path is resolved */
+	ROCE_CM_IN_FOUND,    /**< the path is resolved, and nothing else was wanted */
 	ROCE_CM_IN_READY,    /**< active: the owner's queue pair is up */
 	ROCE_CM_IN_ACCEPT,
 	ROCE_CM_IN_QP_UP,   /**< the queue pair received before the RTU came */
@@ -75,18 +75,18 @@ struct roce_cm_input {
 #define ROCE_CM_LINGER_US \
 	1000000u /**< no message of a connection is on the wire for longer than that */
 
-/* What a connection owes the wire, sent in this order. */
+/* The messages that a connection owes, sent in this order. */
 #define ROCE_CM_OWE_MRA  0x01
 #define ROCE_CM_OWE_RTU  0x02
 #define ROCE_CM_OWE_MSG  0x04 /**< the stored message */
 #define ROCE_CM_OWE_DREP 0x08
 
-#define ROCE_CM_DREQ_DELAY_US 50000u /**< from the end of a queue pair to the farewell */
+#define ROCE_CM_DREQ_DELAY_US 50000u /**< from the end of a queue pair to the DREQ */
 #define ROCE_CM_CODE_RESPONSE 20     /**< CM response timeout we offer, 4.3 s, as Linux */
 #define ROCE_CM_CODE_SERVICE  22     /**< what our MRA asks for, 17 s */
 #define ROCE_CM_RETRIES       15
 #define ROCE_CM_QPN_FIRST     2u /**< 0 and 1 are management's */
-#define ROCE_CM_TTL           64 /**< of answers to strangers */
+#define ROCE_CM_TTL           64 /**< of answers to unknown peers */
 
 struct roce_cm_conn {
 	struct roce_timer timer;
@@ -102,7 +102,7 @@ struct roce_cm_conn {
 	uint8_t owes;
 	uint8_t tries; /**< repeats in this state */
 	bool active;
-	bool path_only; /**< no message follows when the way is known */
+	bool path_only; /**< no message follows when the path is resolved */
 	bool owned;     /**< somebody wants to be told */
 	bool silent;    /**< the owner knows already */
 	bool released;  /**< nobody will ever use the pointer again */
@@ -117,7 +117,7 @@ struct roce_cm_conn {
 	uint64_t tid;        /**< of the REQ */
 	uint64_t dreq_tid;   /**< of the peer's DREQ */
 	uint64_t give_up;    /**< active: the consumer's patience ends */
-	uint64_t resolve_by; /**< active: then there is no way */
+	uint64_t resolve_by; /**< active: then there is no route */
 	uint64_t echo_until; /**< ESTABLISHED: its REQ may still come late, once more */
 	uint8_t ack_timeout;
 	struct roce_path path;
@@ -177,7 +177,7 @@ struct roce_cm {
 	struct roce_cm_conn_queue lingering; /**< the oldest first */
 	struct roce_cm_conn_list resolving;
 	struct roce_cm_listener_list listeners[ROCE_CM_LISTEN_BUCKETS];
-	uint32_t census[ROCE_CM_STATES];
+	uint32_t in_state[ROCE_CM_STATES];
 	struct roce_cm_stats stats;
 	uint32_t answers; /**< waiting to be sent */
 	uint32_t answer_head;
@@ -279,13 +279,13 @@ uint16_t roce_cm_tx(void *arg, struct rte_mbuf **pkts, uint16_t max, uint64_t no
 /** Of struct roce_gsi: when tx() has something to do. 0: now; ROCE_NEVER: nothing. */
 uint64_t roce_cm_deadline(void *arg);
 
-/** Answer a stranger: one message, lost when too many wait. */
+/** Answer an unknown peer: one message, lost when too many wait. */
 void
 roce_cm_answer(struct roce_cm *cm, const struct roce_path *path, const struct roce_cm_msg *msg);
 
 /* ---- cm_listen.c: requests ---- */
 
-/** A REQ of no connection that we know. @param back the way to where it came from, without MTU. */
+/** A REQ of no connection that we know. @param back the route to where it came from, without MTU. */
 void roce_cm_listen_request(struct roce_cm *cm, const struct roce_cm_msg *req,
 		const struct roce_path *back, uint64_t now);
 

@@ -2,10 +2,10 @@
 
 /*
  * Between datagrams and connections: a received message finds its connection
- * and is judged before the table sees it; what connections owe becomes frames.
+ * and is validated before the table sees it; what connections owe becomes frames.
  *
- * Nothing that comes in makes more than one message go out, and a REJ, MRA,
- * RTU or DREP of a stranger makes none: nobody is amplified, no two managers
+ * No received message makes more than one go out, and a REJ, MRA,
+ * RTU or DREP of an unknown peer makes none: nobody is amplified, no two managers
  * can keep each other talking.
  */
 
@@ -57,7 +57,7 @@ datagram_ok(const struct roce_pkt *pkt)
 			!rte_is_multicast_ether_addr(&eth->src_addr);
 }
 
-/* The way back to the sender of a frame. */
+/* The route back to the sender of a frame. */
 static struct roce_path
 route_back(const struct roce_pkt *pkt)
 {
@@ -96,7 +96,7 @@ find(const struct roce_cm *cm, const struct roce_cm_msg *msg, const struct roce_
 {
 	if (msg->attr == ROCE_CM_ATTR_REQ)
 		return find_requested(cm, msg, peer, now);
-	/* Who gives up before our REP came does not know our id. */
+	/* A peer that gives up before our REP came does not know our id. */
 	if (msg->attr == ROCE_CM_ATTR_REJ && msg->remote_id == 0)
 		return roce_cm_find_peer(cm, ROCE_CM_KEY_ID, peer, msg->local_id);
 	return roce_cm_find_local(cm, msg->remote_id);
@@ -141,7 +141,7 @@ kind_of(const struct roce_cm_conn *conn, const struct roce_cm_msg *msg)
  * is refused, because its sender believes in a connection that nobody wants.
  */
 static void
-stranger(struct roce_cm *cm, const struct roce_cm_msg *msg, const struct roce_path *path,
+unknown_peer(struct roce_cm *cm, const struct roce_cm_msg *msg, const struct roce_path *path,
 		uint64_t now)
 {
 	struct roce_cm_msg reply = { .tid = msg->tid, .remote_id = msg->local_id };
@@ -175,7 +175,7 @@ dispatch(struct roce_cm *cm, const struct roce_cm_msg *msg, const struct roce_pa
 	struct roce_cm_input in = { .msg = msg, .now = now };
 
 	if (conn == NULL) {
-		stranger(cm, msg, path, now);
+		unknown_peer(cm, msg, path, now);
 		return;
 	}
 	if (!roce_ip_equal(&conn->path.dst_ip, &path->dst_ip) ||
@@ -315,7 +315,7 @@ make_room(struct roce_cm *cm, uint64_t now)
 	}
 }
 
-/* What is to be said, as far as there is room and memory. */
+/* Make the messages that are owed, as far as there is room and memory. */
 static uint16_t
 talk(struct roce_cm *cm, struct rte_mbuf **pkts, uint16_t max)
 {

@@ -1,32 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The requester's ear: acknowledgements, NAKs by code, receiver not ready (IBTA Vol 1, 9.7.5 and 9.7.7). */
+/* Requester, receive side: acknowledgements, NAKs by code, receiver not ready (IBTA Vol 1, 9.7.5 and 9.7.7). */
 
 #include <rte_branch_prediction.h>
 
 #include "engine/complete.h"
 #include "engine/extbuf.h"
-
-#define RTTVAR_GAIN 4u
-#define SRTT_GAIN   8u
-
-/* RFC 6298: only a frame that was sent once may be measured; a rewind ends the measurement. */
-static void
-measure(struct roce_qp_tx *tx, uint64_t now)
-{
-	int64_t sample = (int64_t)RTE_MIN(now - tx->timed_at, (uint64_t)INT32_MAX);
-	int64_t error;
-
-	tx->timed_at = 0;
-	if (tx->srtt == 0) {
-		tx->srtt = (uint32_t)RTE_MAX(sample, 1);
-		tx->rttvar = (uint32_t)(sample / 2);
-		return;
-	}
-	error = sample - (int64_t)tx->srtt;
-	tx->srtt = (uint32_t)RTE_MAX((int64_t)tx->srtt + error / (int64_t)SRTT_GAIN, 1);
-	error = (error < 0 ? -error : error) - (int64_t)tx->rttvar;
-	tx->rttvar = (uint32_t)RTE_MAX((int64_t)tx->rttvar + error / (int64_t)RTTVAR_GAIN, 0);
-}
 
 /* After a timeout the window opens again with what is acknowledged: fast up to the threshold, then slowly. */
 static __rte_noinline void
@@ -37,7 +15,7 @@ open_window(struct roce_qp_tx *tx, uint32_t acknowledged)
 	tx->window = (uint16_t)RTE_MIN(tx->window + more, ROCE_WINDOW);
 }
 
-/* A request is done. What waited for a READ may go on; what has no copy of its bytes waits for the device. */
+/* A request is done. Requests that waited for a READ may go on; one without a copy of its bytes waits for the device. */
 static inline void
 complete(struct roce_qp *qp, const struct roce_wqe *wqe)
 {
@@ -62,10 +40,15 @@ roce_ack_advance(struct roce_qp *qp, uint32_t psn, uint64_t now)
 
 	if (roce_psn_diff(psn, tx->una) <= 0)
 		return;
-	if (tx->timed_at != 0 && roce_psn_diff(psn, tx->timed_psn) > 0)
-		measure(tx, now);
-	if (unlikely(tx->window < ROCE_WINDOW))
+	/* Karn's rule: a rewind has ended the measurement of what it sends again. */
+	if (tx->timed_at != 0 && roce_psn_diff(psn, tx->timed_psn) > 0) {
+		roce_recovery_measure(qp, now - tx->timed_at);
+		tx->timed_at = 0;
+	}
+	if (unlikely(tx->window < ROCE_WINDOW)) {
+		roce_recovery_acknowledged(qp, psn, now);
 		open_window(tx, (uint32_t)roce_psn_diff(psn, tx->una));
+	}
 	tx->una = psn;
 	/* An old copy may be acknowledged while the rewound requester is still behind it: never send that again. */
 	if (unlikely(roce_psn_diff(psn, tx->psn) > 0))
@@ -101,7 +84,7 @@ acknowledge_around_reads(struct roce_qp *qp, uint32_t psn, uint64_t now)
 		return true;
 	}
 	roce_ack_advance(qp, expected, now);
-	roce_read_lost(qp, expected);
+	roce_read_lost(qp, expected, now);
 	return false;
 }
 
@@ -126,7 +109,7 @@ roce_ack_learn_credits(struct roce_qp *qp, const struct roce_aeth *aeth)
 	bool first = !tx->limited;
 	uint32_t limit;
 
-	tx->heard = true;
+	tx->credits_known = true;
 	tx->limited = code != ROCE_CREDIT_INVALID;
 	if (likely(!tx->limited))
 		return;
@@ -140,13 +123,14 @@ roce_ack_learn_credits(struct roce_qp *qp, const struct roce_aeth *aeth)
 
 /* One rewind for each gap: copies of the NAK, and NAKs for what is being sent again, change nothing. */
 static void
-sequence_nak(struct roce_qp *qp, uint32_t psn)
+sequence_nak(struct roce_qp *qp, uint32_t psn, uint64_t now)
 {
 	struct roce_qp_tx *tx = &qp->tx;
 
 	qp->engine->stats.packet_seq_err++;
 	if (tx->nak_seen && tx->nak_psn == psn)
 		return;
+	roce_recovery_lost(qp, now);
 	tx->nak_seen = true;
 	tx->nak_psn = psn;
 	if (roce_psn_diff(tx->psn, psn) > 0)
@@ -208,7 +192,7 @@ negative(struct roce_qp *qp, uint8_t syndrome, uint32_t psn, uint64_t now)
 	if ((syndrome & ROCE_AETH_KIND_MASK) == ROCE_AETH_RNR)
 		receiver_not_ready(qp, psn, value, now);
 	else if (value == ROCE_NAK_PSN_SEQUENCE)
-		sequence_nak(qp, psn);
+		sequence_nak(qp, psn, now);
 	else
 		refused(qp, value);
 }

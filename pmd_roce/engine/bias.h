@@ -4,8 +4,8 @@
 
 /**
  * @file
- * A lock that leans towards one thread: who has taken it many times in a row owns it, and from then on enters and
- * leaves by plain stores. A locked instruction costs as much as fifty plain ones, and nearly every queue is used by one
+ * A biased lock: a thread that has taken it many times in a row owns it, and from then on enters and leaves by plain
+ * stores. A locked instruction costs as much as fifty plain ones, and nearly every queue is used by one
  * thread only.
  *
  *   owner:    inside = 1, then look whether it still owns         (program order only)
@@ -13,12 +13,12 @@
  *
  * The barrier makes every running thread of the process pass a full barrier (membarrier(2)): so either the owner sees
  * that it owns no longer, or the other sees that it is inside. Where the system has no such barrier, and in the
- * simulator, nobody ever becomes owner and only the spinlock is left. A lock that was taken away leans again after twice as
- * many turns in a row: locks that threads really share settle on the spinlock.
+ * simulator, no thread ever becomes owner and only the spinlock is left. Each time the bias is revoked, the bias threshold
+ * (the streak of takes that makes an owner) doubles: locks that threads really share settle on the spinlock.
  *
- * Who lost a lock may still stand between its two looks, for as long as it is not scheduled, and then writes inside. So
- * the next owner has another mark, and nobody gets the first one before its owner has come for the spinlock itself. There
- * are two: one may stay with a thread that has set everything up and never comes back.
+ * A preempted former owner may still write its owner slot (inside), so the next owner gets another slot, and the first
+ * slot is not reused until that thread takes the spinlock. There are two slots: one may stay with a thread that has set
+ * everything up and never comes back.
  *
  * Not for signal handlers, and not recursive, like any spinlock.
  */
@@ -34,14 +34,14 @@
 #define ROCE_BIAS_SLOTS 2u
 
 struct roce_bias {
-	/** The thread, and in the lowest bit which mark is its; 0: nobody. Written under the spinlock; atomic */
+	/** The thread, and in the lowest bit its owner slot; 0: nobody. Written under the spinlock; atomic */
 	uintptr_t owner;
-	/** Whom it was taken from, by mark, until it has come for the spinlock; 0: nobody. Written under it; atomic */
+	/** Whom it was taken from, by slot, until it has come for the spinlock; 0: nobody. Written under it; atomic */
 	uintptr_t former[ROCE_BIAS_SLOTS];
-	uint32_t inside[ROCE_BIAS_SLOTS]; /**< the mark's owner is; written by it alone; atomic */
-	uint32_t patience; /**< times in a row that make an owner; 0: ROCE_BIAS_THRESHOLD. Under the spinlock. */
-	uint16_t last; /**< who had the spinlock last, some bits of it; under it */
-	uint16_t run;  /**< and how often in a row */
+	uint32_t inside[ROCE_BIAS_SLOTS]; /**< the slot's owner is; written by it alone; atomic */
+	uint32_t threshold; /**< times in a row that make an owner; 0: ROCE_BIAS_THRESHOLD. Under the spinlock. */
+	uint16_t last;   /**< who had the spinlock last, some bits of it; under it */
+	uint16_t streak; /**< and how often in a row */
 };
 
 #define ROCE_BIAS_THRESHOLD     256u
@@ -55,7 +55,7 @@ roce_bias_self(void)
 #if defined(__x86_64__)
 	uintptr_t self;
 
-	/* What the C library's thread pointer points to: itself (System V ABI, ELF handling for thread-local storage). */
+	/* The C library's thread pointer points to itself (System V ABI, ELF handling for thread-local storage). */
 	__asm__("mov %%fs:0, %0" : "=r"(self));
 	return self;
 #else
@@ -64,9 +64,9 @@ roce_bias_self(void)
 }
 #endif
 
-/** Between two looks at a mark. */
+/** Between two looks at an owner slot. */
 #ifndef roce_bias_pause
-#define roce_bias_pause(mark) rte_pause()
+#define roce_bias_pause(slot) rte_pause()
 #endif
 
 /** Does the calling thread own it? */
@@ -79,22 +79,22 @@ roce_bias_owns(const struct roce_bias *bias)
 
 /**
  * Enter as the owner.
- * @return for roce_bias_leave(), which must follow; 0: take the spinlock, then roce_bias_take().
+ * @return for roce_bias_leave(), which must follow; 0: take the spinlock, then roce_bias_revoke().
  */
 static inline uint32_t
 roce_bias_enter(struct roce_bias *bias)
 {
 	uintptr_t owner = __atomic_load_n(&bias->owner, __ATOMIC_RELAXED);
-	uint32_t mark = owner & 1;
+	uint32_t slot = owner & 1;
 
 	if (unlikely((owner & ~(uintptr_t)1) != roce_bias_self()))
 		return 0;
-	__atomic_store_n(&bias->inside[mark], 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&bias->inside[slot], 1, __ATOMIC_RELAXED);
 	/* The other side's barrier does the rest. */
 	rte_compiler_barrier();
 	if (likely(__atomic_load_n(&bias->owner, __ATOMIC_RELAXED) == owner))
-		return mark + 1;
-	__atomic_store_n(&bias->inside[mark], 0, __ATOMIC_RELEASE);
+		return slot + 1;
+	__atomic_store_n(&bias->inside[slot], 0, __ATOMIC_RELEASE);
 	return 0;
 }
 
@@ -107,10 +107,10 @@ roce_bias_leave(struct roce_bias *bias, uint32_t entered)
 /** Is the calling thread inside as the owner, or as who was so until it was taken away? Not under the spinlock. */
 bool roce_bias_is_inside(const struct roce_bias *bias);
 
-/** Nobody owns it any more. Under the spinlock; not from inside. @return false: who owned it is inside yet. */
-bool roce_bias_revoke(struct roce_bias *bias);
+/** End the ownership, without waiting. Under the spinlock; not from inside. @return false: the former owner is still inside. */
+bool roce_bias_try_revoke(struct roce_bias *bias);
 
-/** The same, and wait until nobody is inside: the spinlock is all. */
+/** The slow path of roce_bias_revoke(): end the ownership and wait until no owner is inside. */
 void roce_bias_revoke_wait(struct roce_bias *bias);
 
 static inline bool
@@ -120,9 +120,9 @@ roce_bias_is_biased(const struct roce_bias *bias)
 			       bias->former[1]) != 0;
 }
 
-/** The caller has the spinlock: make it all there is, for now. */
+/** The caller has the spinlock: revoke the bias, so that the spinlock alone protects, for now. */
 static inline void
-roce_bias_take(struct roce_bias *bias)
+roce_bias_revoke(struct roce_bias *bias)
 {
 	if (unlikely(roce_bias_is_biased(bias)))
 		roce_bias_revoke_wait(bias);
@@ -145,7 +145,7 @@ roce_lock(struct roce_lock *lock)
 
 	if (unlikely(entered == 0)) {
 		rte_spinlock_lock(&lock->spin);
-		roce_bias_take(&lock->bias);
+		roce_bias_revoke(&lock->bias);
 	}
 	lock->entered = (uint8_t)entered;
 }
@@ -164,7 +164,8 @@ roce_trylock(struct roce_lock *lock)
 	if (unlikely(entered == 0)) {
 		if (rte_spinlock_trylock(&lock->spin) == 0)
 			return false;
-		if (unlikely(roce_bias_is_biased(&lock->bias)) && !roce_bias_revoke(&lock->bias)) {
+		if (unlikely(roce_bias_is_biased(&lock->bias)) &&
+				!roce_bias_try_revoke(&lock->bias)) {
 			rte_spinlock_unlock(&lock->spin);
 			return false;
 		}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is told of requests and receives that ended. */
+/* Completions of requests and receives that ended. */
 
 #include "engine/extbuf.h"
 #include "engine/loan.h"
@@ -8,22 +8,25 @@
 static_assert(ROCE_WR_QUIET == ROCE_EVENT_QUIET, "one bit says it of a request and of its event");
 
 static __rte_noinline void
-lose_event(struct roce_qp *qp, struct roce_cq *cq, uint16_t share)
+lose_event(struct roce_qp *qp, struct roce_cq *cq, uint16_t srq_tag)
 {
 	qp->engine->stats.cq_overflow++;
-	roce_cq_lost(cq, share);
+	roce_cq_lost(cq, srq_tag);
 }
 
-static __rte_always_inline void
-send_event(struct roce_qp *qp, const struct roce_wqe *wqe, enum ibv_wc_status status,
+/* Fill the event of a request that ended. @return false: it has none; true: roce_cq_publish() must follow. */
+static __rte_always_inline bool
+fill_event(struct roce_qp *qp, const struct roce_wqe *wqe, enum ibv_wc_status status,
 		enum roce_event_kind kind, void *owner)
 {
-	const bool shared = qp->engine->domain->shared;
-	struct roce_event *event = roce_cq_reserve(qp->send_cq, shared);
+	struct roce_event *event;
 
+	if ((!(wqe->flags & ROCE_WR_SIGNALED) && status == IBV_WC_SUCCESS) || qp->send_cq == NULL)
+		return false;
+	event = roce_cq_reserve(qp->send_cq, qp->engine->domain->multi_engine);
 	if (unlikely(event == NULL)) {
 		lose_event(qp, qp->send_cq, 0);
-		return;
+		return false;
 	}
 	event->wr_id = wqe->wr_id;
 	event->owner = owner;
@@ -33,19 +36,35 @@ send_event(struct roce_qp *qp, const struct roce_wqe *wqe, enum ibv_wc_status st
 	event->status = (uint8_t)status;
 	event->flags = wqe->flags & ROCE_EVENT_QUIET;
 	event->opcode = wqe->opcode;
-	event->srq_share = 0;
+	event->srq_tag = 0;
 	event->lent = 0;
-	roce_cq_publish(qp->send_cq, shared);
+	return true;
+}
+
+/*
+ * The slot is the poster's before the consumer can see the completion: a consumer that has seen it finds room for its
+ * next request, whichever thread polls the engine. The slot is not read once *done has moved.
+ */
+static __rte_always_inline void /* NOLINTNEXTLINE(readability-non-const-parameter): a builtin writes it */
+end_request(struct roce_qp *qp, uint32_t *done, const struct roce_wqe *wqe,
+		enum ibv_wc_status status, enum roce_event_kind kind, void *owner)
+{
+	bool filled = fill_event(qp, wqe, status, kind, owner);
+
+	__atomic_store_n(done, *done + 1, __ATOMIC_RELEASE);
+	if (filled)
+		roce_cq_publish(qp->send_cq, qp->engine->domain->multi_engine);
 }
 
 void
-roce_qp_tell_request(struct roce_qp *qp, const struct roce_wqe *wqe, enum ibv_wc_status status)
+roce_qp_end_request(struct roce_qp *qp, uint32_t *done, enum ibv_wc_status status)
 {
-	bool bind = roce_wqe_is_bind(wqe);
+	const struct roce_wqe *wqe = roce_wq_slot(&qp->wq, *done);
 
-	if (((wqe->flags & ROCE_WR_SIGNALED) || status != IBV_WC_SUCCESS) && qp->send_cq != NULL)
-		send_event(qp, wqe, status, bind ? ROCE_EVENT_BIND : ROCE_EVENT_SEND,
-				bind ? roce_wqe_bind(wqe)->owner : qp->owner);
+	if (roce_wqe_is_bind(wqe))
+		end_request(qp, done, wqe, status, ROCE_EVENT_BIND, roce_wqe_bind(wqe)->owner);
+	else
+		end_request(qp, done, wqe, status, ROCE_EVENT_SEND, qp->owner);
 }
 
 void
@@ -53,10 +72,7 @@ roce_qp_complete_send(struct roce_qp *qp, enum ibv_wc_status status)
 {
 	const struct roce_wqe *wqe = roce_wq_slot(&qp->wq, qp->tx.tail);
 
-	if (((wqe->flags & ROCE_WR_SIGNALED) || status != IBV_WC_SUCCESS) && qp->send_cq != NULL)
-		send_event(qp, wqe, status, ROCE_EVENT_SEND, qp->owner);
-	/* The poster may write the slot again as soon as it sees the new tail. */
-	__atomic_store_n(&qp->tx.tail, qp->tx.tail + 1, __ATOMIC_RELEASE);
+	end_request(qp, &qp->tx.tail, wqe, status, ROCE_EVENT_SEND, qp->owner);
 }
 
 void
@@ -67,18 +83,17 @@ roce_qp_complete_bind(struct roce_qp *qp, enum ibv_wc_status status)
 	/* The consumer will hear that it failed: nothing may be left of it for peers. */
 	if (status != IBV_WC_SUCCESS)
 		roce_mw_revoke(qp->engine->domain, wqe);
-	if (wqe->flags & ROCE_WQE_EXTBUF) {
+	if (wqe->flags & ROCE_WQE_EXTBUF)
 		roce_extbuf_complete(qp, status);
-		return;
-	}
-	roce_qp_tell_request(qp, wqe, status);
-	__atomic_store_n(&qp->tx.tail, qp->tx.tail + 1, __ATOMIC_RELEASE);
+	else
+		roce_qp_end_request(qp, &qp->tx.tail, status);
 }
 
 __rte_noinline void
-roce_qp_lose_recv(struct roce_qp *qp, uint32_t told)
+roce_qp_lose_recv(struct roce_qp *qp, uint32_t event_flags)
 {
-	lose_event(qp, qp->rx.cq, qp->rx.share);
-	if (told & ROCE_EVENT_LENT)
-		roce_loan_withdraw(qp, told);
+	qp->cold.eventless++;
+	lose_event(qp, qp->rx.cq, qp->rx.srq_tag);
+	if (event_flags & ROCE_EVENT_LENT)
+		roce_loan_withdraw(qp, event_flags);
 }

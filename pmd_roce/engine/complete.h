@@ -19,28 +19,28 @@ void roce_qp_complete_send(struct roce_qp *qp, enum ibv_wc_status status);
 void roce_qp_complete_bind(struct roce_qp *qp, enum ibv_wc_status status);
 
 /** The event of a receive found no room. As roce_qp_tell_recv(). */
-void roce_qp_lose_recv(struct roce_qp *qp, uint32_t told);
+void roce_qp_lose_recv(struct roce_qp *qp, uint32_t event_flags);
 
-/** What an event says of a receive, beside what the receive itself says. */
+/** The fields of an event of a receive that are not those of the receive itself. */
 struct roce_outcome {
 	uint32_t len; /**< bytes received */
 	enum ibv_wc_status status;
-	uint32_t told; /**< ROCE_EVENT_* (and ROCE_LOAN_SHIFT) */
-	uint32_t imm;  /**< as on the wire */
+	uint32_t event_flags; /**< ROCE_EVENT_* (and ROCE_LOAN_SHIFT) */
+	uint32_t imm;         /**< as on the wire */
 };
 
 /**
- * The event of a receive of the queue pair, whose rx.cq is not NULL. @p recv lends its wr_id and flags; @p shared is that of
+ * The event of a receive of the queue pair, whose rx.cq is not NULL. @p recv lends its wr_id and flags; @p multi_engine is that of
  * the domain. Locked.
  */
 static __rte_always_inline void
 roce_qp_tell_recv(struct roce_qp *qp, const struct roce_recv *recv, struct roce_outcome out,
-		bool shared)
+		bool multi_engine)
 {
-	struct roce_event *event = roce_cq_reserve(qp->rx.cq, shared);
+	struct roce_event *event = roce_cq_reserve(qp->rx.cq, multi_engine);
 
 	if (unlikely(event == NULL)) {
-		roce_qp_lose_recv(qp, out.told);
+		roce_qp_lose_recv(qp, out.event_flags);
 		return;
 	}
 	event->wr_id = recv->wr_id;
@@ -49,24 +49,25 @@ roce_qp_tell_recv(struct roce_qp *qp, const struct roce_recv *recv, struct roce_
 	event->imm = out.imm;
 	event->kind = ROCE_EVENT_RECV;
 	event->status = (uint8_t)out.status;
-	event->flags = (uint8_t)(out.told | recv->flags);
+	event->flags = (uint8_t)(out.event_flags | recv->flags);
 	event->opcode = 0;
-	event->srq_share = qp->rx.share;
-	event->lent = (uint16_t)(out.told >> ROCE_LOAN_SHIFT);
-	roce_cq_publish(qp->rx.cq, shared);
+	event->srq_tag = qp->rx.srq_tag;
+	event->lent = (uint16_t)(out.event_flags >> ROCE_LOAN_SHIFT);
+	roce_cq_publish(qp->rx.cq, multi_engine);
 }
 
 /** Complete the receive that the queue pair holds; the rest as in roce_qp_tell_recv(). Locked. */
 static __rte_always_inline void
-roce_qp_complete_recv(struct roce_qp *qp, enum ibv_wc_status status, uint32_t told, uint32_t imm)
+roce_qp_complete_recv(
+		struct roce_qp *qp, enum ibv_wc_status status, uint32_t event_flags, uint32_t imm)
 {
-	const struct roce_outcome out = { qp->rx.got, status, told, imm };
+	const struct roce_outcome out = { qp->rx.got, status, event_flags, imm };
 
 	roce_qp_hold(qp, false);
 	if (unlikely(qp->rx.cq == NULL))
 		roce_srq_give_back(qp->rx.rq, 1);
 	else
-		roce_qp_tell_recv(qp, qp->rx.recv, out, qp->engine->domain->shared);
+		roce_qp_tell_recv(qp, qp->rx.recv, out, qp->engine->domain->multi_engine);
 }
 
 #endif

@@ -45,25 +45,14 @@ roce_cq_destroy(struct roce_cq *cq)
 
 	if (__atomic_load_n(&cq->users, __ATOMIC_ACQUIRE) != 0)
 		return -EBUSY;
-	/* Somebody may still be telling what was noted before the last watcher went. */
+	/* Another thread may still deliver events that were pending before the last waiter left. */
 	if (cq->was_armed)
 		roce_domain_grace(cq->domain);
 	while (roce_cq_poll(cq, &event, 1) > 0)
 		;
-	/* A shared queue may go away at the same moment: each share has one end at least (retire_shares in srq.c). */
-	rte_spinlock_lock(&cq->domain->srqs_lock);
-	for (uint32_t i = 1; cq->shares != NULL && i < ROCE_CQ_SHARES; i++) {
-		struct roce_cq_share *share = cq->shares[i];
-
-		if (share != NULL) {
-			roce_srq_forget(share);
-			roce_free(cq->domain, share);
-		}
-	}
-	rte_spinlock_unlock(&cq->domain->srqs_lock);
-	roce_context_forget(cq->context, &cq->note);
+	roce_srq_reap_counters_destroy(cq);
+	roce_context_forget(cq->context, &cq->async);
 	__atomic_fetch_sub(&cq->context->users, 1, __ATOMIC_RELEASE);
-	roce_free(cq->domain, cq->shares);
 	roce_free(cq->domain, cq->ring);
 	roce_free(cq->domain, cq);
 	return 0;
@@ -108,35 +97,32 @@ roce_cq_poll(struct roce_cq *cq, struct roce_event *events, unsigned int n)
 			return 0;
 	}
 	if (n == 1) {
-		roce_cq_take(cq, tail, events);
-		__atomic_store_n(&cq->tail, tail + 1, __ATOMIC_RELEASE);
+		roce_cq_take(cq, events, 1);
 		return 1;
 	}
 	n = RTE_MIN(n, ready);
-	for (unsigned int i = 0; i < n; i++)
-		roce_cq_take(cq, tail + i, &events[i]);
-	__atomic_store_n(&cq->tail, tail + n, __ATOMIC_RELEASE);
+	roce_cq_take(cq, events, n);
 	return n;
 }
 
 void
-roce_cq_lost(struct roce_cq *cq, uint16_t srq_share)
+roce_cq_lost(struct roce_cq *cq, uint16_t srq_tag)
 {
 	/* The receive is gone with its event: nobody will reap it. */
-	if (srq_share != 0)
-		roce_srq_give_back(cq->shares[srq_share]->srq, 1);
-	roce_context_deliver(cq->context, &cq->note, ROCE_ENGINE_ASYNC_CQ_OVERFLOW, cq->owner, 0);
+	if (srq_tag != 0)
+		roce_srq_give_back(cq->reap_table->counter[srq_tag]->srq, 1);
+	roce_context_deliver(cq->context, &cq->async, ROCE_ENGINE_ASYNC_CQ_OVERFLOW, cq->owner, 0);
 }
 
 bool
 roce_cq_try_push(struct roce_cq *cq, const struct roce_event *event)
 {
-	struct roce_event *slot = roce_cq_reserve(cq, cq->domain->shared);
+	struct roce_event *slot = roce_cq_reserve(cq, cq->domain->multi_engine);
 
 	if (unlikely(slot == NULL))
 		return false;
 	*slot = *event;
-	roce_cq_publish(cq, cq->domain->shared);
+	roce_cq_publish(cq, cq->domain->multi_engine);
 	return true;
 }
 
@@ -145,16 +131,16 @@ roce_cq_push(struct roce_cq *cq, const struct roce_event *event)
 {
 	if (likely(roce_cq_try_push(cq, event)))
 		return true;
-	roce_cq_lost(cq, event->srq_share);
+	roce_cq_lost(cq, event->srq_tag);
 	return false;
 }
 
-/* Nobody pushes until thaw(). */
+/* No thread pushes until thaw(). */
 static void
 freeze(struct roce_cq *cq)
 {
 	roce_engine_lock(cq->domain->engine[0]);
-	if (cq->domain->shared)
+	if (cq->domain->multi_engine)
 		rte_spinlock_lock(&cq->push_lock);
 }
 
@@ -162,7 +148,7 @@ freeze(struct roce_cq *cq)
 static void
 thaw_inner(struct roce_cq *cq)
 {
-	if (cq->domain->shared)
+	if (cq->domain->multi_engine)
 		rte_spinlock_unlock(&cq->push_lock);
 	roce_engine_unlock_inner(cq->domain->engine[0]);
 }
@@ -182,14 +168,17 @@ move_events(const struct roce_cq *cq, struct roce_event *ring, uint32_t mask)
 		ring[i & mask] = cq->ring[i & cq->mask];
 }
 
-/* What is pushed wakes whom it should, whoever has taken it meanwhile: nothing of it is overwritten before this. */
+/*
+ * Count the new events that wake a waiter. An event that the consumer has taken meanwhile counts: its place is not written
+ * again before this.
+ */
 static void
-judge(struct roce_cq *cq)
+count_due(struct roce_cq *cq)
 {
 	bool solicited = __atomic_load_n(&cq->solicited, __ATOMIC_RELAXED);
 
-	for (; cq->judged != cq->head; cq->judged++)
-		cq->due += roce_event_wakes(&cq->ring[cq->judged & cq->mask], solicited);
+	for (; cq->count_checked != cq->head; cq->count_checked++)
+		cq->due += roce_event_wakes(&cq->ring[cq->count_checked & cq->mask], solicited);
 }
 
 int
@@ -213,8 +202,8 @@ roce_cq_resize_inner(struct roce_cq *cq, uint32_t depth)
 		rc = -EBUSY;
 	} else {
 		/* An event that was taken already is not moved. */
-		if (cq->watchers != 0)
-			judge(cq);
+		if (cq->waiters != 0)
+			count_due(cq);
 		if (ring != NULL) {
 			move_events(cq, ring, slots - 1);
 			old = cq->ring;
@@ -223,7 +212,7 @@ roce_cq_resize_inner(struct roce_cq *cq, uint32_t depth)
 			ring = old;
 		}
 		__atomic_store_n(&cq->depth, depth, __ATOMIC_RELAXED);
-		cq->easy_depth = cq->watchers != 0 ? 0 : depth;
+		cq->easy_depth = cq->waiters != 0 ? 0 : depth;
 	}
 	thaw_inner(cq);
 	roce_free(domain, ring);
@@ -244,18 +233,18 @@ roce_cq_resize(struct roce_cq *cq, uint32_t depth)
 static void
 add_waiter(struct roce_cq *cq)
 {
-	if (cq->watchers++ != 0)
+	if (cq->waiters++ != 0)
 		return;
 	cq->was_armed = true;
 	cq->easy_depth = 0;
-	cq->judged = cq->head;
+	cq->count_checked = cq->head;
 	cq->due = 0;
 }
 
 static void
 drop_waiter(struct roce_cq *cq)
 {
-	if (--cq->watchers == 0)
+	if (--cq->waiters == 0)
 		cq->easy_depth = cq->depth;
 }
 
@@ -279,7 +268,7 @@ void
 roce_cq_arm(struct roce_cq *cq, bool solicited)
 {
 	freeze(cq);
-	/* Whoever wants all events gets them, beside one who wants fewer. */
+	/* A waiter for all events gets them, beside one that wants fewer. */
 	if (!cq->once || !solicited)
 		roce_cq_set_solicited(cq, solicited);
 	if (!cq->once)
@@ -295,19 +284,19 @@ roce_cq_set_solicited(struct roce_cq *cq, bool solicited)
 }
 
 static void
-note(struct roce_cq *cq)
+add_pending(struct roce_cq *cq)
 {
 	struct roce_domain *domain = cq->domain;
 	struct roce_cq *top;
 
-	if (cq->noted)
+	if (cq->pending)
 		return;
-	cq->noted = true;
-	top = __atomic_load_n(&domain->noted, __ATOMIC_RELAXED);
+	cq->pending = true;
+	top = __atomic_load_n(&domain->pending_cqs, __ATOMIC_RELAXED);
 	do {
 		cq->next_pending = top;
 	} while (!__atomic_compare_exchange_n(
-			&domain->noted, &top, cq, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+			&domain->pending_cqs, &top, cq, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
 }
 
 __rte_noinline bool
@@ -316,24 +305,24 @@ roce_cq_find_room(struct roce_cq *cq)
 	cq->tail_seen = __atomic_load_n(&cq->tail, __ATOMIC_ACQUIRE);
 	if (cq->head - cq->tail_seen >= cq->depth)
 		return false;
-	if (cq->watchers != 0) {
-		/* One event at most is not judged yet: the one that comes now. */
-		judge(cq);
-		note(cq);
+	if (cq->waiters != 0) {
+		/* One event at most is not counted yet: the one that comes now. */
+		count_due(cq);
+		add_pending(cq);
 	}
 	return true;
 }
 
-/* Nobody pushes meanwhile: one engine pushes under its own lock, several take push_lock. */
+/* No thread pushes meanwhile: one engine pushes under its own lock, several take push_lock. */
 static void
-settle(struct roce_cq *cq)
+deliver(struct roce_cq *cq)
 {
 	uint32_t due;
 
-	cq->noted = false;
-	if (cq->watchers == 0)
+	cq->pending = false;
+	if (cq->waiters == 0)
 		return;
-	judge(cq);
+	count_due(cq);
 	due = cq->due;
 	cq->due = 0;
 	if (due == 0)
@@ -343,93 +332,25 @@ settle(struct roce_cq *cq)
 		drop_waiter(cq);
 	}
 	roce_context_deliver(
-			cq->context, &cq->note, ROCE_ENGINE_ASYNC_CQ_EVENTS, cq->owner, (int)due);
-	__atomic_store_n(&cq->domain->told, true, __ATOMIC_RELEASE);
+			cq->context, &cq->async, ROCE_ENGINE_ASYNC_CQ_EVENTS, cq->owner, (int)due);
+	__atomic_store_n(&cq->domain->wake_pending, true, __ATOMIC_RELEASE);
 }
 
 __rte_noinline void
 roce_cq_deliver(struct roce_domain *domain)
 {
-	struct roce_cq *cq = __atomic_exchange_n(&domain->noted, NULL, __ATOMIC_ACQUIRE);
+	struct roce_cq *cq = __atomic_exchange_n(&domain->pending_cqs, NULL, __ATOMIC_ACQUIRE);
 
 	while (cq != NULL) {
 		struct roce_cq *next;
 
 		/* Behind a push that is not over, on another engine. */
-		if (domain->shared)
+		if (domain->multi_engine)
 			rte_spinlock_lock(&cq->push_lock);
 		next = cq->next_pending;
-		settle(cq);
-		if (domain->shared)
+		deliver(cq);
+		if (domain->multi_engine)
 			rte_spinlock_unlock(&cq->push_lock);
 		cq = next;
 	}
-}
-
-/* A share whose last event was reaped can serve another shared receive queue. Under shares_lock. */
-static bool
-reusable(const struct roce_cq_share *share)
-{
-	return share->srq == NULL && share->users == 0 &&
-			(int32_t)(__atomic_load_n(&share->cq->tail, __ATOMIC_ACQUIRE) -
-					share->retired_at) >= 0;
-}
-
-static struct roce_cq_share *
-new_share(struct roce_cq *cq)
-{
-	struct roce_cq_share *share;
-	uint16_t i;
-
-	if (cq->shares == NULL)
-		cq->shares = roce_alloc(cq->domain, ROCE_CQ_SHARES * sizeof(cq->shares[0]));
-	if (cq->shares == NULL)
-		return NULL;
-	for (i = 1; i < ROCE_CQ_SHARES; i++) {
-		share = cq->shares[i];
-		if (share == NULL)
-			break;
-		if (reusable(share))
-			return share;
-	}
-	if (i == ROCE_CQ_SHARES)
-		return NULL;
-	share = roce_alloc(cq->domain, sizeof(*share));
-	if (share != NULL) {
-		share->cq = cq;
-		share->index = i;
-		cq->shares[i] = share;
-	}
-	return share;
-}
-
-struct roce_cq_share *
-roce_cq_share_get(struct roce_cq *cq, struct roce_srq *srq)
-{
-	struct roce_cq_share *share;
-
-	for (share = srq->shares; share != NULL; share = share->next) {
-		if (share->cq == cq) {
-			share->users++;
-			return share;
-		}
-	}
-	rte_spinlock_lock(&cq->shares_lock);
-	share = new_share(cq);
-	if (share != NULL) {
-		share->srq = srq;
-		share->users = 1;
-		share->reaped = 0;
-		share->next = srq->shares;
-		srq->shares = share;
-	}
-	rte_spinlock_unlock(&cq->shares_lock);
-	return share;
-}
-
-void
-roce_cq_share_put(struct roce_cq_share *share)
-{
-	share->users--;
-	share->retired_at = __atomic_load_n(&share->cq->head, __ATOMIC_ACQUIRE);
 }

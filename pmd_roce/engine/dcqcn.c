@@ -95,7 +95,7 @@ earn(struct roce_qp *qp, uint64_t now)
 	most = (int64_t)RTE_MAX(
 			d->current * BURST_US / 1000000, (uint64_t)ROCE_FRAME_LEN_MAX(qp->rx.mtu));
 	d->credit = RTE_MIN(d->credit + (int64_t)earned, most);
-	/* What is less than a byte is not lost. */
+	/* Fractions of a byte are not lost. */
 	d->credited_at = start + earned * hz / d->current;
 }
 

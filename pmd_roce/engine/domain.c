@@ -6,10 +6,11 @@
 
 #include "engine/cq.h"
 #include "engine/extbuf.h"
+#include "engine/final_ack.h"
 #include "engine/loan.h"
 #include "engine/qp.h"
 
-#define REFUSALS_MAX 64u     /**< turns refused in a row before one insists */
+#define REFUSALS_MAX 64u     /**< polls refused in a row before one insists */
 #define LOOKS_MAX    16384u  /**< of one that insists: some hundreds of microseconds */
 #define WHEEL_HZ     131072u /**< slots a second: timers are exact to about 8 us */
 
@@ -33,7 +34,7 @@ roce_engine_lock(struct roce_engine *e)
 }
 
 /*
- * Callers of control who come back at once would keep the engine from being turned for ever. Not a turn in a turn, in some
+ * Callers of control who come back at once would keep the engine from being polled for ever. Not a poll in a poll, in some
  * callback of it: that one would wait for itself, or enter twice. By the spinlock nobody knows who has it, so even who
  * insists gives up.
  */
@@ -70,7 +71,7 @@ roce_engine_trylock_once(struct roce_engine *e)
 void
 roce_engine_unlock_inner(struct roce_engine *e)
 {
-	if (unlikely(__atomic_load_n(&e->domain->noted, __ATOMIC_RELAXED) != NULL))
+	if (unlikely(__atomic_load_n(&e->domain->pending_cqs, __ATOMIC_RELAXED) != NULL))
 		roce_cq_deliver(e->domain);
 	roce_unlock(&e->lock);
 }
@@ -79,7 +80,7 @@ static __rte_noinline void
 wake(struct roce_domain *domain)
 {
 	/* Of several who come here one does it for all. */
-	if (__atomic_exchange_n(&domain->told, false, __ATOMIC_ACQ_REL) &&
+	if (__atomic_exchange_n(&domain->wake_pending, false, __ATOMIC_ACQ_REL) &&
 			domain->config.wake != NULL)
 		domain->config.wake(domain->config.notify_arg);
 }
@@ -87,7 +88,7 @@ wake(struct roce_domain *domain)
 void
 roce_engine_wake(struct roce_engine *e)
 {
-	if (unlikely(__atomic_load_n(&e->domain->told, __ATOMIC_RELAXED)))
+	if (unlikely(__atomic_load_n(&e->domain->wake_pending, __ATOMIC_RELAXED)))
 		wake(e->domain);
 }
 
@@ -97,7 +98,7 @@ roce_engine_unlock(struct roce_engine *e)
 	struct roce_domain *domain = e->domain;
 
 	roce_engine_unlock_inner(e);
-	if (unlikely(__atomic_load_n(&domain->told, __ATOMIC_RELAXED)))
+	if (unlikely(__atomic_load_n(&domain->wake_pending, __ATOMIC_RELAXED)))
 		wake(domain);
 }
 
@@ -209,7 +210,7 @@ roce_domain_create(const struct roce_domain_config *config, struct roce_domain *
 		.arg = config->notify_arg,
 	};
 	d->gsi.at = &always;
-	d->shared = config->engines > 1;
+	d->multi_engine = config->engines > 1;
 	d->engine_mask = roce_engine_mask(config->engines);
 	roce_keys_init(&d->keys);
 	rte_spinlock_init(&d->qpn_lock);
@@ -237,6 +238,7 @@ roce_domain_destroy(struct roce_domain *domain)
 
 	for (unsigned int i = 0; i < domain->config.engines; i++)
 		free_engine(domain, domain->engine[i]);
+	roce_final_acks_drop(domain);
 	roce_loan_budget_destroy(domain);
 	roce_keys_fini(&domain->keys, &memory);
 	memory.free(memory.arg, domain);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The turn of an engine: what it sends. What it receives is in rx.c, its birth in domain.c. */
+/* The poll of an engine, transmit side. The receive side is in rx.c, creation in domain.c. */
 
 #include <rte_branch_prediction.h>
 
 #include "engine/extbuf.h"
+#include "engine/final_ack.h"
 #include "engine/resp.h"
 
 __rte_noinline bool
@@ -35,11 +36,11 @@ answer_ack(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room)
 	if (room == 0 || !(qp->rx.owes & (ROCE_OWES_ACK | ROCE_OWES_NAK)) ||
 			(qp->rx.owes & ROCE_OWES_READ))
 		return 0;
-	pkts[0] = roce_resp_emit(qp);
+	pkts[0] = roce_resp_emit(qp, qp->engine);
 	return pkts[0] != NULL;
 }
 
-/* What is owed: the answers to READs first, since an acknowledgement behind them would say that they were given. */
+/* The answers that are owed, those to READs first, since an acknowledgement behind them would say that they were given. */
 static __rte_noinline uint16_t
 answer_all(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room)
 {
@@ -167,7 +168,7 @@ tx_ready(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t max, uint64_t n
 	return n;
 }
 
-/* What happened to connections on any engine, for the connection manager on engine 0. */
+/* Async events of connections on any engine, for the connection manager on engine 0. */
 static void
 deliver_to_gsi(struct roce_domain *domain, uint64_t now)
 {
@@ -175,12 +176,12 @@ deliver_to_gsi(struct roce_domain *domain, uint64_t now)
 
 	for (qp = __atomic_exchange_n(&domain->cm_pending, NULL, __ATOMIC_ACQUIRE); qp != NULL;
 			qp = next) {
-		uint32_t async_events;
+		uint32_t events;
 
 		next = qp->cold.next_cm_pending;
-		async_events = __atomic_exchange_n(&qp->cold.async_events, 0, __ATOMIC_ACQ_REL);
-		for (unsigned int kind = 1; async_events >> kind != 0; kind++) {
-			if ((async_events & (1u << kind)) && qp->cold.conn != NULL &&
+		events = __atomic_exchange_n(&qp->cold.cm_events, 0, __ATOMIC_ACQ_REL);
+		for (unsigned int kind = 1; events >> kind != 0; kind++) {
+			if ((events & (1u << kind)) && qp->cold.conn != NULL &&
 					domain->gsi.qp_async_event != NULL)
 				domain->gsi.qp_async_event(domain->gsi.arg, qp->cold.conn,
 						(enum roce_engine_async)kind, now);
@@ -193,12 +194,17 @@ static __rte_noinline uint16_t
 poll_gsi(struct roce_domain *domain, struct rte_mbuf **pkts, uint16_t max, uint64_t now)
 {
 	const struct roce_gsi *gsi = &domain->gsi;
+	uint16_t n = 0;
 
+	if (roce_final_acks_wait(domain))
+		n = roce_final_acks_take(domain, pkts, max);
 	if (gsi->tx == NULL)
-		return 0;
+		return n;
 	if (__atomic_load_n(&domain->cm_pending, __ATOMIC_RELAXED) != NULL)
 		deliver_to_gsi(domain, now);
-	return max > 0 ? gsi->tx(gsi->arg, pkts, max, now) : 0;
+	if (n < max)
+		n += gsi->tx(gsi->arg, pkts + n, (uint16_t)(max - n), now);
+	return n;
 }
 
 static inline uint16_t
@@ -209,7 +215,8 @@ tx_gsi(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t max, uint64_t now
 	if (e->index != 0 ||
 			likely(now < *domain->gsi.at &&
 					__atomic_load_n(&domain->cm_pending, __ATOMIC_RELAXED) ==
-							NULL))
+							NULL &&
+					!roce_final_acks_wait(domain)))
 		return 0;
 	return poll_gsi(domain, pkts, max, now);
 }
@@ -222,7 +229,7 @@ has_news(const struct roce_engine *e)
 			__atomic_load_n(&e->doorbell, __ATOMIC_RELAXED) != NULL;
 }
 
-#define GSI_ROOM 4u /**< frames kept back for the connection manager in a full turn */
+#define GSI_ROOM 4u /**< frames kept back for the connection manager in a full poll */
 
 static inline uint16_t
 gsi_room(const struct roce_engine *e, uint16_t max)
@@ -230,7 +237,7 @@ gsi_room(const struct roce_engine *e, uint16_t max)
 	return e->index == 0 ? RTE_MIN((uint16_t)GSI_ROOM, (uint16_t)(max / 2)) : 0;
 }
 
-/* Most turns of who waits find nothing: each part is asked whether it has anything before it is called. */
+/* Most polls of who waits find nothing: each part is asked whether it has anything before it is called. */
 uint16_t
 roce_engine_tx(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t max, uint64_t now)
 {
@@ -256,8 +263,10 @@ roce_engine_deadline(const struct roce_engine *e)
 
 	if (!TAILQ_EMPTY(&e->ready) || !TAILQ_EMPTY(&e->delayed_acks) ||
 			__atomic_load_n(&e->doorbell, __ATOMIC_ACQUIRE) != NULL ||
-			(domain->shared && !rte_ring_empty(e->inbox)) ||
+			(domain->multi_engine && !rte_ring_empty(e->inbox)) ||
 			(e->extbufs != NULL && roce_extbufs_released(e)))
+		return 0;
+	if (e->index == 0 && roce_final_acks_wait(domain))
 		return 0;
 	if (e->index == 0 && domain->gsi.deadline != NULL) {
 		if (__atomic_load_n(&domain->cm_pending, __ATOMIC_ACQUIRE) != NULL)

@@ -40,7 +40,7 @@ struct roce_memory {
 	void *arg;
 };
 
-/** Rare things that the layer above must hear of at once. */
+/** Async events: rare, and delivered to the layer above at once. lib/roce makes enum roce_async_event_type of them. */
 enum roce_engine_async {
 	ROCE_ENGINE_ASYNC_QP_ESTABLISHED = 1, /**< first packet in state RTR: the peer is ready */
 	ROCE_ENGINE_ASYNC_QP_BROKEN, /**< the transport gave up: state is ERR, everything is flushed */
@@ -48,22 +48,23 @@ enum roce_engine_async {
 	ROCE_ENGINE_ASYNC_CQ_OVERFLOW,
 	ROCE_ENGINE_ASYNC_SRQ_LOW, /**< fewer receives are on the shared queue than its low watermark */
 	ROCE_ENGINE_ASYNC_QP_SOFT_HIGH, /**< the queue pair holds more receives than its soft high watermark */
-	ROCE_ENGINE_ASYNC_CQ_EVENTS, /**< a completion queue that is watched has so many more events that wake */
+	ROCE_ENGINE_ASYNC_CQ_EVENTS, /**< an armed completion queue has so many more events that wake */
 };
 
 /**
- * Told under the lock of the engine it happened on: ESTABLISHED before the first receive completes, BROKEN when
- * the queue pair is in ERR and everything is flushed. The receiver may record, push events to completion queues and change its own state under the same lock; nothing else.
+ * Delivers an async event, under the lock of the engine it happened on: ESTABLISHED before the first receive completes,
+ * BROKEN when the queue pair is in ERR and everything is flushed. The receiver may record, push events to completion
+ * queues and change its own state under the same lock; nothing else.
  *
  * @param owner  of the queue pair, completion queue or shared receive queue.
- * @param status QP_BROKEN: enum ibv_wc_status of the cause; CQ_EVENTS: how many. That is told when the lock is about
- *   to be dropped, and the receiver may not push events then.
+ * @param status QP_BROKEN: enum ibv_wc_status of the cause; CQ_EVENTS: how many. CQ_EVENTS is delivered when the lock
+ *   is about to be dropped, and the receiver may not push events then.
  */
 typedef void (*roce_notify_fn)(void *arg, enum roce_engine_async kind, void *owner, int status);
 
 /**
- * What is still to be told of an object. It stands in the object, so that nothing is lost for want of memory; what
- * happens again before it was told is told once.
+ * The pending async events of an object. It stands in the object, so that no event is lost for want of memory; an event
+ * that happens again before it was polled is delivered once.
  */
 struct roce_pending_async {
 	TAILQ_ENTRY(roce_pending_async) link;
@@ -74,30 +75,30 @@ struct roce_pending_async {
 
 TAILQ_HEAD(roce_pending_async_list, roce_pending_async);
 
-/** The notes of a context, that which waits longest first. */
+/** The objects of a context with pending async events, that which waits longest first. */
 struct roce_async_queue {
 	rte_spinlock_t lock; /**< taken under any other */
 	uint32_t count;      /**< on the list; written under the lock, atomic */
 	struct roce_pending_async_list list;
 };
 
-void roce_async_queue_init(struct roce_async_queue *async_queue);
+void roce_async_queue_init(struct roce_async_queue *queue);
 
-/** One thing to tell. Any thread. @return false: there is none, and nothing was written. */
-bool roce_async_queue_take(struct roce_async_queue *async_queue, enum roce_engine_async *kind,
+/** Take one pending async event. Any thread. @return false: there is none, and nothing was written. */
+bool roce_async_queue_take(struct roce_async_queue *queue, enum roce_engine_async *kind,
 		void **owner, int *status);
 
 /**
  * A user of a domain, as a struct ibv_context of verbs: protection domains, completion queues and connections are made
- * for it, and it is told of them and of what hangs on them. It outlives them.
+ * for it, and it gets their async events, and those of what hangs on them. It outlives them.
  */
 struct roce_context {
 	struct roce_domain *domain;
 	roce_notify_fn notify;
 	void *arg; /**< handed to notify() */
 	/**
-	 * NULL, or where all but ROCE_ENGINE_ASYNC_QP_ESTABLISHED and _DRAINED is noted before it is notified. What is noted of
-	 * an object vanishes with that.
+	 * NULL, or where an async event becomes pending before notify() is called: all but
+	 * ROCE_ENGINE_ASYNC_QP_ESTABLISHED and _DRAINED. The pending events of an object vanish with it.
 	 */
 	struct roce_async_queue *async_queue;
 	uint32_t users; /**< protection domains, completion queues, and what the layer above counts; atomic */
@@ -106,7 +107,7 @@ struct roce_context {
 			[ROCE_ADDRS_MAX]; /**< its connections are made from and to these alone */
 };
 
-/** CQ_EVENTS was told: now that the lock is dropped, wake who waits for that. @p arg is that of notify(). */
+/** CQ_EVENTS was delivered: now that the lock is dropped, wake the waiters. @p arg is that of notify(). */
 typedef void (*roce_wake_fn)(void *arg);
 
 /** Queue pair 1, the general services: the connection manager's side of the engine. All on engine 0, locked. */
@@ -132,13 +133,13 @@ struct roce_extbuf_config {
 	uint32_t least; /**< bytes of payload of a frame from which on it is not copied; 0: it always is */
 	/** A region was made. NULL: none is looked at. @return may the device read it? */
 	bool (*look)(void *arg, uint64_t addr, uint64_t len);
-	/** @return what the device calls the memory; RTE_BAD_IOVA: not in one piece, so it is copied. */
+	/** @return what the device calls the memory; RTE_BAD_IOVA: not contiguous, so it is copied. */
 	rte_iova_t (*iova)(void *arg, const void *addr, uint32_t len);
 	void *arg; /**< of both */
 };
 
 /**
- * Frames that consumers may hold (loan.h). What they get are heads, mbufs that want no buffer; frames that cannot be lent
+ * Frames that consumers may hold (loan.h). They get heads, mbufs that want no buffer; frames that cannot be lent
  * as they came are copied, into one segment of any path MTU. Both pools have @c max for this alone, and those whose frames
  * can be lent have so many more than the device wants.
  */
@@ -170,7 +171,7 @@ struct roce_domain_config {
 	struct roce_memory memory;
 	roce_notify_fn notify; /**< of the domain's own context; NULL: nobody uses that */
 	void *notify_arg;
-	roce_wake_fn wake; /**< for all contexts; NULL: nobody watches a completion queue */
+	roce_wake_fn wake; /**< for all contexts; NULL: no completion queue is armed */
 };
 
 /** @return 0; -EINVAL; -ENOMEM. */
@@ -192,7 +193,7 @@ void roce_domain_set_line_rate(struct roce_domain *domain, uint64_t line_rate);
 void roce_domain_set_addrs(struct roce_domain *domain, const struct roce_ip *addr, unsigned int n);
 
 /**
- * There is no device any more: whatever is connected breaks, with everything flushed and QP_BROKEN told. Queue pairs
+ * There is no device any more: whatever is connected breaks, with everything flushed and QP_BROKEN delivered. Queue pairs
  * that are not connected stay as they are. All engines' locks are held.
  */
 void roce_domain_break(struct roce_domain *domain);
@@ -207,15 +208,15 @@ roce_engine_mask(unsigned int engines)
 	return rte_align32pow2(engines) - 1;
 }
 
-/** For control: turners stand back until everybody who waits here was served. */
+/** For control: pollers stand back until everybody who waits here was served. */
 void roce_engine_lock(struct roce_engine *e);
 /**
- * What makes every other running thread of the process pass a full memory barrier. From then on locks that one thread
+ * Makes every other running thread of the process pass a full memory barrier. From then on locks that one thread
  * takes again and again cost it no locked instruction (bias.h); without, as in the simulator, they all do.
  */
 void roce_engine_use_barrier(void (*barrier)(void));
 /**
- * For a turn. @return false: somebody works on the engine, or waits to; but not for ever: after so many refusals it waits for
+ * For a poll. @return false: somebody works on the engine, or waits to; but not for ever: after so many refusals it waits for
  * a while. The caller who has it already is always refused.
  */
 bool roce_engine_trylock(struct roce_engine *e);
@@ -225,19 +226,24 @@ bool roce_engine_trylock_once(struct roce_engine *e);
 void roce_engine_unlock(struct roce_engine *e);
 /** For the others. */
 void roce_engine_unlock_inner(struct roce_engine *e);
-/** What roce_engine_unlock() does behind the lock, for who had other locks yet when he let go of it. */
+/** The part of roce_engine_unlock() behind the lock, for a thread that had other locks yet when it released this one. */
 void roce_engine_wake(struct roce_engine *e);
 
 /**
  * Feed received frames. Locked.
  *
- * Frames for this provider are consumed (freed, or handed to the engine that owns the queue pair); the others
- * are moved to the front of @p pkts, in order and untouched. Frames that other engines handed over are taken
+ * Frames for this provider are consumed (freed, or forwarded to the engine that owns the queue pair); the others
+ * are moved to the front of @p pkts, in order and untouched. Frames that other engines forwarded are taken
  * in as well, so a call with n = 0 is useful where the domain has several.
  *
  * @return how many foreign frames are left in front; they are the caller's.
  */
 uint16_t roce_engine_rx(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t n, uint64_t now);
+
+/**
+ * Take in all frames that other engines forwarded, and nothing else. Locked.
+ */
+void roce_engine_rx_forwarded(struct roce_engine *e, uint64_t now);
 
 /**
  * Fetch frames to send: connection management, acknowledgements, requests. Runs the timers. Locked.

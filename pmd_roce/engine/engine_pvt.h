@@ -35,7 +35,7 @@
 #define ROCE_ONE_PASS_RX 1024u /**< the same of a received frame, whose place has to be foreseen */
 #define ROCE_ICRC_MAX    64u   /**< frames whose ICRC may wait for each other */
 #define ROCE_INBOX_LEN   1024u
-#define ROCE_PATIENCE    8u  /**< turns that an acknowledgement waits for more to acknowledge */
+#define ROCE_PATIENCE    8u  /**< polls that an acknowledgement waits for more to acknowledge */
 #define ROCE_QUANTUM     32u /**< frames one queue pair sends before the next has its turn */
 
 TAILQ_HEAD(roce_qp_list, roce_qp);
@@ -52,20 +52,20 @@ struct roce_engine {
 	unsigned int index;
 	struct roce_lock lock;
 	uint32_t wanted;  /**< callers of roce_engine_lock() who wait; atomic */
-	uint32_t refused; /**< turns refused since one insisted; atomic */
+	uint32_t refused; /**< polls refused since one insisted; atomic */
 	struct rte_mempool *pool;
 	struct roce_qp_list ready; /**< queue pairs with something to send, in turn */
 	struct roce_qp_list
 			delayed_acks; /**< queue pairs whose acknowledgement may wait a little */
 	bool busy;      /**< the last burst was full: more frames are there, most likely */
-	uint8_t waited; /**< turns that acknowledgements waited for that */
+	uint8_t waited; /**< polls that acknowledgements waited for that */
 	struct roce_wheel *wheel;
 	struct rte_ring *inbox;       /**< frames that other engines received for our queue pairs */
 	struct roce_extbufs *extbufs; /**< NULL: every frame has a copy of its payload (extbuf.h) */
 	unsigned int spares;
 	struct rte_mbuf *spare[ROCE_SPARE_MAX]; /**< empty frames, fetched in bulk */
 	unsigned int icrc_dues;
-	struct roce_icrc_due icrc_due[ROCE_ICRC_MAX]; /**< of this turn */
+	struct roce_icrc_due icrc_due[ROCE_ICRC_MAX]; /**< of this poll */
 	struct roce_stats stats;
 
 	/* Written by posters. */
@@ -78,10 +78,15 @@ struct roce_domain {
 	struct roce_context context; /**< its own */
 	struct roce_keys keys;
 	struct roce_gsi gsi;
-	struct roce_qp *cm_pending; /**< stack of queue pairs whose notice the connection manager must hear */
-	struct roce_cq *noted; /**< stack of completion queues that are watched, and were pushed to */
-	bool told;             /**< watchers were told, and wake() must follow; atomic */
-	uint64_t random;       /**< how far its sequence of random numbers is; atomic */
+	struct roce_qp *cm_pending; /**< stack of queue pairs with async events for the connection manager */
+	struct rte_mbuf *
+			final_acks; /**< to be sent, oldest first, linked by next (final_ack.h); atomic */
+	struct rte_mbuf *
+			final_acks_last; /**< when there is one; like the rest under the lock of engine 0 */
+	uint32_t final_acks_count;
+	struct roce_cq *pending_cqs; /**< stack of armed completion queues that were pushed to */
+	bool wake_pending; /**< events were delivered to waiters, and wake() must follow; atomic */
+	uint64_t random;   /**< how far its sequence of random numbers is; atomic */
 	uint32_t engine_mask; /**< of a queue pair number */
 	uint32_t next_qpn;    /**< before it is disguised */
 	uint64_t qpn_secret;  /**< 0: numbers are as they come */
@@ -90,7 +95,7 @@ struct roce_domain {
 	rte_spinlock_t srqs_lock; /**< of the list; taken before any engine's lock */
 	struct roce_srq_list srqs;
 	uint32_t next_srq; /**< number of the next shared receive queue */
-	bool shared;       /**< more than one engine: producers of shared rings need a lock */
+	bool multi_engine; /**< more than one engine: producers of shared rings need a lock */
 	struct roce_loan_budget *loan_budget; /**< NULL: no frame is lent (loan.h) */
 	struct roce_engine *engine[ROCE_ENGINES_MAX];
 	struct roce_qp *qp[ROCE_QPS_MAX];
@@ -111,12 +116,12 @@ roce_free(struct roce_domain *domain, void *p)
 /** One number of the domain's sequence, which tells nothing of the others (wire/random.h). Any thread. */
 uint64_t roce_random(struct roce_domain *domain);
 
-/** Tell a context of an object of its, which has the note. Locked (any engine). */
-void roce_context_deliver(const struct roce_context *context, struct roce_pending_async *note,
+/** Deliver an async event of an object to its context; @p pending is the object's. Locked (any engine). */
+void roce_context_deliver(const struct roce_context *context, struct roce_pending_async *pending,
 		enum roce_engine_async kind, void *owner, int status);
 
-/** The object goes away: what is noted of it is told no more. Nobody tells of it any more. */
-void roce_context_forget(const struct roce_context *context, struct roce_pending_async *note);
+/** The object goes away, and its pending async events with it. No engine delivers one of it any more. */
+void roce_context_forget(const struct roce_context *context, struct roce_pending_async *pending);
 
 /** Lock and unlock every engine once: whoever works under a lock has left what was unlinked before. */
 void roce_domain_grace(struct roce_domain *domain);
@@ -143,7 +148,7 @@ roce_engine_icrc_put(struct roce_engine *e)
 }
 
 /**
- * The ICRC of a frame at the end of this turn. Its wide loads would have to wait for the many narrow stores that made
+ * The ICRC of a frame at the end of this poll. Its wide loads would have to wait for the many narrow stores that made
  * the frame; behind the rest of a burst they need not. The frame and its queue pair stay until then. Locked.
  */
 static inline void

@@ -106,7 +106,7 @@ roce_qp_waits_for_release(const struct roce_qp *qp)
 	return roce_qp_done(qp) != __atomic_load_n(&qp->tx.tail, __ATOMIC_ACQUIRE);
 }
 
-/* Nothing refers to the memory any more. */
+/* No frame refers to the memory any more. */
 static void
 come_home(struct roce_engine *e, struct extbuf *buf)
 {
@@ -136,9 +136,9 @@ tell_ended(struct roce_qp *qp)
 		if (!roce_wqe_is_bind(wqe) && wqe->extbuf != 0)
 			break;
 		if (likely(wqe->status != DROPPED))
-			roce_qp_tell_request(qp, wqe, (enum ibv_wc_status)wqe->status);
-		/* The poster may write the slot again as soon as it sees this. */
-		__atomic_store_n(&qp->done, qp->done + 1, __ATOMIC_RELEASE);
+			roce_qp_end_request(qp, &qp->done, (enum ibv_wc_status)wqe->status);
+		else
+			__atomic_store_n(&qp->done, qp->done + 1, __ATOMIC_RELEASE);
 	}
 }
 
@@ -201,9 +201,9 @@ keep_region(struct extbuf *buf, struct roce_mr *mr)
 	return false;
 }
 
-/* The one piece of the request that has the whole payload. @return false: there are several. */
+/* The part of a segment that is the whole payload. @return false: it lies in several segments. */
 static bool
-find_piece(const struct roce_wqe *wqe, uint32_t offset, uint32_t len, struct roce_sge *piece)
+find_part(const struct roce_wqe *wqe, uint32_t offset, uint32_t len, struct roce_sge *part)
 {
 	const struct roce_sge *sge = wqe->sge;
 
@@ -211,7 +211,7 @@ find_piece(const struct roce_wqe *wqe, uint32_t offset, uint32_t len, struct roc
 		offset -= sge->length;
 	if (sge->length - offset < len)
 		return false;
-	*piece = (struct roce_sge){ .addr = sge->addr + offset, .length = len, .lkey = sge->lkey };
+	*part = (struct roce_sge){ .addr = sge->addr + offset, .length = len, .lkey = sge->lkey };
 	return true;
 }
 
@@ -245,7 +245,7 @@ chain(struct rte_mbuf *m, struct rte_mbuf *last, struct rte_mbuf *segment, uint3
 }
 
 /*
- * What was built as one segment becomes three. Its length stays; pad bytes are zero wherever they lie.
+ * A frame that was built as one segment becomes three. Its length stays; pad bytes are zero wherever they lie.
  */
 static void
 split(struct rte_mbuf *m, struct rte_mbuf *payload, struct rte_mbuf *end, uint32_t head,
@@ -262,19 +262,19 @@ split(struct rte_mbuf *m, struct rte_mbuf *payload, struct rte_mbuf *end, uint32
 /* @return true: the payload is a segment of its own; false: it has to be copied. */
 static bool
 refer(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, uint32_t head,
-		const struct roce_sge *piece)
+		const struct roce_sge *part)
 {
 	struct roce_engine *e = qp->engine;
 	const struct roce_extbuf_config *config = &e->domain->config.extbuf;
-	void *addr = (void *)(uintptr_t)piece->addr;
-	struct roce_mr *mr = roce_keys_entry(&e->domain->keys, piece->lkey);
+	void *addr = (void *)(uintptr_t)part->addr;
+	struct roce_mr *mr = roce_keys_entry(&e->domain->keys, part->lkey);
 	struct rte_mbuf *payload, *end;
 	struct extbuf *buf;
 	rte_iova_t iova;
 
 	if (!(mr->access & ROCE_MR_EXTBUF))
 		return false;
-	iova = config->iova(config->arg, addr, piece->length);
+	iova = config->iova(config->arg, addr, part->length);
 	if (iova == RTE_BAD_IOVA)
 		return false;
 	payload = roce_engine_frame(e);
@@ -289,8 +289,8 @@ refer(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, uint32_t hea
 		return false;
 	}
 	rte_mbuf_ext_refcnt_update(&buf->shinfo, 1);
-	rte_pktmbuf_attach_extbuf(payload, addr, iova, (uint16_t)piece->length, &buf->shinfo);
-	split(m, payload, end, head, piece->length);
+	rte_pktmbuf_attach_extbuf(payload, addr, iova, (uint16_t)part->length, &buf->shinfo);
+	split(m, payload, end, head, part->length);
 	return true;
 }
 
@@ -300,25 +300,25 @@ roce_extbuf_finish(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m,
 {
 	const struct roce_keys *keys = &qp->engine->domain->keys;
 	uint32_t head = (uint32_t)(to - rte_pktmbuf_mtod(m, uint8_t *));
-	struct roce_sge piece;
+	struct roce_sge part;
 	int rc;
 
 	if (len < qp->engine->domain->config.extbuf.least) {
 		rc = roce_sge_copy_out(keys, qp->pd, wqe->sge, qp->tx.offset, to, len);
-	} else if (!find_piece(wqe, qp->tx.offset, len, &piece)) {
+	} else if (!find_part(wqe, qp->tx.offset, len, &part)) {
 		qp->engine->stats.tx_zero_copy_missed++;
 		rc = roce_sge_copy_out(keys, qp->pd, wqe->sge, qp->tx.offset, to, len);
 	} else {
-		rc = roce_keys_check(keys, qp->pd, &piece, 0);
+		rc = roce_keys_check(keys, qp->pd, &part, 0);
 		if (unlikely(rc != 0))
 			return rc;
-		if (likely(refer(qp, wqe, m, head, &piece))) {
+		if (likely(refer(qp, wqe, m, head, &part))) {
 			qp->engine->stats.tx_zero_copy++;
 			roce_icrc_put_chain(m, &qp->cold.template);
 			return 0;
 		}
 		qp->engine->stats.tx_zero_copy_missed++;
-		memcpy(to, (const void *)(uintptr_t)piece.addr, len);
+		memcpy(to, (const void *)(uintptr_t)part.addr, len);
 	}
 	if (likely(rc == 0))
 		roce_icrc_put(m, &qp->cold.template);

@@ -7,14 +7,14 @@
  * Payload that is not copied: frames whose payload is an external buffer of DPDK (rte_pktmbuf_attach_extbuf()) over the
  * memory of a region.
  *
- * Such a frame has three segments: the headers, the region's memory, pad and ICRC. Whoever sends it may hold it for long,
+ * Such a frame has three segments: the headers, the region's memory, pad and ICRC. The device may hold it for long,
  * beyond the acknowledgement of its bytes; the consumer may write to them only afterwards. So a completion means both:
  * acknowledged (or given up), and released by the device, each frame that was ever made of the request. Completions keep
  * their order: behind one that waits, others do. The protocol does not: requests end when they always did, that is
  * roce_qp.tx.tail; their completions follow at roce_qp.done, and the slot is the poster's again.
  *
  * Each request of which such a frame was made has one shared info, whose references are the request's own until it ends
- * and one for each frame. Who drops the last one, on whatever thread, notes that on a stack of the engine. Shared infos
+ * and one for each frame. The thread that drops the last one pushes it to a stack of the engine. Shared infos
  * are the engine's, not the queue pair's, and outlive even the engine as long as a frame refers to one.
  *
  * A queue pair that is reset or destroyed waits for nobody, though after a reset the completions still come of what had
@@ -39,14 +39,18 @@ roce_qp_done(const struct roce_qp *qp)
 			__ATOMIC_ACQUIRE);
 }
 
-/** The completion of a request or bind in its slot, if its poster wants to hear of it. Locked. */
-void
-roce_qp_tell_request(struct roce_qp *qp, const struct roce_wqe *wqe, enum ibv_wc_status status);
+/**
+ * The request or bind in slot @p *done has ended: the slot is the poster's again, and the completion the consumer's, if
+ * it asked for one. Locked.
+ *
+ * @param done  &qp->done, or &qp->tx.tail without ROCE_WQE_EXTBUF; moves by one.
+ */
+void roce_qp_end_request(struct roce_qp *qp, uint32_t *done, enum ibv_wc_status status);
 
 /** The shared infos of an engine. @return 0; -ENOMEM. */
 int roce_extbufs_create(struct roce_engine *e);
 
-/** No queue pair is left; frames may be. Nothing was made: allowed. */
+/** No queue pair is left; frames may be. Allowed when none was made. */
 void roce_extbufs_destroy(struct roce_engine *e);
 
 /** Has somebody released what a request waited for? Any thread. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What nearly every message is: a SEND of one piece, a receive of one piece, one event that is there already. Whatever is
- * in the way of it is left to the calls that take anything (post.c, srq.c, cq.c): here nothing is said but no, and nothing
- * has happened then. Pieces come by value, so that they stay in registers where this is inlined: libdaplroce.so has this
+ * The fast path of what nearly every message is: a SEND of one segment, a receive of one segment, one event that is there
+ * already. Each call returns false, without side effects, when a precondition fails; the slow path (post.c, srq.c, cq.c)
+ * takes anything. Segments come by value, so that they stay in registers where this is inlined: libdaplroce.so has this
  * file inside, too (lib/dapl/meson.build).
  */
 
@@ -12,7 +12,7 @@
 #include "engine/qp.h"
 #include "engine/srq.h"
 
-/* Who owns the engine and sees the queue pair on its list has nothing to do: why is told in post.c. */
+/* A thread that owns the engine and sees the queue pair on its list has nothing to do: post.c says why. */
 static inline void
 ring(struct roce_qp *qp)
 {
@@ -25,12 +25,12 @@ ring(struct roce_qp *qp)
 bool
 roce_qp_try_send(struct roce_qp *qp, struct roce_sge sge, uint64_t wr_id, uint8_t flags)
 {
-	/* First: what ends later is judged again when it is sent. */
-	uint32_t judged = roce_key_epoch(qp->post.keys);
+	/* Read first: if a region ends later, the request is validated again when it is sent. */
+	uint32_t epoch = roce_key_epoch(qp->post.keys);
 	uint32_t head = qp->post.head;
 	struct roce_wqe *wqe;
 
-	/* One piece is what every queue pair takes. */
+	/* One segment is what every queue pair takes. */
 	if (unlikely(head - qp->post.tail_seen >= qp->post.max ||
 			    !__atomic_load_n(&qp->post.connected, __ATOMIC_ACQUIRE) ||
 			    sge.length > ROCE_MSG_MAX ||
@@ -41,7 +41,7 @@ roce_qp_try_send(struct roce_qp *qp, struct roce_sge sge, uint64_t wr_id, uint8_
 	wqe->wr_id = wr_id;
 	wqe->length = sge.length;
 	wqe->imm = 0;
-	wqe->judged = judged;
+	wqe->validated_epoch = epoch;
 	wqe->opcode = IBV_WR_SEND;
 	wqe->flags = flags | qp->post.wq.flags;
 	wqe->num_sge = 1;
@@ -65,7 +65,7 @@ try_post(struct roce_srq *srq, struct roce_sge sge, uint64_t wr_id, bool shared)
 	if (unlikely(entered == 0))
 		return false;
 	/* A region that has ended since the last post is news for all of the queue: roce_srq_post() knows what to do. */
-	if (unlikely(roce_key_epoch(keys) != srq->judged ||
+	if (unlikely(roce_key_epoch(keys) != srq->validated_epoch ||
 			    roce_keys_check_recent(keys, srq->pd, &sge, IBV_ACCESS_LOCAL_WRITE,
 					    &srq->recent) != 0 ||
 			    !roce_srq_has_room(srq, !shared))) {
@@ -113,7 +113,6 @@ roce_cq_try_poll(struct roce_cq *cq, struct roce_event *event)
 	}
 	if (unlikely(cq->ring[tail & cq->mask].kind > ROCE_EVENT_RECV))
 		return false;
-	roce_cq_take(cq, tail, event);
-	__atomic_store_n(&cq->tail, tail + 1, __ATOMIC_RELEASE);
+	roce_cq_take(cq, event, 1);
 	return true;
 }

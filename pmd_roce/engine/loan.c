@@ -21,7 +21,7 @@ struct loan {
 
 static_assert(sizeof(struct loan) <= RTE_CACHE_LINE_SIZE, "a frame has one line of it");
 
-/* What all may lend, together. */
+/* The frames that all queue pairs may lend, together. */
 struct roce_loan_budget {
 	uint32_t left;  /* atomic */
 	uint32_t users; /* the domain, and the places of each queue pair; atomic */
@@ -173,7 +173,7 @@ come_home(void *addr, void *opaque)
 /* ---- lending ---- */
 
 /*
- * What an event says of its frame: the place, and in the bits that are left how often that was lent. So an event of the
+ * The word of an event for its frame: the place, and in the bits that are left how often that was lent. So an event of the
  * one before is not taken for one of this, though it may have the same context.
  */
 #define PLACE_MASK (ROCE_LENT_MAX - 1u)
@@ -293,9 +293,9 @@ roce_loan_give(struct roce_qp *qp, struct roce_pkt *pkt)
 }
 
 void
-roce_loan_withdraw(struct roce_qp *qp, uint32_t told)
+roce_loan_withdraw(struct roce_qp *qp, uint32_t event_flags)
 {
-	struct loan *loan = &qp->cold.loans->at[told >> ROCE_LOAN_SHIFT & PLACE_MASK];
+	struct loan *loan = &qp->cold.loans->at[event_flags >> ROCE_LOAN_SHIFT & PLACE_MASK];
 
 	rte_pktmbuf_free(__atomic_exchange_n(&loan->head, NULL, __ATOMIC_ACQ_REL));
 }

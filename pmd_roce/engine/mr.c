@@ -31,10 +31,10 @@ roce_pd_destroy(struct roce_pd *pd)
 	return 0;
 }
 
-/* What stands at place 0, which is nobody's: a key of another place. A key of 0 would find itself live there. */
+/* The key at place 0, which is never handed out: a key of another place. A key of 0 would find itself live there. */
 #define NO_KEY UINT32_MAX
 
-/* Chunks of which no place was handed out: no key is live there. Nobody writes it. */
+/* Chunks of which no place was handed out: no key is live there. It is never written. */
 static struct roce_mr unused[ROCE_KEY_CHUNK] = { { .key = NO_KEY } };
 
 void
@@ -184,7 +184,7 @@ end_key(struct roce_domain *domain, struct roce_mr *mr)
 	busy = mr->windows != 0 || __atomic_load_n(&mr->visitors, __ATOMIC_ACQUIRE) != 0;
 	if (!busy) {
 		__atomic_store_n(&mr->key, 0, __ATOMIC_RELEASE);
-		__atomic_store_n(&domain->keys.ended, domain->keys.ended + 1, __ATOMIC_RELEASE);
+		__atomic_store_n(&domain->keys.epoch, domain->keys.epoch + 1, __ATOMIC_RELEASE);
 	}
 	rte_spinlock_unlock(&domain->keys.lock);
 	return !busy;
@@ -242,7 +242,7 @@ roce_keys_fini(struct roce_keys *keys, const struct roce_memory *memory)
 	}
 }
 
-/* The piece @p offset bytes behind the start of @p sge, at most @p len long. Both move on to the segment it is in. */
+/* The part of a segment, @p offset bytes behind the start of @p sge, at most @p len long. Both move on to the segment it is in. */
 static inline struct roce_sge
 part_at(const struct roce_sge **sge, uint32_t *offset, uint32_t len)
 {
@@ -262,16 +262,16 @@ roce_sge_gather(const struct roce_keys *keys, const struct roce_pd *pd, const st
 		uint32_t offset, uint8_t *dst, uint32_t len)
 {
 	while (len > 0) {
-		struct roce_sge piece = part_at(&sge, &offset, len);
+		struct roce_sge part = part_at(&sge, &offset, len);
 		int rc;
 
-		rc = roce_keys_check(keys, pd, &piece, 0);
+		rc = roce_keys_check(keys, pd, &part, 0);
 		if (unlikely(rc != 0))
 			return rc;
-		memcpy(dst, (const void *)(uintptr_t)piece.addr, piece.length);
-		dst += piece.length;
-		len -= piece.length;
-		offset += piece.length;
+		memcpy(dst, (const void *)(uintptr_t)part.addr, part.length);
+		dst += part.length;
+		len -= part.length;
+		offset += part.length;
 	}
 	return 0;
 }
@@ -280,11 +280,11 @@ uint8_t *
 roce_sge_find(const struct roce_keys *keys, const struct roce_pd *pd, const struct roce_sge *sge,
 		uint32_t offset, uint32_t len, unsigned int access)
 {
-	const struct roce_sge piece = part_at(&sge, &offset, len);
+	const struct roce_sge part = part_at(&sge, &offset, len);
 
-	if (piece.length < len || roce_keys_check(keys, pd, &piece, access) != 0)
+	if (part.length < len || roce_keys_check(keys, pd, &part, access) != 0)
 		return NULL;
-	return (uint8_t *)(uintptr_t)piece.addr;
+	return (uint8_t *)(uintptr_t)part.addr;
 }
 
 /* Copy from a chain to one place. */
@@ -315,21 +315,21 @@ roce_sge_scatter(const struct roce_keys *keys, const struct roce_pd *pd, const s
 	uint32_t len = pkt->payload_len;
 
 	while (len > 0) {
-		struct roce_sge piece = part_at(&sge, &offset, len);
+		struct roce_sge part = part_at(&sge, &offset, len);
 		int rc;
 
-		rc = roce_keys_check(keys, pd, &piece, IBV_ACCESS_LOCAL_WRITE);
+		rc = roce_keys_check(keys, pd, &part, IBV_ACCESS_LOCAL_WRITE);
 		if (unlikely(rc != 0))
 			return rc;
-		if (likely(from + piece.length <= m->data_len))
-			memcpy((void *)(uintptr_t)piece.addr,
+		if (likely(from + part.length <= m->data_len))
+			memcpy((void *)(uintptr_t)part.addr,
 					rte_pktmbuf_mtod_offset(m, const uint8_t *, from),
-					piece.length);
+					part.length);
 		else
-			copy_from_chain((uint8_t *)(uintptr_t)piece.addr, m, from, piece.length);
-		from += piece.length;
-		len -= piece.length;
-		offset += piece.length;
+			copy_from_chain((uint8_t *)(uintptr_t)part.addr, m, from, part.length);
+		from += part.length;
+		len -= part.length;
+		offset += part.length;
 	}
 	return 0;
 }

@@ -46,7 +46,7 @@ struct roce_pd {
 /**
  * An entry of the key table: a memory region, or a memory window and what it is bound to.
  *
- * All that it takes to judge an access stands here, for windows too: the region under a window cannot end before
+ * All that it takes to validate an access stands here, for windows too: the region under a window cannot end before
  * the binding does.
  */
 struct roce_mr {
@@ -68,7 +68,7 @@ struct roce_mr {
 	uint16_t next_free; /**< place of the next free entry; 0: none */
 };
 
-static_assert(sizeof(struct roce_mr) == 64, "judging an access reads one cache line");
+static_assert(sizeof(struct roce_mr) == 64, "validating an access reads one cache line");
 
 struct roce_keys {
 	struct roce_mr *chunk[ROCE_KEY_CHUNKS];
@@ -76,11 +76,11 @@ struct roce_keys {
 	uint32_t free_first; /**< taken from here, given back at the end: a place rests as long as possible */
 	uint32_t free_last;
 	uint32_t made;   /**< places ever handed out */
-	uint32_t ended;  /**< regions ever ended, counted behind the end of their key; atomic */
+	uint32_t epoch;  /**< regions ever ended, counted behind the end of their key; atomic */
 	uint64_t secret; /**< of the tags; 0: not drawn yet */
 };
 
-/** Copy a piece word by word: the caller has just written it so, and a wide load would wait for those stores. */
+/** Copy a segment word by word: the caller has just written it so, and a wide load would wait for those stores. */
 static inline void
 roce_sge_set(struct roce_sge *to, const struct roce_sge *from)
 {
@@ -90,13 +90,13 @@ roce_sge_set(struct roce_sge *to, const struct roce_sge *from)
 }
 
 /**
- * How many regions have ended. What was judged good is good as long as this number, looked at before, is the same: no more
- * than a number of 32 bits is needed to know it, unless a request waits while 2^32 regions end.
+ * The key epoch: how many regions have ended. A segment that was validated stays valid as long as the epoch, which was read
+ * before, is the same. 32 bits suffice, unless a request waits while 2^32 regions end.
  */
 static inline uint32_t
 roce_key_epoch(const struct roce_keys *keys)
 {
-	return __atomic_load_n(&keys->ended, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&keys->epoch, __ATOMIC_ACQUIRE);
 }
 
 /** The entry that a key belongs to, live or not. */
@@ -132,7 +132,7 @@ roce_mr_holds(const struct roce_mr *mr, uint64_t addr, uint64_t length)
 }
 
 /**
- * May @p pd touch the first @p len bytes of a piece with all of @p access?
+ * May @p pd touch the first @p len bytes of a segment with all of @p access?
  * @return 0; -EACCES no such key or right; -EPERM other protection domain; -ERANGE outside.
  */
 static inline int
@@ -160,13 +160,13 @@ roce_keys_check(const struct roce_keys *keys, const struct roce_pd *pd, const st
 	return roce_keys_check_part(keys, pd, sge, sge->length, access);
 }
 
-/** What a queue's last post was about, and the next one most likely is: a key that was good, and its entry. */
+/** The key of a queue's last post, which the next one most likely has, too, and its entry. */
 struct roce_keys_recent {
 	const struct roce_mr *mr;
 	uint32_t key;
 };
 
-/** Nothing yet: the entry of no key. */
+/** Not used yet: the entry of no key. */
 static inline void
 roce_keys_recent_init(struct roce_keys_recent *recent, const struct roce_keys *keys)
 {
@@ -226,7 +226,7 @@ roce_sge_copy_out(const struct roce_keys *keys, const struct roce_pd *pd,
 }
 
 /**
- * Bytes of a list that lie in one piece, where @p pd may touch them with all of @p access.
+ * Bytes of a list that lie in one segment, where @p pd may touch them with all of @p access.
  *
  * @return NULL: they lie in several, or it may not.
  */

@@ -34,13 +34,13 @@ roce_mw_create(struct roce_pd *pd, void *owner, struct roce_mw **mw)
 	return 0;
 }
 
-/* What the window was bound to ends: no access begins any more, and those begun are over. Under keys.lock. */
+/* The window's binding ends: no access begins any more, and those begun are over. Under keys.lock. */
 static void
 unbind(struct roce_mr *entry)
 {
 	if (entry->region == NULL)
 		return;
-	/* Who enters counts itself, then looks at the key: one of the two sees the other. */
+	/* A thread that enters counts itself, then looks at the key: one of the two sees the other. */
 	__atomic_store_n(&entry->key, 0, __ATOMIC_SEQ_CST);
 	while (__atomic_load_n(&entry->visitors, __ATOMIC_SEQ_CST) != 0)
 		rte_pause();
@@ -105,7 +105,7 @@ roce_mw_query(const struct roce_mw *mw, struct roce_mw_binding *binding)
 	return bound;
 }
 
-/* What the region below must grant for a window to grant @p access. */
+/* The rights that the region below must grant for a window to grant @p access. */
 static uint32_t
 needed_below(uint32_t access)
 {

@@ -7,11 +7,11 @@
  * Memory windows, and the face that the key table shows to peers.
  *
  * A window is an entry of the key table (mr.h) that no post may name. Binding it
- * gives the entry a region's bounds and a new key; the old key ends first. Who
- * works on memory for a peer enters the entry and leaves it: where engines share
- * a table, a bind lets those leave who entered by the old key, so that nothing
- * moves through a binding that has ended. Inside one engine nobody is there when
- * a bind is executed.
+ * gives the entry a region's bounds and a new key; the old key ends first. A
+ * thread that works on memory for a peer enters the entry and leaves it: where
+ * engines share a table, a bind waits for the threads that entered by the old
+ * key, so that no byte moves through a binding that has ended. With one engine
+ * no thread is inside when a bind is executed.
  */
 
 #include "engine/engine_pvt.h"
@@ -57,7 +57,7 @@ roce_keys_enter(const struct roce_domain *domain, const struct roce_pd *pd,
 	*entered = NULL;
 	if (unlikely(mr == NULL))
 		return -EACCES;
-	if (likely(mr->pd != NULL || !domain->shared))
+	if (likely(mr->pd != NULL || !domain->multi_engine))
 		return roce_mr_judge_peer(mr, pd, sge, access);
 	*entered = mr;
 	return roce_mw_enter(mr, pd, sge, access);
@@ -71,7 +71,7 @@ roce_keys_leave(struct roce_mr *entered)
 		__atomic_fetch_sub(&entered->visitors, 1, __ATOMIC_RELEASE);
 }
 
-/** Fill the slot of a bind that was judged good, but for what every request has. The poster's thread. */
+/** Fill the slot of a valid bind, but for what every request has. The poster's thread. */
 void roce_mw_fill(struct roce_mw_bind *bind, struct roce_wqe *wqe);
 
 /**

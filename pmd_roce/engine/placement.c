@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where a payload goes before its ICRC is known, by the kind of its packet. */
+/* Direct placement: where a payload goes before its ICRC is known, by the kind of its packet. */
 
 #include <rte_branch_prediction.h>
 
-#include "engine/placement.h"
 #include "engine/mw.h"
+#include "engine/placement.h"
 #include "engine/resp.h"
 
-/* A piece of a receive, where the engine may write now. NULL: it lies in several, or does not fit. */
+/* Part of a receive, where the engine may write now. NULL: it lies in several segments, or does not fit. */
 static uint8_t *
 place_in(const struct roce_qp *qp, const struct roce_recv *recv, uint32_t offset, uint32_t len)
 {
 	const struct roce_keys *keys = &qp->engine->domain->keys;
-	struct roce_sge piece = { recv->sge->addr + offset, len, recv->sge->lkey };
+	struct roce_sge part = { recv->sge->addr + offset, len, recv->sge->lkey };
 
 	if (recv->num_sge != 1 || recv->length - offset < len ||
-			roce_keys_check(keys, qp->rx.rq->pd, &piece, IBV_ACCESS_LOCAL_WRITE) != 0)
+			roce_keys_check(keys, qp->rx.rq->pd, &part, IBV_ACCESS_LOCAL_WRITE) != 0)
 		return NULL;
-	return (uint8_t *)(uintptr_t)piece.addr;
+	return (uint8_t *)(uintptr_t)part.addr;
 }
 
 /* A request packet that is the expected one, and as long as it has to be. */
@@ -41,7 +41,7 @@ place_of_send(const struct roce_qp *qp, const struct roce_pkt *pkt)
 	if (!(pkt->op->flags & ROCE_OP_START))
 		return place_in(qp, rx->recv, rx->got, pkt->payload_len);
 	/* With several engines, another one may take it first. */
-	if (rx->watched || qp->engine->domain->shared)
+	if (rx->watched || qp->engine->domain->multi_engine)
 		return NULL;
 	next = roce_srq_next(rx->rq);
 	return next != NULL ? place_in(qp, next, 0, pkt->payload_len) : NULL;
@@ -49,7 +49,7 @@ place_of_send(const struct roce_qp *qp, const struct roce_pkt *pkt)
 
 /*
  * Where a WRITE goes on is known from its first packet; of that one only the frame says it. Nor is its last packet placed
- * early: programs look for its last byte.
+ * directly: programs look for its last byte.
  */
 static uint8_t *
 place_of_write(const struct roce_qp *qp, const struct roce_pkt *pkt, struct roce_mr **entered)

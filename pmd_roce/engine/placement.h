@@ -4,8 +4,8 @@
 
 /**
  * @file
- * A long payload is copied in the pass over the frame that computes its ICRC: before that is known, and before anything is
- * taken or counted for it. So it is copied only to where the packet that is expected goes, and where that follows from what
+ * Direct placement: a fused copy and CRC. A long payload is copied in the pass over the frame that computes its ICRC: before
+ * that is known, and before anything is taken or counted for it. So it is copied only to where the packet that is expected goes, and where that follows from what
  * this end knows, and not from the frame: what a damaged one leaves there, the good one is placed over before anybody is
  * told.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The poster's thread: judge, fill the slot, publish, ring. No lock, no allocation, no system call; but for the first large
+ * The poster's thread: validate, fill the slot, publish, ring. No lock, no allocation, no system call; but for the first large
  * request of a lean queue pair (wq.c).
  */
 
@@ -13,9 +13,9 @@
 #include "engine/mw.h"
 
 /*
- * Who owns the lock of the engine needs no bell: it enters by plain stores and puts the queue pair on the list itself. One
- * that is on the list already, by what it sees, will have its visit, and that sees head: no other thread turns the engine
- * before it has made this one pass a barrier.
+ * The thread that owns the lock of the engine needs no bell: it enters by plain stores and puts the queue pair on the
+ * list itself. One that is on the list already, by what it sees, will have its visit, and that sees head: no other
+ * thread polls the engine before it has made this one pass a barrier.
  */
 static inline bool
 ready_as_owner(struct roce_engine *e, struct roce_qp *qp)
@@ -25,7 +25,7 @@ ready_as_owner(struct roce_engine *e, struct roce_qp *qp)
 		return false;
 	if (roce_qp_listed(qp) == ROCE_LISTED_READY)
 		return true;
-	/* Not in a callback out of a turn: inside it is already. */
+	/* Not in a callback out of a poll: inside it is already. */
 	if (unlikely(!roce_trylock(&e->lock)))
 		return false;
 	roce_qp_ready(qp);
@@ -73,11 +73,11 @@ roce_engine_answer_doorbells(struct roce_engine *e)
 	}
 }
 
-/** What an opcode asks for. */
+/** The properties of an opcode. */
 struct kind {
 	uint8_t verb; /**< enum roce_verb; ROCE_VERB_NONE: not served */
 	uint8_t suffix;
-	uint8_t access; /**< that the local pieces need */
+	uint8_t access; /**< that the local segments need */
 };
 
 static const struct kind kinds[] = {
@@ -95,7 +95,7 @@ static const struct kind kinds[] = {
 
 /* The one that most requests have; a loop costs twice as much. */
 static inline int
-copy_piece(struct roce_qp *qp, const struct roce_sge *sge, struct roce_wqe *wqe,
+copy_segment(struct roce_qp *qp, const struct roce_sge *sge, struct roce_wqe *wqe,
 		unsigned int access)
 {
 	int rc = roce_keys_check_recent(qp->post.keys, qp->post.pd, sge, access, &qp->post.recent);
@@ -111,14 +111,15 @@ copy_piece(struct roce_qp *qp, const struct roce_sge *sge, struct roce_wqe *wqe,
 }
 
 static inline int
-copy_pieces(struct roce_qp *qp, const struct roce_wr *wr, struct roce_wqe *wqe, unsigned int access)
+copy_segments(struct roce_qp *qp, const struct roce_wr *wr, struct roce_wqe *wqe,
+		unsigned int access)
 {
 	uint64_t length = 0;
 
 	if (unlikely(wr->num_sge > qp->post.max_sge))
 		return -EINVAL;
 	if (likely(wr->num_sge == 1))
-		return copy_piece(qp, wr->sg, wqe, access);
+		return copy_segment(qp, wr->sg, wqe, access);
 	for (uint32_t i = 0; i < wr->num_sge; i++) {
 		int rc = roce_keys_check(qp->post.keys, qp->post.pd, &wr->sg[i], access);
 
@@ -134,7 +135,7 @@ copy_pieces(struct roce_qp *qp, const struct roce_wr *wr, struct roce_wqe *wqe, 
 	return 0;
 }
 
-/* The bytes themselves. For a WRITE the peer's memory comes first, where it is without pieces. */
+/* The bytes themselves. For a WRITE the peer's memory comes first, where it is without segments. */
 static __rte_noinline int
 copy_inline(const struct roce_qp *qp, const struct roce_wr *wr, struct roce_wqe *wqe)
 {
@@ -156,7 +157,7 @@ copy_inline(const struct roce_qp *qp, const struct roce_wr *wr, struct roce_wqe 
 	return 0;
 }
 
-/* Whatever is no message. */
+/* Requests that are no messages. */
 static __rte_noinline int
 prepare_other(struct roce_qp *qp, const struct roce_wr *wr, struct roce_wqe *wqe)
 {
@@ -219,7 +220,7 @@ fill(struct roce_qp *qp, const struct roce_wr *wr, struct roce_wqe *wqe)
 	wqe->imm = wr->imm;
 	wqe->verb = kind->verb;
 	wqe->suffix = kind->suffix;
-	rc = likely(!(wr->flags & ROCE_WR_INLINE)) ? copy_pieces(qp, wr, wqe, kind->access)
+	rc = likely(!(wr->flags & ROCE_WR_INLINE)) ? copy_segments(qp, wr, wqe, kind->access)
 						   : copy_inline(qp, wr, wqe);
 	if (unlikely(rc != 0))
 		return rc;
@@ -255,7 +256,7 @@ roce_qp_post_send(struct roce_qp *qp, const struct roce_wr *wr)
 		return -ENOSPC;
 	if (unlikely(!__atomic_load_n(&qp->post.connected, __ATOMIC_ACQUIRE)))
 		return -EINVAL;
-	wqe->judged = roce_key_epoch(qp->post.keys);
+	wqe->validated_epoch = roce_key_epoch(qp->post.keys);
 	rc = fill(qp, wr, wqe);
 	if (unlikely(rc != 0))
 		return post_larger(qp, wr, rc);

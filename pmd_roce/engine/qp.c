@@ -90,14 +90,14 @@ make_receive_queue(struct roce_qp *qp, const struct roce_qp_attr *attr)
 			return rc;
 		book = NULL;
 	}
-	rc = roce_srq_attach(rq, book, &qp->cold.share);
+	rc = roce_srq_attach(rq, book, &qp->cold.reap_counter);
 	if (rc != 0) {
 		if (rq->private_queue)
 			(void)roce_srq_destroy(rq);
 		return rc;
 	}
 	qp->rx.rq = rq;
-	qp->rx.share = qp->cold.share != NULL ? qp->cold.share->index : 0;
+	qp->rx.srq_tag = qp->cold.reap_counter != NULL ? qp->cold.reap_counter->tag : 0;
 	return 0;
 }
 
@@ -107,15 +107,15 @@ free_receive_queue(struct roce_qp *qp)
 	struct roce_srq *rq = qp->rx.rq;
 	bool private_queue = rq->private_queue;
 
-	/* A shared one may end as soon as it is let go of. */
-	roce_srq_detach(rq, qp->cold.share);
+	/* A shared one may end as soon as it is let go of. None of its receives is in use: the queue pair is in RESET. */
+	roce_srq_detach(rq, qp->cold.reap_counter, qp->rx.taken - qp->cold.eventless);
 	if (private_queue)
 		(void)roce_srq_destroy(rq);
 }
 
 /*
  * The queue pair, and behind it what it has one of for its life: the receive in use, and a place for each READ and atomic
- * of the peer, none when it may not have any. One piece of memory: an allocator takes up to three lines of its own.
+ * of the peer, none when it may not have any. One block of memory: an allocator takes up to three lines of its own.
  */
 static struct roce_qp *
 alloc_qp(const struct roce_qp_attr *attr)
@@ -143,7 +143,7 @@ count_user(struct roce_cq *cq, int n)
 		__atomic_fetch_add(&cq->users, (uint32_t)n, __ATOMIC_RELEASE);
 }
 
-/* What queue pairs of several devices push to, or take from, would need the locks of both. */
+/* A queue that is used by queue pairs of two devices would need the locks of both. */
 static bool
 is_of_one_device(const struct roce_qp_attr *attr)
 {
@@ -163,7 +163,7 @@ attr_ok(const struct roce_qp_attr *attr)
 			(attr->srq == NULL && attr->max_recv_sge > ROCE_SGE_MAX) ||
 			!is_of_one_device(attr))
 		return false;
-	/* A frame is told of by an event, and asked for at the queue pair that had the receive. */
+	/* An event announces a frame, which is asked for at the queue pair that had the receive. */
 	return attr->max_lent == 0 ||
 			(attr->max_lent <= ROCE_LENT_MAX && attr->srq == NULL &&
 					attr->recv_cq != NULL);
@@ -250,6 +250,7 @@ unlist(struct roce_domain *domain, struct roce_qp *qp)
 {
 	struct roce_qp **link;
 
+	roce_qp_final_ack(qp);
 	roce_qp_to_reset(qp);
 	if (qp->wq.flags & ROCE_WQE_EXTBUF)
 		roce_extbuf_forget(qp);
@@ -267,14 +268,14 @@ roce_qp_destroy(struct roce_qp *qp)
 	struct roce_engine *e = qp->engine;
 	struct roce_domain *domain = e->domain;
 
-	/* Nobody finds it any more; then nobody works on it any more; then nothing lists it. */
+	/* First no thread finds it; then no thread works on it; then no list has it. */
 	unlink_number(domain, qp);
 	roce_domain_lock(domain);
 	unlist(domain, qp);
 	roce_domain_unlock(domain);
-	roce_context_forget(qp->pd->context, &qp->cold.note);
+	roce_context_forget(qp->pd->context, &qp->cold.async);
 	roce_loans_destroy(qp);
-	/* The completion queue may end as soon as its count says so: its share is given back before. */
+	/* The completion queue may end as soon as its count says so: its reap counter is given back before. */
 	free_receive_queue(qp);
 	count_user(qp->send_cq, -1);
 	count_user(qp->rx.cq, -1);
@@ -313,8 +314,8 @@ void
 roce_qp_set_conn(struct roce_qp *qp, void *conn)
 {
 	qp->cold.conn = conn;
-	/* What happened to an earlier connection is nothing to this one; the listing itself stays true. */
-	__atomic_fetch_and(&qp->cold.async_events, ROCE_ENGINE_ASYNC_LISTED, __ATOMIC_ACQ_REL);
+	/* Events of an earlier connection are dropped; that the queue pair is listed stays true. */
+	__atomic_fetch_and(&qp->cold.cm_events, ROCE_ENGINE_ASYNC_LISTED, __ATOMIC_ACQ_REL);
 }
 
 void

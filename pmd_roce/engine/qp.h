@@ -6,12 +6,12 @@
  * @file
  * The queue pair, in groups of cache lines by who touches them when:
  *
- *   rx    the responder, one line: looked up and judged for every request
+ *   rx    the responder, one line: looked up and validated for every request
  *   tx    the requester: cursors, window, timers
- *   post  the poster's thread: what it reads and writes of a request but the slot; or copies of the turner's
+ *   post  the poster's thread: what it reads and writes of a request but the slot; or copies of the poller's
  *   remote  the responder, when the peer reads, writes or does atomics
  *   cold  attributes, connection, template
- * rx and tx belong to the engine's turner (under the engine's lock).
+ * rx and tx belong to the engine's poller (under the engine's lock).
  */
 
 #include <stdbool.h>
@@ -24,6 +24,7 @@
 #include "engine/cq.h"
 #include "engine/dcqcn.h"
 #include "engine/engine_pvt.h"
+#include "engine/recovery.h"
 #include "engine/srq.h"
 #include "engine/timer.h"
 #include "engine/verbs.h"
@@ -33,9 +34,9 @@
 #include "wire/icrc.h"
 #include "wire/psn.h"
 
-#define ROCE_ENGINE_ASYNC_LISTED 1u /**< the queue pair is on the domain's stack of notices */
+#define ROCE_ENGINE_ASYNC_LISTED 1u /**< the queue pair is on the domain's stack cm_pending */
 
-/** What the responder owes the peer: served before any request of this end. */
+/** Answers that the responder owes the peer: served before any request of this end. */
 #define ROCE_OWES_ACK  0x01 /**< everything before the expected PSN */
 #define ROCE_OWES_NAK  0x02 /**< rx.syndrome at the expected PSN; implies the acknowledgement */
 #define ROCE_OWES_READ 0x04 /**< answers to READs and atomics, which come before either */
@@ -54,7 +55,7 @@
 /** Which list of its engine a queue pair is on. */
 enum roce_listed {
 	ROCE_LISTED_NOWHERE = 0,
-	ROCE_LISTED_READY,       /**< has something to send in this turn */
+	ROCE_LISTED_READY,       /**< has something to send in this poll */
 	ROCE_LISTED_DELAYED_ACK, /**< owes no more than an acknowledgement, which may wait for company */
 };
 
@@ -67,7 +68,7 @@ struct roce_qp_rx {
 	struct roce_cq *cq;
 	uint32_t msn;     /**< messages completed, 24 bits */
 	uint32_t got;     /**< bytes of the message in progress */
-	uint16_t share;   /**< of rq on cq; 0: nothing is booked */
+	uint16_t srq_tag; /**< of the reap counter of rq on cq; 0: none */
 	uint8_t state;    /**< enum roce_qp_state */
 	uint8_t verb;     /**< of the message in progress; ROCE_VERB_NONE between messages */
 	uint8_t owes;     /**< ROCE_OWES_* */
@@ -100,7 +101,7 @@ struct roce_rd_resource {
 	bool anew; /**< was asked for again: the requester may have more of it than was said since */
 };
 
-/** What the peer does with our memory. */
+/** Operations of the peer on our memory. */
 struct roce_qp_remote {
 	uint64_t va; /**< WRITE in progress: of the next byte */
 	uint32_t rkey;
@@ -147,8 +148,8 @@ struct roce_qp_tx {
 	uint16_t threshold; /**< below it the window doubles with each round trip, above it grows slowly */
 	uint8_t retries; /**< local ACK timeouts left */
 	uint8_t rnr_retries;
-	bool limited; /**< the peer gives credits */
-	bool heard;   /**< the peer has said whether it does */
+	bool limited;       /**< the peer gives credits */
+	bool credits_known; /**< the peer has said whether it does */
 	bool draining;
 	bool nak_seen;   /**< nak_psn is valid: nothing was acknowledged since */
 	uint8_t listed;  /**< enum roce_listed; atomic */
@@ -199,18 +200,20 @@ struct roce_qp {
 		struct roce_ip peer;  /**< source of a good frame */
 		struct roce_ip local; /**< its destination */
 		void *conn;
-		struct roce_pending_async note;
-		struct roce_cq_share *share;
+		struct roce_pending_async async;
+		struct roce_srq_reap_counter *reap_counter; /**< of rx.rq on rx.cq; NULL: none */
+		uint32_t eventless; /**< of rx.taken: receives that ended without an event, ever */
 		struct roce_qp *next_cm_pending;
-		uint32_t async_events; /**< bits 1 << enum roce_engine_async, and ROCE_ENGINE_ASYNC_LISTED; atomic */
+		uint32_t cm_events; /**< bits 1 << enum roce_engine_async, and ROCE_ENGINE_ASYNC_LISTED; atomic */
 		uint32_t first_psn;
-		uint32_t soft_high; /**< high watermarks; ROCE_HIGH_NONE: none, or told */
+		uint32_t soft_high; /**< high watermarks; ROCE_HIGH_NONE: none, or delivered */
 		uint32_t hard_high;
-		bool heard;      /**< the peer's first packet came: ESTABLISHED was told */
-		uint8_t max_sge; /**< pieces of a request, as agreed upon: post.max_sge or more */
+		bool heard;      /**< the peer's first packet came: ESTABLISHED was delivered */
+		uint8_t max_sge; /**< segments of a request, as agreed upon: post.max_sge or more */
 		uint64_t odd_answers; /**< until when the answers to unexpected frames are used up */
 		uint64_t cnp_at; /**< when the last congestion notification was owed; 0: never */
 		struct roce_dcqcn dcqcn;
+		struct roce_recovery recovery;
 		struct roce_loans *loans; /**< NULL: none of its receives lends (loan.h) */
 	} cold __rte_cache_aligned;
 };
@@ -255,7 +258,7 @@ roce_qp_unlist(struct roce_qp *qp)
 	roce_qp_list(qp, ROCE_LISTED_NOWHERE);
 }
 
-/** The engine shall look at this queue pair before the end of the turn. Locked. */
+/** The engine shall look at this queue pair before the end of the poll. Locked. */
 static inline void
 roce_qp_ready(struct roce_qp *qp)
 {
@@ -266,7 +269,7 @@ roce_qp_ready(struct roce_qp *qp)
 	TAILQ_INSERT_TAIL(&qp->engine->ready, qp, ready_link);
 }
 
-/** Owe the peer an acknowledgement or a NAK, in this turn. Locked. */
+/** Owe the peer an acknowledgement or a NAK, in this poll. Locked. */
 static inline void
 roce_qp_owe(struct roce_qp *qp, uint8_t what)
 {
@@ -350,12 +353,12 @@ void roce_qp_ring(struct roce_qp *qp);
 /** Move every rung queue pair to its engine's ready list, and see what was released (extbuf.h). Locked. */
 void roce_engine_answer_doorbells(struct roce_engine *e);
 
-/** Tell the layer above and, when there is a connection, the connection manager. Locked. */
+/** Deliver to the layer above and, when there is a connection, to the connection manager. Locked. */
 void roce_qp_async_event(struct roce_qp *qp, enum roce_engine_async kind, int status);
 
 /**
  * The transport gives up: the oldest request (or nobody, when it was the responder) fails with @p status, the
- * rest is flushed, the state is ERR and the owner is told. Locked.
+ * rest is flushed, the state is ERR and QP_BROKEN is delivered. Locked.
  */
 void roce_qp_break(struct roce_qp *qp, enum ibv_wc_status status, bool request);
 
@@ -373,7 +376,7 @@ void roce_req_rewind(struct roce_qp *qp, uint32_t psn);
 /** When the request that cannot be sent is the oldest one: it fails, and with it the connection. */
 void roce_req_report_prot_error(struct roce_qp *qp);
 
-/** What the request at next needs is gone. It fails when everything before it is acknowledged. */
+/** The memory of the request at next is gone. The request fails when everything before it is acknowledged. */
 void roce_req_fail_local(struct roce_qp *qp);
 
 /** Is the request at next, before @p posted, a bind? */
@@ -413,7 +416,7 @@ bool roce_read_fits(const struct roce_qp *qp, const struct roce_wqe *wqe,
 uint32_t roce_read_outstanding(const struct roce_qp *qp);
 
 /** The answer at @p psn is lost: ask again from there, once for each gap. Locked. */
-void roce_read_lost(struct roce_qp *qp, uint32_t psn);
+void roce_read_lost(struct roce_qp *qp, uint32_t psn, uint64_t now);
 
 /** An answer to a READ or atomic arrived. Locked. */
 void roce_read_rx(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/extbuf.h"
+#include "engine/final_ack.h"
 #include "engine/loan.h"
 #include "engine/resp.h"
 
@@ -37,6 +38,7 @@ roce_qp_init(struct roce_qp *qp)
 	qp->cold.cnp_at = 0;
 	qp->cold.odd_answers = 0;
 	qp->cold.dcqcn = (struct roce_dcqcn){ 0 };
+	qp->cold.recovery = (struct roce_recovery){ 0 };
 	roce_qp_hold(qp, false);
 	qp->rx.msn = 0;
 	qp->rx.got = 0;
@@ -121,11 +123,11 @@ roce_qp_async_event(struct roce_qp *qp, enum roce_engine_async kind, int status)
 	struct roce_domain *domain = qp->engine->domain;
 	struct roce_qp *top;
 
-	roce_context_deliver(qp->pd->context, &qp->cold.note, kind, qp->owner, status);
+	roce_context_deliver(qp->pd->context, &qp->cold.async, kind, qp->owner, status);
 	if (qp->cold.conn == NULL)
 		return;
 	/* The connection manager lives on engine 0, whose lock may not be taken here: it finds this stack. */
-	if (__atomic_fetch_or(&qp->cold.async_events, 1u << kind | ROCE_ENGINE_ASYNC_LISTED,
+	if (__atomic_fetch_or(&qp->cold.cm_events, 1u << kind | ROCE_ENGINE_ASYNC_LISTED,
 			    __ATOMIC_ACQ_REL) &
 			ROCE_ENGINE_ASYNC_LISTED)
 		return;
@@ -185,7 +187,7 @@ roce_qp_check_drained(struct roce_qp *qp)
 {
 	if (!qp->tx.draining || qp->tx.tail != roce_qp_posted(qp))
 		return;
-	/* Whoever is told may end it at once, and the peer would wait for its acknowledgement: told when that is out. */
+	/* The owner may end it at once, and the peer would wait for its acknowledgement: delivered when that is out. */
 	if ((qp->rx.owes & (ROCE_OWES_ACK | ROCE_OWES_READ)) == ROCE_OWES_ACK)
 		return;
 	qp->tx.draining = false;
@@ -208,7 +210,7 @@ explains_the_end(uint8_t syndrome)
 }
 
 /*
- * What is still said when the queue pair ends: why, or that what came was received, since its consumer has been told so.
+ * The answer that is still sent when the queue pair ends: the NAK that ends it, or the ACK of messages that its consumer has.
  * Behind answers to READs neither: it would say that these were given.
  */
 static uint8_t
@@ -239,6 +241,21 @@ roce_qp_to_error(struct roce_qp *qp)
 }
 
 void
+roce_qp_final_ack(struct roce_qp *qp)
+{
+	bool reads = qp->rx.owes & ROCE_OWES_READ;
+
+	/* First: an answer in the state ENDING would break the queue pair. */
+	__atomic_store_n(&qp->rx.state, ROCE_QP_ERR, __ATOMIC_SEQ_CST);
+	qp->rx.owes = last_words(&qp->rx);
+	/* Messages that the peer would have asked about with a later one count, too. */
+	if (qp->rx.owes == 0 && !reads && qp->rx.unacked > 0)
+		qp->rx.owes = ROCE_OWES_ACK;
+	if (qp->rx.owes != 0)
+		roce_final_ack_make(qp);
+}
+
+void
 roce_qp_break(struct roce_qp *qp, enum ibv_wc_status status, bool request)
 {
 	if (request && qp->tx.tail != roce_qp_posted(qp))
@@ -262,6 +279,7 @@ roce_qp_to_reset(struct roce_qp *qp)
 		while (roce_srq_take(qp->rx.rq, qp->rx.recv))
 			;
 	} else if (dropped > 0) {
+		qp->cold.eventless += dropped;
 		roce_srq_give_back(qp->rx.rq, dropped);
 	}
 	if (qp->wq.flags & ROCE_WQE_EXTBUF)

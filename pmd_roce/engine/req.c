@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The requester's mouth: which frame comes next, and when the peer is asked to acknowledge. */
+/* Requester, send side: selects and builds the next frame, and asks the peer to acknowledge. */
 
 #include <string.h>
 
@@ -60,12 +60,12 @@ roce_req_wants(const struct roce_qp *qp)
 
 /*
  * Give a request its PSNs when its first frame leaves for the first time.
- * @return has no region ended since its pieces were judged?
+ * @return has no region ended since its segments were validated?
  */
 static inline bool
 begin_request(struct roce_qp *qp, struct roce_wqe *wqe)
 {
-	bool valid = wqe->judged == roce_key_epoch(&qp->engine->domain->keys);
+	bool valid = wqe->validated_epoch == roce_key_epoch(&qp->engine->domain->keys);
 
 	wqe->psn = qp->tx.psn;
 	wqe->packets = roce_packets(wqe->length, qp->rx.mtu);
@@ -92,7 +92,7 @@ wants_ack(const struct roce_qp *qp, uint32_t posted, int32_t left, bool last)
 		return false;
 	/* As long as it is not known whether there are credits, any message may turn out to be the last for now. */
 	return tx->next + 1 == posted || roce_psn_diff(tx->psn, tx->max) < 0 || ends_credits(qp) ||
-			unlikely(!tx->heard);
+			unlikely(!tx->credits_known);
 }
 
 /* Where the peer's memory is that the rest of a WRITE or READ is about. @return behind it. */
@@ -132,7 +132,7 @@ roce_req_fail_local(struct roce_qp *qp)
 	qp->tx.prot_error = true;
 	qp->engine->stats.req_local_protection_error++;
 	roce_req_report_prot_error(qp);
-	/* Nothing asked for the acknowledgement of what went before: what is sent again does. */
+	/* No frame asked for the acknowledgement of the requests before: frames that are sent again do. */
 	if (qp->tx.prot_error && qp->tx.silent != 0)
 		roce_req_rewind(qp, qp->tx.una);
 }
@@ -172,9 +172,9 @@ next_request(struct roce_qp_tx *tx)
 	tx->ssn = roce_psn_add(tx->ssn, 1);
 }
 
-/* Bytes of a request's memory that lie in one piece, where it may be read: at once when that is known. NULL: they do not. */
+/* Bytes of a request's memory that lie in one segment, where it may be read: at once when that is known. NULL: they do not. */
 static inline const uint8_t *
-find_piece(const struct roce_qp *qp, const struct roce_wqe *wqe, uint32_t len, bool valid)
+find_segment(const struct roce_qp *qp, const struct roce_wqe *wqe, uint32_t len, bool valid)
 {
 	if (likely(valid && wqe->num_sge == 1))
 		return (const uint8_t *)(uintptr_t)wqe->sge->addr + qp->tx.offset;
@@ -199,7 +199,7 @@ finish_data(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, uint8_
 			return roce_extbuf_finish(qp, wqe, m, to, len);
 		from = roce_wqe_inline(wqe) + qp->tx.offset;
 	} else {
-		from = find_piece(qp, wqe, len, valid);
+		from = find_segment(qp, wqe, len, valid);
 	}
 	if (likely(from != NULL)) {
 		roce_req_finish_segment(qp, m, to, from, len);
@@ -211,7 +211,7 @@ finish_data(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, uint8_
 	return rc;
 }
 
-/* What is sent of a request in one frame. */
+/* The part of a request that one frame sends. */
 struct part {
 	bool first;
 	bool last;
@@ -363,7 +363,7 @@ roce_req_emit(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_
 	if (room == 0 || !may_send(qp, posted))
 		return 0;
 	n = roce_req_emit_sends(qp, pkts, room, posted, now, &dry);
-	/* What else a request has to wait for has not changed meanwhile. */
+	/* The other conditions that a request waits for have not changed meanwhile. */
 	while (!dry && n < room && qp->tx.next != posted &&
 			(left = roce_req_window_left(&qp->tx)) > 0 && has_credit(qp)) {
 		struct rte_mbuf *m;

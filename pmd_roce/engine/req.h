@@ -39,7 +39,7 @@ roce_req_account_new(struct roce_qp_tx *tx, uint32_t psn, uint64_t now)
 	}
 }
 
-/** Payload in one piece, and ICRC; both in one pass where that pays. */
+/** Contiguous payload, and ICRC; both in one pass where that pays. */
 static __rte_always_inline void
 roce_req_finish_segment(struct roce_qp *qp, struct rte_mbuf *m, uint8_t *to, const uint8_t *from,
 		uint32_t len)

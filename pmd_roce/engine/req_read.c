@@ -40,14 +40,15 @@ roce_read_outstanding(const struct roce_qp *qp)
 }
 
 void
-roce_read_lost(struct roce_qp *qp, uint32_t psn)
+roce_read_lost(struct roce_qp *qp, uint32_t psn, uint64_t now)
 {
 	struct roce_qp_tx *tx = &qp->tx;
 
-	/* Whatever comes behind the gap says the same again. */
+	/* All answers behind the gap say the same again (but see recovery.h). */
 	if (tx->nak_seen && tx->nak_psn == psn)
 		return;
 	qp->engine->stats.implied_nak_seq_err++;
+	roce_recovery_lost(qp, now);
 	tx->nak_seen = true;
 	tx->nak_psn = psn;
 	if (roce_psn_diff(tx->psn, psn) > 0)
@@ -117,9 +118,22 @@ take_answer(struct roce_qp *qp, const struct roce_wqe *wqe, const struct roce_pk
 	}
 	if (pkt->op->flags & ROCE_OP_AETH)
 		roce_ack_learn_credits(qp, roce_pkt_aeth(pkt));
+	roce_recovery_answered(qp, got == 0, now);
 	roce_ack_advance(qp, roce_psn_add(pkt->psn, 1), now);
 	roce_req_report_prot_error(qp);
 	roce_qp_check_drained(qp);
+}
+
+/* The answer to @p wqe, or to a later one, misses what is before @p psn. */
+static void
+take_behind_gap(struct roce_qp *qp, const struct roce_wqe *wqe, uint32_t psn, uint64_t now)
+{
+	roce_ack_advance(qp, wqe->psn, now);
+	if (unlikely(roce_recovery_lost_again(qp, psn, now)))
+		qp->tx.nak_seen = false;
+	roce_read_lost(qp, roce_read_expected(qp, wqe), now);
+	qp->cold.recovery.behind = psn;
+	roce_retry_heard(qp, now);
 }
 
 __rte_noinline void
@@ -134,6 +148,8 @@ roce_read_rx(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now)
 	if (unlikely(tx->reads == 0 || roce_psn_diff(pkt->psn, tx->una) < 0 ||
 			    roce_psn_diff(pkt->psn, tx->max) >= 0)) {
 		qp->engine->stats.rx_ghost_acks++;
+		if (roce_psn_diff(pkt->psn, tx->una) < 0)
+			roce_recovery_answered_twice(qp, pkt->psn);
 		if (tx->reads != 0 && roce_psn_diff(pkt->psn, tx->max) < 0)
 			roce_retry_heard(qp, now);
 		return;
@@ -143,9 +159,7 @@ roce_read_rx(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now)
 	if (likely(ahead == 0)) {
 		take_answer(qp, wqe, pkt, now);
 	} else if (ahead > 0) {
-		roce_ack_advance(qp, wqe->psn, now);
-		roce_read_lost(qp, roce_read_expected(qp, wqe));
-		roce_retry_heard(qp, now);
+		take_behind_gap(qp, wqe, pkt->psn, now);
 	} else {
 		qp->engine->stats.rx_ghost_acks++;
 	}

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What nearly every request is: a whole SEND in one frame, sent for the first time. As long as nothing else comes, what is
+ * The common request: a whole SEND in one frame, sent for the first time. As long as nothing else comes, what is
  * known of the queue pair is not looked at again. The rules are those of req.c.
  */
 
 #include "engine/req.h"
 
-/* May the request go whole in one frame, with its only piece to look at (inline ones have none) and nothing to wait for? */
+/* May the request go whole in one frame, with its only segment to look at (inline ones have none) and nothing to wait for? */
 static inline bool
 is_whole_send(const struct roce_qp *qp, const struct roce_wqe *wqe)
 {
 	return wqe->opcode == IBV_WR_SEND && wqe->num_sge == 1 && wqe->length <= qp->rx.mtu &&
 			!(wqe->flags & (ROCE_WR_FENCE | ROCE_WQE_EXTBUF)) &&
-			wqe->judged == roce_key_epoch(&qp->engine->domain->keys);
+			wqe->validated_epoch == roce_key_epoch(&qp->engine->domain->keys);
 }
 
 static __rte_always_inline void
@@ -28,7 +28,7 @@ build_whole_send(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, u
 	};
 	uint8_t *at = roce_frame_build(m, &qp->cold.template, &spec);
 
-	/* Its PSN takes the place of what it was judged by. */
+	/* Its PSN takes the place of validated_epoch. */
 	wqe->psn = psn;
 	wqe->packets = 1;
 	wqe->extbuf = 0;
@@ -80,7 +80,7 @@ roce_req_emit_sends(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, u
 	uint64_t bytes = 0;
 	uint32_t n;
 
-	if (unlikely(next != tx->begun || tx->offset != 0 || !tx->heard || tx->paced))
+	if (unlikely(next != tx->begun || tx->offset != 0 || !tx->credits_known || tx->paced))
 		return 0;
 	for (n = 0; n < most; n++) {
 		struct roce_wqe *wqe = roce_wq_slot(&qp->wq, next + n);

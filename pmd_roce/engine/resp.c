@@ -1,41 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The responder's deeds: place a packet, complete its message, owe an answer. */
+/* Responder, actions: place a packet, complete its message, owe an answer. */
 
 #include <string.h>
 
 #include <rte_branch_prediction.h>
 
-#include "engine/placement.h"
 #include "engine/loan.h"
 #include "engine/mw.h"
+#include "engine/placement.h"
 #include "engine/resp.h"
 
-/* @p told is as in roce_qp_complete_recv(). */
+/* @p event_flags is as in roce_qp_complete_recv(). */
 static __rte_always_inline void
 complete(struct roce_qp *qp, const struct roce_pkt *pkt, const struct roce_opcode_info *op,
-		uint32_t told)
+		uint32_t event_flags)
 {
 	rte_be32_t imm = 0;
 
 	if (pkt->solicited)
-		told |= ROCE_EVENT_SOLICITED;
+		event_flags |= ROCE_EVENT_SOLICITED;
 	if (unlikely(op->flags & (ROCE_OP_IMM | ROCE_OP_IETH))) {
-		told |= op->flags & ROCE_OP_IMM ? ROCE_EVENT_IMM : ROCE_EVENT_INVALID;
+		event_flags |= op->flags & ROCE_OP_IMM ? ROCE_EVENT_IMM : ROCE_EVENT_INVALID;
 		imm = roce_pkt_imm(pkt);
 	}
-	roce_qp_complete_recv(qp, IBV_WC_SUCCESS, told, imm);
+	roce_qp_complete_recv(qp, IBV_WC_SUCCESS, event_flags, imm);
 }
 
-/* The last packet of a SEND or WRITE, or all there is of another request. @p told: of the receive of a SEND. */
+/* The last packet of a SEND or WRITE, or all there is of another request. @p event_flags: of the receive of a SEND. */
 static __rte_always_inline void
 finish(struct roce_qp *qp, const struct roce_pkt *pkt, const struct roce_opcode_info *op,
-		uint32_t told)
+		uint32_t event_flags)
 {
 	qp->rx.verb = ROCE_VERB_NONE;
 	qp->rx.msn = roce_psn_add(qp->rx.msn, 1);
 	if (likely(op->verb == ROCE_VERB_SEND)) {
 		qp->engine->stats.rx_send_requests++;
-		complete(qp, pkt, op, told);
+		complete(qp, pkt, op, event_flags);
 	} else if (op->verb == ROCE_VERB_WRITE) {
 		qp->engine->stats.rx_write_requests++;
 		qp->rx.got = qp->remote.length;
@@ -68,7 +68,7 @@ roce_resp_refuse(struct roce_qp *qp, enum roce_nak code, enum ibv_wc_status stat
 
 /*
  * May the queue pair answer once more to a frame that it did not expect? Losses never ask for as many answers as
- * somebody who plays frames to it. What is not answered is asked again, by the peer's timer at the latest.
+ * somebody who plays frames to it. A request that is not answered is asked again, by the peer's timer at the latest.
  */
 static bool
 may_answer(struct roce_qp *qp, uint64_t now)
@@ -83,7 +83,7 @@ may_answer(struct roce_qp *qp, uint64_t now)
 	return true;
 }
 
-/* What was executed before is not executed again. A READ or atomic too old to be known stays unanswered. */
+/* A request that was executed is not executed again. A READ or atomic too old to be known stays unanswered. */
 static void
 answer_duplicate(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now)
 {
@@ -91,7 +91,7 @@ answer_duplicate(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now)
 			pkt->op->verb == ROCE_VERB_ATOMIC_CAS ||
 			pkt->op->verb == ROCE_VERB_ATOMIC_FADD;
 
-	/* What is owed already answers this one, too. */
+	/* The answer that is owed already answers this one, too. */
 	if (!answered_with_data && (qp->rx.owes & ROCE_OWES_ACK))
 		roce_qp_ready(qp);
 	else if (!may_answer(qp, now))
@@ -172,7 +172,7 @@ place(const struct roce_qp *qp, const struct roce_pkt *pkt, const struct roce_op
 
 	if (roce_pkt_is_placed(pkt))
 		return 0;
-	/* Just taken, and nothing has ended since its pieces were judged. */
+	/* Just taken, and no region has ended since its segments were validated. */
 	if ((op->flags & ROCE_OP_START) &&
 			likely((recv->flags & ROCE_RECV_VALID) && recv->num_sge == 1 &&
 					roce_pkt_in_first(pkt))) {
@@ -199,19 +199,19 @@ do_send(struct roce_qp *qp, const struct roce_pkt *pkt, const struct roce_opcode
 	return ROCE_ACCEPT;
 }
 
-/* The packet was executed. @p told is as in finish(). */
+/* The packet was executed. @p event_flags is as in finish(). */
 static __rte_always_inline void
 settle(struct roce_qp *qp, const struct roce_pkt *pkt, const struct roce_opcode_info *op,
-		uint32_t told)
+		uint32_t event_flags)
 {
 	struct roce_qp_rx *rx = &qp->rx;
 
 	rx->unacked++;
 	qp->engine->stats.rx_bytes += pkt->payload_len;
-	/* What was reported missing is here: the old NAK must not go out any more. */
+	/* The packet that was reported missing is here: the old NAK must not go out any more. */
 	rx->owes &= (uint8_t)~ROCE_OWES_NAK;
 	if (op->flags & ROCE_OP_END)
-		finish(qp, pkt, op, told);
+		finish(qp, pkt, op, event_flags);
 	else
 		rx->verb = op->verb;
 	if (pkt->ack_req)
@@ -286,14 +286,14 @@ roce_resp_ack_syndrome(const struct roce_qp *qp)
 }
 
 struct rte_mbuf *
-roce_resp_emit(struct roce_qp *qp)
+roce_resp_emit(struct roce_qp *qp, struct roce_engine *e)
 {
 	bool nak = qp->rx.owes & ROCE_OWES_NAK;
 	struct roce_frame_spec spec = {
 		.psn = nak ? qp->rx.epsn : roce_psn_add(qp->rx.epsn, ROCE_PSN_MASK),
 		.opcode = IBV_OPCODE_RC_ACKNOWLEDGE,
 	};
-	struct rte_mbuf *m = roce_engine_frame(qp->engine);
+	struct rte_mbuf *m = roce_engine_frame(e);
 	struct roce_aeth *aeth;
 
 	if (unlikely(m == NULL))
@@ -301,10 +301,10 @@ roce_resp_emit(struct roce_qp *qp)
 	aeth = (struct roce_aeth *)roce_frame_build(m, &qp->cold.template, &spec);
 	aeth->syndrome_msn = roce_aeth_pack(
 			nak ? qp->rx.syndrome : roce_resp_ack_syndrome(qp), qp->rx.msn);
-	roce_engine_icrc_later(qp->engine, m, &qp->cold.template);
+	roce_engine_icrc_later(e, m, &qp->cold.template);
 	qp->rx.owes &= ROCE_OWES_CNP;
 	qp->rx.unacked = 0;
-	qp->engine->stats.tx_acks++;
+	e->stats.tx_acks++;
 	if (unlikely(qp->rx.state == ROCE_QP_ENDING))
 		end_refused(qp, (enum ibv_wc_status)qp->remote.last_status);
 	return m;

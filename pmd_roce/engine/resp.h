@@ -4,13 +4,13 @@
 
 /**
  * @file
- * The responder: its judgement of a request packet, in the order of IBTA Vol 1, 9.7.4.1 (sequence, opcode, length,
+ * The responder: validation of a request packet, in the order of IBTA Vol 1, 9.7.4.1 (sequence, opcode, length,
  * resources), what it does, and what it answers.
  */
 
 #include "engine/qp.h"
 
-/** What becomes of a request packet. */
+/** The verdict on a request packet. */
 enum roce_verdict {
 	ROCE_ACCEPT = 0,
 	ROCE_DUPLICATE,      /**< executed before: answer again */
@@ -88,7 +88,7 @@ enum roce_verdict roce_resp_too_long(const struct roce_qp_rx *rx, const struct r
 /**
  * Judge a request packet before it touches memory. Takes the receive of a new message; else no side effect. Locked.
  *
- * @param op that of the packet; a caller who knows it has judged only what is left to be judged.
+ * @param op that of the packet; a caller who knows it has validated only what is left to be validated.
  */
 static __rte_always_inline enum roce_verdict
 roce_resp_check(struct roce_qp *qp, const struct roce_pkt *pkt, const struct roce_opcode_info *op)
@@ -143,7 +143,7 @@ uint8_t roce_resp_ack_syndrome(const struct roce_qp *qp);
 /** A request arrived. Locked. @p pkt has no mbuf any more when the consumer has got that. */
 void roce_resp_rx(struct roce_qp *qp, struct roce_pkt *pkt, uint64_t now);
 
-/** The acknowledgement or NAK that is owed, as a frame; NULL: no frame to be had. Locked. */
-struct rte_mbuf *roce_resp_emit(struct roce_qp *qp);
+/** The acknowledgement or NAK that is owed, as a frame of engine @p e, which sends it; NULL: no frame to be had. Locked. */
+struct rte_mbuf *roce_resp_emit(struct roce_qp *qp, struct roce_engine *e);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The responder's judgement where it is not the usual one. */
+/* Responder, validation: the cases that the fast checks of resp.h leave to it. */
 
 #include <rte_branch_prediction.h>
 
@@ -29,14 +29,14 @@ roce_resp_nothing_there(struct roce_qp *qp)
 	return ROCE_NOT_READY;
 }
 
-/* What is not ready to lend takes no receive: the message comes again, and finds it where it was. */
+/* A queue pair that cannot lend now takes no receive: the message comes again, and finds it where it was. */
 __rte_noinline enum roce_verdict
 roce_resp_take_watched(struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	enum roce_verdict verdict;
 
 	if (qp->cold.loans != NULL) {
-		/* What is posted from now on has not been looked at: it is for the message when it comes again. */
+		/* A receive that is posted from now on has not been looked at: it is for the message when it comes again. */
 		if (roce_srq_available(qp->rx.rq) == 0) {
 			roce_srq_note_empty(qp->rx.rq);
 			return roce_resp_nothing_there(qp);

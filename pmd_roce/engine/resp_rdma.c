@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The responder for RDMA WRITE, READ and atomics: judgement and deeds. Answers to READs are in resp_read.c. */
+/* The responder for RDMA WRITE, READ and atomics: validation and actions. Answers to READs are in resp_read.c. */
 
 #include <errno.h>
 
 #include <rte_branch_prediction.h>
 
-#include "engine/placement.h"
 #include "engine/mw.h"
+#include "engine/placement.h"
 #include "engine/resp.h"
 
 /* May the peer do this with so many bytes? Nothing at all needs no key (IBTA Vol 1, 9.7.4.1.5). */
@@ -148,7 +148,7 @@ do_write(struct roce_qp *qp, const struct roce_pkt *pkt)
 	const struct roce_sge to = { remote->va, pkt->payload_len, remote->rkey };
 	struct roce_mr *entered;
 
-	/* What is placed already was judged then. */
+	/* Bytes that are placed already were validated then. */
 	if (likely(to.length > 0 && !roce_pkt_is_placed(pkt))) {
 		if (unlikely(roce_keys_enter(qp->engine->domain, qp->pd, &to,
 					     IBV_ACCESS_REMOTE_WRITE, &entered) != 0))

@@ -90,7 +90,7 @@ roce_resp_read_again(struct roce_qp *qp, const struct roce_pkt *pkt)
 		return false;
 	if (res->verb == ROCE_VERB_READ && !rearm_read(qp, res, pkt))
 		return false;
-	/* What was never answered to the end still is not. */
+	/* A READ that was never answered to the end still is not. */
 	res->again = !res->pending || res->again;
 	res->pending = true;
 	if (!(qp->rx.owes & ROCE_OWES_READ) || comes_before(remote, i, remote->oldest))
@@ -123,8 +123,10 @@ roce_resp_read_forget(struct roce_qp *qp, struct roce_rd_resource *res)
 static void
 drop_ack(struct roce_qp *qp, const struct roce_rd_resource *res)
 {
-	if (res->end == qp->rx.epsn)
-		qp->rx.owes &= (uint8_t)~ROCE_OWES_ACK;
+	if (res->end != qp->rx.epsn)
+		return;
+	qp->rx.owes &= (uint8_t)~ROCE_OWES_ACK;
+	qp->rx.unacked = 0;
 }
 
 /* The answer at the front is complete. */

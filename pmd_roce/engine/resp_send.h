@@ -4,10 +4,10 @@
 
 /**
  * @file
- * What nearly every request is to a program that passes messages: a whole SEND in one plain frame, the one that is
- * expected, for a receive of one piece that is there and has room. It is judged from its bytes and executed in one go.
- * Whatever is otherwise about the frame, the queue pair or the receive is left to rx.c and resp.c, which judge everything
- * in the order of IBTA Vol 1, 9.7.4.1: nothing has happened then.
+ * The common request of a program that passes messages: a whole SEND in one plain frame, the one that is
+ * expected, for a receive of one segment that is there and has room. It is validated from its bytes and executed in one go.
+ * Every other frame, queue pair or receive is left, without side effects, to rx.c and resp.c, which validate everything in
+ * the order of IBTA Vol 1, 9.7.4.1.
  */
 
 #include "engine/complete.h"
@@ -27,7 +27,7 @@ roce_resp_send_expected(const struct roce_engine *e, const struct roce_qp *qp,
 			send->payload_len <= rx->mtu && rx->cq != NULL;
 }
 
-/** May the payload be copied to the only piece of @p recv, which is taken next? */
+/** May the payload be copied to the only segment of @p recv, which is taken next? */
 static __rte_always_inline bool
 roce_resp_send_fits(struct roce_srq *srq, const struct roce_recv *recv, uint32_t payload_len)
 {
@@ -59,7 +59,7 @@ roce_resp_send_settle(struct roce_qp *qp, const struct roce_plain_send *send)
 	rx->nak_sent = false;
 	rx->unacked++;
 	rx->taken++;
-	/* What was reported missing is here: the old NAK must not go out any more. */
+	/* The packet that was reported missing is here: the old NAK must not go out any more. */
 	rx->owes &= (uint8_t)~ROCE_OWES_NAK;
 	stats->rx_send_requests++;
 	stats->rx_bytes += send->payload_len;
@@ -95,7 +95,7 @@ roce_resp_send(struct roce_engine *e, const struct rte_mbuf *m)
 	recv = *next;
 	roce_srq_pass(qp->rx.rq, available);
 	out.len = send.payload_len;
-	out.told = send.solicited ? ROCE_EVENT_SOLICITED : 0;
+	out.event_flags = send.solicited ? ROCE_EVENT_SOLICITED : 0;
 	roce_qp_tell_recv(qp, &recv, out, false);
 	roce_resp_send_settle(qp, &send);
 	return true;

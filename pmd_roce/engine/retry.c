@@ -15,10 +15,12 @@
 
 #include "engine/qp.h"
 
-#define RTO_MIN_US        200u
-#define RTO_INITIAL_US    4000u
-#define TRIES_PER_TIMEOUT 8u
-#define HEARD_TIMEOUTS    64u
+#define RTO_MIN_US     200u
+#define RTO_INITIAL_US 4000u
+#define TRIES_MIN      8u
+#define TRIES_MAX      64u
+#define BACKOFF_MAX_US 8400u
+#define HEARD_TIMEOUTS 64u
 
 static uint64_t
 ticks_of_us(const struct roce_qp *qp, uint64_t us)
@@ -49,6 +51,26 @@ measured_rto(const struct roce_qp *qp)
 	return RTE_MIN(rto, tx->ack_timeout);
 }
 
+/*
+ * However long the silence, the peer hears from us 8 to 64 times in each local ACK timeout, with the default one every
+ * 8.4 ms: the timeout says how long a peer may be stopped, not how long a lost frame may cost.
+ */
+static uint64_t
+backoff_max(const struct roce_qp *qp)
+{
+	uint64_t timeout = qp->tx.ack_timeout;
+
+	return RTE_MIN(timeout / TRIES_MIN,
+			RTE_MAX(timeout / TRIES_MAX, ticks_of_us(qp, BACKOFF_MAX_US)));
+}
+
+/* How long to wait for an answer to what is under way. */
+static inline uint64_t
+wait_for_answer(const struct roce_qp *qp)
+{
+	return likely(qp->tx.reads == 0) ? qp->tx.rto : roce_recovery_wait(qp);
+}
+
 void
 roce_retry_init(struct roce_qp *qp)
 {
@@ -77,7 +99,7 @@ roce_retry_started(struct roce_qp *qp, uint64_t now)
 
 	if (tx->ack_timeout == 0)
 		return;
-	tx->timeout_at = now + tx->rto;
+	tx->timeout_at = now + wait_for_answer(qp);
 	if (tx->limit_at == ROCE_NEVER)
 		tx->limit_at = now + tx->ack_timeout;
 	roce_retry_watch(qp, tx->timeout_at);
@@ -100,7 +122,7 @@ roce_retry_progress(struct roce_qp *qp, uint64_t now)
 		tx->limit_at = ROCE_NEVER;
 		return;
 	}
-	tx->timeout_at = now + tx->rto;
+	tx->timeout_at = now + wait_for_answer(qp);
 	tx->limit_at = now + tx->ack_timeout;
 	roce_retry_watch(qp, tx->timeout_at);
 }
@@ -121,7 +143,7 @@ roce_retry_heard(struct roce_qp *qp, uint64_t now)
 	if (now >= tx->heard_until)
 		return;
 	tx->limit_at = now + tx->ack_timeout;
-	tx->timeout_at = now + tx->rto;
+	tx->timeout_at = now + wait_for_answer(qp);
 }
 
 void
@@ -144,6 +166,7 @@ timed_out(struct roce_qp *qp, uint64_t now)
 	struct roce_qp_tx *tx = &qp->tx;
 	struct roce_stats *stats = &qp->engine->stats;
 
+	roce_recovery_timed_out(qp, now);
 	if (now >= tx->limit_at) {
 		stats->local_ack_timeout_err++;
 		if (tx->retries == 0) {
@@ -156,11 +179,8 @@ timed_out(struct roce_qp *qp, uint64_t now)
 	} else {
 		stats->early_retransmits++;
 	}
-	/* However long the silence, the peer hears from us several times in each local ACK timeout. */
-	tx->rto = RTE_MIN(tx->rto * 2,
-			RTE_MAX(measured_rto(qp), tx->ack_timeout / TRIES_PER_TIMEOUT));
-	tx->timeout_at = RTE_MIN(now + tx->rto, tx->limit_at);
-	tx->nak_seen = false;
+	tx->rto = RTE_MIN(tx->rto * 2, RTE_MAX(measured_rto(qp), backoff_max(qp)));
+	tx->timeout_at = RTE_MIN(now + wait_for_answer(qp), tx->limit_at);
 	/*
 	 * Silence may mean that frames are thrown away because there are too many: begin again with one, as RFC 5681
 	 * does. A NAK is an answer, so it leaves the window alone.

@@ -17,7 +17,7 @@
 
 #define ECN_CONGESTED 3 /**< the mark of RFC 3168 */
 
-/** What became of a received frame. */
+/** The fate of a received frame. */
 enum fate {
 	FATE_DONE,    /**< free it */
 	FATE_GIVEN,   /**< somebody else's now */
@@ -165,7 +165,7 @@ rx_one(struct roce_engine *e, struct roce_pkt *pkt, uint64_t now)
 	return FATE_DONE;
 }
 
-/* Whatever is wrong with a frame to somebody else is for him to see. */
+/* Faults of a frame for another host are that host's to count. */
 static __rte_noinline enum fate
 rx_unparsed(struct roce_engine *e, const struct rte_mbuf *m, enum roce_frame_verdict verdict)
 {
@@ -301,7 +301,7 @@ rx_burst(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t n, uint64_t now
 {
 	struct rte_mempool *pool = pkts[0]->pool;
 	struct rte_mbuf *done[ROCE_RX_BURST];
-	const bool alone = !e->domain->shared;
+	const bool alone = !e->domain->multi_engine;
 	uint16_t foreign = 0;
 	uint32_t plain = 0;
 
@@ -323,7 +323,7 @@ rx_burst(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t n, uint64_t now
 	return foreign;
 }
 
-/* Frames that other engines received for us. What turns out foreign now was for a queue pair that just died. */
+/* Frames that other engines received for us. A frame that is foreign now was for a queue pair that just died. */
 static void
 rx_inbox(struct roce_engine *e, uint64_t now)
 {
@@ -331,7 +331,7 @@ rx_inbox(struct roce_engine *e, uint64_t now)
 	unsigned int n;
 	uint16_t foreign;
 
-	if (!e->domain->shared)
+	if (!e->domain->multi_engine)
 		return;
 	n = rte_ring_sc_dequeue_burst(e->inbox, (void **)pkts, ROCE_RX_BURST, NULL);
 	if (n == 0)
@@ -341,12 +341,21 @@ rx_inbox(struct roce_engine *e, uint64_t now)
 		rte_pktmbuf_free_bulk(pkts, foreign);
 }
 
+void
+roce_engine_rx_forwarded(struct roce_engine *e, uint64_t now)
+{
+	unsigned int n = e->domain->multi_engine ? rte_ring_count(e->inbox) : 0;
+
+	/* Others may add to it all the time. */
+	for (unsigned int i = 0; i < n; i += ROCE_RX_BURST)
+		rx_inbox(e, now);
+}
+
 uint16_t
 roce_engine_rx(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t n, uint64_t now)
 {
 	uint16_t foreign = 0;
 
-	rx_inbox(e, now);
 	e->busy = n >= ROCE_RX_BURST;
 	e->stats.rx_frames += n;
 	for (uint32_t i = 0; i < n; i += ROCE_RX_BURST) {
@@ -356,5 +365,7 @@ roce_engine_rx(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t n, uint64
 			memmove(pkts + foreign, pkts + i, left * sizeof(pkts[0]));
 		foreign += left;
 	}
+	/* Last: a DREQ that another engine received must not overtake acknowledgements in this burst. */
+	rx_inbox(e, now);
 	return foreign;
 }

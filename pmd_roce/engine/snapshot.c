@@ -13,14 +13,14 @@ roce_domain_each_srq(struct roce_domain *domain, roce_srq_snapshot_fn fn, void *
 	/* Destroying takes a queue off this list first: what is on it is whole. */
 	rte_spinlock_lock(&domain->srqs_lock);
 	TAILQ_FOREACH(srq, &domain->srqs, link) {
-		struct roce_srq_snapshot census = {
+		struct roce_srq_snapshot snapshot = {
 			.id = srq->id,
 			.low_watermark_events = __atomic_load_n(&srq->fired, __ATOMIC_RELAXED),
 			.empty = __atomic_load_n(&srq->empty, __ATOMIC_RELAXED),
 		};
 
-		roce_srq_query(srq, &census.counts);
-		fn(arg, &census);
+		roce_srq_query(srq, &snapshot.counts);
+		fn(arg, &snapshot);
 	}
 	rte_spinlock_unlock(&domain->srqs_lock);
 }
@@ -28,7 +28,7 @@ roce_domain_each_srq(struct roce_domain *domain, roce_srq_snapshot_fn fn, void *
 static struct roce_qp_snapshot
 describe(const struct roce_qp *qp)
 {
-	struct roce_qp_snapshot census = {
+	struct roce_qp_snapshot snapshot = {
 		.number = qp->rx.qpn,
 		.srq = qp->rx.rq->private_queue ? ROCE_NO_SRQ : qp->rx.rq->id,
 		.taken = qp->rx.taken,
@@ -39,10 +39,10 @@ describe(const struct roce_qp *qp)
 		.state = roce_qp_state(qp),
 	};
 
-	roce_qp_depth(qp, &census.requests, &census.held);
-	census.completed = __atomic_load_n(&qp->tx.tail, __ATOMIC_RELAXED);
-	census.posted = census.completed + census.requests;
-	return census;
+	roce_qp_depth(qp, &snapshot.requests, &snapshot.held);
+	snapshot.completed = __atomic_load_n(&qp->tx.tail, __ATOMIC_RELAXED);
+	snapshot.posted = snapshot.completed + snapshot.requests;
+	return snapshot;
 }
 
 /* The queue pairs of one engine in places first..first+STRIDE-1 of the table. */
@@ -55,9 +55,9 @@ look_at(struct roce_engine *e, uint32_t first, roce_qp_snapshot_fn fn, void *arg
 
 		/* One of another engine may be on its way out: not even its fields may be read here. */
 		if (qp != NULL && (i & e->domain->engine_mask) == e->index) {
-			struct roce_qp_snapshot census = describe(qp);
+			struct roce_qp_snapshot snapshot = describe(qp);
 
-			fn(arg, &census);
+			fn(arg, &snapshot);
 		}
 	}
 	roce_engine_unlock(e);

@@ -4,7 +4,7 @@
 
 /**
  * @file
- * What lives in a domain, for those who look on: telemetry.
+ * The objects of a domain as telemetry sees them.
  *
  * Any thread that holds no lock may ask while everything else goes on, objects
  * are made and end included. The answers about different objects are of

@@ -52,7 +52,7 @@ create(struct roce_pd *pd, uint32_t max_wr, uint32_t max_sge, struct roce_srq **
 	s->mask = slots - 1;
 	s->max_sge = max_sge;
 	s->max = max_wr;
-	s->judged = s->valid = roce_key_epoch(&domain->keys);
+	s->validated_epoch = s->valid = roce_key_epoch(&domain->keys);
 	roce_keys_recent_init(&s->recent, &domain->keys);
 	__atomic_fetch_add(&pd->users, 1, __ATOMIC_RELAXED);
 	*srq = s;
@@ -83,23 +83,6 @@ roce_srq_create_private(
 	return rc;
 }
 
-/* Events that wait for their reap keep their share; it only loses its queue. */
-static void
-retire_shares(struct roce_srq *srq)
-{
-	struct roce_cq_share *share, *next;
-
-	/* The other end of a share may go away at the same moment (roce_cq_destroy). */
-	rte_spinlock_lock(&srq->domain->srqs_lock);
-	for (share = srq->shares; share != NULL; share = next) {
-		next = share->next;
-		rte_spinlock_lock(&share->cq->shares_lock);
-		share->srq = NULL;
-		rte_spinlock_unlock(&share->cq->shares_lock);
-	}
-	rte_spinlock_unlock(&srq->domain->srqs_lock);
-}
-
 int
 roce_srq_destroy(struct roce_srq *srq)
 {
@@ -113,8 +96,8 @@ roce_srq_destroy(struct roce_srq *srq)
 		return -EBUSY;
 	if (!srq->private_queue)
 		delist(srq->domain, srq);
-	retire_shares(srq);
-	roce_context_forget(srq->pd->context, &srq->note);
+	roce_srq_reap_counters_release(srq);
+	roce_context_forget(srq->pd->context, &srq->async);
 	__atomic_fetch_sub(&srq->pd->users, 1, __ATOMIC_RELEASE);
 	roce_free(srq->domain, srq->ring);
 	roce_free(srq->domain, srq);
@@ -124,21 +107,21 @@ roce_srq_destroy(struct roce_srq *srq)
 static_assert(ROCE_WR_LEND > ROCE_SGE_MAX,
 		"one look tells what is no ordinary receive (check_segments)");
 
-/* A region has ended: what was judged before is to be judged again when data arrives. Under post_lock. */
+/* A region has ended: receives that were validated before are validated again when data arrives. Under post_lock. */
 static __rte_noinline void
-revalidate(struct roce_srq *srq, uint32_t ended)
+revalidate(struct roce_srq *srq, uint32_t epoch)
 {
 	__atomic_store_n(&srq->valid_from, srq->posted, __ATOMIC_RELAXED);
-	__atomic_store_n(&srq->judged, ended, __ATOMIC_RELEASE);
+	__atomic_store_n(&srq->validated_epoch, epoch, __ATOMIC_RELEASE);
 }
 
-/* Several pieces, or none. As check_segments(). */
+/* Several segments, or none. As check_segments(). */
 static __rte_noinline int
 check_list(const struct roce_srq *srq, const struct roce_recv_wr *wr, uint32_t *length)
 {
 	uint64_t sum = 0;
 
-	/* The flag alone is more than any number of pieces. */
+	/* The flag alone is more than any number of segments. */
 	if (unlikely((wr->num_sge | (wr->flags & ROCE_WR_LEND)) > srq->max_sge)) {
 		*length = 0;
 		return srq->lends && wr->num_sge == 0 ? 0 : -EINVAL;
@@ -155,15 +138,15 @@ check_list(const struct roce_srq *srq, const struct roce_recv_wr *wr, uint32_t *
 	return 0;
 }
 
-/* Judged now, and again when data arrives if a region has ended in between. Under post_lock. */
+/* Validates now; again when data arrives if a region has ended in between. Under post_lock. */
 static inline int
 check_segments(struct roce_srq *srq, const struct roce_recv_wr *wr, uint32_t *length)
 {
 	const struct roce_keys *keys = &srq->domain->keys;
-	uint32_t ended = roce_key_epoch(keys);
+	uint32_t epoch = roce_key_epoch(keys);
 
-	if (unlikely(ended != srq->judged))
-		revalidate(srq, ended);
+	if (unlikely(epoch != srq->validated_epoch))
+		revalidate(srq, epoch);
 	if (unlikely((wr->num_sge | (wr->flags & ROCE_WR_LEND)) != 1))
 		return check_list(srq, wr, length);
 	*length = RTE_MIN(wr->sg->length, ROCE_MSG_MAX);
@@ -206,22 +189,22 @@ roce_srq_post(struct roce_srq *srq, const struct roce_recv_wr *wr)
 	return rc;
 }
 
-/* Nobody takes and nobody posts until thaw(). Reaping goes on: it only makes room. */
+/* No thread takes or posts until thaw(). Reaping goes on: it only makes room. */
 static void
 freeze(struct roce_srq *srq)
 {
 	roce_engine_lock(srq->domain->engine[0]);
-	if (srq->domain->shared)
+	if (srq->domain->multi_engine)
 		rte_spinlock_lock(&srq->take_lock);
 	roce_lock(&srq->post_lock);
 }
 
-/* The lock of engine 0 stays: what the caller has to tell is told under it. */
+/* The lock of engine 0 stays: the caller delivers its async event under it. */
 static void
 thaw(struct roce_srq *srq)
 {
 	roce_unlock(&srq->post_lock);
-	if (srq->domain->shared)
+	if (srq->domain->multi_engine)
 		rte_spinlock_unlock(&srq->take_lock);
 }
 
@@ -335,7 +318,7 @@ static __rte_noinline void
 tell_low(struct roce_srq *srq)
 {
 	roce_context_deliver(
-			srq->pd->context, &srq->note, ROCE_ENGINE_ASYNC_SRQ_LOW, srq->owner, 0);
+			srq->pd->context, &srq->async, ROCE_ENGINE_ASYNC_SRQ_LOW, srq->owner, 0);
 }
 
 int
@@ -387,15 +370,15 @@ roce_srq_give_back(struct roce_srq *srq, uint32_t n)
 }
 
 int
-roce_srq_attach(struct roce_srq *srq, struct roce_cq *cq, struct roce_cq_share **share)
+roce_srq_attach(struct roce_srq *srq, struct roce_cq *cq, struct roce_srq_reap_counter **counter)
 {
 	int rc = 0;
 
-	*share = NULL;
+	*counter = NULL;
 	roce_lock(&srq->post_lock);
 	if (cq != NULL) {
-		*share = roce_cq_share_get(cq, srq);
-		rc = *share != NULL ? 0 : -ENOMEM;
+		*counter = roce_srq_reap_counter_get(cq, srq);
+		rc = *counter != NULL ? 0 : -ENOMEM;
 	}
 	if (rc == 0)
 		srq->users++;
@@ -404,27 +387,11 @@ roce_srq_attach(struct roce_srq *srq, struct roce_cq *cq, struct roce_cq_share *
 }
 
 void
-roce_srq_detach(struct roce_srq *srq, struct roce_cq_share *share)
+roce_srq_detach(struct roce_srq *srq, struct roce_srq_reap_counter *counter, uint32_t events)
 {
 	roce_lock(&srq->post_lock);
-	if (share != NULL)
-		roce_cq_share_put(share);
+	if (counter != NULL)
+		roce_srq_reap_counter_put(counter, events);
 	srq->users--;
-	roce_unlock(&srq->post_lock);
-}
-
-void
-roce_srq_forget(struct roce_cq_share *share)
-{
-	struct roce_srq *srq = share->srq;
-	struct roce_cq_share **link;
-
-	if (srq == NULL)
-		return;
-	roce_lock(&srq->post_lock);
-	for (link = &srq->shares; *link != share; link = &(*link)->next)
-		;
-	*link = share->next;
-	srq->reaped_silent += share->reaped;
 	roce_unlock(&srq->post_lock);
 }

@@ -11,8 +11,8 @@
  *
  *   posted    by posters, under post_lock
  *   taken     by queue pairs; under take_lock when the domain has several engines
- *   reaped    by the consumers of completion queues: the sum of all shares (cq.h)
- *             and of what was reaped without a completion
+ *   reaped    by the consumers of completion queues: the sum of the reap counters
+ *             (srq_reap_counter.h) and of what was reaped without a completion
  *
  *   available = posted - taken, outstanding = posted - reaped.
  *
@@ -38,13 +38,13 @@
 /** A receive descriptor in the ring. */
 struct roce_rwqe {
 	uint64_t wr_id;
-	uint32_t length; /**< sum of the pieces */
+	uint32_t length; /**< sum of the segments */
 	uint16_t num_sge;
 	uint16_t flags; /**< ROCE_WR_*; the low byte is what its event says of the post */
 	struct roce_sge sge[];
 };
 
-/** In the flags of a receive just taken: its pieces are still what they were judged to be. */
+/** In the flags of a receive just taken: its segments are still what they were validated to be. */
 #define ROCE_RECV_VALID 0x8000u
 
 /** A receive that a queue pair took: its own copy. */
@@ -69,16 +69,16 @@ struct roce_srq {
 	bool private_queue; /**< of one queue pair: gives credits, is flushed with it */
 	bool lends;         /**< of one queue pair: it may have receives with ROCE_WR_LEND */
 	uint32_t users;     /**< queue pairs; under post_lock */
-	struct roce_cq_share *shares; /**< under post_lock */
+	struct roce_srq_reap_counter *reap_counters; /**< under post_lock */
 	void *owner;
-	struct roce_pending_async note;
+	struct roce_pending_async async;
 	TAILQ_ENTRY(roce_srq) link; /**< of the domain's shared ones */
 
 	struct roce_lock post_lock __rte_cache_aligned;
 	uint32_t posted;
 	uint32_t reaped_seen;   /**< lower bound of reaped; under post_lock */
 	uint32_t reaped_silent; /**< without a completion; under post_lock */
-	uint32_t judged; /**< roce_key_epoch() when the receives from valid_from on were judged; atomic */
+	uint32_t validated_epoch; /**< roce_key_epoch() when the receives from valid_from on were validated; atomic */
 	uint32_t valid_from;            /**< number of the first of them; atomic */
 	struct roce_keys_recent recent; /**< under post_lock */
 
@@ -86,7 +86,7 @@ struct roce_srq {
 	uint32_t taken;
 	uint32_t limit; /**< low watermark while it is armed; 0: none, or crossed */
 	uint32_t fired; /**< times it was crossed */
-	uint32_t valid; /**< value of judged for which all that is taken from now on lies behind valid_from */
+	uint32_t valid; /**< validated_epoch for which all that is taken from now on lies behind valid_from */
 	uint64_t empty; /**< times a queue pair found nothing */
 };
 
@@ -102,8 +102,8 @@ roce_srq_count_reaped(struct roce_srq *srq)
 {
 	uint32_t reaped = srq->reaped_silent;
 
-	for (struct roce_cq_share *share = srq->shares; share != NULL; share = share->next)
-		reaped += __atomic_load_n(&share->reaped, __ATOMIC_ACQUIRE);
+	for (struct roce_srq_reap_counter *c = srq->reap_counters; c != NULL; c = c->next)
+		reaped += roce_srq_reap_counter_read(c);
 	srq->reaped_seen = reaped;
 	return reaped;
 }
@@ -143,7 +143,7 @@ static_assert(sizeof(struct roce_recv) == sizeof(struct roce_rwqe), "a receive i
 void roce_srq_take_at_mark(struct roce_srq *srq, uint32_t taken);
 
 /**
- * Has no region ended since receive number @p index, which is taken now, was judged? As roce_srq_take().
+ * Has no region ended since receive number @p index, which is taken now, was validated? As roce_srq_take().
  *
  * A poster who sees that one has, first moves valid_from on, then says that it knows: as long as takers do not see that,
  * they know that what they see is old.
@@ -151,16 +151,16 @@ void roce_srq_take_at_mark(struct roce_srq *srq, uint32_t taken);
 static inline bool
 roce_srq_is_valid(struct roce_srq *srq, uint32_t index)
 {
-	uint32_t judged = __atomic_load_n(&srq->judged, __ATOMIC_ACQUIRE);
+	uint32_t epoch = __atomic_load_n(&srq->validated_epoch, __ATOMIC_ACQUIRE);
 
-	if (unlikely(judged != roce_key_epoch(&srq->domain->keys)))
+	if (unlikely(epoch != roce_key_epoch(&srq->domain->keys)))
 		return false;
-	if (unlikely(judged != srq->valid)) {
+	if (unlikely(epoch != srq->valid)) {
 		uint32_t from = __atomic_load_n(&srq->valid_from, __ATOMIC_RELAXED);
 
 		if ((int32_t)(index - from) < 0)
 			return false;
-		srq->valid = judged;
+		srq->valid = epoch;
 	}
 	return true;
 }
@@ -195,12 +195,12 @@ roce_srq_take_one(struct roce_srq *srq, uint32_t available, struct roce_recv *re
 
 /**
  * Take the oldest receive. Locked (any engine).
- * @param recv room for max_sge pieces. @return false: empty.
+ * @param recv room for max_sge segments. @return false: empty.
  */
 static inline bool
 roce_srq_take(struct roce_srq *srq, struct roce_recv *recv)
 {
-	const bool locked = srq->domain->shared;
+	const bool locked = srq->domain->multi_engine;
 	uint32_t available;
 
 	if (unlikely(locked))
@@ -241,10 +241,10 @@ int roce_srq_create_private(
 void roce_srq_give_back(struct roce_srq *srq, uint32_t n);
 
 /** One queue pair more, whose receives complete on @p cq (may be NULL). @return 0; -ENOMEM. */
-int roce_srq_attach(struct roce_srq *srq, struct roce_cq *cq, struct roce_cq_share **share);
-void roce_srq_detach(struct roce_srq *srq, struct roce_cq_share *share);
+int
+roce_srq_attach(struct roce_srq *srq, struct roce_cq *cq, struct roce_srq_reap_counter **counter);
 
-/** The completion queue of a share goes away: what was reaped there stays counted. */
-void roce_srq_forget(struct roce_cq_share *share);
+/** One queue pair less, which pushed @p events to that completion queue. @param counter as from roce_srq_attach(). */
+void roce_srq_detach(struct roce_srq *srq, struct roce_srq_reap_counter *counter, uint32_t events);
 
 #endif

@@ -4,7 +4,7 @@
 
 /**
  * @file
- * Counters of one engine, written by its turner alone. stats.def is the list.
+ * Counters of one engine, written by its poller alone. stats.def is the list.
  */
 
 #include <stdint.h>

@@ -153,7 +153,7 @@ roce_wheel_fire(struct roce_wheel *wheel, uint64_t now)
 	if (target < from)
 		return;
 	left = (uint32_t)RTE_MIN(target - from + 1, (uint64_t)SLOTS);
-	/* What callbacks arm for the past must land in a slot that is visited from now on: the last one, or with the next advance. */
+	/* A timer that a callback arms for the past must land in a slot that is visited yet: the last one, or by the next advance. */
 	wheel->tick = target;
 	while (left > 0) {
 		step = next_occupied(wheel, from, left);

@@ -34,9 +34,9 @@ roce_event_wakes(const struct roce_event *event, bool solicited)
 }
 
 /**
- * From now on ROCE_ENGINE_ASYNC_CQ_EVENTS is told of every event that wakes (roce_event_wakes()), until roce_cq_unwatch() is
- * called as often: behind it none is told any more. An event that came before is seen by who looks afterwards. Any
- * thread that holds no engine lock.
+ * Add a waiter: the queue is armed until roce_cq_unwatch() is called as often. While it is armed, ROCE_ENGINE_ASYNC_CQ_EVENTS
+ * is delivered for every event that wakes (roce_event_wakes()), and after it for none. A waiter that polls after this
+ * call sees the events that came before. Any thread that holds no engine lock.
  */
 void roce_cq_watch(struct roce_cq *cq);
 void roce_cq_unwatch(struct roce_cq *cq);
@@ -53,27 +53,27 @@ void roce_cq_set_solicited(struct roce_cq *cq, bool solicited);
  */
 bool roce_cq_push(struct roce_cq *cq, const struct roce_event *event);
 
-/** The same for who can do without: when it is full nobody is told. Locked. @return false: full, and nothing changed. */
+/** The same for who can do without: when it is full no async event is delivered. Locked. @return false: full, and nothing changed. */
 bool roce_cq_try_push(struct roce_cq *cq, const struct roce_event *event);
 
 /**
- * What nearly every message is. Each may always say no, and nothing has happened then: roce_qp_post_send(),
+ * Calls for the common message. Each may return false, without side effects: then roce_qp_post_send(),
  * roce_qp_post_recv(), roce_srq_post() or roce_cq_poll() says why, or does it. Threads as there.
  */
 
-/** A SEND of one piece. @param flags ROCE_WR_*, but for ROCE_WR_INLINE. */
+/** A SEND of one segment. @param flags ROCE_WR_*, but for ROCE_WR_INLINE. */
 bool roce_qp_try_send(struct roce_qp *qp, struct roce_sge sge, uint64_t wr_id, uint8_t flags);
 
-/** A receive of one piece, to the queue pair's own queue. */
+/** A receive of one segment, to the queue pair's own queue. */
 bool roce_qp_try_recv(struct roce_qp *qp, struct roce_sge sge, uint64_t wr_id);
 
-/** A receive of one piece, to a queue that is shared (roce_srq_create()). */
+/** A receive of one segment, to a queue that is shared (roce_srq_create()). */
 bool roce_srq_try_post(struct roce_srq *srq, struct roce_sge sge, uint64_t wr_id);
 
 /** The completion of a transfer (ROCE_EVENT_SEND, ROCE_EVENT_RECV). */
 bool roce_cq_try_poll(struct roce_cq *cq, struct roce_event *event);
 
-/** What a connection fixes. */
+/** The values that a connection fixes. */
 struct roce_qp_connect {
 	struct roce_path path; /**< udp_sport 0: chosen from the two QP numbers */
 	uint32_t dest_qp;
@@ -99,18 +99,25 @@ void roce_qp_to_error(struct roce_qp *qp);
 /** Any state to RESET: what is posted and has not ended is dropped without completion. Locked. */
 void roce_qp_to_reset(struct roce_qp *qp);
 
+/**
+ * The consumer is about to end the queue pair. The answer that it still owes the peer, an acknowledgement or a
+ * NAK, leaves in the next poll of engine 0, ahead of messages of the connection manager that are made later, whatever
+ * becomes of the queue pair. roce_qp_to_error() or roce_qp_to_reset() must follow. Locked, and engine 0, too.
+ */
+void roce_qp_final_ack(struct roce_qp *qp);
+
 /** Has a request ended whose completion only waits for the device to release frames? Any thread. */
 bool roce_qp_waits_for_release(const struct roce_qp *qp);
 
 /**
  * Graceful end: notify ROCE_ENGINE_ASYNC_QP_DRAINED once when no request is unfinished (at once from the next
- * turn when there is none). Locked.
+ * poll when there is none). Locked.
  */
 void roce_qp_drain(struct roce_qp *qp);
 
 /**
  * As roce_qp_create(), for many queue pairs that are asked for more than they will use: the send queue begins with 64 bytes
- * for a request, which is room for a SEND of two pieces, an RDMA request of one, or a bind. The first larger one that is
+ * for a request, which is room for a SEND of two segments, an RDMA request of one, or a bind. The first larger one that is
  * posted, within what was agreed, gives all requests the room that roce_qp_create() gives them: that one post takes the
  * engine's lock and memory, and says -ENOMEM when there is none.
  */
@@ -124,7 +131,7 @@ uint32_t roce_qp_first_psn(const struct roce_qp *qp);
 /** The connection that belongs to a queue pair; the engine only carries it. Locked. */
 void roce_qp_set_conn(struct roce_qp *qp, void *conn);
 
-/** What a connection must know of a queue pair. */
+/** The values of a queue pair that a connection needs. */
 struct roce_qp_made {
 	const struct roce_context *context;
 	void *conn; /**< of roce_qp_set_conn() */

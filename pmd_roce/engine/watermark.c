@@ -20,7 +20,7 @@ roce_qp_over_high(struct roce_qp *qp)
 		/* Once for each setting. */
 		qp->cold.soft_high = ROCE_HIGH_NONE;
 		watch(qp);
-		roce_context_deliver(qp->pd->context, &qp->cold.note,
+		roce_context_deliver(qp->pd->context, &qp->cold.async,
 				ROCE_ENGINE_ASYNC_QP_SOFT_HIGH, qp->owner, 0);
 	}
 	return receives > qp->cold.hard_high;

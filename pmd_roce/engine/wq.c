@@ -6,14 +6,14 @@
 
 #include "engine/qp.h"
 
-/* A slot that fills one cache line: a SEND of two pieces, an RDMA request of one, or a bind. */
+/* A slot that fills one cache line: a SEND of two segments, an RDMA request of one, or a bind. */
 #define SMALL_PLACES 2u
 
 static_assert(sizeof(struct roce_wqe) + SMALL_PLACES * sizeof(struct roce_sge) ==
 				RTE_CACHE_LINE_SIZE,
 		"small requests have a line each");
 
-/* Behind the pieces stands the peer's memory, and behind that what an atomic works with. */
+/* Behind the segments stands the peer's memory, and behind that what an atomic works with. */
 static uint32_t
 places_behind(uint8_t opcode)
 {
@@ -43,9 +43,9 @@ places_inline(uint16_t bytes)
 static uint32_t
 places_full(const struct roce_qp *qp)
 {
-	uint32_t pieces = qp->cold.max_sge + 1u;
+	uint32_t segments = qp->cold.max_sge + 1u;
 
-	return RTE_MAX(RTE_MAX(pieces, qp->post.atomics ? 3u : 2u),
+	return RTE_MAX(RTE_MAX(segments, qp->post.atomics ? 3u : 2u),
 			places_inline(qp->post.max_inline));
 }
 
@@ -56,7 +56,7 @@ shift_for(uint32_t places)
 			(uint32_t)(sizeof(struct roce_wqe) + places * sizeof(struct roce_sge))));
 }
 
-/* Slots of this room from now on; the poster has a copy. Nobody else works on the queue pair. */
+/* Slots of this room from now on; the poster has a copy. No other thread works on the queue pair. */
 static void
 use_slots(struct roce_qp *qp, uint8_t *slots, uint32_t places)
 {

@@ -26,8 +26,8 @@ struct roce_wqe {
 	uint32_t length; /**< of the message, bytes */
 	uint32_t imm;    /**< big endian; of a bind: the new key */
 	__extension__ union {
-		uint32_t psn;    /**< first PSN, once it is being sent */
-		uint32_t judged; /**< before that: roce_key_epoch() when its pieces were judged */
+		uint32_t psn;             /**< first PSN, once it is being sent */
+		uint32_t validated_epoch; /**< before that: roce_key_epoch() when its segments were validated */
 	};
 	uint32_t packets; /**< how many it takes, at least 1; of a bind that was executed 0 */
 	uint8_t opcode;   /**< enum ibv_wr_opcode */
@@ -41,8 +41,8 @@ struct roce_wqe {
 		uint16_t extbuf; /**< ROCE_WQE_EXTBUF, no bind: its references (extbuf.h), counted from 1; 0: none */
 	};
 	/**
-	 * Places: as many pieces as a request of this queue may have, and behind the last one of this request, for RDMA and atomics,
-	 * the peer's memory; behind that, for atomics, the operands. An inline request has no pieces: its bytes stand at
+	 * Places: as many segments as a request of this queue may have, and behind the last one of this request, for RDMA and atomics,
+	 * the peer's memory; behind that, for atomics, the operands. An inline request has no segments: its bytes stand at
 	 * the end.
 	 */
 	struct roce_sge sge[];
@@ -54,18 +54,18 @@ struct roce_wqe {
  */
 #define ROCE_WQE_EXTBUF 0x80
 
-/** What an atomic works with; lies where a piece would. */
+/** Operands of an atomic; they lie where a segment would. */
 struct roce_operands {
 	uint64_t compare_add;
 	uint64_t swap;
 };
 
 static_assert(sizeof(struct roce_operands) == sizeof(struct roce_sge),
-		"operands take the place of a piece");
+		"operands take the place of a segment");
 
-static_assert(sizeof(struct roce_wqe) == 32, "two pieces and the request fill one cache line");
+static_assert(sizeof(struct roce_wqe) == 32, "two segments and the request fill one cache line");
 
-/** What a bind has in place of pieces. */
+/** The parameters of a bind, in place of segments. */
 struct roce_wqe_bind {
 	uint64_t addr;
 	uint64_t length;
@@ -94,7 +94,7 @@ struct roce_wq {
 	uint32_t mask;
 	uint8_t stride_shift; /**< log2 of the bytes of a slot */
 	uint8_t flags;        /**< ROCE_WQE_* of every request */
-	uint8_t places;       /**< of a slot: pieces, the peer's memory, operands */
+	uint8_t places;       /**< of a slot: segments, the peer's memory, operands */
 };
 
 static inline struct roce_wqe *

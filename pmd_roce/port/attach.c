@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* A program attaches what it has, and others join: do they agree? */
+/* Attaching a device of a program's own: checks of its configuration, and of the parameters of openers that join. */
 
 #include <ctype.h>
 #include <errno.h>
@@ -10,58 +10,59 @@
 #include <rte_lcore.h>
 
 #include "port/device.h"
+#include "port/fork.h"
+#include "port/log.h"
 #include "port/loop.h"
 
 static_assert(ROCE_ENGINES_LIMIT == ROCE_ENGINES_MAX, "the public limit is the engine's");
 
 /* A name that dat.conf can say, and that means nothing else there. */
 static int
-check_name(const char *name, struct roce_errmsg *why)
+check_name(const char *name, struct roce_errmsg *errmsg)
 {
 	if (name == NULL || *name == '\0')
-		return roce_errmsg_set(why, -EINVAL, "a device that is attached needs a name");
+		return roce_errmsg_set(errmsg, -EINVAL, "a device that is attached needs a name");
 	if (strlen(name) >= sizeof(((struct roce_port_probe *)NULL)->name))
-		return roce_errmsg_set(why, -EINVAL, "the name %.32s... is too long", name);
+		return roce_errmsg_set(errmsg, -EINVAL, "the name %.32s... is too long", name);
 	for (const char *c = name; *c != '\0'; c++) {
 		if (!isgraph((unsigned char)*c) || *c == ',')
-			return roce_errmsg_set(why, -EINVAL,
-					"the name '%s' is no good: it has a blank or a comma",
-					name);
+			return roce_errmsg_set(errmsg, -EINVAL,
+					"the name '%s' must have no blank and no comma", name);
 	}
 	return 0;
 }
 
 static int
-check_mode(const struct roce_attach_config *config, struct roce_errmsg *why)
+check_mode(const struct roce_attach_config *config, struct roce_errmsg *errmsg)
 {
 	struct rte_ether_addr mac;
 
 	if (config->mode != ROCE_ATTACH_QUEUES && config->mode != ROCE_ATTACH_HANDOVER)
-		return roce_errmsg_set(why, -EINVAL, "mode %d is none: want queues or handover",
+		return roce_errmsg_set(errmsg, -EINVAL, "mode %d is none: want queues or handover",
 				(int)config->mode);
 	if (config->engines > ROCE_ENGINES_LIMIT)
-		return roce_errmsg_set(why, -EINVAL, "%u engines are too many: want 1..%d",
+		return roce_errmsg_set(errmsg, -EINVAL, "%u engines are too many: want 1..%d",
 				config->engines, ROCE_ENGINES_LIMIT);
 	memcpy(mac.addr_bytes, config->mac, sizeof(mac.addr_bytes));
 	if (config->mode == ROCE_ATTACH_HANDOVER && rte_is_zero_ether_addr(&mac))
-		return roce_errmsg_set(why, -EINVAL,
+		return roce_errmsg_set(errmsg, -EINVAL,
 				"mac is needed: what we send has to come from somewhere");
 	if (!rte_is_zero_ether_addr(&mac) && !rte_is_unicast_ether_addr(&mac))
-		return roce_errmsg_set(why, -EINVAL, "mac is no good: it is that of a group");
+		return roce_errmsg_set(errmsg, -EINVAL, "mac must be a unicast address");
 	if (config->mode != ROCE_ATTACH_HANDOVER && config->flags != 0)
-		return roce_errmsg_set(why, -EINVAL,
+		return roce_errmsg_set(errmsg, -EINVAL,
 				"flags are for handover: a port says itself what it can");
 	if ((config->flags & ~(ROCE_ATTACH_MULTI_SEGS | ROCE_ATTACH_NO_IOVA)) != 0)
-		return roce_errmsg_set(why, -EINVAL, "flags %#x are unknown", config->flags);
+		return roce_errmsg_set(errmsg, -EINVAL, "flags %#x are unknown", config->flags);
 	if (config->mode == ROCE_ATTACH_HANDOVER && config->foreign != NULL)
-		return roce_errmsg_set(why, -EINVAL,
+		return roce_errmsg_set(errmsg, -EINVAL,
 				"foreign is for queues: roce_device_rx() returns what is not ours");
 	return 0;
 }
 
 static int
 read_params(const struct roce_attach_config *config, struct roce_devargs *args,
-		struct roce_errmsg *why)
+		struct roce_errmsg *errmsg)
 {
 	static const char *const said[][2] = {
 		{ "port", "the program has the port" },
@@ -69,47 +70,55 @@ read_params(const struct roce_attach_config *config, struct roce_devargs *args,
 		{ "lcores", "the program turns its device" },
 	};
 	/* Not UDAPL_ROCE_PARAMS: the program has said what it wants. */
-	int rc = roce_devargs_read(config->params != NULL ? config->params : "", NULL, args, why);
+	int rc = roce_devargs_read(
+			config->params != NULL ? config->params : "", NULL, args, errmsg);
 
 	if (rc != 0)
 		return rc;
 	for (size_t i = 0; i < RTE_DIM(said); i++) {
 		if (roce_devargs_has(args, said[i][0]))
-			return roce_errmsg_set(why, -EINVAL, "%s= is not for attaching: %s",
+			return roce_errmsg_set(errmsg, -EINVAL, "%s= is not for attaching: %s",
 					said[i][0], said[i][1]);
 	}
 	if (config->resolve != NULL && roce_devargs_has(args, "neigh"))
-		return roce_errmsg_set(why, -EINVAL,
+		return roce_errmsg_set(errmsg, -EINVAL,
 				"neigh= is not for a program that resolves: there is no table");
 	args->queues = config->engines != 0 ? config->engines : 1;
 	roce_devargs_set_port(args, config->name);
-	return roce_devargs_complete(args, why);
+	return roce_devargs_complete(args, errmsg);
 }
 
 int
 roce_device_attach(const struct roce_attach_config *config, struct roce_device **device,
 		char *errmsg, size_t errmsg_len)
 {
-	struct roce_errmsg why = { .text = errmsg, .len = errmsg_len };
+	struct roce_errmsg err = { .text = errmsg, .len = errmsg_len };
 	struct roce_devargs args;
 	uint16_t port;
 	int rc;
 
 	if (errmsg != NULL && errmsg_len > 0)
 		errmsg[0] = '\0';
-	rc = check_name(config->name, &why);
+	rc = check_name(config->name, &err);
 	if (rc == 0)
-		rc = check_mode(config, &why);
+		rc = check_mode(config, &err);
 	if (rc == 0)
-		rc = read_params(config, &args, &why);
+		rc = read_params(config, &args, &err);
+	if (rc == 0)
+		rc = roce_log_check(&err);
+	if (rc != 0)
+		return rc;
+	rc = roce_device_refuse_child(&err);
 	if (rc != 0)
 		return rc;
 	if (rte_lcore_count() == 0)
-		return roce_errmsg_set(&why, -ENODEV,
+		return roce_errmsg_set(&err, -ENODEV,
 				"the EAL does not run: who attaches a device starts it first");
 	if (roce_loop_is(config->name) || rte_eth_dev_get_port_by_name(config->name, &port) == 0)
-		return roce_errmsg_set(&why, -EBUSY, "the name %s is that of a port", config->name);
-	return roce_device_lend(&args, config, device, &why);
+		return roce_errmsg_set(&err, -EBUSY, "the name %s is that of a port", config->name);
+	if (roce_fork_begin() != 0)
+		return roce_errmsg_set(&err, -ENOMEM, "no memory to hear of forks");
+	return roce_device_add_attached(&args, config, device, &err);
 }
 
 /* Some of those that the program has said: others would not reach its port, or not find it. */
@@ -130,9 +139,9 @@ addresses_are_there(const struct roce_device *device, const struct roce_devargs 
 
 int
 roce_device_check_joiner(const struct roce_device *device, const struct roce_devargs *args,
-		struct roce_errmsg *why)
+		struct roce_errmsg *errmsg)
 {
-	const char *name = device->port->attach.name;
+	const char *name = device->port->probe.name;
 	struct roce_devargs same;
 	const char *key;
 	int rc;
@@ -140,40 +149,40 @@ roce_device_check_joiner(const struct roce_device *device, const struct roce_dev
 	/* Addresses are each one's own. */
 	memcpy(&same, args, sizeof(same));
 	memcpy(&same.ip, &device->args.ip, sizeof(same.ip));
-	if (device->port->lent.mode != 0) {
+	if (device->port->attached.mode != 0) {
 		key = addresses_are_there(device, args) ? roce_devargs_differ(&device->args, &same)
 							: "ip";
 		return key == NULL ? 0
-				   : roce_errmsg_set(why, -EBUSY,
+				   : roce_errmsg_set(errmsg, -EBUSY,
 						     "port %s is attached with another %s=", name,
 						     key);
 	}
-	rc = roce_devargs_complete(args, why);
+	rc = roce_devargs_complete(args, errmsg);
 	if (rc == 0 && !roce_devargs_equal(&device->args, &same))
-		rc = roce_errmsg_set(
-				why, -EBUSY, "port %s is open already with other parameters", name);
+		rc = roce_errmsg_set(errmsg, -EBUSY,
+				"port %s is open already with other parameters", name);
 	return rc;
 }
 
 int
-roce_device_check_queues(const struct roce_device *devices, const struct roce_attach_config *lent,
-		struct roce_errmsg *why)
+roce_device_check_queues(const struct roce_device *devices,
+		const struct roce_attach_config *attached, struct roce_errmsg *errmsg)
 {
 	for (const struct roce_device *d = devices; d != NULL; d = d->next) {
 		const struct roce_port *port = d->port;
 
-		if (port->lent.mode != ROCE_ATTACH_QUEUES || port->id != lent->port_id ||
-				__atomic_load_n(&port->life.closed, __ATOMIC_ACQUIRE))
+		if (port->attached.mode != ROCE_ATTACH_QUEUES || port->id != attached->port_id ||
+				__atomic_load_n(&port->events.closed, __ATOMIC_ACQUIRE))
 			continue;
-		for (unsigned int i = 0; i < port->queues * RTE_MAX(lent->engines, 1u); i++) {
+		for (unsigned int i = 0; i < port->queues * RTE_MAX(attached->engines, 1u); i++) {
 			const struct roce_port_queue *queue = &port->queue[i % port->queues];
 			unsigned int e = i / port->queues;
 
-			if (queue->rx_queue == lent->rx_queue[e] ||
-					queue->tx_queue == lent->tx_queue[e])
-				return roce_errmsg_set(why, -EBUSY,
+			if (queue->rx_queue == attached->rx_queue[e] ||
+					queue->tx_queue == attached->tx_queue[e])
+				return roce_errmsg_set(errmsg, -EBUSY,
 						"a queue of engine %u is that of device %s", e,
-						port->attach.name);
+						port->probe.name);
 		}
 	}
 	return 0;

@@ -4,7 +4,7 @@
 
 /**
  * @file
- * What differs between DPDK 22.11 and later releases.
+ * Differences between DPDK 22.11 and later releases.
  */
 
 #include <rte_telemetry.h>

@@ -21,7 +21,7 @@ static const struct counter engine_counters[] = {
 };
 
 #define QUEUE(member) offsetof(struct roce_port_queue, member)
-#define FAULTS(kind)  QUEUE(fault.count[kind])
+#define FAULTS(kind)  QUEUE(fault_injection.count[kind])
 
 static const struct counter port_counters[] = {
 	/* clang-format off */
@@ -49,7 +49,7 @@ counter_at(unsigned int index)
 	return index < RTE_DIM(port_counters) ? &port_counters[index] : NULL;
 }
 
-/* Written by the turner of the queue alone: a word is never torn. */
+/* Written by the poller of the queue alone: a word is never torn. */
 static uint64_t
 read_word(const void *base, size_t offset)
 {

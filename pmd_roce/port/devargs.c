@@ -128,6 +128,17 @@ take_ip(const struct key *key, const char *value, void *field)
 }
 
 static int
+take_progress(const struct key *key, const char *value, void *field)
+{
+	bool manual = strcmp(value, "manual") == 0;
+
+	if (!manual && strcmp(value, "auto") != 0)
+		return -EINVAL;
+	*(uint32_t *)field = manual;
+	return 0;
+}
+
+static int
 take_gw(const struct key *key, const char *value, void *field)
 {
 	struct roce_ip gw;
@@ -250,6 +261,7 @@ static const struct key keys[] = {
 	{ "rnr_retry", take_number, FIELD(rnr_retry), .max = 7, .want = "0..7" },
 	{ "rnr_timer", take_number, FIELD(rnr_timer), .max = 31, .want = "a code 0..31" },
 	{ "timeout", take_number, FIELD(timeout), .max = 31, .want = "a code 0..31" },
+	{ "progress", take_progress, FIELD(manual), .want = "auto or manual" },
 	{ "loss", take_number, FIELD(fault[ROCE_FAULT_LOSS]), .max = 1000000,
 	  .want = "frames of a million, 0..1000000" },
 	{ "duplicate", take_number, FIELD(fault[ROCE_FAULT_DUPLICATE]), .max = 1000000,
@@ -278,7 +290,7 @@ find_key(const char *name, size_t len)
 
 /* One `key=value`; the token is ours and ends with a zero. */
 static int
-take_token(const char *token, struct roce_devargs *args, struct roce_errmsg *why)
+take_token(const char *token, struct roce_devargs *args, struct roce_errmsg *errmsg)
 {
 	size_t name_len = strcspn(token, "=");
 	const char *value = token + name_len + 1;
@@ -287,25 +299,25 @@ take_token(const char *token, struct roce_devargs *args, struct roce_errmsg *why
 	int rc;
 
 	if (key == NULL)
-		return roce_errmsg_set(why, -EINVAL, "unknown key '%.*s'", (int)name_len, token);
+		return roce_errmsg_set(errmsg, -EINVAL, "unknown key '%.*s'", (int)name_len, token);
 	bit = UINT32_C(1) << (key - keys);
 	if (token[name_len] == '\0' || (*value == '\0' && !key->may_be_empty))
 		return roce_errmsg_set(
-				why, -EINVAL, "%s= has no value: want %s", key->name, key->want);
+				errmsg, -EINVAL, "%s= has no value: want %s", key->name, key->want);
 	if ((args->given & bit) != 0 && !key->repeats)
-		return roce_errmsg_set(why, -EINVAL, "%s= is given twice", key->name);
+		return roce_errmsg_set(errmsg, -EINVAL, "%s= is given twice", key->name);
 	rc = key->take(key, value, (char *)args + key->offset);
 	if (rc == -ENOSPC)
-		return roce_errmsg_set(why, -EINVAL, "%s= is given too many times", key->name);
+		return roce_errmsg_set(errmsg, -EINVAL, "%s= is given too many times", key->name);
 	if (rc != 0)
-		return roce_errmsg_set(why, -EINVAL, "%s=%.200s is no good: want %s", key->name,
+		return roce_errmsg_set(errmsg, -EINVAL, "%s=%.200s is invalid: want %s", key->name,
 				value, key->want);
 	args->given |= bit;
 	return 0;
 }
 
 static int
-take_pairs(const char *text, struct roce_devargs *args, struct roce_errmsg *why)
+take_pairs(const char *text, struct roce_devargs *args, struct roce_errmsg *errmsg)
 {
 	char token[TOKEN_LEN];
 
@@ -320,10 +332,10 @@ take_pairs(const char *text, struct roce_devargs *args, struct roce_errmsg *why)
 		while (text[len] != '\0' && !isspace((unsigned char)text[len]))
 			len++;
 		if (len >= sizeof(token))
-			return roce_errmsg_set(why, -EINVAL, "%.*s... is too long", 32, text);
+			return roce_errmsg_set(errmsg, -EINVAL, "%.*s... is too long", 32, text);
 		memcpy(token, text, len);
 		token[len] = '\0';
-		rc = take_token(token, args, why);
+		rc = take_token(token, args, errmsg);
 		if (rc != 0)
 			return rc;
 		text += len;
@@ -341,21 +353,22 @@ set_defaults(struct roce_devargs *args)
 	args->retry = 7;
 	args->rnr_retry = 7;
 	args->rnr_timer = 12;
-	args->timeout = 14;
+	/* 0.54 s, eight times with the retries: a peer may be stopped for four seconds. */
+	args->timeout = 17;
 }
 
 int
 roce_devargs_read(const char *text, const char *override, struct roce_devargs *args,
-		struct roce_errmsg *why)
+		struct roce_errmsg *errmsg)
 {
 	struct roce_devargs base, over;
 	int rc;
 
 	set_defaults(&base);
 	set_defaults(&over);
-	rc = take_pairs(text, &base, why);
+	rc = take_pairs(text, &base, errmsg);
 	if (rc == 0 && override != NULL)
-		rc = take_pairs(override, &over, why);
+		rc = take_pairs(override, &over, errmsg);
 	if (rc != 0)
 		return rc;
 	for (size_t i = 0; i < RTE_DIM(keys); i++) {
@@ -371,11 +384,11 @@ roce_devargs_read(const char *text, const char *override, struct roce_devargs *a
 }
 
 int
-roce_devargs_complete(const struct roce_devargs *args, struct roce_errmsg *why)
+roce_devargs_complete(const struct roce_devargs *args, struct roce_errmsg *errmsg)
 {
 	for (size_t i = 0; i < RTE_DIM(keys); i++) {
 		if (keys[i].required && (args->given & (UINT32_C(1) << i)) == 0)
-			return roce_errmsg_set(why, -EINVAL, "%s= is missing: want %s",
+			return roce_errmsg_set(errmsg, -EINVAL, "%s= is missing: want %s",
 					keys[i].name, keys[i].want);
 	}
 	return 0;
@@ -383,13 +396,13 @@ roce_devargs_complete(const struct roce_devargs *args, struct roce_errmsg *why)
 
 int
 roce_devargs_parse(const char *text, const char *override, struct roce_devargs *args,
-		struct roce_errmsg *why)
+		struct roce_errmsg *errmsg)
 {
 	struct roce_devargs read;
-	int rc = roce_devargs_read(text, override, &read, why);
+	int rc = roce_devargs_read(text, override, &read, errmsg);
 
 	if (rc == 0)
-		rc = roce_devargs_complete(&read, why);
+		rc = roce_devargs_complete(&read, errmsg);
 	if (rc == 0)
 		memcpy(args, &read, sizeof(read));
 	return rc;

@@ -18,9 +18,9 @@
 #include <rte_ether.h>
 
 #include "engine/engine.h"
+#include "port/errmsg.h"
 #include "port/fault_injection.h"
 #include "port/subnet.h"
-#include "port/errmsg.h"
 #include "wire/frame.h"
 
 #define ROCE_DEVARGS_PORT_LEN 512
@@ -64,6 +64,7 @@ struct roce_devargs {
 	uint32_t rnr_retry;
 	uint32_t rnr_timer;               /**< IBTA code */
 	uint32_t timeout;                 /**< IBTA code */
+	uint32_t manual;                  /**< 1: only the consumer's own calls poll the adapter */
 	uint32_t fault[ROCE_FAULT_KINDS]; /**< of a million frames sent, do it to so many on purpose */
 	uint32_t given; /**< bit per key, in the order of the table in devargs.c */
 };
@@ -76,17 +77,17 @@ struct roce_devargs {
  *                 NULL: none.
  * @param args     filled whole when the call succeeds, with defaults for what was not given.
  * @return 0; -EINVAL unknown key, bad or missing value, a key given twice that may not repeat, a required key
- *   missing; @p why names the key.
+ *   missing; @p errmsg names the key.
  */
 int roce_devargs_parse(const char *text, const char *override, struct roce_devargs *args,
-		struct roce_errmsg *why);
+		struct roce_errmsg *errmsg);
 
 /** The same, but no key is required: the string may be for a device that has been told before. */
 int roce_devargs_read(const char *text, const char *override, struct roce_devargs *args,
-		struct roce_errmsg *why);
+		struct roce_errmsg *errmsg);
 
-/** @return 0; -EINVAL a required key is missing; @p why names it. */
-int roce_devargs_complete(const struct roce_devargs *args, struct roce_errmsg *why);
+/** @return 0; -EINVAL a required key is missing; @p errmsg names it. */
+int roce_devargs_complete(const struct roce_devargs *args, struct roce_errmsg *errmsg);
 
 /** As if `port=` had been given; @p name is shorter than ROCE_DEVARGS_PORT_LEN. */
 void roce_devargs_set_port(struct roce_devargs *args, const char *name);

@@ -14,11 +14,12 @@
 #include <rte_string_fns.h>
 #include <rte_version.h>
 
-#include "port/membarrier.h"
 #include "port/device.h"
 #include "port/eal.h"
+#include "port/fork.h"
 #include "port/loan.h"
 #include "port/log.h"
+#include "port/membarrier.h"
 #include "port/memory.h"
 #include "port/pool.h"
 #include "port/trace.h"
@@ -27,14 +28,14 @@
 /* Connections of one device, living and waiting. */
 #define CONNECTIONS_MAX 32768
 
-/* Turns at the end, to send what is ready: disconnect replies, last acknowledgements. */
+/* Polls at the end, to send what is ready: disconnect replies, last acknowledgements. */
 #define LAST_POLLS 64
 
 static pthread_mutex_t devices_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct roce_device *devices;
 
 static int
-create_neigh(struct roce_device *device, struct roce_errmsg *why)
+create_neigh(struct roce_device *device, struct roce_errmsg *errmsg)
 {
 	const struct roce_devargs *args = &device->args;
 	struct roce_port *port = device->port;
@@ -49,24 +50,24 @@ create_neigh(struct roce_device *device, struct roce_errmsg *why)
 	};
 	int rc;
 
-	/* Who resolves has no use for a table. */
-	if (port->lent.resolve != NULL)
+	/* A program that resolves addresses has no use for a table. */
+	if (port->attached.resolve != NULL)
 		return roce_subnet_gw_ok(args->ip.at, args->ip.n, &args->gw)
 				? 0
-				: roce_device_refuse_gw(why);
+				: roce_device_refuse_gw(errmsg);
 	memcpy(config.addr, args->ip.at, sizeof(config.addr));
 	rc = roce_neigh_create(&config, &port->neigh);
 	if (rc == -EINVAL)
-		return roce_device_refuse_gw(why);
+		return roce_device_refuse_gw(errmsg);
 	if (rc != 0)
-		return roce_errmsg_set(why, rc, "no memory for neighbours");
+		return roce_errmsg_set(errmsg, rc, "no memory for neighbours");
 	for (uint32_t i = 0; i < args->neigh.n; i++)
 		roce_neigh_add(port->neigh, &args->neigh.at[i].ip, &args->neigh.at[i].mac);
 	return 0;
 }
 
 static int
-create_domain(struct roce_device *device, uint64_t seed, struct roce_errmsg *why)
+create_domain(struct roce_device *device, uint64_t seed, struct roce_errmsg *errmsg)
 {
 	const struct roce_devargs *args = &device->args;
 	struct roce_domain_config config = {
@@ -99,7 +100,7 @@ create_domain(struct roce_device *device, uint64_t seed, struct roce_errmsg *why
 	roce_port_describe_loans(device->port, &config.loan);
 	rc = roce_domain_create(&config, &device->domain);
 	if (rc != 0)
-		return roce_errmsg_set(why, rc, "the engines cannot be made: %s", strerror(-rc));
+		return roce_errmsg_set(errmsg, rc, "the engines cannot be made: %s", strerror(-rc));
 	for (unsigned int q = 0; q < args->queues; q++)
 		device->port->queue[q].engine = roce_domain_engine(device->domain, q);
 	return 0;
@@ -119,7 +120,7 @@ eui64(const struct rte_ether_addr *mac)
 }
 
 static int
-create_cm(struct roce_device *device, uint64_t seed, struct roce_errmsg *why)
+create_cm(struct roce_device *device, uint64_t seed, struct roce_errmsg *errmsg)
 {
 	struct roce_cm_config config = {
 		.hz = roce_port_hz(),
@@ -138,7 +139,7 @@ create_cm(struct roce_device *device, uint64_t seed, struct roce_errmsg *why)
 	int rc = roce_cm_create(&config, &device->cm);
 
 	if (rc != 0)
-		return roce_errmsg_set(why, rc, "the connection manager cannot be made: %s",
+		return roce_errmsg_set(errmsg, rc, "the connection manager cannot be made: %s",
 				strerror(-rc));
 	roce_cm_gsi(device->cm, &gsi);
 	roce_domain_set_gsi(device->domain, &gsi);
@@ -158,7 +159,7 @@ log_start(const struct roce_device *device)
 	ROCE_LOG(INFO,
 			"port %s (%s) " RTE_ETHER_ADDR_PRT_FMT
 			", %s/%u, path MTU %u, %u engine%s, ICRC by %s, hugepages %s, %s",
-			port->attach.name, port->driver, RTE_ETHER_ADDR_BYTES(&port->mac), ip,
+			port->probe.name, port->driver, RTE_ETHER_ADDR_BYTES(&port->mac), ip,
 			first->prefix, roce_mtu_bytes(port->mtu_code), port->queues,
 			port->queues == 1 ? "" : "s", roce_icrc_path(),
 			rte_eal_has_hugepages() ? "yes" : "no", rte_version());
@@ -188,17 +189,17 @@ destroy(struct roce_device *device)
 	free(device);
 }
 
-/* Build a device from the bottom up. @p lent: NULL, or what a program has for it. */
+/* Build a device from the bottom up. @p attached: what a program attaches; NULL: the port is our own. */
 static int
-create(const struct roce_devargs *args, const struct roce_attach_config *lent,
-		struct roce_device **out, struct roce_errmsg *why)
+create(const struct roce_devargs *args, const struct roce_attach_config *attached,
+		struct roce_device **out, struct roce_errmsg *errmsg)
 {
 	struct roce_device *device = calloc(1, sizeof(*device));
 	struct roce_port_config config = { .seed = args->seed };
 	int rc;
 
 	if (device == NULL)
-		return roce_errmsg_set(why, -ENOMEM, "no memory for a device");
+		return roce_errmsg_set(errmsg, -ENOMEM, "no memory for a device");
 	memcpy(&device->args, args, sizeof(*args));
 	config.args = &device->args;
 	device->refs = 1;
@@ -206,19 +207,19 @@ create(const struct roce_devargs *args, const struct roce_attach_config *lent,
 	if (!roce_devargs_has(args, "seed") &&
 			getrandom(&config.seed, sizeof(config.seed), 0) != sizeof(config.seed))
 		config.seed = roce_port_now();
-	rc = lent != NULL ? roce_port_lend(&config, lent, &device->port, why)
-			  : roce_port_open(&config, &device->port, why);
+	rc = attached != NULL ? roce_port_attach(&config, attached, &device->port, errmsg)
+			      : roce_port_open(&config, &device->port, errmsg);
 	if (rc == 0)
-		rc = create_neigh(device, why);
+		rc = create_neigh(device, errmsg);
 	if (rc == 0)
-		rc = create_domain(device, config.seed, why);
+		rc = create_domain(device, config.seed, errmsg);
 	if (rc == 0)
-		rc = create_cm(device, config.seed, why);
+		rc = create_cm(device, config.seed, errmsg);
 	if (rc == 0 && roce_port_events_begin(device) != 0)
-		rc = roce_errmsg_set(why, -ENOMEM, "no memory to listen to port %s",
-				device->port->attach.name);
+		rc = roce_errmsg_set(errmsg, -ENOMEM, "no memory to listen to port %s",
+				device->port->probe.name);
 	if (rc == 0 && args->lcores.n > 0)
-		rc = roce_port_serve(device->port, args->lcores.at, args->lcores.n, why);
+		rc = roce_port_serve(device->port, args->lcores.at, args->lcores.n, errmsg);
 	if (rc != 0) {
 		destroy(device);
 		return rc;
@@ -245,8 +246,8 @@ find_device(const struct roce_devargs *args)
 
 /* The EAL runs. */
 static int
-add_device(const struct roce_devargs *args, const struct roce_attach_config *lent,
-		struct roce_device **out, struct roce_errmsg *why)
+add_device(const struct roce_devargs *args, const struct roce_attach_config *attached,
+		struct roce_device **out, struct roce_errmsg *errmsg)
 {
 	struct roce_device **link = &devices;
 	int rc;
@@ -254,7 +255,7 @@ add_device(const struct roce_devargs *args, const struct roce_attach_config *len
 	/* After the EAL, whose own arguments say something about logs too. */
 	roce_log_setup();
 	roce_telemetry_setup();
-	rc = create(args, lent, out, why);
+	rc = create(args, attached, out, errmsg);
 	if (rc != 0)
 		return rc;
 	while (*link != NULL)
@@ -263,46 +264,56 @@ add_device(const struct roce_devargs *args, const struct roce_attach_config *len
 	return 0;
 }
 
+int
+roce_device_refuse_child(struct roce_errmsg *errmsg)
+{
+	if (!roce_fork_is_child())
+		return 0;
+	return roce_errmsg_set(errmsg, -ENODEV,
+			"this process was forked from one that has opened an adapter, and DPDK does not "
+			"start twice: fork before the first open, or exec");
+}
+
 static int
-open_locked(const struct roce_devargs *args, struct roce_device **out, struct roce_errmsg *why)
+open_locked(const struct roce_devargs *args, struct roce_device **out, struct roce_errmsg *errmsg)
 {
 	struct roce_device *device = find_device(args);
 	int rc;
 
 	if (device != NULL) {
-		rc = roce_device_check_joiner(device, args, why);
+		rc = roce_device_check_joiner(device, args, errmsg);
 		if (rc != 0)
 			return rc;
-		if (roce_port_events_is_gone(&device->port->life))
-			return roce_errmsg_set(why, -ENODEV,
+		if (roce_port_events_is_gone(&device->port->events))
+			return roce_errmsg_set(errmsg, -ENODEV,
 					"port %s is gone: what used it must close it first",
-					device->port->attach.name);
+					device->port->probe.name);
 		if (!roce_device_is_share(device, args)) {
 			device->refs++;
 			*out = device;
 			return 0;
 		}
-		return roce_device_add_share(device, args, out, why);
+		return roce_device_add_share(device, args, out, errmsg);
 	}
-	rc = roce_devargs_complete(args, why);
+	rc = roce_devargs_complete(args, errmsg);
 	if (rc == 0)
-		rc = roce_eal_start(args, why);
-	return rc != 0 ? rc : add_device(args, NULL, out, why);
+		rc = roce_eal_start(args, errmsg);
+	return rc != 0 ? rc : add_device(args, NULL, out, errmsg);
 }
 
 int
-roce_device_lend(const struct roce_devargs *args, const struct roce_attach_config *lent,
-		struct roce_device **out, struct roce_errmsg *why)
+roce_device_add_attached(const struct roce_devargs *args, const struct roce_attach_config *attached,
+		struct roce_device **out, struct roce_errmsg *errmsg)
 {
 	int rc = 0;
 
 	pthread_mutex_lock(&devices_lock);
 	if (find_device(args) != NULL)
-		rc = roce_errmsg_set(why, -EBUSY, "the name %s is in use", args->port);
-	else if (lent->mode == ROCE_ATTACH_QUEUES)
-		rc = roce_device_check_queues(devices, lent, why);
+		rc = roce_errmsg_set(errmsg, -EBUSY, "the name %s is in use", args->port);
+	else if (attached->mode == ROCE_ATTACH_QUEUES)
+		rc = roce_device_check_queues(devices, attached, errmsg);
 	if (rc == 0)
-		rc = add_device(args, lent, out, why);
+		rc = add_device(args, attached, out, errmsg);
 	pthread_mutex_unlock(&devices_lock);
 	return rc;
 }
@@ -310,17 +321,23 @@ roce_device_lend(const struct roce_devargs *args, const struct roce_attach_confi
 int
 roce_device_open(const char *params, struct roce_device **device, char *errmsg, size_t errmsg_len)
 {
-	struct roce_errmsg why = { .text = errmsg, .len = errmsg_len };
+	struct roce_errmsg err = { .text = errmsg, .len = errmsg_len };
 	struct roce_devargs args;
 	int rc;
 
 	if (errmsg != NULL && errmsg_len > 0)
 		errmsg[0] = '\0';
-	rc = roce_devargs_read(params, secure_getenv("UDAPL_ROCE_PARAMS"), &args, &why);
+	rc = roce_devargs_read(params, secure_getenv("UDAPL_ROCE_PARAMS"), &args, &err);
+	if (rc == 0)
+		rc = roce_log_check(&err);
+	if (rc != 0)
+		return rc;
+	/* Before the lock, which a thread of the parent may have held. */
+	rc = roce_device_refuse_child(&err);
 	if (rc != 0)
 		return rc;
 	pthread_mutex_lock(&devices_lock);
-	rc = open_locked(&args, device, &why);
+	rc = open_locked(&args, device, &err);
 	pthread_mutex_unlock(&devices_lock);
 	return rc;
 }
@@ -332,6 +349,9 @@ roce_device_close(struct roce_device *device)
 	struct roce_device *share = device;
 	unsigned int lost;
 
+	/* The parent's: it goes on there. */
+	if (roce_fork_is_child())
+		return;
 	pthread_mutex_lock(&devices_lock);
 	device = share->first;
 	if (share != device)
@@ -370,7 +390,7 @@ roce_device_query(const struct roce_device *device, struct roce_device_attr *att
 	*attr = (struct roce_device_attr){
 		.mtu = roce_mtu_bytes(port->mtu_code),
 		.engines = port->queues,
-		.serviced = port->serviced || port->lent.mode != 0,
+		.serviced = port->serviced || port->attached.mode != 0,
 		.retry = (uint8_t)args->retry,
 		.rnr_retry = (uint8_t)args->rnr_retry,
 		.rnr_timer = (uint8_t)args->rnr_timer,
@@ -378,18 +398,18 @@ roce_device_query(const struct roce_device *device, struct roce_device_attr *att
 		.icrc_path = roce_icrc_path(),
 		.dpdk = rte_version(),
 	};
-	rte_strlcpy(attr->port, port->attach.name, sizeof(attr->port));
+	rte_strlcpy(attr->port, port->probe.name, sizeof(attr->port));
 	rte_strlcpy(attr->driver, port->driver, sizeof(attr->driver));
 	memcpy(attr->mac, port->mac.addr_bytes, sizeof(attr->mac));
 	memcpy(attr->ip, args->ip.at[0].addr.b, sizeof(attr->ip));
 }
 
 unsigned int
-roce_device_turn(struct roce_device *device, unsigned int engine)
+roce_device_poll_engine(struct roce_device *device, unsigned int engine)
 {
 	const struct roce_port *port = device->port;
 
-	if (engine >= port->queues || port->lent.mode == ROCE_ATTACH_HANDOVER)
+	if (engine >= port->queues || port->attached.mode == ROCE_ATTACH_HANDOVER)
 		return 0;
 	return roce_port_poll(&device->port->queue[engine]);
 }
@@ -400,7 +420,7 @@ roce_device_work(struct roce_device *device, unsigned int engine, unsigned int b
 	unsigned int moved = 0, n;
 
 	do {
-		n = roce_device_turn(device, engine);
+		n = roce_device_poll_engine(device, engine);
 		moved += n;
 	} while (n > 0 && moved < budget);
 	return moved;
@@ -417,7 +437,7 @@ poll_in_turn(struct roce_device *device)
 		unsigned int q = __atomic_load_n(&device->turn, __ATOMIC_RELAXED);
 
 		__atomic_store_n(&device->turn, q + 1 < port->queues ? q + 1 : 0, __ATOMIC_RELAXED);
-		moved = roce_device_turn(device, q);
+		moved = roce_device_poll_engine(device, q);
 	}
 	return moved;
 }
@@ -427,7 +447,7 @@ roce_device_poll(struct roce_device *device)
 {
 	if (unlikely(device->port->queues > 1))
 		return poll_in_turn(device);
-	return roce_device_turn(device, 0);
+	return roce_device_poll_engine(device, 0);
 }
 
 uint64_t
@@ -436,13 +456,13 @@ roce_device_deadline(struct roce_device *device)
 	struct roce_port *port = device->port;
 	uint64_t deadline = ROCE_NEVER;
 
-	/* What befell the port is told by the next turn. */
-	if (roce_port_events_is_pending(&port->life))
+	/* The next poll delivers events of the port. */
+	if (roce_port_events_is_pending(&port->events))
 		return 0;
 	for (unsigned int q = 0; q < port->queues; q++) {
 		struct roce_port_queue *queue = &port->queue[q];
 
-		/* Being turned by somebody at this moment: ask again. */
+		/* Being polled by somebody at this moment: ask again. */
 		if (!roce_engine_trylock(queue->engine))
 			return 0;
 		deadline = RTE_MIN(deadline, roce_port_deadline(queue));

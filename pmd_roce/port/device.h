@@ -4,7 +4,7 @@
 
 /**
  * @file
- * What stands behind a `struct roce_device`, for the files of this folder.
+ * The inside of a `struct roce_device`, for the files of this folder.
  */
 
 #include <sys/queue.h>
@@ -19,8 +19,8 @@
 #include "roce/device.h"
 
 /**
- * What an open yields. The first of a port makes the port, its engines and its connection manager, and all users are on
- * its list, whichever device they joined. Who opens the port with other addresses has a device of his own, with those
+ * The result of an open. The first of a port makes the port, its engines and its connection manager, and all users are on
+ * its list, whichever device they joined. An open of the port with other addresses yields a device of its own, with those
  * and with the same port behind it: a share. It is in no list but that of the first.
  */
 struct roce_device {
@@ -40,11 +40,15 @@ struct roce_device {
 };
 
 /**
- * Make a device of what a program lends and put it among the others. The EAL runs.
+ * Make a device of what a program attaches and put it among the others. The EAL is initialised.
  * @return as roce_device_attach().
  */
-int roce_device_lend(const struct roce_devargs *args, const struct roce_attach_config *lent,
-		struct roce_device **out, struct roce_errmsg *why);
+int
+roce_device_add_attached(const struct roce_devargs *args, const struct roce_attach_config *attached,
+		struct roce_device **out, struct roce_errmsg *errmsg);
+
+/** May this process open devices? @return 0; -ENODEV: not after a fork, and @p errmsg says so. */
+int roce_device_refuse_child(struct roce_errmsg *errmsg);
 
 /**
  * May somebody who says @p args join a device? He says the same, all of it but for ip=, or of one that was attached what
@@ -52,10 +56,10 @@ int roce_device_lend(const struct roce_devargs *args, const struct roce_attach_c
  * @return 0; -EINVAL a key is missing; -EBUSY one is another.
  */
 int roce_device_check_joiner(const struct roce_device *device, const struct roce_devargs *args,
-		struct roce_errmsg *why);
+		struct roce_errmsg *errmsg);
 
 /** The sentence about a gateway that is not near. @return -EINVAL. */
-int roce_device_refuse_gw(struct roce_errmsg *why);
+int roce_device_refuse_gw(struct roce_errmsg *errmsg);
 
 /** Does who joins with @p args want other addresses than those that the first has? */
 bool roce_device_is_share(const struct roce_device *first, const struct roce_devargs *args);
@@ -67,14 +71,14 @@ bool roce_device_is_share(const struct roce_device *first, const struct roce_dev
  *   -ENOMEM.
  */
 int roce_device_add_share(struct roce_device *first, const struct roce_devargs *args,
-		struct roce_device **out, struct roce_errmsg *why);
+		struct roce_device **out, struct roce_errmsg *errmsg);
 
 /** Its addresses go with it, unless another has them too. Under the lock of the devices. */
 void roce_device_drop_share(struct roce_device *share);
 
 /** One queue has one engine, of whichever device from @p devices on. @return 0; -EBUSY. */
 int roce_device_check_queues(const struct roce_device *devices,
-		const struct roce_attach_config *lent, struct roce_errmsg *why);
+		const struct roce_attach_config *attached, struct roce_errmsg *errmsg);
 
 /** As roce_wake_fn and roce_cm_notify_fn, for the engines and the connection manager; @p arg of the first: the device. */
 void roce_device_wake_users(void *arg);
@@ -83,7 +87,7 @@ int roce_device_tell_cm_event(void *arg, const struct roce_cm_event *event);
 /** Call @p fn for every open device, in the order of opening; none is opened or closed meanwhile. */
 void roce_device_each(void (*fn)(struct roce_device *device, void *arg), void *arg);
 
-/** What the counter of roce_device_counter() with that index means. @return false: there is none. */
+/** The meaning of the counter of roce_device_counter() with that index. @return false: there is none. */
 bool roce_counter_meaning(
 		unsigned int index, const char **name, const char **unit, const char **meaning);
 

@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <rte_eal.h>
@@ -18,21 +16,28 @@
 #include <rte_pci.h>
 
 #include "port/capture.h"
+#include "port/eal_init.h"
+#include "port/eal_probe.h"
+#include "port/fork.h"
 #include "port/log.h"
+#include "port/sockets.h"
 
 #define ARGS_MAX 64
 #define TEXT_LEN 4096
-
-/* Free 2 MiB pages a queue below which hugepages are left alone: two ports with all their pools fit in. */
-#define HUGE_PAGES_MIN 64
-#define HUGE_PAGE_SIZE (2u << 20)
 
 /*
  * Address space (MiB) for frames when there are no hugepages: memory is used as it is touched. With ordinary pages
  * a pool gives each large frame two of them.
  */
-#define PLAIN_MEMORY       256
+#define PLAIN_MEMORY       512
 #define PLAIN_MEMORY_QUEUE 64
+
+/*
+ * A device that no machine has. An allow list of nothing else leaves all devices alone, which other processes may use,
+ * and the bus there for what is opened later.
+ */
+#define NO_PCI_DEVICE "ffff:ff:1f.7"
+#define PCI_DEVICES   "/sys/bus/pci/devices"
 
 /* The EAL keeps pointers into its arguments, so they live as long as the process. */
 static struct {
@@ -41,6 +46,24 @@ static struct {
 	char text[TEXT_LEN];
 	size_t used;
 } eal;
+
+/* The devices that the EAL was told to probe, until they are taken. */
+static struct rte_pci_addr probed;
+static bool has_probed;
+
+/* The address at the front of a port; false: it is none. */
+static bool
+read_pci(const char *port, struct rte_pci_addr *pci)
+{
+	char address[32];
+	size_t len = roce_devargs_name_len(port);
+
+	if (len >= sizeof(address))
+		return false;
+	memcpy(address, port, len);
+	address[len] = '\0';
+	return rte_pci_addr_parse(address, pci) == 0;
+}
 
 /* False: no room for it. */
 static bool
@@ -63,40 +86,17 @@ add_arg(const char *format, ...)
 }
 
 static int
-add_user_args(const char *text, struct roce_errmsg *why)
+add_user_args(const char *text, struct roce_errmsg *errmsg)
 {
 	while (*text != '\0') {
 		size_t len = strcspn(text, " \t\n");
 
 		if (len > 0 && !add_arg("%.*s", (int)len, text))
-			return roce_errmsg_set(why, -EINVAL, "UDAPL_ROCE_EAL is too long");
+			return roce_errmsg_set(errmsg, -EINVAL, "UDAPL_ROCE_EAL is too long");
 		text += len;
 		text += strspn(text, " \t\n");
 	}
 	return 0;
-}
-
-/* Enough free hugepages, and this process may have one (a control group can forbid it). */
-static bool
-hugepages_usable(uint32_t queues)
-{
-	FILE *f = fopen("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "re");
-	char line[32] = "";
-	void *page;
-
-	if (f == NULL)
-		return false;
-	if (fgets(line, sizeof(line), f) == NULL)
-		line[0] = '\0';
-	fclose(f);
-	if (strtoul(line, NULL, 10) < (unsigned long)HUGE_PAGES_MIN * queues)
-		return false;
-	page = mmap(NULL, HUGE_PAGE_SIZE, PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
-	if (page == MAP_FAILED)
-		return false;
-	munmap(page, HUGE_PAGE_SIZE);
-	return true;
 }
 
 static bool
@@ -128,112 +128,169 @@ add_lcores(const struct roce_devargs *args)
 			add_arg("%" PRIu32, self);
 }
 
+static bool
+add_pci(const struct roce_devargs *args)
+{
+	if (roce_eal_name_is_pci(args->port))
+		return add_arg("-a") && add_arg("%s", args->port);
+	if (access(PCI_DEVICES, R_OK) != 0)
+		return add_arg("--no-pci");
+	return add_arg("-a") && add_arg("%s", NO_PCI_DEVICE);
+}
+
 /*
  * Without a shared configuration nothing is left behind and any number of processes start side by side; they
  * share one directory, where the telemetry sockets tell them apart. EAL's own logs are kept to errors.
  */
 static bool
-add_defaults(const struct roce_devargs *args)
+add_defaults(const struct roce_devargs *args, const struct roce_eal_means *means)
 {
 	bool ok = add_arg("--no-shconf") && add_arg("--file-prefix=roce") &&
-			add_arg("--log-level=*:error") && add_arg("--log-level=roce.*:notice");
+			add_arg("--log-level=*:error") && add_arg("--log-level=roce.*:notice") &&
+			add_pci(args);
 
-	if (roce_eal_name_is_pci(args->port))
-		ok = ok && add_arg("-a") && add_arg("%s", args->port);
-	else
-		ok = ok && add_arg("--no-pci");
 	/* 22.11 refuses --no-huge together with --in-memory. */
-	if (hugepages_usable(args->queues))
+	if (means->hugepages)
 		ok = ok && add_arg("--in-memory");
 	else
 		ok = ok && add_arg("--no-huge") && add_arg("-m") &&
 				add_arg("%" PRIu32,
 						PLAIN_MEMORY + PLAIN_MEMORY_QUEUE * args->queues);
+	if (!means->telemetry)
+		ok = ok && add_arg("--no-telemetry");
 	return ok && add_lcores(args);
 }
 
-/* A folder that is ours alone: nobody else may have put it there, or may write into it. */
-static bool
-own_folder(const char *path)
+/* The EAL finds its run-time folder by the environment. @param base empty: leave it. @param init rte_eal_init() or alike. */
+static int
+init_in_folder(const char *base, int (*init)(int argc, char **argv))
 {
-	struct stat st;
+	const char *before = getenv("RUNTIME_DIRECTORY");
+	char *kept = before != NULL ? strdup(before) : NULL;
+	bool set = base[0] != '\0' && (before == NULL || kept != NULL) &&
+			setenv("RUNTIME_DIRECTORY", base, 1) == 0;
+	int rc = init(eal.argc, eal.argv);
 
-	if (mkdir(path, S_IRWXU) != 0 && errno != EEXIST)
-		return false;
-	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
-			(st.st_mode & (S_IWGRP | S_IWOTH)) == 0;
-}
-
-/*
- * Without XDG_RUNTIME_DIR the EAL of an ordinary user takes /tmp/dpdk, which belongs to whoever came first: every
- * other user's EAL then fails to start. Have it take a folder by user. @return true: set, to be unset again.
- */
-static bool
-set_runtime_folder(void)
-{
-	char path[64];
-
-	if (geteuid() == 0 || secure_getenv("XDG_RUNTIME_DIR") != NULL ||
-			secure_getenv("RUNTIME_DIRECTORY") != NULL)
-		return false;
-	snprintf(path, sizeof(path), "/tmp/udapl-roce-%u", (unsigned int)geteuid());
-	return own_folder(path) && setenv("XDG_RUNTIME_DIR", path, 1) == 0;
+	if (set && kept != NULL)
+		setenv("RUNTIME_DIRECTORY", kept, 1);
+	else if (set)
+		unsetenv("RUNTIME_DIRECTORY");
+	free(kept);
+	return rc;
 }
 
 static int
-init_keeping_affinity(struct roce_errmsg *why)
+start_by_default(const struct roce_devargs *args, struct roce_eal_means *means,
+		struct roce_errmsg *errmsg)
 {
-	pthread_t self = pthread_self();
-	cpu_set_t cpus;
-	bool known = pthread_getaffinity_np(self, sizeof(cpus), &cpus) == 0;
-	bool folder = set_runtime_folder();
-	int rc = rte_eal_init(eal.argc, eal.argv);
+	int rc = roce_eal_probe_lcores(args, errmsg);
 
-	if (folder)
-		unsetenv("XDG_RUNTIME_DIR");
-	if (known)
-		pthread_setaffinity_np(self, sizeof(cpus), &cpus);
-	if (rc < 0)
-		return roce_errmsg_set(why, -ENODEV, "DPDK's EAL did not start: %s",
-				rte_strerror(rte_errno));
-	return 0;
+	if (rc != 0)
+		return rc;
+	roce_eal_probe_hugepages(args->queues, means);
+	if (!add_defaults(args, means))
+		return roce_errmsg_set(errmsg, -EINVAL, "the EAL's arguments are too long");
+	/* These arguments are never refused with a page of usage, so the standard output stays where it is. */
+	if (init_in_folder(means->folder, rte_eal_init) >= 0) {
+		has_probed = read_pci(args->port, &probed);
+		return 0;
+	}
+	return roce_errmsg_set(
+			errmsg, -ENODEV, "DPDK's EAL did not start: %s", rte_strerror(rte_errno));
 }
 
-int
-roce_eal_start(const struct roce_devargs *args, struct roce_errmsg *why)
+static int
+start_by_user(const char *text, const struct roce_eal_means *means, struct roce_errmsg *errmsg)
+{
+	int rc = add_user_args(text, errmsg);
+
+	if (rc != 0 || init_in_folder(means->folder, roce_eal_init_quietly) >= 0)
+		return rc;
+	if (rte_errno == EINVAL)
+		return roce_errmsg_set(errmsg, -EINVAL,
+				"UDAPL_ROCE_EAL=%.150s: must be arguments of DPDK's EAL, which "
+				"says above what it refuses",
+				text);
+	return roce_errmsg_set(errmsg, -ENODEV,
+			"DPDK's EAL did not start with UDAPL_ROCE_EAL: %s%s",
+			rte_strerror(rte_errno),
+			means->telemetry ? "" : "; no folder for its sockets: want --no-telemetry");
+}
+
+/* Refusals are told when the EAL runs, as UDAPL_ROCE_LOG wants it. */
+static void
+log_means(const struct roce_eal_means *means)
+{
+	char words[3 * ROCE_EAL_REASON_LEN];
+
+	roce_log_setup();
+	if (*roce_eal_means_words(means, words, sizeof(words)) != '\0')
+		ROCE_LOG(NOTICE, "the EAL runs %s", words);
+}
+
+static int
+start(const struct roce_devargs *args, struct roce_errmsg *errmsg)
 {
 	const char *user = secure_getenv("UDAPL_ROCE_EAL");
-	int rc = 0;
+	struct roce_eal_means means = { 0 };
+	int rc = roce_eal_probe_needs(args->lcores.n, errmsg);
 
-	/* The one public sign of a running EAL: nobody has lcores before. */
-	if (rte_lcore_count() != 0)
-		return 0;
+	if (rc != 0)
+		return rc;
 	eal.argc = 0;
 	eal.used = 0;
 	if (!add_arg("roce"))
 		return -EINVAL;
-	if (user != NULL && *user != '\0')
-		rc = add_user_args(user, why);
-	else if (!add_defaults(args))
-		rc = roce_errmsg_set(why, -EINVAL, "the EAL's arguments are too long");
-	if (rc != 0)
-		return rc;
-	rc = init_keeping_affinity(why);
+	roce_eal_probe_folder(&means);
+	rc = user != NULL && *user != '\0' ? start_by_user(user, &means, errmsg)
+					   : start_by_default(args, &means, errmsg);
 	if (rc == 0)
+		log_means(&means);
+	return rc;
+}
+
+int
+roce_eal_start(const struct roce_devargs *args, struct roce_errmsg *errmsg)
+{
+	pthread_t self = pthread_self();
+	cpu_set_t cpus;
+	bool known;
+	int rc;
+
+	if (roce_fork_begin() != 0)
+		return roce_errmsg_set(errmsg, -ENOMEM, "no memory to hear of forks");
+	/* The one public sign of a running EAL: nobody has lcores before. */
+	if (rte_lcore_count() != 0)
+		return 0;
+	known = pthread_getaffinity_np(self, sizeof(cpus), &cpus) == 0;
+	roce_sockets_before_eal();
+	rc = start(args, errmsg);
+	if (known)
+		pthread_setaffinity_np(self, sizeof(cpus), &cpus);
+	if (rc == 0) {
+		roce_sockets_after_eal();
 		roce_capture_setup();
+	} else if (rte_lcore_count() == 0) {
+		roce_fork_cancel();
+	}
 	return rc;
 }
 
 bool
 roce_eal_name_is_pci(const char *name)
 {
-	char address[32];
 	struct rte_pci_addr pci;
-	size_t len = roce_devargs_name_len(name);
 
-	if (len >= sizeof(address))
+	return read_pci(name, &pci);
+}
+
+bool
+roce_eal_take_probed(const char *name)
+{
+	struct rte_pci_addr pci;
+
+	if (!has_probed || !read_pci(name, &pci) || rte_pci_addr_cmp(&pci, &probed) != 0)
 		return false;
-	memcpy(address, name, len);
-	address[len] = '\0';
-	return rte_pci_addr_parse(address, &pci) == 0;
+	has_probed = false;
+	return true;
 }

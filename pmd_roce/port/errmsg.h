@@ -4,33 +4,33 @@
 
 /**
  * @file
- * The one sentence that says why an open failed. The first sentence wins: it
- * was said nearest to the cause.
+ * Error message: one sentence that says why an open failed. The first one
+ * that is set wins: it was set nearest to the cause.
  */
 
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 
-/** Where the sentence goes; @c text may be NULL when nobody wants to know. */
+/** Where the message goes; @c text may be NULL when the caller does not want it. */
 struct roce_errmsg {
 	char *text;
 	size_t len; /**< bytes at @c text, with the terminating zero */
 };
 
 /**
- * Say why, unless something was said already.
+ * Set the message, unless one was set already.
  * @return @p rc, so that a failure is one statement.
  */
 static inline int __attribute__((format(printf, 3, 4)))
-roce_errmsg_set(struct roce_errmsg *why, int rc, const char *format, ...)
+roce_errmsg_set(struct roce_errmsg *errmsg, int rc, const char *format, ...)
 {
 	va_list args;
 
-	if (why->text == NULL || why->len == 0 || why->text[0] != '\0')
+	if (errmsg->text == NULL || errmsg->len == 0 || errmsg->text[0] != '\0')
 		return rc;
 	va_start(args, format);
-	vsnprintf(why->text, why->len, format, args);
+	vsnprintf(errmsg->text, errmsg->len, format, args);
 	va_end(args);
 	return rc;
 }

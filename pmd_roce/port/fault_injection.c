@@ -20,50 +20,50 @@ mix(uint64_t x)
 }
 
 void
-roce_fault_injection_init(struct roce_fault_injection *fault, const uint32_t ppm[ROCE_FAULT_KINDS],
-		uint64_t seed, uint32_t stream)
+roce_fault_injection_init(struct roce_fault_injection *injection,
+		const uint32_t ppm[ROCE_FAULT_KINDS], uint64_t seed, uint32_t stream)
 {
 	uint64_t state = mix(mix(seed) + stream);
 
-	*fault = (struct roce_fault_injection){ .state = state != 0 ? state : 1 };
+	*injection = (struct roce_fault_injection){ .state = state != 0 ? state : 1 };
 	for (unsigned int kind = 0; kind < ROCE_FAULT_KINDS; kind++) {
-		fault->threshold[kind] = ((uint64_t)ppm[kind] << 32) / 1000000;
-		fault->on |= ppm[kind] != 0;
+		injection->threshold[kind] = ((uint64_t)ppm[kind] << 32) / 1000000;
+		injection->on |= ppm[kind] != 0;
 	}
 }
 
 void
-roce_fault_injection_fini(struct roce_fault_injection *fault)
+roce_fault_injection_fini(struct roce_fault_injection *injection)
 {
-	rte_pktmbuf_free(fault->late);
-	fault->late = NULL;
+	rte_pktmbuf_free(injection->late);
+	injection->late = NULL;
 }
 
 static uint32_t
-roll(struct roce_fault_injection *fault)
+roll(struct roce_fault_injection *injection)
 {
-	fault->state ^= fault->state >> 12;
-	fault->state ^= fault->state << 25;
-	fault->state ^= fault->state >> 27;
-	return (uint32_t)((fault->state * UINT64_C(0x2545f4914f6cdd1d)) >> 32);
+	injection->state ^= injection->state >> 12;
+	injection->state ^= injection->state << 25;
+	injection->state ^= injection->state >> 27;
+	return (uint32_t)((injection->state * UINT64_C(0x2545f4914f6cdd1d)) >> 32);
 }
 
 /* A kind that was not asked for takes no throw: the dice of the others fall as they do without it. */
 static bool
-strikes(struct roce_fault_injection *fault, enum roce_fault_kind kind)
+strikes(struct roce_fault_injection *injection, enum roce_fault_kind kind)
 {
-	if (fault->threshold[kind] == 0 || roll(fault) >= fault->threshold[kind])
+	if (injection->threshold[kind] == 0 || roll(injection) >= injection->threshold[kind])
 		return false;
-	fault->count[kind]++;
+	injection->count[kind]++;
 	return true;
 }
 
 static void
-corrupt(struct roce_fault_injection *fault, struct rte_mbuf *m)
+corrupt(struct roce_fault_injection *injection, struct rte_mbuf *m)
 {
 	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
 	uint32_t bits = (m->data_len - (uint32_t)sizeof(struct rte_ether_hdr)) * 8;
-	uint32_t at = roll(fault) % bits;
+	uint32_t at = roll(injection) % bits;
 
 	frame[sizeof(struct rte_ether_hdr) + at / 8] ^= (uint8_t)(1u << at % 8);
 }
@@ -102,47 +102,47 @@ mark(struct rte_mbuf *m)
 	return false;
 }
 
-/* What happens to a frame that arrives. */
+/* The faults of a frame that arrives. */
 static void
-spoil(struct roce_fault_injection *fault, struct rte_mbuf *m)
+spoil(struct roce_fault_injection *injection, struct rte_mbuf *m)
 {
-	if (strikes(fault, ROCE_FAULT_MARK) && !mark(m))
-		fault->count[ROCE_FAULT_MARK]--;
-	if (strikes(fault, ROCE_FAULT_CORRUPT))
-		corrupt(fault, m);
+	if (strikes(injection, ROCE_FAULT_MARK) && !mark(m))
+		injection->count[ROCE_FAULT_MARK]--;
+	if (strikes(injection, ROCE_FAULT_CORRUPT))
+		corrupt(injection, m);
 }
 
-/* Another frame, or a turn without any, has passed the one that is held back. */
+/* Another frame, or a poll without any, has passed the one that is held back. */
 static uint16_t
-let_late_go(struct roce_fault_injection *fault, struct rte_mbuf **out)
+let_late_go(struct roce_fault_injection *injection, struct rte_mbuf **out)
 {
-	if (fault->late == NULL || --fault->late_for > 0)
+	if (injection->late == NULL || --injection->late_for > 0)
 		return 0;
-	out[0] = fault->late;
-	fault->late = NULL;
+	out[0] = injection->late;
+	injection->late = NULL;
 	return 1;
 }
 
 /* @return frames that come of one. */
 static uint16_t
-pass(struct roce_fault_injection *fault, struct rte_mbuf *m, struct rte_mbuf **out)
+pass(struct roce_fault_injection *injection, struct rte_mbuf *m, struct rte_mbuf **out)
 {
 	struct rte_mbuf *copy;
 	uint16_t n = 0;
 
-	if (strikes(fault, ROCE_FAULT_LOSS)) {
+	if (strikes(injection, ROCE_FAULT_LOSS)) {
 		rte_pktmbuf_free(m);
 		return 0;
 	}
-	spoil(fault, m);
-	if (strikes(fault, ROCE_FAULT_DUPLICATE)) {
+	spoil(injection, m);
+	if (strikes(injection, ROCE_FAULT_DUPLICATE)) {
 		copy = rte_pktmbuf_copy(m, m->pool, 0, UINT32_MAX);
 		if (copy != NULL)
 			out[n++] = copy;
 	}
-	if (fault->late == NULL && strikes(fault, ROCE_FAULT_REORDER)) {
-		fault->late = m;
-		fault->late_for = (uint8_t)(1 + roll(fault) % ROCE_FAULT_LATE_MAX);
+	if (injection->late == NULL && strikes(injection, ROCE_FAULT_REORDER)) {
+		injection->late = m;
+		injection->late_for = (uint8_t)(1 + roll(injection) % ROCE_FAULT_LATE_MAX);
 		return n;
 	}
 	out[n++] = m;
@@ -150,20 +150,21 @@ pass(struct roce_fault_injection *fault, struct rte_mbuf *m, struct rte_mbuf **o
 }
 
 uint16_t
-roce_fault_injection_throw(struct roce_fault_injection *fault, struct rte_mbuf **pkts, uint16_t n)
+roce_fault_injection_throw(
+		struct roce_fault_injection *injection, struct rte_mbuf **pkts, uint16_t n)
 {
 	struct rte_mbuf *out[2 * ROCE_FAULT_BURST_MAX + 1];
 	uint16_t made = 0;
 
 	RTE_ASSERT(n <= ROCE_FAULT_BURST_MAX);
 	if (n == 0)
-		return let_late_go(fault, pkts);
+		return let_late_go(injection, pkts);
 	for (uint16_t i = 0; i < n; i++) {
-		bool late = fault->late != NULL;
+		bool late = injection->late != NULL;
 
-		made += pass(fault, pkts[i], out + made);
+		made += pass(injection, pkts[i], out + made);
 		if (late)
-			made += let_late_go(fault, out + made);
+			made += let_late_go(injection, out + made);
 	}
 	memcpy(pkts, out, made * sizeof(out[0]));
 	return made;

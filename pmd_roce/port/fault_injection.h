@@ -4,9 +4,10 @@
 
 /**
  * @file
- * What a bad network does to frames, done on purpose at the wire of one queue.
- * Who is struck is a function of the seed and the frames that pass, so a run can
- * be repeated; how long a frame is held back also of the turns without any.
+ * Fault injection: what a bad network does to frames, done on purpose at the wire
+ * of one queue. Which frames are struck is a function of the seed and the frames
+ * that pass, so a run can be repeated; how long a frame is held back also of the
+ * polls without any.
  *
  * Off is the rule, and costs one predictable branch a burst.
  */
@@ -45,21 +46,21 @@ struct roce_fault_injection {
  * @param seed   of the dice.
  * @param stream which dice: queues and directions that share a seed need different ones.
  */
-void roce_fault_injection_init(struct roce_fault_injection *fault,
+void roce_fault_injection_init(struct roce_fault_injection *injection,
 		const uint32_t ppm[ROCE_FAULT_KINDS], uint64_t seed, uint32_t stream);
 
 /** Free what is held back. */
-void roce_fault_injection_fini(struct roce_fault_injection *fault);
+void roce_fault_injection_fini(struct roce_fault_injection *injection);
 
 /** The part of roce_fault_injection_burst() for when it is on. */
-uint16_t
-roce_fault_injection_throw(struct roce_fault_injection *fault, struct rte_mbuf **pkts, uint16_t n);
+uint16_t roce_fault_injection_throw(
+		struct roce_fault_injection *injection, struct rte_mbuf **pkts, uint16_t n);
 
 /** How many frames may a burst have for which there is room for @p room afterwards? */
 static inline uint16_t
-roce_fault_injection_room(const struct roce_fault_injection *fault, uint16_t room)
+roce_fault_injection_room(const struct roce_fault_injection *injection, uint16_t room)
 {
-	return likely(!fault->on) ? room : (uint16_t)((room - 1) / 2);
+	return likely(!injection->on) ? room : (uint16_t)((room - 1) / 2);
 }
 
 /**
@@ -68,11 +69,12 @@ roce_fault_injection_room(const struct roce_fault_injection *fault, uint16_t roo
  * @return how many there are now.
  */
 static inline uint16_t
-roce_fault_injection_burst(struct roce_fault_injection *fault, struct rte_mbuf **pkts, uint16_t n)
+roce_fault_injection_burst(
+		struct roce_fault_injection *injection, struct rte_mbuf **pkts, uint16_t n)
 {
-	if (likely(!fault->on))
+	if (likely(!injection->on))
 		return n;
-	return roce_fault_injection_throw(fault, pkts, n);
+	return roce_fault_injection_throw(injection, pkts, n);
 }
 
 #endif

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Mode ROCE_ATTACH_HANDOVER: the program injects the frames that it received, and fetches those to send. */
+
 #include <stddef.h>
 #include <string.h>
 
@@ -14,8 +17,8 @@
 #include "port/device.h"
 
 /*
- * Who asks for fewer frames gets them from a store that is filled in bursts: the neighbours, the connection manager and
- * the faults made on purpose share a burst, and each gets something of it only when it is not too small.
+ * A caller that asks for fewer frames gets them from a store that is filled in bursts: the neighbours, the connection manager and
+ * fault injection share a burst, and each gets something of it only when it is not too small.
  */
 #define DIRECT_MIN 16u
 
@@ -33,7 +36,7 @@ find_queue(struct roce_device *device, unsigned int engine)
 {
 	struct roce_port *port = device->port;
 
-	if (engine >= port->queues || port->lent.mode != ROCE_ATTACH_HANDOVER)
+	if (engine >= port->queues || port->attached.mode != ROCE_ATTACH_HANDOVER)
 		return NULL;
 	return &port->queue[engine];
 }
@@ -78,8 +81,8 @@ shows_foreign(uint16_t type, const uint8_t *l3)
 }
 
 /*
- * Most frames of others show at once that they are: a program that hands over all that it receives pays for little more
- * than this. What is not known here, short frames among it, the engine and the neighbours find out.
+ * Most frames of others show at once that they are: a program that injects all that it receives pays for little more
+ * than this. The engine and the neighbours look at frames that are not known here, short ones among them.
  */
 static inline bool
 is_foreign(const struct rte_mbuf *m)
@@ -125,26 +128,26 @@ uint16_t
 roce_device_rx(struct roce_device *device, unsigned int engine, struct rte_mbuf **pkts, uint16_t n)
 {
 	struct roce_port_queue *queue = find_queue(device, engine);
-	uint16_t strangers, left;
+	uint16_t foreign, left;
 	uint64_t now;
 
 	if (queue == NULL)
 		return n;
 	/* Not under the lock: they are the program's. */
-	strangers = skip_foreign(pkts, n);
+	foreign = skip_foreign(pkts, n);
 	lock_to_poll(queue);
 	now = roce_port_now();
 	queue->stats.rx_frames += n;
-	queue->stats.foreign += strangers;
-	/* Also when nothing is left: other engines may have handed some over. */
-	left = roce_engine_rx(queue->engine, pkts + strangers, (uint16_t)(n - strangers), now);
+	queue->stats.foreign += foreign;
+	/* Also when nothing is left: other engines may have forwarded some. */
+	left = roce_engine_rx(queue->engine, pkts + foreign, (uint16_t)(n - foreign), now);
 	if (left > 0)
-		roce_port_look(queue, pkts + strangers, left, now);
+		roce_port_look(queue, pkts + foreign, left, now);
 	roce_engine_unlock(queue->engine);
-	return (uint16_t)(strangers + left);
+	return (uint16_t)(foreign + left);
 }
 
-/* What is in store first, in order. */
+/* Frames in store first, in order. */
 static uint16_t
 take_held(struct roce_port_queue *queue, struct rte_mbuf **pkts, uint16_t max, uint64_t now)
 {
@@ -157,7 +160,7 @@ take_held(struct roce_port_queue *queue, struct rte_mbuf **pkts, uint16_t max, u
 		roce_port_run_timers(queue, now);
 	}
 	n = RTE_MIN(queue->held_n, max);
-	/* Who wants none may have no place for any. */
+	/* A caller that wants none may have no place for any. */
 	if (n > 0)
 		memcpy(pkts, queue->held + queue->held_at, n * sizeof(pkts[0]));
 	queue->held_at += n;
@@ -177,7 +180,7 @@ roce_device_tx(struct roce_device *device, unsigned int engine, struct rte_mbuf 
 		return 0;
 	lock_to_poll(queue);
 	now = roce_port_now();
-	if (queue->held_n > 0 || queue->fault.on || max < DIRECT_MIN)
+	if (queue->held_n > 0 || queue->fault_injection.on || max < DIRECT_MIN)
 		n = take_held(queue, pkts, max, now);
 	else
 		n = roce_port_fetch(queue, pkts, max, now);
@@ -191,7 +194,7 @@ roce_device_neighbour_changed(struct roce_device *device)
 {
 	struct roce_port *port = device->port;
 
-	/* Engine 0 asks at its next turn, which is due now. */
-	if (port->lent.resolve != NULL)
+	/* Engine 0 asks at its next poll, which is due now. */
+	if (port->attached.resolve != NULL)
 		__atomic_store_n(&port->neigh_at, 0, __ATOMIC_RELEASE);
 }

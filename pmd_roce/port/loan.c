@@ -12,12 +12,12 @@ make_pool(const struct roce_port *port, char kind, uint32_t room, int socket)
 {
 	char name[32];
 
-	snprintf(name, sizeof(name), "%c_%.8s", kind, port->attach.name);
+	snprintf(name, sizeof(name), "%c_%.8s", kind, port->probe.name);
 	return roce_pool_create(name, port->args->lend, room, socket);
 }
 
 int
-roce_port_make_loans(struct roce_port *port, int socket, struct roce_errmsg *why)
+roce_port_make_loans(struct roce_port *port, int socket, struct roce_errmsg *errmsg)
 {
 	uint32_t payload = roce_mtu_bytes(port->mtu_code);
 
@@ -28,9 +28,8 @@ roce_port_make_loans(struct roce_port *port, int socket, struct roce_errmsg *why
 	if (port->loan.copies == NULL)
 		port->loan.copies = make_pool(port, 'c', payload + RTE_PKTMBUF_HEADROOM, socket);
 	if (port->loan.heads == NULL || port->loan.copies == NULL)
-		return roce_errmsg_set(why, -ENOMEM,
-				"no memory for the frames that port %s may lend",
-				port->attach.name);
+		return roce_errmsg_set(errmsg, -ENOMEM,
+				"no memory for the frames that port %s may lend", port->probe.name);
 	return 0;
 }
 
@@ -41,10 +40,10 @@ roce_port_describe_loans(const struct roce_port *port, struct roce_loan_config *
 		.max = port->args->lend,
 		.heads = port->loan.heads,
 		.copies = port->loan.copies,
-		.any = port->lent.mode != 0,
+		.any = port->attached.mode != 0,
 	};
 	/* The pool of a forgetful driver goes with the device, whoever has something of it (retire_rx_pool()). */
-	if (!port->attach.forgets_frames)
+	if (!port->probe.forgets_frames)
 		memcpy(config->pool, port->rx_pool, sizeof(config->pool));
 }
 

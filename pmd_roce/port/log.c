@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What stands in front of the suffixes below. */
+/* The prefix of the suffixes below. */
 #define RTE_LOG_DEFAULT_LOGTYPE roce
 #include "port/log.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,30 +13,54 @@ RTE_LOG_REGISTER_SUFFIX(roce_log_port, port, NOTICE)
 RTE_LOG_REGISTER_SUFFIX(roce_log_qp, qp, NOTICE)
 RTE_LOG_REGISTER_SUFFIX(roce_log_cm, cm, NOTICE)
 
+static const struct level {
+	const char *name;
+	uint32_t level;
+} levels[] = {
+	{ "error", RTE_LOG_ERR },
+	{ "warning", RTE_LOG_WARNING },
+	{ "notice", RTE_LOG_NOTICE },
+	{ "info", RTE_LOG_INFO },
+	{ "debug", RTE_LOG_DEBUG },
+};
+
+/* NULL when it is not set. */
+static const char *
+wanted(void)
+{
+	const char *want = secure_getenv("UDAPL_ROCE_LOG");
+
+	return want != NULL && *want != '\0' ? want : NULL;
+}
+
+static const struct level *
+find_level(const char *name)
+{
+	for (size_t i = 0; i < RTE_DIM(levels); i++) {
+		if (strcmp(name, levels[i].name) == 0)
+			return &levels[i];
+	}
+	return NULL;
+}
+
+int
+roce_log_check(struct roce_errmsg *errmsg)
+{
+	const char *want = wanted();
+
+	if (want == NULL || find_level(want) != NULL)
+		return 0;
+	return roce_errmsg_set(errmsg, -EINVAL,
+			"UDAPL_ROCE_LOG=%.100s: must be error, warning, notice, info or debug",
+			want);
+}
+
 void
 roce_log_setup(void)
 {
-	static const struct {
-		const char *name;
-		uint32_t level;
-	} levels[] = {
-		{ "error", RTE_LOG_ERR },
-		{ "warning", RTE_LOG_WARNING },
-		{ "notice", RTE_LOG_NOTICE },
-		{ "info", RTE_LOG_INFO },
-		{ "debug", RTE_LOG_DEBUG },
-	};
-	const char *want = secure_getenv("UDAPL_ROCE_LOG");
+	const char *want = wanted();
+	const struct level *level = want != NULL ? find_level(want) : NULL;
 
-	if (want == NULL || *want == '\0')
-		return;
-	for (size_t i = 0; i < RTE_DIM(levels); i++) {
-		if (strcmp(want, levels[i].name) == 0) {
-			rte_log_set_level_pattern("roce.*", levels[i].level);
-			return;
-		}
-	}
-	ROCE_LOG(WARNING,
-			"UDAPL_ROCE_LOG=%s is no level: want error, warning, notice, info or debug",
-			want);
+	if (level != NULL)
+		rte_log_set_level_pattern("roce.*", level->level);
 }

@@ -71,9 +71,9 @@ destroy_pair(void)
 	memset(&pair, 0, sizeof(pair));
 }
 
-/* A queue is turned by one thread at a time (the engine's lock), so rings need one producer and one consumer. */
+/* A queue is polled by one thread at a time (the engine's lock), so rings need one producer and one consumer. */
 static int
-create_pair(unsigned int queues, unsigned int size, struct roce_errmsg *why)
+create_pair(unsigned int queues, unsigned int size, struct roce_errmsg *errmsg)
 {
 	pair.queues = queues;
 	for (int end = 0; end < 2; end++) {
@@ -90,18 +90,18 @@ create_pair(unsigned int queues, unsigned int size, struct roce_errmsg *why)
 	return 0;
 fail:
 	destroy_pair();
-	return roce_errmsg_set(why, -ENOMEM, "no memory for the rings of loop0 and loop1: %s",
+	return roce_errmsg_set(errmsg, -ENOMEM, "no memory for the rings of loop0 and loop1: %s",
 			rte_strerror(rte_errno));
 }
 
 static int
-create_port(int end, struct roce_errmsg *why)
+create_port(int end, struct roce_errmsg *errmsg)
 {
 	int id = rte_eth_from_rings(
 			names[end], pair.ring[end], pair.queues, pair.ring[!end], pair.queues, 0);
 
 	if (id < 0)
-		return roce_errmsg_set(why, -ENOMEM, "port %s cannot be made: %s", names[end],
+		return roce_errmsg_set(errmsg, -ENOMEM, "port %s cannot be made: %s", names[end],
 				rte_strerror(rte_errno));
 	pair.port_id[end] = (uint16_t)id;
 	return 0;
@@ -126,7 +126,7 @@ read_size(const char *port)
 }
 
 int
-roce_loop_open(const char *port, unsigned int queues, uint16_t *port_id, struct roce_errmsg *why)
+roce_loop_open(const char *port, unsigned int queues, uint16_t *port_id, struct roce_errmsg *errmsg)
 {
 	int end = find_end(port);
 	unsigned int size = read_size(port);
@@ -134,22 +134,22 @@ roce_loop_open(const char *port, unsigned int queues, uint16_t *port_id, struct 
 	int rc;
 
 	if (end < 0 || size == 0)
-		return roce_errmsg_set(why, -EINVAL,
-				"port=%s is no good: want size= a power of two, 8..65536", port);
+		return roce_errmsg_set(errmsg, -EINVAL,
+				"port=%s is invalid: want size= a power of two, 8..65536", port);
 	if (pair.open[end])
-		return roce_errmsg_set(why, -EBUSY, "port %s is open already", names[end]);
+		return roce_errmsg_set(errmsg, -EBUSY, "port %s is open already", names[end]);
 	if (!first && queues != pair.queues)
-		return roce_errmsg_set(why, -EINVAL,
+		return roce_errmsg_set(errmsg, -EINVAL,
 				"queues=%u of %s must be that of %s, which is %u", queues,
 				names[end], names[!end], pair.queues);
 	if (first) {
-		rc = create_pair(queues, size, why);
+		rc = create_pair(queues, size, errmsg);
 		if (rc != 0)
 			return rc;
 	}
 	drain(end);
 	/* Closing a port takes its DPDK port away, the rings stay while the other end is open. */
-	rc = create_port(end, why);
+	rc = create_port(end, errmsg);
 	if (rc != 0) {
 		if (first)
 			destroy_pair();

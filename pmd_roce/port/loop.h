@@ -28,8 +28,8 @@ bool roce_loop_is(const char *port);
  * @param port_id receives the DPDK port.
  * @return 0; -EINVAL; -EBUSY taken already; -ENOMEM.
  */
-int
-roce_loop_open(const char *port, unsigned int queues, uint16_t *port_id, struct roce_errmsg *why);
+int roce_loop_open(const char *port, unsigned int queues, uint16_t *port_id,
+		struct roce_errmsg *errmsg);
 
 /** Let one end go. The port is stopped and closed before. */
 void roce_loop_close(const char *port);

@@ -48,11 +48,11 @@ sends_offsets(const struct roce_port *port, const struct rte_eth_dev_info *info)
 
 /* Buffers that belong to their mbufs for good are no place for a region, and do not come back as what they were. */
 static bool
-is_pinned(const struct roce_attach_config *lent, unsigned int engines)
+is_pinned(const struct roce_attach_config *attached, unsigned int engines)
 {
 	for (unsigned int q = 0; q < engines; q++) {
-		if (lent->pool[q] != NULL &&
-				(rte_pktmbuf_priv_flags(lent->pool[q]) &
+		if (attached->pool[q] != NULL &&
+				(rte_pktmbuf_priv_flags(attached->pool[q]) &
 						RTE_PKTMBUF_POOL_F_PINNED_EXT_BUF) != 0)
 			return true;
 	}
@@ -87,7 +87,7 @@ decide(struct roce_port *port, const char *obstacle)
 {
 	port->zero_copy = obstacle == NULL ? port->args->zero_copy : 0;
 	if (obstacle != NULL)
-		ROCE_LOG(WARNING, "port %s: zero_copy= has no effect: %s", port->attach.name,
+		ROCE_LOG(WARNING, "port %s: zero_copy= has no effect: %s", port->probe.name,
 				obstacle);
 }
 
@@ -107,7 +107,7 @@ roce_memory_plan(struct roce_port *port, uint64_t tx_offloads)
 	decide(port, obstacle);
 }
 
-/* What the program has configured a queue with. Drivers in software do not say, and always do what they can. */
+/* The offloads that the program has configured a queue with. Drivers in software do not say, and always do what they can. */
 static uint64_t
 offloads_of(const struct roce_port *port, uint16_t queue)
 {
@@ -122,25 +122,25 @@ offloads_of(const struct roce_port *port, uint16_t queue)
 }
 
 void
-roce_memory_plan_attached(struct roce_port *port, const struct roce_attach_config *lent)
+roce_memory_plan_attached(struct roce_port *port, const struct roce_attach_config *attached)
 {
 	uint64_t offloads = UINT64_MAX;
 
 	if (port->args->zero_copy == 0)
 		return;
-	if (is_pinned(lent, port->queues)) {
+	if (is_pinned(attached, port->queues)) {
 		decide(port, "a pool has external buffers of its own");
 		return;
 	}
-	if (lent->mode == ROCE_ATTACH_QUEUES) {
+	if (attached->mode == ROCE_ATTACH_QUEUES) {
 		for (unsigned int q = 0; q < port->queues; q++)
 			offloads &= offloads_of(port, port->queue[q].tx_queue);
 		roce_memory_plan(port, offloads);
 		return;
 	}
-	port->any_memory = (lent->flags & ROCE_ATTACH_NO_IOVA) != 0;
+	port->any_memory = (attached->flags & ROCE_ATTACH_NO_IOVA) != 0;
 	decide(port,
-			(lent->flags & ROCE_ATTACH_MULTI_SEGS) != 0
+			(attached->flags & ROCE_ATTACH_MULTI_SEGS) != 0
 					? NULL
 					: "the program does not say ROCE_ATTACH_MULTI_SEGS");
 }
@@ -169,7 +169,7 @@ roce_memory_log_far(struct roce_port *port, enum roce_far what, int port_socket,
 			(__atomic_fetch_or(&port->far_logged, bit, __ATOMIC_RELAXED) & bit) != 0)
 		return false;
 	ROCE_LOG(WARNING, "port %s is on socket %d, but %s on %d: everything has to go across",
-			port->attach.name, port_socket,
+			port->probe.name, port_socket,
 			what == ROCE_FAR_REGION ? "a region of memory" : "an lcore that turns it",
 			socket);
 	return true;
@@ -225,7 +225,7 @@ roce_memory_look(void *arg, uint64_t addr, uint64_t len)
 		ROCE_LOG(WARNING,
 				"port %s: a region is copied though zero_copy= is given: the EAL has no IOVA "
 				"for its memory, see rte_extmem_register()",
-				port->attach.name);
+				port->probe.name);
 	return false;
 }
 

@@ -14,10 +14,10 @@
 #define NONE    UINT16_MAX
 
 /*
- * Questions about one address: four a second for three seconds. Three in all, as most stacks ask, would leave one
+ * Questions about one address: four a second for five seconds, since a peer may be stopped for four. Three in all, as most stacks ask, would leave one
  * address of five unknown where a frame of five is lost at either end.
  */
-#define ASK_TRIES      12
+#define ASK_TRIES      20
 #define ASK_PER_SECOND 4
 #define UNREACHABLE_S  3
 #define FRESH_S        30
@@ -28,7 +28,7 @@ enum state {
 	FRESH,       /* confirmed less than FRESH_S ago */
 	CHECKED,     /* being asked again; the old address still serves */
 	UNREACHABLE, /* did not answer */
-	PERMANENT,   /* for good */
+	PERMANENT,   /* from roce_neigh_add(), never forgotten */
 };
 
 struct entry {
@@ -93,7 +93,7 @@ remove_entry(struct roce_neigh *n, struct entry *e)
 	n->free = index;
 }
 
-/* The one that is missed least: unreachable, else confirmed longest ago. NULL: all are told or being asked. */
+/* The one that is missed least: unreachable, else confirmed longest ago. NULL: all are permanent or being asked. */
 static struct entry *
 find_victim(struct roce_neigh *n)
 {
@@ -216,7 +216,7 @@ roce_neigh_set_addrs(struct roce_neigh *n, const struct roce_subnet *addr, unsig
 	for (uint16_t i = 0; i < n->used; i++) {
 		struct entry *e = &n->entry[i];
 
-		/* Nobody could ask for them again. */
+		/* They could not be asked for again. */
 		if (e->state != FREE && e->state != PERMANENT && find_subnet(n, &e->ip) == NULL)
 			remove_entry(n, e);
 	}
@@ -324,7 +324,7 @@ hear_question(struct roce_neigh *n, const struct roce_neigh_msg *msg, uint64_t n
 	if (!known_host)
 		return;
 	if (e == NULL) {
-		/* Who asks for us will be talked to; but it displaces nobody. */
+		/* A host that asks for us will be talked to; but it displaces no entry. */
 		e = insert(n, &msg->sender);
 		if (e == NULL)
 			return;

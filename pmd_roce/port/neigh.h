@@ -4,7 +4,7 @@
 
 /**
  * @file
- * IP address to MAC address: told, learned, asked for by ARP (RFC 826) and
+ * IP address to MAC address: permanent, learned, asked for by ARP (RFC 826) and
  * neighbour discovery (RFC 4861), and answered.
  *
  * Frames and `now` in, frames and a deadline out, like the engine: no device,
@@ -15,7 +15,7 @@
  * more. An answer is good for thirty seconds; if the address was wanted in that
  * time the neighbour is then asked again, by unicast, and stays usable
  * meanwhile. Only requests for one of our addresses teach an address that
- * nobody wanted, so strangers cannot push out what is in use.
+ * nobody wanted, so unknown peers cannot push out what is in use.
  */
 
 #include <stdbool.h>
@@ -55,7 +55,7 @@ int roce_neigh_create(const struct roce_neigh_config *config, struct roce_neigh 
 /** NULL is allowed. */
 void roce_neigh_destroy(struct roce_neigh *neigh);
 
-/** Tell an address for good. @return 0; -ENOSPC. */
+/** Add a permanent entry. @return 0; -ENOSPC. */
 int roce_neigh_add(struct roce_neigh *neigh, const struct roce_ip *ip,
 		const struct rte_ether_addr *mac);
 
@@ -66,8 +66,8 @@ struct roce_neigh_hop {
 };
 
 /**
- * We have other addresses now, as of struct roce_neigh_config. What is known of neighbours that are near none of them is
- * forgotten, unless it was told.
+ * We have other addresses now, as of struct roce_neigh_config. Entries of neighbours that are near none of them are
+ * forgotten, unless they are permanent.
  */
 void
 roce_neigh_set_addrs(struct roce_neigh *neigh, const struct roce_subnet *addr, unsigned int addrs);

@@ -4,7 +4,7 @@
 
 /**
  * @file
- * What neighbours say, as bytes and as a value: ARP over Ethernet (RFC 826) and
+ * Messages of neighbours, as bytes and as a value: ARP over Ethernet (RFC 826) and
  * neighbour solicitation and advertisement (RFC 4861 4.3, 4.4). Both are a
  * question for, or an answer about, one address.
  */
@@ -36,7 +36,7 @@ struct roce_neigh_msg {
 
 /** Which VLAN a frame has to be of, and what the device took out of it. */
 struct roce_neigh_tags {
-	uint16_t own_tci;      /**< of our network; its VID is judged alone, 0: none */
+	uint16_t own_tci;      /**< of our network; its VID is validated alone, 0: none */
 	uint16_t stripped_tci; /**< valid if stripped */
 	bool stripped;         /**< the tag stands beside the frame */
 };

@@ -47,6 +47,13 @@ roce_port_unlock(const struct roce_port *port)
 	roce_engine_unlock(port->queue[0].engine);
 }
 
+void
+roce_port_unlock_inner(const struct roce_port *port)
+{
+	for (unsigned int q = port->queues; q > 0; q--)
+		roce_engine_unlock_inner(port->queue[q - 1].engine);
+}
+
 unsigned int
 roce_port_poll(struct roce_port_queue *queue)
 {
@@ -54,10 +61,10 @@ roce_port_poll(struct roce_port_queue *queue)
 
 	if (!roce_engine_trylock(queue->engine))
 		return 0;
-	/* That wants the locks of all engines. Who got this one is in no turn, in which it would wait for itself. */
-	if (unlikely(roce_port_events_is_pending(&queue->port->life))) {
+	/* That wants the locks of all engines. This thread is in no poll, in which it would wait for itself. */
+	if (unlikely(roce_port_events_is_pending(&queue->port->events))) {
 		roce_engine_unlock(queue->engine);
-		roce_port_events_act(&queue->port->life);
+		roce_port_events_act(&queue->port->events);
 		return 0;
 	}
 	/* Under the lock, so that time never runs backwards for the engine. */
@@ -75,7 +82,7 @@ serve_queue(void *arg)
 
 /* Make an lcore a service lcore, unless it is one. DPDK does not ask whether there is a thread behind it. */
 static int
-take_lcore(uint32_t lcore, struct roce_errmsg *why)
+take_lcore(uint32_t lcore, struct roce_errmsg *errmsg)
 {
 	enum rte_lcore_role_t role = rte_eal_lcore_role(lcore);
 	int rc = -EINVAL;
@@ -85,8 +92,9 @@ take_lcore(uint32_t lcore, struct roce_errmsg *why)
 	if (rc == -EALREADY)
 		return 0;
 	if (rc != 0)
-		return roce_errmsg_set(why, -EINVAL,
-				"lcores=%" PRIu32 " is no good: the EAL has no such worker", lcore);
+		return roce_errmsg_set(errmsg, -EINVAL,
+				"lcores=%" PRIu32 " is invalid: the EAL has no such worker lcore",
+				lcore);
 	taken[lcore] = true;
 	return 0;
 }
@@ -104,7 +112,7 @@ drop_lcore(uint32_t lcore)
 }
 
 static int
-serve_one(struct roce_port_queue *queue, uint32_t lcore, struct roce_errmsg *why)
+serve_one(struct roce_port_queue *queue, uint32_t lcore, struct roce_errmsg *errmsg)
 {
 	struct rte_service_spec spec = {
 		.callback = serve_queue,
@@ -113,17 +121,17 @@ serve_one(struct roce_port_queue *queue, uint32_t lcore, struct roce_errmsg *why
 	};
 	int rc;
 
-	snprintf(spec.name, sizeof(spec.name), "roce_%.16s_%u", queue->port->attach.name,
+	snprintf(spec.name, sizeof(spec.name), "roce_%.16s_%u", queue->port->probe.name,
 			queue->index);
 	if (rte_service_component_register(&spec, &queue->service) != 0)
-		return roce_errmsg_set(why, -ENOMEM, "no room for service %s", spec.name);
+		return roce_errmsg_set(errmsg, -ENOMEM, "no room for service %s", spec.name);
 	rte_service_component_runstate_set(queue->service, 1);
 	rte_service_runstate_set(queue->service, 1);
 	rte_service_map_lcore_set(queue->service, lcore, 1);
 	rc = rte_service_lcore_start(lcore);
 	if (rc != 0 && rc != -EALREADY)
 		return roce_errmsg_set(
-				why, -EINVAL, "lcores=%" PRIu32 ": it does not start", lcore);
+				errmsg, -EINVAL, "lcores=%" PRIu32 ": it does not start", lcore);
 	return 0;
 }
 
@@ -151,16 +159,16 @@ unserve_first(struct roce_port *port, unsigned int n)
 
 int
 roce_port_serve(struct roce_port *port, const uint32_t *lcores, unsigned int n,
-		struct roce_errmsg *why)
+		struct roce_errmsg *errmsg)
 {
 	for (unsigned int i = 0; i < port->queues; i++) {
 		int rc;
 
 		port->lcores[i] = lcores[i % n];
 		port->queue[i].service = NO_SERVICE;
-		rc = take_lcore(port->lcores[i], why);
+		rc = take_lcore(port->lcores[i], errmsg);
 		if (rc == 0)
-			rc = serve_one(&port->queue[i], port->lcores[i], why);
+			rc = serve_one(&port->queue[i], port->lcores[i], errmsg);
 		if (rc != 0) {
 			unserve_first(port, i + 1);
 			return rc;
@@ -176,4 +184,10 @@ roce_port_unserve(struct roce_port *port)
 {
 	if (port->serviced)
 		unserve_first(port, port->queues);
+}
+
+unsigned int
+roce_device_turn(struct roce_device *device, unsigned int engine)
+{
+	return roce_device_poll_engine(device, engine);
 }

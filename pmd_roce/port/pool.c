@@ -15,14 +15,14 @@
 #include <rte_malloc.h>
 #include <rte_mbuf.h>
 
-#include "port/size_class_cache.h"
 #include "port/log.h"
+#include "port/size_class_cache.h"
 
 /* Frames an lcore keeps for itself; the pool lets it grow by half before it takes some back. */
 #define POOL_CACHE     256
 #define POOL_CACHE_MAX (POOL_CACHE * 3 / 2)
 
-/* More lcores than this do not turn one port. */
+/* More lcores than this do not poll one port. */
 #define POOL_LCORES_MAX ROCE_ENGINES_MAX
 
 #define RETIRED_MAX 256
@@ -142,10 +142,12 @@ roce_pool_retire(struct rte_mempool *pool)
 	roce_pool_sweep();
 }
 
-static struct roce_size_class_cache blocks = { .lock = RTE_SPINLOCK_INITIALIZER,
-	.most = CACHE_MOST };
+static struct roce_size_class_cache cache = {
+	.lock = RTE_SPINLOCK_INITIALIZER,
+	.most = CACHE_MOST,
+};
 
-/* What lies in front of each piece of memory: where it came from. */
+/* The header of each block of memory: where it came from. */
 struct origin {
 	size_t size; /* with this */
 	bool huge;
@@ -154,7 +156,7 @@ struct origin {
 static struct origin *
 alloc_huge(size_t size)
 {
-	struct origin *o = roce_size_class_cache_take(&blocks, size);
+	struct origin *o = roce_size_class_cache_take(&cache, size);
 
 	if (o == NULL)
 		return rte_zmalloc("roce", size, RTE_CACHE_LINE_SIZE);
@@ -195,7 +197,7 @@ free_memory(void *arg, void *p)
 	o = (struct origin *)p - 1;
 	if (!o->huge)
 		free(o);
-	else if (!roce_size_class_cache_keep(&blocks, o, o->size))
+	else if (!roce_size_class_cache_keep(&cache, o, o->size))
 		rte_free(o);
 }
 
@@ -204,7 +206,7 @@ roce_pool_drop_cache(void)
 {
 	void *block;
 
-	while ((block = roce_size_class_cache_drop(&blocks)) != NULL)
+	while ((block = roce_size_class_cache_drop(&cache)) != NULL)
 		rte_free(block);
 }
 

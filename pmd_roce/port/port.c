@@ -7,9 +7,11 @@
 #include <rte_ethdev.h>
 
 #define PATH_TTL 64
+#define RECEIVE_BURSTS \
+	16u /**< of roce_port_receive(): no more frames than fit the inbox of another engine */
 
 static_assert(ROCE_PORT_TX_BURST <= ROCE_FAULT_BURST_MAX,
-		"a burst goes through the faults at once");
+		"a burst goes through fault injection at once");
 
 /* Publish the table's deadline. The table's lock is held. */
 static void
@@ -51,8 +53,8 @@ take_foreign(struct roce_port_queue *queue, struct rte_mbuf **pkts, uint16_t n, 
 	const struct roce_port *port = queue->port;
 
 	roce_port_look(queue, pkts, n, now);
-	if (port->lent.foreign != NULL)
-		port->lent.foreign(port->lent.arg, queue->index, pkts, n);
+	if (port->attached.foreign != NULL)
+		port->attached.foreign(port->attached.arg, queue->index, pkts, n);
 	else
 		rte_pktmbuf_free_bulk(pkts, n);
 }
@@ -65,7 +67,7 @@ ask_program(struct roce_port *port, uint64_t now)
 	roce_cm_resolved(port->cm, now);
 }
 
-/* The neighbour table's turn, on queue 0. @return frames to send, at most @p max. */
+/* Poll the neighbour table, on queue 0. @return frames to send, at most @p max. */
 static __rte_noinline uint16_t
 poll_neigh(struct roce_port *port, struct rte_mbuf **pkts, uint16_t max, uint64_t now)
 {
@@ -106,19 +108,19 @@ roce_port_run_timers(struct roce_port_queue *queue, uint64_t now)
 static __rte_noinline uint16_t
 fetch_more(struct roce_port_queue *queue, struct rte_mbuf **pkts, uint16_t max, uint64_t now)
 {
-	uint16_t room = roce_fault_injection_room(&queue->fault, max);
+	uint16_t room = roce_fault_injection_room(&queue->fault_injection, max);
 	uint16_t n = 0;
 
 	if (neigh_is_due(queue, now))
 		n = poll_neigh(queue->port, pkts, room / 2, now);
 	n += roce_engine_tx(queue->engine, pkts + n, (uint16_t)(room - n), now);
-	return roce_fault_injection_burst(&queue->fault, pkts, n);
+	return roce_fault_injection_burst(&queue->fault_injection, pkts, n);
 }
 
 static inline uint16_t
 fetch(struct roce_port_queue *queue, struct rte_mbuf **pkts, uint16_t max, uint64_t now)
 {
-	if (unlikely(queue->fault.on || neigh_is_due(queue, now)))
+	if (unlikely(queue->fault_injection.on || neigh_is_due(queue, now)))
 		return fetch_more(queue, pkts, max, now);
 	return roce_engine_tx(queue->engine, pkts, max, now);
 }
@@ -137,13 +139,14 @@ roce_port_drop_held(struct roce_port_queue *queue)
 	queue->held_n = 0;
 }
 
-/* There is no device any more: frames of other engines arrive, timers run, words are spoken to nobody. */
+/* There is no device, or none with a peer: frames of other engines arrive, timers run, what is sent is lost. */
 static __rte_noinline unsigned int
 poll_alone(struct roce_port_queue *queue, uint64_t now)
 {
 	struct rte_mbuf *none[1];
 
-	queue->idle_every = 0;
+	if (roce_port_events_is_gone(&queue->port->events))
+		queue->idle_every = 0;
 	roce_engine_rx(queue->engine, none, 0, now);
 	roce_port_drop_held(queue);
 	queue->held_n = roce_port_fetch(queue, queue->held, ROCE_PORT_TX_BURST, now);
@@ -155,14 +158,14 @@ poll_alone(struct roce_port_queue *queue, uint64_t now)
 static bool
 is_wanted(const struct roce_port_queue *queue)
 {
-	return queue->port->attach.idle_tx_ms != 0 || roce_engine_waits_for_release(queue->engine);
+	return queue->port->probe.idle_tx_ms != 0 || roce_engine_waits_for_release(queue->engine);
 }
 
 /* For a device that has something of its own to say, or frames that it has sent and that somebody waits for. */
 static __rte_noinline void
 send_nothing(struct roce_port_queue *queue, uint64_t now)
 {
-	if (queue->port->attach.idle_tx_ms != 0)
+	if (queue->port->probe.idle_tx_ms != 0)
 		rte_eth_tx_burst(queue->port_id, queue->tx_queue, queue->held, 0);
 	/* Unlike a burst, this goes to a driver whose queues may not be there while its owner starts it anew. */
 	if (roce_engine_waits_for_release(queue->engine) && roce_port_is_started(queue->port_id))
@@ -187,7 +190,19 @@ receive(struct roce_port_queue *queue, uint64_t now)
 	return received;
 }
 
-/* What the device refused, oldest first. Meanwhile time passes, and the engine is asked for no more. */
+void
+roce_port_receive(struct roce_port_queue *queue, uint64_t now)
+{
+	unsigned int left = RECEIVE_BURSTS;
+
+	if (likely(!roce_port_events_is_quiet(&queue->port->events))) {
+		while (left > 0 && receive(queue, now) == ROCE_PORT_RX_BURST)
+			left--;
+	}
+	roce_engine_rx_forwarded(queue->engine, now);
+}
+
+/* Send the frames that the device refused, oldest first. Meanwhile time passes, and the engine is asked for no more. */
 static __rte_noinline uint16_t
 send_held(struct roce_port_queue *queue, uint64_t now)
 {
@@ -223,7 +238,7 @@ roce_port_poll_locked(struct roce_port_queue *queue, uint64_t now)
 {
 	uint16_t received, sent;
 
-	if (unlikely(roce_port_events_is_gone(&queue->port->life)))
+	if (unlikely(roce_port_events_is_quiet(&queue->port->events)))
 		return poll_alone(queue, now);
 	received = receive(queue, now);
 	sent = likely(queue->held_n == 0) ? send_fresh(queue, now) : send_held(queue, now);
@@ -238,7 +253,7 @@ roce_port_deadline(const struct roce_port_queue *queue)
 {
 	uint64_t deadline;
 
-	if (queue->held_n > 0 || queue->fault.late != NULL)
+	if (queue->held_n > 0 || queue->fault_injection.late != NULL)
 		return 0;
 	deadline = roce_engine_deadline(queue->engine);
 	if (queue->index == 0)
@@ -277,7 +292,7 @@ resolve_there(const struct roce_port *port, const struct roce_subnet *from, unsi
 		hop->mac = port->mac;
 		return 0;
 	}
-	rc = port->lent.resolve(port->lent.arg, route.via.b, hop->mac.addr_bytes);
+	rc = port->attached.resolve(port->attached.arg, route.via.b, hop->mac.addr_bytes);
 	return rc == 0 || rc == -EAGAIN ? rc : -EHOSTUNREACH;
 }
 
@@ -315,8 +330,8 @@ roce_port_resolve(void *arg, const struct roce_context *context, const struct ro
 	int rc = port->neigh != NULL ? resolve_here(port, own, n, dst, &hop, now)
 				     : resolve_there(port, own, n, dst, &hop);
 
-	/* Nobody is near any more. */
-	if (roce_port_events_is_gone(&port->life))
+	/* No host is on-link any more. */
+	if (roce_port_events_is_gone(&port->events))
 		rc = -EHOSTUNREACH;
 	/* All but the MAC also when nobody has told it yet: a passive connection has that from the frame. */
 	*path = (struct roce_path){

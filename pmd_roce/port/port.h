@@ -8,7 +8,7 @@
  *
  * Everything of a queue belongs to whoever holds the lock of its engine. The
  * neighbour table is the port's and has a lock of its own, taken only for
- * frames that are not RoCEv2, for finding a path, and when its timer is due.
+ * frames that are not RoCEv2, for resolving a path, and when its timer is due.
  */
 
 #include <stdbool.h>
@@ -21,20 +21,20 @@
 
 #include "cm/cm.h"
 #include "engine/engine.h"
-#include "port/port_probe.h"
+#include "port/errmsg.h"
 #include "port/fault_injection.h"
-#include "port/port_events.h"
 #include "port/neigh.h"
+#include "port/port_events.h"
+#include "port/port_probe.h"
 #include "port/rx_interrupt.h"
 #include "port/steer.h"
 #include "port/subnet.h"
-#include "port/errmsg.h"
 #include "roce/device.h"
 
 #define ROCE_PORT_RX_BURST 32
 #define ROCE_PORT_TX_BURST 64
 
-/** What happens to frames outside the engine. Written under the engine's lock, read by anybody. */
+/** Counters of frames outside the engine. Written under the engine's lock, read by anybody. */
 struct roce_port_stats {
 	uint64_t rx_frames;     /**< from the device */
 	uint64_t tx_frames;     /**< taken by the device */
@@ -58,24 +58,25 @@ struct roce_port_queue {
 	uint32_t service; /**< id of its service; valid when the port is serviced */
 	/** Ticks after which the device wants a call although there is nothing to send: always, or for zero_copy. 0: never. */
 	uint64_t idle_every;
-	uint64_t idle_at;                  /**< when it wants the next */
-	struct roce_fault_injection fault; /**< what happens on purpose to frames that are sent */
+	uint64_t idle_at; /**< when it wants the next */
+	struct roce_fault_injection
+			fault_injection; /**< what happens on purpose to frames that are sent */
 	struct roce_port_stats stats;
 	struct rte_mbuf *held[ROCE_PORT_TX_BURST]; /**< fetched from the engine, not yet sent */
 } __rte_cache_aligned;
 
 struct roce_port {
-	struct roce_port_probe attach;
-	struct roce_port_events life;
+	struct roce_port_probe probe;
+	struct roce_port_events events;
 	const struct roce_devargs *args; /**< of the device, which outlives the port */
-	/** What the program that lent the port said of it; zero when it is our own. */
+	/** The description of the port by the program that attached it; zero when the port is our own. */
 	struct {
 		enum roce_attach_mode mode;
 		uint8_t pools; /**< bit per engine: its tx_pool is the program's */
 		int (*resolve)(void *arg, const uint8_t ip[16], uint8_t mac[6]);
 		void (*foreign)(void *arg, unsigned int engine, struct rte_mbuf **pkts, uint16_t n);
 		void *arg;
-	} lent;
+	} attached;
 	struct rte_ether_addr mac;
 	uint16_t id;
 	uint8_t mtu_code;
@@ -84,7 +85,7 @@ struct roce_port {
 	bool ip_cksum_offload;
 	bool any_memory;      /**< memory.h: nobody who sends uses IOVAs */
 	uint8_t far_logged;   /**< memory.h: bit per enum roce_far; atomic */
-	uint8_t unfit_logged; /**< memory.h: a region was told of that has to be copied; atomic */
+	uint8_t unfit_logged; /**< memory.h: a region that has to be copied was logged; atomic */
 	uint32_t zero_copy;   /**< as devargs.h, where the device can; else 0 */
 	bool started;
 	bool serviced;
@@ -110,6 +111,11 @@ struct roce_port {
 		struct roce_subnet at[ROCE_ADDRS_MAX];
 	} ip;
 	struct roce_port_queue queue[ROCE_ENGINES_MAX];
+	/** The address without a route that was logged last; locked: engine 0. */
+	struct {
+		struct roce_ip dst;
+		uint64_t until; /**< and it is not logged again before */
+	} unreachable;
 };
 
 struct roce_port_config {
@@ -128,15 +134,15 @@ struct roce_port_config {
  * @return 0; -EINVAL the MTU or the number of queues does not fit; -ENODEV; -EBUSY; -ENOMEM.
  */
 int roce_port_open(const struct roce_port_config *config, struct roce_port **out,
-		struct roce_errmsg *why);
+		struct roce_errmsg *errmsg);
 
 /**
  * Stop, reset, configure and start again, with the same pools. All engines' locks are held: frames that are held
  * stay, those the device had are lost.
  * @return 0; negative: the device is of no use any more.
  */
-int
-roce_port_reset(struct roce_port *port, const struct roce_devargs *args, struct roce_errmsg *why);
+int roce_port_reset(struct roce_port *port, const struct roce_devargs *args,
+		struct roce_errmsg *errmsg);
 
 /** Let the device receive what the addresses of the port want. */
 void roce_port_hear_addresses(const struct roce_port *port);
@@ -145,25 +151,29 @@ void roce_port_hear_addresses(const struct roce_port *port);
 void roce_port_drop_held(struct roce_port_queue *queue);
 
 /**
- * Make a port of what a program lends: queues of its own port, or none at all. Nothing of it is configured, started,
- * stopped or closed, here or later.
+ * Make a port of what a program attaches: queues of its own port, or no port at all. No part of the program's port is
+ * configured, started, stopped or closed, here or later.
  *
  * @return 0; -EINVAL; -ENODEV no such port or queue; -EBUSY the port is one of ours; -ENOMEM.
  */
-int roce_port_lend(const struct roce_port_config *config, const struct roce_attach_config *lent,
-		struct roce_port **out, struct roce_errmsg *why);
+int
+roce_port_attach(const struct roce_port_config *config, const struct roce_attach_config *attached,
+		struct roce_port **out, struct roce_errmsg *errmsg);
 
-/** Stop and give back; frames still held are freed. NULL is allowed. Nobody turns it any more. */
+/** Stop and give back; frames still held are freed. NULL is allowed. No thread polls it any more. */
 void roce_port_close(struct roce_port *port);
 
 /**
- * Turn one queue: receive a burst, let the engine and the neighbours work, send a burst. The caller holds the
+ * Poll one queue: receive a burst, let the engine and the neighbours work, send a burst. The caller holds the
  * lock of the engine. Frames the device refuses are kept and go first next time; until then the engine is asked
  * for no more. A device that is gone is left alone: time passes, and what the engine says is lost.
  *
  * @return frames moved.
  */
 unsigned int roce_port_poll_locked(struct roce_port_queue *queue, uint64_t now);
+
+/** Only receive, burst after burst, until the queue is empty; bounded. Locked. */
+void roce_port_receive(struct roce_port_queue *queue, uint64_t now);
 
 /**
  * Fetch frames to send: of the neighbours, then of the engine, and do to them what was asked for on purpose. Locked.
@@ -172,23 +182,23 @@ unsigned int roce_port_poll_locked(struct roce_port_queue *queue, uint64_t now);
 uint16_t
 roce_port_fetch(struct roce_port_queue *queue, struct rte_mbuf **pkts, uint16_t max, uint64_t now);
 
-/** Nothing can be sent now: time passes all the same. Locked. */
+/** No frame can be sent now: time passes all the same. Locked. */
 void roce_port_run_timers(struct roce_port_queue *queue, uint64_t now);
 
 /** Look for words among neighbours in frames that the engine left, and count them all. Locked. */
 void
 roce_port_look(struct roce_port_queue *queue, struct rte_mbuf **pkts, uint16_t n, uint64_t now);
 
-/** Next time at which a turn is useful without new frames; 0: now; ROCE_NEVER. Locked. */
+/** Next time at which a poll is useful without new frames; 0: now; ROCE_NEVER. Locked. */
 uint64_t roce_port_deadline(const struct roce_port_queue *queue);
 
 /** Is a port of ethdev started? Any. */
 bool roce_port_is_started(uint16_t port_id);
 
-/** What the link carries, bytes per second, as the device says now; 0: it does not. */
+/** The rate of the link as the device tells it now, bytes per second; 0: it does not. */
 uint64_t roce_port_line_rate(const struct roce_port *port);
 
-/** The way to an address, as roce_cm_resolve_fn; @p arg is the port. Locked: engine 0. */
+/** Resolve the path to an address, as roce_cm_resolve_fn; @p arg is the port. Locked: engine 0. */
 int roce_port_resolve(void *arg, const struct roce_context *context, const struct roce_ip *dst,
 		struct roce_path *path, uint64_t now);
 
@@ -201,31 +211,36 @@ struct roce_port *roce_port_create(const struct roce_port_config *config);
  * The path MTU of a port that carries @p mtu bytes behind the Ethernet header.
  * @return 0; -EINVAL too few for any, or for what `mtu=` wants.
  */
-int roce_port_fit_mtu(
-		const struct roce_port *port, uint32_t mtu, uint8_t *code, struct roce_errmsg *why);
+int roce_port_fit_mtu(const struct roce_port *port, uint32_t mtu, uint8_t *code,
+		struct roce_errmsg *errmsg);
 
 /** Make the pool of what queue @p q sends, for a device that keeps @p desc frames. @return 0; -ENOMEM. */
 int roce_port_make_tx_pool(struct roce_port *port, unsigned int q, uint16_t desc, int socket);
 
-/* ---- poll.c: who turns, and the clock ---- */
+/* ---- poll.c: who polls, and the clock ---- */
 
 /** The clock of every port: ticks, and ticks per second. */
 uint64_t roce_port_now(void);
 uint64_t roce_port_hz(void);
 
-/** Turn a queue unless somebody else is turning it. Any thread. @return frames moved. */
+/** Poll a queue unless somebody else is polling it. Any thread. @return frames moved. */
 unsigned int roce_port_poll(struct roce_port_queue *queue);
 
 /** Every engine of the port, in ascending order; and back, which may wake users. */
 void roce_port_lock(const struct roce_port *port);
 void roce_port_unlock(const struct roce_port *port);
+/**
+ * Back without waking users, which the next poll does: an agent of theirs may open and close adapters, and the caller is a
+ * thread of this library or of DPDK that has other locks, or that such a call waits for.
+ */
+void roce_port_unlock_inner(const struct roce_port *port);
 
 /**
- * Let service lcores turn the queues, queue i on lcore i modulo @p n. One thread at a time, as roce_port_unserve().
+ * Let service lcores poll the queues, queue i on lcore i modulo @p n. One thread at a time, as roce_port_unserve().
  * @return 0; -EINVAL an lcore is none of the EAL's; -ENOMEM.
  */
 int roce_port_serve(struct roce_port *port, const uint32_t *lcores, unsigned int n,
-		struct roce_errmsg *why);
+		struct roce_errmsg *errmsg);
 
 /** End that; returns when no service lcore is inside. */
 void roce_port_unserve(struct roce_port *port);

@@ -18,9 +18,9 @@ struct addresses {
 };
 
 int
-roce_device_refuse_gw(struct roce_errmsg *why)
+roce_device_refuse_gw(struct roce_errmsg *errmsg)
 {
-	return roce_errmsg_set(why, -EINVAL, "gw= is no good: it is none of the hosts near an ip=");
+	return roce_errmsg_set(errmsg, -EINVAL, "gw= must be a host in the subnet of one ip=");
 }
 
 bool
@@ -88,34 +88,34 @@ set_addresses(struct roce_device *first, const struct addresses *all)
 		roce_neigh_set_addrs(port->neigh, all->at, all->n);
 		rte_spinlock_unlock(&port->neigh_lock);
 	}
-	/* What somebody has closed under us may be another port by now. */
-	if (port->lent.mode == 0 && !roce_port_events_is_gone(&port->life))
+	/* The number of a port that was closed under us may be another port's by now. */
+	if (port->attached.mode == 0 && !roce_port_events_is_gone(&port->events))
 		roce_port_hear_addresses(port);
 	roce_port_unlock(port);
 }
 
-/* What the new one wants fits beside the others. */
+/* The parameters of the new one fit beside those of the others. */
 static int
 check_addresses(const struct roce_device *first, const struct roce_devargs *args,
-		struct addresses *all, struct roce_errmsg *why)
+		struct addresses *all, struct roce_errmsg *errmsg)
 {
-	const char *name = first->port->attach.name;
+	const char *name = first->port->probe.name;
 	const struct roce_ip *gw = &first->args.gw;
 
-	/* Who was attached may have more addresses than this one says, and its gateway near one of those. */
+	/* An attached device may have more addresses than this one names, and its gateway near one of those. */
 	if (roce_subnet_owns(args->ip.at, args->ip.n, gw) ||
 			(roce_devargs_has(args, "gw") &&
 					!roce_subnet_gw_ok(args->ip.at, args->ip.n, gw)))
-		return roce_device_refuse_gw(why);
+		return roce_device_refuse_gw(errmsg);
 	collect_addresses(first, all);
 	switch (add_addresses(all, args)) {
 	case 0:
 		return 0;
 	case -EEXIST:
-		return roce_errmsg_set(why, -EBUSY,
+		return roce_errmsg_set(errmsg, -EBUSY,
 				"port %s has an address of ip= with another prefix", name);
 	default:
-		return roce_errmsg_set(why, -EBUSY,
+		return roce_errmsg_set(errmsg, -EBUSY,
 				"port %s cannot have so many addresses: %d are the most", name,
 				ROCE_ADDRS_MAX);
 	}
@@ -123,19 +123,19 @@ check_addresses(const struct roce_device *first, const struct roce_devargs *args
 
 int
 roce_device_add_share(struct roce_device *first, const struct roce_devargs *args,
-		struct roce_device **out, struct roce_errmsg *why)
+		struct roce_device **out, struct roce_errmsg *errmsg)
 {
 	struct addresses all;
 	struct roce_device *share;
-	int rc = check_addresses(first, args, &all, why);
+	int rc = check_addresses(first, args, &all, errmsg);
 
 	if (rc != 0)
 		return rc;
 	share = calloc(1, sizeof(*share));
 	if (share == NULL)
-		return roce_errmsg_set(why, -ENOMEM, "no memory for a device");
+		return roce_errmsg_set(errmsg, -ENOMEM, "no memory for a device");
 	share->first = first;
-	/* What was left out is as the first said it. */
+	/* A parameter that was left out is as the first one set it. */
 	memcpy(&share->args, &first->args, sizeof(share->args));
 	memcpy(&share->args.ip, &args->ip, sizeof(share->args.ip));
 	share->port = first->port;

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <net/if.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +22,9 @@
 #include "port/compat.h"
 #include "port/eal.h"
 #include "port/loop.h"
+#include "port/memif.h"
+#include "port/vdev_args.h"
+#include "port/vdev_check.h"
 
 enum origin {
 	FOUND = 1, /* by name: somebody else made it */
@@ -36,7 +38,7 @@ enum origin {
 
 #define PACKET_FRAME_DEFAULT 2048
 
-/* What the kernel puts in front of a frame in a packet ring, and a frame's link header. */
+/* The kernel's header of a frame in a packet ring, and a frame's link header. */
 #define PACKET_RING_OVERHEAD 128
 #define LINK_OVERHEAD        18
 
@@ -56,41 +58,6 @@ enum origin {
 
 /* Ours among the owners of ports, so that an appliance sees that a port is taken. */
 static struct rte_eth_dev_owner owner;
-
-/* The next value of @p key from the comma at or behind @p p, copied to @p value; NULL: no more, else where to go on. */
-static const char *
-next_arg(const char *p, const char *key, char *value, size_t len)
-{
-	size_t key_len = strlen(key);
-
-	while ((p = strchr(p, ',')) != NULL) {
-		p++;
-		if (strncmp(p, key, key_len) == 0 && p[key_len] == '=') {
-			size_t n = strcspn(p + key_len + 1, ",");
-
-			n = RTE_MIN(n, len - 1);
-			memcpy(value, p + key_len + 1, n);
-			value[n] = '\0';
-			return p;
-		}
-	}
-	return NULL;
-}
-
-/* The value of @p key in the arguments behind the port's name, copied to @p value; false: not there. */
-static bool
-find_arg(const char *port, const char *key, char *value, size_t len)
-{
-	return next_arg(port, key, value, len) != NULL;
-}
-
-static uint32_t
-find_number(const char *port, const char *key)
-{
-	char value[16];
-
-	return find_arg(port, key, value, sizeof(value)) ? (uint32_t)strtoul(value, NULL, 10) : 0;
-}
 
 /* MTU of an interface of the kernel; 0: there is none of that name. */
 static uint32_t
@@ -117,73 +84,67 @@ driver_is(const char *port, const char *driver)
 	return strncmp(port, driver, strlen(driver)) == 0;
 }
 
-/* Append an argument, unless it is there. */
 static int
-add_arg(char *port, const char *key, unsigned int number)
-{
-	char value[4];
-	size_t used = strlen(port);
-	int len;
-
-	if (find_arg(port, key, value, sizeof(value)))
-		return 0;
-	len = snprintf(port + used, ROCE_DEVARGS_PORT_LEN - used, ",%s=%u", key, number);
-	return len < 0 || (size_t)len >= ROCE_DEVARGS_PORT_LEN - used ? -EINVAL : 0;
-}
-
-static int
-prepare_memif(const struct roce_devargs *args, struct roce_port_probe *a, struct roce_errmsg *why)
+prepare_memif(const struct roce_devargs *args, struct roce_port_probe *probe,
+		struct roce_errmsg *errmsg)
 {
 	char role[8];
 	uint32_t size;
 
 	/* By default it is a client. */
-	a->waits_for_peer = !find_arg(a->port, "role", role, sizeof(role)) ||
+	probe->waits_for_peer = !roce_vdev_find_arg(probe->port, "role", role, sizeof(role)) ||
 			(strcmp(role, "server") != 0 && strcmp(role, "master") != 0);
-	if (a->origin != FOUND && add_arg(a->port, "bsize", MEMIF_BSIZE) != 0)
-		return roce_errmsg_set(why, -EINVAL, "port=%.64s... is too long", a->port);
-	size = find_number(a->port, "bsize");
+	if (probe->origin != FOUND && roce_vdev_default_arg(probe->port, "bsize", MEMIF_BSIZE) != 0)
+		return roce_errmsg_set(errmsg, -EINVAL, "port=%.64s... is too long", probe->port);
+	size = roce_vdev_find_number(probe->port, "bsize");
 	if (size == 0)
 		size = MEMIF_BSIZE_DEFAULT;
-	a->mtu = size - RTE_MIN(size, (uint32_t)LINK_OVERHEAD);
+	probe->mtu = size - RTE_MIN(size, (uint32_t)LINK_OVERHEAD);
+	if (probe->origin == PROBED)
+		return roce_memif_create(
+				probe->name, probe->port, args->queues, &probe->memif, errmsg);
 	return 0;
 }
 
 static int
-prepare_af_packet(
-		const struct roce_devargs *args, struct roce_port_probe *a, struct roce_errmsg *why)
+prepare_af_packet(const struct roce_devargs *args, struct roce_port_probe *probe,
+		struct roce_errmsg *errmsg)
 {
 	uint32_t mtu, frame;
 	char name[IF_NAMESIZE];
 
-	if (!find_arg(a->port, "iface", name, sizeof(name)))
-		return roce_errmsg_set(why, -EINVAL, "port=%.64s needs iface=", a->port);
+	if (!roce_vdev_find_arg(probe->port, "iface", name, sizeof(name)))
+		return roce_errmsg_set(errmsg, -EINVAL, "port=%.64s needs iface=", probe->port);
 	mtu = interface_mtu(name);
 	if (mtu == 0)
-		return roce_errmsg_set(why, -ENODEV, "port=%.64s: no interface %s", a->port, name);
-	frame = find_number(a->port, "framesz");
-	if (a->origin != FOUND && frame == 0 && mtu > ETHER_MTU) {
+		return roce_errmsg_set(
+				errmsg, -ENODEV, "port=%.64s: no interface %s", probe->port, name);
+	frame = roce_vdev_find_number(probe->port, "framesz");
+	if (probe->origin != FOUND && frame == 0 && mtu > ETHER_MTU) {
 		/* A path MTU above 4096 does not exist, so larger frames are never ours. */
 		frame = RTE_MIN(mtu, (uint32_t)ROCE_FRAME_LEN_MAX(4096)) + LINK_OVERHEAD +
 				PACKET_RING_OVERHEAD;
 		frame = rte_align32pow2(frame);
-		if (add_arg(a->port, "framesz", frame) != 0 ||
-				add_arg(a->port, "blocksz", frame * 8) != 0)
-			return roce_errmsg_set(why, -EINVAL, "port=%.64s... is too long", a->port);
+		if (roce_vdev_default_arg(probe->port, "framesz", frame) != 0 ||
+				roce_vdev_default_arg(probe->port, "blocksz", frame * 8) != 0)
+			return roce_errmsg_set(
+					errmsg, -EINVAL, "port=%.64s... is too long", probe->port);
 	}
 	if (frame == 0)
 		frame = PACKET_FRAME_DEFAULT;
-	if (a->origin != FOUND && args->queues > 1 && add_arg(a->port, "qpairs", args->queues) != 0)
-		return roce_errmsg_set(why, -EINVAL, "port=%.64s... is too long", a->port);
-	a->mtu = RTE_MIN(mtu, frame - RTE_MIN(frame, (uint32_t)PACKET_RING_OVERHEAD));
+	if (probe->origin != FOUND && args->queues > 1 &&
+			roce_vdev_default_arg(probe->port, "qpairs", args->queues) != 0)
+		return roce_errmsg_set(errmsg, -EINVAL, "port=%.64s... is too long", probe->port);
+	probe->mtu = RTE_MIN(mtu, frame - RTE_MIN(frame, (uint32_t)PACKET_RING_OVERHEAD));
 	/* The driver copies whatever fits its ring frame into one buffer. */
-	a->rx_room = frame;
+	probe->rx_room = frame;
 	return 0;
 }
 
 /* Files take frames of any size; a live interface only what its MTU allows. */
 static int
-prepare_pcap(const struct roce_devargs *args, struct roce_port_probe *a, struct roce_errmsg *why)
+prepare_pcap(const struct roce_devargs *args, struct roce_port_probe *probe,
+		struct roce_errmsg *errmsg)
 {
 	static const char *const keys[] = { "iface", "tx_iface", "rx_iface", "rx_iface_in" };
 	char name[IF_NAMESIZE];
@@ -191,70 +152,74 @@ prepare_pcap(const struct roce_devargs *args, struct roce_port_probe *a, struct 
 	for (size_t i = 0; i < RTE_DIM(keys); i++) {
 		uint32_t mtu;
 
-		if (!find_arg(a->port, keys[i], name, sizeof(name)))
+		if (!roce_vdev_find_arg(probe->port, keys[i], name, sizeof(name)))
 			continue;
 		mtu = interface_mtu(name);
 		if (mtu == 0)
-			return roce_errmsg_set(
-					why, -ENODEV, "port=%.64s: no interface %s", a->port, name);
-		a->mtu = a->mtu == 0 ? mtu : RTE_MIN(a->mtu, mtu);
+			return roce_errmsg_set(errmsg, -ENODEV, "port=%.64s: no interface %s",
+					probe->port, name);
+		probe->mtu = probe->mtu == 0 ? mtu : RTE_MIN(probe->mtu, mtu);
 	}
-	a->may_raise_mtu = a->mtu == 0;
+	probe->may_raise_mtu = probe->mtu == 0;
 	return 0;
 }
 
 static int
-prepare_null(const struct roce_devargs *args, struct roce_port_probe *a, struct roce_errmsg *why)
+prepare_null(const struct roce_devargs *args, struct roce_port_probe *probe,
+		struct roce_errmsg *errmsg)
 {
-	a->may_raise_mtu = true;
+	probe->may_raise_mtu = true;
 	/* The driver believes that any frame it makes up fits. */
-	a->rx_room = find_number(a->port, "size");
+	probe->rx_room = roce_vdev_find_number(probe->port, "size");
 	return 0;
 }
 
 static int
-prepare_tap(const struct roce_devargs *args, struct roce_port_probe *a, struct roce_errmsg *why)
+prepare_tap(const struct roce_devargs *args, struct roce_port_probe *probe,
+		struct roce_errmsg *errmsg)
 {
-	a->mtu = ETHER_MTU;
+	probe->mtu = ETHER_MTU;
 	return 0;
 }
 
 static int
-prepare_af_xdp(const struct roce_devargs *args, struct roce_port_probe *a, struct roce_errmsg *why)
+prepare_af_xdp(const struct roce_devargs *args, struct roce_port_probe *probe,
+		struct roce_errmsg *errmsg)
 {
 	uint32_t mtu;
 	char name[IF_NAMESIZE];
 
-	if (!find_arg(a->port, "iface", name, sizeof(name)))
-		return roce_errmsg_set(why, -EINVAL, "port=%.64s needs iface=", a->port);
+	if (!roce_vdev_find_arg(probe->port, "iface", name, sizeof(name)))
+		return roce_errmsg_set(errmsg, -EINVAL, "port=%.64s needs iface=", probe->port);
 	mtu = interface_mtu(name);
 	if (mtu == 0)
-		return roce_errmsg_set(why, -ENODEV, "port=%.64s: no interface %s", a->port, name);
-	if (a->origin != FOUND && args->queues > 1 &&
-			add_arg(a->port, "queue_count", args->queues) != 0)
-		return roce_errmsg_set(why, -EINVAL, "port=%.64s... is too long", a->port);
-	a->mtu = RTE_MIN(mtu, (uint32_t)(XDP_ROOM - XDP_OVERHEAD - LINK_OVERHEAD));
-	a->rx_room = XDP_ROOM;
-	a->rx_frames = XDP_FRAMES;
-	a->forgets_frames = true;
+		return roce_errmsg_set(
+				errmsg, -ENODEV, "port=%.64s: no interface %s", probe->port, name);
+	if (probe->origin != FOUND && args->queues > 1 &&
+			roce_vdev_default_arg(probe->port, "queue_count", args->queues) != 0)
+		return roce_errmsg_set(errmsg, -EINVAL, "port=%.64s... is too long", probe->port);
+	probe->mtu = RTE_MIN(mtu, (uint32_t)(XDP_ROOM - XDP_OVERHEAD - LINK_OVERHEAD));
+	probe->rx_room = XDP_ROOM;
+	probe->rx_frames = XDP_FRAMES;
+	probe->forgets_frames = true;
 	return 0;
 }
 
 /* The arguments somebody made the port with, in the place where the user's would stand. */
 static void
-recall_args(struct roce_port_probe *a)
+recall_args(struct roce_port_probe *probe)
 {
 	const struct rte_devargs *made = NULL;
 	struct rte_eth_dev_info info;
 
-	if (rte_eth_dev_info_get(a->port_id, &info) == 0 && info.device != NULL)
+	if (rte_eth_dev_info_get(probe->port_id, &info) == 0 && info.device != NULL)
 		made = rte_dev_devargs(info.device);
 	if (made != NULL && made->args != NULL && made->args[0] != '\0')
-		snprintf(a->port, sizeof(a->port), "%s,%s", a->name, made->args);
+		snprintf(probe->port, sizeof(probe->port), "%s,%s", probe->name, made->args);
 }
 
 static int
-prepare(const struct roce_devargs *args, struct roce_port_probe *a, struct roce_errmsg *why);
+prepare(const struct roce_devargs *args, struct roce_port_probe *probe, struct roce_errmsg *errmsg);
 
 /* A slave by name or, as the driver allows, by number. False: there is none, or it has slaves itself. */
 static bool
@@ -274,21 +239,21 @@ find_slave(struct roce_port_probe *slave, const char *name)
 	return !driver_is(slave->name, "net_bonding");
 }
 
-/* What one slave of a bonding device carries and wants goes for the whole. */
+/* The limits and needs of one slave of a bonding device are those of the whole. */
 static int
 add_slave(const struct roce_devargs *args, struct roce_port_probe *bond, const char *name,
-		struct roce_errmsg *why)
+		struct roce_errmsg *errmsg)
 {
 	struct roce_port_probe slave = { 0 };
 	int rc;
 
 	if (!find_slave(&slave, name))
-		return roce_errmsg_set(why, -ENODEV,
+		return roce_errmsg_set(errmsg, -ENODEV,
 				"port=%.64s: there is no port %s that can be a " ROCE_BOND_MEMBER
 				"; they are made first, by --vdev= in UDAPL_ROCE_EAL",
 				bond->name, name);
 	recall_args(&slave);
-	rc = prepare(args, &slave, why);
+	rc = prepare(args, &slave, errmsg);
 	if (rc != 0)
 		return rc;
 	/* The bonding driver sets its own MTU on every slave, and on the kernel's interface below. */
@@ -302,31 +267,32 @@ add_slave(const struct roce_devargs *args, struct roce_port_probe *bond, const c
 }
 
 static int
-prepare_bonding(const struct roce_devargs *args, struct roce_port_probe *a, struct roce_errmsg *why)
+prepare_bonding(const struct roce_devargs *args, struct roce_port_probe *probe,
+		struct roce_errmsg *errmsg)
 {
-	const char *p = a->port;
-	char name[sizeof(a->name)];
+	const char *p = probe->port;
+	char name[sizeof(probe->name)];
 
-	while ((p = next_arg(p, ROCE_BOND_MEMBER, name, sizeof(name))) != NULL) {
-		int rc = add_slave(args, a, name, why);
+	while ((p = roce_vdev_next_arg(p, ROCE_BOND_MEMBER, name, sizeof(name))) != NULL) {
+		int rc = add_slave(args, probe, name, errmsg);
 
 		if (rc != 0)
 			return rc;
 	}
-	a->may_raise_mtu = a->mtu == 0;
+	probe->may_raise_mtu = probe->mtu == 0;
 	/* LACP speaks, and finds its partner, only inside the calls for frames. */
-	a->idle_tx_ms = LACP_MS;
+	probe->idle_tx_ms = LACP_MS;
 	return 0;
 }
 
-/* What must be known of a driver before its device is made. */
+/* Facts about a driver that must be known before its device is made. */
 static int
-prepare(const struct roce_devargs *args, struct roce_port_probe *a, struct roce_errmsg *why)
+prepare(const struct roce_devargs *args, struct roce_port_probe *probe, struct roce_errmsg *errmsg)
 {
 	static const struct {
 		const char *driver;
-		int (*prepare)(const struct roce_devargs *args, struct roce_port_probe *a,
-				struct roce_errmsg *why);
+		int (*prepare)(const struct roce_devargs *args, struct roce_port_probe *probe,
+				struct roce_errmsg *errmsg);
 	} drivers[] = {
 		{ "net_memif", prepare_memif },
 		{ "net_af_packet", prepare_af_packet },
@@ -338,150 +304,159 @@ prepare(const struct roce_devargs *args, struct roce_port_probe *a, struct roce_
 	};
 
 	for (size_t i = 0; i < RTE_DIM(drivers); i++) {
-		if (driver_is(a->port, drivers[i].driver))
-			return drivers[i].prepare(args, a, why);
+		if (driver_is(probe->port, drivers[i].driver))
+			return drivers[i].prepare(args, probe, errmsg);
 	}
-	if (driver_is(a->port, "net_ring"))
-		a->may_raise_mtu = true;
+	if (driver_is(probe->port, "net_ring"))
+		probe->may_raise_mtu = true;
 	return 0;
 }
 
 static int
-probe(struct roce_port_probe *a, struct roce_errmsg *why)
+probe_vdev(struct roce_port_probe *probe, struct roce_errmsg *errmsg)
 {
-	const char *rest = a->port + roce_devargs_name_len(a->port);
-	int rc;
+	const char *rest = probe->port + roce_devargs_name_len(probe->port);
+	int rc = roce_vdev_check(probe->name, probe->port, errmsg);
 
-	/* The vdev bus takes any name that begins with a driver's; others are refused here, without EAL's noise. */
-	if (roce_eal_name_is_pci(a->port))
-		rc = rte_dev_probe(a->port);
-	else if (strncmp(a->name, "net_", 4) == 0 || strncmp(a->name, "eth_", 4) == 0)
-		rc = rte_eal_hotplug_add("vdev", a->name, *rest == ',' ? rest + 1 : "");
-	else
-		return roce_errmsg_set(
-				why, -ENODEV, "port=%s: there is no port of that name", a->name);
+	return rc != 0 ? rc
+		       : rte_eal_hotplug_add("vdev", probe->name, *rest == ',' ? rest + 1 : "");
+}
+
+static int
+probe_port(struct roce_port_probe *probe, struct roce_errmsg *errmsg)
+{
+	int rc = roce_eal_name_is_pci(probe->port) ? rte_dev_probe(probe->port)
+						   : probe_vdev(probe, errmsg);
+
 	if (rc == 0)
-		rc = rte_eth_dev_get_port_by_name(a->name, &a->port_id);
+		rc = rte_eth_dev_get_port_by_name(probe->name, &probe->port_id);
 	if (rc != 0)
-		return roce_errmsg_set(why, rc == -ENOMEM ? -ENOMEM : -ENODEV,
-				"port=%.200s cannot be made (%s)", a->port, strerror(-rc));
+		return roce_errmsg_set(errmsg, rc == -ENOMEM ? -ENOMEM : -ENODEV,
+				"port=%.200s cannot be made (%s)", probe->port, strerror(-rc));
 	return 0;
 }
 
 static int
-take_ownership(struct roce_port_probe *a, struct roce_errmsg *why)
+take_ownership(struct roce_port_probe *probe, struct roce_errmsg *errmsg)
 {
 	if (roce_capture_is_on())
 		return 0;
 	if (owner.id == RTE_ETH_DEV_NO_OWNER) {
 		if (rte_eth_dev_owner_new(&owner.id) != 0)
-			return roce_errmsg_set(why, -ENOMEM, "no owner id for ports");
+			return roce_errmsg_set(errmsg, -ENOMEM, "no owner id for ports");
 		snprintf(owner.name, sizeof(owner.name), "udapl-roce");
 	}
-	if (rte_eth_dev_owner_set(a->port_id, &owner) != 0)
-		return roce_errmsg_set(why, -EBUSY, "port %s belongs to somebody else", a->name);
+	if (rte_eth_dev_owner_set(probe->port_id, &owner) != 0)
+		return roce_errmsg_set(
+				errmsg, -EBUSY, "port %s belongs to somebody else", probe->name);
 	return 0;
 }
 
 static void
-ask_device(struct roce_port_probe *a)
+ask_device(struct roce_port_probe *probe)
 {
 	struct rte_eth_dev_info info;
 
-	if (rte_eth_dev_info_get(a->port_id, &info) != 0 || info.device == NULL)
+	if (rte_eth_dev_info_get(probe->port_id, &info) != 0 || info.device == NULL)
 		return;
-	a->soft = strcmp(rte_bus_name(rte_dev_bus(info.device)), "vdev") == 0;
+	probe->soft = strcmp(rte_bus_name(rte_dev_bus(info.device)), "vdev") == 0;
 }
 
 /* The name ethdev knows: a PCI address may be given without its domain. */
 static void
-set_name(struct roce_port_probe *a, size_t len)
+set_name(struct roce_port_probe *probe, size_t len)
 {
 	struct rte_pci_addr pci;
 
-	memcpy(a->name, a->port, len);
-	a->name[len] = '\0';
-	if (roce_eal_name_is_pci(a->name) && rte_pci_addr_parse(a->name, &pci) == 0)
-		rte_pci_device_name(&pci, a->name, sizeof(a->name));
+	memcpy(probe->name, probe->port, len);
+	probe->name[len] = '\0';
+	if (roce_eal_name_is_pci(probe->name) && rte_pci_addr_parse(probe->name, &pci) == 0)
+		rte_pci_device_name(&pci, probe->name, sizeof(probe->name));
 }
 
 int
-roce_attach_open(
-		const struct roce_devargs *args, struct roce_port_probe *a, struct roce_errmsg *why)
+roce_port_probe_open(const struct roce_devargs *args, struct roce_port_probe *probe,
+		struct roce_errmsg *errmsg)
 {
 	size_t len = roce_devargs_name_len(args->port);
 	int rc;
 
-	if (len >= sizeof(a->name))
-		return roce_errmsg_set(why, -EINVAL, "port=%.64s... is too long", args->port);
-	memset(a, 0, sizeof(*a));
-	rte_strlcpy(a->port, args->port, sizeof(a->port));
-	set_name(a, len);
-	if (rte_eth_dev_get_port_by_name(a->name, &a->port_id) == 0) {
-		a->origin = FOUND;
-		recall_args(a);
-		rc = prepare(args, a, why);
-	} else if (roce_loop_is(a->port)) {
-		a->origin = LOOPED;
-		a->may_raise_mtu = true;
-		rc = roce_loop_open(a->port, args->queues, &a->port_id, why);
+	if (len >= sizeof(probe->name))
+		return roce_errmsg_set(errmsg, -EINVAL, "port=%.64s... is too long", args->port);
+	memset(probe, 0, sizeof(*probe));
+	rte_strlcpy(probe->port, args->port, sizeof(probe->port));
+	set_name(probe, len);
+	if (rte_eth_dev_get_port_by_name(probe->name, &probe->port_id) == 0) {
+		probe->origin = roce_eal_take_probed(probe->name) ? PROBED : FOUND;
+		recall_args(probe);
+		rc = prepare(args, probe, errmsg);
+	} else if (roce_loop_is(probe->port)) {
+		probe->origin = LOOPED;
+		probe->may_raise_mtu = true;
+		rc = roce_loop_open(probe->port, args->queues, &probe->port_id, errmsg);
 	} else {
-		a->origin = PROBED;
-		rc = prepare(args, a, why);
+		probe->origin = PROBED;
+		rc = prepare(args, probe, errmsg);
 		if (rc == 0)
-			rc = probe(a, why);
+			rc = probe_port(probe, errmsg);
+		if (rc == 0 && probe->memif != NULL)
+			roce_memif_probed(probe->memif);
+		else if (rc != 0)
+			roce_memif_destroy(probe->memif);
 	}
 	if (rc != 0)
 		return rc;
-	rc = take_ownership(a, why);
+	rc = take_ownership(probe, errmsg);
 	if (rc != 0) {
-		if (a->origin != FOUND)
-			roce_port_probe_close(a);
+		if (probe->origin != FOUND)
+			roce_port_probe_close(probe);
 		return rc;
 	}
-	ask_device(a);
+	ask_device(probe);
 	return 0;
 }
 
 int
-roce_attach_lend(struct roce_port_probe *a, const char *name, uint16_t port_id,
-		struct roce_errmsg *why)
+roce_port_probe_attached(struct roce_port_probe *probe, const char *name, uint16_t port_id,
+		struct roce_errmsg *errmsg)
 {
 	struct rte_eth_dev_owner has;
 
-	memset(a, 0, sizeof(*a));
-	rte_strlcpy(a->name, name, sizeof(a->name));
-	a->port_id = port_id;
+	memset(probe, 0, sizeof(*probe));
+	rte_strlcpy(probe->name, name, sizeof(probe->name));
+	probe->port_id = port_id;
 	if (port_id == RTE_MAX_ETHPORTS) {
-		a->soft = true;
+		probe->soft = true;
 		return 0;
 	}
 	if (owner.id != RTE_ETH_DEV_NO_OWNER && rte_eth_dev_owner_get(port_id, &has) == 0 &&
 			has.id == owner.id)
-		return roce_errmsg_set(why, -EBUSY, "port %u is open here as a device of its own",
-				port_id);
-	ask_device(a);
+		return roce_errmsg_set(errmsg, -EBUSY,
+				"port %u is open here as a device of its own", port_id);
+	ask_device(probe);
 	return 0;
 }
 
 void
-roce_port_probe_close(struct roce_port_probe *a)
+roce_port_probe_close(struct roce_port_probe *probe)
 {
-	switch (a->origin) {
+	switch (probe->origin) {
 	case FOUND:
-		rte_eth_dev_owner_unset(a->port_id, owner.id);
+		rte_eth_dev_owner_unset(probe->port_id, owner.id);
 		break;
 	case LOOPED:
-		roce_loop_close(a->port);
+		roce_loop_close(probe->port);
 		break;
 	default:
-		rte_eal_hotplug_remove(roce_eal_name_is_pci(a->port) ? "pci" : "vdev", a->name);
+		rte_eal_hotplug_remove(
+				roce_eal_name_is_pci(probe->port) ? "pci" : "vdev", probe->name);
+		roce_memif_destroy(probe->memif);
 		break;
 	}
 }
 
 bool
-roce_port_probe_is_found(const struct roce_port_probe *a)
+roce_port_probe_is_found(const struct roce_port_probe *probe)
 {
-	return a->origin == FOUND;
+	return probe->origin == FOUND;
 }

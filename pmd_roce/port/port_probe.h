@@ -18,6 +18,8 @@
 #include "port/devargs.h"
 #include "port/errmsg.h"
 
+struct roce_memif;
+
 /** A port that is ours until detached. */
 struct roce_port_probe {
 	char port[ROCE_DEVARGS_PORT_LEN]; /**< `port=` as given */
@@ -31,6 +33,8 @@ struct roce_port_probe {
 	uint32_t mtu; /**< bytes above the Ethernet header that pass whatever ethdev says; 0: ask ethdev */
 	uint32_t rx_room; /**< bytes a receive buffer must hold for the driver's sake */
 	uint32_t idle_tx_ms; /**< how often its transmit side is called with nothing to send; 0: it need not be */
+	struct roce_memif *
+			memif; /**< between net_memif and its peers; NULL: another driver, or it is not our device */
 	uint32_t rx_frames; /**< receive buffers that the driver keeps for itself, of each queue */
 };
 
@@ -43,23 +47,23 @@ struct roce_port_probe {
  *
  * @return 0; -ENODEV no such port; -EINVAL; -EBUSY somebody else owns or uses it; -ENOMEM.
  */
-int roce_attach_open(const struct roce_devargs *args, struct roce_port_probe *attach,
-		struct roce_errmsg *why);
+int roce_port_probe_open(const struct roce_devargs *args, struct roce_port_probe *probe,
+		struct roce_errmsg *errmsg);
 
 /**
- * What is known of a port that a program lends: it is left as it is, and there is nothing to close.
+ * Record what is known of a port that a program attaches. The port is left as it is, and there is nothing to close.
  *
  * @param name    what the program calls it, shorter than the field.
  * @param port_id of ethdev, or RTE_MAX_ETHPORTS: there is none.
  * @return 0; -EBUSY one of our own devices has the port.
  */
-int roce_attach_lend(struct roce_port_probe *attach, const char *name, uint16_t port_id,
-		struct roce_errmsg *why);
+int roce_port_probe_attached(struct roce_port_probe *probe, const char *name, uint16_t port_id,
+		struct roce_errmsg *errmsg);
 
 /** Give it back: what was probed here is removed. The port is stopped and closed unless it was found. */
-void roce_port_probe_close(struct roce_port_probe *attach);
+void roce_port_probe_close(struct roce_port_probe *probe);
 
 /** True when the port existed before: it is stopped but not closed by us. */
-bool roce_port_probe_is_found(const struct roce_port_probe *attach);
+bool roce_port_probe_is_found(const struct roce_port_probe *probe);
 
 #endif

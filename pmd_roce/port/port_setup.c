@@ -23,7 +23,7 @@
 /* Frames that may wait in an engine's inbox. */
 #define INBOX_FRAMES 1024
 
-/* What the largest frame has above its payload and below its Ethernet header's end, rounded up. */
+/* Bytes of the largest frame between its Ethernet header and its payload, rounded up. */
 #define MTU_OVERHEAD 104
 
 #define LINK_WAIT_MS 2000
@@ -47,7 +47,7 @@ device_takes_mtu(const struct rte_eth_dev_info *info, uint32_t mtu)
 	return mtu <= info->max_mtu && mtu + overhead <= info->max_rx_pktlen;
 }
 
-/* What `mtu=` allows, as a code. */
+/* The path MTU that `mtu=` allows, as a code. */
 static uint8_t
 most_mtu(const struct roce_devargs *args)
 {
@@ -55,21 +55,21 @@ most_mtu(const struct roce_devargs *args)
 }
 
 int
-roce_port_fit_mtu(
-		const struct roce_port *port, uint32_t mtu, uint8_t *code, struct roce_errmsg *why)
+roce_port_fit_mtu(const struct roce_port *port, uint32_t mtu, uint8_t *code,
+		struct roce_errmsg *errmsg)
 {
-	const char *name = port->attach.name;
+	const char *name = port->probe.name;
 	uint32_t wanted = port->args->mtu;
 	uint8_t most = most_mtu(port->args);
 	uint8_t fits = RTE_MIN(roce_mtu_fit(mtu), most);
 
 	if (fits == 0)
-		return roce_errmsg_set(why, -EINVAL,
+		return roce_errmsg_set(errmsg, -EINVAL,
 				"port %s carries %" PRIu32
 				" bytes a frame: too few for any path MTU",
 				name, mtu);
 	if (wanted != 0 && fits < most)
-		return roce_errmsg_set(why, -EINVAL,
+		return roce_errmsg_set(errmsg, -EINVAL,
 				"mtu=%" PRIu32 " does not fit port %s: it carries %" PRIu32
 				" bytes, enough for %" PRIu32,
 				wanted, name, mtu, roce_mtu_bytes(fits));
@@ -79,17 +79,17 @@ roce_port_fit_mtu(
 
 /* Path MTU, and the MTU to configure the device with (0: its own). */
 static int
-plan_mtu(const struct roce_port *port, struct plan *plan, struct roce_errmsg *why)
+plan_mtu(const struct roce_port *port, struct plan *plan, struct roce_errmsg *errmsg)
 {
-	const struct roce_port_probe *attach = &port->attach;
+	const struct roce_port_probe *probe = &port->probe;
 	const struct roce_devargs *args = port->args;
-	uint32_t mtu = attach->mtu;
+	uint32_t mtu = probe->mtu;
 	uint16_t current = 0;
 
 	if (mtu == 0) {
-		rte_eth_dev_get_mtu(attach->port_id, &current);
+		rte_eth_dev_get_mtu(probe->port_id, &current);
 		mtu = current;
-		if (attach->may_raise_mtu || args->mtu != 0) {
+		if (probe->may_raise_mtu || args->mtu != 0) {
 			uint8_t code = most_mtu(args);
 			uint32_t want;
 
@@ -103,21 +103,21 @@ plan_mtu(const struct roce_port *port, struct plan *plan, struct roce_errmsg *wh
 		}
 		plan->conf.rxmode.mtu = mtu;
 	}
-	return roce_port_fit_mtu(port, mtu, &plan->mtu_code, why);
+	return roce_port_fit_mtu(port, mtu, &plan->mtu_code, errmsg);
 }
 
 /* One buffer holds the largest frame of ours; longer frames of others may be scattered. */
 static void
-plan_buffers(const struct roce_port_probe *attach, struct plan *plan)
+plan_buffers(const struct roce_port_probe *probe, struct plan *plan)
 {
 	uint32_t data = ROCE_FRAME_LEN_MAX(roce_mtu_bytes(plan->mtu_code));
 	uint32_t frame = plan->conf.rxmode.mtu + RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN +
 			2 * RTE_VLAN_HLEN;
 
-	data = RTE_MAX(data, attach->rx_room);
+	data = RTE_MAX(data, probe->rx_room);
 	data = RTE_MAX(data, plan->info.min_rx_bufsize);
 	/* Hardware counts its buffers in kibibytes and rounds down. */
-	if (!attach->soft)
+	if (!probe->soft)
 		data = RTE_ALIGN_CEIL(data, 1024);
 	data = RTE_MIN(data, (uint32_t)UINT16_MAX - RTE_PKTMBUF_HEADROOM);
 	if (frame > data)
@@ -126,25 +126,36 @@ plan_buffers(const struct roce_port_probe *attach, struct plan *plan)
 	plan->room = data + RTE_PKTMBUF_HEADROOM;
 }
 
-static int
-make_plan(const struct roce_port *port, struct plan *plan, struct roce_errmsg *why)
+/*
+ * Interrupts of the link and of receive queues do not go together everywhere: net_e1000_em has one vector for both, takes
+ * the request and never tells of the link again. So hardware is asked for the latter only, and its link is polled.
+ */
+static bool
+tells_of_link(const struct roce_port *port, const struct rte_eth_dev_info *info)
 {
-	const struct roce_port_probe *attach = &port->attach;
+	return (*info->dev_flags & RTE_ETH_DEV_INTR_LSC) != 0 &&
+			(port->probe.soft || !port->rx_interrupt.wanted);
+}
+
+static int
+make_plan(const struct roce_port *port, struct plan *plan, struct roce_errmsg *errmsg)
+{
+	const struct roce_port_probe *probe = &port->probe;
 	const struct roce_devargs *args = port->args;
 	uint32_t queues;
 	int rc;
 
 	memset(plan, 0, sizeof(*plan));
-	rc = rte_eth_dev_info_get(attach->port_id, &plan->info);
+	rc = rte_eth_dev_info_get(probe->port_id, &plan->info);
 	if (rc != 0)
-		return roce_errmsg_set(why, -ENODEV, "port %s does not answer: %s", attach->name,
+		return roce_errmsg_set(errmsg, -ENODEV, "port %s does not answer: %s", probe->name,
 				strerror(-rc));
 	queues = RTE_MIN(plan->info.max_rx_queues, plan->info.max_tx_queues);
 	if (args->queues > queues)
-		return roce_errmsg_set(why, -EINVAL,
+		return roce_errmsg_set(errmsg, -EINVAL,
 				"queues=%" PRIu32 " is too many: port %s has %" PRIu32,
-				args->queues, attach->name, queues);
-	rc = plan_mtu(port, plan, why);
+				args->queues, probe->name, queues);
+	rc = plan_mtu(port, plan, errmsg);
 	if (rc != 0)
 		return rc;
 	plan->conf.rxmode.offloads = plan->info.rx_offload_capa &
@@ -156,10 +167,10 @@ make_plan(const struct roce_port *port, struct plan *plan, struct roce_errmsg *w
 	plan->conf.rx_adv_conf.rss_conf.rss_hf = roce_steer_rss(&plan->info, args->queues);
 	if (plan->conf.rx_adv_conf.rss_conf.rss_hf != 0)
 		plan->conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
-	plan->conf.intr_conf.lsc = (*plan->info.dev_flags & RTE_ETH_DEV_INTR_LSC) != 0;
+	plan->conf.intr_conf.lsc = tells_of_link(port, &plan->info);
 	plan->conf.intr_conf.rxq = port->rx_interrupt.wanted;
 	plan->conf.intr_conf.rmv = (*plan->info.dev_flags & RTE_ETH_DEV_INTR_RMV) != 0;
-	plan_buffers(attach, plan);
+	plan_buffers(probe, plan);
 	return 0;
 }
 
@@ -181,14 +192,14 @@ roce_port_make_tx_pool(struct roce_port *port, unsigned int q, uint16_t desc, in
 	uint32_t room = ROCE_FRAME_LEN_MAX(roce_mtu_bytes(port->mtu_code)) + RTE_PKTMBUF_HEADROOM;
 	char name[32];
 
-	snprintf(name, sizeof(name), "t%u_%.8s", q, port->attach.name);
+	snprintf(name, sizeof(name), "t%u_%.8s", q, port->probe.name);
 	port->tx_pool[q] = roce_pool_create(name, count_frames(port, desc), room, socket);
 	return port->tx_pool[q] != NULL ? 0 : -ENOMEM;
 }
 
 static int
 make_pools(struct roce_port *port, const struct plan *plan, uint16_t rx_desc, uint16_t tx_desc,
-		struct roce_errmsg *why)
+		struct roce_errmsg *errmsg)
 {
 	/* net_ring hands out the sender's frames and takes none from here. */
 	unsigned int rx_frames = strcmp(port->driver, "net_ring") == 0
@@ -196,30 +207,30 @@ make_pools(struct roce_port *port, const struct plan *plan, uint16_t rx_desc, ui
 			: count_frames(port, rx_desc) + port->args->lend;
 	int socket = rte_eth_dev_socket_id(port->id);
 
-	rx_frames += port->attach.rx_frames;
+	rx_frames += port->probe.rx_frames;
 	for (unsigned int q = 0; q < port->queues; q++) {
 		char name[32];
 
 		/* A reset keeps the pools, and so does a second attempt. */
-		snprintf(name, sizeof(name), "r%u_%.8s", q, port->attach.name);
+		snprintf(name, sizeof(name), "r%u_%.8s", q, port->probe.name);
 		if (port->rx_pool[q] == NULL)
 			port->rx_pool[q] = roce_pool_create(name, rx_frames, plan->room, socket);
 		if (port->rx_pool[q] == NULL ||
 				(port->tx_pool[q] == NULL &&
 						roce_port_make_tx_pool(port, q, tx_desc, socket) !=
 								0))
-			return roce_errmsg_set(why, -ENOMEM, "no memory for the frames of port %s",
-					port->attach.name);
+			return roce_errmsg_set(errmsg, -ENOMEM,
+					"no memory for the frames of port %s", port->probe.name);
 	}
-	return roce_port_make_loans(port, socket, why);
+	return roce_port_make_loans(port, socket, errmsg);
 }
 
 static int
-set_up_queues(struct roce_port *port, const struct plan *plan, struct roce_errmsg *why)
+set_up_queues(struct roce_port *port, const struct plan *plan, struct roce_errmsg *errmsg)
 {
 	struct rte_eth_rxconf rx = plan->info.default_rxconf;
 	struct rte_eth_txconf tx = plan->info.default_txconf;
-	uint16_t rx_desc = port->attach.soft ? SOFT_DESCRIPTORS : HARD_DESCRIPTORS;
+	uint16_t rx_desc = port->probe.soft ? SOFT_DESCRIPTORS : HARD_DESCRIPTORS;
 	uint16_t tx_desc = rx_desc;
 	int socket = rte_eth_dev_socket_id(port->id);
 	int rc;
@@ -228,7 +239,7 @@ set_up_queues(struct roce_port *port, const struct plan *plan, struct roce_errms
 	tx.offloads = plan->conf.txmode.offloads;
 	rc = rte_eth_dev_adjust_nb_rx_tx_desc(port->id, &rx_desc, &tx_desc);
 	if (rc == 0) {
-		rc = make_pools(port, plan, rx_desc, tx_desc, why);
+		rc = make_pools(port, plan, rx_desc, tx_desc, errmsg);
 		if (rc != 0)
 			return rc;
 	}
@@ -240,8 +251,8 @@ set_up_queues(struct roce_port *port, const struct plan *plan, struct roce_errms
 					port->id, q, tx_desc, (unsigned int)socket, &tx);
 	}
 	if (rc != 0)
-		return roce_errmsg_set(why, rc == -ENOMEM ? -ENOMEM : -EINVAL,
-				"the queues of port %s cannot be set up: %s", port->attach.name,
+		return roce_errmsg_set(errmsg, rc == -ENOMEM ? -ENOMEM : -EINVAL,
+				"the queues of port %s cannot be set up: %s", port->probe.name,
 				strerror(-rc));
 	return 0;
 }
@@ -264,7 +275,7 @@ wait_for_link(const struct roce_port *port)
 {
 	struct rte_eth_link link;
 
-	if (port->attach.soft)
+	if (port->probe.soft)
 		return;
 	for (unsigned int ms = 0; ms < LINK_WAIT_MS; ms += 10) {
 		if (rte_eth_link_get_nowait(port->id, &link) != 0 ||
@@ -272,7 +283,7 @@ wait_for_link(const struct roce_port *port)
 			return;
 		rte_delay_us_sleep(10000);
 	}
-	ROCE_LOG(WARNING, "port %s has no link yet", port->attach.name);
+	ROCE_LOG(WARNING, "port %s has no link yet", port->probe.name);
 }
 
 uint64_t
@@ -281,14 +292,14 @@ roce_port_line_rate(const struct roce_port *port)
 	struct rte_eth_link link;
 
 	/* The number that a virtual wire gives is made up. */
-	if (port->attach.soft || rte_eth_link_get_nowait(port->id, &link) != 0 ||
+	if (port->probe.soft || rte_eth_link_get_nowait(port->id, &link) != 0 ||
 			link.link_speed == RTE_ETH_SPEED_NUM_NONE ||
 			link.link_speed == RTE_ETH_SPEED_NUM_UNKNOWN)
 		return 0;
 	return (uint64_t)link.link_speed * 1000000 / 8;
 }
 
-/* A driver may offer hashes that its device then refuses: frames are handed over instead. */
+/* A driver may offer hashes that its device then refuses: frames are forwarded between engines instead. */
 static int
 configure(const struct roce_port *port, struct plan *plan)
 {
@@ -312,10 +323,10 @@ roce_port_hear_addresses(const struct roce_port *port)
 }
 
 static int
-start_once(struct roce_port *port, const struct roce_devargs *args, struct roce_errmsg *why)
+start_once(struct roce_port *port, const struct roce_devargs *args, struct roce_errmsg *errmsg)
 {
 	struct plan plan;
-	int rc = make_plan(port, &plan, why);
+	int rc = make_plan(port, &plan, errmsg);
 
 	if (rc != 0)
 		return rc;
@@ -324,19 +335,16 @@ start_once(struct roce_port *port, const struct roce_devargs *args, struct roce_
 	snprintf(port->driver, sizeof(port->driver), "%s", plan.info.driver_name);
 	rc = configure(port, &plan);
 	if (rc != 0)
-		return roce_errmsg_set(why, rc == -EBUSY ? -EBUSY : -EINVAL,
-				"port %s cannot be configured: %s", port->attach.name,
+		return roce_errmsg_set(errmsg, rc == -EBUSY ? -EBUSY : -EINVAL,
+				"port %s cannot be configured: %s", port->probe.name,
 				strerror(-rc));
-	rc = set_up_queues(port, &plan, why);
+	port->events.polls_link = !plan.conf.intr_conf.lsc && !port->probe.soft;
+	rc = set_up_queues(port, &plan, errmsg);
 	if (rc != 0)
 		return rc;
-	rc = roce_port_start_device(port);
-	if (rc == -ECONNREFUSED)
-		return roce_errmsg_set(why, -ENODEV, "port %s: its memif server is not there",
-				port->attach.name);
+	rc = roce_port_start_device(port, errmsg);
 	if (rc != 0)
-		return roce_errmsg_set(why, -ENODEV, "port %s does not start: %s",
-				port->attach.name, strerror(-rc));
+		return rc;
 	port->started = true;
 	set_mac(port, args);
 	roce_port_hear_addresses(port);
@@ -349,18 +357,18 @@ start_once(struct roce_port *port, const struct roce_devargs *args, struct roce_
 
 /* Drivers that have no receive interrupts, or not beside others, may say so by refusing them. */
 static int
-start(struct roce_port *port, const struct roce_devargs *args, struct roce_errmsg *why)
+start(struct roce_port *port, const struct roce_devargs *args, struct roce_errmsg *errmsg)
 {
-	int rc = start_once(port, args, why);
+	int rc = start_once(port, args, errmsg);
 
 	if (rc == 0 || rc == -ENOMEM || !port->rx_interrupt.wanted)
 		return rc;
 	port->rx_interrupt.wanted = false;
-	return start_once(port, args, why);
+	return start_once(port, args, errmsg);
 }
 
 int
-roce_port_reset(struct roce_port *port, const struct roce_devargs *args, struct roce_errmsg *why)
+roce_port_reset(struct roce_port *port, const struct roce_devargs *args, struct roce_errmsg *errmsg)
 {
 	int rc;
 
@@ -371,8 +379,8 @@ roce_port_reset(struct roce_port *port, const struct roce_devargs *args, struct 
 	rc = rte_eth_dev_reset(port->id);
 	/* Stop and start is the most that a driver without a reset can do. */
 	if (rc != 0 && rc != -ENOTSUP)
-		return roce_errmsg_set(why, rc, "the driver says %s", strerror(-rc));
-	return start(port, args, why);
+		return roce_errmsg_set(errmsg, rc, "the driver says %s", strerror(-rc));
+	return start(port, args, errmsg);
 }
 
 struct roce_port *
@@ -399,32 +407,34 @@ roce_port_create(const struct roce_port_config *config)
 		queue->index = q;
 		queue->rx_queue = q;
 		queue->tx_queue = q;
-		roce_fault_injection_init(&queue->fault, args->fault, config->seed, q);
+		roce_fault_injection_init(&queue->fault_injection, args->fault, config->seed, q);
 	}
 	return port;
 }
 
 int
 roce_port_open(const struct roce_port_config *config, struct roce_port **out,
-		struct roce_errmsg *why)
+		struct roce_errmsg *errmsg)
 {
 	const struct roce_devargs *args = config->args;
 	struct roce_port *port = roce_port_create(config);
 	int rc;
 
 	if (port == NULL)
-		return roce_errmsg_set(why, -ENOMEM, "no memory for a port");
-	rc = roce_attach_open(args, &port->attach, why);
+		return roce_errmsg_set(errmsg, -ENOMEM, "no memory for a port");
+	rc = roce_port_probe_open(args, &port->probe, errmsg);
 	if (rc != 0)
 		goto free_port;
-	port->id = port->attach.port_id;
+	port->id = port->probe.port_id;
 	/* A client of net_memif, which has none, would wait for its server once more without. */
-	port->rx_interrupt.wanted = args->lcores.n == 0 && !port->attach.waits_for_peer;
+	port->rx_interrupt.wanted = args->lcores.n == 0 && !port->probe.waits_for_peer;
 	for (uint16_t q = 0; q < port->queues; q++) {
 		port->queue[q].port_id = port->id;
-		port->queue[q].idle_every = port->attach.idle_tx_ms * roce_port_hz() / 1000;
+		port->queue[q].idle_every = port->probe.idle_tx_ms * roce_port_hz() / 1000;
 	}
-	rc = start(port, args, why);
+	/* A memif server has no link until a client comes. */
+	port->events.quiet = port->probe.memif != NULL && !port->probe.waits_for_peer;
+	rc = start(port, args, errmsg);
 	if (rc != 0) {
 		roce_port_close(port);
 		return rc;
@@ -439,13 +449,13 @@ free_port:
 }
 
 /*
- * What a forgetful driver had when it was closed is nobody's: the engine is gone, and the kernel's socket. So the pool
+ * Frames that a driver kept when it was closed are lost to the pool: the engine is gone, and the kernel's socket. So the pool
  * goes with what is missing.
  */
 static void
 retire_rx_pool(const struct roce_port *port, struct rte_mempool *pool)
 {
-	if (port->attach.forgets_frames && !roce_port_probe_is_found(&port->attach))
+	if (port->probe.forgets_frames && !roce_port_probe_is_found(&port->probe))
 		rte_mempool_free(pool);
 	else
 		roce_pool_retire(pool);
@@ -460,19 +470,21 @@ roce_port_close(struct roce_port *port)
 		struct roce_port_queue *queue = &port->queue[q];
 
 		roce_port_drop_held(queue);
-		roce_fault_injection_fini(&queue->fault);
+		roce_fault_injection_fini(&queue->fault_injection);
 	}
-	roce_rx_interrupt_close(port);
-	/* What somebody has closed under us may be another port by now. */
-	if (port->lent.mode == 0 && !port->life.closed) {
+	roce_rx_interrupt_end(port);
+	/* The number of a port that was closed under us may be another port's by now. */
+	if (port->attached.mode == 0 && !port->events.closed) {
 		roce_steer_end(&port->steer);
 		roce_port_close_device(port);
 	}
-	if (port->lent.mode == 0 &&
-			(!port->life.closed || !roce_port_probe_is_found(&port->attach)))
-		roce_port_probe_close(&port->attach);
+	if (port->attached.mode == 0 &&
+			(!port->events.closed || !roce_port_probe_is_found(&port->probe)))
+		roce_port_probe_close(&port->probe);
+	/* A driver that was taken away finds its descriptors in there when it is closed. */
+	roce_rx_interrupt_close(port);
 	for (unsigned int q = 0; q < port->queues; q++) {
-		if ((port->lent.pools & 1u << q) == 0)
+		if ((port->attached.pools & 1u << q) == 0)
 			roce_pool_retire(port->tx_pool[q]);
 		retire_rx_pool(port, port->rx_pool[q]);
 	}

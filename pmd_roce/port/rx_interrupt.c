@@ -13,7 +13,7 @@
 #include "port/device.h"
 #include "port/log.h"
 
-#define TURNS 64u /**< for others, before one goes its own way */
+#define POLLS 64u /**< for others, before one goes its own way */
 
 /* A queue at the descriptor. ethdev calls it an error that a driver has no interrupts. */
 static int
@@ -47,7 +47,7 @@ roce_rx_interrupt_begin(struct roce_port *port)
 	if (q == port->queues) {
 		in->added = true;
 		__atomic_store_n(&in->works, true, __ATOMIC_RELEASE);
-		ROCE_LOG(INFO, "port %s has receive interrupts", port->attach.name);
+		ROCE_LOG(INFO, "port %s has receive interrupts", port->probe.name);
 		return;
 	}
 	while (q > 0)
@@ -64,7 +64,7 @@ roce_rx_interrupt_end(struct roce_port *port)
 		return;
 	in->added = false;
 	/* Of a port that is gone its descriptors are, too. */
-	for (uint16_t q = 0; q < port->queues && !roce_port_events_is_gone(&port->life); q++)
+	for (uint16_t q = 0; q < port->queues && !roce_port_events_is_gone(&port->events); q++)
 		tell_queue(port, q, RTE_INTR_EVENT_DEL);
 }
 
@@ -79,16 +79,16 @@ roce_rx_interrupt_close(struct roce_port *port)
 	in->epoll = -1;
 }
 
-/* What was told is taken, so that the descriptor is calm. Under a lock, so that the port is there. */
+/* Take the interrupts, so that the descriptor is not readable. Under a lock, so that the port is there. */
 static unsigned int
-take_told(struct roce_port *port, struct rte_epoll_event *told)
+take_events(struct roce_port *port, struct rte_epoll_event *events)
 {
 	struct roce_engine *engine = port->queue[0].engine;
 	int n = 0;
 
 	roce_engine_lock(engine);
-	if (port->rx_interrupt.added && !roce_port_events_is_gone(&port->life))
-		n = rte_epoll_wait(port->rx_interrupt.epoll, told, ROCE_ENGINES_MAX, 0);
+	if (port->rx_interrupt.added && !roce_port_events_is_gone(&port->events))
+		n = rte_epoll_wait(port->rx_interrupt.epoll, events, ROCE_ENGINES_MAX, 0);
 	roce_engine_unlock(engine);
 	return n > 0 ? (unsigned int)n : 0;
 }
@@ -105,7 +105,8 @@ set_queue(struct roce_port_queue *queue, bool on)
 	int rc = 0;
 
 	roce_engine_lock(queue->engine);
-	if (roce_port_events_is_gone(&port->life) || !__atomic_load_n(&in->works, __ATOMIC_RELAXED))
+	if (roce_port_events_is_gone(&port->events) ||
+			!__atomic_load_n(&in->works, __ATOMIC_RELAXED))
 		rc = -ENODEV;
 	else if (on)
 		rc = rte_eth_dev_rx_intr_enable(port->id, queue->rx_queue);
@@ -126,7 +127,7 @@ roce_device_rx_arm(struct roce_device *device)
 	if (!__atomic_load_n(&in->works, __ATOMIC_ACQUIRE))
 		return -1;
 	/* Of frames that came while nobody slept. */
-	take_told(port, stale);
+	take_events(port, stale);
 	__atomic_fetch_add(&in->sleepers, 1, __ATOMIC_SEQ_CST);
 	for (uint16_t q = 0; q < port->queues && works; q++) {
 		int rc = set_queue(&port->queue[q], true);
@@ -147,20 +148,20 @@ roce_device_rx_disarm(struct roce_device *device)
 {
 	struct roce_port *port = device->port;
 	struct roce_rx_interrupt *in = &port->rx_interrupt;
-	struct rte_epoll_event told[ROCE_ENGINES_MAX];
-	unsigned int n = take_told(port, told);
+	struct rte_epoll_event events[ROCE_ENGINES_MAX];
+	unsigned int n = take_events(port, events);
 	uint32_t left;
 
 	for (unsigned int i = 0; i < n; i++) {
-		uintptr_t q = (uintptr_t)told[i].epdata.data;
+		uintptr_t q = (uintptr_t)events[i].epdata.data;
 
 		__atomic_fetch_add(&port->queue[q].stats.rx_interrupts, 1, __ATOMIC_RELAXED);
 	}
 	left = __atomic_sub_fetch(&in->sleepers, 1, __ATOMIC_SEQ_CST);
 	for (uint16_t q = 0; q < port->queues; q++)
 		set_queue(&port->queue[q], false);
-	/* What was told may have been for one who sleeps on, and is told once. */
-	for (unsigned int turns = 0; n > 0 && left > 0 && turns < TURNS; turns++) {
+	/* An interrupt may have been for a thread that sleeps on, and comes once. */
+	for (unsigned int polls = 0; n > 0 && left > 0 && polls < POLLS; polls++) {
 		if (roce_device_poll(device) == 0)
 			break;
 	}

@@ -8,7 +8,7 @@
  * a frame is there. The calls for sleepers are in user.h.
  *
  * No driver says beforehand whether it has any, so they are asked for when the port is configured, and without when that
- * fails. Ports that service lcores turn need none, nor do those of a program: it turns, and it sleeps.
+ * fails. Ports that service lcores poll need none, nor do those of a program: it polls, and it sleeps.
  */
 
 #include <stdbool.h>
@@ -20,17 +20,17 @@ struct roce_rx_interrupt {
 	bool wanted;       /**< to be asked for when the port is configured */
 	bool added;        /**< every queue tells on the descriptor */
 	bool works;        /**< and its driver has kept its word so far; atomic */
-	int epoll;         /**< readable when one has told; -1: there is none */
+	int epoll;         /**< readable after an interrupt; -1: there is none */
 	uint32_t sleepers; /**< atomic */
 };
 
 /** The port runs: listen to its queues. Without interrupts nothing happens. No frame moves meanwhile. */
 void roce_rx_interrupt_begin(struct roce_port *port);
 
-/** The port is stopped for a while: listen no more. Who sleeps goes on sleeping. No frame moves meanwhile. */
+/** The port is stopped for a while: listen no more. A thread that sleeps goes on sleeping. No frame moves meanwhile. */
 void roce_rx_interrupt_end(struct roce_port *port);
 
-/** Nobody sleeps, nor will. */
+/** No thread sleeps, nor will. */
 void roce_rx_interrupt_close(struct roce_port *port);
 
 #endif

@@ -3,74 +3,74 @@
 
 #include <rte_branch_prediction.h>
 
-/* What stands in a block while it waits. */
+/* The content of a block while it waits. */
 struct roce_cached_block {
 	struct roce_cached_block *next;
 	size_t size;
 };
 
 static struct roce_cached_block **
-list_of(struct roce_size_class_cache *blocks, size_t size)
+list_of(struct roce_size_class_cache *cache, size_t size)
 {
-	return &blocks->waiting[size / ROCE_SIZE_CLASS_GRAIN - 1];
+	return &cache->waiting[size / ROCE_SIZE_CLASS_GRAIN - 1];
 }
 
 /* Under the lock. */
 static void *
-take_first(struct roce_size_class_cache *blocks, struct roce_cached_block **list)
+take_first(struct roce_size_class_cache *cache, struct roce_cached_block **list)
 {
 	struct roce_cached_block *block = *list;
 
 	if (block != NULL) {
 		*list = block->next;
-		blocks->bytes -= block->size;
+		cache->bytes -= block->size;
 	}
 	return block;
 }
 
 void *
-roce_size_class_cache_take(struct roce_size_class_cache *blocks, size_t size)
+roce_size_class_cache_take(struct roce_size_class_cache *cache, size_t size)
 {
 	void *block;
 
 	if (size > ROCE_SIZE_CLASS_MAX)
 		return NULL;
-	rte_spinlock_lock(&blocks->lock);
-	block = take_first(blocks, list_of(blocks, size));
-	rte_spinlock_unlock(&blocks->lock);
+	rte_spinlock_lock(&cache->lock);
+	block = take_first(cache, list_of(cache, size));
+	rte_spinlock_unlock(&cache->lock);
 	return block;
 }
 
 bool
-roce_size_class_cache_keep(struct roce_size_class_cache *blocks, void *memory, size_t size)
+roce_size_class_cache_keep(struct roce_size_class_cache *cache, void *memory, size_t size)
 {
 	struct roce_cached_block *block = memory;
 	bool room;
 
 	if (size > ROCE_SIZE_CLASS_MAX)
 		return false;
-	rte_spinlock_lock(&blocks->lock);
-	room = blocks->bytes + size <= blocks->most;
+	rte_spinlock_lock(&cache->lock);
+	room = cache->bytes + size <= cache->most;
 	if (likely(room)) {
-		struct roce_cached_block **list = list_of(blocks, size);
+		struct roce_cached_block **list = list_of(cache, size);
 
 		block->next = *list;
 		block->size = size;
 		*list = block;
-		blocks->bytes += size;
+		cache->bytes += size;
 	}
-	rte_spinlock_unlock(&blocks->lock);
+	rte_spinlock_unlock(&cache->lock);
 	return room;
 }
 
 void *
-roce_size_class_cache_drop(struct roce_size_class_cache *blocks)
+roce_size_class_cache_drop(struct roce_size_class_cache *cache)
 {
 	void *block = NULL;
 
-	rte_spinlock_lock(&blocks->lock);
-	for (size_t i = 0; block == NULL && i < RTE_DIM(blocks->waiting); i++)
-		block = take_first(blocks, &blocks->waiting[i]);
-	rte_spinlock_unlock(&blocks->lock);
+	rte_spinlock_lock(&cache->lock);
+	for (size_t i = 0; block == NULL && i < RTE_DIM(cache->waiting); i++)
+		block = take_first(cache, &cache->waiting[i]);
+	rte_spinlock_unlock(&cache->lock);
 	return block;
 }

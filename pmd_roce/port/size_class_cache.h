@@ -4,9 +4,9 @@
 
 /**
  * @file
- * Freed blocks of memory that wait for the next who wants one of their size.
+ * Size class cache: freed blocks of memory, kept by size for the next allocation of that size.
  *
- * What connections need comes and goes by the ten thousand a second, in a few sizes. rte_malloc() (22.11) looks for the
+ * Blocks of connections come and go by the ten thousand a second, in a few sizes. rte_malloc() (22.11) looks for the
  * first free piece that is large enough in a list of all that are about as large: with many pieces that are a little too
  * small it walks past all of them, under its lock, and so do we under an engine's. A block that waits here is had at
  * once. How much waits is bounded; nothing is allocated or freed here.
@@ -38,16 +38,16 @@ struct roce_size_class_cache {
  * @param size  a multiple of ROCE_SIZE_CLASS_GRAIN, not 0.
  * @return it, with whatever stands in it; NULL: none of this size waits.
  */
-void *roce_size_class_cache_take(struct roce_size_class_cache *blocks, size_t size);
+void *roce_size_class_cache_take(struct roce_size_class_cache *cache, size_t size);
 
 /**
  * Let a block wait. Any thread.
  * @param size  as roce_size_class_cache_take(); the block has at least that.
  * @return false: it is too large, or too much waits already, and it is still the caller's.
  */
-bool roce_size_class_cache_keep(struct roce_size_class_cache *blocks, void *block, size_t size);
+bool roce_size_class_cache_keep(struct roce_size_class_cache *cache, void *block, size_t size);
 
 /** Take any block that waits, to give it back to where it came from. Any thread. @return NULL: none waits any more. */
-void *roce_size_class_cache_drop(struct roce_size_class_cache *blocks);
+void *roce_size_class_cache_drop(struct roce_size_class_cache *cache);
 
 #endif

@@ -9,16 +9,18 @@
 #include <rte_ethdev.h>
 #include <rte_log.h>
 
+#include "port/memif.h"
+
 /* How long a client of net_memif waits for its server. */
 #define SERVER_WAIT_MS 2000
 
 /* A memif server that is started answers its client by then. */
 #define MEMIF_ANSWER_MS 500
 
-/** Something that is done to a port on the EAL's interrupt thread, and whether it is done. */
+/** Something that is done on the EAL's interrupt thread, and whether it is done. */
 struct apart {
-	void (*act)(const struct roce_port *port);
-	const struct roce_port *port;
+	void (*act)(void *arg);
+	void *arg;
 	bool done; /**< atomic */
 };
 
@@ -27,7 +29,7 @@ do_here(void *arg)
 {
 	struct apart *apart = arg;
 
-	apart->act(apart->port);
+	apart->act(apart->arg);
 	__atomic_store_n(&apart->done, true, __ATOMIC_RELEASE);
 }
 
@@ -36,13 +38,13 @@ do_here(void *arg)
  * when the peer goes. It does not expect both at once, and frees memory twice. So that is done where it cannot meet
  * itself.
  */
-static void
-do_apart(void (*act)(const struct roce_port *port), const struct roce_port *port)
+void
+roce_port_do_apart(void (*act)(void *arg), void *arg)
 {
-	struct apart apart = { .act = act, .port = port };
+	struct apart apart = { .act = act, .arg = arg };
 
 	if (rte_eal_alarm_set(1, do_here, &apart) != 0) {
-		act(port);
+		act(arg);
 		return;
 	}
 	while (!__atomic_load_n(&apart.done, __ATOMIC_ACQUIRE))
@@ -50,9 +52,11 @@ do_apart(void (*act)(const struct roce_port *port), const struct roce_port *port
 }
 
 static void
-stop_device(const struct roce_port *port)
+stop_device(void *arg)
 {
-	rte_eth_dev_stop(port->id);
+	uint16_t *port_id = arg;
+
+	rte_eth_dev_stop(*port_id);
 }
 
 static bool
@@ -67,6 +71,8 @@ has_link(const struct roce_port *port)
 static int
 try_memif(const struct roce_port *port)
 {
+	uint16_t port_id;
+
 	if (rte_eth_dev_start(port->id) != 0)
 		return -ECONNREFUSED;
 	for (unsigned int ms = 0; ms < MEMIF_ANSWER_MS; ms += 10) {
@@ -74,25 +80,24 @@ try_memif(const struct roce_port *port)
 			return 0;
 		rte_delay_us_sleep(10000);
 	}
-	do_apart(stop_device, port);
+	port_id = port->id;
+	roce_port_do_apart(stop_device, &port_id);
 	return -ECONNREFUSED;
 }
 
 /*
- * A client of net_memif cannot start before its server, and tries only then. A server whose socket is there and which
+ * The device of somebody else, so the proxy (memif.h) is not between. A client of net_memif cannot start before its server, and tries only then. A server whose socket is there and which
  * is not started itself takes the connection and never answers. So two programs started together get a moment, and
  * a client without a link asks anew. The driver's words about each try would only confuse.
  */
-int
-roce_port_start_device(const struct roce_port *port)
+static int
+start_client(const struct roce_port *port)
 {
 	int log = rte_log_register("pmd.net.memif");
 	int level = rte_log_get_level((uint32_t)log);
 	uint64_t end = roce_port_now() + SERVER_WAIT_MS * roce_port_hz() / 1000;
 	int rc;
 
-	if (!port->attach.waits_for_peer)
-		return rte_eth_dev_start(port->id);
 	rte_log_set_level((uint32_t)log, RTE_LOG_CRIT);
 	rc = try_memif(port);
 	while (rc != 0 && roce_port_now() < end) {
@@ -103,20 +108,48 @@ roce_port_start_device(const struct roce_port *port)
 	return rc;
 }
 
-static void
-stop_and_close(const struct roce_port *port)
+int
+roce_port_start_device(const struct roce_port *port, struct roce_errmsg *errmsg)
 {
+	const char *name = port->probe.name;
+	int rc;
+
+	if (port->probe.memif != NULL)
+		return roce_memif_start(port->probe.memif, port, errmsg);
+	rc = port->probe.waits_for_peer ? start_client(port) : rte_eth_dev_start(port->id);
+	if (rc == -ECONNREFUSED)
+		return roce_errmsg_set(
+				errmsg, -ENODEV, "port %s: its memif server is not there", name);
+	if (rc != 0)
+		return roce_errmsg_set(
+				errmsg, -ENODEV, "port %s does not start: %s", name, strerror(-rc));
+	return 0;
+}
+
+static void
+stop_and_close(void *arg)
+{
+	const struct roce_port *port = arg;
+
 	if (port->started)
 		rte_eth_dev_stop(port->id);
-	if (!roce_port_probe_is_found(&port->attach))
+	if (!roce_port_probe_is_found(&port->probe))
 		rte_eth_dev_close(port->id);
 }
 
 void
-roce_port_close_device(const struct roce_port *port)
+roce_port_close_device(struct roce_port *port)
 {
-	if (strcmp(port->driver, "net_memif") == 0)
-		do_apart(stop_and_close, port);
-	else
+	int log = rte_log_register("pmd.net.memif");
+	int level = rte_log_get_level((uint32_t)log);
+
+	if (strcmp(port->driver, "net_memif") != 0) {
 		stop_and_close(port);
+		return;
+	}
+	/* The driver complains that the file of its private socket has gone. */
+	if (port->probe.memif != NULL)
+		rte_log_set_level((uint32_t)log, RTE_LOG_CRIT);
+	roce_port_do_apart(stop_and_close, port);
+	rte_log_set_level((uint32_t)log, (uint32_t)level);
 }

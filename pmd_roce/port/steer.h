@@ -12,7 +12,7 @@
  * a connection come on one queue, be it the right one or not.
  *
  * Correctness never depends on it: a frame that reaches the wrong engine is
- * handed over. So whatever the device refuses is let be, without a word.
+ * forwarded. So whatever the device refuses is let be, without a word.
  */
 
 #include <stdbool.h>
@@ -23,7 +23,7 @@
 
 #include "engine/engine.h"
 
-/** What decides on which queue a frame arrives. */
+/** The rule by which a frame arrives on a queue. */
 enum roce_steer_by {
 	ROCE_STEER_BY_NOTHING = 0, /**< that we know of */
 	ROCE_STEER_BY_HASH,        /**< addresses and UDP ports */

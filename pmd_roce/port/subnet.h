@@ -48,7 +48,7 @@ bool roce_subnet_owns(const struct roce_subnet *subnet, unsigned int n, const st
 /** A gateway that can be reached: one of the hosts of our subnets, or none (zero). */
 bool roce_subnet_gw_ok(const struct roce_subnet *subnet, unsigned int n, const struct roce_ip *gw);
 
-/** The first hop on the way to an address. */
+/** The route to an address: its first hop. */
 struct roce_route {
 	struct roce_ip src; /**< which of our addresses to send from */
 	struct roce_ip via; /**< whose MAC address is wanted: the other's, or the gateway's */

@@ -15,7 +15,7 @@
 /* More states than any connection has. */
 #define CM_STATES_MAX 32
 
-/* What a command collects: one dictionary a device, or only that of the device asked for. */
+/* The answer of a command: one dictionary a device, or only that of the device asked for. */
 struct answer {
 	const char *port; /* NULL: all */
 	struct rte_tel_data *data;
@@ -33,11 +33,11 @@ fill_stats(const struct roce_device *device, struct rte_tel_data *dict)
 		rte_tel_data_add_dict_uint(dict, name, value);
 }
 
-/* Who has lent us its frames steers them itself, and one queue has them all. */
+/* Omitted for an attached port, whose frames the program steers, and for one queue, which receives all of them. */
 static void
 fill_steering(const struct roce_port *port, struct rte_tel_data *dict)
 {
-	if (port->queues < 2 || port->lent.mode != 0)
+	if (port->queues < 2 || port->attached.mode != 0)
 		return;
 	rte_tel_data_add_dict_string(dict, "steering_ipv4", roce_steer_name(port->steer.v4));
 	rte_tel_data_add_dict_string(dict, "steering_ipv6", roce_steer_name(port->steer.v6));
@@ -137,7 +137,7 @@ fill_cm(const struct roce_device *device, struct rte_tel_data *dict)
 	add_cm_counters(dict, device->cm);
 }
 
-/* Written by the turner of the engine alone: a word is never torn. */
+/* Written by the poller of the engine alone: a word is never torn. */
 static uint64_t
 look(const uint64_t *word)
 {
@@ -168,7 +168,7 @@ fill_engines(const struct roce_device *device, struct rte_tel_data *dict)
 static void
 add_device(struct roce_device *device, void *arg)
 {
-	const char *name = device->port->attach.name;
+	const char *name = device->port->probe.name;
 	struct answer *answer = arg;
 	struct rte_tel_data *dict = answer->data;
 	char key[RTE_TEL_MAX_STRING_LEN];

@@ -4,7 +4,7 @@
 
 /**
  * @file
- * What the files with telemetry commands share.
+ * Shared by the files with telemetry commands.
  */
 
 #include <stddef.h>
@@ -22,7 +22,7 @@ struct rte_tel_data *roce_telemetry_dict(void);
 /** Put one into another; it belongs to that one, or is freed when there is no room. NULL is allowed. */
 void roce_telemetry_put(struct rte_tel_data *outer, const char *key, struct rte_tel_data *dict);
 
-/** What is said of a shared receive queue, and of a queue pair. */
+/** The answers about a shared receive queue, and about a queue pair. */
 void roce_telemetry_srq(struct rte_tel_data *dict, const struct roce_srq_snapshot *srq);
 void roce_telemetry_qp(struct rte_tel_data *dict, const struct roce_qp_snapshot *qp);
 

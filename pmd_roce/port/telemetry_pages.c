@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * /roce/srqs,<port>[,<first>] and /roce/qps,<port>[,<first>]: all queues of a device in the order of their numbers, a
- * page an answer. Who wants all asks again from behind the last one, until a page is empty.
+ * page an answer. A reader that wants all asks again from behind the last one, until a page is empty.
  */
 
 #include <errno.h>
@@ -39,7 +39,7 @@ struct request {
 };
 
 static void
-note_qp(void *arg, const struct roce_qp_snapshot *qp)
+add_qp(void *arg, const struct roce_qp_snapshot *qp)
 {
 	struct page *page = arg;
 	uint32_t at;
@@ -58,7 +58,7 @@ note_qp(void *arg, const struct roce_qp_snapshot *qp)
 
 /* They come in the order of their numbers. */
 static void
-note_srq(void *arg, const struct roce_srq_snapshot *srq)
+add_srq(void *arg, const struct roce_srq_snapshot *srq)
 {
 	struct page *page = arg;
 
@@ -70,7 +70,7 @@ note_srq(void *arg, const struct roce_srq_snapshot *srq)
 static void
 fill_qps(struct page *page, struct roce_device *device, struct rte_tel_data *list)
 {
-	roce_domain_each_qp(device->domain, note_qp, page);
+	roce_domain_each_qp(device->domain, add_qp, page);
 	for (uint32_t i = 0; i < page->n; i++) {
 		struct rte_tel_data *one = roce_telemetry_dict();
 		char key[16];
@@ -86,7 +86,7 @@ fill_qps(struct page *page, struct roce_device *device, struct rte_tel_data *lis
 static void
 fill_srqs(struct page *page, struct roce_device *device, struct rte_tel_data *list)
 {
-	roce_domain_each_srq(device->domain, note_srq, page);
+	roce_domain_each_srq(device->domain, add_srq, page);
 	for (uint32_t i = 0; i < page->n; i++) {
 		struct rte_tel_data *one = roce_telemetry_dict();
 		char key[16];
@@ -105,7 +105,7 @@ add_device(struct roce_device *device, void *arg)
 	struct request *request = arg;
 	struct rte_tel_data *list;
 
-	if (request->found || strcmp(device->port->attach.name, request->port) != 0)
+	if (request->found || strcmp(device->port->probe.name, request->port) != 0)
 		return;
 	request->found = true;
 	list = roce_telemetry_dict();

@@ -53,7 +53,7 @@ busier(const struct roce_qp_snapshot *a, const struct roce_qp_snapshot *b)
 }
 
 static void
-note_qp(void *arg, const struct roce_qp_snapshot *qp)
+add_qp(void *arg, const struct roce_qp_snapshot *qp)
 {
 	struct top *top = arg;
 	uint32_t at;
@@ -71,7 +71,7 @@ note_qp(void *arg, const struct roce_qp_snapshot *qp)
 }
 
 static void
-note_srq(void *arg, const struct roce_srq_snapshot *srq)
+add_srq(void *arg, const struct roce_srq_snapshot *srq)
 {
 	struct queues *queues = arg;
 
@@ -79,14 +79,14 @@ note_srq(void *arg, const struct roce_srq_snapshot *srq)
 		queues->srq[queues->n++] = *srq;
 }
 
-/* What each device may show of so many; at least one. */
+/* The share of each device in so many; at least one. */
 static uint32_t
 share_of(uint32_t room, const struct question *question)
 {
 	return RTE_MAX(1u, room / RTE_MAX(1u, question->devices));
 }
 
-/* What each queue pair has of this queue: who holds what, and who took how much so far. */
+/* The receives that each queue pair holds of this queue, and how many it took so far. */
 static void
 add_shares(struct rte_tel_data *dict, const struct top *top)
 {
@@ -122,7 +122,7 @@ fill_srqs(struct question *question, struct roce_device *device, struct rte_tel_
 {
 	struct queues queues = { .id = question->id, .most = share_of(SRQS_SHOWN, question) };
 
-	roce_domain_each_srq(device->domain, note_srq, &queues);
+	roce_domain_each_srq(device->domain, add_srq, &queues);
 	question->found |= queues.n > 0;
 	for (uint32_t i = 0; i < queues.n; i++) {
 		struct rte_tel_data *one = roce_telemetry_dict();
@@ -134,7 +134,7 @@ fill_srqs(struct question *question, struct roce_device *device, struct rte_tel_
 		roce_telemetry_srq(one, &queues.srq[i]);
 		/* One queue pair after the other, only for the queue that somebody asked for. */
 		if (question->id != ALL) {
-			roce_domain_each_qp(device->domain, note_qp, &top);
+			roce_domain_each_qp(device->domain, add_qp, &top);
 			add_shares(one, &top);
 		}
 		snprintf(key, sizeof(key), "%" PRIu32, queues.srq[i].id);
@@ -175,7 +175,7 @@ fill_qps(struct question *question, struct roce_device *device, struct rte_tel_d
 		.srq = ALL, .number = question->id, .most = share_of(QPS_SHOWN, question)
 	};
 
-	roce_domain_each_qp(device->domain, note_qp, &top);
+	roce_domain_each_qp(device->domain, add_qp, &top);
 	question->found |= top.n > 0;
 	for (uint32_t i = 0; i < top.n; i++) {
 		struct rte_tel_data *one = roce_telemetry_dict();
@@ -207,7 +207,7 @@ add_device(struct roce_device *device, void *arg)
 	if (dict == NULL)
 		return;
 	question->fill(question, device, dict);
-	roce_telemetry_key(key, sizeof(key), device->port->attach.name);
+	roce_telemetry_key(key, sizeof(key), device->port->probe.name);
 	roce_telemetry_put(question->data, key, dict);
 }
 

@@ -15,7 +15,7 @@
 static const char *
 name_of(const struct roce_device *device)
 {
-	return device->port->attach.name;
+	return device->port->probe.name;
 }
 
 void
@@ -61,7 +61,7 @@ roce_trace_async_event(const struct roce_device *device, enum roce_engine_async 
 		[ROCE_ENGINE_ASYNC_QP_SOFT_HIGH] = "qp_soft_high",
 	};
 
-	/* Others are not rare: a watched completion queue has events all the time. */
+	/* Others are not rare: an armed completion queue has events all the time. */
 	if ((size_t)kind >= RTE_DIM(names) || names[kind] == NULL)
 		return;
 	roce_trace_point_notice(name_of(device), names[kind], owner, status);

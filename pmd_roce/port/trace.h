@@ -4,10 +4,10 @@
 
 /**
  * @file
- * What happens rarely, told to DPDK's tracing and to its logs (log.h): --trace=roce.* and --log-level=roce.*:debug
+ * Rare events, reported to DPDK's tracing and to its logs (log.h): --trace=roce.* and --log-level=roce.*:debug
  * among the EAL's arguments switch them on.
  *
- * What is off costs a look at a word. Any thread.
+ * A trace point that is off costs a look at a word. Any thread.
  */
 
 #include "cm/cm.h"
@@ -19,7 +19,7 @@ struct roce_device;
 void roce_trace_open(const struct roce_device *device);
 void roce_trace_close(const struct roce_device *device);
 
-/** What becomes of a port under way. */
+/** Events of a port. */
 enum roce_trace_port_event {
 	ROCE_TRACE_LINK_UP,
 	ROCE_TRACE_LINK_DOWN,
@@ -28,10 +28,10 @@ enum roce_trace_port_event {
 	ROCE_TRACE_GONE,         /**< removed, or closed by somebody */
 };
 
-/** roce.port: what becomes of the device's port, when its users are told. */
+/** roce.port: an event of the device's port, when it is delivered to the users. */
 void roce_trace_port(const struct roce_device *device, enum roce_trace_port_event what);
 
-/** roce.notice: what an engine tells of a queue pair, a completion queue or a shared receive queue. */
+/** roce.notice: an async event of a queue pair, a completion queue or a shared receive queue. */
 void roce_trace_async_event(const struct roce_device *device, enum roce_engine_async kind,
 		const void *owner, int status);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The users of a device: who comes and goes, and what each is told. */
+/* The users of a device: how they come and go, and what is delivered to each. */
 
 #include "port/user.h"
 
@@ -8,6 +8,7 @@
 
 #include "port/device.h"
 #include "port/trace.h"
+#include "port/unreachable.h"
 
 static void
 pass_async_event(void *arg, enum roce_engine_async kind, void *owner, int status)
@@ -36,6 +37,7 @@ roce_device_tell_cm_event(void *arg, const struct roce_cm_event *event)
 	struct roce_device_user *user = container_of(context, struct roce_device_user, context);
 
 	roce_trace_cm(user->device, event);
+	roce_unreachable_log(user->device, event);
 	return user->cm_notify(user->arg, event);
 }
 
@@ -55,8 +57,8 @@ roce_device_join(struct roce_device *device, struct roce_device_user *user)
 		__atomic_store_n(&first->wake, user->wake, __ATOMIC_RELEASE);
 	rte_spinlock_lock(&first->users_lock);
 	LIST_INSERT_HEAD(&first->users, user, link);
-	/* Too late to be told with the others. Told twice is told once. */
-	if (__atomic_load_n(&device->port->life.buried, __ATOMIC_ACQUIRE) &&
+	/* Too late for the delivery to the others. A second DEVICE_FATAL changes nothing. */
+	if (__atomic_load_n(&device->port->events.buried, __ATOMIC_ACQUIRE) &&
 			user->port_notify != NULL)
 		user->port_notify(user->arg, ROCE_DEVICE_FATAL);
 	rte_spinlock_unlock(&first->users_lock);
@@ -70,4 +72,27 @@ roce_device_leave(struct roce_device *device, struct roce_device_user *user)
 	rte_spinlock_lock(&first->users_lock);
 	LIST_REMOVE(user, link);
 	rte_spinlock_unlock(&first->users_lock);
+}
+
+void
+roce_device_receive(struct roce_device *device)
+{
+	struct roce_port *port = device->port;
+
+	for (unsigned int q = 1; q < port->queues; q++) {
+		struct roce_port_queue *queue = &port->queue[q];
+
+		roce_engine_lock(queue->engine);
+		if (port->attached.mode == ROCE_ATTACH_HANDOVER)
+			roce_engine_rx_forwarded(queue->engine, roce_port_now());
+		else
+			roce_port_receive(queue, roce_port_now());
+		roce_engine_unlock_inner(queue->engine);
+	}
+}
+
+bool
+roce_device_is_manual(const struct roce_device *device)
+{
+	return device->args.manual != 0;
 }

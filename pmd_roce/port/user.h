@@ -9,13 +9,14 @@
  * have roce/context.h.
  */
 
+#include <stdbool.h>
 #include <sys/queue.h>
 
 #include "cm/cm.h"
 #include "engine/engine.h"
 #include "roce/device.h"
 
-/** What becomes of the port under way; docs/architecture.md, "Life of a device". */
+/** Events of the port; docs/architecture.md, "Life of a device". */
 enum roce_port_event {
 	ROCE_PORT_ACTIVE = 1, /**< the link is up again */
 	ROCE_PORT_ERR,        /**< the link is down; what is lost is sent again until retries end */
@@ -24,7 +25,7 @@ enum roce_port_event {
 
 /** A user; it stays the caller's, and is in place from join to leave. */
 struct roce_device_user {
-	struct roce_context context; /**< but for its notes filled by join, as @c device */
+	struct roce_context context; /**< but for its async_queue filled by join, as @c device */
 	struct roce_device *device;
 	roce_notify_fn notify;       /**< of what hangs on the context */
 	roce_cm_notify_fn cm_notify; /**< of connections and listeners made for it */
@@ -47,15 +48,25 @@ void roce_device_leave(struct roce_device *device, struct roce_device_user *user
 
 /**
  * About to sleep until a frame comes: have the device tell of the next, on a descriptor that is readable then (poll(2)).
- * Who armed turns the device once more, since a frame that is there already is told by nobody; then it sleeps, and disarms
- * in the end. Any thread, any number of them, without locks.
+ * A thread that armed polls the device once more, since a frame that is there already raises no interrupt; then it
+ * sleeps, and disarms in the end. Any thread, any number of them, without locks.
  *
  * @return -1: the device cannot, and there is nothing to disarm; else a descriptor, which stays the device's.
  */
 int roce_device_rx_arm(struct roce_device *device);
 
-/** Awake again: count what was told. Once for each descriptor that was got. */
+/** Awake again: count the interrupts. Once for each descriptor that was got. */
 void roce_device_rx_disarm(struct roce_device *device);
+
+/** Was it opened with progress=manual: the consumer's own calls poll it, and nothing else does. */
+bool roce_device_is_manual(const struct roce_device *device);
+
+/**
+ * Receive what lies at the queues of all engines but engine 0, and what engines forwarded to them. For a user who learns on
+ * engine 0 that the peer of a queue pair has left: its last acknowledgements lie there, and came before. Of a program that
+ * hands frames over, only those that it has handed over. The lock of engine 0 is held, and no other engine's.
+ */
+void roce_device_receive(struct roce_device *device);
 
 struct roce_domain *roce_device_domain(struct roce_device *device);
 struct roce_cm *roce_device_cm(struct roce_device *device);

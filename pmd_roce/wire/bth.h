@@ -7,8 +7,8 @@
  * Transport headers as they stand on the wire (IBTA Vol 1, chapter 9).
  *
  * Every multi-byte field is big endian (`rte_be*_t`); masks are given for the
- * value in host order. Nothing here has state. What is packed says so in the
- * compiler's own word: DPDK's was another one after 24.11.
+ * value in host order. No function here has state. A packed structure says so
+ * in the compiler's own word: DPDK's was another one after 24.11.
  */
 
 #include <assert.h>
@@ -85,7 +85,7 @@ struct roce_deth {
 	rte_be32_t src_qp; /**< reserved:8 SrcQP:24 */
 } __attribute__((packed));
 
-/** What follows the BTH of a congestion notification packet (IBTA annex A17.9.3): nothing, at some length. */
+/** Reserved bytes behind the BTH of a congestion notification packet (IBTA annex A17.9.3). */
 struct roce_cnp {
 	uint8_t reserved[16];
 } __attribute__((packed));

@@ -5,8 +5,8 @@
 /**
  * @file
  * CRC-32 (IEEE 802.3, reflected) of a frame some of whose header bytes count as ones, by the widest carry-less
- * multiplication that the CPU has. What is special here is that header, mask and payload take one pass, and that a
- * payload may be copied in the same pass, into a frame or out of one; for everything else there is ISA-L.
+ * multiplication that the CPU has. Header, mask and payload take one pass, and a payload may be copied in the same
+ * pass, into a frame or out of one; for everything else there is ISA-L.
  *
  * The ICRC begins with eight bytes of ones, and the first four and the initial value of a CRC cancel out. So a stream
  * begins with the other four and an initial value of zero, zeros in front of it change nothing, and it is read in whole
@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** What counts as ones: 64 zeros, the mask of a header of at most 64 bytes, zeros. */
+/** The bits that count as ones: 64 zeros, the mask of a header of at most 64 bytes, zeros. */
 #define ROCE_CRC_MASK_AT  64
 #define ROCE_CRC_MASK_LEN 192
 

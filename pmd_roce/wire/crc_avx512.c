@@ -146,7 +146,7 @@ pass(uint8_t *to, const uint8_t *from)
 	return x;
 }
 
-/* What of the payload lies in the first two blocks of the stream, and more, which is copied again. */
+/* The part of the payload in the first two blocks of the stream, and more, which is copied again. */
 TARGET static inline void
 begin(uint8_t *to, const uint8_t *from)
 {

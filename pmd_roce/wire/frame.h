@@ -52,7 +52,7 @@ roce_ip_equal(const struct roce_ip *a, const struct roce_ip *b)
 	return a->q[0] == b->q[0] && a->q[1] == b->q[1];
 }
 
-/** What a received frame is. */
+/** Result of the dissection of a received frame. */
 enum roce_frame_verdict {
 	ROCE_FRAME_OK = 0,
 	ROCE_FRAME_FOREIGN,  /**< not seen to be UDP 4791; IPv6 extension headers too: untouched */
@@ -90,7 +90,7 @@ struct roce_pkt {
  * @param m   the frame; it stays the caller's.
  * @param pkt filled when the verdict is ROCE_FRAME_OK; else undefined but for the tag.
  * @return verdict. Trailing bytes behind the IP datagram (Ethernet padding) are accepted. The ICRC is
- *   not judged here (icrc.h), nor the addresses (the engine knows which are ours).
+ *   not validated here (icrc.h), nor the addresses (the engine knows which are ours).
  */
 enum roce_frame_verdict roce_frame_parse(struct rte_mbuf *m, struct roce_pkt *pkt);
 
@@ -199,7 +199,7 @@ struct roce_template {
 void roce_template_init(struct roce_template *t, const struct roce_path *path, uint32_t dest_qp,
 		bool ip_cksum_offload);
 
-/** What differs between two packets of a flow. */
+/** The fields that differ between two packets of a flow. */
 struct roce_frame_spec {
 	uint32_t psn;
 	uint8_t opcode;

@@ -4,7 +4,7 @@
  * Bytes to struct roce_pkt.
  *
  * Most frames are untagged IPv4 without options and good: a few tests prove
- * that, and all offsets are constants. Everything else is located and judged
+ * that, and all offsets are constants. Everything else is located and validated
  * step by step, and what is wrong with it is named there alone.
  */
 
@@ -113,7 +113,7 @@ locate_udp_v6(struct locate *l)
 	return udp_is_ours(l) ? ROCE_FRAME_OK : ROCE_FRAME_FOREIGN;
 }
 
-/* What the BTH says, and where it stands. */
+/* Fields of the BTH, and where it stands. */
 static inline void
 fill(struct roce_pkt *pkt, struct rte_mbuf *m, const struct roce_bth *bth,
 		const struct roce_opcode_info *op, uint32_t payload_off, uint32_t body)
@@ -215,7 +215,7 @@ parse_any(struct rte_mbuf *m, struct roce_pkt *pkt)
 	struct locate l = { .len = RTE_MIN(m->pkt_len, (uint32_t)LOCATE_LEN) };
 	enum roce_frame_verdict verdict;
 
-	/* Whose a frame is must not depend on how the device cut it into segments. */
+	/* The owner of a frame must not depend on how the device cut it into segments. */
 	l.head = rte_pktmbuf_read(m, 0, l.len, copy);
 	verdict = locate_l3(&l, m, pkt);
 	if (verdict != ROCE_FRAME_OK)
@@ -269,7 +269,7 @@ parse_plain(struct rte_mbuf *m, const uint8_t *frame, struct roce_pkt *pkt)
 
 /*
  * Most frames of others show it at once: a program that hands us all that it receives pays for little more than this.
- * What it does not know, parse_any() finds out. All up to the UDP header is there.
+ * For every other frame parse_any() is called. All up to the UDP header is there.
  */
 static inline bool
 is_plainly_foreign(const uint8_t *frame)

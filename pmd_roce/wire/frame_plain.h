@@ -4,8 +4,8 @@
 
 /**
  * @file
- * Plain frames, as most are: untagged IPv4 without options, with the BTH where the compiler knows it. What is not plain is
- * for roce_frame_parse() to find out.
+ * Plain frames, as most are: untagged IPv4 without options, with the BTH where the compiler knows it. Every
+ * other frame is left to roce_frame_parse().
  */
 
 #include <assert.h>
@@ -79,7 +79,7 @@ struct roce_plain_send {
 };
 
 /**
- * Look at a received frame, of which @p send tells, when it is that and good but for its ICRC, which is not judged here,
+ * Look at a received frame, of which @p send tells, when it is that and good but for its ICRC, which is not validated here,
  * as its addresses are not.
  *
  * @return false: it is something else, or does not lie in one segment; @p send is undefined.

@@ -26,7 +26,7 @@
 /** The stream of crc.h: four ones, which lie over the tail of the Ethernet header, then IP, UDP, BTH and so on. */
 #define ROCE_ICRC_ONES 4
 
-/** What of the headers counts as ones, as in crc.h. */
+/** The bits of the headers that count as ones, as in crc.h. */
 extern const uint8_t roce_icrc_mask_v4[ROCE_CRC_MASK_LEN];
 extern const uint8_t roce_icrc_mask_v6[ROCE_CRC_MASK_LEN];
 

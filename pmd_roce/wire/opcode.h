@@ -4,7 +4,7 @@
 
 /**
  * @file
- * What a BTH opcode means: one row per opcode (IBTA Vol 1, 9.2.1).
+ * Meaning of each BTH opcode: one row per opcode (IBTA Vol 1, 9.2.1).
  *
  * The numbers are rdma-core's IBV_OPCODE_*. A row says which headers follow
  * the BTH, where each begins, and which part of a message the packet is. An
@@ -24,7 +24,7 @@ enum {
 	ROCE_OPCODE_NONE = 0xff, /**< no opcode: manufacturer space, never sent */
 };
 
-/** What follows, and which part of a message it is. */
+/** The headers that follow, and which part of a message the packet is. */
 #define ROCE_OP_REQUEST   0x0001u /**< travels from requester to responder */
 #define ROCE_OP_RESPONSE  0x0002u /**< travels back */
 #define ROCE_OP_START     0x0004u /**< first or only packet of a message */

@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-/** Who draws: two that have one seed draw different numbers. */
+/** The user of the numbers: two users of one seed draw different numbers. */
 enum roce_random_stream {
 	ROCE_RANDOM_ENGINE = 1,
 	ROCE_RANDOM_CM,

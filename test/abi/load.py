@@ -19,7 +19,7 @@ def run(folder, library, preload=None):
     conf = os.path.join(folder, "dat.conf")
     with open(conf, "w", encoding="utf-8") as f:
         f.write(f'fake u1.2 nonthreadsafe default "{library}" fake.1.0 "" ""\n')
-    env = dict(os.environ, DAT_OVERRIDE=conf, DAT_DBG_TYPE="1")
+    env = dict(os.environ, DAT_OVERRIDE=conf)
     if preload:
         # A sanitizer's runtime insists on being first, so it stays first.
         env["LD_PRELOAD"] = " ".join(filter(None, [env.get("LD_PRELOAD"), preload]))

@@ -79,11 +79,11 @@ apart_open(struct apart_end *end, const char *devargs)
 	static unsigned int n;
 	struct roce_port_config config = { .args = &args[n] };
 	char reason[256] = "";
-	struct roce_errmsg why = { reason, sizeof(reason) };
-	int rc = roce_devargs_parse(devargs, NULL, &args[n], &why);
+	struct roce_errmsg errmsg = { reason, sizeof(reason) };
+	int rc = roce_devargs_parse(devargs, NULL, &args[n], &errmsg);
 
 	if (rc == 0)
-		rc = roce_port_open(&config, &end->port, &why);
+		rc = roce_port_open(&config, &end->port, &errmsg);
 	if (rc != 0) {
 		fprintf(stderr, "%s\n", reason);
 		return rc;

@@ -34,9 +34,9 @@ bench_start(void)
 {
 	static const struct roce_devargs args = { .port = "loop0" };
 	char text[256] = "";
-	struct roce_errmsg why = { text, sizeof(text) };
+	struct roce_errmsg errmsg = { text, sizeof(text) };
 
-	if (roce_eal_start(&args, &why) != 0)
+	if (roce_eal_start(&args, &errmsg) != 0)
 		bench_fail("%s", text);
 }
 

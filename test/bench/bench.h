@@ -18,7 +18,7 @@
 
 #include <rte_common.h>
 
-#define BENCH_BURST 32u /**< packets in a row, as in the provider's turn */
+#define BENCH_BURST 32u /**< packets in a row, as in the provider's poll */
 #define BENCH_MTU   4096u
 
 /** Payload sizes, bytes; from the first on, as many as the program wants. */

@@ -2,7 +2,7 @@
 
 /*
  * What connections cost: each is opened, carries one message of 64 bytes into the shared receive queue, and is closed by
- * the end that opened it, in order. One core turns both ends of the wire inside the process; so many connections are on
+ * the end that opened it, in order. One core polls both ends of the wire inside the process; so many connections are on
  * their way at a time. All through the calls of DAT.
  *
  *   made   both ends make an endpoint for a connection, and free it after it

@@ -122,12 +122,12 @@ open_hands(struct hands *hands)
 		.params = "ip=192.0.2.1/24",
 	};
 	struct rte_mempool *pool;
-	char why[256];
+	char errmsg[256];
 
-	if (roce_device_attach(&config, &hands->device, why, sizeof(why)) != 0)
-		bench_fail("%s", why);
+	if (roce_device_attach(&config, &hands->device, errmsg, sizeof(errmsg)) != 0)
+		bench_fail("%s", errmsg);
 	pool = rte_pktmbuf_pool_create(
-			"strangers", 127, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
+			"foreign", 127, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
 	if (pool == NULL || rte_pktmbuf_alloc_bulk(pool, hands->pkts, BENCH_BURST) != 0)
 		bench_fail("no memory for frames");
 }

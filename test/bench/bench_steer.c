@@ -4,7 +4,7 @@
  * What it costs that frames come on the wrong queue: a receiver of one, two and four engines on one shared receive queue,
  * and 64 B SENDs that a switch brings to the engine of their queue pair, to one that the hash of an RSS chose,
  * or all to the first. Messages by elapsed time, processor time of a message at both ends together, and the share of the
- * receiver's frames that one engine handed over to another. One thread turns everything; with --threads each engine of the
+ * receiver's frames that one engine forwarded to another. One thread polls everything; with --threads each engine of the
  * receiver has one of its own and the sender another, which wants as many processors.
  */
 
@@ -227,7 +227,7 @@ static void
 open_end(struct end *end, unsigned int i, unsigned int engines)
 {
 	static const char *const names[] = { "sender", "receiver" };
-	char params[64], why[256];
+	char params[64], errmsg[256];
 	struct roce_attach_config config = {
 		.name = names[i],
 		.mode = ROCE_ATTACH_HANDOVER,
@@ -247,8 +247,8 @@ open_end(struct end *end, unsigned int i, unsigned int engines)
 	must(end->pool != NULL, "a pool");
 	for (unsigned int e = 0; e < engines; e++)
 		config.pool[e] = end->pool;
-	if (roce_device_attach(&config, &end->device, why, sizeof(why)) != 0)
-		bench_fail("%s", why);
+	if (roce_device_attach(&config, &end->device, errmsg, sizeof(errmsg)) != 0)
+		bench_fail("%s", errmsg);
 	end->user = (struct roce_device_user){ 0 };
 	roce_device_join(end->device, &end->user);
 	end->memory = bench_memory();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The bare wire: what the device alone can do, one core turning both ends.
+ * The bare wire: what the device alone can do, one core polling both ends.
  *
  * Two ports as the provider opens them for loop0 and loop1 (the same rings, pools and descriptors), the same
  * frame lengths and bursts, and nothing above ethdev. Two ways: pointers only, where pre-built frames go round
@@ -40,11 +40,11 @@ open_end(const char *text)
 	struct roce_devargs args;
 	struct roce_port_config config = { .args = &args };
 	char reason[256] = "";
-	struct roce_errmsg why = { reason, sizeof(reason) };
+	struct roce_errmsg errmsg = { reason, sizeof(reason) };
 	struct roce_port *port;
 
-	if (roce_devargs_parse(text, NULL, &args, &why) != 0 ||
-			roce_port_open(&config, &port, &why) != 0)
+	if (roce_devargs_parse(text, NULL, &args, &errmsg) != 0 ||
+			roce_port_open(&config, &port, &errmsg) != 0)
 		bench_fail("%s", reason);
 	return port;
 }

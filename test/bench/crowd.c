@@ -162,9 +162,9 @@ build(struct bench_crowd *c, struct rte_mbuf *m)
 	}
 }
 
-/* The receiver's turn for a burst. @return acknowledgements that left. */
+/* The receiver's poll for a burst. @return acknowledgements that left. */
 static uint16_t
-turn(struct bench_crowd *c, struct rte_mbuf **pkts)
+poll_once(struct bench_crowd *c, struct rte_mbuf **pkts)
 {
 	struct roce_event event;
 	unsigned int reaped = 0;
@@ -228,7 +228,7 @@ receive_burst(struct bench_crowd *c, struct bench_pace *pace)
 	ticks = rte_rdtsc_precise();
 	if (unlikely(pace != NULL))
 		pace->work(c, pace->done++);
-	acks = turn(c, pkts);
+	acks = poll_once(c, pkts);
 	ticks = rte_rdtsc_precise() - ticks;
 	rte_pktmbuf_free_bulk(pkts, acks);
 	return ticks;

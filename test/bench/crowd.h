@@ -8,7 +8,7 @@
  * a queue of its own, and no sender: the frames are made here, and making them is
  * not measured.
  *
- * What is measured is the receiver's whole turn for a burst: the engine hears the
+ * The receiver's whole poll for a burst is measured: the engine hears the
  * frames (parse, ICRC, take, copy, complete, free) and speaks the acknowledgements,
  * then the consumer takes each event and posts its buffer again. The frames of a
  * burst are for as many different queue pairs as there are, in turn, and every

@@ -15,9 +15,9 @@
 
 /* Nothing rare may happen here; establishing a connection by hand is told to nobody. */
 static void
-notice(void *arg, enum roce_engine_async kind, void *owner, int status)
+async_event(void *arg, enum roce_engine_async kind, void *owner, int status)
 {
-	bench_fail("the engine gave up: notice %d, status %d", (int)kind, status);
+	bench_fail("the engine gave up: async event %d, status %d", (int)kind, status);
 }
 
 static void
@@ -71,7 +71,7 @@ bench_pair_domain(struct rte_mempool *pool, unsigned int index)
 		.addrs = 1,
 		.pool = { pool },
 		.memory = roce_pool_memory,
-		.notify = notice,
+		.notify = async_event,
 	};
 
 	must(roce_domain_create(&config, &domain), "domain");

@@ -98,7 +98,7 @@ speak(struct bench_end *end, struct rte_mbuf **pkts, uint64_t now)
 
 /* One burst of messages, from post to the last event. @param ns one number a phase, for the whole burst. */
 static void
-turn(struct bench_pair *pair, double *ns)
+poll_once(struct bench_pair *pair, double *ns)
 {
 	struct bench_end *from = &pair->end[0], *to = &pair->end[1];
 	struct rte_mbuf *pkts[2 * BENCH_BURST];
@@ -143,9 +143,9 @@ bench_polls(struct bench_row *row, unsigned int column)
 	for (unsigned int i = 0; i < bench_recvs(pair.size); i++)
 		bench_pair_post_recv(&pair, &pair.end[1]);
 	for (unsigned int i = 0; i < WARM_UP; i++)
-		turn(&pair, ns);
+		poll_once(&pair, ns);
 	for (unsigned int i = 0; i < BURSTS; i++) {
-		turn(&pair, ns);
+		poll_once(&pair, ns);
 		for (unsigned int phase = 0; phase < BENCH_PHASES; phase++)
 			sample[phase][i] = ns[phase] / BENCH_BURST;
 	}

@@ -5,7 +5,7 @@
 /**
  * @file
  * What bench_stage measures, as rows: single stages on their own (stage.c), and
- * a whole message cut at the seams of the engine (turn.c).
+ * a whole message cut at the seams of the engine (stage_poll.c).
  */
 
 #include "pair.h"

@@ -296,7 +296,7 @@ def main():
     BUILD = args.build
     if args.what == "drawn":
         try:
-            import matplotlib  # pylint: disable=import-outside-toplevel,unused-import
+            import matplotlib  # noqa: F401  pylint: disable=import-outside-toplevel,unused-import
         except ImportError:
             print("no matplotlib: python3-matplotlib is not installed")
             sys.exit(77)

@@ -173,9 +173,9 @@ do_broken(struct play *p)
 
 	if (roce_qp_state(p->stage->qp) != ROCE_QP_ERR)
 		play_fail(p, "it lives");
-	if (end->async_events != 1 || end->notice[0].kind != ROCE_ENGINE_ASYNC_QP_BROKEN)
-		play_fail(p, "another notice");
-	if (end->notice[0].status != (int)status)
+	if (end->async_events != 1 || end->async_event[0].kind != ROCE_ENGINE_ASYNC_QP_BROKEN)
+		play_fail(p, "another async event");
+	if (end->async_event[0].status != (int)status)
 		play_fail(p, "another reason");
 	p->broken = true;
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The conformance rules as a page: writes docs/conformance.md, or checks that it is current (--check).
+"""The conformance rules as a page: writes docs/tables/conformance.md, or checks that it is current (--check).
 
 The rules stand in the *.def files beside this script; test_rules plays them. A sentence that goes on in the next rule
 ends with a comma.
@@ -15,7 +15,7 @@ sys.path.insert(0, str(ROOT / "test" / "lint"))
 import tree  # noqa: E402
 
 FOLDER = "test/conf"
-PAGE = "docs/conformance.md"
+PAGE = "docs/tables/conformance.md"
 # The responder before the requester, as a frame meets them.
 ORDER = ("responder_send.def", "responder_rdma.def", "requester.def")
 
@@ -27,9 +27,9 @@ HEAD = """\
 # Conformance
 
 Frames in, frames out: {count} rules of reliable connections, each played against the real engine by
-[test/conf](../test/conf) (`meson test --suite conf`; one alone: `ROCE_RULE=sequence.gap test_rules *.def`). A rule says
-what the peer sends and all that has to follow: each frame with opcode, PSN, AckReq, syndrome, MSN, lengths and payload,
-each completion, the state of the queue pair, counters, memory. What is not told must not happen.
+[test/conf](../../test/conf) (`meson test --suite conf`; one alone: `ROCE_RULE=sequence.gap test_rules *.def`). A rule
+says what the peer sends and all that has to follow: each frame with opcode, PSN, AckReq, syndrome, MSN, lengths and
+payload, each completion, the state of the queue pair, counters, memory. Anything else must not happen.
 
 The last column names the section of the InfiniBand architecture, volume 1, or the compliance statement (`C9-...`) where
 there is no doubt about it; without one the rule is ours, or its number is not certain. Written by `test/conf/rules.py`.

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Frames that Linux's rxe sent, from captures that are not part of this repository.
+ * Frames that Linux's rxe sent: test/captures.
  *
- * usage: test_captures [FOLDER]; the environment's ROCE_CAPTURES goes first. Exit 77: no folder.
+ * usage: test_captures [FOLDER]; the environment's ROCE_CAPTURES goes first.
  * Which frames are RoCEv2 is asked of libpcap's own filter, not of the parser. All of them must be
  * accepted with a right ICRC, but for the one that the capture "bad-icrc" was made for.
  */
@@ -14,13 +14,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include <pcap/pcap.h>
-
+#include "capture_file.h"
 #include "unit.h"
 #include "wire/frame.h"
 #include "wire/icrc.h"
-
-#define SKIPPED 77
 
 static const char *folder;
 
@@ -72,7 +69,7 @@ static void
 check_file(const char *path)
 {
 	char error[PCAP_ERRBUF_SIZE];
-	pcap_t *frames = pcap_open_offline(path, error);
+	pcap_t *frames = capture_file_open(path, error);
 	struct bpf_program filter;
 	struct pcap_pkthdr *head;
 	const uint8_t *bytes;
@@ -95,11 +92,9 @@ check_file(const char *path)
 static int
 visit(const char *path, const struct stat *status, int type, struct FTW *where)
 {
-	const char *dot = strrchr(path, '.');
-
 	(void)status;
 	(void)where;
-	if (type == FTW_F && dot != NULL && strcmp(dot, ".pcap") == 0)
+	if (type == FTW_F && capture_file_stem(path) != 0)
 		check_file(path);
 	return 0;
 }
@@ -121,14 +116,9 @@ main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(captures__of_rxe_are_accepted),
 	};
-	struct stat status;
 
 	folder = getenv("ROCE_CAPTURES");
 	if (folder == NULL || folder[0] == '\0')
-		folder = argc > 1 ? argv[1] : "../shared/captures";
-	if (stat(folder, &status) != 0 || !S_ISDIR(status.st_mode)) {
-		printf("no captures in %s: skipped\n", folder);
-		return SKIPPED;
-	}
+		folder = argc > 1 ? argv[1] : "test/captures";
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

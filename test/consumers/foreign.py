@@ -34,20 +34,20 @@ def frame(way, number):
 
 def listen(interface):
     # Of this type alone: what else the interface hears shall not fill the socket.
-    ear = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETHERTYPE))
-    ear.bind((interface, ETHERTYPE))
-    ear.settimeout(SECONDS)
-    return ear
+    receiver = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETHERTYPE))
+    receiver.bind((interface, ETHERTYPE))
+    receiver.settimeout(SECONDS)
+    return receiver
 
 
 def one_round(ends, first):
-    for way, mouth in enumerate(ends):
+    for way, sender in enumerate(ends):
         for number in range(first, first + ROUND):
-            mouth.send(frame(way, number))
-    for way, ear in enumerate(reversed(ends)):
+            sender.send(frame(way, number))
+    for way, receiver in enumerate(reversed(ends)):
         for number in range(first, first + ROUND):
             try:
-                came = ear.recv(2048)
+                came = receiver.recv(2048)
             except socket.timeout:
                 sys.exit(f"frame {number} of way {way} is lost")
             if came != frame(way, number):
@@ -63,10 +63,10 @@ def main():
         if sent == 0:
             print("they come through", flush=True)
         sent += ROUND
-    for ear in ends:
-        ear.setblocking(False)
+    for receiver in ends:
+        receiver.setblocking(False)
         try:
-            sys.exit(f"one more: {ear.recv(2048).hex()}")
+            sys.exit(f"one more: {receiver.recv(2048).hex()}")
         except BlockingIOError:
             pass
     print(f"{2 * sent} frames")

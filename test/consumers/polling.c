@@ -20,7 +20,7 @@ poll_event(DAT_EVD_HANDLE evd, DAT_EVD_HANDLE other)
 		rc = dat_evd_dequeue(evd, &event);
 		if (rc != DAT_QUEUE_EMPTY)
 			break;
-		/* The other end lives in this process and needs a turn, too. */
+		/* The other end lives in this process and needs a poll, too. */
 		if (other != DAT_HANDLE_NULL)
 			TRUE_THAT(dat_evd_dequeue(other, &event) == DAT_QUEUE_EMPTY);
 	}

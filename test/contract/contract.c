@@ -151,7 +151,7 @@ held(DAT_EP_HANDLE ep)
 }
 
 void
-turn(const struct end *end)
+poll_once(const struct end *end)
 {
 	DAT_EVENT event;
 
@@ -164,8 +164,8 @@ begin_long(struct pair *pair, uint64_t value)
 {
 	ok(post_send(&pair->a, 0, LONG_LEN, value));
 	for (int i = 0; i < POLLS_MAX && held(pair->b.ep) == 0; i++) {
-		turn(&pair->a);
-		turn(&pair->b);
+		poll_once(&pair->a);
+		poll_once(&pair->b);
 	}
 	assert_int_equal(held(pair->b.ep), 1);
 }

@@ -13,7 +13,7 @@
 
 #define POISON 0xa5
 
-/** A message that needs many packets and turns: the endpoint has taken its buffer long before it is complete. */
+/** A message that needs many packets and polls: the endpoint has taken its buffer long before it is complete. */
 #define LONG_LEN BUFFER_LEN
 
 /** Open both ends with dispatchers for 512 events; b has an endpoint on an empty queue @p depth by @p iov. */
@@ -53,10 +53,10 @@ void begin_long(struct pair *pair, uint64_t value);
 /** Buffers that an endpoint has taken and not completed. */
 DAT_COUNT held(DAT_EP_HANDLE ep);
 
-/** One turn of the adapter; no event is taken. */
-void turn(const struct end *end);
+/** One poll of the adapter; no event is taken. */
+void poll_once(const struct end *end);
 
-/** No event is there, nor does one turn of the adapter bring any. */
+/** No event is there, nor does one poll of the adapter bring any. */
 void want_none(DAT_EVD_HANDLE evd);
 /** The next event is there already: the low watermark of @p srq. */
 void want_low(DAT_EVD_HANDLE async, DAT_SRQ_HANDLE srq);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * For consumers of DAT 2.0 the provider has a thread that turns adapters while nobody calls. Between two looks it naps:
+ * For consumers of DAT 2.0 the provider has a thread that polls adapters while nobody calls. Between two looks it naps:
  * here, in a program that has a nanosleep() of its own, until the provider joins it. So an adapter stays as it is between
  * the calls of its consumer, whatever the machine has to do.
  */

@@ -2,6 +2,8 @@
 
 #include "objects.h"
 
+#include <assert.h>
+
 #define QUAL    5100 /**< where a and b listen for anybody; the next is for one */
 #define CONTEXT UINT64_C(0x1122334455667700)
 
@@ -109,7 +111,6 @@ objects_close(struct objects *o)
 void
 objects_look(const struct objects *o, struct view *view)
 {
-	memset(view, 0, sizeof(*view));
 	ok(dat_ep_query(o->good[IN_EP], DAT_EP_FIELD_ALL, &view->ep));
 	ok(dat_ep_get_status(o->good[IN_EP], &view->state, &view->recv_idle, &view->request_idle));
 	ok(dat_ep_recv_query(o->good[IN_EP], &view->receives, NULL));
@@ -125,4 +126,45 @@ objects_look(const struct objects *o, struct view *view)
 	ok(dat_cno_query(o->good[IN_CNO], DAT_CNO_FIELD_ALL, &view->cno));
 	for (unsigned int kind = 0; kind < KINDS; kind++)
 		ok(dat_get_consumer_context(o->good[kind], &view->context[kind]));
+}
+
+/* Parts of a view that are answers of queries. */
+static const struct {
+	enum answer kind;
+	size_t at;
+} parts[] = {
+	{ ANSWER_EP, offsetof(struct view, ep) },
+	{ ANSWER_SRQ, offsetof(struct view, srq) },
+	{ ANSWER_EVD, offsetof(struct view, evd[0]) },
+	{ ANSWER_EVD, offsetof(struct view, evd[1]) },
+	{ ANSWER_EVD, offsetof(struct view, evd[2]) },
+	{ ANSWER_EVD, offsetof(struct view, evd[3]) },
+	{ ANSWER_LMR, offsetof(struct view, lmr) },
+	{ ANSWER_RMR, offsetof(struct view, rmr) },
+	{ ANSWER_PZ, offsetof(struct view, pz) },
+	{ ANSWER_PSP, offsetof(struct view, psp) },
+	{ ANSWER_RSP, offsetof(struct view, rsp) },
+	{ ANSWER_CR, offsetof(struct view, cr) },
+	{ ANSWER_CNO, offsetof(struct view, cno) },
+};
+
+static_assert(KINDS - IN_EVD == 4, "as many dispatchers as above");
+
+const char *
+view_difference(const struct view *a, const struct view *b)
+{
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		const char *name = answer_difference(parts[i].kind, (const char *)a + parts[i].at,
+				(const char *)b + parts[i].at);
+
+		if (name != NULL)
+			return name;
+	}
+	for (unsigned int kind = 0; kind < KINDS; kind++)
+		if (a->context[kind].as_64 != b->context[kind].as_64)
+			return "context";
+	if (a->state != b->state || a->recv_idle != b->recv_idle ||
+			a->request_idle != b->request_idle)
+		return "status of the endpoint";
+	return a->receives != b->receives ? "receives of the endpoint" : NULL;
 }

@@ -4,6 +4,7 @@
 
 /** @file One object of each kind: good, freed, and of another instance; and all that can be seen of the good ones. */
 
+#include "answers.h"
 #include "rig.h"
 
 /** What a handle can stand for. Dispatchers differ by the events they take; from IN_EVD on all are dispatchers. */
@@ -61,5 +62,8 @@ struct view {
 };
 
 void objects_look(const struct objects *objects, struct view *view);
+
+/** @return what differs in two views, NULL: nothing. */
+const char *view_difference(const struct view *a, const struct view *b);
 
 #endif

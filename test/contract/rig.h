@@ -7,7 +7,7 @@
  * What the tests of endpoints, of sharing and of the life cycle add to contract.h: endpoints of any kind, events that
  * are there already, and many connections into one queue.
  *
- * Only waiting on an empty dispatcher turns both ends. While a test calls turn(), or takes what is there already, a
+ * Only waiting on an empty dispatcher polls both ends. While a test calls poll_once(), or takes what is there already, a
  * message that begin_long() began stays half received, and its buffer held.
  */
 
@@ -27,7 +27,7 @@ void use_srq_ep(struct end *end, const DAT_EP_ATTR *attr);
 /** The same, and it tells everything to one new dispatcher: end->recv, ->request and ->connect. */
 void use_one_evd(struct end *end);
 
-/** Pieces of BUFFER_LEN bytes, all in the same place: such a message takes hundreds of turns. */
+/** Pieces of BUFFER_LEN bytes, all in the same place: such a message takes hundreds of polls. */
 #define HUGE_PIECES 32
 #define HUGE_LEN    ((DAT_VLEN)HUGE_PIECES * BUFFER_LEN)
 
@@ -46,7 +46,7 @@ void connect_again(struct pair *pair);
 /** An endpoint has @p n buffers, and the span says the same. */
 void want_held(DAT_EP_HANDLE ep, DAT_COUNT n);
 
-/** Turn both ends until @p evd has an event, and no further. */
+/** Poll both ends until @p evd has an event, and no further. */
 DAT_EVENT poll_until(struct pair *pair, DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER number);
 
 /** The next event is there already. */

@@ -119,13 +119,13 @@ leave_slowly(struct stage *s)
 	ok(dat_ep_disconnect(s->pair.b.ep, DAT_CLOSE_GRACEFUL_FLAG));
 }
 
-/* The farewell is on its way, and the peer sleeps. */
+/* The DREQ is on its way, and the peer sleeps. */
 static void
 leave_unanswered(struct stage *s)
 {
 	leave_slowly(s);
-	turn(&s->pair.b);
-	turn(&s->pair.b);
+	poll_once(&s->pair.b);
+	poll_once(&s->pair.b);
 }
 
 static void

@@ -6,7 +6,7 @@
  * @file
  * An endpoint in any state of its life, and what calls on it need.
  *
- * Engines are turned by the consumer's own calls (for DAT 2.0 see held.c): once stage_open() has returned, an endpoint
+ * Engines are polled by the consumer's own calls (for DAT 2.0 see held.c): once stage_open() has returned, an endpoint
  * stays as it is until somebody waits, or dequeues and finds nothing.
  */
 

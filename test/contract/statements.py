@@ -17,9 +17,9 @@ sys.path.insert(0, str(ROOT / "test" / "lint"))
 import tree  # noqa: E402
 
 DEF = "test/contract/statements.def"
-PAGE = "docs/srq-statements.md"
+PAGE = "docs/tables/srq-statements.md"
 RC_DEF = "test/contract/rcbugs.def"
-RC_PAGE = "docs/rc-bugs.md"
+RC_PAGE = "docs/tables/rc-bugs.md"
 # Pages by hand that name tests.
 NAMING = ("docs/security.md",)
 
@@ -33,7 +33,7 @@ NAMED = re.compile(r"`([a-z]\w*?__\w+)`")
 HEAD = """\
 # Statements and their tests
 
-What the pages of the shared receive queue promise, and mistakes of other providers that we do not make: each with the
+Promises of the pages of the shared receive queue, and mistakes of other providers that we do not make: each with the
 tests that prove it. Written by `test/contract/statements.py` from the comments above the tests; the check of the same
 name fails when this page is not current, or a statement has no test.
 """
@@ -42,7 +42,7 @@ name fails when this page is not current, or a statement has no test.
 RC_HEAD = """\
 # Mistakes of other providers
 
-What went wrong with reliable connections in public providers, and must not here: each mistake, as what holds instead,
+Mistakes of public providers in reliable connections, which must not happen here: each as the rule that holds instead,
 with the tests that show it. Written by `test/contract/statements.py` from the comments above the tests; the check of
 the same name fails when this page is not current, or a line has neither a test nor a reason to have none.
 """
@@ -136,7 +136,7 @@ def cell(files):
     out = []
     for name, tests in files.items():
         short = name.removeprefix("test/")
-        out.append(f"[{short}](../{name})" + "".join(f"<br>`{test}`" for test in tests))
+        out.append(f"[{short}](../../{name})" + "".join(f"<br>`{test}`" for test in tests))
     return "<br>".join(out)
 
 

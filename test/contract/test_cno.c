@@ -456,8 +456,8 @@ agent__may_make_calls(void **state)
 }
 
 /*
- * It may also take from the dispatcher of which its own thread is just taking: the completion that the turn in there has
- * brought. Often enough for a dispatcher that leans towards its thread.
+ * It may also take from the dispatcher of which its own thread is just taking: the completion that the poll in there has
+ * brought. Often enough for a dispatcher whose lock gets biased to its thread.
  */
 static void
 agent__may_take_where_its_thread_takes(void **state)
@@ -474,7 +474,7 @@ agent__may_take_where_its_thread_takes(void **state)
 		ok(post_recv(&pair.b, 0, 64, n));
 		ok(post_send(&pair.a, 0, 64, n));
 		while (busy.calls == n) {
-			turn(&pair.a);
+			poll_once(&pair.a);
 			want(dat_evd_dequeue(pair.b.recv, &event), DAT_QUEUE_EMPTY);
 		}
 		want_dto(&pair.a, pair.a.request, n, DAT_DTO_SUCCESS, 64);
@@ -502,7 +502,7 @@ notify__of_every_kind(void **state)
 	ok(dat_evd_modify_cno(b->request, cno));
 	ok(dat_evd_modify_cno(b->async, cno));
 	ok(end_connect(&pair.a, b, CONN_QUAL));
-	/* To wait turns both ends, as to wait for events does. */
+	/* To wait polls both ends, as to wait for events does. */
 	ok(dat_cno_wait(cno, DAT_TIMEOUT_INFINITE, &fired));
 	assert_ptr_equal(fired, b->cr);
 	cr = end_request(b);

@@ -431,7 +431,7 @@ share_of(DAT_CNO_HANDLE cno, DAT_EVD_HANDLE evd)
 	return seconds(&cpu[0], &cpu[1]) / seconds(&wall[0], &wall[1]);
 }
 
-/* Who waits in vain leaves the processor to others, though nobody but him turns the device. */
+/* A thread that waits in vain leaves the processor to others, though no other thread polls the device. */
 static void
 wait__is_cheap(void **state)
 {

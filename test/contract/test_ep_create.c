@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* dat_ep_create_with_srq: what is granted, what is refused, and that the queue is for life. */
 
+#include "answers.h"
 #include "rig.h"
 
 static void
@@ -334,7 +335,7 @@ create_with_srq__is_for_life(void **state)
 		want_type(dat_ep_modify(pair.b.ep, DAT_EP_FIELD_EP_ATTR_SRQ_SOFT_HW, &change),
 				DAT_INVALID_PARAMETER);
 		query(pair.b.ep, &change);
-		assert_memory_equal(&change, &param, sizeof(param));
+		want_same_answer(ANSWER_EP, &change, &param);
 	}
 	ok(dat_srq_free(other));
 	ok(dat_ep_free(pair.b.ep));

@@ -104,7 +104,7 @@ hard__at_once_when_exceeded_already(void **state)
 	assert_int_equal(end_state(&pair.b), DAT_EP_STATE_DISCONNECTED);
 	want_held(pair.b.ep, 0);
 	want_counts(pair.b.srq, 4, 0, 1);
-	/* Behind the event that is first in line stand two more, before anything could be turned. */
+	/* Behind the event that is first in line stand two more, before anything could be polled. */
 	ok(dat_evd_wait(pair.b.recv, PATIENCE_US, 1, &event, &more));
 	assert_int_equal(event.event_number, DAT_CONNECTION_EVENT_ESTABLISHED);
 	assert_int_equal(more, 2);

@@ -17,7 +17,7 @@
 static void
 recv_query__own_queue_counts_what_is_posted(void **state)
 {
-	unsigned int turns = 0;
+	unsigned int polls = 0;
 	struct pair pair;
 	DAT_EVENT event;
 
@@ -48,10 +48,10 @@ recv_query__own_queue_counts_what_is_posted(void **state)
 	ok(post_send(&pair.a, 0, LONG_LEN, 5));
 	do {
 		want_held(pair.b.ep, 2);
-		turn(&pair.a);
-		turn(&pair.b);
-	} while (dat_evd_dequeue(pair.b.recv, &event) != DAT_SUCCESS && ++turns < POLLS_MAX);
-	assert_in_range(turns, 3, POLLS_MAX - 1);
+		poll_once(&pair.a);
+		poll_once(&pair.b);
+	} while (dat_evd_dequeue(pair.b.recv, &event) != DAT_SUCCESS && ++polls < POLLS_MAX);
+	assert_in_range(polls, 3, POLLS_MAX - 1);
 	want_held(pair.b.ep, 1);
 	ok(post_send(&pair.a, 0, 64, 6));
 	want_dto(&pair.b, pair.b.recv, 6, DAT_DTO_SUCCESS, 64);
@@ -169,8 +169,8 @@ recv_query__example_of_the_manual(void **state)
 		ok(post_send(&pair.a, 0, LONG_LEN, i));
 	}
 	for (int i = 0; i < 1000 && done <= 23; i++) {
-		turn(&pair.a);
-		turn(&pair.b);
+		poll_once(&pair.a);
+		poll_once(&pair.b);
 		assert_in_range(held(pair.b.ep), 0, 1);
 		if (dat_evd_dequeue(pair.b.recv, &event) == DAT_SUCCESS)
 			assert_int_equal(event.event_data.dto_completion_event_data.user_cookie

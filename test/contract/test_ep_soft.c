@@ -167,7 +167,7 @@ soft__at_once_when_exceeded_already(void **state)
 	ok(dat_ep_set_watermark(pair.b.ep, 0, NONE));
 	ok(dat_ep_set_watermark(pair.b.ep, 0, NONE));
 	ok(dat_ep_set_watermark(pair.b.ep, 7, NONE));
-	/* Both were there before anything could be turned: an event that is there is taken without. */
+	/* Both were there before anything could be polled: an event that is there is taken without. */
 	ok(dat_evd_wait(pair.b.async, PATIENCE_US, 1, &event, &more));
 	assert_int_equal(more, 1);
 	assert_int_equal(event.event_number, DAT_ASYNC_EVENT_EP_SOFT_HIGH_WATERMARK);

@@ -127,7 +127,7 @@ cookie_of(const DAT_EVENT *event)
 
 /*
  * Nothing moves but inside this wait, so nothing is there when it begins. It gets the oldest event and learns how many
- * are behind it, which tells when it woke: one that comes is followed by a long one, which takes many turns.
+ * are behind it, which tells when it woke: one that comes is followed by a long one, which takes many polls.
  */
 static void
 want_woken_within(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, uint64_t value, DAT_COUNT behind)

@@ -9,8 +9,8 @@ static void
 poll_both(struct pair *pair, int n)
 {
 	for (int i = 0; i < n; i++) {
-		turn(&pair->a);
-		turn(&pair->b);
+		poll_once(&pair->a);
+		poll_once(&pair->b);
 	}
 }
 

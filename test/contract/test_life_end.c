@@ -167,7 +167,7 @@ end__only_connected_endpoints_take(void **state)
 		want_counts(pair.b.srq, DEPTH, 2 + (DAT_COUNT)round, 2 + (DAT_COUNT)round);
 		deliver(&pair, 64);
 		ok(post_send(&pair.a, 0, 64, 9));
-		/* Not turned meanwhile: the message comes when nobody is there. */
+		/* Not polled meanwhile: the message comes when nobody is there. */
 		ok(dat_ep_disconnect(pair.b.ep, DAT_CLOSE_ABRUPT_FLAG));
 		want_dto(&pair.a, pair.a.request, 9, DAT_DTO_ERR_FLUSHED, 0);
 		want_event(pair.a.connect, DAT_CONNECTION_EVENT_DISCONNECTED);

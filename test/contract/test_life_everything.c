@@ -131,8 +131,8 @@ begin_more(struct pair *pair)
 		ok(post_send(&pair->a, 0, BUFFER_LEN / 4, i));
 	}
 	for (unsigned int i = 0; i < 3; i++) {
-		turn(&pair->a);
-		turn(&pair->b);
+		poll_once(&pair->a);
+		poll_once(&pair->b);
 	}
 }
 

@@ -82,6 +82,49 @@ free__posted_buffers_vanish(void **state)
 	pair_close(&pair);
 }
 
+#define MANY 64u /**< more than a poll receives: so many acknowledgements wait for the next one */
+
+/* Each server's endpoint is ended as soon as its message is there; each client learns that its message arrived. */
+static void
+end_behind_receive(DAT_RETURN (*end_ep)(DAT_EP_HANDLE ep))
+{
+	struct crowd crowd;
+	DAT_EVENT event;
+
+	crowd_open(&crowd, MANY, MANY, 4 * MANY, 1);
+	post_many(&crowd.pair.b, MANY, 0);
+	for (unsigned int i = 0; i < MANY; i++) {
+		crowd_pick(&crowd, i);
+		ok(post_send(&crowd.pair.a, 0, 8, i));
+	}
+	for (unsigned int i = 0; i < MANY; i++) {
+		event = want_event(crowd.evd[0], DAT_DTO_COMPLETION_EVENT);
+		ok(end_ep(event.event_data.dto_completion_event_data.ep_handle));
+	}
+	for (unsigned int i = 0; i < MANY; i++) {
+		event = want_event(crowd.pair.a.request, DAT_DTO_COMPLETION_EVENT);
+		assert_int_equal(
+				event.event_data.dto_completion_event_data.status, DAT_DTO_SUCCESS);
+	}
+	pair_close(&crowd.pair);
+}
+
+static DAT_RETURN
+disconnect_abruptly(DAT_EP_HANDLE ep)
+{
+	return dat_ep_disconnect(ep, DAT_CLOSE_ABRUPT_FLAG);
+}
+
+/*
+ * A message that was received is acknowledged, however soon its endpoint ends: the peer's request succeeds.
+ */
+static void
+free__behind_a_receive(void **state)
+{
+	end_behind_receive(dat_ep_free);
+	end_behind_receive(disconnect_abruptly);
+}
+
 /*
  * A zone cannot go from under a queue, empty or not (B19). What is refused changes nothing: the queue still takes
  * buffers of that zone and they are filled.
@@ -195,7 +238,7 @@ close__abrupt_with_everything(void **state)
 		ok(dat_srq_set_lw(b.srq, 1));
 		ok(dat_ep_set_watermark(b.ep, 1, 1));
 		put_to_sleep(&sleeper, b.request);
-		/* It, too, is turned by the thread that waits: the message may have come meanwhile. */
+		/* It, too, is polled by the thread that waits: the message may have come meanwhile. */
 		end_close(&pair.b);
 		assert_int_equal(pthread_join(sleeper.thread, NULL), 0);
 		want_type(sleeper.rc, DAT_ABORT);
@@ -244,6 +287,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		rig_test(free__queue_in_use_in_every_state),
 		rig_test(free__posted_buffers_vanish),
+		rig_test(free__behind_a_receive),
 		rig_test(free__zone_of_a_queue),
 		rig_test(close__graceful_with_a_queue_left),
 		rig_test(close__abrupt_with_everything),

@@ -307,9 +307,11 @@ lmr_shared__arguments_in_their_order(void **state)
 	end_open(&end, "loop0", NULL);
 	memset(&made, POISON, sizeof(made));
 	poisoned = made;
-	want_error(create_shared(&end, p, 0, NULL, &made), DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
-	want_error(create_shared(&end, NULL, 0, &name, &made), DAT_INVALID_PARAMETER,
+	want_error(create_shared(&end, p, 64, NULL, &made), DAT_INVALID_PARAMETER,
 			DAT_INVALID_ARG3);
+	want_error(create_shared(&end, NULL, 64, &name, &made), DAT_INVALID_PARAMETER,
+			DAT_INVALID_ARG3);
+	want_error(create_shared(&end, NULL, 0, NULL, &made), DAT_LENGTH_ERROR, 0);
 	want_error(create_shared(&end, p, 0, &name, &made), DAT_LENGTH_ERROR, 0);
 	want_error(create_shared(&end, p, UINT64_MAX, &name, &made), DAT_INVALID_PARAMETER,
 			DAT_INVALID_ARG4);

@@ -102,7 +102,7 @@ query__fields_of_a_bound_region(void **state)
 }
 
 /*
- * Until the bind has completed the region is what it was: nothing turns the adapter before the wait.
+ * Until the bind has completed the region is what it was: nothing polls the adapter before the wait.
  *
  * Proves: rmr_query.5
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One queue, endpoints on several engines, a dispatcher and a thread for each few of them. Engines are turned by a
- * service lcore, or by whoever polls; then several threads turn several engines at the same time.
+ * One queue, endpoints on several engines, a dispatcher and a thread for each few of them. Engines are polled by a
+ * service lcore, or by whoever polls; then several threads poll several engines at the same time.
  */
 
 #include <pthread.h>

@@ -84,8 +84,8 @@ many__all_hold_one(void **state)
 		ok(post_send(&pair->a, 0, BUFFER_LEN, i));
 	}
 	for (unsigned int n = 0; n < 10 * ENDPOINTS && holding < ENDPOINTS; n++) {
-		turn(&pair->a);
-		turn(&pair->b);
+		poll_once(&pair->a);
+		poll_once(&pair->b);
 		holding = 0;
 		for (unsigned int i = 0; i < ENDPOINTS; i++)
 			holding += held(crowd.server[i]);
@@ -98,8 +98,8 @@ many__all_hold_one(void **state)
 	late = pair->b.ep;
 	ok(post_send(&pair->a, 0, 64, ENDPOINTS));
 	for (unsigned int i = 0; i < 2; i++) {
-		turn(&pair->a);
-		turn(&pair->b);
+		poll_once(&pair->a);
+		poll_once(&pair->b);
 	}
 	want_held(late, 0);
 	ok(post_srq(&pair->b, 0, 64, ENDPOINTS));

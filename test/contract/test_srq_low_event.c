@@ -237,17 +237,17 @@ set_lw__does_not_need_a_reader(void **state)
 #define ARMINGS     200
 
 /* Static: a test that fails leaves its thread behind. */
-static struct turner {
+static struct poller {
 	pthread_t thread;
 	DAT_EVD_HANDLE evd;
 	bool stop;
-} turner;
+} poller;
 
-/* Keeps an adapter turning, beside the main thread; its dispatcher stays empty. */
+/* Keeps an adapter polling, beside the main thread; its dispatcher stays empty. */
 static void *
 keep_polling(void *arg)
 {
-	const struct turner *t = arg;
+	const struct poller *t = arg;
 	DAT_EVENT event;
 
 	while (!__atomic_load_n(&t->stop, __ATOMIC_RELAXED))
@@ -287,8 +287,8 @@ set_lw__one_event_however_many_take(void **state)
 			add_connection(&pair);
 		client[i] = pair.a.ep;
 	}
-	turner = (struct turner){ .evd = pair.b.cr };
-	assert_int_equal(pthread_create(&turner.thread, NULL, keep_polling, &turner), 0);
+	poller = (struct poller){ .evd = pair.b.cr };
+	assert_int_equal(pthread_create(&poller.thread, NULL, keep_polling, &poller), 0);
 	for (unsigned int i = 0; i < ARMINGS; i++) {
 		post_many(&pair.b, CONNECTIONS, 0);
 		ok(dat_srq_set_lw(pair.b.srq, 1 + (DAT_COUNT)(i % CONNECTIONS)));
@@ -296,8 +296,8 @@ set_lw__one_event_however_many_take(void **state)
 		want_low(pair.b.async, pair.b.srq);
 		want_none(pair.b.async);
 	}
-	__atomic_store_n(&turner.stop, true, __ATOMIC_RELAXED);
-	assert_int_equal(pthread_join(turner.thread, NULL), 0);
+	__atomic_store_n(&poller.stop, true, __ATOMIC_RELAXED);
+	assert_int_equal(pthread_join(poller.thread, NULL), 0);
 	pair_close(&pair);
 }
 

@@ -24,7 +24,7 @@ post_recv__no_segments_for_an_empty_message(void **state)
 }
 
 /*
- * The call needs nobody: no endpoint, no connection, no turn of the adapter. The array is free when it returns.
+ * The call needs nobody: no endpoint, no connection, no poll of the adapter. The array is free when it returns.
  *
  * Proves: srq_post_recv.4 bug.S3
  */

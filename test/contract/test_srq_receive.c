@@ -197,7 +197,7 @@ post_recv__long_message_longer_than_its_buffer(void **state)
 
 /*
  * The sender learns why: its request ends with an error of the other side and its connection is broken, although the
- * receiver's connection manager says farewell at the same time. On whatever engine the endpoint lives.
+ * receiver's connection manager sends a DREQ at the same time. On whatever engine the endpoint lives.
  *
  * Proves: srq_post_recv.8
  */
@@ -212,10 +212,10 @@ post_recv__sender_learns_that_its_message_was_too_long(void **state)
 			add_connection(&pair);
 		ok(post_srq(&pair.b, 0, 63, 1));
 		ok(post_send(&pair.a, 0, 64, 7));
-		turn(&pair.a);
+		poll_once(&pair.a);
 		/* Everything that the receiver has to say is on the way before the sender looks. */
-		for (unsigned int turns = 0; turns < 8; turns++)
-			turn(&pair.b);
+		for (unsigned int polls = 0; polls < 8; polls++)
+			poll_once(&pair.b);
 		want_dto(&pair.b, pair.b.recv, 1, DAT_DTO_ERR_LOCAL_LENGTH, 0);
 		want_event(pair.b.connect, DAT_CONNECTION_EVENT_BROKEN);
 		want_dto(&pair.a, pair.a.request, 7, DAT_DTO_ERR_REMOTE_RESPONDER, 0);

@@ -201,13 +201,13 @@ receiver_not_ready__nobody_posts_a_buffer(void **state)
 	mix_close(&m);
 }
 
-/* DAT_DTO_ERR_TRANSPORT: the peer does not answer. Dequeuing turns the others only every 64 times, per dispatcher. */
+/* DAT_DTO_ERR_TRANSPORT: the peer does not answer. Dequeuing polls the others only every 64 times, per dispatcher. */
 static void
 transport__the_peer_is_silent(void **state)
 {
 	enum {
 		QUIET_EVDS = 128,
-		TURNS = 60
+		POLLS = 60
 	};
 	DAT_EVD_HANDLE evd[QUIET_EVDS];
 	struct mix m;
@@ -218,7 +218,7 @@ transport__the_peer_is_silent(void **state)
 		evd[i] = make_dto_evd(&m.pair.a, 1);
 	ok(mix_post(&m, WRITE, SHORT, 1));
 	ok(mix_post(&m, WRITE, SHORT, 2));
-	for (unsigned int i = 0; i < QUIET_EVDS * TURNS; i++)
+	for (unsigned int i = 0; i < QUIET_EVDS * POLLS; i++)
 		want_none(evd[i % QUIET_EVDS]);
 	want_dto_now(&m.pair.a, m.pair.a.request, 1, DAT_DTO_ERR_TRANSPORT);
 	want_dto_now(&m.pair.a, m.pair.a.request, 2, DAT_DTO_ERR_FLUSHED);

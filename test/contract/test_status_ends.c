@@ -111,7 +111,7 @@ ends__graceful_drains_in_order(void **state)
 		up_on_one(&m);
 		load(&m, NUMBER, busy ? 100000 : SHORT);
 		for (int i = 0; i < busy; i++)
-			turn(&m.pair.a);
+			poll_once(&m.pair.a);
 		ok(dat_ep_disconnect(m.pair.a.ep, DAT_CLOSE_GRACEFUL_FLAG));
 		assert_int_equal(end_state(&m.pair.a), DAT_EP_STATE_DISCONNECT_PENDING);
 		for (enum verb verb = SEND; verb < VERBS; verb++)
@@ -133,15 +133,15 @@ ends__abrupt_flushes_in_order(void **state)
 {
 	unsigned int seen = 0;
 
-	for (unsigned int turns = 0; turns < 60; turns += 4) {
+	for (unsigned int polls = 0; polls < 60; polls += 4) {
 		struct tale tale;
 		struct mix m;
 
 		up_on_one(&m);
 		load(&m, NUMBER, 20000);
-		for (unsigned int i = 0; i < turns; i++) {
-			turn(&m.pair.a);
-			turn(&m.pair.b);
+		for (unsigned int i = 0; i < polls; i++) {
+			poll_once(&m.pair.a);
+			poll_once(&m.pair.b);
 		}
 		ok(dat_ep_disconnect(m.pair.a.ep, DAT_CLOSE_ABRUPT_FLAG));
 		assert_int_equal(end_state(&m.pair.a), DAT_EP_STATE_DISCONNECTED);
@@ -149,7 +149,7 @@ ends__abrupt_flushes_in_order(void **state)
 		assert_int_equal(tale.completed + tale.flushed, NUMBER);
 		assert_int_equal(tale.failed, 0);
 		assert_int_equal(tale.end, DAT_CONNECTION_EVENT_DISCONNECTED);
-		if (turns == 0)
+		if (polls == 0)
 			assert_int_equal(tale.completed, 0);
 		seen += tale.completed != 0 && tale.flushed != 0;
 		want_event(m.pair.b.connect, DAT_CONNECTION_EVENT_DISCONNECTED);
@@ -168,9 +168,9 @@ ends__abrupt_behind_graceful(void **state)
 
 	up_on_one(&m);
 	load(&m, NUMBER, 20000);
-	turn(&m.pair.a);
+	poll_once(&m.pair.a);
 	ok(dat_ep_disconnect(m.pair.a.ep, DAT_CLOSE_GRACEFUL_FLAG));
-	turn(&m.pair.a);
+	poll_once(&m.pair.a);
 	ok(dat_ep_disconnect(m.pair.a.ep, DAT_CLOSE_ABRUPT_FLAG));
 	tale = read_tale(&m);
 	assert_int_equal(tale.completed + tale.flushed, NUMBER);
@@ -191,8 +191,8 @@ ends__by_the_peer(void **state)
 		up_on_one(&m);
 		load(&m, NUMBER, 200000);
 		for (unsigned int i = 0; i < 8; i++) {
-			turn(&m.pair.a);
-			turn(&m.pair.b);
+			poll_once(&m.pair.a);
+			poll_once(&m.pair.b);
 		}
 		if (way == 2)
 			ok(dat_ep_free(m.pair.b.ep));
@@ -285,7 +285,7 @@ ends__and_begins_again(void **state)
 
 		load(&m, NUMBER, 5000);
 		for (int i = 0; i < round; i++)
-			turn(&m.pair.a);
+			poll_once(&m.pair.a);
 		ok(dat_ep_disconnect(m.pair.a.ep,
 				round % 2 != 0 ? DAT_CLOSE_GRACEFUL_FLAG : DAT_CLOSE_ABRUPT_FLAG));
 		tale = read_tale(&m);

@@ -13,13 +13,13 @@
 #define SENT   0x22 /**< a's memory */
 #define AFTER  0x33 /**< what the owner writes once the memory is its own again */
 
-/* Turn both ends until the transfer has begun to change @p byte, and no further: it is far from its end. */
+/* Poll both ends until the transfer has begun to change @p byte, and no further: it is far from its end. */
 static void
 poll_until_changed(struct mix *m, const uint8_t *byte, uint8_t from)
 {
 	for (int i = 0; i < 100000 && __atomic_load_n(byte, __ATOMIC_RELAXED) == from; i++) {
-		turn(&m->pair.a);
-		turn(&m->pair.b);
+		poll_once(&m->pair.a);
+		poll_once(&m->pair.b);
 	}
 	assert_int_not_equal(*byte, from);
 }
@@ -189,8 +189,8 @@ free__of_a_buffer_that_is_being_filled(void **state)
 	mix_close(&m);
 }
 
-/** Turns both adapters as fast as it can, until it is told to stop. */
-struct turner {
+/** Polls both adapters as fast as it can, until it is told to stop. */
+struct poller {
 	struct mix *m;
 	pthread_t thread;
 	bool stop;
@@ -199,7 +199,7 @@ struct turner {
 static void *
 poll_all_the_time(void *arg)
 {
-	struct turner *t = arg;
+	struct poller *t = arg;
 	DAT_EVENT event;
 
 	/* No assertions here: they belong to the main thread. */
@@ -301,7 +301,7 @@ free__while_another_thread_works(void **state)
 			.own = i / 4 % 2 != 0,
 			.yields = i,
 		};
-		struct turner t;
+		struct poller t;
 		struct mix m;
 		uint64_t posted;
 
@@ -309,7 +309,7 @@ free__while_another_thread_works(void **state)
 		memset(m.pair.a.buffer, SENT, BUFFER_LEN);
 		memset(m.pair.b.buffer, BEFORE, BUFFER_LEN);
 		open_memory(&m, r.by_window, &r.lmr, &r.rmr);
-		t = (struct turner){ .m = &m };
+		t = (struct poller){ .m = &m };
 		assert_int_equal(pthread_create(&t.thread, NULL, poll_all_the_time, &t), 0);
 		posted = free_under_load(&m, &r, post_load(&m, r.verb, LOAD));
 		if (r.own)

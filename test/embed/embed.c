@@ -60,11 +60,11 @@ struct roce_device *
 embed_attach(const struct roce_attach_config *config)
 {
 	struct roce_device *device = NULL;
-	char why[256];
-	int rc = roce_device_attach(config, &device, why, sizeof(why));
+	char errmsg[256];
+	int rc = roce_device_attach(config, &device, errmsg, sizeof(errmsg));
 
 	if (rc != 0)
-		fail_msg("%s: %d %s", config->name, rc, why);
+		fail_msg("%s: %d %s", config->name, rc, errmsg);
 	assert_non_null(device);
 	return device;
 }
@@ -73,11 +73,11 @@ void
 embed_refused(const struct roce_attach_config *config, int want, const char *word)
 {
 	struct roce_device *device = NULL;
-	char why[256];
-	int rc = roce_device_attach(config, &device, why, sizeof(why));
+	char errmsg[256];
+	int rc = roce_device_attach(config, &device, errmsg, sizeof(errmsg));
 
-	if (rc != want || strstr(why, word) == NULL)
-		fail_msg("wanted %d %s: %d %s", want, word, rc, why);
+	if (rc != want || strstr(errmsg, word) == NULL)
+		fail_msg("wanted %d %s: %d %s", want, word, rc, errmsg);
 	assert_null(device);
 }
 

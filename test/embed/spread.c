@@ -2,11 +2,11 @@
 
 #include "spread.h"
 
-#define FRAMES    4095u
-#define SLOTS     (SPREAD_QPS * SPREAD_ASKED)
-#define HEAD      (2 * sizeof(uint32_t))
-#define STRANGERS 3u
-#define MEMORY    ((size_t)SPREAD_MESSAGE * (SPREAD_RECVS + 2 * SLOTS))
+#define FRAMES  4095u
+#define SLOTS   (SPREAD_QPS * SPREAD_ASKED)
+#define HEAD    (2 * sizeof(uint32_t))
+#define FOREIGN 3u
+#define MEMORY  ((size_t)SPREAD_MESSAGE * (SPREAD_RECVS + 2 * SLOTS))
 
 enum ask {
 	ASK_WRITE,
@@ -220,7 +220,7 @@ static void
 open_device(struct spread *s, struct spread_end *end, unsigned int i)
 {
 	struct roce_attach_config config = embed_handover((uint8_t)(i + 1));
-	char params[256], why[256];
+	char params[256], errmsg[256];
 
 	/* Numbers, and so source ports and what is made of them, are those of every run. */
 	snprintf(params, sizeof(params), "%s seed=%u %s", config.params, i + 1,
@@ -230,8 +230,8 @@ open_device(struct spread *s, struct spread_end *end, unsigned int i)
 
 		snprintf(text, sizeof(text), "port=%s queues=%u mtu=1024 %s", spread_port_name(i),
 				s->engines, params);
-		if (roce_device_open(text, &end->device, why, sizeof(why)) != 0)
-			fail_msg("%s: %s", text, why);
+		if (roce_device_open(text, &end->device, errmsg, sizeof(errmsg)) != 0)
+			fail_msg("%s: %s", text, errmsg);
 		return;
 	}
 	end->pool = spread_pool(i == 0 ? "client" : "server", FRAMES);
@@ -424,24 +424,23 @@ spread_close(struct spread *s)
 	}
 }
 
-/* ---- turns ---- */
+/* ---- polls ---- */
 
 /* A burst as the program received it: ours, and before each of them perhaps one of somebody else. */
 static uint16_t
 mingle(struct spread *s, struct rte_mbuf **burst, struct rte_mbuf **pkts, uint16_t n,
 		struct embed_shadow *shadow)
 {
-	static const enum embed_kind kinds[STRANGERS] = { EMBED_VLAN, EMBED_ELSEWHERE,
-		EMBED_BROKEN };
+	static const enum embed_kind kinds[FOREIGN] = { EMBED_VLAN, EMBED_ELSEWHERE, EMBED_BROKEN };
 	uint16_t all = 0;
 
-	for (uint16_t i = 0; i < STRANGERS; i++) {
+	for (uint16_t i = 0; i < FOREIGN; i++) {
 		if (i < n)
 			burst[all++] = pkts[i];
-		burst[all] = embed_frame(s->strangers, kinds[i], i);
+		burst[all] = embed_frame(s->foreign, kinds[i], i);
 		embed_remember(&shadow[i], burst[all++]);
 	}
-	for (uint16_t i = STRANGERS; i < n; i++)
+	for (uint16_t i = FOREIGN; i < n; i++)
 		burst[all++] = pkts[i];
 	return all;
 }
@@ -450,12 +449,12 @@ static void
 take_among_foreign(struct spread *s, struct spread_end *end, unsigned int engine,
 		struct rte_mbuf **pkts, uint16_t n)
 {
-	struct rte_mbuf *burst[EMBED_BURST + STRANGERS];
-	struct embed_shadow shadow[STRANGERS];
+	struct rte_mbuf *burst[EMBED_BURST + FOREIGN];
+	struct embed_shadow shadow[FOREIGN];
 	uint16_t left = roce_device_rx(
 			end->device, engine, burst, mingle(s, burst, pkts, n, shadow));
 
-	assert_int_equal(left, STRANGERS);
+	assert_int_equal(left, FOREIGN);
 	for (uint16_t i = 0; i < left; i++)
 		embed_compare(&shadow[i], burst[i]);
 	rte_pktmbuf_free_bulk(burst, left);
@@ -471,7 +470,7 @@ hand(struct spread *s, struct spread_end *end, unsigned int engine)
 			s->to[i][engine], (void **)pkts, EMBED_BURST / 2, NULL);
 	uint16_t sent;
 
-	if (s->strangers != NULL)
+	if (s->foreign != NULL)
 		take_among_foreign(s, end, engine, pkts, n);
 	else
 		SPREAD_CHECK(s, roce_device_rx(end->device, engine, pkts, n) == 0);
@@ -486,5 +485,5 @@ unsigned int
 spread_poll(struct spread *s, struct spread_end *end, unsigned int engine)
 {
 	return s->mode == SPREAD_HANDOVER ? hand(s, end, engine)
-					  : roce_device_turn(end->device, engine);
+					  : roce_device_poll_engine(end->device, engine);
 }

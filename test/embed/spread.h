@@ -32,7 +32,7 @@
 /** Who has the queues. */
 enum spread_mode {
 	SPREAD_OWN,      /**< a port that the library opens */
-	SPREAD_QUEUES,   /**< the program's port, all its queues lent */
+	SPREAD_QUEUES,   /**< the program's port, all its queues attached */
 	SPREAD_HANDOVER, /**< the program carries the frames of each queue */
 };
 
@@ -63,7 +63,7 @@ struct spread {
 	unsigned int address; /**< which of the device's: 0 IPv4, 1 IPv6 */
 	const char *params;   /**< more of them, NULL: none */
 	struct rte_mempool *
-			strangers; /**< HANDOVER: frames of others come in between, from here; NULL: none */
+			foreign; /**< HANDOVER: frames of others come in between, from here; NULL: none */
 	struct spread_end client, server;
 
 	/* The switch. Rings from and to each end's queues. */
@@ -95,9 +95,9 @@ struct spread {
 	int broken; /**< line of what went wrong first; atomic */
 };
 
-/** Open both ends and connect them. mode, way, engines, address, params and strangers are set, all else is zero. */
+/** Open both ends and connect them. mode, way, engines, address, params and foreign are set, all else is zero. */
 void spread_open(struct spread *s);
-/** All is there that should be; then the ends go. Nobody turns them. */
+/** All is there that should be; then the ends go. Nobody polls them. */
 void spread_close(struct spread *s);
 
 /** Any thread. */
@@ -105,7 +105,7 @@ void spread_check(struct spread *s, bool good, int line);
 #define SPREAD_CHECK(s, good) spread_check(s, good, __LINE__)
 bool spread_is_broken(const struct spread *s);
 
-/** One turn of an engine. One thread at a time for each in HANDOVER. @return frames moved. */
+/** One poll of an engine. One thread at a time for each in HANDOVER. @return frames moved. */
 unsigned int spread_poll(struct spread *s, struct spread_end *end, unsigned int engine);
 /** Carry what both ends have sent. One thread. @return frames. */
 unsigned int spread_carry(struct spread *s);

@@ -120,7 +120,7 @@ make_ring(const char *way, unsigned int end, unsigned int q)
 	return ring;
 }
 
-/* As a program does that lends its queues. */
+/* As a program does that attaches its queues. */
 static void
 start_port(const struct spread *s, uint16_t port)
 {

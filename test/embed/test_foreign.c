@@ -9,7 +9,7 @@
 #include "port/user.h"
 #include "wire/frame.h"
 
-static struct rte_mempool *strangers;
+static struct rte_mempool *foreign;
 static uint64_t dice = 1;
 
 static uint32_t
@@ -23,14 +23,14 @@ static int
 make_foreign(void **state)
 {
 	embed_start();
-	strangers = embed_pool("strangers", 1023, 256);
+	foreign = embed_pool("foreign", 1023, 256);
 	return 0;
 }
 
 static int
 count_foreign(void **state)
 {
-	embed_pool_end(strangers);
+	embed_pool_end(foreign);
 	return 0;
 }
 
@@ -76,7 +76,7 @@ static void
 cut(struct rte_mbuf *m)
 {
 	uint16_t first = (uint16_t)(1 + throw_dice(m->data_len - 1u));
-	struct rte_mbuf *rest = rte_pktmbuf_alloc(strangers);
+	struct rte_mbuf *rest = rte_pktmbuf_alloc(foreign);
 	uint8_t *at = rte_pktmbuf_mtod_offset(m, uint8_t *, first);
 
 	assert_non_null(rest);
@@ -117,7 +117,7 @@ rx__takes_what_the_parser_knows_as_ours(void **state)
 
 	for (uint32_t i = 0; i < 200000; i++) {
 		enum embed_kind kind = throw_dice(EMBED_KINDS);
-		struct rte_mbuf *m = embed_frame(strangers, kind, i);
+		struct rte_mbuf *m = embed_frame(foreign, kind, i);
 		struct embed_shadow shadow;
 		bool want;
 
@@ -136,7 +136,7 @@ rx__takes_what_the_parser_knows_as_ours(void **state)
 		rte_pktmbuf_free(m);
 	}
 	assert_true(ours > 1000);
-	assert_int_equal(rte_mempool_in_use_count(strangers), 0);
+	assert_int_equal(rte_mempool_in_use_count(foreign), 0);
 	roce_device_close(device);
 }
 

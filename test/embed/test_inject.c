@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Devices that a program feeds by hand: what is ours is taken, what is not comes back, and nothing is lost in between. */
+/* Devices whose frames a program injects: what is ours is taken, what is not comes back, and nothing is lost in between. */
 
 #include <errno.h>
 
@@ -12,7 +12,7 @@
 
 #define MESSAGES 16u
 
-static struct rte_mempool *strangers;
+static struct rte_mempool *foreign_pool;
 static uint64_t dice = 1;
 
 static uint32_t
@@ -49,13 +49,13 @@ mix(struct rte_mbuf **out, struct rte_mbuf **pkts, uint16_t n, struct embed_shad
 
 	*foreign = 0;
 	for (uint16_t i = 0; i <= n; i++) {
-		/* The other device answers a question: for the program it is as good as a stranger's. */
+		/* The other device answers a question: for the program it is as good as a foreign frame. */
 		if (i < n && is_arp(pkts[i]))
 			embed_remember(&shadow[(*foreign)++], pkts[i]);
 		if (i < n)
 			out[all++] = pkts[i];
 		for (uint32_t more = throw_dice(3); more > 0; more--) {
-			out[all] = embed_frame(strangers, throw_dice(EMBED_KINDS), serial++);
+			out[all] = embed_frame(foreign_pool, throw_dice(EMBED_KINDS), serial++);
 			embed_remember(&shadow[(*foreign)++], out[all++]);
 		}
 	}
@@ -164,14 +164,14 @@ static int
 make_foreign(void **state)
 {
 	embed_start();
-	strangers = embed_pool("strangers", 1023, 256);
+	foreign_pool = embed_pool("foreign", 1023, 256);
 	return 0;
 }
 
 static int
 count_foreign(void **state)
 {
-	embed_pool_end(strangers);
+	embed_pool_end(foreign_pool);
 	return 0;
 }
 
@@ -188,9 +188,9 @@ query__tells_what_was_attached(void **state)
 	assert_memory_equal(attr.mac, config.mac, sizeof(attr.mac));
 	assert_int_equal(attr.mtu, 1024);
 	assert_int_equal(attr.engines, 1);
-	/* The program turns it. */
+	/* The program polls it. */
 	assert_true(attr.serviced);
-	assert_int_equal(roce_device_turn(device, 0), 0);
+	assert_int_equal(roce_device_poll_engine(device, 0), 0);
 	assert_int_equal(roce_device_poll(device), 0);
 	roce_device_close(device);
 }
@@ -223,7 +223,7 @@ static void
 rx__answers_questions_that_stay_the_programs(void **state)
 {
 	const struct roce_attach_config config = embed_handover(2);
-	struct rte_mbuf *question = embed_frame(strangers, EMBED_ARP_OURS, 1), *answer = NULL;
+	struct rte_mbuf *question = embed_frame(foreign_pool, EMBED_ARP_OURS, 1), *answer = NULL;
 	struct roce_device *device = embed_attach(&config);
 	struct embed_shadow shadow;
 	const uint8_t *at;

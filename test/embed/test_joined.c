@@ -202,25 +202,25 @@ open__joins_by_name_with_as_many_keys_as_it_likes(void **state)
 	struct roce_attach_config config = embed_handover(1);
 	struct roce_device *joined = NULL, *first;
 	struct roce_device_attr attr;
-	char why[256];
+	char errmsg[256];
 
 	config.params = "ip=192.0.2.1/24 ip=2001:db8::1/64 mtu=1024 dscp=3";
 	config.engines = 2;
 	first = embed_attach(&config);
 	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
-		assert_int_equal(roce_device_open(same[i], &joined, why, sizeof(why)), 0);
+		assert_int_equal(roce_device_open(same[i], &joined, errmsg, sizeof(errmsg)), 0);
 		assert_ptr_equal(joined, first);
 		roce_device_close(joined);
 	}
 	for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++) {
-		int rc = roce_device_open(other[i].params, &joined, why, sizeof(why));
+		int rc = roce_device_open(other[i].params, &joined, errmsg, sizeof(errmsg));
 
-		if (rc != -EBUSY || strstr(why, other[i].word) == NULL)
-			fail_msg("%s: %d %s", other[i].params, rc, why);
+		if (rc != -EBUSY || strstr(errmsg, other[i].word) == NULL)
+			fail_msg("%s: %d %s", other[i].params, rc, errmsg);
 	}
 	/* Some of its addresses make a device of their own, on the same port. */
-	assert_int_equal(roce_device_open("port=hands1 ip=2001:db8::1/64", &joined, why,
-					 sizeof(why)),
+	assert_int_equal(roce_device_open("port=hands1 ip=2001:db8::1/64", &joined, errmsg,
+					 sizeof(errmsg)),
 			0);
 	assert_ptr_not_equal(joined, first);
 	roce_device_query(joined, &attr);
@@ -231,13 +231,13 @@ open__joins_by_name_with_as_many_keys_as_it_likes(void **state)
 	/* Attaching is no way to join. */
 	embed_refused(&config, -EBUSY, "hands1");
 	/* Whoever is last ends it. */
-	assert_int_equal(roce_device_open("port=hands1", &joined, why, sizeof(why)), 0);
+	assert_int_equal(roce_device_open("port=hands1", &joined, errmsg, sizeof(errmsg)), 0);
 	roce_device_close(first);
 	roce_device_query(joined, &attr);
 	assert_string_equal(attr.port, "hands1");
 	roce_device_close(joined);
-	assert_int_equal(roce_device_open("port=hands1", &joined, why, sizeof(why)), -EINVAL);
-	assert_non_null(strstr(why, "ip= is missing"));
+	assert_int_equal(roce_device_open("port=hands1", &joined, errmsg, sizeof(errmsg)), -EINVAL);
+	assert_non_null(strstr(errmsg, "ip= is missing"));
 }
 
 static void

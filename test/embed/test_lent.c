@@ -59,10 +59,10 @@ static struct roce_device *
 open_own(const char *params)
 {
 	struct roce_device *device = NULL;
-	char why[256];
+	char errmsg[256];
 
-	if (roce_device_open(params, &device, why, sizeof(why)) != 0)
-		fail_msg("%s: %s", params, why);
+	if (roce_device_open(params, &device, errmsg, sizeof(errmsg)) != 0)
+		fail_msg("%s: %s", params, errmsg);
 	return device;
 }
 
@@ -112,7 +112,7 @@ close_both(void)
 }
 
 static void
-turn(void)
+poll_once(void)
 {
 	struct rte_mbuf *pkts[EMBED_BURST];
 
@@ -167,7 +167,7 @@ want(struct roce_cq *cq)
 
 	while (roce_cq_poll(cq, &event, 1) == 0) {
 		assert_true(rte_get_tsc_cycles() < end);
-		turn();
+		poll_once();
 	}
 	assert_int_equal(event.status, ROCE_WC_SUCCESS);
 	return event;

@@ -22,14 +22,14 @@
 
 static char *said; /* by the log since hear() */
 static size_t said_len;
-static FILE *ear;
+static FILE *log_stream;
 
 static void
 hear(void)
 {
-	ear = open_memstream(&said, &said_len);
-	assert_non_null(ear);
-	rte_openlog_stream(ear);
+	log_stream = open_memstream(&said, &said_len);
+	assert_non_null(log_stream);
+	rte_openlog_stream(log_stream);
 	rte_log_set_global_level(RTE_LOG_WARNING);
 	assert_int_equal(rte_log_set_level((uint32_t)roce_log_port, RTE_LOG_WARNING), 0);
 }
@@ -39,7 +39,7 @@ unhear(void)
 {
 	rte_openlog_stream(NULL);
 	rte_log_set_level((uint32_t)roce_log_port, RTE_LOG_ERR);
-	fclose(ear);
+	fclose(log_stream);
 	free(said);
 	said = NULL;
 }
@@ -50,7 +50,7 @@ times_said(const char *words)
 {
 	unsigned int n = 0;
 
-	fflush(ear);
+	fflush(log_stream);
 	for (const char *at = said; at != NULL && (at = strstr(at, words)) != NULL; at++)
 		n++;
 	return n;
@@ -409,11 +409,11 @@ completion__waits_for_the_program(void **state)
 
 /* ---- sockets ---- */
 
-/* What lies on another socket is told once for each port: memory, and who turns it. */
+/* What lies on another socket is told once for each port: memory, and who polls it. */
 static void
 far__is_told_once(void **state)
 {
-	struct roce_port port = { .attach = { .name = "far0" } };
+	struct roce_port port = { .probe = { .name = "far0" } };
 
 	hear();
 	assert_false(roce_memory_log_far(&port, ROCE_FAR_REGION, 0, 0));

@@ -16,7 +16,7 @@
 #define THEIRS   0u
 
 static struct rings wire;
-static struct rte_mempool *strangers;
+static struct rte_mempool *foreign;
 
 /* What foreign() is told, in order. */
 struct told {
@@ -57,7 +57,7 @@ on_wire(uint8_t n, struct rte_mempool *pool)
 static void
 pass_one(uint16_t from, uint16_t to, uint16_t queue)
 {
-	struct rte_mbuf *m = embed_frame(strangers, EMBED_UDP, queue), *came = NULL;
+	struct rte_mbuf *m = embed_frame(foreign, EMBED_UDP, queue), *came = NULL;
 	struct embed_shadow shadow;
 
 	embed_remember(&shadow, m);
@@ -74,7 +74,7 @@ strew(struct told *told, unsigned int end)
 	struct rte_mbuf *m;
 
 	while (told->expected < RTE_DIM(told->shadow)) {
-		m = embed_frame(strangers, told->expected % EMBED_KINDS, told->expected);
+		m = embed_frame(foreign, told->expected % EMBED_KINDS, told->expected);
 		embed_remember(&told->shadow[told->expected], m);
 		if (rte_ring_enqueue(wire.to[end][OURS], m) != 0) {
 			rte_pktmbuf_free(m);
@@ -120,7 +120,7 @@ static int
 start(void **state)
 {
 	embed_start();
-	strangers = embed_pool("strangers", 1023, 256);
+	foreign = embed_pool("foreign", 1023, 256);
 	rings_open(&wire, true);
 	return 0;
 }
@@ -130,7 +130,7 @@ end(void **state)
 {
 	rings_stop(&wire);
 	rings_close(&wire);
-	embed_pool_end(strangers);
+	embed_pool_end(foreign);
 	return 0;
 }
 
@@ -154,7 +154,7 @@ attach__takes_the_queues_and_leaves_the_rest(void **state)
 	assert_true(attr.serviced);
 
 	talk(&a, &b, &told);
-	while (roce_device_turn(b.device, 0) > 0)
+	while (roce_device_poll_engine(b.device, 0) > 0)
 		continue;
 	assert_int_equal(told.seen, told.expected);
 	assert_int_equal(told.seen, RTE_DIM(told.shadow));
@@ -204,7 +204,7 @@ foreign__frames_are_freed_when_nobody_wants_them(void **state)
 		assert_true(roce_device_counter(device, i, &name, &value));
 	/* One was a question for us, which was answered. */
 	assert_int_equal(value, told.expected - 1);
-	assert_int_equal(rte_mempool_in_use_count(strangers), 0);
+	assert_int_equal(rte_mempool_in_use_count(foreign), 0);
 	assert_int_equal(drain(), 1);
 	roce_device_close(device);
 }
@@ -218,7 +218,7 @@ work__ends_with_its_budget(void **state)
 
 	while (told.expected < 60)
 		strew(&told, 1);
-	/* A turn receives at most 32. */
+	/* A poll receives at most 32. */
 	assert_int_equal(roce_device_work(device, 0, 1) / 32, 1);
 	assert_true(!rte_ring_empty(wire.to[1][OURS]));
 	assert_int_equal(roce_device_work(device, 0, 0) > 0, 1);
@@ -264,7 +264,7 @@ static void
 stuff(void)
 {
 	for (uint32_t serial = 0;; serial++) {
-		struct rte_mbuf *m = embed_frame(strangers, EMBED_UDP, serial);
+		struct rte_mbuf *m = embed_frame(foreign, EMBED_UDP, serial);
 
 		if (rte_ring_enqueue(wire.to[1][OURS], m) == 0)
 			continue;
@@ -283,7 +283,7 @@ poll__keeps_what_a_full_device_refuses(void **state)
 	struct rte_mempool *pool = embed_pool("frames", 1023, 2048);
 	struct roce_attach_config one = on_wire(1, pool), two = on_wire(2, pool);
 	uint64_t end = rte_get_tsc_cycles() + 60 * rte_get_tsc_hz();
-	unsigned int in_use, turns = 0;
+	unsigned int in_use, polls = 0;
 	uint32_t done = 0;
 	struct node a, b;
 
@@ -296,22 +296,22 @@ poll__keeps_what_a_full_device_refuses(void **state)
 	for (int round = 0; round < 3; round++) {
 		stuff();
 		nodes_post(&a, &b, MESSAGES);
-		roce_device_turn(a.device, 0);
+		roce_device_poll_engine(a.device, 0);
 		in_use = rte_mempool_in_use_count(pool);
 		assert_true(a.port->queue[0].held_n > 0);
 		for (int i = 0; i < 1000; i++)
-			assert_int_equal(roce_device_turn(a.device, 0), 0);
+			assert_int_equal(roce_device_poll_engine(a.device, 0), 0);
 		assert_int_equal(rte_mempool_in_use_count(pool), in_use);
 		assert_true(embed_counter(a.device, "port_tx_refused") >= 1000);
-		/* It wants to be turned, as there may be room at any time. */
+		/* It wants to be polled, as there may be room at any time. */
 		assert_int_equal(roce_device_deadline(a.device), 0);
 		for (done = 0; done < 2 * NODE_QPS * MESSAGES && rte_get_tsc_cycles() < end;
 				done = nodes_reap(&a, &b, done)) {
-			roce_device_turn(b.device, 0);
+			roce_device_poll_engine(b.device, 0);
 			/* Now and then it is full again. */
-			if (++turns % 5 == 0)
+			if (++polls % 5 == 0)
 				stuff();
-			roce_device_turn(a.device, 0);
+			roce_device_poll_engine(a.device, 0);
 		}
 		assert_int_equal(done, 2 * NODE_QPS * MESSAGES);
 		nodes_judge(&a, &b, MESSAGES);
@@ -348,7 +348,7 @@ poll__breaks_connections_of_a_device_that_stays_full(void **state)
 	nodes_post_one(&a, &b, 0, 1);
 	nodes_post_one(&a, &b, 0, 2);
 	while (roce_cq_poll(a.send_cq, &event, 1) == 0 && rte_get_tsc_cycles() < end)
-		assert_int_equal(roce_device_turn(a.device, 0), 0);
+		assert_int_equal(roce_device_poll_engine(a.device, 0), 0);
 	assert_int_equal(event.status, ROCE_WC_RETRY_EXC_ERR);
 	assert_int_equal(event.wr_id, 1);
 	assert_int_equal(roce_cq_poll(a.send_cq, &event, 1), 1);
@@ -362,8 +362,8 @@ poll__breaks_connections_of_a_device_that_stays_full(void **state)
 	for (uint32_t n = LATER; n < LATER + MESSAGES; n++)
 		nodes_post_one(&a, &b, 1, n);
 	while (done < 2 * MESSAGES && rte_get_tsc_cycles() < end) {
-		roce_device_turn(b.device, 0);
-		roce_device_turn(a.device, 0);
+		roce_device_poll_engine(b.device, 0);
+		roce_device_poll_engine(a.device, 0);
 		while (roce_cq_poll(b.recv_cq, &event, 1) > 0)
 			done += event.wr_id >= LATER;
 		while (roce_cq_poll(a.send_cq, &event, 1) > 0) {

@@ -205,11 +205,11 @@ queues__are_not_those_of_a_device_of_our_own(void **state)
 {
 	struct roce_attach_config config = queues();
 	struct roce_device *device;
-	char why[256];
+	char errmsg[256];
 
 	rings_stop(&wire);
 	assert_int_equal(roce_device_open("port=" RINGS_NAME "0 queues=2 ip=192.0.2.7/24", &device,
-					 why, sizeof(why)),
+					 errmsg, sizeof(errmsg)),
 			0);
 	embed_refused(&config, -EBUSY, "device of its own");
 	roce_device_close(device);

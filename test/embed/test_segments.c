@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Frames that a program's device hands over in several segments, and those that are longer than ours can be. */
+/* Frames that a program injects in several segments, and those that are longer than ours can be. */
 
 #include <rte_cycles.h>
 

@@ -3,7 +3,7 @@
 /*
  * Several engines on one shared receive queue, whichever queue their frames come on: whoever has the queues, every
  * message arrives once, in order and with its bytes, the queue's counts are those of every moment, and no more frames are
- * handed over between engines than came on the wrong queue. One thread does everything, so all is exact.
+ * forwarded between engines than came on the wrong queue. One thread does everything, so all is exact.
  */
 
 #include "engine/snapshot.h"
@@ -87,7 +87,7 @@ judge_ways(const struct spread *s)
 			assert_int_equal(s->wrong[i], 0);
 		else
 			assert_true(s->wrong[i] > 0);
-		/* Where the frames of a queue pair stay on one queue they stay in order, handed over or not. */
+		/* Where the frames of a queue pair stay on one queue they stay in order, forwarded or not. */
 		if (s->way != SPREAD_SPRAYED)
 			assert_int_equal(embed_counter(end[i]->device, "out_of_sequence"), 0);
 		assert_int_equal(embed_counter(end[i]->device, "rx_icrc_encapsulated"), 0);
@@ -140,7 +140,7 @@ handover__may_bring_any_frame_to_any_engine(void **state)
 
 /* Other headers have the number of the queue pair elsewhere. */
 static void
-play_headers(enum spread_mode mode, unsigned int engines, struct rte_mempool *strangers)
+play_headers(enum spread_mode mode, unsigned int engines, struct rte_mempool *foreign)
 {
 	static const struct {
 		unsigned int address;
@@ -154,7 +154,7 @@ play_headers(enum spread_mode mode, unsigned int engines, struct rte_mempool *st
 			.way = engines > 1 ? SPREAD_HASHED : SPREAD_STEERED,
 			.address = kinds[k].address,
 			.params = kinds[k].params,
-			.strangers = strangers,
+			.foreign = foreign,
 		};
 
 		play(&s);
@@ -168,11 +168,11 @@ play_headers(enum spread_mode mode, unsigned int engines, struct rte_mempool *st
 static void
 handover__knows_tags_and_ipv6(void **state)
 {
-	struct rte_mempool *strangers = embed_pool("strangers", 255, 256);
+	struct rte_mempool *foreign = embed_pool("foreign", 255, 256);
 
-	play_headers(SPREAD_HANDOVER, 1, strangers);
-	play_headers(SPREAD_HANDOVER, SPREAD_ENGINES, strangers);
-	embed_pool_end(strangers);
+	play_headers(SPREAD_HANDOVER, 1, foreign);
+	play_headers(SPREAD_HANDOVER, SPREAD_ENGINES, foreign);
+	embed_pool_end(foreign);
 }
 
 static void

@@ -2,7 +2,7 @@
 
 /*
  * The same with a thread for each engine of the server, one for the client, one for the switch, and one that serves the
- * shared queue; then with threads that turn whichever engine is free. Run it under the thread sanitizer
+ * shared queue; then with threads that poll whichever engine is free. Run it under the thread sanitizer
  * (`./run.sh sanitize`); there only with frames in the program's hands, since it sees nothing of what drivers do.
  */
 
@@ -27,12 +27,12 @@ struct world {
 	struct spread s;
 	bool stop;   /**< atomic */
 	bool all;    /**< the client has every answer; atomic */
-	bool wander; /**< turners take whichever engine is free */
-	struct turner {
+	bool wander; /**< pollers take whichever engine is free */
+	struct poller {
 		struct world *world;
 		unsigned int index;
 		pthread_t thread;
-	} turner[SPREAD_ENGINES];
+	} poller[SPREAD_ENGINES];
 	pthread_t client, carrier;
 };
 
@@ -43,11 +43,11 @@ goes_on(struct world *w)
 }
 
 static void *
-turn(void *arg)
+poll_once(void *arg)
 {
-	struct turner *turner = arg;
-	struct world *w = turner->world;
-	unsigned int engine = turner->index;
+	struct poller *poller = arg;
+	struct world *w = poller->world;
+	unsigned int engine = poller->index;
 
 	while (goes_on(w)) {
 		unsigned int moved = w->wander ? roce_device_poll(w->s.server.device)
@@ -99,7 +99,7 @@ is_judged(const struct spread *s)
 	return !SANITIZED || s->engines == 2 || s->way == SPREAD_STEERED || s->way == SPREAD_ONE;
 }
 
-/* At any moment, from a thread that turns nothing. */
+/* At any moment, from a thread that polls nothing. */
 static void
 look(struct spread *s)
 {
@@ -120,9 +120,10 @@ play(struct world *w)
 			w->wander ? ", wandering" : "");
 	spread_open(s);
 	for (unsigned int e = 0; e < s->engines; e++) {
-		w->turner[e] = (struct turner){ .world = w, .index = e };
-		assert_int_equal(
-				pthread_create(&w->turner[e].thread, NULL, turn, &w->turner[e]), 0);
+		w->poller[e] = (struct poller){ .world = w, .index = e };
+		assert_int_equal(pthread_create(&w->poller[e].thread, NULL, poll_once,
+						 &w->poller[e]),
+				0);
 	}
 	assert_int_equal(pthread_create(&w->client, NULL, ask, w), 0);
 	assert_int_equal(pthread_create(&w->carrier, NULL, carry, w), 0);
@@ -135,7 +136,7 @@ play(struct world *w)
 	}
 	__atomic_store_n(&w->stop, true, __ATOMIC_RELEASE);
 	for (unsigned int e = 0; e < s->engines; e++)
-		assert_int_equal(pthread_join(w->turner[e].thread, NULL), 0);
+		assert_int_equal(pthread_join(w->poller[e].thread, NULL), 0);
 	assert_int_equal(pthread_join(w->client, NULL), 0);
 	assert_int_equal(pthread_join(w->carrier, NULL), 0);
 	assert_true(s->told > 1);
@@ -159,7 +160,7 @@ threads__each_its_engine(void **state)
 	}
 }
 
-/* An engine has one turner at a time, not always the same. */
+/* An engine has one poller at a time, not always the same. */
 static void
 threads__whichever_engine_is_free(void **state)
 {

@@ -41,11 +41,11 @@ check_table(const struct roce_cm *cm)
 	}
 	BASE_MUST(conns == cm->used && cm->used <= CM_TABLE, "connections are bounded and counted");
 	for (unsigned int i = 1; i < ROCE_CM_STATES; i++)
-		BASE_MUST(count[i] == cm->census[i], "the census is right");
+		BASE_MUST(count[i] == cm->in_state[i], "the counts by state are right");
 	TAILQ_FOREACH(conn, &cm->talking, talking)
 		talking++;
 	BASE_MUST(talking == talkers, "who owes something is on the list, and nobody else");
-	BASE_MUST(cm->answers <= ROCE_CM_ANSWERS, "answers to strangers are bounded");
+	BASE_MUST(cm->answers <= ROCE_CM_ANSWERS, "answers to unknown peers are bounded");
 	BASE_MUST(rte_hash_count(cm->index) <= (int32_t)(2 * cm->used), "the index is bounded");
 }
 

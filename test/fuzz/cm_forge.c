@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages of the script: what the other end or a stranger could say about a connection that there is or was, with
+ * Messages of the script: what the other end or an unknown peer could say about a connection that there is or was, with
  * some fields otherwise.
  */
 
@@ -12,7 +12,7 @@
 /** Places of a record, when it makes a message. */
 enum {
 	R_STEP = 0,
-	R_TO,     /**< second end:1, from a stranger:1, message:3, bad ICRC:1 */
+	R_TO,     /**< second end:1, from an unknown peer:1, message:3, bad ICRC:1 */
 	R_OWNER,  /**< which connection it is about */
 	R_IDS,    /**< local:2, remote:2, transaction:2, queue pair:2 */
 	R_FIELD,  /**< reason, service, time code */

@@ -5,7 +5,7 @@
 /**
  * @file
  * The world of fuzz_cm: two connection managers that talk with each other over a wire that the script rules,
- * strangers that the script plays, and owners of connections who answer as the script told them to.
+ * unknown peers that the script plays, and owners of connections who answer as the script told them to.
  *
  * For each connection its owner keeps what it was told, and holds the manager to the grammar of cm.h: what may
  * follow what, what must follow at last, and that nothing follows the end.

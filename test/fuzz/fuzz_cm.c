@@ -90,7 +90,7 @@ leave(const uint8_t *r)
 }
 
 static void
-notice(const uint8_t *r)
+async_event(const uint8_t *r)
 {
 	static const enum roce_engine_async kinds[4] = { ROCE_ENGINE_ASYNC_QP_ESTABLISHED,
 		ROCE_ENGINE_ASYNC_QP_BROKEN, ROCE_ENGINE_ASYNC_QP_DRAINED,
@@ -178,8 +178,8 @@ wait(const uint8_t *r)
 
 static const base_step steps[BASE_STEPS] = { inject, inject, inject, inject, inject, inject, inject,
 	inject, inject, inject, inject, start, start, start, listen_or_not, answer, answer, leave,
-	leave, notice, notice, resolve, behave, behave, fail, speak, carry, carry, carry, disturb,
-	wait, wait };
+	leave, async_event, async_event, resolve, behave, behave, fail, speak, carry, carry, carry,
+	disturb, wait, wait };
 
 static void
 step(const uint8_t *r)

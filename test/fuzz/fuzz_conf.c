@@ -78,14 +78,14 @@ hear_entry(void *arg, const struct libdat_conf_entry *e)
 }
 
 static void
-hear_bad_line(void *arg, unsigned int line, const char *why)
+hear_bad_line(void *arg, unsigned int line, const char *errmsg)
 {
 	struct heard *h = arg;
-	size_t len = strlen(why);
+	size_t len = strlen(errmsg);
 
 	hear_line(h, line);
 	MUST(len > 0 && len < 200, "a diagnosis is a sentence");
-	MUST(why[len - 1] != '\n', "a diagnosis is no line");
+	MUST(errmsg[len - 1] != '\n', "a diagnosis is no line");
 	h->bad++;
 }
 
@@ -173,12 +173,12 @@ fuzz_devargs(const char *text, const char *over)
 {
 	struct roce_devargs a, b;
 	char sentence[256] = "";
-	struct roce_errmsg why = { sentence, sizeof(sentence) };
+	struct roce_errmsg errmsg = { sentence, sizeof(sentence) };
 	struct roce_errmsg silent = { NULL, 0 };
 	int rc;
 
 	memset(&a, 0x5a, sizeof(a));
-	rc = roce_devargs_parse(text, over, &a, &why);
+	rc = roce_devargs_parse(text, over, &a, &errmsg);
 	MUST(rc == 0 || rc == -EINVAL, "an answer is yes or no");
 	MUST((rc == 0) == (sentence[0] == '\0'), "a failure says why, a success nothing");
 	memset(&b, 0x5a, sizeof(b));

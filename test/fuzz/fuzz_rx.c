@@ -91,7 +91,7 @@ disturb(const uint8_t *r)
 }
 
 static void
-turn(const uint8_t *r)
+poll_once(const uint8_t *r)
 {
 	for (uint32_t n = 1 + (r[2] & 3); n > 0; n--) {
 		(void)rx_speak(&rx_world.side[0], 1u + (r[3] & 31));
@@ -233,8 +233,8 @@ control_memory(const uint8_t *r)
 
 static const base_step steps[BASE_STEPS] = { inject, inject, inject, inject, inject, inject, inject,
 	inject, inject, inject, inject, inject, give_burst, tamper, tamper, carry, carry, carry,
-	disturb, turn, turn, turn, post, post, bind, receive, poll, wait, change_state, remake,
-	control_queue, control_memory };
+	disturb, poll_once, poll_once, poll_once, post, post, bind, receive, poll, wait,
+	change_state, remake, control_queue, control_memory };
 
 static void
 step(const uint8_t *r)

@@ -119,7 +119,7 @@ is_ours(const struct rx_side *side, const struct roce_ip *dst)
 
 /* No queue pair with this number and these addresses. */
 static uint32_t
-stranger(const struct rx_side *side, const struct oracle_frame *f, bool known)
+unknown_peer(const struct rx_side *side, const struct oracle_frame *f, bool known)
 {
 	if (!is_ours(side, &f->dst))
 		return BIT(FOREIGN);
@@ -173,7 +173,7 @@ rx_expect(const struct rx_side *side, const struct rx_flat *flat, struct rx_expe
 		expect->end = f->icrc_ok ? end : NULL;
 		expect->counters = f->icrc_ok ? friend(end, f, &expect->hears) : BIT(ICRC);
 	} else {
-		expect->counters = stranger(side, f, end != NULL);
+		expect->counters = unknown_peer(side, f, end != NULL);
 	}
 	expect->foreign = expect->counters == BIT(FOREIGN);
 }

@@ -5,7 +5,7 @@
 
 /*
  * While one peer waits for a retransmission, another one may be told many times that the receives are used up: a
- * patience of a second, which some timeouts in a row can make, is thousands of turns.
+ * patience of a second, which some timeouts in a row can make, is thousands of polls.
  */
 #define POLLS_MAX 30000u
 

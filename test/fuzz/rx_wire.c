@@ -118,7 +118,7 @@ feed(struct rx_side *side, unsigned int queue, struct rte_mbuf **pkts, uint16_t 
 	return foreign;
 }
 
-/* Frames that one engine handed over to the other. */
+/* Frames that one engine forwarded to the other. */
 static void
 empty_inboxes(struct rx_side *side)
 {

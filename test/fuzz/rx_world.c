@@ -244,7 +244,7 @@ notify(void *arg, enum roce_engine_async kind, void *owner, int status)
 	case ROCE_ENGINE_ASYNC_QP_ESTABLISHED:
 		BASE_MUST(roce_qp_state(end->qp) == ROCE_QP_RTR, "established in RTR");
 		if (rx_world.config[10] & 1)
-			must(roce_qp_to_rts(end->qp), "to RTS from the notice");
+			must(roce_qp_to_rts(end->qp), "to RTS from the async event");
 		break;
 	case ROCE_ENGINE_ASYNC_QP_BROKEN:
 		BASE_MUST(roce_qp_state(end->qp) == ROCE_QP_ERR, "broken is ERR");
@@ -288,7 +288,8 @@ gsi_async_event(void *arg, void *conn, enum roce_engine_async kind, uint64_t now
 
 	RTE_SET_USED(now);
 	RTE_SET_USED(kind);
-	BASE_MUST(end->side == arg && end->qp != NULL, "a notice is of a queue pair that is there");
+	BASE_MUST(end->side == arg && end->qp != NULL,
+			"an async event is of a queue pair that is there");
 }
 
 static uint64_t

@@ -9,7 +9,7 @@
  * A capture is frames, the connections and flows (pairs of queue pairs) that they belong to, and the messages that
  * each side said. A world is a domain and a connection manager in the place of one side: it hears the frames of the
  * other one at the recorded times, does what the recorded applications did, and every frame that it sends is held
- * against the recorded one. What differs has a name; the table replay_rules.def says which names are allowed where,
+ * against the recorded one. What differs has a name; the table replay_rules.def says which names are allowed when,
  * and everything else is a failure.
  */
 
@@ -29,6 +29,10 @@
 #define RP_HZ      UINT64_C(1000000000) /**< a tick is a nanosecond */
 #define RP_FLOWS   8u
 #define RP_REGIONS 16u
+#define RP_NEVER   UINT32_MAX
+
+/** Room for the rules of replay_rules.def. */
+#define RP_RULES_MAX 96u
 
 /** The client said the first RoCEv2 frame. */
 enum rp_side {
@@ -77,6 +81,7 @@ struct rp_flow {
 	uint32_t qpn[RP_SIDES];
 	uint32_t psn[RP_SIDES]; /**< first one that this side sends */
 	uint32_t mtu;
+	bool mtu_known;
 	uint16_t sport;
 	uint8_t reads[RP_SIDES]; /**< READs and atomics this side may have outstanding */
 	uint8_t rnr_retry[RP_SIDES];
@@ -84,8 +89,10 @@ struct rp_flow {
 	uint8_t retry;
 	uint8_t ack_timeout;
 	bool srq[RP_SIDES];
-	bool rnr[RP_SIDES]; /**< this side had no receive at times */
-	int conn;           /**< index; negative: made without connection manager */
+	bool rnr[RP_SIDES];    /**< this side had no receive at times */
+	uint8_t tos[RP_SIDES]; /**< of its frames */
+	uint32_t dead_at[RP_SIDES]; /**< index of the first frame that its queue pair never answers; RP_NEVER */
+	int conn;                   /**< index; negative: made without connection manager */
 	struct rp_message *message[RP_SIDES];
 	uint32_t messages[RP_SIDES];
 };
@@ -154,21 +161,55 @@ rp_payload(const struct roce_pkt *pkt)
 struct rp_result {
 	uint32_t recorded; /**< frames of the side that the engine took */
 	uint32_t matched; /**< of which the engine sent its own, the same but for what the rules allow */
-	uint32_t *count; /**< differences by rule, rp_rules() of them */
+	uint32_t count[RP_RULES_MAX]; /**< differences by rule, rp_rules() of them */
 };
 
 uint32_t rp_rules(void);
 const char *rp_rule_name(uint32_t index);
 const char *rp_rule_reason(uint32_t index);
 
-/** What a capture's programs were told and its frames do not say: bytes of a receive, local ACK timeout code. */
-uint32_t rp_recv_len(const struct rp_capture *capture);
-uint8_t rp_ack_timeout(const struct rp_capture *capture, const struct rp_flow *flow);
+/** What a side's programs were told, as far as its frames show: bytes of a receive, local ACK timeout code (0: none). */
+uint32_t rp_recv_len(const struct rp_capture *capture, uint8_t me);
+uint8_t rp_ack_timeout(const struct rp_capture *capture, int flow, uint8_t me);
 
 /** Failures so far, of all replays: differences that no rule allows. */
 uint32_t rp_failures(void);
 
 struct rp_world;
+
+/** Where something differs. */
+struct rp_place {
+	struct rp_world *world;
+	const struct rp_frame *frame; /**< recorded; NULL: none */
+	int flow;                     /**< negative: none, or not known */
+	int conn;                     /**< the same */
+	uint64_t ours;
+	uint64_t recorded;
+};
+
+/** Does this rule hold there? */
+bool rp_rule_allows(uint32_t index, const struct rp_place *place);
+
+void rp_differ_at(const struct rp_place *place, const char *name);
+
+struct rp_end;
+
+/** The same, about a message of one side of a flow. */
+void rp_differ_message(struct rp_end *end, const char *name, uint8_t from,
+		const struct rp_message *message, uint64_t ours);
+
+/** Does an answer of @p from until then acknowledge that PSN of the other side? */
+bool
+rp_covered(const struct rp_capture *capture, int flow, uint8_t from, uint32_t psn, uint64_t until);
+
+/** Has that side refused a message for good, or should it have? */
+bool rp_refused(const struct rp_capture *capture, int flow, uint8_t me);
+
+/** The completion status that the recorded request of @p me had. */
+uint8_t rp_recorded_status(const struct rp_capture *capture, int flow, uint8_t me, uint32_t psn);
+
+/** Did the other side say something until then that answers this management datagram? */
+bool rp_mad_answered(const struct rp_capture *capture, const struct rp_frame *said, uint64_t until);
 
 /**
  * Something differs.
@@ -178,6 +219,9 @@ struct rp_world;
  */
 void rp_differ(struct rp_world *world, const char *name, uint32_t frame, uint64_t ours,
 		uint64_t recorded);
+
+/** replay_sides.c: did the recorder see all that this side heard and said? */
+bool rp_side_is_whole(const struct rp_capture *capture, enum rp_side me);
 
 /* ---- a world ---- */
 
@@ -208,6 +252,8 @@ struct rp_end {
 	uint64_t write_va; /**< of the peer's WRITE: where its next frame goes */
 	uint32_t write_rkey;
 	uint32_t write_psn; /**< of the peer's next request */
+	bool waits;         /**< a message found no receive, and is awaited again */
+	uint32_t waits_psn; /**< of that message */
 };
 
 struct rp_link {
@@ -260,6 +306,8 @@ void rp_memory_check(struct rp_world *world, const struct rp_frame *frame);
 
 /** replay_feed.c: a copy of a recorded frame with our keys, addresses and ids; the ICRC made anew when it changed. */
 struct rte_mbuf *rp_feed_copy(struct rp_world *world, const struct rp_frame *frame);
+/** A copy of a recorded answer that names another PSN. */
+struct rte_mbuf *rp_feed_ack(const struct rp_frame *frame, uint32_t psn);
 
 /** replay_post.c: receives, requests, and what comes of them. */
 void rp_post_receives(struct rp_end *end, const struct rp_frame *heard);
@@ -294,6 +342,8 @@ struct rp_row {
 	uint32_t frames;
 	uint32_t foreign;
 	bool played[RP_SIDES];
+	bool counted; /**< its kinds of frames were counted by those who recorded it */
+	bool right;   /**< nothing differs but what the rules allow */
 	struct rp_result result[RP_SIDES];
 };
 
@@ -305,7 +355,7 @@ struct rp_row {
 bool rp_table_check(const struct rp_row *row, uint32_t rows, const char *page, bool write);
 
 /**
- * replay_census.c: hold the kinds of frames against the counts of those who recorded them; fails the test when they
+ * replay_kinds.c: hold the kinds of frames against the counts of those who recorded them; fails the test when they
  * differ. @return false: nobody counted.
  */
 bool rp_kinds_check(const struct rp_capture *capture, const char *folder);

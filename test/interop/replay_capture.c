@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <pcap/pcap.h>
-
+#include "capture_file.h"
 #include "replay.h"
 #include "unit.h"
 #include "wire/icrc.h"
@@ -35,8 +34,8 @@ append(struct rp_capture *capture)
 	return &capture->frame[capture->frames++];
 }
 
-/* Who says the first frame is the client; a third one is not expected. */
-static uint8_t
+/* Who says the first frame is the client. @return negative: a frame of others. */
+static int
 side_of(struct rp_capture *capture, const struct roce_pkt *pkt)
 {
 	const struct rte_ether_hdr *eth = rte_pktmbuf_mtod(pkt->m, const struct rte_ether_hdr *);
@@ -49,12 +48,20 @@ side_of(struct rp_capture *capture, const struct roce_pkt *pkt)
 		capture->mac[RP_CLIENT] = eth->src_addr;
 		capture->mac[RP_SERVER] = eth->dst_addr;
 	}
-	if (roce_ip_equal(&src, &capture->ip[RP_CLIENT])) {
-		assert_true(roce_ip_equal(&dst, &capture->ip[RP_SERVER]));
-		return RP_CLIENT;
+	for (int side = 0; side < RP_SIDES; side++) {
+		if (roce_ip_equal(&src, &capture->ip[side]) &&
+				roce_ip_equal(&dst, &capture->ip[!side]))
+			return side;
 	}
-	assert_true(roce_ip_equal(&src, &capture->ip[RP_SERVER]));
-	return RP_SERVER;
+	return -1;
+}
+
+/* It is none of the conversation's. */
+static void
+leave_out(struct rp_capture *capture)
+{
+	unit_mbuf_exact_free(capture->frame[--capture->frames].m);
+	capture->foreign++;
 }
 
 /* A management datagram must be one that we know, too. */
@@ -74,6 +81,7 @@ read_roce(struct reader *reader, const struct pcap_pkthdr *head, const uint8_t *
 	struct rp_capture *capture = reader->capture;
 	struct rp_frame *frame = append(capture);
 	enum roce_frame_verdict verdict;
+	int side;
 
 	frame->number = reader->number;
 	frame->at = FIRST_AT + ticks_of(head) - reader->base;
@@ -81,9 +89,14 @@ read_roce(struct reader *reader, const struct pcap_pkthdr *head, const uint8_t *
 	verdict = roce_frame_parse(frame->m, &frame->pkt);
 	if (verdict != ROCE_FRAME_OK)
 		fail_msg("%s: frame %u: verdict %d", capture->name, frame->number, (int)verdict);
+	side = side_of(capture, &frame->pkt);
+	if (side < 0 || (frame->pkt.op->flags & ROCE_OP_CNP)) {
+		leave_out(capture);
+		return;
+	}
 	frame->icrc_ok = roce_icrc_ok(&frame->pkt);
 	capture->bad_icrc += !frame->icrc_ok;
-	frame->from = side_of(capture, &frame->pkt);
+	frame->from = (uint8_t)side;
 	if (frame->pkt.dest_qp == ROCE_QPN_GSI)
 		read_mad(capture, frame);
 	else if (!(frame->pkt.op->flags & (ROCE_OP_REQUEST | ROCE_OP_RESPONSE)))
@@ -128,7 +141,7 @@ void
 rp_capture_open(struct rp_capture *capture, const char *path, const char *name)
 {
 	char error[PCAP_ERRBUF_SIZE];
-	pcap_t *file = pcap_open_offline(path, error);
+	pcap_t *file = capture_file_open(path, error);
 	struct reader reader = { .capture = capture };
 
 	if (file == NULL)

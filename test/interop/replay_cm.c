@@ -21,32 +21,10 @@ path_of(const struct rp_world *world, const struct rp_flow *flow)
 		.src_ip = capture->ip[world->me],
 		.dst_ip = capture->ip[world->peer],
 		.udp_sport = flow != NULL ? flow->sport : 0,
+		.tos = flow != NULL ? flow->tos[world->me] : 0,
 		.ttl = 64,
 		.mtu_code = roce_mtu_code(flow != NULL ? flow->mtu : 0),
 	};
-}
-
-/*
- * Did our side ever repeat something that no NAK asked for? If not, it does not now: the guests were emulated and slow,
- * and our requester repeats as soon as an answer takes longer than those before.
- */
-static bool
-times_out(const struct rp_end *end)
-{
-	const struct rp_capture *capture = end->world->capture;
-	bool asked = false;
-
-	for (uint32_t i = 0; i < capture->frames; i++) {
-		const struct rp_frame *frame = &capture->frame[i];
-
-		if (frame->flow != end->index)
-			continue;
-		if (frame->from == end->world->me && frame->repeats && !asked)
-			return true;
-		if (frame->from != end->world->me && !rp_is_request(frame))
-			asked = rp_says(frame, ROCE_AETH_NAK) || rp_says(frame, ROCE_AETH_RNR);
-	}
-	return false;
 }
 
 void
@@ -62,7 +40,7 @@ rp_end_up(struct rp_end *end, bool ready)
 		.retry = flow->retry,
 		.rnr_retry = flow->rnr_retry[world->me],
 		.rnr_timer = flow->rnr_timer[world->me],
-		.ack_timeout = times_out(end) ? rp_ack_timeout(world->capture, flow) : 0,
+		.ack_timeout = rp_ack_timeout(world->capture, end->index, world->me),
 		.max_rd_atomic = flow->reads[world->me],
 		.max_dest_rd_atomic = flow->reads[world->peer],
 	};
@@ -89,6 +67,7 @@ resolve(void *arg, const struct roce_context *context, const struct roce_ip *dst
 	RTE_SET_USED(dst);
 	RTE_SET_USED(now);
 	*path = path_of(world, NULL);
+	path->tos = world->capture->conn[0].req->msg.req.traffic_class;
 	path->mtu_code = world->capture->conn[0].req->msg.param.mtu_code;
 	return 0;
 }
@@ -239,7 +218,7 @@ reject_it(struct rp_world *world, const struct rp_frame *frame)
 	link->conn = NULL;
 }
 
-/* Only the first of each kind is somebody's deed: the others are the connection manager's own repeats. */
+/* Only the first of each kind comes from a call of the consumer: the others are the connection manager's own repeats. */
 static bool
 is_first(const struct rp_world *world, const struct rp_frame *frame)
 {

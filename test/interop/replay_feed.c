@@ -85,3 +85,18 @@ rp_feed_copy(struct rp_world *world, const struct rp_frame *frame)
 		make_icrc(frame, m);
 	return m;
 }
+
+struct rte_mbuf *
+rp_feed_ack(const struct rp_frame *frame, uint32_t psn)
+{
+	struct rte_mbuf *m =
+			unit_mbuf(rte_pktmbuf_mtod(frame->m, const void *), frame->m->data_len);
+	struct roce_bth bth;
+	size_t off = (size_t)(frame->pkt.bth - rte_pktmbuf_mtod(frame->m, const uint8_t *));
+
+	memcpy(&bth, rte_pktmbuf_mtod_offset(m, const void *, off), sizeof(bth));
+	bth.psn = rte_cpu_to_be_32(psn);
+	memcpy(rte_pktmbuf_mtod_offset(m, void *, off), &bth, sizeof(bth));
+	make_icrc(frame, m);
+	return m;
+}

@@ -7,10 +7,11 @@
 #include "replay.h"
 #include "unit.h"
 
-#define READS_DEFAULT   128 /* what perftest allows itself, and rxe at most */
-#define TIMEOUT_DEFAULT 14
-#define RETRY_DEFAULT   7
-#define RNR_DEFAULT     12
+#define READS_DEFAULT     128 /* what perftest allows itself, and rxe at most */
+#define TIMEOUT_DEFAULT   14
+#define RETRY_DEFAULT     7
+#define RNR_DEFAULT       12
+#define MTU_CODE_ETHERNET 3
 
 static int
 find_conn(const struct rp_capture *capture, uint8_t side, uint32_t id)
@@ -62,6 +63,7 @@ new_flow(struct rp_capture *capture)
 		.retry = RETRY_DEFAULT,
 		.ack_timeout = TIMEOUT_DEFAULT,
 		.psn = { UINT32_MAX, UINT32_MAX },
+		.dead_at = { RP_NEVER, RP_NEVER },
 		.conn = -1,
 	};
 	return flow;
@@ -85,6 +87,7 @@ flow_of_conn(struct rp_capture *capture, int index)
 	flow->psn[active] = b->psn;
 	flow->psn[!active] = a->psn;
 	flow->mtu = roce_mtu_bytes(a->mtu_code);
+	flow->mtu_known = true;
 	flow->reads[active] = RTE_MIN(a->initiator_depth, b->responder_resources);
 	flow->reads[!active] = RTE_MIN(b->initiator_depth, a->responder_resources);
 	flow->rnr_retry[active] = b->rnr_retry;
@@ -108,7 +111,10 @@ find_conns(struct rp_capture *capture)
 		if (frame->conn < 0)
 			fail_msg("%s: frame %u: of no connection", capture->name, frame->number);
 		conn = &capture->conn[frame->conn];
-		if (conn->reply != NULL || frame->from == conn->active)
+		/* Whoever asks for more time has not answered. */
+		if (conn->reply != NULL || frame->from == conn->active ||
+				(frame->msg.attr != ROCE_CM_ATTR_REP &&
+						frame->msg.attr != ROCE_CM_ATTR_REJ))
 			continue;
 		conn->reply = frame;
 		if (frame->msg.attr == ROCE_CM_ATTR_REP)
@@ -157,20 +163,40 @@ flow_of(struct rp_capture *capture, const struct rp_frame *frame)
 	return index;
 }
 
+static uint8_t
+tos_of(const struct roce_pkt *pkt)
+{
+	return pkt->v6 ? (uint8_t)(pkt->l3[0] << 4 | pkt->l3[1] >> 4) : pkt->l3[1];
+}
+
+/*
+ * The path MTU of queue pairs that were connected by other means: the payload of a frame that another one of its message
+ * follows. Until there is one, as large as rdma_cm would choose on Ethernet, or as the largest payload wants.
+ */
+static void
+learn_mtu(struct rp_flow *flow, const struct roce_pkt *pkt)
+{
+	if (flow->mtu_known)
+		return;
+	if (pkt->payload_len > 0 && !(pkt->op->flags & ROCE_OP_END)) {
+		flow->mtu = pkt->payload_len;
+		flow->mtu_known = true;
+		return;
+	}
+	flow->mtu = RTE_MAX(flow->mtu, roce_mtu_bytes(MTU_CODE_ETHERNET));
+	while (flow->mtu < pkt->payload_len)
+		flow->mtu *= 2;
+}
+
 /* What only the frames themselves tell. */
 static void
 learn(struct rp_flow *flow, const struct rp_frame *frame)
 {
-	uint32_t smallest = roce_mtu_bytes(3);
-
+	flow->tos[frame->from] = tos_of(&frame->pkt);
 	flow->sport = rte_be_to_cpu_16(((const rte_be16_t *)frame->pkt.bth)[-4]);
 	if (rp_is_request(frame) && flow->psn[frame->from] == UINT32_MAX)
 		flow->psn[frame->from] = frame->pkt.psn;
-	if (flow->conn < 0) {
-		flow->mtu = RTE_MAX(flow->mtu, smallest);
-		while (flow->mtu < frame->pkt.payload_len)
-			flow->mtu *= 2;
-	}
+	learn_mtu(flow, &frame->pkt);
 	if (frame->pkt.opcode == IBV_OPCODE_RC_ACKNOWLEDGE) {
 		uint8_t syndrome = roce_aeth_syndrome(roce_pkt_aeth(&frame->pkt));
 
@@ -178,6 +204,27 @@ learn(struct rp_flow *flow, const struct rp_frame *frame)
 			flow->rnr[frame->from] = true;
 			flow->rnr_timer[frame->from] = syndrome & ROCE_AETH_VALUE_MASK;
 		}
+	}
+}
+
+/*
+ * A queue pair that says nothing from some request on that wants an answer, though it refused nothing: its program has
+ * destroyed it.
+ */
+static void
+find_death(struct rp_capture *capture, int index, uint8_t side)
+{
+	uint32_t *dead_at = &capture->flow[index].dead_at[side];
+
+	for (uint32_t i = 0; i < capture->frames; i++) {
+		const struct rp_frame *frame = &capture->frame[i];
+
+		if (frame->flow != index || !frame->icrc_ok)
+			continue;
+		if (frame->from == side)
+			*dead_at = RP_NEVER;
+		else if (rp_is_request(frame) && frame->pkt.ack_req && *dead_at == RP_NEVER)
+			*dead_at = i;
 	}
 }
 
@@ -198,6 +245,7 @@ rp_flows_find(struct rp_capture *capture)
 			/* A side that never asked for anything. */
 			if (capture->flow[i].psn[side] == UINT32_MAX)
 				capture->flow[i].psn[side] = 0;
+			find_death(capture, i, (uint8_t)side);
 		}
 	}
 }

@@ -14,6 +14,8 @@
 #include "unit.h"
 #include "wire/icrc.h"
 
+#define FLOW_MASK 0xfffffu
+
 /* Two frames that should be the same. */
 struct two {
 	struct rp_world *world;
@@ -29,14 +31,23 @@ equal(const struct two *two, const char *name, uint64_t ours, uint64_t recorded)
 }
 
 static void
+compare_tos(const struct two *two, uint8_t ours, uint8_t recorded)
+{
+	equal(two, "ip.dscp", ours & ~ROCE_TOS_ECN, recorded & ~ROCE_TOS_ECN);
+	equal(two, "ip.ecn", ours & ROCE_TOS_ECN, recorded & ROCE_TOS_ECN);
+}
+
+/* Lengths count without the headers that an opcode brings along: those are compared by themselves. */
+static void
 compare_v4(const struct two *two)
 {
 	struct rte_ipv4_hdr a, b;
 
 	memcpy(&a, two->ours->l3, sizeof(a));
 	memcpy(&b, two->recorded->pkt.l3, sizeof(b));
-	equal(two, "ip.tos", a.type_of_service, b.type_of_service);
-	equal(two, "ip.length", a.total_length, b.total_length);
+	compare_tos(two, a.type_of_service, b.type_of_service);
+	equal(two, "ip.length", rte_be_to_cpu_16(a.total_length) - two->ours->op->header_len,
+			rte_be_to_cpu_16(b.total_length) - two->recorded->pkt.op->header_len);
 	equal(two, "ip.id", rte_be_to_cpu_16(a.packet_id), rte_be_to_cpu_16(b.packet_id));
 	equal(two, "ip.fragment", a.fragment_offset, b.fragment_offset);
 	equal(two, "ip.ttl", a.time_to_live, b.time_to_live);
@@ -49,8 +60,12 @@ compare_v6(const struct two *two)
 
 	memcpy(&a, two->ours->l3, sizeof(a));
 	memcpy(&b, two->recorded->pkt.l3, sizeof(b));
-	equal(two, "ip6.flow", rte_be_to_cpu_32(a.vtc_flow), rte_be_to_cpu_32(b.vtc_flow));
-	equal(two, "ip6.length", a.payload_len, b.payload_len);
+	compare_tos(two, (uint8_t)(rte_be_to_cpu_32(a.vtc_flow) >> 20),
+			(uint8_t)(rte_be_to_cpu_32(b.vtc_flow) >> 20));
+	equal(two, "ip6.flow", rte_be_to_cpu_32(a.vtc_flow) & FLOW_MASK,
+			rte_be_to_cpu_32(b.vtc_flow) & FLOW_MASK);
+	equal(two, "ip6.length", rte_be_to_cpu_16(a.payload_len) - two->ours->op->header_len,
+			rte_be_to_cpu_16(b.payload_len) - two->recorded->pkt.op->header_len);
 	equal(two, "ip6.hops", a.hop_limits, b.hop_limits);
 }
 
@@ -84,6 +99,12 @@ asks_for_data(const struct roce_pkt *pkt)
 			pkt->op->verb != ROCE_VERB_WRITE;
 }
 
+static bool
+is_read_answer(const struct roce_pkt *pkt)
+{
+	return !(pkt->op->flags & ROCE_OP_REQUEST) && pkt->op->verb == ROCE_VERB_READ;
+}
+
 static void
 compare_bth(const struct two *two, const char *psn)
 {
@@ -91,7 +112,7 @@ compare_bth(const struct two *two, const char *psn)
 
 	memcpy(&a, two->ours->bth, sizeof(a));
 	memcpy(&b, two->recorded->pkt.bth, sizeof(b));
-	equal(two, "bth.opcode", a.opcode, b.opcode);
+	equal(two, is_read_answer(two->ours) ? "read.opcode" : "bth.opcode", a.opcode, b.opcode);
 	equal(two, "bth.solicited", a.flags & ROCE_BTH_SE, b.flags & ROCE_BTH_SE);
 	equal(two, "bth.migreq", a.flags & ROCE_BTH_MIGREQ, b.flags & ROCE_BTH_MIGREQ);
 	equal(two, "bth.pad", a.flags & ROCE_BTH_PAD_MASK, b.flags & ROCE_BTH_PAD_MASK);
@@ -123,7 +144,18 @@ compare_aeth(const struct two *two)
 	equal(two, "aeth.msn", roce_aeth_msn(a), roce_aeth_msn(b));
 }
 
-/* The headers that only some opcodes have, and the payload; the opcodes are the same. */
+static void
+compare_payload(const struct two *two)
+{
+	const struct roce_pkt *recorded = &two->recorded->pkt;
+
+	if (two->ours->payload_len != recorded->payload_len)
+		equal(two, "payload.length", two->ours->payload_len, recorded->payload_len);
+	else if (memcmp(rp_payload(two->ours), rp_payload(recorded), recorded->payload_len) != 0)
+		equal(two, "payload.bytes", 1, 0);
+}
+
+/* The headers that only some opcodes have, and the payload. */
 static void
 compare_rest(const struct two *two)
 {
@@ -131,18 +163,17 @@ compare_rest(const struct two *two)
 	uint32_t from = sizeof(struct roce_bth);
 	uint32_t until = recorded->op->header_len;
 
-	if (two->ours->opcode != recorded->opcode)
+	if (two->ours->opcode != recorded->opcode) {
+		compare_payload(two);
 		return;
+	}
 	if (recorded->op->flags & ROCE_OP_AETH) {
 		compare_aeth(two);
 		from = recorded->op->aeth_off + sizeof(struct roce_aeth);
 	}
 	if (memcmp(two->ours->bth + from, recorded->bth + from, until - from) != 0)
 		equal(two, "bth.extension", recorded->op->flags, 0);
-	if (two->ours->payload_len != recorded->payload_len)
-		equal(two, "payload.length", two->ours->payload_len, recorded->payload_len);
-	else if (memcmp(rp_payload(two->ours), rp_payload(recorded), recorded->payload_len) != 0)
-		equal(two, "payload.bytes", 1, 0);
+	compare_payload(two);
 }
 
 static void
@@ -173,20 +204,38 @@ is_answer_of(const struct rp_end *end, const struct rp_frame *frame)
 	return frame->flow == end->index && frame->from == end->world->me && !rp_is_request(frame);
 }
 
-/* The recorded answer that ours should be: the next one; or a later one, when Linux said more in between. */
+static bool
+same_kind(const struct roce_pkt *a, const struct roce_pkt *b)
+{
+	if (a->opcode != b->opcode)
+		return is_read_answer(a) && is_read_answer(b);
+	return a->opcode != IBV_OPCODE_RC_ACKNOWLEDGE ||
+			((roce_aeth_syndrome(roce_pkt_aeth(a)) ^
+					 roce_aeth_syndrome(roce_pkt_aeth(b))) &
+					ROCE_AETH_KIND_MASK) == 0;
+}
+
+/*
+ * The recorded answer that ours should be: the next one; or a later one, when Linux said more in between. One of another
+ * kind when there is none of this kind.
+ */
 static const struct rp_frame *
 find_answer(const struct rp_end *end, const struct roce_pkt *ours)
 {
 	const struct rp_capture *capture = end->world->capture;
+	const struct rp_frame *other = NULL;
 
 	for (uint32_t i = end->answer; i < capture->frames; i++) {
 		const struct rp_frame *frame = &capture->frame[i];
 
-		if (is_answer_of(end, frame) && frame->pkt.opcode == ours->opcode &&
-				frame->pkt.psn == ours->psn)
+		if (!is_answer_of(end, frame) || frame->pkt.psn != ours->psn)
+			continue;
+		if (same_kind(&frame->pkt, ours))
 			return frame;
+		if (other == NULL && frame->pkt.opcode == ours->opcode)
+			other = frame;
 	}
-	return NULL;
+	return other;
 }
 
 static void
@@ -266,6 +315,7 @@ judge_request(struct rp_end *end, const struct roce_pkt *ours)
 	struct rp_world *world = end->world;
 	int32_t ahead = roce_psn_diff(ours->psn, end->sent);
 	const struct rp_frame *recorded = find_request(end, ours->psn, ahead < 0);
+	struct rp_place place;
 
 	/* Nothing may be left out. */
 	if (ahead > 0)
@@ -276,7 +326,8 @@ judge_request(struct rp_end *end, const struct roce_pkt *ours)
 		compare(world, ours, recorded);
 		return;
 	}
-	rp_differ(world, ahead < 0 ? "repeat.more" : "request.more", 0, ours->psn, ours->opcode);
+	place = (struct rp_place){ world, NULL, end->index, -1, ours->psn, ours->opcode };
+	rp_differ_at(&place, ahead < 0 ? "repeat.more" : "request.more");
 	compare_repeat(end, ours);
 }
 
@@ -382,6 +433,7 @@ judge_mad(struct rp_world *world, const struct roce_pkt *ours)
 	const struct roce_cm_mad *mad = (const void *)rp_payload(ours);
 	const struct rp_frame *recorded;
 	struct roce_cm_msg msg;
+	struct rp_place place;
 	struct two two;
 	int conn;
 
@@ -393,12 +445,12 @@ judge_mad(struct rp_world *world, const struct roce_pkt *ours)
 	}
 	check_ids(world, conn, &msg);
 	recorded = find_mad(world, conn, msg.attr);
-	if (recorded == NULL && said_before(world, conn, msg.attr)) {
-		rp_differ(world, "mad.repeat", 0, msg.attr, 0);
-		return;
-	}
 	if (recorded == NULL) {
-		rp_differ(world, mad_name[MORE][msg.attr - ROCE_CM_ATTR_REQ], 0, msg.attr, 0);
+		place = (struct rp_place){ world, NULL, -1, conn, msg.attr, 0 };
+		rp_differ_at(&place,
+				said_before(world, conn, msg.attr)
+						? "mad.repeat"
+						: mad_name[MORE][msg.attr - ROCE_CM_ATTR_REQ]);
 		return;
 	}
 	two = (struct two){ world, ours, recorded };

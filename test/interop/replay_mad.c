@@ -68,7 +68,8 @@ static const struct field fields[] = {
 	OF(REP, rep.local_comm_id), OF(REP, rep.remote_comm_id), OF(REP, rep.qkey), OF(REP, rep.qpn),
 	OF(REP, rep.eecn), OF(REP, rep.psn),
 	/* From the resources to the RNR retry: four bytes. */
-	PART(REP, rep.responder_resources, 0xfffffeff, "rep.resources"),
+	PART(REP, rep.responder_resources, 0xffff06ff, "rep.resources"),
+	PART(REP, rep.responder_resources, 0x0000f800, "rep.ack_delay"),
 	PART(REP, rep.responder_resources, 0x00000100, "rep.flow_control"), OF(REP, rep.ca_guid), OF(REP, rep.private_data),
 	OF(RTU, rtu.local_comm_id), OF(RTU, rtu.remote_comm_id), OF(RTU, rtu.private_data),
 	OF(DREQ, dreq.local_comm_id), OF(DREQ, dreq.remote_comm_id), OF(DREQ, dreq.remote_qpn),

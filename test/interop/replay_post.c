@@ -27,6 +27,10 @@ finds_none(const struct rp_end *end, const struct rp_frame *heard)
 
 		if (frame->flow != end->index || frame->from != world->me || rp_is_request(frame))
 			continue;
+		/* A PSN that was not received for want of a receive may be named once more, as missing. */
+		if (frame->pkt.psn == heard->pkt.psn && rp_says(frame, ROCE_AETH_NAK) &&
+				frame < heard)
+			continue;
 		return frame->pkt.psn == heard->pkt.psn && rp_says(frame, ROCE_AETH_RNR);
 	}
 	return false;
@@ -75,14 +79,22 @@ takes_receive(const struct roce_pkt *pkt)
 	return pkt->op->verb == ROCE_VERB_WRITE && (pkt->op->flags & ROCE_OP_IMM);
 }
 
-/* Right before a message that found a receive, when there is none. */
+/*
+ * Right before a message that found a receive, when there is none. What follows a message that found none is out of
+ * sequence, and takes none.
+ */
 static void
 post_in_time(struct rp_end *end, const struct rp_frame *heard)
 {
 	struct roce_srq_counts counts;
 	uint32_t available = end->posted;
 
-	if (heard == NULL || !takes_receive(&heard->pkt) || finds_none(end, heard))
+	if (heard == NULL || !takes_receive(&heard->pkt) ||
+			(end->waits && heard->pkt.psn != end->waits_psn))
+		return;
+	end->waits = finds_none(end, heard);
+	end->waits_psn = heard->pkt.psn;
+	if (end->waits)
 		return;
 	if (flow_of(end)->srq[end->world->me]) {
 		roce_srq_query(end->world->srq, &counts);
@@ -174,7 +186,7 @@ sent(struct rp_end *end, const struct roce_event *event)
 	end->done++;
 	if (event->status != IBV_WC_SUCCESS) {
 		(void)snprintf(name, sizeof(name), "request.status.%u", event->status);
-		rp_differ(world, name, 0, event->status, IBV_WC_SUCCESS);
+		rp_differ_message(end, name, world->me, message, event->status);
 		return;
 	}
 	if (carries_data(message) || message->data_known == 0)
@@ -258,10 +270,12 @@ rp_post_finish(struct rp_world *world)
 {
 	for (int i = 0; i < world->capture->flows; i++) {
 		struct rp_end *end = &world->end[i];
+		const struct rp_message *message;
 
 		for (; end->done < end->said; end->done++)
-			rp_differ(world, "request.open", 0, end->done, end->said);
-		while (next_heard(end) != NULL)
-			rp_differ(world, "receive.fewer", 0, end->heard, 0);
+			rp_differ_message(end, "request.open", world->me,
+					&flow_of(end)->message[world->me][end->done], end->said);
+		while ((message = next_heard(end)) != NULL)
+			rp_differ_message(end, "receive.fewer", world->peer, message, end->heard);
 	}
 }

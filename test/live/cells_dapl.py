@@ -72,6 +72,8 @@ def lacks(lab):
     for tool in TOOLS:
         if shutil.which(tool.name) is None:
             return f"{tool.name} is missing (package dapl2-utils)"
+        if not lab.has_program(tool.name):
+            return f"the guest's Debian has no {tool.name}"
     if shutil.which("stdbuf") is None or not os.path.exists(STDBUF):
         return "stdbuf is missing (package coreutils)"
     folders = lab.programs["libraries"].split(":")

@@ -144,18 +144,18 @@ post_send(struct connection *c, uint64_t slot, uint32_t length)
 static void
 post_about_window(struct connection *c)
 {
-	const bool farewell = c->said == 1;
+	const bool invalidates = c->said == 1;
 	struct ibv_sge sge = { (uintptr_t)c->memory, option.size, c->mr->lkey };
 	struct ibv_send_wr *wrong,
 			wr = {
 				.wr_id = SENT,
 				.sg_list = &sge,
 				.num_sge = 1,
-				.opcode = farewell ? IBV_WR_SEND_WITH_INV : IBV_WR_RDMA_WRITE,
+				.opcode = invalidates ? IBV_WR_SEND_WITH_INV : IBV_WR_RDMA_WRITE,
 				.send_flags = IBV_SEND_SIGNALED,
 			};
 
-	if (farewell) {
+	if (invalidates) {
 		wr.invalidate_rkey = c->window.key;
 	} else {
 		wr.wr.rdma.remote_addr = c->window.address;
@@ -401,7 +401,7 @@ take_event(void)
 }
 
 static void
-turn(void)
+poll_once(void)
 {
 	struct pollfd wait[2] = { { events->fd, POLLIN, 0 }, { -1, POLLIN, 0 } };
 
@@ -479,7 +479,7 @@ main(int argc, char **argv)
 			begin();
 	}
 	while (over < option.connections)
-		turn();
+		poll_once();
 	printf("%u connections over, %u refused, %u messages, %u bad\n", over, refused, messages,
 			bad);
 	return bad != 0;

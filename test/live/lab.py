@@ -94,12 +94,12 @@ class Program:
 class Lab:
     """The lab's commands, in a working folder of ours."""
 
-    def __init__(self, script, work, programs):
-        """programs: partner, guest (its program, or None), libraries (a search path)"""
+    def __init__(self, script, work, programs, release=""):
+        """programs: partner, guest (its program, or None), libraries (a search path); release: a Debian of the guest's own"""
         self.script, self.work, self.programs = script, work, programs
         self.folder = os.path.join(work, "lab")
         self.env = dict(os.environ, RXE_LAB_DIR=self.folder, RXE_LAB_GUESTS="a", RXE_LAB_MTU=str(DEVICE_MTU[4096]),
-                        RXE_LAB_NETNS=f"live{os.getpid()}")
+                        RXE_LAB_NETNS=f"live{os.getpid()}", RXE_LAB_RELEASE=release)
         os.makedirs(self.folder, exist_ok=True)
         self.confs = itertools.count()
         self.guardian = self.lock = None
@@ -164,9 +164,11 @@ class Lab:
             version = text.read().strip()
         debs = os.path.join(self.folder, "debs")
         package = next(name for name in os.listdir(debs) if name.startswith(f"linux-image-{version}_"))
+        # Debian 13 has its modules below usr/, each compressed.
         command = f"dpkg-deb --fsys-tarfile '{debs}/{package}' | " \
-            f"tar -x -C '{share}' --strip-components=6 --wildcards " \
-            "'./lib/modules/*/net/8021q/*.ko*' './lib/modules/*/net/802/*.ko*' './lib/modules/*/net/llc/llc.ko*'"
+            f"tar -x -C '{share}' --transform='s,.*/net/,,' --wildcards " \
+            "'*/net/8021q/*.ko*' '*/net/802/*.ko*' '*/net/llc/llc.ko*'; " \
+            f"find '{share}' -name '*.ko.xz' -exec xz -d -f {{}} +"
         subprocess.run(command, shell=True, check=True)
 
     def prepare(self):
@@ -188,6 +190,10 @@ class Lab:
         self.path_mtu = path_mtu
 
     # ---- the guest
+
+    def has_program(self, name):
+        """Is that program in the guest's image?"""
+        return os.path.exists(os.path.join(self.folder, "rootfs/usr/bin", name))
 
     def guest_must(self, command, seconds=20):
         return self.must("run", "-t", str(seconds), command)

@@ -3,7 +3,7 @@
 """Talks with a Linux host whose kernel has RoCE (rdma_rxe), in a guest of the lab.
 
 live.py --lab RXE_LAB --partner PROGRAM --libraries DIR --work DIR [--guest PROGRAM]
-        [--short | --long] [--only WORDS] [--list] [--times]
+        [--short | --long] [--only WORDS] [--list] [--times] [--release NAME]
 
 One line for each cell: role of ours, what is said, over which network, at which path MTU, what the wire does. The last
 line is the count. Needs root and QEMU; where something is missing everything is skipped, with the reason.
@@ -170,6 +170,8 @@ def parse():
     parser.add_argument("--long", action="store_true", help="all sizes, MTUs and faults")
     parser.add_argument("--only", metavar="WORDS", default="", help="cells whose line has these words")
     parser.add_argument("--list", action="store_true", help="say which cells there are, and do nothing")
+    parser.add_argument("--release", metavar="NAME", default="",
+                        help="a guest of that Debian (trixie: Linux 6.12, perftest 25.01), not of this host's")
     parser.add_argument("--times", action="store_true", help="how long each talk took")
     return parser.parse_args()
 
@@ -188,11 +190,13 @@ def main():
         print(f"skipped: a live Linux peer: {why}")
         print("0 passed, 0 failed, 1 skipped")
         return 0
+    args.work = os.path.join(args.work, args.release)
     os.makedirs(args.work, exist_ok=True)
     # Whoever ends this wants the guest and the recorder to end, too.
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: sys.exit(1))
-    lab = Lab(args.lab, args.work, {"partner": args.partner, "guest": guest, "libraries": args.libraries})
+    lab = Lab(args.lab, args.work, {"partner": args.partner, "guest": guest, "libraries": args.libraries},
+              args.release)
     run = run_all(args, lab)
     print(f"{run.passed} passed, {run.failed} failed, {run.skipped} skipped")
     return run.failed != 0 or run.passed == 0

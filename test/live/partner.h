@@ -80,9 +80,9 @@ void partner_make_ep(struct partner *p);
 void partner_post_receives(struct partner *p);
 /** Take what has arrived, judge it, post the buffers again. @return events taken. */
 unsigned int partner_take(struct partner *p);
-/** Set by SIGTERM: no more turning for the sake of time. */
+/** Set by SIGTERM: no more polling for the sake of time. */
 extern volatile sig_atomic_t partner_enough;
-/** Turn the engine for so long, or until it is enough. */
+/** Poll the engine for so long, or until it is enough. */
 void partner_poll(struct partner *p, double ms);
 
 /** Wait for the next event of a connection. What an established one brings is in p->peer. @return its number. */

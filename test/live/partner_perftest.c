@@ -324,7 +324,6 @@ part(struct perftest *t)
 	const uint64_t report[5] = { htobe64(t->size), htobe64(t->iterations) };
 	struct perftest_end unused;
 	uint64_t theirs;
-	char done[5] = "done";
 
 	if (t->test->after > 0)
 		perftest_wire_swap_end(&t->wire, &t->here, &unused);
@@ -333,8 +332,6 @@ part(struct perftest *t)
 			perftest_wire_swap(&t->wire, &report[i], &theirs, sizeof(theirs));
 		perftest_wire_swap_end(&t->wire, &t->here, &unused);
 	}
-	if (t->test->after > 0 && !t->wire.cm)
-		perftest_wire_swap(&t->wire, done, done, sizeof(done));
 	perftest_wire_close(&t->wire);
 }
 

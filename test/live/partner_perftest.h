@@ -4,7 +4,7 @@
 
 /**
  * @file
- * How the programs of perftest (seen of 6.06) get to know each other, over a TCP connection or, with -R, over the SENDs
+ * How the programs of perftest (seen of 6.06, which is Debian's 4.5, and of Debian's 25.01) get to know each other, over a TCP connection or, with -R, over the SENDs
  * of a connection of rdma_cm that they make for it. The client always speaks first, and the server answers.
  *
  *   16 bytes   version, text
@@ -13,7 +13,7 @@
  *              over SENDs first one of zeros, then the test's connection is made, then again one of zeros
  *   an end     some more times, to wait for each other; then the test
  *   an end     when it is over; behind bandwidth tests of RDMA five numbers of 64 bits, and an end once more
- *   5 bytes    "done", over TCP
+ *   5 bytes    "done", over TCP; 25.01 closes it without
  */
 
 #include "partner.h"
@@ -46,7 +46,7 @@ void perftest_wire_swap(struct perftest_wire *w, const void *out, void *in, uint
 /** The same with an end. */
 void perftest_wire_swap_end(
 		struct perftest_wire *w, const struct perftest_end *out, struct perftest_end *in);
-/** Farewell. */
+/** Disconnect. */
 void perftest_wire_close(struct perftest_wire *w);
 
 /** Begin to connect @p ep as partner_connect() does, again and again until somebody listens. */

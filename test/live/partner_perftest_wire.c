@@ -5,6 +5,7 @@
 
 #include <arpa/inet.h>
 #include <endian.h>
+#include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -18,6 +19,7 @@
 #define PLACE       128u /* bytes; no word is longer */
 #define TEXT_END    108u
 #define TRY_MS      200.0
+#define LEAVE_US    1000000u
 #define PATIENCE_MS (PARTNER_PATIENCE / 1e3)
 
 /** An end among SENDs. */
@@ -378,17 +380,44 @@ perftest_wire_swap_end(
 		swap_text(w, out, in);
 }
 
-/* Over a connection of rdma_cm the end is told by its end, which the client brings about. */
+/*
+ * Over a connection of rdma_cm the end is told by its end. Up to 4.5 the client brings it about; the client of 25.01 waits
+ * for it. So a server waits for a while, and then does it.
+ */
 static void
 leave(const struct perftest_wire *w, DAT_EP_HANDLE ep, DAT_EVD_HANDLE connections)
 {
-	unsigned int number;
+	DAT_EVENT event;
+	DAT_COUNT more;
 
-	if (w->client)
+	if (w->client || dat_evd_wait(connections, LEAVE_US, 1, &event, &more) != DAT_SUCCESS) {
 		partner_must(dat_ep_disconnect(ep, DAT_CLOSE_GRACEFUL_FLAG), "dat_ep_disconnect");
-	connected(w->p, connections, &number);
-	if (number != DAT_CONNECTION_EVENT_DISCONNECTED)
+		partner_must(dat_evd_wait(connections, 2 * PARTNER_PATIENCE, 1, &event, &more),
+				"waiting for the end of the connection");
+	}
+	if (event.event_number != DAT_CONNECTION_EVENT_DISCONNECTED)
 		partner_die("the end of the connection", DAT_ABORT);
+}
+
+/*
+ * Over TCP up to 4.5 each side says "done" and closes, whatever the other one does; 25.01 may close without a word. What
+ * comes is read all the same: closing before would reset the connection, and with it what was said.
+ */
+static void
+leave_tcp(const struct perftest_wire *w)
+{
+	static const char done[5] = "done";
+	double until = partner_now() + PATIENCE_MS;
+	char heard[sizeof(done)];
+	ssize_t n;
+
+	(void)send(w->fd, done, sizeof(done), MSG_NOSIGNAL);
+	do {
+		n = recv(w->fd, heard, sizeof(heard), MSG_DONTWAIT);
+		if (n < 0)
+			partner_poll(w->p, 1);
+	} while (n < 0 && errno == EAGAIN && partner_now() < until);
+	close(w->fd);
 }
 
 void
@@ -398,6 +427,6 @@ perftest_wire_close(struct perftest_wire *w)
 		leave(w, w->p->ep, w->p->connections);
 		leave(w, w->ep, w->connections);
 	} else {
-		close(w->fd);
+		leave_tcp(w);
 	}
 }

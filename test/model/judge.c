@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Verdicts: what must be true of a call, of the notices of a run, in every order. */
+/* Verdicts: what must be true of a call, of the async events of a run, in every order. */
 
 #include <errno.h>
 
@@ -152,16 +152,17 @@ went_below(uint32_t mark, unsigned int from, unsigned int to)
 }
 
 /*
- * Each notice belongs to one arming and each arming has at most one notice. An arming lasts from its call to the
+ * Each async event belongs to one arming and each arming has at most one async event. An arming lasts from its call to the
  * return of the next one; while two calls of which one arms and one takes last at once, either may have been first.
- * So there are armings that must have a notice (less was available at a moment that is certainly theirs), those
- * that may and those that may not; the notices of a run are right when they can be dealt out so.
+ * So there are armings that must have an async event (less was available at a moment that is certainly theirs), those
+ * that may and those that may not; the async events of a run are right when they can be dealt out so.
  */
 static bool
 deal_out(const struct script_call *low, unsigned int n, unsigned int async_events)
 {
 	const unsigned int present = world.moments - 1;
-	const struct world_async_event *next = &world.notice[world.async_events - async_events];
+	const struct world_async_event *next =
+			&world.async_event[world.async_events - async_events];
 	unsigned int sure_end, sure_begin;
 
 	if (n == 0)
@@ -171,7 +172,7 @@ deal_out(const struct script_call *low, unsigned int n, unsigned int async_event
 	if (!went_below(low[0].word.number, sure_begin, sure_end) &&
 			deal_out(low + 1, n - 1, async_events))
 		return true;
-	/* The next notice is this arming's: it came while it lasted, and not before less was available. */
+	/* The next async event is this arming's: it came while it lasted, and not before less was available. */
 	return async_events > 0 && next->tick > low[0].begin_tick &&
 			(n == 1 || next->tick < low[1].end_tick) &&
 			went_below(low[0].word.number, low[0].begin, next->moment) &&
@@ -182,5 +183,5 @@ void
 judge_async_events(const struct script_call *low, unsigned int n)
 {
 	if (!deal_out(low, n, world.async_events))
-		model_fail("%u notices for %u armings", world.async_events, n);
+		model_fail("%u async events for %u armings", world.async_events, n);
 }

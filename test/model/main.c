@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The shared receive queue in every order of its threads: the real srq.c and cq.c.
+ * The shared receive queue and completions in every order of their threads: the real srq.c, cq.c and complete.c.
  *
  *   model [--soak]                  explore all scenes, with --soak also the long ones
  *   model [--soak] SCENE            explore one
@@ -11,7 +11,7 @@
  * the same memory without a lock, a release or an acquire between them, on whatever processor; and the only pattern
  * for which a store that is still in its buffer matters, where each of two threads writes one word and then reads
  * the other's, is not in srq.c. It could be in the low watermark (one arms and looks at the count, one takes and looks
- * whether it is armed), but who arms holds the lock under which all take: freeze(). Locks that lean (scenario_bias.c)
+ * whether it is armed), but who arms holds the lock under which all take: freeze(). Biased locks (scenario_bias.c)
  * are made of this pattern; there a barrier on both sides is what sequential consistency stands for.
  */
 
@@ -135,8 +135,8 @@ static int
 explore_all(void)
 {
 	double since = seconds();
-	int failed = scenario_litmus() + scenario_bias() + scenario_low() + scenario_resize() +
-			scenario_query() + scenario_end() + scenario_wait();
+	int failed = scenario_litmus() + scenario_bias() + scenario_complete() + scenario_low() +
+			scenario_resize() + scenario_query() + scenario_end() + scenario_wait();
 
 	printf("%" PRIu64 " interleavings, %" PRIu64 " steps, %d tests failed, %.1f s\n", all_runs,
 			all_steps, failed, seconds() - since);

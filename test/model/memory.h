@@ -33,7 +33,7 @@ void memory_begin(void);
 void *memory_alloc(void *arg, size_t size);
 void memory_free(void *arg, void *p);
 
-/** Static memory of the code under test, one piece: it counts as memory of the model from now on. */
+/** Static memory of the code under test, in one block: it counts as memory of the model from now on. */
 void memory_adopt(volatile void *address, size_t size);
 
 /** Blocks that are not freed. */

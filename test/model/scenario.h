@@ -31,6 +31,7 @@ int scenario_query(void);
 int scenario_end(void);
 int scenario_wait(void);
 int scenario_bias(void);
+int scenario_complete(void);
 int scenario_litmus(void);
 
 /** Run one order of a scene of scenario_wait() again; null: every order. @return false: there is no such scene. */

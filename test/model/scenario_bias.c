@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A lock that leans: the real bias.c and bias.h, compiled as the other sources are, since much of it is inline.
+ * A biased lock: the real bias.c and bias.h, compiled as the other sources are, since much of it is inline.
  *
- * The lock has no patience, and all threads look alike to it: each unlock of the spinlock makes an owner where one may
+ * The bias threshold is 1, and all threads look alike to the lock: each unlock of the spinlock makes an owner where one may
  * be made, so owners change as often as they can. The barrier does nothing: under sequential consistency each store is
  * seen at once by all, which is what the barrier is for. That the real one does it is the kernel's word (membarrier(2)),
  * and test_bias_threads.c.
@@ -60,7 +60,7 @@ prepare(void)
 {
 	memory_describe = describe;
 	cell = memory_alloc(NULL, sizeof(*cell));
-	cell->lock.bias.patience = 1;
+	cell->lock.bias.threshold = 1;
 	cell->tries = scene->tries;
 	if (scene->owned)
 		cell->lock.bias.owner = 4; /* roce_bias_self() of thread 0 */
@@ -146,16 +146,16 @@ explore_scene(const struct scene *s)
 
 /* Two turns of a thread make it the owner, when the lock was taken from one before. */
 static const struct scene scenes[] = {
-	{ .name = "lean_taken_away", .thread = { "L", "L" }, .owned = true },
-	{ .name = "lean_changes", .thread = { "LLL", "LLL" } },
-	{ .name = "lean_stale", .thread = { "L", "LLL" }, .owned = true },
-	{ .name = "lean_try", .thread = { "LL", "TT" }, .owned = true },
-	{ .name = "lean_try_and_take", .thread = { "L", "T", "L" }, .owned = true },
-	{ .name = "lean_try_awaited", .thread = { "W", "T" }, .tries = 1, .owned = true },
-	{ .name = "lean_tries_awaited", .thread = { "W", "T", "T" }, .tries = 2, .owned = true },
-	{ .name = "lean_three", .thread = { "L", "L", "L" }, .owned = true },
-	{ .name = "lean_stale_three", .thread = { "L", "LLL", "L" }, .owned = true },
-	{ .name = "lean_changes_three", .thread = { "LLL", "LLL", "L" }, .soak = true },
+	{ .name = "bias_taken_away", .thread = { "L", "L" }, .owned = true },
+	{ .name = "bias_changes", .thread = { "LLL", "LLL" } },
+	{ .name = "bias_stale", .thread = { "L", "LLL" }, .owned = true },
+	{ .name = "bias_try", .thread = { "LL", "TT" }, .owned = true },
+	{ .name = "bias_try_and_take", .thread = { "L", "T", "L" }, .owned = true },
+	{ .name = "bias_try_awaited", .thread = { "W", "T" }, .tries = 1, .owned = true },
+	{ .name = "bias_tries_awaited", .thread = { "W", "T", "T" }, .tries = 2, .owned = true },
+	{ .name = "bias_three", .thread = { "L", "L", "L" }, .owned = true },
+	{ .name = "bias_stale_three", .thread = { "L", "LLL", "L" }, .owned = true },
+	{ .name = "bias_changes_three", .thread = { "LLL", "LLL", "L" }, .soak = true },
 	{ .name = NULL },
 };
 
@@ -180,5 +180,5 @@ scenario_bias(void)
 		cmocka_unit_test(bias__one_at_a_time),
 	};
 
-	return cmocka_run_group_tests_name("locks that lean", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("biased locks", tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@
 #define EITHER (SCRIPT_SAW_SILENCE | SCRIPT_SAW_EVENT)
 #define TWO    SCRIPT_SAW_EVENTS
 
-/* Three or four are there, and in every order fewer than two are left: one notice whoever came first. */
+/* Three or four are there, and in every order fewer than two are left: one async event whoever came first. */
 static const struct script_scene once[] = {
 	{
 			.name = "arm",
@@ -58,7 +58,7 @@ static const struct script_scene once[] = {
 };
 
 /*
- * One notice for an arming, no more and no fewer, by the call that armed or by the take that went below.
+ * One async event for an arming, no more and no fewer, by the call that armed or by the take that went below.
  * Proves: srq_set_lw.1 srq_set_lw.2 bug.S15
  */
 static void
@@ -218,7 +218,7 @@ static const struct script_scene again[] = {
 
 /*
  * Each call arms anew, whether or not the one before was told of; without a call neither further takes nor a refill
- * and another fall bring a second notice.
+ * and another fall bring a second async event.
  * Proves: srq_set_lw.1 srq_set_lw.8
  */
 static void
@@ -255,7 +255,7 @@ static const struct script_scene disarmed[] = {
 };
 
 /*
- * No notice of an arming is told after the return of the call that ended it: 0, or another value.
+ * No async event of an arming is delivered after the return of the call that ended it: 0, or another value.
  * Proves: srq_set_lw.1 srq_set_lw.6
  */
 static void

@@ -204,7 +204,42 @@ post__is_bounded_by_outstanding(void **state)
 	scenario_explore(full);
 }
 
-const struct script_scene *const scenario_query_scenes[] = { counts, frozen, marks, full, NULL };
+static const struct script_scene equal_depths[] = {
+	{
+			.name = "depth_1",
+			.max = 1,
+			.cq_depth = 1,
+			.before = "post take0",
+			.thread = { "reap0", "trypost", "trytake0" },
+			.must_see = FULL_OR_NOT | SCRIPT_SAW_EMPTY | SCRIPT_SAW_TAKEN,
+			.lossless = true,
+	},
+	{
+			.name = "depth_2_2engines",
+			.max = 2,
+			.engines = 2,
+			.cq_depth = 2,
+			.before = "post take0 post take1",
+			.thread = { "reap0 reap0", "trypost", "trytake0", "trytake1" },
+			.must_see = FULL_OR_NOT | SCRIPT_SAW_EMPTY | SCRIPT_SAW_TAKEN,
+			.lossless = true,
+	},
+	SCENARIO_END,
+};
+
+/*
+ * A completion queue as deep as the shared receive queue has room for every receive that a post was accepted for, even
+ * if it was accepted while the consumer was still taking an event.
+ * Proves: srq_query.3 srq_post_recv.6
+ */
+static void
+post__does_not_overflow_a_completion_queue_of_equal_depth(void **state)
+{
+	scenario_explore(equal_depths);
+}
+
+const struct script_scene *const scenario_query_scenes[] = { counts, frozen, marks, full,
+	equal_depths, NULL };
 
 int
 scenario_query(void)
@@ -214,6 +249,7 @@ scenario_query(void)
 		cmocka_unit_test(query__ends_under_fire),
 		cmocka_unit_test(query__tells_the_mark),
 		cmocka_unit_test(post__is_bounded_by_outstanding),
+		cmocka_unit_test(post__does_not_overflow_a_completion_queue_of_equal_depth),
 	};
 
 	return cmocka_run_group_tests_name("counts", tests, NULL, NULL);

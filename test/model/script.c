@@ -108,8 +108,8 @@ mark(const struct script_word *word, const char *what)
 static int
 post(unsigned int self, uint64_t wr_id)
 {
-	struct roce_sge piece = { .addr = wr_id << 32, .length = WORLD_SEGMENT, .lkey = KEY };
-	struct roce_recv_wr wr = { .wr_id = wr_id, .sg = &piece, .num_sge = 1 };
+	struct roce_sge segment = { .addr = wr_id << 32, .length = WORLD_SEGMENT, .lkey = KEY };
+	struct roce_recv_wr wr = { .wr_id = wr_id, .sg = &segment, .num_sge = 1 };
 
 	world.posting[self % MODEL_THREADS] = wr_id;
 	return roce_srq_post(world.srq, &wr);
@@ -139,7 +139,7 @@ take(unsigned int self, uint32_t number)
 	struct roce_engine *e = world.domain->engine[number];
 	struct roce_event event = {
 		.kind = ROCE_EVENT_RECV,
-		.srq_share = world.share[cq]->index,
+		.srq_tag = world.counter[cq]->tag,
 	};
 	bool taken;
 
@@ -150,7 +150,10 @@ take(unsigned int self, uint32_t number)
 		world_observe(self % MODEL_THREADS);
 		check_receive(self, recv);
 		event.wr_id = recv->wr_id;
-		(void)roce_cq_push(world.cq[cq], &event);
+		if (roce_cq_push(world.cq[cq], &event))
+			world.pushed[cq]++;
+		else if (scene->lossless)
+			model_fail("completion queue %u overflowed", cq);
 	}
 	roce_engine_unlock(e);
 	return taken ? 0 : -EAGAIN;
@@ -203,15 +206,15 @@ static int
 be_guest(struct roce_cq *cq)
 {
 	struct roce_srq *guest;
-	struct roce_cq_share *share;
+	struct roce_srq_reap_counter *counter;
 	int rc = roce_srq_create(world.pd, 1, 1, NULL, &guest);
 
 	if (rc != 0)
 		return rc;
-	rc = roce_srq_attach(guest, cq, &share);
+	rc = roce_srq_attach(guest, cq, &counter);
 	if (rc != 0)
 		return rc;
-	roce_srq_detach(guest, share);
+	roce_srq_detach(guest, counter, 0);
 	return roce_srq_destroy(guest);
 }
 
@@ -250,7 +253,7 @@ call_end(const struct script_word *word)
 	if (word->verb == SCRIPT_DROP)
 		return end_cq(word->number);
 	world.detached[word->number] = true;
-	roce_srq_detach(world.srq, world.share[word->number]);
+	roce_srq_detach(world.srq, world.counter[word->number], world.pushed[word->number]);
 	return 0;
 }
 
@@ -346,7 +349,8 @@ finish(void)
 						  : SCRIPT_SAW_EVENTS;
 	judge_async_events(low, lows);
 	if (world.srq->fired != world.async_events)
-		model_fail("%u notices, but %u were counted", world.async_events, world.srq->fired);
+		model_fail("%u async events, but %u were counted", world.async_events,
+				world.srq->fired);
 	if (model_failure() == NULL && !world.ending)
 		empty_and_fill();
 	if (model_failure() == NULL)

@@ -43,13 +43,14 @@ struct script_scene {
 	unsigned int engines;              /**< 0: one */
 	unsigned int cqs;                  /**< 0: one */
 	uint32_t cq_depth;                 /**< 0: 16 */
+	bool lossless;                     /**< no completion queue overflows */
 	bool soak;                         /**< too long for every day */
 	uint32_t must_see;                 /**< SCRIPT_SAW_*: in some order each of these happens */
 };
 
 /** What may happen in a run: a scene in which it never does proves less than it says. */
 enum script_sight {
-	SCRIPT_SAW_SILENCE = 1 << 0, /**< no notice */
+	SCRIPT_SAW_SILENCE = 1 << 0, /**< no async event */
 	SCRIPT_SAW_EVENT = 1 << 1,   /**< one */
 	SCRIPT_SAW_EVENTS = 1 << 2,  /**< more */
 	SCRIPT_SAW_FULL = 1 << 3,    /**< a post was refused */
@@ -90,7 +91,7 @@ struct script_call {
 	unsigned int begin; /**< moment of the world at which it was called */
 	unsigned int end; /**< and at which it returned; its verdict may look at both and what lies between */
 	unsigned int begin_tick;
-	unsigned int end_tick; /**< ticks of the world, to compare with those of notices */
+	unsigned int end_tick; /**< ticks of the world, to compare with those of async events */
 	struct roce_srq_counts counts;
 };
 
@@ -100,7 +101,7 @@ extern uint32_t script_saw;
 /** The scene as a program for the explorer; it stands until the next call. */
 const struct model_program *script_program(const struct script_scene *scene);
 
-/** Judge the notices of a whole run: judge.c. */
+/** Judge the async events of a whole run: judge.c. */
 void judge_async_events(const struct script_call *low, unsigned int n);
 
 /** Judge one call that is over: judge.c. */

@@ -56,7 +56,7 @@
 #define roce_bias_self() (((uintptr_t)model_self() + 2) * 2)
 
 /* Who waits for the owner to leave does not look again before it has. */
-#define roce_bias_pause(mark) model_await(mark, "inside", __func__)
+#define roce_bias_pause(slot) model_await(slot, "inside", __func__)
 
 #define memcpy(to, from, n) model_memcpy(to, from, n)
 

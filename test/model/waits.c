@@ -75,6 +75,12 @@ dapl_ia_must_poll(const struct dapl_ia *ia)
 	return false;
 }
 
+bool
+dapl_ia_defer_wake(void)
+{
+	return false;
+}
+
 unsigned int
 dapl_ia_poll_others(const struct dapl_ia *ia)
 {
@@ -174,7 +180,7 @@ dapl_eventcount_wake(const struct dapl_eventcount *e)
 /* ---- the world ---- */
 
 static void
-told(void *owner, int n)
+delivered(void *owner, int n)
 {
 	dapl_evd_notify(owner, (uint32_t)n);
 }
@@ -202,8 +208,8 @@ waits_make(unsigned int engines, unsigned int evds, uint32_t depth)
 	};
 
 	world_make(&options);
-	world.watched = true;
-	world.told = told;
+	world.armed = true;
+	world.delivered = delivered;
 	world.wake = dapl_wake;
 	memory_adopt(&dapl_rung, sizeof(dapl_rung));
 	dapl_rung = (struct dapl_rung){ .lock = RTE_SPINLOCK_INITIALIZER };
@@ -238,8 +244,8 @@ waits_end(void)
 	for (unsigned int i = 0; i < world.cqs; i++) {
 		if (waits.evd[i]->cno != NULL)
 			dapl_evd_set_cno(waits.evd[i], NULL);
-		if (world.cq[i]->watchers != 0)
-			model_fail("a queue is watched by nobody");
+		if (world.cq[i]->waiters != 0)
+			model_fail("a queue without waiters is armed");
 		memory_free(NULL, waits.evd[i]);
 	}
 	for (unsigned int i = 0; i < WAITS_CNOS; i++)

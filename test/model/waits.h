@@ -4,7 +4,7 @@
 
 /**
  * @file
- * What waiting needs on top of a world: an adapter whose engines service lcores turn, a dispatcher for each completion
+ * What waiting needs on top of a world: an adapter whose engines service lcores poll, a dispatcher for each completion
  * queue, notification objects, and a futex. Nobody's time is ever over by itself: a wake-up that is lost leaves its
  * thread asleep, and the explorer reports a deadlock.
  */

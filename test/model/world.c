@@ -22,14 +22,14 @@ roce_engine_lock(struct roce_engine *e)
 	model_lock(&e->lock.spin, "the engine", __func__);
 }
 
-/* As pmd_roce/engine/domain.c does it; where nobody watches there is nothing to see. */
+/* As pmd_roce/engine/domain.c does it; a world without armed queues has no pending ones. */
 void
 roce_engine_unlock_inner(struct roce_engine *e)
 {
-	static const struct model_access noted = { sizeof(void *), __ATOMIC_RELAXED, "noted",
-		"unlock" };
+	static const struct model_access pending = { sizeof(void *), __ATOMIC_RELAXED,
+		"pending_cqs", "unlock" };
 
-	if (world.watched && model_load(&e->domain->noted, &noted) != 0)
+	if (world.armed && model_load(&e->domain->pending_cqs, &pending) != 0)
 		roce_cq_deliver(e->domain);
 	model_unlock(&e->lock.spin, "the engine", __func__);
 }
@@ -37,11 +37,12 @@ roce_engine_unlock_inner(struct roce_engine *e)
 void
 roce_engine_wake(struct roce_engine *e)
 {
-	static const struct model_access told = { sizeof(bool), __ATOMIC_ACQ_REL, "told", "wake" };
+	static const struct model_access pending = { sizeof(bool), __ATOMIC_ACQ_REL, "wake_pending",
+		"wake" };
 	struct roce_domain *d = e->domain;
 
-	if (world.watched && model_load(&d->told, &told) != 0 &&
-			model_exchange(&d->told, false, &told) != 0)
+	if (world.armed && model_load(&d->wake_pending, &pending) != 0 &&
+			model_exchange(&d->wake_pending, false, &pending) != 0)
 		world.wake(NULL);
 }
 
@@ -64,18 +65,18 @@ roce_domain_grace(struct roce_domain *domain)
 static void
 notify(void *arg, enum roce_engine_async kind, void *owner, int status)
 {
-	if (kind == ROCE_ENGINE_ASYNC_CQ_EVENTS && world.told != NULL)
-		world.told(owner, status);
+	if (kind == ROCE_ENGINE_ASYNC_CQ_EVENTS && world.delivered != NULL)
+		world.delivered(owner, status);
 	if (kind != ROCE_ENGINE_ASYNC_SRQ_LOW)
 		return;
-	model_mark(0, WORLD_DELIVERED, "notice: low watermark");
+	model_mark(0, WORLD_DELIVERED, "async event: low watermark");
 	/* While the world is made no step ends in between. */
 	world_observe(model_self() < 0 ? 0 : (unsigned int)model_self());
 	if (owner != &world)
-		model_fail("a notice with another queue's owner");
+		model_fail("an async event with another queue's owner");
 	if (world.async_events == WORLD_ASYNC_EVENTS)
-		model_fail("notices without end");
-	world.notice[world.async_events++] = (struct world_async_event){
+		model_fail("async events without end");
+	world.async_event[world.async_events++] = (struct world_async_event){
 		.moment = world.moments - 1,
 		.tick = world.ticks++,
 	};
@@ -102,7 +103,7 @@ static const struct member srq_members[] = {
 	{ offsetof(struct roce_srq, posted), "posted" },
 	{ offsetof(struct roce_srq, reaped_seen), "reaped_seen" },
 	{ offsetof(struct roce_srq, reaped_silent), "reaped_silent" },
-	{ offsetof(struct roce_srq, shares), "shares" },
+	{ offsetof(struct roce_srq, reap_counters), "reap_counters" },
 	{ offsetof(struct roce_srq, take_lock), "take_lock" },
 	{ offsetof(struct roce_srq, taken), "taken" },
 	{ offsetof(struct roce_srq, limit), "limit" },
@@ -113,12 +114,12 @@ static const struct member srq_members[] = {
 static const struct member cq_members[] = {
 	{ offsetof(struct roce_cq, ring), "ring" },
 	{ offsetof(struct roce_cq, users), "users" },
-	{ offsetof(struct roce_cq, shares), "shares" },
-	{ offsetof(struct roce_cq, shares_lock), "shares_lock" },
+	{ offsetof(struct roce_cq, reap_table), "reap_table" },
+	{ offsetof(struct roce_cq, reap_lock), "reap_lock" },
 	{ offsetof(struct roce_cq, push_lock), "push_lock" },
 	{ offsetof(struct roce_cq, head), "head" },
 	{ offsetof(struct roce_cq, tail_seen), "tail_seen" },
-	{ offsetof(struct roce_cq, watchers), "what watchers are told" },
+	{ offsetof(struct roce_cq, waiters), "waiters, pending events" },
 	{ offsetof(struct roce_cq, tail), "tail" },
 	{ offsetof(struct roce_cq, head_seen), "head_seen" },
 	{ sizeof(struct roce_cq), NULL },
@@ -148,9 +149,9 @@ describe(const volatile void *address, char *text, size_t size)
 	for (unsigned int i = 0; i < world.cqs; i++) {
 		if (name_member(cq_members, at - (uintptr_t)world.cq[i], "cq", text, size))
 			return;
-		if (world.share[i] != NULL &&
-				at - (uintptr_t)world.share[i] < sizeof(*world.share[i]))
-			snprintf(text, size, "the share of completion queue %u", i);
+		if (world.counter[i] != NULL &&
+				at - (uintptr_t)world.counter[i] < sizeof(*world.counter[i]))
+			snprintf(text, size, "the reap counter of completion queue %u", i);
 	}
 	if (at - (uintptr_t)world.srq->ring < (world.srq->mask + 1) * world.srq->stride)
 		snprintf(text, size, "a slot of the receive ring");
@@ -172,7 +173,7 @@ make_domain(unsigned int engines)
 		.engines = engines,
 		.memory = { .alloc = memory_alloc, .free = memory_free },
 	};
-	d->shared = engines > 1;
+	d->multi_engine = engines > 1;
 	TAILQ_INIT(&d->srqs);
 	world.pd = memory_alloc(NULL, sizeof(*world.pd));
 	d->context = (struct roce_context){ .domain = d, .notify = notify };
@@ -208,7 +209,8 @@ watch(bool whole)
 	model_watch(&s->limit, sizeof(s->limit), WORLD_HISTORY);
 	model_watch(&s->reaped_silent, sizeof(s->reaped_silent), WORLD_HISTORY);
 	for (unsigned int i = 0; i < world.cqs; i++)
-		model_watch(&world.share[i]->reaped, sizeof(world.share[i]->reaped), WORLD_HISTORY);
+		model_watch(&world.counter[i]->reaped, sizeof(world.counter[i]->reaped),
+				WORLD_HISTORY);
 }
 
 void
@@ -225,7 +227,7 @@ world_make(const struct world_options *options)
 		made = made &&
 				roce_cq_create(&world.domain->context, options->cq_depth, NULL,
 						&world.cq[i]) == 0 &&
-				roce_srq_attach(world.srq, world.cq[i], &world.share[i]) == 0;
+				roce_srq_attach(world.srq, world.cq[i], &world.counter[i]) == 0;
 	if (!made) {
 		model_fail("the world cannot be made");
 		return;
@@ -248,7 +250,7 @@ look(void)
 	};
 
 	for (unsigned int i = 0; i < world.cqs; i++)
-		now.reaped += world.share[i]->reaped;
+		now.reaped += world.counter[i]->reaped;
 	return now;
 }
 
@@ -293,7 +295,7 @@ all_unlocked(void)
 	for (unsigned int i = 0; i < world.domain->config.engines; i++)
 		locked = locked || world.domain->engine[i]->lock.spin.locked;
 	for (unsigned int i = 0; i < world.cqs; i++)
-		locked = locked || world.cq[i]->push_lock.locked || world.cq[i]->shares_lock.locked;
+		locked = locked || world.cq[i]->push_lock.locked || world.cq[i]->reap_lock.locked;
 	return !locked;
 }
 
@@ -306,7 +308,7 @@ world_end(void)
 	}
 	for (unsigned int i = 0; i < world.cqs; i++) {
 		if (!world.detached[i])
-			roce_srq_detach(world.srq, world.share[i]);
+			roce_srq_detach(world.srq, world.counter[i], world.pushed[i]);
 	}
 	if (!world.srq_ended && roce_srq_destroy(world.srq) != 0)
 		model_fail("the queue cannot be destroyed");

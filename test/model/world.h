@@ -53,20 +53,21 @@ struct world_async_event {
 struct world {
 	struct roce_domain *domain;
 	struct roce_pd *pd;
-	bool watched; /**< somebody may watch a completion queue: then these are called */
-	void (*told)(void *owner, int n);
+	bool armed; /**< a completion queue may be armed: then these are called */
+	void (*delivered)(void *owner, int n);
 	void (*wake)(void *arg);
 	unsigned int blocks; /**< of memory, before there was anything but the domain */
 	struct roce_srq *srq;
 	unsigned int cqs;
 	struct roce_cq *cq[WORLD_CQS];
-	struct roce_cq_share *share[WORLD_CQS];
+	struct roce_srq_reap_counter *counter[WORLD_CQS];
+	uint32_t pushed[WORLD_CQS]; /**< events of the queue */
 	/** states[moments - 1] is the present. A moment is added by each step that changes anything. */
 	unsigned int moments;
 	struct world_state states[WORLD_MOMENTS];
-	unsigned int ticks; /**< counts what calls and notices report, so that they have an order */
+	unsigned int ticks; /**< counts what calls and async events report, so that they have an order */
 	unsigned int async_events;
-	struct world_async_event notice[WORLD_ASYNC_EVENTS];
+	struct world_async_event async_event[WORLD_ASYNC_EVENTS];
 	uint64_t post_order[WORLD_POSTS]; /**< wr_id of every receive ever posted */
 	uint64_t posting[MODEL_THREADS];  /**< wr_id that each thread is about to post */
 	uint32_t took[MODEL_THREADS];     /**< number of the receive that each thread took last */

@@ -6,10 +6,10 @@ Breaks one rule of the engine after the other, as mutations.def says, each in a 
 should notice look: the unit tests of the engine, the conformance rules, the simulator.
 
   mutate.py [--build DIR] [NAME ...]   all of them, or those named; fails when one survives, or when somebody no longer
-                                       notices whom docs/mutations.md names
+                                       notices whom docs/tables/mutations.md names
   mutate.py --write [--build DIR] [NAME ...]
-                                       the same, and write docs/mutations.md: survivors are missing there
-  mutate.py --check                    builds nothing: every edit still applies, and docs/mutations.md is current
+                                       the same, and write docs/tables/mutations.md: survivors are missing there
+  mutate.py --check                    builds nothing: every edit still applies, and docs/tables/mutations.md is current
   mutate.py --self-test                shows that --check can fail
 """
 import argparse
@@ -25,17 +25,17 @@ import tree  # noqa: E402
 from workshop import Workshop  # noqa: E402
 
 DEF = "test/mutation/mutations.def"
-PAGE = "docs/mutations.md"
+PAGE = "docs/tables/mutations.md"
 ENGINE = "pmd_roce/engine"
 
 HEAD = """\
 # Mutations
 
-{count} rules of the engine, each broken on purpose by one small edit, and who notices: the first test or rule of
-[test/unit](../test/unit) and [test/conf](../test/conf) that fails, and what the [simulator](testing.md#the-simulator)
-says. Only edits that somebody noticed are listed. They stand in
-[mutations.def](../test/mutation/mutations.def); `test/mutation/mutate.py` makes them again, one after the other, each in
-a copy of the tree, and `lint` fails when one no longer applies or is missing here. A dash: this one does not notice.
+{count} rules of the engine, each broken on purpose by one small edit, and what fails then: the first test or rule of
+[test/unit](../../test/unit) and [test/conf](../../test/conf), and the words of the
+[simulator](../testing.md#the-simulator). Only edits that made one of them fail are listed. They stand in
+[mutations.def](../../test/mutation/mutations.def). `test/mutation/mutate.py` makes them again, one after the other, each
+in a copy of the tree; `lint` fails when one no longer applies or is missing here. A dash: this one does not fail.
 
 | edit | rule that it breaks | unit, conf | simulator |
 |---|---|---|---|
@@ -46,9 +46,9 @@ TAIL = """
 
 They were made too, and nobody can notice them:
 
-- Requests are sent in RTS only, as [req.c](../pmd_roce/engine/req.c) judges it in `may_send()`: the visit of a queue
-  pair in [engine.c](../pmd_roce/engine/engine.c) has asked already, and whatever ends a connection inside of one visit
-  ends its requests and the loop that sends them.
+- Requests are sent in RTS only, which `may_send()` in [req.c](../../pmd_roce/engine/req.c) checks: the visit of a queue
+  pair in [engine.c](../../pmd_roce/engine/engine.c) has checked it already, and an end of the connection inside of one
+  visit ends its requests and the loop that sends them.
 """
 
 
@@ -102,7 +102,7 @@ def apply(mutation, lines):
 
 def row(mutation):
     """The beginning of its row in the page."""
-    return f"| `{mutation.name}`, [{mutation.file}](../{ENGINE}/{mutation.file}) | {mutation.rule} | "
+    return f"| `{mutation.name}`, [{mutation.file}](../../{ENGINE}/{mutation.file}) | {mutation.rule} | "
 
 
 def page(mutations, notices):

@@ -196,7 +196,7 @@ join(struct end *end, bool early)
 		.retry = 7,
 		.rnr_retry = 7,
 		.rnr_timer = 12,
-		.ack_timeout = 14,
+		.ack_timeout = talk.world->ack_timeout,
 		.max_rd_atomic = talk.world->reads,
 		.max_dest_rd_atomic = talk.world->reads,
 	};
@@ -344,6 +344,24 @@ talk_deadline(void)
 	return at;
 }
 
+bool
+talk_owes_nothing(uint32_t side)
+{
+	uint32_t requests, receives;
+
+	for (uint32_t t = 0; t < talk.world->talks; t++) {
+		const struct end *end = &talk.side[side].end[t];
+
+		/* In RTR it waits for the first frame of its peer: no request has been sent, and no timer runs. */
+		if (end->broken || roce_qp_state(end->qp) == ROCE_QP_RTR)
+			continue;
+		roce_qp_depth(end->qp, &requests, &receives);
+		if (requests > 0)
+			return false;
+	}
+	return true;
+}
+
 void
 talk_kill(uint64_t now)
 {
@@ -369,7 +387,7 @@ end_done(const struct end *end)
 	/* A passive end that never heard from its peer is the connection manager's to give up. */
 	bool begun = roce_qp_state(end->qp) != ROCE_QP_RTR || talk.world->end == WORLD_WHOLE;
 	bool heard = end->received == talk.world->messages || end->broken || end->peer->broken ||
-			talk.world->end == WORLD_DEAD;
+			talk.world->end == WORLD_DEAD || talk.world->end == WORLD_STOPPED;
 
 	return !begun || (all_sent(end) && heard);
 }

@@ -28,6 +28,9 @@ uint64_t talk_deadline(void);
 /** Move queue pair 0 of side 0, and some time later its peer, to ERR. */
 void talk_kill(uint64_t now);
 
+/** No queue pair of that side that has begun to send and has not broken has requests left. */
+bool talk_owes_nothing(uint32_t side);
+
 /** Everything that this world promises has happened. */
 bool talk_done(void);
 

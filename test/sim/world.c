@@ -8,6 +8,7 @@
 #include <rte_ip.h>
 
 #include "engine/engine_pvt.h"
+#include "engine/final_ack.h"
 #include "judge.h"
 #include "talk.h"
 #include "trace.h"
@@ -17,6 +18,7 @@
 #define FRAMES    4095u
 #define STEPS_MAX 4000000u
 #define IN_BURST  16u
+#define RING      512u
 #define ENGINES   4u              /**< the most a world uses */
 #define PHASE     (7629u * 1024u) /**< a turn of the timer wheel: hz / 131072 ticks a slot */
 #define DATA_ROOM (RTE_PKTMBUF_HEADROOM + 4352)
@@ -29,6 +31,10 @@ static struct judge judge;
 static int64_t allocations;
 static uint64_t now = WORLD_HZ;
 static uint64_t moods;
+static uint64_t stop_from, stop_until; /* one side is not polled; never: UINT64_MAX */
+static bool stop_is_over;
+static struct rte_mbuf *ring[RING]; /* of the stopped side's device: what came meanwhile */
+static uint32_t ring_n, ring_next;
 static struct rte_mbuf *hoard[FRAMES];
 static uint32_t hoarded;
 
@@ -136,24 +142,51 @@ steer(struct roce_domain *domain, const struct rte_mbuf *m)
 	return roce_domain_engine(domain, (sport[0] ^ sport[1]) % roce_domain_engines(domain));
 }
 
-/* Deliver what is due. @return frames. */
+static void
+receive(struct roce_domain **side_of, uint32_t side, struct rte_mbuf *m)
+{
+	struct roce_engine *e = steer(side_of[side], m);
+
+	trace_frame("arrives", side, m, now);
+	judge_arrived(&judge, m, now);
+	roce_engine_lock(e);
+	if (roce_engine_rx(e, &m, 1, now) != 0)
+		rte_pktmbuf_free(m);
+	roce_engine_unlock(e);
+}
+
+/* Does nobody poll that side now? */
+static bool
+is_stopped(const struct world_params *params, uint32_t side)
+{
+	return side == params->stop_side && now >= stop_from && now < stop_until;
+}
+
+/* A frame for a side that is stopped waits in the ring of its device, while there is room. */
+static void
+keep(struct rte_mbuf *m)
+{
+	if (ring_n < RING)
+		ring[ring_n++] = m;
+	else
+		rte_pktmbuf_free(m);
+}
+
+/* Deliver what is due; what waited first. @return frames. */
 static uint32_t
-deliver(struct roce_domain **side_of)
+deliver(const struct world_params *params, struct roce_domain **side_of)
 {
 	uint32_t n = 0;
 	uint32_t side;
 	struct rte_mbuf *m;
 
-	while (n < IN_BURST && (m = wire_receive(&wire, now, &side)) != NULL) {
-		struct roce_engine *e = steer(side_of[side], m);
-
-		trace_frame("arrives", side, m, now);
-		judge_arrived(&judge, m, now);
-		roce_engine_lock(e);
-		if (roce_engine_rx(e, &m, 1, now) != 0)
-			rte_pktmbuf_free(m);
-		roce_engine_unlock(e);
-		n++;
+	for (; n < IN_BURST && ring_next < ring_n && !is_stopped(params, params->stop_side); n++)
+		receive(side_of, params->stop_side, ring[ring_next++]);
+	for (; n < IN_BURST && (m = wire_receive(&wire, now, &side)) != NULL; n++) {
+		if (is_stopped(params, side))
+			keep(m);
+		else
+			receive(side_of, side, m);
 	}
 	return n;
 }
@@ -178,11 +211,15 @@ speak(struct roce_engine *e, uint32_t side, uint32_t room)
 }
 
 static uint64_t
-next_time(struct roce_domain **side_of, uint64_t consumers)
+next_time(const struct world_params *params, struct roce_domain **side_of, uint64_t consumers)
 {
 	uint64_t at = RTE_MIN(wire_due(&wire), consumers);
 
 	for (uint32_t side = 0; side < 2; side++) {
+		if (is_stopped(params, side)) {
+			at = RTE_MIN(at, stop_until);
+			continue;
+		}
 		for (uint32_t i = 0; i < roce_domain_engines(side_of[side]); i++)
 			at = RTE_MIN(at,
 					roce_engine_deadline(roce_domain_engine(side_of[side], i)));
@@ -206,8 +243,10 @@ step(const struct world_params *params, struct roce_domain **side_of)
 	uint32_t moved = 0;
 
 	moved += talk_act(now);
-	moved += deliver(side_of);
+	moved += deliver(params, side_of);
 	for (uint32_t side = 0; side < 2; side++) {
+		if (is_stopped(params, side))
+			continue;
 		for (uint32_t i = 0; i < roce_domain_engines(side_of[side]); i++)
 			moved += speak(roce_domain_engine(side_of[side], i), side, room_of(params));
 	}
@@ -215,7 +254,7 @@ step(const struct world_params *params, struct roce_domain **side_of)
 		now += 10;
 		return true;
 	}
-	at = next_time(side_of, talk_deadline());
+	at = next_time(params, side_of, talk_deadline());
 	if (at == UINT64_MAX)
 		return false;
 	/* Who waits for a frame of the pool asks again and again: not too often. */
@@ -231,6 +270,20 @@ end_some(const struct world_params *params)
 		wire.trouble.dead = true;
 	else
 		talk_kill(now);
+}
+
+/* What does not hold at this moment. Whoever asked a side that was stopped for too long has been told when it goes on. */
+static const char *
+look_for_violation(const struct world_params *params)
+{
+	if (judge.violation != NULL)
+		return judge.violation;
+	if (talk_violation() != NULL || now < stop_until || stop_is_over)
+		return talk_violation();
+	stop_is_over = true;
+	if (params->end == WORLD_STOPPED && !talk_owes_nothing(1 - params->stop_side))
+		return "a peer was stopped for longer than all retries, and its connection lives";
+	return NULL;
 }
 
 static const char *
@@ -249,10 +302,12 @@ live(const struct world_params *params, struct roce_domain **side_of)
 			end_at = UINT64_MAX;
 		}
 		more = step(params, side_of);
-		violation = judge.violation != NULL ? judge.violation : talk_violation();
+		violation = look_for_violation(params);
 		if (violation != NULL)
 			return violation;
-		if (talk_done() && (wire.n == 0 || params->end != WORLD_WHOLE))
+		if (talk_done() &&
+				((wire.n == 0 && ring_next == ring_n) ||
+						params->end != WORLD_WHOLE))
 			return NULL;
 		if (!more && end_at != UINT64_MAX)
 			now = end_at;
@@ -262,11 +317,12 @@ live(const struct world_params *params, struct roce_domain **side_of)
 	return "it does not end";
 }
 
-/* Frames that engines keep go back to the pool. */
+/* Frames that engines and domains keep go back to the pool. */
 static void
 empty_spares(struct roce_domain **side_of)
 {
 	for (uint32_t side = 0; side < 2; side++) {
+		roce_final_acks_drop(side_of[side]);
 		for (uint32_t i = 0; i < roce_domain_engines(side_of[side]); i++) {
 			struct roce_engine *e = side_of[side]->engine[i];
 
@@ -303,6 +359,10 @@ begin_anew(struct roce_domain **side_of, const struct world_params *params)
 {
 	now = (now / PHASE + 2) * PHASE;
 	moods = (params->seed ^ 0x6d6f6f64) | 1;
+	ring_n = ring_next = 0;
+	stop_from = params->stop_ns > 0 ? now + params->stop_at : UINT64_MAX;
+	stop_until = params->stop_ns > 0 ? stop_from + params->stop_ns : UINT64_MAX;
+	stop_is_over = false;
 	for (uint32_t side = 0; side < 2; side++) {
 		struct roce_domain *domain = side_of[side];
 
@@ -345,6 +405,7 @@ is_quiet(const struct world_params *params)
 	const struct wire_trouble *t = &params->trouble;
 
 	return params->end == WORLD_WHOLE && params->frames == 0 && t->sweep == 0 &&
+			params->stop_ns == 0 &&
 			t->loss + t->duplicate + t->late + t->corrupt + t->drop_len + t->mark == 0;
 }
 
@@ -385,6 +446,7 @@ world_run(const struct world_params *params)
 	talk_begin(params, side_of, &judge);
 	violation = live(params, side_of);
 	wire_clear(&wire);
+	rte_pktmbuf_free_bulk(ring + ring_next, ring_n - ring_next);
 	talk_end();
 	if (violation == NULL)
 		violation = talk_violation();

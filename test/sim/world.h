@@ -16,6 +16,7 @@
  *   - of shared receive queues: posted = available + held + completed + reaped, at every look;
  *   - every single frame is one that the protocol allows at that moment (judge.h);
  *   - on a wire without faults nothing is sent twice;
+ *   - a side that is stopped for less than all retries take breaks nothing, one that is stopped for longer does;
  *   - afterwards every frame is back in its pool and no timer is armed.
  */
 
@@ -36,6 +37,7 @@ enum world_end {
 	WORLD_WHOLE = 0, /**< all messages arrive */
 	WORLD_KILLED, /**< one end is moved to ERR on the way: everything posted must come back */
 	WORLD_DEAD, /**< the wire dies on the way: retries must run out, everything posted must come back */
+	WORLD_STOPPED, /**< one side is stopped for longer than all retries take: as with a dead wire */
 	WORLD_DENIED, /**< one request asks for what it may not have: it is refused, and the connection breaks */
 };
 
@@ -47,7 +49,7 @@ struct world_params {
 	uint32_t depth;    /**< receives of a side (shared), or of a queue pair */
 	uint32_t send_depth;
 	uint32_t first_psn; /**< of every queue pair; UINT32_MAX: random */
-	uint32_t room;      /**< frames the device takes in a turn */
+	uint32_t room;      /**< frames the device takes in a poll */
 	bool moody;         /**< the device takes fewer than that, or none, as it likes */
 	uint32_t frames;    /**< transmit pool of both sides together, fewer than 64; 0: plenty */
 	uint32_t repost_ns; /**< a reaped receive is posted again so much later: makes queues run empty */
@@ -61,6 +63,10 @@ struct world_params {
 	uint8_t reads; /**< READs and atomics outstanding */
 	enum world_end end;
 	uint64_t end_at; /**< nanoseconds of world time; WORLD_DENIED: number of the request */
+	uint64_t stop_at; /**< nanoseconds of world time: from here on one side's adapter is not polled ... */
+	uint64_t stop_ns; /**< ... for so long; 0: never */
+	uint8_t stop_side;
+	uint8_t ack_timeout; /**< local ACK timeout code */
 	struct wire_trouble trouble;
 };
 

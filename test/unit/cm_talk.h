@@ -37,7 +37,7 @@ told_all(const struct end *end)
 }
 
 static inline uint32_t
-census(const struct end *end, enum roce_cm_state state)
+in_state(const struct end *end, enum roce_cm_state state)
 {
 	uint32_t counts[ROCE_CM_STATES] = { 0 };
 
@@ -46,13 +46,13 @@ census(const struct end *end, enum roce_cm_state state)
 }
 
 static inline uint32_t
-census_all(const struct end *end)
+connections(const struct end *end)
 {
 	uint32_t sum = 0;
 	unsigned int i;
 
 	for (i = 1; i < ROCE_CM_STATES; i++)
-		sum += census(end, i);
+		sum += in_state(end, i);
 	return sum;
 }
 
@@ -76,8 +76,8 @@ static inline void
 world_all_over(struct world *world)
 {
 	world_settle(world);
-	assert_int_equal(census_all(&world->end[0]), 0);
-	assert_int_equal(census_all(&world->end[1]), 0);
+	assert_int_equal(connections(&world->end[0]), 0);
+	assert_int_equal(connections(&world->end[1]), 0);
 	world_destroy(world);
 }
 

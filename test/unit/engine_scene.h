@@ -4,7 +4,7 @@
 
 /**
  * @file
- * The scene of the tests of the turn of an engine: a queue pair whose peer the test plays, and frames given to any
+ * The scene of the tests of the poll of an engine: a queue pair whose peer the test plays, and frames given to any
  * engine, also such as it does not consume.
  */
 

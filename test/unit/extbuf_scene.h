@@ -151,9 +151,9 @@ post(uint64_t i)
 	assert_int_equal(fx_send(&a, qa, i, (uint32_t)i * ROOM, SEND, ROCE_WR_SIGNALED), 0);
 }
 
-/** The turn in which the engine sees what was released. */
+/** The poll in which the engine sees what was released. */
 static inline void
-turn(void)
+poll_once(void)
 {
 	(void)send();
 }

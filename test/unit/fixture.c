@@ -66,7 +66,8 @@ notify(void *arg, enum roce_engine_async kind, void *owner, int status)
 	struct fx_end *end = arg;
 
 	if (end->async_events < FX_ASYNC_EVENTS)
-		end->notice[end->async_events] = (struct fx_async_event){ kind, owner, status };
+		end->async_event[end->async_events] =
+				(struct fx_async_event){ kind, owner, status };
 	end->async_events++;
 	if (end->on_async_event != NULL)
 		end->on_async_event(end);

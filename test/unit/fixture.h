@@ -5,7 +5,7 @@
 /**
  * @file
  * The smallest world an engine can live in: memory that is counted and can fail, a clock that is a variable,
- * a log of notices, and hands to put frames in and take frames out.
+ * a log of async events, and hands to put frames in and take frames out.
  *
  * An end is a domain with one of everything. A test of one end plays its peer itself (struct fx_peer makes
  * the peer's frames); a test of a conversation opens two ends and lets them exchange frames.
@@ -27,7 +27,7 @@
 #define FX_RQ_PSN       0x800200u /**< first PSN of the peer's */
 #define FX_MEMORY       65536u    /**< bytes of registered memory an end has */
 #define FX_ASYNC_EVENTS 64u
-#define FX_SENT         512u
+#define FX_SENT         1024u
 #define FX_IMM          RTE_BE32(0xfeedbeef) /**< immediate data of the peer's frames */
 
 #define FX_ACK       (ROCE_AETH_ACK | ROCE_CREDIT_INVALID) /**< syndrome of an ACK without credits */
@@ -62,9 +62,9 @@ struct fx_end {
 	struct roce_ip ip;
 	uint64_t now;
 	unsigned int async_events;
-	struct fx_async_event notice[FX_ASYNC_EVENTS]; /**< the first ones */
+	struct fx_async_event async_event[FX_ASYNC_EVENTS]; /**< the first ones */
 	void (*on_async_event)(struct
-			fx_end *end); /**< NULL, or called inside each notice, which is written down already */
+			fx_end *end); /**< NULL, or called inside each async event, which is written down already */
 };
 
 /** A frame that an engine sent, taken apart; its mbuf is gone. */
@@ -169,7 +169,7 @@ void fx_rx_request(struct fx_end *end, struct fx_peer *peer, uint8_t opcode, uin
 		uint32_t len, unsigned flags);
 void fx_rx_answer(struct fx_end *end, struct fx_peer *peer, uint8_t syndrome, uint32_t psn);
 
-/** Take what the engine sends, in turns of 32, until it is silent or @p max is reached. @return frames. */
+/** Take what the engine sends, in polls of 32, until it is silent or @p max is reached. @return frames. */
 unsigned int fx_tx(struct fx_end *end, struct fx_sent *sent, unsigned int max);
 
 /** The same with FX_SENT places, kept until the next call. */

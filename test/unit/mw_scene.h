@@ -160,7 +160,7 @@ break_qp(void)
 	roce_engine_unlock(roce_qp_engine(qp));
 }
 
-/** Turn the engine until it is idle; it must have no frame to send. Binds take turns without any. */
+/** Poll the engine until it is idle; it must have no frame to send. Binds take turns without any. */
 static inline void
 settle(void)
 {

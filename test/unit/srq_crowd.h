@@ -8,8 +8,8 @@
  * beside them: posters, a consumer for each completion queue, a controller that resizes and sets the low watermark,
  * and a questioner. What is wrong is noted down; the test looks when the threads are gone.
  *
- * A frame stays on the thread that made it, or is used once: the way of a frame back through its pool is invisible
- * to the thread sanitizer.
+ * A frame stays on the thread that made it, is an engine's and moves under its lock, or is used once: the way of a
+ * frame back through its pool is invisible to the thread sanitizer.
  */
 
 #include <errno.h>
@@ -30,7 +30,7 @@
 #define RECEIVES    96u
 #define ROOM        512u   /**< bytes of a receive: a message of two packets */
 #define MESSAGES    20000u /**< of an engine, unless the test is told another number */
-#define STRANGERS   150u   /**< frames of an engine that another one receives */
+#define ASTRAY_MAX  150u   /**< frames of an engine that another one receives */
 #define MTU         256u
 #define LOOKS       64u
 #define PATIENCE    50u /**< looks at a watermark before the posters are held back for it */
@@ -47,7 +47,7 @@ struct endpoint {
 	struct roce_qp_connect connect;
 	uint32_t index;
 	uint32_t psn;
-	uint32_t sent;     /**< messages that began; by the turner */
+	uint32_t sent;     /**< messages that began; by the poller */
 	uint32_t finished; /**< messages that were sent whole and not broken */
 	uint32_t got;      /**< messages; by the consumer of its completion queue */
 	uint32_t next;     /**< no message before this one may come any more */
@@ -68,8 +68,8 @@ struct scene {
 	bool breaks;       /**< connections are broken in the middle of messages */
 	uint8_t *memory;
 	uint32_t key;
-	struct rte_mbuf *once[ENGINES_MAX][STRANGERS];
-	uint32_t astray[ENGINES_MAX]; /**< of them used; by the turner */
+	struct rte_mbuf *once[ENGINES_MAX][ASTRAY_MAX];
+	uint32_t astray[ENGINES_MAX]; /**< of them used; by the poller */
 
 	pthread_mutex_t idle_lock;
 	uint32_t idle[RECEIVES]; /**< receives that the consumer has */
@@ -103,7 +103,10 @@ struct actor {
 	unsigned int seed;
 };
 
+/* What the pollers send to the crowd. */
 static struct rte_mempool *pools[ENGINES_MAX];
+/* What the engines answer, under their locks: a queue pair may end on any thread. */
+static struct rte_mempool *answers[ENGINES_MAX];
 static struct rte_mempool *once_pool;
 
 static inline void
@@ -125,7 +128,7 @@ notify(void *arg, enum roce_engine_async kind, void *owner, int status)
 	if (kind == ROCE_ENGINE_ASYNC_SRQ_LOW)
 		__atomic_fetch_add((uint32_t *)owner, 1, __ATOMIC_ACQ_REL);
 	else
-		complain(arg, "a notice that nothing caused");
+		complain(arg, "an async event that nothing caused");
 }
 
 /* ---- posters, consumers ---- */
@@ -311,7 +314,7 @@ question(void *arg)
 	return NULL;
 }
 
-/* ---- turners ---- */
+/* ---- pollers ---- */
 
 static inline struct rte_mbuf *
 build(struct endpoint *ep, struct rte_mbuf *m, bool last)
@@ -332,7 +335,7 @@ build(struct endpoint *ep, struct rte_mbuf *m, bool last)
 }
 
 static inline void
-turn(struct roce_engine *e)
+poll_once(struct roce_engine *e)
 {
 	struct rte_mbuf *m[32];
 	uint16_t n;
@@ -340,8 +343,8 @@ turn(struct roce_engine *e)
 	roce_engine_lock(e);
 	(void)roce_engine_rx(e, NULL, 0, FX_HZ);
 	n = roce_engine_tx(e, m, RTE_DIM(m), FX_HZ);
-	roce_engine_unlock(e);
 	rte_pktmbuf_free_bulk(m, n);
+	roce_engine_unlock(e);
 }
 
 /* @return taken in; false: there was no receive for it. */
@@ -365,7 +368,7 @@ static inline void
 deliver_astray(struct scene *s, const struct actor *a, struct rte_mbuf *m)
 {
 	(void)deliver(s, roce_domain_engine(s->domain, (a->index + 1) % s->engines), m);
-	turn(roce_domain_engine(s->domain, a->index));
+	poll_once(roce_domain_engine(s->domain, a->index));
 }
 
 static inline bool
@@ -414,7 +417,7 @@ send_packet(struct actor *a, struct endpoint *ep)
 
 	if (!ep->begun && s->fed && !take_permit(s))
 		return false;
-	if (s->fed && s->astray[a->index] < STRANGERS && rand_r(&a->seed) % 16 == 0) {
+	if (s->fed && s->astray[a->index] < ASTRAY_MAX && rand_r(&a->seed) % 16 == 0) {
 		m = s->once[a->index][s->astray[a->index]++];
 		deliver_astray(s, a, build(ep, m, last));
 	} else {
@@ -454,9 +457,9 @@ poll_engine(void *arg)
 			sched_yield();
 		sent += ep->finished - before;
 		if (rand_r(&a->seed) % 8 == 0)
-			turn(e);
+			poll_once(e);
 	}
-	turn(e);
+	poll_once(e);
 	return NULL;
 }
 
@@ -480,10 +483,12 @@ static inline void
 make_pools(void)
 {
 	unit_eal();
-	for (unsigned int i = 0; i < ENGINES_MAX; i++)
+	for (unsigned int i = 0; i < ENGINES_MAX; i++) {
 		pools[i] = make_pool("turn", i);
-	once_pool = rte_pktmbuf_pool_create(
-			"crowd-once", ENGINES_MAX * STRANGERS, 0, 0, RTE_PKTMBUF_HEADROOM + 512, 0);
+		answers[i] = make_pool("acks", i);
+	}
+	once_pool = rte_pktmbuf_pool_create("crowd-once", ENGINES_MAX * ASTRAY_MAX, 0, 0,
+			RTE_PKTMBUF_HEADROOM + 512, 0);
 	assert_non_null(once_pool);
 }
 
@@ -548,7 +553,7 @@ open_scene(struct scene *s)
 		.notify_arg = s,
 	};
 
-	memcpy(config.pool, pools, sizeof(pools));
+	memcpy(config.pool, answers, sizeof(answers));
 	assert_int_equal(roce_domain_create(&config, &s->domain), 0);
 	assert_int_equal(roce_pd_create(roce_domain_context(s->domain), &s->pd), 0);
 	s->memory = calloc(RECEIVES, ROOM);
@@ -566,7 +571,7 @@ open_scene(struct scene *s)
 	for (unsigned int i = 0; i < s->eps; i++)
 		make_ep(s, i);
 	for (unsigned int i = 0; i < s->engines; i++)
-		assert_int_equal(rte_pktmbuf_alloc_bulk(once_pool, s->once[i], STRANGERS), 0);
+		assert_int_equal(rte_pktmbuf_alloc_bulk(once_pool, s->once[i], ASTRAY_MAX), 0);
 	assert_int_equal(pthread_mutex_init(&s->idle_lock, NULL), 0);
 	while (s->idles < RECEIVES) {
 		s->idle[s->idles] = s->idles;
@@ -589,12 +594,12 @@ close_scene(struct scene *s)
 	assert_int_equal(fx_live(), 0);
 	assert_int_equal(pthread_mutex_destroy(&s->idle_lock), 0);
 	for (unsigned int i = 0; i < s->engines; i++) {
-		for (uint32_t k = s->astray[i]; k < STRANGERS; k++)
+		for (uint32_t k = s->astray[i]; k < ASTRAY_MAX; k++)
 			rte_pktmbuf_free(s->once[i][k]);
 	}
 	assert_true(rte_mempool_full(once_pool));
 	for (unsigned int i = 0; i < ENGINES_MAX; i++)
-		assert_true(rte_mempool_full(pools[i]));
+		assert_true(rte_mempool_full(pools[i]) && rte_mempool_full(answers[i]));
 }
 
 #endif

@@ -17,7 +17,7 @@
 
 #define SHORT_LEN 64u   /**< bytes of an ordinary receive */
 #define LONG_LEN  4096u /**< bytes of one for a message of several packets */
-#define PIECES    4u    /**< most pieces of a receive, where the test does not care */
+#define SEGMENTS  4u    /**< most segments of a receive, where the test does not care */
 
 /** A queue pair and its peer. */
 struct client {
@@ -41,13 +41,13 @@ reopen(unsigned int engines)
 
 /* ---- queues ---- */
 
-/** A shared queue of exactly @p max receives; the owner that its notices name is @p owner. */
+/** A shared queue of exactly @p max receives; the owner that its async events name is @p owner. */
 static inline struct roce_srq *
 srq_owned(uint32_t max, void *owner)
 {
 	struct roce_srq *srq = NULL;
 
-	assert_int_equal(roce_srq_create(end.pd, max, PIECES, owner, &srq), 0);
+	assert_int_equal(roce_srq_create(end.pd, max, SEGMENTS, owner, &srq), 0);
 	return srq;
 }
 
@@ -89,7 +89,7 @@ post_many(struct roce_srq *srq, uint32_t n, uint64_t first, uint32_t len)
 		assert_int_equal(post_of(srq, first + i, len), 0);
 }
 
-/** A receive as a queue pair takes it, with room for the most pieces. */
+/** A receive as a queue pair takes it, with room for the most segments. */
 union taken {
 	struct roce_recv recv;
 	uint8_t room[sizeof(struct roce_recv) + ROCE_SGE_MAX * sizeof(struct roce_sge)];
@@ -147,7 +147,7 @@ client_connect(struct client *c)
 	c->psn = c->connect.rq_psn;
 }
 
-/** A connected client on these queues; @p cq may be NULL. Events and notices name it. */
+/** A connected client on these queues; @p cq may be NULL. Events and async events name it. */
 static inline void
 client_on(struct client *c, struct roce_srq *srq, struct roce_cq *cq)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The requester's ear: what each answer of the peer means (IBTA Vol 1, 9.7.5 and 9.7.7). */
+/* Requester, receive side: what each answer of the peer means (IBTA Vol 1, 9.7.5 and 9.7.7). */
 
 #include "played_scene.h"
 
@@ -332,8 +332,8 @@ nak__refusal_breaks(void **state)
 		for (unsigned int k = 2; k < 5; k++)
 			assert_int_equal(event[k].status, IBV_WC_WR_FLUSH_ERR);
 		assert_int_equal(end.async_events, 1);
-		assert_int_equal(end.notice[0].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
-		assert_int_equal(end.notice[0].status, rule[i].want);
+		assert_int_equal(end.async_event[0].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
+		assert_int_equal(end.async_event[0].status, rule[i].want);
 		assert_int_equal(roce_qp_state(qp), ROCE_QP_ERR);
 		fx_tx_none(&end);
 		answer(FX_ACK, 7);

@@ -181,8 +181,8 @@ invertible(uint64_t z)
 }
 
 /*
- * What a REQ shows of our random numbers (transaction id) is no piece of a sequence from which the seed, and with it
- * every number and key of this adapter, could be computed in seconds.
+ * The random number in a REQ (transaction id) is no part of a sequence from which the seed, and with it every number and
+ * key of this adapter, could be computed in seconds.
  */
 static void
 numbers__of_a_request_do_not_tell_the_seed(void **state)

@@ -130,18 +130,18 @@ static void
 source__spoofed_by_another_host_is_dropped(void **state)
 {
 	struct roce_qp_connect other = connection;
-	struct fx_peer stranger;
+	struct fx_peer unknown;
 	unsigned int opcode = UINT32_MAX;
 	uint64_t n = 0;
 
 	(void)state;
 	other.path.dst_ip = fx_ip(98);
-	stranger = fx_peer_of(qp, &other);
+	unknown = fx_peer_of(qp, &other);
 	while (next_opcode(&opcode)) {
 		/* Also exactly those that are expected. */
-		fx_rx(&end, forge(&stranger, (uint8_t)opcode, FX_RQ_PSN + 1));
-		fx_rx(&end, forge(&stranger, (uint8_t)opcode, FX_SQ_PSN + 1));
-		fx_rx(&end, forge(&stranger, (uint8_t)opcode, FX_RQ_PSN));
+		fx_rx(&end, forge(&unknown, (uint8_t)opcode, FX_RQ_PSN + 1));
+		fx_rx(&end, forge(&unknown, (uint8_t)opcode, FX_SQ_PSN + 1));
+		fx_rx(&end, forge(&unknown, (uint8_t)opcode, FX_RQ_PSN));
 		n += 3;
 	}
 	assert_int_equal(said(), 0);
@@ -154,14 +154,14 @@ static void
 source__of_another_family_is_dropped(void **state)
 {
 	struct roce_qp_connect other = connection;
-	struct fx_peer stranger;
+	struct fx_peer unknown;
 
 	(void)state;
 	other.path.dst_ip = (struct roce_ip){ .w = { RTE_BE32(0x20010db8), 0, 0, fx_ip(99).w[3] } };
 	other.path.src_ip = (struct roce_ip){ .w = { RTE_BE32(0x20010db8), 0, 0, fx_ip(1).w[3] } };
-	stranger = fx_peer_of(qp, &other);
+	unknown = fx_peer_of(qp, &other);
 	for (unsigned int i = 0; i < 16; i++) {
-		struct rte_mbuf *m = forge(&stranger, SEND, FX_RQ_PSN + 1);
+		struct rte_mbuf *m = forge(&unknown, SEND, FX_RQ_PSN + 1);
 
 		roce_engine_lock(end.engine);
 		/* Not even its destination is ours: it goes to whoever owns the port beside us. */

@@ -253,7 +253,7 @@ keys__guessed_at_a_live_queue_pair_reach_nothing(void **state)
 }
 
 static void
-notice(void *arg, enum roce_engine_async kind, void *owner, int status)
+async_event(void *arg, enum roce_engine_async kind, void *owner, int status)
 {
 	(void)arg;
 	(void)kind;
@@ -274,7 +274,7 @@ open_domain(uint64_t seed)
 		.addr = { fx_ip(1) },
 		.addrs = 1,
 		.memory = fx_memory,
-		.notify = notice,
+		.notify = async_event,
 	};
 	struct roce_domain *domain;
 

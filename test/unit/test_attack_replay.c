@@ -39,7 +39,7 @@ setup(void **state)
 	return 0;
 }
 
-/* A turn of one end; what it says reaches the other, and the tape. @return frames. */
+/* A poll of one end; what it says reaches the other, and the tape. @return frames. */
 static unsigned int
 carry(struct fx_end *from, struct fx_end *to)
 {
@@ -308,7 +308,7 @@ replay__by_who_lost_the_answer_ends_with_its_reason(void **state)
 		a.now = RTE_MAX(roce_engine_deadline(a.engine), a.now + 1);
 		talk();
 	}
-	assert_int_equal(a.notice[0].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
+	assert_int_equal(a.async_event[0].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
 	assert_int_equal(fx_event(a.send_cq).status, IBV_WC_REM_ACCESS_ERR);
 	assert_int_equal(roce_qp_state(qb), ROCE_QP_RTS);
 }

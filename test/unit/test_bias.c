@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Locks that lean towards one thread: engine/bias.c. The barrier here only counts its calls, and no rule needs more than
+ * Locks biased to one thread: engine/bias.c. The barrier here only counts its calls, and no rule needs more than
  * that: whoever is another thread is awaited. What threads do at the same time: test_bias_threads.c, test/model.
  */
 
@@ -50,7 +50,7 @@ take(unsigned int times)
 static void
 own(void)
 {
-	take(lock.bias.patience != 0 ? lock.bias.patience + 1 : ROCE_BIAS_THRESHOLD + 1);
+	take(lock.bias.threshold != 0 ? lock.bias.threshold + 1 : ROCE_BIAS_THRESHOLD + 1);
 	assert_true(roce_bias_owns(&lock.bias));
 }
 
@@ -145,26 +145,26 @@ lock__is_biased_again_after_twice_as_many(void **state)
 {
 	own();
 	elsewhere(take_once);
-	assert_int_equal(lock.bias.patience, 2 * ROCE_BIAS_THRESHOLD);
+	assert_int_equal(lock.bias.threshold, 2 * ROCE_BIAS_THRESHOLD);
 	take(2 * ROCE_BIAS_THRESHOLD);
 	assert_int_equal(lock.bias.owner, 0);
 	take(1);
 	assert_true(roce_bias_owns(&lock.bias));
 	elsewhere(take_once);
-	assert_int_equal(lock.bias.patience, 4 * ROCE_BIAS_THRESHOLD);
+	assert_int_equal(lock.bias.threshold, 4 * ROCE_BIAS_THRESHOLD);
 	assert_int_equal(barriers, 2);
 }
 
 static void
 lock__has_no_threshold_above_the_most(void **state)
 {
-	lock.bias.patience = ROCE_BIAS_THRESHOLD_MAX - 1;
+	lock.bias.threshold = ROCE_BIAS_THRESHOLD_MAX - 1;
 	own();
 	elsewhere(take_once);
-	assert_int_equal(lock.bias.patience, ROCE_BIAS_THRESHOLD_MAX);
+	assert_int_equal(lock.bias.threshold, ROCE_BIAS_THRESHOLD_MAX);
 	own();
 	elsewhere(take_once);
-	assert_int_equal(lock.bias.patience, ROCE_BIAS_THRESHOLD_MAX);
+	assert_int_equal(lock.bias.threshold, ROCE_BIAS_THRESHOLD_MAX);
 }
 
 static void
@@ -179,7 +179,7 @@ lock__of_two_in_turns_is_biased_to_nobody(void **state)
 }
 
 /*
- * Who lost it may stand between its two looks, and write its mark when it goes on. So the next owner has the other one:
+ * A preempted former owner may still write its slot when it goes on. So the next owner has the other one:
  * a thread that sets everything up and never comes back is in nobody's way.
  */
 static void
@@ -191,7 +191,7 @@ lock__is_biased_to_the_next_beside_its_former_owner(void **state)
 	assert_int_equal(lock.bias.owner & 1, 1);
 	assert_false(roce_bias_owns(&lock.bias));
 	assert_int_equal(lock.bias.former[0], roce_bias_self());
-	/* It comes back: its mark is free again, the other one's is not. */
+	/* It comes back: its slot is free again, the other one's is not. */
 	take(1);
 	assert_int_equal(lock.bias.former[0], 0);
 	assert_int_not_equal(lock.bias.former[1], 0);
@@ -199,7 +199,7 @@ lock__is_biased_to_the_next_beside_its_former_owner(void **state)
 	assert_int_equal(lock.bias.owner & 1, 0);
 }
 
-/* Both marks are those of threads that have not come back: there is none for a third. */
+/* Both slots are those of threads that have not come back: there is none for a third. */
 static void
 lock__is_biased_to_nobody_without_a_slot(void **state)
 {
@@ -241,7 +241,7 @@ tries_elsewhere(void)
 	return got;
 }
 
-/* The owner may wait for whoever tries (roce_port_events): that one must come back. */
+/* The owner may wait for whoever tries (port/port_events.h): that one must come back. */
 static void
 trylock__does_not_wait_for_the_owner(void **state)
 {
@@ -262,14 +262,14 @@ revoke__leaves_who_is_inside_to_the_next(void **state)
 
 	bias->owner = roce_bias_self() + 64;
 	bias->inside[0] = 1;
-	assert_false(roce_bias_revoke(bias));
+	assert_false(roce_bias_try_revoke(bias));
 	assert_int_equal(bias->owner, 0);
 	assert_int_equal(barriers, 1);
 	assert_false(roce_trylock(&lock));
-	assert_false(roce_bias_revoke(bias));
+	assert_false(roce_bias_try_revoke(bias));
 	assert_true(roce_bias_is_biased(bias));
 	bias->inside[0] = 0;
-	assert_true(roce_bias_revoke(bias));
+	assert_true(roce_bias_try_revoke(bias));
 	assert_int_equal(barriers, 1);
 }
 
@@ -317,7 +317,7 @@ lock__waits_for_the_owner(void **state)
 	assert_true(is_in);
 }
 
-/* ---- a turn in a turn: a callback of a program may poll the device whose engine its thread has ---- */
+/* ---- a poll in a poll: a callback of a program may poll the device whose engine its thread has ---- */
 
 static struct fx_end nest;
 
@@ -336,7 +336,7 @@ revoke_engine(void *arg)
 	struct roce_lock *of = &nest.engine->lock;
 
 	rte_spinlock_lock(&of->spin);
-	assert_false(roce_bias_revoke(&of->bias));
+	assert_false(roce_bias_try_revoke(&of->bias));
 	assert_false(roce_bias_is_inside(&of->bias));
 	rte_spinlock_unlock(&of->spin);
 	return NULL;
@@ -432,7 +432,7 @@ trylock__in_a_poll_is_refused_before_who_waits(void **state)
 /* ---- the doorbell ---- */
 
 static void
-turn(struct fx_end *end, unsigned int frames)
+poll_once(struct fx_end *end, unsigned int frames)
 {
 	struct fx_sent sent[4];
 
@@ -450,13 +450,13 @@ ring__of_who_owns_the_engine(void **state)
 	fx_end_open(&end, 1, NULL);
 	qp = fx_played_qp(&end, &peer);
 	for (unsigned int i = 0; i <= ROCE_BIAS_THRESHOLD; i++)
-		turn(&end, 0);
+		poll_once(&end, 0);
 	assert_true(roce_bias_owns(&end.engine->lock.bias));
 	for (unsigned int round = 0; round < 3; round++) {
 		assert_int_equal(fx_send(&end, qp, 0, 0, 8, 0), 0);
 		assert_int_equal(fx_send(&end, qp, 1, 0, 8, 0), 0);
-		turn(&end, 2);
-		turn(&end, 0);
+		poll_once(&end, 2);
+		poll_once(&end, 0);
 	}
 	roce_qp_destroy(qp);
 	fx_end_close(&end);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Locks that lean, on threads and with the kernel's barrier: what test_bias.c and test/model take its word for. Skipped
+ * Biased locks, on threads and with the kernel's barrier: what test_bias.c and test/model take its word for. Skipped
  * where there is none. Run it under the thread sanitizer, too (`./run.sh sanitize`).
  */
 
@@ -33,12 +33,12 @@ barrier(void)
 		abort();
 }
 
-/* For who holds it: it leans again soon. */
+/* For the holder: the lock is biased again soon. */
 static void
 be_hasty(struct roce_lock *lock)
 {
 	if (lock->entered == 0)
-		lock->bias.patience = HASTY;
+		lock->bias.threshold = HASTY;
 }
 
 /* ---- a lock and what it guards ---- */
@@ -46,7 +46,7 @@ be_hasty(struct roce_lock *lock)
 struct crowd {
 	struct roce_lock lock;
 	uint64_t turns;  /**< under the lock */
-	uint64_t biased; /**< turns of an owner; under it */
+	uint64_t biased; /**< polls of an owner; under it */
 };
 
 struct member {
@@ -70,7 +70,7 @@ poll_locked(struct member *m)
 	m->turns++;
 }
 
-/* Long runs, in which it becomes the owner, and short ones. Each third run only tries. */
+/* Long streaks, in which it becomes the owner, and short ones. Each third one only tries. */
 static void *
 take_in_runs(void *arg)
 {
@@ -124,7 +124,7 @@ struct swap {
 	pthread_barrier_t gate;
 	uint32_t begun;    /**< rounds with a first post; atomic */
 	bool posted;       /**< all of this round; atomic */
-	uint32_t sent;     /**< frames; who turns */
+	uint32_t sent;     /**< frames; who polls */
 	uint32_t failures; /**< posts refused, rounds in which not all was seen; atomic */
 	uint32_t owned;    /**< rounds in which the poster owned the engine; atomic */
 };
@@ -157,7 +157,7 @@ poll_engine(struct swap *s)
 	return true;
 }
 
-/* Own the engine, before the other one comes; then post beside it, and turn no more. */
+/* Own the engine, before the other one comes; then post beside it, and poll no more. */
 static void
 post_beside(struct swap *s, uint32_t round)
 {
@@ -178,7 +178,7 @@ post_beside(struct swap *s, uint32_t round)
 	__atomic_store_n(&s->posted, true, __ATOMIC_RELEASE);
 }
 
-/* One turn behind the last post, and everything is sent; then the peer acknowledges. */
+/* One poll behind the last post, and everything is sent; then the peer acknowledges. */
 static void
 poll_beside(struct swap *s, uint32_t round)
 {
@@ -245,7 +245,7 @@ main(void)
 	int failed;
 
 	if (syscall(__NR_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0) {
-		printf("skipped: the system has no membarrier() for a process, so no lock leans\n");
+		printf("skipped: the system has no membarrier() for a process, so no lock is biased\n");
 		return SKIP;
 	}
 	roce_engine_use_barrier(barrier);

@@ -8,7 +8,7 @@
 
 #define CREDITS(code) ((uint8_t)(ROCE_AETH_ACK | (code)))
 
-/* One turn that takes a single frame. */
+/* One poll that takes a single frame. */
 static struct fx_sent
 one_frame(void)
 {
@@ -73,7 +73,7 @@ bind__counts_as_a_request(void **state)
 		expect_bind_event(i, IBV_WC_SUCCESS);
 }
 
-/* A queue pair with nothing but binds does not keep the others waiting: no more in a turn than it may send frames. */
+/* A queue pair with nothing but binds does not keep the others waiting: no more in a poll than it may send frames. */
 static void
 bind__shares_the_poll(void **state)
 {
@@ -126,7 +126,7 @@ bind__is_preceded_by_an_ack_request(void **state)
 	const struct fx_sent *sent;
 
 	/* The peer has said that it gives no credits. */
-	qp->tx.heard = true;
+	qp->tx.credits_known = true;
 	post_send(1, 8);
 	post_part(2, 0, 64);
 	post_send(3, 8);
@@ -460,8 +460,8 @@ fail__when_the_region_is_gone(void **state)
 		expect_bind_event(3, IBV_WC_MW_BIND_ERR);
 		expect_send_event(4, IBV_WC_WR_FLUSH_ERR);
 		assert_int_equal(end.async_events, i + 1);
-		assert_int_equal(end.notice[i].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
-		assert_int_equal(end.notice[i].status, IBV_WC_MW_BIND_ERR);
+		assert_int_equal(end.async_event[i].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
+		assert_int_equal(end.async_event[i].status, IBV_WC_MW_BIND_ERR);
 		assert_int_equal(roce_qp_state(qp), ROCE_QP_ERR);
 		/* What it was bound to stays. */
 		assert_int_equal(bound_key(), before);
@@ -530,7 +530,7 @@ drain__waits_for_binds(void **state)
 	assert_int_equal(end.async_events, 0);
 	fx_tx_none(&end);
 	assert_int_equal(end.async_events, 1);
-	assert_int_equal(end.notice[0].kind, ROCE_ENGINE_ASYNC_QP_DRAINED);
+	assert_int_equal(end.async_event[0].kind, ROCE_ENGINE_ASYNC_QP_DRAINED);
 	assert_true(lives(bind.key));
 }
 

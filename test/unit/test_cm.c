@@ -208,9 +208,9 @@ count__by_state(void **state)
 	uint32_t few[2] = { 7, 7 };
 
 	(void)state;
-	assert_int_equal(census(&world->end[0], ROCE_CM_STATE_ESTABLISHED), 1);
-	assert_int_equal(census(&world->end[1], ROCE_CM_STATE_ESTABLISHED), 1);
-	assert_int_equal(census_all(&world->end[0]), 1);
+	assert_int_equal(in_state(&world->end[0], ROCE_CM_STATE_ESTABLISHED), 1);
+	assert_int_equal(in_state(&world->end[1], ROCE_CM_STATE_ESTABLISHED), 1);
+	assert_int_equal(connections(&world->end[0]), 1);
 	assert_int_equal(roce_cm_count_by_state(world->end[0].cm, few, 1), ROCE_CM_STATES);
 	assert_int_equal(few[1], 7);
 	assert_string_equal(roce_cm_state_name(ROCE_CM_STATE_ESTABLISHED), "established");
@@ -259,8 +259,8 @@ assert_clean(struct world *world, const char *active, const char *passive, const
 	const char *a = told_all(&world->end[0]);
 	const char *p = told_all(&world->end[1]);
 
-	if (strcmp(a, active) != 0 || strcmp(p, passive) != 0 || census_all(&world->end[0]) != 0 ||
-			census_all(&world->end[1]) != 0)
+	if (strcmp(a, active) != 0 || strcmp(p, passive) != 0 || connections(&world->end[0]) != 0 ||
+			connections(&world->end[1]) != 0)
 		fail_msg("%s, lost 0x%02llx, twice 0x%02llx: told %s and %s", what,
 				(unsigned long long)world->lose, (unsigned long long)world->twice,
 				a, p);
@@ -311,8 +311,8 @@ worlds__of_a_rejecting_consumer_end_well(void **state)
 		assert_string_equal(world->end[0].told[0].private_data, "no");
 		assert_in_range(told_times(&world->end[1], ROCE_CM_REQUEST), 1, 4);
 		assert_int_equal(told_times(&world->end[1], ROCE_CM_REQUEST), world->end[1].events);
-		assert_int_equal(census_all(&world->end[0]), 0);
-		assert_int_equal(census_all(&world->end[1]), 0);
+		assert_int_equal(connections(&world->end[0]), 0);
+		assert_int_equal(connections(&world->end[1]), 0);
 	}
 	world_destroy(world);
 }
@@ -395,8 +395,8 @@ worlds__of_an_impatient_client_end_well(void **state)
 			roce_cm_release(conn, world->now);
 			world_settle(world);
 			assert_true(active->events <= 1);
-			assert_int_equal(census_all(active), 0);
-			if (census_all(passive) != 0 ||
+			assert_int_equal(connections(active), 0);
+			if (connections(passive) != 0 ||
 					(passive->events != 0 &&
 							!is_down(passive->told[passive->events - 1]
 											.kind)))
@@ -433,7 +433,7 @@ many__connections_at_once(void **state)
 	assert_int_equal(told_times(passive, ROCE_CM_ESTABLISHED), MANY);
 	assert_int_equal(active->events, MANY);
 	assert_int_equal(passive->events, 2 * MANY);
-	assert_int_equal(census(active, ROCE_CM_STATE_ESTABLISHED), MANY);
+	assert_int_equal(in_state(active, ROCE_CM_STATE_ESTABLISHED), MANY);
 	active->release_on_down = true;
 	passive->release_on_down = true;
 	world->lose <<= 1;
@@ -448,8 +448,8 @@ many__connections_at_once(void **state)
 	world_settle(world);
 	assert_int_equal(told_times(active, ROCE_CM_DISCONNECTED), MANY);
 	assert_int_equal(told_times(passive, ROCE_CM_DISCONNECTED), MANY);
-	assert_int_equal(census_all(active), 0);
-	assert_int_equal(census_all(passive), 0);
+	assert_int_equal(connections(active), 0);
+	assert_int_equal(connections(passive), 0);
 	assert_int_equal(world->allocated, base);
 	world_destroy(world);
 }

@@ -49,7 +49,7 @@ crowd__does_not_keep_new_connections_out(void **state)
 		assert_int_equal(roce_cm_stats(world->end[i].cm)->established, 200 * AT_ONCE);
 		assert_int_equal(roce_cm_stats(world->end[i].cm)->refused_backlog, 0);
 		/* An eighth is for those to come. */
-		assert_in_range(census(&world->end[i], ROCE_CM_STATE_TIMEWAIT), 900,
+		assert_in_range(in_state(&world->end[i], ROCE_CM_STATE_TIMEWAIT), 900,
 				1100 - 1100 / 8);
 	}
 	world_settle(world);
@@ -68,7 +68,7 @@ crowd__cuts_nothing_while_there_is_room(void **state)
 		come_and_go(world);
 	assert_int_equal(cut_short(&world->end[0]), 0);
 	assert_int_equal(cut_short(&world->end[1]), 0);
-	assert_int_equal(census(&world->end[0], ROCE_CM_STATE_TIMEWAIT), 900 / AT_ONCE * AT_ONCE);
+	assert_int_equal(in_state(&world->end[0], ROCE_CM_STATE_TIMEWAIT), 900 / AT_ONCE * AT_ONCE);
 	world_settle(world);
 	world_destroy(world);
 }
@@ -96,11 +96,11 @@ crowd__leaves_alone_what_somebody_has(void **state)
 	roce_cm_release(held, world->now);
 	roce_cm_release(up, world->now);
 	world_settle(world);
-	assert_int_equal(census_all(end), 0);
+	assert_int_equal(connections(end), 0);
 	world_destroy(world);
 }
 
-/* Whoever missed our farewell is answered all the same: from no state. */
+/* A peer that missed our DREQ is answered all the same: from no state. */
 static void
 crowd__answers_for_those_it_forgot(void **state)
 {

@@ -229,7 +229,7 @@ request__is_repeated_and_given_up(void **state)
 	assert_in_range(at[16], 50000, 60000);
 	assert_int_equal(last_msg(world).reason, ROCE_CM_REJ_TIMEOUT);
 	assert_string_equal(told_all(&world->end[0]), "T");
-	assert_int_equal(census_all(&world->end[0]), 0);
+	assert_int_equal(connections(&world->end[0]), 0);
 	world_destroy(world);
 }
 
@@ -374,9 +374,9 @@ timewait__has_bounds(void **state)
 		world_run_ms(world, 10);
 		roce_cm_release(conn, world->now);
 		world_run_ms(world, 1);
-		assert_int_equal(census(end, ROCE_CM_STATE_TIMEWAIT), 1);
+		assert_int_equal(in_state(end, ROCE_CM_STATE_TIMEWAIT), 1);
 		over = world->now;
-		while (census_all(end) != 0)
+		while (connections(end) != 0)
 			world_run_ms(world, 1);
 		assert_in_range((world->now - over) / MS, rule[i].ms - 3, rule[i].ms + 3);
 		world_destroy(world);

@@ -150,7 +150,7 @@ request__is_refused_with_the_reason(void **state)
 		assert_true(rej.tid == req.tid);
 	}
 	assert_int_equal(end->events, 0);
-	assert_int_equal(census_all(end), 0);
+	assert_int_equal(connections(end), 0);
 	assert_int_equal(roce_cm_stats(end->cm)->refused_no_listener, 1);
 	assert_int_equal(roce_cm_stats(end->cm)->refused_unsupported, 7);
 	world_destroy(world);
@@ -202,7 +202,7 @@ backlog__is_refused_as_well_by_the_consumer(void **state)
 	assert_int_equal(said_to(end, &req).reason, ROCE_CM_REJ_NO_RESOURCES);
 	assert_string_equal(told_all(end), "Q");
 	world_settle(world);
-	assert_int_equal(census_all(end), 0);
+	assert_int_equal(connections(end), 0);
 	world_destroy(world);
 }
 
@@ -287,7 +287,7 @@ duplicate__never_makes_a_second_connection(void **state)
 	assert_int_equal(speak(end), 0);
 	assert_string_equal(told_all(end), "QE");
 	assert_int_equal(roce_cm_stats(end->cm)->rx_duplicate_req, 3);
-	assert_int_equal(census_all(end), 1);
+	assert_int_equal(connections(end), 1);
 	world_destroy(world);
 }
 
@@ -365,14 +365,14 @@ stale__is_nothing_that_waits_for_its_end(void **state)
 	dreq.qpn = 0x10100;
 	hear(end, &dreq);
 	assert_int_equal(speak(end), 1);
-	assert_int_equal(census(end, ROCE_CM_STATE_TIMEWAIT), 1);
+	assert_int_equal(in_state(end, ROCE_CM_STATE_TIMEWAIT), 1);
 	/* The same again is an echo of the past, another one is new. */
 	hear(end, &req);
 	assert_int_equal(speak(end), 0);
 	req.tid++;
 	assert_int_equal(said_to(end, &req).attr, ROCE_CM_ATTR_REP);
 	assert_string_equal(told_all(end), "QEDQ");
-	while (census(end, ROCE_CM_STATE_TIMEWAIT) != 0) {
+	while (in_state(end, ROCE_CM_STATE_TIMEWAIT) != 0) {
 		world->now += MS;
 		speak(end);
 	}

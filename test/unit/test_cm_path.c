@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the two ends make of the way between them: its MTU, its class and priority, its first hop. */
+/* What the two ends make of the path between them: its MTU, its class and priority, its first hop. */
 
 #include "cm_talk.h"
 
@@ -61,7 +61,7 @@ mtu__refusal_without_a_way_out_is_told(void **state)
 	}
 }
 
-/* A neighbour that ARP does not know yet is answered over the way its frame came. */
+/* A neighbour that ARP does not know yet is answered over the route its frame came. */
 static void
 path__needs_no_neighbour(void **state)
 {

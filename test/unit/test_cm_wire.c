@@ -270,7 +270,7 @@ rx__knows_a_client_that_does_not_know_us(void **state)
 	world->lose = 1 << 1;
 	conn = world_connect(&world->end[0], UINT64_MAX);
 	world_run_ms(world, 1);
-	assert_int_equal(census(end, ROCE_CM_STATE_REP_SENT), 1);
+	assert_int_equal(in_state(end, ROCE_CM_STATE_REP_SENT), 1);
 	end->release_on_down = true;
 	roce_cm_release(conn, world->now);
 	world_run_ms(world, 1);
@@ -356,8 +356,8 @@ rej__is_said_again(void **state)
 	assert_string_equal(told_all(active), "R");
 	assert_string_equal(active->told[0].private_data, "no");
 	assert_string_equal(told_all(&world->end[1]), "Q");
-	assert_int_equal(census_all(active), 0);
-	assert_int_equal(census_all(&world->end[1]), 0);
+	assert_int_equal(connections(active), 0);
+	assert_int_equal(connections(&world->end[1]), 0);
 	world_destroy(world);
 }
 
@@ -394,7 +394,7 @@ tx__waits_for_buffers(void **state)
 	world_destroy(world);
 }
 
-/* A flood of strangers fills a small queue and no more. */
+/* A flood of unknown peers fills a small queue and no more. */
 static void
 answer__queue_is_bounded(void **state)
 {

@@ -18,7 +18,7 @@ struct heard {
 	struct libdat_conf_entry entry[MAX];
 	unsigned int entries;
 	unsigned int bad_line[MAX];
-	char why[MAX][200];
+	char errmsg[MAX][200];
 	unsigned int bad;
 	unsigned int stop_after; /* entries, 0 for never */
 };
@@ -34,13 +34,13 @@ hear_entry(void *arg, const struct libdat_conf_entry *entry)
 }
 
 static void
-hear_bad_line(void *arg, unsigned int line, const char *why)
+hear_bad_line(void *arg, unsigned int line, const char *errmsg)
 {
 	struct heard *h = arg;
 
 	assert_true(h->bad < MAX);
 	h->bad_line[h->bad] = line;
-	snprintf(h->why[h->bad++], sizeof(h->why[0]), "%s", why);
+	snprintf(h->errmsg[h->bad++], sizeof(h->errmsg[0]), "%s", errmsg);
 }
 
 /* The text is given to the parser in a block of its own size, so that a sanitizer sees an overrun. */
@@ -117,7 +117,7 @@ parse__good_lines(void **state)
 		struct heard *h = parse(good[i].text);
 
 		if (h->bad != 0)
-			print_message("%s: %s\n", good[i].text, h->why[0]);
+			print_message("%s: %s\n", good[i].text, h->errmsg[0]);
 		assert_int_equal(h->bad, 0);
 		assert_int_equal(h->entries, 1);
 		assert_string_equal(h->entry[0].ia_name, good[i].name);
@@ -132,7 +132,7 @@ parse__bad_lines_say_why(void **state)
 {
 	static const struct {
 		const char *text;
-		const char *why;
+		const char *errmsg;
 	} bad[] = {
 		{ "a", "there are 1 fields, not 8" },
 		{ "a u1.2 threadsafe default l v.1.2 i", "there are 7 fields, not 8" },
@@ -178,7 +178,7 @@ parse__bad_lines_say_why(void **state)
 		assert_int_equal(h->entries, 0);
 		assert_int_equal(h->bad, 1);
 		assert_int_equal(h->bad_line[0], 1);
-		assert_string_equal(h->why[0], bad[i].why);
+		assert_string_equal(h->errmsg[0], bad[i].errmsg);
 	}
 }
 
@@ -216,7 +216,7 @@ parse__fields_have_a_largest_size(void **state)
 	snprintf(text, sizeof(text), "%s u1.2 threadsafe default l v.1.2 i p", name);
 	h = parse(text);
 	assert_int_equal(h->entries, 0);
-	assert_string_equal(h->why[0], "field 1 is longer than 255 bytes");
+	assert_string_equal(h->errmsg[0], "field 1 is longer than 255 bytes");
 	h = parse(text + 1);
 	assert_int_equal(h->entries, 1);
 
@@ -225,7 +225,7 @@ parse__fields_have_a_largest_size(void **state)
 	snprintf(text, sizeof(text), "a u1.2 threadsafe default l v.1.2 %s p", data);
 	h = parse(text);
 	assert_int_equal(h->entries, 0);
-	assert_string_equal(h->why[0], "field 7 is longer than 1023 bytes");
+	assert_string_equal(h->errmsg[0], "field 7 is longer than 1023 bytes");
 	snprintf(text, sizeof(text), "a u1.2 threadsafe default l v.1.2 %s p", data + 1);
 	h = parse(text);
 	assert_int_equal(h->entries, 1);

@@ -72,8 +72,8 @@ push__to_a_full_queue_loses_the_event_and_says_so(void **state)
 	assert_int_equal(end.async_events, 0);
 	assert_false(push(cq, 3));
 	assert_int_equal(end.async_events, 1);
-	assert_int_equal(end.notice[0].kind, ROCE_ENGINE_ASYNC_CQ_OVERFLOW);
-	assert_ptr_equal(end.notice[0].owner, &owner);
+	assert_int_equal(end.async_event[0].kind, ROCE_ENGINE_ASYNC_CQ_OVERFLOW);
+	assert_ptr_equal(end.async_event[0].owner, &owner);
 	assert_int_equal(roce_cq_count(cq), 2);
 	assert_int_equal(roce_cq_destroy(cq), 0);
 }
@@ -116,7 +116,7 @@ push__of_a_lost_completion_is_counted(void **state)
 	roce_engine_lock(end.engine);
 	roce_qp_to_error(qp);
 	roce_engine_unlock(end.engine);
-	assert_int_equal(end.notice[0].kind, ROCE_ENGINE_ASYNC_CQ_OVERFLOW);
+	assert_int_equal(end.async_event[0].kind, ROCE_ENGINE_ASYNC_CQ_OVERFLOW);
 	assert_int_equal(fx_stats(&end)->cq_overflow, 1);
 	roce_qp_destroy(qp);
 	assert_int_equal(roce_cq_destroy(cq), 0);

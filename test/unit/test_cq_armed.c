@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Watched completion queues: who is told of what, when; and queues that change their length. */
+/* Armed completion queues: which events are delivered to whom, and when; and queues that change their length. */
 
 #include <errno.h>
 #include <string.h>
@@ -57,12 +57,12 @@ teardown(void **state)
 }
 
 static struct roce_cq *
-make(uint32_t depth, bool watched)
+make(uint32_t depth, bool armed)
 {
 	struct roce_cq *cq;
 
 	assert_int_equal(roce_cq_create(roce_domain_context(end.domain), depth, &owner, &cq), 0);
-	if (watched)
+	if (armed)
 		roce_cq_watch(cq);
 	return cq;
 }
@@ -79,7 +79,7 @@ unlock(void)
 	roce_engine_unlock(end.engine);
 }
 
-/* @return how many events were told in this lock. */
+/* @return how many events were delivered under this lock. */
 static unsigned int
 delivered_of(struct roce_cq *cq, const struct roce_event *event)
 {
@@ -92,9 +92,9 @@ delivered_of(struct roce_cq *cq, const struct roce_event *event)
 	if (end.async_events == before)
 		return 0;
 	assert_int_equal(end.async_events, before + 1);
-	assert_int_equal(end.notice[before].kind, ROCE_ENGINE_ASYNC_CQ_EVENTS);
-	assert_ptr_equal(end.notice[before].owner, &owner);
-	return (unsigned int)end.notice[before].status;
+	assert_int_equal(end.async_event[before].kind, ROCE_ENGINE_ASYNC_CQ_EVENTS);
+	assert_ptr_equal(end.async_event[before].owner, &owner);
+	return (unsigned int)end.async_event[before].status;
 }
 
 static void
@@ -117,7 +117,7 @@ armed__delivers_events_and_wakes(void **state)
 		assert_true(roce_cq_push(cq, EVENT()));
 	unlock();
 	assert_int_equal(end.async_events, 2);
-	assert_int_equal(end.notice[1].status, 5);
+	assert_int_equal(end.async_event[1].status, 5);
 	assert_int_equal(wakes, 2);
 	roce_cq_unwatch(cq);
 	assert_int_equal(delivered_of(cq, EVENT()), 0);
@@ -125,7 +125,7 @@ armed__delivers_events_and_wakes(void **state)
 	assert_int_equal(roce_cq_destroy(cq), 0);
 }
 
-/* It is watched until each watcher has left. */
+/* It is armed until each waiter has left. */
 static void
 armed__is_counted(void **state)
 {
@@ -155,12 +155,12 @@ armed__counts_what_was_taken_at_once(void **state)
 			assert_int_equal(roce_cq_poll(cq, &event, 1), 1);
 		}
 		unlock();
-		assert_int_equal(end.notice[end.async_events - 1].status, 15);
+		assert_int_equal(end.async_event[end.async_events - 1].status, 15);
 		assert_int_equal(roce_cq_destroy(cq), 0);
 	}
 }
 
-/* What is lost for want of room is no event; only the overflow is told. */
+/* An event that is lost for want of room does not count; only the overflow is delivered. */
 static void
 armed__not_of_what_is_lost(void **state)
 {
@@ -172,8 +172,8 @@ armed__not_of_what_is_lost(void **state)
 	assert_false(roce_cq_push(cq, EVENT()));
 	unlock();
 	assert_int_equal(end.async_events, 2);
-	assert_int_equal(end.notice[0].kind, ROCE_ENGINE_ASYNC_CQ_OVERFLOW);
-	assert_int_equal(end.notice[1].status, 2);
+	assert_int_equal(end.async_event[0].kind, ROCE_ENGINE_ASYNC_CQ_OVERFLOW);
+	assert_int_equal(end.async_event[1].status, 2);
 	assert_int_equal(roce_cq_destroy(cq), 0);
 }
 
@@ -209,12 +209,12 @@ armed__of_events_that_wake(void **state)
 	assert_int_equal(roce_cq_destroy(cq), 0);
 }
 
-/* Several queues, told each for itself, and woken for once. */
+/* Several queues: one delivery each, and one wake-up for all. */
 static void
 armed__of_several_queues(void **state)
 {
 	struct roce_cq *cq[3];
-	unsigned int told = 0;
+	unsigned int delivered = 0;
 
 	for (int i = 0; i < 3; i++)
 		cq[i] = make(4, i != 1);
@@ -224,14 +224,14 @@ armed__of_several_queues(void **state)
 			assert_true(roce_cq_push(cq[i], EVENT()));
 	unlock();
 	assert_int_equal(end.async_events, 2);
-	told = (unsigned int)(end.notice[0].status + end.notice[1].status);
-	assert_int_equal(told, 4);
+	delivered = (unsigned int)(end.async_event[0].status + end.async_event[1].status);
+	assert_int_equal(delivered, 4);
 	assert_int_equal(wakes, 1);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(roce_cq_destroy(cq[i]), 0);
 }
 
-/* Nobody is woken before the last of several locks is dropped, though told at the first. */
+/* Waiters are woken when the last of several locks is dropped, though events are delivered at the first. */
 static void
 armed__wakes_behind_the_last_lock(void **state)
 {
@@ -301,7 +301,7 @@ resize_with(uint32_t from, uint32_t to, uint32_t n)
 	assert_int_equal(roce_cq_destroy(cq), 0);
 }
 
-/* From every length to every other, with every number of events, in the middle of the ring, watched or not. */
+/* From every length to every other, with every number of events, in the middle of the ring, armed or not. */
 static void
 resize__keeps_events_and_counts(void **state)
 {
@@ -311,7 +311,7 @@ resize__keeps_events_and_counts(void **state)
 				resize_with(from, to, n);
 }
 
-/* What was pushed and taken already is told all the same when the ring it lay in is gone. */
+/* An event that was pushed and taken already is delivered all the same when the ring it lay in is gone. */
 static void
 resize__forgets_no_delivery(void **state)
 {
@@ -323,7 +323,7 @@ resize__forgets_no_delivery(void **state)
 	assert_int_equal(roce_cq_poll(cq, &event, 1), 1);
 	assert_int_equal(roce_cq_resize(cq, 64), 0);
 	assert_int_equal(end.async_events, 1);
-	assert_int_equal(end.notice[0].status, 1);
+	assert_int_equal(end.async_event[0].status, 1);
 	assert_int_equal(delivered_of(cq, EVENT(.flags = ROCE_EVENT_SOLICITED)), 1);
 	assert_int_equal(roce_cq_destroy(cq), 0);
 }

@@ -93,7 +93,7 @@ answers__before_a_refusal_outlive_timeouts(void **state)
 	sent = fx_run(&end, end.now + US(100000), &n);
 	assert_int_equal(n, FRAMES + 1);
 	assert_int_equal(sent[n - 1].syndrome, FX_NAK(ROCE_NAK_REMOTE_ACCESS));
-	assert_int_equal(end.notice[0].status, IBV_WC_REM_INV_REQ_ERR);
+	assert_int_equal(end.async_event[0].status, IBV_WC_REM_INV_REQ_ERR);
 }
 
 /* A NAK at its PSN would say that they were given. */

@@ -29,7 +29,7 @@ burst(unsigned int n, unsigned int peers)
 	roce_engine_unlock(end.engine);
 }
 
-/* Frames of one turn; each must be the acknowledgement of everything its peer sent. */
+/* Frames of one poll; each must be the acknowledgement of everything its peer sent. */
 static unsigned int
 acks(void)
 {
@@ -104,7 +104,7 @@ ack__waits_for_company_while_bursts_are_full(void **state)
 	assert_int_equal(acks(), 0);
 }
 
-/* Who has no frames does not say so: a turn in which none came is one without a call. */
+/* A poller without frames calls nothing: a poll in which none came is one without a call. */
 static void
 ack__waits_no_longer_than_until_a_poll_without_a_burst(void **state)
 {
@@ -117,7 +117,7 @@ static void
 ack__waits_only_so_many_polls(void **state)
 {
 	for (unsigned int round = 0; round < 3; round++) {
-		for (unsigned int turn = 1; turn < ROCE_PATIENCE; turn++) {
+		for (unsigned int polls = 1; polls < ROCE_PATIENCE; polls++) {
 			burst(QPS, QPS);
 			assert_int_equal(acks(), 0);
 		}
@@ -126,12 +126,12 @@ ack__waits_only_so_many_polls(void **state)
 	}
 }
 
-/* A turn that has no room for a frame is no turn. */
+/* A poll that has no room for a frame is no poll. */
 static void
 ack__is_not_released_by_polls_without_room(void **state)
 {
 	burst(QPS, QPS);
-	for (unsigned int turn = 0; turn < 2 * ROCE_PATIENCE; turn++) {
+	for (unsigned int polls = 0; polls < 2 * ROCE_PATIENCE; polls++) {
 		roce_engine_lock(end.engine);
 		assert_int_equal(roce_engine_tx(end.engine, NULL, 0, end.now), 0);
 		roce_engine_unlock(end.engine);

@@ -19,20 +19,20 @@
 static int
 parse(const char *text, const char *override, struct roce_devargs *args, char *sentence, size_t len)
 {
-	struct roce_errmsg why = { .text = sentence, .len = len };
+	struct roce_errmsg errmsg = { .text = sentence, .len = len };
 
 	sentence[0] = '\0';
-	return roce_devargs_parse(text, override, args, &why);
+	return roce_devargs_parse(text, override, args, &errmsg);
 }
 
 static void
 parse_good(const char *text, struct roce_devargs *args)
 {
-	char why[256];
+	char errmsg[256];
 
-	if (parse(text, NULL, args, why, sizeof(why)) != 0)
-		fail_msg("%s: %s", text, why);
-	assert_string_equal(why, "");
+	if (parse(text, NULL, args, errmsg, sizeof(errmsg)) != 0)
+		fail_msg("%s: %s", text, errmsg);
+	assert_string_equal(errmsg, "");
 }
 
 static void
@@ -60,7 +60,7 @@ parse__takes_defaults_for_what_is_not_given(void **state)
 	assert_int_equal(a.retry, 7);
 	assert_int_equal(a.rnr_retry, 7);
 	assert_int_equal(a.rnr_timer, 12);
-	assert_int_equal(a.timeout, 14);
+	assert_int_equal(a.timeout, 17);
 	for (unsigned int kind = 0; kind < ROCE_FAULT_KINDS; kind++)
 		assert_int_equal(a.fault[kind], 0);
 	assert_int_equal(a.ecn, 1);
@@ -168,6 +168,9 @@ static const struct {
 	{ BASE "rnr_retry=8", "rnr_retry=8" },
 	{ BASE "rnr_timer=32", "rnr_timer=32" },
 	{ BASE "timeout=32", "timeout=32" },
+	{ BASE "progress=never", "progress=never is invalid: want auto or manual" },
+	{ BASE "progress=", "progress=" },
+	{ BASE "progress=auto progress=manual", "progress" },
 	{ BASE "loss=1000001", "loss=1000001" },
 	{ BASE "ecn=2", "ecn=2" },
 	{ BASE "mark=1000001", "mark=1000001" },
@@ -178,12 +181,12 @@ parse__refuses_and_names_the_key(void **state)
 {
 	for (size_t i = 0; i < RTE_DIM(refused); i++) {
 		struct roce_devargs a = { .mtu = 42 };
-		char why[256];
-		int rc = parse(refused[i].text, NULL, &a, why, sizeof(why));
+		char errmsg[256];
+		int rc = parse(refused[i].text, NULL, &a, errmsg, sizeof(errmsg));
 
-		if (rc != -EINVAL || strstr(why, refused[i].word) == NULL ||
-				strchr(why, '\n') != NULL)
-			fail_msg("'%s': %d '%s'", refused[i].text, rc, why);
+		if (rc != -EINVAL || strstr(errmsg, refused[i].word) == NULL ||
+				strchr(errmsg, '\n') != NULL)
+			fail_msg("'%s': %d '%s'", refused[i].text, rc, errmsg);
 		assert_int_equal(a.mtu, 42);
 	}
 }
@@ -192,27 +195,27 @@ static void
 parse__refuses_more_than_there_is_room_for(void **state)
 {
 	char text[16384] = BASE;
-	char why[64];
+	char errmsg[64];
 	struct roce_devargs a;
 
 	for (int i = 0; i < ROCE_ADDRS_MAX - 1; i++)
 		snprintf(text + strlen(text), 64, "ip=198.51.100.%d/24 ", i + 1);
-	assert_int_equal(parse(text, NULL, &a, why, sizeof(why)), 0);
+	assert_int_equal(parse(text, NULL, &a, errmsg, sizeof(errmsg)), 0);
 	snprintf(text + strlen(text), 64, "ip=203.0.113.1/24");
-	assert_int_equal(parse(text, NULL, &a, why, sizeof(why)), -EINVAL);
-	assert_string_equal(why, "ip= is given too many times");
+	assert_int_equal(parse(text, NULL, &a, errmsg, sizeof(errmsg)), -EINVAL);
+	assert_string_equal(errmsg, "ip= is given too many times");
 
 	memset(text, 'x', sizeof(text));
 	memcpy(text, "port=", 5);
 	text[5 + ROCE_DEVARGS_PORT_LEN - 1] = '\0';
-	assert_int_equal(parse(text, " ip=192.0.2.1/24", &a, why, sizeof(why)), 0);
+	assert_int_equal(parse(text, " ip=192.0.2.1/24", &a, errmsg, sizeof(errmsg)), 0);
 	text[5 + ROCE_DEVARGS_PORT_LEN - 1] = 'x';
 	text[5 + ROCE_DEVARGS_PORT_LEN] = '\0';
-	assert_int_equal(parse(text, " ip=192.0.2.1/24", &a, why, sizeof(why)), -EINVAL);
+	assert_int_equal(parse(text, " ip=192.0.2.1/24", &a, errmsg, sizeof(errmsg)), -EINVAL);
 	text[5 + ROCE_DEVARGS_PORT_LEN] = 'x';
 	text[sizeof(text) - 1] = '\0';
-	assert_int_equal(parse(text, NULL, &a, why, sizeof(why)), -EINVAL);
-	assert_non_null(strstr(why, "too long"));
+	assert_int_equal(parse(text, NULL, &a, errmsg, sizeof(errmsg)), -EINVAL);
+	assert_non_null(strstr(errmsg, "too long"));
 }
 
 static void
@@ -230,11 +233,11 @@ static void
 parse__lets_pairs_override_by_key(void **state)
 {
 	struct roce_devargs a;
-	char why[256];
+	char errmsg[256];
 
-	assert_int_equal(
-			parse(BASE "ip=192.0.2.3/24 mtu=512 retry=2",
-					"ip=198.51.100.7/28 mtu=2048 loss=5", &a, why, sizeof(why)),
+	assert_int_equal(parse(BASE "ip=192.0.2.3/24 mtu=512 retry=2",
+					 "ip=198.51.100.7/28 mtu=2048 loss=5", &a, errmsg,
+					 sizeof(errmsg)),
 			0);
 	assert_string_equal(a.port, "loop0");
 	assert_int_equal(a.ip.n, 1);
@@ -242,8 +245,8 @@ parse__lets_pairs_override_by_key(void **state)
 	assert_int_equal(a.mtu, 2048);
 	assert_int_equal(a.retry, 2);
 	assert_int_equal(a.fault[ROCE_FAULT_LOSS], 5);
-	assert_int_equal(parse(BASE, "mtu=7", &a, why, sizeof(why)), -EINVAL);
-	assert_int_equal(parse("", BASE, &a, why, sizeof(why)), 0);
+	assert_int_equal(parse(BASE, "mtu=7", &a, errmsg, sizeof(errmsg)), -EINVAL);
+	assert_int_equal(parse("", BASE, &a, errmsg, sizeof(errmsg)), 0);
 }
 
 /* Whether two strings mean the same, however they are written. */
@@ -271,17 +274,17 @@ parse__survives_any_string(void **state)
 	static const char good[] = BASE "lcores=1,4-6 neigh=192.0.2.2@02:00:00:00:00:02 seed=0x1";
 	static const char odd[] = "=,/@- 0x:.";
 	struct roce_devargs a;
-	char text[sizeof(good)], why[64];
+	char text[sizeof(good)], errmsg[64];
 
 	for (size_t cut = 0; cut < sizeof(good); cut++) {
 		memcpy(text, good, sizeof(good));
 		text[cut] = '\0';
-		parse(text, NULL, &a, why, sizeof(why));
+		parse(text, NULL, &a, errmsg, sizeof(errmsg));
 		for (size_t i = 0; i < sizeof(odd); i++) {
 			memcpy(text, good, sizeof(good));
 			text[RTE_MIN(cut, sizeof(good) - 2)] = odd[i];
-			parse(text, NULL, &a, why, sizeof(why));
-			assert_true(strlen(why) < sizeof(why));
+			parse(text, NULL, &a, errmsg, sizeof(errmsg));
+			assert_true(strlen(errmsg) < sizeof(errmsg));
 		}
 	}
 	assert_int_equal(roce_devargs_parse("", NULL, &a, &(struct roce_errmsg){ 0 }), -EINVAL);

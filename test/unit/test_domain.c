@@ -81,7 +81,7 @@ wanted(void)
 	return __atomic_load_n(&end.engine->wanted, __ATOMIC_RELAXED);
 }
 
-/* Who turns the engine gets it when it is free, or not; asking leaves nothing behind. */
+/* A poller gets the engine when it is free, or not; asking leaves nothing behind. */
 static void
 trylock__takes_a_free_engine_only(void **state)
 {
@@ -106,7 +106,7 @@ control(void *arg)
 }
 
 /*
- * Who waits for a control call goes first: a turner that lets go of the engine does not get it again before. The
+ * A thread that waits for a control call goes first: a poller that lets go of the engine does not get it again before. The
  * thread is held where it waits by the lock; that nobody has it but somebody wants it is made by hand.
  */
 static void
@@ -132,7 +132,7 @@ trylock__stands_back_for_who_waits(void **state)
 	roce_engine_unlock(end.engine);
 }
 
-/* Callers who always want the engine do not keep it from being turned: after some refusals the turner insists. */
+/* Callers who always want the engine do not keep it from being polled: after some refusals the poller insists. */
 static void
 trylock__is_not_refused_for_ever(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The turn of an engine: what becomes of a frame, who gets it, and whose turn it is. */
+/* A poll of an engine: what becomes of a frame, who gets it, and whose turn it is. */
 
 #include <string.h>
 
@@ -41,21 +41,21 @@ rx__leaves_foreign_frames_in_front(void **state)
 	for (unsigned int round = 0; round < 200; round++) {
 		struct rte_mbuf *pkts[100], *want[100];
 		uint16_t n = (uint16_t)(rand_r(&seed) % 101);
-		uint16_t strangers = 0;
+		uint16_t others = 0;
 		struct roce_event event[100];
 		unsigned int ours;
 
 		for (uint16_t i = 0; i < n; i++) {
 			if (rand_r(&seed) % 4 == 0)
-				pkts[i] = want[strangers++] = foreign((uint8_t)i);
+				pkts[i] = want[others++] = foreign((uint8_t)i);
 			else
 				pkts[i] = request(arrived++);
 		}
-		ours = n - strangers;
+		ours = n - others;
 		if (ours > roce_srq_available(end.srq))
 			fx_fill_srq(&end, ours - roce_srq_available(end.srq), 64);
-		assert_int_equal(feed(end.engine, pkts, n), strangers);
-		for (uint16_t i = 0; i < strangers; i++) {
+		assert_int_equal(feed(end.engine, pkts, n), others);
+		for (uint16_t i = 0; i < others; i++) {
 			assert_ptr_equal(pkts[i], want[i]);
 			assert_int_equal(rte_mbuf_refcnt_read(pkts[i]), 1);
 			rte_pktmbuf_free(pkts[i]);
@@ -210,10 +210,10 @@ static struct rte_mbuf *
 from_unknown_peer(uint8_t last, uint32_t dest_qp, uint32_t number)
 {
 	struct roce_qp_connect connect = fx_connect(&end, fx_ip(last), 0x777);
-	struct fx_peer stranger = fx_peer_of(qp, &connect);
+	struct fx_peer unknown = fx_peer_of(qp, &connect);
 
-	((struct roce_bth *)(stranger.template.bytes + BTH))->dest_qp = rte_cpu_to_be_32(dest_qp);
-	return fx_request(&stranger, ONLY, PSN + number, 8, FX_ACKREQ);
+	((struct roce_bth *)(unknown.template.bytes + BTH))->dest_qp = rte_cpu_to_be_32(dest_qp);
+	return fx_request(&unknown, ONLY, PSN + number, 8, FX_ACKREQ);
 }
 
 /* A good frame for nobody, or from somebody else than the peer: dropped without an answer and without harm. */
@@ -268,7 +268,7 @@ rx__of_data_in_rtr_establishes(void **state)
 	assert_int_equal(end.async_events, 0);
 	fx_rx(&end, request(0));
 	assert_int_equal(end.async_events, 1);
-	assert_int_equal(end.notice[0].kind, ROCE_ENGINE_ASYNC_QP_ESTABLISHED);
+	assert_int_equal(end.async_event[0].kind, ROCE_ENGINE_ASYNC_QP_ESTABLISHED);
 	assert_int_equal(fx_event(end.recv_cq).status, IBV_WC_SUCCESS);
 	/* The connection manager may take its time to bring it to RTS. */
 	fx_rx(&end, request(1));
@@ -293,7 +293,7 @@ tx__takes_turns(void **state)
 		for (unsigned int k = 0; k < 3; k++)
 			assert_int_equal(fx_send(&end, other[k], i, 16 * (k + 1), 8, 0), 0);
 	}
-	for (uint32_t turn = 1; turn <= 4; turn++) {
+	for (uint32_t polls = 1; polls <= 4; polls++) {
 		roce_engine_lock(end.engine);
 		n = roce_engine_tx(end.engine, pkts, 512, end.now);
 		roce_engine_unlock(end.engine);
@@ -305,7 +305,7 @@ tx__takes_turns(void **state)
 		}
 		rte_pktmbuf_free_bulk(pkts, n);
 		for (unsigned int k = 0; k < 4; k++)
-			assert_int_equal(sent_by[k], RTE_MIN(turn * ROCE_QUANTUM, 100u));
+			assert_int_equal(sent_by[k], RTE_MIN(polls * ROCE_QUANTUM, 100u));
 	}
 	for (unsigned int k = 0; k < 3; k++)
 		roce_qp_destroy(other[k]);

@@ -128,7 +128,7 @@ own(void)
 		want(DAPL_QUEUE_EMPTY, 0);
 }
 
-/* Each rule holds for a dispatcher that several threads use, and for one that leans towards its only one. */
+/* Each rule holds for a dispatcher that several threads use, and for one biased to its only one. */
 static void
 both(void (*rule)(void))
 {
@@ -343,7 +343,7 @@ resize__is_over_before_an_agent_is_called(void **state)
 	both(all_in_a_resize);
 }
 
-/* A thread that waits is made by hand: it would turn the device, and call the agent itself. */
+/* A thread that waits is made by hand: it would poll the device, and call the agent itself. */
 static void
 resize__beside_a_waiter_is_over_before_an_agent_is_called(void **state)
 {

@@ -100,7 +100,7 @@ write__is_referred_to(void **state)
 	answer();
 	want_none();
 	release(3);
-	turn();
+	poll_once();
 	want(0, IBV_WC_SUCCESS);
 	assert_int_equal(roce_mr_destroy(mr), 0);
 }
@@ -145,7 +145,7 @@ copied__where_the_device_cannot_read(void **state)
 	};
 	struct roce_mr *mr;
 
-	/* Not of one piece for the device. */
+	/* Not of one segment for the device. */
 	no_iova = true;
 	expect_copied(&wr);
 	no_iova = false;
@@ -155,7 +155,7 @@ copied__where_the_device_cannot_read(void **state)
 	sge[0].lkey = roce_mr_key(mr);
 	expect_copied(&wr);
 	assert_int_equal(roce_mr_destroy(mr), 0);
-	/* Two pieces of the request in one frame. */
+	/* Two segments of the request in one frame. */
 	sge[0] = (struct roce_sge){ (uintptr_t)a.memory, LEAST - 1, a.key };
 	sge[1] = (struct roce_sge){ (uintptr_t)a.memory + LEAST - 1, 1, a.key };
 	wr.num_sge = 2;
@@ -204,7 +204,7 @@ copied__beyond_four_regions(void **state)
 	struct roce_wr wr = { .sg = sge, .opcode = IBV_WR_SEND, .flags = ROCE_WR_SIGNALED };
 	struct roce_mr *mr[5] = { NULL };
 	struct roce_qp_attr attr = fx_attr(&a);
-	struct roce_sge piece[5];
+	struct roce_sge segment[5];
 	struct roce_qp *many;
 
 	attr.max_send_sge = 5;
@@ -216,10 +216,10 @@ copied__beyond_four_regions(void **state)
 		assert_int_equal(roce_mr_create(a.pd, (uintptr_t)a.memory + i * FX_MTU, FX_MTU, 0,
 						 &mr[i]),
 				0);
-		piece[i] = (struct roce_sge){ (uintptr_t)a.memory + i * FX_MTU, FX_MTU,
+		segment[i] = (struct roce_sge){ (uintptr_t)a.memory + i * FX_MTU, FX_MTU,
 			roce_mr_key(mr[i]) };
 	}
-	wr.sg = piece;
+	wr.sg = segment;
 	wr.num_sge = 5;
 	assert_int_equal(roce_qp_post_send(many, &wr), 0);
 	assert_int_equal(send(), 5);
@@ -240,16 +240,16 @@ copied__gives_back_what_it_did_not_need(void **state)
 {
 	struct roce_qp_attr attr = fx_attr(&a);
 	struct roce_mr *mr[5] = { NULL };
-	struct roce_sge piece[5];
+	struct roce_sge segment[5];
 	const struct roce_wr wr = {
-		.sg = piece, .num_sge = 5, .opcode = IBV_WR_SEND, .flags = ROCE_WR_SIGNALED
+		.sg = segment, .num_sge = 5, .opcode = IBV_WR_SEND, .flags = ROCE_WR_SIGNALED
 	};
 
 	for (unsigned int i = 0; i < 5; i++) {
 		uint64_t at = (uintptr_t)a.memory + i * FX_MTU;
 
 		assert_int_equal(roce_mr_create(a.pd, at, FX_MTU, 0, &mr[i]), 0);
-		piece[i] = (struct roce_sge){ at, FX_MTU, roce_mr_key(mr[i]) };
+		segment[i] = (struct roce_sge){ at, FX_MTU, roce_mr_key(mr[i]) };
 	}
 	attr.max_send_sge = 5;
 	for (unsigned int round = 0; round < 2 * ROCE_SPARE_MAX; round++) {
@@ -277,16 +277,16 @@ completion__waits_for_the_last_frame(void **state)
 	assert_int_equal(send(), 3);
 	carry(0);
 	answer();
-	turn();
+	poll_once();
 	want_none();
 	assert_true(roce_engine_waits_for_release(a.engine));
 	release(2);
-	turn();
+	poll_once();
 	want_none();
 	release(1);
 	/* A release needs no frame and no timer to be seen. */
 	assert_int_equal(roce_engine_deadline(a.engine), 0);
-	turn();
+	poll_once();
 	want(0, IBV_WC_SUCCESS);
 	assert_false(roce_engine_waits_for_release(a.engine));
 	assert_int_equal(fx_stats(&a)->tx_release_waits, 1);
@@ -301,7 +301,7 @@ completion__waits_for_the_acknowledgement(void **state)
 	assert_int_equal(send(), 3);
 	carry(0);
 	release(3);
-	turn();
+	poll_once();
 	want_none();
 	answer();
 	want(0, IBV_WC_SUCCESS);
@@ -323,18 +323,18 @@ completion__waits_for_frames_sent_again(void **state)
 		send();
 		carry(from);
 	}
-	turn();
+	poll_once();
 	want_none();
 	assert_true(helds > 5);
 	/* All but the last frame that refers to it; acknowledgements are no part of this. */
 	while (helds > 1) {
 		release(1);
-		turn();
+		poll_once();
 		if (helds > 1)
 			want_none();
 	}
 	release(helds);
-	turn();
+	poll_once();
 	want(0, IBV_WC_SUCCESS);
 }
 
@@ -355,10 +355,10 @@ completion__keeps_the_order(void **state)
 	for (unsigned int i = 5; i < 8; i++)
 		rte_pktmbuf_free(held[i]);
 	helds = 5;
-	turn();
+	poll_once();
 	want_none();
 	release(3);
-	turn();
+	poll_once();
 	for (uint64_t i = 0; i < 4; i++)
 		want(i, IBV_WC_SUCCESS);
 	want_none();
@@ -382,7 +382,7 @@ slot__is_kept_until_then(void **state)
 	assert_int_equal(requests, 8);
 	assert_true(qa->tx.tail == qa->post.head);
 	release(1);
-	turn();
+	poll_once();
 	assert_int_equal(fx_send(&a, qa, 9, 0, 8, 0), 0);
 	assert_int_equal(fx_send(&a, qa, 9, 0, 8, 0), -ENOSPC);
 }
@@ -426,7 +426,7 @@ read__goes_on_behind_what_waits(void **state)
 	want_none();
 	assert_int_equal(reader->tx.reads, 0);
 	release(1);
-	turn();
+	poll_once();
 	for (uint64_t i = 0; i < 3; i++)
 		want(i, IBV_WC_SUCCESS);
 	release(helds);

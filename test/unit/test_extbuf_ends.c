@@ -28,14 +28,14 @@ error__flushes_what_is_released(void **state)
 	to_error();
 	want_none();
 	release(3);
-	turn();
+	poll_once();
 	want(0, IBV_WC_SUCCESS);
 	want_none();
 	post(3); /* to a queue pair in error */
-	turn();
+	poll_once();
 	want_none();
 	release(3);
-	turn();
+	poll_once();
 	for (uint64_t i = 1; i < 4; i++)
 		want(i, IBV_WC_WR_FLUSH_ERR);
 	want_none();
@@ -59,11 +59,11 @@ silence__breaks_though_nothing_is_released(void **state)
 	}
 	assert_int_equal(roce_qp_state(qa), ROCE_QP_ERR);
 	assert_int_equal(a.async_events, 1);
-	assert_int_equal(a.notice[0].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
+	assert_int_equal(a.async_event[0].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
 	want_none();
 	assert_int_equal(roce_engine_deadline(a.engine), ROCE_NEVER);
 	release(helds);
-	turn();
+	poll_once();
 	want(0, IBV_WC_RETRY_EXC_ERR);
 	want(1, IBV_WC_WR_FLUSH_ERR);
 }
@@ -80,9 +80,9 @@ drain__does_not_wait_for_the_device(void **state)
 	roce_qp_drain(qa);
 	roce_engine_unlock(a.engine);
 	answer();
-	turn();
+	poll_once();
 	assert_int_equal(a.async_events, 1);
-	assert_int_equal(a.notice[0].kind, ROCE_ENGINE_ASYNC_QP_DRAINED);
+	assert_int_equal(a.async_event[0].kind, ROCE_ENGINE_ASYNC_QP_DRAINED);
 	want_none();
 }
 
@@ -106,7 +106,7 @@ destroy__leaves_the_region(void **state)
 	release(helds - 1);
 	assert_int_equal(roce_mr_destroy(a.mr), -EBUSY);
 	release(1);
-	/* Seen at once, without a turn. */
+	/* Seen at once, without a poll. */
 	assert_int_equal(roce_mr_destroy(a.mr), 0);
 	a.mr = NULL;
 	want_none();
@@ -138,13 +138,13 @@ reset__begins_anew(void **state)
 	answer();
 	want_none();
 	release(3);
-	turn();
+	poll_once();
 	want(0, IBV_WC_SUCCESS);
 	release(3);
-	turn();
+	poll_once();
 	want_none();
 	release(3);
-	turn();
+	poll_once();
 	want(2, IBV_WC_SUCCESS);
 	want_none();
 }
@@ -166,7 +166,7 @@ reset__and_destroy_leave_nothing(void **state)
 	roce_qp_destroy(qa);
 	qa = NULL;
 	release(3);
-	turn();
+	poll_once();
 	want_none();
 }
 
@@ -235,10 +235,10 @@ clone__counts(void **state)
 	carry(0);
 	answer();
 	release(1);
-	turn();
+	poll_once();
 	want_none();
 	rte_pktmbuf_free(clone);
-	turn();
+	poll_once();
 	want(0, IBV_WC_SUCCESS);
 }
 
@@ -279,7 +279,7 @@ device_refers_to(uint32_t place)
 struct talk {
 	uint32_t posted, completed, received;
 	uint32_t loss; /* of a hundred frames */
-	uint32_t hold; /* of a hundred turns, so many without a release */
+	uint32_t hold; /* of a hundred polls, so many without a release */
 };
 
 static void
@@ -379,7 +379,7 @@ talk__never_completes_before_the_release(void **state)
 {
 	for (uint64_t seed = 1; seed <= WORLDS; seed++) {
 		struct talk talk = { 0 };
-		unsigned int turns = 0;
+		unsigned int polls = 0;
 
 		dice = seed * UINT64_C(0x9e3779b97f4a7c15);
 		talk.loss = roll(3) * 5;
@@ -388,7 +388,7 @@ talk__never_completes_before_the_release(void **state)
 		while (talk.completed < MESSAGES) {
 			unsigned int from = helds;
 
-			assert_true(++turns < 1000000);
+			assert_true(++polls < 1000000);
 			consume(&talk);
 			if (helds + 32 < HELD)
 				helds += take(&a, held + helds, 32);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The short ways of what nearly every message is: as the long ones, or nothing at all. */
+/* The fast paths: each does what the slow path does, or returns false without side effects. */
 
 #include <errno.h>
 
@@ -23,12 +23,12 @@ requests(void)
 }
 
 static struct roce_sge
-piece(uint32_t offset, uint32_t length)
+segment(uint32_t offset, uint32_t length)
 {
 	return (struct roce_sge){ (uintptr_t)end.memory + offset, length, end.key };
 }
 
-/* Only who owns a queue's lock takes the short way to it. */
+/* Only the owner of a queue's lock takes the fast path to it. */
 static void
 own(struct roce_srq *srq)
 {
@@ -64,7 +64,7 @@ static void
 try_send__leaves_the_request_that_post_send_leaves(void **state)
 {
 	const size_t size = sizeof(struct roce_wqe) + sizeof(struct roce_sge);
-	const struct roce_sge sge = piece(64, 100);
+	const struct roce_sge sge = segment(64, 100);
 
 	for (uint32_t i = 0; i < RTE_DIM(flag_sets); i++) {
 		const struct roce_wr wr = { .wr_id = i,
@@ -89,12 +89,12 @@ try_send__sends(void **state)
 	struct fx_sent sent;
 
 	qp->post.engine->lock.bias.owner = roce_bias_self();
-	assert_true(roce_qp_try_send(qp, piece(0, 8), 1, ROCE_WR_SIGNALED));
+	assert_true(roce_qp_try_send(qp, segment(0, 8), 1, ROCE_WR_SIGNALED));
 	sent = fx_tx_one(&end);
 	assert_int_equal(sent.opcode, IBV_OPCODE_RC_SEND_ONLY);
 	assert_int_equal(sent.payload_len, 8);
 	assert_int_equal(sent.psn, FX_SQ_PSN);
-	assert_true(roce_qp_try_send(qp, piece(0, 9), 2, 0));
+	assert_true(roce_qp_try_send(qp, segment(0, 9), 2, 0));
 	assert_int_equal(fx_tx_one(&end).payload_len, 9);
 }
 
@@ -138,7 +138,7 @@ try_send__leaves_a_full_queue_and_one_in_reset_alone(void **state)
 {
 	uint32_t posted = 0;
 
-	while (roce_qp_try_send(qp, piece(0, 8), 0, 0))
+	while (roce_qp_try_send(qp, segment(0, 8), 0, 0))
 		posted++;
 	assert_int_equal(posted, fx_attr(&end).max_send_wr);
 	assert_int_equal(requests(), posted);
@@ -146,11 +146,11 @@ try_send__leaves_a_full_queue_and_one_in_reset_alone(void **state)
 	roce_engine_lock(end.engine);
 	roce_qp_to_reset(qp);
 	roce_engine_unlock(end.engine);
-	assert_false(roce_qp_try_send(qp, piece(0, 8), 0, 0));
+	assert_false(roce_qp_try_send(qp, segment(0, 8), 0, 0));
 	assert_int_equal(requests(), 0);
 }
 
-/* To the byte; a piece that is longer than any message counts as the longest. */
+/* To the byte; a segment that is longer than any message counts as the longest. */
 static void
 try_post__leaves_the_receive_that_post_leaves(void **state)
 {
@@ -161,8 +161,8 @@ try_post__leaves_the_receive_that_post_leaves(void **state)
 	assert_int_equal(roce_mr_create(end.pd, 0, UINT64_MAX, IBV_ACCESS_LOCAL_WRITE, &whole), 0);
 	{
 		const struct roce_sge rule[] = {
-			piece(64, 100),
-			piece(64, 0),
+			segment(64, 100),
+			segment(64, 0),
 			{ 0, UINT32_MAX, roce_mr_key(whole) },
 		};
 
@@ -210,23 +210,23 @@ try_post__leaves_a_full_queue_alone(void **state)
 {
 	own(end.srq);
 	for (unsigned int i = 0; i < 256; i++)
-		assert_true(roce_srq_try_post(end.srq, piece(0, 64), i));
-	assert_false(roce_srq_try_post(end.srq, piece(0, 64), 256));
+		assert_true(roce_srq_try_post(end.srq, segment(0, 64), i));
+	assert_false(roce_srq_try_post(end.srq, segment(0, 64), 256));
 	fx_expect_counts(end.srq, 256, 256, 256);
 
 	/* What was reaped, and not what was taken, makes room. */
 	fx_rx_request(&end, &peer, IBV_OPCODE_RC_SEND_ONLY, FX_RQ_PSN, 8, 0);
-	assert_false(roce_srq_try_post(end.srq, piece(0, 64), 256));
+	assert_false(roce_srq_try_post(end.srq, segment(0, 64), 256));
 	fx_event(end.recv_cq);
-	assert_true(roce_srq_try_post(end.srq, piece(0, 64), 256));
-	assert_false(roce_srq_try_post(end.srq, piece(0, 64), 257));
+	assert_true(roce_srq_try_post(end.srq, segment(0, 64), 256));
+	assert_false(roce_srq_try_post(end.srq, segment(0, 64), 257));
 }
 
-/* When a region has ended the queue is told so by the long way; then the short one goes on. */
+/* When a region has ended, the slow path notes that in the queue; then the fast path goes on. */
 static void
 try_post__says_no_when_a_region_has_ended(void **state)
 {
-	struct roce_sge sge = piece(0, 64);
+	struct roce_sge sge = segment(0, 64);
 	const struct roce_recv_wr wr = { .sg = &sge, .num_sge = 1 };
 
 	own(end.srq);
@@ -242,10 +242,10 @@ try_post__says_no_when_a_region_has_ended(void **state)
 static void
 try_post__is_for_the_owner_of_the_lock(void **state)
 {
-	assert_false(roce_srq_try_post(end.srq, piece(0, 64), 0));
+	assert_false(roce_srq_try_post(end.srq, segment(0, 64), 0));
 	fx_expect_counts(end.srq, 256, 0, 0);
 	own(end.srq);
-	assert_true(roce_srq_try_post(end.srq, piece(0, 64), 0));
+	assert_true(roce_srq_try_post(end.srq, segment(0, 64), 0));
 	assert_int_equal(end.srq->post_lock.bias.inside[0] | end.srq->post_lock.bias.inside[1], 0);
 }
 
@@ -254,7 +254,7 @@ static void
 try_recv__posts_to_a_queue_of_its_own(void **state)
 {
 	struct roce_qp_attr attr = fx_attr(&end);
-	struct roce_sge sge = piece(0, 64);
+	struct roce_sge sge = segment(0, 64);
 	struct roce_recv_wr wr = { .wr_id = 3, .sg = &sge, .num_sge = 1 };
 	struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x778);
 	uint32_t n, receives;
@@ -283,11 +283,11 @@ static void
 try_recv__leaves_a_shared_queue_alone(void **state)
 {
 	own(end.srq);
-	assert_false(roce_qp_try_recv(qp, piece(0, 64), 0));
+	assert_false(roce_qp_try_recv(qp, segment(0, 64), 0));
 	fx_expect_counts(end.srq, 256, 0, 0);
 }
 
-/* A broken queue pair flushes it with its next turn, whoever saw the other first. */
+/* A broken queue pair flushes it with its next poll, whoever saw the other first. */
 static void
 try_recv__to_a_broken_queue_pair_is_flushed(void **state)
 {
@@ -306,7 +306,7 @@ try_recv__to_a_broken_queue_pair_is_flushed(void **state)
 	roce_engine_unlock(end.engine);
 	/* The first one may find it ready yet. */
 	for (unsigned int i = 0; i < 3; i++) {
-		assert_true(roce_qp_try_recv(alone, piece(0, 64), i));
+		assert_true(roce_qp_try_recv(alone, segment(0, 64), i));
 		fx_tx_none(&end);
 		assert_int_equal(fx_event(end.recv_cq).status, IBV_WC_WR_FLUSH_ERR);
 	}

@@ -12,26 +12,27 @@
 #include "port/fault_injection.h"
 #include "unit.h"
 
-#define BURST       32
-#define LOST(fault) ((fault).count[ROCE_FAULT_LOSS])
+#define BURST           32
+#define LOST(injection) ((injection).count[ROCE_FAULT_LOSS])
 
 static struct rte_mbuf *frames[2 * BURST + 1];
 
 static void
-init_one(struct roce_fault_injection *fault, enum roce_fault_kind kind, uint32_t ppm, uint64_t seed)
+init_one(struct roce_fault_injection *injection, enum roce_fault_kind kind, uint32_t ppm,
+		uint64_t seed)
 {
 	uint32_t rates[ROCE_FAULT_KINDS] = { 0 };
 
 	rates[kind] = ppm;
-	roce_fault_injection_init(fault, rates, seed, 0);
+	roce_fault_injection_init(injection, rates, seed, 0);
 }
 
 static void
-init(struct roce_fault_injection *fault, uint32_t loss, uint64_t seed, uint32_t stream)
+init(struct roce_fault_injection *injection, uint32_t loss, uint64_t seed, uint32_t stream)
 {
 	const uint32_t rates[ROCE_FAULT_KINDS] = { [ROCE_FAULT_LOSS] = loss };
 
-	roce_fault_injection_init(fault, rates, seed, stream);
+	roce_fault_injection_init(injection, rates, seed, stream);
 }
 
 static void
@@ -50,40 +51,40 @@ number_of(const struct rte_mbuf *m)
 static void
 burst__off_touches_nothing(void **state)
 {
-	struct roce_fault_injection fault;
+	struct roce_fault_injection injection;
 	uint64_t before;
 
-	init(&fault, 0, 1, 0);
-	before = fault.state;
-	assert_int_equal(roce_fault_injection_burst(&fault, frames, BURST), BURST);
-	assert_true(fault.state == before);
-	assert_int_equal(LOST(fault), 0);
+	init(&injection, 0, 1, 0);
+	before = injection.state;
+	assert_int_equal(roce_fault_injection_burst(&injection, frames, BURST), BURST);
+	assert_true(injection.state == before);
+	assert_int_equal(LOST(injection), 0);
 }
 
 static void
 burst__of_all_frees_all(void **state)
 {
-	struct roce_fault_injection fault;
+	struct roce_fault_injection injection;
 
-	init(&fault, 1000000, 1, 0);
+	init(&injection, 1000000, 1, 0);
 	make_frames();
-	assert_int_equal(roce_fault_injection_burst(&fault, frames, BURST), 0);
-	assert_int_equal(LOST(fault), BURST);
+	assert_int_equal(roce_fault_injection_burst(&injection, frames, BURST), 0);
+	assert_int_equal(LOST(injection), BURST);
 	assert_true(unit_pool_is_full());
-	assert_int_equal(roce_fault_injection_burst(&fault, frames, 0), 0);
+	assert_int_equal(roce_fault_injection_burst(&injection, frames, 0), 0);
 }
 
 static void
 burst__keeps_the_order_of_the_rest(void **state)
 {
-	struct roce_fault_injection fault;
+	struct roce_fault_injection injection;
 	uint16_t kept;
 
-	init(&fault, 500000, 7, 0);
+	init(&injection, 500000, 7, 0);
 	make_frames();
-	kept = roce_fault_injection_burst(&fault, frames, BURST);
+	kept = roce_fault_injection_burst(&injection, frames, BURST);
 	assert_in_range(kept, 1, BURST - 1);
-	assert_int_equal(kept + LOST(fault), BURST);
+	assert_int_equal(kept + LOST(injection), BURST);
 	for (uint16_t i = 1; i < kept; i++)
 		assert_true(number_of(frames[i - 1]) < number_of(frames[i]));
 	rte_pktmbuf_free_bulk(frames, kept);
@@ -92,13 +93,13 @@ burst__keeps_the_order_of_the_rest(void **state)
 
 /* Which frames of a burst are lost, as a mask. */
 static uint32_t
-lost_mask(struct roce_fault_injection *fault)
+lost_mask(struct roce_fault_injection *injection)
 {
 	uint32_t mask = UINT32_MAX;
 	uint16_t kept;
 
 	make_frames();
-	kept = roce_fault_injection_burst(fault, frames, BURST);
+	kept = roce_fault_injection_burst(injection, frames, BURST);
 	for (uint16_t i = 0; i < kept; i++)
 		mask &= ~(1u << number_of(frames[i]));
 	rte_pktmbuf_free_bulk(frames, kept);
@@ -140,12 +141,12 @@ throw__loses_the_share_asked_for(void **state)
 	};
 
 	for (size_t i = 0; i < RTE_DIM(rule); i++) {
-		struct roce_fault_injection fault;
+		struct roce_fault_injection injection;
 
-		init(&fault, rule[i].loss, 1, 0);
+		init(&injection, rule[i].loss, 1, 0);
 		for (int n = 0; n < 10000; n++)
-			lost_mask(&fault);
-		assert_in_range(LOST(fault), rule[i].least, rule[i].most);
+			lost_mask(&injection);
+		assert_in_range(LOST(injection), rule[i].least, rule[i].most);
 	}
 	assert_true(unit_pool_is_full());
 }
@@ -155,16 +156,16 @@ throw__loses_the_share_asked_for(void **state)
 static void
 duplicate__follows_its_original(void **state)
 {
-	struct roce_fault_injection fault;
+	struct roce_fault_injection injection;
 	uint16_t n;
 
-	init_one(&fault, ROCE_FAULT_DUPLICATE, 1000000, 1);
+	init_one(&injection, ROCE_FAULT_DUPLICATE, 1000000, 1);
 	make_frames();
-	n = roce_fault_injection_burst(&fault, frames, BURST);
+	n = roce_fault_injection_burst(&injection, frames, BURST);
 	assert_int_equal(n, 2 * BURST);
 	for (uint16_t i = 0; i < n; i++)
 		assert_int_equal(number_of(frames[i]), i / 2);
-	assert_int_equal(fault.count[ROCE_FAULT_DUPLICATE], BURST);
+	assert_int_equal(injection.count[ROCE_FAULT_DUPLICATE], BURST);
 	rte_pktmbuf_free_bulk(frames, n);
 	assert_true(unit_pool_is_full());
 }
@@ -173,14 +174,14 @@ duplicate__follows_its_original(void **state)
 static void
 reorder__holds_a_frame_back_for_a_while(void **state)
 {
-	struct roce_fault_injection fault;
+	struct roce_fault_injection injection;
 	uint16_t seen[BURST] = { 0 };
 	unsigned int displaced = 0;
 	uint16_t n;
 
-	init_one(&fault, ROCE_FAULT_REORDER, 200000, 3);
+	init_one(&injection, ROCE_FAULT_REORDER, 200000, 3);
 	make_frames();
-	n = roce_fault_injection_burst(&fault, frames, BURST);
+	n = roce_fault_injection_burst(&injection, frames, BURST);
 	for (uint16_t i = 0; i < n; i++) {
 		uint16_t number = number_of(frames[i]);
 
@@ -190,10 +191,10 @@ reorder__holds_a_frame_back_for_a_while(void **state)
 	}
 	rte_pktmbuf_free_bulk(frames, n);
 	assert_true(displaced > 0);
-	/* The last one may still be held: turns without a frame let it go. */
-	for (unsigned int turn = 0; fault.late != NULL; turn++) {
-		assert_true(turn < ROCE_FAULT_LATE_MAX);
-		if (roce_fault_injection_burst(&fault, frames, 0) == 1) {
+	/* The last one may still be held: polls without a frame let it go. */
+	for (unsigned int polls = 0; injection.late != NULL; polls++) {
+		assert_true(polls < ROCE_FAULT_LATE_MAX);
+		if (roce_fault_injection_burst(&injection, frames, 0) == 1) {
 			seen[number_of(frames[0])]++;
 			rte_pktmbuf_free(frames[0]);
 		}
@@ -206,15 +207,15 @@ reorder__holds_a_frame_back_for_a_while(void **state)
 static void
 fini__frees_what_is_held(void **state)
 {
-	struct roce_fault_injection fault;
+	struct roce_fault_injection injection;
 	uint16_t n;
 
-	init_one(&fault, ROCE_FAULT_REORDER, 1000000, 3);
+	init_one(&injection, ROCE_FAULT_REORDER, 1000000, 3);
 	frames[0] = unit_mbuf(&(uint16_t){ 7 }, 2);
-	n = roce_fault_injection_burst(&fault, frames, 1);
+	n = roce_fault_injection_burst(&injection, frames, 1);
 	assert_int_equal(n, 0);
-	assert_non_null(fault.late);
-	roce_fault_injection_fini(&fault);
+	assert_non_null(injection.late);
+	roce_fault_injection_fini(&injection);
 	assert_true(unit_pool_is_full());
 }
 
@@ -222,15 +223,15 @@ static void
 corrupt__changes_one_bit_behind_the_ethernet_header(void **state)
 {
 	uint8_t zeros[64] = { 0 }, any[64] = { 0 };
-	struct roce_fault_injection fault;
+	struct roce_fault_injection injection;
 
-	init_one(&fault, ROCE_FAULT_CORRUPT, 1000000, 5);
+	init_one(&injection, ROCE_FAULT_CORRUPT, 1000000, 5);
 	for (unsigned int i = 0; i < 20000; i++) {
 		unsigned int bits = 0;
 		const uint8_t *at;
 
 		frames[0] = unit_mbuf(zeros, sizeof(zeros));
-		assert_int_equal(roce_fault_injection_burst(&fault, frames, 1), 1);
+		assert_int_equal(roce_fault_injection_burst(&injection, frames, 1), 1);
 		at = rte_pktmbuf_mtod(frames[0], const uint8_t *);
 		for (unsigned int b = 0; b < sizeof(zeros); b++) {
 			bits += (unsigned int)__builtin_popcount(at[b]);
@@ -252,26 +253,26 @@ static void
 mark__is_what_a_router_does(void **state)
 {
 	uint8_t frame[sizeof(v4_frame)];
-	struct roce_fault_injection fault;
+	struct roce_fault_injection injection;
 	const uint8_t *at;
 
-	init_one(&fault, ROCE_FAULT_MARK, 1000000, 5);
+	init_one(&injection, ROCE_FAULT_MARK, 1000000, 5);
 	memcpy(frame, v4_frame, sizeof(frame));
 	frames[0] = unit_mbuf(frame, sizeof(frame));
-	assert_int_equal(roce_fault_injection_burst(&fault, frames, 1), 1);
+	assert_int_equal(roce_fault_injection_burst(&injection, frames, 1), 1);
 	at = rte_pktmbuf_mtod(frames[0], const uint8_t *);
 	assert_int_equal(at[15], 3);
 	assert_int_equal(at[24] << 8 | at[25], 0xb6ca);
 	rte_pktmbuf_free(frames[0]);
-	assert_int_equal(fault.count[ROCE_FAULT_MARK], 1);
+	assert_int_equal(injection.count[ROCE_FAULT_MARK], 1);
 
 	/* Who does not say that it may be marked is not. */
 	frame[15] = 0;
 	frames[0] = unit_mbuf(frame, sizeof(frame));
-	assert_int_equal(roce_fault_injection_burst(&fault, frames, 1), 1);
+	assert_int_equal(roce_fault_injection_burst(&injection, frames, 1), 1);
 	assert_memory_equal(rte_pktmbuf_mtod(frames[0], const uint8_t *), frame, sizeof(frame));
 	rte_pktmbuf_free(frames[0]);
-	assert_int_equal(fault.count[ROCE_FAULT_MARK], 1);
+	assert_int_equal(injection.count[ROCE_FAULT_MARK], 1);
 }
 
 int

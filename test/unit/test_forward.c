@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A frame that arrives on one engine for a queue pair of another: it is handed over, and the way back is bounded. */
+/* A frame that arrives on one engine for a queue pair of another: it is forwarded, and the owner's inbox is bounded. */
 
 #include "engine_scene.h"
 
@@ -13,7 +13,7 @@ setup(void **state)
 	return 0;
 }
 
-/* A frame that reaches another engine's queue is handed to the owner of its queue pair, in order. */
+/* A frame that reaches another engine's queue is forwarded to the owner of its queue pair, in order. */
 static void
 forward__reaches_the_owner(void **state)
 {
@@ -32,7 +32,7 @@ forward__reaches_the_owner(void **state)
 	assert_int_equal(fx_stats(&end)->rx_handed_over, 40);
 	assert_int_equal(roce_cq_count(end.recv_cq), 0);
 	assert_int_equal(roce_engine_deadline(owner), 0);
-	/* A call without frames takes in what was handed over. */
+	/* A call without frames takes in what was forwarded. */
 	assert_int_equal(feed(owner, NULL, 0), 0);
 	assert_int_equal(feed(owner, NULL, 0), 0);
 	assert_int_equal(roce_cq_poll(end.recv_cq, event, 40), 40);
@@ -76,7 +76,7 @@ forward__survives_the_end_of_the_queue_pair(void **state)
 
 /* Its address may be gone too: then the frame is foreign, and nobody is there to leave it to. */
 static void
-hand_over__survives_the_end_of_the_address(void **state)
+forward__survives_the_end_of_the_address(void **state)
 {
 	struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
 	struct rte_mbuf *m;
@@ -91,14 +91,35 @@ hand_over__survives_the_end_of_the_address(void **state)
 	/* teardown finds the frame back in its pool */
 }
 
+/* A DREQ that another engine received must not overtake acknowledgements of the own burst: forwarded frames come last. */
+static void
+forward__comes_behind_the_own_burst(void **state)
+{
+	struct fx_options two = { .engines = 2, .first_qpn = 0x100 };
+	struct rte_mbuf *first, *second;
+
+	fx_end_close(&end);
+	fx_end_open(&end, 1, &two);
+	qp = fx_played_qp(&end, &peer);
+	assert_ptr_equal(roce_qp_engine(qp), end.engine);
+	fx_fill_srq(&end, 2, 64);
+	first = request(0);
+	second = request(1);
+	assert_int_equal(feed(roce_domain_engine(end.domain, 1), &second, 1), 0);
+	assert_int_equal(feed(end.engine, &first, 1), 0);
+	assert_int_equal(roce_cq_count(end.recv_cq), 2);
+	assert_int_equal(fx_stats(&end)->out_of_sequence, 0);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(forward__reaches_the_owner),
 		TEST(forward__is_bounded),
+		TEST(forward__comes_behind_the_own_burst),
 		TEST(forward__survives_the_end_of_the_queue_pair),
-		TEST(hand_over__survives_the_end_of_the_address),
+		TEST(forward__survives_the_end_of_the_address),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Plain frames are parsed by a short way of their own. It must come to what the long one comes to, which every frame with
+ * Plain frames are parsed on a fast path. Its result must be that of the slow path, which every frame with
  * a VLAN tag takes: so each frame here is looked at without and with a tag.
  */
 
@@ -51,7 +51,7 @@ look_tagged(const uint8_t *bytes, uint32_t len)
 	return look(tagged, len + TAG);
 }
 
-/* The shortest way of all knows exactly the whole SENDs among the plain frames that are good, and says the same of them. */
+/* The fastest path of all knows exactly the whole SENDs among the plain frames that are good, and says the same of them. */
 static void
 compare_send(const uint8_t *bytes, uint32_t len, const struct seen *seen)
 {

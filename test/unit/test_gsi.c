@@ -72,10 +72,10 @@ static struct rte_mbuf *
 datagram(uint8_t opcode)
 {
 	struct roce_qp_connect connect = fx_connect(&end, fx_ip(50), 0x777);
-	struct fx_peer stranger = fx_peer_of(qp, &connect);
+	struct fx_peer unknown = fx_peer_of(qp, &connect);
 
-	((struct roce_bth *)(stranger.template.bytes + BTH))->dest_qp = RTE_BE32(ROCE_QPN_GSI);
-	return fx_request(&stranger, opcode, 77, 256, 0);
+	((struct roce_bth *)(unknown.template.bytes + BTH))->dest_qp = RTE_BE32(ROCE_QPN_GSI);
+	return fx_request(&unknown, opcode, 77, 256, 0);
 }
 
 /* A datagram to queue pair 1 from anybody goes to the connection manager, when its ICRC is right. */
@@ -99,7 +99,7 @@ gsi__hears_datagrams(void **state)
 	assert_int_equal(fx_stats(&end)->rx_unknown_qp, 2);
 }
 
-/* It speaks in every turn, also when data would fill the room, and its deadline is the engine's. */
+/* It speaks in every poll, also when data would fill the room, and its deadline is the engine's. */
 static void
 gsi__speaks_beside_data(void **state)
 {
@@ -149,7 +149,7 @@ gsi__is_left_alone_until_its_time(void **state)
 	assert_int_equal(gsi.async_events, 1);
 }
 
-/* What happens to a connection's queue pair reaches the connection manager in the next turn of engine 0. */
+/* What happens to a connection's queue pair reaches the connection manager in the next poll of engine 0. */
 static void
 gsi__hears_of_its_queue_pairs(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The high watermarks of a queue pair: more receives than the soft one are told once, more than the hard one break
+ * The high watermarks of a queue pair: more receives than the soft one make one async event, more than the hard one break
  * the connection. From a shared queue it has what it took and has not completed: one at the most. Of a queue of its
  * own it has what is posted, too.
  */
@@ -50,15 +50,15 @@ count(const struct client *c)
 	return receives;
 }
 
-/* How often this was told; every notice is of this client. */
+/* How often this was delivered; every async event is of this client. */
 static unsigned int
-told(enum roce_engine_async kind, const struct client *c)
+delivered(enum roce_engine_async kind, const struct client *c)
 {
 	unsigned int times = 0;
 
 	for (unsigned int i = 0; i < end.async_events; i++) {
-		assert_ptr_equal(end.notice[i].owner, c);
-		times += end.notice[i].kind == kind;
+		assert_ptr_equal(end.async_event[i].owner, c);
+		times += end.async_event[i].kind == kind;
 	}
 	return times;
 }
@@ -66,13 +66,13 @@ told(enum roce_engine_async kind, const struct client *c)
 static unsigned int
 delivered_soft(const struct client *c)
 {
-	return told(ROCE_ENGINE_ASYNC_QP_SOFT_HIGH, c);
+	return delivered(ROCE_ENGINE_ASYNC_QP_SOFT_HIGH, c);
 }
 
 static unsigned int
 delivered_broken(const struct client *c)
 {
-	return told(ROCE_ENGINE_ASYNC_QP_BROKEN, c);
+	return delivered(ROCE_ENGINE_ASYNC_QP_BROKEN, c);
 }
 
 /* A queue pair with a receive queue of its own, in RESET, with so many receives posted. */
@@ -128,7 +128,7 @@ soft__on_a_shared_queue(void **state)
 		assert_int_equal(end.async_events, 0);
 		arrive(&c);
 		assert_int_equal(delivered_soft(&c), rule[i].want);
-		assert_int_equal(end.notice[0].status, 0);
+		assert_int_equal(end.async_event[0].status, 0);
 		assert_int_equal(reap(end.recv_cq), 0);
 		begin(&c);
 		assert_int_equal(count(&c), 1);
@@ -144,7 +144,7 @@ soft__on_a_shared_queue(void **state)
 	}
 }
 
-/* Nobody who did not ask is told or broken. */
+/* A queue pair without a watermark gets no event, and does not break. */
 static void
 marks__default_to_none(void **state)
 {
@@ -290,7 +290,7 @@ hard__breaks_the_connection(void **state)
 	assert_int_equal(roce_qp_state(c.qp), ROCE_QP_ERR);
 	assert_int_equal(delivered_broken(&c), 1);
 	assert_int_equal(end.async_events, 1);
-	assert_int_equal(end.notice[0].status, IBV_WC_WR_FLUSH_ERR);
+	assert_int_equal(end.async_event[0].status, IBV_WC_WR_FLUSH_ERR);
 	assert_int_equal(fx_stats(&end)->resp_over_high_watermark, 1);
 	sent = fx_tx_one(&end);
 	assert_int_equal(sent.syndrome, FX_NAK(ROCE_NAK_REMOTE_OPERATIONAL));
@@ -374,7 +374,7 @@ hard__breaks_at_once_when_exceeded(void **state)
 			set_high(&c, NONE, 2);
 		}
 		assert_int_equal(delivered_broken(&c), 1);
-		assert_int_equal(end.notice[0].status, IBV_WC_WR_FLUSH_ERR);
+		assert_int_equal(end.async_event[0].status, IBV_WC_WR_FLUSH_ERR);
 		/* Everything is flushed before anybody hears of it. */
 		assert_int_equal(events_at_async_event, 3 + by_post);
 		assert_int_equal(roce_qp_state(c.qp), ROCE_QP_ERR);
@@ -424,7 +424,7 @@ hard__waits_for_the_connection(void **state)
 }
 
 /*
- * The first message of the peer is the connection, when the word that it is established was lost: that is told
+ * The first message of the peer is the connection, when the word that it is established was lost: that is delivered
  * first, then that it broke.
  * Proves: ep_set_watermark.7
  */
@@ -442,8 +442,8 @@ hard__is_armed_by_the_first_message(void **state)
 	client_unlock(&c);
 	arrive(&c);
 	assert_int_equal(end.async_events, 2);
-	assert_int_equal(end.notice[0].kind, ROCE_ENGINE_ASYNC_QP_ESTABLISHED);
-	assert_int_equal(end.notice[1].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
+	assert_int_equal(end.async_event[0].kind, ROCE_ENGINE_ASYNC_QP_ESTABLISHED);
+	assert_int_equal(end.async_event[1].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
 	assert_int_equal(fx_event(end.recv_cq).status, IBV_WC_WR_FLUSH_ERR);
 	fx_expect_counts(end.srq, 256, 0, 0);
 	roce_qp_destroy(c.qp);
@@ -468,7 +468,7 @@ marks__are_independent(void **state)
 	check_high(&c);
 	assert_int_equal(delivered_soft(&c), 1);
 	assert_int_equal(delivered_broken(&c), 0);
-	/* The soft one was told; the hard one is still armed. */
+	/* The soft one was delivered; the hard one is still armed. */
 	post_own(&c, 3);
 	check_high(&c);
 	assert_int_equal(delivered_soft(&c), 1);
@@ -483,14 +483,14 @@ marks__are_independent(void **state)
 	set_high(&c, 0, 0);
 	arrive(&c);
 	assert_int_equal(end.async_events, 2);
-	assert_int_equal(end.notice[0].kind, ROCE_ENGINE_ASYNC_QP_SOFT_HIGH);
-	assert_int_equal(end.notice[1].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
+	assert_int_equal(end.async_event[0].kind, ROCE_ENGINE_ASYNC_QP_SOFT_HIGH);
+	assert_int_equal(end.async_event[1].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
 	reap_many(end.recv_cq, 1);
 	roce_qp_destroy(c.qp);
 }
 
 /*
- * They belong to the queue pair, not to the connection: what was not told or broken yet waits in the next one.
+ * They belong to the queue pair, not to the connection: what was not delivered or broken yet waits in the next one.
  * Proves: ep_set_watermark.1
  */
 static void
@@ -507,7 +507,7 @@ marks__outlive_the_connection(void **state)
 	assert_int_equal(end.async_events, 0);
 	arrive(&c);
 	assert_int_equal(delivered_soft(&c), 1);
-	/* Told stays told. */
+	/* Told stays delivered. */
 	client_to_reset(&c);
 	client_connect(&c);
 	arrive(&c);

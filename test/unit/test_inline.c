@@ -50,7 +50,7 @@ teardown(void **state)
 	return fx_live() != 0 || !unit_pool_is_full();
 }
 
-/* From memory that nobody registered, in two pieces with a key that names nothing; scribbled over at once. */
+/* From memory that nobody registered, in two segments with a key that names nothing; scribbled over at once. */
 static int
 post(uint8_t opcode, uint32_t len)
 {

@@ -166,27 +166,27 @@ send__does_not_end_a_window_of_another_zone(void **state)
 	struct roce_mw *other;
 	struct roce_mw_bind bind;
 	struct roce_qp_attr attr = fx_attr(&end);
-	struct roce_qp *stranger;
+	struct roce_qp *outsider;
 
 	assert_int_equal(roce_pd_create(roce_domain_context(end.domain), &pd), 0);
 	assert_int_equal(roce_mr_create(pd, (uintptr_t)end.memory, 64, ALL_ACCESS, &mr), 0);
 	assert_int_equal(roce_mw_create(pd, &mw, &other), 0);
 	attr.pd = pd;
 	attr.srq = NULL;
-	stranger = fx_qp(&end, &attr);
-	fx_up(stranger, &(struct roce_qp_connect){ .path = { .mtu_code = 3 }, .dest_qp = 9 });
+	outsider = fx_qp(&end, &attr);
+	fx_up(outsider, &(struct roce_qp_connect){ .path = { .mtu_code = 3 }, .dest_qp = 9 });
 	bind = (struct roce_mw_bind){ .mw = other,
 		.mr_key = roce_mr_key(mr),
 		.access = PEER_READS,
 		.addr = (uintptr_t)end.memory,
 		.length = 64 };
-	assert_int_equal(post_bind(stranger, 1, &bind, ROCE_WR_SIGNALED), 0);
+	assert_int_equal(post_bind(outsider, 1, &bind, ROCE_WR_SIGNALED), 0);
 	settle();
 	expect_bind_event(1, IBV_WC_SUCCESS);
 
 	expect_refusal(bind.key);
 	assert_true(lives(bind.key));
-	roce_qp_destroy(stranger);
+	roce_qp_destroy(outsider);
 	roce_mw_destroy(other);
 	assert_int_equal(roce_mr_destroy(mr), 0);
 	assert_int_equal(roce_pd_destroy(pd), 0);

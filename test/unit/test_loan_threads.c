@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One thread turns the engine, one polls and takes, one reads the messages and frees them: nobody waits for anybody. */
+/* One thread polls the engine, one polls and takes, one reads the messages and frees them: nobody waits for anybody. */
 
 #include <pthread.h>
 #include <sched.h>

@@ -336,7 +336,7 @@ covers__wants_a_region_that_holds_it(void **state)
 	assert_int_equal(roce_pd_destroy(other), 0);
 }
 
-/* Every split of a text over pieces and every offset gives the same bytes; empty pieces do not count. */
+/* Every split of a text over segments and every offset gives the same bytes; empty segments do not count. */
 static void
 copy_out__walks_the_segments(void **state)
 {
@@ -378,7 +378,7 @@ find__wants_one_segment_and_its_key(void **state)
 
 /* A text on the way in, with the payload in one segment, split inside, or wholly in the second. */
 static void
-copy_in__walks_the_pieces_and_the_segments(void **state)
+copy_in__walks_the_segments_and_the_segments(void **state)
 {
 	uint8_t frame[40], want[64];
 
@@ -445,7 +445,7 @@ main(void)
 		TEST(covers__wants_a_region_that_holds_it),
 		TEST(copy_out__walks_the_segments),
 		TEST(find__wants_one_segment_and_its_key),
-		TEST(copy_in__walks_the_pieces_and_the_segments),
+		TEST(copy_in__walks_the_segments_and_the_segments),
 		TEST(copy__judges_the_key_again),
 	};
 

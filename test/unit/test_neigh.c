@@ -96,26 +96,26 @@ resolve__takes_a_told_address_for_good(void **state)
 	assert_true(roce_neigh_deadline(n) == ROCE_NEVER);
 }
 
-/* Four questions a second, unreachable after three seconds, forgotten three seconds later. */
+/* Four questions a second, unreachable after five seconds, forgotten three seconds later. */
 static void
 resolve__gives_up_and_forgives(void **state)
 {
 	struct roce_neigh *n = *state;
 
 	assert_int_equal(resolve(n, &peer4, START), -EAGAIN);
-	for (unsigned int i = 0; i < 12; i++) {
+	for (unsigned int i = 0; i < 20; i++) {
 		ASSERT_SAYS(n, ask4, START + i * HZ / 4);
 		assert_silent(n, START + i * HZ / 4 + HZ / 4 - 1);
 	}
-	assert_int_equal(resolve(n, &peer4, START + 3 * HZ - 1), -EAGAIN);
-	assert_int_equal(roce_neigh_deadline(n), START + 3 * HZ);
-	assert_silent(n, START + 3 * HZ);
+	assert_int_equal(resolve(n, &peer4, START + 5 * HZ - 1), -EAGAIN);
+	assert_int_equal(roce_neigh_deadline(n), START + 5 * HZ);
+	assert_silent(n, START + 5 * HZ);
 	assert_true(roce_neigh_changed(n));
-	assert_int_equal(resolve(n, &peer4, START + 3 * HZ), -EHOSTUNREACH);
-	assert_silent(n, START + 6 * HZ - 1);
-	assert_int_equal(resolve(n, &peer4, START + 6 * HZ - 1), -EHOSTUNREACH);
-	assert_silent(n, START + 6 * HZ);
-	assert_int_equal(resolve(n, &peer4, START + 6 * HZ), -EAGAIN);
+	assert_int_equal(resolve(n, &peer4, START + 5 * HZ), -EHOSTUNREACH);
+	assert_silent(n, START + 8 * HZ - 1);
+	assert_int_equal(resolve(n, &peer4, START + 8 * HZ - 1), -EHOSTUNREACH);
+	assert_silent(n, START + 8 * HZ);
+	assert_int_equal(resolve(n, &peer4, START + 8 * HZ), -EAGAIN);
 }
 
 static void
@@ -124,11 +124,11 @@ resolve__believes_a_late_answer(void **state)
 	struct roce_neigh *n = *state;
 
 	assert_int_equal(resolve(n, &peer4, START), -EAGAIN);
-	for (unsigned int i = 0; i < 12; i++)
+	for (unsigned int i = 0; i < 20; i++)
 		ASSERT_SAYS(n, ask4, START + i * HZ / 4);
-	assert_silent(n, START + 3 * HZ);
-	assert_true(HEAR(n, peer_answer4, START + 4 * HZ));
-	assert_known(n, &peer4, &mac_peer, START + 4 * HZ);
+	assert_silent(n, START + 5 * HZ);
+	assert_true(HEAR(n, peer_answer4, START + 6 * HZ));
+	assert_known(n, &peer4, &mac_peer, START + 6 * HZ);
 }
 
 /* An address in use is asked for again, by unicast, and serves meanwhile; one nobody wants is forgotten. */
@@ -170,9 +170,9 @@ timer__asks_everybody_when_the_neighbour_is_silent(void **state)
 	assert_known(n, &peer6, &mac_peer, now);
 	roce_neigh_changed(n);
 	now += 30 * HZ;
-	for (unsigned int i = 0; i < 12; i++, now += HZ / 4)
+	for (unsigned int i = 0; i < 20; i++, now += HZ / 4)
 		ASSERT_SAYS(n, ask6_unicast, now);
-	for (unsigned int i = 0; i < 12; i++, now += HZ / 4) {
+	for (unsigned int i = 0; i < 20; i++, now += HZ / 4) {
 		ASSERT_SAYS(n, ask6, now);
 		assert_int_equal(resolve(n, &peer6, now), -EAGAIN);
 	}

@@ -203,7 +203,7 @@ rx__leaves_others_alone(void **state)
 	assert_true(roce_neigh_deadline(n) == ROCE_NEVER);
 }
 
-/* Strangers fill what is free and push out nobody; a question of ours finds room. */
+/* Unknown peers fill what is free and push out nobody; a question of ours finds room. */
 static void
 rx__cannot_push_out_what_is_in_use(void **state)
 {

@@ -217,7 +217,7 @@ freed_memory__is_not_written(void **state)
 	expect_untouched(0, FX_MEMORY);
 }
 
-/* A receive of several pieces gets each byte in its piece. */
+/* A receive of several segments gets each byte in its segment. */
 static void
 segments__are_filled_as_ever(void **state)
 {

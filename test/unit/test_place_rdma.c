@@ -184,7 +184,7 @@ response(uint8_t opcode, uint32_t n, uint32_t len)
 	return fx_response(&peer, opcode, FX_SQ_PSN + n, len, 1);
 }
 
-/* Into one piece of @p first bytes, and the rest behind a gap of as many, when there is a rest. */
+/* Into one segment of @p first bytes, and the rest behind a gap of as many, when there is a rest. */
 static void
 post_read(uint32_t first, uint32_t len)
 {
@@ -264,7 +264,7 @@ answer_to_freed_memory__is_placed_nowhere(void **state)
 	expect_untouched(0, FX_MEMORY);
 }
 
-/* A READ into several pieces gets each byte in its piece. */
+/* A READ into several segments gets each byte in its segment. */
 static void
 segments__are_filled_as_ever(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A device that is polled inside of its own turn, by a callback of the program: it says that nothing moved, always. */
+/* A device that is polled inside of its own poll, by a callback of the program: it says that nothing moved, always. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,7 @@ setup(void **state)
 	scene.port.queues = 1;
 	scene.port.queue[0].port = &scene.port;
 	scene.port.queue[0].engine = roce_domain_engine(scene.domain, 0);
-	scene.port.life.device = scene.device;
+	scene.port.events.device = scene.device;
 	return 0;
 }
 
@@ -86,7 +86,7 @@ poll__inside_a_poll_is_refused(void **state)
 	expect_refused();
 }
 
-/* Also when ethdev has news of the port, which wants the locks of all engines: that waits for the end of the turn. */
+/* Also when ethdev has news of the port, which wants the locks of all engines: that waits for the end of the poll. */
 static void
 poll__inside_a_poll_leaves_news_alone(void **state)
 {
@@ -94,11 +94,11 @@ poll__inside_a_poll_leaves_news_alone(void **state)
 	const uint32_t news = 1u << 31;
 
 	(void)state;
-	__atomic_store_n(&scene.port.life.pending, news, __ATOMIC_RELAXED);
+	__atomic_store_n(&scene.port.events.pending, news, __ATOMIC_RELAXED);
 	expect_refused();
-	assert_int_equal(scene.port.life.pending, news);
+	assert_int_equal(scene.port.events.pending, news);
 	assert_int_equal(roce_port_poll(&scene.port.queue[0]), 0);
-	assert_int_equal(scene.port.life.pending, 0);
+	assert_int_equal(scene.port.events.pending, 0);
 }
 
 int

@@ -261,18 +261,18 @@ drain__tells_once(void **state)
 	fx_rx_answer(&end, &peer, FX_ACK, FX_SQ_PSN + 1);
 	assert_int_equal(roce_cq_count(end.send_cq), 2);
 	assert_int_equal(end.async_events, 1);
-	assert_int_equal(end.notice[0].kind, ROCE_ENGINE_ASYNC_QP_DRAINED);
+	assert_int_equal(end.async_event[0].kind, ROCE_ENGINE_ASYNC_QP_DRAINED);
 	fx_tx_none(&end);
 	assert_int_equal(end.async_events, 1);
 
-	/* Nothing to wait for: told in the next turn, not inside the call. */
+	/* The drain has no request to wait for: the event comes in the next poll, not inside the call. */
 	lock();
 	roce_qp_drain(qp);
 	unlock();
 	assert_int_equal(end.async_events, 1);
 	fx_tx_none(&end);
 	assert_int_equal(end.async_events, 2);
-	assert_int_equal(end.notice[1].kind, ROCE_ENGINE_ASYNC_QP_DRAINED);
+	assert_int_equal(end.async_event[1].kind, ROCE_ENGINE_ASYNC_QP_DRAINED);
 	roce_qp_destroy(qp);
 }
 
@@ -294,7 +294,7 @@ drain__tells_behind_the_acknowledgement(void **state)
 	assert_int_equal(end.async_events, 0);
 	assert_int_equal(fx_tx_one(&end).psn, FX_RQ_PSN);
 	assert_int_equal(end.async_events, 1);
-	assert_int_equal(end.notice[0].kind, ROCE_ENGINE_ASYNC_QP_DRAINED);
+	assert_int_equal(end.async_event[0].kind, ROCE_ENGINE_ASYNC_QP_DRAINED);
 	roce_qp_destroy(qp);
 }
 
@@ -312,7 +312,7 @@ drain__ends_with_a_break(void **state)
 	(void)fx_tx_all(&end, &n);
 	fx_rx_answer(&end, &peer, FX_NAK(ROCE_NAK_REMOTE_ACCESS), FX_SQ_PSN);
 	assert_int_equal(end.async_events, 1);
-	assert_int_equal(end.notice[0].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
+	assert_int_equal(end.async_event[0].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
 	fx_tx_none(&end);
 	assert_int_equal(end.async_events, 1);
 	roce_qp_destroy(qp);
@@ -335,7 +335,7 @@ broken__names_the_owner(void **state)
 	assert_int_equal(fx_send(&end, qp, 1, 0, 8, 0), 0);
 	(void)fx_tx_all(&end, &n);
 	fx_rx_answer(&end, &peer, FX_NAK(ROCE_NAK_REMOTE_ACCESS), FX_SQ_PSN);
-	assert_ptr_equal(end.notice[0].owner, &owner);
+	assert_ptr_equal(end.async_event[0].owner, &owner);
 	assert_ptr_equal(fx_event(end.send_cq).owner, &owner);
 	roce_qp_destroy(qp);
 }

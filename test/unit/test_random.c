@@ -33,7 +33,7 @@ at__depends_on_seed_stream_and_place(void **state)
 	assert_in_range(bits, 31000, 33000);
 }
 
-/* What is seen is no piece of what a generator that can be run backwards would make of the seed. */
+/* Visible numbers are no part of the sequence that a generator that can be run backwards would make of the seed. */
 static void
 at__is_no_step_from_the_last(void **state)
 {

@@ -16,7 +16,7 @@ setup(void **state)
 	return 0;
 }
 
-/* One frame, one turn. @return answers. */
+/* One frame, one poll. @return answers. */
 static unsigned int
 play(uint32_t psn, uint8_t flags)
 {
@@ -88,11 +88,11 @@ gap__is_reported_when_there_is_an_answer_again(void **state)
 	assert_int_equal(play(PSN + 4, 0), 0);
 }
 
-/* One frame of a turn answers them all, and costs one. */
+/* One frame of a poll answers them all, and costs one. */
 static void
 duplicates__in_one_poll_cost_one_answer(void **state)
 {
-	for (unsigned int turn = 0; turn < 10; turn++) {
+	for (unsigned int polls = 0; polls < 10; polls++) {
 		for (unsigned int i = 0; i < 20; i++)
 			fx_rx_request(&end, &peer, ONLY, PSN - 1, 8, FX_ACKREQ);
 		(void)fx_tx_one(&end);

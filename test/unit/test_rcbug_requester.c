@@ -170,15 +170,15 @@ struct said {
 	uint8_t bytes[SAID_MAX][ROCE_FRAME_LEN_MAX(MTU)];
 };
 
-/* What the engine says with this much room a turn, and without a buffer in each turn whose bit is set. */
+/* What the engine says with this much room a poll, and without a buffer in each poll whose bit is set. */
 static void
 listen(struct said *said, uint16_t room, uint32_t starved)
 {
 	static struct rte_mbuf *all[4096];
 	unsigned int quiet = 0;
 
-	for (unsigned int turn = 0; quiet < 34; turn++) {
-		const bool starve = turn < 32 && starved >> turn & 1;
+	for (unsigned int polls = 0; quiet < 34; polls++) {
+		const bool starve = polls < 32 && starved >> polls & 1;
 		struct rte_mbuf *pkts[32];
 		unsigned int held = 0;
 		uint16_t n;
@@ -220,7 +220,7 @@ speech(struct said *said, uint16_t room, uint32_t starved)
 }
 
 /*
- * Whatever the device took in each turn, and whenever there was no buffer: the same frames, byte for byte. Only the
+ * The same frames leave, byte for byte, however many the device takes in a poll and whenever a buffer is missing. Only the
  * question for an acknowledgement may stand elsewhere, because it is asked before a silence; the ICRC with it.
  *
  * Proves: rc.R10

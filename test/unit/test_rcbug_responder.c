@@ -166,7 +166,7 @@ msn__grows_with_the_last_packet_only(void **state)
 }
 
 /*
- * The pieces of a receive add up to 2^32 and more: it has room for everything, not for what is left of the sum.
+ * The segments of a receive add up to 2^32 and more: it has room for everything, not for what is left of the sum.
  *
  * Proves: rc.R17
  */
@@ -181,17 +181,17 @@ receive__of_wrapping_segments_holds_everything(void **state)
 	(void)state;
 	assert_int_equal(roce_mr_create(end.pd, 0, UINT64_MAX, IBV_ACCESS_LOCAL_WRITE, &whole), 0);
 	key = roce_mr_key(whole);
-	for (unsigned int pieces = 2; pieces <= 4; pieces += 2) {
-		/* 2^32 in two pieces, and in four; only the first has a byte of ours. */
+	for (unsigned int segments = 2; segments <= 4; segments += 2) {
+		/* 2^32 in two segments, and in four; only the first has a byte of ours. */
 		for (unsigned int i = 0; i < 4; i++)
-			sge[i] = (struct roce_sge){ base, i < pieces ? 1u << 31 : 0, key };
-		if (pieces == 4)
+			sge[i] = (struct roce_sge){ base, i < segments ? 1u << 31 : 0, key };
+		if (segments == 4)
 			sge[3].length = UINT32_MAX;
 		assert_int_equal(roce_srq_post(end.srq, &wr), 0);
-		arrives(OP(SEND_ONLY), PSN + pieces / 2 - 1, MTU, 0, 0);
+		arrives(OP(SEND_ONLY), PSN + segments / 2 - 1, MTU, 0, 0);
 		assert_int_equal(fx_tx_one(&end).syndrome, FX_ACK);
 		assert_int_equal(fx_event(end.recv_cq).byte_len, MTU);
-		assert_int_equal(space[MTU - 1], (uint8_t)(PSN + pieces / 2 - 1 + MTU - 1));
+		assert_int_equal(space[MTU - 1], (uint8_t)(PSN + segments / 2 - 1 + MTU - 1));
 		assert_int_equal(space[MTU], byte_at(MTU));
 	}
 	assert_int_equal(roce_mr_destroy(whole), 0);

@@ -187,12 +187,12 @@ answer__that_is_not_the_next_one_is_a_sign_of_life(void **state)
 static void
 answers__that_never_help_end_it_all(void **state)
 {
-	unsigned int n, turns = 0;
+	unsigned int n, polls = 0;
 
 	post(IBV_WR_RDMA_READ, 1, 3 * MTU, 0);
 	(void)fx_tx_one(&end);
 	while (roce_qp_state(qp) == ROCE_QP_RTS) {
-		assert_true(turns++ < 10000);
+		assert_true(polls++ < 10000);
 		(void)fx_run(&end, end.now + FX_HZ / 1000, &n);
 		answer(RSP_MID, PSN + 1, MTU);
 	}

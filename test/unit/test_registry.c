@@ -84,8 +84,8 @@ list__has_conf_first_and_each_entry_once(void **state)
 {
 	DAT_PROVIDER_INFO a = info_of("a", 2, DAT_TRUE);
 	DAT_PROVIDER_INFO z = info_of("z", 2, DAT_FALSE);
-	DAT_PROVIDER_INFO info[4];
-	DAT_PROVIDER_INFO *list[4] = { &info[0], &info[1], &info[2], &info[3] };
+	DAT_PROVIDER_INFO info[6];
+	DAT_PROVIDER_INFO *list[6] = { &info[0], &info[1], &info[2], &info[3], &info[4], &info[5] };
 	DAT_COUNT n = 0;
 
 	(void)state;
@@ -93,29 +93,31 @@ list__has_conf_first_and_each_entry_once(void **state)
 					LINE("b", "1.2", "threadsafe", "second.so", ""));
 	assert_int_equal(dat_registry_add_provider(&fake_table, &z), DAT_SUCCESS);
 	assert_int_equal(dat_registry_add_provider(&fake_table, &a), DAT_SUCCESS);
-	assert_int_equal(dat_registry_list_providers(4, &n, list), DAT_SUCCESS);
-	assert_int_equal(n, 3);
+	assert_int_equal(dat_registry_list_providers(6, &n, list), DAT_SUCCESS);
+	assert_int_equal(n, 5);
 	assert_string_equal(info[0].ia_name, "b");
 	assert_string_equal(info[1].ia_name, "a");
-	assert_string_equal(info[2].ia_name, "z");
-	assert_int_equal(info[2].is_thread_safe, DAT_FALSE);
-	assert_int_equal(dat_registry_list_providers(3, &n, list), DAT_SUCCESS);
+	assert_string_equal(info[2].ia_name, "loop0");
+	assert_string_equal(info[3].ia_name, "loop1");
+	assert_string_equal(info[4].ia_name, "z");
+	assert_int_equal(info[4].is_thread_safe, DAT_FALSE);
+	assert_int_equal(dat_registry_list_providers(5, &n, list), DAT_SUCCESS);
 
 	/* Too small a list is told how large it should be, and left alone. */
 	memset(info, 0, sizeof(info));
 	n = 0;
 	assert_int_equal(dat_registry_list_providers(2, &n, list),
 			ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1));
-	assert_int_equal(n, 3);
+	assert_int_equal(n, 5);
 	assert_string_equal(info[0].ia_name, "");
 	n = 0;
 	assert_int_equal(dat_registry_list_providers(0, &n, NULL),
 			ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1));
-	assert_int_equal(n, 3);
+	assert_int_equal(n, 5);
 	n = 0;
-	assert_int_equal(dat_registry_list_providers(3, &n, NULL),
+	assert_int_equal(dat_registry_list_providers(5, &n, NULL),
 			ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
-	assert_int_equal(n, 3);
+	assert_int_equal(n, 5);
 	assert_int_equal(dat_registry_list_providers(3, NULL, list),
 			ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
 
@@ -127,10 +129,12 @@ static void
 list__grows_with_what_is_registered(void **state)
 {
 	enum {
-		N = 40
+		N = 40,
+		BUILT_IN = 2,
+		ALL = BUILT_IN + N,
 	};
-	static DAT_PROVIDER_INFO info[N];
-	DAT_PROVIDER_INFO *list[N];
+	static DAT_PROVIDER_INFO info[ALL];
+	DAT_PROVIDER_INFO *list[ALL];
 	DAT_COUNT n = 0;
 	char name[16];
 
@@ -141,17 +145,19 @@ list__grows_with_what_is_registered(void **state)
 		snprintf(name, sizeof(name), "many%d", i);
 		one = info_of(name, 2, DAT_TRUE);
 		assert_int_equal(dat_registry_add_provider(&fake_table, &one), DAT_SUCCESS);
-		list[i] = &info[i];
 	}
-	assert_int_equal(dat_registry_list_providers(N, &n, list), DAT_SUCCESS);
-	assert_int_equal(n, N);
+	for (int i = 0; i < ALL; i++)
+		list[i] = &info[i];
+	assert_int_equal(dat_registry_list_providers(ALL, &n, list), DAT_SUCCESS);
+	assert_int_equal(n, ALL);
 	for (int i = 0; i < N; i++) {
 		snprintf(name, sizeof(name), "many%d", i);
-		assert_string_equal(info[i].ia_name, name);
-		assert_int_equal(dat_registry_remove_provider(&fake_table, &info[i]), DAT_SUCCESS);
+		assert_string_equal(info[BUILT_IN + i].ia_name, name);
+		assert_int_equal(dat_registry_remove_provider(&fake_table, &info[BUILT_IN + i]),
+				DAT_SUCCESS);
 	}
-	assert_int_equal(dat_registry_list_providers(N, &n, list), DAT_SUCCESS);
-	assert_int_equal(n, 0);
+	assert_int_equal(dat_registry_list_providers(ALL, &n, list), DAT_SUCCESS);
+	assert_int_equal(n, BUILT_IN);
 }
 
 int

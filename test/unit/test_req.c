@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The requester's mouth: which frames a post becomes, when it falls silent, when it asks for an answer. */
+/* Requester, send side: the frames of a post, when it stops sending, when it asks for an acknowledgement. */
 
 #include <string.h>
 #include <sys/mman.h>
@@ -138,7 +138,7 @@ emit__counts_the_packets_of_the_longest_message(void **state)
 
 /* Proves: rc.R17 */
 static void
-emit__gathers_the_pieces(void **state)
+emit__gathers_the_segments(void **state)
 {
 	const struct roce_sge sge[] = {
 		{ (uintptr_t)end.memory + 10, 1000, end.key },
@@ -198,7 +198,7 @@ emit__asks_before_it_falls_silent(void **state)
 	const struct fx_sent *sent;
 	unsigned int n;
 
-	qp->tx.heard = true;
+	qp->tx.credits_known = true;
 	post_many(100, 8);
 	sent = fx_tx_all(&end, &n);
 	assert_int_equal(n, 100);
@@ -461,8 +461,8 @@ emit__fails_a_request_whose_memory_is_gone(void **state)
 	acknowledge(0);
 	assert_int_equal(end.async_events, 0);
 	acknowledge(1);
-	assert_int_equal(end.notice[0].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
-	assert_int_equal(end.notice[0].status, IBV_WC_LOC_PROT_ERR);
+	assert_int_equal(end.async_event[0].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
+	assert_int_equal(end.async_event[0].status, IBV_WC_LOC_PROT_ERR);
 	/* Unsignalled requests fail loudly too. */
 	expect_ends(0, 4, want);
 	fx_tx_none(&end);
@@ -519,7 +519,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(emit__cuts_a_message),
 		TEST(emit__counts_the_packets_of_the_longest_message),
-		TEST(emit__gathers_the_pieces),
+		TEST(emit__gathers_the_segments),
 		TEST(emit__puts_immediate_data_and_solicitation_last),
 		TEST(emit__asks_before_it_falls_silent),
 		TEST(emit__asks_each_time_until_it_knows_of_credits),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whole SENDs in one frame are made in a way of their own. It must come to what the long one comes to, which every request
- * of several pieces takes: so two ends live the same life here, and one of them has its messages in two pieces.
+ * Whole SENDs in one frame are built on a fast path. Its result must be that of the slow path, which every request
+ * of several segments takes: so two ends live the same life here, and one of them has its messages in two segments.
  */
 
 #include <string.h>
@@ -129,7 +129,7 @@ answer(bool credits)
 /* ---- what is sent ---- */
 
 static uint16_t
-turn(struct side *s, struct rte_mbuf **pkts, uint16_t room)
+poll_once(struct side *s, struct rte_mbuf **pkts, uint16_t room)
 {
 	uint16_t n;
 
@@ -143,9 +143,9 @@ static void
 compare_frames(uint16_t room)
 {
 	struct rte_mbuf *a[64], *b[64];
-	const uint16_t n = turn(&side[0], a, room);
+	const uint16_t n = poll_once(&side[0], a, room);
 
-	assert_int_equal(turn(&side[1], b, room), n);
+	assert_int_equal(poll_once(&side[1], b, room), n);
 	for (uint16_t i = 0; i < n; i++) {
 		assert_int_equal(a[i]->data_len, b[i]->data_len);
 		assert_int_equal(a[i]->pkt_len, a[i]->data_len);
@@ -229,11 +229,11 @@ frame__is_waited_for(void **state)
 		rte_pktmbuf_free(s->end.engine->spare[--s->end.engine->spares]);
 	while ((all[n] = rte_pktmbuf_alloc(unit_pool())) != NULL)
 		n++;
-	s->qp->tx.heard = true;
-	assert_int_equal(turn(s, sent, 1), 0);
+	s->qp->tx.credits_known = true;
+	assert_int_equal(poll_once(s, sent, 1), 0);
 	assert_int_equal(fx_stats(&s->end)->tx_no_mbuf, 1);
 	rte_pktmbuf_free_bulk(all, n);
-	assert_int_equal(turn(s, sent, 1), 1);
+	assert_int_equal(poll_once(s, sent, 1), 1);
 	rte_pktmbuf_free(sent[0]);
 }
 

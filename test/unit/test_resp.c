@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The responder's deeds: what is placed, completed and answered. The peer is played by the test. */
+/* Responder, actions: what is placed, completed and answered. The peer is played by the test. */
 
 #include <string.h>
 
@@ -56,7 +56,7 @@ use_own_queue(uint32_t depth, uint32_t posted)
 }
 
 /*
- * The payload lands in the pieces of the receive in order, and nowhere else.
+ * The payload lands in the segments of the receive in order, and nowhere else.
  * Proves: srq_post_recv.2 bug.S5
  */
 static void
@@ -274,7 +274,7 @@ struct offence {
 	uint32_t len;
 	uint8_t nak;
 	int event;  /* status of the receive; -1: none */
-	int broken; /* status of the notice */
+	int broken; /* status of the async event */
 };
 
 static void
@@ -282,8 +282,8 @@ expect_broken(const struct offence *o)
 {
 	assert_int_equal(roce_qp_state(qp), ROCE_QP_ERR);
 	assert_int_equal(end.async_events, 1);
-	assert_int_equal(end.notice[0].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
-	assert_int_equal(end.notice[0].status, o->broken);
+	assert_int_equal(end.async_event[0].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
+	assert_int_equal(end.async_event[0].status, o->broken);
 	if (o->event >= 0)
 		assert_int_equal(fx_event(end.recv_cq).status, o->event);
 	else

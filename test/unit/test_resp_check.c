@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The responder's judgement: sequence, opcode order, length, resources (IBTA Vol 1, 9.7.4.1). */
+/* Responder, validation: sequence, opcode order, length, resources (IBTA Vol 1, 9.7.4.1). */
 
 #include "engine/resp.h"
 #include "played_scene.h"

@@ -72,7 +72,7 @@ refused(uint32_t psn, uint8_t code)
 	expect(sent, ACK, psn, 0);
 	assert_int_equal(sent.syndrome, NAK(code));
 	assert_int_equal(roce_qp_state(qp), ROCE_QP_ERR);
-	assert_int_equal(end.notice[0].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
+	assert_int_equal(end.async_event[0].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
 }
 
 static void

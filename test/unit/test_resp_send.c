@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A whole SEND in one plain frame is received in a way of its own. It must come to what the long one comes to, which every
+ * A whole SEND in one plain frame is received on a fast path. Its result must be that of the slow path, which every
  * frame in several segments takes: so two ends live the same life here, and one of them gets its frames cut in two.
  */
 
@@ -117,7 +117,7 @@ spoil(uint8_t *bytes, uint32_t len, enum wrong wrong)
 	}
 }
 
-/* One segment, or as much as the long way needs to see at once and the rest behind it. @return frames left to others. */
+/* One segment, or as much as the slow path needs to see at once and the rest behind it. @return frames left to others. */
 static uint16_t
 give(struct side *s, const uint8_t *bytes, uint32_t len, bool stripped)
 {
@@ -160,7 +160,7 @@ step_post(uint64_t number)
 {
 	static const uint32_t lens[] = { 0, 3, 64, 512, FX_MTU, PLACE };
 	const uint32_t len = lens[draw(RTE_DIM(lens))];
-	const uint16_t pieces = (uint16_t)(draw(4) == 0 ? 2 : 1);
+	const uint16_t segments = (uint16_t)(draw(4) == 0 ? 2 : 1);
 	const bool ends = draw(4) == 0;
 	int rc[2];
 
@@ -168,10 +168,10 @@ step_post(uint64_t number)
 		struct side *s = &side[i];
 		const uint64_t at = (uintptr_t)s->end.memory + number % PLACES * PLACE;
 		const uint32_t key = ends ? s->key : s->end.key,
-			       first = pieces == 2 ? len / 3 : len;
+			       first = segments == 2 ? len / 3 : len;
 		const struct roce_sge sge[] = { { at, first, key },
 			{ at + first, len - first, key } };
-		const struct roce_recv_wr wr = { number, sge, pieces, 0 };
+		const struct roce_recv_wr wr = { number, sge, segments, 0 };
 
 		rc[i] = own_queue ? roce_qp_post_recv(s->qp, &wr) : roce_srq_post(s->end.srq, &wr);
 	}

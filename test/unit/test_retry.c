@@ -52,8 +52,8 @@ static void
 expect_broken(enum ibv_wc_status status)
 {
 	assert_int_equal(end.async_events, 1);
-	assert_int_equal(end.notice[0].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
-	assert_int_equal(end.notice[0].status, status);
+	assert_int_equal(end.async_event[0].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
+	assert_int_equal(end.async_event[0].status, status);
 }
 
 static uint64_t
@@ -149,6 +149,48 @@ timeout__sends_again_early(void **state)
 	assert_int_equal(fx_stats(&end)->local_ack_timeout_err, 0);
 	assert_int_equal(fx_stats(&end)->early_retransmits, n);
 	assert_int_equal(fx_stats(&end)->retransmits, n);
+}
+
+/*
+ * With the default timeout of 0.54 s the waits end at a few milliseconds all the same: that a peer may be stopped for
+ * seconds does not make a lost frame dear.
+ */
+static void
+timeout__backoff_ends_at_a_few_milliseconds(void **state)
+{
+	const uint64_t timeout = UINT64_C(4096) << 17;
+	struct roce_qp_connect connect = ordinary();
+	const struct fx_sent *sent;
+	unsigned int n;
+
+	connect.ack_timeout = 17;
+	reconnect(&connect);
+	send_many(1);
+	sent = fx_run(&end, end.now + timeout - MS, &n);
+	assert_true(n >= timeout / (9 * MS));
+	for (unsigned int i = 1; i < n; i++)
+		assert_true(sent[i].at - sent[i - 1].at <= 8400 * US + 10 * US);
+	assert_int_equal(fx_stats(&end)->local_ack_timeout_err, 0);
+}
+
+/* A peer that is stopped for four seconds loses nothing; one that is stopped for five is given up. */
+static void
+timeout__default_outlives_four_seconds(void **state)
+{
+	struct roce_qp_connect connect = ordinary();
+	unsigned int n;
+
+	connect.ack_timeout = 17;
+	connect.retry = 7;
+	reconnect(&connect);
+	send_many(1);
+	(void)fx_run(&end, end.now + 4 * FX_HZ, &n);
+	assert_int_equal(end.async_events, 0);
+	answer(FX_ACK, 0);
+	assert_int_equal(fx_event(end.send_cq).status, IBV_WC_SUCCESS);
+	send_many(1);
+	(void)fx_run(&end, end.now + 5 * FX_HZ, &n);
+	expect_broken(IBV_WC_RETRY_EXC_ERR);
 }
 
 /* With a measured round trip of 20 us the second try comes soon, but not before two of them. */
@@ -462,6 +504,8 @@ main(void)
 		TEST(timeout__breaks_after_all_retries),
 		TEST(timeout__progress_renews_the_retries),
 		TEST(timeout__sends_again_early),
+		TEST(timeout__backoff_ends_at_a_few_milliseconds),
+		TEST(timeout__default_outlives_four_seconds),
 		TEST(timeout__follows_the_measured_round_trip),
 		TEST(timeout__is_not_late_after_progress),
 		TEST(timeout__backoff_ends_with_progress),

@@ -18,30 +18,30 @@ make(size_t size)
 }
 
 static void
-drop_all(struct roce_size_class_cache *blocks)
+drop_all(struct roce_size_class_cache *cache)
 {
 	void *block;
 
-	while ((block = roce_size_class_cache_drop(blocks)) != NULL)
+	while ((block = roce_size_class_cache_drop(cache)) != NULL)
 		free(block);
-	assert_int_equal(blocks->bytes, 0);
+	assert_int_equal(cache->bytes, 0);
 }
 
 static void
 take__gives_what_was_kept_of_this_size_alone(void **state)
 {
-	struct roce_size_class_cache blocks = { .most = 1 << 20 };
+	struct roce_size_class_cache cache = { .most = 1 << 20 };
 	void *small = make(GRAIN), *larger = make(2 * GRAIN);
 
 	(void)state;
-	assert_null(roce_size_class_cache_take(&blocks, GRAIN));
-	assert_true(roce_size_class_cache_keep(&blocks, small, GRAIN));
-	assert_true(roce_size_class_cache_keep(&blocks, larger, 2 * GRAIN));
-	assert_null(roce_size_class_cache_take(&blocks, 3 * GRAIN));
-	assert_ptr_equal(roce_size_class_cache_take(&blocks, 2 * GRAIN), larger);
-	assert_null(roce_size_class_cache_take(&blocks, 2 * GRAIN));
-	assert_ptr_equal(roce_size_class_cache_take(&blocks, GRAIN), small);
-	assert_int_equal(blocks.bytes, 0);
+	assert_null(roce_size_class_cache_take(&cache, GRAIN));
+	assert_true(roce_size_class_cache_keep(&cache, small, GRAIN));
+	assert_true(roce_size_class_cache_keep(&cache, larger, 2 * GRAIN));
+	assert_null(roce_size_class_cache_take(&cache, 3 * GRAIN));
+	assert_ptr_equal(roce_size_class_cache_take(&cache, 2 * GRAIN), larger);
+	assert_null(roce_size_class_cache_take(&cache, 2 * GRAIN));
+	assert_ptr_equal(roce_size_class_cache_take(&cache, GRAIN), small);
+	assert_int_equal(cache.bytes, 0);
 	free(small);
 	free(larger);
 }
@@ -50,14 +50,14 @@ take__gives_what_was_kept_of_this_size_alone(void **state)
 static void
 take__gives_the_last_one_first(void **state)
 {
-	struct roce_size_class_cache blocks = { .most = 1 << 20 };
+	struct roce_size_class_cache cache = { .most = 1 << 20 };
 	void *a = make(GRAIN), *b = make(GRAIN);
 
 	(void)state;
-	roce_size_class_cache_keep(&blocks, a, GRAIN);
-	roce_size_class_cache_keep(&blocks, b, GRAIN);
-	assert_ptr_equal(roce_size_class_cache_take(&blocks, GRAIN), b);
-	assert_ptr_equal(roce_size_class_cache_take(&blocks, GRAIN), a);
+	roce_size_class_cache_keep(&cache, a, GRAIN);
+	roce_size_class_cache_keep(&cache, b, GRAIN);
+	assert_ptr_equal(roce_size_class_cache_take(&cache, GRAIN), b);
+	assert_ptr_equal(roce_size_class_cache_take(&cache, GRAIN), a);
 	free(a);
 	free(b);
 }
@@ -65,51 +65,51 @@ take__gives_the_last_one_first(void **state)
 static void
 keep__has_a_bound(void **state)
 {
-	struct roce_size_class_cache blocks = { .most = 3 * GRAIN };
+	struct roce_size_class_cache cache = { .most = 3 * GRAIN };
 	void *block[4];
 
 	(void)state;
 	for (unsigned int i = 0; i < 4; i++) {
 		block[i] = make(GRAIN);
-		assert_int_equal(roce_size_class_cache_keep(&blocks, block[i], GRAIN), i < 3);
+		assert_int_equal(roce_size_class_cache_keep(&cache, block[i], GRAIN), i < 3);
 	}
-	/* What is taken makes room. */
-	assert_ptr_equal(roce_size_class_cache_take(&blocks, GRAIN), block[2]);
-	assert_true(roce_size_class_cache_keep(&blocks, block[3], GRAIN));
+	/* A block that is taken makes room. */
+	assert_ptr_equal(roce_size_class_cache_take(&cache, GRAIN), block[2]);
+	assert_true(roce_size_class_cache_keep(&cache, block[3], GRAIN));
 	free(block[2]);
-	drop_all(&blocks);
+	drop_all(&cache);
 }
 
 static void
 keep__refuses_the_largest(void **state)
 {
-	struct roce_size_class_cache blocks = { .most = SIZE_MAX };
+	struct roce_size_class_cache cache = { .most = SIZE_MAX };
 	void *fits = make(ROCE_SIZE_CLASS_MAX), *larger = make(ROCE_SIZE_CLASS_MAX + GRAIN);
 
 	(void)state;
-	assert_true(roce_size_class_cache_keep(&blocks, fits, ROCE_SIZE_CLASS_MAX));
-	assert_false(roce_size_class_cache_keep(&blocks, larger, ROCE_SIZE_CLASS_MAX + GRAIN));
-	assert_null(roce_size_class_cache_take(&blocks, ROCE_SIZE_CLASS_MAX + GRAIN));
+	assert_true(roce_size_class_cache_keep(&cache, fits, ROCE_SIZE_CLASS_MAX));
+	assert_false(roce_size_class_cache_keep(&cache, larger, ROCE_SIZE_CLASS_MAX + GRAIN));
+	assert_null(roce_size_class_cache_take(&cache, ROCE_SIZE_CLASS_MAX + GRAIN));
 	free(larger);
-	drop_all(&blocks);
+	drop_all(&cache);
 }
 
 static void
 drop__finds_every_size(void **state)
 {
-	struct roce_size_class_cache blocks = { .most = SIZE_MAX };
+	struct roce_size_class_cache cache = { .most = SIZE_MAX };
 	unsigned int dropped = 0;
 	void *block;
 
 	(void)state;
 	for (size_t size = GRAIN; size <= ROCE_SIZE_CLASS_MAX; size += GRAIN)
-		assert_true(roce_size_class_cache_keep(&blocks, make(size), size));
-	while ((block = roce_size_class_cache_drop(&blocks)) != NULL) {
+		assert_true(roce_size_class_cache_keep(&cache, make(size), size));
+	while ((block = roce_size_class_cache_drop(&cache)) != NULL) {
 		free(block);
 		dropped++;
 	}
 	assert_int_equal(dropped, ROCE_SIZE_CLASS_MAX / GRAIN);
-	assert_int_equal(blocks.bytes, 0);
+	assert_int_equal(cache.bytes, 0);
 }
 
 int

@@ -4,7 +4,7 @@
 #include "srq_scene.h"
 
 /*
- * One, the most, and nothing beyond, for receives and for pieces.
+ * One, the most, and nothing beyond, for receives and for segments.
  * Proves: bug.S29 bug.S30
  */
 static void
@@ -257,7 +257,7 @@ refuse_between(struct roce_srq *srq, const struct roce_recv_wr *bad, int want)
 }
 
 /*
- * Pieces are judged when they are posted: number, key, right, zone, bounds. The queue goes on as if nothing was.
+ * Segments are judged when they are posted: number, key, right, zone, bounds. The queue goes on as if nothing was.
  * Proves: srq_create.6 srq_post_recv.5 bug.S6 bug.S29
  */
 static void
@@ -278,7 +278,7 @@ post__judges_the_segments(void **state)
 			uint32_t num_sge;
 			int want;
 		} rule[] = {
-			{ good, PIECES + 1, -EINVAL },
+			{ good, SEGMENTS + 1, -EINVAL },
 			{ good, UINT32_MAX, -EINVAL },
 			{ { addr, 64, end.key ^ 1 }, 1, -EACCES },
 			{ { addr, 64, roce_mr_key(readable) }, 1, -EACCES },
@@ -291,11 +291,11 @@ post__judges_the_segments(void **state)
 
 		for (size_t i = 0; i < RTE_DIM(rule); i++) {
 			const struct roce_recv_wr first = { 9, &rule[i].sge, rule[i].num_sge, 0 };
-			const struct roce_sge pieces[2] = { good, rule[i].sge };
-			const struct roce_recv_wr second = { 9, pieces, 2, 0 };
+			const struct roce_sge segments[2] = { good, rule[i].sge };
+			const struct roce_recv_wr second = { 9, segments, 2, 0 };
 
 			refuse_between(srq, &first, rule[i].want);
-			/* The last piece is judged as the first. */
+			/* The last segment is judged as the first. */
 			if (rule[i].num_sge == 1)
 				refuse_between(srq, &second, rule[i].want);
 		}
@@ -307,7 +307,7 @@ post__judges_the_segments(void **state)
 }
 
 /*
- * The last slot of the ring holds max_sge pieces and nothing more: the address sanitizer watches.
+ * The last slot of the ring holds max_sge segments and nothing more: the address sanitizer watches.
  * Proves: srq_create.2 bug.S4
  */
 static void
@@ -341,7 +341,7 @@ post__of_max_sge_segments_fits_every_slot(void **state)
 }
 
 /*
- * Fewer pieces than the queue allows, the last of them empty: the message fills what there is, and no piece that an
+ * Fewer segments than the queue allows, the last of them empty: the message fills what there is, and no segment that an
  * earlier receive left in the slot.
  * Proves: srq_post_recv.2 bug.S11
  */
@@ -349,7 +349,7 @@ static void
 post__of_fewer_segments_ends_where_they_end(void **state)
 {
 	const uintptr_t memory = (uintptr_t)end.memory;
-	const struct roce_sge old[PIECES] = {
+	const struct roce_sge old[SEGMENTS] = {
 		{ memory, 8, end.key },
 		{ memory + 100, 8, end.key },
 		{ memory + 200, 8, end.key },
@@ -359,9 +359,9 @@ post__of_fewer_segments_ends_where_they_end(void **state)
 	struct client c;
 
 	client_on(&c, srq, end.recv_cq);
-	for (uint32_t n = 0; n < PIECES; n++) {
-		const struct roce_recv_wr all = { 1, old, PIECES, 0 };
-		struct roce_sge fewer[PIECES];
+	for (uint32_t n = 0; n < SEGMENTS; n++) {
+		const struct roce_recv_wr all = { 1, old, SEGMENTS, 0 };
+		struct roce_sge fewer[SEGMENTS];
 		const struct roce_recv_wr some = { 2, fewer, n + 1, 0 };
 
 		assert_int_equal(roce_srq_post(srq, &all), 0);
@@ -374,12 +374,12 @@ post__of_fewer_segments_ends_where_they_end(void **state)
 		assert_int_equal(roce_srq_post(srq, &some), 0);
 		packet(&c, IBV_OPCODE_RC_SEND_ONLY, 8 * n);
 		assert_int_equal(fx_event(end.recv_cq).byte_len, 8 * n);
-		for (uint32_t i = 0; i < PIECES; i++) {
+		for (uint32_t i = 0; i < SEGMENTS; i++) {
 			assert_int_equal(end.memory[(size_t)100 * i] != 0xee, i < n);
 			assert_int_equal(end.memory[(size_t)100 * i + 8], 0xee);
 		}
 	}
-	/* One byte more than the pieces hold finds no room. */
+	/* One byte more than the segments hold finds no room. */
 	{
 		const struct roce_sge sge[2] = { { memory, 8, end.key }, { memory, 0, end.key } };
 		const struct roce_recv_wr wr = { 3, sge, 2, 0 };

@@ -72,9 +72,9 @@ expect_broken(enum ibv_wc_status why, uint8_t syndrome, uint32_t psn)
 
 	assert_int_equal(roce_qp_state(broken.qp), ROCE_QP_ERR);
 	assert_int_equal(end.async_events, 1);
-	assert_int_equal(end.notice[0].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
-	assert_int_equal(end.notice[0].status, why);
-	assert_ptr_equal(end.notice[0].owner, &broken);
+	assert_int_equal(end.async_event[0].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
+	assert_int_equal(end.async_event[0].status, why);
+	assert_ptr_equal(end.async_event[0].owner, &broken);
 	sent = fx_tx_one(&end);
 	assert_int_equal(sent.opcode, IBV_OPCODE_RC_ACKNOWLEDGE);
 	assert_int_equal(sent.syndrome, syndrome);
@@ -160,7 +160,7 @@ freed_memory__fails_the_message_in_progress(void **state)
 }
 
 /*
- * Only one piece of several is gone: a message that ends before it is good, one that reaches it is not.
+ * Only one segment of several is gone: a message that ends before it is good, one that reaches it is not.
  * Proves: srq_post_recv.5
  */
 static void
@@ -175,7 +175,7 @@ freed_memory__fails_a_message_that_reaches_it(void **state)
 		post_segments(i, sge, 2);
 	post_many(srq, 1, 3, SHORT_LEN);
 	free_other();
-	/* Up to the last byte of the good piece nothing is wrong. */
+	/* Up to the last byte of the good segment nothing is wrong. */
 	packet(&broken, IBV_OPCODE_RC_SEND_ONLY, 100);
 	assert_int_equal(reap(end.recv_cq), 1);
 	assert_int_equal(fx_tx_one(&end).syndrome, FX_ACK);

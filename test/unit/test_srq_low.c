@@ -6,7 +6,7 @@
 
 #include "srq_scene.h"
 
-/* What was so while the last notice was told. */
+/* The state while the last async event was delivered. */
 static struct {
 	unsigned int locked; /* engines whose lock was held */
 	unsigned int events; /* completions that waited */
@@ -43,9 +43,9 @@ told(const void *owner)
 
 	assert_in_range(end.async_events, 0, FX_ASYNC_EVENTS);
 	for (unsigned int i = 0; i < end.async_events; i++) {
-		assert_int_equal(end.notice[i].kind, ROCE_ENGINE_ASYNC_SRQ_LOW);
-		assert_int_equal(end.notice[i].status, 0);
-		times += end.notice[i].owner == owner;
+		assert_int_equal(end.async_event[i].kind, ROCE_ENGINE_ASYNC_SRQ_LOW);
+		assert_int_equal(end.async_event[i].status, 0);
+		times += end.async_event[i].owner == owner;
 	}
 	return times;
 }
@@ -153,7 +153,7 @@ drop_and_refill(struct roce_srq *srq, struct client *c, uint32_t n)
 }
 
 /*
- * One notice for each call, however often the queue empties and fills; the next call arms again.
+ * One async event for each call, however often the queue empties and fills; the next call arms again.
  * Proves: srq_set_lw.1 srq_set_lw.8
  */
 static void
@@ -273,7 +273,7 @@ set_low__judges_its_number(void **state)
 }
 
 /*
- * The notice comes first and the completion of the message that caused it after, be it of one packet or of several.
+ * The async event comes first and the completion of the message that caused it after, be it of one packet or of several.
  * Proves: srq_set_lw.2 bug.S28
  */
 static void
@@ -361,7 +361,7 @@ event__is_delivered_under_a_lock(void **state)
 }
 
 /*
- * One notice although every engine takes, whichever it is that goes below.
+ * One async event although every engine takes, whichever it is that goes below.
  * Proves: srq_set_lw.1 srq_set_lw.2
  */
 static void
@@ -397,7 +397,7 @@ event__is_one_for_all_engines(void **state)
 }
 
 /*
- * Two queues of one domain, one queue pair on each: the notice names the right one, the other stays armed.
+ * Two queues of one domain, one queue pair on each: the async event names the right one, the other stays armed.
  * Proves: bug.S16 bug.S17
  */
 static void

@@ -5,16 +5,16 @@
 
 /* ---- receives that can be told from each other ---- */
 
-/* Receive number n: so many pieces of so many bytes, different from its neighbours'. */
+/* Receive number n: so many segments of so many bytes, different from its neighbours'. */
 static struct roce_recv_wr
 distinct(uint64_t n, uint32_t max_sge, struct roce_sge *sge)
 {
-	uint32_t pieces = (uint32_t)(n % (max_sge + 1));
+	uint32_t segments = (uint32_t)(n % (max_sge + 1));
 
-	for (uint32_t i = 0; i < pieces; i++)
+	for (uint32_t i = 0; i < segments; i++)
 		sge[i] = (struct roce_sge){ (uintptr_t)end.memory + (n * 37 + i) % 60000,
 			(uint32_t)(n + i) % 1000 + 1, end.key };
-	return (struct roce_recv_wr){ n << 32 | (uint32_t)~n, sge, pieces, 0 };
+	return (struct roce_recv_wr){ n << 32 | (uint32_t)~n, sge, segments, 0 };
 }
 
 static void
@@ -110,7 +110,7 @@ try_rings(uint32_t from, uint32_t to, uint32_t first, uint32_t max_sge)
 
 /*
  * Wherever the live receives lie in the old ring and in the new one, round the end of either or both, each keeps its
- * cookie, its pieces and its length.
+ * cookie, its segments and its length.
  * Proves: srq_resize.1 bug.S4
  */
 static void
@@ -274,7 +274,7 @@ resize__keeps_the_low_watermark(void **state)
 		arrive(&c);
 		assert_int_equal(end.async_events, i < 2 ? 0 : 1);
 	}
-	assert_ptr_equal(end.notice[0].owner, &owner);
+	assert_ptr_equal(end.async_event[0].owner, &owner);
 	reap_many(end.recv_cq, 5);
 	roce_qp_destroy(c.qp);
 	assert_int_equal(roce_srq_destroy(srq), 0);

@@ -64,43 +64,7 @@ take__of_many_at_once_ends_in_any_order(void **state)
 	assert_int_equal(roce_srq_destroy(srq), 0);
 }
 
-/* One completion queue serves 255 shared queues at a time, and any number one after the other. */
-static void
-attach__reuses_the_shares_of_dead_queues(void **state)
-{
-	enum {
-		SHARES = ROCE_CQ_SHARES - 1
-	};
-	static struct roce_srq *srq[SHARES + 1];
-	static struct roce_qp *qp[SHARES];
-	struct roce_qp_attr attr = fx_attr(&end);
-	struct roce_qp *more;
-
-	attr.max_send_wr = 1;
-	for (unsigned int i = 0; i <= SHARES; i++) {
-		srq[i] = srq_of(1);
-		attr.srq = srq[i];
-		if (i < SHARES)
-			qp[i] = fx_qp(&end, &attr);
-	}
-	assert_int_equal(roce_qp_create(&attr, &more), -ENOMEM);
-	/* A second queue pair on a known queue needs no share. */
-	attr.srq = srq[0];
-	more = fx_qp(&end, &attr);
-	roce_qp_destroy(more);
-
-	roce_qp_destroy(qp[9]);
-	assert_int_equal(roce_srq_destroy(srq[9]), 0);
-	attr.srq = srq[SHARES];
-	qp[9] = fx_qp(&end, &attr);
-	srq[9] = srq[SHARES];
-	for (unsigned int i = 0; i < SHARES; i++) {
-		roce_qp_destroy(qp[i]);
-		assert_int_equal(roce_srq_destroy(srq[i]), 0);
-	}
-}
-
-/* The queue pair that comes back to the same pair of queues finds its share and its count again. */
+/* The queue pair that comes back to the same pair of queues finds its reap counter again. */
 static void
 attach__again_goes_on_counting(void **state)
 {
@@ -118,11 +82,11 @@ attach__again_goes_on_counting(void **state)
 	}
 }
 
-/* Several queue pairs on one pair of queues have one share: it is free when the last of them has gone, and not before. */
+/* Several queue pairs on one pair of queues have one reap counter: it serves until the last of them has gone. */
 static void
 attach__of_several_is_one_counter(void **state)
 {
-	for (unsigned int round = 0; round < 2 * ROCE_CQ_SHARES; round++) {
+	for (unsigned int round = 0; round < 600; round++) {
 		struct roce_srq *srq = srq_of(3);
 		struct client c[3];
 
@@ -218,7 +182,6 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(take__gives_the_oldest_to_whoever_comes),
 		TEST(take__of_many_at_once_ends_in_any_order),
-		TEST(attach__reuses_the_shares_of_dead_queues),
 		TEST(attach__again_goes_on_counting),
 		TEST(attach__of_several_is_one_counter),
 		TEST(attach__that_fails_holds_nothing),

@@ -28,7 +28,7 @@ wait_for(pthread_t *thread, unsigned int n)
 static void
 play(struct scene *s)
 {
-	struct actor turner[ENGINES_MAX], poster[POSTERS], consumer[CQS], controller[1],
+	struct actor poller[ENGINES_MAX], poster[POSTERS], consumer[CQS], controller[1],
 			questioner[1];
 	pthread_t pollers[ENGINES_MAX], posters[POSTERS], consumers[CQS], controllers[1],
 			questioners[1];
@@ -40,7 +40,7 @@ play(struct scene *s)
 	/* However the threads are scheduled, the watermark was armed before the first message, and again after its event. */
 	while (__atomic_load_n(&s->armings, __ATOMIC_ACQUIRE) == 0)
 		sched_yield();
-	start(s, turner, s->engines, poll_engine, pollers);
+	start(s, poller, s->engines, poll_engine, pollers);
 	wait_for(pollers, s->engines);
 	while (__atomic_load_n(&s->low_events, __ATOMIC_ACQUIRE) ==
 			__atomic_load_n(&s->armings, __ATOMIC_ACQUIRE))

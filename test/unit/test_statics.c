@@ -164,29 +164,29 @@ conf__what_is_wrong_is_said_once(void **state)
 
 	(void)state;
 	setenv("DAT_OVERRIDE", "/no/such/file", 1);
-	capture_open("loop0", not_found, said, sizeof(said));
+	capture_open("nowhere", not_found, said, sizeof(said));
 	assert_string_equal(said,
 			"libdat: /no/such/file, the file that DAT_OVERRIDE names, "
 			"cannot be read: No such file or directory.\n");
-	capture_open("loop0", not_found, said, sizeof(said));
+	capture_open("nowhere", not_found, said, sizeof(said));
 	assert_string_equal(said, "");
 
 	setenv("DAT_OVERRIDE", "/", 1);
-	capture_open("loop0", not_found, said, sizeof(said));
+	capture_open("nowhere", not_found, said, sizeof(said));
 	assert_string_equal(said,
 			"libdat: /, the file that DAT_OVERRIDE names, "
 			"cannot be read: Is a directory.\n");
 
 	setenv("DAT_OVERRIDE", conf_path, 1);
 	write_conf("\nwrong\n");
-	capture_open("loop0", not_found, said, sizeof(said));
+	capture_open("nowhere", not_found, said, sizeof(said));
 	assert_non_null(strstr(said, ", line 2 is ignored: there are 1 fields, not 8.\n"));
-	capture_open("loop0", not_found, said, sizeof(said));
+	capture_open("nowhere", not_found, said, sizeof(said));
 	assert_string_equal(said, "");
 }
 
 static void
-conf__why_a_library_is_missing_is_said_if_asked(void **state)
+conf__why_a_library_is_missing_is_said_once(void **state)
 {
 	const DAT_RETURN not_found = ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NO_SUBTYPE);
 	char said[512];
@@ -194,11 +194,33 @@ conf__why_a_library_is_missing_is_said_if_asked(void **state)
 	(void)state;
 	write_conf(LINE("a", "1.2", "threadsafe", "libdoesnotexist.so.1", ""));
 	capture_open("a", not_found, said, sizeof(said));
-	assert_string_equal(said, "");
-	setenv("DAT_DBG_TYPE", "0x1", 1);
-	capture_open("a", not_found, said, sizeof(said));
-	unsetenv("DAT_DBG_TYPE");
 	assert_non_null(strstr(said, "libdat: The library libdoesnotexist.so.1 does not load: "));
+	capture_open("a", not_found, said, sizeof(said));
+	assert_string_equal(said, "");
+}
+
+/* The name that a program asks for stands in the file, and not for programs of DAT 1. */
+static void
+conf__a_line_for_others_is_named_where_its_name_is_wanted(void **state)
+{
+	const DAT_RETURN not_found = ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED);
+	char said[512], want[512];
+
+	(void)state;
+	write_conf("# shared\nb u2.0 threadsafe default libdaplroce.so.2 f.1.0 \"\" \"\"\n"
+		   "c u1.2 threadsafe nondefault " OWN " f.1.0 \"\" \"\"\n");
+	capture_open("a", not_found, said, sizeof(said));
+	assert_string_equal(said, "");
+	capture_open("b", not_found, said, sizeof(said));
+	snprintf(want, sizeof(want),
+			"libdat: %s, line 2, has b as u2.0 default: programs of DAT 1.2 want u1.2 "
+			"default, and a library for that, like libdaplroce.so.1.\n",
+			conf_path);
+	assert_string_equal(said, want);
+	capture_open("b", not_found, said, sizeof(said));
+	assert_string_equal(said, "");
+	capture_open("c", not_found, said, sizeof(said));
+	assert_non_null(strstr(said, ", line 3, has c as u1.2 nondefault: "));
 }
 
 /* Whether this machine was given adapters of DAT 1.2. */
@@ -210,7 +232,7 @@ system_has_entries(void)
 
 	unsetenv("DAT_OVERRIDE");
 	assert_int_equal(libdat_statics_read(LIBDAT_SYSTEM_CONF, &statics), 0);
-	has = strcmp(statics.origin, LIBDAT_SYSTEM_CONF) == 0;
+	has = statics.count != 2;
 	libdat_statics_free(&statics);
 	return has;
 }
@@ -241,6 +263,22 @@ conf__none_means_two_built_in_entries(void **state)
 	assert_int_equal(dat_ia_close(ia[1], DAT_CLOSE_DEFAULT), DAT_SUCCESS);
 }
 
+static void
+conf__a_file_about_others_leaves_the_built_in_entries(void **state)
+{
+	DAT_IA_HANDLE ia[2];
+
+	(void)state;
+	write_conf(LINE("a", "1.2", "threadsafe", OWN, "")
+					LINE("loop1", "1.2", "threadsafe", OWN, "a line's own"));
+	assert_int_equal(open_name("loop0", &ia[0]), DAT_SUCCESS);
+	assert_string_equal(fake.data, "port=loop0 ip=192.0.2.1/24");
+	assert_int_equal(open_name("loop1", &ia[1]), DAT_SUCCESS);
+	assert_string_equal(fake.data, "a line's own");
+	assert_int_equal(dat_ia_close(ia[0], DAT_CLOSE_DEFAULT), DAT_SUCCESS);
+	assert_int_equal(dat_ia_close(ia[1], DAT_CLOSE_DEFAULT), DAT_SUCCESS);
+}
+
 int
 main(void)
 {
@@ -252,8 +290,10 @@ main(void)
 		TEST(conf__a_library_that_registers_nothing_is_not_found),
 		TEST(conf__a_registered_provider_needs_no_line),
 		TEST(conf__what_is_wrong_is_said_once),
-		TEST(conf__why_a_library_is_missing_is_said_if_asked),
+		TEST(conf__why_a_library_is_missing_is_said_once),
+		TEST(conf__a_line_for_others_is_named_where_its_name_is_wanted),
 		TEST(conf__none_means_two_built_in_entries),
+		TEST(conf__a_file_about_others_leaves_the_built_in_entries),
 	};
 
 	return cmocka_run_group_tests(tests, make_conf, remove_conf);

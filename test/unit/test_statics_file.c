@@ -63,16 +63,16 @@ nothing__means_the_built_in_entries(void **state)
 }
 
 static void
-system_file__decides_alone(void **state)
+system_file__stands_before_the_built_in_entries(void **state)
 {
 	(void)state;
 	write_file(system_conf, LINE("a", "u1.2", "default") LINE("b", "u2.0", "default"));
-	assert_string_equal(names(system_conf), "a ");
+	assert_string_equal(names(system_conf), "a loop0 loop1 ");
 }
 
 /* Debian's libdat2 brings an /etc/dat.conf that is all about 2.0. */
 static void
-system_file__of_another_registry_hides_nothing(void **state)
+built_in__entries_are_there_beside_any_file(void **state)
 {
 	(void)state;
 	write_file(system_conf,
@@ -80,13 +80,26 @@ system_file__of_another_registry_hides_nothing(void **state)
 	assert_string_equal(names(system_conf), "loop0 loop1 ");
 	write_file(system_conf, "");
 	assert_string_equal(names(system_conf), "loop0 loop1 ");
+	write_file(system_conf, "wrong\n");
+	assert_string_equal(names(system_conf), "loop0 loop1 ");
+	assert_string_equal(names("/tmp"), "loop0 loop1 ");
 }
 
 static void
-system_file__that_cannot_be_read_leaves_nothing(void **state)
+built_in__entry_is_replaced_by_a_line_with_its_name(void **state)
 {
 	(void)state;
-	assert_string_equal(names("/tmp"), "");
+	write_file(system_conf, LINE("loop1", "u1.2", "default"));
+	assert_string_equal(names(system_conf), "loop1 loop0 ");
+	write_file(system_conf, LINE("loop1", "u1.2", "nondefault"));
+	assert_string_equal(names(system_conf), "loop0 ");
+	write_file(system_conf, LINE("loop1", "u1.3", "default") LINE("loop0", "u1.2", "default"));
+	assert_string_equal(names(system_conf), "loop1 loop0 ");
+	/* Of another registry, or no line at all. */
+	write_file(system_conf,
+			LINE("loop0", "u2.0", "default")
+					LINE("loop1", "k1.2", "default") "loop0\n");
+	assert_string_equal(names(system_conf), "loop0 loop1 ");
 }
 
 static void
@@ -96,13 +109,13 @@ override__decides_alone_also_when_empty_or_missing(void **state)
 	write_file(system_conf, LINE("a", "u1.2", "default"));
 	setenv("DAT_OVERRIDE", override_conf, 1);
 	write_file(override_conf, LINE("b", "u1.2", "default"));
-	assert_string_equal(names(system_conf), "b ");
+	assert_string_equal(names(system_conf), "b loop0 loop1 ");
 	write_file(override_conf, LINE("b", "u2.0", "default"));
-	assert_string_equal(names(system_conf), "");
+	assert_string_equal(names(system_conf), "loop0 loop1 ");
 	write_file(override_conf, "");
-	assert_string_equal(names(system_conf), "");
+	assert_string_equal(names(system_conf), "loop0 loop1 ");
 	setenv("DAT_OVERRIDE", "/nonexistent/dat.conf", 1);
-	assert_string_equal(names(system_conf), "");
+	assert_string_equal(names(system_conf), "loop0 loop1 ");
 }
 
 static void
@@ -111,7 +124,7 @@ override__that_is_empty_text_is_none(void **state)
 	(void)state;
 	write_file(system_conf, LINE("a", "u1.2", "default"));
 	setenv("DAT_OVERRIDE", "", 1);
-	assert_string_equal(names(system_conf), "a ");
+	assert_string_equal(names(system_conf), "a loop0 loop1 ");
 }
 
 int
@@ -119,9 +132,9 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(nothing__means_the_built_in_entries, setup),
-		cmocka_unit_test_setup(system_file__decides_alone, setup),
-		cmocka_unit_test_setup(system_file__of_another_registry_hides_nothing, setup),
-		cmocka_unit_test_setup(system_file__that_cannot_be_read_leaves_nothing, setup),
+		cmocka_unit_test_setup(system_file__stands_before_the_built_in_entries, setup),
+		cmocka_unit_test_setup(built_in__entries_are_there_beside_any_file, setup),
+		cmocka_unit_test_setup(built_in__entry_is_replaced_by_a_line_with_its_name, setup),
 		cmocka_unit_test_setup(override__decides_alone_also_when_empty_or_missing, setup),
 		cmocka_unit_test_setup(override__that_is_empty_text_is_none, setup),
 	};

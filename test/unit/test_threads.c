@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What verbs.h promises about threads: posters, a poller and a questioner beside the turner of the engine, on one
+ * What verbs.h promises about threads: posters, a consumer and a questioner beside the poller of the engine, on one
  * shared receive queue and one queue pair, without a lock of their own. Run it under the thread sanitizer
- * (`./run.sh sanitize`); frames stay on the turner's thread, so that only the engine's own sharing is judged.
+ * (`./run.sh sanitize`); frames stay on the poller's thread, so that only the engine's own sharing is judged.
  */
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #define POSTERS  2
 #define MESSAGES 20000u
 #define SRQ_SIZE 64u
-#define PIECE    64u
+#define SEGMENT  64u
 
 struct scene {
 	struct fx_end end;
@@ -48,7 +48,8 @@ post_receives(void *arg)
 
 	while (!stopped(s)) {
 		struct roce_sge sge;
-		struct roce_recv_wr wr = fx_recv(&s->end, &sge, p->index, PIECE * p->index, PIECE);
+		struct roce_recv_wr wr =
+				fx_recv(&s->end, &sge, p->index, SEGMENT * p->index, SEGMENT);
 
 		if (roce_srq_post(s->end.srq, &wr) == 0)
 			s->posted[p->index]++;
@@ -112,7 +113,7 @@ ask(void *arg)
 	return NULL;
 }
 
-/* The turner: the peer's messages in, acknowledgements and requests out, and the peer acknowledges. */
+/* The poller: the peer's messages in, acknowledgements and requests out, and the peer acknowledges. */
 static void
 poll_engine(struct scene *s)
 {
@@ -196,7 +197,7 @@ post_again(void *arg)
 
 	while (!__atomic_load_n(&r->stop, __ATOMIC_RELAXED)) {
 		struct roce_sge sge;
-		struct roce_recv_wr wr = fx_recv(&r->end, &sge, 7, 0, PIECE);
+		struct roce_recv_wr wr = fx_recv(&r->end, &sge, 7, 0, SEGMENT);
 
 		if (roce_srq_post(r->end.srq, &wr) == 0)
 			__atomic_store_n(&r->posted, r->posted + 1, __ATOMIC_RELEASE);
@@ -220,7 +221,7 @@ poll_again(void *arg)
 }
 
 /*
- * The turner reads a slot, the poller reaps its event, the poster writes the slot again: nothing but the reap orders
+ * The engine's poller reads a slot, the consumer reaps its event, the poster writes the slot again: nothing but the reap orders
  * the write behind the read. So nobody here asks for counts or takes a lock that would order them by chance.
  *
  * Proves: bug.S13 bug.S14

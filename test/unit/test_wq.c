@@ -7,10 +7,10 @@
 #include "engine/qp.h"
 #include "fixture.h"
 
-#define DEPTH  8u
-#define PIECES 4u
-#define PIECE  10u /* bytes */
-#define LINE   6   /* log2 of a small slot */
+#define DEPTH    8u
+#define SEGMENTS 4u
+#define SEGMENT  10u /* bytes */
+#define LINE     6   /* log2 of a small slot */
 #define ALL                                                                          \
 	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
 			IBV_ACCESS_REMOTE_ATOMIC)
@@ -44,7 +44,7 @@ lean_attr(void)
 	struct roce_qp_attr attr = fx_attr(&near);
 
 	attr.max_send_wr = DEPTH;
-	attr.max_send_sge = PIECES;
+	attr.max_send_sge = SEGMENTS;
 	attr.atomics = true;
 	return attr;
 }
@@ -78,16 +78,16 @@ teardown(void **state)
 	return fx_live() != 0 || !unit_pool_is_full();
 }
 
-/* Pieces of 10 bytes with 10 bytes between them, from the place of @p id on; of an atomic 8. */
+/* Segments of 10 bytes with 10 bytes between them, from the place of @p id on; of an atomic 8. */
 static int
-post(uint8_t opcode, uint32_t pieces, uint64_t id)
+post(uint8_t opcode, uint32_t segments, uint64_t id)
 {
-	struct roce_sge sge[PIECES + 1];
+	struct roce_sge sge[SEGMENTS + 1];
 	bool atomic = opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 	const struct roce_wr wr = {
 		.wr_id = id,
 		.sg = sge,
-		.num_sge = pieces,
+		.num_sge = segments,
 		.opcode = opcode,
 		.flags = ROCE_WR_SIGNALED,
 		.remote_addr = (uintptr_t)far.memory + 4096,
@@ -95,18 +95,19 @@ post(uint8_t opcode, uint32_t pieces, uint64_t id)
 		.compare_add = 1,
 	};
 
-	for (uint32_t i = 0; i < pieces; i++)
-		sge[i] = (struct roce_sge){ (uintptr_t)near.memory + id * 100 + i * 2 * PIECE,
-			atomic ? 8 : PIECE, near.key };
+	for (uint32_t i = 0; i < segments; i++)
+		sge[i] = (struct roce_sge){ (uintptr_t)near.memory + id * 100 + i * 2 * SEGMENT,
+			atomic ? 8 : SEGMENT, near.key };
 	return roce_qp_post_send(qn, &wr);
 }
 
-/* Message @p id of so many pieces is in the far end's memory at @p at. */
+/* Message @p id of so many segments is in the far end's memory at @p at. */
 static void
-expect_message(const uint8_t *at, uint32_t pieces, uint64_t id)
+expect_message(const uint8_t *at, uint32_t segments, uint64_t id)
 {
-	for (uint32_t i = 0; i < pieces; i++)
-		assert_memory_equal(at + i * PIECE, near.memory + id * 100 + i * 2 * PIECE, PIECE);
+	for (uint32_t i = 0; i < segments; i++)
+		assert_memory_equal(at + i * SEGMENT, near.memory + id * 100 + i * 2 * SEGMENT,
+				SEGMENT);
 }
 
 static bool
@@ -152,7 +153,7 @@ larger__request_of_each_kind_makes_room(void **state)
 {
 	static const struct {
 		uint8_t opcode;
-		uint8_t pieces;
+		uint8_t segments;
 	} kind[] = { { IBV_WR_SEND, 3 }, { IBV_WR_SEND, 4 }, { IBV_WR_RDMA_WRITE, 2 },
 		{ IBV_WR_RDMA_READ, 2 }, { IBV_WR_ATOMIC_FETCH_AND_ADD, 1 } };
 
@@ -166,14 +167,14 @@ larger__request_of_each_kind_makes_room(void **state)
 		join(&attr);
 		fx_fill_srq(&far, 1, 100);
 		assert_true(is_small(qn));
-		assert_int_equal(post(kind[i].opcode, kind[i].pieces, i), 0);
+		assert_int_equal(post(kind[i].opcode, kind[i].segments, i), 0);
 		assert_false(is_small(qn));
 		fx_exchange(&near, &far);
 		event = fx_event(near.send_cq);
 		assert_int_equal(event.status, IBV_WC_SUCCESS);
 		assert_int_equal(event.wr_id, i);
 		if (kind[i].opcode == IBV_WR_SEND)
-			expect_message(far.memory, kind[i].pieces, i);
+			expect_message(far.memory, kind[i].segments, i);
 		while (roce_cq_poll(far.recv_cq, &event, 1) > 0)
 			;
 	}
@@ -219,7 +220,7 @@ larger__moves_what_is_under_way(void **state)
 		expect_message(far.memory + 4096, 1, 102);
 		for (unsigned int i = 0; i < 3; i++)
 			assert_int_equal(roce_cq_poll(far.recv_cq, &event, 1), 1);
-		assert_int_equal(event.byte_len, 4 * PIECE);
+		assert_int_equal(event.byte_len, 4 * SEGMENT);
 	}
 }
 
@@ -243,9 +244,9 @@ larger__without_memory_is_refused_and_nothing_changes(void **state)
 static int
 post_unaligned(void)
 {
-	struct roce_sge piece = { (uintptr_t)near.memory, 8, near.key };
+	struct roce_sge segment = { (uintptr_t)near.memory, 8, near.key };
 	const struct roce_wr wr = {
-		.sg = &piece,
+		.sg = &segment,
 		.num_sge = 1,
 		.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
 		.remote_addr = (uintptr_t)far.memory + 4,
@@ -264,16 +265,16 @@ refused__requests_take_no_memory(void **state)
 	(void)state;
 	live = fx_live();
 	/* More than was agreed upon. */
-	assert_int_equal(post(IBV_WR_SEND, PIECES + 1, 1), -EINVAL);
-	assert_int_equal(post(IBV_WR_RDMA_WRITE, PIECES + 1, 1), -EINVAL);
-	/* Atomics have one piece, and an aligned place; the largest number of pieces is no reason to look for room for ever. */
+	assert_int_equal(post(IBV_WR_SEND, SEGMENTS + 1, 1), -EINVAL);
+	assert_int_equal(post(IBV_WR_RDMA_WRITE, SEGMENTS + 1, 1), -EINVAL);
+	/* Atomics have one segment, and an aligned place; the largest number of segments is no reason to look for room for ever. */
 	assert_int_equal(post(IBV_WR_ATOMIC_FETCH_AND_ADD, 2, 1), -EINVAL);
-	assert_int_equal(post(IBV_WR_ATOMIC_FETCH_AND_ADD, PIECES, 1), -EINVAL);
+	assert_int_equal(post(IBV_WR_ATOMIC_FETCH_AND_ADD, SEGMENTS, 1), -EINVAL);
 	assert_int_equal(post_unaligned(), -EINVAL);
 	assert_true(is_small(qn));
 	assert_int_equal(fx_live(), live);
-	assert_int_equal(post(IBV_WR_SEND, PIECES, 1), 0);
-	assert_int_equal(post(IBV_WR_ATOMIC_FETCH_AND_ADD, PIECES, 1), -EINVAL);
+	assert_int_equal(post(IBV_WR_SEND, SEGMENTS, 1), 0);
+	assert_int_equal(post(IBV_WR_ATOMIC_FETCH_AND_ADD, SEGMENTS, 1), -EINVAL);
 	roce_qp_destroy(qn);
 	roce_qp_destroy(qf);
 	attr.atomics = false;
@@ -303,7 +304,7 @@ post_inline(uint32_t bytes, uint32_t at)
 	return roce_qp_post_send(qn, &wr);
 }
 
-/* Inline requests have their room from the start, however many pieces their bytes come from. */
+/* Inline requests have their room from the start, however many segments their bytes come from. */
 static void
 lean__keeps_room_for_inline_requests(void **state)
 {

@@ -4,8 +4,8 @@
 
 /**
  * @file
- * The scene of the tests of short ways: two ends that live the same life, of which one takes the short way wherever it can
- * and the other the long one. What is different about them is the test's business; what comes of it must be the same.
+ * The scene of the tests of fast paths: two ends that live the same life, of which one takes the fast path wherever it
+ * can and the other the slow path. The test chooses how they differ; the results must be the same.
  */
 
 #include "engine/qp.h"
@@ -20,7 +20,7 @@ struct side {
 	uint32_t key;
 };
 
-static struct side side[2]; /**< short, long */
+static struct side side[2]; /**< on the fast path, on the slow path */
 static uint64_t drawn;
 
 /** The next number below @p below of the test's life. */

@@ -40,8 +40,8 @@ said() {
 	"$tshark" -r "$work/$file.pcap" -Y "$filter" -T fields -E separator=, "$@" 2>/dev/null | sort -u
 }
 
-# The kernel hands over what it recorded in blocks: all of it is there when the farewell is.
-wait_for_farewell() {
+# The kernel hands over what it recorded in blocks: all of it is there when the DREQ or the DREP is.
+wait_for_disconnect() {
 	tries=0
 	while [ -z "$(said "$1" "infiniband.mad.attributeid == 0x15 || infiniband.mad.attributeid == 0x16" frame.number)" ] &&
 		[ "$tries" -lt 50 ]; do
@@ -66,8 +66,8 @@ both() {
 	record server $far "$dumpcap" -i far
 	recorders="$client $pid"
 	talk "True" -s 3000 -n 100
-	wait_for_farewell client
-	wait_for_farewell server
+	wait_for_disconnect client
+	wait_for_disconnect server
 	# shellcheck disable=SC2086 # two numbers
 	kill $recorders
 	for pid in $recorders; do

@@ -6,7 +6,7 @@
  * @file
  * Two ends of a wire, through the public DAT headers: `a` on loop0 connects, `b` on loop1 listens.
  *
- * Helpers fail the test they are called from. Waiting is dat_evd_wait(), which turns both ends. DAT_ABI says which
+ * Helpers fail the test they are called from. Waiting is dat_evd_wait(), which polls both ends. DAT_ABI says which
  * version of DAT the program is for (12, 20), as for lib/front.
  */
 

@@ -42,9 +42,10 @@ grep -q net_memif0 "$work/list" || complain "dpdk-dumpcap does not see the port:
 timeout "$limit" dpdk-dumpcap --file-prefix=$prefix -i net_memif0 -c $FRAMES -w "$work/frames.pcapng" \
 	>"$work/dumpcap" 2>&1 || complain "dpdk-dumpcap: $(cat "$work/dumpcap")"
 
-# read_frames FILTER : how many captured frames are so. RPC over RDMA is guessed by tshark where there is none.
+# read_frames FILTER : how many captured frames are so. Tshark guesses protocols in payloads where there are none.
 read_frames() {
-	tshark -r "$work/frames.pcapng" --disable-protocol rpcordma -Y "$1" -T fields -e frame.number \
+	tshark -r "$work/frames.pcapng" --disable-protocol rpcordma --disable-protocol smc \
+		--disable-heuristic eth_over_ib -Y "$1" -T fields -e frame.number \
 		2>"$work/tshark.err" | wc -l
 }
 all=$(read_frames frame)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# A memif server that has made its socket and is not started takes connections and never answers. A client does not
-# take that for a link: it asks anew, says that the server is not there, and comes through when it has started.
+# A memif server of others that has made its socket and is not started takes connections and knows no link. A client
+# asks anew, says what the server says, and comes through when it has started.
 #
 #   memif_early.sh python3 dat-info
 . "$(dirname "$0")/lib.sh"
@@ -11,7 +11,7 @@ command -v dpdk-testpmd >/dev/null || skip "dpdk-testpmd is missing (package dpd
 own_network "$0" "$@"
 mount -t tmpfs tmpfs /run || skip "nothing can be mounted on /run here"
 
-adapter "$work/client.conf" wire "port=net_memif0,role=client,id=0,socket=/run/early.sock ip=192.0.2.2/24"
+adapter "$work/client.conf" wire "port=net_memif0,role=client,id=0,socket=/run/early.sock,socket-abstract=yes ip=192.0.2.2/24"
 mkfifo "$work/in"
 stdbuf -oL dpdk-testpmd --no-shconf --no-pci --no-huge -m 256 --lcores 0@0,1@0 \
 	--vdev=net_memif0,role=server,id=0,bsize=8192,socket=/run/early.sock \
@@ -42,7 +42,7 @@ done
 if DAT_OVERRIDE=$work/client.conf timeout "$limit" "$info" wire >"$work/info" 2>&1; then
 	complain "a link with a server that is not started: $(cat "$work/info")"
 else
-	grep -q 'memif server is not there' "$work/info" || complain "not said why: $(cat "$work/info")"
+	grep -q 'memif server at abstract socket /run/early.sock refuses: ID not found' "$work/info" || complain "not said why: $(cat "$work/info")"
 fi
 trap '' PIPE
 still_there

@@ -19,8 +19,9 @@ veth "$6"
 seeds="qpn=0x2345 psn=0xfffff0 seed=4711"
 adapter "$work/receive.conf" wire "port=net_af_packet0,iface=near ip=198.51.100.1/24 $seeds"
 adapter "$work/send.conf" wire "port=net_af_packet0,iface=far ip=198.51.100.2/24 psn=0xffffe0"
+# A recording waits for nobody: the progress thread would read on while the responder has not accepted yet.
 adapter "$work/replay.conf" wire \
-	"port=net_pcap0,rx_pcap=$work/spread.pcap,tx_pcap=$work/answers-again.pcap ip=198.51.100.1/24 $seeds"
+	"port=net_pcap0,rx_pcap=$work/spread.pcap,tx_pcap=$work/answers-again.pcap ip=198.51.100.1/24 progress=manual $seeds"
 
 # begin NAME COMMAND... : in the background, until it says something; sets $pid.
 begin() {

@@ -6,7 +6,7 @@
  * @file
  * What befalls a port of DPDK in a test: events, a cut wire, frames that somebody else has.
  *
- * All is for one thread that turns both ends, on loop0 and loop1.
+ * All is for one thread that polls both ends, on loop0 and loop1.
  */
 
 #include <stdbool.h>

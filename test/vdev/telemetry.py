@@ -83,7 +83,7 @@ def judge(ask):
 
 
 def judge_engines(ask, adapter):
-    """What each engine received, and what it handed over; with several, what steers frames to them."""
+    """What each engine received, and what it forwarded to others; with several, what steers frames to them."""
     port = ask("/roce/ports")[adapter]
     engines = ask(f"/roce/engines,{adapter}")
     assert engines.pop("port") == adapter and list(engines) == [str(n) for n in range(port["engines"])], engines

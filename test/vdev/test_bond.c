@@ -34,9 +34,9 @@
 #define RING_SIZE 1024
 #define DEPTH     16
 #define MESSAGE   10000u
-/* Messages before the next thing happens to a wire, and for how many turns the traffic may stand still. */
+/* Messages before the next thing happens to a wire, and for how many polls the traffic may stand still. */
 #define ACT   500
-#define TURNS 200000000u
+#define POLLS 200000000u
 
 /** One side: its bonding device and one queue pair. */
 struct side {
@@ -121,10 +121,10 @@ open_side(struct side *side)
 		.max_send_wr = DEPTH, .max_recv_wr = DEPTH, .max_send_sge = 1, .max_recv_sge = 1
 	};
 	struct roce_device_attr is;
-	char why[256];
+	char errmsg[256];
 
-	if (roce_device_open(side->params, &side->device, why, sizeof(why)) != 0)
-		fail_msg("%s: %s", side->params, why);
+	if (roce_device_open(side->params, &side->device, errmsg, sizeof(errmsg)) != 0)
+		fail_msg("%s: %s", side->params, errmsg);
 	roce_device_query(side->device, &is);
 	assert_string_equal(is.driver, "net_bonding");
 	/* Rings take any frame, and so must what is made of them. */
@@ -252,25 +252,25 @@ move_until(struct bed *bed, uint64_t messages)
 {
 	struct side *from = &bed->side[0], *to = &bed->side[1];
 	struct roce_event event;
-	unsigned int turns = 0;
+	unsigned int polls = 0;
 
 	while (to->done < messages || from->done < messages) {
 		while (to->posted < to->done + DEPTH)
 			post_recv(to);
 		while (from->posted < from->done + DEPTH && from->posted < messages)
 			post_send(from);
-		roce_device_turn(from->device, 0);
-		roce_device_turn(to->device, 0);
+		roce_device_poll_engine(from->device, 0);
+		roce_device_poll_engine(to->device, 0);
 		while (roce_cq_poll(to->recv_cq, &event, 1) == 1) {
 			take(to, &event);
-			turns = 0;
+			polls = 0;
 		}
 		while (roce_cq_poll(from->send_cq, &event, 1) == 1) {
 			assert_int_equal(event.status, IBV_WC_SUCCESS);
 			assert_int_equal(event.wr_id, from->done);
 			from->done++;
 		}
-		if (++turns == TURNS)
+		if (++polls == POLLS)
 			fail_msg("the traffic stands still at message %u", (unsigned int)to->done);
 	}
 }
@@ -378,7 +378,7 @@ static void
 open__wants_slaves_that_exist(void **state)
 {
 	static const char *const none[] = { "net_ring_none", "99", "net_bonding9", "" };
-	char params[128], why[256];
+	char params[128], errmsg[256];
 
 	for (size_t i = 0; i < RTE_DIM(none); i++) {
 		struct roce_device *device = NULL;
@@ -386,8 +386,9 @@ open__wants_slaves_that_exist(void **state)
 		snprintf(params, sizeof(params),
 				"port=net_bonding0,mode=1," ROCE_BOND_MEMBER "=%s ip=192.0.2.1/24",
 				none[i]);
-		assert_int_equal(roce_device_open(params, &device, why, sizeof(why)), -ENODEV);
-		assert_non_null(strstr(why, ROCE_BOND_MEMBER));
+		assert_int_equal(
+				roce_device_open(params, &device, errmsg, sizeof(errmsg)), -ENODEV);
+		assert_non_null(strstr(errmsg, ROCE_BOND_MEMBER));
 		assert_null(device);
 		/* There is an EAL now, which can make one that has slaves itself, or may get some. */
 		if (i == 0)

@@ -105,7 +105,7 @@ psp__is_not_found_at_another_address(void **state)
 	struct pair pair;
 
 	pair_open(&pair, NULL, NULL);
-	/* Only b listens: a's address has nobody, and b's own is no way for itself. */
+	/* Only b listens: a's address has nobody, and b has no route to its own. */
 	ok(end_connect(&pair.b, &pair.a, CONN_QUAL));
 	want_event(pair.b.connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
 	want_silence(pair.b.cr);
@@ -141,7 +141,7 @@ psp__is_in_the_way_of_another_at_the_same_address(void **state)
 	pair_close(&pair);
 }
 
-/* An address is reached from where it is near: who has another one there is no way to it. */
+/* An address is reached from its own subnet: from other subnets there is no route to it. */
 static void
 connect__begins_at_an_address_of_its_adapter(void **state)
 {

@@ -87,6 +87,37 @@ dat_ep_create__defaults(void **state)
 	end_close(&end);
 }
 
+/*
+ * An endpoint without a shared queue is granted the adapter's own maximum, whatever it asked for, and query tells it:
+ * OFED's dtest asks for RDMA of 65536 bytes and writes more.
+ */
+static void
+dat_ep_create__grants_the_largest_sizes(void **state)
+{
+	DAT_EP_ATTR attr = { .max_message_size = 100, .max_rdma_size = 0x10000 };
+	DAT_EP_PARAM param;
+	DAT_IA_ATTR ia;
+	DAT_EP_HANDLE ep;
+	struct end end;
+
+	end_open(&end, "loop0", NULL);
+	ok(dat_ia_query(end.ia, NULL, DAT_IA_FIELD_ALL, &ia, 0, NULL));
+	ok(dat_ep_create(end.ia, end.pz, end.recv, end.request, end.connect, &attr, &ep));
+	ok(dat_ep_query(ep, DAT_EP_FIELD_ALL, &param));
+	assert_int_equal(param.ep_attr.max_message_size, ia.max_message_size);
+	assert_int_equal(param.ep_attr.max_rdma_size, ia.max_rdma_size);
+	param.ep_attr.max_message_size = 200;
+	param.ep_attr.max_rdma_size = 200;
+	ok(dat_ep_modify(ep,
+			DAT_EP_FIELD_EP_ATTR_MAX_MESSAGE_SIZE | DAT_EP_FIELD_EP_ATTR_MAX_RDMA_SIZE,
+			&param));
+	ok(dat_ep_query(ep, DAT_EP_FIELD_ALL, &param));
+	assert_int_equal(param.ep_attr.max_message_size, ia.max_message_size);
+	assert_int_equal(param.ep_attr.max_rdma_size, ia.max_rdma_size);
+	ok(dat_ep_free(ep));
+	end_close(&end);
+}
+
 static void
 dat_ep_create__attributes(void **state)
 {
@@ -231,6 +262,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		dat_test(dat_ep_create__handles),
 		dat_test(dat_ep_create__defaults),
+		dat_test(dat_ep_create__grants_the_largest_sizes),
 		dat_test(dat_ep_create__attributes),
 		dat_test(dat_ep_create_with_srq__arguments),
 		dat_test(dat_ep_create__until_full),

@@ -86,7 +86,9 @@ dat_lmr_create__arguments(void **state)
 	want_error(create(&end, (DAT_MEM_TYPE)9, end.buffer, 8, 0), DAT_INVALID_PARAMETER,
 			DAT_INVALID_ARG2);
 	want_error(create(&end, va, NULL, 8, 0), DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	/* No bytes are no region, wherever they are (decision E8; dapltest -T F -f mem case2). */
 	want_error(create(&end, va, end.buffer, 0, 0), DAT_LENGTH_ERROR, 0);
+	want_error(create(&end, va, NULL, 0, 0), DAT_LENGTH_ERROR, 0);
 	want_error(create(&end, va, end.buffer, UINT64_MAX, 0), DAT_INVALID_PARAMETER,
 			DAT_INVALID_ARG4);
 	want_error(create(&end, va, end.buffer, 8, (DAT_MEM_PRIV_FLAGS)0x100),

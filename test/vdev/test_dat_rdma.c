@@ -48,6 +48,34 @@ write__places_the_bytes(void **state)
 	pair_close(&pair);
 }
 
+/* Longer than the endpoint asked for: what is granted is the adapter's maximum. */
+static void
+rdma__longer_than_was_asked_for(void **state)
+{
+	DAT_EP_ATTR attr = { .max_rdma_size = 100, .max_rdma_read_out = 1 };
+	DAT_LMR_TRIPLET local;
+	DAT_RMR_TRIPLET there;
+	DAT_EP_HANDLE ep;
+
+	pair_open(&pair, NULL, NULL);
+	ok(dat_ep_create(pair.a.ia, pair.a.pz, pair.a.recv, pair.a.request, pair.a.connect, &attr,
+			&ep));
+	ok(dat_ep_free(pair.a.ep));
+	pair.a.ep = ep;
+	pair_connect(&pair);
+	fill(&pair);
+	local = segment(&pair.a, 0, 5000);
+	there = remote(&pair.b, HALF, 5000);
+	ok(dat_ep_post_rdma_write(
+			pair.a.ep, 1, &local, cookie(1), &there, DAT_COMPLETION_DEFAULT_FLAG));
+	want_dto(&pair.a, pair.a.request, 1, DAT_DTO_SUCCESS, 5000);
+	assert_memory_equal(pair.b.buffer + HALF, pair.a.buffer, 5000);
+	ok(dat_ep_post_rdma_read(
+			pair.a.ep, 1, &local, cookie(2), &there, DAT_COMPLETION_DEFAULT_FLAG));
+	want_dto(&pair.a, pair.a.request, 2, DAT_DTO_SUCCESS, 5000);
+	pair_close(&pair);
+}
+
 static void
 read__fetches_the_bytes(void **state)
 {
@@ -239,6 +267,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		dat_test(write__places_the_bytes),
+		dat_test(rdma__longer_than_was_asked_for),
 		dat_test(read__fetches_the_bytes),
 		dat_test(read__into_more_room_than_needed),
 		dat_test(rdma__judges_its_arguments),

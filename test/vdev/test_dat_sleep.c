@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Where service lcores turn the devices, who waits sleeps until he is woken. A program of its own, because the first
+ * Where service lcores poll the devices, who waits sleeps until he is woken. A program of its own, because the first
  * open decides which lcores the process has. Exits 77, skipped, on a machine with one CPU.
  */
 
@@ -17,6 +17,7 @@
 #include "dat_pair.h"
 
 #define PARAMS  "UDAPL_ROCE_PARAMS"
+#define SERVED  "lcores=1"
 #define ROUNDS  400
 #define NOD_US  3000 /**< long enough for a waiter to fall asleep */
 #define IDLE_US 1000000u
@@ -312,6 +313,49 @@ agent__is_called_by_the_service(void **state)
 	pair_close(&pair);
 }
 
+static void
+note_call(DAT_PVOID data, DAT_EVD_HANDLE evd)
+{
+	if (evd != DAT_HANDLE_NULL)
+		__atomic_fetch_add((unsigned int *)data, 1, __ATOMIC_RELEASE);
+}
+
+/*
+ * A thread that sleeps where service lcores poll everything polls no adapter that is opened behind it. The progress thread
+ * does: a request arrives while nobody calls.
+ */
+static void
+sleep__leaves_new_adapters_to_the_progress_thread(void **state)
+{
+	struct sleeper s = { .how = ON_EVD, .threshold = 1 };
+	DAT_OS_WAIT_PROXY_AGENT agent = { .proxy_agent_func = note_call };
+	unsigned int calls = 0;
+	DAT_PSP_HANDLE psp;
+	DAT_CNO_HANDLE cno;
+	pthread_t thread;
+	struct pair pair;
+
+	end_open(&pair.a, "loop0", NULL);
+	s.evd = make_software(&pair.a);
+	thread = begin(&s);
+	unsetenv(PARAMS);
+	end_open(&pair.b, "loop1", NULL);
+	agent.instance_data = &calls;
+	ok(dat_cno_create(pair.b.ia, agent, &cno));
+	ok(dat_evd_modify_cno(pair.b.cr, cno));
+	ok(dat_psp_create(pair.b.ia, CONN_QUAL, pair.b.cr, DAT_PSP_CONSUMER_FLAG, &psp));
+	ok(end_connect(&pair.a, &pair.b, CONN_QUAL));
+	for (unsigned int ms = 0; ms < 30000 && __atomic_load_n(&calls, __ATOMIC_ACQUIRE) == 0;
+			ms++)
+		usleep(1000);
+	assert_int_not_equal(__atomic_load_n(&calls, __ATOMIC_ACQUIRE), 0);
+	post_one(s.evd);
+	join(thread);
+	ok(s.rc);
+	pair_close(&pair);
+	setenv(PARAMS, SERVED, 1);
+}
+
 int
 main(void)
 {
@@ -321,10 +365,11 @@ main(void)
 		dat_test(sleep__for_several),
 		dat_test(sleep__ends_otherwise),
 		dat_test(agent__is_called_by_the_service),
+		dat_test(sleep__leaves_new_adapters_to_the_progress_thread),
 	};
 
 	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
 		return 77;
-	setenv(PARAMS, "lcores=1", 1);
+	setenv(PARAMS, SERVED, 1);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

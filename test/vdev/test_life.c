@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What the users of a device hear of its port, and what its turns do meanwhile, on two engines. The view of a consumer
+ * What the users of a device hear of its port, and what its polls do meanwhile, on two engines. The view of a consumer
  * of DAT is in test_dat_life.c.
  */
 
@@ -102,11 +102,11 @@ static struct roce_device *
 open_device(const char *params)
 {
 	struct roce_device *device = NULL;
-	char why[256];
-	int rc = roce_device_open(params, &device, why, sizeof(why));
+	char errmsg[256];
+	int rc = roce_device_open(params, &device, errmsg, sizeof(errmsg));
 
 	if (rc != 0)
-		fail_msg("%s: %d %s", params, rc, why);
+		fail_msg("%s: %d %s", params, rc, errmsg);
 	return device;
 }
 
@@ -212,8 +212,8 @@ removal__breaks_what_is_connected_on_every_engine(void **state)
 	assert_int_equal(pools_left(), 0);
 }
 
-/* A thread that turns a device until it is told to end. */
-struct turner {
+/* A thread that polls a device until it is told to end. */
+struct poller {
 	struct roce_device *device;
 	bool end; /**< atomic */
 };
@@ -221,10 +221,10 @@ struct turner {
 static void *
 turn_on(void *arg)
 {
-	struct turner *turner = arg;
+	struct poller *poller = arg;
 
-	while (!__atomic_load_n(&turner->end, __ATOMIC_ACQUIRE))
-		roce_device_poll(turner->device);
+	while (!__atomic_load_n(&poller->end, __ATOMIC_ACQUIRE))
+		roce_device_poll(poller->device);
 	return NULL;
 }
 
@@ -233,13 +233,13 @@ static void
 removal__returns_when_nobody_is_in_a_burst(void **state)
 {
 	static struct port_watch watch;
-	struct turner turner = { .device = open_device(LOOP0) };
+	struct poller poller = { .device = open_device(LOOP0) };
 	unsigned int bursts;
 	pthread_t thread;
 
 	port_watch(DRIVER, 1, &watch);
 	watch.linger = true;
-	assert_int_equal(pthread_create(&thread, NULL, turn_on, &turner), 0);
+	assert_int_equal(pthread_create(&thread, NULL, turn_on, &poller), 0);
 	while (!__atomic_load_n(&watch.inside, __ATOMIC_ACQUIRE))
 		continue;
 	port_say(DRIVER, RTE_ETH_EVENT_INTR_RMV);
@@ -247,10 +247,10 @@ removal__returns_when_nobody_is_in_a_burst(void **state)
 	bursts = watch.bursts;
 	assert_int_equal(rte_eth_dev_stop(port_number(DRIVER)), 0);
 	assert_int_equal(rte_eth_dev_close(port_number(DRIVER)), 0);
-	__atomic_store_n(&turner.end, true, __ATOMIC_RELEASE);
+	__atomic_store_n(&poller.end, true, __ATOMIC_RELEASE);
 	pthread_join(thread, NULL);
 	assert_int_equal(watch.bursts, bursts);
-	roce_device_close(turner.device);
+	roce_device_close(poller.device);
 	assert_int_equal(pools_left(), 0);
 }
 
@@ -281,9 +281,9 @@ static void *
 open_again(void *arg)
 {
 	struct helper *helper = arg;
-	char why[256];
+	char errmsg[256];
 
-	if (roce_device_open(LOOP0, &helper->device, why, sizeof(why)) != 0)
+	if (roce_device_open(LOOP0, &helper->device, errmsg, sizeof(errmsg)) != 0)
 		helper->device = NULL;
 	return NULL;
 }
@@ -306,18 +306,18 @@ close__waits_for_an_upcall_and_who_opens_then_gets_a_live_one(void **state)
 {
 	struct helper old = { .device = open_device(LOOP0) }, new = { 0 };
 	struct roce_engine *engine = old.device->port->queue[0].engine;
-	struct roce_port_events *life = &old.device->port->life;
+	struct roce_port_events *events = &old.device->port->events;
 	struct listener listener;
 	pthread_t teller, closer, opener;
 
 	ethdev.busy = ethdev.ended = 0;
-	/* The upcall waits for whoever turns. */
+	/* The upcall waits for whoever polls. */
 	roce_engine_lock(engine);
 	teller = begin(tell_of_removal, NULL);
-	while (!roce_port_events_is_gone(life) || !roce_port_events_is_pending(life))
+	while (!roce_port_events_is_gone(events) || !roce_port_events_is_pending(events))
 		continue;
-	/* Else the last turns of the close would wait as well. */
-	__atomic_store_n(&life->pending, 0, __ATOMIC_RELEASE);
+	/* Else the last polls of the close would wait as well. */
+	__atomic_store_n(&events->pending, 0, __ATOMIC_RELEASE);
 	closer = begin(close_device, &old);
 	while (__atomic_load_n(&ethdev.busy, __ATOMIC_ACQUIRE) == 0)
 		continue;
@@ -330,7 +330,7 @@ close__waits_for_an_upcall_and_who_opens_then_gets_a_live_one(void **state)
 	pthread_join(opener, NULL);
 	assert_non_null(new.device);
 	assert_int_equal(new.device->refs, 1);
-	assert_false(roce_port_events_is_gone(&new.device->port->life));
+	assert_false(roce_port_events_is_gone(&new.device->port->events));
 	join(new.device, &listener);
 	port_link(DRIVER, false);
 	poll_all(new.device);
@@ -422,7 +422,7 @@ join__behind_a_removal_is_told_of_it(void **state)
 	assert_int_equal(pools_left(), 0);
 }
 
-/* What ethdev has told wants a turn now, and so does an engine that somebody works on: nothing is known of that. */
+/* What ethdev has told wants a poll now, and so does an engine that somebody works on: nothing is known of that. */
 static void
 deadline__is_now_while_news_wait(void **state)
 {
@@ -478,7 +478,7 @@ reset__in_vain_is_a_removal(void **state)
 	struct listener listener;
 	struct roce_pd *pd;
 	struct roce_qp *qp;
-	char why[256];
+	char errmsg[256];
 
 	join(device, &listener);
 	assert_int_equal(roce_pd_create(&listener.user.context, &pd), 0);
@@ -489,8 +489,8 @@ reset__in_vain_is_a_removal(void **state)
 	ethdev.no_start = false;
 	assert_string_equal(listener.heard, "bF");
 	assert_int_equal(roce_qp_state(qp), ROCE_QP_ERR);
-	assert_int_equal(roce_device_open(LOOP0, &again, why, sizeof(why)), -ENODEV);
-	assert_non_null(strstr(why, "is gone"));
+	assert_int_equal(roce_device_open(LOOP0, &again, errmsg, sizeof(errmsg)), -ENODEV);
+	assert_non_null(strstr(errmsg, "is gone"));
 	roce_qp_destroy(qp);
 	assert_int_equal(roce_pd_destroy(pd), 0);
 	roce_device_leave(device, &listener.user);
@@ -523,12 +523,12 @@ receive_pool__exhausted_recovers(void **state)
 {
 	struct roce_device *device = open_device("port=net_null0,size=62 ip=192.0.2.1/24");
 
-	assert_int_equal(roce_device_turn(device, 0), ROCE_PORT_RX_BURST);
+	assert_int_equal(roce_device_poll_engine(device, 0), ROCE_PORT_RX_BURST);
 	assert_true(hog_frames() > 0);
 	for (int i = 0; i < 4; i++)
-		assert_int_equal(roce_device_turn(device, 0), 0);
+		assert_int_equal(roce_device_poll_engine(device, 0), 0);
 	free_hogged();
-	assert_int_equal(roce_device_turn(device, 0), ROCE_PORT_RX_BURST);
+	assert_int_equal(roce_device_poll_engine(device, 0), ROCE_PORT_RX_BURST);
 	roce_device_close(device);
 	assert_int_equal(pools_left(), 0);
 }

@@ -72,13 +72,13 @@ static void
 open_bed(struct bed *bed, const char *params)
 {
 	struct roce_domain *domain;
-	char why[256];
+	char errmsg[256];
 	int rc;
 
 	memset(bed, 0, sizeof(*bed));
-	rc = roce_device_open(params, &bed->device, why, sizeof(why));
+	rc = roce_device_open(params, &bed->device, errmsg, sizeof(errmsg));
 	if (rc != 0)
-		fail_msg("%s: %d %s", params, rc, why);
+		fail_msg("%s: %d %s", params, rc, errmsg);
 	bed->queue = &bed->device->port->queue[0];
 	bed->engine = bed->queue->engine;
 	bed->stats = roce_engine_stats(bed->engine);
@@ -295,7 +295,7 @@ hear_garbage(const char *device, uint32_t size, bool soiled, double limit)
 	end = roce_device_now(bed.device) + (uint64_t)(limit * (double)roce_device_hz(bed.device));
 	do {
 		for (int i = 0; i < 1000; i++)
-			roce_device_turn(bed.device, 0);
+			roce_device_poll_engine(bed.device, 0);
 	} while (roce_device_now(bed.device) < end);
 	print_message("%s: %" PRIu64 " frames: foreign %" PRIu64 ", ICRC wrong %" PRIu64
 		      ", malformed otherwise %" PRIu64 "\n",

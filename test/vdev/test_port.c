@@ -38,11 +38,11 @@ static struct roce_device *
 open_device(const char *params)
 {
 	struct roce_device *device = NULL;
-	char why[256];
-	int rc = roce_device_open(params, &device, why, sizeof(why));
+	char errmsg[256];
+	int rc = roce_device_open(params, &device, errmsg, sizeof(errmsg));
 
 	if (rc != 0)
-		fail_msg("%s: %d %s", params, rc, why);
+		fail_msg("%s: %d %s", params, rc, errmsg);
 	return device;
 }
 
@@ -50,11 +50,11 @@ static void
 assert_open_fails(const char *params, int want, const char *word)
 {
 	struct roce_device *device = NULL;
-	char why[256];
-	int rc = roce_device_open(params, &device, why, sizeof(why));
+	char errmsg[256];
+	int rc = roce_device_open(params, &device, errmsg, sizeof(errmsg));
 
-	if (rc != want || strstr(why, word) == NULL)
-		fail_msg("%s: %d %s", params, rc, why);
+	if (rc != want || strstr(errmsg, word) == NULL)
+		fail_msg("%s: %d %s", params, rc, errmsg);
 	assert_null(device);
 }
 
@@ -70,7 +70,7 @@ resolve(struct roce_device *device, const struct roce_ip *dst, struct roce_path 
 	return rc;
 }
 
-/* Turn both ends until neither has anything to do. */
+/* Poll both ends until neither has anything to do. */
 static void
 settle(struct roce_device *a, struct roce_device *b)
 {
@@ -166,7 +166,7 @@ open__joins_the_same_port_only_with_the_same_parameters(void **state)
 	assert_ptr_equal(a, b);
 	assert_open_fails(LOOP0 " mtu=1024", -EBUSY, "loop0");
 	roce_device_close(a);
-	assert_int_equal(roce_device_turn(b, 0), 0);
+	assert_int_equal(roce_device_poll_engine(b, 0), 0);
 	roce_device_close(b);
 	a = open_device(LOOP0 " mtu=1024");
 	roce_device_close(a);
@@ -285,10 +285,10 @@ poll__frees_what_is_foreign_and_counts_it(void **state)
 	assert_non_null(m);
 	memset(rte_pktmbuf_append(m, 64), 0x5a, 64);
 	assert_int_equal(rte_ring_enqueue(ring, m), 0);
-	assert_int_equal(roce_device_turn(d, 0), 1);
+	assert_int_equal(roce_device_poll_engine(d, 0), 1);
 	assert_int_equal(d->port->queue[0].stats.foreign, 1);
 	assert_int_equal(roce_engine_stats(d->port->queue[0].engine)->rx_foreign, 1);
-	assert_int_equal(roce_device_turn(d, 0), 0);
+	assert_int_equal(roce_device_poll_engine(d, 0), 0);
 	assert_int_equal(roce_device_turn(d, 1), 0);
 	roce_device_close(d);
 	assert_int_equal(pools_left(), 0);
@@ -308,15 +308,15 @@ poll__keeps_what_the_device_refuses(void **state)
 	assert_int_equal(n, 7);
 	rte_pktmbuf_free(fill[7]);
 	assert_int_equal(resolve(d, &ip1, &path), -EAGAIN);
-	assert_int_equal(roce_device_turn(d, 0), 0);
+	assert_int_equal(roce_device_poll_engine(d, 0), 0);
 	assert_int_equal(d->port->queue[0].held_n, 1);
 	assert_int_equal(d->port->queue[0].stats.tx_refused, 1);
 	assert_int_equal(roce_device_deadline(d), 0);
-	assert_int_equal(roce_device_turn(d, 0), 0);
+	assert_int_equal(roce_device_poll_engine(d, 0), 0);
 
 	assert_int_equal(rte_ring_dequeue(ring, (void **)&m), 0);
 	rte_pktmbuf_free(m);
-	assert_int_equal(roce_device_turn(d, 0), 1);
+	assert_int_equal(roce_device_poll_engine(d, 0), 1);
 	assert_int_equal(d->port->queue[0].held_n, 0);
 	/* Six of ours stay in the ring, and the question: closing drains it. */
 	roce_device_close(d);
@@ -334,7 +334,7 @@ close__frees_what_is_held(void **state)
 	assert_int_equal(rte_pktmbuf_alloc_bulk(d->port->rx_pool[0], fill, 7), 0);
 	assert_int_equal(rte_ring_enqueue_burst(ring, (void **)fill, 7, NULL), 7);
 	assert_int_equal(resolve(d, &ip1, &path), -EAGAIN);
-	assert_int_equal(roce_device_turn(d, 0), 0);
+	assert_int_equal(roce_device_poll_engine(d, 0), 0);
 	assert_int_equal(d->port->queue[0].held_n, 1);
 	roce_device_close(d);
 	assert_int_equal(pools_left(), 0);
@@ -347,7 +347,7 @@ close__of_one_end_lets_its_frames_come_home_later(void **state)
 	struct roce_path path;
 
 	assert_int_equal(resolve(a, &ip1, &path), -EAGAIN);
-	assert_int_equal(roce_device_turn(a, 0), 1);
+	assert_int_equal(roce_device_poll_engine(a, 0), 1);
 	roce_device_close(a);
 	/* The question is on its way, in a pool whose port is gone. */
 	assert_int_equal(roce_device_poll(b), 2);
@@ -368,13 +368,13 @@ loss__takes_frames_that_are_sent(void **state)
 
 	assert_int_equal(resolve(a, &ip1, &path), -EAGAIN);
 	settle(a, b);
-	assert_int_equal(a->port->queue[0].fault.count[ROCE_FAULT_LOSS], 1);
+	assert_int_equal(a->port->queue[0].fault_injection.count[ROCE_FAULT_LOSS], 1);
 	assert_int_equal(b->port->queue[0].stats.rx_frames, 0);
 	/* The other end asks in vain: the question arrives, the answer is lost. */
 	assert_int_equal(resolve(b, &ip0, &path), -EAGAIN);
 	settle(b, a);
 	assert_int_equal(a->port->queue[0].stats.neighbour, 1);
-	assert_int_equal(a->port->queue[0].fault.count[ROCE_FAULT_LOSS], 2);
+	assert_int_equal(a->port->queue[0].fault_injection.count[ROCE_FAULT_LOSS], 2);
 	roce_device_close(a);
 	roce_device_close(b);
 	assert_int_equal(pools_left(), 0);
@@ -409,21 +409,30 @@ null__hands_out_garbage_and_loses_no_buffer(void **state)
 	const struct roce_stats *stats = roce_engine_stats(queue->engine);
 
 	for (int i = 0; i < 10000; i++)
-		assert_int_equal(roce_device_turn(d, 0), ROCE_PORT_RX_BURST);
+		assert_int_equal(roce_device_poll_engine(d, 0), ROCE_PORT_RX_BURST);
 	assert_int_equal(queue->stats.foreign, 320000);
 	assert_int_equal(stats->rx_foreign, 320000);
 	roce_device_close(d);
 	assert_int_equal(pools_left(), 0);
 }
 
-/* Two ends in one process: the driver's own thread joins them, so the first question may have to wait. */
+/* The link of two ends in one process, which the driver's own thread joins: the first question may have to wait. */
+static void
+assert_linked(struct roce_device *a, struct roce_device *b, struct roce_path *path)
+{
+	uint64_t end = roce_device_now(a) + 30 * roce_device_hz(a);
+
+	while (resolve(a, &ip1, path) != 0 && roce_device_now(a) < end)
+		settle(a, b);
+	assert_int_equal(resolve(a, &ip1, path), 0);
+}
+
 static void
 memif__carries_the_largest_path_mtu(void **state)
 {
 	char dir[] = "/tmp/roce-memif-XXXXXX", params[2][256];
 	struct roce_device *a, *b;
 	struct roce_path path;
-	uint64_t end;
 
 	assert_non_null(mkdtemp(dir));
 	snprintf(params[0], sizeof(params[0]),
@@ -432,13 +441,42 @@ memif__carries_the_largest_path_mtu(void **state)
 			"port=net_memif1,role=client,socket=%s/s ip=192.0.2.2/24", dir);
 	a = open_device(params[0]);
 	b = open_device(params[1]);
-	end = roce_device_now(a) + 5 * roce_device_hz(a);
-	while (resolve(a, &ip1, &path) == -EAGAIN && roce_device_now(a) < end)
-		settle(a, b);
-	assert_int_equal(resolve(a, &ip1, &path), 0);
+	assert_linked(a, b, &path);
 	assert_int_equal(path.mtu_code, 5);
 	roce_device_close(b);
 	roce_device_close(a);
+	assert_int_equal(rmdir(dir), 0);
+	assert_int_equal(pools_left(), 0);
+}
+
+/* Servers of one process that differ by id share a socket; it may be had again, also without a file. */
+static void
+memif__servers_share_a_socket(void **state)
+{
+	static const char *const more[] = { "", ",socket-abstract=yes" };
+	char dir[] = "/tmp/roce-memif-XXXXXX", params[4][256];
+	struct roce_path path;
+
+	assert_non_null(mkdtemp(dir));
+	for (unsigned int round = 0; round < 4; round++) {
+		struct roce_device *d[4];
+
+		for (unsigned int i = 0; i < 4; i++) {
+			snprintf(params[i], sizeof(params[i]),
+					"port=net_memif%u,role=%s,id=%u,socket=%s/s%s ip=192.0.2.%u/24",
+					i, i < 2 ? "server" : "client", 1 + i % 2, dir,
+					more[round / 2], 1 + i / 2);
+			d[i] = open_device(params[i]);
+		}
+		assert_linked(d[1], d[3], &path);
+		assert_memory_equal(&path.dst_mac, &d[3]->port->mac, sizeof(path.dst_mac));
+		assert_linked(d[0], d[2], &path);
+		assert_memory_equal(&path.dst_mac, &d[2]->port->mac, sizeof(path.dst_mac));
+		params[0][strlen("port=net_memif")] = '4';
+		assert_open_fails(params[0], -EBUSY, "another port of this process");
+		for (unsigned int i = 0; i < 4; i++)
+			roce_device_close(d[i]);
+	}
 	assert_int_equal(rmdir(dir), 0);
 	assert_int_equal(pools_left(), 0);
 }
@@ -462,6 +500,7 @@ main(void)
 		cmocka_unit_test(loss__takes_frames_that_are_sent),
 		cmocka_unit_test(queues__are_joined_one_to_one),
 		cmocka_unit_test(memif__carries_the_largest_path_mtu),
+		cmocka_unit_test(memif__servers_share_a_socket),
 		cmocka_unit_test(null__hands_out_garbage_and_loses_no_buffer),
 	};
 

@@ -131,10 +131,10 @@ static struct roce_device *
 open_device(const char *params)
 {
 	struct roce_device *device = NULL;
-	char why[256];
+	char errmsg[256];
 
-	if (roce_device_open(params, &device, why, sizeof(why)) != 0)
-		fail_msg("%s: %s", params, why);
+	if (roce_device_open(params, &device, errmsg, sizeof(errmsg)) != 0)
+		fail_msg("%s: %s", params, errmsg);
 	return device;
 }
 

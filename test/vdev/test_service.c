@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Engines that service lcores turn: `lcores=`. A program of its own, because the first open decides which lcores
+ * Engines that service lcores poll: `lcores=`. A program of its own, because the first open decides which lcores
  * the process has. Exits 77, skipped, on a machine with one CPU.
  */
 
@@ -32,11 +32,11 @@ static struct roce_device *
 open_device(const char *params)
 {
 	struct roce_device *device = NULL;
-	char why[256];
-	int rc = roce_device_open(params, &device, why, sizeof(why));
+	char errmsg[256];
+	int rc = roce_device_open(params, &device, errmsg, sizeof(errmsg));
 
 	if (rc != 0)
-		fail_msg("%s: %d %s", params, rc, why);
+		fail_msg("%s: %d %s", params, rc, errmsg);
 	return device;
 }
 
@@ -52,7 +52,7 @@ resolve(struct roce_device *device, struct roce_path *path)
 	return rc;
 }
 
-/* Nobody here turns anything: the question goes out and the answer comes in all the same. */
+/* No thread here polls: the question goes out and the answer comes in all the same. */
 static void
 serve__polls_every_queue_of_every_port(void **state)
 {
@@ -95,17 +95,17 @@ static void
 serve__refuses_an_lcore_that_is_none(void **state)
 {
 	struct roce_device *device = NULL;
-	char why[256];
+	char errmsg[256];
 
 	assert_int_equal(roce_device_open("port=loop0 ip=192.0.2.1/24 queues=2 lcores=1,5", &device,
-					 why, sizeof(why)),
+					 errmsg, sizeof(errmsg)),
 			-EINVAL);
-	assert_non_null(strstr(why, "lcores=5"));
+	assert_non_null(strstr(errmsg, "lcores=5"));
 	assert_int_equal(rte_service_get_count(), 0);
 	assert_int_equal(rte_service_lcore_count(), 0);
 	/* The lcore the caller runs on would never come to serve. */
-	assert_int_equal(roce_device_open("port=loop0 ip=192.0.2.1/24 lcores=0", &device, why,
-					 sizeof(why)),
+	assert_int_equal(roce_device_open("port=loop0 ip=192.0.2.1/24 lcores=0", &device, errmsg,
+					 sizeof(errmsg)),
 			-EINVAL);
 }
 

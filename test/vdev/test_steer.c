@@ -28,11 +28,11 @@ static struct roce_device *
 open_device(unsigned int queues, const char *more)
 {
 	struct roce_device *device = NULL;
-	char params[128], why[256];
+	char params[128], errmsg[256];
 
 	snprintf(params, sizeof(params), "port=loop0 ip=192.0.2.1/24 queues=%u %s", queues, more);
-	if (roce_device_open(params, &device, why, sizeof(why)) != 0)
-		fail_msg("%s: %s", params, why);
+	if (roce_device_open(params, &device, errmsg, sizeof(errmsg)) != 0)
+		fail_msg("%s: %s", params, errmsg);
 	return device;
 }
 
@@ -175,7 +175,7 @@ steer__falls_back_to_the_hash_of_the_port(void **state)
 	close_device(device);
 }
 
-/* Neither rules nor a hash: the port opens all the same, and frames are handed over. */
+/* Neither rules nor a hash: the port opens all the same, and frames are forwarded between engines. */
 static void
 steer__does_without(void **state)
 {

@@ -18,7 +18,7 @@
 #include "port/log.h"
 #include "port/trace.h"
 
-static struct roce_port port = { .attach = { .name = "p" } };
+static struct roce_port port = { .probe = { .name = "p" } };
 static struct roce_device device = { .port = &port };
 
 /* The lines that are logged from here on. */

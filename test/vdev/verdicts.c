@@ -332,11 +332,11 @@ static void
 open_side(const char *params, const char *port)
 {
 	struct roce_cm_listener *listener;
-	char why[256];
+	char errmsg[256];
 	int rc;
 
-	if (roce_device_open(params, &side.device, why, sizeof(why)) != 0)
-		fail("%s", why);
+	if (roce_device_open(params, &side.device, errmsg, sizeof(errmsg)) != 0)
+		fail("%s", errmsg);
 	roce_device_join(side.device, &user);
 	side.engine = roce_domain_engine(roce_device_domain(side.device), 0);
 	side.cm = roce_device_cm(side.device);

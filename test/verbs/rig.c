@@ -15,11 +15,11 @@ static struct roce_device *
 open_device(const char *params)
 {
 	struct roce_device *device = NULL;
-	char why[256];
-	int rc = roce_device_open(params, &device, why, sizeof(why));
+	char errmsg[256];
+	int rc = roce_device_open(params, &device, errmsg, sizeof(errmsg));
 
 	if (rc != 0)
-		fail_msg("%s: %d %s", params, rc, why);
+		fail_msg("%s: %d %s", params, rc, errmsg);
 	return device;
 }
 
@@ -128,10 +128,10 @@ pair_close(void **state)
 }
 
 unsigned int
-turn(struct pair *pair)
+poll_once(struct pair *pair)
 {
-	if (pair->turn != NULL)
-		return pair->turn(pair);
+	if (pair->poll_once != NULL)
+		return pair->poll_once(pair);
 	return roce_device_poll(pair->a.device) + roce_device_poll(pair->b.device);
 }
 
@@ -139,11 +139,11 @@ void
 settle(struct pair *pair)
 {
 	for (unsigned int calm = 0; calm < CALM_POLLS; calm++)
-		if (turn(pair) > 0)
+		if (poll_once(pair) > 0)
 			calm = 0;
 }
 
-/* When a test that goes on turning has to give up. */
+/* When a test that goes on polling has to give up. */
 static uint64_t
 patience(const struct pair *pair)
 {
@@ -155,7 +155,7 @@ poll_before(struct pair *pair, uint64_t end, const char *what)
 {
 	if (roce_device_now(pair->a.device) > end)
 		fail_msg("in vain: %s", what);
-	turn(pair);
+	poll_once(pair);
 }
 
 struct roce_cm_event_info

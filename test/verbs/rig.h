@@ -4,7 +4,7 @@
 
 /**
  * @file
- * Two ends on loop0 and loop1 in one process, by the public headers of libroce alone. Nobody but the test turns the
+ * Two ends on loop0 and loop1 in one process, by the public headers of libroce alone. Nobody but the test polls the
  * devices. What goes wrong in here ends the test with a sentence.
  */
 
@@ -37,8 +37,8 @@ struct pair {
 	struct end a; /**< on loop0: who connects */
 	struct end b; /**< on loop1: who listens */
 	struct roce_cm_id *listener;
-	/** Turn both devices once, and say whether anything moved; NULL: poll them. */
-	unsigned int (*turn)(struct pair *pair);
+	/** Poll both devices once, and say whether anything moved; NULL: poll them. */
+	unsigned int (*poll_once)(struct pair *pair);
 };
 
 extern const uint8_t ip_a[16];
@@ -63,16 +63,16 @@ int pair_close(void **state);
 /** Connect a's queue pair with b's, and have both events. */
 void pair_connect(struct pair *pair);
 
-/** Turn both devices once. @return whether anything moved. */
-unsigned int turn(struct pair *pair);
-/** Turn until nothing moves any more. */
+/** Poll both devices once. @return whether anything moved. */
+unsigned int poll_once(struct pair *pair);
+/** Poll until nothing moves any more. */
 void settle(struct pair *pair);
-/** Turn until the context has an event of a connection, which must be of this type. */
+/** Poll until the context has an event of a connection, which must be of this type. */
 struct roce_cm_event_info want_cm(struct pair *pair, struct end *end, enum roce_cm_event_type type);
-/** Turn until the queue has a completion, which must have this status. */
+/** Poll until the queue has a completion, which must have this status. */
 struct roce_event
 want_completion(struct pair *pair, struct roce_cq *cq, enum roce_wc_status status);
-/** Turn until the context has an event, which must be of this type and element. */
+/** Poll until the context has an event, which must be of this type and element. */
 struct roce_async_event want_async(struct pair *pair, struct roce_context *context,
 		enum roce_async_event_type type, void *element);
 /** Nothing to poll. */
@@ -80,7 +80,7 @@ void want_quiet(struct pair *pair, struct end *end);
 
 /** Post a receive of @p len bytes at @p offset of the end's memory. */
 int post_recv(struct end *end, struct roce_qp *qp, uint64_t wr_id, uint32_t offset, uint32_t len);
-/** Post a request with one piece of the end's memory; the rest of it as given. */
+/** Post a request with one segment of the end's memory; the rest of it as given. */
 int post_send(struct end *end, struct roce_wr wr, uint32_t offset, uint32_t len);
 
 /** Parameters of a connection with private data. */

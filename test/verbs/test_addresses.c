@@ -21,11 +21,11 @@ static struct roce_device *
 open_one(const char *params)
 {
 	struct roce_device *device = NULL;
-	char why[256];
-	int rc = roce_device_open(params, &device, why, sizeof(why));
+	char errmsg[256];
+	int rc = roce_device_open(params, &device, errmsg, sizeof(errmsg));
 
 	if (rc != 0)
-		fail_msg("%s: %d %s", params, rc, why);
+		fail_msg("%s: %d %s", params, rc, errmsg);
 	return device;
 }
 
@@ -33,11 +33,11 @@ static void
 want_refused(const char *params, int want, const char *word)
 {
 	struct roce_device *device = NULL;
-	char why[256];
-	int rc = roce_device_open(params, &device, why, sizeof(why));
+	char errmsg[256];
+	int rc = roce_device_open(params, &device, errmsg, sizeof(errmsg));
 
-	if (rc != want || strstr(why, word) == NULL)
-		fail_msg("%s: %d %s", params, rc, why);
+	if (rc != want || strstr(errmsg, word) == NULL)
+		fail_msg("%s: %d %s", params, rc, errmsg);
 	assert_null(device);
 }
 

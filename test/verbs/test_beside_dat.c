@@ -17,7 +17,7 @@ struct adapter {
 	DAT_PZ_HANDLE pz;
 	DAT_EP_HANDLE ep;
 	DAT_LMR_HANDLE lmr;
-	DAT_LMR_TRIPLET piece;
+	DAT_LMR_TRIPLET segment;
 	char text[64];
 };
 
@@ -37,10 +37,10 @@ adapter_open(struct adapter *d)
 			&d->evd));
 	ok(dat_ep_create(d->ia, d->pz, d->evd, d->evd, d->evd, NULL, &d->ep));
 	ok(dat_lmr_create(d->ia, DAT_MEM_TYPE_VIRTUAL, region, sizeof(d->text), d->pz,
-			DAT_MEM_PRIV_ALL_FLAG, &d->lmr, &d->piece.lmr_context, &rmr, &length,
+			DAT_MEM_PRIV_ALL_FLAG, &d->lmr, &d->segment.lmr_context, &rmr, &length,
 			&start));
-	d->piece.virtual_address = start;
-	d->piece.segment_length = sizeof(d->text);
+	d->segment.virtual_address = start;
+	d->segment.segment_length = sizeof(d->text);
 }
 
 static void
@@ -49,7 +49,7 @@ want_event(struct pair *pair, const struct adapter *d, DAT_EVENT_NUMBER number)
 	DAT_EVENT event;
 
 	while (dat_evd_dequeue(d->evd, &event) != DAT_SUCCESS)
-		turn(pair);
+		poll_once(pair);
 	assert_int_equal(event.event_number, number);
 }
 
@@ -78,7 +78,7 @@ adapter__and_context_share_a_device(void **state)
 	want_event(pair, &d, DAT_CONNECTION_EVENT_ESTABLISHED);
 	want_cm(pair, &pair->b, ROCE_CM_EVENT_ESTABLISHED);
 	strcpy(d.text, "from DAT");
-	ok(dat_ep_post_send(d.ep, 1, &d.piece, cookie, DAT_COMPLETION_DEFAULT_FLAG));
+	ok(dat_ep_post_send(d.ep, 1, &d.segment, cookie, DAT_COMPLETION_DEFAULT_FLAG));
 	assert_int_equal(want_completion(pair, pair->b.cq, ROCE_WC_SUCCESS).wr_id, 7);
 	assert_string_equal((char *)pair->b.memory, "from DAT");
 	want_event(pair, &d, DAT_DTO_COMPLETION_EVENT);

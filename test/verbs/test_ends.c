@@ -188,8 +188,8 @@ destroy__in_every_state(void **state)
 }
 
 /*
- * All that a queue pair had is told of when its id has ended. What is posted after that is flushed by the next turn; of
- * what no turn has seen when the queue pair goes nobody hears.
+ * All that a queue pair had is told of when its id has ended. What is posted after that is flushed by the next poll; of
+ * what no poll has seen when the queue pair goes nobody hears.
  */
 static void
 destroy__takes_what_no_poll_has_flushed(void **state)

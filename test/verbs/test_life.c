@@ -109,7 +109,7 @@ link__lost_and_back_loses_nothing(void **state)
 	want_port(pair, &pair->b, ROCE_ASYNC_PORT_ERR);
 	begin_traffic(pair);
 	while (way_lost() == 0)
-		turn(pair);
+		poll_once(pair);
 	want_peace(pair);
 	way_link(true);
 	want_port(pair, &pair->a, ROCE_ASYNC_PORT_ACTIVE);
@@ -154,7 +154,7 @@ link__down_beyond_the_retries_breaks_and_connects_again(void **state)
 	way_link(true);
 	want_port(pair, &pair->a, ROCE_ASYNC_PORT_ACTIVE);
 	want_port(pair, &pair->b, ROCE_ASYNC_PORT_ACTIVE);
-	/* The farewell is said again until it is heard. */
+	/* The DREQ is repeated until it arrives. */
 	want_cm(pair, &pair->b, ROCE_CM_EVENT_DISCONNECTED);
 	want_ruin(pair, &pair->b, MESSAGES, 0, ROCE_WC_SUCCESS);
 	connect_again(pair);
@@ -339,7 +339,7 @@ pool__empty_delays_until_frames_come_back(void **state)
 	fate.hog = true;
 	begin_traffic(pair);
 	while (way_counter(pair->a.device, "tx_no_mbuf") == 0)
-		turn(pair);
+		poll_once(pair);
 	while (roce_cq_poll(pair->b.cq, &event, 1) == 1)
 		assert_int_equal(event.wr_id, arrived++);
 	assert_true(arrived < MESSAGES);

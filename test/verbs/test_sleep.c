@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A thread that sleeps on a context's descriptor, while another turns: no event is slept over. */
+/* A thread that sleeps on a context's descriptor, while another polls: no event is slept over. */
 
 #include <poll.h>
 #include <pthread.h>
@@ -55,10 +55,10 @@ arm__no_event_is_slept_over(void **state)
 		assert_int_equal(post_send(&pair->a, wr, 0, 64), 0);
 		/* Now it is asleep, or about to, or awake. */
 		while (sleeper.got + (i % 3) < i + 1 && !sleeper.slept_over)
-			turn(pair);
+			poll_once(pair);
 	}
 	while (sleeper.got < MESSAGES && !sleeper.slept_over)
-		turn(pair);
+		poll_once(pair);
 	pthread_join(thread, NULL);
 	assert_false(sleeper.slept_over);
 	assert_int_equal(sleeper.got, MESSAGES);

@@ -237,7 +237,7 @@ disconnect__what_arrived_is_acknowledged(void **state)
 	struct roce_device_attr attr;
 	struct couple busy, last;
 
-	/* The acknowledgement and the farewell leave by two queues, and arrive as these are turned. */
+	/* The acknowledgement and the DREQ leave by two queues, and arrive as these are polled. */
 	roce_device_query(pair->a.device, &attr);
 	if (attr.engines > 1)
 		skip();

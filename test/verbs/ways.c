@@ -56,12 +56,12 @@ static struct roce_device *
 open_own(unsigned int i)
 {
 	struct roce_device *device = NULL;
-	char params[128], why[256];
+	char params[128], errmsg[256];
 
 	snprintf(params, sizeof(params), "port=loop%u ip=192.0.2.%u/24 %s", i, i + 1,
 			now.way.params);
-	if (roce_device_open(params, &device, why, sizeof(why)) != 0)
-		fail_msg("%s: %s", params, why);
+	if (roce_device_open(params, &device, errmsg, sizeof(errmsg)) != 0)
+		fail_msg("%s: %s", params, errmsg);
 	return device;
 }
 
@@ -168,7 +168,7 @@ way_open(void **state)
 	now.fillers = embed_pool("fillers", FILLERS, 128);
 	a = open_device(0);
 	pair = pair_of(a, open_device(1));
-	pair->turn = poll_way;
+	pair->poll_once = poll_way;
 	watch_ports();
 	*state = pair;
 	return 0;

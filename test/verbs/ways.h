@@ -7,7 +7,7 @@
  * The ways a device may have its port, and what befalls that, for two ends that know nothing of it: a device of its own,
  * a program's queues, a program's hands; frames from pools of the library or of the program.
  *
- * One pair at a time, turned by the test alone.
+ * One pair at a time, polled by the test alone.
  */
 
 #include <stdbool.h>
@@ -29,11 +29,11 @@ struct way {
 	const char *params; /**< more parameters of both devices */
 };
 
-/** What befalls it now. A test writes it between two turns. */
+/** What befalls it now. A test writes it between two polls. */
 struct fate {
 	bool cut;     /**< what is sent is lost */
 	bool hog;     /**< every free frame of every pool is somebody else's */
-	bool b_still; /**< nobody turns b, nor carries to it or from it */
+	bool b_still; /**< nobody polls b, nor carries to it or from it */
 };
 
 extern struct fate fate;

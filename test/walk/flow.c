@@ -34,7 +34,7 @@ build(struct ground *g, const struct model_packet *packet, bool ack_req)
 	return m;
 }
 
-/* Every call takes in first what lies in the inbox. */
+/* Every call takes in last what lies in the inbox. */
 static void
 take_in(struct ground *g, unsigned int engine)
 {
@@ -59,7 +59,6 @@ ground_deliver(struct ground *g, unsigned int engine, const struct model_packet 
 	struct roce_engine *home = roce_qp_engine(g->qp[packet->qp]);
 	struct rte_mbuf *m = build(g, packet, ack_req);
 
-	take_in(g, engine);
 	if (e == home) {
 		model_arrive(&g->model, packet);
 	} else {
@@ -67,6 +66,7 @@ ground_deliver(struct ground *g, unsigned int engine, const struct model_packet 
 
 		inbox->packet[inbox->packets++] = *packet;
 	}
+	take_in(g, engine);
 	roce_engine_lock(e);
 	TRACE_SAME("foreign frames", roce_engine_rx(e, &m, 1, g->now), 0);
 	roce_engine_unlock(e);
@@ -213,26 +213,26 @@ struct look {
 };
 
 static void
-look_at_srq(void *arg, const struct roce_srq_snapshot *census)
+look_at_srq(void *arg, const struct roce_srq_snapshot *snapshot)
 {
 	struct look *look = arg;
 	const struct ground *g = look->g;
 	uint16_t i = 0;
 
-	while (i < g->srqs && (g->model.srq[i].name == 0 || g->srq_id[i] != census->id))
+	while (i < g->srqs && (g->model.srq[i].name == 0 || g->srq_id[i] != snapshot->id))
 		i++;
 	if (i == g->srqs)
-		trace_violated("a dead shared queue, number %u, is on the list", census->id);
-	TRACE_SAME("available on the list", census->counts.available, g->model.srq[i].queued);
-	TRACE_SAME("outstanding on the list", census->counts.outstanding,
+		trace_violated("a dead shared queue, number %u, is on the list", snapshot->id);
+	TRACE_SAME("available on the list", snapshot->counts.available, g->model.srq[i].queued);
+	TRACE_SAME("outstanding on the list", snapshot->counts.outstanding,
 			model_outstanding(&g->model.srq[i]));
-	TRACE_SAME("low watermark events", census->low_watermark_events, g->model.srq[i].told);
-	TRACE_SAME("messages that found it empty", census->empty, g->model.srq[i].empty);
+	TRACE_SAME("low watermark events", snapshot->low_watermark_events, g->model.srq[i].told);
+	TRACE_SAME("messages that found it empty", snapshot->empty, g->model.srq[i].empty);
 	look->seen++;
 }
 
 static void
-look_at_qp(void *arg, const struct roce_qp_snapshot *census)
+look_at_qp(void *arg, const struct roce_qp_snapshot *snapshot)
 {
 	struct look *look = arg;
 	const struct ground *g = look->g;
@@ -240,16 +240,16 @@ look_at_qp(void *arg, const struct roce_qp_snapshot *census)
 	uint16_t i = 0;
 
 	while (i < g->qps &&
-			(g->model.qp[i].name == 0 || roce_qp_number(g->qp[i]) != census->number))
+			(g->model.qp[i].name == 0 || roce_qp_number(g->qp[i]) != snapshot->number))
 		i++;
 	if (i == g->qps)
-		trace_violated("a dead queue pair, number %u, is on the list", census->number);
+		trace_violated("a dead queue pair, number %u, is on the list", snapshot->number);
 	want = &g->model.qp[i];
-	TRACE_SAME("held on the list", census->held, want->holding != MODEL_NONE);
-	TRACE_SAME("taken, ever", census->taken, want->taken);
-	TRACE_SAME("shared queue on the list", census->srq, g->srq_id[want->srq]);
-	TRACE_SAME("soft high watermark", census->soft_high, want->soft);
-	TRACE_SAME("hard high watermark", census->hard_high, want->hard);
+	TRACE_SAME("held on the list", snapshot->held, want->holding != MODEL_NONE);
+	TRACE_SAME("taken, ever", snapshot->taken, want->taken);
+	TRACE_SAME("shared queue on the list", snapshot->srq, g->srq_id[want->srq]);
+	TRACE_SAME("soft high watermark", snapshot->soft_high, want->soft);
+	TRACE_SAME("hard high watermark", snapshot->hard_high, want->hard);
 	look->seen++;
 }
 
@@ -270,7 +270,7 @@ audit_snapshot(const struct ground *g)
 }
 
 void
-ground_audit(struct ground *g, bool census)
+ground_audit(struct ground *g, bool snapshot)
 {
 	const char *wrong = model_audit(&g->model);
 
@@ -290,6 +290,6 @@ ground_audit(struct ground *g, bool census)
 			audit_qp(g, i);
 	}
 	audit_stats(g);
-	if (census)
+	if (snapshot)
 		audit_snapshot(g);
 }

@@ -65,7 +65,7 @@ owner_of(uint64_t name)
 	return (void *)(uintptr_t)name;
 }
 
-/* ---- notices ---- */
+/* ---- async events ---- */
 
 static void
 make_ready(struct ground *g, uint64_t name)
@@ -81,20 +81,20 @@ static void
 notify(void *arg, enum roce_engine_async kind, void *owner, int status)
 {
 	struct ground *g = arg;
-	const struct model_async_event *want = &g->model.notice[g->heard];
+	const struct model_async_event *want = &g->model.async_event[g->heard];
 	uint64_t name = (uintptr_t)owner;
 
 	if (g->heard == g->model.async_events)
-		trace_violated("a notice that nothing caused: kind %d of object %llu", (int)kind,
-				(unsigned long long)name);
+		trace_violated("an async event that nothing caused: kind %d of object %llu",
+				(int)kind, (unsigned long long)name);
 	if (kind != want->kind || name != want->owner || status != want->status)
-		trace_violated("notice of kind %d of object %llu with status %d, due is kind %u of "
+		trace_violated("async event of kind %d of object %llu with status %d, due is kind %u of "
 			       "object %llu with status %d",
 				(int)kind, (unsigned long long)name, status, want->kind,
 				(unsigned long long)want->owner, want->status);
 	if (want->cq != MODEL_NONE)
-		TRACE_SAME("events waiting when the notice came", roce_cq_count(g->cq[want->cq]),
-				want->waiting);
+		TRACE_SAME("events waiting when the async event came",
+				roce_cq_count(g->cq[want->cq]), want->waiting);
 	g->heard++;
 	if (kind == ROCE_ENGINE_ASYNC_QP_ESTABLISHED)
 		make_ready(g, name);

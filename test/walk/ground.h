@@ -8,7 +8,7 @@
  * beside each the model's. Everything that happens on it follows from the seed.
  *
  * Whatever is done here is done to both, and what the engine says is compared
- * at once: answers, events, notices. A difference ends the program (trace.h).
+ * at once: answers, events, async events. A difference ends the program (trace.h).
  */
 
 #include <rte_mbuf.h>
@@ -40,7 +40,7 @@ struct ground_inbox {
 
 struct ground {
 	struct model model;
-	uint32_t heard; /**< notices of this step that came */
+	uint32_t heard; /**< async events of this step that came */
 	uint64_t random;
 	uint64_t now;
 	uint64_t stamps; /**< packets made */
@@ -95,14 +95,14 @@ void ground_connect(struct ground *g, uint16_t qp, uint32_t psn, bool ready);
 
 /* ---- looking ---- */
 
-/** All notices that the model wants came; call it at the end of every step. */
+/** All async events that the model wants came; call it at the end of every step. */
 static inline void
 ground_all_heard(struct ground *g)
 {
 	if (unlikely(g->heard != g->model.async_events))
-		trace_violated("notice %u is missing: kind %u of object %llu", g->heard,
-				g->model.notice[g->heard].kind,
-				(unsigned long long)g->model.notice[g->heard].owner);
+		trace_violated("async event %u is missing: kind %u of object %llu", g->heard,
+				g->model.async_event[g->heard].kind,
+				(unsigned long long)g->model.async_event[g->heard].owner);
 	g->heard = 0;
 	g->model.async_events = 0;
 }
@@ -110,13 +110,13 @@ ground_all_heard(struct ground *g)
 /** Ask for the counts of a shared receive queue: its promises hold, and they are the model's. */
 void ground_query(struct ground *g, uint16_t srq);
 
-/** Compare everything that can be asked for. @param census  what telemetry sees, too: slow. */
-void ground_audit(struct ground *g, bool census);
+/** Compare everything that can be asked for. @param snapshot  what telemetry sees, too: slow. */
+void ground_audit(struct ground *g, bool snapshot);
 
 /** Take up to @p n events from a completion queue, each as the model wants it. */
 void ground_reap(struct ground *g, uint16_t cq, uint32_t n);
 
-/** One turn without new frames: what lies in the inbox is taken in, and what the engine says is thrown away. */
+/** One poll without new frames: what lies in the inbox is taken in, and what the engine says is thrown away. */
 void ground_poll(struct ground *g, unsigned int engine);
 
 /** Give a frame to an engine, which hands it over when the queue pair is not its own. */

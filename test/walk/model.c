@@ -21,7 +21,7 @@ model_init(struct model *m)
 static void
 tell(struct model *m, enum roce_engine_async kind, uint64_t owner, int status, uint16_t cq)
 {
-	m->notice[m->async_events++] = (struct model_async_event){
+	m->async_event[m->async_events++] = (struct model_async_event){
 		.owner = owner,
 		.status = status,
 		.waiting = cq != MODEL_NONE ? m->cq[cq].waiting : 0,
@@ -78,12 +78,12 @@ model_next_idle(const struct model *m)
 }
 
 int
-model_post(struct model *m, uint16_t srq, uint32_t length, uint32_t pieces)
+model_post(struct model *m, uint16_t srq, uint32_t length, uint32_t segments)
 {
 	struct model_srq *s = &m->srq[srq];
 	uint16_t receive = m->idle[m->idles - 1];
 
-	if (pieces > s->max_sge)
+	if (segments > s->max_sge)
 		return -EINVAL;
 	if (model_outstanding(s) == s->max)
 		return -ENOSPC;

@@ -10,11 +10,11 @@
  * A receive is in one place at a time: idle with the consumer, queued on a
  * shared receive queue, held by a queue pair, or done in a completion queue.
  * Counts are counts of places. What a call must answer, which event each
- * completion queue must show next, and which notices a step must cause, in
+ * completion queue must show next, and which async events a step must cause, in
  * which order, all follow from the places and the marks.
  *
  * Every object has a name that no other one ever has: it is the owner that
- * events and notices carry, so what belongs to a dead object is seen as such.
+ * events and async events carry, so what belongs to a dead object is seen as such.
  */
 
 #include <stdbool.h>
@@ -114,7 +114,7 @@ struct model_packet {
 	bool with_imm;
 };
 
-/** A notice that the step must cause; the completion queue has so many events waiting when it comes. */
+/** An async event that the step must cause; the completion queue has so many events waiting when it comes. */
 struct model_async_event {
 	uint64_t owner;
 	int status;
@@ -137,7 +137,7 @@ struct model {
 	struct model_receive receive[MODEL_RECEIVES];
 	uint16_t idle[MODEL_RECEIVES]; /**< a stack: what was idle last is used first */
 	uint32_t idles;
-	struct model_async_event notice[MODEL_ASYNC_EVENTS];
+	struct model_async_event async_event[MODEL_ASYNC_EVENTS];
 	uint32_t async_events;
 	struct model_tally tally;
 };
@@ -179,7 +179,7 @@ void model_qp_end(struct model *m, uint16_t qp);
 uint16_t model_next_idle(const struct model *m);
 
 /** Post it. */
-int model_post(struct model *m, uint16_t srq, uint32_t length, uint32_t pieces);
+int model_post(struct model *m, uint16_t srq, uint32_t length, uint32_t segments);
 
 /** Take the next event off, which must exist. @return it; valid until the next step. */
 const struct model_event *model_reap(struct model *m, uint16_t cq);

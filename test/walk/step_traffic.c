@@ -4,8 +4,8 @@
 #include "steps.h"
 #include "wire/psn.h"
 
-#define PACKETS_MAX 3u /**< of a message: a whole receive */
-#define PIECES_MAX  4u /**< of a receive; one more than the shared queues have at the most */
+#define PACKETS_MAX  3u /**< of a message: a whole receive */
+#define SEGMENTS_MAX 4u /**< of a receive; one more than the shared queues have at the most */
 
 /* ---- picking ---- */
 
@@ -60,15 +60,15 @@ pick_up(struct ground *g)
 
 /* ---- post ---- */
 
-/* Cut @p length bytes of a receive into pieces of which only the last one is not small. */
+/* Cut @p length bytes of a receive into segments of which only the last one is not small. */
 static void
 cut(const struct ground *g, uint16_t receive, uint32_t length, struct roce_sge *sge,
-		uint32_t pieces)
+		uint32_t segments)
 {
 	uint64_t at = (uintptr_t)g->memory + (size_t)receive * GROUND_RECEIVE;
 
-	for (uint32_t i = 0; i < pieces; i++) {
-		uint32_t part = i + 1 < pieces ? length / 3 : length;
+	for (uint32_t i = 0; i < segments; i++) {
+		uint32_t part = i + 1 < segments ? length / 3 : length;
 
 		sge[i] = (struct roce_sge){ at, part, g->key };
 		at += part;
@@ -82,24 +82,24 @@ step_post(struct ground *g)
 	uint16_t srq = step_pick_srq(g);
 	uint16_t receive = model_next_idle(&g->model);
 	uint64_t dice = ground_random(g);
-	/* Mostly whole, sometimes shorter than a message may be; in no piece or several, now and then too many. */
+	/* Mostly whole, sometimes shorter than a message may be; in no segment or several, now and then too many. */
 	uint32_t length = (dice & 127) != 0 ? GROUND_RECEIVE : (dice >> 32) % GROUND_RECEIVE;
-	uint32_t pieces = (dice & 0x1f00) != 0
+	uint32_t segments = (dice & 0x1f00) != 0
 			? 1
-			: (uint32_t)(dice >> 24 & 63) * (PIECES_MAX + 1) / 64;
-	struct roce_sge sge[PIECES_MAX];
-	struct roce_recv_wr wr = { .sg = sge, .num_sge = pieces };
+			: (uint32_t)(dice >> 24 & 63) * (SEGMENTS_MAX + 1) / 64;
+	struct roce_sge sge[SEGMENTS_MAX];
+	struct roce_recv_wr wr = { .sg = sge, .num_sge = segments };
 	int rc;
 
-	length = pieces > 0 ? length : 0;
-	trace_step(WALK_POST, srq, receive, length, pieces);
+	length = segments > 0 ? length : 0;
+	trace_step(WALK_POST, srq, receive, length, segments);
 	if (receive == MODEL_NONE)
 		return;
-	cut(g, receive, length, sge, pieces);
+	cut(g, receive, length, sge, segments);
 	wr.wr_id = model_cookie_next(&g->model, receive);
 	rc = roce_srq_post(g->srq[srq], &wr);
 	trace_answer(rc);
-	TRACE_SAME("post", rc, model_post(&g->model, srq, length, pieces));
+	TRACE_SAME("post", rc, model_post(&g->model, srq, length, segments));
 }
 
 /* ---- arrive ---- */
@@ -219,7 +219,7 @@ step_stray(struct ground *g)
 	ground_deliver(g, roce_qp_engine(g->qp[qp])->index, &packet, ground_chance(g, 2));
 }
 
-/* ---- reap, turn ---- */
+/* ---- reap, poll ---- */
 
 void
 step_reap(struct ground *g)

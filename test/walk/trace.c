@@ -15,7 +15,7 @@ static const struct {
 	const char *name;
 	const char *arg[TRACE_ARGS];
 } kind[WALK_OPS] = {
-	[WALK_POST] = { "post", { "srq", "receive", "length", "pieces" } },
+	[WALK_POST] = { "post", { "srq", "receive", "length", "segments" } },
 	[WALK_ARRIVE] = { "arrive",
 			{ "qp", "psn", "length", "parts (1 first, 2 last, 4 other engine)" } },
 	[WALK_STRAY] = { "stray",

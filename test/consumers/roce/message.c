@@ -36,10 +36,10 @@ static void
 open_side(struct side *side, const char *params)
 {
 	struct roce_qp_attr attr;
-	char why[256];
+	char errmsg[256];
 
-	if (roce_device_open(params, &side->device, why, sizeof(why)) != 0) {
-		fprintf(stderr, "%s\n", why);
+	if (roce_device_open(params, &side->device, errmsg, sizeof(errmsg)) != 0) {
+		fprintf(stderr, "%s\n", errmsg);
 		exit(1);
 	}
 	side->memory = (char *)calloc(1, BYTES);
@@ -82,7 +82,7 @@ all_of(const struct side *side)
 }
 
 static void
-turn(struct side *a, struct side *b)
+poll_once(struct side *a, struct side *b)
 {
 	roce_device_poll(a->device);
 	roce_device_poll(b->device);
@@ -94,7 +94,7 @@ wait_for(struct side *a, struct side *b, struct side *who, enum roce_cm_event_ty
 	struct roce_cm_event_info event;
 
 	while (roce_cm_poll(who->context, &event) == 0)
-		turn(a, b);
+		poll_once(a, b);
 	TRUE_THAT(event.type == type);
 	return event.id;
 }
@@ -105,7 +105,7 @@ wait_completion(struct side *a, struct side *b, struct side *who)
 	struct roce_event event;
 
 	while (roce_cq_poll(who->cq, &event, 1) == 0)
-		turn(a, b);
+		poll_once(a, b);
 	TRUE_THAT(event.status == ROCE_WC_SUCCESS);
 }
 

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROCE_PORT_UNREACHABLE_H
+#define ROCE_PORT_UNREACHABLE_H
+
+/**
+ * @file
+ * Why a connection has no route to its peer: DAT and verbs have one event for all causes, the log has the sentence.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cm/cm.h"
+#include "port/device.h"
+#include "port/subnet.h"
+
+/** The end that looked for a route: addresses, gateway, port and VLAN. */
+struct roce_unreachable {
+	const struct roce_subnet *own; /**< its addresses */
+	unsigned int n;
+	struct roce_ip gw;  /**< zero: none */
+	const char *port;   /**< name */
+	uint16_t vlan;      /**< 0: untagged */
+	bool gone;          /**< the port was taken away */
+	bool program_knows; /**< an attached device: the program resolves */
+};
+
+/** The sentence: which address, why, and what to do. @return @p text. */
+const char *roce_unreachable_words(const struct roce_unreachable *u, const struct roce_ip *dst,
+		char *text, size_t len);
+
+/** Log it for ROCE_CM_UNREACHABLE; other events are none of it. Locked: engine 0. */
+void roce_unreachable_log(const struct roce_device *device, const struct roce_cm_event *event);
+
+#endif

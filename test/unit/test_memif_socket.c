@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "port/memif_socket.h"
+
+static char base[] = "/tmp/roce-memif-XXXXXX";
+
+static struct roce_memif_place
+place_of(const char *given, bool abstract)
+{
+	struct roce_memif_place place;
+	char text[256] = "";
+	struct roce_errmsg errmsg = { .text = text, .len = sizeof(text) };
+
+	if (roce_memif_place(given, abstract, &place, &errmsg) != 0)
+		fail_msg("%s", text);
+	assert_int_equal(place.abstract, abstract);
+	return place;
+}
+
+static void
+assert_refused(const char *given, bool abstract)
+{
+	struct roce_memif_place place;
+	char text[256] = "";
+	struct roce_errmsg errmsg = { .text = text, .len = sizeof(text) };
+
+	assert_int_equal(roce_memif_place(given, abstract, &place, &errmsg), -EINVAL);
+	assert_non_null(strstr(text, "socket="));
+}
+
+/* Nobody else may look into it, and one that others may is not taken. */
+static void
+folder__is_the_users_own(void **state)
+{
+	char path[64], want[64];
+	struct roce_errmsg errmsg = { 0 };
+	struct stat st;
+
+	snprintf(want, sizeof(want), "%s/udapl-roce", base);
+	assert_int_equal(roce_memif_folder(path, sizeof(path), &errmsg), 0);
+	assert_string_equal(path, want);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0700);
+	assert_int_equal(chmod(path, 0770), 0);
+	assert_int_equal(roce_memif_folder(path, sizeof(path), &errmsg), 0);
+	assert_string_not_equal(path, want);
+	assert_int_equal(chmod(want, 0700), 0);
+}
+
+static void
+place__is_a_file_in_that_folder_unless_told(void **state)
+{
+	char want[64];
+
+	snprintf(want, sizeof(want), "%s/udapl-roce/memif.sock", base);
+	assert_string_equal(place_of(NULL, false).name, want);
+	snprintf(want, sizeof(want), "%s/udapl-roce/wire", base);
+	assert_string_equal(place_of("wire", false).name, want);
+	assert_string_equal(place_of("/run/wire", false).name, "/run/wire");
+	assert_string_equal(place_of("wire", true).name, "wire");
+	assert_string_equal(place_of("/run/wire", true).name, "/run/wire");
+}
+
+static void
+place__fits_an_address(void **state)
+{
+	char longest[ROCE_MEMIF_SOCKET_LEN + 1];
+
+	memset(longest, 'x', sizeof(longest));
+	longest[0] = '/';
+	longest[sizeof(longest) - 1] = '\0';
+	assert_refused(longest, false);
+	assert_refused(longest, true);
+	assert_refused("", false);
+	assert_refused("", true);
+	longest[ROCE_MEMIF_SOCKET_LEN - 2] = '\0';
+	place_of(longest, false);
+	place_of(longest, true);
+}
+
+/* One listens, a second is refused, and a client is connected at once. Then the socket may be had again. */
+static void
+listen__is_for_one(void **state)
+{
+	for (unsigned int abstract = 0; abstract < 2; abstract++) {
+		struct roce_memif_place place = place_of("listen", abstract == 1);
+		int fd, client;
+
+		assert_int_equal(roce_memif_connect(place.name, abstract == 1), -ECONNREFUSED);
+		fd = roce_memif_listen(&place);
+		assert_true(fd >= 0);
+		assert_int_equal(roce_memif_listen(&place), -EADDRINUSE);
+		client = roce_memif_connect(place.name, abstract == 1);
+		assert_true(client >= 0);
+		close(client);
+		close(fd);
+		/* A file stays behind like that of a program that was killed, and is replaced. */
+		fd = roce_memif_listen(&place);
+		assert_true(fd >= 0);
+		close(fd);
+		if (abstract == 0)
+			assert_int_equal(unlink(place.name), 0);
+	}
+}
+
+/* What is no socket is somebody's. */
+static void
+listen__replaces_sockets_only(void **state)
+{
+	struct roce_memif_place place = place_of("file", false);
+	FILE *file = fopen(place.name, "we");
+
+	assert_non_null(file);
+	fclose(file);
+	assert_int_equal(roce_memif_listen(&place), -ENOTSOCK);
+	assert_int_equal(unlink(place.name), 0);
+}
+
+/* In a child: listen as soon as the pipe ends, tell whether that went well, and stay until the other one ends. */
+static void
+listen_at_once(const struct roce_memif_place *place, int begin, int told, int end)
+{
+	char byte;
+	int fd;
+
+	(void)!read(begin, &byte, 1);
+	fd = roce_memif_listen(place);
+	byte = fd >= 0 ? 'y' : 'n';
+	(void)!write(told, &byte, 1);
+	(void)!read(end, &byte, 1);
+	_exit(0);
+}
+
+/* Servers that start together over a socket that one before them has left: one has it, and is found there. */
+static void
+listen__of_many_at_once_is_had_by_one(void **state)
+{
+	struct roce_memif_place place = place_of("many", false);
+
+	for (unsigned int round = 0; round < 40; round++) {
+		int begin[2], told[2], end[2], fd = roce_memif_listen(&place);
+		unsigned int listeners = 0;
+		char byte;
+
+		assert_true(fd >= 0);
+		close(fd);
+		assert_true(pipe(begin) == 0 && pipe(told) == 0 && pipe(end) == 0);
+		for (unsigned int i = 0; i < 4; i++) {
+			if (fork() != 0)
+				continue;
+			close(begin[1]);
+			close(end[1]);
+			listen_at_once(&place, begin[0], told[1], end[0]);
+		}
+		close(begin[1]);
+		for (unsigned int i = 0; i < 4; i++) {
+			assert_int_equal(read(told[0], &byte, 1), 1);
+			listeners += byte == 'y';
+		}
+		fd = roce_memif_connect(place.name, false);
+		assert_true(fd >= 0);
+		close(fd);
+		close(end[1]);
+		while (wait(NULL) > 0)
+			continue;
+		close(begin[0]);
+		close(told[0]);
+		close(told[1]);
+		close(end[0]);
+		assert_int_equal(listeners, 1);
+	}
+	assert_int_equal(unlink(place.name), 0);
+}
+
+/* More wait than are taken: nobody is held up by it. */
+static void
+connect__never_waits(void **state)
+{
+	struct roce_memif_place place = place_of("crowd", false);
+	int fd = roce_memif_listen(&place), client[256], n = 0;
+
+	assert_true(fd >= 0);
+	while (n < 256 && (client[n] = roce_memif_connect(place.name, false)) >= 0)
+		n++;
+	assert_true(n < 256);
+	assert_int_equal(client[n], -EAGAIN);
+	while (n > 0)
+		close(client[--n]);
+	close(fd);
+	assert_int_equal(unlink(place.name), 0);
+}
+
+static int
+begin(void **state)
+{
+	return mkdtemp(base) != NULL ? setenv("XDG_RUNTIME_DIR", base, 1) : -1;
+}
+
+static int
+end(void **state)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "%s/udapl-roce", base);
+	return rmdir(path) == 0 ? rmdir(base) : -1;
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(folder__is_the_users_own),
+		cmocka_unit_test(place__is_a_file_in_that_folder_unless_told),
+		cmocka_unit_test(place__fits_an_address),
+		cmocka_unit_test(listen__is_for_one),
+		cmocka_unit_test(listen__replaces_sockets_only),
+		cmocka_unit_test(listen__of_many_at_once_is_had_by_one),
+		cmocka_unit_test(connect__never_waits),
+	};
+
+	return cmocka_run_group_tests(tests, begin, end);
+}

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What timeouts cost and whether they were needed. The clock is a variable; a tick is 1 ns. */
+
+#include "played_scene.h"
+
+#define PSN    FX_SQ_PSN
+#define MTU    FX_MTU
+#define US     UINT64_C(1000)
+#define MS     (1000 * US)
+#define REMOTE 0x100000u
+#define FIRST  IBV_OPCODE_RC_RDMA_READ_RESPONSE_FIRST
+#define MID    IBV_OPCODE_RC_RDMA_READ_RESPONSE_MIDDLE
+#define GAP    (10 * US) /**< between two frames of an answer */
+#define LONG   1000u     /**< packets of a long READ */
+
+static uint8_t memory[LONG * MTU];
+static struct roce_mr *target;
+
+static int
+setup(void **state)
+{
+	open_scene(&(struct played){
+			.max_rd_atomic = 4, .max_dest_rd_atomic = 4, .rights = PEER_ALL });
+	assert_int_equal(roce_mr_create(end.pd, (uintptr_t)memory, sizeof(memory),
+					 IBV_ACCESS_LOCAL_WRITE, &target),
+			0);
+	return 0;
+}
+
+static int
+finish(void **state)
+{
+	roce_qp_destroy(qp);
+	qp = NULL;
+	assert_int_equal(roce_mr_destroy(target), 0);
+	return teardown(state);
+}
+
+static void
+read_packets(uint32_t packets)
+{
+	const struct roce_sge sge = { (uintptr_t)memory, packets * MTU, roce_mr_key(target) };
+	const struct roce_wr wr = {
+		.sg = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_RDMA_READ,
+		.flags = ROCE_WR_SIGNALED,
+		.remote_addr = REMOTE,
+		.rkey = 0x99,
+	};
+
+	assert_int_equal(roce_qp_post_send(qp, &wr), 0);
+	assert_int_equal(fx_tx_one(&end).length, packets * MTU);
+}
+
+/* Packets @p from to @p to - 1 of the answer, GAP apart. */
+static void
+answer(uint32_t from, uint32_t to)
+{
+	for (uint32_t i = from; i < to; i++) {
+		end.now += GAP;
+		fx_rx_response(&end, &peer, i == 0 ? FIRST : MID, PSN + i, MTU);
+	}
+}
+
+/* Silence until the requester asks again. @return how long it was. */
+static uint64_t
+silence(void)
+{
+	const uint64_t begin = end.now;
+	const struct fx_sent *sent;
+	unsigned int n = 0;
+
+	while (n == 0) {
+		assert_true(end.now - begin < 100 * MS);
+		sent = fx_run(&end, RTE_MAX(end.now, roce_engine_deadline(end.engine)), &n);
+	}
+	assert_int_equal(n, 1);
+	assert_int_equal(sent[0].psn, qp->tx.una);
+	return sent[0].at - begin;
+}
+
+/* An answer is waited for eight times as long as a repeat takes; then twice as long, and so on. */
+static void
+wait__is_what_a_repeat_costs(void **state)
+{
+	const uint64_t cost = 200 * GAP;
+
+	read_packets(LONG);
+	answer(0, LONG - 200);
+	assert_in_range(silence(), 8 * cost * 9 / 10, 8 * cost * 11 / 10);
+	assert_in_range(silence(), 16 * cost * 9 / 10, 16 * cost * 11 / 10);
+	/* But never longer than the local ACK timeout. */
+	assert_true(silence() < 67109 * US);
+	assert_int_equal(fx_stats(&end)->early_retransmits, 2);
+	assert_int_equal(fx_stats(&end)->local_ack_timeout_err, 1);
+}
+
+/* Towards its end an answer costs little to ask for again. */
+static void
+wait__is_short_for_the_end_of_an_answer(void **state)
+{
+	read_packets(LONG);
+	answer(0, LONG - 1);
+	assert_true(silence() < 2 * MS);
+}
+
+/* Where frames get lost the wait is what a repeat costs, and not more. */
+static void
+wait__is_shorter_where_frames_are_lost(void **state)
+{
+	const uint64_t cost = 500 * GAP;
+
+	read_packets(LONG);
+	answer(0, 200);
+	answer(201, 202);
+	assert_int_equal(fx_tx_one(&end).psn, PSN + 200);
+	answer(200, LONG - 500);
+	assert_in_range(silence(), cost * 9 / 10, cost * 2);
+}
+
+/* A pause is no part of the rate: the next wait is as long as it would have been. */
+static void
+wait__does_not_grow_with_a_pause(void **state)
+{
+	const uint64_t cost = 500 * GAP;
+
+	read_packets(LONG);
+	answer(0, 100);
+	(void)silence();
+	(void)silence();
+	answer(100, LONG - 500);
+	assert_in_range(silence(), 8 * cost * 9 / 10, 8 * cost * 11 / 10);
+}
+
+/* A gap that was reported is asked for once more by the timer, and not by stale answers behind it. */
+static void
+timeout__lets_stale_answers_ask_nothing(void **state)
+{
+	read_packets(LONG);
+	answer(0, 100);
+	answer(101, 110);
+	assert_int_equal(fx_tx_one(&end).psn, PSN + 100);
+	(void)silence();
+	answer(110, 400);
+	fx_tx_none(&end);
+	assert_int_equal(fx_stats(&end)->implied_nak_seq_err, 1);
+	/* The repeat's answer brings what is missing, and a loss in it is one more. */
+	answer(100, 200);
+	answer(201, 210);
+	assert_int_equal(fx_tx_one(&end).psn, PSN + 200);
+}
+
+/* A repeat whose beginning is lost, too, goes back behind the gap: that is asked for at once, and not after its end. */
+static void
+lost_again__is_asked_for_at_once(void **state)
+{
+	read_packets(LONG);
+	answer(0, 100);
+	answer(101, 102);
+	assert_int_equal(fx_tx_one(&end).psn, PSN + 100);
+	/* Answers that were on their way make no request. */
+	answer(102, 150);
+	fx_tx_none(&end);
+	for (uint32_t loss = 0; loss < 3; loss++) {
+		answer(101 + loss, 102 + loss);
+		assert_int_equal(fx_tx_one(&end).psn, PSN + 100);
+		answer(102 + loss, 130);
+		fx_tx_none(&end);
+	}
+	assert_int_equal(fx_stats(&end)->implied_nak_seq_err, 4);
+	assert_int_equal(fx_stats(&end)->early_retransmits, 0);
+	answer(100, 200);
+	fx_tx_none(&end);
+	/* A copy of the last one may be one that the network made. */
+	answer(201, 202);
+	assert_int_equal(fx_tx_one(&end).psn, PSN + 200);
+	answer(201, 202);
+	fx_tx_none(&end);
+}
+
+/* Frames that overtake each other just behind the gap are no repeat. */
+static void
+lost_again__is_not_what_was_overtaken(void **state)
+{
+	read_packets(LONG);
+	answer(0, 100);
+	answer(103, 104);
+	assert_int_equal(fx_tx_one(&end).psn, PSN + 100);
+	fx_rx_response(&end, &peer, MID, PSN + 102, MTU);
+	fx_rx_response(&end, &peer, MID, PSN + 101, MTU);
+	fx_tx_none(&end);
+	assert_int_equal(fx_stats(&end)->implied_nak_seq_err, 1);
+}
+
+static void
+send_many(uint32_t n)
+{
+	unsigned int frames;
+
+	for (uint32_t i = 0; i < n; i++)
+		assert_int_equal(fx_send(&end, qp, i, 0, 8, 0), 0);
+	(void)fx_tx_all(&end, &frames);
+}
+
+static void
+acknowledge(uint32_t number)
+{
+	fx_rx_answer(&end, &peer, FX_ACK, PSN + number);
+}
+
+/* An acknowledgement of what the timeout did not send again: the first copy had arrived. */
+static void
+acknowledged__shows_a_needless_timeout(void **state)
+{
+	uint32_t before;
+
+	for (uint32_t i = 0; i < 20; i++) {
+		send_many(1);
+		end.now += 20 * US;
+		acknowledge(i);
+	}
+	before = qp->tx.srtt;
+	send_many(16);
+	(void)silence();
+	assert_int_equal(qp->tx.window, 1);
+	end.now += MS;
+	acknowledge(35);
+	assert_int_equal(qp->tx.window, ROCE_WINDOW);
+	assert_int_equal(qp->tx.threshold, ROCE_WINDOW);
+	assert_true(qp->tx.srtt > before + 100 * US);
+	/* So the next timeout waits for longer than that silence. */
+	send_many(1);
+	assert_true(silence() > MS);
+}
+
+/* One of what it did send again says nothing; and a repeat is no measurement (Karn's rule). */
+static void
+acknowledged__of_the_repeat_alone_shows_nothing(void **state)
+{
+	uint32_t srtt, rttvar;
+
+	for (uint32_t i = 0; i < 20; i++) {
+		send_many(1);
+		end.now += 20 * US;
+		acknowledge(i);
+	}
+	srtt = qp->tx.srtt;
+	rttvar = qp->tx.rttvar;
+	send_many(16);
+	(void)silence();
+	end.now += MS;
+	acknowledge(20);
+	assert_int_equal(qp->tx.window, 2);
+	assert_int_equal(qp->tx.srtt, srtt);
+	assert_int_equal(qp->tx.rttvar, rttvar);
+}
+
+/* The answer came, and then once more for each time it was asked for by a timeout: both timeouts were needless. */
+static void
+answered_twice__shows_needless_timeouts(void **state)
+{
+	uint32_t before;
+
+	read_packets(LONG);
+	answer(0, 200);
+	before = qp->tx.srtt;
+	(void)silence();
+	(void)silence();
+	answer(200, LONG - 100);
+	fx_rx_response(&end, &peer, FIRST, PSN + 200, MTU);
+	assert_int_equal(qp->tx.srtt, before);
+	fx_rx_response(&end, &peer, FIRST, PSN + 200, MTU);
+	assert_true(qp->tx.srtt > before + 100 * US);
+	before = qp->tx.srtt;
+	fx_rx_response(&end, &peer, FIRST, PSN + 200, MTU);
+	assert_int_equal(qp->tx.srtt, before);
+}
+
+/* When it comes as often as it was asked for by timeouts, the first one was lost. */
+static void
+answered_twice__once_less_shows_nothing(void **state)
+{
+	uint32_t before;
+
+	read_packets(LONG);
+	answer(0, 200);
+	before = qp->tx.srtt;
+	(void)silence();
+	(void)silence();
+	answer(200, LONG - 100);
+	fx_rx_response(&end, &peer, FIRST, PSN + 200, MTU);
+	assert_int_equal(qp->tx.srtt, before);
+}
+
+/* A queue pair that has ended answers no READ any more, however much of the answer is missing. */
+static void
+answers__end_with_the_queue_pair(void **state)
+{
+	const struct fx_target what = { (uintptr_t)end.memory, roce_mr_key(region), FX_MEMORY };
+	struct fx_sent sent[4];
+
+	for (unsigned int i = 0; i < 3; i++) {
+		fx_rx(&end,
+				fx_about(&peer, IBV_OPCODE_RC_RDMA_READ_REQUEST,
+						FX_RQ_PSN + i * FX_MEMORY / MTU, 0, &what, 0));
+	}
+	assert_int_equal(fx_tx(&end, sent, 4), 4);
+	roce_engine_lock(end.engine);
+	roce_qp_to_error(qp);
+	roce_engine_unlock(end.engine);
+	fx_tx_none(&end);
+	fx_rx(&end, fx_about(&peer, IBV_OPCODE_RC_RDMA_READ_REQUEST, FX_RQ_PSN, 0, &what, 0));
+	fx_tx_none(&end);
+}
+
+#undef TEST
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, finish)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(wait__is_what_a_repeat_costs),
+		TEST(wait__is_short_for_the_end_of_an_answer),
+		TEST(wait__is_shorter_where_frames_are_lost),
+		TEST(wait__does_not_grow_with_a_pause),
+		TEST(timeout__lets_stale_answers_ask_nothing),
+		TEST(lost_again__is_asked_for_at_once),
+		TEST(lost_again__is_not_what_was_overtaken),
+		TEST(acknowledged__shows_a_needless_timeout),
+		TEST(acknowledged__of_the_repeat_alone_shows_nothing),
+		TEST(answered_twice__shows_needless_timeouts),
+		TEST(answered_twice__once_less_shows_nothing),
+		TEST(answers__end_with_the_queue_pair),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
