@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "output.h"
+
 static const char *program = "dat";
 static char first_sentence[512];
 static pthread_mutex_t first_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -19,6 +21,7 @@ void
 cli_begin(const char *name)
 {
 	program = name;
+	cli_output_begin();
 }
 
 static void
@@ -44,7 +47,7 @@ cli_say(const char *format, ...)
 }
 
 void
-cli_say_dat(DAT_RETURN why, const char *format, ...)
+cli_say_dat(DAT_RETURN ret, const char *format, ...)
 {
 	char sentence[512], what[256];
 	const char *major = NULL, *minor = NULL;
@@ -53,9 +56,9 @@ cli_say_dat(DAT_RETURN why, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(what, sizeof(what), format, args);
 	va_end(args);
-	if (dat_strerror(why, &major, &minor) != DAT_SUCCESS || major == NULL)
-		snprintf(sentence, sizeof(sentence), "%s: error 0x%08x", what, (unsigned int)why);
-	else if (DAT_GET_SUBTYPE(why) == 0 || minor == NULL || minor[0] == '\0')
+	if (dat_strerror(ret, &major, &minor) != DAT_SUCCESS || major == NULL)
+		snprintf(sentence, sizeof(sentence), "%s: error 0x%08x", what, (unsigned int)ret);
+	else if (DAT_GET_SUBTYPE(ret) == 0 || minor == NULL || minor[0] == '\0')
 		snprintf(sentence, sizeof(sentence), "%s: %s", what, major);
 	else
 		snprintf(sentence, sizeof(sentence), "%s: %s (%s)", what, major, minor);

@@ -26,7 +26,7 @@ void cli_begin(const char *name);
 void cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /** Say what failed and, in DAT's own words, why. Any thread. */
-void cli_say_dat(DAT_RETURN why, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void cli_say_dat(DAT_RETURN ret, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /** @return the first sentence said so far, which is the cause of those after it; NULL: none. */
 const char *cli_said(void);
@@ -46,7 +46,7 @@ bool cli_number(const char *text, uint64_t min, uint64_t max, uint64_t *number);
 
 /**
  * Resolve a host name or a numeric IPv4 or IPv6 address.
- * @return false: it cannot be resolved, and the reason has been said.
+ * @return false: it cannot be resolved, and the reason was printed.
  */
 bool cli_host(const char *host, struct sockaddr_storage *address);
 

@@ -17,13 +17,13 @@
 /**
  * Names of the adapters that can be opened.
  * @param list  receives at most CLI_IA_MAX entries.
- * @return the number of entries; -1: the registry refused, and the reason has been said.
+ * @return the number of entries; -1: the registry refused, and the reason was printed.
  */
 int cli_ia_list(DAT_PROVIDER_INFO list[CLI_IA_MAX]);
 
 /**
  * Open an adapter with an asynchronous EVD of its own.
- * @return 0; -1: it failed, and the reason has been said; for an unknown name with the known ones.
+ * @return 0; -1: it failed, and the reason was printed; for an unknown name with the known ones.
  */
 int cli_ia_open(const char *name, DAT_EVD_HANDLE *async_evd, DAT_IA_HANDLE *ia);
 
@@ -33,7 +33,7 @@ struct cli_ia_attrs {
 	DAT_PROVIDER_ATTR provider;
 };
 
-/** Query every attribute. @return 0; -1: it failed, and the reason has been said. */
+/** Query every attribute. @return 0; -1: it failed, and the reason was printed. */
 int cli_ia_query(DAT_IA_HANDLE ia, struct cli_ia_attrs *attrs);
 
 /**

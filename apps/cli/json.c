@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "json.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <json-c/json.h>
 
 #include "cli.h"
+#include "signals.h"
+
+/* Of which messages tell. */
+#define WHAT "the JSON"
 
 void
 cli_json_string(struct json_object *object, const char *key, const char *value)
@@ -52,10 +55,13 @@ cli_json_text(struct json_object *object)
 }
 
 struct json_object *
-cli_json_begin(const char *tool)
+cli_json_begin(const char *tool, const char *path, struct cli_output *output)
 {
-	struct json_object *object = json_object_new_object();
+	struct json_object *object;
 
+	if (cli_output_open(output, path, WHAT) != 0)
+		return NULL;
+	object = json_object_new_object();
 	if (object == NULL) {
 		cli_say("no memory for the JSON object");
 		return NULL;
@@ -66,22 +72,15 @@ cli_json_begin(const char *tool)
 }
 
 int
-cli_json_end(struct json_object *object, const char *path, const char *error)
+cli_json_end(struct json_object *object, struct cli_output *output, const char *error)
 {
-	FILE *file = stdout;
-	int rc = 0;
+	int rc;
 
-	if (error != NULL)
+	if (error != NULL) {
 		cli_json_string(object, "error", error);
-	if (path != NULL)
-		file = fopen(path, "we");
-	if (file == NULL || fprintf(file, "%s\n", cli_json_text(object)) < 0 || fflush(file) != 0)
-		rc = -1;
-	if (file != NULL && file != stdout && fclose(file) != 0)
-		rc = -1;
-	if (rc != 0)
-		cli_say("cannot write the JSON to %s: %s", path == NULL ? "standard output" : path,
-				strerror(errno));
+		cli_json_bool(object, "interrupted", cli_signal() != 0);
+	}
+	rc = cli_output_write(output, cli_json_text(object), WHAT);
 	json_object_put(object);
 	return rc;
 }

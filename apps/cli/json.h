@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "output.h"
+
 struct json_object;
 
 /** Add a member. A null string becomes null. */
@@ -24,15 +26,18 @@ void cli_json_number(struct json_object *object, const char *key, double value);
 /** @return the text of an object, which holds as long as the object does. */
 const char *cli_json_text(struct json_object *object);
 
-/** Begin the object of a program: its name and version. @return the object; NULL: no memory, said. */
-struct json_object *cli_json_begin(const char *tool);
+/**
+ * Begin the object of a program, its name and version, and open what it will be written to.
+ * @param path  a file; NULL: standard output.
+ * @return the object; NULL: no memory, or the file cannot be written to; the error was printed.
+ */
+struct json_object *cli_json_begin(const char *tool, const char *path, struct cli_output *output);
 
 /**
  * Write an object, and free it.
- * @param path   a file; NULL: standard output.
  * @param error  what went wrong, a member of its own; NULL: nothing.
- * @return 0; -1: it cannot be written, said.
+ * @return 0; -1: it cannot be written; the error was printed.
  */
-int cli_json_end(struct json_object *object, const char *path, const char *error);
+int cli_json_end(struct json_object *object, struct cli_output *output, const char *error);
 
 #endif /* CLI_JSON_H */

@@ -14,6 +14,7 @@
 #include <rte_ring.h>
 
 #include "cli/cli.h"
+#include "cli/signals.h"
 #include "forward.h"
 #include "load.h"
 #include "service.h"
@@ -21,7 +22,7 @@
 #define RING       1024u
 #define FRAMES     256u /**< going round: few enough that both ends' rings never fill */
 #define POOL       2047u
-#define ROUNDS     64u /**< turns between two looks at the clock */
+#define ROUNDS     64u /**< polls between two looks at the clock */
 #define CONNECT_US 5000000u
 
 /* Where the appliance and its client live on this wire. */
@@ -114,7 +115,7 @@ is_ours(struct rte_mbuf *m)
 			RTE_BE16(RTE_ETHER_TYPE_IPV4);
 }
 
-/* What came out at port 1 goes in again at port 0. */
+/* Frames that came out at port 1 go in again at port 0. */
 static void
 poll_frames(struct wire *w)
 {
@@ -155,7 +156,7 @@ poll_client(struct wire *w)
 }
 
 static void
-turn(struct wire *w, struct forward *f, struct service *s)
+poll_once(struct wire *w, struct forward *f, struct service *s)
 {
 	poll_frames(w);
 	forward_poll(f);
@@ -165,13 +166,38 @@ turn(struct wire *w, struct forward *f, struct service *s)
 		poll_client(w);
 }
 
+/* Free what is no frame of the wire's own; the others stay, in order. */
+static void
+sort_out(struct rte_ring *ring, const struct rte_mempool *own)
+{
+	unsigned int n = rte_ring_count(ring);
+	void *frame;
+
+	for (unsigned int i = 0; i < n && rte_ring_sc_dequeue(ring, &frame) == 0; i++) {
+		if (((struct rte_mbuf *)frame)->pool == own)
+			rte_ring_sp_enqueue(ring, frame);
+		else
+			rte_pktmbuf_free(frame);
+	}
+}
+
+/* Give the devices their frames back that are still on the wire: they close, and count them. */
+static void
+return_frames(struct wire *w)
+{
+	for (unsigned int i = 0; i < 2; i++) {
+		sort_out(w->in[i], w->pool);
+		sort_out(w->out[i], w->pool);
+	}
+}
+
 static bool
 connect_client(struct wire *w, struct forward *f, struct service *s)
 {
 	uint64_t end = rte_rdtsc() + rte_get_tsc_hz() / 1000000 * CONNECT_US;
 
-	while (load_poll(w->load) == 0 && rte_rdtsc() < end)
-		turn(w, f, s);
+	while (load_poll(w->load) == 0 && rte_rdtsc() < end && cli_signal() == 0)
+		poll_once(w, f, s);
 	return load_poll(w->load) == 1;
 }
 
@@ -186,9 +212,9 @@ measure(struct wire *w, struct forward *f, struct service *s, struct line *line,
 	begin = rte_rdtsc();
 	do {
 		for (unsigned int i = 0; i < ROUNDS; i++)
-			turn(w, f, s);
+			poll_once(w, f, s);
 		now = rte_rdtsc();
-	} while (now - begin < hz * seconds);
+	} while (now - begin < hz * seconds && cli_signal() == 0);
 	line->frames = (double)(w->back - frames) / ((double)(now - begin) / (double)hz) / 1e6;
 	if (w->load != NULL)
 		line->messages = (double)(load_count(w->load, &wrong) - messages) /
@@ -207,11 +233,11 @@ attach(const char *name, const char *params, uint8_t mac, struct roce_device **d
 		.frame_room = 4200,
 		.params = params,
 	};
-	char why[256];
+	char errmsg[256];
 
-	if (roce_device_attach(&config, device, why, sizeof(why)) == 0)
+	if (roce_device_attach(&config, device, errmsg, sizeof(errmsg)) == 0)
 		return 0;
-	cli_say("%s", why);
+	cli_say("%s", errmsg);
 	return -1;
 }
 
@@ -233,7 +259,8 @@ run_line(struct wire *w, struct forward *f, const struct embed_options *o, struc
 							&w->load) != 0))
 		goto close;
 	if (line->traffic && !connect_client(w, f, service)) {
-		cli_say("the client did not reach the service");
+		cli_say(cli_signal() != 0 ? "interrupted while the client connects"
+					  : "the client did not reach the service");
 		goto close;
 	}
 	measure(w, f, service, line, o->seconds > 0 ? o->seconds : 1);
@@ -242,6 +269,7 @@ close:
 	load_stop(w->load);
 	service_stop(service);
 	forward_stop(f);
+	return_frames(w);
 	if (w->client != NULL)
 		roce_device_close(w->client);
 	if (f->device != NULL)
@@ -275,6 +303,7 @@ gauge_run(const struct embed_options *options)
 	};
 	struct wire wire = { 0 };
 	struct forward forward = { 0 };
+	unsigned int done = 0;
 	uint64_t bad = 0;
 
 	wire.pool = rte_pktmbuf_pool_create(
@@ -290,11 +319,13 @@ gauge_run(const struct embed_options *options)
 	}
 	if (fill(&wire, options->frame) != 0)
 		return CLI_EXIT_FAILED;
-	for (unsigned int i = 0; i < RTE_DIM(lines); i++) {
-		if (run_line(&wire, &forward, options, &lines[i]) != 0)
-			return CLI_EXIT_FAILED;
-		bad += lines[i].lost + lines[i].wrong;
+	for (; done < RTE_DIM(lines) && cli_signal() == 0; done++) {
+		if (run_line(&wire, &forward, options, &lines[done]) != 0)
+			return cli_signal_status(-1);
+		bad += lines[done].lost + lines[done].wrong;
 	}
-	print(options, lines, RTE_DIM(lines));
-	return bad == 0 ? 0 : CLI_EXIT_FAILED;
+	print(options, lines, done);
+	if (cli_signal() != 0)
+		cli_say("interrupted: the last line was measured until then");
+	return cli_signal_status(bad == 0 && cli_signal() == 0 ? 0 : -1);
 }

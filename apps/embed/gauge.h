@@ -4,7 +4,7 @@
 
 /**
  * @file
- * What RDMA costs the appliance, measured without a network: its two ports are
+ * Costs of RDMA for the appliance, measured without a network: its two ports are
  * rings in memory, frames go round through it as fast as it forwards, and a
  * client in this process talks RDMA to it through the same port.
  */

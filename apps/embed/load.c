@@ -34,7 +34,7 @@ buffer(const struct load *l, uint64_t number)
 }
 
 static struct roce_sge
-piece(const struct load *l, uint64_t number)
+segment(const struct load *l, uint64_t number)
 {
 	return (struct roce_sge){
 		.addr = (uint64_t)(uintptr_t)buffer(l, number),
@@ -46,7 +46,7 @@ piece(const struct load *l, uint64_t number)
 static int
 post_receive(struct load *l, uint64_t number)
 {
-	struct roce_sge sge = piece(l, number);
+	struct roce_sge sge = segment(l, number);
 	struct roce_recv_wr wr = { .wr_id = number, .sg = &sge, .num_sge = 1 };
 
 	return roce_qp_post_recv(l->qp, &wr);
@@ -57,7 +57,7 @@ static void
 post_send(struct load *l)
 {
 	uint64_t number = SENT + l->sent % DEPTH;
-	struct roce_sge sge = piece(l, number);
+	struct roce_sge sge = segment(l, number);
 	struct roce_wr wr = { .wr_id = number,
 		.sg = &sge,
 		.num_sge = 1,

@@ -4,7 +4,6 @@
  * it. One core does it all; nothing here is called by a thread of the library, for it has none.
  */
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,20 +14,14 @@
 #include <rte_mbuf.h>
 
 #include "cli/cli.h"
+#include "cli/output.h"
+#include "cli/signals.h"
 #include "forward.h"
 #include "gauge.h"
 #include "options.h"
 #include "service.h"
 
 #define POOL 4095u
-
-static volatile sig_atomic_t interrupted;
-
-static void
-on_signal(int number)
-{
-	interrupted = 1;
-}
 
 static int
 find_port(const char *name, unsigned int index, uint16_t *port)
@@ -61,15 +54,15 @@ attach(struct forward *f, const struct embed_options *options)
 	};
 	struct rte_ether_addr mac;
 	uint16_t mtu = 0;
-	char why[256];
+	char errmsg[256];
 
 	rte_eth_macaddr_get(f->port[0], &mac);
 	memcpy(config.mac, mac.addr_bytes, sizeof(config.mac));
 	if (rte_eth_dev_get_mtu(f->port[0], &mtu) == 0)
 		config.frame_room = mtu;
-	if (roce_device_attach(&config, &f->device, why, sizeof(why)) == 0)
+	if (roce_device_attach(&config, &f->device, errmsg, sizeof(errmsg)) == 0)
 		return 0;
-	cli_say("%s", why);
+	cli_say("%s", errmsg);
 	return -1;
 }
 
@@ -93,7 +86,7 @@ work(struct forward *f, struct service *s, uint32_t seconds)
 {
 	uint64_t end = seconds == 0 ? UINT64_MAX : rte_rdtsc() + rte_get_tsc_hz() * seconds;
 
-	while (!interrupted && rte_rdtsc() < end) {
+	while (cli_signal() == 0 && rte_rdtsc() < end) {
 		forward_poll(f);
 		service_poll(s);
 	}
@@ -121,7 +114,7 @@ run(const struct embed_options *options)
 		return rc;
 	if (service_start(forward.device, options->listen, &service) == 0) {
 		printf("roce-embed: forwarding, and answering RDMA at port %u\n", options->listen);
-		fflush(stdout);
+		cli_output_flush();
 		work(&forward, service, options->seconds);
 		report(&forward, service);
 		rc = 0;
@@ -152,11 +145,10 @@ main(int argc, char **argv)
 	rc = embed_options_read(&options, argc - used, argv + used);
 	if (rc >= 0)
 		goto clean;
-	signal(SIGINT, on_signal);
-	signal(SIGTERM, on_signal);
+	cli_signals_catch();
 	rc = options.gauge ? gauge_run(&options) : run(&options);
 clean:
 	if (used > 0)
 		rte_eal_cleanup();
-	return rc;
+	return cli_exit(rc);
 }

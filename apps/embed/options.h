@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** What was asked for. */
+/** The options of a run. */
 struct embed_options {
 	const char *port[2]; /**< names of DPDK ports; NULL: the first and the second */
 	char params[512];    /**< `ip=...` and more, as of dat.conf(5); empty: not given */

@@ -41,7 +41,7 @@ failed(const char *what, int rc)
 }
 
 static struct roce_sge
-piece(const struct service *s, uint64_t buffer, uint32_t length)
+segment(const struct service *s, uint64_t buffer, uint32_t length)
 {
 	return (struct roce_sge){
 		.addr = (uint64_t)(uintptr_t)s->memory + buffer * SERVICE_BUFFER_SIZE,
@@ -53,7 +53,7 @@ piece(const struct service *s, uint64_t buffer, uint32_t length)
 static int
 lend_buffer(struct service *s, uint64_t buffer)
 {
-	struct roce_sge sge = piece(s, buffer, SERVICE_BUFFER_SIZE);
+	struct roce_sge sge = segment(s, buffer, SERVICE_BUFFER_SIZE);
 	struct roce_recv_wr wr = { .wr_id = buffer, .sg = &sge, .num_sge = 1 };
 
 	return roce_srq_post(s->srq, &wr);
@@ -64,7 +64,7 @@ static void
 take_event(struct service *s, const struct roce_event *event)
 {
 	struct client *client = event->owner;
-	struct roce_sge sge = piece(s, event->wr_id, event->byte_len);
+	struct roce_sge sge = segment(s, event->wr_id, event->byte_len);
 	struct roce_wr wr = {
 		.wr_id = event->wr_id,
 		.sg = &sge,
@@ -73,7 +73,7 @@ take_event(struct service *s, const struct roce_event *event)
 		.flags = ROCE_WR_SIGNALED | ROCE_WR_SOLICITED,
 	};
 
-	/* One that has ended flushes when it is turned, and may be gone before that. */
+	/* One that has ended flushes when it is polled, and may be gone before that. */
 	if (event->kind == ROCE_EVENT_RECV && event->status == ROCE_WC_SUCCESS &&
 			roce_qp_state(client->qp) != ROCE_QP_ERR &&
 			roce_qp_post_send(client->qp, &wr) == 0) {
@@ -101,7 +101,7 @@ free_client(struct client *client)
 	struct service *s = client->service;
 
 	roce_cm_id_destroy(client->id);
-	/* What was flushed brings its buffers back, and names the client: before that is gone. */
+	/* Flushed completions bring buffers back, and name the client: before that is gone. */
 	while (take_events(s) > 0)
 		continue;
 	roce_qp_destroy(client->qp);

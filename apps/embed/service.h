@@ -4,7 +4,7 @@
 
 /**
  * @file
- * What the appliance does for its clients: every message comes back. All of
+ * The service of the appliance for its clients: every message comes back. All of
  * them share one receive queue; a client of dat-ping(1) is one of them.
  */
 

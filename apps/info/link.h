@@ -6,7 +6,7 @@
  * @file
  * A connection to the telemetry socket that DPDK's EAL opens in every process: a question, a JSON object.
  *
- * Nobody is believed: an answer has a longest length and time, and must be what it should be.
+ * No answer is trusted: an answer has a longest length and time, and must be what it should be.
  */
 
 #include <stddef.h>
@@ -19,8 +19,8 @@ struct info_errmsg {
 	char text[512];
 };
 
-/** Say why. @return -1. */
-int info_errmsg_set(struct info_errmsg *why, const char *format, ...)
+/** Set the message. @return -1. */
+int info_errmsg_set(struct info_errmsg *errmsg, const char *format, ...)
 		__attribute__((format(printf, 2, 3)));
 
 struct info_link {
@@ -31,17 +31,17 @@ struct info_link {
 	char path[128];
 };
 
-/** Connect. @return 0: info_link_close() is owed; -1: nobody is there, or he is none of DPDK's, and @p why says so. */
-int info_link_open(struct info_link *link, const char *path, struct info_errmsg *why);
+/** Connect. @return 0: info_link_close() is owed; -1: nobody is there, or he is none of DPDK's, and @p errmsg says so. */
+int info_link_open(struct info_link *link, const char *path, struct info_errmsg *errmsg);
 
 void info_link_close(struct info_link *link);
 
 /**
  * Ask a question such as "/roce/stats,loop0".
  * @param answer  receives the object, the caller's; NULL when the process has no answer to that.
- * @return 0; -1: the process is gone, or talks nonsense, and @p why says so.
+ * @return 0; -1: the process is gone, or talks nonsense, and @p errmsg says so.
  */
 int info_link_ask(struct info_link *link, const char *question, struct json_object **answer,
-		struct info_errmsg *why);
+		struct info_errmsg *errmsg);
 
 #endif /* INFO_LINK_H */

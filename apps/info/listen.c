@@ -94,27 +94,27 @@ reply_metrics(const struct info_options *options, struct MHD_Connection *connect
 		.openmetrics = accept != NULL &&
 				strstr(accept, "application/openmetrics-text") != NULL };
 	struct info_link link;
-	struct info_errmsg why;
+	struct info_errmsg errmsg;
 	char *text = NULL;
 	size_t len = 0;
 	FILE *out;
 	int rc;
 
-	if (info_process_find(&options->process, &link, &why) != 0)
-		return refuse(connection, MHD_HTTP_SERVICE_UNAVAILABLE, why.text);
+	if (info_process_find(&options->process, &link, &errmsg) != 0)
+		return refuse(connection, MHD_HTTP_SERVICE_UNAVAILABLE, errmsg.text);
 	out = open_memstream(&text, &len);
 	if (out == NULL) {
 		info_link_close(&link);
 		return MHD_NO;
 	}
-	rc = info_metrics_write(&link, &format, out, &why);
+	rc = info_metrics_write(&link, &format, out, &errmsg);
 	info_link_close(&link);
 	if (fclose(out) == 0 && rc == 0)
 		return reply(connection, MHD_HTTP_OK, format.openmetrics ? type_open : type_plain,
 				text, len);
 	free(text);
 	return refuse(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
-			rc != 0 ? why.text : "no memory for the answer");
+			rc != 0 ? errmsg.text : "no memory for the answer");
 }
 
 /* The shape is that of libmicrohttpd. */

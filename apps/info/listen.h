@@ -12,7 +12,7 @@
 
 #include "options.h"
 
-/** Serve until SIGINT or SIGTERM. @return 0; -1: it cannot be served there, said. */
+/** Serve until SIGINT or SIGTERM. @return 0; -1: it cannot be served there; the error was printed. */
 int info_listen(const struct info_options *options);
 
 #endif /* INFO_LISTEN_H */

@@ -12,6 +12,7 @@
 
 #include "cli/cli.h"
 #include "cli/json.h"
+#include "cli/output.h"
 #include "adapter.h"
 #include "listen.h"
 #include "metrics.h"
@@ -74,7 +75,7 @@ main(int argc, char **argv)
 	cli_begin("dat-info");
 	rc = info_options_read(&options, argc, argv);
 	if (rc >= 0)
-		return rc;
+		return cli_exit(rc);
 	rc = run(&options);
-	return rc == 0 && fflush(stdout) == 0 ? EXIT_SUCCESS : CLI_EXIT_FAILED;
+	return cli_exit(rc == 0 ? EXIT_SUCCESS : CLI_EXIT_FAILED);
 }

@@ -17,7 +17,7 @@ struct source {
 };
 
 /*
- * The counters of ours that mlx5 counts, too, and under which name. What mlx5 calls rnr_nak_retry_err are NAKs that
+ * The counters of ours that mlx5 counts, too, and under which name. The rnr_nak_retry_err of mlx5 are NAKs that
  * came and were obeyed; queue pairs that had enough of them are req_rnr_retries_exceeded.
  */
 static const char *const standard[][2] = {
@@ -272,14 +272,14 @@ write_all(struct source *source, bool queue_pairs)
 
 int
 info_metrics_write(struct info_link *link, const struct info_format *format, FILE *out,
-		struct info_errmsg *why)
+		struct info_errmsg *errmsg)
 {
 	struct source source = { .text = { .out = out, .openmetrics = format->openmetrics } };
 	struct json_object *snapshot;
 
-	if (info_link_ask(link, "/roce/help", &source.help, why) != 0)
+	if (info_link_ask(link, "/roce/help", &source.help, errmsg) != 0)
 		return -1;
-	snapshot = info_snapshot(link, why);
+	snapshot = info_snapshot(link, errmsg);
 	if (snapshot != NULL) {
 		source.devices = info_member(snapshot, "devices");
 		write_all(&source, format->queue_pairs);
@@ -295,14 +295,14 @@ info_metrics_print(const struct info_options *options)
 	const struct info_format format = { .openmetrics = options->openmetrics,
 		.queue_pairs = options->queue_pairs };
 	struct info_link link;
-	struct info_errmsg why;
-	int rc = info_process_find(&options->process, &link, &why);
+	struct info_errmsg errmsg;
+	int rc = info_process_find(&options->process, &link, &errmsg);
 
 	if (rc == 0) {
-		rc = info_metrics_write(&link, &format, stdout, &why);
+		rc = info_metrics_write(&link, &format, stdout, &errmsg);
 		info_link_close(&link);
 	}
 	if (rc != 0)
-		cli_say("%s", why.text);
+		cli_say("%s", errmsg.text);
 	return rc;
 }

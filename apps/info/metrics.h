@@ -4,7 +4,7 @@
 
 /**
  * @file
- * What a process counts, as metrics.
+ * The counters of a process, as metrics.
  *
  * A counter that means the same as one of mlx5's has the name that exporters of RDMA adapters give to that,
  * rdma_<counter>_total with the labels device and port; all others begin with roce_. The device is the DPDK port, and
@@ -22,11 +22,11 @@ struct info_format {
 	bool queue_pairs;
 };
 
-/** Ask the process and write its metrics. @return 0; -1: @p why says what went wrong, and part may be written. */
+/** Ask the process and write its metrics. @return 0; -1: @p errmsg says what went wrong, and part may be written. */
 int info_metrics_write(struct info_link *link, const struct info_format *format, FILE *out,
-		struct info_errmsg *why);
+		struct info_errmsg *errmsg);
 
-/** Find the process, and print its metrics. @return 0; -1: said why. */
+/** Find the process, and print its metrics. @return 0; -1: the reason was printed. */
 int info_metrics_print(const struct info_options *options);
 
 #endif /* INFO_METRICS_H */

@@ -57,13 +57,13 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-/** The command line as it stands, before it is judged. */
+/** The command line as it stands, before it is checked. */
 struct words {
 	bool metrics, watch;
 	bool process; /**< one of those that choose a process */
 };
 
-/* @return false: no number in range, said. */
+/* @return false: no number in range; the error was printed. */
 static bool
 read_number(const char *option, const char *text, uint64_t max, uint64_t *number)
 {
@@ -86,7 +86,7 @@ read_seconds(const char *text, double *seconds)
 	return false;
 }
 
-/* Those that take a value. @return false: it is wrong, said. */
+/* Those that take a value. @return false: it is wrong; the error was printed. */
 static bool
 read_value(struct info_options *options, struct words *words, int option)
 {
@@ -168,7 +168,7 @@ find_misfit(const struct info_options *options, const struct words *words)
 	return NULL;
 }
 
-/* What stands behind the options. */
+/* The words behind the options. */
 static int
 read_operand(struct info_options *options, const struct words *words, int argc, char **argv)
 {

@@ -12,7 +12,7 @@
 
 #include "process.h"
 
-/** What is wanted. */
+/** The options of a run. */
 enum info_mode {
 	INFO_ADAPTERS = 1, /**< list them, or describe one */
 	INFO_METRICS,

@@ -23,11 +23,11 @@ static bool
 fits(const struct info_choice *choice, struct info_link *link)
 {
 	struct json_object *ports = NULL;
-	struct info_errmsg why;
+	struct info_errmsg errmsg;
 
 	if (choice->pid != 0 && choice->pid != link->pid)
 		return false;
-	if (info_link_ask(link, "/roce/ports", &ports, &why) != 0 || ports == NULL)
+	if (info_link_ask(link, "/roce/ports", &ports, &errmsg) != 0 || ports == NULL)
 		return false;
 	json_object_put(ports);
 	return true;
@@ -38,10 +38,10 @@ look_at(struct search *search, const char *path)
 {
 	size_t used = strlen(search->others);
 	struct info_link link;
-	struct info_errmsg why;
+	struct info_errmsg errmsg;
 
-	/* What is left of a process that was killed refuses. */
-	if (info_link_open(&link, path, &why) != 0)
+	/* The socket that a killed process left behind refuses. */
+	if (info_link_open(&link, path, &errmsg) != 0)
 		return;
 	if (!fits(search->choice, &link)) {
 		info_link_close(&link);
@@ -78,15 +78,8 @@ look_everywhere(struct search *search)
 	const char *folder = getenv("RUNTIME_DIRECTORY");
 	char ours[64];
 
-	if (folder != NULL && *folder != '\0') {
-		look_into(search, folder);
-		return;
-	}
-	if (getuid() == 0) {
-		look_into(search, "/var/run");
-		return;
-	}
-	folder = getenv("XDG_RUNTIME_DIR");
+	if (folder == NULL || *folder == '\0')
+		folder = getuid() == 0 ? "/var/run" : getenv("XDG_RUNTIME_DIR");
 	look_into(search, folder != NULL ? folder : "/tmp");
 	snprintf(ours, sizeof(ours), "/tmp/udapl-roce-%u", (unsigned int)getuid());
 	if (folder == NULL || strcmp(folder, ours) != 0)
@@ -94,19 +87,20 @@ look_everywhere(struct search *search)
 }
 
 int
-info_process_find(const struct info_choice *choice, struct info_link *link, struct info_errmsg *why)
+info_process_find(const struct info_choice *choice, struct info_link *link,
+		struct info_errmsg *errmsg)
 {
 	struct search search = { .choice = choice };
 
 	if (choice->prefix != NULL && strpbrk(choice->prefix, "/*?[\\") != NULL)
-		return info_errmsg_set(why, "'%.64s' is no file prefix", choice->prefix);
+		return info_errmsg_set(errmsg, "'%.64s' is no file prefix", choice->prefix);
 	if (choice->socket != NULL) {
-		if (info_link_open(link, choice->socket, why) != 0)
+		if (info_link_open(link, choice->socket, errmsg) != 0)
 			return -1;
 		if (fits(choice, link))
 			return 0;
 		info_link_close(link);
-		return info_errmsg_set(why,
+		return info_errmsg_set(errmsg,
 				"the process at %.200s is not the one, or has no RoCE device",
 				choice->socket);
 	}
@@ -116,9 +110,10 @@ info_process_find(const struct info_choice *choice, struct info_link *link, stru
 		return 0;
 	}
 	if (search.found == 0)
-		return info_errmsg_set(why, "there is no running process with a RoCE device here%s",
+		return info_errmsg_set(errmsg,
+				"there is no running process with a RoCE device here%s",
 				choice->prefix != NULL || choice->pid != 0 ? " that fits" : "");
 	info_link_close(&search.link);
-	return info_errmsg_set(why, "%u processes fit; name one with --pid: %s", search.found,
+	return info_errmsg_set(errmsg, "%u processes fit; name one with --pid: %s", search.found,
 			search.others);
 }

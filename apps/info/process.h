@@ -20,9 +20,9 @@ struct info_choice {
 
 /**
  * Find the process with RoCE devices that is meant, and connect to it.
- * @return 0: info_link_close() is owed; -1: there is none, or more than one, and @p why says which.
+ * @return 0: info_link_close() is owed; -1: there is none, or more than one, and @p errmsg says which.
  */
-int info_process_find(
-		const struct info_choice *choice, struct info_link *link, struct info_errmsg *why);
+int info_process_find(const struct info_choice *choice, struct info_link *link,
+		struct info_errmsg *errmsg);
 
 #endif /* INFO_PROCESS_H */

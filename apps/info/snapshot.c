@@ -45,13 +45,13 @@ info_words(struct json_object *object, const char *key)
 /* Ask about one device, and keep the answer under a name. */
 static int
 ask_about(struct info_link *link, const char *command, const char *port, struct json_object *device,
-		const char *name, struct info_errmsg *why)
+		const char *name, struct info_errmsg *errmsg)
 {
 	struct json_object *answer;
 	char question[160];
 
 	snprintf(question, sizeof(question), "%s,%s", command, port);
-	if (info_link_ask(link, question, &answer, why) != 0)
+	if (info_link_ask(link, question, &answer, errmsg) != 0)
 		return -1;
 	if (answer != NULL)
 		json_object_object_add(device, name, answer);
@@ -82,7 +82,7 @@ take_page(struct json_object *page, struct json_object *all)
 /* All pages of a list. They end where one brings nothing further on. */
 static int
 ask_pages(struct info_link *link, const char *command, const char *port, struct json_object *device,
-		const char *name, struct info_errmsg *why)
+		const char *name, struct info_errmsg *errmsg)
 {
 	struct json_object *all = json_object_new_object(), *page;
 	uint64_t next = 0, last;
@@ -92,7 +92,7 @@ ask_pages(struct info_link *link, const char *command, const char *port, struct 
 	do {
 		last = next;
 		snprintf(question, sizeof(question), "%s,%s,%" PRIu64, command, port, last);
-		if (info_link_ask(link, question, &page, why) != 0)
+		if (info_link_ask(link, question, &page, errmsg) != 0)
 			return -1;
 		next = take_page(page, all);
 		json_object_put(page);
@@ -102,18 +102,18 @@ ask_pages(struct info_link *link, const char *command, const char *port, struct 
 
 static int
 ask_device(struct info_link *link, const char *port, struct json_object *device,
-		struct info_errmsg *why)
+		struct info_errmsg *errmsg)
 {
-	if (ask_about(link, "/roce/stats", port, device, "stats", why) != 0 ||
-			ask_about(link, "/roce/cm", port, device, "cm", why) != 0 ||
-			ask_pages(link, "/roce/srqs", port, device, "srqs", why) != 0)
+	if (ask_about(link, "/roce/stats", port, device, "stats", errmsg) != 0 ||
+			ask_about(link, "/roce/cm", port, device, "cm", errmsg) != 0 ||
+			ask_pages(link, "/roce/srqs", port, device, "srqs", errmsg) != 0)
 		return -1;
-	return ask_pages(link, "/roce/qps", port, device, "qps", why);
+	return ask_pages(link, "/roce/qps", port, device, "qps", errmsg);
 }
 
 static int
 ask_devices(struct info_link *link, struct json_object *ports, struct json_object *devices,
-		struct info_errmsg *why)
+		struct info_errmsg *errmsg)
 {
 	json_object_object_foreach(ports, key, port)
 	{
@@ -121,13 +121,13 @@ ask_devices(struct info_link *link, struct json_object *ports, struct json_objec
 		struct json_object *device;
 
 		if (*name == '\0')
-			return info_errmsg_set(why,
+			return info_errmsg_set(errmsg,
 					"the process at %s has a device without a name: %s",
 					link->path, key);
 		device = json_object_new_object();
 		json_object_object_add(devices, name, device);
 		json_object_object_add(device, "port", json_object_get(port));
-		if (ask_device(link, name, device, why) != 0)
+		if (ask_device(link, name, device, errmsg) != 0)
 			return -1;
 		/* It was closed meanwhile. */
 		if (info_member(device, "stats") == NULL)
@@ -137,19 +137,19 @@ ask_devices(struct info_link *link, struct json_object *ports, struct json_objec
 }
 
 struct json_object *
-info_snapshot(struct info_link *link, struct info_errmsg *why)
+info_snapshot(struct info_link *link, struct info_errmsg *errmsg)
 {
 	struct json_object *snapshot, *devices, *ports;
 	int rc = 0;
 
-	if (info_link_ask(link, "/roce/ports", &ports, why) != 0)
+	if (info_link_ask(link, "/roce/ports", &ports, errmsg) != 0)
 		return NULL;
 	snapshot = json_object_new_object();
 	devices = json_object_new_object();
 	cli_json_count(snapshot, "pid", link->pid);
 	json_object_object_add(snapshot, "devices", devices);
 	if (ports != NULL)
-		rc = ask_devices(link, ports, devices, why);
+		rc = ask_devices(link, ports, devices, errmsg);
 	json_object_put(ports);
 	if (rc != 0) {
 		json_object_put(snapshot);

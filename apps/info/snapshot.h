@@ -17,8 +17,8 @@
 
 #include "link.h"
 
-/** @return the object, the caller's; NULL: @p why says what went wrong. */
-struct json_object *info_snapshot(struct info_link *link, struct info_errmsg *why);
+/** @return the object, the caller's; NULL: @p errmsg says what went wrong. */
+struct json_object *info_snapshot(struct info_link *link, struct info_errmsg *errmsg);
 
 /** A number among the members of an object; 0 when there is none. @p object may be NULL. */
 uint64_t info_number(struct json_object *object, const char *key);

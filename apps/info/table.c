@@ -130,7 +130,7 @@ watermark(struct json_object *srq)
 	return info_number(srq, "armed") != 0 ? "armed" : "fired";
 }
 
-/* What its queue pairs hold and took together. */
+/* Receives that its queue pairs hold and took together. */
 static void
 add_up(const struct rows *rows, uint64_t srq, uint64_t *held, uint64_t *taken)
 {
@@ -226,7 +226,7 @@ info_table_write(FILE *out, struct json_object *before, struct json_object *now,
 		struct json_object *was = info_member(old, name);
 		struct rows rows = make_rows(was, device);
 
-		/* What one device leaves is for those behind it. */
+		/* Lines that one device leaves are for those behind it. */
 		share = left / n--;
 		table.lines = share;
 		write_device(&table, name, was, device);

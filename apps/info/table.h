@@ -4,7 +4,7 @@
 
 /**
  * @file
- * What a process does between two looks at it, as a table: its devices, their shared receive queues and queue pairs.
+ * The work of a process between two looks at it, as a table: its devices, their shared receive queues and queue pairs.
  */
 
 #include <stdio.h>

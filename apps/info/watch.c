@@ -9,6 +9,7 @@
 #include <json-c/json.h>
 
 #include "cli/cli.h"
+#include "cli/output.h"
 #include "snapshot.h"
 #include "table.h"
 
@@ -64,7 +65,8 @@ show(struct json_object *before, struct json_object *now, double seconds)
 		putchar('\n');
 }
 
-static void
+/* @return 0; -1: nobody sees it; the error was printed. */
+static int
 print(const struct info_options *options, struct json_object *before, struct json_object *now,
 		double seconds)
 {
@@ -73,47 +75,48 @@ print(const struct info_options *options, struct json_object *before, struct jso
 				now, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
 	else
 		show(before, now, seconds);
-	fflush(stdout);
+	return cli_output_flush();
 }
 
 static int
-look_again_and_again(
-		const struct info_options *options, struct info_link *link, struct info_errmsg *why)
+look_again_and_again(const struct info_options *options, struct info_link *link,
+		struct info_errmsg *errmsg)
 {
 	struct json_object *before = NULL, *now;
 	double then = 0, at;
+	int rc = 0;
 
-	for (uint64_t n = 0; options->count == 0 || n < options->count; n++) {
+	for (uint64_t n = 0; rc == 0 && (options->count == 0 || n < options->count); n++) {
 		if (n > 0)
 			pause_s(options->seconds);
-		now = info_snapshot(link, why);
+		now = info_snapshot(link, errmsg);
 		if (now == NULL) {
 			json_object_put(before);
 			return -1;
 		}
 		at = now_s();
-		print(options, before, now, at - then);
+		rc = print(options, before, now, at - then);
 		json_object_put(before);
 		before = now;
 		then = at;
 	}
 	json_object_put(before);
-	return 0;
+	return rc;
 }
 
 int
 info_watch(const struct info_options *options)
 {
 	struct info_link link;
-	struct info_errmsg why;
-	int rc = info_process_find(&options->process, &link, &why);
+	struct info_errmsg errmsg = { "" };
+	int rc = info_process_find(&options->process, &link, &errmsg);
 
 	setvbuf(stdout, NULL, _IOFBF, 1u << 16);
 	if (rc == 0) {
-		rc = look_again_and_again(options, &link, &why);
+		rc = look_again_and_again(options, &link, &errmsg);
 		info_link_close(&link);
 	}
-	if (rc != 0)
-		cli_say("%s", why.text);
+	if (rc != 0 && errmsg.text[0] != '\0')
+		cli_say("%s", errmsg.text);
 	return rc;
 }

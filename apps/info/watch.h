@@ -9,7 +9,7 @@
 
 #include "options.h"
 
-/** Look until there were enough looks or the process ends. @return 0; -1: there is no process, or it ended, said. */
+/** Look until there were enough looks or the process ends. @return 0; -1: there is no process, or it ended; the error was printed. */
 int info_watch(const struct info_options *options);
 
 #endif /* INFO_WATCH_H */

@@ -41,31 +41,31 @@ struct perf_adapter {
 
 /**
  * Hand --mtu and the faults to the provider, through the environment as it wants them. To be called
- * before the first perf_adapter_open(). @return 0; -1: no memory, said.
+ * before the first perf_adapter_open(). @return 0; -1: no memory; the error was printed.
  */
 int perf_adapter_tune(const struct perf_options *options);
 
-/** Open the adapter @p name, which must outlive it. @return 0; -1: failed, said, nothing is open. */
+/** Open the adapter @p name, which must outlive it. @return 0; -1 on error; the error was printed, nothing is open. */
 int perf_adapter_open(struct perf_adapter *adapter, const char *name);
 
 /**
  * Accept connection requests on a port, with room for @p backlog of them.
- * @return 0; -1: failed, said.
+ * @return 0; -1 on error; the error was printed.
  */
 int perf_adapter_listen(struct perf_adapter *adapter, uint16_t port, uint32_t backlog);
 
-/** Read the counters. @return 0; -1: failed, said. */
+/** Read the counters. @return 0; -1 on error; the error was printed. */
 int perf_adapter_count(struct perf_adapter *adapter, struct perf_counters *counters);
 
 /**
  * Take the asynchronous events that have come. One of the armed low watermark is counted, and then
- * no queue is armed; anything else is a failure. @return 0; -1: a failure, said.
+ * no queue is armed; anything else is a failure. @return 0; -1: a failure; the error was printed.
  */
 int perf_adapter_async(struct perf_adapter *adapter);
 
 /**
  * Close what perf_adapter_open() and perf_adapter_listen() made.
- * @return 0; -1: something was still in use and had to be torn down, said.
+ * @return 0; -1: something was still in use and had to be torn down; the error was printed.
  */
 int perf_adapter_close(struct perf_adapter *adapter);
 

@@ -5,9 +5,11 @@
 
 #include "cli/cli.h"
 #include "cli/evd.h"
+#include "cli/signals.h"
 #include "cli/words.h"
 #include "clock.h"
 #include "control.h"
+#include "stop.h"
 
 #define CONNECT_TIMEOUT_US 30000000u
 #define CONNECT_TIMEOUT_S  30
@@ -58,7 +60,7 @@ compare(struct perf_end *end, const void *bytes, DAT_COUNT len)
 	return -1;
 }
 
-/* Whatever comes from the peer's hello beside what must agree. */
+/* The values of the peer's hello that need not agree. */
 static void
 note_memory(struct perf_end *end, const void *bytes, DAT_COUNT len)
 {
@@ -90,7 +92,7 @@ take_connection_event(struct perf_end *end, const DAT_EVENT *event)
 	return end->client ? compare(end, data->private_data, data->private_data_size) : 0;
 }
 
-/* One step of the client. @return 1: something moved; 0: nothing; -1: failed, said. */
+/* One step of the client. @return 1: something moved; 0: nothing; -1 on error; the error was printed. */
 static int
 step_client(struct perf_end *end)
 {
@@ -163,7 +165,7 @@ take_request(struct perf_end *end, const DAT_EVENT *event)
 					 !end->link.control_up) ||
 					theirs.index < end->plan->endpoints))
 		return accept_request(end, cr, &param, theirs.index);
-	/* A stranger, or a second client: ours is still served. */
+	/* An unknown peer, or a second client: ours is still served. */
 	dat_cr_reject(cr);
 	return 0;
 }
@@ -180,6 +182,9 @@ step_server(struct perf_end *end)
 	moved = cli_evd_take(end->conn_evd, end->adapter->name, &event);
 	if (moved < 0 || (moved > 0 && take_connection_event(end, &event) != 0))
 		return -1;
+	/* Without a connection nothing else tells that the adapter is lost. */
+	if (requests + moved == 0 && perf_adapter_async(end->adapter) != 0)
+		return -1;
 	return requests + moved;
 }
 
@@ -195,6 +200,7 @@ struct patience {
 	uint64_t since;
 	uint64_t limit; /* ticks; 0: none */
 	unsigned int idle;
+	bool parting; /* a signal does not end this wait: it asks for an orderly end */
 };
 
 static struct patience
@@ -203,13 +209,29 @@ be_patient(unsigned int seconds)
 	return (struct patience){ .since = perf_now(), .limit = seconds * perf_hz() };
 }
 
+static struct patience
+part_patiently(const struct perf_end *end)
+{
+	return (struct patience){
+		.since = perf_now(),
+		.limit = perf_stop_limit(end, PART_TIMEOUT_S),
+		.parting = true,
+	};
+}
+
+static bool
+told_to_stop(const struct patience *patience)
+{
+	return perf_stop_failed() || (!patience->parting && cli_signal() != 0);
+}
+
 /* @return 0: go on; -1: too long, or told to stop. */
 static int
 wait_on(struct patience *patience, bool moved)
 {
 	const struct timespec nap = { .tv_nsec = NAP_NS };
 
-	if (perf_stop)
+	if (told_to_stop(patience))
 		return -1;
 	if (moved) {
 		patience->since = perf_now();
@@ -223,9 +245,9 @@ wait_on(struct patience *patience, bool moved)
 }
 
 static int
-gave_up(const struct perf_end *end, const char *what)
+gave_up(const struct perf_end *end, const char *what, const struct patience *patience)
 {
-	if (!perf_stop)
+	if (!told_to_stop(patience))
 		cli_say("%s on %s: no answer for too long", what, end->adapter->name);
 	return -1;
 }
@@ -242,15 +264,12 @@ perf_connect_pair(struct perf_end *client, struct perf_end *server)
 		if (c < 0 || s < 0)
 			return -1;
 		if (wait_on(&patience, c + s > 0) != 0)
-			return gave_up(client, "connecting");
+			return gave_up(client, "connecting", &patience);
 	}
 	return 0;
 }
 
-/*
- * After a disagreement the server stays until the client has its answer. It naps most of the time: a peer that
- * leaves a net_memif wire has the memory below a poll unmapped by another thread of DPDK (22.11).
- */
+/* After a disagreement the server stays until the client has its answer. */
 static void
 linger(struct perf_end *end)
 {
@@ -278,7 +297,7 @@ perf_connect_alone(struct perf_end *end)
 		if (moved > 0 && !end->client && end->link.started > 0)
 			patience.limit = CONNECT_TIMEOUT_S * perf_hz();
 		if (wait_on(&patience, moved > 0) != 0)
-			return gave_up(end, "connecting");
+			return gave_up(end, "connecting", &patience);
 	}
 	if (perf_control_say(end, PERF_READY, 0) != 0)
 		return -1;
@@ -287,7 +306,7 @@ perf_connect_alone(struct perf_end *end)
 		if (perf_control_listen(end) != 0)
 			return -1;
 		if (wait_on(&patience, false) != 0)
-			return gave_up(end, "waiting for the other end");
+			return gave_up(end, "waiting for the other end", &patience);
 	}
 	return 0;
 }
@@ -313,7 +332,7 @@ parted(const struct perf_end *end)
 	return end->link.ended == end->plan->endpoints + (end->control != DAT_HANDLE_NULL);
 }
 
-/* Take one connection event of a parting end. @return 1: taken; 0: none; -1: failed, said. */
+/* Take one connection event of a parting end. @return 1: taken; 0: none; -1 on error; the error was printed. */
 static int
 step_part(struct perf_end *end)
 {
@@ -334,7 +353,7 @@ step_part(struct perf_end *end)
 int
 perf_disconnect_pair(struct perf_end *client, struct perf_end *server)
 {
-	struct patience patience = be_patient(PART_TIMEOUT_S);
+	struct patience patience = part_patiently(client);
 	int c, s;
 
 	client->closing = server->closing = true;
@@ -346,7 +365,7 @@ perf_disconnect_pair(struct perf_end *client, struct perf_end *server)
 		if (c < 0 || s < 0)
 			return -1;
 		if (wait_on(&patience, c + s > 0) != 0)
-			return gave_up(client, "disconnecting");
+			return gave_up(client, "disconnecting", &patience);
 	}
 	return 0;
 }
@@ -354,7 +373,7 @@ perf_disconnect_pair(struct perf_end *client, struct perf_end *server)
 int
 perf_disconnect_alone(struct perf_end *end)
 {
-	struct patience patience = be_patient(PART_TIMEOUT_S);
+	struct patience patience = part_patiently(end);
 	int moved;
 
 	end->closing = true;
@@ -365,7 +384,7 @@ perf_disconnect_alone(struct perf_end *end)
 		if (moved < 0)
 			return -1;
 		if (wait_on(&patience, moved > 0) != 0)
-			return gave_up(end, "disconnecting");
+			return gave_up(end, "disconnecting", &patience);
 	}
 	if (!end->client)
 		linger(end);

@@ -13,22 +13,22 @@
 
 #include "end.h"
 
-/** Connect two ends that this thread turns both. @return 0; -1: failed, said. */
+/** Connect two ends that this thread polls both. @return 0; -1 on error; the error was printed. */
 int perf_connect_pair(struct perf_end *client, struct perf_end *server);
 
 /**
- * Connect an end whose peer is turned by somebody else, and wait until the peer is ready too. A
- * server waits for its client as long as it takes. @return 0; -1: failed, said.
+ * Connect an end whose peer is polled by somebody else, and wait until the peer is ready too. A
+ * server waits for its client as long as it takes. @return 0; -1 on error; the error was printed.
  */
 int perf_connect_alone(struct perf_end *end);
 
-/** Part two ends that this thread turns both. @return 0; -1: failed, said. */
+/** Part two ends that this thread polls both. @return 0; -1 on error; the error was printed. */
 int perf_disconnect_pair(struct perf_end *client, struct perf_end *server);
 
-/** Part from a peer turned by somebody else; the client begins. @return 0; -1: failed, said. */
+/** Part from a peer polled by somebody else; the client begins. @return 0; -1 on error; the error was printed. */
 int perf_disconnect_alone(struct perf_end *end);
 
-/** Has a connection ended that should not have? Takes connection events. @return 0; -1: yes, said. */
+/** Has a connection ended that should not have? Takes connection events. @return 0; -1: yes; the error was printed. */
 int perf_connect_check(struct perf_end *end);
 
 #endif /* PERF_CONNECT_H */

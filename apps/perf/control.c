@@ -6,6 +6,7 @@
 
 #include "cli/cli.h"
 #include "clock.h"
+#include "stop.h"
 
 /* Cookie of sends; receives carry their slot. */
 #define SENT UINT64_MAX
@@ -85,6 +86,9 @@ hear(struct perf_end *end, uint64_t slot)
 		end->peer.bye = true;
 		end->peer.violations = be64toh(message.value);
 		break;
+	case PERF_STOPPED:
+		end->peer.stopped = true;
+		break;
 	default:
 		break;
 	}
@@ -118,14 +122,14 @@ perf_control_listen(struct perf_end *end)
 int
 perf_control_part(struct perf_end *end)
 {
-	uint64_t limit = PART_TIMEOUT_S * perf_hz(), since = perf_now();
+	uint64_t limit = perf_stop_limit(end, PART_TIMEOUT_S), since = perf_now();
 
 	if (perf_control_say(end, PERF_BYE, perf_violations_total(&end->bad)) != 0)
 		return -1;
 	while (!end->peer.bye) {
 		if (perf_control_listen(end) != 0)
 			return -1;
-		if (perf_stop || perf_now() - since > limit) {
+		if (perf_stop_failed() || perf_now() - since > limit) {
 			cli_say("the other end of %s did not say goodbye", end->adapter->name);
 			return -1;
 		}

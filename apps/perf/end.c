@@ -13,8 +13,6 @@
 #define PAGE      4096u
 #define HUGE_PAGE (2u << 20)
 
-volatile sig_atomic_t perf_stop;
-
 static int
 failed(DAT_RETURN ret, const char *call, const struct perf_end *end)
 {
@@ -28,7 +26,7 @@ remote_bytes(const struct perf_plan *plan)
 	return (size_t)perf_plan_places(plan) * plan->stride;
 }
 
-/* What the peer may reach has the content that it will read, or none of what it will write; counters are zero. */
+/* Memory that the peer reaches has the content that it will read, or not yet that which it will write; counters are zero. */
 static void
 prepare_remote(struct perf_end *end)
 {
@@ -241,7 +239,7 @@ make_ep(struct perf_end *end, struct perf_ep *ep)
 static int
 make_eps(struct perf_end *end)
 {
-	/* What client and server send must not look alike, nor two measurements in a row. */
+	/* Messages of client and server must not look alike, nor those of two measurements in a row. */
 	uint64_t salt = (uint64_t)end->hello.session << 1;
 
 	end->eps = calloc(end->plan->endpoints, sizeof(*end->eps));
@@ -296,7 +294,7 @@ build(struct perf_end *end, bool control)
 	return perf_tend_begin(end);
 }
 
-/* Does the adapter carry what a one-sided test asks for? @return false: no, said. */
+/* Does the adapter carry what a one-sided test asks for? @return false: no; the error was printed. */
 static bool
 reachable(const struct perf_end *end)
 {

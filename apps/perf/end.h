@@ -9,11 +9,10 @@
  * An end belongs to one thread. Its memory is one region: receive buffers, send buffers, and a page
  * for the control endpoint; in a one-sided test also what the peer may reach, which besides is a
  * region of its own, with the privileges for it. Over the control endpoint two ends in different
- * threads or processes agree when to start and when to stop. One thread that turns both ends needs
+ * threads or processes agree when to start and when to stop. One thread that polls both ends needs
  * no control endpoint.
  */
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -27,12 +26,6 @@
 #include "plan.h"
 #include "verify.h"
 
-/** Not zero: give up soon. */
-extern volatile sig_atomic_t perf_stop;
-
-#define PERF_STOP_SIGNAL  1 /**< the user wants it so */
-#define PERF_STOP_FAILURE 2 /**< the other thread failed, and has said why */
-
 /** One endpoint under test. */
 struct perf_ep {
 	DAT_EP_HANDLE handle;
@@ -45,7 +38,7 @@ struct perf_ep {
 	struct perf_verify verify;
 };
 
-/** What --low and --resize keep; see tend.h. */
+/** State of --low and --resize; see tend.h. */
 struct perf_tend {
 	bool on;
 	uint32_t size;               /**< of the SRQ, granted last */
@@ -60,9 +53,10 @@ struct perf_link {
 	bool control_started, control_up;
 };
 
-/** What the peer said over the control endpoint, and when it connected. */
+/** The words of the peer over the control endpoint, and when it connected. */
 struct perf_peer {
 	bool ready, done, bye;
+	bool stopped;         /**< a signal ends its measurement early, or did */
 	uint64_t sent;        /**< with done */
 	uint64_t violations;  /**< with bye */
 	uint32_t rmr_context; /**< of its memory that this end may reach */
@@ -103,6 +97,7 @@ struct perf_end {
 	uint64_t received;
 	uint32_t recv_posted; /**< receive buffers given to the provider and not back yet */
 	bool closing;         /**< flushed completions are expected */
+	bool stopped;         /**< the measurement was cut short; see stop.h */
 	struct perf_violations bad;
 
 	struct perf_tend tend;
@@ -119,7 +114,7 @@ struct perf_end {
  * Build an end up to unconnected endpoints with all receives posted.
  * @param session  number of the measurement in this run.
  * @param flags    PERF_END_CLIENT, PERF_END_CONTROL.
- * @return 0; -1: failed, said, and nothing is left of it.
+ * @return 0; -1 on error; the error was printed, and nothing is left of it.
  */
 int perf_end_create(struct perf_end *end, struct perf_adapter *adapter,
 		const struct perf_options *options, const struct perf_plan *plan, uint32_t session,
@@ -128,11 +123,11 @@ int perf_end_create(struct perf_end *end, struct perf_adapter *adapter,
 /**
  * Check the books of a disconnected end whose completions were all reaped: what the provider says is
  * on the SRQ is what was posted and did not come back.
- * @return 0; -1: they differ, said.
+ * @return 0; -1: they differ; the error was printed.
  */
 int perf_end_audit(const struct perf_end *end);
 
-/** Free everything; connected endpoints are cut off. @return 0; -1: an object would not go, said. */
+/** Free everything; connected endpoints are cut off. @return 0; -1: an object would not go; the error was printed. */
 int perf_end_destroy(struct perf_end *end);
 
 #endif /* PERF_END_H */

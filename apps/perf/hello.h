@@ -4,8 +4,8 @@
 
 /**
  * @file
- * What the two ends tell each other in the private data of their connections: which measurement
- * this is, which endpoint, and what memory the peer may reach in a one-sided test. Both judge it by
+ * Messages of the two ends in the private data of their connections: which measurement
+ * this is, which endpoint, and what memory the peer may reach in a one-sided test. Both check it by
  * the same rule, so both can say what differs.
  */
 

@@ -40,7 +40,7 @@ perf_json_begin(struct perf_json *json, const struct perf_options *options)
 	static const char *const mode[] = { "loop", "server", "client" };
 	struct json_object *c;
 
-	json->root = cli_json_begin("dat-perf");
+	json->root = cli_json_begin("dat-perf", options->json_file, &json->output);
 	if (json->root == NULL)
 		return -1;
 	json->config = json_object_new_object();
@@ -157,6 +157,7 @@ perf_json_result(struct perf_json *json, const struct perf_options *options,
 	cli_json_string(object, "test", perf_test_name(result->test));
 	cli_json_count(object, "MsgSize", result->size);
 	cli_json_count(object, "n_iterations", result->iterations);
+	cli_json_bool(object, "interrupted", result->interrupted);
 	if (perf_test_is_latency(result->test)) {
 		if (result->measured)
 			add_latency(object, options, &result->latency);
@@ -183,7 +184,7 @@ perf_json_result(struct perf_json *json, const struct perf_options *options,
 }
 
 int
-perf_json_end(struct perf_json *json, const struct perf_options *options, const char *error)
+perf_json_end(struct perf_json *json, const char *error)
 {
-	return cli_json_end(json->root, options->json_file, error);
+	return cli_json_end(json->root, &json->output, error);
 }

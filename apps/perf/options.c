@@ -289,7 +289,7 @@ read_option(struct perf_options *o, int option, char **argv)
 	}
 }
 
-/* What the tests that need no receive cannot take, and the others not from them; NULL: nothing wrong. */
+/* The fault of options of tests that need no receive, or of options that only they take; NULL: none. */
 static const char *
 one_sided_conflict(const struct perf_options *o, bool size_given)
 {
@@ -313,7 +313,7 @@ one_sided_conflict(const struct perf_options *o, bool size_given)
 	return NULL;
 }
 
-/* What is wrong with where the ends are; NULL: nothing. */
+/* The fault of the places of the ends; NULL: none. */
 static const char *
 ends_conflict(const struct perf_options *o)
 {
@@ -354,7 +354,7 @@ conflict(const struct perf_options *o, bool size_given)
 	return one_sided_conflict(o, size_given);
 }
 
-/* Fill in what follows from other options, and judge the whole. @return as perf_options_read(). */
+/* Fill in what follows from other options, and check the whole. @return as perf_options_read(). */
 static int
 finish(struct perf_options *o, bool size_given)
 {

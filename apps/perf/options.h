@@ -30,7 +30,7 @@ enum perf_test {
 	PERF_TESTS,
 };
 
-/** Who runs where. */
+/** Places of the two ends. */
 enum perf_mode {
 	PERF_LOOP,   /**< both ends in this process, on loop0 and loop1 */
 	PERF_SERVER, /**< -D and no host */

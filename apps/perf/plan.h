@@ -43,7 +43,7 @@ struct perf_plan {
 
 /**
  * Work out one measurement.
- * @return 0; -1: no machine has that much memory to spare, and the reason has been said.
+ * @return 0; -1: no machine has that much memory to spare, and the reason was printed.
  */
 int perf_plan_make(const struct perf_options *options, uint32_t size, struct perf_plan *plan);
 

@@ -109,7 +109,7 @@ histogram(const struct perf_latency *latency)
 	}
 }
 
-/* What the shared queue went through: words first, so that nobody takes it for a row. */
+/* The events of the shared queue: words first, so that nobody takes it for a row. */
 static void
 events(const struct perf_options *options, const struct perf_counters *counters)
 {
@@ -153,6 +153,9 @@ perf_report_row(const struct perf_options *options, const struct perf_result *re
 {
 	if (result->measured)
 		row(options, result);
+	if (result->interrupted)
+		printf(" Interrupted     : after %llu messages\n",
+				(unsigned long long)result->iterations);
 	events(options, &result->counters);
 }
 

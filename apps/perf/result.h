@@ -4,7 +4,7 @@
 
 /**
  * @file
- * What one measurement found, and the four ways to make one.
+ * Results of one measurement, and the four ways to make one.
  */
 
 #include <stdbool.h>
@@ -19,7 +19,8 @@ struct perf_result {
 	enum perf_test test;
 	uint32_t size;
 	uint64_t iterations; /**< messages measured, in one direction */
-	bool measured;       /**< false: this end only answered, and has no rate or latency */
+	bool measured; /**< false: this end has no rate or latency; it only answered, or was interrupted before */
+	bool interrupted; /**< the measurement ended early, by a signal here or at the other end */
 	double messages_per_s, peak_per_s; /**< of a bandwidth test */
 	double cpu_ns;     /**< of a bandwidth test: processor time of this process for a message */
 	double connect_us; /**< until all endpoints were connected; 0: this end was waited for */
@@ -37,8 +38,8 @@ perf_gbits(double messages_per_s, uint32_t size)
 
 /**
  * Bandwidth: the client sends, writes or reads as fast as its windows allow, the server too when both
- * directions are measured. _pair: one thread turns both ends; _alone: the peer is turned by somebody else.
- * @return 0; -1: failed, said.
+ * directions are measured. _pair: one thread polls both ends; _alone: the peer is polled by somebody else.
+ * @return 0; -1 on error; the error was printed.
  */
 int perf_bw_pair(struct perf_end *client, struct perf_end *server, struct perf_result *result);
 int perf_bw_alone(struct perf_end *end, struct perf_result *result);

@@ -7,9 +7,12 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/output.h"
+#include "cli/signals.h"
 #include "clock.h"
 #include "connect.h"
 #include "report.h"
+#include "stop.h"
 #include "tend.h"
 #include "traffic.h"
 
@@ -113,8 +116,8 @@ serve(void *arg)
 
 	pin(thread->cpus, 1);
 	thread->rc = measure_alone(thread->end, &thread->result);
-	if (thread->rc != 0 && !perf_stop)
-		perf_stop = PERF_STOP_FAILURE;
+	if (thread->rc != 0)
+		perf_stop_fail();
 	return NULL;
 }
 
@@ -132,8 +135,8 @@ measure_threads(struct run *run, struct perf_end *client, struct perf_end *serve
 	}
 	pin(&run->cpus, 0);
 	rc = measure_alone(client, result);
-	if (rc != 0 && !perf_stop)
-		perf_stop = PERF_STOP_FAILURE;
+	if (rc != 0)
+		perf_stop_fail();
 	pthread_join(id, NULL);
 	perf_violations_add(&result->bad, &thread.result.bad);
 	return rc != 0 ? -1 : thread.rc;
@@ -223,6 +226,18 @@ report(struct run *run, const struct perf_plan *plan, const struct perf_result *
 	perf_report_violations(&result->bad);
 }
 
+static void
+say_interrupted(const struct perf_result *result)
+{
+	const char *who = cli_signal() != 0 ? "" : "the other end was ";
+
+	if (result->measured)
+		cli_say("%sinterrupted after %llu messages", who,
+				(unsigned long long)result->iterations);
+	else
+		cli_say("%sinterrupted, with nothing measured at this end", who);
+}
+
 static int
 measure(struct run *run, uint32_t size)
 {
@@ -235,20 +250,23 @@ measure(struct run *run, uint32_t size)
 		return -1;
 	if (run->session == 0 && !run->quiet) {
 		perf_report_header(run->options, &plan, &run->adapter[NEAR]);
-		fflush(stdout);
+		if (cli_output_flush() != 0)
+			return -1;
 	}
 	rc = run->options->mode == PERF_LOOP ? measure_loop(run, &plan, &result)
 					     : measure_apart(run, &plan, &result);
 	if (count(run, &after) != 0)
 		return -1;
 	result.counters = growth(&before, &after);
-	/* A failed measurement has no number worth printing, but its violations are. */
-	if (rc == 0)
+	/* A failed measurement has no number worth printing, but its violations are; an interrupted one may have both. */
+	if (result.interrupted ? result.measured : rc == 0)
 		report(run, &plan, &result);
 	else
 		perf_report_violations(&result.bad);
+	if (result.interrupted || (rc != 0 && cli_signal() != 0))
+		say_interrupted(&result);
 	run->session++;
-	return rc != 0 || perf_violations_total(&result.bad) != 0 ? -1 : 0;
+	return rc != 0 || result.interrupted || perf_violations_total(&result.bad) != 0 ? -1 : 0;
 }
 
 static int
@@ -278,7 +296,8 @@ measure_all(struct run *run)
 
 	if (o->mode == PERF_SERVER && !run->quiet) {
 		printf("Waiting for a client on port %u of %s\n", o->port, o->ia);
-		fflush(stdout);
+		if (cli_output_flush() != 0)
+			return -1;
 	}
 	if (!o->all_sizes)
 		return measure(run, o->size);

@@ -14,7 +14,7 @@
  * Run as the options say, print the table unless the JSON goes to standard output, and fill
  * @p json if there is one.
  * @param json  NULL: none wanted.
- * @return 0; -1: failed or found violations, said.
+ * @return 0; -1: failed or found violations; the error was printed.
  */
 int perf_run(const struct perf_options *options, struct perf_json *json);
 

@@ -5,19 +5,20 @@
 #include "clock.h"
 #include "connect.h"
 #include "control.h"
+#include "stop.h"
 #include "tend.h"
 #include "traffic.h"
 #include "watch.h"
 
 /* Sends posted in a row: enough to fill the provider's own bursts. */
 #define BURST 32
-/* Completions taken in a row; more only delays the turn of the other end. */
+/* Completions taken in a row; more only delays the poll of the other end. */
 #define REAP 64
-/* Turns between two looks at the clock, and at connections and the control endpoint. */
+/* Polls between two looks at the clock, and at connections and the control endpoint. */
 #define TICK     16
 #define LOOK     1024
 #define EVENT_US 10000
-#define CONTROLS 64 /* idle turns after which the control endpoint is looked at */
+#define CONTROLS 64 /* idle polls after which the control endpoint is looked at */
 
 static uint64_t
 total(const struct perf_plan *plan)
@@ -25,23 +26,31 @@ total(const struct perf_plan *plan)
 	return plan->iterations == PERF_ENDLESS ? PERF_ENDLESS : plan->warmup + plan->iterations;
 }
 
+/* @param whole  false: it was interrupted, and what was on the way did not come. */
 static void
-note_rate(struct perf_watch *watch, uint64_t measured, unsigned int directions,
+note_rate(struct perf_watch *watch, uint64_t measured, unsigned int directions, bool whole,
 		struct perf_result *result)
 {
 	uint64_t now = perf_watch_end(watch), cpu_ns = perf_cpu_ns() - watch->cpu_ns;
+	bool cut = watch->end->stopped;
 
+	/* The wait that was in vain is no part of the rate. */
+	if (!whole)
+		now = watch->moved_at;
+	result->interrupted = cut;
 	perf_meter_end(&watch->meter, now, measured, &result->peak_per_s, &result->messages_per_s);
-	if (watch->meter.started && measured > watch->meter.base)
+	if (watch->meter.started && whole && measured > watch->meter.base)
 		result->cpu_ns = (double)cpu_ns / (double)(measured - watch->meter.base);
 	/* The warm-up ends at a look at the clock, a few messages late; the rate knows that. */
-	result->iterations = watch->plan->iterations;
-	if (result->iterations == PERF_ENDLESS)
+	result->iterations = watch->end->plan->iterations;
+	if (cut && !watch->meter.started)
+		result->iterations = 0;
+	else if (cut || result->iterations == PERF_ENDLESS)
 		result->iterations = (measured - watch->meter.base) / directions;
-	result->measured = true;
+	result->measured = !cut || result->iterations > 0;
 }
 
-/* One turn of a direction in one thread: post, let the sender's engine speak, hear the receiver's. */
+/* One poll of a direction in one thread: post, let the sender's engine speak, hear the receiver's. */
 static int
 poll_pair(struct perf_end *from, struct perf_end *to)
 {
@@ -57,9 +66,10 @@ delivered(const struct perf_end *from, const struct perf_end *to)
 	return from->acked >= from->goal && perf_traffic_arrived(to, from->goal);
 }
 
-/* Every few turns. @return as perf_watch_tick(). */
+/* Every few polls. @return as perf_watch_tick(). */
 static enum perf_watch_says
-look_pair(struct perf_watch *watch, struct perf_end *client, struct perf_end *server, uint64_t turn)
+look_pair(struct perf_watch *watch, struct perf_end *client, struct perf_end *server,
+		uint64_t polls)
 {
 	uint64_t acked = client->acked + server->acked;
 	enum perf_watch_says says;
@@ -67,7 +77,12 @@ look_pair(struct perf_watch *watch, struct perf_end *client, struct perf_end *se
 	if (perf_tend(client) != 0 || perf_tend(server) != 0)
 		return PERF_GIVE_UP;
 	says = perf_watch_tick(watch, acked, acked + client->received + server->received);
-	if (says == PERF_GO_ON && turn % LOOK == 0 &&
+	/* Without a control endpoint there is nothing to fail. */
+	if (says == PERF_STOP) {
+		perf_stop_end(client);
+		perf_stop_end(server);
+	}
+	if (says != PERF_GIVE_UP && polls % LOOK == 0 &&
 			(perf_connect_check(client) != 0 || perf_connect_check(server) != 0))
 		return PERF_GIVE_UP;
 	return says;
@@ -83,13 +98,14 @@ perf_bw_pair(struct perf_end *client, struct perf_end *server, struct perf_resul
 
 	perf_traffic_start(client, total(client->plan));
 	perf_traffic_start(server, both ? total(client->plan) : 0);
-	perf_watch_begin(&watch, client->options, client->plan, client->plan->warmup * directions);
-	for (uint64_t turn = 1; !delivered(client, server) || !delivered(server, client); turn++) {
+	perf_watch_begin(&watch, client, client->plan->warmup * directions);
+	for (uint64_t polls = 1; !delivered(client, server) || !delivered(server, client);
+			polls++) {
 		if (poll_pair(client, server) < 0 || (both && poll_pair(server, client) < 0))
 			return -1;
-		if (turn % TICK != 0)
+		if (polls % TICK != 0)
 			continue;
-		says = look_pair(&watch, client, server, turn);
+		says = look_pair(&watch, client, server, polls);
 		if (says == PERF_GIVE_UP)
 			return -1;
 		if (says == PERF_TIME_UP && client->goal == PERF_ENDLESS) {
@@ -98,13 +114,13 @@ perf_bw_pair(struct perf_end *client, struct perf_end *server, struct perf_resul
 				perf_traffic_stop(server);
 		}
 	}
-	note_rate(&watch, client->acked + server->acked, directions, result);
+	note_rate(&watch, client->acked + server->acked, directions, true, result);
 	perf_traffic_judge_memory(server, client->goal);
 	perf_traffic_judge_memory(client, server->goal);
 	return 0;
 }
 
-/* One turn of an end on its own. @return what moved; -1: failed, said. */
+/* One poll of an end on its own. @return what moved; -1 on error; the error was printed. */
 static int
 poll_alone(struct perf_end *end, bool sends, bool receives)
 {
@@ -145,7 +161,7 @@ talk(struct perf_end *end, bool *said, bool idle)
 	return 0;
 }
 
-/* Look at the clock. @return 0: go on; -1: give up, said. */
+/* Look at the clock. @return 0: go on; -1: give up; the error was printed. */
 static int
 look_alone(struct perf_end *end, struct perf_watch *watch, bool sends)
 {
@@ -162,12 +178,14 @@ look_alone(struct perf_end *end, struct perf_watch *watch, bool sends)
 		if (sends && end->goal == PERF_ENDLESS)
 			perf_traffic_stop(end);
 		return 0;
+	case PERF_STOP:
+		return perf_stop_end(end);
 	default:
 		return 0;
 	}
 }
 
-/* Turn an end until both sides have sent and received everything. */
+/* Poll an end until both sides have sent and received everything. */
 static int
 run_alone(struct perf_end *end, struct perf_watch *watch, bool sends, bool receives)
 {
@@ -175,18 +193,18 @@ run_alone(struct perf_end *end, struct perf_watch *watch, bool sends, bool recei
 	bool said = false, idles, sent;
 	int moved;
 
-	for (uint64_t turn = 1;
+	for (uint64_t polls = 1;
 			!said || !end->peer.done || !perf_traffic_arrived(end, end->peer.sent);
-			turn++) {
+			polls++) {
 		moved = poll_alone(end, sends, receives);
 		if (moved < 0)
 			return -1;
 		idle = moved > 0 ? 0 : idle + 1;
 		idles = idle >= CONTROLS;
-		if ((turn % TICK == 0 || idles) && look_alone(end, watch, sends) != 0)
+		if ((polls % TICK == 0 || idles) && look_alone(end, watch, sends) != 0)
 			return -1;
 		sent = sends && end->acked >= end->goal;
-		if ((turn % LOOK == 0 || idles || sent) && talk(end, &said, idles) != 0)
+		if ((polls % LOOK == 0 || idles || sent) && talk(end, &said, idles) != 0)
 			return -1;
 	}
 	return 0;
@@ -200,20 +218,26 @@ perf_bw_alone(struct perf_end *end, struct perf_result *result)
 	unsigned int directions = both ? 2 : 1;
 	struct perf_watch watch;
 	uint64_t measured;
+	int rc;
 
 	perf_traffic_start(end, sends ? total(end->plan) : 0);
-	perf_watch_begin(&watch, end->options, end->plan,
-			end->plan->warmup * (end->one_sided ? 1 : directions));
-	if (run_alone(end, &watch, sends, receives) != 0)
+	perf_watch_begin(&watch, end, end->plan->warmup * (end->one_sided ? 1 : directions));
+	rc = run_alone(end, &watch, sends, receives);
+	/* The peer may have told of its interrupt and its end in one breath. */
+	end->stopped |= end->peer.stopped;
+	if (rc != 0 && !end->stopped)
 		return -1;
 	measured = end->acked + end->received;
 	/* Of the peer's direction only the sum is known, and that its warm-up was as long as ours. */
 	if (end->one_sided && both && end->peer.sent > end->plan->warmup)
 		measured += end->peer.sent - end->plan->warmup;
-	if (!end->one_sided || sends)
-		note_rate(&watch, measured, directions, result);
+	if (rc == 0 ? !end->one_sided || sends : !end->one_sided || (sends && !both))
+		note_rate(&watch, measured, directions, rc == 0, result);
 	else
 		perf_watch_end(&watch);
+	result->interrupted = end->stopped;
+	if (rc != 0)
+		return -1;
 	perf_traffic_judge_memory(end, end->peer.sent);
 	return perf_control_part(end);
 }

@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "connect.h"
 #include "control.h"
+#include "stop.h"
 #include "tend.h"
 #include "traffic.h"
 #include "watch.h"
@@ -15,6 +16,10 @@
 #define LOOK     4096
 #define EVENT_US 10000
 #define REAP     64
+/* How long sends may take to complete. */
+#define SEND_S 30
+/* Looks for what the peer says while round trips go on, in a second. */
+#define LISTENS_PER_S 100
 
 static uint64_t
 total(const struct perf_plan *plan)
@@ -30,11 +35,11 @@ ep_of(struct perf_end *end, uint64_t message)
 	return &end->eps[endpoints == 1 ? 0 : message % endpoints];
 }
 
-/* Wait until there is room for one more send. Both ends of a pair must be turned for a completion to come. */
+/* Wait until there is room for one more send. Both ends of a pair must be polled for a completion to come. */
 static __attribute__((noinline)) int
 make_room(struct perf_end *end, const struct perf_ep *ep, struct perf_end *other)
 {
-	uint64_t since = perf_now(), limit = 30 * perf_hz();
+	uint64_t since = perf_now();
 
 	while (perf_traffic_full(end, ep)) {
 		if (perf_traffic_reap(end, end->request_evd, REAP) < 0 ||
@@ -42,7 +47,7 @@ make_room(struct perf_end *end, const struct perf_ep *ep, struct perf_end *other
 						perf_traffic_reap(other, other->request_evd, REAP) <
 								0))
 			return -1;
-		if (perf_stop || perf_now() - since > limit) {
+		if (perf_stop_failed() || perf_now() - since > perf_stop_limit(end, SEND_S)) {
 			cli_say("sends on %s do not complete", end->adapter->name);
 			return -1;
 		}
@@ -54,7 +59,7 @@ make_room(struct perf_end *end, const struct perf_ep *ep, struct perf_end *other
 static int
 send_next(struct perf_end *end, struct perf_ep *ep, struct perf_end *other)
 {
-	/* Completions are waiting by now: taking them costs no turn of the engine. */
+	/* Completions are waiting by now: taking them costs no poll of the engine. */
 	if (ep->posted - ep->completed >= 2ull * end->plan->signal &&
 			perf_traffic_reap(end, end->request_evd, 2) < 0)
 		return -1;
@@ -63,7 +68,7 @@ send_next(struct perf_end *end, struct perf_ep *ep, struct perf_end *other)
 	return perf_traffic_send_one(end, ep);
 }
 
-/* Has a message come? Turns the engine. @return more than 0: yes; 0: no; -1: failed, said. */
+/* Has a message come? Polls the engine. @return more than 0: yes; 0: no; -1 on error; the error was printed. */
 static int
 hear(struct perf_end *end)
 {
@@ -85,7 +90,7 @@ look(struct perf_watch *watch, struct perf_end *client, struct perf_end *server)
 	return perf_connect_check(client) != 0 ? -1 : perf_connect_check(server);
 }
 
-/* Carry one message from @p from to @p to, turning both. */
+/* Carry one message from @p from to @p to, polling both. */
 static int
 carry(struct perf_end *from, struct perf_end *to, uint64_t want, struct perf_watch *watch)
 {
@@ -133,7 +138,7 @@ await(struct perf_end *end, uint64_t want, struct perf_watch *watch)
 	return 0;
 }
 
-/* READ and atomics: the round trip is over when the answer is here. Whoever turns the peer turns it here, too. */
+/* READ and atomics: the round trip is over when the answer is here. The thread that polls the peer polls it here, too. */
 static int
 fetch(struct perf_end *client, struct perf_end *server, uint64_t i, struct perf_watch *watch)
 {
@@ -180,6 +185,31 @@ tend(struct perf_end *client, struct perf_end *server)
 	return server != NULL ? perf_tend(server) : 0;
 }
 
+/* @return 1: end behind this round trip; 0: go on; -1 on error; the error was printed. */
+static int
+stops(struct perf_end *client, struct perf_end *server)
+{
+	if (!perf_stop_wanted(client))
+		return 0;
+	if (perf_stop_end(client) != 0 || (server != NULL && perf_stop_end(server) != 0))
+		return -1;
+	return 1;
+}
+
+/* Between round trips: what is said at the other end, and whether this is the last. @return as stops(). */
+static int
+between(struct perf_end *client, struct perf_end *server, struct perf_watch *watch, uint64_t now)
+{
+	if (tend(client, server) != 0)
+		return -1;
+	if (server == NULL && now >= watch->listen_at) {
+		watch->listen_at = now + watch->hz / LISTENS_PER_S;
+		if (perf_control_listen(client) != 0)
+			return -1;
+	}
+	return stops(client, server);
+}
+
 /* The client's loop; time stamps touch, so nothing between two round trips goes unmeasured. */
 static int
 ping(struct perf_end *client, struct perf_end *server, struct perf_samples *samples,
@@ -190,16 +220,19 @@ ping(struct perf_end *client, struct perf_end *server, struct perf_samples *samp
 	struct perf_watch watch;
 	int rc = 0;
 
-	perf_watch_begin(&watch, client->options, client->plan, warmup);
+	perf_watch_begin(&watch, client, warmup);
 	before = perf_now();
 	for (i = 0; i < messages; i++) {
 		if (i == warmup)
 			measured_at = before;
 		rc = round_trip(client, server, i, &watch);
 		if (rc == 0)
-			rc = tend(client, server);
-		if (rc != 0)
+			rc = between(client, server, &watch, before);
+		if (rc < 0)
 			break;
+		if (rc > 0)
+			messages = i + 1;
+		rc = 0;
 		now = perf_now();
 		if (i >= warmup)
 			perf_samples_add(samples, now - before);
@@ -214,11 +247,12 @@ ping(struct perf_end *client, struct perf_end *server, struct perf_samples *samp
 	perf_watch_end(&watch);
 	client->goal = messages;
 	result->iterations = samples->count;
-	result->measured = true;
+	result->interrupted = client->stopped;
+	result->measured = !client->stopped || samples->count > 0;
 	return rc;
 }
 
-/* The client of either kind; @p server NULL: turned by somebody else. */
+/* The client of either kind; @p server NULL: polled by somebody else. */
 static int
 measure(struct perf_end *client, struct perf_end *server, struct perf_result *result)
 {
@@ -250,11 +284,27 @@ perf_lat_pair(struct perf_end *client, struct perf_end *server, struct perf_resu
 	return rc;
 }
 
-/* The client has said how often it sent, and that often there was an answer. What it fetches wants none. */
+/* The client has said how often it sent, and that often there was an answer. READs want none. */
 static bool
 all_answered(const struct perf_end *end, uint64_t replied)
 {
 	return end->peer.done && (replied >= end->peer.sent || end->reads);
+}
+
+/* Look for words of the client, a lost connection and signals. @return 0: go on; -1: give up, an error was printed. */
+static int
+look_alone(struct perf_end *end, struct perf_watch *watch, uint64_t replied)
+{
+	if (perf_control_listen(end) != 0 || perf_connect_check(end) != 0)
+		return -1;
+	switch (perf_watch_tick(watch, replied, replied)) {
+	case PERF_GIVE_UP:
+		return -1;
+	case PERF_STOP:
+		return perf_stop_end(end);
+	default:
+		return 0;
+	}
 }
 
 /* The server answers until the client is done. */
@@ -265,7 +315,7 @@ answer(struct perf_end *end)
 	struct perf_watch watch;
 	int n;
 
-	perf_watch_begin(&watch, end->options, end->plan, end->plan->warmup);
+	perf_watch_begin(&watch, end, end->plan->warmup);
 	perf_traffic_start(end, PERF_ENDLESS);
 	while (!all_answered(end, replied)) {
 		n = hear(end);
@@ -278,12 +328,28 @@ answer(struct perf_end *end)
 				return -1;
 		if (n > 0 || (++polls % LOOK != 0 && !end->options->events))
 			continue;
-		if (perf_control_listen(end) != 0 || perf_connect_check(end) != 0 ||
-				perf_watch_tick(&watch, replied, replied) == PERF_GIVE_UP)
+		if (look_alone(end, &watch, replied) != 0)
 			return -1;
 	}
 	perf_watch_end(&watch);
 	end->goal = replied;
+	return 0;
+}
+
+/* The client's peer has sent as much as it was asked; the server says so for the books. */
+static int
+hear_done(struct perf_end *end)
+{
+	uint64_t since = perf_now();
+
+	while (!end->peer.done) {
+		if (perf_control_listen(end) != 0 || perf_stop_failed())
+			return -1;
+		if (perf_now() - since <= perf_stop_limit(end, SEND_S))
+			continue;
+		cli_say("the other end of %s does not come to its end", end->adapter->name);
+		return -1;
+	}
 	return 0;
 }
 
@@ -292,14 +358,9 @@ perf_lat_alone(struct perf_end *end, struct perf_result *result)
 {
 	int rc = end->client ? measure(end, NULL, result) : answer(end);
 
-	if (rc != 0)
+	end->stopped |= end->peer.stopped;
+	result->interrupted = end->stopped;
+	if (rc != 0 || perf_control_say(end, PERF_DONE, end->goal) != 0 || hear_done(end) != 0)
 		return -1;
-	/* The client's peer has sent as much as it was asked; the server says so for the books. */
-	if (perf_control_say(end, PERF_DONE, end->goal) != 0)
-		return -1;
-	while (!end->peer.done) {
-		if (perf_control_listen(end) != 0 || perf_stop)
-			return -1;
-	}
 	return perf_control_part(end);
 }

@@ -46,7 +46,7 @@ void perf_meter_end(struct perf_meter *meter, uint64_t now, uint64_t count, doub
 #define PERF_BUCKETS_PER_OCTAVE 4
 #define PERF_BUCKETS            (40 * PERF_BUCKETS_PER_OCTAVE)
 
-/** What a latency test says, in microseconds. */
+/** Results of a latency test, in microseconds. */
 struct perf_latency {
 	double min, max, typical, average, deviation, p99, p99_9;
 	uint64_t bucket[PERF_BUCKETS];

@@ -108,7 +108,7 @@ perf_tend_now(struct perf_end *end)
 		tend->due = now + every;
 	if (now < tend->due)
 		return 0;
-	/* What was missed is not made up for. */
+	/* Missed times are not made up for. */
 	tend->due = now - tend->due < every ? tend->due + every : now + every;
 	return resize(end);
 }

@@ -4,7 +4,7 @@
 
 /**
  * @file
- * What is done to the shared receive queue of an end while messages flow: --low arms its low
+ * Calls on the shared receive queue of an end while messages flow: --low arms its low
  * watermark again after each event, --resize changes its size so many times a second.
  *
  * All of it is checked. No event comes that was not armed for, and none is missing at the end. A
@@ -16,7 +16,7 @@
 
 /**
  * Begin: arm the watermark. All receives are posted, and nothing is connected.
- * @return 0 (also when nothing was asked for); -1: a call failed, said.
+ * @return 0 (also when nothing was asked for); -1: a call failed; the error was printed.
  */
 int perf_tend_begin(struct perf_end *end);
 
@@ -25,7 +25,7 @@ int perf_tend_now(struct perf_end *end);
 
 /**
  * Do what is due; to be called every few microseconds. Costs nothing when nothing was asked for.
- * @return 0; -1: a call failed or the queue misbehaved, said.
+ * @return 0; -1: a call failed or the queue misbehaved; the error was printed.
  */
 static inline int
 perf_tend(struct perf_end *end)

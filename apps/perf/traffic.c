@@ -19,7 +19,7 @@
 #define REAP_BATCH 256
 /* Sends in a row on one endpoint, as far as its window allows: what one acknowledgement may cover. */
 #define RUN 16
-/* What memory holds that is to be read into: unlikely to be what should be there afterwards. */
+/* Content of memory that will be read into: unlikely to be what should be there afterwards. */
 #define SCRIBBLE 0xa5
 
 /* Of a way that no message takes, and of one that only those of other tests take. */
@@ -105,7 +105,7 @@ next_place(struct perf_end *end, struct perf_ep *ep)
 	if (end->reads)
 		memset(buffer, SCRIBBLE, end->plan->size);
 	else if (end->options->verify)
-		/* What this end sends carries the salt that it does not expect itself. */
+		/* Messages of this end carry the salt that it does not expect itself. */
 		perf_verify_fill(ep->verify.salt ^ 1, ep->index, ep->posted, buffer,
 				end->plan->size);
 	if (end->options->test == PERF_WRITE_LAT)
@@ -377,7 +377,7 @@ perf_traffic_look(struct perf_end *end)
 	uint8_t *place = end->remote_memory +
 			perf_plan_place(plan, ep->index, number) * plan->stride;
 
-	/* Other threads may turn the engine: what comes before the mark must be seen before it. */
+	/* Other threads may poll the engine: what comes before the mark must be seen before it. */
 	if (__atomic_load_n(place + plan->size - 1, __ATOMIC_ACQUIRE) != write_mark(number))
 		return 0;
 	if (end->options->verify)
@@ -391,7 +391,8 @@ perf_traffic_judge_memory(struct perf_end *end, uint64_t sent)
 {
 	const struct perf_plan *plan = end->plan;
 
-	if (!end->options->verify || end->options->test != PERF_WRITE_BW)
+	/* Of an interrupted run it is not known which message of an endpoint was its last. */
+	if (!end->options->verify || end->options->test != PERF_WRITE_BW || end->stopped)
 		return;
 	for (uint32_t i = 0; i < plan->endpoints; i++) {
 		uint64_t last = perf_plan_share(plan, sent, i);
@@ -437,16 +438,16 @@ perf_traffic_finish(struct perf_end *end, uint64_t sent)
 	} while (n > 0);
 	if (end->atomics && end->options->verify)
 		judge_counters(end, sent);
-	/* What WRITEs left in memory was judged before, what READs brought when they were complete. */
+	/* Results of WRITEs were checked before, those of READs when they were complete. */
 	if (end->one_sided && end->options->test != PERF_WRITE_LAT)
 		return 0;
-	if (end->options->verify && end->options->seconds == 0) {
+	if (end->options->verify && end->options->seconds == 0 && !end->stopped) {
 		for (uint32_t i = 0; i < end->plan->endpoints; i++)
 			perf_verify_end(&end->eps[i].verify, perf_plan_share(end->plan, sent, i),
 					&end->bad);
 		return 0;
 	}
-	/* By time, or unverified: how many each endpoint was sent is not known, the sum is. */
+	/* By time, interrupted, or unverified: how many each endpoint was sent is not known, the sum is. */
 	if (end->received < sent) {
 		perf_violation_note(&end->bad, PERF_LOST, 0, end->received, 0);
 		end->bad.kind[PERF_LOST].count += sent - end->received - 1;

@@ -15,7 +15,7 @@
 
 #include "end.h"
 
-/** Post every receive buffer of an end, once. @return 0; -1: refused, said. */
+/** Post every receive buffer of an end, once. @return 0; -1: refused; the error was printed. */
 int perf_traffic_post_receives(struct perf_end *end);
 
 /** Share @p messages among the endpoints of an end; PERF_ENDLESS: until perf_traffic_stop(). */
@@ -31,11 +31,11 @@ void perf_traffic_stop(struct perf_end *end);
  * Post up to @p max sends, one endpoint after the other, as windows and quotas allow. An endpoint
  * gets several in a row, so that they may share packets' bursts and acknowledgements; then it is the
  * next one's turn, and nobody has two turns while another waits for one.
- * @return the number posted; -1: refused, said.
+ * @return the number posted; -1: refused; the error was printed.
  */
 int perf_traffic_send(struct perf_end *end, unsigned int max);
 
-/** Post one send on @p ep, which must have room. @return 0; -1: refused, said. */
+/** Post one send on @p ep, which must have room. @return 0; -1: refused; the error was printed. */
 int perf_traffic_send_one(struct perf_end *end, struct perf_ep *ep);
 
 /** @return true: all windowed sends of @p ep are outstanding. */
@@ -47,7 +47,7 @@ perf_traffic_full(const struct perf_end *end, const struct perf_ep *ep)
 
 /**
  * Take up to @p max completions from one EVD, stopping when it is empty. Receive buffers go back.
- * @return the number taken; -1: a transfer failed, said.
+ * @return the number taken; -1: a transfer failed; the error was printed.
  */
 int perf_traffic_reap(struct perf_end *end, DAT_EVD_HANDLE evd, unsigned int max);
 
@@ -62,8 +62,8 @@ int perf_traffic_wait(struct perf_end *end, DAT_EVD_HANDLE evd, DAT_TIMEOUT time
 int perf_traffic_look(struct perf_end *end);
 
 /**
- * Every WRITE of a bandwidth test is acknowledged: with --verify judge the memory that it went to.
- * Nothing happens in other tests. Violations are in end->bad.
+ * Every WRITE of a bandwidth test is acknowledged: with --verify check the memory that it went to.
+ * Does nothing in other tests. Violations are in end->bad.
  * @param sent  messages that the peer wrote.
  */
 void perf_traffic_judge_memory(struct perf_end *end, uint64_t sent);
@@ -76,9 +76,9 @@ perf_traffic_arrived(const struct perf_end *end, uint64_t sent)
 }
 
 /**
- * All is over and the endpoints are disconnected: reap what is left, and judge what arrived.
+ * All is over and the endpoints are disconnected: reap what is left, and check what arrived.
  * @param sent  messages that the peer sent.
- * @return 0; -1: a call failed, said. Violations are in end->bad.
+ * @return 0; -1: a call failed; the error was printed. Violations are in end->bad.
  */
 int perf_traffic_finish(struct perf_end *end, uint64_t sent);
 

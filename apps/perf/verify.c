@@ -31,7 +31,7 @@ perf_violation_name(enum perf_violation kind)
 void
 perf_verify_init(struct perf_verify *verify, uint32_t endpoint, uint64_t salt)
 {
-	/* Nothing before message 0 is missing. */
+	/* No message before message 0 is missing. */
 	*verify = (struct perf_verify){ .endpoint = endpoint, .salt = salt, .seen = UINT64_MAX };
 }
 

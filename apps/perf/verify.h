@@ -4,7 +4,7 @@
 
 /**
  * @file
- * What --verify checks: every message once, in order, intact, on its own endpoint.
+ * Checks of --verify: every message once, in order, intact, on its own endpoint.
  *
  * A message says in its first eight bytes which one it is (its number on the endpoint, and the
  * endpoint), and the rest follows from these and a salt, so that sender and receiver agree on every
@@ -36,7 +36,7 @@ struct perf_violations {
 	} kind[PERF_VIOLATIONS];
 };
 
-/** What one endpoint has received. */
+/** The messages that one endpoint has received. */
 struct perf_verify {
 	uint32_t endpoint;
 	uint64_t salt; /**< the same at sender and receiver; not the same in both directions */

@@ -6,7 +6,7 @@
 
 #include "cli/cli.h"
 #include "clock.h"
-#include "end.h"
+#include "stop.h"
 
 /* Longer than any retransmission that may still succeed. */
 #define STANDSTILL_S 30
@@ -24,15 +24,13 @@ sample(struct perf_watch *watch, uint64_t now, uint64_t measured)
 }
 
 void
-perf_watch_begin(struct perf_watch *watch, const struct perf_options *options,
-		const struct perf_plan *plan, uint64_t warmup)
+perf_watch_begin(struct perf_watch *watch, const struct perf_end *end, uint64_t warmup)
 {
 	uint64_t now, hz = perf_hz();
 
 	now = perf_now();
 	*watch = (struct perf_watch){
-		.options = options,
-		.plan = plan,
+		.end = end,
 		.hz = hz,
 		.moved_at = now,
 		.line_at = isatty(STDERR_FILENO) ? now + LINE_AFTER_S * hz : 0,
@@ -49,17 +47,30 @@ show_line(struct perf_watch *watch, uint64_t now, uint64_t measured)
 	double rate = (double)(measured - watch->meter.base) / seconds;
 
 	fprintf(stderr, "\r %u bytes: %.0f s, %.3f million messages, %.3f million/s, %.2f Gb/sec ",
-			watch->plan->size, seconds, (double)measured / 1e6, rate / 1e6,
-			rate * watch->plan->size * 8 / 1e9);
+			watch->end->plan->size, seconds, (double)measured / 1e6, rate / 1e6,
+			rate * watch->end->plan->size * 8 / 1e9);
 	fflush(stderr);
 	watch->line_shown = true;
 	watch->line_at = now + watch->hz / 2;
 }
 
+static enum perf_watch_says
+stop(struct perf_watch *watch, uint64_t now)
+{
+	if (watch->stop_at == 0)
+		watch->stop_at = now;
+	if (now - watch->stop_at <= PERF_STOP_GRACE_S * watch->hz)
+		return PERF_STOP;
+	perf_watch_end(watch);
+	cli_say("what was on the way did not come within %u seconds of the interrupt",
+			PERF_STOP_GRACE_S);
+	return PERF_GIVE_UP;
+}
+
 enum perf_watch_says
 perf_watch_tick(struct perf_watch *watch, uint64_t measured, uint64_t moved)
 {
-	uint64_t now = perf_now();
+	uint64_t now = perf_now(), seconds = watch->end->options->seconds;
 
 	sample(watch, now, measured);
 	if (moved != watch->moved) {
@@ -71,16 +82,15 @@ perf_watch_tick(struct perf_watch *watch, uint64_t measured, uint64_t moved)
 				(unsigned long long)measured);
 		return PERF_GIVE_UP;
 	}
-	if (perf_stop) {
+	if (perf_stop_failed()) {
 		perf_watch_end(watch);
-		if (perf_stop == PERF_STOP_SIGNAL)
-			cli_say("interrupted after %llu messages", (unsigned long long)measured);
 		return PERF_GIVE_UP;
 	}
+	if (perf_stop_wanted(watch->end))
+		return stop(watch, now);
 	if (watch->line_at != 0 && now > watch->line_at && watch->meter.started)
 		show_line(watch, now, measured);
-	if (watch->options->seconds != 0 && watch->meter.started &&
-			now - watch->meter.start >= watch->options->seconds * watch->hz)
+	if (seconds != 0 && watch->meter.started && now - watch->meter.start >= seconds * watch->hz)
 		return PERF_TIME_UP;
 	return PERF_GO_ON;
 }

@@ -4,37 +4,37 @@
 
 /**
  * @file
- * What looks at the clock while messages flow: samples the rate, ends a run by time, notices a
- * standstill, and shows progress on a terminal.
+ * The clock while messages flow: samples the rate, ends a run by time or by a signal,
+ * notices a standstill, and shows progress on a terminal.
  */
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "options.h"
-#include "plan.h"
+#include "end.h"
 #include "stats.h"
 
 enum perf_watch_says {
 	PERF_GO_ON,
 	PERF_TIME_UP, /**< said once the measured seconds are over, from then on */
-	PERF_GIVE_UP, /**< standstill, or told to stop; said */
+	PERF_STOP, /**< told to end: perf_stop_end(), and go on until what is on the way is done */
+	PERF_GIVE_UP, /**< standstill, the other thread's failure, or no end within PERF_STOP_GRACE_S; printed */
 };
 
 struct perf_watch {
 	struct perf_meter meter;
-	const struct perf_options *options;
-	const struct perf_plan *plan;
+	const struct perf_end *end;
 	uint64_t hz;
 	uint64_t cpu_ns;          /**< perf_cpu_ns() where the measurement started */
 	uint64_t moved, moved_at; /**< what had moved when it last did, and when */
+	uint64_t stop_at;         /**< when it was told to end; 0: it was not */
+	uint64_t listen_at;       /**< of a latency test: when to hear what the other end says */
 	uint64_t line_at;         /**< when to show the next progress line; 0: never */
 	bool line_shown;
 };
 
 /** Begin. @param warmup  messages, counted as in perf_watch_tick(), before the measurement. */
-void perf_watch_begin(struct perf_watch *watch, const struct perf_options *options,
-		const struct perf_plan *plan, uint64_t warmup);
+void perf_watch_begin(struct perf_watch *watch, const struct perf_end *end, uint64_t warmup);
 
 /**
  * Look at the clock; every few microseconds is often enough.

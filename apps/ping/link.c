@@ -287,6 +287,12 @@ link_step(struct link *link)
 		n = cli_evd_take(link->cr_evd, link->name, &event);
 	if (n > 0)
 		return take_request(link, &event.event_data.cr_arrival_event_data);
+	/* Without a connection nothing else tells that the adapter is lost. */
+	if (n == 0 && link->ep == DAT_HANDLE_NULL)
+		n = cli_evd_take(link->async_evd, link->name, &event);
+	if (n > 0)
+		cli_say("asynchronous event 0x%x on %s: the adapter is lost",
+				(unsigned int)event.event_number, link->name);
 	return n == 0 ? LINK_QUIET : LINK_FAILED;
 }
 
@@ -299,7 +305,7 @@ link_release(struct link *link)
 	if (link->ep != DAT_HANDLE_NULL)
 		ret = dat_ep_free(link->ep);
 	link->ep = DAT_HANDLE_NULL;
-	/* What the endpoint left behind must not be taken for its successor's. */
+	/* Events of the old endpoint must not be taken for those of its successor. */
 	while (cli_evd_take(link->dto_evd, link->name, &event) > 0)
 		;
 	if (ret == DAT_SUCCESS && link->lmr != DAT_HANDLE_NULL)

@@ -5,7 +5,7 @@
 /**
  * @file
  * The plainest use of uDAPL there is: one endpoint on one adapter, that connects or accepts, and
- * sends and receives messages of one size. Nothing here blocks: link_step() says what happened.
+ * sends and receives messages of one size. No call blocks: link_step() says what happened.
  */
 
 #include <stdbool.h>
@@ -15,7 +15,7 @@
 
 #include <dat/udat.h>
 
-/** What link_step() found. */
+/** Result of link_step(). */
 enum link_news {
 	LINK_FAILED = -1, /**< said */
 	LINK_QUIET,
@@ -47,37 +47,37 @@ struct link {
 	const uint8_t *message; /**< of LINK_MESSAGE */
 };
 
-/** Open an adapter; listen on @p port unless it is 0. @return 0; -1: failed, said. */
+/** Open an adapter; listen on @p port unless it is 0. @return 0; -1 on error; the error was printed. */
 int link_open(struct link *link, const char *ia, uint16_t port);
 
-/** Copy the adapter's own address. @return 0; -1: it has none, said. */
+/** Copy the adapter's own address. @return 0; -1: it has none; the error was printed. */
 int link_address(const struct link *link, struct sockaddr_storage *address);
 
-/** Make memory and endpoint for messages of @p size bytes. @return 0; -1: failed, said. */
+/** Make memory and endpoint for messages of @p size bytes. @return 0; -1 on error; the error was printed. */
 int link_prepare(struct link *link, uint32_t size);
 
-/** Begin to connect to a listening link. LINK_UP follows. @return 0; -1: failed, said. */
+/** Begin to connect to a listening link. LINK_UP follows. @return 0; -1 on error; the error was printed. */
 int link_connect(struct link *link, const struct sockaddr_storage *address, uint16_t port);
 
-/** Accept the request of LINK_REQUEST after link_prepare(). LINK_UP follows. @return 0; -1, said. */
+/** Accept the request of LINK_REQUEST after link_prepare(). LINK_UP follows. @return 0; -1 on error; the error was printed. */
 int link_accept(struct link *link);
 
 /** Refuse the request of LINK_REQUEST. */
 void link_reject(struct link *link);
 
-/** Send link->outgoing. @return 0; -1: failed, said. */
+/** Send link->outgoing. @return 0; -1 on error; the error was printed. */
 int link_send(struct link *link);
 
-/** Begin to disconnect. LINK_DOWN follows. @return 0; -1: failed, said. */
+/** Begin to disconnect. LINK_DOWN follows. @return 0; -1 on error; the error was printed. */
 int link_disconnect(struct link *link);
 
 /** Look once for news. */
 enum link_news link_step(struct link *link);
 
-/** Free what link_prepare() made. @return 0; -1: failed, said. */
+/** Free what link_prepare() made. @return 0; -1 on error; the error was printed. */
 int link_release(struct link *link);
 
-/** Close the adapter. @return 0; -1: failed, said. */
+/** Close the adapter. @return 0; -1 on error; the error was printed. */
 int link_close(struct link *link);
 
 #endif /* PING_LINK_H */

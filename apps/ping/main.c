@@ -5,13 +5,14 @@
  */
 
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "cli/cli.h"
+#include "cli/output.h"
+#include "cli/signals.h"
 #include "link.h"
 #include "options.h"
 
@@ -28,12 +29,10 @@ struct times {
 	double min, max, sum, squares;
 };
 
-static volatile sig_atomic_t interrupted;
-
-static void
-interrupt(int signal_number)
+static bool
+interrupted(void)
 {
-	interrupted = 1;
+	return cli_signal() != 0;
 }
 
 static double
@@ -53,7 +52,7 @@ nap(void)
 	nanosleep(&time, NULL);
 }
 
-/* What a server does with one piece of news. @return 0; -1: failed, said; 1: a client has gone. */
+/* Handle one event of a server. @return 0; -1 on error; the error was printed; 1: a client has gone. */
 static int
 serve_step(struct link *link, bool *busy)
 {
@@ -87,8 +86,9 @@ serve(struct link *link, const struct ping_options *options)
 	int rc;
 
 	printf("dat-ping answers on port %u of %s\n", options->port, options->ia);
-	fflush(stdout);
-	while (!interrupted && (options->count == 0 || clients < options->count)) {
+	if (cli_output_flush() != 0)
+		return -1;
+	while (!interrupted() && (options->count == 0 || clients < options->count)) {
 		rc = serve_step(link, &busy);
 		if (rc < 0)
 			return -1;
@@ -100,12 +100,18 @@ serve(struct link *link, const struct ping_options *options)
 		if (serve_step(link, &busy) < 0)
 			return -1;
 	/* Interrupted with a client on the line. */
-	return link->ep == DAT_HANDLE_NULL ? 0 : link_release(link);
+	if (link->ep != DAT_HANDLE_NULL && link_release(link) != 0)
+		return -1;
+	if (clients >= options->count)
+		return 0;
+	cli_say("interrupted after %llu of %llu clients", (unsigned long long)clients,
+			(unsigned long long)options->count);
+	return -1;
 }
 
 /*
- * Turn the client, and the server if it is ours, until one kind of news comes to the client.
- * @return 0: it came; 1: it did not within the limit; -1: failed, said.
+ * Poll the client, and the server if it is ours, until one kind of news comes to the client.
+ * @return 0: it came; 1: it did not within the limit; -1 on error; the error was printed.
  */
 static int
 await(struct link *client, struct link *server, enum link_news want, double limit)
@@ -114,7 +120,7 @@ await(struct link *client, struct link *server, enum link_news want, double limi
 	enum link_news news;
 	bool busy;
 
-	while (!interrupted || want == LINK_DOWN) {
+	while (!interrupted() || want == LINK_DOWN) {
 		news = link_step(client);
 		if (news == want)
 			return 0;
@@ -147,7 +153,10 @@ round_trip(struct link *client, struct link *server, const struct ping_options *
 		return -1;
 	times->sent++;
 	rc = await(client, server, LINK_MESSAGE, ANSWER_S);
-	if (rc > 0 && !interrupted)
+	/* A message whose answer nobody waits for any more is neither answered nor lost. */
+	if (rc > 0 && interrupted())
+		times->sent--;
+	else if (rc > 0)
 		cli_say("no answer to message %llu within %d seconds", (unsigned long long)number,
 				ANSWER_S);
 	if (rc != 0)
@@ -164,8 +173,7 @@ round_trip(struct link *client, struct link *server, const struct ping_options *
 	times->min = times->back == 1 || us < times->min ? us : times->min;
 	times->max = us > times->max ? us : times->max;
 	printf("%u bytes: seq=%llu time=%.1f us\n", options->size, (unsigned long long)number, us);
-	fflush(stdout);
-	return 0;
+	return cli_output_flush();
 }
 
 /* Until the next round: look after the connection now and then. */
@@ -175,7 +183,7 @@ rest(struct link *client, struct link *server, double until)
 	enum link_news news;
 	bool busy;
 
-	while (!interrupted && seconds() < until) {
+	while (!interrupted() && seconds() < until) {
 		news = link_step(client);
 		if (news == LINK_DOWN)
 			cli_say("the peer disconnected");
@@ -220,9 +228,34 @@ connect_to(struct link *client, struct link *server, const struct ping_options *
 			link_connect(client, &address, options->port) != 0)
 		return -1;
 	rc = await(client, server, LINK_UP, CONNECT_S);
-	if (rc > 0)
+	if (rc > 0 && interrupted())
+		cli_say("interrupted before there was a connection to %s", whom);
+	else if (rc > 0)
 		cli_say("no connection to %s within %d seconds", whom, CONNECT_S);
 	return rc == 0 ? 0 : -1;
+}
+
+static int
+part(struct link *client, struct link *server)
+{
+	if (link_disconnect(client) != 0)
+		return -1;
+	if (await(client, server, LINK_DOWN, PART_S) != 0) {
+		cli_say("the peer did not let go within %d seconds", PART_S);
+		return -1;
+	}
+	return link_release(client);
+}
+
+/* Rounds without number end with an interrupt; of others some are missing then. */
+static int
+check(const struct times *times, const struct ping_options *options)
+{
+	if (times->back >= options->count)
+		return 0;
+	cli_say("interrupted after %llu of %llu rounds", (unsigned long long)times->back,
+			(unsigned long long)options->count);
+	return -1;
 }
 
 static int
@@ -235,7 +268,7 @@ ping(struct link *client, struct link *server, const struct ping_options *option
 	if (connect_to(client, server, options, whom, sizeof(whom)) != 0)
 		return -1;
 	printf("dat-ping %s: %u bytes\n", whom, options->size);
-	while (rc == 0 && !interrupted) {
+	while (rc == 0 && !interrupted()) {
 		double next = seconds() + options->interval_ms / 1e3;
 
 		rc = round_trip(client, server, options, &times);
@@ -244,16 +277,11 @@ ping(struct link *client, struct link *server, const struct ping_options *option
 		if (rc == 0)
 			rc = rest(client, server, next);
 	}
-	summary(&times, whom);
-	if (rc != 0 && !interrupted)
+	if (times.sent > 0)
+		summary(&times, whom);
+	if (rc != 0 && !interrupted())
 		return -1;
-	if (link_disconnect(client) != 0)
-		return -1;
-	if (await(client, server, LINK_DOWN, PART_S) != 0) {
-		cli_say("the peer did not let go within %d seconds", PART_S);
-		return -1;
-	}
-	return link_release(client);
+	return part(client, server) == 0 ? check(&times, options) : -1;
 }
 
 static int
@@ -272,7 +300,7 @@ run(const struct ping_options *options)
 	if (rc == 0)
 		rc = options->mode == PING_SERVER ? serve(&server, options)
 						  : ping(&client, loop ? &server : NULL, options);
-	/* The server of a loop hears of the end only when it is turned. */
+	/* The server of a loop hears of the end only when it is polled. */
 	for (until = seconds() + LINGER_S;
 			rc == 0 && loop && server.ep != DAT_HANDLE_NULL && seconds() < until;)
 		rc = serve_step(&server, &busy) < 0 ? -1 : 0;
@@ -284,15 +312,13 @@ run(const struct ping_options *options)
 int
 main(int argc, char **argv)
 {
-	const struct sigaction action = { .sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND };
 	struct ping_options options;
 	int rc;
 
 	cli_begin("dat-ping");
 	rc = ping_options_read(&options, argc, argv);
 	if (rc >= 0)
-		return rc;
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	return run(&options) == 0 ? EXIT_SUCCESS : CLI_EXIT_FAILED;
+		return cli_exit(rc);
+	cli_signals_catch();
+	return cli_exit(cli_signal_status(run(&options)));
 }

@@ -28,7 +28,7 @@ append(struct server *server, struct guest *guest, uint32_t buffer)
 	guest->last_waiting = buffer;
 }
 
-/* @return 0: posted, or dropped; 1: the send queue is full; -1: failed, said. */
+/* @return 0: posted, or dropped; 1: the send queue is full; -1 on error; the error was printed. */
 static int
 send_back(struct server *server, struct guest *guest, uint32_t buffer)
 {

@@ -4,7 +4,7 @@
 
 /**
  * @file
- * What becomes of a message: it is counted and, unless the server is a sink, sent back from the
+ * The fate of a message: it is counted and, unless the server is a sink, sent back from the
  * buffer it came in. That buffer is free when the client has acknowledged the answer.
  */
 
@@ -12,7 +12,7 @@
 
 #include "server.h"
 
-/** Deal with one completion, of a receive or of an answer. @return 0; -1: failed, said. */
+/** Deal with one completion, of a receive or of an answer. @return 0; -1 on error; the error was printed. */
 int answer_completion(struct server *server, const DAT_DTO_COMPLETION_EVENT_DATA *dto);
 
 #endif /* SRQD_ANSWER_H */

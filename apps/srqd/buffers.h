@@ -22,7 +22,7 @@ struct buffers {
 	DAT_LMR_CONTEXT lmr_context;
 };
 
-/** Map and register @p count buffers of @p size bytes. @return 0; -1: failed, said. */
+/** Map and register @p count buffers of @p size bytes. @return 0; -1 on error; the error was printed. */
 int buffers_open(struct buffers *buffers, DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, uint32_t size,
 		uint64_t count);
 
@@ -44,7 +44,7 @@ buffers_segment(const struct buffers *buffers, uint64_t number, DAT_VLEN length)
 	};
 }
 
-/** Give back what buffers_open() made; nothing is also good. @return 0; -1: failed, said. */
+/** Give back what buffers_open() made; nothing is also good. @return 0; -1 on error; the error was printed. */
 int buffers_close(struct buffers *buffers);
 
 #endif /* SRQD_BUFFERS_H */

@@ -10,7 +10,7 @@
 #include "visit.h"
 
 #define BATCH 64
-/* Whose events they are, for messages. */
+/* Owner of the events, for messages. */
 #define WHO "the clients"
 
 static int
@@ -158,7 +158,7 @@ clients_stop(struct clients *clients)
 	return 0;
 }
 
-/* Free one object, if it was made. @return 0; -1: it would not go, said. */
+/* Free one object, if it was made. @return 0; -1 on error; the error was printed. */
 static int
 freed(DAT_RETURN ret, const char *call)
 {

@@ -8,7 +8,7 @@
  * When all are connected, each sends its messages, a window of them at a time, and checks that every
  * answer is the next message of its own, byte for byte.
  *
- * Nothing here blocks: clients_step() does what there is to do. Used by one thread.
+ * No call blocks: clients_step() does what there is to do. Used by one thread.
  */
 
 #include <stdbool.h>
@@ -47,20 +47,20 @@ struct clients {
 	double began, ended;              /**< the first message, and the end of the last */
 };
 
-/** Open @p ia and make the clients of a server at @p address. @return 0; -1: failed, said; clients_close() anyway. */
+/** Open @p ia and make the clients of a server at @p address. @return 0; -1 on error; the error was printed; clients_close() anyway. */
 int clients_open(struct clients *clients, const struct srqd_options *options, const char *ia,
 		const struct sockaddr_storage *address);
 
-/** Do what there is to do. @return number of events dealt with; -1: failed, said. */
+/** Do what there is to do. @return number of events dealt with; -1 on error; the error was printed. */
 int clients_step(struct clients *clients);
 
 /** Have all clients sent everything, and left? */
 bool clients_done(const struct clients *clients);
 
-/** Have everybody leave now. Step on until clients_done(). @return 0; -1: failed, said. */
+/** Have everybody leave now. Step on until clients_done(). @return 0; -1 on error; the error was printed. */
 int clients_stop(struct clients *clients);
 
-/** Give everything back. @return 0; -1: something would not go, said. */
+/** Give everything back. @return 0; -1 on error; the error was printed. */
 int clients_close(struct clients *clients);
 
 #endif /* SRQD_CLIENTS_H */

@@ -135,7 +135,7 @@ guests_request(struct server *server, const DAT_CR_ARRIVAL_EVENT_DATA *arrival)
 		admit(server, arrival->cr_handle, &param, &wish);
 		return 0;
 	}
-	/* A stranger. */
+	/* An unknown peer. */
 	server->totals.turned_away++;
 	dat_cr_reject(arrival->cr_handle);
 	return 0;
@@ -192,13 +192,13 @@ guests_connection(struct server *server, const DAT_EVENT *event)
 }
 
 void
-guests_throw_out(struct server *server, struct guest *guest, const char *why)
+guests_throw_out(struct server *server, struct guest *guest, const char *reason)
 {
 	DAT_RETURN ret;
 
 	if (guest->state != GUEST_HERE || guest->ended != NULL)
 		return;
-	cli_say("client %u at %s is thrown out: %s", guest->number, guest->address, why);
+	cli_say("client %u at %s is thrown out: %s", guest->number, guest->address, reason);
 	guest->ended = "thrown out";
 	server->totals.lost++;
 	ret = dat_ep_disconnect(guest->ep, DAT_CLOSE_ABRUPT_FLAG);

@@ -11,29 +11,29 @@
 
 #include "server.h"
 
-/** A connection request has arrived: accept it, or reject it. @return 0; -1: failed, said. */
+/** A connection request has arrived: accept it, or reject it. @return 0; -1 on error; the error was printed. */
 int guests_request(struct server *server, const DAT_CR_ARRIVAL_EVENT_DATA *arrival);
 
-/** Something has happened to a connection. @return 0; -1: failed, said. */
+/** Something has happened to a connection. @return 0; -1 on error; the error was printed. */
 int guests_connection(struct server *server, const DAT_EVENT *event);
 
-/** @return the guest of an endpoint that a completion names; NULL: it is none of ours, said. */
+/** @return the guest of an endpoint that a completion names; NULL: it is none of ours; the error was printed. */
 struct guest *guests_of(DAT_EP_HANDLE ep);
 
 /** End a guest's connection at once, because of what it did. The rest follows as for any other end. */
-void guests_throw_out(struct server *server, struct guest *guest, const char *why);
+void guests_throw_out(struct server *server, struct guest *guest, const char *reason);
 
 /**
  * Free the endpoints of those who have left. Only when every completion has been reaped: an
  * endpoint's last ones lie in the dispatcher before the event that ends its connection.
- * @return 0; -1: failed, said.
+ * @return 0; -1 on error; the error was printed.
  */
 int guests_part(struct server *server);
 
-/** Begin to disconnect everybody. @return 0; -1: failed, said. */
+/** Begin to disconnect everybody. @return 0; -1 on error; the error was printed. */
 int guests_stop(struct server *server);
 
-/** Free what is left of them, whatever their state. @return 0; -1: failed, said. */
+/** Free what is left of them, whatever their state. @return 0; -1 on error; the error was printed. */
 int guests_close(struct server *server);
 
 #endif /* SRQD_GUESTS_H */

@@ -4,8 +4,8 @@
 
 /**
  * @file
- * What the two ends of a connection tell each other in its private data. A request says what the
- * client wants; the answer says what the server grants, and the client judges whether that will do.
+ * Messages of the two ends of a connection in its private data. A request says what the
+ * client wants; the answer says what the server grants, and the client checks whether that will do.
  */
 
 #include <stdbool.h>

@@ -40,7 +40,7 @@ add_config(struct json_object *root, const struct srqd_options *options)
 int
 srqd_json_begin(struct srqd_json *json, const struct srqd_options *options)
 {
-	json->root = cli_json_begin("dat-srqd");
+	json->root = cli_json_begin("dat-srqd", options->json_file, &json->output);
 	if (json->root == NULL)
 		return -1;
 	add_config(json->root, options);
@@ -126,7 +126,7 @@ srqd_json_clients(struct srqd_json *json, const struct clients *clients)
 }
 
 int
-srqd_json_end(struct srqd_json *json, const struct srqd_options *options, const char *error)
+srqd_json_end(struct srqd_json *json, const char *error)
 {
-	return cli_json_end(json->root, options->json_file, error);
+	return cli_json_end(json->root, &json->output, error);
 }

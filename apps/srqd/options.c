@@ -181,7 +181,7 @@ read_option(struct srqd_options *options, uint32_t *given, int option, char **ar
 	}
 }
 
-/* @return false: an option was given that has no meaning in this mode; said. */
+/* @return false: an option was given that has no meaning in this mode; the error was printed. */
 static bool
 all_apply(const struct srqd_options *o, uint32_t given)
 {
@@ -197,7 +197,7 @@ all_apply(const struct srqd_options *o, uint32_t given)
 	return true;
 }
 
-/* What follows from other options. */
+/* Values that follow from other options. */
 static void
 derive(struct srqd_options *o, uint32_t given)
 {

@@ -22,7 +22,7 @@ struct pace {
 void pace_begin(struct pace *pace);
 
 /**
- * Call after each turn of the loop.
+ * Call after each poll of the loop.
  * @param moved  something happened in it.
  * @param quiet  nobody is there who could be in a hurry: nap at once.
  * @return seconds without news.

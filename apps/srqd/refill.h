@@ -51,10 +51,10 @@ struct refill {
 	uint32_t grown;   /**< times the queue was made longer */
 };
 
-/** Make the queue, fill it and arm its watermark. @return 0; -1: failed, said. */
+/** Make the queue, fill it and arm its watermark. @return 0; -1 on error; the error was printed. */
 int refill_open(struct refill *refill, const struct refill_config *config);
 
-/** A buffer is not in use any more. @return 0; -1: failed, said. */
+/** A buffer is not in use any more. @return 0; -1 on error; the error was printed. */
 int refill_put(struct refill *refill, uint32_t buffer);
 
 /** Is this asynchronous event the low watermark of this queue? */
@@ -62,23 +62,23 @@ bool refill_is_event(const struct refill *refill, const DAT_EVENT *event);
 
 /**
  * The low watermark event has come: post what is free and arm again; when little is free and the
- * queue may grow, make it twice as long first. @return 0; -1: failed, said.
+ * queue may grow, make it twice as long first. @return 0; -1 on error; the error was printed.
  */
 int refill_event(struct refill *refill);
 
 /**
  * Answer an event that found nothing free, once something is. To be called now and then, such as
- * after each batch of completions. @return 0; -1: failed, said.
+ * after each batch of completions. @return 0; -1 on error; the error was printed.
  */
 int refill_settle(struct refill *refill);
 
-/** Ask the queue for its counts. @return 0; -1: failed, said. */
+/** Ask the queue for its counts. @return 0; -1 on error; the error was printed. */
 int refill_query(const struct refill *refill, DAT_SRQ_PARAM *param);
 
-/** While no buffer is in use: does every one lie on the queue or on the free list? @return 0; -1: no, said. */
+/** While no buffer is in use: does every one lie on the queue or on the free list? @return 0; -1: no; the error was printed. */
 int refill_audit(const struct refill *refill);
 
-/** Give back what refill_open() made; nothing is also good. @return 0; -1: failed, said. */
+/** Give back what refill_open() made; nothing is also good. @return 0; -1 on error; the error was printed. */
 int refill_close(struct refill *refill);
 
 #endif /* SRQD_REFILL_H */

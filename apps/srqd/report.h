@@ -4,7 +4,7 @@
 
 /**
  * @file
- * What is told on standard output: a line of counts now and then, and the totals at the end.
+ * Reports on standard output: a line of counts now and then, and the totals at the end.
  */
 
 #include "clients.h"
@@ -22,10 +22,10 @@ struct report {
 /** Begin: the server is open. */
 void report_begin(struct report *report, const struct srqd_options *options, const char *ia);
 
-/** Print a line when it is due. @return 0; -1: the counts are not to be had, said. */
+/** Print a line when it is due. @return 0; -1: the counts are not to be had; the error was printed. */
 int report_tick(struct report *report, const struct server *server);
 
-/** Print the totals of the server. @return 0; -1: the counts are not to be had, said. */
+/** Print the totals of the server. @return 0; -1: the counts are not to be had; the error was printed. */
 int report_server(const struct report *report, const struct server *server);
 
 /** Print the totals of the clients. */

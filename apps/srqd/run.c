@@ -2,6 +2,7 @@
 #include "run.h"
 
 #include "cli/cli.h"
+#include "cli/signals.h"
 #include "clients.h"
 #include "pace.h"
 #include "report.h"
@@ -10,10 +11,8 @@
 /* Longer than any retransmission that may still succeed. */
 #define STANDSTILL_S 30
 #define PART_S       10
-/* Who has just hung up still answers what the network has lost. */
+/* A client that has just disconnected still answers for frames that the network has lost. */
 #define LINGER_S 0.05
-
-volatile sig_atomic_t srqd_stop;
 
 struct run {
 	const struct srqd_options *options;
@@ -42,9 +41,9 @@ begin(struct run *run)
 	return clients_open(&run->clients, options, self ? "loop1" : options->ia, &address);
 }
 
-/* One turn of all that is here. */
+/* One poll of all that is here. */
 static int
-turn(struct run *run)
+poll_once(struct run *run)
 {
 	int served = 0, sent = 0;
 	double still;
@@ -83,7 +82,7 @@ part(struct run *run)
 	if (run->serves && !run->sends && server_stop(&run->server) != 0)
 		return -1;
 	while (!all_gone(run)) {
-		if (turn(run) != 0)
+		if (poll_once(run) != 0)
 			return -1;
 		if (pace_now() < until)
 			continue;
@@ -91,14 +90,14 @@ part(struct run *run)
 		return -1;
 	}
 	for (until = pace_now() + LINGER_S; pace_now() < until;)
-		if (turn(run) != 0)
+		if (poll_once(run) != 0)
 			return -1;
 	return 0;
 }
 
-/* What came must be what was sent, and every buffer must be back where it belongs. */
+/* The answers must be the messages that were sent, and every buffer must be back where it belongs. */
 static int
-judge(const struct run *run)
+check(const struct run *run)
 {
 	const struct server_totals *totals = &run->server.totals;
 	uint64_t want = (uint64_t)run->options->clients * run->options->messages;
@@ -109,7 +108,7 @@ judge(const struct run *run)
 		return 0;
 	if (run->clients.arrived != want ||
 			run->clients.answered != (run->clients.sink ? 0 : want)) {
-		if (srqd_stop)
+		if (cli_signal() != 0)
 			cli_say("interrupted after %llu messages",
 					(unsigned long long)run->clients.arrived);
 		else
@@ -161,12 +160,12 @@ srqd_run(const struct srqd_options *options, struct srqd_json *json)
 	bool begun = begin(&run) == 0;
 	int rc = begun ? 0 : -1;
 
-	while (rc == 0 && !srqd_stop && !(run.sends && clients_done(&run.clients)))
-		rc = turn(&run);
+	while (rc == 0 && cli_signal() == 0 && !(run.sends && clients_done(&run.clients)))
+		rc = poll_once(&run);
 	if (rc == 0)
 		rc = part(&run);
 	if (rc == 0)
-		rc = judge(&run);
+		rc = check(&run);
 	if (begun)
 		rc |= tell(&run, json);
 	/* Those who came first: a server that closes with guests would break their connections. */

@@ -7,18 +7,13 @@
  * A run from the first connection to the totals: of a server, of clients, or of both in one thread.
  */
 
-#include <signal.h>
-
 #include "json.h"
 #include "options.h"
-
-/** Set by a signal: end in order. */
-extern volatile sig_atomic_t srqd_stop;
 
 /**
  * Run as the options say.
  * @param json  receives the totals; NULL: nobody wants them.
- * @return 0: all went well; -1: something failed or was lost, said.
+ * @return 0: all went well; -1: something failed or was lost; the error was printed.
  */
 int srqd_run(const struct srqd_options *options, struct srqd_json *json);
 

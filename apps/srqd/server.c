@@ -12,7 +12,7 @@
 
 /* After so many messages the queue is looked after: more would only let it run dry. */
 #define BATCH 64
-/* Whose events they are, for messages. */
+/* Owner of the events, for messages. */
 #define WHO "the server"
 /* Requests that may wait beyond the clients there is a place for: each is to hear why it is rejected. */
 #define BACKLOG 64
@@ -131,7 +131,7 @@ server_rnr_naks(const struct server *server)
 	return cli_ia_count(&attrs, "rnr_nak_sent") - server->rnr_before;
 }
 
-/* @return number of completions, BATCH when there may be more; -1: failed, said. */
+/* @return number of completions, BATCH when there may be more; -1 on error; the error was printed. */
 static int
 step_messages(struct server *server)
 {

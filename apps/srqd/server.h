@@ -7,7 +7,7 @@
  * The server: one adapter, one shared receive queue, and an endpoint for each client, all of which
  * take their buffers from that queue. A message is sent back from the buffer it came in.
  *
- * Nothing here blocks: server_step() does what there is to do. Used by one thread.
+ * No call blocks: server_step() does what there is to do. Used by one thread.
  */
 
 #include <stdbool.h>
@@ -47,7 +47,7 @@ struct guest {
 	uint32_t waiting, first_waiting, last_waiting;
 };
 
-/** What the server knows about a buffer in use. */
+/** A buffer in use. */
 struct message {
 	uint32_t length;
 	uint32_t next; /**< in a guest's list of those that wait */
@@ -56,7 +56,7 @@ struct message {
 struct server_totals {
 	uint32_t clients;     /**< that came */
 	uint32_t lost;        /**< of them, those that did not leave in order */
-	uint32_t turned_away; /**< strangers, and those for whom there was no place */
+	uint32_t turned_away; /**< unknown peers, and those for whom there was no place */
 	uint64_t messages;    /**< received */
 	uint64_t bytes;       /**< in them */
 	uint64_t answers;     /**< acknowledged by their clients */
@@ -79,25 +79,25 @@ struct server {
 	uint64_t rnr_before; /**< the adapter's counter when the server began */
 };
 
-/** Open @p ia, make the queue and listen. @return 0; -1: failed, said; server_close() anyway. */
+/** Open @p ia, make the queue and listen. @return 0; -1 on error; the error was printed; server_close() anyway. */
 int server_open(struct server *server, const struct srqd_options *options, const char *ia);
 
-/** Copy the adapter's own address. @return 0; -1: it has none, said. */
+/** Copy the adapter's own address. @return 0; -1: it has none; the error was printed. */
 int server_address(const struct server *server, struct sockaddr_storage *address);
 
-/** Do what there is to do. @return number of events dealt with; -1: failed, said. */
+/** Do what there is to do. @return number of events dealt with; -1 on error; the error was printed. */
 int server_step(struct server *server);
 
 /**
  * Begin to end: nobody is admitted any more, and those who are here are disconnected in order.
- * Step on until server->present is 0. @return 0; -1: failed, said.
+ * Step on until server->present is 0. @return 0; -1 on error; the error was printed.
  */
 int server_stop(struct server *server);
 
 /** @return receiver-not-ready NAKs that the adapter has sent since the server began; 0 when it does not say. */
 uint64_t server_rnr_naks(const struct server *server);
 
-/** Give everything back. @return 0; -1: something would not go, said. */
+/** Give everything back. @return 0; -1 on error; the error was printed. */
 int server_close(struct server *server);
 
 #endif /* SRQD_SERVER_H */

@@ -34,7 +34,7 @@ failed(DAT_RETURN ret, const char *call, uint32_t index)
 	return -1;
 }
 
-/* What no other message of any client looks like: each eight bytes follow from the client, the number and their place. */
+/* Content that no other message of any client has: each eight bytes follow from the client, the number and their place. */
 static void
 fill(uint8_t *at, uint32_t size, uint32_t index, uint32_t number)
 {
@@ -126,7 +126,7 @@ talk_go_on(struct clients *clients, uint32_t index)
 
 /* Answers come in the order of the messages, into buffers in the order they were posted. */
 static int
-judge(const struct clients *clients, uint32_t index, const DAT_DTO_COMPLETION_EVENT_DATA *dto)
+check(const struct clients *clients, uint32_t index, const DAT_DTO_COMPLETION_EVENT_DATA *dto)
 {
 	const struct client *client = &clients->list[index];
 	const struct buffers *buffers = &clients->buffers;
@@ -157,7 +157,7 @@ take_answer(struct clients *clients, uint32_t index, const DAT_DTO_COMPLETION_EV
 {
 	struct client *client = &clients->list[index];
 
-	if (judge(clients, index, dto) != 0)
+	if (check(clients, index, dto) != 0)
 		return -1;
 	/* The buffer is posted again before the message that may fill it is sent. */
 	if (post_receive(clients, index, client->answered) != 0)

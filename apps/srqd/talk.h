@@ -4,7 +4,7 @@
 
 /**
  * @file
- * The messages of clients: sending them within the window, and judging the answers.
+ * The messages of clients: sending them within the window, and checking the answers.
  */
 
 #include <stdint.h>
@@ -13,13 +13,13 @@
 
 #include "clients.h"
 
-/** Post the receives of one client, as many as answers may come. @return 0; -1: failed, said. */
+/** Post the receives of one client, as many as answers may come. @return 0; -1 on error; the error was printed. */
 int talk_prepare(struct clients *clients, uint32_t index);
 
-/** Send as much as the window allows; after the last message, disconnect. @return 0; -1: failed, said. */
+/** Send as much as the window allows; after the last message, disconnect. @return 0; -1 on error; the error was printed. */
 int talk_go_on(struct clients *clients, uint32_t index);
 
-/** Deal with one completion. @return 0; -1: failed, or a wrong answer, said. */
+/** Deal with one completion. @return 0; -1: failed, or a wrong answer; the error was printed. */
 int talk_completion(struct clients *clients, const DAT_DTO_COMPLETION_EVENT_DATA *dto);
 
 #endif /* SRQD_TALK_H */

@@ -72,7 +72,7 @@ take_up(struct clients *clients, uint32_t index, const DAT_CONNECTION_EVENT_DATA
 	clients->up++;
 	if (judge_grant(clients, data) != 0)
 		return -1;
-	/* Nobody sends before all are there: this is about many at the same time. */
+	/* No visitor sends before all are there: this is about many at the same time. */
 	if (clients->up < clients->options->clients || clients->stopping)
 		return 0;
 	clients->began = pace_now();

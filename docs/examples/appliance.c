@@ -23,8 +23,8 @@
 #define BURST       32
 #define BUFFERS     512   /* each is on the shared receive queue, or on its way back */
 #define BUFFER_SIZE 16384 /* a longer message ends its client's connection */
-#define LOOK        4096  /* turns from one look at the links to the next */
-#define IDLE        1000  /* turns with nothing to do, before it sleeps */
+#define LOOK        4096  /* polls from one look at the links to the next */
+#define IDLE        1000  /* polls with nothing to do, before it sleeps */
 #define NAP_US      100   /* at most: a port that is polled wakes nobody */
 
 struct client {
@@ -92,12 +92,12 @@ static void
 attach(const char *params)
 {
 	struct roce_attach_config config = { .name = "rdma0", .params = params, .pool = { pool } };
-	char why[256];
+	char errmsg[256];
 
 	config.mode = ROCE_ATTACH_HANDOVER;
 	check(rte_eth_macaddr_get(port[0], (struct rte_ether_addr *)config.mac), "MAC");
-	if (roce_device_attach(&config, &device, why, sizeof(why)) != 0)
-		rte_exit(EXIT_FAILURE, "appliance: %s\n", why);
+	if (roce_device_attach(&config, &device, errmsg, sizeof(errmsg)) != 0)
+		rte_exit(EXIT_FAILURE, "appliance: %s\n", errmsg);
 }
 
 /* There is room: the queue holds as many as there are, and one whose event was polled has left it. */
@@ -129,7 +129,7 @@ start_service(void)
 
 /*
  * A message goes back from where it lies. Not on a connection that is over: what is posted there is flushed by a later
- * turn, and if the queue pair is gone by then, the buffer is, too. @return 0: the buffer comes back with an event.
+ * poll, and if the queue pair is gone by then, the buffer is, too. @return 0: the buffer comes back with an event.
  */
 static int
 answer(const struct client *client, uint64_t i, uint32_t length)
@@ -237,13 +237,13 @@ run(void)
 {
 	const uint64_t nap = roce_device_hz(device) / US_PER_S * NAP_US;
 
-	for (unsigned int turns = 0, idle = 0; !stopped; turns++, idle++) {
+	for (unsigned int polls = 0, idle = 0; !stopped; polls++, idle++) {
 		unsigned int moved = forward();
 
 		poll_context();
 		if (moved + poll_messages() > 0)
 			idle = 0;
-		if (turns % LOOK == 0)
+		if (polls % LOOK == 0)
 			look_at_links();
 		if (idle > IDLE && roce_device_deadline(device) > roce_device_now(device) + nap)
 			rte_delay_us_sleep(NAP_US);

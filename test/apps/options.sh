@@ -7,35 +7,7 @@ perf=$1
 ping=$2
 info=$3
 srqd=$4
-out=$(mktemp -d)
-trap 'rm -rf "$out"' EXIT
-failures=0
-
-complain() {
-	echo "FAIL: $*"
-	failures=$((failures + 1))
-}
-
-# usage WORD PROGRAM ARG... : refused, and the sentence holds WORD.
-usage() {
-	word=$1
-	shift
-	"$@" >"$out/stdout" 2>"$out/stderr" </dev/null
-	status=$?
-	[ "$status" -eq 2 ] || complain "$* exits with $status instead of 2"
-	[ "$(wc -l <"$out/stderr")" -eq 1 ] || complain "$* says not one sentence: $(cat "$out/stderr")"
-	grep -q -e "$word" "$out/stderr" || complain "$* does not say '$word': $(cat "$out/stderr")"
-	[ ! -s "$out/stdout" ] || complain "$* writes to standard output"
-}
-
-# good WORD PROGRAM ARG... : works, and standard output holds WORD.
-good() {
-	word=$1
-	shift
-	"$@" >"$out/stdout" 2>"$out/stderr" </dev/null || complain "$* fails: $(cat "$out/stderr")"
-	grep -q -e "$word" "$out/stdout" || complain "$* does not print '$word'"
-	[ ! -s "$out/stderr" ] || complain "$* writes to standard error"
-}
+. "$(dirname "$0")/lib.sh"
 
 usage "no option '-z'" "$perf" -z
 usage "'--bogus' is unknown" "$perf" --bogus
@@ -178,4 +150,4 @@ usage "one word too many" "$srqd" example
 good "usage: dat-srqd" "$srqd" --help
 good "^dat-srqd [0-9]" "$srqd" --version
 
-[ "$failures" -eq 0 ] || exit 1
+finish

@@ -8,36 +8,7 @@ python=$1
 perf=$2
 ping=$3
 info=$4
-out=$(mktemp -d)
-trap 'rm -rf "$out"' EXIT
-failures=0
-
-complain() {
-	echo "FAIL: $*"
-	failures=$((failures + 1))
-}
-
-# fails WORD PROGRAM ARG... : exit status 1, and a sentence that holds WORD.
-fails() {
-	word=$1
-	shift
-	timeout 60 "$@" >"$out/stdout" 2>"$out/stderr" </dev/null
-	status=$?
-	[ "$status" -eq 1 ] || complain "$* exits with $status instead of 1"
-	grep -q -e "^dat-[a-z]*: .*$word" "$out/stderr" || complain "$* does not say '$word': $(cat "$out/stderr")"
-}
-
-# works PROGRAM ARG... : exit status 0.
-works() {
-	timeout 60 "$@" >"$out/stdout" 2>"$out/stderr" </dev/null ||
-		complain "$* exits with $?: $(cat "$out/stderr")"
-}
-
-# json EXPRESSION [FILE] : the output is one JSON object o of which the expression holds.
-json() {
-	"$python" -c "import json, sys; o = json.load(open(sys.argv[1])); sys.exit(not ($1))" "${2:-$out/stdout}" ||
-		complain "not JSON, or not '$1': $(head -c 2000 "${2:-$out/stdout}")"
-}
+. "$(dirname "$0")/lib.sh"
 
 fails "no interface adapter is named 'nowhere'" "$perf" -D nowhere
 fails "no interface adapter is named 'nowhere'" "$ping" -D nowhere -l
@@ -45,7 +16,6 @@ fails "no interface adapter is named 'nowhere'" "$info" nowhere
 fails "cannot resolve" "$perf" -D loop0 no-such-host.invalid
 echo 'bad u1.2 threadsafe default libdaplroce.so.1 roce.1.0 "ip=192.0.2.9/24" ""' >"$out/dat.conf"
 DAT_OVERRIDE=$out/dat.conf fails "cannot open\\|is known" "$info" bad
-fails "cannot write the JSON" "$perf" -n 100 --json="$out/no/such/folder"
 
 works "$info"
 grep -q '^loop0' "$out/stdout" || complain "dat-info does not list loop0"
@@ -175,4 +145,4 @@ if [ "$(nproc)" -ge 2 ]; then
 	works "$perf" -n 2000 --verify -e --low 500 --resize 10000
 fi
 
-[ "$failures" -eq 0 ] || exit 1
+finish

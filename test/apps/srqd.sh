@@ -78,7 +78,7 @@ interrupted() {
 	wait "$children"
 	status=$?
 	children=
-	[ "$status" -eq 1 ] || complain "interrupted, it exits with $status: $(cat "$work/self.err")"
+	[ "$status" -eq 143 ] || complain "interrupted, it exits with $status: $(cat "$work/self.err")"
 	grep -q 'interrupted after [1-9]' "$work/self.err" || complain "it does not say so: $(cat "$work/self.err")"
 	json "interrupted" "$work/stop.json" \
 		"$home and 'interrupted' in o['error'] and s['lost'] == 0 and s['clients'] == 4 and

@@ -11,7 +11,7 @@
 #include "service.h"
 
 #define MANY  64u /**< messages of one client: more than the service handles at once */
-#define TURNS 64
+#define POLLS 64
 
 struct scene {
 	struct roce_device *at, *from; /**< of the service, of its clients */
@@ -63,7 +63,7 @@ close_scene(void **state)
 static void
 poll_devices(struct scene *scene)
 {
-	for (unsigned int calm = 0; calm < TURNS; calm++)
+	for (unsigned int calm = 0; calm < POLLS; calm++)
 		if (roce_device_poll(scene->at) + roce_device_poll(scene->from) > 0)
 			calm = 0;
 }
@@ -113,7 +113,7 @@ connect_client(struct scene *scene)
 	assert_int_equal(clients(scene), 1);
 }
 
-/* The client is gone from one moment to the next; its farewell is on its way. */
+/* The client is gone from one moment to the next; its DREQ is on its way. */
 static void
 vanish(struct scene *scene)
 {
@@ -177,7 +177,7 @@ want_all_buffers(struct scene *scene)
 	assert_int_equal(clients(scene), 0);
 }
 
-/* Its messages have arrived, and so has its farewell, before the service looks at either. */
+/* Its messages have arrived, and so has its DREQ, before the service looks at either. */
 static void
 client__leaves_before_its_messages_are_looked_at(void **state)
 {

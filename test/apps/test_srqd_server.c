@@ -13,8 +13,8 @@
 #define DEPTH  16
 #define SIZE   256
 #define WINDOW 4
-/* Turns of the server in which what must happen, happens. */
-#define TURNS 200000
+/* Polls of the server in which what must happen, happens. */
+#define POLLS 200000
 
 static const struct srqd_options defaults = {
 	.mode = SRQD_SERVER,
@@ -45,7 +45,7 @@ open_scene(struct scene *scene, const struct srqd_options *options)
 }
 
 static void
-turn(struct scene *scene)
+poll_once(struct scene *scene)
 {
 	assert_true(server_step(&scene->server) >= 0);
 }
@@ -56,8 +56,8 @@ await(struct scene *scene, DAT_EVD_HANDLE evd)
 {
 	DAT_EVENT event;
 
-	for (int i = 0; i < TURNS; i++) {
-		turn(scene);
+	for (int i = 0; i < POLLS; i++) {
+		poll_once(scene);
 		if (dat_evd_dequeue(evd, &event) == DAT_SUCCESS)
 			return event;
 	}
@@ -91,10 +91,10 @@ say_hello(struct scene *scene, DAT_EP_HANDLE ep)
 static void
 want_gone(struct scene *scene)
 {
-	for (int i = 0; i < TURNS && scene->server.present > 0; i++) {
+	for (int i = 0; i < POLLS && scene->server.present > 0; i++) {
 		DAT_EVENT event;
 
-		turn(scene);
+		poll_once(scene);
 		dat_evd_dequeue(scene->end.connect, &event);
 	}
 	assert_int_equal(scene->server.present, 0);
@@ -110,8 +110,8 @@ want_good_service(struct scene *scene)
 
 	assert_int_equal(server_address(&scene->server, &address), 0);
 	assert_int_equal(clients_open(&clients, &scene->options, "loop1", &address), 0);
-	for (int i = 0; i < TURNS && !clients_done(&clients); i++) {
-		turn(scene);
+	for (int i = 0; i < POLLS && !clients_done(&clients); i++) {
+		poll_once(scene);
 		assert_true(clients_step(&clients) >= 0);
 	}
 	assert_true(clients_done(&clients));
@@ -205,8 +205,8 @@ client__beyond_its_window_is_thrown_out(void **state)
 	open_scene(&scene, &options);
 	event = say_hello(&scene, scene.end.ep);
 	assert_int_equal(event.event_number, DAT_CONNECTION_EVENT_ESTABLISHED);
-	for (int i = 0; i < TURNS && scene.server.totals.lost == 0; i++) {
-		turn(&scene);
+	for (int i = 0; i < POLLS && scene.server.totals.lost == 0; i++) {
+		poll_once(&scene);
 		if (sent < 60 && post_send(&scene.end, 0, SIZE, 1) == DAT_SUCCESS)
 			sent++;
 		dat_evd_dequeue(scene.end.request, &event);
@@ -233,8 +233,8 @@ client__that_vanishes_gives_back_its_buffers(void **state)
 	assert_int_equal(event.event_number, DAT_CONNECTION_EVENT_ESTABLISHED);
 	for (int i = 0; i < WINDOW; i++)
 		ok(post_send(&scene.end, 0, SIZE, 1));
-	for (int i = 0; i < TURNS && scene.server.totals.messages < WINDOW; i++) {
-		turn(&scene);
+	for (int i = 0; i < POLLS && scene.server.totals.messages < WINDOW; i++) {
+		poll_once(&scene);
 		dat_evd_dequeue(scene.end.request, &event);
 	}
 	assert_int_equal(scene.server.guests[0].held, WINDOW);

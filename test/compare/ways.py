@@ -192,7 +192,7 @@ def ways(ours, seconds):
             None, fabric("tcp", "-e", "msg"), "pong", mean=True),
         Way("fabric-shm", "libfabric shm, tagged", PINGPONG, *fab, FABRIC_SHM,
             None, fabric("shm", "-e", "rdm", "-m", "tagged"), "pong", mean=True),
-        Way("one", "ours: SEND, one core turns both ends", ALONE, *us, OURS_ONE,
+        Way("one", "ours: SEND, one core polls both ends", ALONE, *us, OURS_ONE,
             ours.one("send_bw", rate, 1), ours.one("send_lat", trip, 1)),
         Way("two", "ours: SEND, a core for each end", ALONE, *us, OURS_TWO,
             ours.one("send_bw", rate, 2), ours.one("send_lat", trip, 2)),

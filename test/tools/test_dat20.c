@@ -357,7 +357,7 @@ rmr_bind__wants_the_region_it_names(void **state)
 	ok(dat_rmr_free(rmr));
 }
 
-/* One notice for an endpoint, on either side, and none for one with a queue of its own. */
+/* One async event for an endpoint, on either side, and none for one with a queue of its own. */
 static void
 disconnect__ends_what_comes_from_a_shared_queue(void **state)
 {

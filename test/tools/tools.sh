@@ -132,7 +132,17 @@ run_dtest() {
 		memif* | veth | veth-p | veth-c) ;;
 		*) continue ;;
 		esac
-		talk_with "waiting for client" "Test Complete. PASSED" dtest "-P roce -s" "-P roce -h $host" -b 65536 $how
+		# It asks for RDMA of 65536 bytes, and writes more.
+		talk_with "waiting for client" "Test Complete. PASSED" dtest "-P roce -s" "-P roce -h $host" -b 131072 $how
+	done
+}
+
+# With all its defaults it writes 4 MiB two thousand times, both ways at once; half a minute and more for each talk.
+run_dtest_defaults() {
+	check_for dtest
+	limit=600
+	for how in "" -p; do
+		talk_with "waiting for client" "Test Complete. PASSED" dtest "-P roce -s" "-P roce -h $host" $how
 	done
 }
 
@@ -140,7 +150,7 @@ run_dtestsrq() {
 	check_for dtestsrq
 	no_adapter "Test Complete" dtestsrq -P nobody -s
 	# One endpoint; more than the asynchronous dispatcher was asked to hold; as many as the tool allows; none shared.
-	for how in "-c 1 -B 1" "-c 3 -B 4" "-c 12 -B 20 -t 20" "-c 100 -B 10" "-c 3 -B 4 -S 0"; do
+	for how in "" "-c 1 -B 1" "-c 3 -B 4" "-c 12 -B 20 -t 20" "-c 100 -B 10" "-c 3 -B 4 -S 0"; do
 		talk_with "server ready" "Test Complete" dtestsrq "-P roce -s" "-P roce -h $address" $how
 		[ "$wire" = memif ] || break
 	done
@@ -238,10 +248,11 @@ run_registries() {
 	cp "$work/server.conf" /etc/dat.conf
 	DAT_OVERRIDE= "$ROCE_DAT_INFO" >"$work/client.out" 2>&1 || complain "dat-info ends with $?"
 	grep -q loop0 "$work/client.out" || complain "loop0 is hidden: $(cat "$work/client.out")"
-	# One line for DAT 1.2, and the file is in force.
+	# A line for DAT 1.2 stands beside the adapters that need none.
 	adapter /etc/dat.conf mine "port=net_null0 ip=192.0.2.9/24"
 	DAT_OVERRIDE= "$ROCE_DAT_INFO" >"$work/client.out" 2>&1
-	! grep -q loop0 "$work/client.out" || complain "loop0 is there beside a file for DAT 1.2"
+	grep -q mine "$work/client.out" || complain "the line of /etc is not read: $(cat "$work/client.out")"
+	grep -q loop0 "$work/client.out" || complain "loop0 is hidden by a file: $(cat "$work/client.out")"
 	umount /etc "$work/upper"
 }
 
