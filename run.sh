@@ -13,14 +13,14 @@ build_root=${UDAPL_ROCE_BUILD:-build}
 
 packages_build=(gcc libc6-dev meson ninja-build pkgconf libdpdk-dev libisal-dev libibverbs-dev libjson-c-dev
 	libmicrohttpd-dev libdapl-dev)
-packages_test=("${packages_build[@]}" libcmocka-dev python3-scapy tshark codespell clang-format g++ groff-base iproute2
-	dapl2-utils librdmacm-dev abigail-tools dpdk dpdk-dev python3-prometheus-client babeltrace2
-	libsystemd-dev)
+packages_test=("${packages_build[@]}" libcmocka-dev liblzma-dev python3-scapy tshark codespell shellcheck pyflakes3
+	clang-format g++ groff-base iproute2 dapl2-utils librdmacm-dev abigail-tools dpdk dpdk-dev
+	python3-prometheus-client babeltrace2 libsystemd-dev qemu-user)
 packages_curves=("${packages_test[@]}" python3-matplotlib)
 packages_lint=("${packages_test[@]}" clang-tidy)
-packages_clang=("${packages_build[@]}" libcmocka-dev clang)
-packages_interop=("${packages_build[@]}" qemu-system-x86 cpio busybox-static iproute2 tcpdump tshark
-	xz-utils librdmacm-dev dapl2-utils)
+packages_clang=("${packages_build[@]}" libcmocka-dev liblzma-dev clang)
+packages_interop=("${packages_build[@]}" libcmocka-dev liblzma-dev qemu-system-x86 cpio busybox-static iproute2 ethtool
+	tcpdump tshark xz-utils zstd librdmacm-dev dapl2-utils)
 packages_instructions=("${packages_build[@]}" valgrind)
 # Whom we are compared with.
 packages_compare=(ucx-utils libfabric-bin iperf3 sockperf iproute2)
@@ -50,15 +50,20 @@ usage: ./run.sh COMMAND
                             abi tools apps fuzz lint, or the suites named
   build                     build everything (release)
   lint                      style, layers, symbols, headers, spelling, and clang-tidy
+  debug [suite ...]         build without optimisation and run what compares whole answers (debug), or the suites named
   sanitize [--compile]      tests under address + undefined, the thread tests under the thread sanitizer
   compile-clang             compile everything with clang, warnings as errors
   simlong                   the big run of the simulator, release build
   soak [steps [seed]]       a thousand million random steps over the shared receive queue, threads on it, every
-                            order of more of them (test/model), simlong, a hundred million messages of the
-                            simulator, and who notices when the engine is wrong (test/mutation)
+                            order of more of them (test/model), simlong, what takes minutes of OFED's tools, a
+                            hundred million messages of the simulator, and who notices when the engine is wrong (test/mutation)
+  soak --adversary [minutes [seed]]
+                            for 30 minutes, or so many: consumers whose every count is judged, and a server over
+                            net_memif, killed and stopped at random, strangers at its socket (test/adversary)
   fuzz [seconds]            the fuzzers (clang, libFuzzer), each for so many seconds (60)
-  interop [--short] [--long] [--only WORDS] [--list] [--times]
-                            against Linux: a guest with the kernel's RoCE on an emulated machine (root, QEMU)
+  interop [--short] [--long] [--only WORDS] [--list] [--times] [--release NAME]
+                            against Linux: a guest with the kernel's RoCE on an emulated machine (root, QEMU), of
+                            this host's Debian or of another one (trixie: Linux 6.12)
   newer [release [suite ...]]
                             build and test with the DPDK and the compiler of a newer Debian (trixie), in a tree of
                             its own below build/newer or $UDAPL_ROCE_CLEAN_TREE (root, debootstrap)
@@ -384,6 +389,14 @@ cmd_lint() {
 	cmd_test lint lint-slow
 }
 
+# Only what the suites run is compiled: a small part of the tree. Ordinary memory serves: this runs beside others.
+cmd_debug() {
+	[ $# -gt 0 ] || set -- debug
+	need_packages "${packages_test[@]}"
+	compile_suites debug "$*" --buildtype=debug -Dsim_worlds=5000 -Dwalk_steps=10000000
+	run_suites debug testlog "$@"
+}
+
 cmd_sanitize() {
 	need_packages "${packages_test[@]}"
 	local status=0
@@ -413,13 +426,14 @@ cmd_compile_clang() {
 
 cmd_simlong() {
 	need_packages "${packages_test[@]}"
-	only=test/sim/sim compile release-tests --buildtype=release
+	only='test/sim/sim test/sim/sim_stall' compile release-tests --buildtype=release
 	run_suites release-tests testlog simlong
 }
 
 # Random steps on 1, 2 and 4 engines in turn beside a model, the seed random unless one is given; then real threads,
 # the simulator, and breaks of the engine that somebody must notice.
 cmd_soak() {
+	[ "${1:-}" != --adversary ] || { shift; soak_adversary "$@"; return; }
 	local steps=${1:-1000000000} seed=${2:-$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}
 	case $steps,$seed in
 	,* | *, | *[!0-9,]*) fail "'$steps' and '$seed' are not numbers; type: ./run.sh soak 1000000000 1" ;;
@@ -437,7 +451,18 @@ cmd_soak() {
 		fail "a world was violated: what, and how to replay it, stands above"
 	say "breaking the engine on purpose, one rule after the other"
 	python3 -B test/mutation/mutate.py || fail "a mutation survived: it stands above"
-	run_suites release-tests testlog modelsoak simlong
+	run_suites release-tests testlog modelsoak simlong long
+}
+
+# Consumers and a server among signals and strangers, for so many minutes.
+soak_adversary() {
+	local minutes=${1:-30} seed=${2:-$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}
+	case $minutes,$seed in
+	,* | *, | *[!0-9.,]* | *,*[!0-9]*) fail "'$minutes' and '$seed' are not numbers; type: ./run.sh soak --adversary 30 1" ;;
+	esac
+	need_packages "${packages_test[@]}"
+	only="test/adversary/churn apps/dat-srqd lib/front/libdaplroce.so.1" compile release-tests --buildtype=release
+	python3 -B test/adversary/adversary.py --build "$build_root/release-tests" --minutes "$minutes" --seed "$seed"
 }
 
 # New inputs and findings are left in build/fuzz/fuzz.
@@ -452,7 +477,7 @@ cmd_fuzz() {
 }
 
 cmd_interop() {
-	local lab=${ROCE_LAB:-../shared/lab/rxe-lab} dir=$build_root/release-tests
+	local lab=${ROCE_LAB:-test/lab/rxe-lab.sh} dir=$build_root/release-tests
 	local providers='lib/front/libdaplroce.so.1 lib/front/libdaplroce.so.2'
 	if [ -x "$lab" ] && [ "$(id -u)" -eq 0 ]; then
 		need_packages "${packages_interop[@]}"
@@ -488,7 +513,7 @@ main() {
 	local command=${1:-help}
 	[ $# -eq 0 ] || shift
 	case $command in
-	bench | compare | build | test | lint | sanitize | simlong | soak | fuzz | interop | newer | clean)
+	bench | compare | build | test | debug | lint | sanitize | simlong | soak | fuzz | interop | newer | clean)
 		"cmd_$command" "$@"
 		;;
 	compile-clang) cmd_compile_clang ;;
