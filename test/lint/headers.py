@@ -9,7 +9,6 @@ as strict C99.
 """
 import argparse
 import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -36,7 +35,7 @@ def jobs(root, cxx):
 
 def compile_alone(root, name, flags, compiler):
     """The compiler's first complaint as a finding, or None."""
-    where = ["-I" + str(root / d) for d in ("include", "pmd_roce", "lib", "test")]
+    where = ["-I" + str(root / d) for d in ("include", "pmd_roce", "lib", "apps", "test")]
     where.append("-I" + str((root / name).parent))
     # Included twice, so that a missing guard shows too; a header of macros alone is no translation unit.
     source = f'#include "{(root / name).resolve()}"\n' * 2 + "extern int alone;\n"

@@ -44,7 +44,8 @@ RULES = {
     "pmd_roce/port": {"ours": ["wire/*", "engine/engine.h", "engine/snapshot.h", "engine/stats.h",
                                "engine/stats.def", "cm/cm.h", "cm/cm_stats.h", "cm/cm_stats.def", "roce/*"],
                       "theirs": [ANY_LIBC, ANY_DPDK, RDMA_NUMBERS]},
-    "lib/dapl": {"ours": ["engine/bias.h", "engine/verbs.h", "engine/engine.h", "cm/cm.h", "port/user.h", "roce/device.h"],
+    "lib/dapl": {"ours": ["engine/bias.h", "engine/verbs.h", "engine/engine.h", "cm/cm.h", "port/fork.h", "port/user.h",
+                          "roce/device.h"],
                  "theirs": [ANY_LIBC, PURE_DPDK, RDMA_NUMBERS]},
     # Verbs, contexts and ids for programs: as dapl, with the public headers that it implements.
     "lib/roce": {"ours": ["engine/verbs.h", "engine/engine.h", "cm/cm.h", "port/user.h", "roce/*"],
