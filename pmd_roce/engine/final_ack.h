@@ -6,8 +6,9 @@
  * @file
  * Acknowledgements of queue pairs that end before the next poll.
  *
- * An adapter acknowledges a message when it has received it (IBTA Vol 1, 9.7.5.1.2). Here the acknowledgement waits for
- * the next poll, and a consumer that has its message may end the queue pair before that. The peer would see its request
+ * An adapter acknowledges a message when it has received it (IBTA Vol 1, 9.7.5.1.2). Here the acknowledgement leaves in the
+ * transmit half of a poll, or later: one may stand for several messages, and a device may refuse frames. A consumer that
+ * has its message may end the queue pair before that. The peer would see its request
  * flushed although the message was received. So the frame is made when the queue pair ends, and is kept by the domain,
  * which needs no queue pair for it. Engine 0 sends it, ahead of what the connection manager has to send: the peer gets
  * the acknowledgement before the DREQ.

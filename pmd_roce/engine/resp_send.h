@@ -6,8 +6,8 @@
  * @file
  * The common request of a program that passes messages: a whole SEND in one plain frame, the one that is
  * expected, for a receive of one segment that is there and has room. It is validated from its bytes and executed in one go.
- * Every other frame, queue pair or receive is left, without side effects, to rx.c and resp.c, which validate everything in
- * the order of IBTA Vol 1, 9.7.4.1.
+ * Every other frame, queue pair or receive is left to rx.c and resp.c, which validate everything in the order of IBTA
+ * Vol 1, 9.7.4.1. Its side effect is at most payload in the receive that the message would get anyway (placement.h).
  */
 
 #include "engine/complete.h"
@@ -69,7 +69,7 @@ roce_resp_send_settle(struct roce_qp *qp, const struct roce_plain_send *send)
 
 /**
  * Receive a frame of a domain with one engine, if it is such a SEND. Locked.
- * @return true: it was, and is executed; the frame is the caller's to free. false: nothing has happened.
+ * @return true: it was, and is executed; the frame is the caller's to free. false: no state has changed.
  */
 static __rte_always_inline bool
 roce_resp_send(struct roce_engine *e, const struct rte_mbuf *m)

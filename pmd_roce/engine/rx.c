@@ -323,7 +323,7 @@ rx_burst(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t n, uint64_t now
 	return foreign;
 }
 
-/* Frames that other engines received for us. A frame that is foreign now was for a queue pair that just died. */
+/* Frames that other engines received for us. A frame is foreign here if its address or VLAN left the device meanwhile. */
 static void
 rx_inbox(struct roce_engine *e, uint64_t now)
 {

@@ -4,8 +4,9 @@
 
 /**
  * @file
- * Shared by the files of the memif proxy: memif.c makes and starts, memif_link.c talks with the driver,
- * memif_listener.c has the public sockets, memif_proxy.c the thread.
+ * Shared by the files of the memif proxy: memif.c makes and starts, memif_listener.c has the public sockets,
+ * memif_proxy.c the thread, memif_link.c talks with the driver, memif_close.c closes descriptors of peers. memif_offer.c
+ * validates what a peer offers.
  */
 
 #include <pthread.h>
