@@ -106,7 +106,8 @@ enum roce_event_kind {
 	0x04 /**< a receive that an RDMA WRITE with immediate used up; byte_len is what it wrote */
 #define ROCE_EVENT_INVALID 0x08 /**< imm is the key that the sender invalidated, as on the wire */
 #define ROCE_EVENT_QUIET   0x10 /**< posted with ROCE_WR_QUIET */
-#define ROCE_EVENT_LENT    0x20 /**< the message lies in an mbuf: roce_qp_take_mbuf() */
+#define ROCE_EVENT_ZCRX    0x20 /**< the message lies in an mbuf: roce_qp_take_mbuf() */
+#define ROCE_EVENT_LENT    ROCE_EVENT_ZCRX /**< alias for one release */
 
 /** A completion. The engine never looks behind @c owner. */
 struct roce_event {
@@ -119,7 +120,7 @@ struct roce_event {
 	uint8_t flags;     /**< ROCE_EVENT_* */
 	uint8_t opcode;    /**< ROCE_EVENT_SEND, _BIND: enum roce_wr_opcode; user kinds: theirs */
 	uint16_t srq_tag; /**< engine's own: where the reap of a receive of a shared receive queue is counted; 0: none */
-	uint16_t lent; /**< engine's own: of ROCE_EVENT_LENT, which frame */
+	uint16_t zcrx; /**< engine's own: of ROCE_EVENT_ZCRX, which frame */
 };
 
 /* ---- protection domain, memory region ---- */
@@ -256,7 +257,7 @@ struct roce_recv_wr {
 	uint64_t wr_id;
 	const struct roce_sge *sg; /**< copied before the call returns */
 	uint32_t num_sge;
-	uint32_t flags; /**< ROCE_WR_QUIET, ROCE_WR_LEND */
+	uint32_t flags; /**< ROCE_WR_QUIET, ROCE_WR_ZCRX */
 };
 
 /**
@@ -275,7 +276,7 @@ int roce_srq_destroy(struct roce_srq *srq);
  * Post a receive. Any thread, any number of threads at once. Until its completion its memory is the provider's; what lies
  * there behind the bytes of the message, as its completion counts them, is not defined.
  *
- * @return 0; -EINVAL too many segments, or ROCE_WR_LEND; -ENOSPC as many outstanding as it holds; -EACCES key unknown or not
+ * @return 0; -EINVAL too many segments, or ROCE_WR_ZCRX; -ENOSPC as many outstanding as it holds; -EACCES key unknown or not
  *   writable; -EPERM region of another protection domain; -ERANGE outside the region.
  */
 int roce_srq_post(struct roce_srq *srq, const struct roce_recv_wr *wr);
@@ -308,7 +309,8 @@ int roce_srq_set_low(struct roce_srq *srq, uint32_t low);
 #define ROCE_SGE_MAX       32 /**< segments of one request or receive */
 #define ROCE_INLINE_MAX    1024
 #define ROCE_MSG_MAX       (1u << 31)
-#define ROCE_LENT_MAX      4096 /**< frames that are lent by one queue pair */
+#define ROCE_ZCRX_MAX      4096          /**< frames of one queue pair that consumers may hold */
+#define ROCE_LENT_MAX      ROCE_ZCRX_MAX /**< alias for one release */
 #define ROCE_RD_ATOMIC_MAX 128
 
 enum roce_qp_state {
@@ -330,21 +332,24 @@ struct roce_qp_attr {
 	uint16_t max_inline; /**< bytes that a request may carry in itself, 0..ROCE_INLINE_MAX */
 	uint8_t max_dest_rd_atomic; /**< READs and atomics the peer may have outstanding, 0..ROCE_RD_ATOMIC_MAX */
 	bool atomics;               /**< will post atomics: their requests need more room */
-	uint16_t max_lent; /**< frames that its receives with ROCE_WR_LEND may lend at a time, 0..ROCE_LENT_MAX */
+	__extension__ union {
+		uint16_t max_zcrx; /**< frames of its zero-copy receives that the consumer may hold, 0..ROCE_ZCRX_MAX */
+		uint16_t max_lent; /**< alias for one release */
+	};
 	void *owner; /**< stands in every event of the queue pair */
 };
 
 /**
- * @return 0; -EINVAL, also for queues of another device, and for max_lent with an SRQ or without a recv_cq; -ENOMEM
- *   (memory, the 16,384 queue pairs of a device, the 255 shared queues of a completion queue, or more max_lent than what
- *   is left of the device's `lend=`).
+ * @return 0; -EINVAL, also for queues of another device, and for max_zcrx with an SRQ or without a recv_cq; -ENOMEM
+ *   (memory, the 16,384 queue pairs of a device, the 65,535 shared queues of a completion queue, or more max_zcrx than what
+ *   is left of the device's `zcrx=`).
  */
 int roce_qp_create(const struct roce_qp_attr *attr, struct roce_qp **qp);
 
 /**
  * End a queue pair in any state. Requests and receives it holds end without completion: a receive taken
  * from a shared receive queue counts as reaped. One that was connected holds none when its id has ended, but for requests
- * posted since the last poll. Its number is not used again soon. Frames that it lent and that were taken stay the
+ * posted since the last poll. Its number is not used again soon. Frames that it gave and that were taken stay the
  * consumer's, who may free them whenever he likes; the others are freed. With `zero_copy=` the device may read the memory of its
  * requests until roce_mr_destroy() succeeds.
  */
@@ -376,10 +381,11 @@ void roce_qp_set_watermarks(struct roce_qp *qp, uint32_t soft, uint32_t hard);
 #define ROCE_WR_QUIET  0x10 /**< its event says ROCE_EVENT_QUIET; the engine only carries it */
 
 /**
- * A receive without segments, of a queue pair's own queue with max_lent: the consumer is lent the frame that the message
+ * A receive without segments, of a queue pair's own queue with max_zcrx: the consumer is given the frame that the message
  * came in. It takes a message of one packet; a longer one ends it with ROCE_WC_LOC_LEN_ERR, as one longer than its segments.
  */
-#define ROCE_WR_LEND 0x100
+#define ROCE_WR_ZCRX 0x100
+#define ROCE_WR_LEND ROCE_WR_ZCRX /**< alias for one release */
 
 /** A request to post. */
 struct roce_wr {
@@ -422,22 +428,22 @@ int roce_qp_post_send(struct roce_qp *qp, const struct roce_wr *wr);
 /**
  * Post to the queue pair's own receive queue, in any state.
  *
- * @return as roce_srq_post(); -EINVAL with an SRQ; ROCE_WR_LEND is welcome, but -EINVAL with segments, or where max_lent is 0.
+ * @return as roce_srq_post(); -EINVAL with an SRQ; ROCE_WR_ZCRX is welcome, but -EINVAL with segments, or where max_zcrx is 0.
  */
 int roce_qp_post_recv(struct roce_qp *qp, const struct roce_recv_wr *wr);
 
 /**
- * The message of an event with ROCE_EVENT_LENT: an mbuf of one segment whose data are exactly the bytes of the message.
+ * The message of an event with ROCE_EVENT_ZCRX: an mbuf of one segment whose data are exactly the bytes of the message.
  * It is the caller's, to be read, written and freed by rte_pktmbuf_free() on any thread at any time, also when the queue
  * pair, the device or the connection has ended. Its buffer is external to it and the payload lies in the middle: what is
  * around it are headers, which nobody needs any more.
  *
- * Until it is freed it is one of the max_lent; so is one that nobody takes, until the queue pair is destroyed. Meanwhile a
+ * Until it is freed it is one of the max_zcrx; so is one that nobody takes, until the queue pair is destroyed. Meanwhile a
  * message that wants one more is answered with receiver not ready, and comes again: nothing is lost.
  *
  * The thread that polls. Before the queue pair is destroyed; in state ERR, too.
  *
- * @return NULL: the event has no ROCE_EVENT_LENT (a message without bytes lends nothing), or its mbuf was taken already.
+ * @return NULL: the event has no ROCE_EVENT_ZCRX (a message without bytes gives no frame), or its mbuf was taken already.
  */
 struct rte_mbuf *roce_qp_take_mbuf(struct roce_qp *qp, const struct roce_event *event);
 

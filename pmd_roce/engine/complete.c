@@ -2,7 +2,7 @@
 /* Completions of requests and receives that ended. */
 
 #include "engine/extbuf.h"
-#include "engine/loan.h"
+#include "engine/zcrx.h"
 #include "engine/mw.h"
 
 static_assert(ROCE_WR_QUIET == ROCE_EVENT_QUIET, "one bit says it of a request and of its event");
@@ -37,7 +37,7 @@ fill_event(struct roce_qp *qp, const struct roce_wqe *wqe, enum ibv_wc_status st
 	event->flags = wqe->flags & ROCE_EVENT_QUIET;
 	event->opcode = wqe->opcode;
 	event->srq_tag = 0;
-	event->lent = 0;
+	event->zcrx = 0;
 	return true;
 }
 
@@ -94,6 +94,6 @@ roce_qp_lose_recv(struct roce_qp *qp, uint32_t event_flags)
 {
 	qp->cold.eventless++;
 	lose_event(qp, qp->rx.cq, qp->rx.srq_tag);
-	if (event_flags & ROCE_EVENT_LENT)
-		roce_loan_withdraw(qp, event_flags);
+	if (event_flags & ROCE_EVENT_ZCRX)
+		roce_zcrx_withdraw(qp, event_flags);
 }

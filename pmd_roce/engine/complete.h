@@ -9,8 +9,8 @@
 
 #include "engine/qp.h"
 
-/** In what roce_qp_tell_recv() tells, beside ROCE_EVENT_LENT: the place of the frame (loan.h). */
-#define ROCE_LOAN_SHIFT 16
+/** In what roce_qp_tell_recv() tells, beside ROCE_EVENT_ZCRX: the place of the frame (zcrx.h). */
+#define ROCE_ZCRX_SHIFT 16
 
 /** Complete the request at the tail, which is no bind and has no ROCE_WQE_EXTBUF. Locked. */
 void roce_qp_complete_send(struct roce_qp *qp, enum ibv_wc_status status);
@@ -25,12 +25,12 @@ void roce_qp_lose_recv(struct roce_qp *qp, uint32_t event_flags);
 struct roce_outcome {
 	uint32_t len; /**< bytes received */
 	enum ibv_wc_status status;
-	uint32_t event_flags; /**< ROCE_EVENT_* (and ROCE_LOAN_SHIFT) */
+	uint32_t event_flags; /**< ROCE_EVENT_* (and ROCE_ZCRX_SHIFT) */
 	uint32_t imm;         /**< as on the wire */
 };
 
 /**
- * The event of a receive of the queue pair, whose rx.cq is not NULL. @p recv lends its wr_id and flags; @p multi_engine is that of
+ * The event of a receive of the queue pair, whose rx.cq is not NULL. @p recv has its wr_id and flags; @p multi_engine is that of
  * the domain. Locked.
  */
 static __rte_always_inline void
@@ -52,7 +52,7 @@ roce_qp_tell_recv(struct roce_qp *qp, const struct roce_recv *recv, struct roce_
 	event->flags = (uint8_t)(out.event_flags | recv->flags);
 	event->opcode = 0;
 	event->srq_tag = qp->rx.srq_tag;
-	event->lent = (uint16_t)(out.event_flags >> ROCE_LOAN_SHIFT);
+	event->zcrx = (uint16_t)(out.event_flags >> ROCE_ZCRX_SHIFT);
 	roce_cq_publish(qp->rx.cq, multi_engine);
 }
 

@@ -7,7 +7,7 @@
 #include "engine/cq.h"
 #include "engine/extbuf.h"
 #include "engine/final_ack.h"
-#include "engine/loan.h"
+#include "engine/zcrx.h"
 #include "engine/qp.h"
 
 #define REFUSALS_MAX 64u     /**< polls refused in a row before one insists */
@@ -219,8 +219,8 @@ roce_domain_create(const struct roce_domain_config *config, struct roce_domain *
 	d->qpn_secret = config->first_qpn != 0 ? 0 : roce_random(d) | 1;
 	d->next_qpn = config->first_qpn != 0 ? config->first_qpn
 					     : (uint32_t)roce_random(d) & ROCE_QPN_MASK;
-	if (config->loan.max != 0)
-		rc = roce_loan_budget_create(d);
+	if (config->zcrx.max != 0)
+		rc = roce_zcrx_budget_create(d);
 	for (unsigned int i = 0; rc == 0 && i < config->engines; i++)
 		rc = make_engine(d, i);
 	if (rc != 0) {
@@ -239,7 +239,7 @@ roce_domain_destroy(struct roce_domain *domain)
 	for (unsigned int i = 0; i < domain->config.engines; i++)
 		free_engine(domain, domain->engine[i]);
 	roce_final_acks_drop(domain);
-	roce_loan_budget_destroy(domain);
+	roce_zcrx_budget_destroy(domain);
 	roce_keys_fini(&domain->keys, &memory);
 	memory.free(memory.arg, domain);
 }

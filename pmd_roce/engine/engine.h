@@ -139,13 +139,13 @@ struct roce_extbuf_config {
 };
 
 /**
- * Frames that consumers may hold (loan.h). They get heads, mbufs that want no buffer; frames that cannot be lent
+ * Frames that consumers may hold (zcrx.h). They get heads, mbufs that want no buffer; frames that cannot be given
  * as they came are copied, into one segment of any path MTU. Both pools have @c max for this alone, and those whose frames
- * can be lent have so many more than the device wants.
+ * can be given have so many more than the device wants.
  */
-struct roce_loan_config {
+struct roce_zcrx_config {
 	uint32_t max; /**< of all queue pairs together; 0: none */
-	bool any;     /**< frames of any pool can be lent */
+	bool any;     /**< frames of any pool can be given */
 	struct rte_mempool *heads;
 	struct rte_mempool *copies;
 	struct rte_mempool *pool[ROCE_ENGINES_MAX]; /**< else of these; NULL: none */
@@ -167,7 +167,7 @@ struct roce_domain_config {
 	bool ecn;           /**< frames of connections say that the network may mark them */
 	uint64_t line_rate; /**< bytes per second that the line carries; 0: unknown */
 	struct roce_extbuf_config extbuf;
-	struct roce_loan_config loan;
+	struct roce_zcrx_config zcrx;
 	struct roce_memory memory;
 	roce_notify_fn notify; /**< of the domain's own context; NULL: nobody uses that */
 	void *notify_arg;

@@ -96,7 +96,7 @@ struct roce_domain {
 	struct roce_srq_list srqs;
 	uint32_t next_srq; /**< number of the next shared receive queue */
 	bool multi_engine; /**< more than one engine: producers of shared rings need a lock */
-	struct roce_loan_budget *loan_budget; /**< NULL: no frame is lent (loan.h) */
+	struct roce_zcrx_budget *zcrx_budget; /**< NULL: no frame is given (zcrx.h) */
 	struct roce_engine *engine[ROCE_ENGINES_MAX];
 	struct roce_qp *qp[ROCE_QPS_MAX];
 };

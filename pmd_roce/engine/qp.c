@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "engine/extbuf.h"
-#include "engine/loan.h"
+#include "engine/zcrx.h"
 
 #define QPN_RESERVED 2u /**< 0 is subnet management, 1 general services */
 
@@ -164,22 +164,22 @@ attr_ok(const struct roce_qp_attr *attr)
 			!is_of_one_device(attr))
 		return false;
 	/* An event announces a frame, which is asked for at the queue pair that had the receive. */
-	return attr->max_lent == 0 ||
-			(attr->max_lent <= ROCE_LENT_MAX && attr->srq == NULL &&
+	return attr->max_zcrx == 0 ||
+			(attr->max_zcrx <= ROCE_ZCRX_MAX && attr->srq == NULL &&
 					attr->recv_cq != NULL);
 }
 
-/* Its own queue may have receives that lend. */
+/* Its own queue may have zero-copy receives. */
 static int
-make_loans(struct roce_qp *qp, const struct roce_qp_attr *attr)
+make_zcrx(struct roce_qp *qp, const struct roce_qp_attr *attr)
 {
 	int rc;
 
-	if (attr->max_lent == 0)
+	if (attr->max_zcrx == 0)
 		return 0;
-	rc = roce_loans_create(qp, attr->max_lent);
+	rc = roce_zcrx_create(qp, attr->max_zcrx);
 	qp->rx.watched = rc == 0;
-	qp->rx.rq->lends = rc == 0;
+	qp->rx.rq->zcrx = rc == 0;
 	return rc;
 }
 
@@ -208,21 +208,21 @@ create(const struct roce_qp_attr *attr, bool lean, struct roce_qp **qp)
 	rc = make_receive_queue(q, attr);
 	if (rc != 0)
 		goto free_slots;
-	rc = make_loans(q, attr);
+	rc = make_zcrx(q, attr);
 	if (rc != 0)
 		goto free_receives;
 	roce_qp_init(q);
 	rc = link_number(domain, q);
 	if (rc != 0)
-		goto free_loans;
+		goto free_zcrx;
 	count_user(q->send_cq, 1);
 	count_user(q->rx.cq, 1);
 	__atomic_fetch_add(&q->pd->users, 1, __ATOMIC_RELAXED);
 	*qp = q;
 	return 0;
 
-free_loans:
-	roce_loans_destroy(q);
+free_zcrx:
+	roce_zcrx_destroy(q);
 free_receives:
 	free_receive_queue(q);
 free_slots:
@@ -274,7 +274,7 @@ roce_qp_destroy(struct roce_qp *qp)
 	unlist(domain, qp);
 	roce_domain_unlock(domain);
 	roce_context_forget(qp->pd->context, &qp->cold.async);
-	roce_loans_destroy(qp);
+	roce_zcrx_destroy(qp);
 	/* The completion queue may end as soon as its count says so: its reap counter is given back before. */
 	free_receive_queue(qp);
 	count_user(qp->send_cq, -1);

@@ -75,7 +75,7 @@ struct roce_qp_rx {
 	uint8_t syndrome; /**< of the NAK owed */
 	bool nak_sent; /**< a gap or an empty queue was reported: be silent until the expected PSN comes */
 	bool holding;    /**< recv is a receive taken and not completed */
-	bool watched;    /**< before a take: a high watermark is armed, or frames are lent */
+	bool watched;    /**< before a take: a high watermark is armed, or frames are given */
 	uint8_t unacked; /**< packets taken in since the last answer, modulo 256 */
 	uint16_t mtu;    /**< bytes */
 	uint32_t taken;  /**< receives taken, ever */
@@ -214,7 +214,7 @@ struct roce_qp {
 		uint64_t cnp_at; /**< when the last congestion notification was owed; 0: never */
 		struct roce_dcqcn dcqcn;
 		struct roce_recovery recovery;
-		struct roce_loans *loans; /**< NULL: none of its receives lends (loan.h) */
+		struct roce_zcrx *zcrx; /**< NULL: it has no zero-copy receives (zcrx.h) */
 	} cold __rte_cache_aligned;
 };
 

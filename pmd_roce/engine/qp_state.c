@@ -6,7 +6,7 @@
 
 #include "engine/extbuf.h"
 #include "engine/final_ack.h"
-#include "engine/loan.h"
+#include "engine/zcrx.h"
 #include "engine/resp.h"
 
 #define ECN_CAPABLE 0x02    /**< ECT(0) of RFC 3168 */
@@ -284,8 +284,8 @@ roce_qp_to_reset(struct roce_qp *qp)
 	}
 	if (qp->wq.flags & ROCE_WQE_EXTBUF)
 		roce_extbuf_drop(qp);
-	if (qp->cold.loans != NULL)
-		roce_loans_drop(qp);
+	if (qp->cold.zcrx != NULL)
+		roce_zcrx_drop(qp);
 	__atomic_store_n(&qp->tx.tail, roce_qp_posted(qp), __ATOMIC_RELEASE);
 	roce_qp_init(qp);
 }

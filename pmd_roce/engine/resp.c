@@ -5,7 +5,7 @@
 
 #include <rte_branch_prediction.h>
 
-#include "engine/loan.h"
+#include "engine/zcrx.h"
 #include "engine/mw.h"
 #include "engine/placement.h"
 #include "engine/resp.h"
@@ -220,21 +220,21 @@ settle(struct roce_qp *qp, const struct roce_pkt *pkt, const struct roce_opcode_
 
 /* A whole message, whose frame the consumer gets. */
 static enum roce_verdict
-lend(struct roce_qp *qp, struct roce_pkt *pkt)
+give_frame(struct roce_qp *qp, struct roce_pkt *pkt)
 {
 	if (!end_key(qp, pkt, pkt->op))
 		return ROCE_BAD_INVALIDATE;
 	qp->rx.epsn = roce_psn_add(qp->rx.epsn, 1);
 	qp->rx.got = pkt->payload_len;
-	settle(qp, pkt, pkt->op, roce_loan_give(qp, pkt));
+	settle(qp, pkt, pkt->op, roce_zcrx_give(qp, pkt));
 	return ROCE_ACCEPT;
 }
 
 static __rte_noinline void
-refuse_or_lend(struct roce_qp *qp, struct roce_pkt *pkt, enum roce_verdict verdict, uint64_t now)
+refuse_or_zcrx(struct roce_qp *qp, struct roce_pkt *pkt, enum roce_verdict verdict, uint64_t now)
 {
-	if (verdict == ROCE_LEND)
-		verdict = lend(qp, pkt);
+	if (verdict == ROCE_ZCRX)
+		verdict = give_frame(qp, pkt);
 	if (verdict != ROCE_ACCEPT)
 		answer_otherwise(qp, pkt, verdict, now);
 }
@@ -253,7 +253,7 @@ respond(struct roce_qp *qp, struct roce_pkt *pkt, const struct roce_opcode_info 
 	if (likely(verdict == ROCE_ACCEPT))
 		settle(qp, pkt, op, 0);
 	else
-		refuse_or_lend(qp, pkt, verdict, now);
+		refuse_or_zcrx(qp, pkt, verdict, now);
 }
 
 static __rte_noinline void

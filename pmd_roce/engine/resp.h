@@ -23,7 +23,7 @@ enum roce_verdict {
 	ROCE_UNSUPPORTED,    /**< an operation that this end does not serve */
 	ROCE_BAD_INVALIDATE, /**< no window of the peer's has the key that it wants to end */
 	ROCE_BAD_RECEIVE,    /**< the memory of the receive is gone */
-	ROCE_LEND,           /**< accepted; the consumer gets the frame */
+	ROCE_ZCRX,           /**< accepted; the consumer gets the frame */
 	ROCE_OVER_HIGH,      /**< one receive more than the hard high watermark allows */
 };
 
@@ -59,7 +59,7 @@ enum roce_verdict roce_resp_out_of_order(struct roce_qp *qp, int32_t ahead);
 /** There is no receive. Locked. @return ROCE_NOT_READY. */
 enum roce_verdict roce_resp_nothing_there(struct roce_qp *qp);
 
-/** roce_resp_take() of a queue pair whose receives are counted or lend. */
+/** roce_resp_take() of a queue pair whose receives are counted or zero-copy. */
 enum roce_verdict roce_resp_take_watched(struct roce_qp *qp, const struct roce_pkt *pkt);
 
 /** Take a receive. Locked. */
@@ -82,7 +82,7 @@ roce_resp_take(struct roce_qp *qp, const struct roce_pkt *pkt)
 	return likely(!qp->rx.watched) ? roce_resp_take_any(qp) : roce_resp_take_watched(qp, pkt);
 }
 
-/** ROCE_LEND when the message of @p pkt, which does not fit its receive, may be lent; else ROCE_TOO_LONG. */
+/** ROCE_ZCRX when the message of @p pkt, which does not fit its receive, may be given; else ROCE_TOO_LONG. */
 enum roce_verdict roce_resp_too_long(const struct roce_qp_rx *rx, const struct roce_pkt *pkt);
 
 /**
@@ -110,7 +110,7 @@ roce_resp_check(struct roce_qp *qp, const struct roce_pkt *pkt, const struct roc
 			return verdict;
 		rx->got = 0;
 	}
-	/* One that lends has no room of its own. */
+	/* A zero-copy receive has no room of its own. */
 	if (unlikely(rx->recv->length - rx->got < pkt->payload_len))
 		return roce_resp_too_long(rx, pkt);
 	return ROCE_ACCEPT;

@@ -3,7 +3,7 @@
 
 #include <rte_branch_prediction.h>
 
-#include "engine/loan.h"
+#include "engine/zcrx.h"
 #include "engine/resp.h"
 
 /* Behind the expected PSN: everything before it was executed. Ahead: something is missing, reported once. */
@@ -29,19 +29,19 @@ roce_resp_nothing_there(struct roce_qp *qp)
 	return ROCE_NOT_READY;
 }
 
-/* A queue pair that cannot lend now takes no receive: the message comes again, and finds it where it was. */
+/* A queue pair that cannot give now takes no receive: the message comes again, and finds it where it was. */
 __rte_noinline enum roce_verdict
 roce_resp_take_watched(struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	enum roce_verdict verdict;
 
-	if (qp->cold.loans != NULL) {
+	if (qp->cold.zcrx != NULL) {
 		/* A receive that is posted from now on has not been looked at: it is for the message when it comes again. */
 		if (roce_srq_available(qp->rx.rq) == 0) {
 			roce_srq_note_empty(qp->rx.rq);
 			return roce_resp_nothing_there(qp);
 		}
-		if (!roce_loan_ready(qp, pkt)) {
+		if (!roce_zcrx_ready(qp, pkt)) {
 			qp->rx.nak_sent = true;
 			return ROCE_NOT_READY;
 		}
@@ -50,12 +50,12 @@ roce_resp_take_watched(struct roce_qp *qp, const struct roce_pkt *pkt)
 	return verdict == ROCE_ACCEPT && roce_qp_over_high(qp) ? ROCE_OVER_HIGH : verdict;
 }
 
-/* Lent is the frame of a message that is one packet. */
+/* Given is the frame of a message that is one packet. */
 __rte_noinline enum roce_verdict
 roce_resp_too_long(const struct roce_qp_rx *rx, const struct roce_pkt *pkt)
 {
 	const uint16_t only = ROCE_OP_START | ROCE_OP_END;
 
-	return (rx->recv->flags & ROCE_WR_LEND) && (pkt->op->flags & only) == only ? ROCE_LEND
+	return (rx->recv->flags & ROCE_WR_ZCRX) && (pkt->op->flags & only) == only ? ROCE_ZCRX
 										   : ROCE_TOO_LONG;
 }

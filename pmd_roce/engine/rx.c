@@ -264,7 +264,7 @@ is_plain(const struct rte_mbuf *m, const struct rte_mempool *pool)
 			m->next == NULL && RTE_MBUF_DIRECT(m);
 }
 
-/* Free a frame, which may be NULL: its consumer has it (loan.h). @return 1: it is for the caller to put back. */
+/* Free a frame, which may be NULL: its consumer has it (zcrx.h). @return 1: it is for the caller to put back. */
 static inline uint32_t
 let_go(struct rte_mbuf *m, const struct rte_mempool *pool, struct rte_mbuf **back)
 {

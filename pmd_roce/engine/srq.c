@@ -104,7 +104,7 @@ roce_srq_destroy(struct roce_srq *srq)
 	return 0;
 }
 
-static_assert(ROCE_WR_LEND > ROCE_SGE_MAX,
+static_assert(ROCE_WR_ZCRX > ROCE_SGE_MAX,
 		"one look tells what is no ordinary receive (check_segments)");
 
 /* A region has ended: receives that were validated before are validated again when data arrives. Under post_lock. */
@@ -122,9 +122,9 @@ check_list(const struct roce_srq *srq, const struct roce_recv_wr *wr, uint32_t *
 	uint64_t sum = 0;
 
 	/* The flag alone is more than any number of segments. */
-	if (unlikely((wr->num_sge | (wr->flags & ROCE_WR_LEND)) > srq->max_sge)) {
+	if (unlikely((wr->num_sge | (wr->flags & ROCE_WR_ZCRX)) > srq->max_sge)) {
 		*length = 0;
-		return srq->lends && wr->num_sge == 0 ? 0 : -EINVAL;
+		return srq->zcrx && wr->num_sge == 0 ? 0 : -EINVAL;
 	}
 	for (uint32_t i = 0; i < wr->num_sge; i++) {
 		int rc = roce_keys_check(
@@ -147,7 +147,7 @@ check_segments(struct roce_srq *srq, const struct roce_recv_wr *wr, uint32_t *le
 
 	if (unlikely(epoch != srq->validated_epoch))
 		revalidate(srq, epoch);
-	if (unlikely((wr->num_sge | (wr->flags & ROCE_WR_LEND)) != 1))
+	if (unlikely((wr->num_sge | (wr->flags & ROCE_WR_ZCRX)) != 1))
 		return check_list(srq, wr, length);
 	*length = RTE_MIN(wr->sg->length, ROCE_MSG_MAX);
 	return roce_keys_check_recent(keys, srq->pd, wr->sg, IBV_ACCESS_LOCAL_WRITE, &srq->recent);
@@ -167,7 +167,7 @@ post(struct roce_srq *srq, const struct roce_recv_wr *wr)
 	slot->wr_id = wr->wr_id;
 	slot->length = length;
 	slot->num_sge = (uint16_t)wr->num_sge;
-	slot->flags = (uint16_t)(wr->flags & (ROCE_WR_QUIET | ROCE_WR_LEND));
+	slot->flags = (uint16_t)(wr->flags & (ROCE_WR_QUIET | ROCE_WR_ZCRX));
 	if (likely(wr->num_sge == 1)) {
 		roce_sge_set(slot->sge, wr->sg);
 	} else {

@@ -67,7 +67,7 @@ struct roce_srq {
 	uint32_t low;       /**< low watermark set last; under post_lock */
 	uint32_t id;        /**< number among the domain's */
 	bool private_queue; /**< of one queue pair: gives credits, is flushed with it */
-	bool lends;         /**< of one queue pair: it may have receives with ROCE_WR_LEND */
+	bool zcrx;          /**< of one queue pair: it may have receives with ROCE_WR_ZCRX */
 	uint32_t users;     /**< queue pairs; under post_lock */
 	struct roce_srq_reap_counter *reap_counters; /**< under post_lock */
 	void *owner;

@@ -7,7 +7,7 @@ static void
 watch(struct roce_qp *qp)
 {
 	qp->rx.watched = qp->cold.soft_high != ROCE_HIGH_NONE ||
-			qp->cold.hard_high != ROCE_HIGH_NONE || qp->cold.loans != NULL;
+			qp->cold.hard_high != ROCE_HIGH_NONE || qp->cold.zcrx != NULL;
 }
 
 bool

@@ -9,7 +9,7 @@
 #include <rte_ethdev.h>
 #include <rte_lcore.h>
 
-#include "port/loan.h"
+#include "port/zcrx.h"
 #include "port/memory.h"
 #include "port/pool.h"
 #include "port/port.h"
@@ -158,7 +158,7 @@ take_pools(struct roce_port *port, const struct roce_attach_config *attached,
 		if (rc != 0)
 			return rc;
 	}
-	return roce_port_make_loans(port, socket, errmsg);
+	return roce_port_zcrx_create(port, socket, errmsg);
 }
 
 int

@@ -24,6 +24,7 @@ struct key {
 	bool required;
 	bool may_be_empty;
 	const char *want;
+	const char *alias; /**< its name in earlier releases; NULL: none */
 };
 
 /* Decimal, or hexadecimal with 0x: a leading zero means nothing, unlike in C. */
@@ -249,7 +250,8 @@ static const struct key keys[] = {
 	{ "mtu", take_mtu, FIELD(mtu), .min = 256, .max = 4096,
 	  .want = "256, 512, 1024, 2048 or 4096" },
 	{ "zero_copy", take_number, FIELD(zero_copy), .max = 4096, .want = "bytes, 0..4096" },
-	{ "lend", take_number, FIELD(lend), .max = 65536, .want = "frames, 0..65536" },
+	{ "zcrx", take_number, FIELD(zcrx), .alias = "lend", .max = 65536,
+	  .want = "frames, 0..65536" },
 	{ "queues", take_number, FIELD(queues), .min = 1, .max = ROCE_ENGINES_MAX, .want = "1..8" },
 	{ "lcores", take_lcores, FIELD(lcores), .max = RTE_MAX_LCORE - 1, .may_be_empty = true,
 	  .want = "lcore numbers with commas, each once" },
@@ -278,11 +280,17 @@ static const struct key keys[] = {
 static_assert(ROCE_ENGINES_MAX == 8, "the sentence of queues= says 1..8");
 static_assert(RTE_DIM(keys) <= 32, "struct roce_devargs::given has a bit per key");
 
+static bool
+is_name(const char *known, const char *name, size_t len)
+{
+	return known != NULL && strlen(known) == len && strncmp(known, name, len) == 0;
+}
+
 static const struct key *
 find_key(const char *name, size_t len)
 {
 	for (size_t i = 0; i < RTE_DIM(keys); i++) {
-		if (strlen(keys[i].name) == len && strncmp(keys[i].name, name, len) == 0)
+		if (is_name(keys[i].name, name, len) || is_name(keys[i].alias, name, len))
 			return &keys[i];
 	}
 	return NULL;

@@ -56,7 +56,7 @@ struct roce_devargs {
 	uint32_t ecn;      /**< 1: the network may mark frames of connections */
 	uint32_t mtu;      /**< bytes; 0: the largest that fits */
 	uint32_t zero_copy; /**< payload of a frame from which on it is not copied, bytes; 0: always */
-	uint32_t lend;      /**< frames that consumers may hold; 0: none */
+	uint32_t zcrx;      /**< frames that consumers may hold; 0: none */
 	uint32_t queues;    /**< 1..ROCE_ENGINES_MAX */
 	uint32_t qpn;       /**< 0: random */
 	uint32_t psn;       /**< UINT32_MAX: random */

@@ -17,7 +17,7 @@
 #include "port/device.h"
 #include "port/eal.h"
 #include "port/fork.h"
-#include "port/loan.h"
+#include "port/zcrx.h"
 #include "port/log.h"
 #include "port/membarrier.h"
 #include "port/memory.h"
@@ -97,7 +97,7 @@ create_domain(struct roce_device *device, uint64_t seed, struct roce_errmsg *err
 		config.addr[i] = args->ip.at[i].addr;
 	memcpy(config.pool, device->port->tx_pool, sizeof(config.pool));
 	roce_port_use_membarrier();
-	roce_port_describe_loans(device->port, &config.loan);
+	roce_port_zcrx_describe(device->port, &config.zcrx);
 	rc = roce_domain_create(&config, &device->domain);
 	if (rc != 0)
 		return roce_errmsg_set(errmsg, rc, "the engines cannot be made: %s", strerror(-rc));

@@ -93,11 +93,11 @@ struct roce_port {
 	char driver[32];
 	struct rte_mempool *tx_pool[ROCE_ENGINES_MAX];
 	struct rte_mempool *rx_pool[ROCE_ENGINES_MAX];
-	/** Of what may be lent (loan.h). NULL: nothing may. */
+	/** For zero-copy receives (zcrx.h). NULL: there are none. */
 	struct {
 		struct rte_mempool *heads;
 		struct rte_mempool *copies;
-	} loan;
+	} zcrx;
 	struct roce_cm *cm;
 	struct roce_neigh *neigh;  /**< NULL: the program resolves */
 	rte_spinlock_t neigh_lock; /**< taken inside an engine's lock, never around one */

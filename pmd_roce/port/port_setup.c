@@ -9,7 +9,7 @@
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
 
-#include "port/loan.h"
+#include "port/zcrx.h"
 #include "port/log.h"
 #include "port/memory.h"
 #include "port/pool.h"
@@ -204,7 +204,7 @@ make_pools(struct roce_port *port, const struct plan *plan, uint16_t rx_desc, ui
 	/* net_ring hands out the sender's frames and takes none from here. */
 	unsigned int rx_frames = strcmp(port->driver, "net_ring") == 0
 			? ROCE_PORT_RX_BURST
-			: count_frames(port, rx_desc) + port->args->lend;
+			: count_frames(port, rx_desc) + port->args->zcrx;
 	int socket = rte_eth_dev_socket_id(port->id);
 
 	rx_frames += port->probe.rx_frames;
@@ -222,7 +222,7 @@ make_pools(struct roce_port *port, const struct plan *plan, uint16_t rx_desc, ui
 			return roce_errmsg_set(errmsg, -ENOMEM,
 					"no memory for the frames of port %s", port->probe.name);
 	}
-	return roce_port_make_loans(port, socket, errmsg);
+	return roce_port_zcrx_create(port, socket, errmsg);
 }
 
 static int
@@ -488,6 +488,6 @@ roce_port_close(struct roce_port *port)
 			roce_pool_retire(port->tx_pool[q]);
 		retire_rx_pool(port, port->rx_pool[q]);
 	}
-	roce_port_retire_loans(port);
+	roce_port_zcrx_retire(port);
 	roce_pool_memory.free(NULL, port);
 }

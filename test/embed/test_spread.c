@@ -127,7 +127,7 @@ own__queues_may_bring_any_frame(void **state)
 }
 
 static void
-queues__that_are_lent_may_bring_any_frame(void **state)
+queues__of_a_program_may_bring_any_frame(void **state)
 {
 	play_ways(SPREAD_QUEUES);
 }
@@ -194,7 +194,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(own__queues_may_bring_any_frame),
-		cmocka_unit_test(queues__that_are_lent_may_bring_any_frame),
+		cmocka_unit_test(queues__of_a_program_may_bring_any_frame),
 		cmocka_unit_test(handover__may_bring_any_frame_to_any_engine),
 		cmocka_unit_test(handover__knows_tags_and_ipv6),
 		cmocka_unit_test(queues__know_tags_and_ipv6),

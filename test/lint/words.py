@@ -40,6 +40,8 @@ RETIRED = [
     (r"roce_(?:qp|srq|cm)_census\w*|engine/census\.[ch]", "roce_qp_snapshot, snapshot.h"),
     (r"release_owing|ROCE_LISTED_OWING|test_owing\.c", "delayed_acks, test_delayed_ack.c"),
     (r"roce_req_(?:un)?stick", "prot_error"),
+    (r"roce_loans?(?:_\w+)?|ROCE_LOAN\w*|ROCE_LEND|(?:engine|port|test)_?/?loan\w*\.[ch]|[Ll]oans?|[Ll]enders?|[Ll]ending",
+     "zero-copy receive, zcrx"),
     (r"roce_port_lend|roce_device_lend|roce_attach_lend|roce_memory_plan_lent", "the names in attached_port.c"),
 ]
 

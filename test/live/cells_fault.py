@@ -59,14 +59,14 @@ def refused(lab, talk):
     for option, where in (("", ""), ("-S", ", the guest's shared queue")):
         yield Group(f"ours is the client, WRITE through a window, SEND that invalidates it, WRITE is refused{where}",
                     lambda o=option: talk.client(
-                        many("lend", o), "-A", "client", "HOST", "borrow", "write:64", "sendinv:33", "refused:128",
+                        many("grant", o), "-A", "client", "HOST", "borrow", "write:64", "sendinv:33", "refused:128",
                         wants=Wants(ours=("status 6",), guest=(
                             "received 33 bytes", "the key is invalid now", "64 bytes written"))),
                     explains=REFUSED, needs_guest=True)
     # rxe says ACK to it and ends its queue pair without a word; ours learns of it by its next request.
     yield Group("ours is the client, SEND that invalidates the key of a region ends the guest's queue pair",
                 lambda: quick.client(
-                    many("lend", "-r"), "-A", "client", "HOST", "borrow", "write:64", "sendinv:33", "refused:128",
+                    many("grant", "-r"), "-A", "client", "HOST", "borrow", "write:64", "sendinv:33", "refused:128",
                     wants=Wants(ours=("step sendinv:33: ok", "status 8", BROKEN), guest=(
                         "a receive ended: remote invalid request error", "64 bytes written"))),
                 needs_guest=True)

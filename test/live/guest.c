@@ -12,7 +12,7 @@
  *     must not write any more
  * live_guest again -a ADDRESS [-p PORT] [-c CONNECTIONS]
  *     connects the same queue pair so often, each time at once behind the end of the one before
- * live_guest lend [-p PORT] [-r] [-S]
+ * live_guest grant [-p PORT] [-r] [-S]
  *     tells one peer of a window of type 2 by a message, says what comes and what was written; -r: of a whole region;
  *     -S: takes from a shared queue
  *
@@ -463,8 +463,8 @@ main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (strcmp(argv[1], "again") == 0)
 		return guest_again(argc - 1, argv + 1);
-	if (strcmp(argv[1], "lend") == 0)
-		return guest_lend(argc - 1, argv + 1);
+	if (strcmp(argv[1], "grant") == 0)
+		return guest_zcrx(argc - 1, argv + 1);
 	read_options(argc - 1, argv + 1);
 	events = rdma_create_event_channel();
 	if (events == NULL)

@@ -10,7 +10,7 @@
 #include <rdma/rdma_cma.h>
 #include <stdint.h>
 
-/** What a server offers in its private data, and who lends a window in a message. */
+/** What a server offers in its private data, and who grants a window in a message. */
 struct guest_offer {
 	char magic[4];
 	uint32_t key;
@@ -29,7 +29,7 @@ struct rdma_cm_id *guest_expect(struct rdma_event_channel *channel, enum rdma_cm
 /** Connect one queue pair so often, without a pause. @return exit status. */
 int guest_again(int argc, char **argv);
 
-/** Lend one peer a window or a region, and say what it does with it. @return exit status. */
-int guest_lend(int argc, char **argv);
+/** Grant one peer a window or a region, and say what it does with it. @return exit status. */
+int guest_zcrx(int argc, char **argv);
 
 #endif

@@ -32,7 +32,7 @@ struct partner_options {
 			end_ms;
 	bool srq, reject, leave;
 	bool cm;          /**< perftest with -R */
-	bool window;      /**< lend one to each peer, and tell it so */
+	bool window;      /**< grant one to each peer, and tell it so */
 	bool any_content; /**< what comes is not the pattern */
 };
 

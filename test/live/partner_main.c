@@ -5,7 +5,7 @@
  *
  * Steps: send:N sendsol:N sendimm:N write:N writeimm:N read:N (any length, also 0), fadd cswp (the first eight bytes of
  * the peer's memory), echo:N (send, and the same comes back), badkey:N badkeyr:N oob:N (must fail), fill:N reads:N (so
- * many at once, of 16 and 2048 bytes), sleep:MS; borrow (what the peer's message lends is its memory from now on),
+ * many at once, of 16 and 2048 bytes), sleep:MS; borrow (what the peer's message grants is its memory from now on),
  * sendinv:N (a SEND that invalidates its key), refused:N (a WRITE that must fail).
  *
  * -p PORT (7471)  -d TEXT private data  -c N connections to serve (1)  -r N receives (64)  -s SIZE of each (65536)
@@ -13,7 +13,7 @@
  * -t MS of patience for a connection (60000)  -l MS before a server posts its receives (0)
  * -e MS that a server stays when all is over, for a peer that did not hear of it (200), or until SIGTERM
  * -g MS between two connections (0)  -y N refused connections are no failure (0)
- * -W lend each peer a window, and tell it by a message
+ * -W grant each peer a window, and tell it by a message
  * perftest NAME: send_bw and so on, -n iterations of -s bytes, -C with rdma_cm. ucmatose: -c connections, -s, -S.
  * -E leave without disconnecting  -A any content will do: that of a WRITE with immediate is not in the receive
  */

@@ -46,7 +46,7 @@ written(const struct partner *p)
 
 /* Bind a window to our memory, and tell the peer of it by a message. */
 static DAT_RMR_HANDLE
-lend_window(struct partner *p)
+grant_window(struct partner *p)
 {
 	const DAT_DTO_COOKIE cookie = { .as_64 = 3 };
 	struct partner_offer offer = { "RP1", 0, (uint64_t)(uintptr_t)p->region, PARTNER_REGION };
@@ -95,7 +95,7 @@ serve_one(struct partner *p)
 		}
 		printf("event 0x%x\n", (unsigned int)event.event_number);
 		if (event.event_number == DAT_CONNECTION_EVENT_ESTABLISHED && p->options.window)
-			window = lend_window(p);
+			window = grant_window(p);
 	} while (event.event_number == DAT_CONNECTION_EVENT_ESTABLISHED);
 	partner_take(p);
 	if (window != DAT_HANDLE_NULL)

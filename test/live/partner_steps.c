@@ -190,7 +190,7 @@ step_swap(struct partner *p, uint32_t n)
 	return say_original(p);
 }
 
-/* The peer's first message says what it lends. */
+/* The peer's first message says what it grants. */
 static bool
 step_borrow(struct partner *p, uint32_t n)
 {

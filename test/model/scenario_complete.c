@@ -12,7 +12,7 @@
 
 #include "engine/complete.h"
 #include "engine/extbuf.h"
-#include "engine/loan.h"
+#include "engine/zcrx.h"
 #include "engine/mw.h"
 #include "explore.h"
 #include "memory.h"
@@ -44,9 +44,9 @@ roce_mw_revoke(struct roce_domain *domain, const struct roce_wqe *wqe)
 }
 
 void
-roce_loan_withdraw(struct roce_qp *qp, uint32_t event_flags)
+roce_zcrx_withdraw(struct roce_qp *qp, uint32_t event_flags)
 {
-	model_fail("no receive lends");
+	model_fail("there are no zero-copy receives");
 }
 
 static void

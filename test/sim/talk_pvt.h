@@ -5,7 +5,7 @@
 /**
  * @file
  * What the consumers of a world know: talk.c brings them up and lets them act, say.c posts, hear.c judges what
- * comes back, window.c binds, lends and takes back.
+ * comes back, window.c binds, grants and takes back.
  */
 
 #include "deed.h"
@@ -24,8 +24,8 @@
 
 enum item_kind {
 	ITEM_MESSAGE,
-	ITEM_BIND, /**< of the window that nobody else uses */
-	ITEM_LEND, /**< of the window that the peer will use */
+	ITEM_BIND,  /**< of the window that nobody else uses */
+	ITEM_GRANT, /**< of the window that the peer will use */
 };
 
 /** A request that was posted. */
@@ -43,11 +43,11 @@ struct window {
 	uint32_t key[TALK_BINDS];
 };
 
-enum lending {
-	LENDING_KEPT = 0,
-	LENDING_BINDING, /**< the bind was posted */
-	LENDING_LENT,    /**< it is done: the peer may use the key, and say that it ends */
-	LENDING_ENDING,  /**< the peer has said so */
+enum grant_state {
+	GRANT_KEPT = 0,
+	GRANT_BINDING, /**< the bind was posted */
+	GRANT_GIVEN,   /**< it is done: the peer may use the key, and say that it ends */
+	GRANT_ENDING,  /**< the peer has said so */
 };
 
 /** One end of a queue pair. */
@@ -65,10 +65,10 @@ struct end {
 	bool broken;
 	enum ibv_wc_status refusal;     /**< WORLD_DENIED: how the refused request must end */
 	enum ibv_wc_status receive_end; /**< and the receive that it took, if not like all others */
-	enum lending lending;
-	uint32_t lent_access; /**< IBV_ACCESS_REMOTE_* that the lent window grants */
-	struct window own;    /**< shows when binds are executed */
-	struct window lent;
+	enum grant_state grant_state;
+	uint32_t granted_access; /**< IBV_ACCESS_REMOTE_* that the granted window grants */
+	struct window own;       /**< shows when binds are executed */
+	struct window granted;
 	uint32_t items;       /**< requests posted */
 	uint32_t ended;       /**< requests before this one are known to be complete */
 	uint32_t binds_ended; /**< of them, binds */
@@ -187,7 +187,7 @@ void window_order(struct end *end, uint32_t binds);
 /** The key that a request of @p end with this access at the peer may use instead; 0: none. */
 uint32_t window_key(const struct end *end, uint32_t access);
 
-/** @p end takes back the key that its peer lent it. @return the key; 0: none was lent. */
+/** @p end takes back the key that its peer granted it. @return the key; 0: none was granted. */
 uint32_t window_give_back(struct end *end);
 
 /** The peer's message that invalidates @p key arrived. */

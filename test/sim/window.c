@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Memory windows. Each end has two. Its own one is bound now and then, to nobody's use: a look at it tells whether
- * binds are executed once, and before what was posted behind them. The other one is lent: when its bind is done the
+ * binds are executed once, and before what was posted behind them. The other one is granted: when its bind is done the
  * peer uses the key for RDMA, and gives it back with a SEND that invalidates it; then it is bound anew.
  */
 
@@ -15,7 +15,7 @@ window_open(struct end *end)
 	if (!talk.world->binds)
 		return;
 	talk_must(roce_mw_create(pd, end, &end->own.mw), "window");
-	talk_must(roce_mw_create(pd, end, &end->lent.mw), "window to lend");
+	talk_must(roce_mw_create(pd, end, &end->granted.mw), "window to grant");
 }
 
 void
@@ -24,13 +24,13 @@ window_close(struct end *end)
 	if (!talk.world->binds)
 		return;
 	roce_mw_destroy(end->own.mw);
-	roce_mw_destroy(end->lent.mw);
+	roce_mw_destroy(end->granted.mw);
 }
 
 static void
 post_bind(struct end *end, struct window *window, struct roce_mw_bind *bind, enum item_kind kind)
 {
-	bool signaled = kind == ITEM_LEND || talk_dice(2) != 0;
+	bool signaled = kind == ITEM_GRANT || talk_dice(2) != 0;
 	struct roce_wr wr = {
 		.wr_id = talk_wr_id(kind, window->binds),
 		.bind = bind,
@@ -61,7 +61,7 @@ bind_own(struct end *end)
 }
 
 static void
-lend(struct end *end)
+grant(struct end *end)
 {
 	static const uint32_t accesses[] = { IBV_ACCESS_REMOTE_WRITE, IBV_ACCESS_REMOTE_READ,
 		IBV_ACCESS_REMOTE_ATOMIC };
@@ -75,16 +75,16 @@ lend(struct end *end)
 		.length = part.len,
 	};
 
-	post_bind(end, &end->lent, &bind, ITEM_LEND);
-	end->lent_access = access;
-	end->lending = LENDING_BINDING;
+	post_bind(end, &end->granted, &bind, ITEM_GRANT);
+	end->granted_access = access;
+	end->grant_state = GRANT_BINDING;
 }
 
 /* Room for a bind, so that messages never find the queue full: each has its share of it. */
 static bool
 has_room(const struct end *end)
 {
-	return end->own.binds + end->lent.binds - end->binds_ended + talk.world->send_depth <
+	return end->own.binds + end->granted.binds - end->binds_ended + talk.world->send_depth <
 			talk.send_max;
 }
 
@@ -93,9 +93,9 @@ window_post(struct end *end)
 {
 	if (!talk.world->binds)
 		return;
-	if (end->lending == LENDING_KEPT && end->lent.binds < TALK_BINDS && has_room(end) &&
+	if (end->grant_state == GRANT_KEPT && end->granted.binds < TALK_BINDS && has_room(end) &&
 			(talk.world->full || talk_dice(2) == 0))
-		lend(end);
+		grant(end);
 	while (end->own.binds < TALK_BINDS && has_room(end) && talk_dice(4) == 0)
 		bind_own(end);
 }
@@ -133,7 +133,7 @@ is_in_force(const struct window *window, uint32_t number)
 void
 window_bound(struct end *end, const struct item *item, enum ibv_wc_status status)
 {
-	const struct window *window = item->kind == ITEM_BIND ? &end->own : &end->lent;
+	const struct window *window = item->kind == ITEM_BIND ? &end->own : &end->granted;
 
 	if (status != IBV_WC_SUCCESS) {
 		if (status != IBV_WC_WR_FLUSH_ERR || talk.world->end == WORLD_WHOLE)
@@ -142,8 +142,8 @@ window_bound(struct end *end, const struct item *item, enum ibv_wc_status status
 			talk_violate("a bind that was flushed is in force");
 		return;
 	}
-	if (item->kind == ITEM_LEND) {
-		end->lending = LENDING_LENT;
+	if (item->kind == ITEM_GRANT) {
+		end->grant_state = GRANT_GIVEN;
 		if (!is_in_force(window, item->id))
 			talk_violate("a bind completed and is not in force");
 	} else if (!end->broken && look(end) < item->id + 1) {
@@ -163,9 +163,9 @@ window_key(const struct end *end, uint32_t access)
 {
 	const struct end *peer = end->peer;
 
-	if (peer->lending != LENDING_LENT || access == 0 || peer->lent_access != access)
+	if (peer->grant_state != GRANT_GIVEN || access == 0 || peer->granted_access != access)
 		return 0;
-	return peer->lent.key[peer->lent.binds - 1];
+	return peer->granted.key[peer->granted.binds - 1];
 }
 
 uint32_t
@@ -173,10 +173,10 @@ window_give_back(struct end *end)
 {
 	struct end *peer = end->peer;
 
-	if (peer->lending != LENDING_LENT || peer->broken)
+	if (peer->grant_state != GRANT_GIVEN || peer->broken)
 		return 0;
-	peer->lending = LENDING_ENDING;
-	return peer->lent.key[peer->lent.binds - 1];
+	peer->grant_state = GRANT_ENDING;
+	return peer->granted.key[peer->granted.binds - 1];
 }
 
 void
@@ -184,10 +184,10 @@ window_ended(struct end *end, uint32_t key)
 {
 	struct roce_mw_binding binding;
 
-	if (end->lending != LENDING_ENDING || key != end->lent.key[end->lent.binds - 1])
+	if (end->grant_state != GRANT_ENDING || key != end->granted.key[end->granted.binds - 1])
 		talk_violate("a message invalidated a key that it did not name");
-	else if (roce_mw_query(end->lent.mw, &binding))
+	else if (roce_mw_query(end->granted.mw, &binding))
 		talk_violate("a window is bound whose key was invalidated");
-	end->lending = LENDING_KEPT;
+	end->grant_state = GRANT_KEPT;
 	world_totals.invalidated++;
 }

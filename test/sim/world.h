@@ -58,7 +58,7 @@ struct world_params {
 	uint16_t max_inline; /**< bytes that a request of half of the messages carries in itself, if it can */
 	bool shared; /**< one shared receive queue for each side */
 	bool verbs;  /**< all operations; else SEND only */
-	bool binds; /**< memory windows are bound among them, lent to the peer, and invalidated by it */
+	bool binds; /**< memory windows are bound among them, granted to the peer, and invalidated by it */
 	bool full;     /**< every message fills its packets */
 	uint8_t reads; /**< READs and atomics outstanding */
 	enum world_end end;

@@ -45,13 +45,13 @@ iova_of(void *arg, const void *addr, uint32_t len)
 static inline int
 setup(void **state)
 {
-	const struct fx_options lending = { .extbuf = { LEAST, look, iova_of, NULL } };
+	const struct fx_options zcrx_options = { .extbuf = { LEAST, look, iova_of, NULL } };
 	struct roce_qp_attr attr;
 
 	may_read = true;
 	no_iova = false;
 	looks = 0;
-	fx_end_open(&a, 1, &lending);
+	fx_end_open(&a, 1, &zcrx_options);
 	fx_end_open(&b, 2, NULL);
 	attr = fx_attr(&a);
 	attr.max_send_wr = 8;

@@ -92,7 +92,7 @@ fx_end_open(struct fx_end *end, uint8_t last, const struct fx_options *options)
 		.addr = { fx_ip(last) },
 		.addrs = 1,
 		.extbuf = o.extbuf,
-		.loan = o.loan,
+		.zcrx = o.zcrx,
 		.memory = fx_memory,
 		.notify = notify,
 		.notify_arg = end,

@@ -46,7 +46,7 @@ struct fx_options {
 	uint32_t cq_depth;    /**< 0: 1024 */
 	uint32_t srq_size;    /**< 0: 256 */
 	struct roce_extbuf_config extbuf;
-	struct roce_loan_config loan;
+	struct roce_zcrx_config zcrx;
 };
 
 struct fx_end {

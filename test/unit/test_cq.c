@@ -152,7 +152,7 @@ poll__carries_every_field(void **state)
 		.status = IBV_WC_GENERAL_ERR,
 		.flags = ROCE_EVENT_IMM | ROCE_EVENT_SOLICITED,
 		.opcode = 77,
-		.lent = 0xabcd,
+		.zcrx = 0xabcd,
 	};
 	struct roce_event got;
 

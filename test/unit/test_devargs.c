@@ -66,6 +66,19 @@ parse__takes_defaults_for_what_is_not_given(void **state)
 	assert_int_equal(a.ecn, 1);
 }
 
+/* A key that has another name since an earlier release is understood by both. */
+static void
+parse__knows_earlier_names(void **state)
+{
+	struct roce_devargs a;
+
+	parse_good(BASE "zcrx=8", &a);
+	assert_int_equal(a.zcrx, 8);
+	parse_good(BASE "lend=9", &a);
+	assert_int_equal(a.zcrx, 9);
+	assert_true(roce_devargs_has(&a, "lend") && roce_devargs_has(&a, "zcrx"));
+}
+
 static void
 parse__understands_every_key(void **state)
 {
@@ -127,6 +140,7 @@ static const struct {
 	{ BASE "mtu=128", "mtu=128" },
 	{ BASE "mtu=8192", "mtu=8192" },
 	{ BASE "mtu=1024 mtu=1024", "mtu= is given twice" },
+	{ BASE "zcrx=8 lend=8", "zcrx= is given twice" },
 	{ BASE "port=loop1", "port= is given twice" },
 	{ "port=, ip=192.0.2.1/24", "port=," },
 	{ BASE "ip=192.0.2.1/25", "ip=192.0.2.1/25" },
@@ -296,6 +310,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parse__takes_defaults_for_what_is_not_given),
 		cmocka_unit_test(parse__understands_every_key),
+		cmocka_unit_test(parse__knows_earlier_names),
 		cmocka_unit_test(parse__refuses_and_names_the_key),
 		cmocka_unit_test(parse__refuses_more_than_there_is_room_for),
 		cmocka_unit_test(parse__takes_an_empty_list_of_lcores),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Receives that lend, as a program uses them: messages in mbufs, held and freed as it likes, on a port of the device's own,
+ * Zero-copy receives, as a program uses them: messages in mbufs, held and freed as it likes, on a port of the device's own,
  * on queues of the program's, and by its hands. At the end every frame is home: way_close().
  */
 
@@ -12,15 +12,15 @@
 
 #include "ways.h"
 
-#define LENT     4u
+#define GIVEN    4u
 #define HELD     3u /**< of them by the program */
 #define MESSAGES 60u
 #define LENGTH   1000u
 #define POSTED   16u
 
-#define LENDING "retry=7 timeout=14 rnr_retry=7 rnr_timer=1 lend=8"
+#define PARAMS "retry=7 timeout=14 rnr_retry=7 rnr_timer=1 zcrx=8"
 
-/* b has a queue pair that lends, instead of the one that it was made with. */
+/* b has a queue pair with zero-copy receives, instead of the one that it was made with. */
 static void
 begin(struct pair *pair)
 {
@@ -29,7 +29,7 @@ begin(struct pair *pair)
 		.send_cq = pair->b.cq,
 		.recv_cq = pair->b.cq,
 		.max_recv_wr = DEPTH,
-		.max_lent = LENT,
+		.max_zcrx = GIVEN,
 		.owner = &pair->b,
 	};
 
@@ -41,7 +41,7 @@ begin(struct pair *pair)
 static void
 post(struct pair *pair, uint64_t wr_id)
 {
-	const struct roce_recv_wr wr = { .wr_id = wr_id, .flags = ROCE_WR_LEND };
+	const struct roce_recv_wr wr = { .wr_id = wr_id, .flags = ROCE_WR_ZCRX };
 
 	assert_int_equal(roce_qp_post_recv(pair->b.qp, &wr), 0);
 }
@@ -81,7 +81,7 @@ take(struct pair *pair, uint64_t i)
 
 	assert_int_equal(event.wr_id, i);
 	assert_int_equal(event.kind, ROCE_EVENT_RECV);
-	assert_int_equal(event.flags & ROCE_EVENT_LENT, ROCE_EVENT_LENT);
+	assert_int_equal(event.flags & ROCE_EVENT_ZCRX, ROCE_EVENT_ZCRX);
 	assert_int_equal(event.byte_len, LENGTH);
 	m = roce_qp_take_mbuf(pair->b.qp, &event);
 	assert_non_null(m);
@@ -138,7 +138,7 @@ bound__loses_nothing(void **state)
 		assert_true(roce_device_now(device) < until);
 		poll_once(pair);
 	}
-	assert_int_equal(way_counter(device, "rx_lent"), LENT);
+	assert_int_equal(way_counter(device, "rx_lent"), GIVEN);
 	for (unsigned int i = 0; i < POSTED; i++) {
 		struct rte_mbuf *m = take(pair, i);
 
@@ -158,12 +158,12 @@ destroy__leaves_what_was_taken(void **state)
 	struct rte_mbuf *m[2];
 
 	begin(pair);
-	for (unsigned int i = 0; i < LENT; i++) {
+	for (unsigned int i = 0; i < GIVEN; i++) {
 		post(pair, i);
 		say(pair, i);
 	}
 	m[0] = take(pair, 0);
-	for (unsigned int i = 0; i < LENT; i++)
+	for (unsigned int i = 0; i < GIVEN; i++)
 		assert_int_equal(want_completion(pair, pair->a.cq, ROCE_WC_SUCCESS).wr_id, i);
 	assert_int_equal(roce_cm_id_disconnect(pair->a.id), 0);
 	want_cm(pair, &pair->b, ROCE_CM_EVENT_DISCONNECTED);
@@ -178,29 +178,29 @@ destroy__leaves_what_was_taken(void **state)
 	rte_pktmbuf_free(m[1]);
 }
 
-/* What all queue pairs of a device may lend together is said when it is opened. */
+/* What all queue pairs of a device may give together is said when it is opened. */
 static void
-lend__bounds_the_device(void **state)
+zcrx__bounds_the_device(void **state)
 {
 	struct pair *pair = *state;
-	struct roce_qp_attr attr = { .pd = pair->b.pd, .recv_cq = pair->b.cq, .max_lent = 9 };
+	struct roce_qp_attr attr = { .pd = pair->b.pd, .recv_cq = pair->b.cq, .max_zcrx = 9 };
 	struct roce_qp *qp[2];
 
 	assert_int_equal(roce_qp_create(&attr, &qp[0]), -ENOMEM);
-	attr.max_lent = 5;
+	attr.max_zcrx = 5;
 	assert_int_equal(roce_qp_create(&attr, &qp[0]), 0);
 	assert_int_equal(roce_qp_create(&attr, &qp[1]), -ENOMEM);
-	attr.max_lent = 3;
+	attr.max_zcrx = 3;
 	assert_int_equal(roce_qp_create(&attr, &qp[1]), 0);
 	roce_qp_destroy(qp[0]);
 	roce_qp_destroy(qp[1]);
 }
 
-static struct way own = { .kind = WAY_OWN, .params = LENDING };
-static struct way queues = { .kind = WAY_QUEUES, .params = LENDING };
-static struct way queues_given = { .kind = WAY_QUEUES, .params = LENDING, .given = true };
-static struct way handover = { .kind = WAY_HANDOVER, .params = LENDING };
-static struct way handover_given = { .kind = WAY_HANDOVER, .params = LENDING, .given = true };
+static struct way own = { .kind = WAY_OWN, .params = PARAMS };
+static struct way queues = { .kind = WAY_QUEUES, .params = PARAMS };
+static struct way queues_given = { .kind = WAY_QUEUES, .params = PARAMS, .given = true };
+static struct way handover = { .kind = WAY_HANDOVER, .params = PARAMS };
+static struct way handover_given = { .kind = WAY_HANDOVER, .params = PARAMS, .given = true };
 
 #define rule(name, way)                                            \
 	{                                                          \
@@ -222,8 +222,8 @@ main(void)
 		rule(destroy__leaves_what_was_taken, own),
 		rule(destroy__leaves_what_was_taken, queues),
 		rule(destroy__leaves_what_was_taken, handover_given),
-		rule(lend__bounds_the_device, own),
-		rule(lend__bounds_the_device, handover),
+		rule(zcrx__bounds_the_device, own),
+		rule(zcrx__bounds_the_device, handover),
 	};
 
 	return cmocka_run_group_tests(tests, way_prepare, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "engine/loan.h"
+#include "engine/zcrx.h"
 
 #include <errno.h>
 
@@ -7,57 +7,57 @@
 
 #include "engine/mr.h"
 
-/* One frame that is, or may be, lent. */
-struct loan {
+/* One frame that is, or may be, given. */
+struct zcrx_slot {
 	struct rte_mbuf_ext_shared_info shinfo;
-	struct roce_loans *all;
-	struct loan *next;      /* of the free ones, or of those that came home */
+	struct roce_zcrx *all;
+	struct zcrx_slot *next; /* of the free ones, or of those that came home */
 	struct rte_mbuf *head;  /* what the consumer may take; NULL: it has; atomic */
 	struct rte_mbuf *frame; /* whose buffer that has */
-	/* Of the receive that it was lent to last, since who asks twice may ask late; atomic. */
+	/* Of the receive that it was given to last, since who asks twice may ask late; atomic. */
 	uint32_t context; /* its wr_id, folded */
-	uint32_t turn;    /* how often the place was lent by then */
+	uint32_t uses;    /* how often the place was given by then */
 };
 
-static_assert(sizeof(struct loan) <= RTE_CACHE_LINE_SIZE, "a frame has one line of it");
+static_assert(sizeof(struct zcrx_slot) <= RTE_CACHE_LINE_SIZE, "a frame has one line of it");
 
-/* The frames that all queue pairs may lend, together. */
-struct roce_loan_budget {
+/* The frames that all queue pairs may give, together. */
+struct roce_zcrx_budget {
 	uint32_t left;  /* atomic */
 	uint32_t users; /* the domain, and the places of each queue pair; atomic */
 	struct roce_memory memory;
 };
 
-struct roce_loans {
-	struct loan *home; /* stack; atomic */
-	uint32_t users;    /* the queue pair, and each frame that is lent; atomic */
+struct roce_zcrx {
+	struct zcrx_slot *home; /* stack; atomic */
+	uint32_t users;         /* the queue pair, and each frame that is given; atomic */
 	uint32_t max;
-	struct roce_loan_budget *budget;
+	struct roce_zcrx_budget *budget;
 	/* The engine's own. */
-	struct loan *free;
+	struct zcrx_slot *free;
 	struct rte_mbuf *head; /* of the next frame; NULL: none yet */
-	struct rte_mbuf *copy; /* for the next one that cannot be lent itself; NULL: none yet */
-	struct loan at[] __rte_cache_aligned;
+	struct rte_mbuf *copy; /* for the next one that cannot be given itself; NULL: none yet */
+	struct zcrx_slot at[] __rte_cache_aligned;
 };
 
-/* ---- what may be lent ---- */
+/* ---- what may be given ---- */
 
 int
-roce_loan_budget_create(struct roce_domain *domain)
+roce_zcrx_budget_create(struct roce_domain *domain)
 {
-	struct roce_loan_budget *budget = roce_alloc(domain, sizeof(*budget));
+	struct roce_zcrx_budget *budget = roce_alloc(domain, sizeof(*budget));
 
 	if (budget == NULL)
 		return -ENOMEM;
-	budget->left = domain->config.loan.max;
+	budget->left = domain->config.zcrx.max;
 	budget->users = 1;
 	budget->memory = domain->config.memory;
-	domain->loan_budget = budget;
+	domain->zcrx_budget = budget;
 	return 0;
 }
 
 static void
-leave_budget(struct roce_loan_budget *budget)
+leave_budget(struct roce_zcrx_budget *budget)
 {
 	struct roce_memory memory = budget->memory;
 
@@ -66,14 +66,14 @@ leave_budget(struct roce_loan_budget *budget)
 }
 
 void
-roce_loan_budget_destroy(struct roce_domain *domain)
+roce_zcrx_budget_destroy(struct roce_domain *domain)
 {
-	if (domain->loan_budget != NULL)
-		leave_budget(domain->loan_budget);
+	if (domain->zcrx_budget != NULL)
+		leave_budget(domain->zcrx_budget);
 }
 
 static bool
-take_part(struct roce_loan_budget *budget, uint32_t max)
+take_part(struct roce_zcrx_budget *budget, uint32_t max)
 {
 	uint32_t left = __atomic_load_n(&budget->left, __ATOMIC_RELAXED);
 
@@ -87,7 +87,7 @@ take_part(struct roce_loan_budget *budget, uint32_t max)
 }
 
 static void
-give_part(struct roce_loan_budget *budget, uint32_t max)
+give_part(struct roce_zcrx_budget *budget, uint32_t max)
 {
 	__atomic_fetch_add(&budget->left, max, __ATOMIC_RELAXED);
 	leave_budget(budget);
@@ -97,9 +97,9 @@ give_part(struct roce_loan_budget *budget, uint32_t max)
 
 /* One user less: the queue pair, or a frame that came home, on any thread. */
 static void
-leave(struct roce_loans *all)
+leave(struct roce_zcrx *all)
 {
-	struct roce_loan_budget *budget = all->budget;
+	struct roce_zcrx_budget *budget = all->budget;
 	uint32_t max = all->max;
 
 	if (__atomic_sub_fetch(&all->users, 1, __ATOMIC_ACQ_REL) != 0)
@@ -109,43 +109,43 @@ leave(struct roce_loans *all)
 }
 
 int
-roce_loans_create(struct roce_qp *qp, uint32_t max)
+roce_zcrx_create(struct roce_qp *qp, uint32_t max)
 {
 	struct roce_domain *domain = qp->pd->domain;
-	struct roce_loans *all;
+	struct roce_zcrx *all;
 
-	if (domain->loan_budget == NULL || !take_part(domain->loan_budget, max))
+	if (domain->zcrx_budget == NULL || !take_part(domain->zcrx_budget, max))
 		return -ENOMEM;
 	all = roce_alloc(domain, sizeof(*all) + max * sizeof(all->at[0]));
 	if (all == NULL) {
-		give_part(domain->loan_budget, max);
+		give_part(domain->zcrx_budget, max);
 		return -ENOMEM;
 	}
 	all->users = 1;
 	all->max = max;
-	all->budget = domain->loan_budget;
+	all->budget = domain->zcrx_budget;
 	for (uint32_t i = max; i-- > 0;) {
 		all->at[i].all = all;
 		all->at[i].next = all->free;
 		all->free = &all->at[i];
 	}
-	qp->cold.loans = all;
+	qp->cold.zcrx = all;
 	return 0;
 }
 
 void
-roce_loans_drop(struct roce_qp *qp)
+roce_zcrx_drop(struct roce_qp *qp)
 {
-	struct roce_loans *all = qp->cold.loans;
+	struct roce_zcrx *all = qp->cold.zcrx;
 
 	for (uint32_t i = 0; i < all->max; i++)
 		rte_pktmbuf_free(__atomic_exchange_n(&all->at[i].head, NULL, __ATOMIC_ACQ_REL));
 }
 
 void
-roce_loans_destroy(struct roce_qp *qp)
+roce_zcrx_destroy(struct roce_qp *qp)
 {
-	struct roce_loans *all = qp->cold.loans;
+	struct roce_zcrx *all = qp->cold.zcrx;
 
 	if (all == NULL)
 		return;
@@ -158,28 +158,28 @@ roce_loans_destroy(struct roce_qp *qp)
 static void
 come_home(void *addr, void *opaque)
 {
-	struct loan *loan = opaque;
-	struct roce_loans *all = loan->all;
-	struct loan *top = __atomic_load_n(&all->home, __ATOMIC_RELAXED);
+	struct zcrx_slot *slot = opaque;
+	struct roce_zcrx *all = slot->all;
+	struct zcrx_slot *top = __atomic_load_n(&all->home, __ATOMIC_RELAXED);
 
-	rte_pktmbuf_free(loan->frame);
+	rte_pktmbuf_free(slot->frame);
 	do {
-		loan->next = top;
+		slot->next = top;
 	} while (!__atomic_compare_exchange_n(
-			&all->home, &top, loan, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+			&all->home, &top, slot, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
 	leave(all);
 }
 
-/* ---- lending ---- */
+/* ---- giving ---- */
 
 /*
- * The word of an event for its frame: the place, and in the bits that are left how often that was lent. So an event of the
+ * The word of an event for its frame: the place, and in the bits that are left how often that was given. So an event of the
  * one before is not taken for one of this, though it may have the same context.
  */
-#define PLACE_MASK (ROCE_LENT_MAX - 1u)
-#define TURN_SHIFT 12
+#define PLACE_MASK (ROCE_ZCRX_MAX - 1u)
+#define USES_SHIFT 12
 
-static_assert(PLACE_MASK == (1u << TURN_SHIFT) - 1, "every bit of an event's number is used");
+static_assert(PLACE_MASK == (1u << USES_SHIFT) - 1, "every bit of an event's number is used");
 
 static uint32_t
 fold(uint64_t wr_id)
@@ -188,16 +188,16 @@ fold(uint64_t wr_id)
 }
 
 static uint16_t
-name_of(const struct loan *loan)
+name_of(const struct zcrx_slot *slot)
 {
-	uint32_t turn = __atomic_load_n(&loan->turn, __ATOMIC_RELAXED);
+	uint32_t uses = __atomic_load_n(&slot->uses, __ATOMIC_RELAXED);
 
-	return (uint16_t)(turn << TURN_SHIFT | (uint32_t)(loan - loan->all->at));
+	return (uint16_t)(uses << USES_SHIFT | (uint32_t)(slot - slot->all->at));
 }
 
 /* Only when no other place is free: so the line that other threads write is looked at seldom. */
-static struct loan *
-find_free(struct roce_loans *all)
+static struct zcrx_slot *
+find_free(struct roce_zcrx *all)
 {
 	if (all->free == NULL)
 		all->free = __atomic_exchange_n(&all->home, NULL, __ATOMIC_ACQUIRE);
@@ -213,31 +213,31 @@ may_keep(const struct roce_domain_config *config, const struct rte_mbuf *m)
 	/* It will be freed on whatever thread. */
 	if (m->pool->flags & RTE_MEMPOOL_F_SP_PUT)
 		return false;
-	if (config->loan.any)
+	if (config->zcrx.any)
 		return true;
 	for (unsigned int i = 0; i < config->engines; i++) {
-		if (m->pool == config->loan.pool[i])
+		if (m->pool == config->zcrx.pool[i])
 			return true;
 	}
 	return false;
 }
 
 bool
-roce_loan_ready(struct roce_qp *qp, const struct roce_pkt *pkt)
+roce_zcrx_ready(struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	const struct roce_domain_config *config = &qp->engine->domain->config;
-	struct roce_loans *all = qp->cold.loans;
+	struct roce_zcrx *all = qp->cold.zcrx;
 	bool ready;
 
 	if (pkt->op->verb != ROCE_VERB_SEND || pkt->payload_len == 0 ||
-			!(roce_srq_next_flags(qp->rx.rq) & ROCE_WR_LEND))
+			!(roce_srq_next_flags(qp->rx.rq) & ROCE_WR_ZCRX))
 		return true;
 	ready = find_free(all) != NULL;
 	if (ready && all->head == NULL)
-		all->head = rte_pktmbuf_alloc(config->loan.heads);
+		all->head = rte_pktmbuf_alloc(config->zcrx.heads);
 	ready = ready && all->head != NULL;
 	if (ready && all->copy == NULL && !may_keep(config, pkt->m)) {
-		all->copy = rte_pktmbuf_alloc(config->loan.copies);
+		all->copy = rte_pktmbuf_alloc(config->zcrx.copies);
 		ready = all->copy != NULL;
 	}
 	if (!ready)
@@ -247,71 +247,71 @@ roce_loan_ready(struct roce_qp *qp, const struct roce_pkt *pkt)
 
 /* The head shows the payload alone; around it is what else the buffer has. */
 static void
-attach(struct loan *loan, struct rte_mbuf *head, uint32_t offset, uint32_t len)
+attach(struct zcrx_slot *slot, struct rte_mbuf *head, uint32_t offset, uint32_t len)
 {
-	struct rte_mbuf *frame = loan->frame;
+	struct rte_mbuf *frame = slot->frame;
 
-	loan->shinfo = (struct rte_mbuf_ext_shared_info){
+	slot->shinfo = (struct rte_mbuf_ext_shared_info){
 		.free_cb = come_home,
-		.fcb_opaque = loan,
+		.fcb_opaque = slot,
 	};
-	rte_mbuf_ext_refcnt_set(&loan->shinfo, 1);
+	rte_mbuf_ext_refcnt_set(&slot->shinfo, 1);
 	rte_pktmbuf_attach_extbuf(head, frame->buf_addr, rte_mbuf_iova_get(frame), frame->buf_len,
-			&loan->shinfo);
+			&slot->shinfo);
 	head->data_off = (uint16_t)(frame->data_off + offset);
 	head->data_len = (uint16_t)len;
 	head->pkt_len = len;
 }
 
 uint32_t
-roce_loan_give(struct roce_qp *qp, struct roce_pkt *pkt)
+roce_zcrx_give(struct roce_qp *qp, struct roce_pkt *pkt)
 {
-	struct roce_loans *all = qp->cold.loans;
+	struct roce_zcrx *all = qp->cold.zcrx;
 	struct rte_mbuf *head = all->head;
-	struct loan *loan = all->free;
+	struct zcrx_slot *slot = all->free;
 	uint32_t offset = pkt->payload_off;
 
-	all->free = loan->next;
+	all->free = slot->next;
 	all->head = NULL;
 	if (likely(may_keep(&qp->engine->domain->config, pkt->m))) {
-		loan->frame = pkt->m;
+		slot->frame = pkt->m;
 		pkt->m = NULL;
 	} else {
-		loan->frame = all->copy;
+		slot->frame = all->copy;
 		all->copy = NULL;
 		offset = 0;
-		roce_payload_place(pkt, rte_pktmbuf_mtod(loan->frame, uint8_t *));
+		roce_payload_place(pkt, rte_pktmbuf_mtod(slot->frame, uint8_t *));
 		qp->engine->stats.rx_lent_copied++;
 	}
-	attach(loan, head, offset, pkt->payload_len);
+	attach(slot, head, offset, pkt->payload_len);
 	__atomic_fetch_add(&all->users, 1, __ATOMIC_RELAXED);
-	__atomic_store_n(&loan->context, fold(qp->rx.recv->wr_id), __ATOMIC_RELAXED);
-	__atomic_store_n(&loan->turn, loan->turn + 1, __ATOMIC_RELAXED);
-	__atomic_store_n(&loan->head, head, __ATOMIC_RELEASE);
+	__atomic_store_n(&slot->context, fold(qp->rx.recv->wr_id), __ATOMIC_RELAXED);
+	__atomic_store_n(&slot->uses, slot->uses + 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&slot->head, head, __ATOMIC_RELEASE);
 	qp->engine->stats.rx_lent++;
-	return ROCE_EVENT_LENT | (uint32_t)name_of(loan) << ROCE_LOAN_SHIFT;
+	return ROCE_EVENT_ZCRX | (uint32_t)name_of(slot) << ROCE_ZCRX_SHIFT;
 }
 
 void
-roce_loan_withdraw(struct roce_qp *qp, uint32_t event_flags)
+roce_zcrx_withdraw(struct roce_qp *qp, uint32_t event_flags)
 {
-	struct loan *loan = &qp->cold.loans->at[event_flags >> ROCE_LOAN_SHIFT & PLACE_MASK];
+	struct zcrx_slot *slot = &qp->cold.zcrx->at[event_flags >> ROCE_ZCRX_SHIFT & PLACE_MASK];
 
-	rte_pktmbuf_free(__atomic_exchange_n(&loan->head, NULL, __ATOMIC_ACQ_REL));
+	rte_pktmbuf_free(__atomic_exchange_n(&slot->head, NULL, __ATOMIC_ACQ_REL));
 }
 
 struct rte_mbuf *
 roce_qp_take_mbuf(struct roce_qp *qp, const struct roce_event *event)
 {
-	struct roce_loans *all = qp->cold.loans;
-	struct loan *loan;
+	struct roce_zcrx *all = qp->cold.zcrx;
+	struct zcrx_slot *slot;
 
-	if (all == NULL || !(event->flags & ROCE_EVENT_LENT) ||
-			(event->lent & PLACE_MASK) >= all->max)
+	if (all == NULL || !(event->flags & ROCE_EVENT_ZCRX) ||
+			(event->zcrx & PLACE_MASK) >= all->max)
 		return NULL;
-	loan = &all->at[event->lent & PLACE_MASK];
-	if (name_of(loan) != event->lent ||
-			__atomic_load_n(&loan->context, __ATOMIC_RELAXED) != fold(event->wr_id))
+	slot = &all->at[event->zcrx & PLACE_MASK];
+	if (name_of(slot) != event->zcrx ||
+			__atomic_load_n(&slot->context, __ATOMIC_RELAXED) != fold(event->wr_id))
 		return NULL;
-	return __atomic_exchange_n(&loan->head, NULL, __ATOMIC_ACQ_REL);
+	return __atomic_exchange_n(&slot->head, NULL, __ATOMIC_ACQ_REL);
 }

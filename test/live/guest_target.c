@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The lender: binds a window, or takes a whole region, tells the peer of it by a message, and says what comes of it.
+ * The target of RDMA: binds a window, or takes a whole region, tells the peer of it by a message, and says what comes of it.
  * It decides nothing but whether a message is the pattern; what it says is for the cell to judge.
  */
 
@@ -17,7 +17,7 @@
 
 #define RECEIVES 4u
 #define MESSAGE  4096u
-#define LENT     4096u
+#define GRANTED  4096u
 #define BEFORE   4096u /* bytes of the region before the window */
 #define NOTHING  0xeeu
 /* The kernel's IB_WC_WITH_INVALIDATE, which rxe of Linux 6.1 says to programs, too; theirs is IBV_WC_WITH_INV. */
@@ -33,9 +33,9 @@ static struct {
 	struct ibv_srq *srq;
 	struct ibv_mr *region, *messages;
 	struct ibv_mw *window;
-	uint8_t memory[BEFORE + LENT], message[(1 + RECEIVES) * MESSAGE];
+	uint8_t memory[BEFORE + GRANTED], message[(1 + RECEIVES) * MESSAGE];
 	uint32_t key;
-} lender;
+} target;
 
 static struct {
 	const char *port;
@@ -45,17 +45,17 @@ static struct {
 static void
 make_memory(void)
 {
-	const unsigned int lent =
+	const unsigned int granted =
 			IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_MW_BIND;
 
-	lender.pd = ibv_alloc_pd(lender.id->verbs);
-	if (lender.pd == NULL)
+	target.pd = ibv_alloc_pd(target.id->verbs);
+	if (target.pd == NULL)
 		guest_fail("ibv_alloc_pd");
-	memset(lender.memory, NOTHING, sizeof(lender.memory));
-	lender.region = ibv_reg_mr(lender.pd, lender.memory, sizeof(lender.memory), (int)lent);
-	lender.messages = ibv_reg_mr(
-			lender.pd, lender.message, sizeof(lender.message), IBV_ACCESS_LOCAL_WRITE);
-	if (lender.region == NULL || lender.messages == NULL)
+	memset(target.memory, NOTHING, sizeof(target.memory));
+	target.region = ibv_reg_mr(target.pd, target.memory, sizeof(target.memory), (int)granted);
+	target.messages = ibv_reg_mr(
+			target.pd, target.message, sizeof(target.message), IBV_ACCESS_LOCAL_WRITE);
+	if (target.region == NULL || target.messages == NULL)
 		guest_fail("ibv_reg_mr");
 }
 
@@ -71,15 +71,15 @@ make_queues(void)
 				.max_recv_sge = 1 },
 	};
 
-	lender.cq = ibv_create_cq(lender.id->verbs, 16, NULL, NULL, 0);
-	if (lender.cq == NULL)
+	target.cq = ibv_create_cq(target.id->verbs, 16, NULL, NULL, 0);
+	if (target.cq == NULL)
 		guest_fail("ibv_create_cq");
-	if (option.shared && (lender.srq = ibv_create_srq(lender.pd, &srq)) == NULL)
+	if (option.shared && (target.srq = ibv_create_srq(target.pd, &srq)) == NULL)
 		guest_fail("ibv_create_srq");
-	attr.send_cq = lender.cq;
-	attr.recv_cq = lender.cq;
-	attr.srq = lender.srq;
-	if (rdma_create_qp(lender.id, lender.pd, &attr) != 0)
+	attr.send_cq = target.cq;
+	attr.recv_cq = target.cq;
+	attr.srq = target.srq;
+	if (rdma_create_qp(target.id, target.pd, &attr) != 0)
 		guest_fail("rdma_create_qp");
 }
 
@@ -87,12 +87,12 @@ static void
 post_receives(void)
 {
 	for (uint64_t slot = 1; slot <= RECEIVES; slot++) {
-		struct ibv_sge sge = { (uintptr_t)lender.message + slot * MESSAGE, MESSAGE,
-			lender.messages->lkey };
+		struct ibv_sge sge = { (uintptr_t)target.message + slot * MESSAGE, MESSAGE,
+			target.messages->lkey };
 		struct ibv_recv_wr wr = { .wr_id = slot, .sg_list = &sge, .num_sge = 1 }, *wrong;
 
-		if ((option.shared ? ibv_post_srq_recv(lender.srq, &wr, &wrong)
-				   : ibv_post_recv(lender.id->qp, &wr, &wrong)) != 0)
+		if ((option.shared ? ibv_post_srq_recv(target.srq, &wr, &wrong)
+				   : ibv_post_recv(target.id->qp, &wr, &wrong)) != 0)
 			guest_fail("posting a receive");
 	}
 }
@@ -106,9 +106,9 @@ request(struct ibv_send_wr *wr, const char *what)
 	unsigned int looks = 0;
 
 	wr->send_flags = IBV_SEND_SIGNALED;
-	if (ibv_post_send(lender.id->qp, wr, &wrong) != 0)
+	if (ibv_post_send(target.id->qp, wr, &wrong) != 0)
 		guest_fail(what);
-	for (; ibv_poll_cq(lender.cq, 1, &wc) == 0; usleep(LOOK * 1000)) {
+	for (; ibv_poll_cq(target.cq, 1, &wc) == 0; usleep(LOOK * 1000)) {
 		errno = ETIMEDOUT;
 		if (++looks > LOOKS)
 			guest_fail(what);
@@ -125,15 +125,15 @@ bind_window(void)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_BIND_MW };
 
-	lender.window = ibv_alloc_mw(lender.pd, IBV_MW_TYPE_2);
-	if (lender.window == NULL)
+	target.window = ibv_alloc_mw(target.pd, IBV_MW_TYPE_2);
+	if (target.window == NULL)
 		guest_fail("ibv_alloc_mw");
-	lender.key = ibv_inc_rkey(lender.window->rkey);
-	wr.bind_mw.mw = lender.window;
-	wr.bind_mw.rkey = lender.key;
-	wr.bind_mw.bind_info.mr = lender.region;
-	wr.bind_mw.bind_info.addr = (uintptr_t)lender.memory + BEFORE;
-	wr.bind_mw.bind_info.length = LENT;
+	target.key = ibv_inc_rkey(target.window->rkey);
+	wr.bind_mw.mw = target.window;
+	wr.bind_mw.rkey = target.key;
+	wr.bind_mw.bind_info.mr = target.region;
+	wr.bind_mw.bind_info.addr = (uintptr_t)target.memory + BEFORE;
+	wr.bind_mw.bind_info.length = GRANTED;
 	wr.bind_mw.bind_info.mw_access_flags = IBV_ACCESS_REMOTE_WRITE;
 	request(&wr, "binding the window");
 }
@@ -141,18 +141,19 @@ bind_window(void)
 static void
 tell(void)
 {
-	struct guest_offer offer = { "RP1", lender.key, (uintptr_t)lender.memory + BEFORE, LENT };
-	struct ibv_sge sge = { (uintptr_t)lender.message, sizeof(offer), lender.messages->lkey };
+	struct guest_offer offer = { "RP1", target.key, (uintptr_t)target.memory + BEFORE,
+		GRANTED };
+	struct ibv_sge sge = { (uintptr_t)target.message, sizeof(offer), target.messages->lkey };
 	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND };
 
-	memcpy(lender.message, &offer, sizeof(offer));
+	memcpy(target.message, &offer, sizeof(offer));
 	request(&wr, "telling of the key");
 }
 
 static void
 take(const struct ibv_wc *wc)
 {
-	const uint8_t *at = lender.message + wc->wr_id * MESSAGE;
+	const uint8_t *at = target.message + wc->wr_id * MESSAGE;
 	bool bad = false;
 
 	if (wc->status == IBV_WC_WR_FLUSH_ERR)
@@ -166,7 +167,7 @@ take(const struct ibv_wc *wc)
 	printf("received %u bytes, flags 0x%x%s\n", wc->byte_len, wc->wc_flags,
 			bad ? ", FAILED: not the pattern" : "");
 	if ((wc->wc_flags & (IBV_WC_WITH_INV | KERNEL_WITH_INVALIDATE)) != 0 &&
-			wc->invalidated_rkey == lender.key)
+			wc->invalidated_rkey == target.key)
 		printf("the key is invalid now\n");
 }
 
@@ -174,31 +175,31 @@ take(const struct ibv_wc *wc)
 static void
 take_all(void)
 {
-	struct pollfd wait = { lender.events->fd, POLLIN, 0 };
+	struct pollfd wait = { target.events->fd, POLLIN, 0 };
 	struct ibv_wc wc;
 
 	for (unsigned int looks = 0; poll(&wait, 1, LOOK) == 0; looks++) {
 		errno = ETIMEDOUT;
 		if (looks > LOOKS)
 			guest_fail("waiting for the end");
-		while (ibv_poll_cq(lender.cq, 1, &wc) > 0)
+		while (ibv_poll_cq(target.cq, 1, &wc) > 0)
 			take(&wc);
 	}
-	guest_expect(lender.events, RDMA_CM_EVENT_DISCONNECTED);
-	while (ibv_poll_cq(lender.cq, 1, &wc) > 0)
+	guest_expect(target.events, RDMA_CM_EVENT_DISCONNECTED);
+	while (ibv_poll_cq(target.cq, 1, &wc) > 0)
 		take(&wc);
 }
 
-/* What the peer wrote, from the first byte lent; nothing else has changed. */
+/* What the peer wrote, from the first byte granted; nothing else has changed. */
 static void
 say_written(void)
 {
 	uint32_t n = 0, changed = 0;
 
-	while (n < LENT && lender.memory[BEFORE + n] == guest_pattern(n))
+	while (n < GRANTED && target.memory[BEFORE + n] == guest_pattern(n))
 		n++;
-	for (uint32_t i = 0; i < sizeof(lender.memory); i++)
-		changed += lender.memory[i] != NOTHING;
+	for (uint32_t i = 0; i < sizeof(target.memory); i++)
+		changed += target.memory[i] != NOTHING;
 	printf("%u bytes written%s\n", n, changed > n ? ", FAILED: and others" : "");
 }
 
@@ -209,9 +210,9 @@ listen_there(void)
 			     *info;
 	struct rdma_cm_id *listener;
 
-	lender.events = rdma_create_event_channel();
-	if (lender.events == NULL || rdma_getaddrinfo(NULL, option.port, &hints, &info) != 0 ||
-			rdma_create_id(lender.events, &listener, NULL, RDMA_PS_TCP) != 0 ||
+	target.events = rdma_create_event_channel();
+	if (target.events == NULL || rdma_getaddrinfo(NULL, option.port, &hints, &info) != 0 ||
+			rdma_create_id(target.events, &listener, NULL, RDMA_PS_TCP) != 0 ||
 			rdma_bind_addr(listener, info->ai_src_addr) != 0 ||
 			rdma_listen(listener, 1) != 0)
 		guest_fail("listening");
@@ -233,25 +234,25 @@ read_options(int argc, char **argv)
 }
 
 int
-guest_lend(int argc, char **argv)
+guest_zcrx(int argc, char **argv)
 {
 	struct rdma_conn_param param = { .rnr_retry_count = 7 };
 
 	read_options(argc, argv);
 	listen_there();
-	lender.id = guest_expect(lender.events, RDMA_CM_EVENT_CONNECT_REQUEST);
+	target.id = guest_expect(target.events, RDMA_CM_EVENT_CONNECT_REQUEST);
 	make_memory();
 	make_queues();
 	post_receives();
-	if (rdma_accept(lender.id, &param) != 0)
+	if (rdma_accept(target.id, &param) != 0)
 		guest_fail("rdma_accept");
-	guest_expect(lender.events, RDMA_CM_EVENT_ESTABLISHED);
-	lender.key = lender.region->rkey;
+	guest_expect(target.events, RDMA_CM_EVENT_ESTABLISHED);
+	target.key = target.region->rkey;
 	if (!option.region)
 		bind_window();
 	tell();
 	take_all();
 	say_written();
-	(void)rdma_disconnect(lender.id);
+	(void)rdma_disconnect(target.id);
 	return 0;
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Receives that lend: what the consumer gets, which messages they take, and frames that are copied first. */
+/* Zero-copy receives: what the consumer gets, which messages they take, and frames that are copied first. */
 
 #include <errno.h>
 
-#include "loan_scene.h"
+#include "zcrx_scene.h"
 
-/* ---- what is lent ---- */
+/* ---- what is given ---- */
 
 /* The very buffer that the message came in: its bytes, and nothing around them. */
 static void
-message__is_lent_where_it_lies(void **state)
+message__is_given_where_it_lies(void **state)
 {
 	struct rte_mbuf *frame = fx_request(&peer, ONLY, psn, BYTES, FX_ACKREQ);
 	const uint8_t *payload = rte_pktmbuf_mtod_offset(
@@ -53,18 +53,18 @@ message__is_the_consumers(void **state)
 static void
 messages__keep_their_bytes_and_order(void **state)
 {
-	struct rte_mbuf *m[LENT];
-	struct roce_event event[LENT];
+	struct rte_mbuf *m[GIVEN];
+	struct roce_event event[GIVEN];
 	uint32_t first = psn;
 
-	post(0, LENT);
-	for (unsigned int i = 0; i < LENT; i++)
+	post(0, GIVEN);
+	for (unsigned int i = 0; i < GIVEN; i++)
 		hear();
-	for (unsigned int i = 0; i < LENT; i++)
+	for (unsigned int i = 0; i < GIVEN; i++)
 		event[i] = told(i);
-	for (unsigned int i = LENT; i-- > 0;)
+	for (unsigned int i = GIVEN; i-- > 0;)
 		m[i] = roce_qp_take_mbuf(qp, &event[i]);
-	for (unsigned int i = 0; i < LENT; i++)
+	for (unsigned int i = 0; i < GIVEN; i++)
 		judge(m[i], first + i);
 	rte_pktmbuf_free(m[2]);
 	judge(m[1], first + 1);
@@ -88,7 +88,7 @@ event__is_good_for_one_mbuf(void **state)
 	rte_pktmbuf_free(m);
 	assert_null(roce_qp_take_mbuf(qp, &event));
 	/* Nor for that of another message, when the places were used again. */
-	for (uint64_t i = 1; i <= 3 * LENT; i++) {
+	for (uint64_t i = 1; i <= 3 * GIVEN; i++) {
 		hear();
 		other = told(i);
 		assert_null(roce_qp_take_mbuf(qp, &event));
@@ -97,7 +97,7 @@ event__is_good_for_one_mbuf(void **state)
 		rte_pktmbuf_free(m);
 		post(i + 1, 1);
 	}
-	other.lent = LENT;
+	other.zcrx = GIVEN;
 	assert_null(roce_qp_take_mbuf(qp, &other));
 	other.flags = 0;
 	assert_null(roce_qp_take_mbuf(qp, &other));
@@ -110,7 +110,7 @@ event__is_not_good_for_a_later_message(void **state)
 	struct roce_event early, late;
 	struct rte_mbuf *m;
 
-	for (unsigned int i = 0; i <= LENT; i++) {
+	for (unsigned int i = 0; i <= GIVEN; i++) {
 		post(0, 1);
 		hear();
 		late = told(0);
@@ -118,11 +118,11 @@ event__is_not_good_for_a_later_message(void **state)
 			early = late;
 		m = roce_qp_take_mbuf(qp, &late);
 		assert_non_null(m);
-		if (i < LENT)
+		if (i < GIVEN)
 			rte_pktmbuf_free(m);
 	}
 	rte_pktmbuf_free(m);
-	for (unsigned int i = 0; i < LENT; i++) {
+	for (unsigned int i = 0; i < GIVEN; i++) {
 		post(0, 1);
 		hear();
 		late = told(0);
@@ -133,13 +133,13 @@ event__is_not_good_for_a_later_message(void **state)
 
 /* Only what a receive may ask for is kept of its flags. */
 static void
-receive__of_other_bits_lends_nothing(void **state)
+receive__of_other_bits_gives_no_frame(void **state)
 {
 	struct roce_sge sge;
 	struct roce_recv_wr wr = fx_recv(&end, &sge, 3, 0, BYTES);
 	struct roce_event event;
 
-	wr.flags = ROCE_EVENT_LENT | 0x4000;
+	wr.flags = ROCE_EVENT_ZCRX | 0x4000;
 	assert_int_equal(roce_qp_post_recv(qp, &wr), 0);
 	hear();
 	assert_int_equal(roce_cq_poll(end.recv_cq, &event, 1), 1);
@@ -176,7 +176,7 @@ immediate__is_told_as_ever(void **state)
 	fx_rx_request(&end, &peer, IBV_OPCODE_RC_SEND_ONLY_WITH_IMMEDIATE, psn, BYTES,
 			FX_SOLICITED);
 	event = fx_event(end.recv_cq);
-	assert_int_equal(event.flags, ROCE_EVENT_LENT | ROCE_EVENT_IMM | ROCE_EVENT_SOLICITED);
+	assert_int_equal(event.flags, ROCE_EVENT_ZCRX | ROCE_EVENT_IMM | ROCE_EVENT_SOLICITED);
 	assert_int_equal(event.imm, FX_IMM);
 	assert_int_equal(event.byte_len, BYTES);
 	m = roce_qp_take_mbuf(qp, &event);
@@ -187,7 +187,7 @@ immediate__is_told_as_ever(void **state)
 
 /* What has no bytes has no frame. */
 static void
-message__without_bytes_lends_nothing(void **state)
+message__without_bytes_gives_no_frame(void **state)
 {
 	struct roce_event event;
 
@@ -222,7 +222,7 @@ message__of_several_packets_is_too_long(void **state)
 
 /* It uses the receive up, as any other; there is no payload for the receiver. */
 static void
-write__with_immediate_lends_nothing(void **state)
+write__with_immediate_gives_no_frame(void **state)
 {
 	struct roce_event event;
 
@@ -234,9 +234,9 @@ write__with_immediate_lends_nothing(void **state)
 	assert_null(roce_qp_take_mbuf(qp, &event));
 }
 
-/* SEND with invalidate, and no such key: both ends break, and nothing is lent. */
+/* SEND with invalidate, and no such key: both ends break, and no frame is given. */
 static void
-message__that_is_refused_lends_nothing(void **state)
+message__that_is_refused_gives_no_frame(void **state)
 {
 	struct roce_event event;
 
@@ -252,7 +252,7 @@ message__that_is_refused_lends_nothing(void **state)
 
 /* A peer that repeats itself, and a frame that was damaged on its way. */
 static void
-message__is_lent_once(void **state)
+message__is_given_once(void **state)
 {
 	struct rte_mbuf *bad;
 	struct rte_mbuf *m;
@@ -305,13 +305,13 @@ receives__of_both_kinds_take_turns(void **state)
 static void
 quiet__is_told_beside(void **state)
 {
-	const struct roce_recv_wr wr = { .wr_id = 1, .flags = ROCE_WR_LEND | ROCE_WR_QUIET };
+	const struct roce_recv_wr wr = { .wr_id = 1, .flags = ROCE_WR_ZCRX | ROCE_WR_QUIET };
 	struct roce_event event;
 
 	assert_int_equal(roce_qp_post_recv(qp, &wr), 0);
 	hear();
 	event = fx_event(end.recv_cq);
-	assert_int_equal(event.flags, ROCE_EVENT_LENT | ROCE_EVENT_QUIET);
+	assert_int_equal(event.flags, ROCE_EVENT_ZCRX | ROCE_EVENT_QUIET);
 }
 
 /* ---- copies ---- */
@@ -417,19 +417,19 @@ frame__in_external_memory_is_copied(void **state)
 
 /* A program's own frames in handover: whatever pool they have. */
 static void
-any__lends_frames_of_every_pool(void **state)
+any__gives_frames_of_every_pool(void **state)
 {
 	struct rte_mempool *foreign = make_pool("foreign", RTE_PKTMBUF_HEADROOM + UNIT_DATA_ROOM);
-	struct fx_options options = lending();
+	struct fx_options options = zcrx_options();
 	struct roce_qp_attr attr;
 	struct rte_mbuf *m, *got;
 
 	roce_qp_destroy(qp);
 	fx_end_close(&end);
-	options.loan.pool[0] = NULL;
-	options.loan.any = true;
+	options.zcrx.pool[0] = NULL;
+	options.zcrx.any = true;
 	fx_end_open(&end, 1, &options);
-	attr = attr_of(LENT);
+	attr = attr_of(GIVEN);
 	qp = fx_qp(&end, &attr);
 	connect_it();
 	m = next_frame();
@@ -450,19 +450,19 @@ main(void)
 {
 #define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		CASE(message__is_lent_where_it_lies),
+		CASE(message__is_given_where_it_lies),
 		CASE(message__is_the_consumers),
 		CASE(messages__keep_their_bytes_and_order),
 		CASE(event__is_good_for_one_mbuf),
 		CASE(event__is_not_good_for_a_later_message),
-		CASE(receive__of_other_bits_lends_nothing),
+		CASE(receive__of_other_bits_gives_no_frame),
 		CASE(clone__holds_the_frame),
 		CASE(immediate__is_told_as_ever),
-		CASE(message__without_bytes_lends_nothing),
+		CASE(message__without_bytes_gives_no_frame),
 		CASE(message__of_several_packets_is_too_long),
-		CASE(write__with_immediate_lends_nothing),
-		CASE(message__that_is_refused_lends_nothing),
-		CASE(message__is_lent_once),
+		CASE(write__with_immediate_gives_no_frame),
+		CASE(message__that_is_refused_gives_no_frame),
+		CASE(message__is_given_once),
 		CASE(receives__of_both_kinds_take_turns),
 		CASE(quiet__is_told_beside),
 		CASE(frame__in_segments_is_copied),
@@ -470,7 +470,7 @@ main(void)
 		CASE(frame__that_is_a_clone_is_copied),
 		CASE(frame__that_somebody_else_has_too_is_copied),
 		CASE(frame__in_external_memory_is_copied),
-		CASE(any__lends_frames_of_every_pool),
+		CASE(any__gives_frames_of_every_pool),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,7 +6,7 @@
 
 #include <rte_ring.h>
 
-#include "loan_scene.h"
+#include "zcrx_scene.h"
 
 #define MESSAGES 2000u
 
@@ -64,7 +64,7 @@ poller(void *arg)
 		}
 		while (rte_ring_enqueue(to_reader, roce_qp_take_mbuf(qp, &event)) != 0)
 			sched_yield();
-		if (event.wr_id != done++ || !(event.flags & ROCE_EVENT_LENT) ||
+		if (event.wr_id != done++ || !(event.flags & ROCE_EVENT_ZCRX) ||
 				try_post(event.wr_id + DEPTH) != 0)
 			__atomic_fetch_add(&wrongs, 1, __ATOMIC_RELAXED);
 		__atomic_store_n(&takes, done, __ATOMIC_RELAXED);
@@ -96,7 +96,7 @@ talk__is_freed_anywhere(void **state)
 		end.now += 100000;
 	}
 	assert_int_equal(pthread_join(polling, NULL), 0);
-	/* The queue pair may go while others read what it lent. */
+	/* The queue pair may go while others read what it given. */
 	roce_qp_destroy(qp);
 	qp = NULL;
 	__atomic_store_n(&closing, true, __ATOMIC_RELEASE);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef ROCE_TEST_LOAN_SCENE_H
-#define ROCE_TEST_LOAN_SCENE_H
+#ifndef ROCE_TEST_ZCRX_SCENE_H
+#define ROCE_TEST_ZCRX_SCENE_H
 
 /**
  * @file
- * The scene of the tests of receives that lend: one queue pair whose peer the test plays, with a receive queue of its own.
- * Frames of unit_pool() are lent; heads and copies come from pools that show who has what.
+ * The scene of the tests of zero-copy receives: one queue pair whose peer the test plays, with a receive queue of its own.
+ * Frames of unit_pool() are given; heads and copies come from pools that show who has what.
  */
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/loan.h"
+#include "engine/zcrx.h"
 #include "fixture.h"
 
-#define LENT  4u  /**< frames that the queue pair lends at a time */
-#define MAY   10u /**< frames that the domain lends */
+#define GIVEN 4u  /**< frames that the queue pair gives at a time */
+#define MAY   10u /**< frames that the domain gives */
 #define DEPTH 16u /**< receives */
 #define BYTES 1001u
 #define ONLY  IBV_OPCODE_RC_SEND_ONLY
@@ -39,21 +39,21 @@ make_pool(const char *name, uint16_t room)
 }
 
 static inline struct fx_options
-lending(void)
+zcrx_options(void)
 {
 	return (struct fx_options){
-		.loan = { .max = MAY, .heads = heads, .copies = copies, .pool = { unit_pool() } },
+		.zcrx = { .max = MAY, .heads = heads, .copies = copies, .pool = { unit_pool() } },
 	};
 }
 
 static inline struct roce_qp_attr
-attr_of(uint16_t max_lent)
+attr_of(uint16_t max_zcrx)
 {
 	struct roce_qp_attr attr = fx_attr(&end);
 
 	attr.srq = NULL;
 	attr.max_recv_wr = DEPTH;
-	attr.max_lent = max_lent;
+	attr.max_zcrx = max_zcrx;
 	return attr;
 }
 
@@ -76,9 +76,9 @@ setup(void **state)
 
 	heads = make_pool("heads", 0);
 	copies = make_pool("copies", RTE_PKTMBUF_HEADROOM + FX_MTU);
-	options = lending();
+	options = zcrx_options();
 	fx_end_open(&end, 1, &options);
-	attr = attr_of(LENT);
+	attr = attr_of(GIVEN);
 	qp = fx_qp(&end, &attr);
 	connect_it();
 	return 0;
@@ -100,11 +100,11 @@ teardown(void **state)
 	return fx_live() != 0 || !whole;
 }
 
-/** Post a receive that lends. */
+/** Post a zero-copy receive. */
 static inline int
 try_post(uint64_t wr_id)
 {
-	const struct roce_recv_wr wr = { .wr_id = wr_id, .flags = ROCE_WR_LEND };
+	const struct roce_recv_wr wr = { .wr_id = wr_id, .flags = ROCE_WR_ZCRX };
 
 	return roce_qp_post_recv(qp, &wr);
 }
@@ -150,7 +150,7 @@ judge(const struct rte_mbuf *m, uint32_t number)
 		assert_int_equal(at[i], (uint8_t)(number + i));
 }
 
-/** The next event: a message that is lent, with this wr_id. */
+/** The next event: a message that is given, with this wr_id. */
 static inline struct roce_event
 told(uint64_t wr_id)
 {
@@ -160,7 +160,7 @@ told(uint64_t wr_id)
 	assert_int_equal(event.wr_id, wr_id);
 	assert_int_equal(event.kind, ROCE_EVENT_RECV);
 	assert_int_equal(event.status, IBV_WC_SUCCESS);
-	assert_int_equal(event.flags, ROCE_EVENT_LENT);
+	assert_int_equal(event.flags, ROCE_EVENT_ZCRX);
 	assert_int_equal(event.byte_len, BYTES);
 	return event;
 }

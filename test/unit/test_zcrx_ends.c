@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Frames that are lent when a connection, a queue pair or the domain ends; and a wire that loses and repeats. */
+/* Frames that are given when a connection, a queue pair or the domain ends; and a wire that loses and repeats. */
 
-#include "loan_scene.h"
+#include "zcrx_scene.h"
 
 /* ---- ends ---- */
 
@@ -44,7 +44,7 @@ domain__may_go_before_what_was_taken(void **state)
 	assert_int_equal(fx_live(), 0);
 }
 
-/* What is out is lent: nobody else may lend in its place. */
+/* What is out is given: nobody else may give in its place. */
 static void
 destroy__keeps_its_part_until_the_last_frame_is_home(void **state)
 {
@@ -105,10 +105,10 @@ reset__frees_what_nobody_took(void **state)
 	assert_null(roce_qp_take_mbuf(qp, &event));
 	assert_int_equal(rte_mempool_avail_count(heads), 14);
 	connect_it();
-	post(10, LENT);
-	for (unsigned int i = 0; i < LENT - 1; i++)
+	post(10, GIVEN);
+	for (unsigned int i = 0; i < GIVEN - 1; i++)
 		hear();
-	for (unsigned int i = 0; i < LENT - 1; i++)
+	for (unsigned int i = 0; i < GIVEN - 1; i++)
 		rte_pktmbuf_free(take(10 + i));
 	judge(m, number);
 	rte_pktmbuf_free(m);
@@ -117,7 +117,7 @@ reset__frees_what_nobody_took(void **state)
 /* ---- a bad wire ---- */
 
 #define MESSAGES 400u
-#define HELD     (LENT - 1)
+#define HELD     (GIVEN - 1)
 
 static uint32_t dice = 1;
 
@@ -201,7 +201,7 @@ wire__loses_and_repeats(void **state)
 			&(struct roce_qp_attr){ .pd = end.pd,
 					.recv_cq = end.recv_cq,
 					.max_recv_wr = DEPTH,
-					.max_lent = LENT });
+					.max_zcrx = GIVEN });
 	sender = fx_qp(&other, NULL);
 	fx_join(&end, qp, &other, sender);
 	post(0, DEPTH);

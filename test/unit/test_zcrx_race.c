@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A receive that lends is posted on another thread, just when a message looks for one. */
+/* A zero-copy receive is posted on another thread, just when a message looks for one. */
 
-#include "loan_scene.h"
+#include "zcrx_scene.h"
 
-bool __real_roce_loan_ready(struct roce_qp *of, const struct roce_pkt *pkt);
-bool __wrap_roce_loan_ready(struct roce_qp *of, const struct roce_pkt *pkt);
+bool __real_roce_zcrx_ready(struct roce_qp *of, const struct roce_pkt *pkt);
+bool __wrap_roce_zcrx_ready(struct roce_qp *of, const struct roce_pkt *pkt);
 
 static bool post_behind;
 
 /* Linked in place of the real one (ld --wrap): the other thread comes when it has looked. */
 bool
-__wrap_roce_loan_ready(struct roce_qp *of, const struct roce_pkt *pkt)
+__wrap_roce_zcrx_ready(struct roce_qp *of, const struct roce_pkt *pkt)
 {
-	bool ready = __real_roce_loan_ready(of, pkt);
+	bool ready = __real_roce_zcrx_ready(of, pkt);
 
 	if (post_behind)
 		post(7, 1);

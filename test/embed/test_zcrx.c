@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * lend=: where the frames come from that are lent, by how a device has its port; that they are nobody else's, and that they
+ * zcrx=: where the frames come from that consumers hold, by how a device has its port; that they are nobody else's, and that they
  * outlive the device.
  */
 
@@ -13,17 +13,17 @@
 #include "node.h"
 #include "port/pool.h"
 
-#define LENT   4u
-#define BYTES  900u
-#define LENDER 0u /* of b's queue pairs: it lends, and the others copy */
+#define GIVEN    4u
+#define BYTES    900u
+#define RECEIVER 0u /* of b's queue pairs: its receives are zero-copy, the others copy */
 
 #define TEXTS 1000u /* messages with memory of their own */
 
 static struct node a, b;
-static uint16_t lent; /* frames that b may lend: of ports, more than there are to receive into where nothing is lent */
+static uint16_t max_frames; /* frames that consumers of b may hold: of ports, more than there are to receive into when no consumer holds any */
 static struct rte_mempool *pool; /* of a program; NULL: the devices have ports of their own */
 
-/* One of b's queue pairs lends. */
+/* One of b's queue pairs has zero-copy receives. */
 static void
 join(void)
 {
@@ -31,11 +31,11 @@ join(void)
 		.pd = b.pd,
 		.recv_cq = b.recv_cq,
 		.max_recv_wr = NODE_DEPTH,
-		.max_lent = lent,
+		.max_zcrx = max_frames,
 	};
 
-	roce_qp_destroy(b.qp[LENDER]);
-	assert_int_equal(roce_qp_create(&attr, &b.qp[LENDER]), 0);
+	roce_qp_destroy(b.qp[RECEIVER]);
+	assert_int_equal(roce_qp_create(&attr, &b.qp[RECEIVER]), 0);
 	nodes_connect(&a, &b);
 }
 
@@ -48,8 +48,8 @@ open_hands(void)
 	pool = embed_pool("frames", 1023, 2048);
 	one.pool[0] = pool;
 	two.pool[0] = pool;
-	two.params = "ip=192.0.2.2/24 lend=4";
-	lent = LENT;
+	two.params = "ip=192.0.2.2/24 zcrx=4";
+	max_frames = GIVEN;
 	node_open(&a, &one);
 	node_open(&b, &two);
 	join();
@@ -73,8 +73,8 @@ open_ports(const char *one, const char *two)
 
 	pool = NULL;
 	node_make(&a, open_own(one));
-	lent = (uint16_t)RTE_MIN(a.port->rx_pool[0]->size + 64, ROCE_LENT_MAX);
-	snprintf(params, sizeof(params), "%s lend=%u", two, lent);
+	max_frames = (uint16_t)RTE_MIN(a.port->rx_pool[0]->size + 64, ROCE_ZCRX_MAX);
+	snprintf(params, sizeof(params), "%s zcrx=%u", two, max_frames);
 	node_make(&b, open_own(params));
 	join();
 }
@@ -94,11 +94,11 @@ open_memif(void)
 	unsigned int socket = (unsigned int)getpid() * 16 + serial++;
 
 	snprintf(one, sizeof(one),
-			"port=net_memif0,role=server,id=7,socket=/lent%u,socket-abstract=yes "
+			"port=net_memif0,role=server,id=7,socket=/zcrx%u,socket-abstract=yes "
 			"ip=192.0.2.1/24",
 			socket);
 	snprintf(two, sizeof(two),
-			"port=net_memif1,role=client,id=7,socket=/lent%u,socket-abstract=yes "
+			"port=net_memif1,role=client,id=7,socket=/zcrx%u,socket-abstract=yes "
 			"ip=192.0.2.2/24",
 			socket);
 	open_ports(one, two);
@@ -129,11 +129,11 @@ poll_once(void)
 			0);
 }
 
-/* Message @p i of BYTES to the queue pair that lends. */
+/* Message @p i of BYTES to the queue pair with zero-copy receives. */
 static void
 say(uint32_t i)
 {
-	const struct roce_recv_wr recv = { .wr_id = i, .flags = ROCE_WR_LEND };
+	const struct roce_recv_wr recv = { .wr_id = i, .flags = ROCE_WR_ZCRX };
 	uint8_t *text = a.memory + i % TEXTS * BYTES;
 	const struct roce_sge out = { (uintptr_t)text, BYTES, roce_mr_key(a.mr) };
 	const struct roce_wr wr = {
@@ -145,8 +145,8 @@ say(uint32_t i)
 	};
 
 	memset(text, (int)i + 1, BYTES);
-	assert_int_equal(roce_qp_post_recv(b.qp[LENDER], &recv), 0);
-	assert_int_equal(roce_qp_post_send(a.qp[LENDER], &wr), 0);
+	assert_int_equal(roce_qp_post_recv(b.qp[RECEIVER], &recv), 0);
+	assert_int_equal(roce_qp_post_send(a.qp[RECEIVER], &wr), 0);
 }
 
 static void
@@ -175,7 +175,7 @@ want(struct roce_cq *cq)
 
 /* It arrives and is acknowledged. */
 static struct rte_mbuf *
-lend(uint32_t i)
+give_frame(uint32_t i)
 {
 	struct roce_event event;
 	struct rte_mbuf *m;
@@ -183,60 +183,60 @@ lend(uint32_t i)
 	say(i);
 	event = want(b.recv_cq);
 	assert_int_equal(event.wr_id, i);
-	m = roce_qp_take_mbuf(b.qp[LENDER], &event);
+	m = roce_qp_take_mbuf(b.qp[RECEIVER], &event);
 	assert_non_null(m);
 	judge(m, i);
 	assert_int_equal(want(a.send_cq).wr_id, i);
 	return m;
 }
 
-/* Frames of the program's pool are lent as they are; it has them back when its consumer frees them. */
+/* Frames of the program's pool are given as they are; it has them back when its consumer frees them. */
 static void
-handover__lends_the_programs_frames(void **state)
+handover__gives_the_programs_frames(void **state)
 {
-	struct rte_mbuf *m[LENT];
+	struct rte_mbuf *m[GIVEN];
 	unsigned int before;
 
 	open_hands();
 	before = rte_mempool_in_use_count(pool);
-	for (uint32_t i = 0; i < LENT; i++)
-		m[i] = lend(i);
-	assert_int_equal(embed_counter(b.device, "rx_lent"), LENT);
+	for (uint32_t i = 0; i < GIVEN; i++)
+		m[i] = give_frame(i);
+	assert_int_equal(embed_counter(b.device, "rx_lent"), GIVEN);
 	assert_int_equal(embed_counter(b.device, "rx_lent_copied"), 0);
-	assert_true(rte_mempool_in_use_count(pool) >= before + LENT);
-	rte_pktmbuf_free_bulk(m, LENT);
+	assert_true(rte_mempool_in_use_count(pool) >= before + GIVEN);
+	rte_pktmbuf_free_bulk(m, GIVEN);
 	close_both();
 	embed_pool_end(pool);
 }
 
 /* What came over net_ring is the sender's: he has it back at once, whatever the consumer does. */
 static void
-rings__lend_copies(void **state)
+rings__give_copies(void **state)
 {
-	struct rte_mbuf *m[LENT];
+	struct rte_mbuf *m[GIVEN];
 
 	open_rings();
-	for (uint32_t i = 0; i < LENT; i++)
-		m[i] = lend(i);
-	assert_int_equal(embed_counter(b.device, "rx_lent"), LENT);
-	assert_int_equal(embed_counter(b.device, "rx_lent_copied"), LENT);
-	rte_pktmbuf_free_bulk(m, LENT);
+	for (uint32_t i = 0; i < GIVEN; i++)
+		m[i] = give_frame(i);
+	assert_int_equal(embed_counter(b.device, "rx_lent"), GIVEN);
+	assert_int_equal(embed_counter(b.device, "rx_lent_copied"), GIVEN);
+	rte_pktmbuf_free_bulk(m, GIVEN);
 	close_both();
 	assert_int_equal(roce_pool_sweep(), 0);
 }
 
-/* What the driver has filled of our own is lent as it is. */
+/* What the driver has filled of our own is given as it is. */
 static void
-memif__lends_its_frames(void **state)
+memif__gives_its_frames(void **state)
 {
-	struct rte_mbuf *m[LENT];
+	struct rte_mbuf *m[GIVEN];
 
 	open_memif();
-	for (uint32_t i = 0; i < LENT; i++)
-		m[i] = lend(i);
-	assert_int_equal(embed_counter(b.device, "rx_lent"), LENT);
+	for (uint32_t i = 0; i < GIVEN; i++)
+		m[i] = give_frame(i);
+	assert_int_equal(embed_counter(b.device, "rx_lent"), GIVEN);
 	assert_int_equal(embed_counter(b.device, "rx_lent_copied"), 0);
-	rte_pktmbuf_free_bulk(m, LENT);
+	rte_pktmbuf_free_bulk(m, GIVEN);
 	close_both();
 	assert_int_equal(roce_pool_sweep(), 0);
 }
@@ -248,11 +248,11 @@ others__receive_meanwhile(void **state)
 	static void (*const open[])(void) = { open_rings, open_memif };
 
 	for (size_t way = 0; way < RTE_DIM(open); way++) {
-		static struct rte_mbuf *m[ROCE_LENT_MAX];
+		static struct rte_mbuf *m[ROCE_ZCRX_MAX];
 
 		open[way]();
-		for (uint32_t i = 0; i < lent; i++)
-			m[i] = lend(i);
+		for (uint32_t i = 0; i < max_frames; i++)
+			m[i] = give_frame(i);
 		for (uint32_t i = 0; i < 20 * NODE_DEPTH; i++) {
 			uint32_t q = 1 + i % (NODE_QPS - 1);
 
@@ -261,7 +261,7 @@ others__receive_meanwhile(void **state)
 			(void)want(a.send_cq);
 			nodes_judge_one(&a, &b, q, i % NODE_DEPTH);
 		}
-		rte_pktmbuf_free_bulk(m, lent);
+		rte_pktmbuf_free_bulk(m, max_frames);
 		close_both();
 		assert_int_equal(roce_pool_sweep(), 0);
 	}
@@ -269,7 +269,7 @@ others__receive_meanwhile(void **state)
 
 /* The device is closed, and its port: the program has what it took, and pools go when that is home. */
 static void
-device__may_go_before_what_it_lent(void **state)
+device__may_go_before_what_it_gave(void **state)
 {
 	static void (*const open[])(void) = { open_hands, open_rings, open_memif };
 
@@ -277,8 +277,8 @@ device__may_go_before_what_it_lent(void **state)
 		struct rte_mbuf *m[2];
 
 		open[way]();
-		m[0] = lend(0);
-		m[1] = lend(1);
+		m[0] = give_frame(0);
+		m[1] = give_frame(1);
 		say(2);
 		(void)want(a.send_cq);
 		assert_int_equal(embed_counter(b.device, "rx_lent"), 3);
@@ -296,18 +296,18 @@ device__may_go_before_what_it_lent(void **state)
 
 /* Who does not ask for it has none. */
 static void
-lend__is_asked_for(void **state)
+zcrx__is_asked_for(void **state)
 {
 	struct roce_attach_config config = embed_handover(1);
 	struct roce_qp_attr attr;
 	struct roce_qp *qp;
 
 	node_open(&a, &config);
-	attr = (struct roce_qp_attr){ .pd = a.pd, .recv_cq = a.recv_cq, .max_lent = 1 };
+	attr = (struct roce_qp_attr){ .pd = a.pd, .recv_cq = a.recv_cq, .max_zcrx = 1 };
 	assert_int_equal(roce_qp_create(&attr, &qp), -ENOMEM);
 	node_close(&a);
-	config.params = "ip=192.0.2.1/24 lend=65537";
-	embed_refused(&config, -EINVAL, "lend");
+	config.params = "ip=192.0.2.1/24 zcrx=65537";
+	embed_refused(&config, -EINVAL, "zcrx");
 	assert_int_equal(roce_pool_sweep(), 0);
 }
 
@@ -322,12 +322,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(handover__lends_the_programs_frames),
-		cmocka_unit_test(rings__lend_copies),
-		cmocka_unit_test(memif__lends_its_frames),
+		cmocka_unit_test(handover__gives_the_programs_frames),
+		cmocka_unit_test(rings__give_copies),
+		cmocka_unit_test(memif__gives_its_frames),
 		cmocka_unit_test(others__receive_meanwhile),
-		cmocka_unit_test(device__may_go_before_what_it_lent),
-		cmocka_unit_test(lend__is_asked_for),
+		cmocka_unit_test(device__may_go_before_what_it_gave),
+		cmocka_unit_test(zcrx__is_asked_for),
 	};
 
 	return cmocka_run_group_tests(tests, start, NULL);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How many frames are lent: the bound of a queue pair, that of the domain, and pools that are empty. */
+/* How many frames are given: the bound of a queue pair, that of the domain, and pools that are empty. */
 
 #include <errno.h>
 
-#include "loan_scene.h"
+#include "zcrx_scene.h"
 
-/* ---- who may lend ---- */
+/* ---- who may give ---- */
 
 static void
 create__wants_a_queue_of_its_own_and_events(void **state)
@@ -18,30 +18,30 @@ create__wants_a_queue_of_its_own_and_events(void **state)
 	attr = attr_of(1);
 	attr.recv_cq = NULL;
 	assert_int_equal(roce_qp_create(&attr, &other), -EINVAL);
-	attr = attr_of(ROCE_LENT_MAX + 1);
+	attr = attr_of(ROCE_ZCRX_MAX + 1);
 	assert_int_equal(roce_qp_create(&attr, &other), -EINVAL);
 }
 
-/* All queue pairs together have what the domain may lend; one that ends gives its part back. */
+/* All queue pairs together have what the domain may give; one that ends gives its part back. */
 static void
-create__takes_a_part_of_what_the_domain_lends(void **state)
+create__takes_a_part_of_what_the_domain_gives(void **state)
 {
-	struct roce_qp_attr attr = attr_of(MAY - LENT + 1);
+	struct roce_qp_attr attr = attr_of(MAY - GIVEN + 1);
 	struct roce_qp *other, *third;
 
 	assert_int_equal(roce_qp_create(&attr, &other), -ENOMEM);
-	attr.max_lent = MAY - LENT;
+	attr.max_zcrx = MAY - GIVEN;
 	assert_int_equal(roce_qp_create(&attr, &other), 0);
-	attr.max_lent = 1;
+	attr.max_zcrx = 1;
 	assert_int_equal(roce_qp_create(&attr, &third), -ENOMEM);
 	roce_qp_destroy(other);
 	assert_int_equal(roce_qp_create(&attr, &third), 0);
 	roce_qp_destroy(third);
 }
 
-/* Where nothing may be lent all else is as ever. */
+/* Where no frame may be given all else is as ever. */
 static void
-create__is_refused_where_nothing_is_lent(void **state)
+create__is_refused_where_no_frame_is_given(void **state)
 {
 	struct roce_qp_attr attr;
 	struct roce_qp *other;
@@ -52,16 +52,16 @@ create__is_refused_where_nothing_is_lent(void **state)
 	fx_end_open(&end, 1, NULL);
 	attr = attr_of(1);
 	assert_int_equal(roce_qp_create(&attr, &other), -ENOMEM);
-	attr.max_lent = 0;
+	attr.max_zcrx = 0;
 	assert_int_equal(roce_qp_create(&attr, &other), 0);
 	roce_qp_destroy(other);
 }
 
-/* Memory that runs out anywhere: nothing is kept, neither memory nor a part of what may be lent. */
+/* Memory that runs out anywhere: nothing is kept, neither memory nor a part of what may be given. */
 static void
 create__unwinds(void **state)
 {
-	struct roce_qp_attr attr = attr_of(MAY - LENT);
+	struct roce_qp_attr attr = attr_of(MAY - GIVEN);
 	unsigned int live = fx_live();
 	struct roce_qp *other;
 	unsigned int n = 0;
@@ -84,14 +84,14 @@ create__unwinds(void **state)
 }
 
 static void
-post__wants_no_segments_and_a_queue_that_lends(void **state)
+post__wants_no_segments_and_a_queue_with_zcrx(void **state)
 {
 	struct roce_sge sge;
 	struct roce_recv_wr wr = fx_recv(&end, &sge, 0, 0, BYTES);
 	struct roce_qp_attr attr = attr_of(0);
 	struct roce_qp *plain;
 
-	wr.flags = ROCE_WR_LEND;
+	wr.flags = ROCE_WR_ZCRX;
 	assert_int_equal(roce_qp_post_recv(qp, &wr), -EINVAL);
 	wr.num_sge = 0;
 	assert_int_equal(roce_srq_post(end.srq, &wr), -EINVAL);
@@ -103,7 +103,7 @@ post__wants_no_segments_and_a_queue_that_lends(void **state)
 	roce_qp_destroy(plain);
 }
 
-/* As many as any others, also when more are posted than may be lent. */
+/* As many as any others, also when more are posted than may be given. */
 static void
 post__holds_its_depth(void **state)
 {
@@ -117,14 +117,14 @@ post__holds_its_depth(void **state)
 static void
 bound__is_receiver_not_ready(void **state)
 {
-	struct rte_mbuf *m[LENT + 1];
+	struct rte_mbuf *m[GIVEN + 1];
 	uint32_t first = psn;
 
-	post(0, LENT + 2);
-	for (unsigned int i = 0; i < LENT; i++)
+	post(0, GIVEN + 2);
+	for (unsigned int i = 0; i < GIVEN; i++)
 		hear();
 	answers(ROCE_AETH_ACK | roce_credit_encode(2));
-	for (unsigned int i = 0; i < LENT; i++)
+	for (unsigned int i = 0; i < GIVEN; i++)
 		m[i] = take(i);
 	for (unsigned int i = 0; i < 2; i++) {
 		hear();
@@ -137,15 +137,15 @@ bound__is_receiver_not_ready(void **state)
 	assert_int_equal(roce_cq_count(end.recv_cq), 0);
 	rte_pktmbuf_free(m[1]);
 	hear();
-	m[1] = take(LENT);
-	judge(m[1], first + LENT);
+	m[1] = take(GIVEN);
+	judge(m[1], first + GIVEN);
 	hear();
 	psn--;
 	rte_pktmbuf_free(m[0]);
 	hear();
-	m[0] = take(LENT + 1);
-	judge(m[0], first + LENT + 1);
-	for (unsigned int i = 0; i < LENT; i++)
+	m[0] = take(GIVEN + 1);
+	judge(m[0], first + GIVEN + 1);
+	for (unsigned int i = 0; i < GIVEN; i++)
 		rte_pktmbuf_free(m[i]);
 	assert_int_equal(fx_stats(&end)->out_of_buffer, 0);
 }
@@ -156,8 +156,8 @@ bound__counts_what_nobody_took(void **state)
 {
 	struct roce_event event;
 
-	post(0, LENT + 1);
-	for (unsigned int i = 0; i < LENT; i++)
+	post(0, GIVEN + 1);
+	for (unsigned int i = 0; i < GIVEN; i++)
 		hear();
 	(void)fx_tx_one(&end);
 	event = told(0);
@@ -175,15 +175,15 @@ bound__is_nothing_to_others(void **state)
 {
 	struct roce_event event;
 
-	post(0, LENT);
-	for (unsigned int i = 0; i < LENT; i++)
+	post(0, GIVEN);
+	for (unsigned int i = 0; i < GIVEN; i++)
 		hear();
 	post_copying(10);
 	post(11, 2);
 	hear();
 	fx_rx_request(&end, &peer, ONLY, psn++, 0, 0);
 	fx_rx_request(&end, &peer, IBV_OPCODE_RC_RDMA_WRITE_ONLY_WITH_IMMEDIATE, psn++, 0, 0);
-	for (unsigned int i = 0; i < LENT; i++)
+	for (unsigned int i = 0; i < GIVEN; i++)
 		(void)told(i);
 	for (unsigned int i = 10; i < 13; i++) {
 		assert_int_equal(roce_cq_poll(end.recv_cq, &event, 1), 1);
@@ -200,15 +200,15 @@ bound__is_of_the_queue_pair(void **state)
 	struct roce_qp_attr attr = attr_of(1);
 	struct roce_qp *first = qp;
 
-	post(0, LENT);
-	for (unsigned int i = 0; i < LENT; i++)
+	post(0, GIVEN);
+	for (unsigned int i = 0; i < GIVEN; i++)
 		hear();
 	qp = fx_qp(&end, &attr);
 	connect_it();
 	post(100, 1);
 	hear();
-	assert_int_equal(fx_stats(&end)->rx_lent, LENT + 1);
-	for (unsigned int i = 0; i < LENT; i++)
+	assert_int_equal(fx_stats(&end)->rx_lent, GIVEN + 1);
+	for (unsigned int i = 0; i < GIVEN; i++)
 		(void)told(i);
 	rte_pktmbuf_free(take(100));
 	roce_qp_destroy(first);
@@ -220,8 +220,8 @@ watermark__is_kept_beside(void **state)
 {
 	roce_qp_set_watermarks(qp, ROCE_HIGH_NONE, 1);
 	roce_qp_set_watermarks(qp, ROCE_HIGH_NONE, ROCE_HIGH_NONE);
-	post(0, LENT + 1);
-	for (unsigned int i = 0; i < LENT; i++)
+	post(0, GIVEN + 1);
+	for (unsigned int i = 0; i < GIVEN; i++)
 		hear();
 	(void)fx_tx_one(&end);
 	hear();
@@ -288,16 +288,16 @@ copies__that_are_gone_are_receiver_not_ready(void **state)
 
 /* An event that found no room: nobody can ask for its frame, and it is none of those that are held. */
 static void
-overflow__lends_nothing(void **state)
+overflow__gives_no_frame(void **state)
 {
-	struct fx_options options = lending();
+	struct fx_options options = zcrx_options();
 	struct roce_qp_attr attr;
 
 	roce_qp_destroy(qp);
 	fx_end_close(&end);
 	options.cq_depth = 1;
 	fx_end_open(&end, 1, &options);
-	attr = attr_of(LENT);
+	attr = attr_of(GIVEN);
 	qp = fx_qp(&end, &attr);
 	connect_it();
 	post(0, DEPTH);
@@ -315,10 +315,10 @@ main(void)
 #define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		CASE(create__wants_a_queue_of_its_own_and_events),
-		CASE(create__takes_a_part_of_what_the_domain_lends),
-		CASE(create__is_refused_where_nothing_is_lent),
+		CASE(create__takes_a_part_of_what_the_domain_gives),
+		CASE(create__is_refused_where_no_frame_is_given),
 		CASE(create__unwinds),
-		CASE(post__wants_no_segments_and_a_queue_that_lends),
+		CASE(post__wants_no_segments_and_a_queue_with_zcrx),
 		CASE(post__holds_its_depth),
 		CASE(bound__is_receiver_not_ready),
 		CASE(bound__counts_what_nobody_took),
@@ -327,7 +327,7 @@ main(void)
 		CASE(watermark__is_kept_beside),
 		CASE(heads__that_are_gone_are_receiver_not_ready),
 		CASE(copies__that_are_gone_are_receiver_not_ready),
-		CASE(overflow__lends_nothing),
+		CASE(overflow__gives_no_frame),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
