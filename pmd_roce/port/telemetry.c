@@ -150,13 +150,16 @@ fill_engines(const struct roce_device *device, struct rte_tel_data *dict)
 {
 	for (unsigned int q = 0; q < device->port->queues; q++) {
 		const struct roce_stats *stats = roce_engine_stats(device->port->queue[q].engine);
+		/* First: a poller counts on, and no more frames are forwarded than were received. */
+		uint64_t handed_over = look(&stats->rx_handed_over);
 		struct rte_tel_data *one = roce_telemetry_dict();
 		char key[16];
 
 		if (one == NULL)
 			return;
+		rte_smp_rmb();
 		rte_tel_data_add_dict_uint(one, "rx_frames", look(&stats->rx_frames));
-		rte_tel_data_add_dict_uint(one, "rx_handed_over", look(&stats->rx_handed_over));
+		rte_tel_data_add_dict_uint(one, "rx_handed_over", handed_over);
 		rte_tel_data_add_dict_uint(one, "rx_inbox_full", look(&stats->rx_inbox_full));
 		rte_tel_data_add_dict_uint(one, "tx_frames", look(&stats->tx_frames));
 		rte_tel_data_add_dict_uint(one, "retransmits", look(&stats->retransmits));

@@ -209,9 +209,12 @@ def twice(perf, folder):
                 for role, conf in files.items()}
         time.sleep(delay)
         ends["client"].process.send_signal(signal.SIGSTOP)
-        for _ in range(2):
+        # Two at least: signals that come before the process runs again are one.
+        for _ in range(20):
             ends["server"].process.send_signal(signal.SIGINT)
             time.sleep(0.3)
+            if ends["server"].process.poll() is not None:
+                break
         status = ends["server"].end()
         ends["client"].process.kill()
         ends["client"].end()

@@ -15,7 +15,7 @@
 
 #include <dat/udat.h>
 
-#define PATIENCE_US 5000000 /**< what must come, comes before */
+#define PATIENCE_US 60000000 /**< what must come, comes before */
 #define BUFFER_LEN  65536
 
 #if defined(__GNUC__)

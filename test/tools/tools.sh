@@ -72,7 +72,7 @@ client() {
 
 # end_server : gives it time to end by itself.
 end_server() {
-	for _ in 1 2 3 4 5 6 7 8 9 10; do
+	for _ in $(seq 150); do
 		kill -0 "$pid" 2>/dev/null || break
 		sleep 0.2
 	done

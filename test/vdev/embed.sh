@@ -29,8 +29,8 @@ $near "$embed" $eal --log-level error --no-shconf -l 0 --vdev net_af_packet0,ifa
 child=$!
 children="$children $child"
 adapter "$work/client.conf" client "port=net_af_packet1,iface=far ip=192.0.2.11/24"
-for _ in $(seq 100); do
-	grep -q 'answering RDMA' "$work/embed" && break
+until grep -q 'answering RDMA' "$work/embed"; do
+	kill -0 "$child" || break
 	sleep 0.1
 done
 for size in 0 1 64 1024 1025 16384; do

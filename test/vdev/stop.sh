@@ -43,7 +43,7 @@ works() {
 	done
 }
 
-run="--verify -s 4097 -d $((2 * seconds + 2)) -D wire"
+run="--verify -s 4097 -d $((2 * seconds + 8)) -D wire"
 begin server env DAT_OVERRIDE="$work/server.conf" $near "$perf" $run --json="$work/server.json"
 of_server=$pid
 wait_for "$work/server.out" "$of_server" || complain "the server does not start: $(cat "$work/server.err")"

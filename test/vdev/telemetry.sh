@@ -16,7 +16,7 @@ else
 fi
 UDAPL_ROCE_EAL="--no-shconf --no-pci --no-huge -m 512 --file-prefix=$prefix --log-level=*:error"
 export UDAPL_ROCE_EAL
-"$perf" -q 8 -s 64 -d 40 >"$work/out" 2>&1 &
+"$perf" -q 8 -s 64 -d 300 >"$work/out" 2>&1 &
 child=$!
 children="$children $child"
 debian=
@@ -25,7 +25,7 @@ if command -v dpdk-telemetry.py >/dev/null; then
 fi
 "$python" "$here/telemetry.py" "$run/dpdk_telemetry.v2" $debian || complain "telemetry: see above"
 stop "$child"
-UDAPL_ROCE_PARAMS="queues=2" "$perf" -q 200 -s 64 -d 40 >"$work/out" 2>&1 &
+UDAPL_ROCE_PARAMS="queues=2" "$perf" -q 200 -s 64 -d 300 >"$work/out" 2>&1 &
 child=$!
 children="$children $child"
 "$python" "$here/telemetry.py" "$run/dpdk_telemetry.v2" --crowd 200 || complain "a crowd: see above"

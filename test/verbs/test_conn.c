@@ -103,7 +103,7 @@ connect__no_answer(void **state)
 	struct roce_cm_id *request;
 	struct roce_cm_conn_param answer = param_of(pair->b.qp, NULL);
 
-	connect_to(pair, ip_b, PORT, NULL, 20000);
+	connect_to(pair, ip_b, PORT, NULL, 500000);
 	request = want_cm(pair, &pair->b, ROCE_CM_EVENT_CONNECT_REQUEST).id;
 	event = want_cm(pair, &pair->a, ROCE_CM_EVENT_UNREACHABLE);
 	assert_int_equal(event.status, -ETIMEDOUT);
