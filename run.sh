@@ -26,7 +26,6 @@ packages_instructions=("${packages_build[@]}" valgrind)
 packages_compare=(ucx-utils libfabric-bin iperf3 sockperf iproute2)
 packages_fuzz=("${packages_clang[@]}" libclang-rt-14-dev llvm-14)
 
-suites_default=(unit sim model walk conf vdev recipes contract verbs abi tools apps fuzz lint)
 suites_sanitize=(unit sim walk conf vdev contract verbs fuzz)
 suites_newer=(unit sim model walk conf vdev contract verbs abi)
 
@@ -46,8 +45,8 @@ usage: ./run.sh COMMAND
   bench --curves [options]  the same over sizes, endpoints, depths, loss, cores and path MTUs, as JSON and drawings
   compare [--rounds N] [--seconds S] [--sizes BYTES,...] [--markdown]
                             ours beside UCX, libfabric and kernel TCP on this machine, in turn (test/compare)
-  test [suite ...]          build and run the tests: unit sim model walk conf vdev recipes contract verbs
-                            abi tools apps fuzz lint, or the suites named
+  test [--all] [suite ...]  build and run the tests: unit sim model walk conf contract verbs abi fuzz; with --all
+                            also vdev recipes tools apps lint; or the suites named
   build                     build everything (release)
   lint                      style, layers, symbols, headers, spelling, and clang-tidy
   debug [suite ...]         build without optimisation and run what compares whole answers (debug), or the suites named
@@ -213,10 +212,21 @@ compile_suites() {
 	only=$targets compile "$name" "$@"
 }
 
-# run_suites NAME LOG SUITE...: runs them in build/NAME; the last line printed is the count.
-run_suites() {
-	local dir=$build_root/$1 log=$2 suite have args=()
+# run_tests NAME LOG [meson arguments]: runs them in build/NAME; the last line printed is the count.
+run_tests() {
+	local dir=$build_root/$1 log=$2
 	shift 2
+	rm -f "$dir/meson-logs/$log.json"
+	# The count below decides, not meson's exit code: it also knows of a run in which nothing ran.
+	meson test -C "$dir" --no-rebuild --print-errorlogs --logbase testlog "${meson_test_options[@]}" "$@" || true
+	python3 test/testlog.py sum "$dir/meson-logs/$log.json"
+}
+meson_test_options=(--timeout-multiplier 2)
+
+# run_suites NAME SUITE...: runs these in build/NAME.
+run_suites() {
+	local name=$1 dir=$build_root/$1 suite have args=()
+	shift
 	have=$(python3 test/testlog.py suites "$dir")
 	for suite in "$@"; do
 		grep -qx -- "$suite" <<<"$have" ||
@@ -224,13 +234,8 @@ run_suites() {
 		args+=(--suite "$suite")
 	done
 	say "running $*"
-	rm -f "$dir/meson-logs/$log.json"
-	# The count below decides, not meson's exit code: it also knows of a run in which nothing ran.
-	meson test -C "$dir" --no-rebuild --print-errorlogs --logbase "$log" "${meson_test_options[@]}" "${args[@]}" \
-		|| true
-	python3 test/testlog.py sum "$dir/meson-logs/$log.json"
+	run_tests "$name" testlog "${args[@]}"
 }
-meson_test_options=(--timeout-multiplier 2)
 
 # Link-time optimisation takes functions from one layer into another: 64 bytes cost 5 % less.
 fastest=(--buildtype=release -Db_lto=true)
@@ -371,7 +376,6 @@ cmd_compare() {
 }
 
 cmd_test() {
-	[ $# -gt 0 ] || set -- "${suites_default[@]}"
 	case " $* " in
 	*' lint-slow '*) need_packages "${packages_lint[@]}" ;;
 	*) need_packages "${packages_test[@]}" ;;
@@ -382,7 +386,12 @@ cmd_test() {
 	' lint-slow ' | ' lint ' | ' lint lint-slow ') ;;
 	*) reserve_hugepages ;;
 	esac
-	run_suites test testlog "$@"
+	# Which suites these two have: test/meson.build.
+	case "$*" in
+	'') run_tests test testlog ;;
+	--all) run_tests test testlog-all --setup all ;;
+	*) run_suites test "$@" ;;
+	esac
 }
 
 cmd_lint() {
@@ -394,7 +403,7 @@ cmd_debug() {
 	[ $# -gt 0 ] || set -- debug
 	need_packages "${packages_test[@]}"
 	compile_suites debug "$*" --buildtype=debug -Dsim_worlds=5000 -Dwalk_steps=10000000
-	run_suites debug testlog "$@"
+	run_suites debug "$@"
 }
 
 cmd_sanitize() {
@@ -412,8 +421,8 @@ cmd_sanitize() {
 	compile_suites tsan tsan -Doptimization=1 -Dc_args='-g1 -DRTE_USE_C11_MEM_MODEL' -Dwerror=false \
 		-Db_sanitize=thread -Dsim_worlds=1000
 	[ "${1:-}" != --compile ] || return 0
-	run_suites asan testlog "${suites_sanitize[@]}" || status=1
-	run_suites tsan testlog tsan || status=1
+	run_suites asan "${suites_sanitize[@]}" || status=1
+	run_suites tsan tsan || status=1
 	python3 test/testlog.py sum "$build_root"/{asan,tsan}/meson-logs/testlog.json || status=1
 	return $status
 }
@@ -427,7 +436,7 @@ cmd_compile_clang() {
 cmd_simlong() {
 	need_packages "${packages_test[@]}"
 	only='test/sim/sim test/sim/sim_stall' compile release-tests --buildtype=release
-	run_suites release-tests testlog simlong
+	run_suites release-tests simlong
 }
 
 # Random steps on 1, 2 and 4 engines in turn beside a model, the seed random unless one is given; then real threads,
@@ -451,7 +460,7 @@ cmd_soak() {
 		fail "a world was violated: what, and how to replay it, stands above"
 	say "breaking the engine on purpose, one rule after the other"
 	python3 -B test/mutation/mutate.py || fail "a mutation survived: it stands above"
-	run_suites release-tests testlog modelsoak simlong long
+	run_suites release-tests modelsoak simlong long
 }
 
 # Consumers and a server among signals and strangers, for so many minutes.
