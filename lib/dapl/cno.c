@@ -222,12 +222,12 @@ dapl_evd_set_cno(struct dapl_evd *evd, struct dapl_cno *cno)
 	dapl_obj_use(cno);
 	/* Events from here on are delivered; those before are seen here. */
 	if (old == NULL)
-		roce_cq_watch(evd->cq);
+		roce_cq_add_waiter(evd->cq);
 	rte_spinlock_lock(&ia->notify_lock);
 	change_cno(evd, cno);
 	rte_spinlock_unlock(&ia->notify_lock);
 	if (cno == NULL)
-		roce_cq_unwatch(evd->cq);
+		roce_cq_remove_waiter(evd->cq);
 	dapl_obj_drop(old);
 	dapl_wake(NULL);
 }
@@ -248,7 +248,7 @@ dapl_evd_leave_cno(struct dapl_evd *evd)
 		dapl_waiters_ring(&cno->waiters);
 	}
 	rte_spinlock_unlock(&ia->notify_lock);
-	roce_cq_unwatch(evd->cq);
+	roce_cq_remove_waiter(evd->cq);
 	dapl_wake(NULL);
 }
 

@@ -238,7 +238,7 @@ arm_events(struct wait *w)
 	struct evd_wait *e = (struct evd_wait *)w;
 
 	if (!e->armed)
-		roce_cq_watch(e->evd->cq);
+		roce_cq_add_waiter(e->evd->cq);
 	e->armed = true;
 }
 
@@ -270,7 +270,7 @@ leave(const struct evd_wait *e, enum dapl_status status, uint32_t *more)
 	struct dapl_ia *ia = evd->head.ia;
 
 	if (e->armed)
-		roce_cq_unwatch(evd->cq);
+		roce_cq_remove_waiter(evd->cq);
 	rte_spinlock_lock(&evd->look_lock);
 	rte_spinlock_lock(&ia->notify_lock);
 	if (status == DAPL_TIMEOUT && take(e))

@@ -65,7 +65,7 @@ roce_qp_complete_recv(
 
 	roce_qp_hold(qp, false);
 	if (unlikely(qp->rx.cq == NULL))
-		roce_srq_give_back(qp->rx.rq, 1);
+		roce_srq_reap_silent(qp->rx.rq, 1);
 	else
 		roce_qp_tell_recv(qp, qp->rx.recv, out, qp->engine->domain->multi_engine);
 }

@@ -110,7 +110,7 @@ roce_cq_lost(struct roce_cq *cq, uint16_t srq_tag)
 {
 	/* The receive is gone with its event: nobody will reap it. */
 	if (srq_tag != 0)
-		roce_srq_give_back(cq->reap_table->counter[srq_tag]->srq, 1);
+		roce_srq_reap_silent(cq->reap_table->counter[srq_tag]->srq, 1);
 	roce_context_deliver(cq->context, &cq->async, ROCE_ENGINE_ASYNC_CQ_OVERFLOW, cq->owner, 0);
 }
 
@@ -249,7 +249,7 @@ drop_waiter(struct roce_cq *cq)
 }
 
 void
-roce_cq_watch(struct roce_cq *cq)
+roce_cq_add_waiter(struct roce_cq *cq)
 {
 	freeze(cq);
 	add_waiter(cq);
@@ -257,7 +257,7 @@ roce_cq_watch(struct roce_cq *cq)
 }
 
 void
-roce_cq_unwatch(struct roce_cq *cq)
+roce_cq_remove_waiter(struct roce_cq *cq)
 {
 	freeze(cq);
 	drop_waiter(cq);

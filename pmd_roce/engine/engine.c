@@ -8,7 +8,7 @@
 #include "engine/resp.h"
 
 __rte_noinline bool
-roce_engine_fetch(struct roce_engine *e)
+roce_engine_refill(struct roce_engine *e)
 {
 	if (rte_pktmbuf_alloc_bulk(e->pool, e->spare, ROCE_SPARE_MAX) == 0) {
 		e->spares = ROCE_SPARE_MAX;

@@ -127,13 +127,13 @@ void roce_context_forget(const struct roce_context *context, struct roce_pending
 void roce_domain_grace(struct roce_domain *domain);
 
 /** More empty frames. Locked. @return false: the pool is dry, which is counted. */
-bool roce_engine_fetch(struct roce_engine *e);
+bool roce_engine_refill(struct roce_engine *e);
 
 /** An empty frame; NULL (counted) when the pool is dry. Locked. */
 static inline struct rte_mbuf *
 roce_engine_frame(struct roce_engine *e)
 {
-	if (unlikely(e->spares == 0) && !roce_engine_fetch(e))
+	if (unlikely(e->spares == 0) && !roce_engine_refill(e))
 		return NULL;
 	return e->spare[--e->spares];
 }

@@ -277,9 +277,9 @@ roce_qp_owe(struct roce_qp *qp, uint8_t what)
 	roce_qp_ready(qp);
 }
 
-/** Have fetched what the visit wants of a queue pair that was not heard for long. */
+/** Prefetch what the visit wants of a queue pair that was not heard for long. */
 static inline void
-roce_qp_fetch(const struct roce_qp *qp)
+roce_qp_prefetch(const struct roce_qp *qp)
 {
 	rte_prefetch0(&qp->tx.timer);
 	rte_prefetch0(&qp->wq);
@@ -299,7 +299,7 @@ roce_qp_owe_ack(struct roce_qp *qp)
 	}
 	qp->rx.owes |= ROCE_OWES_ACK;
 	if (qp->tx.listed == ROCE_LISTED_NOWHERE) {
-		roce_qp_fetch(qp);
+		roce_qp_prefetch(qp);
 		roce_qp_list(qp, ROCE_LISTED_DELAYED_ACK);
 		TAILQ_INSERT_TAIL(&qp->engine->delayed_acks, qp, ready_link);
 	}

@@ -280,7 +280,7 @@ roce_qp_to_reset(struct roce_qp *qp)
 			;
 	} else if (dropped > 0) {
 		qp->cold.eventless += dropped;
-		roce_srq_give_back(qp->rx.rq, dropped);
+		roce_srq_reap_silent(qp->rx.rq, dropped);
 	}
 	if (qp->wq.flags & ROCE_WQE_EXTBUF)
 		roce_extbuf_drop(qp);

@@ -231,11 +231,11 @@ peek_qpn(const struct rte_mbuf *m)
 }
 
 /*
- * Have fetched what the frames want of their queue pairs. With thousands of them all is far away, and nobody waits for one
+ * Prefetch what the frames want of their queue pairs. With thousands of them all is far away, and nobody waits for one
  * line while the next could be under way: first the places in the table, then the lines that every frame wants.
  */
 static __rte_noinline void
-fetch_all(const struct roce_domain *domain, struct rte_mbuf **pkts, uint16_t n)
+prefetch_queue_pairs(const struct roce_domain *domain, struct rte_mbuf **pkts, uint16_t n)
 {
 	uint32_t qpn[ROCE_RX_BURST];
 
@@ -286,7 +286,7 @@ put_back(struct rte_mempool *pool, struct rte_mbuf **back, uint32_t n)
 
 /* Of frames that another core made all lines are far away: two of the bytes, and the one that freeing reads. */
 static inline void
-fetch_frames(struct rte_mbuf **pkts, uint16_t n)
+prefetch_frames(struct rte_mbuf **pkts, uint16_t n)
 {
 	for (uint16_t i = 0; i < n; i++) {
 		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], const uint8_t *));
@@ -305,9 +305,9 @@ rx_burst(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t n, uint64_t now
 	uint16_t foreign = 0;
 	uint32_t plain = 0;
 
-	fetch_frames(pkts, n);
+	prefetch_frames(pkts, n);
 	if (__atomic_load_n(&e->domain->qps, __ATOMIC_RELAXED) > QPS_NEAR)
-		fetch_all(e->domain, pkts, n);
+		prefetch_queue_pairs(e->domain, pkts, n);
 	for (uint16_t i = 0; i < n; i++) {
 		struct rte_mbuf *m = pkts[i];
 		enum fate fate = FATE_DONE;

@@ -360,7 +360,7 @@ roce_srq_take_at_mark(struct roce_srq *srq, uint32_t taken)
 }
 
 void
-roce_srq_give_back(struct roce_srq *srq, uint32_t n)
+roce_srq_reap_silent(struct roce_srq *srq, uint32_t n)
 {
 	if (srq == NULL)
 		return;

@@ -238,7 +238,7 @@ int roce_srq_create_private(
 		struct roce_pd *pd, uint32_t max_wr, uint32_t max_sge, struct roce_srq **srq);
 
 /** A taken receive ended without a completion: it counts as reaped. */
-void roce_srq_give_back(struct roce_srq *srq, uint32_t n);
+void roce_srq_reap_silent(struct roce_srq *srq, uint32_t n);
 
 /** One queue pair more, whose receives complete on @p cq (may be NULL). @return 0; -ENOMEM. */
 int

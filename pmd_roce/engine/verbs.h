@@ -34,12 +34,12 @@ roce_event_wakes(const struct roce_event *event, bool solicited)
 }
 
 /**
- * Add a waiter: the queue is armed until roce_cq_unwatch() is called as often. While it is armed, ROCE_ENGINE_ASYNC_CQ_EVENTS
+ * Add a waiter: the queue is armed until roce_cq_remove_waiter() is called as often. While it is armed, ROCE_ENGINE_ASYNC_CQ_EVENTS
  * is delivered for every event that wakes (roce_event_wakes()), and after it for none. A waiter that polls after this
  * call sees the events that came before. Any thread that holds no engine lock.
  */
-void roce_cq_watch(struct roce_cq *cq);
-void roce_cq_unwatch(struct roce_cq *cq);
+void roce_cq_add_waiter(struct roce_cq *cq);
+void roce_cq_remove_waiter(struct roce_cq *cq);
 
 /** As roce_cq_resize() for who has locks of his own: roce_engine_wake() must follow when he has let go of them. */
 int roce_cq_resize_inner(struct roce_cq *cq, uint32_t depth);
@@ -102,7 +102,8 @@ void roce_qp_to_reset(struct roce_qp *qp);
 /**
  * The consumer is about to end the queue pair. The answer that it still owes the peer, an acknowledgement or a
  * NAK, leaves in the next poll of engine 0, ahead of messages of the connection manager that are made later, whatever
- * becomes of the queue pair. roce_qp_to_error() or roce_qp_to_reset() must follow. Locked, and engine 0, too.
+ * becomes of the queue pair. Its receive side is in ERR afterwards, and roce_qp_to_error() or roce_qp_to_reset() must
+ * follow. Locked, and engine 0, too.
  */
 void roce_qp_final_ack(struct roce_qp *qp);
 

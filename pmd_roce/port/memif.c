@@ -51,7 +51,7 @@ set_private(struct roce_memif *memif, char *port, struct roce_errmsg *errmsg)
 		return roce_errmsg_set(errmsg, -EINVAL, "port=%.64s... is too long", port);
 	if (!memif->server) {
 		memcpy(place.name, memif->private_path, sizeof(place.name));
-		memif->private_fd = roce_memif_keep(roce_memif_listen(&place));
+		memif->private_fd = roce_memif_close_in_children(roce_memif_listen(&place));
 		if (memif->private_fd < 0)
 			return roce_errmsg_set(errmsg, -EACCES,
 					"port %s: the socket %s cannot be made: %s", memif->name,
@@ -193,7 +193,7 @@ static int
 meet_driver(struct roce_memif *memif, struct roce_memif_words *words)
 {
 	if (rte_eth_dev_start(memif->port_id) == 0)
-		memif->driver = roce_memif_keep(accept4(
+		memif->driver = roce_memif_close_in_children(accept4(
 				memif->private_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK));
 	if (memif->driver >= 0)
 		return 0;
@@ -206,7 +206,8 @@ static int
 try_server(struct roce_memif *memif, uint64_t end, struct roce_memif_words *words)
 {
 	struct roce_memif_msg hello;
-	int server = roce_memif_keep(roce_memif_connect(memif->place.name, memif->place.abstract));
+	int server = roce_memif_close_in_children(
+			roce_memif_connect(memif->place.name, memif->place.abstract));
 	int rc;
 
 	words->text[0] = '\0';

@@ -9,7 +9,7 @@
 #include "port/memif_pvt.h"
 
 int
-roce_memif_keep(int fd)
+roce_memif_close_in_children(int fd)
 {
 	if (fd >= 0)
 		roce_fork_close(fd);

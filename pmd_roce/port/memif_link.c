@@ -145,7 +145,7 @@ roce_memif_replay(struct roce_memif *memif, const struct roce_memif_offer *offer
 
 	/* The file has no name any more. */
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", memif->private_fd);
-	memif->driver = roce_memif_keep(roce_memif_connect(
+	memif->driver = roce_memif_close_in_children(roce_memif_connect(
 			memif->private_fd >= 0 ? path : memif->private_path, false));
 	if (memif->driver < 0)
 		return judge_answer(memif->driver, answer, ROCE_MEMIF_HELLO, words);

@@ -38,7 +38,7 @@ make_listener(const struct roce_memif_place *place, struct roce_memif_listener *
 	if (listener == NULL)
 		return -ENOMEM;
 	listener->place = *place;
-	listener->fd = roce_memif_keep(roce_memif_listen(place));
+	listener->fd = roce_memif_close_in_children(roce_memif_listen(place));
 	if (listener->fd < 0) {
 		int rc = listener->fd;
 

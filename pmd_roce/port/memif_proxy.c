@@ -164,7 +164,7 @@ take_connection(struct roce_memif_listener *listener)
 		return;
 	}
 	h = make_place();
-	h->fd = roce_memif_keep(fd);
+	h->fd = roce_memif_close_in_children(fd);
 	h->end = roce_memif_now() + HANDSHAKE_MS;
 	h->listener = listener;
 	h->memif = NULL;

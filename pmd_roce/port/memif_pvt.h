@@ -84,7 +84,7 @@ int roce_memif_relay(struct roce_memif *memif, int server, const struct roce_mem
 		uint64_t end, struct roce_memif_words *words);
 
 /** Have children of fork(2) close a descriptor. @return @p fd, which may be an error. */
-int roce_memif_keep(int fd);
+int roce_memif_close_in_children(int fd);
 
 /** End a channel, whoever else has its descriptor, and close it. Never waits for what a peer has passed. */
 void roce_memif_hang_up(int fd);

@@ -173,7 +173,7 @@ send_nothing(struct roce_port_queue *queue, uint64_t now)
 	queue->idle_at = now + queue->idle_every;
 }
 
-/* Frames in. Without any there is nothing to do but where other engines may have handed some over. */
+/* Frames in. Without any there is nothing to do but where other engines may have forwarded some. */
 static inline uint16_t
 receive(struct roce_port_queue *queue, uint64_t now)
 {

@@ -63,7 +63,7 @@ make(uint32_t depth, bool armed)
 
 	assert_int_equal(roce_cq_create(roce_domain_context(end.domain), depth, &owner, &cq), 0);
 	if (armed)
-		roce_cq_watch(cq);
+		roce_cq_add_waiter(cq);
 	return cq;
 }
 
@@ -103,7 +103,7 @@ armed__delivers_events_and_wakes(void **state)
 	struct roce_cq *cq = make(8, false);
 
 	assert_int_equal(delivered_of(cq, EVENT()), 0);
-	roce_cq_watch(cq);
+	roce_cq_add_waiter(cq);
 	/* What is there already is seen by who looks. */
 	assert_int_equal(end.async_events, 0);
 	assert_int_equal(wakes, 0);
@@ -119,7 +119,7 @@ armed__delivers_events_and_wakes(void **state)
 	assert_int_equal(end.async_events, 2);
 	assert_int_equal(end.async_event[1].status, 5);
 	assert_int_equal(wakes, 2);
-	roce_cq_unwatch(cq);
+	roce_cq_remove_waiter(cq);
 	assert_int_equal(delivered_of(cq, EVENT()), 0);
 	assert_int_equal(wakes, 2);
 	assert_int_equal(roce_cq_destroy(cq), 0);
@@ -131,10 +131,10 @@ armed__is_counted(void **state)
 {
 	struct roce_cq *cq = make(8, true);
 
-	roce_cq_watch(cq);
-	roce_cq_unwatch(cq);
+	roce_cq_add_waiter(cq);
+	roce_cq_remove_waiter(cq);
 	assert_int_equal(delivered_of(cq, EVENT()), 1);
-	roce_cq_unwatch(cq);
+	roce_cq_remove_waiter(cq);
 	assert_int_equal(delivered_of(cq, EVENT()), 0);
 	assert_int_equal(roce_cq_destroy(cq), 0);
 }
