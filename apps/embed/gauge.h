@@ -4,9 +4,9 @@
 
 /**
  * @file
- * Costs of RDMA for the appliance, measured without a network: its two ports are
- * rings in memory, frames go round through it as fast as it forwards, and a
- * client in this process talks RDMA to it through the same port.
+ * Costs of RDMA for the appliance, measured without a network: its two ports are rings in memory,
+ * and frames go round through it as fast as it forwards. A client in this process talks RDMA to it
+ * through the same port.
  */
 
 #include "options.h"

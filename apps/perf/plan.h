@@ -8,8 +8,8 @@
  *
  * Depths that the user left open follow two rules. Buffers must be few enough to stay in the
  * caches, or the memory is measured instead of the messages. And at most half of the receive
- * buffers may be on the way, so that a receiver that reaps what its own polling delivered never
- * lets the shared queue run dry.
+ * buffers may be on the way: then a receiver that reaps what its own polling delivered never lets
+ * the shared queue run dry.
  */
 
 #include <stdbool.h>

@@ -55,7 +55,7 @@ struct perf_latency {
 /**
  * Time spans, at most @c room of them kept. Minimum, maximum, average and deviation are those of
  * all spans; percentiles are exact up to @c room spans, and beyond those of an even random choice
- * of @c room (reservoir sampling), so that a run by time needs no memory without end.
+ * of @c room (reservoir sampling). So a run by time needs no memory without end.
  */
 struct perf_samples {
 	uint32_t *span; /**< ticks */

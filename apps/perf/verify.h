@@ -6,10 +6,10 @@
  * @file
  * Checks of --verify: every message once, in order, intact, on its own endpoint.
  *
- * A message says in its first eight bytes which one it is (its number on the endpoint, and the
- * endpoint), and the rest follows from these and a salt, so that sender and receiver agree on every
- * byte without talking. Below eight bytes only the low bytes of the number fit: loss and order are
- * still seen, a flipped bit looks like one of them. A message of no bytes can only be counted.
+ * The first eight bytes of a message say which one it is: its number on the endpoint, and the
+ * endpoint. The rest follows from these and a salt, so sender and receiver agree on every byte
+ * without talking. Below eight bytes only the low bytes of the number fit: loss and order are still
+ * seen, a flipped bit looks like one of them. A message of no bytes can only be counted.
  */
 
 #include <stddef.h>

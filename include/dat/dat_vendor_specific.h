@@ -7,10 +7,10 @@
  * Additions of this implementation to DAT 1.2: two event numbers.
  *
  * The standard describes an event for the low watermark of a shared receive queue and one for the
- * soft high watermark of an endpoint, gives their reasons (DAT_SRQ_LOW_WATERMARK_EVENT and
- * DAT_SRQ_SOFT_HIGH_WATERMARK_EVENT), and forgets their numbers. Ours lie in the range of the
- * asynchronous stream. asynch_error_event_data names the object and the reason, and a portable
- * program looks at those.
+ * soft high watermark of an endpoint. It gives their reasons, DAT_SRQ_LOW_WATERMARK_EVENT and
+ * DAT_SRQ_SOFT_HIGH_WATERMARK_EVENT, and no numbers. Ours lie in the range of the asynchronous
+ * stream. asynch_error_event_data names the object and the reason, and a portable program looks at
+ * those.
  *
  * They are true enumerators of DAT_EVENT_NUMBER, so a switch may name them, and macros of the same
  * name, so `#ifdef DAT_ASYNC_EVENT_SRQ_LOW_WATERMARK` tells whether they exist.

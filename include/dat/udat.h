@@ -200,9 +200,9 @@ typedef DAT_UINT64 DAT_PROVIDER_ATTR_MASK;
  * Open an instance of the Interface Adapter @p name.
  *
  * The registry finds the Provider: among those registered, and in dat.conf(5). An entry fits when
- * name and major version are equal, its minor version is the one asked for or a later one, and it is
- * thread safe if @p thread_safety asks for that. The exact minor version is preferred, then the
- * highest.
+ * name and major version are equal and its minor version is the one asked for or a later one. It
+ * must be thread safe if @p thread_safety asks for that. The exact minor version is preferred, then
+ * the highest.
  *
  * The value of *@p async_evd_handle decides about asynchronous events: null makes the Provider
  * create a dispatcher for at least @p async_evd_min_qlen events and store it there;

@@ -72,9 +72,9 @@ roce_dat_ep_query(IN DAT_EP_HANDLE ep_handle, OUT struct roce_dat_ep_local *loca
  * as for any connection. Numbers of retries are those of dat.conf.
  *
  * @param peer  copied.
- * @return DAT_SUCCESS; DAT_INVALID_HANDLE; DAT_INVALID_PARAMETER, DAT_INVALID_ARG2: @p peer is null, a queue pair number is
- *   not 2..0xfffffe, a PSN not below 2^24, the MTU no path MTU or larger than the adapter's, or more READs than the
- *   Endpoint was made for; DAT_INVALID_STATE: it is not unconnected, or has no connect dispatcher;
+ * @return DAT_SUCCESS; DAT_INVALID_HANDLE; DAT_INVALID_PARAMETER, DAT_INVALID_ARG2: @p peer is null; a queue pair number is
+ *   not 2..0xfffffe; a PSN is not below 2^24; the MTU is no path MTU or larger than the adapter's; more READs than the
+ *   Endpoint was made for. DAT_INVALID_STATE: it is not unconnected, or has no connect dispatcher;
  *   DAT_INSUFFICIENT_RESOURCES.
  *
  * Thread: one at a time for one Endpoint.

@@ -297,7 +297,7 @@ int roce_srq_resize(struct roce_srq *srq, uint32_t max_wr);
 
 /**
  * Set the low watermark and arm it: ROCE_ASYNC_SRQ_LIMIT is delivered once when fewer than @p low receives are on the
- * queue, inside this call when they are already, else by the take that makes it true, before the message of that
+ * queue. That is inside this call if they are already, else in the take that makes it true, before the message of that
  * take completes. 0 disarms. Threads as roce_srq_resize().
  *
  * @return 0; -EINVAL: more than the queue holds, and nothing changed.

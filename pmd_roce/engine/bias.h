@@ -16,8 +16,8 @@
  * simulator, no thread ever becomes owner and only the spinlock is left. Each time the bias is revoked, the bias threshold
  * (the streak of takes that makes an owner) doubles: locks that threads really share settle on the spinlock.
  *
- * A preempted former owner may still write its owner slot (inside), so the next owner gets another slot, and the first
- * slot is not reused until that thread takes the spinlock. There are two slots: one may stay with a thread that has set
+ * A preempted former owner may still write its owner slot (inside). So the next owner gets another slot, and the first
+ * is not reused until that thread takes the spinlock. There are two slots: one may stay with a thread that has set
  * everything up and never comes back.
  *
  * Not for signal handlers, and not recursive, like any spinlock.

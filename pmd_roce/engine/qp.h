@@ -8,9 +8,9 @@
  *
  *   rx    the responder, one line: looked up and validated for every request
  *   tx    the requester: cursors, window, timers
- *   post  the poster's thread: what it reads and writes of a request but the slot; or copies of the poller's
- *   remote  the responder, when the peer reads, writes or does atomics
- *   cold  attributes, connection, template
+ *   post  the poster's thread: what it reads and writes of a request but the slot; or copies of the poller's.
+ *   remote  the responder, when the peer reads, writes or does atomics;
+ *   cold  attributes, connection, template.
  * rx and tx belong to the engine's poller (under the engine's lock).
  */
 

@@ -11,16 +11,14 @@
  * for a multiple of what the repeat would cost. So a responder that pauses has
  * little to answer twice.
  *
- * A timeout was needless when what it repeated had arrived. An acknowledgement
- * of something not sent again since the timeout shows that (as F-RTO, RFC 5682),
- * and so does an answer to a READ that comes once for each time it was asked for
- * (as DSACK, RFC 3708). Then the window is given back, and the silence counts as
- * a round trip, so that the next timeout comes later (as RFC 4015).
+ * A timeout was needless when what it repeated had arrived. Two things show that: an acknowledgement of something not
+ * sent again since the timeout (as F-RTO, RFC 5682); an answer to a READ that comes once for each time it was asked for
+ * (as DSACK, RFC 3708). Then the window is given back, and the silence counts as a round trip, so that the next timeout
+ * comes later (as RFC 4015).
  *
- * A frame behind a gap asks for nothing more: it may have been sent before the
- * repeat was asked for. But answers come in order. One that goes back, half a round
- * trip or more after the loss was known, shows that the repeat has begun and that
- * its beginning is lost, which is one loss more.
+ * A frame behind a gap asks for nothing more: it may have been sent before the repeat was asked for. But answers come
+ * in order. One that goes back, half a round trip or more after the loss was known, belongs to the repeat: its
+ * beginning is lost, which is one loss more.
  */
 
 #include <stdbool.h>

@@ -2,9 +2,9 @@
 /*
  * Answers to READs and atomics, and the table that answers their duplicates (IBTA Vol 1, 9.7.5.1.2, 9.4.5).
  *
- * The table is a ring in the order of arrival. A READ is answered from memory each time it is asked for; an atomic
- * is done once and answered from its result. The requester goes back to what it misses and repeats everything
- * from there, so an answer starts anew at the place asked for, and whatever was to be said after it follows.
+ * The table is a ring in the order of arrival. A READ is answered from memory each time it is asked for; an atomic is
+ * done once and answered from its result. The requester goes back to what it misses and repeats everything from there.
+ * So an answer starts anew at the place asked for, and what was to be said after it follows.
  */
 
 #include <string.h>

@@ -2,10 +2,10 @@
 /*
  * When nothing comes back.
  *
- * The local ACK timeout and its retry count decide when a connection is given up, as negotiated (IBTA Vol 1,
- * 9.9.2.1): only a whole timeout without any progress uses up a retry. Inside it the requester sends again as soon
- * as the measured round trip says that the answer is overdue (RFC 6298, doubling each time), so a lost frame costs
- * a round trip and not the tens of milliseconds of the timeout.
+ * The local ACK timeout and its retry count decide when a connection is given up, as negotiated (IBTA Vol 1, 9.9.2.1):
+ * only a whole timeout without any progress uses up a retry. Inside it the requester sends again as soon as the
+ * measured round trip says that the answer is overdue (RFC 6298, doubling each time). So a lost frame costs a round
+ * trip and not the tens of milliseconds of the timeout.
  *
  * The timer entry is lazy: progress only moves timeout_at, and the entry follows when it fires.
  */

@@ -100,9 +100,9 @@ void roce_qp_to_error(struct roce_qp *qp);
 void roce_qp_to_reset(struct roce_qp *qp);
 
 /**
- * The consumer is about to end the queue pair. The answer that it still owes the peer, an acknowledgement or a
- * NAK, leaves in the next poll of engine 0, ahead of messages of the connection manager that are made later, whatever
- * becomes of the queue pair. Its receive side is in ERR afterwards, and roce_qp_to_error() or roce_qp_to_reset() must
+ * The consumer is about to end the queue pair. The answer that it still owes the peer, an acknowledgement or a NAK,
+ * leaves in the next poll of engine 0, whatever becomes of the queue pair. Messages of the connection manager that are
+ * made later leave behind it. Its receive side is in ERR afterwards, and roce_qp_to_error() or roce_qp_to_reset() must
  * follow. Locked, and engine 0, too.
  */
 void roce_qp_final_ack(struct roce_qp *qp);

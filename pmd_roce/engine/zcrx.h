@@ -11,8 +11,9 @@
  * place that it had is free again. So the consumer's mbuf has one reference like any other, nothing has to be looked for,
  * and the bound counts what is really held: what was told and not taken, and what was taken and not freed.
  *
- * A frame that is not the engine's alone, in one mbuf segment and of a pool that may be given (struct roce_zcrx_config), is copied
- * into one of a pool that is there for this: a consumer that holds frames for long keeps no memory of others.
+ * A frame must be the engine's alone, in one mbuf segment and of a pool that may be given (struct roce_zcrx_config).
+ * Any other is copied into one of a pool that is there for this: a consumer that holds frames for long keeps no memory
+ * of others.
  *
  * The slots are the queue pair's, and outlive it, and the domain, as long as a frame is held. So does its part of the
  * domain's budget: later queue pairs cannot give what is still out.

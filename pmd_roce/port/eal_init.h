@@ -4,8 +4,9 @@
 
 /**
  * @file
- * rte_eal_init() for arguments that a user gave, without the page of usage that it prints on the standard output of a program that knows nothing of
- * DPDK when it refuses an argument; its sentence about the argument is on the standard error output.
+ * rte_eal_init() for arguments that a user gave. When it refuses one it prints a page of usage on the standard output
+ * of a program that may know nothing of DPDK: that is left out. Its sentence about the argument is on the standard
+ * error output.
  */
 
 /**

@@ -2,8 +2,8 @@
 
 /*
  * The messages between the proxy and net_memif. Two rules keep the driver alive: it is never left while it owes an
- * answer (it would write to a closed channel, which is a SIGPIPE or a panic), and it meets no message that it could
- * refuse halfway.
+ * answer, since it would write to a closed channel, which is a SIGPIPE or a panic; and it meets no message that it
+ * could refuse halfway.
  */
 
 #include <errno.h>

@@ -6,9 +6,8 @@
  * @file
  * A DPDK port and its queues, each with an engine.
  *
- * Everything of a queue belongs to whoever holds the lock of its engine. The
- * neighbour table is the port's and has a lock of its own, taken only for
- * frames that are not RoCEv2, for resolving a path, and when its timer is due.
+ * Everything of a queue belongs to whoever holds the lock of its engine. The neighbour table is the port's and has a
+ * lock of its own. It is taken for frames that are not RoCEv2, to resolve a path, and when its timer is due.
  */
 
 #include <stdbool.h>
@@ -230,7 +229,7 @@ unsigned int roce_port_poll(struct roce_port_queue *queue);
 void roce_port_lock(const struct roce_port *port);
 void roce_port_unlock(const struct roce_port *port);
 /**
- * Back without waking users, which the next poll does: an agent of theirs may open and close adapters, and the caller is a
+ * Back without waking users, which the next poll does. An agent of theirs may open and close adapters; the caller is a
  * thread of this library or of DPDK that has other locks, or that such a call waits for.
  */
 void roce_port_unlock_inner(const struct roce_port *port);

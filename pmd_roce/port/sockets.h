@@ -6,9 +6,9 @@
  * @file
  * The telemetry sockets of an EAL that this library started, and children of the process.
  *
- * DPDK opens them without close-on-exec and unlinks them by atexit(3), so that a child which ends by exit(3) would take
- * away the files of its parent, and a child that lives on would hold sockets that answer nobody. Here the sockets are
- * closed in children, by fork and by exec, and a child that exits puts the files back.
+ * DPDK opens them without close-on-exec and unlinks them by atexit(3). A child that ends by exit(3) would take away the
+ * files of its parent, and a child that lives on would hold sockets that answer nobody. Here the sockets are closed in
+ * children, by fork and by exec, and a child that exits puts the files back.
  */
 
 /** Before the EAL starts: what is called first here is called last at the end of the process. */

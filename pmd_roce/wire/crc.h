@@ -9,7 +9,7 @@
  * pass, into a frame or out of one; for everything else there is ISA-L.
  *
  * The ICRC begins with eight bytes of ones, and the first four and the initial value of a CRC cancel out. So a stream
- * begins with the other four and an initial value of zero, zeros in front of it change nothing, and it is read in whole
+ * begins with the other four and an initial value of zero. Zeros in front of it change nothing, so it is read in whole
  * blocks that end where it ends.
  */
 

@@ -225,9 +225,9 @@ void roce_template_resize(struct roce_template *t, uint32_t udp_len);
 /**
  * Write the headers of a frame into an empty mbuf.
  *
- * Fills the first segment with the template, patched, leaves room for the extension headers of the opcode,
- * and sets data_len and pkt_len to cover headers, payload, pad and ICRC in this one segment: its tailroom
- * must hold them. Pad bytes are zeroed. A template belongs to one thread at a time.
+ * Fills the first segment with the template, patched, and leaves room for the extension headers of the opcode. Then
+ * data_len and pkt_len cover headers, payload, pad and ICRC in this one segment: its tailroom must hold them. Pad bytes
+ * are zeroed. A template belongs to one thread at a time.
  *
  * @return where the extension headers begin (right behind the BTH); payload begins at that pointer plus
  *   `roce_opcode[spec->opcode].header_len - sizeof(struct roce_bth)`. Write both, then roce_icrc_put().

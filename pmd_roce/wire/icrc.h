@@ -6,11 +6,9 @@
  * @file
  * The invariant CRC (IBTA Vol 1, 7.8.1 and annex A17).
  *
- * CRC-32 over eight bytes of ones in place of the link header, then the frame
- * from the IP header to the pad bytes, where every field that a router may
- * change counts as ones: IPv4 TOS, TTL and checksum; IPv6 traffic class, flow
- * label and hop limit; UDP checksum; the reserved byte of the BTH. Stored
- * least significant byte first.
+ * CRC-32 over eight bytes of ones in place of the link header, then the frame from the IP header to the pad bytes.
+ * Every field that a router may change counts as ones: IPv4 TOS, TTL and checksum; IPv6 traffic class, flow label and
+ * hop limit; UDP checksum; the reserved byte of the BTH. Stored least significant byte first.
  */
 
 #include <stdbool.h>
