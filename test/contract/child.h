@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 /** Seconds after which a child that hangs is ended, and has failed. */
-#define CHILD_SECONDS 60
+#define CHILD_SECONDS 600
 
 /** Fork. The child runs @p check as a test of its own, and ends by _exit(2). @return its number. */
 pid_t begin_child(void (*check)(void **state));

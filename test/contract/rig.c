@@ -7,8 +7,7 @@
 #define PARAMS        "UDAPL_ROCE_PARAMS"
 #define POLLS_TO_HOLD 1000
 /* Of every adapter here: it stands still between the calls of its consumer. For DAT 2.0 held.c sees to that. */
-#define ALWAYS    BY_ABI("progress=manual", "")
-#define POLLS_MAX 10000000 /**< many seconds; a good end comes within milliseconds */
+#define ALWAYS BY_ABI("progress=manual", "")
 
 /* One lcore, on the CPU this runs on. */
 #define NO_HUGEPAGES                                                                           \
@@ -121,7 +120,7 @@ poll_until(struct pair *pair, DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER number)
 	DAT_EVENT event = { .event_number = 0 };
 	DAT_RETURN rc = DAT_QUEUE_EMPTY;
 
-	for (int i = 0; i < POLLS_MAX && rc == DAT_QUEUE_EMPTY; i++) {
+	while (rc == DAT_QUEUE_EMPTY) {
 		poll_once(&pair->a);
 		poll_once(&pair->b);
 		rc = dat_evd_dequeue(evd, &event);

@@ -10,11 +10,12 @@
 
 #include "cnos.h"
 
-#define WAITERS    4
-#define EVDS       3
-#define EACH       3000u /**< events of a dispatcher in a run with threads */
-#define IDLE_US    1000000u
-#define BUSY_SHARE 0.10 /**< of the time that a waiter may use at most; it uses some thousandths */
+#define WAITERS 4
+#define EVDS    3
+#define EACH    3000u /**< events of a dispatcher in a run with threads */
+#define IDLE_US 1000000u
+#define BUSY_SHARE \
+	0.50 /**< of the time that a waiter may use at most; it uses some thousandths, one that spins all */
 
 struct waiter {
 	DAT_CNO_HANDLE cno;
@@ -22,6 +23,7 @@ struct waiter {
 	DAT_RETURN rc;
 	DAT_EVD_HANDLE evd;
 	bool begun, over;
+	pid_t tid;
 };
 
 static void *
@@ -31,6 +33,7 @@ wait_once(void *arg)
 	DAT_EVD_HANDLE evd = w;
 	DAT_RETURN rc;
 
+	w->tid = gettid();
 	__atomic_store_n(&w->begun, true, __ATOMIC_RELEASE);
 	rc = dat_cno_wait(w->cno, w->timeout, &evd);
 	w->rc = rc;
@@ -50,6 +53,24 @@ begin_to_wait(struct waiter *w, DAT_CNO_HANDLE cno, DAT_TIMEOUT timeout)
 	while (!__atomic_load_n(&w->begun, __ATOMIC_ACQUIRE))
 		sched_yield();
 	return thread;
+}
+
+/* The kernel says that it sleeps, and it does so in the call only. */
+static void
+wait_until_asleep(const struct waiter *w)
+{
+	char name[64], state = '?';
+
+	snprintf(name, sizeof(name), "/proc/self/task/%d/stat", (int)w->tid);
+	while (state != 'S') {
+		FILE *file = fopen(name, "r");
+
+		assert_non_null(file);
+		if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+			state = '?';
+		fclose(file);
+		sched_yield();
+	}
 }
 
 static DAT_RETURN
@@ -163,7 +184,8 @@ wait__ends_with_the_last_dispatcher(void **state)
 		first = make_fed(&end, cno);
 		second = make_fed(&end, cno);
 		thread = begin_to_wait(&w, cno, DAT_TIMEOUT_INFINITE);
-		usleep(round * 200 + 10000);
+		wait_until_asleep(&w);
+		usleep(round * 200);
 		/* To be taken away is not to be freed, nor is one of two. */
 		ok(dat_evd_free(first));
 		ok(dat_evd_modify_cno(second, DAT_HANDLE_NULL));
@@ -212,7 +234,9 @@ wait__ends_with_the_instance(void **state)
 		assert_int_equal(pthread_create(&other, NULL, wait_for_event, &on_evd), 0);
 		while (rc == DAT_QUEUE_EMPTY)
 			rc = dat_evd_dequeue(on_evd.evd, &event);
-		usleep(round * 1000 + 10000);
+		for (int i = 0; i < WAITERS; i++)
+			wait_until_asleep(&w[i]);
+		usleep(round * 1000);
 		end_close(&end);
 		for (int i = 0; i < WAITERS; i++) {
 			join(thread[i]);

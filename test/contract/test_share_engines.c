@@ -17,7 +17,7 @@
 #define HEAD_LEN 8u  /**< which connection, which of its messages */
 #define TAIL     (BUFFER_LEN / 2) /**< where the rest of every message lies */
 #define TAIL_LEN 20000u           /**< several packets, so that an end may come in the middle */
-#define PATIENCE 5000             /**< milliseconds */
+#define PATIENCE 60000            /**< milliseconds */
 
 /* cmocka's assertions belong to the main thread: the others keep the line of what went wrong first. */
 struct traffic {

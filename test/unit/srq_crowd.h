@@ -66,6 +66,7 @@ struct scene {
 	uint32_t messages; /**< that each engine sends */
 	bool fed;          /**< a message is only sent when a receive was posted for it */
 	bool breaks;       /**< connections are broken in the middle of messages */
+	bool looked_on;    /**< others come, go and look on beside it, twice at least */
 	uint8_t *memory;
 	uint32_t key;
 	struct rte_mbuf *once[ENGINES_MAX][ASTRAY_MAX];

@@ -45,6 +45,10 @@ play(struct scene *s)
 	while (__atomic_load_n(&s->low_events, __ATOMIC_ACQUIRE) ==
 			__atomic_load_n(&s->armings, __ATOMIC_ACQUIRE))
 		sched_yield();
+	while (s->looked_on && __atomic_load_n(&s->wrong, __ATOMIC_ACQUIRE) == NULL &&
+			(__atomic_load_n(&s->lives, __ATOMIC_RELAXED) < 2 ||
+					__atomic_load_n(&s->views, __ATOMIC_RELAXED) < 2))
+		sched_yield();
 	__atomic_store_n(&s->stop, true, __ATOMIC_RELEASE);
 	wait_for(posters, POSTERS);
 	wait_for(controllers, 1);
@@ -350,7 +354,7 @@ snapshot__is_whole_while_queues_come_and_go(void **state)
 	struct actor living[LIVES], looking[ONLOOKERS];
 	pthread_t lives[LIVES], onlookers[ONLOOKERS];
 
-	s = (struct scene){ .engines = 2, .messages = messages, .fed = true };
+	s = (struct scene){ .engines = 2, .messages = messages, .fed = true, .looked_on = true };
 	open_scene(&s);
 	start(&s, living, LIVES, live_and_die, lives);
 	start(&s, looking, ONLOOKERS, look_on, onlookers);

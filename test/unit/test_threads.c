@@ -73,7 +73,7 @@ send_requests(void *arg)
 			sched_yield();
 		while (roce_cq_poll(s->end.send_cq, &event, 1) == 1) {
 			s->in_order = s->in_order && event.wr_id == s->acknowledged;
-			s->acknowledged++;
+			__atomic_store_n(&s->acknowledged, s->acknowledged + 1, __ATOMIC_RELAXED);
 		}
 	}
 	return NULL;
@@ -113,19 +113,22 @@ ask(void *arg)
 	return NULL;
 }
 
-/* The poller: the peer's messages in, acknowledgements and requests out, and the peer acknowledges. */
+/*
+ * The poller: the peer's messages in, acknowledgements and requests out, and the peer acknowledges. Until all messages
+ * are there, and the sender has seen one acknowledgement at least.
+ */
 static void
 poll_engine(struct scene *s)
 {
 	uint32_t delivered = 0;
 
-	while (delivered < MESSAGES) {
+	while (delivered < MESSAGES || __atomic_load_n(&s->acknowledged, __ATOMIC_RELAXED) == 0) {
 		const struct fx_sent *out;
 		struct roce_srq_counts counts;
 		unsigned int n;
 
 		roce_srq_query(s->end.srq, &counts);
-		if (counts.available > 0) {
+		if (delivered < MESSAGES && counts.available > 0) {
 			fx_rx_request(&s->end, &s->peer, IBV_OPCODE_RC_SEND_ONLY,
 					roce_psn_add(FX_RQ_PSN, delivered), 8, FX_ACKREQ);
 			delivered++;
