@@ -46,7 +46,8 @@ usage: ./run.sh COMMAND
   compare [--rounds N] [--seconds S] [--sizes BYTES,...] [--markdown]
                             ours beside UCX, libfabric and kernel TCP on this machine, in turn (test/compare)
   test [--all] [suite ...]  build and run the tests: unit sim model walk conf contract verbs abi fuzz; with --all
-                            also vdev recipes tools apps lint; or the suites named
+                            also vdev recipes tools apps lint, and contract and
+                            verbs on several engines; or the suites named
   build                     build everything (release)
   lint                      style, layers, symbols, headers, spelling, and clang-tidy
   debug [suite ...]         build without optimisation and run what compares whole answers (debug), or the suites named
