@@ -20,7 +20,7 @@
 static volatile sig_atomic_t enough;
 static uint64_t state;
 
-/** What the queue must look like. */
+/** The counts that the queue must have. */
 struct model {
 	struct pair pair;
 	unsigned int depth;

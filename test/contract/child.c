@@ -16,7 +16,7 @@ static bool in_child;
 
 #ifdef __SANITIZE_ADDRESS__
 
-/* The leak sanitizer asks. What a child has lost is its parent's: it has no handle to free it by. */
+/* The leak sanitizer asks. Memory that a child has lost is its parent's: it has no handle to free it by. */
 int __lsan_is_turned_off(void);
 
 int

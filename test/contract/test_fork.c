@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A process that forks (udapl-roce(7), FORK): its traffic goes on, whatever the child does. What each call says to handles
+ * A process that forks (udapl-roce(7), FORK): its traffic goes on, whatever the child does. The answers of each call to handles
  * of the parent: test_calls.c.
  */
 
@@ -131,7 +131,7 @@ traffic__goes_on_whatever_a_child_does(void **state)
 	pair_close(&pair);
 }
 
-/* What needs no adapter works, and an adapter cannot be had. */
+/* Calls that need no adapter work, and an adapter cannot be had. */
 static void
 open_in_vain(void **state)
 {
@@ -260,7 +260,7 @@ look_around(void **state)
 	open_in_vain(state);
 }
 
-/* Whatever another thread was in when the process forked, the child is not held up by it. */
+/* The child is not held up by another thread, whatever that was in when the process forked. */
 static void
 child__is_forked_in_the_middle_of_other_threads(void **state)
 {

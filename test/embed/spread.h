@@ -97,7 +97,7 @@ struct spread {
 
 /** Open both ends and connect them. mode, way, engines, address, params and foreign are set, all else is zero. */
 void spread_open(struct spread *s);
-/** All is there that should be; then the ends go. Nobody polls them. */
+/** All is there that should be; then the ends go. No thread polls them. */
 void spread_close(struct spread *s);
 
 /** Any thread. */

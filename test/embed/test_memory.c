@@ -409,7 +409,7 @@ completion__waits_for_the_program(void **state)
 
 /* ---- sockets ---- */
 
-/* What lies on another socket is told once for each port: memory, and who polls it. */
+/* Memory on another socket, and a poller there, is told once for each port. */
 static void
 far__is_told_once(void **state)
 {

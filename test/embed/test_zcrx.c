@@ -225,7 +225,7 @@ rings__give_copies(void **state)
 	assert_int_equal(roce_pool_sweep(), 0);
 }
 
-/* What the driver has filled of our own is given as it is. */
+/* A frame of our own that the driver has filled is given as it is. */
 static void
 memif__gives_its_frames(void **state)
 {

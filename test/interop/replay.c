@@ -104,7 +104,7 @@ file__is_answered_as_recorded(void **state)
 	assert_int_equal(rp_failures(), 0);
 }
 
-/* What a process of ours has printed. */
+/* Output of a process of ours. */
 static void
 show(FILE *said)
 {

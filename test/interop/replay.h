@@ -9,7 +9,7 @@
  * A capture is frames, the connections and flows (pairs of queue pairs) that they belong to, and the messages that
  * each side said. A world is a domain and a connection manager in the place of one side: it hears the frames of the
  * other one at the recorded times, does what the recorded applications did, and every frame that it sends is held
- * against the recorded one. What differs has a name; the table replay_rules.def says which names are allowed when,
+ * against the recorded one. Each difference has a name; the table replay_rules.def says which names are allowed when,
  * and everything else is a failure.
  */
 
@@ -168,7 +168,7 @@ uint32_t rp_rules(void);
 const char *rp_rule_name(uint32_t index);
 const char *rp_rule_reason(uint32_t index);
 
-/** What a side's programs were told, as far as its frames show: bytes of a receive, local ACK timeout code (0: none). */
+/** Options of a side's programs, as far as its frames show: bytes of a receive, local ACK timeout code (0: none). */
 uint32_t rp_recv_len(const struct rp_capture *capture, uint8_t me);
 uint8_t rp_ack_timeout(const struct rp_capture *capture, int flow, uint8_t me);
 

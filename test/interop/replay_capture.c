@@ -34,7 +34,7 @@ append(struct rp_capture *capture)
 	return &capture->frame[capture->frames++];
 }
 
-/* Who says the first frame is the client. @return negative: a frame of others. */
+/* The sender of the first frame is the client. @return negative: a frame of others. */
 static int
 side_of(struct rp_capture *capture, const struct roce_pkt *pkt)
 {

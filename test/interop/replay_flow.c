@@ -111,7 +111,7 @@ find_conns(struct rp_capture *capture)
 		if (frame->conn < 0)
 			fail_msg("%s: frame %u: of no connection", capture->name, frame->number);
 		conn = &capture->conn[frame->conn];
-		/* Whoever asks for more time has not answered. */
+		/* A side that asks for more time has not answered. */
 		if (conn->reply != NULL || frame->from == conn->active ||
 				(frame->msg.attr != ROCE_CM_ATTR_REP &&
 						frame->msg.attr != ROCE_CM_ATTR_REJ))

@@ -80,7 +80,7 @@ takes_receive(const struct roce_pkt *pkt)
 }
 
 /*
- * Right before a message that found a receive, when there is none. What follows a message that found none is out of
+ * Right before a message that found a receive, when there is none. A message that follows one that found none is out of
  * sequence, and takes none.
  */
 static void

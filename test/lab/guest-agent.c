@@ -286,7 +286,7 @@ serve(struct command *command)
 		int ready;
 
 		ready = poll(fd, 4, has_ended(command) ? 0 : BUSY_MS);
-		/* What is in the pipes by now: a process in the background may keep them open for ever. */
+		/* Output that is in the pipes by now: a process in the background may keep them open for ever. */
 		if (command->exited && (ready <= 0 || !((fd[1].revents | fd[2].revents) & POLLIN)))
 			return true;
 		if (fd[0].revents & POLLHUP)

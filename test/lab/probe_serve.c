@@ -98,7 +98,7 @@ accept_it(struct rdma_cm_id *id, const struct rdma_conn_param *in)
 		probe_die("rdma_accept");
 }
 
-/* What is done to a queue pair as soon as its connection is up. */
+/* The fate of a queue pair as soon as its connection is up. */
 static void
 prepare(struct rdma_cm_id *id)
 {

@@ -10,7 +10,7 @@
 #include <rdma/rdma_cma.h>
 #include <stdint.h>
 
-/** What a server offers in its private data, and who grants a window in a message. */
+/** The offer of a server in its private data, or of one that grants a window in a message. */
 struct guest_offer {
 	char magic[4];
 	uint32_t key;

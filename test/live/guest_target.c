@@ -190,7 +190,7 @@ take_all(void)
 		take(&wc);
 }
 
-/* What the peer wrote, from the first byte granted; nothing else has changed. */
+/* Bytes that the peer wrote, from the first one granted; nothing else has changed. */
 static void
 say_written(void)
 {

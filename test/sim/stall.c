@@ -6,7 +6,7 @@
  *   sim_stall [WORLDS [SEED]]     the worlds behind SEED
  *   sim_stall --replay SEED       one of them, with its figures
  *
- * A world is one queue pair of the engine, a played peer and a clock that jumps. What must hold:
+ * A world is one queue pair of the engine, a played peer and a clock that jumps. It must hold:
  *   - each READ succeeds, and its bytes are there;
  *   - what is asked for again is bounded: one repeat for each frame lost and for each timeout;
  *   - without losses the READs take at most the time of their answers and the pauses, divided by 0.9.
@@ -62,7 +62,7 @@ static uint32_t expected; /**< PSN of the next new request */
 static bool nak_sent;
 static uint64_t next_at, resumes_at;
 
-/* What is counted. */
+/* Counts of a world. */
 static uint32_t asked, repeats, answered, lost, pauses;
 static uint32_t asked_to, went_to; /**< one behind the PSNs of all requests, and of the last */
 static uint64_t paused_ns;

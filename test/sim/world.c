@@ -272,7 +272,7 @@ end_some(const struct world_params *params)
 		talk_kill(now);
 }
 
-/* What does not hold at this moment. Whoever asked a side that was stopped for too long has been told when it goes on. */
+/* Rules that do not hold at this moment. A side whose peer was stopped for too long has been told when that goes on. */
 static const char *
 look_for_violation(const struct world_params *params)
 {

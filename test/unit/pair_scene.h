@@ -57,7 +57,7 @@ teardown(void **state)
 	return fx_live() != 0 || !unit_pool_is_full();
 }
 
-/** What the end sends in one poll. @return frames, at most 32. */
+/** Take the frames that the end sends in one poll. @return frames, at most 32. */
 static inline uint16_t
 speaks(struct fx_end *end, struct rte_mbuf **pkts)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the two ends make of the path between them: its MTU, its class and priority, its first hop. */
+/* The path between the two ends, as each sees it: its MTU, its class and priority, its first hop. */
 
 #include "cm_talk.h"
 

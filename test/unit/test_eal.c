@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is asked of the kernel before the EAL starts, files eal_probe.c and log.c. The EAL is never started here. */
+/* Questions to the kernel before the EAL starts, files eal_probe.c and log.c. The EAL is never started here. */
 
 #include <errno.h>
 #include <pthread.h>
@@ -134,7 +134,7 @@ folder__is_the_usual_one_if_that_serves(void **state)
 	assert_string_equal(means.folder, "");
 	assert_string_equal(means.other_folder, "");
 	assert_string_equal(means.no_telemetry, "");
-	/* What the EAL will make is there, and nothing else is. */
+	/* Files that the EAL will make are there, and nothing else is. */
 	snprintf(path, sizeof(path), "%s/dpdk/roce", base);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0700);
@@ -172,7 +172,7 @@ folder__is_another_where_the_usual_one_is_refused(void **state)
 	assert_non_null(strstr(means.other_folder, ": File name too long"));
 }
 
-/* What is not there is no news; what is there and is refused is. */
+/* A thing that is not there is no news; one that is there and is refused is. */
 static void
 words__tell_what_was_refused(void **state)
 {

@@ -149,7 +149,7 @@ gsi__is_left_alone_until_its_time(void **state)
 	assert_int_equal(gsi.async_events, 1);
 }
 
-/* What happens to a connection's queue pair reaches the connection manager in the next poll of engine 0. */
+/* An event of a connection's queue pair reaches the connection manager in the next poll of engine 0. */
 static void
 gsi__hears_of_its_queue_pairs(void **state)
 {

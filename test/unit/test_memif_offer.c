@@ -182,7 +182,7 @@ check__knows_the_last_byte(void **state)
 	assert_true(judge(&fits, 1) < 0);
 }
 
-/* What net_memif takes without an end: it counts a ring each time, and reads beyond its queues. */
+/* Offers that net_memif takes without an end: it counts a ring each time, and reads beyond its queues. */
 static void
 take__of_a_ring_again_is_refused(void **state)
 {

@@ -42,7 +42,7 @@ assert_refused(const char *given, bool abstract)
 	assert_non_null(strstr(text, "socket="));
 }
 
-/* Nobody else may look into it, and one that others may is not taken. */
+/* No other user may look into it, and a folder that others may look into is not taken. */
 static void
 folder__is_the_users_own(void **state)
 {
@@ -117,7 +117,7 @@ listen__is_for_one(void **state)
 	}
 }
 
-/* What is no socket is somebody's. */
+/* A file that is no socket is somebody's. */
 static void
 listen__replaces_sockets_only(void **state)
 {

@@ -170,7 +170,7 @@ struct said {
 	uint8_t bytes[SAID_MAX][ROCE_FRAME_LEN_MAX(MTU)];
 };
 
-/* What the engine says with this much room a poll, and without a buffer in each poll whose bit is set. */
+/* Frames of the engine with this much room a poll, and without a buffer in each poll whose bit is set. */
 static void
 listen(struct said *said, uint16_t room, uint32_t starved)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What timeouts cost and whether they were needed. The clock is a variable; a tick is 1 ns. */
+/* Costs of timeouts, and whether they were needed. The clock is a variable; a tick is 1 ns. */
 
 #include "played_scene.h"
 

@@ -185,7 +185,7 @@ put__counts_events_alone(void **state)
 	assert_int_equal(roce_cq_destroy(cq), 0);
 }
 
-/* What the walk below knows of each shared receive queue. */
+/* Each shared receive queue, as the walk below knows it. */
 struct known {
 	struct roce_srq *srq;
 	struct client c;

@@ -44,7 +44,7 @@ domain__may_go_before_what_was_taken(void **state)
 	assert_int_equal(fx_live(), 0);
 }
 
-/* What is out is given: nobody else may give in its place. */
+/* Frames that are out count: no other queue pair may give in their place. */
 static void
 destroy__keeps_its_part_until_the_last_frame_is_home(void **state)
 {

@@ -134,7 +134,7 @@ rte_eth_dev_configure(uint16_t port_id, uint16_t nb_rx_queue, uint16_t nb_tx_que
 	NEXT(next, "rte_eth_dev_configure");
 	if (is_fake(port_id)) {
 		both_interrupts = conf.intr_conf.lsc && conf.intr_conf.rxq;
-		/* What net_null has none of. */
+		/* A call that net_null has none of. */
 		conf.intr_conf.lsc = 0;
 		conf.intr_conf.rxq = 0;
 	}

@@ -32,7 +32,7 @@ give_back(const DAT_EVENT *event)
 	const DAT_DTO_COMPLETION_EVENT_DATA *data = &event->event_data.dto_completion_event_data;
 	uint64_t place = data->user_cookie.as_64;
 
-	/* What is flushed is no message: the end is about to be told. */
+	/* A flushed receive is no message: the end is about to be told. */
 	if (data->status != DAT_DTO_SUCCESS)
 		return;
 	memcpy(end.buffer + HALF + place * LENGTH, end.buffer + place * LENGTH, LENGTH);

@@ -36,7 +36,7 @@ static struct side {
 	DAT_EP_HANDLE ep;
 } side;
 
-/** What an agent is for. The numbers are atomic. */
+/** The work of an agent. The numbers are atomic. */
 static struct {
 	const char *other; /**< the adapter that it opens; NULL: there is no agent */
 	unsigned int wanted;
@@ -195,7 +195,7 @@ be_left(void)
 	fflush(stdout);
 }
 
-/* What the child has of the parent's must not keep the connection alive. It ends by itself when nobody ends it. */
+/* Descriptors that the child has of the parent must not keep the connection alive. It ends by itself when nobody ends it. */
 static void
 leave_child(void)
 {

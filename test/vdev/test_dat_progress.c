@@ -32,7 +32,7 @@ nap_ms(long ms)
 	nanosleep(&ts, NULL);
 }
 
-/* Nothing but memory is looked at. @return it has become that byte. */
+/* Memory alone is looked at. @return it has become that byte. */
 static bool
 becomes(const uint8_t *at, uint8_t byte)
 {
@@ -306,7 +306,7 @@ progress__manual_waits_for_calls(void **state)
 	set_progress(NULL);
 }
 
-/* What it may be is said by name, and nothing is opened. */
+/* The error says by name what it may be, and nothing is opened. */
 static void
 progress__bad_value_is_refused(void **state)
 {

@@ -422,7 +422,7 @@ join__behind_a_removal_is_told_of_it(void **state)
 	assert_int_equal(pools_left(), 0);
 }
 
-/* What ethdev has told wants a poll now, and so does an engine that somebody works on: nothing is known of that. */
+/* An event that ethdev has told wants a poll now, and so does an engine that somebody works on: nothing is known of that. */
 static void
 deadline__is_now_while_news_wait(void **state)
 {

@@ -87,7 +87,7 @@ listen_to(struct roce_device *device)
 	roce_device_join(device, &listener.user);
 }
 
-/* What the EAL probed for us, and what we probe later, is ours: it is closed, and leaves the bus. */
+/* A device that the EAL probed for us, or that we probe later, is ours: it is closed, and leaves the bus. */
 static void
 device__is_closed_by_who_probed_it(void **state)
 {
@@ -105,7 +105,7 @@ device__is_closed_by_who_probed_it(void **state)
 	}
 }
 
-/* What the program probed is the program's. */
+/* A device that the program probed is the program's. */
 static void
 device__of_the_program_stays(void **state)
 {
@@ -185,7 +185,7 @@ removal__is_told_by_the_bus(void **state)
 		roce_device_leave(device, &listener.user);
 		roce_device_close(device);
 		assert_int_equal(fake_pci.removals, removals + 1);
-		/* Nobody listens any more. */
+		/* No listener is left. */
 		rte_dev_event_callback_process(FAKE_PCI_DEVICE, RTE_DEV_EVENT_REMOVE);
 	}
 }

@@ -4,7 +4,7 @@
 
 /**
  * @file
- * Two ends on loop0 and loop1 in one process, by the public headers of libroce alone. Nobody but the test polls the
+ * Two ends on loop0 and loop1 in one process, by the public headers of libroce alone. Only the test polls the
  * devices. What goes wrong in here ends the test with a sentence.
  */
 

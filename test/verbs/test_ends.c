@@ -188,7 +188,7 @@ destroy__in_every_state(void **state)
 }
 
 /*
- * All that a queue pair had is told of when its id has ended. What is posted after that is flushed by the next poll; of
+ * All that a queue pair had is told of when its id has ended. A request that is posted after that is flushed by the next poll; of
  * what no poll has seen when the queue pair goes nobody hears.
  */
 static void

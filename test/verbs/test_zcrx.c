@@ -178,7 +178,7 @@ destroy__leaves_what_was_taken(void **state)
 	rte_pktmbuf_free(m[1]);
 }
 
-/* What all queue pairs of a device may give together is said when it is opened. */
+/* The frames that all queue pairs of a device may give together are said when it is opened. */
 static void
 zcrx__bounds_the_device(void **state)
 {

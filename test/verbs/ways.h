@@ -29,7 +29,7 @@ struct way {
 	const char *params; /**< more parameters of both devices */
 };
 
-/** What befalls it now. A test writes it between two polls. */
+/** The event that befalls it now. A test writes it between two polls. */
 struct fate {
 	bool cut;     /**< what is sent is lost */
 	bool hog;     /**< every free frame of every pool is somebody else's */
