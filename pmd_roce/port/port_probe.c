@@ -106,19 +106,30 @@ prepare_memif(const struct roce_devargs *args, struct roce_port_probe *probe,
 	return 0;
 }
 
+/* The interface of the kernel that `iface=` names. @return 0, and its MTU; -EINVAL: the key is missing; -ENODEV: there is none. */
 static int
-prepare_af_packet(const struct roce_devargs *args, struct roce_port_probe *probe,
-		struct roce_errmsg *errmsg)
+find_interface(const struct roce_port_probe *probe, uint32_t *mtu, struct roce_errmsg *errmsg)
 {
-	uint32_t mtu, frame;
 	char name[IF_NAMESIZE];
 
 	if (!roce_vdev_find_arg(probe->port, "iface", name, sizeof(name)))
 		return roce_errmsg_set(errmsg, -EINVAL, "port=%.64s needs iface=", probe->port);
-	mtu = interface_mtu(name);
-	if (mtu == 0)
+	*mtu = interface_mtu(name);
+	if (*mtu == 0)
 		return roce_errmsg_set(
 				errmsg, -ENODEV, "port=%.64s: no interface %s", probe->port, name);
+	return 0;
+}
+
+static int
+prepare_af_packet(const struct roce_devargs *args, struct roce_port_probe *probe,
+		struct roce_errmsg *errmsg)
+{
+	uint32_t mtu = 0, frame;
+	int rc = find_interface(probe, &mtu, errmsg);
+
+	if (rc != 0)
+		return rc;
 	frame = roce_vdev_find_number(probe->port, "framesz");
 	if (probe->origin != FOUND && frame == 0 && mtu > ETHER_MTU) {
 		/* A path MTU above 4096 does not exist, so larger frames are never ours. */
@@ -186,15 +197,11 @@ static int
 prepare_af_xdp(const struct roce_devargs *args, struct roce_port_probe *probe,
 		struct roce_errmsg *errmsg)
 {
-	uint32_t mtu;
-	char name[IF_NAMESIZE];
+	uint32_t mtu = 0;
+	int rc = find_interface(probe, &mtu, errmsg);
 
-	if (!roce_vdev_find_arg(probe->port, "iface", name, sizeof(name)))
-		return roce_errmsg_set(errmsg, -EINVAL, "port=%.64s needs iface=", probe->port);
-	mtu = interface_mtu(name);
-	if (mtu == 0)
-		return roce_errmsg_set(
-				errmsg, -ENODEV, "port=%.64s: no interface %s", probe->port, name);
+	if (rc != 0)
+		return rc;
 	if (probe->origin != FOUND && args->queues > 1 &&
 			roce_vdev_default_arg(probe->port, "queue_count", args->queues) != 0)
 		return roce_errmsg_set(errmsg, -EINVAL, "port=%.64s... is too long", probe->port);
