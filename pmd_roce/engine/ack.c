@@ -3,8 +3,14 @@
 
 #include <rte_branch_prediction.h>
 
+#include "engine/ack.h"
 #include "engine/complete.h"
 #include "engine/extbuf.h"
+#include "engine/qp_end.h"
+#include "engine/recovery.h"
+#include "engine/req_read.h"
+#include "engine/retry.h"
+#include "engine/rewind.h"
 
 /* After a timeout the window opens again with what is acknowledged: fast up to the threshold, then slowly. */
 static __rte_noinline void

@@ -2,7 +2,7 @@
 
 /* Pending async events of a context's objects, for a context that polls for them instead of being called. */
 
-#include "engine/engine_pvt.h"
+#include "engine/async_events.h"
 
 /* These two are for the connection manager. */
 #define NEVER_QUEUED (1u << ROCE_ENGINE_ASYNC_QP_ESTABLISHED | 1u << ROCE_ENGINE_ASYNC_QP_DRAINED)

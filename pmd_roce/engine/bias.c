@@ -3,7 +3,7 @@
 
 #include <rte_common.h>
 
-#include "engine/engine.h"
+#include "engine/lock.h"
 
 /* Written once for all domains of the process, always the same; atomic. */
 static void (*process_barrier)(void);

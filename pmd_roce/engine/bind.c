@@ -8,8 +8,10 @@
  * acknowledgement of the request in front of it.
  */
 
+#include "engine/bind.h"
 #include "engine/complete.h"
 #include "engine/mw.h"
+#include "engine/rewind.h"
 
 /** PSNs by which a bind that was executed seems to lie ahead: further than any acknowledgement can reach. */
 #define OUT_OF_REACH (1u << 22)
@@ -67,18 +69,4 @@ roce_bind_pass(struct roce_qp *qp)
 	if (tx->tail + 1 == tx->next)
 		roce_qp_complete_bind(qp, IBV_WC_SUCCESS);
 	return true;
-}
-
-int32_t
-roce_bind_ssn_diff(const struct roce_qp *qp, uint32_t from, uint32_t to)
-{
-	bool back = (int32_t)(to - from) < 0;
-	uint32_t last = back ? from : to;
-	int32_t messages = 0;
-
-	if (!roce_qp_binds(qp))
-		return (int32_t)(to - from);
-	for (uint32_t i = back ? to : from; i != last; i++)
-		messages += !roce_wqe_is_bind(roce_wq_slot(&qp->wq, i));
-	return back ? -messages : messages;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Completions of requests and receives that ended. */
 
+#include "engine/complete.h"
 #include "engine/extbuf.h"
-#include "engine/zcrx.h"
 #include "engine/mw.h"
 
 static_assert(ROCE_WR_QUIET == ROCE_EVENT_QUIET, "one bit says it of a request and of its event");
@@ -90,10 +90,8 @@ roce_qp_complete_bind(struct roce_qp *qp, enum ibv_wc_status status)
 }
 
 __rte_noinline void
-roce_qp_lose_recv(struct roce_qp *qp, uint32_t event_flags)
+roce_qp_lose_recv(struct roce_qp *qp)
 {
 	qp->cold.eventless++;
 	lose_event(qp, qp->rx.cq, qp->rx.srq_tag);
-	if (event_flags & ROCE_EVENT_ZCRX)
-		roce_zcrx_withdraw(qp, event_flags);
 }

@@ -12,6 +12,14 @@
 /** In what roce_qp_tell_recv() tells, beside ROCE_EVENT_ZCRX: the place of the frame (zcrx.h). */
 #define ROCE_ZCRX_SHIFT 16
 
+/**
+ * The request or bind in slot @p *done has ended: the slot is the poster's again, and the completion the consumer's, if
+ * it asked for one. Locked.
+ *
+ * @param done  &qp->done, or &qp->tx.tail without ROCE_WQE_EXTBUF; moves by one.
+ */
+void roce_qp_end_request(struct roce_qp *qp, uint32_t *done, enum ibv_wc_status status);
+
 /** Complete the request at the tail, which is no bind and has no ROCE_WQE_EXTBUF. Locked. */
 void roce_qp_complete_send(struct roce_qp *qp, enum ibv_wc_status status);
 
@@ -19,7 +27,7 @@ void roce_qp_complete_send(struct roce_qp *qp, enum ibv_wc_status status);
 void roce_qp_complete_bind(struct roce_qp *qp, enum ibv_wc_status status);
 
 /** The event of a receive found no room. As roce_qp_tell_recv(). */
-void roce_qp_lose_recv(struct roce_qp *qp, uint32_t event_flags);
+void roce_qp_lose_recv(struct roce_qp *qp);
 
 /** The fields of an event of a receive that are not those of the receive itself. */
 struct roce_outcome {
@@ -31,17 +39,17 @@ struct roce_outcome {
 
 /**
  * The event of a receive of the queue pair, whose rx.cq is not NULL. @p recv has its wr_id and flags; @p multi_engine is that of
- * the domain. Locked.
+ * the domain. Locked. @return false: it found no room, and is lost.
  */
-static __rte_always_inline void
+static __rte_always_inline bool
 roce_qp_tell_recv(struct roce_qp *qp, const struct roce_recv *recv, struct roce_outcome out,
 		bool multi_engine)
 {
 	struct roce_event *event = roce_cq_reserve(qp->rx.cq, multi_engine);
 
 	if (unlikely(event == NULL)) {
-		roce_qp_lose_recv(qp, out.event_flags);
-		return;
+		roce_qp_lose_recv(qp);
+		return false;
 	}
 	event->wr_id = recv->wr_id;
 	event->owner = qp->owner;
@@ -54,20 +62,21 @@ roce_qp_tell_recv(struct roce_qp *qp, const struct roce_recv *recv, struct roce_
 	event->srq_tag = qp->rx.srq_tag;
 	event->zcrx = (uint16_t)(out.event_flags >> ROCE_ZCRX_SHIFT);
 	roce_cq_publish(qp->rx.cq, multi_engine);
+	return true;
 }
 
 /** Complete the receive that the queue pair holds; the rest as in roce_qp_tell_recv(). Locked. */
-static __rte_always_inline void
+static __rte_always_inline bool
 roce_qp_complete_recv(
 		struct roce_qp *qp, enum ibv_wc_status status, uint32_t event_flags, uint32_t imm)
 {
 	const struct roce_outcome out = { qp->rx.got, status, event_flags, imm };
 
 	roce_qp_hold(qp, false);
-	if (unlikely(qp->rx.cq == NULL))
-		roce_srq_reap_silent(qp->rx.rq, 1);
-	else
-		roce_qp_tell_recv(qp, qp->rx.recv, out, qp->engine->domain->multi_engine);
+	if (likely(qp->rx.cq != NULL))
+		return roce_qp_tell_recv(qp, qp->rx.recv, out, qp->engine->domain->multi_engine);
+	roce_srq_reap_silent(qp->rx.rq, 1);
+	return true;
 }
 
 #endif

@@ -19,7 +19,7 @@
 #include <rte_branch_prediction.h>
 #include <rte_spinlock.h>
 
-#include "engine/engine_pvt.h"
+#include "engine/domain.h"
 #include "engine/srq_reap_counter.h"
 
 struct roce_cq {

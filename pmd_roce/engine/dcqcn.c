@@ -11,7 +11,9 @@
 #include <rte_mbuf.h>
 
 #include "engine/dcqcn.h"
+#include "engine/frames.h"
 #include "engine/qp.h"
+#include "engine/retry.h"
 
 #define STEPS_MAX 4096u /**< steps of idle time that are made up for; with more, all is forgotten */
 #define EARN_US   10000u /**< longer than the largest frame takes at the lowest rate */

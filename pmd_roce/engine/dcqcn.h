@@ -12,11 +12,9 @@
  * the queue pair is: what happened while it was idle is made up for then.
  */
 
-#include <stdbool.h>
 #include <stdint.h>
 
-struct rte_mbuf;
-struct roce_qp;
+#include "engine/qp.h"
 
 #define ROCE_CNP_INTERVAL_US \
 	50u /**< between two notifications to one sender, and between two reductions */
@@ -33,21 +31,6 @@ struct roce_qp;
 	UINT64_C(1250000) /**< bytes/s: no notification slows further (10 Mbit/s) */
 #define ROCE_DCQCN_LINE \
 	UINT64_C(12500000000) /**< bytes/s of a line that does not say (100 Gbit/s) */
-
-/** The limiter of a queue pair. Rates in bytes per second, times in ticks. */
-struct roce_dcqcn {
-	uint64_t current;
-	uint64_t target;      /**< where the recovery leads */
-	uint64_t period_end;  /**< when the next step is due */
-	uint64_t reduced_at;  /**< last reduction */
-	uint64_t credited_at; /**< what was earned until then is in credit */
-	uint64_t resume_at;   /**< no token is left until then; 0: there are some */
-	int64_t credit;       /**< bytes that may go now; less than 0: too many went */
-	uint32_t sent;        /**< bytes since the last volume was full */
-	uint32_t alpha;       /**< how congested, of ROCE_DCQCN_ALPHA_ONE */
-	uint8_t periods;      /**< steps of each clock since the last reduction, saturated */
-	uint8_t volumes;
-};
 
 /** The network marked a good frame of the peer: a notification may be due. Locked. */
 void roce_dcqcn_marked(struct roce_qp *qp, uint64_t now);

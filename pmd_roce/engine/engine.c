@@ -3,23 +3,15 @@
 
 #include <rte_branch_prediction.h>
 
+#include "engine/dcqcn.h"
+#include "engine/domain.h"
+#include "engine/engine.h"
 #include "engine/extbuf.h"
 #include "engine/final_ack.h"
+#include "engine/post.h"
+#include "engine/qp_end.h"
+#include "engine/req.h"
 #include "engine/resp.h"
-
-__rte_noinline bool
-roce_engine_refill(struct roce_engine *e)
-{
-	if (rte_pktmbuf_alloc_bulk(e->pool, e->spare, ROCE_SPARE_MAX) == 0) {
-		e->spares = ROCE_SPARE_MAX;
-	} else if ((e->spare[0] = rte_pktmbuf_alloc(e->pool)) != NULL) {
-		e->spares = 1;
-	} else {
-		e->stats.tx_no_mbuf++;
-		return false;
-	}
-	return true;
-}
 
 static inline uint16_t
 answer_cnp(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room)
@@ -274,4 +266,10 @@ roce_engine_deadline(const struct roce_engine *e)
 		deadline = RTE_MIN(deadline, domain->gsi.deadline(domain->gsi.arg));
 	}
 	return deadline;
+}
+
+bool
+roce_engine_waits_for_release(const struct roce_engine *e)
+{
+	return roce_extbufs_wait(e);
 }

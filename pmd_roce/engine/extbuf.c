@@ -6,6 +6,10 @@
 
 #include <rte_branch_prediction.h>
 
+#include "engine/complete.h"
+#include "engine/frames.h"
+#include "engine/sge.h"
+
 /* References are counted in 16 bits; a request that is sent again and again to a device that keeps all of it copies. */
 #define REFERENCES_MAX (UINT16_MAX / 2)
 
@@ -89,7 +93,7 @@ roce_extbufs_released(const struct roce_engine *e)
 }
 
 bool
-roce_engine_waits_for_release(const struct roce_engine *e)
+roce_extbufs_wait(const struct roce_engine *e)
 {
 	return e->extbufs != NULL && e->extbufs->waiting > 0;
 }
@@ -98,12 +102,6 @@ static struct roce_mr *
 region_at(struct roce_engine *e, uint16_t place)
 {
 	return roce_keys_entry(&e->domain->keys, (uint32_t)place << 8);
-}
-
-bool
-roce_qp_waits_for_release(const struct roce_qp *qp)
-{
-	return roce_qp_done(qp) != __atomic_load_n(&qp->tx.tail, __ATOMIC_ACQUIRE);
 }
 
 /* No frame refers to the memory any more. */

@@ -31,22 +31,6 @@
 
 struct roce_extbufs;
 
-/** Slot of the oldest request that the poster may not write again. Any thread. */
-static inline uint32_t
-roce_qp_done(const struct roce_qp *qp)
-{
-	return __atomic_load_n(qp->post.wq.flags & ROCE_WQE_EXTBUF ? &qp->done : &qp->tx.tail,
-			__ATOMIC_ACQUIRE);
-}
-
-/**
- * The request or bind in slot @p *done has ended: the slot is the poster's again, and the completion the consumer's, if
- * it asked for one. Locked.
- *
- * @param done  &qp->done, or &qp->tx.tail without ROCE_WQE_EXTBUF; moves by one.
- */
-void roce_qp_end_request(struct roce_qp *qp, uint32_t *done, enum ibv_wc_status status);
-
 /** The shared infos of an engine. @return 0; -ENOMEM. */
 int roce_extbufs_create(struct roce_engine *e);
 
@@ -55,6 +39,9 @@ void roce_extbufs_destroy(struct roce_engine *e);
 
 /** Has somebody released what a request waited for? Any thread. */
 bool roce_extbufs_released(const struct roce_engine *e);
+
+/** Has a request ended whose completion waits for the device? Locked. */
+bool roce_extbufs_wait(const struct roce_engine *e);
 
 /** Complete what waited and need not any more. Locked. */
 void roce_extbufs_collect(struct roce_engine *e);

@@ -8,8 +8,9 @@
 
 #include <rte_branch_prediction.h>
 
-#include "engine/mr.h"
+#include "engine/post.h"
 #include "engine/qp.h"
+#include "engine/sge.h"
 #include "engine/srq.h"
 
 /* A thread that owns the engine and sees the queue pair on its list has nothing to do: post.c says why. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 #include "engine/final_ack.h"
-
+#include "engine/frames.h"
 #include "engine/resp.h"
 
 /* A program may bring a pool of a few frames (roce_attach_config), and most of them are for those that work. */

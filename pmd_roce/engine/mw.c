@@ -5,7 +5,6 @@
 #include <rte_pause.h>
 
 #include "engine/mw.h"
-#include "engine/qp.h"
 
 int
 roce_mw_create(struct roce_pd *pd, void *owner, struct roce_mw **mw)
@@ -135,15 +134,16 @@ judge_region(const struct roce_mr *region, const struct roce_pd *pd, uint64_t ad
 }
 
 int
-roce_mw_judge(const struct roce_qp *qp, const struct roce_mw_bind *bind)
+roce_mw_judge_bind(const struct roce_keys *keys, const struct roce_pd *qp_pd,
+		const struct roce_mw_bind *bind)
 {
 	const struct roce_pd *pd = bind->mw->entry->peer_pd;
 	int rc = 0;
 
 	if (bind->length != 0)
-		rc = judge_region(roce_keys_find(qp->post.keys, bind->mr_key), pd, bind->addr,
-				bind->length, bind->access);
-	if (rc == 0 && pd != qp->post.pd)
+		rc = judge_region(roce_keys_find(keys, bind->mr_key), pd, bind->addr, bind->length,
+				bind->access);
+	if (rc == 0 && pd != qp_pd)
 		rc = -EPERM;
 	return rc;
 }

@@ -6,7 +6,7 @@
  * @file
  * Memory windows, and the face that the key table shows to peers.
  *
- * A window is an entry of the key table (mr.h) that no post may name. Binding it
+ * A window is an entry of the key table (keys.h) that no post may name. Binding it
  * gives the entry a region's bounds and a new key; the old key ends first. A
  * thread that works on memory for a peer enters the entry and leaves it: where
  * engines share a table, a bind waits for the threads that entered by the old
@@ -14,7 +14,7 @@
  * no thread is inside when a bind is executed.
  */
 
-#include "engine/engine_pvt.h"
+#include "engine/domain.h"
 #include "engine/wq.h"
 
 struct roce_mw {
@@ -70,6 +70,10 @@ roce_keys_leave(struct roce_mr *entered)
 	if (unlikely(entered != NULL))
 		__atomic_fetch_sub(&entered->visitors, 1, __ATOMIC_RELEASE);
 }
+
+/** roce_mw_judge() by a queue pair of @p qp_pd. Any thread. @return as there. */
+int roce_mw_judge_bind(const struct roce_keys *keys, const struct roce_pd *qp_pd,
+		const struct roce_mw_bind *bind);
 
 /** Fill the slot of a valid bind, but for what every request has. The poster's thread. */
 void roce_mw_fill(struct roce_mw_bind *bind, struct roce_wqe *wqe);

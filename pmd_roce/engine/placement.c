@@ -5,7 +5,9 @@
 
 #include "engine/mw.h"
 #include "engine/placement.h"
+#include "engine/req_read.h"
 #include "engine/resp.h"
+#include "engine/sge.h"
 
 /* Part of a receive, where the engine may write now. NULL: it lies in several segments, or does not fit. */
 static uint8_t *

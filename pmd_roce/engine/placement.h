@@ -18,11 +18,4 @@
  */
 bool roce_icrc_ok_place(struct roce_qp *qp, struct roce_pkt *pkt);
 
-/** Is the payload of an accepted packet where it belongs? */
-static inline bool
-roce_pkt_is_placed(const struct roce_pkt *pkt)
-{
-	return pkt->payload_len >= ROCE_ONE_PASS_RX && pkt->placed != NULL;
-}
-
 #endif

@@ -9,8 +9,12 @@
 
 #include <rte_branch_prediction.h>
 
+#include "engine/bias.h"
 #include "engine/extbuf.h"
 #include "engine/mw.h"
+#include "engine/post.h"
+#include "engine/sge.h"
+#include "engine/srq.h"
 
 /*
  * The thread that owns the lock of the engine needs no bell: it enters by plain stores and puts the queue pair on the
@@ -155,6 +159,12 @@ copy_inline(const struct roce_qp *qp, const struct roce_wr *wr, struct roce_wqe 
 	wqe->length = (uint32_t)length;
 	wqe->num_sge = 0;
 	return 0;
+}
+
+int
+roce_mw_judge(const struct roce_qp *qp, const struct roce_mw_bind *bind)
+{
+	return roce_mw_judge_bind(qp->post.keys, qp->post.pd, bind);
 }
 
 /* Requests that are no messages. */

@@ -4,6 +4,7 @@
 #include <rte_common.h>
 
 #include "engine/qp.h"
+#include "engine/recovery.h"
 
 #define RTTVAR_GAIN  4u
 #define SRTT_GAIN    8u

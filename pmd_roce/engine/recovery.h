@@ -24,25 +24,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct roce_qp;
-
-/** Of the requester; all zero when a connection begins. */
-struct roce_recovery {
-	uint64_t rate_at;      /**< answers are counted since then */
-	uint64_t quiet_since;  /**< last progress before the first of the timeouts at psn */
-	uint64_t silence;      /**< ticks from there to the next progress */
-	uint64_t repeated_at;  /**< last timeout at psn */
-	uint64_t lost_at;      /**< when the last loss was known */
-	uint32_t answers;      /**< frames of answers to READs counted */
-	uint32_t answer_ticks; /**< that one of them took lately; 0: not measured yet */
-	uint32_t behind; /**< of the answer to a READ that came last behind that loss; else where the loss is */
-	uint32_t psn;       /**< oldest unacknowledged at the last timeout */
-	uint32_t repeats;   /**< timeouts at psn whose repeat did not show that it was needless */
-	uint16_t window;    /**< before the first of them */
-	uint16_t threshold; /**< the same */
-	uint8_t lossy;      /**< samples to come until no loss is expected any more */
-	bool silent;        /**< no progress since the last timeout */
-};
+#include "engine/qp.h"
 
 /** A sample of the round trip (RFC 6298). Only a frame that was sent once may be measured. */
 void roce_recovery_measure(struct roce_qp *qp, uint64_t sample);

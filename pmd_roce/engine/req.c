@@ -5,8 +5,14 @@
 
 #include <rte_branch_prediction.h>
 
+#include "engine/bind.h"
 #include "engine/extbuf.h"
+#include "engine/frames.h"
 #include "engine/req.h"
+#include "engine/req_read.h"
+#include "engine/retry.h"
+#include "engine/rewind.h"
+#include "engine/sge.h"
 
 /* Credits are receives: only a request that uses one up needs one (IBTA Vol 1, 9.7.7.2). */
 static inline bool
@@ -124,28 +130,6 @@ put_atomic(uint8_t *at, struct roce_wqe *wqe)
 	};
 
 	memcpy(at, &eth, sizeof(eth));
-}
-
-__rte_noinline void
-roce_req_fail_local(struct roce_qp *qp)
-{
-	qp->tx.prot_error = true;
-	qp->engine->stats.req_local_protection_error++;
-	roce_req_report_prot_error(qp);
-	/* No frame asked for the acknowledgement of the requests before: frames that are sent again do. */
-	if (qp->tx.prot_error && qp->tx.silent != 0)
-		roce_req_rewind(qp, qp->tx.una);
-}
-
-void
-roce_req_report_prot_error(struct roce_qp *qp)
-{
-	bool bind;
-
-	if (!qp->tx.prot_error || qp->tx.tail != qp->tx.next)
-		return;
-	bind = roce_wqe_is_bind(roce_wq_slot(&qp->wq, qp->tx.next));
-	roce_qp_break(qp, bind ? IBV_WC_MW_BIND_ERR : IBV_WC_LOC_PROT_ERR, true);
 }
 
 /* A frame leaves that stands for @p packets PSNs. */
@@ -376,33 +360,4 @@ roce_req_emit(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_
 		pkts[n++] = m;
 	}
 	return n;
-}
-
-void
-roce_req_rewind(struct roce_qp *qp, uint32_t psn)
-{
-	struct roce_qp_tx *tx = &qp->tx;
-	uint32_t next = tx->begun;
-	uint32_t offset = 0;
-
-	for (uint32_t i = tx->tail; i != tx->begun; i++) {
-		const struct roce_wqe *wqe = roce_wq_slot(&qp->wq, i);
-		int32_t ahead = roce_psn_diff(psn, wqe->psn);
-
-		if (ahead >= 0 && (uint32_t)ahead < wqe->packets) {
-			next = i;
-			offset = (uint32_t)ahead * qp->rx.mtu;
-			break;
-		}
-	}
-	tx->ssn = roce_psn_add(tx->ssn, (uint32_t)roce_bind_ssn_diff(qp, tx->next, next));
-	tx->next = next;
-	tx->offset = offset;
-	tx->psn = psn;
-	tx->silent = 0;
-	if (roce_psn_diff(tx->timed_psn, psn) >= 0)
-		tx->timed_at = 0;
-	tx->prot_error = false;
-	tx->fence_wait = false;
-	roce_qp_ready(qp);
 }

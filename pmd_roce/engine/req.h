@@ -11,6 +11,7 @@
 
 #include <rte_branch_prediction.h>
 
+#include "engine/frames.h"
 #include "engine/qp.h"
 
 /** PSNs sent and not acknowledged. A READ of 2^31 bytes has 2^23 of them: no signed difference. */
@@ -51,6 +52,12 @@ roce_req_finish_segment(struct roce_qp *qp, struct rte_mbuf *m, uint8_t *to, con
 	memcpy(to, from, len);
 	roce_engine_icrc_later(qp->engine, m, &qp->cold.template);
 }
+
+/** Frames with requests, at most @p room. Locked. @return how many. */
+uint16_t roce_req_emit(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_t now);
+
+/** Is there a request frame that may be sent now? */
+bool roce_req_wants(const struct roce_qp *qp);
 
 /**
  * The whole SENDs in one frame each that come next and are sent for the first time, as frames; what comes behind them, and

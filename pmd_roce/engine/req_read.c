@@ -8,8 +8,13 @@
 
 #include <rte_branch_prediction.h>
 
-#include "engine/placement.h"
-#include "engine/qp.h"
+#include "engine/ack.h"
+#include "engine/qp_end.h"
+#include "engine/recovery.h"
+#include "engine/req_read.h"
+#include "engine/retry.h"
+#include "engine/rewind.h"
+#include "engine/sge.h"
 
 struct roce_wqe *
 roce_read_oldest(const struct roce_qp *qp)

@@ -5,6 +5,7 @@
  */
 
 #include "engine/req.h"
+#include "engine/retry.h"
 
 /* May the request go whole in one frame, with its only segment to look at (inline ones have none) and nothing to wait for? */
 static inline bool

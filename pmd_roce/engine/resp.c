@@ -5,10 +5,13 @@
 
 #include <rte_branch_prediction.h>
 
-#include "engine/zcrx.h"
+#include "engine/complete.h"
+#include "engine/frames.h"
 #include "engine/mw.h"
-#include "engine/placement.h"
+#include "engine/qp_end.h"
 #include "engine/resp.h"
+#include "engine/sge.h"
+#include "engine/zcrx.h"
 
 /* @p event_flags is as in roce_qp_complete_recv(). */
 static __rte_always_inline void
@@ -23,7 +26,10 @@ complete(struct roce_qp *qp, const struct roce_pkt *pkt, const struct roce_opcod
 		event_flags |= op->flags & ROCE_OP_IMM ? ROCE_EVENT_IMM : ROCE_EVENT_INVALID;
 		imm = roce_pkt_imm(pkt);
 	}
-	roce_qp_complete_recv(qp, IBV_WC_SUCCESS, event_flags, imm);
+	/* The frame of an event that is lost cannot be taken by anybody. */
+	if (unlikely(!roce_qp_complete_recv(qp, IBV_WC_SUCCESS, event_flags, imm)) &&
+			(event_flags & ROCE_EVENT_ZCRX))
+		roce_zcrx_withdraw(qp, event_flags);
 }
 
 /* The last packet of a SEND or WRITE, or all there is of another request. @p event_flags: of the receive of a SEND. */
@@ -48,7 +54,7 @@ static void
 end_refused(struct roce_qp *qp, enum ibv_wc_status status)
 {
 	if (qp->rx.holding && status != IBV_WC_SUCCESS)
-		roce_qp_complete_recv(qp, status, 0, 0);
+		(void)roce_qp_complete_recv(qp, status, 0, 0);
 	roce_qp_break(qp, status != IBV_WC_SUCCESS ? status : IBV_WC_REM_INV_REQ_ERR, false);
 }
 

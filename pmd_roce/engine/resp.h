@@ -27,9 +27,6 @@ enum roce_verdict {
 	ROCE_OVER_HIGH,      /**< one receive more than the hard high watermark allows */
 };
 
-/** Has the queue pair more receives than its hard high watermark? Tells about the soft one, once. Locked. */
-bool roce_qp_over_high(struct roce_qp *qp);
-
 /** The part of roce_resp_check() for everything but SEND. Locked. */
 enum roce_verdict roce_resp_check_rdma(struct roce_qp *qp, const struct roce_pkt *pkt);
 

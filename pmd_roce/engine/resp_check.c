@@ -3,8 +3,9 @@
 
 #include <rte_branch_prediction.h>
 
-#include "engine/zcrx.h"
 #include "engine/resp.h"
+#include "engine/watermark.h"
+#include "engine/zcrx.h"
 
 /* Behind the expected PSN: everything before it was executed. Ahead: something is missing, reported once. */
 __rte_noinline enum roce_verdict

@@ -6,8 +6,8 @@
 #include <rte_branch_prediction.h>
 
 #include "engine/mw.h"
-#include "engine/placement.h"
 #include "engine/resp.h"
+#include "engine/sge.h"
 
 /* May the peer do this with so many bytes? Nothing at all needs no key (IBTA Vol 1, 9.7.4.1.5). */
 static bool

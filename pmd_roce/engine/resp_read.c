@@ -11,6 +11,7 @@
 
 #include <rte_branch_prediction.h>
 
+#include "engine/frames.h"
 #include "engine/mw.h"
 #include "engine/resp.h"
 

@@ -11,6 +11,7 @@
  */
 
 #include "engine/complete.h"
+#include "engine/frames.h"
 #include "wire/frame_plain.h"
 
 /** Is it the frame that the queue pair expects next, and does nothing stand in the way of its message? */
@@ -96,7 +97,7 @@ roce_resp_send(struct roce_engine *e, const struct rte_mbuf *m)
 	roce_srq_pass(qp->rx.rq, available);
 	out.len = send.payload_len;
 	out.event_flags = send.solicited ? ROCE_EVENT_SOLICITED : 0;
-	roce_qp_tell_recv(qp, &recv, out, false);
+	(void)roce_qp_tell_recv(qp, &recv, out, false);
 	roce_resp_send_settle(qp, &send);
 	return true;
 }

@@ -13,7 +13,10 @@
 #include <rte_branch_prediction.h>
 #include <rte_common.h>
 
-#include "engine/qp.h"
+#include "engine/qp_end.h"
+#include "engine/recovery.h"
+#include "engine/retry.h"
+#include "engine/rewind.h"
 
 #define RTO_MIN_US     200u
 #define RTO_INITIAL_US 4000u

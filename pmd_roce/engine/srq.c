@@ -5,6 +5,7 @@
 
 #include <rte_branch_prediction.h>
 
+#include "engine/sge.h"
 #include "engine/srq.h"
 
 #define SRQ_MAX_WR (1u << 20)

@@ -33,7 +33,7 @@
 
 #include "engine/bias.h"
 #include "engine/cq.h"
-#include "engine/engine_pvt.h"
+#include "engine/domain.h"
 
 /** A receive descriptor in the ring. */
 struct roce_rwqe {

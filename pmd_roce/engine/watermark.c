@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The high watermarks of a queue pair: how many receives it may have that are not completed. */
 
-#include "engine/resp.h"
+#include "engine/qp.h"
+#include "engine/qp_end.h"
+#include "engine/watermark.h"
 
 static void
 watch(struct roce_qp *qp)

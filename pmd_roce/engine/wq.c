@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/qp.h"
+#include "engine/wq.h"
 
 /* A slot that fills one cache line: a SEND of two segments, an RDMA request of one, or a bind. */
 #define SMALL_PLACES 2u

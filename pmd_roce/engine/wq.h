@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "engine/verbs.h"
+#include "engine/objects.h"
 #include "wire/opcode.h"
 
 /** A request in its slot. */

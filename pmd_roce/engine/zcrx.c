@@ -5,7 +5,8 @@
 
 #include <rte_branch_prediction.h>
 
-#include "engine/mr.h"
+#include "engine/complete.h"
+#include "engine/sge.h"
 
 /* One frame that is, or may be, given. */
 struct zcrx_slot {

@@ -21,7 +21,7 @@
 
 #include <rte_mbuf.h>
 
-#include "engine/complete.h"
+#include "engine/qp.h"
 
 struct roce_zcrx;
 

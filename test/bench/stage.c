@@ -8,6 +8,7 @@
 
 #include "bench.h"
 #include "engine/qp.h"
+#include "engine/sge.h"
 
 /* Held against the optimizer: what a stage finds out must be of use to somebody. */
 static volatile uint64_t sink;

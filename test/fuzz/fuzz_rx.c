@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "rx_world.h"
+#include "engine/verbs.h"
 
 static struct rx_side *
 side_of(const uint8_t *r)

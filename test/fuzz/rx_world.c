@@ -8,6 +8,7 @@
 #include <isa-l/crc.h>
 
 #include "rx_world.h"
+#include "engine/verbs.h"
 
 struct rx_world rx_world;
 uint8_t rx_pattern[RX_PATTERN];

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "talk.h"
+#include "engine/verbs.h"
 
 /* Data that are not those that are missing put off the timers of a READ (docs/rc.md), and change nothing else. */
 static void

@@ -7,7 +7,7 @@
 
 #include <rte_ip.h>
 
-#include "engine/engine_pvt.h"
+#include "engine/domain.h"
 #include "engine/final_ack.h"
 #include "judge.h"
 #include "talk.h"

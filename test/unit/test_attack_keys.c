@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "end_scene.h"
-#include "engine/engine_pvt.h"
+#include "engine/domain.h"
 #include "engine/qp.h"
 
 #define PSN FX_RQ_PSN

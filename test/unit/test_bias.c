@@ -8,7 +8,7 @@
 #include <sched.h>
 
 #include "engine/bias.h"
-#include "engine/engine_pvt.h"
+#include "engine/domain.h"
 #include "fixture.h"
 
 #define LONG (4 * ROCE_BIAS_THRESHOLD)

@@ -15,7 +15,7 @@
 #include <rte_pause.h>
 
 #include "engine/bias.h"
-#include "engine/engine_pvt.h"
+#include "engine/domain.h"
 #include "fixture.h"
 
 #define SKIP    77

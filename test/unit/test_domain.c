@@ -6,7 +6,7 @@
 #include <sched.h>
 
 #include "end_scene.h"
-#include "engine/engine_pvt.h"
+#include "engine/domain.h"
 
 static struct roce_domain_config
 config(void)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/engine_pvt.h"
+#include "engine/domain.h"
 #include "port/device.h"
 #include "port/port.h"
 #include "unit.h"

@@ -14,7 +14,7 @@
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
 
-#include "engine/engine_pvt.h"
+#include "engine/domain.h"
 #include "engine/verbs.h"
 #include "model.h"
 #include "trace.h"

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef ROCE_ENGINE_MR_H
-#define ROCE_ENGINE_MR_H
+#ifndef ROCE_ENGINE_KEYS_H
+#define ROCE_ENGINE_KEYS_H
 
 /**
  * @file
- * Memory keys of a domain, and copying through them.
+ * Memory keys of a domain: the table of its memory regions and memory windows.
  *
- * One table holds memory regions and memory windows (mw.h). A key is the place
- * of its entry, in bits 8 to 23, amid a tag of 16 bits that changes with every
+ * A key is the place of its entry, in bits 8 to 23, amid a tag of 16 bits that changes with every
  * use of the place: a key that outlived what it named names nothing, and
  * neither the next key of a place nor that of another can be told from those
  * that were seen. Entries live in chunks that are never moved or freed before
@@ -21,14 +20,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include <rte_branch_prediction.h>
-#include <rte_mbuf.h>
 #include <rte_spinlock.h>
 
 #include "engine/engine.h"
-#include "engine/verbs.h"
+#include "engine/objects.h"
 
 #define ROCE_KEY_CHUNK  256u
 #define ROCE_KEY_CHUNKS 256u /**< 65,536 keys a domain, less the first, which stays unused */
@@ -79,15 +76,6 @@ struct roce_keys {
 	uint32_t epoch;  /**< regions ever ended, counted behind the end of their key; atomic */
 	uint64_t secret; /**< of the tags; 0: not drawn yet */
 };
-
-/** Copy a segment word by word: the caller has just written it so, and a wide load would wait for those stores. */
-static inline void
-roce_sge_set(struct roce_sge *to, const struct roce_sge *from)
-{
-	to->addr = from->addr;
-	to->length = from->length;
-	to->lkey = from->lkey;
-}
 
 /**
  * The key epoch: how many regions have ended. A segment that was validated stays valid as long as the epoch, which was read
@@ -198,65 +186,6 @@ roce_keys_check_recent(const struct roce_keys *keys, const struct roce_pd *pd,
 	return rc;
 }
 
-/** roce_sge_copy_out() and roce_sge_copy_in() for any list and any frame. */
-int roce_sge_gather(const struct roce_keys *keys, const struct roce_pd *pd,
-		const struct roce_sge *sge, uint32_t offset, uint8_t *dst, uint32_t len);
-int roce_sge_scatter(const struct roce_keys *keys, const struct roce_pd *pd,
-		const struct roce_sge *sge, uint32_t offset, const struct roce_pkt *pkt);
-
-/**
- * Copy bytes of a gather list into a frame.
- *
- * @param offset  bytes of the list to skip.
- * @param len     bytes to copy; the list is at least offset + len long.
- * @return 0, or as roce_keys_check(): nothing useful was copied.
- */
-static inline int
-roce_sge_copy_out(const struct roce_keys *keys, const struct roce_pd *pd,
-		const struct roce_sge *sge, uint32_t offset, uint8_t *dst, uint32_t len)
-{
-	int rc;
-
-	if (unlikely(offset != 0 || len > sge->length || len == 0))
-		return roce_sge_gather(keys, pd, sge, offset, dst, len);
-	rc = roce_keys_check_part(keys, pd, sge, len, 0);
-	if (likely(rc == 0))
-		memcpy(dst, (const void *)(uintptr_t)sge->addr, len);
-	return rc;
-}
-
-/**
- * Bytes of a list that lie in one segment, where @p pd may touch them with all of @p access.
- *
- * @return NULL: they lie in several, or it may not.
- */
-uint8_t *roce_sge_find(const struct roce_keys *keys, const struct roce_pd *pd,
-		const struct roce_sge *sge, uint32_t offset, uint32_t len, unsigned int access);
-
-/**
- * Copy the payload of a frame into a scatter list.
- *
- * @param offset  bytes of the list to skip; the list is at least that and the payload long.
- * @param pkt     the frame; its payload may be chained.
- * @return 0, or as roce_keys_check(): some bytes may have been written.
- */
-static inline int
-roce_sge_copy_in(const struct roce_keys *keys, const struct roce_pd *pd, const struct roce_sge *sge,
-		uint32_t offset, const struct roce_pkt *pkt)
-{
-	const uint32_t len = pkt->payload_len;
-	int rc;
-
-	if (unlikely(offset != 0 || len > sge->length || len == 0 || !roce_pkt_in_first(pkt)))
-		return roce_sge_scatter(keys, pd, sge, offset, pkt);
-	rc = roce_keys_check_part(keys, pd, sge, len, IBV_ACCESS_LOCAL_WRITE);
-	if (likely(rc == 0))
-		memcpy((void *)(uintptr_t)sge->addr,
-				rte_pktmbuf_mtod_offset(pkt->m, const uint8_t *, pkt->payload_off),
-				len);
-	return rc;
-}
-
 /** An entry that is nobody's, without a key. Under keys.lock. @return NULL: no memory, or the table is full. */
 struct roce_mr *roce_keys_take(struct roce_domain *domain);
 
@@ -265,9 +194,6 @@ void roce_keys_give(struct roce_keys *keys, struct roce_mr *mr);
 
 /** A key that this entry did not have in its last 65,535 uses, not live yet. The entry's owner. */
 uint32_t roce_keys_name(const struct roce_keys *keys, struct roce_mr *mr);
-
-/** Copy the payload of a frame, which is not empty, to one place: its last byte after all others. */
-void roce_payload_place(const struct roce_pkt *pkt, uint8_t *to);
 
 /** An empty table. */
 void roce_keys_init(struct roce_keys *keys);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef ROCE_ENGINE_ENGINE_PVT_H
-#define ROCE_ENGINE_ENGINE_PVT_H
+#ifndef ROCE_ENGINE_DOMAIN_H
+#define ROCE_ENGINE_DOMAIN_H
 
 /**
  * @file
- * Inside a domain and its engines: what the files of this folder share.
+ * A domain and its engines: the state that all objects of an adapter share.
  *
  * A queue pair number names its engine (the low bits) and its place in the
  * domain's table; numbers move on with every use of a place, so a late frame of
@@ -13,30 +13,28 @@
 
 #include <sys/queue.h>
 
-#include <rte_branch_prediction.h>
 #include <rte_common.h>
 #include <rte_ring.h>
 #include <rte_spinlock.h>
 
 #include "engine/bias.h"
-#include "engine/engine.h"
-#include "engine/mr.h"
+#include "engine/config.h"
+#include "engine/keys.h"
+#include "engine/lock.h"
 #include "engine/stats.h"
 #include "engine/timer.h"
-#include "engine/verbs.h"
+#include "engine/objects.h"
 #include "wire/icrc.h"
 #include "wire/random.h"
 
-#define ROCE_QPS_MAX     16384u /**< queue pairs of a domain */
-#define ROCE_QPS_MASK    (ROCE_QPS_MAX - 1)
-#define ROCE_RX_BURST    32u
-#define ROCE_SPARE_MAX   64u
-#define ROCE_ONE_PASS    512u  /**< payload from which copy and ICRC are one pass (crc_avx512.c) */
-#define ROCE_ONE_PASS_RX 1024u /**< the same of a received frame, whose place has to be foreseen */
-#define ROCE_ICRC_MAX    64u   /**< frames whose ICRC may wait for each other */
-#define ROCE_INBOX_LEN   1024u
-#define ROCE_PATIENCE    8u  /**< polls that an acknowledgement waits for more to acknowledge */
-#define ROCE_QUANTUM     32u /**< frames one queue pair sends before the next has its turn */
+#define ROCE_QPS_MAX   16384u /**< queue pairs of a domain */
+#define ROCE_QPS_MASK  (ROCE_QPS_MAX - 1)
+#define ROCE_RX_BURST  32u
+#define ROCE_SPARE_MAX 64u /**< empty frames that an engine keeps */
+#define ROCE_ICRC_MAX  64u /**< frames whose ICRC may wait for each other */
+#define ROCE_INBOX_LEN 1024u
+#define ROCE_PATIENCE  8u  /**< polls that an acknowledgement waits for more to acknowledge */
+#define ROCE_QUANTUM   32u /**< frames one queue pair sends before the next has its turn */
 
 TAILQ_HEAD(roce_qp_list, roce_qp);
 TAILQ_HEAD(roce_srq_list, roce_srq);
@@ -114,64 +112,11 @@ roce_free(struct roce_domain *domain, void *p)
 }
 
 /** One number of the domain's sequence, which tells nothing of the others (wire/random.h). Any thread. */
-uint64_t roce_random(struct roce_domain *domain);
-
-/** Deliver an async event of an object to its context; @p pending is the object's. Locked (any engine). */
-void roce_context_deliver(const struct roce_context *context, struct roce_pending_async *pending,
-		enum roce_engine_async kind, void *owner, int status);
-
-/** The object goes away, and its pending async events with it. No engine delivers one of it any more. */
-void roce_context_forget(const struct roce_context *context, struct roce_pending_async *pending);
-
-/** Lock and unlock every engine once: whoever works under a lock has left what was unlinked before. */
-void roce_domain_grace(struct roce_domain *domain);
-
-/** More empty frames. Locked. @return false: the pool is dry, which is counted. */
-bool roce_engine_refill(struct roce_engine *e);
-
-/** An empty frame; NULL (counted) when the pool is dry. Locked. */
-static inline struct rte_mbuf *
-roce_engine_frame(struct roce_engine *e)
+static inline uint64_t
+roce_random(struct roce_domain *domain)
 {
-	if (unlikely(e->spares == 0) && !roce_engine_refill(e))
-		return NULL;
-	return e->spare[--e->spares];
+	return roce_random_at(domain->config.seed, ROCE_RANDOM_ENGINE,
+			__atomic_add_fetch(&domain->random, 1, __ATOMIC_RELAXED));
 }
-
-/** The ICRC of every frame that waits for it. Before the frames are given away. Locked. */
-static inline void
-roce_engine_icrc_put(struct roce_engine *e)
-{
-	for (unsigned int i = 0; i < e->icrc_dues; i++)
-		roce_icrc_put(e->icrc_due[i].m, e->icrc_due[i].template);
-	e->icrc_dues = 0;
-}
-
-/**
- * The ICRC of a frame at the end of this poll. Its wide loads would have to wait for the many narrow stores that made
- * the frame; behind the rest of a burst they need not. The frame and its queue pair stay until then. Locked.
- */
-static inline void
-roce_engine_icrc_later(
-		struct roce_engine *e, struct rte_mbuf *m, const struct roce_template *template)
-{
-	if (unlikely(e->icrc_dues == ROCE_ICRC_MAX))
-		roce_engine_icrc_put(e);
-	e->icrc_due[e->icrc_dues++] = (struct roce_icrc_due){ m, template };
-}
-
-/** One that was not needed. Others may have been fetched meanwhile, as many as there is room for. Locked. */
-static inline void
-roce_engine_unframe(struct roce_engine *e, struct rte_mbuf *m)
-{
-	if (likely(e->spares < ROCE_SPARE_MAX))
-		e->spare[e->spares++] = m;
-	else
-		rte_pktmbuf_free(m);
-}
-
-/** Lock every engine, in ascending order; unlock them. */
-void roce_domain_lock(struct roce_domain *domain);
-void roce_domain_unlock(struct roce_domain *domain);
 
 #endif
