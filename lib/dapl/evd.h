@@ -16,8 +16,8 @@
 #include "dapl/eventcount.h"
 #include "dapl/obj.h"
 #include "dapl/status.h"
-#include "engine/bias.h"
 #include "engine/verbs.h"
+#include "queue/bias.h"
 #include "roce/device.h"
 
 struct dapl_ep;

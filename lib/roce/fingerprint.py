@@ -3,7 +3,7 @@
 """The version script of libroce, with a name for its inside: fingerprint.py ROOT DPDK_VERSION MAP.IN MAP DEPFILE
 
 A provider has functions of the engine inside, which know what the structures look like and who may write to them
-(engine/fastpath.c). So the version of what is exported to providers has a fingerprint of all sources of the layers behind its
+(queue/fastpath.c). So the version of what is exported to providers has a fingerprint of all sources of the layers behind its
 name, and a provider that was compiled with others is refused by the loader of the system, in so many words.
 """
 import hashlib

@@ -23,7 +23,7 @@
 #include "cm/cm.h"
 #include "cm/cm_msg.h"
 #include "cm/cm_stats.h"
-#include "engine/timer.h"
+#include "queue/timer.h"
 #include "wire/random.h"
 
 enum roce_cm_state {

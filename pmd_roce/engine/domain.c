@@ -4,14 +4,14 @@
 #include <errno.h>
 #include <string.h>
 
-#include "engine/domain.h"
 #include "engine/engine.h"
-#include "engine/extbuf.h"
-#include "engine/final_ack.h"
-#include "engine/objects.h"
-#include "engine/qp.h"
-#include "engine/qp_end.h"
-#include "engine/zcrx.h"
+#include "queue/domain.h"
+#include "queue/extbuf.h"
+#include "queue/objects.h"
+#include "queue/qp.h"
+#include "queue/qp_end.h"
+#include "responder/final_ack.h"
+#include "responder/zcrx.h"
 
 #define WHEEL_HZ 131072u /**< slots a second: timers are exact to about 8 us */
 

@@ -3,15 +3,15 @@
 
 #include <rte_branch_prediction.h>
 
-#include "engine/dcqcn.h"
-#include "engine/domain.h"
 #include "engine/engine.h"
-#include "engine/extbuf.h"
-#include "engine/final_ack.h"
-#include "engine/post.h"
-#include "engine/qp_end.h"
-#include "engine/req.h"
-#include "engine/resp.h"
+#include "queue/domain.h"
+#include "queue/extbuf.h"
+#include "queue/post.h"
+#include "queue/qp_end.h"
+#include "requester/dcqcn.h"
+#include "requester/req.h"
+#include "responder/final_ack.h"
+#include "responder/resp.h"
 
 static inline uint16_t
 answer_cnp(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room)

@@ -20,10 +20,10 @@
 #include <rte_common.h>
 #include <rte_mbuf.h>
 
-#include "engine/async_events.h"
-#include "engine/config.h"
-#include "engine/lock.h"
-#include "engine/stats.h"
+#include "queue/async_events.h"
+#include "queue/config.h"
+#include "queue/lock.h"
+#include "queue/stats.h"
 #include "wire/frame.h"
 
 /** @return 0; -EINVAL; -ENOMEM. */

@@ -3,11 +3,11 @@
 
 #include <rte_branch_prediction.h>
 
-#include "engine/mw.h"
 #include "engine/placement.h"
-#include "engine/req_read.h"
-#include "engine/resp.h"
-#include "engine/sge.h"
+#include "queue/mw.h"
+#include "queue/sge.h"
+#include "requester/req_read.h"
+#include "responder/resp.h"
 
 /* Part of a receive, where the engine may write now. NULL: it lies in several segments, or does not fit. */
 static uint8_t *

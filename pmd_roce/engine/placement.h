@@ -10,7 +10,7 @@
  * told.
  */
 
-#include "engine/qp.h"
+#include "queue/qp.h"
 
 /**
  * Judge the ICRC of a frame to @p qp with a payload of ROCE_ONE_PASS_RX and more. Sets @p pkt->placed: where the payload

@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "engine/extbuf.h"
 #include "engine/qp_state.h"
 #include "engine/verbs.h"
-#include "engine/zcrx.h"
+#include "queue/extbuf.h"
+#include "responder/zcrx.h"
 
 #define QPN_RESERVED 2u /**< 0 is subnet management, 1 general services */
 

@@ -4,16 +4,16 @@
 #include <errno.h>
 #include <string.h>
 
-#include "engine/complete.h"
-#include "engine/extbuf.h"
-#include "engine/final_ack.h"
-#include "engine/post.h"
-#include "engine/qp_end.h"
 #include "engine/qp_state.h"
-#include "engine/resp.h"
-#include "engine/retry.h"
 #include "engine/verbs.h"
-#include "engine/zcrx.h"
+#include "queue/complete.h"
+#include "queue/extbuf.h"
+#include "queue/post.h"
+#include "queue/qp_end.h"
+#include "requester/retry.h"
+#include "responder/final_ack.h"
+#include "responder/resp.h"
+#include "responder/zcrx.h"
 
 #define ECN_CAPABLE 0x02    /**< ECT(0) of RFC 3168 */
 #define SPORT_FIRST 0xc000u /**< RoCEv2 entropy ports: 49152..65535 */

@@ -7,7 +7,7 @@
  * The state of a queue pair that begins or ends a connection.
  */
 
-#include "engine/qp.h"
+#include "queue/qp.h"
 
 /** Begin at RESET: cursors, flags, timer. */
 void roce_qp_init(struct roce_qp *qp);

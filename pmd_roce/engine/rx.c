@@ -6,15 +6,15 @@
 #include <rte_branch_prediction.h>
 #include <rte_prefetch.h>
 
-#include "engine/ack.h"
-#include "engine/dcqcn.h"
 #include "engine/engine.h"
 #include "engine/placement.h"
-#include "engine/qp_end.h"
-#include "engine/req_read.h"
-#include "engine/resp.h"
-#include "engine/resp_send.h"
-#include "engine/sge.h"
+#include "queue/qp_end.h"
+#include "queue/sge.h"
+#include "requester/ack.h"
+#include "requester/dcqcn.h"
+#include "requester/req_read.h"
+#include "responder/resp.h"
+#include "responder/resp_send.h"
 
 /** Where the BTH stands in an untagged IPv6 frame: bytes. */
 #define BTH_V6 (ROCE_PLAIN_BTH - sizeof(struct rte_ipv4_hdr) + sizeof(struct rte_ipv6_hdr))

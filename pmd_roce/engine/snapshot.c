@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 #include "engine/engine.h"
-#include "engine/qp.h"
 #include "engine/snapshot.h"
+#include "queue/qp.h"
 
 #define STRIDE 256u /**< places of the table looked at before the engine has its lock back */
 

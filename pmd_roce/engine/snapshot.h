@@ -12,7 +12,7 @@
  */
 
 #include "engine/engine.h"
-#include "engine/objects.h"
+#include "queue/objects.h"
 
 #define ROCE_NO_SRQ UINT32_MAX
 

@@ -9,8 +9,8 @@
  */
 
 #include "engine/engine.h"
-#include "engine/objects.h"
-#include "engine/watermark.h"
+#include "queue/objects.h"
+#include "responder/watermark.h"
 
 /** RESET to RTR. Locked. @return 0; -EINVAL wrong state or attribute. */
 int roce_qp_to_rtr(struct roce_qp *qp, const struct roce_qp_connect *connect);

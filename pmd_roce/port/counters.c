@@ -3,8 +3,8 @@
 
 #include <rte_common.h>
 
-#include "engine/stats.h"
 #include "port/device.h"
+#include "queue/stats.h"
 
 /** Where a counter lies: in the statistics of an engine, or in those of its port queue. */
 struct counter {
@@ -16,7 +16,7 @@ struct counter {
 
 static const struct counter engine_counters[] = {
 #define STAT(name, unit, meaning) { #name, unit, meaning, offsetof(struct roce_stats, name) },
-#include "engine/stats.def"
+#include "queue/stats.def"
 #undef STAT
 };
 

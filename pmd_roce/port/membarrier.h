@@ -2,7 +2,7 @@
 #ifndef ROCE_PORT_MEMBARRIER_H
 #define ROCE_PORT_MEMBARRIER_H
 
-/** Let locks be biased to threads (engine/bias.h), where the system can. Any thread, any number of times. */
+/** Let locks be biased to threads (queue/bias.h), where the system can. Any thread, any number of times. */
 void roce_port_use_membarrier(void);
 
 #endif

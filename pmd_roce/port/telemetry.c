@@ -9,8 +9,8 @@
 #include <rte_telemetry.h>
 
 #include "cm/cm_stats.h"
-#include "engine/stats.h"
 #include "port/telemetry.h"
+#include "queue/stats.h"
 
 /* More states than any connection has. */
 #define CM_STATES_MAX 32

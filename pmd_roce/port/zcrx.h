@@ -4,7 +4,7 @@
 
 /**
  * @file
- * Frames that consumers may hold (`zcrx=`, engine/zcrx.h): where they come from, so that whoever holds them for long takes
+ * Frames that consumers may hold (`zcrx=`, responder/zcrx.h): where they come from, so that whoever holds them for long takes
  * nothing from anybody else.
  *
  * A port of our own has so many more buffers to receive into. Frames that a program receives come from its pools, which it

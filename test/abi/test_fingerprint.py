@@ -13,7 +13,7 @@ from pathlib import Path
 sys.path.insert(0, sys.argv.pop(1))
 import fingerprint  # pylint: disable=wrong-import-position
 
-FILES = {"pmd_roce/engine/qp.h": "struct a;\n", "pmd_roce/engine/fastpath.c": "int a;\n", "pmd_roce/engine/stats.def": "A\n",
+FILES = {"pmd_roce/queue/qp.h": "struct a;\n", "pmd_roce/queue/fastpath.c": "int a;\n", "pmd_roce/queue/stats.def": "A\n",
          "lib/roce/user.h": "struct b;\n", "include/roce/roce.h": "struct c;\n"}
 
 
@@ -42,10 +42,10 @@ class Fingerprint(unittest.TestCase):
             self.assertNotEqual(fingerprint.fingerprint(root, "22.11"), self.before, path)
 
     def test_a_new_source_and_a_new_name_are_seen(self):
-        (self.root / "pmd_roce/engine/qp.h").rename(self.root / "pmd_roce/engine/qq.h")
+        (self.root / "pmd_roce/queue/qp.h").rename(self.root / "pmd_roce/queue/qq.h")
         renamed = fingerprint.fingerprint(self.root, "22.11")
         self.assertNotEqual(renamed, self.before)
-        (self.root / "pmd_roce/engine/new.h").touch()
+        (self.root / "pmd_roce/queue/new.h").touch()
         self.assertNotEqual(fingerprint.fingerprint(self.root, "22.11"), renamed)
 
     def test_another_dpdk_is_seen(self):

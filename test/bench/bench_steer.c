@@ -19,10 +19,10 @@
 #include <rte_thash.h>
 
 #include "bench.h"
-#include "engine/stats.h"
 #include "engine/verbs.h"
 #include "port/device.h"
 #include "port/user.h"
+#include "queue/stats.h"
 
 #define ENGINES    4u
 #define QPS        64u

@@ -6,7 +6,7 @@
 
 #include <rte_cycles.h>
 
-#include "engine/complete.h"
+#include "queue/complete.h"
 
 #define RECEIVER  1u         /* the end of a pair that a crowd stands in for */
 #define PEER_QPN  0x4000u    /* of the first queue pair's peer */

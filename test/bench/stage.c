@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "bench.h"
-#include "engine/qp.h"
-#include "engine/sge.h"
+#include "queue/qp.h"
+#include "queue/sge.h"
 
 /* Held against the optimizer: what a stage finds out must be of use to somebody. */
 static volatile uint64_t sink;

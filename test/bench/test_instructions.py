@@ -42,7 +42,7 @@ class Read(unittest.TestCase):
                          24248 + 36372 + 24248 + 48496 + 60620)
 
     def test_a_name_is_written_out_once(self):
-        self.assertEqual(costs(object="libroce.so.0", function="roce_srq_post", file="engine/srq.c"),
+        self.assertEqual(costs(object="libroce.so.0", function="roce_srq_post", file="queue/srq.c"),
                          36372 + 48496 + 24248 + 12124 + 12124 + 24248 + 12124 + 36372)
 
     def test_a_function_has_a_file_even_behind_inlined_lines(self):

@@ -188,7 +188,7 @@ do_count(struct play *p)
 		size_t offset;
 	} counter[] = {
 #define STAT(name, unit, meaning) { #name, offsetof(struct roce_stats, name) },
-#include "engine/stats.def"
+#include "queue/stats.def"
 #undef STAT
 	};
 	const char *name = play_next(p);

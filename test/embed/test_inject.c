@@ -6,7 +6,7 @@
 
 #include <rte_cycles.h>
 
-#include "engine/stats.h"
+#include "queue/stats.h"
 #include "node.h"
 #include "port/user.h"
 

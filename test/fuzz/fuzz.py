@@ -24,7 +24,8 @@ TEXT_MAX = 8192  # as fuzz_conf.c
 
 # name: what it is fed, its longest input, and what its coverage is counted in
 FUZZERS = {
-    "rx": ("frames", SCRIPT_MAX, ("pmd_roce/wire/", "pmd_roce/engine/")),
+    "rx": ("frames", SCRIPT_MAX, ("pmd_roce/wire/", "pmd_roce/queue/", "pmd_roce/requester/", "pmd_roce/responder/",
+                                  "pmd_roce/engine/")),
     "cm": ("connection messages", SCRIPT_MAX, ("pmd_roce/cm/",)),
     "conf": ("configuration", TEXT_MAX, ("lib/libdat/conf.c", "pmd_roce/port/devargs.c", "pmd_roce/port/subnet.c")),
 }

@@ -6,7 +6,7 @@
 #include <isa-l/crc.h>
 
 #include "rx_world.h"
-#include "engine/dcqcn.h"
+#include "requester/dcqcn.h"
 
 static uint32_t
 ahead(uint32_t a, uint32_t b)

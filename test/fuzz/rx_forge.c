@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "rx_world.h"
-#include "engine/req_read.h"
+#include "requester/req_read.h"
 #include "wire/icrc.h"
 
 /** Places of a record, when it makes a frame. */

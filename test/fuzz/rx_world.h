@@ -19,8 +19,8 @@
 #include <stdint.h>
 
 #include "base.h"
-#include "engine/qp.h"
-#include "engine/stats.h"
+#include "queue/qp.h"
+#include "queue/stats.h"
 #include "oracle.h"
 
 #define RX_HZ      UINT64_C(1000000000)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cm/cm_stats.h"
-#include "engine/stats.h"
+#include "queue/stats.h"
 #include "replay.h"
 
 struct counter {
@@ -16,7 +16,7 @@ struct counter {
 
 static const struct counter engine_counters[] = {
 #define STAT(name, unit, meaning) { #name, meaning, offsetof(struct roce_stats, name) },
-#include "engine/stats.def"
+#include "queue/stats.def"
 #undef STAT
 };
 

@@ -39,12 +39,15 @@ RULES = {
     # For programs of DAT: what the provider adds to it.
     "include/roce/dat_ep.h": {"ours": ["dat/*"], "theirs": [PURE_LIBC]},
     "pmd_roce/wire": {"ours": [], "theirs": [*PURE, ISAL]},
-    "pmd_roce/engine": {"ours": ["wire/*", "roce/verbs.h"], "theirs": PURE},
-    "pmd_roce/cm": {"ours": ["wire/*", "engine/engine.h", "engine/timer.h"], "theirs": PURE},
-    "pmd_roce/port": {"ours": ["wire/*", "engine/engine.h", "engine/snapshot.h", "engine/stats.h",
-                               "engine/stats.def", "cm/cm.h", "cm/cm_stats.h", "cm/cm_stats.def", "roce/*"],
+    "pmd_roce/queue": {"ours": ["wire/*", "roce/verbs.h"], "theirs": PURE},
+    "pmd_roce/requester": {"ours": ["wire/*", "queue/*"], "theirs": PURE},
+    "pmd_roce/responder": {"ours": ["wire/*", "queue/*"], "theirs": PURE},
+    "pmd_roce/engine": {"ours": ["wire/*", "queue/*", "requester/*", "responder/*", "roce/verbs.h"], "theirs": PURE},
+    "pmd_roce/cm": {"ours": ["wire/*", "engine/engine.h", "queue/timer.h"], "theirs": PURE},
+    "pmd_roce/port": {"ours": ["wire/*", "engine/engine.h", "engine/snapshot.h", "queue/stats.h",
+                               "queue/stats.def", "cm/cm.h", "cm/cm_stats.h", "cm/cm_stats.def", "roce/*"],
                       "theirs": [ANY_LIBC, ANY_DPDK, RDMA_NUMBERS]},
-    "lib/dapl": {"ours": ["engine/bias.h", "engine/verbs.h", "engine/engine.h", "cm/cm.h", "port/fork.h", "port/user.h",
+    "lib/dapl": {"ours": ["queue/bias.h", "engine/verbs.h", "engine/engine.h", "cm/cm.h", "port/fork.h", "port/user.h",
                           "roce/device.h"],
                  "theirs": [ANY_LIBC, PURE_DPDK, RDMA_NUMBERS]},
     # Verbs, contexts and ids for programs: as dapl, with the public headers that it implements.
@@ -57,7 +60,8 @@ RULES = {
     "apps": {"ours": ["dat/*", "roce/*"], "theirs": [ANY_LIBC, {"json-c/json.h", "json.h"}]},
 }
 
-OURS = {"dat", "dat2", "roce", "wire", "engine", "cm", "port", "dapl", "front", "libdat"}
+OURS = {"dat", "dat2", "roce", "wire", "queue", "requester", "responder", "engine", "cm", "port", "dapl", "front",
+        "libdat"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
@@ -124,17 +128,20 @@ CASES = [
     ("the engine asks the TSC", {"pmd_roce/engine/a.c": "#include <rte_cycles.h>\n"}, "<rte_cycles.h>"),
     ("the CM locks a mutex", {"pmd_roce/cm/a.c": "\n#include <pthread.h>\n"}, "a.c:2: pmd_roce/cm may not"),
     ("the wire prints", {"pmd_roce/wire/a.c": "#include <stdio.h>\n"}, "<stdio.h>"),
-    ("the wire knows the engine", {"pmd_roce/wire/a.c": '#include "engine/qp.h"\n'}, "engine/qp.h"),
+    ("the wire knows the engine", {"pmd_roce/wire/a.c": '#include "queue/qp.h"\n'}, "queue/qp.h"),
+    ("a queue knows the requester", {"pmd_roce/queue/a.c": '#include "requester/req.h"\n'}, "requester/req.h"),
+    ("the requester knows the responder", {"pmd_roce/requester/a.c": '#include "responder/resp.h"\n'}, "responder/resp.h"),
+    ("the responder knows the engine", {"pmd_roce/responder/a.c": '#include "engine/engine.h"\n'}, "engine/engine.h"),
     ("the engine knows the CM", {"pmd_roce/engine/a.c": '#include "cm/cm.h"\n'}, "cm/cm.h"),
     ("the engine knows ethdev", {"pmd_roce/engine/a.c": "#include <rte_ethdev.h>\n"}, "<rte_ethdev.h>"),
-    ("the port knows a queue pair", {"pmd_roce/port/a.c": '#include "engine/qp.h"\n'}, "engine/qp.h"),
+    ("the port knows a queue pair", {"pmd_roce/port/a.c": '#include "queue/qp.h"\n'}, "queue/qp.h"),
     ("dapl knows DAT", {"lib/dapl/a.c": "#include <dat/udat.h>\n"}, "dat/udat.h"),
-    ("dapl looks into the engine", {"lib/dapl/a.c": '#include "engine/srq.h"\n'}, "engine/srq.h"),
+    ("dapl looks into the engine", {"lib/dapl/a.c": '#include "queue/srq.h"\n'}, "queue/srq.h"),
     ("dapl and its five headers", {"lib/dapl/a.c": '#include <pthread.h>\n#include "engine/verbs.h"\n'
                                                    '#include "engine/engine.h"\n#include "cm/cm.h"\n'
                                                    '#include "port/user.h"\n#include <roce/device.h>\n'
                                                    '#include "dapl.h"\n', "lib/dapl/dapl.h": ""}, None),
-    ("the verbs look into the engine", {"lib/roce/a.c": '#include "engine/qp.h"\n'}, "engine/qp.h"),
+    ("the verbs look into the engine", {"lib/roce/a.c": '#include "queue/qp.h"\n'}, "queue/qp.h"),
     ("the verbs and their headers", {"lib/roce/a.c": '#include <sys/eventfd.h>\n#include "engine/verbs.h"\n'
                                                      '#include "port/user.h"\n#include "roce/cm.h"\n#include "a.h"\n',
                                      "lib/roce/a.h": ""}, None),

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Symbols of a static library: what it may leave undefined, and how what it defines is called.
 
-  symbols.py --layer wire|engine|cm ARCHIVE [LOWER...]   the allow list of a pure layer
-  symbols.py --prefix REGEX ARCHIVE...                   every extern symbol matches
+  symbols.py --layer NAME ARCHIVE [LOWER...]   the allow list of a pure layer
+  symbols.py --prefix REGEX ARCHIVE...         every extern symbol matches
 
 LOWER are the archives of the layers below: what they define may be used. An include scan cannot see what a
 header's inline functions call; the symbol table can.
@@ -34,6 +34,9 @@ CPU = (r"rte_cpu_get_flag_enabled", r"rte_vect_get_max_simd_bitwidth", r"__cpu_(
 
 LAYERS = {
     "wire": LIBC + DPDK + ISAL + CPU,
+    "queue": LIBC + DPDK,
+    "requester": LIBC + DPDK,
+    "responder": LIBC + DPDK,
     "engine": LIBC + DPDK,
     "cm": LIBC + DPDK + HASH,
 }

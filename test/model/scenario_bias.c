@@ -18,8 +18,8 @@
 
 #include <cmocka.h>
 
-#include "engine/bias.h"
 #include "engine/engine.h"
+#include "queue/bias.h"
 #include "explore.h"
 #include "memory.h"
 #include "scenario.h"

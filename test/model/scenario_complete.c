@@ -10,10 +10,10 @@
 
 #include <cmocka.h>
 
-#include "engine/complete.h"
-#include "engine/extbuf.h"
-#include "engine/zcrx.h"
-#include "engine/mw.h"
+#include "queue/complete.h"
+#include "queue/extbuf.h"
+#include "queue/mw.h"
+#include "responder/zcrx.h"
 #include "explore.h"
 #include "memory.h"
 #include "scenario.h"

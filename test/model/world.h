@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "engine/cq.h"
-#include "engine/srq.h"
+#include "queue/cq.h"
+#include "queue/srq.h"
 #include "scheduler.h"
 
 #define WORLD_CQS          2

@@ -26,7 +26,7 @@ from workshop import Workshop  # noqa: E402
 
 DEF = "test/mutation/mutations.def"
 PAGE = "docs/tables/mutations.md"
-ENGINE = "pmd_roce/engine"
+LAYERS = "pmd_roce"
 
 HEAD = """\
 # Mutations
@@ -46,7 +46,7 @@ TAIL = """
 
 They were made too, and nobody can notice them:
 
-- Requests are sent in RTS only, which `may_send()` in [req.c](../../pmd_roce/engine/req.c) checks: the visit of a queue
+- Requests are sent in RTS only, which `may_send()` in [req.c](../../pmd_roce/requester/req.c) checks: the visit of a queue
   pair in [engine.c](../../pmd_roce/engine/engine.c) has checked it already, and an end of the connection inside of one
   visit ends its requests and the loop that sends them.
 """
@@ -58,7 +58,7 @@ class Mutation:
         self.rule, self.old, self.new = "", [], []
 
     def path(self, root):
-        return Path(root, ENGINE, self.file)
+        return Path(root, LAYERS, self.file)
 
 
 def read(root):
@@ -66,7 +66,7 @@ def read(root):
     found, findings = [], []
     for number, line in enumerate(tree.lines(Path(root, DEF)), 1):
         place = f"{DEF}:{number}"
-        head = re.match(r"^\[([a-z0-9-]+)\] ([a-z_]+\.[ch])$", line)
+        head = re.match(r"^\[([a-z0-9-]+)\] ([a-z]+/[a-z_]+\.[ch])$", line)
         if head:
             if head.group(1) in [m.name for m in found]:
                 findings.append((place, "a second " + head.group(1)))
@@ -102,7 +102,7 @@ def apply(mutation, lines):
 
 def row(mutation):
     """The beginning of its row in the page."""
-    return f"| `{mutation.name}`, [{mutation.file}](../../{ENGINE}/{mutation.file}) | {mutation.rule} | "
+    return f"| `{mutation.name}`, [{Path(mutation.file).name}](../../{LAYERS}/{mutation.file}) | {mutation.rule} | "
 
 
 def page(mutations, notices):
@@ -189,20 +189,20 @@ def run(args):
     return bad != 0
 
 
-CODE = {ENGINE + "/a.c": "int a;\n\tint b;\nint c;\n", "test/unit/test_a.c": "a__holds(void **state)\n"}
+CODE = {LAYERS + "/queue/a.c": "int a;\n\tint b;\nint c;\n", "test/unit/test_a.c": "a__holds(void **state)\n"}
 
 
 def small(edit, who="a `a__holds`", rule="Rule."):
     """A tree with one mutation."""
-    mutation = Mutation("one", "a.c", 1)
+    mutation = Mutation("one", "queue/a.c", 1)
     mutation.rule = rule
-    return {**CODE, DEF: "[one] a.c\n= Rule.\n" + edit, PAGE: page([mutation], {"one": (who, "")})}
+    return {**CODE, DEF: "[one] queue/a.c\n= Rule.\n" + edit, PAGE: page([mutation], {"one": (who, "")})}
 
 
 CASES = [
     ("it applies", small("- int b;\n+ int d;\n"), None),
     ("it is gone", small("- int e;\n+ int d;\n"), "applies 0 times"),
-    ("it is there twice", {**small("- int a;\n+ int d;\n"), ENGINE + "/a.c": "int a;\nint a;\n"}, "applies 2 times"),
+    ("it is there twice", {**small("- int a;\n+ int d;\n"), LAYERS + "/queue/a.c": "int a;\nint a;\n"}, "applies 2 times"),
     ("it changes nothing", small(""), "changes nothing"),
     ("another rule", small("- int b;\n+ int d;\n", rule="Other."), "does not tell of one"),
     ("nobody notices", small("- int b;\n+ int d;\n", who=""), "noticed by nobody"),

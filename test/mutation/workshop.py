@@ -26,7 +26,7 @@ class Workshop:
         shutil.copytree(self.root, self.source, ignore=lambda folder, names: [
             name for name in names if name == "build" or generated(self.source.__class__(folder, name))])
         # A run that was ended may have left objects of a broken engine behind.
-        for path in (self.source / "pmd_roce/engine").iterdir():
+        for path in (self.source / "pmd_roce").rglob("*.c"):
             path.touch()
         if not (self.build / "build.ninja").exists():
             self._must(["meson", "setup", str(self.build), str(self.source), *OPTIONS])

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/qp.h"
+#include "queue/qp.h"
 #include "fixture.h"
 #include "fixture_rdma.h"
 

@@ -10,7 +10,7 @@
 
 #include "deed.h"
 #include "engine/engine.h"
-#include "engine/qp.h"
+#include "queue/qp.h"
 #include "judge.h"
 #include "message.h"
 #include "talk.h"

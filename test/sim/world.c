@@ -7,8 +7,8 @@
 
 #include <rte_ip.h>
 
-#include "engine/domain.h"
-#include "engine/final_ack.h"
+#include "queue/domain.h"
+#include "responder/final_ack.h"
 #include "judge.h"
 #include "talk.h"
 #include "trace.h"

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/extbuf.h"
-#include "engine/qp.h"
+#include "queue/extbuf.h"
+#include "queue/qp.h"
 #include "fixture.h"
 
 #define LEAST  256u  /**< payload of a frame that is not copied */

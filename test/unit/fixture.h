@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 #include "engine/engine.h"
-#include "engine/stats.h"
 #include "engine/verbs.h"
+#include "queue/stats.h"
 #include "unit.h"
 #include "wire/aeth.h"
 #include "wire/psn.h"

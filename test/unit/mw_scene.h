@@ -10,8 +10,8 @@
 
 #include <errno.h>
 
-#include "engine/mw.h"
-#include "engine/qp.h"
+#include "queue/mw.h"
+#include "queue/qp.h"
 #include "fixture.h"
 
 #define ALL_ACCESS                                                                   \

@@ -7,7 +7,7 @@
  * The scene of the tests whose frames are between two real ends: a asks, with every verb, and b has the memory.
  */
 
-#include "engine/qp.h"
+#include "queue/qp.h"
 #include "fixture.h"
 
 #define DEPTH 4 /**< READs and atomics of a under way */

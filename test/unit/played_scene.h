@@ -8,7 +8,7 @@
  * 0x777 at 192.0.2.99. A test may destroy the queue pair and play another one, or none.
  */
 
-#include "engine/qp.h"
+#include "queue/qp.h"
 #include "fixture.h"
 #include "fixture_rdma.h"
 

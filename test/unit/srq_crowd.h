@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/domain.h"
+#include "queue/domain.h"
 #include "fixture.h"
 #include "wire/icrc.h"
 

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "end_scene.h"
-#include "engine/srq.h"
+#include "queue/srq.h"
 
 #define SHORT_LEN 64u   /**< bytes of an ordinary receive */
 #define LONG_LEN  4096u /**< bytes of one for a message of several packets */

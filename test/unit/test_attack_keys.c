@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "end_scene.h"
-#include "engine/domain.h"
-#include "engine/qp.h"
+#include "queue/domain.h"
+#include "queue/qp.h"
 
 #define PSN FX_RQ_PSN
 #define ALL                                                                          \

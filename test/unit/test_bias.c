@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Locks biased to one thread: engine/bias.c. The barrier here only counts its calls, and no rule needs more than
+ * Locks biased to one thread: queue/bias.c. The barrier here only counts its calls, and no rule needs more than
  * that: whoever is another thread is awaited. What threads do at the same time: test_bias_threads.c, test/model.
  */
 
 #include <pthread.h>
 #include <sched.h>
 
-#include "engine/bias.h"
-#include "engine/domain.h"
+#include "queue/bias.h"
+#include "queue/domain.h"
 #include "fixture.h"
 
 #define LONG (4 * ROCE_BIAS_THRESHOLD)

@@ -14,8 +14,8 @@
 
 #include <rte_pause.h>
 
-#include "engine/bias.h"
-#include "engine/domain.h"
+#include "queue/bias.h"
+#include "queue/domain.h"
 #include "fixture.h"
 
 #define SKIP    77

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "engine/cq.h"
+#include "queue/cq.h"
 #include "fixture.h"
 
 #define EVENT(...) (&(const struct roce_event){ .kind = ROCE_EVENT_RECV, __VA_ARGS__ })

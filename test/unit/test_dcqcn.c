@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "engine/dcqcn.h"
+#include "requester/dcqcn.h"
 #include "played_scene.h"
 
 #define US(n) ((uint64_t)(n)*FX_HZ / 1000000)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* When an acknowledgement may wait for company, and when not. */
 
-#include "engine/qp.h"
+#include "queue/qp.h"
 #include "fixture.h"
 
 #define SEND_ONLY IBV_OPCODE_RC_SEND_ONLY

@@ -6,7 +6,7 @@
 #include <sched.h>
 
 #include "end_scene.h"
-#include "engine/domain.h"
+#include "queue/domain.h"
 
 static struct roce_domain_config
 config(void)

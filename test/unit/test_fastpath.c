@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "engine/srq.h"
+#include "queue/srq.h"
 #include "played_scene.h"
 
 static int

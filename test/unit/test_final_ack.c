@@ -3,7 +3,7 @@
 
 #include "engine_scene.h"
 
-#include "engine/final_ack.h"
+#include "responder/final_ack.h"
 
 #define QPS 3u
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "end_scene.h"
-#include "engine/domain.h"
-#include "engine/sge.h"
+#include "queue/domain.h"
+#include "queue/sge.h"
 
 static int
 check(uint64_t addr, uint32_t length, uint32_t key, unsigned int access)

@@ -2,7 +2,7 @@
 /* Bindings of memory windows: what a peer may do through one, what it keeps alive, how it ends. */
 
 #include "mw_scene.h"
-#include "engine/sge.h"
+#include "queue/sge.h"
 
 /*
  * The new key opens the new part, and from then on the old key opens nothing.

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "end_scene.h"
-#include "engine/qp.h"
+#include "queue/qp.h"
 #include "fixture_rdma.h"
 
 #define MTU    4096u

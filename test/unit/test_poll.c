@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/domain.h"
 #include "port/device.h"
 #include "port/port.h"
+#include "queue/domain.h"
 #include "unit.h"
 
 #define POLLS 1000u /**< many more than who is refused takes before it insists */

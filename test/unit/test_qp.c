@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "end_scene.h"
-#include "engine/qp.h"
+#include "queue/qp.h"
 
 static struct fx_peer peer;
 

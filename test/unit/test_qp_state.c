@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "end_scene.h"
-#include "engine/domain.h"
+#include "queue/domain.h"
 
 static struct fx_peer peer;
 

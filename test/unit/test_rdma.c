@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "engine/qp.h"
+#include "queue/qp.h"
 #include "fixture.h"
 
 #define DEPTH 4 /* READs and atomics outstanding */

@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "end_scene.h"
-#include "engine/domain.h"
+#include "queue/domain.h"
 
 /* A key comes round again, in the end: then it may be another protection domain's, or a window's. */
 static void

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Responder, validation: sequence, opcode order, length, resources (IBTA Vol 1, 9.7.4.1). */
 
-#include "engine/resp.h"
+#include "responder/resp.h"
 #include "played_scene.h"
 #include "send_opcodes.h"
 

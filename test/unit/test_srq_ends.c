@@ -9,7 +9,7 @@
 #include <sched.h>
 
 #include "engine/snapshot.h"
-#include "engine/qp.h"
+#include "queue/qp.h"
 #include "srq_scene.h"
 
 #define ROUNDS 300u

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "engine/timer.h"
+#include "queue/timer.h"
 #include "fixture.h"
 
 #define TURN  1024u /* slots of the wheel: a deadline further away waits more than one turn */

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "engine/qp.h"
+#include "queue/qp.h"
 #include "fixture.h"
 
 #define DEPTH    8u

@@ -8,7 +8,7 @@
  * can and the other the slow path. The test chooses how they differ; the results must be the same.
  */
 
-#include "engine/qp.h"
+#include "queue/qp.h"
 #include "fixture.h"
 #include "wire/random.h"
 

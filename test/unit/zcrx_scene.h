@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/zcrx.h"
+#include "responder/zcrx.h"
 #include "fixture.h"
 
 #define GIVEN 4u  /**< frames that the queue pair gives at a time */

@@ -23,12 +23,12 @@
 #include <rte_ethdev.h>
 #include <rte_ring.h>
 
-#include "engine/stats.h"
 #include "engine/verbs.h"
 #include "port/compat.h"
 #include "port/device.h"
 #include "port/pool.h"
 #include "port/user.h"
+#include "queue/stats.h"
 
 #define WIRES     2
 #define RING_SIZE 1024

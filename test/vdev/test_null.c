@@ -20,10 +20,10 @@
 #include <rte_mempool.h>
 #include <rte_udp.h>
 
-#include "engine/stats.h"
 #include "engine/verbs.h"
 #include "port/device.h"
 #include "port/user.h"
+#include "queue/stats.h"
 #include "wire/bth.h"
 
 #define QPS            64

@@ -19,8 +19,8 @@
 #include <rte_lcore.h>
 #include <rte_service.h>
 
-#include "engine/stats.h"
 #include "port/device.h"
+#include "queue/stats.h"
 #include "roce/device.h"
 
 #define LOOP0 "port=loop0 ip=192.0.2.1/24 queues=2 lcores=1"

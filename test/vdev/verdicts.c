@@ -24,10 +24,10 @@
 
 #include "cm/cm.h"
 #include "cm/cm_stats.h"
-#include "engine/stats.h"
 #include "engine/verbs.h"
 #include "port/device.h"
 #include "port/user.h"
+#include "queue/stats.h"
 #include "wire/frame.h"
 
 #define RECEIVES    256
@@ -135,7 +135,7 @@ meaning_of(const char *counter)
 		const char *name, *meaning;
 	} word[] = {
 #define STAT(name, unit, meaning) { #name, meaning },
-#include "engine/stats.def"
+#include "queue/stats.def"
 #undef STAT
 #define STAT(name, unit, meaning) { "cm " #name, meaning },
 #include "cm/cm_stats.def"

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/cq.h"
-#include "engine/srq.h"
+#include "queue/cq.h"
+#include "queue/srq.h"
 #include "ground.h"
 #include "unit.h"
 

@@ -14,8 +14,8 @@
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
 
-#include "engine/domain.h"
 #include "engine/verbs.h"
+#include "queue/domain.h"
 #include "model.h"
 #include "trace.h"
 

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+
+#include <rte_pause.h>
+
+#include "queue/mw.h"
+
+int
+roce_mw_create(struct roce_pd *pd, void *owner, struct roce_mw **mw)
+{
+	struct roce_domain *domain = pd->domain;
+	struct roce_mw *w = roce_alloc(domain, sizeof(*w));
+	struct roce_mr *entry;
+
+	if (w == NULL)
+		return -ENOMEM;
+	rte_spinlock_lock(&domain->keys.lock);
+	entry = roce_keys_take(domain);
+	if (entry != NULL) {
+		entry->pd = NULL;
+		entry->peer_pd = pd;
+		entry->birth = entry->uses;
+	}
+	rte_spinlock_unlock(&domain->keys.lock);
+	if (entry == NULL) {
+		roce_free(domain, w);
+		return -ENOMEM;
+	}
+	__atomic_fetch_add(&pd->users, 1, __ATOMIC_RELAXED);
+	*w = (struct roce_mw){ .domain = domain, .entry = entry, .owner = owner };
+	*mw = w;
+	return 0;
+}
+
+/* The window's binding ends: no access begins any more, and those begun are over. Under keys.lock. */
+static void
+unbind(struct roce_mr *entry)
+{
+	if (entry->region == NULL)
+		return;
+	/* A thread that enters counts itself, then looks at the key: one of the two sees the other. */
+	__atomic_store_n(&entry->key, 0, __ATOMIC_SEQ_CST);
+	while (__atomic_load_n(&entry->visitors, __ATOMIC_SEQ_CST) != 0)
+		rte_pause();
+	entry->region->windows--;
+	entry->region = NULL;
+}
+
+static void
+rebind(struct roce_mr *entry, struct roce_mr *region, const struct roce_wqe *wqe)
+{
+	const struct roce_wqe_bind *b = roce_wqe_bind(wqe);
+
+	unbind(entry);
+	if (region == NULL)
+		return;
+	region->windows++;
+	entry->region = region;
+	entry->access = wqe->access;
+	entry->start = b->addr;
+	entry->length = b->length;
+	__atomic_store_n(&entry->key, wqe->imm, __ATOMIC_RELEASE);
+}
+
+void
+roce_mw_destroy(struct roce_mw *mw)
+{
+	struct roce_domain *domain = mw->domain;
+	struct roce_mr *entry = mw->entry;
+	struct roce_pd *pd = entry->peer_pd;
+
+	rte_spinlock_lock(&domain->keys.lock);
+	unbind(entry);
+	/* Binds that are posted find another one. */
+	entry->birth = __atomic_add_fetch(&entry->uses, 1, __ATOMIC_RELAXED);
+	rte_spinlock_unlock(&domain->keys.lock);
+	roce_domain_grace(domain);
+	rte_spinlock_lock(&domain->keys.lock);
+	roce_keys_give(&domain->keys, entry);
+	rte_spinlock_unlock(&domain->keys.lock);
+	__atomic_fetch_sub(&pd->users, 1, __ATOMIC_RELEASE);
+	roce_free(domain, mw);
+}
+
+bool
+roce_mw_query(const struct roce_mw *mw, struct roce_mw_binding *binding)
+{
+	struct roce_domain *domain = mw->domain;
+	const struct roce_mr *entry = mw->entry;
+	bool bound;
+
+	rte_spinlock_lock(&domain->keys.lock);
+	bound = entry->region != NULL;
+	if (bound)
+		*binding = (struct roce_mw_binding){
+			.key = entry->key,
+			.mr_key = entry->region->key,
+			.access = entry->access,
+			.addr = entry->start,
+			.length = entry->length,
+		};
+	rte_spinlock_unlock(&domain->keys.lock);
+	return bound;
+}
+
+/* The rights that the region below must grant for a window to grant @p access. */
+static uint32_t
+needed_below(uint32_t access)
+{
+	uint32_t needed = access & (IBV_ACCESS_LOCAL_WRITE | ROCE_ACCESS_LOCAL_READ);
+
+	if (access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC))
+		needed |= IBV_ACCESS_LOCAL_WRITE;
+	if (access & (IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC))
+		needed |= ROCE_ACCESS_LOCAL_READ;
+	return needed;
+}
+
+/* A part of a region with some access: -ENOENT, -ERANGE, -EACCES, -EPERM, in this order. */
+static int
+judge_region(const struct roce_mr *region, const struct roce_pd *pd, uint64_t addr, uint64_t length,
+		uint32_t access)
+{
+	uint32_t needed = needed_below(access);
+
+	if (region == NULL || region->pd == NULL)
+		return -ENOENT;
+	if (!roce_mr_holds(region, addr, length))
+		return -ERANGE;
+	if ((region->access & needed) != needed)
+		return -EACCES;
+	return region->pd == pd ? 0 : -EPERM;
+}
+
+int
+roce_mw_judge_bind(const struct roce_keys *keys, const struct roce_pd *qp_pd,
+		const struct roce_mw_bind *bind)
+{
+	const struct roce_pd *pd = bind->mw->entry->peer_pd;
+	int rc = 0;
+
+	if (bind->length != 0)
+		rc = judge_region(roce_keys_find(keys, bind->mr_key), pd, bind->addr, bind->length,
+				bind->access);
+	if (rc == 0 && pd != qp_pd)
+		rc = -EPERM;
+	return rc;
+}
+
+void
+roce_mw_fill(struct roce_mw_bind *bind, struct roce_wqe *wqe)
+{
+	struct roce_mw *mw = bind->mw;
+
+	bind->key = roce_keys_name(&mw->domain->keys, mw->entry);
+	wqe->imm = bind->key;
+	wqe->length = 0;
+	wqe->num_sge = 0;
+	wqe->verb = ROCE_VERB_NONE;
+	wqe->suffix = ROCE_SUFFIX_NONE;
+	wqe->access = (uint16_t)bind->access;
+	*roce_wqe_bind(wqe) = (struct roce_wqe_bind){
+		.addr = bind->addr,
+		.length = bind->length,
+		.owner = mw->owner,
+		.mr_key = bind->mr_key,
+		.birth = mw->entry->birth,
+	};
+}
+
+/* The window of a bind; NULL: it ended after the post, and perhaps another has its place. Under keys.lock. */
+static struct roce_mr *
+window_of(const struct roce_keys *keys, const struct roce_wqe *wqe)
+{
+	struct roce_mr *entry = roce_keys_entry(keys, wqe->imm);
+	uint32_t birth = roce_wqe_bind(wqe)->birth;
+
+	return entry->pd == NULL && entry->birth == birth ? entry : NULL;
+}
+
+int
+roce_mw_execute(struct roce_domain *domain, const struct roce_wqe *wqe)
+{
+	const struct roce_wqe_bind *b = roce_wqe_bind(wqe);
+	struct roce_keys *keys = &domain->keys;
+	struct roce_mr *region = NULL;
+	struct roce_mr *entry;
+	int rc = 0;
+
+	rte_spinlock_lock(&keys->lock);
+	entry = window_of(keys, wqe);
+	if (entry == NULL) {
+		rc = -ENOENT;
+	} else if (b->length != 0) {
+		region = roce_keys_find(keys, b->mr_key);
+		rc = judge_region(region, entry->peer_pd, b->addr, b->length, wqe->access);
+	}
+	if (rc == 0)
+		rebind(entry, region, wqe);
+	rte_spinlock_unlock(&keys->lock);
+	return rc;
+}
+
+void
+roce_mw_revoke(struct roce_domain *domain, const struct roce_wqe *wqe)
+{
+	struct roce_mr *entry;
+
+	rte_spinlock_lock(&domain->keys.lock);
+	entry = window_of(&domain->keys, wqe);
+	/* Another key: it was not executed, or bound again since. */
+	if (entry != NULL && entry->key == wqe->imm)
+		unbind(entry);
+	rte_spinlock_unlock(&domain->keys.lock);
+}
+
+int
+roce_mw_invalidate(struct roce_domain *domain, const struct roce_pd *pd, uint32_t key)
+{
+	struct roce_mr *entry;
+	int rc = -EACCES;
+
+	rte_spinlock_lock(&domain->keys.lock);
+	entry = roce_keys_find(&domain->keys, key);
+	if (entry != NULL && entry->pd == NULL && entry->peer_pd == pd) {
+		unbind(entry);
+		rc = 0;
+	}
+	rte_spinlock_unlock(&domain->keys.lock);
+	return rc;
+}
+
+int
+roce_mw_enter(struct roce_mr *mw, const struct roce_pd *pd, const struct roce_sge *sge,
+		unsigned int access)
+{
+	int rc = -EACCES;
+
+	__atomic_fetch_add(&mw->visitors, 1, __ATOMIC_SEQ_CST);
+	/* Now the binding of this key stays, or it has ended already. */
+	if (__atomic_load_n(&mw->key, __ATOMIC_SEQ_CST) == sge->lkey)
+		rc = roce_mr_judge_peer(mw, pd, sge, access);
+	if (rc != 0)
+		roce_keys_leave(mw);
+	return rc;
+}

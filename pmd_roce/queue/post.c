@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The poster's thread: validate, fill the slot, publish, ring. No lock, no allocation, no system call; but for the first large
+ * request of a lean queue pair (wq.c).
+ */
+
+#include <errno.h>
+#include <string.h>
+
+#include <rte_branch_prediction.h>
+
+#include "queue/bias.h"
+#include "queue/extbuf.h"
+#include "queue/mw.h"
+#include "queue/post.h"
+#include "queue/sge.h"
+#include "queue/srq.h"
+
+/*
+ * The thread that owns the lock of the engine needs no bell: it enters by plain stores and puts the queue pair on the
+ * list itself. One that is on the list already, by what it sees, will have its visit, and that sees head: no other
+ * thread polls the engine before it has made this one pass a barrier.
+ */
+static inline bool
+ready_as_owner(struct roce_engine *e, struct roce_qp *qp)
+{
+	rte_compiler_barrier();
+	if (unlikely(!roce_bias_owns(&e->lock.bias)))
+		return false;
+	if (roce_qp_listed(qp) == ROCE_LISTED_READY)
+		return true;
+	/* Not in a callback out of a poll: inside it is already. */
+	if (unlikely(!roce_trylock(&e->lock)))
+		return false;
+	roce_qp_ready(qp);
+	roce_unlock(&e->lock);
+	return true;
+}
+
+/*
+ * The doorbell is a stack: pushing is one compare-and-swap, and the engine takes all of it with one exchange, so
+ * nothing can be popped and pushed back in between. A queue pair is on it at most once (rung).
+ *
+ * The exchange of rung orders the poster's head before it against the engine, which clears rung before it reads
+ * head: one of the two sees the other.
+ */
+void
+roce_qp_ring(struct roce_qp *qp)
+{
+	struct roce_engine *e = qp->post.engine;
+	struct roce_qp *top;
+
+	if (likely(ready_as_owner(e, qp)) ||
+			__atomic_exchange_n(&qp->post.rung, true, __ATOMIC_SEQ_CST))
+		return;
+	top = __atomic_load_n(&e->doorbell, __ATOMIC_RELAXED);
+	do {
+		qp->post.next_rung = top;
+	} while (!__atomic_compare_exchange_n(
+			&e->doorbell, &top, qp, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+}
+
+void
+roce_engine_answer_doorbells(struct roce_engine *e)
+{
+	struct roce_qp *qp, *next;
+
+	if (unlikely(e->extbufs != NULL))
+		roce_extbufs_collect(e);
+	if (likely(__atomic_load_n(&e->doorbell, __ATOMIC_RELAXED) == NULL))
+		return;
+	for (qp = __atomic_exchange_n(&e->doorbell, NULL, __ATOMIC_ACQUIRE); qp != NULL;
+			qp = next) {
+		next = qp->post.next_rung;
+		(void)__atomic_exchange_n(&qp->post.rung, false, __ATOMIC_SEQ_CST);
+		roce_qp_ready(qp);
+	}
+}
+
+/** The properties of an opcode. */
+struct kind {
+	uint8_t verb; /**< enum roce_verb; ROCE_VERB_NONE: not served */
+	uint8_t suffix;
+	uint8_t access; /**< that the local segments need */
+};
+
+static const struct kind kinds[] = {
+	[IBV_WR_RDMA_WRITE] = { ROCE_VERB_WRITE, ROCE_SUFFIX_NONE, 0 },
+	[IBV_WR_RDMA_WRITE_WITH_IMM] = { ROCE_VERB_WRITE, ROCE_SUFFIX_IMM, 0 },
+	[IBV_WR_SEND] = { ROCE_VERB_SEND, ROCE_SUFFIX_NONE, 0 },
+	[IBV_WR_SEND_WITH_IMM] = { ROCE_VERB_SEND, ROCE_SUFFIX_IMM, 0 },
+	[IBV_WR_RDMA_READ] = { ROCE_VERB_READ, ROCE_SUFFIX_NONE, IBV_ACCESS_LOCAL_WRITE },
+	[IBV_WR_ATOMIC_CMP_AND_SWP] = { ROCE_VERB_ATOMIC_CAS, ROCE_SUFFIX_NONE,
+			IBV_ACCESS_LOCAL_WRITE },
+	[IBV_WR_ATOMIC_FETCH_AND_ADD] = { ROCE_VERB_ATOMIC_FADD, ROCE_SUFFIX_NONE,
+			IBV_ACCESS_LOCAL_WRITE },
+	[IBV_WR_SEND_WITH_INV] = { ROCE_VERB_SEND, ROCE_SUFFIX_INVALIDATE, 0 },
+};
+
+/* The one that most requests have; a loop costs twice as much. */
+static inline int
+copy_segment(struct roce_qp *qp, const struct roce_sge *sge, struct roce_wqe *wqe,
+		unsigned int access)
+{
+	int rc = roce_keys_check_recent(qp->post.keys, qp->post.pd, sge, access, &qp->post.recent);
+
+	if (unlikely(rc != 0))
+		return rc;
+	if (unlikely(sge->length > ROCE_MSG_MAX))
+		return -EMSGSIZE;
+	roce_sge_set(wqe->sge, sge);
+	wqe->length = sge->length;
+	wqe->num_sge = 1;
+	return 0;
+}
+
+static inline int
+copy_segments(struct roce_qp *qp, const struct roce_wr *wr, struct roce_wqe *wqe,
+		unsigned int access)
+{
+	uint64_t length = 0;
+
+	if (unlikely(wr->num_sge > qp->post.max_sge))
+		return -EINVAL;
+	if (likely(wr->num_sge == 1))
+		return copy_segment(qp, wr->sg, wqe, access);
+	for (uint32_t i = 0; i < wr->num_sge; i++) {
+		int rc = roce_keys_check(qp->post.keys, qp->post.pd, &wr->sg[i], access);
+
+		if (unlikely(rc != 0))
+			return rc;
+		length += wr->sg[i].length;
+		roce_sge_set(&wqe->sge[i], &wr->sg[i]);
+	}
+	if (unlikely(length > ROCE_MSG_MAX))
+		return -EMSGSIZE;
+	wqe->length = (uint32_t)length;
+	wqe->num_sge = (uint8_t)wr->num_sge;
+	return 0;
+}
+
+/* The bytes themselves. For a WRITE the peer's memory comes first, where it is without segments. */
+static __rte_noinline int
+copy_inline(const struct roce_qp *qp, const struct roce_wr *wr, struct roce_wqe *wqe)
+{
+	uint8_t *at = roce_wqe_inline(wqe);
+	uint64_t length = 0;
+
+	if (wr->num_sge > qp->cold.max_sge || wqe->verb > ROCE_VERB_WRITE)
+		return -EINVAL;
+	for (uint32_t i = 0; i < wr->num_sge; i++)
+		length += wr->sg[i].length;
+	if (length > qp->post.max_inline)
+		return -EMSGSIZE;
+	for (uint32_t i = 0; i < wr->num_sge; i++) {
+		memcpy(at, (const void *)(uintptr_t)wr->sg[i].addr, wr->sg[i].length);
+		at += wr->sg[i].length;
+	}
+	wqe->length = (uint32_t)length;
+	wqe->num_sge = 0;
+	return 0;
+}
+
+int
+roce_mw_judge(const struct roce_qp *qp, const struct roce_mw_bind *bind)
+{
+	return roce_mw_judge_bind(qp->post.keys, qp->post.pd, bind);
+}
+
+/* Requests that are no messages. */
+static __rte_noinline int
+prepare_other(struct roce_qp *qp, const struct roce_wr *wr, struct roce_wqe *wqe)
+{
+	int rc;
+
+	if (wr->opcode != IBV_WR_BIND_MW)
+		return -EOPNOTSUPP;
+	rc = roce_mw_judge(qp, wr->bind);
+	if (rc != 0)
+		return rc;
+	roce_mw_fill(wr->bind, wqe);
+	/* The engine learns of it no later than of the slot. */
+	__atomic_store_n(&qp->post.binds, true, __ATOMIC_RELAXED);
+	return 0;
+}
+
+/* READs are agreed upon by the two ends. In error a queue pair flushes them, even if it never had another end. */
+static int
+judge_read(const struct roce_qp *qp, const struct roce_wqe *wqe)
+{
+	if (likely(qp->post.max_rd_atomic > 0 && wqe->length <= qp->post.max_read))
+		return 0;
+	if (__atomic_load_n(&qp->rx.state, __ATOMIC_RELAXED) == ROCE_QP_ERR)
+		return 0;
+	return qp->post.max_rd_atomic == 0 ? -ENOSPC : -EMSGSIZE;
+}
+
+/* Where the peer's memory is, and what an atomic does with it. */
+static __rte_noinline int
+copy_remote(const struct roce_qp *qp, const struct roce_wr *wr, struct roce_wqe *wqe)
+{
+	bool atomic = wqe->verb > ROCE_VERB_READ;
+	int rc = roce_wqe_is_read(wqe) ? judge_read(qp, wqe) : 0;
+
+	if (rc != 0)
+		return rc;
+	if (atomic &&
+			(!qp->post.atomics || wqe->num_sge != 1 ||
+					wqe->length != sizeof(uint64_t) ||
+					wr->remote_addr % 8 != 0))
+		return -EINVAL;
+	if (unlikely(wqe->num_sge + 1u + atomic > qp->post.wq.places))
+		return -EINVAL;
+	*roce_wqe_remote(wqe) = (struct roce_sge){ .addr = wr->remote_addr, .lkey = wr->rkey };
+	if (atomic)
+		*roce_wqe_operands(wqe) = (struct roce_operands){ .compare_add = wr->compare_add,
+			.swap = wr->swap };
+	return 0;
+}
+
+static inline int
+fill(struct roce_qp *qp, const struct roce_wr *wr, struct roce_wqe *wqe)
+{
+	const struct kind *kind;
+	int rc;
+
+	if (unlikely(wr->opcode >= RTE_DIM(kinds) || kinds[wr->opcode].verb == ROCE_VERB_NONE))
+		return prepare_other(qp, wr, wqe);
+	kind = &kinds[wr->opcode];
+	wqe->imm = wr->imm;
+	wqe->verb = kind->verb;
+	wqe->suffix = kind->suffix;
+	rc = likely(!(wr->flags & ROCE_WR_INLINE)) ? copy_segments(qp, wr, wqe, kind->access)
+						   : copy_inline(qp, wr, wqe);
+	if (unlikely(rc != 0))
+		return rc;
+	return likely(kind->verb == ROCE_VERB_SEND) ? 0 : copy_remote(qp, wr, wqe);
+}
+
+static inline bool
+is_full(struct roce_qp *qp)
+{
+	if (likely(qp->post.head - qp->post.tail_seen < qp->post.max))
+		return false;
+	qp->post.tail_seen = roce_qp_done(qp);
+	return qp->post.head - qp->post.tail_seen >= qp->post.max;
+}
+
+/* Perhaps the slot was too small for it, and need not be. */
+static __rte_noinline int
+post_larger(struct roce_qp *qp, const struct roce_wr *wr, int rc)
+{
+	if (rc == -EINVAL)
+		rc = roce_wq_grow(qp, wr);
+	return rc == 0 ? roce_qp_post_send(qp, wr) : rc;
+}
+
+int
+roce_qp_post_send(struct roce_qp *qp, const struct roce_wr *wr)
+{
+	struct roce_wqe *wqe = roce_wq_slot(&qp->post.wq, qp->post.head);
+	int rc;
+
+	/* The slot is not the engine's before head moves: a refused request leaves no trace. */
+	if (unlikely(is_full(qp)))
+		return -ENOSPC;
+	if (unlikely(!__atomic_load_n(&qp->post.connected, __ATOMIC_ACQUIRE)))
+		return -EINVAL;
+	wqe->validated_epoch = roce_key_epoch(qp->post.keys);
+	rc = fill(qp, wr, wqe);
+	if (unlikely(rc != 0))
+		return post_larger(qp, wr, rc);
+	wqe->wr_id = wr->wr_id;
+	wqe->opcode = wr->opcode;
+	wqe->flags = (uint8_t)((wr->flags & ~ROCE_WQE_EXTBUF) | qp->post.wq.flags);
+	__atomic_store_n(&qp->post.head, qp->post.head + 1, __ATOMIC_RELEASE);
+	roce_qp_ring(qp);
+	return 0;
+}
+
+int
+roce_qp_post_recv(struct roce_qp *qp, const struct roce_recv_wr *wr)
+{
+	int rc;
+
+	if (unlikely(!qp->rx.rq->private_queue))
+		return -EINVAL;
+	rc = roce_srq_post(qp->rx.rq, wr);
+	/* A broken queue pair flushes what is posted to it: either it sees the receive, or we see its state. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (rc == 0 && unlikely(__atomic_load_n(&qp->rx.state, __ATOMIC_RELAXED) == ROCE_QP_ERR))
+		roce_qp_ring(qp);
+	return rc;
+}

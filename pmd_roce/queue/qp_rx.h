@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROCE_QUEUE_QP_RX_H
+#define ROCE_QUEUE_QP_RX_H
+
+/**
+ * @file
+ * The responder's part of a queue pair: what it expects, the receive in use, and what it owes the peer.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "queue/objects.h"
+
+struct roce_cq;
+struct roce_recv;
+struct roce_srq;
+
+/** Answers that the responder owes the peer: served before any request of this end. */
+#define ROCE_OWES_ACK  0x01 /**< everything before the expected PSN */
+#define ROCE_OWES_NAK  0x02 /**< rx.syndrome at the expected PSN; implies the acknowledgement */
+#define ROCE_OWES_READ 0x04 /**< answers to READs and atomics, which come before either */
+#define ROCE_OWES_CNP  0x08 /**< a congestion notification */
+
+/** In place of a roce_qp_state: a NAK that ends the queue pair waits behind answers to READs. */
+#define ROCE_QP_ENDING 64
+
+#define ROCE_ACK_SOON 16u /**< packets not acknowledged with which an answer waits for nothing */
+
+#define ROCE_ODD_ANSWERS_BURST 64u     /**< answers to frames that were not expected, at once */
+#define ROCE_ODD_ANSWERS_HZ    200000u /**< and in a second after that */
+
+struct roce_qp_rx {
+	uint32_t qpn;
+	uint32_t epsn; /**< PSN expected next */
+	uint64_t flow4; /**< IPv4: source and destination address of a good frame, as they stand in it; 0: IPv6 */
+	struct roce_srq *rq;
+	struct roce_recv *recv; /**< the receive in use, when holding */
+	struct roce_cq *cq;
+	uint32_t msn;     /**< messages completed, 24 bits */
+	uint32_t got;     /**< bytes of the message in progress */
+	uint16_t srq_tag; /**< of the reap counter of rq on cq; 0: none */
+	uint8_t state;    /**< enum roce_qp_state */
+	uint8_t verb;     /**< of the message in progress; ROCE_VERB_NONE between messages */
+	uint8_t owes;     /**< ROCE_OWES_* */
+	uint8_t syndrome; /**< of the NAK owed */
+	bool nak_sent; /**< a gap or an empty queue was reported: be silent until the expected PSN comes */
+	bool holding;    /**< recv is a receive taken and not completed */
+	bool watched;    /**< before a take: a high watermark is armed, or frames are given */
+	uint8_t unacked; /**< packets taken in since the last answer, modulo 256 */
+	uint16_t mtu;    /**< bytes */
+	uint32_t taken;  /**< receives taken, ever */
+};
+
+/**
+ * A READ or atomic of the peer: answered in the order they came, and kept after that, so that a duplicate is
+ * answered again; an atomic from its result.
+ */
+struct roce_rd_resource {
+	uint64_t va;       /**< READ: of the next byte to send */
+	uint64_t original; /**< atomic: the value before it */
+	uint32_t rkey;
+	uint32_t left; /**< READ: bytes to send */
+	uint32_t psn;  /**< of the request */
+	uint32_t end;  /**< one behind the last PSN of the answer */
+	uint32_t next; /**< PSN of the next frame of the answer */
+	uint32_t msn;
+	uint8_t verb; /**< enum roce_verb; ROCE_VERB_NONE: never used */
+	bool pending; /**< not yet answered to the end */
+	bool begun;   /**< the next frame of the answer is not its first */
+	bool again;   /**< was answered before: the requester may have all of it by now */
+	bool anew; /**< was asked for again: the requester may have more of it than was said since */
+};
+
+/** Operations of the peer on our memory. */
+struct roce_qp_remote {
+	uint64_t va; /**< WRITE in progress: of the next byte */
+	uint32_t rkey;
+	uint32_t left;       /**< bytes still to come */
+	uint32_t length;     /**< of the whole WRITE */
+	uint8_t max;         /**< resources */
+	uint8_t allowed;     /**< of them by this connection */
+	uint8_t newest;      /**< used last */
+	uint8_t oldest;      /**< pending that is answered next, when any is */
+	uint8_t last_status; /**< ENDING: how the receive in use ends */
+	struct roce_rd_resource *resource;
+};
+
+/** The resource used after this one: they go round. */
+static inline uint8_t
+roce_resource_after(const struct roce_qp_remote *remote, uint8_t i)
+{
+	return (uint8_t)(i + 1u < remote->allowed ? i + 1u : 0);
+}
+
+#endif

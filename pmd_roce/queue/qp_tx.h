@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROCE_QUEUE_QP_TX_H
+#define ROCE_QUEUE_QP_TX_H
+
+/**
+ * @file
+ * The requester's part of a queue pair: cursors, window and timers; the rate limiter; what is known of timeouts.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "queue/timer.h"
+
+#define ROCE_WINDOW       128u /**< PSNs in flight at the most */
+#define ROCE_ACKREQ_EVERY 32u  /**< frames between two requests for an acknowledgement */
+
+/** Most packets of an answer: half of the PSNs, less a window, so that "behind" and "ahead" stay certain. */
+#define ROCE_READ_PACKETS_MAX ((1u << 23) - 2 * ROCE_WINDOW)
+
+struct roce_qp_tx {
+	uint32_t next;   /**< slot of the request sent next */
+	uint32_t tail;   /**< slot of the oldest unacknowledged request */
+	uint32_t begun;  /**< one behind the newest request of which a frame was ever sent */
+	uint32_t psn;    /**< of the next frame */
+	uint32_t una;    /**< oldest unacknowledged */
+	uint32_t max;    /**< one behind the newest PSN ever sent */
+	uint32_t offset; /**< bytes of request next that were sent */
+	uint32_t ssn;    /**< messages begun: sequence number of request next, 24 bits */
+	uint32_t limit;  /**< last ssn the peer has a receive for */
+	uint32_t silent; /**< frames since the last acknowledge request */
+	uint32_t timed_psn;
+	uint64_t timed_at; /**< when timed_psn left; 0: no measurement runs */
+	uint64_t timeout_at; /**< retransmit when nothing is acknowledged until then; ROCE_NEVER: nothing in flight */
+	uint64_t limit_at; /**< local ACK timeout */
+	uint64_t heard_until; /**< how long other answers may put off limit_at; 0: none came since the last progress */
+	uint64_t rnr_at;      /**< receiver not ready: be silent until then; 0: it is ready */
+	uint64_t rto;         /**< retransmission timeout now, ticks */
+	uint64_t ack_timeout; /**< local ACK timeout, ticks; 0: none */
+	uint32_t srtt;        /**< smoothed round trip, ticks, 0: none measured */
+	uint32_t rttvar;
+	uint32_t nak_psn; /**< rewound to by the last sequence NAK */
+	uint16_t window;  /**< PSNs that may be in flight now, 1..ROCE_WINDOW */
+	uint16_t threshold; /**< below it the window doubles with each round trip, above it grows slowly */
+	uint8_t retries; /**< local ACK timeouts left */
+	uint8_t rnr_retries;
+	bool limited;       /**< the peer gives credits */
+	bool credits_known; /**< the peer has said whether it does */
+	bool draining;
+	bool nak_seen;   /**< nak_psn is valid: nothing was acknowledged since */
+	uint8_t listed;  /**< enum roce_listed; atomic */
+	bool prot_error; /**< request next cannot be sent: its memory is gone */
+	bool fence_wait; /**< request next waits for the answer to a READ or atomic */
+	bool paced;      /**< cold.dcqcn limits what is sent */
+	uint32_t reads;  /**< READs and atomics of which a frame was ever sent, not yet answered */
+	struct roce_timer timer;
+};
+
+/** The rate limiter of a queue pair (dcqcn.h). Rates in bytes per second, times in ticks. */
+struct roce_dcqcn {
+	uint64_t current;
+	uint64_t target;      /**< where the recovery leads */
+	uint64_t period_end;  /**< when the next step is due */
+	uint64_t reduced_at;  /**< last reduction */
+	uint64_t credited_at; /**< what was earned until then is in credit */
+	uint64_t resume_at;   /**< no token is left until then; 0: there are some */
+	int64_t credit;       /**< bytes that may go now; less than 0: too many went */
+	uint32_t sent;        /**< bytes since the last volume was full */
+	uint32_t alpha;       /**< how congested, of ROCE_DCQCN_ALPHA_ONE */
+	uint8_t periods;      /**< steps of each clock since the last reduction, saturated */
+	uint8_t volumes;
+};
+
+/** Cost of timeouts (recovery.h); all zero when a connection begins. */
+struct roce_recovery {
+	uint64_t rate_at;      /**< answers are counted since then */
+	uint64_t quiet_since;  /**< last progress before the first of the timeouts at psn */
+	uint64_t silence;      /**< ticks from there to the next progress */
+	uint64_t repeated_at;  /**< last timeout at psn */
+	uint64_t lost_at;      /**< when the last loss was known */
+	uint32_t answers;      /**< frames of answers to READs counted */
+	uint32_t answer_ticks; /**< that one of them took lately; 0: not measured yet */
+	uint32_t behind; /**< of the answer to a READ that came last behind that loss; else where the loss is */
+	uint32_t psn;       /**< oldest unacknowledged at the last timeout */
+	uint32_t repeats;   /**< timeouts at psn whose repeat did not show that it was needless */
+	uint16_t window;    /**< before the first of them */
+	uint16_t threshold; /**< the same */
+	uint8_t lossy;      /**< samples to come until no loss is expected any more */
+	bool silent;        /**< no progress since the last timeout */
+};
+
+#endif

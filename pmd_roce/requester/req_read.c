@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The requester's READs and atomics: their answers come in order, each frame with its own PSN, and acknowledge
+ * everything before them (IBTA Vol 1, 9.7.5.1 and 9.4.4).
+ */
+
+#include <string.h>
+
+#include <rte_branch_prediction.h>
+
+#include "queue/qp_end.h"
+#include "queue/sge.h"
+#include "requester/ack.h"
+#include "requester/recovery.h"
+#include "requester/req_read.h"
+#include "requester/retry.h"
+#include "requester/rewind.h"
+
+struct roce_wqe *
+roce_read_oldest(const struct roce_qp *qp)
+{
+	for (uint32_t i = qp->tx.tail; i != qp->tx.begun; i++) {
+		struct roce_wqe *wqe = roce_wq_slot(&qp->wq, i);
+
+		if (roce_wqe_is_read(wqe))
+			return wqe;
+	}
+	return NULL;
+}
+
+uint32_t
+roce_read_expected(const struct roce_qp *qp, const struct roce_wqe *wqe)
+{
+	return roce_psn_diff(qp->tx.una, wqe->psn) > 0 ? qp->tx.una : wqe->psn;
+}
+
+uint32_t
+roce_read_outstanding(const struct roce_qp *qp)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = qp->tx.tail; i != qp->tx.next; i++)
+		n += roce_wqe_is_read(roce_wq_slot(&qp->wq, i));
+	return n;
+}
+
+void
+roce_read_lost(struct roce_qp *qp, uint32_t psn, uint64_t now)
+{
+	struct roce_qp_tx *tx = &qp->tx;
+
+	/* All answers behind the gap say the same again (but see recovery.h). */
+	if (tx->nak_seen && tx->nak_psn == psn)
+		return;
+	qp->engine->stats.implied_nak_seq_err++;
+	roce_recovery_lost(qp, now);
+	tx->nak_seen = true;
+	tx->nak_psn = psn;
+	if (roce_psn_diff(tx->psn, psn) > 0)
+		roce_req_rewind(qp, psn);
+}
+
+bool
+roce_read_fits(const struct roce_qp *qp, const struct roce_wqe *wqe, const struct roce_pkt *pkt,
+		uint32_t *got)
+{
+	uint32_t mtu = qp->rx.mtu;
+	uint32_t left;
+
+	*got = (uint32_t)roce_psn_diff(pkt->psn, wqe->psn) * mtu;
+	if (wqe->verb != ROCE_VERB_READ)
+		return pkt->opcode == IBV_OPCODE_RC_ATOMIC_ACKNOWLEDGE;
+	left = wqe->length - *got;
+	/* A resumed answer may begin with FIRST or with MIDDLE; only its end is certain. */
+	return pkt->op->verb == ROCE_VERB_READ && pkt->payload_len == RTE_MIN(left, mtu) &&
+			!!(pkt->op->flags & ROCE_OP_END) == (left <= mtu);
+}
+
+/* The word that was there before, as a number of this machine. */
+static int
+place_original(struct roce_qp *qp, const struct roce_wqe *wqe, const struct roce_pkt *pkt)
+{
+	const struct roce_sge *to = &wqe->sge[0];
+	struct roce_atomicacketh eth;
+	uint64_t original;
+	int rc = roce_keys_check(&qp->engine->domain->keys, qp->pd, to, IBV_ACCESS_LOCAL_WRITE);
+
+	if (unlikely(rc != 0))
+		return rc;
+	memcpy(&eth, pkt->bth + pkt->op->ext_off, sizeof(eth));
+	original = rte_be_to_cpu_64(eth.original);
+	memcpy((void *)(uintptr_t)to->addr, &original, sizeof(original));
+	return 0;
+}
+
+static int
+place(struct roce_qp *qp, const struct roce_wqe *wqe, const struct roce_pkt *pkt, uint32_t got)
+{
+	if (wqe->verb != ROCE_VERB_READ)
+		return place_original(qp, wqe, pkt);
+	if (roce_pkt_is_placed(pkt))
+		return 0;
+	return roce_sge_copy_in(&qp->engine->domain->keys, qp->pd, wqe->sge, got, pkt);
+}
+
+/* The frame that is expected. */
+static void
+take_answer(struct roce_qp *qp, const struct roce_wqe *wqe, const struct roce_pkt *pkt,
+		uint64_t now)
+{
+	uint32_t got;
+
+	if (unlikely(!roce_read_fits(qp, wqe, pkt, &got))) {
+		qp->engine->stats.rx_ghost_acks++;
+		return;
+	}
+	/* It answers everything before the READ, too. */
+	roce_ack_advance(qp, pkt->psn, now);
+	if (unlikely(place(qp, wqe, pkt, got) != 0)) {
+		qp->engine->stats.req_local_protection_error++;
+		roce_qp_break(qp, IBV_WC_LOC_PROT_ERR, true);
+		return;
+	}
+	if (pkt->op->flags & ROCE_OP_AETH)
+		roce_ack_learn_credits(qp, roce_pkt_aeth(pkt));
+	roce_recovery_answered(qp, got == 0, now);
+	roce_ack_advance(qp, roce_psn_add(pkt->psn, 1), now);
+	roce_req_report_prot_error(qp);
+	roce_qp_check_drained(qp);
+}
+
+/* The answer to @p wqe, or to a later one, misses what is before @p psn. */
+static void
+take_behind_gap(struct roce_qp *qp, const struct roce_wqe *wqe, uint32_t psn, uint64_t now)
+{
+	roce_ack_advance(qp, wqe->psn, now);
+	if (unlikely(roce_recovery_lost_again(qp, psn, now)))
+		qp->tx.nak_seen = false;
+	roce_read_lost(qp, roce_read_expected(qp, wqe), now);
+	qp->cold.recovery.behind = psn;
+	roce_retry_heard(qp, now);
+}
+
+__rte_noinline void
+roce_read_rx(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now)
+{
+	struct roce_qp_tx *tx = &qp->tx;
+	const struct roce_wqe *wqe;
+	int32_t ahead;
+
+	qp->engine->stats.rx_read_responses++;
+	/* An answer to something never asked for, or had already. */
+	if (unlikely(tx->reads == 0 || roce_psn_diff(pkt->psn, tx->una) < 0 ||
+			    roce_psn_diff(pkt->psn, tx->max) >= 0)) {
+		qp->engine->stats.rx_ghost_acks++;
+		if (roce_psn_diff(pkt->psn, tx->una) < 0)
+			roce_recovery_answered_twice(qp, pkt->psn);
+		if (tx->reads != 0 && roce_psn_diff(pkt->psn, tx->max) < 0)
+			roce_retry_heard(qp, now);
+		return;
+	}
+	wqe = roce_read_oldest(qp);
+	ahead = roce_psn_diff(pkt->psn, roce_read_expected(qp, wqe));
+	if (likely(ahead == 0)) {
+		take_answer(qp, wqe, pkt, now);
+	} else if (ahead > 0) {
+		take_behind_gap(qp, wqe, pkt->psn, now);
+	} else {
+		qp->engine->stats.rx_ghost_acks++;
+	}
+}

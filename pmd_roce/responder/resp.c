@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Responder, actions: place a packet, complete its message, owe an answer. */
+
+#include <string.h>
+
+#include <rte_branch_prediction.h>
+
+#include "queue/complete.h"
+#include "queue/frames.h"
+#include "queue/mw.h"
+#include "queue/qp_end.h"
+#include "queue/sge.h"
+#include "responder/resp.h"
+#include "responder/zcrx.h"
+
+/* @p event_flags is as in roce_qp_complete_recv(). */
+static __rte_always_inline void
+complete(struct roce_qp *qp, const struct roce_pkt *pkt, const struct roce_opcode_info *op,
+		uint32_t event_flags)
+{
+	rte_be32_t imm = 0;
+
+	if (pkt->solicited)
+		event_flags |= ROCE_EVENT_SOLICITED;
+	if (unlikely(op->flags & (ROCE_OP_IMM | ROCE_OP_IETH))) {
+		event_flags |= op->flags & ROCE_OP_IMM ? ROCE_EVENT_IMM : ROCE_EVENT_INVALID;
+		imm = roce_pkt_imm(pkt);
+	}
+	/* The frame of an event that is lost cannot be taken by anybody. */
+	if (unlikely(!roce_qp_complete_recv(qp, IBV_WC_SUCCESS, event_flags, imm)) &&
+			(event_flags & ROCE_EVENT_ZCRX))
+		roce_zcrx_withdraw(qp, event_flags);
+}
+
+/* The last packet of a SEND or WRITE, or all there is of another request. @p event_flags: of the receive of a SEND. */
+static __rte_always_inline void
+finish(struct roce_qp *qp, const struct roce_pkt *pkt, const struct roce_opcode_info *op,
+		uint32_t event_flags)
+{
+	qp->rx.verb = ROCE_VERB_NONE;
+	qp->rx.msn = roce_psn_add(qp->rx.msn, 1);
+	if (likely(op->verb == ROCE_VERB_SEND)) {
+		qp->engine->stats.rx_send_requests++;
+		complete(qp, pkt, op, event_flags);
+	} else if (op->verb == ROCE_VERB_WRITE) {
+		qp->engine->stats.rx_write_requests++;
+		qp->rx.got = qp->remote.length;
+		if (op->flags & ROCE_OP_IMM)
+			complete(qp, pkt, op, ROCE_EVENT_WRITE);
+	}
+}
+
+static void
+end_refused(struct roce_qp *qp, enum ibv_wc_status status)
+{
+	if (qp->rx.holding && status != IBV_WC_SUCCESS)
+		(void)roce_qp_complete_recv(qp, status, 0, 0);
+	roce_qp_break(qp, status != IBV_WC_SUCCESS ? status : IBV_WC_REM_INV_REQ_ERR, false);
+}
+
+__rte_noinline void
+roce_resp_refuse(struct roce_qp *qp, enum roce_nak code, enum ibv_wc_status status)
+{
+	qp->rx.syndrome = (uint8_t)(ROCE_AETH_NAK | code);
+	roce_qp_owe(qp, ROCE_OWES_NAK);
+	if (likely(!(qp->rx.owes & ROCE_OWES_READ))) {
+		end_refused(qp, status);
+		return;
+	}
+	/* The NAK says that everything before it was answered: first let it be so. */
+	qp->remote.last_status = (uint8_t)status;
+	__atomic_store_n(&qp->rx.state, ROCE_QP_ENDING, __ATOMIC_RELEASE);
+}
+
+/*
+ * May the queue pair answer once more to a frame that it did not expect? Losses never ask for as many answers as
+ * somebody who plays frames to it. A request that is not answered is asked again, by the peer's timer at the latest.
+ */
+static bool
+may_answer(struct roce_qp *qp, uint64_t now)
+{
+	uint64_t interval = qp->engine->domain->config.hz / ROCE_ODD_ANSWERS_HZ;
+
+	if (qp->cold.odd_answers > now + ROCE_ODD_ANSWERS_BURST * interval) {
+		qp->engine->stats.resp_answers_limited++;
+		return false;
+	}
+	qp->cold.odd_answers = RTE_MAX(qp->cold.odd_answers, now) + interval;
+	return true;
+}
+
+/* A request that was executed is not executed again. A READ or atomic too old to be known stays unanswered. */
+static void
+answer_duplicate(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now)
+{
+	bool answered_with_data = pkt->op->verb == ROCE_VERB_READ ||
+			pkt->op->verb == ROCE_VERB_ATOMIC_CAS ||
+			pkt->op->verb == ROCE_VERB_ATOMIC_FADD;
+
+	/* The answer that is owed already answers this one, too. */
+	if (!answered_with_data && (qp->rx.owes & ROCE_OWES_ACK))
+		roce_qp_ready(qp);
+	else if (!may_answer(qp, now))
+		return;
+	else if (!answered_with_data)
+		roce_qp_owe(qp, ROCE_OWES_ACK);
+	else
+		(void)roce_resp_read_again(qp, pkt);
+}
+
+static void
+answer_otherwise(struct roce_qp *qp, const struct roce_pkt *pkt, enum roce_verdict verdict,
+		uint64_t now)
+{
+	struct roce_stats *stats = &qp->engine->stats;
+
+	switch (verdict) {
+	case ROCE_DUPLICATE:
+		answer_duplicate(qp, pkt, now);
+		break;
+	case ROCE_GAP:
+		qp->rx.nak_sent = may_answer(qp, now);
+		if (!qp->rx.nak_sent)
+			break;
+		qp->rx.syndrome = ROCE_AETH_NAK | ROCE_NAK_PSN_SEQUENCE;
+		roce_qp_owe(qp, ROCE_OWES_NAK);
+		break;
+	case ROCE_NOT_READY:
+		stats->rnr_nak_sent++;
+		qp->rx.syndrome = (uint8_t)(ROCE_AETH_RNR | qp->cold.connect.rnr_timer);
+		roce_qp_owe(qp, ROCE_OWES_NAK);
+		break;
+	case ROCE_TOO_LONG:
+		stats->resp_local_length_error++;
+		roce_resp_refuse(qp, ROCE_NAK_INVALID_REQUEST, IBV_WC_LOC_LEN_ERR);
+		break;
+	case ROCE_BAD_KEY:
+		stats->resp_remote_access_errors++;
+		roce_resp_refuse(qp, ROCE_NAK_REMOTE_ACCESS, IBV_WC_SUCCESS);
+		break;
+	case ROCE_BAD_INVALIDATE:
+		stats->resp_remote_access_errors++;
+		roce_resp_refuse(qp, ROCE_NAK_REMOTE_ACCESS, IBV_WC_REM_INV_REQ_ERR);
+		break;
+	case ROCE_BAD_RECEIVE:
+		stats->resp_local_protection_error++;
+		roce_resp_refuse(qp, ROCE_NAK_REMOTE_OPERATIONAL, IBV_WC_LOC_PROT_ERR);
+		break;
+	case ROCE_OVER_HIGH:
+		stats->resp_over_high_watermark++;
+		roce_resp_refuse(qp, ROCE_NAK_REMOTE_OPERATIONAL, IBV_WC_WR_FLUSH_ERR);
+		break;
+	case ROCE_INVALID:
+	case ROCE_UNSUPPORTED:
+		stats->resp_invalid_request++;
+		roce_resp_refuse(qp, ROCE_NAK_INVALID_REQUEST, IBV_WC_SUCCESS);
+		break;
+	default:
+		break;
+	}
+}
+
+/* The key that the last packet of a SEND may name. @return false: there is none. */
+static inline bool
+end_key(const struct roce_qp *qp, const struct roce_pkt *pkt, const struct roce_opcode_info *op)
+{
+	return likely(!(op->flags & ROCE_OP_IETH)) ||
+			roce_mw_invalidate(qp->engine->domain, qp->pd,
+					rte_be_to_cpu_32(roce_pkt_imm(pkt))) == 0;
+}
+
+/* Copy a packet of a SEND to where it belongs. @return 0; else the memory of the receive is gone. */
+static inline int
+place(const struct roce_qp *qp, const struct roce_pkt *pkt, const struct roce_opcode_info *op)
+{
+	const struct roce_qp_rx *rx = &qp->rx;
+	const struct roce_recv *recv = rx->recv;
+
+	if (roce_pkt_is_placed(pkt))
+		return 0;
+	/* Just taken, and no region has ended since its segments were validated. */
+	if ((op->flags & ROCE_OP_START) &&
+			likely((recv->flags & ROCE_RECV_VALID) && recv->num_sge == 1 &&
+					roce_pkt_in_first(pkt))) {
+		memcpy((void *)(uintptr_t)recv->sge->addr,
+				rte_pktmbuf_mtod_offset(pkt->m, const uint8_t *, pkt->payload_off),
+				pkt->payload_len);
+		return 0;
+	}
+	return roce_sge_scatter(&qp->engine->domain->keys, rx->rq->pd, recv->sge, rx->got, pkt);
+}
+
+/* Place a packet of a SEND, and end the key that its last one names. */
+static __rte_always_inline enum roce_verdict
+do_send(struct roce_qp *qp, const struct roce_pkt *pkt, const struct roce_opcode_info *op)
+{
+	struct roce_qp_rx *rx = &qp->rx;
+
+	if (unlikely(place(qp, pkt, op) != 0))
+		return ROCE_BAD_RECEIVE;
+	if (!end_key(qp, pkt, op))
+		return ROCE_BAD_INVALIDATE;
+	rx->epsn = roce_psn_add(rx->epsn, 1);
+	rx->got += pkt->payload_len;
+	return ROCE_ACCEPT;
+}
+
+/* The packet was executed. @p event_flags is as in finish(). */
+static __rte_always_inline void
+settle(struct roce_qp *qp, const struct roce_pkt *pkt, const struct roce_opcode_info *op,
+		uint32_t event_flags)
+{
+	struct roce_qp_rx *rx = &qp->rx;
+
+	rx->unacked++;
+	qp->engine->stats.rx_bytes += pkt->payload_len;
+	/* The packet that was reported missing is here: the old NAK must not go out any more. */
+	rx->owes &= (uint8_t)~ROCE_OWES_NAK;
+	if (op->flags & ROCE_OP_END)
+		finish(qp, pkt, op, event_flags);
+	else
+		rx->verb = op->verb;
+	if (pkt->ack_req)
+		roce_qp_owe_ack(qp);
+}
+
+/* A whole message, whose frame the consumer gets. */
+static enum roce_verdict
+give_frame(struct roce_qp *qp, struct roce_pkt *pkt)
+{
+	if (!end_key(qp, pkt, pkt->op))
+		return ROCE_BAD_INVALIDATE;
+	qp->rx.epsn = roce_psn_add(qp->rx.epsn, 1);
+	qp->rx.got = pkt->payload_len;
+	settle(qp, pkt, pkt->op, roce_zcrx_give(qp, pkt));
+	return ROCE_ACCEPT;
+}
+
+static __rte_noinline void
+refuse_or_zcrx(struct roce_qp *qp, struct roce_pkt *pkt, enum roce_verdict verdict, uint64_t now)
+{
+	if (verdict == ROCE_ZCRX)
+		verdict = give_frame(qp, pkt);
+	if (verdict != ROCE_ACCEPT)
+		answer_otherwise(qp, pkt, verdict, now);
+}
+
+static __rte_always_inline void
+respond(struct roce_qp *qp, struct roce_pkt *pkt, const struct roce_opcode_info *op, uint64_t now)
+{
+	enum roce_verdict verdict = roce_resp_check(qp, pkt, op);
+
+	if (likely(verdict == ROCE_ACCEPT)) {
+		if (likely(op->verb == ROCE_VERB_SEND))
+			verdict = do_send(qp, pkt, op);
+		else if (unlikely(roce_resp_do_rdma(qp, pkt) != 0))
+			verdict = ROCE_BAD_KEY;
+	}
+	if (likely(verdict == ROCE_ACCEPT))
+		settle(qp, pkt, op, 0);
+	else
+		refuse_or_zcrx(qp, pkt, verdict, now);
+}
+
+static __rte_noinline void
+respond_to_other(struct roce_qp *qp, struct roce_pkt *pkt, uint64_t now)
+{
+	respond(qp, pkt, pkt->op, now);
+}
+
+/* Most requests are messages of one packet: nothing is asked there that is known. */
+void
+roce_resp_rx(struct roce_qp *qp, struct roce_pkt *pkt, uint64_t now)
+{
+	const struct roce_opcode_info *send = &roce_opcode[IBV_OPCODE_RC_SEND_ONLY];
+
+	if (likely(pkt->op == send))
+		respond(qp, pkt, send, now);
+	else
+		respond_to_other(qp, pkt, now);
+}
+
+/* A shared queue gives no credits: what one connection was promised another may take. */
+uint8_t
+roce_resp_ack_syndrome(const struct roce_qp *qp)
+{
+	if (!qp->rx.rq->private_queue)
+		return ROCE_AETH_ACK | ROCE_CREDIT_INVALID;
+	/* The receive in use was promised too, and its message is not counted in the MSN yet. */
+	return (uint8_t)(ROCE_AETH_ACK |
+			roce_credit_encode(roce_srq_available(qp->rx.rq) + qp->rx.holding));
+}
+
+struct rte_mbuf *
+roce_resp_emit(struct roce_qp *qp, struct roce_engine *e)
+{
+	bool nak = qp->rx.owes & ROCE_OWES_NAK;
+	struct roce_frame_spec spec = {
+		.psn = nak ? qp->rx.epsn : roce_psn_add(qp->rx.epsn, ROCE_PSN_MASK),
+		.opcode = IBV_OPCODE_RC_ACKNOWLEDGE,
+	};
+	struct rte_mbuf *m = roce_engine_frame(e);
+	struct roce_aeth *aeth;
+
+	if (unlikely(m == NULL))
+		return NULL;
+	aeth = (struct roce_aeth *)roce_frame_build(m, &qp->cold.template, &spec);
+	aeth->syndrome_msn = roce_aeth_pack(
+			nak ? qp->rx.syndrome : roce_resp_ack_syndrome(qp), qp->rx.msn);
+	roce_engine_icrc_later(e, m, &qp->cold.template);
+	qp->rx.owes &= ROCE_OWES_CNP;
+	qp->rx.unacked = 0;
+	e->stats.tx_acks++;
+	if (unlikely(qp->rx.state == ROCE_QP_ENDING))
+		end_refused(qp, (enum ibv_wc_status)qp->remote.last_status);
+	return m;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROCE_RESPONDER_RESP_H
+#define ROCE_RESPONDER_RESP_H
+
+/**
+ * @file
+ * The responder: validation of a request packet, in the order of IBTA Vol 1, 9.7.4.1 (sequence, opcode, length,
+ * resources), what it does, and what it answers.
+ */
+
+#include "queue/qp.h"
+
+/** The verdict on a request packet. */
+enum roce_verdict {
+	ROCE_ACCEPT = 0,
+	ROCE_DUPLICATE,      /**< executed before: answer again */
+	ROCE_DROP,           /**< a gap was reported already */
+	ROCE_GAP,            /**< first packet behind a gap */
+	ROCE_NOT_READY,      /**< no receive posted */
+	ROCE_INVALID,        /**< the peer broke the protocol */
+	ROCE_TOO_LONG,       /**< message longer than the receive */
+	ROCE_BAD_KEY,        /**< memory that the peer may not touch */
+	ROCE_UNSUPPORTED,    /**< an operation that this end does not serve */
+	ROCE_BAD_INVALIDATE, /**< no window of the peer's has the key that it wants to end */
+	ROCE_BAD_RECEIVE,    /**< the memory of the receive is gone */
+	ROCE_ZCRX,           /**< accepted; the consumer gets the frame */
+	ROCE_OVER_HIGH,      /**< one receive more than the hard high watermark allows */
+};
+
+/** The part of roce_resp_check() for everything but SEND. Locked. */
+enum roce_verdict roce_resp_check_rdma(struct roce_qp *qp, const struct roce_pkt *pkt);
+
+/** A first or middle packet carries exactly one path MTU, a last packet at least one byte. */
+static inline bool
+roce_resp_length_ok(const struct roce_qp_rx *rx, const struct roce_opcode_info *op, uint32_t len)
+{
+	if (!(op->flags & ROCE_OP_END))
+		return len == rx->mtu;
+	if (!(op->flags & ROCE_OP_START) && len == 0)
+		return false;
+	return len <= rx->mtu;
+}
+
+/** A message starts exactly when none is in progress, and goes on as what it started. */
+static inline bool
+roce_resp_order_ok(const struct roce_qp_rx *rx, const struct roce_opcode_info *op)
+{
+	if (op->flags & ROCE_OP_START)
+		return rx->verb == ROCE_VERB_NONE;
+	return rx->verb == op->verb;
+}
+
+/** A PSN that is not expected, @p ahead of the one that is: what becomes of the packet. Locked. */
+enum roce_verdict roce_resp_out_of_order(struct roce_qp *qp, int32_t ahead);
+
+/** There is no receive. Locked. @return ROCE_NOT_READY. */
+enum roce_verdict roce_resp_nothing_there(struct roce_qp *qp);
+
+/** roce_resp_take() of a queue pair whose receives are counted or zero-copy. */
+enum roce_verdict roce_resp_take_watched(struct roce_qp *qp, const struct roce_pkt *pkt);
+
+/** Take a receive. Locked. */
+static inline enum roce_verdict
+roce_resp_take_any(struct roce_qp *qp)
+{
+	struct roce_qp_rx *rx = &qp->rx;
+
+	if (unlikely(!roce_srq_take(rx->rq, rx->recv)))
+		return roce_resp_nothing_there(qp);
+	roce_qp_hold(qp, true);
+	rx->taken++;
+	return ROCE_ACCEPT;
+}
+
+/** Take the receive of the message of @p pkt. Locked. @return ROCE_ACCEPT, ROCE_NOT_READY or ROCE_OVER_HIGH. */
+static inline enum roce_verdict
+roce_resp_take(struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	return likely(!qp->rx.watched) ? roce_resp_take_any(qp) : roce_resp_take_watched(qp, pkt);
+}
+
+/** ROCE_ZCRX when the message of @p pkt, which does not fit its receive, may be given; else ROCE_TOO_LONG. */
+enum roce_verdict roce_resp_too_long(const struct roce_qp_rx *rx, const struct roce_pkt *pkt);
+
+/**
+ * Judge a request packet before it touches memory. Takes the receive of a new message; else no side effect. Locked.
+ *
+ * @param op that of the packet; a caller who knows it has validated only what is left to be validated.
+ */
+static __rte_always_inline enum roce_verdict
+roce_resp_check(struct roce_qp *qp, const struct roce_pkt *pkt, const struct roce_opcode_info *op)
+{
+	struct roce_qp_rx *rx = &qp->rx;
+	int32_t ahead = roce_psn_diff(pkt->psn, rx->epsn);
+
+	if (unlikely(ahead != 0))
+		return roce_resp_out_of_order(qp, ahead);
+	rx->nak_sent = false;
+	if (unlikely(op->verb != ROCE_VERB_SEND))
+		return roce_resp_check_rdma(qp, pkt);
+	if (unlikely(!roce_resp_order_ok(rx, op) || !roce_resp_length_ok(rx, op, pkt->payload_len)))
+		return ROCE_INVALID;
+	if (op->flags & ROCE_OP_START) {
+		enum roce_verdict verdict = roce_resp_take(qp, pkt);
+
+		if (unlikely(verdict != ROCE_ACCEPT))
+			return verdict;
+		rx->got = 0;
+	}
+	/* A zero-copy receive has no room of its own. */
+	if (unlikely(rx->recv->length - rx->got < pkt->payload_len))
+		return roce_resp_too_long(rx, pkt);
+	return ROCE_ACCEPT;
+}
+
+/** Do an accepted request that is no SEND. Locked. @return 0; -EACCES: the memory went away meanwhile. */
+int roce_resp_do_rdma(struct roce_qp *qp, const struct roce_pkt *pkt);
+
+/** Answer a READ or atomic again. Locked. @return false: it is not known any more, and cannot be answered. */
+bool roce_resp_read_again(struct roce_qp *qp, const struct roce_pkt *pkt);
+
+/** An answer that was given once and is being repeated is not wanted any more. Locked. */
+void roce_resp_read_forget(struct roce_qp *qp, struct roce_rd_resource *res);
+
+/** The next frame of the answers to READs and atomics; NULL: no frame to be had, or the memory is gone. Locked. */
+struct rte_mbuf *roce_resp_emit_read(struct roce_qp *qp);
+
+/** Forget READs and atomics of the peer: a new connection begins. */
+void roce_resp_read_init(struct roce_qp *qp, uint8_t allowed);
+
+/**
+ * The peer, or our own memory, made the connection useless: say so with a NAK and end it. A receive in use ends
+ * with @p status; IBV_WC_SUCCESS: it is flushed like everything else. Locked.
+ */
+void roce_resp_refuse(struct roce_qp *qp, enum roce_nak code, enum ibv_wc_status status);
+
+/** Syndrome of an acknowledgement: the credits. Locked. */
+uint8_t roce_resp_ack_syndrome(const struct roce_qp *qp);
+
+/** A request arrived. Locked. @p pkt has no mbuf any more when the consumer has got that. */
+void roce_resp_rx(struct roce_qp *qp, struct roce_pkt *pkt, uint64_t now);
+
+/** The acknowledgement or NAK that is owed, as a frame of engine @p e, which sends it; NULL: no frame to be had. Locked. */
+struct rte_mbuf *roce_resp_emit(struct roce_qp *qp, struct roce_engine *e);
+
+#endif

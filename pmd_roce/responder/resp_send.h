@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROCE_RESPONDER_RESP_SEND_H
+#define ROCE_RESPONDER_RESP_SEND_H
+
+/**
+ * @file
+ * The common request of a program that passes messages: a whole SEND in one plain frame, the one that is
+ * expected, for a receive of one segment that is there and has room. It is validated from its bytes and executed in one go.
+ * Every other frame, queue pair or receive is left to rx.c and resp.c, which validate everything in the order of IBTA
+ * Vol 1, 9.7.4.1. Its side effect is at most payload in the receive that the message would get anyway (placement.h).
+ */
+
+#include "queue/complete.h"
+#include "queue/frames.h"
+#include "wire/frame_plain.h"
+
+/** Is it the frame that the queue pair expects next, and does nothing stand in the way of its message? */
+static __rte_always_inline bool
+roce_resp_send_expected(const struct roce_engine *e, const struct roce_qp *qp,
+		const struct roce_plain_send *send)
+{
+	const struct roce_qp_rx *rx = &qp->rx;
+
+	return rx->flow4 == send->flow4 && send->flow4 != 0 && qp->engine == e &&
+			rx->epsn == send->psn && rx->state == ROCE_QP_RTS &&
+			rx->verb == ROCE_VERB_NONE && !rx->watched && !send->congested &&
+			((send->vlan_tci ^ e->domain->config.vid) & ROCE_VID_MASK) == 0 &&
+			send->payload_len <= rx->mtu && rx->cq != NULL;
+}
+
+/** May the payload be copied to the only segment of @p recv, which is taken next? */
+static __rte_always_inline bool
+roce_resp_send_fits(struct roce_srq *srq, const struct roce_recv *recv, uint32_t payload_len)
+{
+	return recv->num_sge == 1 && recv->length >= payload_len &&
+			roce_srq_is_valid(srq, srq->taken);
+}
+
+/** Copy the payload to where the message will be received, if the ICRC is right; both in one pass where that pays (placement.h). */
+static __rte_always_inline bool
+roce_resp_send_copy(const struct roce_plain_send *send, uint8_t *to)
+{
+	if (send->payload_len >= ROCE_ONE_PASS)
+		return roce_plain_send_icrc_ok_copy(send, to);
+	if (unlikely(!roce_plain_send_icrc_ok(send)))
+		return false;
+	memcpy(to, send->payload, send->payload_len);
+	return true;
+}
+
+/** The message was received: what the queue pair knows of it, and what it owes the peer. */
+static __rte_always_inline void
+roce_resp_send_settle(struct roce_qp *qp, const struct roce_plain_send *send)
+{
+	struct roce_qp_rx *rx = &qp->rx;
+	struct roce_stats *stats = &qp->engine->stats;
+
+	rx->epsn = roce_psn_add(send->psn, 1);
+	rx->msn = roce_psn_add(rx->msn, 1);
+	rx->nak_sent = false;
+	rx->unacked++;
+	rx->taken++;
+	/* The packet that was reported missing is here: the old NAK must not go out any more. */
+	rx->owes &= (uint8_t)~ROCE_OWES_NAK;
+	stats->rx_send_requests++;
+	stats->rx_bytes += send->payload_len;
+	if (send->ack_req)
+		roce_qp_owe_ack(qp);
+}
+
+/**
+ * Receive a frame of a domain with one engine, if it is such a SEND. Locked.
+ * @return true: it was, and is executed; the frame is the caller's to free. false: no state has changed.
+ */
+static __rte_always_inline bool
+roce_resp_send(struct roce_engine *e, const struct rte_mbuf *m)
+{
+	struct roce_plain_send send;
+	struct roce_outcome out = { .status = IBV_WC_SUCCESS };
+	const struct roce_recv *next;
+	struct roce_recv recv;
+	uint32_t available;
+	struct roce_qp *qp;
+
+	if (!roce_plain_send_parse(m, &send))
+		return false;
+	qp = roce_qp_find(e->domain, send.dest_qp);
+	if (unlikely(qp == NULL || !roce_resp_send_expected(e, qp, &send)))
+		return false;
+	available = roce_srq_available(qp->rx.rq);
+	next = (const struct roce_recv *)roce_srq_slot(qp->rx.rq, qp->rx.rq->taken);
+	if (unlikely(available == 0 || !roce_resp_send_fits(qp->rx.rq, next, send.payload_len) ||
+			    !roce_resp_send_copy(&send, (uint8_t *)(uintptr_t)next->sge->addr)))
+		return false;
+	/* Of a queue pair's own queue the slot may be posted to again as soon as it is taken. */
+	recv = *next;
+	roce_srq_pass(qp->rx.rq, available);
+	out.len = send.payload_len;
+	out.event_flags = send.solicited ? ROCE_EVENT_SOLICITED : 0;
+	(void)roce_qp_tell_recv(qp, &recv, out, false);
+	roce_resp_send_settle(qp, &send);
+	return true;
+}
+
+#endif
