@@ -225,7 +225,8 @@ create(const struct roce_devargs *args, const struct roce_attach_config *attache
 		return rc;
 	}
 	log_start(device);
-	roce_trace_open(device);
+	roce_trace_open(device->port->probe.name, device->port->driver,
+			roce_mtu_bytes(device->port->mtu_code), device->port->queues);
 	*out = device;
 	return 0;
 }
@@ -360,7 +361,7 @@ roce_device_close(struct roce_device *device)
 		while (*link != device)
 			link = &(*link)->next;
 		*link = device->next;
-		roce_trace_close(device);
+		roce_trace_close(device->port->probe.name);
 		destroy(device);
 		/* While the other end of a loop is open it may hold frames of ours. */
 		lost = roce_pool_sweep();

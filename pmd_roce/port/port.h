@@ -28,6 +28,7 @@
 #include "port/rx_interrupt.h"
 #include "port/steer.h"
 #include "port/subnet.h"
+#include "port/unreachable.h"
 #include "roce/device.h"
 
 #define ROCE_PORT_RX_BURST 32
@@ -110,11 +111,7 @@ struct roce_port {
 		struct roce_subnet at[ROCE_ADDRS_MAX];
 	} ip;
 	struct roce_port_queue queue[ROCE_ENGINES_MAX];
-	/** The address without a route that was logged last; locked: engine 0. */
-	struct {
-		struct roce_ip dst;
-		uint64_t until; /**< and it is not logged again before */
-	} unreachable;
+	struct roce_unreachable_logged unreachable; /**< locked: engine 0 */
 };
 
 struct roce_port_config {

@@ -154,7 +154,7 @@ look_at_link(struct roce_device *device)
 		return;
 	port->events.up = up;
 	ROCE_LOG(NOTICE, "port %s: link is %s", port->probe.name, up ? "up" : "down");
-	roce_trace_port(device, up ? ROCE_TRACE_LINK_UP : ROCE_TRACE_LINK_DOWN);
+	roce_trace_port(port->probe.name, up ? ROCE_TRACE_LINK_UP : ROCE_TRACE_LINK_DOWN);
 	if (up)
 		roce_domain_set_line_rate(device->domain, roce_port_line_rate(port));
 	tell_users(device, up ? ROCE_PORT_ACTIVE : ROCE_PORT_ERR);
@@ -172,7 +172,7 @@ bury(struct roce_device *device)
 	__atomic_store_n(&port->events.buried, true, __ATOMIC_RELEASE);
 	set_gone(&port->events);
 	ROCE_LOG(ERR, "port %s is gone: its connections are broken", port->probe.name);
-	roce_trace_port(device, ROCE_TRACE_GONE);
+	roce_trace_port(port->probe.name, ROCE_TRACE_GONE);
 	for (unsigned int q = 0; q < port->queues; q++)
 		roce_port_drop_held(&port->queue[q]);
 	roce_domain_break(device->domain);
@@ -193,12 +193,12 @@ reset(struct roce_device *device)
 	if (rc != 0) {
 		ROCE_LOG(ERR, "port %s does not come back from a reset: %s", port->probe.name,
 				text);
-		roce_trace_port(device, ROCE_TRACE_RESET_FAILED);
+		roce_trace_port(port->probe.name, ROCE_TRACE_RESET_FAILED);
 		set_pending(&port->events, PENDING_GONE);
 		return;
 	}
 	ROCE_LOG(NOTICE, "port %s was reset", port->probe.name);
-	roce_trace_port(device, ROCE_TRACE_RESET);
+	roce_trace_port(port->probe.name, ROCE_TRACE_RESET);
 	set_pending(&port->events, PENDING_LINK);
 }
 

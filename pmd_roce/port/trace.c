@@ -8,33 +8,23 @@
 #include <rte_common.h>
 #include <rte_trace.h>
 
-#include "port/device.h"
 #include "port/log.h"
 #include "port/trace_points.h"
 
-static const char *
-name_of(const struct roce_device *device)
+void
+roce_trace_open(const char *port, const char *driver, uint32_t mtu, uint16_t engines)
 {
-	return device->port->probe.name;
+	roce_trace_point_open(port, driver, mtu, engines);
 }
 
 void
-roce_trace_open(const struct roce_device *device)
+roce_trace_close(const char *port)
 {
-	const struct roce_port *port = device->port;
-
-	roce_trace_point_open(name_of(device), port->driver, roce_mtu_bytes(port->mtu_code),
-			port->queues);
+	roce_trace_point_close(port);
 }
 
 void
-roce_trace_close(const struct roce_device *device)
-{
-	roce_trace_point_close(name_of(device));
-}
-
-void
-roce_trace_port(const struct roce_device *device, enum roce_trace_port_event what)
+roce_trace_port(const char *port, enum roce_trace_port_event what)
 {
 	static const char *const names[] = {
 		[ROCE_TRACE_LINK_UP] = "link_up",
@@ -45,12 +35,11 @@ roce_trace_port(const struct roce_device *device, enum roce_trace_port_event wha
 	};
 	static_assert(RTE_DIM(names) == ROCE_TRACE_GONE + 1, "everything has a name");
 
-	roce_trace_point_port(name_of(device), names[what]);
+	roce_trace_point_port(port, names[what]);
 }
 
 void
-roce_trace_async_event(const struct roce_device *device, enum roce_engine_async kind,
-		const void *owner, int status)
+roce_trace_async_event(const char *port, enum roce_engine_async kind, const void *owner, int status)
 {
 	static const char *const names[] = {
 		[ROCE_ENGINE_ASYNC_QP_ESTABLISHED] = "qp_established",
@@ -64,11 +53,11 @@ roce_trace_async_event(const struct roce_device *device, enum roce_engine_async 
 	/* Others are not rare: an armed completion queue has events all the time. */
 	if ((size_t)kind >= RTE_DIM(names) || names[kind] == NULL)
 		return;
-	roce_trace_point_notice(name_of(device), names[kind], owner, status);
+	roce_trace_point_notice(port, names[kind], owner, status);
 	if (kind == ROCE_ENGINE_ASYNC_QP_BROKEN)
-		ROCE_LOG_OF(qp, INFO, "%s: %s, status %d", name_of(device), names[kind], status);
+		ROCE_LOG_OF(qp, INFO, "%s: %s, status %d", port, names[kind], status);
 	else
-		ROCE_LOG_OF(qp, DEBUG, "%s: %s", name_of(device), names[kind]);
+		ROCE_LOG_OF(qp, DEBUG, "%s: %s", port, names[kind]);
 }
 
 static const char *
@@ -88,7 +77,7 @@ peer_of(const struct roce_cm_event *event, char *text, size_t len)
 }
 
 void
-roce_trace_cm(const struct roce_device *device, const struct roce_cm_event *event)
+roce_trace_cm(const char *port, const struct roce_cm_event *event)
 {
 	static const char *const names[] = {
 		[ROCE_CM_REQUEST] = "request",
@@ -108,10 +97,10 @@ roce_trace_cm(const struct roce_device *device, const struct roce_cm_event *even
 	if (!rte_trace_is_enabled() && !rte_log_can_log((uint32_t)roce_log_cm, RTE_LOG_DEBUG))
 		return;
 	peer = peer_of(event, text, sizeof(text));
-	roce_trace_point_cm(name_of(device), names[event->kind], event->owner, peer,
+	roce_trace_point_cm(port, names[event->kind], event->owner, peer,
 			event->peer != NULL ? event->peer->qpn : 0, event->reason);
-	ROCE_LOG_OF(cm, DEBUG, "%s: connection %s%s%s, reason %u", name_of(device),
-			names[event->kind], *peer != '\0' ? ", peer " : "", peer, event->reason);
+	ROCE_LOG_OF(cm, DEBUG, "%s: connection %s%s%s, reason %u", port, names[event->kind],
+			*peer != '\0' ? ", peer " : "", peer, event->reason);
 }
 
 void

@@ -10,14 +10,14 @@
  * A trace point that is off costs a look at a word. Any thread.
  */
 
+#include <stdint.h>
+
 #include "cm/cm.h"
 #include "engine/engine.h"
 
-struct roce_device;
-
-/** roce.device.open and roce.device.close. */
-void roce_trace_open(const struct roce_device *device);
-void roce_trace_close(const struct roce_device *device);
+/** roce.device.open and roce.device.close; @p port here and below is the name of the device's port, @p mtu in bytes. */
+void roce_trace_open(const char *port, const char *driver, uint32_t mtu, uint16_t engines);
+void roce_trace_close(const char *port);
 
 /** Events of a port. */
 enum roce_trace_port_event {
@@ -29,14 +29,14 @@ enum roce_trace_port_event {
 };
 
 /** roce.port: an event of the device's port, when it is delivered to the users. */
-void roce_trace_port(const struct roce_device *device, enum roce_trace_port_event what);
+void roce_trace_port(const char *port, enum roce_trace_port_event what);
 
 /** roce.notice: an async event of a queue pair, a completion queue or a shared receive queue. */
-void roce_trace_async_event(const struct roce_device *device, enum roce_engine_async kind,
-		const void *owner, int status);
+void roce_trace_async_event(
+		const char *port, enum roce_engine_async kind, const void *owner, int status);
 
 /** roce.cm: what happens to a connection. */
-void roce_trace_cm(const struct roce_device *device, const struct roce_cm_event *event);
+void roce_trace_cm(const char *port, const struct roce_cm_event *event);
 
 /**
  * Write what was traced so far to the EAL's trace folder, over what was written before; nothing when tracing is off.

@@ -115,29 +115,14 @@ roce_unreachable_words(
 }
 
 void
-roce_unreachable_log(const struct roce_device *device, const struct roce_cm_event *event)
+roce_unreachable_log(const struct roce_unreachable *u, const struct roce_ip *dst,
+		struct roce_unreachable_logged *logged, uint64_t now, uint64_t hz)
 {
-	struct roce_port *port = device->port;
-	const struct roce_unreachable u = {
-		.own = device->args.ip.at,
-		.n = device->args.ip.n,
-		.gw = device->args.gw,
-		.port = port->probe.name,
-		.vlan = (uint16_t)device->args.vlan,
-		.gone = roce_port_events_is_gone(&port->events),
-		.program_knows = port->attached.resolve != NULL,
-	};
 	char text[768];
-	uint64_t now;
 
-	if (event->kind != ROCE_CM_UNREACHABLE || event->path == NULL)
+	if (now < logged->until && roce_ip_equal(&logged->dst, dst))
 		return;
-	now = roce_port_now();
-	if (now < port->unreachable.until &&
-			roce_ip_equal(&port->unreachable.dst, &event->path->dst_ip))
-		return;
-	port->unreachable.dst = event->path->dst_ip;
-	port->unreachable.until = now + QUIET_S * roce_port_hz();
-	ROCE_LOG_OF(cm, NOTICE, "%s",
-			roce_unreachable_words(&u, &event->path->dst_ip, text, sizeof(text)));
+	logged->dst = *dst;
+	logged->until = now + QUIET_S * hz;
+	ROCE_LOG_OF(cm, NOTICE, "%s", roce_unreachable_words(u, dst, text, sizeof(text)));
 }

@@ -11,8 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cm/cm.h"
-#include "port/device.h"
+#include "engine/engine.h"
 #include "port/subnet.h"
 
 /** The end that looked for a route: addresses, gateway, port and VLAN. */
@@ -30,7 +29,14 @@ struct roce_unreachable {
 const char *roce_unreachable_words(const struct roce_unreachable *u, const struct roce_ip *dst,
 		char *text, size_t len);
 
-/** Log it for ROCE_CM_UNREACHABLE; other events are none of it. Locked: engine 0. */
-void roce_unreachable_log(const struct roce_device *device, const struct roce_cm_event *event);
+/** The address that was logged last. */
+struct roce_unreachable_logged {
+	struct roce_ip dst;
+	uint64_t until; /**< the time from which on it is logged again */
+};
+
+/** Log the sentence, unless the same address was logged a moment ago. @p hz: ticks per second of @p now. */
+void roce_unreachable_log(const struct roce_unreachable *u, const struct roce_ip *dst,
+		struct roce_unreachable_logged *logged, uint64_t now, uint64_t hz);
 
 #endif

@@ -8,14 +8,13 @@
 
 #include "port/device.h"
 #include "port/trace.h"
-#include "port/unreachable.h"
 
 static void
 pass_async_event(void *arg, enum roce_engine_async kind, void *owner, int status)
 {
 	const struct roce_device_user *user = arg;
 
-	roce_trace_async_event(user->device, kind, owner, status);
+	roce_trace_async_event(user->device->port->probe.name, kind, owner, status);
 	user->notify(user->arg, kind, owner, status);
 }
 
@@ -29,6 +28,27 @@ roce_device_wake_users(void *arg)
 		wake(NULL);
 }
 
+/* DAT and verbs have one event for all causes. */
+static void
+log_unreachable(const struct roce_device *device, const struct roce_cm_event *event)
+{
+	struct roce_port *port = device->port;
+	const struct roce_unreachable u = {
+		.own = device->args.ip.at,
+		.n = device->args.ip.n,
+		.gw = device->args.gw,
+		.port = port->probe.name,
+		.vlan = (uint16_t)device->args.vlan,
+		.gone = roce_port_events_is_gone(&port->events),
+		.program_knows = port->attached.resolve != NULL,
+	};
+
+	if (event->kind != ROCE_CM_UNREACHABLE || event->path == NULL)
+		return;
+	roce_unreachable_log(&u, &event->path->dst_ip, &port->unreachable, roce_port_now(),
+			roce_port_hz());
+}
+
 int
 roce_device_tell_cm_event(void *arg, const struct roce_cm_event *event)
 {
@@ -36,8 +56,8 @@ roce_device_tell_cm_event(void *arg, const struct roce_cm_event *event)
 	struct roce_context *context = (struct roce_context *)(uintptr_t)event->context;
 	struct roce_device_user *user = container_of(context, struct roce_device_user, context);
 
-	roce_trace_cm(user->device, event);
-	roce_unreachable_log(user->device, event);
+	roce_trace_cm(user->device->port->probe.name, event);
+	log_unreachable(user->device, event);
 	return user->cm_notify(user->arg, event);
 }
 

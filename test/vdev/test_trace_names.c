@@ -14,12 +14,8 @@
 
 #include <rte_common.h>
 
-#include "port/device.h"
 #include "port/log.h"
 #include "port/trace.h"
-
-static struct roce_port port = { .probe = { .name = "p" } };
-static struct roce_device device = { .port = &port };
 
 /* The lines that are logged from here on. */
 static char *text;
@@ -77,7 +73,7 @@ cm__every_kind_has_its_name(void **state)
 		const struct roce_cm_event event = { .kind = rule[i].kind, .reason = 7 };
 
 		assert_int_equal(rule[i].kind, i + 1);
-		roce_trace_cm(&device, &event);
+		roce_trace_cm("p", &event);
 		want_line(rule[i].line);
 	}
 }
@@ -91,10 +87,10 @@ cm__names_the_peer(void **state)
 	};
 	struct roce_cm_event event = { .kind = ROCE_CM_REQUEST, .path = &path };
 
-	roce_trace_cm(&device, &event);
+	roce_trace_cm("p", &event);
 	want_line("roce: p: connection request, peer 192.0.2.7, reason 0\n");
 	event.path = &path6;
-	roce_trace_cm(&device, &event);
+	roce_trace_cm("p", &event);
 	want_line("roce: p: connection request, peer 2001:db8::7, reason 0\n");
 }
 
@@ -117,7 +113,7 @@ async_event__every_kind_has_its_name(void **state)
 
 	for (size_t i = 0; i < RTE_DIM(rule); i++) {
 		assert_int_equal(rule[i].kind, i + 1);
-		roce_trace_async_event(&device, rule[i].kind, NULL, 12);
+		roce_trace_async_event("p", rule[i].kind, NULL, 12);
 		want_line(rule[i].line);
 	}
 }
