@@ -255,7 +255,7 @@ add_device(const struct roce_devargs *args, const struct roce_attach_config *att
 
 	/* After the EAL, whose own arguments say something about logs too. */
 	roce_log_setup();
-	roce_telemetry_setup();
+	roce_telemetry_setup(&roce_device_telemetry);
 	rc = create(args, attached, out, errmsg);
 	if (rc != 0)
 		return rc;
@@ -374,10 +374,10 @@ roce_device_close(struct roce_device *device)
 }
 
 void
-roce_device_each(void (*fn)(struct roce_device *device, void *arg), void *arg)
+roce_device_each(void (*fn)(const struct roce_device *device, void *arg), void *arg)
 {
 	pthread_mutex_lock(&devices_lock);
-	for (struct roce_device *d = devices; d != NULL; d = d->next)
+	for (const struct roce_device *d = devices; d != NULL; d = d->next)
 		fn(d, arg);
 	pthread_mutex_unlock(&devices_lock);
 }

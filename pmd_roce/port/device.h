@@ -15,6 +15,7 @@
 #include "engine/engine.h"
 #include "port/devargs.h"
 #include "port/port.h"
+#include "port/telemetry.h"
 #include "port/user.h"
 #include "roce/device.h"
 
@@ -85,13 +86,13 @@ void roce_device_wake_users(void *arg);
 int roce_device_tell_cm_event(void *arg, const struct roce_cm_event *event);
 
 /** Call @p fn for every open device, in the order of opening; none is opened or closed meanwhile. */
-void roce_device_each(void (*fn)(struct roce_device *device, void *arg), void *arg);
+void roce_device_each(void (*fn)(const struct roce_device *device, void *arg), void *arg);
+
+/** The devices as telemetry shows them. */
+extern const struct roce_telemetry_source roce_device_telemetry;
 
 /** The meaning of the counter of roce_device_counter() with that index. @return false: there is none. */
 bool roce_counter_meaning(
 		unsigned int index, const char **name, const char **unit, const char **meaning);
-
-/** Register the telemetry commands, once in a process. */
-void roce_telemetry_setup(void);
 
 #endif

@@ -9,8 +9,11 @@
 #include <rte_telemetry.h>
 
 #include "cm/cm_stats.h"
-#include "port/telemetry.h"
+#include "port/telemetry_pvt.h"
 #include "queue/stats.h"
+#include "wire/icrc.h"
+
+const struct roce_telemetry_source *roce_telemetry_source;
 
 /* More states than any connection has. */
 #define CM_STATES_MAX 32
@@ -19,51 +22,48 @@
 struct answer {
 	const char *port; /* NULL: all */
 	struct rte_tel_data *data;
-	void (*fill)(const struct roce_device *device, struct rte_tel_data *dict);
+	void (*fill)(const struct roce_telemetry_device *device, struct rte_tel_data *dict);
 	bool found;
 };
 
 static void
-fill_stats(const struct roce_device *device, struct rte_tel_data *dict)
+fill_stats(const struct roce_telemetry_device *device, struct rte_tel_data *dict)
 {
 	const char *name;
 	uint64_t value;
 
-	for (unsigned int i = 0; roce_device_counter(device, i, &name, &value); i++)
+	for (unsigned int i = 0; roce_telemetry_source->counter(device->device, i, &name, &value);
+			i++)
 		rte_tel_data_add_dict_uint(dict, name, value);
 }
 
-/* Omitted for an attached port, whose frames the program steers, and for one queue, which receives all of them. */
 static void
-fill_steering(const struct roce_port *port, struct rte_tel_data *dict)
+fill_steering(const struct roce_telemetry_device *device, struct rte_tel_data *dict)
 {
-	if (port->queues < 2 || port->attached.mode != 0)
+	if (device->steering_ipv4 == NULL)
 		return;
-	rte_tel_data_add_dict_string(dict, "steering_ipv4", roce_steer_name(port->steer.v4));
-	rte_tel_data_add_dict_string(dict, "steering_ipv6", roce_steer_name(port->steer.v6));
+	rte_tel_data_add_dict_string(dict, "steering_ipv4", device->steering_ipv4);
+	rte_tel_data_add_dict_string(dict, "steering_ipv6", device->steering_ipv6);
 }
 
 static void
-fill_port(const struct roce_device *device, struct rte_tel_data *dict)
+fill_port(const struct roce_telemetry_device *device, struct rte_tel_data *dict)
 {
-	const struct roce_subnet *first = &device->args.ip.at[0];
-	bool v4 = roce_ip_is_v4(&first->addr);
-	struct roce_device_attr attr;
+	bool v4 = roce_ip_is_v4(&device->ip);
 	char text[INET6_ADDRSTRLEN] = "";
 
-	roce_device_query(device, &attr);
-	rte_tel_data_add_dict_string(dict, "driver", attr.driver);
-	inet_ntop(v4 ? AF_INET : AF_INET6, v4 ? attr.ip + 12 : attr.ip, text, sizeof(text));
+	rte_tel_data_add_dict_string(dict, "driver", device->driver);
+	inet_ntop(v4 ? AF_INET : AF_INET6, v4 ? device->ip.b + 12 : device->ip.b, text,
+			sizeof(text));
 	rte_tel_data_add_dict_string(dict, "ip", text);
-	rte_tel_data_add_dict_uint(dict, "prefix", first->prefix);
-	snprintf(text, sizeof(text), RTE_ETHER_ADDR_PRT_FMT,
-			RTE_ETHER_ADDR_BYTES(&device->port->mac));
+	rte_tel_data_add_dict_uint(dict, "prefix", device->prefix);
+	snprintf(text, sizeof(text), RTE_ETHER_ADDR_PRT_FMT, RTE_ETHER_ADDR_BYTES(&device->mac));
 	rte_tel_data_add_dict_string(dict, "mac", text);
-	rte_tel_data_add_dict_uint(dict, "mtu", attr.mtu);
-	rte_tel_data_add_dict_uint(dict, "engines", attr.engines);
-	rte_tel_data_add_dict_uint(dict, "serviced", attr.serviced);
-	rte_tel_data_add_dict_string(dict, "icrc", attr.icrc_path);
-	fill_steering(device->port, dict);
+	rte_tel_data_add_dict_uint(dict, "mtu", device->mtu);
+	rte_tel_data_add_dict_uint(dict, "engines", device->engines);
+	rte_tel_data_add_dict_uint(dict, "serviced", device->serviced);
+	rte_tel_data_add_dict_string(dict, "icrc", roce_icrc_path());
+	fill_steering(device, dict);
 }
 
 void
@@ -123,9 +123,9 @@ add_cm_counters(struct rte_tel_data *dict, const struct roce_cm *cm)
 }
 
 static void
-fill_cm(const struct roce_device *device, struct rte_tel_data *dict)
+fill_cm(const struct roce_telemetry_device *device, struct rte_tel_data *dict)
 {
-	struct roce_engine *engine = device->port->queue[0].engine;
+	struct roce_engine *engine = roce_domain_engine(device->domain, 0);
 	uint32_t counts[CM_STATES_MAX] = { 0 };
 	unsigned int states;
 
@@ -146,10 +146,11 @@ look(const uint64_t *word)
 
 /* A few of the counters, which tell whether frames come on the right queues: with all there would be no room. */
 static void
-fill_engines(const struct roce_device *device, struct rte_tel_data *dict)
+fill_engines(const struct roce_telemetry_device *device, struct rte_tel_data *dict)
 {
-	for (unsigned int q = 0; q < device->port->queues; q++) {
-		const struct roce_stats *stats = roce_engine_stats(device->port->queue[q].engine);
+	for (unsigned int q = 0; q < device->engines; q++) {
+		const struct roce_stats *stats =
+				roce_engine_stats(roce_domain_engine(device->domain, q));
 		/* First: a poller counts on, and no more frames are forwarded than were received. */
 		uint64_t handed_over = look(&stats->rx_handed_over);
 		struct rte_tel_data *one = roce_telemetry_dict();
@@ -169,9 +170,9 @@ fill_engines(const struct roce_device *device, struct rte_tel_data *dict)
 }
 
 static void
-add_device(struct roce_device *device, void *arg)
+add_device(const struct roce_telemetry_device *device, void *arg)
 {
-	const char *name = device->port->probe.name;
+	const char *name = device->port;
 	struct answer *answer = arg;
 	struct rte_tel_data *dict = answer->data;
 	char key[RTE_TEL_MAX_STRING_LEN];
@@ -195,7 +196,7 @@ add_device(struct roce_device *device, void *arg)
 
 static int
 collect(const char *params, struct rte_tel_data *data,
-		void (*fill)(const struct roce_device *device, struct rte_tel_data *dict))
+		void (*fill)(const struct roce_telemetry_device *device, struct rte_tel_data *dict))
 {
 	struct answer answer = { .data = data, .fill = fill };
 
@@ -203,7 +204,7 @@ collect(const char *params, struct rte_tel_data *data,
 		answer.port = params;
 	else
 		rte_tel_data_start_dict(data);
-	roce_device_each(add_device, &answer);
+	roce_telemetry_source->each(add_device, &answer);
 	return answer.port != NULL && !answer.found ? -EINVAL : 0;
 }
 
@@ -232,13 +233,14 @@ answer_cm(const char *cmd, const char *params, struct rte_tel_data *data)
 }
 
 void
-roce_telemetry_setup(void)
+roce_telemetry_setup(const struct roce_telemetry_source *source)
 {
 	static bool done;
 
 	if (done)
 		return;
 	done = true;
+	roce_telemetry_source = source;
 	rte_telemetry_register_cmd("/roce/ports", answer_ports,
 			"The RoCE devices that are open. Optional parameter: port");
 	rte_telemetry_register_cmd("/roce/stats", answer_stats,

@@ -4,35 +4,53 @@
 
 /**
  * @file
- * Shared by the files with telemetry commands.
+ * Telemetry commands of DPDK: /roce/ports, /roce/stats and the others.
+ *
+ * Logs and traces lie below the devices that write them, and telemetry lies beside these. So its commands know no
+ * device: a table of functions, which the owner of the devices has, yields what is shown of each.
  */
 
-#include <stddef.h>
+#include <stdbool.h>
+#include <stdint.h>
 
-#include "engine/snapshot.h"
-#include "port/compat.h"
-#include "port/device.h"
+#include <rte_ether.h>
 
-/** A name that telemetry takes: letters, digits and underlines; a PCI address has more. */
-void roce_telemetry_key(char *key, size_t len, const char *name);
+#include "cm/cm.h"
+#include "engine/engine.h"
+#include "wire/frame.h"
 
-/** A dictionary to stand inside another. NULL: no memory. */
-struct rte_tel_data *roce_telemetry_dict(void);
+struct roce_device;
 
-/** Put one into another; it belongs to that one, or is freed when there is no room. NULL is allowed. */
-void roce_telemetry_put(struct rte_tel_data *outer, const char *key, struct rte_tel_data *dict);
+/** A device for the time of one answer. */
+struct roce_telemetry_device {
+	const struct roce_device *device; /**< for counter() */
+	const char *port;                 /**< its name */
+	const char *driver;
+	struct roce_domain *domain;
+	struct roce_cm *cm;
+	unsigned int engines;
+	uint32_t mtu;      /**< of paths, bytes */
+	struct roce_ip ip; /**< the first of its addresses */
+	uint32_t prefix;   /**< of that */
+	struct rte_ether_addr mac;
+	bool serviced;             /**< its consumers need not poll it */
+	const char *steering_ipv4; /**< the rule by which frames come on queues; NULL: left out */
+	const char *steering_ipv6;
+};
 
-/** The answers about a shared receive queue, and about a queue pair. */
-void roce_telemetry_srq(struct rte_tel_data *dict, const struct roce_srq_snapshot *srq);
-void roce_telemetry_qp(struct rte_tel_data *dict, const struct roce_qp_snapshot *qp);
+/** Questions that the commands ask. */
+struct roce_telemetry_source {
+	/** Call @p fn for every open device, in the order of opening; none is opened or closed meanwhile. */
+	void (*each)(void (*fn)(const struct roce_telemetry_device *device, void *arg), void *arg);
+	/** As roce_device_counter(). */
+	bool (*counter)(const struct roce_device *device, unsigned int index, const char **name,
+			uint64_t *value);
+	/** The meaning of the counter with that index. @return false: there is none. */
+	bool (*meaning)(unsigned int index, const char **name, const char **unit,
+			const char **meaning);
+};
 
-/** Register /roce/srq and /roce/qp, once in a process. */
-void roce_telemetry_queues_setup(void);
-
-/** Register /roce/srqs and /roce/qps, once in a process. */
-void roce_telemetry_pages_setup(void);
-
-/** Register /roce/help, once in a process. */
-void roce_telemetry_help_setup(void);
+/** Register the telemetry commands, once in a process; @p source lives as long as that. */
+void roce_telemetry_setup(const struct roce_telemetry_source *source);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "port/telemetry.h"
+#include "port/telemetry_pvt.h"
 
 static void
 add(struct rte_tel_data *dict, const char *name, const char *unit, const char *meaning)
@@ -20,7 +20,7 @@ answer_help(const char *cmd, const char *params, struct rte_tel_data *data)
 	const char *name, *unit, *meaning;
 
 	rte_tel_data_start_dict(data);
-	for (unsigned int i = 0; roce_counter_meaning(i, &name, &unit, &meaning); i++)
+	for (unsigned int i = 0; roce_telemetry_source->meaning(i, &name, &unit, &meaning); i++)
 		add(data, name, unit, meaning);
 #define STAT(name, unit, meaning) add(data, "cm_" #name, unit, meaning);
 #include "cm/cm_stats.def"

@@ -13,7 +13,7 @@
 #include <rte_common.h>
 
 #include "engine/snapshot.h"
-#include "port/telemetry.h"
+#include "port/telemetry_pvt.h"
 
 /* So many fit into the 16 KiB of an answer, whatever their numbers are. */
 #define PAGE 48u
@@ -35,7 +35,8 @@ struct request {
 	struct page page;
 	bool found;
 	struct rte_tel_data *data;
-	void (*fill)(struct page *page, struct roce_device *device, struct rte_tel_data *list);
+	void (*fill)(struct page *page, const struct roce_telemetry_device *device,
+			struct rte_tel_data *list);
 };
 
 static void
@@ -68,7 +69,7 @@ add_srq(void *arg, const struct roce_srq_snapshot *srq)
 }
 
 static void
-fill_qps(struct page *page, struct roce_device *device, struct rte_tel_data *list)
+fill_qps(struct page *page, const struct roce_telemetry_device *device, struct rte_tel_data *list)
 {
 	roce_domain_each_qp(device->domain, add_qp, page);
 	for (uint32_t i = 0; i < page->n; i++) {
@@ -84,7 +85,7 @@ fill_qps(struct page *page, struct roce_device *device, struct rte_tel_data *lis
 }
 
 static void
-fill_srqs(struct page *page, struct roce_device *device, struct rte_tel_data *list)
+fill_srqs(struct page *page, const struct roce_telemetry_device *device, struct rte_tel_data *list)
 {
 	roce_domain_each_srq(device->domain, add_srq, page);
 	for (uint32_t i = 0; i < page->n; i++) {
@@ -100,12 +101,12 @@ fill_srqs(struct page *page, struct roce_device *device, struct rte_tel_data *li
 }
 
 static void
-add_device(struct roce_device *device, void *arg)
+add_device(const struct roce_telemetry_device *device, void *arg)
 {
 	struct request *request = arg;
 	struct rte_tel_data *list;
 
-	if (request->found || strcmp(device->port->probe.name, request->port) != 0)
+	if (request->found || strcmp(device->port, request->port) != 0)
 		return;
 	request->found = true;
 	list = roce_telemetry_dict();
@@ -119,7 +120,7 @@ add_device(struct roce_device *device, void *arg)
 /* @return 0; -EINVAL: not a port and a number, or there is no such port. */
 static int
 answer(const char *params, struct rte_tel_data *data,
-		void (*fill)(struct page *page, struct roce_device *device,
+		void (*fill)(struct page *page, const struct roce_telemetry_device *device,
 				struct rte_tel_data *list))
 {
 	struct request request = { .data = data, .fill = fill };
@@ -135,7 +136,7 @@ answer(const char *params, struct rte_tel_data *data,
 			return -EINVAL;
 	}
 	rte_tel_data_start_dict(data);
-	roce_device_each(add_device, &request);
+	roce_telemetry_source->each(add_device, &request);
 	return request.found ? 0 : -EINVAL;
 }
 

@@ -9,7 +9,7 @@
 #include <rte_common.h>
 
 #include "engine/snapshot.h"
-#include "port/telemetry.h"
+#include "port/telemetry_pvt.h"
 
 /*
  * An answer must fit into 16 KiB of text. Of more queue pairs those that hold or took the most are shown, and with
@@ -42,7 +42,7 @@ struct question {
 	uint32_t devices;
 	bool found;
 	struct rte_tel_data *data;
-	void (*fill)(struct question *question, struct roce_device *device,
+	void (*fill)(struct question *question, const struct roce_telemetry_device *device,
 			struct rte_tel_data *dict);
 };
 
@@ -118,7 +118,8 @@ roce_telemetry_srq(struct rte_tel_data *dict, const struct roce_srq_snapshot *sr
 }
 
 static void
-fill_srqs(struct question *question, struct roce_device *device, struct rte_tel_data *dict)
+fill_srqs(struct question *question, const struct roce_telemetry_device *device,
+		struct rte_tel_data *dict)
 {
 	struct queues queues = { .id = question->id, .most = share_of(SRQS_SHOWN, question) };
 
@@ -169,7 +170,8 @@ roce_telemetry_qp(struct rte_tel_data *dict, const struct roce_qp_snapshot *qp)
 }
 
 static void
-fill_qps(struct question *question, struct roce_device *device, struct rte_tel_data *dict)
+fill_qps(struct question *question, const struct roce_telemetry_device *device,
+		struct rte_tel_data *dict)
 {
 	struct top top = {
 		.srq = ALL, .number = question->id, .most = share_of(QPS_SHOWN, question)
@@ -190,7 +192,7 @@ fill_qps(struct question *question, struct roce_device *device, struct rte_tel_d
 }
 
 static void
-count_device(struct roce_device *device, void *arg)
+count_device(const struct roce_telemetry_device *device, void *arg)
 {
 	struct question *question = arg;
 
@@ -198,7 +200,7 @@ count_device(struct roce_device *device, void *arg)
 }
 
 static void
-add_device(struct roce_device *device, void *arg)
+add_device(const struct roce_telemetry_device *device, void *arg)
 {
 	struct question *question = arg;
 	struct rte_tel_data *dict = roce_telemetry_dict();
@@ -207,7 +209,7 @@ add_device(struct roce_device *device, void *arg)
 	if (dict == NULL)
 		return;
 	question->fill(question, device, dict);
-	roce_telemetry_key(key, sizeof(key), device->port->probe.name);
+	roce_telemetry_key(key, sizeof(key), device->port);
 	roce_telemetry_put(question->data, key, dict);
 }
 
@@ -224,8 +226,8 @@ ask(const char *params, struct question *question)
 			return -EINVAL;
 	}
 	rte_tel_data_start_dict(question->data);
-	roce_device_each(count_device, question);
-	roce_device_each(add_device, question);
+	roce_telemetry_source->each(count_device, question);
+	roce_telemetry_source->each(add_device, question);
 	return question->id != ALL && !question->found ? -EINVAL : 0;
 }
 
