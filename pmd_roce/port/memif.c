@@ -15,8 +15,9 @@
 #include <rte_log.h>
 #include <rte_string_fns.h>
 
+#include "port/devargs.h"
+#include "port/interrupt_thread.h"
 #include "port/memif_pvt.h"
-#include "port/start.h"
 #include "port/vdev_args.h"
 
 /* How long a client waits for its server. */
@@ -220,7 +221,7 @@ try_server(struct roce_memif *memif, uint64_t end, struct roce_memif_words *word
 			rc = roce_memif_relay(memif, server, &hello, end, words);
 		if (rc != 0) {
 			roce_memif_let_go(memif);
-			roce_port_do_apart(stop_device, memif);
+			roce_interrupt_thread_do(stop_device, memif);
 		}
 	}
 	if (rc == 0)
@@ -269,15 +270,15 @@ say_no_server(const struct roce_memif *memif, int rc, const struct roce_memif_wo
 }
 
 int
-roce_memif_start(struct roce_memif *memif, const struct roce_port *port, struct roce_errmsg *errmsg)
+roce_memif_start(struct roce_memif *memif, uint16_t port_id, struct roce_errmsg *errmsg)
 {
 	uint64_t end = roce_memif_now() + SERVER_WAIT_MS;
 	struct roce_memif_words words = { "" };
 	int rc;
 
-	memif->port_id = port->id;
+	memif->port_id = port_id;
 	if (memif->server) {
-		rc = rte_eth_dev_start(port->id);
+		rc = rte_eth_dev_start(port_id);
 		return rc == 0 ? 0
 			       : roce_errmsg_set(errmsg, -ENODEV, "port %s does not start: %s",
 						 memif->name, strerror(-rc));

@@ -23,9 +23,7 @@
 
 #include "port/errmsg.h"
 
-struct roce_port_events;
 struct roce_memif;
-struct roce_port;
 
 /**
  * Take the public socket of a port that is not made yet, and put a private one into its arguments.
@@ -45,17 +43,27 @@ void roce_memif_probed(struct roce_memif *memif);
 bool roce_memif_is_client(const struct roce_memif *memif);
 
 /**
- * Start the device. A client finds its server within two seconds.
+ * Start the device, which is port @p port_id of ethdev. A client finds its server within two seconds.
  * @return 0; -ENODEV, with the reason.
  */
-int roce_memif_start(
-		struct roce_memif *memif, const struct roce_port *port, struct roce_errmsg *errmsg);
+int roce_memif_start(struct roce_memif *memif, uint16_t port_id, struct roce_errmsg *errmsg);
+
+/** Calls from the proxy's thread to the owner of the port, which lies above. No engine's lock is held. */
+struct roce_memif_notify {
+	/** The port has a peer: bursts begin. */
+	void (*peer_came)(void *arg);
+	/**
+	 * The only peer of the port has gone, and the driver is about to unmap the peer's memory. No thread is in a burst
+	 * when this returns, nor begins one.
+	 */
+	void (*peer_left)(void *arg);
+};
 
 /**
- * Serve it: peers may come, and their end is told to the port (port_events.h).
+ * Serve it: peers may come and go. @p notify lives as long as that, and @p arg is handed to it.
  * @return 0; -ENOMEM no thread.
  */
-int roce_memif_begin(struct roce_memif *memif, struct roce_port_events *events);
+int roce_memif_begin(struct roce_memif *memif, const struct roce_memif_notify *notify, void *arg);
 
 /** Serve it no more: its peer, if there is one, is told. The port is not told. Never begun is allowed. */
 void roce_memif_end(struct roce_memif *memif);

@@ -15,8 +15,8 @@
 
 #include <rte_ethdev.h>
 
+#include "port/interrupt_thread.h"
 #include "port/memif_pvt.h"
-#include "port/start.h"
 
 #define NEVER UINT64_MAX
 
@@ -38,7 +38,7 @@ do_nothing(void *arg)
 static void
 wait_for_driver(void)
 {
-	roce_port_do_apart(do_nothing, NULL);
+	roce_interrupt_thread_do(do_nothing, NULL);
 }
 
 void

@@ -21,7 +21,6 @@
 
 #include "port/log.h"
 #include "port/memif_pvt.h"
-#include "port/port_events.h"
 
 /* Handshakes under way. One more ends another. */
 #define HANDSHAKES 32
@@ -220,7 +219,7 @@ join(struct handshake *h)
 	memif->peer = h->fd;
 	h->fd = -1;
 	roce_memif_offer_fini(&h->offer);
-	roce_port_events_peer_came(memif->events);
+	memif->notify->peer_came(memif->arg);
 	/* If that fails, the end of the channel is seen next. */
 	roce_memif_send(memif->peer, &answer, -1);
 }
@@ -261,7 +260,7 @@ go_on(struct handshake *h)
 static void
 end_link(struct roce_memif *memif)
 {
-	roce_port_events_peer_left(memif->events);
+	memif->notify->peer_left(memif->arg);
 	roce_memif_let_go(memif);
 	roce_memif_hang_up(memif->peer);
 	memif->peer = -1;
@@ -420,7 +419,7 @@ start_thread(void)
 }
 
 int
-roce_memif_begin(struct roce_memif *memif, struct roce_port_events *events)
+roce_memif_begin(struct roce_memif *memif, const struct roce_memif_notify *notify, void *arg)
 {
 	int rc = 0;
 
@@ -428,7 +427,8 @@ roce_memif_begin(struct roce_memif *memif, struct roce_port_events *events)
 	if (LIST_EMPTY(&roce_memif_all.serving))
 		rc = start_thread();
 	if (rc == 0) {
-		memif->events = events;
+		memif->notify = notify;
+		memif->arg = arg;
 		LIST_INSERT_HEAD(&roce_memif_all.serving, memif, next);
 		if (memif->listener != NULL)
 			memif->listener->serving++;
@@ -456,7 +456,7 @@ stop_thread(void)
 void
 roce_memif_end(struct roce_memif *memif)
 {
-	if (memif->events == NULL)
+	if (memif->notify == NULL)
 		return;
 	pthread_mutex_lock(&roce_memif_all.lock);
 	LIST_REMOVE(memif, next);
@@ -478,7 +478,7 @@ roce_memif_end(struct roce_memif *memif)
 		roce_memif_hang_up(memif->peer);
 		memif->peer = -1;
 	}
-	memif->events = NULL;
+	memif->notify = NULL;
 	if (LIST_EMPTY(&roce_memif_all.serving))
 		stop_thread();
 	pthread_mutex_unlock(&roce_memif_all.lock);

@@ -44,8 +44,9 @@ struct roce_memif {
 	char private_path[ROCE_MEMIF_SOCKET_LEN];
 	int private_fd; /**< of a server: the driver's socket file, removed; of a client: ours, which the driver connects to */
 	uint16_t port_id;
-	struct roce_port_events *
-			events; /**< NULL: not begun. This and what follows: the proxy's lock, once it has begun */
+	/** NULL: not begun. This and what follows: the proxy's lock, once it has begun. */
+	const struct roce_memif_notify *notify;
+	void *arg;
 	int peer;   /**< the channel to the other program; -1: no link */
 	int driver; /**< the channel to net_memif; -1: no link */
 };

@@ -243,9 +243,11 @@ receive_the_rest(struct roce_port *port)
 	}
 }
 
-void
-roce_port_events_peer_left(struct roce_port_events *events)
+/* The only peer of net_memif has gone. The frames that it had sent are received, then the connections break. */
+static void
+lose_peer(void *arg)
 {
+	struct roce_port_events *events = arg;
 	struct roce_device *device = events->device;
 	struct roce_port *port = device->port;
 
@@ -262,9 +264,10 @@ roce_port_events_peer_left(struct roce_port_events *events)
 			port->probe.name);
 }
 
-void
-roce_port_events_peer_came(struct roce_port_events *events)
+static void
+welcome_peer(void *arg)
 {
+	struct roce_port_events *events = arg;
 	struct roce_port *port = events->device->port;
 
 	roce_port_lock(port);
@@ -272,6 +275,11 @@ roce_port_events_peer_came(struct roce_port_events *events)
 	roce_port_unlock_inner(port);
 	ROCE_LOG(INFO, "port %s: a memif peer has come", port->probe.name);
 }
+
+static const struct roce_memif_notify memif_notify = {
+	.peer_came = welcome_peer,
+	.peer_left = lose_peer,
+};
 
 static int
 hear_of_device(struct roce_port_events *events, uint16_t port_id)
@@ -317,7 +325,9 @@ roce_port_events_begin(struct roce_device *device)
 	events->up = link_is_up(port);
 	if (events->polls_link && rte_eal_alarm_set(LINK_POLL_US, want_link, events) != 0)
 		return -ENOMEM;
-	return port->probe.memif != NULL ? roce_memif_begin(port->probe.memif, events) : 0;
+	return port->probe.memif != NULL
+			? roce_memif_begin(port->probe.memif, &memif_notify, events)
+			: 0;
 }
 
 /*

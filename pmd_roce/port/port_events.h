@@ -38,15 +38,6 @@ void roce_port_events_end(struct roce_device *device);
 /** Act on pending events. Any thread that holds no engine's lock. */
 void roce_port_events_act(struct roce_port_events *events);
 
-/**
- * The only peer of the port has gone, and its driver is about to let go of the peer's memory. Frames that the peer had sent are
- * received, the connections break, and when this returns nobody is in a burst. Any thread that holds no engine's lock.
- */
-void roce_port_events_peer_left(struct roce_port_events *events);
-
-/** The port has a peer: bursts begin. Any thread that holds no engine's lock. */
-void roce_port_events_peer_came(struct roce_port_events *events);
-
 static inline bool
 roce_port_events_is_pending(const struct roce_port_events *events)
 {

@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <string.h>
 
-#include <rte_alarm.h>
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
 #include <rte_log.h>
 
+#include "port/interrupt_thread.h"
 #include "port/memif.h"
 
 /* How long a client of net_memif waits for its server. */
@@ -16,40 +16,6 @@
 
 /* A memif server that is started answers its client by then. */
 #define MEMIF_ANSWER_MS 500
-
-/** Something that is done on the EAL's interrupt thread, and whether it is done. */
-struct apart {
-	void (*act)(void *arg);
-	void *arg;
-	bool done; /**< atomic */
-};
-
-static void
-do_here(void *arg)
-{
-	struct apart *apart = arg;
-
-	apart->act(apart->arg);
-	__atomic_store_n(&apart->done, true, __ATOMIC_RELEASE);
-}
-
-/*
- * net_memif takes a connection down on the thread that stops or closes the port, and on the EAL's interrupt thread
- * when the peer goes. It does not expect both at once, and frees memory twice. So that is done where it cannot meet
- * itself.
- */
-void
-roce_port_do_apart(void (*act)(void *arg), void *arg)
-{
-	struct apart apart = { .act = act, .arg = arg };
-
-	if (rte_eal_alarm_set(1, do_here, &apart) != 0) {
-		act(arg);
-		return;
-	}
-	while (!__atomic_load_n(&apart.done, __ATOMIC_ACQUIRE))
-		rte_delay_us_sleep(50);
-}
 
 static void
 stop_device(void *arg)
@@ -81,7 +47,7 @@ try_memif(const struct roce_port *port)
 		rte_delay_us_sleep(10000);
 	}
 	port_id = port->id;
-	roce_port_do_apart(stop_device, &port_id);
+	roce_interrupt_thread_do(stop_device, &port_id);
 	return -ECONNREFUSED;
 }
 
@@ -115,7 +81,7 @@ roce_port_start_device(const struct roce_port *port, struct roce_errmsg *errmsg)
 	int rc;
 
 	if (port->probe.memif != NULL)
-		return roce_memif_start(port->probe.memif, port, errmsg);
+		return roce_memif_start(port->probe.memif, port->id, errmsg);
 	rc = port->probe.waits_for_peer ? start_client(port) : rte_eth_dev_start(port->id);
 	if (rc == -ECONNREFUSED)
 		return roce_errmsg_set(
@@ -150,6 +116,6 @@ roce_port_close_device(struct roce_port *port)
 	/* The driver complains that the file of its private socket has gone. */
 	if (port->probe.memif != NULL)
 		rte_log_set_level((uint32_t)log, RTE_LOG_CRIT);
-	roce_port_do_apart(stop_and_close, port);
+	roce_interrupt_thread_do(stop_and_close, port);
 	rte_log_set_level((uint32_t)log, (uint32_t)level);
 }
