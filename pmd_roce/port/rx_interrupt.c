@@ -10,10 +10,8 @@
 #include <rte_interrupts.h>
 #include <rte_log.h>
 
-#include "port/device.h"
 #include "port/log.h"
-
-#define POLLS 64u /**< for others, before one goes its own way */
+#include "port/port.h"
 
 /* A queue at the descriptor. ethdev calls it an error that a driver has no interrupts. */
 static int
@@ -117,9 +115,8 @@ set_queue(struct roce_port_queue *queue, bool on)
 }
 
 int
-roce_device_rx_arm(struct roce_device *device)
+roce_rx_interrupt_arm(struct roce_port *port, bool *others)
 {
-	struct roce_port *port = device->port;
 	struct roce_rx_interrupt *in = &port->rx_interrupt;
 	struct rte_epoll_event stale[ROCE_ENGINES_MAX];
 	bool works = true;
@@ -137,16 +134,15 @@ roce_device_rx_arm(struct roce_device *device)
 	}
 	if (works)
 		return in->epoll;
-	roce_device_rx_disarm(device);
+	*others = roce_rx_interrupt_disarm(port);
 	/* A driver that breaks its word, or a port that is gone: from now on there are naps. */
 	__atomic_store_n(&in->works, false, __ATOMIC_RELEASE);
 	return -1;
 }
 
-void
-roce_device_rx_disarm(struct roce_device *device)
+bool
+roce_rx_interrupt_disarm(struct roce_port *port)
 {
-	struct roce_port *port = device->port;
 	struct roce_rx_interrupt *in = &port->rx_interrupt;
 	struct rte_epoll_event events[ROCE_ENGINES_MAX];
 	unsigned int n = take_events(port, events);
@@ -160,9 +156,5 @@ roce_device_rx_disarm(struct roce_device *device)
 	left = __atomic_sub_fetch(&in->sleepers, 1, __ATOMIC_SEQ_CST);
 	for (uint16_t q = 0; q < port->queues; q++)
 		set_queue(&port->queue[q], false);
-	/* An interrupt may have been for a thread that sleeps on, and comes once. */
-	for (unsigned int polls = 0; n > 0 && left > 0 && polls < POLLS; polls++) {
-		if (roce_device_poll(device) == 0)
-			break;
-	}
+	return n > 0 && left > 0;
 }

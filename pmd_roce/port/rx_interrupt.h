@@ -30,6 +30,15 @@ void roce_rx_interrupt_begin(struct roce_port *port);
 /** The port is stopped for a while: listen no more. A thread that sleeps goes on sleeping. No frame moves meanwhile. */
 void roce_rx_interrupt_end(struct roce_port *port);
 
+/**
+ * As roce_device_rx_arm().
+ * @param others set when the port cannot any more, and roce_rx_interrupt_disarm() was called for that: its result.
+ */
+int roce_rx_interrupt_arm(struct roce_port *port, bool *others);
+
+/** Count the interrupts. @return true: there was one, which may have been for another thread that sleeps on. */
+bool roce_rx_interrupt_disarm(struct roce_port *port);
+
 /** No thread sleeps, nor will. */
 void roce_rx_interrupt_close(struct roce_port *port);
 

@@ -9,6 +9,8 @@
 #include "port/device.h"
 #include "port/trace.h"
 
+#define POLLS 64u /**< for other threads that sleep, before one goes its own way */
+
 static void
 pass_async_event(void *arg, enum roce_engine_async kind, void *owner, int status)
 {
@@ -109,6 +111,34 @@ roce_device_receive(struct roce_device *device)
 			roce_port_receive(queue, roce_port_now());
 		roce_engine_unlock_inner(queue->engine);
 	}
+}
+
+/* An interrupt may have been for a thread that sleeps on, and comes once. */
+static void
+poll_for_others(struct roce_device *device)
+{
+	for (unsigned int polls = 0; polls < POLLS; polls++) {
+		if (roce_device_poll(device) == 0)
+			break;
+	}
+}
+
+int
+roce_device_rx_arm(struct roce_device *device)
+{
+	bool others = false;
+	int fd = roce_rx_interrupt_arm(device->port, &others);
+
+	if (others)
+		poll_for_others(device);
+	return fd;
+}
+
+void
+roce_device_rx_disarm(struct roce_device *device)
+{
+	if (roce_rx_interrupt_disarm(device->port))
+		poll_for_others(device);
 }
 
 bool
