@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-
-/* Attached ports: a program's queues of its own port, or no port at all. The program's port is not changed. */
+#include "port/attached_port.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,28 +8,14 @@
 #include <rte_ethdev.h>
 #include <rte_lcore.h>
 
-#include "port/zcrx.h"
 #include "port/memory.h"
 #include "port/pool.h"
-#include "port/port.h"
+#include "port/zcrx.h"
 
 /* Frames that a device is thought to keep. */
 #define DESCRIPTORS 1024
 
 #define FRAME_ROOM 1500u
-
-/*
- * ethdev does not say whether a port is started; but one that is not has the functions of one that does not exist.
- */
-bool
-roce_port_is_started(uint16_t port_id)
-{
-	uint16_t other = RTE_MAX_ETHPORTS - 1;
-
-	while (other > 0 && rte_eth_dev_is_valid_port(other))
-		other--;
-	return rte_eth_fp_ops[port_id].rx_pkt_burst != rte_eth_fp_ops[other].rx_pkt_burst;
-}
 
 static int
 check_queues(const struct roce_attach_config *attached, unsigned int engines,

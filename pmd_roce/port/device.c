@@ -8,21 +8,24 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include <rte_branch_prediction.h>
 #include <rte_cycles.h>
 #include <rte_eal.h>
 #include <rte_string_fns.h>
 #include <rte_version.h>
 
+#include "port/attached_port.h"
 #include "port/device.h"
 #include "port/eal.h"
 #include "port/fork.h"
-#include "port/zcrx.h"
 #include "port/log.h"
 #include "port/membarrier.h"
 #include "port/memory.h"
+#include "port/poll.h"
 #include "port/pool.h"
+#include "port/port_neigh.h"
+#include "port/port_setup.h"
 #include "port/trace.h"
+#include "port/zcrx.h"
 #include "wire/icrc.h"
 
 /* Connections of one device, living and waiting. */
@@ -177,7 +180,7 @@ destroy(struct roce_device *device)
 			if (roce_device_poll(device) == 0)
 				break;
 		}
-		roce_port_events_end(device);
+		roce_port_events_end(device->port);
 		if (device->cm != NULL)
 			roce_cm_destroy(device->cm);
 		if (device->domain != NULL)
@@ -215,7 +218,7 @@ create(const struct roce_devargs *args, const struct roce_attach_config *attache
 		rc = create_domain(device, config.seed, errmsg);
 	if (rc == 0)
 		rc = create_cm(device, config.seed, errmsg);
-	if (rc == 0 && roce_port_events_begin(device) != 0)
+	if (rc == 0 && roce_device_events_begin(device) != 0)
 		rc = roce_errmsg_set(errmsg, -ENOMEM, "no memory to listen to port %s",
 				device->port->probe.name);
 	if (rc == 0 && args->lcores.n > 0)
@@ -403,73 +406,6 @@ roce_device_query(const struct roce_device *device, struct roce_device_attr *att
 	rte_strlcpy(attr->driver, port->driver, sizeof(attr->driver));
 	memcpy(attr->mac, port->mac.addr_bytes, sizeof(attr->mac));
 	memcpy(attr->ip, args->ip.at[0].addr.b, sizeof(attr->ip));
-}
-
-unsigned int
-roce_device_poll_engine(struct roce_device *device, unsigned int engine)
-{
-	const struct roce_port *port = device->port;
-
-	if (engine >= port->queues || port->attached.mode == ROCE_ATTACH_HANDOVER)
-		return 0;
-	return roce_port_poll(&device->port->queue[engine]);
-}
-
-unsigned int
-roce_device_work(struct roce_device *device, unsigned int engine, unsigned int budget)
-{
-	unsigned int moved = 0, n;
-
-	do {
-		n = roce_device_poll_engine(device, engine);
-		moved += n;
-	} while (n > 0 && moved < budget);
-	return moved;
-}
-
-/* One engine after the other, from where the last call stopped: none is favoured. */
-static __rte_noinline unsigned int
-poll_in_turn(struct roce_device *device)
-{
-	const struct roce_port *port = device->port;
-	unsigned int moved = 0;
-
-	for (unsigned int i = 0; i < port->queues && moved == 0; i++) {
-		unsigned int q = __atomic_load_n(&device->turn, __ATOMIC_RELAXED);
-
-		__atomic_store_n(&device->turn, q + 1 < port->queues ? q + 1 : 0, __ATOMIC_RELAXED);
-		moved = roce_device_poll_engine(device, q);
-	}
-	return moved;
-}
-
-unsigned int
-roce_device_poll(struct roce_device *device)
-{
-	if (unlikely(device->port->queues > 1))
-		return poll_in_turn(device);
-	return roce_device_poll_engine(device, 0);
-}
-
-uint64_t
-roce_device_deadline(struct roce_device *device)
-{
-	struct roce_port *port = device->port;
-	uint64_t deadline = ROCE_NEVER;
-
-	/* The next poll delivers events of the port. */
-	if (roce_port_events_is_pending(&port->events))
-		return 0;
-	for (unsigned int q = 0; q < port->queues; q++) {
-		struct roce_port_queue *queue = &port->queue[q];
-
-		/* Being polled by somebody at this moment: ask again. */
-		if (!roce_engine_trylock(queue->engine))
-			return 0;
-		deadline = RTE_MIN(deadline, roce_port_deadline(queue));
-		roce_engine_unlock(queue->engine);
-	}
-	return deadline;
 }
 
 uint64_t

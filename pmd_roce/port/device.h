@@ -81,6 +81,12 @@ void roce_device_drop_share(struct roce_device *share);
 int roce_device_check_queues(const struct roce_device *devices,
 		const struct roce_attach_config *attached, struct roce_errmsg *errmsg);
 
+/** Listen to the port of a device that is complete. roce_port_events_end() undoes it. @return 0; -ENOMEM. */
+int roce_device_events_begin(struct roce_device *device);
+
+/** Act on pending events of its port. Any thread that holds no engine's lock. */
+void roce_device_events_act(struct roce_device *device);
+
 /** As roce_wake_fn and roce_cm_notify_fn, for the engines and the connection manager; @p arg of the first: the device. */
 void roce_device_wake_users(void *arg);
 int roce_device_tell_cm_event(void *arg, const struct roce_cm_event *event);

@@ -14,6 +14,7 @@
 #include <rte_prefetch.h>
 #include <rte_udp.h>
 
+#include "port/burst.h"
 #include "port/device.h"
 
 /*

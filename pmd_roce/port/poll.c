@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "port/poll.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,49 +12,15 @@
 #include <rte_service.h>
 #include <rte_service_component.h>
 
+#include "port/burst.h"
+#include "port/device.h"
 #include "port/log.h"
 #include "port/memory.h"
-#include "port/port.h"
 
 #define NO_SERVICE UINT32_MAX
 
 /* Lcores that were made service lcores here: they are given back with the last service, whose port that be. */
 static bool taken[RTE_MAX_LCORE];
-
-uint64_t
-roce_port_now(void)
-{
-	return rte_rdtsc();
-}
-
-uint64_t
-roce_port_hz(void)
-{
-	return rte_get_tsc_hz();
-}
-
-void
-roce_port_lock(const struct roce_port *port)
-{
-	for (unsigned int q = 0; q < port->queues; q++)
-		roce_engine_lock(port->queue[q].engine);
-}
-
-/* The last one wakes whom the events are for. */
-void
-roce_port_unlock(const struct roce_port *port)
-{
-	for (unsigned int q = port->queues - 1u; q > 0; q--)
-		roce_engine_unlock_inner(port->queue[q].engine);
-	roce_engine_unlock(port->queue[0].engine);
-}
-
-void
-roce_port_unlock_inner(const struct roce_port *port)
-{
-	for (unsigned int q = port->queues; q > 0; q--)
-		roce_engine_unlock_inner(port->queue[q - 1].engine);
-}
 
 unsigned int
 roce_port_poll(struct roce_port_queue *queue)
@@ -64,7 +32,7 @@ roce_port_poll(struct roce_port_queue *queue)
 	/* That wants the locks of all engines. This thread is in no poll, in which it would wait for itself. */
 	if (unlikely(roce_port_events_is_pending(&queue->port->events))) {
 		roce_engine_unlock(queue->engine);
-		roce_port_events_act(&queue->port->events);
+		roce_device_events_act(queue->port->events.device);
 		return 0;
 	}
 	/* Under the lock, so that time never runs backwards for the engine. */
@@ -184,6 +152,73 @@ roce_port_unserve(struct roce_port *port)
 {
 	if (port->serviced)
 		unserve_first(port, port->queues);
+}
+
+unsigned int
+roce_device_poll_engine(struct roce_device *device, unsigned int engine)
+{
+	const struct roce_port *port = device->port;
+
+	if (engine >= port->queues || port->attached.mode == ROCE_ATTACH_HANDOVER)
+		return 0;
+	return roce_port_poll(&device->port->queue[engine]);
+}
+
+unsigned int
+roce_device_work(struct roce_device *device, unsigned int engine, unsigned int budget)
+{
+	unsigned int moved = 0, n;
+
+	do {
+		n = roce_device_poll_engine(device, engine);
+		moved += n;
+	} while (n > 0 && moved < budget);
+	return moved;
+}
+
+/* One engine after the other, from where the last call stopped: none is favoured. */
+static __rte_noinline unsigned int
+poll_in_turn(struct roce_device *device)
+{
+	const struct roce_port *port = device->port;
+	unsigned int moved = 0;
+
+	for (unsigned int i = 0; i < port->queues && moved == 0; i++) {
+		unsigned int q = __atomic_load_n(&device->turn, __ATOMIC_RELAXED);
+
+		__atomic_store_n(&device->turn, q + 1 < port->queues ? q + 1 : 0, __ATOMIC_RELAXED);
+		moved = roce_device_poll_engine(device, q);
+	}
+	return moved;
+}
+
+unsigned int
+roce_device_poll(struct roce_device *device)
+{
+	if (unlikely(device->port->queues > 1))
+		return poll_in_turn(device);
+	return roce_device_poll_engine(device, 0);
+}
+
+uint64_t
+roce_device_deadline(struct roce_device *device)
+{
+	struct roce_port *port = device->port;
+	uint64_t deadline = ROCE_NEVER;
+
+	/* The next poll delivers events of the port. */
+	if (roce_port_events_is_pending(&port->events))
+		return 0;
+	for (unsigned int q = 0; q < port->queues; q++) {
+		struct roce_port_queue *queue = &port->queue[q];
+
+		/* Being polled by somebody at this moment: ask again. */
+		if (!roce_engine_trylock(queue->engine))
+			return 0;
+		deadline = RTE_MIN(deadline, roce_port_deadline(queue));
+		roce_engine_unlock(queue->engine);
+	}
+	return deadline;
 }
 
 unsigned int

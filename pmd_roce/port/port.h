@@ -114,113 +114,9 @@ struct roce_port {
 	struct roce_unreachable_logged unreachable; /**< locked: engine 0 */
 };
 
-struct roce_port_config {
-	const struct roce_devargs *args;
-	uint64_t seed; /**< of injected faults */
-};
-
-/**
- * Attach, configure and start a port with pools for its frames.
- *
- * The path MTU is the largest whose frames pass. The MTU of the device is raised for it only when `mtu=` asks or
- * when the wire is ours alone (net_ring, net_null, pcap files): on a real network the others must agree.
- *
- * Hardware gets two seconds for its link, a net_memif client as long for its server.
- *
- * @return 0; -EINVAL the MTU or the number of queues does not fit; -ENODEV; -EBUSY; -ENOMEM.
- */
-int roce_port_open(const struct roce_port_config *config, struct roce_port **out,
-		struct roce_errmsg *errmsg);
-
-/**
- * Stop, reset, configure and start again, with the same pools. All engines' locks are held: frames that are held
- * stay, those the device had are lost.
- * @return 0; negative: the device is of no use any more.
- */
-int roce_port_reset(struct roce_port *port, const struct roce_devargs *args,
-		struct roce_errmsg *errmsg);
-
-/** Let the device receive what the addresses of the port want. */
-void roce_port_hear_addresses(const struct roce_port *port);
-
-/** Free what the device has not taken. Locked. */
-void roce_port_drop_held(struct roce_port_queue *queue);
-
-/**
- * Make a port of what a program attaches: queues of its own port, or no port at all. No part of the program's port is
- * configured, started, stopped or closed, here or later.
- *
- * @return 0; -EINVAL; -ENODEV no such port or queue; -EBUSY the port is one of ours; -ENOMEM.
- */
-int
-roce_port_attach(const struct roce_port_config *config, const struct roce_attach_config *attached,
-		struct roce_port **out, struct roce_errmsg *errmsg);
-
-/** Stop and give back; frames still held are freed. NULL is allowed. No thread polls it any more. */
-void roce_port_close(struct roce_port *port);
-
-/**
- * Poll one queue: receive a burst, let the engine and the neighbours work, send a burst. The caller holds the
- * lock of the engine. Frames the device refuses are kept and go first next time; until then the engine is asked
- * for no more. A device that is gone is left alone: time passes, and what the engine says is lost.
- *
- * @return frames moved.
- */
-unsigned int roce_port_poll_locked(struct roce_port_queue *queue, uint64_t now);
-
-/** Only receive, burst after burst, until the queue is empty; bounded. Locked. */
-void roce_port_receive(struct roce_port_queue *queue, uint64_t now);
-
-/**
- * Fetch frames to send: of the neighbours, then of the engine, and do to them what was asked for on purpose. Locked.
- * @return how many, at most @p max, which is at least 3; ownership passes.
- */
-uint16_t
-roce_port_fetch(struct roce_port_queue *queue, struct rte_mbuf **pkts, uint16_t max, uint64_t now);
-
-/** No frame can be sent now: time passes all the same. Locked. */
-void roce_port_run_timers(struct roce_port_queue *queue, uint64_t now);
-
-/** Look for words among neighbours in frames that the engine left, and count them all. Locked. */
-void
-roce_port_look(struct roce_port_queue *queue, struct rte_mbuf **pkts, uint16_t n, uint64_t now);
-
-/** Next time at which a poll is useful without new frames; 0: now; ROCE_NEVER. Locked. */
-uint64_t roce_port_deadline(const struct roce_port_queue *queue);
-
-/** Is a port of ethdev started? Any. */
-bool roce_port_is_started(uint16_t port_id);
-
-/** The rate of the link as the device tells it now, bytes per second; 0: it does not. */
-uint64_t roce_port_line_rate(const struct roce_port *port);
-
-/** Resolve the path to an address, as roce_cm_resolve_fn; @p arg is the port. Locked: engine 0. */
-int roce_port_resolve(void *arg, const struct roce_context *context, const struct roce_ip *dst,
-		struct roce_path *path, uint64_t now);
-
-/* ---- port_setup.c: what both kinds of ports need ---- */
-
-/** A port that has its queues and no device yet. @return NULL: no memory. */
-struct roce_port *roce_port_create(const struct roce_port_config *config);
-
-/**
- * The path MTU of a port that carries @p mtu bytes behind the Ethernet header.
- * @return 0; -EINVAL too few for any, or for what `mtu=` wants.
- */
-int roce_port_fit_mtu(const struct roce_port *port, uint32_t mtu, uint8_t *code,
-		struct roce_errmsg *errmsg);
-
-/** Make the pool of what queue @p q sends, for a device that keeps @p desc frames. @return 0; -ENOMEM. */
-int roce_port_make_tx_pool(struct roce_port *port, unsigned int q, uint16_t desc, int socket);
-
-/* ---- poll.c: who polls, and the clock ---- */
-
 /** The clock of every port: ticks, and ticks per second. */
 uint64_t roce_port_now(void);
 uint64_t roce_port_hz(void);
-
-/** Poll a queue unless somebody else is polling it. Any thread. @return frames moved. */
-unsigned int roce_port_poll(struct roce_port_queue *queue);
 
 /** Every engine of the port, in ascending order; and back, which may wake users. */
 void roce_port_lock(const struct roce_port *port);
@@ -231,14 +127,16 @@ void roce_port_unlock(const struct roce_port *port);
  */
 void roce_port_unlock_inner(const struct roce_port *port);
 
-/**
- * Let service lcores poll the queues, queue i on lcore i modulo @p n. One thread at a time, as roce_port_unserve().
- * @return 0; -EINVAL an lcore is none of the EAL's; -ENOMEM.
- */
-int roce_port_serve(struct roce_port *port, const uint32_t *lcores, unsigned int n,
-		struct roce_errmsg *errmsg);
+/** Is a port of ethdev started? Any. */
+bool roce_port_is_started(uint16_t port_id);
 
-/** End that; returns when no service lcore is inside. */
-void roce_port_unserve(struct roce_port *port);
+/** Has it a link now? */
+bool roce_port_has_link(const struct roce_port *port);
+
+/** The rate of the link as the device tells it now, bytes per second; 0: it does not. */
+uint64_t roce_port_line_rate(const struct roce_port *port);
+
+/** Free what the device has not taken. Locked. */
+void roce_port_drop_held(struct roce_port_queue *queue);
 
 #endif

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "port/device.h"
+#include "port/port_setup.h"
 
 struct addresses {
 	uint32_t n;

@@ -15,6 +15,13 @@
 #include <stdint.h>
 
 struct roce_device;
+struct roce_memif_notify;
+struct roce_port;
+
+/** Pending events. */
+#define ROCE_PORT_PENDING_LINK  1u
+#define ROCE_PORT_PENDING_RESET 2u
+#define ROCE_PORT_PENDING_GONE  4u
 
 struct roce_port_events {
 	uint32_t pending; /**< events that were not acted on; atomic */
@@ -26,17 +33,32 @@ struct roce_port_events {
 	bool polls_link;   /**< no interrupt tells of the link: it is looked at now and then */
 	bool resetting;    /**< by us, with the locks of all engines; atomic */
 	char bus_name[64]; /**< of the device on its bus; empty: it has none */
-	struct roce_device *device; /**< NULL: it has no users */
+	struct roce_device *device; /**< the one that acts, which lies above; NULL: none */
 };
 
-/** Listen to the port of a device that is complete. @return 0; -ENOMEM. */
-int roce_port_events_begin(struct roce_device *device);
+/**
+ * Listen to the port of a device that is complete.
+ * @param memif what net_memif's peers are told to; its argument is the device.
+ * @return 0; -ENOMEM.
+ */
+int roce_port_events_begin(struct roce_port *port, struct roce_device *device,
+		const struct roce_memif_notify *memif);
 
-/** Listen no more. No thread polls the device, and no upcall runs when this returns. A device never begun is allowed. */
-void roce_port_events_end(struct roce_device *device);
+/** Listen no more. No thread polls the port, and no upcall runs when this returns. A port never begun is allowed. */
+void roce_port_events_end(struct roce_port *port);
 
-/** Act on pending events. Any thread that holds no engine's lock. */
-void roce_port_events_act(struct roce_port_events *events);
+static inline void
+roce_port_events_set_pending(struct roce_port_events *events, uint32_t what)
+{
+	__atomic_fetch_or(&events->pending, what, __ATOMIC_RELEASE);
+}
+
+static inline void
+roce_port_events_set_gone(struct roce_port_events *events)
+{
+	__atomic_store_n(&events->gone, true, __ATOMIC_RELEASE);
+	__atomic_store_n(&events->quiet, true, __ATOMIC_RELEASE);
+}
 
 static inline bool
 roce_port_events_is_pending(const struct roce_port_events *events)

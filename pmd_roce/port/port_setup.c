@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "port/port_setup.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,12 +11,11 @@
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
 
-#include "port/zcrx.h"
 #include "port/log.h"
 #include "port/memory.h"
 #include "port/pool.h"
-#include "port/port.h"
 #include "port/start.h"
+#include "port/zcrx.h"
 
 /* Descriptors a queue. Large rings push the frames out of the caches; hardware needs some more air. */
 #define SOFT_DESCRIPTORS 256
@@ -284,19 +285,6 @@ wait_for_link(const struct roce_port *port)
 		rte_delay_us_sleep(10000);
 	}
 	ROCE_LOG(WARNING, "port %s has no link yet", port->probe.name);
-}
-
-uint64_t
-roce_port_line_rate(const struct roce_port *port)
-{
-	struct rte_eth_link link;
-
-	/* The number that a virtual wire gives is made up. */
-	if (port->probe.soft || rte_eth_link_get_nowait(port->id, &link) != 0 ||
-			link.link_speed == RTE_ETH_SPEED_NUM_NONE ||
-			link.link_speed == RTE_ETH_SPEED_NUM_UNKNOWN)
-		return 0;
-	return (uint64_t)link.link_speed * 1000000 / 8;
 }
 
 /* A driver may offer hashes that its device then refuses: frames are forwarded between engines instead. */

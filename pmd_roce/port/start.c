@@ -25,14 +25,6 @@ stop_device(void *arg)
 	rte_eth_dev_stop(*port_id);
 }
 
-static bool
-has_link(const struct roce_port *port)
-{
-	struct rte_eth_link link;
-
-	return rte_eth_link_get_nowait(port->id, &link) == 0 && link.link_status == RTE_ETH_LINK_UP;
-}
-
 /* One try of a client of net_memif. @return 0: both ends have agreed. */
 static int
 try_memif(const struct roce_port *port)
@@ -42,7 +34,7 @@ try_memif(const struct roce_port *port)
 	if (rte_eth_dev_start(port->id) != 0)
 		return -ECONNREFUSED;
 	for (unsigned int ms = 0; ms < MEMIF_ANSWER_MS; ms += 10) {
-		if (has_link(port))
+		if (roce_port_has_link(port))
 			return 0;
 		rte_delay_us_sleep(10000);
 	}

@@ -6,6 +6,7 @@
 
 #include <rte_common.h>
 
+#include "port/burst.h"
 #include "port/device.h"
 #include "port/trace.h"
 

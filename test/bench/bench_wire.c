@@ -17,6 +17,7 @@
 
 #include "bench.h"
 #include "port/port.h"
+#include "port/port_setup.h"
 #include "wire/bth.h"
 
 /* Untagged Ethernet, IPv4, UDP, BTH in front of the payload, the ICRC behind it. */

@@ -8,6 +8,7 @@
 
 #include "queue/stats.h"
 #include "node.h"
+#include "port/port_neigh.h"
 #include "port/user.h"
 
 #define MESSAGES 16u

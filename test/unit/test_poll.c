@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "port/device.h"
-#include "port/port.h"
-#include "queue/domain.h"
+#include "port/poll.h"
 #include "unit.h"
 
 #define POLLS 1000u /**< many more than who is refused takes before it insists */

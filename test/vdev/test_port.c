@@ -24,7 +24,7 @@
 #include <rte_ring.h>
 
 #include "port/device.h"
-#include "queue/stats.h"
+#include "port/port_neigh.h"
 #include "roce/device.h"
 
 #define LOOP0 "port=loop0 ip=192.0.2.1/24 ip=2001:db8::1/64"

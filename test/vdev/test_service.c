@@ -20,7 +20,7 @@
 #include <rte_service.h>
 
 #include "port/device.h"
-#include "queue/stats.h"
+#include "port/port_neigh.h"
 #include "roce/device.h"
 
 #define LOOP0 "port=loop0 ip=192.0.2.1/24 queues=2 lcores=1"
