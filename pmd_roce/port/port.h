@@ -18,7 +18,6 @@
 #include <rte_mempool.h>
 #include <rte_spinlock.h>
 
-#include "cm/cm.h"
 #include "engine/engine.h"
 #include "port/errmsg.h"
 #include "port/fault_injection.h"
@@ -44,6 +43,7 @@ struct roce_port_stats {
 	uint64_t rx_interrupts; /**< times it ended a sleep; written by whoever slept */
 };
 
+struct roce_cm;
 struct roce_port;
 
 struct roce_port_queue {
