@@ -28,9 +28,9 @@
 #include "dapl/mem.h"
 #include "dapl/obj.h"
 #include "dapl/status.h"
+#include "device/user.h"
 #include "engine/verbs.h"
-#include "port/fork.h"
-#include "port/user.h"
+#include "ethdev/fork.h"
 
 /* Limits that dat_ia_query() reports and creation enforces. */
 #define DAPL_MAX_EPS            16384

@@ -13,7 +13,7 @@
  * stale handle is answered with DAT_INVALID_HANDLE instead of a crash.
  *
  * Objects have no locks. The list of an adapter's objects is protected by the
- * lock of its engine 0, and changed under that of forks, too (port/fork.h).
+ * lock of its engine 0, and changed under that of forks, too (ethdev/fork.h).
  * @c users is atomic, since DAT allows two threads to create children of one
  * object at the same time.
  */

@@ -16,8 +16,8 @@
 
 #include <rte_common.h>
 
+#include "device/user.h"
 #include "engine/verbs.h"
-#include "port/user.h"
 #include "roce/cm.h"
 #include "roce/context.h"
 

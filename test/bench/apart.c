@@ -9,7 +9,7 @@
 #include <rte_ethdev.h>
 #include <rte_pause.h>
 
-#include "port/port_setup.h"
+#include "ethdev/port_setup.h"
 #include "wire/icrc.h"
 
 #define HEADERS  (14u + 20u + 8u + 12u)

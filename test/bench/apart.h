@@ -20,7 +20,7 @@
 #include <rte_common.h>
 
 #include "bench.h"
-#include "port/port.h"
+#include "ethdev/port.h"
 
 /** What happens to a frame besides going through the device. */
 struct apart_way {

@@ -7,7 +7,7 @@
 
 #include <rte_malloc.h>
 
-#include "port/eal.h"
+#include "ethdev/eal.h"
 
 #define ROUNDS   15u
 #define ROUND_NS 1000000u

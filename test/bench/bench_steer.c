@@ -19,9 +19,9 @@
 #include <rte_thash.h>
 
 #include "bench.h"
+#include "device/device.h"
+#include "device/user.h"
 #include "engine/verbs.h"
-#include "port/device.h"
-#include "port/user.h"
 #include "queue/stats.h"
 
 #define ENGINES    4u

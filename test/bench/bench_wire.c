@@ -16,8 +16,8 @@
 #include <rte_ethdev.h>
 
 #include "bench.h"
-#include "port/port.h"
-#include "port/port_setup.h"
+#include "ethdev/port.h"
+#include "ethdev/port_setup.h"
 #include "wire/bth.h"
 
 /* Untagged Ethernet, IPv4, UDP, BTH in front of the payload, the ICRC behind it. */

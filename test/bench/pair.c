@@ -6,7 +6,7 @@
 #include <rte_lcore.h>
 
 #include "bench.h"
-#include "port/pool.h"
+#include "ethdev/pool.h"
 
 #define HZ           UINT64_C(1000000000)
 #define ROOM         (RTE_PKTMBUF_HEADROOM + ROCE_FRAME_LEN_MAX(BENCH_MTU))

@@ -65,7 +65,7 @@ class Layer(unittest.TestCase):
         ("libroce.so.0", "pmd_roce/wire/crc_clmul.c", "/usr/lib/gcc/x86_64-linux-gnu/12/include/emmintrin.h", "wire"),
         ("libroce.so.0", "pmd_roce/engine/rx.c", "/usr/include/dpdk/rte_mbuf.h", "DPDK"),
         ("libroce.so.0", "pmd_roce/cm/cm.c", "include/roce/roce.h", "cm"),
-        ("libroce.so.0", "pmd_roce/port/poll.c", "pmd_roce/port/poll.c", "port"),
+        ("libroce.so.0", "pmd_roce/device/poll.c", "pmd_roce/device/poll.c", "port"),
         ("libroce.so.0", "???", "???", "port"),
         ("libdaplroce.so.1", "lib/front/srq.c", "lib/dapl/obj.h", "dapl"),
         ("libdaplroce.so.1", "lib/front/srq.c", "/usr/include/x86_64-linux-gnu/bits/string_fortified.h", "front"),

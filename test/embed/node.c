@@ -2,7 +2,7 @@
 
 #include "node.h"
 
-#include "port/user.h"
+#include "device/user.h"
 
 static uint8_t *
 message(const struct node *node, uint32_t qp, uint32_t i)

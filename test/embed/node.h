@@ -7,9 +7,9 @@
  * An attached device with queue pairs that are connected without messages, and messages between two such.
  */
 
+#include "device/device.h"
 #include "embed.h"
 #include "engine/verbs.h"
-#include "port/device.h"
 
 #define NODE_QPS     8u
 #define NODE_DEPTH   32u

@@ -17,10 +17,10 @@
 
 #include <rte_ring.h>
 
+#include "device/device.h"
+#include "device/user.h"
 #include "embed.h"
 #include "engine/verbs.h"
-#include "port/device.h"
-#include "port/user.h"
 
 #define SPREAD_ENGINES 4u
 #define SPREAD_QPS     8u

@@ -4,9 +4,9 @@
 
 #include <rte_common.h>
 
+#include "device/device.h"
+#include "device/user.h"
 #include "embed.h"
-#include "port/device.h"
-#include "port/user.h"
 #include "wire/frame.h"
 
 static struct rte_mempool *foreign;

@@ -6,10 +6,10 @@
 
 #include <rte_cycles.h>
 
-#include "queue/stats.h"
+#include "device/port_neigh.h"
+#include "device/user.h"
 #include "node.h"
-#include "port/port_neigh.h"
-#include "port/user.h"
+#include "queue/stats.h"
 
 #define MESSAGES 16u
 

@@ -13,9 +13,9 @@
 #include <rte_memory.h>
 #include <rte_mempool.h>
 
+#include "ethdev/memory.h"
 #include "node.h"
-#include "port/log.h"
-#include "port/memory.h"
+#include "observe/log.h"
 
 #define BYTES   8192u /* of a message */
 #define FOREIGN 65536u

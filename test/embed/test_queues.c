@@ -7,8 +7,8 @@
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
 
+#include "device/user.h"
 #include "node.h"
-#include "port/user.h"
 #include "rings.h"
 
 #define MESSAGES 16u

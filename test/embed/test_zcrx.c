@@ -10,8 +10,8 @@
 
 #include <rte_cycles.h>
 
+#include "ethdev/pool.h"
 #include "node.h"
-#include "port/pool.h"
 
 #define GIVEN    4u
 #define BYTES    900u

@@ -27,7 +27,7 @@ FUZZERS = {
     "rx": ("frames", SCRIPT_MAX, ("pmd_roce/wire/", "pmd_roce/queue/", "pmd_roce/requester/", "pmd_roce/responder/",
                                   "pmd_roce/engine/")),
     "cm": ("connection messages", SCRIPT_MAX, ("pmd_roce/cm/",)),
-    "conf": ("configuration", TEXT_MAX, ("lib/libdat/conf.c", "pmd_roce/port/devargs.c", "pmd_roce/port/subnet.c")),
+    "conf": ("configuration", TEXT_MAX, ("lib/libdat/conf.c", "pmd_roce/ethdev/devargs.c", "pmd_roce/neighbour/subnet.c")),
 }
 
 OURS = re.compile(r"(?:^|/)((?:pmd_roce|lib)/[\w/]+\.[ch])$")

@@ -13,7 +13,7 @@
 #include <rte_common.h>
 
 #include "conf.h"
-#include "port/devargs.h"
+#include "ethdev/devargs.h"
 
 #define IS_CONF    0xff
 #define IS_DEVARGS 0xfe

@@ -44,14 +44,22 @@ RULES = {
     "pmd_roce/responder": {"ours": ["wire/*", "queue/*"], "theirs": PURE},
     "pmd_roce/engine": {"ours": ["wire/*", "queue/*", "requester/*", "responder/*", "roce/verbs.h"], "theirs": PURE},
     "pmd_roce/cm": {"ours": ["wire/*", "engine/engine.h", "queue/timer.h"], "theirs": PURE},
-    "pmd_roce/port": {"ours": ["wire/*", "engine/engine.h", "engine/snapshot.h", "queue/stats.h",
-                               "queue/stats.def", "cm/cm.h", "cm/cm_stats.h", "cm/cm_stats.def", "roce/*"],
-                      "theirs": [ANY_LIBC, ANY_DPDK, RDMA_NUMBERS]},
-    "lib/dapl": {"ours": ["queue/bias.h", "engine/verbs.h", "engine/engine.h", "cm/cm.h", "port/fork.h", "port/user.h",
+    # From the lowest: what logs and shows, neighbours, what knows drivers, who opens and polls.
+    "pmd_roce/observe": {"ours": ["wire/*", "engine/engine.h", "engine/snapshot.h", "queue/stats.h",
+                                  "queue/stats.def", "cm/cm.h", "cm/cm_stats.h", "cm/cm_stats.def"],
+                         "theirs": [ANY_LIBC, ANY_DPDK]},
+    "pmd_roce/neighbour": {"ours": ["wire/*", "engine/engine.h", "observe/log.h"],
+                           "theirs": [ANY_LIBC, PURE_DPDK, {"rte_arp.h"}]},
+    "pmd_roce/ethdev": {"ours": ["wire/*", "engine/engine.h", "neighbour/*", "observe/*", "roce/*"],
+                        "theirs": [ANY_LIBC, ANY_DPDK, RDMA_NUMBERS]},
+    "pmd_roce/device": {"ours": ["wire/*", "engine/engine.h", "queue/stats.h", "queue/stats.def", "cm/cm.h", "ethdev/*",
+                                 "neighbour/*", "observe/*", "roce/*"],
+                        "theirs": [ANY_LIBC, ANY_DPDK, RDMA_NUMBERS]},
+    "lib/dapl": {"ours": ["queue/bias.h", "engine/verbs.h", "engine/engine.h", "cm/cm.h", "ethdev/fork.h", "device/user.h",
                           "roce/device.h"],
                  "theirs": [ANY_LIBC, PURE_DPDK, RDMA_NUMBERS]},
     # Verbs, contexts and ids for programs: as dapl, with the public headers that it implements.
-    "lib/roce": {"ours": ["engine/verbs.h", "engine/engine.h", "cm/cm.h", "port/user.h", "roce/*"],
+    "lib/roce": {"ours": ["engine/verbs.h", "engine/engine.h", "cm/cm.h", "device/user.h", "roce/*"],
                  "theirs": [ANY_LIBC, PURE_DPDK]},
     "lib/front": {"ours": ["dapl/*", "dat/*", "dat2/*", "roce/dat_ep.h"], "theirs": [ANY_LIBC]},
     "lib/libdat": {"ours": ["dat/*"], "theirs": [ANY_LIBC]},
@@ -60,8 +68,8 @@ RULES = {
     "apps": {"ours": ["dat/*", "roce/*"], "theirs": [ANY_LIBC, {"json-c/json.h", "json.h"}]},
 }
 
-OURS = {"dat", "dat2", "roce", "wire", "queue", "requester", "responder", "engine", "cm", "port", "dapl", "front",
-        "libdat"}
+OURS = {"dat", "dat2", "roce", "wire", "queue", "requester", "responder", "engine", "cm", "device", "ethdev",
+        "neighbour", "observe", "dapl", "front", "libdat"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
@@ -134,16 +142,23 @@ CASES = [
     ("the responder knows the engine", {"pmd_roce/responder/a.c": '#include "engine/engine.h"\n'}, "engine/engine.h"),
     ("the engine knows the CM", {"pmd_roce/engine/a.c": '#include "cm/cm.h"\n'}, "cm/cm.h"),
     ("the engine knows ethdev", {"pmd_roce/engine/a.c": "#include <rte_ethdev.h>\n"}, "<rte_ethdev.h>"),
-    ("the port knows a queue pair", {"pmd_roce/port/a.c": '#include "queue/qp.h"\n'}, "queue/qp.h"),
+    ("the device knows a queue pair", {"pmd_roce/device/a.c": '#include "queue/qp.h"\n'}, "queue/qp.h"),
+    ("ethdev knows the device", {"pmd_roce/ethdev/a.c": '#include "device/user.h"\n'}, "device/user.h"),
+    ("ethdev knows the CM", {"pmd_roce/ethdev/a.c": '#include "cm/cm.h"\n'}, "cm/cm.h"),
+    ("neighbours know ethdev", {"pmd_roce/neighbour/a.c": '#include "ethdev/port.h"\n'}, "ethdev/port.h"),
+    ("neighbours ask a driver", {"pmd_roce/neighbour/a.c": "#include <rte_ethdev.h>\n"}, "<rte_ethdev.h>"),
+    ("telemetry knows the device", {"pmd_roce/observe/a.c": '#include "device/device.h"\n'}, "device/device.h"),
+    ("the device and all below", {"pmd_roce/device/a.c": '#include "ethdev/port.h"\n#include "observe/log.h"\n'
+                                                         '#include "neighbour/neigh.h"\n#include "cm/cm.h"\n'}, None),
     ("dapl knows DAT", {"lib/dapl/a.c": "#include <dat/udat.h>\n"}, "dat/udat.h"),
     ("dapl looks into the engine", {"lib/dapl/a.c": '#include "queue/srq.h"\n'}, "queue/srq.h"),
     ("dapl and its five headers", {"lib/dapl/a.c": '#include <pthread.h>\n#include "engine/verbs.h"\n'
                                                    '#include "engine/engine.h"\n#include "cm/cm.h"\n'
-                                                   '#include "port/user.h"\n#include <roce/device.h>\n'
+                                                   '#include "device/user.h"\n#include <roce/device.h>\n'
                                                    '#include "dapl.h"\n', "lib/dapl/dapl.h": ""}, None),
     ("the verbs look into the engine", {"lib/roce/a.c": '#include "queue/qp.h"\n'}, "queue/qp.h"),
     ("the verbs and their headers", {"lib/roce/a.c": '#include <sys/eventfd.h>\n#include "engine/verbs.h"\n'
-                                                     '#include "port/user.h"\n#include "roce/cm.h"\n#include "a.h"\n',
+                                                     '#include "device/user.h"\n#include "roce/cm.h"\n#include "a.h"\n',
                                      "lib/roce/a.h": ""}, None),
     ("the front skips dapl", {"lib/front/a.c": '#include "engine/verbs.h"\n'}, "engine/verbs.h"),
     ("a program looks inside", {"apps/perf/a.c": '#include "dapl/dapl.h"\n'}, "dapl/dapl.h"),

@@ -46,6 +46,8 @@ RETIRED = [
     (r"roce_memif_keep|port/memif_fd\.c", "roce_memif_close_in_children(), memif_fork.c"),
     (r"roce_loans?(?:_\w+)?|ROCE_LOAN\w*|ROCE_LEND|(?:engine|port|test)_?/?loan\w*\.[ch]|[Ll]oans?|[Ll]enders?|[Ll]ending",
      "zero-copy receive, zcrx"),
+    (r"pmd_roce/port|roce_port_(?:do_apart|events_act)",
+     "pmd_roce/device, ethdev, neighbour or observe"),
     (r"roce_port_lend|roce_device_lend|roce_attach_lend|roce_memory_plan_lent", "the names in attached_port.c"),
 ]
 

@@ -17,8 +17,8 @@
 #include <rte_ip.h>
 
 #include "neigh_golden.h"
-#include "port/neigh.h"
-#include "port/neigh_msg.h"
+#include "neighbour/neigh.h"
+#include "neighbour/neigh_msg.h"
 #include "unit.h"
 
 #define HZ    UINT64_C(1000)

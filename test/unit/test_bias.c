@@ -241,7 +241,7 @@ tries_elsewhere(void)
 	return got;
 }
 
-/* The owner may wait for whoever tries (port/port_events.h): that one must come back. */
+/* The owner may wait for whoever tries (ethdev/port_events.h): that one must come back. */
 static void
 trylock__does_not_wait_for_the_owner(void **state)
 {

@@ -12,7 +12,7 @@
 
 #include <rte_common.h>
 
-#include "port/devargs.h"
+#include "ethdev/devargs.h"
 
 #define BASE "port=loop0 ip=192.0.2.1/24 "
 

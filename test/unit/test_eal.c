@@ -20,8 +20,8 @@
 
 #include <rte_common.h>
 
-#include "port/eal_probe.h"
-#include "port/log.h"
+#include "ethdev/eal_probe.h"
+#include "observe/log.h"
 
 static char sentence[256];
 

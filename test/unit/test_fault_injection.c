@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "port/fault_injection.h"
+#include "ethdev/fault_injection.h"
 #include "unit.h"
 
 #define BURST           32

@@ -12,7 +12,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "port/memif_offer.h"
+#include "ethdev/memif_offer.h"
 
 #define REGION_SIZE 8192
 #define LOG2_RING   4

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "port/memif_socket.h"
+#include "ethdev/memif_socket.h"
 
 static char base[] = "/tmp/roce-memif-XXXXXX";
 

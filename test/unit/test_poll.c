@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "port/device.h"
-#include "port/poll.h"
+#include "device/device.h"
+#include "device/poll.h"
 #include "unit.h"
 
 #define POLLS 1000u /**< many more than who is refused takes before it insists */

@@ -3,7 +3,7 @@
 
 #include <rte_cycles.h>
 
-#include "port/pool.h"
+#include "ethdev/pool.h"
 #include "unit.h"
 
 #define FRAMES 63u

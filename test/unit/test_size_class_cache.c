@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "port/size_class_cache.h"
+#include "ethdev/size_class_cache.h"
 #include "unit.h"
 
 #define GRAIN ROCE_SIZE_CLASS_GRAIN

@@ -12,7 +12,7 @@
 
 #include <rte_common.h>
 
-#include "port/unreachable.h"
+#include "neighbour/unreachable.h"
 
 static struct roce_ip
 ip(const char *text)

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "port/devargs.h"
-#include "port/vdev_args.h"
+#include "ethdev/devargs.h"
+#include "ethdev/vdev_args.h"
 
 static void
 find__knows_whole_keys(void **state)

@@ -23,11 +23,11 @@
 #include <rte_ethdev.h>
 #include <rte_ring.h>
 
+#include "device/device.h"
+#include "device/user.h"
 #include "engine/verbs.h"
-#include "port/compat.h"
-#include "port/device.h"
-#include "port/pool.h"
-#include "port/user.h"
+#include "ethdev/pool.h"
+#include "observe/compat.h"
 #include "queue/stats.h"
 
 #define WIRES     2

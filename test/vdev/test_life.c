@@ -19,9 +19,9 @@
 #include <rte_common.h>
 #include <rte_dev.h>
 
+#include "device/device.h"
+#include "device/user.h"
 #include "engine/verbs.h"
-#include "port/device.h"
-#include "port/user.h"
 #include "port_events.h"
 
 #define LOOP0  "port=loop0 ip=192.0.2.1/24 queues=2"

@@ -20,9 +20,9 @@
 #include <rte_mempool.h>
 #include <rte_udp.h>
 
+#include "device/device.h"
+#include "device/user.h"
 #include "engine/verbs.h"
-#include "port/device.h"
-#include "port/user.h"
 #include "queue/stats.h"
 #include "wire/bth.h"
 

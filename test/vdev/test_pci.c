@@ -22,9 +22,9 @@
 #include <rte_dev.h>
 #include <rte_ethdev.h>
 
+#include "device/device.h"
+#include "device/user.h"
 #include "fake_pci.h"
-#include "port/device.h"
-#include "port/user.h"
 
 #define SOFT "port=net_null0,no-rx=1 ip=192.0.2.1/24"
 #define HARD "port=" FAKE_PCI " ip=192.0.2.2/24"

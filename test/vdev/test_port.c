@@ -23,8 +23,8 @@
 #include <rte_mempool.h>
 #include <rte_ring.h>
 
-#include "port/device.h"
-#include "port/port_neigh.h"
+#include "device/device.h"
+#include "device/port_neigh.h"
 #include "roce/device.h"
 
 #define LOOP0 "port=loop0 ip=192.0.2.1/24 ip=2001:db8::1/64"

@@ -22,8 +22,8 @@
 #include <rte_epoll.h>
 #include <rte_interrupts.h>
 
-#include "port/device.h"
-#include "port/user.h"
+#include "device/device.h"
+#include "device/user.h"
 #include "port_events.h"
 
 #define QUEUES 2

@@ -19,8 +19,8 @@
 #include <rte_lcore.h>
 #include <rte_service.h>
 
-#include "port/device.h"
-#include "port/port_neigh.h"
+#include "device/device.h"
+#include "device/port_neigh.h"
 #include "roce/device.h"
 
 #define LOOP0 "port=loop0 ip=192.0.2.1/24 queues=2 lcores=1"

@@ -16,10 +16,10 @@
 
 #include <rte_common.h>
 
+#include "device/device.h"
+#include "device/user.h"
 #include "engine/verbs.h"
 #include "fake_flow.h"
-#include "port/device.h"
-#include "port/user.h"
 #include "port_events.h"
 
 #define QPS 16u /**< several on each engine */

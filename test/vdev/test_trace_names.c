@@ -14,8 +14,8 @@
 
 #include <rte_common.h>
 
-#include "port/log.h"
-#include "port/trace.h"
+#include "observe/log.h"
+#include "observe/trace.h"
 
 /* The lines that are logged from here on. */
 static char *text;

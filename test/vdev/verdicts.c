@@ -24,9 +24,9 @@
 
 #include "cm/cm.h"
 #include "cm/cm_stats.h"
+#include "device/device.h"
+#include "device/user.h"
 #include "engine/verbs.h"
-#include "port/device.h"
-#include "port/user.h"
 #include "queue/stats.h"
 #include "wire/frame.h"
 

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stddef.h>
+
+#include <rte_common.h>
+
+#include "device/device.h"
+#include "queue/stats.h"
+
+/** Where a counter lies: in the statistics of an engine, or in those of its port queue. */
+struct counter {
+	const char *name;
+	const char *unit;
+	const char *meaning;
+	size_t offset;
+};
+
+static const struct counter engine_counters[] = {
+#define STAT(name, unit, meaning) { #name, unit, meaning, offsetof(struct roce_stats, name) },
+#include "queue/stats.def"
+#undef STAT
+};
+
+#define QUEUE(member) offsetof(struct roce_port_queue, member)
+#define FAULTS(kind)  QUEUE(fault_injection.count[kind])
+
+static const struct counter port_counters[] = {
+	/* clang-format off */
+	{ "port_rx_frames", "frames", "received from the device", QUEUE(stats.rx_frames) },
+	{ "port_tx_frames", "frames", "taken by the device", QUEUE(stats.tx_frames) },
+	{ "port_rx_neighbour", "frames", "received: ARP and neighbour discovery for us", QUEUE(stats.neighbour) },
+	{ "port_rx_foreign", "frames", "received: none of our business", QUEUE(stats.foreign) },
+	{ "port_tx_refused", "times", "the device did not take all frames", QUEUE(stats.tx_refused) },
+	{ "port_rx_interrupts", "times", "the device ended a sleep: a frame came", QUEUE(stats.rx_interrupts) },
+	{ "port_injected_losses", "frames", "lost on purpose", FAULTS(ROCE_FAULT_LOSS) },
+	{ "port_injected_duplicates", "frames", "sent twice on purpose", FAULTS(ROCE_FAULT_DUPLICATE) },
+	{ "port_injected_reorders", "frames", "held back on purpose", FAULTS(ROCE_FAULT_REORDER) },
+	{ "port_injected_corruptions", "frames", "damaged on purpose", FAULTS(ROCE_FAULT_CORRUPT) },
+	{ "port_injected_marks", "frames", "marked as congested on purpose", FAULTS(ROCE_FAULT_MARK) },
+	/* clang-format on */
+};
+
+/* NULL: there is none of that index. */
+static const struct counter *
+counter_at(unsigned int index)
+{
+	if (index < RTE_DIM(engine_counters))
+		return &engine_counters[index];
+	index -= RTE_DIM(engine_counters);
+	return index < RTE_DIM(port_counters) ? &port_counters[index] : NULL;
+}
+
+/* Written by the poller of the queue alone: a word is never torn. */
+static uint64_t
+read_word(const void *base, size_t offset)
+{
+	return __atomic_load_n((const uint64_t *)((const char *)base + offset), __ATOMIC_RELAXED);
+}
+
+bool
+roce_device_counter(const struct roce_device *device, unsigned int index, const char **name,
+		uint64_t *value)
+{
+	const struct roce_port *port = device->port;
+	bool of_engine = index < RTE_DIM(engine_counters);
+	const struct counter *counter = counter_at(index);
+	uint64_t sum = 0;
+
+	if (counter == NULL)
+		return false;
+	for (unsigned int q = 0; q < port->queues; q++) {
+		const void *base = of_engine
+				? (const void *)roce_engine_stats(port->queue[q].engine)
+				: (const void *)&port->queue[q];
+
+		sum += read_word(base, counter->offset);
+	}
+	*name = counter->name;
+	*value = sum;
+	return true;
+}
+
+bool
+roce_counter_meaning(unsigned int index, const char **name, const char **unit, const char **meaning)
+{
+	const struct counter *counter = counter_at(index);
+
+	if (counter == NULL)
+		return false;
+	*name = counter->name;
+	*unit = counter->unit;
+	*meaning = counter->meaning;
+	return true;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROCE_DEVICE_PORT_NEIGH_H
+#define ROCE_DEVICE_PORT_NEIGH_H
+
+/**
+ * @file
+ * The neighbours of a port: its table, with the lock and the timer of that, or the program that resolves.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_mbuf.h>
+
+#include "cm/cm.h"
+#include "ethdev/port.h"
+
+/** Look at a frame that the engine did not want. Locked. @return true: a word among neighbours that was for us. */
+bool roce_port_hear_neighbour(struct roce_port *port, const struct rte_mbuf *m, uint64_t now);
+
+/** Poll the neighbour table, on queue 0, which is locked. @return frames to send, at most @p max; ownership passes. */
+uint16_t
+roce_port_poll_neigh(struct roce_port *port, struct rte_mbuf **pkts, uint16_t max, uint64_t now);
+
+/** Resolve the path to an address, as roce_cm_resolve_fn; @p arg is the port. Locked: engine 0. */
+int roce_port_resolve(void *arg, const struct roce_context *context, const struct roce_ip *dst,
+		struct roce_path *path, uint64_t now);
+
+#endif

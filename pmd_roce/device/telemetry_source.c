@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The devices as telemetry shows them: its commands lie below, and know no device. */
+
+#include "device/device.h"
+
+/* Steering is left out for an attached port, whose frames the program steers, and for one queue, which receives all of them. */
+static void
+describe(const struct roce_device *device, struct roce_telemetry_device *shown)
+{
+	const struct roce_port *port = device->port;
+	const struct roce_subnet *first = &device->args.ip.at[0];
+	bool steers = port->queues > 1 && port->attached.mode == 0;
+
+	*shown = (struct roce_telemetry_device){
+		.device = device,
+		.port = port->probe.name,
+		.driver = port->driver,
+		.domain = device->domain,
+		.cm = device->cm,
+		.engines = port->queues,
+		.mtu = roce_mtu_bytes(port->mtu_code),
+		.ip = first->addr,
+		.prefix = first->prefix,
+		.mac = port->mac,
+		.serviced = port->serviced || port->attached.mode != 0,
+		.steering_ipv4 = steers ? roce_steer_name(port->steer.v4) : NULL,
+		.steering_ipv6 = steers ? roce_steer_name(port->steer.v6) : NULL,
+	};
+}
+
+/* A callback and its argument, on the way through roce_device_each(). */
+struct show {
+	void (*fn)(const struct roce_telemetry_device *device, void *arg);
+	void *arg;
+};
+
+static void
+show(const struct roce_device *device, void *arg)
+{
+	const struct show *to = arg;
+	struct roce_telemetry_device shown;
+
+	describe(device, &shown);
+	to->fn(&shown, to->arg);
+}
+
+static void
+each(void (*fn)(const struct roce_telemetry_device *device, void *arg), void *arg)
+{
+	struct show to = { .fn = fn, .arg = arg };
+
+	roce_device_each(show, &to);
+}
+
+const struct roce_telemetry_source roce_device_telemetry = {
+	.each = each,
+	.counter = roce_device_counter,
+	.meaning = roce_counter_meaning,
+};

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ethdev/memif_socket.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Connections that wait to be taken. */
+#define BACKLOG 64
+
+/* How long a server waits for another that makes its socket, in milliseconds. */
+#define LOCK_MS     1000
+#define LOCK_NAP_MS 5
+
+#define DEFAULT_NAME "memif.sock"
+
+/* Room for a folder, so that a name of ours fits behind it. */
+#define FOLDER_LEN 64
+
+static_assert(ROCE_MEMIF_SOCKET_LEN == sizeof(((struct sockaddr_un *)NULL)->sun_path),
+		"a place is what an address holds");
+
+/* Ours alone: nobody else has put it there, or may look into it. */
+static bool
+is_own_folder(const char *path)
+{
+	struct stat st;
+
+	if (mkdir(path, S_IRWXU) != 0 && errno != EEXIST)
+		return false;
+	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
+			(st.st_mode & (S_IRWXG | S_IRWXO)) == 0 && access(path, W_OK | X_OK) == 0;
+}
+
+int
+roce_memif_folder(char *path, size_t len, struct roce_errmsg *errmsg)
+{
+	static const char *const shared[] = { "/tmp", "/dev/shm" };
+	const char *base = secure_getenv("XDG_RUNTIME_DIR");
+	unsigned int uid = (unsigned int)geteuid();
+
+	if ((base == NULL || base[0] != '/') && uid == 0)
+		base = "/run";
+	if (base != NULL && (size_t)snprintf(path, len, "%s/udapl-roce", base) < len &&
+			is_own_folder(path))
+		return 0;
+	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++) {
+		snprintf(path, len, "%s/udapl-roce-%u", shared[i], uid);
+		if (is_own_folder(path))
+			return 0;
+	}
+	return roce_errmsg_set(errmsg, -EACCES,
+			"no folder for sockets: neither /tmp/udapl-roce-%u nor /dev/shm/udapl-roce-%u "
+			"can be a folder of mode 0700 of user %u; set XDG_RUNTIME_DIR to a folder of "
+			"that user",
+			uid, uid, uid);
+}
+
+int
+roce_memif_place(const char *given, bool abstract, struct roce_memif_place *place,
+		struct roce_errmsg *errmsg)
+{
+	const char *name = given != NULL ? given : DEFAULT_NAME;
+	char folder[FOLDER_LEN] = "";
+	int len;
+
+	if (!abstract && strchr(name, '/') == NULL) {
+		int rc = roce_memif_folder(folder, sizeof(folder), errmsg);
+
+		if (rc != 0)
+			return rc;
+	}
+	len = snprintf(place->name, sizeof(place->name), "%s%s%s", folder,
+			folder[0] != '\0' ? "/" : "", name);
+	if (name[0] == '\0' || len < 0 || (size_t)len >= sizeof(place->name) - 1)
+		return roce_errmsg_set(errmsg, -EINVAL,
+				"socket=%.120s: want a name of 1 to %zu bytes with its folder",
+				name, sizeof(place->name) - 2);
+	place->abstract = abstract;
+	return 0;
+}
+
+int
+roce_memif_private_path(char path[ROCE_MEMIF_SOCKET_LEN], struct roce_errmsg *errmsg)
+{
+	char folder[FOLDER_LEN];
+	uint64_t random;
+	int rc = roce_memif_folder(folder, sizeof(folder), errmsg);
+
+	if (rc != 0)
+		return rc;
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		return roce_errmsg_set(errmsg, -EIO, "no random number for the name of a socket");
+	snprintf(path, ROCE_MEMIF_SOCKET_LEN, "%s/.memif-%016" PRIx64, folder, random);
+	return 0;
+}
+
+/* @return its length: all bytes of an abstract name count, and net_memif has no zero behind it. */
+static socklen_t
+set_address(struct sockaddr_un *address, const char *name, bool abstract)
+{
+	memset(address, 0, sizeof(*address));
+	address->sun_family = AF_UNIX;
+	memcpy(address->sun_path + abstract, name, strlen(name));
+	return abstract ? (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name))
+			: (socklen_t)sizeof(*address);
+}
+
+/* A socket file where nobody listens any more. */
+static bool
+is_stale(const struct roce_memif_place *place)
+{
+	struct stat st;
+	int fd;
+
+	if (place->abstract || lstat(place->name, &st) != 0 || !S_ISSOCK(st.st_mode))
+		return false;
+	fd = roce_memif_connect(place->name, false);
+	if (fd >= 0)
+		close(fd);
+	return fd == -ECONNREFUSED;
+}
+
+/* A link that leads nowhere is one, too. */
+static bool
+is_other_file(const struct roce_memif_place *place)
+{
+	struct stat st;
+
+	return !place->abstract && lstat(place->name, &st) == 0 && !S_ISSOCK(st.st_mode);
+}
+
+/*
+ * Servers of this user replace what is left one after the other: between bind(2) and listen(2) the socket of another
+ * looks as if nobody listened any more. One that is stopped meanwhile holds nobody up for long.
+ * @return a descriptor that is to be closed; -1: there is no folder.
+ */
+static int
+lock_folder(void)
+{
+	const struct timespec nap = { .tv_nsec = LOCK_NAP_MS * 1000000L };
+	struct roce_errmsg errmsg = { 0 };
+	char path[FOLDER_LEN];
+	int fd;
+
+	if (roce_memif_folder(path, sizeof(path), &errmsg) != 0)
+		return -1;
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	for (unsigned int ms = 0; fd >= 0 && ms < LOCK_MS; ms += LOCK_NAP_MS) {
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+			break;
+		nanosleep(&nap, NULL);
+	}
+	return fd;
+}
+
+static int
+listen_locked(const struct roce_memif_place *place)
+{
+	struct sockaddr_un address;
+	socklen_t len;
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int rc;
+
+	if (fd < 0)
+		return -errno;
+	len = set_address(&address, place->name, place->abstract);
+	rc = bind(fd, (struct sockaddr *)&address, len) == 0 ? 0 : -errno;
+	if (rc == -EADDRINUSE && is_stale(place) && unlink(place->name) == 0)
+		rc = bind(fd, (struct sockaddr *)&address, len) == 0 ? 0 : -errno;
+	if (rc == 0 && listen(fd, BACKLOG) != 0)
+		rc = -errno;
+	if (rc == 0)
+		return fd;
+	close(fd);
+	return rc == -EADDRINUSE && is_other_file(place) ? -ENOTSOCK : rc;
+}
+
+int
+roce_memif_listen(const struct roce_memif_place *place)
+{
+	int lock = place->abstract ? -1 : lock_folder();
+	int rc = listen_locked(place);
+
+	if (lock >= 0)
+		close(lock);
+	return rc;
+}
+
+int
+roce_memif_connect(const char *path, bool abstract)
+{
+	struct sockaddr_un address;
+	socklen_t len;
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int rc;
+
+	if (fd < 0)
+		return -errno;
+	len = set_address(&address, path, abstract);
+	if (connect(fd, (struct sockaddr *)&address, len) == 0)
+		return fd;
+	rc = errno == ENOENT ? -ECONNREFUSED : -errno;
+	close(fd);
+	return rc;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROCE_ETHDEV_SOCKETS_H
+#define ROCE_ETHDEV_SOCKETS_H
+
+/**
+ * @file
+ * The telemetry sockets of an EAL that this library started, and children of the process.
+ *
+ * DPDK opens them without close-on-exec and unlinks them by atexit(3). A child that ends by exit(3) would take away the
+ * files of its parent, and a child that lives on would hold sockets that answer nobody. Here the sockets are closed in
+ * children, by fork and by exec, and a child that exits puts the files back.
+ */
+
+/** Before the EAL starts: what is called first here is called last at the end of the process. */
+void roce_sockets_before_eal(void);
+
+/** The EAL has started: find its sockets. */
+void roce_sockets_after_eal(void);
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ethdev/vdev_check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <linux/capability.h>
+
+#include <rte_common.h>
+#include <rte_devargs.h>
+#include <rte_log.h>
+
+/* Newer than some C libraries. */
+#ifndef AF_XDP
+#define AF_XDP 44
+#endif
+#ifndef CAP_BPF
+#define CAP_BPF 39
+#endif
+
+static int
+refuse(const char *name, const char *capability, struct roce_errmsg *errmsg)
+{
+	return roce_errmsg_set(errmsg, -ENODEV,
+			"port=%s wants %s: run the program as root, or with that capability", name,
+			capability);
+}
+
+/* The kernel's answer counts, since in a user namespace a capability need not be one over the network. */
+static bool
+socket_is_refused(int family)
+{
+	int fd = socket(family, SOCK_RAW | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return errno == EPERM;
+	close(fd);
+	return false;
+}
+
+/* True also when nobody tells. */
+static bool
+has_capability(unsigned int capability)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { { 0 } };
+
+	return syscall(SYS_capget, &header, data) != 0 ||
+			(data[capability / 32].effective & UINT32_C(1) << capability % 32) != 0;
+}
+
+static int
+check_packet(const char *name, const char *port, struct roce_errmsg *errmsg)
+{
+	return socket_is_refused(AF_PACKET) ? refuse(name, "CAP_NET_RAW", errmsg) : 0;
+}
+
+/* Files want nothing. */
+static int
+check_pcap(const char *name, const char *port, struct roce_errmsg *errmsg)
+{
+	return strstr(port, "iface") != NULL ? check_packet(name, port, errmsg) : 0;
+}
+
+static int
+check_tap(const char *name, const char *port, struct roce_errmsg *errmsg)
+{
+	int fd = open("/dev/net/tun", O_RDWR | O_CLOEXEC);
+
+	if (fd < 0)
+		return roce_errmsg_set(errmsg, -ENODEV, "port=%s wants /dev/net/tun: %s%s", name,
+				strerror(errno),
+				errno == ENOENT || errno == ENODEV
+						? "; load the module tun, or give it to the container"
+						: "");
+	close(fd);
+	return has_capability(CAP_NET_ADMIN) ? 0 : refuse(name, "CAP_NET_ADMIN", errmsg);
+}
+
+static int
+check_xdp(const char *name, const char *port, struct roce_errmsg *errmsg)
+{
+	if (socket_is_refused(AF_XDP))
+		return refuse(name, "CAP_NET_RAW", errmsg);
+	if (!has_capability(CAP_NET_ADMIN))
+		return refuse(name, "CAP_NET_ADMIN", errmsg);
+	if (!has_capability(CAP_BPF) && !has_capability(CAP_SYS_ADMIN))
+		return refuse(name, "CAP_BPF", errmsg);
+	return 0;
+}
+
+/* The vdev bus knows its devices by how their drivers' names begin. Its complaint says less than ours. */
+static bool
+has_driver(const char *name)
+{
+	uint32_t level = (uint32_t)rte_log_get_level(RTE_LOGTYPE_EAL);
+	struct rte_devargs parsed;
+	char text[128];
+	int rc;
+
+	memset(&parsed, 0, sizeof(parsed));
+	snprintf(text, sizeof(text), "vdev:%s", name);
+	rte_log_set_level(RTE_LOGTYPE_EAL, RTE_LOG_CRIT);
+	rc = rte_devargs_parse(&parsed, text);
+	rte_log_set_level(RTE_LOGTYPE_EAL, level);
+	free(parsed.data);
+	return rc == 0;
+}
+
+int
+roce_vdev_check(const char *name, const char *port, struct roce_errmsg *errmsg)
+{
+	static const struct {
+		const char *driver;
+		int (*check)(const char *name, const char *port, struct roce_errmsg *errmsg);
+	} drivers[] = {
+		{ "net_af_packet", check_packet },
+		{ "eth_af_packet", check_packet },
+		{ "net_af_xdp", check_xdp },
+		{ "net_pcap", check_pcap },
+		{ "eth_pcap", check_pcap },
+		{ "net_tap", check_tap },
+		{ "net_tun", check_tap },
+	};
+
+	/* The bus has devices that are no ports, too. */
+	if (strncmp(name, "net_", 4) != 0 && strncmp(name, "eth_", 4) != 0)
+		return roce_errmsg_set(
+				errmsg, -ENODEV, "port=%s: there is no port of that name", name);
+	if (!has_driver(name))
+		return roce_errmsg_set(errmsg, -ENODEV,
+				"port=%s: DPDK has no driver of that name, as it has for net_memif0 "
+				"or net_af_packet0",
+				name);
+	for (size_t i = 0; i < RTE_DIM(drivers); i++) {
+		if (strncmp(name, drivers[i].driver, strlen(drivers[i].driver)) == 0)
+			return drivers[i].check(name, port, errmsg);
+	}
+	return 0;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROCE_ETHDEV_VDEV_CHECK_H
+#define ROCE_ETHDEV_VDEV_CHECK_H
+
+/**
+ * @file
+ * Needs of a virtual device before it is made: a driver, and what that wants of the kernel. Drivers say which call
+ * failed, and not which capability was missing.
+ */
+
+#include "observe/errmsg.h"
+
+/**
+ * May this process have such a device, as far as can be known? The EAL runs.
+ *
+ * @param name of the device.
+ * @param port `port=`: the name, perhaps with arguments.
+ * @return 0; -ENODEV: the sentence names the driver, the capability or the device file.
+ */
+int roce_vdev_check(const char *name, const char *port, struct roce_errmsg *errmsg);
+
+#endif

@@ -1,8 +1,0 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef ROCE_PORT_MEMBARRIER_H
-#define ROCE_PORT_MEMBARRIER_H
-
-/** Let locks be biased to threads (queue/bias.h), where the system can. Any thread, any number of times. */
-void roce_port_use_membarrier(void);
-
-#endif
