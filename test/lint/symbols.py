@@ -3,6 +3,7 @@
 """Symbols of a static library: what it may leave undefined, and how what it defines is called.
 
   symbols.py --layer NAME ARCHIVE [LOWER...]   the allow list of a pure layer
+  symbols.py --order LOWEST... HIGHEST         no archive needs a symbol that only a later one defines
   symbols.py --prefix REGEX ARCHIVE...         every extern symbol matches
 
 LOWER are the archives of the layers below: what they define may be used. An include scan cannot see what a
@@ -65,6 +66,16 @@ def undefined(layer, archive, lower):
             for place, name in nm(archive, "-u") if name not in known and not allowed.fullmatch(name)]
 
 
+def upward(archives):
+    """Findings: symbols that an archive needs and that only one behind it in the list defines."""
+    defined = {}
+    for at, archive in enumerate(archives):
+        for _, name in nm(archive, "-g", "--defined-only"):
+            defined.setdefault(name, at)
+    return [(place, f"{name} is defined above, in {Path(archives[defined[name]]).name}")
+            for at, archive in enumerate(archives) for place, name in nm(archive, "-u") if defined.get(name, at) > at]
+
+
 def prefixes(pattern, archives):
     """Findings: extern symbols without the prefix."""
     allowed = re.compile(pattern)
@@ -103,6 +114,14 @@ def self_test():
             cases.append((layer, found, never | {s for s, owner in some.items() if owner != layer}))
         plain = build(folder, "plain", "static int quiet(void) { return 1; }\n"
                                        "int helper(void) { return quiet(); }\nint roce_ok(void) { return 2; }\n")
+        low = build(folder, "low", "int roce_both(void);\nint roce_low(void) { return roce_both(); }\n")
+        mid = build(folder, "mid", "int roce_low(void);\nint roce_high(void);\nint roce_nobody(void);\n"
+                                   "int roce_both(void) { return roce_low(); }\n"
+                                   "int roce_mid(void) { return roce_both() + roce_high() + roce_nobody(); }\n")
+        high = build(folder, "high", "int roce_mid(void);\nint roce_high(void) { return roce_mid(); }\n")
+        cases.append(("order", {rule.split(" ")[0] for _, rule in upward([low, mid, high])}, {"roce_both", "roce_high"}))
+        cases.append(("order turned round", {rule.split(" ")[0] for _, rule in upward([high, mid, low])},
+                      {"roce_low", "roce_mid"}))
         cases.append(("prefix", {rule.split(" ")[2] for _, rule in prefixes("roce_", [plain])}, {"helper"}))
     wrong = [case for case in cases if case[1] != case[2]]
     for what, found, wanted in wrong:
@@ -115,6 +134,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--self-test", action="store_true")
     parser.add_argument("--layer", choices=LAYERS)
+    parser.add_argument("--order", action="store_true")
     parser.add_argument("--prefix")
     parser.add_argument("archives", nargs="*")
     args = parser.parse_args()
@@ -122,6 +142,8 @@ def main():
         self_test()
     if args.layer:
         tree.finish(undefined(args.layer, args.archives[0], args.archives[1:]))
+    if args.order:
+        tree.finish(upward(args.archives))
     tree.finish(prefixes(args.prefix, args.archives))
 
 
