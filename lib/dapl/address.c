@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Addresses as consumers have them, and as the engine has them. */
+/* Addresses and ports as consumers have them, and as the engine and the connection manager have them. */
 
 #include <string.h>
 
@@ -37,4 +37,10 @@ dapl_ip_to_sockaddr(const struct roce_ip *ip, union dapl_sockaddr *out)
 		out->in6.sin6_family = AF_INET6;
 		memcpy(&out->in6.sin6_addr, ip->b, sizeof(ip->b));
 	}
+}
+
+uint64_t
+dapl_service_id(uint64_t conn_qual)
+{
+	return conn_qual <= UINT16_MAX ? ROCE_CM_SERVICE_TCP + conn_qual : conn_qual;
 }

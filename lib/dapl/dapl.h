@@ -24,11 +24,13 @@
 #include <sys/socket.h>
 
 #include "cm/cm.h"
+#include "dapl/async.h"
 #include "dapl/evd.h"
+#include "dapl/ia_drain.h"
 #include "dapl/mem.h"
 #include "dapl/obj.h"
 #include "dapl/status.h"
-#include "device/user.h"
+#include "dapl/upcall.h"
 #include "engine/verbs.h"
 #include "ethdev/fork.h"
 
@@ -311,9 +313,6 @@ void dapl_ia_delist(struct dapl_ia *ia);
 /** No open adapter has a dispatcher of @p ia for its asynchronous events any more. */
 void dapl_ia_drop_async_of(const struct dapl_ia *ia);
 
-/** Poll this instance and the others until something is done, for a quarter of a second. @return false: it is not. */
-bool dapl_ia_await(const struct dapl_ia *ia, bool (*done)(void *arg), void *arg);
-
 /** Does anything in this process stand still while nobody polls it? */
 bool dapl_ia_must_poll(const struct dapl_ia *ia);
 
@@ -403,8 +402,6 @@ dapl_ep_try_recv(struct dapl_ep *ep, struct roce_sge sge, uint64_t wr_id)
 }
 /** Post to the endpoint's own receive queue, in any state. @return DAPL_OK; DAPL_SRQ_IN_USE; as dapl_post_error(). */
 enum dapl_status dapl_ep_post_recv(struct dapl_ep *ep, const struct roce_recv_wr *wr);
-/** The status for an errno of the engine's post calls. */
-enum dapl_status dapl_post_error(int rc);
 
 /* ---- ep_direct.c: connections without a connection manager ---- */
 
@@ -455,10 +452,14 @@ dapl_ep_offer(struct dapl_ep *ep, const struct roce_cm_param *peer, struct roce_
 int dapl_ep_ready_to_receive(
 		struct dapl_ep *ep, const struct roce_cm_param *peer, const struct roce_path *path);
 
-/** Upcalls of the device (roce.h). */
-void dapl_device_notify(void *arg, enum roce_engine_async kind, void *owner, int status);
-int dapl_device_cm_notify(void *arg, const struct roce_cm_event *event);
-void dapl_device_port_notify(void *arg, enum roce_port_event what);
+/** A step of its connection, as the connection manager says. Locked. @return as roce_cm_notify_fn. */
+int dapl_ep_conn_event(struct dapl_ep *ep, const struct roce_cm_event *event);
+/** Passive side: the peer's RTU came, or its first packet, whichever is first. Locked. */
+void dapl_ep_established(struct dapl_ep *ep);
+/** The queue pair broke, and its engine has flushed it. Locked. */
+void dapl_ep_broken(struct dapl_ep *ep);
+/** A queue pair that was to drain has no request left. Locked. */
+void dapl_ep_drained(struct dapl_ep *ep);
 
 /** Service id of a connection qualifier: the TCP port space up to 65535, else the number itself. */
 uint64_t dapl_service_id(uint64_t conn_qual);

@@ -149,22 +149,6 @@ dapl_ep_recv_count(struct dapl_ep *ep)
 	return receives;
 }
 
-void
-dapl_ep_lock(struct dapl_ep *ep)
-{
-	roce_engine_lock(ep->head.ia->engine0);
-	if (ep->engine != NULL)
-		roce_engine_lock(ep->engine);
-}
-
-void
-dapl_ep_unlock(struct dapl_ep *ep)
-{
-	if (ep->engine != NULL)
-		roce_engine_unlock_inner(ep->engine);
-	roce_engine_unlock(ep->head.ia->engine0);
-}
-
 /* A queue pair is what it was made for; other attributes are looked at where they matter. */
 static bool
 needs_new_qp(const struct dapl_ep *ep, const struct dapl_ep_create *to)

@@ -95,8 +95,8 @@ end(struct dapl_ep *ep, enum dapl_ep_input in, enum dapl_conn_event what)
 }
 
 /* Passive side: established by the peer's RTU or by its first packet, whichever comes first. */
-static void
-established(struct dapl_ep *ep)
+void
+dapl_ep_established(struct dapl_ep *ep)
 {
 	if (ep->state != DAPL_EP_STATE_COMPLETION_PENDING)
 		return;
@@ -182,14 +182,14 @@ peer_left(struct dapl_ep *ep)
 		refused(ep, DAPL_CONN_NON_PEER_REJECTED);
 }
 
-static int
-conn_event(struct dapl_ep *ep, const struct roce_cm_event *event)
+int
+dapl_ep_conn_event(struct dapl_ep *ep, const struct roce_cm_event *event)
 {
 	switch (event->kind) {
 	case ROCE_CM_REPLY:
 		return reply(ep, event);
 	case ROCE_CM_ESTABLISHED:
-		established(ep);
+		dapl_ep_established(ep);
 		break;
 	case ROCE_CM_REJECTED:
 		rejected(ep, event);
@@ -214,27 +214,9 @@ conn_event(struct dapl_ep *ep, const struct roce_cm_event *event)
 	return 0;
 }
 
-int
-dapl_device_cm_notify(void *arg, const struct roce_cm_event *event)
-{
-	struct dapl_ep *ep = event->owner;
-	int rc;
-
-	if (event->kind == ROCE_CM_REQUEST)
-		return dapl_cr_arrive(event->owner, event);
-	if (event->kind == ROCE_CM_DISCONNECTED)
-		roce_device_receive(ep->head.ia->device);
-	if (ep->engine != NULL)
-		roce_engine_lock(ep->engine);
-	rc = conn_event(ep, event);
-	if (ep->engine != NULL)
-		roce_engine_unlock_inner(ep->engine);
-	return rc;
-}
-
 /* The engine has flushed the queue pair already. A passive end that never was up only learns that accept failed. */
-static void
-broken(struct dapl_ep *ep)
+void
+dapl_ep_broken(struct dapl_ep *ep)
 {
 	if (ep->state == DAPL_EP_STATE_COMPLETION_PENDING) {
 		dapl_ep_advance(ep, DAPL_EP_IN_REFUSED);
@@ -245,49 +227,11 @@ broken(struct dapl_ep *ep)
 }
 
 /* The connection manager hears of it too, and sends the DREQ; where there is none, this is the end. */
-static void
-drained(struct dapl_ep *ep)
+void
+dapl_ep_drained(struct dapl_ep *ep)
 {
 	if (ep->conn == NULL)
 		end(ep, DAPL_EP_IN_DRAINED, DAPL_CONN_DISCONNECTED);
-}
-
-void
-dapl_device_notify(void *arg, enum roce_engine_async kind, void *owner, int status)
-{
-	switch (kind) {
-	case ROCE_ENGINE_ASYNC_QP_ESTABLISHED:
-		established(owner);
-		break;
-	case ROCE_ENGINE_ASYNC_QP_BROKEN:
-		broken(owner);
-		break;
-	case ROCE_ENGINE_ASYNC_CQ_OVERFLOW:
-		dapl_evd_overflow(owner);
-		break;
-	case ROCE_ENGINE_ASYNC_CQ_EVENTS:
-		dapl_evd_notify(owner, (uint32_t)status);
-		break;
-	case ROCE_ENGINE_ASYNC_SRQ_LOW:
-		dapl_evd_push_async(owner, DAPL_ASYNC_SRQ_LOW);
-		break;
-	case ROCE_ENGINE_ASYNC_QP_SOFT_HIGH:
-		dapl_evd_push_async(owner, DAPL_ASYNC_EP_SOFT_HIGH);
-		break;
-	case ROCE_ENGINE_ASYNC_QP_DRAINED:
-		drained(owner);
-		break;
-	default:
-		break;
-	}
-}
-
-void
-dapl_device_port_notify(void *arg, enum roce_port_event what)
-{
-	/* DAT knows nothing of links: connections outlive a short loss, and say themselves when it was too long. */
-	if (what == ROCE_DEVICE_FATAL)
-		dapl_evd_push_async(arg, DAPL_ASYNC_IA_FATAL);
 }
 
 static enum dapl_status

@@ -94,3 +94,19 @@ dapl_ep_state_error(unsigned int state)
 
 	return error[state];
 }
+
+void
+dapl_ep_lock(struct dapl_ep *ep)
+{
+	roce_engine_lock(ep->head.ia->engine0);
+	if (ep->engine != NULL)
+		roce_engine_lock(ep->engine);
+}
+
+void
+dapl_ep_unlock(struct dapl_ep *ep)
+{
+	if (ep->engine != NULL)
+		roce_engine_unlock_inner(ep->engine);
+	roce_engine_unlock(ep->head.ia->engine0);
+}

@@ -211,11 +211,6 @@ enum dapl_status dapl_evd_dequeue(struct dapl_evd *evd, struct roce_event *event
 bool dapl_feed(const struct dapl_ep *ep);
 /** They feed no more. Lock of engine 0. */
 void dapl_unfeed(const struct dapl_ep *ep);
-/** Tell the asynchronous dispatcher of the object's adapter, if it has one. Locked: any engine of the device. */
-void dapl_evd_push_async(void *object, enum dapl_async_event what);
-/** The ring is full: tell the asynchronous dispatcher. Upcall of the engine, locked. */
-void dapl_evd_overflow(struct dapl_evd *evd);
-
 /**
  * Wait until @p threshold events are there, then take the oldest. Any thread; one at a time.
  *

@@ -4,17 +4,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include <rte_common.h>
 #include <rte_spinlock.h>
 
 #include "dapl/dapl.h"
-
-/** Disconnect drain of a closing adapter: polls to send its DREQs, and time that peers get to answer them. */
-#define LAST_POLLS          64
-#define DISCONNECT_DRAIN_US 250000u
-#define NAP_NS              20000L
 
 static rte_spinlock_t count_lock = RTE_SPINLOCK_INITIALIZER;
 
@@ -250,32 +244,6 @@ make_end(void *obj, enum dapl_status freed)
 		dapl_obj_retire(obj);
 }
 
-/* A poll of whoever answers us, or a nap where nothing moves. @return frames of our own device. */
-static unsigned int
-poll_or_nap(const struct dapl_ia *ia, bool nap)
-{
-	const struct timespec ns = { .tv_nsec = NAP_NS };
-	unsigned int moved = ia->attr.serviced ? 0 : roce_device_poll(ia->device);
-
-	if (nap && moved + dapl_ia_poll_others(NULL) == 0)
-		nanosleep(&ns, NULL);
-	return moved;
-}
-
-bool
-dapl_ia_await(const struct dapl_ia *ia, bool (*done)(void *arg), void *arg)
-{
-	uint64_t end = roce_device_now(ia->device) +
-			roce_device_hz(ia->device) / US_PER_S * DISCONNECT_DRAIN_US;
-
-	while (!done(arg)) {
-		if (roce_device_now(ia->device) >= end)
-			return false;
-		poll_or_nap(ia, true);
-	}
-	return true;
-}
-
 static bool
 free_region(void *lmr)
 {
@@ -332,23 +300,6 @@ destroy_objects(struct dapl_ia *ia)
 		make_end(obj, dapl_pz_free(obj));
 }
 
-/*
- * Disconnect drain: poll until every DREQ is answered. The device takes its frames along, and a peer that got no DREQ
- * waits for ever. The peers of this process answer only if a thread polls them.
- */
-static void
-drain_disconnects(const struct dapl_ia *ia)
-{
-	uint64_t end = roce_device_now(ia->device) +
-			roce_device_hz(ia->device) / US_PER_S * DISCONNECT_DRAIN_US;
-	unsigned int moved, polls = 0;
-
-	do {
-		moved = poll_or_nap(ia, roce_cm_leaving(ia->cm) > 0);
-	} while ((moved > 0 && ++polls < LAST_POLLS) ||
-			(roce_cm_leaving(ia->cm) > 0 && roce_device_now(ia->device) < end));
-}
-
 enum dapl_status
 dapl_ia_close(struct dapl_ia *ia, bool graceful)
 {
@@ -361,7 +312,7 @@ dapl_ia_close(struct dapl_ia *ia, bool graceful)
 	detach_async(ia);
 	destroy_objects(ia);
 	dapl_fork_unwatch(ia);
-	drain_disconnects(ia);
+	dapl_ia_drain(ia);
 	roce_device_leave(ia->device, &ia->user);
 	roce_device_close(ia->device);
 	dapl_obj_free(ia);

@@ -4,12 +4,6 @@
 
 #include "dapl/dapl.h"
 
-uint64_t
-dapl_service_id(uint64_t conn_qual)
-{
-	return conn_qual <= UINT16_MAX ? ROCE_CM_SERVICE_TCP + conn_qual : conn_qual;
-}
-
 /* Listen, and make the handle good. Locked (engine 0). */
 static enum dapl_status
 begin(struct dapl_psp *sp, uint32_t backlog, enum dapl_type type)

@@ -73,4 +73,7 @@ enum dapl_status {
 	DAPL_STATUS_LIST(DAPL_STATUS_ENUMERATOR) DAPL_STATUS_MAX
 };
 
+/** The status for an errno of the engine's post calls. */
+enum dapl_status dapl_post_error(int rc);
+
 #endif
