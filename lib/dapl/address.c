@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-#include "dapl/dapl.h"
+#include "cm/cm.h"
+#include "dapl/address.h"
 
 bool
 dapl_ip_from_sockaddr(const struct sockaddr *sa, struct roce_ip *ip)

@@ -2,7 +2,12 @@
 
 /* Events of the asynchronous dispatcher of an adapter. */
 
-#include "dapl/dapl.h"
+#include "dapl/async.h"
+#include "dapl/evd.h"
+#include "dapl/event.h"
+#include "dapl/ia.h"
+#include "dapl/obj.h"
+#include "engine/verbs.h"
 
 void
 dapl_evd_push_async(void *object, enum dapl_async_event what)

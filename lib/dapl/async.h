@@ -7,7 +7,9 @@
  * Events of the asynchronous dispatcher of an adapter.
  */
 
-#include "dapl/evd.h"
+#include "dapl/event.h"
+
+struct dapl_evd;
 
 /** Tell the asynchronous dispatcher of the object's adapter, if it has one. Locked: any engine of the device. */
 void dapl_evd_push_async(void *object, enum dapl_async_event what);

@@ -3,7 +3,13 @@
 #include <pthread.h>
 #include <time.h>
 
-#include "dapl/dapl.h"
+#include "dapl/cno.h"
+#include "dapl/evd.h"
+#include "dapl/ia.h"
+#include "dapl/notify.h"
+#include "dapl/obj.h"
+#include "dapl/status.h"
+#include "engine/verbs.h"
 
 #define NAP_NS 50000 /**< between two looks whether somebody has left */
 #define NOTIFICATIONS_MAX \

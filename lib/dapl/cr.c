@@ -5,7 +5,21 @@
 
 #include <rte_common.h>
 
-#include "dapl/dapl.h"
+#include "cm/cm.h"
+#include "dapl/address.h"
+#include "dapl/cr.h"
+#include "dapl/ep.h"
+#include "dapl/ep_conn.h"
+#include "dapl/ep_state.h"
+#include "dapl/evd.h"
+#include "dapl/event.h"
+#include "dapl/ia.h"
+#include "dapl/obj.h"
+#include "dapl/sp.h"
+#include "dapl/status.h"
+#include "engine/engine.h"
+#include "engine/verbs.h"
+#include "roce/device.h"
 
 /* Under the lock of the endpoint. */
 static void

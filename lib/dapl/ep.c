@@ -1,6 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-#include "dapl/dapl.h"
+#include "dapl/ep.h"
+#include "dapl/ep_conn.h"
+#include "dapl/ep_state.h"
+#include "dapl/evd.h"
+#include "dapl/event.h"
+#include "dapl/feed.h"
+#include "dapl/ia.h"
+#include "dapl/ia_drain.h"
+#include "dapl/ia_limits.h"
+#include "dapl/obj.h"
+#include "dapl/pz.h"
+#include "dapl/srq.h"
+#include "dapl/status.h"
+#include "engine/engine.h"
+#include "engine/verbs.h"
 
 static_assert(offsetof(struct dapl_ep, engine) == 64,
 		"a post looks at one cache line of the endpoint");

@@ -3,7 +3,20 @@
 #include <errno.h>
 #include <string.h>
 
-#include "dapl/dapl.h"
+#include "cm/cm.h"
+#include "dapl/address.h"
+#include "dapl/async.h"
+#include "dapl/ep.h"
+#include "dapl/ep_conn.h"
+#include "dapl/ep_direct.h"
+#include "dapl/ep_state.h"
+#include "dapl/evd.h"
+#include "dapl/event.h"
+#include "dapl/ia.h"
+#include "dapl/ia_limits.h"
+#include "dapl/status.h"
+#include "engine/verbs.h"
+#include "roce/device.h"
 
 void
 dapl_ep_push(struct dapl_ep *ep, enum dapl_conn_event what, const void *private_data, uint16_t len)

@@ -4,7 +4,15 @@
 
 #include <string.h>
 
-#include "dapl/dapl.h"
+#include "cm/cm.h"
+#include "dapl/address.h"
+#include "dapl/ep.h"
+#include "dapl/ep_direct.h"
+#include "dapl/ep_state.h"
+#include "dapl/ia.h"
+#include "dapl/status.h"
+#include "engine/verbs.h"
+#include "roce/device.h"
 
 void
 dapl_ep_query_local(struct dapl_ep *ep, struct dapl_ep_local *local)

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-#include "dapl/dapl.h"
+#include "dapl/ep.h"
+#include "dapl/ep_post.h"
+#include "dapl/ep_state.h"
+#include "dapl/status.h"
+#include "engine/verbs.h"
 
 enum dapl_status
 dapl_ep_post_send(struct dapl_ep *ep, const struct roce_wr *wr)

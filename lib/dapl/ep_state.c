@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-#include "dapl/dapl.h"
+#include "dapl/ep.h"
+#include "dapl/ep_state.h"
+#include "dapl/ia.h"
+#include "dapl/status.h"
+#include "engine/engine.h"
 
 #define IN(name) [DAPL_EP_IN_##name]
 #define TO(name) DAPL_EP_STATE_##name

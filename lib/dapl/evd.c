@@ -2,7 +2,19 @@
 
 #include <errno.h>
 
-#include "dapl/dapl.h"
+#include "dapl/cno.h"
+#include "dapl/cr.h"
+#include "dapl/evd.h"
+#include "dapl/event.h"
+#include "dapl/ia.h"
+#include "dapl/ia_list.h"
+#include "dapl/notify.h"
+#include "dapl/obj.h"
+#include "dapl/status.h"
+#include "engine/engine.h"
+#include "engine/verbs.h"
+#include "queue/bias.h"
+#include "roce/device.h"
 
 /** Empty dequeues between two polls of the other adapters: rarer than in wait.c, since they hold up a consumer at work. */
 #define POLL_OTHERS 64

@@ -2,7 +2,12 @@
 
 /* Which streams of completions may share a dispatcher (uDAPL 1.2, dat_ep_create(3DAT), dat_ep_create_with_srq(3DAT)). */
 
-#include "dapl/dapl.h"
+#include "dapl/ep.h"
+#include "dapl/evd.h"
+#include "dapl/event.h"
+#include "dapl/eventcount.h"
+#include "dapl/feed.h"
+#include "engine/verbs.h"
 
 #define COMPLETIONS (DAPL_STREAM_DTO | DAPL_STREAM_BIND | DAPL_STREAM_EXTENSION)
 

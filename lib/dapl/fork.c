@@ -7,7 +7,13 @@
 
 #include <pthread.h>
 
-#include "dapl/dapl.h"
+#include "dapl/fork.h"
+#include "dapl/ia.h"
+#include "dapl/ia_list.h"
+#include "dapl/obj.h"
+#include "dapl/progress_thread.h"
+#include "dapl/wait.h"
+#include "ethdev/fork.h"
 
 /* All adapters whose objects may have good handles; under the lock of forks. */
 static TAILQ_HEAD(, dapl_ia) alive = TAILQ_HEAD_INITIALIZER(alive);

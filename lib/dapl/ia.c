@@ -8,7 +8,30 @@
 #include <rte_common.h>
 #include <rte_spinlock.h>
 
-#include "dapl/dapl.h"
+#include "dapl/address.h"
+#include "dapl/cno.h"
+#include "dapl/cr.h"
+#include "dapl/ep.h"
+#include "dapl/evd.h"
+#include "dapl/event.h"
+#include "dapl/fork.h"
+#include "dapl/ia.h"
+#include "dapl/ia_drain.h"
+#include "dapl/ia_list.h"
+#include "dapl/lmr.h"
+#include "dapl/notify.h"
+#include "dapl/obj.h"
+#include "dapl/progress_thread.h"
+#include "dapl/pz.h"
+#include "dapl/rmr.h"
+#include "dapl/sp.h"
+#include "dapl/srq.h"
+#include "dapl/status.h"
+#include "dapl/upcall.h"
+#include "dapl/wait.h"
+#include "engine/engine.h"
+#include "device/user.h"
+#include "roce/device.h"
 
 static rte_spinlock_t count_lock = RTE_SPINLOCK_INITIALIZER;
 

@@ -4,7 +4,11 @@
 
 #include <time.h>
 
-#include "dapl/dapl.h"
+#include "cm/cm.h"
+#include "dapl/ia.h"
+#include "dapl/ia_drain.h"
+#include "dapl/ia_list.h"
+#include "roce/device.h"
 
 /** Disconnect drain of a closing adapter: polls to send its DREQs, and time that peers get to answer them. */
 #define LAST_POLLS          64

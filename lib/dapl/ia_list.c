@@ -10,7 +10,13 @@
 #include <rte_common.h>
 #include <rte_spinlock.h>
 
-#include "dapl/dapl.h"
+#include "dapl/evd.h"
+#include "dapl/ia.h"
+#include "dapl/ia_list.h"
+#include "dapl/notify.h"
+#include "dapl/obj.h"
+#include "queue/bias.h"
+#include "roce/device.h"
 
 /** Looks in passing after which an adapter counts as left alone by the thread that polled it: some ten microseconds. */
 #define LOOKS_MAX 16u

@@ -3,7 +3,12 @@
 #include <errno.h>
 #include <string.h>
 
-#include "dapl/dapl.h"
+#include "dapl/lmr.h"
+#include "dapl/obj.h"
+#include "dapl/pz.h"
+#include "dapl/shared.h"
+#include "dapl/status.h"
+#include "engine/verbs.h"
 
 #define REMOTE_ACCESS (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
 

@@ -9,7 +9,12 @@
 
 #include <rte_pause.h>
 
-#include "dapl/dapl.h"
+#include "dapl/cno.h"
+#include "dapl/evd.h"
+#include "dapl/eventcount.h"
+#include "dapl/ia.h"
+#include "dapl/ia_list.h"
+#include "dapl/notify.h"
 
 struct dapl_rung dapl_rung = {
 	.lock = RTE_SPINLOCK_INITIALIZER,

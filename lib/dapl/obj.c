@@ -6,7 +6,10 @@
 #include <rte_common.h>
 #include <rte_spinlock.h>
 
-#include "dapl/dapl.h"
+#include "dapl/ia.h"
+#include "dapl/obj.h"
+#include "engine/engine.h"
+#include "ethdev/fork.h"
 
 /** Objects that lie in the graveyard: DAT asks providers to delay the reuse of handle values. */
 #define GRAVES 1024

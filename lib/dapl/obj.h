@@ -16,6 +16,15 @@
  * lock of its engine 0, and changed under that of forks, too (ethdev/fork.h).
  * @c users is atomic, since DAT allows two threads to create children of one
  * object at the same time.
+ *
+ * Rules of all calls of lib/dapl, which has the semantics of DAT without its types: the front (lib/front) has checked every
+ * handle and argument, so these calls validate only state and resources. A call that fails changes nothing. Results go
+ * through an out pointer, written only on success.
+ *
+ * Threads: creating is safe from any thread; any other call on one object must not
+ * overlap another on the same object, except where its comment says so. State of an
+ * endpoint and its connection changes under the locks of engine 0 and of the engine
+ * of its queue pair (in that order); upcalls of the engine hold only the latter.
  */
 
 #include <stddef.h>

@@ -14,8 +14,10 @@
 
 #include <rte_common.h>
 
-#include "dapl/dapl.h"
 #include "dapl/eventcount.h"
+#include "dapl/ia_list.h"
+#include "dapl/progress_thread.h"
+#include "dapl/wait.h"
 
 #define NAP_NS      50000L
 #define LONG_NAP_NS 1000000L

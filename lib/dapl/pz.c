@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-#include "dapl/dapl.h"
+#include "dapl/ia.h"
+#include "dapl/obj.h"
+#include "dapl/pz.h"
+#include "dapl/status.h"
+#include "engine/verbs.h"
 
 enum dapl_status
 dapl_pz_create(struct dapl_ia *ia, struct dapl_pz **pz)

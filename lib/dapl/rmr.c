@@ -2,7 +2,13 @@
 
 #include <errno.h>
 
-#include "dapl/dapl.h"
+#include "dapl/ep.h"
+#include "dapl/ep_state.h"
+#include "dapl/obj.h"
+#include "dapl/pz.h"
+#include "dapl/rmr.h"
+#include "dapl/status.h"
+#include "engine/verbs.h"
 
 enum dapl_status
 dapl_rmr_create(struct dapl_pz *pz, struct dapl_rmr **rmr)

@@ -11,7 +11,7 @@
 
 #include <rte_spinlock.h>
 
-#include "dapl/dapl.h"
+#include "dapl/shared.h"
 
 static LIST_HEAD(shared_list, dapl_shared) shared = LIST_HEAD_INITIALIZER(shared);
 static rte_spinlock_t shared_lock = RTE_SPINLOCK_INITIALIZER;

@@ -2,7 +2,17 @@
 
 #include <errno.h>
 
-#include "dapl/dapl.h"
+#include "cm/cm.h"
+#include "dapl/address.h"
+#include "dapl/ep.h"
+#include "dapl/ep_state.h"
+#include "dapl/evd.h"
+#include "dapl/ia.h"
+#include "dapl/obj.h"
+#include "dapl/sp.h"
+#include "dapl/status.h"
+#include "engine/engine.h"
+#include "engine/verbs.h"
 
 /* Listen, and make the handle good. Locked (engine 0). */
 static enum dapl_status

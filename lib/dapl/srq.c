@@ -2,7 +2,11 @@
 
 #include <errno.h>
 
-#include "dapl/dapl.h"
+#include "dapl/obj.h"
+#include "dapl/pz.h"
+#include "dapl/srq.h"
+#include "dapl/status.h"
+#include "engine/verbs.h"
 
 enum dapl_status
 dapl_srq_create(struct dapl_pz *pz, uint32_t max_dtos, uint32_t max_iov, struct dapl_srq **srq)

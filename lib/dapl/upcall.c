@@ -2,7 +2,17 @@
 
 /* Upcalls of the device, each handed to the object that it is about. */
 
-#include "dapl/dapl.h"
+#include "cm/cm.h"
+#include "dapl/async.h"
+#include "dapl/cno.h"
+#include "dapl/cr.h"
+#include "dapl/ep.h"
+#include "dapl/ep_conn.h"
+#include "dapl/event.h"
+#include "dapl/ia.h"
+#include "dapl/upcall.h"
+#include "engine/engine.h"
+#include "device/user.h"
 
 int
 dapl_device_cm_notify(void *arg, const struct roce_cm_event *event)

@@ -11,7 +11,19 @@
 #include <rte_common.h>
 #include <rte_pause.h>
 
-#include "dapl/dapl.h"
+#include "dapl/cno.h"
+#include "dapl/evd.h"
+#include "dapl/event.h"
+#include "dapl/eventcount.h"
+#include "dapl/ia.h"
+#include "dapl/ia_limits.h"
+#include "dapl/ia_list.h"
+#include "dapl/notify.h"
+#include "dapl/status.h"
+#include "dapl/wait.h"
+#include "engine/verbs.h"
+#include "device/user.h"
+#include "roce/device.h"
 
 #ifndef SPINS
 #define SPINS 2000u /**< idle polls before the first sleep; test/model has no time for them */

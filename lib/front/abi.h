@@ -27,7 +27,12 @@
 #error "DAT_ABI: 12 or 20"
 #endif
 
-#include "dapl/dapl.h"
+#include "dapl/event.h"
+#include "dapl/evd.h"
+#include "dapl/obj.h"
+#include "dapl/status.h"
+
+struct dapl_ep_attr;
 
 /* Prototypes from the types of the provider's table: a definition that differs does not compile. */
 #define CALL(name, type) extern __typeof__(*(type)NULL) front_##name;

@@ -7,10 +7,14 @@
  * DAT 1.2: what the sources of the front cannot say by name alone. abi20.h defines the same names for DAT 2.0.
  */
 
+#include <stdbool.h>
+
 #include <dat/udat.h>
 #include <dat/dat_registry.h>
 
-#include "dapl/dapl.h"
+#include "dapl/event.h"
+
+struct dapl_ia;
 
 /** One thing in 1.2, another in 2.0. */
 #define BY_ABI(in_12, ...) in_12

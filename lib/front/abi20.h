@@ -8,6 +8,8 @@
  * defines the same names for DAT 1.2.
  */
 
+#include <stdbool.h>
+
 /* Theirs do not include what they use. */
 #include <netinet/in.h>
 
@@ -15,7 +17,9 @@
 #include <dat2/dat_registry.h>
 #include <dat2/dat_ib_extensions.h>
 
-#include "dapl/dapl.h"
+#include "dapl/event.h"
+
+struct dapl_ia;
 
 /** One thing in 1.2, another in 2.0. */
 #define BY_ABI(in_12, ...) __VA_ARGS__

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include "dapl/cno.h"
+#include "dapl/wait.h"
 #include "front/abi.h"
 
 /* The masks of 2.0 are not bits: all of them together are. */

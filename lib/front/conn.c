@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include "dapl/cr.h"
+#include "dapl/ep.h"
+#include "dapl/ep_conn.h"
+#include "dapl/ia_limits.h"
+#include "dapl/sp.h"
 #include "front/abi.h"
 
 /* Bytes that fit a REQ and a REP alike, at an address if there are any. DAT_SUCCESS, or the argument at fault. */

@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+#include "dapl/ep.h"
+#include "dapl/ep_direct.h"
+#include "dapl/ia.h"
 #include "front/extension12.h"
 
 #define PSN_MAX 0xffffffu

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include "dapl/ep.h"
+#include "dapl/ep_state.h"
+#include "dapl/ia.h"
+#include "dapl/ia_limits.h"
 #include "front/abi.h"
 
 /* These three belong to a post and are always allowed there: named for an endpoint's requests they change nothing. */

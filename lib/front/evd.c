@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include "dapl/cno.h"
+#include "dapl/ia_limits.h"
+#include "dapl/wait.h"
 #include "front/event.h"
 
 static const struct {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include "dapl/cr.h"
+#include "dapl/ia.h"
 #include "front/event.h"
 
 static const DAT_EVENT_NUMBER conn_number[DAPL_CONN_EVENTS] = {

@@ -3,6 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "dapl/ia.h"
+#include "dapl/ia_limits.h"
+#include "dapl/ia_list.h"
 #include "front/abi.h"
 
 #define VENDOR        "udapl-roce"

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include "dapl/ep.h"
+#include "dapl/ia.h"
+#include "dapl/lmr.h"
+#include "dapl/pz.h"
+#include "dapl/rmr.h"
 #include "front/abi.h"
 
 #define LEGAL_PRIV ((unsigned int)DAT_MEM_PRIV_ALL_FLAG | MEM_PRIV_REMOTE_ATOMIC)

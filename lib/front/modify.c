@@ -2,6 +2,7 @@
 
 /* dat_ep_modify: some of what an endpoint is, field by field. */
 
+#include "dapl/ep.h"
 #include "front/abi.h"
 
 /* Fixed for life, in every state. */

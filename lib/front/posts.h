@@ -4,6 +4,9 @@
 
 /** @file What posts of several operations validate alike: segments, limits, completion flags. */
 
+#include "dapl/ep.h"
+#include "dapl/ep_post.h"
+#include "dapl/ia_limits.h"
 #include "front/abi.h"
 
 #define SEND_FLAGS                                                                          \

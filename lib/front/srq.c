@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include "dapl/ia_limits.h"
+#include "dapl/srq.h"
 #include "front/abi.h"
 
 DAT_RETURN

@@ -155,17 +155,17 @@ CASES = [
     ("dapl and its five headers", {"lib/dapl/a.c": '#include <pthread.h>\n#include "engine/verbs.h"\n'
                                                    '#include "engine/engine.h"\n#include "cm/cm.h"\n'
                                                    '#include "device/user.h"\n#include <roce/device.h>\n'
-                                                   '#include "dapl.h"\n', "lib/dapl/dapl.h": ""}, None),
+                                                   '#include "obj.h"\n', "lib/dapl/obj.h": ""}, None),
     ("the verbs look into the engine", {"lib/roce/a.c": '#include "queue/qp.h"\n'}, "queue/qp.h"),
     ("the verbs and their headers", {"lib/roce/a.c": '#include <sys/eventfd.h>\n#include "engine/verbs.h"\n'
                                                      '#include "device/user.h"\n#include "roce/cm.h"\n#include "a.h"\n',
                                      "lib/roce/a.h": ""}, None),
     ("the front skips dapl", {"lib/front/a.c": '#include "engine/verbs.h"\n'}, "engine/verbs.h"),
-    ("a program looks inside", {"apps/perf/a.c": '#include "dapl/dapl.h"\n'}, "dapl/dapl.h"),
+    ("a program looks inside", {"apps/perf/a.c": '#include "dapl/obj.h"\n'}, "dapl/obj.h"),
     ("a program and the public headers", {"apps/perf/a.c": '#include <dat/udat.h>\n#include <roce/roce.h>\n'
                                                            '#include "report.h"\n#include <json-c/json.h>\n',
                                           "apps/perf/report.h": ""}, None),
-    ("climbing", {"apps/perf/a.c": '#include "../../lib/dapl/dapl.h"\n'}, "climbs"),
+    ("climbing", {"apps/perf/a.c": '#include "../../lib/dapl/obj.h"\n'}, "climbs"),
 ]
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 #include "waits.h"
 
+#include "dapl/ia_list.h"
 #include "memory.h"
 #include "scheduler.h"
 

@@ -11,7 +11,11 @@
 
 #include <stdbool.h>
 
-#include "dapl/dapl.h"
+#include "dapl/cno.h"
+#include "dapl/evd.h"
+#include "dapl/ia.h"
+#include "dapl/ia_limits.h"
+#include "dapl/wait.h"
 #include "world.h"
 
 #define WAITS_CNOS 2

@@ -10,7 +10,9 @@
 
 #include <cmocka.h>
 
-#include "dapl/dapl.h"
+#include "dapl/ep.h"
+#include "dapl/ep_state.h"
+#include "dapl/status.h"
 
 /*
  * Where each input leads (uDAPL 1.2). Columns: dat_ep_connect, dat_cr_accept, dat_rsp_create, its request, dat_cr_accept

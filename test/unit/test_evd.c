@@ -13,7 +13,14 @@
 
 #include <cmocka.h>
 
-#include "dapl/dapl.h"
+#include "dapl/cno.h"
+#include "dapl/evd.h"
+#include "dapl/event.h"
+#include "dapl/ia.h"
+#include "dapl/ia_limits.h"
+#include "dapl/obj.h"
+#include "dapl/status.h"
+#include "dapl/wait.h"
 
 #define LEN 8u
 

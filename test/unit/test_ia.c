@@ -9,7 +9,13 @@
 
 #include <cmocka.h>
 
-#include "dapl/dapl.h"
+#include "dapl/ep.h"
+#include "dapl/ep_state.h"
+#include "dapl/ia.h"
+#include "dapl/ia_list.h"
+#include "dapl/obj.h"
+#include "dapl/pz.h"
+#include "dapl/status.h"
 
 static const int provider; /* stands for the table of calls */
 

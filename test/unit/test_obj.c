@@ -9,7 +9,8 @@
 
 #include <cmocka.h>
 
-#include "dapl/dapl.h"
+#include "dapl/ia.h"
+#include "dapl/obj.h"
 
 static const int provider; /* stands for the table of calls */
 

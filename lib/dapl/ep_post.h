@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef DAPL_EP_POST_H
+#define DAPL_EP_POST_H
+
+/**
+ * @file
+ * Posts to an endpoint. Lean, and so are the calls behind them.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_branch_prediction.h>
+
+#include "dapl/ep.h"
+#include "dapl/status.h"
+#include "engine/verbs.h"
+
+/** Post to the send queue, whatever the operation; lean. @return DAPL_OK; the state that forbids it; as dapl_post_error(). */
+enum dapl_status dapl_ep_post_send(struct dapl_ep *ep, const struct roce_wr *wr);
+/** A message of one segment, when nothing is in its way. @return false: nothing was done; dapl_ep_post_send() says why, or does it. */
+static inline bool
+dapl_ep_try_send(struct dapl_ep *ep, struct roce_sge sge, uint64_t wr_id, uint8_t flags)
+{
+	return likely(__atomic_load_n(&ep->state, __ATOMIC_RELAXED) == DAPL_EP_STATE_CONNECTED) &&
+			roce_qp_try_send(ep->qp, sge, wr_id, flags);
+}
+/** A receive of one segment to its own queue, when nothing is in its way. @return false: as above, dapl_ep_post_recv(). */
+static inline bool
+dapl_ep_try_recv(struct dapl_ep *ep, struct roce_sge sge, uint64_t wr_id)
+{
+	return likely(!ep->watched) && roce_qp_try_recv(ep->qp, sge, wr_id);
+}
+/** Post to the endpoint's own receive queue, in any state. @return DAPL_OK; DAPL_SRQ_IN_USE; as dapl_post_error(). */
+enum dapl_status dapl_ep_post_recv(struct dapl_ep *ep, const struct roce_recv_wr *wr);
+
+#endif
