@@ -1,56 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The life of a connection as one table (IBTA Vol 1, 12.9), and the actions it
- * names. A row is a state, a column what happens; a cell says what is done and
- * which state follows. The state is changed first, then the action runs, and
- * telling the owner is the last thing an action does: the owner may end or
- * release the connection from inside.
+ * The life of a connection as one table (IBTA Vol 1, 12.9). A row is a state, a column what happens; a cell says what is
+ * done (cm_action.c) and which state follows. The state is changed first, then the action runs. An action may yield an
+ * input, which is taken next.
  *
  * Beyond the chapter: a DREQ in REP_SENT proves that our REP arrived, so the
  * owner hears ESTABLISHED before DISCONNECTED.
  */
 
-#include <errno.h>
-
 #include <rte_common.h>
 
-#include "cm/cm_pvt.h"
-
-#define FIRST_REPEAT_US  200000u
-#define DREQ_RETRIES     12
-#define RESOLVE_AGAIN_US 100000u
-#define SERVICE_CODE_MAX 24 /* 68 s: no peer makes us wait longer at a time */
-
-#define ACTIONS(X)                                                                       \
-	X(none)         /* means nothing here */                                         \
-	X(resolve)      /* resolve the path */                                           \
-	X(found)        /* path resolved: tell */                                        \
-	X(request)      /* send the REQ */                                               \
-	X(repeat)       /* send the stored message again, or give up */                  \
-	X(prolong)      /* the peer asks for patience */                                 \
-	X(reply)        /* the REP came: tell the owner, who brings the queue pair up */ \
-	X(confirm)      /* send the RTU */                                               \
-	X(patience)     /* send an MRA */                                                \
-	X(answer)       /* accepted: send the REP */                                     \
-	X(again)        /* the peer did not hear us: the stored message once more */     \
-	X(establish)    /* tell that it is up */                                         \
-	X(reject)       /* the owner does not want it: send a REJ */                     \
-	X(refused)      /* the peer does not want it: tell */                            \
-	X(timed_out)    /* nobody answers: send a REJ, tell */                           \
-	X(unreachable)  /* there is no route: tell */                                    \
-	X(disconnect)   /* send the DREQ */                                              \
-	X(left)         /* it is over: answer a DREQ, tell */                            \
-	X(answer_dreq)  /* over already: send the DREP */                                \
-	X(refuse_reply) /* over already: refuse the REP */                               \
-	X(drop)         /* nothing was sent, nothing is to do */                         \
-	X(forget)       /* the ids may be used again */
-
-enum action {
-#define ENUMERATE(name) ACT_##name,
-	ACTIONS(ENUMERATE)
-#undef ENUMERATE
-};
+#include "cm/cm_action.h"
+#include "cm/cm_conn.h"
+#include "cm/cm_fsm.h"
 
 struct cell {
 	uint8_t action;
@@ -59,435 +22,129 @@ struct cell {
 
 #define S(state) ROCE_CM_STATE_##state
 #define I(input) [ROCE_CM_IN_##input]
+#define A(name)  ROCE_CM_ACT_##name
 
 /* Printed and compared in test_cm_fsm.c. */
 static const struct cell table[ROCE_CM_STATES][ROCE_CM_INPUTS] = {
 	/* clang-format off */
 	[S(RESOLVING)] = {
-		I(TIMER)    = { ACT_resolve,      0 },
-		I(RESOLVED) = { ACT_request,      S(REQ_SENT) },
-		I(FOUND)    = { ACT_found,        S(CLOSED) },
-		I(GIVE_UP)  = { ACT_unreachable,  S(CLOSED) },
-		I(END)      = { ACT_drop,         S(CLOSED) },
+		I(TIMER)    = { A(resolve),       0 },
+		I(RESOLVED) = { A(request),       S(REQ_SENT) },
+		I(FOUND)    = { A(found),         S(CLOSED) },
+		I(GIVE_UP)  = { A(unreachable),   S(CLOSED) },
+		I(END)      = { A(drop),          S(CLOSED) },
 	},
 	[S(REQ_SENT)] = {
-		I(MRA)      = { ACT_prolong,      0 },
-		I(REJ)      = { ACT_refused,      S(TIMEWAIT) },
-		I(REP)      = { ACT_reply,        S(REP_RCVD) },
-		I(SMALLER)  = { ACT_request,      S(REQ_SENT) },
-		I(TIMER)    = { ACT_repeat,       0 },
-		I(GIVE_UP)  = { ACT_timed_out,    S(TIMEWAIT) },
-		I(END)      = { ACT_reject,       S(TIMEWAIT) },
+		I(MRA)      = { A(prolong),       0 },
+		I(REJ)      = { A(refused),       S(TIMEWAIT) },
+		I(REP)      = { A(reply),         S(REP_RCVD) },
+		I(SMALLER)  = { A(request),       S(REQ_SENT) },
+		I(TIMER)    = { A(repeat),        0 },
+		I(GIVE_UP)  = { A(timed_out),     S(TIMEWAIT) },
+		I(END)      = { A(reject),        S(TIMEWAIT) },
 	},
 	[S(REP_RCVD)] = {
-		I(READY)    = { ACT_confirm,      S(ESTABLISHED) },
-		I(END)      = { ACT_reject,       S(TIMEWAIT) },
+		I(READY)    = { A(confirm),       S(ESTABLISHED) },
+		I(END)      = { A(reject),        S(TIMEWAIT) },
 	},
 	[S(REQ_RCVD)] = {
-		I(REQ)      = { ACT_patience,     0 },
-		I(REJ)      = { ACT_refused,      S(TIMEWAIT) },
-		I(ACCEPT)   = { ACT_answer,       S(REP_SENT) },
-		I(END)      = { ACT_reject,       S(TIMEWAIT) },
+		I(REQ)      = { A(patience),      0 },
+		I(REJ)      = { A(refused),       S(TIMEWAIT) },
+		I(ACCEPT)   = { A(answer),        S(REP_SENT) },
+		I(END)      = { A(reject),        S(TIMEWAIT) },
 	},
 	[S(REP_SENT)] = {
-		I(REQ)      = { ACT_again,        0 },
-		I(MRA)      = { ACT_prolong,      0 },
-		I(REJ)      = { ACT_refused,      S(TIMEWAIT) },
-		I(RTU)      = { ACT_establish,    S(ESTABLISHED) },
-		I(DREQ)     = { ACT_establish,    S(ESTABLISHED) },
-		I(TIMER)    = { ACT_repeat,       0 },
-		I(GIVE_UP)  = { ACT_timed_out,    S(TIMEWAIT) },
-		I(QP_UP)    = { ACT_establish,    S(ESTABLISHED) },
-		I(QP_DOWN)  = { ACT_reject,       S(TIMEWAIT) },
-		I(END)      = { ACT_reject,       S(TIMEWAIT) },
+		I(REQ)      = { A(again),         0 },
+		I(MRA)      = { A(prolong),       0 },
+		I(REJ)      = { A(refused),       S(TIMEWAIT) },
+		I(RTU)      = { A(establish),     S(ESTABLISHED) },
+		I(DREQ)     = { A(establish),     S(ESTABLISHED) },
+		I(TIMER)    = { A(repeat),        0 },
+		I(GIVE_UP)  = { A(timed_out),     S(TIMEWAIT) },
+		I(QP_UP)    = { A(establish),     S(ESTABLISHED) },
+		I(QP_DOWN)  = { A(reject),        S(TIMEWAIT) },
+		I(END)      = { A(reject),        S(TIMEWAIT) },
 	},
 	[S(ESTABLISHED)] = {
-		I(REJ)      = { ACT_left,         S(TIMEWAIT) },
-		I(REP)      = { ACT_confirm,      0 },
-		I(DREQ)     = { ACT_left,         S(TIMEWAIT) },
-		I(QP_DOWN)  = { ACT_disconnect,   S(DREQ_SENT) },
-		I(STALE)    = { ACT_left,         S(TIMEWAIT) },
-		I(END)      = { ACT_disconnect,   S(DREQ_SENT) },
+		I(REJ)      = { A(left),          S(TIMEWAIT) },
+		I(REP)      = { A(confirm),       0 },
+		I(DREQ)     = { A(left),          S(TIMEWAIT) },
+		I(QP_DOWN)  = { A(disconnect),    S(DREQ_SENT) },
+		I(STALE)    = { A(left),          S(TIMEWAIT) },
+		I(END)      = { A(disconnect),    S(DREQ_SENT) },
 	},
 	[S(DREQ_SENT)] = {
-		I(REJ)      = { ACT_left,         S(TIMEWAIT) },
-		I(DREQ)     = { ACT_left,         S(TIMEWAIT) },
-		I(DREP)     = { ACT_left,         S(TIMEWAIT) },
-		I(TIMER)    = { ACT_repeat,       0 },
-		I(GIVE_UP)  = { ACT_left,         S(TIMEWAIT) },
+		I(REJ)      = { A(left),          S(TIMEWAIT) },
+		I(DREQ)     = { A(left),          S(TIMEWAIT) },
+		I(DREP)     = { A(left),          S(TIMEWAIT) },
+		I(TIMER)    = { A(repeat),        0 },
+		I(GIVE_UP)  = { A(left),          S(TIMEWAIT) },
 	},
 	[S(TIMEWAIT)] = {
-		I(REQ)      = { ACT_again,        0 },
-		I(REP)      = { ACT_refuse_reply, 0 },
-		I(DREQ)     = { ACT_answer_dreq,  0 },
-		I(TIMER)    = { ACT_forget,       S(CLOSED) },
+		I(REQ)      = { A(again),         0 },
+		I(REP)      = { A(refuse_reply),  0 },
+		I(DREQ)     = { A(answer_dreq),   0 },
+		I(TIMER)    = { A(forget),        S(CLOSED) },
 	},
 	[S(CLOSED)] = {
-		I(REP)      = { ACT_refuse_reply, 0 },
-		I(DREQ)     = { ACT_answer_dreq,  0 },
+		I(REP)      = { A(refuse_reply),  0 },
+		I(DREQ)     = { A(answer_dreq),   0 },
 	},
 	/* clang-format on */
 };
 
 #undef S
 #undef I
+#undef A
 
-/* One step of a connection: what happened, and the state it happened in. */
-struct step {
-	const struct roce_cm_input *in;
-	uint8_t from;
-};
-
-static uint64_t
-code_us(unsigned int code)
+/* @param then  what happens next: the action's. @return false: the input means nothing in this state. */
+static bool
+take(struct roce_cm_conn *conn, const struct roce_cm_input *in, struct roce_cm_input *then)
 {
-	return (UINT64_C(4096) << code) / 1000;
-}
-
-/*
- * 0.2 s, then twice as long each time, up to the response time that both sides offer (4.3 s): a loss between
- * quick hosts costs little, and a slow one is not asked more often than Linux asks.
- */
-uint64_t
-roce_cm_repeat_us(unsigned int tries)
-{
-	uint64_t limit = code_us(ROCE_CM_CODE_RESPONSE);
-
-	return tries > 5 ? limit : RTE_MIN(limit, (uint64_t)FIRST_REPEAT_US << tries);
-}
-
-/* A closing adapter waits a quarter of a second for the answer to its DREQ: time for a second repeat. */
-static uint64_t
-repeat_us(bool leaving, unsigned int tries)
-{
-	return roce_cm_repeat_us(tries) / (leaving ? 4 : 1);
-}
-
-/* A message of this connection with nothing but its ids. */
-static struct roce_cm_msg
-message(const struct roce_cm_conn *conn, enum roce_cm_attr attr)
-{
-	return (struct roce_cm_msg){
-		.tid = conn->tid,
-		.ca_guid = conn->cm->config.ca_guid,
-		.local_id = conn->local_id,
-		.remote_id = conn->remote_id,
-		.attr = attr,
+	struct roce_cm_transition step = {
+		.in = in,
+		.from = conn->state,
+		.then = { .kind = ROCE_CM_INPUTS },
 	};
+	struct cell cell = table[step.from][in->kind];
+
+	if (cell.action == ROCE_CM_ACT_none)
+		return false;
+	if (cell.next != 0)
+		roce_cm_conn_move(conn, cell.next, in->now);
+	roce_cm_action[cell.action].act(conn, &step);
+	*then = step.then;
+	return true;
 }
-
-/* Store a message and send it; the timer repeats it. */
-static void
-send_stored(struct roce_cm_conn *conn, const struct roce_cm_msg *msg, uint64_t now)
-{
-	roce_cm_msg_encode(msg, &conn->stored);
-	roce_cm_conn_owe(conn, ROCE_CM_OWE_MSG);
-	roce_cm_conn_arm(conn, repeat_us(msg->attr == ROCE_CM_ATTR_DREQ, 0), now);
-}
-
-/* A REJ is not repeated by time: it is kept for a while, for a peer that says its message again. */
-static void
-send_rej(struct roce_cm_conn *conn, const struct step *step, uint16_t reason)
-{
-	struct roce_cm_msg msg = message(conn, ROCE_CM_ATTR_REJ);
-	rte_be64_t guid = rte_cpu_to_be_64(msg.ca_guid);
-
-	msg.reason = reason;
-	msg.about = ROCE_CM_ABOUT_OTHER;
-	if (step->from == ROCE_CM_STATE_REQ_RCVD)
-		msg.about = ROCE_CM_ABOUT_REQ;
-	else if (step->from == ROCE_CM_STATE_REP_RCVD)
-		msg.about = ROCE_CM_ABOUT_REP;
-	if (step->in->param != NULL)
-		msg.param = *step->in->param;
-	/* The receiver of a time-out may not know our id, or we not its: the GUID says who we are. */
-	if (reason == ROCE_CM_REJ_TIMEOUT) {
-		msg.ari = (const uint8_t *)&guid;
-		msg.ari_len = sizeof(guid);
-	}
-	conn->refuses = true;
-	send_stored(conn, &msg, step->in->now);
-	roce_cm_conn_arm(conn, ROCE_CM_LINGER_US, step->in->now);
-}
-
-static void
-act_none(struct roce_cm_conn *conn, const struct step *step)
-{
-	RTE_SET_USED(conn);
-	RTE_SET_USED(step);
-}
-
-static void
-act_resolve(struct roce_cm_conn *conn, const struct step *step)
-{
-	const struct roce_cm_config *config = &conn->cm->config;
-	const struct roce_ip dst = conn->path.dst_ip;
-	uint64_t now = step->in->now;
-	int rc = config->resolve(config->resolve_arg, conn->context, &dst, &conn->path, now);
-
-	conn->path.dst_ip = dst;
-	if (rc == 0) {
-		roce_cm_step_kind(conn, conn->path_only ? ROCE_CM_IN_FOUND : ROCE_CM_IN_RESOLVED,
-				now);
-		return;
-	}
-	if (rc != -EAGAIN || now >= conn->resolve_by || now >= conn->give_up) {
-		roce_cm_step_kind(conn, ROCE_CM_IN_GIVE_UP, now);
-		return;
-	}
-	roce_cm_conn_arm(conn, RESOLVE_AGAIN_US, now);
-}
-
-static void
-act_found(struct roce_cm_conn *conn, const struct step *step)
-{
-	RTE_SET_USED(step);
-	roce_cm_conn_tell(conn, ROCE_CM_PATH, NULL);
-}
-
-static void
-act_request(struct roce_cm_conn *conn, const struct step *step)
-{
-	struct roce_cm_msg msg = message(conn, ROCE_CM_ATTR_REQ);
-
-	if (conn->local.mtu_code != 0)
-		conn->path.mtu_code = RTE_MIN(conn->path.mtu_code, conn->local.mtu_code);
-	if (step->in->kind == ROCE_CM_IN_SMALLER)
-		conn->path.mtu_code = step->in->msg->ari[0];
-	conn->path.udp_sport = roce_cm_msg_sport(conn->flow_label);
-	msg.param = conn->local;
-	msg.param.mtu_code = conn->path.mtu_code;
-	msg.req = (struct roce_cm_req_info){
-		.service_id = conn->service_id,
-		.local_gid = conn->path.src_ip,
-		.remote_gid = conn->path.dst_ip,
-		.flow_label = conn->flow_label,
-		.pkey = ROCE_PKEY_DEFAULT,
-		.src_port = conn->src_port,
-		.local_timeout = ROCE_CM_CODE_RESPONSE,
-		.remote_timeout = ROCE_CM_CODE_RESPONSE,
-		.max_retries = ROCE_CM_RETRIES,
-		.traffic_class = conn->path.tos,
-		.hop_limit = conn->path.ttl != 0 ? conn->path.ttl : ROCE_CM_TTL,
-		.sl = (uint8_t)(conn->path.vlan_tci >> ROCE_PCP_SHIFT),
-	};
-	send_stored(conn, &msg, step->in->now);
-}
-
-static void
-act_repeat(struct roce_cm_conn *conn, const struct step *step)
-{
-	uint64_t now = step->in->now;
-	bool leaving = step->from == ROCE_CM_STATE_DREQ_SENT;
-	unsigned int most = leaving ? DREQ_RETRIES : ROCE_CM_RETRIES;
-
-	if (conn->tries >= most || (step->from == ROCE_CM_STATE_REQ_SENT && now >= conn->give_up)) {
-		roce_cm_step_kind(conn, ROCE_CM_IN_GIVE_UP, now);
-		return;
-	}
-	conn->prolonged = false;
-	conn->cm->stats.repeats++;
-	roce_cm_conn_owe(conn, ROCE_CM_OWE_MSG);
-	roce_cm_conn_arm(conn, repeat_us(leaving, ++conn->tries), now);
-}
-
-/* Once for each message we sent, so that nobody holds us for ever with MRAs. */
-static void
-act_prolong(struct roce_cm_conn *conn, const struct step *step)
-{
-	uint64_t us = code_us(RTE_MIN(step->in->msg->service_timeout, SERVICE_CODE_MAX));
-
-	if (conn->prolonged)
-		return;
-	conn->prolonged = true;
-	roce_cm_conn_arm(conn, us + roce_cm_repeat_us(conn->tries), step->in->now);
-}
-
-static void
-act_reply(struct roce_cm_conn *conn, const struct step *step)
-{
-	struct roce_cm_input in = { .kind = ROCE_CM_IN_READY, .now = step->in->now };
-
-	conn->remote_id = step->in->msg->local_id;
-	conn->remote_qpn = step->in->msg->param.qpn;
-	if (roce_cm_conn_tell(conn, ROCE_CM_REPLY, step->in->msg) != 0) {
-		in.kind = ROCE_CM_IN_END;
-		in.reason = ROCE_CM_REJ_NO_RESOURCES;
-	}
-	/* Means nothing when the owner ended it from inside. It cannot be freed yet: that is the wheel's. */
-	roce_cm_step(conn, &in);
-}
-
-static void
-act_confirm(struct roce_cm_conn *conn, const struct step *step)
-{
-	RTE_SET_USED(step);
-	roce_cm_conn_owe(conn, ROCE_CM_OWE_RTU);
-}
-
-static void
-act_patience(struct roce_cm_conn *conn, const struct step *step)
-{
-	RTE_SET_USED(step);
-	roce_cm_conn_owe(conn, ROCE_CM_OWE_MRA);
-}
-
-static void
-act_answer(struct roce_cm_conn *conn, const struct step *step)
-{
-	struct roce_cm_msg msg = message(conn, ROCE_CM_ATTR_REP);
-
-	msg.param = *step->in->param;
-	conn->local = *step->in->param;
-	conn->local.private_data = NULL;
-	conn->local.private_len = 0;
-	send_stored(conn, &msg, step->in->now);
-}
-
-static void
-act_again(struct roce_cm_conn *conn, const struct step *step)
-{
-	if (step->from == ROCE_CM_STATE_REP_SENT || conn->refuses)
-		roce_cm_conn_owe(conn, ROCE_CM_OWE_MSG);
-}
-
-static void
-act_establish(struct roce_cm_conn *conn, const struct step *step)
-{
-	roce_cm_conn_tell(conn, ROCE_CM_ESTABLISHED, NULL);
-	if (step->in->kind == ROCE_CM_IN_DREQ)
-		roce_cm_step(conn, step->in);
-}
-
-/* The last that the owner hears. It may let go of the connection, which still has something to say and so stays. */
-static void
-tell_broken(struct roce_cm_conn *conn)
-{
-	roce_cm_conn_tell(conn, ROCE_CM_BROKEN, NULL);
-	conn->silent = true;
-}
-
-static void
-act_reject(struct roce_cm_conn *conn, const struct step *step)
-{
-	uint16_t reason = step->in->reason != 0 ? step->in->reason : ROCE_CM_REJ_CONSUMER;
-
-	/* As Linux says it when a client dies with its REQ pending. */
-	if (step->from == ROCE_CM_STATE_REQ_SENT)
-		reason = ROCE_CM_REJ_TIMEOUT;
-	send_rej(conn, step, reason);
-	if (step->in->kind == ROCE_CM_IN_QP_DOWN)
-		tell_broken(conn);
-}
-
-static void
-act_refused(struct roce_cm_conn *conn, const struct step *step)
-{
-	conn->cm->stats.rejected++;
-	roce_cm_conn_tell(conn, ROCE_CM_REJECTED, step->in->msg);
-}
-
-static void
-act_timed_out(struct roce_cm_conn *conn, const struct step *step)
-{
-	conn->cm->stats.timed_out++;
-	send_rej(conn, step, ROCE_CM_REJ_TIMEOUT);
-	roce_cm_conn_tell(conn, ROCE_CM_TIMED_OUT, NULL);
-}
-
-static void
-act_unreachable(struct roce_cm_conn *conn, const struct step *step)
-{
-	RTE_SET_USED(step);
-	conn->cm->stats.unreachable++;
-	roce_cm_conn_tell(conn, ROCE_CM_UNREACHABLE, NULL);
-}
-
-static void
-act_disconnect(struct roce_cm_conn *conn, const struct step *step)
-{
-	struct roce_cm_msg msg = message(conn, ROCE_CM_ATTR_DREQ);
-
-	msg.qpn = conn->remote_qpn;
-	if (step->in->kind != ROCE_CM_IN_QP_DOWN) {
-		send_stored(conn, &msg, step->in->now);
-		return;
-	}
-	/* The NAK that says why may leave by another queue, and must not be overtaken: the timer sends this. */
-	roce_cm_msg_encode(&msg, &conn->stored);
-	roce_cm_conn_arm(conn, ROCE_CM_DREQ_DELAY_US, step->in->now);
-	tell_broken(conn);
-}
-
-static void
-act_answer_dreq(struct roce_cm_conn *conn, const struct step *step)
-{
-	conn->dreq_tid = step->in->msg->tid;
-	roce_cm_conn_owe(conn, ROCE_CM_OWE_DREP);
-}
-
-static void
-act_left(struct roce_cm_conn *conn, const struct step *step)
-{
-	if (step->in->kind == ROCE_CM_IN_DREQ)
-		act_answer_dreq(conn, step);
-	conn->cm->stats.disconnected++;
-	roce_cm_conn_tell(conn, ROCE_CM_DISCONNECTED, NULL);
-}
-
-static void
-act_refuse_reply(struct roce_cm_conn *conn, const struct step *step)
-{
-	struct roce_cm_msg msg = message(conn, ROCE_CM_ATTR_REJ);
-
-	if (conn->refuses) {
-		roce_cm_conn_owe(conn, ROCE_CM_OWE_MSG);
-		return;
-	}
-	msg.tid = step->in->msg->tid;
-	msg.remote_id = step->in->msg->local_id;
-	msg.about = ROCE_CM_ABOUT_REP;
-	msg.reason = ROCE_CM_REJ_INVALID_COMM_ID;
-	roce_cm_answer(conn->cm, &conn->path, &msg);
-}
-
-static void
-act_drop(struct roce_cm_conn *conn, const struct step *step)
-{
-	act_none(conn, step);
-}
-
-static void
-act_forget(struct roce_cm_conn *conn, const struct step *step)
-{
-	RTE_SET_USED(step);
-	if (conn->released)
-		roce_cm_conn_free(conn);
-}
-
-typedef void (*action_fn)(struct roce_cm_conn *conn, const struct step *step);
-
-static const struct {
-	action_fn act;
-	const char *name;
-} action[] = {
-#define DESCRIBE(word) [ACT_##word] = { act_##word, #word },
-	ACTIONS(DESCRIBE)
-#undef DESCRIBE
-};
 
 bool
 roce_cm_step(struct roce_cm_conn *conn, const struct roce_cm_input *in)
 {
-	struct step step = { .in = in, .from = conn->state };
-	struct cell cell = table[step.from][in->kind];
+	struct roce_cm_input current, then;
 
-	if (cell.action == ACT_none)
+	if (!take(conn, in, &then))
 		return false;
-	if (cell.next != 0)
-		roce_cm_conn_move(conn, cell.next, in->now);
-	action[cell.action].act(conn, &step);
+	while (then.kind != ROCE_CM_INPUTS) {
+		current = then;
+		if (!take(conn, &current, &then))
+			break;
+	}
 	return true;
+}
+
+static void
+timer_fired(struct roce_timer *timer, uint64_t now)
+{
+	struct roce_cm_conn *conn = container_of(timer, struct roce_cm_conn, timer);
+
+	roce_cm_step_kind(conn, ROCE_CM_IN_TIMER, now);
+}
+
+void
+roce_cm_begin(struct roce_cm_conn *conn, enum roce_cm_state state, uint64_t now)
+{
+	roce_timer_init(&conn->timer, timer_fired);
+	roce_cm_conn_move(conn, state, now);
 }
 
 const char *
@@ -496,5 +153,5 @@ roce_cm_fsm_cell(enum roce_cm_state state, enum roce_cm_input_kind input, unsign
 	struct cell cell = table[state][input];
 
 	*next = cell.next;
-	return cell.action == ACT_none ? NULL : action[cell.action].name;
+	return cell.action == ROCE_CM_ACT_none ? NULL : roce_cm_action[cell.action].name;
 }

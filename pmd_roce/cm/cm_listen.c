@@ -11,7 +11,10 @@
 
 #include <rte_common.h>
 
-#include "cm/cm_pvt.h"
+#include "cm/cm_fsm.h"
+#include "cm/cm_listen.h"
+#include "cm/cm_table.h"
+#include "cm/cm_wire.h"
 
 #define MTU_CODE_MAX      5
 #define PCP_MAX           7
@@ -116,16 +119,6 @@ roce_cm_unlisten(struct roce_cm_listener *listener)
 	}
 	LIST_REMOVE(listener, next);
 	cm->config.memory.free(cm->config.memory.arg, listener);
-}
-
-void
-roce_cm_listen_answered(struct roce_cm_conn *conn)
-{
-	if (conn->listener == NULL)
-		return;
-	LIST_REMOVE(conn, waiting);
-	conn->listener->waiting_count--;
-	conn->listener = NULL;
 }
 
 static void
@@ -264,7 +257,7 @@ passive_new(struct roce_cm_listener *listener, const struct roce_cm_msg *req,
 		roce_cm_conn_free(conn);
 		return NULL;
 	}
-	roce_cm_conn_move(conn, ROCE_CM_STATE_REQ_RCVD, now);
+	roce_cm_begin(conn, ROCE_CM_STATE_REQ_RCVD, now);
 	conn->context = listener->context;
 	conn->listener = listener;
 	LIST_INSERT_HEAD(&listener->waiting, conn, waiting);

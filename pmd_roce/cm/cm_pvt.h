@@ -4,7 +4,10 @@
 
 /**
  * @file
- * Inside the connection manager: what its files share.
+ * Inside the connection manager: the data that its files share, and the states and inputs of a connection.
+ *
+ * Calls go one way: cm.c, cm_dispatch, cm_listen, cm_owner, cm_fsm, cm_action, cm_conn, cm_table, cm_wire, cm_msg. A file
+ * calls none before it. Where one before it is to go on, a function returns what it found, or the input that follows.
  *
  * A connection has one state, one timer and one stored message (the REQ, REP,
  * DREQ or REJ of its state, sent again byte by byte). The messages that it
@@ -80,6 +83,8 @@ struct roce_cm_input {
 #define ROCE_CM_OWE_RTU  0x02
 #define ROCE_CM_OWE_MSG  0x04 /**< the stored message */
 #define ROCE_CM_OWE_DREP 0x08
+
+#define ROCE_CM_US_PER_S UINT64_C(1000000)
 
 #define ROCE_CM_DREQ_DELAY_US 50000u /**< from the end of a queue pair to the DREQ */
 #define ROCE_CM_CODE_RESPONSE 20     /**< CM response timeout we offer, 4.3 s, as Linux */
@@ -172,7 +177,7 @@ struct roce_cm {
 	uint32_t id_mask; /**< secret: ids are not guessed from the outside */
 	uint32_t psn;
 	uint64_t random; /**< how far its sequence of random numbers is */
-	uint64_t at;     /**< before it roce_cm_tx() has nothing to do; 0: it has */
+	uint64_t at;     /**< before it tx() of struct roce_gsi has nothing to do; 0: it has */
 	struct roce_cm_conn_queue talking;
 	struct roce_cm_conn_queue lingering; /**< the oldest first */
 	struct roce_cm_conn_list resolving;
@@ -184,13 +189,23 @@ struct roce_cm {
 	struct roce_cm_answer answer[ROCE_CM_ANSWERS];
 };
 
-/* ---- cm.c: the manager and its tables ---- */
-
 /** Next number of the seeded sequence (SplitMix64). */
-uint64_t roce_cm_random(struct roce_cm *cm);
+static inline uint64_t
+roce_cm_random(struct roce_cm *cm)
+{
+	return roce_random_at(cm->config.seed, ROCE_RANDOM_CM, ++cm->random);
+}
 
 /** Microseconds in ticks; saturates. */
-uint64_t roce_cm_ticks(const struct roce_cm *cm, uint64_t us);
+static inline uint64_t
+roce_cm_ticks(const struct roce_cm *cm, uint64_t us)
+{
+	uint64_t seconds = us / ROCE_CM_US_PER_S;
+
+	if (seconds >= ROCE_NEVER / cm->config.hz / 2)
+		return ROCE_NEVER;
+	return seconds * cm->config.hz + us % ROCE_CM_US_PER_S * cm->config.hz / ROCE_CM_US_PER_S;
+}
 
 /** @p at plus @p ticks; ROCE_NEVER instead of a wrap. */
 static inline uint64_t
@@ -199,97 +214,11 @@ roce_cm_after(uint64_t at, uint64_t ticks)
 	return at > ROCE_NEVER - ticks ? ROCE_NEVER : at + ticks;
 }
 
-/** A new, zeroed connection with an id of its own, in no state. NULL: memory or places are used up. */
-struct roce_cm_conn *roce_cm_conn_new(struct roce_cm *cm);
-
-/** Give back memory and place. In no list, not armed, not indexed any more after it. */
-void roce_cm_conn_free(struct roce_cm_conn *conn);
-
 /** Are there so few places left that connections in TIMEWAIT must not wait for theirs any longer? */
 static inline bool
 roce_cm_is_crowded(const struct roce_cm *cm)
 {
 	return cm->used > cm->config.connections_max - cm->config.connections_max / ROCE_CM_RESERVE;
 }
-
-/** The connection with this local id; NULL. */
-struct roce_cm_conn *roce_cm_find_local(const struct roce_cm *cm, uint32_t local_id);
-
-/** Two ways to name a connection by its peer. */
-enum roce_cm_key_kind {
-	ROCE_CM_KEY_ID = 1, /**< the peer's communication id: passive ones until CLOSED */
-	ROCE_CM_KEY_QPN,    /**< the peer's queue pair: ESTABLISHED ones */
-};
-
-/** The connection with this peer; NULL. */
-struct roce_cm_conn *roce_cm_find_peer(const struct roce_cm *cm, enum roce_cm_key_kind kind,
-		const struct roce_ip *ip, uint32_t number);
-
-/** Enter under the peer's id or QPN. @return 0; -ENOMEM. */
-int roce_cm_index_add(struct roce_cm_conn *conn, enum roce_cm_key_kind kind);
-
-/** Take out again; nothing happens when another one or nobody stands there. */
-void roce_cm_index_del(struct roce_cm_conn *conn, enum roce_cm_key_kind kind);
-
-/* ---- cm_conn.c: one connection ---- */
-
-/** The only assignment to conn->state: bookkeeping that follows from being in a state or leaving it. */
-void roce_cm_conn_move(struct roce_cm_conn *conn, enum roce_cm_state state, uint64_t now);
-
-/** Owe the wire @p what (ROCE_CM_OWE_*). */
-void roce_cm_conn_owe(struct roce_cm_conn *conn, uint8_t what);
-
-/** Arm the timer @p us from now, but not behind the consumer's patience. */
-void roce_cm_conn_arm(struct roce_cm_conn *conn, uint64_t us, uint64_t now);
-
-/**
- * Tell the owner. The connection may have moved on, or be gone, when it returns.
- * @return of the owner; -ENOTCONN: nobody wants to know.
- */
-int roce_cm_conn_tell(struct roce_cm_conn *conn, enum roce_cm_event_kind kind,
-		const struct roce_cm_msg *msg);
-
-/* ---- cm_fsm.c: the table ---- */
-
-/** Move a connection. It may be gone afterwards. @return false: the input means nothing in its state. */
-bool roce_cm_step(struct roce_cm_conn *conn, const struct roce_cm_input *in);
-
-/** Shorthand for an input that is nothing but its kind. */
-static inline bool
-roce_cm_step_kind(struct roce_cm_conn *conn, enum roce_cm_input_kind kind, uint64_t now)
-{
-	return roce_cm_step(conn, &(struct roce_cm_input){ .kind = kind, .now = now });
-}
-
-/** For the test that prints the table: name of the action, NULL when there is none; next state, 0 for the same. */
-const char *
-roce_cm_fsm_cell(enum roce_cm_state state, enum roce_cm_input_kind input, unsigned int *next);
-
-/** How long to wait for an answer after @p tries repeats, microseconds. */
-uint64_t roce_cm_repeat_us(unsigned int tries);
-
-/* ---- cm_wire.c: frames ---- */
-
-/** Of struct roce_gsi: a datagram came. */
-void roce_cm_rx(void *arg, const struct roce_pkt *pkt, uint64_t now);
-
-/** Of struct roce_gsi: run the timers, then fetch what is to be sent. @return how many frames, at most @p max. */
-uint16_t roce_cm_tx(void *arg, struct rte_mbuf **pkts, uint16_t max, uint64_t now);
-
-/** Of struct roce_gsi: when tx() has something to do. 0: now; ROCE_NEVER: nothing. */
-uint64_t roce_cm_deadline(void *arg);
-
-/** Answer an unknown peer: one message, lost when too many wait. */
-void
-roce_cm_answer(struct roce_cm *cm, const struct roce_path *path, const struct roce_cm_msg *msg);
-
-/* ---- cm_listen.c: requests ---- */
-
-/** A REQ of no connection that we know. @param back the route to where it came from, without MTU. */
-void roce_cm_listen_request(struct roce_cm *cm, const struct roce_cm_msg *req,
-		const struct roce_path *back, uint64_t now);
-
-/** A request is no longer waiting for an answer. */
-void roce_cm_listen_answered(struct roce_cm_conn *conn);
 
 #endif

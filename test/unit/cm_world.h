@@ -16,7 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cm/cm_action.h"
+#include "cm/cm_fsm.h"
 #include "cm/cm_pvt.h"
+#include "cm/cm_table.h"
 #include "wire/icrc.h"
 
 #define MS         UINT64_C(1000000)
