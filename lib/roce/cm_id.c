@@ -1,61 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* An id: its life as a table, and what its owner may ask of it. */
+/* An id: what its owner may ask of it. */
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "user.h"
-
-#define S(state) [ROCE_CM_ID_##state]
-#define I(input) [ROCE_CM_ID_IN_##input]
-
-/* A hole means that it is not allowed. An id that a request brought begins in REQUESTED. */
-static const uint8_t table[ROCE_CM_ID_STATES][ROCE_CM_ID_INPUTS] = {
-	/* clang-format off */
-	S(IDLE)       = { I(LISTEN) = ROCE_CM_ID_LISTENING, I(CONNECT) = ROCE_CM_ID_CONNECTING },
-	S(CONNECTING) = { I(UP) = ROCE_CM_ID_CONNECTED, I(FAIL) = ROCE_CM_ID_OVER },
-	S(REQUESTED)  = { I(ACCEPT) = ROCE_CM_ID_ACCEPTING, I(FAIL) = ROCE_CM_ID_OVER },
-	S(ACCEPTING)  = { I(UP) = ROCE_CM_ID_CONNECTED, I(FAIL) = ROCE_CM_ID_OVER },
-	S(CONNECTED)  = { I(DISCONNECT) = ROCE_CM_ID_LEAVING, I(END) = ROCE_CM_ID_OVER },
-	S(LEAVING)    = { I(END) = ROCE_CM_ID_OVER },
-	/* clang-format on */
-};
-
-#undef S
-#undef I
-
-bool
-roce_cm_id_advance(struct roce_cm_id *id, enum roce_cm_id_input in)
-{
-	uint8_t next = table[id->state][in];
-
-	if (next == 0)
-		return false;
-	id->state = next;
-	return true;
-}
-
-static bool
-may(const struct roce_cm_id *id, enum roce_cm_id_input in)
-{
-	return table[id->state][in] != 0;
-}
-
-struct roce_cm_id *
-roce_cm_id_new(struct roce_user *user, void *owner)
-{
-	struct roce_cm_id *id = roce_user_alloc(sizeof(*id));
-
-	if (id == NULL)
-		return NULL;
-	id->user = user;
-	id->owner = owner;
-	id->state = ROCE_CM_ID_IDLE;
-	__atomic_fetch_add(&user->joined.context.users, 1, __ATOMIC_RELAXED);
-	return id;
-}
 
 static void
 free_id(struct roce_cm_id *id)
@@ -129,7 +80,7 @@ roce_cm_id_listen(struct roce_cm_id *id, uint16_t port, uint32_t backlog)
 	int rc = -EINVAL;
 
 	roce_engine_lock(user->engine0);
-	if (may(id, ROCE_CM_ID_IN_LISTEN))
+	if (roce_cm_id_may(id, ROCE_CM_ID_IN_LISTEN))
 		rc = roce_cm_listen(user->cm, &user->joined.context, ROCE_CM_SERVICE_TCP + port,
 				backlog, id, &id->listener);
 	if (rc == 0)
@@ -183,7 +134,8 @@ roce_cm_id_connect(struct roce_cm_id *id, const uint8_t ip[16], uint16_t port,
 
 	memcpy(connect.dst.b, ip, sizeof(connect.dst.b));
 	roce_engine_lock(user->engine0);
-	if (may(id, ROCE_CM_ID_IN_CONNECT) && param_ok(id, param, ROCE_CM_PRIVATE_REQUEST)) {
+	if (roce_cm_id_may(id, ROCE_CM_ID_IN_CONNECT) &&
+			param_ok(id, param, ROCE_CM_PRIVATE_REQUEST)) {
 		roce_cm_id_offer(id, param, &connect.local);
 		rc = roce_cm_connect(user->cm, &user->joined.context, &connect, id,
 				roce_device_now(user->device), &id->conn);
@@ -233,7 +185,7 @@ roce_cm_id_connect_peer(struct roce_cm_id *id, struct roce_qp *qp, const struct 
 	int rc = -EINVAL;
 
 	roce_engine_lock(user->engine0);
-	if (may(id, ROCE_CM_ID_IN_CONNECT) && qp_ok(id, qp) && peer_ok(user, peer)) {
+	if (roce_cm_id_may(id, ROCE_CM_ID_IN_CONNECT) && qp_ok(id, qp) && peer_ok(user, peer)) {
 		id->connect = connect_of(user, peer);
 		id->path.dst_ip = id->connect.path.dst_ip;
 		rc = roce_cm_find_path(user->cm, &user->joined.context, &id->path.dst_ip, id,
@@ -277,7 +229,8 @@ roce_cm_id_accept(struct roce_cm_id *id, const struct roce_cm_conn_param *param)
 	int rc = -EINVAL;
 
 	roce_engine_lock(user->engine0);
-	if (may(id, ROCE_CM_ID_IN_ACCEPT) && param_ok(id, param, ROCE_CM_PRIVATE_REPLY)) {
+	if (roce_cm_id_may(id, ROCE_CM_ID_IN_ACCEPT) &&
+			param_ok(id, param, ROCE_CM_PRIVATE_REPLY)) {
 		roce_user_lock_qp(user, param->qp);
 		rc = answer(id, param);
 		roce_user_unlock_qp(user, param->qp);

@@ -103,7 +103,7 @@ roce_user_of(struct roce_context *context)
 	return container_of(context, struct roce_user, joined.context);
 }
 
-/* ---- context.c ---- */
+/* ---- user.c ---- */
 
 /** Zeroed memory of whole cache lines, for free(). */
 void *roce_user_alloc(size_t size);
@@ -125,13 +125,16 @@ void roce_cm_id_cancel_events(struct roce_cm_id *id);
 /** A request of a listener that was not polled, NULL when there is none. Under the lock of engine 0. */
 struct roce_cm_id *roce_cm_id_unseen(const struct roce_cm_id *listen_id);
 
-/* ---- cm_id.c ---- */
+/* ---- cm_id_state.c ---- */
 
 /** A new id, counted on its context. @return NULL: no memory. */
 struct roce_cm_id *roce_cm_id_new(struct roce_user *user, void *owner);
 
 /** The only assignment to id->state. @return false: not allowed, and nothing changed. */
 bool roce_cm_id_advance(struct roce_cm_id *id, enum roce_cm_id_input in);
+
+/** Is that allowed? */
+bool roce_cm_id_may(const struct roce_cm_id *id, enum roce_cm_id_input in);
 
 /* ---- cm_conn.c ---- */
 
