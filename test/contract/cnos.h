@@ -7,23 +7,18 @@
 #include "rig.h"
 
 /** One without an agent. */
-static inline DAT_CNO_HANDLE
-make_cno(const struct end *end)
-{
-	DAT_CNO_HANDLE cno;
-
-	ok(dat_cno_create(end->ia, DAT_OS_WAIT_PROXY_AGENT_NULL, &cno));
-	return cno;
-}
-
+DAT_CNO_HANDLE make_cno(const struct end *end);
+/** One with an agent, which gets @p data. */
+DAT_CNO_HANDLE
+make_cno_with(const struct end *end, void (*agent)(DAT_PVOID data, DAT_EVD_HANDLE evd), void *data);
 /** Null: a dispatcher for none. */
-static inline DAT_EVD_HANDLE
-make_fed(const struct end *end, DAT_CNO_HANDLE cno)
-{
-	DAT_EVD_HANDLE evd;
+DAT_EVD_HANDLE make_fed(const struct end *end, DAT_CNO_HANDLE cno);
 
-	ok(dat_evd_create(end->ia, 32, cno, DAT_EVD_SOFTWARE_FLAG, &evd));
-	return evd;
-}
+/** The next notification is there already, and names @p evd. */
+void want_notified(DAT_CNO_HANDLE cno, DAT_EVD_HANDLE evd);
+/** The next notification, which comes, names @p evd. */
+void want_notification(DAT_CNO_HANDLE cno, DAT_EVD_HANDLE evd);
+/** There is none; the call names no dispatcher. */
+void want_not_notified(DAT_CNO_HANDLE cno);
 
 #endif

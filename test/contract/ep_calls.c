@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* One function a call: b's endpoint is the subject, and what is posted has MESSAGE bytes, or is a number. */
 
 #include "ep_calls.h"
 
@@ -6,472 +7,143 @@
 #include <dat/dat_ib_extensions.h>
 #endif
 
-#define MESSAGE  64
-#define NEW_QUAL 5000
+#define MESSAGE   64
+#define NEW_QUAL  5000
+#define FLAGS     DAT_COMPLETION_DEFAULT_FLAG
+#define VALUE     cookie(COOKIE)
+#define A_ADDRESS ((DAT_IA_ADDRESS_PTR)&a->address)
+#define QUALITY   DAT_QOS_BEST_EFFORT
+#define AT_A      A_ADDRESS, NEW_QUAL
 
-DAT_EP_PARAM
-ep_param(DAT_EP_HANDLE ep)
-{
+/* What calls store, and nobody looks at. */
+static struct {
 	DAT_EP_PARAM param;
-
-	memset(&param, 0, sizeof(param));
-	ok(dat_ep_query(ep, DAT_EP_FIELD_ALL, &param));
-	return param;
-}
-
-DAT_RETURN
-call_query(struct stage *s)
-{
-	DAT_EP_PARAM param;
-
-	return dat_ep_query(s->pair.b.ep, DAT_EP_FIELD_ALL, &param);
-}
-
-DAT_RETURN
-call_query_bad_mask(struct stage *s)
-{
-	DAT_EP_PARAM param;
-
-	return dat_ep_query(s->pair.b.ep, DAT_EP_FIELD_ALL + 1, &param);
-}
-
-DAT_RETURN
-call_get_status(struct stage *s)
-{
-	DAT_BOOLEAN recv_idle, request_idle;
 	DAT_EP_STATE state;
+	DAT_BOOLEAN idle[2];
+	DAT_COUNT count[2];
+	DAT_RSP_HANDLE rsp;
+	DAT_RMR_CONTEXT context;
+} out;
 
-	return dat_ep_get_status(s->pair.b.ep, &state, &recv_idle, &request_idle);
-}
+/* What they read: memory of b's, and of a's. */
+static struct {
+	DAT_LMR_TRIPLET message, number;
+	DAT_RMR_TRIPLET there, number_there;
+} in;
 
-DAT_RETURN
-call_recv_query(struct stage *s)
+static void
+prepare(void)
 {
-	DAT_COUNT number, span;
-
-	return dat_ep_recv_query(s->pair.b.ep, &number, &span);
-}
-
-DAT_RETURN
-call_set_watermark(struct stage *s)
-{
-	return dat_ep_set_watermark(s->pair.b.ep, 4, 5);
-}
-
-DAT_RETURN
-call_set_bad_watermark(struct stage *s)
-{
-	return dat_ep_set_watermark(s->pair.b.ep, 4, -2);
+	in.message = segment(b, 0, MESSAGE);
+	in.number = segment(b, 0, sizeof(uint64_t));
+	in.there = target(a, 0, MESSAGE);
+	in.number_there = target(a, 0, sizeof(uint64_t));
 }
 
 /* What it is, but for one value. */
-#define MODIFY(name, field, member, value)                         \
-	DAT_RETURN call_modify_##name(struct stage *s)             \
-	{                                                          \
-		DAT_EP_PARAM param = ep_param(s->pair.b.ep);       \
-                                                                   \
-		param.member = value;                              \
-		return dat_ep_modify(s->pair.b.ep, field, &param); \
+#define MODIFY(title, field, member, value)                     \
+	DAT_RETURN call_modify_##title(void)                    \
+	{                                                       \
+		out.param = ep_param(b->ep);                    \
+		out.param.member = value;                       \
+		return dat_ep_modify(b->ep, field, &out.param); \
 	}
 
+#define CALL(title, what)             \
+	DAT_RETURN call_##title(void) \
+	{                             \
+		prepare();            \
+		return what;          \
+	}
+
+static DAT_RETURN
+bind_window(DAT_LMR_HANDLE lmr, DAT_VLEN length, BY_ABI(int, DAT_VA_TYPE) va_type,
+		DAT_COMPLETION_FLAGS flags)
+{
+	DAT_LMR_TRIPLET here = segment(b, 0, length);
+
+	return dat_rmr_bind(stage.rmr NEW_ARGS(, lmr), &here,
+			DAT_MEM_PRIV_REMOTE_READ_FLAG NEW_ARGS(, va_type), b->ep, VALUE, flags,
+			&out.context);
+}
+
+#define HERE b->lmr
+#define VA   BY_ABI(0, DAT_VA_TYPE_VA)
+
+/* clang-format off */
+CALL(query, dat_ep_query(b->ep, DAT_EP_FIELD_ALL, &out.param))
+CALL(query_bad_mask, dat_ep_query(b->ep, DAT_EP_FIELD_ALL + 1, &out.param))
+CALL(get_status, dat_ep_get_status(b->ep, &out.state, &out.idle[0], &out.idle[1]))
+CALL(recv_query, dat_ep_recv_query(b->ep, &out.count[0], &out.count[1]))
+CALL(set_watermark, dat_ep_set_watermark(b->ep, 4, 5))
+CALL(set_bad_watermark, dat_ep_set_watermark(b->ep, 4, -2))
+
 MODIFY(nothing, 0, ep_attr.max_message_size, 100000)
-MODIFY(zone, DAT_EP_FIELD_PZ_HANDLE, pz_handle, s->other_zone)
-MODIFY(recv_evd, DAT_EP_FIELD_RECV_EVD_HANDLE, recv_evd_handle, s->other_evd)
-MODIFY(connect_evd, DAT_EP_FIELD_CONNECT_EVD_HANDLE, connect_evd_handle,
-		make_evd(&s->pair.b, DAT_EVD_CONNECTION_FLAG))
+MODIFY(zone, DAT_EP_FIELD_PZ_HANDLE, pz_handle, stage.other_zone)
+MODIFY(recv_evd, DAT_EP_FIELD_RECV_EVD_HANDLE, recv_evd_handle, stage.other_evd)
+MODIFY(connect_evd, DAT_EP_FIELD_CONNECT_EVD_HANDLE, connect_evd_handle, make_evd(b, DAT_EVD_CONNECTION_FLAG))
 MODIFY(message_size, DAT_EP_FIELD_EP_ATTR_MAX_MESSAGE_SIZE, ep_attr.max_message_size, 100000)
 MODIFY(request_dtos, DAT_EP_FIELD_EP_ATTR_MAX_REQUEST_DTOS, ep_attr.max_request_dtos, 5)
 MODIFY(recv_dtos, DAT_EP_FIELD_EP_ATTR_MAX_RECV_DTOS, ep_attr.max_recv_dtos, 6)
 MODIFY(state, DAT_EP_FIELD_EP_STATE, ep_state, DAT_EP_STATE_CONNECTED)
 MODIFY(bad_value, DAT_EP_FIELD_EP_ATTR_MAX_REQUEST_IOV, ep_attr.max_request_iov, -1)
 
-DAT_RETURN
-call_connect(struct stage *s)
-{
-	return end_connect(&s->pair.b, &s->pair.a, NEW_QUAL);
-}
+CALL(connect, end_connect(b, a, NEW_QUAL))
+CALL(connect_no_time, dat_ep_connect(b->ep, AT_A, 0, 0, NULL, QUALITY, DAT_CONNECT_DEFAULT_FLAG))
+CALL(dup_connect, dat_ep_dup_connect(b->ep, stage.connected, PATIENCE_US, 0, NULL, QUALITY))
+CALL(dup_connect_like_it, dat_ep_dup_connect(stage.unused, b->ep, PATIENCE_US, 0, NULL, QUALITY))
+CALL(disconnect_gracefully, dat_ep_disconnect(b->ep, DAT_CLOSE_GRACEFUL_FLAG))
+CALL(disconnect_abruptly, dat_ep_disconnect(b->ep, DAT_CLOSE_ABRUPT_FLAG))
+CALL(disconnect_somehow, dat_ep_disconnect(b->ep, (DAT_CLOSE_FLAGS)2))
+CALL(reset, dat_ep_reset(b->ep))
+CALL(free, dat_ep_free(b->ep))
 
-DAT_RETURN
-call_connect_no_time(struct stage *s)
-{
-	return dat_ep_connect(s->pair.b.ep, (DAT_IA_ADDRESS_PTR)&s->pair.a.address, NEW_QUAL, 0, 0,
-			NULL, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
-}
+CALL(post_send, post_send(b, 0, MESSAGE, COOKIE))
+CALL(post_send_empty, dat_ep_post_send(b->ep, 0, NULL, VALUE, FLAGS))
+CALL(post_send_bad_count, dat_ep_post_send(b->ep, -1, NULL, VALUE, FLAGS))
+CALL(post_rdma_write, dat_ep_post_rdma_write(b->ep, 1, &in.message, VALUE, &in.there, FLAGS))
+CALL(post_rdma_read, dat_ep_post_rdma_read(b->ep, 1, &in.message, VALUE, &in.there, FLAGS))
+CALL(post_rdma_nowhere, dat_ep_post_rdma_write(b->ep, 0, NULL, VALUE, NULL, FLAGS))
+CALL(rmr_bind, bind_window(HERE, MESSAGE, VA, FLAGS))
+CALL(rmr_bind_to_nothing, bind_window(HERE, 0, VA, FLAGS))
+CALL(rmr_bind_bad_flags, bind_window(HERE, MESSAGE, VA, DAT_COMPLETION_SOLICITED_WAIT_FLAG))
+CALL(post_recv, post_recv(b, 0, MESSAGE, COOKIE))
+CALL(post_recv_bad_count, dat_ep_post_recv(b->ep, -1, NULL, VALUE, FLAGS))
+CALL(srq_post_recv, post_srq(b, 0, MESSAGE, COOKIE))
 
-DAT_RETURN
-call_dup_connect(struct stage *s)
-{
-	return dat_ep_dup_connect(
-			s->pair.b.ep, s->connected, PATIENCE_US, 0, NULL, DAT_QOS_BEST_EFFORT);
-}
+CALL(accept_with_it, dat_cr_accept(stage.request, b->ep, 0, NULL))
+CALL(accept_its_request, dat_cr_accept(stage.own, DAT_HANDLE_NULL, 0, NULL))
+CALL(reject_its_request, dat_cr_reject(stage.own NEW_ARGS(, 0, NULL)))
+CALL(rsp_create_with_it, dat_rsp_create(b->ia, NEW_QUAL, b->ep, b->cr, &out.rsp))
+CALL(rsp_free, dat_rsp_free(stage.rsp))
+CALL(free_its_queue, dat_srq_free(b->srq))
+CALL(free_its_evd, dat_evd_free(b->connect))
+CALL(free_its_zone, dat_pz_free(b->pz))
+CALL(close_its_adapter, dat_ia_close(b->ia, DAT_CLOSE_GRACEFUL_FLAG))
 
-DAT_RETURN
-call_dup_connect_like_it(struct stage *s)
-{
-	return dat_ep_dup_connect(
-			s->unused, s->pair.b.ep, PATIENCE_US, 0, NULL, DAT_QOS_BEST_EFFORT);
-}
-
-DAT_RETURN
-call_disconnect_gracefully(struct stage *s)
-{
-	return dat_ep_disconnect(s->pair.b.ep, DAT_CLOSE_GRACEFUL_FLAG);
-}
-
-DAT_RETURN
-call_disconnect_abruptly(struct stage *s)
-{
-	return dat_ep_disconnect(s->pair.b.ep, DAT_CLOSE_ABRUPT_FLAG);
-}
-
-DAT_RETURN
-call_disconnect_somehow(struct stage *s)
-{
-	return dat_ep_disconnect(s->pair.b.ep, (DAT_CLOSE_FLAGS)2);
-}
-
-DAT_RETURN
-call_reset(struct stage *s)
-{
-	return dat_ep_reset(s->pair.b.ep);
-}
-
-DAT_RETURN
-call_free(struct stage *s)
-{
-	return dat_ep_free(s->pair.b.ep);
-}
-
-DAT_RETURN
-call_post_send(struct stage *s)
-{
-	return post_send(&s->pair.b, 0, MESSAGE, COOKIE);
-}
-
-DAT_RETURN
-call_post_send_empty(struct stage *s)
-{
-	return dat_ep_post_send(s->pair.b.ep, 0, NULL, cookie(COOKIE), DAT_COMPLETION_DEFAULT_FLAG);
-}
-
-DAT_RETURN
-call_post_send_bad_count(struct stage *s)
-{
-	return dat_ep_post_send(
-			s->pair.b.ep, -1, NULL, cookie(COOKIE), DAT_COMPLETION_DEFAULT_FLAG);
-}
-
-static DAT_RMR_TRIPLET
-there(const struct stage *s)
-{
-	return (DAT_RMR_TRIPLET){
-		.rmr_context = s->pair.a.key,
-		.target_address = (uintptr_t)s->pair.a.buffer,
-		.segment_length = MESSAGE,
-	};
-}
-
-DAT_RETURN
-call_post_rdma_write(struct stage *s)
-{
-	DAT_LMR_TRIPLET here = segment(&s->pair.b, 0, MESSAGE);
-	DAT_RMR_TRIPLET remote = there(s);
-
-	return dat_ep_post_rdma_write(s->pair.b.ep, 1, &here, cookie(COOKIE), &remote,
-			DAT_COMPLETION_DEFAULT_FLAG);
-}
-
-DAT_RETURN
-call_post_rdma_read(struct stage *s)
-{
-	DAT_LMR_TRIPLET here = segment(&s->pair.b, 0, MESSAGE);
-	DAT_RMR_TRIPLET remote = there(s);
-
-	return dat_ep_post_rdma_read(s->pair.b.ep, 1, &here, cookie(COOKIE), &remote,
-			DAT_COMPLETION_DEFAULT_FLAG);
-}
-
-DAT_RETURN
-call_post_rdma_nowhere(struct stage *s)
-{
-	return dat_ep_post_rdma_write(
-			s->pair.b.ep, 0, NULL, cookie(COOKIE), NULL, DAT_COMPLETION_DEFAULT_FLAG);
-}
-
-static DAT_RETURN
-bind_window(struct stage *s, DAT_VLEN length, DAT_COMPLETION_FLAGS flags)
-{
-	DAT_LMR_TRIPLET here = segment(&s->pair.b, 0, length);
-	DAT_RMR_CONTEXT context;
-
-	return dat_rmr_bind(s->rmr NEW_ARGS(, s->pair.b.lmr), &here,
-			DAT_MEM_PRIV_REMOTE_READ_FLAG NEW_ARGS(, DAT_VA_TYPE_VA), s->pair.b.ep,
-			cookie(COOKIE), flags, &context);
-}
-
-DAT_RETURN
-call_rmr_bind(struct stage *s)
-{
-	return bind_window(s, MESSAGE, DAT_COMPLETION_DEFAULT_FLAG);
-}
-
-DAT_RETURN
-call_rmr_bind_to_nothing(struct stage *s)
-{
-	return bind_window(s, 0, DAT_COMPLETION_DEFAULT_FLAG);
-}
-
-DAT_RETURN
-call_rmr_bind_bad_flags(struct stage *s)
-{
-	return bind_window(s, MESSAGE, DAT_COMPLETION_SOLICITED_WAIT_FLAG);
-}
-
-DAT_RETURN
-call_post_recv(struct stage *s)
-{
-	return post_recv(&s->pair.b, 0, MESSAGE, COOKIE);
-}
-
-DAT_RETURN
-call_post_recv_bad_count(struct stage *s)
-{
-	return dat_ep_post_recv(
-			s->pair.b.ep, -1, NULL, cookie(COOKIE), DAT_COMPLETION_DEFAULT_FLAG);
-}
-
-DAT_RETURN
-call_srq_post_recv(struct stage *s)
-{
-	return post_srq(&s->pair.b, 0, MESSAGE, COOKIE);
-}
-
-DAT_RETURN
-call_accept_with_it(struct stage *s)
-{
-	return dat_cr_accept(s->request, s->pair.b.ep, 0, NULL);
-}
-
-DAT_RETURN
-call_accept_its_request(struct stage *s)
-{
-	return dat_cr_accept(s->own, DAT_HANDLE_NULL, 0, NULL);
-}
-
-DAT_RETURN
-call_reject_its_request(struct stage *s)
-{
-	return dat_cr_reject(s->own NEW_ARGS(, 0, NULL));
-}
-
-DAT_RETURN
-call_rsp_create_with_it(struct stage *s)
-{
-	DAT_RSP_HANDLE rsp;
-
-	return dat_rsp_create(s->pair.b.ia, NEW_QUAL, s->pair.b.ep, s->pair.b.cr, &rsp);
-}
-
-DAT_RETURN
-call_rsp_free(struct stage *s)
-{
-	return dat_rsp_free(s->rsp);
-}
-
-DAT_RETURN
-call_free_its_queue(struct stage *s)
-{
-	return dat_srq_free(s->pair.b.srq);
-}
-
-DAT_RETURN
-call_free_its_evd(struct stage *s)
-{
-	return dat_evd_free(s->pair.b.connect);
-}
-
-DAT_RETURN
-call_free_its_zone(struct stage *s)
-{
-	return dat_pz_free(s->pair.b.pz);
-}
-
-DAT_RETURN
-call_close_its_adapter(struct stage *s)
-{
-	return dat_ia_close(s->pair.b.ia, DAT_CLOSE_GRACEFUL_FLAG);
-}
-
-/* A number in memory, and one at the peer. */
-static DAT_LMR_TRIPLET
-number_here(const struct stage *s)
-{
-	return segment(&s->pair.b, 0, sizeof(uint64_t));
-}
-
-static DAT_RMR_TRIPLET
-number_there(const struct stage *s)
-{
-	DAT_RMR_TRIPLET remote = there(s);
-
-	remote.segment_length = sizeof(uint64_t);
-	return remote;
-}
-
-DAT_RETURN
-call_write_immed(struct stage *s)
-{
-	DAT_LMR_TRIPLET here = segment(&s->pair.b, 0, MESSAGE);
-	DAT_RMR_TRIPLET remote = there(s);
-
-	return dat_ib_post_rdma_write_immed(s->pair.b.ep, 1, &here, cookie(COOKIE), &remote, 1,
-			DAT_COMPLETION_DEFAULT_FLAG);
-}
-
-DAT_RETURN
-call_write_immed_nowhere(struct stage *s)
-{
-	return dat_ib_post_rdma_write_immed(s->pair.b.ep, 0, NULL, cookie(COOKIE), NULL, 1,
-			DAT_COMPLETION_DEFAULT_FLAG);
-}
-
-DAT_RETURN
-call_cmp_and_swap(struct stage *s)
-{
-	DAT_LMR_TRIPLET here = number_here(s);
-	DAT_RMR_TRIPLET remote = number_there(s);
-
-	return dat_ib_post_cmp_and_swap(s->pair.b.ep, 0, 1, &here, cookie(COOKIE), &remote,
-			DAT_COMPLETION_DEFAULT_FLAG);
-}
-
-DAT_RETURN
-call_fetch_and_add(struct stage *s)
-{
-	DAT_LMR_TRIPLET here = number_here(s);
-	DAT_RMR_TRIPLET remote = number_there(s);
-
-	return dat_ib_post_fetch_and_add(s->pair.b.ep, 1, &here, cookie(COOKIE), &remote,
-			DAT_COMPLETION_DEFAULT_FLAG);
-}
-
-DAT_RETURN
-call_fetch_and_add_nowhere(struct stage *s)
-{
-	DAT_LMR_TRIPLET here = number_here(s);
-
-	return dat_ib_post_fetch_and_add(
-			s->pair.b.ep, 1, &here, cookie(COOKIE), NULL, DAT_COMPLETION_DEFAULT_FLAG);
-}
-
-static DAT_RETURN
-send_and_invalidate(struct stage *s, DAT_COUNT segments)
-{
-	DAT_LMR_TRIPLET here = segment(&s->pair.b, 0, MESSAGE);
-
-	return dat_ib_post_send_with_invalidate(s->pair.b.ep, segments, &here, cookie(COOKIE),
-			DAT_COMPLETION_DEFAULT_FLAG, DAT_TRUE, 1);
-}
-
-DAT_RETURN
-call_send_with_invalidate(struct stage *s)
-{
-	return send_and_invalidate(s, 1);
-}
-
-DAT_RETURN
-call_send_invalidate_badly(struct stage *s)
-{
-	return send_and_invalidate(s, -1);
-}
-
+CALL(write_immed, dat_ib_post_rdma_write_immed(b->ep, 1, &in.message, VALUE, &in.there, 1, FLAGS))
+CALL(write_immed_nowhere, dat_ib_post_rdma_write_immed(b->ep, 0, NULL, VALUE, NULL, 1, FLAGS))
+CALL(cmp_and_swap, dat_ib_post_cmp_and_swap(b->ep, 0, 1, &in.number, VALUE, &in.number_there, FLAGS))
+CALL(fetch_and_add, dat_ib_post_fetch_and_add(b->ep, 1, &in.number, VALUE, &in.number_there, FLAGS))
+CALL(fetch_and_add_nowhere, dat_ib_post_fetch_and_add(b->ep, 1, &in.number, VALUE, NULL, FLAGS))
+CALL(send_with_invalidate, dat_ib_post_send_with_invalidate(b->ep, 1, &in.message, VALUE, FLAGS, DAT_TRUE, 1))
+CALL(send_invalidate_badly, dat_ib_post_send_with_invalidate(b->ep, -1, &in.message, VALUE, FLAGS, DAT_TRUE, 1))
 #if DAT_ABI == 12
-
-DAT_RETURN
-call_send_immed(struct stage *s)
-{
-	DAT_LMR_TRIPLET here = segment(&s->pair.b, 0, MESSAGE);
-
-	return dat_ib_post_send_immed(
-			s->pair.b.ep, 1, &here, cookie(COOKIE), 1, DAT_COMPLETION_DEFAULT_FLAG);
-}
-
+CALL(send_immed, dat_ib_post_send_immed(b->ep, 1, &in.message, VALUE, 1, FLAGS))
 #else
+static DAT_UINT64 counters[DCNT_EP_ALL_COUNTERS];
+static DAT_IB_ADDR_HANDLE whom = { .qpn = 1 };
+static const DAT_RMR_TRIPLET window = { .rmr_context = 1, .segment_length = MESSAGE };
+static char why[] = "not today";
 
-DAT_RETURN
-call_connect_on_all_paths(struct stage *s)
-{
-	return dat_ep_connect(s->pair.b.ep, (DAT_IA_ADDRESS_PTR)&s->pair.a.address, NEW_QUAL,
-			PATIENCE_US, 0, NULL, DAT_QOS_BEST_EFFORT,
-			DAT_CONNECT_MULTIPATH_REQUIRED_FLAG);
-}
-
-DAT_RETURN
-call_common_connect(struct stage *s)
-{
-	return provider_table(s->pair.b.ep)
-			->ep_common_connect_func(s->pair.b.ep,
-					(DAT_IA_ADDRESS_PTR)&s->pair.a.address, PATIENCE_US, 0,
-					NULL);
-}
-
-DAT_RETURN
-call_rdma_read_to_rmr(struct stage *s)
-{
-	DAT_RMR_TRIPLET local = { .rmr_context = 1, .segment_length = MESSAGE };
-	DAT_RMR_TRIPLET remote = there(s);
-
-	return provider_table(s->pair.b.ep)
-			->ep_post_rdma_read_to_rmr_func(s->pair.b.ep, &local, cookie(COOKIE),
-					&remote, DAT_COMPLETION_DEFAULT_FLAG);
-}
-
-DAT_RETURN
-call_send_datagram(struct stage *s)
-{
-	DAT_LMR_TRIPLET here = segment(&s->pair.b, 0, MESSAGE);
-	DAT_IB_ADDR_HANDLE whom = { .qpn = 1 };
-
-	return dat_ib_post_send_ud(
-			s->pair.b.ep, 1, &here, &whom, cookie(COOKIE), DAT_COMPLETION_DEFAULT_FLAG);
-}
-
-DAT_RETURN
-call_query_counters(struct stage *s)
-{
-	DAT_UINT64 counters[DCNT_EP_ALL_COUNTERS];
-
-	return dat_ib_query_counters(s->pair.b.ep, DCNT_EP_ALL_COUNTERS, counters, 0);
-}
-
-static DAT_RETURN
-bind_as(struct stage *s, DAT_LMR_HANDLE lmr, DAT_VA_TYPE va_type)
-{
-	DAT_LMR_TRIPLET here = segment(&s->pair.b, 0, MESSAGE);
-	DAT_RMR_CONTEXT context;
-
-	return dat_rmr_bind(s->rmr, lmr, &here, DAT_MEM_PRIV_REMOTE_READ_FLAG, va_type,
-			s->pair.b.ep, cookie(COOKIE), DAT_COMPLETION_DEFAULT_FLAG, &context);
-}
-
-DAT_RETURN
-call_rmr_bind_zero_based(struct stage *s)
-{
-	return bind_as(s, s->pair.b.lmr, DAT_VA_TYPE_ZB);
-}
-
-DAT_RETURN
-call_rmr_bind_of_no_lmr(struct stage *s)
-{
-	return bind_as(s, DAT_HANDLE_NULL, DAT_VA_TYPE_VA);
-}
-
-DAT_RETURN
-call_reject_its_request_why(struct stage *s)
-{
-	char why[] = "not today";
-
-	return dat_cr_reject(s->own, sizeof(why), why);
-}
-
+CALL(connect_on_all_paths, dat_ep_connect(b->ep, AT_A, PATIENCE_US, 0, NULL, QUALITY,
+	DAT_CONNECT_MULTIPATH_REQUIRED_FLAG))
+CALL(common_connect, provider_table(b->ep)->ep_common_connect_func(b->ep, A_ADDRESS, PATIENCE_US, 0, NULL))
+CALL(rdma_read_to_rmr, provider_table(b->ep)->ep_post_rdma_read_to_rmr_func(b->ep, &window, VALUE, &in.there, FLAGS))
+CALL(send_datagram, dat_ib_post_send_ud(b->ep, 1, &in.message, &whom, VALUE, FLAGS))
+CALL(query_counters, dat_ib_query_counters(b->ep, DCNT_EP_ALL_COUNTERS, counters, 0))
+CALL(rmr_bind_zero_based, bind_window(b->lmr, MESSAGE, DAT_VA_TYPE_ZB, FLAGS))
+CALL(rmr_bind_of_no_lmr, bind_window(DAT_HANDLE_NULL, MESSAGE, DAT_VA_TYPE_VA, FLAGS))
+CALL(reject_its_request_why, dat_cr_reject(stage.own, sizeof(why), why))
 #endif
+/* clang-format on */

@@ -8,9 +8,7 @@
  * program with this file has one of its own, which the provider, loaded later, finds first.
  */
 
-#include "contract.h"
-
-#include <stdbool.h>
+#include "rig.h"
 
 /** More than the objects that a provider keeps before it uses their memory again. */
 #define ROUNDS 1500
@@ -33,14 +31,15 @@ size_t bytes_in_use(void);
  */
 void want_balance(size_t before, size_t slack);
 
-/** After each test: nothing fails, and what a failed test left open is closed. */
+/** After each test: nothing fails, and all is closed. Inline: failing.c is linked without the rig, too (test/verbs). */
 static inline int
 failing_sweep(void **state)
 {
 	(void)end_failing();
-	return ends_sweep(state);
+	return rig_sweep(state);
 }
 
-#define memory_test(function) cmocka_unit_test_teardown(function, failing_sweep)
+/** @p begin is one of rig.h. */
+#define memory_test(function, begin) cmocka_unit_test_setup_teardown(function, begin, failing_sweep)
 
 #endif

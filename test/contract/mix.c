@@ -2,49 +2,51 @@
 
 #include "mix.h"
 
-void
-mix_up(struct mix *m, DAT_COUNT depth)
-{
-	const struct end_options options = { .depth = depth, .evd_len = 2 * depth + 8 };
-	struct end *b = &m->pair.b;
+struct mix mix;
 
-	*m = (struct mix){ .rmr = DAT_HANDLE_NULL };
-	pair_open(&m->pair, &options, &options);
-	pair_connect(&m->pair);
-	ok(dat_rmr_create(m->pair.a.pz, &m->rmr));
-	m->target = b->key;
+void
+mix_begin(void)
+{
+	ok(dat_rmr_create(a->pz, &mix.rmr));
+	mix.target = b->key;
 }
 
 void
-mix_close(struct mix *m)
+mix_up(DAT_COUNT depth)
 {
-	pair_close(&m->pair);
+	const struct end_options options = { .depth = depth, .evd_len = 2 * depth + 8 };
+
+	pair_open(&pair, &options, &options);
+	pair_connect(&pair);
+	mix_begin();
 }
 
 DAT_RETURN
-mix_post(struct mix *m, enum verb verb, DAT_VLEN length, uint64_t value)
+mix_post_with(enum verb verb, DAT_VLEN length, uint64_t value, unsigned int flags)
 {
-	const DAT_COMPLETION_FLAGS flags = DAT_COMPLETION_DEFAULT_FLAG;
-	struct end *a = &m->pair.a;
+	const DAT_COMPLETION_FLAGS f = (DAT_COMPLETION_FLAGS)flags;
 	DAT_LMR_TRIPLET iov = segment(a, 0, length);
-	const DAT_RMR_TRIPLET there = {
-		.rmr_context = m->target,
-		.target_address = (uintptr_t)m->pair.b.buffer,
-		.segment_length = length,
-	};
+	DAT_RMR_TRIPLET there = target(b, 0, length);
 	DAT_RMR_CONTEXT context;
 
+	there.rmr_context = mix.target;
 	switch (verb) {
 	case SEND:
-		return dat_ep_post_send(a->ep, 1, &iov, cookie(value), flags);
+		return dat_ep_post_send(a->ep, 1, &iov, cookie(value), f);
 	case WRITE:
-		return dat_ep_post_rdma_write(a->ep, 1, &iov, cookie(value), &there, flags);
+		return dat_ep_post_rdma_write(a->ep, 1, &iov, cookie(value), &there, f);
 	case READ:
-		return dat_ep_post_rdma_read(a->ep, 1, &iov, cookie(value), &there, flags);
+		return dat_ep_post_rdma_read(a->ep, 1, &iov, cookie(value), &there, f);
 	default:
-		return dat_rmr_bind(m->rmr, &iov, DAT_MEM_PRIV_REMOTE_READ_FLAG, a->ep,
-				cookie(value), flags, &context);
+		return dat_rmr_bind(mix.rmr, &iov, DAT_MEM_PRIV_REMOTE_READ_FLAG, a->ep,
+				cookie(value), f, &context);
 	}
+}
+
+DAT_RETURN
+mix_post(enum verb verb, DAT_VLEN length, uint64_t value)
+{
+	return mix_post_with(verb, length, value, DAT_COMPLETION_DEFAULT_FLAG);
 }
 
 void
@@ -65,40 +67,22 @@ mix_result(const DAT_EVENT *event, uint64_t *value, DAT_DTO_COMPLETION_STATUS *s
 }
 
 void
-mix_want(struct mix *m, uint64_t value, DAT_DTO_COMPLETION_STATUS status)
+mix_want(uint64_t value, DAT_DTO_COMPLETION_STATUS status)
 {
 	DAT_DTO_COMPLETION_STATUS got_status;
 	uint64_t got_value;
 	DAT_EVENT event;
 	DAT_COUNT more;
 
-	ok(dat_evd_wait(m->pair.a.request, PATIENCE_US, 1, &event, &more));
+	ok(dat_evd_wait(a->request, PATIENCE_US, 1, &event, &more));
 	mix_result(&event, &got_value, &got_status);
 	assert_int_equal(got_value, value);
 	assert_int_equal(got_status, status);
 }
 
-DAT_LMR_HANDLE
-mix_region(const struct end *end, DAT_LMR_CONTEXT *key, DAT_RMR_CONTEXT *peer_key)
-{
-	DAT_REGION_DESCRIPTION region = { .for_va = end->buffer };
-	DAT_RMR_CONTEXT remote;
-	DAT_LMR_CONTEXT local;
-	DAT_LMR_HANDLE lmr;
-
-	ok(dat_lmr_create(end->ia, DAT_MEM_TYPE_VIRTUAL, region, BUFFER_LEN, end->pz,
-			DAT_MEM_PRIV_ALL_FLAG, &lmr, &local, &remote, NULL, NULL));
-	if (key != NULL)
-		*key = local;
-	if (peer_key != NULL)
-		*peer_key = remote;
-	return lmr;
-}
-
 void
-mix_want_all(const struct end *end, uint8_t byte)
+mix_want_verbs(DAT_DTO_COMPLETION_STATUS status)
 {
-	for (size_t i = 0; i < BUFFER_LEN; i++)
-		if (end->buffer[i] != byte)
-			fail_msg("byte %zu is 0x%x", i, end->buffer[i]);
+	for (enum verb verb = SEND; verb < VERBS; verb++)
+		mix_want(verb, status);
 }

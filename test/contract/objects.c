@@ -16,8 +16,7 @@ make_request(const struct end *from, struct end *to, DAT_CONN_QUAL qual)
 {
 	struct end asker = *from;
 
-	ok(dat_ep_create(from->ia, from->pz, from->recv, from->request, from->connect, NULL,
-			&asker.ep));
+	asker.ep = another_ep(from);
 	ok(end_connect(&asker, to, qual));
 	return end_request(to);
 }
@@ -26,17 +25,14 @@ make_request(const struct end *from, struct end *to, DAT_CONN_QUAL qual)
 static void
 fill(struct end *end, const struct end *peer, DAT_CONN_QUAL qual, DAT_HANDLE *handle)
 {
-	DAT_EP_HANDLE reserved;
-
 	handle[IN_IA] = end->ia;
 	handle[IN_PZ] = end->pz;
 	handle[IN_LMR] = end->lmr;
 	ok(dat_rmr_create(end->pz, &handle[IN_RMR]));
 	handle[IN_SRQ] = make_srq(end, 4, 2);
 	handle[IN_EP] = end->ep;
-	ok(dat_psp_create(end->ia, qual, end->cr, DAT_PSP_CONSUMER_FLAG, &handle[IN_PSP]));
-	ok(dat_ep_create(end->ia, end->pz, end->recv, end->request, end->connect, NULL, &reserved));
-	ok(dat_rsp_create(end->ia, qual + 1, reserved, end->cr, &handle[IN_RSP]));
+	handle[IN_PSP] = make_psp(end, qual, end->cr);
+	ok(dat_rsp_create(end->ia, qual + 1, another_ep(end), end->cr, &handle[IN_RSP]));
 	handle[IN_CR] = make_request(peer, end, qual);
 	ok(dat_cno_create(end->ia, DAT_OS_WAIT_PROXY_AGENT_NULL, &handle[IN_CNO]));
 	handle[IN_EVD_DTO] = end->recv;
@@ -62,16 +58,13 @@ free_each(const DAT_HANDLE *handle)
 static void
 make_freed(struct objects *o)
 {
-	const struct end *b = &o->pair.b;
 	struct end extra;
-	DAT_PZ_HANDLE zone;
 
 	end_open(&extra, "loop0", NULL);
 	fill(&extra, b, QUAL + 2, o->freed);
 	free_each(o->freed);
-	ok(dat_pz_create(extra.ia, &zone));
-	ok(dat_pz_free(zone));
-	o->freed[IN_PZ] = zone;
+	o->freed[IN_PZ] = make_pz(&extra);
+	ok(dat_pz_free(o->freed[IN_PZ]));
 	for (unsigned int kind = IN_EVD; kind < KINDS; kind++) {
 		static const DAT_EVD_FLAGS flags[] = { DAT_EVD_DTO_FLAG, DAT_EVD_CONNECTION_FLAG,
 			DAT_EVD_CR_FLAG, DAT_EVD_SOFTWARE_FLAG };
@@ -87,9 +80,9 @@ void
 objects_open(struct objects *o)
 {
 	memset(o, 0, sizeof(*o));
-	pair_open(&o->pair, NULL, NULL);
-	fill(&o->pair.a, &o->pair.b, QUAL, o->good);
-	fill(&o->pair.b, &o->pair.a, QUAL, o->other);
+	pair_open(&pair, NULL, NULL);
+	fill(a, b, QUAL, o->good);
+	fill(b, a, QUAL, o->other);
 	/* For dat_evd_modify_cno() to leave alone. */
 	ok(dat_evd_modify_cno(o->good[IN_EVD_SOFTWARE], o->good[IN_CNO]));
 	make_freed(o);
@@ -100,12 +93,6 @@ objects_open(struct objects *o)
 
 		ok(dat_set_consumer_context(o->good[kind], context));
 	}
-}
-
-void
-objects_close(struct objects *o)
-{
-	pair_close(&o->pair);
 }
 
 void
@@ -151,20 +138,20 @@ static const struct {
 static_assert(KINDS - IN_EVD == 4, "as many dispatchers as above");
 
 const char *
-view_difference(const struct view *a, const struct view *b)
+view_difference(const struct view *now, const struct view *before)
 {
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-		const char *name = answer_difference(parts[i].kind, (const char *)a + parts[i].at,
-				(const char *)b + parts[i].at);
+	for (size_t i = 0; i < COUNT_OF(parts); i++) {
+		const char *name = answer_difference(parts[i].kind, (const char *)now + parts[i].at,
+				(const char *)before + parts[i].at);
 
 		if (name != NULL)
 			return name;
 	}
 	for (unsigned int kind = 0; kind < KINDS; kind++)
-		if (a->context[kind].as_64 != b->context[kind].as_64)
+		if (now->context[kind].as_64 != before->context[kind].as_64)
 			return "context";
-	if (a->state != b->state || a->recv_idle != b->recv_idle ||
-			a->request_idle != b->request_idle)
+	if (now->state != before->state || now->recv_idle != before->recv_idle ||
+			now->request_idle != before->request_idle)
 		return "status of the endpoint";
-	return a->receives != b->receives ? "receives of the endpoint" : NULL;
+	return now->receives != before->receives ? "receives of the endpoint" : NULL;
 }

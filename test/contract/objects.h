@@ -30,7 +30,6 @@ enum kind {
 extern const char *const kind_names[KINDS];
 
 struct objects {
-	struct pair pair;
 	DAT_HANDLE good[KINDS];  /**< of a */
 	DAT_HANDLE other[KINDS]; /**< of b */
 	DAT_HANDLE freed[KINDS]; /**< were of a; the instance was another one on a's device */
@@ -41,7 +40,6 @@ struct objects {
 };
 
 void objects_open(struct objects *objects);
-void objects_close(struct objects *objects);
 
 /** What the queries say of all good objects. */
 struct view {
@@ -64,6 +62,6 @@ struct view {
 void objects_look(const struct objects *objects, struct view *view);
 
 /** @return what differs in two views, NULL: nothing. */
-const char *view_difference(const struct view *a, const struct view *b);
+const char *view_difference(const struct view *now, const struct view *before);
 
 #endif

@@ -6,6 +6,8 @@
 #define A_QUAL      4713 /**< where a listens */
 #define NOBODY_QUAL 4714 /**< where nobody does */
 
+struct stage stage;
+
 const struct column_names columns[COLUMNS] = {
 	[UNCONNECTED] = { "UNCONNECTED", DAT_EP_STATE_UNCONNECTED,
 			DAT_INVALID_STATE_EP_UNCONNECTED },
@@ -24,192 +26,187 @@ const struct column_names columns[COLUMNS] = {
 };
 
 static void
-create(struct stage *s)
+create(void)
 {
 }
 
 static void
-reserve(struct stage *s)
+reserve(void)
 {
-	struct end *b = &s->pair.b;
-
-	ok(dat_rsp_create(b->ia, RSP_QUAL, b->ep, b->cr, &s->rsp));
+	ok(dat_rsp_create(b->ia, RSP_QUAL, b->ep, b->cr, &stage.rsp));
 }
 
 static void
-reserve_and_let_go(struct stage *s)
+reserve_and_let_go(void)
 {
-	reserve(s);
-	ok(dat_rsp_free(s->rsp));
-	s->rsp = DAT_HANDLE_NULL;
+	reserve();
+	ok(dat_rsp_free(stage.rsp));
+	stage.rsp = DAT_HANDLE_NULL;
 }
 
 static void
-be_asked(struct stage *s)
+be_asked(void)
 {
-	reserve(s);
-	ok(end_connect(&s->pair.a, &s->pair.b, RSP_QUAL));
-	s->own = end_request(&s->pair.b);
+	reserve();
+	ok(end_connect(a, b, RSP_QUAL));
+	stage.own = end_request(b);
 }
 
 static void
-refuse(struct stage *s)
+refuse(void)
 {
-	be_asked(s);
-	ok(dat_cr_reject(s->own NEW_ARGS(, 0, NULL)));
-	s->own = DAT_HANDLE_NULL;
+	be_asked();
+	ok(dat_cr_reject(stage.own NEW_ARGS(, 0, NULL)));
+	stage.own = DAT_HANDLE_NULL;
 }
 
 /* The request has not left yet. */
 static void
-ask(struct stage *s)
+ask(void)
 {
-	ok(end_connect(&s->pair.b, &s->pair.a, A_QUAL));
+	ok(end_connect(b, a, A_QUAL));
 }
 
 /* It has arrived, and is not answered. */
 static DAT_CR_HANDLE
-ask_and_arrive(struct stage *s)
+ask_and_arrive(void)
 {
-	ask(s);
-	return end_request(&s->pair.a);
+	ask();
+	return end_request(a);
 }
 
 static void
-wait_for_an_answer(struct stage *s)
+wait_for_an_answer(void)
 {
-	(void)ask_and_arrive(s);
+	(void)ask_and_arrive();
 }
 
 static void
-accept_reserved(struct stage *s)
+accept_reserved(void)
 {
-	be_asked(s);
-	ok(dat_cr_accept(s->own, DAT_HANDLE_NULL, 0, NULL));
-	s->own = DAT_HANDLE_NULL;
+	be_asked();
+	ok(dat_cr_accept(stage.own, DAT_HANDLE_NULL, 0, NULL));
+	stage.own = DAT_HANDLE_NULL;
 }
 
 static void
-accept_public(struct stage *s)
+accept_public(void)
 {
-	ok(end_connect(&s->pair.a, &s->pair.b, CONN_QUAL));
-	ok(dat_cr_accept(end_request(&s->pair.b), s->pair.b.ep, 0, NULL));
+	begin_connection();
 }
 
 static void
-connect_passively(struct stage *s)
+connect_passively(void)
 {
-	accept_public(s);
-	want_event(s->pair.a.connect, DAT_CONNECTION_EVENT_ESTABLISHED);
-	want_event(s->pair.b.connect, DAT_CONNECTION_EVENT_ESTABLISHED);
+	accept_public();
+	want_both(DAT_CONNECTION_EVENT_ESTABLISHED);
 }
 
 static void
-connect_actively(struct stage *s)
+connect_actively(void)
 {
-	ok(dat_cr_accept(ask_and_arrive(s), s->pair.a.ep, 0, NULL));
-	want_event(s->pair.b.connect, DAT_CONNECTION_EVENT_ESTABLISHED);
-	want_event(s->pair.a.connect, DAT_CONNECTION_EVENT_ESTABLISHED);
+	ok(dat_cr_accept(ask_and_arrive(), a->ep, 0, NULL));
+	want_both(DAT_CONNECTION_EVENT_ESTABLISHED);
 }
 
 static void
-leave_slowly(struct stage *s)
+leave_slowly(void)
 {
-	connect_passively(s);
-	ok(dat_ep_disconnect(s->pair.b.ep, DAT_CLOSE_GRACEFUL_FLAG));
+	connect_passively();
+	ok(dat_ep_disconnect(b->ep, DAT_CLOSE_GRACEFUL_FLAG));
 }
 
 /* The DREQ is on its way, and the peer sleeps. */
 static void
-leave_unanswered(struct stage *s)
+leave_unanswered(void)
 {
-	leave_slowly(s);
-	poll_once(&s->pair.b);
-	poll_once(&s->pair.b);
+	leave_slowly();
+	poll_once(b);
+	poll_once(b);
 }
 
 static void
-leave_at_once(struct stage *s)
+leave_at_once(void)
 {
-	connect_actively(s);
-	ok(dat_ep_disconnect(s->pair.b.ep, DAT_CLOSE_ABRUPT_FLAG));
-	want_now(s->pair.b.connect, DAT_CONNECTION_EVENT_DISCONNECTED);
+	connect_actively();
+	ok(dat_ep_disconnect(b->ep, DAT_CLOSE_ABRUPT_FLAG));
+	want_now(b->connect, DAT_CONNECTION_EVENT_DISCONNECTED);
 }
 
 static void
-leave_in_order(struct stage *s)
+leave_in_order(void)
 {
-	leave_slowly(s);
-	want_event(s->pair.b.connect, DAT_CONNECTION_EVENT_DISCONNECTED);
+	leave_slowly();
+	want_event(b->connect, DAT_CONNECTION_EVENT_DISCONNECTED);
 }
 
 static void
-be_left(struct stage *s)
+be_left(void)
 {
-	connect_passively(s);
-	ok(dat_ep_disconnect(s->pair.a.ep, DAT_CLOSE_ABRUPT_FLAG));
-	want_event(s->pair.b.connect, DAT_CONNECTION_EVENT_DISCONNECTED);
+	connect_passively();
+	ok(dat_ep_disconnect(a->ep, DAT_CLOSE_ABRUPT_FLAG));
+	want_event(b->connect, DAT_CONNECTION_EVENT_DISCONNECTED);
 }
 
 /* A message that is longer than the buffer. */
 static void
-break_down(struct stage *s)
+break_down(void)
 {
-	connect_passively(s);
-	ok(s->on_srq ? post_srq(&s->pair.b, 0, 1, 0) : post_recv(&s->pair.b, 0, 1, 0));
-	ok(post_send(&s->pair.a, 0, 2, 0));
-	want_event(s->pair.b.connect, DAT_CONNECTION_EVENT_BROKEN);
-	want_event(s->pair.b.recv, DAT_DTO_COMPLETION_EVENT);
+	connect_passively();
+	ok(feed(0, 1, 0));
+	ok(post_send(a, 0, 2, 0));
+	want_event(b->connect, DAT_CONNECTION_EVENT_BROKEN);
+	want_event(b->recv, DAT_DTO_COMPLETION_EVENT);
 }
 
 static void
-be_refused(struct stage *s)
+be_refused(void)
 {
-	ok(dat_cr_reject(ask_and_arrive(s) NEW_ARGS(, 0, NULL)));
-	want_event(s->pair.b.connect, DAT_CONNECTION_EVENT_PEER_REJECTED);
+	ok(dat_cr_reject(ask_and_arrive() NEW_ARGS(, 0, NULL)));
+	want_event(b->connect, DAT_CONNECTION_EVENT_PEER_REJECTED);
 }
 
 static void
-find_nobody(struct stage *s)
+find_nobody(void)
 {
-	ok(end_connect(&s->pair.b, &s->pair.a, NOBODY_QUAL));
-	want_event(s->pair.b.connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+	ok(end_connect(b, a, NOBODY_QUAL));
+	want_event(b->connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
 }
 
 static void
-give_up_asking(struct stage *s)
+give_up_asking(void)
 {
-	ask(s);
-	ok(dat_ep_disconnect(s->pair.b.ep, DAT_CLOSE_GRACEFUL_FLAG));
-	want_now(s->pair.b.connect, DAT_CONNECTION_EVENT_DISCONNECTED);
+	ask();
+	ok(dat_ep_disconnect(b->ep, DAT_CLOSE_GRACEFUL_FLAG));
+	want_now(b->connect, DAT_CONNECTION_EVENT_DISCONNECTED);
 }
 
 static void
-give_up_accepting(struct stage *s)
+give_up_accepting(void)
 {
-	accept_public(s);
-	ok(dat_ep_disconnect(s->pair.b.ep, DAT_CLOSE_ABRUPT_FLAG));
-	want_now(s->pair.b.connect, DAT_CONNECTION_EVENT_DISCONNECTED);
+	accept_public();
+	ok(dat_ep_disconnect(b->ep, DAT_CLOSE_ABRUPT_FLAG));
+	want_now(b->connect, DAT_CONNECTION_EVENT_DISCONNECTED);
 }
 
 /* Accepted when the peer has gone already. */
 static void
-accept_in_vain(struct stage *s)
+accept_in_vain(void)
 {
 	DAT_CR_HANDLE cr;
 
-	ok(end_connect(&s->pair.a, &s->pair.b, CONN_QUAL));
-	cr = end_request(&s->pair.b);
-	ok(dat_ep_disconnect(s->pair.a.ep, DAT_CLOSE_ABRUPT_FLAG));
-	ok(dat_cr_accept(cr, s->pair.b.ep, 0, NULL));
-	want_event(s->pair.b.connect, DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR);
+	ok(end_connect(a, b, CONN_QUAL));
+	cr = end_request(b);
+	ok(dat_ep_disconnect(a->ep, DAT_CLOSE_ABRUPT_FLAG));
+	ok(dat_cr_accept(cr, b->ep, 0, NULL));
+	want_event(b->connect, DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR);
 }
 
 static void
-start_afresh(struct stage *s)
+start_afresh(void)
 {
-	leave_in_order(s);
-	ok(dat_ep_reset(s->pair.b.ep));
+	leave_in_order();
+	ok(dat_ep_reset(b->ep));
 }
 
 /* clang-format off */
@@ -242,53 +239,35 @@ const struct way ways[] = {
 
 const unsigned int ways_count = sizeof(ways) / sizeof(ways[0]);
 
-/* An endpoint of @p end beside the one on the stage. */
-static DAT_EP_HANDLE
-another(const struct end *end)
-{
-	DAT_EP_HANDLE ep;
-
-	ok(dat_ep_create(end->ia, end->pz, end->recv, end->request, end->connect, NULL, &ep));
-	return ep;
-}
-
 /* Connect two more endpoints, and let a third of a's ask for a connection. */
 static void
-open_others(struct stage *s)
+open_others(void)
 {
-	DAT_EP_HANDLE mine = s->pair.a.ep, subject = s->pair.b.ep;
+	DAT_EP_HANDLE mine = a->ep, subject = b->ep;
 
-	s->pair.a.ep = another(&s->pair.a);
-	s->pair.b.ep = s->connected = another(&s->pair.b);
-	pair_connect(&s->pair);
-	s->pair.a.ep = another(&s->pair.a);
-	ok(end_connect(&s->pair.a, &s->pair.b, CONN_QUAL));
-	s->request = end_request(&s->pair.b);
-	s->unused = another(&s->pair.b);
-	s->pair.a.ep = mine;
-	s->pair.b.ep = subject;
+	a->ep = another_ep(a);
+	b->ep = stage.connected = another_ep(b);
+	pair_connect(&pair);
+	a->ep = another_ep(a);
+	ok(end_connect(a, b, CONN_QUAL));
+	stage.request = end_request(b);
+	stage.unused = another_ep(b);
+	a->ep = mine;
+	b->ep = subject;
 }
 
 void
-stage_open(struct stage *s, const struct way *way, bool on_srq)
+stage_open(const struct way *way, bool on_srq)
 {
 	const struct end_options shared = { .srq_depth = 8 };
-	struct end *a = &s->pair.a, *b = &s->pair.b;
-	DAT_PSP_HANDLE psp;
 
-	*s = (struct stage){ .on_srq = on_srq };
-	pair_open(&s->pair, NULL, on_srq ? &shared : NULL);
-	ok(dat_psp_create(a->ia, A_QUAL, a->cr, DAT_PSP_CONSUMER_FLAG, &psp));
-	ok(dat_rmr_create(b->pz, &s->rmr));
-	ok(dat_pz_create(b->ia, &s->other_zone));
-	s->other_evd = make_dto_evd(b, 8);
-	open_others(s);
-	way->go(s);
+	stage = (struct stage){ .on_srq = on_srq };
+	pair_open(&pair, NULL, on_srq ? &shared : NULL);
+	make_psp(a, A_QUAL, a->cr);
+	ok(dat_rmr_create(b->pz, &stage.rmr));
+	stage.other_zone = make_pz(b);
+	stage.other_evd = make_dto_evd(b, 8);
+	open_others();
+	way->go();
 	assert_int_equal(end_state(b), columns[way->column].state);
-}
-
-void
-stage_close(struct stage *s)
-{
-	pair_close(&s->pair);
 }

@@ -36,7 +36,6 @@ extern const struct column_names columns[COLUMNS];
 
 /** The endpoint on the stage is b's; a is its peer. */
 struct stage {
-	struct pair pair;
 	bool on_srq;
 	DAT_RSP_HANDLE rsp;       /**< the endpoint is, or was, reserved for it; else null */
 	DAT_CR_HANDLE own;        /**< the request of that service point, not answered; else null */
@@ -48,11 +47,13 @@ struct stage {
 	DAT_EVD_HANDLE other_evd; /**< a dispatcher of b's for completions that nobody uses */
 };
 
+extern struct stage stage;
+
 /** One way into a state. */
 struct way {
 	enum column column;
 	const char *name;
-	void (*go)(struct stage *stage);
+	void (*go)(void);
 };
 
 /** Every state at least once, and each way that leaves an endpoint in another condition. */
@@ -60,7 +61,6 @@ extern const struct way ways[];
 extern const unsigned int ways_count;
 
 /** Open both adapters, and bring b's endpoint into that state. */
-void stage_open(struct stage *stage, const struct way *way, bool on_srq);
-void stage_close(struct stage *stage);
+void stage_open(const struct way *way, bool on_srq);
 
 #endif

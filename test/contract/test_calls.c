@@ -64,7 +64,7 @@ static DAT_RMR_TRIPLET odd_remote = { .virtual_address = 1, .segment_length = 8 
 static DAT_EVENT event = { .event_number = DAT_SOFTWARE_EVENT };
 static DAT_EVENT other_event = { .event_number = DAT_DTO_COMPLETION_EVENT };
 static DAT_EP_ATTR ep_attr;
-static DAT_EP_PARAM ep_param = { .ep_attr.max_message_size = 77 };
+static DAT_EP_PARAM ep_values = { .ep_attr.max_message_size = 77 };
 static DAT_SRQ_ATTR srq_attr = { .max_recv_dtos = 4, .max_recv_iov = 1 };
 static struct sockaddr_storage address;
 #if DAT_ABI == 12
@@ -140,7 +140,7 @@ static const struct call calls[] = {
 #include "calls.def"
 };
 
-#define CALLS (sizeof(calls) / sizeof(calls[0]))
+#define CALLS (COUNT_OF(calls))
 
 /* Something wrong to say, and the answer. */
 struct wrong {
@@ -318,17 +318,17 @@ static void
 setup(void)
 {
 	objects_open(&objects);
-	segments[0] = segment(&objects.pair.a, 0, sizeof(memory));
+	segments[0] = segment(a, 0, sizeof(memory));
 	remote = (DAT_RMR_TRIPLET){ .segment_length = sizeof(memory) };
 #if DAT_ABI == 20
 	other_segments[0] = segments[0];
 	other_segments[0].lmr_context++;
-	word = segment(&objects.pair.a, 0, sizeof(uint64_t));
+	word = segment(a, 0, sizeof(uint64_t));
 #endif
 #if DIRECT
 	table = provider_table(objects.good[IN_PZ]);
 #endif
-	address = objects.pair.b.address;
+	address = b->address;
 }
 
 /* Nothing that can be seen of any object is another than before. */
@@ -380,7 +380,6 @@ calls__refuse_one_wrong_argument(void **state)
 		want_view(&before, &calls[c]);
 	}
 	print_message("%zu calls, %u wrong arguments\n", CALLS, checked);
-	objects_close(&objects);
 }
 
 /* No bytes are no region, wherever they are: the length is told before the address, and before the name. */
@@ -399,13 +398,13 @@ refuse_two(const struct call *call, union value *v, unsigned int i, unsigned int
 	struct wrong first[BAD_MAX], second[BAD_MAX];
 	unsigned int n = wrong_values(call, i, first), m = wrong_values(call, j, second);
 
-	for (unsigned int a = 0; a < n; a++)
-		for (unsigned int b = 0; b < m; b++) {
-			v[i] = first[a].value;
-			v[j] = second[b].value;
+	for (unsigned int k = 0; k < n; k++)
+		for (unsigned int l = 0; l < m; l++) {
+			v[i] = first[k].value;
+			v[j] = second[l].value;
 			want_answer(call, v,
-					second_first(call, v, i, j) ? second[b].answer
-								    : first[a].answer);
+					second_first(call, v, i, j) ? second[l].answer
+								    : first[k].answer);
 		}
 	v[i] = good_i;
 	v[j] = good_j;
@@ -431,7 +430,6 @@ calls__name_the_first_wrong_argument(void **state)
 		want_view(&before, &calls[c]);
 	}
 	print_message("%zu calls, %u pairs of wrong arguments\n", CALLS, checked);
-	objects_close(&objects);
 }
 
 /* When the last instance is closed nothing is left of its provider but its answers. */
@@ -441,7 +439,7 @@ calls__after_everything_was_closed(void **state)
 	union value v[ARGS_MAX];
 
 	setup();
-	objects_close(&objects);
+	pair_close(&pair);
 	for (unsigned int c = 0; c < CALLS; c++) {
 		const struct argument *arg = &calls[c].arg[0];
 
@@ -478,7 +476,6 @@ calls__on_handles_of_a_parent(void **state)
 	want_child(begin_child(refuse_all));
 	objects_look(&objects, &now);
 	assert_null(view_difference(&now, &before));
-	objects_close(&objects);
 }
 
 #if DAT_ABI == 12
@@ -529,34 +526,28 @@ calls__that_are_missing_say_so(void **state)
 			missing);
 	want(dat_cno_fd_create(good_handle(IN_IA), &fd, &made), missing);
 	want(dat_cno_trigger(good[IN_CNO], &trigger), missing);
-	for (unsigned int i = 0; i < sizeof(operations) / sizeof(operations[0]); i++)
+	for (unsigned int i = 0; i < COUNT_OF(operations); i++)
 		want(dat_extension_op(good[IN_EP], operations[i]), missing);
 	/* Of adapters that are not open. */
 	want(dat_extension_op(DAT_HANDLE_NULL, DAT_IB_OPEN_QUERY_OP), missing);
 	/* Nothing stands in for anything else, and that is an answer. */
 	ok(dat_ia_ha_related(good_handle(IN_IA), name, &related));
 	assert_int_equal(related, DAT_FALSE);
-	objects_close(&objects);
 }
 
 #endif
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		rig_test(answers__are_compared_whole),
-		rig_test(calls__refuse_one_wrong_argument),
-		rig_test(calls__name_the_first_wrong_argument),
-		rig_test(calls__on_handles_of_a_parent),
-		rig_test(calls__after_everything_was_closed),
+const struct CMUnitTest tests[] = {
+	rig_test(answers__are_compared_whole),
+	rig_test(calls__refuse_one_wrong_argument),
+	rig_test(calls__name_the_first_wrong_argument),
+	rig_test(calls__on_handles_of_a_parent),
+	rig_test(calls__after_everything_was_closed),
 #if DAT_ABI == 12
-		rig_test(list_providers__arguments),
+	rig_test(list_providers__arguments),
 #endif
 #if DIRECT
-		rig_test(calls__that_are_missing_say_so),
+	rig_test(calls__that_are_missing_say_so),
 #endif
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+	tests_end,
+};

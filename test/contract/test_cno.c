@@ -6,7 +6,7 @@
 #define CALLS_MAX 64
 #define TAKES     400
 
-/** What an agent has heard. */
+/** What an agent has heard. Static, as it hears of the close, too. */
 struct heard {
 	unsigned int calls;
 	DAT_EVD_HANDLE evd[CALLS_MAX];
@@ -22,19 +22,11 @@ hear(DAT_PVOID data, DAT_EVD_HANDLE evd)
 	heard->calls++;
 }
 
-static DAT_OS_WAIT_PROXY_AGENT
-agent_of(struct heard *heard)
-{
-	return (DAT_OS_WAIT_PROXY_AGENT){ heard, hear };
-}
-
 static void
 post_n(DAT_EVD_HANDLE evd, unsigned int n)
 {
-	const DAT_EVENT event = { .event_number = DAT_SOFTWARE_EVENT };
-
 	while (n-- > 0)
-		ok(dat_evd_post_se(evd, &event));
+		ok(post_software(evd, 0));
 }
 
 static void
@@ -45,21 +37,17 @@ take_n(DAT_EVD_HANDLE evd, unsigned int n)
 }
 
 static void
-want_notified(DAT_CNO_HANDLE cno, DAT_EVD_HANDLE evd)
+want_notified_n(DAT_CNO_HANDLE cno, DAT_EVD_HANDLE evd, unsigned int n)
 {
-	DAT_EVD_HANDLE fired = cno;
-
-	ok(dat_cno_wait(cno, 0, &fired));
-	assert_ptr_equal(fired, evd);
+	while (n-- > 0)
+		want_notified(cno, evd);
+	want_not_notified(cno);
 }
 
-static void
-want_not_notified(DAT_CNO_HANDLE cno)
+static DAT_OS_WAIT_PROXY_AGENT
+agent_of(struct heard *heard)
 {
-	DAT_EVD_HANDLE fired = cno;
-
-	want_error(dat_cno_wait(cno, 0, &fired), DAT_QUEUE_EMPTY, 0);
-	assert_null(fired);
+	return (DAT_OS_WAIT_PROXY_AGENT){ heard, hear };
 }
 
 static void
@@ -70,40 +58,34 @@ cno__handles_and_arguments(void **state)
 	DAT_CNO_HANDLE cno, dead;
 	DAT_CNO_PARAM param;
 	DAT_EVD_HANDLE evd;
-	struct end end;
 
-	end_open(&end, "loop0", NULL);
-	want_error(dat_cno_create(end.ep, half, NULL), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
-	want_error(dat_cno_create(end.ia, half, NULL), DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-	want_error(dat_cno_create(end.ia, none, NULL), DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
-	dead = make_cno(&end);
+	want_bad_handle(dat_cno_create(a->ep, half, NULL), IA);
+	want_bad_arg(dat_cno_create(a->ia, half, NULL), 2);
+	want_bad_arg(dat_cno_create(a->ia, none, NULL), 3);
+	dead = make_cno(a);
 	ok(dat_cno_free(dead));
-	cno = make_cno(&end);
+	cno = make_cno(a);
 	for (int i = 0; i < 3; i++) {
-		DAT_CNO_HANDLE bad = i == 0 ? DAT_HANDLE_NULL : i == 1 ? end.recv : dead;
+		DAT_CNO_HANDLE bad = i == 0 ? DAT_HANDLE_NULL : i == 1 ? a->recv : dead;
 
 		want_type(dat_cno_free(bad), DAT_INVALID_HANDLE);
 		want_type(dat_cno_modify_agent(bad, half), DAT_INVALID_HANDLE);
 		want_type(dat_cno_query(bad, (DAT_CNO_PARAM_MASK)4, NULL), DAT_INVALID_HANDLE);
 		want_type(dat_cno_wait(bad, 0, NULL), DAT_INVALID_HANDLE);
 	}
-	want_error(dat_cno_free(end.recv), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
-	want_error(dat_cno_modify_agent(cno, half), DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-	want_error(dat_cno_query(cno, (DAT_CNO_PARAM_MASK)4, NULL), DAT_INVALID_PARAMETER,
-			DAT_INVALID_ARG2);
-	want_error(dat_cno_query(cno, DAT_CNO_FIELD_ALL, NULL), DAT_INVALID_PARAMETER,
-			DAT_INVALID_ARG3);
-	want_error(dat_cno_wait(cno, 0, NULL), DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	want_bad_handle(dat_cno_free(a->recv), CNO);
+	want_bad_arg(dat_cno_modify_agent(cno, half), 2);
+	want_bad_arg(dat_cno_query(cno, (DAT_CNO_PARAM_MASK)4, NULL), 2);
+	want_bad_arg(dat_cno_query(cno, DAT_CNO_FIELD_ALL, NULL), 3);
+	want_bad_arg(dat_cno_wait(cno, 0, NULL), 3);
 	memset(&param, POISON, sizeof(param));
 	ok(dat_cno_query(cno, DAT_CNO_FIELD_ALL, &param));
-	assert_ptr_equal(param.ia_handle, end.ia);
+	assert_ptr_equal(param.ia_handle, a->ia);
 	assert_null(param.agent.instance_data);
 	assert_null(param.agent.proxy_agent_func);
-	want_error(dat_evd_modify_cno(end.ep, cno), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
-	want_error(dat_evd_modify_cno(end.recv, dead), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
-	want_error(dat_evd_create(end.ia, 4, dead, DAT_EVD_DTO_FLAG, &evd), DAT_INVALID_HANDLE,
-			DAT_INVALID_HANDLE_CNO);
-	end_close(&end);
+	want_error(dat_evd_modify_cno(a->ep, cno), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
+	want_bad_handle(dat_evd_modify_cno(a->recv, dead), CNO);
+	want_bad_handle(dat_evd_create(a->ia, 4, dead, DAT_EVD_DTO_FLAG, &evd), CNO);
 }
 
 static void
@@ -112,53 +94,42 @@ cno__is_an_object_like_others(void **state)
 	const DAT_CONTEXT in = { .as_64 = 4711 };
 	DAT_HANDLE_TYPE type;
 	DAT_CONTEXT out;
-	DAT_CNO_HANDLE cno;
-	struct end end;
+	DAT_CNO_HANDLE cno = make_cno(a);
 
-	end_open(&end, "loop0", NULL);
-	cno = make_cno(&end);
 	ok(dat_get_handle_type(cno, &type));
 	assert_int_equal(type, DAT_HANDLE_TYPE_CNO);
 	ok(dat_set_consumer_context(cno, in));
 	ok(dat_get_consumer_context(cno, &out));
 	assert_int_equal(out.as_64, in.as_64);
-	want_error(dat_ia_close(end.ia, DAT_CLOSE_GRACEFUL_FLAG), DAT_INVALID_STATE,
-			DAT_INVALID_STATE_IA_IN_USE);
+	want_bad_state(dat_ia_close(a->ia, DAT_CLOSE_GRACEFUL_FLAG), IA_IN_USE);
 	ok(dat_cno_free(cno));
 	want_type(dat_get_handle_type(cno, &type), DAT_INVALID_HANDLE);
-	end_close(&end);
 }
 
 /* A dispatcher knows its notification object, which lives as long as one does; that of another instance is none. */
 static void
 cno__of_a_dispatcher(void **state)
 {
-	DAT_CNO_HANDLE cno, other;
 	DAT_EVD_PARAM param;
 	DAT_EVD_HANDLE evd;
-	struct pair pair;
+	DAT_CNO_HANDLE cno = make_cno(a);
+	DAT_CNO_HANDLE other = make_cno(b);
 
-	pair_open(&pair, NULL, NULL);
-	cno = make_cno(&pair.a);
-	other = make_cno(&pair.b);
-	want_error(dat_evd_create(pair.a.ia, 4, other, DAT_EVD_DTO_FLAG, &evd), DAT_INVALID_HANDLE,
-			DAT_INVALID_HANDLE_CNO);
-	want_error(dat_evd_modify_cno(pair.a.recv, other), DAT_INVALID_HANDLE,
-			DAT_INVALID_HANDLE_CNO);
-	evd = make_fed(&pair.a, cno);
-	ok(dat_evd_query(evd, DAT_EVD_FIELD_ALL, &param));
+	want_bad_handle(dat_evd_create(a->ia, 4, other, DAT_EVD_DTO_FLAG, &evd), CNO);
+	want_bad_handle(dat_evd_modify_cno(a->recv, other), CNO);
+	evd = make_fed(a, cno);
+	param = evd_param(evd);
 	assert_ptr_equal(param.cno_handle, cno);
-	want_error(dat_cno_free(cno), DAT_INVALID_STATE, DAT_INVALID_STATE_CNO_IN_USE);
-	ok(dat_evd_modify_cno(pair.a.recv, cno));
+	want_bad_state(dat_cno_free(cno), CNO_IN_USE);
+	ok(dat_evd_modify_cno(a->recv, cno));
 	ok(dat_evd_modify_cno(evd, DAT_HANDLE_NULL));
-	ok(dat_evd_query(evd, DAT_EVD_FIELD_ALL, &param));
+	param = evd_param(evd);
 	assert_null(param.cno_handle);
-	want_error(dat_cno_free(cno), DAT_INVALID_STATE, DAT_INVALID_STATE_CNO_IN_USE);
-	ok(dat_evd_modify_cno(pair.a.recv, DAT_HANDLE_NULL));
-	ok(dat_evd_modify_cno(pair.a.recv, DAT_HANDLE_NULL));
+	want_bad_state(dat_cno_free(cno), CNO_IN_USE);
+	ok(dat_evd_modify_cno(a->recv, DAT_HANDLE_NULL));
+	ok(dat_evd_modify_cno(a->recv, DAT_HANDLE_NULL));
 	ok(dat_cno_free(cno));
 	ok(dat_evd_free(evd));
-	pair_close(&pair);
 }
 
 /* Each event makes one notification; how they are collected does not matter. */
@@ -166,19 +137,14 @@ static void
 notify__once_for_each_event(void **state)
 {
 	DAT_EVD_HANDLE evd;
-	DAT_CNO_HANDLE cno;
-	struct end end;
+	DAT_CNO_HANDLE cno = make_cno(a);
 
-	end_open(&end, "loop0", NULL);
-	cno = make_cno(&end);
 	want_not_notified(cno);
-	evd = make_fed(&end, cno);
+	evd = make_fed(a, cno);
 	want_not_notified(cno);
 	for (unsigned int n = 1; n <= 16; n++) {
 		post_n(evd, n);
-		for (unsigned int i = 0; i < n; i++)
-			want_notified(cno, evd);
-		want_not_notified(cno);
+		want_notified_n(cno, evd, n);
 		take_n(evd, n);
 		want_not_notified(cno);
 	}
@@ -188,34 +154,25 @@ notify__once_for_each_event(void **state)
 		take_n(evd, 1);
 	}
 	want_not_notified(cno);
-	end_close(&end);
 }
 
 /* Who takes all events at once is not called back for each of them. */
 static void
 notify__not_for_what_was_taken(void **state)
 {
-	DAT_EVD_HANDLE evd;
-	DAT_CNO_HANDLE cno;
-	struct end end;
+	DAT_CNO_HANDLE cno = make_cno(a);
+	DAT_EVD_HANDLE evd = make_fed(a, cno);
 
-	end_open(&end, "loop0", NULL);
-	cno = make_cno(&end);
-	evd = make_fed(&end, cno);
 	post_n(evd, 5);
 	want_notified(cno, evd);
 	take_n(evd, 5);
 	want_not_notified(cno);
 	/* But for each that comes then. */
 	post_n(evd, 2);
-	want_notified(cno, evd);
-	want_notified(cno, evd);
-	want_not_notified(cno);
+	want_notified_n(cno, evd, 2);
 	take_n(evd, 1);
 	post_n(evd, 1);
-	want_notified(cno, evd);
-	want_not_notified(cno);
-	end_close(&end);
+	want_notified_n(cno, evd, 1);
 }
 
 /* Dispatchers have their turns: none waits for another to run dry. */
@@ -223,13 +180,10 @@ static void
 notify__dispatchers_in_turn(void **state)
 {
 	DAT_EVD_HANDLE evd[3];
-	DAT_CNO_HANDLE cno;
-	struct end end;
+	DAT_CNO_HANDLE cno = make_cno(a);
 
-	end_open(&end, "loop0", NULL);
-	cno = make_cno(&end);
 	for (int i = 0; i < 3; i++)
-		evd[i] = make_fed(&end, cno);
+		evd[i] = make_fed(a, cno);
 	post_n(evd[1], 3);
 	post_n(evd[2], 1);
 	post_n(evd[0], 2);
@@ -240,23 +194,17 @@ notify__dispatchers_in_turn(void **state)
 	post_n(evd[0], 1);
 	post_n(evd[2], 1);
 	ok(dat_evd_free(evd[0]));
-	want_notified(cno, evd[2]);
-	want_not_notified(cno);
-	end_close(&end);
+	want_notified_n(cno, evd[2], 1);
 }
 
 /* While it is disabled a dispatcher notifies of nothing; of what is there then, when it is enabled again. */
 static void
 disabled__holds_notifications_back(void **state)
 {
-	struct heard heard = { 0 };
-	DAT_EVD_HANDLE evd;
-	DAT_CNO_HANDLE cno;
-	struct end end;
+	static struct heard heard;
+	DAT_CNO_HANDLE cno = make_cno_with(a, hear, &heard);
+	DAT_EVD_HANDLE evd = make_fed(a, cno);
 
-	end_open(&end, "loop0", NULL);
-	ok(dat_cno_create(end.ia, agent_of(&heard), &cno));
-	evd = make_fed(&end, cno);
 	post_n(evd, 1);
 	assert_int_equal(heard.calls, 1);
 	ok(dat_evd_disable(evd));
@@ -266,9 +214,7 @@ disabled__holds_notifications_back(void **state)
 	assert_int_equal(heard.calls, 1);
 	ok(dat_evd_enable(evd));
 	assert_int_equal(heard.calls, 3);
-	for (int i = 0; i < 3; i++)
-		want_notified(cno, evd);
-	want_not_notified(cno);
+	want_notified_n(cno, evd, 3);
 	ok(dat_evd_enable(evd));
 	want_not_notified(cno);
 	assert_int_equal(heard.calls, 3);
@@ -278,47 +224,35 @@ disabled__holds_notifications_back(void **state)
 	take_n(evd, 5);
 	ok(dat_evd_enable(evd));
 	want_not_notified(cno);
-	end_close(&end);
 }
 
 /* An unwaitable dispatcher notifies as ever. */
 static void
 unwaitable__notifies(void **state)
 {
-	DAT_EVD_HANDLE evd;
-	DAT_CNO_HANDLE cno;
-	struct end end;
+	DAT_CNO_HANDLE cno = make_cno(a);
+	DAT_EVD_HANDLE evd = make_fed(a, cno);
 
-	end_open(&end, "loop0", NULL);
-	cno = make_cno(&end);
-	evd = make_fed(&end, cno);
 	ok(dat_evd_set_unwaitable(evd));
 	post_n(evd, 1);
 	want_notified(cno, evd);
-	end_close(&end);
 }
 
 /* What is queued when a dispatcher gets a notification object is notified; what was not collected goes along. */
 static void
 modify_cno__loses_nothing(void **state)
 {
-	DAT_CNO_HANDLE first, second;
-	DAT_EVD_HANDLE evd;
-	struct end end;
+	DAT_CNO_HANDLE first = make_cno(a);
+	DAT_CNO_HANDLE second = make_cno(a);
+	DAT_EVD_HANDLE evd = make_fed(a, DAT_HANDLE_NULL);
 
-	end_open(&end, "loop0", NULL);
-	first = make_cno(&end);
-	second = make_cno(&end);
-	evd = make_fed(&end, DAT_HANDLE_NULL);
 	post_n(evd, 3);
 	ok(dat_evd_modify_cno(evd, first));
 	want_notified(first, evd);
 	ok(dat_evd_modify_cno(evd, first));
 	ok(dat_evd_modify_cno(evd, second));
 	want_not_notified(first);
-	want_notified(second, evd);
-	want_notified(second, evd);
-	want_not_notified(second);
+	want_notified_n(second, evd, 2);
 	post_n(evd, 1);
 	want_not_notified(first);
 	want_notified(second, evd);
@@ -332,29 +266,23 @@ modify_cno__loses_nothing(void **state)
 	ok(dat_evd_modify_cno(evd, second));
 	ok(dat_evd_enable(evd));
 	want_not_notified(first);
-	for (int i = 0; i < 5; i++)
-		want_notified(second, evd);
-	want_not_notified(second);
-	end_close(&end);
+	want_notified_n(second, evd, 5);
 }
 
 /* An agent hears of each notification, beside those who wait, and with its own data. */
 static void
 agent__hears_of_each(void **state)
 {
-	struct heard heard = { 0 }, other = { 0 };
+	static struct heard heard, other;
 	DAT_EVD_HANDLE evd[2];
 	DAT_CNO_PARAM param;
-	DAT_CNO_HANDLE cno;
-	struct end end;
+	DAT_CNO_HANDLE cno = make_cno_with(a, hear, &heard);
 
-	end_open(&end, "loop0", NULL);
-	ok(dat_cno_create(end.ia, agent_of(&heard), &cno));
 	ok(dat_cno_query(cno, DAT_CNO_FIELD_AGENT, &param));
 	assert_ptr_equal(param.agent.instance_data, &heard);
 	assert_ptr_equal(param.agent.proxy_agent_func, hear);
 	for (int i = 0; i < 2; i++)
-		evd[i] = make_fed(&end, cno);
+		evd[i] = make_fed(a, cno);
 	post_n(evd[0], 2);
 	post_n(evd[1], 1);
 	assert_int_equal(heard.calls, 3);
@@ -376,38 +304,34 @@ agent__hears_of_each(void **state)
 	assert_int_equal(other.calls, 1);
 	post_n(evd[1], 1);
 	assert_int_equal(other.calls, 2);
-	end_close(&end);
 }
 
 /* With the last dispatcher that is freed, and with the instance, the agent hears of no dispatcher. */
 static void
 agent__hears_of_the_end(void **state)
 {
-	struct heard heard = { 0 };
+	static struct heard heard;
 	DAT_EVD_HANDLE evd[2];
-	DAT_CNO_HANDLE cno;
-	struct end end;
+	DAT_CNO_HANDLE cno = make_cno_with(a, hear, &heard);
 
-	end_open(&end, "loop0", NULL);
-	ok(dat_cno_create(end.ia, agent_of(&heard), &cno));
 	for (int i = 0; i < 2; i++)
-		evd[i] = make_fed(&end, cno);
+		evd[i] = make_fed(a, cno);
 	ok(dat_evd_free(evd[0]));
 	assert_int_equal(heard.calls, 0);
 	ok(dat_evd_free(evd[1]));
 	assert_int_equal(heard.calls, 1);
 	assert_null(heard.evd[0]);
 	/* To be taken away is not to be freed. */
-	evd[0] = make_fed(&end, cno);
+	evd[0] = make_fed(a, cno);
 	ok(dat_evd_modify_cno(evd[0], DAT_HANDLE_NULL));
 	assert_int_equal(heard.calls, 1);
 	ok(dat_evd_modify_cno(evd[0], cno));
-	end_close(&end);
+	end_close(a);
 	assert_int_equal(heard.calls, 2);
 	assert_null(heard.evd[1]);
 }
 
-/** An agent that makes calls. */
+/** An agent that makes calls. Static, too. */
 struct busy {
 	unsigned int calls;
 	unsigned int inside;
@@ -440,19 +364,16 @@ be_busy(DAT_PVOID data, DAT_EVD_HANDLE evd)
 static void
 agent__may_make_calls(void **state)
 {
-	struct busy busy = { .echo = 10 };
+	static struct busy busy = { .echo = 10 };
 	DAT_EVD_HANDLE evd;
-	struct end end;
 
-	end_open(&end, "loop0", NULL);
-	ok(dat_cno_create(end.ia, (DAT_OS_WAIT_PROXY_AGENT){ &busy, be_busy }, &busy.cno));
-	evd = make_fed(&end, busy.cno);
+	busy.cno = make_cno_with(a, be_busy, &busy);
+	evd = make_fed(a, busy.cno);
 	post_n(evd, 1);
 	assert_int_equal(busy.calls, 11);
-	want_error(busy.freed, DAT_INVALID_STATE, DAT_INVALID_STATE_CNO_IN_USE);
+	want_bad_state(busy.freed, CNO_IN_USE);
 	want_none(evd);
 	want_not_notified(busy.cno);
-	end_close(&end);
 }
 
 /*
@@ -462,98 +383,78 @@ agent__may_make_calls(void **state)
 static void
 agent__may_take_where_its_thread_takes(void **state)
 {
-	struct busy busy = { .echo = 0 };
-	struct pair pair;
+	static struct busy busy = { .echo = 0 };
 
-	pair_up(&pair);
-	ok(dat_cno_create(pair.b.ia, (DAT_OS_WAIT_PROXY_AGENT){ &busy, be_busy }, &busy.cno));
-	ok(dat_evd_modify_cno(pair.b.recv, busy.cno));
+	busy.cno = make_cno_with(b, be_busy, &busy);
+	ok(dat_evd_modify_cno(b->recv, busy.cno));
 	for (unsigned int n = 0; n < TAKES; n++) {
 		DAT_EVENT event;
 
-		ok(post_recv(&pair.b, 0, 64, n));
-		ok(post_send(&pair.a, 0, 64, n));
+		ok(post_recv(b, 0, 64, n));
+		ok(post_send(a, 0, 64, n));
 		while (busy.calls == n) {
-			poll_once(&pair.a);
-			want(dat_evd_dequeue(pair.b.recv, &event), DAT_QUEUE_EMPTY);
+			poll_once(a);
+			want(dat_evd_dequeue(b->recv, &event), DAT_QUEUE_EMPTY);
 		}
-		want_dto(&pair.a, pair.a.request, n, DAT_DTO_SUCCESS, 64);
+		want_dto(a, a->request, n, DAT_DTO_SUCCESS, 64);
 	}
 	assert_int_equal(busy.calls, TAKES);
-	want_none(pair.b.recv);
-	pair_close(&pair);
+	want_none(b->recv);
 }
 
 /* Every kind of event notifies: completions, connections, requests, what is asynchronous. */
 static void
 notify__of_every_kind(void **state)
 {
-	DAT_EVD_HANDLE fired;
-	DAT_CNO_HANDLE cno;
 	DAT_CR_HANDLE cr;
-	struct pair pair;
-	struct end *b = &pair.b;
+	DAT_CNO_HANDLE cno = make_cno(b);
 
-	pair_open(&pair, NULL, NULL);
-	cno = make_cno(b);
 	ok(dat_evd_modify_cno(b->cr, cno));
 	ok(dat_evd_modify_cno(b->connect, cno));
 	ok(dat_evd_modify_cno(b->recv, cno));
 	ok(dat_evd_modify_cno(b->request, cno));
 	ok(dat_evd_modify_cno(b->async, cno));
-	ok(end_connect(&pair.a, b, CONN_QUAL));
+	ok(end_connect(a, b, CONN_QUAL));
 	/* To wait polls both ends, as to wait for events does. */
-	ok(dat_cno_wait(cno, DAT_TIMEOUT_INFINITE, &fired));
-	assert_ptr_equal(fired, b->cr);
+	want_notification(cno, b->cr);
 	cr = end_request(b);
 	ok(dat_cr_accept(cr, b->ep, 0, NULL));
-	want_event(pair.a.connect, DAT_CONNECTION_EVENT_ESTABLISHED);
-	ok(dat_cno_wait(cno, DAT_TIMEOUT_INFINITE, &fired));
-	assert_ptr_equal(fired, b->connect);
+	want_event(a->connect, DAT_CONNECTION_EVENT_ESTABLISHED);
+	want_notification(cno, b->connect);
 	want_event(b->connect, DAT_CONNECTION_EVENT_ESTABLISHED);
 	ok(post_recv(b, 0, 64, 1));
-	ok(post_send(&pair.a, 0, 64, 1));
-	ok(dat_cno_wait(cno, DAT_TIMEOUT_INFINITE, &fired));
-	assert_ptr_equal(fired, b->recv);
+	ok(post_send(a, 0, 64, 1));
+	want_notification(cno, b->recv);
 	want_dto_now(b, b->recv, 1, DAT_DTO_SUCCESS);
-	ok(post_recv(&pair.a, 0, 64, 1));
+	ok(post_recv(a, 0, 64, 1));
 	ok(post_send(b, 0, 64, 2));
-	ok(dat_cno_wait(cno, DAT_TIMEOUT_INFINITE, &fired));
-	assert_ptr_equal(fired, b->request);
+	want_notification(cno, b->request);
 	want_dto_now(b, b->request, 2, DAT_DTO_SUCCESS);
 	ok(dat_evd_resize(b->request, 1));
 	for (uint64_t n = 3; n < 5; n++) {
-		ok(post_recv(&pair.a, 0, 64, n));
+		ok(post_recv(a, 0, 64, n));
 		ok(post_send(b, 0, 64, n));
 	}
-	ok(dat_cno_wait(cno, DAT_TIMEOUT_INFINITE, &fired));
-	assert_ptr_equal(fired, b->request);
-	ok(dat_cno_wait(cno, DAT_TIMEOUT_INFINITE, &fired));
-	assert_ptr_equal(fired, b->async);
+	want_notification(cno, b->request);
+	want_notification(cno, b->async);
 	want_now(b->async, DAT_ASYNC_ERROR_EVD_OVERFLOW);
 	want_not_notified(cno);
-	pair_close(&pair);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		rig_test(cno__handles_and_arguments),
-		rig_test(cno__is_an_object_like_others),
-		rig_test(cno__of_a_dispatcher),
-		rig_test(notify__once_for_each_event),
-		rig_test(notify__not_for_what_was_taken),
-		rig_test(notify__dispatchers_in_turn),
-		rig_test(notify__of_every_kind),
-		rig_test(disabled__holds_notifications_back),
-		rig_test(unwaitable__notifies),
-		rig_test(modify_cno__loses_nothing),
-		rig_test(agent__hears_of_each),
-		rig_test(agent__hears_of_the_end),
-		rig_test(agent__may_make_calls),
-		rig_test(agent__may_take_where_its_thread_takes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+	end_test(cno__handles_and_arguments),
+	end_test(cno__is_an_object_like_others),
+	pair_test(cno__of_a_dispatcher),
+	end_test(notify__once_for_each_event),
+	end_test(notify__not_for_what_was_taken),
+	end_test(notify__dispatchers_in_turn),
+	pair_test(notify__of_every_kind),
+	end_test(disabled__holds_notifications_back),
+	end_test(unwaitable__notifies),
+	end_test(modify_cno__loses_nothing),
+	end_test(agent__hears_of_each),
+	end_test(agent__hears_of_the_end),
+	end_test(agent__may_make_calls),
+	up_test(agent__may_take_where_its_thread_takes),
+	tests_end,
+};

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cnos.h"
+#include "waiting.h"
 
 #define WAITERS 4
 #define EVDS    3
@@ -17,19 +18,20 @@
 #define BUSY_SHARE \
 	0.50 /**< of the time that a waiter may use at most; it uses some thousandths, one that spins all */
 
-struct waiter {
+struct cno_waiter {
 	DAT_CNO_HANDLE cno;
 	DAT_TIMEOUT timeout;
 	DAT_RETURN rc;
 	DAT_EVD_HANDLE evd;
 	bool begun, over;
 	pid_t tid;
+	pthread_t thread;
 };
 
 static void *
 wait_once(void *arg)
 {
-	struct waiter *w = arg;
+	struct cno_waiter *w = arg;
 	DAT_EVD_HANDLE evd = w;
 	DAT_RETURN rc;
 
@@ -43,21 +45,27 @@ wait_once(void *arg)
 }
 
 /* It is in the call, or on its last steps to it, when this returns; and a moment later it sleeps. */
-static pthread_t
-begin_to_wait(struct waiter *w, DAT_CNO_HANDLE cno, DAT_TIMEOUT timeout)
+static void
+begin_cno_wait(struct cno_waiter *w, DAT_CNO_HANDLE cno, DAT_TIMEOUT timeout)
 {
-	pthread_t thread;
-
-	*w = (struct waiter){ .cno = cno, .timeout = timeout };
-	assert_int_equal(pthread_create(&thread, NULL, wait_once, w), 0);
+	*w = (struct cno_waiter){ .cno = cno, .timeout = timeout };
+	w->thread = start(wait_once, w);
 	while (!__atomic_load_n(&w->begun, __ATOMIC_ACQUIRE))
 		sched_yield();
-	return thread;
+}
+
+/* Its call returns, and names that dispatcher, or none. */
+static void
+want_woken(const struct cno_waiter *w, DAT_EVD_HANDLE evd)
+{
+	join(w->thread);
+	ok(w->rc);
+	assert_ptr_equal(w->evd, evd);
 }
 
 /* The kernel says that it sleeps, and it does so in the call only. */
 static void
-wait_until_asleep(const struct waiter *w)
+wait_until_asleep(const struct cno_waiter *w)
 {
 	char name[64], state = '?';
 
@@ -73,64 +81,38 @@ wait_until_asleep(const struct waiter *w)
 	}
 }
 
-static DAT_RETURN
-post_one(DAT_EVD_HANDLE evd)
-{
-	const DAT_EVENT event = { .event_number = DAT_SOFTWARE_EVENT };
-
-	return dat_evd_post_se(evd, &event);
-}
-
-static void
-join(pthread_t thread)
-{
-	assert_int_equal(pthread_join(thread, NULL), 0);
-}
-
 /* A waiter that is there already, however deep it sleeps, is woken by an event. */
 static void
 wait__is_woken(void **state)
 {
-	DAT_EVD_HANDLE evd;
-	DAT_CNO_HANDLE cno;
-	struct end end;
+	DAT_CNO_HANDLE cno = make_cno(a);
+	DAT_EVD_HANDLE evd = make_fed(a, cno);
 
-	end_open(&end, "loop0", NULL);
-	cno = make_cno(&end);
-	evd = make_fed(&end, cno);
 	for (unsigned int round = 0; round < 200; round++) {
-		struct waiter w;
-		pthread_t thread = begin_to_wait(&w, cno, DAT_TIMEOUT_INFINITE);
+		struct cno_waiter w;
 
+		begin_cno_wait(&w, cno, DAT_TIMEOUT_INFINITE);
 		if (round % 8 == 0)
 			usleep(round * 100);
-		ok(post_one(evd));
-		join(thread);
-		ok(w.rc);
-		assert_ptr_equal(w.evd, evd);
+		ok(post_software(evd, 0));
+		want_woken(&w, evd);
 		want_event(evd, DAT_SOFTWARE_EVENT);
 	}
-	end_close(&end);
 }
 
 /* Of several waiters each gets one notification, and the others wait on. */
 static void
 wait__one_notification_for_one_waiter(void **state)
 {
-	struct waiter w[WAITERS];
-	pthread_t thread[WAITERS];
-	DAT_EVD_HANDLE evd, none;
+	struct cno_waiter w[WAITERS];
 	unsigned int over = 0;
-	DAT_CNO_HANDLE cno;
-	struct end end;
+	DAT_CNO_HANDLE cno = make_cno(a);
+	DAT_EVD_HANDLE evd = make_fed(a, cno);
 
-	end_open(&end, "loop0", NULL);
-	cno = make_cno(&end);
-	evd = make_fed(&end, cno);
 	for (int i = 0; i < WAITERS; i++)
-		thread[i] = begin_to_wait(&w[i], cno, DAT_TIMEOUT_INFINITE);
+		begin_cno_wait(&w[i], cno, DAT_TIMEOUT_INFINITE);
 	for (unsigned int n = 1; n <= WAITERS; n++) {
-		ok(post_one(evd));
+		ok(post_software(evd, 0));
 		while (over < n) {
 			over = 0;
 			for (int i = 0; i < WAITERS; i++)
@@ -138,13 +120,9 @@ wait__one_notification_for_one_waiter(void **state)
 		}
 		assert_int_equal(over, n);
 	}
-	for (int i = 0; i < WAITERS; i++) {
-		join(thread[i]);
-		ok(w[i].rc);
-		assert_ptr_equal(w[i].evd, evd);
-	}
-	want_type(dat_cno_wait(cno, 0, &none), DAT_QUEUE_EMPTY);
-	end_close(&end);
+	for (int i = 0; i < WAITERS; i++)
+		want_woken(&w[i], evd);
+	want_not_notified(cno);
 }
 
 /* When its time is over the call says so, and names no dispatcher. */
@@ -152,19 +130,15 @@ static void
 wait__is_over_in_time(void **state)
 {
 	static const DAT_TIMEOUT timeouts[] = { 0, 1, 1000, QUIET_US };
-	DAT_CNO_HANDLE cno;
 	DAT_EVD_HANDLE evd;
-	struct end end;
+	DAT_CNO_HANDLE cno = make_cno(a);
 
-	end_open(&end, "loop0", NULL);
-	cno = make_cno(&end);
-	for (unsigned int i = 0; i < sizeof(timeouts) / sizeof(timeouts[0]); i++) {
+	for (unsigned int i = 0; i < COUNT_OF(timeouts); i++) {
 		evd = cno;
 		want_error(dat_cno_wait(cno, timeouts[i], &evd), DAT_QUEUE_EMPTY, 0);
 		assert_null(evd);
 	}
 	ok(dat_cno_free(cno));
-	end_close(&end);
 }
 
 /* While somebody waits it cannot be freed; when its last dispatcher is, waiters go home without one. */
@@ -173,42 +147,25 @@ wait__ends_with_the_last_dispatcher(void **state)
 {
 	DAT_EVD_HANDLE first, second;
 	DAT_CNO_HANDLE cno;
-	struct end end;
 
-	end_open(&end, "loop0", NULL);
 	for (unsigned int round = 0; round < 20; round++) {
-		pthread_t thread;
-		struct waiter w;
+		struct cno_waiter w;
 
-		cno = make_cno(&end);
-		first = make_fed(&end, cno);
-		second = make_fed(&end, cno);
-		thread = begin_to_wait(&w, cno, DAT_TIMEOUT_INFINITE);
+		cno = make_cno(a);
+		first = make_fed(a, cno);
+		second = make_fed(a, cno);
+		begin_cno_wait(&w, cno, DAT_TIMEOUT_INFINITE);
 		wait_until_asleep(&w);
 		usleep(round * 200);
 		/* To be taken away is not to be freed, nor is one of two. */
 		ok(dat_evd_free(first));
 		ok(dat_evd_modify_cno(second, DAT_HANDLE_NULL));
-		want_error(dat_cno_free(cno), DAT_INVALID_STATE, DAT_INVALID_STATE_CNO_IN_USE);
+		want_bad_state(dat_cno_free(cno), CNO_IN_USE);
 		ok(dat_evd_modify_cno(second, cno));
 		ok(dat_evd_free(second));
-		join(thread);
-		ok(w.rc);
-		assert_null(w.evd);
+		want_woken(&w, DAT_HANDLE_NULL);
 		ok(dat_cno_free(cno));
 	}
-	end_close(&end);
-}
-
-static void *
-wait_for_event(void *arg)
-{
-	struct waiter *w = arg;
-	DAT_EVENT event;
-	DAT_COUNT more;
-
-	w->rc = dat_evd_wait(w->evd, DAT_TIMEOUT_INFINITE, 1, &event, &more);
-	return NULL;
 }
 
 /* With the instance all waiters go home: those of notification objects without a dispatcher, the others aborted. */
@@ -216,34 +173,25 @@ static void
 wait__ends_with_the_instance(void **state)
 {
 	for (unsigned int round = 0; round < 10; round++) {
-		struct waiter w[WAITERS], on_evd;
-		pthread_t thread[WAITERS], other;
-		DAT_RETURN rc = DAT_QUEUE_EMPTY;
+		struct cno_waiter w[WAITERS];
+		struct waiter on_evd = { .threshold = 1 };
 		DAT_CNO_HANDLE cno, lonely;
-		DAT_EVENT event;
-		struct end end;
 
-		end_open(&end, "loop0", NULL);
-		cno = make_cno(&end);
-		lonely = make_cno(&end);
-		(void)make_fed(&end, cno);
-		on_evd.evd = make_fed(&end, cno);
+		end_open(a, "loop0", NULL);
+		cno = make_cno(a);
+		lonely = make_cno(a);
+		(void)make_fed(a, cno);
+		on_evd.evd = make_fed(a, cno);
 		for (int i = 0; i < WAITERS; i++)
-			thread[i] = begin_to_wait(
-					&w[i], i % 2 == 0 ? cno : lonely, DAT_TIMEOUT_INFINITE);
-		assert_int_equal(pthread_create(&other, NULL, wait_for_event, &on_evd), 0);
-		while (rc == DAT_QUEUE_EMPTY)
-			rc = dat_evd_dequeue(on_evd.evd, &event);
+			begin_cno_wait(&w[i], i % 2 == 0 ? cno : lonely, DAT_TIMEOUT_INFINITE);
+		begin_to_wait(&on_evd);
 		for (int i = 0; i < WAITERS; i++)
 			wait_until_asleep(&w[i]);
 		usleep(round * 1000);
-		end_close(&end);
-		for (int i = 0; i < WAITERS; i++) {
-			join(thread[i]);
-			ok(w[i].rc);
-			assert_null(w[i].evd);
-		}
-		join(other);
+		end_close(a);
+		for (int i = 0; i < WAITERS; i++)
+			want_woken(&w[i], DAT_HANDLE_NULL);
+		join_waiter(&on_evd);
 		want_type(on_evd.rc, DAT_ABORT);
 	}
 }
@@ -258,36 +206,25 @@ count_calls(DAT_PVOID data, DAT_EVD_HANDLE evd)
 static void
 wait__on_the_dispatcher_comes_first(void **state)
 {
-	unsigned int calls = 0;
-	DAT_EVD_HANDLE evd, fired;
-	DAT_CNO_HANDLE cno;
-	struct end end;
+	static unsigned int calls; /* the agent hears of the close, too */
+	DAT_CNO_HANDLE cno = make_cno_with(a, count_calls, &calls);
+	DAT_EVD_HANDLE evd = make_fed(a, cno);
 
-	end_open(&end, "loop0", NULL);
-	ok(dat_cno_create(end.ia, (DAT_OS_WAIT_PROXY_AGENT){ &calls, count_calls }, &cno));
-	evd = make_fed(&end, cno);
 	for (unsigned int round = 0; round < 20; round++) {
 		struct waiter w = { .evd = evd };
-		DAT_RETURN rc = DAT_QUEUE_EMPTY;
-		pthread_t thread;
-		DAT_EVENT event;
 
-		assert_int_equal(pthread_create(&thread, NULL, wait_for_event, &w), 0);
-		while (rc == DAT_QUEUE_EMPTY)
-			rc = dat_evd_dequeue(evd, &event);
+		begin_to_wait(&w);
 		usleep(round * 200);
-		ok(post_one(evd));
-		join(thread);
+		ok(post_software(evd, 0));
+		join_waiter(&w);
 		ok(w.rc);
 		assert_int_equal(calls, round);
-		want_type(dat_cno_wait(cno, 0, &fired), DAT_QUEUE_EMPTY);
-		ok(post_one(evd));
+		want_not_notified(cno);
+		ok(post_software(evd, 0));
 		assert_int_equal(calls, round + 1);
-		ok(dat_cno_wait(cno, 0, &fired));
-		assert_ptr_equal(fired, evd);
+		want_notified(cno, evd);
 		want_event(evd, DAT_SOFTWARE_EVENT);
 	}
-	end_close(&end);
 }
 
 static void
@@ -301,22 +238,19 @@ wait__is_interrupted(void **state)
 {
 	const struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
 	DAT_CNO_HANDLE cno;
-	pthread_t thread;
-	struct waiter w;
-	struct end end;
+	struct cno_waiter w;
 
 	assert_int_equal(sigaction(SIGUSR1, &action, NULL), 0);
-	end_open(&end, "loop0", NULL);
-	cno = make_cno(&end);
-	thread = begin_to_wait(&w, cno, DAT_TIMEOUT_INFINITE);
+	end_open(a, "loop0", NULL);
+	cno = make_cno(a);
+	begin_cno_wait(&w, cno, DAT_TIMEOUT_INFINITE);
 	while (!__atomic_load_n(&w.over, __ATOMIC_ACQUIRE)) {
-		pthread_kill(thread, SIGUSR1);
+		pthread_kill(w.thread, SIGUSR1);
 		usleep(1000);
 	}
-	join(thread);
+	join(w.thread);
 	want_error(w.rc, DAT_INTERRUPTED_CALL, DAT_SUB_INTERRUPTED);
 	ok(dat_cno_free(cno));
-	end_close(&end);
 }
 
 /** Posters, and one who is told by the notification object alone. */
@@ -332,7 +266,7 @@ post_each(void *arg)
 	DAT_EVD_HANDLE evd = c->evd[__atomic_fetch_add(&c->next, 1, __ATOMIC_RELAXED)];
 
 	for (unsigned int n = 0; n < EACH;)
-		n += post_one(evd) == DAT_SUCCESS;
+		n += post_software(evd, 0) == DAT_SUCCESS;
 	return NULL;
 }
 
@@ -343,15 +277,12 @@ wait__finds_each_event_of_many(void **state)
 	struct crowd_of_posters c = { .next = 0 };
 	pthread_t thread[EVDS];
 	DAT_EVD_HANDLE evd;
-	DAT_CNO_HANDLE cno;
-	struct end end;
+	DAT_CNO_HANDLE cno = make_cno(a);
 
-	end_open(&end, "loop0", NULL);
-	cno = make_cno(&end);
 	for (int i = 0; i < EVDS; i++)
-		c.evd[i] = make_fed(&end, cno);
+		c.evd[i] = make_fed(a, cno);
 	for (int i = 0; i < EVDS; i++)
-		assert_int_equal(pthread_create(&thread[i], NULL, post_each, &c), 0);
+		thread[i] = start(post_each, &c);
 	for (unsigned int n = 0; n < EVDS * EACH; n++) {
 		ok(dat_cno_wait(cno, DAT_TIMEOUT_INFINITE, &evd));
 		want_now(evd, DAT_SOFTWARE_EVENT);
@@ -359,7 +290,6 @@ wait__finds_each_event_of_many(void **state)
 	for (int i = 0; i < EVDS; i++)
 		join(thread[i]);
 	want_type(dat_cno_wait(cno, 0, &evd), DAT_QUEUE_EMPTY);
-	end_close(&end);
 }
 
 /* What is to wake nobody does not notify: unsolicited receives. Failures do. */
@@ -367,34 +297,24 @@ static void
 flags__solicited(void **state)
 {
 	const DAT_EP_ATTR attr = { .recv_completion_flags = DAT_COMPLETION_SOLICITED_WAIT_FLAG };
-	DAT_EVD_HANDLE fired;
-	DAT_LMR_TRIPLET iov;
-	DAT_CNO_HANDLE cno;
-	struct pair pair;
-	struct end *b = &pair.b;
+	DAT_CNO_HANDLE cno = make_cno(b);
 
-	pair_open(&pair, NULL, NULL);
-	cno = make_cno(b);
 	ok(dat_evd_modify_cno(b->recv, cno));
-	ok(dat_ep_free(b->ep));
-	ok(dat_ep_create(b->ia, b->pz, b->recv, b->request, b->connect, &attr, &b->ep));
+	use_ep(b, &attr);
 	pair_connect(&pair);
 	for (uint64_t i = 0; i < 4; i++)
 		ok(post_recv(b, 0, 64, i));
 	for (uint64_t i = 0; i < 3; i++) {
-		iov = segment(&pair.a, 0, 64);
-		ok(dat_ep_post_send(pair.a.ep, 1, &iov, cookie(i),
+		ok(post_send_with(a, 64, i,
 				i == 1 ? DAT_COMPLETION_SOLICITED_WAIT_FLAG
 				       : DAT_COMPLETION_DEFAULT_FLAG));
-		want_dto(&pair.a, pair.a.request, i, DAT_DTO_SUCCESS, 64);
+		want_dto(a, a->request, i, DAT_DTO_SUCCESS, 64);
 	}
-	ok(dat_cno_wait(cno, 0, &fired));
-	assert_ptr_equal(fired, b->recv);
-	want_type(dat_cno_wait(cno, 0, &fired), DAT_QUEUE_EMPTY);
+	want_notified(cno, b->recv);
+	want_not_notified(cno);
 	ok(dat_ep_disconnect(b->ep, DAT_CLOSE_ABRUPT_FLAG));
-	ok(dat_cno_wait(cno, 0, &fired));
-	want_type(dat_cno_wait(cno, 0, &fired), DAT_QUEUE_EMPTY);
-	pair_close(&pair);
+	want_notified(cno, b->recv);
+	want_not_notified(cno);
 }
 
 /* And what was posted as unsignalled. */
@@ -403,30 +323,21 @@ flags__unsignalled(void **state)
 {
 	const DAT_EP_ATTR attr = { .request_completion_flags = DAT_COMPLETION_UNSIGNALLED_FLAG };
 	DAT_EVD_HANDLE fired;
-	DAT_LMR_TRIPLET iov;
-	DAT_CNO_HANDLE cno;
-	struct pair pair;
-	struct end *a = &pair.a;
+	DAT_CNO_HANDLE cno = make_cno(a);
 
-	pair_open(&pair, NULL, NULL);
-	cno = make_cno(a);
 	ok(dat_evd_modify_cno(a->request, cno));
-	ok(dat_ep_free(a->ep));
-	ok(dat_ep_create(a->ia, a->pz, a->recv, a->request, a->connect, &attr, &a->ep));
+	use_ep(a, &attr);
 	pair_connect(&pair);
 	for (uint64_t i = 0; i < 3; i++) {
-		ok(post_recv(&pair.b, 0, 64, i));
-		iov = segment(a, 0, 64);
-		ok(dat_ep_post_send(a->ep, 1, &iov, cookie(i),
+		ok(post_recv(b, 0, 64, i));
+		ok(post_send_with(a, 64, i,
 				i == 1 ? DAT_COMPLETION_DEFAULT_FLAG
 				       : DAT_COMPLETION_UNSIGNALLED_FLAG));
 	}
-	ok(dat_cno_wait(cno, DAT_TIMEOUT_INFINITE, &fired));
-	assert_ptr_equal(fired, a->request);
+	want_notification(cno, a->request);
 	for (uint64_t i = 0; i < 3; i++)
 		want_dto(a, a->request, i, DAT_DTO_SUCCESS, 64);
 	want_type(dat_cno_wait(cno, QUIET_US, &fired), DAT_QUEUE_EMPTY);
-	pair_close(&pair);
 }
 
 static double
@@ -441,15 +352,13 @@ share_of(DAT_CNO_HANDLE cno, DAT_EVD_HANDLE evd)
 {
 	struct timespec wall[2], cpu[2];
 	DAT_EVD_HANDLE fired;
-	DAT_EVENT event;
-	DAT_COUNT more;
 
 	clock_gettime(CLOCK_MONOTONIC, &wall[0]);
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu[0]);
 	if (cno != DAT_HANDLE_NULL)
 		want_type(dat_cno_wait(cno, IDLE_US, &fired), DAT_QUEUE_EMPTY);
 	else
-		want_type(dat_evd_wait(evd, IDLE_US, 1, &event, &more), DAT_TIMEOUT_EXPIRED);
+		want_type(wait_for(evd, IDLE_US, 1), DAT_TIMEOUT_EXPIRED);
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu[1]);
 	clock_gettime(CLOCK_MONOTONIC, &wall[1]);
 	return seconds(&cpu[0], &cpu[1]) / seconds(&wall[0], &wall[1]);
@@ -459,21 +368,16 @@ share_of(DAT_CNO_HANDLE cno, DAT_EVD_HANDLE evd)
 static void
 wait__is_cheap(void **state)
 {
-	DAT_EVD_HANDLE evd;
-	DAT_CNO_HANDLE cno;
-	struct pair pair;
 	double share[2];
+	DAT_CNO_HANDLE cno = make_cno(a);
+	DAT_EVD_HANDLE evd = make_fed(a, cno);
 
-	pair_up(&pair);
-	cno = make_cno(&pair.a);
-	evd = make_fed(&pair.a, cno);
 	share[0] = share_of(cno, evd);
 	share[1] = share_of(DAT_HANDLE_NULL, evd);
 	print_message("processor time of a waiter: %.2f %% and %.2f %%\n", share[0] * 100,
 			share[1] * 100);
 	assert_true(share[0] < BUSY_SHARE);
 	assert_true(share[1] < BUSY_SHARE);
-	pair_close(&pair);
 }
 
 /** Threads that take from one dispatcher, beside the agent that hears of it. */
@@ -533,45 +437,33 @@ agent__takes_beside_threads(void **state)
 	static struct takers t;
 	pthread_t thread[WAITERS];
 	DAT_CNO_HANDLE cno;
-	struct end end;
 
-	t = (struct takers){ .wrong = 0 };
-	end_open(&end, "loop0", NULL);
-	ok(dat_cno_create(end.ia, (DAT_OS_WAIT_PROXY_AGENT){ &t, hear_and_take }, &cno));
-	t.evd = make_fed(&end, cno);
+	end_open(a, "loop0", NULL);
+	cno = make_cno_with(a, hear_and_take, &t);
+	t.evd = make_fed(a, cno);
 	for (int i = 0; i < WAITERS; i++)
-		assert_int_equal(pthread_create(&thread[i], NULL, take_until_all, &t), 0);
-	for (uintptr_t n = 0; n < EACH;) {
-		DAT_EVENT event = { .event_number = DAT_SOFTWARE_EVENT };
-
-		event.event_data.software_event_data.pointer = (DAT_PVOID)n;
-		n += dat_evd_post_se(t.evd, &event) == DAT_SUCCESS;
-	}
+		thread[i] = start(take_until_all, &t);
+	for (uintptr_t n = 0; n < EACH;)
+		n += post_software(t.evd, n) == DAT_SUCCESS;
 	for (int i = 0; i < WAITERS; i++)
 		join(thread[i]);
 	assert_int_equal(t.wrong, 0);
 	for (unsigned int n = 0; n < EACH; n++)
 		assert_int_equal(t.seen[n], 1);
-	end_close(&end);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		rig_test(wait__is_woken),
-		rig_test(wait__one_notification_for_one_waiter),
-		rig_test(wait__is_over_in_time),
-		rig_test(wait__ends_with_the_last_dispatcher),
-		rig_test(wait__ends_with_the_instance),
-		rig_test(wait__on_the_dispatcher_comes_first),
-		rig_test(wait__is_interrupted),
-		rig_test(wait__finds_each_event_of_many),
-		rig_test(agent__takes_beside_threads),
-		rig_test(wait__is_cheap),
-		rig_test(flags__solicited),
-		rig_test(flags__unsignalled),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+	end_test(wait__is_woken),
+	end_test(wait__one_notification_for_one_waiter),
+	end_test(wait__is_over_in_time),
+	end_test(wait__ends_with_the_last_dispatcher),
+	rig_test(wait__ends_with_the_instance),
+	end_test(wait__on_the_dispatcher_comes_first),
+	rig_test(wait__is_interrupted),
+	end_test(wait__finds_each_event_of_many),
+	rig_test(agent__takes_beside_threads),
+	up_test(wait__is_cheap),
+	pair_test(flags__solicited),
+	pair_test(flags__unsignalled),
+	tests_end,
+};

@@ -18,7 +18,6 @@
 
 /** What the calls work on. */
 struct place {
-	struct pair pair;
 	DAT_EP_HANDLE spare; /**< of b */
 	DAT_CR_HANDLE cr;    /**< of b, not answered */
 	DAT_EP_PARAM param;  /**< of b's endpoint */
@@ -28,13 +27,7 @@ struct place {
 static struct place place;
 
 static DAT_RETURN
-make_pz(struct end *b, DAT_HANDLE *out)
-{
-	return dat_pz_create(b->ia, out);
-}
-
-static DAT_RETURN
-make_lmr_of(struct end *b, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTION region, DAT_HANDLE *out)
+make_lmr_of(DAT_MEM_TYPE type, DAT_REGION_DESCRIPTION region, DAT_HANDLE *out)
 {
 	DAT_LMR_CONTEXT context;
 
@@ -44,55 +37,7 @@ make_lmr_of(struct end *b, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTION region, DAT
 }
 
 static DAT_RETURN
-make_lmr(struct end *b, DAT_HANDLE *out)
-{
-	const DAT_REGION_DESCRIPTION region = { .for_va = b->buffer };
-
-	return make_lmr_of(b, DAT_MEM_TYPE_VIRTUAL, region, out);
-}
-
-static DAT_RETURN
-make_lmr_of_lmr(struct end *b, DAT_HANDLE *out)
-{
-	const DAT_REGION_DESCRIPTION region = { .for_lmr_handle = b->lmr };
-
-	return make_lmr_of(b, DAT_MEM_TYPE_LMR, region, out);
-}
-
-static DAT_RETURN
-make_rmr(struct end *b, DAT_HANDLE *out)
-{
-	return dat_rmr_create(b->pz, out);
-}
-
-static DAT_RETURN
-make_srq_of_four(struct end *b, DAT_HANDLE *out)
-{
-	DAT_SRQ_ATTR attr = { .max_recv_dtos = 4, .max_recv_iov = 1 };
-
-	return dat_srq_create(b->ia, b->pz, &attr, out);
-}
-
-static DAT_RETURN
-make_dispatcher(struct end *b, DAT_HANDLE *out)
-{
-	return dat_evd_create(b->ia, 100, DAT_HANDLE_NULL, DAT_EVD_DTO_FLAG, out);
-}
-
-static DAT_RETURN
-make_ep(struct end *b, DAT_HANDLE *out)
-{
-	return dat_ep_create(b->ia, b->pz, b->recv, b->request, b->connect, NULL, out);
-}
-
-static DAT_RETURN
-make_psp(struct end *b, DAT_HANDLE *out)
-{
-	return dat_psp_create(b->ia, QUAL, b->cr, DAT_PSP_CONSUMER_FLAG, out);
-}
-
-static DAT_RETURN
-make_psp_any(struct end *b, DAT_HANDLE *out)
+call_psp_any(DAT_HANDLE *out)
 {
 	DAT_CONN_QUAL qual = 1;
 	DAT_RETURN rc = dat_psp_create_any(b->ia, &qual, b->cr, DAT_PSP_CONSUMER_FLAG, out);
@@ -101,15 +46,30 @@ make_psp_any(struct end *b, DAT_HANDLE *out)
 	return rc;
 }
 
-static DAT_RETURN
-make_rsp(struct end *b, DAT_HANDLE *out)
-{
-	return dat_rsp_create(b->ia, QUAL, place.spare, b->cr, out);
-}
+static DAT_SRQ_ATTR four = { .max_recv_dtos = 4, .max_recv_iov = 1 };
+
+/* Calls that make something of b's. */
+#define CALL(title, what)                               \
+	static DAT_RETURN call_##title(DAT_HANDLE *out) \
+	{                                               \
+		return what;                            \
+	}
+
+CALL(pz, dat_pz_create(b->ia, out))
+CALL(lmr, make_lmr_of(DAT_MEM_TYPE_VIRTUAL, (DAT_REGION_DESCRIPTION){ .for_va = b->buffer }, out))
+CALL(lmr_of_lmr,
+		make_lmr_of(DAT_MEM_TYPE_LMR, (DAT_REGION_DESCRIPTION){ .for_lmr_handle = b->lmr },
+				out))
+CALL(rmr, dat_rmr_create(b->pz, out))
+CALL(srq, dat_srq_create(b->ia, b->pz, &four, out))
+CALL(evd, dat_evd_create(b->ia, 100, DAT_HANDLE_NULL, DAT_EVD_DTO_FLAG, out))
+CALL(ep, dat_ep_create(b->ia, b->pz, b->recv, b->request, b->connect, NULL, out))
+CALL(psp, dat_psp_create(b->ia, QUAL, b->cr, DAT_PSP_CONSUMER_FLAG, out))
+CALL(rsp, dat_rsp_create(b->ia, QUAL, place.spare, b->cr, out))
 
 /* Another queue pair for an endpoint; each time another size, so that it needs one. */
 static DAT_RETURN
-modify_ep(struct end *b, DAT_HANDLE *out)
+call_modify(DAT_HANDLE *out)
 {
 	DAT_EP_PARAM param = place.param;
 	DAT_RETURN rc;
@@ -124,9 +84,9 @@ modify_ep(struct end *b, DAT_HANDLE *out)
 }
 
 static DAT_RETURN
-connect_ep(struct end *b, DAT_HANDLE *out)
+call_connect(DAT_HANDLE *out)
 {
-	DAT_RETURN rc = dat_ep_connect(place.spare, (DAT_IA_ADDRESS_PTR)&place.pair.a.address, QUAL,
+	DAT_RETURN rc = dat_ep_connect(place.spare, (DAT_IA_ADDRESS_PTR)&a->address, QUAL,
 			PATIENCE_US, 0, NULL, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
 
 	if (rc == DAT_SUCCESS)
@@ -140,13 +100,13 @@ disconnect_ep(DAT_HANDLE ep)
 	DAT_EVENT event;
 
 	ok(dat_ep_disconnect(ep, DAT_CLOSE_ABRUPT_FLAG));
-	ok(dat_evd_dequeue(place.pair.b.connect, &event));
+	ok(dat_evd_dequeue(b->connect, &event));
 	return dat_ep_reset(ep);
 }
 
 /* To another service point; the request that arrives there is the one to be handed on next. */
 static DAT_RETURN
-handoff(struct end *b, DAT_HANDLE *out)
+call_handoff(DAT_HANDLE *out)
 {
 	static DAT_CONN_QUAL to = ANOTHER;
 	DAT_RETURN rc = dat_cr_handoff(place.cr, to);
@@ -167,42 +127,37 @@ keep(DAT_HANDLE handle)
 /** A call that makes something. */
 struct maker {
 	const char *name;
-	DAT_RETURN (*make)(struct end *b, DAT_HANDLE *out);
+	DAT_RETURN (*call)(DAT_HANDLE *out);
 	DAT_RETURN (*unmake)(DAT_HANDLE handle);
 	unsigned int least; /**< allocations that it takes at least, or the allocator is not in place */
 };
 
 static const struct maker makers[] = {
-	{ "dat_pz_create", make_pz, dat_pz_free, 1 },
-	{ "dat_lmr_create", make_lmr, dat_lmr_free, 1 },
-	{ "dat_lmr_create, of a region", make_lmr_of_lmr, dat_lmr_free, 1 },
-	{ "dat_rmr_create", make_rmr, dat_rmr_free, 1 },
-	{ "dat_srq_create", make_srq_of_four, dat_srq_free, 3 },
-	{ "dat_evd_create", make_dispatcher, dat_evd_free, 2 },
-	{ "dat_ep_create", make_ep, dat_ep_free, 3 },
-	{ "dat_ep_modify", modify_ep, keep, 2 },
-	{ "dat_psp_create", make_psp, dat_psp_free, 1 },
-	{ "dat_psp_create_any", make_psp_any, dat_psp_free, 1 },
-	{ "dat_rsp_create", make_rsp, dat_rsp_free, 1 },
-	{ "dat_cr_handoff", handoff, keep, 1 },
-	{ "dat_ep_connect", connect_ep, disconnect_ep, 1 },
+	{ "dat_pz_create", call_pz, dat_pz_free, 1 },
+	{ "dat_lmr_create", call_lmr, dat_lmr_free, 1 },
+	{ "dat_lmr_create, of a region", call_lmr_of_lmr, dat_lmr_free, 1 },
+	{ "dat_rmr_create", call_rmr, dat_rmr_free, 1 },
+	{ "dat_srq_create", call_srq, dat_srq_free, 3 },
+	{ "dat_evd_create", call_evd, dat_evd_free, 2 },
+	{ "dat_ep_create", call_ep, dat_ep_free, 3 },
+	{ "dat_ep_modify", call_modify, keep, 2 },
+	{ "dat_psp_create", call_psp, dat_psp_free, 1 },
+	{ "dat_psp_create_any", call_psp_any, dat_psp_free, 1 },
+	{ "dat_rsp_create", call_rsp, dat_rsp_free, 1 },
+	{ "dat_cr_handoff", call_handoff, keep, 1 },
+	{ "dat_ep_connect", call_connect, disconnect_ep, 1 },
 };
-
-#define MAKERS (sizeof(makers) / sizeof(makers[0]))
 
 static void
 open_place(void)
 {
-	struct end *b = &place.pair.b;
-	DAT_PSP_HANDLE psp;
-
 	memset(&place, 0, sizeof(place));
-	pair_open(&place.pair, NULL, NULL);
-	ok(make_ep(b, &place.spare));
-	ok(dat_psp_create(b->ia, ANOTHER, b->cr, DAT_PSP_CONSUMER_FLAG, &psp));
-	ok(end_connect(&place.pair.a, b, CONN_QUAL));
+	pair_open(&pair, NULL, NULL);
+	place.spare = another_ep(b);
+	make_psp(b, ANOTHER, b->cr);
+	ok(end_connect(a, b, CONN_QUAL));
 	place.cr = end_request(b);
-	ok(dat_ep_query(b->ep, DAT_EP_FIELD_ALL, &place.param));
+	place.param = ep_param(b->ep);
 }
 
 /* @return true when it came to allocation number @p fail. Then the call failed for it and did nothing. */
@@ -210,13 +165,12 @@ static bool
 fails(const struct maker *maker, unsigned int fail)
 {
 	DAT_HANDLE handle = &place;
-	DAT_EP_PARAM before, after;
+	DAT_EP_PARAM before = ep_param(b->ep), after;
 	bool failed;
 	DAT_RETURN rc;
 
-	ok(dat_ep_query(place.pair.b.ep, DAT_EP_FIELD_ALL, &before));
 	begin_failing(fail);
-	rc = maker->make(&place.pair.b, &handle);
+	rc = maker->call(&handle);
 	failed = end_failing();
 	if (!failed) {
 		ok(rc);
@@ -225,7 +179,7 @@ fails(const struct maker *maker, unsigned int fail)
 	}
 	want_error(rc, DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
 	assert_ptr_equal(handle, &place);
-	ok(dat_ep_query(place.pair.b.ep, DAT_EP_FIELD_ALL, &after));
+	after = ep_param(b->ep);
 	want_same_answer(ANSWER_EP, &after, &before);
 	return true;
 }
@@ -234,7 +188,7 @@ static void
 memory__each_allocation_of_each_call_fails(void **state)
 {
 	open_place();
-	for (unsigned int m = 0; m < MAKERS; m++) {
+	for (unsigned int m = 0; m < COUNT_OF(makers); m++) {
 		unsigned int fail = 0;
 
 		while (fails(&makers[m], fail))
@@ -245,17 +199,14 @@ memory__each_allocation_of_each_call_fails(void **state)
 		for (int i = 0; i < 10; i++)
 			assert_false(fails(&makers[m], NEVER));
 	}
-	pair_close(&place.pair);
 }
 
 /* What none of the failures holds, can go; what is left behind, would be in the way. */
 static void
 memory__a_failure_holds_nothing(void **state)
 {
-	struct end *b = &place.pair.b;
-
 	open_place();
-	for (unsigned int m = 0; m < MAKERS; m++)
+	for (unsigned int m = 0; m < COUNT_OF(makers); m++)
 		for (unsigned int fail = 0; fails(&makers[m], fail); fail++)
 			;
 	ok(dat_cr_reject(place.cr NEW_ARGS(, 0, NULL)));
@@ -266,14 +217,13 @@ memory__a_failure_holds_nothing(void **state)
 	ok(dat_evd_free(b->request));
 	ok(dat_evd_free(b->connect));
 	ok(dat_pz_free(b->pz));
-	pair_close(&place.pair);
 }
 
 static void
 memory__a_failure_leaks_nothing(void **state)
 {
 	open_place();
-	for (unsigned int m = 0; m < MAKERS; m++) {
+	for (unsigned int m = 0; m < COUNT_OF(makers); m++) {
 		for (unsigned int fail = 0; fails(&makers[m], fail); fail++) {
 			size_t before = 0;
 
@@ -286,7 +236,6 @@ memory__a_failure_leaks_nothing(void **state)
 			want_balance(before, SLACK);
 		}
 	}
-	pair_close(&place.pair);
 }
 
 static DAT_RETURN
@@ -303,25 +252,21 @@ send_pieces(struct end *end, DAT_COUNT n, uint64_t value)
 static void
 memory__a_large_request_fails_at_the_most_once(void **state)
 {
-	struct pair pair;
-
-	pair_up(&pair);
 	for (uint64_t i = 1; i <= 3; i++)
-		ok(post_recv(&pair.b, 0, 100, i));
+		ok(post_recv(b, 0, 100, i));
 	begin_failing(0);
-	want_error(send_pieces(&pair.a, 4, 1), DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
+	want_error(send_pieces(a, 4, 1), DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
 	assert_true(end_failing());
 	begin_failing(0);
-	ok(send_pieces(&pair.a, 2, 2));
+	ok(send_pieces(a, 2, 2));
 	assert_false(end_failing());
-	ok(send_pieces(&pair.a, 4, 3));
+	ok(send_pieces(a, 4, 3));
 	begin_failing(0);
-	ok(send_pieces(&pair.a, 3, 4));
+	ok(send_pieces(a, 3, 4));
 	assert_false(end_failing());
-	want_dto(&pair.a, pair.a.request, 2, DAT_DTO_SUCCESS, 20);
-	want_dto(&pair.a, pair.a.request, 3, DAT_DTO_SUCCESS, 40);
-	want_dto(&pair.a, pair.a.request, 4, DAT_DTO_SUCCESS, 30);
-	pair_close(&pair);
+	want_dto(a, a->request, 2, DAT_DTO_SUCCESS, 20);
+	want_dto(a, a->request, 3, DAT_DTO_SUCCESS, 40);
+	want_dto(a, a->request, 4, DAT_DTO_SUCCESS, 30);
 }
 
 static unsigned int
@@ -370,15 +315,11 @@ open_fails(void)
 static void
 memory__each_allocation_of_an_open_fails(void **state)
 {
-	struct end end;
-
 	/* The EAL stays once it has started: what it opens is no leak. */
-	end_open(&end, "loop0", NULL);
-	end_close(&end);
+	end_close(a);
 	open_fails();
-	end_open(&end, "loop0", NULL);
+	end_open(a, "loop0", NULL);
 	open_fails();
-	end_close(&end);
 }
 
 #if DAT_ABI == 20
@@ -391,10 +332,9 @@ memory__an_open_without_a_thread_fails(void **state)
 	DAT_IA_HANDLE ia = &place;
 	char name[] = "loop0";
 	unsigned int before;
-	struct end end;
 
-	end_open(&end, name, NULL);
-	end_close(&end);
+	end_open(a, name, NULL);
+	end_close(a);
 	before = descriptors();
 	refuse_progress(true);
 	want_error(dat_ia_open(name, 8, &async, &ia), DAT_INSUFFICIENT_RESOURCES,
@@ -403,30 +343,30 @@ memory__an_open_without_a_thread_fails(void **state)
 	assert_ptr_equal(ia, &place);
 	assert_ptr_equal(async, DAT_HANDLE_NULL);
 	assert_int_equal(descriptors(), before);
-	end_open(&end, name, NULL);
+	end_open(a, name, NULL);
 	refuse_progress(true);
 	ok(dat_ia_open(name, 8, &async, &ia));
 	refuse_progress(false);
 	ok(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG));
-	end_close(&end);
 }
 
 #endif
 
+const struct CMUnitTest tests[] = {
+	memory_test(memory__each_allocation_of_each_call_fails, rig_begin),
+	memory_test(memory__a_failure_holds_nothing, rig_begin),
+	memory_test(memory__a_failure_leaks_nothing, rig_begin),
+	memory_test(memory__a_large_request_fails_at_the_most_once, rig_begin_up),
+	memory_test(memory__each_allocation_of_an_open_fails, rig_begin),
+#if DAT_ABI == 20
+	memory_test(memory__an_open_without_a_thread_fails, rig_begin),
+#endif
+	tests_end,
+};
+
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {
-		memory_test(memory__each_allocation_of_each_call_fails),
-		memory_test(memory__a_failure_holds_nothing),
-		memory_test(memory__a_failure_leaks_nothing),
-		memory_test(memory__a_large_request_fails_at_the_most_once),
-		memory_test(memory__each_allocation_of_an_open_fails),
-#if DAT_ABI == 20
-		memory_test(memory__an_open_without_a_thread_fails),
-#endif
-	};
-
 	use_no_hugepages();
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return rig_run();
 }

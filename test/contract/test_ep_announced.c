@@ -5,26 +5,6 @@
 
 #include "rig.h"
 
-static DAT_PROVIDER_ATTR
-provider_attr(const struct end *end, DAT_PROVIDER_ATTR_MASK mask)
-{
-	DAT_PROVIDER_ATTR attr;
-
-	memset(&attr, POISON, sizeof(attr));
-	ok(dat_ia_query(end->ia, NULL, 0, NULL, mask, &attr));
-	return attr;
-}
-
-static DAT_IA_ATTR
-ia_attr(const struct end *end, DAT_IA_ATTR_MASK mask)
-{
-	DAT_IA_ATTR attr;
-
-	memset(&attr, POISON, sizeof(attr));
-	ok(dat_ia_query(end->ia, NULL, mask, &attr, 0, NULL));
-	return attr;
-}
-
 /* Everything there is, and each attribute also when it alone is asked for. */
 static void
 provider_attributes__announce_everything(void **state)
@@ -34,11 +14,9 @@ provider_attributes__announce_everything(void **state)
 				DAT_PROVIDER_FIELD_SRQ_EP_PZ_DIFFERENCE_SUPPORTED |
 				DAT_PROVIDER_FIELD_SRQ_INFO_SUPPORTED |
 				DAT_PROVIDER_FIELD_EP_RECV_INFO_SUPPORTED };
-	struct end end;
 
-	end_open(&end, "loop0", NULL);
 	for (unsigned int i = 0; i < 2; i++) {
-		DAT_PROVIDER_ATTR attr = provider_attr(&end, masks[i]);
+		DAT_PROVIDER_ATTR attr = provider_attr(a, masks[i]);
 
 		assert_int_equal(attr.srq_supported, DAT_TRUE);
 		assert_int_equal(attr.srq_watermarks_supported, 0x111);
@@ -46,7 +24,6 @@ provider_attributes__announce_everything(void **state)
 		assert_int_equal(attr.srq_info_supported, 0x11);
 		assert_int_equal(attr.ep_recv_info_supported, 0x11);
 	}
-	end_close(&end);
 }
 
 /*
@@ -62,29 +39,25 @@ provider_attributes__keep_their_word(void **state)
 	DAT_SRQ_PARAM param;
 	DAT_PZ_HANDLE pz;
 	DAT_EP_HANDLE ep;
-	struct pair pair;
 
-	srq_pair_up(&pair, 4, 1);
 	/* A queue is below 1 as long as it is empty. */
-	ok(dat_srq_set_lw(pair.b.srq, 1));
-	want_low(pair.b.async, pair.b.srq);
-	post_many(&pair.b, 2, 0);
-	ok(dat_ep_set_watermark(pair.b.ep, 0, DAT_WATERMARK_INFINITE));
+	ok(dat_srq_set_lw(b->srq, 1));
+	want_low(b->async, b->srq);
+	post_many(b, 2, 0);
+	ok(dat_ep_set_watermark(b->ep, 0, DAT_WATERMARK_INFINITE));
 	deliver(&pair, 64);
-	want_soft(pair.b.async, pair.b.ep);
-	param = srq_param(pair.b.srq);
+	want_soft(b->async, b->ep);
+	param = srq_param(b->srq);
 	assert_int_equal(param.available_dto_count, 1);
 	assert_int_equal(param.outstanding_dto_count, 2);
-	ok(dat_ep_recv_query(pair.b.ep, &number, &span));
+	ok(dat_ep_recv_query(b->ep, &number, &span));
 	assert_int_equal(number, 0);
 	assert_int_equal(span, 0);
-	ok(dat_ep_set_watermark(pair.b.ep, DAT_WATERMARK_INFINITE, 0));
-	ok(post_send(&pair.a, 0, 64, 1));
-	want_event(pair.b.connect, DAT_CONNECTION_EVENT_BROKEN);
-	ok(dat_pz_create(pair.b.ia, &pz));
-	ok(dat_ep_create_with_srq(pair.b.ia, pz, pair.b.recv, pair.b.request, pair.b.connect,
-			pair.b.srq, &attr, &ep));
-	pair_close(&pair);
+	ok(dat_ep_set_watermark(b->ep, DAT_WATERMARK_INFINITE, 0));
+	ok(post_send(a, 0, 64, 1));
+	want_event(b->connect, DAT_CONNECTION_EVENT_BROKEN);
+	pz = make_pz(b);
+	ok(dat_ep_create_with_srq(b->ia, pz, b->recv, b->request, b->connect, b->srq, &attr, &ep));
 }
 
 /* The limits of the adapter are such as one can live with, agree with each other, and are what creation enforces. */
@@ -97,28 +70,24 @@ ia_attributes__limits(void **state)
 	DAT_SRQ_ATTR srq = { .max_recv_iov = 1 };
 	DAT_SRQ_HANDLE handle, many[300];
 	DAT_IA_ATTR attr;
-	struct end end;
 
-	end_open(&end, "loop0", NULL);
 	for (unsigned int i = 0; i < 2; i++) {
-		attr = ia_attr(&end, masks[i]);
+		attr = ia_attr(a, masks[i]);
 		assert_true(attr.max_srqs >= 1024);
 		assert_true(attr.max_ep_per_srq >= 1024);
 		assert_true(attr.max_ep_per_srq <= attr.max_eps);
 		assert_true(attr.max_recv_per_srq >= 65536);
 	}
 	srq.max_recv_dtos = attr.max_recv_per_srq + 1;
-	want_error(dat_srq_create(end.ia, end.pz, &srq, &handle), DAT_INVALID_PARAMETER,
-			DAT_INVALID_ARG3);
+	want_bad_arg(dat_srq_create(a->ia, a->pz, &srq, &handle), 3);
 	srq.max_recv_dtos = attr.max_recv_per_srq;
-	ok(dat_srq_create(end.ia, end.pz, &srq, &handle));
+	ok(dat_srq_create(a->ia, a->pz, &srq, &handle));
 	want_counts(handle, attr.max_recv_per_srq, 0, 0);
 	ok(dat_srq_free(handle));
 	for (unsigned int i = 0; i < 300; i++)
-		many[i] = make_srq(&end, 4, 1);
+		many[i] = make_srq(a, 4, 1);
 	for (unsigned int i = 0; i < 300; i++)
 		ok(dat_srq_free(many[i]));
-	end_close(&end);
 }
 
 /* Nothing that was not asked for with a mask is written: a mask of nothing, nothing at all. */
@@ -128,18 +97,15 @@ attributes__only_where_asked(void **state)
 	DAT_PROVIDER_ATTR provider, poison_provider;
 	DAT_IA_ATTR ia, poison_ia;
 	DAT_EVD_HANDLE async;
-	struct end end;
 
-	end_open(&end, "loop0", NULL);
 	memset(&ia, POISON, sizeof(ia));
 	memset(&poison_ia, POISON, sizeof(ia));
 	memset(&provider, POISON, sizeof(provider));
 	memset(&poison_provider, POISON, sizeof(provider));
-	ok(dat_ia_query(end.ia, &async, 0, &ia, 0, &provider));
-	assert_ptr_equal(async, end.async);
+	ok(dat_ia_query(a->ia, &async, 0, &ia, 0, &provider));
+	assert_ptr_equal(async, a->async);
 	assert_memory_equal(&ia, &poison_ia, sizeof(ia));
 	assert_memory_equal(&provider, &poison_provider, sizeof(provider));
-	end_close(&end);
 }
 
 static DAT_RETURN
@@ -176,29 +142,26 @@ completion_flags__of_an_endpoint(void **state)
 {
 	const unsigned int per_post = SUPPRESS | SOLICITED | FENCE;
 	unsigned int mode;
-	struct end end;
 
-	end_open(&end, "loop0", NULL);
-	ok(dat_ep_free(end.ep));
-	end.srq = make_srq(&end, 4, 1);
+	ok(dat_ep_free(a->ep));
+	a->srq = make_srq(a, 4, 1);
 	for (unsigned int flags = 0; flags < 0x40; flags++) {
-		DAT_RETURN recv = create(&end, flags, NO_FLAG);
-		DAT_RETURN request = create(&end, NO_FLAG, flags);
+		DAT_RETURN recv = create(a, flags, NO_FLAG);
+		DAT_RETURN request = create(a, NO_FLAG, flags);
 
 		print_message("flags 0x%x\n", flags);
 		if (flags == 0 || flags == SOLICITED || flags == UNSIGNAL || flags == THRESHOLD)
 			ok(recv);
 		else
-			want_error(recv, DAT_INVALID_PARAMETER, DAT_INVALID_ARG7);
+			want_bad_arg(recv, 7);
 		mode = flags & ~per_post;
 		if (mode == 0 || mode == UNSIGNAL || mode == THRESHOLD)
 			ok(request);
 		else
-			want_error(request, DAT_INVALID_PARAMETER, DAT_INVALID_ARG7);
+			want_bad_arg(request, 7);
 	}
-	assert_int_equal(provider_attr(&end, DAT_PROVIDER_FIELD_ALL).completion_flags_supported,
+	assert_int_equal(provider_attr(a, DAT_PROVIDER_FIELD_ALL).completion_flags_supported,
 			per_post | UNSIGNAL | THRESHOLD);
-	end_close(&end);
 }
 
 /*
@@ -212,32 +175,29 @@ completion_flags__of_a_request(void **state)
 {
 	const struct end_options deep = { .depth = 64, .evd_len = 256 };
 	DAT_LMR_TRIPLET iov;
-	struct pair pair;
 
 	pair_open(&pair, &deep, NULL);
-	ok(dat_ep_free(pair.b.ep));
-	pair.b.srq = make_srq(&pair.b, 4, 1);
-	pair.b.ep = make_srq_ep(&pair.b, pair.b.srq, pair.b.recv);
+	ok(dat_ep_free(b->ep));
+	b->srq = make_srq(b, 4, 1);
+	b->ep = make_srq_ep(b, b->srq, b->recv);
 	pair_connect(&pair);
-	iov = segment(&pair.b, 0, 8);
+	iov = segment(b, 0, 8);
 	for (unsigned int flags = 0; flags < 0x40; flags++) {
 		DAT_RETURN rc;
 
-		ok(post_recv(&pair.a, 0, 8, flags));
-		rc = dat_ep_post_send(
-				pair.b.ep, 1, &iov, cookie(flags), (DAT_COMPLETION_FLAGS)flags);
+		ok(post_recv(a, 0, 8, flags));
+		rc = dat_ep_post_send(b->ep, 1, &iov, cookie(flags), (DAT_COMPLETION_FLAGS)flags);
 		print_message("flags 0x%x\n", flags);
 		if ((flags & ~(unsigned int)(SUPPRESS | SOLICITED | FENCE)) != 0) {
-			want_error(rc, DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
+			want_bad_arg(rc, 5);
 			continue;
 		}
 		ok(rc);
-		want_event(pair.a.recv, DAT_DTO_COMPLETION_EVENT);
+		want_event(a->recv, DAT_DTO_COMPLETION_EVENT);
 		if ((flags & SUPPRESS) == 0)
-			want_dto(&pair.b, pair.b.request, flags, DAT_DTO_SUCCESS, 8);
+			want_dto(b, b->request, flags, DAT_DTO_SUCCESS, 8);
 	}
-	want_silence(pair.b.request);
-	pair_close(&pair);
+	want_silence(b->request);
 }
 
 struct waiter {
@@ -267,37 +227,29 @@ completion_flags__every_receive_wakes(void **state)
 {
 	static const DAT_COMPLETION_FLAGS flags[] = { NO_FLAG, SOLICITED, SUPPRESS, FENCE };
 	DAT_LMR_TRIPLET iov;
-	struct pair pair;
 
-	srq_pair_up(&pair, 8, 1);
 	add_connection(&pair);
-	post_many(&pair.b, 4, 0);
-	iov = segment(&pair.a, 0, 64);
+	post_many(b, 4, 0);
+	iov = segment(a, 0, 64);
 	for (uint64_t i = 0; i < 4; i++) {
-		struct waiter w = { .evd = pair.b.recv };
+		struct waiter w = { .evd = b->recv };
 		pthread_t thread;
 
-		assert_int_equal(pthread_create(&thread, NULL, wait_long, &w), 0);
-		ok(dat_ep_post_send(pair.a.ep, 1, &iov, cookie(i), flags[i]));
-		assert_int_equal(pthread_join(thread, NULL), 0);
+		thread = start(wait_long, &w);
+		ok(dat_ep_post_send(a->ep, 1, &iov, cookie(i), flags[i]));
+		join(thread);
 		ok(w.rc);
 		assert_int_equal(w.event.event_data.dto_completion_event_data.user_cookie.as_64, i);
 	}
-	pair_close(&pair);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		rig_test(provider_attributes__announce_everything),
-		rig_test(provider_attributes__keep_their_word),
-		rig_test(ia_attributes__limits),
-		rig_test(attributes__only_where_asked),
-		rig_test(completion_flags__of_an_endpoint),
-		rig_test(completion_flags__of_a_request),
-		rig_test(completion_flags__every_receive_wakes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+	end_test(provider_attributes__announce_everything),
+	srq_up_test(provider_attributes__keep_their_word, 4, 1),
+	end_test(ia_attributes__limits),
+	end_test(attributes__only_where_asked),
+	end_test(completion_flags__of_an_endpoint),
+	rig_test(completion_flags__of_a_request),
+	srq_up_test(completion_flags__every_receive_wakes, 8, 1),
+	tests_end,
+};

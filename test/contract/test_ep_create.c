@@ -17,9 +17,9 @@ want_no_own_queue(struct end *end)
 {
 	DAT_SRQ_PARAM before = srq_param(end->srq);
 
-	want_error(post_recv(end, 0, 64, 99), DAT_INVALID_STATE, DAT_INVALID_STATE_SRQ_IN_USE);
-	want_error(dat_ep_post_recv(end->ep, 0, NULL, cookie(99), DAT_COMPLETION_DEFAULT_FLAG),
-			DAT_INVALID_STATE, DAT_INVALID_STATE_SRQ_IN_USE);
+	want_bad_state(post_recv(end, 0, 64, 99), SRQ_IN_USE);
+	want_bad_state(dat_ep_post_recv(end->ep, 0, NULL, cookie(99), DAT_COMPLETION_DEFAULT_FLAG),
+			SRQ_IN_USE);
 	want_unchanged(end->srq, &before);
 }
 
@@ -33,30 +33,26 @@ static void
 create_with_srq__receives_only_from_the_queue(void **state)
 {
 	DAT_EP_PARAM param;
-	struct pair pair;
 
-	srq_pair_open(&pair, 4, 2);
-	query(pair.b.ep, &param);
+	query(b->ep, &param);
 	assert_int_equal(param.ep_state, DAT_EP_STATE_UNCONNECTED);
-	assert_ptr_equal(param.ia_handle, pair.b.ia);
-	assert_ptr_equal(param.pz_handle, pair.b.pz);
-	assert_ptr_equal(param.recv_evd_handle, pair.b.recv);
-	assert_ptr_equal(param.request_evd_handle, pair.b.request);
-	assert_ptr_equal(param.connect_evd_handle, pair.b.connect);
-	assert_ptr_equal(param.srq_handle, pair.b.srq);
-	want_no_own_queue(&pair.b);
+	assert_ptr_equal(param.ia_handle, b->ia);
+	assert_ptr_equal(param.pz_handle, b->pz);
+	assert_ptr_equal(param.recv_evd_handle, b->recv);
+	assert_ptr_equal(param.request_evd_handle, b->request);
+	assert_ptr_equal(param.connect_evd_handle, b->connect);
+	assert_ptr_equal(param.srq_handle, b->srq);
+	want_no_own_queue(b);
 	pair_connect(&pair);
-	want_no_own_queue(&pair.b);
-	post_many(&pair.b, 2, 1);
-	deliver(&pair, 64);
-	want_dto(&pair.b, pair.b.recv, 1, DAT_DTO_SUCCESS, 64);
+	want_no_own_queue(b);
+	post_many(b, 2, 1);
+	deliver_as(1, 64);
 	part(&pair);
-	want_no_own_queue(&pair.b);
-	ok(dat_ep_reset(pair.b.ep));
-	want_no_own_queue(&pair.b);
-	want_counts(pair.b.srq, 4, 1, 1);
-	want_none(pair.b.recv);
-	pair_close(&pair);
+	want_no_own_queue(b);
+	ok(dat_ep_reset(b->ep));
+	want_no_own_queue(b);
+	want_counts(b->srq, 4, 1, 1);
+	want_none(b->recv);
 }
 
 static DAT_RETURN
@@ -82,20 +78,17 @@ create_with_srq__attributes_by_default(void **state)
 {
 	const DAT_EP_ATTR zeros = { 0 };
 	DAT_EP_PARAM param;
-	struct pair pair;
 
-	srq_pair_open(&pair, 4, 2);
-	want_error(create(&pair.b, NULL), DAT_INVALID_PARAMETER, DAT_INVALID_ARG7);
-	use_srq_ep(&pair.b, &zeros);
-	query(pair.b.ep, &param);
+	want_bad_arg(create(b, NULL), 7);
+	use_srq_ep(b, &zeros);
+	query(b->ep, &param);
 	assert_int_equal(param.ep_attr.service_type, DAT_SERVICE_TYPE_RC);
 	assert_int_equal(param.ep_attr.qos, DAT_QOS_BEST_EFFORT);
 	assert_true(param.ep_attr.max_message_size >= 8192);
 	assert_true(param.ep_attr.max_request_dtos >= 8);
 	assert_true(param.ep_attr.max_request_iov >= 1);
 	assert_int_equal(param.ep_attr.srq_soft_hw, DAT_HW_DEFAULT);
-	ok(create(&pair.b, &param.ep_attr));
-	pair_close(&pair);
+	ok(create(b, &param.ep_attr));
 }
 
 /*
@@ -120,15 +113,13 @@ create_with_srq__attributes_granted(void **state)
 		{ .srq_soft_hw = 3 },
 		{ .request_completion_flags = DAT_COMPLETION_SUPPRESS_FLAG },
 	};
-	struct pair pair;
 
-	srq_pair_open(&pair, 4, 2);
-	for (unsigned int i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {
+	for (unsigned int i = 0; i < COUNT_OF(asked); i++) {
 		const DAT_EP_ATTR *in = &asked[i];
 		DAT_EP_PARAM param;
 
-		use_srq_ep(&pair.b, in);
-		query(pair.b.ep, &param);
+		use_srq_ep(b, in);
+		query(b->ep, &param);
 		assert_true(param.ep_attr.max_request_dtos >= in->max_request_dtos);
 		assert_true(param.ep_attr.max_request_iov >= in->max_request_iov);
 		if (in->max_recv_dtos != 0)
@@ -144,7 +135,6 @@ create_with_srq__attributes_granted(void **state)
 		assert_int_equal(param.ep_attr.request_completion_flags,
 				in->request_completion_flags);
 	}
-	pair_close(&pair);
 }
 
 /*
@@ -162,29 +152,24 @@ create_with_srq__attributes_in_force(void **state)
 		.max_recv_iov = 1 };
 	DAT_LMR_TRIPLET iov[3];
 	DAT_EP_PARAM param;
-	struct pair pair;
 
-	srq_pair_open(&pair, 8, 3);
-	use_srq_ep(&pair.b, &attr);
+	use_srq_ep(b, &attr);
 	pair_connect(&pair);
-	query(pair.b.ep, &param);
-	want_error(post_send(&pair.b, 0, 101, 1), DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	query(b->ep, &param);
+	want_bad_arg(post_send(b, 0, 101, 1), 3);
 	/* The peer has no buffer: nothing completes. */
 	for (DAT_COUNT i = 0; i < param.ep_attr.max_request_dtos; i++)
-		ok(post_send(&pair.b, 0, 100, (uint64_t)i));
-	want_type(post_send(&pair.b, 0, 1, 1), DAT_INSUFFICIENT_RESOURCES);
+		ok(post_send(b, 0, 100, (uint64_t)i));
+	want_type(post_send(b, 0, 1, 1), DAT_INSUFFICIENT_RESOURCES);
 	for (unsigned int i = 0; i < 8; i++) {
 		for (unsigned int j = 0; j < 3; j++)
-			iov[j] = segment(&pair.b, 1000 * i + 100 * j, 25);
-		ok(dat_srq_post_recv(pair.b.srq, 3, iov, cookie(i)));
+			iov[j] = segment(b, 1000 * i + 100 * j, 25);
+		ok(dat_srq_post_recv(b->srq, 3, iov, cookie(i)));
 	}
-	for (unsigned int i = 0; i < 8; i++)
-		deliver(&pair, 75);
-	for (uint64_t i = 0; i < 8; i++)
-		want_dto(&pair.b, pair.b.recv, i, DAT_DTO_SUCCESS, 75);
-	want_none(pair.b.async);
-	want_none(pair.b.connect);
-	pair_close(&pair);
+	deliver_n(8, 75);
+	want_received(0, 8, 75);
+	want_none(b->async);
+	want_none(b->connect);
 }
 
 /*
@@ -219,20 +204,17 @@ create_with_srq__attributes_refused(void **state)
 		{ { .service_type = (DAT_SERVICE_TYPE)1 }, DAT_MODEL_NOT_SUPPORTED },
 		{ { .qos = DAT_QOS_PREMIUM }, DAT_MODEL_NOT_SUPPORTED },
 	};
-	struct end end;
 
-	end_open(&end, "loop0", NULL);
-	end.srq = make_srq(&end, 4, 1);
-	for (unsigned int i = 0; i < sizeof(rule) / sizeof(rule[0]); i++) {
+	a->srq = make_srq(a, 4, 1);
+	for (unsigned int i = 0; i < COUNT_OF(rule); i++) {
 		print_message("row %u\n", i);
-		want_error(create(&end, &rule[i].attr), rule[i].type, DAT_INVALID_ARG7);
+		want_error(create(a, &rule[i].attr), rule[i].type, DAT_INVALID_ARG7);
 	}
 	/* Nothing hangs on the queue or the zone. */
-	ok(dat_srq_free(end.srq));
-	ok(dat_ep_free(end.ep));
-	ok(dat_lmr_free(end.lmr));
-	ok(dat_pz_free(end.pz));
-	end_close(&end);
+	ok(dat_srq_free(a->srq));
+	ok(dat_ep_free(a->ep));
+	ok(dat_lmr_free(a->lmr));
+	ok(dat_pz_free(a->pz));
 }
 
 /* With one handle replaced. */
@@ -292,9 +274,9 @@ create_with_srq__handles(void **state)
 		if (i < 2 || i == 5)
 			want_bad(&end, i, DAT_HANDLE_NULL, subtype[i]);
 	}
-	want_error(dat_ep_create_with_srq(end.ia, end.pz, end.recv, end.request, end.connect,
-				   end.srq, &attr, NULL),
-			DAT_INVALID_PARAMETER, DAT_INVALID_ARG8);
+	want_bad_arg(dat_ep_create_with_srq(end.ia, end.pz, end.recv, end.request, end.connect,
+				     end.srq, &attr, NULL),
+			8);
 	ok(dat_srq_free(end.srq));
 	end_close(&end);
 	end_close(&twin);
@@ -310,37 +292,30 @@ static void
 create_with_srq__is_for_life(void **state)
 {
 	DAT_EP_PARAM param, change;
-	struct pair pair;
-	DAT_SRQ_HANDLE other;
+	DAT_SRQ_HANDLE other = make_srq(b, 8, 1);
 
-	srq_pair_open(&pair, 8, 1);
-	other = make_srq(&pair.b, 8, 1);
-	post_many(&pair.b, 8, 0);
+	post_many(b, 8, 0);
 	for (uint64_t round = 0; round < 4; round++) {
 		pair_connect(&pair);
-		deliver(&pair, 64);
-		want_dto(&pair.b, pair.b.recv, round, DAT_DTO_SUCCESS, 64);
+		deliver_as(round, 64);
 		part(&pair);
-		ok(dat_ep_reset(pair.a.ep));
-		ok(dat_ep_reset(pair.b.ep));
-		want_error(dat_srq_free(pair.b.srq), DAT_INVALID_STATE,
-				DAT_INVALID_STATE_SRQ_IN_USE);
-		query(pair.b.ep, &param);
-		assert_ptr_equal(param.srq_handle, pair.b.srq);
+		reset_both();
+		want_bad_state(dat_srq_free(b->srq), SRQ_IN_USE);
+		query(b->ep, &param);
+		assert_ptr_equal(param.srq_handle, b->srq);
 		change = param;
 		change.srq_handle = other;
 		change.ep_attr.srq_soft_hw = 5;
-		want_type(dat_ep_modify(pair.b.ep, DAT_EP_FIELD_SRQ_HANDLE, &change),
+		want_type(dat_ep_modify(b->ep, DAT_EP_FIELD_SRQ_HANDLE, &change),
 				DAT_INVALID_PARAMETER);
-		want_type(dat_ep_modify(pair.b.ep, DAT_EP_FIELD_EP_ATTR_SRQ_SOFT_HW, &change),
+		want_type(dat_ep_modify(b->ep, DAT_EP_FIELD_EP_ATTR_SRQ_SOFT_HW, &change),
 				DAT_INVALID_PARAMETER);
-		query(pair.b.ep, &change);
+		query(b->ep, &change);
 		want_same_answer(ANSWER_EP, &change, &param);
 	}
 	ok(dat_srq_free(other));
-	ok(dat_ep_free(pair.b.ep));
-	ok(dat_srq_free(pair.b.srq));
-	pair_close(&pair);
+	ok(dat_ep_free(b->ep));
+	ok(dat_srq_free(b->srq));
 }
 
 /*
@@ -352,27 +327,23 @@ create_with_srq__is_for_life(void **state)
 static void
 create_with_srq__established_comes_first(void **state)
 {
-	struct pair pair;
-
 	for (int one = 0; one < 2; one++) {
 		srq_pair_open(&pair, 4, 1);
 		if (one)
-			use_one_evd(&pair.b);
+			use_one_evd(b);
 		for (unsigned int round = 0; round < 20; round++) {
-			post_many(&pair.b, 1, round);
-			ok(end_connect(&pair.a, &pair.b, CONN_QUAL));
-			ok(dat_cr_accept(end_request(&pair.b), pair.b.ep, 0, NULL));
-			(void)poll_until(&pair, pair.a.connect, DAT_CONNECTION_EVENT_ESTABLISHED);
-			ok(post_send(&pair.a, 0, 64, 1));
+			post_many(b, 1, round);
+			begin_connection();
+			(void)poll_until(a->connect, DAT_CONNECTION_EVENT_ESTABLISHED);
+			ok(post_send(a, 0, 64, 1));
 			if (one)
-				want_event(pair.b.recv, DAT_CONNECTION_EVENT_ESTABLISHED);
-			(void)poll_until(&pair, pair.b.recv, DAT_DTO_COMPLETION_EVENT);
+				want_event(b->recv, DAT_CONNECTION_EVENT_ESTABLISHED);
+			(void)poll_until(b->recv, DAT_DTO_COMPLETION_EVENT);
 			if (!one)
-				want_now(pair.b.connect, DAT_CONNECTION_EVENT_ESTABLISHED);
-			want_dto(&pair.a, pair.a.request, 1, DAT_DTO_SUCCESS, 64);
+				want_now(b->connect, DAT_CONNECTION_EVENT_ESTABLISHED);
+			want_dto(a, a->request, 1, DAT_DTO_SUCCESS, 64);
 			part(&pair);
-			ok(dat_ep_reset(pair.a.ep));
-			ok(dat_ep_reset(pair.b.ep));
+			reset_both();
 		}
 		pair_close(&pair);
 	}
@@ -388,18 +359,15 @@ static void
 create_with_srq__as_many_as_announced(void **state)
 {
 	const DAT_EP_ATTR attr = { .max_request_dtos = 1, .max_request_iov = 1 };
-	DAT_EP_HANDLE ep, first;
+	DAT_EP_HANDLE ep;
 	DAT_RETURN rc = DAT_SUCCESS;
 	DAT_COUNT n = 0;
-	struct pair pair;
-	DAT_IA_ATTR ia;
+	DAT_IA_ATTR ia = ia_attr(b, DAT_IA_FIELD_ALL);
+	DAT_EP_HANDLE first = srq_ep(b, &attr);
 
-	srq_pair_up(&pair, 4, 1);
-	ok(dat_ia_query(pair.b.ia, NULL, DAT_IA_FIELD_ALL, &ia, 0, NULL));
-	first = srq_ep(&pair.b, &attr);
 	while (rc == DAT_SUCCESS && n <= ia.max_ep_per_srq) {
-		rc = dat_ep_create_with_srq(pair.b.ia, pair.b.pz, pair.b.recv, pair.b.request,
-				pair.b.connect, pair.b.srq, &attr, &ep);
+		rc = dat_ep_create_with_srq(
+				b->ia, b->pz, b->recv, b->request, b->connect, b->srq, &attr, &ep);
 		n += rc == DAT_SUCCESS;
 	}
 	print_message("%d of %d\n", n + 2, ia.max_ep_per_srq);
@@ -407,27 +375,19 @@ create_with_srq__as_many_as_announced(void **state)
 	assert_in_range(n + 2, 1000, ia.max_ep_per_srq);
 	/* One goes, one comes, and the oldest works. */
 	ok(dat_ep_free(first));
-	(void)srq_ep(&pair.b, &attr);
-	post_many(&pair.b, 1, 1);
-	deliver(&pair, 64);
-	want_dto(&pair.b, pair.b.recv, 1, DAT_DTO_SUCCESS, 64);
-	pair_close(&pair);
+	(void)srq_ep(b, &attr);
+	pass(1);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		rig_test(create_with_srq__receives_only_from_the_queue),
-		rig_test(create_with_srq__attributes_by_default),
-		rig_test(create_with_srq__attributes_granted),
-		rig_test(create_with_srq__attributes_in_force),
-		rig_test(create_with_srq__attributes_refused),
-		rig_test(create_with_srq__handles),
-		rig_test(create_with_srq__is_for_life),
-		rig_test(create_with_srq__established_comes_first),
-		rig_test(create_with_srq__as_many_as_announced),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+	srq_test(create_with_srq__receives_only_from_the_queue, 4, 2),
+	srq_test(create_with_srq__attributes_by_default, 4, 2),
+	srq_test(create_with_srq__attributes_granted, 4, 2),
+	srq_test(create_with_srq__attributes_in_force, 8, 3),
+	end_test(create_with_srq__attributes_refused),
+	rig_test(create_with_srq__handles),
+	srq_test(create_with_srq__is_for_life, 8, 1),
+	rig_test(create_with_srq__established_comes_first),
+	srq_up_test(create_with_srq__as_many_as_announced, 4, 1),
+	tests_end,
+};

@@ -17,40 +17,36 @@
 static void
 hard__breaks_the_connection(void **state)
 {
-	struct pair pair;
-
-	srq_pair_open(&pair, 8, 1);
-	use_one_evd(&pair.b);
+	use_one_evd(b);
 	pair_connect(&pair);
-	post_many(&pair.b, 3, 0);
+	post_many(b, 3, 0);
 	deliver(&pair, 64);
-	ok(dat_ep_set_watermark(pair.b.ep, NONE, 0));
-	ok(post_send(&pair.a, 0, 64, 7));
-	ok(post_send(&pair.a, 0, 64, 8));
-	want_peer_broken(&pair, 7, DAT_DTO_ERR_REMOTE_RESPONDER);
-	want_dto(&pair.a, pair.a.request, 8, DAT_DTO_ERR_FLUSHED, 0);
-	want_counts(pair.b.srq, 8, 1, 3);
-	want_dto_now(&pair.b, pair.b.recv, 0, DAT_DTO_SUCCESS);
-	want_dto_now(&pair.b, pair.b.recv, 1, DAT_DTO_ERR_FLUSHED);
-	want_now(pair.b.recv, DAT_CONNECTION_EVENT_BROKEN);
-	assert_int_equal(end_state(&pair.b), DAT_EP_STATE_DISCONNECTED);
-	want_held(pair.b.ep, 0);
-	want_counts(pair.b.srq, 8, 1, 1);
-	want_silence(pair.b.async);
-	want_none(pair.b.recv);
+	ok(dat_ep_set_watermark(b->ep, NONE, 0));
+	ok(post_send(a, 0, 64, 7));
+	ok(post_send(a, 0, 64, 8));
+	want_peer_broken(7, DAT_DTO_ERR_REMOTE_RESPONDER);
+	want_dto(a, a->request, 8, DAT_DTO_ERR_FLUSHED, 0);
+	want_counts(b->srq, 8, 1, 3);
+	want_dto_now(b, b->recv, 0, DAT_DTO_SUCCESS);
+	want_dto_now(b, b->recv, 1, DAT_DTO_ERR_FLUSHED);
+	want_now(b->recv, DAT_CONNECTION_EVENT_BROKEN);
+	assert_int_equal(end_state(b), DAT_EP_STATE_DISCONNECTED);
+	want_held(b->ep, 0);
+	want_counts(b->srq, 8, 1, 1);
+	want_silence(b->async);
+	want_none(b->recv);
 	/* The queue serves on; the mark stays with the endpoint until it is set anew. */
-	connect_again(&pair);
-	ok(post_send(&pair.a, 0, 64, 9));
-	want_peer_broken(&pair, 9, DAT_DTO_ERR_REMOTE_RESPONDER);
-	want_dto_now(&pair.b, pair.b.recv, 2, DAT_DTO_ERR_FLUSHED);
-	want_now(pair.b.recv, DAT_CONNECTION_EVENT_BROKEN);
-	ok(dat_ep_set_watermark(pair.b.ep, NONE, NONE));
-	connect_again(&pair);
-	post_many(&pair.b, 1, 3);
+	connect_again();
+	ok(post_send(a, 0, 64, 9));
+	want_peer_broken(9, DAT_DTO_ERR_REMOTE_RESPONDER);
+	want_dto_now(b, b->recv, 2, DAT_DTO_ERR_FLUSHED);
+	want_now(b->recv, DAT_CONNECTION_EVENT_BROKEN);
+	ok(dat_ep_set_watermark(b->ep, NONE, NONE));
+	connect_again();
+	post_many(b, 1, 3);
 	deliver(&pair, 64);
-	want_dto_now(&pair.b, pair.b.recv, 3, DAT_DTO_SUCCESS);
-	want_counts(pair.b.srq, 8, 0, 0);
-	pair_close(&pair);
+	want_dto_now(b, b->recv, 3, DAT_DTO_SUCCESS);
+	want_counts(b->srq, 8, 0, 0);
 }
 
 /*
@@ -61,22 +57,18 @@ hard__breaks_the_connection(void **state)
 static void
 hard__equal_is_not_more(void **state)
 {
-	struct pair pair;
-
-	srq_pair_open(&pair, 64, 1);
-	ok(dat_ep_set_watermark(pair.b.ep, NONE, 1));
+	ok(dat_ep_set_watermark(b->ep, NONE, 1));
 	pair_connect(&pair);
 	for (uint64_t i = 0; i < 10; i++) {
-		ok(post_srq(&pair.b, 0, LONG_LEN, i));
+		ok(post_srq(b, 0, LONG_LEN, i));
 		begin_long(&pair, i);
-		want_held(pair.b.ep, 1);
-		want_dto(&pair.a, pair.a.request, i, DAT_DTO_SUCCESS, LONG_LEN);
+		want_held(b->ep, 1);
+		want_dto(a, a->request, i, DAT_DTO_SUCCESS, LONG_LEN);
 	}
 	for (uint64_t i = 0; i < 10; i++)
-		want_dto_now(&pair.b, pair.b.recv, i, DAT_DTO_SUCCESS);
-	want_none(pair.b.connect);
-	want_none(pair.b.async);
-	pair_close(&pair);
+		want_dto_now(b, b->recv, i, DAT_DTO_SUCCESS);
+	want_none(b->connect);
+	want_none(b->async);
 }
 
 /*
@@ -89,42 +81,36 @@ hard__at_once_when_exceeded_already(void **state)
 {
 	DAT_EVENT event;
 	DAT_COUNT more;
-	struct pair pair;
 
-	srq_pair_open(&pair, 4, 1);
-	use_one_evd(&pair.b);
-	ok(end_connect(&pair.a, &pair.b, CONN_QUAL));
-	ok(dat_cr_accept(end_request(&pair.b), pair.b.ep, 0, NULL));
-	want_event(pair.a.connect, DAT_CONNECTION_EVENT_ESTABLISHED);
-	ok(post_srq(&pair.b, 0, LONG_LEN, 5));
+	use_one_evd(b);
+	begin_connection();
+	want_event(a->connect, DAT_CONNECTION_EVENT_ESTABLISHED);
+	ok(post_srq(b, 0, LONG_LEN, 5));
 	begin_long(&pair, 6);
-	ok(dat_ep_set_watermark(pair.b.ep, NONE, 1));
-	assert_int_equal(end_state(&pair.b), DAT_EP_STATE_CONNECTED);
-	ok(dat_ep_set_watermark(pair.b.ep, NONE, 0));
-	assert_int_equal(end_state(&pair.b), DAT_EP_STATE_DISCONNECTED);
-	want_held(pair.b.ep, 0);
-	want_counts(pair.b.srq, 4, 0, 1);
+	ok(dat_ep_set_watermark(b->ep, NONE, 1));
+	assert_int_equal(end_state(b), DAT_EP_STATE_CONNECTED);
+	ok(dat_ep_set_watermark(b->ep, NONE, 0));
+	assert_int_equal(end_state(b), DAT_EP_STATE_DISCONNECTED);
+	want_held(b->ep, 0);
+	want_counts(b->srq, 4, 0, 1);
 	/* Behind the event that is first in line stand two more, before anything could be polled. */
-	ok(dat_evd_wait(pair.b.recv, PATIENCE_US, 1, &event, &more));
+	ok(dat_evd_wait(b->recv, PATIENCE_US, 1, &event, &more));
 	assert_int_equal(event.event_number, DAT_CONNECTION_EVENT_ESTABLISHED);
 	assert_int_equal(more, 2);
-	want_dto_now(&pair.b, pair.b.recv, 5, DAT_DTO_ERR_FLUSHED);
-	want_now(pair.b.recv, DAT_CONNECTION_EVENT_BROKEN);
-	want_counts(pair.b.srq, 4, 0, 0);
+	want_dto_now(b, b->recv, 5, DAT_DTO_ERR_FLUSHED);
+	want_now(b->recv, DAT_CONNECTION_EVENT_BROKEN);
+	want_counts(b->srq, 4, 0, 0);
 	/* No packet was refused, so the peer hears that it is over. */
-	want_dto(&pair.a, pair.a.request, 6, DAT_DTO_ERR_FLUSHED, 0);
-	want_event(pair.a.connect, DAT_CONNECTION_EVENT_DISCONNECTED);
-	want_none(pair.b.async);
-	pair_close(&pair);
+	want_dto(a, a->request, 6, DAT_DTO_ERR_FLUSHED, 0);
+	want_event(a->connect, DAT_CONNECTION_EVENT_DISCONNECTED);
+	want_none(b->async);
 }
 
 /* An endpoint with a queue of its own at b, with @p n receives on it, and one dispatcher for all. */
 static void
-own_queue(struct pair *pair, uint64_t n)
+own_queue(uint64_t n)
 {
-	struct end *b = &pair->b;
-
-	pair_open(pair, NULL, NULL);
+	pair_open(&pair, NULL, NULL);
 	b->recv = make_evd(b, DAT_EVD_DTO_FLAG | DAT_EVD_CONNECTION_FLAG);
 	b->connect = b->recv;
 	ok(dat_ep_free(b->ep));
@@ -135,16 +121,16 @@ own_queue(struct pair *pair, uint64_t n)
 
 /* Everything is flushed in order, then the break; the peer, which sent nothing, hears that it is over. */
 static void
-want_own_queue_broken(struct pair *pair, uint64_t n)
+want_own_queue_broken(uint64_t n)
 {
 	for (uint64_t i = 0; i < n; i++)
-		want_dto(&pair->b, pair->b.recv, i, DAT_DTO_ERR_FLUSHED, 0);
-	want_event(pair->b.recv, DAT_CONNECTION_EVENT_BROKEN);
-	assert_int_equal(end_state(&pair->b), DAT_EP_STATE_DISCONNECTED);
-	want_held(pair->b.ep, 0);
-	want_event(pair->a.connect, DAT_CONNECTION_EVENT_DISCONNECTED);
-	want_silence(pair->b.recv);
-	want_none(pair->b.async);
+		want_dto(b, b->recv, i, DAT_DTO_ERR_FLUSHED, 0);
+	want_event(b->recv, DAT_CONNECTION_EVENT_BROKEN);
+	assert_int_equal(end_state(b), DAT_EP_STATE_DISCONNECTED);
+	want_held(b->ep, 0);
+	want_event(a->connect, DAT_CONNECTION_EVENT_DISCONNECTED);
+	want_silence(b->recv);
+	want_none(b->async);
 }
 
 /*
@@ -156,25 +142,22 @@ want_own_queue_broken(struct pair *pair, uint64_t n)
 static void
 hard__counts_what_is_posted(void **state)
 {
-	struct pair pair;
-
-	own_queue(&pair, 2);
+	own_queue(2);
 	pair_connect(&pair);
-	ok(dat_ep_set_watermark(pair.b.ep, NONE, 3));
-	ok(post_recv(&pair.b, 0, 64, 2));
-	assert_int_equal(end_state(&pair.b), DAT_EP_STATE_CONNECTED);
-	ok(post_recv(&pair.b, 0, 64, 3));
-	want_own_queue_broken(&pair, 4);
+	ok(dat_ep_set_watermark(b->ep, NONE, 3));
+	ok(post_recv(b, 0, 64, 2));
+	assert_int_equal(end_state(b), DAT_EP_STATE_CONNECTED);
+	ok(post_recv(b, 0, 64, 3));
+	want_own_queue_broken(4);
 	pair_close(&pair);
 
-	own_queue(&pair, 4);
+	own_queue(4);
 	pair_connect(&pair);
-	ok(dat_ep_set_watermark(pair.b.ep, NONE, 4));
-	assert_int_equal(end_state(&pair.b), DAT_EP_STATE_CONNECTED);
-	ok(dat_ep_set_watermark(pair.b.ep, NONE, 3));
-	assert_int_equal(end_state(&pair.b), DAT_EP_STATE_DISCONNECTED);
-	want_own_queue_broken(&pair, 4);
-	pair_close(&pair);
+	ok(dat_ep_set_watermark(b->ep, NONE, 4));
+	assert_int_equal(end_state(b), DAT_EP_STATE_CONNECTED);
+	ok(dat_ep_set_watermark(b->ep, NONE, 3));
+	assert_int_equal(end_state(b), DAT_EP_STATE_DISCONNECTED);
+	want_own_queue_broken(4);
 }
 
 /*
@@ -187,43 +170,40 @@ static void
 hard__armed_from_the_moment_of_connection(void **state)
 {
 	struct end swap;
-	struct pair pair;
 
 	for (int active = 0; active < 2; active++) {
 		print_message("%s\n", active ? "active" : "passive");
-		own_queue(&pair, 3);
+		own_queue(3);
 		if (active) {
 			/* The other way round: the end with the mark connects. */
-			swap = pair.a;
-			pair.a = pair.b;
-			pair.b = swap;
-			ok(dat_psp_create(pair.b.ia, CONN_QUAL, pair.b.cr, DAT_PSP_CONSUMER_FLAG,
-					&pair.psp));
+			swap = *a;
+			*a = *b;
+			*b = swap;
+			ok(dat_psp_create(
+					b->ia, CONN_QUAL, b->cr, DAT_PSP_CONSUMER_FLAG, &pair.psp));
 		}
-		ok(dat_ep_set_watermark(active ? pair.a.ep : pair.b.ep, NONE, 2));
-		ok(end_connect(&pair.a, &pair.b, CONN_QUAL));
-		ok(dat_cr_accept(end_request(&pair.b), pair.b.ep, 0, NULL));
-		want_event(pair.a.connect, DAT_CONNECTION_EVENT_ESTABLISHED);
-		want_event(pair.b.connect, DAT_CONNECTION_EVENT_ESTABLISHED);
+		ok(dat_ep_set_watermark(active ? a->ep : b->ep, NONE, 2));
+		begin_connection();
+		want_both(DAT_CONNECTION_EVENT_ESTABLISHED);
 		if (active) {
-			swap = pair.a;
-			pair.a = pair.b;
-			pair.b = swap;
+			swap = *a;
+			*a = *b;
+			*b = swap;
 		}
-		want_own_queue_broken(&pair, 3);
+		want_own_queue_broken(3);
 		pair_close(&pair);
 	}
 }
 
 static void
-want_broken(struct pair *pair, uint64_t value)
+want_broken(uint64_t value)
 {
-	post_many(&pair->b, 1, value);
-	ok(post_send(&pair->a, 0, 64, value));
-	want_dto(&pair->b, pair->b.recv, value, DAT_DTO_ERR_FLUSHED, 0);
-	want_event(pair->b.connect, DAT_CONNECTION_EVENT_BROKEN);
-	want_peer_broken(pair, value, DAT_DTO_ERR_REMOTE_RESPONDER);
-	want_counts(pair->b.srq, 8, 0, 0);
+	post_many(b, 1, value);
+	ok(post_send(a, 0, 64, value));
+	want_dto(b, b->recv, value, DAT_DTO_ERR_FLUSHED, 0);
+	want_event(b->connect, DAT_CONNECTION_EVENT_BROKEN);
+	want_peer_broken(value, DAT_DTO_ERR_REMOTE_RESPONDER);
+	want_counts(b->srq, 8, 0, 0);
 }
 
 /*
@@ -235,46 +215,41 @@ static void
 hard__in_every_state(void **state)
 {
 	DAT_CR_HANDLE cr;
-	struct pair pair;
 
-	srq_pair_open(&pair, 8, 1);
 	print_message("unconnected\n");
-	ok(dat_ep_set_watermark(pair.b.ep, NONE, 0));
+	ok(dat_ep_set_watermark(b->ep, NONE, 0));
 	pair_connect(&pair);
-	want_broken(&pair, 1);
+	want_broken(1);
 	print_message("disconnected\n");
-	ok(dat_ep_set_watermark(pair.b.ep, NONE, 0));
-	want_none(pair.b.connect);
-	connect_again(&pair);
-	want_broken(&pair, 2);
+	ok(dat_ep_set_watermark(b->ep, NONE, 0));
+	want_none(b->connect);
+	connect_again();
+	want_broken(2);
 	print_message("completion pending\n");
-	ok(dat_ep_set_watermark(pair.b.ep, NONE, NONE));
-	ok(dat_ep_reset(pair.a.ep));
-	ok(dat_ep_reset(pair.b.ep));
-	ok(end_connect(&pair.a, &pair.b, CONN_QUAL));
-	cr = end_request(&pair.b);
-	ok(dat_cr_accept(cr, pair.b.ep, 0, NULL));
-	assert_int_equal(end_state(&pair.b), DAT_EP_STATE_COMPLETION_PENDING);
-	ok(dat_ep_set_watermark(pair.b.ep, NONE, 0));
-	want_event(pair.a.connect, DAT_CONNECTION_EVENT_ESTABLISHED);
-	want_event(pair.b.connect, DAT_CONNECTION_EVENT_ESTABLISHED);
-	want_broken(&pair, 3);
+	ok(dat_ep_set_watermark(b->ep, NONE, NONE));
+	reset_both();
+	ok(end_connect(a, b, CONN_QUAL));
+	cr = end_request(b);
+	ok(dat_cr_accept(cr, b->ep, 0, NULL));
+	assert_int_equal(end_state(b), DAT_EP_STATE_COMPLETION_PENDING);
+	ok(dat_ep_set_watermark(b->ep, NONE, 0));
+	want_both(DAT_CONNECTION_EVENT_ESTABLISHED);
+	want_broken(3);
 	print_message("connected\n");
-	ok(dat_ep_set_watermark(pair.b.ep, NONE, NONE));
-	connect_again(&pair);
-	ok(dat_ep_set_watermark(pair.b.ep, NONE, 0));
-	want_broken(&pair, 4);
+	ok(dat_ep_set_watermark(b->ep, NONE, NONE));
+	connect_again();
+	ok(dat_ep_set_watermark(b->ep, NONE, 0));
+	want_broken(4);
 	print_message("disconnect pending\n");
-	ok(dat_ep_set_watermark(pair.b.ep, NONE, NONE));
-	connect_again(&pair);
-	ok(post_send(&pair.b, 0, 64, 70));
-	ok(dat_ep_disconnect(pair.b.ep, DAT_CLOSE_GRACEFUL_FLAG));
-	ok(dat_ep_set_watermark(pair.b.ep, NONE, 0));
-	assert_int_equal(end_state(&pair.b), DAT_EP_STATE_DISCONNECT_PENDING);
-	want_broken(&pair, 5);
-	want_dto(&pair.b, pair.b.request, 70, DAT_DTO_ERR_FLUSHED, 0);
-	want_silence(pair.b.connect);
-	pair_close(&pair);
+	ok(dat_ep_set_watermark(b->ep, NONE, NONE));
+	connect_again();
+	ok(post_send(b, 0, 64, 70));
+	ok(dat_ep_disconnect(b->ep, DAT_CLOSE_GRACEFUL_FLAG));
+	ok(dat_ep_set_watermark(b->ep, NONE, 0));
+	assert_int_equal(end_state(b), DAT_EP_STATE_DISCONNECT_PENDING);
+	want_broken(5);
+	want_dto(b, b->request, 70, DAT_DTO_ERR_FLUSHED, 0);
+	want_silence(b->connect);
 }
 
 /*
@@ -285,40 +260,36 @@ hard__in_every_state(void **state)
 static void
 marks__are_independent(void **state)
 {
-	struct pair pair;
-
-	srq_pair_up(&pair, 8, 1);
 	/* Soft exceeded, hard far away. */
-	ok(dat_ep_set_watermark(pair.b.ep, 0, 5));
-	post_many(&pair.b, 1, 1);
+	ok(dat_ep_set_watermark(b->ep, 0, 5));
+	post_many(b, 1, 1);
 	deliver(&pair, 64);
-	want_soft(pair.b.async, pair.b.ep);
-	want_dto_now(&pair.b, pair.b.recv, 1, DAT_DTO_SUCCESS);
-	assert_int_equal(end_state(&pair.b), DAT_EP_STATE_CONNECTED);
+	want_soft(b->async, b->ep);
+	want_dto_now(b, b->recv, 1, DAT_DTO_SUCCESS);
+	assert_int_equal(end_state(b), DAT_EP_STATE_CONNECTED);
 	/* Hard exceeded, soft far away. */
-	ok(dat_ep_set_watermark(pair.b.ep, 5, 0));
-	want_broken(&pair, 2);
-	want_none(pair.b.async);
+	ok(dat_ep_set_watermark(b->ep, 5, 0));
+	want_broken(2);
+	want_none(b->async);
 	/* Both, by one buffer. */
-	ok(dat_ep_set_watermark(pair.b.ep, 0, 0));
-	connect_again(&pair);
-	want_broken(&pair, 3);
-	want_soft(pair.b.async, pair.b.ep);
+	ok(dat_ep_set_watermark(b->ep, 0, 0));
+	connect_again();
+	want_broken(3);
+	want_soft(b->async, b->ep);
 	/* The soft one has spoken, the hard one is in force. */
-	connect_again(&pair);
-	want_broken(&pair, 4);
-	want_none(pair.b.async);
+	connect_again();
+	want_broken(4);
+	want_none(b->async);
 	/* Both, by one call. */
-	ok(dat_ep_set_watermark(pair.b.ep, NONE, NONE));
-	connect_again(&pair);
-	ok(post_srq(&pair.b, 0, LONG_LEN, 5));
+	ok(dat_ep_set_watermark(b->ep, NONE, NONE));
+	connect_again();
+	ok(post_srq(b, 0, LONG_LEN, 5));
 	begin_long(&pair, 5);
-	ok(dat_ep_set_watermark(pair.b.ep, 0, 0));
-	want_soft(pair.b.async, pair.b.ep);
-	want_dto_now(&pair.b, pair.b.recv, 5, DAT_DTO_ERR_FLUSHED);
-	want_now(pair.b.connect, DAT_CONNECTION_EVENT_BROKEN);
-	want_none(pair.b.async);
-	pair_close(&pair);
+	ok(dat_ep_set_watermark(b->ep, 0, 0));
+	want_soft(b->async, b->ep);
+	want_dto_now(b, b->recv, 5, DAT_DTO_ERR_FLUSHED);
+	want_now(b->connect, DAT_CONNECTION_EVENT_BROKEN);
+	want_none(b->async);
 }
 
 /*
@@ -330,36 +301,29 @@ marks__are_independent(void **state)
 static void
 hard__none_does_not_help_without_a_buffer(void **state)
 {
-	struct pair pair;
 	DAT_EVENT event;
 
 	set_params("rnr_retry=2 rnr_timer=1");
 	srq_pair_up(&pair, 4, 1);
-	ok(dat_ep_set_watermark(pair.b.ep, NONE, NONE));
-	ok(post_send(&pair.a, 0, 64, 1));
-	want_dto(&pair.a, pair.a.request, 1, DAT_DTO_ERR_RECEIVER_NOT_READY, 0);
-	want_event(pair.a.connect, DAT_CONNECTION_EVENT_BROKEN);
-	assert_int_equal(end_state(&pair.a), DAT_EP_STATE_DISCONNECTED);
-	event = want_event(pair.b.connect, DAT_CONNECTION_EVENT_DISCONNECTED);
-	assert_ptr_equal(event.event_data.connect_event_data.ep_handle, pair.b.ep);
-	want_counts(pair.b.srq, 4, 0, 0);
-	want_none(pair.b.async);
-	pair_close(&pair);
+	ok(dat_ep_set_watermark(b->ep, NONE, NONE));
+	ok(post_send(a, 0, 64, 1));
+	want_dto(a, a->request, 1, DAT_DTO_ERR_RECEIVER_NOT_READY, 0);
+	want_event(a->connect, DAT_CONNECTION_EVENT_BROKEN);
+	assert_int_equal(end_state(a), DAT_EP_STATE_DISCONNECTED);
+	event = want_event(b->connect, DAT_CONNECTION_EVENT_DISCONNECTED);
+	assert_ptr_equal(event.event_data.connect_event_data.ep_handle, b->ep);
+	want_counts(b->srq, 4, 0, 0);
+	want_none(b->async);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		rig_test(hard__breaks_the_connection),
-		rig_test(hard__equal_is_not_more),
-		rig_test(hard__at_once_when_exceeded_already),
-		rig_test(hard__counts_what_is_posted),
-		rig_test(hard__armed_from_the_moment_of_connection),
-		rig_test(hard__in_every_state),
-		rig_test(marks__are_independent),
-		rig_test(hard__none_does_not_help_without_a_buffer),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+	srq_test(hard__breaks_the_connection, 8, 1),
+	srq_test(hard__equal_is_not_more, 64, 1),
+	srq_test(hard__at_once_when_exceeded_already, 4, 1),
+	rig_test(hard__counts_what_is_posted),
+	rig_test(hard__armed_from_the_moment_of_connection),
+	srq_test(hard__in_every_state, 8, 1),
+	srq_up_test(marks__are_independent, 8, 1),
+	rig_test(hard__none_does_not_help_without_a_buffer),
+	tests_end,
+};

@@ -18,55 +18,50 @@ static void
 recv_query__own_queue_counts_what_is_posted(void **state)
 {
 	unsigned int polls = 0;
-	struct pair pair;
 	DAT_EVENT event;
 
-	pair_open(&pair, NULL, NULL);
-	want_held(pair.b.ep, 0);
+	want_held(b->ep, 0);
 	for (DAT_COUNT i = 0; i < 5; i++) {
-		ok(post_recv(&pair.b, 0, 64, (uint64_t)i));
-		want_held(pair.b.ep, i + 1);
+		ok(post_recv(b, 0, 64, (uint64_t)i));
+		want_held(b->ep, i + 1);
 	}
 	pair_connect(&pair);
-	want_held(pair.b.ep, 5);
-	want_held(pair.a.ep, 0);
+	want_held(b->ep, 5);
+	want_held(a->ep, 0);
 	for (DAT_COUNT i = 0; i < 3; i++) {
-		ok(post_send(&pair.a, 0, 64, (uint64_t)i));
-		want_dto(&pair.a, pair.a.request, (uint64_t)i, DAT_DTO_SUCCESS, 64);
-		want_held(pair.b.ep, 4 - i);
+		ok(post_send(a, 0, 64, (uint64_t)i));
+		want_dto(a, a->request, (uint64_t)i, DAT_DTO_SUCCESS, 64);
+		want_held(b->ep, 4 - i);
 	}
-	for (uint64_t i = 0; i < 3; i++)
-		want_dto(&pair.b, pair.b.recv, i, DAT_DTO_SUCCESS, 64);
-	want_held(pair.b.ep, 2);
+	want_received(0, 3, 64);
+	want_held(b->ep, 2);
 	/* The message in progress has its buffer still. */
 	for (uint64_t i = 3; i < 5; i++) {
-		ok(post_send(&pair.a, 0, 64, i));
-		want_dto(&pair.b, pair.b.recv, i, DAT_DTO_SUCCESS, 64);
+		ok(post_send(a, 0, 64, i));
+		want_dto(b, b->recv, i, DAT_DTO_SUCCESS, 64);
 	}
-	ok(post_recv(&pair.b, 0, LONG_LEN, 5));
-	ok(post_recv(&pair.b, 0, 64, 6));
-	ok(post_send(&pair.a, 0, LONG_LEN, 5));
+	ok(post_recv(b, 0, LONG_LEN, 5));
+	ok(post_recv(b, 0, 64, 6));
+	ok(post_send(a, 0, LONG_LEN, 5));
 	do {
-		want_held(pair.b.ep, 2);
-		poll_once(&pair.a);
-		poll_once(&pair.b);
-	} while (dat_evd_dequeue(pair.b.recv, &event) != DAT_SUCCESS && ++polls < POLLS_MAX);
+		want_held(b->ep, 2);
+		poll_both(1);
+	} while (dat_evd_dequeue(b->recv, &event) != DAT_SUCCESS && ++polls < POLLS_MAX);
 	assert_in_range(polls, 3, POLLS_MAX - 1);
-	want_held(pair.b.ep, 1);
-	ok(post_send(&pair.a, 0, 64, 6));
-	want_dto(&pair.b, pair.b.recv, 6, DAT_DTO_SUCCESS, 64);
-	want_held(pair.b.ep, 0);
+	want_held(b->ep, 1);
+	ok(post_send(a, 0, 64, 6));
+	want_dto(b, b->recv, 6, DAT_DTO_SUCCESS, 64);
+	want_held(b->ep, 0);
 	/* Flushed is completed, too: all of them, and one that is posted afterwards. */
-	ok(post_recv(&pair.b, 0, 64, 7));
-	ok(post_recv(&pair.b, 0, 64, 8));
-	want_held(pair.b.ep, 2);
-	ok(dat_ep_disconnect(pair.b.ep, DAT_CLOSE_ABRUPT_FLAG));
-	want_held(pair.b.ep, 0);
-	ok(post_recv(&pair.b, 0, 64, 9));
+	ok(post_recv(b, 0, 64, 7));
+	ok(post_recv(b, 0, 64, 8));
+	want_held(b->ep, 2);
+	ok(dat_ep_disconnect(b->ep, DAT_CLOSE_ABRUPT_FLAG));
+	want_held(b->ep, 0);
+	ok(post_recv(b, 0, 64, 9));
 	for (uint64_t i = 7; i < 10; i++)
-		want_dto(&pair.b, pair.b.recv, i, DAT_DTO_ERR_FLUSHED, 0);
-	want_held(pair.b.ep, 0);
-	pair_close(&pair);
+		want_dto(b, b->recv, i, DAT_DTO_ERR_FLUSHED, 0);
+	want_held(b->ep, 0);
 }
 
 static void
@@ -89,27 +84,23 @@ recv_query__shared_queue_counts_what_is_taken(void **state)
 {
 	const struct end_options with_srq = { .srq_depth = 8 };
 	DAT_EP_HANDLE idle;
-	struct pair pair;
 
 	pair_open(&pair, NULL, &with_srq);
 	pair_connect(&pair);
-	idle = srq_ep(&pair.b, NULL);
-	for (uint64_t i = 0; i < 8; i++)
-		ok(post_srq(&pair.b, 0, LONG_LEN, i));
-	want_held(pair.b.ep, 0);
+	idle = srq_ep(b, NULL);
+	post_long(8, 0);
+	want_held(b->ep, 0);
 	for (uint64_t i = 0; i < 8; i++) {
-		want_recv_idle(pair.b.ep, DAT_TRUE);
+		want_recv_idle(b->ep, DAT_TRUE);
 		begin_long(&pair, i);
-		want_counts(pair.b.srq, 8, 7 - (DAT_COUNT)i, 8);
-		want_recv_idle(pair.b.ep, DAT_FALSE);
+		want_counts(b->srq, 8, 7 - (DAT_COUNT)i, 8);
+		want_recv_idle(b->ep, DAT_FALSE);
 		want_held(idle, 0);
-		want_dto(&pair.a, pair.a.request, i, DAT_DTO_SUCCESS, LONG_LEN);
-		want_held(pair.b.ep, 0);
+		want_dto(a, a->request, i, DAT_DTO_SUCCESS, LONG_LEN);
+		want_held(b->ep, 0);
 	}
-	for (uint64_t i = 0; i < 8; i++)
-		want_dto(&pair.b, pair.b.recv, i, DAT_DTO_SUCCESS, LONG_LEN);
-	want_counts(pair.b.srq, 8, 0, 0);
-	pair_close(&pair);
+	want_received(0, 8, LONG_LEN);
+	want_counts(b->srq, 8, 0, 0);
 }
 
 /*
@@ -123,29 +114,25 @@ recv_query__arguments(void **state)
 	const struct end_options with_srq = { .srq_depth = 4 };
 	DAT_COUNT n = 77, span = 77;
 	DAT_EP_HANDLE gone;
-	struct pair pair;
 
 	pair_open(&pair, NULL, &with_srq);
 	pair_connect(&pair);
-	ok(post_srq(&pair.b, 0, LONG_LEN, 1));
+	ok(post_srq(b, 0, LONG_LEN, 1));
 	begin_long(&pair, 2);
-	ok(dat_ep_recv_query(pair.b.ep, NULL, NULL));
-	ok(dat_ep_recv_query(pair.b.ep, &n, NULL));
+	ok(dat_ep_recv_query(b->ep, NULL, NULL));
+	ok(dat_ep_recv_query(b->ep, &n, NULL));
 	assert_int_equal(n, 1);
-	ok(dat_ep_recv_query(pair.b.ep, NULL, &span));
+	ok(dat_ep_recv_query(b->ep, NULL, &span));
 	assert_int_equal(span, 1);
 
-	gone = srq_ep(&pair.b, NULL);
+	gone = srq_ep(b, NULL);
 	ok(dat_ep_free(gone));
 	n = span = 77;
-	want_error(dat_ep_recv_query(DAT_HANDLE_NULL, &n, &span), DAT_INVALID_HANDLE,
-			DAT_INVALID_HANDLE_EP);
-	want_error(dat_ep_recv_query(pair.b.srq, &n, &span), DAT_INVALID_HANDLE,
-			DAT_INVALID_HANDLE_EP);
-	want_error(dat_ep_recv_query(gone, &n, &span), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
+	want_bad_handle(dat_ep_recv_query(DAT_HANDLE_NULL, &n, &span), EP);
+	want_bad_handle(dat_ep_recv_query(b->srq, &n, &span), EP);
+	want_bad_handle(dat_ep_recv_query(gone, &n, &span), EP);
 	assert_int_equal(n, 77);
 	assert_int_equal(span, 77);
-	pair_close(&pair);
 }
 
 /*
@@ -158,28 +145,25 @@ static void
 recv_query__example_of_the_manual(void **state)
 {
 	const struct end_options with_srq = { .srq_depth = 8 };
-	struct pair pair;
 	DAT_EVENT event;
 	uint64_t done = 19;
 
 	pair_open(&pair, NULL, &with_srq);
 	pair_connect(&pair);
 	for (uint64_t i = 19; i <= 23; i++) {
-		ok(post_srq(&pair.b, 0, LONG_LEN, i));
-		ok(post_send(&pair.a, 0, LONG_LEN, i));
+		ok(post_srq(b, 0, LONG_LEN, i));
+		ok(post_send(a, 0, LONG_LEN, i));
 	}
 	for (int i = 0; i < 1000 && done <= 23; i++) {
-		poll_once(&pair.a);
-		poll_once(&pair.b);
-		assert_in_range(held(pair.b.ep), 0, 1);
-		if (dat_evd_dequeue(pair.b.recv, &event) == DAT_SUCCESS)
+		poll_both(1);
+		assert_in_range(held(b->ep), 0, 1);
+		if (dat_evd_dequeue(b->recv, &event) == DAT_SUCCESS)
 			assert_int_equal(event.event_data.dto_completion_event_data.user_cookie
 							 .as_64,
 					done++);
 	}
 	assert_int_equal(done, 24);
-	want_held(pair.b.ep, 0);
-	pair_close(&pair);
+	want_held(b->ep, 0);
 }
 
 struct watcher {
@@ -218,35 +202,28 @@ recv_query__beside_traffic(void **state)
 	const struct end_options with_srq = { .srq_depth = 8 };
 	struct watcher w = { .looks = 0 };
 	pthread_t thread;
-	struct pair pair;
 
 	pair_open(&pair, NULL, &with_srq);
 	pair_connect(&pair);
-	w.ep = pair.b.ep;
-	assert_int_equal(pthread_create(&thread, NULL, watch, &w), 0);
+	w.ep = b->ep;
+	thread = start(watch, &w);
 	for (uint64_t i = 0; i < 200; i++) {
-		ok(post_srq(&pair.b, 0, LONG_LEN, i));
-		ok(post_send(&pair.a, 0, LONG_LEN, i));
-		want_dto(&pair.b, pair.b.recv, i, DAT_DTO_SUCCESS, LONG_LEN);
-		want_dto(&pair.a, pair.a.request, i, DAT_DTO_SUCCESS, LONG_LEN);
+		ok(post_srq(b, 0, LONG_LEN, i));
+		ok(post_send(a, 0, LONG_LEN, i));
+		want_dto(b, b->recv, i, DAT_DTO_SUCCESS, LONG_LEN);
+		want_dto(a, a->request, i, DAT_DTO_SUCCESS, LONG_LEN);
 	}
 	__atomic_store_n(&w.stop, true, __ATOMIC_RELEASE);
-	assert_int_equal(pthread_join(thread, NULL), 0);
+	join(thread);
 	print_message("%u looks\n", w.looks);
 	assert_int_equal(w.wrong, 0);
-	pair_close(&pair);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		rig_test(recv_query__own_queue_counts_what_is_posted),
-		rig_test(recv_query__shared_queue_counts_what_is_taken),
-		rig_test(recv_query__arguments),
-		rig_test(recv_query__example_of_the_manual),
-		rig_test(recv_query__beside_traffic),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+	pair_test(recv_query__own_queue_counts_what_is_posted),
+	rig_test(recv_query__shared_queue_counts_what_is_taken),
+	rig_test(recv_query__arguments),
+	rig_test(recv_query__example_of_the_manual),
+	rig_test(recv_query__beside_traffic),
+	tests_end,
+};

@@ -11,9 +11,8 @@
 static DAT_COUNT
 soft_mark(DAT_EP_HANDLE ep)
 {
-	DAT_EP_PARAM param;
+	DAT_EP_PARAM param = ep_param(ep);
 
-	ok(dat_ep_query(ep, DAT_EP_FIELD_ALL, &param));
 	return param.ep_attr.srq_soft_hw;
 }
 
@@ -26,28 +25,25 @@ static void
 soft__none_by_default(void **state)
 {
 	static const DAT_COUNT none[] = { 0, DAT_HW_DEFAULT };
-	struct pair pair;
 
-	srq_pair_open(&pair, 8, 1);
 	for (unsigned int i = 0; i < 2; i++) {
 		const DAT_EP_ATTR attr = { .srq_soft_hw = none[i] };
 
-		use_srq_ep(&pair.b, &attr);
-		assert_int_equal(soft_mark(pair.b.ep), DAT_HW_DEFAULT);
+		use_srq_ep(b, &attr);
+		assert_int_equal(soft_mark(b->ep), DAT_HW_DEFAULT);
 		pair_connect(&pair);
-		post_many(&pair.b, 2, 0);
+		post_many(b, 2, 0);
 		deliver(&pair, 64);
-		ok(dat_ep_set_watermark(pair.b.ep, 0, NONE));
-		ok(dat_ep_set_watermark(pair.b.ep, NONE, NONE));
-		assert_int_equal(soft_mark(pair.b.ep), DAT_HW_DEFAULT);
+		ok(dat_ep_set_watermark(b->ep, 0, NONE));
+		ok(dat_ep_set_watermark(b->ep, NONE, NONE));
+		assert_int_equal(soft_mark(b->ep), DAT_HW_DEFAULT);
 		deliver(&pair, 64);
-		want_none(pair.b.async);
+		want_none(b->async);
 		part(&pair);
-		ok(dat_ep_reset(pair.a.ep));
-		want_dto(&pair.b, pair.b.recv, 0, DAT_DTO_SUCCESS, 64);
-		want_dto(&pair.b, pair.b.recv, 1, DAT_DTO_SUCCESS, 64);
+		ok(dat_ep_reset(a->ep));
+		want_dto(b, b->recv, 0, DAT_DTO_SUCCESS, 64);
+		want_dto(b, b->recv, 1, DAT_DTO_SUCCESS, 64);
 	}
-	pair_close(&pair);
 }
 
 /*
@@ -59,29 +55,24 @@ static void
 soft__set_at_creation(void **state)
 {
 	const DAT_EP_ATTR one = { .srq_soft_hw = 1 }, two = { .srq_soft_hw = 2 };
-	struct pair pair;
 
-	srq_pair_open(&pair, 8, 1);
-	use_srq_ep(&pair.b, &one);
-	assert_int_equal(soft_mark(pair.b.ep), 1);
+	use_srq_ep(b, &one);
+	assert_int_equal(soft_mark(b->ep), 1);
 	pair_connect(&pair);
-	ok(post_srq(&pair.b, 0, LONG_LEN, 9));
+	ok(post_srq(b, 0, LONG_LEN, 9));
 	begin_long(&pair, 9);
-	want_none(pair.b.async);
+	want_none(b->async);
 	part(&pair);
-	want_none(pair.b.async);
+	want_none(b->async);
 
 	/* The attribute means the same of an endpoint with a queue of its own. */
-	ok(dat_ep_free(pair.b.ep));
-	ok(dat_ep_create(pair.b.ia, pair.b.pz, pair.b.recv, pair.b.request, pair.b.connect, &two,
-			&pair.b.ep));
-	assert_int_equal(soft_mark(pair.b.ep), 2);
-	ok(post_recv(&pair.b, 0, 64, 1));
-	ok(post_recv(&pair.b, 0, 64, 2));
-	want_none(pair.b.async);
-	ok(post_recv(&pair.b, 0, 64, 3));
-	want_soft(pair.b.async, pair.b.ep);
-	pair_close(&pair);
+	use_ep(b, &two);
+	assert_int_equal(soft_mark(b->ep), 2);
+	ok(post_recv(b, 0, 64, 1));
+	ok(post_recv(b, 0, 64, 2));
+	want_none(b->async);
+	ok(post_recv(b, 0, 64, 3));
+	want_soft(b->async, b->ep);
 }
 
 /*
@@ -93,31 +84,25 @@ soft__set_at_creation(void **state)
 static void
 soft__once_for_each_setting(void **state)
 {
-	struct pair pair;
-
-	srq_pair_up(&pair, 64, 1);
 	for (unsigned int round = 0; round < 5; round++) {
-		ok(dat_ep_set_watermark(pair.b.ep, 0, NONE));
-		ok(dat_ep_set_watermark(pair.b.ep, 0, NONE));
-		want_none(pair.b.async);
+		ok(dat_ep_set_watermark(b->ep, 0, NONE));
+		ok(dat_ep_set_watermark(b->ep, 0, NONE));
+		want_none(b->async);
 		for (unsigned int i = 0; i < 4; i++) {
-			post_many(&pair.b, 1, i);
-			deliver(&pair, 64);
-			want_dto(&pair.b, pair.b.recv, i, DAT_DTO_SUCCESS, 64);
+			pass(i);
 			if (i == 0)
-				want_soft(pair.b.async, pair.b.ep);
-			want_none(pair.b.async);
+				want_soft(b->async, b->ep);
+			want_none(b->async);
 		}
-		assert_int_equal(soft_mark(pair.b.ep), 0);
+		assert_int_equal(soft_mark(b->ep), 0);
 	}
 	/* A value that was replaced before it was exceeded says nothing. */
-	ok(dat_ep_set_watermark(pair.b.ep, 0, NONE));
-	ok(dat_ep_set_watermark(pair.b.ep, 1, NONE));
-	post_many(&pair.b, 1, 0);
+	ok(dat_ep_set_watermark(b->ep, 0, NONE));
+	ok(dat_ep_set_watermark(b->ep, 1, NONE));
+	post_many(b, 1, 0);
 	deliver(&pair, 64);
-	want_none(pair.b.async);
-	assert_int_equal(soft_mark(pair.b.ep), 1);
-	pair_close(&pair);
+	want_none(b->async);
+	assert_int_equal(soft_mark(b->ep), 1);
 }
 
 /*
@@ -129,22 +114,18 @@ soft__once_for_each_setting(void **state)
 static void
 soft__before_the_completion(void **state)
 {
-	struct pair pair;
-
-	srq_pair_up(&pair, 4, 1);
-	ok(post_srq(&pair.b, 0, LONG_LEN, 5));
-	ok(dat_ep_set_watermark(pair.b.ep, 0, NONE));
+	ok(post_srq(b, 0, LONG_LEN, 5));
+	ok(dat_ep_set_watermark(b->ep, 0, NONE));
 	begin_long(&pair, 6);
-	want_soft(pair.b.async, pair.b.ep);
-	want_none(pair.b.recv);
-	want_held(pair.b.ep, 1);
-	want_counts(pair.b.srq, 4, 0, 1);
-	assert_int_equal(end_state(&pair.b), DAT_EP_STATE_CONNECTED);
-	want_dto(&pair.b, pair.b.recv, 5, DAT_DTO_SUCCESS, LONG_LEN);
-	want_dto(&pair.a, pair.a.request, 6, DAT_DTO_SUCCESS, LONG_LEN);
-	want_none(pair.b.async);
-	want_none(pair.b.connect);
-	pair_close(&pair);
+	want_soft(b->async, b->ep);
+	want_none(b->recv);
+	want_held(b->ep, 1);
+	want_counts(b->srq, 4, 0, 1);
+	assert_int_equal(end_state(b), DAT_EP_STATE_CONNECTED);
+	want_dto(b, b->recv, 5, DAT_DTO_SUCCESS, LONG_LEN);
+	want_dto(a, a->request, 6, DAT_DTO_SUCCESS, LONG_LEN);
+	want_none(b->async);
+	want_none(b->connect);
 }
 
 /*
@@ -157,24 +138,21 @@ soft__at_once_when_exceeded_already(void **state)
 {
 	DAT_EVENT event;
 	DAT_COUNT more;
-	struct pair pair;
 
-	srq_pair_up(&pair, 4, 1);
-	ok(post_srq(&pair.b, 0, LONG_LEN, 5));
+	ok(post_srq(b, 0, LONG_LEN, 5));
 	begin_long(&pair, 6);
-	ok(dat_ep_set_watermark(pair.b.ep, 1, NONE));
-	want_none(pair.b.async);
-	ok(dat_ep_set_watermark(pair.b.ep, 0, NONE));
-	ok(dat_ep_set_watermark(pair.b.ep, 0, NONE));
-	ok(dat_ep_set_watermark(pair.b.ep, 7, NONE));
+	ok(dat_ep_set_watermark(b->ep, 1, NONE));
+	want_none(b->async);
+	ok(dat_ep_set_watermark(b->ep, 0, NONE));
+	ok(dat_ep_set_watermark(b->ep, 0, NONE));
+	ok(dat_ep_set_watermark(b->ep, 7, NONE));
 	/* Both were there before anything could be polled: an event that is there is taken without. */
-	ok(dat_evd_wait(pair.b.async, PATIENCE_US, 1, &event, &more));
+	ok(dat_evd_wait(b->async, PATIENCE_US, 1, &event, &more));
 	assert_int_equal(more, 1);
 	assert_int_equal(event.event_number, DAT_ASYNC_EVENT_EP_SOFT_HIGH_WATERMARK);
-	want_soft(pair.b.async, pair.b.ep);
-	want_none(pair.b.async);
-	want_dto(&pair.b, pair.b.recv, 5, DAT_DTO_SUCCESS, LONG_LEN);
-	pair_close(&pair);
+	want_soft(b->async, b->ep);
+	want_none(b->async);
+	want_dto(b, b->recv, 5, DAT_DTO_SUCCESS, LONG_LEN);
 }
 
 /*
@@ -186,52 +164,46 @@ soft__at_once_when_exceeded_already(void **state)
 static void
 soft__counts_what_is_posted(void **state)
 {
-	struct pair pair;
-
-	pair_open(&pair, NULL, NULL);
-	ok(dat_ep_set_watermark(pair.b.ep, 2, NONE));
+	ok(dat_ep_set_watermark(b->ep, 2, NONE));
 	for (uint64_t i = 0; i < 5; i++) {
-		ok(post_recv(&pair.b, 0, 64, i));
+		ok(post_recv(b, 0, 64, i));
 		if (i == 2)
-			want_soft(pair.b.async, pair.b.ep);
-		want_none(pair.b.async);
+			want_soft(b->async, b->ep);
+		want_none(b->async);
 	}
-	ok(dat_ep_set_watermark(pair.b.ep, 5, NONE));
-	want_none(pair.b.async);
-	ok(dat_ep_set_watermark(pair.b.ep, 4, NONE));
-	want_soft(pair.b.async, pair.b.ep);
+	ok(dat_ep_set_watermark(b->ep, 5, NONE));
+	want_none(b->async);
+	ok(dat_ep_set_watermark(b->ep, 4, NONE));
+	want_soft(b->async, b->ep);
 	pair_connect(&pair);
-	want_none(pair.b.async);
-	ok(dat_ep_set_watermark(pair.b.ep, 0, NONE));
-	want_soft(pair.b.async, pair.b.ep);
+	want_none(b->async);
+	ok(dat_ep_set_watermark(b->ep, 0, NONE));
+	want_soft(b->async, b->ep);
 	/* Completed is not had any more, reaped or not. */
 	for (uint64_t i = 0; i < 4; i++) {
-		ok(post_send(&pair.a, 0, 64, i));
-		want_dto(&pair.a, pair.a.request, i, DAT_DTO_SUCCESS, 64);
+		ok(post_send(a, 0, 64, i));
+		want_dto(a, a->request, i, DAT_DTO_SUCCESS, 64);
 	}
-	ok(dat_ep_set_watermark(pair.b.ep, 1, NONE));
-	want_none(pair.b.async);
-	ok(post_recv(&pair.b, 0, 64, 5));
-	want_soft(pair.b.async, pair.b.ep);
-	pair_close(&pair);
+	ok(dat_ep_set_watermark(b->ep, 1, NONE));
+	want_none(b->async);
+	ok(post_recv(b, 0, 64, 5));
+	want_soft(b->async, b->ep);
 }
 
 static void
-set_when(struct pair *pair, const char *when)
+set_when(const char *when)
 {
 	print_message("set when %s\n", when);
-	ok(dat_ep_set_watermark(pair->b.ep, 0, NONE));
-	assert_int_equal(soft_mark(pair->b.ep), 0);
+	ok(dat_ep_set_watermark(b->ep, 0, NONE));
+	assert_int_equal(soft_mark(b->ep), 0);
 }
 
 static void
-use_mark(struct pair *pair)
+use_mark(void)
 {
-	post_many(&pair->b, 1, 1);
-	deliver(pair, 64);
-	want_dto(&pair->b, pair->b.recv, 1, DAT_DTO_SUCCESS, 64);
-	want_soft(pair->b.async, pair->b.ep);
-	want_none(pair->b.async);
+	pass(1);
+	want_soft(b->async, b->ep);
+	want_none(b->async);
 }
 
 /*
@@ -243,38 +215,34 @@ static void
 soft__in_every_state(void **state)
 {
 	DAT_CR_HANDLE cr;
-	struct pair pair;
 
-	srq_pair_open(&pair, 8, 1);
-	set_when(&pair, "unconnected");
-	ok(end_connect(&pair.a, &pair.b, CONN_QUAL));
-	cr = end_request(&pair.b);
-	assert_int_equal(end_state(&pair.a), DAT_EP_STATE_ACTIVE_CONNECTION_PENDING);
-	ok(dat_ep_set_watermark(pair.a.ep, 0, NONE));
-	ok(dat_cr_accept(cr, pair.b.ep, 0, NULL));
-	assert_int_equal(end_state(&pair.b), DAT_EP_STATE_COMPLETION_PENDING);
-	set_when(&pair, "completion pending");
-	want_event(pair.a.connect, DAT_CONNECTION_EVENT_ESTABLISHED);
-	want_event(pair.b.connect, DAT_CONNECTION_EVENT_ESTABLISHED);
-	use_mark(&pair);
+	set_when("unconnected");
+	ok(end_connect(a, b, CONN_QUAL));
+	cr = end_request(b);
+	assert_int_equal(end_state(a), DAT_EP_STATE_ACTIVE_CONNECTION_PENDING);
+	ok(dat_ep_set_watermark(a->ep, 0, NONE));
+	ok(dat_cr_accept(cr, b->ep, 0, NULL));
+	assert_int_equal(end_state(b), DAT_EP_STATE_COMPLETION_PENDING);
+	set_when("completion pending");
+	want_both(DAT_CONNECTION_EVENT_ESTABLISHED);
+	use_mark();
 	/* Set in active pending: what is posted exceeds it. */
-	ok(post_recv(&pair.a, 0, 64, 1));
-	want_soft(pair.a.async, pair.a.ep);
-	set_when(&pair, "connected");
-	use_mark(&pair);
+	ok(post_recv(a, 0, 64, 1));
+	want_soft(a->async, a->ep);
+	set_when("connected");
+	use_mark();
 	/* A request that the peer has no buffer for keeps the endpoint in disconnect pending, where it still receives. */
-	ok(post_send(&pair.b, 0, 64, 70));
-	ok(post_send(&pair.b, 0, 64, 71));
-	ok(dat_ep_disconnect(pair.b.ep, DAT_CLOSE_GRACEFUL_FLAG));
-	assert_int_equal(end_state(&pair.b), DAT_EP_STATE_DISCONNECT_PENDING);
-	set_when(&pair, "disconnect pending");
-	use_mark(&pair);
+	ok(post_send(b, 0, 64, 70));
+	ok(post_send(b, 0, 64, 71));
+	ok(dat_ep_disconnect(b->ep, DAT_CLOSE_GRACEFUL_FLAG));
+	assert_int_equal(end_state(b), DAT_EP_STATE_DISCONNECT_PENDING);
+	set_when("disconnect pending");
+	use_mark();
 	part(&pair);
-	set_when(&pair, "disconnected");
-	want_none(pair.b.async);
-	connect_again(&pair);
-	use_mark(&pair);
-	pair_close(&pair);
+	set_when("disconnected");
+	want_none(b->async);
+	connect_again();
+	use_mark();
 }
 
 /*
@@ -285,39 +253,30 @@ soft__in_every_state(void **state)
 static void
 set_watermark__arguments(void **state)
 {
-	DAT_EP_HANDLE gone;
-	struct pair pair;
+	DAT_EP_HANDLE gone = srq_ep(b, NULL);
 
-	srq_pair_up(&pair, 4, 1);
-	gone = srq_ep(&pair.b, NULL);
 	ok(dat_ep_free(gone));
-	want_error(dat_ep_set_watermark(DAT_HANDLE_NULL, 1, 1), DAT_INVALID_HANDLE,
-			DAT_INVALID_HANDLE_EP);
-	want_error(dat_ep_set_watermark(pair.b.srq, 1, 1), DAT_INVALID_HANDLE,
-			DAT_INVALID_HANDLE_EP);
-	want_error(dat_ep_set_watermark(gone, 1, 1), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
-	ok(dat_ep_set_watermark(pair.b.ep, INT32_MAX, INT32_MAX));
-	ok(dat_ep_set_watermark(pair.b.ep, 0, 1));
-	want_error(dat_ep_set_watermark(pair.b.ep, -2, 0), DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-	want_error(dat_ep_set_watermark(pair.b.ep, INT32_MIN, 0), DAT_INVALID_PARAMETER,
-			DAT_INVALID_ARG2);
-	want_error(dat_ep_set_watermark(pair.b.ep, 5, -2), DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
-	want_error(dat_ep_set_watermark(pair.b.ep, 5, INT32_MIN), DAT_INVALID_PARAMETER,
-			DAT_INVALID_ARG3);
-	assert_int_equal(soft_mark(pair.b.ep), 0);
-	post_many(&pair.b, 1, 1);
+	want_bad_handle(dat_ep_set_watermark(DAT_HANDLE_NULL, 1, 1), EP);
+	want_bad_handle(dat_ep_set_watermark(b->srq, 1, 1), EP);
+	want_bad_handle(dat_ep_set_watermark(gone, 1, 1), EP);
+	ok(dat_ep_set_watermark(b->ep, INT32_MAX, INT32_MAX));
+	ok(dat_ep_set_watermark(b->ep, 0, 1));
+	want_bad_arg(dat_ep_set_watermark(b->ep, -2, 0), 2);
+	want_bad_arg(dat_ep_set_watermark(b->ep, INT32_MIN, 0), 2);
+	want_bad_arg(dat_ep_set_watermark(b->ep, 5, -2), 3);
+	want_bad_arg(dat_ep_set_watermark(b->ep, 5, INT32_MIN), 3);
+	assert_int_equal(soft_mark(b->ep), 0);
+	post_many(b, 1, 1);
 	deliver(&pair, 64);
-	want_soft(pair.b.async, pair.b.ep);
-	want_none(pair.b.connect);
-	pair_close(&pair);
+	want_soft(b->async, b->ep);
+	want_none(b->connect);
 }
 
 /* Another instance of b's adapter, whose asynchronous dispatcher is @p async; an endpoint of it instead of b's. */
 static void
-move_to_instance(struct pair *pair, struct end *twin, DAT_EVD_HANDLE async)
+move_to_instance(struct end *twin, DAT_EVD_HANDLE async)
 {
 	char name[] = "loop1";
-	struct end *b = &pair->b;
 
 	*twin = (struct end){ .async = async };
 	ok(dat_ia_open(name, 8, &twin->async, &twin->ia));
@@ -328,11 +287,11 @@ move_to_instance(struct pair *pair, struct end *twin, DAT_EVD_HANDLE async)
 	twin->srq = make_srq(twin, 4, 1);
 	twin->ep = srq_ep(twin, NULL);
 	ok(dat_srq_post_recv(twin->srq, 0, NULL, cookie(1)));
-	ok(dat_psp_free(pair->psp));
-	ok(dat_psp_create(twin->ia, CONN_QUAL, twin->cr, DAT_PSP_CONSUMER_FLAG, &pair->psp));
-	ok(end_connect(&pair->a, b, CONN_QUAL));
+	ok(dat_psp_free(pair.psp));
+	ok(dat_psp_create(twin->ia, CONN_QUAL, twin->cr, DAT_PSP_CONSUMER_FLAG, &pair.psp));
+	ok(end_connect(a, b, CONN_QUAL));
 	ok(dat_cr_accept(end_request(twin), twin->ep, 0, NULL));
-	want_event(pair->a.connect, DAT_CONNECTION_EVENT_ESTABLISHED);
+	want_event(a->connect, DAT_CONNECTION_EVENT_ESTABLISHED);
 	want_event(twin->connect, DAT_CONNECTION_EVENT_ESTABLISHED);
 }
 
@@ -347,23 +306,22 @@ soft__tells_its_own_instance(void **state)
 {
 	for (unsigned int kind = 0; kind < 3; kind++) {
 		struct end twin;
-		struct pair pair;
 
 		print_message("kind %u\n", kind);
 		srq_pair_open(&pair, 4, 1);
-		move_to_instance(&pair, &twin,
+		move_to_instance(&twin,
 				kind == 0 ? DAT_HANDLE_NULL
-					  : (kind == 1 ? pair.b.async : DAT_EVD_ASYNC_EXISTS));
+					  : (kind == 1 ? b->async : DAT_EVD_ASYNC_EXISTS));
 		ok(dat_ep_set_watermark(twin.ep, 0, NONE));
 		ok(dat_srq_set_lw(twin.srq, 1));
-		ok(post_send(&pair.a, 0, 0, 3));
+		ok(post_send(a, 0, 0, 3));
 		want_dto(&twin, twin.recv, 1, DAT_DTO_SUCCESS, 0);
 		if (kind < 2) {
 			/* First the queue loses the buffer, then the endpoint has it. */
 			want_low(twin.async, twin.srq);
 			want_soft(twin.async, twin.ep);
 		}
-		want_none(pair.b.async);
+		want_none(b->async);
 		ok(dat_ia_close(twin.ia, DAT_CLOSE_ABRUPT_FLAG));
 		pair_close(&pair);
 	}
@@ -379,45 +337,37 @@ soft__names_the_endpoint(void **state)
 {
 	DAT_EP_HANDLE client[3], server[3];
 	DAT_SRQ_HANDLE srq[3];
-	struct pair pair;
 
-	pair_open(&pair, NULL, NULL);
-	ok(dat_ep_free(pair.a.ep));
-	ok(dat_ep_free(pair.b.ep));
+	ok(dat_ep_free(a->ep));
+	ok(dat_ep_free(b->ep));
 	for (unsigned int i = 0; i < 3; i++) {
-		srq[i] = pair.b.srq = make_srq(&pair.b, 4, 1);
+		srq[i] = b->srq = make_srq(b, 4, 1);
 		add_connection(&pair);
-		client[i] = pair.a.ep;
-		server[i] = pair.b.ep;
-		post_many(&pair.b, 1, i);
+		client[i] = a->ep;
+		server[i] = b->ep;
+		post_many(b, 1, i);
 		ok(dat_ep_set_watermark(server[i], 0, NONE));
 		ok(dat_srq_set_lw(srq[i], 1));
 	}
 	for (unsigned int i = 3; i-- > 0;) {
-		pair.a.ep = client[i];
+		a->ep = client[i];
 		deliver(&pair, 64);
-		want_low(pair.b.async, srq[i]);
-		want_soft(pair.b.async, server[i]);
-		want_none(pair.b.async);
+		want_low(b->async, srq[i]);
+		want_soft(b->async, server[i]);
+		want_none(b->async);
 	}
-	pair_close(&pair);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		rig_test(soft__none_by_default),
-		rig_test(soft__set_at_creation),
-		rig_test(soft__once_for_each_setting),
-		rig_test(soft__before_the_completion),
-		rig_test(soft__at_once_when_exceeded_already),
-		rig_test(soft__counts_what_is_posted),
-		rig_test(soft__in_every_state),
-		rig_test(set_watermark__arguments),
-		rig_test(soft__tells_its_own_instance),
-		rig_test(soft__names_the_endpoint),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+	srq_test(soft__none_by_default, 8, 1),
+	srq_test(soft__set_at_creation, 8, 1),
+	srq_up_test(soft__once_for_each_setting, 64, 1),
+	srq_up_test(soft__before_the_completion, 4, 1),
+	srq_up_test(soft__at_once_when_exceeded_already, 4, 1),
+	pair_test(soft__counts_what_is_posted),
+	srq_test(soft__in_every_state, 8, 1),
+	srq_up_test(set_watermark__arguments, 4, 1),
+	rig_test(soft__tells_its_own_instance),
+	pair_test(soft__names_the_endpoint),
+	tests_end,
+};

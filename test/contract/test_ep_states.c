@@ -60,7 +60,7 @@ static const struct cell
 /* A row of the table. */
 struct row {
 	const char *name;
-	DAT_RETURN (*call)(struct stage *s);
+	DAT_RETURN (*call)(void);
 	unsigned int on; /**< ON_own, ON_srq */
 	const struct cell *cells[COLUMNS];
 };
@@ -74,7 +74,7 @@ static const struct row rows[] = {
 #include "ep_states.def"
 };
 
-#define ROWS (sizeof(rows) / sizeof(rows[0]))
+#define ROWS (COUNT_OF(rows))
 
 /* All that can be seen of an endpoint and its queue. */
 struct sight {
@@ -86,17 +86,17 @@ struct sight {
 };
 
 static struct sight
-look(const struct stage *s)
+look(void)
 {
-	DAT_EP_HANDLE ep = s->pair.b.ep;
+	DAT_EP_HANDLE ep = b->ep;
 	struct sight sight;
 
 	memset(&sight, 0, sizeof(sight));
 	sight.param = ep_param(ep);
 	ok(dat_ep_get_status(ep, &sight.state, &sight.recv_idle, &sight.request_idle));
 	ok(dat_ep_recv_query(ep, &sight.number, &sight.span));
-	if (s->on_srq)
-		sight.srq = srq_param(s->pair.b.srq);
+	if (stage.on_srq)
+		sight.srq = srq_param(b->srq);
 	return sight;
 }
 
@@ -129,9 +129,8 @@ is_extended(const struct row *row)
 
 /* The request came back at once. */
 static void
-want_flushed(const struct stage *s, const struct row *row)
+want_flushed(const struct row *row)
 {
-	const struct end *b = &s->pair.b;
 	DAT_EVENT event;
 
 	if (is_extended(row)) {
@@ -151,52 +150,51 @@ want_flushed(const struct stage *s, const struct row *row)
 	event = want_now(b->request, DAT_RMR_BIND_COMPLETION_EVENT);
 	assert_int_equal(event.event_data.rmr_completion_event_data.status, DAT_DTO_ERR_FLUSHED);
 	assert_int_equal(event.event_data.rmr_completion_event_data.user_cookie.as_64, COOKIE);
-	assert_ptr_equal(event.event_data.rmr_completion_event_data.rmr_handle, s->rmr);
+	assert_ptr_equal(event.event_data.rmr_completion_event_data.rmr_handle, stage.rmr);
 }
 
 static void
-judge(const struct stage *s, const struct row *row, enum column column, const struct sight *before)
+judge(const struct row *row, enum column column, const struct sight *before)
 {
 	const struct cell *cell = row->cells[column];
 	enum column now = cell->moves ? cell->to : column;
 	DAT_EP_PARAM param;
 
 	if (cell->ends) {
-		want_error(dat_ep_query(s->pair.b.ep, DAT_EP_FIELD_ALL, &param), DAT_INVALID_HANDLE,
-				DAT_INVALID_HANDLE_EP);
+		want_bad_handle(dat_ep_query(b->ep, DAT_EP_FIELD_ALL, &param), EP);
 		return;
 	}
 	if (cell->type != DAT_SUCCESS) {
-		struct sight after = look(s);
+		struct sight after = look();
 
 		want_same_sight(&after, before);
 		return;
 	}
-	assert_int_equal(end_state(&s->pair.b), columns[now].state);
-	assert_int_equal(ep_param(s->pair.b.ep).ep_state, columns[now].state);
+	assert_int_equal(end_state(b), columns[now].state);
+	assert_int_equal(ep_param(b->ep).ep_state, columns[now].state);
 	if (cell->flushes)
-		want_flushed(s, row);
+		want_flushed(row);
 }
 
 /* Make one call in the state that the stage is in. */
 static void
-check(struct stage *s, const struct row *row, const struct way *way)
+check(const struct row *row, const struct way *way)
 {
 	const struct cell *cell = row->cells[way->column];
 	DAT_RETURN_SUBTYPE subtype =
 			cell->names_state ? columns[way->column].subtype : cell->subtype;
 	DAT_RETURN wanted = DAT_SUCCESS, rc;
-	struct sight before = look(s);
+	struct sight before = look();
 
 	if (cell->type != DAT_SUCCESS)
 		wanted = DAT_CLASS_ERROR | cell->type | subtype;
-	rc = row->call(s);
+	rc = row->call();
 	if (rc != wanted)
 		print_message("%s, %s (%s), %s queue: 0x%08x\n", row->name,
-				columns[way->column].name, way->name, s->on_srq ? "shared" : "own",
-				(unsigned int)rc);
+				columns[way->column].name, way->name,
+				stage.on_srq ? "shared" : "own", (unsigned int)rc);
 	want(rc, wanted);
-	judge(s, row, way->column, &before);
+	judge(row, way->column, &before);
 }
 
 static bool
@@ -209,21 +207,19 @@ can_be_called(const struct row *row, const struct way *way, bool on_srq)
 static void
 check_way(const struct way *way, bool on_srq)
 {
-	struct stage s;
-
-	stage_open(&s, way, on_srq);
+	stage_open(way, on_srq);
 	for (unsigned int r = 0; r < ROWS; r++)
 		if (can_be_called(&rows[r], way, on_srq) &&
 				rows[r].cells[way->column]->type != DAT_SUCCESS)
-			check(&s, &rows[r], way);
-	stage_close(&s);
+			check(&rows[r], way);
+	pair_close(&pair);
 	for (unsigned int r = 0; r < ROWS; r++) {
 		if (!can_be_called(&rows[r], way, on_srq) ||
 				rows[r].cells[way->column]->type != DAT_SUCCESS)
 			continue;
-		stage_open(&s, way, on_srq);
-		check(&s, &rows[r], way);
-		stage_close(&s);
+		stage_open(way, on_srq);
+		check(&rows[r], way);
+		pair_close(&pair);
 	}
 }
 
@@ -260,35 +256,29 @@ query__tells_the_peer(void **state)
 	for (unsigned int w = 0; w < ways_count; w++) {
 		const struct sockaddr_in *remote, *local;
 		DAT_EP_PARAM param;
-		struct stage s;
 
 		if (ways[w].column < PASSIVE || ways[w].column > PENDING)
 			continue;
 		print_message("%s\n", ways[w].name);
-		stage_open(&s, &ways[w], false);
-		param = ep_param(s.pair.b.ep);
+		stage_open(&ways[w], false);
+		param = ep_param(b->ep);
 		remote = (const struct sockaddr_in *)(const void *)param.remote_ia_address_ptr;
-		local = (const struct sockaddr_in *)(const void *)&s.pair.a.address;
+		local = (const struct sockaddr_in *)(const void *)&a->address;
 		assert_int_equal(remote->sin_family, AF_INET);
 		assert_int_equal(remote->sin_addr.s_addr, local->sin_addr.s_addr);
-		stage_close(&s);
+		pair_close(&pair);
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		rig_test(states__unconnected),
-		rig_test(states__reserved),
-		rig_test(states__passive_connection_pending),
-		rig_test(states__active_connection_pending),
-		rig_test(states__completion_pending),
-		rig_test(states__connected),
-		rig_test(states__disconnect_pending),
-		rig_test(states__disconnected),
-		rig_test(query__tells_the_peer),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+	rig_test(states__unconnected),
+	rig_test(states__reserved),
+	rig_test(states__passive_connection_pending),
+	rig_test(states__active_connection_pending),
+	rig_test(states__completion_pending),
+	rig_test(states__connected),
+	rig_test(states__disconnect_pending),
+	rig_test(states__disconnected),
+	rig_test(query__tells_the_peer),
+	tests_end,
+};

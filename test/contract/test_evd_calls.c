@@ -3,16 +3,6 @@
 
 #include "waiting.h"
 
-static DAT_EVD_STATE
-state_of(DAT_EVD_HANDLE evd)
-{
-	DAT_EVD_PARAM param;
-
-	memset(&param, POISON, sizeof(param));
-	ok(dat_evd_query(evd, DAT_EVD_FIELD_ALL, &param));
-	return param.evd_state;
-}
-
 static DAT_EVENT
 software(uintptr_t pointer)
 {
@@ -25,63 +15,48 @@ software(uintptr_t pointer)
 }
 
 static void
-want_software(DAT_EVD_HANDLE evd, uintptr_t pointer)
-{
-	DAT_EVENT event = want_now(evd, DAT_SOFTWARE_EVENT);
-
-	assert_ptr_equal(event.event_data.software_event_data.pointer, (DAT_PVOID)pointer);
-}
-
-static void
 state__handles(void **state)
 {
 	DAT_RETURN(*const call[])
 	(DAT_EVD_HANDLE) = { dat_evd_enable, dat_evd_disable, dat_evd_set_unwaitable,
 		dat_evd_clear_unwaitable };
-	DAT_EVD_HANDLE dead;
-	struct end end;
+	DAT_EVD_HANDLE dead = make_evd(a, DAT_EVD_SOFTWARE_FLAG);
 
-	end_open(&end, "loop0", NULL);
-	dead = make_evd(&end, DAT_EVD_SOFTWARE_FLAG);
 	ok(dat_evd_free(dead));
-	for (unsigned int i = 0; i < sizeof(call) / sizeof(call[0]); i++) {
+	for (unsigned int i = 0; i < COUNT_OF(call); i++) {
 		want_type(call[i](DAT_HANDLE_NULL), DAT_INVALID_HANDLE);
-		want_error(call[i](end.ep), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
+		want_error(call[i](a->ep), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
 		want_error(call[i](dead), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
 	}
-	end_close(&end);
 }
 
 /* Two switches that do not know of each other; turning one twice is as good as once. */
 static void
 state__two_switches(void **state)
 {
-	DAT_EVD_HANDLE evd;
-	struct end end;
+	DAT_EVD_HANDLE evd = make_evd(a, DAT_EVD_SOFTWARE_FLAG);
 
-	end_open(&end, "loop0", NULL);
-	evd = make_evd(&end, DAT_EVD_SOFTWARE_FLAG);
 	for (int round = 0; round < 2; round++) {
-		assert_int_equal(state_of(evd), DAT_EVD_STATE_ENABLED | DAT_EVD_STATE_WAITABLE);
+		assert_int_equal(evd_param(evd).evd_state,
+				DAT_EVD_STATE_ENABLED | DAT_EVD_STATE_WAITABLE);
 		for (int twice = 0; twice < 2; twice++) {
 			ok(dat_evd_disable(evd));
-			assert_int_equal(state_of(evd),
+			assert_int_equal(evd_param(evd).evd_state,
 					DAT_EVD_STATE_DISABLED | DAT_EVD_STATE_WAITABLE);
 		}
 		for (int twice = 0; twice < 2; twice++) {
 			ok(dat_evd_set_unwaitable(evd));
-			assert_int_equal(state_of(evd),
+			assert_int_equal(evd_param(evd).evd_state,
 					DAT_EVD_STATE_DISABLED | DAT_EVD_STATE_UNWAITABLE);
 		}
 		for (int twice = 0; twice < 2; twice++) {
 			ok(dat_evd_enable(evd));
-			assert_int_equal(state_of(evd),
+			assert_int_equal(evd_param(evd).evd_state,
 					DAT_EVD_STATE_ENABLED | DAT_EVD_STATE_UNWAITABLE);
 		}
 		for (int twice = 0; twice < 2; twice++)
 			ok(dat_evd_clear_unwaitable(evd));
 	}
-	end_close(&end);
 }
 
 /* A disabled dispatcher takes events, and is waited on, as ever. */
@@ -89,16 +64,12 @@ static void
 disabled__is_still_waited_on(void **state)
 {
 	const DAT_EVENT event = software(1);
-	DAT_EVD_HANDLE evd;
-	struct end end;
+	DAT_EVD_HANDLE evd = make_evd(a, DAT_EVD_SOFTWARE_FLAG);
 
-	end_open(&end, "loop0", NULL);
-	evd = make_evd(&end, DAT_EVD_SOFTWARE_FLAG);
 	ok(dat_evd_disable(evd));
 	ok(dat_evd_post_se(evd, &event));
 	want_event(evd, DAT_SOFTWARE_EVENT);
 	want_silence(evd);
-	end_close(&end);
 }
 
 /* Nobody waits on it, whatever is there; events come, and are dequeued. */
@@ -106,48 +77,36 @@ static void
 unwaitable__refuses_to_be_waited_on(void **state)
 {
 	const DAT_EVENT posted = software(1);
-	DAT_EVD_HANDLE evd;
-	DAT_EVENT event;
-	DAT_COUNT more;
-	struct end end;
+	DAT_EVD_HANDLE evd = make_evd(a, DAT_EVD_SOFTWARE_FLAG);
 
-	end_open(&end, "loop0", NULL);
-	evd = make_evd(&end, DAT_EVD_SOFTWARE_FLAG);
 	ok(dat_evd_set_unwaitable(evd));
 	for (uint32_t timeout = 0; timeout <= QUIET_US; timeout += QUIET_US)
-		want_error(dat_evd_wait(evd, timeout, 1, &event, &more), DAT_INVALID_STATE,
-				DAT_INVALID_STATE_EVD_UNWAITABLE);
+		want_bad_state(wait_for(evd, timeout, 1), EVD_UNWAITABLE);
 	ok(dat_evd_post_se(evd, &posted));
-	want_error(dat_evd_wait(evd, 0, 1, &event, &more), DAT_INVALID_STATE,
-			DAT_INVALID_STATE_EVD_UNWAITABLE);
+	want_bad_state(wait_for(evd, 0, 1), EVD_UNWAITABLE);
 	/* Arguments come first. */
-	want_error(dat_evd_wait(evd, 0, 0, &event, &more), DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	want_bad_arg(wait_for(evd, 0, 0), 3);
 	want_software(evd, 1);
 	ok(dat_evd_post_se(evd, &posted));
 	ok(dat_evd_clear_unwaitable(evd));
 	want_event(evd, DAT_SOFTWARE_EVENT);
-	want_type(dat_evd_wait(evd, 0, 1, &event, &more), DAT_TIMEOUT_EXPIRED);
-	end_close(&end);
+	want_type(wait_for(evd, 0, 1), DAT_TIMEOUT_EXPIRED);
 }
 
 /* Who waits already is sent home, and leaves the dispatcher to others. */
 static void
 unwaitable__sends_the_waiter_home(void **state)
 {
-	struct end end;
-
-	end_open(&end, "loop0", NULL);
 	for (int round = 0; round < 20; round++) {
-		struct waiter w = { .evd = make_evd(&end, DAT_EVD_SOFTWARE_FLAG), .threshold = 1 };
-		pthread_t thread = begin_to_wait(&w);
+		struct waiter w = { .evd = make_evd(a, DAT_EVD_SOFTWARE_FLAG), .threshold = 1 };
 
+		begin_to_wait(&w);
 		ok(dat_evd_set_unwaitable(w.evd));
-		assert_int_equal(pthread_join(thread, NULL), 0);
-		want_error(w.rc, DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_UNWAITABLE);
+		join_waiter(&w);
+		want_bad_state(w.rc, EVD_UNWAITABLE);
 		want_none(w.evd);
 		ok(dat_evd_free(w.evd));
 	}
-	end_close(&end);
 }
 
 /* Handle, kind of dispatcher, event, in this order; nothing is queued. */
@@ -155,24 +114,19 @@ static void
 post_se__arguments(void **state)
 {
 	DAT_EVENT event = software(1), wrong = software(2);
-	DAT_EVD_HANDLE evd;
-	struct end end;
+	DAT_EVD_HANDLE evd = make_evd(a, DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
 
-	end_open(&end, "loop0", NULL);
-	evd = make_evd(&end, DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
 	want_type(dat_evd_post_se(DAT_HANDLE_NULL, &event), DAT_INVALID_HANDLE);
-	want_error(dat_evd_post_se(end.ep, NULL), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
-	want_error(dat_evd_post_se(end.recv, &event), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
-	want_error(dat_evd_post_se(end.async, &event), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
-	want_error(dat_evd_post_se(evd, NULL), DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	want_error(dat_evd_post_se(a->ep, NULL), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
+	want_error(dat_evd_post_se(a->recv, &event), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
+	want_error(dat_evd_post_se(a->async, &event), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
+	want_bad_arg(dat_evd_post_se(evd, NULL), 2);
 	for (unsigned int number = 0; number <= 0x10002; number++) {
 		wrong.event_number = (DAT_EVENT_NUMBER)number;
 		if (number != DAT_SOFTWARE_EVENT)
-			want_error(dat_evd_post_se(evd, &wrong), DAT_INVALID_PARAMETER,
-					DAT_INVALID_ARG2);
+			want_bad_arg(dat_evd_post_se(evd, &wrong), 2);
 	}
 	want_none(evd);
-	end_close(&end);
 }
 
 /* They come in their order, between those of other streams, with the pointer and nothing else of the consumer's event. */
@@ -182,13 +136,10 @@ post_se__is_an_event_like_others(void **state)
 	DAT_EP_HANDLE ep;
 	DAT_EVENT event;
 	DAT_COUNT more;
-	struct pair pair;
-	struct end *b = &pair.b;
 
-	pair_open(&pair, NULL, NULL);
 	ok(dat_ep_free(b->ep));
 	b->recv = make_evd(b, DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
-	ok(dat_ep_create(b->ia, b->pz, b->recv, b->request, b->connect, NULL, &ep));
+	ep = another_ep(b);
 	b->ep = ep;
 	pair_connect(&pair);
 	event = software(1);
@@ -197,8 +148,8 @@ post_se__is_an_event_like_others(void **state)
 	/* The event is the consumer's again. */
 	memset(&event, 0, sizeof(event));
 	ok(post_recv(b, 0, 64, 7));
-	ok(post_send(&pair.a, 0, 64, 8));
-	want_dto(&pair.a, pair.a.request, 8, DAT_DTO_SUCCESS, 64);
+	ok(post_send(a, 0, 64, 8));
+	want_dto(a, a->request, 8, DAT_DTO_SUCCESS, 64);
 	event = software(0);
 	ok(dat_evd_post_se(b->recv, &event));
 	ok(dat_evd_wait(b->recv, PATIENCE_US, 3, &event, &more));
@@ -208,7 +159,6 @@ post_se__is_an_event_like_others(void **state)
 	want_dto_now(b, b->recv, 7, DAT_DTO_SUCCESS);
 	want_software(b->recv, 0);
 	want_none(b->recv);
-	pair_close(&pair);
 }
 
 /* A full dispatcher says so to who posts, and to nobody else: nothing was lost. */
@@ -217,11 +167,9 @@ post_se__full_is_no_overflow(void **state)
 {
 	const DAT_EVENT extra = software(99);
 	DAT_EVD_HANDLE evd;
-	struct end end;
 
-	end_open(&end, "loop0", NULL);
 	for (DAT_COUNT len = 1; len <= 5; len++) {
-		ok(dat_evd_create(end.ia, len, DAT_HANDLE_NULL, DAT_EVD_SOFTWARE_FLAG, &evd));
+		ok(dat_evd_create(a->ia, len, DAT_HANDLE_NULL, DAT_EVD_SOFTWARE_FLAG, &evd));
 		for (int round = 0; round < 3; round++) {
 			for (DAT_COUNT i = 0; i < len; i++) {
 				const DAT_EVENT event = software((uintptr_t)i);
@@ -234,48 +182,38 @@ post_se__full_is_no_overflow(void **state)
 		}
 		ok(dat_evd_free(evd));
 	}
-	want_none(end.async);
-	end_close(&end);
+	want_none(a->async);
 }
 
 /* A waiter is woken by another thread's event. */
 static void
 post_se__wakes_a_waiter(void **state)
 {
-	struct end end;
-
-	end_open(&end, "loop0", NULL);
 	for (uintptr_t round = 0; round < 20; round++) {
-		struct waiter w = { .evd = make_evd(&end, DAT_EVD_SOFTWARE_FLAG), .threshold = 2 };
+		struct waiter w = { .evd = make_evd(a, DAT_EVD_SOFTWARE_FLAG), .threshold = 2 };
 		const DAT_EVENT event = software(round);
-		pthread_t thread = begin_to_wait(&w);
 
+		begin_to_wait(&w);
 		ok(dat_evd_post_se(w.evd, &event));
 		ok(dat_evd_post_se(w.evd, &event));
-		assert_int_equal(pthread_join(thread, NULL), 0);
+		join_waiter(&w);
 		ok(w.rc);
 		assert_int_equal(w.more, 1);
 		assert_ptr_equal(w.event.event_data.software_event_data.pointer, (DAT_PVOID)round);
 		want_software(w.evd, round);
 		ok(dat_evd_free(w.evd));
 	}
-	end_close(&end);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		rig_test(state__handles),
-		rig_test(state__two_switches),
-		rig_test(disabled__is_still_waited_on),
-		rig_test(unwaitable__refuses_to_be_waited_on),
-		rig_test(unwaitable__sends_the_waiter_home),
-		rig_test(post_se__arguments),
-		rig_test(post_se__is_an_event_like_others),
-		rig_test(post_se__full_is_no_overflow),
-		rig_test(post_se__wakes_a_waiter),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+	end_test(state__handles),
+	end_test(state__two_switches),
+	end_test(disabled__is_still_waited_on),
+	end_test(unwaitable__refuses_to_be_waited_on),
+	end_test(unwaitable__sends_the_waiter_home),
+	end_test(post_se__arguments),
+	pair_test(post_se__is_an_event_like_others),
+	end_test(post_se__full_is_no_overflow),
+	end_test(post_se__wakes_a_waiter),
+	tests_end,
+};

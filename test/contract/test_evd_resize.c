@@ -9,34 +9,6 @@
 #define MANY  5000u /**< events of a run with threads */
 #define OFTEN 100u  /**< how often the length changes in it at least */
 
-static DAT_COUNT
-length_of(DAT_EVD_HANDLE evd)
-{
-	DAT_EVD_PARAM param;
-
-	memset(&param, POISON, sizeof(param));
-	ok(dat_evd_query(evd, DAT_EVD_FIELD_ALL, &param));
-	return param.evd_qlen;
-}
-
-static DAT_EVD_HANDLE
-make_software(const struct end *end, DAT_COUNT len)
-{
-	DAT_EVD_HANDLE evd;
-
-	ok(dat_evd_create(end->ia, len, DAT_HANDLE_NULL, DAT_EVD_SOFTWARE_FLAG, &evd));
-	return evd;
-}
-
-static DAT_RETURN
-post(DAT_EVD_HANDLE evd, uintptr_t number)
-{
-	DAT_EVENT event = { .event_number = DAT_SOFTWARE_EVENT };
-
-	event.event_data.software_event_data.pointer = (DAT_PVOID)number;
-	return dat_evd_post_se(evd, &event);
-}
-
 static uintptr_t
 number_of(const DAT_EVENT *event)
 {
@@ -44,31 +16,19 @@ number_of(const DAT_EVENT *event)
 }
 
 static void
-want_number(DAT_EVD_HANDLE evd, uintptr_t number)
-{
-	DAT_EVENT event = want_now(evd, DAT_SOFTWARE_EVENT);
-
-	assert_int_equal(number_of(&event), number);
-}
-
-static void
 resize__arguments(void **state)
 {
-	DAT_EVD_HANDLE dead;
-	struct end end;
+	DAT_EVD_HANDLE dead = make_evd_of(a, 4, DAT_EVD_SOFTWARE_FLAG);
 
-	end_open(&end, "loop0", NULL);
-	dead = make_software(&end, 4);
 	ok(dat_evd_free(dead));
 	want_type(dat_evd_resize(DAT_HANDLE_NULL, 4), DAT_INVALID_HANDLE);
-	want_error(dat_evd_resize(end.ep, 0), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
+	want_error(dat_evd_resize(a->ep, 0), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
 	want_error(dat_evd_resize(dead, 4), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
-	want_error(dat_evd_resize(end.recv, 0), DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-	want_error(dat_evd_resize(end.recv, -1), DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-	want_error(dat_evd_resize(end.recv, INT32_MAX), DAT_INSUFFICIENT_RESOURCES,
+	want_bad_arg(dat_evd_resize(a->recv, 0), 2);
+	want_bad_arg(dat_evd_resize(a->recv, -1), 2);
+	want_error(dat_evd_resize(a->recv, INT32_MAX), DAT_INSUFFICIENT_RESOURCES,
 			DAT_RESOURCE_TEVD);
-	assert_int_equal(length_of(end.recv), EVD_LEN);
-	end_close(&end);
+	assert_int_equal(evd_param(a->recv).evd_qlen, EVD_LEN);
 }
 
 /* Exactly as many events as were asked for fit, then the dispatcher is full. */
@@ -76,143 +36,119 @@ static void
 resize__is_exact(void **state)
 {
 	static const DAT_COUNT lengths[] = { 1, 2, 3, 4, 5, 8, 7, 64, 65, 1000, 63, 1 };
-	DAT_EVD_HANDLE evd;
-	struct end end;
+	DAT_EVD_HANDLE evd = make_evd_of(a, 10, DAT_EVD_SOFTWARE_FLAG);
 
-	end_open(&end, "loop0", NULL);
-	evd = make_software(&end, 10);
-	for (unsigned int i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+	for (unsigned int i = 0; i < COUNT_OF(lengths); i++) {
 		ok(dat_evd_resize(evd, lengths[i]));
-		assert_int_equal(length_of(evd), lengths[i]);
+		assert_int_equal(evd_param(evd).evd_qlen, lengths[i]);
 		for (DAT_COUNT n = 0; n < lengths[i]; n++)
-			ok(post(evd, (uintptr_t)n));
-		want_error(post(evd, 0), DAT_QUEUE_FULL, 0);
+			ok(post_software(evd, (uintptr_t)n));
+		want_error(post_software(evd, 0), DAT_QUEUE_FULL, 0);
 		for (DAT_COUNT n = 0; n < lengths[i]; n++)
-			want_number(evd, (uintptr_t)n);
+			want_software(evd, (uintptr_t)n);
 		want_none(evd);
 	}
-	want_none(end.async);
-	end_close(&end);
+	want_none(a->async);
 }
 
 /* Whatever is queued, wherever it lies in the ring: it stays, in its order, and more comes behind it. */
 static void
 resize__keeps_what_is_queued(void **state)
 {
-	struct end end;
-
-	end_open(&end, "loop0", NULL);
 	for (DAT_COUNT to = 3; to <= 20; to++) {
 		for (uintptr_t start = 0; start < 9; start++) {
-			DAT_EVD_HANDLE evd = make_software(&end, 8);
+			DAT_EVD_HANDLE evd = make_evd_of(a, 8, DAT_EVD_SOFTWARE_FLAG);
 
 			for (uintptr_t n = 0; n < start; n++) {
-				ok(post(evd, n));
-				want_number(evd, n);
+				ok(post_software(evd, n));
+				want_software(evd, n);
 			}
 			for (uintptr_t n = 0; n < 3; n++)
-				ok(post(evd, n));
+				ok(post_software(evd, n));
 			ok(dat_evd_resize(evd, to));
 			for (DAT_COUNT n = 3; n < to; n++)
-				ok(post(evd, (uintptr_t)n));
-			want_error(post(evd, 0), DAT_QUEUE_FULL, 0);
+				ok(post_software(evd, (uintptr_t)n));
+			want_error(post_software(evd, 0), DAT_QUEUE_FULL, 0);
 			for (DAT_COUNT n = 0; n < to; n++)
-				want_number(evd, (uintptr_t)n);
+				want_software(evd, (uintptr_t)n);
 			ok(dat_evd_free(evd));
 		}
 	}
-	end_close(&end);
 }
 
 /* Below the number of events that are queued it is refused, and nothing has changed; to that number it is granted. */
 static void
 resize__not_below_what_is_queued(void **state)
 {
-	DAT_EVD_HANDLE evd;
-	struct end end;
+	DAT_EVD_HANDLE evd = make_evd_of(a, 20, DAT_EVD_SOFTWARE_FLAG);
 
-	end_open(&end, "loop0", NULL);
-	evd = make_software(&end, 20);
 	for (uintptr_t n = 0; n < 10; n++)
-		ok(post(evd, n));
+		ok(post_software(evd, n));
 	for (DAT_COUNT to = 1; to < 10; to++) {
 		want_error(dat_evd_resize(evd, to), DAT_INVALID_STATE, 0);
-		assert_int_equal(length_of(evd), 20);
+		assert_int_equal(evd_param(evd).evd_qlen, 20);
 	}
 	ok(dat_evd_resize(evd, 10));
-	want_error(post(evd, 0), DAT_QUEUE_FULL, 0);
+	want_error(post_software(evd, 0), DAT_QUEUE_FULL, 0);
 	for (uintptr_t n = 0; n < 10; n++)
-		want_number(evd, n);
+		want_software(evd, n);
 	ok(dat_evd_resize(evd, 1));
-	end_close(&end);
 }
 
 /* Completions of a shared receive queue: its counts know of each, before and after, and a full dispatcher says so. */
 static void
 resize__keeps_the_books_of_a_shared_queue(void **state)
 {
-	struct pair pair;
-
-	srq_pair_up(&pair, 16, 1);
-	post_many(&pair.b, 16, 0);
-	for (unsigned int n = 0; n < 6; n++)
-		deliver(&pair, 64);
-	want_counts(pair.b.srq, 16, 10, 16);
-	want_error(dat_evd_resize(pair.b.recv, 5), DAT_INVALID_STATE, 0);
-	ok(dat_evd_resize(pair.b.recv, 6));
-	want_counts(pair.b.srq, 16, 10, 16);
+	post_many(b, 16, 0);
+	deliver_n(6, 64);
+	want_counts(b->srq, 16, 10, 16);
+	want_error(dat_evd_resize(b->recv, 5), DAT_INVALID_STATE, 0);
+	ok(dat_evd_resize(b->recv, 6));
+	want_counts(b->srq, 16, 10, 16);
 	for (uint64_t n = 0; n < 3; n++) {
-		want_dto_now(&pair.b, pair.b.recv, n, DAT_DTO_SUCCESS);
-		want_counts(pair.b.srq, 16, 10, 15 - (DAT_COUNT)n);
+		want_dto_now(b, b->recv, n, DAT_DTO_SUCCESS);
+		want_counts(b->srq, 16, 10, 15 - (DAT_COUNT)n);
 	}
-	ok(dat_evd_resize(pair.b.recv, 100));
-	for (unsigned int n = 0; n < 4; n++)
-		deliver(&pair, 64);
+	ok(dat_evd_resize(b->recv, 100));
+	deliver_n(4, 64);
 	for (uint64_t n = 3; n < 10; n++)
-		want_dto_now(&pair.b, pair.b.recv, n, DAT_DTO_SUCCESS);
-	want_counts(pair.b.srq, 16, 6, 6);
+		want_dto_now(b, b->recv, n, DAT_DTO_SUCCESS);
+	want_counts(b->srq, 16, 6, 6);
 	/* One that is lost for want of room is reaped, too. */
-	ok(dat_evd_resize(pair.b.recv, 1));
-	deliver(&pair, 64);
-	deliver(&pair, 64);
-	want_event(pair.b.async, DAT_ASYNC_ERROR_EVD_OVERFLOW);
-	want_counts(pair.b.srq, 16, 4, 5);
-	want_dto_now(&pair.b, pair.b.recv, 10, DAT_DTO_SUCCESS);
-	want_counts(pair.b.srq, 16, 4, 4);
-	pair_close(&pair);
+	ok(dat_evd_resize(b->recv, 1));
+	deliver_n(2, 64);
+	want_event(b->async, DAT_ASYNC_ERROR_EVD_OVERFLOW);
+	want_counts(b->srq, 16, 4, 5);
+	want_dto_now(b, b->recv, 10, DAT_DTO_SUCCESS);
+	want_counts(b->srq, 16, 4, 4);
 }
 
 /* A waiter does not notice; but what he waits for must fit. */
 static void
 resize__beside_a_waiter(void **state)
 {
-	struct end end;
-
-	end_open(&end, "loop0", NULL);
 	for (unsigned int round = 0; round < 10; round++) {
-		struct waiter w = { .evd = make_software(&end, 8), .threshold = 4 };
-		pthread_t thread = begin_to_wait(&w);
+		struct waiter w = { .evd = make_evd_of(a, 8, DAT_EVD_SOFTWARE_FLAG),
+			.threshold = 4 };
 
-		ok(post(w.evd, 0));
-		want_error(dat_evd_resize(w.evd, 3), DAT_INVALID_STATE,
-				DAT_INVALID_STATE_EVD_WAITER);
-		assert_int_equal(length_of(w.evd), 8);
+		begin_to_wait(&w);
+		ok(post_software(w.evd, 0));
+		want_bad_state(dat_evd_resize(w.evd, 3), EVD_WAITER);
+		assert_int_equal(evd_param(w.evd).evd_qlen, 8);
 		ok(dat_evd_resize(w.evd, 100));
-		ok(post(w.evd, 1));
+		ok(post_software(w.evd, 1));
 		ok(dat_evd_resize(w.evd, 4));
-		ok(post(w.evd, 2));
-		ok(post(w.evd, 3));
-		assert_int_equal(pthread_join(thread, NULL), 0);
+		ok(post_software(w.evd, 2));
+		ok(post_software(w.evd, 3));
+		join_waiter(&w);
 		ok(w.rc);
 		assert_int_equal(number_of(&w.event), 0);
 		assert_int_equal(w.more, 3);
 		for (uintptr_t n = 1; n < 4; n++)
-			want_number(w.evd, n);
-		want_error(dat_evd_wait(w.evd, 0, 5, &w.event, &w.more), DAT_INVALID_PARAMETER,
-				DAT_INVALID_ARG3);
+			want_software(w.evd, n);
+		want_bad_arg(dat_evd_wait(w.evd, 0, 5, &w.event, &w.more), 3);
 		ok(dat_evd_free(w.evd));
 	}
-	end_close(&end);
 }
 
 /** Events that come and go in their order while the length changes. Each field is written by one thread. */
@@ -256,7 +192,7 @@ post_all(void *arg)
 	uintptr_t n = 0;
 
 	while (n < MANY || __atomic_load_n(&t->granted, __ATOMIC_RELAXED) < OFTEN)
-		n += post(t->evd, n) == DAT_SUCCESS;
+		n += post_software(t->evd, n) == DAT_SUCCESS;
 	__atomic_store_n(&t->posted, (unsigned int)n, __ATOMIC_RELEASE);
 	return NULL;
 }
@@ -267,12 +203,11 @@ resize__while_events_come_and_go(void **state)
 {
 	pthread_t poster, consumer;
 	struct traffic traffic;
-	struct end end;
 
-	end_open(&end, "loop0", NULL);
-	traffic = (struct traffic){ .evd = make_software(&end, 8), .posted = UINT_MAX };
-	assert_int_equal(pthread_create(&consumer, NULL, take_all, &traffic), 0);
-	assert_int_equal(pthread_create(&poster, NULL, post_all, &traffic), 0);
+	traffic = (struct traffic){ .evd = make_evd_of(a, 8, DAT_EVD_SOFTWARE_FLAG),
+		.posted = UINT_MAX };
+	consumer = start(take_all, &traffic);
+	poster = start(post_all, &traffic);
 	for (uint32_t seed = 1; __atomic_load_n(&traffic.posted, __ATOMIC_RELAXED) == UINT_MAX;) {
 		DAT_RETURN rc;
 
@@ -283,26 +218,20 @@ resize__while_events_come_and_go(void **state)
 		else
 			want_type(rc, DAT_INVALID_STATE);
 	}
-	assert_int_equal(pthread_join(poster, NULL), 0);
-	assert_int_equal(pthread_join(consumer, NULL), 0);
+	join(poster);
+	join(consumer);
 	assert_int_equal(traffic.wrong, 0);
 	assert_int_equal(traffic.taken, traffic.posted);
 	want_none(traffic.evd);
-	end_close(&end);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		rig_test(resize__arguments),
-		rig_test(resize__is_exact),
-		rig_test(resize__keeps_what_is_queued),
-		rig_test(resize__not_below_what_is_queued),
-		rig_test(resize__keeps_the_books_of_a_shared_queue),
-		rig_test(resize__beside_a_waiter),
-		rig_test(resize__while_events_come_and_go),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+	end_test(resize__arguments),
+	end_test(resize__is_exact),
+	end_test(resize__keeps_what_is_queued),
+	end_test(resize__not_below_what_is_queued),
+	srq_up_test(resize__keeps_the_books_of_a_shared_queue, 16, 1),
+	end_test(resize__beside_a_waiter),
+	end_test(resize__while_events_come_and_go),
+	tests_end,
+};

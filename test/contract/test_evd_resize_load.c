@@ -39,40 +39,32 @@ resize__while_messages_arrive(void **state)
 	struct taker taker = { 0 };
 	uint64_t sent = 0, posted;
 	pthread_t consumer;
-	struct pair pair;
 
-	srq_pair_up(&pair, 64, 1);
-	taker.evd = pair.b.recv;
+	taker.evd = b->recv;
 	for (posted = 0; posted < 32; posted++)
-		ok(post_srq(&pair.b, 0, 64, posted));
-	assert_int_equal(pthread_create(&consumer, NULL, receive_all, &taker), 0);
+		ok(post_srq(b, 0, 64, posted));
+	consumer = start(receive_all, &taker);
 	for (uint32_t seed = 1; sent < MESSAGES;) {
 		seed = seed * 1664525u + 1013904223u;
 		/* No more receives are outstanding than that. */
-		ok(dat_evd_resize(pair.b.recv, 64 + (DAT_COUNT)(seed >> 24)));
-		ok(dat_evd_resize(pair.a.request, 64 + (DAT_COUNT)(seed >> 23) % 100));
+		ok(dat_evd_resize(b->recv, 64 + (DAT_COUNT)(seed >> 24)));
+		ok(dat_evd_resize(a->request, 64 + (DAT_COUNT)(seed >> 23) % 100));
 		deliver(&pair, 64);
 		sent++;
 		/* Up to 32 receives wait for a message. One must, or nothing would go on: the consumer makes room for it. */
 		while (posted < MESSAGES && posted < sent + 32) {
-			if (post_srq(&pair.b, 0, 64, posted) == DAT_SUCCESS)
+			if (post_srq(b, 0, 64, posted) == DAT_SUCCESS)
 				posted++;
 			else if (posted > sent)
 				break;
 		}
 	}
-	assert_int_equal(pthread_join(consumer, NULL), 0);
+	join(consumer);
 	assert_int_equal(taker.wrong, 0);
-	want_none(pair.b.recv);
-	pair_close(&pair);
+	want_none(b->recv);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		rig_test(resize__while_messages_arrive),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+	srq_up_test(resize__while_messages_arrive, 64, 1),
+	tests_end,
+};

@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Completion flags of endpoints: which there are, which may share a dispatcher, and what that means for a wait. */
 
-#include "rig.h"
-
-#define DEFAULT   DAT_COMPLETION_DEFAULT_FLAG
-#define SUPPRESS  DAT_COMPLETION_SUPPRESS_FLAG
-#define SOLICITED DAT_COMPLETION_SOLICITED_WAIT_FLAG
-#define UNSIGNAL  DAT_COMPLETION_UNSIGNALLED_FLAG
-#define FENCE     DAT_COMPLETION_BARRIER_FENCE_FLAG
-#define THRESHOLD DAT_COMPLETION_EVD_THRESHOLD_FLAG
-
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+#include "flags.h"
 
 /** An endpoint to make: null dispatchers mean that nobody is interested. */
 struct wish {
@@ -47,14 +38,13 @@ flags__of_an_endpoint(void **state)
 	static const unsigned int modes[] = { DEFAULT, SOLICITED, UNSIGNAL, THRESHOLD };
 	DAT_EP_PARAM param;
 	DAT_EP_HANDLE ep;
-	struct end end;
 
-	open_with_srq(&end);
+	open_with_srq(a);
 	for (unsigned int i = 0; i < 2 * 0x80; i++) {
 		unsigned int flags = i / 2,
 			     request = flags & ~(unsigned int)(SUPPRESS | SOLICITED | FENCE);
 		DAT_RETURN_SUBTYPE arg = i % 2 != 0 ? DAT_INVALID_ARG7 : DAT_INVALID_ARG6;
-		struct wish wish = { .recv = make_dto_evd(&end, 1), .on_srq = i % 2 != 0 };
+		struct wish wish = { .recv = make_dto_evd(a, 1), .on_srq = i % 2 != 0 };
 		bool recv_ok = false;
 
 		print_message("flags 0x%x\n", flags);
@@ -62,40 +52,35 @@ flags__of_an_endpoint(void **state)
 			recv_ok |= flags == modes[m];
 		wish.recv_flags = flags;
 		if (recv_ok) {
-			ok(make(&end, &wish, &ep));
-			ok(dat_ep_query(ep, DAT_EP_FIELD_ALL, &param));
+			ok(make(a, &wish, &ep));
+			param = ep_param(ep);
 			assert_int_equal(param.ep_attr.recv_completion_flags, flags);
 			ok(dat_ep_free(ep));
 		} else {
-			want_error(make(&end, &wish, &ep), DAT_INVALID_PARAMETER, arg);
+			want_error(make(a, &wish, &ep), DAT_INVALID_PARAMETER, arg);
 		}
 		wish = (struct wish){
 			.request = wish.recv, .request_flags = flags, .on_srq = i % 2 != 0
 		};
 		if (request == 0 || request == UNSIGNAL || request == THRESHOLD) {
-			ok(make(&end, &wish, &ep));
-			ok(dat_ep_query(ep, DAT_EP_FIELD_ALL, &param));
+			ok(make(a, &wish, &ep));
+			param = ep_param(ep);
 			assert_int_equal(param.ep_attr.request_completion_flags, flags);
 			ok(dat_ep_free(ep));
 		} else {
-			want_error(make(&end, &wish, &ep), DAT_INVALID_PARAMETER, arg);
+			want_error(make(a, &wish, &ep), DAT_INVALID_PARAMETER, arg);
 		}
 		ok(dat_evd_free(wish.request));
 	}
-	end_close(&end);
 }
 
 static void
 flags__announced(void **state)
 {
-	DAT_PROVIDER_ATTR attr;
-	struct end end;
+	DAT_PROVIDER_ATTR attr = provider_attr(a, DAT_PROVIDER_FIELD_ALL);
 
-	end_open(&end, "loop0", NULL);
-	ok(dat_ia_query(end.ia, NULL, 0, NULL, DAT_PROVIDER_FIELD_ALL, &attr));
 	assert_int_equal(attr.completion_flags_supported,
 			SUPPRESS | SOLICITED | UNSIGNAL | FENCE | THRESHOLD);
-	end_close(&end);
 }
 
 /* Two streams of completions on one dispatcher, by their flags. */
@@ -152,12 +137,10 @@ static const struct {
 static void
 flags__that_may_share_a_dispatcher(void **state)
 {
-	struct end end;
-
-	open_with_srq(&end);
+	open_with_srq(a);
 	for (unsigned int i = 0; i < 2 * COUNT_OF(pairs); i++) {
 		struct wish wish[2] = { pairs[i / 2].first, pairs[i / 2].second };
-		DAT_EVD_HANDLE evd = make_dto_evd(&end, 4);
+		DAT_EVD_HANDLE evd = make_dto_evd(a, 4);
 		DAT_EP_HANDLE first, second;
 		struct wish swap = wish[0];
 
@@ -173,21 +156,20 @@ flags__that_may_share_a_dispatcher(void **state)
 			wish[k].recv_flags &= ~ALSO;
 			wish[k].request_flags &= ~ALSO;
 		}
-		ok(make(&end, &wish[0], &first));
+		ok(make(a, &wish[0], &first));
 		if (pairs[i / 2].good) {
-			ok(make(&end, &wish[1], &second));
+			ok(make(a, &wish[1], &second));
 			ok(dat_ep_free(second));
 		} else {
-			want_error(make(&end, &wish[1], &second), DAT_INVALID_PARAMETER,
+			want_error(make(a, &wish[1], &second), DAT_INVALID_PARAMETER,
 					wish[1].on_srq ? DAT_INVALID_ARG7 : DAT_INVALID_ARG6);
 		}
 		/* Whoever is gone, and whoever was refused, does not count. */
 		ok(dat_ep_free(first));
-		ok(make(&end, &wish[1], &second));
+		ok(make(a, &wish[1], &second));
 		ok(dat_ep_free(second));
 		ok(dat_evd_free(evd));
 	}
-	end_close(&end);
 }
 
 /* Both streams of one endpoint count like those of two. */
@@ -196,11 +178,10 @@ flags__of_both_streams_of_an_endpoint(void **state)
 {
 	DAT_EVD_HANDLE evd, other;
 	DAT_EP_HANDLE ep;
-	struct end end;
 
-	open_with_srq(&end);
-	evd = make_dto_evd(&end, 4);
-	other = make_dto_evd(&end, 4);
+	open_with_srq(a);
+	evd = make_dto_evd(a, 4);
+	other = make_dto_evd(a, 4);
 	{
 		const struct wish bad[] = {
 			{ evd, evd, UNSIGNAL, DEFAULT, false },
@@ -217,13 +198,12 @@ flags__of_both_streams_of_an_endpoint(void **state)
 		};
 
 		for (unsigned int i = 0; i < COUNT_OF(bad); i++)
-			want_type(make(&end, &bad[i], &ep), DAT_INVALID_PARAMETER);
+			want_type(make(a, &bad[i], &ep), DAT_INVALID_PARAMETER);
 		for (unsigned int i = 0; i < COUNT_OF(good); i++) {
-			ok(make(&end, &good[i], &ep));
+			ok(make(a, &good[i], &ep));
 			ok(dat_ep_free(ep));
 		}
 	}
-	end_close(&end);
 }
 
 /* A dispatcher that takes other events as well: the threshold alone says when a waiter wakes. */
@@ -241,11 +221,10 @@ flags__beside_other_streams(void **state)
 		{ DAT_EVD_DTO_FLAG | DAT_EVD_SOFTWARE_FLAG, false, false },
 		{ DAT_EVD_DTO_FLAG | DAT_EVD_ASYNC_FLAG, false, false },
 	};
-	struct end end;
 
-	open_with_srq(&end);
+	open_with_srq(a);
 	for (unsigned int i = 0; i < COUNT_OF(rule); i++) {
-		DAT_EVD_HANDLE evd = make_evd(&end, rule[i].streams);
+		DAT_EVD_HANDLE evd = make_evd(a, rule[i].streams);
 		DAT_EP_HANDLE ep;
 
 		for (unsigned int flags = DEFAULT; flags <= THRESHOLD;
@@ -258,14 +237,13 @@ flags__beside_other_streams(void **state)
 			if (flags == FENCE)
 				continue;
 			if (good) {
-				ok(make(&end, &wish, &ep));
+				ok(make(a, &wish, &ep));
 				ok(dat_ep_free(ep));
 			} else {
-				want_type(make(&end, &wish, &ep), DAT_INVALID_PARAMETER);
+				want_type(make(a, &wish, &ep), DAT_INVALID_PARAMETER);
 			}
 		}
 	}
-	end_close(&end);
 }
 
 /* Where notifications decide, the threshold of a wait must be 1. */
@@ -284,13 +262,10 @@ flags__and_the_threshold_of_a_wait(void **state)
 		{ REQUEST(UNSIGNAL), DAT_INVALID_STATE_EVD_CONFIG_NOTIFY },
 		{ REQUEST(SOLICITED), 0 },
 	};
-	DAT_EVENT event;
-	DAT_COUNT more;
-	struct end end;
 
-	open_with_srq(&end);
+	open_with_srq(a);
 	for (unsigned int i = 0; i < COUNT_OF(rule); i++) {
-		DAT_EVD_HANDLE evd = make_dto_evd(&end, 4);
+		DAT_EVD_HANDLE evd = make_dto_evd(a, 4);
 		struct wish wish = rule[i].wish;
 		DAT_EP_HANDLE ep;
 
@@ -299,21 +274,18 @@ flags__and_the_threshold_of_a_wait(void **state)
 		wish.request = (wish.request_flags & ALSO) != 0 ? evd : DAT_HANDLE_NULL;
 		wish.recv_flags &= ~ALSO;
 		wish.request_flags &= ~ALSO;
-		ok(make(&end, &wish, &ep));
-		want_type(dat_evd_wait(evd, 0, 1, &event, &more), DAT_TIMEOUT_EXPIRED);
+		ok(make(a, &wish, &ep));
+		want_type(wait_for(evd, 0, 1), DAT_TIMEOUT_EXPIRED);
 		if (rule[i].subtype == 0)
-			want_type(dat_evd_wait(evd, 0, 2, &event, &more), DAT_TIMEOUT_EXPIRED);
+			want_type(wait_for(evd, 0, 2), DAT_TIMEOUT_EXPIRED);
 		else
-			want_error(dat_evd_wait(evd, 0, 2, &event, &more), DAT_INVALID_STATE,
-					rule[i].subtype);
+			want_error(wait_for(evd, 0, 2), DAT_INVALID_STATE, rule[i].subtype);
 		/* The arguments are judged before. */
-		want_error(dat_evd_wait(evd, 0, 5, &event, &more), DAT_INVALID_PARAMETER,
-				DAT_INVALID_ARG3);
+		want_bad_arg(wait_for(evd, 0, 5), 3);
 		ok(dat_ep_free(ep));
-		want_type(dat_evd_wait(evd, 0, 2, &event, &more), DAT_TIMEOUT_EXPIRED);
+		want_type(wait_for(evd, 0, 2), DAT_TIMEOUT_EXPIRED);
 		ok(dat_evd_free(evd));
 	}
-	end_close(&end);
 }
 
 /* An endpoint that changes its flags must go with the others, too. */
@@ -324,54 +296,41 @@ flags__when_an_endpoint_is_modified(void **state)
 	const DAT_EP_PARAM_MASK evd = DAT_EP_FIELD_RECV_EVD_HANDLE;
 	DAT_EP_HANDLE first, second;
 	DAT_EP_PARAM param;
-	DAT_EVENT event;
-	DAT_COUNT more;
-	struct end end;
 
-	open_with_srq(&end);
+	open_with_srq(a);
 	{
-		const struct wish wish = { make_dto_evd(&end, 4), DAT_HANDLE_NULL, 0, 0, false };
+		const struct wish wish = { make_dto_evd(a, 4), DAT_HANDLE_NULL, 0, 0, false };
 
-		ok(make(&end, &wish, &first));
-		ok(make(&end, &wish, &second));
-		ok(dat_ep_query(first, DAT_EP_FIELD_ALL, &param));
+		ok(make(a, &wish, &first));
+		ok(make(a, &wish, &second));
+		param = ep_param(first);
 		param.ep_attr.recv_completion_flags = UNSIGNAL;
-		want_error(dat_ep_modify(first, recv, &param), DAT_INVALID_PARAMETER,
-				DAT_INVALID_ARG3);
+		want_bad_arg(dat_ep_modify(first, recv, &param), 3);
 		/* Alone on another dispatcher it may, and what it left is as it was. */
-		param.recv_evd_handle = make_dto_evd(&end, 4);
+		param.recv_evd_handle = make_dto_evd(a, 4);
 		ok(dat_ep_modify(first, recv | evd, &param));
-		want_error(dat_evd_wait(param.recv_evd_handle, 0, 2, &event, &more),
-				DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_CONFIG_NOTIFY);
-		want_type(dat_evd_wait(wish.recv, 0, 2, &event, &more), DAT_TIMEOUT_EXPIRED);
+		want_bad_state(wait_for(param.recv_evd_handle, 0, 2), EVD_CONFIG_NOTIFY);
+		want_type(wait_for(wish.recv, 0, 2), DAT_TIMEOUT_EXPIRED);
 		/* It cannot go back as it is; as it was it can. */
 		param.recv_evd_handle = wish.recv;
-		want_error(dat_ep_modify(first, evd, &param), DAT_INVALID_PARAMETER,
-				DAT_INVALID_ARG3);
+		want_bad_arg(dat_ep_modify(first, evd, &param), 3);
 		param.ep_attr.recv_completion_flags = DEFAULT;
 		ok(dat_ep_modify(first, recv | evd, &param));
 		/* The last one can be what it likes. */
 		ok(dat_ep_free(second));
 		param.ep_attr.recv_completion_flags = SOLICITED;
 		ok(dat_ep_modify(first, recv, &param));
-		want_error(dat_evd_wait(wish.recv, 0, 2, &event, &more), DAT_INVALID_STATE,
-				DAT_INVALID_STATE_EVD_CONFIG_SOLICITED);
+		want_bad_state(wait_for(wish.recv, 0, 2), EVD_CONFIG_SOLICITED);
 	}
-	end_close(&end);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		rig_test(flags__of_an_endpoint),
-		rig_test(flags__announced),
-		rig_test(flags__that_may_share_a_dispatcher),
-		rig_test(flags__of_both_streams_of_an_endpoint),
-		rig_test(flags__beside_other_streams),
-		rig_test(flags__and_the_threshold_of_a_wait),
-		rig_test(flags__when_an_endpoint_is_modified),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+	rig_test(flags__of_an_endpoint),
+	end_test(flags__announced),
+	rig_test(flags__that_may_share_a_dispatcher),
+	rig_test(flags__of_both_streams_of_an_endpoint),
+	rig_test(flags__beside_other_streams),
+	rig_test(flags__and_the_threshold_of_a_wait),
+	rig_test(flags__when_an_endpoint_is_modified),
+	tests_end,
+};

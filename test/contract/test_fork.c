@@ -18,7 +18,6 @@
 #define HALF   (BUFFER_LEN / 2)
 #define FORKS  40
 
-static struct pair pair;
 static int go_on[2]; /* a pipe: the child goes on when its parent has sent something */
 
 /* One message there and one back, and every byte of them. */
@@ -39,8 +38,8 @@ talk(unsigned int messages)
 	static uint32_t seed;
 
 	for (unsigned int i = 0; i < messages; i++) {
-		exchange(&pair.a, &pair.b, ++seed);
-		exchange(&pair.b, &pair.a, ++seed);
+		exchange(a, b, ++seed);
+		exchange(b, a, ++seed);
 	}
 }
 
@@ -49,12 +48,12 @@ want_dead_handles(void)
 {
 	DAT_EVENT event;
 
-	want_type(dat_evd_dequeue(pair.a.recv, &event), DAT_INVALID_HANDLE);
-	want_type(dat_ep_disconnect(pair.a.ep, DAT_CLOSE_ABRUPT_FLAG), DAT_INVALID_HANDLE);
-	want_type(dat_ep_free(pair.b.ep), DAT_INVALID_HANDLE);
-	want_type(post_send(&pair.a, 0, 64, 1), DAT_INVALID_HANDLE);
-	want_type(dat_ia_close(pair.a.ia, DAT_CLOSE_ABRUPT_FLAG), DAT_INVALID_HANDLE);
-	want_type(dat_ia_close(pair.b.ia, DAT_CLOSE_GRACEFUL_FLAG), DAT_INVALID_HANDLE);
+	want_type(dat_evd_dequeue(a->recv, &event), DAT_INVALID_HANDLE);
+	want_type(dat_ep_disconnect(a->ep, DAT_CLOSE_ABRUPT_FLAG), DAT_INVALID_HANDLE);
+	want_type(dat_ep_free(b->ep), DAT_INVALID_HANDLE);
+	want_type(post_send(a, 0, 64, 1), DAT_INVALID_HANDLE);
+	want_type(dat_ia_close(a->ia, DAT_CLOSE_ABRUPT_FLAG), DAT_INVALID_HANDLE);
+	want_type(dat_ia_close(b->ia, DAT_CLOSE_GRACEFUL_FLAG), DAT_INVALID_HANDLE);
 }
 
 /* Until the parent has sent something in the presence of its child. */
@@ -107,18 +106,17 @@ traffic__goes_on_whatever_a_child_does(void **state)
 	static void (*const ways[])(
 			void **) = { leave, leave_in_order, become_another, leave_children };
 
-	pair_up(&pair);
 	talk(1);
-	for (unsigned int i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+	for (unsigned int i = 0; i < COUNT_OF(ways); i++) {
 		pid_t child;
 
 		assert_int_equal(pipe(go_on), 0);
-		ok(post_recv(&pair.b, HALF, LENGTH, 0));
-		ok(post_send(&pair.a, 0, LENGTH, 0));
+		ok(post_recv(b, HALF, LENGTH, 0));
+		ok(post_send(a, 0, LENGTH, 0));
 		/* A message is under way: neither end has it in both processes. */
 		child = begin_child(ways[i]);
-		want_dto(&pair.b, pair.b.recv, 0, DAT_DTO_SUCCESS, LENGTH);
-		want_dto(&pair.a, pair.a.request, 0, DAT_DTO_SUCCESS, LENGTH);
+		want_dto(b, b->recv, 0, DAT_DTO_SUCCESS, LENGTH);
+		want_dto(a, a->request, 0, DAT_DTO_SUCCESS, LENGTH);
 		talk(BEFORE);
 		assert_int_equal(write(go_on[1], "..", 2), 2);
 		do {
@@ -128,7 +126,6 @@ traffic__goes_on_whatever_a_child_does(void **state)
 		close(go_on[0]);
 		close(go_on[1]);
 	}
-	pair_close(&pair);
 }
 
 /* Calls that need no adapter work, and an adapter cannot be had. */
@@ -161,7 +158,6 @@ open_in_vain(void **state)
 static void
 child__opens_nothing_and_lists_everything(void **state)
 {
-	pair_up(&pair);
 	want_child(begin_child(open_in_vain));
 	talk(1);
 	pair_close(&pair);
@@ -169,7 +165,6 @@ child__opens_nothing_and_lists_everything(void **state)
 	want_child(begin_child(open_in_vain));
 	pair_up(&pair);
 	talk(1);
-	pair_close(&pair);
 }
 
 /* A file that a socket of this process is bound to; "": it is bound to none. */
@@ -220,16 +215,13 @@ want_no_sockets(void **state)
 static void
 sockets__of_the_parent_stay(void **state)
 {
-	unsigned int n;
+	unsigned int n = bound_files(true);
 
-	pair_up(&pair);
-	n = bound_files(true);
 	if (n == 0)
 		print_message("no telemetry here: nothing to look at\n");
 	for (unsigned int i = 0; i < 3; i++)
 		want_child(begin_child(want_no_sockets));
 	assert_int_equal(bound_files(true), n);
-	pair_close(&pair);
 }
 
 static bool stop; /* atomic */
@@ -273,14 +265,13 @@ child__is_forked_in_the_middle_of_other_threads(void **state)
 #endif
 	pair_up(&pair);
 	stop = false;
-	assert_int_equal(pthread_create(&thread, NULL, churn, pair.a.ia), 0);
+	thread = start(churn, a->ia);
 	for (unsigned int i = 0; i < FORKS; i++)
 		want_child(begin_child(look_around));
 	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
 	assert_int_equal(pthread_join(thread, &failed), 0);
 	assert_null(failed);
 	talk(1);
-	pair_close(&pair);
 }
 
 static void
@@ -301,19 +292,13 @@ child__that_was_forked_before_is_free(void **state)
 	do {
 		talk(1);
 	} while (!child_is_over(child));
-	pair_close(&pair);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		rig_test(child__that_was_forked_before_is_free),
-		rig_test(traffic__goes_on_whatever_a_child_does),
-		rig_test(child__opens_nothing_and_lists_everything),
-		rig_test(sockets__of_the_parent_stay),
-		rig_test(child__is_forked_in_the_middle_of_other_threads),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+	rig_test(child__that_was_forked_before_is_free),
+	up_test(traffic__goes_on_whatever_a_child_does),
+	up_test(child__opens_nothing_and_lists_everything),
+	up_test(sockets__of_the_parent_stay),
+	rig_test(child__is_forked_in_the_middle_of_other_threads),
+	tests_end,
+};

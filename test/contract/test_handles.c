@@ -9,22 +9,18 @@
 static void
 handles__of_the_dead_are_not_soon_given_away(void **state)
 {
-	DAT_PZ_HANDLE dead, other;
+	DAT_PZ_HANDLE other;
 	DAT_PZ_PARAM param;
-	struct end end;
+	DAT_PZ_HANDLE dead = make_pz(a);
 
-	end_open(&end, "loop0", NULL);
-	ok(dat_pz_create(end.ia, &dead));
 	ok(dat_pz_free(dead));
 	for (unsigned int i = 0; i < OTHERS; i++) {
-		ok(dat_pz_create(end.ia, &other));
+		other = make_pz(a);
 		assert_ptr_not_equal(other, dead);
-		want_error(dat_pz_query(dead, DAT_PZ_FIELD_ALL, &param), DAT_INVALID_HANDLE,
-				DAT_INVALID_HANDLE_PZ);
-		want_error(dat_pz_free(dead), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ);
+		want_bad_handle(dat_pz_query(dead, DAT_PZ_FIELD_ALL, &param), PZ);
+		want_bad_handle(dat_pz_free(dead), PZ);
 		ok(dat_pz_free(other));
 	}
-	end_close(&end);
 }
 
 /* What a close destroys are others, too: the first to go, and all behind it, stay bad when there are no more of them. */
@@ -45,19 +41,12 @@ handles__of_a_closed_instance(void **state)
 	want_error(dat_evd_query(first, DAT_EVD_FIELD_ALL, &evd), DAT_INVALID_HANDLE,
 			DAT_INVALID_HANDLE1);
 	for (unsigned int i = 0; i < OTHERS - 2; i++)
-		want_error(dat_pz_query(zone[i], DAT_PZ_FIELD_ALL, &pz), DAT_INVALID_HANDLE,
-				DAT_INVALID_HANDLE_PZ);
-	want_error(dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG), DAT_INVALID_HANDLE,
-			DAT_INVALID_HANDLE_IA);
+		want_bad_handle(dat_pz_query(zone[i], DAT_PZ_FIELD_ALL, &pz), PZ);
+	want_bad_handle(dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG), IA);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		rig_test(handles__of_the_dead_are_not_soon_given_away),
-		rig_test(handles__of_a_closed_instance),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+	end_test(handles__of_the_dead_are_not_soon_given_away),
+	rig_test(handles__of_a_closed_instance),
+	tests_end,
+};

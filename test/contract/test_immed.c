@@ -8,15 +8,14 @@
 #define HALF  (BUFFER_LEN / 2)
 #define VALUE 0x12345678u
 
-static struct pair pair;
 static const DAT_COMPLETION_FLAGS flags = DAT_COMPLETION_DEFAULT_FLAG;
 
 static DAT_RMR_TRIPLET
 remote(DAT_VLEN length)
 {
 	return (DAT_RMR_TRIPLET){
-		.rmr_context = pair.b.key,
-		.target_address = (DAT_VADDR)(uintptr_t)(pair.b.buffer + HALF),
+		.rmr_context = b->key,
+		.target_address = (DAT_VADDR)(uintptr_t)(b->buffer + HALF),
 		.segment_length = length,
 	};
 }
@@ -31,11 +30,11 @@ next_receive(uint64_t value, DAT_VLEN length)
 	DAT_COUNT more;
 
 	memset(&data, POISON, sizeof(data));
-	ok(dat_ib_evd_wait(pair.b.recv, PATIENCE_US, 1, &event, &more, &data));
+	ok(dat_ib_evd_wait(b->recv, PATIENCE_US, 1, &event, &more, &data));
 	dto = &event.event_data.dto_completion_event_data;
 	assert_int_equal(event.event_number, DAT_DTO_COMPLETION_EVENT);
-	assert_ptr_equal(event.evd_handle, pair.b.recv);
-	assert_ptr_equal(dto->ep_handle, pair.b.ep);
+	assert_ptr_equal(event.evd_handle, b->recv);
+	assert_ptr_equal(dto->ep_handle, b->ep);
 	assert_int_equal(dto->user_cookie.as_64, value);
 	assert_int_equal(dto->status, DAT_DTO_SUCCESS);
 	assert_int_equal(dto->transfered_length, length);
@@ -57,19 +56,17 @@ send_immed__brings_message_and_number(void **state)
 	static const DAT_VLEN lengths[] = { 0, 1, 64, 4096, 4097, 100000 };
 	DAT_LMR_TRIPLET iov;
 
-	pair_up(&pair);
-	for (uint64_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
-		fill_bytes(pair.a.buffer, lengths[i], (uint32_t)i);
-		ok(post_recv(&pair.b, HALF, HALF, i));
-		iov = segment(&pair.a, 0, lengths[i]);
-		ok(dat_ib_post_send_immed(pair.a.ep, lengths[i] > 0, &iov, cookie(i),
+	for (uint64_t i = 0; i < COUNT_OF(lengths); i++) {
+		fill_bytes(a->buffer, lengths[i], (uint32_t)i);
+		ok(post_recv(b, HALF, HALF, i));
+		iov = segment(a, 0, lengths[i]);
+		ok(dat_ib_post_send_immed(a->ep, lengths[i] > 0, &iov, cookie(i),
 				VALUE + (DAT_UINT32)i, flags));
-		want_dto(&pair.a, pair.a.request, i, DAT_DTO_SUCCESS, lengths[i]);
+		want_dto(a, a->request, i, DAT_DTO_SUCCESS, lengths[i]);
 		want_data(next_receive(i, lengths[i]), DAT_IB_RECV_IMMED_DATA,
 				VALUE + (DAT_UINT32)i, 0);
-		assert_memory_equal(pair.a.buffer, pair.b.buffer + HALF, lengths[i]);
+		assert_memory_equal(a->buffer, b->buffer + HALF, lengths[i]);
 	}
-	pair_close(&pair);
 }
 
 /* The bytes go where the write says, the receive is used up and its buffer stays as it is. */
@@ -80,35 +77,33 @@ rdma_write_immed__brings_bytes_to_memory_and_a_number_to_the_receive(void **stat
 	DAT_LMR_TRIPLET iov;
 	DAT_RMR_TRIPLET to;
 
-	pair_up(&pair);
-	for (uint64_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
-		fill_bytes(pair.a.buffer, lengths[i], (uint32_t)i);
-		memset(pair.b.buffer, POISON, 64);
-		ok(post_recv(&pair.b, 0, 64, i));
-		iov = segment(&pair.a, 0, lengths[i]);
+	for (uint64_t i = 0; i < COUNT_OF(lengths); i++) {
+		fill_bytes(a->buffer, lengths[i], (uint32_t)i);
+		memset(b->buffer, POISON, 64);
+		ok(post_recv(b, 0, 64, i));
+		iov = segment(a, 0, lengths[i]);
 		to = remote(lengths[i]);
 		ok(dat_ib_post_rdma_write_immed(
-				pair.a.ep, lengths[i] > 0, &iov, cookie(i), &to, VALUE, flags));
-		want_dto(&pair.a, pair.a.request, i, DAT_DTO_SUCCESS, lengths[i]);
+				a->ep, lengths[i] > 0, &iov, cookie(i), &to, VALUE, flags));
+		want_dto(a, a->request, i, DAT_DTO_SUCCESS, lengths[i]);
 		want_data(next_receive(i, lengths[i]), DAT_IB_RDMA_WRITE_IMMED_DATA, VALUE, 0);
-		assert_memory_equal(pair.a.buffer, pair.b.buffer + HALF, lengths[i]);
+		assert_memory_equal(a->buffer, b->buffer + HALF, lengths[i]);
 		for (int k = 0; k < 64; k++)
-			assert_int_equal(pair.b.buffer[k], POISON);
+			assert_int_equal(b->buffer[k], POISON);
 	}
-	pair_close(&pair);
 }
 
 /** A window of b's, bound on b's endpoint. */
 static DAT_RMR_HANDLE
 bind_window(DAT_RMR_CONTEXT *context)
 {
-	DAT_LMR_TRIPLET iov = segment(&pair.b, HALF, 4096);
+	DAT_LMR_TRIPLET iov = segment(b, HALF, 4096);
 	DAT_RMR_HANDLE rmr;
 
-	ok(dat_rmr_create(pair.b.pz, &rmr));
-	ok(dat_rmr_bind(rmr, &iov, DAT_MEM_PRIV_REMOTE_WRITE_FLAG, pair.b.ep, cookie(90), flags,
+	ok(dat_rmr_create(b->pz, &rmr));
+	ok(dat_rmr_bind(rmr, &iov, DAT_MEM_PRIV_REMOTE_WRITE_FLAG, b->ep, cookie(90), flags,
 			context));
-	want_event(pair.b.request, DAT_RMR_BIND_COMPLETION_EVENT);
+	want_event(b->request, DAT_RMR_BIND_COMPLETION_EVENT);
 	return rmr;
 }
 
@@ -120,40 +115,32 @@ send_with_invalidate__unbinds_a_window(void **state)
 	DAT_RMR_PARAM param;
 	DAT_RMR_HANDLE rmr;
 
-	pair_open(&pair, NULL, NULL);
 	/* Binds need a dispatcher that takes them. */
-	pair.b.request = make_evd(&pair.b, DAT_EVD_DTO_FLAG | DAT_EVD_RMR_BIND_FLAG);
-	ok(dat_ep_free(pair.b.ep));
-	ok(dat_ep_create(pair.b.ia, pair.b.pz, pair.b.recv, pair.b.request, pair.b.connect, NULL,
-			&pair.b.ep));
+	b->request = make_evd(b, DAT_EVD_DTO_FLAG | DAT_EVD_RMR_BIND_FLAG);
+	use_ep(b, NULL);
 	pair_connect(&pair);
 	rmr = bind_window(&context);
 	for (uint64_t i = 0; i < 2; i++)
-		ok(post_recv(&pair.b, 0, 64, i));
-	iov = segment(&pair.a, 0, 64);
+		ok(post_recv(b, 0, 64, i));
+	iov = segment(a, 0, 64);
 	/* Not asked to: an ordinary message, whatever the context. */
-	ok(dat_ib_post_send_with_invalidate(
-			pair.a.ep, 1, &iov, cookie(0), flags, DAT_FALSE, context));
-	want_dto(&pair.a, pair.a.request, 0, DAT_DTO_SUCCESS, 64);
+	ok(dat_ib_post_send_with_invalidate(a->ep, 1, &iov, cookie(0), flags, DAT_FALSE, context));
+	want_dto(a, a->request, 0, DAT_DTO_SUCCESS, 64);
 	want_data(next_receive(0, 64), DAT_IB_RECV_PLAIN, 0, 0);
 	ok(dat_rmr_query(rmr, DAT_RMR_FIELD_ALL, &param));
 	assert_int_equal(param.rmr_context, context);
 
-	ok(dat_ib_post_send_with_invalidate(
-			pair.a.ep, 1, &iov, cookie(1), flags, DAT_TRUE, context));
-	want_dto(&pair.a, pair.a.request, 1, DAT_DTO_SUCCESS, 64);
+	ok(dat_ib_post_send_with_invalidate(a->ep, 1, &iov, cookie(1), flags, DAT_TRUE, context));
+	want_dto(a, a->request, 1, DAT_DTO_SUCCESS, 64);
 	want_data(next_receive(1, 64), DAT_IB_RECV_INVALIDATE, 0, context);
 	ok(dat_rmr_query(rmr, DAT_RMR_FIELD_ALL, &param));
 	assert_int_equal(param.rmr_context, 0);
 
 	/* There is no such window any more. */
-	ok(post_recv(&pair.b, 0, 64, 2));
-	ok(dat_ib_post_send_with_invalidate(
-			pair.a.ep, 1, &iov, cookie(2), flags, DAT_TRUE, context));
-	want_dto(&pair.a, pair.a.request, 2, DAT_DTO_ERR_REMOTE_ACCESS, 0);
-	want_event(pair.a.connect, DAT_CONNECTION_EVENT_BROKEN);
-	want_event(pair.b.connect, DAT_CONNECTION_EVENT_BROKEN);
-	pair_close(&pair);
+	ok(post_recv(b, 0, 64, 2));
+	ok(dat_ib_post_send_with_invalidate(a->ep, 1, &iov, cookie(2), flags, DAT_TRUE, context));
+	want_dto(a, a->request, 2, DAT_DTO_ERR_REMOTE_ACCESS, 0);
+	want_both(DAT_CONNECTION_EVENT_BROKEN);
 }
 
 static void
@@ -165,27 +152,24 @@ rdma_write_immed__arguments_in_their_order(void **state)
 
 #define WRITE(ep, n, iov, to, f) dat_ib_post_rdma_write_immed(ep, n, iov, cookie(1), to, VALUE, f)
 	pair_open(&pair, NULL, NULL);
-	iov = segment(&pair.a, 0, 64);
-	endless = segment(&pair.a, 0, UINT64_C(1) << 32);
+	iov = segment(a, 0, 64);
+	endless = segment(a, 0, UINT64_C(1) << 32);
 	to = remote(63);
-	want_error(WRITE(pair.a.lmr, 5, NULL, NULL, bad), DAT_INVALID_HANDLE,
-			DAT_INVALID_HANDLE_EP);
-	want_error(WRITE(pair.a.ep, 5, NULL, NULL, bad), DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-	want_error(WRITE(pair.a.ep, -1, NULL, NULL, bad), DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-	want_error(WRITE(pair.a.ep, 1, NULL, NULL, bad), DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
-	want_error(WRITE(pair.a.ep, 1, &endless, NULL, bad), DAT_INVALID_PARAMETER,
-			DAT_INVALID_ARG3);
-	want_error(WRITE(pair.a.ep, 1, &iov, NULL, bad), DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
-	want_error(WRITE(pair.a.ep, 1, &iov, &to, bad), DAT_INVALID_PARAMETER, DAT_INVALID_ARG7);
-	want_type(WRITE(pair.a.ep, 1, &iov, &to, flags), DAT_LENGTH_ERROR);
+	want_bad_handle(WRITE(a->lmr, 5, NULL, NULL, bad), EP);
+	want_bad_arg(WRITE(a->ep, 5, NULL, NULL, bad), 2);
+	want_bad_arg(WRITE(a->ep, -1, NULL, NULL, bad), 2);
+	want_bad_arg(WRITE(a->ep, 1, NULL, NULL, bad), 3);
+	want_bad_arg(WRITE(a->ep, 1, &endless, NULL, bad), 3);
+	want_bad_arg(WRITE(a->ep, 1, &iov, NULL, bad), 5);
+	want_bad_arg(WRITE(a->ep, 1, &iov, &to, bad), 7);
+	want_type(WRITE(a->ep, 1, &iov, &to, flags), DAT_LENGTH_ERROR);
 	to = remote(64);
-	want_error(WRITE(pair.a.ep, 1, &iov, &to, flags), DAT_INVALID_STATE,
-			DAT_INVALID_STATE_EP_UNCONNECTED);
+	want_bad_state(WRITE(a->ep, 1, &iov, &to, flags), EP_UNCONNECTED);
 	pair_connect(&pair);
 	iov.lmr_context ^= 0xff;
-	want_type(WRITE(pair.a.ep, 1, &iov, &to, flags), DAT_PRIVILEGES_VIOLATION);
+	want_type(WRITE(a->ep, 1, &iov, &to, flags), DAT_PRIVILEGES_VIOLATION);
 	/* Refused, so nothing was posted. */
-	want_silence(pair.a.request);
+	want_silence(a->request);
 	pair_close(&pair);
 #undef WRITE
 }
@@ -198,20 +182,19 @@ send_immed__arguments_in_their_order(void **state)
 
 #define SEND(ep, n, iov, f) dat_ib_post_send_immed(ep, n, iov, cookie(1), VALUE, f)
 	pair_open(&pair, NULL, NULL);
-	iov = segment(&pair.a, 0, 64);
-	endless = segment(&pair.a, 0, UINT64_C(1) << 32);
-	want_error(SEND(pair.a.lmr, 5, NULL, bad), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
-	want_error(SEND(pair.a.ep, 5, NULL, bad), DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-	want_error(SEND(pair.a.ep, -1, NULL, bad), DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-	want_error(SEND(pair.a.ep, 1, NULL, bad), DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
-	want_error(SEND(pair.a.ep, 1, &endless, bad), DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
-	want_error(SEND(pair.a.ep, 1, &iov, bad), DAT_INVALID_PARAMETER, DAT_INVALID_ARG6);
-	want_error(SEND(pair.a.ep, 1, &iov, flags), DAT_INVALID_STATE,
-			DAT_INVALID_STATE_EP_UNCONNECTED);
+	iov = segment(a, 0, 64);
+	endless = segment(a, 0, UINT64_C(1) << 32);
+	want_bad_handle(SEND(a->lmr, 5, NULL, bad), EP);
+	want_bad_arg(SEND(a->ep, 5, NULL, bad), 2);
+	want_bad_arg(SEND(a->ep, -1, NULL, bad), 2);
+	want_bad_arg(SEND(a->ep, 1, NULL, bad), 3);
+	want_bad_arg(SEND(a->ep, 1, &endless, bad), 3);
+	want_bad_arg(SEND(a->ep, 1, &iov, bad), 6);
+	want_bad_state(SEND(a->ep, 1, &iov, flags), EP_UNCONNECTED);
 	pair_connect(&pair);
 	iov.lmr_context ^= 0xff;
-	want_type(SEND(pair.a.ep, 1, &iov, flags), DAT_PRIVILEGES_VIOLATION);
-	want_silence(pair.a.request);
+	want_type(SEND(a->ep, 1, &iov, flags), DAT_PRIVILEGES_VIOLATION);
+	want_silence(a->request);
 	pair_close(&pair);
 #undef SEND
 }
@@ -225,13 +208,12 @@ send_with_invalidate__arguments_in_their_order(void **state)
 #define SEND(ep, n, iov, f) \
 	dat_ib_post_send_with_invalidate(ep, n, iov, cookie(1), f, DAT_TRUE, VALUE)
 	pair_open(&pair, NULL, NULL);
-	iov = segment(&pair.a, 0, 64);
-	want_error(SEND(pair.a.lmr, 5, NULL, bad), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
-	want_error(SEND(pair.a.ep, 5, NULL, bad), DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-	want_error(SEND(pair.a.ep, 1, NULL, bad), DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
-	want_error(SEND(pair.a.ep, 1, &iov, bad), DAT_INVALID_PARAMETER, DAT_INVALID_ARG5);
-	want_error(SEND(pair.a.ep, 1, &iov, flags), DAT_INVALID_STATE,
-			DAT_INVALID_STATE_EP_UNCONNECTED);
+	iov = segment(a, 0, 64);
+	want_bad_handle(SEND(a->lmr, 5, NULL, bad), EP);
+	want_bad_arg(SEND(a->ep, 5, NULL, bad), 2);
+	want_bad_arg(SEND(a->ep, 1, NULL, bad), 3);
+	want_bad_arg(SEND(a->ep, 1, &iov, bad), 5);
+	want_bad_state(SEND(a->ep, 1, &iov, flags), EP_UNCONNECTED);
 	pair_close(&pair);
 #undef SEND
 }
@@ -241,45 +223,41 @@ static void
 evd_dequeue__is_dat_evd_dequeue_with_more(void **state)
 {
 	DAT_IB_EXTENSION_EVENT_DATA data;
-	DAT_LMR_TRIPLET iov;
 	DAT_EVENT event;
+	DAT_LMR_TRIPLET iov = segment(a, 0, 64);
 
-	pair_up(&pair);
-	iov = segment(&pair.a, 0, 64);
 	for (uint64_t i = 0; i < 4; i++)
-		ok(post_recv(&pair.b, HALF, 64, i));
-	ok(post_send(&pair.a, 0, 64, 0));
+		ok(post_recv(b, HALF, 64, i));
+	ok(post_send(a, 0, 64, 0));
 	for (uint64_t i = 1; i < 4; i++)
-		ok(dat_ib_post_send_immed(
-				pair.a.ep, 1, &iov, cookie(i), VALUE + (DAT_UINT32)i, flags));
+		ok(dat_ib_post_send_immed(a->ep, 1, &iov, cookie(i), VALUE + (DAT_UINT32)i, flags));
 	for (uint64_t i = 0; i < 4; i++)
-		want_dto(&pair.a, pair.a.request, i, DAT_DTO_SUCCESS, 64);
-	ok(dat_ib_evd_dequeue(pair.b.recv, &event, &data));
+		want_dto(a, a->request, i, DAT_DTO_SUCCESS, 64);
+	ok(dat_ib_evd_dequeue(b->recv, &event, &data));
 	assert_int_equal(event.event_data.dto_completion_event_data.user_cookie.as_64, 0);
 	want_data(data, DAT_IB_RECV_PLAIN, 0, 0);
-	ok(dat_ib_evd_dequeue(pair.b.recv, &event, &data));
+	ok(dat_ib_evd_dequeue(b->recv, &event, &data));
 	assert_int_equal(event.event_data.dto_completion_event_data.user_cookie.as_64, 1);
 	want_data(data, DAT_IB_RECV_IMMED_DATA, VALUE + 1, 0);
 	/* An ordinary completion for a program that does not ask. */
-	want_dto_now(&pair.b, pair.b.recv, 2, DAT_DTO_SUCCESS);
-	ok(dat_ib_evd_dequeue(pair.b.recv, &event, &data));
+	want_dto_now(b, b->recv, 2, DAT_DTO_SUCCESS);
+	ok(dat_ib_evd_dequeue(b->recv, &event, &data));
 	want_data(data, DAT_IB_RECV_IMMED_DATA, VALUE + 3, 0);
 	/* Bare, as dat_evd_dequeue() says it, and nothing is written. */
 	memset(&data, POISON, sizeof(data));
-	want(dat_ib_evd_dequeue(pair.b.recv, &event, &data), DAT_QUEUE_EMPTY);
+	want(dat_ib_evd_dequeue(b->recv, &event, &data), DAT_QUEUE_EMPTY);
 	assert_int_equal(data.immed_data, 0xa5a5a5a5);
 	/* Neither requests nor failures bring anything. */
-	ok(dat_ib_post_send_immed(pair.a.ep, 1, &iov, cookie(9), VALUE, flags));
-	ok(post_recv(&pair.b, HALF, 1, 9));
-	poll_until(&pair, pair.b.connect, DAT_CONNECTION_EVENT_BROKEN);
-	ok(dat_ib_evd_dequeue(pair.b.recv, &event, &data));
+	ok(dat_ib_post_send_immed(a->ep, 1, &iov, cookie(9), VALUE, flags));
+	ok(post_recv(b, HALF, 1, 9));
+	poll_until(b->connect, DAT_CONNECTION_EVENT_BROKEN);
+	ok(dat_ib_evd_dequeue(b->recv, &event, &data));
 	assert_int_equal(event.event_data.dto_completion_event_data.status,
 			DAT_DTO_ERR_LOCAL_LENGTH);
 	want_data(data, DAT_IB_RECV_PLAIN, 0, 0);
-	want_event(pair.a.connect, DAT_CONNECTION_EVENT_BROKEN);
-	ok(dat_ib_evd_dequeue(pair.a.request, &event, &data));
+	want_event(a->connect, DAT_CONNECTION_EVENT_BROKEN);
+	ok(dat_ib_evd_dequeue(a->request, &event, &data));
 	want_data(data, DAT_IB_RECV_PLAIN, 0, 0);
-	pair_close(&pair);
 }
 
 static void
@@ -289,47 +267,31 @@ evd_calls__arguments_in_their_order(void **state)
 	DAT_EVENT event;
 	DAT_COUNT more;
 
-	pair_open(&pair, NULL, NULL);
-	want_error(dat_ib_evd_dequeue(pair.b.lmr, NULL, NULL), DAT_INVALID_HANDLE,
+	want_error(dat_ib_evd_dequeue(b->lmr, NULL, NULL), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
+	want_bad_arg(dat_ib_evd_dequeue(b->recv, NULL, NULL), 2);
+	want_bad_arg(dat_ib_evd_dequeue(b->recv, &event, NULL), 3);
+	want_error(dat_ib_evd_wait(b->lmr, 0, 0, NULL, NULL, NULL), DAT_INVALID_HANDLE,
 			DAT_INVALID_HANDLE1);
-	want_error(dat_ib_evd_dequeue(pair.b.recv, NULL, NULL), DAT_INVALID_PARAMETER,
-			DAT_INVALID_ARG2);
-	want_error(dat_ib_evd_dequeue(pair.b.recv, &event, NULL), DAT_INVALID_PARAMETER,
-			DAT_INVALID_ARG3);
-	want_error(dat_ib_evd_wait(pair.b.lmr, 0, 0, NULL, NULL, NULL), DAT_INVALID_HANDLE,
-			DAT_INVALID_HANDLE1);
-	want_error(dat_ib_evd_wait(pair.b.recv, 0, 0, NULL, NULL, NULL), DAT_INVALID_PARAMETER,
-			DAT_INVALID_ARG3);
-	want_error(dat_ib_evd_wait(pair.b.recv, 0, EVD_LEN + 1, NULL, NULL, NULL),
-			DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
-	want_error(dat_ib_evd_wait(pair.b.recv, 0, 1, NULL, NULL, NULL), DAT_INVALID_PARAMETER,
-			DAT_INVALID_ARG4);
-	want_error(dat_ib_evd_wait(pair.b.recv, 0, 1, &event, NULL, NULL), DAT_INVALID_PARAMETER,
-			DAT_INVALID_ARG5);
-	want_error(dat_ib_evd_wait(pair.b.recv, 0, 1, &event, &more, NULL), DAT_INVALID_PARAMETER,
-			DAT_INVALID_ARG6);
+	want_bad_arg(dat_ib_evd_wait(b->recv, 0, 0, NULL, NULL, NULL), 3);
+	want_bad_arg(dat_ib_evd_wait(b->recv, 0, EVD_LEN + 1, NULL, NULL, NULL), 3);
+	want_bad_arg(dat_ib_evd_wait(b->recv, 0, 1, NULL, NULL, NULL), 4);
+	want_bad_arg(dat_ib_evd_wait(b->recv, 0, 1, &event, NULL, NULL), 5);
+	want_bad_arg(dat_ib_evd_wait(b->recv, 0, 1, &event, &more, NULL), 6);
 	more = 7;
-	want_type(dat_ib_evd_wait(pair.b.recv, 0, 1, &event, &more, &data), DAT_TIMEOUT_EXPIRED);
+	want_type(dat_ib_evd_wait(b->recv, 0, 1, &event, &more, &data), DAT_TIMEOUT_EXPIRED);
 	assert_int_equal(more, 0);
-	ok(dat_evd_set_unwaitable(pair.b.recv));
-	want_error(dat_ib_evd_wait(pair.b.recv, 0, 1, &event, &more, &data), DAT_INVALID_STATE,
-			DAT_INVALID_STATE_EVD_UNWAITABLE);
-	pair_close(&pair);
+	ok(dat_evd_set_unwaitable(b->recv));
+	want_bad_state(dat_ib_evd_wait(b->recv, 0, 1, &event, &more, &data), EVD_UNWAITABLE);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		dat_test(send_immed__brings_message_and_number),
-		dat_test(rdma_write_immed__brings_bytes_to_memory_and_a_number_to_the_receive),
-		dat_test(send_with_invalidate__unbinds_a_window),
-		dat_test(rdma_write_immed__arguments_in_their_order),
-		dat_test(send_immed__arguments_in_their_order),
-		dat_test(send_with_invalidate__arguments_in_their_order),
-		dat_test(evd_dequeue__is_dat_evd_dequeue_with_more),
-		dat_test(evd_calls__arguments_in_their_order),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+	up_test(send_immed__brings_message_and_number),
+	up_test(rdma_write_immed__brings_bytes_to_memory_and_a_number_to_the_receive),
+	pair_test(send_with_invalidate__unbinds_a_window),
+	rig_test(rdma_write_immed__arguments_in_their_order),
+	rig_test(send_immed__arguments_in_their_order),
+	rig_test(send_with_invalidate__arguments_in_their_order),
+	up_test(evd_dequeue__is_dat_evd_dequeue_with_more),
+	pair_test(evd_calls__arguments_in_their_order),
+	tests_end,
+};

@@ -31,44 +31,44 @@ static const struct {
 };
 
 static void
-end_by(struct pair *pair, enum way way)
+end_by(enum way way)
 {
 	switch (way) {
 	case BY_B_ABRUPT:
-		ok(dat_ep_disconnect(pair->b.ep, DAT_CLOSE_ABRUPT_FLAG));
+		ok(dat_ep_disconnect(b->ep, DAT_CLOSE_ABRUPT_FLAG));
 		break;
 	case BY_B_GRACEFUL:
-		ok(dat_ep_disconnect(pair->b.ep, DAT_CLOSE_GRACEFUL_FLAG));
+		ok(dat_ep_disconnect(b->ep, DAT_CLOSE_GRACEFUL_FLAG));
 		break;
 	case BY_A_ABRUPT:
-		ok(dat_ep_disconnect(pair->a.ep, DAT_CLOSE_ABRUPT_FLAG));
+		ok(dat_ep_disconnect(a->ep, DAT_CLOSE_ABRUPT_FLAG));
 		break;
 	case BY_A_FREE:
-		ok(dat_ep_free(pair->a.ep));
+		ok(dat_ep_free(a->ep));
 		break;
 	case BY_HARD_MARK:
-		ok(dat_ep_set_watermark(pair->b.ep, DAT_WATERMARK_INFINITE, 0));
+		ok(dat_ep_set_watermark(b->ep, DAT_WATERMARK_INFINITE, 0));
 		break;
 	default:
-		ok(dat_lmr_free(pair->b.lmr));
+		ok(dat_lmr_free(b->lmr));
 		break;
 	}
 }
 
 /* b's endpoint, with all its events on one dispatcher or not, holds buffer 0 of a queue with three more. */
 static void
-open_and_hold(struct pair *pair, bool one_evd)
+open_and_hold(bool one_evd)
 {
-	srq_pair_open(pair, DEPTH, HUGE_PIECES);
+	srq_pair_open(&pair, DEPTH, HUGE_PIECES);
 	if (one_evd)
-		use_one_evd(&pair->b);
-	use_huge_ep(&pair->a);
-	pair_connect(pair);
-	ok(post_huge_srq(&pair->b, 0));
+		use_one_evd(b);
+	use_ep(a, &(DAT_EP_ATTR){ .max_request_iov = HUGE_PIECES });
+	pair_connect(&pair);
+	ok(post_huge_srq(b, 0));
 	for (uint64_t i = 1; i < 4; i++)
-		ok(post_srq(&pair->b, 0, 64, i));
-	begin_huge(pair, 50);
-	want_counts(pair->b.srq, DEPTH, 3, 4);
+		ok(post_srq(b, 0, 64, i));
+	begin_huge(50);
+	want_counts(b->srq, DEPTH, 3, 4);
 }
 
 /*
@@ -82,19 +82,17 @@ static void
 end__held_buffer_comes_back_before_the_event(void **state)
 {
 	for (enum way way = 0; way < WAYS; way++) {
-		struct pair pair;
-
 		print_message("%s\n", ways[way].name);
-		open_and_hold(&pair, true);
-		end_by(&pair, way);
-		want_dto(&pair.b, pair.b.recv, 0, ways[way].status, 0);
-		want_event(pair.b.recv, ways[way].told);
-		assert_int_equal(end_state(&pair.b), DAT_EP_STATE_DISCONNECTED);
-		want_held(pair.b.ep, 0);
-		want_counts(pair.b.srq, DEPTH, 3, 3);
-		want_silence(pair.b.recv);
-		want_none(pair.b.async);
-		want_counts(pair.b.srq, DEPTH, 3, 3);
+		open_and_hold(true);
+		end_by(way);
+		want_dto(b, b->recv, 0, ways[way].status, 0);
+		want_event(b->recv, ways[way].told);
+		assert_int_equal(end_state(b), DAT_EP_STATE_DISCONNECTED);
+		want_held(b->ep, 0);
+		want_counts(b->srq, DEPTH, 3, 3);
+		want_silence(b->recv);
+		want_none(b->async);
+		want_counts(b->srq, DEPTH, 3, 3);
 		pair_close(&pair);
 	}
 }
@@ -108,17 +106,15 @@ static void
 end__flushed_counts_until_it_is_reaped(void **state)
 {
 	for (enum way way = 0; way < WAYS; way++) {
-		struct pair pair;
-
 		print_message("%s\n", ways[way].name);
-		open_and_hold(&pair, false);
-		end_by(&pair, way);
-		want_event(pair.b.connect, ways[way].told);
-		want_held(pair.b.ep, 0);
-		want_counts(pair.b.srq, DEPTH, 3, 4);
-		want_dto(&pair.b, pair.b.recv, 0, ways[way].status, 0);
-		want_counts(pair.b.srq, DEPTH, 3, 3);
-		want_silence(pair.b.recv);
+		open_and_hold(false);
+		end_by(way);
+		want_event(b->connect, ways[way].told);
+		want_held(b->ep, 0);
+		want_counts(b->srq, DEPTH, 3, 4);
+		want_dto(b, b->recv, 0, ways[way].status, 0);
+		want_counts(b->srq, DEPTH, 3, 3);
+		want_silence(b->recv);
 		pair_close(&pair);
 	}
 }
@@ -132,18 +128,15 @@ end__flushed_counts_until_it_is_reaped(void **state)
 static void
 end__graceful_finishes_first(void **state)
 {
-	struct pair pair;
-
-	open_and_hold(&pair, true);
-	ok(post_send(&pair.a, 0, 64, 51));
-	ok(dat_ep_disconnect(pair.a.ep, DAT_CLOSE_GRACEFUL_FLAG));
-	want_dto(&pair.b, pair.b.recv, 0, DAT_DTO_SUCCESS, HUGE_LEN);
-	want_dto(&pair.b, pair.b.recv, 1, DAT_DTO_SUCCESS, 64);
-	want_event(pair.b.recv, DAT_CONNECTION_EVENT_DISCONNECTED);
-	want_dto(&pair.a, pair.a.request, 50, DAT_DTO_SUCCESS, HUGE_LEN);
-	want_dto(&pair.a, pair.a.request, 51, DAT_DTO_SUCCESS, 64);
-	want_counts(pair.b.srq, DEPTH, 2, 2);
-	pair_close(&pair);
+	open_and_hold(true);
+	ok(post_send(a, 0, 64, 51));
+	ok(dat_ep_disconnect(a->ep, DAT_CLOSE_GRACEFUL_FLAG));
+	want_dto(b, b->recv, 0, DAT_DTO_SUCCESS, HUGE_LEN);
+	want_dto(b, b->recv, 1, DAT_DTO_SUCCESS, 64);
+	want_event(b->recv, DAT_CONNECTION_EVENT_DISCONNECTED);
+	want_dto(a, a->request, 50, DAT_DTO_SUCCESS, HUGE_LEN);
+	want_dto(a, a->request, 51, DAT_DTO_SUCCESS, 64);
+	want_counts(b->srq, DEPTH, 2, 2);
 }
 
 /*
@@ -155,30 +148,22 @@ end__graceful_finishes_first(void **state)
 static void
 end__only_connected_endpoints_take(void **state)
 {
-	struct pair pair;
-
-	srq_pair_open(&pair, DEPTH, 1);
 	for (uint64_t round = 0; round < 5; round++) {
-		ok(end_connect(&pair.a, &pair.b, CONN_QUAL));
-		ok(dat_cr_accept(end_request(&pair.b), pair.b.ep, 0, NULL));
-		post_many(&pair.b, 2, 2 * round);
-		want_event(pair.a.connect, DAT_CONNECTION_EVENT_ESTABLISHED);
-		want_event(pair.b.connect, DAT_CONNECTION_EVENT_ESTABLISHED);
-		want_counts(pair.b.srq, DEPTH, 2 + (DAT_COUNT)round, 2 + (DAT_COUNT)round);
+		begin_connection();
+		post_many(b, 2, 2 * round);
+		want_both(DAT_CONNECTION_EVENT_ESTABLISHED);
+		want_counts(b->srq, DEPTH, 2 + (DAT_COUNT)round, 2 + (DAT_COUNT)round);
 		deliver(&pair, 64);
-		ok(post_send(&pair.a, 0, 64, 9));
+		ok(post_send(a, 0, 64, 9));
 		/* Not polled meanwhile: the message comes when nobody is there. */
-		ok(dat_ep_disconnect(pair.b.ep, DAT_CLOSE_ABRUPT_FLAG));
-		want_dto(&pair.a, pair.a.request, 9, DAT_DTO_ERR_FLUSHED, 0);
-		want_event(pair.a.connect, DAT_CONNECTION_EVENT_DISCONNECTED);
-		want_event(pair.b.connect, DAT_CONNECTION_EVENT_DISCONNECTED);
-		want_dto(&pair.b, pair.b.recv, round, DAT_DTO_SUCCESS, 64);
-		want_none(pair.b.recv);
-		want_counts(pair.b.srq, DEPTH, 1 + (DAT_COUNT)round, 1 + (DAT_COUNT)round);
-		ok(dat_ep_reset(pair.a.ep));
-		ok(dat_ep_reset(pair.b.ep));
+		ok(dat_ep_disconnect(b->ep, DAT_CLOSE_ABRUPT_FLAG));
+		want_dto(a, a->request, 9, DAT_DTO_ERR_FLUSHED, 0);
+		want_both(DAT_CONNECTION_EVENT_DISCONNECTED);
+		want_dto(b, b->recv, round, DAT_DTO_SUCCESS, 64);
+		want_none(b->recv);
+		want_counts(b->srq, DEPTH, 1 + (DAT_COUNT)round, 1 + (DAT_COUNT)round);
+		reset_both();
 	}
-	pair_close(&pair);
 }
 
 /* What becomes of completions, one of them flushed, that nobody reaped when the connection ended. */
@@ -192,34 +177,25 @@ enum drop {
 };
 
 static void
-drain(DAT_EVD_HANDLE evd)
-{
-	DAT_EVENT event;
-
-	while (dat_evd_dequeue(evd, &event) == DAT_SUCCESS)
-		;
-}
-
-static void
-drop(struct pair *pair, enum drop how)
+drop(enum drop how)
 {
 	switch (how) {
 	case DROP_BY_REAP:
 		break;
 	case DROP_BY_RESET:
-		ok(dat_ep_reset(pair->b.ep));
+		ok(dat_ep_reset(b->ep));
 		break;
 	case DROP_BY_RECONNECT:
-		connect_again(pair);
+		connect_again();
 		break;
 	default:
-		ok(dat_ep_free(pair->b.ep));
+		ok(dat_ep_free(b->ep));
 		break;
 	}
 	if (how == DROP_BY_EVD_FREE)
-		ok(dat_evd_free(pair->b.recv));
+		ok(dat_evd_free(b->recv));
 	else
-		drain(pair->b.recv);
+		drain(b->recv);
 }
 
 /*
@@ -232,24 +208,20 @@ static void
 end__places_of_unreaped_completions_come_back(void **state)
 {
 	for (enum drop how = 0; how < DROPS; how++) {
-		struct pair pair;
-
 		print_message("drop %d\n", (int)how);
 		srq_pair_up(&pair, DEPTH, 1);
-		for (uint64_t i = 0; i < DEPTH; i++)
-			ok(post_srq(&pair.b, 0, LONG_LEN, i));
-		for (unsigned int i = 0; i < 3; i++)
-			deliver(&pair, 64);
+		post_long(DEPTH, 0);
+		deliver_n(3, 64);
 		begin_long(&pair, 3);
 		part(&pair);
-		want_counts(pair.b.srq, DEPTH, 4, DEPTH);
-		want_type(post_srq(&pair.b, 0, 64, 1), DAT_INSUFFICIENT_RESOURCES);
-		want_dto(&pair.a, pair.a.request, 3, DAT_DTO_ERR_FLUSHED, 0);
-		drop(&pair, how);
-		want_counts(pair.b.srq, DEPTH, 4, 4);
-		post_many(&pair.b, 4, 0);
-		want_type(post_srq(&pair.b, 0, 64, 1), DAT_INSUFFICIENT_RESOURCES);
-		want_counts(pair.b.srq, DEPTH, DEPTH, DEPTH);
+		want_counts(b->srq, DEPTH, 4, DEPTH);
+		want_type(post_srq(b, 0, 64, 1), DAT_INSUFFICIENT_RESOURCES);
+		want_dto(a, a->request, 3, DAT_DTO_ERR_FLUSHED, 0);
+		drop(how);
+		want_counts(b->srq, DEPTH, 4, 4);
+		post_many(b, 4, 0);
+		want_type(post_srq(b, 0, 64, 1), DAT_INSUFFICIENT_RESOURCES);
+		want_counts(b->srq, DEPTH, DEPTH, DEPTH);
 		pair_close(&pair);
 	}
 }
@@ -263,19 +235,16 @@ end__places_of_unreaped_completions_come_back(void **state)
 static void
 end__freed_while_it_holds_a_buffer(void **state)
 {
-	struct pair pair;
-
-	open_and_hold(&pair, false);
-	ok(dat_ep_free(pair.b.ep));
-	drain(pair.b.recv);
-	want_counts(pair.b.srq, DEPTH, 3, 3);
-	want_dto(&pair.a, pair.a.request, 50, DAT_DTO_ERR_FLUSHED, 0);
-	want_event(pair.a.connect, DAT_CONNECTION_EVENT_DISCONNECTED);
-	want_silence(pair.b.recv);
-	want_none(pair.b.connect);
-	want_none(pair.b.async);
-	want_counts(pair.b.srq, DEPTH, 3, 3);
-	pair_close(&pair);
+	open_and_hold(false);
+	ok(dat_ep_free(b->ep));
+	drain(b->recv);
+	want_counts(b->srq, DEPTH, 3, 3);
+	want_dto(a, a->request, 50, DAT_DTO_ERR_FLUSHED, 0);
+	want_event(a->connect, DAT_CONNECTION_EVENT_DISCONNECTED);
+	want_silence(b->recv);
+	want_none(b->connect);
+	want_none(b->async);
+	want_counts(b->srq, DEPTH, 3, 3);
 }
 
 /*
@@ -287,53 +256,44 @@ end__freed_while_it_holds_a_buffer(void **state)
 static void
 end__queue_goes_before_its_completions(void **state)
 {
-	struct pair pair;
 	DAT_EP_HANDLE gone;
 
-	srq_pair_up(&pair, DEPTH, 1);
 	for (uint64_t round = 0; round < 20; round++) {
-		post_many(&pair.b, DEPTH, 0);
-		for (unsigned int i = 0; i < 3; i++)
-			deliver(&pair, 64);
+		post_many(b, DEPTH, 0);
+		deliver_n(3, 64);
 		part(&pair);
-		gone = pair.b.ep;
+		gone = b->ep;
 		ok(dat_ep_free(gone));
-		ok(dat_srq_free(pair.b.srq));
-		ok(dat_ep_free(pair.a.ep));
-		pair.b.srq = make_srq(&pair.b, DEPTH, 1);
+		ok(dat_srq_free(b->srq));
+		ok(dat_ep_free(a->ep));
+		b->srq = make_srq(b, DEPTH, 1);
 		add_connection(&pair);
-		post_many(&pair.b, 2, 10);
+		post_many(b, 2, 10);
 		deliver(&pair, 64);
 		for (uint64_t i = 0; i < 3; i++) {
-			DAT_EVENT event = want_now(pair.b.recv, DAT_DTO_COMPLETION_EVENT);
+			DAT_EVENT event = want_now(b->recv, DAT_DTO_COMPLETION_EVENT);
 
 			assert_int_equal(event.event_data.dto_completion_event_data.user_cookie
 							 .as_64,
 					i);
 			assert_ptr_equal(
 					event.event_data.dto_completion_event_data.ep_handle, gone);
-			want_counts(pair.b.srq, DEPTH, 1, 2);
+			want_counts(b->srq, DEPTH, 1, 2);
 		}
-		want_dto_now(&pair.b, pair.b.recv, 10, DAT_DTO_SUCCESS);
-		want_counts(pair.b.srq, DEPTH, 1, 1);
+		want_dto_now(b, b->recv, 10, DAT_DTO_SUCCESS);
+		want_counts(b->srq, DEPTH, 1, 1);
 		deliver(&pair, 64);
-		want_dto_now(&pair.b, pair.b.recv, 11, DAT_DTO_SUCCESS);
+		want_dto_now(b, b->recv, 11, DAT_DTO_SUCCESS);
 	}
-	pair_close(&pair);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		rig_test(end__held_buffer_comes_back_before_the_event),
-		rig_test(end__flushed_counts_until_it_is_reaped),
-		rig_test(end__graceful_finishes_first),
-		rig_test(end__only_connected_endpoints_take),
-		rig_test(end__places_of_unreaped_completions_come_back),
-		rig_test(end__freed_while_it_holds_a_buffer),
-		rig_test(end__queue_goes_before_its_completions),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+	rig_test(end__held_buffer_comes_back_before_the_event),
+	rig_test(end__flushed_counts_until_it_is_reaped),
+	rig_test(end__graceful_finishes_first),
+	srq_test(end__only_connected_endpoints_take, DEPTH, 1),
+	rig_test(end__places_of_unreaped_completions_come_back),
+	rig_test(end__freed_while_it_holds_a_buffer),
+	srq_up_test(end__queue_goes_before_its_completions, DEPTH, 1),
+	tests_end,
+};

@@ -10,7 +10,7 @@
 
 #include "rig.h"
 
-#define WARM_UP 300u /**< until what a provider keeps for a while is as much as it ever is */
+#define WARM_UP 600u /**< until what a provider keeps for a while is as much as it ever is */
 #define LIVES   1000u
 
 /** What a process has. */
@@ -86,54 +86,30 @@ want_no_growth(const struct holdings *before)
 }
 
 static void
-transfer(struct pair *pair)
+use(void)
 {
-	const DAT_RMR_TRIPLET there = {
-		.rmr_context = pair->b.key,
-		.target_address = (uintptr_t)pair->b.buffer,
-		.segment_length = 5000,
-	};
-	DAT_LMR_TRIPLET here = segment(&pair->a, 0, 5000);
-
-	ok(pair->b.srq != DAT_HANDLE_NULL ? post_srq(&pair->b, 0, 5000, 1)
-					  : post_recv(&pair->b, 0, 5000, 1));
-	ok(post_send(&pair->a, 0, 5000, 2));
-	want_dto(&pair->b, pair->b.recv, 1, DAT_DTO_SUCCESS, 5000);
-	want_dto(&pair->a, pair->a.request, 2, DAT_DTO_SUCCESS, 5000);
-	ok(dat_ep_post_rdma_write(
-			pair->a.ep, 1, &here, cookie(3), &there, DAT_COMPLETION_DEFAULT_FLAG));
-	ok(dat_ep_post_rdma_read(
-			pair->a.ep, 1, &here, cookie(4), &there, DAT_COMPLETION_DEFAULT_FLAG));
-	want_dto(&pair->a, pair->a.request, 3, DAT_DTO_SUCCESS, 5000);
-	want_dto(&pair->a, pair->a.request, 4, DAT_DTO_SUCCESS, 5000);
-}
-
-static void
-bind_window(struct pair *pair)
-{
-	DAT_LMR_TRIPLET here = segment(&pair->a, 0, 64);
+	const DAT_LMR_TRIPLET here = segment(a, 0, 5000);
 	DAT_RMR_HANDLE rmr;
 
-	ok(dat_rmr_create(pair->a.pz, &rmr));
-	ok(dat_rmr_bind(rmr, &here, DAT_MEM_PRIV_REMOTE_READ_FLAG, pair->a.ep, cookie(5),
-			DAT_COMPLETION_DEFAULT_FLAG, NULL));
-	want_event(pair->a.request, DAT_RMR_BIND_COMPLETION_EVENT);
+	transfer(1, 5000);
+	ok(post_write(&here, target(b, 0, 5000), 3));
+	ok(post_read(&here, target(b, 0, 5000), 4));
+	want_dto(a, a->request, 3, DAT_DTO_SUCCESS, 5000);
+	want_dto(a, a->request, 4, DAT_DTO_SUCCESS, 5000);
+	ok(dat_rmr_create(a->pz, &rmr));
+	bind_rmr(a, rmr, segment(a, 0, 64), DAT_MEM_PRIV_REMOTE_READ_FLAG);
 }
 
 /* Work that will never be done: messages half sent, buffers not used, reads not answered, events not taken. */
 static void
-begin_more(struct pair *pair)
+begin_more(void)
 {
 	for (unsigned int i = 0; i < 4; i++) {
-		ok(pair->b.srq != DAT_HANDLE_NULL ? post_srq(&pair->b, 0, BUFFER_LEN, i)
-						  : post_recv(&pair->b, 0, BUFFER_LEN, i));
-		ok(post_recv(&pair->a, 0, 64, i));
-		ok(post_send(&pair->a, 0, BUFFER_LEN / 4, i));
+		ok(feed(0, BUFFER_LEN, i));
+		ok(post_recv(a, 0, 64, i));
+		ok(post_send(a, 0, BUFFER_LEN / 4, i));
 	}
-	for (unsigned int i = 0; i < 3; i++) {
-		poll_once(&pair->a);
-		poll_once(&pair->b);
-	}
+	poll_both(3);
 }
 
 /*
@@ -141,7 +117,7 @@ begin_more(struct pair *pair)
  * how many have not, and says nothing else.
  */
 static void
-close_without_a_word(struct pair *pair)
+close_without_a_word(void)
 {
 	FILE *said = tmpfile();
 	int normal = dup(STDERR_FILENO);
@@ -150,7 +126,7 @@ close_without_a_word(struct pair *pair)
 	assert_true(normal >= 0);
 	fflush(stderr);
 	assert_true(dup2(fileno(said), STDERR_FILENO) >= 0);
-	pair_close(pair);
+	pair_close(&pair);
 	fflush(stderr);
 	assert_true(dup2(normal, STDERR_FILENO) >= 0);
 	close(normal);
@@ -164,84 +140,74 @@ live(unsigned int n)
 {
 	const struct end_options shared = { .srq_depth = 8 };
 	DAT_RSP_HANDLE rsp;
-	DAT_EP_HANDLE ep;
-	struct pair pair;
 
 	pair_open(&pair, NULL, n % 2 == 0 ? &shared : NULL);
 	pair_connect(&pair);
-	transfer(&pair);
-	bind_window(&pair);
-	ok(dat_ep_create(pair.b.ia, pair.b.pz, pair.b.recv, pair.b.request, pair.b.connect, NULL,
-			&ep));
-	ok(dat_rsp_create(pair.b.ia, CONN_QUAL + 1, ep, pair.b.cr, &rsp));
-	begin_more(&pair);
+	use();
+	ok(dat_rsp_create(b->ia, CONN_QUAL + 1, another_ep(b), b->cr, &rsp));
+	begin_more();
 	if (n % 3 == 1)
-		ok(dat_ep_disconnect(pair.a.ep, DAT_CLOSE_ABRUPT_FLAG));
+		ok(dat_ep_disconnect(a->ep, DAT_CLOSE_ABRUPT_FLAG));
 	if (n % 3 == 2)
-		ok(dat_ep_free(pair.b.ep));
+		ok(dat_ep_free(b->ep));
 	if (n % 5 == 0)
-		end_close(&pair.b);
-	close_without_a_word(&pair);
+		end_close(b);
+	close_without_a_word();
+}
+
+/* Let the connection managers forget: for longer than they remember a connection that has ended. */
+#define LINGER_US 1500000u
+
+/* After the first lives the process grows no more. @p others, which are idle, are open: lives leave something there. */
+static void
+live_without_growth(const struct pair *others)
+{
+	struct holdings before = { 0 };
+
+	for (unsigned int n = 0; n < WARM_UP + LIVES; n++) {
+		if (n == WARM_UP && others != NULL)
+			want_type(wait_for(others->a.connect, LINGER_US, 1), DAT_TIMEOUT_EXPIRED);
+		if (n == WARM_UP)
+			before = holds();
+		live(n);
+	}
+	if (others != NULL)
+		want_type(wait_for(others->a.connect, LINGER_US, 1), DAT_TIMEOUT_EXPIRED);
+	want_no_growth(&before);
 }
 
 static void
 everything__lives_a_thousand_times(void **state)
 {
-	struct holdings before;
-
-	for (unsigned int n = 0; n < WARM_UP; n++)
-		live(n);
-	before = holds();
-	for (unsigned int n = 0; n < LIVES; n++)
-		live(n);
-	want_no_growth(&before);
-}
-
-#define LINGER_US \
-	1500000u /**< longer than a connection manager remembers a connection that has ended */
-
-/* Let the connection managers forget. */
-static void
-rest(const struct pair *pair)
-{
-	DAT_COUNT more;
-	DAT_EVENT event;
-
-	want_type(dat_evd_wait(pair->a.connect, LINGER_US, 1, &event, &more), DAT_TIMEOUT_EXPIRED);
+	live_without_growth(NULL);
 }
 
 /* The same while others have the adapters open: the devices go on, with whatever the dead have left in them. */
 static void
 everything__lives_beside_others(void **state)
 {
-	struct holdings before;
 	struct pair others;
 
 	pair_open(&others, NULL, NULL);
 	/* The qualifier is for the living. */
 	ok(dat_psp_free(others.psp));
-	for (unsigned int n = 0; n < WARM_UP; n++)
-		live(n);
-	rest(&others);
-	before = holds();
-	for (unsigned int n = 0; n < LIVES; n++)
-		live(n);
-	rest(&others);
-	want_no_growth(&before);
-	ok(dat_psp_create(others.b.ia, CONN_QUAL, others.b.cr, DAT_PSP_CONSUMER_FLAG, &others.psp));
-	pair_connect(&others);
-	transfer(&others);
-	close_without_a_word(&others);
+	live_without_growth(&others);
+	pair = others;
+	pair.psp = make_psp(b, CONN_QUAL, b->cr);
+	pair_connect(&pair);
+	use();
+	close_without_a_word();
 }
+
+const struct CMUnitTest tests[] = {
+	rig_test(everything__lives_a_thousand_times),
+	rig_test(everything__lives_beside_others),
+	tests_end,
+};
 
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {
-		rig_test(everything__lives_a_thousand_times),
-		rig_test(everything__lives_beside_others),
-	};
-
 	use_no_hugepages();
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return rig_run();
 }

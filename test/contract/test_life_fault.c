@@ -1,34 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Buffers that cannot take their message: the receive says why, its connection ends, and nothing else suffers. */
 
-#include "rig.h"
+#include "crowd.h"
 
 #define DEPTH      8
 #define REGION_LEN 65536u
-
-/* Two connections on one queue; the endpoints of the pair are those of the second. */
-struct two {
-	struct pair pair;
-	DAT_EP_HANDLE client[2], server[2];
-};
-
-static void
-pick(struct two *two, unsigned int i)
-{
-	two->pair.a.ep = two->client[i];
-	two->pair.b.ep = two->server[i];
-}
-
-static void
-two_up(struct two *two)
-{
-	srq_pair_up(&two->pair, DEPTH, 2);
-	two->client[0] = two->pair.a.ep;
-	two->server[0] = two->pair.b.ep;
-	add_connection(&two->pair);
-	two->client[1] = two->pair.a.ep;
-	two->server[1] = two->pair.b.ep;
-}
 
 /* A region of its own over the first REGION_LEN bytes of b's buffer, and a buffer of all of it on the queue. */
 static DAT_LMR_HANDLE
@@ -46,11 +22,11 @@ post_own_region(struct end *end, uint64_t value)
 
 /* The connection picked last works. */
 static void
-works(struct pair *pair, uint64_t value)
+works(uint64_t value)
 {
-	post_many(&pair->b, 1, value);
-	deliver(pair, 64);
-	want_dto_now(&pair->b, pair->b.recv, value, DAT_DTO_SUCCESS);
+	post_many(b, 1, value);
+	deliver(&pair, 64);
+	want_dto_now(b, b->recv, value, DAT_DTO_SUCCESS);
 }
 
 /*
@@ -62,36 +38,33 @@ works(struct pair *pair, uint64_t value)
 static void
 fault__region_freed_under_a_buffer(void **state)
 {
-	struct two two;
-	struct pair *pair = &two.pair;
 	DAT_LMR_HANDLE lmr;
 
-	two_up(&two);
+	crowd_join(2);
 	for (uint64_t round = 0; round < 3; round++) {
-		lmr = post_own_region(&pair->b, 70);
-		post_many(&pair->b, 2, 1);
-		memset(pair->b.buffer, POISON, BUFFER_LEN);
+		lmr = post_own_region(b, 70);
+		post_many(b, 2, 1);
+		memset(b->buffer, POISON, BUFFER_LEN);
 		ok(dat_lmr_free(lmr));
-		pick(&two, 0);
-		ok(post_send(&pair->a, 0, 64, 5));
-		want_peer_broken(pair, 5, DAT_DTO_ERR_REMOTE_RESPONDER);
-		want_dto(&pair->b, pair->b.recv, 70, DAT_DTO_ERR_LOCAL_PROTECTION, 0);
-		want_event(pair->b.connect, DAT_CONNECTION_EVENT_BROKEN);
+		crowd_pick(0);
+		ok(post_send(a, 0, 64, 5));
+		want_peer_broken(5, DAT_DTO_ERR_REMOTE_RESPONDER);
+		want_dto(b, b->recv, 70, DAT_DTO_ERR_LOCAL_PROTECTION, 0);
+		want_event(b->connect, DAT_CONNECTION_EVENT_BROKEN);
 		for (unsigned int i = 0; i < 64; i++)
-			assert_int_equal(pair->b.buffer[i], POISON);
-		want_counts(pair->b.srq, DEPTH, 2, 2);
-		pick(&two, 1);
-		deliver(pair, 64);
-		want_dto_now(&pair->b, pair->b.recv, 1, DAT_DTO_SUCCESS);
-		pick(&two, 0);
-		connect_again(pair);
-		deliver(pair, 64);
-		want_dto_now(&pair->b, pair->b.recv, 2, DAT_DTO_SUCCESS);
-		want_counts(pair->b.srq, DEPTH, 0, 0);
-		want_none(pair->b.async);
-		want_none(pair->b.connect);
+			assert_int_equal(b->buffer[i], POISON);
+		want_counts(b->srq, DEPTH, 2, 2);
+		crowd_pick(1);
+		deliver(&pair, 64);
+		want_dto_now(b, b->recv, 1, DAT_DTO_SUCCESS);
+		crowd_pick(0);
+		connect_again();
+		deliver(&pair, 64);
+		want_dto_now(b, b->recv, 2, DAT_DTO_SUCCESS);
+		want_counts(b->srq, DEPTH, 0, 0);
+		want_none(b->async);
+		want_none(b->connect);
 	}
-	pair_close(pair);
 }
 
 /*
@@ -103,26 +76,22 @@ fault__region_freed_under_a_buffer(void **state)
 static void
 fault__region_freed_under_a_message(void **state)
 {
-	struct two two;
-	struct pair *pair = &two.pair;
-
-	two_up(&two);
-	pick(&two, 1);
-	ok(post_srq(&pair->b, 0, LONG_LEN, 7));
-	begin_long(pair, 8);
-	ok(dat_lmr_free(pair->b.lmr));
-	memset(pair->b.buffer, POISON, BUFFER_LEN);
-	want_peer_broken(pair, 8, DAT_DTO_ERR_REMOTE_RESPONDER);
-	want_dto(&pair->b, pair->b.recv, 7, DAT_DTO_ERR_LOCAL_PROTECTION, 0);
-	want_event(pair->b.connect, DAT_CONNECTION_EVENT_BROKEN);
+	crowd_join(2);
+	crowd_pick(1);
+	ok(post_srq(b, 0, LONG_LEN, 7));
+	begin_long(&pair, 8);
+	ok(dat_lmr_free(b->lmr));
+	memset(b->buffer, POISON, BUFFER_LEN);
+	want_peer_broken(8, DAT_DTO_ERR_REMOTE_RESPONDER);
+	want_dto(b, b->recv, 7, DAT_DTO_ERR_LOCAL_PROTECTION, 0);
+	want_event(b->connect, DAT_CONNECTION_EVENT_BROKEN);
 	for (unsigned int i = 0; i < BUFFER_LEN; i++)
-		assert_int_equal(pair->b.buffer[i], POISON);
-	pick(&two, 0);
-	ok(dat_srq_post_recv(pair->b.srq, 0, NULL, cookie(9)));
-	deliver(pair, 0);
-	want_dto_now(&pair->b, pair->b.recv, 9, DAT_DTO_SUCCESS);
-	want_counts(pair->b.srq, DEPTH, 0, 0);
-	pair_close(pair);
+		assert_int_equal(b->buffer[i], POISON);
+	crowd_pick(0);
+	ok(dat_srq_post_recv(b->srq, 0, NULL, cookie(9)));
+	deliver(&pair, 0);
+	want_dto_now(b, b->recv, 9, DAT_DTO_SUCCESS);
+	want_counts(b->srq, DEPTH, 0, 0);
 }
 
 /*
@@ -134,21 +103,17 @@ fault__region_freed_under_a_message(void **state)
 static void
 fault__several_buffers_of_a_lost_region(void **state)
 {
-	struct pair pair;
-
-	srq_pair_up(&pair, DEPTH, 1);
-	post_many(&pair.b, DEPTH, 0);
-	ok(dat_lmr_free(pair.b.lmr));
+	post_many(b, DEPTH, 0);
+	ok(dat_lmr_free(b->lmr));
 	for (uint64_t i = 0; i < DEPTH; i++) {
-		want_counts(pair.b.srq, DEPTH, DEPTH - (DAT_COUNT)i, DEPTH - (DAT_COUNT)i);
-		ok(post_send(&pair.a, 0, 64, i));
-		want_peer_broken(&pair, i, DAT_DTO_ERR_REMOTE_RESPONDER);
-		want_dto(&pair.b, pair.b.recv, i, DAT_DTO_ERR_LOCAL_PROTECTION, 0);
-		want_event(pair.b.connect, DAT_CONNECTION_EVENT_BROKEN);
-		connect_again(&pair);
+		want_counts(b->srq, DEPTH, DEPTH - (DAT_COUNT)i, DEPTH - (DAT_COUNT)i);
+		ok(post_send(a, 0, 64, i));
+		want_peer_broken(i, DAT_DTO_ERR_REMOTE_RESPONDER);
+		want_dto(b, b->recv, i, DAT_DTO_ERR_LOCAL_PROTECTION, 0);
+		want_event(b->connect, DAT_CONNECTION_EVENT_BROKEN);
+		connect_again();
 	}
-	want_counts(pair.b.srq, DEPTH, 0, 0);
-	pair_close(&pair);
+	want_counts(b->srq, DEPTH, 0, 0);
 }
 
 /*
@@ -165,40 +130,37 @@ fault__message_longer_than_its_buffer(void **state)
 		DAT_VLEN piece, message;
 	} rows[] = { { 1, 100, 101 }, { 1, 100, 65536 }, { 2, 50, 101 }, { 0, 0, 1 },
 		{ 1, 4096, 4097 }, { 1, 8192, LONG_LEN }, { 2, 5000, 10001 } };
-	struct two two;
-	struct pair *pair = &two.pair;
 
-	two_up(&two);
-	for (unsigned int r = 0; r < sizeof(rows) / sizeof(rows[0]); r++) {
+	crowd_join(2);
+	for (unsigned int r = 0; r < COUNT_OF(rows); r++) {
 		DAT_VLEN fits = (DAT_VLEN)rows[r].pieces * rows[r].piece;
 		DAT_LMR_TRIPLET iov[2];
 
 		print_message("row %u\n", r);
 		/* The second piece lies before the first: what runs over is seen behind either. */
-		iov[0] = segment(&pair->b, 100000, rows[r].piece);
-		iov[1] = segment(&pair->b, 50000, rows[r].piece);
-		memset(pair->b.buffer, POISON, BUFFER_LEN);
-		memset(pair->a.buffer, 1, BUFFER_LEN);
+		iov[0] = segment(b, 100000, rows[r].piece);
+		iov[1] = segment(b, 50000, rows[r].piece);
+		memset(b->buffer, POISON, BUFFER_LEN);
+		memset(a->buffer, 1, BUFFER_LEN);
 		for (unsigned int i = 0; i < 2; i++)
-			ok(dat_srq_post_recv(pair->b.srq, rows[r].pieces, iov, cookie(i)));
-		pick(&two, 0);
-		deliver(pair, fits);
-		want_dto_now(&pair->b, pair->b.recv, 0, DAT_DTO_SUCCESS);
-		ok(post_send(&pair->a, 0, rows[r].message, 5));
-		want_peer_broken(pair, 5, DAT_DTO_ERR_REMOTE_RESPONDER);
-		want_dto(&pair->b, pair->b.recv, 1, DAT_DTO_ERR_LOCAL_LENGTH, 0);
-		want_event(pair->b.connect, DAT_CONNECTION_EVENT_BROKEN);
-		assert_int_equal(pair->b.buffer[100000 + rows[r].piece], POISON);
-		assert_int_equal(pair->b.buffer[50000 + rows[r].piece], POISON);
-		want_counts(pair->b.srq, DEPTH, 0, 0);
-		pick(&two, 1);
-		works(pair, 9);
-		pick(&two, 0);
-		connect_again(pair);
-		works(pair, 9);
+			ok(dat_srq_post_recv(b->srq, rows[r].pieces, iov, cookie(i)));
+		crowd_pick(0);
+		deliver(&pair, fits);
+		want_dto_now(b, b->recv, 0, DAT_DTO_SUCCESS);
+		ok(post_send(a, 0, rows[r].message, 5));
+		want_peer_broken(5, DAT_DTO_ERR_REMOTE_RESPONDER);
+		want_dto(b, b->recv, 1, DAT_DTO_ERR_LOCAL_LENGTH, 0);
+		want_event(b->connect, DAT_CONNECTION_EVENT_BROKEN);
+		assert_int_equal(b->buffer[100000 + rows[r].piece], POISON);
+		assert_int_equal(b->buffer[50000 + rows[r].piece], POISON);
+		want_counts(b->srq, DEPTH, 0, 0);
+		crowd_pick(1);
+		works(9);
+		crowd_pick(0);
+		connect_again();
+		works(9);
 	}
-	want_none(pair->b.async);
-	pair_close(pair);
+	want_none(b->async);
 }
 
 /*
@@ -209,40 +171,32 @@ fault__message_longer_than_its_buffer(void **state)
 static void
 fault__messages_behind_it_take_nothing(void **state)
 {
-	struct pair pair;
 	DAT_EVENT event;
 
-	srq_pair_up(&pair, DEPTH, 1);
-	post_many(&pair.b, DEPTH, 0);
-	ok(post_send(&pair.a, 0, 64, 0));
-	ok(post_send(&pair.a, 0, 65, 1));
-	ok(post_send(&pair.a, 0, 64, 2));
-	ok(post_send(&pair.a, 0, 64, 3));
-	want_event(pair.b.connect, DAT_CONNECTION_EVENT_BROKEN);
-	want_dto_now(&pair.b, pair.b.recv, 0, DAT_DTO_SUCCESS);
-	want_dto_now(&pair.b, pair.b.recv, 1, DAT_DTO_ERR_LOCAL_LENGTH);
+	post_many(b, DEPTH, 0);
+	ok(post_send(a, 0, 64, 0));
+	ok(post_send(a, 0, 65, 1));
+	ok(post_send(a, 0, 64, 2));
+	ok(post_send(a, 0, 64, 3));
+	want_event(b->connect, DAT_CONNECTION_EVENT_BROKEN);
+	want_dto_now(b, b->recv, 0, DAT_DTO_SUCCESS);
+	want_dto_now(b, b->recv, 1, DAT_DTO_ERR_LOCAL_LENGTH);
 	for (uint64_t i = 0; i < 4; i++) {
-		event = want_event(pair.a.request, DAT_DTO_COMPLETION_EVENT);
+		event = want_event(a->request, DAT_DTO_COMPLETION_EVENT);
 		assert_int_equal(event.event_data.dto_completion_event_data.user_cookie.as_64, i);
 		if (i >= 2)
 			assert_int_equal(event.event_data.dto_completion_event_data.status,
 					DAT_DTO_ERR_FLUSHED);
 	}
-	want_none(pair.b.recv);
-	want_counts(pair.b.srq, DEPTH, DEPTH - 2, DEPTH - 2);
-	pair_close(&pair);
+	want_none(b->recv);
+	want_counts(b->srq, DEPTH, DEPTH - 2, DEPTH - 2);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		rig_test(fault__region_freed_under_a_buffer),
-		rig_test(fault__region_freed_under_a_message),
-		rig_test(fault__several_buffers_of_a_lost_region),
-		rig_test(fault__message_longer_than_its_buffer),
-		rig_test(fault__messages_behind_it_take_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+	srq_up_test(fault__region_freed_under_a_buffer, DEPTH, 2),
+	srq_up_test(fault__region_freed_under_a_message, DEPTH, 2),
+	srq_up_test(fault__several_buffers_of_a_lost_region, DEPTH, 1),
+	srq_up_test(fault__message_longer_than_its_buffer, DEPTH, 2),
+	srq_up_test(fault__messages_behind_it_take_nothing, DEPTH, 1),
+	tests_end,
+};

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Freeing: queues, endpoints, zones, adapters, in the orders that are allowed and in those that are not. */
 
-#include <pthread.h>
-#include <unistd.h>
-
-#include "rig.h"
+#include "crowd.h"
+#include "waiting.h"
 
 #define DEPTH 8
 
@@ -18,33 +16,28 @@ free__queue_in_use_in_every_state(void **state)
 {
 	const DAT_RETURN in_use =
 			DAT_CLASS_ERROR | DAT_INVALID_STATE | DAT_INVALID_STATE_SRQ_IN_USE;
-	struct pair pair;
 
-	srq_pair_open(&pair, DEPTH, 1);
-	post_many(&pair.b, 4, 0);
-	want(dat_srq_free(pair.b.srq), in_use);
-	ok(end_connect(&pair.a, &pair.b, CONN_QUAL));
-	ok(dat_cr_accept(end_request(&pair.b), pair.b.ep, 0, NULL));
-	want(dat_srq_free(pair.b.srq), in_use);
-	want_event(pair.a.connect, DAT_CONNECTION_EVENT_ESTABLISHED);
-	want_event(pair.b.connect, DAT_CONNECTION_EVENT_ESTABLISHED);
-	want(dat_srq_free(pair.b.srq), in_use);
+	post_many(b, 4, 0);
+	want(dat_srq_free(b->srq), in_use);
+	begin_connection();
+	want(dat_srq_free(b->srq), in_use);
+	want_both(DAT_CONNECTION_EVENT_ESTABLISHED);
+	want(dat_srq_free(b->srq), in_use);
 	deliver(&pair, 64);
-	ok(post_send(&pair.b, 0, 64, 1));
-	ok(dat_ep_disconnect(pair.b.ep, DAT_CLOSE_GRACEFUL_FLAG));
-	assert_int_equal(end_state(&pair.b), DAT_EP_STATE_DISCONNECT_PENDING);
-	want(dat_srq_free(pair.b.srq), in_use);
+	ok(post_send(b, 0, 64, 1));
+	ok(dat_ep_disconnect(b->ep, DAT_CLOSE_GRACEFUL_FLAG));
+	assert_int_equal(end_state(b), DAT_EP_STATE_DISCONNECT_PENDING);
+	want(dat_srq_free(b->srq), in_use);
 	deliver(&pair, 64);
 	part(&pair);
-	want(dat_srq_free(pair.b.srq), in_use);
-	ok(dat_ep_reset(pair.b.ep));
-	want(dat_srq_free(pair.b.srq), in_use);
-	want_dto(&pair.b, pair.b.recv, 0, DAT_DTO_SUCCESS, 64);
-	want_dto(&pair.b, pair.b.recv, 1, DAT_DTO_SUCCESS, 64);
-	want_counts(pair.b.srq, DEPTH, 2, 2);
-	ok(dat_ep_free(pair.b.ep));
-	ok(dat_srq_free(pair.b.srq));
-	pair_close(&pair);
+	want(dat_srq_free(b->srq), in_use);
+	ok(dat_ep_reset(b->ep));
+	want(dat_srq_free(b->srq), in_use);
+	want_dto(b, b->recv, 0, DAT_DTO_SUCCESS, 64);
+	want_dto(b, b->recv, 1, DAT_DTO_SUCCESS, 64);
+	want_counts(b->srq, DEPTH, 2, 2);
+	ok(dat_ep_free(b->ep));
+	ok(dat_srq_free(b->srq));
 }
 
 /*
@@ -55,31 +48,25 @@ free__queue_in_use_in_every_state(void **state)
 static void
 free__posted_buffers_vanish(void **state)
 {
-	DAT_LMR_TRIPLET iov;
 	DAT_SRQ_PARAM param;
-	struct pair pair;
+	DAT_LMR_TRIPLET iov = segment(b, 0, 64);
 
-	srq_pair_up(&pair, DEPTH, 1);
-	iov = segment(&pair.b, 0, 64);
-	ok(dat_srq_set_lw(pair.b.srq, 2));
-	want_low(pair.b.async, pair.b.srq);
-	post_many(&pair.b, DEPTH, 0);
-	ok(dat_srq_set_lw(pair.b.srq, DEPTH));
-	ok(dat_ep_free(pair.b.ep));
-	ok(dat_srq_free(pair.b.srq));
-	want_silence(pair.b.recv);
-	want_none(pair.b.async);
-	want_none(pair.b.connect);
-	want_error(dat_srq_query(pair.b.srq, DAT_SRQ_FIELD_ALL, &param), DAT_INVALID_HANDLE,
-			DAT_INVALID_HANDLE_SRQ);
-	want_error(dat_srq_post_recv(pair.b.srq, 1, &iov, cookie(1)), DAT_INVALID_HANDLE,
-			DAT_INVALID_HANDLE_SRQ);
-	want_error(dat_srq_resize(pair.b.srq, 9), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_SRQ);
-	want_error(dat_srq_set_lw(pair.b.srq, 1), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_SRQ);
-	want_error(dat_srq_free(pair.b.srq), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_SRQ);
-	ok(dat_lmr_free(pair.b.lmr));
-	ok(dat_pz_free(pair.b.pz));
-	pair_close(&pair);
+	ok(dat_srq_set_lw(b->srq, 2));
+	want_low(b->async, b->srq);
+	post_many(b, DEPTH, 0);
+	ok(dat_srq_set_lw(b->srq, DEPTH));
+	ok(dat_ep_free(b->ep));
+	ok(dat_srq_free(b->srq));
+	want_silence(b->recv);
+	want_none(b->async);
+	want_none(b->connect);
+	want_bad_handle(dat_srq_query(b->srq, DAT_SRQ_FIELD_ALL, &param), SRQ);
+	want_bad_handle(dat_srq_post_recv(b->srq, 1, &iov, cookie(1)), SRQ);
+	want_bad_handle(dat_srq_resize(b->srq, 9), SRQ);
+	want_bad_handle(dat_srq_set_lw(b->srq, 1), SRQ);
+	want_bad_handle(dat_srq_free(b->srq), SRQ);
+	ok(dat_lmr_free(b->lmr));
+	ok(dat_pz_free(b->pz));
 }
 
 #define MANY 64u /**< more than a poll receives: so many acknowledgements wait for the next one */
@@ -88,25 +75,24 @@ free__posted_buffers_vanish(void **state)
 static void
 end_behind_receive(DAT_RETURN (*end_ep)(DAT_EP_HANDLE ep))
 {
-	struct crowd crowd;
 	DAT_EVENT event;
 
-	crowd_open(&crowd, MANY, MANY, 4 * MANY, 1);
-	post_many(&crowd.pair.b, MANY, 0);
+	crowd_open(MANY, MANY, 4 * MANY, 1);
+	post_many(b, MANY, 0);
 	for (unsigned int i = 0; i < MANY; i++) {
-		crowd_pick(&crowd, i);
-		ok(post_send(&crowd.pair.a, 0, 8, i));
+		crowd_pick(i);
+		ok(post_send(a, 0, 8, i));
 	}
 	for (unsigned int i = 0; i < MANY; i++) {
 		event = want_event(crowd.evd[0], DAT_DTO_COMPLETION_EVENT);
 		ok(end_ep(event.event_data.dto_completion_event_data.ep_handle));
 	}
 	for (unsigned int i = 0; i < MANY; i++) {
-		event = want_event(crowd.pair.a.request, DAT_DTO_COMPLETION_EVENT);
+		event = want_event(a->request, DAT_DTO_COMPLETION_EVENT);
 		assert_int_equal(
 				event.event_data.dto_completion_event_data.status, DAT_DTO_SUCCESS);
 	}
-	pair_close(&crowd.pair);
+	pair_close(&pair);
 }
 
 static DAT_RETURN
@@ -134,20 +120,15 @@ free__behind_a_receive(void **state)
 static void
 free__zone_of_a_queue(void **state)
 {
-	struct pair pair;
-
-	srq_pair_up(&pair, DEPTH, 1);
-	want_error(dat_pz_free(pair.b.pz), DAT_INVALID_STATE, DAT_INVALID_STATE_PZ_IN_USE);
-	post_many(&pair.b, 2, 0);
-	deliver(&pair, 64);
-	want_dto(&pair.b, pair.b.recv, 0, DAT_DTO_SUCCESS, 64);
-	ok(dat_ep_free(pair.b.ep));
-	ok(dat_lmr_free(pair.b.lmr));
-	want_error(dat_pz_free(pair.b.pz), DAT_INVALID_STATE, DAT_INVALID_STATE_PZ_IN_USE);
-	ok(dat_srq_free(pair.b.srq));
-	ok(dat_pz_free(pair.b.pz));
-	want_error(dat_pz_free(pair.b.pz), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ);
-	pair_close(&pair);
+	want_bad_state(dat_pz_free(b->pz), PZ_IN_USE);
+	post_many(b, 2, 0);
+	deliver_as(0, 64);
+	ok(dat_ep_free(b->ep));
+	ok(dat_lmr_free(b->lmr));
+	want_bad_state(dat_pz_free(b->pz), PZ_IN_USE);
+	ok(dat_srq_free(b->srq));
+	ok(dat_pz_free(b->pz));
+	want_bad_handle(dat_pz_free(b->pz), PZ);
 }
 
 /*
@@ -179,38 +160,6 @@ close__graceful_with_a_queue_left(void **state)
 	ok(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG));
 }
 
-struct sleeper {
-	pthread_t thread;
-	DAT_EVD_HANDLE evd;
-	DAT_RETURN rc;
-	bool there; /**< atomic */
-};
-
-static void *
-sleep_on(void *arg)
-{
-	struct sleeper *s = arg;
-	DAT_EVENT event;
-	DAT_COUNT more;
-
-	__atomic_store_n(&s->there, true, __ATOMIC_RELEASE);
-	s->rc = dat_evd_wait(s->evd, DAT_TIMEOUT_INFINITE, 1, &event, &more);
-	return NULL;
-}
-
-/* Wait until the thread waits: a dequeue is refused then. */
-static void
-put_to_sleep(struct sleeper *s, DAT_EVD_HANDLE evd)
-{
-	DAT_EVENT event;
-
-	*s = (struct sleeper){ .evd = evd };
-	assert_int_equal(pthread_create(&s->thread, NULL, sleep_on, s), 0);
-	while (!__atomic_load_n(&s->there, __ATOMIC_ACQUIRE) ||
-			DAT_GET_TYPE(dat_evd_dequeue(evd, &event)) != DAT_INVALID_STATE)
-		usleep(100);
-}
-
 /*
  * An abrupt close with everything there is: endpoints connected, half connected and not, a message in progress,
  * buffers on the queue, completions not reaped, marks armed, a thread that waits. It goes away, the peers hear the end
@@ -222,32 +171,32 @@ static void
 close__abrupt_with_everything(void **state)
 {
 	for (unsigned int round = 0; round < 10; round++) {
-		struct sleeper sleeper;
-		struct pair pair;
+		static struct waiter sleeper; /* a test that fails leaves its thread behind */
 		DAT_EP_HANDLE idle;
-		struct end b;
+		struct end gone;
 
 		srq_pair_up(&pair, DEPTH, 1);
-		b = pair.b;
-		idle = srq_ep(&b, NULL);
-		ok(post_srq(&b, 0, 64, 1));
-		ok(post_srq(&b, 0, LONG_LEN, 2));
-		post_many(&b, 3, 3);
+		gone = *b;
+		idle = srq_ep(b, NULL);
+		ok(post_srq(b, 0, 64, 1));
+		ok(post_srq(b, 0, LONG_LEN, 2));
+		post_many(b, 3, 3);
 		deliver(&pair, 64);
 		begin_long(&pair, 9);
-		ok(dat_srq_set_lw(b.srq, 1));
-		ok(dat_ep_set_watermark(b.ep, 1, 1));
-		put_to_sleep(&sleeper, b.request);
+		ok(dat_srq_set_lw(b->srq, 1));
+		ok(dat_ep_set_watermark(b->ep, 1, 1));
+		sleeper = (struct waiter){ .evd = b->request };
+		begin_to_wait(&sleeper);
 		/* It, too, is polled by the thread that waits: the message may have come meanwhile. */
-		end_close(&pair.b);
-		assert_int_equal(pthread_join(sleeper.thread, NULL), 0);
+		end_close(b);
+		join_waiter(&sleeper);
 		want_type(sleeper.rc, DAT_ABORT);
-		want_event(pair.a.request, DAT_DTO_COMPLETION_EVENT);
-		want_event(pair.a.connect, DAT_CONNECTION_EVENT_DISCONNECTED);
-		want_error(dat_ep_free(idle), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
-		want_error(dat_ep_free(b.ep), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
-		want_error(dat_srq_free(b.srq), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_SRQ);
-		want_error(dat_pz_free(b.pz), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ);
+		want_event(a->request, DAT_DTO_COMPLETION_EVENT);
+		want_event(a->connect, DAT_CONNECTION_EVENT_DISCONNECTED);
+		want_bad_handle(dat_ep_free(idle), EP);
+		want_bad_handle(dat_ep_free(gone.ep), EP);
+		want_bad_handle(dat_srq_free(gone.srq), SRQ);
+		want_bad_handle(dat_pz_free(gone.pz), PZ);
 		pair_close(&pair);
 	}
 }
@@ -263,36 +212,29 @@ close__leaves_the_other_instance_alone(void **state)
 	char name[] = "loop1";
 	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
 	struct end twin = { .ia = DAT_HANDLE_NULL };
-	struct pair pair;
 
 	srq_pair_up(&pair, DEPTH, 1);
 	ok(dat_ia_open(name, 8, &async, &twin.ia));
 	ok(dat_pz_create(twin.ia, &twin.pz));
 	twin.srq = make_srq(&twin, 4, 1);
 	ok(dat_srq_post_recv(twin.srq, 0, NULL, cookie(1)));
-	post_many(&pair.b, 4, 0);
+	post_many(b, 4, 0);
 	deliver(&pair, 64);
 	ok(dat_ia_close(twin.ia, DAT_CLOSE_ABRUPT_FLAG));
-	want_error(dat_srq_free(twin.srq), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_SRQ);
+	want_bad_handle(dat_srq_free(twin.srq), SRQ);
 	deliver(&pair, 64);
-	want_dto_now(&pair.b, pair.b.recv, 0, DAT_DTO_SUCCESS);
-	want_dto_now(&pair.b, pair.b.recv, 1, DAT_DTO_SUCCESS);
-	want_counts(pair.b.srq, DEPTH, 2, 2);
-	pair_close(&pair);
+	want_dto_now(b, b->recv, 0, DAT_DTO_SUCCESS);
+	want_dto_now(b, b->recv, 1, DAT_DTO_SUCCESS);
+	want_counts(b->srq, DEPTH, 2, 2);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		rig_test(free__queue_in_use_in_every_state),
-		rig_test(free__posted_buffers_vanish),
-		rig_test(free__behind_a_receive),
-		rig_test(free__zone_of_a_queue),
-		rig_test(close__graceful_with_a_queue_left),
-		rig_test(close__abrupt_with_everything),
-		rig_test(close__leaves_the_other_instance_alone),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+	srq_test(free__queue_in_use_in_every_state, DEPTH, 1),
+	srq_up_test(free__posted_buffers_vanish, DEPTH, 1),
+	rig_test(free__behind_a_receive),
+	srq_up_test(free__zone_of_a_queue, DEPTH, 1),
+	rig_test(close__graceful_with_a_queue_left),
+	rig_test(close__abrupt_with_everything),
+	rig_test(close__leaves_the_other_instance_alone),
+	tests_end,
+};

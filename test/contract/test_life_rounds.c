@@ -9,44 +9,33 @@
 #define DEPTH  8
 #define ROUNDS 1000u
 
-static void
-drain(DAT_EVD_HANDLE evd)
-{
-	DAT_EVENT event;
-
-	while (dat_evd_dequeue(evd, &event) == DAT_SUCCESS)
-		;
-}
-
 /* One life of a connection that ends, by turns, in each of four ways and with each of three kinds of remains. */
 static void
-live(struct pair *pair, unsigned int round)
+live(unsigned int round)
 {
 	unsigned int way = round % 4, remains = round % 3;
 
-	deliver(pair, 64);
-	deliver(pair, 64);
+	deliver_n(2, 64);
 	if (remains == 0)
-		drain(pair->b.recv);
+		drain(b->recv);
 	else if (remains == 1)
-		begin_long(pair, 1);
+		begin_long(&pair, 1);
 	switch (way) {
 	case 0:
-		ok(dat_ep_disconnect(pair->a.ep, DAT_CLOSE_GRACEFUL_FLAG));
+		ok(dat_ep_disconnect(a->ep, DAT_CLOSE_GRACEFUL_FLAG));
 		break;
 	case 1:
-		ok(dat_ep_disconnect(pair->a.ep, DAT_CLOSE_ABRUPT_FLAG));
+		ok(dat_ep_disconnect(a->ep, DAT_CLOSE_ABRUPT_FLAG));
 		break;
 	case 2:
-		ok(dat_ep_disconnect(pair->b.ep, DAT_CLOSE_GRACEFUL_FLAG));
+		ok(dat_ep_disconnect(b->ep, DAT_CLOSE_GRACEFUL_FLAG));
 		break;
 	default:
-		ok(dat_ep_disconnect(pair->b.ep, DAT_CLOSE_ABRUPT_FLAG));
+		ok(dat_ep_disconnect(b->ep, DAT_CLOSE_ABRUPT_FLAG));
 		break;
 	}
-	want_event(pair->a.connect, DAT_CONNECTION_EVENT_DISCONNECTED);
-	want_event(pair->b.connect, DAT_CONNECTION_EVENT_DISCONNECTED);
-	drain(pair->a.request);
+	want_both(DAT_CONNECTION_EVENT_DISCONNECTED);
+	drain(a->request);
 }
 
 /*
@@ -58,28 +47,23 @@ live(struct pair *pair, unsigned int round)
 static void
 rounds__connect_receive_disconnect_reset(void **state)
 {
-	struct pair pair;
-
-	srq_pair_open(&pair, DEPTH, 1);
 	for (unsigned int round = 0; round < ROUNDS; round++) {
 		DAT_SRQ_PARAM param;
 
 		pair_connect(&pair);
-		param = srq_param(pair.b.srq);
+		param = srq_param(b->srq);
 		for (DAT_COUNT i = param.outstanding_dto_count; i < DEPTH; i++)
-			ok(post_srq(&pair.b, 0, LONG_LEN, 1));
-		want_type(post_srq(&pair.b, 0, LONG_LEN, 1), DAT_INSUFFICIENT_RESOURCES);
-		want_counts(pair.b.srq, DEPTH, DEPTH, DEPTH);
-		live(&pair, round);
-		drain(pair.b.recv);
-		param = srq_param(pair.b.srq);
+			ok(post_srq(b, 0, LONG_LEN, 1));
+		want_type(post_srq(b, 0, LONG_LEN, 1), DAT_INSUFFICIENT_RESOURCES);
+		want_counts(b->srq, DEPTH, DEPTH, DEPTH);
+		live(round);
+		drain(b->recv);
+		param = srq_param(b->srq);
 		assert_int_equal(param.available_dto_count, param.outstanding_dto_count);
 		assert_in_range(param.available_dto_count, DEPTH - 3, DEPTH - 2);
-		ok(dat_ep_reset(pair.a.ep));
-		ok(dat_ep_reset(pair.b.ep));
+		reset_both();
 	}
-	want_none(pair.b.async);
-	pair_close(&pair);
+	want_none(b->async);
 }
 
 /*
@@ -91,31 +75,27 @@ rounds__connect_receive_disconnect_reset(void **state)
 static void
 rounds__endpoints_of_one_queue(void **state)
 {
-	struct pair pair;
-
-	srq_pair_open(&pair, DEPTH, 1);
-	ok(dat_ep_free(pair.a.ep));
-	ok(dat_ep_free(pair.b.ep));
+	ok(dat_ep_free(a->ep));
+	ok(dat_ep_free(b->ep));
 	for (unsigned int round = 0; round < ROUNDS; round++) {
 		DAT_COUNT used = round % 2 == 0 ? 2 : 1;
 
 		add_connection(&pair);
-		for (DAT_COUNT i = srq_param(pair.b.srq).outstanding_dto_count; i < DEPTH; i++)
-			ok(post_srq(&pair.b, 0, LONG_LEN, 1));
+		for (DAT_COUNT i = srq_param(b->srq).outstanding_dto_count; i < DEPTH; i++)
+			ok(post_srq(b, 0, LONG_LEN, 1));
 		deliver(&pair, 64);
 		if (used == 2)
 			begin_long(&pair, 1);
-		want_counts(pair.b.srq, DEPTH, DEPTH - used, DEPTH);
-		ok(dat_ep_free(pair.b.ep));
-		want_event(pair.a.connect, DAT_CONNECTION_EVENT_DISCONNECTED);
-		ok(dat_ep_free(pair.a.ep));
-		drain(pair.a.request);
-		drain(pair.b.recv);
-		want_counts(pair.b.srq, DEPTH, DEPTH - used, DEPTH - used);
+		want_counts(b->srq, DEPTH, DEPTH - used, DEPTH);
+		ok(dat_ep_free(b->ep));
+		want_event(a->connect, DAT_CONNECTION_EVENT_DISCONNECTED);
+		ok(dat_ep_free(a->ep));
+		drain(a->request);
+		drain(b->recv);
+		want_counts(b->srq, DEPTH, DEPTH - used, DEPTH - used);
 	}
-	want_none(pair.b.connect);
-	ok(dat_srq_free(pair.b.srq));
-	pair_close(&pair);
+	want_none(b->connect);
+	ok(dat_srq_free(b->srq));
 }
 
 #define THREADS 3u
@@ -196,45 +176,38 @@ rounds__storm_beside_a_connection(void **state)
 {
 	unsigned int low = 0, soft = 0, running = 0;
 	struct storm storms[THREADS];
-	struct pair pair;
 	unseen = 0;
 
 	srq_pair_up(&pair, DEPTH, 1);
 	for (unsigned int i = 0; i < THREADS; i++) {
-		storms[i] = (struct storm){ .end = &pair.b };
-		assert_int_equal(pthread_create(&storms[i].thread, NULL, storm, &storms[i]), 0);
+		storms[i] = (struct storm){ .end = b };
+		storms[i].thread = start(storm, &storms[i]);
 	}
 	for (uint64_t n = 0; running < THREADS; n++) {
-		post_many(&pair.b, 1, n);
-		ok(post_send(&pair.a, 0, 64, n));
-		want_dto(&pair.b, pair.b.recv, n, DAT_DTO_SUCCESS, 64);
-		want_dto(&pair.a, pair.a.request, n, DAT_DTO_SUCCESS, 64);
-		count_async(pair.b.async, &low, &soft);
+		post_many(b, 1, n);
+		ok(post_send(a, 0, 64, n));
+		want_dto(b, b->recv, n, DAT_DTO_SUCCESS, 64);
+		want_dto(a, a->request, n, DAT_DTO_SUCCESS, 64);
+		count_async(b->async, &low, &soft);
 		if (pthread_tryjoin_np(storms[running].thread, NULL) == 0)
 			running++;
 	}
-	count_async(pair.b.async, &low, &soft);
+	count_async(b->async, &low, &soft);
 	for (unsigned int i = 0; i < THREADS; i++)
 		ok(storms[i].rc);
 	assert_int_equal(low, THREADS * STORMS);
 	assert_int_equal(soft, THREADS * STORMS);
-	want_counts(pair.b.srq, DEPTH, 0, 0);
+	want_counts(b->srq, DEPTH, 0, 0);
 	/* Nothing is left behind that would hold the zone. */
-	ok(dat_ep_free(pair.b.ep));
-	ok(dat_srq_free(pair.b.srq));
-	ok(dat_lmr_free(pair.b.lmr));
-	ok(dat_pz_free(pair.b.pz));
-	pair_close(&pair);
+	ok(dat_ep_free(b->ep));
+	ok(dat_srq_free(b->srq));
+	ok(dat_lmr_free(b->lmr));
+	ok(dat_pz_free(b->pz));
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		rig_test(rounds__connect_receive_disconnect_reset),
-		rig_test(rounds__endpoints_of_one_queue),
-		rig_test(rounds__storm_beside_a_connection),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+	srq_test(rounds__connect_receive_disconnect_reset, DEPTH, 1),
+	srq_test(rounds__endpoints_of_one_queue, DEPTH, 1),
+	rig_test(rounds__storm_beside_a_connection),
+	tests_end,
+};

@@ -71,31 +71,21 @@ map_shared(int fd, size_t length)
 	return p;
 }
 
-static DAT_LMR_PARAM
-lmr_param(DAT_LMR_HANDLE lmr)
-{
-	DAT_LMR_PARAM param;
-
-	memset(&param, POISON, sizeof(param));
-	ok(dat_lmr_query(lmr, DAT_LMR_FIELD_ALL, &param));
-	return param;
-}
-
 /* a's endpoint sends 64 bytes from a piece of memory, b receives them. */
 static DAT_RETURN
-send_from(struct pair *pair, DAT_LMR_CONTEXT key, uint64_t value)
+send_from(DAT_LMR_CONTEXT key, uint64_t value)
 {
-	DAT_LMR_TRIPLET iov = segment(&pair->a, 0, 64);
+	DAT_LMR_TRIPLET iov = segment(a, 0, 64);
 
 	iov.lmr_context = key;
-	return dat_ep_post_send(pair->a.ep, 1, &iov, cookie(value), DAT_COMPLETION_DEFAULT_FLAG);
+	return dat_ep_post_send(a->ep, 1, &iov, cookie(value), DAT_COMPLETION_DEFAULT_FLAG);
 }
 
 /* a writes 64 bytes from the start of its buffer to an address of the peer. */
 static void
-write_to(struct pair *pair, DAT_RMR_CONTEXT key, const void *to, uint64_t value)
+write_to(DAT_RMR_CONTEXT key, const void *to, uint64_t value)
 {
-	DAT_LMR_TRIPLET iov = segment(&pair->a, 0, 64);
+	DAT_LMR_TRIPLET iov = segment(a, 0, 64);
 	DAT_RMR_TRIPLET there = {
 		.rmr_context = key,
 		.target_address = (uintptr_t)to,
@@ -103,21 +93,17 @@ write_to(struct pair *pair, DAT_RMR_CONTEXT key, const void *to, uint64_t value)
 	};
 
 	ok(dat_ep_post_rdma_write(
-			pair->a.ep, 1, &iov, cookie(value), &there, DAT_COMPLETION_DEFAULT_FLAG));
+			a->ep, 1, &iov, cookie(value), &there, DAT_COMPLETION_DEFAULT_FLAG));
 }
 
 /* Both types are announced beside VIRTUAL, which has no bit. */
 static void
 lmr_types__announced(void **state)
 {
-	DAT_PROVIDER_ATTR attr;
-	struct end end;
+	DAT_PROVIDER_ATTR attr = provider_attr(a, DAT_PROVIDER_FIELD_LMR_MEM_TYPE_SUPPORTED);
 
-	end_open(&end, "loop0", NULL);
-	ok(dat_ia_query(end.ia, NULL, 0, NULL, DAT_PROVIDER_FIELD_LMR_MEM_TYPE_SUPPORTED, &attr));
 	assert_int_equal(attr.lmr_mem_types_supported,
 			DAT_MEM_TYPE_VIRTUAL | DAT_MEM_TYPE_LMR | DAT_MEM_TYPE_SHARED_VIRTUAL);
-	end_close(&end);
 }
 
 /* In the order of the arguments; nothing is made, and nothing written. */
@@ -127,29 +113,22 @@ lmr_of_lmr__arguments_in_their_order(void **state)
 	const unsigned int bad_priv = 0x100;
 	struct region made, poisoned;
 	DAT_LMR_HANDLE dead;
-	struct pair pair;
-	struct end *a = &pair.a;
 
-	pair_open(&pair, NULL, NULL);
 	memset(&made, POISON, sizeof(made));
 	poisoned = made;
 	dead = region_of(a, a->lmr, ALL).lmr;
 	ok(dat_lmr_free(dead));
 	{
-		const DAT_HANDLE bad[] = { DAT_HANDLE_NULL, a->pz, a->ep, dead, pair.b.lmr };
+		const DAT_HANDLE bad[] = { DAT_HANDLE_NULL, a->pz, a->ep, dead, b->lmr };
 
-		for (unsigned int i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-			want_error(create_of(a, bad[i], DAT_HANDLE_NULL, bad_priv, &made),
-					DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_LMR);
+		for (unsigned int i = 0; i < COUNT_OF(bad); i++)
+			want_bad_handle(create_of(a, bad[i], DAT_HANDLE_NULL, bad_priv, &made),
+					LMR);
 	}
-	want_error(create_of(a, a->lmr, DAT_HANDLE_NULL, bad_priv, &made), DAT_INVALID_HANDLE,
-			DAT_INVALID_HANDLE_PZ);
-	want_error(create_of(a, a->lmr, pair.b.pz, bad_priv, &made), DAT_INVALID_HANDLE,
-			DAT_INVALID_HANDLE_PZ);
-	want_error(create_of(a, a->lmr, a->pz, bad_priv, &made), DAT_INVALID_PARAMETER,
-			DAT_INVALID_ARG6);
+	want_bad_handle(create_of(a, a->lmr, DAT_HANDLE_NULL, bad_priv, &made), PZ);
+	want_bad_handle(create_of(a, a->lmr, b->pz, bad_priv, &made), PZ);
+	want_bad_arg(create_of(a, a->lmr, a->pz, bad_priv, &made), 6);
 	assert_memory_equal(&made, &poisoned, sizeof(made));
-	pair_close(&pair);
 }
 
 /* It has the memory of the other, and zone, privileges and contexts of its own. */
@@ -158,39 +137,35 @@ lmr_of_lmr__tells_what_it_is(void **state)
 {
 	struct region plain, open, second;
 	DAT_LMR_PARAM param;
-	DAT_PZ_HANDLE pz;
-	struct end end;
+	DAT_PZ_HANDLE pz = make_pz(a);
 
-	end_open(&end, "loop0", NULL);
-	ok(dat_pz_create(end.ia, &pz));
-	plain = region_of(&end, end.lmr, LOCAL_READ);
+	plain = region_of(a, a->lmr, LOCAL_READ);
 	assert_int_equal(plain.peer_key, 0);
 	assert_int_equal(plain.length, BUFFER_LEN);
-	assert_int_equal(plain.address, (uintptr_t)end.buffer);
-	assert_int_not_equal(plain.key, end.key);
-	ok(create_of(&end, plain.lmr, pz, ALL, &open));
+	assert_int_equal(plain.address, (uintptr_t)a->buffer);
+	assert_int_not_equal(plain.key, a->key);
+	ok(create_of(a, plain.lmr, pz, ALL, &open));
 	assert_int_not_equal(open.peer_key, 0);
 	assert_int_not_equal(open.key, plain.key);
 	param = lmr_param(open.lmr);
 	assert_int_equal(param.mem_type, DAT_MEM_TYPE_LMR);
 	assert_ptr_equal(param.region_desc.for_lmr_handle, plain.lmr);
-	assert_ptr_equal(param.ia_handle, end.ia);
+	assert_ptr_equal(param.ia_handle, a->ia);
 	assert_ptr_equal(param.pz_handle, pz);
 	assert_int_equal(param.mem_priv, ALL);
 	assert_int_equal(param.length, BUFFER_LEN);
 	assert_int_equal(param.registered_size, BUFFER_LEN);
-	assert_int_equal(param.registered_address, (uintptr_t)end.buffer);
+	assert_int_equal(param.registered_address, (uintptr_t)a->buffer);
 	assert_int_equal(param.lmr_context, open.key);
 	assert_int_equal(param.rmr_context, open.peer_key);
 	/* The one below is still what it was. */
 	param = lmr_param(plain.lmr);
 	assert_int_equal(param.mem_priv, LOCAL_READ);
-	assert_ptr_equal(param.pz_handle, end.pz);
-	assert_ptr_equal(param.region_desc.for_lmr_handle, end.lmr);
+	assert_ptr_equal(param.pz_handle, a->pz);
+	assert_ptr_equal(param.region_desc.for_lmr_handle, a->lmr);
 	/* Any number of them. */
-	second = region_of(&end, end.lmr, ALL);
+	second = region_of(a, a->lmr, ALL);
 	assert_int_not_equal(second.key, open.key);
-	end_close(&end);
 }
 
 /* Rights and zone are those it was made with, be they more or fewer than those of the other. */
@@ -199,69 +174,60 @@ lmr_of_lmr__has_rights_and_zone_of_its_own(void **state)
 {
 	struct region readable, writable, foreign;
 	DAT_LMR_TRIPLET iov;
-	struct pair pair;
-	DAT_PZ_HANDLE pz;
+	DAT_PZ_HANDLE pz = make_pz(a);
 
-	pair_up(&pair);
-	ok(dat_pz_create(pair.a.ia, &pz));
-	readable = region_of(&pair.a, pair.a.lmr, LOCAL_READ);
-	ok(create_of(&pair.a, pair.a.lmr, pz, ALL, &foreign));
-	want_type(send_from(&pair, foreign.key, 1), DAT_PROTECTION_VIOLATION);
-	iov = segment(&pair.a, 0, 64);
+	readable = region_of(a, a->lmr, LOCAL_READ);
+	ok(create_of(a, a->lmr, pz, ALL, &foreign));
+	want_type(send_from(foreign.key, 1), DAT_PROTECTION_VIOLATION);
+	iov = segment(a, 0, 64);
 	iov.lmr_context = readable.key;
-	want_type(dat_ep_post_recv(pair.a.ep, 1, &iov, cookie(1), DAT_COMPLETION_DEFAULT_FLAG),
+	want_type(dat_ep_post_recv(a->ep, 1, &iov, cookie(1), DAT_COMPLETION_DEFAULT_FLAG),
 			DAT_PRIVILEGES_VIOLATION);
-	writable = region_of(&pair.a, readable.lmr, LOCAL_WRITE);
+	writable = region_of(a, readable.lmr, LOCAL_WRITE);
 	iov.lmr_context = writable.key;
-	ok(dat_ep_post_recv(pair.a.ep, 1, &iov, cookie(1), DAT_COMPLETION_DEFAULT_FLAG));
+	ok(dat_ep_post_recv(a->ep, 1, &iov, cookie(1), DAT_COMPLETION_DEFAULT_FLAG));
 	/* A zone is busy as long as one of them is there. */
-	want_error(dat_pz_free(pz), DAT_INVALID_STATE, DAT_INVALID_STATE_PZ_IN_USE);
+	want_bad_state(dat_pz_free(pz), PZ_IN_USE);
 	ok(dat_lmr_free(foreign.lmr));
 	ok(dat_pz_free(pz));
 	/* b lets a peer write through a region of a region of a region. */
-	readable = region_of(&pair.b, pair.b.lmr, LOCAL_READ);
-	writable = region_of(&pair.b, readable.lmr, LOCAL_WRITE | REMOTE_WRITE);
-	fill_bytes(pair.a.buffer, 64, 1);
-	write_to(&pair, writable.peer_key, pair.b.buffer + 128, 2);
-	want_dto(&pair.a, pair.a.request, 2, DAT_DTO_SUCCESS, 64);
-	assert_memory_equal(pair.b.buffer + 128, pair.a.buffer, 64);
-	write_to(&pair, readable.key, pair.b.buffer + 256, 3);
-	want_dto(&pair.a, pair.a.request, 3, DAT_DTO_ERR_REMOTE_ACCESS, 0);
-	assert_int_equal(pair.b.buffer[256], 0);
-	pair_close(&pair);
+	readable = region_of(b, b->lmr, LOCAL_READ);
+	writable = region_of(b, readable.lmr, LOCAL_WRITE | REMOTE_WRITE);
+	fill_bytes(a->buffer, 64, 1);
+	write_to(writable.peer_key, b->buffer + 128, 2);
+	want_dto(a, a->request, 2, DAT_DTO_SUCCESS, 64);
+	assert_memory_equal(b->buffer + 128, a->buffer, 64);
+	write_to(readable.key, b->buffer + 256, 3);
+	want_dto(a, a->request, 3, DAT_DTO_ERR_REMOTE_ACCESS, 0);
+	assert_int_equal(b->buffer[256], 0);
 }
 
 /* Each lives until it is freed itself. */
 static void
 lmr_of_lmr__outlives_the_other(void **state)
 {
-	struct region first, second;
-	struct pair pair;
+	struct region first = region_of(a, a->lmr, ALL);
+	struct region second = region_of(a, first.lmr, ALL);
 
-	pair_up(&pair);
-	first = region_of(&pair.a, pair.a.lmr, ALL);
-	second = region_of(&pair.a, first.lmr, ALL);
-	ok(dat_lmr_free(pair.a.lmr));
+	ok(dat_lmr_free(a->lmr));
 	ok(dat_lmr_free(first.lmr));
 	for (uint64_t i = 0; i < 2; i++)
-		ok(post_recv(&pair.b, 128, 64, i));
-	fill_bytes(pair.a.buffer, 64, 2);
-	want_type(send_from(&pair, pair.a.key, 7), DAT_PRIVILEGES_VIOLATION);
-	want_type(send_from(&pair, first.key, 7), DAT_PRIVILEGES_VIOLATION);
-	ok(send_from(&pair, second.key, 0));
-	want_dto(&pair.a, pair.a.request, 0, DAT_DTO_SUCCESS, 64);
-	want_dto(&pair.b, pair.b.recv, 0, DAT_DTO_SUCCESS, 64);
-	assert_memory_equal(pair.b.buffer + 128, pair.a.buffer, 64);
+		ok(post_recv(b, 128, 64, i));
+	fill_bytes(a->buffer, 64, 2);
+	want_type(send_from(a->key, 7), DAT_PRIVILEGES_VIOLATION);
+	want_type(send_from(first.key, 7), DAT_PRIVILEGES_VIOLATION);
+	ok(send_from(second.key, 0));
+	want_dto(a, a->request, 0, DAT_DTO_SUCCESS, 64);
+	want_dto(b, b->recv, 0, DAT_DTO_SUCCESS, 64);
+	assert_memory_equal(b->buffer + 128, a->buffer, 64);
 	/* Of what it was made is still told; the handle itself is dead. */
 	assert_ptr_equal(lmr_param(second.lmr).region_desc.for_lmr_handle, first.lmr);
-	want_error(create_of(&pair.a, first.lmr, pair.a.pz, ALL, &first), DAT_INVALID_HANDLE,
-			DAT_INVALID_HANDLE_LMR);
+	want_bad_handle(create_of(a, first.lmr, a->pz, ALL, &first), LMR);
 	/* And the other way round. */
-	first = region_of(&pair.a, second.lmr, ALL);
+	first = region_of(a, second.lmr, ALL);
 	ok(dat_lmr_free(first.lmr));
-	ok(send_from(&pair, second.key, 1));
-	want_dto(&pair.a, pair.a.request, 1, DAT_DTO_SUCCESS, 64);
-	pair_close(&pair);
+	ok(send_from(second.key, 1));
+	want_dto(a, a->request, 1, DAT_DTO_SUCCESS, 64);
 }
 
 /* A window is bound to one of them, and keeps that one alone. */
@@ -270,27 +236,23 @@ lmr_of_lmr__a_window_keeps_its_own(void **state)
 {
 	DAT_LMR_TRIPLET triplet;
 	DAT_RMR_CONTEXT context;
-	struct region derived;
 	DAT_RMR_HANDLE rmr;
-	struct pair pair;
+	struct region derived = region_of(b, b->lmr, LOCAL_WRITE);
 
-	pair_up(&pair);
-	derived = region_of(&pair.b, pair.b.lmr, LOCAL_WRITE);
-	ok(dat_rmr_create(pair.b.pz, &rmr));
-	triplet = segment(&pair.b, 0, 64);
+	ok(dat_rmr_create(b->pz, &rmr));
+	triplet = segment(b, 0, 64);
 	triplet.lmr_context = derived.key;
-	ok(dat_rmr_bind(rmr, &triplet, REMOTE_WRITE, pair.b.ep, cookie(1),
-			DAT_COMPLETION_DEFAULT_FLAG, &context));
-	want_event(pair.b.request, DAT_RMR_BIND_COMPLETION_EVENT);
-	ok(dat_lmr_free(pair.b.lmr));
-	want_error(dat_lmr_free(derived.lmr), DAT_INVALID_STATE, DAT_INVALID_STATE_LMR_IN_USE);
-	fill_bytes(pair.a.buffer, 64, 3);
-	write_to(&pair, context, pair.b.buffer, 2);
-	want_dto(&pair.a, pair.a.request, 2, DAT_DTO_SUCCESS, 64);
-	assert_memory_equal(pair.b.buffer, pair.a.buffer, 64);
+	ok(dat_rmr_bind(rmr, &triplet, REMOTE_WRITE, b->ep, cookie(1), DAT_COMPLETION_DEFAULT_FLAG,
+			&context));
+	want_event(b->request, DAT_RMR_BIND_COMPLETION_EVENT);
+	ok(dat_lmr_free(b->lmr));
+	want_bad_state(dat_lmr_free(derived.lmr), LMR_IN_USE);
+	fill_bytes(a->buffer, 64, 3);
+	write_to(context, b->buffer, 2);
+	want_dto(a, a->request, 2, DAT_DTO_SUCCESS, 64);
+	assert_memory_equal(b->buffer, a->buffer, 64);
 	ok(dat_rmr_free(rmr));
 	ok(dat_lmr_free(derived.lmr));
-	pair_close(&pair);
 }
 
 static void
@@ -302,28 +264,23 @@ lmr_shared__arguments_in_their_order(void **state)
 	DAT_REGION_DESCRIPTION region = {
 		.for_shared_memory = { .virtual_address = p, .shared_memory_id = &name },
 	};
-	struct end end;
 
-	end_open(&end, "loop0", NULL);
 	memset(&made, POISON, sizeof(made));
 	poisoned = made;
-	want_error(create_shared(&end, p, 64, NULL, &made), DAT_INVALID_PARAMETER,
-			DAT_INVALID_ARG3);
-	want_error(create_shared(&end, NULL, 64, &name, &made), DAT_INVALID_PARAMETER,
-			DAT_INVALID_ARG3);
-	want_error(create_shared(&end, NULL, 0, NULL, &made), DAT_LENGTH_ERROR, 0);
-	want_error(create_shared(&end, p, 0, &name, &made), DAT_LENGTH_ERROR, 0);
-	want_error(create_shared(&end, p, UINT64_MAX, &name, &made), DAT_INVALID_PARAMETER,
-			DAT_INVALID_ARG4);
-	want_error(dat_lmr_create(end.ia, DAT_MEM_TYPE_SHARED_VIRTUAL, region, 2 * SHM_LEN, end.ia,
-				   0, &made.lmr, &made.key, NULL, NULL, NULL),
-			DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ);
-	want_error(dat_lmr_create(end.ia, DAT_MEM_TYPE_SHARED_VIRTUAL, region, 2 * SHM_LEN, end.pz,
-				   (DAT_MEM_PRIV_FLAGS)0x100, &made.lmr, &made.key, NULL, NULL,
-				   NULL),
-			DAT_INVALID_PARAMETER, DAT_INVALID_ARG6);
+	want_bad_arg(create_shared(a, p, 64, NULL, &made), 3);
+	want_bad_arg(create_shared(a, NULL, 64, &name, &made), 3);
+	want_error(create_shared(a, NULL, 0, NULL, &made), DAT_LENGTH_ERROR, 0);
+	want_error(create_shared(a, p, 0, &name, &made), DAT_LENGTH_ERROR, 0);
+	want_bad_arg(create_shared(a, p, UINT64_MAX, &name, &made), 4);
+	want_bad_handle(dat_lmr_create(a->ia, DAT_MEM_TYPE_SHARED_VIRTUAL, region, 2 * SHM_LEN,
+					a->ia, 0, &made.lmr, &made.key, NULL, NULL, NULL),
+			PZ);
+	want_bad_arg(dat_lmr_create(a->ia, DAT_MEM_TYPE_SHARED_VIRTUAL, region, 2 * SHM_LEN, a->pz,
+				     (DAT_MEM_PRIV_FLAGS)0x100, &made.lmr, &made.key, NULL, NULL,
+				     NULL),
+			6);
 	assert_memory_equal(&made, &poisoned, sizeof(made));
-	end_close(&end);
+	end_close(a);
 	munmap(p, SHM_LEN);
 }
 
@@ -334,25 +291,23 @@ lmr_shared__wants_shared_memory(void **state)
 	char name[DAT_LMR_COOKIE_SIZE] = "wants shared memory";
 	uint8_t *p = map_shared(-1, SHM_LEN);
 	struct region made;
-	struct end end;
 
-	end_open(&end, "loop0", NULL);
-	want_error(create_shared(&end, end.buffer, 64, &name, &made), DAT_INVALID_STATE, 0);
-	ok(create_shared(&end, p, SHM_LEN, &name, &made));
+	want_error(create_shared(a, a->buffer, 64, &name, &made), DAT_INVALID_STATE, 0);
+	ok(create_shared(a, p, SHM_LEN, &name, &made));
 	ok(dat_lmr_free(made.lmr));
 	/* Half of it becomes private, then is not there at all. */
 	assert_ptr_not_equal(mmap(p + HALF_LEN, HALF_LEN, PROT_READ | PROT_WRITE,
 					     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
 			MAP_FAILED);
-	want_error(create_shared(&end, p, SHM_LEN, &name, &made), DAT_INVALID_STATE, 0);
-	want_error(create_shared(&end, p, HALF_LEN + 1, &name, &made), DAT_INVALID_STATE, 0);
+	want_error(create_shared(a, p, SHM_LEN, &name, &made), DAT_INVALID_STATE, 0);
+	want_error(create_shared(a, p, HALF_LEN + 1, &name, &made), DAT_INVALID_STATE, 0);
 	munmap(p + HALF_LEN, HALF_LEN);
-	want_error(create_shared(&end, p, SHM_LEN, &name, &made), DAT_INVALID_STATE, 0);
+	want_error(create_shared(a, p, SHM_LEN, &name, &made), DAT_INVALID_STATE, 0);
 	munmap(p, 4096);
-	want_error(create_shared(&end, p, HALF_LEN, &name, &made), DAT_INVALID_STATE, 0);
+	want_error(create_shared(a, p, HALF_LEN, &name, &made), DAT_INVALID_STATE, 0);
 	/* What is left is good. Nothing that was refused has taken the name. */
-	ok(create_shared(&end, p + 4096, HALF_LEN - 4096, &name, &made));
-	end_close(&end);
+	ok(create_shared(a, p + 4096, HALF_LEN - 4096, &name, &made));
+	end_close(a);
 	munmap(p + 4096, HALF_LEN - 4096);
 }
 
@@ -365,7 +320,6 @@ lmr_shared__one_name_one_memory(void **state)
 	int fd = memfd_create("one", MFD_CLOEXEC);
 	DAT_LMR_PARAM param;
 	uint8_t *p, *again, *different;
-	struct pair pair;
 
 	assert_true(fd >= 0);
 	assert_int_equal(ftruncate(fd, SHM_LEN), 0);
@@ -373,17 +327,14 @@ lmr_shared__one_name_one_memory(void **state)
 	again = map_shared(fd, SHM_LEN);
 	different = map_shared(-1, SHM_LEN);
 	pair_open(&pair, NULL, NULL);
-	ok(create_shared(&pair.a, p, SHM_LEN, &name, &first));
-	ok(create_shared(&pair.b, again, SHM_LEN, &name, &second));
-	want_error(create_shared(&pair.b, different, SHM_LEN, &name, &third), DAT_INVALID_PARAMETER,
-			DAT_INVALID_ARG3);
-	want_error(create_shared(&pair.a, p, HALF_LEN, &name, &third), DAT_INVALID_PARAMETER,
-			DAT_INVALID_ARG3);
-	want_error(create_shared(&pair.a, p + 4096, SHM_LEN - 4096, &name, &third),
-			DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	ok(create_shared(a, p, SHM_LEN, &name, &first));
+	ok(create_shared(b, again, SHM_LEN, &name, &second));
+	want_bad_arg(create_shared(b, different, SHM_LEN, &name, &third), 3);
+	want_bad_arg(create_shared(a, p, HALF_LEN, &name, &third), 3);
+	want_bad_arg(create_shared(a, p + 4096, SHM_LEN - 4096, &name, &third), 3);
 	/* The last byte makes another name; a zero in front of it ends nothing. */
 	other[DAT_LMR_COOKIE_SIZE - 1] = 'x';
-	ok(create_shared(&pair.b, different, SHM_LEN, &other, &third));
+	ok(create_shared(b, different, SHM_LEN, &other, &third));
 	/* The name was copied, and is told. */
 	memset(other, 0, sizeof(other));
 	param = lmr_param(third.lmr);
@@ -398,11 +349,10 @@ lmr_shared__one_name_one_memory(void **state)
 	assert_int_equal(param.registered_address, (uintptr_t)different);
 	/* With the last region of it the name is free again; closing an adapter frees, too. */
 	ok(dat_lmr_free(first.lmr));
-	want_error(create_shared(&pair.a, different, SHM_LEN, &name, &first), DAT_INVALID_PARAMETER,
-			DAT_INVALID_ARG3);
-	end_close(&pair.b);
-	ok(create_shared(&pair.a, different, SHM_LEN, &name, &first));
-	end_close(&pair.a);
+	want_bad_arg(create_shared(a, different, SHM_LEN, &name, &first), 3);
+	end_close(b);
+	ok(create_shared(a, different, SHM_LEN, &name, &first));
+	end_close(a);
 	munmap(p, SHM_LEN);
 	munmap(again, SHM_LEN);
 	munmap(different, SHM_LEN);
@@ -417,7 +367,6 @@ lmr_shared__which_piece_it_is(void **state)
 	int fd = memfd_create("piece", MFD_CLOEXEC);
 	struct region first, second;
 	uint8_t *p, *second_half;
-	struct pair pair;
 
 	assert_true(fd >= 0);
 	assert_int_equal(ftruncate(fd, SHM_LEN), 0);
@@ -425,14 +374,12 @@ lmr_shared__which_piece_it_is(void **state)
 	second_half = mmap(NULL, HALF_LEN, PROT_READ | PROT_WRITE, MAP_SHARED, fd, HALF_LEN);
 	assert_ptr_not_equal(second_half, MAP_FAILED);
 	pair_open(&pair, NULL, NULL);
-	ok(create_shared(&pair.a, p, HALF_LEN, &name, &first));
-	want_error(create_shared(&pair.b, p + HALF_LEN, HALF_LEN, &name, &second),
-			DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
-	want_error(create_shared(&pair.b, second_half, HALF_LEN, &name, &second),
-			DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	ok(create_shared(a, p, HALF_LEN, &name, &first));
+	want_bad_arg(create_shared(b, p + HALF_LEN, HALF_LEN, &name, &second), 3);
+	want_bad_arg(create_shared(b, second_half, HALF_LEN, &name, &second), 3);
 	ok(dat_lmr_free(first.lmr));
-	ok(create_shared(&pair.a, p + HALF_LEN, HALF_LEN, &name, &first));
-	ok(create_shared(&pair.b, second_half, HALF_LEN, &name, &second));
+	ok(create_shared(a, p + HALF_LEN, HALF_LEN, &name, &first));
+	ok(create_shared(b, second_half, HALF_LEN, &name, &second));
 	pair_close(&pair);
 	munmap(p, SHM_LEN);
 	munmap(second_half, HALF_LEN);
@@ -447,7 +394,6 @@ lmr_shared__two_adapters(void **state)
 	int fd = memfd_create("two", MFD_CLOEXEC);
 	struct region at_a, at_b;
 	DAT_LMR_TRIPLET iov;
-	struct pair pair;
 	uint8_t *p, *q;
 
 	assert_true(fd >= 0);
@@ -455,21 +401,21 @@ lmr_shared__two_adapters(void **state)
 	p = map_shared(fd, SHM_LEN);
 	q = map_shared(fd, SHM_LEN);
 	pair_up(&pair);
-	ok(create_shared(&pair.a, p, SHM_LEN, &name, &at_a));
-	ok(create_shared(&pair.b, q, SHM_LEN, &name, &at_b));
-	fill_bytes(pair.a.buffer, 64, 4);
-	write_to(&pair, at_b.peer_key, q + 4096, 1);
-	want_dto(&pair.a, pair.a.request, 1, DAT_DTO_SUCCESS, 64);
-	assert_memory_equal(p + 4096, pair.a.buffer, 64);
-	ok(post_recv(&pair.b, 0, 64, 2));
+	ok(create_shared(a, p, SHM_LEN, &name, &at_a));
+	ok(create_shared(b, q, SHM_LEN, &name, &at_b));
+	fill_bytes(a->buffer, 64, 4);
+	write_to(at_b.peer_key, q + 4096, 1);
+	want_dto(a, a->request, 1, DAT_DTO_SUCCESS, 64);
+	assert_memory_equal(p + 4096, a->buffer, 64);
+	ok(post_recv(b, 0, 64, 2));
 	iov = (DAT_LMR_TRIPLET){
 		.lmr_context = at_a.key,
 		.virtual_address = (uintptr_t)p + 4096,
 		.segment_length = 64,
 	};
-	ok(dat_ep_post_send(pair.a.ep, 1, &iov, cookie(2), DAT_COMPLETION_DEFAULT_FLAG));
-	want_dto(&pair.b, pair.b.recv, 2, DAT_DTO_SUCCESS, 64);
-	assert_memory_equal(pair.b.buffer, pair.a.buffer, 64);
+	ok(dat_ep_post_send(a->ep, 1, &iov, cookie(2), DAT_COMPLETION_DEFAULT_FLAG));
+	want_dto(b, b->recv, 2, DAT_DTO_SUCCESS, 64);
+	assert_memory_equal(b->buffer, a->buffer, 64);
 	pair_close(&pair);
 	munmap(p, SHM_LEN);
 	munmap(q, SHM_LEN);
@@ -483,15 +429,12 @@ lmr_shared__the_other_process(void **state)
 	char name[DAT_LMR_COOKIE_SIZE] = "two processes";
 	int fd = *(int *)*state;
 	struct region there;
-	struct pair pair;
 	uint8_t *p = map_shared(fd, SHM_LEN);
 
-	pair_up(&pair);
-	ok(create_shared(&pair.b, p, SHM_LEN, &name, &there));
-	fill_bytes(pair.a.buffer, 64, 5);
-	write_to(&pair, there.peer_key, p + 128, 1);
-	want_dto(&pair.a, pair.a.request, 1, DAT_DTO_SUCCESS, 64);
-	pair_close(&pair);
+	ok(create_shared(b, p, SHM_LEN, &name, &there));
+	fill_bytes(a->buffer, 64, 5);
+	write_to(there.peer_key, p + 128, 1);
+	want_dto(a, a->request, 1, DAT_DTO_SUCCESS, 64);
 }
 
 /* Two processes, each with adapters of its own, register the same memory under the same name. */
@@ -503,14 +446,13 @@ lmr_shared__two_processes(void **state)
 	uint8_t expected[64], *p;
 	struct region here;
 	DAT_LMR_TRIPLET iov;
-	struct pair pair;
 	pid_t child;
 
 	assert_true(fd >= 0);
 	assert_int_equal(ftruncate(fd, SHM_LEN), 0);
 	p = map_shared(fd, SHM_LEN);
 	pair_up(&pair);
-	ok(create_shared(&pair.a, p, SHM_LEN, &name, &here));
+	ok(create_shared(a, p, SHM_LEN, &name, &here));
 	snprintf(number, sizeof(number), "%d", fd);
 	child = fork();
 	assert_true(child >= 0);
@@ -520,42 +462,44 @@ lmr_shared__two_processes(void **state)
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
-	ok(post_recv(&pair.b, 0, 64, 1));
+	ok(post_recv(b, 0, 64, 1));
 	iov = (DAT_LMR_TRIPLET){
 		.lmr_context = here.key,
 		.virtual_address = (uintptr_t)p + 128,
 		.segment_length = 64,
 	};
-	ok(dat_ep_post_send(pair.a.ep, 1, &iov, cookie(1), DAT_COMPLETION_DEFAULT_FLAG));
-	want_dto(&pair.b, pair.b.recv, 1, DAT_DTO_SUCCESS, 64);
+	ok(dat_ep_post_send(a->ep, 1, &iov, cookie(1), DAT_COMPLETION_DEFAULT_FLAG));
+	want_dto(b, b->recv, 1, DAT_DTO_SUCCESS, 64);
 	fill_bytes(expected, sizeof(expected), 5);
-	assert_memory_equal(pair.b.buffer, expected, 64);
+	assert_memory_equal(b->buffer, expected, 64);
 	pair_close(&pair);
 	munmap(p, SHM_LEN);
 	close(fd);
 }
 
+const struct CMUnitTest tests[] = {
+	end_test(lmr_types__announced),
+	pair_test(lmr_of_lmr__arguments_in_their_order),
+	end_test(lmr_of_lmr__tells_what_it_is),
+	up_test(lmr_of_lmr__has_rights_and_zone_of_its_own),
+	up_test(lmr_of_lmr__outlives_the_other),
+	up_test(lmr_of_lmr__a_window_keeps_its_own),
+	end_test(lmr_shared__arguments_in_their_order),
+	end_test(lmr_shared__wants_shared_memory),
+	rig_test(lmr_shared__one_name_one_memory),
+	rig_test(lmr_shared__which_piece_it_is),
+	rig_test(lmr_shared__two_adapters),
+	rig_test(lmr_shared__two_processes),
+	tests_end,
+};
+
 int
 main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		rig_test(lmr_types__announced),
-		rig_test(lmr_of_lmr__arguments_in_their_order),
-		rig_test(lmr_of_lmr__tells_what_it_is),
-		rig_test(lmr_of_lmr__has_rights_and_zone_of_its_own),
-		rig_test(lmr_of_lmr__outlives_the_other),
-		rig_test(lmr_of_lmr__a_window_keeps_its_own),
-		rig_test(lmr_shared__arguments_in_their_order),
-		rig_test(lmr_shared__wants_shared_memory),
-		rig_test(lmr_shared__one_name_one_memory),
-		rig_test(lmr_shared__which_piece_it_is),
-		rig_test(lmr_shared__two_adapters),
-		rig_test(lmr_shared__two_processes),
-	};
 	static int inherited;
 	const struct CMUnitTest child[] = {
 		cmocka_unit_test_prestate_setup_teardown(
-				lmr_shared__the_other_process, NULL, rig_sweep, &inherited),
+				lmr_shared__the_other_process, rig_begin_up, rig_sweep, &inherited),
 	};
 
 	self = argv[0];
@@ -563,5 +507,5 @@ main(int argc, char **argv)
 		inherited = (int)strtol(argv[1], NULL, 10);
 		return cmocka_run_group_tests(child, NULL, NULL);
 	}
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return rig_run();
 }

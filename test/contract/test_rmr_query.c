@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* dat_rmr_query: what it tells of a region that is bound, was bound, or never was; and the life of a region. */
 
-#include "contract.h"
+#include "rig.h"
 
 #define ALL_BITS 0x1fu
 
@@ -12,17 +12,6 @@ make_rmr(const struct end *end)
 
 	ok(dat_rmr_create(end->pz, &rmr));
 	return rmr;
-}
-
-/* All fields, asked into a poisoned struct. */
-static DAT_RMR_PARAM
-rmr_param(DAT_RMR_HANDLE rmr)
-{
-	DAT_RMR_PARAM param;
-
-	memset(&param, POISON, sizeof(param));
-	ok(dat_rmr_query(rmr, DAT_RMR_FIELD_ALL, &param));
-	return param;
 }
 
 static DAT_RMR_CONTEXT
@@ -80,25 +69,21 @@ query__fields_of_a_bound_region(void **state)
 		DAT_MEM_PRIV_REMOTE_READ_FLAG | DAT_MEM_PRIV_REMOTE_WRITE_FLAG,
 		DAT_MEM_PRIV_ALL_FLAG,
 	};
-	struct pair pair;
-	DAT_RMR_HANDLE rmr;
+	DAT_RMR_HANDLE rmr = make_rmr(a);
 
-	pair_up(&pair);
-	rmr = make_rmr(&pair.a);
-	for (unsigned int i = 0; i < sizeof(privileges) / sizeof(privileges[0]); i++) {
-		DAT_LMR_TRIPLET triplet = segment(&pair.a, 100 * i, 50 + i);
+	for (unsigned int i = 0; i < COUNT_OF(privileges); i++) {
+		DAT_LMR_TRIPLET triplet = segment(a, 100 * i, 50 + i);
 		DAT_MEM_PRIV_FLAGS priv = (DAT_MEM_PRIV_FLAGS)privileges[i];
-		DAT_RMR_CONTEXT context = post_bind(&pair.a, rmr, triplet, priv);
+		DAT_RMR_CONTEXT context = post_bind(a, rmr, triplet, priv);
 		DAT_RMR_PARAM param;
 
 		assert_int_not_equal(context, 0);
-		want_bound(&pair.a, rmr);
+		want_bound(a, rmr);
 		want_binding(rmr, triplet, priv, context);
 		param = rmr_param(rmr);
-		assert_ptr_equal(param.ia_handle, pair.a.ia);
-		assert_ptr_equal(param.pz_handle, pair.a.pz);
+		assert_ptr_equal(param.ia_handle, a->ia);
+		assert_ptr_equal(param.pz_handle, a->pz);
 	}
-	pair_close(&pair);
 }
 
 /*
@@ -109,21 +94,17 @@ query__fields_of_a_bound_region(void **state)
 static void
 query__changes_with_the_completion(void **state)
 {
-	struct pair pair;
-	DAT_RMR_CONTEXT first, second;
-	DAT_RMR_HANDLE rmr;
+	DAT_RMR_CONTEXT second;
+	DAT_RMR_HANDLE rmr = make_rmr(a);
+	DAT_RMR_CONTEXT first = post_bind(a, rmr, segment(a, 0, 64), DAT_MEM_PRIV_REMOTE_READ_FLAG);
 
-	pair_up(&pair);
-	rmr = make_rmr(&pair.a);
-	first = post_bind(&pair.a, rmr, segment(&pair.a, 0, 64), DAT_MEM_PRIV_REMOTE_READ_FLAG);
-	want_unbound(&pair.a, rmr);
-	want_bound(&pair.a, rmr);
-	second = post_bind(&pair.a, rmr, segment(&pair.a, 64, 8), DAT_MEM_PRIV_REMOTE_WRITE_FLAG);
-	want_binding(rmr, segment(&pair.a, 0, 64), DAT_MEM_PRIV_REMOTE_READ_FLAG, first);
-	want_bound(&pair.a, rmr);
-	want_binding(rmr, segment(&pair.a, 64, 8), DAT_MEM_PRIV_REMOTE_WRITE_FLAG, second);
+	want_unbound(a, rmr);
+	want_bound(a, rmr);
+	second = post_bind(a, rmr, segment(a, 64, 8), DAT_MEM_PRIV_REMOTE_WRITE_FLAG);
+	want_binding(rmr, segment(a, 0, 64), DAT_MEM_PRIV_REMOTE_READ_FLAG, first);
+	want_bound(a, rmr);
+	want_binding(rmr, segment(a, 64, 8), DAT_MEM_PRIV_REMOTE_WRITE_FLAG, second);
 	assert_int_not_equal(first, second);
-	pair_close(&pair);
 }
 
 /*
@@ -135,12 +116,9 @@ query__changes_with_the_completion(void **state)
 static void
 query__of_an_unbound_region_tells_zeros(void **state)
 {
-	struct pair pair;
-	DAT_RMR_HANDLE rmr;
+	DAT_RMR_HANDLE rmr = make_rmr(a);
 
-	pair_up(&pair);
-	rmr = make_rmr(&pair.a);
-	want_unbound(&pair.a, rmr);
+	want_unbound(a, rmr);
 	for (unsigned int bit = 1; bit <= ALL_BITS; bit <<= 1) {
 		DAT_RMR_PARAM param;
 
@@ -149,14 +127,13 @@ query__of_an_unbound_region_tells_zeros(void **state)
 		if (bit == DAT_RMR_FIELD_LMR_TRIPLET)
 			assert_int_equal(param.lmr_triplet.segment_length, 0);
 	}
-	post_bind(&pair.a, rmr, segment(&pair.a, 0, 64), DAT_MEM_PRIV_REMOTE_READ_FLAG);
-	want_bound(&pair.a, rmr);
+	post_bind(a, rmr, segment(a, 0, 64), DAT_MEM_PRIV_REMOTE_READ_FLAG);
+	want_bound(a, rmr);
 	for (unsigned int i = 0; i < 2; i++) {
-		post_bind(&pair.a, rmr, segment(&pair.a, 0, 0), DAT_MEM_PRIV_REMOTE_READ_FLAG);
-		want_bound(&pair.a, rmr);
-		want_unbound(&pair.a, rmr);
+		post_bind(a, rmr, segment(a, 0, 0), DAT_MEM_PRIV_REMOTE_READ_FLAG);
+		want_bound(a, rmr);
+		want_unbound(a, rmr);
 	}
-	pair_close(&pair);
 }
 
 /* What @p mask asks for is what a question for everything tells. */
@@ -186,17 +163,15 @@ want_asked(DAT_RMR_HANDLE rmr, unsigned int mask)
 static void
 query__mask_selects(void **state)
 {
-	struct pair pair;
 	DAT_RMR_HANDLE rmr;
 
 	assert_int_equal(DAT_RMR_FIELD_ALL, ALL_BITS);
 	pair_up(&pair);
-	rmr = make_rmr(&pair.a);
-	post_bind(&pair.a, rmr, segment(&pair.a, 0, 64), DAT_MEM_PRIV_REMOTE_READ_FLAG);
-	want_bound(&pair.a, rmr);
+	rmr = make_rmr(a);
+	post_bind(a, rmr, segment(a, 0, 64), DAT_MEM_PRIV_REMOTE_READ_FLAG);
+	want_bound(a, rmr);
 	for (unsigned int mask = 0; mask <= ALL_BITS; mask++)
 		want_asked(rmr, mask);
-	pair_close(&pair);
 }
 
 static void
@@ -218,27 +193,18 @@ query__judges_in_the_order_of_the_arguments(void **state)
 {
 	const DAT_RMR_PARAM_MASK unknown = (DAT_RMR_PARAM_MASK)0x20;
 	DAT_RMR_PARAM param;
-	DAT_RMR_HANDLE rmr;
-	struct end end;
+	DAT_RMR_HANDLE rmr = make_rmr(a);
 
-	end_open(&end, "loop0", NULL);
-	rmr = make_rmr(&end);
 	memset(&param, POISON, sizeof(param));
-	want_error(dat_rmr_query(DAT_HANDLE_NULL, unknown, NULL), DAT_INVALID_HANDLE,
-			DAT_INVALID_HANDLE_RMR);
-	want_error(dat_rmr_query(end.lmr, unknown, &param), DAT_INVALID_HANDLE,
-			DAT_INVALID_HANDLE_RMR);
-	want_error(dat_rmr_query(rmr, unknown, NULL), DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	want_bad_handle(dat_rmr_query(DAT_HANDLE_NULL, unknown, NULL), RMR);
+	want_bad_handle(dat_rmr_query(a->lmr, unknown, &param), RMR);
+	want_bad_arg(dat_rmr_query(rmr, unknown, NULL), 2);
 	for (unsigned int bit = 5; bit < 32; bit++)
-		want_error(dat_rmr_query(rmr, (DAT_RMR_PARAM_MASK)(1u << bit | 1u), &param),
-				DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-	want_error(dat_rmr_query(rmr, DAT_RMR_FIELD_ALL, NULL), DAT_INVALID_PARAMETER,
-			DAT_INVALID_ARG3);
+		want_bad_arg(dat_rmr_query(rmr, (DAT_RMR_PARAM_MASK)(1u << bit | 1u), &param), 2);
+	want_bad_arg(dat_rmr_query(rmr, DAT_RMR_FIELD_ALL, NULL), 3);
 	ok(dat_rmr_free(rmr));
-	want_error(dat_rmr_query(rmr, DAT_RMR_FIELD_ALL, &param), DAT_INVALID_HANDLE,
-			DAT_INVALID_HANDLE_RMR);
+	want_bad_handle(dat_rmr_query(rmr, DAT_RMR_FIELD_ALL, &param), RMR);
 	want_untouched(&param, sizeof(param));
-	end_close(&end);
 }
 
 static void
@@ -247,22 +213,18 @@ create__arguments(void **state)
 	DAT_HANDLE_TYPE type;
 	DAT_CONTEXT context = { .as_64 = 4711 };
 	DAT_RMR_HANDLE rmr = DAT_HANDLE_NULL;
-	struct end end;
 
-	end_open(&end, "loop0", NULL);
-	want_error(dat_rmr_create(DAT_HANDLE_NULL, &rmr), DAT_INVALID_HANDLE,
-			DAT_INVALID_HANDLE_PZ);
-	want_error(dat_rmr_create(end.ia, &rmr), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ);
-	want_error(dat_rmr_create(end.pz, NULL), DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	want_bad_handle(dat_rmr_create(DAT_HANDLE_NULL, &rmr), PZ);
+	want_bad_handle(dat_rmr_create(a->ia, &rmr), PZ);
+	want_bad_arg(dat_rmr_create(a->pz, NULL), 2);
 	assert_ptr_equal(rmr, DAT_HANDLE_NULL);
-	ok(dat_rmr_create(end.pz, &rmr));
+	ok(dat_rmr_create(a->pz, &rmr));
 	ok(dat_get_handle_type(rmr, &type));
 	assert_int_equal(type, DAT_HANDLE_TYPE_RMR);
 	ok(dat_set_consumer_context(rmr, context));
 	context.as_64 = 0;
 	ok(dat_get_consumer_context(rmr, &context));
 	assert_int_equal(context.as_64, 4711);
-	end_close(&end);
 }
 
 /* As many as there are keys, local regions included; one freed is one to be had. */
@@ -275,22 +237,21 @@ create__until_full(void **state)
 	DAT_RMR_HANDLE *rmr = calloc(MORE, sizeof(*rmr));
 	DAT_RETURN rc = DAT_SUCCESS;
 	DAT_IA_ATTR attr;
-	struct end end;
 	int n = 0;
 
 	assert_non_null(rmr);
-	end_open(&end, "loop0", NULL);
-	ok(dat_ia_query(end.ia, NULL, DAT_IA_FIELD_ALL, &attr, 0, NULL));
+	end_open(a, "loop0", NULL);
+	attr = ia_attr(a, DAT_IA_FIELD_ALL);
 	while (n < MORE && rc == DAT_SUCCESS) {
-		rc = dat_rmr_create(end.pz, &rmr[n]);
+		rc = dat_rmr_create(a->pz, &rmr[n]);
 		n += rc == DAT_SUCCESS;
 	}
 	want_type(rc, DAT_INSUFFICIENT_RESOURCES);
 	/* The end has one local region. */
 	assert_int_equal(n, attr.max_rmrs - 1);
 	ok(dat_rmr_free(rmr[0]));
-	ok(dat_rmr_create(end.pz, &rmr[0]));
-	end_close(&end);
+	ok(dat_rmr_create(a->pz, &rmr[0]));
+	end_close(a);
 	free(rmr);
 }
 
@@ -298,15 +259,12 @@ static void
 free__arguments(void **state)
 {
 	DAT_RMR_HANDLE rmr;
-	struct end end;
 
-	end_open(&end, "loop0", NULL);
-	want_error(dat_rmr_free(DAT_HANDLE_NULL), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_RMR);
-	want_error(dat_rmr_free(end.pz), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_RMR);
-	rmr = make_rmr(&end);
+	want_bad_handle(dat_rmr_free(DAT_HANDLE_NULL), RMR);
+	want_bad_handle(dat_rmr_free(a->pz), RMR);
+	rmr = make_rmr(a);
 	ok(dat_rmr_free(rmr));
-	want_error(dat_rmr_free(rmr), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_RMR);
-	end_close(&end);
+	want_bad_handle(dat_rmr_free(rmr), RMR);
 }
 
 /* The zone waits for its windows, and so does a graceful close; an abrupt one takes bound ones, too. */
@@ -314,55 +272,41 @@ static void
 free__lets_go_of_the_zone(void **state)
 {
 	DAT_RMR_HANDLE rmr, bound;
-	DAT_PZ_HANDLE pz;
-	struct pair pair;
+	DAT_PZ_HANDLE pz = make_pz(a);
 
-	pair_up(&pair);
-	ok(dat_pz_create(pair.a.ia, &pz));
 	ok(dat_rmr_create(pz, &rmr));
-	want_error(dat_pz_free(pz), DAT_INVALID_STATE, DAT_INVALID_STATE_PZ_IN_USE);
-	want_error(dat_ia_close(pair.a.ia, DAT_CLOSE_GRACEFUL_FLAG), DAT_INVALID_STATE,
-			DAT_INVALID_STATE_IA_IN_USE);
+	want_bad_state(dat_pz_free(pz), PZ_IN_USE);
+	want_bad_state(dat_ia_close(a->ia, DAT_CLOSE_GRACEFUL_FLAG), IA_IN_USE);
 	ok(dat_rmr_free(rmr));
 	ok(dat_pz_free(pz));
-	bound = make_rmr(&pair.a);
-	post_bind(&pair.a, bound, segment(&pair.a, 0, 64), DAT_MEM_PRIV_REMOTE_READ_FLAG);
-	want_bound(&pair.a, bound);
-	pair_close(&pair);
+	bound = make_rmr(a);
+	post_bind(a, bound, segment(a, 0, 64), DAT_MEM_PRIV_REMOTE_READ_FLAG);
+	want_bound(a, bound);
 }
 
 /* Bound or not, it may be freed; what it lay over is free then, too. */
 static void
 free__unbinds(void **state)
 {
-	struct pair pair;
-	DAT_RMR_HANDLE rmr;
+	DAT_RMR_HANDLE rmr = make_rmr(a);
 
-	pair_up(&pair);
-	rmr = make_rmr(&pair.a);
-	post_bind(&pair.a, rmr, segment(&pair.a, 0, 64), DAT_MEM_PRIV_REMOTE_READ_FLAG);
-	want_bound(&pair.a, rmr);
-	want_error(dat_lmr_free(pair.a.lmr), DAT_INVALID_STATE, DAT_INVALID_STATE_LMR_IN_USE);
+	post_bind(a, rmr, segment(a, 0, 64), DAT_MEM_PRIV_REMOTE_READ_FLAG);
+	want_bound(a, rmr);
+	want_bad_state(dat_lmr_free(a->lmr), LMR_IN_USE);
 	ok(dat_rmr_free(rmr));
-	ok(dat_lmr_free(pair.a.lmr));
-	pair_close(&pair);
+	ok(dat_lmr_free(a->lmr));
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		dat_test(create__arguments),
-		dat_test(create__until_full),
-		dat_test(query__fields_of_a_bound_region),
-		dat_test(query__changes_with_the_completion),
-		dat_test(query__of_an_unbound_region_tells_zeros),
-		dat_test(query__mask_selects),
-		dat_test(query__judges_in_the_order_of_the_arguments),
-		dat_test(free__arguments),
-		dat_test(free__lets_go_of_the_zone),
-		dat_test(free__unbinds),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+	end_test(create__arguments),
+	rig_test(create__until_full),
+	up_test(query__fields_of_a_bound_region),
+	up_test(query__changes_with_the_completion),
+	up_test(query__of_an_unbound_region_tells_zeros),
+	rig_test(query__mask_selects),
+	end_test(query__judges_in_the_order_of_the_arguments),
+	end_test(free__arguments),
+	up_test(free__lets_go_of_the_zone),
+	up_test(free__unbinds),
+	tests_end,
+};

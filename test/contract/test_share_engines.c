@@ -8,7 +8,7 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include "rig.h"
+#include "crowd.h"
 
 #define PAIRS    8u
 #define THREADS  4u
@@ -21,7 +21,6 @@
 
 /* cmocka's assertions belong to the main thread: the others keep the line of what went wrong first. */
 struct traffic {
-	struct crowd crowd;
 	uint32_t sent[PAIRS];
 	uint32_t in_flight[PAIRS];
 	uint32_t next[PAIRS];  /**< message expected next; by the thread of its dispatcher */
@@ -60,7 +59,6 @@ stopped(struct traffic *t)
 static void
 post(struct traffic *t, uint64_t slot)
 {
-	const struct end *b = &t->crowd.pair.b;
 	DAT_LMR_TRIPLET iov[2] = { segment(b, slot * HEAD_LEN, HEAD_LEN),
 		segment(b, TAIL + slot * TAIL_LEN, TAIL_LEN) };
 
@@ -78,9 +76,9 @@ judge(struct server *server, const DAT_DTO_COMPLETION_EVENT_DATA *data)
 
 	check(t, __atomic_exchange_n(&t->posted[slot], 0, __ATOMIC_ACQ_REL) == 1, __LINE__);
 	if (data->status == DAT_DTO_SUCCESS) {
-		memcpy(word, t->crowd.pair.b.buffer + slot * HEAD_LEN, sizeof(word));
+		memcpy(word, b->buffer + slot * HEAD_LEN, sizeof(word));
 		check(t, word[0] < PAIRS && word[0] % THREADS == server->index, __LINE__);
-		check(t, t->crowd.server[word[0] % PAIRS] == data->ep_handle, __LINE__);
+		check(t, crowd.server[word[0] % PAIRS] == data->ep_handle, __LINE__);
 		check(t, t->gaps ? word[1] >= t->next[word[0]] : word[1] == t->next[word[0]],
 				__LINE__);
 		t->next[word[0]] = word[1] + 1;
@@ -98,7 +96,7 @@ serve(void *arg)
 {
 	struct server *server = arg;
 	struct traffic *t = server->traffic;
-	DAT_EVD_HANDLE evd = t->crowd.evd[server->index];
+	DAT_EVD_HANDLE evd = crowd.evd[server->index];
 	DAT_EVENT event;
 	DAT_COUNT more;
 
@@ -122,10 +120,7 @@ watch(void *arg)
 	DAT_SRQ_PARAM param;
 
 	while (!stopped(t)) {
-		check(t,
-				dat_srq_query(t->crowd.pair.b.srq, DAT_SRQ_FIELD_ALL, &param) ==
-						DAT_SUCCESS,
-				__LINE__);
+		check(t, dat_srq_query(b->srq, DAT_SRQ_FIELD_ALL, &param) == DAT_SUCCESS, __LINE__);
 		check(t, param.max_recv_dtos == (DAT_COUNT)DEPTH, __LINE__);
 		check(t, param.available_dto_count >= 0, __LINE__);
 		check(t, param.available_dto_count <= param.outstanding_dto_count, __LINE__);
@@ -142,10 +137,10 @@ traffic_start(struct traffic *t, const char *params, bool gaps)
 	set_params(params);
 	memset(t, 0, sizeof(*t));
 	t->gaps = gaps;
-	crowd_open(&t->crowd, PAIRS, DEPTH, 256, THREADS);
+	crowd_open(PAIRS, DEPTH, 256, THREADS);
 	for (uint64_t slot = 0; slot < DEPTH; slot++)
 		post(t, slot);
-	assert_int_equal(pthread_create(&t->watcher, NULL, watch, t), 0);
+	t->watcher = start(watch, t);
 	for (unsigned int i = 0; i < THREADS; i++) {
 		t->server[i] = (struct server){ .traffic = t, .index = i };
 		assert_int_equal(pthread_create(&t->server[i].thread, NULL, serve, &t->server[i]),
@@ -160,18 +155,18 @@ traffic_stop(struct traffic *t)
 	DAT_SRQ_PARAM param;
 
 	for (int i = 0; i < PATIENCE; i++) {
-		param = srq_param(t->crowd.pair.b.srq);
+		param = srq_param(b->srq);
 		if (param.available_dto_count == (DAT_COUNT)DEPTH)
 			break;
 		usleep(1000);
 	}
 	__atomic_store_n(&t->stop, true, __ATOMIC_RELEASE);
 	for (unsigned int i = 0; i < THREADS; i++)
-		assert_int_equal(pthread_join(t->server[i].thread, NULL), 0);
-	assert_int_equal(pthread_join(t->watcher, NULL), 0);
+		join(t->server[i].thread);
+	join(t->watcher);
 	if (t->wrong != 0)
 		fail_msg("line %d", t->wrong);
-	want_counts(t->crowd.pair.b.srq, DEPTH, DEPTH, DEPTH);
+	want_counts(b->srq, DEPTH, DEPTH, DEPTH);
 	print_message("%u received, %u flushed\n", t->received, t->flushed);
 }
 
@@ -179,9 +174,7 @@ traffic_stop(struct traffic *t)
 static void
 send_more(struct traffic *t, unsigned int i, uint32_t limit)
 {
-	struct end *a = &t->crowd.pair.a;
-
-	crowd_pick(&t->crowd, i);
+	crowd_pick(i);
 	while (t->in_flight[i] < IN_PAIR && t->sent[i] < limit) {
 		const uint32_t word[2] = { i, t->sent[i] };
 		size_t at = ((size_t)i * IN_PAIR + t->sent[i] % IN_PAIR) * HEAD_LEN;
@@ -197,12 +190,11 @@ send_more(struct traffic *t, unsigned int i, uint32_t limit)
 static void
 end_of_send(struct traffic *t)
 {
-	DAT_EVENT event = want_event(t->crowd.pair.a.request, DAT_DTO_COMPLETION_EVENT);
-	const DAT_DTO_COMPLETION_EVENT_DATA *data = &event.event_data.dto_completion_event_data;
+	DAT_DTO_COMPLETION_EVENT_DATA data = next_dto(a->request);
 
 	if (!t->gaps)
-		assert_int_equal(data->status, DAT_DTO_SUCCESS);
-	t->in_flight[data->user_cookie.as_64]--;
+		assert_int_equal(data.status, DAT_DTO_SUCCESS);
+	t->in_flight[data.user_cookie.as_64]--;
 }
 
 static uint32_t
@@ -225,7 +217,7 @@ have_cpus(void)
 static const char *const kinds[] = { "queues=2 lcores=1 rnr_timer=1", "queues=2 rnr_timer=1",
 	"queues=4 rnr_timer=1", "queues=2 rnr_timer=1 loss=5000" };
 
-#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+#define KINDS (COUNT_OF(kinds))
 
 /*
  * Each message once, in order, to its endpoint's dispatcher; each buffer used once for each time it was posted; never
@@ -250,7 +242,7 @@ engines__nothing_lost_nothing_twice(void **state)
 		}
 		traffic_stop(t);
 		assert_int_equal(t->received, PAIRS * messages);
-		pair_close(&t->crowd.pair);
+		pair_close(&pair);
 	}
 }
 
@@ -267,24 +259,24 @@ want_end(DAT_EVD_HANDLE evd)
 
 /* End a connection in the middle of its messages, in one of four ways. */
 static void
-cut(struct pair *pair, unsigned int way)
+cut(unsigned int way)
 {
 	switch (way) {
 	case 0:
-		ok(dat_ep_disconnect(pair->a.ep, DAT_CLOSE_ABRUPT_FLAG));
+		ok(dat_ep_disconnect(a->ep, DAT_CLOSE_ABRUPT_FLAG));
 		break;
 	case 1:
-		ok(dat_ep_disconnect(pair->b.ep, DAT_CLOSE_ABRUPT_FLAG));
+		ok(dat_ep_disconnect(b->ep, DAT_CLOSE_ABRUPT_FLAG));
 		break;
 	case 2:
-		ok(dat_ep_disconnect(pair->a.ep, DAT_CLOSE_GRACEFUL_FLAG));
+		ok(dat_ep_disconnect(a->ep, DAT_CLOSE_GRACEFUL_FLAG));
 		break;
 	default:
 		/* Its next message is one too many. */
 		break;
 	}
-	want_end(pair->a.connect);
-	want_end(pair->b.connect);
+	want_end(a->connect);
+	want_end(b->connect);
 }
 
 /*
@@ -296,29 +288,28 @@ static void
 engines__connections_come_and_go(void **state)
 {
 	struct traffic *t = &traffic;
-	struct pair *pair = &t->crowd.pair;
 
 	for (unsigned int kind = have_cpus() ? 0 : 1; kind < KINDS; kind++) {
 		traffic_start(t, kinds[kind], true);
 		for (unsigned int round = 0; round < 4 * PAIRS; round++) {
 			unsigned int victim = round % PAIRS, way = round / PAIRS % 4;
 
-			crowd_pick(&t->crowd, victim);
+			crowd_pick(victim);
 			if (way == 3)
-				ok(dat_ep_set_watermark(pair->b.ep, DAT_WATERMARK_INFINITE, 0));
+				ok(dat_ep_set_watermark(b->ep, DAT_WATERMARK_INFINITE, 0));
 			for (unsigned int i = 0; i < PAIRS; i++)
 				send_more(t, i, UINT32_MAX);
-			crowd_pick(&t->crowd, victim);
-			cut(pair, way);
+			crowd_pick(victim);
+			cut(way);
 			while (all_in_flight(t) > 0)
 				end_of_send(t);
-			crowd_pick(&t->crowd, victim);
-			ok(dat_ep_set_watermark(pair->b.ep, DAT_WATERMARK_INFINITE,
-					DAT_WATERMARK_INFINITE));
-			connect_again(pair);
+			crowd_pick(victim);
+			ok(dat_ep_set_watermark(
+					b->ep, DAT_WATERMARK_INFINITE, DAT_WATERMARK_INFINITE));
+			connect_again();
 		}
 		traffic_stop(t);
-		pair_close(pair);
+		pair_close(&pair);
 	}
 }
 
@@ -332,34 +323,26 @@ static void
 engines__soft_event_before_its_completion(void **state)
 {
 	for (unsigned int kind = have_cpus() ? 0 : 1; kind < KINDS; kind++) {
-		struct crowd *crowd = &traffic.crowd;
-		struct pair *pair = &crowd->pair;
-
 		print_message("%s\n", kinds[kind]);
 		set_params(kinds[kind]);
-		crowd_open(crowd, PAIRS, DEPTH, 64, THREADS);
+		crowd_open(PAIRS, DEPTH, 64, THREADS);
 		for (uint64_t n = 0; n < 400; n++) {
-			crowd_pick(crowd, n % PAIRS);
-			post_many(&pair->b, 1, n);
-			ok(dat_ep_set_watermark(pair->b.ep, 0, DAT_WATERMARK_INFINITE));
-			ok(post_send(&pair->a, 0, 64, n));
-			(void)poll_until(pair, pair->b.recv, DAT_DTO_COMPLETION_EVENT);
-			want_soft(pair->b.async, pair->b.ep);
-			want_dto(&pair->a, pair->a.request, n, DAT_DTO_SUCCESS, 64);
+			crowd_pick(n % PAIRS);
+			post_many(b, 1, n);
+			ok(dat_ep_set_watermark(b->ep, 0, DAT_WATERMARK_INFINITE));
+			ok(post_send(a, 0, 64, n));
+			(void)poll_until(b->recv, DAT_DTO_COMPLETION_EVENT);
+			want_soft(b->async, b->ep);
+			want_dto(a, a->request, n, DAT_DTO_SUCCESS, 64);
 		}
-		want_none(pair->b.async);
-		pair_close(pair);
+		want_none(b->async);
+		pair_close(&pair);
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		rig_test(engines__nothing_lost_nothing_twice),
-		rig_test(engines__connections_come_and_go),
-		rig_test(engines__soft_event_before_its_completion),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+	rig_test(engines__nothing_lost_nothing_twice),
+	rig_test(engines__connections_come_and_go),
+	rig_test(engines__soft_event_before_its_completion),
+	tests_end,
+};

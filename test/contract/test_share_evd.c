@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Endpoints that share a queue and do not share dispatchers; dispatchers that serve several queues. */
 
-#include "rig.h"
+#include "crowd.h"
 
 #define PAIRS    6u
 #define EVDS     3u
@@ -9,30 +9,29 @@
 
 /* A message that tells which connection it belongs to and which of its messages it is. */
 static void
-send_numbered(struct crowd *crowd, unsigned int i, uint32_t number, DAT_VLEN length)
+send_numbered(unsigned int i, uint32_t number, DAT_VLEN length)
 {
 	const uint32_t word[2] = { i, number };
-	size_t at = (size_t)(i + number * crowd->n) % 64 * SLOT_LEN;
+	size_t at = (size_t)(i + number * crowd.n) % 64 * SLOT_LEN;
 
-	crowd_pick(crowd, i);
-	memcpy(crowd->pair.a.buffer + at, word, sizeof(word));
-	ok(post_send(&crowd->pair.a, at, length, i));
+	crowd_pick(i);
+	memcpy(a->buffer + at, word, sizeof(word));
+	ok(post_send(a, at, length, i));
 }
 
 /* The next completion of a dispatcher: which connection, which of its messages. The buffer is posted again. */
 static unsigned int
-receive(struct crowd *crowd, DAT_EVD_HANDLE evd, uint32_t *number)
+receive(DAT_EVD_HANDLE evd, uint32_t *number)
 {
-	DAT_EVENT event = want_event(evd, DAT_DTO_COMPLETION_EVENT);
-	const DAT_DTO_COMPLETION_EVENT_DATA *data = &event.event_data.dto_completion_event_data;
-	size_t slot = data->user_cookie.as_64 * SLOT_LEN;
+	DAT_DTO_COMPLETION_EVENT_DATA data = next_dto(evd);
+	size_t slot = data.user_cookie.as_64 * SLOT_LEN;
 	uint32_t word[2];
 
-	assert_int_equal(data->status, DAT_DTO_SUCCESS);
-	memcpy(word, crowd->pair.b.buffer + slot, sizeof(word));
-	assert_int_equal(crowd_index(crowd, data->ep_handle), word[0]);
+	assert_int_equal(data.status, DAT_DTO_SUCCESS);
+	memcpy(word, b->buffer + slot, sizeof(word));
+	assert_int_equal(crowd_index(data.ep_handle), word[0]);
 	*number = word[1];
-	ok(post_srq(&crowd->pair.b, slot, SLOT_LEN, data->user_cookie.as_64));
+	ok(post_srq(b, slot, SLOT_LEN, data.user_cookie.as_64));
 	return word[0];
 }
 
@@ -45,17 +44,16 @@ receive(struct crowd *crowd, DAT_EVD_HANDLE evd, uint32_t *number)
 static void
 share__each_tells_its_own_dispatcher(void **state)
 {
-	static struct crowd crowd;
 	uint32_t next[PAIRS] = { 0 };
 
-	crowd_open(&crowd, PAIRS, 16, 256, EVDS);
+	crowd_open(PAIRS, 16, 256, EVDS);
 	for (unsigned int i = 0; i < 16; i++)
-		ok(post_srq(&crowd.pair.b, (size_t)i * SLOT_LEN, SLOT_LEN, i));
+		ok(post_srq(b, (size_t)i * SLOT_LEN, SLOT_LEN, i));
 	for (uint32_t round = 0; round < 30; round++) {
 		/* Not all send, and not in the same order, and neither do they send the same. */
 		for (unsigned int i = 0; i < PAIRS; i++)
 			if ((round + i) % 3 != 0)
-				send_numbered(&crowd, i, round, 8 + (round * 977 + i * 131) % 4000);
+				send_numbered(i, round, 8 + (round * 977 + i * 131) % 4000);
 		for (unsigned int e = 0; e < EVDS; e++) {
 			for (unsigned int i = e; i < PAIRS; i += EVDS) {
 				uint32_t number;
@@ -63,18 +61,17 @@ share__each_tells_its_own_dispatcher(void **state)
 
 				if ((round + i) % 3 == 0)
 					continue;
-				from = receive(&crowd, crowd.evd[e], &number);
+				from = receive(crowd.evd[e], &number);
 				assert_int_equal(from % EVDS, e);
 				assert_true(number >= next[from]);
 				next[from] = number + 1;
-				want_event(crowd.pair.a.request, DAT_DTO_COMPLETION_EVENT);
+				want_event(a->request, DAT_DTO_COMPLETION_EVENT);
 			}
 		}
 	}
 	for (unsigned int e = 0; e < EVDS; e++)
 		want_none(crowd.evd[e]);
-	want_counts(crowd.pair.b.srq, 16, 16, 16);
-	pair_close(&crowd.pair);
+	want_counts(b->srq, 16, 16, 16);
 }
 
 /*
@@ -86,31 +83,28 @@ static void
 share__places_come_back_over_every_dispatcher(void **state)
 {
 	static const unsigned int order[PAIRS] = { 4, 0, 5, 2, 1, 3 };
-	static struct crowd crowd;
 
-	crowd_open(&crowd, PAIRS, PAIRS, 64, PAIRS);
+	crowd_open(PAIRS, PAIRS, 64, PAIRS);
 	for (unsigned int round = 0; round < 10; round++) {
-		post_many(&crowd.pair.b, PAIRS, 0);
+		post_many(b, PAIRS, 0);
 		for (unsigned int i = 0; i < PAIRS; i++) {
-			crowd_pick(&crowd, i);
-			deliver(&crowd.pair, 64);
-			want_counts(crowd.pair.b.srq, PAIRS, (DAT_COUNT)(PAIRS - 1 - i), PAIRS);
+			crowd_pick(i);
+			deliver(&pair, 64);
+			want_counts(b->srq, PAIRS, (DAT_COUNT)(PAIRS - 1 - i), PAIRS);
 		}
 		for (unsigned int i = 0; i < PAIRS; i++) {
-			crowd_pick(&crowd, order[i]);
-			want_type(post_srq(&crowd.pair.b, 0, 64, 1),
+			crowd_pick(order[i]);
+			want_type(post_srq(b, 0, 64, 1),
 					i == 0 ? DAT_INSUFFICIENT_RESOURCES : DAT_SUCCESS);
-			want_dto(&crowd.pair.b, crowd.pair.b.recv, order[i], DAT_DTO_SUCCESS, 64);
+			want_dto(b, b->recv, order[i], DAT_DTO_SUCCESS, 64);
 		}
 		/* What was posted meanwhile is used up, so that the next round begins like this one. */
 		for (unsigned int i = 0; i < PAIRS - 1; i++) {
-			crowd_pick(&crowd, i);
-			deliver(&crowd.pair, 64);
-			want_dto(&crowd.pair.b, crowd.pair.b.recv, 1, DAT_DTO_SUCCESS, 64);
+			crowd_pick(i);
+			deliver_as(1, 64);
 		}
-		want_counts(crowd.pair.b.srq, PAIRS, 0, 0);
+		want_counts(b->srq, PAIRS, 0, 0);
 	}
-	pair_close(&crowd.pair);
 }
 
 /*
@@ -122,24 +116,20 @@ share__places_come_back_over_every_dispatcher(void **state)
 static void
 share__without_a_dispatcher(void **state)
 {
-	struct pair pair;
-
-	srq_pair_open(&pair, 4, 1);
-	ok(dat_ep_free(pair.b.ep));
-	pair.b.ep = make_srq_ep(&pair.b, pair.b.srq, DAT_HANDLE_NULL);
+	ok(dat_ep_free(b->ep));
+	b->ep = make_srq_ep(b, b->srq, DAT_HANDLE_NULL);
 	pair_connect(&pair);
 	for (unsigned int i = 0; i < 20; i++) {
-		post_many(&pair.b, 1, i);
-		want_counts(pair.b.srq, 4, 1, 1);
+		post_many(b, 1, i);
+		want_counts(b->srq, 4, 1, 1);
 		deliver(&pair, 64);
-		want_counts(pair.b.srq, 4, 0, 0);
+		want_counts(b->srq, 4, 0, 0);
 	}
-	ok(post_srq(&pair.b, 0, LONG_LEN, 1));
+	ok(post_srq(b, 0, LONG_LEN, 1));
 	begin_long(&pair, 1);
-	want_counts(pair.b.srq, 4, 0, 1);
+	want_counts(b->srq, 4, 0, 1);
 	part(&pair);
-	want_counts(pair.b.srq, 4, 0, 0);
-	pair_close(&pair);
+	want_counts(b->srq, 4, 0, 0);
 }
 
 /*
@@ -150,29 +140,25 @@ share__without_a_dispatcher(void **state)
 static void
 share__one_dispatcher_for_everything(void **state)
 {
-	struct pair pair;
 	DAT_EVENT event;
 
-	srq_pair_open(&pair, 4, 1);
 	ok(dat_psp_free(pair.psp));
-	pair.b.cr = make_evd(&pair.b, DAT_EVD_DTO_FLAG | DAT_EVD_CONNECTION_FLAG | DAT_EVD_CR_FLAG);
-	pair.b.recv = pair.b.request = pair.b.connect = pair.b.cr;
-	ok(dat_psp_create(pair.b.ia, CONN_QUAL, pair.b.cr, DAT_PSP_CONSUMER_FLAG, &pair.psp));
+	b->cr = make_evd(b, DAT_EVD_DTO_FLAG | DAT_EVD_CONNECTION_FLAG | DAT_EVD_CR_FLAG);
+	b->recv = b->request = b->connect = b->cr;
+	pair.psp = make_psp(b, CONN_QUAL, b->cr);
 	for (unsigned int i = 0; i < 3; i++) {
-		ok(dat_ep_create(pair.a.ia, pair.a.pz, pair.a.recv, pair.a.request, pair.a.connect,
-				NULL, &pair.a.ep));
-		pair.b.ep = srq_ep(&pair.b, NULL);
+		a->ep = another_ep(a);
+		b->ep = srq_ep(b, NULL);
 		pair_connect(&pair);
-		post_many(&pair.b, 1, i);
-		ok(post_recv(&pair.a, 0, 64, 50));
-		ok(post_send(&pair.b, 0, 64, 100));
-		want_dto(&pair.b, pair.b.cr, 100, DAT_DTO_SUCCESS, 64);
+		post_many(b, 1, i);
+		ok(post_recv(a, 0, 64, 50));
+		ok(post_send(b, 0, 64, 100));
+		want_dto(b, b->cr, 100, DAT_DTO_SUCCESS, 64);
 		deliver(&pair, 64);
-		event = want_now(pair.b.cr, DAT_DTO_COMPLETION_EVENT);
+		event = want_now(b->cr, DAT_DTO_COMPLETION_EVENT);
 		assert_int_equal(event.event_data.dto_completion_event_data.user_cookie.as_64, i);
 	}
-	want_counts(pair.b.srq, 4, 0, 0);
-	pair_close(&pair);
+	want_counts(b->srq, 4, 0, 0);
 }
 
 /*
@@ -186,32 +172,28 @@ share__several_queues_on_one_dispatcher(void **state)
 	static const uint64_t first_of[3] = { 0, 10, 20 };
 	DAT_EP_HANDLE client[3], server[3];
 	DAT_SRQ_HANDLE srq[3];
-	struct pair pair;
 
-	pair_open(&pair, NULL, NULL);
 	for (unsigned int i = 0; i < 3; i++) {
-		srq[i] = pair.b.srq = make_srq(&pair.b, 8, 1);
+		srq[i] = b->srq = make_srq(b, 8, 1);
 		add_connection(&pair);
-		client[i] = pair.a.ep;
-		server[i] = pair.b.ep;
-		post_many(&pair.b, 4, first_of[i]);
+		client[i] = a->ep;
+		server[i] = b->ep;
+		post_many(b, 4, first_of[i]);
 	}
 	for (unsigned int n = 0; n < 4; n++) {
 		for (unsigned int i = 0; i < 3; i++) {
-			pair.a.ep = client[i];
+			a->ep = client[i];
 			deliver(&pair, 64);
 		}
 	}
 	for (DAT_COUNT n = 0; n < 4; n++) {
 		for (unsigned int i = 0; i < 3; i++) {
 			want_counts(srq[i], 8, 0, 4 - n);
-			pair.b.ep = server[i];
-			want_dto_now(&pair.b, pair.b.recv, first_of[i] + (uint64_t)n,
-					DAT_DTO_SUCCESS);
+			b->ep = server[i];
+			want_dto_now(b, b->recv, first_of[i] + (uint64_t)n, DAT_DTO_SUCCESS);
 			want_counts(srq[i], 8, 0, 3 - n);
 		}
 	}
-	pair_close(&pair);
 }
 
 /*
@@ -230,36 +212,31 @@ share__any_number_of_queues_on_one_dispatcher(void **state)
 	const DAT_EP_ATTR attr = { .max_request_dtos = 1, .max_request_iov = 1 };
 	static DAT_SRQ_HANDLE srq[LIVE];
 	static DAT_EP_HANDLE ep[LIVE];
-	DAT_SRQ_HANDLE first;
-	struct pair pair;
+	DAT_SRQ_HANDLE first = b->srq;
 
-	srq_pair_up(&pair, 8, 1);
-	first = pair.b.srq;
-	post_many(&pair.b, 2, 0);
+	post_many(b, 2, 0);
 	deliver(&pair, 64);
 	for (unsigned int i = 0; i < LIVE; i++) {
-		srq[i] = pair.b.srq = make_srq(&pair.b, 1, 1);
-		ep[i] = srq_ep(&pair.b, &attr);
+		srq[i] = b->srq = make_srq(b, 1, 1);
+		ep[i] = srq_ep(b, &attr);
 	}
 	for (unsigned int i = 0; i < ROUNDS; i++) {
 		unsigned int at = i * 7 % LIVE;
 
 		ok(dat_ep_free(ep[at]));
 		ok(dat_srq_free(srq[at]));
-		srq[at] = pair.b.srq = make_srq(&pair.b, 1, 1);
-		ep[at] = srq_ep(&pair.b, &attr);
+		srq[at] = b->srq = make_srq(b, 1, 1);
+		ep[at] = srq_ep(b, &attr);
 	}
 	want_counts(first, 8, 1, 2);
-	want_dto_now(&pair.b, pair.b.recv, 0, DAT_DTO_SUCCESS);
+	want_dto_now(b, b->recv, 0, DAT_DTO_SUCCESS);
 	want_counts(first, 8, 1, 1);
-	deliver(&pair, 64);
-	want_dto(&pair.b, pair.b.recv, 1, DAT_DTO_SUCCESS, 64);
+	deliver_as(1, 64);
 	want_counts(first, 8, 0, 0);
 	for (unsigned int i = 0; i < LIVE; i++) {
 		ok(dat_ep_free(ep[i]));
 		ok(dat_srq_free(srq[i]));
 	}
-	pair_close(&pair);
 }
 
 /*
@@ -272,43 +249,36 @@ static void
 share__a_full_dispatcher_loses_no_place(void **state)
 {
 	const struct end_options small = { .evd_len = 4 };
-	struct pair pair;
 	DAT_EVENT event;
 
 	pair_open(&pair, NULL, &small);
-	ok(dat_ep_free(pair.b.ep));
-	pair.b.srq = make_srq(&pair.b, 32, 1);
-	pair.b.ep = srq_ep(&pair.b, NULL);
+	ok(dat_ep_free(b->ep));
+	b->srq = make_srq(b, 32, 1);
+	b->ep = srq_ep(b, NULL);
 	pair_connect(&pair);
-	post_many(&pair.b, 32, 0);
+	post_many(b, 32, 0);
 	for (DAT_COUNT i = 0; i < 10; i++) {
 		deliver(&pair, 64);
-		want_counts(pair.b.srq, 32, 31 - i, i < 4 ? 32 : 32 - (i - 3));
+		want_counts(b->srq, 32, 31 - i, i < 4 ? 32 : 32 - (i - 3));
 	}
-	event = want_now(pair.b.async, DAT_ASYNC_ERROR_EVD_OVERFLOW);
-	assert_ptr_equal(event.event_data.asynch_error_event_data.dat_handle, pair.b.recv);
-	want_none(pair.b.async);
+	event = want_now(b->async, DAT_ASYNC_ERROR_EVD_OVERFLOW);
+	assert_ptr_equal(event.event_data.asynch_error_event_data.dat_handle, b->recv);
+	want_none(b->async);
 	for (uint64_t i = 0; i < 4; i++)
-		want_dto_now(&pair.b, pair.b.recv, i, DAT_DTO_SUCCESS);
-	want_none(pair.b.recv);
-	want_counts(pair.b.srq, 32, 22, 22);
-	post_many(&pair.b, 10, 0);
-	want_type(post_srq(&pair.b, 0, 64, 1), DAT_INSUFFICIENT_RESOURCES);
-	pair_close(&pair);
+		want_dto_now(b, b->recv, i, DAT_DTO_SUCCESS);
+	want_none(b->recv);
+	want_counts(b->srq, 32, 22, 22);
+	post_many(b, 10, 0);
+	want_type(post_srq(b, 0, 64, 1), DAT_INSUFFICIENT_RESOURCES);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		rig_test(share__each_tells_its_own_dispatcher),
-		rig_test(share__places_come_back_over_every_dispatcher),
-		rig_test(share__without_a_dispatcher),
-		rig_test(share__one_dispatcher_for_everything),
-		rig_test(share__several_queues_on_one_dispatcher),
-		rig_test(share__any_number_of_queues_on_one_dispatcher),
-		rig_test(share__a_full_dispatcher_loses_no_place),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+	rig_test(share__each_tells_its_own_dispatcher),
+	rig_test(share__places_come_back_over_every_dispatcher),
+	srq_test(share__without_a_dispatcher, 4, 1),
+	srq_test(share__one_dispatcher_for_everything, 4, 1),
+	pair_test(share__several_queues_on_one_dispatcher),
+	srq_up_test(share__any_number_of_queues_on_one_dispatcher, 8, 1),
+	rig_test(share__a_full_dispatcher_loses_no_place),
+	tests_end,
+};

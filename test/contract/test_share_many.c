@@ -1,37 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Many endpoints on one queue: all served from few buffers, none at the cost of the others. */
 
-#include "rig.h"
-
-static struct crowd crowd;
+#include "crowd.h"
 
 /* One message of @p length from each client, then one completion for each: how many each server's endpoint got. */
 static void
 serve_all(unsigned int depth, DAT_VLEN length)
 {
 	static unsigned int got[CROWD_MAX];
-	struct pair *pair = &crowd.pair;
 
 	memset(got, 0, sizeof(got));
 	for (unsigned int i = 0; i < crowd.n; i++) {
-		crowd_pick(&crowd, i);
-		ok(post_send(&pair->a, 0, length, i));
+		crowd_pick(i);
+		ok(post_send(a, 0, length, i));
 	}
 	for (unsigned int i = 0; i < crowd.n; i++) {
-		DAT_EVENT event = want_event(crowd.evd[0], DAT_DTO_COMPLETION_EVENT);
-		const DAT_DTO_COMPLETION_EVENT_DATA *data =
-				&event.event_data.dto_completion_event_data;
+		DAT_DTO_COMPLETION_EVENT_DATA data = next_dto(crowd.evd[0]);
 
-		assert_int_equal(data->status, DAT_DTO_SUCCESS);
-		assert_int_equal(data->transfered_length, length);
-		got[crowd_index(&crowd, data->ep_handle)]++;
-		ok(post_srq(&pair->b, 0, length, data->user_cookie.as_64));
+		assert_int_equal(data.status, DAT_DTO_SUCCESS);
+		assert_int_equal(data.transfered_length, length);
+		got[crowd_index(data.ep_handle)]++;
+		ok(post_srq(b, 0, length, data.user_cookie.as_64));
 	}
 	for (unsigned int i = 0; i < crowd.n; i++) {
-		want_event(pair->a.request, DAT_DTO_COMPLETION_EVENT);
+		want_event(a->request, DAT_DTO_COMPLETION_EVENT);
 		assert_int_equal(got[i], 1);
 	}
-	want_counts(pair->b.srq, (DAT_COUNT)depth, (DAT_COUNT)depth, (DAT_COUNT)depth);
+	want_counts(b->srq, (DAT_COUNT)depth, (DAT_COUNT)depth, (DAT_COUNT)depth);
 }
 
 /*
@@ -47,17 +42,17 @@ many__fewer_buffers_than_endpoints(void **state)
 		unsigned int endpoints, depth;
 	} rows[] = { { 64, 64 }, { 64, 16 }, { 64, 1 }, { 1000, 64 } };
 
-	for (unsigned int r = 0; r < sizeof(rows) / sizeof(rows[0]); r++) {
+	for (unsigned int r = 0; r < COUNT_OF(rows); r++) {
 		unsigned int depth = rows[r].depth;
 
 		print_message("%u endpoints, %u buffers\n", rows[r].endpoints, depth);
 		set_params("rnr_timer=1");
-		crowd_open(&crowd, rows[r].endpoints, (DAT_COUNT)depth, 1024, 1);
+		crowd_open(rows[r].endpoints, (DAT_COUNT)depth, 1024, 1);
 		for (unsigned int i = 0; i < depth; i++)
-			ok(post_srq(&crowd.pair.b, 0, 64, i));
+			ok(post_srq(b, 0, 64, i));
 		for (unsigned int round = 0; round < 3; round++)
 			serve_all(depth, 64);
-		pair_close(&crowd.pair);
+		pair_close(&pair);
 	}
 }
 
@@ -73,19 +68,17 @@ many__all_hold_one(void **state)
 	enum {
 		ENDPOINTS = 64
 	};
-	struct pair *pair = &crowd.pair;
 	DAT_COUNT holding = 0;
 	DAT_EP_HANDLE late;
 
-	crowd_open(&crowd, ENDPOINTS + 1, 100, 1024, 1);
+	crowd_open(ENDPOINTS + 1, 100, 1024, 1);
 	for (unsigned int i = 0; i < ENDPOINTS; i++) {
-		crowd_pick(&crowd, i);
-		ok(post_srq(&pair->b, 0, BUFFER_LEN, i));
-		ok(post_send(&pair->a, 0, BUFFER_LEN, i));
+		crowd_pick(i);
+		ok(post_srq(b, 0, BUFFER_LEN, i));
+		ok(post_send(a, 0, BUFFER_LEN, i));
 	}
 	for (unsigned int n = 0; n < 10 * ENDPOINTS && holding < ENDPOINTS; n++) {
-		poll_once(&pair->a);
-		poll_once(&pair->b);
+		poll_both(1);
 		holding = 0;
 		for (unsigned int i = 0; i < ENDPOINTS; i++)
 			holding += held(crowd.server[i]);
@@ -93,44 +86,39 @@ many__all_hold_one(void **state)
 	for (unsigned int i = 0; i < ENDPOINTS; i++)
 		want_held(crowd.server[i], 1);
 	want_none(crowd.evd[0]);
-	want_counts(pair->b.srq, 100, 0, ENDPOINTS);
-	crowd_pick(&crowd, ENDPOINTS);
-	late = pair->b.ep;
-	ok(post_send(&pair->a, 0, 64, ENDPOINTS));
-	for (unsigned int i = 0; i < 2; i++) {
-		poll_once(&pair->a);
-		poll_once(&pair->b);
-	}
+	want_counts(b->srq, 100, 0, ENDPOINTS);
+	crowd_pick(ENDPOINTS);
+	late = b->ep;
+	ok(post_send(a, 0, 64, ENDPOINTS));
+	for (unsigned int i = 0; i < 2; i++)
+		poll_both(1);
 	want_held(late, 0);
-	ok(post_srq(&pair->b, 0, 64, ENDPOINTS));
+	ok(post_srq(b, 0, 64, ENDPOINTS));
 	for (unsigned int i = 0; i < ENDPOINTS + 1; i++) {
 		DAT_EVENT event = want_event(crowd.evd[0], DAT_DTO_COMPLETION_EVENT);
 
 		assert_int_equal(
 				event.event_data.dto_completion_event_data.status, DAT_DTO_SUCCESS);
 	}
-	want_counts(pair->b.srq, 100, 0, 0);
+	want_counts(b->srq, 100, 0, 0);
 	for (unsigned int i = 0; i < crowd.n; i++)
 		want_held(crowd.server[i], 0);
-	pair_close(pair);
 }
 
 /* A message of the others arrives whole while the slow one stands still. */
 static void
 others_go_on(unsigned int slow, uint64_t first)
 {
-	struct pair *pair = &crowd.pair;
-
 	for (unsigned int i = 0; i < crowd.n; i++) {
 		DAT_EVENT event;
 
 		if (i == slow)
 			continue;
-		crowd_pick(&crowd, i);
-		ok(post_srq(&pair->b, 0, 64, first + i));
-		ok(post_send(&pair->a, 0, 64, first + i));
-		event = poll_until(pair, crowd.evd[0], DAT_DTO_COMPLETION_EVENT);
-		assert_ptr_equal(event.event_data.dto_completion_event_data.ep_handle, pair->b.ep);
+		crowd_pick(i);
+		ok(post_srq(b, 0, 64, first + i));
+		ok(post_send(a, 0, 64, first + i));
+		event = poll_until(crowd.evd[0], DAT_DTO_COMPLETION_EVENT);
+		assert_ptr_equal(event.event_data.dto_completion_event_data.ep_handle, b->ep);
 	}
 }
 
@@ -144,17 +132,16 @@ others_go_on(unsigned int slow, uint64_t first)
 static void
 many__a_slow_one_takes_no_more_than_its_mark(void **state)
 {
-	struct pair *pair = &crowd.pair;
 	struct pair slow;
 
-	crowd_open(&crowd, 8, 8, 1024, 1);
-	crowd_pick(&crowd, 3);
-	slow = *pair;
+	crowd_open(8, 8, 1024, 1);
+	crowd_pick(3);
+	slow = pair;
 	ok(dat_ep_set_watermark(slow.b.ep, DAT_WATERMARK_INFINITE, 1));
 	ok(post_huge_srq(&slow.b, 100));
-	begin_huge(&slow, 100);
+	begin_huge(100);
 	for (uint64_t i = 1; i < 5; i++)
-		ok(post_huge_send(&slow, 100 + i));
+		ok(post_huge_send(&slow.a, 100 + i));
 	others_go_on(3, 200);
 	want_held(slow.b.ep, 1);
 	want_counts(slow.b.srq, 8, 0, 1);
@@ -166,7 +153,6 @@ many__a_slow_one_takes_no_more_than_its_mark(void **state)
 	want_counts(slow.b.srq, 8, 0, 0);
 	others_go_on(3, 300);
 	want_counts(slow.b.srq, 8, 0, 0);
-	pair_close(pair);
 }
 
 /*
@@ -182,58 +168,47 @@ many__endpoints_go_in_any_order(void **state)
 		ENDPOINTS = 16
 	};
 	static bool gone[ENDPOINTS];
-	struct pair *pair = &crowd.pair;
 
 	memset(gone, 0, sizeof(gone));
-	crowd_open(&crowd, ENDPOINTS, 64, 1024, 1);
-	post_many(&pair->b, 32, 0);
+	crowd_open(ENDPOINTS, 64, 1024, 1);
+	post_many(b, 32, 0);
 	for (unsigned int n = 0; n < ENDPOINTS; n++) {
 		unsigned int victim = n * 5 % ENDPOINTS;
 		unsigned int sent = 0;
 
-		want_error(dat_srq_free(pair->b.srq), DAT_INVALID_STATE,
-				DAT_INVALID_STATE_SRQ_IN_USE);
-		crowd_pick(&crowd, victim);
+		want_bad_state(dat_srq_free(b->srq), SRQ_IN_USE);
+		crowd_pick(victim);
 		if (n % 2 != 0)
-			part(pair);
+			part(&pair);
 		else
-			ok(post_send(&pair->a, 0, 64, 1));
+			ok(post_send(a, 0, 64, 1));
 		ok(dat_ep_free(crowd.server[victim]));
 		gone[victim] = true;
-		want_error(dat_ep_free(crowd.server[victim]), DAT_INVALID_HANDLE,
-				DAT_INVALID_HANDLE_EP);
+		want_bad_handle(dat_ep_free(crowd.server[victim]), EP);
 		for (unsigned int i = 0; i < ENDPOINTS; i++) {
 			if (gone[i])
 				continue;
-			crowd_pick(&crowd, i);
-			ok(post_send(&pair->a, 0, 64, 7));
+			crowd_pick(i);
+			ok(post_send(a, 0, 64, 7));
 			sent++;
 		}
 		for (; sent > 0; sent--) {
-			DAT_EVENT event = want_event(crowd.evd[0], DAT_DTO_COMPLETION_EVENT);
-			const DAT_DTO_COMPLETION_EVENT_DATA *data =
-					&event.event_data.dto_completion_event_data;
+			DAT_DTO_COMPLETION_EVENT_DATA data = next_dto(crowd.evd[0]);
 
-			assert_int_equal(data->status, DAT_DTO_SUCCESS);
-			assert_false(gone[crowd_index(&crowd, data->ep_handle)]);
-			ok(post_srq(&pair->b, 0, 64, data->user_cookie.as_64));
+			assert_int_equal(data.status, DAT_DTO_SUCCESS);
+			assert_false(gone[crowd_index(data.ep_handle)]);
+			ok(post_srq(b, 0, 64, data.user_cookie.as_64));
 		}
 	}
-	want_counts(pair->b.srq, 64, 32, 32);
-	ok(dat_srq_free(pair->b.srq));
+	want_counts(b->srq, 64, 32, 32);
+	ok(dat_srq_free(b->srq));
 	want_none(crowd.evd[0]);
-	pair_close(pair);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		rig_test(many__fewer_buffers_than_endpoints),
-		rig_test(many__all_hold_one),
-		rig_test(many__a_slow_one_takes_no_more_than_its_mark),
-		rig_test(many__endpoints_go_in_any_order),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+	rig_test(many__fewer_buffers_than_endpoints),
+	rig_test(many__all_hold_one),
+	rig_test(many__a_slow_one_takes_no_more_than_its_mark),
+	rig_test(many__endpoints_go_in_any_order),
+	tests_end,
+};

@@ -3,7 +3,7 @@
 
 #include <pthread.h>
 
-#include "contract.h"
+#include "rig.h"
 
 #define LATER \
 	300 /**< objects made after a free, in whose memory the old handle could come to life again */
@@ -16,16 +16,14 @@ want_dead(const struct end *end, DAT_SRQ_HANDLE srq)
 	DAT_SRQ_PARAM param;
 	DAT_EP_HANDLE ep;
 
-	want_error(dat_srq_free(srq), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_SRQ);
-	want_error(dat_srq_post_recv(srq, 0, NULL, cookie(0)), DAT_INVALID_HANDLE,
-			DAT_INVALID_HANDLE_SRQ);
-	want_error(dat_srq_query(srq, DAT_SRQ_FIELD_ALL, &param), DAT_INVALID_HANDLE,
-			DAT_INVALID_HANDLE_SRQ);
-	want_error(dat_srq_resize(srq, 1), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_SRQ);
-	want_error(dat_srq_set_lw(srq, 0), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_SRQ);
-	want_error(dat_ep_create_with_srq(end->ia, end->pz, end->recv, end->request, end->connect,
-				   srq, &attr, &ep),
-			DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_SRQ);
+	want_bad_handle(dat_srq_free(srq), SRQ);
+	want_bad_handle(dat_srq_post_recv(srq, 0, NULL, cookie(0)), SRQ);
+	want_bad_handle(dat_srq_query(srq, DAT_SRQ_FIELD_ALL, &param), SRQ);
+	want_bad_handle(dat_srq_resize(srq, 1), SRQ);
+	want_bad_handle(dat_srq_set_lw(srq, 0), SRQ);
+	want_bad_handle(dat_ep_create_with_srq(end->ia, end->pz, end->recv, end->request,
+					end->connect, srq, &attr, &ep),
+			SRQ);
 }
 
 /* Proves: srq_free.1 srq_free.4 bug.S19 */
@@ -34,99 +32,82 @@ free__handle_is_bad_afterwards(void **state)
 {
 	DAT_SRQ_HANDLE old, later[LATER];
 	DAT_HANDLE_TYPE type;
-	struct end end;
 
-	end_open(&end, "loop0", NULL);
-	old = make_srq(&end, 4, 1);
+	old = make_srq(a, 4, 1);
 	ok(dat_srq_free(old));
-	want_dead(&end, old);
+	want_dead(a, old);
 	want_type(dat_get_handle_type(old, &type), DAT_INVALID_HANDLE);
 	/* Also with many new objects around, of which none was harmed by the tries. */
 	for (unsigned int i = 0; i < LATER; i++) {
-		later[i] = make_srq(&end, 4, 1);
+		later[i] = make_srq(a, 4, 1);
 		assert_ptr_not_equal(later[i], old);
 	}
-	want_dead(&end, old);
+	want_dead(a, old);
 	for (unsigned int i = 0; i < LATER; i++)
 		ok(dat_srq_free(later[i]));
-	want_dead(&end, old);
-	end_close(&end);
+	want_dead(a, old);
 }
 
 /* Proves: srq_free.4 */
 static void
 free__bad_handles(void **state)
 {
-	struct end end;
-	DAT_SRQ_HANDLE srq;
+	DAT_SRQ_HANDLE srq = make_srq(a, 4, 1);
 
-	end_open(&end, "loop0", NULL);
-	srq = make_srq(&end, 4, 1);
-	want_dead(&end, DAT_HANDLE_NULL);
-	want_dead(&end, end.ia);
-	want_dead(&end, end.pz);
-	want_dead(&end, end.ep);
-	want_dead(&end, end.recv);
-	want_dead(&end, end.lmr);
+	want_dead(a, DAT_HANDLE_NULL);
+	want_dead(a, a->ia);
+	want_dead(a, a->pz);
+	want_dead(a, a->ep);
+	want_dead(a, a->recv);
+	want_dead(a, a->lmr);
 	want_counts(srq, 4, 0, 0);
 	ok(dat_srq_free(srq));
-	end_close(&end);
 }
 
 /* Proves: srq_free.2 srq_free.5 */
 static void
 free__refused_while_an_endpoint_uses_it(void **state)
 {
-	DAT_EP_HANDLE second;
 	DAT_SRQ_PARAM before;
-	struct pair pair;
+	DAT_EP_HANDLE second = make_srq_ep(b, b->srq, b->recv);
 
-	srq_pair_open(&pair, 4, 1);
-	second = make_srq_ep(&pair.b, pair.b.srq, pair.b.recv);
-	ok(dat_srq_set_lw(pair.b.srq, 2));
-	want_low(pair.b.async, pair.b.srq);
-	post_many(&pair.b, 3, 0);
-	before = srq_param(pair.b.srq);
+	ok(dat_srq_set_lw(b->srq, 2));
+	want_low(b->async, b->srq);
+	post_many(b, 3, 0);
+	before = srq_param(b->srq);
 	/* In whatever state the endpoints are. */
-	want_error(dat_srq_free(pair.b.srq), DAT_INVALID_STATE, DAT_INVALID_STATE_SRQ_IN_USE);
+	want_bad_state(dat_srq_free(b->srq), SRQ_IN_USE);
 	pair_connect(&pair);
-	want_error(dat_srq_free(pair.b.srq), DAT_INVALID_STATE, DAT_INVALID_STATE_SRQ_IN_USE);
-	want_unchanged(pair.b.srq, &before);
+	want_bad_state(dat_srq_free(b->srq), SRQ_IN_USE);
+	want_unchanged(b->srq, &before);
 	ok(dat_ep_free(second));
-	want_error(dat_srq_free(pair.b.srq), DAT_INVALID_STATE, DAT_INVALID_STATE_SRQ_IN_USE);
+	want_bad_state(dat_srq_free(b->srq), SRQ_IN_USE);
 	/* It still serves. */
-	deliver(&pair, 64);
-	want_dto(&pair.b, pair.b.recv, 0, DAT_DTO_SUCCESS, 64);
+	deliver_as(0, 64);
 	part(&pair);
-	want_error(dat_srq_free(pair.b.srq), DAT_INVALID_STATE, DAT_INVALID_STATE_SRQ_IN_USE);
-	ok(dat_ep_reset(pair.b.ep));
-	want_error(dat_srq_free(pair.b.srq), DAT_INVALID_STATE, DAT_INVALID_STATE_SRQ_IN_USE);
-	want_counts(pair.b.srq, 4, 2, 2);
-	ok(dat_ep_free(pair.b.ep));
-	ok(dat_srq_free(pair.b.srq));
-	pair_close(&pair);
+	want_bad_state(dat_srq_free(b->srq), SRQ_IN_USE);
+	ok(dat_ep_reset(b->ep));
+	want_bad_state(dat_srq_free(b->srq), SRQ_IN_USE);
+	want_counts(b->srq, 4, 2, 2);
+	ok(dat_ep_free(b->ep));
+	ok(dat_srq_free(b->srq));
 }
 
 /* Proves: srq_free.3 */
 static void
 free__buffers_left_make_no_completion(void **state)
 {
-	struct pair pair;
-
-	srq_pair_up(&pair, 8, 1);
-	post_many(&pair.b, 8, 0);
-	deliver(&pair, 64);
-	want_dto(&pair.b, pair.b.recv, 0, DAT_DTO_SUCCESS, 64);
-	ok(dat_ep_free(pair.b.ep));
-	want_counts(pair.b.srq, 8, 7, 7);
-	ok(dat_srq_free(pair.b.srq));
-	want_none(pair.b.recv);
-	want_none(pair.b.async);
+	post_many(b, 8, 0);
+	deliver_as(0, 64);
+	ok(dat_ep_free(b->ep));
+	want_counts(b->srq, 8, 7, 7);
+	ok(dat_srq_free(b->srq));
+	want_none(b->recv);
+	want_none(b->async);
 	/* And nothing holds their memory or their zone. */
-	ok(dat_lmr_free(pair.b.lmr));
-	ok(dat_pz_free(pair.b.pz));
-	want_silence(pair.b.recv);
-	pair_close(&pair);
+	ok(dat_lmr_free(b->lmr));
+	ok(dat_pz_free(b->pz));
+	want_silence(b->recv);
 }
 
 /*
@@ -138,29 +119,24 @@ static void
 free__completions_left_can_be_reaped_later(void **state)
 {
 	DAT_SRQ_HANDLE again;
-	struct pair pair;
 
-	srq_pair_up(&pair, 8, 1);
-	post_many(&pair.b, 8, 0);
-	for (unsigned int i = 0; i < 5; i++)
-		deliver(&pair, 64);
-	want_counts(pair.b.srq, 8, 3, 8);
-	want_dto(&pair.b, pair.b.recv, 0, DAT_DTO_SUCCESS, 64);
+	post_many(b, 8, 0);
+	deliver_n(5, 64);
+	want_counts(b->srq, 8, 3, 8);
+	want_dto(b, b->recv, 0, DAT_DTO_SUCCESS, 64);
 	part(&pair);
-	ok(dat_ep_free(pair.b.ep));
-	want_dto(&pair.b, pair.b.recv, 1, DAT_DTO_SUCCESS, 64);
-	want_counts(pair.b.srq, 8, 3, 6);
-	ok(dat_srq_free(pair.b.srq));
+	ok(dat_ep_free(b->ep));
+	want_dto(b, b->recv, 1, DAT_DTO_SUCCESS, 64);
+	want_counts(b->srq, 8, 3, 6);
+	ok(dat_srq_free(b->srq));
 	/* The next queue on the same dispatcher does not inherit them. */
-	again = make_srq(&pair.b, 8, 1);
-	pair.b.srq = again;
-	(void)make_srq_ep(&pair.b, again, pair.b.recv);
-	post_many(&pair.b, 8, 100);
-	for (unsigned int i = 2; i < 5; i++)
-		want_dto(&pair.b, pair.b.recv, i, DAT_DTO_SUCCESS, 64);
+	again = make_srq(b, 8, 1);
+	b->srq = again;
+	(void)make_srq_ep(b, again, b->recv);
+	post_many(b, 8, 100);
+	want_received(2, 5, 64);
 	want_counts(again, 8, 8, 8);
-	want_none(pair.b.recv);
-	pair_close(&pair);
+	want_none(b->recv);
 }
 
 #define THREADS 3
@@ -235,44 +211,34 @@ free__queues_come_and_go_beside_traffic(void **state)
 {
 	static struct life life[THREADS]; /* a test that fails leaves its threads behind */
 	DAT_EVENT event;
-	struct pair pair;
 
-	srq_pair_up(&pair, 8, 1);
 	for (unsigned int i = 0; i < THREADS; i++) {
-		life[i].end = &pair.b;
-		life[i].recv = make_dto_evd(&pair.b, 8);
-		assert_int_equal(pthread_create(&life[i].thread, NULL, live, &life[i]), 0);
+		life[i].end = b;
+		life[i].recv = make_dto_evd(b, 8);
+		life[i].thread = start(live, &life[i]);
 	}
 	for (unsigned int i = 0; i < 500; i++) {
-		post_many(&pair.b, 1, i);
-		deliver(&pair, 64);
-		want_dto(&pair.b, pair.b.recv, i, DAT_DTO_SUCCESS, 64);
-		while (dat_evd_dequeue(pair.b.async, &event) == DAT_SUCCESS)
+		pass(i);
+		while (dat_evd_dequeue(b->async, &event) == DAT_SUCCESS)
 			assert_int_equal(event.event_number, DAT_ASYNC_EVENT_SRQ_LOW_WATERMARK);
 	}
 	for (unsigned int i = 0; i < THREADS; i++) {
-		assert_int_equal(pthread_join(life[i].thread, NULL), 0);
+		join(life[i].thread);
 		ok(life[i].result);
 	}
-	want_counts(pair.b.srq, 8, 0, 0);
-	ok(dat_ep_free(pair.b.ep));
-	ok(dat_srq_free(pair.b.srq));
-	ok(dat_lmr_free(pair.b.lmr));
-	ok(dat_pz_free(pair.b.pz));
-	pair_close(&pair);
+	want_counts(b->srq, 8, 0, 0);
+	ok(dat_ep_free(b->ep));
+	ok(dat_srq_free(b->srq));
+	ok(dat_lmr_free(b->lmr));
+	ok(dat_pz_free(b->pz));
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		dat_test(free__handle_is_bad_afterwards),
-		dat_test(free__bad_handles),
-		dat_test(free__refused_while_an_endpoint_uses_it),
-		dat_test(free__buffers_left_make_no_completion),
-		dat_test(free__completions_left_can_be_reaped_later),
-		dat_test(free__queues_come_and_go_beside_traffic),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+	end_test(free__handle_is_bad_afterwards),
+	end_test(free__bad_handles),
+	srq_test(free__refused_while_an_endpoint_uses_it, 4, 1),
+	srq_up_test(free__buffers_left_make_no_completion, 8, 1),
+	srq_up_test(free__completions_left_can_be_reaped_later, 8, 1),
+	srq_up_test(free__queues_come_and_go_beside_traffic, 8, 1),
+	tests_end,
+};

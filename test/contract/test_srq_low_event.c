@@ -4,28 +4,24 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "contract.h"
+#include "rig.h"
 
 /* Proves: srq_set_lw.5 bug.S17 */
 static void
 set_lw__several_queues_on_one_dispatcher(void **state)
 {
-	DAT_SRQ_HANDLE second, third;
-	struct pair pair;
+	DAT_SRQ_HANDLE second = make_srq(b, 4, 1);
+	DAT_SRQ_HANDLE third = make_srq(b, 4, 1);
 
-	srq_pair_up(&pair, 4, 1);
-	second = make_srq(&pair.b, 4, 1);
-	third = make_srq(&pair.b, 4, 1);
-	post_many(&pair.b, 1, 0);
-	ok(dat_srq_set_lw(pair.b.srq, 1));
+	post_many(b, 1, 0);
+	ok(dat_srq_set_lw(b->srq, 1));
 	ok(dat_srq_set_lw(third, 1));
 	use_one(&pair);
 	ok(dat_srq_set_lw(second, 4));
-	want_low(pair.b.async, third);
-	want_low(pair.b.async, pair.b.srq);
-	want_low(pair.b.async, second);
-	want_none(pair.b.async);
-	pair_close(&pair);
+	want_low(b->async, third);
+	want_low(b->async, b->srq);
+	want_low(b->async, second);
+	want_none(b->async);
 }
 
 /*
@@ -36,18 +32,13 @@ set_lw__several_queues_on_one_dispatcher(void **state)
 static void
 set_lw__event_comes_with_the_take(void **state)
 {
-	struct pair pair;
-
-	srq_pair_up(&pair, 4, 1);
-	for (unsigned int i = 0; i < 3; i++)
-		ok(post_srq(&pair.b, 0, LONG_LEN, i));
-	ok(dat_srq_set_lw(pair.b.srq, 3));
+	post_long(3, 0);
+	ok(dat_srq_set_lw(b->srq, 3));
 	begin_long(&pair, 1);
-	want_counts(pair.b.srq, 4, 2, 3);
-	want_low(pair.b.async, pair.b.srq);
-	want_dto(&pair.b, pair.b.recv, 0, DAT_DTO_SUCCESS, LONG_LEN);
-	want_none(pair.b.async);
-	pair_close(&pair);
+	want_counts(b->srq, 4, 2, 3);
+	want_low(b->async, b->srq);
+	want_dto(b, b->recv, 0, DAT_DTO_SUCCESS, LONG_LEN);
+	want_none(b->async);
 }
 
 /*
@@ -60,60 +51,49 @@ static void
 set_lw__event_precedes_the_completion(void **state)
 {
 	DAT_EVENT event;
-	struct pair pair;
 
-	srq_pair_open(&pair, 4, 1);
-	ok(dat_ep_free(pair.b.ep));
-	pair.b.recv = make_dto_evd(&pair.b, 1);
-	pair.b.ep = make_srq_ep(&pair.b, pair.b.srq, pair.b.recv);
+	ok(dat_ep_free(b->ep));
+	b->recv = make_dto_evd(b, 1);
+	b->ep = make_srq_ep(b, b->srq, b->recv);
 	pair_connect(&pair);
-	post_many(&pair.b, 2, 0);
+	post_many(b, 2, 0);
 	deliver(&pair, 64);
-	ok(dat_srq_set_lw(pair.b.srq, 1));
+	ok(dat_srq_set_lw(b->srq, 1));
 	deliver(&pair, 64);
-	want_low(pair.b.async, pair.b.srq);
-	ok(dat_evd_dequeue(pair.b.async, &event));
+	want_low(b->async, b->srq);
+	ok(dat_evd_dequeue(b->async, &event));
 	assert_int_equal(event.event_number, DAT_ASYNC_ERROR_EVD_OVERFLOW);
-	want_counts(pair.b.srq, 4, 0, 1);
-	pair_close(&pair);
+	want_counts(b->srq, 4, 0, 1);
 }
 
 /* What ends a connection takes nothing from the queue, and the arming belongs to the queue. */
 static void
 set_lw__outlives_connections_and_endpoints(void **state)
 {
-	struct pair pair;
-
-	srq_pair_up(&pair, 4, 1);
-	post_many(&pair.b, 4, 0);
-	ok(dat_srq_set_lw(pair.b.srq, 4));
+	post_many(b, 4, 0);
+	ok(dat_srq_set_lw(b->srq, 4));
 	part(&pair);
-	ok(dat_ep_reset(pair.a.ep));
-	ok(dat_ep_free(pair.b.ep));
-	want_none(pair.b.async);
-	assert_int_equal(srq_param(pair.b.srq).low_watermark, 4);
-	pair.b.ep = make_srq_ep(&pair.b, pair.b.srq, pair.b.recv);
+	ok(dat_ep_reset(a->ep));
+	ok(dat_ep_free(b->ep));
+	want_none(b->async);
+	assert_int_equal(srq_param(b->srq).low_watermark, 4);
+	b->ep = make_srq_ep(b, b->srq, b->recv);
 	pair_connect(&pair);
-	want_none(pair.b.async);
+	want_none(b->async);
 	use_one(&pair);
-	want_low(pair.b.async, pair.b.srq);
-	pair_close(&pair);
+	want_low(b->async, b->srq);
 }
 
 /* The event is of a queue that was; the handle says which. */
 static void
 set_lw__event_outlives_its_queue(void **state)
 {
-	DAT_SRQ_HANDLE srq;
-	struct end end;
+	DAT_SRQ_HANDLE srq = make_srq(a, 4, 1);
 
-	end_open(&end, "loop0", NULL);
-	srq = make_srq(&end, 4, 1);
 	ok(dat_srq_set_lw(srq, 1));
 	ok(dat_srq_free(srq));
-	want_low(end.async, srq);
-	want_none(end.async);
-	end_close(&end);
+	want_low(a->async, srq);
+	want_none(a->async);
 }
 
 /* An instance of loop1 beside that of the pair, with whatever dispatcher for asynchronous events; returns a queue. */
@@ -136,23 +116,19 @@ static void
 set_lw__goes_to_the_instance_that_owns_the_queue(void **state)
 {
 	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
-	DAT_SRQ_HANDLE srq;
-	struct pair pair;
 	DAT_IA_HANDLE ia;
+	DAT_SRQ_HANDLE srq = open_beside(&async, &ia);
 
-	srq_pair_up(&pair, 4, 1);
-	srq = open_beside(&async, &ia);
-	assert_ptr_not_equal(async, pair.b.async);
+	assert_ptr_not_equal(async, b->async);
 	ok(dat_srq_set_lw(srq, 1));
-	want_none(pair.b.async);
+	want_none(b->async);
 	want_low(async, srq);
-	post_many(&pair.b, 1, 0);
-	ok(dat_srq_set_lw(pair.b.srq, 1));
+	post_many(b, 1, 0);
+	ok(dat_srq_set_lw(b->srq, 1));
 	use_one(&pair);
 	want_none(async);
-	want_low(pair.b.async, pair.b.srq);
+	want_low(b->async, b->srq);
 	ok(dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG));
-	pair_close(&pair);
 }
 
 /* The asynchronous dispatcher may be that of another instance; when it goes, nobody listens any more. */
@@ -162,16 +138,15 @@ set_lw__goes_to_a_dispatcher_that_is_shared(void **state)
 	DAT_SRQ_HANDLE srq;
 	DAT_EVD_HANDLE async;
 	DAT_IA_HANDLE ia;
-	struct end end;
 
-	end_open(&end, "loop1", NULL);
-	async = end.async;
+	end_open(b, "loop1", NULL);
+	async = b->async;
 	srq = open_beside(&async, &ia);
-	assert_ptr_equal(async, end.async);
+	assert_ptr_equal(async, b->async);
 	ok(dat_srq_set_lw(srq, 1));
-	want_low(end.async, srq);
+	want_low(b->async, srq);
 	ok(dat_srq_set_lw(srq, 1));
-	end_close(&end);
+	end_close(b);
 	ok(dat_srq_set_lw(srq, 1));
 	assert_int_equal(srq_param(srq).low_watermark, 1);
 	ok(dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG));
@@ -188,20 +163,18 @@ set_lw__is_silent_without_a_dispatcher(void **state)
 	DAT_EVD_HANDLE async = DAT_EVD_ASYNC_EXISTS, asked = DAT_HANDLE_NULL;
 	DAT_SRQ_HANDLE srq;
 	DAT_IA_HANDLE ia;
-	struct end end;
 
-	end_open(&end, "loop1", NULL);
+	end_open(b, "loop1", NULL);
 	srq = open_beside(&async, &ia);
 	assert_ptr_equal(async, DAT_EVD_OUT_OF_SCOPE);
 	ok(dat_ia_query(ia, &asked, 0, NULL, 0, NULL));
 	assert_ptr_equal(asked, DAT_EVD_OUT_OF_SCOPE);
 	for (unsigned int i = 0; i < 3; i++)
 		ok(dat_srq_set_lw(srq, 4));
-	want_none(end.async);
+	want_none(b->async);
 	want_counts(srq, 4, 0, 0);
 	assert_int_equal(srq_param(srq).low_watermark, 4);
 	ok(dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG));
-	end_close(&end);
 }
 
 #define FLOOD 1000
@@ -211,26 +184,22 @@ static void
 set_lw__does_not_need_a_reader(void **state)
 {
 	unsigned int events = 0;
-	struct pair pair;
 	DAT_EVENT event;
 
-	srq_pair_up(&pair, 4, 1);
 	for (unsigned int i = 0; i < FLOOD; i++)
-		ok(dat_srq_set_lw(pair.b.srq, 1));
-	post_many(&pair.b, 4, 0);
-	ok(dat_srq_set_lw(pair.b.srq, 4));
-	for (unsigned int i = 0; i < 4; i++)
-		use_one(&pair);
-	while (dat_evd_dequeue(pair.b.async, &event) == DAT_SUCCESS) {
+		ok(dat_srq_set_lw(b->srq, 1));
+	post_many(b, 4, 0);
+	ok(dat_srq_set_lw(b->srq, 4));
+	use_n(4);
+	while (dat_evd_dequeue(b->async, &event) == DAT_SUCCESS) {
 		assert_int_equal(event.event_number, DAT_ASYNC_EVENT_SRQ_LOW_WATERMARK);
 		events++;
 	}
 	assert_true(events > 0 && events <= FLOOD + 1);
 	/* With room again, events again. */
-	ok(dat_srq_set_lw(pair.b.srq, 1));
-	want_low(pair.b.async, pair.b.srq);
-	want_none(pair.b.async);
-	pair_close(&pair);
+	ok(dat_srq_set_lw(b->srq, 1));
+	want_low(b->async, b->srq);
+	want_none(b->async);
 }
 
 #define CONNECTIONS 4
@@ -257,15 +226,15 @@ keep_polling(void *arg)
 
 /* A message for each connection at once; all are received. */
 static void
-volley(struct pair *pair, DAT_EP_HANDLE *client)
+volley(DAT_EP_HANDLE *client)
 {
 	for (unsigned int i = 0; i < CONNECTIONS; i++) {
-		pair->a.ep = client[i];
-		ok(post_send(&pair->a, 0, 64, i));
+		a->ep = client[i];
+		ok(post_send(a, 0, 64, i));
 	}
 	for (unsigned int i = 0; i < CONNECTIONS; i++) {
-		want_event(pair->b.recv, DAT_DTO_COMPLETION_EVENT);
-		want_event(pair->a.request, DAT_DTO_COMPLETION_EVENT);
+		want_event(b->recv, DAT_DTO_COMPLETION_EVENT);
+		want_event(a->request, DAT_DTO_COMPLETION_EVENT);
 	}
 }
 
@@ -279,43 +248,35 @@ static void
 set_lw__one_event_however_many_take(void **state)
 {
 	DAT_EP_HANDLE client[CONNECTIONS];
-	struct pair pair;
 
-	srq_pair_up(&pair, CONNECTIONS, 1);
 	for (unsigned int i = 0; i < CONNECTIONS; i++) {
 		if (i > 0)
 			add_connection(&pair);
-		client[i] = pair.a.ep;
+		client[i] = a->ep;
 	}
-	poller = (struct poller){ .evd = pair.b.cr };
-	assert_int_equal(pthread_create(&poller.thread, NULL, keep_polling, &poller), 0);
+	poller = (struct poller){ .evd = b->cr };
+	poller.thread = start(keep_polling, &poller);
 	for (unsigned int i = 0; i < ARMINGS; i++) {
-		post_many(&pair.b, CONNECTIONS, 0);
-		ok(dat_srq_set_lw(pair.b.srq, 1 + (DAT_COUNT)(i % CONNECTIONS)));
-		volley(&pair, client);
-		want_low(pair.b.async, pair.b.srq);
-		want_none(pair.b.async);
+		post_many(b, CONNECTIONS, 0);
+		ok(dat_srq_set_lw(b->srq, 1 + (DAT_COUNT)(i % CONNECTIONS)));
+		volley(client);
+		want_low(b->async, b->srq);
+		want_none(b->async);
 	}
 	__atomic_store_n(&poller.stop, true, __ATOMIC_RELAXED);
-	assert_int_equal(pthread_join(poller.thread, NULL), 0);
-	pair_close(&pair);
+	join(poller.thread);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		dat_test(set_lw__several_queues_on_one_dispatcher),
-		dat_test(set_lw__event_comes_with_the_take),
-		dat_test(set_lw__event_precedes_the_completion),
-		dat_test(set_lw__outlives_connections_and_endpoints),
-		dat_test(set_lw__event_outlives_its_queue),
-		dat_test(set_lw__goes_to_the_instance_that_owns_the_queue),
-		dat_test(set_lw__goes_to_a_dispatcher_that_is_shared),
-		dat_test(set_lw__is_silent_without_a_dispatcher),
-		dat_test(set_lw__does_not_need_a_reader),
-		dat_test(set_lw__one_event_however_many_take),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+	srq_up_test(set_lw__several_queues_on_one_dispatcher, 4, 1),
+	srq_up_test(set_lw__event_comes_with_the_take, 4, 1),
+	srq_test(set_lw__event_precedes_the_completion, 4, 1),
+	srq_up_test(set_lw__outlives_connections_and_endpoints, 4, 1),
+	end_test(set_lw__event_outlives_its_queue),
+	srq_up_test(set_lw__goes_to_the_instance_that_owns_the_queue, 4, 1),
+	rig_test(set_lw__goes_to_a_dispatcher_that_is_shared),
+	rig_test(set_lw__is_silent_without_a_dispatcher),
+	srq_up_test(set_lw__does_not_need_a_reader, 4, 1),
+	srq_up_test(set_lw__one_event_however_many_take, CONNECTIONS, 1),
+	tests_end,
+};

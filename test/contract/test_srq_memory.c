@@ -41,29 +41,26 @@ memory__create_fails_at_each_allocation(void **state)
 {
 	DAT_SRQ_HANDLE srq;
 	unsigned int fail;
-	struct end end;
 
-	end_open(&end, "loop0", NULL);
 	for (fail = 0;; fail++) {
 		DAT_RETURN rc;
 
-		srq = &end;
-		rc = create_failing(&end, fail, &srq);
+		srq = a;
+		rc = create_failing(a, fail, &srq);
 		if (!end_failing()) {
 			ok(rc);
 			break;
 		}
 		want_type(rc, DAT_INSUFFICIENT_RESOURCES);
-		assert_ptr_equal(srq, &end);
+		assert_ptr_equal(srq, a);
 	}
 	assert_true(fail >= CREATE_MIN);
 	want_counts(srq, 10, 0, 0);
 	ok(dat_srq_free(srq));
 	/* Of the ones that failed none holds the zone. */
-	ok(dat_ep_free(end.ep));
-	ok(dat_lmr_free(end.lmr));
-	ok(dat_pz_free(end.pz));
-	end_close(&end);
+	ok(dat_ep_free(a->ep));
+	ok(dat_lmr_free(a->lmr));
+	ok(dat_pz_free(a->pz));
 }
 
 /* Proves: srq_create.4 bug.S2 */
@@ -71,40 +68,36 @@ static void
 memory__create_leaks_nothing(void **state)
 {
 	DAT_SRQ_HANDLE srq;
-	struct end end;
 
-	end_open(&end, "loop0", NULL);
 	for (unsigned int fail = 0;; fail++) {
 		size_t before = 0;
 
-		(void)create_failing(&end, fail, &srq);
+		(void)create_failing(a, fail, &srq);
 		if (!end_failing())
 			break;
 		/* The first half fills the graveyard, the second finds it in balance. */
 		for (unsigned int round = 0; round < 2 * ROUNDS; round++) {
 			if (round == ROUNDS)
 				before = bytes_in_use();
-			want_type(create_failing(&end, fail, &srq), DAT_INSUFFICIENT_RESOURCES);
+			want_type(create_failing(a, fail, &srq), DAT_INSUFFICIENT_RESOURCES);
 			(void)end_failing();
 		}
 		want_balance(before, SLACK);
 	}
 	ok(dat_srq_free(srq));
-	end_close(&end);
 }
 
 /* The queue of a pair at work: 3 of 10 on it, one taken; it goes on after whatever happened. */
 static void
-want_usable(struct pair *pair, uint64_t *next)
+want_usable(uint64_t *next)
 {
-	DAT_COUNT max = srq_param(pair->b.srq).max_recv_dtos;
+	DAT_COUNT max = srq_param(b->srq).max_recv_dtos;
 
-	want_counts(pair->b.srq, max, 3, 3);
-	deliver(pair, 64);
-	want_dto(&pair->b, pair->b.recv, *next, DAT_DTO_SUCCESS, 64);
-	post_many(&pair->b, 1, *next + 3);
+	want_counts(b->srq, max, 3, 3);
+	deliver_as(*next, 64);
+	post_many(b, 1, *next + 3);
 	++*next;
-	want_counts(pair->b.srq, max, 3, 3);
+	want_counts(b->srq, max, 3, 3);
 }
 
 /*
@@ -118,31 +111,29 @@ memory__resize_fails_at_each_allocation(void **state)
 	static const DAT_COUNT sizes[] = { 17, 3, 4, 100, 70, 65, 64, 1000, 10 };
 	unsigned int failures = 0;
 	uint64_t next = 0;
-	struct pair pair;
 
 	srq_pair_up(&pair, 10, 3);
-	post_many(&pair.b, 3, 0);
-	for (unsigned int i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+	post_many(b, 3, 0);
+	for (unsigned int i = 0; i < COUNT_OF(sizes); i++) {
 		for (unsigned int fail = 0;; fail++) {
-			DAT_SRQ_PARAM before = srq_param(pair.b.srq);
+			DAT_SRQ_PARAM before = srq_param(b->srq);
 			DAT_RETURN rc;
 
 			begin_failing(fail);
-			rc = dat_srq_resize(pair.b.srq, sizes[i]);
+			rc = dat_srq_resize(b->srq, sizes[i]);
 			if (!end_failing()) {
 				ok(rc);
 				break;
 			}
 			want_type(rc, DAT_INSUFFICIENT_RESOURCES);
-			want_unchanged(pair.b.srq, &before);
-			want_usable(&pair, &next);
+			want_unchanged(b->srq, &before);
+			want_usable(&next);
 			failures++;
 		}
-		want_counts(pair.b.srq, sizes[i], 3, 3);
-		want_usable(&pair, &next);
+		want_counts(b->srq, sizes[i], 3, 3);
+		want_usable(&next);
 	}
 	assert_true(failures > 0);
-	pair_close(&pair);
 }
 
 /* A failure takes no arming away, and makes no event. */
@@ -150,19 +141,16 @@ memory__resize_fails_at_each_allocation(void **state)
 static void
 memory__resize_that_failed_left_the_mark(void **state)
 {
-	struct pair pair;
-
 	srq_pair_up(&pair, 10, 3);
-	post_many(&pair.b, 3, 0);
-	ok(dat_srq_set_lw(pair.b.srq, 3));
+	post_many(b, 3, 0);
+	ok(dat_srq_set_lw(b->srq, 3));
 	begin_failing(0);
-	want_type(dat_srq_resize(pair.b.srq, 100), DAT_INSUFFICIENT_RESOURCES);
+	want_type(dat_srq_resize(b->srq, 100), DAT_INSUFFICIENT_RESOURCES);
 	assert_true(end_failing());
-	want_none(pair.b.async);
+	want_none(b->async);
 	deliver(&pair, 64);
-	want_low(pair.b.async, pair.b.srq);
-	want_none(pair.b.async);
-	pair_close(&pair);
+	want_low(b->async, b->srq);
+	want_none(b->async);
 }
 
 /* Proves: bug.S1 */
@@ -170,24 +158,21 @@ static void
 memory__resize_leaks_nothing(void **state)
 {
 	size_t before = 0;
-	struct end end;
 
-	end_open(&end, "loop0", NULL);
-	end.srq = make_srq(&end, 10, 3);
-	post_many(&end, 3, 0);
+	a->srq = make_srq(a, 10, 3);
+	post_many(a, 3, 0);
 	for (unsigned int round = 0; round < 2 * ROUNDS; round++) {
 		if (round == ROUNDS)
 			before = bytes_in_use();
 		begin_failing(0);
-		want_type(dat_srq_resize(end.srq, 100), DAT_INSUFFICIENT_RESOURCES);
+		want_type(dat_srq_resize(a->srq, 100), DAT_INSUFFICIENT_RESOURCES);
 		assert_true(end_failing());
 		/* Nor does one that succeeds, or is refused after its ring was there. */
-		ok(dat_srq_resize(end.srq, 100));
-		want_type(dat_srq_resize(end.srq, 2), DAT_INVALID_STATE);
-		ok(dat_srq_resize(end.srq, 10));
+		ok(dat_srq_resize(a->srq, 100));
+		want_type(dat_srq_resize(a->srq, 2), DAT_INVALID_STATE);
+		ok(dat_srq_resize(a->srq, 10));
 	}
 	want_balance(before, SLACK);
-	end_close(&end);
 }
 
 /* Proves: ep_create_with_srq.9 bug.S2 */
@@ -197,35 +182,33 @@ memory__endpoint_fails_at_each_allocation(void **state)
 	DAT_EVD_HANDLE recv;
 	DAT_EP_HANDLE ep;
 	unsigned int fail;
-	struct pair pair;
 	uint64_t next = 0;
 
 	srq_pair_up(&pair, 10, 3);
-	post_many(&pair.b, 3, 0);
+	post_many(b, 3, 0);
 	/* Fresh, so that the first endpoint has to make what the two of them share. */
-	recv = make_dto_evd(&pair.b, 8);
+	recv = make_dto_evd(b, 8);
 	for (fail = 0;; fail++) {
-		DAT_SRQ_PARAM before = srq_param(pair.b.srq);
+		DAT_SRQ_PARAM before = srq_param(b->srq);
 		DAT_RETURN rc;
 
 		ep = &pair;
-		rc = create_ep_failing(&pair.b, recv, fail, &ep);
+		rc = create_ep_failing(b, recv, fail, &ep);
 		if (!end_failing()) {
 			ok(rc);
 			break;
 		}
 		want_type(rc, DAT_INSUFFICIENT_RESOURCES);
 		assert_ptr_equal(ep, &pair);
-		want_unchanged(pair.b.srq, &before);
-		want_usable(&pair, &next);
+		want_unchanged(b->srq, &before);
+		want_usable(&next);
 	}
 	assert_true(fail >= EP_CREATE_MIN);
 	/* Nothing holds the dispatcher or the queue but the endpoints that there are. */
 	ok(dat_ep_free(ep));
 	ok(dat_evd_free(recv));
-	ok(dat_ep_free(pair.b.ep));
-	ok(dat_srq_free(pair.b.srq));
-	pair_close(&pair);
+	ok(dat_ep_free(b->ep));
+	ok(dat_srq_free(b->srq));
 }
 
 /* @return true when it came to allocation number @p fail, and the call failed for it. */
@@ -252,21 +235,17 @@ endpoint_fails(const struct end *end, unsigned int fail)
 static void
 memory__endpoint_leaks_nothing(void **state)
 {
-	struct end end;
-
-	end_open(&end, "loop0", NULL);
-	end.srq = make_srq(&end, 10, 3);
-	for (unsigned int fail = 0; endpoint_fails(&end, fail); fail++) {
+	a->srq = make_srq(a, 10, 3);
+	for (unsigned int fail = 0; endpoint_fails(a, fail); fail++) {
 		size_t before = 0;
 
 		for (unsigned int round = 0; round < 2 * ROUNDS; round++) {
 			if (round == ROUNDS)
 				before = bytes_in_use();
-			assert_true(endpoint_fails(&end, fail));
+			assert_true(endpoint_fails(a, fail));
 		}
 		want_balance(before, SLACK);
 	}
-	end_close(&end);
 }
 
 static DAT_RETURN
@@ -285,45 +264,39 @@ memory__evd_resize_fails_at_each_allocation(void **state)
 	DAT_COUNT before = 512;
 	DAT_EVD_PARAM param;
 	uint64_t next = 0;
-	struct pair pair;
 
 	srq_pair_up(&pair, 10, 3);
-	post_many(&pair.b, 3, 0);
-	for (unsigned int i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+	post_many(b, 3, 0);
+	for (unsigned int i = 0; i < COUNT_OF(lengths); i++) {
 		DAT_RETURN rc;
 
-		deliver(&pair, 64);
-		deliver(&pair, 64);
-		rc = resize_failing(pair.b.recv, lengths[i], 0);
+		deliver_n(2, 64);
+		rc = resize_failing(b->recv, lengths[i], 0);
 		if (end_failing()) {
 			failures++;
 			want_error(rc, DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
-			ok(dat_evd_query(pair.b.recv, DAT_EVD_FIELD_ALL, &param));
+			param = evd_param(b->recv);
 			assert_int_equal(param.evd_qlen, before);
-			rc = resize_failing(pair.b.recv, lengths[i], 1);
+			rc = resize_failing(b->recv, lengths[i], 1);
 			assert_false(end_failing());
 		}
 		ok(rc);
 		before = lengths[i];
-		want_counts(pair.b.srq, 10, 1, 3);
+		want_counts(b->srq, 10, 1, 3);
 		for (int n = 0; n < 2; n++) {
-			want_dto(&pair.b, pair.b.recv, next, DAT_DTO_SUCCESS, 64);
-			post_many(&pair.b, 1, next++ + 3);
+			want_dto(b, b->recv, next, DAT_DTO_SUCCESS, 64);
+			post_many(b, 1, next++ + 3);
 		}
 	}
 	assert_true(failures > 0);
-	pair_close(&pair);
 }
 
 static void
 memory__evd_resize_leaks_nothing(void **state)
 {
-	DAT_EVD_HANDLE evd;
 	size_t before = 0;
-	struct end end;
+	DAT_EVD_HANDLE evd = make_dto_evd(a, 10);
 
-	end_open(&end, "loop0", NULL);
-	evd = make_dto_evd(&end, 10);
 	for (unsigned int round = 0; round < 2 * ROUNDS; round++) {
 		if (round == ROUNDS)
 			before = bytes_in_use();
@@ -333,7 +306,6 @@ memory__evd_resize_leaks_nothing(void **state)
 		ok(dat_evd_resize(evd, 10));
 	}
 	want_balance(before, SLACK);
-	end_close(&end);
 }
 
 /* @return true when it came to allocation number @p fail, and the call failed for it. */
@@ -367,21 +339,18 @@ static void
 memory__cno_fails_at_each_allocation(void **state)
 {
 	unsigned int fail;
-	struct end end;
 
-	end_open(&end, "loop0", NULL);
-	for (fail = 0; notification_fails(&end, fail); fail++) {
+	for (fail = 0; notification_fails(a, fail); fail++) {
 		size_t before = 0;
 
 		for (unsigned int round = 0; round < 2 * ROUNDS; round++) {
 			if (round == ROUNDS)
 				before = bytes_in_use();
-			assert_true(notification_fails(&end, fail));
+			assert_true(notification_fails(a, fail));
 		}
 		want_balance(before, SLACK);
 	}
 	assert_true(fail >= CREATE_MIN);
-	end_close(&end);
 }
 
 /* To notify, and to collect notifications, allocates nothing at all. */
@@ -390,21 +359,19 @@ memory__notifying_allocates_nothing(void **state)
 {
 	DAT_EVD_HANDLE fired;
 	DAT_CNO_HANDLE cno;
-	struct pair pair;
 
 	srq_pair_up(&pair, 10, 3);
-	ok(dat_cno_create(pair.b.ia, DAT_OS_WAIT_PROXY_AGENT_NULL, &cno));
+	ok(dat_cno_create(b->ia, DAT_OS_WAIT_PROXY_AGENT_NULL, &cno));
 	begin_failing(NEVER);
-	ok(dat_evd_modify_cno(pair.b.recv, cno));
-	post_many(&pair.b, 3, 0);
+	ok(dat_evd_modify_cno(b->recv, cno));
+	post_many(b, 3, 0);
 	for (uint64_t n = 0; n < 3; n++) {
 		deliver(&pair, 64);
 		ok(dat_cno_wait(cno, DAT_TIMEOUT_INFINITE, &fired));
-		want_dto(&pair.b, fired, n, DAT_DTO_SUCCESS, 64);
+		want_dto(b, fired, n, DAT_DTO_SUCCESS, 64);
 	}
 	(void)end_failing();
 	assert_int_equal(allocations(), 0);
-	pair_close(&pair);
 }
 
 /*
@@ -415,39 +382,37 @@ memory__notifying_allocates_nothing(void **state)
 static void
 memory__work_allocates_nothing(void **state)
 {
-	struct pair pair;
-
 	srq_pair_up(&pair, 10, 3);
 	begin_failing(NEVER);
-	post_many(&pair.b, 3, 0);
-	ok(dat_srq_set_lw(pair.b.srq, 3));
+	post_many(b, 3, 0);
+	ok(dat_srq_set_lw(b->srq, 3));
 	deliver(&pair, 64);
-	want_low(pair.b.async, pair.b.srq);
-	want_dto(&pair.b, pair.b.recv, 0, DAT_DTO_SUCCESS, 64);
-	want_counts(pair.b.srq, 10, 2, 2);
+	want_low(b->async, b->srq);
+	want_dto(b, b->recv, 0, DAT_DTO_SUCCESS, 64);
+	want_counts(b->srq, 10, 2, 2);
 	(void)end_failing();
 	assert_int_equal(allocations(), 0);
-	pair_close(&pair);
 }
+
+const struct CMUnitTest tests[] = {
+	memory_test(memory__create_fails_at_each_allocation, rig_begin_end),
+	memory_test(memory__create_leaks_nothing, rig_begin_end),
+	memory_test(memory__resize_fails_at_each_allocation, rig_begin),
+	memory_test(memory__resize_that_failed_left_the_mark, rig_begin),
+	memory_test(memory__resize_leaks_nothing, rig_begin_end),
+	memory_test(memory__endpoint_fails_at_each_allocation, rig_begin),
+	memory_test(memory__endpoint_leaks_nothing, rig_begin_end),
+	memory_test(memory__evd_resize_fails_at_each_allocation, rig_begin),
+	memory_test(memory__evd_resize_leaks_nothing, rig_begin_end),
+	memory_test(memory__cno_fails_at_each_allocation, rig_begin_end),
+	memory_test(memory__notifying_allocates_nothing, rig_begin),
+	memory_test(memory__work_allocates_nothing, rig_begin),
+	tests_end,
+};
 
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {
-		memory_test(memory__create_fails_at_each_allocation),
-		memory_test(memory__create_leaks_nothing),
-		memory_test(memory__resize_fails_at_each_allocation),
-		memory_test(memory__resize_that_failed_left_the_mark),
-		memory_test(memory__resize_leaks_nothing),
-		memory_test(memory__endpoint_fails_at_each_allocation),
-		memory_test(memory__endpoint_leaks_nothing),
-		memory_test(memory__evd_resize_fails_at_each_allocation),
-		memory_test(memory__evd_resize_leaks_nothing),
-		memory_test(memory__cno_fails_at_each_allocation),
-		memory_test(memory__notifying_allocates_nothing),
-		memory_test(memory__work_allocates_nothing),
-	};
-
 	use_no_hugepages();
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return rig_run();
 }

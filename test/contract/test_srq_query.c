@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "contract.h"
+#include "rig.h"
 
 static void
 want_untouched(const void *p, size_t n)
@@ -20,22 +20,19 @@ static void
 query__fields(void **state)
 {
 	DAT_SRQ_PARAM param;
-	struct pair pair;
 
-	srq_pair_up(&pair, 10, 3);
-	post_many(&pair.b, 4, 0);
-	ok(dat_srq_set_lw(pair.b.srq, 3));
+	post_many(b, 4, 0);
+	ok(dat_srq_set_lw(b->srq, 3));
 	deliver(&pair, 64);
-	param = srq_param(pair.b.srq);
-	assert_ptr_equal(param.ia_handle, pair.b.ia);
+	param = srq_param(b->srq);
+	assert_ptr_equal(param.ia_handle, b->ia);
 	assert_int_equal(param.srq_state, DAT_SRQ_STATE_OPERATIONAL);
-	assert_ptr_equal(param.pz_handle, pair.b.pz);
+	assert_ptr_equal(param.pz_handle, b->pz);
 	assert_int_equal(param.max_recv_dtos, 10);
 	assert_int_equal(param.max_recv_iov, 3);
 	assert_int_equal(param.low_watermark, 3);
 	assert_int_equal(param.available_dto_count, 3);
 	assert_int_equal(param.outstanding_dto_count, 4);
-	pair_close(&pair);
 }
 
 /* What @p mask asks for is what a question for everything tells. */
@@ -68,14 +65,10 @@ want_asked(DAT_SRQ_HANDLE srq, unsigned int mask)
 static void
 query__mask_selects(void **state)
 {
-	struct end end;
-
-	end_open(&end, "loop0", NULL);
-	end.srq = make_srq(&end, 10, 3);
-	post_many(&end, 4, 0);
+	a->srq = make_srq(a, 10, 3);
+	post_many(a, 4, 0);
 	for (unsigned int mask = 0; mask <= DAT_SRQ_FIELD_ALL; mask++)
-		want_asked(end.srq, mask);
-	end_close(&end);
+		want_asked(a->srq, mask);
 }
 
 /*
@@ -88,23 +81,17 @@ query__judges_in_the_order_of_the_arguments(void **state)
 {
 	const DAT_SRQ_PARAM_MASK unknown = (DAT_SRQ_PARAM_MASK)0x100;
 	DAT_SRQ_PARAM param;
-	struct end end;
 
-	end_open(&end, "loop0", NULL);
-	end.srq = make_srq(&end, 10, 3);
+	a->srq = make_srq(a, 10, 3);
 	memset(&param, POISON, sizeof(param));
-	want_error(dat_srq_query(DAT_HANDLE_NULL, unknown, NULL), DAT_INVALID_HANDLE,
-			DAT_INVALID_HANDLE_SRQ);
-	want_error(dat_srq_query(end.ep, unknown, &param), DAT_INVALID_HANDLE,
-			DAT_INVALID_HANDLE_SRQ);
-	want_error(dat_srq_query(end.srq, unknown, NULL), DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	want_bad_handle(dat_srq_query(DAT_HANDLE_NULL, unknown, NULL), SRQ);
+	want_bad_handle(dat_srq_query(a->ep, unknown, &param), SRQ);
+	want_bad_arg(dat_srq_query(a->srq, unknown, NULL), 2);
 	for (unsigned int bit = 8; bit < 32; bit++)
-		want_error(dat_srq_query(end.srq, (DAT_SRQ_PARAM_MASK)(1u << bit | 1u), &param),
-				DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+		want_bad_arg(dat_srq_query(a->srq, (DAT_SRQ_PARAM_MASK)(1u << bit | 1u), &param),
+				2);
 	want_untouched(&param, sizeof(param));
-	want_error(dat_srq_query(end.srq, DAT_SRQ_FIELD_ALL, NULL), DAT_INVALID_PARAMETER,
-			DAT_INVALID_ARG3);
-	end_close(&end);
+	want_bad_arg(dat_srq_query(a->srq, DAT_SRQ_FIELD_ALL, NULL), 3);
 }
 
 /*
@@ -115,19 +102,15 @@ query__judges_in_the_order_of_the_arguments(void **state)
 static void
 query__example_of_the_manual(void **state)
 {
-	struct pair pair;
-
-	srq_pair_up(&pair, 10, 1);
 	for (unsigned int i = 0; i < 3; i++)
-		ok(post_srq(&pair.b, (size_t)i * 64, 64, i));
-	want_counts(pair.b.srq, 10, 3, 3);
-	ok(post_send(&pair.a, 0, 64, 1));
+		ok(post_srq(b, (size_t)i * 64, 64, i));
+	want_counts(b->srq, 10, 3, 3);
+	ok(post_send(a, 0, 64, 1));
 	/* The completion of the send proves that the message has arrived. */
-	want_dto(&pair.a, pair.a.request, 1, DAT_DTO_SUCCESS, 64);
-	want_counts(pair.b.srq, 10, 2, 3);
-	want_dto(&pair.b, pair.b.recv, 0, DAT_DTO_SUCCESS, 64);
-	want_counts(pair.b.srq, 10, 2, 2);
-	pair_close(&pair);
+	want_dto(a, a->request, 1, DAT_DTO_SUCCESS, 64);
+	want_counts(b->srq, 10, 2, 3);
+	want_dto(b, b->recv, 0, DAT_DTO_SUCCESS, 64);
+	want_counts(b->srq, 10, 2, 2);
 }
 
 /*
@@ -138,24 +121,19 @@ query__example_of_the_manual(void **state)
 static void
 query__counts_along_the_life_of_a_buffer(void **state)
 {
-	struct pair pair;
-
-	srq_pair_up(&pair, 10, 1);
-	for (unsigned int i = 0; i < 4; i++)
-		ok(post_srq(&pair.b, 0, LONG_LEN, i));
-	want_counts(pair.b.srq, 10, 4, 4);
+	post_long(4, 0);
+	want_counts(b->srq, 10, 4, 4);
 	deliver(&pair, 64);
-	want_counts(pair.b.srq, 10, 3, 4);
+	want_counts(b->srq, 10, 3, 4);
 	begin_long(&pair, 1);
 	/* One completed and not reaped, one held: the difference of the counts. */
-	want_counts(pair.b.srq, 10, 2, 4);
-	assert_int_equal(held(pair.b.ep), 1);
-	want_dto(&pair.b, pair.b.recv, 0, DAT_DTO_SUCCESS, 64);
-	want_counts(pair.b.srq, 10, 2, 3);
-	want_dto(&pair.b, pair.b.recv, 1, DAT_DTO_SUCCESS, LONG_LEN);
-	want_counts(pair.b.srq, 10, 2, 2);
-	assert_int_equal(held(pair.b.ep), 0);
-	pair_close(&pair);
+	want_counts(b->srq, 10, 2, 4);
+	assert_int_equal(held(b->ep), 1);
+	want_dto(b, b->recv, 0, DAT_DTO_SUCCESS, 64);
+	want_counts(b->srq, 10, 2, 3);
+	want_dto(b, b->recv, 1, DAT_DTO_SUCCESS, LONG_LEN);
+	want_counts(b->srq, 10, 2, 2);
+	assert_int_equal(held(b->ep), 0);
 }
 
 /* Waiting for several reaps one: the others stay outstanding until they are handed out. */
@@ -165,22 +143,18 @@ query__reaped_is_what_was_handed_out(void **state)
 {
 	DAT_COUNT more = -1;
 	DAT_EVENT event;
-	struct pair pair;
 
-	srq_pair_up(&pair, 10, 1);
-	post_many(&pair.b, 5, 0);
-	for (unsigned int i = 0; i < 4; i++)
-		deliver(&pair, 64);
-	want_counts(pair.b.srq, 10, 1, 5);
-	ok(dat_evd_wait(pair.b.recv, PATIENCE_US, 3, &event, &more));
+	post_many(b, 5, 0);
+	deliver_n(4, 64);
+	want_counts(b->srq, 10, 1, 5);
+	ok(dat_evd_wait(b->recv, PATIENCE_US, 3, &event, &more));
 	assert_int_equal(more, 3);
-	want_counts(pair.b.srq, 10, 1, 4);
-	ok(dat_evd_dequeue(pair.b.recv, &event));
-	want_counts(pair.b.srq, 10, 1, 3);
+	want_counts(b->srq, 10, 1, 4);
+	ok(dat_evd_dequeue(b->recv, &event));
+	want_counts(b->srq, 10, 1, 3);
 	/* In vain: too few for this threshold, and none is handed out. */
-	want_type(dat_evd_wait(pair.b.recv, 0, 3, &event, &more), DAT_TIMEOUT_EXPIRED);
-	want_counts(pair.b.srq, 10, 1, 3);
-	pair_close(&pair);
+	want_type(dat_evd_wait(b->recv, 0, 3, &event, &more), DAT_TIMEOUT_EXPIRED);
+	want_counts(b->srq, 10, 1, 3);
 }
 
 /*
@@ -193,56 +167,46 @@ static void
 query__what_nobody_can_reap_is_reaped(void **state)
 {
 	DAT_EVD_HANDLE small;
-	struct pair pair;
 
-	srq_pair_open(&pair, 10, 1);
-	ok(dat_ep_free(pair.b.ep));
-	pair.b.ep = make_srq_ep(&pair.b, pair.b.srq, DAT_HANDLE_NULL);
+	ok(dat_ep_free(b->ep));
+	b->ep = make_srq_ep(b, b->srq, DAT_HANDLE_NULL);
 	pair_connect(&pair);
-	for (unsigned int i = 0; i < 8; i++)
-		ok(post_srq(&pair.b, 0, LONG_LEN, i));
+	post_long(8, 0);
 	deliver(&pair, 64);
-	want_counts(pair.b.srq, 10, 7, 7);
+	want_counts(b->srq, 10, 7, 7);
 
-	small = make_dto_evd(&pair.b, 1);
-	pair.b.recv = small;
+	small = make_dto_evd(b, 1);
+	b->recv = small;
 	add_connection(&pair);
 	deliver(&pair, 64);
-	want_counts(pair.b.srq, 10, 6, 7);
+	want_counts(b->srq, 10, 6, 7);
 	deliver(&pair, 64);
-	want_counts(pair.b.srq, 10, 5, 6);
+	want_counts(b->srq, 10, 5, 6);
 	begin_long(&pair, 1);
-	want_counts(pair.b.srq, 10, 4, 6);
-	ok(dat_ep_free(pair.b.ep));
-	want_counts(pair.b.srq, 10, 4, 5);
+	want_counts(b->srq, 10, 4, 6);
+	ok(dat_ep_free(b->ep));
+	want_counts(b->srq, 10, 4, 5);
 	ok(dat_evd_free(small));
-	want_counts(pair.b.srq, 10, 4, 4);
-	pair_close(&pair);
+	want_counts(b->srq, 10, 4, 4);
 }
 
 /* Proves: srq_query.3 bug.S24 */
 static void
 query__reset_drops_what_is_held(void **state)
 {
-	struct pair pair;
-
-	srq_pair_up(&pair, 4, 1);
-	for (unsigned int i = 0; i < 4; i++)
-		ok(post_srq(&pair.b, 0, LONG_LEN, i));
+	post_long(4, 0);
 	for (DAT_COUNT left = 3; left > 0; left--) {
 		begin_long(&pair, 1);
-		ok(dat_ep_disconnect(pair.b.ep, DAT_CLOSE_ABRUPT_FLAG));
-		want_counts(pair.b.srq, 4, left, left + 1);
-		ok(dat_ep_reset(pair.b.ep));
-		want_event(pair.b.connect, DAT_CONNECTION_EVENT_DISCONNECTED);
-		want_event(pair.a.connect, DAT_CONNECTION_EVENT_DISCONNECTED);
-		ok(dat_ep_reset(pair.a.ep));
-		want_event(pair.a.request, DAT_DTO_COMPLETION_EVENT);
-		want_dto(&pair.b, pair.b.recv, 3 - (uint64_t)left, DAT_DTO_ERR_FLUSHED, 0);
-		want_counts(pair.b.srq, 4, left, left);
+		ok(dat_ep_disconnect(b->ep, DAT_CLOSE_ABRUPT_FLAG));
+		want_counts(b->srq, 4, left, left + 1);
+		ok(dat_ep_reset(b->ep));
+		want_both(DAT_CONNECTION_EVENT_DISCONNECTED);
+		ok(dat_ep_reset(a->ep));
+		want_event(a->request, DAT_DTO_COMPLETION_EVENT);
+		want_dto(b, b->recv, 3 - (uint64_t)left, DAT_DTO_ERR_FLUSHED, 0);
+		want_counts(b->srq, 4, left, left);
 		pair_connect(&pair);
 	}
-	pair_close(&pair);
 }
 
 /*
@@ -253,20 +217,15 @@ query__reset_drops_what_is_held(void **state)
 static void
 query__counts_are_always_known(void **state)
 {
-	DAT_PROVIDER_ATTR provider;
+	DAT_PROVIDER_ATTR provider = provider_attr(b, DAT_PROVIDER_FIELD_ALL);
 	DAT_SRQ_PARAM param;
-	struct pair pair;
 
-	srq_pair_up(&pair, 4, 1);
-	memset(&provider, POISON, sizeof(provider));
-	ok(dat_ia_query(pair.b.ia, NULL, 0, NULL, DAT_PROVIDER_FIELD_ALL, &provider));
 	assert_int_equal(provider.srq_info_supported, 0x11);
-	ok(post_srq(&pair.b, 0, LONG_LEN, 1));
+	ok(post_srq(b, 0, LONG_LEN, 1));
 	begin_long(&pair, 1);
-	param = srq_param(pair.b.srq);
+	param = srq_param(b->srq);
 	assert_int_not_equal(param.available_dto_count, DAT_VALUE_UNKNOWN);
 	assert_int_not_equal(param.outstanding_dto_count, DAT_VALUE_UNKNOWN);
-	pair_close(&pair);
 }
 
 /*
@@ -277,24 +236,20 @@ query__counts_are_always_known(void **state)
 static void
 query__low_watermark_is_the_value_set_last(void **state)
 {
-	struct pair pair;
-
-	srq_pair_up(&pair, 4, 1);
-	assert_int_equal(srq_param(pair.b.srq).low_watermark, 0);
-	post_many(&pair.b, 2, 0);
-	ok(dat_srq_set_lw(pair.b.srq, 2));
-	assert_int_equal(srq_param(pair.b.srq).low_watermark, 2);
+	assert_int_equal(srq_param(b->srq).low_watermark, 0);
+	post_many(b, 2, 0);
+	ok(dat_srq_set_lw(b->srq, 2));
+	assert_int_equal(srq_param(b->srq).low_watermark, 2);
 	deliver(&pair, 64);
-	want_low(pair.b.async, pair.b.srq);
-	assert_int_equal(srq_param(pair.b.srq).low_watermark, 2);
-	ok(dat_srq_set_lw(pair.b.srq, 4));
-	want_low(pair.b.async, pair.b.srq);
-	assert_int_equal(srq_param(pair.b.srq).low_watermark, 4);
-	want_type(dat_srq_set_lw(pair.b.srq, 5), DAT_INVALID_PARAMETER);
-	assert_int_equal(srq_param(pair.b.srq).low_watermark, 4);
-	ok(dat_srq_set_lw(pair.b.srq, 0));
-	assert_int_equal(srq_param(pair.b.srq).low_watermark, 0);
-	pair_close(&pair);
+	want_low(b->async, b->srq);
+	assert_int_equal(srq_param(b->srq).low_watermark, 2);
+	ok(dat_srq_set_lw(b->srq, 4));
+	want_low(b->async, b->srq);
+	assert_int_equal(srq_param(b->srq).low_watermark, 4);
+	want_type(dat_srq_set_lw(b->srq, 5), DAT_INVALID_PARAMETER);
+	assert_int_equal(srq_param(b->srq).low_watermark, 4);
+	ok(dat_srq_set_lw(b->srq, 0));
+	assert_int_equal(srq_param(b->srq).low_watermark, 0);
 }
 
 /* cmocka's assertions belong to the main thread: others return what went wrong. */
@@ -347,48 +302,40 @@ query__holds_at_any_moment(void **state)
 {
 	static struct watcher w = { .max = 2 *
 				DEPTH }; /* a test that fails leaves its thread behind */
-	struct pair pair;
 
-	srq_pair_up(&pair, DEPTH, 1);
-	w.srq = pair.b.srq;
-	assert_int_equal(pthread_create(&w.thread, NULL, watch, &w), 0);
+	w.srq = b->srq;
+	w.thread = start(watch, &w);
 	for (unsigned int i = 0; i < MESSAGES || looks_of(&w) < LOOKS; i += 4) {
-		post_many(&pair.b, 4, i);
-		ok(dat_srq_resize(pair.b.srq, DEPTH + (DAT_COUNT)(i % (DEPTH + 1))));
-		ok(dat_srq_set_lw(pair.b.srq, (DAT_COUNT)(i % 3)));
+		post_many(b, 4, i);
+		ok(dat_srq_resize(b->srq, DEPTH + (DAT_COUNT)(i % (DEPTH + 1))));
+		ok(dat_srq_set_lw(b->srq, (DAT_COUNT)(i % 3)));
 		for (unsigned int j = 0; j < 4; j++)
-			ok(post_send(&pair.a, 0, 64, j));
+			ok(post_send(a, 0, 64, j));
 		for (unsigned int j = 0; j < 4; j++) {
-			want_dto(&pair.b, pair.b.recv, i + j, DAT_DTO_SUCCESS, 64);
-			want_dto(&pair.a, pair.a.request, j, DAT_DTO_SUCCESS, 64);
+			want_dto(b, b->recv, i + j, DAT_DTO_SUCCESS, 64);
+			want_dto(a, a->request, j, DAT_DTO_SUCCESS, 64);
 		}
-		while (dat_evd_dequeue(pair.b.async, &(DAT_EVENT){ 0 }) == DAT_SUCCESS)
+		while (dat_evd_dequeue(b->async, &(DAT_EVENT){ 0 }) == DAT_SUCCESS)
 			;
 	}
 	__atomic_store_n(&w.stop, true, __ATOMIC_RELAXED);
-	assert_int_equal(pthread_join(w.thread, NULL), 0);
+	join(w.thread);
 	assert_int_equal(w.wrong, 0);
 	assert_true(w.looks >= LOOKS);
-	assert_int_equal(srq_param(pair.b.srq).outstanding_dto_count, 0);
-	pair_close(&pair);
+	assert_int_equal(srq_param(b->srq).outstanding_dto_count, 0);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		dat_test(query__fields),
-		dat_test(query__mask_selects),
-		dat_test(query__judges_in_the_order_of_the_arguments),
-		dat_test(query__example_of_the_manual),
-		dat_test(query__counts_along_the_life_of_a_buffer),
-		dat_test(query__reaped_is_what_was_handed_out),
-		dat_test(query__what_nobody_can_reap_is_reaped),
-		dat_test(query__reset_drops_what_is_held),
-		dat_test(query__counts_are_always_known),
-		dat_test(query__low_watermark_is_the_value_set_last),
-		dat_test(query__holds_at_any_moment),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+	srq_up_test(query__fields, 10, 3),
+	end_test(query__mask_selects),
+	end_test(query__judges_in_the_order_of_the_arguments),
+	srq_up_test(query__example_of_the_manual, 10, 1),
+	srq_up_test(query__counts_along_the_life_of_a_buffer, 10, 1),
+	srq_up_test(query__reaped_is_what_was_handed_out, 10, 1),
+	srq_test(query__what_nobody_can_reap_is_reaped, 10, 1),
+	srq_up_test(query__reset_drops_what_is_held, 4, 1),
+	srq_up_test(query__counts_are_always_known, 4, 1),
+	srq_up_test(query__low_watermark_is_the_value_set_last, 4, 1),
+	srq_up_test(query__holds_at_any_moment, DEPTH, 1),
+	tests_end,
+};

@@ -9,9 +9,8 @@
 
 /* All of a's events on one dispatcher, so that their order shows. */
 static void
-up_on_one(struct mix *m)
+up_on_one(void)
 {
-	struct end *a = &m->pair.a;
 	const DAT_EP_ATTR attr = {
 		.max_request_dtos = DEPTH,
 		.max_recv_dtos = DEPTH,
@@ -19,7 +18,7 @@ up_on_one(struct mix *m)
 		.max_rdma_read_out = 4,
 	};
 
-	pair_open(&m->pair, &(struct end_options){ .evd_len = 128 },
+	pair_open(&pair, &(struct end_options){ .evd_len = 128 },
 			&(struct end_options){ .evd_len = 128, .depth = DEPTH });
 	ok(dat_ep_free(a->ep));
 	ok(dat_evd_create(a->ia, 4 * DEPTH, DAT_HANDLE_NULL,
@@ -27,19 +26,19 @@ up_on_one(struct mix *m)
 			&a->request));
 	a->connect = a->request;
 	ok(dat_ep_create(a->ia, a->pz, a->recv, a->request, a->connect, &attr, &a->ep));
-	ok(dat_rmr_create(a->pz, &m->rmr));
-	m->target = m->pair.b.key;
-	pair_connect(&m->pair);
+	ok(dat_rmr_create(a->pz, &mix.rmr));
+	mix.target = b->key;
+	pair_connect(&pair);
 }
 
 /* Fill both buffers, post receives for all sends, and @p n requests, every kind in turn, with cookies from 0 on. */
 static void
-load(struct mix *m, unsigned int n, DAT_VLEN length)
+load(unsigned int n, DAT_VLEN length)
 {
 	for (uint64_t i = 0; i < n / VERBS; i++)
-		ok(post_recv(&m->pair.b, 0, length, i));
+		ok(post_recv(b, 0, length, i));
 	for (uint64_t i = 0; i < n; i++)
-		ok(mix_post(m, i % VERBS, length, i));
+		ok(mix_post(i % VERBS, length, i));
 }
 
 /** What a's dispatcher tells until it tells how the connection ended. */
@@ -53,7 +52,7 @@ struct tale {
 
 /* Each request completes once, in its turn; from the first failure on there are no successes; the end comes last. */
 static struct tale
-read_tale(struct mix *m)
+read_tale(void)
 {
 	struct tale tale = { .completed = 0 };
 	uint64_t next = 0;
@@ -64,7 +63,7 @@ read_tale(struct mix *m)
 		DAT_EVENT event;
 		DAT_COUNT more;
 
-		ok(dat_evd_wait(m->pair.a.request, PATIENCE_US, 1, &event, &more));
+		ok(dat_evd_wait(a->request, PATIENCE_US, 1, &event, &more));
 		if (event.event_number != DAT_DTO_COMPLETION_EVENT &&
 				event.event_number != DAT_RMR_BIND_COMPLETION_EVENT) {
 			tale.end = event.event_number;
@@ -91,13 +90,12 @@ read_tale(struct mix *m)
 
 /* b's receives: the first @p n got their message, the others were flushed; then its end. */
 static void
-want_receives(struct mix *m, unsigned int n, unsigned int all, DAT_EVENT_NUMBER end)
+want_receives(unsigned int n, unsigned int all, DAT_EVENT_NUMBER end)
 {
-	want_event(m->pair.b.connect, end);
+	want_event(b->connect, end);
 	for (unsigned int i = 0; i < all; i++)
-		want_dto_now(&m->pair.b, m->pair.b.recv, i,
-				i < n ? DAT_DTO_SUCCESS : DAT_DTO_ERR_FLUSHED);
-	want_none(m->pair.b.recv);
+		want_dto_now(b, b->recv, i, i < n ? DAT_DTO_SUCCESS : DAT_DTO_ERR_FLUSHED);
+	want_none(b->recv);
 }
 
 /* Graceful: everything that was posted is done first, however long it takes, and nothing new is taken. */
@@ -106,24 +104,21 @@ ends__graceful_drains_in_order(void **state)
 {
 	for (int busy = 0; busy < 2; busy++) {
 		struct tale tale;
-		struct mix m;
 
-		up_on_one(&m);
-		load(&m, NUMBER, busy ? 100000 : SHORT);
+		up_on_one();
+		load(NUMBER, busy ? 100000 : SHORT);
 		for (int i = 0; i < busy; i++)
-			poll_once(&m.pair.a);
-		ok(dat_ep_disconnect(m.pair.a.ep, DAT_CLOSE_GRACEFUL_FLAG));
-		assert_int_equal(end_state(&m.pair.a), DAT_EP_STATE_DISCONNECT_PENDING);
+			poll_once(a);
+		ok(dat_ep_disconnect(a->ep, DAT_CLOSE_GRACEFUL_FLAG));
+		assert_int_equal(end_state(a), DAT_EP_STATE_DISCONNECT_PENDING);
 		for (enum verb verb = SEND; verb < VERBS; verb++)
-			want_error(mix_post(&m, verb, SHORT, 99), DAT_INVALID_STATE,
-					DAT_INVALID_STATE_EP_DISCPENDING);
-		tale = read_tale(&m);
+			want_bad_state(mix_post(verb, SHORT, 99), EP_DISCPENDING);
+		tale = read_tale();
 		assert_int_equal(tale.completed, NUMBER);
 		assert_int_equal(tale.failed + tale.flushed, 0);
 		assert_int_equal(tale.end, DAT_CONNECTION_EVENT_DISCONNECTED);
-		want_receives(&m, NUMBER / VERBS, NUMBER / VERBS,
-				DAT_CONNECTION_EVENT_DISCONNECTED);
-		mix_close(&m);
+		want_receives(NUMBER / VERBS, NUMBER / VERBS, DAT_CONNECTION_EVENT_DISCONNECTED);
+		pair_close(&pair);
 	}
 }
 
@@ -135,25 +130,22 @@ ends__abrupt_flushes_in_order(void **state)
 
 	for (unsigned int polls = 0; polls < 60; polls += 4) {
 		struct tale tale;
-		struct mix m;
 
-		up_on_one(&m);
-		load(&m, NUMBER, 20000);
-		for (unsigned int i = 0; i < polls; i++) {
-			poll_once(&m.pair.a);
-			poll_once(&m.pair.b);
-		}
-		ok(dat_ep_disconnect(m.pair.a.ep, DAT_CLOSE_ABRUPT_FLAG));
-		assert_int_equal(end_state(&m.pair.a), DAT_EP_STATE_DISCONNECTED);
-		tale = read_tale(&m);
+		up_on_one();
+		load(NUMBER, 20000);
+		for (unsigned int i = 0; i < polls; i++)
+			poll_both(1);
+		ok(dat_ep_disconnect(a->ep, DAT_CLOSE_ABRUPT_FLAG));
+		assert_int_equal(end_state(a), DAT_EP_STATE_DISCONNECTED);
+		tale = read_tale();
 		assert_int_equal(tale.completed + tale.flushed, NUMBER);
 		assert_int_equal(tale.failed, 0);
 		assert_int_equal(tale.end, DAT_CONNECTION_EVENT_DISCONNECTED);
 		if (polls == 0)
 			assert_int_equal(tale.completed, 0);
 		seen += tale.completed != 0 && tale.flushed != 0;
-		want_event(m.pair.b.connect, DAT_CONNECTION_EVENT_DISCONNECTED);
-		mix_close(&m);
+		want_event(b->connect, DAT_CONNECTION_EVENT_DISCONNECTED);
+		pair_close(&pair);
 	}
 	/* Some of them ended in the middle. */
 	assert_true(seen > 0);
@@ -164,20 +156,18 @@ static void
 ends__abrupt_behind_graceful(void **state)
 {
 	struct tale tale;
-	struct mix m;
 
-	up_on_one(&m);
-	load(&m, NUMBER, 20000);
-	poll_once(&m.pair.a);
-	ok(dat_ep_disconnect(m.pair.a.ep, DAT_CLOSE_GRACEFUL_FLAG));
-	poll_once(&m.pair.a);
-	ok(dat_ep_disconnect(m.pair.a.ep, DAT_CLOSE_ABRUPT_FLAG));
-	tale = read_tale(&m);
+	up_on_one();
+	load(NUMBER, 20000);
+	poll_once(a);
+	ok(dat_ep_disconnect(a->ep, DAT_CLOSE_GRACEFUL_FLAG));
+	poll_once(a);
+	ok(dat_ep_disconnect(a->ep, DAT_CLOSE_ABRUPT_FLAG));
+	tale = read_tale();
 	assert_int_equal(tale.completed + tale.flushed, NUMBER);
 	assert_true(tale.flushed > 0);
 	assert_int_equal(tale.end, DAT_CONNECTION_EVENT_DISCONNECTED);
-	want_none(m.pair.a.request);
-	mix_close(&m);
+	want_none(a->request);
 }
 
 /* The peer goes: graceful, abrupt, or by freeing its endpoint. What it has not done is flushed in order. */
@@ -186,26 +176,23 @@ ends__by_the_peer(void **state)
 {
 	for (int way = 0; way < 3; way++) {
 		struct tale tale;
-		struct mix m;
 
-		up_on_one(&m);
-		load(&m, NUMBER, 200000);
-		for (unsigned int i = 0; i < 8; i++) {
-			poll_once(&m.pair.a);
-			poll_once(&m.pair.b);
-		}
+		up_on_one();
+		load(NUMBER, 200000);
+		for (unsigned int i = 0; i < 8; i++)
+			poll_both(1);
 		if (way == 2)
-			ok(dat_ep_free(m.pair.b.ep));
+			ok(dat_ep_free(b->ep));
 		else
-			ok(dat_ep_disconnect(m.pair.b.ep,
+			ok(dat_ep_disconnect(b->ep,
 					way == 0 ? DAT_CLOSE_GRACEFUL_FLAG
 						 : DAT_CLOSE_ABRUPT_FLAG));
-		tale = read_tale(&m);
+		tale = read_tale();
 		assert_int_equal(tale.completed + tale.flushed, NUMBER);
 		assert_true(tale.flushed > 0);
 		assert_int_equal(tale.failed, 0);
 		assert_int_equal(tale.end, DAT_CONNECTION_EVENT_DISCONNECTED);
-		mix_close(&m);
+		pair_close(&pair);
 	}
 }
 
@@ -218,18 +205,17 @@ ends__break_in_the_middle(void **state)
 {
 	for (unsigned int at = 0; at < 2 * VERBS; at++) {
 		struct tale tale;
-		struct mix m;
 
-		up_on_one(&m);
+		up_on_one();
 		for (uint64_t i = 0; i < NUMBER / VERBS; i++)
-			ok(post_recv(&m.pair.b, 0, SHORT, i));
+			ok(post_recv(b, 0, SHORT, i));
 		for (uint64_t i = 0; i < NUMBER; i++) {
 			/* What fails is a write or a read that takes the turn of the next one of its kind. */
 			if (i >= at && (i % VERBS == WRITE || i % VERBS == READ))
-				m.target = 0x12345678;
-			ok(mix_post(&m, i % VERBS, SHORT, i));
+				mix.target = 0x12345678;
+			ok(mix_post(i % VERBS, SHORT, i));
 		}
-		tale = read_tale(&m);
+		tale = read_tale();
 		while (at % VERBS != WRITE && at % VERBS != READ)
 			at++;
 		assert_int_equal(tale.completed, at);
@@ -237,9 +223,9 @@ ends__break_in_the_middle(void **state)
 		assert_int_equal(tale.failure, DAT_DTO_ERR_REMOTE_ACCESS);
 		assert_int_equal(tale.flushed, NUMBER - at - 1);
 		assert_int_equal(tale.end, DAT_CONNECTION_EVENT_BROKEN);
-		want_receives(&m, (at + VERBS - 1) / VERBS, NUMBER / VERBS,
+		want_receives((at + VERBS - 1) / VERBS, NUMBER / VERBS,
 				DAT_CONNECTION_EVENT_BROKEN);
-		mix_close(&m);
+		pair_close(&pair);
 	}
 }
 
@@ -248,74 +234,65 @@ static void
 ends__break_by_a_bind(void **state)
 {
 	struct tale tale;
-	struct mix m;
 
-	up_on_one(&m);
-	ok(post_recv(&m.pair.b, 0, SHORT, 0));
+	up_on_one();
+	ok(post_recv(b, 0, SHORT, 0));
 	for (uint64_t i = 0; i < NUMBER; i++) {
 		DAT_LMR_HANDLE lmr = DAT_HANDLE_NULL;
-		DAT_LMR_CONTEXT key = m.pair.a.key;
+		DAT_LMR_CONTEXT key = a->key;
 
 		if (i == BIND)
-			lmr = mix_region(&m.pair.a, &m.pair.a.key, NULL);
-		ok(mix_post(&m, i % VERBS, SHORT, i));
-		m.pair.a.key = key;
+			lmr = register_bytes(
+					a, BUFFER_LEN, a->pz, DAT_MEM_PRIV_ALL_FLAG, &a->key, NULL);
+		ok(mix_post(i % VERBS, SHORT, i));
+		a->key = key;
 		if (i == BIND)
 			ok(dat_lmr_free(lmr));
 	}
-	tale = read_tale(&m);
+	tale = read_tale();
 	assert_int_equal(tale.completed, BIND);
 	assert_int_equal(tale.failed, 1);
 	assert_int_equal(tale.failure, DAT_RMR_OPERATION_FAILED);
 	assert_int_equal(tale.flushed, NUMBER - BIND - 1);
 	assert_int_equal(tale.end, DAT_CONNECTION_EVENT_BROKEN);
-	mix_close(&m);
 }
 
 /* Nothing is left over for the next connection of the same endpoint. */
 static void
 ends__and_begins_again(void **state)
 {
-	struct mix m;
-
-	up_on_one(&m);
+	up_on_one();
 	for (int round = 0; round < 4; round++) {
 		struct tale tale;
 		DAT_BOOLEAN idle;
 
-		load(&m, NUMBER, 5000);
+		load(NUMBER, 5000);
 		for (int i = 0; i < round; i++)
-			poll_once(&m.pair.a);
-		ok(dat_ep_disconnect(m.pair.a.ep,
+			poll_once(a);
+		ok(dat_ep_disconnect(a->ep,
 				round % 2 != 0 ? DAT_CLOSE_GRACEFUL_FLAG : DAT_CLOSE_ABRUPT_FLAG));
-		tale = read_tale(&m);
+		tale = read_tale();
 		assert_int_equal(tale.completed + tale.flushed, NUMBER);
 		assert_int_equal(tale.end, DAT_CONNECTION_EVENT_DISCONNECTED);
-		ok(dat_ep_get_status(m.pair.a.ep, NULL, NULL, &idle));
+		ok(dat_ep_get_status(a->ep, NULL, NULL, &idle));
 		assert_int_equal(idle, DAT_TRUE);
-		want_event(m.pair.b.connect, DAT_CONNECTION_EVENT_DISCONNECTED);
+		want_event(b->connect, DAT_CONNECTION_EVENT_DISCONNECTED);
 		for (unsigned int i = 0; i < NUMBER / VERBS; i++)
-			want_event(m.pair.b.recv, DAT_DTO_COMPLETION_EVENT);
-		connect_again(&m.pair);
+			want_event(b->recv, DAT_DTO_COMPLETION_EVENT);
+		connect_again();
 	}
-	load(&m, NUMBER, SHORT);
+	load(NUMBER, SHORT);
 	for (uint64_t i = 0; i < NUMBER; i++)
-		mix_want(&m, i, DAT_DTO_SUCCESS);
-	mix_close(&m);
+		mix_want(i, DAT_DTO_SUCCESS);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		rig_test(ends__graceful_drains_in_order),
-		rig_test(ends__abrupt_flushes_in_order),
-		rig_test(ends__abrupt_behind_graceful),
-		rig_test(ends__by_the_peer),
-		rig_test(ends__break_in_the_middle),
-		rig_test(ends__break_by_a_bind),
-		rig_test(ends__and_begins_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+const struct CMUnitTest tests[] = {
+	rig_test(ends__graceful_drains_in_order),
+	rig_test(ends__abrupt_flushes_in_order),
+	rig_test(ends__abrupt_behind_graceful),
+	rig_test(ends__by_the_peer),
+	rig_test(ends__break_in_the_middle),
+	rig_test(ends__break_by_a_bind),
+	rig_test(ends__and_begins_again),
+	tests_end,
+};

@@ -2,42 +2,33 @@
 #ifndef TEST_CONTRACT_WAITING_H
 #define TEST_CONTRACT_WAITING_H
 
-/** @file A thread that waits on a dispatcher until somebody ends that. */
-
-#include <pthread.h>
+/** @file Threads beside the test: one that waits on a dispatcher until somebody ends that, one that polls adapters. */
 
 #include "rig.h"
 
 struct waiter {
+	pthread_t thread;
 	DAT_EVD_HANDLE evd;
-	DAT_COUNT threshold;
+	DAT_COUNT threshold; /**< 0: 1 */
 	DAT_RETURN rc;
 	DAT_EVENT event;
 	DAT_COUNT more;
 };
 
-static inline void *
-wait_for_ever(void *arg)
-{
-	struct waiter *w = arg;
-
-	w->rc = dat_evd_wait(w->evd, DAT_TIMEOUT_INFINITE, w->threshold, &w->event, &w->more);
-	return NULL;
-}
-
 /** It is in the call when this returns: nobody else may take from the dispatcher any more. */
-static inline pthread_t
-begin_to_wait(struct waiter *w)
-{
-	DAT_RETURN rc = DAT_QUEUE_EMPTY;
-	pthread_t thread;
-	DAT_EVENT event;
+void begin_to_wait(struct waiter *w);
+/** Its call has returned. */
+void join_waiter(struct waiter *w);
 
-	assert_int_equal(pthread_create(&thread, NULL, wait_for_ever, w), 0);
-	while (rc == DAT_QUEUE_EMPTY)
-		rc = dat_evd_dequeue(w->evd, &event);
-	want_error(rc, DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_WAITER);
-	return thread;
-}
+/** Static: a test that fails leaves its thread behind. */
+struct poller {
+	pthread_t thread;
+	DAT_EVD_HANDLE evd[2]; /**< of the adapters; they stay empty. Null: there is one */
+	bool stop;             /**< atomic */
+};
+
+/** Poll adapters as fast as can be. */
+void begin_to_poll(struct poller *p, DAT_EVD_HANDLE first, DAT_EVD_HANDLE second);
+void end_polling(struct poller *p);
 
 #endif
