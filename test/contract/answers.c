@@ -138,8 +138,7 @@ want_same_answer(enum answer kind, const void *now, const void *before)
 	const char *name = answer_difference(kind, now, before);
 
 	if (name != NULL)
-		print_message("%s: %s has changed\n", shapes[kind].name, name);
-	assert_null(name);
+		fail_msg("%s: %s has changed", shapes[kind].name, name);
 }
 
 static size_t

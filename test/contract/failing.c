@@ -65,3 +65,22 @@ want_balance(size_t before, size_t slack)
 {
 	assert_in_range(bytes_in_use(), 0, before + slack * ROUNDS);
 }
+
+unsigned int
+want_no_leak(fails_fn fails, const void *of, size_t slack)
+{
+	unsigned int fail;
+
+	for (fail = 0; fails(of, fail); fail++) {
+		size_t before = 0;
+
+		/* The first half fills the graveyard, the second finds it in balance. */
+		for (unsigned int round = 0; round < 2 * ROUNDS; round++) {
+			if (round == ROUNDS)
+				before = bytes_in_use();
+			assert_true(fails(of, fail));
+		}
+		want_balance(before, slack);
+	}
+	return fail;
+}

@@ -31,6 +31,14 @@ size_t bytes_in_use(void);
  */
 void want_balance(size_t before, size_t slack);
 
+/**
+ * A call fails for want of memory. @return true when it came to allocation number @p fail, and it failed for that; else
+ * it has succeeded, and what it made is gone again.
+ */
+typedef bool (*fails_fn)(const void *of, unsigned int fail);
+/** It leaks nothing, at whichever allocation it fails. @return at how many it does. */
+unsigned int want_no_leak(fails_fn fails, const void *of, size_t slack);
+
 /** After each test: nothing fails, and all is closed. Inline: failing.c is linked without the rig, too (test/verbs). */
 static inline int
 failing_sweep(void **state)

@@ -187,15 +187,16 @@ target(const struct end *end, size_t offset, DAT_VLEN length)
 	};
 }
 
-DAT_IA_HANDLE
-open_instance(const char *name, DAT_EVD_HANDLE *async)
+void
+open_beside(struct end *twin, const char *name, DAT_EVD_HANDLE async)
 {
-	DAT_IA_HANDLE ia;
 	char copy[32];
 
+	*twin = (struct end){ .async = async };
 	snprintf(copy, sizeof(copy), "%s", name);
-	ok(dat_ia_open(copy, 8, async, &ia));
-	return ia;
+	ok(dat_ia_open(copy, 8, &twin->async, &twin->ia));
+	twin->pz = make_pz(twin);
+	twin->srq = make_srq(twin, 4, 1);
 }
 
 DAT_EP_HANDLE
@@ -239,6 +240,13 @@ use_one_evd(struct end *end)
 	end->request = end->recv;
 	end->connect = end->recv;
 	use_srq_ep(end, NULL);
+}
+
+void
+free_srq_ep(const struct end *end)
+{
+	ok(dat_ep_free(end->ep));
+	ok(dat_srq_free(end->srq));
 }
 
 void
@@ -348,17 +356,45 @@ use_n(unsigned int n)
 }
 
 void
-deliver_range(uint64_t from, uint64_t to, DAT_VLEN length)
-{
-	for (; from < to; from++)
-		deliver_as(from, length);
-}
-
-void
 want_received(uint64_t from, uint64_t to, DAT_VLEN length)
 {
 	for (; from < to; from++)
 		want_dto(b, b->recv, from, DAT_DTO_SUCCESS, length);
+}
+
+void
+want_received_now(uint64_t from, uint64_t to)
+{
+	for (; from < to; from++)
+		want_dto_now(b, b->recv, from, DAT_DTO_SUCCESS);
+}
+
+void
+want_sent(uint64_t from, uint64_t to, DAT_VLEN length)
+{
+	for (; from < to; from++)
+		want_dto(a, a->request, from, DAT_DTO_SUCCESS, length);
+}
+
+void
+want_passed(uint64_t receive, uint64_t request, DAT_VLEN length)
+{
+	want_dto(b, b->recv, receive, DAT_DTO_SUCCESS, length);
+	want_dto(a, a->request, request, DAT_DTO_SUCCESS, length);
+}
+
+void
+post_recvs(uint64_t from, uint64_t to, DAT_VLEN length)
+{
+	for (; from < to; from++)
+		ok(post_recv(b, 0, length, from));
+}
+
+void
+post_sends(uint64_t from, uint64_t to, DAT_VLEN length)
+{
+	for (; from < to; from++)
+		ok(post_send(a, 0, length, from));
 }
 
 void
@@ -373,8 +409,20 @@ transfer(uint64_t value, DAT_VLEN length)
 {
 	ok(feed(0, length, value));
 	ok(post_send(a, 0, length, value));
-	want_dto(b, b->recv, value, DAT_DTO_SUCCESS, length);
-	want_dto(a, a->request, value, DAT_DTO_SUCCESS, length);
+	want_passed(value, value, length);
+}
+
+void
+exchange(struct end *from, struct end *to, DAT_VLEN length, uint64_t value)
+{
+	fill_bytes(from->buffer, length, (uint32_t)value);
+	memset(to->buffer + HALF, POISON, length + 1);
+	ok(post_recv(to, HALF, HALF, value));
+	ok(post_send(from, 0, length, value));
+	want_dto(from, from->request, value, DAT_DTO_SUCCESS, length);
+	want_dto(to, to->recv, value, DAT_DTO_SUCCESS, length);
+	assert_memory_equal(from->buffer, to->buffer + HALF, length);
+	assert_int_equal(to->buffer[HALF + length], POISON);
 }
 
 DAT_RMR_CONTEXT
@@ -397,6 +445,23 @@ begin_connection(void)
 {
 	ok(end_connect(a, b, CONN_QUAL));
 	ok(dat_cr_accept(end_request(b), b->ep, 0, NULL));
+}
+
+void
+end_by(enum ending how)
+{
+	const DAT_CLOSE_FLAGS flags = how == BY_A_GRACEFUL || how == BY_B_GRACEFUL
+			? DAT_CLOSE_GRACEFUL_FLAG
+			: DAT_CLOSE_ABRUPT_FLAG;
+
+	if (how <= BY_A_GRACEFUL)
+		ok(dat_ep_disconnect(how <= BY_B_GRACEFUL ? b->ep : a->ep, flags));
+	else if (how == BY_A_FREE)
+		ok(dat_ep_free(a->ep));
+	else if (how == BY_HARD_MARK)
+		ok(dat_ep_set_watermark(b->ep, DAT_WATERMARK_INFINITE, 0));
+	else
+		ok(dat_lmr_free(b->lmr));
 }
 
 void
@@ -469,6 +534,17 @@ wait_for(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COUNT threshold)
 	DAT_COUNT more;
 
 	return dat_evd_wait(evd, timeout, threshold, &event, &more);
+}
+
+void
+want_event_before(DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER number, DAT_COUNT more)
+{
+	DAT_EVENT event;
+	DAT_COUNT left = -1;
+
+	ok(dat_evd_wait(evd, PATIENCE_US, 1, &event, &left));
+	assert_int_equal(event.event_number, number);
+	assert_int_equal(left, more);
 }
 
 void

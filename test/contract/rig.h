@@ -69,6 +69,11 @@ int rig_sweep(void **state);
 #define want_bad_handle(call, of)  want_error(call, DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_##of)
 #define want_bad_state(call, told) want_error(call, DAT_INVALID_STATE, DAT_INVALID_STATE_##told)
 
+/* What @p mask asks for of a member is what a question for everything tells. */
+#define want_asked(mask, bit, some, all, member) \
+	if (((mask) & (bit)) != 0)               \
+	assert_memory_equal(&(some)->member, &(all)->member, sizeof((all)->member))
+
 /** Asked into a poisoned struct: all fields, or some. */
 DAT_EP_PARAM ep_param(DAT_EP_HANDLE ep);
 DAT_EVD_PARAM evd_param(DAT_EVD_HANDLE evd);
@@ -92,8 +97,8 @@ DAT_LMR_TRIPLET
 segment_of(const struct end *end, DAT_LMR_CONTEXT key, size_t offset, DAT_VLEN length);
 /** Memory of @p end's, as its peer names it. */
 DAT_RMR_TRIPLET target(const struct end *end, size_t offset, DAT_VLEN length);
-/** Another instance of an adapter, and no dispatcher but @p async, which is as for dat_ia_open(). */
-DAT_IA_HANDLE open_instance(const char *name, DAT_EVD_HANDLE *async);
+/** Another instance of an adapter, with @p async as for dat_ia_open(), a zone, and a queue of 4 by 1. */
+void open_beside(struct end *twin, const char *name, DAT_EVD_HANDLE async);
 
 /** Another endpoint of @p end with its dispatchers and a queue of its own. */
 DAT_EP_HANDLE another_ep(const struct end *end);
@@ -105,6 +110,8 @@ void use_ep(struct end *end, const DAT_EP_ATTR *attr);
 void use_srq_ep(struct end *end, const DAT_EP_ATTR *attr);
 /** The same, and it tells everything to one new dispatcher: end->recv, ->request and ->connect. */
 void use_one_evd(struct end *end);
+/** Free @p end's endpoint and its queue. */
+void free_srq_ep(const struct end *end);
 /** Free what @p end has made of memory: endpoint, queue if it has one, region, zone. Nothing else may hold the zone. */
 void free_to_the_zone(const struct end *end);
 
@@ -133,21 +140,45 @@ void post_long(unsigned int n, uint64_t first);
 void deliver_n(unsigned int n, DAT_VLEN length);
 /** The same with 64 bytes, and reap it. */
 void use_n(unsigned int n);
-/** Send from a: b's receive @p value completes with it; b's receives @p from to @p to - 1, in this order. */
+/** Send from a: b's receive @p value completes with it. */
 void deliver_as(uint64_t value, DAT_VLEN length);
-void deliver_range(uint64_t from, uint64_t to, DAT_VLEN length);
 /** b's receives @p from to @p to - 1 complete, in this order. */
 void want_received(uint64_t from, uint64_t to, DAT_VLEN length);
+/** The same, and they are there already. */
+void want_received_now(uint64_t from, uint64_t to);
+/** a's requests @p from to @p to - 1 complete, in this order. */
+void want_sent(uint64_t from, uint64_t to, DAT_VLEN length);
+/** b's receive and a's request complete: one message. */
+void want_passed(uint64_t receive, uint64_t request, DAT_VLEN length);
+/** Receives of b's endpoint, and sends of a's, @p from to @p to - 1. */
+void post_recvs(uint64_t from, uint64_t to, DAT_VLEN length);
+void post_sends(uint64_t from, uint64_t to, DAT_VLEN length);
 /** Post a buffer of 64 bytes to b's queue, and deliver as much: it is used up again. */
 void pass(uint64_t value);
 /** The same with b's own receive, posted for it; a's request completes as well. */
 void transfer(uint64_t value, DAT_VLEN length);
+/** Where exchange() receives. */
+#define HALF (BUFFER_LEN / 2)
+/** Send @p length bytes, fewer than HALF, that depend on @p value: all of them arrive, and no others. */
+void exchange(struct end *from, struct end *to, DAT_VLEN length, uint64_t value);
 /** Bind in an endpoint's turn, and wait until it is bound. */
 DAT_RMR_CONTEXT
 bind_rmr(const struct end *end, DAT_RMR_HANDLE rmr, DAT_LMR_TRIPLET iov, unsigned int priv);
 
 /** a asks b, and b accepts; nobody has heard of the connection yet. */
 void begin_connection(void);
+/** How a connection ends. */
+enum ending {
+	BY_B_ABRUPT,
+	BY_B_GRACEFUL,
+	BY_A_ABRUPT,
+	BY_A_GRACEFUL,
+	BY_A_FREE,      /**< a's endpoint is freed */
+	BY_HARD_MARK,   /**< b's endpoint may have no buffer */
+	BY_LOST_MEMORY, /**< b's region is freed */
+};
+/** Begin to end it that way. */
+void end_by(enum ending how);
 /** Both endpoints, which are disconnected, are reset; and connected again. */
 void reset_both(void);
 void connect_again(void);
@@ -165,6 +196,8 @@ void poll_both(unsigned int n);
 DAT_EVENT poll_until(DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER number);
 /** dat_evd_wait() for an event that nobody wants to see, or that does not come. */
 DAT_RETURN wait_for(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COUNT threshold);
+/** The next event is that one, and when it is taken @p more are there. */
+void want_event_before(DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER number, DAT_COUNT more);
 /** Take everything that is there. */
 void drain(DAT_EVD_HANDLE evd);
 

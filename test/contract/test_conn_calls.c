@@ -19,17 +19,14 @@ dup_connect__arguments_in_their_order(void **state)
 	char data[64];
 	DAT_EP_HANDLE ep = another_ep(a);
 	DAT_EP_HANDLE dead = another_ep(a);
+	const DAT_HANDLE bad[] = { DAT_HANDLE_NULL, dead, a->pz, b->ep };
 
 	ok(dat_ep_free(dead));
 	want_type(dat_ep_dup_connect(DAT_HANDLE_NULL, dead, 0, -1, NULL, bad_qos),
 			DAT_INVALID_HANDLE);
 	want_bad_handle(dat_ep_dup_connect(dead, dead, 0, -1, NULL, bad_qos), EP);
-	{
-		const DAT_HANDLE bad[] = { DAT_HANDLE_NULL, dead, a->pz, b->ep };
-
-		for (unsigned int i = 0; i < COUNT_OF(bad); i++)
-			want_bad_handle(dat_ep_dup_connect(ep, bad[i], 0, -1, NULL, bad_qos), EP);
-	}
+	for (unsigned int i = 0; i < COUNT_OF(bad); i++)
+		want_bad_handle(dat_ep_dup_connect(ep, bad[i], 0, -1, NULL, bad_qos), EP);
 	want_bad_arg(dat_ep_dup_connect(ep, a->ep, 0, -1, NULL, bad_qos), 3);
 	want_bad_arg(dat_ep_dup_connect(ep, a->ep, 1, -1, NULL, bad_qos), 4);
 	want_bad_arg(dat_ep_dup_connect(ep, a->ep, 1, 57, data, bad_qos), 4);

@@ -6,8 +6,6 @@
 #include <arpa/inet.h>
 #include <roce/dat_ep.h>
 
-#define HALF (BUFFER_LEN / 2)
-
 static uint8_t
 less(uint8_t one, uint8_t other)
 {
@@ -50,19 +48,6 @@ connect_both(void)
 }
 
 static void
-exchange(struct end *from, struct end *to, DAT_VLEN length, uint64_t value)
-{
-	fill_bytes(from->buffer, length, (uint32_t)value);
-	memset(to->buffer + HALF, POISON, length + 1);
-	ok(post_recv(to, HALF, HALF, value));
-	ok(post_send(from, 0, length, value));
-	want_dto(from, from->request, value, DAT_DTO_SUCCESS, length);
-	want_dto(to, to->recv, value, DAT_DTO_SUCCESS, length);
-	assert_memory_equal(from->buffer, to->buffer + HALF, length);
-	assert_int_equal(to->buffer[HALF + length], POISON);
-}
-
-static void
 query__tells_what_a_peer_has_to_know(void **state)
 {
 	const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
@@ -88,21 +73,19 @@ query__tells_what_a_peer_has_to_know(void **state)
 static void
 query__arguments_in_their_order(void **state)
 {
-	struct roce_dat_ep_local local, before;
+	struct roce_dat_ep_local local;
 
 	memset(&local, POISON, sizeof(local));
-	before = local;
 	want_bad_handle(roce_dat_ep_query(a->lmr, NULL), EP);
 	want_bad_handle(roce_dat_ep_query(a->lmr, &local), EP);
 	want_bad_arg(roce_dat_ep_query(a->ep, NULL), 2);
-	assert_memory_equal(&local, &before, sizeof(local));
+	want_bytes(&local, POISON, sizeof(local));
 }
 
 static void
 connect__makes_a_connection_for_everything(void **state)
 {
-	DAT_LMR_TRIPLET near;
-	DAT_RMR_TRIPLET far;
+	const DAT_LMR_TRIPLET near = segment(a, 0, 50000);
 	DAT_EP_PARAM param;
 
 	connect_both();
@@ -113,17 +96,12 @@ connect__makes_a_connection_for_everything(void **state)
 	assert_memory_equal(param.remote_ia_address_ptr, &b->address, 8);
 	exchange(a, b, 100000, 1);
 	exchange(b, a, 1, 2);
-
-	near = segment(a, 0, 50000);
-	far = (DAT_RMR_TRIPLET){ .rmr_context = b->key,
-		.target_address = (DAT_VADDR)(uintptr_t)(b->buffer + HALF),
-		.segment_length = 50000 };
 	fill_bytes(a->buffer, 50000, 3);
-	ok(dat_ep_post_rdma_write(a->ep, 1, &near, cookie(3), &far, DAT_COMPLETION_DEFAULT_FLAG));
+	ok(post_write(&near, target(b, HALF, 50000), 3));
 	want_dto(a, a->request, 3, DAT_DTO_SUCCESS, 50000);
 	assert_memory_equal(a->buffer, b->buffer + HALF, 50000);
 	fill_bytes(b->buffer + HALF, 50000, 4);
-	ok(dat_ep_post_rdma_read(a->ep, 1, &near, cookie(4), &far, DAT_COMPLETION_DEFAULT_FLAG));
+	ok(post_read(&near, target(b, HALF, 50000), 4));
 	want_dto(a, a->request, 4, DAT_DTO_SUCCESS, 50000);
 	assert_memory_equal(a->buffer, b->buffer + HALF, 50000);
 }
@@ -142,8 +120,7 @@ connect__psn_and_mtu_are_as_told(void **state)
 	connect_as(&of_a, &of_b);
 	fill_bytes(a->buffer, 70000, 7);
 	ok(post_send(a, 0, 70000, 7));
-	want_dto(a, a->request, 7, DAT_DTO_SUCCESS, 70000);
-	want_dto(b, b->recv, 7, DAT_DTO_SUCCESS, 70000);
+	want_passed(7, 7, 70000);
 	assert_memory_equal(a->buffer, b->buffer + HALF, 70000);
 	exchange(b, a, 70000, 8);
 }
@@ -171,8 +148,7 @@ connect__goes_with_a_shared_queue(void **state)
 	connect_both();
 	ok(post_srq(b, HALF, 64, 5));
 	ok(post_send(a, 0, 64, 5));
-	want_dto(a, a->request, 5, DAT_DTO_SUCCESS, 64);
-	want_dto(b, b->recv, 5, DAT_DTO_SUCCESS, 64);
+	want_passed(5, 5, 64);
 }
 
 static void
@@ -306,15 +282,12 @@ disconnect__graceful_of_an_idle_one(void **state)
 static void
 connection__breaks_like_any_other(void **state)
 {
-	DAT_LMR_TRIPLET near;
-	DAT_RMR_TRIPLET far;
+	const DAT_LMR_TRIPLET near = segment(a, 0, 64);
+	DAT_RMR_TRIPLET far = target(b, 0, 64);
 
 	connect_both();
-	near = segment(a, 0, 64);
-	far = (DAT_RMR_TRIPLET){ .rmr_context = b->key ^ 0xff,
-		.target_address = (DAT_VADDR)(uintptr_t)b->buffer,
-		.segment_length = 64 };
-	ok(dat_ep_post_rdma_write(a->ep, 1, &near, cookie(1), &far, DAT_COMPLETION_DEFAULT_FLAG));
+	far.rmr_context ^= 0xff;
+	ok(post_write(&near, far, 1));
 	want_dto(a, a->request, 1, DAT_DTO_ERR_REMOTE_ACCESS, 0);
 	want_both(DAT_CONNECTION_EVENT_BROKEN);
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the attributes of provider and adapter announce, and what the completion flags of an endpoint may be. */
 
-#include <pthread.h>
-
-#include "rig.h"
+#include "flags.h"
+#include "waiting.h"
 
 /* Everything there is, and each attribute also when it alone is asked for. */
 static void
@@ -26,20 +25,11 @@ provider_attributes__announce_everything(void **state)
 	}
 }
 
-/*
- * What is announced is there: neither a count is DAT_VALUE_UNKNOWN, nor a call DAT_MODEL_NOT_SUPPORTED.
- *
- * Proves: ep_recv_query.3 srq_query.5 ep_set_watermark.7 srq_set_lw.4 ep_create_with_srq.4
- */
+/* What is announced is there: neither a count is DAT_VALUE_UNKNOWN, nor a call DAT_MODEL_NOT_SUPPORTED. */
+/* Proves: ep_recv_query.3 srq_query.5 ep_set_watermark.7 srq_set_lw.4 ep_create_with_srq.4 */
 static void
 provider_attributes__keep_their_word(void **state)
 {
-	const DAT_EP_ATTR attr = { 0 };
-	DAT_COUNT number, span;
-	DAT_SRQ_PARAM param;
-	DAT_PZ_HANDLE pz;
-	DAT_EP_HANDLE ep;
-
 	/* A queue is below 1 as long as it is empty. */
 	ok(dat_srq_set_lw(b->srq, 1));
 	want_low(b->async, b->srq);
@@ -47,17 +37,13 @@ provider_attributes__keep_their_word(void **state)
 	ok(dat_ep_set_watermark(b->ep, 0, DAT_WATERMARK_INFINITE));
 	deliver(&pair, 64);
 	want_soft(b->async, b->ep);
-	param = srq_param(b->srq);
-	assert_int_equal(param.available_dto_count, 1);
-	assert_int_equal(param.outstanding_dto_count, 2);
-	ok(dat_ep_recv_query(b->ep, &number, &span));
-	assert_int_equal(number, 0);
-	assert_int_equal(span, 0);
-	ok(dat_ep_set_watermark(b->ep, DAT_WATERMARK_INFINITE, 0));
+	want_counts(b->srq, 4, 1, 2);
+	want_held(b->ep, 0);
+	end_by(BY_HARD_MARK);
 	ok(post_send(a, 0, 64, 1));
 	want_event(b->connect, DAT_CONNECTION_EVENT_BROKEN);
-	pz = make_pz(b);
-	ok(dat_ep_create_with_srq(b->ia, pz, b->recv, b->request, b->connect, b->srq, &attr, &ep));
+	b->pz = make_pz(b);
+	(void)srq_ep(b, NULL);
 }
 
 /* The limits of the adapter are such as one can live with, agree with each other, and are what creation enforces. */
@@ -94,18 +80,16 @@ ia_attributes__limits(void **state)
 static void
 attributes__only_where_asked(void **state)
 {
-	DAT_PROVIDER_ATTR provider, poison_provider;
-	DAT_IA_ATTR ia, poison_ia;
+	DAT_PROVIDER_ATTR provider;
 	DAT_EVD_HANDLE async;
+	DAT_IA_ATTR ia;
 
-	memset(&ia, POISON, sizeof(ia));
-	memset(&poison_ia, POISON, sizeof(ia));
-	memset(&provider, POISON, sizeof(provider));
-	memset(&poison_provider, POISON, sizeof(provider));
+	memset((void *)&ia, POISON, sizeof(ia));
+	memset((void *)&provider, POISON, sizeof(provider));
 	ok(dat_ia_query(a->ia, &async, 0, &ia, 0, &provider));
 	assert_ptr_equal(async, a->async);
-	assert_memory_equal(&ia, &poison_ia, sizeof(ia));
-	assert_memory_equal(&provider, &poison_provider, sizeof(provider));
+	want_bytes(&ia, POISON, sizeof(ia));
+	want_bytes(&provider, POISON, sizeof(provider));
 }
 
 static DAT_RETURN
@@ -124,17 +108,9 @@ create(const struct end *end, unsigned int recv_flags, unsigned int request_flag
 	return rc;
 }
 
-#define SUPPRESS  DAT_COMPLETION_SUPPRESS_FLAG
-#define SOLICITED DAT_COMPLETION_SOLICITED_WAIT_FLAG
-#define UNSIGNAL  DAT_COMPLETION_UNSIGNALLED_FLAG
-#define FENCE     DAT_COMPLETION_BARRIER_FENCE_FLAG
-#define THRESHOLD DAT_COMPLETION_EVD_THRESHOLD_FLAG
-#define NO_FLAG   DAT_COMPLETION_DEFAULT_FLAG
-
 /*
  * Flags of an endpoint: one mode for each direction, where solicited is one of receives. The three that belong to a
  * single request are always available, named here or not. The provider's attribute tells all of them.
- *
  * Proves: ep_create_with_srq.6
  */
 static void
@@ -146,8 +122,8 @@ completion_flags__of_an_endpoint(void **state)
 	ok(dat_ep_free(a->ep));
 	a->srq = make_srq(a, 4, 1);
 	for (unsigned int flags = 0; flags < 0x40; flags++) {
-		DAT_RETURN recv = create(a, flags, NO_FLAG);
-		DAT_RETURN request = create(a, NO_FLAG, flags);
+		DAT_RETURN recv = create(a, flags, DEFAULT);
+		DAT_RETURN request = create(a, DEFAULT, flags);
 
 		print_message("flags 0x%x\n", flags);
 		if (flags == 0 || flags == SOLICITED || flags == UNSIGNAL || flags == THRESHOLD)
@@ -167,26 +143,20 @@ completion_flags__of_an_endpoint(void **state)
 /*
  * Flags of a request of an endpoint on a queue: those of single requests in any combination; what would want a mode
  * of the endpoint is refused.
- *
  * Proves: ep_create_with_srq.6
  */
 static void
 completion_flags__of_a_request(void **state)
 {
-	const struct end_options deep = { .depth = 64, .evd_len = 256 };
-	DAT_LMR_TRIPLET iov;
-
-	pair_open(&pair, &deep, NULL);
-	ok(dat_ep_free(b->ep));
+	pair_open(&pair, &(struct end_options){ .depth = 64, .evd_len = 256 }, NULL);
 	b->srq = make_srq(b, 4, 1);
-	b->ep = make_srq_ep(b, b->srq, b->recv);
+	use_srq_ep(b, NULL);
 	pair_connect(&pair);
-	iov = segment(b, 0, 8);
 	for (unsigned int flags = 0; flags < 0x40; flags++) {
 		DAT_RETURN rc;
 
 		ok(post_recv(a, 0, 8, flags));
-		rc = dat_ep_post_send(b->ep, 1, &iov, cookie(flags), (DAT_COMPLETION_FLAGS)flags);
+		rc = post_send_with(b, 8, flags, flags);
 		print_message("flags 0x%x\n", flags);
 		if ((flags & ~(unsigned int)(SUPPRESS | SOLICITED | FENCE)) != 0) {
 			want_bad_arg(rc, 5);
@@ -200,44 +170,24 @@ completion_flags__of_a_request(void **state)
 	want_silence(b->request);
 }
 
-struct waiter {
-	DAT_EVD_HANDLE evd;
-	DAT_RETURN rc;
-	DAT_EVENT event;
-};
-
-static void *
-wait_long(void *arg)
-{
-	struct waiter *w = arg;
-	DAT_COUNT more;
-
-	w->rc = dat_evd_wait(w->evd, PATIENCE_US, 1, &w->event, &more);
-	return NULL;
-}
-
 /*
  * A receive from the queue wakes who waits for it, whatever the sender thinks of that: SOLICITED_WAIT of a request
  * matters only to endpoints that were made for it. Endpoints of several connections may feed one dispatcher.
- *
  * Proves: srq_post_recv.10 ep_create_with_srq.6
  */
 static void
 completion_flags__every_receive_wakes(void **state)
 {
-	static const DAT_COMPLETION_FLAGS flags[] = { NO_FLAG, SOLICITED, SUPPRESS, FENCE };
-	DAT_LMR_TRIPLET iov;
+	static const DAT_COMPLETION_FLAGS flags[] = { DEFAULT, SOLICITED, SUPPRESS, FENCE };
 
 	add_connection(&pair);
 	post_many(b, 4, 0);
-	iov = segment(a, 0, 64);
 	for (uint64_t i = 0; i < 4; i++) {
 		struct waiter w = { .evd = b->recv };
-		pthread_t thread;
 
-		thread = start(wait_long, &w);
-		ok(dat_ep_post_send(a->ep, 1, &iov, cookie(i), flags[i]));
-		join(thread);
+		begin_to_wait(&w);
+		ok(post_send_with(a, 64, i, flags[i]));
+		join_waiter(&w);
 		ok(w.rc);
 		assert_int_equal(w.event.event_data.dto_completion_event_data.user_cookie.as_64, i);
 	}

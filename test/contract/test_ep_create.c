@@ -4,13 +4,6 @@
 #include "answers.h"
 #include "rig.h"
 
-static void
-query(DAT_EP_HANDLE ep, DAT_EP_PARAM *param)
-{
-	memset(param, POISON, sizeof(*param));
-	ok(dat_ep_query(ep, DAT_EP_FIELD_ALL, param));
-}
-
 /* A post to the endpoint itself is refused by what it is, and takes nothing from the queue. */
 static void
 want_no_own_queue(struct end *end)
@@ -26,7 +19,6 @@ want_no_own_queue(struct end *end)
 /*
  * It begins UNCONNECTED, its dispatchers, zone and queue are those given, and every receive is the queue's: whatever
  * the state, there is nothing to post to on the endpoint (decision B17).
- *
  * Proves: ep_create_with_srq.1
  */
 static void
@@ -34,7 +26,7 @@ create_with_srq__receives_only_from_the_queue(void **state)
 {
 	DAT_EP_PARAM param;
 
-	query(b->ep, &param);
+	param = ep_param(b->ep);
 	assert_int_equal(param.ep_state, DAT_EP_STATE_UNCONNECTED);
 	assert_ptr_equal(param.ia_handle, b->ia);
 	assert_ptr_equal(param.pz_handle, b->pz);
@@ -70,31 +62,29 @@ create(const struct end *end, const DAT_EP_ATTR *attr)
 /*
  * Attributes cannot be left out, as dat_ep_create() lets one do. A zero leaves the choice to the provider, and its
  * choice is good for creating the next one.
- *
  * Proves: ep_create_with_srq.2 ep_create_with_srq.3
  */
 static void
 create_with_srq__attributes_by_default(void **state)
 {
 	const DAT_EP_ATTR zeros = { 0 };
-	DAT_EP_PARAM param;
+	DAT_EP_ATTR out;
 
 	want_bad_arg(create(b, NULL), 7);
 	use_srq_ep(b, &zeros);
-	query(b->ep, &param);
-	assert_int_equal(param.ep_attr.service_type, DAT_SERVICE_TYPE_RC);
-	assert_int_equal(param.ep_attr.qos, DAT_QOS_BEST_EFFORT);
-	assert_true(param.ep_attr.max_message_size >= 8192);
-	assert_true(param.ep_attr.max_request_dtos >= 8);
-	assert_true(param.ep_attr.max_request_iov >= 1);
-	assert_int_equal(param.ep_attr.srq_soft_hw, DAT_HW_DEFAULT);
-	ok(create(b, &param.ep_attr));
+	out = ep_param(b->ep).ep_attr;
+	assert_int_equal(out.service_type, DAT_SERVICE_TYPE_RC);
+	assert_int_equal(out.qos, DAT_QOS_BEST_EFFORT);
+	assert_true(out.max_message_size >= 8192);
+	assert_true(out.max_request_dtos >= 8);
+	assert_true(out.max_request_iov >= 1);
+	assert_int_equal(out.srq_soft_hw, DAT_HW_DEFAULT);
+	ok(create(b, &out));
 }
 
 /*
  * Requests: at least what was asked. Receives, message and RDMA sizes: exactly that. The number of pieces of a
  * receive is the queue's business, and whatever stands there is ignored.
- *
  * Proves: ep_create_with_srq.3 bug.S25
  */
 static void
@@ -116,31 +106,29 @@ create_with_srq__attributes_granted(void **state)
 
 	for (unsigned int i = 0; i < COUNT_OF(asked); i++) {
 		const DAT_EP_ATTR *in = &asked[i];
-		DAT_EP_PARAM param;
+		DAT_EP_ATTR out;
 
 		use_srq_ep(b, in);
-		query(b->ep, &param);
-		assert_true(param.ep_attr.max_request_dtos >= in->max_request_dtos);
-		assert_true(param.ep_attr.max_request_iov >= in->max_request_iov);
+		out = ep_param(b->ep).ep_attr;
+		assert_true(out.max_request_dtos >= in->max_request_dtos);
+		assert_true(out.max_request_iov >= in->max_request_iov);
 		if (in->max_recv_dtos != 0)
-			assert_int_equal(param.ep_attr.max_recv_dtos, in->max_recv_dtos);
+			assert_int_equal(out.max_recv_dtos, in->max_recv_dtos);
 		if (in->max_message_size != 0)
-			assert_int_equal(param.ep_attr.max_message_size, in->max_message_size);
+			assert_int_equal(out.max_message_size, in->max_message_size);
 		if (in->srq_soft_hw != 0)
-			assert_int_equal(param.ep_attr.srq_soft_hw, in->srq_soft_hw);
+			assert_int_equal(out.srq_soft_hw, in->srq_soft_hw);
 		if (in->max_rdma_size != 0)
-			assert_int_equal(param.ep_attr.max_rdma_size, in->max_rdma_size);
-		assert_int_equal(param.ep_attr.max_rdma_read_in, in->max_rdma_read_in);
-		assert_int_equal(param.ep_attr.max_rdma_read_out, in->max_rdma_read_out);
-		assert_int_equal(param.ep_attr.request_completion_flags,
-				in->request_completion_flags);
+			assert_int_equal(out.max_rdma_size, in->max_rdma_size);
+		assert_int_equal(out.max_rdma_read_in, in->max_rdma_read_in);
+		assert_int_equal(out.max_rdma_read_out, in->max_rdma_read_out);
+		assert_int_equal(out.request_completion_flags, in->request_completion_flags);
 	}
 }
 
 /*
  * What is granted holds: so many requests, a message so long and no longer. What is not a limit is none: a buffer of
  * more pieces than max_recv_iov, more receives than max_recv_dtos (decision A10).
- *
  * Proves: ep_create_with_srq.3 ep_create_with_srq.8 bug.S25
  */
 static void
@@ -155,7 +143,7 @@ create_with_srq__attributes_in_force(void **state)
 
 	use_srq_ep(b, &attr);
 	pair_connect(&pair);
-	query(b->ep, &param);
+	param = ep_param(b->ep);
 	want_bad_arg(post_send(b, 0, 101, 1), 3);
 	/* The peer has no buffer: nothing completes. */
 	for (DAT_COUNT i = 0; i < param.ep_attr.max_request_dtos; i++)
@@ -172,11 +160,8 @@ create_with_srq__attributes_in_force(void **state)
 	want_none(b->connect);
 }
 
-/*
- * What cannot be granted exactly is refused, and nothing is created: what the adapter reports as none, or as less.
- *
- * Proves: ep_create_with_srq.3 ep_create_with_srq.6 ep_create_with_srq.8
- */
+/* What cannot be granted exactly is refused, and nothing is created: what the adapter reports as none, or as less. */
+/* Proves: ep_create_with_srq.3 ep_create_with_srq.6 ep_create_with_srq.8 */
 static void
 create_with_srq__attributes_refused(void **state)
 {
@@ -211,10 +196,7 @@ create_with_srq__attributes_refused(void **state)
 		want_error(create(a, &rule[i].attr), rule[i].type, DAT_INVALID_ARG7);
 	}
 	/* Nothing hangs on the queue or the zone. */
-	ok(dat_srq_free(a->srq));
-	ok(dat_ep_free(a->ep));
-	ok(dat_lmr_free(a->lmr));
-	ok(dat_pz_free(a->pz));
+	free_to_the_zone(a);
 }
 
 /* With one handle replaced. */
@@ -234,7 +216,6 @@ want_bad(const struct end *end, unsigned int which, DAT_HANDLE handle, DAT_RETUR
 /*
  * Each handle has a subtype of its own. Bad is: none at all, of another kind, freed, of another instance, or a
  * dispatcher that does not take the stream.
- *
  * Proves: ep_create_with_srq.7
  */
 static void
@@ -243,49 +224,42 @@ create_with_srq__handles(void **state)
 	static const DAT_RETURN_SUBTYPE subtype[6] = { DAT_INVALID_HANDLE_IA, DAT_INVALID_HANDLE_PZ,
 		DAT_INVALID_HANDLE_EVD_RECV, DAT_INVALID_HANDLE_EVD_REQUEST,
 		DAT_INVALID_HANDLE_EVD_CONN, DAT_INVALID_HANDLE_SRQ };
-	DAT_HANDLE gone[6] = { NULL }, wrong[6], other[6];
 	const DAT_EP_ATTR attr = { 0 };
-	struct end end, twin;
+	struct end twin;
 
-	end_open(&end, "loop0", NULL);
 	end_open(&twin, "loop0", NULL);
-	end.srq = make_srq(&end, 4, 1);
+	a->srq = make_srq(a, 4, 1);
 	twin.srq = make_srq(&twin, 4, 1);
-	ok(dat_pz_create(end.ia, &gone[1]));
+	DAT_EVD_HANDLE evd = make_evd(a, DAT_EVD_DTO_FLAG | DAT_EVD_CONNECTION_FLAG);
+	const DAT_HANDLE gone[6] = { NULL, make_pz(a), evd, evd, evd, make_srq(a, 4, 1) };
+	const DAT_HANDLE wrong[6] = { a->pz, a->ia, a->connect, a->cr, a->recv, a->ep };
+	const DAT_HANDLE other[6] = { NULL, twin.pz, twin.recv, twin.request, twin.connect,
+		twin.srq };
+
 	ok(dat_pz_free(gone[1]));
-	gone[2] = gone[3] = gone[4] = make_evd(&end, DAT_EVD_DTO_FLAG | DAT_EVD_CONNECTION_FLAG);
-	ok(dat_evd_free(gone[2]));
-	gone[5] = make_srq(&end, 4, 1);
+	ok(dat_evd_free(evd));
 	ok(dat_srq_free(gone[5]));
-	memcpy(wrong, ((DAT_HANDLE[]){ end.pz, end.ia, end.connect, end.cr, end.recv, end.ep }),
-			sizeof(wrong));
-	memcpy(other,
-			((DAT_HANDLE[]){ NULL, twin.pz, twin.recv, twin.request, twin.connect,
-					twin.srq }),
-			sizeof(other));
 	for (unsigned int i = 0; i < 6; i++) {
 		print_message("handle %u\n", i);
-		want_bad(&end, i, wrong[i], subtype[i]);
+		want_bad(a, i, wrong[i], subtype[i]);
 		if (gone[i] != NULL)
-			want_bad(&end, i, gone[i], subtype[i]);
+			want_bad(a, i, gone[i], subtype[i]);
 		if (other[i] != NULL)
-			want_bad(&end, i, other[i], subtype[i]);
+			want_bad(a, i, other[i], subtype[i]);
 		/* A null dispatcher is no interest, no error. */
 		if (i < 2 || i == 5)
-			want_bad(&end, i, DAT_HANDLE_NULL, subtype[i]);
+			want_bad(a, i, DAT_HANDLE_NULL, subtype[i]);
 	}
-	want_bad_arg(dat_ep_create_with_srq(end.ia, end.pz, end.recv, end.request, end.connect,
-				     end.srq, &attr, NULL),
+	want_bad_arg(dat_ep_create_with_srq(a->ia, a->pz, a->recv, a->request, a->connect, a->srq,
+				     &attr, NULL),
 			8);
-	ok(dat_srq_free(end.srq));
-	end_close(&end);
+	ok(dat_srq_free(a->srq));
 	end_close(&twin);
 }
 
 /*
  * The association is for life: neither the end of a connection nor a reset ends it, nor can it be changed. Only
  * dat_ep_free() lets the queue go.
- *
  * Proves: ep_create_with_srq.5 srq_free.2 srq_free.5
  */
 static void
@@ -301,7 +275,7 @@ create_with_srq__is_for_life(void **state)
 		part(&pair);
 		reset_both();
 		want_bad_state(dat_srq_free(b->srq), SRQ_IN_USE);
-		query(b->ep, &param);
+		param = ep_param(b->ep);
 		assert_ptr_equal(param.srq_handle, b->srq);
 		change = param;
 		change.srq_handle = other;
@@ -310,18 +284,16 @@ create_with_srq__is_for_life(void **state)
 				DAT_INVALID_PARAMETER);
 		want_type(dat_ep_modify(b->ep, DAT_EP_FIELD_EP_ATTR_SRQ_SOFT_HW, &change),
 				DAT_INVALID_PARAMETER);
-		query(b->ep, &change);
+		change = ep_param(b->ep);
 		want_same_answer(ANSWER_EP, &change, &param);
 	}
 	ok(dat_srq_free(other));
-	ok(dat_ep_free(b->ep));
-	ok(dat_srq_free(b->srq));
+	free_srq_ep(b);
 }
 
 /*
  * A connection is there for the consumer before its first receive is (C5), on dispatchers of their own as on one: who
  * sees the completion finds ESTABLISHED told.
- *
  * Proves: ep_create_with_srq.1
  */
 static void
@@ -352,7 +324,6 @@ create_with_srq__established_comes_first(void **state)
 /*
  * As many endpoints as the adapter says can share a queue do, unless resources end before; one more is refused, and
  * nobody suffers.
- *
  * Proves: ep_create_with_srq.9
  */
 static void
@@ -385,7 +356,7 @@ const struct CMUnitTest tests[] = {
 	srq_test(create_with_srq__attributes_granted, 4, 2),
 	srq_test(create_with_srq__attributes_in_force, 8, 3),
 	end_test(create_with_srq__attributes_refused),
-	rig_test(create_with_srq__handles),
+	end_test(create_with_srq__handles),
 	srq_test(create_with_srq__is_for_life, 8, 1),
 	rig_test(create_with_srq__established_comes_first),
 	srq_up_test(create_with_srq__as_many_as_announced, 4, 1),

@@ -11,25 +11,18 @@
 static DAT_COUNT
 soft_mark(DAT_EP_HANDLE ep)
 {
-	DAT_EP_PARAM param = ep_param(ep);
-
-	return param.ep_attr.srq_soft_hw;
+	return ep_param(ep).ep_attr.srq_soft_hw;
 }
 
-/*
- * No mark: unless one is set there is no event, and -1 takes one away. Zero at creation asks for the default (A11).
- *
- * Proves: ep_set_watermark.4 ep_create_with_srq.8
- */
+/* No mark: unless one is set there is no event, and -1 takes one away. Zero at creation asks for the default (A11). */
+/* Proves: ep_set_watermark.4 ep_create_with_srq.8 */
 static void
 soft__none_by_default(void **state)
 {
 	static const DAT_COUNT none[] = { 0, DAT_HW_DEFAULT };
 
 	for (unsigned int i = 0; i < 2; i++) {
-		const DAT_EP_ATTR attr = { .srq_soft_hw = none[i] };
-
-		use_srq_ep(b, &attr);
+		use_srq_ep(b, &(DAT_EP_ATTR){ .srq_soft_hw = none[i] });
 		assert_int_equal(soft_mark(b->ep), DAT_HW_DEFAULT);
 		pair_connect(&pair);
 		post_many(b, 2, 0);
@@ -41,16 +34,12 @@ soft__none_by_default(void **state)
 		want_none(b->async);
 		part(&pair);
 		ok(dat_ep_reset(a->ep));
-		want_dto(b, b->recv, 0, DAT_DTO_SUCCESS, 64);
-		want_dto(b, b->recv, 1, DAT_DTO_SUCCESS, 64);
+		want_received(0, 2, 64);
 	}
 }
 
-/*
- * A mark given at creation is armed from then on and reported; one buffer does not exceed a mark of one (A7).
- *
- * Proves: ep_create_with_srq.8 ep_set_watermark.2
- */
+/* A mark given at creation is armed from then on and reported; one buffer does not exceed a mark of one (A7). */
+/* Proves: ep_create_with_srq.8 ep_set_watermark.2 */
 static void
 soft__set_at_creation(void **state)
 {
@@ -68,8 +57,7 @@ soft__set_at_creation(void **state)
 	/* The attribute means the same of an endpoint with a queue of its own. */
 	use_ep(b, &two);
 	assert_int_equal(soft_mark(b->ep), 2);
-	ok(post_recv(b, 0, 64, 1));
-	ok(post_recv(b, 0, 64, 2));
+	post_recvs(1, 3, 64);
 	want_none(b->async);
 	ok(post_recv(b, 0, 64, 3));
 	want_soft(b->async, b->ep);
@@ -78,7 +66,6 @@ soft__set_at_creation(void **state)
 /*
  * One event for each call, at the first buffer that exceeds; the same value again arms again, whether or not the
  * former event came; the value stays readable.
- *
  * Proves: ep_set_watermark.1 ep_set_watermark.2
  */
 static void
@@ -108,7 +95,6 @@ soft__once_for_each_setting(void **state)
 /*
  * The event comes with the taking of the buffer: the message is not complete when it is there. Nothing else happens
  * to connection, message or buffer.
- *
  * Proves: ep_set_watermark.2
  */
 static void
@@ -122,23 +108,16 @@ soft__before_the_completion(void **state)
 	want_held(b->ep, 1);
 	want_counts(b->srq, 4, 0, 1);
 	assert_int_equal(end_state(b), DAT_EP_STATE_CONNECTED);
-	want_dto(b, b->recv, 5, DAT_DTO_SUCCESS, LONG_LEN);
-	want_dto(a, a->request, 6, DAT_DTO_SUCCESS, LONG_LEN);
+	want_passed(5, 6, LONG_LEN);
 	want_none(b->async);
 	want_none(b->connect);
 }
 
-/*
- * Exceeded already: the event comes inside the call, each time. Not exceeded: only the value is replaced (A9).
- *
- * Proves: ep_set_watermark.5
- */
+/* Exceeded already: the event comes inside the call, each time. Not exceeded: only the value is replaced (A9). */
+/* Proves: ep_set_watermark.5 */
 static void
 soft__at_once_when_exceeded_already(void **state)
 {
-	DAT_EVENT event;
-	DAT_COUNT more;
-
 	ok(post_srq(b, 0, LONG_LEN, 5));
 	begin_long(&pair, 6);
 	ok(dat_ep_set_watermark(b->ep, 1, NONE));
@@ -147,9 +126,7 @@ soft__at_once_when_exceeded_already(void **state)
 	ok(dat_ep_set_watermark(b->ep, 0, NONE));
 	ok(dat_ep_set_watermark(b->ep, 7, NONE));
 	/* Both were there before anything could be polled: an event that is there is taken without. */
-	ok(dat_evd_wait(b->async, PATIENCE_US, 1, &event, &more));
-	assert_int_equal(more, 1);
-	assert_int_equal(event.event_number, DAT_ASYNC_EVENT_EP_SOFT_HIGH_WATERMARK);
+	want_event_before(b->async, DAT_ASYNC_EVENT_EP_SOFT_HIGH_WATERMARK, 1);
 	want_soft(b->async, b->ep);
 	want_none(b->async);
 	want_dto(b, b->recv, 5, DAT_DTO_SUCCESS, LONG_LEN);
@@ -158,7 +135,6 @@ soft__at_once_when_exceeded_already(void **state)
 /*
  * On a queue of its own an endpoint has what was posted: the post that exceeds the mark makes the event, in any
  * state, and a mark below what is posted makes it at once.
- *
  * Proves: ep_set_watermark.8 ep_set_watermark.1 ep_set_watermark.5
  */
 static void
@@ -206,11 +182,8 @@ use_mark(void)
 	want_none(b->async);
 }
 
-/*
- * It may be set in every state of an endpoint and holds from then on, beyond the end of a connection and a reset.
- *
- * Proves: ep_set_watermark.1
- */
+/* It may be set in every state of an endpoint and holds from then on, beyond the end of a connection and a reset. */
+/* Proves: ep_set_watermark.1 */
 static void
 soft__in_every_state(void **state)
 {
@@ -245,11 +218,8 @@ soft__in_every_state(void **state)
 	use_mark();
 }
 
-/*
- * Marks are not negative but for -1; what is refused changes neither of them.
- *
- * Proves: ep_set_watermark.7
- */
+/* Marks are not negative but for -1; what is refused changes neither of them. */
+/* Proves: ep_set_watermark.7 */
 static void
 set_watermark__arguments(void **state)
 {
@@ -276,15 +246,10 @@ set_watermark__arguments(void **state)
 static void
 move_to_instance(struct end *twin, DAT_EVD_HANDLE async)
 {
-	char name[] = "loop1";
-
-	*twin = (struct end){ .async = async };
-	ok(dat_ia_open(name, 8, &twin->async, &twin->ia));
+	open_beside(twin, "loop1", async);
 	twin->recv = make_evd(twin, DAT_EVD_DTO_FLAG);
 	twin->connect = make_evd(twin, DAT_EVD_CONNECTION_FLAG);
 	twin->cr = make_evd(twin, DAT_EVD_CR_FLAG);
-	ok(dat_pz_create(twin->ia, &twin->pz));
-	twin->srq = make_srq(twin, 4, 1);
 	twin->ep = srq_ep(twin, NULL);
 	ok(dat_srq_post_recv(twin->srq, 0, NULL, cookie(1)));
 	ok(dat_psp_free(pair.psp));
@@ -298,7 +263,6 @@ move_to_instance(struct end *twin, DAT_EVD_HANDLE async)
 /*
  * The event goes to the asynchronous dispatcher of the instance that owns the endpoint (A12): its own, one of another
  * instance that it was opened with, or none at all, and then there is no event in this process.
- *
  * Proves: ep_set_watermark.2 srq_set_lw.9
  */
 static void
@@ -327,11 +291,8 @@ soft__tells_its_own_instance(void **state)
 	}
 }
 
-/*
- * Queues and endpoints tell one dispatcher, each with its own handle, number and reason.
- *
- * Proves: ep_set_watermark.2 srq_set_lw.5 bug.S16 bug.S17
- */
+/* Queues and endpoints tell one dispatcher, each with its own handle, number and reason. */
+/* Proves: ep_set_watermark.2 srq_set_lw.5 bug.S16 bug.S17 */
 static void
 soft__names_the_endpoint(void **state)
 {

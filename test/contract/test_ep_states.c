@@ -255,14 +255,13 @@ query__tells_the_peer(void **state)
 {
 	for (unsigned int w = 0; w < ways_count; w++) {
 		const struct sockaddr_in *remote, *local;
-		DAT_EP_PARAM param;
 
 		if (ways[w].column < PASSIVE || ways[w].column > PENDING)
 			continue;
 		print_message("%s\n", ways[w].name);
 		stage_open(&ways[w], false);
-		param = ep_param(b->ep);
-		remote = (const struct sockaddr_in *)(const void *)param.remote_ia_address_ptr;
+		remote = (const struct sockaddr_in *)(const void *)ep_param(b->ep)
+					 .remote_ia_address_ptr;
 		local = (const struct sockaddr_in *)(const void *)&a->address;
 		assert_int_equal(remote->sin_family, AF_INET);
 		assert_int_equal(remote->sin_addr.s_addr, local->sin_addr.s_addr);

@@ -2,7 +2,6 @@
 /* dat_evd_resize: alone, beside a waiter, and while events come and go. */
 
 #include <limits.h>
-#include <pthread.h>
 
 #include "waiting.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* dat_evd_resize while the engine completes messages. */
 
-#include <pthread.h>
-
 #include "rig.h"
 
 #define MESSAGES 3000u

@@ -24,11 +24,35 @@ make(const struct end *end, const struct wish *wish, DAT_EP_HANDLE *ep)
 	return dat_ep_create(end->ia, end->pz, wish->recv, wish->request, end->connect, &attr, ep);
 }
 
-static void
-open_with_srq(struct end *end)
+/* Made, it is freed again. */
+static DAT_RETURN
+try_to_make(const struct wish *wish)
 {
-	end_open(end, "loop0", NULL);
-	end->srq = make_srq(end, 4, 1);
+	DAT_EP_HANDLE ep;
+	DAT_RETURN rc = make(a, wish, &ep);
+
+	if (rc == DAT_SUCCESS)
+		ok(dat_ep_free(ep));
+	return rc;
+}
+
+/* Made, an endpoint has the flags that it was asked for. */
+static void
+want_made(const struct wish *wish, bool good)
+{
+	DAT_EP_ATTR attr;
+	DAT_EP_HANDLE ep;
+
+	if (!good) {
+		want_error(make(a, wish, &ep), DAT_INVALID_PARAMETER,
+				wish->on_srq ? DAT_INVALID_ARG7 : DAT_INVALID_ARG6);
+		return;
+	}
+	ok(make(a, wish, &ep));
+	attr = ep_param(ep).ep_attr;
+	assert_int_equal(attr.recv_completion_flags, wish->recv_flags);
+	assert_int_equal(attr.request_completion_flags, wish->request_flags);
+	ok(dat_ep_free(ep));
 }
 
 /* One of the modes or none; for requests the flags of single posts may be named, too. */
@@ -36,14 +60,11 @@ static void
 flags__of_an_endpoint(void **state)
 {
 	static const unsigned int modes[] = { DEFAULT, SOLICITED, UNSIGNAL, THRESHOLD };
-	DAT_EP_PARAM param;
-	DAT_EP_HANDLE ep;
 
-	open_with_srq(a);
+	a->srq = make_srq(a, 4, 1);
 	for (unsigned int i = 0; i < 2 * 0x80; i++) {
 		unsigned int flags = i / 2,
 			     request = flags & ~(unsigned int)(SUPPRESS | SOLICITED | FENCE);
-		DAT_RETURN_SUBTYPE arg = i % 2 != 0 ? DAT_INVALID_ARG7 : DAT_INVALID_ARG6;
 		struct wish wish = { .recv = make_dto_evd(a, 1), .on_srq = i % 2 != 0 };
 		bool recv_ok = false;
 
@@ -51,25 +72,11 @@ flags__of_an_endpoint(void **state)
 		for (unsigned int m = 0; m < COUNT_OF(modes); m++)
 			recv_ok |= flags == modes[m];
 		wish.recv_flags = flags;
-		if (recv_ok) {
-			ok(make(a, &wish, &ep));
-			param = ep_param(ep);
-			assert_int_equal(param.ep_attr.recv_completion_flags, flags);
-			ok(dat_ep_free(ep));
-		} else {
-			want_error(make(a, &wish, &ep), DAT_INVALID_PARAMETER, arg);
-		}
+		want_made(&wish, recv_ok);
 		wish = (struct wish){
 			.request = wish.recv, .request_flags = flags, .on_srq = i % 2 != 0
 		};
-		if (request == 0 || request == UNSIGNAL || request == THRESHOLD) {
-			ok(make(a, &wish, &ep));
-			param = ep_param(ep);
-			assert_int_equal(param.ep_attr.request_completion_flags, flags);
-			ok(dat_ep_free(ep));
-		} else {
-			want_error(make(a, &wish, &ep), DAT_INVALID_PARAMETER, arg);
-		}
+		want_made(&wish, request == 0 || request == UNSIGNAL || request == THRESHOLD);
 		ok(dat_evd_free(wish.request));
 	}
 }
@@ -77,9 +84,7 @@ flags__of_an_endpoint(void **state)
 static void
 flags__announced(void **state)
 {
-	DAT_PROVIDER_ATTR attr = provider_attr(a, DAT_PROVIDER_FIELD_ALL);
-
-	assert_int_equal(attr.completion_flags_supported,
+	assert_int_equal(provider_attr(a, DAT_PROVIDER_FIELD_ALL).completion_flags_supported,
 			SUPPRESS | SOLICITED | UNSIGNAL | FENCE | THRESHOLD);
 }
 
@@ -133,41 +138,35 @@ static const struct {
 	{ SHARED(DEFAULT), RECV(THRESHOLD), true },
 };
 
+/* A wish of a table, with the dispatcher that it feeds. */
+static struct wish
+on_evd(struct wish wish, DAT_EVD_HANDLE evd)
+{
+	wish.recv = (wish.recv_flags & ALSO) != 0 ? evd : DAT_HANDLE_NULL;
+	wish.request = (wish.request_flags & ALSO) != 0 ? evd : DAT_HANDLE_NULL;
+	wish.recv_flags &= ~ALSO;
+	wish.request_flags &= ~ALSO;
+	return wish;
+}
+
 /* Each row is judged in both orders. */
 static void
 flags__that_may_share_a_dispatcher(void **state)
 {
-	open_with_srq(a);
+	a->srq = make_srq(a, 4, 1);
 	for (unsigned int i = 0; i < 2 * COUNT_OF(pairs); i++) {
-		struct wish wish[2] = { pairs[i / 2].first, pairs[i / 2].second };
 		DAT_EVD_HANDLE evd = make_dto_evd(a, 4);
-		DAT_EP_HANDLE first, second;
-		struct wish swap = wish[0];
+		const struct wish wish[2] = { on_evd(pairs[i / 2].first, evd),
+			on_evd(pairs[i / 2].second, evd) };
+		const struct wish *one = &wish[i % 2], *other = &wish[1 - i % 2];
+		DAT_EP_HANDLE first;
 
 		print_message("row %u, order %u\n", i / 2, i % 2);
-		if (i % 2 != 0) {
-			wish[0] = wish[1];
-			wish[1] = swap;
-		}
-		for (unsigned int k = 0; k < 2; k++) {
-			wish[k].recv = (wish[k].recv_flags & ALSO) != 0 ? evd : DAT_HANDLE_NULL;
-			wish[k].request =
-					(wish[k].request_flags & ALSO) != 0 ? evd : DAT_HANDLE_NULL;
-			wish[k].recv_flags &= ~ALSO;
-			wish[k].request_flags &= ~ALSO;
-		}
-		ok(make(a, &wish[0], &first));
-		if (pairs[i / 2].good) {
-			ok(make(a, &wish[1], &second));
-			ok(dat_ep_free(second));
-		} else {
-			want_error(make(a, &wish[1], &second), DAT_INVALID_PARAMETER,
-					wish[1].on_srq ? DAT_INVALID_ARG7 : DAT_INVALID_ARG6);
-		}
+		ok(make(a, one, &first));
+		want_made(other, pairs[i / 2].good);
 		/* Whoever is gone, and whoever was refused, does not count. */
 		ok(dat_ep_free(first));
-		ok(make(a, &wish[1], &second));
-		ok(dat_ep_free(second));
+		want_made(other, true);
 		ok(dat_evd_free(evd));
 	}
 }
@@ -177,9 +176,8 @@ static void
 flags__of_both_streams_of_an_endpoint(void **state)
 {
 	DAT_EVD_HANDLE evd, other;
-	DAT_EP_HANDLE ep;
 
-	open_with_srq(a);
+	a->srq = make_srq(a, 4, 1);
 	evd = make_dto_evd(a, 4);
 	other = make_dto_evd(a, 4);
 	{
@@ -198,11 +196,9 @@ flags__of_both_streams_of_an_endpoint(void **state)
 		};
 
 		for (unsigned int i = 0; i < COUNT_OF(bad); i++)
-			want_type(make(a, &bad[i], &ep), DAT_INVALID_PARAMETER);
-		for (unsigned int i = 0; i < COUNT_OF(good); i++) {
-			ok(make(a, &good[i], &ep));
-			ok(dat_ep_free(ep));
-		}
+			want_type(try_to_make(&bad[i]), DAT_INVALID_PARAMETER);
+		for (unsigned int i = 0; i < COUNT_OF(good); i++)
+			ok(try_to_make(&good[i]));
 	}
 }
 
@@ -222,10 +218,9 @@ flags__beside_other_streams(void **state)
 		{ DAT_EVD_DTO_FLAG | DAT_EVD_ASYNC_FLAG, false, false },
 	};
 
-	open_with_srq(a);
+	a->srq = make_srq(a, 4, 1);
 	for (unsigned int i = 0; i < COUNT_OF(rule); i++) {
 		DAT_EVD_HANDLE evd = make_evd(a, rule[i].streams);
-		DAT_EP_HANDLE ep;
 
 		for (unsigned int flags = DEFAULT; flags <= THRESHOLD;
 				flags = flags != 0 ? 2 * flags : 2) {
@@ -234,14 +229,9 @@ flags__beside_other_streams(void **state)
 					: flags == UNSIGNAL ? rule[i].unsignalled
 							    : true;
 
-			if (flags == FENCE)
-				continue;
-			if (good) {
-				ok(make(a, &wish, &ep));
-				ok(dat_ep_free(ep));
-			} else {
-				want_type(make(a, &wish, &ep), DAT_INVALID_PARAMETER);
-			}
+			if (flags != FENCE)
+				want_type(try_to_make(&wish),
+						good ? DAT_SUCCESS : DAT_INVALID_PARAMETER);
 		}
 	}
 }
@@ -263,17 +253,13 @@ flags__and_the_threshold_of_a_wait(void **state)
 		{ REQUEST(SOLICITED), 0 },
 	};
 
-	open_with_srq(a);
+	a->srq = make_srq(a, 4, 1);
 	for (unsigned int i = 0; i < COUNT_OF(rule); i++) {
 		DAT_EVD_HANDLE evd = make_dto_evd(a, 4);
-		struct wish wish = rule[i].wish;
+		struct wish wish = on_evd(rule[i].wish, evd);
 		DAT_EP_HANDLE ep;
 
 		print_message("row %u\n", i);
-		wish.recv = (wish.recv_flags & ALSO) != 0 ? evd : DAT_HANDLE_NULL;
-		wish.request = (wish.request_flags & ALSO) != 0 ? evd : DAT_HANDLE_NULL;
-		wish.recv_flags &= ~ALSO;
-		wish.request_flags &= ~ALSO;
 		ok(make(a, &wish, &ep));
 		want_type(wait_for(evd, 0, 1), DAT_TIMEOUT_EXPIRED);
 		if (rule[i].subtype == 0)
@@ -294,43 +280,39 @@ flags__when_an_endpoint_is_modified(void **state)
 {
 	const DAT_EP_PARAM_MASK recv = DAT_EP_FIELD_EP_ATTR_RECV_COMPLETION_FLAGS;
 	const DAT_EP_PARAM_MASK evd = DAT_EP_FIELD_RECV_EVD_HANDLE;
+	const struct wish wish = { make_dto_evd(a, 4), DAT_HANDLE_NULL, 0, 0, false };
 	DAT_EP_HANDLE first, second;
 	DAT_EP_PARAM param;
 
-	open_with_srq(a);
-	{
-		const struct wish wish = { make_dto_evd(a, 4), DAT_HANDLE_NULL, 0, 0, false };
-
-		ok(make(a, &wish, &first));
-		ok(make(a, &wish, &second));
-		param = ep_param(first);
-		param.ep_attr.recv_completion_flags = UNSIGNAL;
-		want_bad_arg(dat_ep_modify(first, recv, &param), 3);
-		/* Alone on another dispatcher it may, and what it left is as it was. */
-		param.recv_evd_handle = make_dto_evd(a, 4);
-		ok(dat_ep_modify(first, recv | evd, &param));
-		want_bad_state(wait_for(param.recv_evd_handle, 0, 2), EVD_CONFIG_NOTIFY);
-		want_type(wait_for(wish.recv, 0, 2), DAT_TIMEOUT_EXPIRED);
-		/* It cannot go back as it is; as it was it can. */
-		param.recv_evd_handle = wish.recv;
-		want_bad_arg(dat_ep_modify(first, evd, &param), 3);
-		param.ep_attr.recv_completion_flags = DEFAULT;
-		ok(dat_ep_modify(first, recv | evd, &param));
-		/* The last one can be what it likes. */
-		ok(dat_ep_free(second));
-		param.ep_attr.recv_completion_flags = SOLICITED;
-		ok(dat_ep_modify(first, recv, &param));
-		want_bad_state(wait_for(wish.recv, 0, 2), EVD_CONFIG_SOLICITED);
-	}
+	ok(make(a, &wish, &first));
+	ok(make(a, &wish, &second));
+	param = ep_param(first);
+	param.ep_attr.recv_completion_flags = UNSIGNAL;
+	want_bad_arg(dat_ep_modify(first, recv, &param), 3);
+	/* Alone on another dispatcher it may, and what it left is as it was. */
+	param.recv_evd_handle = make_dto_evd(a, 4);
+	ok(dat_ep_modify(first, recv | evd, &param));
+	want_bad_state(wait_for(param.recv_evd_handle, 0, 2), EVD_CONFIG_NOTIFY);
+	want_type(wait_for(wish.recv, 0, 2), DAT_TIMEOUT_EXPIRED);
+	/* It cannot go back as it is; as it was it can. */
+	param.recv_evd_handle = wish.recv;
+	want_bad_arg(dat_ep_modify(first, evd, &param), 3);
+	param.ep_attr.recv_completion_flags = DEFAULT;
+	ok(dat_ep_modify(first, recv | evd, &param));
+	/* The last one can be what it likes. */
+	ok(dat_ep_free(second));
+	param.ep_attr.recv_completion_flags = SOLICITED;
+	ok(dat_ep_modify(first, recv, &param));
+	want_bad_state(wait_for(wish.recv, 0, 2), EVD_CONFIG_SOLICITED);
 }
 
 const struct CMUnitTest tests[] = {
-	rig_test(flags__of_an_endpoint),
+	end_test(flags__of_an_endpoint),
 	end_test(flags__announced),
-	rig_test(flags__that_may_share_a_dispatcher),
-	rig_test(flags__of_both_streams_of_an_endpoint),
-	rig_test(flags__beside_other_streams),
-	rig_test(flags__and_the_threshold_of_a_wait),
-	rig_test(flags__when_an_endpoint_is_modified),
+	end_test(flags__that_may_share_a_dispatcher),
+	end_test(flags__of_both_streams_of_an_endpoint),
+	end_test(flags__beside_other_streams),
+	end_test(flags__and_the_threshold_of_a_wait),
+	end_test(flags__when_an_endpoint_is_modified),
 	tests_end,
 };

@@ -5,20 +5,9 @@
 
 #include <dat/dat_ib_extensions.h>
 
-#define HALF  (BUFFER_LEN / 2)
 #define VALUE 0x12345678u
 
 static const DAT_COMPLETION_FLAGS flags = DAT_COMPLETION_DEFAULT_FLAG;
-
-static DAT_RMR_TRIPLET
-remote(DAT_VLEN length)
-{
-	return (DAT_RMR_TRIPLET){
-		.rmr_context = b->key,
-		.target_address = (DAT_VADDR)(uintptr_t)(b->buffer + HALF),
-		.segment_length = length,
-	};
-}
 
 /** The next receive completion at b, and what came with it. */
 static DAT_IB_EXTENSION_EVENT_DATA
@@ -48,6 +37,18 @@ want_data(DAT_IB_EXTENSION_EVENT_DATA data, DAT_IB_EXT_TYPE type, DAT_UINT32 imm
 	assert_int_equal(data.type, type);
 	assert_int_equal(data.immed_data, immed_data);
 	assert_int_equal(data.rmr_context, rmr_context);
+}
+
+/* The next completion is there already, and brings that. */
+static DAT_DTO_COMPLETION_EVENT_DATA
+want_dequeued(DAT_EVD_HANDLE evd, DAT_IB_EXT_TYPE type, DAT_UINT32 immed_data)
+{
+	DAT_IB_EXTENSION_EVENT_DATA data;
+	DAT_EVENT event;
+
+	ok(dat_ib_evd_dequeue(evd, &event, &data));
+	want_data(data, type, immed_data, 0);
+	return event.event_data.dto_completion_event_data;
 }
 
 static void
@@ -82,29 +83,14 @@ rdma_write_immed__brings_bytes_to_memory_and_a_number_to_the_receive(void **stat
 		memset(b->buffer, POISON, 64);
 		ok(post_recv(b, 0, 64, i));
 		iov = segment(a, 0, lengths[i]);
-		to = remote(lengths[i]);
+		to = target(b, HALF, lengths[i]);
 		ok(dat_ib_post_rdma_write_immed(
 				a->ep, lengths[i] > 0, &iov, cookie(i), &to, VALUE, flags));
 		want_dto(a, a->request, i, DAT_DTO_SUCCESS, lengths[i]);
 		want_data(next_receive(i, lengths[i]), DAT_IB_RDMA_WRITE_IMMED_DATA, VALUE, 0);
 		assert_memory_equal(a->buffer, b->buffer + HALF, lengths[i]);
-		for (int k = 0; k < 64; k++)
-			assert_int_equal(b->buffer[k], POISON);
+		want_bytes(b->buffer, POISON, 64);
 	}
-}
-
-/** A window of b's, bound on b's endpoint. */
-static DAT_RMR_HANDLE
-bind_window(DAT_RMR_CONTEXT *context)
-{
-	DAT_LMR_TRIPLET iov = segment(b, HALF, 4096);
-	DAT_RMR_HANDLE rmr;
-
-	ok(dat_rmr_create(b->pz, &rmr));
-	ok(dat_rmr_bind(rmr, &iov, DAT_MEM_PRIV_REMOTE_WRITE_FLAG, b->ep, cookie(90), flags,
-			context));
-	want_event(b->request, DAT_RMR_BIND_COMPLETION_EVENT);
-	return rmr;
 }
 
 static void
@@ -112,29 +98,26 @@ send_with_invalidate__unbinds_a_window(void **state)
 {
 	DAT_LMR_TRIPLET iov;
 	DAT_RMR_CONTEXT context;
-	DAT_RMR_PARAM param;
 	DAT_RMR_HANDLE rmr;
 
 	/* Binds need a dispatcher that takes them. */
 	b->request = make_evd(b, DAT_EVD_DTO_FLAG | DAT_EVD_RMR_BIND_FLAG);
 	use_ep(b, NULL);
 	pair_connect(&pair);
-	rmr = bind_window(&context);
-	for (uint64_t i = 0; i < 2; i++)
-		ok(post_recv(b, 0, 64, i));
+	ok(dat_rmr_create(b->pz, &rmr));
+	context = bind_rmr(b, rmr, segment(b, HALF, 4096), DAT_MEM_PRIV_REMOTE_WRITE_FLAG);
+	post_recvs(0, 2, 64);
 	iov = segment(a, 0, 64);
 	/* Not asked to: an ordinary message, whatever the context. */
 	ok(dat_ib_post_send_with_invalidate(a->ep, 1, &iov, cookie(0), flags, DAT_FALSE, context));
 	want_dto(a, a->request, 0, DAT_DTO_SUCCESS, 64);
 	want_data(next_receive(0, 64), DAT_IB_RECV_PLAIN, 0, 0);
-	ok(dat_rmr_query(rmr, DAT_RMR_FIELD_ALL, &param));
-	assert_int_equal(param.rmr_context, context);
+	assert_int_equal(rmr_param(rmr).rmr_context, context);
 
 	ok(dat_ib_post_send_with_invalidate(a->ep, 1, &iov, cookie(1), flags, DAT_TRUE, context));
 	want_dto(a, a->request, 1, DAT_DTO_SUCCESS, 64);
 	want_data(next_receive(1, 64), DAT_IB_RECV_INVALIDATE, 0, context);
-	ok(dat_rmr_query(rmr, DAT_RMR_FIELD_ALL, &param));
-	assert_int_equal(param.rmr_context, 0);
+	assert_int_equal(rmr_param(rmr).rmr_context, 0);
 
 	/* There is no such window any more. */
 	ok(post_recv(b, 0, 64, 2));
@@ -147,14 +130,11 @@ static void
 rdma_write_immed__arguments_in_their_order(void **state)
 {
 	const DAT_COMPLETION_FLAGS bad = (DAT_COMPLETION_FLAGS)0x40000000;
-	DAT_LMR_TRIPLET iov, endless;
+	DAT_LMR_TRIPLET iov = segment(a, 0, 64), endless = segment(a, 0, UINT64_C(1) << 32);
 	DAT_RMR_TRIPLET to;
 
 #define WRITE(ep, n, iov, to, f) dat_ib_post_rdma_write_immed(ep, n, iov, cookie(1), to, VALUE, f)
-	pair_open(&pair, NULL, NULL);
-	iov = segment(a, 0, 64);
-	endless = segment(a, 0, UINT64_C(1) << 32);
-	to = remote(63);
+	to = target(b, HALF, 63);
 	want_bad_handle(WRITE(a->lmr, 5, NULL, NULL, bad), EP);
 	want_bad_arg(WRITE(a->ep, 5, NULL, NULL, bad), 2);
 	want_bad_arg(WRITE(a->ep, -1, NULL, NULL, bad), 2);
@@ -163,14 +143,13 @@ rdma_write_immed__arguments_in_their_order(void **state)
 	want_bad_arg(WRITE(a->ep, 1, &iov, NULL, bad), 5);
 	want_bad_arg(WRITE(a->ep, 1, &iov, &to, bad), 7);
 	want_type(WRITE(a->ep, 1, &iov, &to, flags), DAT_LENGTH_ERROR);
-	to = remote(64);
+	to = target(b, HALF, 64);
 	want_bad_state(WRITE(a->ep, 1, &iov, &to, flags), EP_UNCONNECTED);
 	pair_connect(&pair);
 	iov.lmr_context ^= 0xff;
 	want_type(WRITE(a->ep, 1, &iov, &to, flags), DAT_PRIVILEGES_VIOLATION);
 	/* Refused, so nothing was posted. */
 	want_silence(a->request);
-	pair_close(&pair);
 #undef WRITE
 }
 
@@ -178,12 +157,9 @@ static void
 send_immed__arguments_in_their_order(void **state)
 {
 	const DAT_COMPLETION_FLAGS bad = (DAT_COMPLETION_FLAGS)0x40000000;
-	DAT_LMR_TRIPLET iov, endless;
+	DAT_LMR_TRIPLET iov = segment(a, 0, 64), endless = segment(a, 0, UINT64_C(1) << 32);
 
 #define SEND(ep, n, iov, f) dat_ib_post_send_immed(ep, n, iov, cookie(1), VALUE, f)
-	pair_open(&pair, NULL, NULL);
-	iov = segment(a, 0, 64);
-	endless = segment(a, 0, UINT64_C(1) << 32);
 	want_bad_handle(SEND(a->lmr, 5, NULL, bad), EP);
 	want_bad_arg(SEND(a->ep, 5, NULL, bad), 2);
 	want_bad_arg(SEND(a->ep, -1, NULL, bad), 2);
@@ -195,7 +171,6 @@ send_immed__arguments_in_their_order(void **state)
 	iov.lmr_context ^= 0xff;
 	want_type(SEND(a->ep, 1, &iov, flags), DAT_PRIVILEGES_VIOLATION);
 	want_silence(a->request);
-	pair_close(&pair);
 #undef SEND
 }
 
@@ -203,18 +178,15 @@ static void
 send_with_invalidate__arguments_in_their_order(void **state)
 {
 	const DAT_COMPLETION_FLAGS bad = (DAT_COMPLETION_FLAGS)0x40000000;
-	DAT_LMR_TRIPLET iov;
+	DAT_LMR_TRIPLET iov = segment(a, 0, 64);
 
 #define SEND(ep, n, iov, f) \
 	dat_ib_post_send_with_invalidate(ep, n, iov, cookie(1), f, DAT_TRUE, VALUE)
-	pair_open(&pair, NULL, NULL);
-	iov = segment(a, 0, 64);
 	want_bad_handle(SEND(a->lmr, 5, NULL, bad), EP);
 	want_bad_arg(SEND(a->ep, 5, NULL, bad), 2);
 	want_bad_arg(SEND(a->ep, 1, NULL, bad), 3);
 	want_bad_arg(SEND(a->ep, 1, &iov, bad), 5);
 	want_bad_state(SEND(a->ep, 1, &iov, flags), EP_UNCONNECTED);
-	pair_close(&pair);
 #undef SEND
 }
 
@@ -231,18 +203,14 @@ evd_dequeue__is_dat_evd_dequeue_with_more(void **state)
 	ok(post_send(a, 0, 64, 0));
 	for (uint64_t i = 1; i < 4; i++)
 		ok(dat_ib_post_send_immed(a->ep, 1, &iov, cookie(i), VALUE + (DAT_UINT32)i, flags));
-	for (uint64_t i = 0; i < 4; i++)
-		want_dto(a, a->request, i, DAT_DTO_SUCCESS, 64);
-	ok(dat_ib_evd_dequeue(b->recv, &event, &data));
-	assert_int_equal(event.event_data.dto_completion_event_data.user_cookie.as_64, 0);
-	want_data(data, DAT_IB_RECV_PLAIN, 0, 0);
-	ok(dat_ib_evd_dequeue(b->recv, &event, &data));
-	assert_int_equal(event.event_data.dto_completion_event_data.user_cookie.as_64, 1);
-	want_data(data, DAT_IB_RECV_IMMED_DATA, VALUE + 1, 0);
+	want_sent(0, 4, 64);
+	assert_int_equal(want_dequeued(b->recv, DAT_IB_RECV_PLAIN, 0).user_cookie.as_64, 0);
+	assert_int_equal(
+			want_dequeued(b->recv, DAT_IB_RECV_IMMED_DATA, VALUE + 1).user_cookie.as_64,
+			1);
 	/* An ordinary completion for a program that does not ask. */
 	want_dto_now(b, b->recv, 2, DAT_DTO_SUCCESS);
-	ok(dat_ib_evd_dequeue(b->recv, &event, &data));
-	want_data(data, DAT_IB_RECV_IMMED_DATA, VALUE + 3, 0);
+	want_dequeued(b->recv, DAT_IB_RECV_IMMED_DATA, VALUE + 3);
 	/* Bare, as dat_evd_dequeue() says it, and nothing is written. */
 	memset(&data, POISON, sizeof(data));
 	want(dat_ib_evd_dequeue(b->recv, &event, &data), DAT_QUEUE_EMPTY);
@@ -251,13 +219,10 @@ evd_dequeue__is_dat_evd_dequeue_with_more(void **state)
 	ok(dat_ib_post_send_immed(a->ep, 1, &iov, cookie(9), VALUE, flags));
 	ok(post_recv(b, HALF, 1, 9));
 	poll_until(b->connect, DAT_CONNECTION_EVENT_BROKEN);
-	ok(dat_ib_evd_dequeue(b->recv, &event, &data));
-	assert_int_equal(event.event_data.dto_completion_event_data.status,
+	assert_int_equal(want_dequeued(b->recv, DAT_IB_RECV_PLAIN, 0).status,
 			DAT_DTO_ERR_LOCAL_LENGTH);
-	want_data(data, DAT_IB_RECV_PLAIN, 0, 0);
 	want_event(a->connect, DAT_CONNECTION_EVENT_BROKEN);
-	ok(dat_ib_evd_dequeue(a->request, &event, &data));
-	want_data(data, DAT_IB_RECV_PLAIN, 0, 0);
+	want_dequeued(a->request, DAT_IB_RECV_PLAIN, 0);
 }
 
 static void
@@ -288,9 +253,9 @@ const struct CMUnitTest tests[] = {
 	up_test(send_immed__brings_message_and_number),
 	up_test(rdma_write_immed__brings_bytes_to_memory_and_a_number_to_the_receive),
 	pair_test(send_with_invalidate__unbinds_a_window),
-	rig_test(rdma_write_immed__arguments_in_their_order),
-	rig_test(send_immed__arguments_in_their_order),
-	rig_test(send_with_invalidate__arguments_in_their_order),
+	pair_test(rdma_write_immed__arguments_in_their_order),
+	pair_test(send_immed__arguments_in_their_order),
+	pair_test(send_with_invalidate__arguments_in_their_order),
 	up_test(evd_dequeue__is_dat_evd_dequeue_with_more),
 	pair_test(evd_calls__arguments_in_their_order),
 	tests_end,

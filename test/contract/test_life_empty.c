@@ -8,7 +8,6 @@
 /*
  * With an empty queue an endpoint does what one with a queue of its own does that is empty: nothing is lost, nothing
  * completes, nobody hears of it; each buffer lets one message through, in order, short or long.
- *
  * Proves: srq_create.8
  */
 static void
@@ -40,11 +39,8 @@ empty__sender_waits_and_goes_on(void **state)
 	}
 }
 
-/*
- * The queue is empty between two messages of a long talk, again and again, and never more than one buffer is there.
- *
- * Proves: srq_create.8 srq_create.9
- */
+/* The queue is empty between two messages of a long talk, again and again, and never more than one buffer is there. */
+/* Proves: srq_create.8 srq_create.9 */
 static void
 empty__again_and_again(void **state)
 {
@@ -66,7 +62,6 @@ empty__again_and_again(void **state)
 /*
  * Patience that is finite by configuration is counted anew for each message (decisions D1-D3): many messages find the
  * queue empty once, none twice as often as allowed.
- *
  * Proves: srq_create.8
  */
 static void
@@ -79,8 +74,7 @@ empty__finite_patience_starts_anew(void **state)
 		poll_both(RNR_POLLS);
 		want_none(b->recv);
 		post_many(b, 1, i);
-		want_dto(b, b->recv, i, DAT_DTO_SUCCESS, 64);
-		want_dto(a, a->request, i, DAT_DTO_SUCCESS, 64);
+		want_passed(i, i, 64);
 	}
 	want_none(a->connect);
 }
@@ -89,7 +83,6 @@ empty__finite_patience_starts_anew(void **state)
  * Patience at its end: the request that found no buffer fails with RECEIVER_NOT_READY, those behind it are flushed,
  * then the connection is broken; the receiving end hears that it is over. The queue serves other connections, and
  * this one when it is made again.
- *
  * Proves: srq_create.8 ep_set_watermark.6
  */
 static void
@@ -105,8 +98,7 @@ empty__finite_patience_ends(void **state)
 	a->ep = client;
 	b->ep = server;
 	for (unsigned int round = 0; round < 10; round++) {
-		ok(post_send(a, 0, 64, 1));
-		ok(post_send(a, 0, 64, 2));
+		post_sends(1, 3, 64);
 		want_dto(a, a->request, 1, DAT_DTO_ERR_RECEIVER_NOT_READY, 0);
 		want_dto(a, a->request, 2, DAT_DTO_ERR_FLUSHED, 0);
 		want_event(a->connect, DAT_CONNECTION_EVENT_BROKEN);
@@ -119,17 +111,12 @@ empty__finite_patience_ends(void **state)
 	want_none(a->connect);
 }
 
-/*
- * Several wait. A buffer serves one of them, not all and not none, and each is served in the end.
- *
- * Proves: srq_create.8 srq_create.10
- */
+/* Several wait. A buffer serves one of them, not all and not none, and each is served in the end. */
+/* Proves: srq_create.8 srq_create.10 */
 static void
 empty__several_wait(void **state)
 {
-	enum {
-		PAIRS = 8
-	};
+#define PAIRS 8
 	bool served[PAIRS] = { false };
 
 	set_params("rnr_timer=1");

@@ -6,54 +6,21 @@
 #define DEPTH 8
 
 /* How a connection ends while b's endpoint holds the buffer of a message in progress. */
-enum way {
-	BY_B_ABRUPT,
-	BY_B_GRACEFUL,
-	BY_A_ABRUPT,
-	BY_A_FREE,
-	BY_HARD_MARK,
-	BY_LOST_MEMORY,
-	WAYS,
-};
-
 static const struct {
 	const char *name;
+	enum ending how;
 	DAT_EVENT_NUMBER told; /**< to b */
 	DAT_DTO_COMPLETION_STATUS status;
-} ways[WAYS] = {
-	[BY_B_ABRUPT] = { "b, abrupt", DAT_CONNECTION_EVENT_DISCONNECTED, DAT_DTO_ERR_FLUSHED },
-	[BY_B_GRACEFUL] = { "b, graceful", DAT_CONNECTION_EVENT_DISCONNECTED, DAT_DTO_ERR_FLUSHED },
-	[BY_A_ABRUPT] = { "a, abrupt", DAT_CONNECTION_EVENT_DISCONNECTED, DAT_DTO_ERR_FLUSHED },
-	[BY_A_FREE] = { "a is freed", DAT_CONNECTION_EVENT_DISCONNECTED, DAT_DTO_ERR_FLUSHED },
-	[BY_HARD_MARK] = { "hard mark", DAT_CONNECTION_EVENT_BROKEN, DAT_DTO_ERR_FLUSHED },
-	[BY_LOST_MEMORY] = { "lost memory", DAT_CONNECTION_EVENT_BROKEN,
-			DAT_DTO_ERR_LOCAL_PROTECTION },
+} ways[] = {
+	/* clang-format off */
+	{ "b, abrupt",   BY_B_ABRUPT,    DAT_CONNECTION_EVENT_DISCONNECTED, DAT_DTO_ERR_FLUSHED },
+	{ "b, graceful", BY_B_GRACEFUL,  DAT_CONNECTION_EVENT_DISCONNECTED, DAT_DTO_ERR_FLUSHED },
+	{ "a, abrupt",   BY_A_ABRUPT,    DAT_CONNECTION_EVENT_DISCONNECTED, DAT_DTO_ERR_FLUSHED },
+	{ "a is freed",  BY_A_FREE,      DAT_CONNECTION_EVENT_DISCONNECTED, DAT_DTO_ERR_FLUSHED },
+	{ "hard mark",   BY_HARD_MARK,   DAT_CONNECTION_EVENT_BROKEN,       DAT_DTO_ERR_FLUSHED },
+	{ "lost memory", BY_LOST_MEMORY, DAT_CONNECTION_EVENT_BROKEN,       DAT_DTO_ERR_LOCAL_PROTECTION },
+	/* clang-format on */
 };
-
-static void
-end_by(enum way way)
-{
-	switch (way) {
-	case BY_B_ABRUPT:
-		ok(dat_ep_disconnect(b->ep, DAT_CLOSE_ABRUPT_FLAG));
-		break;
-	case BY_B_GRACEFUL:
-		ok(dat_ep_disconnect(b->ep, DAT_CLOSE_GRACEFUL_FLAG));
-		break;
-	case BY_A_ABRUPT:
-		ok(dat_ep_disconnect(a->ep, DAT_CLOSE_ABRUPT_FLAG));
-		break;
-	case BY_A_FREE:
-		ok(dat_ep_free(a->ep));
-		break;
-	case BY_HARD_MARK:
-		ok(dat_ep_set_watermark(b->ep, DAT_WATERMARK_INFINITE, 0));
-		break;
-	default:
-		ok(dat_lmr_free(b->lmr));
-		break;
-	}
-}
 
 /* b's endpoint, with all its events on one dispatcher or not, holds buffer 0 of a queue with three more. */
 static void
@@ -75,16 +42,15 @@ open_and_hold(bool one_evd)
  * However a connection ends: the buffer that its endpoint held is completed, once and not with success, before the
  * event of the end when one dispatcher has both (C1). The buffers on the queue stay where they are; nothing else is
  * told.
- *
  * Proves: srq_post_recv.9 ep_set_watermark.3
  */
 static void
 end__held_buffer_comes_back_before_the_event(void **state)
 {
-	for (enum way way = 0; way < WAYS; way++) {
+	for (unsigned int way = 0; way < COUNT_OF(ways); way++) {
 		print_message("%s\n", ways[way].name);
 		open_and_hold(true);
-		end_by(way);
+		end_by(ways[way].how);
 		want_dto(b, b->recv, 0, ways[way].status, 0);
 		want_event(b->recv, ways[way].told);
 		assert_int_equal(end_state(b), DAT_EP_STATE_DISCONNECTED);
@@ -97,18 +63,15 @@ end__held_buffer_comes_back_before_the_event(void **state)
 	}
 }
 
-/*
- * The same with a dispatcher for each stream. The place is taken until the flushed completion is reaped (B3).
- *
- * Proves: srq_post_recv.9 srq_query.3 srq_query.6
- */
+/* The same with a dispatcher for each stream. The place is taken until the flushed completion is reaped (B3). */
+/* Proves: srq_post_recv.9 srq_query.3 srq_query.6 */
 static void
 end__flushed_counts_until_it_is_reaped(void **state)
 {
-	for (enum way way = 0; way < WAYS; way++) {
+	for (unsigned int way = 0; way < COUNT_OF(ways); way++) {
 		print_message("%s\n", ways[way].name);
 		open_and_hold(false);
-		end_by(way);
+		end_by(ways[way].how);
 		want_event(b->connect, ways[way].told);
 		want_held(b->ep, 0);
 		want_counts(b->srq, DEPTH, 3, 4);
@@ -122,7 +85,6 @@ end__flushed_counts_until_it_is_reaped(void **state)
 /*
  * A graceful end by the sender waits for what was posted before it: the message in progress arrives whole, and one
  * behind it, too.
- *
  * Proves: srq_post_recv.9
  */
 static void
@@ -142,7 +104,6 @@ end__graceful_finishes_first(void **state)
 /*
  * An endpoint that is not connected, not any more or not yet, takes no buffer, and what was not taken is there for
  * others and for its own next connection.
- *
  * Proves: srq_post_recv.9 srq_post_recv.4
  */
 static void
@@ -201,7 +162,6 @@ drop(enum drop how)
 /*
  * Completions that nobody reaped when the connection ended, good ones and a flushed one: reaped later or dropped, by
  * reset, by freeing the endpoint or the dispatcher, they give their places back, each once (C4, B3).
- *
  * Proves: srq_query.3 srq_post_recv.9 bug.S23 bug.S24
  */
 static void
@@ -229,7 +189,6 @@ end__places_of_unreaped_completions_come_back(void **state)
 /*
  * An endpoint that is freed while it holds a buffer: the place comes back, with a completion or without, and the
  * peer hears the end. No event comes late.
- *
  * Proves: srq_query.3 srq_query.6 bug.S23 bug.S24
  */
 static void
@@ -250,7 +209,6 @@ end__freed_while_it_holds_a_buffer(void **state)
 /*
  * The queue may go before the completions of its buffers are reaped: they are good still, and free nothing any more.
  * A new queue on the same dispatcher is not mistaken for it.
- *
  * Proves: srq_free.3 srq_free.5 bug.S23 bug.S19
  */
 static void

@@ -6,11 +6,8 @@
 
 #define DEPTH 8
 
-/*
- * An endpoint on it keeps a queue, in whatever state the endpoint is (B1); what is refused changes nothing.
- *
- * Proves: srq_free.2 srq_free.5 ep_create_with_srq.5
- */
+/* An endpoint on it keeps a queue, in whatever state the endpoint is (B1); what is refused changes nothing. */
+/* Proves: srq_free.2 srq_free.5 ep_create_with_srq.5 */
 static void
 free__queue_in_use_in_every_state(void **state)
 {
@@ -33,18 +30,13 @@ free__queue_in_use_in_every_state(void **state)
 	want(dat_srq_free(b->srq), in_use);
 	ok(dat_ep_reset(b->ep));
 	want(dat_srq_free(b->srq), in_use);
-	want_dto(b, b->recv, 0, DAT_DTO_SUCCESS, 64);
-	want_dto(b, b->recv, 1, DAT_DTO_SUCCESS, 64);
+	want_received(0, 2, 64);
 	want_counts(b->srq, DEPTH, 2, 2);
-	ok(dat_ep_free(b->ep));
-	ok(dat_srq_free(b->srq));
+	free_srq_ep(b);
 }
 
-/*
- * Buffers that are posted vanish with the queue: no completion, no event, and their memory and zone are free (B2).
- *
- * Proves: srq_free.3 srq_free.1
- */
+/* Buffers that are posted vanish with the queue: no completion, no event, and their memory and zone are free (B2). */
+/* Proves: srq_free.3 srq_free.1 */
 static void
 free__posted_buffers_vanish(void **state)
 {
@@ -55,8 +47,7 @@ free__posted_buffers_vanish(void **state)
 	want_low(b->async, b->srq);
 	post_many(b, DEPTH, 0);
 	ok(dat_srq_set_lw(b->srq, DEPTH));
-	ok(dat_ep_free(b->ep));
-	ok(dat_srq_free(b->srq));
+	free_srq_ep(b);
 	want_silence(b->recv);
 	want_none(b->async);
 	want_none(b->connect);
@@ -101,9 +92,7 @@ disconnect_abruptly(DAT_EP_HANDLE ep)
 	return dat_ep_disconnect(ep, DAT_CLOSE_ABRUPT_FLAG);
 }
 
-/*
- * A message that was received is acknowledged, however soon its endpoint ends: the peer's request succeeds.
- */
+/* A message that was received is acknowledged, however soon its endpoint ends: the peer's request succeeds. */
 static void
 free__behind_a_receive(void **state)
 {
@@ -114,7 +103,6 @@ free__behind_a_receive(void **state)
 /*
  * A zone cannot go from under a queue, empty or not (B19). What is refused changes nothing: the queue still takes
  * buffers of that zone and they are filled.
- *
  * Proves: srq_create.11
  */
 static void
@@ -139,32 +127,24 @@ static void
 close__graceful_with_a_queue_left(void **state)
 {
 	const DAT_RETURN in_use = DAT_CLASS_ERROR | DAT_INVALID_STATE | DAT_INVALID_STATE_IA_IN_USE;
-	char name[] = "loop1";
-	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
-	DAT_SRQ_ATTR attr = { .max_recv_dtos = 4, .max_recv_iov = 1 };
-	DAT_SRQ_HANDLE srq;
-	DAT_IA_HANDLE ia;
-	DAT_PZ_HANDLE pz;
+	struct end twin;
 
-	ok(dat_ia_open(name, 8, &async, &ia));
-	ok(dat_pz_create(ia, &pz));
-	ok(dat_srq_create(ia, pz, &attr, &srq));
-	want(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG), in_use);
-	ok(dat_srq_post_recv(srq, 0, NULL, cookie(1)));
-	want(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG), in_use);
-	want_counts(srq, 4, 1, 1);
-	want_none(async);
-	ok(dat_srq_free(srq));
-	want(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG), in_use);
-	ok(dat_pz_free(pz));
-	ok(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG));
+	open_beside(&twin, "loop1", DAT_HANDLE_NULL);
+	want(dat_ia_close(twin.ia, DAT_CLOSE_GRACEFUL_FLAG), in_use);
+	ok(dat_srq_post_recv(twin.srq, 0, NULL, cookie(1)));
+	want(dat_ia_close(twin.ia, DAT_CLOSE_GRACEFUL_FLAG), in_use);
+	want_counts(twin.srq, 4, 1, 1);
+	want_none(twin.async);
+	ok(dat_srq_free(twin.srq));
+	want(dat_ia_close(twin.ia, DAT_CLOSE_GRACEFUL_FLAG), in_use);
+	ok(dat_pz_free(twin.pz));
+	ok(dat_ia_close(twin.ia, DAT_CLOSE_GRACEFUL_FLAG));
 }
 
 /*
  * An abrupt close with everything there is: endpoints connected, half connected and not, a message in progress,
  * buffers on the queue, completions not reaped, marks armed, a thread that waits. It goes away, the peers hear the end
  * and every handle is void; then it can be opened again. Often, and each time alike.
- *
  * Proves: srq_free.3 bug.S23
  */
 static void
@@ -201,30 +181,22 @@ close__abrupt_with_everything(void **state)
 	}
 }
 
-/*
- * Two instances of one adapter, each with a queue: closing one takes its own with it and nothing of the other.
- *
- * Proves: srq_free.1
- */
+/* Two instances of one adapter, each with a queue: closing one takes its own with it and nothing of the other. */
+/* Proves: srq_free.1 */
 static void
 close__leaves_the_other_instance_alone(void **state)
 {
-	char name[] = "loop1";
-	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
-	struct end twin = { .ia = DAT_HANDLE_NULL };
+	struct end twin;
 
 	srq_pair_up(&pair, DEPTH, 1);
-	ok(dat_ia_open(name, 8, &async, &twin.ia));
-	ok(dat_pz_create(twin.ia, &twin.pz));
-	twin.srq = make_srq(&twin, 4, 1);
+	open_beside(&twin, "loop1", DAT_HANDLE_NULL);
 	ok(dat_srq_post_recv(twin.srq, 0, NULL, cookie(1)));
 	post_many(b, 4, 0);
 	deliver(&pair, 64);
 	ok(dat_ia_close(twin.ia, DAT_CLOSE_ABRUPT_FLAG));
 	want_bad_handle(dat_srq_free(twin.srq), SRQ);
 	deliver(&pair, 64);
-	want_dto_now(b, b->recv, 0, DAT_DTO_SUCCESS);
-	want_dto_now(b, b->recv, 1, DAT_DTO_SUCCESS);
+	want_received_now(0, 2);
 	want_counts(b->srq, DEPTH, 2, 2);
 }
 

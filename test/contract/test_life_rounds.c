@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The same queue through very many connections, endpoints and threads: not a place, not an event is lost or too many. */
 
-#include <pthread.h>
 #include <sched.h>
 
 #include "rig.h"
@@ -13,27 +12,16 @@
 static void
 live(unsigned int round)
 {
-	unsigned int way = round % 4, remains = round % 3;
+	static const enum ending ways[] = { BY_A_GRACEFUL, BY_A_ABRUPT, BY_B_GRACEFUL,
+		BY_B_ABRUPT };
+	unsigned int remains = round % 3;
 
 	deliver_n(2, 64);
 	if (remains == 0)
 		drain(b->recv);
 	else if (remains == 1)
 		begin_long(&pair, 1);
-	switch (way) {
-	case 0:
-		ok(dat_ep_disconnect(a->ep, DAT_CLOSE_GRACEFUL_FLAG));
-		break;
-	case 1:
-		ok(dat_ep_disconnect(a->ep, DAT_CLOSE_ABRUPT_FLAG));
-		break;
-	case 2:
-		ok(dat_ep_disconnect(b->ep, DAT_CLOSE_GRACEFUL_FLAG));
-		break;
-	default:
-		ok(dat_ep_disconnect(b->ep, DAT_CLOSE_ABRUPT_FLAG));
-		break;
-	}
+	end_by(ways[round % 4]);
 	want_both(DAT_CONNECTION_EVENT_DISCONNECTED);
 	drain(a->request);
 }
@@ -41,7 +29,6 @@ live(unsigned int round)
 /*
  * A thousand connections of one pair of endpoints, one queue: its buffers used up, posted again, flushed, reaped
  * before or after the end. After each the queue holds as many buffers as ever.
- *
  * Proves: ep_create_with_srq.5 srq_query.6 bug.S23 bug.S24
  */
 static void
@@ -69,7 +56,6 @@ rounds__connect_receive_disconnect_reset(void **state)
 /*
  * A thousand endpoints, one after the other on one queue, each freed while connected, with a completion nobody has
  * reaped and often with a buffer in its hands.
- *
  * Proves: srq_free.5 bug.S19 bug.S23 bug.S24
  */
 static void
@@ -120,7 +106,6 @@ storm(void *arg)
 {
 	struct storm *s = arg;
 	const struct end *end = s->end;
-	const DAT_EP_ATTR attr = { .max_request_dtos = 1 };
 	DAT_SRQ_ATTR srq_attr = { .max_recv_dtos = 4, .max_recv_iov = 1 };
 
 	for (unsigned int i = 0; i < STORMS && s->rc == DAT_SUCCESS; i++) {
@@ -132,7 +117,7 @@ storm(void *arg)
 		__atomic_fetch_add(&unseen, 2, __ATOMIC_RELEASE);
 		s->rc |= dat_srq_create(end->ia, end->pz, &srq_attr, &srq);
 		s->rc |= dat_ep_create_with_srq(end->ia, end->pz, end->recv, end->request,
-				end->connect, srq, &attr, &ep);
+				end->connect, srq, &(DAT_EP_ATTR){ .max_request_dtos = 1 }, &ep);
 		s->rc |= dat_ep_create(end->ia, end->pz, end->recv, end->request, end->connect,
 				NULL, &own);
 		s->rc |= dat_srq_set_lw(srq, 1);
@@ -168,7 +153,6 @@ count_async(DAT_EVD_HANDLE async, unsigned int *low, unsigned int *soft)
 /*
  * Threads that make queues and endpoints, have their marks fire, and free them, beside a connection that receives on
  * a queue of its own: an event for each mark, and the connection notices nothing.
- *
  * Proves: ep_set_watermark.2 srq_set_lw.1 bug.S18 bug.S19
  */
 static void
@@ -184,10 +168,7 @@ rounds__storm_beside_a_connection(void **state)
 		storms[i].thread = start(storm, &storms[i]);
 	}
 	for (uint64_t n = 0; running < THREADS; n++) {
-		post_many(b, 1, n);
-		ok(post_send(a, 0, 64, n));
-		want_dto(b, b->recv, n, DAT_DTO_SUCCESS, 64);
-		want_dto(a, a->request, n, DAT_DTO_SUCCESS, 64);
+		transfer(n, 64);
 		count_async(b->async, &low, &soft);
 		if (pthread_tryjoin_np(storms[running].thread, NULL) == 0)
 			running++;
@@ -199,10 +180,7 @@ rounds__storm_beside_a_connection(void **state)
 	assert_int_equal(soft, THREADS * STORMS);
 	want_counts(b->srq, DEPTH, 0, 0);
 	/* Nothing is left behind that would hold the zone. */
-	ok(dat_ep_free(b->ep));
-	ok(dat_srq_free(b->srq));
-	ok(dat_lmr_free(b->lmr));
-	ok(dat_pz_free(b->pz));
+	free_to_the_zone(b);
 }
 
 const struct CMUnitTest tests[] = {

@@ -10,9 +10,7 @@ static const sync_fn calls[] = { dat_lmr_sync_rdma_read, dat_lmr_sync_rdma_write
 static void
 sync__is_not_required(void **state)
 {
-	DAT_PROVIDER_ATTR provider = provider_attr(a, DAT_PROVIDER_FIELD_ALL);
-
-	assert_int_equal(provider.lmr_sync_req, DAT_FALSE);
+	assert_int_equal(provider_attr(a, DAT_PROVIDER_FIELD_ALL).lmr_sync_req, DAT_FALSE);
 }
 
 /* Segments may be of several regions and zones; the memory is left as it is. */

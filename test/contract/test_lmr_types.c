@@ -71,38 +71,69 @@ map_shared(int fd, size_t length)
 	return p;
 }
 
-/* a's endpoint sends 64 bytes from a piece of memory, b receives them. */
+/* Memory without a name in any folder, of SHM_LEN bytes. */
+static int
+make_memory(unsigned int flags)
+{
+	int fd = memfd_create("contract", flags);
+
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, SHM_LEN), 0);
+	return fd;
+}
+
+/* a sends 64 bytes from the start of its buffer, by that key. */
 static DAT_RETURN
 send_from(DAT_LMR_CONTEXT key, uint64_t value)
 {
-	DAT_LMR_TRIPLET iov = segment(a, 0, 64);
+	DAT_LMR_TRIPLET iov = segment_of(a, key, 0, 64);
 
-	iov.lmr_context = key;
 	return dat_ep_post_send(a->ep, 1, &iov, cookie(value), DAT_COMPLETION_DEFAULT_FLAG);
 }
 
-/* a writes 64 bytes from the start of its buffer to an address of the peer. */
-static void
-write_to(DAT_RMR_CONTEXT key, const void *to, uint64_t value)
+/* a receives there, by that key. */
+static DAT_RETURN
+receive_at(DAT_LMR_CONTEXT key)
 {
-	DAT_LMR_TRIPLET iov = segment(a, 0, 64);
-	DAT_RMR_TRIPLET there = {
-		.rmr_context = key,
-		.target_address = (uintptr_t)to,
-		.segment_length = 64,
+	DAT_LMR_TRIPLET iov = segment_of(a, key, 0, 64);
+
+	return dat_ep_post_recv(a->ep, 1, &iov, cookie(1), DAT_COMPLETION_DEFAULT_FLAG);
+}
+
+/* 64 bytes at @p p of a's region are what b receives. */
+static void
+want_sent_from(const struct region *r, const uint8_t *p)
+{
+	DAT_LMR_TRIPLET iov = {
+		.lmr_context = r->key, .virtual_address = (uintptr_t)p, .segment_length = 64
 	};
 
-	ok(dat_ep_post_rdma_write(
-			a->ep, 1, &iov, cookie(value), &there, DAT_COMPLETION_DEFAULT_FLAG));
+	ok(post_recv(b, 0, 64, 2));
+	ok(dat_ep_post_send(a->ep, 1, &iov, cookie(2), DAT_COMPLETION_DEFAULT_FLAG));
+	want_dto(b, b->recv, 2, DAT_DTO_SUCCESS, 64);
+	assert_memory_equal(b->buffer, p, 64);
+}
+
+/* a writes 64 bytes, of that seed, to an address of the peer. */
+static void
+write_to(DAT_RMR_CONTEXT key, const void *to, uint32_t seed, DAT_DTO_COMPLETION_STATUS status)
+{
+	const DAT_LMR_TRIPLET iov = segment(a, 0, 64);
+	const DAT_RMR_TRIPLET there = {
+		.rmr_context = key, .target_address = (uintptr_t)to, .segment_length = 64
+	};
+
+	fill_bytes(a->buffer, 64, seed);
+	ok(post_write(&iov, there, seed));
+	want_dto(a, a->request, seed, status, 64);
 }
 
 /* Both types are announced beside VIRTUAL, which has no bit. */
 static void
 lmr_types__announced(void **state)
 {
-	DAT_PROVIDER_ATTR attr = provider_attr(a, DAT_PROVIDER_FIELD_LMR_MEM_TYPE_SUPPORTED);
-
-	assert_int_equal(attr.lmr_mem_types_supported,
+	assert_int_equal(provider_attr(a, DAT_PROVIDER_FIELD_LMR_MEM_TYPE_SUPPORTED)
+					 .lmr_mem_types_supported,
 			DAT_MEM_TYPE_VIRTUAL | DAT_MEM_TYPE_LMR | DAT_MEM_TYPE_SHARED_VIRTUAL);
 }
 
@@ -173,19 +204,14 @@ static void
 lmr_of_lmr__has_rights_and_zone_of_its_own(void **state)
 {
 	struct region readable, writable, foreign;
-	DAT_LMR_TRIPLET iov;
 	DAT_PZ_HANDLE pz = make_pz(a);
 
 	readable = region_of(a, a->lmr, LOCAL_READ);
 	ok(create_of(a, a->lmr, pz, ALL, &foreign));
 	want_type(send_from(foreign.key, 1), DAT_PROTECTION_VIOLATION);
-	iov = segment(a, 0, 64);
-	iov.lmr_context = readable.key;
-	want_type(dat_ep_post_recv(a->ep, 1, &iov, cookie(1), DAT_COMPLETION_DEFAULT_FLAG),
-			DAT_PRIVILEGES_VIOLATION);
+	want_type(receive_at(readable.key), DAT_PRIVILEGES_VIOLATION);
 	writable = region_of(a, readable.lmr, LOCAL_WRITE);
-	iov.lmr_context = writable.key;
-	ok(dat_ep_post_recv(a->ep, 1, &iov, cookie(1), DAT_COMPLETION_DEFAULT_FLAG));
+	ok(receive_at(writable.key));
 	/* A zone is busy as long as one of them is there. */
 	want_bad_state(dat_pz_free(pz), PZ_IN_USE);
 	ok(dat_lmr_free(foreign.lmr));
@@ -193,12 +219,9 @@ lmr_of_lmr__has_rights_and_zone_of_its_own(void **state)
 	/* b lets a peer write through a region of a region of a region. */
 	readable = region_of(b, b->lmr, LOCAL_READ);
 	writable = region_of(b, readable.lmr, LOCAL_WRITE | REMOTE_WRITE);
-	fill_bytes(a->buffer, 64, 1);
-	write_to(writable.peer_key, b->buffer + 128, 2);
-	want_dto(a, a->request, 2, DAT_DTO_SUCCESS, 64);
+	write_to(writable.peer_key, b->buffer + 128, 1, DAT_DTO_SUCCESS);
 	assert_memory_equal(b->buffer + 128, a->buffer, 64);
-	write_to(readable.key, b->buffer + 256, 3);
-	want_dto(a, a->request, 3, DAT_DTO_ERR_REMOTE_ACCESS, 0);
+	write_to(readable.key, b->buffer + 256, 3, DAT_DTO_ERR_REMOTE_ACCESS);
 	assert_int_equal(b->buffer[256], 0);
 }
 
@@ -217,8 +240,7 @@ lmr_of_lmr__outlives_the_other(void **state)
 	want_type(send_from(a->key, 7), DAT_PRIVILEGES_VIOLATION);
 	want_type(send_from(first.key, 7), DAT_PRIVILEGES_VIOLATION);
 	ok(send_from(second.key, 0));
-	want_dto(a, a->request, 0, DAT_DTO_SUCCESS, 64);
-	want_dto(b, b->recv, 0, DAT_DTO_SUCCESS, 64);
+	want_passed(0, 0, 64);
 	assert_memory_equal(b->buffer + 128, a->buffer, 64);
 	/* Of what it was made is still told; the handle itself is dead. */
 	assert_ptr_equal(lmr_param(second.lmr).region_desc.for_lmr_handle, first.lmr);
@@ -234,22 +256,15 @@ lmr_of_lmr__outlives_the_other(void **state)
 static void
 lmr_of_lmr__a_window_keeps_its_own(void **state)
 {
-	DAT_LMR_TRIPLET triplet;
 	DAT_RMR_CONTEXT context;
 	DAT_RMR_HANDLE rmr;
 	struct region derived = region_of(b, b->lmr, LOCAL_WRITE);
 
 	ok(dat_rmr_create(b->pz, &rmr));
-	triplet = segment(b, 0, 64);
-	triplet.lmr_context = derived.key;
-	ok(dat_rmr_bind(rmr, &triplet, REMOTE_WRITE, b->ep, cookie(1), DAT_COMPLETION_DEFAULT_FLAG,
-			&context));
-	want_event(b->request, DAT_RMR_BIND_COMPLETION_EVENT);
+	context = bind_rmr(b, rmr, segment_of(b, derived.key, 0, 64), REMOTE_WRITE);
 	ok(dat_lmr_free(b->lmr));
 	want_bad_state(dat_lmr_free(derived.lmr), LMR_IN_USE);
-	fill_bytes(a->buffer, 64, 3);
-	write_to(context, b->buffer, 2);
-	want_dto(a, a->request, 2, DAT_DTO_SUCCESS, 64);
+	write_to(context, b->buffer, 2, DAT_DTO_SUCCESS);
 	assert_memory_equal(b->buffer, a->buffer, 64);
 	ok(dat_rmr_free(rmr));
 	ok(dat_lmr_free(derived.lmr));
@@ -317,15 +332,11 @@ lmr_shared__one_name_one_memory(void **state)
 {
 	char name[DAT_LMR_COOKIE_SIZE] = "one name", other[DAT_LMR_COOKIE_SIZE] = "one name";
 	struct region first, second, third;
-	int fd = memfd_create("one", MFD_CLOEXEC);
+	int fd = make_memory(MFD_CLOEXEC);
 	DAT_LMR_PARAM param;
-	uint8_t *p, *again, *different;
+	uint8_t *p = map_shared(fd, SHM_LEN), *again = map_shared(fd, SHM_LEN);
+	uint8_t *different = map_shared(-1, SHM_LEN);
 
-	assert_true(fd >= 0);
-	assert_int_equal(ftruncate(fd, SHM_LEN), 0);
-	p = map_shared(fd, SHM_LEN);
-	again = map_shared(fd, SHM_LEN);
-	different = map_shared(-1, SHM_LEN);
 	pair_open(&pair, NULL, NULL);
 	ok(create_shared(a, p, SHM_LEN, &name, &first));
 	ok(create_shared(b, again, SHM_LEN, &name, &second));
@@ -364,12 +375,10 @@ static void
 lmr_shared__which_piece_it_is(void **state)
 {
 	char name[DAT_LMR_COOKIE_SIZE] = "which piece";
-	int fd = memfd_create("piece", MFD_CLOEXEC);
+	int fd = make_memory(MFD_CLOEXEC);
 	struct region first, second;
 	uint8_t *p, *second_half;
 
-	assert_true(fd >= 0);
-	assert_int_equal(ftruncate(fd, SHM_LEN), 0);
 	p = map_shared(fd, SHM_LEN);
 	second_half = mmap(NULL, HALF_LEN, PROT_READ | PROT_WRITE, MAP_SHARED, fd, HALF_LEN);
 	assert_ptr_not_equal(second_half, MAP_FAILED);
@@ -391,30 +400,16 @@ static void
 lmr_shared__two_adapters(void **state)
 {
 	char name[DAT_LMR_COOKIE_SIZE] = "two adapters";
-	int fd = memfd_create("two", MFD_CLOEXEC);
+	int fd = make_memory(MFD_CLOEXEC);
 	struct region at_a, at_b;
-	DAT_LMR_TRIPLET iov;
-	uint8_t *p, *q;
+	uint8_t *p = map_shared(fd, SHM_LEN), *q = map_shared(fd, SHM_LEN);
 
-	assert_true(fd >= 0);
-	assert_int_equal(ftruncate(fd, SHM_LEN), 0);
-	p = map_shared(fd, SHM_LEN);
-	q = map_shared(fd, SHM_LEN);
 	pair_up(&pair);
 	ok(create_shared(a, p, SHM_LEN, &name, &at_a));
 	ok(create_shared(b, q, SHM_LEN, &name, &at_b));
-	fill_bytes(a->buffer, 64, 4);
-	write_to(at_b.peer_key, q + 4096, 1);
-	want_dto(a, a->request, 1, DAT_DTO_SUCCESS, 64);
+	write_to(at_b.peer_key, q + 4096, 1, DAT_DTO_SUCCESS);
 	assert_memory_equal(p + 4096, a->buffer, 64);
-	ok(post_recv(b, 0, 64, 2));
-	iov = (DAT_LMR_TRIPLET){
-		.lmr_context = at_a.key,
-		.virtual_address = (uintptr_t)p + 4096,
-		.segment_length = 64,
-	};
-	ok(dat_ep_post_send(a->ep, 1, &iov, cookie(2), DAT_COMPLETION_DEFAULT_FLAG));
-	want_dto(b, b->recv, 2, DAT_DTO_SUCCESS, 64);
+	want_sent_from(&at_a, p + 4096);
 	assert_memory_equal(b->buffer, a->buffer, 64);
 	pair_close(&pair);
 	munmap(p, SHM_LEN);
@@ -432,9 +427,7 @@ lmr_shared__the_other_process(void **state)
 	uint8_t *p = map_shared(fd, SHM_LEN);
 
 	ok(create_shared(b, p, SHM_LEN, &name, &there));
-	fill_bytes(a->buffer, 64, 5);
-	write_to(there.peer_key, p + 128, 1);
-	want_dto(a, a->request, 1, DAT_DTO_SUCCESS, 64);
+	write_to(there.peer_key, p + 128, 5, DAT_DTO_SUCCESS);
 }
 
 /* Two processes, each with adapters of its own, register the same memory under the same name. */
@@ -442,14 +435,11 @@ static void
 lmr_shared__two_processes(void **state)
 {
 	char name[DAT_LMR_COOKIE_SIZE] = "two processes", number[16];
-	int fd = memfd_create("processes", 0), status;
+	int fd = make_memory(0), status;
 	uint8_t expected[64], *p;
 	struct region here;
-	DAT_LMR_TRIPLET iov;
 	pid_t child;
 
-	assert_true(fd >= 0);
-	assert_int_equal(ftruncate(fd, SHM_LEN), 0);
 	p = map_shared(fd, SHM_LEN);
 	pair_up(&pair);
 	ok(create_shared(a, p, SHM_LEN, &name, &here));
@@ -462,14 +452,7 @@ lmr_shared__two_processes(void **state)
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
-	ok(post_recv(b, 0, 64, 1));
-	iov = (DAT_LMR_TRIPLET){
-		.lmr_context = here.key,
-		.virtual_address = (uintptr_t)p + 128,
-		.segment_length = 64,
-	};
-	ok(dat_ep_post_send(a->ep, 1, &iov, cookie(1), DAT_COMPLETION_DEFAULT_FLAG));
-	want_dto(b, b->recv, 1, DAT_DTO_SUCCESS, 64);
+	want_sent_from(&here, p + 128);
 	fill_bytes(expected, sizeof(expected), 5);
 	assert_memory_equal(b->buffer, expected, 64);
 	pair_close(&pair);

@@ -10,12 +10,25 @@
 static DAT_RMR_HANDLE rmr;
 static DAT_RMR_CONTEXT context;
 
-static void
-make_window(void)
+static int
+begin_with_window(void **state)
 {
+	rig_begin_up(state);
 	ok(dat_rmr_create(a->pz, &rmr));
 	context = 0;
+	return 0;
 }
+
+static int
+begin_unconnected(void **state)
+{
+	rig_begin_pair(state);
+	ok(dat_rmr_create(a->pz, &rmr));
+	context = 0;
+	return 0;
+}
+
+#define bind_test(function, begin) cmocka_unit_test_setup_teardown(function, begin, rig_sweep)
 
 static DAT_RETURN
 bind_with(DAT_LMR_TRIPLET triplet, unsigned int priv, uint64_t value, unsigned int flags)
@@ -43,28 +56,35 @@ want_bind(uint64_t value, DAT_RMR_BIND_COMPLETION_STATUS status)
 }
 
 static void
+bind_now(DAT_LMR_TRIPLET triplet, unsigned int priv, uint64_t value)
+{
+	ok(bind_to(triplet, priv, value));
+	want_bind(value, DAT_RMR_BIND_SUCCESS);
+}
+
+/* What is bound now; 0: nothing. */
+static void
+want_context(DAT_RMR_CONTEXT wanted)
+{
+	assert_int_equal(rmr_param(rmr).rmr_context, wanted);
+}
+
+static void
 bind__arguments_in_their_order(void **state)
 {
 	const DAT_MEM_PRIV_FLAGS bad_priv = (DAT_MEM_PRIV_FLAGS)0x40;
 	const DAT_COMPLETION_FLAGS bad_flags = DAT_COMPLETION_UNSIGNALLED_FLAG;
-	const DAT_RMR_COOKIE none = { .as_64 = 0 };
+	DAT_LMR_TRIPLET triplet = segment(a, 0, 64);
 	DAT_RMR_CONTEXT told = 77;
-	DAT_LMR_TRIPLET triplet;
 
-	make_window();
-	triplet = segment(a, 0, 64);
-	want_bad_handle(dat_rmr_bind(DAT_HANDLE_NULL, NULL, bad_priv, DAT_HANDLE_NULL, none,
-					bad_flags, &told),
-			RMR);
-	want_bad_handle(dat_rmr_bind(a->lmr, NULL, bad_priv, DAT_HANDLE_NULL, none, bad_flags,
-					&told),
-			RMR);
-	want_bad_arg(dat_rmr_bind(rmr, NULL, bad_priv, DAT_HANDLE_NULL, none, bad_flags, &told), 2);
-	want_bad_arg(dat_rmr_bind(rmr, &triplet, bad_priv, DAT_HANDLE_NULL, none, bad_flags, &told),
-			3);
-	want_bad_handle(dat_rmr_bind(rmr, &triplet, READ, DAT_HANDLE_NULL, none, bad_flags, &told),
-			EP);
-	want_bad_handle(dat_rmr_bind(rmr, &triplet, READ, b->ep, none, bad_flags, &told), EP);
+#define BIND(window, triplet, priv, ep, flags) \
+	dat_rmr_bind(window, triplet, priv, ep, cookie(0), flags, &told)
+	want_bad_handle(BIND(DAT_HANDLE_NULL, NULL, bad_priv, DAT_HANDLE_NULL, bad_flags), RMR);
+	want_bad_handle(BIND(a->lmr, NULL, bad_priv, DAT_HANDLE_NULL, bad_flags), RMR);
+	want_bad_arg(BIND(rmr, NULL, bad_priv, DAT_HANDLE_NULL, bad_flags), 2);
+	want_bad_arg(BIND(rmr, &triplet, bad_priv, DAT_HANDLE_NULL, bad_flags), 3);
+	want_bad_handle(BIND(rmr, &triplet, READ, DAT_HANDLE_NULL, bad_flags), EP);
+	want_bad_handle(BIND(rmr, &triplet, READ, b->ep, bad_flags), EP);
 	/* Unsignalled wants an endpoint made for it; there is nobody to be solicited. */
 	for (unsigned int bit = 0; bit < 32; bit++) {
 		DAT_COMPLETION_FLAGS flag = (DAT_COMPLETION_FLAGS)(1u << bit);
@@ -72,16 +92,18 @@ bind__arguments_in_their_order(void **state)
 		if (flag == DAT_COMPLETION_SUPPRESS_FLAG ||
 				flag == DAT_COMPLETION_BARRIER_FENCE_FLAG)
 			continue;
-		want_bad_arg(dat_rmr_bind(rmr, &triplet, READ, a->ep, none, flag, &told), 6);
+		want_bad_arg(BIND(rmr, &triplet, READ, a->ep, flag), 6);
 	}
 	assert_int_equal(told, 77);
 	want_none(a->request);
-	assert_int_equal(rmr_param(rmr).rmr_context, 0);
+	want_context(0);
 	/* Who does not want the context now can ask for it later. */
-	ok(dat_rmr_bind(rmr, &triplet, READ, a->ep, none, 0, NULL));
+	ok(dat_rmr_bind(rmr, &triplet, READ, a->ep, cookie(0), 0, NULL));
 	want_bind(0, DAT_RMR_BIND_SUCCESS);
 	assert_int_not_equal(rmr_param(rmr).rmr_context, 0);
 }
+
+#define OUTSIDE (DAT_INVALID_PARAMETER | DAT_INVALID_ARG2)
 
 /* The segment inside its region, then privileges, then zones; nothing is posted when one is wrong. */
 static void
@@ -91,7 +113,6 @@ bind__judges_the_memory(void **state)
 	DAT_LMR_HANDLE lmr;
 	DAT_PZ_HANDLE pz;
 
-	make_window();
 	pz = make_pz(a);
 	dead = register_as(a, a->pz, DAT_MEM_PRIV_ALL_FLAG, &lmr);
 	ok(dat_lmr_free(lmr));
@@ -106,17 +127,14 @@ bind__judges_the_memory(void **state)
 			unsigned int priv;
 			DAT_RETURN want;
 		} rule[] = {
-			{ dead, 0, 64, READ, DAT_INVALID_PARAMETER | DAT_INVALID_ARG2 },
-			{ 0, 0, 64, READ, DAT_INVALID_PARAMETER | DAT_INVALID_ARG2 },
-			{ a->key, (size_t)-1, 64, READ, DAT_INVALID_PARAMETER | DAT_INVALID_ARG2 },
-			{ a->key, 0, BUFFER_LEN + 1, READ,
-					DAT_INVALID_PARAMETER | DAT_INVALID_ARG2 },
-			{ a->key, BUFFER_LEN, 1, READ, DAT_INVALID_PARAMETER | DAT_INVALID_ARG2 },
-			{ a->key, 1, UINT64_MAX, READ, DAT_INVALID_PARAMETER | DAT_INVALID_ARG2 },
-			{ foreign, 0, BUFFER_LEN + 1, READ,
-					DAT_INVALID_PARAMETER | DAT_INVALID_ARG2 },
-			{ plain, 0, BUFFER_LEN + 1, WRITE,
-					DAT_INVALID_PARAMETER | DAT_INVALID_ARG2 },
+			{ dead, 0, 64, READ, OUTSIDE },
+			{ 0, 0, 64, READ, OUTSIDE },
+			{ a->key, (size_t)-1, 64, READ, OUTSIDE },
+			{ a->key, 0, BUFFER_LEN + 1, READ, OUTSIDE },
+			{ a->key, BUFFER_LEN, 1, READ, OUTSIDE },
+			{ a->key, 1, UINT64_MAX, READ, OUTSIDE },
+			{ foreign, 0, BUFFER_LEN + 1, READ, OUTSIDE },
+			{ plain, 0, BUFFER_LEN + 1, WRITE, OUTSIDE },
 			{ plain, 0, 64, WRITE, DAT_PRIVILEGES_VIOLATION },
 			{ plain, 0, 64, READ | WRITE, DAT_PRIVILEGES_VIOLATION },
 			{ plain, 0, 64, DAT_MEM_PRIV_LOCAL_WRITE_FLAG, DAT_PRIVILEGES_VIOLATION },
@@ -125,22 +143,18 @@ bind__judges_the_memory(void **state)
 		};
 
 		for (unsigned int i = 0; i < COUNT_OF(rule); i++) {
-			DAT_LMR_TRIPLET triplet = segment(a, rule[i].offset, rule[i].length);
+			DAT_LMR_TRIPLET there =
+					segment_of(a, rule[i].key, rule[i].offset, rule[i].length);
 
-			triplet.lmr_context = rule[i].key;
-			want(bind_to(triplet, rule[i].priv, 1), DAT_CLASS_ERROR | rule[i].want);
+			print_message("row %u\n", i);
+			want(bind_to(there, rule[i].priv, 1), DAT_CLASS_ERROR | rule[i].want);
 		}
 	}
 	assert_int_equal(context, 0);
 	want_none(a->request);
 	/* What each of them does grant. */
-	for (unsigned int i = 0; i < 2; i++) {
-		DAT_LMR_TRIPLET triplet = segment(a, 0, BUFFER_LEN);
-
-		triplet.lmr_context = i == 0 ? plain : writable;
-		ok(bind_to(triplet, i == 0 ? READ : WRITE, i));
-		want_bind(i, DAT_RMR_BIND_SUCCESS);
-	}
+	bind_now(segment_of(a, plain, 0, BUFFER_LEN), READ, 0);
+	bind_now(segment_of(a, writable, 0, BUFFER_LEN), WRITE, 1);
 }
 
 /* Window, region and endpoint must be of one zone, to unbind, too. */
@@ -149,7 +163,6 @@ bind__wants_one_zone(void **state)
 {
 	DAT_PZ_HANDLE pz;
 
-	make_window();
 	ok(dat_rmr_free(rmr));
 	pz = make_pz(a);
 	ok(dat_rmr_create(pz, &rmr));
@@ -162,7 +175,6 @@ bind__wants_one_zone(void **state)
 static void
 bind__by_the_state_of_the_endpoint(void **state)
 {
-	make_window();
 	want_bad_state(bind_to(segment(a, 0, 64), READ, 1), EP_UNCONNECTED);
 	ok(end_connect(a, b, CONN_QUAL));
 	want_bad_state(bind_to(segment(a, 0, 64), READ, 1), EP_ACTCONNPENDING);
@@ -170,8 +182,7 @@ bind__by_the_state_of_the_endpoint(void **state)
 	want_bad_arg(bind_to(segment(a, 1, BUFFER_LEN), READ, 1), 2);
 	ok(dat_cr_accept(end_request(b), b->ep, 0, NULL));
 	want_both(DAT_CONNECTION_EVENT_ESTABLISHED);
-	ok(bind_to(segment(a, 0, 64), READ, 1));
-	want_bind(1, DAT_RMR_BIND_SUCCESS);
+	bind_now(segment(a, 0, 64), READ, 1);
 	ok(dat_ep_disconnect(a->ep, DAT_CLOSE_GRACEFUL_FLAG));
 	if (end_state(a) == DAT_EP_STATE_DISCONNECT_PENDING)
 		want_bad_state(bind_to(segment(a, 0, 64), READ, 1), EP_DISCPENDING);
@@ -181,11 +192,11 @@ bind__by_the_state_of_the_endpoint(void **state)
 
 		ok(bind_to(segment(a, 64, 64), READ, 2));
 		want_bind(2, DAT_DTO_ERR_FLUSHED);
-		assert_int_equal(rmr_param(rmr).rmr_context, bound);
+		want_context(bound);
 		/* To flush an unbind is not to unbind. */
 		ok(bind_to(segment(a, 0, 0), READ, 3));
 		want_bind(3, DAT_RMR_BIND_FAILURE);
-		assert_int_equal(rmr_param(rmr).rmr_context, bound);
+		want_context(bound);
 	}
 	ok(dat_ep_reset(a->ep));
 	want_bad_state(bind_to(segment(a, 0, 64), READ, 1), EP_UNCONNECTED);
@@ -197,11 +208,9 @@ bind__makes_a_new_context(void **state)
 {
 	DAT_RMR_CONTEXT seen[200];
 
-	make_window();
 	for (unsigned int i = 0; i < 200; i++) {
-		ok(bind_to(segment(a, i, 64), READ | WRITE, i));
-		want_bind(i, DAT_RMR_BIND_SUCCESS);
-		assert_int_equal(rmr_param(rmr).rmr_context, context);
+		bind_now(segment(a, i, 64), READ | WRITE, i);
+		want_context(context);
 		assert_int_not_equal(context, a->key);
 		for (unsigned int k = 0; k < i; k++)
 			assert_int_not_equal(seen[k], context);
@@ -213,10 +222,9 @@ bind__makes_a_new_context(void **state)
 static void
 bind__suppressed(void **state)
 {
-	make_window();
 	ok(bind_with(segment(a, 0, 64), READ, 1, DAT_COMPLETION_SUPPRESS_FLAG));
 	want_silence(a->request);
-	assert_int_equal(rmr_param(rmr).rmr_context, context);
+	want_context(context);
 	part(&pair);
 	ok(bind_with(segment(a, 0, 64), READ, 2, DAT_COMPLETION_SUPPRESS_FLAG));
 	want_bind(2, DAT_DTO_ERR_FLUSHED);
@@ -234,7 +242,6 @@ bind__is_a_request_among_others(void **state)
 {
 	static const unsigned int flags[] = { 0, DAT_COMPLETION_BARRIER_FENCE_FLAG };
 
-	make_window();
 	for (uint64_t i = 0; i < 40; i++)
 		ok(post_recv(b, i * 64, 64, i));
 	for (unsigned int f = 0; f < 2; f++) {
@@ -246,7 +253,7 @@ bind__is_a_request_among_others(void **state)
 			want_send(2 * i);
 			want_bind(2 * i + 1, DAT_RMR_BIND_SUCCESS);
 		}
-		assert_int_equal(rmr_param(rmr).rmr_context, context);
+		want_context(context);
 		for (uint64_t i = 0; i < 20; i++)
 			want_dto(b, b->recv, 20 * f + i, DAT_DTO_SUCCESS, 64);
 	}
@@ -257,7 +264,6 @@ bind__is_a_request_among_others(void **state)
 static void
 bind__precedes_the_message_that_tells_of_it(void **state)
 {
-	make_window();
 	for (uint64_t i = 0; i < 50; i++) {
 		DAT_RMR_CONTEXT told;
 
@@ -276,9 +282,7 @@ bind__precedes_the_message_that_tells_of_it(void **state)
 static void
 bind__takes_a_place_in_the_queue(void **state)
 {
-	const struct end_options options = { .depth = 4 };
-
-	pair_open(&pair, &options, NULL);
+	pair_open(&pair, &(struct end_options){ .depth = 4 }, NULL);
 	pair_connect(&pair);
 	ok(dat_rmr_create(a->pz, &rmr));
 	for (uint64_t i = 0; i < 4; i++)
@@ -295,26 +299,18 @@ bind__takes_a_place_in_the_queue(void **state)
 static void
 bind__holds_the_local_region(void **state)
 {
-	DAT_LMR_CONTEXT other;
 	DAT_LMR_TRIPLET triplet;
 	DAT_LMR_HANDLE lmr;
 
-	make_window();
-	other = register_as(a, a->pz, DAT_MEM_PRIV_ALL_FLAG, &lmr);
-	triplet = segment(a, 0, 64);
-	triplet.lmr_context = other;
-	ok(bind_to(triplet, READ, 1));
-	want_bind(1, DAT_RMR_BIND_SUCCESS);
+	triplet = segment_of(a, register_as(a, a->pz, DAT_MEM_PRIV_ALL_FLAG, &lmr), 0, 64);
+	bind_now(triplet, READ, 1);
 	want_bad_state(dat_lmr_free(lmr), LMR_IN_USE);
 	/* Refused means unharmed. */
-	ok(bind_to(triplet, READ, 2));
-	want_bind(2, DAT_RMR_BIND_SUCCESS);
-	ok(bind_to(segment(a, 0, 64), READ, 3));
-	want_bind(3, DAT_RMR_BIND_SUCCESS);
+	bind_now(triplet, READ, 2);
+	bind_now(segment(a, 0, 64), READ, 3);
 	ok(dat_lmr_free(lmr));
 	want_bad_state(dat_lmr_free(a->lmr), LMR_IN_USE);
-	ok(bind_to(segment(a, 0, 0), READ, 4));
-	want_bind(4, DAT_RMR_BIND_SUCCESS);
+	bind_now(segment(a, 0, 0), READ, 4);
 	ok(dat_lmr_free(a->lmr));
 }
 
@@ -324,19 +320,16 @@ bind__outlives_the_connection(void **state)
 {
 	DAT_RMR_CONTEXT bound;
 
-	make_window();
-	ok(bind_to(segment(a, 0, 64), READ, 1));
-	want_bind(1, DAT_RMR_BIND_SUCCESS);
+	bind_now(segment(a, 0, 64), READ, 1);
 	bound = context;
 	part(&pair);
 	ok(dat_ep_free(a->ep));
 	ok(dat_ep_free(b->ep));
-	assert_int_equal(rmr_param(rmr).rmr_context, bound);
+	want_context(bound);
 	a->ep = another_ep(a);
-	ok(dat_ep_create(b->ia, b->pz, b->recv, b->request, b->connect, NULL, &b->ep));
+	b->ep = another_ep(b);
 	pair_connect(&pair);
-	ok(bind_to(segment(a, 0, 0), READ, 2));
-	want_bind(2, DAT_RMR_BIND_SUCCESS);
+	bind_now(segment(a, 0, 0), READ, 2);
 	assert_int_equal(rmr_param(rmr).rmr_context, 0);
 }
 
@@ -347,10 +340,8 @@ bind__fails_when_its_region_is_gone(void **state)
 	DAT_LMR_TRIPLET triplet;
 	DAT_LMR_HANDLE lmr;
 
-	make_window();
 	ok(post_recv(b, 0, 64, 0));
-	triplet = segment(a, 0, 64);
-	triplet.lmr_context = register_as(a, a->pz, DAT_MEM_PRIV_ALL_FLAG, &lmr);
+	triplet = segment_of(a, register_as(a, a->pz, DAT_MEM_PRIV_ALL_FLAG, &lmr), 0, 64);
 	ok(post_send(a, 0, 64, 1));
 	ok(bind_with(triplet, READ, 2, DAT_COMPLETION_SUPPRESS_FLAG));
 	ok(post_send(a, 0, 64, 3));
@@ -367,7 +358,6 @@ bind__fails_when_its_region_is_gone(void **state)
 static void
 bind__fails_when_its_window_is_gone(void **state)
 {
-	make_window();
 	ok(bind_to(segment(a, 0, 64), READ, 1));
 	ok(dat_rmr_free(rmr));
 	want_bind(1, DAT_RMR_OPERATION_FAILED);
@@ -379,33 +369,29 @@ bind__fails_when_its_window_is_gone(void **state)
 static void
 bind__without_a_dispatcher(void **state)
 {
-	DAT_EVENT event;
-
-	pair_open(&pair, NULL, NULL);
 	ok(dat_ep_free(a->ep));
 	ok(dat_ep_create(a->ia, a->pz, a->recv, DAT_HANDLE_NULL, a->connect, NULL, &a->ep));
 	pair_connect(&pair);
-	ok(dat_rmr_create(a->pz, &rmr));
 	ok(bind_to(segment(a, 0, 64), READ, 1));
 	for (int i = 0; i < 1000 && rmr_param(rmr).rmr_context == 0; i++)
-		want(dat_evd_dequeue(a->cr, &event), DAT_QUEUE_EMPTY);
+		poll_once(a);
 	assert_int_equal(rmr_param(rmr).rmr_context, context);
 }
 
 const struct CMUnitTest tests[] = {
-	up_test(bind__arguments_in_their_order),
-	up_test(bind__judges_the_memory),
-	up_test(bind__wants_one_zone),
-	pair_test(bind__by_the_state_of_the_endpoint),
-	up_test(bind__makes_a_new_context),
-	up_test(bind__suppressed),
-	up_test(bind__is_a_request_among_others),
-	up_test(bind__precedes_the_message_that_tells_of_it),
+	bind_test(bind__arguments_in_their_order, begin_with_window),
+	bind_test(bind__judges_the_memory, begin_with_window),
+	bind_test(bind__wants_one_zone, begin_with_window),
+	bind_test(bind__by_the_state_of_the_endpoint, begin_unconnected),
+	bind_test(bind__makes_a_new_context, begin_with_window),
+	bind_test(bind__suppressed, begin_with_window),
+	bind_test(bind__is_a_request_among_others, begin_with_window),
+	bind_test(bind__precedes_the_message_that_tells_of_it, begin_with_window),
 	rig_test(bind__takes_a_place_in_the_queue),
-	up_test(bind__holds_the_local_region),
-	up_test(bind__outlives_the_connection),
-	up_test(bind__fails_when_its_region_is_gone),
-	up_test(bind__fails_when_its_window_is_gone),
-	rig_test(bind__without_a_dispatcher),
+	bind_test(bind__holds_the_local_region, begin_with_window),
+	bind_test(bind__outlives_the_connection, begin_with_window),
+	bind_test(bind__fails_when_its_region_is_gone, begin_with_window),
+	bind_test(bind__fails_when_its_window_is_gone, begin_with_window),
+	bind_test(bind__without_a_dispatcher, begin_unconnected),
 	tests_end,
 };

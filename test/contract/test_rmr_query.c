@@ -86,11 +86,8 @@ query__fields_of_a_bound_region(void **state)
 	}
 }
 
-/*
- * Until the bind has completed the region is what it was: nothing polls the adapter before the wait.
- *
- * Proves: rmr_query.5
- */
+/* Until the bind has completed the region is what it was: nothing polls the adapter before the wait. */
+/* Proves: rmr_query.5 */
 static void
 query__changes_with_the_completion(void **state)
 {
@@ -110,7 +107,6 @@ query__changes_with_the_completion(void **state)
 /*
  * Decided: the query succeeds, and what has no value is zero. Never bound, unbound by a bind of no length, and unbound
  * once more.
- *
  * Proves: rmr_query.3 rmr_query.5
  */
 static void
@@ -127,36 +123,29 @@ query__of_an_unbound_region_tells_zeros(void **state)
 		if (bit == DAT_RMR_FIELD_LMR_TRIPLET)
 			assert_int_equal(param.lmr_triplet.segment_length, 0);
 	}
-	post_bind(a, rmr, segment(a, 0, 64), DAT_MEM_PRIV_REMOTE_READ_FLAG);
-	want_bound(a, rmr);
+	bind_rmr(a, rmr, segment(a, 0, 64), DAT_MEM_PRIV_REMOTE_READ_FLAG);
 	for (unsigned int i = 0; i < 2; i++) {
-		post_bind(a, rmr, segment(a, 0, 0), DAT_MEM_PRIV_REMOTE_READ_FLAG);
-		want_bound(a, rmr);
+		bind_rmr(a, rmr, segment(a, 0, 0), DAT_MEM_PRIV_REMOTE_READ_FLAG);
 		want_unbound(a, rmr);
 	}
 }
 
 /* What @p mask asks for is what a question for everything tells. */
 static void
-want_asked(DAT_RMR_HANDLE rmr, unsigned int mask)
+query_some(DAT_RMR_HANDLE rmr, unsigned int mask)
 {
 	DAT_RMR_PARAM all = rmr_param(rmr), some;
 
 	memset(&some, POISON, sizeof(some));
 	ok(dat_rmr_query(rmr, (DAT_RMR_PARAM_MASK)mask, &some));
-	if ((mask & DAT_RMR_FIELD_IA_HANDLE) != 0)
-		assert_ptr_equal(some.ia_handle, all.ia_handle);
-	if ((mask & DAT_RMR_FIELD_PZ_HANDLE) != 0)
-		assert_ptr_equal(some.pz_handle, all.pz_handle);
-	if ((mask & DAT_RMR_FIELD_LMR_TRIPLET) != 0) {
-		assert_int_equal(some.lmr_triplet.lmr_context, all.lmr_triplet.lmr_context);
-		assert_int_equal(some.lmr_triplet.virtual_address, all.lmr_triplet.virtual_address);
-		assert_int_equal(some.lmr_triplet.segment_length, all.lmr_triplet.segment_length);
-	}
-	if ((mask & DAT_RMR_FIELD_MEM_PRIV) != 0)
-		assert_int_equal(some.mem_priv, all.mem_priv);
-	if ((mask & DAT_RMR_FIELD_RMR_CONTEXT) != 0)
-		assert_int_equal(some.rmr_context, all.rmr_context);
+#define ASKED(bit, member) want_asked(mask, DAT_RMR_FIELD_##bit, &some, &all, member)
+	ASKED(IA_HANDLE, ia_handle);
+	ASKED(PZ_HANDLE, pz_handle);
+	ASKED(LMR_TRIPLET, lmr_triplet.lmr_context);
+	ASKED(LMR_TRIPLET, lmr_triplet.virtual_address);
+	ASKED(LMR_TRIPLET, lmr_triplet.segment_length);
+	ASKED(MEM_PRIV, mem_priv);
+	ASKED(RMR_CONTEXT, rmr_context);
 }
 
 /* Proves: rmr_query.2 */
@@ -168,26 +157,13 @@ query__mask_selects(void **state)
 	assert_int_equal(DAT_RMR_FIELD_ALL, ALL_BITS);
 	pair_up(&pair);
 	rmr = make_rmr(a);
-	post_bind(a, rmr, segment(a, 0, 64), DAT_MEM_PRIV_REMOTE_READ_FLAG);
-	want_bound(a, rmr);
+	bind_rmr(a, rmr, segment(a, 0, 64), DAT_MEM_PRIV_REMOTE_READ_FLAG);
 	for (unsigned int mask = 0; mask <= ALL_BITS; mask++)
-		want_asked(rmr, mask);
+		query_some(rmr, mask);
 }
 
-static void
-want_untouched(const void *p, size_t n)
-{
-	const uint8_t *byte = p;
-
-	for (size_t i = 0; i < n; i++)
-		assert_int_equal(byte[i], POISON);
-}
-
-/*
- * One mistake after the other is mended; a refusal writes nothing.
- *
- * Proves: rmr_query.2 rmr_query.4
- */
+/* One mistake after the other is mended; a refusal writes nothing. */
+/* Proves: rmr_query.2 rmr_query.4 */
 static void
 query__judges_in_the_order_of_the_arguments(void **state)
 {
@@ -204,7 +180,7 @@ query__judges_in_the_order_of_the_arguments(void **state)
 	want_bad_arg(dat_rmr_query(rmr, DAT_RMR_FIELD_ALL, NULL), 3);
 	ok(dat_rmr_free(rmr));
 	want_bad_handle(dat_rmr_query(rmr, DAT_RMR_FIELD_ALL, &param), RMR);
-	want_untouched(&param, sizeof(param));
+	want_bytes(&param, POISON, sizeof(param));
 }
 
 static void
@@ -231,9 +207,7 @@ create__arguments(void **state)
 static void
 create__until_full(void **state)
 {
-	enum {
-		MORE = 70000
-	};
+#define MORE 70000
 	DAT_RMR_HANDLE *rmr = calloc(MORE, sizeof(*rmr));
 	DAT_RETURN rc = DAT_SUCCESS;
 	DAT_IA_ATTR attr;
@@ -280,8 +254,7 @@ free__lets_go_of_the_zone(void **state)
 	ok(dat_rmr_free(rmr));
 	ok(dat_pz_free(pz));
 	bound = make_rmr(a);
-	post_bind(a, bound, segment(a, 0, 64), DAT_MEM_PRIV_REMOTE_READ_FLAG);
-	want_bound(a, bound);
+	bind_rmr(a, bound, segment(a, 0, 64), DAT_MEM_PRIV_REMOTE_READ_FLAG);
 }
 
 /* Bound or not, it may be freed; what it lay over is free then, too. */
@@ -290,8 +263,7 @@ free__unbinds(void **state)
 {
 	DAT_RMR_HANDLE rmr = make_rmr(a);
 
-	post_bind(a, rmr, segment(a, 0, 64), DAT_MEM_PRIV_REMOTE_READ_FLAG);
-	want_bound(a, rmr);
+	bind_rmr(a, rmr, segment(a, 0, 64), DAT_MEM_PRIV_REMOTE_READ_FLAG);
 	want_bad_state(dat_lmr_free(a->lmr), LMR_IN_USE);
 	ok(dat_rmr_free(rmr));
 	ok(dat_lmr_free(a->lmr));

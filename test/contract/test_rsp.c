@@ -37,8 +37,24 @@ works(void)
 {
 	want_both(DAT_CONNECTION_EVENT_ESTABLISHED);
 	ok(post_send(a, 0, 64, 1));
-	want_dto(a, a->request, 1, DAT_DTO_SUCCESS, 64);
-	want_dto(b, b->recv, 7, DAT_DTO_SUCCESS, 64);
+	want_passed(7, 1, 64);
+}
+
+/* The endpoint goes without saying. */
+static void
+accept_and_work(DAT_CR_HANDLE cr)
+{
+	ok(post_recv(b, 0, 64, 7));
+	ok(dat_cr_accept(cr, DAT_HANDLE_NULL, 0, NULL));
+	works();
+}
+
+/* As if nobody listened. */
+static void
+want_no_answer(void)
+{
+	ok(end_connect(a, b, QUAL));
+	want_event(a->connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
 }
 
 static void
@@ -46,22 +62,16 @@ create__arguments_in_their_order(void **state)
 {
 	DAT_RSP_HANDLE rsp = &rsp;
 	DAT_EP_HANDLE dead = another_ep(b);
+	const DAT_HANDLE bad_ep[] = { DAT_HANDLE_NULL, b->pz, dead, a->ep };
+	const DAT_HANDLE bad_cr[] = { DAT_HANDLE_NULL, b->pz, b->recv, a->cr };
 
 	ok(dat_ep_free(dead));
 	want_type(dat_rsp_create(DAT_HANDLE_NULL, QUAL, b->pz, b->pz, NULL), DAT_INVALID_HANDLE);
 	want_bad_handle(dat_rsp_create(b->pz, QUAL, b->pz, b->pz, NULL), IA);
-	{
-		const DAT_HANDLE bad[] = { DAT_HANDLE_NULL, b->pz, dead, a->ep };
-
-		for (unsigned int i = 0; i < COUNT_OF(bad); i++)
-			want_bad_handle(dat_rsp_create(b->ia, QUAL, bad[i], b->pz, NULL), EP);
-	}
-	{
-		const DAT_HANDLE bad[] = { DAT_HANDLE_NULL, b->pz, b->recv, a->cr };
-
-		for (unsigned int i = 0; i < COUNT_OF(bad); i++)
-			want_bad_handle(dat_rsp_create(b->ia, QUAL, b->ep, bad[i], NULL), EVD_CR);
-	}
+	for (unsigned int i = 0; i < COUNT_OF(bad_ep); i++)
+		want_bad_handle(dat_rsp_create(b->ia, QUAL, bad_ep[i], b->pz, NULL), EP);
+	for (unsigned int i = 0; i < COUNT_OF(bad_cr); i++)
+		want_bad_handle(dat_rsp_create(b->ia, QUAL, b->ep, bad_cr[i], NULL), EVD_CR);
 	want_bad_arg(dat_rsp_create(b->ia, QUAL, b->ep, b->cr, NULL), 5);
 	want_type(dat_rsp_create(b->ia, CONN_QUAL, b->ep, b->cr, &rsp), DAT_CONN_QUAL_IN_USE);
 	assert_ptr_equal(rsp, &rsp);
@@ -105,21 +115,21 @@ want_taken(DAT_RETURN_SUBTYPE subtype)
 	DAT_EP_PARAM param;
 	DAT_RSP_HANDLE rsp;
 
-	want_error(end_connect(b, a, QUAL), DAT_INVALID_STATE, subtype);
-	want_error(dat_ep_disconnect(b->ep, DAT_CLOSE_ABRUPT_FLAG), DAT_INVALID_STATE, subtype);
-	want_error(dat_ep_disconnect(b->ep, DAT_CLOSE_GRACEFUL_FLAG), DAT_INVALID_STATE, subtype);
-	want_error(dat_ep_free(b->ep), DAT_INVALID_STATE, subtype);
-	want_error(dat_ep_reset(b->ep), DAT_INVALID_STATE, subtype);
-	want_error(post_send(b, 0, 64, 1), DAT_INVALID_STATE, subtype);
-	want_error(dat_rsp_create(b->ia, QUAL + 1, b->ep, b->cr, &rsp), DAT_INVALID_STATE, subtype);
+#define REFUSED(call) want_error(call, DAT_INVALID_STATE, subtype)
+	REFUSED(end_connect(b, a, QUAL));
+	REFUSED(dat_ep_disconnect(b->ep, DAT_CLOSE_ABRUPT_FLAG));
+	REFUSED(dat_ep_disconnect(b->ep, DAT_CLOSE_GRACEFUL_FLAG));
+	REFUSED(dat_ep_free(b->ep));
+	REFUSED(dat_ep_reset(b->ep));
+	REFUSED(post_send(b, 0, 64, 1));
+	REFUSED(dat_rsp_create(b->ia, QUAL + 1, b->ep, b->cr, &rsp));
 	param = ep_param(b->ep);
 	param.ep_attr.max_message_size = 100000;
 	ok(dat_ep_modify(b->ep,
 			DAT_EP_FIELD_EP_ATTR_MAX_MESSAGE_SIZE | DAT_EP_FIELD_CONNECT_EVD_HANDLE,
 			&param));
-	ok(dat_pz_create(b->ia, &param.pz_handle));
-	want_error(dat_ep_modify(b->ep, DAT_EP_FIELD_PZ_HANDLE, &param), DAT_INVALID_STATE,
-			subtype);
+	param.pz_handle = make_pz(b);
+	REFUSED(dat_ep_modify(b->ep, DAT_EP_FIELD_PZ_HANDLE, &param));
 	ok(dat_pz_free(param.pz_handle));
 }
 
@@ -157,17 +167,14 @@ rsp__rejected(void **state)
 	assert_int_equal(end_state(b), DAT_EP_STATE_UNCONNECTED);
 	/* It was the one request of this service point; the qualifier is taken as long as that lives. */
 	ok(dat_ep_reset(a->ep));
-	ok(end_connect(a, b, QUAL));
-	want_event(a->connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+	want_no_answer();
 	want_silence(b->cr);
 	want_type(dat_rsp_create(b->ia, QUAL, b->ep, b->cr, &rsp), DAT_CONN_QUAL_IN_USE);
 	assert_int_equal(end_state(b), DAT_EP_STATE_UNCONNECTED);
 	ok(dat_rsp_free(rsp));
 	ok(dat_ep_reset(a->ep));
 	rsp = reserve(b);
-	ok(post_recv(b, 0, 64, 7));
-	ok(dat_cr_accept(take_request(rsp), DAT_HANDLE_NULL, 0, NULL));
-	works();
+	accept_and_work(take_request(rsp));
 }
 
 /* A second request is refused, as if nobody listened, while the first waits and after it was accepted. */
@@ -181,15 +188,12 @@ rsp__takes_one_request(void **state)
 
 	for (int accepted = 0; accepted < 2; accepted++) {
 		a->ep = second;
-		ok(end_connect(a, b, QUAL));
-		want_event(a->connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+		want_no_answer();
 		ok(dat_ep_reset(second));
 		want_none(b->cr);
 		a->ep = first;
 		if (accepted == 0) {
-			ok(post_recv(b, 0, 64, 7));
-			ok(dat_cr_accept(cr, DAT_HANDLE_NULL, 0, NULL));
-			works();
+			accept_and_work(cr);
 		}
 	}
 }
@@ -202,8 +206,7 @@ rsp__freed_before_the_request(void **state)
 		ok(dat_rsp_free(reserve(b)));
 		assert_int_equal(end_state(b), DAT_EP_STATE_UNCONNECTED);
 	}
-	ok(end_connect(a, b, QUAL));
-	want_event(a->connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+	want_no_answer();
 	ok(dat_ep_free(b->ep));
 }
 
@@ -221,9 +224,7 @@ rsp__freed_behind_the_request(void **state)
 		ok(dat_rsp_free(rsp));
 		assert_int_equal(end_state(b), DAT_EP_STATE_PASSIVE_CONNECTION_PENDING);
 		if (accept) {
-			ok(post_recv(b, 0, 64, 7));
-			ok(dat_cr_accept(cr, DAT_HANDLE_NULL, 0, NULL));
-			works();
+			accept_and_work(cr);
 		} else {
 			ok(dat_cr_reject(cr NEW_ARGS(, 0, NULL)));
 			want_event(a->connect, DAT_CONNECTION_EVENT_PEER_REJECTED);

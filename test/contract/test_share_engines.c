@@ -4,7 +4,6 @@
  * service lcore, or by whoever polls; then several threads poll several engines at the same time.
  */
 
-#include <pthread.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -222,7 +221,6 @@ static const char *const kinds[] = { "queues=2 lcores=1 rnr_timer=1", "queues=2 
 /*
  * Each message once, in order, to its endpoint's dispatcher; each buffer used once for each time it was posted; never
  * an impossible count; and at the end not a place is missing.
- *
  * Proves: srq_create.9 srq_create.10 srq_query.6 bug.S13 bug.S14
  */
 static void
@@ -257,33 +255,11 @@ want_end(DAT_EVD_HANDLE evd)
 			event.event_number == DAT_CONNECTION_EVENT_BROKEN);
 }
 
-/* End a connection in the middle of its messages, in one of four ways. */
-static void
-cut(unsigned int way)
-{
-	switch (way) {
-	case 0:
-		ok(dat_ep_disconnect(a->ep, DAT_CLOSE_ABRUPT_FLAG));
-		break;
-	case 1:
-		ok(dat_ep_disconnect(b->ep, DAT_CLOSE_ABRUPT_FLAG));
-		break;
-	case 2:
-		ok(dat_ep_disconnect(a->ep, DAT_CLOSE_GRACEFUL_FLAG));
-		break;
-	default:
-		/* Its next message is one too many. */
-		break;
-	}
-	want_end(a->connect);
-	want_end(b->connect);
-}
+/* How to end a connection in the middle of its messages; by the hard mark: its next message is one too many. */
+static const enum ending ways[] = { BY_A_ABRUPT, BY_B_ABRUPT, BY_A_GRACEFUL, BY_HARD_MARK };
 
-/*
- * Connections end and begin again while the others go on: those lose nothing, the queue loses no place.
- *
- * Proves: srq_post_recv.9 ep_set_watermark.3 bug.S18 bug.S23 bug.S24
- */
+/* Connections end and begin again while the others go on: those lose nothing, the queue loses no place. */
+/* Proves: srq_post_recv.9 ep_set_watermark.3 bug.S18 bug.S23 bug.S24 */
 static void
 engines__connections_come_and_go(void **state)
 {
@@ -292,15 +268,19 @@ engines__connections_come_and_go(void **state)
 	for (unsigned int kind = have_cpus() ? 0 : 1; kind < KINDS; kind++) {
 		traffic_start(t, kinds[kind], true);
 		for (unsigned int round = 0; round < 4 * PAIRS; round++) {
-			unsigned int victim = round % PAIRS, way = round / PAIRS % 4;
+			enum ending way = ways[round / PAIRS % COUNT_OF(ways)];
+			unsigned int victim = round % PAIRS;
 
 			crowd_pick(victim);
-			if (way == 3)
-				ok(dat_ep_set_watermark(b->ep, DAT_WATERMARK_INFINITE, 0));
+			if (way == BY_HARD_MARK)
+				end_by(way);
 			for (unsigned int i = 0; i < PAIRS; i++)
 				send_more(t, i, UINT32_MAX);
 			crowd_pick(victim);
-			cut(way);
+			if (way != BY_HARD_MARK)
+				end_by(way);
+			want_end(a->connect);
+			want_end(b->connect);
 			while (all_in_flight(t) > 0)
 				end_of_send(t);
 			crowd_pick(victim);
@@ -316,7 +296,6 @@ engines__connections_come_and_go(void **state)
 /*
  * On whichever engine the endpoint lives, the event of its soft high watermark is there no later than the completion
  * of the message that exceeded it; there is one, and it names the endpoint.
- *
  * Proves: ep_set_watermark.2
  */
 static void

@@ -7,38 +7,9 @@
 #define EVDS     3u
 #define SLOT_LEN 4096u
 
-/* A message that tells which connection it belongs to and which of its messages it is. */
-static void
-send_numbered(unsigned int i, uint32_t number, DAT_VLEN length)
-{
-	const uint32_t word[2] = { i, number };
-	size_t at = (size_t)(i + number * crowd.n) % 64 * SLOT_LEN;
-
-	crowd_pick(i);
-	memcpy(a->buffer + at, word, sizeof(word));
-	ok(post_send(a, at, length, i));
-}
-
-/* The next completion of a dispatcher: which connection, which of its messages. The buffer is posted again. */
-static unsigned int
-receive(DAT_EVD_HANDLE evd, uint32_t *number)
-{
-	DAT_DTO_COMPLETION_EVENT_DATA data = next_dto(evd);
-	size_t slot = data.user_cookie.as_64 * SLOT_LEN;
-	uint32_t word[2];
-
-	assert_int_equal(data.status, DAT_DTO_SUCCESS);
-	memcpy(word, b->buffer + slot, sizeof(word));
-	assert_int_equal(crowd_index(data.ep_handle), word[0]);
-	*number = word[1];
-	ok(post_srq(b, slot, SLOT_LEN, data.user_cookie.as_64));
-	return word[0];
-}
-
 /*
  * Each endpoint's receives come to its own dispatcher and name it; for each connection they come in the order of its
  * sends, whatever the others do and whichever buffer it is.
- *
  * Proves: srq_create.9 srq_create.10 srq_post_recv.3
  */
 static void
@@ -53,7 +24,8 @@ share__each_tells_its_own_dispatcher(void **state)
 		/* Not all send, and not in the same order, and neither do they send the same. */
 		for (unsigned int i = 0; i < PAIRS; i++)
 			if ((round + i) % 3 != 0)
-				send_numbered(i, round, 8 + (round * 977 + i * 131) % 4000);
+				crowd_send(i, round, (size_t)(i + round * PAIRS) % 64 * SLOT_LEN,
+						8 + (round * 977 + i * 131) % 4000);
 		for (unsigned int e = 0; e < EVDS; e++) {
 			for (unsigned int i = e; i < PAIRS; i += EVDS) {
 				uint32_t number;
@@ -61,7 +33,7 @@ share__each_tells_its_own_dispatcher(void **state)
 
 				if ((round + i) % 3 == 0)
 					continue;
-				from = receive(crowd.evd[e], &number);
+				from = crowd_receive(crowd.evd[e], SLOT_LEN, &number);
 				assert_int_equal(from % EVDS, e);
 				assert_true(number >= next[from]);
 				next[from] = number + 1;
@@ -74,11 +46,8 @@ share__each_tells_its_own_dispatcher(void **state)
 	want_counts(b->srq, 16, 16, 16);
 }
 
-/*
- * A place is free when its completion is reaped, on whichever dispatcher and in whichever order.
- *
- * Proves: srq_query.3 srq_query.6 srq_create.10
- */
+/* A place is free when its completion is reaped, on whichever dispatcher and in whichever order. */
+/* Proves: srq_query.3 srq_query.6 srq_create.10 */
 static void
 share__places_come_back_over_every_dispatcher(void **state)
 {
@@ -110,7 +79,6 @@ share__places_come_back_over_every_dispatcher(void **state)
 /*
  * An endpoint without a dispatcher for receives: nobody will reap, so a place is free as soon as the message is there,
  * or is flushed.
- *
  * Proves: srq_query.3 srq_create.10
  */
 static void
@@ -132,11 +100,8 @@ share__without_a_dispatcher(void **state)
 	want_counts(b->srq, 4, 0, 0);
 }
 
-/*
- * One dispatcher for everything that all endpoints of a queue have to tell, connection requests included.
- *
- * Proves: srq_create.9 srq_create.10
- */
+/* One dispatcher for everything that all endpoints of a queue have to tell, connection requests included. */
+/* Proves: srq_create.9 srq_create.10 */
 static void
 share__one_dispatcher_for_everything(void **state)
 {
@@ -161,11 +126,8 @@ share__one_dispatcher_for_everything(void **state)
 	want_counts(b->srq, 4, 0, 0);
 }
 
-/*
- * A dispatcher that several queues complete on: each completion frees a place of its own queue.
- *
- * Proves: srq_query.3 srq_post_recv.3
- */
+/* A dispatcher that several queues complete on: each completion frees a place of its own queue. */
+/* Proves: srq_query.3 srq_post_recv.3 */
 static void
 share__several_queues_on_one_dispatcher(void **state)
 {
@@ -199,16 +161,13 @@ share__several_queues_on_one_dispatcher(void **state)
 /*
  * A dispatcher meets any number of queues: several hundred at a time, and one after the other without end, while a
  * completion of another endpoint waits in front. Counts stay exact.
- *
  * Proves: srq_query.6
  */
 static void
 share__any_number_of_queues_on_one_dispatcher(void **state)
 {
-	enum {
-		LIVE = 300,
-		ROUNDS = 2000
-	};
+#define LIVE   300
+#define ROUNDS 2000
 	const DAT_EP_ATTR attr = { .max_request_dtos = 1, .max_request_iov = 1 };
 	static DAT_SRQ_HANDLE srq[LIVE];
 	static DAT_EP_HANDLE ep[LIVE];
@@ -242,16 +201,14 @@ share__any_number_of_queues_on_one_dispatcher(void **state)
 /*
  * A dispatcher that is full loses completions: their places are free all the same, and the asynchronous dispatcher
  * hears of the loss once.
- *
  * Proves: srq_query.6
  */
 static void
 share__a_full_dispatcher_loses_no_place(void **state)
 {
-	const struct end_options small = { .evd_len = 4 };
 	DAT_EVENT event;
 
-	pair_open(&pair, NULL, &small);
+	pair_open(&pair, NULL, &(struct end_options){ .evd_len = 4 });
 	ok(dat_ep_free(b->ep));
 	b->srq = make_srq(b, 32, 1);
 	b->ep = srq_ep(b, NULL);
@@ -264,8 +221,7 @@ share__a_full_dispatcher_loses_no_place(void **state)
 	event = want_now(b->async, DAT_ASYNC_ERROR_EVD_OVERFLOW);
 	assert_ptr_equal(event.event_data.asynch_error_event_data.dat_handle, b->recv);
 	want_none(b->async);
-	for (uint64_t i = 0; i < 4; i++)
-		want_dto_now(b, b->recv, i, DAT_DTO_SUCCESS);
+	want_received_now(0, 4);
 	want_none(b->recv);
 	want_counts(b->srq, 32, 22, 22);
 	post_many(b, 10, 0);

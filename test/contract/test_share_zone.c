@@ -20,8 +20,7 @@ static void
 zones_open(void)
 {
 	srq_pair_open(&pair, 8, 1);
-	ok(dat_ep_free(b->ep));
-	ok(dat_srq_free(b->srq));
+	free_srq_ep(b);
 	for (unsigned int i = 0; i < ZONES; i++) {
 		zone[i].pz = make_pz(b);
 		zone[i].lmr = register_bytes(b, REGION_LEN, zone[i].pz, DAT_MEM_PRIV_ALL_FLAG,
@@ -44,8 +43,7 @@ static void
 disconnect_and_free(void)
 {
 	part(&pair);
-	ok(dat_ep_free(b->ep));
-	ok(dat_srq_free(b->srq));
+	free_srq_ep(b);
 	ok(dat_ep_reset(a->ep));
 }
 
@@ -58,7 +56,6 @@ piece_in(unsigned int i)
 /*
  * Every combination of zones of queue, endpoint and memory. Only the zone of the queue decides on a receive (B16,
  * B12), only that of the endpoint on a send.
- *
  * Proves: ep_create_with_srq.4 srq_create.6 srq_post_recv.5
  */
 static void
@@ -93,11 +90,8 @@ zones__queue_judges_receives_endpoint_sends(void **state)
 	}
 }
 
-/*
- * Endpoints of different zones on one queue: each receives into the queue's memory.
- *
- * Proves: ep_create_with_srq.4 srq_create.10
- */
+/* Endpoints of different zones on one queue: each receives into the queue's memory. */
+/* Proves: ep_create_with_srq.4 srq_create.10 */
 static void
 zones__several_endpoints_on_one_queue(void **state)
 {
@@ -126,7 +120,6 @@ zones__several_endpoints_on_one_queue(void **state)
 /*
  * A buffer is judged again when its message comes: its region may be gone by then, and another, of another zone, in
  * its place. The endpoint's zone does not help, even if that is the new region's.
- *
  * Proves: srq_create.6 srq_post_recv.5 ep_create_with_srq.4
  */
 static void
@@ -145,8 +138,7 @@ zones__judged_again_at_arrival(void **state)
 		want_dto(b, b->recv, 7, DAT_DTO_ERR_LOCAL_PROTECTION, 0);
 		want_event(b->connect, DAT_CONNECTION_EVENT_BROKEN);
 		want_peer_broken(1, DAT_DTO_ERR_REMOTE_RESPONDER);
-		ok(dat_ep_free(b->ep));
-		ok(dat_srq_free(b->srq));
+		free_srq_ep(b);
 		ok(dat_ep_reset(a->ep));
 		ok(dat_lmr_free(lmr));
 		zone[0].lmr = register_bytes(b, REGION_LEN, zone[0].pz, DAT_MEM_PRIV_ALL_FLAG,
@@ -157,7 +149,6 @@ zones__judged_again_at_arrival(void **state)
 /*
  * A zone is in use as long as a queue or an endpoint is in it, connected or not (B19); neither keeps the zone of the
  * other.
- *
  * Proves: srq_create.11
  */
 static void

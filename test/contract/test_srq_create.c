@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* dat_srq_create: what a new queue is, what it refuses, and what it promises to the endpoints that will use it. */
 
-#include "rig.h"
+#include "crowd.h"
 
 #define SIZES_MAX 65
 
@@ -17,16 +17,6 @@ try_create(const struct end *end, DAT_COUNT depth, DAT_COUNT iov, DAT_COUNT low)
 	else
 		assert_ptr_equal(srq, &attr);
 	return rc;
-}
-
-static DAT_IA_ATTR
-ia_limits(const struct end *end)
-{
-	DAT_IA_ATTR attr;
-
-	memset(&attr, POISON, sizeof(attr));
-	ok(dat_ia_query(end->ia, NULL, DAT_IA_FIELD_ALL, &attr, 0, NULL));
-	return attr;
 }
 
 /* Proves: srq_create.1 srq_create.3 bug.S21 */
@@ -50,16 +40,13 @@ create__is_operational_and_empty(void **state)
 	ok(dat_srq_free(srq));
 }
 
-/*
- * At least what was asked for, says the page; this provider grants exactly that, and so many posts succeed.
- *
- * Proves: srq_create.2 bug.S7 bug.S8 bug.S26
- */
+/* At least what was asked for, says the page; this provider grants exactly that, and so many posts succeed. */
+/* Proves: srq_create.2 bug.S7 bug.S8 bug.S26 */
 static void
 create__grants_exactly_what_was_asked(void **state)
 {
 	for (DAT_COUNT depth = 1; depth <= SIZES_MAX; depth++) {
-		DAT_COUNT iov = 1 + depth % ia_limits(a).max_iov_segments_per_dto;
+		DAT_COUNT iov = 1 + depth % ia_attr(a, DAT_IA_FIELD_ALL).max_iov_segments_per_dto;
 		DAT_SRQ_PARAM param;
 
 		a->srq = make_srq(a, depth, iov);
@@ -80,7 +67,7 @@ create__sizes_at_the_limits(void **state)
 {
 	const DAT_RETURN bad = DAT_CLASS_ERROR | DAT_INVALID_PARAMETER | DAT_INVALID_ARG3;
 	static const DAT_COUNT wrong[] = { 0, -1, INT32_MIN, INT32_MAX };
-	DAT_IA_ATTR limit = ia_limits(a);
+	DAT_IA_ATTR limit = ia_attr(a, DAT_IA_FIELD_ALL);
 
 	assert_true(limit.max_srqs > 0 && limit.max_recv_per_srq > 0);
 	for (unsigned int i = 0; i < COUNT_OF(wrong); i++) {
@@ -95,11 +82,8 @@ create__sizes_at_the_limits(void **state)
 	ok(try_create(a, 1, limit.max_iov_segments_per_dto, 0));
 }
 
-/*
- * One mistake after the other is mended, from the first argument on: each time the next one is named.
- *
- * Proves: srq_create.4 srq_create.5
- */
+/* One mistake after the other is mended, from the first argument on: each time the next one is named. */
+/* Proves: srq_create.4 srq_create.5 */
 static void
 create__judges_in_the_order_of_the_arguments(void **state)
 {
@@ -133,11 +117,8 @@ create__judges_in_the_order_of_the_arguments(void **state)
 	end_close(&end);
 }
 
-/*
- * An empty queue would be below any mark at once, so the mark of a new one is none: anything else is refused.
- *
- * Proves: srq_create.3 bug.S22
- */
+/* An empty queue would be below any mark at once, so the mark of a new one is none: anything else is refused. */
+/* Proves: srq_create.3 bug.S22 */
 static void
 create__refuses_a_low_watermark(void **state)
 {
@@ -155,7 +136,8 @@ create__makes_no_event_until_a_mark_is_set(void **state)
 {
 	for (unsigned int round = 0; round < 3; round++) {
 		post_many(b, 4, 0);
-		deliver_range(0, 4, 64);
+		deliver_n(4, 64);
+		want_received(0, 4, 64);
 		want_counts(b->srq, 4, 0, 0);
 	}
 	want_none(b->async);
@@ -189,8 +171,7 @@ wait_for_a_buffer(void)
 		ok(post_srq(b, 0, 64, 8));
 	else
 		ok(post_recv(b, 0, 64, 8));
-	want_dto(b, b->recv, 8, DAT_DTO_SUCCESS, 64);
-	want_dto(a, a->request, 7, DAT_DTO_SUCCESS, 64);
+	want_passed(8, 7, 64);
 }
 
 /* Proves: srq_create.8 */
@@ -208,43 +189,21 @@ create__an_empty_queue_is_like_an_endpoints_own(void **state)
 #define CONNECTIONS 4
 #define ROUNDS      40
 
-/*
- * Each connection keeps the order of its sends. Between connections nothing is promised, so nothing is asked.
- *
- * Proves: srq_create.9 srq_post_recv.3
- */
+/* Each connection keeps the order of its sends. Between connections nothing is promised, so nothing is asked. */
+/* Proves: srq_create.9 srq_post_recv.3 */
 static void
 create__order_within_a_connection(void **state)
 {
-	DAT_EP_HANDLE client[CONNECTIONS], server[CONNECTIONS];
-	uint32_t next[CONNECTIONS] = { 0 };
+	uint32_t next[CONNECTIONS] = { 0 }, number;
 
-	for (unsigned int i = 0; i < CONNECTIONS; i++) {
-		if (i > 0)
-			add_connection(&pair);
-		client[i] = a->ep;
-		server[i] = b->ep;
-	}
+	crowd_join(CONNECTIONS);
 	post_many(b, 8, 0);
+	for (uint32_t n = 0; n < ROUNDS * CONNECTIONS; n++)
+		crowd_send(n % CONNECTIONS, n / CONNECTIONS, (size_t)n * NUMBER_LEN, NUMBER_LEN);
 	for (uint32_t n = 0; n < ROUNDS * CONNECTIONS; n++) {
-		uint32_t word[2] = { n % CONNECTIONS, n / CONNECTIONS };
+		unsigned int from = crowd_receive(b->recv, 64, &number);
 
-		memcpy(a->buffer + (size_t)n * 8, word, sizeof(word));
-		a->ep = client[word[0]];
-		ok(post_send(a, (size_t)n * 8, 8, n));
-	}
-	for (uint32_t n = 0; n < ROUNDS * CONNECTIONS; n++) {
-		DAT_DTO_COMPLETION_EVENT_DATA data = next_dto(b->recv);
-		uint64_t slot = data.user_cookie.as_64;
-		uint32_t word[2];
-
-		assert_int_equal(data.status, DAT_DTO_SUCCESS);
-		assert_true(slot < 8);
-		memcpy(word, b->buffer + slot * 64, sizeof(word));
-		assert_true(word[0] < CONNECTIONS);
-		assert_ptr_equal(data.ep_handle, server[word[0]]);
-		assert_int_equal(word[1], next[word[0]]++);
-		post_many(b, 1, slot);
+		assert_int_equal(number, next[from]++);
 	}
 	want_counts(b->srq, 8, 8, 8);
 }
@@ -252,7 +211,6 @@ create__order_within_a_connection(void **state)
 /*
  * Two endpoints on one queue, each with a dispatcher of its own; and a buffer that an endpoint has taken is for a
  * while neither on the queue nor on a dispatcher.
- *
  * Proves: srq_create.10
  */
 static void
@@ -289,28 +247,18 @@ create__holds_its_zone(void **state)
 static void
 create__holds_its_instance(void **state)
 {
-	DAT_SRQ_ATTR attr = { .max_recv_dtos = 4, .max_recv_iov = 1 };
-	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
-	char name[] = "loop0";
-	DAT_SRQ_HANDLE srq;
-	DAT_IA_HANDLE ia;
-	DAT_PZ_HANDLE pz;
+	struct end twin;
 
-	ok(dat_ia_open(name, 8, &async, &ia));
-	ok(dat_pz_create(ia, &pz));
-	ok(dat_srq_create(ia, pz, &attr, &srq));
-	want_type(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG), DAT_INVALID_STATE);
-	want_counts(srq, 4, 0, 0);
-	ok(dat_srq_free(srq));
-	ok(dat_pz_free(pz));
-	ok(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG));
+	open_beside(&twin, "loop0", DAT_HANDLE_NULL);
+	want_type(dat_ia_close(twin.ia, DAT_CLOSE_GRACEFUL_FLAG), DAT_INVALID_STATE);
+	want_counts(twin.srq, 4, 0, 0);
+	ok(dat_srq_free(twin.srq));
+	ok(dat_pz_free(twin.pz));
+	ok(dat_ia_close(twin.ia, DAT_CLOSE_GRACEFUL_FLAG));
 	/* The other way takes everything with it. */
-	async = DAT_HANDLE_NULL;
-	ok(dat_ia_open(name, 8, &async, &ia));
-	ok(dat_pz_create(ia, &pz));
-	ok(dat_srq_create(ia, pz, &attr, &srq));
-	ok(dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG));
-	want_bad_handle(dat_srq_free(srq), SRQ);
+	open_beside(&twin, "loop0", DAT_HANDLE_NULL);
+	ok(dat_ia_close(twin.ia, DAT_CLOSE_ABRUPT_FLAG));
+	want_bad_handle(dat_srq_free(twin.srq), SRQ);
 }
 
 const struct CMUnitTest tests[] = {

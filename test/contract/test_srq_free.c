@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* dat_srq_free: who holds a queue, what happens to what is on it, and what is left of it. */
 
-#include <pthread.h>
-
 #include "rig.h"
 
 #define LATER \
@@ -89,8 +87,7 @@ free__refused_while_an_endpoint_uses_it(void **state)
 	ok(dat_ep_reset(b->ep));
 	want_bad_state(dat_srq_free(b->srq), SRQ_IN_USE);
 	want_counts(b->srq, 4, 2, 2);
-	ok(dat_ep_free(b->ep));
-	ok(dat_srq_free(b->srq));
+	free_srq_ep(b);
 }
 
 /* Proves: srq_free.3 */
@@ -110,11 +107,8 @@ free__buffers_left_make_no_completion(void **state)
 	want_silence(b->recv);
 }
 
-/*
- * Completions that nobody has reaped outlive the endpoint and the queue, and reaping them touches neither.
- *
- * Proves: bug.S23
- */
+/* Completions that nobody has reaped outlive the endpoint and the queue, and reaping them touches neither. */
+/* Proves: bug.S23 */
 static void
 free__completions_left_can_be_reaped_later(void **state)
 {
@@ -201,11 +195,8 @@ live(void *arg)
 	return NULL;
 }
 
-/*
- * Queues come and go on several threads, each with its event, while another one of the same instance receives.
- *
- * Proves: bug.S2 bug.S18 bug.S19
- */
+/* Queues come and go on several threads, each with its event, while another one of the same instance receives. */
+/* Proves: bug.S2 bug.S18 bug.S19 */
 static void
 free__queues_come_and_go_beside_traffic(void **state)
 {
@@ -227,10 +218,7 @@ free__queues_come_and_go_beside_traffic(void **state)
 		ok(life[i].result);
 	}
 	want_counts(b->srq, 8, 0, 0);
-	ok(dat_ep_free(b->ep));
-	ok(dat_srq_free(b->srq));
-	ok(dat_lmr_free(b->lmr));
-	ok(dat_pz_free(b->pz));
+	free_to_the_zone(b);
 }
 
 const struct CMUnitTest tests[] = {

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The event of dat_srq_set_lw: where it goes, what it names, that it precedes what caused it, and that it is one. */
 
-#include <pthread.h>
-#include <stdbool.h>
-
-#include "rig.h"
+#include "crowd.h"
+#include "waiting.h"
 
 /* Proves: srq_set_lw.5 bug.S17 */
 static void
@@ -24,11 +22,8 @@ set_lw__several_queues_on_one_dispatcher(void **state)
 	want_none(b->async);
 }
 
-/*
- * The message has begun, its buffer is taken, nothing is complete: the event is there.
- *
- * Proves: bug.S28
- */
+/* The message has begun, its buffer is taken, nothing is complete: the event is there. */
+/* Proves: bug.S28 */
 static void
 set_lw__event_comes_with_the_take(void **state)
 {
@@ -44,7 +39,6 @@ set_lw__event_comes_with_the_take(void **state)
 /*
  * A completion that finds no room makes an event on the asynchronous dispatcher at the moment it should have come:
  * the low watermark of the same message stands before it.
- *
  * Proves: bug.S28
  */
 static void
@@ -96,85 +90,62 @@ set_lw__event_outlives_its_queue(void **state)
 	want_none(a->async);
 }
 
-/* An instance of loop1 beside that of the pair, with whatever dispatcher for asynchronous events; returns a queue. */
-static DAT_SRQ_HANDLE
-open_beside(DAT_EVD_HANDLE *async, DAT_IA_HANDLE *ia)
-{
-	DAT_SRQ_ATTR attr = { .max_recv_dtos = 4, .max_recv_iov = 1 };
-	char name[] = "loop1";
-	DAT_SRQ_HANDLE srq;
-	DAT_PZ_HANDLE pz;
-
-	ok(dat_ia_open(name, 8, async, ia));
-	ok(dat_pz_create(*ia, &pz));
-	ok(dat_srq_create(*ia, pz, &attr, &srq));
-	return srq;
-}
-
 /* Of two instances of one adapter the one that owns the queue is told. */
 static void
 set_lw__goes_to_the_instance_that_owns_the_queue(void **state)
 {
-	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
-	DAT_IA_HANDLE ia;
-	DAT_SRQ_HANDLE srq = open_beside(&async, &ia);
+	struct end twin;
 
-	assert_ptr_not_equal(async, b->async);
-	ok(dat_srq_set_lw(srq, 1));
+	open_beside(&twin, "loop1", DAT_HANDLE_NULL);
+	assert_ptr_not_equal(twin.async, b->async);
+	ok(dat_srq_set_lw(twin.srq, 1));
 	want_none(b->async);
-	want_low(async, srq);
+	want_low(twin.async, twin.srq);
 	post_many(b, 1, 0);
 	ok(dat_srq_set_lw(b->srq, 1));
 	use_one(&pair);
-	want_none(async);
+	want_none(twin.async);
 	want_low(b->async, b->srq);
-	ok(dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG));
+	ok(dat_ia_close(twin.ia, DAT_CLOSE_ABRUPT_FLAG));
 }
 
 /* The asynchronous dispatcher may be that of another instance; when it goes, nobody listens any more. */
 static void
 set_lw__goes_to_a_dispatcher_that_is_shared(void **state)
 {
-	DAT_SRQ_HANDLE srq;
-	DAT_EVD_HANDLE async;
-	DAT_IA_HANDLE ia;
+	struct end twin;
 
 	end_open(b, "loop1", NULL);
-	async = b->async;
-	srq = open_beside(&async, &ia);
-	assert_ptr_equal(async, b->async);
-	ok(dat_srq_set_lw(srq, 1));
-	want_low(b->async, srq);
-	ok(dat_srq_set_lw(srq, 1));
+	open_beside(&twin, "loop1", b->async);
+	assert_ptr_equal(twin.async, b->async);
+	ok(dat_srq_set_lw(twin.srq, 1));
+	want_low(b->async, twin.srq);
+	ok(dat_srq_set_lw(twin.srq, 1));
 	end_close(b);
-	ok(dat_srq_set_lw(srq, 1));
-	assert_int_equal(srq_param(srq).low_watermark, 1);
-	ok(dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG));
+	ok(dat_srq_set_lw(twin.srq, 1));
+	assert_int_equal(srq_param(twin.srq).low_watermark, 1);
+	ok(dat_ia_close(twin.ia, DAT_CLOSE_ABRUPT_FLAG));
 }
 
-/*
- * Opened with word that somebody else listens: nothing is told in this process, and nothing else changes.
- *
- * Proves: srq_set_lw.9
- */
+/* Opened with word that somebody else listens: nothing is told in this process, and nothing else changes. */
+/* Proves: srq_set_lw.9 */
 static void
 set_lw__is_silent_without_a_dispatcher(void **state)
 {
-	DAT_EVD_HANDLE async = DAT_EVD_ASYNC_EXISTS, asked = DAT_HANDLE_NULL;
-	DAT_SRQ_HANDLE srq;
-	DAT_IA_HANDLE ia;
+	DAT_EVD_HANDLE asked = DAT_HANDLE_NULL;
+	struct end twin;
 
 	end_open(b, "loop1", NULL);
-	srq = open_beside(&async, &ia);
-	assert_ptr_equal(async, DAT_EVD_OUT_OF_SCOPE);
-	ok(dat_ia_query(ia, &asked, 0, NULL, 0, NULL));
+	open_beside(&twin, "loop1", DAT_EVD_ASYNC_EXISTS);
+	assert_ptr_equal(twin.async, DAT_EVD_OUT_OF_SCOPE);
+	ok(dat_ia_query(twin.ia, &asked, 0, NULL, 0, NULL));
 	assert_ptr_equal(asked, DAT_EVD_OUT_OF_SCOPE);
 	for (unsigned int i = 0; i < 3; i++)
-		ok(dat_srq_set_lw(srq, 4));
+		ok(dat_srq_set_lw(twin.srq, 4));
 	want_none(b->async);
-	want_counts(srq, 4, 0, 0);
-	assert_int_equal(srq_param(srq).low_watermark, 4);
-	ok(dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG));
+	want_counts(twin.srq, 4, 0, 0);
+	assert_int_equal(srq_param(twin.srq).low_watermark, 4);
+	ok(dat_ia_close(twin.ia, DAT_CLOSE_ABRUPT_FLAG));
 }
 
 #define FLOOD 1000
@@ -205,31 +176,12 @@ set_lw__does_not_need_a_reader(void **state)
 #define CONNECTIONS 4
 #define ARMINGS     200
 
-/* Static: a test that fails leaves its thread behind. */
-static struct poller {
-	pthread_t thread;
-	DAT_EVD_HANDLE evd;
-	bool stop;
-} poller;
-
-/* Keeps an adapter polling, beside the main thread; its dispatcher stays empty. */
-static void *
-keep_polling(void *arg)
-{
-	const struct poller *t = arg;
-	DAT_EVENT event;
-
-	while (!__atomic_load_n(&t->stop, __ATOMIC_RELAXED))
-		(void)dat_evd_dequeue(t->evd, &event);
-	return NULL;
-}
-
 /* A message for each connection at once; all are received. */
 static void
-volley(DAT_EP_HANDLE *client)
+volley(void)
 {
 	for (unsigned int i = 0; i < CONNECTIONS; i++) {
-		a->ep = client[i];
+		crowd_pick(i);
 		ok(post_send(a, 0, 64, i));
 	}
 	for (unsigned int i = 0; i < CONNECTIONS; i++) {
@@ -241,30 +193,23 @@ volley(DAT_EP_HANDLE *client)
 /*
  * Several endpoints take while the mark is crossed, on several engines and threads where there are several: each
  * arming makes one event.
- *
  * Proves: srq_set_lw.1 bug.S18
  */
 static void
 set_lw__one_event_however_many_take(void **state)
 {
-	DAT_EP_HANDLE client[CONNECTIONS];
+	static struct poller poller;
 
-	for (unsigned int i = 0; i < CONNECTIONS; i++) {
-		if (i > 0)
-			add_connection(&pair);
-		client[i] = a->ep;
-	}
-	poller = (struct poller){ .evd = b->cr };
-	poller.thread = start(keep_polling, &poller);
+	crowd_join(CONNECTIONS);
+	begin_to_poll(&poller, b->cr, DAT_HANDLE_NULL);
 	for (unsigned int i = 0; i < ARMINGS; i++) {
 		post_many(b, CONNECTIONS, 0);
 		ok(dat_srq_set_lw(b->srq, 1 + (DAT_COUNT)(i % CONNECTIONS)));
-		volley(client);
+		volley();
 		want_low(b->async, b->srq);
 		want_none(b->async);
 	}
-	__atomic_store_n(&poller.stop, true, __ATOMIC_RELAXED);
-	join(poller.thread);
+	end_polling(&poller);
 }
 
 const struct CMUnitTest tests[] = {

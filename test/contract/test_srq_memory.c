@@ -10,25 +10,36 @@
 
 #define SLACK 16
 
-static DAT_RETURN
-create_failing(const struct end *end, unsigned int fail, DAT_SRQ_HANDLE *srq)
+/* The queue that is made when no allocation fails. */
+static DAT_SRQ_HANDLE made;
+
+static bool
+create_fails(const void *of, unsigned int fail)
 {
 	DAT_SRQ_ATTR attr = { .max_recv_dtos = 10, .max_recv_iov = 3 };
+	DAT_SRQ_HANDLE srq = a;
+	DAT_RETURN rc;
 
 	begin_failing(fail);
-	return dat_srq_create(end->ia, end->pz, &attr, srq);
+	rc = dat_srq_create(a->ia, a->pz, &attr, &srq);
+	if (end_failing()) {
+		want_type(rc, DAT_INSUFFICIENT_RESOURCES);
+		assert_ptr_equal(srq, a);
+		return true;
+	}
+	ok(rc);
+	made = srq;
+	return false;
 }
 
 static DAT_RETURN
 create_ep_failing(const struct end *end, DAT_EVD_HANDLE recv, unsigned int fail, DAT_EP_HANDLE *ep)
 {
 	const DAT_EP_ATTR attr = { 0 };
-	DAT_RETURN rc;
 
 	begin_failing(fail);
-	rc = dat_ep_create_with_srq(
+	return dat_ep_create_with_srq(
 			end->ia, end->pz, recv, end->request, end->connect, end->srq, &attr, ep);
-	return rc;
 }
 
 /* A call takes an object, a queue, a ring: so many allocations at least, or the allocator was not in place. */
@@ -39,52 +50,23 @@ create_ep_failing(const struct end *end, DAT_EVD_HANDLE recv, unsigned int fail,
 static void
 memory__create_fails_at_each_allocation(void **state)
 {
-	DAT_SRQ_HANDLE srq;
-	unsigned int fail;
+	unsigned int fail = 0;
 
-	for (fail = 0;; fail++) {
-		DAT_RETURN rc;
-
-		srq = a;
-		rc = create_failing(a, fail, &srq);
-		if (!end_failing()) {
-			ok(rc);
-			break;
-		}
-		want_type(rc, DAT_INSUFFICIENT_RESOURCES);
-		assert_ptr_equal(srq, a);
-	}
+	while (create_fails(NULL, fail))
+		fail++;
 	assert_true(fail >= CREATE_MIN);
-	want_counts(srq, 10, 0, 0);
-	ok(dat_srq_free(srq));
+	want_counts(made, 10, 0, 0);
+	ok(dat_srq_free(made));
 	/* Of the ones that failed none holds the zone. */
-	ok(dat_ep_free(a->ep));
-	ok(dat_lmr_free(a->lmr));
-	ok(dat_pz_free(a->pz));
+	free_to_the_zone(a);
 }
 
 /* Proves: srq_create.4 bug.S2 */
 static void
 memory__create_leaks_nothing(void **state)
 {
-	DAT_SRQ_HANDLE srq;
-
-	for (unsigned int fail = 0;; fail++) {
-		size_t before = 0;
-
-		(void)create_failing(a, fail, &srq);
-		if (!end_failing())
-			break;
-		/* The first half fills the graveyard, the second finds it in balance. */
-		for (unsigned int round = 0; round < 2 * ROUNDS; round++) {
-			if (round == ROUNDS)
-				before = bytes_in_use();
-			want_type(create_failing(a, fail, &srq), DAT_INSUFFICIENT_RESOURCES);
-			(void)end_failing();
-		}
-		want_balance(before, SLACK);
-	}
-	ok(dat_srq_free(srq));
+	want_no_leak(create_fails, NULL, SLACK);
+	ok(dat_srq_free(made));
 }
 
 /* The queue of a pair at work: 3 of 10 on it, one taken; it goes on after whatever happened. */
@@ -100,11 +82,8 @@ want_usable(uint64_t *next)
 	want_counts(b->srq, max, 3, 3);
 }
 
-/*
- * To each size that needs another ring, and to some that do not. A resize that failed can be made again.
- *
- * Proves: srq_resize.4 bug.S1
- */
+/* To each size that needs another ring, and to some that do not. A resize that failed can be made again. */
+/* Proves: srq_resize.4 bug.S1 */
 static void
 memory__resize_fails_at_each_allocation(void **state)
 {
@@ -207,18 +186,17 @@ memory__endpoint_fails_at_each_allocation(void **state)
 	/* Nothing holds the dispatcher or the queue but the endpoints that there are. */
 	ok(dat_ep_free(ep));
 	ok(dat_evd_free(recv));
-	ok(dat_ep_free(b->ep));
-	ok(dat_srq_free(b->srq));
+	free_srq_ep(b);
 }
 
 /* @return true when it came to allocation number @p fail, and the call failed for it. */
 static bool
-endpoint_fails(const struct end *end, unsigned int fail)
+endpoint_fails(const void *of, unsigned int fail)
 {
 	/* Fresh, so that the endpoint has to make what queue and dispatcher share. */
-	DAT_EVD_HANDLE recv = make_dto_evd(end, 8);
+	DAT_EVD_HANDLE recv = make_dto_evd(a, 8);
 	DAT_EP_HANDLE ep;
-	DAT_RETURN rc = create_ep_failing(end, recv, fail, &ep);
+	DAT_RETURN rc = create_ep_failing(a, recv, fail, &ep);
 	bool failed = end_failing();
 
 	if (failed) {
@@ -236,16 +214,7 @@ static void
 memory__endpoint_leaks_nothing(void **state)
 {
 	a->srq = make_srq(a, 10, 3);
-	for (unsigned int fail = 0; endpoint_fails(a, fail); fail++) {
-		size_t before = 0;
-
-		for (unsigned int round = 0; round < 2 * ROUNDS; round++) {
-			if (round == ROUNDS)
-				before = bytes_in_use();
-			assert_true(endpoint_fails(a, fail));
-		}
-		want_balance(before, SLACK);
-	}
+	want_no_leak(endpoint_fails, NULL, SLACK);
 }
 
 static DAT_RETURN
@@ -262,7 +231,6 @@ memory__evd_resize_fails_at_each_allocation(void **state)
 	static const DAT_COUNT lengths[] = { 17, 3, 4, 100, 70, 65, 64, 1000, 10 };
 	unsigned int failures = 0;
 	DAT_COUNT before = 512;
-	DAT_EVD_PARAM param;
 	uint64_t next = 0;
 
 	srq_pair_up(&pair, 10, 3);
@@ -275,8 +243,7 @@ memory__evd_resize_fails_at_each_allocation(void **state)
 		if (end_failing()) {
 			failures++;
 			want_error(rc, DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
-			param = evd_param(b->recv);
-			assert_int_equal(param.evd_qlen, before);
+			assert_int_equal(evd_param(b->recv).evd_qlen, before);
 			rc = resize_failing(b->recv, lengths[i], 1);
 			assert_false(end_failing());
 		}
@@ -310,16 +277,16 @@ memory__evd_resize_leaks_nothing(void **state)
 
 /* @return true when it came to allocation number @p fail, and the call failed for it. */
 static bool
-notification_fails(const struct end *end, unsigned int fail)
+notification_fails(const void *of, unsigned int fail)
 {
-	DAT_CNO_HANDLE none = (DAT_CNO_HANDLE)(uintptr_t)end, cno = none;
+	DAT_CNO_HANDLE none = a, cno = none;
 	DAT_EVD_HANDLE evd = none;
 	DAT_RETURN rc;
 
 	begin_failing(fail);
-	rc = dat_cno_create(end->ia, DAT_OS_WAIT_PROXY_AGENT_NULL, &cno);
+	rc = dat_cno_create(a->ia, DAT_OS_WAIT_PROXY_AGENT_NULL, &cno);
 	if (rc == DAT_SUCCESS)
-		rc = dat_evd_create(end->ia, 16, cno, DAT_EVD_DTO_FLAG, &evd);
+		rc = dat_evd_create(a->ia, 16, cno, DAT_EVD_DTO_FLAG, &evd);
 	if (end_failing()) {
 		want_error(rc, DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
 		assert_ptr_equal(evd, none);
@@ -338,19 +305,7 @@ notification_fails(const struct end *end, unsigned int fail)
 static void
 memory__cno_fails_at_each_allocation(void **state)
 {
-	unsigned int fail;
-
-	for (fail = 0; notification_fails(a, fail); fail++) {
-		size_t before = 0;
-
-		for (unsigned int round = 0; round < 2 * ROUNDS; round++) {
-			if (round == ROUNDS)
-				before = bytes_in_use();
-			assert_true(notification_fails(a, fail));
-		}
-		want_balance(before, SLACK);
-	}
-	assert_true(fail >= CREATE_MIN);
+	assert_true(want_no_leak(notification_fails, NULL, SLACK) >= CREATE_MIN);
 }
 
 /* To notify, and to collect notifications, allocates nothing at all. */
@@ -374,11 +329,8 @@ memory__notifying_allocates_nothing(void **state)
 	assert_int_equal(allocations(), 0);
 }
 
-/*
- * A post, a query, a mark and their events, a receive and its reaping allocate nothing at all.
- *
- * Proves: srq_post_recv.4
- */
+/* A post, a query, a mark and their events, a receive and its reaping allocate nothing at all. */
+/* Proves: srq_post_recv.4 */
 static void
 memory__work_allocates_nothing(void **state)
 {

@@ -21,11 +21,8 @@ post_recv__no_segments_for_an_empty_message(void **state)
 	want_counts(b->srq, 4, 0, 0);
 }
 
-/*
- * The call needs nobody: no endpoint, no connection, no poll of the adapter. The array is free when it returns.
- *
- * Proves: srq_post_recv.4 bug.S3
- */
+/* The call needs nobody: no endpoint, no connection, no poll of the adapter. The array is free when it returns. */
+/* Proves: srq_post_recv.4 bug.S3 */
 static void
 post_recv__array_is_free_when_the_call_returns(void **state)
 {
@@ -79,7 +76,6 @@ post_recv__judges_in_the_order_of_the_arguments(void **state)
 /*
  * Memory of another zone, memory that may not be written, memory that is not registered any more; and after each
  * refusal the queue works.
- *
  * Proves: srq_post_recv.5 bug.S6
  */
 static void
@@ -108,11 +104,8 @@ post_recv__judges_memory(void **state)
 	}
 }
 
-/*
- * Full is when as many are outstanding as the queue holds: on the queue, taken, or completed and not reaped.
- *
- * Proves: srq_post_recv.6 srq_post_recv.7 bug.S8 bug.S9
- */
+/* Full is when as many are outstanding as the queue holds: on the queue, taken, or completed and not reaped. */
+/* Proves: srq_post_recv.6 srq_post_recv.7 bug.S8 bug.S9 */
 static void
 post_recv__is_bounded_by_what_is_outstanding(void **state)
 {
@@ -145,8 +138,7 @@ post_recv__is_bounded_by_what_is_outstanding(void **state)
 static void
 post_recv__what_an_endpoint_holds_is_outstanding(void **state)
 {
-	ok(post_srq(b, 0, LONG_LEN, 1));
-	ok(post_srq(b, 0, LONG_LEN, 2));
+	post_long(2, 1);
 	begin_long(&pair, 1);
 	want_counts(b->srq, 2, 1, 2);
 	want_type(post_srq(b, 0, 64, 3), DAT_INSUFFICIENT_RESOURCES);
@@ -156,11 +148,8 @@ post_recv__what_an_endpoint_holds_is_outstanding(void **state)
 
 #define TOGETHER 200
 
-/*
- * Far more at once than any word has bits, reaped from two dispatchers in an order that is not that of posting.
- *
- * Proves: bug.S10 srq_create.10
- */
+/* Far more at once than any word has bits, reaped from two dispatchers in an order that is not that of posting. */
+/* Proves: bug.S10 srq_create.10 */
 static void
 post_recv__many_at_once_reaped_in_any_order(void **state)
 {
@@ -205,9 +194,7 @@ post_recv__many_at_once_reaped_in_any_order(void **state)
 static void
 post_recv__not_to_the_endpoint(void **state)
 {
-	enum {
-		MANY = 200
-	};
+#define MANY 200
 	DAT_LMR_TRIPLET iov[MANY];
 
 	for (unsigned int i = 0; i < MANY; i++)

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* dat_srq_resize: exactly the size asked for, or no change at all; and whoever receives does not notice. */
 
-#include <pthread.h>
-#include <stdbool.h>
-
-#include "rig.h"
+#include "crowd.h"
 
 /* A counter of @p end's adapter. */
 static unsigned long long
@@ -38,7 +35,6 @@ use_up(DAT_COUNT depth, uint64_t first)
 
 /*
  * The page allows success without a change; here the size is what was asked for, up or down, and so many posts succeed.
- *
  * Proves: srq_resize.5 bug.S7 bug.S8 bug.S12 bug.S26
  */
 static void
@@ -73,11 +69,8 @@ resize__to_what_is_there(void **state)
 	use_up(7, 1);
 }
 
-/*
- * Outstanding is what lies on the queue, what an endpoint holds, and what was not reaped: below their sum, no.
- *
- * Proves: srq_resize.2
- */
+/* Outstanding is what lies on the queue, what an endpoint holds, and what was not reaped: below their sum, no. */
+/* Proves: srq_resize.2 */
 static void
 resize__refused_below_what_is_outstanding(void **state)
 {
@@ -153,18 +146,13 @@ resize__judges_the_handle_and_the_size(void **state)
 	want_counts(a->srq, 3, 3, 3);
 }
 
-/*
- * From any size to any other, wherever the ring stands: each buffer is still there, once, in its order.
- *
- * Proves: srq_resize.1
- */
+/* From any size to any other, wherever the ring stands: each buffer is still there, once, in its order. */
+/* Proves: srq_resize.1 */
 static void
 resize__keeps_what_is_posted(void **state)
 {
 	static const DAT_COUNT sizes[] = { 1, 2, 3, 5, 8, 13, 16, 40 };
-	enum {
-		SIZES = COUNT_OF(sizes)
-	};
+#define SIZES COUNT_OF(sizes)
 
 	srq_pair_up(&pair, 64, 1);
 	for (unsigned int i = 0; i < SIZES * SIZES * 3; i++) {
@@ -200,8 +188,7 @@ resize__in_the_middle_of_a_message(void **state)
 		begin_long(&pair, i);
 		ok(dat_srq_resize(b->srq, sizes[i]));
 		want_counts(b->srq, sizes[i], 1, 2);
-		want_dto(b, b->recv, first, DAT_DTO_SUCCESS, LONG_LEN);
-		want_dto(a, a->request, i, DAT_DTO_SUCCESS, LONG_LEN);
+		want_passed(first, i, LONG_LEN);
 		assert_memory_equal(a->buffer, b->buffer, LONG_LEN);
 		use_up(1, first + 1);
 	}
@@ -220,8 +207,7 @@ resize__while_a_sender_waits(void **state)
 	ok(dat_srq_resize(b->srq, 2));
 	post_many(b, 1, 1);
 	want_dto(a, a->request, 5, DAT_DTO_SUCCESS, 64);
-	want_dto(b, b->recv, 0, DAT_DTO_SUCCESS, 64);
-	want_dto(b, b->recv, 1, DAT_DTO_SUCCESS, 64);
+	want_received(0, 2, 64);
 	want_counts(b->srq, 2, 0, 0);
 }
 
@@ -278,65 +264,32 @@ done_by(const struct resizer *r)
 #define RESIZES     300u
 #define BUFFERS     24
 
-/* The next of the messages: it is whole, of its connection, and in its order. Its buffer is posted again. */
-static void
-receive_one(const DAT_EP_HANDLE *server, uint32_t *next)
-{
-	DAT_DTO_COMPLETION_EVENT_DATA data = next_dto(b->recv);
-	uint64_t slot = data.user_cookie.as_64;
-	uint32_t word[2];
-
-	assert_int_equal(data.status, DAT_DTO_SUCCESS);
-	assert_int_equal(data.transfered_length, sizeof(word));
-	assert_true(slot < BUFFERS);
-	memcpy(word, b->buffer + slot * 64, sizeof(word));
-	assert_true(word[0] < CONNECTIONS);
-	assert_ptr_equal(data.ep_handle, server[word[0]]);
-	assert_int_equal(word[1], next[word[0]]++);
-	post_many(b, 1, slot);
-}
-
-/* One message for each connection at once: as many as are posted at least, so that none has to wait. */
-static void
-volley(const DAT_EP_HANDLE *client, uint32_t n)
-{
-	for (uint32_t i = 0; i < CONNECTIONS; i++) {
-		uint32_t word[2] = { i, n };
-
-		memcpy(a->buffer + (size_t)i * 8, word, sizeof(word));
-		a->ep = client[i];
-		ok(post_send(a, (size_t)i * 8, sizeof(word), i));
-	}
-}
-
 /*
  * Under fire: a thread changes the size all the time while endpoints receive, on several engines where there are
  * several. No message is lost, doubled, reordered or kept waiting.
- *
  * Proves: srq_resize.1 bug.S12
  */
 static void
 resize__under_traffic(void **state)
 {
-	DAT_EP_HANDLE client[CONNECTIONS], server[CONNECTIONS];
 	static struct resizer resizer; /* a test that fails leaves its thread behind */
-	uint32_t next[CONNECTIONS] = { 0 };
+	uint32_t next[CONNECTIONS] = { 0 }, number;
 	unsigned long long before;
 
-	for (unsigned int i = 0; i < CONNECTIONS; i++) {
-		if (i > 0)
-			add_connection(&pair);
-		client[i] = a->ep;
-		server[i] = b->ep;
-	}
+	crowd_join(CONNECTIONS);
 	post_many(b, BUFFERS, 0);
 	before = counter(b, "out_of_buffer");
 	resizer.srq = b->srq;
 	resizer.thread = start(keep_resizing, &resizer);
 	for (uint32_t n = 0; n < VOLLEYS || done_by(&resizer) < RESIZES; n++) {
-		volley(client, n);
+		/* One message for each at once: as many as are posted at least, so that none has to wait. */
 		for (unsigned int i = 0; i < CONNECTIONS; i++)
-			receive_one(server, next);
+			crowd_send(i, n, (size_t)i * NUMBER_LEN, NUMBER_LEN);
+		for (unsigned int i = 0; i < CONNECTIONS; i++) {
+			unsigned int from = crowd_receive(b->recv, 64, &number);
+
+			assert_int_equal(number, next[from]++);
+		}
 		for (unsigned int i = 0; i < CONNECTIONS; i++)
 			want_event(a->request, DAT_DTO_COMPLETION_EVENT);
 	}

@@ -6,7 +6,6 @@
 /*
  * The page contradicts itself about the event inside the call. Decided: it comes if and only if fewer buffers are
  * available than the mark says, whatever the numbers.
- *
  * Proves: srq_set_lw.2 srq_set_lw.7 srq_set_lw.3 bug.S15
  */
 static void

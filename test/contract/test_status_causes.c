@@ -64,8 +64,7 @@ local_protection__region_of_a_request_freed(void **state)
 	for (enum verb verb = SEND; verb <= READ; verb++) {
 		print_message("verb %u\n", verb);
 		mix_up(DEPTH);
-		for (uint64_t i = 0; i < 2; i++)
-			ok(post_recv(b, 0, SHORT, i));
+		post_recvs(0, 2, SHORT);
 		ok(mix_post(verb, SHORT, 1));
 		ok(mix_post(SEND, SHORT, 2));
 		ok(dat_lmr_free(a->lmr));
@@ -79,8 +78,7 @@ static void
 local_protection__region_of_a_buffer_freed(void **state)
 {
 	mix_up(DEPTH);
-	ok(post_recv(b, 0, SHORT, 7));
-	ok(post_recv(b, 0, SHORT, 8));
+	post_recvs(7, 9, SHORT);
 	ok(dat_lmr_free(b->lmr));
 	ok(mix_post(SEND, SHORT, 1));
 	want_end(1, DAT_DTO_ERR_REMOTE_RESPONDER, 0, DAT_CONNECTION_EVENT_BROKEN);
@@ -171,10 +169,8 @@ receiver_not_ready__nobody_posts_a_buffer(void **state)
 static void
 transport__the_peer_is_silent(void **state)
 {
-	enum {
-		QUIET_EVDS = 128,
-		POLLS = 60
-	};
+#define QUIET_EVDS 128
+#define POLLS      60
 	DAT_EVD_HANDLE evd[QUIET_EVDS];
 
 	set_params("retry=1 timeout=1");

@@ -88,6 +88,16 @@ read_tale(void)
 	}
 }
 
+/* All requests completed, failed or were flushed, so many of each, and the connection ended that way. */
+static void
+want_tale(const struct tale *t, unsigned int completed, unsigned int failed, DAT_EVENT_NUMBER end)
+{
+	assert_int_equal(t->completed, completed);
+	assert_int_equal(t->failed, failed);
+	assert_int_equal(t->completed + t->failed + t->flushed, NUMBER);
+	assert_int_equal(t->end, end);
+}
+
 /* b's receives: the first @p n got their message, the others were flushed; then its end. */
 static void
 want_receives(unsigned int n, unsigned int all, DAT_EVENT_NUMBER end)
@@ -114,9 +124,7 @@ ends__graceful_drains_in_order(void **state)
 		for (enum verb verb = SEND; verb < VERBS; verb++)
 			want_bad_state(mix_post(verb, SHORT, 99), EP_DISCPENDING);
 		tale = read_tale();
-		assert_int_equal(tale.completed, NUMBER);
-		assert_int_equal(tale.failed + tale.flushed, 0);
-		assert_int_equal(tale.end, DAT_CONNECTION_EVENT_DISCONNECTED);
+		want_tale(&tale, NUMBER, 0, DAT_CONNECTION_EVENT_DISCONNECTED);
 		want_receives(NUMBER / VERBS, NUMBER / VERBS, DAT_CONNECTION_EVENT_DISCONNECTED);
 		pair_close(&pair);
 	}
@@ -133,14 +141,11 @@ ends__abrupt_flushes_in_order(void **state)
 
 		up_on_one();
 		load(NUMBER, 20000);
-		for (unsigned int i = 0; i < polls; i++)
-			poll_both(1);
+		poll_both(polls);
 		ok(dat_ep_disconnect(a->ep, DAT_CLOSE_ABRUPT_FLAG));
 		assert_int_equal(end_state(a), DAT_EP_STATE_DISCONNECTED);
 		tale = read_tale();
-		assert_int_equal(tale.completed + tale.flushed, NUMBER);
-		assert_int_equal(tale.failed, 0);
-		assert_int_equal(tale.end, DAT_CONNECTION_EVENT_DISCONNECTED);
+		want_tale(&tale, tale.completed, 0, DAT_CONNECTION_EVENT_DISCONNECTED);
 		if (polls == 0)
 			assert_int_equal(tale.completed, 0);
 		seen += tale.completed != 0 && tale.flushed != 0;
@@ -164,9 +169,8 @@ ends__abrupt_behind_graceful(void **state)
 	poll_once(a);
 	ok(dat_ep_disconnect(a->ep, DAT_CLOSE_ABRUPT_FLAG));
 	tale = read_tale();
-	assert_int_equal(tale.completed + tale.flushed, NUMBER);
+	want_tale(&tale, tale.completed, 0, DAT_CONNECTION_EVENT_DISCONNECTED);
 	assert_true(tale.flushed > 0);
-	assert_int_equal(tale.end, DAT_CONNECTION_EVENT_DISCONNECTED);
 	want_none(a->request);
 }
 
@@ -179,8 +183,7 @@ ends__by_the_peer(void **state)
 
 		up_on_one();
 		load(NUMBER, 200000);
-		for (unsigned int i = 0; i < 8; i++)
-			poll_both(1);
+		poll_both(8);
 		if (way == 2)
 			ok(dat_ep_free(b->ep));
 		else
@@ -188,10 +191,8 @@ ends__by_the_peer(void **state)
 					way == 0 ? DAT_CLOSE_GRACEFUL_FLAG
 						 : DAT_CLOSE_ABRUPT_FLAG));
 		tale = read_tale();
-		assert_int_equal(tale.completed + tale.flushed, NUMBER);
+		want_tale(&tale, tale.completed, 0, DAT_CONNECTION_EVENT_DISCONNECTED);
 		assert_true(tale.flushed > 0);
-		assert_int_equal(tale.failed, 0);
-		assert_int_equal(tale.end, DAT_CONNECTION_EVENT_DISCONNECTED);
 		pair_close(&pair);
 	}
 }
@@ -218,11 +219,8 @@ ends__break_in_the_middle(void **state)
 		tale = read_tale();
 		while (at % VERBS != WRITE && at % VERBS != READ)
 			at++;
-		assert_int_equal(tale.completed, at);
-		assert_int_equal(tale.failed, 1);
+		want_tale(&tale, at, 1, DAT_CONNECTION_EVENT_BROKEN);
 		assert_int_equal(tale.failure, DAT_DTO_ERR_REMOTE_ACCESS);
-		assert_int_equal(tale.flushed, NUMBER - at - 1);
-		assert_int_equal(tale.end, DAT_CONNECTION_EVENT_BROKEN);
 		want_receives((at + VERBS - 1) / VERBS, NUMBER / VERBS,
 				DAT_CONNECTION_EVENT_BROKEN);
 		pair_close(&pair);
@@ -250,11 +248,8 @@ ends__break_by_a_bind(void **state)
 			ok(dat_lmr_free(lmr));
 	}
 	tale = read_tale();
-	assert_int_equal(tale.completed, BIND);
-	assert_int_equal(tale.failed, 1);
+	want_tale(&tale, BIND, 1, DAT_CONNECTION_EVENT_BROKEN);
 	assert_int_equal(tale.failure, DAT_RMR_OPERATION_FAILED);
-	assert_int_equal(tale.flushed, NUMBER - BIND - 1);
-	assert_int_equal(tale.end, DAT_CONNECTION_EVENT_BROKEN);
 }
 
 /* Nothing is left over for the next connection of the same endpoint. */
@@ -272,8 +267,7 @@ ends__and_begins_again(void **state)
 		ok(dat_ep_disconnect(a->ep,
 				round % 2 != 0 ? DAT_CLOSE_GRACEFUL_FLAG : DAT_CLOSE_ABRUPT_FLAG));
 		tale = read_tale();
-		assert_int_equal(tale.completed + tale.flushed, NUMBER);
-		assert_int_equal(tale.end, DAT_CONNECTION_EVENT_DISCONNECTED);
+		want_tale(&tale, tale.completed, 0, DAT_CONNECTION_EVENT_DISCONNECTED);
 		ok(dat_ep_get_status(a->ep, NULL, NULL, &idle));
 		assert_int_equal(idle, DAT_TRUE);
 		want_event(b->connect, DAT_CONNECTION_EVENT_DISCONNECTED);

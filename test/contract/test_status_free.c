@@ -166,8 +166,7 @@ free__of_a_buffer_that_is_being_filled(void **state)
 {
 	mix_up(DEPTH);
 	mark_memory();
-	ok(post_recv(b, 0, LONG_LEN, 7));
-	ok(post_recv(b, 0, LONG_LEN, 8));
+	post_recvs(7, 9, LONG_LEN);
 	ok(mix_post(SEND, LONG_LEN, 1));
 	ok(mix_post(SEND, SHORT, 2));
 	poll_until_changed(b->buffer, BEFORE);
@@ -260,11 +259,8 @@ end_own_load(uint64_t posted)
 static void
 free__while_another_thread_works(void **state)
 {
-	enum {
-		ROUNDS = 24,
-		LOAD = 256
-	};
-
+#define ROUNDS 24
+#define LOAD   256
 	for (unsigned int i = 0; i < ROUNDS; i++) {
 		struct round r = {
 			.verb = i % 2 != 0 ? READ : WRITE,
