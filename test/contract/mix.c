@@ -7,7 +7,7 @@ struct mix mix;
 void
 mix_begin(void)
 {
-	ok(dat_rmr_create(a->pz, &mix.rmr));
+	mix.rmr = make_rmr(a);
 	mix.target = b->key;
 }
 

@@ -2,6 +2,7 @@
 
 #include "rig.h"
 
+#include <dirent.h>
 #include <sched.h>
 
 #define PARAMS        "UDAPL_ROCE_PARAMS"
@@ -143,6 +144,15 @@ make_pz(const struct end *end)
 
 	ok(dat_pz_create(end->ia, &pz));
 	return pz;
+}
+
+DAT_RMR_HANDLE
+make_rmr(const struct end *end)
+{
+	DAT_RMR_HANDLE rmr;
+
+	ok(dat_rmr_create(end->pz, &rmr));
+	return rmr;
 }
 
 DAT_PSP_HANDLE
@@ -639,6 +649,19 @@ use_no_hugepages(void)
 
 	snprintf(eal, sizeof(eal), NO_HUGEPAGES, sched_getcpu());
 	setenv("UDAPL_ROCE_EAL", eal, 1);
+}
+
+unsigned int
+entries(const char *path)
+{
+	DIR *folder = opendir(path);
+	unsigned int n = 0;
+
+	assert_non_null(folder);
+	while (readdir(folder) != NULL)
+		n++;
+	closedir(folder);
+	return n;
 }
 
 pthread_t

@@ -85,8 +85,9 @@ DAT_PROVIDER_ATTR provider_attr(const struct end *end, DAT_PROVIDER_ATTR_MASK ma
 /** A dispatcher of @p end; DAT_EVD_*_FLAG. Without a length: EVD_LEN. */
 DAT_EVD_HANDLE make_evd(const struct end *end, unsigned int flags);
 DAT_EVD_HANDLE make_evd_of(const struct end *end, DAT_COUNT len, unsigned int flags);
-/** A zone of @p end. */
+/** A zone of @p end; a window in its zone. */
 DAT_PZ_HANDLE make_pz(const struct end *end);
+DAT_RMR_HANDLE make_rmr(const struct end *end);
 /** A service point of @p end's. */
 DAT_PSP_HANDLE make_psp(const struct end *end, DAT_CONN_QUAL qual, DAT_EVD_HANDLE evd);
 /** Register the first @p length bytes of @p end's buffer; null: the key is not wanted. */
@@ -225,6 +226,9 @@ void want_peer_broken(uint64_t value, DAT_DTO_COMPLETION_STATUS status);
 void set_params(const char *params);
 /** Before anything is opened: the provider is not to use hugepages, of which a machine has more or fewer. */
 void use_no_hugepages(void);
+
+/** Entries of a folder. */
+unsigned int entries(const char *path);
 
 /** A thread; and its end. */
 pthread_t start(void *(*run)(void *arg), void *arg);

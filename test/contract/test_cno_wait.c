@@ -87,7 +87,7 @@ wait__is_woken(void **state)
 	DAT_EVD_HANDLE evd = make_fed(a, cno);
 
 	for (unsigned int round = 0; round < 200; round++) {
-		struct cno_waiter w;
+		static struct cno_waiter w; /* a test that fails leaves its threads behind */
 
 		begin_cno_wait(&w, cno, DAT_TIMEOUT_INFINITE);
 		if (round % 8 == 0)
@@ -102,7 +102,7 @@ wait__is_woken(void **state)
 static void
 wait__one_notification_for_one_waiter(void **state)
 {
-	struct cno_waiter w[WAITERS];
+	static struct cno_waiter w[WAITERS]; /* a test that fails leaves its threads behind */
 	unsigned int over = 0;
 	DAT_CNO_HANDLE cno = make_cno(a);
 	DAT_EVD_HANDLE evd = make_fed(a, cno);
@@ -147,7 +147,7 @@ wait__ends_with_the_last_dispatcher(void **state)
 	DAT_CNO_HANDLE cno;
 
 	for (unsigned int round = 0; round < 20; round++) {
-		struct cno_waiter w;
+		static struct cno_waiter w; /* a test that fails leaves its threads behind */
 
 		cno = make_cno(a);
 		first = make_fed(a, cno);
@@ -171,7 +171,8 @@ static void
 wait__ends_with_the_instance(void **state)
 {
 	for (unsigned int round = 0; round < 10; round++) {
-		struct cno_waiter w[WAITERS];
+		static struct cno_waiter
+				w[WAITERS]; /* a test that fails leaves its threads behind */
 		struct waiter on_evd = { .threshold = 1 };
 		DAT_CNO_HANDLE cno, lonely;
 
@@ -236,7 +237,7 @@ wait__is_interrupted(void **state)
 {
 	const struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
 	DAT_CNO_HANDLE cno;
-	struct cno_waiter w;
+	static struct cno_waiter w; /* a test that fails leaves its threads behind */
 
 	assert_int_equal(sigaction(SIGUSR1, &action, NULL), 0);
 	end_open(a, "loop0", NULL);

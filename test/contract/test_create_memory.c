@@ -8,8 +8,6 @@
 #include "failing.h"
 #include "rig.h"
 
-#include <dirent.h>
-
 /* The objects that a provider keeps are of other kinds before than after: they may differ by a cache line. */
 #define SLACK   40
 #define QUAL    5300
@@ -258,19 +256,6 @@ memory__a_large_request_fails_at_the_most_once(void **state)
 	want_dto(a, a->request, 4, DAT_DTO_SUCCESS, 30);
 }
 
-static unsigned int
-descriptors(void)
-{
-	DIR *folder = opendir("/proc/self/fd");
-	unsigned int n = 0;
-
-	assert_non_null(folder);
-	while (readdir(folder) != NULL)
-		n++;
-	closedir(folder);
-	return n;
-}
-
 /* An adapter that cannot be opened for want of memory; another instance, or none, has it open already. */
 static void
 open_fails(void)
@@ -281,7 +266,7 @@ open_fails(void)
 
 	for (fail = 0;; fail++) {
 		DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
-		unsigned int before = descriptors();
+		unsigned int before = entries("/proc/self/fd");
 		DAT_RETURN rc;
 
 		ia = &place;
@@ -294,7 +279,7 @@ open_fails(void)
 		want_error(rc, DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
 		assert_ptr_equal(ia, &place);
 		assert_ptr_equal(async, DAT_HANDLE_NULL);
-		assert_int_equal(descriptors(), before);
+		assert_int_equal(entries("/proc/self/fd"), before);
 	}
 	print_message("dat_ia_open: %u allocations\n", fail);
 	assert_true(fail >= 2);
@@ -324,14 +309,14 @@ memory__an_open_without_a_thread_fails(void **state)
 
 	end_open(a, name, NULL);
 	end_close(a);
-	before = descriptors();
+	before = entries("/proc/self/fd");
 	refuse_progress(true);
 	want_error(dat_ia_open(name, 8, &async, &ia), DAT_INSUFFICIENT_RESOURCES,
 			DAT_RESOURCE_MEMORY);
 	refuse_progress(false);
 	assert_ptr_equal(ia, &place);
 	assert_ptr_equal(async, DAT_HANDLE_NULL);
-	assert_int_equal(descriptors(), before);
+	assert_int_equal(entries("/proc/self/fd"), before);
 	end_open(a, name, NULL);
 	refuse_progress(true);
 	ok(dat_ia_open(name, 8, &async, &ia));

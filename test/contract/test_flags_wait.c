@@ -58,13 +58,31 @@ send_one(DAT_VLEN length, uint64_t value, unsigned int flags)
 	ok(mix_post_with(SEND, length, value, flags));
 }
 
-static uint64_t
-cookie_of(const DAT_EVENT *event)
+/* A wait for @p threshold gets the oldest, and learns how many are behind it. */
+static void
+want_several(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COUNT threshold, uint64_t value,
+		DAT_COUNT behind)
 {
-	if (event->event_number == DAT_RMR_BIND_COMPLETION_EVENT)
-		return event->event_data.rmr_completion_event_data.user_cookie.as_64;
-	assert_int_equal(event->event_number, DAT_DTO_COMPLETION_EVENT);
-	return event->event_data.dto_completion_event_data.user_cookie.as_64;
+	DAT_DTO_COMPLETION_STATUS status;
+	DAT_COUNT more = -1;
+	DAT_EVENT event;
+	uint64_t got;
+
+	ok(dat_evd_wait(evd, timeout, threshold, &event, &more));
+	mix_result(&event, &got, &status);
+	assert_int_equal(got, value);
+	assert_int_equal(more, behind);
+}
+
+/* So many are there when a wait for @p threshold is over in vain. */
+static void
+want_too_few(DAT_COUNT threshold, DAT_COUNT there)
+{
+	DAT_COUNT more = -1;
+	DAT_EVENT event;
+
+	want_type(dat_evd_wait(b->recv, QUIET_US, threshold, &event, &more), DAT_TIMEOUT_EXPIRED);
+	assert_int_equal(more, there);
 }
 
 /*
@@ -74,12 +92,7 @@ cookie_of(const DAT_EVENT *event)
 static void
 want_woken_within(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, uint64_t value, DAT_COUNT behind)
 {
-	DAT_COUNT more = -1;
-	DAT_EVENT event;
-
-	ok(dat_evd_wait(evd, timeout, 1, &event, &more));
-	assert_int_equal(cookie_of(&event), value);
-	assert_int_equal(more, behind);
+	want_several(evd, timeout, 1, value, behind);
 }
 
 /* The same, however long it takes. */
@@ -123,13 +136,9 @@ solicited__only_where_it_was_asked_for(void **state)
 static void
 solicited__nobody_is_woken_for_ever(void **state)
 {
-	DAT_COUNT more = -1;
-	DAT_EVENT event;
-
 	scene_open(SOLICITED, DEFAULT, false);
 	receive_many(2, SHORT);
-	want_type(dat_evd_wait(b->recv, QUIET_US, 1, &event, &more), DAT_TIMEOUT_EXPIRED);
-	assert_int_equal(more, 0);
+	want_too_few(1, 0);
 	send_one(SHORT, 0, DEFAULT);
 	send_one(SHORT, 1, DEFAULT);
 	want_woken_within(b->recv, QUIET_US, 0, 1);
@@ -283,21 +292,15 @@ threshold__counts_completions(void **state)
 	static const unsigned int modes[] = { DEFAULT, THRESHOLD };
 
 	for (unsigned int m = 0; m < 2; m++) {
-		DAT_COUNT more = -1;
-		DAT_EVENT event;
-
 		scene_open(modes[m], modes[m], false);
 		receive_many(4, LONG_LEN);
 		send_one(SHORT, 0, SOLICITED);
 		send_one(LONG_LEN, 1, DEFAULT);
 		send_one(LONG_LEN, 2, DEFAULT);
 		send_one(LONG_LEN, 3, DEFAULT);
-		ok(dat_evd_wait(b->recv, DAT_TIMEOUT_INFINITE, 3, &event, &more));
-		assert_int_equal(cookie_of(&event), 0);
-		assert_int_equal(more, 2);
+		want_several(b->recv, DAT_TIMEOUT_INFINITE, 3, 0, 2);
 		/* Two are there, and two more than that will not come. */
-		want_type(dat_evd_wait(b->recv, QUIET_US, 4, &event, &more), DAT_TIMEOUT_EXPIRED);
-		assert_int_equal(more, 3);
+		want_too_few(4, 3);
 		pair_close(&pair);
 	}
 }

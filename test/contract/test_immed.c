@@ -104,7 +104,7 @@ send_with_invalidate__unbinds_a_window(void **state)
 	b->request = make_evd(b, DAT_EVD_DTO_FLAG | DAT_EVD_RMR_BIND_FLAG);
 	use_ep(b, NULL);
 	pair_connect(&pair);
-	ok(dat_rmr_create(b->pz, &rmr));
+	rmr = make_rmr(b);
 	context = bind_rmr(b, rmr, segment(b, HALF, 4096), DAT_MEM_PRIV_REMOTE_WRITE_FLAG);
 	post_recvs(0, 2, 64);
 	iov = segment(a, 0, 64);

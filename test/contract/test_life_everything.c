@@ -4,7 +4,6 @@
  * as much of everything as before.
  */
 
-#include <dirent.h>
 #include <malloc.h>
 #include <unistd.h>
 
@@ -19,19 +18,6 @@ struct holdings {
 	size_t bytes;    /**< of libc's; under a sanitizer, which finds leaks by itself, always 0 */
 	size_t resident; /**< kilobytes, whoever has them */
 };
-
-static unsigned int
-entries(const char *path)
-{
-	DIR *folder = opendir(path);
-	unsigned int n = 0;
-
-	assert_non_null(folder);
-	while (readdir(folder) != NULL)
-		n++;
-	closedir(folder);
-	return n;
-}
 
 /* Lines of a file, and the number in the one that begins with @p word. */
 static unsigned int
@@ -95,7 +81,7 @@ use(void)
 	ok(post_write(&here, target(b, 0, 5000), 3));
 	ok(post_read(&here, target(b, 0, 5000), 4));
 	want_sent(3, 5, 5000);
-	ok(dat_rmr_create(a->pz, &rmr));
+	rmr = make_rmr(a);
 	bind_rmr(a, rmr, segment(a, 0, 64), DAT_MEM_PRIV_REMOTE_READ_FLAG);
 }
 

@@ -66,23 +66,16 @@ free__posted_buffers_vanish(void **state)
 static void
 end_behind_receive(DAT_RETURN (*end_ep)(DAT_EP_HANDLE ep))
 {
-	DAT_EVENT event;
-
 	crowd_open(MANY, MANY, 4 * MANY, 1);
 	post_many(b, MANY, 0);
 	for (unsigned int i = 0; i < MANY; i++) {
 		crowd_pick(i);
 		ok(post_send(a, 0, 8, i));
 	}
-	for (unsigned int i = 0; i < MANY; i++) {
-		event = want_event(crowd.evd[0], DAT_DTO_COMPLETION_EVENT);
-		ok(end_ep(event.event_data.dto_completion_event_data.ep_handle));
-	}
-	for (unsigned int i = 0; i < MANY; i++) {
-		event = want_event(a->request, DAT_DTO_COMPLETION_EVENT);
-		assert_int_equal(
-				event.event_data.dto_completion_event_data.status, DAT_DTO_SUCCESS);
-	}
+	for (unsigned int i = 0; i < MANY; i++)
+		ok(end_ep(next_dto(crowd.evd[0]).ep_handle));
+	for (unsigned int i = 0; i < MANY; i++)
+		assert_int_equal(next_dto(a->request).status, DAT_DTO_SUCCESS);
 	pair_close(&pair);
 }
 

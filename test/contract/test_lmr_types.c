@@ -257,10 +257,9 @@ static void
 lmr_of_lmr__a_window_keeps_its_own(void **state)
 {
 	DAT_RMR_CONTEXT context;
-	DAT_RMR_HANDLE rmr;
 	struct region derived = region_of(b, b->lmr, LOCAL_WRITE);
+	DAT_RMR_HANDLE rmr = make_rmr(b);
 
-	ok(dat_rmr_create(b->pz, &rmr));
 	context = bind_rmr(b, rmr, segment_of(b, derived.key, 0, 64), REMOTE_WRITE);
 	ok(dat_lmr_free(b->lmr));
 	want_bad_state(dat_lmr_free(derived.lmr), LMR_IN_USE);

@@ -14,7 +14,7 @@ static int
 begin_with_window(void **state)
 {
 	rig_begin_up(state);
-	ok(dat_rmr_create(a->pz, &rmr));
+	rmr = make_rmr(a);
 	context = 0;
 	return 0;
 }
@@ -23,7 +23,7 @@ static int
 begin_unconnected(void **state)
 {
 	rig_begin_pair(state);
-	ok(dat_rmr_create(a->pz, &rmr));
+	rmr = make_rmr(a);
 	context = 0;
 	return 0;
 }
@@ -284,7 +284,7 @@ bind__takes_a_place_in_the_queue(void **state)
 {
 	pair_open(&pair, &(struct end_options){ .depth = 4 }, NULL);
 	pair_connect(&pair);
-	ok(dat_rmr_create(a->pz, &rmr));
+	rmr = make_rmr(a);
 	for (uint64_t i = 0; i < 4; i++)
 		ok(bind_to(segment(a, i, 64), READ, i));
 	want_type(bind_to(segment(a, 4, 64), READ, 4), DAT_INSUFFICIENT_RESOURCES);

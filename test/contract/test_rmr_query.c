@@ -5,15 +5,6 @@
 
 #define ALL_BITS 0x1fu
 
-static DAT_RMR_HANDLE
-make_rmr(const struct end *end)
-{
-	DAT_RMR_HANDLE rmr;
-
-	ok(dat_rmr_create(end->pz, &rmr));
-	return rmr;
-}
-
 static DAT_RMR_CONTEXT
 post_bind(const struct end *end, DAT_RMR_HANDLE rmr, DAT_LMR_TRIPLET triplet,
 		DAT_MEM_PRIV_FLAGS priv)
@@ -194,7 +185,7 @@ create__arguments(void **state)
 	want_bad_handle(dat_rmr_create(a->ia, &rmr), PZ);
 	want_bad_arg(dat_rmr_create(a->pz, NULL), 2);
 	assert_ptr_equal(rmr, DAT_HANDLE_NULL);
-	ok(dat_rmr_create(a->pz, &rmr));
+	rmr = make_rmr(a);
 	ok(dat_get_handle_type(rmr, &type));
 	assert_int_equal(type, DAT_HANDLE_TYPE_RMR);
 	ok(dat_set_consumer_context(rmr, context));

@@ -275,9 +275,8 @@ query__holds_at_any_moment(void **state)
 		ok(dat_srq_set_lw(b->srq, (DAT_COUNT)(i % 3)));
 		for (unsigned int j = 0; j < 4; j++)
 			ok(post_send(a, 0, 64, j));
-		for (unsigned int j = 0; j < 4; j++) {
+		for (unsigned int j = 0; j < 4; j++)
 			want_passed(i + j, j, 64);
-		}
 		while (dat_evd_dequeue(b->async, &(DAT_EVENT){ 0 }) == DAT_SUCCESS)
 			;
 	}

@@ -28,9 +28,8 @@ fill_up(DAT_COUNT depth, uint64_t first)
 static void
 use_up(DAT_COUNT depth, uint64_t first)
 {
-	for (uint64_t i = first; i < first + (uint64_t)depth; i++) {
+	for (uint64_t i = first; i < first + (uint64_t)depth; i++)
 		deliver_as(i, 64);
-	}
 }
 
 /*

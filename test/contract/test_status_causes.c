@@ -122,7 +122,7 @@ close_memory(enum closed cause, enum verb verb)
 		register_bytes(b, SHORT - 1, b->pz, DAT_MEM_PRIV_ALL_FLAG, NULL, &mix.target);
 		break;
 	default:
-		ok(dat_rmr_create(b->pz, &rmr));
+		rmr = make_rmr(b);
 		mix.target = bind_rmr(b, rmr, segment(b, 0, BUFFER_LEN), both);
 		bind_rmr(b, rmr, segment(b, 0, 0), 0);
 		break;
