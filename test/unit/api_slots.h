@@ -9,14 +9,9 @@
  * Its calls are in two files as those of libdat are: api_slots_ep.c has those of endpoints and shared receive queues.
  */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <dat/dat_registry.h>
+
+#include "rules.h"
 
 /** What every slot returns. */
 #define RETURNED 0x4321

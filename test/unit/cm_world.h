@@ -133,7 +133,6 @@ world_resolve(void *arg, const struct roce_context *context, const struct roce_i
 {
 	struct end *end = arg;
 
-	RTE_SET_USED(now);
 	end->resolves++;
 	*path = (struct roce_path){
 		.src_mac = end->mac,

@@ -65,8 +65,6 @@ teardown(void **state)
 	return fx_live() != 0 || !unit_pool_is_full();
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
 /** Address of the end's memory at @p offset. */
 static inline uint64_t
 place(uint32_t offset)

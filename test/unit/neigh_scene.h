@@ -5,20 +5,15 @@
 /** @file A neighbour table with an address of each kind, and what it hears and says. A tick is a millisecond. */
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <rte_ip.h>
 
 #include "neigh_golden.h"
 #include "neighbour/neigh.h"
 #include "neighbour/neigh_msg.h"
+#include "rules.h"
 #include "unit.h"
 
 #define HZ    UINT64_C(1000)
@@ -145,7 +140,5 @@ assert_known(struct roce_neigh *n, const struct roce_ip *dst, const struct rte_e
 	assert_memory_equal(&hop.mac, mac, sizeof(*mac));
 	assert_memory_equal(&hop.src, roce_ip_is_v4(dst) ? &us4 : &us6, sizeof(hop.src));
 }
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 #endif

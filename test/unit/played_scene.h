@@ -93,6 +93,4 @@ teardown(void **state)
 	return fx_live() != 0 || !unit_pool_is_full();
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
 #endif

@@ -17,7 +17,6 @@ fake_open(const DAT_NAME_PTR name, DAT_COUNT qlen, DAT_EVD_HANDLE *async_evd, DA
 static DAT_RETURN
 fake_close(DAT_IA_HANDLE ia, DAT_CLOSE_FLAGS flags)
 {
-	(void)flags;
 	if (fake.close_returns == DAT_SUCCESS)
 		((struct fake_ia *)ia)->table = NULL;
 	return fake.close_returns;
@@ -91,7 +90,6 @@ write_conf(const char *text)
 int
 setup(void **state)
 {
-	(void)state;
 	memset(&fake, 0, sizeof(fake));
 	memset(ias, 0, sizeof(ias));
 	write_conf("");
@@ -115,20 +113,19 @@ open_name(const char *name, DAT_IA_HANDLE *ia)
 	return open_version(name, 1, 2, DAT_FALSE, ia);
 }
 
+/* The name of the conf file is had before the first test, and given back after the last. */
 int
-make_conf(void **state)
+unit_begin(void **state)
 {
 	int fd = mkstemp(conf_path);
 
-	(void)state;
 	if (fd < 0)
 		return -1;
 	return close(fd);
 }
 
 int
-remove_conf(void **state)
+unit_end(void **state)
 {
-	(void)state;
 	return unlink(conf_path);
 }

@@ -10,15 +10,9 @@
  * to it. Loading a library is tested in test/abi.
  */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <dat/dat_registry.h>
+
+#include "rules.h"
 
 #define ERROR(type, subtype) (DAT_CLASS_ERROR | (DAT_RETURN)(type) | (DAT_RETURN)(subtype))
 
@@ -71,11 +65,5 @@ DAT_RETURN open_name(const char *name, DAT_IA_HANDLE *ia);
 
 /** Each test starts with a conf file that is empty and in force, and with nothing registered. */
 int setup(void **state);
-
-/** Before the first test, and after the last. */
-int make_conf(void **state);
-int remove_conf(void **state);
-
-#define TEST(f) cmocka_unit_test_setup(f, setup)
 
 #endif

@@ -373,26 +373,20 @@ ack__credits_alone_wake_the_requester(void **state)
 	assert_int_equal(n, 2);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(ack__is_cumulative_and_completes_in_order),
-		TEST(ack__inside_a_message_completes_nothing),
-		TEST(ack__of_an_unsignalled_request_is_silent),
-		TEST(ack__ghosts_change_nothing),
-		TEST(ack__of_nothing_changes_nothing),
-		TEST(ack__other_responses_are_ghosts),
-		TEST(ack__passes_a_rewound_requester),
-		TEST(ack__credits_are_those_of_the_newest),
-		TEST(ack__credits_alone_wake_the_requester),
-		TEST(nak__sequence_sends_again_once),
-		TEST(nak__sequence_at_the_oldest),
-		TEST(nak__sequence_in_the_middle_of_a_message),
-		TEST(nak__sequence_asks_for_answers_again),
-		TEST(nak__sequence_uses_no_credit),
-		TEST(nak__refusal_breaks),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(ack__is_cumulative_and_completes_in_order),
+	TEST(ack__inside_a_message_completes_nothing),
+	TEST(ack__of_an_unsignalled_request_is_silent),
+	TEST(ack__ghosts_change_nothing),
+	TEST(ack__of_nothing_changes_nothing),
+	TEST(ack__other_responses_are_ghosts),
+	TEST(ack__passes_a_rewound_requester),
+	TEST(ack__credits_are_those_of_the_newest),
+	TEST(ack__credits_alone_wake_the_requester),
+	TEST(nak__sequence_sends_again_once),
+	TEST(nak__sequence_at_the_oldest),
+	TEST(nak__sequence_in_the_middle_of_a_message),
+	TEST(nak__sequence_asks_for_answers_again),
+	TEST(nak__sequence_uses_no_credit),
+	TEST(nak__refusal_breaks),
+};

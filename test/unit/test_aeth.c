@@ -9,7 +9,6 @@ pack__puts_syndrome_before_msn(void **state)
 	struct roce_aeth aeth = { .syndrome_msn = roce_aeth_pack(ROCE_AETH_NAK | 1, 0xabcdef) };
 	const uint8_t wire[] = { 0x61, 0xab, 0xcd, 0xef };
 
-	(void)state;
 	assert_memory_equal(&aeth, wire, sizeof(wire));
 	assert_int_equal(roce_aeth_syndrome(&aeth), 0x61);
 	assert_int_equal(roce_aeth_msn(&aeth), 0xabcdef);
@@ -20,7 +19,6 @@ pack__cuts_the_msn_to_24_bits(void **state)
 {
 	struct roce_aeth aeth = { .syndrome_msn = roce_aeth_pack(ROCE_AETH_RNR | 14, 0x1000002) };
 
-	(void)state;
 	assert_int_equal(roce_aeth_syndrome(&aeth), 0x2e);
 	assert_int_equal(roce_aeth_msn(&aeth), 2);
 }
@@ -37,7 +35,6 @@ credit_decode__is_the_standards_table(void **state)
 		{ 31, UINT32_MAX } };
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < RTE_DIM(row); i++)
 		assert_int_equal(roce_credit_decode(row[i].code), row[i].receives);
 }
@@ -47,7 +44,6 @@ credit_decode__doubles_every_two_codes(void **state)
 {
 	uint8_t code;
 
-	(void)state;
 	for (code = 4; code < ROCE_CREDIT_INVALID; code++)
 		assert_int_equal(roce_credit_decode(code),
 				2 * roce_credit_decode((uint8_t)(code - 2)));
@@ -58,7 +54,6 @@ credit_encode__never_promises_more_than_there_is(void **state)
 {
 	uint32_t n;
 
-	(void)state;
 	for (n = 0; n < 70000; n++) {
 		uint8_t code = roce_credit_encode(n);
 
@@ -75,7 +70,6 @@ credit_encode__undoes_decode(void **state)
 {
 	uint8_t code;
 
-	(void)state;
 	for (code = 0; code < ROCE_CREDIT_INVALID; code++)
 		assert_int_equal(roce_credit_encode(roce_credit_decode(code)), code);
 }
@@ -90,7 +84,6 @@ rnr_timer__is_the_standards_table(void **state)
 		{ 12, 640 }, { 14, 1280 }, { 20, 10240 }, { 25, 61440 }, { 31, 491520 } };
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < RTE_DIM(row); i++)
 		assert_int_equal(roce_rnr_timer_us(row[i].code), row[i].us);
 }
@@ -100,7 +93,6 @@ rnr_timer__doubles_every_two_codes(void **state)
 {
 	uint8_t code;
 
-	(void)state;
 	for (code = 4; code < 32; code++)
 		assert_int_equal(roce_rnr_timer_us(code),
 				2 * roce_rnr_timer_us((uint8_t)(code - 2)));
@@ -113,7 +105,6 @@ ack_timeout__doubles_and_zero_means_none(void **state)
 {
 	uint8_t code;
 
-	(void)state;
 	assert_true(roce_ack_timeout_ns(0) == 0);
 	assert_true(roce_ack_timeout_ns(1) == 8192);
 	assert_true(roce_ack_timeout_ns(14) == 67108864);
@@ -127,27 +118,20 @@ ack_timeout__doubles_and_zero_means_none(void **state)
 static void
 codes__have_five_bits(void **state)
 {
-	(void)state;
 	assert_int_equal(roce_credit_decode(0xe0 | 5), 6);
 	assert_int_equal(roce_rnr_timer_us(0xe0 | 1), 10);
 	assert_true(roce_ack_timeout_ns(0xe0 | 1) == 8192);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pack__puts_syndrome_before_msn),
-		cmocka_unit_test(pack__cuts_the_msn_to_24_bits),
-		cmocka_unit_test(credit_encode__never_promises_more_than_there_is),
-		cmocka_unit_test(credit_encode__undoes_decode),
-		cmocka_unit_test(credit_decode__is_the_standards_table),
-		cmocka_unit_test(credit_decode__doubles_every_two_codes),
-		cmocka_unit_test(rnr_timer__is_the_standards_table),
-		cmocka_unit_test(rnr_timer__doubles_every_two_codes),
-		cmocka_unit_test(ack_timeout__doubles_and_zero_means_none),
-		cmocka_unit_test(codes__have_five_bits),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	cmocka_unit_test(pack__puts_syndrome_before_msn),
+	cmocka_unit_test(pack__cuts_the_msn_to_24_bits),
+	cmocka_unit_test(credit_encode__never_promises_more_than_there_is),
+	cmocka_unit_test(credit_encode__undoes_decode),
+	cmocka_unit_test(credit_decode__is_the_standards_table),
+	cmocka_unit_test(credit_decode__doubles_every_two_codes),
+	cmocka_unit_test(rnr_timer__is_the_standards_table),
+	cmocka_unit_test(rnr_timer__doubles_every_two_codes),
+	cmocka_unit_test(ack_timeout__doubles_and_zero_means_none),
+	cmocka_unit_test(codes__have_five_bits),
+};

@@ -53,7 +53,6 @@ check_refused(DAT_RETURN ret, DAT_RETURN_SUBTYPE subtype)
 static void
 api__context_and_adapter(void **state)
 {
-	(void)state;
 	FORWARDS(set_consumer_context, DAT_INVALID_HANDLE1, COOKIE(2));
 	FORWARDS(get_consumer_context, DAT_INVALID_HANDLE1, PTR(2));
 	FORWARDS(get_handle_type, DAT_INVALID_HANDLE1, PTR(2));
@@ -63,7 +62,6 @@ api__context_and_adapter(void **state)
 static void
 api__notification_and_dispatcher(void **state)
 {
-	(void)state;
 	FORWARDS(cno_create, DAT_INVALID_HANDLE_IA, AGENT(2), PTR(3));
 	FORWARDS(cno_modify_agent, DAT_INVALID_HANDLE_CNO, AGENT(2));
 	FORWARDS(cno_query, DAT_INVALID_HANDLE_CNO, 2, PTR(3));
@@ -86,7 +84,6 @@ api__notification_and_dispatcher(void **state)
 static void
 api__service_points_and_requests(void **state)
 {
-	(void)state;
 	FORWARDS(cr_query, DAT_INVALID_HANDLE_CR, 2, PTR(3));
 	FORWARDS(cr_accept, DAT_INVALID_HANDLE_CR, PTR(2), 3, PTR(4));
 	FORWARDS1(cr_reject, DAT_INVALID_HANDLE_CR);
@@ -103,7 +100,6 @@ api__service_points_and_requests(void **state)
 static void
 api__memory(void **state)
 {
-	(void)state;
 	FORWARDS1(lmr_free, DAT_INVALID_HANDLE_LMR);
 	FORWARDS(lmr_sync_rdma_read, DAT_INVALID_HANDLE_IA, PTR(2), 3);
 	FORWARDS(lmr_sync_rdma_write, DAT_INVALID_HANDLE_IA, PTR(2), 3);
@@ -122,7 +118,6 @@ api__memory(void **state)
 static void
 api__endpoint(void **state)
 {
-	(void)state;
 	FORWARDS(ep_create, DAT_INVALID_HANDLE_IA, PTR(2), PTR(3), PTR(4), PTR(5), PTR(6), PTR(7));
 	FORWARDS(ep_create_with_srq, DAT_INVALID_HANDLE_IA, PTR(2), PTR(3), PTR(4), PTR(5), PTR(6),
 			PTR(7), PTR(8));
@@ -145,7 +140,6 @@ api__endpoint(void **state)
 static void
 api__shared_receive_queue(void **state)
 {
-	(void)state;
 	FORWARDS(srq_create, DAT_INVALID_HANDLE_IA, PTR(2), PTR(3), PTR(4));
 	FORWARDS1(srq_free, DAT_INVALID_HANDLE_SRQ);
 	FORWARDS(srq_post_recv, DAT_INVALID_HANDLE_SRQ, 2, PTR(3), COOKIE(4));
@@ -159,7 +153,6 @@ get_ia_handle__is_identity(void **state)
 {
 	DAT_IA_HANDLE out = NULL;
 
-	(void)state;
 	assert_int_equal(dats_get_ia_handle(&object, &out), DAT_SUCCESS);
 	assert_ptr_equal(out, &object);
 	assert_int_equal(dats_get_ia_handle(DAT_HANDLE_NULL, &out),
@@ -168,27 +161,20 @@ get_ia_handle__is_identity(void **state)
 			DAT_CLASS_ERROR | DAT_INVALID_PARAMETER | DAT_INVALID_ARG2);
 }
 
-static int
-fill_table(void **state)
+int
+unit_begin(void **state)
 {
-	(void)state;
 	fill_slots(&table);
 	fill_slots_ep(&table);
 	return 0;
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(api__context_and_adapter),
-		cmocka_unit_test(api__notification_and_dispatcher),
-		cmocka_unit_test(api__service_points_and_requests),
-		cmocka_unit_test(api__memory),
-		cmocka_unit_test(api__endpoint),
-		cmocka_unit_test(api__shared_receive_queue),
-		cmocka_unit_test(get_ia_handle__is_identity),
-	};
-
-	return cmocka_run_group_tests(tests, fill_table, NULL);
-}
+RULES = {
+	cmocka_unit_test(api__context_and_adapter),
+	cmocka_unit_test(api__notification_and_dispatcher),
+	cmocka_unit_test(api__service_points_and_requests),
+	cmocka_unit_test(api__memory),
+	cmocka_unit_test(api__endpoint),
+	cmocka_unit_test(api__shared_receive_queue),
+	cmocka_unit_test(get_ia_handle__is_identity),
+};

@@ -64,7 +64,6 @@ source__spoofed_by_another_host_is_dropped(void **state)
 	struct roce_cm_conn *a, *b;
 	struct world *world = world_connected(&a, &b);
 
-	(void)state;
 	world_reset(world);
 	for (size_t i = 0; i < RTE_DIM(attrs); i++) {
 		const struct roce_cm_msg to_a = right(a, attrs[i]), to_b = right(b, attrs[i]);
@@ -86,7 +85,6 @@ ids__guessed_end_nothing(void **state)
 	struct world *world = world_connected(&a, &b);
 	unsigned int in = 0, out = 0;
 
-	(void)state;
 	world_reset(world);
 	for (size_t i = 0; i < RTE_DIM(attrs); i++) {
 		for (uint32_t bit = 0; bit < 32; bit++) {
@@ -122,7 +120,6 @@ messages__out_of_place_end_nothing(void **state)
 	struct roce_cm_conn *a, *b;
 	struct world *world = world_connected(&a, &b);
 
-	(void)state;
 	world_reset(world);
 	for (size_t i = 0; i < RTE_DIM(senseless); i++) {
 		const struct roce_cm_msg msg = right(b, senseless[i]);
@@ -140,7 +137,6 @@ handshake__is_not_answered_by_unknown_peers(void **state)
 	struct world *world = world_create();
 	struct roce_cm_conn *a;
 
-	(void)state;
 	world_listen(&world->end[1], 4);
 	world->lose_all = true;
 	a = world_connect(&world->end[0], UINT64_MAX);
@@ -191,7 +187,6 @@ numbers__of_a_request_do_not_tell_the_seed(void **state)
 	const uint64_t seed = world->end[0].cm->config.seed;
 	struct roce_cm_conn *a = world_connect(&world->end[0], UINT64_MAX);
 
-	(void)state;
 	for (uint64_t n = 0; n < 1u << 20; n++) {
 		const uint64_t by = seed + n * UINT64_C(0x9e3779b97f4a7c15);
 
@@ -268,7 +263,6 @@ replay__of_a_fresh_handshake_ends_nothing(void **state)
 	struct roce_cm_conn *a, *b;
 	struct world *world = world_recorded(&a, &b);
 
-	(void)state;
 	world_reset(world);
 	for (unsigned int k = 0; k < 100; k++) {
 		for (unsigned int i = 0; i < taped; i++)
@@ -284,7 +278,6 @@ replay__of_old_answers_ends_nothing(void **state)
 	struct roce_cm_conn *a, *b;
 	struct world *world = world_recorded(&a, &b);
 
-	(void)state;
 	world_reset(world);
 	world->now += 3600 * SECOND;
 	for (unsigned int k = 0; k < 100; k++) {
@@ -305,7 +298,6 @@ replay__of_an_old_request_is_a_peer_that_forgot(void **state)
 	struct roce_cm_conn *a, *b;
 	struct world *world = world_recorded(&a, &b);
 
-	(void)state;
 	world_reset(world);
 	world->now += 3600 * SECOND;
 	for (unsigned int k = 0; k < 10; k++)
@@ -327,7 +319,6 @@ replay__of_a_past_connection_ends_nothing(void **state)
 	struct world *world = world_recorded(&a, &b);
 	struct end *ends = world->end;
 
-	(void)state;
 	assert_true(roce_cm_disconnect(a, world->now));
 	run_recorded(world);
 	assert_in_range(taped, 5, RECORDED);
@@ -346,20 +337,14 @@ replay__of_a_past_connection_ends_nothing(void **state)
 	unharmed(world, a, b);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(source__spoofed_by_another_host_is_dropped),
-		cmocka_unit_test(ids__guessed_end_nothing),
-		cmocka_unit_test(messages__out_of_place_end_nothing),
-		cmocka_unit_test(handshake__is_not_answered_by_unknown_peers),
-		cmocka_unit_test(numbers__of_a_request_do_not_tell_the_seed),
-		cmocka_unit_test(replay__of_a_fresh_handshake_ends_nothing),
-		cmocka_unit_test(replay__of_old_answers_ends_nothing),
-		cmocka_unit_test(replay__of_an_old_request_is_a_peer_that_forgot),
-		cmocka_unit_test(replay__of_a_past_connection_ends_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	cmocka_unit_test(source__spoofed_by_another_host_is_dropped),
+	cmocka_unit_test(ids__guessed_end_nothing),
+	cmocka_unit_test(messages__out_of_place_end_nothing),
+	cmocka_unit_test(handshake__is_not_answered_by_unknown_peers),
+	cmocka_unit_test(numbers__of_a_request_do_not_tell_the_seed),
+	cmocka_unit_test(replay__of_a_fresh_handshake_ends_nothing),
+	cmocka_unit_test(replay__of_old_answers_ends_nothing),
+	cmocka_unit_test(replay__of_an_old_request_is_a_peer_that_forgot),
+	cmocka_unit_test(replay__of_a_past_connection_ends_nothing),
+};

@@ -29,7 +29,6 @@ setup(void **state)
 	};
 	unsigned int n;
 
-	(void)state;
 	open_scene(&how);
 	connection = connect_to_peer(&how);
 	rkey = roce_mr_key(region);
@@ -134,7 +133,6 @@ source__spoofed_by_another_host_is_dropped(void **state)
 	unsigned int opcode = UINT32_MAX;
 	uint64_t n = 0;
 
-	(void)state;
 	other.path.dst_ip = fx_ip(98);
 	unknown = fx_peer_of(qp, &other);
 	while (next_opcode(&opcode)) {
@@ -156,7 +154,6 @@ source__of_another_family_is_dropped(void **state)
 	struct roce_qp_connect other = connection;
 	struct fx_peer unknown;
 
-	(void)state;
 	other.path.dst_ip = (struct roce_ip){ .w = { RTE_BE32(0x20010db8), 0, 0, fx_ip(99).w[3] } };
 	other.path.src_ip = (struct roce_ip){ .w = { RTE_BE32(0x20010db8), 0, 0, fx_ip(1).w[3] } };
 	unknown = fx_peer_of(qp, &other);
@@ -180,7 +177,6 @@ qpn__guessed_finds_nothing(void **state)
 	const uint32_t number = roce_qp_number(qp);
 	uint64_t n = 0;
 
-	(void)state;
 	for (uint32_t bit = 0; bit < 24; bit++) {
 		for (uint32_t k = 0; k < 8; k++) {
 			const uint32_t guess = (number ^ 1u << bit ^ k << (bit / 2)) & 0xffffff;
@@ -210,7 +206,6 @@ qpn__of_a_dead_connection_finds_nothing(void **state)
 {
 	struct fx_peer old = peer;
 
-	(void)state;
 	roce_qp_destroy(qp);
 	qp = fx_qp(&end, NULL);
 	fx_up(qp, &connection);
@@ -245,7 +240,6 @@ psn__guessed_moves_nothing(void **state)
 {
 	unsigned int in = 0, out = 0, opcode;
 
-	(void)state;
 	srand(1);
 	for (unsigned int round = 0; round < 500; round++) {
 		for (opcode = UINT32_MAX; next_opcode(&opcode);) {
@@ -280,7 +274,6 @@ psn__behind_is_answered_no_faster_than_the_ration(void **state)
 	unsigned int out = 0;
 	uint64_t us;
 
-	(void)state;
 	for (unsigned int i = 0; i < frames; i++) {
 		fx_rx_request(&end, &peer, SEND, FX_RQ_PSN - (i % 1000), 8, 0);
 		end.now += 500; /* 2 million frames a second */
@@ -299,7 +292,6 @@ psn__ahead_draws_one_nak(void **state)
 {
 	unsigned int out = 0;
 
-	(void)state;
 	for (unsigned int i = 2; i < 5000; i++) {
 		fx_rx_request(&end, &peer, SEND, FX_RQ_PSN + i, 8, FX_ACKREQ);
 		end.now += 1000;
@@ -317,7 +309,6 @@ psn__alternating_is_rationed(void **state)
 	unsigned int out = 0;
 	uint64_t us;
 
-	(void)state;
 	for (unsigned int i = 0; i < 20000; i++) {
 		fx_rx_request(&end, &peer, SEND, i % 2 ? FX_RQ_PSN : FX_RQ_PSN + 9, 8, FX_ACKREQ);
 		end.now += 500;
@@ -334,7 +325,6 @@ psn__flood_does_not_starve_the_peer(void **state)
 {
 	uint32_t psn = FX_RQ_PSN + 1;
 
-	(void)state;
 	for (unsigned int round = 0; round < 7; round++) {
 		unsigned int n;
 		const struct fx_sent *sent;
@@ -359,7 +349,6 @@ answers__of_ghosts_complete_nothing(void **state)
 	static const uint8_t syndrome[] = { FX_ACK, FX_NAK(0), FX_NAK(1), FX_NAK(2), FX_NAK(3),
 		FX_NAK(4), FX_RNR(1), FX_RNR(31), 0x00, 0x1e, 0x40, 0x80, 0xff };
 
-	(void)state;
 	srand(2);
 	for (unsigned int i = 0; i < 20000; i++) {
 		fx_rx(&end,
@@ -379,7 +368,6 @@ icrc__wrong_is_dropped(void **state)
 	unsigned int opcode = UINT32_MAX;
 	uint64_t n = 0;
 
-	(void)state;
 	while (next_opcode(&opcode)) {
 		struct rte_mbuf *m = forge(&peer, (uint8_t)opcode, FX_RQ_PSN + 1);
 
@@ -398,7 +386,6 @@ icrc__wrong_is_dropped(void **state)
 static void
 notifications__forged_stop_nobody(void **state)
 {
-	(void)state;
 	for (unsigned int i = 0; i < 20000; i++) {
 		fx_rx(&end, forge(&peer, ROCE_OPCODE_CNP, 0));
 		end.now += 10;
@@ -409,25 +396,17 @@ notifications__forged_stop_nobody(void **state)
 	goes_on();
 }
 
-#define ATTACK(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ATTACK(source__spoofed_by_another_host_is_dropped),
-		ATTACK(source__of_another_family_is_dropped),
-		ATTACK(qpn__guessed_finds_nothing),
-		ATTACK(qpn__of_a_dead_connection_finds_nothing),
-		ATTACK(psn__guessed_moves_nothing),
-		ATTACK(psn__behind_is_answered_no_faster_than_the_ration),
-		ATTACK(psn__ahead_draws_one_nak),
-		ATTACK(psn__alternating_is_rationed),
-		ATTACK(psn__flood_does_not_starve_the_peer),
-		ATTACK(answers__of_ghosts_complete_nothing),
-		ATTACK(icrc__wrong_is_dropped),
-		ATTACK(notifications__forged_stop_nobody),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(source__spoofed_by_another_host_is_dropped),
+	TEST(source__of_another_family_is_dropped),
+	TEST(qpn__guessed_finds_nothing),
+	TEST(qpn__of_a_dead_connection_finds_nothing),
+	TEST(psn__guessed_moves_nothing),
+	TEST(psn__behind_is_answered_no_faster_than_the_ration),
+	TEST(psn__ahead_draws_one_nak),
+	TEST(psn__alternating_is_rationed),
+	TEST(psn__flood_does_not_starve_the_peer),
+	TEST(answers__of_ghosts_complete_nothing),
+	TEST(icrc__wrong_is_dropped),
+	TEST(notifications__forged_stop_nobody),
+};

@@ -75,7 +75,6 @@ keys__seen_tell_none_to_come(void **state)
 	struct roce_mr *kept[8];
 	uint32_t last = tag_of(end.key);
 
-	(void)state;
 	for (unsigned int i = 0; i < RTE_DIM(kept); i++)
 		(void)make_key(&kept[i]);
 	for (unsigned int i = 0; i < TIMES; i++) {
@@ -107,7 +106,6 @@ keys__of_another_run_are_others(void **state)
 	struct roce_mr *mr[1000];
 	unsigned int alike = 0;
 
-	(void)state;
 	for (unsigned int run = 0; run < 2; run++) {
 		for (unsigned int i = 0; i < 1000; i++) {
 			const uint32_t key = make_key(&mr[i]);
@@ -130,7 +128,6 @@ keys__of_a_reused_place_are_others(void **state)
 	static struct roce_mr *mr[4 * ROCE_KEY_CHUNK];
 	static uint32_t old[8][4 * ROCE_KEY_CHUNK];
 
-	(void)state;
 	for (unsigned int round = 0; round < 8; round++) {
 		for (unsigned int i = 0; i < RTE_DIM(mr); i++)
 			old[round][i] = make_key(&mr[i]);
@@ -158,7 +155,6 @@ keys__of_regions_and_windows_never_meet(void **state)
 	struct fx_peer peer;
 	uint32_t below;
 
-	(void)state;
 	qp = fx_played_qp(&end, &peer);
 	below = make_key(&region);
 	assert_int_equal(roce_mw_create(end.pd, &mw, &mw), 0);
@@ -207,7 +203,6 @@ keys__guessed_at_a_live_queue_pair_reach_nothing(void **state)
 	const uint32_t real = make_key(&mr);
 	unsigned int tries = 0;
 
-	(void)state;
 	memcpy(before, end.memory, FX_MEMORY);
 	srand(6);
 	for (unsigned int i = 0; i < 4000; i++) {
@@ -255,10 +250,6 @@ keys__guessed_at_a_live_queue_pair_reach_nothing(void **state)
 static void
 async_event(void *arg, enum roce_engine_async kind, void *owner, int status)
 {
-	(void)arg;
-	(void)kind;
-	(void)owner;
-	(void)status;
 }
 
 /* A domain without a configured number, whose seed is @p seed. */
@@ -320,7 +311,6 @@ numbers__seen_tell_none_to_come(void **state)
 	static uint16_t high[QPS], flip[QPS], step[QPS], psn_step[QPS];
 	struct roce_domain *domain = open_domain(7);
 
-	(void)state;
 	take_numbers(domain, qpn, psn, QPS);
 	for (unsigned int i = 0; i < QPS; i++) {
 		const uint32_t next = (i + 1) % QPS;
@@ -350,7 +340,6 @@ numbers__are_still_each_of_one(void **state)
 	static uint32_t qpn[3 * 16384], psn[3 * 16384];
 	struct roce_domain *domain = open_domain(8);
 
-	(void)state;
 	take_numbers(domain, qpn, psn, 16000);
 	take_numbers(domain, qpn + 16000, psn, 16000);
 	for (unsigned int i = 0; i < 32000; i++) {
@@ -367,7 +356,6 @@ numbers__of_another_run_are_others(void **state)
 	static uint32_t qpn[2][QPS], psn[2][QPS];
 	unsigned int qpns = 0, psns = 0;
 
-	(void)state;
 	for (unsigned int run = 0; run < 2; run++) {
 		struct roce_domain *domain = open_domain(100 + run);
 
@@ -382,21 +370,13 @@ numbers__of_another_run_are_others(void **state)
 	assert_in_range(psns, 0, 2);
 }
 
-#define ATTACK(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		ATTACK(keys__seen_tell_none_to_come),
-		ATTACK(keys__of_another_run_are_others),
-		ATTACK(keys__of_a_reused_place_are_others),
-		ATTACK(keys__of_regions_and_windows_never_meet),
-		ATTACK(keys__guessed_at_a_live_queue_pair_reach_nothing),
-		ATTACK(numbers__seen_tell_none_to_come),
-		ATTACK(numbers__are_still_each_of_one),
-		ATTACK(numbers__of_another_run_are_others),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(keys__seen_tell_none_to_come),
+	TEST(keys__of_another_run_are_others),
+	TEST(keys__of_a_reused_place_are_others),
+	TEST(keys__of_regions_and_windows_never_meet),
+	TEST(keys__guessed_at_a_live_queue_pair_reach_nothing),
+	TEST(numbers__seen_tell_none_to_come),
+	TEST(numbers__are_still_each_of_one),
+	TEST(numbers__of_another_run_are_others),
+};

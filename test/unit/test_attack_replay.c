@@ -29,7 +29,6 @@ static bool recording;
 static int
 setup(void **state)
 {
-	(void)state;
 	open_pair(ALL);
 	rkey = roce_mr_key(mr);
 	fx_fill_srq(&b, 32, 4 * MTU);
@@ -190,7 +189,6 @@ replay__one_by_one_does_nothing(void **state)
 {
 	static uint8_t before[2][FX_MEMORY];
 
-	(void)state;
 	conversation();
 	remember(before[0], &a);
 	remember(before[1], &b);
@@ -213,7 +211,6 @@ replay__shuffled_does_nothing(void **state)
 	static uint8_t before[2][FX_MEMORY];
 	unsigned int in = 0, out = 0, kept = 0, more;
 
-	(void)state;
 	conversation();
 	remember(before[0], &a);
 	remember(before[1], &b);
@@ -242,7 +239,6 @@ replay__beside_traffic_loses_nothing(void **state)
 {
 	struct roce_event event[64];
 
-	(void)state;
 	conversation();
 	for (uint32_t k = 0; k < taped; k++) {
 		fx_rx(tape[k].to_b ? &b : &a, unit_mbuf(tape[k].bytes, tape[k].len));
@@ -269,7 +265,6 @@ replay__after_the_memory_went_ends_nothing(void **state)
 {
 	unsigned int reads = 0, naks = 0;
 
-	(void)state;
 	conversation();
 	assert_int_equal(roce_mr_destroy(mr), 0);
 	mr = NULL;
@@ -296,7 +291,6 @@ replay__by_who_lost_the_answer_ends_with_its_reason(void **state)
 {
 	unsigned int n;
 
-	(void)state;
 	recording = false;
 	post(IBV_WR_RDMA_READ, 1, 2 * MTU, 0);
 	assert_int_equal(carry(&a, &b), 1);
@@ -319,7 +313,6 @@ replay__to_the_next_connection_finds_nothing(void **state)
 {
 	struct roce_qp *old_a = qa, *old_b = qb;
 
-	(void)state;
 	conversation();
 	qa = fx_qp(&a, NULL);
 	qb = fx_qp(&b, NULL);
@@ -333,21 +326,11 @@ replay__to_the_next_connection_finds_nothing(void **state)
 	goes_on();
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(replay__one_by_one_does_nothing, setup, teardown),
-		cmocka_unit_test_setup_teardown(replay__shuffled_does_nothing, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-				replay__beside_traffic_loses_nothing, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-				replay__after_the_memory_went_ends_nothing, setup, teardown),
-		cmocka_unit_test_setup_teardown(replay__by_who_lost_the_answer_ends_with_its_reason,
-				setup, teardown),
-		cmocka_unit_test_setup_teardown(
-				replay__to_the_next_connection_finds_nothing, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(replay__one_by_one_does_nothing),
+	TEST(replay__shuffled_does_nothing),
+	TEST(replay__beside_traffic_loses_nothing),
+	TEST(replay__after_the_memory_went_ends_nothing),
+	TEST(replay__by_who_lost_the_answer_ends_with_its_reason),
+	TEST(replay__to_the_next_connection_finds_nothing),
+};

@@ -23,7 +23,7 @@ count_barrier(void)
 }
 
 static int
-set_up(void **state)
+setup(void **state)
 {
 	lock = (struct roce_lock){ 0 };
 	barriers = 0;
@@ -32,7 +32,7 @@ set_up(void **state)
 }
 
 static int
-tear_down(void **state)
+teardown(void **state)
 {
 	roce_engine_use_barrier(NULL);
 	return 0;
@@ -462,31 +462,24 @@ ring__of_who_owns_the_engine(void **state)
 	fx_end_close(&end);
 }
 
-int
-main(void)
-{
-#define rule(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-		rule(lock__without_a_barrier_nobody_owns),
-		rule(lock__is_biased_to_a_thread_that_takes_it_again_and_again),
-		rule(lock__of_the_owner_leaves_the_spinlock_alone),
-		rule(lock__of_another_takes_it_away_by_one_barrier),
-		rule(lock__is_the_spinlock_after_it_was_taken_away),
-		rule(lock__is_biased_again_after_twice_as_many),
-		rule(lock__has_no_threshold_above_the_most),
-		rule(lock__of_two_in_turns_is_biased_to_nobody),
-		rule(lock__is_biased_to_the_next_beside_its_former_owner),
-		rule(lock__is_biased_to_nobody_without_a_slot),
-		rule(trylock__does_not_wait_for_the_owner),
-		rule(revoke__leaves_who_is_inside_to_the_next),
-		rule(trylock__of_the_holder_is_refused),
-		rule(lock__waits_for_the_owner),
-		rule(trylock__in_a_poll_is_refused_by_the_spinlock),
-		rule(trylock__in_a_poll_is_refused_to_the_owner),
-		rule(trylock__in_a_poll_is_refused_to_the_former_owner),
-		rule(trylock__in_a_poll_is_refused_before_who_waits),
-		rule(ring__of_who_owns_the_engine),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(lock__without_a_barrier_nobody_owns),
+	TEST(lock__is_biased_to_a_thread_that_takes_it_again_and_again),
+	TEST(lock__of_the_owner_leaves_the_spinlock_alone),
+	TEST(lock__of_another_takes_it_away_by_one_barrier),
+	TEST(lock__is_the_spinlock_after_it_was_taken_away),
+	TEST(lock__is_biased_again_after_twice_as_many),
+	TEST(lock__has_no_threshold_above_the_most),
+	TEST(lock__of_two_in_turns_is_biased_to_nobody),
+	TEST(lock__is_biased_to_the_next_beside_its_former_owner),
+	TEST(lock__is_biased_to_nobody_without_a_slot),
+	TEST(trylock__does_not_wait_for_the_owner),
+	TEST(revoke__leaves_who_is_inside_to_the_next),
+	TEST(trylock__of_the_holder_is_refused),
+	TEST(lock__waits_for_the_owner),
+	TEST(trylock__in_a_poll_is_refused_by_the_spinlock),
+	TEST(trylock__in_a_poll_is_refused_to_the_owner),
+	TEST(trylock__in_a_poll_is_refused_to_the_former_owner),
+	TEST(trylock__in_a_poll_is_refused_before_who_waits),
+	TEST(ring__of_who_owns_the_engine),
+};

@@ -534,32 +534,26 @@ drain__waits_for_binds(void **state)
 	assert_true(lives(bind.key));
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(bind__alone_is_done_at_once),
-		TEST(bind__unsignalled_tells_failures_only),
-		TEST(bind__counts_as_a_request),
-		TEST(bind__shares_the_poll),
-		TEST(bind__stands_between_the_messages),
-		TEST(bind__is_preceded_by_an_ack_request),
-		TEST(bind__completes_in_its_turn),
-		TEST(bind__fenced_waits_for_the_acknowledgements),
-		TEST(bind__fenced_alone_is_done_at_once),
-		TEST(rewind__passes_over_binds),
-		TEST(rewind__by_timeout_passes_over_binds),
-		TEST(rewind__forward_passes_over_binds),
-		TEST(rewind__binds_use_no_credits),
-		TEST(flush__leaves_nothing_to_peers),
-		TEST(flush__leaves_later_binds_of_others),
-		TEST(flush__of_what_is_posted_late),
-		TEST(reset__drops_binds_and_starts_over),
-		TEST(fail__when_the_region_is_gone),
-		TEST(fail__survives_a_rewind),
-		TEST(fail__when_the_window_is_gone),
-		TEST(drain__waits_for_binds),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(bind__alone_is_done_at_once),
+	TEST(bind__unsignalled_tells_failures_only),
+	TEST(bind__counts_as_a_request),
+	TEST(bind__shares_the_poll),
+	TEST(bind__stands_between_the_messages),
+	TEST(bind__is_preceded_by_an_ack_request),
+	TEST(bind__completes_in_its_turn),
+	TEST(bind__fenced_waits_for_the_acknowledgements),
+	TEST(bind__fenced_alone_is_done_at_once),
+	TEST(rewind__passes_over_binds),
+	TEST(rewind__by_timeout_passes_over_binds),
+	TEST(rewind__forward_passes_over_binds),
+	TEST(rewind__binds_use_no_credits),
+	TEST(flush__leaves_nothing_to_peers),
+	TEST(flush__leaves_later_binds_of_others),
+	TEST(flush__of_what_is_posted_late),
+	TEST(reset__drops_binds_and_starts_over),
+	TEST(fail__when_the_region_is_gone),
+	TEST(fail__survives_a_rewind),
+	TEST(fail__when_the_window_is_gone),
+	TEST(drain__waits_for_binds),
+};

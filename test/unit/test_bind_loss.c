@@ -165,12 +165,6 @@ bind__holds_its_place_under_loss(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(bind__holds_its_place_under_loss),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(bind__holds_its_place_under_loss),
+};

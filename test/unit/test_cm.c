@@ -14,7 +14,6 @@ create__judges_its_configuration(void **state)
 	struct roce_cm_config bad;
 	struct roce_cm *cm = NULL;
 
-	(void)state;
 #define REFUSED(field, value)                                         \
 	do {                                                          \
 		bad = good;                                           \
@@ -42,7 +41,6 @@ create__gives_everything_back_when_it_fails(void **state)
 	struct roce_cm *cm = NULL;
 	int fail, rc = -ENOMEM;
 
-	(void)state;
 	for (fail = 0; rc != 0; fail++) {
 		world->alloc_fails_at = fail;
 		rc = roce_cm_create(&config, &cm);
@@ -69,7 +67,6 @@ connect__fails_without_memory(void **state)
 	struct roce_cm_conn *conn = NULL;
 	unsigned int i;
 
-	(void)state;
 	world->alloc_fails_at = 0;
 	assert_int_equal(roce_cm_connect(end->cm, NULL, &connect, end, world->now, &conn), -ENOMEM);
 	world->alloc_fails_at = -1;
@@ -91,7 +88,6 @@ ids__are_not_used_again_soon(void **state)
 	struct world *world = world_create();
 	unsigned int i, k;
 
-	(void)state;
 	for (i = 0; i < ROUNDS; i++) {
 		for (k = 0; k < 2; k++) {
 			struct roce_cm_conn *conn = world_connect(&world->end[k], UINT64_MAX);
@@ -118,7 +114,6 @@ seed__makes_a_run_reproducible(void **state)
 	uint8_t frame[2][512];
 	unsigned int i;
 
-	(void)state;
 	for (i = 0; i < 2; i++) {
 		struct world *world = world_create();
 
@@ -138,7 +133,6 @@ qp_event__makes_up_for_a_lost_rtu(void **state)
 	struct end *passive = &world->end[1];
 	struct roce_cm_conn *a, *b;
 
-	(void)state;
 	world_listen(passive, 1);
 	world->lose = 1 << 2;
 	a = world_connect(&world->end[0], UINT64_MAX);
@@ -166,7 +160,6 @@ qp_event__of_a_broken_one_disconnects(void **state)
 	struct world *world = world_connected(&a, &b);
 	struct end *end = &world->end[0];
 
-	(void)state;
 	end->gsi.qp_async_event(end->gsi.arg, a, ROCE_ENGINE_ASYNC_QP_BROKEN, world->now);
 	assert_false(roce_cm_disconnect(a, world->now));
 	world_settle(world);
@@ -185,7 +178,6 @@ qp_event__of_a_broken_one_refuses_what_is_not_up(void **state)
 	struct end *active = &world->end[0];
 	struct roce_cm_conn *b;
 
-	(void)state;
 	world_listen(passive, 1);
 	world->lose = 1 << 2;
 	active->release_on_down = true;
@@ -207,7 +199,6 @@ count__by_state(void **state)
 	struct world *world = world_connected(&a, &b);
 	uint32_t few[2] = { 7, 7 };
 
-	(void)state;
 	assert_int_equal(in_state(&world->end[0], ROCE_CM_STATE_ESTABLISHED), 1);
 	assert_int_equal(in_state(&world->end[1], ROCE_CM_STATE_ESTABLISHED), 1);
 	assert_int_equal(connections(&world->end[0]), 1);
@@ -273,7 +264,6 @@ worlds__of_every_loss_end_well(void **state)
 	unsigned int ending, lose, twice;
 	long base;
 
-	(void)state;
 	world_listen(&world->end[1], 1);
 	base = world->allocated;
 	for (ending = 0; ending < ENDINGS; ending++) {
@@ -298,7 +288,6 @@ worlds__of_a_rejecting_consumer_end_well(void **state)
 	struct world *world = world_create();
 	unsigned int lose;
 
-	(void)state;
 	world_listen(&world->end[1], 1);
 	for (lose = 0; lose < 1u << TALK; lose++) {
 		world_reset(world);
@@ -323,7 +312,6 @@ worlds__without_a_listener_end_well(void **state)
 	struct world *world = world_create();
 	unsigned int lose;
 
-	(void)state;
 	for (lose = 0; lose < 1u << TALK; lose++) {
 		world_reset(world);
 		world->lose = lose;
@@ -344,7 +332,6 @@ worlds__of_a_slow_consumer_end_well(void **state)
 	struct end *passive = &world->end[1];
 	unsigned int lose;
 
-	(void)state;
 	world_listen(passive, 1);
 	for (lose = 0; lose < 1u << TALK; lose++) {
 		struct roce_cm_param param;
@@ -381,7 +368,6 @@ worlds__of_an_impatient_client_end_well(void **state)
 	unsigned int lose;
 	size_t i;
 
-	(void)state;
 	world_listen(passive, 4);
 	for (i = 0; i < RTE_DIM(patience_us); i++) {
 		for (lose = 0; lose < 1u << TALK; lose++) {
@@ -422,7 +408,6 @@ many__connections_at_once(void **state)
 	unsigned int i;
 	long base;
 
-	(void)state;
 	world_listen(passive, MANY);
 	base = world->allocated;
 	world->lose = UINT64_C(0x5a5a0f0f33331111);
@@ -454,27 +439,20 @@ many__connections_at_once(void **state)
 	world_destroy(world);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(create__judges_its_configuration),
-		cmocka_unit_test(create__gives_everything_back_when_it_fails),
-		cmocka_unit_test(connect__fails_without_memory),
-		cmocka_unit_test(ids__are_not_used_again_soon),
-		cmocka_unit_test(seed__makes_a_run_reproducible),
-		cmocka_unit_test(qp_event__makes_up_for_a_lost_rtu),
-		cmocka_unit_test(qp_event__of_a_broken_one_disconnects),
-		cmocka_unit_test(qp_event__of_a_broken_one_refuses_what_is_not_up),
-		cmocka_unit_test(count__by_state),
-		cmocka_unit_test(worlds__of_every_loss_end_well),
-		cmocka_unit_test(worlds__of_a_rejecting_consumer_end_well),
-		cmocka_unit_test(worlds__without_a_listener_end_well),
-		cmocka_unit_test(worlds__of_a_slow_consumer_end_well),
-		cmocka_unit_test(worlds__of_an_impatient_client_end_well),
-		cmocka_unit_test(many__connections_at_once),
-	};
-
-	unit_eal();
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	cmocka_unit_test(create__judges_its_configuration),
+	cmocka_unit_test(create__gives_everything_back_when_it_fails),
+	cmocka_unit_test(connect__fails_without_memory),
+	cmocka_unit_test(ids__are_not_used_again_soon),
+	cmocka_unit_test(seed__makes_a_run_reproducible),
+	cmocka_unit_test(qp_event__makes_up_for_a_lost_rtu),
+	cmocka_unit_test(qp_event__of_a_broken_one_disconnects),
+	cmocka_unit_test(qp_event__of_a_broken_one_refuses_what_is_not_up),
+	cmocka_unit_test(count__by_state),
+	cmocka_unit_test(worlds__of_every_loss_end_well),
+	cmocka_unit_test(worlds__of_a_rejecting_consumer_end_well),
+	cmocka_unit_test(worlds__without_a_listener_end_well),
+	cmocka_unit_test(worlds__of_a_slow_consumer_end_well),
+	cmocka_unit_test(worlds__of_an_impatient_client_end_well),
+	cmocka_unit_test(many__connections_at_once),
+};

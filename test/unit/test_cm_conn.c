@@ -10,7 +10,6 @@ connect__tells_each_what_the_other_offers(void **state)
 	const struct told *request = &world->end[1].told[0];
 	const struct told *reply = &world->end[0].told[0];
 
-	(void)state;
 	assert_ptr_equal(reply->owner, &world->end[0]);
 	assert_ptr_equal(reply->conn, a);
 	assert_string_equal(reply->private_data, "world");
@@ -51,7 +50,6 @@ connect__judges_its_arguments(void **state)
 	struct roce_cm_connect bad;
 	struct roce_cm_conn *conn = NULL;
 
-	(void)state;
 #define REFUSED(field, value)                                                                  \
 	do {                                                                                   \
 		bad = good;                                                                    \
@@ -83,7 +81,6 @@ connect__tells_nothing_from_inside(void **state)
 	struct end *end = &world->end[0];
 	struct roce_cm_conn *conn;
 
-	(void)state;
 	end->resolve_rc = -EHOSTUNREACH;
 	conn = world_connect(end, UINT64_MAX);
 	assert_int_equal(end->resolves, 0);
@@ -104,7 +101,6 @@ resolve__waits_for_the_neighbour(void **state)
 	struct roce_cm_conn *conn;
 	uint64_t begin = world->now;
 
-	(void)state;
 	world_listen(&world->end[1], 1);
 	end->resolve_rc = -EAGAIN;
 	conn = world_connect(end, UINT64_MAX);
@@ -139,7 +135,6 @@ resolve__ends_with_the_patience_of_the_consumer(void **state)
 	struct end *end = &world->end[0];
 	uint64_t begin = world->now;
 
-	(void)state;
 	end->resolve_rc = -EAGAIN;
 	end->release_on_down = true;
 	world_connect(end, 250000);
@@ -158,7 +153,6 @@ find_path__tells_the_path_and_sends_nothing(void **state)
 	const struct roce_ip dst = world->end[1].ip;
 	struct roce_cm_conn *conn;
 
-	(void)state;
 	assert_int_equal(roce_cm_find_path(end->cm, NULL, &dst, end, world->now, &conn), 0);
 	assert_int_equal(end->events, 0);
 	world_settle(world);
@@ -183,7 +177,6 @@ find_path__ends_like_a_request(void **state)
 	struct roce_cm_conn *conn;
 	uint64_t begin = world->now;
 
-	(void)state;
 	end->resolve_rc = -EAGAIN;
 	end->release_on_down = true;
 	assert_int_equal(roce_cm_find_path(end->cm, NULL, &dst, end, world->now, &conn), 0);
@@ -220,7 +213,6 @@ reply__can_be_refused(void **state)
 	struct end *passive = &world->end[1];
 	struct roce_cm_conn *conn;
 
-	(void)state;
 	world_listen(passive, 1);
 	active->reply_rc = -ENOMEM;
 	conn = world_connect(active, UINT64_MAX);
@@ -241,7 +233,6 @@ accept__judges_its_arguments(void **state)
 	struct roce_cm_param param = offer(passive, NULL);
 	struct roce_cm_conn *a, *b;
 
-	(void)state;
 	passive->policy = POLICY_HOLD;
 	world_listen(passive, 1);
 	a = world_connect(&world->end[0], UINT64_MAX);
@@ -277,7 +268,6 @@ accept__is_too_late_when_the_peer_gave_up(void **state)
 	struct roce_cm_conn *b[2];
 	unsigned int i;
 
-	(void)state;
 	passive->policy = POLICY_HOLD;
 	world_listen(passive, 2);
 	for (i = 0; i < 2; i++) {
@@ -301,7 +291,6 @@ reject__is_told_with_its_private_data(void **state)
 	struct world *world = world_create();
 	struct end *active = &world->end[0];
 
-	(void)state;
 	world->end[1].policy = POLICY_REJECT;
 	world_listen(&world->end[1], 1);
 	active->release_on_down = true;
@@ -323,7 +312,6 @@ accept__may_come_late(void **state)
 	struct roce_cm_param param = offer(passive, "late");
 	struct roce_cm_conn *a, *b;
 
-	(void)state;
 	passive->policy = POLICY_HOLD;
 	world_listen(passive, 1);
 	a = world_connect(&world->end[0], UINT64_MAX);
@@ -345,7 +333,6 @@ disconnect__is_told_to_both(void **state)
 {
 	unsigned int who;
 
-	(void)state;
 	for (who = 0; who < 2; who++) {
 		struct roce_cm_conn *conn[2];
 		struct world *world = world_connected(&conn[0], &conn[1]);
@@ -370,7 +357,6 @@ disconnect__may_come_from_both_at_once(void **state)
 	struct roce_cm_conn *conn[2];
 	struct world *world = world_connected(&conn[0], &conn[1]);
 
-	(void)state;
 	assert_true(roce_cm_disconnect(conn[0], world->now));
 	assert_true(roce_cm_disconnect(conn[1], world->now));
 	world_settle(world);
@@ -423,7 +409,6 @@ release__is_possible_in_every_state(void **state)
 {
 	unsigned int sent;
 
-	(void)state;
 	release_at(0, 0, POLICY_ACCEPT, -EAGAIN); /* RESOLVING, not asked yet */
 	release_at(0, 1, POLICY_HOLD, 0);         /* REQ_SENT, REQ_RCVD at the peer */
 	release_at(1, 1, POLICY_HOLD, 0);         /* REQ_RCVD */
@@ -440,7 +425,6 @@ release__is_possible_after_the_end(void **state)
 	static const uint64_t after_ms[] = { 0, 1, 60, 5000 };
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < RTE_DIM(after_ms); i++) {
 		struct roce_cm_conn *a, *b;
 		struct world *world = world_connected(&a, &b);
@@ -458,7 +442,6 @@ release__ends_a_connection_like_a_disconnect(void **state)
 {
 	unsigned int who;
 
-	(void)state;
 	for (who = 0; who < 2; who++) {
 		struct roce_cm_conn *conn[2];
 		struct world *world = world_connected(&conn[0], &conn[1]);
@@ -500,7 +483,6 @@ notify__may_call_everything(void **state)
 	struct end *active = &world->end[0];
 	struct end *passive = &world->end[1];
 
-	(void)state;
 	world_listen(passive, 1);
 	active->also = reenter;
 	passive->release_on_down = true;
@@ -532,30 +514,23 @@ notify__may_call_everything(void **state)
 	world_all_over(world);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(connect__tells_each_what_the_other_offers),
-		cmocka_unit_test(connect__judges_its_arguments),
-		cmocka_unit_test(connect__tells_nothing_from_inside),
-		cmocka_unit_test(resolve__waits_for_the_neighbour),
-		cmocka_unit_test(resolve__ends_with_the_patience_of_the_consumer),
-		cmocka_unit_test(find_path__tells_the_path_and_sends_nothing),
-		cmocka_unit_test(find_path__ends_like_a_request),
-		cmocka_unit_test(reply__can_be_refused),
-		cmocka_unit_test(accept__judges_its_arguments),
-		cmocka_unit_test(accept__is_too_late_when_the_peer_gave_up),
-		cmocka_unit_test(reject__is_told_with_its_private_data),
-		cmocka_unit_test(accept__may_come_late),
-		cmocka_unit_test(disconnect__is_told_to_both),
-		cmocka_unit_test(disconnect__may_come_from_both_at_once),
-		cmocka_unit_test(release__is_possible_in_every_state),
-		cmocka_unit_test(release__is_possible_after_the_end),
-		cmocka_unit_test(release__ends_a_connection_like_a_disconnect),
-		cmocka_unit_test(notify__may_call_everything),
-	};
-
-	unit_eal();
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	cmocka_unit_test(connect__tells_each_what_the_other_offers),
+	cmocka_unit_test(connect__judges_its_arguments),
+	cmocka_unit_test(connect__tells_nothing_from_inside),
+	cmocka_unit_test(resolve__waits_for_the_neighbour),
+	cmocka_unit_test(resolve__ends_with_the_patience_of_the_consumer),
+	cmocka_unit_test(find_path__tells_the_path_and_sends_nothing),
+	cmocka_unit_test(find_path__ends_like_a_request),
+	cmocka_unit_test(reply__can_be_refused),
+	cmocka_unit_test(accept__judges_its_arguments),
+	cmocka_unit_test(accept__is_too_late_when_the_peer_gave_up),
+	cmocka_unit_test(reject__is_told_with_its_private_data),
+	cmocka_unit_test(accept__may_come_late),
+	cmocka_unit_test(disconnect__is_told_to_both),
+	cmocka_unit_test(disconnect__may_come_from_both_at_once),
+	cmocka_unit_test(release__is_possible_in_every_state),
+	cmocka_unit_test(release__is_possible_after_the_end),
+	cmocka_unit_test(release__ends_a_connection_like_a_disconnect),
+	cmocka_unit_test(notify__may_call_everything),
+};

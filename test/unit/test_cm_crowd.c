@@ -40,7 +40,6 @@ crowd__does_not_keep_new_connections_out(void **state)
 {
 	struct world *world = world_create();
 
-	(void)state;
 	world_listen(&world->end[1], AT_ONCE);
 	for (unsigned int i = 0; i < 200; i++)
 		come_and_go(world);
@@ -62,7 +61,6 @@ crowd__cuts_nothing_while_there_is_room(void **state)
 {
 	struct world *world = world_create();
 
-	(void)state;
 	world_listen(&world->end[1], AT_ONCE);
 	for (unsigned int i = 0; i < 900 / AT_ONCE; i++)
 		come_and_go(world);
@@ -81,7 +79,6 @@ crowd__leaves_alone_what_somebody_has(void **state)
 	struct end *end = &world->end[0];
 	struct roce_cm_conn *up, *held;
 
-	(void)state;
 	world_listen(&world->end[1], AT_ONCE);
 	up = world_connect(end, 1000000);
 	held = world_connect(end, 1000000);
@@ -109,7 +106,6 @@ crowd__answers_for_those_it_forgot(void **state)
 	struct roce_cm_conn *first;
 	uint64_t answered;
 
-	(void)state;
 	world_listen(end, AT_ONCE);
 	end->release_on_down = true;
 	first = world_connect(&world->end[0], 1000000);
@@ -141,7 +137,6 @@ crowd__lets_everybody_finish_speaking(void **state)
 	struct world *world = world_create();
 	struct end *end = &world->end[0];
 
-	(void)state;
 	world_listen(&world->end[1], AT_ONCE);
 	for (unsigned int i = 0; i < RTE_DIM(living); i++) {
 		living[i] = world_connect(end, 1000000);
@@ -162,17 +157,10 @@ crowd__lets_everybody_finish_speaking(void **state)
 	world_destroy(world);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(crowd__does_not_keep_new_connections_out),
-		cmocka_unit_test(crowd__cuts_nothing_while_there_is_room),
-		cmocka_unit_test(crowd__leaves_alone_what_somebody_has),
-		cmocka_unit_test(crowd__answers_for_those_it_forgot),
-		cmocka_unit_test(crowd__lets_everybody_finish_speaking),
-	};
-
-	unit_eal();
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	cmocka_unit_test(crowd__does_not_keep_new_connections_out),
+	cmocka_unit_test(crowd__cuts_nothing_while_there_is_room),
+	cmocka_unit_test(crowd__leaves_alone_what_somebody_has),
+	cmocka_unit_test(crowd__answers_for_those_it_forgot),
+	cmocka_unit_test(crowd__lets_everybody_finish_speaking),
+};

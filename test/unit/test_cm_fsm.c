@@ -80,7 +80,6 @@ table__is_this(void **state)
 	size_t used = 0;
 	unsigned int s, i, next;
 
-	(void)state;
 	for (s = 1; s < ROCE_CM_STATES; s++) {
 		for (i = 0; i < ROCE_CM_INPUTS; i++) {
 			const char *action = roce_cm_fsm_cell(s, i, &next);
@@ -115,7 +114,6 @@ table__has_no_island_and_no_trap(void **state)
 	bool ends[ROCE_CM_STATES] = { [ROCE_CM_STATE_CLOSED] = true };
 	unsigned int round, s, i, next;
 
-	(void)state;
 	for (round = 0; round < ROCE_CM_STATES; round++) {
 		for (s = 1; s < ROCE_CM_STATES; s++) {
 			for (i = 0; i < ROCE_CM_INPUTS; i++) {
@@ -137,7 +135,6 @@ table__lets_the_owner_end_every_live_state(void **state)
 {
 	unsigned int s;
 
-	(void)state;
 	for (s = 1; s < ROCE_CM_STATE_DREQ_SENT; s++)
 		assert_true(does(s, ROCE_CM_IN_END));
 	for (; s < ROCE_CM_STATES; s++)
@@ -150,7 +147,6 @@ table__waits_for_nobody_for_ever(void **state)
 {
 	unsigned int s;
 
-	(void)state;
 	for (s = 1; s < ROCE_CM_STATES; s++) {
 		bool patient = s == ROCE_CM_STATE_REP_RCVD || s == ROCE_CM_STATE_REQ_RCVD ||
 				s == ROCE_CM_STATE_ESTABLISHED || s == ROCE_CM_STATE_CLOSED;
@@ -167,7 +163,6 @@ table__answers_every_dreq(void **state)
 {
 	unsigned int s;
 
-	(void)state;
 	for (s = ROCE_CM_STATE_REP_SENT; s < ROCE_CM_STATES; s++)
 		assert_true(does(s, ROCE_CM_IN_DREQ));
 }
@@ -180,7 +175,6 @@ repeat__doubles_up_to_the_response_time(void **state)
 	uint64_t sum = 0;
 	unsigned int i;
 
-	(void)state;
 	for (i = 0; i < RTE_DIM(want); i++)
 		assert_int_equal(roce_cm_repeat_us(i), want[i]);
 	for (i = 0; i <= ROCE_CM_RETRIES; i++)
@@ -217,7 +211,6 @@ request__is_repeated_and_given_up(void **state)
 	uint64_t at[32] = { 0 };
 	unsigned int n;
 
-	(void)state;
 	world_connect(&world->end[0], UINT64_MAX);
 	world->end[0].release_on_down = true;
 	n = watch(world, at);
@@ -240,7 +233,6 @@ request__ends_with_the_patience_of_the_consumer(void **state)
 	struct end *end = &world->end[0];
 	uint64_t begin = world->now;
 
-	(void)state;
 	end->release_on_down = true;
 	world->lose_all = true;
 	world_connect(end, 1000000);
@@ -260,7 +252,6 @@ reply__is_repeated_and_given_up(void **state)
 	struct end *passive = &world->end[1];
 	struct roce_cm_msg rej;
 
-	(void)state;
 	world_listen(passive, 1);
 	world->end[0].release_on_down = true;
 	passive->release_on_down = true;
@@ -288,7 +279,6 @@ dreq__is_repeated_and_given_up(void **state)
 	struct roce_cm_conn *conn;
 	uint64_t begin;
 
-	(void)state;
 	world_listen(&world->end[1], 1);
 	conn = world_connect(active, UINT64_MAX);
 	world_run_ms(world, 10);
@@ -318,7 +308,6 @@ prolong__waits_as_the_peer_asks(void **state)
 	} rule[] = { { 0, 200, 203 }, { 20, 4494, 4500 }, { 31, 68900, 68930 } };
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < RTE_DIM(rule); i++) {
 		struct world *world = world_create();
 		struct end *end = &world->end[0];
@@ -354,7 +343,6 @@ timewait__has_bounds(void **state)
 	} rule[] = { { 0, 1000 }, { 1, 20 }, { 14, 134 }, { 19, 1000 }, { 31, 1000 } };
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < RTE_DIM(rule); i++) {
 		struct world *world = world_create();
 		struct end *end = &world->end[0];
@@ -383,24 +371,17 @@ timewait__has_bounds(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(table__is_this),
-		cmocka_unit_test(table__has_no_island_and_no_trap),
-		cmocka_unit_test(table__lets_the_owner_end_every_live_state),
-		cmocka_unit_test(table__waits_for_nobody_for_ever),
-		cmocka_unit_test(table__answers_every_dreq),
-		cmocka_unit_test(repeat__doubles_up_to_the_response_time),
-		cmocka_unit_test(request__is_repeated_and_given_up),
-		cmocka_unit_test(request__ends_with_the_patience_of_the_consumer),
-		cmocka_unit_test(reply__is_repeated_and_given_up),
-		cmocka_unit_test(dreq__is_repeated_and_given_up),
-		cmocka_unit_test(prolong__waits_as_the_peer_asks),
-		cmocka_unit_test(timewait__has_bounds),
-	};
-
-	unit_eal();
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	cmocka_unit_test(table__is_this),
+	cmocka_unit_test(table__has_no_island_and_no_trap),
+	cmocka_unit_test(table__lets_the_owner_end_every_live_state),
+	cmocka_unit_test(table__waits_for_nobody_for_ever),
+	cmocka_unit_test(table__answers_every_dreq),
+	cmocka_unit_test(repeat__doubles_up_to_the_response_time),
+	cmocka_unit_test(request__is_repeated_and_given_up),
+	cmocka_unit_test(request__ends_with_the_patience_of_the_consumer),
+	cmocka_unit_test(reply__is_repeated_and_given_up),
+	cmocka_unit_test(dreq__is_repeated_and_given_up),
+	cmocka_unit_test(prolong__waits_as_the_peer_asks),
+	cmocka_unit_test(timewait__has_bounds),
+};

@@ -10,7 +10,6 @@ listen__has_one_for_each_service(void **state)
 	struct roce_cm_listener *first, *second = NULL;
 	unsigned int i;
 
-	(void)state;
 	first = world_listen(end, 1);
 	assert_int_equal(roce_cm_listen(end->cm, NULL, SERVICE, 1, end, &second), -EADDRINUSE);
 	assert_null(second);
@@ -55,7 +54,6 @@ listen__is_at_the_addresses_of_its_context(void **state)
 	struct roce_cm_listener *one, *two, *no = NULL;
 	int owner[2];
 
-	(void)state;
 	end->policy = POLICY_HOLD;
 	assert_int_equal(roce_cm_listen(end->cm, &there, SERVICE, 1, &owner[0], &one), 0);
 	/* Nobody is told of a request to an address at which nobody listens. */
@@ -88,7 +86,6 @@ request__is_told_as_it_came(void **state)
 	struct roce_cm_msg req = good_request(end);
 	const struct told *told = &end->told[0];
 
-	(void)state;
 	world_listen(end, 1);
 	end->policy = POLICY_HOLD;
 	hear(end, &req);
@@ -123,7 +120,6 @@ request__is_refused_with_the_reason(void **state)
 	struct end *end = &world->end[1];
 	size_t i;
 
-	(void)state;
 	world_listen(end, 1);
 	for (i = 0; i < RTE_DIM(rule); i++) {
 		struct roce_cm_msg req = good_request(end);
@@ -165,7 +161,6 @@ backlog__is_a_bound(void **state)
 	struct roce_cm_param param = offer(end, NULL);
 	unsigned int i;
 
-	(void)state;
 	world_listen(end, 3);
 	end->policy = POLICY_HOLD;
 	for (i = 0; i < 5; i++) {
@@ -194,7 +189,6 @@ backlog__is_refused_as_well_by_the_consumer(void **state)
 	struct end *end = &world->end[1];
 	struct roce_cm_msg req = good_request(end);
 
-	(void)state;
 	world_listen(end, 1);
 	end->policy = POLICY_REFUSE;
 	assert_int_equal(said_to(end, &req).reason, ROCE_CM_REJ_NO_RESOURCES);
@@ -214,7 +208,6 @@ connections__are_bounded(void **state)
 	struct roce_cm_msg req = good_request(end);
 	unsigned int i;
 
-	(void)state;
 	world_listen(end, UINT32_MAX);
 	end->policy = POLICY_HOLD;
 	for (i = 0; i < 1100; i++) {
@@ -238,7 +231,6 @@ unlisten__leaves_what_was_told(void **state)
 	struct roce_cm_param param = offer(end, NULL);
 	struct roce_cm_listener *listener;
 
-	(void)state;
 	listener = world_listen(end, 2);
 	end->policy = POLICY_HOLD;
 	hear(end, &req);
@@ -265,7 +257,6 @@ duplicate__never_makes_a_second_connection(void **state)
 	struct roce_cm_param param = offer(end, "x");
 	struct roce_cm_msg said;
 
-	(void)state;
 	world_listen(end, 4);
 	end->policy = POLICY_HOLD;
 	hear(end, &req);
@@ -314,7 +305,6 @@ stale__connection_makes_room(void **state)
 	};
 	unsigned int way;
 
-	(void)state;
 	for (way = 0; way < WAYS; way++) {
 		struct world *world = world_create();
 		struct end *end = &world->end[1];
@@ -358,7 +348,6 @@ stale__is_nothing_that_waits_for_its_end(void **state)
 	struct roce_cm_msg req = good_request(end);
 	struct roce_cm_msg dreq = { .attr = ROCE_CM_ATTR_DREQ, .local_id = req.local_id };
 
-	(void)state;
 	world_listen(end, 4);
 	end->release_on_down = true;
 	dreq.remote_id = establish(end, &req);
@@ -389,7 +378,6 @@ stale__is_a_matter_of_the_same_host(void **state)
 	struct end *end = &world->end[1];
 	struct roce_cm_msg req = good_request(end);
 
-	(void)state;
 	world_listen(end, 4);
 	establish(end, &req);
 	other(end)->ip = roce_ip_from_v4(RTE_BE32(0xc0000263));
@@ -398,24 +386,17 @@ stale__is_a_matter_of_the_same_host(void **state)
 	world_destroy(world);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(listen__has_one_for_each_service),
-		cmocka_unit_test(listen__is_at_the_addresses_of_its_context),
-		cmocka_unit_test(request__is_told_as_it_came),
-		cmocka_unit_test(request__is_refused_with_the_reason),
-		cmocka_unit_test(backlog__is_a_bound),
-		cmocka_unit_test(backlog__is_refused_as_well_by_the_consumer),
-		cmocka_unit_test(connections__are_bounded),
-		cmocka_unit_test(unlisten__leaves_what_was_told),
-		cmocka_unit_test(duplicate__never_makes_a_second_connection),
-		cmocka_unit_test(stale__connection_makes_room),
-		cmocka_unit_test(stale__is_nothing_that_waits_for_its_end),
-		cmocka_unit_test(stale__is_a_matter_of_the_same_host),
-	};
-
-	unit_eal();
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	cmocka_unit_test(listen__has_one_for_each_service),
+	cmocka_unit_test(listen__is_at_the_addresses_of_its_context),
+	cmocka_unit_test(request__is_told_as_it_came),
+	cmocka_unit_test(request__is_refused_with_the_reason),
+	cmocka_unit_test(backlog__is_a_bound),
+	cmocka_unit_test(backlog__is_refused_as_well_by_the_consumer),
+	cmocka_unit_test(connections__are_bounded),
+	cmocka_unit_test(unlisten__leaves_what_was_told),
+	cmocka_unit_test(duplicate__never_makes_a_second_connection),
+	cmocka_unit_test(stale__connection_makes_room),
+	cmocka_unit_test(stale__is_nothing_that_waits_for_its_end),
+	cmocka_unit_test(stale__is_a_matter_of_the_same_host),
+};

@@ -87,7 +87,6 @@ decode__reads_what_linux_asks(void **state)
 	struct roce_cm_msg msg = decoded(&mad);
 	struct roce_cm_msg want = linux_request();
 
-	(void)state;
 	assert_int_equal(msg.attr, ROCE_CM_ATTR_REQ);
 	assert_true(msg.tid == want.tid);
 	assert_true(msg.ca_guid == want.ca_guid);
@@ -124,7 +123,6 @@ decode__reads_what_linux_answers(void **state)
 	struct roce_cm_mad mad = GOLDEN(linux_rep);
 	struct roce_cm_msg msg = decoded(&mad);
 
-	(void)state;
 	assert_int_equal(msg.attr, ROCE_CM_ATTR_REP);
 	assert_true(msg.ca_guid == SERVER_GUID);
 	assert_int_equal(msg.local_id, 0x7136afc1);
@@ -146,7 +144,6 @@ decode__reads_how_linux_refuses(void **state)
 	struct roce_cm_mad mad = GOLDEN(linux_rej_consumer);
 	struct roce_cm_msg msg = decoded(&mad);
 
-	(void)state;
 	assert_int_equal(msg.reason, ROCE_CM_REJ_CONSUMER);
 	assert_int_equal(msg.about, ROCE_CM_ABOUT_REQ);
 	assert_int_equal(msg.ari_len, 0);
@@ -168,7 +165,6 @@ decode__reads_how_linux_ends(void **state)
 	struct roce_cm_mad mad = GOLDEN(linux_dreq);
 	struct roce_cm_msg msg = decoded(&mad);
 
-	(void)state;
 	assert_int_equal(msg.attr, ROCE_CM_ATTR_DREQ);
 	assert_int_equal(msg.local_id, 0x0593d566);
 	assert_int_equal(msg.remote_id, 0x7136afc1);
@@ -193,7 +189,6 @@ decode__refuses_what_is_no_cm_message(void **state)
 	struct roce_cm_msg msg;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < RTE_DIM(wrong); i++) {
 		struct roce_cm_mad mad = GOLDEN(linux_rtu);
 
@@ -220,7 +215,6 @@ decode__judges_the_ip_cm_header(void **state)
 	};
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < RTE_DIM(rule); i++) {
 		struct roce_cm_mad mad = GOLDEN(linux_req);
 
@@ -236,7 +230,6 @@ decode__bounds_the_reject_information(void **state)
 {
 	struct roce_cm_mad mad = GOLDEN(linux_rej_nobody);
 
-	(void)state;
 	mad.rej.ari_len = 0xff;
 	assert_int_equal(decoded(&mad).ari_len, ROCE_CM_REJ_ARI);
 }
@@ -248,7 +241,6 @@ encode__asks_as_linux_does(void **state)
 	struct roce_cm_msg msg = linux_request();
 	struct roce_cm_mad mad;
 
-	(void)state;
 	memset(&mad, 0xee, sizeof(mad));
 	roce_cm_msg_encode(&msg, &mad);
 	assert_memory_equal(&mad, &want, sizeof(mad));
@@ -276,7 +268,6 @@ encode__answers_as_linux_does(void **state)
 		},
 	};
 
-	(void)state;
 	roce_cm_msg_encode(&msg, &mad);
 	assert_memory_equal(&mad, &want, sizeof(mad));
 }
@@ -296,7 +287,6 @@ encode__writes_back_every_golden_message(void **state)
 	};
 	size_t i;
 
-	(void)state;
 	/* The one thing we say otherwise: rping asks for no end-to-end flow control although it has no shared queue. */
 	all[RTE_DIM(all) - 1].req.eecn_timeout |= RTE_BE32(ROCE_CM_REQ_E2E);
 	for (i = 0; i < RTE_DIM(all); i++)
@@ -337,7 +327,6 @@ encode__keeps_what_linux_never_sent(void **state)
 	assert_int_equal(msg.req.sl, 13);
 	req = linux_request();
 
-	(void)state;
 	roce_cm_msg_encode(&mra, &mad);
 	/* IBTA 12.6.6: two bits and five bits, each at the top of its byte. */
 	assert_int_equal(mad.mra.about, 0x40);
@@ -373,30 +362,23 @@ sport__folds_as_linux_does(void **state)
 	uint32_t label;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < RTE_DIM(seen); i++)
 		assert_int_equal(roce_cm_msg_sport(seen[i].label), seen[i].port);
 	for (label = 0; label <= ROCE_CM_FLOW_MASK; label += 97)
 		assert_true(roce_cm_msg_sport(label) >= 49152);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(decode__reads_what_linux_asks),
-		cmocka_unit_test(decode__reads_what_linux_answers),
-		cmocka_unit_test(decode__reads_how_linux_refuses),
-		cmocka_unit_test(decode__reads_how_linux_ends),
-		cmocka_unit_test(decode__refuses_what_is_no_cm_message),
-		cmocka_unit_test(decode__judges_the_ip_cm_header),
-		cmocka_unit_test(decode__bounds_the_reject_information),
-		cmocka_unit_test(encode__asks_as_linux_does),
-		cmocka_unit_test(encode__answers_as_linux_does),
-		cmocka_unit_test(encode__writes_back_every_golden_message),
-		cmocka_unit_test(encode__keeps_what_linux_never_sent),
-		cmocka_unit_test(sport__folds_as_linux_does),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	cmocka_unit_test(decode__reads_what_linux_asks),
+	cmocka_unit_test(decode__reads_what_linux_answers),
+	cmocka_unit_test(decode__reads_how_linux_refuses),
+	cmocka_unit_test(decode__reads_how_linux_ends),
+	cmocka_unit_test(decode__refuses_what_is_no_cm_message),
+	cmocka_unit_test(decode__judges_the_ip_cm_header),
+	cmocka_unit_test(decode__bounds_the_reject_information),
+	cmocka_unit_test(encode__asks_as_linux_does),
+	cmocka_unit_test(encode__answers_as_linux_does),
+	cmocka_unit_test(encode__writes_back_every_golden_message),
+	cmocka_unit_test(encode__keeps_what_linux_never_sent),
+	cmocka_unit_test(sport__folds_as_linux_does),
+};

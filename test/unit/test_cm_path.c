@@ -13,7 +13,6 @@ mtu__is_the_smaller_of_both(void **state)
 	} rule[] = { { 5, 3, 2 }, { 3, 5, 1 }, { 1, 1, 1 }, { 2, 1, 2 } };
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < RTE_DIM(rule); i++) {
 		struct world *world = world_create();
 		uint8_t want = RTE_MIN(rule[i].active, rule[i].passive);
@@ -40,7 +39,6 @@ mtu__refusal_without_a_way_out_is_told(void **state)
 	static const uint8_t code[] = { 0, 3, 4, 0x30 };
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < RTE_DIM(code); i++) {
 		struct world *world = world_create();
 		struct end *end = &world->end[0];
@@ -69,7 +67,6 @@ path__needs_no_neighbour(void **state)
 	struct end *end = &world->end[1];
 	struct roce_cm_msg req = good_request(end);
 
-	(void)state;
 	world_listen(end, 1);
 	end->resolve_rc = -EAGAIN;
 	assert_int_equal(said_to(end, &req).attr, ROCE_CM_ATTR_REP);
@@ -110,7 +107,6 @@ path__is_in_the_class_of_the_request(void **state)
 		{ 0, 0, 0, 3 << 13, 0, 0, 3 << 13 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < RTE_DIM(rule); i++) {
 		struct world *world = world_create();
 		struct end *end = &world->end[1];
@@ -145,7 +141,6 @@ path__is_that_of_the_messages_too(void **state)
 	struct end *active = &world->end[0], *passive = &world->end[1];
 	struct roce_cm_msg req;
 
-	(void)state;
 	world_listen(passive, 1);
 	active->tos = 26 << 2;
 	active->vlan_tci = 5 << 13 | 7;
@@ -168,17 +163,10 @@ path__is_that_of_the_messages_too(void **state)
 	world_destroy(world);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(mtu__is_the_smaller_of_both),
-		cmocka_unit_test(mtu__refusal_without_a_way_out_is_told),
-		cmocka_unit_test(path__needs_no_neighbour),
-		cmocka_unit_test(path__is_in_the_class_of_the_request),
-		cmocka_unit_test(path__is_that_of_the_messages_too),
-	};
-
-	unit_eal();
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	cmocka_unit_test(mtu__is_the_smaller_of_both),
+	cmocka_unit_test(mtu__refusal_without_a_way_out_is_told),
+	cmocka_unit_test(path__needs_no_neighbour),
+	cmocka_unit_test(path__is_in_the_class_of_the_request),
+	cmocka_unit_test(path__is_that_of_the_messages_too),
+};

@@ -49,7 +49,6 @@ frame__looks_like_linux(void **state)
 	uint32_t psn[2];
 	unsigned int i;
 
-	(void)state;
 	for (i = 0; i < 2; i++) {
 		world_connect(end, UINT64_MAX);
 		assert_int_equal(speak(end), 1);
@@ -87,7 +86,6 @@ rx__takes_only_datagrams_for_itself(void **state)
 	struct roce_cm_mad mad = rtu_mad();
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < RTE_DIM(wrong); i++) {
 		struct rte_mbuf *m = forge(end, &mad);
 		struct roce_pkt pkt;
@@ -118,7 +116,6 @@ rx__wants_a_whole_mad(void **state)
 	struct rte_mbuf *m = forge(end, &mad);
 	struct roce_pkt pkt;
 
-	(void)state;
 	assert_int_equal(roce_frame_parse(m, &pkt), ROCE_FRAME_OK);
 	pkt.payload_len = ROCE_MAD_LEN - 4;
 	end->gsi.rx(end->gsi.arg, &pkt, world->now);
@@ -141,7 +138,6 @@ rx__takes_a_mad_in_segments(void **state)
 	struct roce_cm_mad mad = rtu_mad();
 	uint32_t cut;
 
-	(void)state;
 	for (cut = BTH_AT + 20; cut < 322; cut += 13) {
 		struct rte_mbuf *whole = forge(end, &mad);
 
@@ -171,7 +167,6 @@ unknown_peer__is_answered_once_or_not_at_all(void **state)
 	struct end *end = &world->end[1];
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < RTE_DIM(rule); i++) {
 		struct roce_cm_msg msg = { .tid = 9,
 			.local_id = 0x77,
@@ -213,7 +208,6 @@ rx__judges_the_source(void **state)
 		.qpn = 0x10100 };
 	struct roce_cm_msg wrong;
 
-	(void)state;
 	wrong = dreq;
 	wrong.local_id++;
 	hear(end, &wrong);
@@ -265,7 +259,6 @@ rx__knows_a_client_that_does_not_know_us(void **state)
 	struct end *end = &world->end[1];
 	struct roce_cm_conn *conn;
 
-	(void)state;
 	world_listen(end, 1);
 	world->lose = 1 << 1;
 	conn = world_connect(&world->end[0], UINT64_MAX);
@@ -287,7 +280,6 @@ rep__said_again_is_confirmed_again(void **state)
 	struct end *passive = &world->end[1];
 	struct roce_cm_conn *conn;
 
-	(void)state;
 	world_listen(passive, 1);
 	/* Two RTUs are lost: the REP comes at 0, 200 and 600 ms. */
 	world->lose = 1 << 2 | 1 << 4;
@@ -325,7 +317,6 @@ rtu__goes_before_the_dreq(void **state)
 	struct roce_cm_conn *conn = world_connect(active, UINT64_MAX);
 	struct roce_cm_mad mad;
 
-	(void)state;
 	assert_int_equal(speak(active), 1);
 	rep.remote_id = conn->local_id;
 	hear(active, &rep);
@@ -346,7 +337,6 @@ rej__is_said_again(void **state)
 	struct world *world = world_create();
 	struct end *active = &world->end[0];
 
-	(void)state;
 	world_listen(&world->end[1], 1);
 	world->end[1].policy = POLICY_REJECT;
 	world->lose = 1 << 1 | 1 << 3;
@@ -372,7 +362,6 @@ tx__waits_for_buffers(void **state)
 	struct rte_mbuf *pkts[4];
 	unsigned int n = 0;
 
-	(void)state;
 	world_connect(end, UINT64_MAX);
 	hear(end, &dreq);
 	while (n < RTE_DIM(all) && (all[n] = rte_pktmbuf_alloc(unit_pool())) != NULL)
@@ -402,7 +391,6 @@ answer__queue_is_bounded(void **state)
 	struct end *end = &world->end[1];
 	unsigned int i;
 
-	(void)state;
 	for (i = 0; i < 500; i++) {
 		struct roce_cm_msg dreq = {
 			.attr = ROCE_CM_ATTR_DREQ, .local_id = i, .remote_id = i
@@ -436,7 +424,6 @@ rx__survives_hostility(void **state)
 	uint32_t id = established(end);
 	unsigned int i, k, out = 0, frames = 20000;
 
-	(void)state;
 	end->policy = POLICY_REFUSE;
 	end->release_on_down = true;
 	for (i = 0; i < frames; i++) {
@@ -466,25 +453,18 @@ rx__survives_hostility(void **state)
 	world_destroy(world);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(frame__looks_like_linux),
-		cmocka_unit_test(rx__takes_only_datagrams_for_itself),
-		cmocka_unit_test(rx__wants_a_whole_mad),
-		cmocka_unit_test(rx__takes_a_mad_in_segments),
-		cmocka_unit_test(unknown_peer__is_answered_once_or_not_at_all),
-		cmocka_unit_test(rx__judges_the_source),
-		cmocka_unit_test(rx__knows_a_client_that_does_not_know_us),
-		cmocka_unit_test(rep__said_again_is_confirmed_again),
-		cmocka_unit_test(rtu__goes_before_the_dreq),
-		cmocka_unit_test(rej__is_said_again),
-		cmocka_unit_test(tx__waits_for_buffers),
-		cmocka_unit_test(answer__queue_is_bounded),
-		cmocka_unit_test(rx__survives_hostility),
-	};
-
-	unit_eal();
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	cmocka_unit_test(frame__looks_like_linux),
+	cmocka_unit_test(rx__takes_only_datagrams_for_itself),
+	cmocka_unit_test(rx__wants_a_whole_mad),
+	cmocka_unit_test(rx__takes_a_mad_in_segments),
+	cmocka_unit_test(unknown_peer__is_answered_once_or_not_at_all),
+	cmocka_unit_test(rx__judges_the_source),
+	cmocka_unit_test(rx__knows_a_client_that_does_not_know_us),
+	cmocka_unit_test(rep__said_again_is_confirmed_again),
+	cmocka_unit_test(rtu__goes_before_the_dreq),
+	cmocka_unit_test(rej__is_said_again),
+	cmocka_unit_test(tx__waits_for_buffers),
+	cmocka_unit_test(answer__queue_is_bounded),
+	cmocka_unit_test(rx__survives_hostility),
+};

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "conf.h"
+#include "rules.h"
 
 #define MAX 8
 
@@ -73,7 +69,6 @@ parse__a_line_has_eight_fields(void **state)
 				"\"port=loop0 ip=192.0.2.1/24\" \"\"\n");
 	const struct libdat_conf_entry *e = &h->entry[0];
 
-	(void)state;
 	assert_int_equal(h->bad, 0);
 	assert_int_equal(h->entries, 1);
 	assert_int_equal(e->line, 1);
@@ -112,7 +107,6 @@ parse__good_lines(void **state)
 		{ "a u1.2 threadsafe default l v.1.2 \"\" \"\"", "a", "" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
 		struct heard *h = parse(good[i].text);
 
@@ -171,7 +165,6 @@ parse__bad_lines_say_why(void **state)
 		{ "a u1.2 threadsafe default l v.1.2 i\"j\" p", "a quote stands inside field 7" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct heard *h = parse(bad[i].text);
 
@@ -191,7 +184,6 @@ parse__a_bad_line_does_not_hide_the_others(void **state)
 				"c\n"
 				"d u1.2 threadsafe default l v.1.2 i p");
 
-	(void)state;
 	assert_int_equal(h->entries, 2);
 	assert_string_equal(h->entry[0].ia_name, "b");
 	assert_int_equal(h->entry[0].line, 2);
@@ -210,7 +202,6 @@ parse__fields_have_a_largest_size(void **state)
 	char data[LIBDAT_CONF_FIELD_MAX + 1];
 	struct heard *h;
 
-	(void)state;
 	memset(name, 'n', sizeof(name));
 	name[LIBDAT_CONF_NAME_MAX] = '\0';
 	snprintf(text, sizeof(text), "%s u1.2 threadsafe default l v.1.2 i p", name);
@@ -240,7 +231,6 @@ parse__any_bytes_are_survived(void **state)
 	static const char good[] = "a u1.2 threadsafe default l v.1.2 \"i\" p\n";
 	uint32_t random = 12345;
 
-	(void)state;
 	assert_int_equal(parse_bytes("", 0, 0)->entries, 0);
 	assert_int_equal(parse_bytes(zero, sizeof(zero) - 1, 0)->bad, 1);
 	for (int round = 0; round < 20000; round++) {
@@ -265,23 +255,16 @@ parse__the_sink_can_stop(void **state)
 				   "c\n";
 	struct heard *h = parse_bytes(text, sizeof(text) - 1, 1);
 
-	(void)state;
 	assert_int_equal(h->entries, 1);
 	assert_int_equal(h->bad, 0);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(parse__a_line_has_eight_fields),
-		cmocka_unit_test(parse__good_lines),
-		cmocka_unit_test(parse__bad_lines_say_why),
-		cmocka_unit_test(parse__a_bad_line_does_not_hide_the_others),
-		cmocka_unit_test(parse__fields_have_a_largest_size),
-		cmocka_unit_test(parse__any_bytes_are_survived),
-		cmocka_unit_test(parse__the_sink_can_stop),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	cmocka_unit_test(parse__a_line_has_eight_fields),
+	cmocka_unit_test(parse__good_lines),
+	cmocka_unit_test(parse__bad_lines_say_why),
+	cmocka_unit_test(parse__a_bad_line_does_not_hide_the_others),
+	cmocka_unit_test(parse__fields_have_a_largest_size),
+	cmocka_unit_test(parse__any_bytes_are_survived),
+	cmocka_unit_test(parse__the_sink_can_stop),
+};

@@ -205,22 +205,16 @@ look__leaves_the_events_there(void **state)
 	assert_int_equal(roce_cq_destroy(cq), 0);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(create__refuses_no_depth_and_too_much),
-		TEST(create__without_memory_leaves_nothing),
-		TEST(destroy__waits_for_the_queue_pairs),
-		TEST(destroy__drops_what_is_inside),
-		TEST(look__leaves_the_events_there),
-		TEST(poll__takes_the_oldest_first_and_no_more_than_asked),
-		TEST(poll__carries_every_field),
-		TEST(push__succeeds_exactly_depth_times),
-		TEST(push__to_a_full_queue_loses_the_event_and_says_so),
-		TEST(try_push__to_a_full_queue_changes_nothing),
-		TEST(push__of_a_lost_completion_is_counted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(create__refuses_no_depth_and_too_much),
+	TEST(create__without_memory_leaves_nothing),
+	TEST(destroy__waits_for_the_queue_pairs),
+	TEST(destroy__drops_what_is_inside),
+	TEST(look__leaves_the_events_there),
+	TEST(poll__takes_the_oldest_first_and_no_more_than_asked),
+	TEST(poll__carries_every_field),
+	TEST(push__succeeds_exactly_depth_times),
+	TEST(push__to_a_full_queue_loses_the_event_and_says_so),
+	TEST(try_push__to_a_full_queue_changes_nothing),
+	TEST(push__of_a_lost_completion_is_counted),
+};

@@ -328,25 +328,16 @@ resize__forgets_no_delivery(void **state)
 	assert_int_equal(roce_cq_destroy(cq), 0);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(armed__delivers_events_and_wakes),
-		TEST(armed__is_counted),
-		TEST(armed__counts_what_was_taken_at_once),
-		TEST(armed__not_of_what_is_lost),
-		TEST(armed__of_events_that_wake),
-		TEST(armed__of_several_queues),
-		cmocka_unit_test_setup_teardown(
-				armed__wakes_behind_the_last_lock, setup_two, teardown),
-		TEST(resize__refuses_what_create_refuses),
-		TEST(resize__without_memory_changes_nothing),
-		TEST(resize__keeps_events_and_counts),
-		TEST(resize__forgets_no_delivery),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(armed__delivers_events_and_wakes),
+	TEST(armed__is_counted),
+	TEST(armed__counts_what_was_taken_at_once),
+	TEST(armed__not_of_what_is_lost),
+	TEST(armed__of_events_that_wake),
+	TEST(armed__of_several_queues),
+	cmocka_unit_test_setup_teardown(armed__wakes_behind_the_last_lock, setup_two, teardown),
+	TEST(resize__refuses_what_create_refuses),
+	TEST(resize__without_memory_changes_nothing),
+	TEST(resize__keeps_events_and_counts),
+	TEST(resize__forgets_no_delivery),
+};

@@ -100,7 +100,6 @@ check_lengths(const struct roce_crc_path *path)
 static void
 crc__of_every_length(void **state)
 {
-	(void)state;
 	assert_in_range(with_each(check_lengths), 1, ROCE_CRC_PATHS);
 }
 
@@ -121,7 +120,6 @@ check_long(const struct roce_crc_path *path)
 static void
 crc__of_long_frames(void **state)
 {
-	(void)state;
 	(void)with_each(check_long);
 }
 
@@ -145,7 +143,6 @@ check_front(const struct roce_crc_path *path)
 static void
 crc__begins_where_it_is_told(void **state)
 {
-	(void)state;
 	(void)with_each(check_front);
 }
 
@@ -217,7 +214,6 @@ check_copy(const struct roce_crc_path *path)
 static void
 copy__is_the_same_in_one_pass(void **state)
 {
-	(void)state;
 	(void)with_each(check_copy);
 }
 
@@ -252,7 +248,6 @@ power_of_x(unsigned int power)
 static void
 constants__are_powers_of_x(void **state)
 {
-	(void)state;
 	assert_true(power_of_x(96) == ROCE_CRC_X96 && power_of_x(160) == ROCE_CRC_X160);
 	assert_true(power_of_x(224) == ROCE_CRC_X224 && power_of_x(288) == ROCE_CRC_X288);
 	assert_true(power_of_x(352) == ROCE_CRC_X352 && power_of_x(416) == ROCE_CRC_X416);
@@ -268,7 +263,6 @@ constants__divide(void **state)
 {
 	uint64_t rest = UINT64_C(1) << 32, quotient = 0;
 
-	(void)state;
 	assert_true(reversed(POLYNOMIAL, 33) == ROCE_CRC_POLYNOMIAL);
 	for (unsigned int bit = 0; bit < 64; bit++) {
 		uint64_t one = rest >> 32 & 1;
@@ -282,19 +276,13 @@ constants__divide(void **state)
 
 #endif
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(crc__of_every_length),
-		cmocka_unit_test(crc__of_long_frames),
-		cmocka_unit_test(crc__begins_where_it_is_told),
-		cmocka_unit_test(copy__is_the_same_in_one_pass),
+RULES = {
+	cmocka_unit_test(crc__of_every_length),
+	cmocka_unit_test(crc__of_long_frames),
+	cmocka_unit_test(crc__begins_where_it_is_told),
+	cmocka_unit_test(copy__is_the_same_in_one_pass),
 #ifdef RTE_ARCH_X86
-		cmocka_unit_test(constants__are_powers_of_x),
-		cmocka_unit_test(constants__divide),
+	cmocka_unit_test(constants__are_powers_of_x),
+	cmocka_unit_test(constants__divide),
 #endif
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+};

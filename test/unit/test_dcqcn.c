@@ -489,33 +489,27 @@ frames__may_be_marked_when_the_port_wants_it(void **state)
 	assert_int_equal(qp->cold.template.bytes[qp->cold.template.l3_off + 1] & 3, 2);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(mark__is_answered_by_a_notification),
-		TEST(notification__stands_so_on_the_wire),
-		TEST(mark__of_another_kind_means_nothing),
-		TEST(marks__are_answered_once_in_an_interval),
-		TEST(mark__of_a_bad_frame_means_nothing),
-		TEST(mark__leaves_the_acknowledgement_alone),
-		TEST(notification__halves_the_rate_of_the_line),
-		TEST(notification__too_soon_is_ignored),
-		TEST(notification__to_a_silent_sender_is_ignored),
-		TEST(notifications__leave_a_least_rate),
-		TEST(silence__brings_the_rate_back),
-		TEST(silence__ends_the_limit),
-		TEST(silence__makes_the_next_reduction_gentle),
-		TEST(sender__keeps_to_the_rate),
-		TEST(sender__goes_on_by_itself),
-		TEST(sender__goes_on_though_it_is_limited_anew),
-		TEST(limiter__lets_answers_pass),
-		TEST(limiter__does_not_count_answers),
-		TEST(limiter__bills_data_alone),
-		TEST(notification__after_silence_finds_the_rate_recovered),
-		TEST(connection__starts_without_a_limit),
-		TEST(frames__may_be_marked_when_the_port_wants_it),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(mark__is_answered_by_a_notification),
+	TEST(notification__stands_so_on_the_wire),
+	TEST(mark__of_another_kind_means_nothing),
+	TEST(marks__are_answered_once_in_an_interval),
+	TEST(mark__of_a_bad_frame_means_nothing),
+	TEST(mark__leaves_the_acknowledgement_alone),
+	TEST(notification__halves_the_rate_of_the_line),
+	TEST(notification__too_soon_is_ignored),
+	TEST(notification__to_a_silent_sender_is_ignored),
+	TEST(notifications__leave_a_least_rate),
+	TEST(silence__brings_the_rate_back),
+	TEST(silence__ends_the_limit),
+	TEST(silence__makes_the_next_reduction_gentle),
+	TEST(sender__keeps_to_the_rate),
+	TEST(sender__goes_on_by_itself),
+	TEST(sender__goes_on_though_it_is_limited_anew),
+	TEST(limiter__lets_answers_pass),
+	TEST(limiter__does_not_count_answers),
+	TEST(limiter__bills_data_alone),
+	TEST(notification__after_silence_finds_the_rate_recovered),
+	TEST(connection__starts_without_a_limit),
+	TEST(frames__may_be_marked_when_the_port_wants_it),
+};

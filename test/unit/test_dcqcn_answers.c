@@ -109,15 +109,9 @@ answers__that_are_not_given_take_the_refusal_along(void **state)
 	fx_tx_none(&end);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(answers__are_limited),
-		TEST(answers__before_a_refusal_are_limited),
-		TEST(answers__before_a_refusal_outlive_timeouts),
-		TEST(answers__that_are_not_given_take_the_refusal_along),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(answers__are_limited),
+	TEST(answers__before_a_refusal_are_limited),
+	TEST(answers__before_a_refusal_outlive_timeouts),
+	TEST(answers__that_are_not_given_take_the_refusal_along),
+};

@@ -206,23 +206,15 @@ reset__forgets_the_acknowledgement(void **state)
 	assert_int_equal(acks(), QPS / 2);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(ack__goes_at_once_when_the_burst_was_not_full),
-		TEST(ack__waits_for_company_while_bursts_are_full),
-		TEST(ack__waits_no_longer_than_until_a_poll_without_a_burst),
-		TEST(ack__waits_only_so_many_polls),
-		TEST(ack__is_not_released_by_polls_without_room),
-		TEST(ack__of_many_packets_waits_for_nothing),
-		TEST(ack__of_a_duplicate_waits_for_nothing),
-		TEST(nak__waits_for_nothing),
-		TEST(ack__goes_with_a_request),
-		TEST(reset__forgets_the_acknowledgement),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(ack__goes_at_once_when_the_burst_was_not_full),
+	TEST(ack__waits_for_company_while_bursts_are_full),
+	TEST(ack__waits_no_longer_than_until_a_poll_without_a_burst),
+	TEST(ack__waits_only_so_many_polls),
+	TEST(ack__is_not_released_by_polls_without_room),
+	TEST(ack__of_many_packets_waits_for_nothing),
+	TEST(ack__of_a_duplicate_waits_for_nothing),
+	TEST(nak__waits_for_nothing),
+	TEST(ack__goes_with_a_request),
+	TEST(reset__forgets_the_acknowledgement),
+};

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <rte_common.h>
 
 #include "ethdev/devargs.h"
+#include "rules.h"
 
 #define BASE "port=loop0 ip=192.0.2.1/24 "
 
@@ -304,20 +299,14 @@ parse__survives_any_string(void **state)
 	assert_int_equal(roce_devargs_parse("", NULL, &a, &(struct roce_errmsg){ 0 }), -EINVAL);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(parse__takes_defaults_for_what_is_not_given),
-		cmocka_unit_test(parse__understands_every_key),
-		cmocka_unit_test(parse__knows_earlier_names),
-		cmocka_unit_test(parse__refuses_and_names_the_key),
-		cmocka_unit_test(parse__refuses_more_than_there_is_room_for),
-		cmocka_unit_test(parse__takes_an_empty_list_of_lcores),
-		cmocka_unit_test(parse__lets_pairs_override_by_key),
-		cmocka_unit_test(equal__compares_the_meaning),
-		cmocka_unit_test(parse__survives_any_string),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	cmocka_unit_test(parse__takes_defaults_for_what_is_not_given),
+	cmocka_unit_test(parse__understands_every_key),
+	cmocka_unit_test(parse__knows_earlier_names),
+	cmocka_unit_test(parse__refuses_and_names_the_key),
+	cmocka_unit_test(parse__refuses_more_than_there_is_room_for),
+	cmocka_unit_test(parse__takes_an_empty_list_of_lcores),
+	cmocka_unit_test(parse__lets_pairs_override_by_key),
+	cmocka_unit_test(equal__compares_the_meaning),
+	cmocka_unit_test(parse__survives_any_string),
+};

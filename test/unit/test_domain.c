@@ -146,17 +146,11 @@ trylock__is_not_refused_for_ever(void **state)
 	assert_int_not_equal(refusals, 0);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(create__judges_its_configuration),
-		TEST(create__without_memory_leaves_nothing),
-		TEST(random__repeats_itself),
-		TEST(trylock__takes_a_free_engine_only),
-		TEST(trylock__stands_back_for_who_waits),
-		TEST(trylock__is_not_refused_for_ever),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(create__judges_its_configuration),
+	TEST(create__without_memory_leaves_nothing),
+	TEST(random__repeats_itself),
+	TEST(trylock__takes_a_free_engine_only),
+	TEST(trylock__stands_back_for_who_waits),
+	TEST(trylock__is_not_refused_for_ever),
+};

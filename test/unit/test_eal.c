@@ -4,10 +4,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,12 +12,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include <rte_common.h>
 
 #include "ethdev/eal_probe.h"
 #include "observe/log.h"
+#include "rules.h"
 
 static char sentence[256];
 
@@ -218,19 +213,13 @@ log__is_one_of_the_levels(void **state)
 			"UDAPL_ROCE_LOG=loud: must be error, warning, notice, info or debug");
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(needs__names_missing_descriptors),
-		cmocka_unit_test(needs__names_missing_threads),
-		cmocka_unit_test(lcores__are_processors_of_this_process),
-		cmocka_unit_test(folder__is_the_usual_one_if_that_serves),
-		cmocka_unit_test(folder__is_another_where_the_usual_one_is_refused),
-		cmocka_unit_test(words__tell_what_was_refused),
-		cmocka_unit_test(hugepages__are_as_many_as_the_queues_want),
-		cmocka_unit_test(log__is_one_of_the_levels),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	cmocka_unit_test(needs__names_missing_descriptors),
+	cmocka_unit_test(needs__names_missing_threads),
+	cmocka_unit_test(lcores__are_processors_of_this_process),
+	cmocka_unit_test(folder__is_the_usual_one_if_that_serves),
+	cmocka_unit_test(folder__is_another_where_the_usual_one_is_refused),
+	cmocka_unit_test(words__tell_what_was_refused),
+	cmocka_unit_test(hugepages__are_as_many_as_the_queues_want),
+	cmocka_unit_test(log__is_one_of_the_levels),
+};

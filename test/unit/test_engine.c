@@ -362,21 +362,15 @@ world__of_two_ends(void **state)
 	fx_end_close(&other);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(rx__leaves_foreign_frames_in_front),
-		TEST(rx__counts_what_it_drops),
-		TEST(rx__knows_its_addresses),
-		TEST(rx__knows_its_vlan),
-		TEST(rx__believes_only_the_peer),
-		TEST(rx__depends_on_the_state),
-		TEST(rx__of_data_in_rtr_establishes),
-		TEST(tx__takes_turns),
-		TEST(tx__answers_first),
-		TEST(world__of_two_ends),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(rx__leaves_foreign_frames_in_front),
+	TEST(rx__counts_what_it_drops),
+	TEST(rx__knows_its_addresses),
+	TEST(rx__knows_its_vlan),
+	TEST(rx__believes_only_the_peer),
+	TEST(rx__depends_on_the_state),
+	TEST(rx__of_data_in_rtr_establishes),
+	TEST(tx__takes_turns),
+	TEST(tx__answers_first),
+	TEST(world__of_two_ends),
+};

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The endpoint's life, as one picture. */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "dapl/ep.h"
 #include "dapl/ep_state.h"
 #include "dapl/status.h"
+#include "rules.h"
 
 /*
  * Where each input leads (uDAPL 1.2). Columns: dat_ep_connect, dat_cr_accept, dat_rsp_create, its request, dat_cr_accept
@@ -140,15 +135,9 @@ dapl_ep_state_error__names_the_state(void **state)
 		assert_int_equal(dapl_ep_state_error(s), want[s]);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(dapl_ep_next__is_the_picture),
-		cmocka_unit_test(dapl_ep_next__laws),
-		cmocka_unit_test(dapl_ep_advance__moves_or_changes_nothing),
-		cmocka_unit_test(dapl_ep_state_error__names_the_state),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	cmocka_unit_test(dapl_ep_next__is_the_picture),
+	cmocka_unit_test(dapl_ep_next__laws),
+	cmocka_unit_test(dapl_ep_advance__moves_or_changes_nothing),
+	cmocka_unit_test(dapl_ep_state_error__names_the_state),
+};

@@ -4,14 +4,8 @@
  * wait for itself is ended by the test's own time.
  */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "dapl/cno.h"
 #include "dapl/evd.h"
@@ -21,6 +15,7 @@
 #include "dapl/obj.h"
 #include "dapl/status.h"
 #include "dapl/wait.h"
+#include "rules.h"
 
 #define LEN 8u
 
@@ -46,8 +41,6 @@ static struct {
 static void
 hear(void *data, void *of)
 {
-	(void)data;
-	(void)of;
 	if (agent.calls++ != 0)
 		return;
 	agent.taker = evd->taker;
@@ -76,7 +69,7 @@ static void have_agent_called(enum dapl_status (*act)(void))
 }
 
 static int
-set_up(void **state)
+setup(void **state)
 {
 	const struct dapl_ia_open open = {
 		.name = "mine",
@@ -87,7 +80,6 @@ set_up(void **state)
 	};
 	const struct dapl_agent hears = { .call = hear };
 
-	(void)state;
 	assert_int_equal(dapl_ia_open(&open, &ia), DAPL_OK);
 	assert_int_equal(dapl_cno_create(ia, &hears, &cno), DAPL_OK);
 	assert_int_equal(dapl_evd_create(ia, LEN, DAPL_STREAM_SOFTWARE, NULL, &evd), DAPL_OK);
@@ -97,9 +89,8 @@ set_up(void **state)
 }
 
 static int
-tear_down(void **state)
+teardown(void **state)
 {
-	(void)state;
 	/* Closed, the object tells its agent so. */
 	agent.calls = 1;
 	assert_int_equal(dapl_ia_close(ia, false), DAPL_OK);
@@ -224,7 +215,6 @@ dequeue_before_the_caller(void)
 static void
 dequeue__of_an_agent_in_a_dequeue(void **state)
 {
-	(void)state;
 	both(dequeue_of_nothing);
 	both(dequeue_before_the_caller);
 }
@@ -241,7 +231,6 @@ wait_before_the_caller(void)
 static void
 wait__of_an_agent_in_a_dequeue(void **state)
 {
-	(void)state;
 	both(wait_before_the_caller);
 }
 
@@ -258,7 +247,6 @@ resize_before_the_caller(void)
 static void
 resize__of_an_agent_in_a_dequeue(void **state)
 {
-	(void)state;
 	both(resize_before_the_caller);
 }
 
@@ -278,7 +266,6 @@ end_and_begin(void)
 static void
 free__of_an_agent_in_a_dequeue(void **state)
 {
-	(void)state;
 	have_agent_called(end_and_begin);
 	want(DAPL_QUEUE_EMPTY, 0);
 	assert_int_equal(agent.status, DAPL_OK);
@@ -314,7 +301,6 @@ all_in_a_wait(void)
 static void
 wait__has_it_to_itself_before_its_agent(void **state)
 {
-	(void)state;
 	both(all_in_a_wait);
 }
 
@@ -346,7 +332,6 @@ all_in_a_resize(void)
 static void
 resize__is_over_before_an_agent_is_called(void **state)
 {
-	(void)state;
 	both(all_in_a_resize);
 }
 
@@ -354,7 +339,6 @@ resize__is_over_before_an_agent_is_called(void **state)
 static void
 resize__beside_a_waiter_is_over_before_an_agent_is_called(void **state)
 {
-	(void)state;
 	evd->threshold = 1;
 	evd->taker = DAPL_TAKER_WAITER;
 	have_agent_called(resize);
@@ -367,19 +351,12 @@ resize__beside_a_waiter_is_over_before_an_agent_is_called(void **state)
 	want_at_rest();
 }
 
-int
-main(void)
-{
-#define rule(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-		rule(dequeue__of_an_agent_in_a_dequeue),
-		rule(wait__of_an_agent_in_a_dequeue),
-		rule(resize__of_an_agent_in_a_dequeue),
-		rule(free__of_an_agent_in_a_dequeue),
-		rule(wait__has_it_to_itself_before_its_agent),
-		rule(resize__is_over_before_an_agent_is_called),
-		rule(resize__beside_a_waiter_is_over_before_an_agent_is_called),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(dequeue__of_an_agent_in_a_dequeue),
+	TEST(wait__of_an_agent_in_a_dequeue),
+	TEST(resize__of_an_agent_in_a_dequeue),
+	TEST(free__of_an_agent_in_a_dequeue),
+	TEST(wait__has_it_to_itself_before_its_agent),
+	TEST(resize__is_over_before_an_agent_is_called),
+	TEST(resize__beside_a_waiter_is_over_before_an_agent_is_called),
+};

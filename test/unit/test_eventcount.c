@@ -8,17 +8,13 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "dapl/eventcount.h"
+#include "rules.h"
 
 #define LONG_NS UINT64_C(3600000000000)
 #define ROUNDS  2000u
@@ -60,14 +56,14 @@ begin(struct sleeper *s)
 }
 
 static int
-open_fd(void **state)
+setup(void **state)
 {
 	fd = eventfd(0, EFD_NONBLOCK);
 	return fd >= 0 ? 0 : -1;
 }
 
 static int
-close_fd(void **state)
+teardown(void **state)
 {
 	return close(fd);
 }
@@ -196,18 +192,11 @@ sleep_on__is_undisturbed_when_the_signal_brings_a_frame(void **state)
 	assert_true(interrupt_sleeper().undisturbed);
 }
 
-int
-main(void)
-{
-#define rule(name) cmocka_unit_test_setup_teardown(name, open_fd, close_fd)
-	const struct CMUnitTest tests[] = {
-		rule(sleep_on__ends_when_the_count_advances),
-		rule(sleep_on__does_not_begin_behind_an_advance),
-		rule(wake__reaches_all_on_the_count),
-		rule(sleep_on__ends_when_the_descriptor_is_readable),
-		rule(sleep_on__is_ended_by_a_signal),
-		rule(sleep_on__is_undisturbed_when_the_signal_brings_a_frame),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(sleep_on__ends_when_the_count_advances),
+	TEST(sleep_on__does_not_begin_behind_an_advance),
+	TEST(wake__reaches_all_on_the_count),
+	TEST(sleep_on__ends_when_the_descriptor_is_readable),
+	TEST(sleep_on__is_ended_by_a_signal),
+	TEST(sleep_on__is_undisturbed_when_the_signal_brings_a_frame),
+};

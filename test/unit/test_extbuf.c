@@ -453,28 +453,21 @@ region__is_looked_at(void **state)
 	assert_int_equal(looks, 3);
 }
 
-int
-main(void)
-{
-#define rule(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		rule(frame__has_three_segments),
-		rule(frame__may_go_to_the_peer_itself),
-		rule(frame__pads_with_zeros),
-		rule(write__is_referred_to),
-		rule(short__is_copied),
-		rule(copied__where_the_device_cannot_read),
-		rule(copied__while_the_pool_is_empty),
-		rule(copied__beyond_four_regions),
-		rule(copied__gives_back_what_it_did_not_need),
-		rule(completion__waits_for_the_last_frame),
-		rule(completion__waits_for_the_acknowledgement),
-		rule(completion__waits_for_frames_sent_again),
-		rule(completion__keeps_the_order),
-		rule(slot__is_kept_until_then),
-		rule(read__goes_on_behind_what_waits),
-		rule(region__is_looked_at),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(frame__has_three_segments),
+	TEST(frame__may_go_to_the_peer_itself),
+	TEST(frame__pads_with_zeros),
+	TEST(write__is_referred_to),
+	TEST(short__is_copied),
+	TEST(copied__where_the_device_cannot_read),
+	TEST(copied__while_the_pool_is_empty),
+	TEST(copied__beyond_four_regions),
+	TEST(copied__gives_back_what_it_did_not_need),
+	TEST(completion__waits_for_the_last_frame),
+	TEST(completion__waits_for_the_acknowledgement),
+	TEST(completion__waits_for_frames_sent_again),
+	TEST(completion__keeps_the_order),
+	TEST(slot__is_kept_until_then),
+	TEST(read__goes_on_behind_what_waits),
+	TEST(region__is_looked_at),
+};

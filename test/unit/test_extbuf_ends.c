@@ -405,22 +405,15 @@ talk__never_completes_before_the_release(void **state)
 	}
 }
 
-int
-main(void)
-{
-#define rule(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		rule(error__flushes_what_is_released),
-		rule(silence__breaks_though_nothing_is_released),
-		rule(drain__does_not_wait_for_the_device),
-		rule(destroy__leaves_the_region),
-		rule(reset__begins_anew),
-		rule(reset__and_destroy_leave_nothing),
-		rule(region__ends_when_nothing_refers_to_it),
-		rule(engine__ends_before_its_frames),
-		rule(clone__counts),
-		rule(talk__never_completes_before_the_release),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(error__flushes_what_is_released),
+	TEST(silence__breaks_though_nothing_is_released),
+	TEST(drain__does_not_wait_for_the_device),
+	TEST(destroy__leaves_the_region),
+	TEST(reset__begins_anew),
+	TEST(reset__and_destroy_leave_nothing),
+	TEST(region__ends_when_nothing_refers_to_it),
+	TEST(engine__ends_before_its_frames),
+	TEST(clone__counts),
+	TEST(talk__never_completes_before_the_release),
+};

@@ -92,13 +92,6 @@ talk__memory_is_read_before_it_is_free(void **state)
 	rte_ring_free(to_device);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-				talk__memory_is_read_before_it_is_free, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(talk__memory_is_read_before_it_is_free),
+};

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "ethdev/fault_injection.h"
+#include "rules.h"
 #include "unit.h"
 
 #define BURST           32
@@ -275,21 +270,15 @@ mark__is_what_a_router_does(void **state)
 	assert_int_equal(injection.count[ROCE_FAULT_MARK], 1);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(burst__off_touches_nothing),
-		cmocka_unit_test(burst__of_all_frees_all),
-		cmocka_unit_test(burst__keeps_the_order_of_the_rest),
-		cmocka_unit_test(init__same_seed_and_stream_lose_the_same_frames),
-		cmocka_unit_test(throw__loses_the_share_asked_for),
-		cmocka_unit_test(duplicate__follows_its_original),
-		cmocka_unit_test(reorder__holds_a_frame_back_for_a_while),
-		cmocka_unit_test(fini__frees_what_is_held),
-		cmocka_unit_test(corrupt__changes_one_bit_behind_the_ethernet_header),
-		cmocka_unit_test(mark__is_what_a_router_does),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	cmocka_unit_test(burst__off_touches_nothing),
+	cmocka_unit_test(burst__of_all_frees_all),
+	cmocka_unit_test(burst__keeps_the_order_of_the_rest),
+	cmocka_unit_test(init__same_seed_and_stream_lose_the_same_frames),
+	cmocka_unit_test(throw__loses_the_share_asked_for),
+	cmocka_unit_test(duplicate__follows_its_original),
+	cmocka_unit_test(reorder__holds_a_frame_back_for_a_while),
+	cmocka_unit_test(fini__frees_what_is_held),
+	cmocka_unit_test(corrupt__changes_one_bit_behind_the_ethernet_header),
+	cmocka_unit_test(mark__is_what_a_router_does),
+};

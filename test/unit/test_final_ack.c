@@ -241,20 +241,14 @@ final_ack__ends_with_its_domain(void **state)
 	end_it(receive_one(), BY_DESTROY);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(final_ack__leaves_whatever_becomes_of_the_queue_pair),
-		TEST(final_ack__is_sent_only_when_owed),
-		TEST(final_ack__needs_no_request),
-		TEST(final_ack__reports_no_gap),
-		TEST(final_ack__goes_ahead_of_the_connection_manager),
-		TEST(final_ack__waits_for_room),
-		TEST(final_ack__is_bounded),
-		TEST(final_ack__of_another_engine),
-		TEST(final_ack__ends_with_its_domain),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(final_ack__leaves_whatever_becomes_of_the_queue_pair),
+	TEST(final_ack__is_sent_only_when_owed),
+	TEST(final_ack__needs_no_request),
+	TEST(final_ack__reports_no_gap),
+	TEST(final_ack__goes_ahead_of_the_connection_manager),
+	TEST(final_ack__waits_for_room),
+	TEST(final_ack__is_bounded),
+	TEST(final_ack__of_another_engine),
+	TEST(final_ack__ends_with_its_domain),
+};

@@ -111,16 +111,10 @@ forward__comes_behind_the_own_burst(void **state)
 	assert_int_equal(fx_stats(&end)->out_of_sequence, 0);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(forward__reaches_the_owner),
-		TEST(forward__is_bounded),
-		TEST(forward__comes_behind_the_own_burst),
-		TEST(forward__survives_the_end_of_the_queue_pair),
-		TEST(forward__survives_the_end_of_the_address),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(forward__reaches_the_owner),
+	TEST(forward__is_bounded),
+	TEST(forward__comes_behind_the_own_burst),
+	TEST(forward__survives_the_end_of_the_queue_pair),
+	TEST(forward__survives_the_end_of_the_address),
+};

@@ -60,7 +60,6 @@ build__makes_the_golden_frames(void **state)
 	const struct roce_frame_spec spec = spec_of(sizeof(payload));
 	int v6;
 
-	(void)state;
 	for (v6 = 0; v6 <= 1; v6++) {
 		const struct roce_path path = path_of(v6);
 		struct rte_mbuf *m = dirty_mbuf();
@@ -84,7 +83,6 @@ template__masks_the_destination_qp(void **state)
 	const struct roce_path path = path_of(false);
 	struct roce_template t;
 
-	(void)state;
 	roce_template_init(&t, &path, 0xff123456, false);
 	assert_memory_equal(t.bytes + t.bth_off + 4, frame_v4 + V4_BTH + 4, 4);
 }
@@ -95,7 +93,6 @@ template__flow_label_names_the_port(void **state)
 {
 	uint32_t sport;
 
-	(void)state;
 	for (sport = 0xc000; sport <= 0xffff; sport++) {
 		struct roce_path path = path_of(true);
 		struct roce_template t;
@@ -135,7 +132,6 @@ build__ipv4_checksum_is_right_for_every_sum(void **state)
 	uint32_t word;
 	size_t i;
 
-	(void)state;
 	path.src_ip = roce_ip_from_v4(UINT32_MAX);
 	for (word = 0; word <= 0xffff; word++) {
 		path.dst_ip = roce_ip_from_v4(rte_cpu_to_be_32(0xffff0000 | word));
@@ -160,7 +156,6 @@ build__leaves_the_checksum_to_the_device(void **state)
 	struct roce_template t;
 	const uint8_t *ip;
 
-	(void)state;
 	path.vlan_tci = 7;
 	roce_template_init(&t, &path, 1, true);
 	roce_frame_build(m, &t, &spec);
@@ -184,7 +179,6 @@ build__is_what_parse_reads(void **state)
 	uint32_t opcode, len;
 	int lower;
 
-	(void)state;
 	for (opcode = 0; opcode < 256; opcode++) {
 		const struct roce_opcode_info *op = &roce_opcode[opcode];
 
@@ -234,7 +228,6 @@ mtu_code__undoes_mtu_bytes(void **state)
 {
 	uint8_t code;
 
-	(void)state;
 	for (code = 1; code <= 5; code++)
 		assert_int_equal(roce_mtu_code(roce_mtu_bytes(code)), code);
 	assert_int_equal(roce_mtu_bytes(1), 256);
@@ -258,7 +251,6 @@ mtu_fit__chooses_as_linux_does(void **state)
 		{ 4200, 5 }, { 9000, 5 }, { 65535, 5 } };
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < RTE_DIM(row); i++)
 		assert_int_equal(roce_mtu_fit(row[i].device_mtu), row[i].code);
 }
@@ -266,25 +258,17 @@ mtu_fit__chooses_as_linux_does(void **state)
 static void
 every_buffer__is_home(void **state)
 {
-	(void)state;
 	assert_true(unit_pool_is_full());
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(template__masks_the_destination_qp),
-		cmocka_unit_test(template__flow_label_names_the_port),
-		cmocka_unit_test(build__makes_the_golden_frames),
-		cmocka_unit_test(build__ipv4_checksum_is_right_for_every_sum),
-		cmocka_unit_test(build__leaves_the_checksum_to_the_device),
-		cmocka_unit_test(build__is_what_parse_reads),
-		cmocka_unit_test(mtu_code__undoes_mtu_bytes),
-		cmocka_unit_test(mtu_fit__chooses_as_linux_does),
-		cmocka_unit_test(every_buffer__is_home),
-	};
-
-	unit_eal();
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	cmocka_unit_test(template__masks_the_destination_qp),
+	cmocka_unit_test(template__flow_label_names_the_port),
+	cmocka_unit_test(build__makes_the_golden_frames),
+	cmocka_unit_test(build__ipv4_checksum_is_right_for_every_sum),
+	cmocka_unit_test(build__leaves_the_checksum_to_the_device),
+	cmocka_unit_test(build__is_what_parse_reads),
+	cmocka_unit_test(mtu_code__undoes_mtu_bytes),
+	cmocka_unit_test(mtu_fit__chooses_as_linux_does),
+	cmocka_unit_test(every_buffer__is_home),
+};

@@ -78,7 +78,6 @@ parse__reads_ipv4(void **state)
 	struct roce_ip src, dst;
 	struct roce_pkt pkt;
 
-	(void)state;
 	assert_int_equal(roce_frame_parse(m, &pkt), ROCE_FRAME_OK);
 	check_fields(&pkt, V4_L3, V4_BTH);
 	assert_ptr_equal(pkt.m, m);
@@ -97,7 +96,6 @@ parse__reads_ipv6(void **state)
 	struct roce_ip src, dst;
 	struct roce_pkt pkt;
 
-	(void)state;
 	assert_int_equal(roce_frame_parse(m, &pkt), ROCE_FRAME_OK);
 	check_fields(&pkt, V6_L3, V6_BTH);
 	assert_true(pkt.v6);
@@ -129,7 +127,6 @@ parse__accepts_one_tag(void **state)
 	uint8_t once[128], twice[128];
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < RTE_DIM(frame); i++) {
 		uint32_t tagged_len = tag(once, frame[i], len[i], 0xa064);
 		struct rte_mbuf *m = unit_mbuf_exact(once, tagged_len);
@@ -156,7 +153,6 @@ parse__counts_a_stripped_tag_as_the_one(void **state)
 	struct rte_mbuf *m = unit_mbuf_exact(frame_v4, V4_LEN);
 	struct roce_pkt pkt;
 
-	(void)state;
 	m->ol_flags = RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED;
 	m->vlan_tci = 0xa064;
 	assert_int_equal(roce_frame_parse(m, &pkt), ROCE_FRAME_OK);
@@ -202,7 +198,6 @@ parse__leaves_foreign_frames(void **state)
 		{ "IP version 4 in an IPv6 frame", { { V6_L3, 0x45 } }, 0, ROCE_FRAME_FOREIGN },
 	};
 
-	(void)state;
 	check_rules(v4, RTE_DIM(v4), frame_v4, V4_LEN);
 	check_rules(v6, RTE_DIM(v6), frame_v6, V6_LEN);
 }
@@ -218,7 +213,6 @@ parse__refuses_fragments_and_options(void **state)
 	};
 	uint8_t options[V4_LEN + 4] = { 0 };
 
-	(void)state;
 	check_rules(v4, RTE_DIM(v4), frame_v4, V4_LEN);
 
 	memcpy(options, frame_v4, V4_UDP);
@@ -268,7 +262,6 @@ parse__refuses_lengths_that_contradict(void **state)
 		{ "trailing bytes", { { 0 } }, V6_LEN + 20, ROCE_FRAME_OK },
 	};
 
-	(void)state;
 	check_rules(v4, RTE_DIM(v4), frame_v4, V4_LEN);
 	check_rules(v6, RTE_DIM(v6), frame_v6, V6_LEN);
 }
@@ -299,7 +292,6 @@ parse__refuses_headers_that_do_not_fit(void **state)
 				0, ROCE_FRAME_LENGTH },
 	};
 
-	(void)state;
 	check_rules(v4, RTE_DIM(v4), frame_v4, V4_LEN);
 }
 
@@ -324,7 +316,6 @@ parse__judges_version_opcode_and_partition(void **state)
 		{ "UDP checksum", { { V4_UDP + 6, 0x12 } }, 0, ROCE_FRAME_OK },
 	};
 
-	(void)state;
 	check_rules(v4, RTE_DIM(v4), frame_v4, V4_LEN);
 }
 
@@ -338,7 +329,6 @@ parse__follows_the_table_for_every_opcode_and_length(void **state)
 {
 	uint32_t opcode, body;
 
-	(void)state;
 	for (opcode = 0; opcode < 256; opcode++) {
 		const struct roce_opcode_info *op = &roce_opcode[opcode];
 
@@ -368,7 +358,6 @@ parse__reads_ecn_and_becn(void **state)
 	struct rte_mbuf *m;
 	struct roce_pkt pkt;
 
-	(void)state;
 	memcpy(v4, frame_v4, V4_LEN);
 	v4[V4_L3 + 1] |= 3;
 	v4[V4_BTH + 4] = 0x40;
@@ -393,7 +382,6 @@ parse__refuses_every_prefix(void **state)
 {
 	uint32_t len;
 
-	(void)state;
 	for (len = 0; len < V4_LEN; len++)
 		assert_int_equal(verdict_of(frame_v4, len),
 				len < V4_UDP + 4 ? ROCE_FRAME_FOREIGN : ROCE_FRAME_LENGTH);
@@ -413,7 +401,6 @@ parse__wants_headers_in_the_first_segment(void **state)
 	uint32_t split;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < RTE_DIM(frame); i++) {
 		for (split = 0; split <= len[i]; split++) {
 			struct rte_mbuf *m = unit_mbuf_exact_chain(frame[i], len[i], split);
@@ -433,7 +420,6 @@ parse__accepts_only_what_lies_inside(void **state)
 	uint32_t accepted = 0;
 	uint32_t i, j;
 
-	(void)state;
 	for (i = 0; i < 100000; i++) {
 		uint8_t bytes[V6_LEN];
 		uint32_t len = i & 1 ? V4_LEN : V6_LEN;
@@ -460,25 +446,19 @@ parse__accepts_only_what_lies_inside(void **state)
 	assert_in_range(accepted, 1000, 99000);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(parse__reads_ipv4),
-		cmocka_unit_test(parse__reads_ipv6),
-		cmocka_unit_test(parse__accepts_one_tag),
-		cmocka_unit_test(parse__counts_a_stripped_tag_as_the_one),
-		cmocka_unit_test(parse__leaves_foreign_frames),
-		cmocka_unit_test(parse__refuses_fragments_and_options),
-		cmocka_unit_test(parse__refuses_lengths_that_contradict),
-		cmocka_unit_test(parse__refuses_headers_that_do_not_fit),
-		cmocka_unit_test(parse__judges_version_opcode_and_partition),
-		cmocka_unit_test(parse__follows_the_table_for_every_opcode_and_length),
-		cmocka_unit_test(parse__reads_ecn_and_becn),
-		cmocka_unit_test(parse__refuses_every_prefix),
-		cmocka_unit_test(parse__wants_headers_in_the_first_segment),
-		cmocka_unit_test(parse__accepts_only_what_lies_inside),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	cmocka_unit_test(parse__reads_ipv4),
+	cmocka_unit_test(parse__reads_ipv6),
+	cmocka_unit_test(parse__accepts_one_tag),
+	cmocka_unit_test(parse__counts_a_stripped_tag_as_the_one),
+	cmocka_unit_test(parse__leaves_foreign_frames),
+	cmocka_unit_test(parse__refuses_fragments_and_options),
+	cmocka_unit_test(parse__refuses_lengths_that_contradict),
+	cmocka_unit_test(parse__refuses_headers_that_do_not_fit),
+	cmocka_unit_test(parse__judges_version_opcode_and_partition),
+	cmocka_unit_test(parse__follows_the_table_for_every_opcode_and_length),
+	cmocka_unit_test(parse__reads_ecn_and_becn),
+	cmocka_unit_test(parse__refuses_every_prefix),
+	cmocka_unit_test(parse__wants_headers_in_the_first_segment),
+	cmocka_unit_test(parse__accepts_only_what_lies_inside),
+};

@@ -113,7 +113,6 @@ plain__is_judged_as_all_others_byte_by_byte(void **state)
 {
 	uint8_t bytes[V4_LEN];
 
-	(void)state;
 	for (uint32_t at = V4_L3; at < V4_LEN; at++) {
 		for (uint32_t value = 0; value < 256; value++) {
 			memcpy(bytes, frame_v4, V4_LEN);
@@ -129,7 +128,6 @@ plain__is_judged_as_all_others_at_random(void **state)
 {
 	uint8_t bytes[V4_LEN];
 
-	(void)state;
 	for (uint64_t i = 0; i < TRIES; i++) {
 		uint64_t r = roce_random_at(SEED, ROCE_RANDOM_ENGINE, 4 * i);
 		uint32_t len = r % 4 == 0 ? TYPE + 2 + (uint32_t)(r >> 8) % (V4_LEN - TYPE - 1)
@@ -153,13 +151,7 @@ plain__is_judged_as_all_others_at_random(void **state)
 	}
 }
 
-int
-main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(plain__is_judged_as_all_others_byte_by_byte),
-		cmocka_unit_test(plain__is_judged_as_all_others_at_random),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	cmocka_unit_test(plain__is_judged_as_all_others_byte_by_byte),
+	cmocka_unit_test(plain__is_judged_as_all_others_at_random),
+};

@@ -233,18 +233,12 @@ forward__brings_datagrams_to_engine_0(void **state)
 	assert_int_equal(gsi.rx, 1);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(gsi__hears_datagrams),
-		TEST(gsi__speaks_beside_data),
-		TEST(gsi__is_left_alone_until_its_time),
-		TEST(gsi__hears_of_its_queue_pairs),
-		TEST(gsi__hears_nothing_of_the_dead),
-		TEST(gsi__hears_nothing_of_the_last_connection),
-		TEST(forward__brings_datagrams_to_engine_0),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(gsi__hears_datagrams),
+	TEST(gsi__speaks_beside_data),
+	TEST(gsi__is_left_alone_until_its_time),
+	TEST(gsi__hears_of_its_queue_pairs),
+	TEST(gsi__hears_nothing_of_the_dead),
+	TEST(gsi__hears_nothing_of_the_last_connection),
+	TEST(forward__brings_datagrams_to_engine_0),
+};

@@ -553,24 +553,18 @@ marks__outlive_the_connection_of_an_own_queue(void **state)
 
 #define WATCHED(f) cmocka_unit_test_setup_teardown(f, setup_watched, teardown)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WATCHED(soft__on_a_shared_queue),
-		WATCHED(soft__is_told_once_for_each_setting),
-		WATCHED(soft__on_an_own_queue),
-		WATCHED(soft__is_told_in_any_state),
-		WATCHED(hard__breaks_the_connection),
-		WATCHED(hard__is_not_reached_on_a_shared_queue),
-		WATCHED(hard__breaks_at_once_when_exceeded),
-		WATCHED(hard__waits_for_the_connection),
-		WATCHED(hard__is_armed_by_the_first_message),
-		WATCHED(marks__default_to_none),
-		WATCHED(marks__are_independent),
-		WATCHED(marks__outlive_the_connection),
-		WATCHED(marks__outlive_the_connection_of_an_own_queue),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	WATCHED(soft__on_a_shared_queue),
+	WATCHED(soft__is_told_once_for_each_setting),
+	WATCHED(soft__on_an_own_queue),
+	WATCHED(soft__is_told_in_any_state),
+	WATCHED(hard__breaks_the_connection),
+	WATCHED(hard__is_not_reached_on_a_shared_queue),
+	WATCHED(hard__breaks_at_once_when_exceeded),
+	WATCHED(hard__waits_for_the_connection),
+	WATCHED(hard__is_armed_by_the_first_message),
+	WATCHED(marks__default_to_none),
+	WATCHED(marks__are_independent),
+	WATCHED(marks__outlive_the_connection),
+	WATCHED(marks__outlive_the_connection_of_an_own_queue),
+};

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The close of an adapter ends, whatever is left in it. The test's own time ends one that does not. */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "dapl/ep.h"
 #include "dapl/ep_state.h"
@@ -16,6 +10,7 @@
 #include "dapl/obj.h"
 #include "dapl/pz.h"
 #include "dapl/status.h"
+#include "rules.h"
 
 static const int provider; /* stands for the table of calls */
 
@@ -66,7 +61,6 @@ make_ep(struct dapl_ia *ia, struct dapl_pz *pz)
 static void
 close__takes_endpoints_of_any_state(void **state)
 {
-	(void)state;
 	for (unsigned int in = DAPL_EP_STATE_UNCONNECTED; in < DAPL_EP_STATES; in++) {
 		struct dapl_ia *ia = open_ia();
 		struct dapl_pz *pz = make_pz(ia);
@@ -93,7 +87,6 @@ close__does_not_wait_for_who_is_not_there(void **state)
 	struct dapl_ia *ia = open_ia();
 	struct roce_mr *mr;
 
-	(void)state;
 	pz = make_pz(ia);
 	assert_int_equal(roce_mr_create(pz->pd, (uintptr_t)memory, sizeof(memory), 0, &mr), 0);
 	assert_int_equal(dapl_pz_free(pz), DAPL_PZ_IN_USE);
@@ -102,13 +95,7 @@ close__does_not_wait_for_who_is_not_there(void **state)
 	assert_false(dapl_ia_is_open("mine"));
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(close__takes_endpoints_of_any_state),
-		cmocka_unit_test(close__does_not_wait_for_who_is_not_there),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	cmocka_unit_test(close__takes_endpoints_of_any_state),
+	cmocka_unit_test(close__does_not_wait_for_who_is_not_there),
+};

@@ -28,7 +28,6 @@ icrc_ok_of(const uint8_t *bytes, uint32_t len)
 static void
 ok__accepts_the_golden_frames(void **state)
 {
-	(void)state;
 	assert_true(icrc_ok_of(frame_v4, V4_LEN));
 	assert_true(icrc_ok_of(frame_v6, V6_LEN));
 }
@@ -38,7 +37,6 @@ ok__ignores_bytes_behind_the_datagram(void **state)
 {
 	uint8_t bytes[V4_LEN + 9];
 
-	(void)state;
 	memset(bytes, 0xee, sizeof(bytes));
 	memcpy(bytes, frame_v4, V4_LEN);
 	assert_true(icrc_ok_of(bytes, sizeof(bytes)));
@@ -71,7 +69,6 @@ ok__sees_every_bit_but_the_variant_ones(void **state)
 	int v6;
 	uint32_t bit;
 
-	(void)state;
 	for (v6 = 0; v6 <= 1; v6++) {
 		for (bit = 14 * 8; bit < len[v6] * 8; bit++) {
 			uint8_t mask = (uint8_t)(1u << (bit & 7));
@@ -106,7 +103,6 @@ ok__follows_segments(void **state)
 	uint32_t split;
 	int v6;
 
-	(void)state;
 	for (v6 = 0; v6 <= 1; v6++) {
 		for (split = payload[v6]; split < len[v6]; split++) {
 			uint8_t bytes[V6_LEN];
@@ -130,7 +126,6 @@ ok__follows_many_segments(void **state)
 	struct rte_mbuf *m = unit_mbuf(frame_v4, V4_PAYLOAD);
 	uint32_t at;
 
-	(void)state;
 	for (at = V4_PAYLOAD; at < V4_LEN; at++) {
 		assert_int_equal(rte_pktmbuf_chain(m, unit_mbuf(frame_v4 + at, 1)), 0);
 		if (at % 3 == 0)
@@ -147,7 +142,6 @@ ok__refuses_a_chain_that_ends_early(void **state)
 {
 	struct rte_mbuf *m = unit_mbuf_exact_chain(frame_v4, V4_LEN, V4_ICRC - 2);
 
-	(void)state;
 	m->next->data_len -= 1;
 	assert_false(icrc_ok(m));
 	m->next->data_len = 0;
@@ -162,26 +156,18 @@ put__is_least_significant_byte_first(void **state)
 	const struct roce_template t = { .l3_off = V4_L3, .udp_off = V4_UDP, .bth_off = V4_BTH };
 	uint8_t *icrc = rte_pktmbuf_mtod_offset(m, uint8_t *, V4_ICRC);
 
-	(void)state;
 	memset(icrc, 0xee, 4);
 	roce_icrc_put(m, &t);
 	assert_memory_equal(icrc, frame_v4 + V4_ICRC, 4);
 	rte_pktmbuf_free(m);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ok__accepts_the_golden_frames),
-		cmocka_unit_test(ok__ignores_bytes_behind_the_datagram),
-		cmocka_unit_test(ok__sees_every_bit_but_the_variant_ones),
-		cmocka_unit_test(ok__follows_segments),
-		cmocka_unit_test(ok__follows_many_segments),
-		cmocka_unit_test(ok__refuses_a_chain_that_ends_early),
-		cmocka_unit_test(put__is_least_significant_byte_first),
-	};
-
-	unit_eal();
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	cmocka_unit_test(ok__accepts_the_golden_frames),
+	cmocka_unit_test(ok__ignores_bytes_behind_the_datagram),
+	cmocka_unit_test(ok__sees_every_bit_but_the_variant_ones),
+	cmocka_unit_test(ok__follows_segments),
+	cmocka_unit_test(ok__follows_many_segments),
+	cmocka_unit_test(ok__refuses_a_chain_that_ends_early),
+	cmocka_unit_test(put__is_least_significant_byte_first),
+};

@@ -175,18 +175,10 @@ post__refuses_what_cannot_be_inline(void **state)
 	fx_tx_none(&near);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(send__carries_what_the_memory_held_at_the_post),
-		TEST(write__carries_what_the_memory_held_at_the_post),
-		TEST(send__is_the_same_when_sent_again),
-		TEST(slots__hold_the_largest),
-		TEST(post__refuses_what_cannot_be_inline),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(send__carries_what_the_memory_held_at_the_post),
+	TEST(write__carries_what_the_memory_held_at_the_post),
+	TEST(send__is_the_same_when_sent_again),
+	TEST(slots__hold_the_largest),
+	TEST(post__refuses_what_cannot_be_inline),
+};

@@ -241,19 +241,13 @@ duplicate__is_not_executed_again(void **state)
 
 #define PAIR(f) cmocka_unit_test_setup_teardown(f, setup_pair, teardown_pair)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		PAIR(send__unbinds_the_window_whatever_its_length),
-		PAIR(send__lets_the_region_end),
-		PAIR(send__invalidates_with_its_last_packet_only),
-		PAIR(send__of_no_key_breaks),
-		PAIR(send__does_not_end_a_region),
-		PAIR(send__does_not_end_a_window_of_another_zone),
-		PAIR(send__of_an_old_key_breaks),
-		PAIR(duplicate__is_not_executed_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	PAIR(send__unbinds_the_window_whatever_its_length),
+	PAIR(send__lets_the_region_end),
+	PAIR(send__invalidates_with_its_last_packet_only),
+	PAIR(send__of_no_key_breaks),
+	PAIR(send__does_not_end_a_region),
+	PAIR(send__does_not_end_a_window_of_another_zone),
+	PAIR(send__of_an_old_key_breaks),
+	PAIR(duplicate__is_not_executed_again),
+};

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "match.h"
+#include "rules.h"
 
 static DAT_PROVIDER_INFO
 entry(DAT_UINT32 minor, DAT_BOOLEAN thread_safe)
@@ -39,7 +35,6 @@ match__says_how_far_an_entry_agrees(void **state)
 	};
 	DAT_PROVIDER_INFO unsafe = entry(2, DAT_FALSE);
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rule) / sizeof(rule[0]); i++)
 		assert_int_equal(libdat_match(&rule[i].wish, &unsafe), rule[i].want);
 }
@@ -49,7 +44,6 @@ match__a_safe_entry_serves_everybody(void **state)
 {
 	DAT_PROVIDER_INFO safe = entry(2, DAT_TRUE);
 
-	(void)state;
 	for (int wants = 0; wants <= 1; wants++) {
 		struct libdat_wish wish = { "x", 1, 2, wants };
 
@@ -71,7 +65,6 @@ match_better__orders_minor_before_thread_safety(void **state)
 	};
 	const int n = sizeof(best_first) / sizeof(best_first[0]);
 
-	(void)state;
 	for (int i = 0; i < n; i++) {
 		for (int j = 0; j < n; j++)
 			assert_int_equal(libdat_match_better(&wish, &best_first[i], &best_first[j]),
@@ -82,7 +75,6 @@ match_better__orders_minor_before_thread_safety(void **state)
 static void
 match_error__names_what_is_missing(void **state)
 {
-	(void)state;
 	assert_int_equal(libdat_match_error(LIBDAT_MATCH_NOTHING), 0x800a0062);
 	assert_int_equal(libdat_match_error(LIBDAT_MATCH_NAME), 0x800a0063);
 	assert_int_equal(libdat_match_error(LIBDAT_MATCH_MAJOR), 0x800a0064);
@@ -96,7 +88,6 @@ match_same__compares_every_field(void **state)
 	DAT_PROVIDER_INFO a = entry(2, DAT_TRUE);
 	DAT_PROVIDER_INFO b = a;
 
-	(void)state;
 	/* What stands behind the name is not part of it. */
 	b.ia_name[2] = 'z';
 	assert_true(libdat_match_same(&a, &b));
@@ -113,16 +104,10 @@ match_same__compares_every_field(void **state)
 	assert_false(libdat_match_same(&a, &b));
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(match__says_how_far_an_entry_agrees),
-		cmocka_unit_test(match__a_safe_entry_serves_everybody),
-		cmocka_unit_test(match_better__orders_minor_before_thread_safety),
-		cmocka_unit_test(match_error__names_what_is_missing),
-		cmocka_unit_test(match_same__compares_every_field),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	cmocka_unit_test(match__says_how_far_an_entry_agrees),
+	cmocka_unit_test(match__a_safe_entry_serves_everybody),
+	cmocka_unit_test(match_better__orders_minor_before_thread_safety),
+	cmocka_unit_test(match_error__names_what_is_missing),
+	cmocka_unit_test(match_same__compares_every_field),
+};

@@ -6,13 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include "ethdev/memif_offer.h"
+#include "rules.h"
 
 #define REGION_SIZE 8192
 #define LOG2_RING   4
@@ -236,18 +231,12 @@ take__loses_no_descriptor(void **state)
 	assert_int_equal(open_descriptors(), before);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(check__takes_what_net_memif_offers),
-		cmocka_unit_test(check__one_thing_wrong_is_enough),
-		cmocka_unit_test(check__counts_rings),
-		cmocka_unit_test(check__knows_the_last_byte),
-		cmocka_unit_test(take__of_a_ring_again_is_refused),
-		cmocka_unit_test(take__regions_have_an_end),
-		cmocka_unit_test(take__loses_no_descriptor),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	cmocka_unit_test(check__takes_what_net_memif_offers),
+	cmocka_unit_test(check__one_thing_wrong_is_enough),
+	cmocka_unit_test(check__counts_rings),
+	cmocka_unit_test(check__knows_the_last_byte),
+	cmocka_unit_test(take__of_a_ring_again_is_refused),
+	cmocka_unit_test(take__regions_have_an_end),
+	cmocka_unit_test(take__loses_no_descriptor),
+};

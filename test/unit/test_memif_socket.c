@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "ethdev/memif_socket.h"
+#include "rules.h"
 
 static char base[] = "/tmp/roce-memif-XXXXXX";
 
@@ -216,14 +211,14 @@ connect__never_waits(void **state)
 	assert_int_equal(unlink(place.name), 0);
 }
 
-static int
-begin(void **state)
+int
+unit_begin(void **state)
 {
 	return mkdtemp(base) != NULL ? setenv("XDG_RUNTIME_DIR", base, 1) : -1;
 }
 
-static int
-end(void **state)
+int
+unit_end(void **state)
 {
 	char path[64];
 
@@ -231,18 +226,12 @@ end(void **state)
 	return rmdir(path) == 0 ? rmdir(base) : -1;
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(folder__is_the_users_own),
-		cmocka_unit_test(place__is_a_file_in_that_folder_unless_told),
-		cmocka_unit_test(place__fits_an_address),
-		cmocka_unit_test(listen__is_for_one),
-		cmocka_unit_test(listen__replaces_sockets_only),
-		cmocka_unit_test(listen__of_many_at_once_is_had_by_one),
-		cmocka_unit_test(connect__never_waits),
-	};
-
-	return cmocka_run_group_tests(tests, begin, end);
-}
+RULES = {
+	cmocka_unit_test(folder__is_the_users_own),
+	cmocka_unit_test(place__is_a_file_in_that_folder_unless_told),
+	cmocka_unit_test(place__fits_an_address),
+	cmocka_unit_test(listen__is_for_one),
+	cmocka_unit_test(listen__replaces_sockets_only),
+	cmocka_unit_test(listen__of_many_at_once_is_had_by_one),
+	cmocka_unit_test(connect__never_waits),
+};

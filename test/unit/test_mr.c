@@ -427,28 +427,22 @@ copy__judges_the_key_again(void **state)
 	rte_pktmbuf_free(m);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(check__bounds_hold_for_every_number),
-		TEST(check__wants_every_right_asked_for),
-		TEST(check__wants_the_protection_domain),
-		TEST(check__knows_only_live_keys),
-		TEST(create__refuses_nothing_and_what_wraps),
-		TEST(create__does_not_give_a_key_again_soon),
-		TEST(create__changes_the_tag_of_an_index),
-		TEST(name__of_a_place_comes_once_in_65536),
-		TEST(name__cannot_be_told_from_another),
-		TEST(name__hangs_on_the_secret),
-		TEST(create__fills_the_table_then_fails),
-		TEST(create__without_memory_changes_nothing),
-		TEST(covers__wants_a_region_that_holds_it),
-		TEST(copy_out__walks_the_segments),
-		TEST(find__wants_one_segment_and_its_key),
-		TEST(copy_in__walks_the_segments_and_the_segments),
-		TEST(copy__judges_the_key_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(check__bounds_hold_for_every_number),
+	TEST(check__wants_every_right_asked_for),
+	TEST(check__wants_the_protection_domain),
+	TEST(check__knows_only_live_keys),
+	TEST(create__refuses_nothing_and_what_wraps),
+	TEST(create__does_not_give_a_key_again_soon),
+	TEST(create__changes_the_tag_of_an_index),
+	TEST(name__of_a_place_comes_once_in_65536),
+	TEST(name__cannot_be_told_from_another),
+	TEST(name__hangs_on_the_secret),
+	TEST(create__fills_the_table_then_fails),
+	TEST(create__without_memory_changes_nothing),
+	TEST(covers__wants_a_region_that_holds_it),
+	TEST(copy_out__walks_the_segments),
+	TEST(find__wants_one_segment_and_its_key),
+	TEST(copy_in__walks_the_segments_and_the_segments),
+	TEST(copy__judges_the_key_again),
+};

@@ -284,21 +284,15 @@ event__says_that_it_was_posted_quietly(void **state)
 	assert_int_equal(event[1].flags, 0);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(rewind__asks_with_each_message),
-		TEST(prot_error__asks_for_what_went_before),
-		TEST(window__opens_up_to_its_limit),
-		TEST(atomic__into_memory_that_goes_away),
-		TEST(read__that_fails_acknowledges_what_was_before),
-		TEST(atomic__is_of_eight_bytes),
-		TEST(rewind__does_not_wait_for_itself),
-		TEST(inline__is_cut_where_packets_end),
-		TEST(heard__counts_anew_after_progress),
-		TEST(event__says_that_it_was_posted_quietly),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(rewind__asks_with_each_message),
+	TEST(prot_error__asks_for_what_went_before),
+	TEST(window__opens_up_to_its_limit),
+	TEST(atomic__into_memory_that_goes_away),
+	TEST(read__that_fails_acknowledges_what_was_before),
+	TEST(atomic__is_of_eight_bytes),
+	TEST(rewind__does_not_wait_for_itself),
+	TEST(inline__is_cut_where_packets_end),
+	TEST(heard__counts_anew_after_progress),
+	TEST(event__says_that_it_was_posted_quietly),
+};

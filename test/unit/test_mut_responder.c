@@ -110,15 +110,9 @@ event__says_that_its_receive_was_posted_quietly(void **state)
 	fx_tx_none(&end);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(read__again_needs_the_right_to_read),
-		TEST(depth__counts_what_was_repeated_too_early),
-		TEST(error__takes_back_what_promised_to_go_on),
-		TEST(event__says_that_its_receive_was_posted_quietly),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(read__again_needs_the_right_to_read),
+	TEST(depth__counts_what_was_repeated_too_early),
+	TEST(error__takes_back_what_promised_to_go_on),
+	TEST(event__says_that_its_receive_was_posted_quietly),
+};

@@ -90,13 +90,7 @@ rewind__does_not_stay_behind_binds_that_complete(void **state)
 	assert_int_equal(sent[0].payload_len, 33);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(rewind__does_not_stay_behind_binds_that_complete,
-				setup_asker, teardown_asker),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	cmocka_unit_test_setup_teardown(rewind__does_not_stay_behind_binds_that_complete,
+			setup_asker, teardown_asker),
+};

@@ -225,19 +225,13 @@ judge__a_window_is_no_region(void **state)
 	assert_int_equal(roce_mw_judge(qp, &bind), -ENOENT);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(create__is_bound_to_nothing),
-		TEST(create__shares_the_table_with_regions),
-		TEST(create__without_memory_changes_nothing),
-		TEST(create__holds_the_protection_domain),
-		TEST(judge__in_this_order),
-		TEST(judge__bounds_hold_for_every_number),
-		TEST(judge__what_the_region_must_grant),
-		TEST(judge__a_window_is_no_region),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(create__is_bound_to_nothing),
+	TEST(create__shares_the_table_with_regions),
+	TEST(create__without_memory_changes_nothing),
+	TEST(create__holds_the_protection_domain),
+	TEST(judge__in_this_order),
+	TEST(judge__bounds_hold_for_every_number),
+	TEST(judge__what_the_region_must_grant),
+	TEST(judge__a_window_is_no_region),
+};

@@ -203,20 +203,14 @@ destroy__ends_the_binding(void **state)
 	assert_int_equal(peer_may(key, place(0), 1, PEER_READS), -EACCES);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(execute__opens_a_part_and_ends_the_former),
-		TEST(execute__of_length_zero_unbinds),
-		TEST(execute__gives_no_key_for_posts),
-		TEST(execute__knows_its_window),
-		TEST(enter__judges_the_peer),
-		TEST(enter__looks_at_the_key_again),
-		TEST(mr_destroy__waits_for_every_window),
-		TEST(mr_destroy__counts_bindings_not_binds),
-		TEST(destroy__ends_the_binding),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(execute__opens_a_part_and_ends_the_former),
+	TEST(execute__of_length_zero_unbinds),
+	TEST(execute__gives_no_key_for_posts),
+	TEST(execute__knows_its_window),
+	TEST(enter__judges_the_peer),
+	TEST(enter__looks_at_the_key_again),
+	TEST(mr_destroy__waits_for_every_window),
+	TEST(mr_destroy__counts_bindings_not_binds),
+	TEST(destroy__ends_the_binding),
+};

@@ -194,14 +194,8 @@ execute__lets_other_engines_leave(void **state)
 	assert_int_equal(pthread_join(it.thread, NULL), 0);
 	assert_true(all_bytes_are(end.memory, 0x11, OPEN));
 }
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(execute__waits_for_who_is_inside),
-		TEST(execute__waits_for_no_packet_that_was_judged),
-		TEST(execute__lets_other_engines_leave),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(execute__waits_for_who_is_inside),
+	TEST(execute__waits_for_no_packet_that_was_judged),
+	TEST(execute__lets_other_engines_leave),
+};

@@ -249,23 +249,17 @@ tx__answers_as_many_as_there_is_room_for(void **state)
 	rte_pktmbuf_free_bulk(m, 32);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(create__wants_the_gateway_near),
-		TEST(resolve__judges_the_address),
-		TEST(resolve__asks_and_learns),
-		TEST(resolve__goes_through_the_gateway),
-		TEST(resolve__takes_a_told_address_for_good),
-		TEST(resolve__gives_up_and_forgives),
-		TEST(resolve__believes_a_late_answer),
-		TEST(timer__checks_what_is_wanted),
-		TEST(timer__asks_everybody_when_the_neighbour_is_silent),
-		TEST(set_addrs__changes_who_is_near),
-		TEST(tx__without_room_runs_the_timers),
-		TEST(tx__answers_as_many_as_there_is_room_for),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	cmocka_unit_test(create__wants_the_gateway_near),
+	TEST(resolve__judges_the_address),
+	TEST(resolve__asks_and_learns),
+	TEST(resolve__goes_through_the_gateway),
+	TEST(resolve__takes_a_told_address_for_good),
+	TEST(resolve__gives_up_and_forgives),
+	TEST(resolve__believes_a_late_answer),
+	TEST(timer__checks_what_is_wanted),
+	TEST(timer__asks_everybody_when_the_neighbour_is_silent),
+	TEST(set_addrs__changes_who_is_near),
+	TEST(tx__without_room_runs_the_timers),
+	TEST(tx__answers_as_many_as_there_is_room_for),
+};

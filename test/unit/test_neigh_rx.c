@@ -235,21 +235,15 @@ rx__cannot_push_out_what_is_in_use(void **state)
 	roce_neigh_destroy(n);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(rx__answers_questions_about_us),
-		TEST(rx__answers_probes_without_learning),
-		TEST(rx__learns_from_answers_only_what_was_asked),
-		TEST(rx__lets_only_override_change_an_address),
-		TEST(rx__keeps_to_its_network),
-		TEST(rx__sees_a_tag_that_was_stripped),
-		TEST(rx__survives_damage),
-		TEST(rx__judges_options),
-		TEST(rx__leaves_others_alone),
-		TEST(rx__cannot_push_out_what_is_in_use),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(rx__answers_questions_about_us),
+	TEST(rx__answers_probes_without_learning),
+	TEST(rx__learns_from_answers_only_what_was_asked),
+	TEST(rx__lets_only_override_change_an_address),
+	TEST(rx__keeps_to_its_network),
+	TEST(rx__sees_a_tag_that_was_stripped),
+	TEST(rx__survives_damage),
+	TEST(rx__judges_options),
+	TEST(rx__leaves_others_alone),
+	TEST(rx__cannot_push_out_what_is_in_use),
+};

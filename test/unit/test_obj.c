@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Handles: what is one, and what is one no longer. */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "dapl/ia.h"
 #include "dapl/obj.h"
+#include "rules.h"
 
 static const int provider; /* stands for the table of calls */
 
@@ -122,16 +117,10 @@ dapl_obj_use__counts(void **state)
 	dapl_obj_drop(NULL);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(dapl_obj_alloc__stamps_the_head),
-		cmocka_unit_test(dapl_obj_check__wants_a_live_object_of_the_kind),
-		cmocka_unit_test(dapl_obj_type__of_every_kind),
-		cmocka_unit_test(dapl_obj_free__keeps_the_memory_for_a_while),
-		cmocka_unit_test(dapl_obj_use__counts),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	cmocka_unit_test(dapl_obj_alloc__stamps_the_head),
+	cmocka_unit_test(dapl_obj_check__wants_a_live_object_of_the_kind),
+	cmocka_unit_test(dapl_obj_type__of_every_kind),
+	cmocka_unit_test(dapl_obj_free__keeps_the_memory_for_a_while),
+	cmocka_unit_test(dapl_obj_use__counts),
+};

@@ -58,7 +58,6 @@ table__knows_these_opcodes_and_no_others(void **state)
 	bool listed[256] = { false };
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < RTE_DIM(known); i++)
 		listed[known[i].opcode] = true;
 	for (i = 0; i < 256; i++)
@@ -71,7 +70,6 @@ table__header_length_is_the_standards(void **state)
 {
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < RTE_DIM(known); i++)
 		assert_int_equal(roce_opcode[known[i].opcode].header_len,
 				sizeof(struct roce_bth) + known[i].extension_len);
@@ -89,7 +87,6 @@ table__header_length_is_the_sum_of_its_headers(void **state)
 		{ ROCE_OP_DETH, 8 }, { ROCE_OP_CNP, 16 } };
 	size_t i, j;
 
-	(void)state;
 	for (i = 0; i < RTE_DIM(known); i++) {
 		uint32_t sum = sizeof(struct roce_bth);
 
@@ -105,7 +102,6 @@ table__offsets_follow_the_order_on_the_wire(void **state)
 {
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < RTE_DIM(known); i++) {
 		const struct roce_opcode_info *op = &roce_opcode[known[i].opcode];
 		uint32_t at = sizeof(struct roce_bth);
@@ -129,7 +125,6 @@ table__start_and_end_are_as_the_name_says(void **state)
 {
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < RTE_DIM(known); i++) {
 		bool part = name_has(i, "FIRST") || name_has(i, "MIDDLE") || name_has(i, "LAST");
 
@@ -143,7 +138,6 @@ table__direction_is_one_of_two_or_none(void **state)
 {
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < RTE_DIM(known); i++) {
 		bool response = name_has(i, "RESPONSE") || name_has(i, "ACKNOWLEDGE");
 
@@ -159,7 +153,6 @@ table__immediate_and_key_are_as_the_name_says(void **state)
 {
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < RTE_DIM(known); i++) {
 		assert_true(!(flags_of(i) & ROCE_OP_IMM) == !name_has(i, "IMMEDIATE"));
 		assert_true(!(flags_of(i) & ROCE_OP_IETH) == !name_has(i, "INVALIDATE"));
@@ -172,7 +165,6 @@ table__sends_and_immediates_need_a_receive(void **state)
 {
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < RTE_DIM(known); i++) {
 		bool needs = name_has(i, "SEND") || name_has(i, "IMMEDIATE");
 
@@ -185,7 +177,6 @@ table__only_data_carries_payload(void **state)
 {
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < RTE_DIM(known); i++) {
 		bool data = name_has(i, "SEND") || name_has(i, "WRITE") || name_has(i, "RESPONSE");
 
@@ -211,7 +202,6 @@ table__verb_is_as_the_name_says(void **state)
 	};
 	size_t i, j;
 
-	(void)state;
 	for (i = 0; i < RTE_DIM(known); i++) {
 		for (j = 0; !name_has(i, rule[j].word); j++)
 			assert_true(j + 1 < RTE_DIM(rule));
@@ -225,7 +215,6 @@ request__is_the_inverse_of_the_table(void **state)
 {
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < RTE_DIM(known); i++) {
 		uint32_t flags = flags_of(i);
 		enum roce_suffix suffix = flags & ROCE_OP_IMM ? ROCE_SUFFIX_IMM
@@ -245,7 +234,6 @@ request__shows_the_suffix_only_on_the_last_packet(void **state)
 {
 	enum roce_suffix suffix;
 
-	(void)state;
 	for (suffix = ROCE_SUFFIX_NONE; suffix <= ROCE_SUFFIX_INVALIDATE; suffix++) {
 		assert_int_equal(roce_opcode_request(ROCE_VERB_SEND, suffix, true, false), 0x00);
 		assert_int_equal(roce_opcode_request(ROCE_VERB_SEND, suffix, false, false), 0x01);
@@ -276,31 +264,24 @@ request__has_no_opcode_for_what_ibta_lacks(void **state)
 	};
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < RTE_DIM(bad); i++)
 		assert_int_equal(roce_opcode_request(bad[i].verb, bad[i].suffix, bad[i].first,
 						 bad[i].last),
 				0xff);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(table__knows_these_opcodes_and_no_others),
-		cmocka_unit_test(table__header_length_is_the_standards),
-		cmocka_unit_test(table__header_length_is_the_sum_of_its_headers),
-		cmocka_unit_test(table__offsets_follow_the_order_on_the_wire),
-		cmocka_unit_test(table__start_and_end_are_as_the_name_says),
-		cmocka_unit_test(table__direction_is_one_of_two_or_none),
-		cmocka_unit_test(table__immediate_and_key_are_as_the_name_says),
-		cmocka_unit_test(table__sends_and_immediates_need_a_receive),
-		cmocka_unit_test(table__only_data_carries_payload),
-		cmocka_unit_test(table__verb_is_as_the_name_says),
-		cmocka_unit_test(request__is_the_inverse_of_the_table),
-		cmocka_unit_test(request__shows_the_suffix_only_on_the_last_packet),
-		cmocka_unit_test(request__has_no_opcode_for_what_ibta_lacks),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	cmocka_unit_test(table__knows_these_opcodes_and_no_others),
+	cmocka_unit_test(table__header_length_is_the_standards),
+	cmocka_unit_test(table__header_length_is_the_sum_of_its_headers),
+	cmocka_unit_test(table__offsets_follow_the_order_on_the_wire),
+	cmocka_unit_test(table__start_and_end_are_as_the_name_says),
+	cmocka_unit_test(table__direction_is_one_of_two_or_none),
+	cmocka_unit_test(table__immediate_and_key_are_as_the_name_says),
+	cmocka_unit_test(table__sends_and_immediates_need_a_receive),
+	cmocka_unit_test(table__only_data_carries_payload),
+	cmocka_unit_test(table__verb_is_as_the_name_says),
+	cmocka_unit_test(request__is_the_inverse_of_the_table),
+	cmocka_unit_test(request__shows_the_suffix_only_on_the_last_packet),
+	cmocka_unit_test(request__has_no_opcode_for_what_ibta_lacks),
+};

@@ -12,7 +12,6 @@ openv__passes_name_and_queue_length(void **state)
 	DAT_IA_HANDLE ia;
 	DAT_IA_HANDLE same;
 
-	(void)state;
 	assert_int_equal(dat_registry_add_provider(&fake_table, &a), DAT_SUCCESS);
 	assert_int_equal(dat_ia_open(name, 17, &evd, &ia), DAT_SUCCESS);
 	assert_string_equal(fake.opened, "a");
@@ -32,7 +31,6 @@ openv__refuses_bad_arguments(void **state)
 	char name[] = "a";
 	char empty[] = "";
 
-	(void)state;
 	assert_int_equal(dat_ia_openv(NULL, 8, &evd, &ia, 1, 2, DAT_FALSE),
 			ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1));
 	assert_int_equal(dat_ia_openv(empty, 8, &evd, &ia, 1, 2, DAT_FALSE),
@@ -50,7 +48,6 @@ openv__says_how_far_the_search_came(void **state)
 	DAT_PROVIDER_INFO safe = info_of("safe", 2, DAT_TRUE);
 	DAT_IA_HANDLE ia;
 
-	(void)state;
 	assert_int_equal(dat_registry_add_provider(&fake_table, &unsafe), DAT_SUCCESS);
 	assert_int_equal(dat_registry_add_provider(&fake_table, &safe), DAT_SUCCESS);
 	assert_int_equal(open_name("none", &ia),
@@ -77,7 +74,6 @@ openv__passes_a_failed_open_through(void **state)
 {
 	DAT_IA_HANDLE ia = &fake;
 
-	(void)state;
 	write_conf(LINE("a", "1.2", "threadsafe", OWN, "x=1"));
 	fake.open_returns = ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 	assert_int_equal(open_name("a", &ia), fake.open_returns);
@@ -93,7 +89,6 @@ close__is_possible_once(void **state)
 	DAT_PROVIDER_INFO a = info_of("a", 2, DAT_TRUE);
 	DAT_IA_HANDLE ia;
 
-	(void)state;
 	assert_int_equal(dat_ia_close(DAT_HANDLE_NULL, DAT_CLOSE_DEFAULT),
 			ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA));
 	assert_int_equal(dat_registry_add_provider(&fake_table, &a), DAT_SUCCESS);
@@ -110,7 +105,6 @@ close__that_fails_leaves_the_instance_open(void **state)
 	DAT_PROVIDER_INFO a = info_of("a", 2, DAT_TRUE);
 	DAT_IA_HANDLE ia;
 
-	(void)state;
 	assert_int_equal(dat_registry_add_provider(&fake_table, &a), DAT_SUCCESS);
 	assert_int_equal(open_name("a", &ia), DAT_SUCCESS);
 	fake.close_returns = ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_IA_IN_USE);
@@ -122,17 +116,11 @@ close__that_fails_leaves_the_instance_open(void **state)
 	assert_int_equal(dat_registry_remove_provider(&fake_table, &a), DAT_SUCCESS);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(openv__passes_name_and_queue_length),
-		TEST(openv__refuses_bad_arguments),
-		TEST(openv__says_how_far_the_search_came),
-		TEST(openv__passes_a_failed_open_through),
-		TEST(close__is_possible_once),
-		TEST(close__that_fails_leaves_the_instance_open),
-	};
-
-	return cmocka_run_group_tests(tests, make_conf, remove_conf);
-}
+RULES = {
+	TEST_SETUP(openv__passes_name_and_queue_length),
+	TEST_SETUP(openv__refuses_bad_arguments),
+	TEST_SETUP(openv__says_how_far_the_search_came),
+	TEST_SETUP(openv__passes_a_failed_open_through),
+	TEST_SETUP(close__is_possible_once),
+	TEST_SETUP(close__that_fails_leaves_the_instance_open),
+};

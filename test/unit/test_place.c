@@ -29,7 +29,6 @@ open_with(unsigned int engines)
 static int
 setup_long(void **state)
 {
-	(void)state;
 	open_with(1);
 	return 0;
 }
@@ -37,7 +36,6 @@ setup_long(void **state)
 static int
 setup_engines(void **state)
 {
-	(void)state;
 	open_with(2);
 	return 0;
 }
@@ -45,7 +43,6 @@ setup_engines(void **state)
 static int
 teardown_long(void **state)
 {
-	(void)state;
 	roce_qp_destroy(peer.qp);
 	assert_int_equal(roce_srq_destroy(srq), 0);
 	fx_end_close(&end);
@@ -103,7 +100,6 @@ damaged__takes_nothing(void **state)
 {
 	const uint32_t len = MTU - 3;
 
-	(void)state;
 	assert_int_equal(post_of(srq, 1, len), 0);
 	assert_int_equal(post_of(srq, 2, len), 0);
 	damaged(IBV_OPCODE_RC_SEND_ONLY, peer.psn, len);
@@ -123,7 +119,6 @@ damaged__leaves_the_message_in_progress(void **state)
 {
 	const uint32_t len = 2 * MTU + 2048;
 
-	(void)state;
 	assert_int_equal(post_of(srq, 1, len), 0);
 	packet(&peer, IBV_OPCODE_RC_SEND_FIRST, MTU);
 	assert_int_equal(fx_tx_one(&end).syndrome, FX_ACK);
@@ -147,7 +142,6 @@ unexpected__is_placed_nowhere(void **state)
 {
 	static const int ahead[] = { -1, 1 };
 
-	(void)state;
 	assert_int_equal(post_of(srq, 1, MTU), 0);
 	packet(&peer, IBV_OPCODE_RC_SEND_ONLY, MTU);
 	assert_int_equal(reap(end.recv_cq), 1);
@@ -172,7 +166,6 @@ unexpected__is_placed_nowhere(void **state)
 static void
 finished_message__is_not_gone_on_with(void **state)
 {
-	(void)state;
 	assert_int_equal(post_of(srq, 1, 4 * MTU), 0);
 	packet(&peer, IBV_OPCODE_RC_SEND_FIRST, MTU);
 	packet(&peer, IBV_OPCODE_RC_SEND_LAST, MTU);
@@ -187,7 +180,6 @@ finished_message__is_not_gone_on_with(void **state)
 static void
 too_long__is_placed_nowhere(void **state)
 {
-	(void)state;
 	assert_int_equal(post_of(srq, 1, MTU - 1), 0);
 	damaged(IBV_OPCODE_RC_SEND_ONLY, peer.psn, MTU);
 	expect_untouched(0, FX_MEMORY);
@@ -204,7 +196,6 @@ freed_memory__is_not_written(void **state)
 	const struct roce_recv_wr wr = { 1, &sge, 1, 0 };
 	struct roce_mr *mr;
 
-	(void)state;
 	assert_int_equal(roce_mr_create(end.pd, (uintptr_t)end.memory, MTU, IBV_ACCESS_LOCAL_WRITE,
 					 &mr),
 			0);
@@ -227,7 +218,6 @@ segments__are_filled_as_ever(void **state)
 	};
 	const struct roce_recv_wr wr = { 1, sge, 2, 0 };
 
-	(void)state;
 	assert_int_equal(roce_srq_post(srq, &wr), 0);
 	damaged(IBV_OPCODE_RC_SEND_ONLY, peer.psn, MTU);
 	expect_untouched(0, FX_MEMORY);
@@ -241,7 +231,6 @@ segments__are_filled_as_ever(void **state)
 static void
 several_engines__place_nothing_that_is_not_taken(void **state)
 {
-	(void)state;
 	assert_int_equal(post_of(srq, 1, MTU), 0);
 	damaged(IBV_OPCODE_RC_SEND_ONLY, peer.psn, MTU);
 	expect_untouched(0, FX_MEMORY);
@@ -253,19 +242,13 @@ several_engines__place_nothing_that_is_not_taken(void **state)
 #define LONG(test)    cmocka_unit_test_setup_teardown(test, setup_long, teardown_long)
 #define ENGINES(test) cmocka_unit_test_setup_teardown(test, setup_engines, teardown_long)
 
-int
-main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		LONG(damaged__takes_nothing),
-		LONG(damaged__leaves_the_message_in_progress),
-		LONG(unexpected__is_placed_nowhere),
-		LONG(finished_message__is_not_gone_on_with),
-		LONG(too_long__is_placed_nowhere),
-		LONG(freed_memory__is_not_written),
-		LONG(segments__are_filled_as_ever),
-		ENGINES(several_engines__place_nothing_that_is_not_taken),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	LONG(damaged__takes_nothing),
+	LONG(damaged__leaves_the_message_in_progress),
+	LONG(unexpected__is_placed_nowhere),
+	LONG(finished_message__is_not_gone_on_with),
+	LONG(too_long__is_placed_nowhere),
+	LONG(freed_memory__is_not_written),
+	LONG(segments__are_filled_as_ever),
+	ENGINES(several_engines__place_nothing_that_is_not_taken),
+};

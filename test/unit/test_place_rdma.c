@@ -28,7 +28,6 @@ setup_long(void **state)
 	struct roce_qp_connect connect;
 	struct roce_qp_attr attr;
 
-	(void)state;
 	fx_end_open(&end, 1, NULL);
 	attr = fx_attr(&end);
 	attr.max_send_sge = 2;
@@ -47,7 +46,6 @@ setup_long(void **state)
 static int
 teardown_long(void **state)
 {
-	(void)state;
 	roce_qp_destroy(qp);
 	if (mr != NULL)
 		assert_int_equal(roce_mr_destroy(mr), 0);
@@ -96,7 +94,6 @@ expect_untouched(uint32_t from, uint32_t to)
 static void
 damaged_middle__is_written_over(void **state)
 {
-	(void)state;
 	fx_rx(&end, write_packet(FIRST, 0, MTU));
 	damaged(write_packet(MIDDLE, 1, MTU));
 	expect_bytes(0, MTU, FX_RQ_PSN);
@@ -114,7 +111,6 @@ damaged_middle__is_written_over(void **state)
 static void
 damaged_ends__are_placed_nowhere(void **state)
 {
-	(void)state;
 	damaged(write_packet(FIRST, 0, MTU));
 	expect_untouched(0, FX_MEMORY);
 	target.length = MTU;
@@ -130,7 +126,6 @@ damaged_ends__are_placed_nowhere(void **state)
 static void
 unexpected_middle__is_placed_nowhere(void **state)
 {
-	(void)state;
 	damaged(write_packet(MIDDLE, 0, MTU));
 	expect_untouched(0, FX_MEMORY);
 	fx_rx(&end, write_packet(FIRST, 0, MTU));
@@ -147,7 +142,6 @@ unexpected_middle__is_placed_nowhere(void **state)
 static void
 too_long__is_placed_nowhere(void **state)
 {
-	(void)state;
 	target.length = 2 * MTU;
 	fx_rx(&end, write_packet(FIRST, 0, MTU));
 	damaged(write_packet(MIDDLE, 1, MTU));
@@ -161,7 +155,6 @@ too_long__is_placed_nowhere(void **state)
 static void
 freed_memory__is_not_written(void **state)
 {
-	(void)state;
 	fx_rx(&end, write_packet(FIRST, 0, MTU));
 	assert_int_equal(roce_mr_destroy(mr), 0);
 	mr = NULL;
@@ -213,7 +206,6 @@ damaged_answer__is_written_over(void **state)
 {
 	const uint32_t len = 2 * MTU + 2048;
 
-	(void)state;
 	post_read(len, len);
 	damaged(response(RSP_FIRST, 0, MTU));
 	expect_untouched(MTU, FX_MEMORY);
@@ -236,7 +228,6 @@ damaged_answer__is_written_over(void **state)
 static void
 unexpected_answer__is_placed_nowhere(void **state)
 {
-	(void)state;
 	damaged(response(RSP_FIRST, 0, MTU));
 	post_read(3 * MTU, 3 * MTU);
 	damaged(response(RSP_MID, 1, MTU));
@@ -254,7 +245,6 @@ unexpected_answer__is_placed_nowhere(void **state)
 static void
 answer_to_freed_memory__is_placed_nowhere(void **state)
 {
-	(void)state;
 	post_read(2 * MTU, 2 * MTU);
 	assert_int_equal(roce_mr_destroy(mr), 0);
 	mr = NULL;
@@ -268,7 +258,6 @@ answer_to_freed_memory__is_placed_nowhere(void **state)
 static void
 segments__are_filled_as_ever(void **state)
 {
-	(void)state;
 	post_read(3000, MTU);
 	damaged(response(IBV_OPCODE_RC_RDMA_READ_RESPONSE_ONLY, 0, MTU));
 	expect_untouched(0, FX_MEMORY);
@@ -281,20 +270,14 @@ segments__are_filled_as_ever(void **state)
 
 #define LONG(test) cmocka_unit_test_setup_teardown(test, setup_long, teardown_long)
 
-int
-main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		LONG(damaged_middle__is_written_over),
-		LONG(damaged_ends__are_placed_nowhere),
-		LONG(unexpected_middle__is_placed_nowhere),
-		LONG(too_long__is_placed_nowhere),
-		LONG(freed_memory__is_not_written),
-		LONG(damaged_answer__is_written_over),
-		LONG(unexpected_answer__is_placed_nowhere),
-		LONG(answer_to_freed_memory__is_placed_nowhere),
-		LONG(segments__are_filled_as_ever),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	LONG(damaged_middle__is_written_over),
+	LONG(damaged_ends__are_placed_nowhere),
+	LONG(unexpected_middle__is_placed_nowhere),
+	LONG(too_long__is_placed_nowhere),
+	LONG(freed_memory__is_not_written),
+	LONG(damaged_answer__is_written_over),
+	LONG(unexpected_answer__is_placed_nowhere),
+	LONG(answer_to_freed_memory__is_placed_nowhere),
+	LONG(segments__are_filled_as_ever),
+};

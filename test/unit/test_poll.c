@@ -21,7 +21,6 @@ alloc(void *arg, size_t size)
 {
 	void *p = aligned_alloc(RTE_CACHE_LINE_SIZE, RTE_ALIGN_CEIL(size, RTE_CACHE_LINE_SIZE));
 
-	(void)arg;
 	if (p != NULL)
 		memset(p, 0, size);
 	return p;
@@ -30,7 +29,6 @@ alloc(void *arg, size_t size)
 static void
 release(void *arg, void *p)
 {
-	(void)arg;
 	free(p);
 }
 
@@ -45,7 +43,6 @@ setup(void **state)
 		.pool = { unit_pool() },
 	};
 
-	(void)state;
 	memset(&scene.port, 0, sizeof(scene.port));
 	assert_int_equal(roce_domain_create(&config, &scene.domain), 0);
 	scene.device = calloc(1, sizeof(*scene.device));
@@ -61,7 +58,6 @@ setup(void **state)
 static int
 teardown(void **state)
 {
-	(void)state;
 	roce_domain_destroy(scene.domain);
 	free(scene.device);
 	return 0;
@@ -81,7 +77,6 @@ expect_refused(void)
 static void
 poll__inside_a_poll_is_refused(void **state)
 {
-	(void)state;
 	expect_refused();
 }
 
@@ -92,7 +87,6 @@ poll__inside_a_poll_leaves_news_alone(void **state)
 	/* Of a kind that nobody knows: nothing is done for it but locking. */
 	const uint32_t news = 1u << 31;
 
-	(void)state;
 	__atomic_store_n(&scene.port.events.pending, news, __ATOMIC_RELAXED);
 	expect_refused();
 	assert_int_equal(scene.port.events.pending, news);
@@ -100,14 +94,7 @@ poll__inside_a_poll_leaves_news_alone(void **state)
 	assert_int_equal(scene.port.events.pending, 0);
 }
 
-int
-main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(poll__inside_a_poll_is_refused, setup, teardown),
-		cmocka_unit_test_setup_teardown(
-				poll__inside_a_poll_leaves_news_alone, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(poll__inside_a_poll_is_refused),
+	TEST(poll__inside_a_poll_leaves_news_alone),
+};

@@ -17,7 +17,6 @@ static uint64_t now, rest;
 static void
 count_pool(struct rte_mempool *of, void *arg)
 {
-	(void)of;
 	++*(unsigned int *)arg;
 }
 
@@ -31,9 +30,8 @@ pools(void)
 }
 
 static int
-set_up(void **state)
+setup(void **state)
 {
-	(void)state;
 	unit_eal();
 	before = pools();
 	rest = rte_get_tsc_hz() / MS_PER_S * ROCE_POOL_REST_MS;
@@ -77,7 +75,6 @@ want_freed(void)
 static void
 retire__frees_what_is_home(void **state)
 {
-	(void)state;
 	roce_pool_retire(NULL);
 	roce_pool_retire(pool);
 	assert_int_equal(pools(), before);
@@ -89,7 +86,6 @@ retire__frees_what_this_thread_has_in_its_cache(void **state)
 {
 	struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
 
-	(void)state;
 	rte_pktmbuf_free(m);
 	assert_int_not_equal(rte_mempool_default_cache(pool, rte_lcore_id())->len, 0);
 	roce_pool_retire(pool);
@@ -102,7 +98,6 @@ sweep__frees_what_came_home_by_the_ring(void **state)
 {
 	void *frame[2] = { take(), take() };
 
-	(void)state;
 	roce_pool_retire(pool);
 	want_kept(2);
 	rte_mempool_generic_put(pool, &frame[0], 1, NULL);
@@ -117,7 +112,6 @@ sweep__frees_what_came_home_by_a_cache_when_it_has_rested(void **state)
 {
 	void *frame = take();
 
-	(void)state;
 	roce_pool_retire(pool);
 	want_kept(1);
 	put_by(OTHER, frame);
@@ -135,7 +129,6 @@ sweep__counts_the_rest_from_the_last_frame(void **state)
 {
 	void *frame = take();
 
-	(void)state;
 	put_by(OTHER, take());
 	put_by(OTHER, frame);
 	roce_pool_retire(pool);
@@ -155,7 +148,6 @@ create__sweeps(void **state)
 {
 	struct rte_mempool *next;
 
-	(void)state;
 	put_by(OTHER, take());
 	roce_pool_retire(pool);
 	assert_int_equal(pools(), before + 1);
@@ -167,18 +159,11 @@ create__sweeps(void **state)
 	assert_int_equal(pools(), before);
 }
 
-int
-main(void)
-{
-#define rule(name) cmocka_unit_test_setup(name, set_up)
-	const struct CMUnitTest tests[] = {
-		rule(retire__frees_what_is_home),
-		rule(retire__frees_what_this_thread_has_in_its_cache),
-		rule(sweep__frees_what_came_home_by_the_ring),
-		rule(sweep__frees_what_came_home_by_a_cache_when_it_has_rested),
-		rule(sweep__counts_the_rest_from_the_last_frame),
-		rule(create__sweeps),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST_SETUP(retire__frees_what_is_home),
+	TEST_SETUP(retire__frees_what_this_thread_has_in_its_cache),
+	TEST_SETUP(sweep__frees_what_came_home_by_the_ring),
+	TEST_SETUP(sweep__frees_what_came_home_by_a_cache_when_it_has_rested),
+	TEST_SETUP(sweep__counts_the_rest_from_the_last_frame),
+	TEST_SETUP(create__sweeps),
+};

@@ -219,17 +219,11 @@ recv__goes_to_the_own_queue(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(send__rings_the_doorbell),
-		TEST(send__judges_the_request),
-		TEST(send__succeeds_exactly_max_times),
-		TEST(send__of_max_segments_fits_every_slot),
-		TEST(send__depends_on_the_state),
-		TEST(recv__goes_to_the_own_queue),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(send__rings_the_doorbell),
+	TEST(send__judges_the_request),
+	TEST(send__succeeds_exactly_max_times),
+	TEST(send__of_max_segments_fits_every_slot),
+	TEST(send__depends_on_the_state),
+	TEST(recv__goes_to_the_own_queue),
+};

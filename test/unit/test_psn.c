@@ -8,7 +8,6 @@
 static void
 add__wraps_at_24_bits(void **state)
 {
-	(void)state;
 	assert_int_equal(roce_psn_add(0, 1), 1);
 	assert_int_equal(roce_psn_add(0xffffff, 1), 0);
 	assert_int_equal(roce_psn_add(0xfffffe, 5), 3);
@@ -18,7 +17,6 @@ add__wraps_at_24_bits(void **state)
 static void
 add__takes_negative_steps(void **state)
 {
-	(void)state;
 	assert_int_equal(roce_psn_add(0, (uint32_t)-1), 0xffffff);
 	assert_int_equal(roce_psn_add(3, (uint32_t)-5), 0xfffffe);
 }
@@ -26,7 +24,6 @@ add__takes_negative_steps(void **state)
 static void
 diff__is_signed_and_crosses_the_wrap(void **state)
 {
-	(void)state;
 	assert_int_equal(roce_psn_diff(7, 7), 0);
 	assert_int_equal(roce_psn_diff(8, 7), 1);
 	assert_int_equal(roce_psn_diff(7, 8), -1);
@@ -45,7 +42,6 @@ diff__undoes_add(void **state)
 	static const int32_t step[] = { -HALF, -HALF + 1, -1000, -1, 0, 1, 128, HALF - 1 };
 	size_t i, j;
 
-	(void)state;
 	for (i = 0; i < RTE_DIM(start); i++) {
 		for (j = 0; j < RTE_DIM(step); j++) {
 			uint32_t to = roce_psn_add(start[i], (uint32_t)step[j]);
@@ -56,15 +52,9 @@ diff__undoes_add(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(add__wraps_at_24_bits),
-		cmocka_unit_test(add__takes_negative_steps),
-		cmocka_unit_test(diff__is_signed_and_crosses_the_wrap),
-		cmocka_unit_test(diff__undoes_add),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	cmocka_unit_test(add__wraps_at_24_bits),
+	cmocka_unit_test(add__takes_negative_steps),
+	cmocka_unit_test(diff__is_signed_and_crosses_the_wrap),
+	cmocka_unit_test(diff__undoes_add),
+};

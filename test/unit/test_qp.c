@@ -261,7 +261,6 @@ create__refuses_queues_of_another_device(void **state)
 	static struct fx_end other;
 	struct roce_qp *qp;
 
-	(void)state;
 	fx_end_open(&other, 2, NULL);
 	for (int i = 0; i < 3; i++) {
 		attr = small_attr();
@@ -273,21 +272,15 @@ create__refuses_queues_of_another_device(void **state)
 	fx_end_close(&other);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(create__refuses_queues_of_another_device),
-		TEST(create__numbers_from_the_first),
-		TEST(create__leaves_reserved_numbers_out),
-		TEST(create__does_not_give_a_number_again_soon),
-		TEST(create__fills_the_table_then_fails),
-		TEST(create__without_memory_leaves_nothing),
-		TEST(create__judges_its_attributes),
-		TEST(create__holds_what_it_was_made_of),
-		TEST(create__offers_a_random_psn),
-		TEST(destroy__in_any_state),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(create__refuses_queues_of_another_device),
+	TEST(create__numbers_from_the_first),
+	TEST(create__leaves_reserved_numbers_out),
+	TEST(create__does_not_give_a_number_again_soon),
+	TEST(create__fills_the_table_then_fails),
+	TEST(create__without_memory_leaves_nothing),
+	TEST(create__judges_its_attributes),
+	TEST(create__holds_what_it_was_made_of),
+	TEST(create__offers_a_random_psn),
+	TEST(destroy__in_any_state),
+};

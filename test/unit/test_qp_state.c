@@ -138,7 +138,6 @@ to_error__acknowledges_what_was_received(void **state)
 	struct fx_sent sent;
 	struct roce_qp *qp;
 
-	(void)state;
 	qp = end_behind(3, 0, 0);
 	end.engine->busy = true;
 	sent = fx_tx_one(&end);
@@ -155,7 +154,6 @@ to_error__reports_no_gap(void **state)
 {
 	const uint32_t ahead[] = { 2, 1 };
 
-	(void)state;
 	for (size_t i = 0; i < RTE_DIM(ahead); i++) {
 		struct roce_qp *qp = end_behind(2, IBV_OPCODE_RC_SEND_ONLY, ahead[i]);
 
@@ -340,22 +338,16 @@ broken__names_the_owner(void **state)
 	roce_qp_destroy(qp);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(state__ways),
-		TEST(to_rtr__judges_the_connection),
-		TEST(to_error__flushes_in_order),
-		TEST(to_error__acknowledges_what_was_received),
-		TEST(to_error__reports_no_gap),
-		TEST(to_error__flushes_what_was_never_agreed_upon),
-		TEST(to_reset__drops_and_starts_over),
-		TEST(drain__tells_once),
-		TEST(drain__tells_behind_the_acknowledgement),
-		TEST(drain__ends_with_a_break),
-		TEST(broken__names_the_owner),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(state__ways),
+	TEST(to_rtr__judges_the_connection),
+	TEST(to_error__flushes_in_order),
+	TEST(to_error__acknowledges_what_was_received),
+	TEST(to_error__reports_no_gap),
+	TEST(to_error__flushes_what_was_never_agreed_upon),
+	TEST(to_reset__drops_and_starts_over),
+	TEST(drain__tells_once),
+	TEST(drain__tells_behind_the_acknowledgement),
+	TEST(drain__ends_with_a_break),
+	TEST(broken__names_the_owner),
+};

@@ -9,7 +9,6 @@
 static void
 hash__is_siphash_2_4(void **state)
 {
-	(void)state;
 	assert_int_equal(roce_random_hash(0x0706050403020100ull, 0x0f0e0d0c0b0a0908ull,
 					 0x0706050403020100ull),
 			0x93f5f5799a932462ull);
@@ -21,7 +20,6 @@ at__depends_on_seed_stream_and_place(void **state)
 {
 	unsigned int bits = 0;
 
-	(void)state;
 	for (uint64_t n = 0; n < 1000; n++) {
 		const uint64_t x = roce_random_at(1, ROCE_RANDOM_ENGINE, n);
 
@@ -37,7 +35,6 @@ at__depends_on_seed_stream_and_place(void **state)
 static void
 at__is_no_step_from_the_last(void **state)
 {
-	(void)state;
 	for (uint64_t n = 0; n < 1000; n++) {
 		const uint64_t step = roce_random_at(9, ROCE_RANDOM_ENGINE, n + 1) -
 				roce_random_at(9, ROCE_RANDOM_ENGINE, n);
@@ -48,14 +45,8 @@ at__is_no_step_from_the_last(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hash__is_siphash_2_4),
-		cmocka_unit_test(at__depends_on_seed_stream_and_place),
-		cmocka_unit_test(at__is_no_step_from_the_last),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	cmocka_unit_test(hash__is_siphash_2_4),
+	cmocka_unit_test(at__depends_on_seed_stream_and_place),
+	cmocka_unit_test(at__is_no_step_from_the_last),
+};

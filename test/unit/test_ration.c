@@ -110,17 +110,11 @@ requests__are_not_rationed(void **state)
 	assert_int_equal(fx_stats(&end)->resp_answers_limited, 1000 - BURST);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(duplicates__are_answered_for_a_while),
-		TEST(answers__are_earned_again_with_time),
-		TEST(gaps__are_reported_for_a_while),
-		TEST(gap__is_reported_when_there_is_an_answer_again),
-		TEST(duplicates__in_one_poll_cost_one_answer),
-		TEST(requests__are_not_rationed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(duplicates__are_answered_for_a_while),
+	TEST(answers__are_earned_again_with_time),
+	TEST(gaps__are_reported_for_a_while),
+	TEST(gap__is_reported_when_there_is_an_answer_again),
+	TEST(duplicates__in_one_poll_cost_one_answer),
+	TEST(requests__are_not_rationed),
+};

@@ -16,7 +16,6 @@
 static int
 setup(void **state)
 {
-	(void)state;
 	open_pair(ALL);
 	fx_fill_srq(&b, 16, 4 * MTU);
 	return 0;
@@ -116,7 +115,6 @@ reserved__is_zero_in_every_frame(void **state)
 {
 	unsigned int kinds = 0;
 
-	(void)state;
 	memset(opcodes_seen, 0, sizeof(opcodes_seen));
 	post_every_verb();
 	while (carry(&a, &b, expect_zeros) + carry(&b, &a, expect_zeros) > 0)
@@ -149,7 +147,6 @@ set_reserved(struct rte_mbuf *m)
 static void
 reserved__is_ignored_in_every_frame(void **state)
 {
-	(void)state;
 	post_every_verb();
 	while (carry(&a, &b, set_reserved) + carry(&b, &a, set_reserved) > 0)
 		;
@@ -171,7 +168,6 @@ held__frames_outlive_everything(void **state)
 	struct rte_mbuf *pkts[64];
 	unsigned int n;
 
-	(void)state;
 	post_every_verb();
 	(void)carry(&a, &b, expect_zeros);
 	post_every_verb();
@@ -208,25 +204,18 @@ static unsigned int heard;
 static void
 hear(void *arg, const struct roce_pkt *pkt, uint64_t now)
 {
-	(void)arg;
-	(void)now;
 	heard += pkt->payload_len == 256;
 }
 
 static uint16_t
 say_nothing(void *arg, struct rte_mbuf **pkts, uint16_t max, uint64_t now)
 {
-	(void)arg;
-	(void)pkts;
-	(void)max;
-	(void)now;
 	return 0;
 }
 
 static uint64_t
 never(void *arg)
 {
-	(void)arg;
 	return ROCE_NEVER;
 }
 
@@ -242,7 +231,6 @@ datagram__of_any_length_draws_and_ends_nothing(void **state)
 	static const struct roce_gsi gsi = { .rx = hear, .tx = say_nothing, .deadline = never };
 	static const uint32_t lens[] = { 0, 1, 4, 255, 256, 257, MTU, MTU + 1, 2 * MTU, 4096 };
 
-	(void)state;
 	heard = 0;
 	roce_domain_set_gsi(b.domain, &gsi);
 	for (size_t i = 0; i < RTE_DIM(lens); i++) {
@@ -273,17 +261,9 @@ datagram__of_any_length_draws_and_ends_nothing(void **state)
 	all_done();
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(reserved__is_zero_in_every_frame),
-		TEST(reserved__is_ignored_in_every_frame),
-		TEST(held__frames_outlive_everything),
-		TEST(datagram__of_any_length_draws_and_ends_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(reserved__is_zero_in_every_frame),
+	TEST(reserved__is_ignored_in_every_frame),
+	TEST(held__frames_outlive_everything),
+	TEST(datagram__of_any_length_draws_and_ends_nothing),
+};

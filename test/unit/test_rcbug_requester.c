@@ -15,7 +15,6 @@
 static int
 setup(void **state)
 {
-	(void)state;
 	open_scene(&(struct played){ .max_rd_atomic = DEPTH, .atomics = true });
 	fx_tx_none(&end);
 	return 0;
@@ -107,7 +106,6 @@ failed__twice_all_complete(void **state)
 	struct roce_mr *brief;
 	unsigned int n;
 
-	(void)state;
 	assert_int_equal(roce_mr_create(end.pd, sge.addr, 64, 0, &brief), 0);
 	sge.lkey = roce_mr_key(brief);
 	for (uint32_t i = 0; i < RTE_DIM(want); i++) {
@@ -148,7 +146,6 @@ refused__keeps_nothing_back(void **state)
 	struct roce_event event[3];
 	unsigned int n;
 
-	(void)state;
 	post(IBV_WR_SEND, 1, 0, 8, 0);
 	assert_int_equal(roce_qp_post_send(qp, &wr), -EACCES);
 	post(IBV_WR_SEND, 2, 0, 8, 0);
@@ -262,7 +259,6 @@ starved__says_the_same_bytes(void **state)
 static void
 destroy__leaves_no_timer(void **state)
 {
-	(void)state;
 	for (unsigned int how = 0; how < 3; how++) {
 		struct rte_mbuf *cnp;
 		unsigned int n;
@@ -299,16 +295,10 @@ destroy__leaves_no_timer(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(fence__is_for_what_brings_something_home),
-		TEST(failed__twice_all_complete),
-		TEST(refused__keeps_nothing_back),
-		TEST(starved__says_the_same_bytes),
-		TEST(destroy__leaves_no_timer),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(fence__is_for_what_brings_something_home),
+	TEST(failed__twice_all_complete),
+	TEST(refused__keeps_nothing_back),
+	TEST(starved__says_the_same_bytes),
+	TEST(destroy__leaves_no_timer),
+};

@@ -27,7 +27,6 @@ byte_at(uint64_t i)
 static int
 setup(void **state)
 {
-	(void)state;
 	open_scene(&(struct played){ .max_dest_rd_atomic = DEPTH });
 	space = aligned_alloc(PAGE64, SPACE);
 	assert_non_null(space);
@@ -143,7 +142,6 @@ msn__grows_with_the_last_packet_only(void **state)
 	};
 	uint32_t msn = 0;
 
-	(void)state;
 	fx_fill_srq(&end, 16, 4 * MTU);
 	for (uint32_t round = 0; round < 4; round++) {
 		for (uint32_t i = 0; i < RTE_DIM(step); i++) {
@@ -178,7 +176,6 @@ receive__of_wrapping_segments_holds_everything(void **state)
 	const struct roce_recv_wr wr = { .wr_id = 5, .sg = sge, .num_sge = 4 };
 	uint32_t key;
 
-	(void)state;
 	assert_int_equal(roce_mr_create(end.pd, 0, UINT64_MAX, IBV_ACCESS_LOCAL_WRITE, &whole), 0);
 	key = roce_mr_key(whole);
 	for (unsigned int segments = 2; segments <= 4; segments += 2) {
@@ -209,7 +206,6 @@ depth__changes_from_connection_to_connection(void **state)
 	static const uint8_t depths[] = { DEPTH, 1, 5, DEPTH, 2, DEPTH + 9, 0, 3 };
 	unsigned int n;
 
-	(void)state;
 	for (size_t i = 0; i < RTE_DIM(depths); i++) {
 		const struct played how = { .max_dest_rd_atomic = depths[i] };
 		const struct roce_qp_connect connect = connect_to_peer(&how);
@@ -287,7 +283,6 @@ memory__is_found_across_any_boundary(void **state)
 	static const uint32_t begins[] = { 0, 1, 4095, 2049 };
 	uint32_t psn = PSN;
 
-	(void)state;
 	for (size_t b = 0; b < RTE_DIM(begins); b++) {
 		struct roce_mr *odd;
 
@@ -312,16 +307,10 @@ memory__is_found_across_any_boundary(void **state)
 
 #define IN_SPACE(f) cmocka_unit_test_setup_teardown(f, setup, teardown_space)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_SPACE(refused__is_said_and_takes_no_receive),
-		IN_SPACE(msn__grows_with_the_last_packet_only),
-		IN_SPACE(receive__of_wrapping_segments_holds_everything),
-		IN_SPACE(depth__changes_from_connection_to_connection),
-		IN_SPACE(memory__is_found_across_any_boundary),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	IN_SPACE(refused__is_said_and_takes_no_receive),
+	IN_SPACE(msn__grows_with_the_last_packet_only),
+	IN_SPACE(receive__of_wrapping_segments_holds_everything),
+	IN_SPACE(depth__changes_from_connection_to_connection),
+	IN_SPACE(memory__is_found_across_any_boundary),
+};

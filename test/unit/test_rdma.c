@@ -210,18 +210,10 @@ atomics__change_and_tell_what_was_there(void **state)
 	assert_int_equal(before, 0x010203040506070dull);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(write__places_every_length),
-		TEST(write_imm__uses_up_a_receive),
-		TEST(read__fetches_every_length),
-		TEST(read__keeps_to_its_depth),
-		TEST(atomics__change_and_tell_what_was_there),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(write__places_every_length),
+	TEST(write_imm__uses_up_a_receive),
+	TEST(read__fetches_every_length),
+	TEST(read__keeps_to_its_depth),
+	TEST(atomics__change_and_tell_what_was_there),
+};

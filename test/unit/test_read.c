@@ -438,29 +438,23 @@ read__of_two_gigabytes_is_too_long_for_small_packets(void **state)
 	roce_mr_destroy(whole);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(read__is_one_frame_and_takes_the_psns_of_its_answer),
-		TEST(read__is_done_with_its_last_frame),
-		TEST(answer__acknowledges_what_was_before),
-		TEST(answer__with_a_gap_is_asked_for_again),
-		TEST(answer__that_is_not_the_next_one_is_a_sign_of_life),
-		TEST(answers__that_never_help_end_it_all),
-		TEST(acknowledge__behind_a_read_is_an_implied_nak),
-		TEST(answer__of_a_lost_first_read_is_asked_for_again),
-		TEST(answer__must_fit),
-		TEST(atomic__tells_what_was_there),
-		TEST(depth__is_kept),
-		TEST(fence__waits_for_reads),
-		TEST(credits__are_for_what_uses_receives),
-		TEST(fence__alone_waits_for_nothing),
-		TEST(read__refused_by_the_peer),
-		TEST(read__into_memory_that_goes_away),
-		TEST(read__needs_memory_to_write_to),
-		TEST(read__of_two_gigabytes_is_too_long_for_small_packets),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(read__is_one_frame_and_takes_the_psns_of_its_answer),
+	TEST(read__is_done_with_its_last_frame),
+	TEST(answer__acknowledges_what_was_before),
+	TEST(answer__with_a_gap_is_asked_for_again),
+	TEST(answer__that_is_not_the_next_one_is_a_sign_of_life),
+	TEST(answers__that_never_help_end_it_all),
+	TEST(acknowledge__behind_a_read_is_an_implied_nak),
+	TEST(answer__of_a_lost_first_read_is_asked_for_again),
+	TEST(answer__must_fit),
+	TEST(atomic__tells_what_was_there),
+	TEST(depth__is_kept),
+	TEST(fence__waits_for_reads),
+	TEST(credits__are_for_what_uses_receives),
+	TEST(fence__alone_waits_for_nothing),
+	TEST(read__refused_by_the_peer),
+	TEST(read__into_memory_that_goes_away),
+	TEST(read__needs_memory_to_write_to),
+	TEST(read__of_two_gigabytes_is_too_long_for_small_packets),
+};

@@ -16,7 +16,6 @@ recent__is_of_one_protection_domain(void **state)
 	struct roce_pd *other;
 	struct roce_mr *mr;
 
-	(void)state;
 	assert_int_equal(roce_pd_create(roce_domain_context(end.domain), &other), 0);
 	assert_int_equal(roce_mr_create(end.pd, sge.addr, 8, 0, &mr), 0);
 	sge.lkey = roce_mr_key(mr);
@@ -40,7 +39,6 @@ recent__is_judged_as_any_other(void **state)
 	struct roce_keys_recent recent;
 	struct roce_mr *reads, *writes;
 
-	(void)state;
 	roce_keys_recent_init(&recent, keys);
 	for (uint32_t round = 0; round < 3; round++) {
 		assert_int_equal(roce_mr_create(end.pd, addr, 64, 0, &reads), 0);
@@ -74,13 +72,7 @@ recent__is_judged_as_any_other(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(recent__is_judged_as_any_other),
-		TEST(recent__is_of_one_protection_domain),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(recent__is_judged_as_any_other),
+	TEST(recent__is_of_one_protection_domain),
+};

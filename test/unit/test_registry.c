@@ -12,7 +12,6 @@ add_provider__takes_a_name_once(void **state)
 	DAT_PROVIDER_INFO a = info_of("a", 2, DAT_TRUE);
 	DAT_PROVIDER_INFO a_again = info_of("a", 1, DAT_FALSE);
 
-	(void)state;
 	assert_int_equal(dat_registry_add_provider(&fake_table, &a), DAT_SUCCESS);
 	assert_int_equal(dat_registry_add_provider(&fake_table, &a),
 			ERROR(DAT_PROVIDER_ALREADY_REGISTERED, 0));
@@ -30,7 +29,6 @@ add_provider__refuses_bad_arguments(void **state)
 	DAT_PROVIDER_INFO nameless = info_of("", 2, DAT_TRUE);
 	DAT_PROVIDER_INFO endless = good;
 
-	(void)state;
 	memset(endless.ia_name, 'n', sizeof(endless.ia_name));
 	assert_int_equal(dat_registry_add_provider(NULL, &good),
 			ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1));
@@ -47,7 +45,6 @@ remove_provider__wants_what_was_added(void **state)
 {
 	DAT_PROVIDER_INFO a = info_of("a", 2, DAT_TRUE);
 
-	(void)state;
 	assert_int_equal(dat_registry_remove_provider(&fake_table, &a),
 			ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
 	assert_int_equal(dat_registry_add_provider(&fake_table, &a), DAT_SUCCESS);
@@ -65,7 +62,6 @@ remove_provider__waits_for_the_last_close(void **state)
 	DAT_IA_HANDLE first;
 	DAT_IA_HANDLE second;
 
-	(void)state;
 	assert_int_equal(dat_registry_add_provider(&fake_table, &a), DAT_SUCCESS);
 	assert_int_equal(open_name("a", &first), DAT_SUCCESS);
 	assert_int_equal(open_name("a", &second), DAT_SUCCESS);
@@ -88,7 +84,6 @@ list__has_conf_first_and_each_entry_once(void **state)
 	DAT_PROVIDER_INFO *list[6] = { &info[0], &info[1], &info[2], &info[3], &info[4], &info[5] };
 	DAT_COUNT n = 0;
 
-	(void)state;
 	write_conf(LINE("b", "1.2", "threadsafe", OWN, "") LINE("a", "1.2", "threadsafe", OWN, "")
 					LINE("b", "1.2", "threadsafe", "second.so", ""));
 	assert_int_equal(dat_registry_add_provider(&fake_table, &z), DAT_SUCCESS);
@@ -138,7 +133,6 @@ list__grows_with_what_is_registered(void **state)
 	DAT_COUNT n = 0;
 	char name[16];
 
-	(void)state;
 	for (int i = 0; i < N; i++) {
 		DAT_PROVIDER_INFO one;
 
@@ -160,17 +154,11 @@ list__grows_with_what_is_registered(void **state)
 	assert_int_equal(n, BUILT_IN);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(add_provider__takes_a_name_once),
-		TEST(add_provider__refuses_bad_arguments),
-		TEST(remove_provider__wants_what_was_added),
-		TEST(remove_provider__waits_for_the_last_close),
-		TEST(list__has_conf_first_and_each_entry_once),
-		TEST(list__grows_with_what_is_registered),
-	};
-
-	return cmocka_run_group_tests(tests, make_conf, remove_conf);
-}
+RULES = {
+	TEST_SETUP(add_provider__takes_a_name_once),
+	TEST_SETUP(add_provider__refuses_bad_arguments),
+	TEST_SETUP(remove_provider__wants_what_was_added),
+	TEST_SETUP(remove_provider__waits_for_the_last_close),
+	TEST_SETUP(list__has_conf_first_and_each_entry_once),
+	TEST_SETUP(list__grows_with_what_is_registered),
+};

@@ -513,27 +513,21 @@ emit__asks_before_a_request_whose_memory_is_gone(void **state)
 	assert_true(asked);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(emit__cuts_a_message),
-		TEST(emit__counts_the_packets_of_the_longest_message),
-		TEST(emit__gathers_the_segments),
-		TEST(emit__puts_immediate_data_and_solicitation_last),
-		TEST(emit__asks_before_it_falls_silent),
-		TEST(emit__asks_each_time_until_it_knows_of_credits),
-		TEST(emit__stops_at_the_window),
-		TEST(emit__goes_round_at_2_24),
-		TEST(emit__stops_at_the_credits_and_probes),
-		TEST(emit__finishes_a_message_without_credit),
-		TEST(emit__never_stops_without_having_asked),
-		TEST(emit__takes_any_room),
-		TEST(emit__waits_for_frames),
-		TEST(emit__fails_a_request_whose_memory_is_gone),
-		TEST(emit__fails_at_once_when_nothing_is_before),
-		TEST(emit__asks_before_a_request_whose_memory_is_gone),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(emit__cuts_a_message),
+	TEST(emit__counts_the_packets_of_the_longest_message),
+	TEST(emit__gathers_the_segments),
+	TEST(emit__puts_immediate_data_and_solicitation_last),
+	TEST(emit__asks_before_it_falls_silent),
+	TEST(emit__asks_each_time_until_it_knows_of_credits),
+	TEST(emit__stops_at_the_window),
+	TEST(emit__goes_round_at_2_24),
+	TEST(emit__stops_at_the_credits_and_probes),
+	TEST(emit__finishes_a_message_without_credit),
+	TEST(emit__never_stops_without_having_asked),
+	TEST(emit__takes_any_room),
+	TEST(emit__waits_for_frames),
+	TEST(emit__fails_a_request_whose_memory_is_gone),
+	TEST(emit__fails_at_once_when_nothing_is_before),
+	TEST(emit__asks_before_a_request_whose_memory_is_gone),
+};

@@ -29,7 +29,6 @@ connect_peer(struct side *s)
 static int
 setup_sides(void **state)
 {
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		struct side *s = &side[i];
 		struct roce_qp_attr attr;
@@ -201,7 +200,6 @@ one_segment__is_sent_as_two(void **state)
 {
 	const struct roce_stats *stats = fx_stats(&side[0].end);
 
-	(void)state;
 	live(STEPS);
 	/* All that can happen to requests did happen. */
 	assert_true(frames > STEPS / 4);
@@ -221,7 +219,6 @@ frame__is_waited_for(void **state)
 	struct rte_mbuf *sent[1];
 	unsigned int n = 0;
 
-	(void)state;
 	for (int i = 0; i < 2; i++)
 		fx_rx(&side[i].end, fx_answer(&side[i].peer, FX_ACK, ROCE_PSN_MASK, 0));
 	post_one(0);
@@ -237,14 +234,7 @@ frame__is_waited_for(void **state)
 	rte_pktmbuf_free(sent[0]);
 }
 
-int
-main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-				one_segment__is_sent_as_two, setup_sides, teardown_sides),
-		cmocka_unit_test_setup_teardown(frame__is_waited_for, setup_sides, teardown_sides),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	cmocka_unit_test_setup_teardown(one_segment__is_sent_as_two, setup_sides, teardown_sides),
+	cmocka_unit_test_setup_teardown(frame__is_waited_for, setup_sides, teardown_sides),
+};

@@ -447,29 +447,23 @@ emit__waits_for_a_frame(void **state)
 	expect_answer(FX_ACK, PSN, 1);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(rx__places_the_message),
-		TEST(rx__passes_on_immediate_data_and_solicitation),
-		TEST(rx__acknowledges_what_asks),
-		TEST(rx__takes_a_burst_in_order),
-		TEST(rx__reports_a_gap_once),
-		TEST(rx__withdraws_a_nak_that_is_not_true_any_more),
-		TEST(rx__answers_a_duplicate_and_does_not_execute_it),
-		TEST(rx__goes_on_with_a_message_after_a_duplicate),
-		TEST(rx__is_not_ready_without_a_receive),
-		TEST(rx__finishes_a_message_on_an_empty_queue),
-		TEST(rx__refuses_and_breaks),
-		TEST(rx__judges_receive_memory_when_data_arrives),
-		TEST(rx__flushes_the_held_receive_when_it_breaks),
-		TEST(rx__ignores_datagrams),
-		TEST(rx__goes_round_at_2_24),
-		TEST(ack__carries_credits),
-		TEST(ack__does_not_take_a_promise_back),
-		TEST(emit__waits_for_a_frame),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(rx__places_the_message),
+	TEST(rx__passes_on_immediate_data_and_solicitation),
+	TEST(rx__acknowledges_what_asks),
+	TEST(rx__takes_a_burst_in_order),
+	TEST(rx__reports_a_gap_once),
+	TEST(rx__withdraws_a_nak_that_is_not_true_any_more),
+	TEST(rx__answers_a_duplicate_and_does_not_execute_it),
+	TEST(rx__goes_on_with_a_message_after_a_duplicate),
+	TEST(rx__is_not_ready_without_a_receive),
+	TEST(rx__finishes_a_message_on_an_empty_queue),
+	TEST(rx__refuses_and_breaks),
+	TEST(rx__judges_receive_memory_when_data_arrives),
+	TEST(rx__flushes_the_held_receive_when_it_breaks),
+	TEST(rx__ignores_datagrams),
+	TEST(rx__goes_round_at_2_24),
+	TEST(ack__carries_credits),
+	TEST(ack__does_not_take_a_promise_back),
+	TEST(emit__waits_for_a_frame),
+};

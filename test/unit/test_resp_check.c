@@ -325,23 +325,17 @@ check__over_the_hard_watermark_is_for_first_packets(void **state)
 	in_a_message(false);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(check__payload_length),
-		TEST(check__opcode_order),
-		TEST(check__psn_places_the_packet),
-		TEST(check__psn_is_judged_before_all_else),
-		TEST(check__gap_is_reported_once),
-		TEST(check__verbs),
-		TEST(check__takes_one_receive_a_message),
-		TEST(check__empty_queue_is_not_ready),
-		TEST(check__longer_than_the_receive),
-		TEST(check__over_the_hard_watermark),
-		TEST(check__over_the_hard_watermark_comes_before_too_long),
-		TEST(check__over_the_hard_watermark_is_for_first_packets),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(check__payload_length),
+	TEST(check__opcode_order),
+	TEST(check__psn_places_the_packet),
+	TEST(check__psn_is_judged_before_all_else),
+	TEST(check__gap_is_reported_once),
+	TEST(check__verbs),
+	TEST(check__takes_one_receive_a_message),
+	TEST(check__empty_queue_is_not_ready),
+	TEST(check__longer_than_the_receive),
+	TEST(check__over_the_hard_watermark),
+	TEST(check__over_the_hard_watermark_comes_before_too_long),
+	TEST(check__over_the_hard_watermark_is_for_first_packets),
+};

@@ -462,30 +462,24 @@ read__of_memory_that_goes_away(void **state)
 	refused(PSN, ROCE_NAK_REMOTE_ACCESS);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(write__places_and_acknowledges),
-		TEST(write__lengths_must_add_up),
-		TEST(memory__is_judged),
-		TEST(rights__are_judged),
-		TEST(write_imm__needs_a_receive),
-		TEST(read__is_answered_in_packets),
-		TEST(read__is_answered_before_what_follows),
-		TEST(read__acknowledges_what_was_before),
-		TEST(read__is_answered_before_the_end),
-		TEST(read__again_from_the_middle),
-		TEST(atomic__is_answered_again_and_not_done_again),
-		TEST(atomic__of_the_last_circle_is_not_the_answer),
-		TEST(read__of_the_last_circle_is_not_asked_for),
-		TEST(read__repeated_while_answered_is_refused_where_the_peer_is),
-		TEST(atomic__too_old_is_not_answered),
-		TEST(atomic__must_be_aligned),
-		TEST(depth__is_kept),
-		TEST(depth__does_not_count_what_is_repeated),
-		TEST(read__of_memory_that_goes_away),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(write__places_and_acknowledges),
+	TEST(write__lengths_must_add_up),
+	TEST(memory__is_judged),
+	TEST(rights__are_judged),
+	TEST(write_imm__needs_a_receive),
+	TEST(read__is_answered_in_packets),
+	TEST(read__is_answered_before_what_follows),
+	TEST(read__acknowledges_what_was_before),
+	TEST(read__is_answered_before_the_end),
+	TEST(read__again_from_the_middle),
+	TEST(atomic__is_answered_again_and_not_done_again),
+	TEST(atomic__of_the_last_circle_is_not_the_answer),
+	TEST(read__of_the_last_circle_is_not_asked_for),
+	TEST(read__repeated_while_answered_is_refused_where_the_peer_is),
+	TEST(atomic__too_old_is_not_answered),
+	TEST(atomic__must_be_aligned),
+	TEST(depth__is_kept),
+	TEST(depth__does_not_count_what_is_repeated),
+	TEST(read__of_memory_that_goes_away),
+};

@@ -298,19 +298,12 @@ setup_sides(void **state)
 static void
 whole__is_received_as_in_segments(void **state)
 {
-	(void)state;
 	live(STEPS);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-				whole__is_received_as_in_segments, setup_sides, teardown_sides),
-		cmocka_unit_test_prestate_setup_teardown(whole__is_received_as_in_segments,
-				setup_sides, teardown_sides, &own_queue),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	cmocka_unit_test_setup_teardown(
+			whole__is_received_as_in_segments, setup_sides, teardown_sides),
+	cmocka_unit_test_prestate_setup_teardown(
+			whole__is_received_as_in_segments, setup_sides, teardown_sides, &own_queue),
+};

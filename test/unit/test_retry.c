@@ -497,30 +497,24 @@ reset__stops_the_timers(void **state)
 	assert_int_equal(end.async_events, 0);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(timeout__breaks_after_all_retries),
-		TEST(timeout__progress_renews_the_retries),
-		TEST(timeout__sends_again_early),
-		TEST(timeout__backoff_ends_at_a_few_milliseconds),
-		TEST(timeout__default_outlives_four_seconds),
-		TEST(timeout__follows_the_measured_round_trip),
-		TEST(timeout__is_not_late_after_progress),
-		TEST(timeout__backoff_ends_with_progress),
-		TEST(timeout__begins_again_with_one),
-		TEST(timeout__ends_with_the_last_answer),
-		TEST(timeout__code_0_never_fires),
-		TEST(timeout__code_31_is_hours),
-		TEST(rnr__waits_as_the_table_says),
-		TEST(rnr__seven_is_for_ever),
-		TEST(rnr__finite_retries_end),
-		TEST(rnr__progress_renews_the_retries),
-		TEST(rnr__copies_do_not_count),
-		TEST(rnr__ends_with_an_answer),
-		TEST(reset__stops_the_timers),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(timeout__breaks_after_all_retries),
+	TEST(timeout__progress_renews_the_retries),
+	TEST(timeout__sends_again_early),
+	TEST(timeout__backoff_ends_at_a_few_milliseconds),
+	TEST(timeout__default_outlives_four_seconds),
+	TEST(timeout__follows_the_measured_round_trip),
+	TEST(timeout__is_not_late_after_progress),
+	TEST(timeout__backoff_ends_with_progress),
+	TEST(timeout__begins_again_with_one),
+	TEST(timeout__ends_with_the_last_answer),
+	TEST(timeout__code_0_never_fires),
+	TEST(timeout__code_31_is_hours),
+	TEST(rnr__waits_as_the_table_says),
+	TEST(rnr__seven_is_for_ever),
+	TEST(rnr__finite_retries_end),
+	TEST(rnr__progress_renews_the_retries),
+	TEST(rnr__copies_do_not_count),
+	TEST(rnr__ends_with_an_answer),
+	TEST(reset__stops_the_timers),
+};

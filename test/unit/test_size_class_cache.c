@@ -33,7 +33,6 @@ take__gives_what_was_kept_of_this_size_alone(void **state)
 	struct roce_size_class_cache cache = { .most = 1 << 20 };
 	void *small = make(GRAIN), *larger = make(2 * GRAIN);
 
-	(void)state;
 	assert_null(roce_size_class_cache_take(&cache, GRAIN));
 	assert_true(roce_size_class_cache_keep(&cache, small, GRAIN));
 	assert_true(roce_size_class_cache_keep(&cache, larger, 2 * GRAIN));
@@ -53,7 +52,6 @@ take__gives_the_last_one_first(void **state)
 	struct roce_size_class_cache cache = { .most = 1 << 20 };
 	void *a = make(GRAIN), *b = make(GRAIN);
 
-	(void)state;
 	roce_size_class_cache_keep(&cache, a, GRAIN);
 	roce_size_class_cache_keep(&cache, b, GRAIN);
 	assert_ptr_equal(roce_size_class_cache_take(&cache, GRAIN), b);
@@ -68,7 +66,6 @@ keep__has_a_bound(void **state)
 	struct roce_size_class_cache cache = { .most = 3 * GRAIN };
 	void *block[4];
 
-	(void)state;
 	for (unsigned int i = 0; i < 4; i++) {
 		block[i] = make(GRAIN);
 		assert_int_equal(roce_size_class_cache_keep(&cache, block[i], GRAIN), i < 3);
@@ -86,7 +83,6 @@ keep__refuses_the_largest(void **state)
 	struct roce_size_class_cache cache = { .most = SIZE_MAX };
 	void *fits = make(ROCE_SIZE_CLASS_MAX), *larger = make(ROCE_SIZE_CLASS_MAX + GRAIN);
 
-	(void)state;
 	assert_true(roce_size_class_cache_keep(&cache, fits, ROCE_SIZE_CLASS_MAX));
 	assert_false(roce_size_class_cache_keep(&cache, larger, ROCE_SIZE_CLASS_MAX + GRAIN));
 	assert_null(roce_size_class_cache_take(&cache, ROCE_SIZE_CLASS_MAX + GRAIN));
@@ -101,7 +97,6 @@ drop__finds_every_size(void **state)
 	unsigned int dropped = 0;
 	void *block;
 
-	(void)state;
 	for (size_t size = GRAIN; size <= ROCE_SIZE_CLASS_MAX; size += GRAIN)
 		assert_true(roce_size_class_cache_keep(&cache, make(size), size));
 	while ((block = roce_size_class_cache_drop(&cache)) != NULL) {
@@ -112,16 +107,10 @@ drop__finds_every_size(void **state)
 	assert_int_equal(cache.bytes, 0);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(take__gives_what_was_kept_of_this_size_alone),
-		cmocka_unit_test(take__gives_the_last_one_first),
-		cmocka_unit_test(keep__has_a_bound),
-		cmocka_unit_test(keep__refuses_the_largest),
-		cmocka_unit_test(drop__finds_every_size),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	cmocka_unit_test(take__gives_what_was_kept_of_this_size_alone),
+	cmocka_unit_test(take__gives_the_last_one_first),
+	cmocka_unit_test(keep__has_a_bound),
+	cmocka_unit_test(keep__refuses_the_largest),
+	cmocka_unit_test(drop__finds_every_size),
+};

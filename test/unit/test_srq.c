@@ -466,25 +466,19 @@ post__brings_its_cookie_back(void **state)
 	roce_qp_destroy(c[1].qp);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(create__judges_its_numbers),
-		TEST(create__starts_empty_and_unwatched),
-		TEST(create__without_memory_leaves_nothing),
-		TEST(create__holds_its_protection_domain),
-		TEST(destroy__waits_for_the_queue_pairs),
-		TEST(destroy__leaves_its_events_reapable),
-		TEST(post__succeeds_exactly_max_times),
-		TEST(post__of_a_series_is_accepted_up_to_the_limit),
-		TEST(post__judges_the_segments),
-		TEST(post__of_max_sge_segments_fits_every_slot),
-		TEST(post__of_fewer_segments_ends_where_they_end),
-		TEST(post__of_no_segments_receives_nothing),
-		TEST(post__copies_the_segments),
-		TEST(post__brings_its_cookie_back),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(create__judges_its_numbers),
+	TEST(create__starts_empty_and_unwatched),
+	TEST(create__without_memory_leaves_nothing),
+	TEST(create__holds_its_protection_domain),
+	TEST(destroy__waits_for_the_queue_pairs),
+	TEST(destroy__leaves_its_events_reapable),
+	TEST(post__succeeds_exactly_max_times),
+	TEST(post__of_a_series_is_accepted_up_to_the_limit),
+	TEST(post__judges_the_segments),
+	TEST(post__of_max_sge_segments_fits_every_slot),
+	TEST(post__of_fewer_segments_ends_where_they_end),
+	TEST(post__of_no_segments_receives_nothing),
+	TEST(post__copies_the_segments),
+	TEST(post__brings_its_cookie_back),
+};

@@ -421,21 +421,15 @@ data__lands_in_the_receive_that_is_named(void **state)
 
 #define TWO(f) cmocka_unit_test_setup_teardown(f, setup_two, teardown_two)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TWO(freed_memory__fails_the_receive_that_names_it),
-		TWO(freed_memory__fails_the_message_in_progress),
-		TWO(freed_memory__fails_a_message_that_reaches_it),
-		TWO(freed_memory__is_known_behind_later_posts),
-		TWO(freed_memory__is_not_found_under_a_new_key),
-		TWO(too_long__fails_the_receive),
-		TWO(too_long__fails_the_message_in_progress),
-		TWO(malformed__flushes_the_receive),
-		TWO(zone__is_that_of_the_queue),
-		TEST(data__lands_in_the_receive_that_is_named),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TWO(freed_memory__fails_the_receive_that_names_it),
+	TWO(freed_memory__fails_the_message_in_progress),
+	TWO(freed_memory__fails_a_message_that_reaches_it),
+	TWO(freed_memory__is_known_behind_later_posts),
+	TWO(freed_memory__is_not_found_under_a_new_key),
+	TWO(too_long__fails_the_receive),
+	TWO(too_long__fails_the_message_in_progress),
+	TWO(malformed__flushes_the_receive),
+	TWO(zone__is_that_of_the_queue),
+	TEST(data__lands_in_the_receive_that_is_named),
+};

@@ -444,23 +444,17 @@ end__of_a_connection_is_followed_by_the_next(void **state)
 	assert_int_equal(roce_srq_destroy(srq), 0);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(query__is_the_example_of_the_manual),
-		TEST(query__follows_a_message_through_its_life),
-		TEST(query__does_not_see_what_takes_nothing),
-		TEST(query__tells_every_field),
-		TEST(query__counts_every_completion_of_a_batch),
-		TEST(counts__hold_over_completion_queues_and_engines),
-		TEST(counts__hold_when_a_completion_queue_dies_with_events),
-		TEST(overflow__gives_the_receive_back),
-		TEST(nobody__wants_to_know),
-		TEST(end__returns_the_held_receive),
-		TEST(end__leaves_completions_to_be_reaped),
-		TEST(end__of_a_connection_is_followed_by_the_next),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(query__is_the_example_of_the_manual),
+	TEST(query__follows_a_message_through_its_life),
+	TEST(query__does_not_see_what_takes_nothing),
+	TEST(query__tells_every_field),
+	TEST(query__counts_every_completion_of_a_batch),
+	TEST(counts__hold_over_completion_queues_and_engines),
+	TEST(counts__hold_when_a_completion_queue_dies_with_events),
+	TEST(overflow__gives_the_receive_back),
+	TEST(nobody__wants_to_know),
+	TEST(end__returns_the_held_receive),
+	TEST(end__leaves_completions_to_be_reaped),
+	TEST(end__of_a_connection_is_followed_by_the_next),
+};

@@ -247,16 +247,10 @@ onlooker__sees_whole_objects_only(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(srq__ends_with_its_last_queue_pair),
-		TEST(cq__ends_with_its_last_queue_pair),
-		TEST(cq__waits_for_a_queue_pair_on_its_way_out),
-		TEST(srq_and_cq__end_together),
-		TEST(onlooker__sees_whole_objects_only),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(srq__ends_with_its_last_queue_pair),
+	TEST(cq__ends_with_its_last_queue_pair),
+	TEST(cq__waits_for_a_queue_pair_on_its_way_out),
+	TEST(srq_and_cq__end_together),
+	TEST(onlooker__sees_whole_objects_only),
+};

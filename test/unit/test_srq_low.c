@@ -524,26 +524,20 @@ mark__holds_when_the_counters_go_round(void **state)
 
 #define WATCHED(f) cmocka_unit_test_setup_teardown(f, setup_watched, teardown)
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WATCHED(set_low__tells_at_once_exactly_when_below),
-		WATCHED(set_low__judges_its_number),
-		WATCHED(take__tells_when_it_goes_below),
-		WATCHED(mark__unset_or_zero_tells_nothing),
-		WATCHED(mark__tells_once_for_each_arming),
-		WATCHED(mark__told_at_once_is_not_told_again),
-		WATCHED(mark__armed_again_forgets_the_former),
-		WATCHED(mark__counts_what_lies_on_the_queue),
-		WATCHED(mark__is_not_crossed_by_what_takes_nothing),
-		WATCHED(mark__holds_when_the_counters_go_round),
-		WATCHED(event__precedes_the_completion),
-		WATCHED(event__takes_its_place_in_a_burst),
-		WATCHED(event__is_delivered_under_a_lock),
-		WATCHED(event__is_one_for_all_engines),
-		WATCHED(event__names_its_queue),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	WATCHED(set_low__tells_at_once_exactly_when_below),
+	WATCHED(set_low__judges_its_number),
+	WATCHED(take__tells_when_it_goes_below),
+	WATCHED(mark__unset_or_zero_tells_nothing),
+	WATCHED(mark__tells_once_for_each_arming),
+	WATCHED(mark__told_at_once_is_not_told_again),
+	WATCHED(mark__armed_again_forgets_the_former),
+	WATCHED(mark__counts_what_lies_on_the_queue),
+	WATCHED(mark__is_not_crossed_by_what_takes_nothing),
+	WATCHED(mark__holds_when_the_counters_go_round),
+	WATCHED(event__precedes_the_completion),
+	WATCHED(event__takes_its_place_in_a_burst),
+	WATCHED(event__is_delivered_under_a_lock),
+	WATCHED(event__is_one_for_all_engines),
+	WATCHED(event__names_its_queue),
+};

@@ -303,19 +303,13 @@ destroy__keeps_the_count(void **state)
 	assert_int_equal(roce_srq_destroy(srq), 0);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(get__serves_any_number_behind_one_waiting_event),
-		TEST(get__serves_any_number_whose_events_wait),
-		TEST(get__serves_many_at_a_time),
-		TEST(get__does_not_care_how_old_a_counter_is),
-		TEST(put__counts_events_alone),
-		TEST(read__is_exact_in_any_order),
-		TEST(get__without_memory_leaves_nothing),
-		TEST(destroy__keeps_the_count),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(get__serves_any_number_behind_one_waiting_event),
+	TEST(get__serves_any_number_whose_events_wait),
+	TEST(get__serves_many_at_a_time),
+	TEST(get__does_not_care_how_old_a_counter_is),
+	TEST(put__counts_events_alone),
+	TEST(read__is_exact_in_any_order),
+	TEST(get__without_memory_leaves_nothing),
+	TEST(destroy__keeps_the_count),
+};

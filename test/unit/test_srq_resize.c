@@ -534,22 +534,16 @@ resize__at_any_moment_loses_nothing(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(resize__judges_its_number),
-		TEST(resize__is_exact_for_every_pair_of_sizes),
-		TEST(resize__keeps_every_segment_of_every_receive),
-		TEST(resize__below_what_is_outstanding_is_refused),
-		TEST(resize__below_the_low_watermark_is_refused),
-		TEST(resize__keeps_the_low_watermark),
-		TEST(resize__without_memory_changes_nothing),
-		TEST(resize__does_not_touch_a_message_in_progress),
-		TEST(resize__of_a_full_queue_makes_room_at_once),
-		TEST(resize__helps_a_peer_that_waits),
-		TEST(resize__at_any_moment_loses_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(resize__judges_its_number),
+	TEST(resize__is_exact_for_every_pair_of_sizes),
+	TEST(resize__keeps_every_segment_of_every_receive),
+	TEST(resize__below_what_is_outstanding_is_refused),
+	TEST(resize__below_the_low_watermark_is_refused),
+	TEST(resize__keeps_the_low_watermark),
+	TEST(resize__without_memory_changes_nothing),
+	TEST(resize__does_not_touch_a_message_in_progress),
+	TEST(resize__of_a_full_queue_makes_room_at_once),
+	TEST(resize__helps_a_peer_that_waits),
+	TEST(resize__at_any_moment_loses_nothing),
+};

@@ -176,17 +176,11 @@ own_queue__holds_its_depth_and_orders(void **state)
 	roce_qp_destroy(c.qp);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(take__gives_the_oldest_to_whoever_comes),
-		TEST(take__of_many_at_once_ends_in_any_order),
-		TEST(attach__again_goes_on_counting),
-		TEST(attach__of_several_is_one_counter),
-		TEST(attach__that_fails_holds_nothing),
-		TEST(own_queue__holds_its_depth_and_orders),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(take__gives_the_oldest_to_whoever_comes),
+	TEST(take__of_many_at_once_ends_in_any_order),
+	TEST(attach__again_goes_on_counting),
+	TEST(attach__of_several_is_one_counter),
+	TEST(attach__that_fails_holds_nothing),
+	TEST(own_queue__holds_its_depth_and_orders),
+};

@@ -241,16 +241,10 @@ qp__with_a_queue_of_its_own(void **state)
 	roce_qp_destroy(c.qp);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(srq__is_seen_from_birth_to_death),
-		TEST(srq__tells_what_happened_to_it),
-		TEST(qp__tells_what_it_took_and_holds),
-		TEST(qp__tells_what_was_posted_and_completed),
-		TEST(qp__with_a_queue_of_its_own),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(srq__is_seen_from_birth_to_death),
+	TEST(srq__tells_what_happened_to_it),
+	TEST(qp__tells_what_it_took_and_holds),
+	TEST(qp__tells_what_was_posted_and_completed),
+	TEST(qp__with_a_queue_of_its_own),
+};

@@ -18,7 +18,6 @@ conf__init_at_first_open_fini_at_last_close(void **state)
 	DAT_IA_HANDLE first;
 	DAT_IA_HANDLE second;
 
-	(void)state;
 	write_conf(LINE("a", "1.2", "nonthreadsafe", OWN, "port=x ip=y"));
 	for (unsigned int turn = 1; turn <= 2; turn++) {
 		assert_int_equal(open_name("a", &first), DAT_SUCCESS);
@@ -50,7 +49,6 @@ conf__exact_minor_first_then_the_highest(void **state)
 	};
 	DAT_IA_HANDLE ia;
 
-	(void)state;
 	write_conf(LINE("a", "1.4", "threadsafe", OWN, "four") LINE("a", "1.2", "threadsafe", OWN,
 			"two") LINE("a", "1.5", "threadsafe", OWN, "five")
 					LINE("a", "2.3", "threadsafe", OWN, "other major"));
@@ -71,7 +69,6 @@ conf__lines_for_others_are_passed_over(void **state)
 {
 	DAT_IA_HANDLE ia;
 
-	(void)state;
 	write_conf("a k1.2 threadsafe default " OWN " f.1.0 \"\" \"\"\n"
 		   "b u2.0 threadsafe default " OWN " f.1.0 \"\" \"\"\n"
 		   "c u1.2 threadsafe nondefault " OWN " f.1.0 \"\" \"\"\n"
@@ -94,7 +91,6 @@ conf__the_next_entry_has_its_turn_when_a_library_is_missing(void **state)
 {
 	DAT_IA_HANDLE ia;
 
-	(void)state;
 	write_conf(LINE("a", "1.2", "threadsafe", "libdoesnotexist.so.1", "missing")
 					LINE("a", "1.2", "threadsafe", OWN, "second"));
 	assert_int_equal(open_name("a", &ia), DAT_SUCCESS);
@@ -112,7 +108,6 @@ conf__a_library_that_registers_nothing_is_not_found(void **state)
 {
 	DAT_IA_HANDLE ia;
 
-	(void)state;
 	write_conf(LINE("a", "1.2", "threadsafe", OWN, ""));
 	fake.forgets_to_register = true;
 	assert_int_equal(open_name("a", &ia), ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NO_SUBTYPE));
@@ -124,7 +119,6 @@ conf__a_registered_provider_needs_no_line(void **state)
 	DAT_PROVIDER_INFO a = info_of("a", 2, DAT_TRUE);
 	DAT_IA_HANDLE ia;
 
-	(void)state;
 	write_conf(LINE("a", "1.3", "threadsafe", OWN, "later version"));
 	assert_int_equal(dat_registry_add_provider(&fake_table, &a), DAT_SUCCESS);
 	assert_int_equal(open_name("a", &ia), DAT_SUCCESS);
@@ -162,7 +156,6 @@ conf__what_is_wrong_is_said_once(void **state)
 	const DAT_RETURN not_found = ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED);
 	char said[512];
 
-	(void)state;
 	setenv("DAT_OVERRIDE", "/no/such/file", 1);
 	capture_open("nowhere", not_found, said, sizeof(said));
 	assert_string_equal(said,
@@ -191,7 +184,6 @@ conf__why_a_library_is_missing_is_said_once(void **state)
 	const DAT_RETURN not_found = ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NO_SUBTYPE);
 	char said[512];
 
-	(void)state;
 	write_conf(LINE("a", "1.2", "threadsafe", "libdoesnotexist.so.1", ""));
 	capture_open("a", not_found, said, sizeof(said));
 	assert_non_null(strstr(said, "libdat: The library libdoesnotexist.so.1 does not load: "));
@@ -206,7 +198,6 @@ conf__a_line_for_others_is_named_where_its_name_is_wanted(void **state)
 	const DAT_RETURN not_found = ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED);
 	char said[512], want[512];
 
-	(void)state;
 	write_conf("# shared\nb u2.0 threadsafe default libdaplroce.so.2 f.1.0 \"\" \"\"\n"
 		   "c u1.2 threadsafe nondefault " OWN " f.1.0 \"\" \"\"\n");
 	capture_open("a", not_found, said, sizeof(said));
@@ -245,7 +236,6 @@ conf__none_means_two_built_in_entries(void **state)
 	DAT_COUNT n;
 	DAT_IA_HANDLE ia[2];
 
-	(void)state;
 	if (system_has_entries())
 		skip();
 	unsetenv("DAT_OVERRIDE");
@@ -268,7 +258,6 @@ conf__a_file_about_others_leaves_the_built_in_entries(void **state)
 {
 	DAT_IA_HANDLE ia[2];
 
-	(void)state;
 	write_conf(LINE("a", "1.2", "threadsafe", OWN, "")
 					LINE("loop1", "1.2", "threadsafe", OWN, "a line's own"));
 	assert_int_equal(open_name("loop0", &ia[0]), DAT_SUCCESS);
@@ -279,22 +268,16 @@ conf__a_file_about_others_leaves_the_built_in_entries(void **state)
 	assert_int_equal(dat_ia_close(ia[1], DAT_CLOSE_DEFAULT), DAT_SUCCESS);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(conf__init_at_first_open_fini_at_last_close),
-		TEST(conf__exact_minor_first_then_the_highest),
-		TEST(conf__lines_for_others_are_passed_over),
-		TEST(conf__the_next_entry_has_its_turn_when_a_library_is_missing),
-		TEST(conf__a_library_that_registers_nothing_is_not_found),
-		TEST(conf__a_registered_provider_needs_no_line),
-		TEST(conf__what_is_wrong_is_said_once),
-		TEST(conf__why_a_library_is_missing_is_said_once),
-		TEST(conf__a_line_for_others_is_named_where_its_name_is_wanted),
-		TEST(conf__none_means_two_built_in_entries),
-		TEST(conf__a_file_about_others_leaves_the_built_in_entries),
-	};
-
-	return cmocka_run_group_tests(tests, make_conf, remove_conf);
-}
+RULES = {
+	TEST_SETUP(conf__init_at_first_open_fini_at_last_close),
+	TEST_SETUP(conf__exact_minor_first_then_the_highest),
+	TEST_SETUP(conf__lines_for_others_are_passed_over),
+	TEST_SETUP(conf__the_next_entry_has_its_turn_when_a_library_is_missing),
+	TEST_SETUP(conf__a_library_that_registers_nothing_is_not_found),
+	TEST_SETUP(conf__a_registered_provider_needs_no_line),
+	TEST_SETUP(conf__what_is_wrong_is_said_once),
+	TEST_SETUP(conf__why_a_library_is_missing_is_said_once),
+	TEST_SETUP(conf__a_line_for_others_is_named_where_its_name_is_wanted),
+	TEST_SETUP(conf__none_means_two_built_in_entries),
+	TEST_SETUP(conf__a_file_about_others_leaves_the_built_in_entries),
+};

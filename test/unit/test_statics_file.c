@@ -2,16 +2,12 @@
 
 /* Which dat.conf is in force, and what of it is for this registry. */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "rules.h"
 #include "statics.h"
 
 #define LINE(name, version, kind) \
@@ -50,7 +46,6 @@ names(const char *system_path)
 static int
 setup(void **state)
 {
-	(void)state;
 	unsetenv("DAT_OVERRIDE");
 	return 0;
 }
@@ -58,14 +53,12 @@ setup(void **state)
 static void
 nothing__means_the_built_in_entries(void **state)
 {
-	(void)state;
 	assert_string_equal(names("/nonexistent/dat.conf"), "loop0 loop1 ");
 }
 
 static void
 system_file__stands_before_the_built_in_entries(void **state)
 {
-	(void)state;
 	write_file(system_conf, LINE("a", "u1.2", "default") LINE("b", "u2.0", "default"));
 	assert_string_equal(names(system_conf), "a loop0 loop1 ");
 }
@@ -74,7 +67,6 @@ system_file__stands_before_the_built_in_entries(void **state)
 static void
 built_in__entries_are_there_beside_any_file(void **state)
 {
-	(void)state;
 	write_file(system_conf,
 			"# DAT v2.0\n" LINE("a", "u2.0", "default") LINE("b", "k1.2", "default"));
 	assert_string_equal(names(system_conf), "loop0 loop1 ");
@@ -88,7 +80,6 @@ built_in__entries_are_there_beside_any_file(void **state)
 static void
 built_in__entry_is_replaced_by_a_line_with_its_name(void **state)
 {
-	(void)state;
 	write_file(system_conf, LINE("loop1", "u1.2", "default"));
 	assert_string_equal(names(system_conf), "loop1 loop0 ");
 	write_file(system_conf, LINE("loop1", "u1.2", "nondefault"));
@@ -105,7 +96,6 @@ built_in__entry_is_replaced_by_a_line_with_its_name(void **state)
 static void
 override__decides_alone_also_when_empty_or_missing(void **state)
 {
-	(void)state;
 	write_file(system_conf, LINE("a", "u1.2", "default"));
 	setenv("DAT_OVERRIDE", override_conf, 1);
 	write_file(override_conf, LINE("b", "u1.2", "default"));
@@ -121,7 +111,6 @@ override__decides_alone_also_when_empty_or_missing(void **state)
 static void
 override__that_is_empty_text_is_none(void **state)
 {
-	(void)state;
 	write_file(system_conf, LINE("a", "u1.2", "default"));
 	setenv("DAT_OVERRIDE", "", 1);
 	assert_string_equal(names(system_conf), "a loop0 loop1 ");
@@ -131,12 +120,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(nothing__means_the_built_in_entries, setup),
-		cmocka_unit_test_setup(system_file__stands_before_the_built_in_entries, setup),
-		cmocka_unit_test_setup(built_in__entries_are_there_beside_any_file, setup),
-		cmocka_unit_test_setup(built_in__entry_is_replaced_by_a_line_with_its_name, setup),
-		cmocka_unit_test_setup(override__decides_alone_also_when_empty_or_missing, setup),
-		cmocka_unit_test_setup(override__that_is_empty_text_is_none, setup),
+		TEST_SETUP(nothing__means_the_built_in_entries),
+		TEST_SETUP(system_file__stands_before_the_built_in_entries),
+		TEST_SETUP(built_in__entries_are_there_beside_any_file),
+		TEST_SETUP(built_in__entry_is_replaced_by_a_line_with_its_name),
+		TEST_SETUP(override__decides_alone_also_when_empty_or_missing),
+		TEST_SETUP(override__that_is_empty_text_is_none),
 	};
 	int rc;
 

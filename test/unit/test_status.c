@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The names of status.h, in the numbers of DAT 1.2. */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <dat/udat.h>
 
 #include "dapl/status.h"
+#include "rules.h"
 
 #define CLASS_BARE  0u
 #define CLASS_ERROR DAT_CLASS_ERROR
@@ -57,13 +51,7 @@ dapl_status_list__laws(void **state)
 	assert_int_equal(bare, 1);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(dapl_status_list__numbers_of_dat_12),
-		cmocka_unit_test(dapl_status_list__laws),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	cmocka_unit_test(dapl_status_list__numbers_of_dat_12),
+	cmocka_unit_test(dapl_status_list__laws),
+};

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include <dat/udat.h>
+
+#include "rules.h"
 
 #define HIGHEST_TYPE    0x14 /* DAT_CONN_QUAL_UNAVAILABLE, shifted down */
 #define HIGHEST_SUBTYPE DAT_THREAD_SAFETY_NOT_FOUND
@@ -33,7 +30,6 @@ strerror__names_the_enumerators(void **state)
 	const char *type;
 	const char *subtype;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rule) / sizeof(rule[0]); i++) {
 		assert_int_equal(dat_strerror(rule[i].value, &type, &subtype), DAT_SUCCESS);
 		assert_string_equal(type, rule[i].type);
@@ -48,7 +44,6 @@ strerror__knows_every_type_and_subtype_once(void **state)
 	const char *none;
 	size_t n = 0;
 
-	(void)state;
 	for (DAT_RETURN type = 0; type <= HIGHEST_TYPE; type++)
 		assert_int_equal(dat_strerror(type << 16, &seen[n++], &none), DAT_SUCCESS);
 	for (DAT_RETURN subtype = 0; subtype <= HIGHEST_SUBTYPE; subtype++)
@@ -72,7 +67,6 @@ strerror__refuses_what_does_not_exist(void **state)
 	const char *type = "untouched";
 	const char *subtype = "untouched";
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
 		assert_int_equal(dat_strerror(unknown[i], &type, &subtype),
 				DAT_CLASS_ERROR | DAT_INVALID_PARAMETER | DAT_INVALID_ARG1);
@@ -85,22 +79,15 @@ strerror__refuses_null_pointers(void **state)
 {
 	const char *text;
 
-	(void)state;
 	assert_int_equal(dat_strerror(DAT_SUCCESS, NULL, &text),
 			DAT_CLASS_ERROR | DAT_INVALID_PARAMETER | DAT_INVALID_ARG2);
 	assert_int_equal(dat_strerror(DAT_SUCCESS, &text, NULL),
 			DAT_CLASS_ERROR | DAT_INVALID_PARAMETER | DAT_INVALID_ARG3);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(strerror__names_the_enumerators),
-		cmocka_unit_test(strerror__knows_every_type_and_subtype_once),
-		cmocka_unit_test(strerror__refuses_what_does_not_exist),
-		cmocka_unit_test(strerror__refuses_null_pointers),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	cmocka_unit_test(strerror__names_the_enumerators),
+	cmocka_unit_test(strerror__knows_every_type_and_subtype_once),
+	cmocka_unit_test(strerror__refuses_what_does_not_exist),
+	cmocka_unit_test(strerror__refuses_null_pointers),
+};

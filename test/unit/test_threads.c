@@ -343,14 +343,8 @@ destroy__of_a_family_on_three_threads(void **state)
 	assert_int_equal(fx_live(), 0);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(srq__posters_poller_and_questioner_beside_the_engine),
-		cmocka_unit_test(post__writes_a_slot_behind_its_reap),
-		cmocka_unit_test(destroy__of_a_family_on_three_threads),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	cmocka_unit_test(srq__posters_poller_and_questioner_beside_the_engine),
+	cmocka_unit_test(post__writes_a_slot_behind_its_reap),
+	cmocka_unit_test(destroy__of_a_family_on_three_threads),
+};

@@ -2,17 +2,12 @@
 /* Why there is no route to an address, in one sentence each, file unreachable.c. */
 
 #include <arpa/inet.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <rte_common.h>
 
 #include "neighbour/unreachable.h"
+#include "rules.h"
 
 static struct roce_ip
 ip(const char *text)
@@ -113,13 +108,7 @@ words__fit_whatever_is_said(void **state)
 			roce_unreachable_words(&u, &dst, brief, sizeof(brief)), "192.0.2.9 is un");
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(words__tell_each_cause),
-		cmocka_unit_test(words__fit_whatever_is_said),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	cmocka_unit_test(words__tell_each_cause),
+	cmocka_unit_test(words__fit_whatever_is_said),
+};

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "ethdev/devargs.h"
 #include "ethdev/vdev_args.h"
+#include "rules.h"
 
 static void
 find__knows_whole_keys(void **state)
@@ -58,14 +53,8 @@ append__changes_nothing_without_room(void **state)
 	assert_string_equal(port, before);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(find__knows_whole_keys),
-		cmocka_unit_test(remove__takes_all_of_one_key),
-		cmocka_unit_test(append__changes_nothing_without_room),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	cmocka_unit_test(find__knows_whole_keys),
+	cmocka_unit_test(remove__takes_all_of_one_key),
+	cmocka_unit_test(append__changes_nothing_without_room),
+};

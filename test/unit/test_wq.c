@@ -54,7 +54,6 @@ setup(void **state)
 {
 	struct roce_qp_attr attr;
 
-	(void)state;
 	fx_end_open(&near, 1, NULL);
 	fx_end_open(&far, 2, NULL);
 	assert_int_equal(
@@ -69,7 +68,6 @@ setup(void **state)
 static int
 teardown(void **state)
 {
-	(void)state;
 	roce_qp_destroy(qn);
 	roce_qp_destroy(qf);
 	assert_int_equal(roce_mr_destroy(open_mr), 0);
@@ -124,7 +122,6 @@ lean__begins_with_a_line_for_a_request(void **state)
 	struct roce_qp_attr attr = lean_attr();
 	struct roce_qp *full = fx_qp(&near, &attr);
 
-	(void)state;
 	assert_true(is_small(qn));
 	assert_false(is_small(full));
 	roce_qp_destroy(full);
@@ -135,7 +132,6 @@ small__requests_stay_in_their_line(void **state)
 {
 	unsigned int live = fx_live();
 
-	(void)state;
 	fx_fill_srq(&far, 2, 100);
 	assert_int_equal(post(IBV_WR_SEND, 2, 1), 0);
 	assert_int_equal(post(IBV_WR_SEND, 0, 2), 0);
@@ -157,7 +153,6 @@ larger__request_of_each_kind_makes_room(void **state)
 	} kind[] = { { IBV_WR_SEND, 3 }, { IBV_WR_SEND, 4 }, { IBV_WR_RDMA_WRITE, 2 },
 		{ IBV_WR_RDMA_READ, 2 }, { IBV_WR_ATOMIC_FETCH_AND_ADD, 1 } };
 
-	(void)state;
 	for (size_t i = 0; i < RTE_DIM(kind); i++) {
 		struct roce_qp_attr attr = lean_attr();
 		struct roce_event event;
@@ -184,7 +179,6 @@ larger__request_of_each_kind_makes_room(void **state)
 static void
 larger__moves_what_is_under_way(void **state)
 {
-	(void)state;
 	for (uint32_t before = 0; before < 2 * DEPTH; before++) {
 		struct roce_qp_attr attr = lean_attr();
 		struct roce_event event;
@@ -227,7 +221,6 @@ larger__moves_what_is_under_way(void **state)
 static void
 larger__without_memory_is_refused_and_nothing_changes(void **state)
 {
-	(void)state;
 	fx_fill_srq(&far, 3, 100);
 	assert_int_equal(post(IBV_WR_SEND, 1, 1), 0);
 	fx_fail(1);
@@ -262,7 +255,6 @@ refused__requests_take_no_memory(void **state)
 	struct roce_qp_attr attr = lean_attr();
 	unsigned int live;
 
-	(void)state;
 	live = fx_live();
 	/* More than was agreed upon. */
 	assert_int_equal(post(IBV_WR_SEND, SEGMENTS + 1, 1), -EINVAL);
@@ -310,7 +302,6 @@ lean__keeps_room_for_inline_requests(void **state)
 {
 	static const uint16_t most[] = { 12, 60, 120 };
 
-	(void)state;
 	for (size_t i = 0; i < RTE_DIM(most); i++) {
 		struct roce_qp_attr attr = lean_attr();
 		struct roce_event event;
@@ -334,21 +325,12 @@ lean__keeps_room_for_inline_requests(void **state)
 	}
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(lean__begins_with_a_line_for_a_request),
-		TEST(small__requests_stay_in_their_line),
-		TEST(larger__request_of_each_kind_makes_room),
-		TEST(larger__moves_what_is_under_way),
-		TEST(larger__without_memory_is_refused_and_nothing_changes),
-		TEST(refused__requests_take_no_memory),
-		TEST(lean__keeps_room_for_inline_requests),
-	};
-
-	unit_eal();
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(lean__begins_with_a_line_for_a_request),
+	TEST(small__requests_stay_in_their_line),
+	TEST(larger__request_of_each_kind_makes_room),
+	TEST(larger__moves_what_is_under_way),
+	TEST(larger__without_memory_is_refused_and_nothing_changes),
+	TEST(refused__requests_take_no_memory),
+	TEST(lean__keeps_room_for_inline_requests),
+};

@@ -445,33 +445,26 @@ any__gives_frames_of_every_pool(void **state)
 	rte_mempool_free(foreign);
 }
 
-int
-main(void)
-{
-#define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		CASE(message__is_given_where_it_lies),
-		CASE(message__is_the_consumers),
-		CASE(messages__keep_their_bytes_and_order),
-		CASE(event__is_good_for_one_mbuf),
-		CASE(event__is_not_good_for_a_later_message),
-		CASE(receive__of_other_bits_gives_no_frame),
-		CASE(clone__holds_the_frame),
-		CASE(immediate__is_told_as_ever),
-		CASE(message__without_bytes_gives_no_frame),
-		CASE(message__of_several_packets_is_too_long),
-		CASE(write__with_immediate_gives_no_frame),
-		CASE(message__that_is_refused_gives_no_frame),
-		CASE(message__is_given_once),
-		CASE(receives__of_both_kinds_take_turns),
-		CASE(quiet__is_told_beside),
-		CASE(frame__in_segments_is_copied),
-		CASE(frame__of_another_pool_is_copied),
-		CASE(frame__that_is_a_clone_is_copied),
-		CASE(frame__that_somebody_else_has_too_is_copied),
-		CASE(frame__in_external_memory_is_copied),
-		CASE(any__gives_frames_of_every_pool),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(message__is_given_where_it_lies),
+	TEST(message__is_the_consumers),
+	TEST(messages__keep_their_bytes_and_order),
+	TEST(event__is_good_for_one_mbuf),
+	TEST(event__is_not_good_for_a_later_message),
+	TEST(receive__of_other_bits_gives_no_frame),
+	TEST(clone__holds_the_frame),
+	TEST(immediate__is_told_as_ever),
+	TEST(message__without_bytes_gives_no_frame),
+	TEST(message__of_several_packets_is_too_long),
+	TEST(write__with_immediate_gives_no_frame),
+	TEST(message__that_is_refused_gives_no_frame),
+	TEST(message__is_given_once),
+	TEST(receives__of_both_kinds_take_turns),
+	TEST(quiet__is_told_beside),
+	TEST(frame__in_segments_is_copied),
+	TEST(frame__of_another_pool_is_copied),
+	TEST(frame__that_is_a_clone_is_copied),
+	TEST(frame__that_somebody_else_has_too_is_copied),
+	TEST(frame__in_external_memory_is_copied),
+	TEST(any__gives_frames_of_every_pool),
+};

@@ -309,26 +309,19 @@ overflow__gives_no_frame(void **state)
 	assert_int_equal(rte_mempool_full(heads), 1);
 }
 
-int
-main(void)
-{
-#define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		CASE(create__wants_a_queue_of_its_own_and_events),
-		CASE(create__takes_a_part_of_what_the_domain_gives),
-		CASE(create__is_refused_where_no_frame_is_given),
-		CASE(create__unwinds),
-		CASE(post__wants_no_segments_and_a_queue_with_zcrx),
-		CASE(post__holds_its_depth),
-		CASE(bound__is_receiver_not_ready),
-		CASE(bound__counts_what_nobody_took),
-		CASE(bound__is_nothing_to_others),
-		CASE(bound__is_of_the_queue_pair),
-		CASE(watermark__is_kept_beside),
-		CASE(heads__that_are_gone_are_receiver_not_ready),
-		CASE(copies__that_are_gone_are_receiver_not_ready),
-		CASE(overflow__gives_no_frame),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(create__wants_a_queue_of_its_own_and_events),
+	TEST(create__takes_a_part_of_what_the_domain_gives),
+	TEST(create__is_refused_where_no_frame_is_given),
+	TEST(create__unwinds),
+	TEST(post__wants_no_segments_and_a_queue_with_zcrx),
+	TEST(post__holds_its_depth),
+	TEST(bound__is_receiver_not_ready),
+	TEST(bound__counts_what_nobody_took),
+	TEST(bound__is_nothing_to_others),
+	TEST(bound__is_of_the_queue_pair),
+	TEST(watermark__is_kept_beside),
+	TEST(heads__that_are_gone_are_receiver_not_ready),
+	TEST(copies__that_are_gone_are_receiver_not_ready),
+	TEST(overflow__gives_no_frame),
+};

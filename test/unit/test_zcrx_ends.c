@@ -225,18 +225,11 @@ wire__loses_and_repeats(void **state)
 	fx_end_close(&other);
 }
 
-int
-main(void)
-{
-#define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		CASE(destroy__leaves_what_was_taken),
-		CASE(domain__may_go_before_what_was_taken),
-		CASE(destroy__keeps_its_part_until_the_last_frame_is_home),
-		CASE(error__leaves_what_was_told),
-		CASE(reset__frees_what_nobody_took),
-		CASE(wire__loses_and_repeats),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(destroy__leaves_what_was_taken),
+	TEST(domain__may_go_before_what_was_taken),
+	TEST(destroy__keeps_its_part_until_the_last_frame_is_home),
+	TEST(error__leaves_what_was_told),
+	TEST(reset__frees_what_nobody_took),
+	TEST(wire__loses_and_repeats),
+};

@@ -42,13 +42,6 @@ receive__that_comes_behind_the_look_waits(void **state)
 	rte_pktmbuf_free(m);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-				receive__that_comes_behind_the_look_waits, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(receive__that_comes_behind_the_look_waits),
+};

@@ -106,12 +106,6 @@ talk__is_freed_anywhere(void **state)
 	rte_ring_free(to_reader);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(talk__is_freed_anywhere, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULES = {
+	TEST(talk__is_freed_anywhere),
+};

@@ -72,7 +72,6 @@ pass_time(uint64_t ticks)
 static inline int
 teardown_sides(void **state)
 {
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		roce_qp_destroy(side[i].qp);
 		assert_int_equal(roce_mr_destroy(side[i].mr), 0);

@@ -9,15 +9,10 @@
  * A failure in here ends the program with a sentence: it is never what a test is about.
  */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
+
+#include "rules.h"
 
 /** Room for frame data in a pool buffer, behind the usual headroom: more than the largest frame. */
 #define UNIT_DATA_ROOM 4608
