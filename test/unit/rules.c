@@ -17,6 +17,15 @@ unit_end(void **state)
 	return 0;
 }
 
+void
+unit_field_is(uintmax_t have, uintmax_t want, const char *field, const char *file, int line)
+{
+	if (have == want)
+		return;
+	print_error("%s is %#jx, not %#jx\n", field, have, want);
+	_fail(file, line);
+}
+
 int
 main(void)
 {

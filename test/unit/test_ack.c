@@ -40,9 +40,8 @@ expect_ended(uint64_t first, unsigned int n, enum ibv_wc_status status)
 
 	assert_int_equal(roce_cq_poll(end.send_cq, event, 256), n);
 	for (unsigned int i = 0; i < n; i++) {
-		assert_int_equal(event[i].wr_id, first + i);
-		assert_int_equal(event[i].status, status);
-		assert_int_equal(event[i].kind, ROCE_EVENT_SEND);
+		assert_fields(event[i], (wr_id, first + i), (status, status),
+				(kind, ROCE_EVENT_SEND));
 	}
 }
 
@@ -186,8 +185,7 @@ nak__sequence_sends_again_once(void **state)
 	expect_resent(4, 10);
 	answer(SEQUENCE, 4);
 	fx_tx_none(&end);
-	assert_int_equal(fx_stats(&end)->retransmits, 6);
-	assert_int_equal(fx_stats(&end)->packet_seq_err, 3);
+	assert_fields(*fx_stats(&end), (retransmits, 6), (packet_seq_err, 3));
 	/* Progress, then another loss. */
 	answer(SEQUENCE, 7);
 	expect_ended(4, 3, IBV_WC_SUCCESS);
@@ -232,10 +230,10 @@ nak__sequence_in_the_middle_of_a_message(void **state)
 		again = fx_tx_all(&end, &n);
 		assert_int_equal(n, 12 - from);
 		for (unsigned int i = 0; i < n; i++) {
-			assert_int_equal(again[i].psn, before[from + i].psn);
-			assert_int_equal(again[i].opcode, before[from + i].opcode);
-			assert_int_equal(again[i].payload_len, before[from + i].payload_len);
-			assert_int_equal(again[i].first, before[from + i].first);
+			assert_fields(again[i], (psn, before[from + i].psn),
+					(opcode, before[from + i].opcode),
+					(payload_len, before[from + i].payload_len),
+					(first, before[from + i].first));
 		}
 		answer(FX_ACK, 11);
 		expect_ended(from / 4, 3 - from / 4, IBV_WC_SUCCESS);

@@ -335,8 +335,7 @@ psn__flood_does_not_starve_the_peer(void **state)
 		fx_rx_request(&end, &peer, SEND, psn, 8, FX_ACKREQ);
 		sent = fx_tx_all(&end, &n);
 		assert_int_equal(n, 1);
-		assert_int_equal(sent[0].psn, psn);
-		assert_int_equal(sent[0].syndrome, FX_ACK);
+		assert_fields(sent[0], (psn, psn), (syndrome, FX_ACK));
 		assert_int_equal(fx_event(end.recv_cq).status, IBV_WC_SUCCESS);
 		psn++;
 	}

@@ -211,8 +211,7 @@ lock__is_biased_to_nobody_without_a_slot(void **state)
 	take(LONG);
 	assert_int_equal(lock.bias.owner, roce_bias_self() | 1);
 	roce_lock(&lock);
-	assert_int_equal(lock.bias.inside[0], 0);
-	assert_int_equal(lock.bias.inside[1], 1);
+	assert_fields(lock.bias, (inside[0], 0), (inside[1], 1));
 	roce_unlock(&lock);
 	assert_int_equal(lock.bias.inside[1], 0);
 }

@@ -10,20 +10,15 @@ connect__tells_each_what_the_other_offers(void **state)
 	const struct told *request = &world->end[1].told[0];
 	const struct told *reply = &world->end[0].told[0];
 
-	assert_ptr_equal(reply->owner, &world->end[0]);
-	assert_ptr_equal(reply->conn, a);
+	assert_fields(*reply, (owner, &world->end[0]), (conn, a));
 	assert_string_equal(reply->private_data, "world");
-	assert_int_equal(reply->private_len, ROCE_CM_PRIVATE_MAX_REP);
-	assert_int_equal(reply->peer.qpn, 0x10100);
-	assert_int_equal(reply->peer.psn, 0x123456);
-	assert_int_equal(reply->peer.rnr_retry, 7);
+	assert_fields(*reply, (private_len, ROCE_CM_PRIVATE_MAX_REP), (peer.qpn, 0x10100),
+			(peer.psn, 0x123456), (peer.rnr_retry, 7));
 
 	assert_ptr_equal(request->owner, &world->end[1]);
 	assert_string_equal(request->private_data, "hello");
-	assert_int_equal(request->private_len, ROCE_CM_PRIVATE_MAX_REQ);
-	assert_int_equal(request->peer.qpn, 0x100);
-	assert_int_equal(request->peer.ack_timeout, 14);
-	assert_int_equal(request->peer.mtu_code, 3);
+	assert_fields(*request, (private_len, ROCE_CM_PRIVATE_MAX_REQ), (peer.qpn, 0x100),
+			(peer.ack_timeout, 14), (peer.mtu_code, 3));
 	assert_ptr_equal(world->end[1].told[1].owner, b);
 
 	/* One flow in both directions, over the same UDP source port, as rxe has it. */
@@ -157,8 +152,7 @@ find_path__tells_the_path_and_sends_nothing(void **state)
 	assert_int_equal(end->events, 0);
 	world_settle(world);
 	assert_string_equal(told_all(end), "W");
-	assert_ptr_equal(end->told[0].owner, end);
-	assert_ptr_equal(end->told[0].conn, conn);
+	assert_fields(end->told[0], (owner, end), (conn, conn));
 	assert_true(roce_ip_equal(&end->told[0].path.dst_ip, &dst));
 	assert_int_equal(end->told[0].path.mtu_code, end->mtu_code);
 	assert_int_equal(roce_cm_stats(end->cm)->tx_req, 0);

@@ -240,8 +240,7 @@ request__ends_with_the_patience_of_the_consumer(void **state)
 	assert_string_equal(told_all(end), "T");
 	assert_in_range(end->told[0].at - begin, SECOND, SECOND + 2 * MS);
 	/* 0, 200 and 600 ms, and the REJ. */
-	assert_int_equal(roce_cm_stats(end->cm)->tx_req, 3);
-	assert_int_equal(roce_cm_stats(end->cm)->tx_rej, 1);
+	assert_fields(*roce_cm_stats(end->cm), (tx_req, 3), (tx_rej, 1));
 	world_destroy(world);
 }
 
@@ -250,7 +249,6 @@ reply__is_repeated_and_given_up(void **state)
 {
 	struct world *world = world_create();
 	struct end *passive = &world->end[1];
-	struct roce_cm_msg rej;
 
 	world_listen(passive, 1);
 	world->end[0].release_on_down = true;
@@ -262,12 +260,9 @@ reply__is_repeated_and_given_up(void **state)
 	world->lose_all = true;
 	world_settle(world);
 	assert_string_equal(told_all(passive), "QT");
-	assert_int_equal(roce_cm_stats(passive->cm)->tx_rep, 16);
-	assert_int_equal(roce_cm_stats(passive->cm)->tx_rej, 1);
+	assert_fields(*roce_cm_stats(passive->cm), (tx_rep, 16), (tx_rej, 1));
 	/* The peer may not know our id: the GUID tells it. */
-	rej = last_msg(world);
-	assert_int_equal(rej.attr, ROCE_CM_ATTR_REJ);
-	assert_int_equal(rej.ari_len, 8);
+	assert_fields(last_msg(world), (attr, ROCE_CM_ATTR_REJ), (ari_len, 8));
 	world_destroy(world);
 }
 

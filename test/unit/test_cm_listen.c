@@ -91,8 +91,7 @@ request__is_told_as_it_came(void **state)
 	hear(end, &req);
 	assert_int_equal(speak(end), 0);
 	assert_string_equal(told_all(end), "Q");
-	assert_int_equal(told->peer.qpn, 0x333);
-	assert_int_equal(told->peer.psn, 0x444);
+	assert_fields(told->peer, (qpn, 0x333), (psn, 0x444));
 	/* The flow label of the peer decides the source port of both directions. */
 	assert_int_equal(told->path.udp_sport, 60071);
 	assert_memory_equal(&told->path.dst_mac, &world->end[0].mac, 6);
@@ -139,16 +138,13 @@ request__is_refused_with_the_reason(void **state)
 		rej = last_msg(world);
 		if (rej.reason != rule[i].reason)
 			fail_msg("%s: reason %u", rule[i].what, rej.reason);
-		assert_int_equal(rej.attr, ROCE_CM_ATTR_REJ);
-		assert_int_equal(rej.about, ROCE_CM_ABOUT_REQ);
-		assert_int_equal(rej.remote_id, req.local_id);
-		assert_int_equal(rej.local_id, 0);
+		assert_fields(rej, (attr, ROCE_CM_ATTR_REJ), (about, ROCE_CM_ABOUT_REQ),
+				(remote_id, req.local_id), (local_id, 0));
 		assert_true(rej.tid == req.tid);
 	}
 	assert_int_equal(end->events, 0);
 	assert_int_equal(connections(end), 0);
-	assert_int_equal(roce_cm_stats(end->cm)->refused_no_listener, 1);
-	assert_int_equal(roce_cm_stats(end->cm)->refused_unsupported, 7);
+	assert_fields(*roce_cm_stats(end->cm), (refused_no_listener, 1), (refused_unsupported, 7));
 	world_destroy(world);
 }
 
@@ -260,16 +256,13 @@ duplicate__never_makes_a_second_connection(void **state)
 	world_listen(end, 4);
 	end->policy = POLICY_HOLD;
 	hear(end, &req);
-	said = said_to(end, &req);
-	assert_int_equal(said.attr, ROCE_CM_ATTR_MRA);
-	assert_int_equal(said.about, ROCE_CM_ABOUT_REQ);
-	assert_int_equal(said.remote_id, req.local_id);
+	assert_fields(said_to(end, &req), (attr, ROCE_CM_ATTR_MRA), (about, ROCE_CM_ABOUT_REQ),
+			(remote_id, req.local_id));
 
 	assert_int_equal(roce_cm_accept(end->told[0].conn, &param, end, world->now), 0);
 	assert_int_equal(speak(end), 1);
 	said = said_to(end, &req);
-	assert_int_equal(said.attr, ROCE_CM_ATTR_REP);
-	assert_int_equal(said.param.qpn, param.qpn);
+	assert_fields(said, (attr, ROCE_CM_ATTR_REP), (param.qpn, param.qpn));
 	assert_true(said.tid == req.tid);
 
 	rtu.remote_id = said.local_id;

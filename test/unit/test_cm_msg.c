@@ -90,31 +90,18 @@ decode__reads_what_linux_asks(void **state)
 	assert_int_equal(msg.attr, ROCE_CM_ATTR_REQ);
 	assert_true(msg.tid == want.tid);
 	assert_true(msg.ca_guid == want.ca_guid);
-	assert_int_equal(msg.local_id, want.local_id);
-	assert_int_equal(msg.remote_id, 0);
-	assert_int_equal(msg.param.qpn, want.param.qpn);
-	assert_int_equal(msg.param.psn, want.param.psn);
-	assert_int_equal(msg.param.responder_resources, 16);
-	assert_int_equal(msg.param.initiator_depth, 16);
-	assert_int_equal(msg.param.retry, 7);
-	assert_int_equal(msg.param.rnr_retry, 7);
-	assert_int_equal(msg.param.ack_timeout, 19);
-	assert_int_equal(msg.param.mtu_code, 3);
-	assert_false(msg.param.srq);
-	assert_int_equal(msg.param.private_len, ROCE_CM_PRIVATE_MAX_REQ);
+	assert_fields(msg, (local_id, want.local_id), (remote_id, 0), (param.qpn, want.param.qpn),
+			(param.psn, want.param.psn), (param.responder_resources, 16),
+			(param.initiator_depth, 16), (param.retry, 7), (param.rnr_retry, 7),
+			(param.ack_timeout, 19), (param.mtu_code, 3), (param.srq, false),
+			(param.private_len, ROCE_CM_PRIVATE_MAX_REQ));
 	assert_string_equal(msg.param.private_data, "hello");
 	assert_true(msg.req.service_id == want.req.service_id);
 	assert_true(roce_ip_equal(&msg.req.local_gid, &want.req.local_gid));
 	assert_true(roce_ip_equal(&msg.req.remote_gid, &want.req.remote_gid));
-	assert_int_equal(msg.req.flow_label, want.req.flow_label);
-	assert_int_equal(msg.req.pkey, 0xffff);
-	assert_int_equal(msg.req.src_port, want.req.src_port);
-	assert_int_equal(msg.req.local_timeout, 20);
-	assert_int_equal(msg.req.remote_timeout, 20);
-	assert_int_equal(msg.req.max_retries, 15);
-	assert_int_equal(msg.req.transport, 0);
-	assert_int_equal(msg.req.hop_limit, 64);
-	assert_true(msg.req.ip_cm_ok);
+	assert_fields(msg.req, (flow_label, want.req.flow_label), (pkey, 0xffff),
+			(src_port, want.req.src_port), (local_timeout, 20), (remote_timeout, 20),
+			(max_retries, 15), (transport, 0), (hop_limit, 64), (ip_cm_ok, true));
 }
 
 static void
@@ -125,15 +112,10 @@ decode__reads_what_linux_answers(void **state)
 
 	assert_int_equal(msg.attr, ROCE_CM_ATTR_REP);
 	assert_true(msg.ca_guid == SERVER_GUID);
-	assert_int_equal(msg.local_id, 0x7136afc1);
-	assert_int_equal(msg.remote_id, 0x0593d566);
-	assert_int_equal(msg.param.qpn, 0x12);
-	assert_int_equal(msg.param.psn, 0x3df143);
-	assert_int_equal(msg.param.responder_resources, 16);
-	assert_int_equal(msg.param.initiator_depth, 16);
-	assert_int_equal(msg.param.rnr_retry, 7);
-	assert_false(msg.param.srq);
-	assert_int_equal(msg.param.private_len, ROCE_CM_PRIVATE_MAX_REP);
+	assert_fields(msg, (local_id, 0x7136afc1), (remote_id, 0x0593d566), (param.qpn, 0x12),
+			(param.psn, 0x3df143), (param.responder_resources, 16),
+			(param.initiator_depth, 16), (param.rnr_retry, 7), (param.srq, false),
+			(param.private_len, ROCE_CM_PRIVATE_MAX_REP));
 	/* The probe puts 24 bytes of its own before the text. */
 	assert_string_equal((const char *)msg.param.private_data + 24, "world");
 }
@@ -144,19 +126,15 @@ decode__reads_how_linux_refuses(void **state)
 	struct roce_cm_mad mad = GOLDEN(linux_rej_consumer);
 	struct roce_cm_msg msg = decoded(&mad);
 
-	assert_int_equal(msg.reason, ROCE_CM_REJ_CONSUMER);
-	assert_int_equal(msg.about, ROCE_CM_ABOUT_REQ);
-	assert_int_equal(msg.ari_len, 0);
-	assert_int_equal(msg.local_id, 0x7336afc1);
-	assert_int_equal(msg.remote_id, 0x0493d566);
-	assert_int_equal(msg.param.private_len, ROCE_CM_PRIVATE_MAX_REJ);
+	assert_fields(msg, (reason, ROCE_CM_REJ_CONSUMER), (about, ROCE_CM_ABOUT_REQ), (ari_len, 0),
+			(local_id, 0x7336afc1), (remote_id, 0x0493d566),
+			(param.private_len, ROCE_CM_PRIVATE_MAX_REJ));
 	assert_string_equal(msg.param.private_data, "no-thanks");
 
 	mad = GOLDEN(linux_rej_nobody);
 	msg = decoded(&mad);
-	assert_int_equal(msg.reason, ROCE_CM_REJ_INVALID_SERVICE_ID);
-	assert_int_equal(msg.local_id, 0);
-	assert_int_equal(msg.remote_id, 0x0793d566);
+	assert_fields(msg, (reason, ROCE_CM_REJ_INVALID_SERVICE_ID), (local_id, 0),
+			(remote_id, 0x0793d566));
 }
 
 static void
@@ -165,10 +143,8 @@ decode__reads_how_linux_ends(void **state)
 	struct roce_cm_mad mad = GOLDEN(linux_dreq);
 	struct roce_cm_msg msg = decoded(&mad);
 
-	assert_int_equal(msg.attr, ROCE_CM_ATTR_DREQ);
-	assert_int_equal(msg.local_id, 0x0593d566);
-	assert_int_equal(msg.remote_id, 0x7136afc1);
-	assert_int_equal(msg.qpn, 0x12);
+	assert_fields(msg, (attr, ROCE_CM_ATTR_DREQ), (local_id, 0x0593d566),
+			(remote_id, 0x7136afc1), (qpn, 0x12));
 }
 
 static void
@@ -320,28 +296,19 @@ encode__keeps_what_linux_never_sent(void **state)
 	req.req.traffic_class = 0x68;
 	req.req.sl = 13;
 	roce_cm_msg_encode(&req, &mad);
-	assert_int_equal(mad.req.primary.traffic_class, 0x68);
-	assert_int_equal(mad.req.primary.sl, 0xd0);
+	assert_fields(mad.req.primary, (traffic_class, 0x68), (sl, 0xd0));
 	msg = decoded(&mad);
-	assert_int_equal(msg.req.traffic_class, 0x68);
-	assert_int_equal(msg.req.sl, 13);
+	assert_fields(msg.req, (traffic_class, 0x68), (sl, 13));
 	req = linux_request();
 
 	roce_cm_msg_encode(&mra, &mad);
 	/* IBTA 12.6.6: two bits and five bits, each at the top of its byte. */
-	assert_int_equal(mad.mra.about, 0x40);
-	assert_int_equal(mad.mra.timeout, 0xf8);
-	msg = decoded(&mad);
-	assert_int_equal(msg.about, ROCE_CM_ABOUT_REP);
-	assert_int_equal(msg.service_timeout, 31);
+	assert_fields(mad.mra, (about, 0x40), (timeout, 0xf8));
+	assert_fields(decoded(&mad), (about, ROCE_CM_ABOUT_REP), (service_timeout, 31));
 
 	roce_cm_msg_encode(&rej, &mad);
-	assert_int_equal(mad.rej.about, 0x80);
-	assert_int_equal(mad.rej.ari_len, 0x02);
-	msg = decoded(&mad);
-	assert_int_equal(msg.about, ROCE_CM_ABOUT_OTHER);
-	assert_int_equal(msg.ari_len, 1);
-	assert_int_equal(msg.ari[0], code);
+	assert_fields(mad.rej, (about, 0x80), (ari_len, 0x02));
+	assert_fields(decoded(&mad), (about, ROCE_CM_ABOUT_OTHER), (ari_len, 1), (ari[0], code));
 
 	/* With a shared receive queue there are no credits to give. */
 	req.param.srq = true;

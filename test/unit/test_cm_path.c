@@ -25,8 +25,7 @@ mtu__is_the_smaller_of_both(void **state)
 		assert_string_equal(told_all(&world->end[0]), "P");
 		assert_string_equal(told_all(&world->end[1]), "QE");
 		assert_int_equal(world->end[0].told[0].path.mtu_code, want);
-		assert_int_equal(world->end[1].told[0].path.mtu_code, want);
-		assert_int_equal(world->end[1].told[0].peer.mtu_code, want);
+		assert_fields(world->end[1].told[0], (path.mtu_code, want), (peer.mtu_code, want));
 		assert_int_equal(roce_cm_stats(world->end[0].cm)->tx_req, rule[i].requests);
 		world_destroy(world);
 	}
@@ -149,9 +148,7 @@ path__is_that_of_the_messages_too(void **state)
 	/* The REQ says it, and is sent so. */
 	assert_int_equal(speak(active), 1);
 	req = last_msg(world);
-	assert_int_equal(req.attr, ROCE_CM_ATTR_REQ);
-	assert_int_equal(req.req.traffic_class, 26 << 2);
-	assert_int_equal(req.req.sl, 5);
+	assert_fields(req, (attr, ROCE_CM_ATTR_REQ), (req.traffic_class, 26 << 2), (req.sl, 5));
 	assert_int_equal(world->last[TCI] << 8 | world->last[TCI + 1], 5 << 13 | 7);
 	assert_int_equal(world->last[TOS], 26 << 2);
 	/* So is the REP. */

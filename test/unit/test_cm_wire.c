@@ -180,8 +180,7 @@ unknown_peer__is_answered_once_or_not_at_all(void **state)
 		if (rule[i].answer == 0)
 			continue;
 		said = last_msg(world);
-		assert_int_equal(said.attr, rule[i].answer);
-		assert_int_equal(said.remote_id, 0x77);
+		assert_fields(said, (attr, rule[i].answer), (remote_id, 0x77));
 		assert_true(said.tid == 9);
 		if (said.attr == ROCE_CM_ATTR_REJ) {
 			assert_int_equal(said.reason, ROCE_CM_REJ_INVALID_COMM_ID);
@@ -378,8 +377,7 @@ tx__waits_for_buffers(void **state)
 	assert_int_equal(end->gsi.tx(end->gsi.arg, pkts, 1, world->now), 1);
 	rte_pktmbuf_free(pkts[0]);
 	assert_true(end->gsi.deadline(end->gsi.arg) > world->now);
-	assert_int_equal(roce_cm_stats(end->cm)->tx_req, 1);
-	assert_int_equal(roce_cm_stats(end->cm)->tx_drep, 1);
+	assert_fields(*roce_cm_stats(end->cm), (tx_req, 1), (tx_drep, 1));
 	world_destroy(world);
 }
 

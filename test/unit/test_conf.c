@@ -69,19 +69,14 @@ parse__a_line_has_eight_fields(void **state)
 				"\"port=loop0 ip=192.0.2.1/24\" \"\"\n");
 	const struct libdat_conf_entry *e = &h->entry[0];
 
-	assert_int_equal(h->bad, 0);
-	assert_int_equal(h->entries, 1);
+	assert_fields(*h, (bad, 0), (entries, 1));
 	assert_int_equal(e->line, 1);
 	assert_string_equal(e->ia_name, "loop0");
-	assert_int_equal(e->api, 'u');
-	assert_int_equal(e->api_major, 1);
-	assert_int_equal(e->api_minor, 2);
-	assert_true(e->thread_safe);
-	assert_true(e->is_default);
+	assert_fields(*e, (api, 'u'), (api_major, 1), (api_minor, 2), (thread_safe, true),
+			(is_default, true));
 	assert_string_equal(e->library, "libx.so.1");
 	assert_string_equal(e->vendor, "udapl-roce");
-	assert_int_equal(e->vendor_major, 3);
-	assert_int_equal(e->vendor_minor, 4);
+	assert_fields(*e, (vendor_major, 3), (vendor_minor, 4));
 	assert_string_equal(e->instance, "port=loop0 ip=192.0.2.1/24");
 	assert_string_equal(e->platform, "");
 }
@@ -112,8 +107,7 @@ parse__good_lines(void **state)
 
 		if (h->bad != 0)
 			print_message("%s: %s\n", good[i].text, h->errmsg[0]);
-		assert_int_equal(h->bad, 0);
-		assert_int_equal(h->entries, 1);
+		assert_fields(*h, (bad, 0), (entries, 1));
 		assert_string_equal(h->entry[0].ia_name, good[i].name);
 		assert_string_equal(h->entry[0].instance, good[i].instance);
 		/* All of them end in p or in nothing: not in a blank, not in the comment. */
@@ -168,9 +162,7 @@ parse__bad_lines_say_why(void **state)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct heard *h = parse(bad[i].text);
 
-		assert_int_equal(h->entries, 0);
-		assert_int_equal(h->bad, 1);
-		assert_int_equal(h->bad_line[0], 1);
+		assert_fields(*h, (entries, 0), (bad, 1), (bad_line[0], 1));
 		assert_string_equal(h->errmsg[0], bad[i].errmsg);
 	}
 }
@@ -188,10 +180,7 @@ parse__a_bad_line_does_not_hide_the_others(void **state)
 	assert_string_equal(h->entry[0].ia_name, "b");
 	assert_int_equal(h->entry[0].line, 2);
 	assert_string_equal(h->entry[1].ia_name, "d");
-	assert_int_equal(h->entry[1].line, 5);
-	assert_int_equal(h->bad, 2);
-	assert_int_equal(h->bad_line[0], 1);
-	assert_int_equal(h->bad_line[1], 4);
+	assert_fields(*h, (entry[1].line, 5), (bad, 2), (bad_line[0], 1), (bad_line[1], 4));
 }
 
 static void
@@ -255,8 +244,7 @@ parse__the_sink_can_stop(void **state)
 				   "c\n";
 	struct heard *h = parse_bytes(text, sizeof(text) - 1, 1);
 
-	assert_int_equal(h->entries, 1);
-	assert_int_equal(h->bad, 0);
+	assert_fields(*h, (entries, 1), (bad, 0));
 }
 
 RULES = {

@@ -72,8 +72,7 @@ push__to_a_full_queue_loses_the_event_and_says_so(void **state)
 	assert_int_equal(end.async_events, 0);
 	assert_false(push(cq, 3));
 	assert_int_equal(end.async_events, 1);
-	assert_int_equal(end.async_event[0].kind, ROCE_ENGINE_ASYNC_CQ_OVERFLOW);
-	assert_ptr_equal(end.async_event[0].owner, &owner);
+	assert_fields(end.async_event[0], (kind, ROCE_ENGINE_ASYNC_CQ_OVERFLOW), (owner, &owner));
 	assert_int_equal(roce_cq_count(cq), 2);
 	assert_int_equal(roce_cq_destroy(cq), 0);
 }

@@ -45,15 +45,9 @@ arrive_cnp(void)
 static void
 mark__is_answered_by_a_notification(void **state)
 {
-	struct fx_sent sent;
-
 	arrive_marked(0, 3);
-	sent = fx_tx_one(&end);
-	assert_int_equal(sent.opcode, 0x81);
-	assert_int_equal(sent.dest_qp, 0x777);
-	assert_int_equal(sent.psn, 0);
-	assert_int_equal(sent.payload_len, 0);
-	assert_false(sent.ack_req);
+	assert_fields(fx_tx_one(&end), (opcode, 0x81), (dest_qp, 0x777), (psn, 0), (payload_len, 0),
+			(ack_req, false));
 	assert_int_equal(fx_stats(&end)->np_cnp_sent, 1);
 	assert_int_equal(fx_event(end.recv_cq).status, IBV_WC_SUCCESS);
 }
@@ -104,8 +98,7 @@ marks__are_answered_once_in_an_interval(void **state)
 		fx_tx_none(&end);
 		end.now += 1;
 	}
-	assert_int_equal(fx_stats(&end)->np_ecn_marked_roce_packets, 6);
-	assert_int_equal(fx_stats(&end)->np_cnp_sent, 3);
+	assert_fields(*fx_stats(&end), (np_ecn_marked_roce_packets, 6), (np_cnp_sent, 3));
 }
 
 /* A frame that is damaged, or of somebody else, tells nothing about the path from the peer. */

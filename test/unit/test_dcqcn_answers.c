@@ -69,9 +69,8 @@ answers__before_a_refusal_are_limited(void **state)
 	/* They go on by themselves, and the refusal follows. */
 	sent = fx_run(&end, end.now + US(100000), &n);
 	assert_in_range(n, FRAMES - 1, FRAMES);
-	assert_int_equal(sent[n - 1].opcode, IBV_OPCODE_RC_ACKNOWLEDGE);
-	assert_int_equal(sent[n - 1].syndrome, FX_NAK(ROCE_NAK_REMOTE_ACCESS));
-	assert_int_equal(sent[n - 1].psn, FX_RQ_PSN + FRAMES);
+	assert_fields(sent[n - 1], (opcode, IBV_OPCODE_RC_ACKNOWLEDGE),
+			(syndrome, FX_NAK(ROCE_NAK_REMOTE_ACCESS)), (psn, FX_RQ_PSN + FRAMES));
 	assert_int_equal(roce_qp_state(qp), ROCE_QP_ERR);
 }
 

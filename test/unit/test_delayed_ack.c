@@ -172,8 +172,7 @@ nak__waits_for_nothing(void **state)
 	sent[5] += 7;
 	burst(QPS, QPS);
 	out = fx_tx_all(&end, &n);
-	assert_int_equal(out[0].dest_qp, 0x705);
-	assert_int_equal(out[0].syndrome, ROCE_AETH_NAK | ROCE_NAK_PSN_SEQUENCE);
+	assert_fields(out[0], (dest_qp, 0x705), (syndrome, ROCE_AETH_NAK | ROCE_NAK_PSN_SEQUENCE));
 	sent[5] -= 7;
 }
 
@@ -187,8 +186,7 @@ ack__goes_with_a_request(void **state)
 	burst(QPS, QPS);
 	assert_int_equal(fx_send(&end, qp[7], 1, 0, 8, 0), 0);
 	out = fx_tx_all(&end, &n);
-	assert_int_equal(out[0].opcode, IBV_OPCODE_RC_ACKNOWLEDGE);
-	assert_int_equal(out[0].dest_qp, 0x707);
+	assert_fields(out[0], (opcode, IBV_OPCODE_RC_ACKNOWLEDGE), (dest_qp, 0x707));
 	assert_int_equal(out[1].opcode, SEND_ONLY);
 }
 

@@ -37,25 +37,14 @@ parse__takes_defaults_for_what_is_not_given(void **state)
 
 	parse_good(BASE, &a);
 	assert_string_equal(a.port, "loop0");
-	assert_int_equal(a.ip.n, 1);
-	assert_int_equal(a.ip.at[0].addr.w[3], RTE_BE32(0xc0000201));
+	assert_fields(a.ip, (n, 1), (at[0].addr.w[3], RTE_BE32(0xc0000201)));
 	assert_true(roce_ip_is_v4(&a.ip.at[0].addr));
 	assert_int_equal(a.ip.at[0].prefix, 24);
 	assert_false(roce_devargs_has(&a, "gw"));
-	assert_int_equal(a.vlan, 0);
-	assert_int_equal(a.pcp, 0);
-	assert_int_equal(a.dscp, 0);
-	assert_int_equal(a.mtu, 0);
-	assert_int_equal(a.queues, 1);
-	assert_int_equal(a.lcores.n, 0);
-	assert_int_equal(a.neigh.n, 0);
-	assert_int_equal(a.qpn, 0);
-	assert_int_equal(a.psn, UINT32_MAX);
+	assert_fields(a, (vlan, 0), (pcp, 0), (dscp, 0), (mtu, 0), (queues, 1), (lcores.n, 0),
+			(neigh.n, 0), (qpn, 0), (psn, UINT32_MAX));
 	assert_false(roce_devargs_has(&a, "seed"));
-	assert_int_equal(a.retry, 7);
-	assert_int_equal(a.rnr_retry, 7);
-	assert_int_equal(a.rnr_timer, 12);
-	assert_int_equal(a.timeout, 17);
+	assert_fields(a, (retry, 7), (rnr_retry, 7), (rnr_timer, 12), (timeout, 17));
 	for (unsigned int kind = 0; kind < ROCE_FAULT_KINDS; kind++)
 		assert_int_equal(a.fault[kind], 0);
 	assert_int_equal(a.ecn, 1);
@@ -90,31 +79,15 @@ parse__understands_every_key(void **state)
 	assert_false(roce_ip_is_v4(&a.ip.at[1].addr));
 	assert_int_equal(a.ip.at[1].prefix, 64);
 	assert_true(roce_devargs_has(&a, "gw"));
-	assert_int_equal(a.gw.b[15], 254);
-	assert_int_equal(a.vlan, 100);
-	assert_int_equal(a.pcp, 5);
-	assert_int_equal(a.dscp, 26);
-	assert_int_equal(a.mtu, 1024);
-	assert_int_equal(a.queues, 2);
-	assert_int_equal(a.lcores.n, 4);
-	assert_int_equal(a.lcores.at[0], 1);
-	assert_int_equal(a.lcores.at[3], 6);
-	assert_int_equal(a.neigh.n, 2);
-	assert_int_equal(a.neigh.at[0].mac.addr_bytes[5], 2);
-	assert_int_equal(a.neigh.at[1].ip.b[0], 0x20);
-	assert_int_equal(a.qpn, 17);
-	assert_int_equal(a.psn, 0);
+	assert_fields(a, (gw.b[15], 254), (vlan, 100), (pcp, 5), (dscp, 26), (mtu, 1024),
+			(queues, 2), (lcores.n, 4), (lcores.at[0], 1), (lcores.at[3], 6),
+			(neigh.n, 2), (neigh.at[0].mac.addr_bytes[5], 2),
+			(neigh.at[1].ip.b[0], 0x20), (qpn, 17), (psn, 0));
 	assert_true(a.seed == UINT64_MAX && roce_devargs_has(&a, "seed"));
-	assert_int_equal(a.retry, 1);
-	assert_int_equal(a.rnr_retry, 2);
-	assert_int_equal(a.rnr_timer, 31);
-	assert_int_equal(a.timeout, 0);
-	assert_int_equal(a.fault[ROCE_FAULT_LOSS], 10000);
-	assert_int_equal(a.fault[ROCE_FAULT_DUPLICATE], 2);
-	assert_int_equal(a.fault[ROCE_FAULT_REORDER], 3);
-	assert_int_equal(a.fault[ROCE_FAULT_CORRUPT], 4);
-	assert_int_equal(a.fault[ROCE_FAULT_MARK], 5);
-	assert_int_equal(a.ecn, 0);
+	assert_fields(a, (retry, 1), (rnr_retry, 2), (rnr_timer, 31), (timeout, 0),
+			(fault[ROCE_FAULT_LOSS], 10000), (fault[ROCE_FAULT_DUPLICATE], 2),
+			(fault[ROCE_FAULT_REORDER], 3), (fault[ROCE_FAULT_CORRUPT], 4),
+			(fault[ROCE_FAULT_MARK], 5), (ecn, 0));
 }
 
 /* Unknown key, bad or missing value, a key given twice: refused, and the sentence names it. */
@@ -249,11 +222,8 @@ parse__lets_pairs_override_by_key(void **state)
 					 sizeof(errmsg)),
 			0);
 	assert_string_equal(a.port, "loop0");
-	assert_int_equal(a.ip.n, 1);
-	assert_int_equal(a.ip.at[0].addr.b[15], 7);
-	assert_int_equal(a.mtu, 2048);
-	assert_int_equal(a.retry, 2);
-	assert_int_equal(a.fault[ROCE_FAULT_LOSS], 5);
+	assert_fields(a, (ip.n, 1), (ip.at[0].addr.b[15], 7), (mtu, 2048), (retry, 2),
+			(fault[ROCE_FAULT_LOSS], 5));
 	assert_int_equal(parse(BASE, "mtu=7", &a, errmsg, sizeof(errmsg)), -EINVAL);
 	assert_int_equal(parse("", BASE, &a, errmsg, sizeof(errmsg)), 0);
 }

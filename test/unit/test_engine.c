@@ -343,15 +343,12 @@ world__of_two_ends(void **state)
 		const uint32_t from = (uint32_t)rand_r(&seed) % 8000;
 		struct roce_sge sge;
 		struct roce_recv_wr wr = fx_recv(&other, &sge, i, 20000, 8000);
-		struct roce_event event;
 
 		memset(other.memory + 20000, 0x77, 8001);
 		assert_int_equal(roce_srq_post(other.srq, &wr), 0);
 		assert_int_equal(fx_send(&end, near, i, from, len, ROCE_WR_SIGNALED), 0);
 		fx_exchange(&end, &other);
-		event = fx_event(other.recv_cq);
-		assert_int_equal(event.wr_id, i);
-		assert_int_equal(event.byte_len, len);
+		assert_fields(fx_event(other.recv_cq), (wr_id, i), (byte_len, len));
 		assert_memory_equal(other.memory + 20000, end.memory + from, len);
 		assert_int_equal(other.memory[20000 + len], 0x77);
 		assert_int_equal(fx_event(end.send_cq).wr_id, i);

@@ -195,11 +195,9 @@ dequeue_of_nothing(void)
 {
 	have_agent_called(take);
 	want(DAPL_QUEUE_EMPTY, 0);
-	assert_int_equal(agent.calls, 1);
-	assert_int_equal(agent.status, DAPL_QUEUE_EMPTY);
+	assert_fields(agent, (calls, 1), (status, DAPL_QUEUE_EMPTY));
 	/* Another thread would find it free. */
-	assert_int_equal(agent.taker, DAPL_TAKER_NONE);
-	assert_int_equal(agent.inside, 0);
+	assert_fields(agent, (taker, DAPL_TAKER_NONE), (inside, 0));
 }
 
 static void
@@ -207,8 +205,7 @@ dequeue_before_the_caller(void)
 {
 	have_agent_called(post_and_take);
 	want(DAPL_OK, 2);
-	assert_int_equal(agent.status, DAPL_OK);
-	assert_int_equal(agent.event.wr_id, 1);
+	assert_fields(agent, (status, DAPL_OK), (event.wr_id, 1));
 }
 
 /* The agent finds what is there, or nothing; its caller goes on behind it. */
@@ -224,8 +221,7 @@ wait_before_the_caller(void)
 {
 	have_agent_called(post_and_wait);
 	want(DAPL_OK, 2);
-	assert_int_equal(agent.status, DAPL_OK);
-	assert_int_equal(agent.event.wr_id, 1);
+	assert_fields(agent, (status, DAPL_OK), (event.wr_id, 1));
 }
 
 static void
@@ -282,9 +278,7 @@ in_a_wait(enum dapl_status (*act)(void), enum dapl_status status)
 
 	have_agent_called(act);
 	assert_int_equal(dapl_evd_wait(evd, 0, 1, &event, &more), DAPL_TIMEOUT);
-	assert_int_equal(agent.calls, 1);
-	assert_int_equal(agent.taker, DAPL_TAKER_WAITER);
-	assert_int_equal(agent.status, status);
+	assert_fields(agent, (calls, 1), (taker, DAPL_TAKER_WAITER), (status, status));
 }
 
 static void
@@ -311,9 +305,7 @@ in_a_resize(enum dapl_status (*act)(void), enum dapl_status status)
 {
 	have_agent_called(act);
 	assert_int_equal(dapl_evd_resize(evd, 3 * LEN), DAPL_OK);
-	assert_int_equal(agent.calls, 1);
-	assert_int_equal(agent.taker, DAPL_TAKER_NONE);
-	assert_int_equal(agent.status, status);
+	assert_fields(agent, (calls, 1), (taker, DAPL_TAKER_NONE), (status, status));
 }
 
 static void
@@ -343,8 +335,7 @@ resize__beside_a_waiter_is_over_before_an_agent_is_called(void **state)
 	evd->taker = DAPL_TAKER_WAITER;
 	have_agent_called(resize);
 	assert_int_equal(dapl_evd_resize(evd, 3 * LEN), DAPL_OK);
-	assert_int_equal(agent.calls, 1);
-	assert_int_equal(agent.status, DAPL_OK);
+	assert_fields(agent, (calls, 1), (status, DAPL_OK));
 	assert_int_equal(roce_cq_depth(evd->cq), 2 * LEN);
 	evd->taker = DAPL_TAKER_NONE;
 	evd->threshold = 0;

@@ -58,8 +58,7 @@ silence__breaks_though_nothing_is_released(void **state)
 		send();
 	}
 	assert_int_equal(roce_qp_state(qa), ROCE_QP_ERR);
-	assert_int_equal(a.async_events, 1);
-	assert_int_equal(a.async_event[0].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
+	assert_fields(a, (async_events, 1), (async_event[0].kind, ROCE_ENGINE_ASYNC_QP_BROKEN));
 	want_none();
 	assert_int_equal(roce_engine_deadline(a.engine), ROCE_NEVER);
 	release(helds);
@@ -81,8 +80,7 @@ drain__does_not_wait_for_the_device(void **state)
 	roce_engine_unlock(a.engine);
 	answer();
 	poll_once();
-	assert_int_equal(a.async_events, 1);
-	assert_int_equal(a.async_event[0].kind, ROCE_ENGINE_ASYNC_QP_DRAINED);
+	assert_fields(a, (async_events, 1), (async_event[0].kind, ROCE_ENGINE_ASYNC_QP_DRAINED));
 	want_none();
 }
 
@@ -298,8 +296,7 @@ consume(struct talk *talk)
 	struct roce_event event;
 
 	while (roce_cq_poll(a.send_cq, &event, 1) == 1) {
-		assert_int_equal(event.status, IBV_WC_SUCCESS);
-		assert_int_equal(event.wr_id, talk->completed);
+		assert_fields(event, (status, IBV_WC_SUCCESS), (wr_id, talk->completed));
 		assert_false(device_refers_to(talk->completed % PLACES));
 		memset(a.memory + talk->completed % PLACES * ROOM, 0xdd, ROOM);
 		talk->completed++;

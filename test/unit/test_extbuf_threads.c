@@ -66,8 +66,7 @@ talk__memory_is_read_before_it_is_free(void **state)
 		struct roce_event event;
 
 		while (roce_cq_poll(a.send_cq, &event, 1) == 1) {
-			assert_int_equal(event.status, IBV_WC_SUCCESS);
-			assert_int_equal(event.wr_id, completed);
+			assert_fields(event, (status, IBV_WC_SUCCESS), (wr_id, completed));
 			memset(a.memory + completed % PLACES * ROOM, (int)completed, ROOM);
 			completed++;
 		}

@@ -86,14 +86,10 @@ try_send__leaves_the_request_that_post_send_leaves(void **state)
 static void
 try_send__sends(void **state)
 {
-	struct fx_sent sent;
-
 	qp->post.engine->lock.bias.owner = roce_bias_self();
 	assert_true(roce_qp_try_send(qp, segment(0, 8), 1, ROCE_WR_SIGNALED));
-	sent = fx_tx_one(&end);
-	assert_int_equal(sent.opcode, IBV_OPCODE_RC_SEND_ONLY);
-	assert_int_equal(sent.payload_len, 8);
-	assert_int_equal(sent.psn, FX_SQ_PSN);
+	assert_fields(fx_tx_one(&end), (opcode, IBV_OPCODE_RC_SEND_ONLY), (payload_len, 8),
+			(psn, FX_SQ_PSN));
 	assert_true(roce_qp_try_send(qp, segment(0, 9), 2, 0));
 	assert_int_equal(fx_tx_one(&end).payload_len, 9);
 }
@@ -325,9 +321,7 @@ try_poll__takes_the_oldest_completion_and_books_its_reap(void **state)
 	fx_expect_counts(end.srq, 256, 0, 2);
 	for (uint32_t i = 0; i < 2; i++) {
 		assert_true(roce_cq_try_poll(end.recv_cq, &event));
-		assert_int_equal(event.kind, ROCE_EVENT_RECV);
-		assert_int_equal(event.wr_id, i);
-		assert_int_equal(event.byte_len, 8 + i);
+		assert_fields(event, (kind, ROCE_EVENT_RECV), (wr_id, i), (byte_len, 8 + i));
 		fx_expect_counts(end.srq, 256, 0, 1 - i);
 	}
 	assert_false(roce_cq_try_poll(end.recv_cq, &event));

@@ -66,9 +66,7 @@ final_ack__leaves_whatever_becomes_of_the_queue_pair(void **state)
 		sent = fx_tx_one(&end);
 		assert_int_equal(sent.opcode, IBV_OPCODE_RC_ACKNOWLEDGE);
 		assert_int_equal(sent.syndrome & ROCE_AETH_KIND_MASK, ROCE_AETH_ACK);
-		assert_int_equal(sent.dest_qp, 0x777);
-		assert_int_equal(sent.psn, FX_RQ_PSN);
-		assert_int_equal(sent.msn, 1);
+		assert_fields(sent, (dest_qp, 0x777), (psn, FX_RQ_PSN), (msn, 1));
 		fx_tx_none(&end);
 		assert_int_equal(roce_engine_deadline(end.engine), ROCE_NEVER);
 		(void)fx_event(end.recv_cq);
@@ -98,16 +96,13 @@ final_ack__needs_no_request(void **state)
 {
 	for (enum ending how = BY_ERROR; how < ENDINGS; how++) {
 		struct roce_qp *one = fx_played_qp(&end, &peer);
-		struct fx_sent sent;
 
 		for (uint32_t i = 0; i < 2; i++)
 			fx_rx_request(&end, &peer, IBV_OPCODE_RC_SEND_ONLY, FX_RQ_PSN + i, 8, 0);
 		fx_tx_none(&end);
 		end_it(one, how);
-		sent = fx_tx_one(&end);
-		assert_int_equal(sent.opcode, IBV_OPCODE_RC_ACKNOWLEDGE);
-		assert_int_equal(sent.psn, FX_RQ_PSN + 1);
-		assert_int_equal(sent.msn, 2);
+		assert_fields(fx_tx_one(&end), (opcode, IBV_OPCODE_RC_ACKNOWLEDGE),
+				(psn, FX_RQ_PSN + 1), (msn, 2));
 	}
 }
 

@@ -68,8 +68,7 @@ build__makes_the_golden_frames(void **state)
 		roce_template_init(&t, &path, 0x123456, false);
 		memcpy(roce_frame_build(m, &t, &spec), payload, sizeof(payload));
 		roce_icrc_put(m, &t);
-		assert_int_equal(m->data_len, len[v6]);
-		assert_int_equal(m->pkt_len, len[v6]);
+		assert_fields(*m, (data_len, len[v6]), (pkt_len, len[v6]));
 		assert_true(m->ol_flags == 0);
 		assert_memory_equal(rte_pktmbuf_mtod(m, void *), frame[v6], len[v6]);
 		rte_pktmbuf_free(m);
@@ -161,8 +160,7 @@ build__leaves_the_checksum_to_the_device(void **state)
 	roce_frame_build(m, &t, &spec);
 	ip = rte_pktmbuf_mtod_offset(m, const uint8_t *, t.l3_off);
 	assert_true(m->ol_flags == (RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IP_CKSUM));
-	assert_int_equal(m->l2_len, 18);
-	assert_int_equal(m->l3_len, 20);
+	assert_fields(*m, (l2_len, 18), (l3_len, 20));
 	assert_int_equal(ip[10] | ip[11], 0);
 	rte_pktmbuf_free(m);
 
@@ -206,15 +204,11 @@ build__is_what_parse_reads(void **state)
 				assert_int_equal(roce_frame_parse(m, &pkt), ROCE_FRAME_OK);
 				assert_true(roce_icrc_ok(&pkt));
 				assert_ptr_equal(pkt.bth + 12, ext);
-				assert_int_equal(pkt.v6, lower & 1);
-				assert_int_equal(pkt.vlan_tci, path.vlan_tci);
-				assert_int_equal(pkt.opcode, opcode);
-				assert_int_equal(pkt.dest_qp, 0x654321);
-				assert_int_equal(pkt.psn, opcode);
-				assert_int_equal(pkt.ack_req, len & 1);
-				assert_int_equal(pkt.solicited, (len & 2) >> 1);
-				assert_int_equal(pkt.payload_len, len);
-				assert_int_equal(pkt.pad, -len & 3);
+				assert_fields(pkt, (v6, lower & 1), (vlan_tci, path.vlan_tci),
+						(opcode, opcode), (dest_qp, 0x654321),
+						(psn, opcode), (ack_req, len & 1),
+						(solicited, (len & 2) >> 1), (payload_len, len),
+						(pad, -len & 3));
 				assert_memory_equal(
 						ext + op->header_len - 12 + len, "\0\0\0", pkt.pad);
 				rte_pktmbuf_free(m);

@@ -56,19 +56,10 @@ check_fields(const struct roce_pkt *pkt, uint32_t l3, uint32_t bth)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(pkt->m, const uint8_t *);
 
-	assert_ptr_equal(pkt->op, &roce_opcode[IBV_OPCODE_RC_SEND_ONLY]);
-	assert_ptr_equal(pkt->l3, frame + l3);
-	assert_ptr_equal(pkt->bth, frame + bth);
-	assert_int_equal(pkt->opcode, IBV_OPCODE_RC_SEND_ONLY);
-	assert_int_equal(pkt->dest_qp, 0x123456);
-	assert_int_equal(pkt->psn, 0xabcdef);
-	assert_int_equal(pkt->payload_off, bth + 12);
-	assert_int_equal(pkt->payload_len, 5);
-	assert_int_equal(pkt->pad, 3);
-	assert_int_equal(pkt->ecn, 0);
-	assert_true(pkt->ack_req);
-	assert_true(pkt->solicited);
-	assert_false(pkt->becn);
+	assert_fields(*pkt, (op, &roce_opcode[IBV_OPCODE_RC_SEND_ONLY]), (l3, frame + l3),
+			(bth, frame + bth), (opcode, IBV_OPCODE_RC_SEND_ONLY), (dest_qp, 0x123456),
+			(psn, 0xabcdef), (payload_off, bth + 12), (payload_len, 5), (pad, 3),
+			(ecn, 0), (ack_req, true), (solicited, true), (becn, false));
 }
 
 static void
@@ -80,9 +71,7 @@ parse__reads_ipv4(void **state)
 
 	assert_int_equal(roce_frame_parse(m, &pkt), ROCE_FRAME_OK);
 	check_fields(&pkt, V4_L3, V4_BTH);
-	assert_ptr_equal(pkt.m, m);
-	assert_false(pkt.v6);
-	assert_int_equal(pkt.vlan_tci, 0);
+	assert_fields(pkt, (m, m), (v6, false), (vlan_tci, 0));
 	roce_pkt_addresses(&pkt, &src, &dst);
 	assert_true(roce_ip_is_v4(&src) && src.w[3] == RTE_BE32(0xc0000201));
 	assert_true(roce_ip_is_v4(&dst) && dst.w[3] == RTE_BE32(0xc0000202));
@@ -363,9 +352,7 @@ parse__reads_ecn_and_becn(void **state)
 	v4[V4_BTH + 4] = 0x40;
 	m = unit_mbuf_exact(v4, V4_LEN);
 	assert_int_equal(roce_frame_parse(m, &pkt), ROCE_FRAME_OK);
-	assert_int_equal(pkt.ecn, 3);
-	assert_true(pkt.becn);
-	assert_int_equal(pkt.dest_qp, 0x123456);
+	assert_fields(pkt, (ecn, 3), (becn, true), (dest_qp, 0x123456));
 	unit_mbuf_exact_free(m);
 
 	memcpy(v6, frame_v6, V6_LEN);

@@ -66,14 +66,12 @@ compare_send(const uint8_t *bytes, uint32_t len, const struct seen *seen)
 		const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
 
 		assert_memory_equal(&send.flow4, bytes + V4_L3 + 12, sizeof(send.flow4));
-		assert_int_equal(send.dest_qp, pkt->dest_qp);
-		assert_int_equal(send.psn, pkt->psn);
+		assert_fields(send, (dest_qp, pkt->dest_qp), (psn, pkt->psn));
 		assert_int_equal(send.payload - frame, pkt->payload_off);
 		assert_int_equal(send.payload_len, pkt->payload_len);
 		assert_int_equal(send.icrc - send.payload, pkt->payload_len + pkt->pad);
-		assert_int_equal(send.ack_req, pkt->ack_req);
-		assert_int_equal(send.solicited, pkt->solicited);
-		assert_int_equal(send.congested, pkt->ecn == 3);
+		assert_fields(send, (ack_req, pkt->ack_req), (solicited, pkt->solicited),
+				(congested, pkt->ecn == 3));
 	}
 	unit_mbuf_exact_free(m);
 }

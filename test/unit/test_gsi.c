@@ -87,16 +87,13 @@ gsi__hears_datagrams(void **state)
 	fx_rx(&end, datagram(IBV_OPCODE_UD_SEND_ONLY)); /* nobody there yet */
 	use_gsi();
 	fx_rx(&end, datagram(IBV_OPCODE_UD_SEND_ONLY));
-	assert_int_equal(gsi.rx, 1);
-	assert_int_equal(gsi.pkt.psn, 77);
-	assert_int_equal(gsi.pkt.payload_len, 256);
+	assert_fields(gsi, (rx, 1), (pkt.psn, 77), (pkt.payload_len, 256));
 	m = datagram(IBV_OPCODE_UD_SEND_ONLY);
 	patch(m, 100, 0xee);
 	fx_rx(&end, m);
 	fx_rx(&end, datagram(ONLY));
 	assert_int_equal(gsi.rx, 1);
-	assert_int_equal(fx_stats(&end)->rx_icrc_encapsulated, 1);
-	assert_int_equal(fx_stats(&end)->rx_unknown_qp, 2);
+	assert_fields(*fx_stats(&end), (rx_icrc_encapsulated, 1), (rx_unknown_qp, 2));
 }
 
 /* It speaks in every poll, also when data would fill the room, and its deadline is the engine's. */
@@ -164,9 +161,7 @@ gsi__hears_of_its_queue_pairs(void **state)
 	assert_int_equal(gsi.async_events, 0);
 	assert_int_equal(roce_engine_deadline(end.engine), 0);
 	fx_tx_none(&end);
-	assert_int_equal(gsi.async_events, 1);
-	assert_ptr_equal(gsi.conn, &conn);
-	assert_int_equal(gsi.kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
+	assert_fields(gsi, (async_events, 1), (conn, &conn), (kind, ROCE_ENGINE_ASYNC_QP_BROKEN));
 	fx_tx_none(&end);
 	assert_int_equal(gsi.async_events, 1);
 }

@@ -277,8 +277,6 @@ hard__breaks_the_connection(void **state)
 {
 	struct roce_srq *srq = srq_of(8);
 	struct client c, witness;
-	struct roce_event event;
-	struct fx_sent sent;
 
 	client_on(&c, srq, end.recv_cq);
 	client_on(&witness, srq, end.send_cq);
@@ -292,9 +290,8 @@ hard__breaks_the_connection(void **state)
 	assert_int_equal(end.async_events, 1);
 	assert_int_equal(end.async_event[0].status, IBV_WC_WR_FLUSH_ERR);
 	assert_int_equal(fx_stats(&end)->resp_over_high_watermark, 1);
-	sent = fx_tx_one(&end);
-	assert_int_equal(sent.syndrome, FX_NAK(ROCE_NAK_REMOTE_OPERATIONAL));
-	assert_int_equal(sent.psn, FX_RQ_PSN);
+	assert_fields(fx_tx_one(&end), (syndrome, FX_NAK(ROCE_NAK_REMOTE_OPERATIONAL)),
+			(psn, FX_RQ_PSN));
 	assert_int_equal(end.memory[0], 0xee);
 	fx_expect_counts(srq, 8, 3, 4);
 	assert_int_equal(count(&c), 0);
@@ -302,10 +299,8 @@ hard__breaks_the_connection(void **state)
 	finish(&c);
 	arrive(&c);
 	fx_tx_none(&end);
-	event = fx_event(end.recv_cq);
-	assert_int_equal(event.wr_id, 0);
-	assert_int_equal(event.status, IBV_WC_WR_FLUSH_ERR);
-	assert_ptr_equal(event.owner, &c);
+	assert_fields(fx_event(end.recv_cq), (wr_id, 0), (status, IBV_WC_WR_FLUSH_ERR),
+			(owner, &c));
 	fx_expect_counts(srq, 8, 3, 3);
 
 	for (uint64_t i = 1; i < 4; i++) {
@@ -380,8 +375,7 @@ hard__breaks_at_once_when_exceeded(void **state)
 		assert_int_equal(roce_qp_state(c.qp), ROCE_QP_ERR);
 		assert_int_equal(roce_cq_poll(end.recv_cq, event, 4), 3 + by_post);
 		for (uint32_t i = 0; i < 3 + by_post; i++) {
-			assert_int_equal(event[i].wr_id, i);
-			assert_int_equal(event[i].status, IBV_WC_WR_FLUSH_ERR);
+			assert_fields(event[i], (wr_id, i), (status, IBV_WC_WR_FLUSH_ERR));
 		}
 		check_high(&c);
 		set_high(&c, NONE, 0);

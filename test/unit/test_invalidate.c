@@ -60,10 +60,8 @@ expect_received(uint32_t len)
 {
 	struct roce_event event = fx_event(end.recv_cq);
 
-	assert_int_equal(event.status, IBV_WC_SUCCESS);
-	assert_int_equal(event.flags, ROCE_EVENT_INVALID);
-	assert_int_equal(event.imm, rte_cpu_to_be_32(key));
-	assert_int_equal(event.byte_len, len);
+	assert_fields(event, (status, IBV_WC_SUCCESS), (flags, ROCE_EVENT_INVALID),
+			(imm, rte_cpu_to_be_32(key)), (byte_len, len));
 }
 
 static void
@@ -129,19 +127,14 @@ send__invalidates_with_its_last_packet_only(void **state)
 static void
 expect_refusal(uint32_t what)
 {
-	struct roce_event event;
-
 	fx_fill_srq(&end, 1, LEN);
 	send_invalidate(7, 8, what);
 	fx_exchange(&far, &end);
-	event = fx_event(far.send_cq);
-	assert_int_equal(event.wr_id, 7);
-	assert_int_equal(event.status, IBV_WC_REM_ACCESS_ERR);
+	assert_fields(fx_event(far.send_cq), (wr_id, 7), (status, IBV_WC_REM_ACCESS_ERR));
 	assert_int_equal(fx_event(end.recv_cq).status, IBV_WC_REM_INV_REQ_ERR);
 	assert_int_equal(roce_qp_state(from), ROCE_QP_ERR);
 	assert_int_equal(roce_qp_state(to), ROCE_QP_ERR);
-	assert_int_equal(fx_stats(&end)->resp_remote_access_errors, 1);
-	assert_int_equal(fx_stats(&end)->rx_send_requests, 0);
+	assert_fields(*fx_stats(&end), (resp_remote_access_errors, 1), (rx_send_requests, 0));
 }
 
 static void

@@ -81,8 +81,7 @@ rewind__asks_with_each_message(void **state)
 	sent = fx_tx_all(&end, &n);
 	assert_int_equal(n, 6);
 	for (unsigned int i = 0; i < n; i++) {
-		assert_int_equal(sent[i].psn, PSN + 3 + i);
-		assert_true(sent[i].ack_req);
+		assert_fields(sent[i], (psn, PSN + 3 + i), (ack_req, true));
 	}
 }
 
@@ -98,10 +97,8 @@ prot_error__asks_for_what_went_before(void **state)
 	roce_mr_destroy(post_brief(IBV_WR_SEND, 7));
 	sent = fx_tx_all(&end, &n);
 	assert_int_equal(n, 2);
-	assert_int_equal(sent[0].psn, PSN + 1);
-	assert_false(sent[0].ack_req);
-	assert_int_equal(sent[1].psn, PSN + 1);
-	assert_true(sent[1].ack_req);
+	assert_fields(sent[0], (psn, PSN + 1), (ack_req, false));
+	assert_fields(sent[1], (psn, PSN + 1), (ack_req, true));
 }
 
 /* A late acknowledgement of everything opens the window that a timeout closed: as far as it ever was, no further. */
@@ -128,15 +125,12 @@ atomic__into_memory_that_goes_away(void **state)
 {
 	struct roce_mr *brief = post_brief(IBV_WR_ATOMIC_FETCH_AND_ADD, 5);
 	uint8_t before[SIZE];
-	struct roce_event event;
 
 	memcpy(before, end.memory, SIZE);
 	(void)fx_tx_one(&end);
 	roce_mr_destroy(brief);
 	fx_rx_request(&end, &peer, IBV_OPCODE_RC_ATOMIC_ACKNOWLEDGE, PSN, 0, 0);
-	event = fx_event(end.send_cq);
-	assert_int_equal(event.wr_id, 5);
-	assert_int_equal(event.status, IBV_WC_LOC_PROT_ERR);
+	assert_fields(fx_event(end.send_cq), (wr_id, 5), (status, IBV_WC_LOC_PROT_ERR));
 	assert_memory_equal(end.memory, before, SIZE);
 }
 
@@ -155,10 +149,8 @@ read__that_fails_acknowledges_what_was_before(void **state)
 	roce_mr_destroy(brief);
 	fx_rx_request(&end, &peer, IBV_OPCODE_RC_RDMA_READ_RESPONSE_ONLY, PSN + 1, SIZE, 0);
 	assert_int_equal(roce_cq_poll(end.send_cq, event, 2), 2);
-	assert_int_equal(event[0].wr_id, 0);
-	assert_int_equal(event[0].status, IBV_WC_SUCCESS);
-	assert_int_equal(event[1].wr_id, 5);
-	assert_int_equal(event[1].status, IBV_WC_LOC_PROT_ERR);
+	assert_fields(event[0], (wr_id, 0), (status, IBV_WC_SUCCESS));
+	assert_fields(event[1], (wr_id, 5), (status, IBV_WC_LOC_PROT_ERR));
 }
 
 /* The result of an atomic is eight bytes, and so must be its place. */

@@ -36,7 +36,6 @@ static void
 read__again_needs_the_right_to_read(void **state)
 {
 	struct roce_mr *writable;
-	struct fx_sent sent;
 
 	assert_int_equal(roce_mr_create(end.pd, base, FX_MEMORY,
 					 IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE,
@@ -45,10 +44,8 @@ read__again_needs_the_right_to_read(void **state)
 	read_arrives(PSN, roce_mr_key(region), 8);
 	assert_int_equal(fx_tx_one(&end).opcode, IBV_OPCODE_RC_RDMA_READ_RESPONSE_ONLY);
 	read_arrives(PSN, roce_mr_key(writable), 8);
-	sent = fx_tx_one(&end);
-	assert_int_equal(sent.opcode, IBV_OPCODE_RC_ACKNOWLEDGE);
-	assert_int_equal(sent.syndrome, FX_NAK(ROCE_NAK_REMOTE_ACCESS));
-	assert_int_equal(sent.psn, PSN);
+	assert_fields(fx_tx_one(&end), (opcode, IBV_OPCODE_RC_ACKNOWLEDGE),
+			(syndrome, FX_NAK(ROCE_NAK_REMOTE_ACCESS)), (psn, PSN));
 	assert_int_equal(roce_qp_state(qp), ROCE_QP_RTS);
 	roce_mr_destroy(writable);
 }

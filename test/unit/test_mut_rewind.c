@@ -86,8 +86,7 @@ rewind__does_not_stay_behind_binds_that_complete(void **state)
 		assert_int_equal(
 				fx_send(&end, asker, i, 0, 100 + (uint32_t)i, ROCE_WR_SIGNALED), 0);
 	assert_true(fx_tx(&end, sent, 4) > 0);
-	assert_int_equal(sent[0].psn, FX_SQ_PSN + 1);
-	assert_int_equal(sent[0].payload_len, 33);
+	assert_fields(sent[0], (psn, FX_SQ_PSN + 1), (payload_len, 33));
 }
 
 RULES = {

@@ -23,11 +23,8 @@ execute__opens_a_part_and_ends_the_former(void **state)
 	assert_int_equal(peer_may(second, place(100), 50, PEER_READS), -ERANGE);
 	assert_int_equal(peer_may(second, place(200), 10, PEER_READS | PEER_WRITES), 0);
 	assert_true(roce_mw_query(mw, &binding));
-	assert_int_equal(binding.key, second);
-	assert_int_equal(binding.mr_key, roce_mr_key(region));
-	assert_int_equal(binding.access, PEER_READS | PEER_WRITES);
-	assert_int_equal(binding.addr, place(200));
-	assert_int_equal(binding.length, 10);
+	assert_fields(binding, (key, second), (mr_key, roce_mr_key(region)),
+			(access, PEER_READS | PEER_WRITES), (addr, place(200)), (length, 10));
 }
 
 static void

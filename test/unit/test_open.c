@@ -79,8 +79,7 @@ openv__passes_a_failed_open_through(void **state)
 	assert_int_equal(open_name("a", &ia), fake.open_returns);
 	assert_ptr_equal(ia, &fake);
 	/* Nothing is left in use: the entry that was loaded for it went away again. */
-	assert_int_equal(fake.inits, 1);
-	assert_int_equal(fake.finis, 1);
+	assert_fields(fake, (inits, 1), (finis, 1));
 }
 
 static void

@@ -145,7 +145,6 @@ static void
 send__depends_on_the_state(void **state)
 {
 	const struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
-	struct roce_event event;
 
 	roce_engine_lock(end.engine);
 	roce_qp_to_reset(qp);
@@ -169,9 +168,7 @@ send__depends_on_the_state(void **state)
 	for (uint64_t i = 3; i < 1000; i++) {
 		assert_int_equal(fx_send(&end, qp, i, 0, 8, 0), 0);
 		fx_tx_none(&end);
-		event = fx_event(end.send_cq);
-		assert_int_equal(event.wr_id, i);
-		assert_int_equal(event.status, IBV_WC_WR_FLUSH_ERR);
+		assert_fields(fx_event(end.send_cq), (wr_id, i), (status, IBV_WC_WR_FLUSH_ERR));
 	}
 	assert_int_equal(requests(), 0);
 }
@@ -198,7 +195,6 @@ recv__goes_to_the_own_queue(void **state)
 	struct roce_qp_attr attr = fx_attr(&end);
 	struct roce_sge sge;
 	struct roce_recv_wr wr = fx_recv(&end, &sge, 1, 0, 64);
-	struct roce_event event;
 
 	assert_int_equal(roce_qp_post_recv(qp, &wr), -EINVAL);
 	roce_qp_destroy(qp);
@@ -213,9 +209,7 @@ recv__goes_to_the_own_queue(void **state)
 		wr.wr_id = i;
 		assert_int_equal(roce_qp_post_recv(qp, &wr), 0);
 		fx_tx_none(&end);
-		event = fx_event(end.recv_cq);
-		assert_int_equal(event.wr_id, i);
-		assert_int_equal(event.status, IBV_WC_WR_FLUSH_ERR);
+		assert_fields(fx_event(end.recv_cq), (wr_id, i), (status, IBV_WC_WR_FLUSH_ERR));
 	}
 }
 

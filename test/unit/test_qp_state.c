@@ -98,13 +98,11 @@ to_error__flushes_in_order(void **state)
 	unlock();
 	assert_int_equal(roce_cq_poll(end.send_cq, event, 200), 150);
 	for (uint64_t i = 0; i < 150; i++) {
-		assert_int_equal(event[i].wr_id, i);
-		assert_int_equal(event[i].status, IBV_WC_WR_FLUSH_ERR);
-		assert_int_equal(event[i].kind, ROCE_EVENT_SEND);
+		assert_fields(event[i], (wr_id, i), (status, IBV_WC_WR_FLUSH_ERR),
+				(kind, ROCE_EVENT_SEND));
 	}
 	event[0] = fx_event(end.recv_cq);
-	assert_int_equal(event[0].wr_id, 0);
-	assert_int_equal(event[0].status, IBV_WC_WR_FLUSH_ERR);
+	assert_fields(event[0], (wr_id, 0), (status, IBV_WC_WR_FLUSH_ERR));
 	fx_expect_counts(end.srq, 256, 1, 1);
 	assert_int_equal(end.async_events, 0);
 	/* No request leaves any more, and no timer runs. */
@@ -135,15 +133,11 @@ end_behind(uint32_t messages, uint8_t opcode, uint32_t ahead)
 static void
 to_error__acknowledges_what_was_received(void **state)
 {
-	struct fx_sent sent;
 	struct roce_qp *qp;
 
 	qp = end_behind(3, 0, 0);
 	end.engine->busy = true;
-	sent = fx_tx_one(&end);
-	assert_int_equal(sent.syndrome, FX_ACK);
-	assert_int_equal(sent.psn, FX_RQ_PSN + 2);
-	assert_int_equal(sent.msn, 3);
+	assert_fields(fx_tx_one(&end), (syndrome, FX_ACK), (psn, FX_RQ_PSN + 2), (msn, 3));
 	fx_tx_none(&end);
 	roce_qp_destroy(qp);
 }
@@ -176,16 +170,13 @@ to_error__flushes_what_was_never_agreed_upon(void **state)
 		.num_sge = 1,
 		.opcode = IBV_WR_RDMA_READ,
 		.flags = ROCE_WR_SIGNALED };
-	struct roce_event event;
 
 	lock();
 	roce_qp_to_error(qp);
 	unlock();
 	assert_int_equal(roce_qp_post_send(qp, &wr), 0);
 	fx_tx_none(&end);
-	event = fx_event(end.send_cq);
-	assert_int_equal(event.wr_id, 7);
-	assert_int_equal(event.status, IBV_WC_WR_FLUSH_ERR);
+	assert_fields(fx_event(end.send_cq), (wr_id, 7), (status, IBV_WC_WR_FLUSH_ERR));
 	roce_qp_destroy(qp);
 }
 
@@ -228,9 +219,7 @@ to_reset__drops_and_starts_over(void **state)
 		assert_int_equal(fx_event(end.send_cq).wr_id, 7);
 		fx_fill_srq(&end, 1, 64);
 		fx_rx_request(&end, &peer, IBV_OPCODE_RC_SEND_ONLY, FX_RQ_PSN, 8, FX_ACKREQ);
-		sent = fx_tx_one(&end);
-		assert_int_equal(sent.psn, FX_RQ_PSN);
-		assert_int_equal(sent.msn, 1);
+		assert_fields(fx_tx_one(&end), (psn, FX_RQ_PSN), (msn, 1));
 		assert_int_equal(fx_event(end.recv_cq).status, IBV_WC_SUCCESS);
 		lock();
 		roce_qp_to_reset(qp);

@@ -89,17 +89,14 @@ refused__is_said_and_takes_no_receive(void **state)
 
 	for (size_t i = 0; i < 2 * RTE_DIM(rule); i++) {
 		const bool there = i % 2;
-		struct fx_sent sent;
 
 		if (there)
 			fx_fill_srq(&end, 4, 64);
 		rkey ^= rule[i / 2].key_xor;
 		arrives(rule[i / 2].opcode, PSN, rule[i / 2].payload,
 				base + (uint64_t)rule[i / 2].at, rule[i / 2].length);
-		sent = fx_tx_one(&end);
-		assert_int_equal(sent.opcode, OP(ACKNOWLEDGE));
-		assert_int_equal(sent.psn, PSN);
-		assert_int_equal(sent.syndrome, FX_NAK(rule[i / 2].code));
+		assert_fields(fx_tx_one(&end), (opcode, OP(ACKNOWLEDGE)), (psn, PSN),
+				(syndrome, FX_NAK(rule[i / 2].code)));
 		assert_int_equal(roce_qp_state(qp), ROCE_QP_ERR);
 		assert_int_equal(end.async_events, 1);
 		assert_int_equal(roce_cq_count(end.recv_cq), 0);
@@ -146,13 +143,10 @@ msn__grows_with_the_last_packet_only(void **state)
 	for (uint32_t round = 0; round < 4; round++) {
 		for (uint32_t i = 0; i < RTE_DIM(step); i++) {
 			const uint32_t psn = PSN + round * RTE_DIM(step) + i;
-			struct fx_sent sent;
 
 			arrives(step[i].opcode, psn, step[i].payload, base, step[i].length);
 			msn += roce_opcode[step[i].opcode].flags & ROCE_OP_END ? 1 : 0;
-			sent = fx_tx_one(&end);
-			assert_int_equal(sent.psn, psn);
-			assert_int_equal(sent.msn, msn);
+			assert_fields(fx_tx_one(&end), (psn, psn), (msn, msn));
 		}
 		assert_int_equal(msn, 11 * (round + 1));
 		/* And once more what was just done: not counted. */

@@ -99,9 +99,7 @@ done(uint64_t wr_id, uint32_t len)
 {
 	struct roce_event event = fx_event(near.send_cq);
 
-	assert_int_equal(event.wr_id, wr_id);
-	assert_int_equal(event.status, IBV_WC_SUCCESS);
-	assert_int_equal(event.byte_len, len);
+	assert_fields(event, (wr_id, wr_id), (status, IBV_WC_SUCCESS), (byte_len, len));
 }
 
 static const uint32_t sizes[] = { 0, 1, 3, 4, 63, FX_MTU - 1, FX_MTU, FX_MTU + 1, 2 * FX_MTU,
@@ -128,17 +126,13 @@ write__places_every_length(void **state)
 static void
 write_imm__uses_up_a_receive(void **state)
 {
-	struct roce_event event;
-
 	for (size_t i = 0; i < RTE_DIM(sizes); i++) {
 		fx_fill_srq(&far, 1, 0);
 		assert_int_equal(post(IBV_WR_RDMA_WRITE_WITH_IMM, i, 0, sizes[i], HALF, 0), 0);
 		exchange();
 		done(i, sizes[i]);
-		event = fx_event(far.recv_cq);
-		assert_int_equal(event.flags, ROCE_EVENT_IMM | ROCE_EVENT_WRITE);
-		assert_int_equal(event.imm, FX_IMM);
-		assert_int_equal(event.byte_len, sizes[i]);
+		assert_fields(fx_event(far.recv_cq), (flags, ROCE_EVENT_IMM | ROCE_EVENT_WRITE),
+				(imm, FX_IMM), (byte_len, sizes[i]));
 		assert_memory_equal(far.memory + HALF, near.memory, sizes[i]);
 	}
 }
@@ -165,8 +159,7 @@ read__keeps_to_its_depth(void **state)
 		struct roce_event event;
 
 		assert_int_equal(roce_cq_poll(near.send_cq, &event, 1), 1);
-		assert_int_equal(event.wr_id, i);
-		assert_int_equal(event.status, IBV_WC_SUCCESS);
+		assert_fields(event, (wr_id, i), (status, IBV_WC_SUCCESS));
 	}
 	assert_memory_equal(near.memory, far.memory + HALF, 3 * DEPTH * 64);
 	assert_int_equal(fx_stats(&near)->retransmits, 0);

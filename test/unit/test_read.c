@@ -53,10 +53,7 @@ answer(uint8_t opcode, uint32_t psn, uint32_t len)
 static void
 expect_read(struct fx_sent sent, uint32_t psn, uint64_t va, uint32_t length)
 {
-	assert_int_equal(sent.opcode, READ);
-	assert_int_equal(sent.psn, psn);
-	assert_int_equal(sent.va, va);
-	assert_int_equal(sent.length, length);
+	assert_fields(sent, (opcode, READ), (psn, psn), (va, va), (length, length));
 }
 
 static void
@@ -64,8 +61,7 @@ done(uint64_t wr_id, uint8_t status)
 {
 	struct roce_event event = fx_event(end.send_cq);
 
-	assert_int_equal(event.wr_id, wr_id);
-	assert_int_equal(event.status, status);
+	assert_fields(event, (wr_id, wr_id), (status, status));
 }
 
 static void
@@ -85,8 +81,7 @@ read__is_one_frame_and_takes_the_psns_of_its_answer(void **state)
 	sent = fx_tx_all(&end, &n);
 	assert_int_equal(n, 2);
 	expect_read(sent[0], PSN, REMOTE, 3 * MTU + 1);
-	assert_int_equal(sent[1].opcode, SEND);
-	assert_int_equal(sent[1].psn, PSN + 4);
+	assert_fields(sent[1], (opcode, SEND), (psn, PSN + 4));
 }
 
 static void
@@ -176,8 +171,7 @@ answer__that_is_not_the_next_one_is_a_sign_of_life(void **state)
 		answer(i < 59 ? RSP_MID : RSP_LAST, PSN + i, MTU);
 		fx_tx_none(&end);
 	}
-	assert_int_equal(fx_stats(&end)->early_retransmits, 0);
-	assert_int_equal(fx_stats(&end)->local_ack_timeout_err, 0);
+	assert_fields(*fx_stats(&end), (early_retransmits, 0), (local_ack_timeout_err, 0));
 	/* Silence is none. */
 	(void)fx_run(&end, qp->tx.timeout_at, &n);
 	assert_int_equal(n, 1);
@@ -429,8 +423,7 @@ read__of_two_gigabytes_is_too_long_for_small_packets(void **state)
 	post(IBV_WR_SEND, 2, 8, 0);
 	/* It fills the window: nothing else may leave before most of it is answered. */
 	assert_int_equal(fx_tx_one(&end).length, sge.length);
-	assert_int_equal(qp->tx.psn, roce_psn_add(PSN, ROCE_READ_PACKETS_MAX));
-	assert_int_equal(qp->tx.max, qp->tx.psn);
+	assert_fields(qp->tx, (psn, roce_psn_add(PSN, ROCE_READ_PACKETS_MAX)), (max, qp->tx.psn));
 	assert_int_equal(fx_stats(&end)->retransmits, 0);
 	roce_engine_lock(end.engine);
 	roce_qp_to_error(qp);

@@ -92,8 +92,7 @@ wait__is_what_a_repeat_costs(void **state)
 	assert_in_range(silence(), 16 * cost * 9 / 10, 16 * cost * 11 / 10);
 	/* But never longer than the local ACK timeout. */
 	assert_true(silence() < 67109 * US);
-	assert_int_equal(fx_stats(&end)->early_retransmits, 2);
-	assert_int_equal(fx_stats(&end)->local_ack_timeout_err, 1);
+	assert_fields(*fx_stats(&end), (early_retransmits, 2), (local_ack_timeout_err, 1));
 }
 
 /* Towards its end an answer costs little to ask for again. */
@@ -168,8 +167,7 @@ lost_again__is_asked_for_at_once(void **state)
 		answer(102 + loss, 130);
 		fx_tx_none(&end);
 	}
-	assert_int_equal(fx_stats(&end)->implied_nak_seq_err, 4);
-	assert_int_equal(fx_stats(&end)->early_retransmits, 0);
+	assert_fields(*fx_stats(&end), (implied_nak_seq_err, 4), (early_retransmits, 0));
 	answer(100, 200);
 	fx_tx_none(&end);
 	/* A copy of the last one may be one that the network made. */
@@ -226,8 +224,7 @@ acknowledged__shows_a_needless_timeout(void **state)
 	assert_int_equal(qp->tx.window, 1);
 	end.now += MS;
 	acknowledge(35);
-	assert_int_equal(qp->tx.window, ROCE_WINDOW);
-	assert_int_equal(qp->tx.threshold, ROCE_WINDOW);
+	assert_fields(qp->tx, (window, ROCE_WINDOW), (threshold, ROCE_WINDOW));
 	assert_true(qp->tx.srtt > before + 100 * US);
 	/* So the next timeout waits for longer than that silence. */
 	send_many(1);
@@ -251,9 +248,7 @@ acknowledged__of_the_repeat_alone_shows_nothing(void **state)
 	(void)silence();
 	end.now += MS;
 	acknowledge(20);
-	assert_int_equal(qp->tx.window, 2);
-	assert_int_equal(qp->tx.srtt, srtt);
-	assert_int_equal(qp->tx.rttvar, rttvar);
+	assert_fields(qp->tx, (window, 2), (srtt, srtt), (rttvar, rttvar));
 }
 
 /* The answer came, and then once more for each time it was asked for by a timeout: both timeouts were needless. */

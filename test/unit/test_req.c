@@ -40,8 +40,7 @@ static void
 expect_only(const struct fx_sent *sent, unsigned int n, uint32_t number)
 {
 	for (unsigned int i = 0; i < n; i++) {
-		assert_int_equal(sent[i].opcode, ONLY);
-		assert_int_equal(sent[i].psn, PSN + number + i);
+		assert_fields(sent[i], (opcode, ONLY), (psn, PSN + number + i));
 	}
 }
 
@@ -77,10 +76,8 @@ emit__cuts_a_message(void **state)
 			const uint8_t whole = last ? ONLY : FIRST;
 			const uint8_t part = last ? LAST : MIDDLE;
 
-			assert_int_equal(sent[k].opcode, k == 0 ? whole : part);
-			assert_int_equal(sent[k].dest_qp, 0x777);
-			assert_int_equal(sent[k].psn, psn++);
-			assert_int_equal(sent[k].payload_len, last ? rule[i].last_len : MTU);
+			assert_fields(sent[k], (opcode, k == 0 ? whole : part), (dest_qp, 0x777),
+					(psn, psn++), (payload_len, last ? rule[i].last_len : MTU));
 			if (sent[k].payload_len > 0)
 				assert_int_equal(sent[k].first, end.memory[k * MTU]);
 			assert_int_equal(sent[k].ack_req, last);
@@ -129,8 +126,7 @@ emit__counts_the_packets_of_the_longest_message(void **state)
 		/* A rewind into it finds the place. */
 		fx_rx_answer(&end, &peer, FX_NAK(ROCE_NAK_PSN_SEQUENCE), PSN + ROCE_WINDOW + 100);
 		sent = fx_tx_all(&end, &n);
-		assert_int_equal(sent[0].psn, PSN + ROCE_WINDOW + 100);
-		assert_int_equal(sent[0].opcode, MIDDLE);
+		assert_fields(sent[0], (psn, PSN + ROCE_WINDOW + 100), (opcode, MIDDLE));
 	}
 	roce_mr_destroy(mr);
 	assert_int_equal(munmap(memory, len), 0);
@@ -154,8 +150,7 @@ emit__gathers_the_segments(void **state)
 	sent = fx_tx_all(&end, &n);
 	assert_int_equal(n, 2);
 	assert_int_equal(sent[0].first, end.memory[10]);
-	assert_int_equal(sent[1].payload_len, 9);
-	assert_int_equal(sent[1].first, end.memory[7000]);
+	assert_fields(sent[1], (payload_len, 9), (first, end.memory[7000]));
 }
 
 /* Immediate data and the wish for a wake-up stand in the last packet only. */
@@ -180,9 +175,7 @@ emit__puts_immediate_data_and_solicitation_last(void **state)
 	assert_int_equal(sent[1].opcode, MIDDLE);
 	assert_int_equal(sent[2].opcode, LAST_IMM);
 	assert_false(sent[0].solicited || sent[1].solicited);
-	assert_true(sent[2].solicited);
-	assert_int_equal(sent[2].imm, FX_IMM);
-	assert_int_equal(sent[2].first, end.memory[2 * MTU]);
+	assert_fields(sent[2], (solicited, true), (imm, FX_IMM), (first, end.memory[2 * MTU]));
 	acknowledge(2);
 	assert_int_equal(fx_event(end.send_cq).opcode, IBV_WR_SEND_WITH_IMM);
 
@@ -323,8 +316,7 @@ emit__finishes_a_message_without_credit(void **state)
 	fx_rx(&end, fx_answer(&peer, ROCE_AETH_ACK | 1, PSN + 20, 0));
 	sent = fx_tx_all(&end, &n);
 	assert_int_equal(n, 19);
-	assert_int_equal(sent[18].opcode, LAST);
-	assert_true(sent[18].ack_req);
+	assert_fields(sent[18], (opcode, LAST), (ack_req, true));
 }
 
 /* Where the requester stops although more is posted, it asked first: an answer must be on its way. */
@@ -430,8 +422,7 @@ expect_ends(uint64_t first, unsigned int n, const enum ibv_wc_status *status)
 
 	assert_int_equal(roce_cq_poll(end.send_cq, event, 16), n);
 	for (unsigned int i = 0; i < n; i++) {
-		assert_int_equal(event[i].wr_id, first + i);
-		assert_int_equal(event[i].status, status[i]);
+		assert_fields(event[i], (wr_id, first + i), (status, status[i]));
 	}
 }
 

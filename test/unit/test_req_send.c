@@ -92,9 +92,7 @@ compare_events(void)
 		assert_int_equal(roce_cq_poll(side[1].end.send_cq, &b, 1), n);
 		if (n == 0)
 			break;
-		assert_int_equal(a.wr_id, b.wr_id);
-		assert_int_equal(a.status, b.status);
-		assert_int_equal(a.byte_len, b.byte_len);
+		assert_fields(a, (wr_id, b.wr_id), (status, b.status), (byte_len, b.byte_len));
 	} while (n > 0);
 }
 
@@ -146,8 +144,7 @@ compare_frames(uint16_t room)
 
 	assert_int_equal(poll_once(&side[1], b, room), n);
 	for (uint16_t i = 0; i < n; i++) {
-		assert_int_equal(a[i]->data_len, b[i]->data_len);
-		assert_int_equal(a[i]->pkt_len, a[i]->data_len);
+		assert_fields(*a[i], (data_len, b[i]->data_len), (pkt_len, a[i]->data_len));
 		assert_memory_equal(rte_pktmbuf_mtod(a[i], void *), rte_pktmbuf_mtod(b[i], void *),
 				a[i]->data_len);
 		rte_pktmbuf_free(a[i]);

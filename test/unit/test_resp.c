@@ -27,11 +27,8 @@ expect_answer(uint8_t syndrome, uint32_t psn, uint32_t msn)
 {
 	const struct fx_sent sent = fx_tx_one(&end);
 
-	assert_int_equal(sent.opcode, IBV_OPCODE_RC_ACKNOWLEDGE);
-	assert_int_equal(sent.dest_qp, 0x777);
-	assert_int_equal(sent.syndrome, syndrome);
-	assert_int_equal(sent.psn, psn & ROCE_PSN_MASK);
-	assert_int_equal(sent.msn, msn);
+	assert_fields(sent, (opcode, IBV_OPCODE_RC_ACKNOWLEDGE), (dest_qp, 0x777),
+			(syndrome, syndrome), (psn, psn & ROCE_PSN_MASK), (msn, msn));
 }
 
 /* A queue pair with a receive queue of its own of @p posted receives, in place of the ordinary one. */
@@ -68,7 +65,6 @@ rx__places_the_message(void **state)
 		{ (uintptr_t)end.memory + 9000, 4000, end.key },
 	};
 	const struct roce_recv_wr wr = { 7, sge, 3, 0 };
-	struct roce_event event;
 
 	memset(end.memory, 0xee, FX_MEMORY);
 	assert_int_equal(roce_srq_post(end.srq, &wr), 0);
@@ -76,12 +72,8 @@ rx__places_the_message(void **state)
 	arrive(MIDDLE, 1, MTU, 0);
 	assert_int_equal(roce_cq_count(end.recv_cq), 0);
 	arrive(LAST, 2, 5, 0);
-	event = fx_event(end.recv_cq);
-	assert_int_equal(event.wr_id, 7);
-	assert_int_equal(event.kind, ROCE_EVENT_RECV);
-	assert_int_equal(event.status, IBV_WC_SUCCESS);
-	assert_int_equal(event.byte_len, 2 * MTU + 5);
-	assert_int_equal(event.flags, 0);
+	assert_fields(fx_event(end.recv_cq), (wr_id, 7), (kind, ROCE_EVENT_RECV),
+			(status, IBV_WC_SUCCESS), (byte_len, 2 * MTU + 5), (flags, 0));
 	for (uint32_t i = 0; i < 2 * MTU + 5; i++) {
 		const uint8_t want = (uint8_t)(PSN + i / MTU + i % MTU);
 		const uint32_t at = i < 1000 ? 100 + i : i == 1000 ? 5000 : 9000 + i - 1001;
@@ -92,8 +84,7 @@ rx__places_the_message(void **state)
 	assert_int_equal(end.memory[1100], 0xee);
 	assert_int_equal(end.memory[5001], 0xee);
 	assert_int_equal(end.memory[9000 + 2 * MTU + 5 - 1001], 0xee);
-	assert_int_equal(fx_stats(&end)->rx_bytes, 2 * MTU + 5);
-	assert_int_equal(fx_stats(&end)->rx_send_requests, 1);
+	assert_fields(*fx_stats(&end), (rx_bytes, 2 * MTU + 5), (rx_send_requests, 1));
 }
 
 /* Immediate data arrives as it was on the wire; the wish for a wake-up is the last packet's. */
@@ -117,15 +108,12 @@ rx__passes_on_immediate_data_and_solicitation(void **state)
 	for (uint32_t i = 0; i < RTE_DIM(rule); i++) {
 		arrive(rule[i].opcode, i, 3, rule[i].flags);
 		event = fx_event(end.recv_cq);
-		assert_int_equal(event.flags, rule[i].want_flags);
-		assert_int_equal(event.imm, rule[i].want_imm);
-		assert_int_equal(event.byte_len, 3);
+		assert_fields(event, (flags, rule[i].want_flags), (imm, rule[i].want_imm),
+				(byte_len, 3));
 	}
 	arrive(FIRST, 4, MTU, FX_SOLICITED);
 	arrive(LAST_IMM, 5, 1, 0);
-	event = fx_event(end.recv_cq);
-	assert_int_equal(event.flags, ROCE_EVENT_IMM);
-	assert_int_equal(event.imm, FX_IMM);
+	assert_fields(fx_event(end.recv_cq), (flags, ROCE_EVENT_IMM), (imm, FX_IMM));
 }
 
 /* Only a packet that asks is acknowledged; one acknowledgement serves all that came before it. */
@@ -217,8 +205,7 @@ rx__answers_a_duplicate_and_does_not_execute_it(void **state)
 	assert_int_equal(roce_cq_poll(end.recv_cq, event, 8), 2);
 	assert_int_equal(end.memory[0], 0xee);
 	fx_expect_counts(end.srq, 256, 1, 1);
-	assert_int_equal(fx_stats(&end)->duplicate_request, 2);
-	assert_int_equal(fx_stats(&end)->rx_send_requests, 2);
+	assert_fields(*fx_stats(&end), (duplicate_request, 2), (rx_send_requests, 2));
 }
 
 /* A duplicate in the middle of a message does not disturb it. */
@@ -246,8 +233,7 @@ rx__is_not_ready_without_a_receive(void **state)
 	arrive(ONLY, 0, 8, FX_ACKREQ);
 	arrive(ONLY, 1, 8, FX_ACKREQ);
 	expect_answer(FX_RNR(12), PSN, 0);
-	assert_int_equal(fx_stats(&end)->rnr_nak_sent, 1);
-	assert_int_equal(fx_stats(&end)->out_of_buffer, 1);
+	assert_fields(*fx_stats(&end), (rnr_nak_sent, 1), (out_of_buffer, 1));
 	assert_int_equal(roce_cq_count(end.recv_cq), 0);
 	arrive(ONLY, 0, 8, FX_ACKREQ);
 	expect_answer(FX_RNR(12), PSN, 0);
@@ -282,8 +268,7 @@ expect_broken(const struct offence *o)
 {
 	assert_int_equal(roce_qp_state(qp), ROCE_QP_ERR);
 	assert_int_equal(end.async_events, 1);
-	assert_int_equal(end.async_event[0].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
-	assert_int_equal(end.async_event[0].status, o->broken);
+	assert_fields(end.async_event[0], (kind, ROCE_ENGINE_ASYNC_QP_BROKEN), (status, o->broken));
 	if (o->event >= 0)
 		assert_int_equal(fx_event(end.recv_cq).status, o->event);
 	else

@@ -58,9 +58,7 @@ arrives(uint8_t opcode, uint32_t psn, uint32_t payload, uint64_t va, uint32_t le
 static void
 expect(struct fx_sent sent, uint8_t opcode, uint32_t psn, uint32_t len)
 {
-	assert_int_equal(sent.opcode, opcode);
-	assert_int_equal(sent.psn, psn);
-	assert_int_equal(sent.payload_len, len);
+	assert_fields(sent, (opcode, opcode), (psn, psn), (payload_len, len));
 }
 
 /* The one answer is a NAK at @p psn, and the connection is over. */

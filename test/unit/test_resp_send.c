@@ -214,10 +214,8 @@ compare_answers(void)
 
 	assert_int_equal(fx_tx(&side[1].end, b, RTE_DIM(b)), n);
 	for (unsigned int i = 0; i < n; i++) {
-		assert_int_equal(a[i].opcode, b[i].opcode);
-		assert_int_equal(a[i].psn, b[i].psn);
-		assert_int_equal(a[i].syndrome, b[i].syndrome);
-		assert_int_equal(a[i].msn, b[i].msn);
+		assert_fields(a[i], (opcode, b[i].opcode), (psn, b[i].psn),
+				(syndrome, b[i].syndrome), (msn, b[i].msn));
 	}
 }
 
@@ -234,9 +232,8 @@ compare_sides(void)
 		roce_srq_query(side[i].qp->rx.rq, &counts[i]);
 	assert_int_equal(side[0].qp->rx.taken, side[1].qp->rx.taken);
 	assert_int_equal(side[0].qp->rx.unacked, side[1].qp->rx.unacked);
-	assert_int_equal(counts[0].available, counts[1].available);
-	assert_int_equal(counts[0].outstanding, counts[1].outstanding);
-	assert_int_equal(counts[0].armed, counts[1].armed);
+	assert_fields(counts[0], (available, counts[1].available),
+			(outstanding, counts[1].outstanding), (armed, counts[1].armed));
 }
 
 /* All that can become of such a frame did become of one. */

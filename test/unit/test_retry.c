@@ -52,8 +52,7 @@ static void
 expect_broken(enum ibv_wc_status status)
 {
 	assert_int_equal(end.async_events, 1);
-	assert_int_equal(end.async_event[0].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
-	assert_int_equal(end.async_event[0].status, status);
+	assert_fields(end.async_event[0], (kind, ROCE_ENGINE_ASYNC_QP_BROKEN), (status, status));
 }
 
 static uint64_t
@@ -89,10 +88,8 @@ timeout__breaks_after_all_retries(void **state)
 			(void)fx_run(&end, begin + whole + whole / 50 + 20 * US, &n);
 			expect_broken(IBV_WC_RETRY_EXC_ERR);
 			assert_int_equal(roce_cq_poll(end.send_cq, event, 3), 3);
-			assert_int_equal(event[0].wr_id, 0);
-			assert_int_equal(event[0].status, IBV_WC_RETRY_EXC_ERR);
-			assert_int_equal(event[1].wr_id, 1);
-			assert_int_equal(event[1].status, IBV_WC_WR_FLUSH_ERR);
+			assert_fields(event[0], (wr_id, 0), (status, IBV_WC_RETRY_EXC_ERR));
+			assert_fields(event[1], (wr_id, 1), (status, IBV_WC_WR_FLUSH_ERR));
 			assert_int_equal(event[2].status, IBV_WC_WR_FLUSH_ERR);
 			assert_int_equal(deadline(), ROCE_NEVER);
 		}
@@ -146,9 +143,8 @@ timeout__sends_again_early(void **state)
 		assert_true(wait <= timeout / 8 + 10 * US);
 	}
 	assert_true(n >= 6);
-	assert_int_equal(fx_stats(&end)->local_ack_timeout_err, 0);
-	assert_int_equal(fx_stats(&end)->early_retransmits, n);
-	assert_int_equal(fx_stats(&end)->retransmits, n);
+	assert_fields(*fx_stats(&end), (local_ack_timeout_err, 0), (early_retransmits, n),
+			(retransmits, n));
 }
 
 /*

@@ -330,9 +330,8 @@ post__of_max_sge_segments_fits_every_slot(void **state)
 		}
 		for (uint64_t i = 0; i < 4; i++) {
 			assert_true(take_into(srq, &taken));
-			assert_int_equal(taken.recv.wr_id, i);
-			assert_int_equal(taken.recv.num_sge, max_sge);
-			assert_int_equal(taken.recv.length, max_sge * (max_sge + 1) / 2);
+			assert_fields(taken.recv, (wr_id, i), (num_sge, max_sge),
+					(length, max_sge * (max_sge + 1) / 2));
 			assert_memory_equal(taken.recv.sge, sge, max_sge * sizeof(*sge));
 		}
 		assert_false(take_into(srq, &taken));

@@ -68,17 +68,12 @@ post_other(uint64_t wr_id)
 static void
 expect_broken(enum ibv_wc_status why, uint8_t syndrome, uint32_t psn)
 {
-	struct fx_sent sent;
-
 	assert_int_equal(roce_qp_state(broken.qp), ROCE_QP_ERR);
 	assert_int_equal(end.async_events, 1);
-	assert_int_equal(end.async_event[0].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
-	assert_int_equal(end.async_event[0].status, why);
-	assert_ptr_equal(end.async_event[0].owner, &broken);
-	sent = fx_tx_one(&end);
-	assert_int_equal(sent.opcode, IBV_OPCODE_RC_ACKNOWLEDGE);
-	assert_int_equal(sent.syndrome, syndrome);
-	assert_int_equal(sent.psn, psn);
+	assert_fields(end.async_event[0], (kind, ROCE_ENGINE_ASYNC_QP_BROKEN), (status, why),
+			(owner, &broken));
+	assert_fields(fx_tx_one(&end), (opcode, IBV_OPCODE_RC_ACKNOWLEDGE), (syndrome, syndrome),
+			(psn, psn));
 }
 
 /* Its receive came back with this status. */
@@ -87,10 +82,8 @@ expect_returned(uint64_t wr_id, enum ibv_wc_status status)
 {
 	const struct roce_event event = fx_event(end.recv_cq);
 
-	assert_int_equal(event.wr_id, wr_id);
-	assert_int_equal(event.status, status);
-	assert_int_equal(event.kind, ROCE_EVENT_RECV);
-	assert_ptr_equal(event.owner, &broken);
+	assert_fields(event, (wr_id, wr_id), (status, status), (kind, ROCE_EVENT_RECV),
+			(owner, &broken));
 }
 
 /* The witness gets this receive, whole, and its peer an ordinary acknowledgement. */
@@ -98,7 +91,6 @@ static void
 expect_undisturbed(uint64_t wr_id)
 {
 	const uint32_t psn = witness.psn;
-	struct fx_sent sent;
 
 	memset(end.memory, 0xee, SHORT_LEN);
 	arrive(&witness);
@@ -107,9 +99,7 @@ expect_undisturbed(uint64_t wr_id)
 		assert_int_equal(end.memory[i], (uint8_t)(psn + i));
 	assert_int_equal(end.memory[8], 0xee);
 	assert_int_equal(roce_qp_state(witness.qp), ROCE_QP_RTS);
-	sent = fx_tx_one(&end);
-	assert_int_equal(sent.syndrome, FX_ACK);
-	assert_int_equal(sent.psn, psn);
+	assert_fields(fx_tx_one(&end), (syndrome, FX_ACK), (psn, psn));
 	assert_int_equal(end.async_events, 1);
 }
 
@@ -372,9 +362,8 @@ expect_message(const struct client *from, uint32_t first)
 	const struct roce_event event = fx_event(end.recv_cq);
 	const uint8_t *at = end.memory + event.wr_id * PLACE;
 
-	assert_ptr_equal(event.owner, from);
-	assert_int_equal(event.status, IBV_WC_SUCCESS);
-	assert_int_equal(event.byte_len, (from->psn - 1 - first) * FX_MTU + 8);
+	assert_fields(event, (owner, from), (status, IBV_WC_SUCCESS),
+			(byte_len, (from->psn - 1 - first) * FX_MTU + 8));
 	for (uint32_t i = 0; i < event.byte_len; i++)
 		assert_int_equal(at[i], (uint8_t)(first + i / FX_MTU + i % FX_MTU));
 	for (uint32_t i = event.byte_len; i < PLACE; i++)

@@ -120,11 +120,8 @@ query__tells_every_field(void **state)
 
 		memset(&counts, poison[i], sizeof(counts));
 		roce_srq_query(srq, &counts);
-		assert_int_equal(counts.max, 7);
-		assert_int_equal(counts.available, 4);
-		assert_int_equal(counts.outstanding, 5);
-		assert_int_equal(counts.low, 3);
-		assert_int_equal(counts.armed, true);
+		assert_fields(counts, (max, 7), (available, 4), (outstanding, 5), (low, 3),
+				(armed, true));
 		/* Attached to it, connected or not. */
 		assert_int_equal(counts.queue_pairs, 2 - i);
 		if (i == 0)
@@ -363,13 +360,9 @@ end__returns_the_held_receive(void **state)
 		fx_expect_counts(srq, 4, 1, 2);
 		end_by(&c, how);
 		if (how == BY_ERROR) {
-			struct roce_event event;
-
 			fx_expect_counts(srq, 4, 1, 2);
-			event = fx_event(end.recv_cq);
-			assert_int_equal(event.wr_id, 42);
-			assert_int_equal(event.status, IBV_WC_WR_FLUSH_ERR);
-			assert_ptr_equal(event.owner, &c);
+			assert_fields(fx_event(end.recv_cq), (wr_id, 42),
+					(status, IBV_WC_WR_FLUSH_ERR), (owner, &c));
 		}
 		fx_expect_counts(srq, 4, 1, 1);
 		assert_int_equal(roce_cq_count(end.recv_cq), 0);

@@ -43,8 +43,7 @@ told(const void *owner)
 
 	assert_in_range(end.async_events, 0, FX_ASYNC_EVENTS);
 	for (unsigned int i = 0; i < end.async_events; i++) {
-		assert_int_equal(end.async_event[i].kind, ROCE_ENGINE_ASYNC_SRQ_LOW);
-		assert_int_equal(end.async_event[i].status, 0);
+		assert_fields(end.async_event[i], (kind, ROCE_ENGINE_ASYNC_SRQ_LOW), (status, 0));
 		times += end.async_event[i].owner == owner;
 	}
 	return times;

@@ -197,8 +197,7 @@ try_below(uint32_t lying, uint32_t held, uint32_t completed)
 		struct roce_event event;
 
 		assert_int_equal(roce_cq_poll(end.recv_cq, &event, 1), 1);
-		assert_int_equal(event.wr_id, i);
-		assert_int_equal(event.status, IBV_WC_SUCCESS);
+		assert_fields(event, (wr_id, i), (status, IBV_WC_SUCCESS));
 	}
 	for (unsigned int i = 0; i < 4; i++)
 		roce_qp_destroy(c[i].qp);
@@ -296,11 +295,8 @@ try_without_memory(struct roce_srq *srq, unsigned int nth, uint32_t to)
 	assert_int_equal(rc, fx_failed() ? -ENOMEM : 0);
 	fx_fail(0);
 	roce_srq_query(srq, &is);
-	assert_int_equal(is.max, rc == 0 ? to : was.max);
-	assert_int_equal(is.available, was.available);
-	assert_int_equal(is.outstanding, was.outstanding);
-	assert_int_equal(is.low, was.low);
-	assert_int_equal(is.armed, was.armed);
+	assert_fields(is, (max, rc == 0 ? to : was.max), (available, was.available),
+			(outstanding, was.outstanding), (low, was.low), (armed, was.armed));
 	assert_int_equal(fx_live(), before);
 	return rc == 0;
 }

@@ -170,8 +170,7 @@ own_queue__holds_its_depth_and_orders(void **state)
 	client_to_error(&c);
 	assert_int_equal(roce_cq_poll(end.recv_cq, event, 8), 3);
 	for (uint32_t i = 0; i < 3; i++) {
-		assert_int_equal(event[i].wr_id, 5 + i);
-		assert_int_equal(event[i].status, IBV_WC_WR_FLUSH_ERR);
+		assert_fields(event[i], (wr_id, 5 + i), (status, IBV_WC_WR_FLUSH_ERR));
 	}
 	roce_qp_destroy(c.qp);
 }

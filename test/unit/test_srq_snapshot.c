@@ -90,8 +90,7 @@ srq__is_seen_from_birth_to_death(void **state)
 	s = look();
 	assert_int_equal(s.srqs, 3);
 	assert_int_equal(s.srq[1].id, first + 2);
-	assert_int_equal(s.srq[2].id, first + 3);
-	assert_int_equal(s.srq[2].counts.max, 7);
+	assert_fields(s.srq[2], (id, first + 3), (counts.max, 7));
 	roce_qp_destroy(own);
 	assert_int_equal(roce_srq_destroy(b), 0);
 	assert_int_equal(roce_srq_destroy(c), 0);
@@ -111,8 +110,7 @@ srq__tells_what_happened_to_it(void **state)
 		assert_int_equal(roce_srq_set_low(end.srq, 2), 0);
 		arrive(&c[0]);
 		s = look();
-		assert_int_equal(s.srq[0].low_watermark_events, round - 1);
-		assert_true(s.srq[0].counts.armed);
+		assert_fields(s.srq[0], (low_watermark_events, round - 1), (counts.armed, true));
 		arrive(&c[1]);
 		arrive(&c[0]);
 		/* Nothing there: the packet comes again. */
@@ -121,12 +119,9 @@ srq__tells_what_happened_to_it(void **state)
 		c[1].psn = roce_psn_add(c[1].psn, ROCE_PSN_MASK);
 		reap_many(end.recv_cq, 2);
 		s = look();
-		assert_int_equal(s.srq[0].low_watermark_events, round);
-		assert_int_equal(s.srq[0].empty, 2 * round);
-		assert_int_equal(s.srq[0].counts.available, 0);
-		assert_int_equal(s.srq[0].counts.outstanding, 1);
-		assert_int_equal(s.srq[0].counts.low, 2);
-		assert_false(s.srq[0].counts.armed);
+		assert_fields(s.srq[0], (low_watermark_events, round), (empty, 2 * round),
+				(counts.available, 0), (counts.outstanding, 1), (counts.low, 2),
+				(counts.armed, false));
 		reap_many(end.recv_cq, 1);
 	}
 	roce_qp_destroy(c[0].qp);
@@ -163,15 +158,12 @@ qp__tells_what_it_took_and_holds(void **state)
 			static const uint32_t taken[] = { 0, 3, 1, 1 };
 			const struct roce_qp_snapshot it = of_client(&s, &c[i]);
 
-			assert_int_equal(it.taken, taken[i]);
-			assert_int_equal(it.held, i == 2);
-			assert_int_equal(it.requests, 0);
+			assert_fields(it, (taken, taken[i]), (held, i == 2), (requests, 0));
 			/* Message by message, whether somebody reaped it or not. */
-			assert_int_equal(it.received, i == 1 ? 3 : 0);
-			assert_int_equal(it.srq, s.srq[i == 3].id);
-			assert_int_equal(it.state, i == 3 ? ROCE_QP_ERR : ROCE_QP_RTS);
-			assert_int_equal(it.soft_high, i == 0 ? 5 : ROCE_HIGH_NONE);
-			assert_int_equal(it.hard_high, i == 0 ? 7 : ROCE_HIGH_NONE);
+			assert_fields(it, (received, i == 1 ? 3 : 0), (srq, s.srq[i == 3].id),
+					(state, i == 3 ? ROCE_QP_ERR : ROCE_QP_RTS),
+					(soft_high, i == 0 ? 5 : ROCE_HIGH_NONE),
+					(hard_high, i == 0 ? 7 : ROCE_HIGH_NONE));
 			assert_ptr_equal(roce_domain_engine(end.domain, it.engine),
 					roce_qp_engine(c[i].qp));
 		}
@@ -197,15 +189,10 @@ qp__tells_what_was_posted_and_completed(void **state)
 		assert_int_equal(fx_send(&end, c.qp, i, 0, SHORT_LEN, 0), 0);
 	s = look();
 	it = of_client(&s, &c);
-	assert_int_equal(it.posted, 3);
-	assert_int_equal(it.completed, 0);
-	assert_int_equal(it.requests, 3);
+	assert_fields(it, (posted, 3), (completed, 0), (requests, 3));
 	client_to_error(&c);
 	s = look();
-	it = of_client(&s, &c);
-	assert_int_equal(it.posted, 3);
-	assert_int_equal(it.completed, 3);
-	assert_int_equal(it.requests, 0);
+	assert_fields(of_client(&s, &c), (posted, 3), (completed, 3), (requests, 0));
 	roce_qp_destroy(c.qp);
 }
 
@@ -228,16 +215,11 @@ qp__with_a_queue_of_its_own(void **state)
 	}
 	s = look();
 	it = of_client(&s, &c);
-	assert_int_equal(it.srq, ROCE_NO_SRQ);
-	assert_int_equal(it.held, 3);
-	assert_int_equal(it.taken, 0);
-	assert_int_equal(it.state, ROCE_QP_RESET);
+	assert_fields(it, (srq, ROCE_NO_SRQ), (held, 3), (taken, 0), (state, ROCE_QP_RESET));
 	client_connect(&c);
 	begin(&c);
 	s = look();
-	it = of_client(&s, &c);
-	assert_int_equal(it.held, 3);
-	assert_int_equal(it.taken, 1);
+	assert_fields(of_client(&s, &c), (held, 3), (taken, 1));
 	roce_qp_destroy(c.qp);
 }
 

@@ -25,9 +25,8 @@ conf__init_at_first_open_fini_at_last_close(void **state)
 		assert_int_equal(fake.inits, turn);
 		assert_string_equal(fake.data, "port=x ip=y");
 		assert_string_equal(fake.info.ia_name, "a");
-		assert_int_equal(fake.info.dapl_version_major, 1);
-		assert_int_equal(fake.info.dapl_version_minor, 2);
-		assert_int_equal(fake.info.is_thread_safe, DAT_FALSE);
+		assert_fields(fake.info, (dapl_version_major, 1), (dapl_version_minor, 2),
+				(is_thread_safe, DAT_FALSE));
 		assert_int_equal(dat_ia_close(first, DAT_CLOSE_DEFAULT), DAT_SUCCESS);
 		assert_int_equal(fake.finis, turn - 1);
 		assert_int_equal(dat_ia_close(second, DAT_CLOSE_DEFAULT), DAT_SUCCESS);

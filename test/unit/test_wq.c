@@ -111,8 +111,7 @@ expect_message(const uint8_t *at, uint32_t segments, uint64_t id)
 static bool
 is_small(const struct roce_qp *qp)
 {
-	assert_int_equal(qp->wq.stride_shift, qp->post.wq.stride_shift);
-	assert_ptr_equal(qp->wq.slots, qp->post.wq.slots);
+	assert_fields(qp->wq, (stride_shift, qp->post.wq.stride_shift), (slots, qp->post.wq.slots));
 	return qp->wq.stride_shift == LINE;
 }
 
@@ -166,8 +165,7 @@ larger__request_of_each_kind_makes_room(void **state)
 		assert_false(is_small(qn));
 		fx_exchange(&near, &far);
 		event = fx_event(near.send_cq);
-		assert_int_equal(event.status, IBV_WC_SUCCESS);
-		assert_int_equal(event.wr_id, i);
+		assert_fields(event, (status, IBV_WC_SUCCESS), (wr_id, i));
 		if (kind[i].opcode == IBV_WR_SEND)
 			expect_message(far.memory, kind[i].segments, i);
 		while (roce_cq_poll(far.recv_cq, &event, 1) > 0)
@@ -207,8 +205,7 @@ larger__moves_what_is_under_way(void **state)
 		fx_exchange(&near, &far);
 		for (uint64_t id = 100; id < 104; id++) {
 			assert_int_equal(roce_cq_poll(near.send_cq, &event, 1), 1);
-			assert_int_equal(event.wr_id, id);
-			assert_int_equal(event.status, IBV_WC_SUCCESS);
+			assert_fields(event, (wr_id, id), (status, IBV_WC_SUCCESS));
 		}
 		expect_message(far.memory, 4, 103);
 		expect_message(far.memory + 4096, 1, 102);

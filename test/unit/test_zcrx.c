@@ -25,10 +25,8 @@ message__is_given_where_it_lies(void **state)
 	judge(m, psn);
 	assert_ptr_equal(rte_pktmbuf_mtod(m, uint8_t *), payload);
 	assert_int_equal(rte_pktmbuf_iova(m), iova);
-	assert_int_equal(fx_stats(&end)->rx_lent, 1);
-	assert_int_equal(fx_stats(&end)->rx_lent_copied, 0);
-	assert_int_equal(fx_stats(&end)->rx_bytes, BYTES);
-	assert_int_equal(fx_stats(&end)->rx_send_requests, 1);
+	assert_fields(*fx_stats(&end), (rx_lent, 1), (rx_lent_copied, 0), (rx_bytes, BYTES),
+			(rx_send_requests, 1));
 	rte_pktmbuf_free(m);
 	assert_int_equal(rte_mempool_full(heads), 1);
 }
@@ -176,9 +174,8 @@ immediate__is_told_as_ever(void **state)
 	fx_rx_request(&end, &peer, IBV_OPCODE_RC_SEND_ONLY_WITH_IMMEDIATE, psn, BYTES,
 			FX_SOLICITED);
 	event = fx_event(end.recv_cq);
-	assert_int_equal(event.flags, ROCE_EVENT_ZCRX | ROCE_EVENT_IMM | ROCE_EVENT_SOLICITED);
-	assert_int_equal(event.imm, FX_IMM);
-	assert_int_equal(event.byte_len, BYTES);
+	assert_fields(event, (flags, ROCE_EVENT_ZCRX | ROCE_EVENT_IMM | ROCE_EVENT_SOLICITED),
+			(imm, FX_IMM), (byte_len, BYTES));
 	m = roce_qp_take_mbuf(qp, &event);
 	assert_non_null(m);
 	judge(m, psn);
@@ -194,10 +191,7 @@ message__without_bytes_gives_no_frame(void **state)
 	post(3, 1);
 	fx_rx_request(&end, &peer, ONLY, psn, 0, 0);
 	event = fx_event(end.recv_cq);
-	assert_int_equal(event.wr_id, 3);
-	assert_int_equal(event.status, IBV_WC_SUCCESS);
-	assert_int_equal(event.flags, 0);
-	assert_int_equal(event.byte_len, 0);
+	assert_fields(event, (wr_id, 3), (status, IBV_WC_SUCCESS), (flags, 0), (byte_len, 0));
 	assert_null(roce_qp_take_mbuf(qp, &event));
 	assert_int_equal(fx_stats(&end)->rx_lent, 0);
 }
@@ -206,18 +200,12 @@ message__without_bytes_gives_no_frame(void **state)
 static void
 message__of_several_packets_is_too_long(void **state)
 {
-	struct roce_event event;
-
 	post(5, 1);
 	fx_rx_request(&end, &peer, IBV_OPCODE_RC_SEND_FIRST, psn, FX_MTU, 0);
 	answers(FX_NAK(ROCE_NAK_INVALID_REQUEST));
-	event = fx_event(end.recv_cq);
-	assert_int_equal(event.wr_id, 5);
-	assert_int_equal(event.status, IBV_WC_LOC_LEN_ERR);
-	assert_int_equal(event.flags, 0);
+	assert_fields(fx_event(end.recv_cq), (wr_id, 5), (status, IBV_WC_LOC_LEN_ERR), (flags, 0));
 	assert_int_equal(roce_qp_state(qp), ROCE_QP_ERR);
-	assert_int_equal(fx_stats(&end)->resp_local_length_error, 1);
-	assert_int_equal(fx_stats(&end)->rx_lent, 0);
+	assert_fields(*fx_stats(&end), (resp_local_length_error, 1), (rx_lent, 0));
 }
 
 /* It uses the receive up, as any other; there is no payload for the receiver. */
@@ -229,8 +217,7 @@ write__with_immediate_gives_no_frame(void **state)
 	post(4, 1);
 	fx_rx_request(&end, &peer, IBV_OPCODE_RC_RDMA_WRITE_ONLY_WITH_IMMEDIATE, psn, 0, 0);
 	event = fx_event(end.recv_cq);
-	assert_int_equal(event.wr_id, 4);
-	assert_int_equal(event.flags, ROCE_EVENT_WRITE | ROCE_EVENT_IMM);
+	assert_fields(event, (wr_id, 4), (flags, ROCE_EVENT_WRITE | ROCE_EVENT_IMM));
 	assert_null(roce_qp_take_mbuf(qp, &event));
 }
 
@@ -238,15 +225,11 @@ write__with_immediate_gives_no_frame(void **state)
 static void
 message__that_is_refused_gives_no_frame(void **state)
 {
-	struct roce_event event;
-
 	post(6, 1);
 	fx_rx_request(&end, &peer, ROCE_OPCODE_RC_SEND_ONLY_WITH_INVALIDATE, psn, BYTES, 0);
 	answers(FX_NAK(ROCE_NAK_REMOTE_ACCESS));
-	event = fx_event(end.recv_cq);
-	assert_int_equal(event.wr_id, 6);
-	assert_int_equal(event.status, IBV_WC_REM_INV_REQ_ERR);
-	assert_int_equal(event.flags, 0);
+	assert_fields(fx_event(end.recv_cq), (wr_id, 6), (status, IBV_WC_REM_INV_REQ_ERR),
+			(flags, 0));
 	assert_int_equal(fx_stats(&end)->rx_lent, 0);
 }
 
@@ -264,8 +247,7 @@ message__is_given_once(void **state)
 	hear();
 	psn--;
 	hear();
-	assert_int_equal(fx_stats(&end)->duplicate_request, 2);
-	assert_int_equal(fx_stats(&end)->rx_lent, 1);
+	assert_fields(*fx_stats(&end), (duplicate_request, 2), (rx_lent, 1));
 	bad = fx_request(&peer, ONLY, psn, BYTES, 0);
 	rte_pktmbuf_mtod(bad, uint8_t *)[bad->data_len - ROCE_ICRC_LEN - 8] ^= 1;
 	fx_rx(&end, bad);
@@ -292,8 +274,7 @@ receives__of_both_kinds_take_turns(void **state)
 		hear();
 		m = take(i);
 		assert_int_equal(roce_cq_poll(end.recv_cq, &event, 1), 1);
-		assert_int_equal(event.wr_id, i + 1);
-		assert_int_equal(event.flags, 0);
+		assert_fields(event, (wr_id, i + 1), (flags, 0));
 		assert_null(roce_qp_take_mbuf(qp, &event));
 		assert_int_equal(end.memory[0], (uint8_t)(number + 1));
 		judge(m, number);
@@ -345,8 +326,7 @@ frame__in_segments_is_copied(void **state)
 
 	rte_pktmbuf_free(m);
 	hear_from(chain);
-	assert_int_equal(fx_stats(&end)->rx_lent, 1);
-	assert_int_equal(fx_stats(&end)->rx_lent_copied, 1);
+	assert_fields(*fx_stats(&end), (rx_lent, 1), (rx_lent_copied, 1));
 }
 
 /* Of net_ring, say: whose pool it is wants it back. */

@@ -131,8 +131,7 @@ bound__is_receiver_not_ready(void **state)
 		psn--;
 		answers(FX_RNR(12));
 		assert_int_equal(left(), 2);
-		assert_int_equal(fx_stats(&end)->rx_lent_bound, i + 1);
-		assert_int_equal(fx_stats(&end)->rnr_nak_sent, i + 1);
+		assert_fields(*fx_stats(&end), (rx_lent_bound, i + 1), (rnr_nak_sent, i + 1));
 	}
 	assert_int_equal(roce_cq_count(end.recv_cq), 0);
 	rte_pktmbuf_free(m[1]);
@@ -187,8 +186,7 @@ bound__is_nothing_to_others(void **state)
 		(void)told(i);
 	for (unsigned int i = 10; i < 13; i++) {
 		assert_int_equal(roce_cq_poll(end.recv_cq, &event, 1), 1);
-		assert_int_equal(event.wr_id, i);
-		assert_int_equal(event.status, IBV_WC_SUCCESS);
+		assert_fields(event, (wr_id, i), (status, IBV_WC_SUCCESS));
 	}
 	assert_int_equal(fx_stats(&end)->rx_lent_bound, 0);
 }
@@ -303,8 +301,7 @@ overflow__gives_no_frame(void **state)
 	post(0, DEPTH);
 	for (unsigned int i = 0; i < DEPTH; i++)
 		hear();
-	assert_int_equal(fx_stats(&end)->cq_overflow, DEPTH - 1);
-	assert_int_equal(fx_stats(&end)->rx_lent_bound, 0);
+	assert_fields(*fx_stats(&end), (cq_overflow, DEPTH - 1), (rx_lent_bound, 0));
 	rte_pktmbuf_free(take(0));
 	assert_int_equal(rte_mempool_full(heads), 1);
 }

@@ -68,7 +68,6 @@ destroy__keeps_its_part_until_the_last_frame_is_home(void **state)
 static void
 error__leaves_what_was_told(void **state)
 {
-	struct roce_event event;
 	struct rte_mbuf *m;
 	uint32_t number;
 
@@ -80,10 +79,7 @@ error__leaves_what_was_told(void **state)
 	m = take(0);
 	judge(m, number);
 	rte_pktmbuf_free(m);
-	event = fx_event(end.recv_cq);
-	assert_int_equal(event.wr_id, 1);
-	assert_int_equal(event.status, IBV_WC_WR_FLUSH_ERR);
-	assert_int_equal(event.flags, 0);
+	assert_fields(fx_event(end.recv_cq), (wr_id, 1), (status, IBV_WC_WR_FLUSH_ERR), (flags, 0));
 }
 
 /* What nobody took is no use to the next connection; what somebody did is his. */

@@ -30,8 +30,7 @@ receive__that_comes_behind_the_look_waits(void **state)
 	hear();
 	fx_tx_one(&end);
 	assert_int_equal(roce_cq_count(end.recv_cq), 0);
-	assert_int_equal(fx_stats(&end)->rnr_nak_sent, 1);
-	assert_int_equal(fx_stats(&end)->out_of_buffer, 1);
+	assert_fields(*fx_stats(&end), (rnr_nak_sent, 1), (out_of_buffer, 1));
 	if (post_behind)
 		post(7, 1);
 	post_behind = false;
