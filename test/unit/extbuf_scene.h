@@ -85,17 +85,6 @@ teardown(void **state)
 	return fx_live() != 0 || !unit_pool_is_full();
 }
 
-static inline uint16_t
-take(struct fx_end *end, struct rte_mbuf **pkts, uint16_t max)
-{
-	uint16_t n;
-
-	roce_engine_lock(end->engine);
-	n = roce_engine_tx(end->engine, pkts, max, end->now);
-	roce_engine_unlock(end->engine);
-	return n;
-}
-
 /** What a sends goes to the device, which keeps it. @return frames. */
 static inline unsigned int
 send(void)
@@ -103,7 +92,7 @@ send(void)
 	unsigned int before = helds;
 	uint16_t n;
 
-	while ((n = take(&a, held + helds, (uint16_t)RTE_MIN(32u, HELD - helds))) > 0)
+	while ((n = fx_take(&a, held + helds, (uint16_t)RTE_MIN(32u, HELD - helds))) > 0)
 		helds += n;
 	return helds - before;
 }
@@ -124,7 +113,7 @@ answer(void)
 	unsigned int total = 0;
 	uint16_t n;
 
-	while ((n = take(&b, pkts, 32)) > 0) {
+	while ((n = fx_take(&b, pkts, 32)) > 0) {
 		for (uint16_t i = 0; i < n; i++)
 			fx_rx(&a, pkts[i]);
 		total += n;

@@ -97,28 +97,23 @@ fx_end_open(struct fx_end *end, uint8_t last, const struct fx_options *options)
 		.notify = notify,
 		.notify_arg = end,
 	};
+	const uint32_t depth = o.cq_depth != 0 ? o.cq_depth : 1024;
 
 	*end = (struct fx_end){ .ip = fx_ip(last), .now = FX_HZ };
 	for (unsigned int i = 0; i < config.engines; i++)
 		config.pool[i] = unit_pool();
 	assert_int_equal(roce_domain_create(&config, &end->domain), 0);
 	end->engine = roce_domain_engine(end->domain, 0);
-	assert_int_equal(roce_pd_create(roce_domain_context(end->domain), &end->pd), 0);
-	assert_int_equal(roce_cq_create(roce_domain_context(end->domain),
-					 o.cq_depth != 0 ? o.cq_depth : 1024, end, &end->send_cq),
-			0);
-	assert_int_equal(roce_cq_create(roce_domain_context(end->domain),
-					 o.cq_depth != 0 ? o.cq_depth : 1024, end, &end->recv_cq),
-			0);
+	end->pd = fx_pd(end);
+	end->send_cq = fx_cq(end, depth, end);
+	end->recv_cq = fx_cq(end, depth, end);
 	assert_int_equal(roce_srq_create(end->pd, o.srq_size != 0 ? o.srq_size : 256, 4, end,
 					 &end->srq),
 			0);
 	end->memory = malloc(FX_MEMORY);
 	for (uint32_t i = 0; i < FX_MEMORY; i++)
 		end->memory[i] = (uint8_t)(i ^ i >> 8);
-	assert_int_equal(roce_mr_create(end->pd, (uintptr_t)end->memory, FX_MEMORY,
-					 IBV_ACCESS_LOCAL_WRITE, &end->mr),
-			0);
+	end->mr = fx_mr(end->pd, (uintptr_t)end->memory, FX_MEMORY, IBV_ACCESS_LOCAL_WRITE);
 	end->key = roce_mr_key(end->mr);
 }
 
@@ -138,6 +133,33 @@ fx_end_close(struct fx_end *end)
 	roce_domain_destroy(end->domain);
 	free(end->memory);
 	*end = (struct fx_end){ 0 };
+}
+
+struct roce_pd *
+fx_pd(const struct fx_end *end)
+{
+	struct roce_pd *pd = NULL;
+
+	assert_int_equal(roce_pd_create(roce_domain_context(end->domain), &pd), 0);
+	return pd;
+}
+
+struct roce_cq *
+fx_cq(const struct fx_end *end, uint32_t depth, void *owner)
+{
+	struct roce_cq *cq = NULL;
+
+	assert_int_equal(roce_cq_create(roce_domain_context(end->domain), depth, owner, &cq), 0);
+	return cq;
+}
+
+struct roce_mr *
+fx_mr(struct roce_pd *pd, uint64_t addr, uint64_t len, unsigned int access)
+{
+	struct roce_mr *mr = NULL;
+
+	assert_int_equal(roce_mr_create(pd, addr, len, access, &mr), 0);
+	return mr;
 }
 
 struct roce_qp_attr
@@ -197,6 +219,32 @@ fx_up(struct roce_qp *qp, const struct roce_qp_connect *connect)
 	assert_int_equal(roce_qp_to_rtr(qp, connect), 0);
 	assert_int_equal(roce_qp_to_rts(qp), 0);
 	roce_engine_unlock(e);
+}
+
+static void
+change(struct roce_qp *qp, void (*state)(struct roce_qp *qp))
+{
+	roce_engine_lock(roce_qp_engine(qp));
+	state(qp);
+	roce_engine_unlock(roce_qp_engine(qp));
+}
+
+void
+fx_to_error(struct roce_qp *qp)
+{
+	change(qp, roce_qp_to_error);
+}
+
+void
+fx_to_reset(struct roce_qp *qp)
+{
+	change(qp, roce_qp_to_reset);
+}
+
+void
+fx_drain(struct roce_qp *qp)
+{
+	change(qp, roce_qp_drain);
 }
 
 struct fx_peer
@@ -345,8 +393,8 @@ fx_rx_answer(struct fx_end *end, struct fx_peer *peer, uint8_t syndrome, uint32_
 	fx_rx(end, fx_answer(peer, syndrome, psn, 0));
 }
 
-static uint16_t
-take(struct fx_end *end, struct rte_mbuf **pkts, uint16_t max)
+uint16_t
+fx_take(struct fx_end *end, struct rte_mbuf **pkts, uint16_t max)
 {
 	uint16_t n;
 
@@ -397,7 +445,7 @@ fx_tx(struct fx_end *end, struct fx_sent *sent, unsigned int max)
 	unsigned int total = 0;
 	uint16_t n;
 
-	while (total < max && (n = take(end, pkts, (uint16_t)RTE_MIN(32u, max - total))) > 0) {
+	while (total < max && (n = fx_take(end, pkts, (uint16_t)RTE_MIN(32u, max - total))) > 0) {
 		for (uint16_t i = 0; i < n; i++)
 			sent[total++] = dissect(end, pkts[i]);
 	}
@@ -413,30 +461,36 @@ fx_tx_all(struct fx_end *end, unsigned int *n)
 	return log_of_sent;
 }
 
+const struct fx_sent *
+fx_tx_exactly(struct fx_end *end, unsigned int n)
+{
+	assert_int_equal(fx_tx_drop(end), n);
+	return log_of_sent;
+}
+
+unsigned int
+fx_tx_drop(struct fx_end *end)
+{
+	return fx_tx(end, log_of_sent, FX_SENT);
+}
+
 struct fx_sent
 fx_tx_one(struct fx_end *end)
 {
-	unsigned int n;
-	const struct fx_sent *sent = fx_tx_all(end, &n);
-
-	assert_int_equal(n, 1);
-	return sent[0];
+	return fx_tx_exactly(end, 1)[0];
 }
 
 void
 fx_tx_none(struct fx_end *end)
 {
-	unsigned int n;
-
-	(void)fx_tx_all(end, &n);
-	assert_int_equal(n, 0);
+	assert_int_equal(fx_tx_drop(end), 0);
 }
 
 static unsigned int
 carry(struct fx_end *from, struct fx_end *to)
 {
 	struct rte_mbuf *pkts[32];
-	uint16_t n = take(from, pkts, 32);
+	uint16_t n = fx_take(from, pkts, 32);
 
 	give(to, pkts, n);
 	return n;

@@ -113,6 +113,11 @@ void fx_end_open(struct fx_end *end, uint8_t last, const struct fx_options *opti
 /** Checks that nothing is left: memory, frames. */
 void fx_end_close(struct fx_end *end);
 
+/** A protection domain, a completion queue, a region of memory: made without an error, the caller's to destroy. */
+struct roce_pd *fx_pd(const struct fx_end *end);
+struct roce_cq *fx_cq(const struct fx_end *end, uint32_t depth, void *owner);
+struct roce_mr *fx_mr(struct roce_pd *pd, uint64_t addr, uint64_t len, unsigned int access);
+
 /** Attributes of an ordinary queue pair on the end's shared receive queue. */
 struct roce_qp_attr fx_attr(const struct fx_end *end);
 struct roce_qp *fx_qp(struct fx_end *end, const struct roce_qp_attr *attr);
@@ -122,6 +127,11 @@ struct roce_qp_connect fx_connect(const struct fx_end *end, struct roce_ip ip, u
 
 /** Bring a queue pair to RTS. */
 void fx_up(struct roce_qp *qp, const struct roce_qp_connect *connect);
+
+/** Change the state of a queue pair, under the lock of its engine. */
+void fx_to_error(struct roce_qp *qp);
+void fx_to_reset(struct roce_qp *qp);
+void fx_drain(struct roce_qp *qp);
 
 /** A queue pair in RTS whose peer the test plays; ordinary when @p attr is NULL. */
 struct roce_qp *fx_play(struct fx_end *end, const struct roce_qp_attr *attr,
@@ -172,8 +182,17 @@ void fx_rx_answer(struct fx_end *end, struct fx_peer *peer, uint8_t syndrome, ui
 /** Take what the engine sends, in polls of 32, until it is silent or @p max is reached. @return frames. */
 unsigned int fx_tx(struct fx_end *end, struct fx_sent *sent, unsigned int max);
 
-/** The same with FX_SENT places, kept until the next call. */
+/** The frames of one poll of the first engine, @p max at the most; they are the caller's. @return how many. */
+uint16_t fx_take(struct fx_end *end, struct rte_mbuf **pkts, uint16_t max);
+
+/** As fx_tx() with FX_SENT places, kept until the next call. */
 const struct fx_sent *fx_tx_all(struct fx_end *end, unsigned int *n);
+
+/** The same, and a failure when it is not @p n frames. */
+const struct fx_sent *fx_tx_exactly(struct fx_end *end, unsigned int n);
+
+/** The same for a test that looks at none of them. @return frames. */
+unsigned int fx_tx_drop(struct fx_end *end);
 
 /** The only frame that the engine sends now; a failure when it is none or several. */
 struct fx_sent fx_tx_one(struct fx_end *end);

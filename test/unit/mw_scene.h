@@ -33,9 +33,7 @@ open_scene(unsigned int engines)
 
 	fx_end_open(&end, 1, &options);
 	qp = fx_played_qp(&end, &peer);
-	assert_int_equal(roce_mr_create(end.pd, (uintptr_t)end.memory, FX_MEMORY, ALL_ACCESS,
-					 &region),
-			0);
+	region = fx_mr(end.pd, (uintptr_t)end.memory, FX_MEMORY, ALL_ACCESS);
 	assert_int_equal(roce_mw_create(end.pd, &mw, &mw), 0);
 }
 
@@ -153,9 +151,7 @@ bound_key(void)
 static inline void
 break_qp(void)
 {
-	roce_engine_lock(roce_qp_engine(qp));
-	roce_qp_to_error(qp);
-	roce_engine_unlock(roce_qp_engine(qp));
+	fx_to_error(qp);
 }
 
 /** Poll the engine until it is idle; it must have no frame to send. Binds take turns without any. */

@@ -39,7 +39,7 @@ open_pair(unsigned int rights)
 	cb.max_dest_rd_atomic = DEPTH;
 	fx_up(qa, &ca);
 	fx_up(qb, &cb);
-	assert_int_equal(roce_mr_create(b.pd, (uintptr_t)b.memory, FX_MEMORY, rights, &mr), 0);
+	mr = fx_mr(b.pd, (uintptr_t)b.memory, FX_MEMORY, rights);
 }
 
 /** Nothing may be left: memory, frames. */
@@ -55,18 +55,6 @@ teardown(void **state)
 	fx_end_close(&a);
 	fx_end_close(&b);
 	return fx_live() != 0 || !unit_pool_is_full();
-}
-
-/** Take the frames that the end sends in one poll. @return frames, at most 32. */
-static inline uint16_t
-speaks(struct fx_end *end, struct rte_mbuf **pkts)
-{
-	uint16_t n;
-
-	roce_engine_lock(end->engine);
-	n = roce_engine_tx(end->engine, pkts, 32, end->now);
-	roce_engine_unlock(end->engine);
-	return n;
 }
 
 #endif

@@ -27,7 +27,6 @@ setup(void **state)
 	const struct played how = {
 		.max_rd_atomic = DEPTH, .max_dest_rd_atomic = DEPTH, .rights = PEER_ALL
 	};
-	unsigned int n;
 
 	open_scene(&how);
 	connection = connect_to_peer(&how);
@@ -43,8 +42,7 @@ setup(void **state)
 
 		assert_int_equal(roce_qp_post_send(qp, &wr), 0);
 	}
-	(void)fx_tx_all(&end, &n);
-	assert_int_equal(n, RTE_DIM(posted));
+	assert_int_equal(fx_tx_drop(&end), RTE_DIM(posted));
 	fx_rx_answer(&end, &peer, FX_ACK, FX_SQ_PSN);
 	assert_int_equal(fx_event(end.send_cq).wr_id, 0);
 	fx_rx_request(&end, &peer, SEND, FX_RQ_PSN, 8, FX_ACKREQ);
@@ -326,15 +324,13 @@ psn__flood_does_not_starve_the_peer(void **state)
 	uint32_t psn = FX_RQ_PSN + 1;
 
 	for (unsigned int round = 0; round < 7; round++) {
-		unsigned int n;
 		const struct fx_sent *sent;
 
 		for (unsigned int i = 0; i < 2000; i++)
 			fx_rx_request(&end, &peer, SEND, FX_RQ_PSN - i, 8, FX_ACKREQ);
 		(void)said();
 		fx_rx_request(&end, &peer, SEND, psn, 8, FX_ACKREQ);
-		sent = fx_tx_all(&end, &n);
-		assert_int_equal(n, 1);
+		sent = fx_tx_exactly(&end, 1);
 		assert_fields(sent[0], (psn, psn), (syndrome, FX_ACK));
 		assert_int_equal(fx_event(end.recv_cq).status, IBV_WC_SUCCESS);
 		psn++;

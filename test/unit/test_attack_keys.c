@@ -151,12 +151,10 @@ keys__of_regions_and_windows_never_meet(void **state)
 {
 	struct roce_mr *region;
 	struct roce_mw *mw;
-	struct roce_qp *qp;
 	struct fx_peer peer;
-	uint32_t below;
+	struct roce_qp *qp = fx_played_qp(&end, &peer);
+	uint32_t below = make_key(&region);
 
-	qp = fx_played_qp(&end, &peer);
-	below = make_key(&region);
 	assert_int_equal(roce_mw_create(end.pd, &mw, &mw), 0);
 	for (unsigned int i = 0; i < 200000; i++) {
 		const struct roce_mr *entry;

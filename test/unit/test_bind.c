@@ -85,9 +85,7 @@ bind__shares_the_poll(void **state)
 	for (uint32_t i = 0; i < 3 * ROCE_QUANTUM; i++)
 		post_part(i, i, 64);
 	assert_int_equal(fx_send(&end, other, 1, 0, 8, 0), 0);
-	roce_engine_lock(end.engine);
-	assert_int_equal(roce_engine_tx(end.engine, pkts, 32, end.now), 1);
-	roce_engine_unlock(end.engine);
+	assert_int_equal(fx_take(&end, pkts, 32), 1);
 	rte_pktmbuf_free(pkts[0]);
 	assert_in_range(roce_cq_count(end.send_cq), 1, ROCE_QUANTUM);
 	settle();
@@ -120,7 +118,6 @@ bind__stands_between_the_messages(void **state)
 static void
 bind__is_preceded_by_an_ack_request(void **state)
 {
-	unsigned int n;
 	const struct fx_sent *sent;
 
 	/* The peer has said that it gives no credits. */
@@ -131,8 +128,7 @@ bind__is_preceded_by_an_ack_request(void **state)
 	post_send(4, MTU + 1);
 	post_part(5, 0, 64);
 	post_part(6, 0, 64);
-	sent = fx_tx_all(&end, &n);
-	assert_int_equal(n, 4);
+	sent = fx_tx_exactly(&end, 4);
 	assert_true(sent[0].ack_req);
 	assert_false(sent[1].ack_req);
 	assert_false(sent[2].ack_req);
@@ -143,16 +139,13 @@ bind__is_preceded_by_an_ack_request(void **state)
 static void
 bind__completes_in_its_turn(void **state)
 {
-	unsigned int n;
-
 	post_part(1, 0, 64);
 	post_send(2, 8);
 	post_part(3, 0, 64);
 	post_part(4, 0, 64);
 	post_send(5, 2 * MTU);
 	post_part(6, 0, 64);
-	(void)fx_tx_all(&end, &n);
-	assert_int_equal(n, 3);
+	assert_int_equal(fx_tx_drop(&end), 3);
 	expect_bind_event(1, IBV_WC_SUCCESS);
 	expect_no_event();
 	acknowledge(0);
@@ -174,14 +167,12 @@ static void
 bind__fenced_waits_for_the_acknowledgements(void **state)
 {
 	struct roce_mw_bind bind = part(0, 64, PEER_READS);
-	unsigned int n;
 
 	post_send(1, 8);
 	post_send(2, 8);
 	assert_int_equal(post_bind(qp, 3, &bind, ROCE_WR_SIGNALED | ROCE_WR_FENCE), 0);
 	post_send(4, 8);
-	(void)fx_tx_all(&end, &n);
-	assert_int_equal(n, 2);
+	assert_int_equal(fx_tx_drop(&end), 2);
 	acknowledge(0);
 	expect_send_event(1, IBV_WC_SUCCESS);
 	fx_tx_none(&end);
@@ -272,14 +263,13 @@ static void
 rewind__forward_passes_over_binds(void **state)
 {
 	struct fx_sent sent;
-	unsigned int n;
 
 	post_send(1, 8);
 	post_part(2, 0, 64);
 	post_send(3, 8);
 	post_part(4, 0, 64);
 	post_send(5, 8);
-	(void)fx_tx_all(&end, &n);
+	fx_tx_drop(&end);
 	fx_rx_answer(&end, &peer, FX_NAK(ROCE_NAK_PSN_SEQUENCE), PSN);
 	assert_int_equal(one_frame().psn, PSN);
 	acknowledge(1);
@@ -310,8 +300,7 @@ rewind__binds_use_no_credits(void **state)
 		fx_rx_answer(&end, &peer, FX_RNR(1), PSN + 1);
 		fx_rx(&end, fx_answer(&peer, CREDITS(roce_credit_encode(credits)), PSN, 1));
 		end.now += FX_HZ / 100;
-		(void)fx_tx_all(&end, &n);
-		assert_int_equal(n, credits);
+		assert_int_equal(fx_tx_drop(&end), credits);
 		roce_qp_destroy(qp);
 		qp = fx_played_qp(&end, &peer);
 		while (roce_cq_count(end.send_cq) > 0)
@@ -325,14 +314,13 @@ flush__leaves_nothing_to_peers(void **state)
 {
 	struct roce_mw_bind fenced = part(0, 64, PEER_READS);
 	uint32_t before, executed;
-	unsigned int n;
 
 	before = post_part(1, 0, 64);
 	fx_tx_none(&end);
 	expect_bind_event(1, IBV_WC_SUCCESS);
 	post_send(2, 8);
 	assert_int_equal(post_bind(qp, 3, &fenced, ROCE_WR_FENCE), 0);
-	(void)fx_tx_all(&end, &n);
+	fx_tx_drop(&end);
 	break_qp();
 	expect_send_event(2, IBV_WC_WR_FLUSH_ERR);
 	expect_bind_event(3, IBV_WC_WR_FLUSH_ERR);
@@ -344,7 +332,7 @@ flush__leaves_nothing_to_peers(void **state)
 	post_send(4, 8);
 	executed = post_part(5, 0, 64);
 	post_send(6, 8);
-	(void)fx_tx_all(&end, &n);
+	fx_tx_drop(&end);
 	assert_int_equal(bound_key(), executed);
 	break_qp();
 	expect_send_event(4, IBV_WC_WR_FLUSH_ERR);
@@ -364,13 +352,12 @@ flush__leaves_later_binds_of_others(void **state)
 	const struct roce_qp_connect connect = fx_connect(&end, fx_ip(98), 0x778);
 	struct roce_qp *other = fx_qp(&end, NULL);
 	struct roce_mw_bind later = part(7, 7, PEER_READS);
-	unsigned int n;
 
 	fx_up(other, &connect);
 	post_send(1, 8);
 	post_part(2, 0, 64);
 	post_part(3, 0, 64);
-	(void)fx_tx_all(&end, &n);
+	fx_tx_drop(&end);
 	assert_int_equal(post_bind(other, 4, &later, 0), 0);
 	fx_tx_none(&end);
 	break_qp();
@@ -402,14 +389,11 @@ reset__drops_binds_and_starts_over(void **state)
 {
 	const struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
 	struct roce_mw_bind bind = part(0, 64, PEER_READS);
-	unsigned int n;
 
 	post_send(1, 8);
 	assert_int_equal(post_bind(qp, 2, &bind, ROCE_WR_FENCE | ROCE_WR_SIGNALED), 0);
-	(void)fx_tx_all(&end, &n);
-	roce_engine_lock(end.engine);
-	roce_qp_to_reset(qp);
-	roce_engine_unlock(end.engine);
+	fx_tx_drop(&end);
+	fx_to_reset(qp);
 	assert_int_equal(post_bind(qp, 3, &bind, 0), -EINVAL);
 	expect_no_event();
 	assert_int_equal(bound_key(), 0);
@@ -433,20 +417,18 @@ fail__when_the_region_is_gone(void **state)
 	for (unsigned int i = 0; i < RTE_DIM(flags); i++) {
 		struct roce_mw_bind bind;
 		struct roce_mr *mr;
-		unsigned int n;
 
 		before = post_part(0, 0, 64);
 		fx_tx_none(&end);
 		expect_bind_event(0, IBV_WC_SUCCESS);
-		assert_int_equal(roce_mr_create(end.pd, 0x1000, 64, ALL_ACCESS, &mr), 0);
+		mr = fx_mr(end.pd, 0x1000, 64, ALL_ACCESS);
 		bind = (struct roce_mw_bind){ mw, roce_mr_key(mr), PEER_READS, 0x1000, 64, 0 };
 		post_send(1, 8);
 		post_send(2, 8);
 		assert_int_equal(post_bind(qp, 3, &bind, flags[i]), 0);
 		post_send(4, 8);
 		assert_int_equal(roce_mr_destroy(mr), 0);
-		(void)fx_tx_all(&end, &n);
-		assert_int_equal(n, 2);
+		assert_int_equal(fx_tx_drop(&end), 2);
 		acknowledge(0);
 		expect_send_event(1, IBV_WC_SUCCESS);
 		fx_tx_none(&end);
@@ -473,15 +455,13 @@ static void
 fail__survives_a_rewind(void **state)
 {
 	struct roce_mw_bind bind;
-	struct roce_mr *mr;
-	unsigned int n;
+	struct roce_mr *mr = fx_mr(end.pd, 0x1000, 64, ALL_ACCESS);
 
-	assert_int_equal(roce_mr_create(end.pd, 0x1000, 64, ALL_ACCESS, &mr), 0);
 	bind = (struct roce_mw_bind){ mw, roce_mr_key(mr), PEER_READS, 0x1000, 64, 0 };
 	post_send(1, 8);
 	assert_int_equal(post_bind(qp, 2, &bind, 0), 0);
 	assert_int_equal(roce_mr_destroy(mr), 0);
-	(void)fx_tx_all(&end, &n);
+	fx_tx_drop(&end);
 	fx_rx_answer(&end, &peer, FX_NAK(ROCE_NAK_PSN_SEQUENCE), PSN);
 	assert_int_equal(fx_tx_one(&end).psn, PSN);
 	expect_no_event();
@@ -493,14 +473,12 @@ fail__survives_a_rewind(void **state)
 static void
 fail__when_the_window_is_gone(void **state)
 {
-	unsigned int n;
-
 	post_send(1, 8);
 	post_part(2, 0, 64);
 	post_part(3, 0, 64);
 	roce_mw_destroy(mw);
 	mw = NULL;
-	(void)fx_tx_all(&end, &n);
+	fx_tx_drop(&end);
 	acknowledge(0);
 	expect_send_event(1, IBV_WC_SUCCESS);
 	expect_bind_event(2, IBV_WC_MW_BIND_ERR);
@@ -514,14 +492,11 @@ static void
 drain__waits_for_binds(void **state)
 {
 	struct roce_mw_bind bind = part(0, 64, PEER_READS);
-	unsigned int n;
 
 	post_send(1, 8);
 	assert_int_equal(post_bind(qp, 2, &bind, ROCE_WR_FENCE | ROCE_WR_SIGNALED), 0);
-	(void)fx_tx_all(&end, &n);
-	roce_engine_lock(end.engine);
-	roce_qp_drain(qp);
-	roce_engine_unlock(end.engine);
+	fx_tx_drop(&end);
+	fx_drain(qp);
 	fx_tx_none(&end);
 	assert_int_equal(end.async_events, 0);
 	acknowledge(0);

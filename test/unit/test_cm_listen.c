@@ -225,9 +225,8 @@ unlisten__leaves_what_was_told(void **state)
 	struct end *end = &world->end[1];
 	struct roce_cm_msg req = good_request(end);
 	struct roce_cm_param param = offer(end, NULL);
-	struct roce_cm_listener *listener;
+	struct roce_cm_listener *listener = world_listen(end, 2);
 
-	listener = world_listen(end, 2);
 	end->policy = POLICY_HOLD;
 	hear(end, &req);
 	req.local_id++;

@@ -205,9 +205,8 @@ rx__judges_the_source(void **state)
 		.local_id = 0x2222,
 		.remote_id = id,
 		.qpn = 0x10100 };
-	struct roce_cm_msg wrong;
+	struct roce_cm_msg wrong = dreq;
 
-	wrong = dreq;
 	wrong.local_id++;
 	hear(end, &wrong);
 	wrong = dreq;

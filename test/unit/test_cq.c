@@ -42,10 +42,8 @@ push__succeeds_exactly_depth_times(void **state)
 {
 	for (uint32_t depth = 1; depth <= 65; depth++) {
 		struct roce_event event[70];
-		struct roce_cq *cq;
+		struct roce_cq *cq = fx_cq(&end, depth, NULL);
 
-		assert_int_equal(roce_cq_create(roce_domain_context(end.domain), depth, NULL, &cq),
-				0);
 		assert_int_equal(roce_cq_depth(cq), depth);
 		for (uint32_t round = 0; round < 5; round++) {
 			for (uint32_t i = 0; i < depth; i++)
@@ -64,9 +62,8 @@ static void
 push__to_a_full_queue_loses_the_event_and_says_so(void **state)
 {
 	int owner;
-	struct roce_cq *cq;
+	struct roce_cq *cq = fx_cq(&end, 2, &owner);
 
-	assert_int_equal(roce_cq_create(roce_domain_context(end.domain), 2, &owner, &cq), 0);
 	assert_true(push(cq, 1));
 	assert_true(push(cq, 2));
 	assert_int_equal(end.async_events, 0);
@@ -83,9 +80,8 @@ try_push__to_a_full_queue_changes_nothing(void **state)
 {
 	const struct roce_event event = { .kind = ROCE_EVENT_USER, .wr_id = 2 };
 	struct roce_event taken;
-	struct roce_cq *cq;
+	struct roce_cq *cq = fx_cq(&end, 1, NULL);
 
-	assert_int_equal(roce_cq_create(roce_domain_context(end.domain), 1, NULL, &cq), 0);
 	assert_true(push(cq, 1));
 	assert_false(roce_cq_try_push(cq, &event));
 	assert_int_equal(end.async_events, 0);
@@ -104,17 +100,14 @@ push__of_a_lost_completion_is_counted(void **state)
 	struct roce_qp_attr attr = fx_attr(&end);
 	struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
 	struct roce_qp *qp;
-	struct roce_cq *cq;
+	struct roce_cq *cq = fx_cq(&end, 1, NULL);
 
-	assert_int_equal(roce_cq_create(roce_domain_context(end.domain), 1, NULL, &cq), 0);
 	attr.send_cq = cq;
 	qp = fx_qp(&end, &attr);
 	fx_up(qp, &connect);
 	assert_int_equal(fx_send(&end, qp, 1, 0, 8, ROCE_WR_SIGNALED), 0);
 	assert_int_equal(fx_send(&end, qp, 2, 0, 8, ROCE_WR_SIGNALED), 0);
-	roce_engine_lock(end.engine);
-	roce_qp_to_error(qp);
-	roce_engine_unlock(end.engine);
+	fx_to_error(qp);
 	assert_int_equal(end.async_event[0].kind, ROCE_ENGINE_ASYNC_CQ_OVERFLOW);
 	assert_int_equal(fx_stats(&end)->cq_overflow, 1);
 	roce_qp_destroy(qp);
@@ -184,9 +177,8 @@ static void
 look__leaves_the_events_there(void **state)
 {
 	struct roce_event event;
-	struct roce_cq *cq;
+	struct roce_cq *cq = fx_cq(&end, 3, NULL);
 
-	assert_int_equal(roce_cq_create(roce_domain_context(end.domain), 3, NULL, &cq), 0);
 	assert_false(roce_cq_look(cq, 0, &event));
 	for (uint32_t i = 0; i < 10; i++) {
 		assert_true(push(cq, i));

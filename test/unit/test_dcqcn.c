@@ -63,9 +63,7 @@ notification__stands_so_on_the_wire(void **state)
 
 	arrive_marked(0, 3);
 	(void)fx_event(end.recv_cq);
-	roce_engine_lock(end.engine);
-	assert_int_equal(roce_engine_tx(end.engine, m, RTE_DIM(m), end.now), 1);
-	roce_engine_unlock(end.engine);
+	assert_int_equal(fx_take(&end, m, RTE_DIM(m)), 1);
 	assert_int_equal(roce_frame_parse(m[0], &pkt), ROCE_FRAME_OK);
 	assert_memory_equal(pkt.bth, bth, sizeof(bth));
 	assert_memory_equal(pkt.bth + sizeof(bth), reserved, sizeof(reserved));
@@ -120,12 +118,10 @@ mark__leaves_the_acknowledgement_alone(void **state)
 {
 	struct rte_mbuf *m = fx_request(&peer, ONLY, FX_RQ_PSN, 8, FX_ACKREQ);
 	const struct fx_sent *sent;
-	unsigned int n;
 
 	*rte_pktmbuf_mtod_offset(m, uint8_t *, peer.template.l3_off + 1) |= 3;
 	fx_rx(&end, m);
-	sent = fx_tx_all(&end, &n);
-	assert_int_equal(n, 2);
+	sent = fx_tx_exactly(&end, 2);
 	assert_int_equal(sent[0].opcode, ROCE_OPCODE_CNP);
 	assert_int_equal(sent[1].opcode, IBV_OPCODE_RC_ACKNOWLEDGE);
 }
@@ -321,10 +317,9 @@ run_out_of_tokens(unsigned int *n)
 static void
 sender__goes_on_by_itself(void **state)
 {
-	const struct fx_sent *sent;
 	unsigned int n;
+	const struct fx_sent *sent = run_out_of_tokens(&n);
 
-	sent = run_out_of_tokens(&n);
 	assert_int_not_equal(roce_engine_deadline(end.engine), ROCE_NEVER);
 	assert_true(sent[0].ack_req);
 }
@@ -333,10 +328,9 @@ sender__goes_on_by_itself(void **state)
 static void
 sender__goes_on_though_it_is_limited_anew(void **state)
 {
-	const struct fx_sent *sent;
 	unsigned int n;
+	const struct fx_sent *sent = run_out_of_tokens(&n);
 
-	sent = run_out_of_tokens(&n);
 	fx_rx_answer(&end, &peer, FX_ACK, sent[n - 1].psn);
 	fx_tx_none(&end);
 	assert_true(qp->cold.dcqcn.resume_at != 0);
@@ -364,8 +358,7 @@ limiter__lets_answers_pass(void **state)
 	post_all(100);
 	(void)fx_tx_all(&end, &n);
 	fx_rx_request(&end, &peer, ONLY, FX_RQ_PSN, 8, FX_ACKREQ);
-	sent = fx_tx_all(&end, &n);
-	assert_int_equal(n, 1);
+	sent = fx_tx_exactly(&end, 1);
 	assert_int_equal(sent[0].opcode, IBV_OPCODE_RC_ACKNOWLEDGE);
 }
 
@@ -458,9 +451,7 @@ connection__starts_without_a_limit(void **state)
 	send_one();
 	arrive_cnp();
 	assert_true(qp->tx.paced);
-	roce_engine_lock(end.engine);
-	roce_qp_to_reset(qp);
-	roce_engine_unlock(end.engine);
+	fx_to_reset(qp);
 	fx_up(qp, &connect);
 	assert_false(qp->tx.paced);
 	send_one();
@@ -474,9 +465,7 @@ frames__may_be_marked_when_the_port_wants_it(void **state)
 	struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
 
 	assert_int_equal(qp->cold.template.bytes[qp->cold.template.l3_off + 1] & 3, 0);
-	roce_engine_lock(end.engine);
-	roce_qp_to_reset(qp);
-	roce_engine_unlock(end.engine);
+	fx_to_reset(qp);
 	end.domain->config.ecn = true;
 	fx_up(qp, &connect);
 	assert_int_equal(qp->cold.template.bytes[qp->cold.template.l3_off + 1] & 3, 2);

@@ -43,10 +43,7 @@ read_arrives(void)
 static void
 expect_few(void)
 {
-	unsigned int n;
-
-	(void)fx_tx_all(&end, &n);
-	assert_in_range(n, 1, 2);
+	assert_in_range(fx_tx_drop(&end), 1, 2);
 }
 
 static void
@@ -102,9 +99,7 @@ answers__that_are_not_given_take_the_refusal_along(void **state)
 	qp->tx.paced = false;
 	read_arrives();
 	arrives(IBV_OPCODE_RC_RDMA_WRITE_ONLY, FX_RQ_PSN + FRAMES, 8, 8, 0xbad);
-	roce_engine_lock(end.engine);
-	roce_qp_to_error(qp);
-	roce_engine_unlock(end.engine);
+	fx_to_error(qp);
 	fx_tx_none(&end);
 }
 

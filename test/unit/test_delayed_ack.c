@@ -34,11 +34,8 @@ static unsigned int
 acks(void)
 {
 	struct rte_mbuf *pkts[2 * QPS];
-	uint16_t n;
+	uint16_t n = fx_take(&end, pkts, 2 * QPS);
 
-	roce_engine_lock(end.engine);
-	n = roce_engine_tx(end.engine, pkts, 2 * QPS, end.now);
-	roce_engine_unlock(end.engine);
 	for (uint16_t i = 0; i < n; i++) {
 		struct roce_pkt pkt;
 
@@ -132,9 +129,7 @@ ack__is_not_released_by_polls_without_room(void **state)
 {
 	burst(QPS, QPS);
 	for (unsigned int polls = 0; polls < 2 * ROCE_PATIENCE; polls++) {
-		roce_engine_lock(end.engine);
-		assert_int_equal(roce_engine_tx(end.engine, NULL, 0, end.now), 0);
-		roce_engine_unlock(end.engine);
+		assert_int_equal(fx_take(&end, NULL, 0), 0);
 	}
 	assert_int_equal(acks(), 0);
 }
@@ -196,9 +191,7 @@ reset__forgets_the_acknowledgement(void **state)
 {
 	burst(QPS, QPS);
 	for (unsigned int i = 0; i < QPS; i += 2) {
-		roce_engine_lock(end.engine);
-		roce_qp_to_reset(qp[i]);
-		roce_engine_unlock(end.engine);
+		fx_to_reset(qp[i]);
 	}
 	burst(0, 1);
 	assert_int_equal(acks(), QPS / 2);

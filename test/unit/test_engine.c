@@ -239,13 +239,9 @@ rx__believes_only_the_peer(void **state)
 static void
 rx__depends_on_the_state(void **state)
 {
-	roce_engine_lock(end.engine);
-	roce_qp_to_error(qp);
-	roce_engine_unlock(end.engine);
+	fx_to_error(qp);
 	fx_rx(&end, request(0));
-	roce_engine_lock(end.engine);
-	roce_qp_to_reset(qp);
-	roce_engine_unlock(end.engine);
+	fx_to_reset(qp);
 	fx_rx(&end, request(0));
 	fx_rx(&end, fx_answer(&peer, FX_ACK, FX_SQ_PSN, 0));
 	assert_int_equal(fx_stats(&end)->rx_wrong_state, 3);
@@ -294,9 +290,7 @@ tx__takes_turns(void **state)
 			assert_int_equal(fx_send(&end, other[k], i, 16 * (k + 1), 8, 0), 0);
 	}
 	for (uint32_t polls = 1; polls <= 4; polls++) {
-		roce_engine_lock(end.engine);
-		n = roce_engine_tx(end.engine, pkts, 512, end.now);
-		roce_engine_unlock(end.engine);
+		n = fx_take(&end, pkts, 512);
 		for (uint16_t i = 0; i < n; i++) {
 			const uint8_t first = *rte_pktmbuf_mtod_offset(pkts[i], uint8_t *, PAYLOAD);
 
@@ -316,12 +310,10 @@ static void
 tx__answers_first(void **state)
 {
 	const struct fx_sent *sent;
-	unsigned int n;
 
 	assert_int_equal(fx_send(&end, qp, 0, 0, 8, 0), 0);
 	fx_rx_request(&end, &peer, ONLY, PSN, 8, FX_ACKREQ);
-	sent = fx_tx_all(&end, &n);
-	assert_int_equal(n, 2);
+	sent = fx_tx_exactly(&end, 2);
 	assert_int_equal(sent[0].opcode, IBV_OPCODE_RC_ACKNOWLEDGE);
 	assert_int_equal(sent[1].opcode, ONLY);
 }

@@ -83,13 +83,12 @@ frame__pads_with_zeros(void **state)
 static void
 write__is_referred_to(void **state)
 {
-	struct roce_mr *mr;
 	struct roce_sge sge = { (uintptr_t)a.memory, SEND, a.key };
 	struct roce_wr wr = {
 		.sg = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE, .flags = ROCE_WR_SIGNALED
 	};
+	struct roce_mr *mr = fx_mr(b.pd, (uintptr_t)b.memory, FX_MEMORY, ALL);
 
-	assert_int_equal(roce_mr_create(b.pd, (uintptr_t)b.memory, FX_MEMORY, ALL, &mr), 0);
 	wr.rkey = roce_mr_key(mr);
 	wr.remote_addr = (uintptr_t)b.memory + MIRROR;
 	assert_int_equal(roce_qp_post_send(qa, &wr), 0);
@@ -151,7 +150,7 @@ copied__where_the_device_cannot_read(void **state)
 	no_iova = false;
 	/* A region that it cannot read. */
 	may_read = false;
-	assert_int_equal(roce_mr_create(a.pd, sge[0].addr, LEAST, 0, &mr), 0);
+	mr = fx_mr(a.pd, sge[0].addr, LEAST, 0);
 	sge[0].lkey = roce_mr_key(mr);
 	expect_copied(&wr);
 	assert_int_equal(roce_mr_destroy(mr), 0);
@@ -213,9 +212,7 @@ copied__beyond_four_regions(void **state)
 	qb = fx_qp(&b, NULL);
 	fx_join(&a, many, &b, qb);
 	for (unsigned int i = 0; i < 5; i++) {
-		assert_int_equal(roce_mr_create(a.pd, (uintptr_t)a.memory + i * FX_MTU, FX_MTU, 0,
-						 &mr[i]),
-				0);
+		mr[i] = fx_mr(a.pd, (uintptr_t)a.memory + i * FX_MTU, FX_MTU, 0);
 		segment[i] = (struct roce_sge){ (uintptr_t)a.memory + i * FX_MTU, FX_MTU,
 			roce_mr_key(mr[i]) };
 	}
@@ -248,7 +245,7 @@ copied__gives_back_what_it_did_not_need(void **state)
 	for (unsigned int i = 0; i < 5; i++) {
 		uint64_t at = (uintptr_t)a.memory + i * FX_MTU;
 
-		assert_int_equal(roce_mr_create(a.pd, at, FX_MTU, 0, &mr[i]), 0);
+		mr[i] = fx_mr(a.pd, at, FX_MTU, 0);
 		segment[i] = (struct roce_sge){ at, FX_MTU, roce_mr_key(mr[i]) };
 	}
 	attr.max_send_sge = 5;
@@ -411,7 +408,7 @@ read__goes_on_behind_what_waits(void **state)
 	ca.max_rd_atomic = cb.max_dest_rd_atomic = 1;
 	fx_up(reader, &ca);
 	fx_up(qb, &cb);
-	assert_int_equal(roce_mr_create(b.pd, (uintptr_t)b.memory, FX_MEMORY, ALL, &mr), 0);
+	mr = fx_mr(b.pd, (uintptr_t)b.memory, FX_MEMORY, ALL);
 	wr.rkey = roce_mr_key(mr);
 	wr.remote_addr = (uintptr_t)b.memory;
 	receive(1);
@@ -441,12 +438,12 @@ region__is_looked_at(void **state)
 	struct roce_mr *mr;
 
 	assert_int_equal(looks, 1);
-	assert_int_equal(roce_mr_create(a.pd, (uintptr_t)a.memory, 8, ROCE_MR_EXTBUF, &mr), 0);
+	mr = fx_mr(a.pd, (uintptr_t)a.memory, 8, ROCE_MR_EXTBUF);
 	assert_int_equal(looks, 2);
 	assert_int_equal(roce_mr_destroy(mr), 0);
 	/* Nobody says by himself that the device can read it. */
 	may_read = false;
-	assert_int_equal(roce_mr_create(a.pd, (uintptr_t)a.memory, 8, ROCE_MR_EXTBUF, &mr), 0);
+	mr = fx_mr(a.pd, (uintptr_t)a.memory, 8, ROCE_MR_EXTBUF);
 	assert_false(mr->access & ROCE_MR_EXTBUF);
 	assert_int_equal(roce_mr_destroy(mr), 0);
 	assert_int_equal(roce_mr_create(a.pd, (uintptr_t)a.memory, 0, 0, &mr), -EINVAL);

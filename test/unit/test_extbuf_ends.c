@@ -8,9 +8,7 @@
 static void
 to_error(void)
 {
-	roce_engine_lock(a.engine);
-	roce_qp_to_error(qa);
-	roce_engine_unlock(a.engine);
+	fx_to_error(qa);
 }
 
 /* Flushed requests wait as well; one that was acknowledged before has succeeded, whenever that is told. */
@@ -75,9 +73,7 @@ drain__does_not_wait_for_the_device(void **state)
 	post(0);
 	send();
 	carry(0);
-	roce_engine_lock(a.engine);
-	roce_qp_drain(qa);
-	roce_engine_unlock(a.engine);
+	fx_drain(qa);
 	answer();
 	poll_once();
 	assert_fields(a, (async_events, 1), (async_event[0].kind, ROCE_ENGINE_ASYNC_QP_DRAINED));
@@ -124,9 +120,7 @@ reset__begins_anew(void **state)
 	answer();
 	post(1);
 	send();
-	roce_engine_lock(a.engine);
-	roce_qp_to_reset(qa);
-	roce_engine_unlock(a.engine);
+	fx_to_reset(qa);
 	roce_qp_destroy(qb);
 	qb = fx_qp(&b, NULL);
 	fx_join(&a, qa, &b, qb);
@@ -157,9 +151,7 @@ reset__and_destroy_leave_nothing(void **state)
 	carry(0);
 	answer();
 	post(1);
-	roce_engine_lock(a.engine);
-	roce_qp_to_reset(qa);
-	roce_engine_unlock(a.engine);
+	fx_to_reset(qa);
 	assert_true(roce_qp_waits_for_release(qa));
 	roce_qp_destroy(qa);
 	qa = NULL;
@@ -342,7 +334,7 @@ static void
 answer_some(const struct talk *talk)
 {
 	struct rte_mbuf *pkts[32];
-	uint16_t n = take(&b, pkts, 32);
+	uint16_t n = fx_take(&b, pkts, 32);
 
 	for (uint16_t i = 0; i < n; i++) {
 		if (roll(100) >= talk->loss)
@@ -388,7 +380,7 @@ talk__never_completes_before_the_release(void **state)
 			assert_true(++polls < 1000000);
 			consume(&talk);
 			if (helds + 32 < HELD)
-				helds += take(&a, held + helds, 32);
+				helds += fx_take(&a, held + helds, 32);
 			carry_some(&talk, from);
 			answer_some(&talk);
 			release_some(&talk);

@@ -43,7 +43,7 @@ static void
 transmit(void)
 {
 	struct rte_mbuf *pkts[32];
-	uint16_t n = take(&a, pkts, 32);
+	uint16_t n = fx_take(&a, pkts, 32);
 
 	for (uint16_t i = 0; i < n; i++) {
 		fx_rx(&b, rte_pktmbuf_copy(pkts[i], unit_pool(), 0, UINT32_MAX));

@@ -39,9 +39,8 @@ own(struct roce_srq *srq)
 static void
 end_a_region(void)
 {
-	struct roce_mr *mr;
+	struct roce_mr *mr = fx_mr(end.pd, (uintptr_t)end.memory, 8, 0);
 
-	assert_int_equal(roce_mr_create(end.pd, (uintptr_t)end.memory, 8, 0, &mr), 0);
 	assert_int_equal(roce_mr_destroy(mr), 0);
 }
 
@@ -98,12 +97,11 @@ static void
 try_send__leaves_alone_what_post_send_refuses(void **state)
 {
 	const uint64_t addr = (uintptr_t)end.memory;
-	struct roce_pd *other_pd;
 	struct roce_mr *foreign, *whole;
+	struct roce_pd *other_pd = fx_pd(&end);
 
-	assert_int_equal(roce_pd_create(roce_domain_context(end.domain), &other_pd), 0);
-	assert_int_equal(roce_mr_create(other_pd, addr, 64, 0, &foreign), 0);
-	assert_int_equal(roce_mr_create(end.pd, 0, UINT64_MAX, 0, &whole), 0);
+	foreign = fx_mr(other_pd, addr, 64, 0);
+	whole = fx_mr(end.pd, 0, UINT64_MAX, 0);
 	{
 		const struct roce_sge refused[] = {
 			{ addr, 8, end.key ^ 1 },
@@ -139,9 +137,7 @@ try_send__leaves_a_full_queue_and_one_in_reset_alone(void **state)
 	assert_int_equal(posted, fx_attr(&end).max_send_wr);
 	assert_int_equal(requests(), posted);
 
-	roce_engine_lock(end.engine);
-	roce_qp_to_reset(qp);
-	roce_engine_unlock(end.engine);
+	fx_to_reset(qp);
 	assert_false(roce_qp_try_send(qp, segment(0, 8), 0, 0));
 	assert_int_equal(requests(), 0);
 }
@@ -154,7 +150,7 @@ try_post__leaves_the_receive_that_post_leaves(void **state)
 	struct roce_mr *whole;
 
 	own(end.srq);
-	assert_int_equal(roce_mr_create(end.pd, 0, UINT64_MAX, IBV_ACCESS_LOCAL_WRITE, &whole), 0);
+	whole = fx_mr(end.pd, 0, UINT64_MAX, IBV_ACCESS_LOCAL_WRITE);
 	{
 		const struct roce_sge rule[] = {
 			segment(64, 100),
@@ -182,7 +178,7 @@ try_post__leaves_alone_what_post_refuses(void **state)
 	struct roce_mr *read_only;
 
 	own(end.srq);
-	assert_int_equal(roce_mr_create(end.pd, addr, 64, 0, &read_only), 0);
+	read_only = fx_mr(end.pd, addr, 64, 0);
 	{
 		const struct roce_sge refused[] = {
 			{ addr, 8, end.key ^ 1 },
@@ -297,9 +293,7 @@ try_recv__to_a_broken_queue_pair_is_flushed(void **state)
 	attr.max_recv_sge = 1;
 	alone = fx_play(&end, &attr, &connect, &other);
 	own(alone->rx.rq);
-	roce_engine_lock(end.engine);
-	roce_qp_to_error(alone);
-	roce_engine_unlock(end.engine);
+	fx_to_error(alone);
 	/* The first one may find it ready yet. */
 	for (unsigned int i = 0; i < 3; i++) {
 		assert_true(roce_qp_try_recv(alone, segment(0, 64), i));

@@ -34,8 +34,7 @@ setup(void **state)
 	qn = make(&near, MOST);
 	qf = make(&far, 0);
 	fx_join(&near, qn, &far, qf);
-	assert_int_equal(
-			roce_mr_create(far.pd, (uintptr_t)far.memory, FX_MEMORY, ALL, &open_mr), 0);
+	open_mr = fx_mr(far.pd, (uintptr_t)far.memory, FX_MEMORY, ALL);
 	return 0;
 }
 
@@ -123,9 +122,7 @@ send__is_the_same_when_sent_again(void **state)
 
 	fx_fill_srq(&far, 1, MOST);
 	assert_int_equal(post(IBV_WR_SEND, MOST), 0);
-	roce_engine_lock(near.engine);
-	n = roce_engine_tx(near.engine, m, RTE_DIM(m), near.now);
-	roce_engine_unlock(near.engine);
+	n = fx_take(&near, m, RTE_DIM(m));
 	assert_int_equal(n, 1);
 	rte_pktmbuf_free(m[0]);
 	near.now += FX_HZ;

@@ -109,9 +109,7 @@ send__invalidates_with_its_last_packet_only(void **state)
 
 	fx_fill_srq(&end, 1, LEN);
 	send_invalidate(1, LEN, key);
-	roce_engine_lock(far.engine);
-	n = roce_engine_tx(far.engine, m, RTE_DIM(m), far.now);
-	roce_engine_unlock(far.engine);
+	n = fx_take(&far, m, RTE_DIM(m));
 	assert_int_equal(n, 3);
 	fx_rx(&end, m[0]);
 	fx_rx(&end, m[1]);
@@ -154,15 +152,13 @@ send__does_not_end_a_region(void **state)
 static void
 send__does_not_end_a_window_of_another_zone(void **state)
 {
-	struct roce_pd *pd;
-	struct roce_mr *mr;
 	struct roce_mw *other;
 	struct roce_mw_bind bind;
 	struct roce_qp_attr attr = fx_attr(&end);
 	struct roce_qp *outsider;
+	struct roce_pd *pd = fx_pd(&end);
+	struct roce_mr *mr = fx_mr(pd, (uintptr_t)end.memory, 64, ALL_ACCESS);
 
-	assert_int_equal(roce_pd_create(roce_domain_context(end.domain), &pd), 0);
-	assert_int_equal(roce_mr_create(pd, (uintptr_t)end.memory, 64, ALL_ACCESS, &mr), 0);
 	assert_int_equal(roce_mw_create(pd, &mw, &other), 0);
 	attr.pd = pd;
 	attr.srq = NULL;
@@ -212,9 +208,7 @@ duplicate__is_not_executed_again(void **state)
 
 	fx_fill_srq(&end, 2, LEN);
 	send_invalidate(1, 8, key);
-	roce_engine_lock(far.engine);
-	assert_int_equal(roce_engine_tx(far.engine, m, RTE_DIM(m), far.now), 1);
-	roce_engine_unlock(far.engine);
+	assert_int_equal(fx_take(&far, m, RTE_DIM(m)), 1);
 	copy = rte_pktmbuf_copy(m[0], m[0]->pool, 0, UINT32_MAX);
 	assert_non_null(copy);
 	fx_rx(&end, m[0]);

@@ -70,9 +70,8 @@ check__bounds_hold_for_every_number(void **state)
 	};
 
 	for (size_t i = 0; i < RTE_DIM(rule); i++) {
-		struct roce_mr *mr;
+		struct roce_mr *mr = fx_mr(end.pd, rule[i].start, rule[i].len, 0);
 
-		assert_int_equal(roce_mr_create(end.pd, rule[i].start, rule[i].len, 0, &mr), 0);
 		assert_int_equal(check(rule[i].addr, rule[i].length, roce_mr_key(mr), 0),
 				rule[i].want);
 		roce_mr_destroy(mr);
@@ -86,9 +85,8 @@ check__wants_every_right_asked_for(void **state)
 			IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
 
 	for (unsigned int has = 0; has <= all; has++) {
-		struct roce_mr *mr;
+		struct roce_mr *mr = fx_mr(end.pd, 0x1000, 16, has);
 
-		assert_int_equal(roce_mr_create(end.pd, 0x1000, 16, has, &mr), 0);
 		for (unsigned int asked = 0; asked <= all; asked++)
 			assert_int_equal(check(0x1000, 16, roce_mr_key(mr), asked),
 					(asked & ~has) == 0 ? 0 : -EACCES);
@@ -99,11 +97,9 @@ check__wants_every_right_asked_for(void **state)
 static void
 check__wants_the_protection_domain(void **state)
 {
-	struct roce_pd *other;
-	struct roce_mr *mr;
+	struct roce_pd *other = fx_pd(&end);
+	struct roce_mr *mr = fx_mr(other, 0x1000, 16, 0);
 
-	assert_int_equal(roce_pd_create(roce_domain_context(end.domain), &other), 0);
-	assert_int_equal(roce_mr_create(other, 0x1000, 16, 0, &mr), 0);
 	assert_int_equal(check(0x1000, 16, roce_mr_key(mr), 0), -EPERM);
 	assert_int_equal(roce_pd_destroy(other), -EBUSY);
 	roce_mr_destroy(mr);
@@ -123,7 +119,7 @@ check__knows_only_live_keys(void **state)
 		assert_int_equal(check(addr, 1, good ^ 1u << bit, 0), -EACCES);
 	assert_int_equal(check(addr, 1, 0, 0), -EACCES);
 	assert_int_equal(check(addr, 1, UINT32_MAX, 0), -EACCES);
-	assert_int_equal(roce_mr_create(end.pd, addr, 1, 0, &mr), 0);
+	mr = fx_mr(end.pd, addr, 1, 0);
 	dead = roce_mr_key(mr);
 	roce_mr_destroy(mr);
 	assert_int_equal(check(addr, 1, dead, 0), -EACCES);
@@ -137,11 +133,9 @@ create__does_not_give_a_key_again_soon(void **state)
 	uint32_t last = 0;
 
 	for (uint32_t i = 0; i < RTE_DIM(seen_index); i++) {
-		struct roce_mr *mr;
-		uint32_t key;
+		struct roce_mr *mr = fx_mr(end.pd, 0x1000, 1, 0);
+		uint32_t key = roce_mr_key(mr);
 
-		assert_int_equal(roce_mr_create(end.pd, 0x1000, 1, 0, &mr), 0);
-		key = roce_mr_key(mr);
 		assert_int_not_equal(key, last);
 		assert_int_not_equal(key, end.key);
 		assert_int_not_equal(key >> 8, 0);
@@ -160,10 +154,9 @@ create__changes_the_tag_of_an_index(void **state)
 	unsigned int again = 0;
 
 	for (uint32_t i = 0; i < 3 * ROCE_KEY_CHUNK; i++) {
-		struct roce_mr *mr;
 		uint32_t key, index;
+		struct roce_mr *mr = fx_mr(end.pd, 0x1000, 1, 0);
 
-		assert_int_equal(roce_mr_create(end.pd, 0x1000, 1, 0, &mr), 0);
 		key = roce_mr_key(mr);
 		index = (key >> 8) % ROCE_KEY_CHUNK;
 		if (key_of[index] != 0) {
@@ -182,9 +175,8 @@ static void
 name__of_a_place_comes_once_in_65536(void **state)
 {
 	static bool seen[65536];
-	struct roce_mr *mr;
+	struct roce_mr *mr = fx_mr(end.pd, 0x1000, 1, 0);
 
-	assert_int_equal(roce_mr_create(end.pd, 0x1000, 1, 0, &mr), 0);
 	for (uint32_t i = 0; i < RTE_DIM(seen); i++) {
 		uint32_t name = roce_keys_name(&end.domain->keys, mr);
 		uint32_t tag = (name >> 16 & 0xff00) | (name & 0xff);
@@ -246,7 +238,7 @@ name__cannot_be_told_from_another(void **state)
 	struct roce_mr *mr[2];
 
 	for (unsigned int i = 0; i < 2; i++)
-		assert_int_equal(roce_mr_create(end.pd, 0x1000, 1, 0, &mr[i]), 0);
+		mr[i] = fx_mr(end.pd, 0x1000, 1, 0);
 	/* With chance alone one of the 65,536 steps comes up to about nine times. */
 	assert_in_range(most_common(step_in_time, mr), 1, 24);
 	assert_in_range(most_common(step_in_place, mr), 1, 24);
@@ -291,7 +283,7 @@ create__fills_the_table_then_fails(void **state)
 	for (uint32_t i = 0; i < n; i++)
 		assert_int_equal(check(0x1000 + i, 1, roce_mr_key(mr[i]), 0), 0);
 	roce_mr_destroy(mr[77]);
-	assert_int_equal(roce_mr_create(end.pd, 0x1000, 1, 0, &mr[77]), 0);
+	mr[77] = fx_mr(end.pd, 0x1000, 1, 0);
 	for (uint32_t i = 0; i < n; i++)
 		roce_mr_destroy(mr[i]);
 }
@@ -304,11 +296,11 @@ create__without_memory_changes_nothing(void **state)
 
 	/* Fill the first chunk; the second cannot be had. */
 	while (n < ROCE_KEY_CHUNK - 2)
-		assert_int_equal(roce_mr_create(end.pd, 0x1000, 1, 0, &mr[n++]), 0);
+		mr[n++] = fx_mr(end.pd, 0x1000, 1, 0);
 	fx_fail(1);
 	assert_int_equal(roce_mr_create(end.pd, 0x1000, 1, 0, &mr[n]), -ENOMEM);
 	assert_true(fx_failed());
-	assert_int_equal(roce_mr_create(end.pd, 0x1000, 1, 0, &mr[n++]), 0);
+	mr[n++] = fx_mr(end.pd, 0x1000, 1, 0);
 	while (n > 0)
 		roce_mr_destroy(mr[--n]);
 }
@@ -318,13 +310,10 @@ static void
 covers__wants_a_region_that_holds_it(void **state)
 {
 	const uint64_t addr = (uintptr_t)end.memory;
-	struct roce_pd *other;
-	struct roce_mr *mr;
-	uint32_t key;
+	struct roce_pd *other = fx_pd(&end);
+	struct roce_mr *mr = fx_mr(other, addr, 64, 0);
+	uint32_t key = roce_mr_key(mr);
 
-	assert_int_equal(roce_pd_create(roce_domain_context(end.domain), &other), 0);
-	assert_int_equal(roce_mr_create(other, addr, 64, 0, &mr), 0);
-	key = roce_mr_key(mr);
 	assert_true(roce_mr_covers(end.domain, end.key, addr, FX_MEMORY));
 	assert_true(roce_mr_covers(end.domain, key, addr, 64));
 	assert_true(roce_mr_covers(end.domain, key, addr + 64, 0));
@@ -413,11 +402,10 @@ copy__judges_the_key_again(void **state)
 {
 	struct roce_sge sge = { (uintptr_t)end.memory, 8, 0 };
 	struct rte_mbuf *m = unit_mbuf("12345678", 8);
-	struct roce_mr *mr;
 	const struct roce_pkt pkt = { .m = m, .payload_len = 8 };
 	uint8_t out[8];
+	struct roce_mr *mr = fx_mr(end.pd, sge.addr, 8, 0);
 
-	assert_int_equal(roce_mr_create(end.pd, sge.addr, 8, 0, &mr), 0);
 	sge.lkey = roce_mr_key(mr);
 	/* Readable, but not writable. */
 	assert_int_equal(roce_sge_copy_out(&end.domain->keys, end.pd, &sge, 0, out, 8), 0);

@@ -35,12 +35,9 @@ read_arrives(uint32_t psn, uint32_t rkey, uint32_t length)
 static void
 read__again_needs_the_right_to_read(void **state)
 {
-	struct roce_mr *writable;
+	struct roce_mr *writable = fx_mr(
+			end.pd, base, FX_MEMORY, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
 
-	assert_int_equal(roce_mr_create(end.pd, base, FX_MEMORY,
-					 IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE,
-					 &writable),
-			0);
 	read_arrives(PSN, roce_mr_key(region), 8);
 	assert_int_equal(fx_tx_one(&end).opcode, IBV_OPCODE_RC_RDMA_READ_RESPONSE_ONLY);
 	read_arrives(PSN, roce_mr_key(writable), 8);
@@ -55,14 +52,12 @@ static void
 depth__counts_what_was_repeated_too_early(void **state)
 {
 	const struct fx_sent *sent;
-	unsigned int n;
 
 	for (uint32_t i = 0; i < DEPTH; i++)
 		read_arrives(PSN + i, roce_mr_key(region), 8);
 	read_arrives(PSN, roce_mr_key(region), 8);
 	read_arrives(PSN + DEPTH, roce_mr_key(region), 8);
-	sent = fx_tx_all(&end, &n);
-	assert_int_equal(n, DEPTH + 1);
+	sent = fx_tx_exactly(&end, DEPTH + 1);
 	for (uint32_t i = 0; i < DEPTH; i++)
 		assert_int_equal(sent[i].psn, PSN + i);
 	assert_int_equal(sent[DEPTH].syndrome, FX_NAK(ROCE_NAK_INVALID_REQUEST));
@@ -76,9 +71,7 @@ error__takes_back_what_promised_to_go_on(void **state)
 	for (uint32_t ahead = 0; ahead < 2; ahead++) {
 		/* The expected one finds no receive; the one behind it, a gap. */
 		fx_rx_request(&end, &peer, IBV_OPCODE_RC_SEND_ONLY, PSN + ahead, 8, 0);
-		roce_engine_lock(end.engine);
-		roce_qp_to_error(qp);
-		roce_engine_unlock(end.engine);
+		fx_to_error(qp);
 		fx_tx_none(&end);
 		teardown(state);
 		setup(state);

@@ -57,9 +57,7 @@ send_one(void)
 {
 	struct rte_mbuf *m = NULL;
 
-	roce_engine_lock(end.engine);
-	assert_int_equal(roce_engine_tx(end.engine, &m, 1, end.now), 1);
-	roce_engine_unlock(end.engine);
+	assert_int_equal(fx_take(&end, &m, 1), 1);
 	rte_pktmbuf_free(m);
 }
 

@@ -40,7 +40,7 @@ create__shares_the_table_with_regions(void **state)
 	assert_int_equal(roce_mw_create(end.pd, NULL, &more), 0);
 	assert_int_equal(roce_mr_create(end.pd, 0x1000, 1, 0, &other), -ENOMEM);
 	roce_mw_destroy(more);
-	assert_int_equal(roce_mr_create(end.pd, 0x1000, 1, 0, &mr[500]), 0);
+	mr[500] = fx_mr(end.pd, 0x1000, 1, 0);
 	while (n-- > 0) {
 		if (n & 1)
 			roce_mw_destroy(window[n]);
@@ -58,7 +58,7 @@ create__without_memory_changes_nothing(void **state)
 
 	/* No memory for the window, then none for the second chunk of the table. */
 	while ((end.domain->keys.made + 1) % ROCE_KEY_CHUNK != 0)
-		assert_int_equal(roce_mr_create(end.pd, 0x1000, 1, 0, &mr[n++]), 0);
+		mr[n++] = fx_mr(end.pd, 0x1000, 1, 0);
 	for (unsigned int nth = 1; nth <= 2; nth++) {
 		fx_fail(nth);
 		assert_int_equal(roce_mw_create(end.pd, NULL, &more), -ENOMEM);
@@ -73,10 +73,9 @@ create__without_memory_changes_nothing(void **state)
 static void
 create__holds_the_protection_domain(void **state)
 {
-	struct roce_pd *pd;
 	struct roce_mw *window;
+	struct roce_pd *pd = fx_pd(&end);
 
-	assert_int_equal(roce_pd_create(roce_domain_context(end.domain), &pd), 0);
 	assert_int_equal(roce_mw_create(pd, NULL, &window), 0);
 	assert_int_equal(roce_pd_destroy(pd), -EBUSY);
 	roce_mw_destroy(window);
@@ -94,11 +93,10 @@ judge__in_this_order(void **state)
 	const uint64_t addr = (uintptr_t)end.memory;
 	struct roce_mr *bare, *foreign;
 	struct roce_mw *foreign_mw;
-	struct roce_pd *other;
+	struct roce_pd *other = fx_pd(&end);
 
-	assert_int_equal(roce_pd_create(roce_domain_context(end.domain), &other), 0);
-	assert_int_equal(roce_mr_create(end.pd, addr, 64, 0, &bare), 0);
-	assert_int_equal(roce_mr_create(other, addr, 64, ALL_ACCESS, &foreign), 0);
+	bare = fx_mr(end.pd, addr, 64, 0);
+	foreign = fx_mr(other, addr, 64, ALL_ACCESS);
 	assert_int_equal(roce_mw_create(other, NULL, &foreign_mw), 0);
 	{
 		const uint32_t good = roce_mr_key(region);
@@ -173,9 +171,8 @@ judge__bounds_hold_for_every_number(void **state)
 
 	for (size_t i = 0; i < RTE_DIM(rule); i++) {
 		struct roce_mw_bind bind = { mw, 0, 0, rule[i].addr, rule[i].length, 0 };
-		struct roce_mr *mr;
+		struct roce_mr *mr = fx_mr(end.pd, rule[i].start, rule[i].len, 0);
 
-		assert_int_equal(roce_mr_create(end.pd, rule[i].start, rule[i].len, 0, &mr), 0);
 		bind.mr_key = roce_mr_key(mr);
 		assert_int_equal(roce_mw_judge(qp, &bind), rule[i].want);
 		assert_int_equal(roce_mr_destroy(mr), 0);
@@ -199,7 +196,7 @@ judge__what_the_region_must_grant(void **state)
 
 		for (uint32_t i = 0; i < 5; i++)
 			granted |= has & 1u << i ? bits[i] : 0;
-		assert_int_equal(roce_mr_create(end.pd, 0x1000, 16, granted, &mr), 0);
+		mr = fx_mr(end.pd, 0x1000, 16, granted);
 		for (uint32_t asks = 0; asks < 32; asks++) {
 			struct roce_mw_bind bind = { mw, roce_mr_key(mr), 0, 0x1000, 16, 0 };
 			/* Asked for: 0 local write, 1 write, 2 read, 3 atomics, 4 local read. */

@@ -113,7 +113,7 @@ enter__judges_the_peer(void **state)
 	assert_int_equal(peer_may(roce_mr_key(region), place(0), FX_MEMORY, PEER_WRITES), 0);
 	/* The end's own region grants peers nothing. */
 	assert_int_equal(peer_may(end.key, place(0), 1, PEER_READS), -EACCES);
-	assert_int_equal(roce_pd_create(roce_domain_context(end.domain), &other), 0);
+	other = fx_pd(&end);
 	sge = (struct roce_sge){ place(100), 50, reads.key };
 	assert_int_equal(roce_keys_enter(end.domain, other, &sge, PEER_READS, &entered), -EPERM);
 	sge.lkey = roce_mr_key(region);
@@ -177,7 +177,7 @@ mr_destroy__counts_bindings_not_binds(void **state)
 
 	for (unsigned int i = 0; i < 5; i++)
 		bind_part(i, 64);
-	assert_int_equal(roce_mr_create(end.pd, place(0), 64, 0, &other), 0);
+	other = fx_mr(end.pd, place(0), 64, 0);
 	bind = (struct roce_mw_bind){ mw, roce_mr_key(other), 0, place(0), 64, 0 };
 	assert_int_equal(post_bind(qp, 1, &bind, 0), 0);
 	fx_tx_none(&end);

@@ -194,11 +194,8 @@ freed_memory__is_not_written(void **state)
 {
 	struct roce_sge sge = { (uintptr_t)end.memory, MTU, 0 };
 	const struct roce_recv_wr wr = { 1, &sge, 1, 0 };
-	struct roce_mr *mr;
+	struct roce_mr *mr = fx_mr(end.pd, (uintptr_t)end.memory, MTU, IBV_ACCESS_LOCAL_WRITE);
 
-	assert_int_equal(roce_mr_create(end.pd, (uintptr_t)end.memory, MTU, IBV_ACCESS_LOCAL_WRITE,
-					 &mr),
-			0);
 	sge.lkey = roce_mr_key(mr);
 	assert_int_equal(roce_srq_post(srq, &wr), 0);
 	assert_int_equal(roce_mr_destroy(mr), 0);

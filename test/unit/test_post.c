@@ -26,13 +26,12 @@ static void
 send__judges_the_request(void **state)
 {
 	const uint64_t addr = (uintptr_t)end.memory;
-	struct roce_pd *other_pd;
 	struct roce_mr *foreign, *whole;
+	struct roce_pd *other_pd = fx_pd(&end);
 
-	assert_int_equal(roce_pd_create(roce_domain_context(end.domain), &other_pd), 0);
-	assert_int_equal(roce_mr_create(other_pd, addr, 64, 0, &foreign), 0);
+	foreign = fx_mr(other_pd, addr, 64, 0);
 	/* As large as it gets: what is refused here is refused for the length of the message alone. */
-	assert_int_equal(roce_mr_create(end.pd, 0, UINT64_MAX, 0, &whole), 0);
+	whole = fx_mr(end.pd, 0, UINT64_MAX, 0);
 	{
 		const uint32_t all = roce_mr_key(whole);
 		const struct {
@@ -77,9 +76,7 @@ send__judges_the_request(void **state)
 		}
 	}
 	/* The one with 2 GiB at address 0 must never be read. */
-	roce_engine_lock(end.engine);
-	roce_qp_to_error(qp);
-	roce_engine_unlock(end.engine);
+	fx_to_error(qp);
 	roce_mr_destroy(whole);
 	roce_mr_destroy(foreign);
 	assert_int_equal(roce_pd_destroy(other_pd), 0);
@@ -93,7 +90,6 @@ send__succeeds_exactly_max_times(void **state)
 		const struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
 		struct roce_qp_attr attr = fx_attr(&end);
 		uint32_t psn = FX_SQ_PSN;
-		unsigned int n;
 
 		attr.max_send_wr = max;
 		roce_qp_destroy(qp);
@@ -103,13 +99,12 @@ send__succeeds_exactly_max_times(void **state)
 		for (uint32_t i = 0; i < max; i++)
 			assert_int_equal(fx_send(&end, qp, i, 0, 8, 0), 0);
 		assert_int_equal(fx_send(&end, qp, 99, 0, 8, 0), -ENOSPC);
-		(void)fx_tx_all(&end, &n);
-		assert_int_equal(n, max);
+		assert_int_equal(fx_tx_drop(&end), max);
 		for (uint32_t i = 0; i < 2 * max; i++) {
 			assert_int_equal(fx_send(&end, qp, 99, 0, 8, 0), -ENOSPC);
 			fx_rx_answer(&end, &peer, FX_ACK, psn++);
 			assert_int_equal(fx_send(&end, qp, i, 0, 8, 0), 0);
-			(void)fx_tx_all(&end, &n);
+			fx_tx_drop(&end);
 		}
 	}
 	assert_int_equal(roce_cq_count(end.send_cq), 0);
@@ -146,9 +141,7 @@ send__depends_on_the_state(void **state)
 {
 	const struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
 
-	roce_engine_lock(end.engine);
-	roce_qp_to_reset(qp);
-	roce_engine_unlock(end.engine);
+	fx_to_reset(qp);
 	assert_int_equal(fx_send(&end, qp, 1, 0, 8, 0), -EINVAL);
 
 	roce_engine_lock(end.engine);
@@ -161,9 +154,7 @@ send__depends_on_the_state(void **state)
 	roce_engine_unlock(end.engine);
 	assert_int_equal(fx_tx_one(&end).psn, FX_SQ_PSN);
 
-	roce_engine_lock(end.engine);
-	roce_qp_to_error(qp);
-	roce_engine_unlock(end.engine);
+	fx_to_error(qp);
 	assert_int_equal(fx_event(end.send_cq).wr_id, 2);
 	for (uint64_t i = 3; i < 1000; i++) {
 		assert_int_equal(fx_send(&end, qp, i, 0, 8, 0), 0);
@@ -177,13 +168,11 @@ send__depends_on_the_state(void **state)
 static void
 send__rings_the_doorbell(void **state)
 {
-	unsigned int n;
-
 	fx_tx_none(&end);
 	assert_int_equal(roce_engine_deadline(end.engine), ROCE_NEVER);
 	assert_int_equal(fx_send(&end, qp, 1, 0, 8, 0), 0);
 	assert_int_equal(roce_engine_deadline(end.engine), 0);
-	(void)fx_tx_all(&end, &n);
+	fx_tx_drop(&end);
 	assert_true(roce_engine_deadline(end.engine) > end.now);
 	assert_true(roce_engine_deadline(end.engine) < ROCE_NEVER);
 }
@@ -201,9 +190,7 @@ recv__goes_to_the_own_queue(void **state)
 	attr.srq = NULL;
 	qp = fx_qp(&end, &attr);
 	assert_int_equal(roce_qp_post_recv(qp, &wr), 0);
-	roce_engine_lock(end.engine);
-	roce_qp_to_error(qp);
-	roce_engine_unlock(end.engine);
+	fx_to_error(qp);
 	assert_int_equal(fx_event(end.recv_cq).status, IBV_WC_WR_FLUSH_ERR);
 	for (uint64_t i = 0; i < 100; i++) {
 		wr.wr_id = i;

@@ -86,16 +86,13 @@ to_error__flushes_in_order(void **state)
 {
 	struct roce_qp *qp = fx_played_qp(&end, &peer);
 	struct roce_event event[200];
-	unsigned int n;
 
 	fx_fill_srq(&end, 2, 4096);
 	fx_rx_request(&end, &peer, IBV_OPCODE_RC_SEND_FIRST, FX_RQ_PSN, FX_MTU, 0);
 	for (uint64_t i = 0; i < 150; i++)
 		assert_int_equal(fx_send(&end, qp, i, 0, 8, i & 1 ? ROCE_WR_SIGNALED : 0), 0);
-	(void)fx_tx_all(&end, &n);
-	lock();
-	roce_qp_to_error(qp);
-	unlock();
+	fx_tx_drop(&end);
+	fx_to_error(qp);
 	assert_int_equal(roce_cq_poll(end.send_cq, event, 200), 150);
 	for (uint64_t i = 0; i < 150; i++) {
 		assert_fields(event[i], (wr_id, i), (status, IBV_WC_WR_FLUSH_ERR),
@@ -123,9 +120,7 @@ end_behind(uint32_t messages, uint8_t opcode, uint32_t ahead)
 		fx_rx_request(&end, &peer, IBV_OPCODE_RC_SEND_ONLY, FX_RQ_PSN + i, 8, FX_ACKREQ);
 	if (ahead > 0)
 		fx_rx_request(&end, &peer, opcode, FX_RQ_PSN + messages + ahead - 1, 8, FX_ACKREQ);
-	lock();
-	roce_qp_to_error(qp);
-	unlock();
+	fx_to_error(qp);
 	return qp;
 }
 
@@ -133,9 +128,8 @@ end_behind(uint32_t messages, uint8_t opcode, uint32_t ahead)
 static void
 to_error__acknowledges_what_was_received(void **state)
 {
-	struct roce_qp *qp;
+	struct roce_qp *qp = end_behind(3, 0, 0);
 
-	qp = end_behind(3, 0, 0);
 	end.engine->busy = true;
 	assert_fields(fx_tx_one(&end), (syndrome, FX_ACK), (psn, FX_RQ_PSN + 2), (msn, 3));
 	fx_tx_none(&end);
@@ -171,9 +165,7 @@ to_error__flushes_what_was_never_agreed_upon(void **state)
 		.opcode = IBV_WR_RDMA_READ,
 		.flags = ROCE_WR_SIGNALED };
 
-	lock();
-	roce_qp_to_error(qp);
-	unlock();
+	fx_to_error(qp);
 	assert_int_equal(roce_qp_post_send(qp, &wr), 0);
 	fx_tx_none(&end);
 	assert_fields(fx_event(end.send_cq), (wr_id, 7), (status, IBV_WC_WR_FLUSH_ERR));
@@ -187,7 +179,6 @@ to_reset__drops_and_starts_over(void **state)
 	const struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
 	struct roce_qp *qp = fx_played_qp(&end, &peer);
 	struct fx_sent sent;
-	unsigned int n;
 
 	for (unsigned int round = 0; round < 3; round++) {
 		uint32_t requests, receives;
@@ -197,11 +188,9 @@ to_reset__drops_and_starts_over(void **state)
 		for (uint64_t i = 0; i < 200; i++)
 			assert_int_equal(fx_send(&end, qp, i, 0, 8, ROCE_WR_SIGNALED), 0);
 		if (round != 1)
-			(void)fx_tx_all(&end, &n);
+			fx_tx_drop(&end);
 		fx_rx_answer(&end, &peer, FX_RNR(0), FX_SQ_PSN);
-		lock();
-		roce_qp_to_reset(qp);
-		unlock();
+		fx_to_reset(qp);
 		assert_int_equal(roce_cq_count(end.send_cq), 0);
 		assert_int_equal(roce_cq_count(end.recv_cq), 0);
 		fx_expect_counts(end.srq, 256, 0, 0);
@@ -221,9 +210,7 @@ to_reset__drops_and_starts_over(void **state)
 		fx_rx_request(&end, &peer, IBV_OPCODE_RC_SEND_ONLY, FX_RQ_PSN, 8, FX_ACKREQ);
 		assert_fields(fx_tx_one(&end), (psn, FX_RQ_PSN), (msn, 1));
 		assert_int_equal(fx_event(end.recv_cq).status, IBV_WC_SUCCESS);
-		lock();
-		roce_qp_to_reset(qp);
-		unlock();
+		fx_to_reset(qp);
 		fx_up(qp, &connect);
 	}
 	roce_qp_destroy(qp);
@@ -234,15 +221,11 @@ static void
 drain__tells_once(void **state)
 {
 	struct roce_qp *qp = fx_played_qp(&end, &peer);
-	unsigned int n;
 
 	assert_int_equal(fx_send(&end, qp, 1, 0, 8, ROCE_WR_SIGNALED), 0);
 	assert_int_equal(fx_send(&end, qp, 2, 0, 8, ROCE_WR_SIGNALED), 0);
-	lock();
-	roce_qp_drain(qp);
-	unlock();
-	(void)fx_tx_all(&end, &n);
-	assert_int_equal(n, 2);
+	fx_drain(qp);
+	assert_int_equal(fx_tx_drop(&end), 2);
 	fx_rx_answer(&end, &peer, FX_ACK, FX_SQ_PSN);
 	assert_int_equal(end.async_events, 0);
 	fx_rx_answer(&end, &peer, FX_ACK, FX_SQ_PSN + 1);
@@ -253,9 +236,7 @@ drain__tells_once(void **state)
 	assert_int_equal(end.async_events, 1);
 
 	/* The drain has no request to wait for: the event comes in the next poll, not inside the call. */
-	lock();
-	roce_qp_drain(qp);
-	unlock();
+	fx_drain(qp);
 	assert_int_equal(end.async_events, 1);
 	fx_tx_none(&end);
 	assert_int_equal(end.async_events, 2);
@@ -268,14 +249,11 @@ static void
 drain__tells_behind_the_acknowledgement(void **state)
 {
 	struct roce_qp *qp = fx_played_qp(&end, &peer);
-	unsigned int n;
 
 	fx_fill_srq(&end, 1, 64);
 	assert_int_equal(fx_send(&end, qp, 1, 0, 8, ROCE_WR_SIGNALED), 0);
-	lock();
-	roce_qp_drain(qp);
-	unlock();
-	(void)fx_tx_all(&end, &n);
+	fx_drain(qp);
+	fx_tx_drop(&end);
 	fx_rx_request(&end, &peer, IBV_OPCODE_RC_SEND_ONLY, FX_RQ_PSN, 8, FX_ACKREQ);
 	fx_rx_answer(&end, &peer, FX_ACK, FX_SQ_PSN);
 	assert_int_equal(end.async_events, 0);
@@ -290,13 +268,10 @@ static void
 drain__ends_with_a_break(void **state)
 {
 	struct roce_qp *qp = fx_played_qp(&end, &peer);
-	unsigned int n;
 
 	assert_int_equal(fx_send(&end, qp, 1, 0, 8, ROCE_WR_SIGNALED), 0);
-	lock();
-	roce_qp_drain(qp);
-	unlock();
-	(void)fx_tx_all(&end, &n);
+	fx_drain(qp);
+	fx_tx_drop(&end);
 	fx_rx_answer(&end, &peer, FX_NAK(ROCE_NAK_REMOTE_ACCESS), FX_SQ_PSN);
 	assert_int_equal(end.async_events, 1);
 	assert_int_equal(end.async_event[0].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
@@ -312,7 +287,6 @@ broken__names_the_owner(void **state)
 	const struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
 	struct roce_qp_attr attr = fx_attr(&end);
 	struct roce_qp *qp;
-	unsigned int n;
 	int owner;
 
 	attr.owner = &owner;
@@ -320,7 +294,7 @@ broken__names_the_owner(void **state)
 	fx_up(qp, &connect);
 	peer = fx_peer_of(qp, &connect);
 	assert_int_equal(fx_send(&end, qp, 1, 0, 8, 0), 0);
-	(void)fx_tx_all(&end, &n);
+	fx_tx_drop(&end);
 	fx_rx_answer(&end, &peer, FX_NAK(ROCE_NAK_REMOTE_ACCESS), FX_SQ_PSN);
 	assert_ptr_equal(end.async_event[0].owner, &owner);
 	assert_ptr_equal(fx_event(end.send_cq).owner, &owner);

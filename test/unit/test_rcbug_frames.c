@@ -70,7 +70,7 @@ static unsigned int
 carry(struct fx_end *from, struct fx_end *to, void (*touch)(struct rte_mbuf *m))
 {
 	struct rte_mbuf *pkts[32];
-	uint16_t n = speaks(from, pkts);
+	uint16_t n = fx_take(from, pkts, 32);
 
 	for (uint16_t i = 0; i < n; i++) {
 		touch(pkts[i]);
@@ -171,9 +171,9 @@ held__frames_outlive_everything(void **state)
 	post_every_verb();
 	(void)carry(&a, &b, expect_zeros);
 	post_every_verb();
-	n = speaks(&b, pkts);
+	n = fx_take(&b, pkts, 32);
 	assert_in_range(n, 4, 32);
-	n += speaks(&a, pkts + n);
+	n += fx_take(&a, pkts + n, 32);
 	assert_in_range(n, 12, 64);
 	for (unsigned int i = 0; i < n; i++)
 		memcpy(before[i], rte_pktmbuf_mtod(pkts[i], void *), pkts[i]->data_len);

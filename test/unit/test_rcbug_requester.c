@@ -74,12 +74,10 @@ fence__is_for_what_brings_something_home(void **state)
 		const uint8_t first = verb[k / 2 / RTE_DIM(verb)];
 		const uint8_t second = verb[k / 2 % RTE_DIM(verb)];
 		const bool fenced = k % 2, home = first >= IBV_WR_RDMA_READ;
-		unsigned int n;
 
 		post(first, 1, 0, 8, 0);
 		post(second, 2, 0, 8, fenced ? ROCE_WR_FENCE : 0);
-		(void)fx_tx_all(&end, &n);
-		assert_int_equal(n, fenced && home ? 1 : 2);
+		assert_int_equal(fx_tx_drop(&end), fenced && home ? 1 : 2);
 		if (fenced && home) {
 			answer(first, PSN);
 			assert_int_equal(fx_event(end.send_cq).wr_id, 1);
@@ -103,10 +101,8 @@ failed__twice_all_complete(void **state)
 		IBV_WC_WR_FLUSH_ERR, IBV_WC_WR_FLUSH_ERR, IBV_WC_WR_FLUSH_ERR };
 	struct roce_event event[RTE_DIM(want) + 1];
 	struct roce_sge sge = { (uintptr_t)end.memory, 64, 0 };
-	struct roce_mr *brief;
-	unsigned int n;
+	struct roce_mr *brief = fx_mr(end.pd, sge.addr, 64, 0);
 
-	assert_int_equal(roce_mr_create(end.pd, sge.addr, 64, 0, &brief), 0);
 	sge.lkey = roce_mr_key(brief);
 	for (uint32_t i = 0; i < RTE_DIM(want); i++) {
 		const struct roce_wr bad = request(IBV_WR_SEND, i, &sge);
@@ -117,10 +113,9 @@ failed__twice_all_complete(void **state)
 			post(IBV_WR_SEND, i, 0, 8, 0);
 	}
 	assert_int_equal(roce_mr_destroy(brief), 0);
-	(void)fx_tx_all(&end, &n);
-	assert_int_equal(n, 2);
+	assert_int_equal(fx_tx_drop(&end), 2);
 	fx_rx_answer(&end, &peer, FX_ACK, PSN + 1);
-	(void)fx_tx_all(&end, &n);
+	fx_tx_drop(&end);
 	assert_int_equal(roce_cq_poll(end.send_cq, event, RTE_DIM(event)), RTE_DIM(want));
 	for (uint32_t i = 0; i < RTE_DIM(want); i++) {
 		assert_fields(event[i], (wr_id, i), (status, want[i]));
@@ -143,14 +138,12 @@ refused__keeps_nothing_back(void **state)
 	const struct roce_sge bad = { (uintptr_t)end.memory, 8, end.key ^ 1 };
 	const struct roce_wr wr = request(IBV_WR_SEND, 7, &bad);
 	struct roce_event event[3];
-	unsigned int n;
 
 	post(IBV_WR_SEND, 1, 0, 8, 0);
 	assert_int_equal(roce_qp_post_send(qp, &wr), -EACCES);
 	post(IBV_WR_SEND, 2, 0, 8, 0);
 	assert_int_equal(roce_qp_post_send(qp, &wr), -EACCES);
-	(void)fx_tx_all(&end, &n);
-	assert_int_equal(n, 2);
+	assert_int_equal(fx_tx_drop(&end), 2);
 	fx_rx_answer(&end, &peer, FX_ACK, PSN + 1);
 	assert_int_equal(roce_cq_poll(end.send_cq, event, 3), 2);
 	assert_int_equal(event[0].wr_id, 1);
@@ -180,9 +173,7 @@ listen(struct said *said, uint16_t room, uint32_t starved)
 
 		while (starve && (all[held] = rte_pktmbuf_alloc(unit_pool())) != NULL)
 			held++;
-		roce_engine_lock(end.engine);
-		n = roce_engine_tx(end.engine, pkts, room, end.now);
-		roce_engine_unlock(end.engine);
+		n = fx_take(&end, pkts, room);
 		rte_pktmbuf_free_bulk(all, held);
 		for (uint16_t i = 0; i < n; i++) {
 			assert_true(said->frames < SAID_MAX);
@@ -268,9 +259,7 @@ destroy__leaves_no_timer(void **state)
 		if (how == 2) {
 			struct rte_mbuf *pkts[4];
 
-			roce_engine_lock(end.engine);
-			n = roce_engine_tx(end.engine, pkts, 4, end.now);
-			roce_engine_unlock(end.engine);
+			n = fx_take(&end, pkts, 4);
 			rte_pktmbuf_free_bulk(pkts, n);
 			cnp = fx_request(&peer, ROCE_OPCODE_CNP, 0, 0, 0);
 			fx_rx(&end, cnp);

@@ -33,7 +33,7 @@ setup(void **state)
 	for (uint32_t i = 0; i < SPACE; i++)
 		space[i] = byte_at(i);
 	base = (uintptr_t)space;
-	assert_int_equal(roce_mr_create(end.pd, base, SPACE, PEER_ALL, &region), 0);
+	region = fx_mr(end.pd, base, SPACE, PEER_ALL);
 	rkey = roce_mr_key(region);
 	fx_tx_none(&end);
 	return 0;
@@ -165,13 +165,11 @@ msn__grows_with_the_last_packet_only(void **state)
 static void
 receive__of_wrapping_segments_holds_everything(void **state)
 {
-	struct roce_mr *whole;
 	struct roce_sge sge[4];
 	const struct roce_recv_wr wr = { .wr_id = 5, .sg = sge, .num_sge = 4 };
-	uint32_t key;
+	struct roce_mr *whole = fx_mr(end.pd, 0, UINT64_MAX, IBV_ACCESS_LOCAL_WRITE);
+	uint32_t key = roce_mr_key(whole);
 
-	assert_int_equal(roce_mr_create(end.pd, 0, UINT64_MAX, IBV_ACCESS_LOCAL_WRITE, &whole), 0);
-	key = roce_mr_key(whole);
 	for (unsigned int segments = 2; segments <= 4; segments += 2) {
 		/* 2^32 in two segments, and in four; only the first has a byte of ours. */
 		for (unsigned int i = 0; i < 4; i++)
@@ -206,9 +204,7 @@ depth__changes_from_connection_to_connection(void **state)
 		const uint8_t may = RTE_MIN(depths[i], (uint8_t)DEPTH);
 		const struct fx_sent *sent;
 
-		roce_engine_lock(end.engine);
-		roce_qp_to_reset(qp);
-		roce_engine_unlock(end.engine);
+		fx_to_reset(qp);
 		fx_up(qp, &connect);
 		peer = fx_peer_of(qp, &connect);
 		fx_tx_none(&end);
@@ -224,8 +220,7 @@ depth__changes_from_connection_to_connection(void **state)
 		/* One too many, behind answers that are still due. In half of the rounds they stay it. */
 		if (i % 2)
 			continue;
-		sent = fx_tx_all(&end, &n);
-		assert_int_equal(n, may + 1);
+		sent = fx_tx_exactly(&end, may + 1);
 		assert_int_equal(sent[may].syndrome, FX_NAK(ROCE_NAK_INVALID_REQUEST));
 		assert_int_equal(roce_qp_state(qp), ROCE_QP_ERR);
 	}
@@ -246,9 +241,7 @@ there_and_back(uint32_t psn, uint64_t at, uint32_t len)
 	assert_int_equal(space[at - 1], byte_at(at - 1));
 	assert_int_equal(space[at + len], byte_at(at + len));
 	arrives(OP(RDMA_READ_REQUEST), psn + 1, 0, base + at - 1, len + 2);
-	roce_engine_lock(end.engine);
-	n = roce_engine_tx(end.engine, pkts, 8, end.now);
-	roce_engine_unlock(end.engine);
+	n = fx_take(&end, pkts, 8);
 	for (uint16_t i = 0; i < n; i++) {
 		struct roce_pkt pkt;
 
@@ -278,11 +271,9 @@ memory__is_found_across_any_boundary(void **state)
 	uint32_t psn = PSN;
 
 	for (size_t b = 0; b < RTE_DIM(begins); b++) {
-		struct roce_mr *odd;
+		struct roce_mr *odd = fx_mr(
+				end.pd, base + begins[b], SPACE - begins[b] - 2 * b - 1, PEER_ALL);
 
-		assert_int_equal(roce_mr_create(end.pd, base + begins[b],
-						 SPACE - begins[b] - 2 * b - 1, PEER_ALL, &odd),
-				0);
 		rkey = roce_mr_key(odd);
 		for (size_t i = 0; i < RTE_DIM(boundary) * RTE_DIM(lens); i++) {
 			const uint32_t at = boundary[i / RTE_DIM(lens)];

@@ -74,12 +74,10 @@ static void
 read__is_one_frame_and_takes_the_psns_of_its_answer(void **state)
 {
 	const struct fx_sent *sent;
-	unsigned int n;
 
 	post(IBV_WR_RDMA_READ, 1, 3 * MTU + 1, 0);
 	post(IBV_WR_SEND, 2, 8, 0);
-	sent = fx_tx_all(&end, &n);
-	assert_int_equal(n, 2);
+	sent = fx_tx_exactly(&end, 2);
 	expect_read(sent[0], PSN, REMOTE, 3 * MTU + 1);
 	assert_fields(sent[1], (opcode, SEND), (psn, PSN + 4));
 }
@@ -105,12 +103,11 @@ static void
 answer__acknowledges_what_was_before(void **state)
 {
 	struct roce_event event[3];
-	unsigned int n;
 
 	post(IBV_WR_SEND, 1, 8, 0);
 	post(IBV_WR_RDMA_WRITE, 2, 8, 0);
 	post(IBV_WR_RDMA_READ, 3, 8, 0);
-	(void)fx_tx_all(&end, &n);
+	fx_tx_drop(&end);
 	answer(RSP_ONLY, PSN + 2, 8);
 	assert_int_equal(roce_cq_poll(end.send_cq, event, 3), 3);
 	assert_int_equal(event[0].wr_id, 1);
@@ -210,8 +207,7 @@ acknowledge__behind_a_read_is_an_implied_nak(void **state)
 	(void)fx_tx_all(&end, &n);
 	fx_rx_answer(&end, &peer, OK, PSN + 2);
 	done(1, IBV_WC_SUCCESS);
-	sent = fx_tx_all(&end, &n);
-	assert_int_equal(n, 2);
+	sent = fx_tx_exactly(&end, 2);
 	expect_read(sent[0], PSN + 1, REMOTE, 8);
 	assert_int_equal(sent[1].psn, PSN + 2);
 	answer(RSP_ONLY, PSN + 1, 8);
@@ -232,8 +228,7 @@ answer__of_a_lost_first_read_is_asked_for_again(void **state)
 	(void)fx_tx_all(&end, &n);
 	answer(RSP_ONLY, PSN + 1, 8);
 	nothing_is_done();
-	sent = fx_tx_all(&end, &n);
-	assert_int_equal(n, 2);
+	sent = fx_tx_exactly(&end, 2);
 	expect_read(sent[0], PSN, REMOTE, 8);
 	expect_read(sent[1], PSN + 1, REMOTE, 8);
 }
@@ -305,8 +300,7 @@ depth__is_kept(void **state)
 	assert_int_equal(n, 1);
 	expect_read(sent[0], PSN + DEPTH, REMOTE, 8);
 	answer(RSP_ONLY, PSN + 1, 8);
-	sent = fx_tx_all(&end, &n);
-	assert_int_equal(n, 2);
+	sent = fx_tx_exactly(&end, 2);
 	assert_int_equal(sent[1].opcode, SEND);
 }
 
@@ -318,13 +312,10 @@ depth__is_kept(void **state)
 static void
 fence__waits_for_reads(void **state)
 {
-	unsigned int n;
-
 	post(IBV_WR_RDMA_READ, 1, 2 * MTU, 0);
 	post(IBV_WR_SEND, 2, 8, 0);
 	post(IBV_WR_SEND, 3, 8, ROCE_WR_FENCE);
-	(void)fx_tx_all(&end, &n);
-	assert_int_equal(n, 2);
+	assert_int_equal(fx_tx_drop(&end), 2);
 	answer(RSP_FIRST, PSN, MTU);
 	fx_tx_none(&end);
 	answer(RSP_LAST, PSN + 1, MTU);
@@ -336,7 +327,6 @@ static void
 credits__are_for_what_uses_receives(void **state)
 {
 	const struct fx_sent *sent;
-	unsigned int n;
 
 	post(IBV_WR_SEND, 1, 8, 0);
 	(void)fx_tx_one(&end);
@@ -347,8 +337,7 @@ credits__are_for_what_uses_receives(void **state)
 	post(IBV_WR_RDMA_READ, 5, 8, 0);
 	post(IBV_WR_RDMA_WRITE, 6, 8, 0);
 	post(IBV_WR_SEND, 7, 8, 0);
-	sent = fx_tx_all(&end, &n);
-	assert_int_equal(n, 5);
+	sent = fx_tx_exactly(&end, 5);
 	for (uint32_t i = 0; i < 4; i++)
 		assert_false(sent[i].ack_req);
 	assert_true(sent[4].ack_req);
@@ -378,11 +367,8 @@ read__into_memory_that_goes_away(void **state)
 {
 	struct roce_sge sge = { (uintptr_t)end.memory, 64, 0 };
 	struct roce_wr wr = { .wr_id = 5, .sg = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_READ };
-	struct roce_mr *brief;
+	struct roce_mr *brief = fx_mr(end.pd, (uintptr_t)end.memory, 64, IBV_ACCESS_LOCAL_WRITE);
 
-	assert_int_equal(roce_mr_create(end.pd, (uintptr_t)end.memory, 64, IBV_ACCESS_LOCAL_WRITE,
-					 &brief),
-			0);
 	sge.lkey = roce_mr_key(brief);
 	assert_int_equal(roce_qp_post_send(qp, &wr), 0);
 	(void)fx_tx_one(&end);
@@ -397,9 +383,8 @@ read__needs_memory_to_write_to(void **state)
 {
 	struct roce_sge sge = { (uintptr_t)end.memory, 64, 0 };
 	struct roce_wr wr = { .sg = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_READ };
-	struct roce_mr *readable;
+	struct roce_mr *readable = fx_mr(end.pd, (uintptr_t)end.memory, 64, 0);
 
-	assert_int_equal(roce_mr_create(end.pd, (uintptr_t)end.memory, 64, 0, &readable), 0);
 	sge.lkey = roce_mr_key(readable);
 	assert_int_equal(roce_qp_post_send(qp, &wr), -EACCES);
 	roce_mr_destroy(readable);
@@ -415,7 +400,7 @@ read__of_two_gigabytes_is_too_long_for_small_packets(void **state)
 
 	close_scene();
 	open_scene(&(struct played){ .max_rd_atomic = DEPTH, .mtu = 256 });
-	assert_int_equal(roce_mr_create(end.pd, 0, 1ull << 40, IBV_ACCESS_LOCAL_WRITE, &whole), 0);
+	whole = fx_mr(end.pd, 0, 1ull << 40, IBV_ACCESS_LOCAL_WRITE);
 	sge.lkey = roce_mr_key(whole);
 	assert_int_equal(roce_qp_post_send(qp, &wr), -EMSGSIZE);
 	sge.length = ROCE_READ_PACKETS_MAX * 256;
@@ -425,9 +410,7 @@ read__of_two_gigabytes_is_too_long_for_small_packets(void **state)
 	assert_int_equal(fx_tx_one(&end).length, sge.length);
 	assert_fields(qp->tx, (psn, roce_psn_add(PSN, ROCE_READ_PACKETS_MAX)), (max, qp->tx.psn));
 	assert_int_equal(fx_stats(&end)->retransmits, 0);
-	roce_engine_lock(end.engine);
-	roce_qp_to_error(qp);
-	roce_engine_unlock(end.engine);
+	fx_to_error(qp);
 	roce_mr_destroy(whole);
 }
 

@@ -13,11 +13,9 @@ recent__is_of_one_protection_domain(void **state)
 	const struct roce_keys *keys = &end.domain->keys;
 	struct roce_keys_recent recent;
 	struct roce_sge sge = { (uintptr_t)end.memory, 8, 0 };
-	struct roce_pd *other;
-	struct roce_mr *mr;
+	struct roce_pd *other = fx_pd(&end);
+	struct roce_mr *mr = fx_mr(end.pd, sge.addr, 8, 0);
 
-	assert_int_equal(roce_pd_create(roce_domain_context(end.domain), &other), 0);
-	assert_int_equal(roce_mr_create(end.pd, sge.addr, 8, 0, &mr), 0);
 	sge.lkey = roce_mr_key(mr);
 	roce_keys_recent_init(&recent, keys);
 	assert_int_equal(roce_keys_check_recent(keys, end.pd, &sge, 0, &recent), 0);
@@ -41,9 +39,8 @@ recent__is_judged_as_any_other(void **state)
 
 	roce_keys_recent_init(&recent, keys);
 	for (uint32_t round = 0; round < 3; round++) {
-		assert_int_equal(roce_mr_create(end.pd, addr, 64, 0, &reads), 0);
-		assert_int_equal(roce_mr_create(end.pd, addr, 64, IBV_ACCESS_LOCAL_WRITE, &writes),
-				0);
+		reads = fx_mr(end.pd, addr, 64, 0);
+		writes = fx_mr(end.pd, addr, 64, IBV_ACCESS_LOCAL_WRITE);
 		const struct roce_sge sge[] = {
 			{ addr, 64, roce_mr_key(reads) },
 			{ addr + 1, 64, roce_mr_key(reads) },

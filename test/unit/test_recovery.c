@@ -21,9 +21,7 @@ setup(void **state)
 {
 	open_scene(&(struct played){
 			.max_rd_atomic = 4, .max_dest_rd_atomic = 4, .rights = PEER_ALL });
-	assert_int_equal(roce_mr_create(end.pd, (uintptr_t)memory, sizeof(memory),
-					 IBV_ACCESS_LOCAL_WRITE, &target),
-			0);
+	target = fx_mr(end.pd, (uintptr_t)memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE);
 	return 0;
 }
 
@@ -194,11 +192,9 @@ lost_again__is_not_what_was_overtaken(void **state)
 static void
 send_many(uint32_t n)
 {
-	unsigned int frames;
-
 	for (uint32_t i = 0; i < n; i++)
 		assert_int_equal(fx_send(&end, qp, i, 0, 8, 0), 0);
-	(void)fx_tx_all(&end, &frames);
+	fx_tx_drop(&end);
 }
 
 static void
@@ -301,9 +297,7 @@ answers__end_with_the_queue_pair(void **state)
 						FX_RQ_PSN + i * FX_MEMORY / MTU, 0, &what, 0));
 	}
 	assert_int_equal(fx_tx(&end, sent, 4), 4);
-	roce_engine_lock(end.engine);
-	roce_qp_to_error(qp);
-	roce_engine_unlock(end.engine);
+	fx_to_error(qp);
 	fx_tx_none(&end);
 	fx_rx(&end, fx_about(&peer, IBV_OPCODE_RC_RDMA_READ_REQUEST, FX_RQ_PSN, 0, &what, 0));
 	fx_tx_none(&end);

@@ -97,7 +97,7 @@ emit__counts_the_packets_of_the_longest_message(void **state)
 	struct roce_mr *mr;
 
 	assert_ptr_not_equal(memory, MAP_FAILED);
-	assert_int_equal(roce_mr_create(end.pd, (uintptr_t)memory, len, 0, &mr), 0);
+	mr = fx_mr(end.pd, (uintptr_t)memory, len, 0);
 	for (uint8_t code = 1; code <= 5; code++) {
 		struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
 		const struct roce_sge sge = { (uintptr_t)memory, ROCE_MSG_MAX, roce_mr_key(mr) };
@@ -119,8 +119,7 @@ emit__counts_the_packets_of_the_longest_message(void **state)
 				ROCE_MSG_MAX / roce_mtu_bytes(code));
 		/* A window acknowledged is a window further, and nothing is done yet. */
 		acknowledge(ROCE_WINDOW - 1);
-		sent = fx_tx_all(&end, &n);
-		assert_int_equal(n, ROCE_WINDOW);
+		sent = fx_tx_exactly(&end, ROCE_WINDOW);
 		assert_int_equal(sent[0].psn, PSN + ROCE_WINDOW);
 		assert_int_equal(roce_cq_count(end.send_cq), 0);
 		/* A rewind into it finds the place. */
@@ -144,11 +143,9 @@ emit__gathers_the_segments(void **state)
 	};
 	const struct roce_wr wr = { .sg = sge, .num_sge = 4, .opcode = IBV_WR_SEND };
 	const struct fx_sent *sent;
-	unsigned int n;
 
 	assert_int_equal(roce_qp_post_send(qp, &wr), 0);
-	sent = fx_tx_all(&end, &n);
-	assert_int_equal(n, 2);
+	sent = fx_tx_exactly(&end, 2);
 	assert_int_equal(sent[0].first, end.memory[10]);
 	assert_fields(sent[1], (payload_len, 9), (first, end.memory[7000]));
 }
@@ -166,11 +163,9 @@ emit__puts_immediate_data_and_solicitation_last(void **state)
 		.flags = ROCE_WR_SOLICITED | ROCE_WR_SIGNALED,
 	};
 	const struct fx_sent *sent;
-	unsigned int n;
 
 	assert_int_equal(roce_qp_post_send(qp, &wr), 0);
-	sent = fx_tx_all(&end, &n);
-	assert_int_equal(n, 3);
+	sent = fx_tx_exactly(&end, 3);
 	assert_int_equal(sent[0].opcode, FIRST);
 	assert_int_equal(sent[1].opcode, MIDDLE);
 	assert_int_equal(sent[2].opcode, LAST_IMM);
@@ -213,8 +208,7 @@ emit__asks_each_time_until_it_knows_of_credits(void **state)
 		assert_true(sent[i].ack_req);
 	acknowledge(2);
 	post_many(3, 8);
-	sent = fx_tx_all(&end, &n);
-	assert_int_equal(n, 3);
+	sent = fx_tx_exactly(&end, 3);
 	assert_false(sent[0].ack_req || sent[1].ack_req);
 	assert_true(sent[2].ack_req);
 }
@@ -256,9 +250,7 @@ emit__goes_round_at_2_24(void **state)
 	unsigned int n;
 
 	connect.sq_psn = 0xfffff0;
-	roce_engine_lock(end.engine);
-	roce_qp_to_reset(qp);
-	roce_engine_unlock(end.engine);
+	fx_to_reset(qp);
 	fx_up(qp, &connect);
 	post_many(150, 8);
 	sent = fx_tx_all(&end, &n);
@@ -279,15 +271,13 @@ static void
 emit__stops_at_the_credits_and_probes(void **state)
 {
 	const struct fx_sent *sent;
-	unsigned int n;
 
 	post(0, 8, ROCE_WR_SIGNALED);
 	(void)fx_tx_one(&end);
 	/* One message arrived, two more are welcome. */
 	fx_rx(&end, fx_answer(&peer, ROCE_AETH_ACK | 2, PSN, 1));
 	post_many(10, 8);
-	sent = fx_tx_all(&end, &n);
-	assert_int_equal(n, 2);
+	sent = fx_tx_exactly(&end, 2);
 	assert_false(sent[0].ack_req);
 	assert_true(sent[1].ack_req);
 	/* Both arrived, no credit: a probe. */
@@ -297,8 +287,7 @@ emit__stops_at_the_credits_and_probes(void **state)
 	assert_true(fx_tx_one(&end).ack_req);
 	/* No credits at all any more: no limit. */
 	fx_rx(&end, fx_answer(&peer, FX_ACK, PSN + 4, 5));
-	(void)fx_tx_all(&end, &n);
-	assert_int_equal(n, 6);
+	assert_int_equal(fx_tx_drop(&end), 6);
 }
 
 /* A message that began goes on to its end whatever the credits say meanwhile. */
@@ -314,8 +303,7 @@ emit__finishes_a_message_without_credit(void **state)
 	assert_int_equal(n, 41);
 	fx_rx_answer(&end, &peer, FX_NAK(ROCE_NAK_PSN_SEQUENCE), PSN + 20);
 	fx_rx(&end, fx_answer(&peer, ROCE_AETH_ACK | 1, PSN + 20, 0));
-	sent = fx_tx_all(&end, &n);
-	assert_int_equal(n, 19);
+	sent = fx_tx_exactly(&end, 19);
 	assert_fields(sent[18], (opcode, LAST), (ack_req, true));
 }
 
@@ -369,9 +357,7 @@ emit__takes_any_room(void **state)
 	for (uint32_t i = 0; i < 4; i++) {
 		struct rte_mbuf *m;
 
-		roce_engine_lock(end.engine);
-		assert_int_equal(roce_engine_tx(end.engine, &m, 1, end.now), 1);
-		roce_engine_unlock(end.engine);
+		assert_int_equal(fx_take(&end, &m, 1), 1);
 		rte_pktmbuf_free(m);
 	}
 	assert_int_equal(fx_tx(&end, &sent, 1), 0);
@@ -403,13 +389,12 @@ emit__waits_for_frames(void **state)
 static struct roce_mr *
 post_from_other_memory(uint64_t wr_id, uint32_t len)
 {
-	struct roce_mr *mr;
 	struct roce_sge sge = { (uintptr_t)end.memory, len, 0 };
 	const struct roce_wr wr = {
 		.wr_id = wr_id, .sg = &sge, .num_sge = 1, .opcode = IBV_WR_SEND
 	};
+	struct roce_mr *mr = fx_mr(end.pd, sge.addr, len, 0);
 
-	assert_int_equal(roce_mr_create(end.pd, sge.addr, len, 0, &mr), 0);
 	sge.lkey = roce_mr_key(mr);
 	assert_int_equal(roce_qp_post_send(qp, &wr), 0);
 	return mr;
@@ -465,7 +450,6 @@ emit__fails_at_once_when_nothing_is_before(void **state)
 {
 	static const enum ibv_wc_status want[] = { IBV_WC_LOC_PROT_ERR };
 	struct roce_mr *mr;
-	unsigned int n;
 
 	roce_mr_destroy(post_from_other_memory(0, 8));
 	fx_tx_none(&end);
@@ -476,8 +460,7 @@ emit__fails_at_once_when_nothing_is_before(void **state)
 	mr = post_from_other_memory(0, 200 * MTU > FX_MEMORY ? FX_MEMORY : 200 * MTU);
 	(void)fx_tx(&end, (struct fx_sent[4]){ 0 }, 4);
 	roce_mr_destroy(mr);
-	(void)fx_tx_all(&end, &n);
-	assert_int_equal(n, 0);
+	assert_int_equal(fx_tx_drop(&end), 0);
 	expect_ends(0, 1, want);
 	assert_int_equal(roce_qp_state(qp), ROCE_QP_ERR);
 }
@@ -492,9 +475,7 @@ emit__asks_before_a_request_whose_memory_is_gone(void **state)
 	unsigned int n;
 
 	connect.ack_timeout = 0; /* no timer comes to help */
-	roce_engine_lock(end.engine);
-	roce_qp_to_reset(qp);
-	roce_engine_unlock(end.engine);
+	fx_to_reset(qp);
 	fx_up(qp, &connect);
 	post(0, 8, ROCE_WR_SIGNALED);
 	roce_mr_destroy(post_from_other_memory(1, 8));

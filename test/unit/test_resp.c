@@ -367,9 +367,7 @@ rx__goes_round_at_2_24(void **state)
 	struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
 
 	connect.rq_psn = 0xfffffe;
-	roce_engine_lock(end.engine);
-	roce_qp_to_reset(qp);
-	roce_engine_unlock(end.engine);
+	fx_to_reset(qp);
 	fx_up(qp, &connect);
 	fx_fill_srq(&end, 8, 64);
 	for (uint32_t i = 0; i < 4; i++) {

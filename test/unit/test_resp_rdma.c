@@ -167,12 +167,9 @@ rights__are_judged(void **state)
 		{ FADD, IBV_ACCESS_REMOTE_ATOMIC } };
 
 	for (size_t i = 0; i < RTE_DIM(rule); i++) {
-		struct roce_mr *other;
 		uint32_t payload = rule[i].opcode == WRITE_ONLY ? 8 : 0;
+		struct roce_mr *other = fx_mr(end.pd, base, 64, PEER_ALL & ~rule[i].right);
 
-		assert_int_equal(
-				roce_mr_create(end.pd, base, 64, PEER_ALL & ~rule[i].right, &other),
-				0);
 		rkey = roce_mr_key(other);
 		arrives(rule[i].opcode, PSN, payload, base, 8);
 		refused(PSN, ROCE_NAK_REMOTE_ACCESS);
@@ -203,11 +200,9 @@ static void
 read__is_answered_in_packets(void **state)
 {
 	const struct fx_sent *sent;
-	unsigned int n;
 
 	arrives(READ, PSN, 0, base + 3, 3 * MTU + 1);
-	sent = fx_tx_all(&end, &n);
-	assert_int_equal(n, 4);
+	sent = fx_tx_exactly(&end, 4);
 	expect(sent[0], RSP_FIRST, PSN, MTU);
 	expect(sent[1], RSP_MID, PSN + 1, MTU);
 	expect(sent[2], RSP_MID, PSN + 2, MTU);
@@ -226,13 +221,11 @@ static void
 read__is_answered_before_what_follows(void **state)
 {
 	const struct fx_sent *sent;
-	unsigned int n;
 
 	arrives(WRITE_ONLY, PSN, 1, base, 1);
 	arrives(READ, PSN + 1, 0, base, MTU + 1);
 	arrives(WRITE_ONLY, PSN + 3, 1, base, 1);
-	sent = fx_tx_all(&end, &n);
-	assert_int_equal(n, 3);
+	sent = fx_tx_exactly(&end, 3);
 	expect(sent[0], RSP_FIRST, PSN + 1, MTU);
 	expect(sent[1], RSP_LAST, PSN + 2, 1);
 	expect(sent[2], ACK, PSN + 3, 0);
@@ -251,14 +244,12 @@ static void
 read__is_answered_before_the_end(void **state)
 {
 	const struct fx_sent *sent;
-	unsigned int n;
 
 	arrives(READ, PSN, 0, base, 2 * MTU);
 	arrives(WRITE_ONLY, PSN + 2, 8, base + FX_MEMORY, 8);
 	/* Nothing is taken in any more. */
 	arrives(WRITE_ONLY, PSN + 2, 1, base, 1);
-	sent = fx_tx_all(&end, &n);
-	assert_int_equal(n, 3);
+	sent = fx_tx_exactly(&end, 3);
 	expect(sent[0], RSP_FIRST, PSN, MTU);
 	expect(sent[1], RSP_LAST, PSN + 1, MTU);
 	expect(sent[2], ACK, PSN + 2, 0);
@@ -280,8 +271,7 @@ read__again_from_the_middle(void **state)
 	arrives(READ, PSN, 0, base, 3 * MTU);
 	(void)fx_tx_all(&end, &n);
 	arrives(READ, PSN + 1, 0, base + MTU, 2 * MTU);
-	sent = fx_tx_all(&end, &n);
-	assert_int_equal(n, 2);
+	sent = fx_tx_exactly(&end, 2);
 	expect(sent[0], RSP_FIRST, PSN + 1, MTU);
 	expect(sent[1], RSP_LAST, PSN + 2, MTU);
 	assert_int_equal(sent[0].first, end.memory[MTU]);
@@ -318,9 +308,7 @@ original_sent(void)
 	struct rte_mbuf *m[2];
 	struct roce_pkt pkt;
 
-	roce_engine_lock(end.engine);
-	assert_int_equal(roce_engine_tx(end.engine, m, 2, end.now), 1);
-	roce_engine_unlock(end.engine);
+	assert_int_equal(fx_take(&end, m, 2), 1);
 	assert_int_equal(roce_frame_parse(m[0], &pkt), ROCE_FRAME_OK);
 	assert_int_equal(pkt.opcode, ATOMIC_ACK);
 	memcpy(&eth, pkt.bth + pkt.op->ext_off, sizeof(eth));
@@ -348,10 +336,8 @@ atomic__of_the_last_circle_is_not_the_answer(void **state)
 static void
 read__of_the_last_circle_is_not_asked_for(void **state)
 {
-	unsigned int n;
-
 	arrives(READ, PSN, 0, base, 3 * MTU);
-	(void)fx_tx_all(&end, &n);
+	fx_tx_drop(&end);
 	qp->rx.epsn = PSN + 1; /* nearly 2^24 packets without READ or atomic */
 	arrives(READ, PSN + 1, 0, base, MTU);
 	expect(fx_tx_one(&end), RSP_ONLY, PSN + 1, MTU);
@@ -377,9 +363,7 @@ read__repeated_while_answered_is_refused_where_the_peer_is(void **state)
 	struct rte_mbuf *m[2];
 
 	arrives(READ, PSN, 0, base, 3 * MTU);
-	roce_engine_lock(end.engine);
-	assert_int_equal(roce_engine_tx(end.engine, m, 2, end.now), 1);
-	roce_engine_unlock(end.engine);
+	assert_int_equal(fx_take(&end, m, 2), 1);
 	rte_pktmbuf_free(m[0]);
 	arrives(READ, PSN, 0, base, 3 * MTU);
 	assert_int_equal(roce_mr_destroy(region), 0);
@@ -415,12 +399,10 @@ static void
 depth__is_kept(void **state)
 {
 	const struct fx_sent *sent;
-	unsigned int n;
 
 	for (uint32_t i = 0; i <= DEPTH; i++)
 		arrives(READ, PSN + i, 0, base, 1);
-	sent = fx_tx_all(&end, &n);
-	assert_int_equal(n, DEPTH + 1);
+	sent = fx_tx_exactly(&end, DEPTH + 1);
 	for (uint32_t i = 0; i < DEPTH; i++)
 		expect(sent[i], RSP_ONLY, PSN + i, 1);
 	assert_int_equal(sent[DEPTH].syndrome, NAK(ROCE_NAK_INVALID_REQUEST));
@@ -438,8 +420,7 @@ depth__does_not_count_what_is_repeated(void **state)
 	(void)fx_tx_all(&end, &n);
 	arrives(READ, PSN, 0, base, 1);
 	arrives(READ, PSN + DEPTH, 0, base, 1);
-	sent = fx_tx_all(&end, &n);
-	assert_int_equal(n, 1);
+	sent = fx_tx_exactly(&end, 1);
 	expect(sent[0], RSP_ONLY, PSN + DEPTH, 1);
 }
 
@@ -451,9 +432,8 @@ depth__does_not_count_what_is_repeated(void **state)
 static void
 read__of_memory_that_goes_away(void **state)
 {
-	struct roce_mr *brief;
+	struct roce_mr *brief = fx_mr(end.pd, base, 64, PEER_ALL);
 
-	assert_int_equal(roce_mr_create(end.pd, base, 64, PEER_ALL, &brief), 0);
 	rkey = roce_mr_key(brief);
 	arrives(READ, PSN, 0, base, 64);
 	roce_mr_destroy(brief);

@@ -35,11 +35,9 @@ ordinary(void)
 static void
 send_many(uint32_t n)
 {
-	unsigned int frames;
-
 	for (uint32_t i = 0; i < n; i++)
 		assert_int_equal(fx_send(&end, qp, i, 0, 8, ROCE_WR_SIGNALED), 0);
-	(void)fx_tx_all(&end, &frames);
+	fx_tx_drop(&end);
 }
 
 static void
@@ -484,9 +482,7 @@ reset__stops_the_timers(void **state)
 	unsigned int n;
 
 	send_many(1);
-	roce_engine_lock(end.engine);
-	roce_qp_to_reset(qp);
-	roce_engine_unlock(end.engine);
+	fx_to_reset(qp);
 	assert_int_equal(deadline(), ROCE_NEVER);
 	(void)fx_run(&end, end.now + 100 * FX_HZ, &n);
 	assert_int_equal(n, 0);

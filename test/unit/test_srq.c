@@ -90,10 +90,9 @@ create__without_memory_leaves_nothing(void **state)
 static void
 create__holds_its_protection_domain(void **state)
 {
-	struct roce_pd *pd;
 	struct roce_srq *srq;
+	struct roce_pd *pd = fx_pd(&end);
 
-	assert_int_equal(roce_pd_create(roce_domain_context(end.domain), &pd), 0);
 	assert_int_equal(roce_srq_create(pd, 0, 1, NULL, &srq), -EINVAL);
 	for (unsigned int nth = 1; nth <= 2; nth++) {
 		fx_fail(nth);
@@ -264,13 +263,12 @@ static void
 post__judges_the_segments(void **state)
 {
 	const uint64_t addr = (uintptr_t)end.memory;
-	struct roce_pd *other_pd;
 	struct roce_mr *readable, *foreign;
 	struct roce_srq *srq = srq_of(2);
+	struct roce_pd *other_pd = fx_pd(&end);
 
-	assert_int_equal(roce_pd_create(roce_domain_context(end.domain), &other_pd), 0);
-	assert_int_equal(roce_mr_create(other_pd, addr, 64, IBV_ACCESS_LOCAL_WRITE, &foreign), 0);
-	assert_int_equal(roce_mr_create(end.pd, addr, 64, 0, &readable), 0);
+	foreign = fx_mr(other_pd, addr, 64, IBV_ACCESS_LOCAL_WRITE);
+	readable = fx_mr(end.pd, addr, 64, 0);
 	{
 		const struct roce_sge good = { addr, 64, end.key };
 		const struct {

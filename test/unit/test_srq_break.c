@@ -23,9 +23,7 @@ setup_two(void **state)
 	client_on(&witness, srq, end.send_cq);
 	other_memory = malloc(OTHER_LEN);
 	memset(other_memory, 0xee, OTHER_LEN);
-	assert_int_equal(roce_mr_create(end.pd, (uintptr_t)other_memory, OTHER_LEN,
-					 IBV_ACCESS_LOCAL_WRITE, &other),
-			0);
+	other = fx_mr(end.pd, (uintptr_t)other_memory, OTHER_LEN, IBV_ACCESS_LOCAL_WRITE);
 	return 0;
 }
 
@@ -198,9 +196,7 @@ freed_memory__is_not_found_under_a_new_key(void **state)
 	post_other(1);
 	post_many(srq, 1, 2, SHORT_LEN);
 	free_other();
-	assert_int_equal(roce_mr_create(end.pd, (uintptr_t)other_memory, OTHER_LEN,
-					 IBV_ACCESS_LOCAL_WRITE, &other),
-			0);
+	other = fx_mr(end.pd, (uintptr_t)other_memory, OTHER_LEN, IBV_ACCESS_LOCAL_WRITE);
 	arrive(&broken);
 	expect_broken(IBV_WC_LOC_PROT_ERR, FX_NAK(ROCE_NAK_REMOTE_OPERATIONAL), FX_RQ_PSN);
 	assert_int_equal(other_memory[0], 0xee);
@@ -305,15 +301,12 @@ static void
 zone__is_that_of_the_queue(void **state)
 {
 	struct roce_qp_attr attr = fx_attr(&end);
-	struct roce_pd *pd;
-	struct roce_mr *foreign;
 	struct roce_sge sge;
 	struct roce_recv_wr wr = fx_recv(&end, &sge, 1, 0, SHORT_LEN);
+	struct roce_pd *pd = fx_pd(&end);
+	struct roce_mr *foreign =
+			fx_mr(pd, (uintptr_t)end.memory, FX_MEMORY, IBV_ACCESS_LOCAL_WRITE);
 
-	assert_int_equal(roce_pd_create(roce_domain_context(end.domain), &pd), 0);
-	assert_int_equal(roce_mr_create(pd, (uintptr_t)end.memory, FX_MEMORY,
-					 IBV_ACCESS_LOCAL_WRITE, &foreign),
-			0);
 	/* Another queue pair in the place of the witness, of the foreign zone. */
 	roce_qp_destroy(witness.qp);
 	attr.srq = srq;

@@ -319,8 +319,7 @@ destroy__of_a_family_on_three_threads(void **state)
 		struct roce_qp_attr attr = fx_attr(&f.end);
 		struct fx_peer peer;
 
-		assert_int_equal(roce_cq_create(roce_domain_context(f.end.domain), 16, NULL, &f.cq),
-				0);
+		f.cq = fx_cq(&f.end, 16, NULL);
 		assert_int_equal(roce_srq_create(f.end.pd, 16, 1, NULL, &f.srq), 0);
 		attr.recv_cq = f.cq;
 		attr.srq = f.srq;

@@ -56,8 +56,7 @@ setup(void **state)
 
 	fx_end_open(&near, 1, NULL);
 	fx_end_open(&far, 2, NULL);
-	assert_int_equal(
-			roce_mr_create(far.pd, (uintptr_t)far.memory, FX_MEMORY, ALL, &open_mr), 0);
+	open_mr = fx_mr(far.pd, (uintptr_t)far.memory, FX_MEMORY, ALL);
 	for (uint32_t i = 0; i < FX_MEMORY; i++)
 		near.memory[i] = (uint8_t)(i * 7);
 	attr = lean_attr();
@@ -250,9 +249,8 @@ static void
 refused__requests_take_no_memory(void **state)
 {
 	struct roce_qp_attr attr = lean_attr();
-	unsigned int live;
+	unsigned int live = fx_live();
 
-	live = fx_live();
 	/* More than was agreed upon. */
 	assert_int_equal(post(IBV_WR_SEND, SEGMENTS + 1, 1), -EINVAL);
 	assert_int_equal(post(IBV_WR_RDMA_WRITE, SEGMENTS + 1, 1), -EINVAL);

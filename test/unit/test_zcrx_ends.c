@@ -73,9 +73,7 @@ error__leaves_what_was_told(void **state)
 
 	post(0, 2);
 	number = hear();
-	roce_engine_lock(end.engine);
-	roce_qp_to_error(qp);
-	roce_engine_unlock(end.engine);
+	fx_to_error(qp);
 	m = take(0);
 	judge(m, number);
 	rte_pktmbuf_free(m);
@@ -95,9 +93,7 @@ reset__frees_what_nobody_took(void **state)
 	hear();
 	m = take(0);
 	event = told(1);
-	roce_engine_lock(end.engine);
-	roce_qp_to_reset(qp);
-	roce_engine_unlock(end.engine);
+	fx_to_reset(qp);
 	assert_null(roce_qp_take_mbuf(qp, &event));
 	assert_int_equal(rte_mempool_avail_count(heads), 14);
 	connect_it();
@@ -130,11 +126,8 @@ static unsigned int
 carry(struct fx_end *from, struct fx_end *to)
 {
 	struct rte_mbuf *pkts[32];
-	uint16_t n;
+	uint16_t n = fx_take(from, pkts, 32);
 
-	roce_engine_lock(from->engine);
-	n = roce_engine_tx(from->engine, pkts, 32, from->now);
-	roce_engine_unlock(from->engine);
 	for (uint16_t i = 0; i < n; i++) {
 		if (throws(7))
 			fx_rx(to, rte_pktmbuf_copy(pkts[i], unit_pool(), 0, UINT32_MAX));
