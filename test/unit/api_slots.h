@@ -5,8 +5,6 @@
 /**
  * @file
  * A Provider whose every call does nothing but say which one it was, and with which arguments.
- *
- * Its calls are in two files as those of libdat are: api_slots_ep.c has those of endpoints and shared receive queues.
  */
 
 #include <dat/dat_registry.h>
@@ -25,13 +23,7 @@ struct seen {
 
 extern struct seen seen;
 
-/** For a slot: write down its name and as many arguments, each a uint64_t or an uintptr_t. @return RETURNED. */
-DAT_RETURN saw(const char *slot, int count, ...);
-
-#define SLOT(call) table->call##_func = call
-
-/** Put these slots into a table; together they are all of it but opening and closing an adapter. */
+/** Put these slots into a table: they are all of it but opening and closing an adapter. */
 void fill_slots(DAT_PROVIDER *table);
-void fill_slots_ep(DAT_PROVIDER *table);
 
 #endif
