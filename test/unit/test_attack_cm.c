@@ -28,19 +28,15 @@ right(const struct roce_cm_conn *conn, enum roce_cm_attr attr)
 
 /* Nothing was told since the reset, both are up, and a disconnect still works. */
 static void
-unharmed(struct world *world, struct roce_cm_conn *a, struct roce_cm_conn *b)
+unharmed(struct roce_cm_conn *a, struct roce_cm_conn *b)
 {
-	assert_string_equal(told_all(&world->end[0]), "");
-	assert_string_equal(told_all(&world->end[1]), "");
+	expect_told("", "");
 	assert_int_equal(a->state, ROCE_CM_STATE_ESTABLISHED);
 	assert_int_equal(b->state, ROCE_CM_STATE_ESTABLISHED);
 	assert_true(roce_cm_disconnect(a, world->now));
-	world_run_ms(world, 1);
-	assert_string_equal(told_all(&world->end[0]), "D");
-	assert_string_equal(told_all(&world->end[1]), "D");
-	roce_cm_release(a, world->now);
-	roce_cm_release(b, world->now);
-	world_all_over(world);
+	world_run_ms(1);
+	expect_told("D", "D");
+	world_over(a, b);
 }
 
 /* A message for a connection with the ids of that connection, but from another host. */
@@ -62,19 +58,19 @@ static void
 source__spoofed_by_another_host_is_dropped(void **state)
 {
 	struct roce_cm_conn *a, *b;
-	struct world *world = world_connected(&a, &b);
 
-	world_reset(world);
+	world_connected(&a, &b);
+	world_reset();
 	for (size_t i = 0; i < RTE_DIM(attrs); i++) {
 		const struct roce_cm_msg to_a = right(a, attrs[i]), to_b = right(b, attrs[i]);
 
-		hear_from_elsewhere(&world->end[0], &to_a);
-		hear_from_elsewhere(&world->end[1], &to_b);
-		assert_int_equal(speak(&world->end[0]) + speak(&world->end[1]), 0);
+		hear_from_elsewhere(active, &to_a);
+		hear_from_elsewhere(passive, &to_b);
+		assert_int_equal(speak(active) + speak(passive), 0);
 	}
-	assert_int_equal(roce_cm_stats(world->end[0].cm)->rx_wrong_source, RTE_DIM(attrs));
-	assert_int_equal(roce_cm_stats(world->end[1].cm)->rx_wrong_source, RTE_DIM(attrs));
-	unharmed(world, a, b);
+	assert_int_equal(roce_cm_stats(active->cm)->rx_wrong_source, RTE_DIM(attrs));
+	assert_int_equal(roce_cm_stats(passive->cm)->rx_wrong_source, RTE_DIM(attrs));
+	unharmed(a, b);
 }
 
 /* The peer's address, but one number is a guess: each bit of each id, and for a DREQ of the queue pair. */
@@ -82,33 +78,33 @@ static void
 ids__guessed_end_nothing(void **state)
 {
 	struct roce_cm_conn *a, *b;
-	struct world *world = world_connected(&a, &b);
 	unsigned int in = 0, out = 0;
 
-	world_reset(world);
+	world_connected(&a, &b);
+	world_reset();
 	for (size_t i = 0; i < RTE_DIM(attrs); i++) {
 		for (uint32_t bit = 0; bit < 32; bit++) {
 			struct roce_cm_msg msg = right(b, attrs[i]);
 
 			msg.local_id ^= 1u << bit;
-			hear(&world->end[1], &msg);
+			hear(passive, &msg);
 			msg = right(b, attrs[i]);
 			msg.remote_id ^= 1u << bit;
-			hear(&world->end[1], &msg);
+			hear(passive, &msg);
 			in += 2;
-			out += speak(&world->end[1]);
+			out += speak(passive);
 		}
 	}
 	for (uint32_t bit = 0; bit < 24; bit++) {
 		struct roce_cm_msg msg = right(b, ROCE_CM_ATTR_DREQ);
 
 		msg.qpn ^= 1u << bit;
-		hear(&world->end[1], &msg);
-		assert_int_equal(speak(&world->end[1]), 0);
+		hear(passive, &msg);
+		assert_int_equal(speak(passive), 0);
 	}
 	/* A REP and a DREQ for nobody are answered once each, the others never. */
 	assert_in_range(out, 0, in / 3);
-	unharmed(world, a, b);
+	unharmed(a, b);
 }
 
 /* Right in every number, but senseless in the state or role: an RTU to who is up, a REP to who never asked. */
@@ -118,53 +114,49 @@ messages__out_of_place_end_nothing(void **state)
 	static const enum roce_cm_attr senseless[] = { ROCE_CM_ATTR_MRA, ROCE_CM_ATTR_REP,
 		ROCE_CM_ATTR_RTU, ROCE_CM_ATTR_DREP };
 	struct roce_cm_conn *a, *b;
-	struct world *world = world_connected(&a, &b);
 
-	world_reset(world);
+	world_connected(&a, &b);
+	world_reset();
 	for (size_t i = 0; i < RTE_DIM(senseless); i++) {
 		const struct roce_cm_msg msg = right(b, senseless[i]);
 
-		hear(&world->end[1], &msg);
-		assert_int_equal(speak(&world->end[1]), 0);
+		hear(passive, &msg);
+		assert_int_equal(speak(passive), 0);
 	}
-	unharmed(world, a, b);
+	unharmed(a, b);
 }
 
 /* While a request waits for its answer, nobody else can refuse or accept it. */
 static void
 handshake__is_not_answered_by_unknown_peers(void **state)
 {
-	struct world *world = world_create();
 	struct roce_cm_conn *a;
 
-	world_listen(&world->end[1], 4);
+	world_listen(passive, 4);
 	world->lose_all = true;
-	a = world_connect(&world->end[0], UINT64_MAX);
-	world_run_ms(world, 1);
+	a = world_connect(active, UINT64_MAX);
+	world_run_ms(1);
 	for (size_t i = 0; i < RTE_DIM(attrs); i++) {
 		struct roce_cm_msg msg = right(a, attrs[i]);
 
 		msg.local_id = 0x12345678;
 		msg.param.qpn = 0x4242;
-		hear_from_elsewhere(&world->end[0], &msg);
+		hear_from_elsewhere(active, &msg);
 		for (uint32_t bit = 0; bit < 32; bit++) {
 			struct roce_cm_msg guess = msg;
 
 			guess.remote_id ^= 1u << bit;
-			hear(&world->end[0], &guess);
+			hear(active, &guess);
 		}
 	}
-	assert_string_equal(told_all(&world->end[0]), "");
+	assert_string_equal(told_all(active), "");
 	assert_int_equal(a->state, ROCE_CM_STATE_REQ_SENT);
 	world->lose_all = false;
-	world_run_ms(world, 1000);
-	assert_string_equal(told_all(&world->end[0]), "P");
-	assert_string_equal(told_all(&world->end[1]), "QE");
-	(void)speak(&world->end[0]);
-	(void)speak(&world->end[1]);
-	roce_cm_release(a, world->now);
-	roce_cm_release(world->end[1].told[1].conn, world->now);
-	world_all_over(world);
+	world_run_ms(1000);
+	expect_told("P", "QE");
+	(void)speak(active);
+	(void)speak(passive);
+	world_over(a, passive->told[1].conn);
 }
 
 /* The finalizer of SplitMix64, which can be run backwards; so 32 bits of its result are a riddle of 2^32 guesses. */
@@ -183,17 +175,15 @@ invertible(uint64_t z)
 static void
 numbers__of_a_request_do_not_tell_the_seed(void **state)
 {
-	struct world *world = world_create();
-	const uint64_t seed = world->end[0].cm->config.seed;
-	struct roce_cm_conn *a = world_connect(&world->end[0], UINT64_MAX);
+	const uint64_t seed = active->cm->config.seed;
+	struct roce_cm_conn *a = world_connect(active, UINT64_MAX);
 
 	for (uint64_t n = 0; n < 1u << 20; n++) {
 		const uint64_t by = seed + n * UINT64_C(0x9e3779b97f4a7c15);
 
 		assert_int_not_equal((uint32_t)invertible(by), a->tid >> 32);
 	}
-	roce_cm_release(a, world->now);
-	world_all_over(world);
+	world_over(a, NULL);
 }
 
 /* ---- played again ---- */
@@ -209,12 +199,12 @@ static unsigned int taped;
 
 /* Let time pass in steps short enough that every frame is seen, and write down the whole talk. */
 static void
-run_recorded(struct world *world)
+run_recorded(void)
 {
 	uint64_t seen = world->sent;
 
 	for (unsigned int k = 0; k < 400; k++) {
-		world_poll(world);
+		world_poll();
 		for (unsigned int i = 0; seen < world->sent && i < world->flying; i++) {
 			struct flight *f = &world->flight[i];
 			struct recorded *r = &tape[taped];
@@ -239,21 +229,17 @@ again(unsigned int i)
 	return speak(tape[i].to);
 }
 
-static struct world *
+static void
 world_recorded(struct roce_cm_conn **a, struct roce_cm_conn **b)
 {
-	struct world *world = world_create();
-
 	taped = 0;
-	world_listen(&world->end[1], 4);
-	*a = world_connect(&world->end[0], UINT64_MAX);
-	run_recorded(world);
-	assert_string_equal(told_all(&world->end[0]), "P");
-	assert_string_equal(told_all(&world->end[1]), "QE");
+	world_listen(passive, 4);
+	*a = world_connect(active, UINT64_MAX);
+	run_recorded();
+	expect_told("P", "QE");
 	/* REQ, REP, RTU. */
 	assert_int_equal(taped, 3);
-	*b = world->end[1].told[1].conn;
-	return world;
+	*b = passive->told[1].conn;
 }
 
 /* The handshake of a connection that just came up, over and over. */
@@ -261,14 +247,14 @@ static void
 replay__of_a_fresh_handshake_ends_nothing(void **state)
 {
 	struct roce_cm_conn *a, *b;
-	struct world *world = world_recorded(&a, &b);
 
-	world_reset(world);
+	world_recorded(&a, &b);
+	world_reset();
 	for (unsigned int k = 0; k < 100; k++) {
 		for (unsigned int i = 0; i < taped; i++)
 			assert_in_range(again(i), 0, 1);
 	}
-	unharmed(world, a, b);
+	unharmed(a, b);
 }
 
 /* The same an hour later, without the REQ. */
@@ -276,15 +262,15 @@ static void
 replay__of_old_answers_ends_nothing(void **state)
 {
 	struct roce_cm_conn *a, *b;
-	struct world *world = world_recorded(&a, &b);
 
-	world_reset(world);
+	world_recorded(&a, &b);
+	world_reset();
 	world->now += 3600 * SECOND;
 	for (unsigned int k = 0; k < 100; k++) {
 		for (unsigned int i = 1; i < taped; i++)
 			assert_in_range(again(i), 0, 1);
 	}
-	unharmed(world, a, b);
+	unharmed(a, b);
 }
 
 /*
@@ -296,19 +282,17 @@ static void
 replay__of_an_old_request_is_a_peer_that_forgot(void **state)
 {
 	struct roce_cm_conn *a, *b;
-	struct world *world = world_recorded(&a, &b);
 
-	world_reset(world);
+	world_recorded(&a, &b);
+	world_reset();
 	world->now += 3600 * SECOND;
 	for (unsigned int k = 0; k < 10; k++)
 		world_deliver(tape[0].to, unit_mbuf(tape[0].bytes, tape[0].len));
-	world_run_ms(world, 1000);
-	assert_string_equal(told_all(&world->end[1]), "D");
-	assert_int_equal(told_times(&world->end[0], ROCE_CM_REPLY), 0);
+	world_run_ms(1000);
+	assert_string_equal(told_all(passive), "D");
+	assert_int_equal(told_times(active, ROCE_CM_REPLY), 0);
 	assert_in_range(world->sent, 1, 12);
-	roce_cm_release(a, world->now);
-	roce_cm_release(b, world->now);
-	world_all_over(world);
+	world_over(a, b);
 }
 
 /* All that was said by a connection that is over, to its end's next one with the same peer. */
@@ -316,35 +300,35 @@ static void
 replay__of_a_past_connection_ends_nothing(void **state)
 {
 	struct roce_cm_conn *a, *b;
-	struct world *world = world_recorded(&a, &b);
 	struct end *ends = world->end;
 
+	world_recorded(&a, &b);
 	assert_true(roce_cm_disconnect(a, world->now));
-	run_recorded(world);
+	run_recorded();
 	assert_in_range(taped, 5, RECORDED);
 	roce_cm_release(a, world->now);
 	roce_cm_release(b, world->now);
-	world_reset(world);
+	world_reset();
 	a = world_connect(&ends[0], UINT64_MAX);
-	world_run_ms(world, 1);
+	world_run_ms(1);
 	assert_string_equal(told_all(&ends[1]), "QE");
 	b = ends[1].told[1].conn;
-	world_reset(world);
+	world_reset();
 	for (unsigned int i = 0; i < taped; i++)
 		assert_in_range(again(i), 0, 1);
 	assert_string_equal(told_all(&ends[0]), "");
 	assert_int_equal(told_times(&ends[1], ROCE_CM_DISCONNECTED), 0);
-	unharmed(world, a, b);
+	unharmed(a, b);
 }
 
 RULES = {
-	cmocka_unit_test(source__spoofed_by_another_host_is_dropped),
-	cmocka_unit_test(ids__guessed_end_nothing),
-	cmocka_unit_test(messages__out_of_place_end_nothing),
-	cmocka_unit_test(handshake__is_not_answered_by_unknown_peers),
-	cmocka_unit_test(numbers__of_a_request_do_not_tell_the_seed),
-	cmocka_unit_test(replay__of_a_fresh_handshake_ends_nothing),
-	cmocka_unit_test(replay__of_old_answers_ends_nothing),
-	cmocka_unit_test(replay__of_an_old_request_is_a_peer_that_forgot),
-	cmocka_unit_test(replay__of_a_past_connection_ends_nothing),
+	TEST(source__spoofed_by_another_host_is_dropped),
+	TEST(ids__guessed_end_nothing),
+	TEST(messages__out_of_place_end_nothing),
+	TEST(handshake__is_not_answered_by_unknown_peers),
+	TEST(numbers__of_a_request_do_not_tell_the_seed),
+	TEST(replay__of_a_fresh_handshake_ends_nothing),
+	TEST(replay__of_old_answers_ends_nothing),
+	TEST(replay__of_an_old_request_is_a_peer_that_forgot),
+	TEST(replay__of_a_past_connection_ends_nothing),
 };

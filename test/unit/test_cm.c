@@ -9,8 +9,7 @@
 static void
 create__judges_its_configuration(void **state)
 {
-	struct world *world = world_create();
-	const struct roce_cm_config good = world_config(&world->end[0]);
+	const struct roce_cm_config good = world_config(active);
 	struct roce_cm_config bad;
 	struct roce_cm *cm = NULL;
 
@@ -29,14 +28,12 @@ create__judges_its_configuration(void **state)
 	REFUSED(connections_max, (1u << 20) + 1);
 #undef REFUSED
 	assert_null(cm);
-	world_destroy(world);
 }
 
 static void
 create__gives_everything_back_when_it_fails(void **state)
 {
-	struct world *world = world_create();
-	struct roce_cm_config config = world_config(&world->end[0]);
+	struct roce_cm_config config = world_config(active);
 	long before = world->allocated;
 	struct roce_cm *cm = NULL;
 	int fail, rc = -ENOMEM;
@@ -55,26 +52,24 @@ create__gives_everything_back_when_it_fails(void **state)
 	roce_cm_destroy(cm);
 	roce_cm_destroy(NULL);
 	assert_int_equal(world->allocated, before);
-	world_destroy(world);
 }
 
 static void
 connect__fails_without_memory(void **state)
 {
-	struct world *world = world_create();
-	struct end *end = &world->end[0];
-	struct roce_cm_connect connect = { .dst = world->end[1].ip, .local = offer(end, NULL) };
+	struct roce_cm_connect connect = { .dst = passive->ip, .local = offer(active, NULL) };
 	struct roce_cm_conn *conn = NULL;
 	unsigned int i;
 
 	world->alloc_fails_at = 0;
-	assert_int_equal(roce_cm_connect(end->cm, NULL, &connect, end, world->now, &conn), -ENOMEM);
+	assert_int_equal(roce_cm_connect(active->cm, NULL, &connect, active, world->now, &conn),
+			-ENOMEM);
 	world->alloc_fails_at = -1;
 	for (i = 0; i < 1100; i++)
-		world_connect(end, UINT64_MAX);
-	assert_int_equal(roce_cm_connect(end->cm, NULL, &connect, end, world->now, &conn), -ENOMEM);
+		world_connect(active, UINT64_MAX);
+	assert_int_equal(roce_cm_connect(active->cm, NULL, &connect, active, world->now, &conn),
+			-ENOMEM);
 	assert_null(conn);
-	world_destroy(world);
 }
 
 /* Ids differ, are not 0, come back late, and another seed gives others. */
@@ -85,7 +80,6 @@ ids__are_not_used_again_soon(void **state)
 		ROUNDS = 4000
 	};
 	static uint32_t seen[2][ROUNDS];
-	struct world *world = world_create();
 	unsigned int i, k;
 
 	for (i = 0; i < ROUNDS; i++) {
@@ -105,7 +99,6 @@ ids__are_not_used_again_soon(void **state)
 		for (k = 0; k < i; k++)
 			assert_int_not_equal(seen[0][i], seen[0][k]);
 	}
-	world_destroy(world);
 }
 
 static void
@@ -115,12 +108,10 @@ seed__makes_a_run_reproducible(void **state)
 	unsigned int i;
 
 	for (i = 0; i < 2; i++) {
-		struct world *world = world_create();
-
-		world_connect(&world->end[0], UINT64_MAX);
-		assert_int_equal(speak(&world->end[0]), 1);
+		world_connect(active, UINT64_MAX);
+		assert_int_equal(speak(active), 1);
 		memcpy(frame[i], world->last, 322);
-		world_destroy(world);
+		world_again();
 	}
 	assert_memory_equal(frame[0], frame[1], 322);
 }
@@ -129,14 +120,12 @@ seed__makes_a_run_reproducible(void **state)
 static void
 qp_event__makes_up_for_a_lost_rtu(void **state)
 {
-	struct world *world = world_create();
-	struct end *passive = &world->end[1];
 	struct roce_cm_conn *a, *b;
 
 	world_listen(passive, 1);
 	world->lose = 1 << 2;
-	a = world_connect(&world->end[0], UINT64_MAX);
-	world_run_ms(world, 1);
+	a = world_connect(active, UINT64_MAX);
+	world_run_ms(1);
 	assert_string_equal(told_all(passive), "Q");
 	b = passive->told[0].conn;
 	passive->gsi.qp_async_event(
@@ -144,12 +133,10 @@ qp_event__makes_up_for_a_lost_rtu(void **state)
 	assert_string_equal(told_all(passive), "QE");
 	passive->gsi.qp_async_event(
 			passive->gsi.arg, b, ROCE_ENGINE_ASYNC_QP_ESTABLISHED, world->now);
-	world_settle(world);
+	world_settle();
 	assert_string_equal(told_all(passive), "QE");
 	assert_int_equal(roce_cm_stats(passive->cm)->tx_rep, 1);
-	roce_cm_release(a, world->now);
-	roce_cm_release(b, world->now);
-	world_all_over(world);
+	world_over(a, b);
 }
 
 /* The queue pair broke: its owner hears that the connection ends and no more, and the peer must hear of it. */
@@ -157,56 +144,46 @@ static void
 qp_event__of_a_broken_one_disconnects(void **state)
 {
 	struct roce_cm_conn *a, *b;
-	struct world *world = world_connected(&a, &b);
-	struct end *end = &world->end[0];
 
-	end->gsi.qp_async_event(end->gsi.arg, a, ROCE_ENGINE_ASYNC_QP_BROKEN, world->now);
+	world_connected(&a, &b);
+	active->gsi.qp_async_event(active->gsi.arg, a, ROCE_ENGINE_ASYNC_QP_BROKEN, world->now);
 	assert_false(roce_cm_disconnect(a, world->now));
-	world_settle(world);
-	assert_string_equal(told_all(end), "PB");
-	assert_string_equal(told_all(&world->end[1]), "QED");
-	roce_cm_release(a, world->now);
-	roce_cm_release(b, world->now);
-	world_all_over(world);
+	world_settle();
+	expect_told("PB", "QED");
+	world_over(a, b);
 }
 
 static void
 qp_event__of_a_broken_one_refuses_what_is_not_up(void **state)
 {
-	struct world *world = world_create();
-	struct end *passive = &world->end[1];
-	struct end *active = &world->end[0];
 	struct roce_cm_conn *b;
 
 	world_listen(passive, 1);
 	world->lose = 1 << 2;
 	active->release_on_down = true;
 	world_connect(active, UINT64_MAX);
-	world_run_ms(world, 1);
+	world_run_ms(1);
 	b = passive->told[0].conn;
 	passive->gsi.qp_async_event(passive->gsi.arg, b, ROCE_ENGINE_ASYNC_QP_BROKEN, world->now);
-	world_settle(world);
-	assert_string_equal(told_all(passive), "QB");
-	assert_string_equal(told_all(active), "PD");
-	roce_cm_release(b, world->now);
-	world_all_over(world);
+	world_settle();
+	expect_told("PD", "QB");
+	world_over(b, NULL);
 }
 
 static void
 count__by_state(void **state)
 {
 	struct roce_cm_conn *a, *b;
-	struct world *world = world_connected(&a, &b);
 	uint32_t few[2] = { 7, 7 };
 
-	assert_int_equal(in_state(&world->end[0], ROCE_CM_STATE_ESTABLISHED), 1);
-	assert_int_equal(in_state(&world->end[1], ROCE_CM_STATE_ESTABLISHED), 1);
-	assert_int_equal(connections(&world->end[0]), 1);
-	assert_int_equal(roce_cm_count_by_state(world->end[0].cm, few, 1), ROCE_CM_STATES);
+	world_connected(&a, &b);
+	assert_int_equal(in_state(active, ROCE_CM_STATE_ESTABLISHED), 1);
+	assert_int_equal(in_state(passive, ROCE_CM_STATE_ESTABLISHED), 1);
+	assert_int_equal(connections(active), 1);
+	assert_int_equal(roce_cm_count_by_state(active->cm, few, 1), ROCE_CM_STATES);
 	assert_int_equal(few[1], 7);
 	assert_string_equal(roce_cm_state_name(ROCE_CM_STATE_ESTABLISHED), "established");
 	assert_string_equal(roce_cm_state_name(99), "none");
-	world_destroy(world);
 }
 
 /* ---- conversations ---- */
@@ -223,17 +200,15 @@ static const char *const ending_name[ENDINGS] = { "active", "passive", "both", "
 
 /* Connect, live for a while, disconnect; what is said of it is what must be said, whatever was lost. */
 static void
-converse(struct world *world, enum ending ending)
+converse(enum ending ending)
 {
-	struct end *active = &world->end[0];
-	struct end *passive = &world->end[1];
 	struct roce_cm_conn *conn = world_connect(active, UINT64_MAX);
 
 	while (told_times(active, ROCE_CM_REPLY) == 0)
-		world_run(world, world_next(world));
+		world_run(world_next());
 	if (ending != END_AT_ONCE) {
 		while (told_times(passive, ROCE_CM_ESTABLISHED) == 0)
-			world_run(world, world_next(world));
+			world_run(world_next());
 	}
 	active->release_on_down = true;
 	passive->release_on_down = true;
@@ -241,17 +216,17 @@ converse(struct world *world, enum ending ending)
 		assert_true(roce_cm_disconnect(conn, world->now));
 	if (ending == END_PASSIVE || ending == END_BOTH)
 		assert_true(roce_cm_disconnect(passive->told[0].conn, world->now));
-	world_settle(world);
+	world_settle();
 }
 
 static void
-assert_clean(struct world *world, const char *active, const char *passive, const char *what)
+assert_clean(const char *by_active, const char *by_passive, const char *what)
 {
-	const char *a = told_all(&world->end[0]);
-	const char *p = told_all(&world->end[1]);
+	const char *a = told_all(active);
+	const char *p = told_all(passive);
 
-	if (strcmp(a, active) != 0 || strcmp(p, passive) != 0 || connections(&world->end[0]) != 0 ||
-			connections(&world->end[1]) != 0)
+	if (strcmp(a, by_active) != 0 || strcmp(p, by_passive) != 0 || connections(active) != 0 ||
+			connections(passive) != 0)
 		fail_msg("%s, lost 0x%02llx, twice 0x%02llx: told %s and %s", what,
 				(unsigned long long)world->lose, (unsigned long long)world->twice,
 				a, p);
@@ -260,101 +235,92 @@ assert_clean(struct world *world, const char *active, const char *passive, const
 static void
 worlds__of_every_loss_end_well(void **state)
 {
-	struct world *world = world_create();
 	unsigned int ending, lose, twice;
 	long base;
 
-	world_listen(&world->end[1], 1);
+	world_listen(passive, 1);
 	base = world->allocated;
 	for (ending = 0; ending < ENDINGS; ending++) {
 		for (lose = 0; lose < 1u << TALK; lose++) {
 			for (twice = 0; twice < 2; twice++) {
-				world_reset(world);
+				world_reset();
 				world->lose = lose;
 				world->twice = twice ? UINT64_MAX : 0;
-				converse(world, ending);
-				assert_clean(world, "PD", "QED", ending_name[ending]);
+				converse(ending);
+				assert_clean("PD", "QED", ending_name[ending]);
 				assert_int_equal(world->allocated, base);
 			}
 		}
 	}
-	world_destroy(world);
 }
 
 /* The consumer says no. It is asked once, or again when its no was lost for longer than we keep it. */
 static void
 worlds__of_a_rejecting_consumer_end_well(void **state)
 {
-	struct world *world = world_create();
 	unsigned int lose;
 
-	world_listen(&world->end[1], 1);
+	world_listen(passive, 1);
 	for (lose = 0; lose < 1u << TALK; lose++) {
-		world_reset(world);
+		world_reset();
 		world->lose = lose;
-		world->end[1].policy = POLICY_REJECT;
-		world->end[0].release_on_down = true;
-		world_connect(&world->end[0], UINT64_MAX);
-		world_settle(world);
-		assert_string_equal(told_all(&world->end[0]), "R");
-		assert_string_equal(world->end[0].told[0].private_data, "no");
-		assert_in_range(told_times(&world->end[1], ROCE_CM_REQUEST), 1, 4);
-		assert_int_equal(told_times(&world->end[1], ROCE_CM_REQUEST), world->end[1].events);
-		assert_int_equal(connections(&world->end[0]), 0);
-		assert_int_equal(connections(&world->end[1]), 0);
+		passive->policy = POLICY_REJECT;
+		active->release_on_down = true;
+		world_connect(active, UINT64_MAX);
+		world_settle();
+		assert_string_equal(told_all(active), "R");
+		assert_string_equal(active->told[0].private_data, "no");
+		assert_in_range(told_times(passive, ROCE_CM_REQUEST), 1, 4);
+		assert_int_equal(told_times(passive, ROCE_CM_REQUEST), passive->events);
+		assert_int_equal(connections(active), 0);
+		assert_int_equal(connections(passive), 0);
 	}
-	world_destroy(world);
 }
 
 static void
 worlds__without_a_listener_end_well(void **state)
 {
-	struct world *world = world_create();
 	unsigned int lose;
 
 	for (lose = 0; lose < 1u << TALK; lose++) {
-		world_reset(world);
+		world_reset();
 		world->lose = lose;
-		world->end[0].release_on_down = true;
-		world_connect(&world->end[0], UINT64_MAX);
-		world_settle(world);
-		assert_clean(world, "R", "", "no listener");
-		assert_int_equal(world->end[0].told[0].reason, ROCE_CM_REJ_INVALID_SERVICE_ID);
+		active->release_on_down = true;
+		world_connect(active, UINT64_MAX);
+		world_settle();
+		assert_clean("R", "", "no listener");
+		assert_int_equal(active->told[0].reason, ROCE_CM_REJ_INVALID_SERVICE_ID);
 	}
-	world_destroy(world);
 }
 
 /* A consumer that thinks for a second: nothing is asked twice, and in the end it is up. */
 static void
 worlds__of_a_slow_consumer_end_well(void **state)
 {
-	struct world *world = world_create();
-	struct end *passive = &world->end[1];
 	unsigned int lose;
 
 	world_listen(passive, 1);
 	for (lose = 0; lose < 1u << TALK; lose++) {
 		struct roce_cm_param param;
 
-		world_reset(world);
+		world_reset();
 		world->lose = lose;
 		passive->policy = POLICY_HOLD;
-		world_connect(&world->end[0], UINT64_MAX);
+		world_connect(active, UINT64_MAX);
 		while (passive->events == 0)
-			world_run(world, world_next(world));
-		world_run_ms(world, 1000);
+			world_run(world_next());
+		world_run_ms(1000);
 		param = offer(passive, "slow");
 		assert_int_equal(roce_cm_accept(passive->told[0].conn, &param, passive, world->now),
 				0);
 		while (told_times(passive, ROCE_CM_ESTABLISHED) == 0)
-			world_run(world, world_next(world));
-		world->end[0].release_on_down = true;
+			world_run(world_next());
+		active->release_on_down = true;
 		passive->release_on_down = true;
-		assert_true(roce_cm_disconnect(world->end[0].told[0].conn, world->now));
-		world_settle(world);
-		assert_clean(world, "PD", "QED", "slow consumer");
+		assert_true(roce_cm_disconnect(active->told[0].conn, world->now));
+		world_settle();
+		assert_clean("PD", "QED", "slow consumer");
 	}
-	world_destroy(world);
 }
 
 /* The client gives up at any moment: whoever was told of a connection is told of its end. */
@@ -362,9 +328,6 @@ static void
 worlds__of_an_impatient_client_end_well(void **state)
 {
 	static const uint64_t patience_us[] = { 5, 15, 25, 35, 150000, 250000, 700000 };
-	struct world *world = world_create();
-	struct end *active = &world->end[0];
-	struct end *passive = &world->end[1];
 	unsigned int lose;
 	size_t i;
 
@@ -373,13 +336,13 @@ worlds__of_an_impatient_client_end_well(void **state)
 		for (lose = 0; lose < 1u << TALK; lose++) {
 			struct roce_cm_conn *conn;
 
-			world_reset(world);
+			world_reset();
 			world->lose = lose;
 			passive->release_on_down = true;
 			conn = world_connect(active, UINT64_MAX);
-			world_run(world, world->now + patience_us[i] * 1000);
+			world_run(world->now + patience_us[i] * 1000);
 			roce_cm_release(conn, world->now);
-			world_settle(world);
+			world_settle();
 			assert_true(active->events <= 1);
 			assert_int_equal(connections(active), 0);
 			if (connections(passive) != 0 ||
@@ -391,7 +354,6 @@ worlds__of_an_impatient_client_end_well(void **state)
 						told_all(passive));
 		}
 	}
-	world_destroy(world);
 }
 
 /* ---- many ---- */
@@ -402,9 +364,6 @@ many__connections_at_once(void **state)
 	enum {
 		MANY = 1000
 	};
-	struct world *world = world_create();
-	struct end *active = &world->end[0];
-	struct end *passive = &world->end[1];
 	unsigned int i;
 	long base;
 
@@ -413,7 +372,7 @@ many__connections_at_once(void **state)
 	world->lose = UINT64_C(0x5a5a0f0f33331111);
 	for (i = 0; i < MANY; i++)
 		world_connect(active, UINT64_MAX);
-	world_run_ms(world, 20000);
+	world_run_ms(20000);
 	assert_int_equal(told_times(active, ROCE_CM_REPLY), MANY);
 	assert_int_equal(told_times(passive, ROCE_CM_ESTABLISHED), MANY);
 	assert_int_equal(active->events, MANY);
@@ -430,29 +389,28 @@ many__connections_at_once(void **state)
 		if (passive->told[i].kind == ROCE_CM_ESTABLISHED && i % 2 == 0)
 			assert_true(roce_cm_disconnect(passive->told[i].conn, world->now));
 	}
-	world_settle(world);
+	world_settle();
 	assert_int_equal(told_times(active, ROCE_CM_DISCONNECTED), MANY);
 	assert_int_equal(told_times(passive, ROCE_CM_DISCONNECTED), MANY);
 	assert_int_equal(connections(active), 0);
 	assert_int_equal(connections(passive), 0);
 	assert_int_equal(world->allocated, base);
-	world_destroy(world);
 }
 
 RULES = {
-	cmocka_unit_test(create__judges_its_configuration),
-	cmocka_unit_test(create__gives_everything_back_when_it_fails),
-	cmocka_unit_test(connect__fails_without_memory),
-	cmocka_unit_test(ids__are_not_used_again_soon),
-	cmocka_unit_test(seed__makes_a_run_reproducible),
-	cmocka_unit_test(qp_event__makes_up_for_a_lost_rtu),
-	cmocka_unit_test(qp_event__of_a_broken_one_disconnects),
-	cmocka_unit_test(qp_event__of_a_broken_one_refuses_what_is_not_up),
-	cmocka_unit_test(count__by_state),
-	cmocka_unit_test(worlds__of_every_loss_end_well),
-	cmocka_unit_test(worlds__of_a_rejecting_consumer_end_well),
-	cmocka_unit_test(worlds__without_a_listener_end_well),
-	cmocka_unit_test(worlds__of_a_slow_consumer_end_well),
-	cmocka_unit_test(worlds__of_an_impatient_client_end_well),
-	cmocka_unit_test(many__connections_at_once),
+	TEST(create__judges_its_configuration),
+	TEST(create__gives_everything_back_when_it_fails),
+	TEST(connect__fails_without_memory),
+	TEST(ids__are_not_used_again_soon),
+	TEST(seed__makes_a_run_reproducible),
+	TEST(qp_event__makes_up_for_a_lost_rtu),
+	TEST(qp_event__of_a_broken_one_disconnects),
+	TEST(qp_event__of_a_broken_one_refuses_what_is_not_up),
+	TEST(count__by_state),
+	TEST(worlds__of_every_loss_end_well),
+	TEST(worlds__of_a_rejecting_consumer_end_well),
+	TEST(worlds__without_a_listener_end_well),
+	TEST(worlds__of_a_slow_consumer_end_well),
+	TEST(worlds__of_an_impatient_client_end_well),
+	TEST(many__connections_at_once),
 };

@@ -186,17 +186,17 @@ repeat__doubles_up_to_the_response_time(void **state)
 
 /* The times at which the wire saw the messages of an end that nobody answers. */
 static unsigned int
-watch(struct world *world, uint64_t at[32])
+watch(uint64_t at[32])
 {
 	uint64_t begin = world->now;
 	unsigned int n = 0;
 
 	world->lose_all = true;
-	while (world_next(world) != ROCE_NEVER && world->now < begin + 200 * SECOND) {
+	while (world_next() != ROCE_NEVER && world->now < begin + 200 * SECOND) {
 		uint64_t sent = world->sent;
 
-		if (!world_poll(world))
-			world->now = RTE_MAX(world_next(world), world->now + 1);
+		if (!world_poll())
+			world->now = RTE_MAX(world_next(), world->now + 1);
 		else if (world->sent != sent && n < 32)
 			at[n++] = (world->now - begin) / MS;
 	}
@@ -207,76 +207,65 @@ watch(struct world *world, uint64_t at[32])
 static void
 request__is_repeated_and_given_up(void **state)
 {
-	struct world *world = world_create();
 	uint64_t at[32] = { 0 };
 	unsigned int n;
 
-	world_connect(&world->end[0], UINT64_MAX);
-	world->end[0].release_on_down = true;
-	n = watch(world, at);
+	world_connect(active, UINT64_MAX);
+	active->release_on_down = true;
+	n = watch(at);
 	assert_int_equal(n, 17);
 	assert_int_equal(at[0], 0);
 	assert_in_range(at[1], 200, 202);
 	assert_in_range(at[2], 600, 603);
 	assert_in_range(at[3], 1400, 1404);
 	assert_in_range(at[16], 50000, 60000);
-	assert_int_equal(last_msg(world).reason, ROCE_CM_REJ_TIMEOUT);
-	assert_string_equal(told_all(&world->end[0]), "T");
-	assert_int_equal(connections(&world->end[0]), 0);
-	world_destroy(world);
+	assert_int_equal(last_msg().reason, ROCE_CM_REJ_TIMEOUT);
+	assert_string_equal(told_all(active), "T");
+	assert_int_equal(connections(active), 0);
 }
 
 static void
 request__ends_with_the_patience_of_the_consumer(void **state)
 {
-	struct world *world = world_create();
-	struct end *end = &world->end[0];
 	uint64_t begin = world->now;
 
-	end->release_on_down = true;
+	active->release_on_down = true;
 	world->lose_all = true;
-	world_connect(end, 1000000);
-	world_settle(world);
-	assert_string_equal(told_all(end), "T");
-	assert_in_range(end->told[0].at - begin, SECOND, SECOND + 2 * MS);
+	world_connect(active, 1000000);
+	world_settle();
+	assert_string_equal(told_all(active), "T");
+	assert_in_range(active->told[0].at - begin, SECOND, SECOND + 2 * MS);
 	/* 0, 200 and 600 ms, and the REJ. */
-	assert_fields(*roce_cm_stats(end->cm), (tx_req, 3), (tx_rej, 1));
-	world_destroy(world);
+	assert_fields(*roce_cm_stats(active->cm), (tx_req, 3), (tx_rej, 1));
 }
 
 static void
 reply__is_repeated_and_given_up(void **state)
 {
-	struct world *world = world_create();
-	struct end *passive = &world->end[1];
-
 	world_listen(passive, 1);
-	world->end[0].release_on_down = true;
+	active->release_on_down = true;
 	passive->release_on_down = true;
 	/* Only the REQ arrives, and the peer is gone after a second. */
-	world_connect(&world->end[0], 1000000);
+	world_connect(active, 1000000);
 	world->lose = ~UINT64_C(1);
-	world_run_ms(world, 100);
+	world_run_ms(100);
 	world->lose_all = true;
-	world_settle(world);
+	world_settle();
 	assert_string_equal(told_all(passive), "QT");
 	assert_fields(*roce_cm_stats(passive->cm), (tx_rep, 16), (tx_rej, 1));
 	/* The peer may not know our id: the GUID tells it. */
-	assert_fields(last_msg(world), (attr, ROCE_CM_ATTR_REJ), (ari_len, 8));
-	world_destroy(world);
+	assert_fields(last_msg(), (attr, ROCE_CM_ATTR_REJ), (ari_len, 8));
 }
 
 static void
 dreq__is_repeated_and_given_up(void **state)
 {
-	struct world *world = world_create();
-	struct end *active = &world->end[0];
 	struct roce_cm_conn *conn;
 	uint64_t begin;
 
-	world_listen(&world->end[1], 1);
+	world_listen(passive, 1);
 	conn = world_connect(active, UINT64_MAX);
-	world_run_ms(world, 10);
+	world_run_ms(10);
 	world->lose_all = true;
 	begin = world->now;
 	assert_true(roce_cm_disconnect(conn, world->now));
@@ -284,13 +273,12 @@ dreq__is_repeated_and_given_up(void **state)
 	assert_true(roce_cm_disconnect(conn, world->now));
 	active->release_on_down = true;
 	/* A closing adapter waits no longer, and one loss must not leave the peer behind. */
-	world_run_ms(world, 250);
+	world_run_ms(250);
 	assert_int_equal(roce_cm_stats(active->cm)->tx_dreq, 3);
-	world_settle(world);
+	world_settle();
 	assert_string_equal(told_all(active), "PD");
 	assert_int_equal(roce_cm_stats(active->cm)->tx_dreq, 13);
 	assert_in_range(active->told[1].at - begin, 10 * SECOND, 11 * SECOND);
-	world_destroy(world);
 }
 
 /* An MRA makes us wait, once for each REQ and never longer than a minute or so. */
@@ -304,27 +292,25 @@ prolong__waits_as_the_peer_asks(void **state)
 	size_t i;
 
 	for (i = 0; i < RTE_DIM(rule); i++) {
-		struct world *world = world_create();
-		struct end *end = &world->end[0];
 		struct roce_cm_msg mra = { .attr = ROCE_CM_ATTR_MRA,
 			.service_timeout = rule[i].code };
 		uint64_t begin = world->now;
 		unsigned int k;
 
-		mra.remote_id = world_connect(end, UINT64_MAX)->local_id;
-		assert_int_equal(speak(end), 1);
+		mra.remote_id = world_connect(active, UINT64_MAX)->local_id;
+		assert_int_equal(speak(active), 1);
 		mra.local_id = 77;
 		for (k = 0; k < 3; k++) {
-			hear(end, &mra);
+			hear(active, &mra);
 			world->now += 50 * MS;
 		}
 		world->lose_all = true;
-		while (roce_cm_stats(end->cm)->tx_req < 2) {
-			if (!world_poll(world))
-				world->now = RTE_MAX(world_next(world), world->now + 1);
+		while (roce_cm_stats(active->cm)->tx_req < 2) {
+			if (!world_poll())
+				world->now = RTE_MAX(world_next(), world->now + 1);
 		}
 		assert_in_range((world->now - begin) / MS, rule[i].least_ms, rule[i].most_ms);
-		world_destroy(world);
+		world_again();
 	}
 }
 
@@ -339,44 +325,43 @@ timewait__has_bounds(void **state)
 	size_t i;
 
 	for (i = 0; i < RTE_DIM(rule); i++) {
-		struct world *world = world_create();
-		struct end *end = &world->end[0];
 		struct roce_cm_connect connect = {
-			.dst = world->end[1].ip,
+			.dst = passive->ip,
 			.service_id = SERVICE,
-			.local = offer(end, NULL),
+			.local = offer(active, NULL),
 			.timeout_us = UINT64_MAX,
 		};
 		struct roce_cm_conn *conn;
 		uint64_t over;
 
 		connect.local.ack_timeout = rule[i].code;
-		world_listen(&world->end[1], 1);
-		assert_int_equal(roce_cm_connect(end->cm, NULL, &connect, end, world->now, &conn),
+		world_listen(passive, 1);
+		assert_int_equal(roce_cm_connect(active->cm, NULL, &connect, active, world->now,
+						 &conn),
 				0);
-		world_run_ms(world, 10);
+		world_run_ms(10);
 		roce_cm_release(conn, world->now);
-		world_run_ms(world, 1);
-		assert_int_equal(in_state(end, ROCE_CM_STATE_TIMEWAIT), 1);
+		world_run_ms(1);
+		assert_int_equal(in_state(active, ROCE_CM_STATE_TIMEWAIT), 1);
 		over = world->now;
-		while (connections(end) != 0)
-			world_run_ms(world, 1);
+		while (connections(active) != 0)
+			world_run_ms(1);
 		assert_in_range((world->now - over) / MS, rule[i].ms - 3, rule[i].ms + 3);
-		world_destroy(world);
+		world_again();
 	}
 }
 
 RULES = {
-	cmocka_unit_test(table__is_this),
-	cmocka_unit_test(table__has_no_island_and_no_trap),
-	cmocka_unit_test(table__lets_the_owner_end_every_live_state),
-	cmocka_unit_test(table__waits_for_nobody_for_ever),
-	cmocka_unit_test(table__answers_every_dreq),
-	cmocka_unit_test(repeat__doubles_up_to_the_response_time),
-	cmocka_unit_test(request__is_repeated_and_given_up),
-	cmocka_unit_test(request__ends_with_the_patience_of_the_consumer),
-	cmocka_unit_test(reply__is_repeated_and_given_up),
-	cmocka_unit_test(dreq__is_repeated_and_given_up),
-	cmocka_unit_test(prolong__waits_as_the_peer_asks),
-	cmocka_unit_test(timewait__has_bounds),
+	TEST(table__is_this),
+	TEST(table__has_no_island_and_no_trap),
+	TEST(table__lets_the_owner_end_every_live_state),
+	TEST(table__waits_for_nobody_for_ever),
+	TEST(table__answers_every_dreq),
+	TEST(repeat__doubles_up_to_the_response_time),
+	TEST(request__is_repeated_and_given_up),
+	TEST(request__ends_with_the_patience_of_the_consumer),
+	TEST(reply__is_repeated_and_given_up),
+	TEST(dreq__is_repeated_and_given_up),
+	TEST(prolong__waits_as_the_peer_asks),
+	TEST(timewait__has_bounds),
 };

@@ -5,25 +5,24 @@
 static void
 listen__has_one_for_each_service(void **state)
 {
-	struct world *world = world_create();
-	struct end *end = &world->end[1];
 	struct roce_cm_listener *first, *second = NULL;
 	unsigned int i;
 
-	first = world_listen(end, 1);
-	assert_int_equal(roce_cm_listen(end->cm, NULL, SERVICE, 1, end, &second), -EADDRINUSE);
+	first = world_listen(passive, 1);
+	assert_int_equal(roce_cm_listen(passive->cm, NULL, SERVICE, 1, passive, &second),
+			-EADDRINUSE);
 	assert_null(second);
 	roce_cm_unlisten(first);
-	world_listen(end, 1);
+	world_listen(passive, 1);
 	for (i = 0; i < 1000; i++)
-		assert_int_equal(
-				roce_cm_listen(end->cm, NULL, SERVICE + 1 + i, 1, end, &second), 0);
+		assert_int_equal(roce_cm_listen(passive->cm, NULL, SERVICE + 1 + i, 1, passive,
+						 &second),
+				0);
 	roce_cm_unlisten(second);
 	world->alloc_fails_at = 0;
-	assert_int_equal(roce_cm_listen(end->cm, NULL, 1, 1, end, &second), -ENOMEM);
+	assert_int_equal(roce_cm_listen(passive->cm, NULL, 1, 1, passive, &second), -ENOMEM);
 	world->alloc_fails_at = -1;
 	/* The rest goes with the manager. */
-	world_destroy(world);
 }
 
 static struct roce_context
@@ -42,61 +41,56 @@ at_addresses(uint32_t n, const struct roce_ip *first, const struct roce_ip *seco
 static void
 listen__is_at_the_addresses_of_its_context(void **state)
 {
-	struct world *world = world_create();
-	struct end *end = &world->end[1];
 	const struct roce_ip another = roce_ip_from_v4(RTE_BE32(0xc6336463));
 	const struct roce_ip third = roce_ip_from_v4(RTE_BE32(0xc6336464));
-	struct roce_context here = at_addresses(1, &end->ip, NULL);
+	struct roce_context here = at_addresses(1, &passive->ip, NULL);
 	struct roce_context there = at_addresses(1, &another, NULL);
-	struct roce_context both = at_addresses(2, &third, &end->ip);
+	struct roce_context both = at_addresses(2, &third, &passive->ip);
 	struct roce_context all = at_addresses(0, NULL, NULL);
-	struct roce_cm_msg req = good_request(end);
+	struct roce_cm_msg req = good_request(passive);
 	struct roce_cm_listener *one, *two, *no = NULL;
 	int owner[2];
 
-	end->policy = POLICY_HOLD;
-	assert_int_equal(roce_cm_listen(end->cm, &there, SERVICE, 1, &owner[0], &one), 0);
+	passive->policy = POLICY_HOLD;
+	assert_int_equal(roce_cm_listen(passive->cm, &there, SERVICE, 1, &owner[0], &one), 0);
 	/* Nobody is told of a request to an address at which nobody listens. */
-	assert_int_equal(said_to(end, &req).reason, ROCE_CM_REJ_INVALID_SERVICE_ID);
-	assert_int_equal(end->events, 0);
+	assert_int_equal(said_to(passive, &req).reason, ROCE_CM_REJ_INVALID_SERVICE_ID);
+	assert_int_equal(passive->events, 0);
 
-	assert_int_equal(roce_cm_listen(end->cm, &here, SERVICE, 1, &owner[1], &two), 0);
-	assert_int_equal(roce_cm_listen(end->cm, &here, SERVICE, 1, end, &no), -EADDRINUSE);
-	assert_int_equal(roce_cm_listen(end->cm, &both, SERVICE, 1, end, &no), -EADDRINUSE);
-	assert_int_equal(roce_cm_listen(end->cm, &all, SERVICE, 1, end, &no), -EADDRINUSE);
-	assert_int_equal(roce_cm_listen(end->cm, NULL, SERVICE, 1, end, &no), -EADDRINUSE);
-	hear(end, &req);
-	assert_string_equal(told_all(end), "Q");
-	assert_ptr_equal(end->told[0].owner, &owner[1]);
+	assert_int_equal(roce_cm_listen(passive->cm, &here, SERVICE, 1, &owner[1], &two), 0);
+	assert_int_equal(roce_cm_listen(passive->cm, &here, SERVICE, 1, passive, &no), -EADDRINUSE);
+	assert_int_equal(roce_cm_listen(passive->cm, &both, SERVICE, 1, passive, &no), -EADDRINUSE);
+	assert_int_equal(roce_cm_listen(passive->cm, &all, SERVICE, 1, passive, &no), -EADDRINUSE);
+	assert_int_equal(roce_cm_listen(passive->cm, NULL, SERVICE, 1, passive, &no), -EADDRINUSE);
+	hear(passive, &req);
+	assert_string_equal(told_all(passive), "Q");
+	assert_ptr_equal(passive->told[0].owner, &owner[1]);
 
 	/* Who has all addresses is in everybody's way. */
 	roce_cm_unlisten(two);
 	roce_cm_unlisten(one);
-	assert_int_equal(roce_cm_listen(end->cm, &all, SERVICE, 1, end, &one), 0);
-	assert_int_equal(roce_cm_listen(end->cm, &there, SERVICE, 1, end, &no), -EADDRINUSE);
+	assert_int_equal(roce_cm_listen(passive->cm, &all, SERVICE, 1, passive, &one), 0);
+	assert_int_equal(
+			roce_cm_listen(passive->cm, &there, SERVICE, 1, passive, &no), -EADDRINUSE);
 	assert_null(no);
-	world_destroy(world);
 }
 
 static void
 request__is_told_as_it_came(void **state)
 {
-	struct world *world = world_create();
-	struct end *end = &world->end[1];
-	struct roce_cm_msg req = good_request(end);
-	const struct told *told = &end->told[0];
+	struct roce_cm_msg req = good_request(passive);
+	const struct told *told = &passive->told[0];
 
-	world_listen(end, 1);
-	end->policy = POLICY_HOLD;
-	hear(end, &req);
-	assert_int_equal(speak(end), 0);
-	assert_string_equal(told_all(end), "Q");
+	world_listen(passive, 1);
+	passive->policy = POLICY_HOLD;
+	hear(passive, &req);
+	assert_int_equal(speak(passive), 0);
+	assert_string_equal(told_all(passive), "Q");
 	assert_fields(told->peer, (qpn, 0x333), (psn, 0x444));
 	/* The flow label of the peer decides the source port of both directions. */
 	assert_int_equal(told->path.udp_sport, 60071);
-	assert_memory_equal(&told->path.dst_mac, &world->end[0].mac, 6);
-	assert_memory_equal(&told->path.src_mac, &end->mac, 6);
-	world_destroy(world);
+	assert_memory_equal(&told->path.dst_mac, &active->mac, 6);
+	assert_memory_equal(&told->path.src_mac, &passive->mac, 6);
 }
 
 static void
@@ -115,13 +109,11 @@ request__is_refused_with_the_reason(void **state)
 		{ ROCE_CM_REJ_INVALID_MTU, "MTU code 0" },
 		{ ROCE_CM_REJ_INVALID_MTU, "MTU code 6" },
 	};
-	struct world *world = world_create();
-	struct end *end = &world->end[1];
 	size_t i;
 
-	world_listen(end, 1);
+	world_listen(passive, 1);
 	for (i = 0; i < RTE_DIM(rule); i++) {
-		struct roce_cm_msg req = good_request(end);
+		struct roce_cm_msg req = good_request(passive);
 		struct roce_cm_msg rej;
 		struct roce_cm_mad mad;
 
@@ -133,145 +125,130 @@ request__is_refused_with_the_reason(void **state)
 		roce_cm_msg_encode(&req, &mad);
 		if (i == 2)
 			mad.req.private_data[0] = 0x10;
-		world_deliver(end, forge(end, &mad));
-		assert_int_equal(speak(end), 1);
-		rej = last_msg(world);
+		world_deliver(passive, forge(passive, &mad));
+		assert_int_equal(speak(passive), 1);
+		rej = last_msg();
 		if (rej.reason != rule[i].reason)
 			fail_msg("%s: reason %u", rule[i].what, rej.reason);
 		assert_fields(rej, (attr, ROCE_CM_ATTR_REJ), (about, ROCE_CM_ABOUT_REQ),
 				(remote_id, req.local_id), (local_id, 0));
 		assert_true(rej.tid == req.tid);
 	}
-	assert_int_equal(end->events, 0);
-	assert_int_equal(connections(end), 0);
-	assert_fields(*roce_cm_stats(end->cm), (refused_no_listener, 1), (refused_unsupported, 7));
-	world_destroy(world);
+	assert_int_equal(passive->events, 0);
+	assert_int_equal(connections(passive), 0);
+	assert_fields(*roce_cm_stats(passive->cm), (refused_no_listener, 1),
+			(refused_unsupported, 7));
 }
 
 static void
 backlog__is_a_bound(void **state)
 {
-	struct world *world = world_create();
-	struct end *end = &world->end[1];
-	struct roce_cm_msg req = good_request(end);
-	struct roce_cm_param param = offer(end, NULL);
+	struct roce_cm_msg req = good_request(passive);
+	struct roce_cm_param param = offer(passive, NULL);
 	unsigned int i;
 
-	world_listen(end, 3);
-	end->policy = POLICY_HOLD;
+	world_listen(passive, 3);
+	passive->policy = POLICY_HOLD;
 	for (i = 0; i < 5; i++) {
 		req.local_id++;
 		req.param.qpn++;
-		hear(end, &req);
+		hear(passive, &req);
 	}
-	assert_int_equal(speak(end), 2);
-	assert_int_equal(last_msg(world).reason, ROCE_CM_REJ_NO_RESOURCES);
-	assert_string_equal(told_all(end), "QQQ");
-	assert_int_equal(roce_cm_stats(end->cm)->refused_backlog, 2);
+	assert_int_equal(speak(passive), 2);
+	assert_int_equal(last_msg().reason, ROCE_CM_REJ_NO_RESOURCES);
+	assert_string_equal(told_all(passive), "QQQ");
+	assert_int_equal(roce_cm_stats(passive->cm)->refused_backlog, 2);
 
 	/* An answer makes room. */
-	assert_int_equal(roce_cm_accept(end->told[0].conn, &param, end, world->now), 0);
-	assert_int_equal(speak(end), 1);
-	hear(end, &req);
-	assert_int_equal(speak(end), 0);
-	assert_string_equal(told_all(end), "QQQQ");
-	world_destroy(world);
+	assert_int_equal(roce_cm_accept(passive->told[0].conn, &param, passive, world->now), 0);
+	assert_int_equal(speak(passive), 1);
+	hear(passive, &req);
+	assert_int_equal(speak(passive), 0);
+	assert_string_equal(told_all(passive), "QQQQ");
 }
 
 static void
 backlog__is_refused_as_well_by_the_consumer(void **state)
 {
-	struct world *world = world_create();
-	struct end *end = &world->end[1];
-	struct roce_cm_msg req = good_request(end);
+	struct roce_cm_msg req = good_request(passive);
 
-	world_listen(end, 1);
-	end->policy = POLICY_REFUSE;
-	assert_int_equal(said_to(end, &req).reason, ROCE_CM_REJ_NO_RESOURCES);
+	world_listen(passive, 1);
+	passive->policy = POLICY_REFUSE;
+	assert_int_equal(said_to(passive, &req).reason, ROCE_CM_REJ_NO_RESOURCES);
 	/* Said again, not asked again. */
-	assert_int_equal(said_to(end, &req).reason, ROCE_CM_REJ_NO_RESOURCES);
-	assert_string_equal(told_all(end), "Q");
-	world_settle(world);
-	assert_int_equal(connections(end), 0);
-	world_destroy(world);
+	assert_int_equal(said_to(passive, &req).reason, ROCE_CM_REJ_NO_RESOURCES);
+	assert_string_equal(told_all(passive), "Q");
+	world_settle();
+	assert_int_equal(connections(passive), 0);
 }
 
 static void
 connections__are_bounded(void **state)
 {
-	struct world *world = world_create();
-	struct end *end = &world->end[1];
-	struct roce_cm_msg req = good_request(end);
+	struct roce_cm_msg req = good_request(passive);
 	unsigned int i;
 
-	world_listen(end, UINT32_MAX);
-	end->policy = POLICY_HOLD;
+	world_listen(passive, UINT32_MAX);
+	passive->policy = POLICY_HOLD;
 	for (i = 0; i < 1100; i++) {
 		req.local_id++;
 		req.param.qpn++;
-		hear(end, &req);
+		hear(passive, &req);
 	}
-	assert_int_equal(end->events, 1100);
-	assert_int_equal(speak(end), 0);
+	assert_int_equal(passive->events, 1100);
+	assert_int_equal(speak(passive), 0);
 	req.local_id++;
-	assert_int_equal(said_to(end, &req).reason, ROCE_CM_REJ_NO_RESOURCES);
-	world_destroy(world);
+	assert_int_equal(said_to(passive, &req).reason, ROCE_CM_REJ_NO_RESOURCES);
 }
 
 static void
 unlisten__leaves_what_was_told(void **state)
 {
-	struct world *world = world_create();
-	struct end *end = &world->end[1];
-	struct roce_cm_msg req = good_request(end);
-	struct roce_cm_param param = offer(end, NULL);
-	struct roce_cm_listener *listener = world_listen(end, 2);
+	struct roce_cm_msg req = good_request(passive);
+	struct roce_cm_param param = offer(passive, NULL);
+	struct roce_cm_listener *listener = world_listen(passive, 2);
 
-	end->policy = POLICY_HOLD;
-	hear(end, &req);
+	passive->policy = POLICY_HOLD;
+	hear(passive, &req);
 	req.local_id++;
-	hear(end, &req);
-	assert_string_equal(told_all(end), "QQ");
+	hear(passive, &req);
+	assert_string_equal(told_all(passive), "QQ");
 	roce_cm_unlisten(listener);
 	req.local_id++;
-	assert_int_equal(said_to(end, &req).reason, ROCE_CM_REJ_INVALID_SERVICE_ID);
-	assert_int_equal(roce_cm_accept(end->told[0].conn, &param, end, world->now), 0);
-	assert_int_equal(roce_cm_reject(end->told[1].conn, 28, NULL, 0, world->now), 0);
-	assert_int_equal(speak(end), 2);
-	world_destroy(world);
+	assert_int_equal(said_to(passive, &req).reason, ROCE_CM_REJ_INVALID_SERVICE_ID);
+	assert_int_equal(roce_cm_accept(passive->told[0].conn, &param, passive, world->now), 0);
+	assert_int_equal(roce_cm_reject(passive->told[1].conn, 28, NULL, 0, world->now), 0);
+	assert_int_equal(speak(passive), 2);
 }
 
 /* A request that came twice is one request: patience, the reply again, then silence. */
 static void
 duplicate__never_makes_a_second_connection(void **state)
 {
-	struct world *world = world_create();
-	struct end *end = &world->end[1];
-	struct roce_cm_msg req = good_request(end);
+	struct roce_cm_msg req = good_request(passive);
 	struct roce_cm_msg rtu = { .attr = ROCE_CM_ATTR_RTU, .local_id = req.local_id };
-	struct roce_cm_param param = offer(end, "x");
+	struct roce_cm_param param = offer(passive, "x");
 	struct roce_cm_msg said;
 
-	world_listen(end, 4);
-	end->policy = POLICY_HOLD;
-	hear(end, &req);
-	assert_fields(said_to(end, &req), (attr, ROCE_CM_ATTR_MRA), (about, ROCE_CM_ABOUT_REQ),
+	world_listen(passive, 4);
+	passive->policy = POLICY_HOLD;
+	hear(passive, &req);
+	assert_fields(said_to(passive, &req), (attr, ROCE_CM_ATTR_MRA), (about, ROCE_CM_ABOUT_REQ),
 			(remote_id, req.local_id));
 
-	assert_int_equal(roce_cm_accept(end->told[0].conn, &param, end, world->now), 0);
-	assert_int_equal(speak(end), 1);
-	said = said_to(end, &req);
+	assert_int_equal(roce_cm_accept(passive->told[0].conn, &param, passive, world->now), 0);
+	assert_int_equal(speak(passive), 1);
+	said = said_to(passive, &req);
 	assert_fields(said, (attr, ROCE_CM_ATTR_REP), (param.qpn, param.qpn));
 	assert_true(said.tid == req.tid);
 
 	rtu.remote_id = said.local_id;
-	hear(end, &rtu);
-	hear(end, &req);
-	assert_int_equal(speak(end), 0);
-	assert_string_equal(told_all(end), "QE");
-	assert_int_equal(roce_cm_stats(end->cm)->rx_duplicate_req, 3);
-	assert_int_equal(connections(end), 1);
-	world_destroy(world);
+	hear(passive, &rtu);
+	hear(passive, &req);
+	assert_int_equal(speak(passive), 0);
+	assert_string_equal(told_all(passive), "QE");
+	assert_int_equal(roce_cm_stats(passive->cm)->rx_duplicate_req, 3);
+	assert_int_equal(connections(passive), 1);
 }
 
 /* Bring a connection up by hand. @return the id of this end. */
@@ -298,36 +275,34 @@ stale__connection_makes_room(void **state)
 	unsigned int way;
 
 	for (way = 0; way < WAYS; way++) {
-		struct world *world = world_create();
-		struct end *end = &world->end[1];
-		struct roce_cm_msg req = good_request(end);
+		struct roce_cm_msg req = good_request(passive);
 		struct roce_cm_msg said;
 
-		world_listen(end, 4);
-		end->release_on_down = true;
-		establish(end, &req);
-		assert_string_equal(told_all(end), "QE");
+		world_listen(passive, 4);
+		passive->release_on_down = true;
+		establish(passive, &req);
+		assert_string_equal(told_all(passive), "QE");
 
 		/* What comes while the old one may still be on the wire is an echo. */
 		world->now += SECOND / 2;
-		hear(end, &req);
-		assert_int_equal(speak(end), 0);
+		hear(passive, &req);
+		assert_int_equal(speak(passive), 0);
 		req.local_id += way == OTHER_ID;
 		req.tid += way == OTHER_REQUEST;
 		world->now += way == SAME_AGAIN_LATE ? 2 * SECOND : 0;
-		said = said_to(end, &req);
+		said = said_to(passive, &req);
 		assert_int_equal(said.reason, ROCE_CM_REJ_STALE);
-		assert_string_equal(told_all(end), "QED");
-		assert_int_equal(roce_cm_stats(end->cm)->refused_stale, 1);
+		assert_string_equal(told_all(passive), "QED");
+		assert_int_equal(roce_cm_stats(passive->cm)->refused_stale, 1);
 		/* The same words are an echo again until the old one is forgotten; others are heard at once. */
 		if (way == SAME_AGAIN_LATE) {
-			hear(end, &req);
-			assert_int_equal(speak(end), 0);
-			world_settle(world);
+			hear(passive, &req);
+			assert_int_equal(speak(passive), 0);
+			world_settle();
 		}
-		assert_int_equal(said_to(end, &req).attr, ROCE_CM_ATTR_REP);
-		assert_string_equal(told_all(end), "QEDQ");
-		world_destroy(world);
+		assert_int_equal(said_to(passive, &req).attr, ROCE_CM_ATTR_REP);
+		assert_string_equal(told_all(passive), "QEDQ");
+		world_again();
 	}
 }
 
@@ -335,60 +310,54 @@ stale__connection_makes_room(void **state)
 static void
 stale__is_nothing_that_waits_for_its_end(void **state)
 {
-	struct world *world = world_create();
-	struct end *end = &world->end[1];
-	struct roce_cm_msg req = good_request(end);
+	struct roce_cm_msg req = good_request(passive);
 	struct roce_cm_msg dreq = { .attr = ROCE_CM_ATTR_DREQ, .local_id = req.local_id };
 
-	world_listen(end, 4);
-	end->release_on_down = true;
-	dreq.remote_id = establish(end, &req);
+	world_listen(passive, 4);
+	passive->release_on_down = true;
+	dreq.remote_id = establish(passive, &req);
 	dreq.qpn = 0x10100;
-	hear(end, &dreq);
-	assert_int_equal(speak(end), 1);
-	assert_int_equal(in_state(end, ROCE_CM_STATE_TIMEWAIT), 1);
+	hear(passive, &dreq);
+	assert_int_equal(speak(passive), 1);
+	assert_int_equal(in_state(passive, ROCE_CM_STATE_TIMEWAIT), 1);
 	/* The same again is an echo of the past, another one is new. */
-	hear(end, &req);
-	assert_int_equal(speak(end), 0);
+	hear(passive, &req);
+	assert_int_equal(speak(passive), 0);
 	req.tid++;
-	assert_int_equal(said_to(end, &req).attr, ROCE_CM_ATTR_REP);
-	assert_string_equal(told_all(end), "QEDQ");
-	while (in_state(end, ROCE_CM_STATE_TIMEWAIT) != 0) {
+	assert_int_equal(said_to(passive, &req).attr, ROCE_CM_ATTR_REP);
+	assert_string_equal(told_all(passive), "QEDQ");
+	while (in_state(passive, ROCE_CM_STATE_TIMEWAIT) != 0) {
 		world->now += MS;
-		speak(end);
+		speak(passive);
 	}
-	assert_int_equal(said_to(end, &req).attr, ROCE_CM_ATTR_REP);
-	assert_string_equal(told_all(end), "QEDQ");
-	world_destroy(world);
+	assert_int_equal(said_to(passive, &req).attr, ROCE_CM_ATTR_REP);
+	assert_string_equal(told_all(passive), "QEDQ");
 }
 
 /* The same queue pair number of another host is another queue pair. */
 static void
 stale__is_a_matter_of_the_same_host(void **state)
 {
-	struct world *world = world_create();
-	struct end *end = &world->end[1];
-	struct roce_cm_msg req = good_request(end);
+	struct roce_cm_msg req = good_request(passive);
 
-	world_listen(end, 4);
-	establish(end, &req);
-	other(end)->ip = roce_ip_from_v4(RTE_BE32(0xc0000263));
-	assert_int_equal(said_to(end, &req).attr, ROCE_CM_ATTR_REP);
-	assert_string_equal(told_all(end), "QEQ");
-	world_destroy(world);
+	world_listen(passive, 4);
+	establish(passive, &req);
+	other(passive)->ip = roce_ip_from_v4(RTE_BE32(0xc0000263));
+	assert_int_equal(said_to(passive, &req).attr, ROCE_CM_ATTR_REP);
+	assert_string_equal(told_all(passive), "QEQ");
 }
 
 RULES = {
-	cmocka_unit_test(listen__has_one_for_each_service),
-	cmocka_unit_test(listen__is_at_the_addresses_of_its_context),
-	cmocka_unit_test(request__is_told_as_it_came),
-	cmocka_unit_test(request__is_refused_with_the_reason),
-	cmocka_unit_test(backlog__is_a_bound),
-	cmocka_unit_test(backlog__is_refused_as_well_by_the_consumer),
-	cmocka_unit_test(connections__are_bounded),
-	cmocka_unit_test(unlisten__leaves_what_was_told),
-	cmocka_unit_test(duplicate__never_makes_a_second_connection),
-	cmocka_unit_test(stale__connection_makes_room),
-	cmocka_unit_test(stale__is_nothing_that_waits_for_its_end),
-	cmocka_unit_test(stale__is_a_matter_of_the_same_host),
+	TEST(listen__has_one_for_each_service),
+	TEST(listen__is_at_the_addresses_of_its_context),
+	TEST(request__is_told_as_it_came),
+	TEST(request__is_refused_with_the_reason),
+	TEST(backlog__is_a_bound),
+	TEST(backlog__is_refused_as_well_by_the_consumer),
+	TEST(connections__are_bounded),
+	TEST(unlisten__leaves_what_was_told),
+	TEST(duplicate__never_makes_a_second_connection),
+	TEST(stale__connection_makes_room),
+	TEST(stale__is_nothing_that_waits_for_its_end),
+	TEST(stale__is_a_matter_of_the_same_host),
 };

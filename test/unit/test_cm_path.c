@@ -14,20 +14,18 @@ mtu__is_the_smaller_of_both(void **state)
 	size_t i;
 
 	for (i = 0; i < RTE_DIM(rule); i++) {
-		struct world *world = world_create();
 		uint8_t want = RTE_MIN(rule[i].active, rule[i].passive);
 
-		world->end[0].mtu_code = rule[i].active;
-		world->end[1].mtu_code = rule[i].passive;
-		world_listen(&world->end[1], 1);
-		world_connect(&world->end[0], UINT64_MAX);
-		world_run_ms(world, 1);
-		assert_string_equal(told_all(&world->end[0]), "P");
-		assert_string_equal(told_all(&world->end[1]), "QE");
-		assert_int_equal(world->end[0].told[0].path.mtu_code, want);
-		assert_fields(world->end[1].told[0], (path.mtu_code, want), (peer.mtu_code, want));
-		assert_int_equal(roce_cm_stats(world->end[0].cm)->tx_req, rule[i].requests);
-		world_destroy(world);
+		active->mtu_code = rule[i].active;
+		passive->mtu_code = rule[i].passive;
+		world_listen(passive, 1);
+		world_connect(active, UINT64_MAX);
+		world_run_ms(1);
+		expect_told("P", "QE");
+		assert_int_equal(active->told[0].path.mtu_code, want);
+		assert_fields(passive->told[0], (path.mtu_code, want), (peer.mtu_code, want));
+		assert_int_equal(roce_cm_stats(active->cm)->tx_req, rule[i].requests);
+		world_again();
 	}
 }
 
@@ -39,8 +37,6 @@ mtu__refusal_without_a_way_out_is_told(void **state)
 	size_t i;
 
 	for (i = 0; i < RTE_DIM(code); i++) {
-		struct world *world = world_create();
-		struct end *end = &world->end[0];
 		struct roce_cm_msg rej = {
 			.attr = ROCE_CM_ATTR_REJ,
 			.reason = ROCE_CM_REJ_INVALID_MTU,
@@ -48,13 +44,13 @@ mtu__refusal_without_a_way_out_is_told(void **state)
 			.ari_len = 1,
 		};
 
-		rej.remote_id = world_connect(end, UINT64_MAX)->local_id;
-		assert_int_equal(speak(end), 1);
-		hear(end, &rej);
-		assert_int_equal(speak(end), 0);
-		assert_string_equal(told_all(end), "R");
-		assert_int_equal(end->told[0].reason, ROCE_CM_REJ_INVALID_MTU);
-		world_destroy(world);
+		rej.remote_id = world_connect(active, UINT64_MAX)->local_id;
+		assert_int_equal(speak(active), 1);
+		hear(active, &rej);
+		assert_int_equal(speak(active), 0);
+		assert_string_equal(told_all(active), "R");
+		assert_int_equal(active->told[0].reason, ROCE_CM_REJ_INVALID_MTU);
+		world_again();
 	}
 }
 
@@ -62,16 +58,13 @@ mtu__refusal_without_a_way_out_is_told(void **state)
 static void
 path__needs_no_neighbour(void **state)
 {
-	struct world *world = world_create();
-	struct end *end = &world->end[1];
-	struct roce_cm_msg req = good_request(end);
+	struct roce_cm_msg req = good_request(passive);
 
-	world_listen(end, 1);
-	end->resolve_rc = -EAGAIN;
-	assert_int_equal(said_to(end, &req).attr, ROCE_CM_ATTR_REP);
-	assert_memory_equal(world->last, &world->end[0].mac, 6);
-	assert_memory_equal(world->last + 6, &end->mac, 6);
-	world_destroy(world);
+	world_listen(passive, 1);
+	passive->resolve_rc = -EAGAIN;
+	assert_int_equal(said_to(passive, &req).attr, ROCE_CM_ATTR_REP);
+	assert_memory_equal(world->last, &active->mac, 6);
+	assert_memory_equal(world->last + 6, &passive->mac, 6);
 }
 
 /*
@@ -107,24 +100,22 @@ path__is_in_the_class_of_the_request(void **state)
 	};
 
 	for (size_t i = 0; i < RTE_DIM(rule); i++) {
-		struct world *world = world_create();
-		struct end *end = &world->end[1];
-		struct roce_cm_msg req = good_request(end);
+		struct roce_cm_msg req = good_request(passive);
 
-		world_listen(end, 1);
-		end->policy = POLICY_HOLD;
-		end->tos = rule[i].own_tos;
-		end->vlan_tci = rule[i].own_tci;
-		other(end)->vlan_tci = rule[i].frame_tci;
+		world_listen(passive, 1);
+		passive->policy = POLICY_HOLD;
+		passive->tos = rule[i].own_tos;
+		passive->vlan_tci = rule[i].own_tci;
+		other(passive)->vlan_tci = rule[i].frame_tci;
 		req.req.traffic_class = rule[i].class;
 		req.req.sl = rule[i].sl;
-		hear(end, &req);
-		assert_string_equal(told_all(end), "Q");
-		if (end->told[0].path.tos != rule[i].want_tos ||
-				end->told[0].path.vlan_tci != rule[i].want_tci)
-			fail_msg("rule %zu: tos %#x, tag %#x", i, end->told[0].path.tos,
-					end->told[0].path.vlan_tci);
-		world_destroy(world);
+		hear(passive, &req);
+		assert_string_equal(told_all(passive), "Q");
+		if (passive->told[0].path.tos != rule[i].want_tos ||
+				passive->told[0].path.vlan_tci != rule[i].want_tci)
+			fail_msg("rule %zu: tos %#x, tag %#x", i, passive->told[0].path.tos,
+					passive->told[0].path.vlan_tci);
+		world_again();
 	}
 }
 
@@ -136,8 +127,6 @@ path__is_in_the_class_of_the_request(void **state)
 static void
 path__is_that_of_the_messages_too(void **state)
 {
-	struct world *world = world_create();
-	struct end *active = &world->end[0], *passive = &world->end[1];
 	struct roce_cm_msg req;
 
 	world_listen(passive, 1);
@@ -147,23 +136,22 @@ path__is_that_of_the_messages_too(void **state)
 	world_connect(active, UINT64_MAX);
 	/* The REQ says it, and is sent so. */
 	assert_int_equal(speak(active), 1);
-	req = last_msg(world);
+	req = last_msg();
 	assert_fields(req, (attr, ROCE_CM_ATTR_REQ), (req.traffic_class, 26 << 2), (req.sl, 5));
 	assert_int_equal(world->last[TCI] << 8 | world->last[TCI + 1], 5 << 13 | 7);
 	assert_int_equal(world->last[TOS], 26 << 2);
 	/* So is the REP. */
 	hear(passive, &req);
 	assert_int_equal(speak(passive), 1);
-	assert_int_equal(last_msg(world).attr, ROCE_CM_ATTR_REP);
+	assert_int_equal(last_msg().attr, ROCE_CM_ATTR_REP);
 	assert_int_equal(world->last[TCI] << 8 | world->last[TCI + 1], 5 << 13 | 7);
 	assert_int_equal(world->last[TOS], 26 << 2);
-	world_destroy(world);
 }
 
 RULES = {
-	cmocka_unit_test(mtu__is_the_smaller_of_both),
-	cmocka_unit_test(mtu__refusal_without_a_way_out_is_told),
-	cmocka_unit_test(path__needs_no_neighbour),
-	cmocka_unit_test(path__is_in_the_class_of_the_request),
-	cmocka_unit_test(path__is_that_of_the_messages_too),
+	TEST(mtu__is_the_smaller_of_both),
+	TEST(mtu__refusal_without_a_way_out_is_told),
+	TEST(path__needs_no_neighbour),
+	TEST(path__is_in_the_class_of_the_request),
+	TEST(path__is_that_of_the_messages_too),
 };
