@@ -5,9 +5,9 @@
 unsigned int
 told_times(const struct end *end, enum roce_cm_event_kind kind)
 {
-	unsigned int i, times = 0;
+	unsigned int times = 0;
 
-	for (i = 0; i < end->events; i++)
+	for (unsigned int i = 0; i < end->events; i++)
 		times += end->told[i].kind == kind;
 	return times;
 }
@@ -39,9 +39,8 @@ uint32_t
 connections(const struct end *end)
 {
 	uint32_t sum = 0;
-	unsigned int i;
 
-	for (i = 1; i < ROCE_CM_STATES; i++)
+	for (unsigned int i = 1; i < ROCE_CM_STATES; i++)
 		sum += in_state(end, i);
 	return sum;
 }
@@ -137,10 +136,10 @@ speak(struct end *end)
 {
 	struct rte_mbuf *pkts[32];
 	unsigned int total = 0;
-	uint16_t n, k;
+	uint16_t n;
 
 	while ((n = end->gsi.tx(end->gsi.arg, pkts, 32, world->now)) != 0) {
-		for (k = 0; k < n; k++) {
+		for (uint16_t k = 0; k < n; k++) {
 			world->last_len = rte_pktmbuf_pkt_len(pkts[k]);
 			memcpy(world->last, rte_pktmbuf_mtod(pkts[k], void *), world->last_len);
 			rte_pktmbuf_free(pkts[k]);

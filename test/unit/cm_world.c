@@ -154,9 +154,7 @@ world_config(struct end *end)
 void
 world_reset(void)
 {
-	unsigned int i;
-
-	for (i = 0; i < 2; i++) {
+	for (unsigned int i = 0; i < 2; i++) {
 		struct end *end = &world->end[i];
 
 		end->events = 0;
@@ -262,10 +260,9 @@ world_poll(void)
 {
 	struct rte_mbuf *pkts[32];
 	bool busy = false;
-	unsigned int i;
-	uint16_t n, k;
+	uint16_t n;
 
-	for (i = 0; i < 2; i++) {
+	for (unsigned int i = 0; i < 2; i++) {
 		struct end *end = &world->end[i];
 
 		/* As an engine does. */
@@ -273,11 +270,11 @@ world_poll(void)
 				? end->gsi.tx(end->gsi.arg, pkts, world->burst, world->now)
 				: 0;
 		assert_true(n <= world->burst);
-		for (k = 0; k < n; k++)
+		for (uint16_t k = 0; k < n; k++)
 			send_one(end, pkts[k]);
 		busy |= n != 0;
 	}
-	for (i = 0; i < world->flying;) {
+	for (unsigned int i = 0; i < world->flying;) {
 		struct flight flight = world->flight[i];
 
 		if (flight.at > world->now) {
@@ -298,9 +295,8 @@ static uint64_t
 world_arrival(void)
 {
 	uint64_t next = ROCE_NEVER;
-	unsigned int i;
 
-	for (i = 0; i < world->flying; i++)
+	for (unsigned int i = 0; i < world->flying; i++)
 		next = RTE_MIN(next, world->flight[i].at);
 	return next;
 }
@@ -309,9 +305,8 @@ uint64_t
 world_next(void)
 {
 	uint64_t next = world_arrival();
-	unsigned int i;
 
-	for (i = 0; i < 2; i++)
+	for (unsigned int i = 0; i < 2; i++)
 		next = RTE_MIN(next, world->end[i].gsi.deadline(world->end[i].gsi.arg));
 	return next;
 }

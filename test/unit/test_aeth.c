@@ -33,18 +33,15 @@ credit_decode__is_the_standards_table(void **state)
 	} row[] = { { 0, 0 }, { 1, 1 }, { 2, 2 }, { 3, 3 }, { 4, 4 }, { 5, 6 }, { 6, 8 }, { 7, 12 },
 		{ 8, 16 }, { 9, 24 }, { 10, 32 }, { 16, 256 }, { 20, 1024 }, { 30, 32768 },
 		{ 31, UINT32_MAX } };
-	size_t i;
 
-	for (i = 0; i < RTE_DIM(row); i++)
+	for (size_t i = 0; i < RTE_DIM(row); i++)
 		assert_int_equal(roce_credit_decode(row[i].code), row[i].receives);
 }
 
 static void
 credit_decode__doubles_every_two_codes(void **state)
 {
-	uint8_t code;
-
-	for (code = 4; code < ROCE_CREDIT_INVALID; code++)
+	for (uint8_t code = 4; code < ROCE_CREDIT_INVALID; code++)
 		assert_int_equal(roce_credit_decode(code),
 				2 * roce_credit_decode((uint8_t)(code - 2)));
 }
@@ -52,9 +49,7 @@ credit_decode__doubles_every_two_codes(void **state)
 static void
 credit_encode__never_promises_more_than_there_is(void **state)
 {
-	uint32_t n;
-
-	for (n = 0; n < 70000; n++) {
+	for (uint32_t n = 0; n < 70000; n++) {
 		uint8_t code = roce_credit_encode(n);
 
 		assert_true(code < ROCE_CREDIT_INVALID);
@@ -68,9 +63,7 @@ credit_encode__never_promises_more_than_there_is(void **state)
 static void
 credit_encode__undoes_decode(void **state)
 {
-	uint8_t code;
-
-	for (code = 0; code < ROCE_CREDIT_INVALID; code++)
+	for (uint8_t code = 0; code < ROCE_CREDIT_INVALID; code++)
 		assert_int_equal(roce_credit_encode(roce_credit_decode(code)), code);
 }
 
@@ -82,18 +75,15 @@ rnr_timer__is_the_standards_table(void **state)
 		uint32_t us;
 	} row[] = { { 0, 655360 }, { 1, 10 }, { 2, 20 }, { 3, 30 }, { 4, 40 }, { 5, 60 },
 		{ 12, 640 }, { 14, 1280 }, { 20, 10240 }, { 25, 61440 }, { 31, 491520 } };
-	size_t i;
 
-	for (i = 0; i < RTE_DIM(row); i++)
+	for (size_t i = 0; i < RTE_DIM(row); i++)
 		assert_int_equal(roce_rnr_timer_us(row[i].code), row[i].us);
 }
 
 static void
 rnr_timer__doubles_every_two_codes(void **state)
 {
-	uint8_t code;
-
-	for (code = 4; code < 32; code++)
+	for (uint8_t code = 4; code < 32; code++)
 		assert_int_equal(roce_rnr_timer_us(code),
 				2 * roce_rnr_timer_us((uint8_t)(code - 2)));
 	/* Code 0 stands where code 32 would. */
@@ -103,13 +93,11 @@ rnr_timer__doubles_every_two_codes(void **state)
 static void
 ack_timeout__doubles_and_zero_means_none(void **state)
 {
-	uint8_t code;
-
 	assert_true(roce_ack_timeout_ns(0) == 0);
 	assert_true(roce_ack_timeout_ns(1) == 8192);
 	assert_true(roce_ack_timeout_ns(14) == 67108864);
 	assert_true(roce_ack_timeout_ns(31) == UINT64_C(8796093022208));
-	for (code = 2; code < 32; code++)
+	for (uint8_t code = 2; code < 32; code++)
 		assert_true(roce_ack_timeout_ns(code) ==
 				2 * roce_ack_timeout_ns((uint8_t)(code - 1)));
 }

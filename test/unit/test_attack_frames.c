@@ -236,11 +236,11 @@ wrong_answer_psn(void)
 static void
 psn__guessed_moves_nothing(void **state)
 {
-	unsigned int in = 0, out = 0, opcode;
+	unsigned int in = 0, out = 0;
 
 	srand(1);
 	for (unsigned int round = 0; round < 500; round++) {
-		for (opcode = UINT32_MAX; next_opcode(&opcode);) {
+		for (unsigned int opcode = UINT32_MAX; next_opcode(&opcode);) {
 			const bool request = roce_opcode[opcode].flags & ROCE_OP_REQUEST;
 			unsigned int n;
 

@@ -59,13 +59,12 @@ connect__fails_without_memory(void **state)
 {
 	struct roce_cm_connect connect = { .dst = passive->ip, .local = offer(active, NULL) };
 	struct roce_cm_conn *conn = NULL;
-	unsigned int i;
 
 	world->alloc_fails_at = 0;
 	assert_int_equal(roce_cm_connect(active->cm, NULL, &connect, active, world->now, &conn),
 			-ENOMEM);
 	world->alloc_fails_at = -1;
-	for (i = 0; i < 1100; i++)
+	for (unsigned int i = 0; i < 1100; i++)
 		world_connect(active, UINT64_MAX);
 	assert_int_equal(roce_cm_connect(active->cm, NULL, &connect, active, world->now, &conn),
 			-ENOMEM);
@@ -80,10 +79,9 @@ ids__are_not_used_again_soon(void **state)
 		ROUNDS = 4000
 	};
 	static uint32_t seen[2][ROUNDS];
-	unsigned int i, k;
 
-	for (i = 0; i < ROUNDS; i++) {
-		for (k = 0; k < 2; k++) {
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		for (unsigned int k = 0; k < 2; k++) {
 			struct roce_cm_conn *conn = world_connect(&world->end[k], UINT64_MAX);
 
 			seen[k][i] = conn->local_id;
@@ -94,9 +92,9 @@ ids__are_not_used_again_soon(void **state)
 			assert_null(roce_cm_find_local(world->end[k].cm, seen[k][i]));
 		}
 	}
-	for (i = 0; i < ROUNDS; i++) {
+	for (unsigned int i = 0; i < ROUNDS; i++) {
 		assert_int_not_equal(seen[0][i], seen[1][i]);
-		for (k = 0; k < i; k++)
+		for (unsigned int k = 0; k < i; k++)
 			assert_int_not_equal(seen[0][i], seen[0][k]);
 	}
 }
@@ -105,9 +103,8 @@ static void
 seed__makes_a_run_reproducible(void **state)
 {
 	uint8_t frame[2][512];
-	unsigned int i;
 
-	for (i = 0; i < 2; i++) {
+	for (unsigned int i = 0; i < 2; i++) {
 		world_connect(active, UINT64_MAX);
 		assert_int_equal(speak(active), 1);
 		memcpy(frame[i], world->last, 322);
@@ -235,14 +232,13 @@ assert_clean(const char *by_active, const char *by_passive, const char *what)
 static void
 worlds__of_every_loss_end_well(void **state)
 {
-	unsigned int ending, lose, twice;
 	long base;
 
 	world_listen(passive, 1);
 	base = world->allocated;
-	for (ending = 0; ending < ENDINGS; ending++) {
-		for (lose = 0; lose < 1u << TALK; lose++) {
-			for (twice = 0; twice < 2; twice++) {
+	for (unsigned int ending = 0; ending < ENDINGS; ending++) {
+		for (unsigned int lose = 0; lose < 1u << TALK; lose++) {
+			for (unsigned int twice = 0; twice < 2; twice++) {
 				world_reset();
 				world->lose = lose;
 				world->twice = twice ? UINT64_MAX : 0;
@@ -258,10 +254,8 @@ worlds__of_every_loss_end_well(void **state)
 static void
 worlds__of_a_rejecting_consumer_end_well(void **state)
 {
-	unsigned int lose;
-
 	world_listen(passive, 1);
-	for (lose = 0; lose < 1u << TALK; lose++) {
+	for (unsigned int lose = 0; lose < 1u << TALK; lose++) {
 		world_reset();
 		world->lose = lose;
 		passive->policy = POLICY_REJECT;
@@ -280,9 +274,7 @@ worlds__of_a_rejecting_consumer_end_well(void **state)
 static void
 worlds__without_a_listener_end_well(void **state)
 {
-	unsigned int lose;
-
-	for (lose = 0; lose < 1u << TALK; lose++) {
+	for (unsigned int lose = 0; lose < 1u << TALK; lose++) {
 		world_reset();
 		world->lose = lose;
 		active->release_on_down = true;
@@ -297,10 +289,8 @@ worlds__without_a_listener_end_well(void **state)
 static void
 worlds__of_a_slow_consumer_end_well(void **state)
 {
-	unsigned int lose;
-
 	world_listen(passive, 1);
-	for (lose = 0; lose < 1u << TALK; lose++) {
+	for (unsigned int lose = 0; lose < 1u << TALK; lose++) {
 		struct roce_cm_param param;
 
 		world_reset();
@@ -328,12 +318,10 @@ static void
 worlds__of_an_impatient_client_end_well(void **state)
 {
 	static const uint64_t patience_us[] = { 5, 15, 25, 35, 150000, 250000, 700000 };
-	unsigned int lose;
-	size_t i;
 
 	world_listen(passive, 4);
-	for (i = 0; i < RTE_DIM(patience_us); i++) {
-		for (lose = 0; lose < 1u << TALK; lose++) {
+	for (size_t i = 0; i < RTE_DIM(patience_us); i++) {
+		for (unsigned int lose = 0; lose < 1u << TALK; lose++) {
 			struct roce_cm_conn *conn;
 
 			world_reset();
@@ -364,13 +352,12 @@ many__connections_at_once(void **state)
 	enum {
 		MANY = 1000
 	};
-	unsigned int i;
 	long base;
 
 	world_listen(passive, MANY);
 	base = world->allocated;
 	world->lose = UINT64_C(0x5a5a0f0f33331111);
-	for (i = 0; i < MANY; i++)
+	for (unsigned int i = 0; i < MANY; i++)
 		world_connect(active, UINT64_MAX);
 	world_run_ms(20000);
 	assert_int_equal(told_times(active, ROCE_CM_REPLY), MANY);
@@ -383,9 +370,9 @@ many__connections_at_once(void **state)
 	world->lose <<= 1;
 	world->sent = 0;
 	/* One end ends all of them, the other every second one at the same moment. */
-	for (i = 0; i < MANY; i++)
+	for (unsigned int i = 0; i < MANY; i++)
 		assert_true(roce_cm_disconnect(active->told[i].conn, world->now));
-	for (i = 0; i < 2 * MANY; i++) {
+	for (unsigned int i = 0; i < 2 * MANY; i++) {
 		if (passive->told[i].kind == ROCE_CM_ESTABLISHED && i % 2 == 0)
 			assert_true(roce_cm_disconnect(passive->told[i].conn, world->now));
 	}

@@ -232,11 +232,10 @@ accept__is_too_late_when_the_peer_gave_up(void **state)
 {
 	struct roce_cm_param param = offer(passive, NULL);
 	struct roce_cm_conn *b[2];
-	unsigned int i;
 
 	passive->policy = POLICY_HOLD;
 	world_listen(passive, 2);
-	for (i = 0; i < 2; i++) {
+	for (unsigned int i = 0; i < 2; i++) {
 		struct roce_cm_conn *a = world_connect(active, UINT64_MAX);
 
 		world_run_ms(1);
@@ -289,9 +288,7 @@ accept__may_come_late(void **state)
 static void
 disconnect__is_told_to_both(void **state)
 {
-	unsigned int who;
-
-	for (who = 0; who < 2; who++) {
+	for (unsigned int who = 0; who < 2; who++) {
 		struct roce_cm_conn *conn[2];
 
 		world_connected(&conn[0], &conn[1]);
@@ -358,12 +355,10 @@ release_at(unsigned int who, unsigned int sent, enum policy policy, int resolve_
 static void
 release__is_possible_in_every_state(void **state)
 {
-	unsigned int sent;
-
 	release_at(0, 0, POLICY_ACCEPT, -EAGAIN); /* RESOLVING, not asked yet */
 	release_at(0, 1, POLICY_HOLD, 0);         /* REQ_SENT, REQ_RCVD at the peer */
 	release_at(1, 1, POLICY_HOLD, 0);         /* REQ_RCVD */
-	for (sent = 1; sent <= 3; sent++) {
+	for (unsigned int sent = 1; sent <= 3; sent++) {
 		release_at(0, sent, POLICY_ACCEPT, 0);
 		release_at(1, sent, POLICY_ACCEPT, 0);
 	}
@@ -374,9 +369,8 @@ static void
 release__is_possible_after_the_end(void **state)
 {
 	static const uint64_t after_ms[] = { 0, 1, 60, 5000 };
-	size_t i;
 
-	for (i = 0; i < RTE_DIM(after_ms); i++) {
+	for (size_t i = 0; i < RTE_DIM(after_ms); i++) {
 		struct roce_cm_conn *a, *b;
 
 		world_connected(&a, &b);
@@ -389,9 +383,7 @@ release__is_possible_after_the_end(void **state)
 static void
 release__ends_a_connection_like_a_disconnect(void **state)
 {
-	unsigned int who;
-
-	for (who = 0; who < 2; who++) {
+	for (unsigned int who = 0; who < 2; who++) {
 		struct roce_cm_conn *conn[2];
 
 		world_connected(&conn[0], &conn[1]);

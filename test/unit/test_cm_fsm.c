@@ -78,10 +78,10 @@ table__is_this(void **state)
 {
 	static char text[sizeof(printed) + 256];
 	size_t used = 0;
-	unsigned int s, i, next;
+	unsigned int next;
 
-	for (s = 1; s < ROCE_CM_STATES; s++) {
-		for (i = 0; i < ROCE_CM_INPUTS; i++) {
+	for (unsigned int s = 1; s < ROCE_CM_STATES; s++) {
+		for (unsigned int i = 0; i < ROCE_CM_INPUTS; i++) {
 			const char *action = roce_cm_fsm_cell(s, i, &next);
 
 			if (action == NULL)
@@ -112,11 +112,11 @@ table__has_no_island_and_no_trap(void **state)
 		[ROCE_CM_STATE_RESOLVING] = true, [ROCE_CM_STATE_REQ_RCVD] = true
 	};
 	bool ends[ROCE_CM_STATES] = { [ROCE_CM_STATE_CLOSED] = true };
-	unsigned int round, s, i, next;
+	unsigned int next;
 
-	for (round = 0; round < ROCE_CM_STATES; round++) {
-		for (s = 1; s < ROCE_CM_STATES; s++) {
-			for (i = 0; i < ROCE_CM_INPUTS; i++) {
+	for (unsigned int round = 0; round < ROCE_CM_STATES; round++) {
+		for (unsigned int s = 1; s < ROCE_CM_STATES; s++) {
+			for (unsigned int i = 0; i < ROCE_CM_INPUTS; i++) {
 				if (roce_cm_fsm_cell(s, i, &next) == NULL || next == 0)
 					continue;
 				reached[next] |= reached[s];
@@ -124,7 +124,7 @@ table__has_no_island_and_no_trap(void **state)
 			}
 		}
 	}
-	for (s = 1; s < ROCE_CM_STATES; s++) {
+	for (unsigned int s = 1; s < ROCE_CM_STATES; s++) {
 		assert_true(reached[s]);
 		assert_true(ends[s]);
 	}
@@ -145,9 +145,7 @@ table__lets_the_owner_end_every_live_state(void **state)
 static void
 table__waits_for_nobody_for_ever(void **state)
 {
-	unsigned int s;
-
-	for (s = 1; s < ROCE_CM_STATES; s++) {
+	for (unsigned int s = 1; s < ROCE_CM_STATES; s++) {
 		bool patient = s == ROCE_CM_STATE_REP_RCVD || s == ROCE_CM_STATE_REQ_RCVD ||
 				s == ROCE_CM_STATE_ESTABLISHED || s == ROCE_CM_STATE_CLOSED;
 
@@ -161,9 +159,7 @@ table__waits_for_nobody_for_ever(void **state)
 static void
 table__answers_every_dreq(void **state)
 {
-	unsigned int s;
-
-	for (s = ROCE_CM_STATE_REP_SENT; s < ROCE_CM_STATES; s++)
+	for (unsigned int s = ROCE_CM_STATE_REP_SENT; s < ROCE_CM_STATES; s++)
 		assert_true(does(s, ROCE_CM_IN_DREQ));
 }
 
@@ -173,11 +169,10 @@ repeat__doubles_up_to_the_response_time(void **state)
 	static const uint64_t want[] = { 200000, 400000, 800000, 1600000, 3200000, 4294967,
 		4294967 };
 	uint64_t sum = 0;
-	unsigned int i;
 
-	for (i = 0; i < RTE_DIM(want); i++)
+	for (unsigned int i = 0; i < RTE_DIM(want); i++)
 		assert_int_equal(roce_cm_repeat_us(i), want[i]);
-	for (i = 0; i <= ROCE_CM_RETRIES; i++)
+	for (unsigned int i = 0; i <= ROCE_CM_RETRIES; i++)
 		sum += roce_cm_repeat_us(i);
 	assert_int_equal(roce_cm_repeat_us(255), 4294967);
 	/* Sixteen REQs take about a minute. */
@@ -289,18 +284,16 @@ prolong__waits_as_the_peer_asks(void **state)
 		uint8_t code;
 		uint64_t least_ms, most_ms;
 	} rule[] = { { 0, 200, 203 }, { 20, 4494, 4500 }, { 31, 68900, 68930 } };
-	size_t i;
 
-	for (i = 0; i < RTE_DIM(rule); i++) {
+	for (size_t i = 0; i < RTE_DIM(rule); i++) {
 		struct roce_cm_msg mra = { .attr = ROCE_CM_ATTR_MRA,
 			.service_timeout = rule[i].code };
 		uint64_t begin = world->now;
-		unsigned int k;
 
 		mra.remote_id = world_connect(active, UINT64_MAX)->local_id;
 		assert_int_equal(speak(active), 1);
 		mra.local_id = 77;
-		for (k = 0; k < 3; k++) {
+		for (unsigned int k = 0; k < 3; k++) {
 			hear(active, &mra);
 			world->now += 50 * MS;
 		}
@@ -322,9 +315,8 @@ timewait__has_bounds(void **state)
 		uint8_t code;
 		uint64_t ms;
 	} rule[] = { { 0, 1000 }, { 1, 20 }, { 14, 134 }, { 19, 1000 }, { 31, 1000 } };
-	size_t i;
 
-	for (i = 0; i < RTE_DIM(rule); i++) {
+	for (size_t i = 0; i < RTE_DIM(rule); i++) {
 		struct roce_cm_connect connect = {
 			.dst = passive->ip,
 			.service_id = SERVICE,

@@ -6,7 +6,6 @@ static void
 listen__has_one_for_each_service(void **state)
 {
 	struct roce_cm_listener *first, *second = NULL;
-	unsigned int i;
 
 	first = world_listen(passive, 1);
 	assert_int_equal(roce_cm_listen(passive->cm, NULL, SERVICE, 1, passive, &second),
@@ -14,7 +13,7 @@ listen__has_one_for_each_service(void **state)
 	assert_null(second);
 	roce_cm_unlisten(first);
 	world_listen(passive, 1);
-	for (i = 0; i < 1000; i++)
+	for (unsigned int i = 0; i < 1000; i++)
 		assert_int_equal(roce_cm_listen(passive->cm, NULL, SERVICE + 1 + i, 1, passive,
 						 &second),
 				0);
@@ -109,10 +108,9 @@ request__is_refused_with_the_reason(void **state)
 		{ ROCE_CM_REJ_INVALID_MTU, "MTU code 0" },
 		{ ROCE_CM_REJ_INVALID_MTU, "MTU code 6" },
 	};
-	size_t i;
 
 	world_listen(passive, 1);
-	for (i = 0; i < RTE_DIM(rule); i++) {
+	for (size_t i = 0; i < RTE_DIM(rule); i++) {
 		struct roce_cm_msg req = good_request(passive);
 		struct roce_cm_msg rej;
 		struct roce_cm_mad mad;
@@ -145,11 +143,10 @@ backlog__is_a_bound(void **state)
 {
 	struct roce_cm_msg req = good_request(passive);
 	struct roce_cm_param param = offer(passive, NULL);
-	unsigned int i;
 
 	world_listen(passive, 3);
 	passive->policy = POLICY_HOLD;
-	for (i = 0; i < 5; i++) {
+	for (unsigned int i = 0; i < 5; i++) {
 		req.local_id++;
 		req.param.qpn++;
 		hear(passive, &req);
@@ -186,11 +183,10 @@ static void
 connections__are_bounded(void **state)
 {
 	struct roce_cm_msg req = good_request(passive);
-	unsigned int i;
 
 	world_listen(passive, UINT32_MAX);
 	passive->policy = POLICY_HOLD;
-	for (i = 0; i < 1100; i++) {
+	for (unsigned int i = 0; i < 1100; i++) {
 		req.local_id++;
 		req.param.qpn++;
 		hear(passive, &req);
@@ -272,9 +268,8 @@ stale__connection_makes_room(void **state)
 		SAME_AGAIN_LATE,
 		WAYS
 	};
-	unsigned int way;
 
-	for (way = 0; way < WAYS; way++) {
+	for (unsigned int way = 0; way < WAYS; way++) {
 		struct roce_cm_msg req = good_request(passive);
 		struct roce_cm_msg said;
 

@@ -163,9 +163,8 @@ decode__refuses_what_is_no_cm_message(void **state)
 		{ offsetof(struct roce_mad_hdr, attr) + 1, 0x17 }, /* SIDR */
 	};
 	struct roce_cm_msg msg;
-	size_t i;
 
-	for (i = 0; i < RTE_DIM(wrong); i++) {
+	for (size_t i = 0; i < RTE_DIM(wrong); i++) {
 		struct roce_cm_mad mad = GOLDEN(linux_rtu);
 
 		assert_true(roce_cm_msg_decode(&mad, &msg));
@@ -189,9 +188,8 @@ decode__judges_the_ip_cm_header(void **state)
 		{ 0x00, 0x50, false },
 		{ 0x00, 0x00, false },
 	};
-	size_t i;
 
-	for (i = 0; i < RTE_DIM(rule); i++) {
+	for (size_t i = 0; i < RTE_DIM(rule); i++) {
 		struct roce_cm_mad mad = GOLDEN(linux_req);
 
 		mad.req.private_data[0] = rule[i].version;
@@ -261,11 +259,10 @@ encode__writes_back_every_golden_message(void **state)
 		GOLDEN(linux_rej_nobody),
 		GOLDEN(linux_req_v6),
 	};
-	size_t i;
 
 	/* The one thing we say otherwise: rping asks for no end-to-end flow control although it has no shared queue. */
 	all[RTE_DIM(all) - 1].req.eecn_timeout |= RTE_BE32(ROCE_CM_REQ_E2E);
-	for (i = 0; i < RTE_DIM(all); i++)
+	for (size_t i = 0; i < RTE_DIM(all); i++)
 		assert_survives(&all[i]);
 }
 
@@ -326,12 +323,10 @@ sport__folds_as_linux_does(void **state)
 		uint16_t port;
 	} seen[] = { { 0x4aab5, 60071 }, { 0xa71bf, 61846 }, { 0x7767e, 63075 },
 		{ 0xa3103, 61739 } };
-	uint32_t label;
-	size_t i;
 
-	for (i = 0; i < RTE_DIM(seen); i++)
+	for (size_t i = 0; i < RTE_DIM(seen); i++)
 		assert_int_equal(roce_cm_msg_sport(seen[i].label), seen[i].port);
-	for (label = 0; label <= ROCE_CM_FLOW_MASK; label += 97)
+	for (uint32_t label = 0; label <= ROCE_CM_FLOW_MASK; label += 97)
 		assert_true(roce_cm_msg_sport(label) >= 49152);
 }
 

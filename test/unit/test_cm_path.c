@@ -11,9 +11,8 @@ mtu__is_the_smaller_of_both(void **state)
 		uint8_t active, passive;
 		unsigned int requests;
 	} rule[] = { { 5, 3, 2 }, { 3, 5, 1 }, { 1, 1, 1 }, { 2, 1, 2 } };
-	size_t i;
 
-	for (i = 0; i < RTE_DIM(rule); i++) {
+	for (size_t i = 0; i < RTE_DIM(rule); i++) {
 		uint8_t want = RTE_MIN(rule[i].active, rule[i].passive);
 
 		active->mtu_code = rule[i].active;
@@ -34,9 +33,8 @@ static void
 mtu__refusal_without_a_way_out_is_told(void **state)
 {
 	static const uint8_t code[] = { 0, 3, 4, 0x30 };
-	size_t i;
 
-	for (i = 0; i < RTE_DIM(code); i++) {
+	for (size_t i = 0; i < RTE_DIM(code); i++) {
 		struct roce_cm_msg rej = {
 			.attr = ROCE_CM_ATTR_REJ,
 			.reason = ROCE_CM_REJ_INVALID_MTU,

@@ -45,9 +45,8 @@ frame__looks_like_linux(void **state)
 	static const uint8_t bth[] = { 0x64, 0x00, 0xff, 0xff, 0, 0, 0, 1, 0x80 };
 	static const uint8_t deth[] = { 0x80, 0x01, 0, 0, 0, 0, 0, 1 };
 	uint32_t psn[2];
-	unsigned int i;
 
-	for (i = 0; i < 2; i++) {
+	for (unsigned int i = 0; i < 2; i++) {
 		world_connect(active, UINT64_MAX);
 		assert_int_equal(speak(active), 1);
 		assert_int_equal(world->last_len, 322);
@@ -79,9 +78,8 @@ rx__takes_only_datagrams_for_itself(void **state)
 		{ BTH_AT + 20 + 17, 0x20, "attribute" },
 	};
 	struct roce_cm_mad mad = rtu_mad();
-	size_t i;
 
-	for (i = 0; i < RTE_DIM(wrong); i++) {
+	for (size_t i = 0; i < RTE_DIM(wrong); i++) {
 		struct rte_mbuf *m = forge(passive, &mad);
 		struct roce_pkt pkt;
 
@@ -125,9 +123,8 @@ static void
 rx__takes_a_mad_in_segments(void **state)
 {
 	struct roce_cm_mad mad = rtu_mad();
-	uint32_t cut;
 
-	for (cut = BTH_AT + 20; cut < 322; cut += 13) {
+	for (uint32_t cut = BTH_AT + 20; cut < 322; cut += 13) {
 		struct rte_mbuf *whole = forge(passive, &mad);
 
 		world_deliver(passive, unit_mbuf_chain(rte_pktmbuf_mtod(whole, void *), 322, cut));
@@ -151,9 +148,8 @@ unknown_peer__is_answered_once_or_not_at_all(void **state)
 		{ ROCE_CM_ATTR_DREQ, ROCE_CM_ATTR_DREP },
 		{ ROCE_CM_ATTR_DREP, 0 },
 	};
-	size_t i;
 
-	for (i = 0; i < RTE_DIM(rule); i++) {
+	for (size_t i = 0; i < RTE_DIM(rule); i++) {
 		struct roce_cm_msg msg = { .tid = 9,
 			.local_id = 0x77,
 			.remote_id = 0x88,
@@ -348,9 +344,7 @@ tx__waits_for_buffers(void **state)
 static void
 answer__queue_is_bounded(void **state)
 {
-	unsigned int i;
-
-	for (i = 0; i < 500; i++) {
+	for (unsigned int i = 0; i < 500; i++) {
 		struct roce_cm_msg dreq = {
 			.attr = ROCE_CM_ATTR_DREQ, .local_id = i, .remote_id = i
 		};
@@ -378,17 +372,17 @@ rx__survives_hostility(void **state)
 {
 	uint64_t seed = 42;
 	uint32_t id = established(passive);
-	unsigned int i, k, out = 0, frames = 20000;
+	unsigned int out = 0, frames = 20000;
 
 	passive->policy = POLICY_REFUSE;
 	passive->release_on_down = true;
-	for (i = 0; i < frames; i++) {
+	for (unsigned int i = 0; i < frames; i++) {
 		struct roce_cm_msg msg = { .attr = (uint16_t)(ROCE_CM_ATTR_REQ + i % 7) };
 		struct roce_cm_mad mad;
 		uint8_t *bytes = (uint8_t *)&mad;
 
 		roce_cm_msg_encode(&msg, &mad);
-		for (k = sizeof(mad.hdr); k < sizeof(mad); k++)
+		for (unsigned int k = sizeof(mad.hdr); k < sizeof(mad); k++)
 			bytes[k] = (uint8_t)next_random(&seed);
 		if (i % 2 == 0)
 			mad.rtu.remote_comm_id = rte_cpu_to_be_32(id);

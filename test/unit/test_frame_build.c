@@ -58,9 +58,8 @@ build__makes_the_golden_frames(void **state)
 	const uint8_t *const frame[] = { frame_v4, frame_v6 };
 	const uint32_t len[] = { V4_LEN, V6_LEN };
 	const struct roce_frame_spec spec = spec_of(sizeof(payload));
-	int v6;
 
-	for (v6 = 0; v6 <= 1; v6++) {
+	for (int v6 = 0; v6 <= 1; v6++) {
 		const struct roce_path path = path_of(v6);
 		struct rte_mbuf *m = dirty_mbuf();
 		struct roce_template t;
@@ -90,9 +89,7 @@ template__masks_the_destination_qp(void **state)
 static void
 template__flow_label_names_the_port(void **state)
 {
-	uint32_t sport;
-
-	for (sport = 0xc000; sport <= 0xffff; sport++) {
+	for (uint32_t sport = 0xc000; sport <= 0xffff; sport++) {
 		struct roce_path path = path_of(true);
 		struct roce_template t;
 		uint32_t label;
@@ -111,9 +108,8 @@ static uint32_t
 header_sum(const uint8_t *ip)
 {
 	uint32_t sum = 0;
-	uint32_t i;
 
-	for (i = 0; i < 20; i += 2)
+	for (uint32_t i = 0; i < 20; i += 2)
 		sum += (uint32_t)ip[i] << 8 | ip[i + 1];
 	while (sum >> 16 != 0)
 		sum = (sum & 0xffff) + (sum >> 16);
@@ -128,14 +124,12 @@ build__ipv4_checksum_is_right_for_every_sum(void **state)
 	struct roce_path path = path_of(false);
 	struct rte_mbuf *m = unit_mbuf(NULL, 0);
 	struct roce_template t;
-	uint32_t word;
-	size_t i;
 
 	path.src_ip = roce_ip_from_v4(UINT32_MAX);
-	for (word = 0; word <= 0xffff; word++) {
+	for (uint32_t word = 0; word <= 0xffff; word++) {
 		path.dst_ip = roce_ip_from_v4(rte_cpu_to_be_32(0xffff0000 | word));
 		roce_template_init(&t, &path, 1, false);
-		for (i = 0; i < RTE_DIM(payload_len); i++) {
+		for (size_t i = 0; i < RTE_DIM(payload_len); i++) {
 			const struct roce_frame_spec spec = spec_of(payload_len[i]);
 			const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
 
@@ -174,16 +168,14 @@ static void
 build__is_what_parse_reads(void **state)
 {
 	static const uint16_t tci[] = { 0, 0xa064 };
-	uint32_t opcode, len;
-	int lower;
 
-	for (opcode = 0; opcode < 256; opcode++) {
+	for (uint32_t opcode = 0; opcode < 256; opcode++) {
 		const struct roce_opcode_info *op = &roce_opcode[opcode];
 
 		if (op->flags == 0)
 			continue;
-		for (len = 0; len <= (op->flags & ROCE_OP_PAYLOAD ? 9u : 0u); len++) {
-			for (lower = 0; lower < 4; lower++) {
+		for (uint32_t len = 0; len <= (op->flags & ROCE_OP_PAYLOAD ? 9u : 0u); len++) {
+			for (int lower = 0; lower < 4; lower++) {
 				const struct roce_frame_spec spec = { .opcode = (uint8_t)opcode,
 					.psn = 0x1000000 + opcode,
 					.payload_len = len,
@@ -220,9 +212,7 @@ build__is_what_parse_reads(void **state)
 static void
 mtu_code__undoes_mtu_bytes(void **state)
 {
-	uint8_t code;
-
-	for (code = 1; code <= 5; code++)
+	for (uint8_t code = 1; code <= 5; code++)
 		assert_int_equal(roce_mtu_code(roce_mtu_bytes(code)), code);
 	assert_int_equal(roce_mtu_bytes(1), 256);
 	assert_int_equal(roce_mtu_bytes(5), 4096);
@@ -243,9 +233,8 @@ mtu_fit__chooses_as_linux_does(void **state)
 	} row[] = { { 0, 0 }, { 351, 0 }, { 352, 1 }, { 607, 1 }, { 608, 2 }, { 1119, 2 },
 		{ 1120, 3 }, { 1500, 3 }, { 2143, 3 }, { 2144, 4 }, { 4191, 4 }, { 4192, 5 },
 		{ 4200, 5 }, { 9000, 5 }, { 65535, 5 } };
-	size_t i;
 
-	for (i = 0; i < RTE_DIM(row); i++)
+	for (size_t i = 0; i < RTE_DIM(row); i++)
 		assert_int_equal(roce_mtu_fit(row[i].device_mtu), row[i].code);
 }
 

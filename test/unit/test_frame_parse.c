@@ -35,14 +35,12 @@ struct rule {
 static void
 check_rules(const struct rule *rule, size_t n, const uint8_t *frame, uint32_t frame_len)
 {
-	size_t i, j;
-
-	for (i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		uint8_t bytes[128] = { 0 };
 		enum roce_frame_verdict got;
 
 		memcpy(bytes, frame, frame_len);
-		for (j = 0; j < RTE_DIM(rule[i].edit) && rule[i].edit[j].off != 0; j++)
+		for (size_t j = 0; j < RTE_DIM(rule[i].edit) && rule[i].edit[j].off != 0; j++)
 			bytes[rule[i].edit[j].off] = rule[i].edit[j].value;
 		got = verdict_of(bytes, rule[i].len != 0 ? rule[i].len : frame_len);
 		if (got != rule[i].want)
@@ -114,9 +112,8 @@ parse__accepts_one_tag(void **state)
 	const uint32_t len[] = { V4_LEN, V6_LEN };
 	const uint32_t bth[] = { V4_BTH, V6_BTH };
 	uint8_t once[128], twice[128];
-	size_t i;
 
-	for (i = 0; i < RTE_DIM(frame); i++) {
+	for (size_t i = 0; i < RTE_DIM(frame); i++) {
 		uint32_t tagged_len = tag(once, frame[i], len[i], 0xa064);
 		struct rte_mbuf *m = unit_mbuf_exact(once, tagged_len);
 		struct roce_pkt pkt;
@@ -316,12 +313,10 @@ parse__judges_version_opcode_and_partition(void **state)
 static void
 parse__follows_the_table_for_every_opcode_and_length(void **state)
 {
-	uint32_t opcode, body;
-
-	for (opcode = 0; opcode < 256; opcode++) {
+	for (uint32_t opcode = 0; opcode < 256; opcode++) {
 		const struct roce_opcode_info *op = &roce_opcode[opcode];
 
-		for (body = 0; body <= 48; body++) {
+		for (uint32_t body = 0; body <= 48; body++) {
 			uint8_t bytes[V4_BTH + 12 + 48 + 4] = { 0 };
 			uint32_t extension = op->header_len - 12u;
 			bool fits = body >= extension && (body - extension) % 4 == 0 &&
@@ -367,12 +362,10 @@ parse__reads_ecn_and_becn(void **state)
 static void
 parse__refuses_every_prefix(void **state)
 {
-	uint32_t len;
-
-	for (len = 0; len < V4_LEN; len++)
+	for (uint32_t len = 0; len < V4_LEN; len++)
 		assert_int_equal(verdict_of(frame_v4, len),
 				len < V4_UDP + 4 ? ROCE_FRAME_FOREIGN : ROCE_FRAME_LENGTH);
-	for (len = 0; len < V6_LEN; len++)
+	for (uint32_t len = 0; len < V6_LEN; len++)
 		assert_int_equal(verdict_of(frame_v6, len),
 				len < V6_UDP + 4 ? ROCE_FRAME_FOREIGN : ROCE_FRAME_LENGTH);
 }
@@ -385,11 +378,9 @@ parse__wants_headers_in_the_first_segment(void **state)
 	const uint32_t len[] = { V4_LEN, V6_LEN };
 	const uint32_t payload[] = { V4_PAYLOAD, V6_PAYLOAD };
 	struct roce_pkt pkt;
-	uint32_t split;
-	size_t i;
 
-	for (i = 0; i < RTE_DIM(frame); i++) {
-		for (split = 0; split <= len[i]; split++) {
+	for (size_t i = 0; i < RTE_DIM(frame); i++) {
+		for (uint32_t split = 0; split <= len[i]; split++) {
 			struct rte_mbuf *m = unit_mbuf_exact_chain(frame[i], len[i], split);
 
 			assert_int_equal(roce_frame_parse(m, &pkt),
@@ -405,16 +396,15 @@ parse__accepts_only_what_lies_inside(void **state)
 {
 	uint64_t random = 88172645463325252;
 	uint32_t accepted = 0;
-	uint32_t i, j;
 
-	for (i = 0; i < 100000; i++) {
+	for (uint32_t i = 0; i < 100000; i++) {
 		uint8_t bytes[V6_LEN];
 		uint32_t len = i & 1 ? V4_LEN : V6_LEN;
 		struct rte_mbuf *m;
 		struct roce_pkt pkt;
 
 		memcpy(bytes, i & 1 ? frame_v4 : frame_v6, len);
-		for (j = 0; j < 1 + i % 3; j++) {
+		for (uint32_t j = 0; j < 1 + i % 3; j++) {
 			random ^= random << 13;
 			random ^= random >> 7;
 			random ^= random << 17;

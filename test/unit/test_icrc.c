@@ -66,11 +66,9 @@ ok__sees_every_bit_but_the_variant_ones(void **state)
 	const uint8_t *const frame[] = { frame_v4, frame_v6 };
 	const uint32_t len[] = { V4_LEN, V6_LEN };
 	uint32_t judged = 0;
-	int v6;
-	uint32_t bit;
 
-	for (v6 = 0; v6 <= 1; v6++) {
-		for (bit = 14 * 8; bit < len[v6] * 8; bit++) {
+	for (int v6 = 0; v6 <= 1; v6++) {
+		for (uint32_t bit = 14 * 8; bit < len[v6] * 8; bit++) {
 			uint8_t mask = (uint8_t)(1u << (bit & 7));
 			bool variant = (variant_bits(v6, bit / 8 - 14) & mask) != 0;
 			uint8_t bytes[V6_LEN];
@@ -100,11 +98,9 @@ ok__follows_segments(void **state)
 	const uint8_t *const frame[] = { frame_v4, frame_v6 };
 	const uint32_t len[] = { V4_LEN, V6_LEN };
 	const uint32_t payload[] = { V4_PAYLOAD, V6_PAYLOAD };
-	uint32_t split;
-	int v6;
 
-	for (v6 = 0; v6 <= 1; v6++) {
-		for (split = payload[v6]; split < len[v6]; split++) {
+	for (int v6 = 0; v6 <= 1; v6++) {
+		for (uint32_t split = payload[v6]; split < len[v6]; split++) {
 			uint8_t bytes[V6_LEN];
 			struct rte_mbuf *m = unit_mbuf_exact_chain(frame[v6], len[v6], split);
 
@@ -124,9 +120,8 @@ static void
 ok__follows_many_segments(void **state)
 {
 	struct rte_mbuf *m = unit_mbuf(frame_v4, V4_PAYLOAD);
-	uint32_t at;
 
-	for (at = V4_PAYLOAD; at < V4_LEN; at++) {
+	for (uint32_t at = V4_PAYLOAD; at < V4_LEN; at++) {
 		assert_int_equal(rte_pktmbuf_chain(m, unit_mbuf(frame_v4 + at, 1)), 0);
 		if (at % 3 == 0)
 			assert_int_equal(rte_pktmbuf_chain(m, unit_mbuf(NULL, 0)), 0);

@@ -56,11 +56,10 @@ static void
 table__knows_these_opcodes_and_no_others(void **state)
 {
 	bool listed[256] = { false };
-	size_t i;
 
-	for (i = 0; i < RTE_DIM(known); i++)
+	for (size_t i = 0; i < RTE_DIM(known); i++)
 		listed[known[i].opcode] = true;
-	for (i = 0; i < 256; i++)
+	for (size_t i = 0; i < 256; i++)
 		assert_true(listed[i] == (roce_opcode[i].flags != 0));
 	assert_int_equal(roce_opcode[ROCE_OPCODE_NONE].flags, 0);
 }
@@ -68,9 +67,7 @@ table__knows_these_opcodes_and_no_others(void **state)
 static void
 table__header_length_is_the_standards(void **state)
 {
-	size_t i;
-
-	for (i = 0; i < RTE_DIM(known); i++)
+	for (size_t i = 0; i < RTE_DIM(known); i++)
 		assert_int_equal(roce_opcode[known[i].opcode].header_len,
 				sizeof(struct roce_bth) + known[i].extension_len);
 }
@@ -85,12 +82,11 @@ table__header_length_is_the_sum_of_its_headers(void **state)
 	} header[] = { { ROCE_OP_RETH, 16 }, { ROCE_OP_AETH, 4 }, { ROCE_OP_IMM, 4 },
 		{ ROCE_OP_IETH, 4 }, { ROCE_OP_ATOMIC, 28 }, { ROCE_OP_ATOMICACK, 8 },
 		{ ROCE_OP_DETH, 8 }, { ROCE_OP_CNP, 16 } };
-	size_t i, j;
 
-	for (i = 0; i < RTE_DIM(known); i++) {
+	for (size_t i = 0; i < RTE_DIM(known); i++) {
 		uint32_t sum = sizeof(struct roce_bth);
 
-		for (j = 0; j < RTE_DIM(header); j++)
+		for (size_t j = 0; j < RTE_DIM(header); j++)
 			sum += flags_of(i) & header[j].flag ? header[j].len : 0;
 		assert_int_equal(roce_opcode[known[i].opcode].header_len, sum);
 	}
@@ -100,9 +96,7 @@ table__header_length_is_the_sum_of_its_headers(void **state)
 static void
 table__offsets_follow_the_order_on_the_wire(void **state)
 {
-	size_t i;
-
-	for (i = 0; i < RTE_DIM(known); i++) {
+	for (size_t i = 0; i < RTE_DIM(known); i++) {
 		const struct roce_opcode_info *op = &roce_opcode[known[i].opcode];
 		uint32_t at = sizeof(struct roce_bth);
 
@@ -123,9 +117,7 @@ table__offsets_follow_the_order_on_the_wire(void **state)
 static void
 table__start_and_end_are_as_the_name_says(void **state)
 {
-	size_t i;
-
-	for (i = 0; i < RTE_DIM(known); i++) {
+	for (size_t i = 0; i < RTE_DIM(known); i++) {
 		bool part = name_has(i, "FIRST") || name_has(i, "MIDDLE") || name_has(i, "LAST");
 
 		assert_true(!(flags_of(i) & ROCE_OP_START) == (part && !name_has(i, "FIRST")));
@@ -136,9 +128,7 @@ table__start_and_end_are_as_the_name_says(void **state)
 static void
 table__direction_is_one_of_two_or_none(void **state)
 {
-	size_t i;
-
-	for (i = 0; i < RTE_DIM(known); i++) {
+	for (size_t i = 0; i < RTE_DIM(known); i++) {
 		bool response = name_has(i, "RESPONSE") || name_has(i, "ACKNOWLEDGE");
 
 		assert_true(!(flags_of(i) & ROCE_OP_RESPONSE) == !response);
@@ -151,9 +141,7 @@ table__direction_is_one_of_two_or_none(void **state)
 static void
 table__immediate_and_key_are_as_the_name_says(void **state)
 {
-	size_t i;
-
-	for (i = 0; i < RTE_DIM(known); i++) {
+	for (size_t i = 0; i < RTE_DIM(known); i++) {
 		assert_true(!(flags_of(i) & ROCE_OP_IMM) == !name_has(i, "IMMEDIATE"));
 		assert_true(!(flags_of(i) & ROCE_OP_IETH) == !name_has(i, "INVALIDATE"));
 		assert_true(!(flags_of(i) & ROCE_OP_DETH) == !name_has(i, "UD_"));
@@ -163,9 +151,7 @@ table__immediate_and_key_are_as_the_name_says(void **state)
 static void
 table__sends_and_immediates_need_a_receive(void **state)
 {
-	size_t i;
-
-	for (i = 0; i < RTE_DIM(known); i++) {
+	for (size_t i = 0; i < RTE_DIM(known); i++) {
 		bool needs = name_has(i, "SEND") || name_has(i, "IMMEDIATE");
 
 		assert_true(!(flags_of(i) & ROCE_OP_RECEIVE) == !needs);
@@ -175,9 +161,7 @@ table__sends_and_immediates_need_a_receive(void **state)
 static void
 table__only_data_carries_payload(void **state)
 {
-	size_t i;
-
-	for (i = 0; i < RTE_DIM(known); i++) {
+	for (size_t i = 0; i < RTE_DIM(known); i++) {
 		bool data = name_has(i, "SEND") || name_has(i, "WRITE") || name_has(i, "RESPONSE");
 
 		assert_true(!(flags_of(i) & ROCE_OP_PAYLOAD) == !data);
@@ -200,9 +184,9 @@ table__verb_is_as_the_name_says(void **state)
 		{ "ADD", ROCE_VERB_ATOMIC_FADD },
 		{ "CONGESTION", ROCE_VERB_NONE },
 	};
-	size_t i, j;
+	size_t j;
 
-	for (i = 0; i < RTE_DIM(known); i++) {
+	for (size_t i = 0; i < RTE_DIM(known); i++) {
 		for (j = 0; !name_has(i, rule[j].word); j++)
 			assert_true(j + 1 < RTE_DIM(rule));
 		assert_int_equal(roce_opcode[known[i].opcode].verb, rule[j].verb);
@@ -213,9 +197,7 @@ table__verb_is_as_the_name_says(void **state)
 static void
 request__is_the_inverse_of_the_table(void **state)
 {
-	size_t i;
-
-	for (i = 0; i < RTE_DIM(known); i++) {
+	for (size_t i = 0; i < RTE_DIM(known); i++) {
 		uint32_t flags = flags_of(i);
 		enum roce_suffix suffix = flags & ROCE_OP_IMM ? ROCE_SUFFIX_IMM
 				: flags & ROCE_OP_IETH        ? ROCE_SUFFIX_INVALIDATE
@@ -262,9 +244,8 @@ request__has_no_opcode_for_what_ibta_lacks(void **state)
 		{ ROCE_VERB_ACK + 1, ROCE_SUFFIX_NONE, true, true },
 		{ ROCE_VERB_SEND, ROCE_SUFFIX_INVALIDATE + 1, true, true },
 	};
-	size_t i;
 
-	for (i = 0; i < RTE_DIM(bad); i++)
+	for (size_t i = 0; i < RTE_DIM(bad); i++)
 		assert_int_equal(roce_opcode_request(bad[i].verb, bad[i].suffix, bad[i].first,
 						 bad[i].last),
 				0xff);

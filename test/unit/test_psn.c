@@ -40,10 +40,9 @@ diff__undoes_add(void **state)
 {
 	static const uint32_t start[] = { 0, 1, 0x123456, HALF - 1, HALF, 0xfffffe, 0xffffff };
 	static const int32_t step[] = { -HALF, -HALF + 1, -1000, -1, 0, 1, 128, HALF - 1 };
-	size_t i, j;
 
-	for (i = 0; i < RTE_DIM(start); i++) {
-		for (j = 0; j < RTE_DIM(step); j++) {
+	for (size_t i = 0; i < RTE_DIM(start); i++) {
+		for (size_t j = 0; j < RTE_DIM(step); j++) {
 			uint32_t to = roce_psn_add(start[i], (uint32_t)step[j]);
 
 			assert_true(to <= ROCE_PSN_MASK);

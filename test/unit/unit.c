@@ -41,11 +41,10 @@ unit_eal(void)
 		"-m", "64", "--log-level=error" };
 	static char *argv[RTE_DIM(args) + 1];
 	static bool started;
-	size_t i;
 
 	if (started)
 		return;
-	for (i = 0; i < RTE_DIM(args); i++)
+	for (size_t i = 0; i < RTE_DIM(args); i++)
 		argv[i] = args[i];
 	if (rte_eal_init((int)RTE_DIM(args), argv) < 0)
 		give_up("start the EAL");
