@@ -3,6 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "queue/domain.h"
+#include "queue/qp.h"
+#include "queue/srq.h"
 #include "fixture.h"
 #include "wire/icrc.h"
 
@@ -117,14 +120,32 @@ fx_end_open(struct fx_end *end, uint8_t last, const struct fx_options *options)
 	end->key = roce_mr_key(end->mr);
 }
 
+/* Queue pairs first: they hold everything else. A window ends by the hand of its test. */
+static void
+end_what_is_left(struct roce_domain *domain)
+{
+	struct roce_srq *srq;
+
+	for (uint32_t i = 0; i < ROCE_QPS_MAX; i++) {
+		if (domain->qp[i] != NULL)
+			roce_qp_destroy(domain->qp[i]);
+	}
+	while ((srq = TAILQ_FIRST(&domain->srqs)) != NULL)
+		assert_int_equal(roce_srq_destroy(srq), 0);
+	for (uint32_t i = 0; i < ROCE_KEY_PLACES; i++) {
+		struct roce_mr *chunk = domain->keys.chunk[i / ROCE_KEY_CHUNK];
+
+		if (chunk != NULL && chunk[i % ROCE_KEY_CHUNK].key != 0 &&
+				chunk[i % ROCE_KEY_CHUNK].pd != NULL)
+			assert_int_equal(roce_mr_destroy(&chunk[i % ROCE_KEY_CHUNK]), 0);
+	}
+}
+
 void
 fx_end_close(struct fx_end *end)
 {
+	end_what_is_left(end->domain);
 	/* NULL: the test ended it itself. */
-	if (end->mr != NULL)
-		roce_mr_destroy(end->mr);
-	if (end->srq != NULL)
-		assert_int_equal(roce_srq_destroy(end->srq), 0);
 	if (end->recv_cq != NULL)
 		assert_int_equal(roce_cq_destroy(end->recv_cq), 0);
 	if (end->send_cq != NULL)

@@ -110,7 +110,10 @@ struct roce_ip fx_ip(uint8_t last);
 
 void fx_end_open(struct fx_end *end, uint8_t last, const struct fx_options *options);
 
-/** Checks that nothing is left: memory, frames. */
+/**
+ * End what the test has left of its queue pairs, shared receive queues and regions, then the end itself. Protection domains,
+ * completion queues and windows that the test made are gone before.
+ */
 void fx_end_close(struct fx_end *end);
 
 /** A protection domain, a completion queue, a region of memory: made without an error, the caller's to destroy. */

@@ -42,10 +42,6 @@ close_scene(void)
 {
 	if (mw != NULL)
 		roce_mw_destroy(mw);
-	if (region != NULL)
-		assert_int_equal(roce_mr_destroy(region), 0);
-	if (qp != NULL)
-		roce_qp_destroy(qp);
 	fx_end_close(&end);
 }
 

@@ -267,7 +267,6 @@ replay__after_the_memory_went_ends_nothing(void **state)
 
 	conversation();
 	assert_int_equal(roce_mr_destroy(mr), 0);
-	mr = NULL;
 	for (unsigned int i = 0; i < taped; i++) {
 		const bool is_read = opcode_of(i) == IBV_OPCODE_RC_RDMA_READ_REQUEST;
 		const unsigned int n = again(i);
@@ -294,7 +293,6 @@ replay__by_who_lost_the_answer_ends_with_its_reason(void **state)
 	assert_int_equal(carry(&a, &b), 1);
 	assert_int_equal(fx_tx_drop(&b), 2);
 	assert_int_equal(roce_mr_destroy(mr), 0);
-	mr = NULL;
 	while (a.async_events == 0) {
 		a.now = RTE_MAX(roce_engine_deadline(a.engine), a.now + 1);
 		talk();

@@ -457,7 +457,6 @@ ring__of_who_owns_the_engine(void **state)
 		poll_once(&end, 2);
 		poll_once(&end, 0);
 	}
-	roce_qp_destroy(qp);
 	fx_end_close(&end);
 }
 

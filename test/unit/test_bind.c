@@ -90,7 +90,6 @@ bind__shares_the_poll(void **state)
 	assert_in_range(roce_cq_count(end.send_cq), 1, ROCE_QUANTUM);
 	settle();
 	assert_int_equal(roce_cq_count(end.send_cq), 3 * ROCE_QUANTUM);
-	roce_qp_destroy(other);
 }
 
 /* Executed when everything before it was sent, and before anything behind it is: frame by frame. */
@@ -342,7 +341,6 @@ flush__leaves_nothing_to_peers(void **state)
 	assert_int_equal(bound_key(), 0);
 	/* So the region is free. */
 	assert_int_equal(roce_mr_destroy(region), 0);
-	region = NULL;
 }
 
 /* What another queue pair bound since is not the business of the one that fails. */
@@ -365,7 +363,6 @@ flush__leaves_later_binds_of_others(void **state)
 	expect_bind_event(2, IBV_WC_WR_FLUSH_ERR);
 	expect_bind_event(3, IBV_WC_WR_FLUSH_ERR);
 	assert_int_equal(bound_key(), later.key);
-	roce_qp_destroy(other);
 }
 
 /* Posted to a broken queue pair: accepted, flushed, without effect. */
@@ -484,7 +481,6 @@ fail__when_the_window_is_gone(void **state)
 	expect_bind_event(2, IBV_WC_MW_BIND_ERR);
 	expect_bind_event(3, IBV_WC_WR_FLUSH_ERR);
 	assert_int_equal(roce_mr_destroy(region), 0);
-	region = NULL;
 }
 
 /* A graceful end waits for binds as for everything else. */

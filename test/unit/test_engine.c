@@ -346,8 +346,6 @@ world__of_two_ends(void **state)
 		assert_int_equal(fx_event(end.send_cq).wr_id, i);
 	}
 	assert_int_equal(fx_stats(&end)->retransmits, 0);
-	roce_qp_destroy(near);
-	roce_qp_destroy(far);
 	fx_end_close(&other);
 }
 

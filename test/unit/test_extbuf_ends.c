@@ -93,7 +93,6 @@ destroy__leaves_the_region(void **state)
 	send();
 	post(2); /* not even that */
 	roce_qp_destroy(qa);
-	qa = NULL;
 	assert_int_equal(roce_mr_destroy(a.mr), -EBUSY);
 	/* Nothing changed: it can be used. */
 	assert_true(roce_mr_covers(a.domain, a.key, (uintptr_t)a.memory, FX_MEMORY));
@@ -102,7 +101,6 @@ destroy__leaves_the_region(void **state)
 	release(1);
 	/* Seen at once, without a poll. */
 	assert_int_equal(roce_mr_destroy(a.mr), 0);
-	a.mr = NULL;
 	want_none();
 }
 
@@ -154,7 +152,6 @@ reset__and_destroy_leave_nothing(void **state)
 	fx_to_reset(qa);
 	assert_true(roce_qp_waits_for_release(qa));
 	roce_qp_destroy(qa);
-	qa = NULL;
 	release(3);
 	poll_once();
 	want_none();
@@ -173,7 +170,6 @@ region__ends_when_nothing_refers_to_it(void **state)
 	assert_int_equal(roce_mr_destroy(a.mr), -EBUSY);
 	release(3);
 	assert_int_equal(roce_mr_destroy(a.mr), 0);
-	a.mr = NULL;
 	/* What was waiting has its completion by that. */
 	want(0, IBV_WC_SUCCESS);
 }
@@ -189,7 +185,6 @@ engine__ends_before_its_frames(void **state)
 	post(1);
 	assert_int_equal(send(), 6);
 	roce_qp_destroy(qa);
-	qa = NULL;
 	/* The region has to be forgotten by force: the program ends with the device, whose driver keeps frames. */
 	kept = a;
 	a.mr->visitors = 0;

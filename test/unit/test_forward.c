@@ -69,7 +69,6 @@ forward__survives_the_end_of_the_queue_pair(void **state)
 	m = request(0);
 	assert_int_equal(feed(end.engine, &m, 1), 0);
 	roce_qp_destroy(qp);
-	qp = NULL;
 	assert_int_equal(feed(roce_domain_engine(end.domain, 1), NULL, 0), 0);
 	assert_int_equal(roce_engine_stats(roce_domain_engine(end.domain, 1))->rx_unknown_qp, 1);
 }
@@ -86,7 +85,6 @@ forward__survives_the_end_of_the_address(void **state)
 	m = request(0);
 	assert_int_equal(feed(end.engine, &m, 1), 0);
 	roce_qp_destroy(qp);
-	qp = NULL;
 	assert_int_equal(feed(roce_domain_engine(end.domain, 1), NULL, 0), 0);
 	/* teardown finds the frame back in its pool */
 }

@@ -163,8 +163,6 @@ marks__default_to_none(void **state)
 	assert_int_equal(end.async_events, 0);
 	assert_int_equal(roce_qp_state(c.qp), ROCE_QP_RTS);
 	assert_int_equal(roce_qp_state(own.qp), ROCE_QP_RTS);
-	roce_qp_destroy(c.qp);
-	roce_qp_destroy(own.qp);
 }
 
 /*
@@ -205,7 +203,6 @@ soft__is_told_once_for_each_setting(void **state)
 	arrive(&c);
 	assert_int_equal(delivered_soft(&c), 5);
 	assert_int_equal(end.async_events, 5);
-	roce_qp_destroy(c.qp);
 }
 
 /*
@@ -262,7 +259,6 @@ soft__is_told_in_any_state(void **state)
 	set_high(&c, 0, NONE);
 	assert_int_equal(delivered_soft(&c), 2);
 	reap_many(end.recv_cq, 2);
-	roce_qp_destroy(c.qp);
 }
 
 /* ---- hard ---- */
@@ -311,9 +307,6 @@ hard__breaks_the_connection(void **state)
 	assert_int_equal(roce_qp_state(witness.qp), ROCE_QP_RTS);
 	fx_expect_counts(srq, 8, 0, 0);
 	assert_int_equal(end.async_events, 1);
-	roce_qp_destroy(c.qp);
-	roce_qp_destroy(witness.qp);
-	assert_int_equal(roce_srq_destroy(srq), 0);
 }
 
 /*
@@ -414,7 +407,6 @@ hard__waits_for_the_connection(void **state)
 	post_own(&c, 9);
 	check_high(&c);
 	assert_int_equal(end.async_events, 1);
-	roce_qp_destroy(c.qp);
 }
 
 /*
@@ -440,7 +432,6 @@ hard__is_armed_by_the_first_message(void **state)
 	assert_int_equal(end.async_event[1].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
 	assert_int_equal(fx_event(end.recv_cq).status, IBV_WC_WR_FLUSH_ERR);
 	fx_expect_counts(end.srq, 256, 0, 0);
-	roce_qp_destroy(c.qp);
 }
 
 /* ---- both ---- */
@@ -480,7 +471,6 @@ marks__are_independent(void **state)
 	assert_int_equal(end.async_event[0].kind, ROCE_ENGINE_ASYNC_QP_SOFT_HIGH);
 	assert_int_equal(end.async_event[1].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
 	reap_many(end.recv_cq, 1);
-	roce_qp_destroy(c.qp);
 }
 
 /*
@@ -517,7 +507,6 @@ marks__outlive_the_connection(void **state)
 		assert_int_equal(fx_event(end.recv_cq).status, IBV_WC_WR_FLUSH_ERR);
 	}
 	fx_expect_counts(end.srq, 256, 0, 0);
-	roce_qp_destroy(c.qp);
 }
 
 /*
@@ -542,7 +531,6 @@ marks__outlive_the_connection_of_an_own_queue(void **state)
 		reap_many(end.recv_cq, 2);
 		client_to_reset(&c);
 	}
-	roce_qp_destroy(c.qp);
 }
 
 #define WATCHED(f) cmocka_unit_test_setup_teardown(f, setup_watched, teardown)

@@ -33,8 +33,6 @@ setup_pair(void **state)
 static int
 teardown_pair(void **state)
 {
-	roce_qp_destroy(from);
-	roce_qp_destroy(to);
 	fx_end_close(&far);
 	return teardown(state);
 }
@@ -97,7 +95,6 @@ send__lets_the_region_end(void **state)
 	fx_exchange(&far, &end);
 	expect_received(8);
 	assert_int_equal(roce_mr_destroy(region), 0);
-	region = NULL;
 	(void)fx_event(far.send_cq);
 }
 

@@ -44,7 +44,6 @@ read__again_needs_the_right_to_read(void **state)
 	assert_fields(fx_tx_one(&end), (opcode, IBV_OPCODE_RC_ACKNOWLEDGE),
 			(syndrome, FX_NAK(ROCE_NAK_REMOTE_ACCESS)), (psn, PSN));
 	assert_int_equal(roce_qp_state(qp), ROCE_QP_RTS);
-	roce_mr_destroy(writable);
 }
 
 /* A peer that repeats a READ before it is answered does not thereby get one more than was agreed upon. */

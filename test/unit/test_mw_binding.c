@@ -164,7 +164,6 @@ mr_destroy__waits_for_every_window(void **state)
 	assert_int_equal(peer_may(bind.key, place(0), 64, PEER_READS), 0);
 	roce_mw_destroy(second);
 	assert_int_equal(roce_mr_destroy(region), 0);
-	region = NULL;
 	assert_false(lives(key));
 }
 
@@ -183,7 +182,6 @@ mr_destroy__counts_bindings_not_binds(void **state)
 	fx_tx_none(&end);
 	assert_int_equal(roce_mr_destroy(other), -EBUSY);
 	assert_int_equal(roce_mr_destroy(region), 0);
-	region = NULL;
 	roce_mw_destroy(mw);
 	mw = NULL;
 	assert_int_equal(roce_mr_destroy(other), 0);

@@ -48,7 +48,6 @@ state__ways(void **state)
 	unlock();
 	/* None of this is news: the caller did it. */
 	assert_int_equal(end.async_events, 0);
-	roce_qp_destroy(qp);
 }
 
 static void
@@ -77,7 +76,6 @@ to_rtr__judges_the_connection(void **state)
 	}
 	assert_int_equal(roce_qp_to_rtr(qp, &good), 0);
 	unlock();
-	roce_qp_destroy(qp);
 }
 
 /* Everything ends before the call returns: in flight, unsent, unsignalled, the receive in use; in order. */
@@ -105,7 +103,6 @@ to_error__flushes_in_order(void **state)
 	/* No request leaves any more, and no timer runs. */
 	fx_tx_none(&end);
 	assert_int_equal(roce_engine_deadline(end.engine), ROCE_NEVER);
-	roce_qp_destroy(qp);
 }
 
 static struct roce_qp *
@@ -128,12 +125,10 @@ end_behind(uint32_t messages, uint8_t opcode, uint32_t ahead)
 static void
 to_error__acknowledges_what_was_received(void **state)
 {
-	struct roce_qp *qp = end_behind(3, 0, 0);
-
+	end_behind(3, 0, 0);
 	end.engine->busy = true;
 	assert_fields(fx_tx_one(&end), (syndrome, FX_ACK), (psn, FX_RQ_PSN + 2), (msn, 3));
 	fx_tx_none(&end);
-	roce_qp_destroy(qp);
 }
 
 /* That something is missing, or that there is no receive, is not said any more: only what came before it. */
@@ -169,7 +164,6 @@ to_error__flushes_what_was_never_agreed_upon(void **state)
 	assert_int_equal(roce_qp_post_send(qp, &wr), 0);
 	fx_tx_none(&end);
 	assert_fields(fx_event(end.send_cq), (wr_id, 7), (status, IBV_WC_WR_FLUSH_ERR));
-	roce_qp_destroy(qp);
 }
 
 /* Dropped, not flushed; and the next connection starts clean. */
@@ -213,7 +207,6 @@ to_reset__drops_and_starts_over(void **state)
 		fx_to_reset(qp);
 		fx_up(qp, &connect);
 	}
-	roce_qp_destroy(qp);
 }
 
 /* A graceful end is told once, when the last request is through. */
@@ -241,7 +234,6 @@ drain__tells_once(void **state)
 	fx_tx_none(&end);
 	assert_int_equal(end.async_events, 2);
 	assert_int_equal(end.async_event[1].kind, ROCE_ENGINE_ASYNC_QP_DRAINED);
-	roce_qp_destroy(qp);
 }
 
 /* Whoever is told may end the queue pair at once: an acknowledgement that the peer waits for goes out before. */
@@ -260,7 +252,6 @@ drain__tells_behind_the_acknowledgement(void **state)
 	assert_int_equal(fx_tx_one(&end).psn, FX_RQ_PSN);
 	assert_int_equal(end.async_events, 1);
 	assert_int_equal(end.async_event[0].kind, ROCE_ENGINE_ASYNC_QP_DRAINED);
-	roce_qp_destroy(qp);
 }
 
 /* A queue pair that breaks while it drains says that it broke. */
@@ -277,7 +268,6 @@ drain__ends_with_a_break(void **state)
 	assert_int_equal(end.async_event[0].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
 	fx_tx_none(&end);
 	assert_int_equal(end.async_events, 1);
-	roce_qp_destroy(qp);
 }
 
 /* A break tells its owner. */
@@ -298,7 +288,6 @@ broken__names_the_owner(void **state)
 	fx_rx_answer(&end, &peer, FX_NAK(ROCE_NAK_REMOTE_ACCESS), FX_SQ_PSN);
 	assert_ptr_equal(end.async_event[0].owner, &owner);
 	assert_ptr_equal(fx_event(end.send_cq).owner, &owner);
-	roce_qp_destroy(qp);
 }
 
 RULES = {

@@ -179,10 +179,7 @@ held__frames_outlive_everything(void **state)
 		memcpy(before[i], rte_pktmbuf_mtod(pkts[i], void *), pkts[i]->data_len);
 	roce_qp_destroy(qa);
 	roce_qp_destroy(qb);
-	qa = NULL;
-	qb = NULL;
 	assert_int_equal(roce_mr_destroy(mr), 0);
-	mr = NULL;
 	memset(a.memory, 0xdb, FX_MEMORY);
 	memset(b.memory, 0xdb, FX_MEMORY);
 	fx_end_close(&a);

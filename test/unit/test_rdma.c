@@ -61,9 +61,6 @@ setup(void **state)
 static int
 teardown(void **state)
 {
-	roce_qp_destroy(qn);
-	roce_qp_destroy(qf);
-	roce_mr_destroy(open_mr);
 	fx_end_close(&near);
 	fx_end_close(&far);
 	return fx_live() != 0 || !unit_pool_is_full();

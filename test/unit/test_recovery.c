@@ -29,7 +29,6 @@ static int
 finish(void **state)
 {
 	roce_qp_destroy(qp);
-	qp = NULL;
 	assert_int_equal(roce_mr_destroy(target), 0);
 	return teardown(state);
 }

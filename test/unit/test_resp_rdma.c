@@ -367,7 +367,6 @@ read__repeated_while_answered_is_refused_where_the_peer_is(void **state)
 	rte_pktmbuf_free(m[0]);
 	arrives(READ, PSN, 0, base, 3 * MTU);
 	assert_int_equal(roce_mr_destroy(region), 0);
-	region = NULL;
 	refused_again(PSN);
 	arrives(READ, PSN + 1, 0, base + MTU, 2 * MTU);
 	refused_again(PSN + 1);

@@ -236,9 +236,6 @@ post__of_a_series_is_accepted_up_to_the_limit(void **state)
 		assert_int_equal(reap(end.recv_cq), want);
 	}
 	fx_expect_counts(srq, 9, 0, 0);
-	roce_qp_destroy(c[0].qp);
-	roce_qp_destroy(c[1].qp);
-	assert_int_equal(roce_srq_destroy(srq), 0);
 }
 
 /* Post what one row of the table says between two good posts: the refusal leaves no trace and no lock. */
@@ -385,8 +382,6 @@ post__of_fewer_segments_ends_where_they_end(void **state)
 		packet(&c, IBV_OPCODE_RC_SEND_ONLY, 9);
 		assert_int_equal(fx_event(end.recv_cq).status, IBV_WC_LOC_LEN_ERR);
 	}
-	roce_qp_destroy(c.qp);
-	assert_int_equal(roce_srq_destroy(srq), 0);
 }
 
 /*
@@ -404,8 +399,6 @@ post__of_no_segments_receives_nothing(void **state)
 	assert_int_equal(roce_srq_post(srq, &wr), 0);
 	packet(&c, IBV_OPCODE_RC_SEND_ONLY, 0);
 	assert_int_equal(fx_event(end.recv_cq).byte_len, 0);
-	roce_qp_destroy(c.qp);
-	assert_int_equal(roce_srq_destroy(srq), 0);
 }
 
 /*
@@ -433,8 +426,6 @@ post__copies_the_segments(void **state)
 	finish(&c);
 	assert_int_equal(fx_event(end.recv_cq).byte_len, FX_MTU + 8);
 	assert_int_equal(end.memory[100 + FX_MTU + 1], (uint8_t)(FX_RQ_PSN + 1 + 1));
-	roce_qp_destroy(c.qp);
-	assert_int_equal(roce_srq_destroy(srq), 0);
 }
 
 /*
@@ -459,8 +450,6 @@ post__brings_its_cookie_back(void **state)
 		assert_true(event.wr_id == cookie[i]);
 		assert_ptr_equal(event.owner, &c[i % 2]);
 	}
-	roce_qp_destroy(c[0].qp);
-	roce_qp_destroy(c[1].qp);
 }
 
 RULES = {

@@ -24,8 +24,6 @@ query__is_the_example_of_the_manual(void **state)
 	fx_expect_counts(srq, 10, 2, 3);
 	assert_int_equal(reap(end.recv_cq), 0);
 	fx_expect_counts(srq, 10, 2, 2);
-	roce_qp_destroy(c.qp);
-	assert_int_equal(roce_srq_destroy(srq), 0);
 }
 
 /*
@@ -60,8 +58,6 @@ query__follows_a_message_through_its_life(void **state)
 	assert_int_equal(receives, 0);
 	assert_int_equal(fx_event(end.recv_cq).byte_len, 2 * FX_MTU + 8);
 	fx_expect_counts(srq, 4, 0, 0);
-	roce_qp_destroy(c.qp);
-	assert_int_equal(roce_srq_destroy(srq), 0);
 }
 
 /*
@@ -95,8 +91,6 @@ query__does_not_see_what_takes_nothing(void **state)
 	arrive_again(&c);
 	fx_expect_counts(srq, 4, 2, 2);
 	assert_int_equal(roce_cq_count(end.recv_cq), 0);
-	roce_qp_destroy(c.qp);
-	assert_int_equal(roce_srq_destroy(srq), 0);
 }
 
 /*
@@ -129,7 +123,6 @@ query__tells_every_field(void **state)
 		if (i < 2)
 			roce_qp_destroy(c[i].qp);
 	}
-	assert_int_equal(roce_srq_destroy(srq), 0);
 }
 
 /*
@@ -273,7 +266,6 @@ counts__hold_when_a_completion_queue_dies_with_events(void **state)
 	fx_expect_counts(srq, 4, 1, 1);
 	post_many(srq, 3, 0, SHORT_LEN);
 	assert_int_equal(post(srq, 9), -ENOSPC);
-	assert_int_equal(roce_srq_destroy(srq), 0);
 }
 
 /* A completion that finds its queue full is lost; the receive is not. */
@@ -321,7 +313,6 @@ nobody__wants_to_know(void **state)
 	fx_expect_counts(end.srq, 256, 1, 2);
 	client_to_error(&c);
 	fx_expect_counts(end.srq, 256, 1, 1);
-	roce_qp_destroy(c.qp);
 }
 
 enum ending {
@@ -433,8 +424,6 @@ end__of_a_connection_is_followed_by_the_next(void **state)
 		assert_int_equal(reap(end.recv_cq), 2);
 		fx_expect_counts(srq, 3, 0, 0);
 	}
-	roce_qp_destroy(c.qp);
-	assert_int_equal(roce_srq_destroy(srq), 0);
 }
 
 RULES = {

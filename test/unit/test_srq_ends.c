@@ -109,7 +109,6 @@ cq__ends_with_its_last_queue_pair(void **state)
 		assert_int_equal(pthread_join(thread, NULL), 0);
 		fx_expect_counts(srq, 4, 0, 0);
 	}
-	assert_int_equal(roce_srq_destroy(srq), 0);
 }
 
 static void *
@@ -148,7 +147,6 @@ cq__waits_for_a_queue_pair_on_its_way_out(void **state)
 	roce_unlock(&srq->post_lock);
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	assert_int_equal(roce_cq_destroy(cq), 0);
-	assert_int_equal(roce_srq_destroy(srq), 0);
 }
 
 /* The two queues, which keep their common share of reaped receives, end together, with completions unreaped. */

@@ -175,8 +175,6 @@ mark__tells_once_for_each_arming(void **state)
 			expect_mark(srq, 4, false);
 		}
 	}
-	roce_qp_destroy(c.qp);
-	assert_int_equal(roce_srq_destroy(srq), 0);
 }
 
 /*
@@ -198,8 +196,6 @@ mark__told_at_once_is_not_told_again(void **state)
 	post_many(srq, 6, 0, SHORT_LEN);
 	drop_and_refill(srq, &c, 8);
 	assert_int_equal(told(&owner), 1);
-	roce_qp_destroy(c.qp);
-	assert_int_equal(roce_srq_destroy(srq), 0);
 }
 
 /*
@@ -268,7 +264,6 @@ set_low__judges_its_number(void **state)
 	assert_int_equal(told(&owner), 2);
 	roce_qp_destroy(c.qp);
 	reap_many(end.recv_cq, 1);
-	assert_int_equal(roce_srq_destroy(srq), 0);
 }
 
 /*
@@ -298,8 +293,6 @@ event__precedes_the_completion(void **state)
 	finish(&c);
 	assert_int_equal(told(&owner), 2);
 	assert_int_equal(reap(end.recv_cq), 1);
-	roce_qp_destroy(c.qp);
-	assert_int_equal(roce_srq_destroy(srq), 0);
 }
 
 /* The same for a message in the middle of a burst: the completions before it are there, its own is not. */
@@ -323,8 +316,6 @@ event__takes_its_place_in_a_burst(void **state)
 	/* Six messages leave 10, the seventh 9. */
 	assert_int_equal(moment.events, 6);
 	reap_many(end.recv_cq, 16);
-	roce_qp_destroy(c.qp);
-	assert_int_equal(roce_srq_destroy(srq), 0);
 }
 
 /* Under the lock of an engine, so that who hears it can tell it before what comes after it: by a take and by the call. */
@@ -465,7 +456,6 @@ mark__counts_what_lies_on_the_queue(void **state)
 	reap_many(end.recv_cq, 1);
 	for (unsigned int i = 0; i < 3; i++)
 		roce_qp_destroy(c[i].qp);
-	assert_int_equal(roce_srq_destroy(srq), 0);
 }
 
 /* What the peer sends and takes nothing is no reason: duplicates, gaps, what has to wait. */
@@ -493,7 +483,6 @@ mark__is_not_crossed_by_what_takes_nothing(void **state)
 	assert_int_equal(told(&owner), 1);
 	roce_qp_destroy(c.qp);
 	reap_many(end.recv_cq, 1);
-	assert_int_equal(roce_srq_destroy(srq), 0);
 }
 
 /* The comparison is of counts, not of counters: it holds when these go round. */

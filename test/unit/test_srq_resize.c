@@ -275,8 +275,6 @@ resize__keeps_the_low_watermark(void **state)
 	}
 	assert_ptr_equal(end.async_event[0].owner, &owner);
 	reap_many(end.recv_cq, 5);
-	roce_qp_destroy(c.qp);
-	assert_int_equal(roce_srq_destroy(srq), 0);
 }
 
 /* ---- memory ---- */
@@ -335,8 +333,6 @@ resize__without_memory_changes_nothing(void **state)
 	}
 	assert_int_equal(end.async_events, 0);
 	assert_int_equal(post(srq, posted), -ENOSPC);
-	roce_qp_destroy(c.qp);
-	assert_int_equal(roce_srq_destroy(srq), 0);
 }
 
 /* ---- under way ---- */
@@ -437,8 +433,6 @@ resize__helps_a_peer_that_waits(void **state)
 	assert_int_equal(fx_tx_one(&end).syndrome, FX_ACK);
 	reap_many(end.recv_cq, 2);
 	assert_int_equal(reap(end.recv_cq), 2);
-	roce_qp_destroy(c.qp);
-	assert_int_equal(roce_srq_destroy(srq), 0);
 }
 
 /* ---- any moment ---- */

@@ -177,7 +177,6 @@ srq__posters_poller_and_questioner_beside_the_engine(void **state)
 	assert_true(s.in_order);
 	assert_true(s.acknowledged > 0 && s.acknowledged <= s.sent);
 	assert_true(s.counts_held);
-	roce_qp_destroy(s.qp);
 	fx_end_close(&s.end);
 }
 
@@ -251,7 +250,6 @@ post__writes_a_slot_behind_its_reap(void **state)
 	assert_int_equal(pthread_join(poster, NULL), 0);
 	assert_int_equal(pthread_join(poller, NULL), 0);
 	assert_int_equal(fx_stats(&r.end)->out_of_buffer, 0);
-	roce_qp_destroy(r.qp);
 	fx_end_close(&r.end);
 }
 

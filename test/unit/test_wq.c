@@ -67,9 +67,6 @@ setup(void **state)
 static int
 teardown(void **state)
 {
-	roce_qp_destroy(qn);
-	roce_qp_destroy(qf);
-	assert_int_equal(roce_mr_destroy(open_mr), 0);
 	fx_end_close(&near);
 	fx_end_close(&far);
 	return fx_live() != 0 || !unit_pool_is_full();
@@ -122,7 +119,6 @@ lean__begins_with_a_line_for_a_request(void **state)
 
 	assert_true(is_small(qn));
 	assert_false(is_small(full));
-	roce_qp_destroy(full);
 }
 
 static void

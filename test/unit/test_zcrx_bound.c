@@ -47,7 +47,6 @@ create__is_refused_where_no_frame_is_given(void **state)
 	struct roce_qp *other;
 
 	roce_qp_destroy(qp);
-	qp = NULL;
 	fx_end_close(&end);
 	fx_end_open(&end, 1, NULL);
 	attr = attr_of(1);
@@ -100,7 +99,6 @@ post__wants_no_segments_and_a_queue_with_zcrx(void **state)
 	assert_int_equal(left(), 0);
 	assert_int_equal(roce_qp_post_recv(qp, &wr), 0);
 	assert_int_equal(left(), 1);
-	roce_qp_destroy(plain);
 }
 
 /* As many as any others, also when more are posted than may be given. */
@@ -196,7 +194,6 @@ static void
 bound__is_of_the_queue_pair(void **state)
 {
 	struct roce_qp_attr attr = attr_of(1);
-	struct roce_qp *first = qp;
 
 	post(0, GIVEN);
 	for (unsigned int i = 0; i < GIVEN; i++)
@@ -209,7 +206,6 @@ bound__is_of_the_queue_pair(void **state)
 	for (unsigned int i = 0; i < GIVEN; i++)
 		(void)told(i);
 	rte_pktmbuf_free(take(100));
-	roce_qp_destroy(first);
 }
 
 /* A high watermark is looked at as without. */
@@ -291,7 +287,6 @@ overflow__gives_no_frame(void **state)
 	struct fx_options options = zcrx_options();
 	struct roce_qp_attr attr;
 
-	roce_qp_destroy(qp);
 	fx_end_close(&end);
 	options.cq_depth = 1;
 	fx_end_open(&end, 1, &options);

@@ -18,7 +18,6 @@ destroy__leaves_what_was_taken(void **state)
 	m[0] = take(0);
 	m[1] = take(1);
 	roce_qp_destroy(qp);
-	qp = NULL;
 	rte_pktmbuf_free(m[0]);
 	judge(m[1], first + 1);
 	assert_int_equal(rte_mempool_avail_count(heads), 14);
@@ -36,7 +35,6 @@ domain__may_go_before_what_was_taken(void **state)
 	number = hear();
 	m = take(0);
 	roce_qp_destroy(qp);
-	qp = NULL;
 	fx_end_close(&end);
 	assert_int_equal(fx_live(), 2);
 	judge(m, number);
@@ -210,7 +208,6 @@ wire__loses_and_repeats(void **state)
 	assert_int_equal(roce_qp_state(qp), ROCE_QP_RTS);
 	for (unsigned int i = 0; i < HELD; i++)
 		rte_pktmbuf_free(held[i]);
-	roce_qp_destroy(sender);
 	fx_end_close(&other);
 }
 

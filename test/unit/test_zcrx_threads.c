@@ -97,7 +97,6 @@ talk__is_freed_anywhere(void **state)
 	assert_int_equal(pthread_join(polling, NULL), 0);
 	/* The queue pair may go while others read what it given. */
 	roce_qp_destroy(qp);
-	qp = NULL;
 	__atomic_store_n(&closing, true, __ATOMIC_RELEASE);
 	assert_int_equal(pthread_join(reading, NULL), 0);
 	assert_int_equal(takes, MESSAGES);

@@ -21,7 +21,7 @@
 #define ONLY  IBV_OPCODE_RC_SEND_ONLY
 
 static struct fx_end end;
-static struct roce_qp *qp; /**< NULL: the test ended it itself */
+static struct roce_qp *qp;
 static struct fx_peer peer;
 static uint32_t psn; /**< of the peer's next request */
 static struct rte_mempool *heads, *copies;
@@ -90,8 +90,6 @@ teardown(void **state)
 {
 	bool whole;
 
-	if (qp != NULL)
-		roce_qp_destroy(qp);
 	if (end.domain != NULL)
 		fx_end_close(&end);
 	whole = unit_pool_is_full() && rte_mempool_full(heads) && rte_mempool_full(copies);
