@@ -300,15 +300,24 @@ fx_played_qp(struct fx_end *end, struct fx_peer *peer)
 }
 
 void
-fx_join(struct fx_end *a, struct roce_qp *qa, struct fx_end *b, struct roce_qp *qb)
+fx_join_reading(struct fx_end *a, struct roce_qp *qa, struct fx_end *b, struct roce_qp *qb,
+		uint8_t depth)
 {
 	struct roce_qp_connect ca = fx_connect(a, b->ip, roce_qp_number(qb));
 	struct roce_qp_connect cb = fx_connect(b, a->ip, roce_qp_number(qa));
 
 	cb.sq_psn = ca.rq_psn;
 	cb.rq_psn = ca.sq_psn;
+	ca.max_rd_atomic = ca.max_dest_rd_atomic = depth;
+	cb.max_rd_atomic = cb.max_dest_rd_atomic = depth;
 	fx_up(qa, &ca);
 	fx_up(qb, &cb);
+}
+
+void
+fx_join(struct fx_end *a, struct roce_qp *qa, struct fx_end *b, struct roce_qp *qb)
+{
+	fx_join_reading(a, qa, b, qb, 0);
 }
 
 /* ---- work ---- */
@@ -327,6 +336,31 @@ fx_send(struct fx_end *end, struct roce_qp *qp, uint64_t wr_id, uint32_t offset,
 	};
 
 	return roce_qp_post_send(qp, &wr);
+}
+
+void
+fx_send_many(struct fx_end *end, struct roce_qp *qp, uint32_t n, uint32_t len, uint8_t flags)
+{
+	for (uint32_t i = 0; i < n; i++)
+		assert_int_equal(fx_send(end, qp, i, 0, len, flags), 0);
+}
+
+uint32_t
+fx_requests(const struct roce_qp *qp)
+{
+	uint32_t requests, receives;
+
+	roce_qp_depth(qp, &requests, &receives);
+	return requests;
+}
+
+uint32_t
+fx_receives(const struct roce_qp *qp)
+{
+	uint32_t requests, receives;
+
+	roce_qp_depth(qp, &requests, &receives);
+	return receives;
 }
 
 struct roce_recv_wr
@@ -568,6 +602,13 @@ fx_expect_counts(struct roce_srq *srq, uint32_t max, uint32_t available, uint32_
 	assert_int_equal(counts.max, max);
 	assert_int_equal(counts.available, available);
 	assert_int_equal(counts.outstanding, outstanding);
+}
+
+void
+fx_expect_async(const struct fx_end *end, unsigned int n, enum roce_engine_async kind)
+{
+	assert_int_equal(end->async_events, n);
+	assert_int_equal(end->async_event[n - 1].kind, kind);
 }
 
 const struct roce_stats *

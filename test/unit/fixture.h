@@ -30,6 +30,11 @@
 #define FX_SENT         1024u
 #define FX_IMM          RTE_BE32(0xfeedbeef) /**< immediate data of the peer's frames */
 
+/** Rights of a region that its owner and all peers may do anything with. */
+#define FX_ALL                                                                       \
+	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
+			IBV_ACCESS_REMOTE_ATOMIC)
+
 #define FX_ACK       (ROCE_AETH_ACK | ROCE_CREDIT_INVALID) /**< syndrome of an ACK without credits */
 #define FX_NAK(code) ((uint8_t)(ROCE_AETH_NAK | (code)))
 #define FX_RNR(code) ((uint8_t)(ROCE_AETH_RNR | (code)))
@@ -146,14 +151,23 @@ struct roce_qp *fx_played_qp(struct fx_end *end, struct fx_peer *peer);
 /** The peer of @p qp as @p connect describes it. */
 struct fx_peer fx_peer_of(const struct roce_qp *qp, const struct roce_qp_connect *connect);
 
-/** Connect two queue pairs with each other. */
+/** Connect two queue pairs with each other; the second one allows each @p depth READs and atomics under way. */
 void fx_join(struct fx_end *a, struct roce_qp *qa, struct fx_end *b, struct roce_qp *qb);
+void fx_join_reading(struct fx_end *a, struct roce_qp *qa, struct fx_end *b, struct roce_qp *qb,
+		uint8_t depth);
 
 /* ---- work ---- */
 
 /** Post a SEND of @p len bytes from the end's memory at @p offset. @return as roce_qp_post_send(). */
 int fx_send(struct fx_end *end, struct roce_qp *qp, uint64_t wr_id, uint32_t offset, uint32_t len,
 		uint8_t flags);
+
+/** Post @p n such SENDs from offset 0, with success; wr_id is their number. */
+void fx_send_many(struct fx_end *end, struct roce_qp *qp, uint32_t n, uint32_t len, uint8_t flags);
+
+/** Requests, and receives, that the queue pair has: roce_qp_depth(). */
+uint32_t fx_requests(const struct roce_qp *qp);
+uint32_t fx_receives(const struct roce_qp *qp);
 
 /** A receive of @p len bytes into the end's memory at @p offset, for @p sge to live in. */
 struct roce_recv_wr fx_recv(const struct fx_end *end, struct roce_sge *sge, uint64_t wr_id,
@@ -219,6 +233,9 @@ struct roce_event fx_event(struct roce_cq *cq);
 
 /** Counts of a shared receive queue, as three numbers. */
 void fx_expect_counts(struct roce_srq *srq, uint32_t max, uint32_t available, uint32_t outstanding);
+
+/** So many async events came, the last one of this kind. */
+void fx_expect_async(const struct fx_end *end, unsigned int n, enum roce_engine_async kind);
 
 const struct roce_stats *fx_stats(const struct fx_end *end);
 

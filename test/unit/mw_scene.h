@@ -14,9 +14,7 @@
 #include "queue/qp.h"
 #include "fixture.h"
 
-#define ALL_ACCESS                                                                   \
-	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
-			IBV_ACCESS_REMOTE_ATOMIC | ROCE_ACCESS_LOCAL_READ)
+#define ALL_ACCESS  (FX_ALL | ROCE_ACCESS_LOCAL_READ)
 #define PEER_READS  ((unsigned int)IBV_ACCESS_REMOTE_READ)
 #define PEER_WRITES ((unsigned int)IBV_ACCESS_REMOTE_WRITE)
 

@@ -20,7 +20,6 @@ static struct roce_mr *mr;      /**< of b, for a to reach */
 static inline void
 open_pair(unsigned int rights)
 {
-	struct roce_qp_connect ca, cb;
 	struct roce_qp_attr attr;
 
 	fx_end_open(&a, 1, NULL);
@@ -31,14 +30,7 @@ open_pair(unsigned int rights)
 	attr = fx_attr(&b);
 	attr.max_dest_rd_atomic = DEPTH;
 	qb = fx_qp(&b, &attr);
-	ca = fx_connect(&a, b.ip, roce_qp_number(qb));
-	cb = fx_connect(&b, a.ip, roce_qp_number(qa));
-	cb.sq_psn = ca.rq_psn;
-	cb.rq_psn = ca.sq_psn;
-	ca.max_rd_atomic = DEPTH;
-	cb.max_dest_rd_atomic = DEPTH;
-	fx_up(qa, &ca);
-	fx_up(qb, &cb);
+	fx_join_reading(&a, qa, &b, qb, DEPTH);
 	mr = fx_mr(b.pd, (uintptr_t)b.memory, FX_MEMORY, rights);
 }
 

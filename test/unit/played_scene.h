@@ -12,11 +12,6 @@
 #include "fixture.h"
 #include "fixture_rdma.h"
 
-/** Rights of a region that peers may do anything with. */
-#define PEER_ALL                                                                     \
-	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
-			IBV_ACCESS_REMOTE_ATOMIC)
-
 static struct fx_end end;
 static struct fx_peer peer; /**< of qp */
 static struct roce_qp *qp;

@@ -19,8 +19,7 @@ setup(void **state)
 static void
 send_many(uint32_t n, uint32_t len)
 {
-	for (uint32_t i = 0; i < n; i++)
-		assert_int_equal(fx_send(&end, qp, i, 0, len, ROCE_WR_SIGNALED), 0);
+	fx_send_many(&end, qp, n, len, ROCE_WR_SIGNALED);
 	fx_tx_drop(&end);
 }
 
@@ -321,8 +320,7 @@ nak__refusal_breaks(void **state)
 		assert_int_equal(event[1].status, rule[i].want);
 		for (unsigned int k = 2; k < 5; k++)
 			assert_int_equal(event[k].status, IBV_WC_WR_FLUSH_ERR);
-		assert_int_equal(end.async_events, 1);
-		assert_int_equal(end.async_event[0].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
+		fx_expect_async(&end, 1, ROCE_ENGINE_ASYNC_QP_BROKEN);
 		assert_int_equal(end.async_event[0].status, rule[i].want);
 		assert_int_equal(roce_qp_state(qp), ROCE_QP_ERR);
 		fx_tx_none(&end);
@@ -341,8 +339,7 @@ ack__credits_are_those_of_the_newest(void **state)
 	fx_rx(&end, fx_answer(&peer, ROCE_AETH_ACK | 2, PSN + 2, 3));
 	fx_rx(&end, fx_answer(&peer, ROCE_AETH_ACK | 20, PSN, 1));
 	expect_ended(0, 3, IBV_WC_SUCCESS);
-	for (uint32_t i = 0; i < 6; i++)
-		assert_int_equal(fx_send(&end, qp, i, 0, 8, 0), 0);
+	fx_send_many(&end, qp, 6, 8, 0);
 	assert_int_equal(fx_tx_drop(&end), 2);
 }
 

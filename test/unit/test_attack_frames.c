@@ -25,7 +25,7 @@ setup(void **state)
 	static const uint8_t posted[] = { IBV_WR_SEND, IBV_WR_SEND, IBV_WR_RDMA_READ,
 		IBV_WR_RDMA_WRITE };
 	const struct played how = {
-		.max_rd_atomic = DEPTH, .max_dest_rd_atomic = DEPTH, .rights = PEER_ALL
+		.max_rd_atomic = DEPTH, .max_dest_rd_atomic = DEPTH, .rights = FX_ALL
 	};
 
 	open_scene(&how);

@@ -12,9 +12,7 @@
 #include "queue/qp.h"
 
 #define PSN FX_RQ_PSN
-#define ALL                                                                          \
-	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
-			IBV_ACCESS_REMOTE_ATOMIC | ROCE_ACCESS_LOCAL_READ)
+#define ALL (FX_ALL | ROCE_ACCESS_LOCAL_READ)
 
 static uint32_t
 make_key(struct roce_mr **mr)

@@ -11,9 +11,7 @@
 
 #define MTU    FX_MTU
 #define FRAMES 512u
-#define ALL                                                                          \
-	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
-			IBV_ACCESS_REMOTE_ATOMIC | ROCE_ACCESS_LOCAL_READ)
+#define ALL    (FX_ALL | ROCE_ACCESS_LOCAL_READ)
 
 struct recorded {
 	bool to_b;

@@ -13,7 +13,7 @@
 static int
 setup(void **state)
 {
-	open_scene(&(struct played){ .max_dest_rd_atomic = 2, .rights = PEER_ALL });
+	open_scene(&(struct played){ .max_dest_rd_atomic = 2, .rights = FX_ALL });
 	fx_tx_none(&end);
 	for (unsigned int i = 0; i < 1000; i++) {
 		fx_rx(&end, fx_request(&peer, ROCE_OPCODE_CNP, 0, 0, 0));

@@ -263,8 +263,7 @@ rx__of_data_in_rtr_establishes(void **state)
 	fx_rx(&end, fx_request(&peer, IBV_OPCODE_UD_SEND_ONLY, FX_RQ_PSN, 8, 0));
 	assert_int_equal(end.async_events, 0);
 	fx_rx(&end, request(0));
-	assert_int_equal(end.async_events, 1);
-	assert_int_equal(end.async_event[0].kind, ROCE_ENGINE_ASYNC_QP_ESTABLISHED);
+	fx_expect_async(&end, 1, ROCE_ENGINE_ASYNC_QP_ESTABLISHED);
 	assert_int_equal(fx_event(end.recv_cq).status, IBV_WC_SUCCESS);
 	/* The connection manager may take its time to bring it to RTS. */
 	fx_rx(&end, request(1));

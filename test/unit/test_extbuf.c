@@ -5,10 +5,6 @@
 
 #include "extbuf_scene.h"
 
-#define ALL                                                                          \
-	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
-			IBV_ACCESS_REMOTE_ATOMIC)
-
 /* Does the frame refer to the memory of a? */
 static bool
 refers(const struct rte_mbuf *m)
@@ -87,7 +83,7 @@ write__is_referred_to(void **state)
 	struct roce_wr wr = {
 		.sg = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE, .flags = ROCE_WR_SIGNALED
 	};
-	struct roce_mr *mr = fx_mr(b.pd, (uintptr_t)b.memory, FX_MEMORY, ALL);
+	struct roce_mr *mr = fx_mr(b.pd, (uintptr_t)b.memory, FX_MEMORY, FX_ALL);
 
 	wr.rkey = roce_mr_key(mr);
 	wr.remote_addr = (uintptr_t)b.memory + MIRROR;
@@ -364,18 +360,14 @@ completion__keeps_the_order(void **state)
 static void
 slot__is_kept_until_then(void **state)
 {
-	uint32_t requests, receives;
-
 	receive(8);
-	for (uint64_t i = 0; i < 7; i++)
-		assert_int_equal(fx_send(&a, qa, i, 0, LEAST, 0), 0);
+	fx_send_many(&a, qa, 7, LEAST, 0);
 	post(7);
 	send();
 	carry(0);
 	answer();
 	assert_int_equal(fx_send(&a, qa, 9, 0, 8, 0), -ENOSPC);
-	roce_qp_depth(qa, &requests, &receives);
-	assert_int_equal(requests, 8);
+	assert_int_equal(fx_requests(qa), 8);
 	assert_true(qa->tx.tail == qa->post.head);
 	release(1);
 	poll_once();
@@ -388,7 +380,6 @@ static void
 read__goes_on_behind_what_waits(void **state)
 {
 	struct roce_qp_attr attr = fx_attr(&b);
-	struct roce_qp_connect ca, cb;
 	struct roce_sge sge = { (uintptr_t)a.memory + 2 * ROOM, 16, a.key };
 	struct roce_wr wr = {
 		.sg = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_READ, .flags = ROCE_WR_SIGNALED
@@ -400,14 +391,8 @@ read__goes_on_behind_what_waits(void **state)
 	roce_qp_destroy(qb);
 	qb = fx_qp(&b, &attr);
 	reader = fx_qp(&a, NULL);
-	ca = fx_connect(&a, b.ip, roce_qp_number(qb));
-	cb = fx_connect(&b, a.ip, roce_qp_number(reader));
-	cb.sq_psn = ca.rq_psn;
-	cb.rq_psn = ca.sq_psn;
-	ca.max_rd_atomic = cb.max_dest_rd_atomic = 1;
-	fx_up(reader, &ca);
-	fx_up(qb, &cb);
-	mr = fx_mr(b.pd, (uintptr_t)b.memory, FX_MEMORY, ALL);
+	fx_join_reading(&a, reader, &b, qb, 1);
+	mr = fx_mr(b.pd, (uintptr_t)b.memory, FX_MEMORY, FX_ALL);
 	wr.rkey = roce_mr_key(mr);
 	wr.remote_addr = (uintptr_t)b.memory;
 	receive(1);

@@ -13,15 +13,6 @@ setup(void **state)
 	return 0;
 }
 
-static uint32_t
-requests(void)
-{
-	uint32_t n, receives;
-
-	roce_qp_depth(qp, &n, &receives);
-	return n;
-}
-
 static struct roce_sge
 segment(uint32_t offset, uint32_t length)
 {
@@ -120,7 +111,7 @@ try_send__leaves_alone_what_post_send_refuses(void **state)
 			assert_false(roce_qp_try_send(qp, refused[i], 0, 0));
 		}
 	}
-	assert_int_equal(requests(), 0);
+	assert_int_equal(fx_requests(qp), 0);
 	fx_tx_none(&end);
 	assert_int_equal(roce_mr_destroy(whole), 0);
 	assert_int_equal(roce_mr_destroy(foreign), 0);
@@ -135,11 +126,11 @@ try_send__leaves_a_full_queue_and_one_in_reset_alone(void **state)
 	while (roce_qp_try_send(qp, segment(0, 8), 0, 0))
 		posted++;
 	assert_int_equal(posted, fx_attr(&end).max_send_wr);
-	assert_int_equal(requests(), posted);
+	assert_int_equal(fx_requests(qp), posted);
 
 	fx_to_reset(qp);
 	assert_false(roce_qp_try_send(qp, segment(0, 8), 0, 0));
-	assert_int_equal(requests(), 0);
+	assert_int_equal(fx_requests(qp), 0);
 }
 
 /* To the byte; a segment that is longer than any message counts as the longest. */
@@ -247,7 +238,6 @@ try_recv__posts_to_a_queue_of_its_own(void **state)
 	struct roce_sge sge = segment(0, 64);
 	struct roce_recv_wr wr = { .wr_id = 3, .sg = &sge, .num_sge = 1 };
 	struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x778);
-	uint32_t n, receives;
 	struct fx_peer other;
 	struct roce_qp *alone;
 
@@ -264,8 +254,7 @@ try_recv__posts_to_a_queue_of_its_own(void **state)
 	assert_false(roce_qp_try_recv(alone, sge, 4));
 	fx_rx_request(&end, &other, IBV_OPCODE_RC_SEND_ONLY, FX_RQ_PSN, 8, 0);
 	assert_true(roce_qp_try_recv(alone, sge, 4));
-	roce_qp_depth(alone, &n, &receives);
-	assert_int_equal(receives, 2);
+	assert_int_equal(fx_receives(alone), 2);
 }
 
 static void

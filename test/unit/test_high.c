@@ -41,15 +41,6 @@ check_high(struct client *c)
 	client_unlock(c);
 }
 
-static uint32_t
-count(const struct client *c)
-{
-	uint32_t requests, receives;
-
-	roce_qp_depth(c->qp, &requests, &receives);
-	return receives;
-}
-
 /* How often this was delivered; every async event is of this client. */
 static unsigned int
 delivered(enum roce_engine_async kind, const struct client *c)
@@ -131,10 +122,10 @@ soft__on_a_shared_queue(void **state)
 		assert_int_equal(end.async_event[0].status, 0);
 		assert_int_equal(reap(end.recv_cq), 0);
 		begin(&c);
-		assert_int_equal(count(&c), 1);
+		assert_int_equal(fx_receives(c.qp), 1);
 		finish(&c);
 		arrive(&c);
-		assert_int_equal(count(&c), 0);
+		assert_int_equal(fx_receives(c.qp), 0);
 		assert_int_equal(delivered_soft(&c), rule[i].want);
 		assert_int_equal(end.async_events, rule[i].want);
 		assert_int_equal(events_at_async_event, 0);
@@ -218,11 +209,11 @@ soft__on_an_own_queue(void **state)
 
 			end.async_events = 0;
 			own_queue(&c, posted);
-			assert_int_equal(count(&c), posted);
+			assert_int_equal(fx_receives(c.qp), posted);
 			client_connect(&c);
 			if (posted > 0) {
 				begin(&c);
-				assert_int_equal(count(&c), posted);
+				assert_int_equal(fx_receives(c.qp), posted);
 			}
 			set_high(&c, soft, NONE);
 			assert_int_equal(delivered_soft(&c), posted > soft);
@@ -233,7 +224,7 @@ soft__on_an_own_queue(void **state)
 			}
 			if (posted > 0) {
 				finish(&c);
-				assert_int_equal(count(&c), 7);
+				assert_int_equal(fx_receives(c.qp), 7);
 				reap_many(end.recv_cq, 1);
 			}
 			assert_int_equal(end.async_events, 1);
@@ -255,7 +246,7 @@ soft__is_told_in_any_state(void **state)
 	set_high(&c, 1, NONE);
 	assert_int_equal(delivered_soft(&c), 2);
 	client_to_error(&c);
-	assert_int_equal(count(&c), 0);
+	assert_int_equal(fx_receives(c.qp), 0);
 	set_high(&c, 0, NONE);
 	assert_int_equal(delivered_soft(&c), 2);
 	reap_many(end.recv_cq, 2);
@@ -290,7 +281,7 @@ hard__breaks_the_connection(void **state)
 			(psn, FX_RQ_PSN));
 	assert_int_equal(end.memory[0], 0xee);
 	fx_expect_counts(srq, 8, 3, 4);
-	assert_int_equal(count(&c), 0);
+	assert_int_equal(fx_receives(c.qp), 0);
 	/* It is over: the peer's next packets do nothing. */
 	finish(&c);
 	arrive(&c);

@@ -8,9 +8,6 @@
 #include "fixture.h"
 
 #define MOST 200u
-#define ALL                                                                          \
-	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
-			IBV_ACCESS_REMOTE_ATOMIC)
 
 static struct fx_end near, far;
 static struct roce_qp *qn, *qf;
@@ -34,7 +31,7 @@ setup(void **state)
 	qn = make(&near, MOST);
 	qf = make(&far, 0);
 	fx_join(&near, qn, &far, qf);
-	open_mr = fx_mr(far.pd, (uintptr_t)far.memory, FX_MEMORY, ALL);
+	open_mr = fx_mr(far.pd, (uintptr_t)far.memory, FX_MEMORY, FX_ALL);
 	return 0;
 }
 

@@ -21,8 +21,7 @@ setup(void **state)
 static void
 post_many(uint32_t n)
 {
-	for (uint32_t i = 0; i < n; i++)
-		assert_int_equal(fx_send(&end, qp, i, 0, SIZE, ROCE_WR_SIGNALED), 0);
+	fx_send_many(&end, qp, n, SIZE, ROCE_WR_SIGNALED);
 }
 
 static void

@@ -12,15 +12,6 @@ setup(void **state)
 	return 0;
 }
 
-static uint32_t
-requests(void)
-{
-	uint32_t n, receives;
-
-	roce_qp_depth(qp, &n, &receives);
-	return n;
-}
-
 /* Proves: rc.R9 rc.R17 */
 static void
 send__judges_the_request(void **state)
@@ -72,7 +63,7 @@ send__judges_the_request(void **state)
 
 			assert_int_equal(roce_qp_post_send(qp, &wr), rule[i].want);
 			accepted += rule[i].want == 0;
-			assert_int_equal(requests(), accepted);
+			assert_int_equal(fx_requests(qp), accepted);
 		}
 	}
 	/* The one with 2 GiB at address 0 must never be read. */
@@ -96,8 +87,7 @@ send__succeeds_exactly_max_times(void **state)
 		qp = fx_qp(&end, &attr);
 		fx_up(qp, &connect);
 		peer = fx_peer_of(qp, &connect);
-		for (uint32_t i = 0; i < max; i++)
-			assert_int_equal(fx_send(&end, qp, i, 0, 8, 0), 0);
+		fx_send_many(&end, qp, max, 8, 0);
 		assert_int_equal(fx_send(&end, qp, 99, 0, 8, 0), -ENOSPC);
 		assert_int_equal(fx_tx_drop(&end), max);
 		for (uint32_t i = 0; i < 2 * max; i++) {
@@ -161,7 +151,7 @@ send__depends_on_the_state(void **state)
 		fx_tx_none(&end);
 		assert_fields(fx_event(end.send_cq), (wr_id, i), (status, IBV_WC_WR_FLUSH_ERR));
 	}
-	assert_int_equal(requests(), 0);
+	assert_int_equal(fx_requests(qp), 0);
 }
 
 /* A post makes the engine due at once; an idle engine is due never. */

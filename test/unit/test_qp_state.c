@@ -175,12 +175,9 @@ to_reset__drops_and_starts_over(void **state)
 	struct fx_sent sent;
 
 	for (unsigned int round = 0; round < 3; round++) {
-		uint32_t requests, receives;
-
 		fx_fill_srq(&end, 1, 4096);
 		fx_rx_request(&end, &peer, IBV_OPCODE_RC_SEND_FIRST, FX_RQ_PSN, FX_MTU, FX_ACKREQ);
-		for (uint64_t i = 0; i < 200; i++)
-			assert_int_equal(fx_send(&end, qp, i, 0, 8, ROCE_WR_SIGNALED), 0);
+		fx_send_many(&end, qp, 200, 8, ROCE_WR_SIGNALED);
 		if (round != 1)
 			fx_tx_drop(&end);
 		fx_rx_answer(&end, &peer, FX_RNR(0), FX_SQ_PSN);
@@ -188,9 +185,8 @@ to_reset__drops_and_starts_over(void **state)
 		assert_int_equal(roce_cq_count(end.send_cq), 0);
 		assert_int_equal(roce_cq_count(end.recv_cq), 0);
 		fx_expect_counts(end.srq, 256, 0, 0);
-		roce_qp_depth(qp, &requests, &receives);
-		assert_int_equal(requests, 0);
-		assert_int_equal(receives, 0);
+		assert_int_equal(fx_requests(qp), 0);
+		assert_int_equal(fx_receives(qp), 0);
 		fx_tx_none(&end);
 		assert_int_equal(roce_engine_deadline(end.engine), ROCE_NEVER);
 
@@ -223,8 +219,7 @@ drain__tells_once(void **state)
 	assert_int_equal(end.async_events, 0);
 	fx_rx_answer(&end, &peer, FX_ACK, FX_SQ_PSN + 1);
 	assert_int_equal(roce_cq_count(end.send_cq), 2);
-	assert_int_equal(end.async_events, 1);
-	assert_int_equal(end.async_event[0].kind, ROCE_ENGINE_ASYNC_QP_DRAINED);
+	fx_expect_async(&end, 1, ROCE_ENGINE_ASYNC_QP_DRAINED);
 	fx_tx_none(&end);
 	assert_int_equal(end.async_events, 1);
 
@@ -232,8 +227,7 @@ drain__tells_once(void **state)
 	fx_drain(qp);
 	assert_int_equal(end.async_events, 1);
 	fx_tx_none(&end);
-	assert_int_equal(end.async_events, 2);
-	assert_int_equal(end.async_event[1].kind, ROCE_ENGINE_ASYNC_QP_DRAINED);
+	fx_expect_async(&end, 2, ROCE_ENGINE_ASYNC_QP_DRAINED);
 }
 
 /* Whoever is told may end the queue pair at once: an acknowledgement that the peer waits for goes out before. */
@@ -250,8 +244,7 @@ drain__tells_behind_the_acknowledgement(void **state)
 	fx_rx_answer(&end, &peer, FX_ACK, FX_SQ_PSN);
 	assert_int_equal(end.async_events, 0);
 	assert_int_equal(fx_tx_one(&end).psn, FX_RQ_PSN);
-	assert_int_equal(end.async_events, 1);
-	assert_int_equal(end.async_event[0].kind, ROCE_ENGINE_ASYNC_QP_DRAINED);
+	fx_expect_async(&end, 1, ROCE_ENGINE_ASYNC_QP_DRAINED);
 }
 
 /* A queue pair that breaks while it drains says that it broke. */
@@ -264,8 +257,7 @@ drain__ends_with_a_break(void **state)
 	fx_drain(qp);
 	fx_tx_drop(&end);
 	fx_rx_answer(&end, &peer, FX_NAK(ROCE_NAK_REMOTE_ACCESS), FX_SQ_PSN);
-	assert_int_equal(end.async_events, 1);
-	assert_int_equal(end.async_event[0].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
+	fx_expect_async(&end, 1, ROCE_ENGINE_ASYNC_QP_BROKEN);
 	fx_tx_none(&end);
 	assert_int_equal(end.async_events, 1);
 }

@@ -6,17 +6,14 @@
 
 #include "pair_scene.h"
 
-#define MTU FX_MTU
-#define ALL                                                                          \
-	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
-			IBV_ACCESS_REMOTE_ATOMIC)
+#define MTU          FX_MTU
 #define RESERVED_QP  0x3f000000u
 #define RESERVED_PSN 0x7f000000u
 
 static int
 setup(void **state)
 {
-	open_pair(ALL);
+	open_pair(FX_ALL);
 	fx_fill_srq(&b, 16, 4 * MTU);
 	return 0;
 }

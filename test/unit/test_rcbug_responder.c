@@ -33,7 +33,7 @@ setup(void **state)
 	for (uint32_t i = 0; i < SPACE; i++)
 		space[i] = byte_at(i);
 	base = (uintptr_t)space;
-	region = fx_mr(end.pd, base, SPACE, PEER_ALL);
+	region = fx_mr(end.pd, base, SPACE, FX_ALL);
 	rkey = roce_mr_key(region);
 	fx_tx_none(&end);
 	return 0;
@@ -271,7 +271,7 @@ memory__is_found_across_any_boundary(void **state)
 
 	for (size_t b = 0; b < RTE_DIM(begins); b++) {
 		struct roce_mr *odd = fx_mr(
-				end.pd, base + begins[b], SPACE - begins[b] - 2 * b - 1, PEER_ALL);
+				end.pd, base + begins[b], SPACE - begins[b] - 2 * b - 1, FX_ALL);
 
 		rkey = roce_mr_key(odd);
 		for (size_t i = 0; i < RTE_DIM(boundary) * RTE_DIM(lens); i++) {

@@ -7,10 +7,7 @@
 #include "fixture.h"
 
 #define DEPTH 4 /* READs and atomics outstanding */
-#define ALL                                                                          \
-	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
-			IBV_ACCESS_REMOTE_ATOMIC)
-#define HALF (FX_MEMORY / 2)
+#define HALF  (FX_MEMORY / 2)
 
 static struct fx_end near, far;
 static struct roce_qp *qn, *qf;
@@ -27,30 +24,16 @@ make(struct fx_end *end)
 	return fx_qp(end, &attr);
 }
 
-static void
-join(void)
-{
-	struct roce_qp_connect cn = fx_connect(&near, far.ip, roce_qp_number(qf));
-	struct roce_qp_connect cf = fx_connect(&far, near.ip, roce_qp_number(qn));
-
-	cf.sq_psn = cn.rq_psn;
-	cf.rq_psn = cn.sq_psn;
-	cn.max_rd_atomic = cn.max_dest_rd_atomic = DEPTH;
-	cf.max_rd_atomic = cf.max_dest_rd_atomic = DEPTH;
-	fx_up(qn, &cn);
-	fx_up(qf, &cf);
-}
-
 static int
 setup(void **state)
 {
 	fx_end_open(&near, 1, NULL);
 	fx_end_open(&far, 2, NULL);
-	open_mr = fx_mr(far.pd, (uintptr_t)far.memory, FX_MEMORY, ALL);
+	open_mr = fx_mr(far.pd, (uintptr_t)far.memory, FX_MEMORY, FX_ALL);
 	rkey = roce_mr_key(open_mr);
 	qn = make(&near);
 	qf = make(&far);
-	join();
+	fx_join_reading(&near, qn, &far, qf, DEPTH);
 	for (uint32_t i = 0; i < FX_MEMORY; i++) {
 		near.memory[i] = (uint8_t)(i * 7 + 1);
 		far.memory[i] = (uint8_t)(i * 13 + 5);

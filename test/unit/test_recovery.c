@@ -20,7 +20,7 @@ static int
 setup(void **state)
 {
 	open_scene(&(struct played){
-			.max_rd_atomic = 4, .max_dest_rd_atomic = 4, .rights = PEER_ALL });
+			.max_rd_atomic = 4, .max_dest_rd_atomic = 4, .rights = FX_ALL });
 	target = fx_mr(end.pd, (uintptr_t)memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE);
 	return 0;
 }
@@ -191,8 +191,7 @@ lost_again__is_not_what_was_overtaken(void **state)
 static void
 send_many(uint32_t n)
 {
-	for (uint32_t i = 0; i < n; i++)
-		assert_int_equal(fx_send(&end, qp, i, 0, 8, 0), 0);
+	fx_send_many(&end, qp, n, 8, 0);
 	fx_tx_drop(&end);
 }
 

@@ -38,7 +38,7 @@ byte_at(uint32_t i)
 static int
 setup(void **state)
 {
-	open_scene(&(struct played){ .max_dest_rd_atomic = DEPTH, .rights = PEER_ALL });
+	open_scene(&(struct played){ .max_dest_rd_atomic = DEPTH, .rights = FX_ALL });
 	base = (uintptr_t)end.memory;
 	rkey = roce_mr_key(region);
 	for (uint32_t i = 0; i < FX_MEMORY; i++)
@@ -168,7 +168,7 @@ rights__are_judged(void **state)
 
 	for (size_t i = 0; i < RTE_DIM(rule); i++) {
 		uint32_t payload = rule[i].opcode == WRITE_ONLY ? 8 : 0;
-		struct roce_mr *other = fx_mr(end.pd, base, 64, PEER_ALL & ~rule[i].right);
+		struct roce_mr *other = fx_mr(end.pd, base, 64, FX_ALL & ~rule[i].right);
 
 		rkey = roce_mr_key(other);
 		arrives(rule[i].opcode, PSN, payload, base, 8);
@@ -431,7 +431,7 @@ depth__does_not_count_what_is_repeated(void **state)
 static void
 read__of_memory_that_goes_away(void **state)
 {
-	struct roce_mr *brief = fx_mr(end.pd, base, 64, PEER_ALL);
+	struct roce_mr *brief = fx_mr(end.pd, base, 64, FX_ALL);
 
 	rkey = roce_mr_key(brief);
 	arrives(READ, PSN, 0, base, 64);

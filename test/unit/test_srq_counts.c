@@ -34,28 +34,22 @@ static void
 query__follows_a_message_through_its_life(void **state)
 {
 	struct roce_srq *srq = srq_of(4);
-	uint32_t requests, receives;
 	struct client c;
 
 	client_on(&c, srq, end.recv_cq);
-	roce_qp_depth(c.qp, &requests, &receives);
-	assert_int_equal(receives, 0);
+	assert_int_equal(fx_receives(c.qp), 0);
 	assert_int_equal(post_of(srq, 1, LONG_LEN), 0);
 	fx_expect_counts(srq, 4, 1, 1);
-	roce_qp_depth(c.qp, &requests, &receives);
-	assert_int_equal(receives, 0);
+	assert_int_equal(fx_receives(c.qp), 0);
 	begin(&c);
 	fx_expect_counts(srq, 4, 0, 1);
-	roce_qp_depth(c.qp, &requests, &receives);
-	assert_int_equal(receives, 1);
+	assert_int_equal(fx_receives(c.qp), 1);
 	packet(&c, IBV_OPCODE_RC_SEND_MIDDLE, FX_MTU);
 	fx_expect_counts(srq, 4, 0, 1);
-	roce_qp_depth(c.qp, &requests, &receives);
-	assert_int_equal(receives, 1);
+	assert_int_equal(fx_receives(c.qp), 1);
 	finish(&c);
 	fx_expect_counts(srq, 4, 0, 1);
-	roce_qp_depth(c.qp, &requests, &receives);
-	assert_int_equal(receives, 0);
+	assert_int_equal(fx_receives(c.qp), 0);
 	assert_int_equal(fx_event(end.recv_cq).byte_len, 2 * FX_MTU + 8);
 	fx_expect_counts(srq, 4, 0, 0);
 }
@@ -285,8 +279,7 @@ overflow__gives_the_receive_back(void **state)
 		arrive(&c);
 		fx_expect_counts(srq, 3, 2, 3);
 		arrive(&c);
-		assert_int_equal(end.async_events, 1);
-		assert_int_equal(end.async_event[0].kind, ROCE_ENGINE_ASYNC_CQ_OVERFLOW);
+		fx_expect_async(&end, 1, ROCE_ENGINE_ASYNC_CQ_OVERFLOW);
 		fx_expect_counts(srq, 3, 1, 2);
 		assert_int_equal(reap(cq), 0);
 		fx_expect_counts(srq, 3, 1, 1);

@@ -11,9 +11,6 @@
 #define SEGMENTS 4u
 #define SEGMENT  10u /* bytes */
 #define LINE     6   /* log2 of a small slot */
-#define ALL                                                                          \
-	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
-			IBV_ACCESS_REMOTE_ATOMIC)
 
 static struct fx_end near, far;
 static struct roce_qp *qn, *qf;
@@ -23,19 +20,11 @@ static void
 join(const struct roce_qp_attr *attr)
 {
 	struct roce_qp_attr other = fx_attr(&far);
-	struct roce_qp_connect cn, cf;
 
 	other.max_dest_rd_atomic = 4;
 	assert_int_equal(roce_qp_create_lean(attr, &qn), 0);
 	qf = fx_qp(&far, &other);
-	cn = fx_connect(&near, far.ip, roce_qp_number(qf));
-	cf = fx_connect(&far, near.ip, roce_qp_number(qn));
-	cf.sq_psn = cn.rq_psn;
-	cf.rq_psn = cn.sq_psn;
-	cn.max_rd_atomic = 4;
-	cf.max_dest_rd_atomic = 4;
-	fx_up(qn, &cn);
-	fx_up(qf, &cf);
+	fx_join_reading(&near, qn, &far, qf, 4);
 }
 
 static struct roce_qp_attr
@@ -56,7 +45,7 @@ setup(void **state)
 
 	fx_end_open(&near, 1, NULL);
 	fx_end_open(&far, 2, NULL);
-	open_mr = fx_mr(far.pd, (uintptr_t)far.memory, FX_MEMORY, ALL);
+	open_mr = fx_mr(far.pd, (uintptr_t)far.memory, FX_MEMORY, FX_ALL);
 	for (uint32_t i = 0; i < FX_MEMORY; i++)
 		near.memory[i] = (uint8_t)(i * 7);
 	attr = lean_attr();

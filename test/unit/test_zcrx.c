@@ -256,7 +256,7 @@ message__is_given_once(void **state)
 	judge(m, number);
 	rte_pktmbuf_free(m);
 	assert_int_equal(roce_cq_count(end.recv_cq), 0);
-	assert_int_equal(left(), 2);
+	assert_int_equal(fx_receives(qp), 2);
 }
 
 /* Each receive is what it was posted as, in the order of posting. */

@@ -96,9 +96,9 @@ post__wants_no_segments_and_a_queue_with_zcrx(void **state)
 	assert_int_equal(roce_srq_post(end.srq, &wr), -EINVAL);
 	plain = fx_qp(&end, &attr);
 	assert_int_equal(roce_qp_post_recv(plain, &wr), -EINVAL);
-	assert_int_equal(left(), 0);
+	assert_int_equal(fx_receives(qp), 0);
 	assert_int_equal(roce_qp_post_recv(qp, &wr), 0);
-	assert_int_equal(left(), 1);
+	assert_int_equal(fx_receives(qp), 1);
 }
 
 /* As many as any others, also when more are posted than may be given. */
@@ -128,7 +128,7 @@ bound__is_receiver_not_ready(void **state)
 		hear();
 		psn--;
 		answers(FX_RNR(12));
-		assert_int_equal(left(), 2);
+		assert_int_equal(fx_receives(qp), 2);
 		assert_fields(*fx_stats(&end), (rx_lent_bound, i + 1), (rnr_nak_sent, i + 1));
 	}
 	assert_int_equal(roce_cq_count(end.recv_cq), 0);
@@ -266,7 +266,7 @@ copies__that_are_gone_are_receiver_not_ready(void **state)
 	post(0, 2);
 	fx_rx(&end, rte_pktmbuf_clone(frame, unit_pool()));
 	answers(FX_RNR(12));
-	assert_int_equal(left(), 2);
+	assert_int_equal(fx_receives(qp), 2);
 	hear();
 	rte_pktmbuf_free(frame);
 	frame = fx_request(&peer, ONLY, psn, BYTES, 0);

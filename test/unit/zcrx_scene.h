@@ -181,14 +181,4 @@ answers(uint8_t syndrome)
 	assert_int_equal(fx_tx_one(&end).syndrome, syndrome);
 }
 
-/** Receives that were not used. */
-static inline uint32_t
-left(void)
-{
-	uint32_t requests, receives;
-
-	roce_qp_depth(qp, &requests, &receives);
-	return receives;
-}
-
 #endif
