@@ -271,7 +271,6 @@ stale__connection_makes_room(void **state)
 
 	for (unsigned int way = 0; way < WAYS; way++) {
 		struct roce_cm_msg req = good_request(passive);
-		struct roce_cm_msg said;
 
 		world_listen(passive, 4);
 		passive->release_on_down = true;
@@ -285,8 +284,7 @@ stale__connection_makes_room(void **state)
 		req.local_id += way == OTHER_ID;
 		req.tid += way == OTHER_REQUEST;
 		world->now += way == SAME_AGAIN_LATE ? 2 * SECOND : 0;
-		said = said_to(passive, &req);
-		assert_int_equal(said.reason, ROCE_CM_REJ_STALE);
+		assert_int_equal(said_to(passive, &req).reason, ROCE_CM_REJ_STALE);
 		assert_string_equal(told_all(passive), "QED");
 		assert_int_equal(roce_cm_stats(passive->cm)->refused_stale, 1);
 		/* The same words are an echo again until the old one is forgotten; others are heard at once. */

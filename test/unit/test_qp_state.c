@@ -172,7 +172,6 @@ to_reset__drops_and_starts_over(void **state)
 {
 	const struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
 	struct roce_qp *qp = fx_played_qp(&end, &peer);
-	struct fx_sent sent;
 
 	for (unsigned int round = 0; round < 3; round++) {
 		fx_fill_srq(&end, 1, 4096);
@@ -192,8 +191,7 @@ to_reset__drops_and_starts_over(void **state)
 
 		fx_up(qp, &connect);
 		assert_int_equal(fx_send(&end, qp, 7, 0, 8, ROCE_WR_SIGNALED), 0);
-		sent = fx_tx_one(&end);
-		assert_int_equal(sent.psn, FX_SQ_PSN);
+		assert_int_equal(fx_tx_one(&end).psn, FX_SQ_PSN);
 		fx_rx_answer(&end, &peer, FX_ACK, FX_SQ_PSN);
 		assert_int_equal(fx_event(end.send_cq).wr_id, 7);
 		fx_fill_srq(&end, 1, 64);
