@@ -161,6 +161,25 @@ client_on(struct client *c, struct roce_srq *srq, struct roce_cq *cq)
 	client_connect(c);
 }
 
+/** A queue of its own for a client, of @p max receives, @p n of which are posted and have @p len bytes. */
+static inline struct roce_srq *
+srq_with(struct client *c, uint32_t max, void *owner, uint32_t n, uint32_t len)
+{
+	struct roce_srq *srq = srq_owned(max, owner);
+
+	client_on(c, srq, end.recv_cq);
+	post_many(srq, n, 0, len);
+	return srq;
+}
+
+/** End both; the queue has nobody else. */
+static inline void
+end_with(struct client *c, struct roce_srq *srq)
+{
+	roce_qp_destroy(c->qp);
+	assert_int_equal(roce_srq_destroy(srq), 0);
+}
+
 static inline void
 client_lock(const struct client *c)
 {

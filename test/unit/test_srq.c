@@ -154,8 +154,7 @@ destroy__leaves_its_events_reapable(void **state)
 		post_many(old, 2, 1, SHORT_LEN);
 		arrive(&c);
 		arrive(&c);
-		roce_qp_destroy(c.qp);
-		assert_int_equal(roce_srq_destroy(old), 0);
+		end_with(&c, old);
 
 		/* The old events are in front of the new one's: their reap is not the new one's. */
 		new = srq_of(4);
@@ -170,8 +169,7 @@ destroy__leaves_its_events_reapable(void **state)
 		assert_int_equal(roce_cq_poll(end.recv_cq, event, 4), 1);
 		assert_int_equal(event[0].wr_id, 3);
 		fx_expect_counts(new, 4, 0, 0);
-		roce_qp_destroy(c.qp);
-		assert_int_equal(roce_srq_destroy(new), 0);
+		end_with(&c, new);
 	}
 }
 
@@ -183,11 +181,10 @@ static void
 post__succeeds_exactly_max_times(void **state)
 {
 	for (uint32_t max = 1; max <= 65; max++) {
-		struct roce_srq *srq = srq_of(max);
 		uint64_t posted = 0, got = 0;
 		struct client c;
+		struct roce_srq *srq = srq_with(&c, max, NULL, 0, 0);
 
-		client_on(&c, srq, end.recv_cq);
 		for (uint32_t i = 0; i < max; i++) {
 			assert_int_equal(post(srq, posted++), 0);
 			fx_expect_counts(srq, max, i + 1, i + 1);
@@ -202,8 +199,7 @@ post__succeeds_exactly_max_times(void **state)
 			assert_int_equal(post(srq, 999), -ENOSPC);
 		}
 		fx_expect_counts(srq, max, max, max);
-		roce_qp_destroy(c.qp);
-		assert_int_equal(roce_srq_destroy(srq), 0);
+		end_with(&c, srq);
 	}
 }
 
@@ -349,10 +345,9 @@ post__of_fewer_segments_ends_where_they_end(void **state)
 		{ memory + 200, 8, end.key },
 		{ memory + 300, 8, end.key },
 	};
-	struct roce_srq *srq = srq_of(1);
 	struct client c;
+	struct roce_srq *srq = srq_with(&c, 1, NULL, 0, 0);
 
-	client_on(&c, srq, end.recv_cq);
 	for (uint32_t n = 0; n < SEGMENTS; n++) {
 		const struct roce_recv_wr all = { 1, old, SEGMENTS, 0 };
 		struct roce_sge fewer[SEGMENTS];
@@ -391,11 +386,10 @@ post__of_fewer_segments_ends_where_they_end(void **state)
 static void
 post__of_no_segments_receives_nothing(void **state)
 {
-	struct roce_srq *srq = srq_of(1);
 	const struct roce_recv_wr wr = { .wr_id = 5 };
 	struct client c;
+	struct roce_srq *srq = srq_with(&c, 1, NULL, 0, 0);
 
-	client_on(&c, srq, end.recv_cq);
 	assert_int_equal(roce_srq_post(srq, &wr), 0);
 	packet(&c, IBV_OPCODE_RC_SEND_ONLY, 0);
 	assert_int_equal(fx_event(end.recv_cq).byte_len, 0);
@@ -409,12 +403,11 @@ post__of_no_segments_receives_nothing(void **state)
 static void
 post__copies_the_segments(void **state)
 {
-	struct roce_srq *srq = srq_of(1);
 	struct roce_sge sge;
 	struct roce_recv_wr wr = fx_recv(&end, &sge, 1, 100, LONG_LEN);
 	struct client c;
+	struct roce_srq *srq = srq_with(&c, 1, NULL, 0, 0);
 
-	client_on(&c, srq, end.recv_cq);
 	assert_int_equal(roce_srq_post(srq, &wr), 0);
 	memset(&sge, 0xff, sizeof(sge));
 	wr.num_sge = UINT32_MAX;

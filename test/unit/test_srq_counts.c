@@ -14,11 +14,9 @@
 static void
 query__is_the_example_of_the_manual(void **state)
 {
-	struct roce_srq *srq = srq_of(10);
 	struct client c;
+	struct roce_srq *srq = srq_with(&c, 10, NULL, 3, SHORT_LEN);
 
-	client_on(&c, srq, end.recv_cq);
-	post_many(srq, 3, 0, SHORT_LEN);
 	fx_expect_counts(srq, 10, 3, 3);
 	arrive(&c);
 	fx_expect_counts(srq, 10, 2, 3);
@@ -33,10 +31,9 @@ query__is_the_example_of_the_manual(void **state)
 static void
 query__follows_a_message_through_its_life(void **state)
 {
-	struct roce_srq *srq = srq_of(4);
 	struct client c;
+	struct roce_srq *srq = srq_with(&c, 4, NULL, 0, 0);
 
-	client_on(&c, srq, end.recv_cq);
 	assert_int_equal(fx_receives(c.qp), 0);
 	assert_int_equal(post_of(srq, 1, LONG_LEN), 0);
 	fx_expect_counts(srq, 4, 1, 1);
@@ -62,10 +59,9 @@ query__follows_a_message_through_its_life(void **state)
 static void
 query__does_not_see_what_takes_nothing(void **state)
 {
-	struct roce_srq *srq = srq_of(4);
 	struct client c;
+	struct roce_srq *srq = srq_with(&c, 4, NULL, 0, 0);
 
-	client_on(&c, srq, end.recv_cq);
 	arrive(&c);
 	fx_expect_counts(srq, 4, 0, 0);
 	post_many(srq, 2, 0, SHORT_LEN);
@@ -334,10 +330,9 @@ static void
 end__returns_the_held_receive(void **state)
 {
 	for (enum ending how = BY_ERROR; how <= BY_DESTROY; how++) {
-		struct roce_srq *srq = srq_of(4);
 		struct client c;
+		struct roce_srq *srq = srq_with(&c, 4, NULL, 0, 0);
 
-		client_on(&c, srq, end.recv_cq);
 		assert_int_equal(post_of(srq, 42, LONG_LEN), 0);
 		assert_int_equal(post(srq, 43), 0);
 		begin(&c);
@@ -366,11 +361,9 @@ static void
 end__leaves_completions_to_be_reaped(void **state)
 {
 	for (enum ending how = BY_ERROR; how <= BY_DESTROY; how++) {
-		struct roce_srq *srq = srq_of(8);
 		struct client c;
+		struct roce_srq *srq = srq_with(&c, 8, NULL, 5, LONG_LEN);
 
-		client_on(&c, srq, end.recv_cq);
-		post_many(srq, 5, 0, LONG_LEN);
 		arrive(&c);
 		arrive(&c);
 		begin(&c);
@@ -399,10 +392,9 @@ end__leaves_completions_to_be_reaped(void **state)
 static void
 end__of_a_connection_is_followed_by_the_next(void **state)
 {
-	struct roce_srq *srq = srq_of(3);
 	struct client c;
+	struct roce_srq *srq = srq_with(&c, 3, NULL, 0, 0);
 
-	client_on(&c, srq, end.recv_cq);
 	for (unsigned int round = 0; round < 20; round++) {
 		post_many(srq, 3, 0, LONG_LEN);
 		arrive(&c);

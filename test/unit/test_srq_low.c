@@ -106,8 +106,7 @@ take__tells_when_it_goes_below(void **state)
 		arrive(&c);
 		assert_int_equal(end.async_events, low > 0);
 		reap_many(end.recv_cq, MAX);
-		roce_qp_destroy(c.qp);
-		assert_int_equal(roce_srq_destroy(srq), 0);
+		end_with(&c, srq);
 	}
 }
 
@@ -119,11 +118,9 @@ static void
 mark__unset_or_zero_tells_nothing(void **state)
 {
 	for (unsigned int zeroed = 0; zeroed <= 1; zeroed++) {
-		struct roce_srq *srq = srq_of(4);
 		struct client c;
+		struct roce_srq *srq = srq_with(&c, 4, NULL, 4, SHORT_LEN);
 
-		client_on(&c, srq, end.recv_cq);
-		post_many(srq, 4, 0, SHORT_LEN);
 		if (zeroed) {
 			/* Armed, and then not any more. */
 			assert_int_equal(roce_srq_set_low(srq, 3), 0);
@@ -135,8 +132,7 @@ mark__unset_or_zero_tells_nothing(void **state)
 			arrive(&c);
 		reap_many(end.recv_cq, 4);
 		assert_int_equal(end.async_events, 0);
-		roce_qp_destroy(c.qp);
-		assert_int_equal(roce_srq_destroy(srq), 0);
+		end_with(&c, srq);
 	}
 }
 
@@ -159,11 +155,9 @@ static void
 mark__tells_once_for_each_arming(void **state)
 {
 	int owner;
-	struct roce_srq *srq = srq_owned(8, &owner);
 	struct client c;
+	struct roce_srq *srq = srq_with(&c, 8, &owner, 8, SHORT_LEN);
 
-	client_on(&c, srq, end.recv_cq);
-	post_many(srq, 8, 0, SHORT_LEN);
 	for (unsigned int arming = 1; arming <= 5; arming++) {
 		assert_int_equal(roce_srq_set_low(srq, 4), 0);
 		expect_mark(srq, 4, true);
@@ -186,11 +180,9 @@ static void
 mark__told_at_once_is_not_told_again(void **state)
 {
 	int owner;
-	struct roce_srq *srq = srq_owned(8, &owner);
 	struct client c;
+	struct roce_srq *srq = srq_with(&c, 8, &owner, 2, SHORT_LEN);
 
-	client_on(&c, srq, end.recv_cq);
-	post_many(srq, 2, 0, SHORT_LEN);
 	assert_int_equal(roce_srq_set_low(srq, 3), 0);
 	assert_int_equal(told(&owner), 1);
 	post_many(srq, 6, 0, SHORT_LEN);
@@ -224,8 +216,7 @@ mark__armed_again_forgets_the_former(void **state)
 			assert_int_equal(told(&owner), left < rule[i].low);
 		}
 		reap_many(end.recv_cq, 8);
-		roce_qp_destroy(c.qp);
-		assert_int_equal(roce_srq_destroy(srq), 0);
+		end_with(&c, srq);
 	}
 }
 
@@ -238,11 +229,9 @@ set_low__judges_its_number(void **state)
 {
 	static const uint32_t bad[] = { 9, INT32_MAX, (uint32_t)INT32_MIN, (uint32_t)-1 };
 	int owner;
-	struct roce_srq *srq = srq_owned(8, &owner);
 	struct client c;
+	struct roce_srq *srq = srq_with(&c, 8, &owner, 8, SHORT_LEN);
 
-	client_on(&c, srq, end.recv_cq);
-	post_many(srq, 8, 0, SHORT_LEN);
 	assert_int_equal(roce_srq_set_low(srq, 7), 0);
 	for (size_t i = 0; i < RTE_DIM(bad); i++) {
 		assert_int_equal(roce_srq_set_low(srq, bad[i]), -EINVAL);
@@ -274,11 +263,9 @@ static void
 event__precedes_the_completion(void **state)
 {
 	int owner;
-	struct roce_srq *srq = srq_owned(4, &owner);
 	struct client c;
+	struct roce_srq *srq = srq_with(&c, 4, &owner, 4, LONG_LEN);
 
-	client_on(&c, srq, end.recv_cq);
-	post_many(srq, 4, 0, LONG_LEN);
 	assert_int_equal(roce_srq_set_low(srq, 4), 0);
 	arrive(&c);
 	assert_int_equal(told(&owner), 1);
@@ -300,12 +287,10 @@ static void
 event__takes_its_place_in_a_burst(void **state)
 {
 	int owner;
-	struct roce_srq *srq = srq_owned(16, &owner);
 	struct rte_mbuf *burst[16];
 	struct client c;
+	struct roce_srq *srq = srq_with(&c, 16, &owner, 16, SHORT_LEN);
 
-	client_on(&c, srq, end.recv_cq);
-	post_many(srq, 16, 0, SHORT_LEN);
 	assert_int_equal(roce_srq_set_low(srq, 10), 0);
 	for (uint32_t i = 0; i < 16; i++)
 		burst[i] = fx_request(&c.peer, IBV_OPCODE_RC_SEND_ONLY, c.psn + i, 8, 0);
@@ -463,11 +448,9 @@ static void
 mark__is_not_crossed_by_what_takes_nothing(void **state)
 {
 	int owner;
-	struct roce_srq *srq = srq_owned(2, &owner);
 	struct client c;
+	struct roce_srq *srq = srq_with(&c, 2, &owner, 2, LONG_LEN);
 
-	client_on(&c, srq, end.recv_cq);
-	post_many(srq, 2, 0, LONG_LEN);
 	assert_int_equal(roce_srq_set_low(srq, 1), 0);
 	begin(&c);
 	packet(&c, IBV_OPCODE_RC_SEND_MIDDLE, FX_MTU);
@@ -505,8 +488,7 @@ mark__holds_when_the_counters_go_round(void **state)
 		}
 		reap_many(end.recv_cq, 8);
 		fx_expect_counts(srq, 8, 0, 0);
-		roce_qp_destroy(c.qp);
-		assert_int_equal(roce_srq_destroy(srq), 0);
+		end_with(&c, srq);
 	}
 }
 

@@ -62,8 +62,7 @@ get__serves_any_number_whose_events_wait(void **state)
 		post_many(srq, 1, round, SHORT_LEN);
 		arrive(&c);
 		fx_expect_counts(srq, 1, 0, 1);
-		roce_qp_destroy(c.qp);
-		assert_int_equal(roce_srq_destroy(srq), 0);
+		end_with(&c, srq);
 	}
 	client_on(&c, last, cq);
 	post_many(last, 2, ROUNDS, SHORT_LEN);
@@ -79,8 +78,7 @@ get__serves_any_number_whose_events_wait(void **state)
 		assert_int_equal(reap_oldest(cq), ROUNDS + i);
 	}
 	fx_expect_counts(last, 2, 0, 0);
-	roce_qp_destroy(c.qp);
-	assert_int_equal(roce_srq_destroy(last), 0);
+	end_with(&c, last);
 	assert_int_equal(roce_cq_destroy(cq), 0);
 }
 
@@ -129,8 +127,7 @@ get__does_not_care_how_old_a_counter_is(void **state)
 		struct client c;
 
 		client_on(&c, srq, cq);
-		roce_qp_destroy(c.qp);
-		assert_int_equal(roce_srq_destroy(srq), 0);
+		end_with(&c, srq);
 		cq->head = cq->tail = cq->head_seen = cq->tail_seen = gone[i];
 		cq->reap_unused->pushed = cq->reap_unused->reaped = gone[i];
 		srq = srq_of(4);
@@ -143,8 +140,7 @@ get__does_not_care_how_old_a_counter_is(void **state)
 			assert_int_equal(reap_oldest(cq), n);
 			assert_int_equal(outstanding(srq), 0);
 		}
-		roce_qp_destroy(c.qp);
-		assert_int_equal(roce_srq_destroy(srq), 0);
+		end_with(&c, srq);
 		assert_int_equal(roce_cq_destroy(cq), 0);
 	}
 }
@@ -166,8 +162,7 @@ put__counts_events_alone(void **state)
 	fx_expect_counts(srq, 5, 0, 3);
 	client_to_reset(&c);
 	fx_expect_counts(srq, 5, 0, 2);
-	roce_qp_destroy(c.qp);
-	assert_int_equal(roce_srq_destroy(srq), 0);
+	end_with(&c, srq);
 
 	client_on(&c, next, cq);
 	assert_int_equal(cq->reap_tags, 1);
@@ -179,8 +174,7 @@ put__counts_events_alone(void **state)
 	fx_expect_counts(next, 2, 1, 2);
 	assert_int_equal(reap_oldest(cq), 10);
 	fx_expect_counts(next, 2, 1, 1);
-	roce_qp_destroy(c.qp);
-	assert_int_equal(roce_srq_destroy(next), 0);
+	end_with(&c, next);
 	assert_int_equal(roce_cq_destroy(cq), 0);
 }
 
@@ -288,8 +282,7 @@ destroy__keeps_the_count(void **state)
 		for (unsigned int i = 0; i < 3; i++)
 			arrive(&c);
 		if (round == 0) {
-			roce_qp_destroy(c.qp);
-			assert_int_equal(roce_srq_destroy(srq), 0);
+			end_with(&c, srq);
 			srq = srq_of(4);
 		}
 	}

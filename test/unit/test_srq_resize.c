@@ -260,11 +260,9 @@ resize__keeps_the_low_watermark(void **state)
 {
 	static const uint32_t size[] = { 8, 9, 64, 5, 8 };
 	int owner;
-	struct roce_srq *srq = srq_owned(8, &owner);
 	struct client c;
+	struct roce_srq *srq = srq_with(&c, 8, &owner, 5, SHORT_LEN);
 
-	client_on(&c, srq, end.recv_cq);
-	post_many(srq, 5, 0, SHORT_LEN);
 	assert_int_equal(roce_srq_set_low(srq, 3), 0);
 	for (unsigned int i = 0; i < RTE_DIM(size); i++) {
 		assert_int_equal(roce_srq_resize(srq, size[i]), 0);
@@ -311,12 +309,10 @@ resize__without_memory_changes_nothing(void **state)
 		uint32_t to;
 		unsigned int allocations;
 	} rule[] = { { 64, 1 }, { 3, 1 }, { 4, 0 }, { 1000, 1 }, { 600, 0 }, { 3, 1 } };
-	struct roce_srq *srq = srq_of(8);
 	uint64_t posted = 0, got = 0;
 	struct client c;
+	struct roce_srq *srq = srq_with(&c, 8, NULL, 3, SHORT_LEN);
 
-	client_on(&c, srq, end.recv_cq);
-	post_many(srq, 3, 0, SHORT_LEN);
 	posted = 3;
 	assert_int_equal(roce_srq_set_low(srq, 2), 0);
 	for (size_t i = 0; i < RTE_DIM(rule); i++) {
@@ -370,8 +366,7 @@ resize__does_not_touch_a_message_in_progress(void **state)
 		arrive(&c);
 		assert_int_equal(reap(end.recv_cq), 2);
 		fx_expect_counts(srq, 5, 0, 0);
-		roce_qp_destroy(c.qp);
-		assert_int_equal(roce_srq_destroy(srq), 0);
+		end_with(&c, srq);
 	}
 }
 
@@ -383,11 +378,9 @@ static void
 resize__of_a_full_queue_makes_room_at_once(void **state)
 {
 	for (uint32_t size = 1; size <= 33; size++) {
-		struct roce_srq *srq = srq_of(size);
 		struct client c;
+		struct roce_srq *srq = srq_with(&c, size, NULL, size, SHORT_LEN);
 
-		client_on(&c, srq, end.recv_cq);
-		post_many(srq, size, 0, SHORT_LEN);
 		arrive(&c);
 		assert_int_equal(post(srq, 999), -ENOSPC);
 		assert_int_equal(roce_srq_resize(srq, size + 3), 0);
@@ -401,8 +394,7 @@ resize__of_a_full_queue_makes_room_at_once(void **state)
 			assert_int_equal(roce_cq_poll(end.recv_cq, &event, 1), 1);
 			assert_int_equal(event.wr_id, i);
 		}
-		roce_qp_destroy(c.qp);
-		assert_int_equal(roce_srq_destroy(srq), 0);
+		end_with(&c, srq);
 	}
 }
 
@@ -413,11 +405,9 @@ resize__of_a_full_queue_makes_room_at_once(void **state)
 static void
 resize__helps_a_peer_that_waits(void **state)
 {
-	struct roce_srq *srq = srq_of(2);
 	struct client c;
+	struct roce_srq *srq = srq_with(&c, 2, NULL, 2, SHORT_LEN);
 
-	client_on(&c, srq, end.recv_cq);
-	post_many(srq, 2, 0, SHORT_LEN);
 	arrive(&c);
 	arrive(&c);
 	fx_tx_drop(&end);
