@@ -5,7 +5,7 @@
  */
 
 #include "engine/snapshot.h"
-#include "srq_crowd_scene.h"
+#include "srq_crowd.h"
 
 static uint32_t messages = MESSAGES;
 

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef ROCE_TEST_SRQ_CROWD_SCENE_H
-#define ROCE_TEST_SRQ_CROWD_SCENE_H
-
-/**
- * @file
- * The engines of a crowd (srq_crowd.h), each with a thread of its own that plays the peers, and the scene that all share.
- *
+/*
  * A frame stays on the thread that made it, is an engine's and moves under its lock, or is used once: the way of a
  * frame back through its pool is invisible to the thread sanitizer.
  */
@@ -20,7 +14,7 @@ static struct rte_mempool *once_pool;
 
 /* ---- pollers ---- */
 
-static inline struct rte_mbuf *
+struct rte_mbuf *
 build(struct endpoint *ep, struct rte_mbuf *m, bool last)
 {
 	const struct stamp stamp = { ep->index, ep->sent };
@@ -38,7 +32,7 @@ build(struct endpoint *ep, struct rte_mbuf *m, bool last)
 	return m;
 }
 
-static inline void
+static void
 poll_once(struct roce_engine *e)
 {
 	struct rte_mbuf *m[32];
@@ -51,8 +45,7 @@ poll_once(struct roce_engine *e)
 	roce_engine_unlock(e);
 }
 
-/* @return taken in; false: there was no receive for it. */
-static inline bool
+bool
 deliver(struct scene *s, struct roce_engine *e, struct rte_mbuf *m)
 {
 	const struct roce_stats *stats = roce_engine_stats(e);
@@ -68,14 +61,14 @@ deliver(struct scene *s, struct roce_engine *e, struct rte_mbuf *m)
 }
 
 /* Another engine receives it, and hands it over; then this one takes it in. */
-static inline void
+static void
 deliver_astray(struct scene *s, const struct actor *a, struct rte_mbuf *m)
 {
 	(void)deliver(s, roce_domain_engine(s->domain, (a->index + 1) % s->engines), m);
 	poll_once(roce_domain_engine(s->domain, a->index));
 }
 
-static inline bool
+static bool
 take_permit(struct scene *s)
 {
 	int64_t permits = __atomic_load_n(&s->permits, __ATOMIC_ACQUIRE);
@@ -88,7 +81,7 @@ take_permit(struct scene *s)
 	return false;
 }
 
-static inline void
+void
 connect_ep(struct scene *s, struct endpoint *ep)
 {
 	ep->connect.rq_psn = ep->psn;
@@ -97,7 +90,7 @@ connect_ep(struct scene *s, struct endpoint *ep)
 }
 
 /* In the middle of a message: the receive it has is flushed, and the next message begins on a new connection. */
-static inline void
+static void
 break_ep(struct scene *s, struct roce_engine *e, struct endpoint *ep)
 {
 	roce_engine_lock(e);
@@ -111,7 +104,7 @@ break_ep(struct scene *s, struct roce_engine *e, struct endpoint *ep)
 }
 
 /* One packet of one queue pair. @return false: it could not be sent now. */
-static inline bool
+static bool
 send_packet(struct actor *a, struct endpoint *ep)
 {
 	struct scene *s = a->s;
@@ -142,7 +135,7 @@ send_packet(struct actor *a, struct endpoint *ep)
 	return true;
 }
 
-static inline void *
+void *
 poll_engine(void *arg)
 {
 	struct actor *a = arg;
@@ -169,8 +162,7 @@ poll_engine(void *arg)
 
 /* ---- the scene ---- */
 
-/* For the frames of one thread. */
-static inline struct rte_mempool *
+struct rte_mempool *
 make_pool(const char *kind, unsigned int index)
 {
 	char name[] = "crowd-....-0";
@@ -183,7 +175,7 @@ make_pool(const char *kind, unsigned int index)
 	return pool;
 }
 
-static inline void
+void
 make_pools(void)
 {
 	unit_eal();
@@ -196,8 +188,7 @@ make_pools(void)
 	assert_non_null(once_pool);
 }
 
-/* What a connection of this queue pair fixes, and how the frames of its peer look. */
-static inline void
+void
 introduce(struct endpoint *ep)
 {
 	struct roce_path back;
@@ -221,7 +212,7 @@ introduce(struct endpoint *ep)
 }
 
 /* Queue pair numbers go round the engines: queue pair i lives on engine i modulo engines. */
-static inline void
+static void
 make_ep(struct scene *s, unsigned int index)
 {
 	struct endpoint *ep = &s->ep[index];
@@ -241,7 +232,7 @@ make_ep(struct scene *s, unsigned int index)
 	roce_engine_unlock(roce_qp_engine(ep->qp));
 }
 
-static inline void
+void
 open_scene(struct scene *s)
 {
 	struct roce_domain_config config = {
@@ -283,7 +274,7 @@ open_scene(struct scene *s)
 	}
 }
 
-static inline void
+void
 close_scene(struct scene *s)
 {
 	for (unsigned int i = 0; i < s->eps; i++)
@@ -305,5 +296,3 @@ close_scene(struct scene *s)
 	for (unsigned int i = 0; i < ENGINES_MAX; i++)
 		assert_true(rte_mempool_full(pools[i]) && rte_mempool_full(answers[i]));
 }
-
-#endif
