@@ -6,8 +6,8 @@
  * @file
  * A crowd on one shared receive queue, and those of it that call beside the engines: posters, a consumer for each
  * completion queue, a controller that resizes and sets the low watermark, and a questioner. An error is noted down; the
- * test looks when the threads are gone. The engines, each with a thread of its own that plays the peers, and the scene that all
- * share are in srq_crowd_scene.c.
+ * test looks when the threads are gone. The engines, each with a thread of its own that plays the peers, and the scene that
+ * all share are in srq_crowd_scene.c.
  */
 
 #include <errno.h>
@@ -109,7 +109,7 @@ void complain(struct scene *s, const char *what);
 bool is_set(const bool *flag);
 /** The owner of a shared queue is the counter of its events. */
 void notify(void *arg, enum roce_engine_async kind, void *owner, int status);
-/** Threads: post what is idle; reap a completion queue; resize and set the low watermark. Each until its flag is set. */
+/** Threads: post what is idle, reap a completion queue, resize and set the low watermark. Each ends by its flag. */
 void *post(void *arg);
 /** Reap up to eight completions of one queue and check their messages. */
 void reap(struct scene *s, struct roce_cq *cq);

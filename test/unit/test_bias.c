@@ -366,13 +366,19 @@ want_refused(bool knows)
 			sizeof(before.bias.inside));
 }
 
+/* An end whose engine this thread has, after so many polls. */
 static void
-trylock__in_a_poll_is_refused_by_the_spinlock(void **state)
+begin_poll(unsigned int polls)
 {
 	fx_end_open(&nest, 1, NULL);
+	poll_engine(polls);
 	assert_true(roce_engine_trylock(nest.engine));
-	assert_int_equal(nest.engine->lock.entered, 0);
-	want_refused(false);
+}
+
+/* The engine can be polled again when it is let go. */
+static void
+end_poll(void)
+{
 	roce_engine_unlock(nest.engine);
 	assert_false(roce_bias_is_inside(&nest.engine->lock.bias));
 	poll_engine(1);
@@ -380,33 +386,32 @@ trylock__in_a_poll_is_refused_by_the_spinlock(void **state)
 }
 
 static void
+trylock__in_a_poll_is_refused_by_the_spinlock(void **state)
+{
+	begin_poll(0);
+	assert_int_equal(nest.engine->lock.entered, 0);
+	want_refused(false);
+	end_poll();
+}
+
+static void
 trylock__in_a_poll_is_refused_to_the_owner(void **state)
 {
-	fx_end_open(&nest, 1, NULL);
-	poll_engine(ROCE_BIAS_THRESHOLD + 1);
-	assert_true(roce_engine_trylock(nest.engine));
+	begin_poll(ROCE_BIAS_THRESHOLD + 1);
 	assert_int_not_equal(nest.engine->lock.entered, 0);
 	want_refused(true);
-	roce_engine_unlock(nest.engine);
-	assert_false(roce_bias_is_inside(&nest.engine->lock.bias));
-	poll_engine(1);
-	fx_end_close(&nest);
+	end_poll();
 }
 
 /* Taken away by one who only tried, and has let go again. */
 static void
 trylock__in_a_poll_is_refused_to_the_former_owner(void **state)
 {
-	fx_end_open(&nest, 1, NULL);
-	poll_engine(ROCE_BIAS_THRESHOLD + 1);
-	assert_true(roce_engine_trylock(nest.engine));
+	begin_poll(ROCE_BIAS_THRESHOLD + 1);
 	elsewhere(revoke_engine);
 	assert_int_equal(nest.engine->lock.bias.owner, 0);
 	want_refused(true);
-	roce_engine_unlock(nest.engine);
-	assert_false(roce_bias_is_inside(&nest.engine->lock.bias));
-	poll_engine(1);
-	fx_end_close(&nest);
+	end_poll();
 }
 
 /* Taken away by one who waits until it is outside, and has the spinlock until then. */
@@ -415,9 +420,7 @@ trylock__in_a_poll_is_refused_before_who_waits(void **state)
 {
 	pthread_t thread;
 
-	fx_end_open(&nest, 1, NULL);
-	poll_engine(ROCE_BIAS_THRESHOLD + 1);
-	assert_true(roce_engine_trylock(nest.engine));
+	begin_poll(ROCE_BIAS_THRESHOLD + 1);
 	assert_int_equal(pthread_create(&thread, NULL, lock_engine, NULL), 0);
 	while (__atomic_load_n(&nest.engine->lock.bias.owner, __ATOMIC_ACQUIRE) != 0)
 		sched_yield();

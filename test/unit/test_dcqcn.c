@@ -40,6 +40,16 @@ arrive_cnp(void)
 	fx_rx(&end, m);
 }
 
+/* As often as a peer may, and it counts. */
+static void
+notify_often(unsigned int n)
+{
+	while (n-- > 0) {
+		arrive_cnp();
+		end.now += US(ROCE_CNP_INTERVAL_US);
+	}
+}
+
 /* ---- notification point ---- */
 
 static void
@@ -185,10 +195,7 @@ static void
 notifications__leave_a_least_rate(void **state)
 {
 	send_one();
-	for (unsigned int i = 0; i < 1000; i++) {
-		arrive_cnp();
-		end.now += US(ROCE_CNP_INTERVAL_US);
-	}
+	notify_often(1000);
 	assert_int_equal(RATE, ROCE_DCQCN_RATE_MIN);
 }
 
@@ -244,10 +251,7 @@ silence__makes_the_next_reduction_gentle(void **state)
 	uint32_t alpha = ROCE_DCQCN_ALPHA_ONE;
 
 	send_one();
-	for (unsigned int i = 0; i < 8; i++) {
-		arrive_cnp();
-		end.now += US(ROCE_CNP_INTERVAL_US);
-	}
+	notify_often(8);
 	pass_periods(256);
 	rate = RATE;
 	assert_true(qp->tx.paced);
@@ -267,10 +271,7 @@ sender__keeps_to_the_rate(void **state)
 	uint64_t bytes = 0, most = 0;
 
 	send_one();
-	for (unsigned int i = 0; i < 1000; i++) {
-		arrive_cnp();
-		end.now += US(ROCE_CNP_INTERVAL_US);
-	}
+	notify_often(1000);
 	fx_rx_answer(&end, &peer, FX_ACK, FX_SQ_PSN);
 	for (unsigned int i = 0; i < 400; i++) {
 		const struct fx_sent *sent;
@@ -302,10 +303,7 @@ run_out_of_tokens(unsigned int *n)
 	const struct fx_sent *sent;
 
 	send_one();
-	for (unsigned int i = 0; i < 40; i++) {
-		arrive_cnp();
-		end.now += US(ROCE_CNP_INTERVAL_US);
-	}
+	notify_often(40);
 	fx_rx_answer(&end, &peer, FX_ACK, FX_SQ_PSN);
 	post_all(40);
 	sent = fx_run(&end, end.now + US(100), n);
@@ -351,10 +349,7 @@ limiter__lets_answers_pass(void **state)
 	unsigned int n;
 
 	send_one();
-	for (unsigned int i = 0; i < 40; i++) {
-		arrive_cnp();
-		end.now += US(ROCE_CNP_INTERVAL_US);
-	}
+	notify_often(40);
 	post_all(100);
 	(void)fx_tx_all(&end, &n);
 	fx_rx_request(&end, &peer, ONLY, FX_RQ_PSN, 8, FX_ACKREQ);
@@ -371,10 +366,7 @@ limiter__does_not_count_answers(void **state)
 	uint32_t number = 0;
 
 	send_one();
-	for (unsigned int i = 0; i < 1000; i++) {
-		arrive_cnp();
-		end.now += US(ROCE_CNP_INTERVAL_US);
-	}
+	notify_often(1000);
 	fx_rx_answer(&end, &peer, FX_ACK, FX_SQ_PSN);
 	for (unsigned int i = 0; i < 4000; i++) {
 		const struct fx_sent *sent;
@@ -434,10 +426,7 @@ static void
 notification__after_silence_finds_the_rate_recovered(void **state)
 {
 	send_one();
-	for (unsigned int i = 0; i < 8; i++) {
-		arrive_cnp();
-		end.now += US(ROCE_CNP_INTERVAL_US);
-	}
+	notify_often(8);
 	end.now += US(ROCE_DCQCN_PERIOD_US) * 5000;
 	arrive_cnp();
 	assert_true(RATE >= ROCE_DCQCN_LINE / 2);

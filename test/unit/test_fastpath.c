@@ -88,28 +88,24 @@ static void
 try_send__leaves_alone_what_post_send_refuses(void **state)
 {
 	const uint64_t addr = (uintptr_t)end.memory;
-	struct roce_mr *foreign, *whole;
 	struct roce_pd *other_pd = fx_pd(&end);
+	struct roce_mr *foreign = fx_mr(other_pd, addr, 64, 0);
+	struct roce_mr *whole = fx_mr(end.pd, 0, UINT64_MAX, 0);
+	const struct roce_sge refused[] = {
+		{ addr, 8, end.key ^ 1 },
+		{ addr, 8, roce_mr_key(foreign) },
+		{ addr - 1, 8, end.key },
+		{ addr + FX_MEMORY - 7, 8, end.key },
+		{ 0, (1u << 31) + 1, roce_mr_key(whole) },
+	};
 
-	foreign = fx_mr(other_pd, addr, 64, 0);
-	whole = fx_mr(end.pd, 0, UINT64_MAX, 0);
-	{
-		const struct roce_sge refused[] = {
-			{ addr, 8, end.key ^ 1 },
-			{ addr, 8, roce_mr_key(foreign) },
-			{ addr - 1, 8, end.key },
-			{ addr + FX_MEMORY - 7, 8, end.key },
-			{ 0, (1u << 31) + 1, roce_mr_key(whole) },
+	for (size_t i = 0; i < RTE_DIM(refused); i++) {
+		const struct roce_wr wr = {
+			.sg = &refused[i], .num_sge = 1, .opcode = IBV_WR_SEND
 		};
 
-		for (size_t i = 0; i < RTE_DIM(refused); i++) {
-			const struct roce_wr wr = {
-				.sg = &refused[i], .num_sge = 1, .opcode = IBV_WR_SEND
-			};
-
-			assert_int_not_equal(roce_qp_post_send(qp, &wr), 0);
-			assert_false(roce_qp_try_send(qp, refused[i], 0, 0));
-		}
+		assert_int_not_equal(roce_qp_post_send(qp, &wr), 0);
+		assert_false(roce_qp_try_send(qp, refused[i], 0, 0));
 	}
 	assert_int_equal(fx_requests(qp), 0);
 	fx_tx_none(&end);

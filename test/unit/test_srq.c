@@ -256,40 +256,36 @@ static void
 post__judges_the_segments(void **state)
 {
 	const uint64_t addr = (uintptr_t)end.memory;
-	struct roce_mr *readable, *foreign;
 	struct roce_srq *srq = srq_of(2);
 	struct roce_pd *other_pd = fx_pd(&end);
+	struct roce_mr *foreign = fx_mr(other_pd, addr, 64, IBV_ACCESS_LOCAL_WRITE);
+	struct roce_mr *readable = fx_mr(end.pd, addr, 64, 0);
+	const struct roce_sge good = { addr, 64, end.key };
+	const struct {
+		struct roce_sge sge;
+		uint32_t num_sge;
+		int want;
+	} rule[] = {
+		{ good, SEGMENTS + 1, -EINVAL },
+		{ good, UINT32_MAX, -EINVAL },
+		{ { addr, 64, end.key ^ 1 }, 1, -EACCES },
+		{ { addr, 64, roce_mr_key(readable) }, 1, -EACCES },
+		{ { addr, 64, roce_mr_key(foreign) }, 1, -EPERM },
+		{ { addr + FX_MEMORY, 1, end.key }, 1, -ERANGE },
+		{ { addr + 1, FX_MEMORY, end.key }, 1, -ERANGE },
+		{ { addr - 1, 1, end.key }, 1, -ERANGE },
+		{ { UINT64_MAX, 1, end.key }, 1, -ERANGE },
+	};
 
-	foreign = fx_mr(other_pd, addr, 64, IBV_ACCESS_LOCAL_WRITE);
-	readable = fx_mr(end.pd, addr, 64, 0);
-	{
-		const struct roce_sge good = { addr, 64, end.key };
-		const struct {
-			struct roce_sge sge;
-			uint32_t num_sge;
-			int want;
-		} rule[] = {
-			{ good, SEGMENTS + 1, -EINVAL },
-			{ good, UINT32_MAX, -EINVAL },
-			{ { addr, 64, end.key ^ 1 }, 1, -EACCES },
-			{ { addr, 64, roce_mr_key(readable) }, 1, -EACCES },
-			{ { addr, 64, roce_mr_key(foreign) }, 1, -EPERM },
-			{ { addr + FX_MEMORY, 1, end.key }, 1, -ERANGE },
-			{ { addr + 1, FX_MEMORY, end.key }, 1, -ERANGE },
-			{ { addr - 1, 1, end.key }, 1, -ERANGE },
-			{ { UINT64_MAX, 1, end.key }, 1, -ERANGE },
-		};
+	for (size_t i = 0; i < RTE_DIM(rule); i++) {
+		const struct roce_recv_wr first = { 9, &rule[i].sge, rule[i].num_sge, 0 };
+		const struct roce_sge segments[2] = { good, rule[i].sge };
+		const struct roce_recv_wr second = { 9, segments, 2, 0 };
 
-		for (size_t i = 0; i < RTE_DIM(rule); i++) {
-			const struct roce_recv_wr first = { 9, &rule[i].sge, rule[i].num_sge, 0 };
-			const struct roce_sge segments[2] = { good, rule[i].sge };
-			const struct roce_recv_wr second = { 9, segments, 2, 0 };
-
-			refuse_between(srq, &first, rule[i].want);
-			/* The last segment is judged as the first. */
-			if (rule[i].num_sge == 1)
-				refuse_between(srq, &second, rule[i].want);
-		}
+		refuse_between(srq, &first, rule[i].want);
+		/* The last segment is judged as the first. */
+		if (rule[i].num_sge == 1)
+			refuse_between(srq, &second, rule[i].want);
 	}
 	assert_int_equal(roce_srq_destroy(srq), 0);
 	roce_mr_destroy(readable);
