@@ -82,26 +82,43 @@ fx_ip(uint8_t last)
 	return roce_ip_from_v4(rte_cpu_to_be_32(0xc0000200u | last));
 }
 
+static void
+ignore(void *arg, enum roce_engine_async kind, void *owner, int status)
+{
+}
+
+struct roce_domain_config
+fx_config(uint8_t last)
+{
+	return (struct roce_domain_config){
+		.engines = 1,
+		.hz = FX_HZ,
+		.seed = last,
+		.first_qpn = 0x100,
+		.first_psn = UINT32_MAX,
+		.pool = { unit_pool() },
+		.addr = { fx_ip(last) },
+		.addrs = 1,
+		.memory = fx_memory,
+		.notify = ignore,
+	};
+}
+
 void
 fx_end_open(struct fx_end *end, uint8_t last, const struct fx_options *options)
 {
 	const struct fx_options o = options != NULL ? *options : (struct fx_options){ 0 };
-	struct roce_domain_config config = {
-		.engines = o.engines != 0 ? o.engines : 1,
-		.hz = FX_HZ,
-		.seed = last,
-		.first_qpn = o.first_qpn != 0 ? o.first_qpn : 0x100,
-		.first_psn = UINT32_MAX,
-		.addr = { fx_ip(last) },
-		.addrs = 1,
-		.extbuf = o.extbuf,
-		.zcrx = o.zcrx,
-		.memory = fx_memory,
-		.notify = notify,
-		.notify_arg = end,
-	};
+	struct roce_domain_config config = fx_config(last);
 	const uint32_t depth = o.cq_depth != 0 ? o.cq_depth : 1024;
 
+	if (o.engines != 0)
+		config.engines = o.engines;
+	if (o.first_qpn != 0)
+		config.first_qpn = o.first_qpn;
+	config.extbuf = o.extbuf;
+	config.zcrx = o.zcrx;
+	config.notify = notify;
+	config.notify_arg = end;
 	*end = (struct fx_end){ .ip = fx_ip(last), .now = FX_HZ };
 	for (unsigned int i = 0; i < config.engines; i++)
 		config.pool[i] = unit_pool();

@@ -113,6 +113,9 @@ bool fx_failed(void);
 /** Address 192.0.2.@p last. */
 struct roce_ip fx_ip(uint8_t last);
 
+/** A domain of one engine at this address, whose seed is @p last; its async events reach nobody. */
+struct roce_domain_config fx_config(uint8_t last);
+
 void fx_end_open(struct fx_end *end, uint8_t last, const struct fx_options *options);
 
 /**

@@ -235,19 +235,11 @@ make_ep(struct scene *s, unsigned int index)
 void
 open_scene(struct scene *s)
 {
-	struct roce_domain_config config = {
-		.engines = s->engines,
-		.hz = FX_HZ,
-		.seed = 1,
-		.first_qpn = 0x100,
-		.first_psn = UINT32_MAX,
-		.addr = { fx_ip(1) },
-		.addrs = 1,
-		.memory = fx_memory,
-		.notify = notify,
-		.notify_arg = s,
-	};
+	struct roce_domain_config config = fx_config(1);
 
+	config.engines = s->engines;
+	config.notify = notify;
+	config.notify_arg = s;
 	memcpy(config.pool, answers, sizeof(answers));
 	assert_int_equal(roce_domain_create(&config, &s->domain), 0);
 	assert_int_equal(roce_pd_create(roce_domain_context(s->domain), &s->pd), 0);

@@ -91,22 +91,13 @@ forge(struct fx_peer *from, uint8_t opcode, uint32_t psn)
 	const struct roce_opcode_info *op = &roce_opcode[opcode];
 	const bool part = (op->flags & ROCE_OP_PAYLOAD) && !(op->flags & ROCE_OP_END);
 	const uint32_t len = !(op->flags & ROCE_OP_PAYLOAD) ? 0 : part ? MTU : 8;
-	struct rte_mbuf *m = fx_request(from, opcode, psn & ROCE_PSN_MASK, len, FX_ACKREQ);
-	const struct roce_reth reth = { rte_cpu_to_be_64((uintptr_t)end.memory),
-		rte_cpu_to_be_32(rkey), rte_cpu_to_be_32(part ? 2 * MTU : 8) };
-	const struct roce_atomiceth eth = { rte_cpu_to_be_64((uintptr_t)end.memory),
-		rte_cpu_to_be_32(rkey), RTE_BE64(1), 0 };
-	struct roce_pkt pkt;
-	uint8_t *ext;
+	const bool atomic = op->flags & ROCE_OP_ATOMIC;
+	const struct fx_target target = { (uintptr_t)end.memory, rkey,
+		atomic                 ? 1
+				: part ? 2 * MTU
+				       : 8 };
 
-	assert_int_equal(roce_frame_parse(m, &pkt), ROCE_FRAME_OK);
-	ext = (uint8_t *)(uintptr_t)pkt.bth + op->ext_off;
-	if (op->flags & ROCE_OP_RETH)
-		memcpy(ext, &reth, sizeof(reth));
-	if (op->flags & ROCE_OP_ATOMIC)
-		memcpy(ext, &eth, sizeof(eth));
-	roce_icrc_put(m, &from->template);
-	return m;
+	return fx_about(from, opcode, psn & ROCE_PSN_MASK, len, &target, FX_ACKREQ);
 }
 
 /* Opcodes of reliable connections, one after the other. @return false: that was the last. */
@@ -205,9 +196,7 @@ qpn__of_a_dead_connection_finds_nothing(void **state)
 	struct fx_peer old = peer;
 
 	roce_qp_destroy(qp);
-	qp = fx_qp(&end, NULL);
-	fx_up(qp, &connection);
-	peer = fx_peer_of(qp, &connection);
+	qp = fx_play(&end, NULL, &connection, &peer);
 	for (uint32_t psn = 0; psn < 64; psn++)
 		fx_rx(&end, forge(&old, SEND, FX_RQ_PSN + psn));
 	assert_int_equal(said(), 0);

@@ -10,6 +10,7 @@
 #include "end_scene.h"
 #include "queue/domain.h"
 #include "queue/qp.h"
+#include "fixture_rdma.h"
 
 #define PSN FX_RQ_PSN
 #define ALL (FX_ALL | ROCE_ACCESS_LOCAL_READ)
@@ -207,30 +208,22 @@ keys__guessed_at_a_live_queue_pair_reach_nothing(void **state)
 				: i % 3       ? (real & 0x00ffff00) | ((uint32_t)rand() & 0xff) |
 						((uint32_t)rand() << 24)
 					: (uint32_t)rand() << 8 ^ (uint32_t)rand();
-		const struct roce_reth reth = { rte_cpu_to_be_64((uintptr_t)end.memory),
-			rte_cpu_to_be_32(guess), RTE_BE32(8) };
+		const struct fx_target target = { (uintptr_t)end.memory, guess, 8 };
 		struct fx_peer peer;
 		struct roce_qp_attr attr = fx_attr(&end);
 		struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
 		struct roce_qp *qp;
-		struct rte_mbuf *m;
-		struct roce_pkt pkt;
 
 		if (guess == real || guess == end.key)
 			continue;
 		attr.max_dest_rd_atomic = 1;
 		connect.max_dest_rd_atomic = 1;
-		qp = fx_qp(&end, &attr);
-		fx_up(qp, &connect);
-		peer = fx_peer_of(qp, &connect);
-		m = fx_request(&peer,
-				write ? IBV_OPCODE_RC_RDMA_WRITE_ONLY
-				      : IBV_OPCODE_RC_RDMA_READ_REQUEST,
-				PSN, write ? 8 : 0, FX_ACKREQ);
-		assert_int_equal(roce_frame_parse(m, &pkt), ROCE_FRAME_OK);
-		memcpy((void *)(uintptr_t)roce_pkt_reth(&pkt), &reth, sizeof(reth));
-		roce_icrc_put(m, &peer.template);
-		fx_rx(&end, m);
+		qp = fx_play(&end, &attr, &connect, &peer);
+		fx_rx(&end,
+				fx_about(&peer,
+						write ? IBV_OPCODE_RC_RDMA_WRITE_ONLY
+						      : IBV_OPCODE_RC_RDMA_READ_REQUEST,
+						PSN, write ? 8 : 0, &target, FX_ACKREQ));
 		assert_int_equal(fx_tx_one(&end).syndrome, FX_NAK(ROCE_NAK_REMOTE_ACCESS));
 		/* One guess a connection. */
 		assert_int_equal(roce_qp_state(qp), ROCE_QP_ERR);
@@ -241,28 +234,15 @@ keys__guessed_at_a_live_queue_pair_reach_nothing(void **state)
 	assert_memory_equal(end.memory, before, FX_MEMORY);
 }
 
-static void
-async_event(void *arg, enum roce_engine_async kind, void *owner, int status)
-{
-}
-
 /* A domain without a configured number, whose seed is @p seed. */
 static struct roce_domain *
 open_domain(uint64_t seed)
 {
-	const struct roce_domain_config config = {
-		.engines = 1,
-		.hz = FX_HZ,
-		.seed = seed,
-		.first_psn = UINT32_MAX,
-		.pool = { unit_pool() },
-		.addr = { fx_ip(1) },
-		.addrs = 1,
-		.memory = fx_memory,
-		.notify = async_event,
-	};
+	struct roce_domain_config config = fx_config(1);
 	struct roce_domain *domain;
 
+	config.seed = seed;
+	config.first_qpn = 0;
 	assert_int_equal(roce_domain_create(&config, &domain), 0);
 	return domain;
 }

@@ -84,9 +84,7 @@ send__succeeds_exactly_max_times(void **state)
 
 		attr.max_send_wr = max;
 		roce_qp_destroy(qp);
-		qp = fx_qp(&end, &attr);
-		fx_up(qp, &connect);
-		peer = fx_peer_of(qp, &connect);
+		qp = fx_play(&end, &attr, &connect, &peer);
 		fx_send_many(&end, qp, max, 8, 0);
 		assert_int_equal(fx_send(&end, qp, 99, 0, 8, 0), -ENOSPC);
 		assert_int_equal(fx_tx_drop(&end), max);

@@ -270,9 +270,7 @@ broken__names_the_owner(void **state)
 	int owner;
 
 	attr.owner = &owner;
-	qp = fx_qp(&end, &attr);
-	fx_up(qp, &connect);
-	peer = fx_peer_of(qp, &connect);
+	qp = fx_play(&end, &attr, &connect, &peer);
 	assert_int_equal(fx_send(&end, qp, 1, 0, 8, 0), 0);
 	fx_tx_drop(&end);
 	fx_rx_answer(&end, &peer, FX_NAK(ROCE_NAK_REMOTE_ACCESS), FX_SQ_PSN);

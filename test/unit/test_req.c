@@ -107,9 +107,7 @@ emit__counts_the_packets_of_the_longest_message(void **state)
 
 		connect.path.mtu_code = code;
 		roce_qp_destroy(qp);
-		qp = fx_qp(&end, NULL);
-		fx_up(qp, &connect);
-		peer = fx_peer_of(qp, &connect);
+		qp = fx_play(&end, NULL, &connect, &peer);
 		assert_int_equal(roce_qp_post_send(qp, &wr), 0);
 		post(2, 8, ROCE_WR_SIGNALED);
 		sent = fx_tx_all(&end, &n);
