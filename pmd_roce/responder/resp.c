@@ -38,7 +38,6 @@ finish(struct roce_qp *qp, const struct roce_pkt *pkt, const struct roce_opcode_
 		uint32_t event_flags)
 {
 	qp->rx.verb = ROCE_VERB_NONE;
-	qp->rx.msn = roce_psn_add(qp->rx.msn, 1);
 	if (likely(op->verb == ROCE_VERB_SEND)) {
 		qp->engine->stats.rx_send_requests++;
 		complete(qp, pkt, op, event_flags);
@@ -210,18 +209,13 @@ static __rte_always_inline void
 settle(struct roce_qp *qp, const struct roce_pkt *pkt, const struct roce_opcode_info *op,
 		uint32_t event_flags)
 {
-	struct roce_qp_rx *rx = &qp->rx;
+	const bool ends = op->flags & ROCE_OP_END;
 
-	rx->unacked++;
-	qp->engine->stats.rx_bytes += pkt->payload_len;
-	/* The packet that was reported missing is here: the old NAK must not go out any more. */
-	rx->owes &= (uint8_t)~ROCE_OWES_NAK;
-	if (op->flags & ROCE_OP_END)
+	if (ends)
 		finish(qp, pkt, op, event_flags);
 	else
-		rx->verb = op->verb;
-	if (pkt->ack_req)
-		roce_qp_owe_ack(qp);
+		qp->rx.verb = op->verb;
+	roce_resp_settle(qp, pkt->payload_len, ends, pkt->ack_req);
 }
 
 /* A whole message, whose frame the consumer gets. */

@@ -113,6 +113,26 @@ roce_resp_check(struct roce_qp *qp, const struct roce_pkt *pkt, const struct roc
 	return ROCE_ACCEPT;
 }
 
+/**
+ * The expected packet was executed, and its receive completed: what the queue pair owes the peer for it. Locked.
+ *
+ * @param ends it is the last of its message.
+ */
+static __rte_always_inline void
+roce_resp_settle(struct roce_qp *qp, uint32_t payload_len, bool ends, bool ack_req)
+{
+	struct roce_qp_rx *rx = &qp->rx;
+
+	if (ends)
+		rx->msn = roce_psn_add(rx->msn, 1);
+	rx->unacked++;
+	/* The packet that was reported missing is here: the old NAK must not go out any more. */
+	rx->owes &= (uint8_t)~ROCE_OWES_NAK;
+	qp->engine->stats.rx_bytes += payload_len;
+	if (ack_req)
+		roce_qp_owe_ack(qp);
+}
+
 /** Do an accepted request that is no SEND. Locked. @return 0; -EACCES: the memory went away meanwhile. */
 int roce_resp_do_rdma(struct roce_qp *qp, const struct roce_pkt *pkt);
 

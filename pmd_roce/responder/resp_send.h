@@ -12,6 +12,7 @@
 
 #include "queue/complete.h"
 #include "queue/frames.h"
+#include "responder/resp.h"
 #include "wire/frame_plain.h"
 
 /** Is it the frame that the queue pair expects next, and does nothing stand in the way of its message? */
@@ -48,24 +49,17 @@ roce_resp_send_copy(const struct roce_plain_send *send, uint8_t *to)
 	return true;
 }
 
-/** The message was received: what the queue pair knows of it, and what it owes the peer. */
+/** The expected packet, and the receive of its message, were taken. */
 static __rte_always_inline void
-roce_resp_send_settle(struct roce_qp *qp, const struct roce_plain_send *send)
+roce_resp_send_accept(struct roce_qp *qp, const struct roce_plain_send *send)
 {
 	struct roce_qp_rx *rx = &qp->rx;
-	struct roce_stats *stats = &qp->engine->stats;
 
 	rx->epsn = roce_psn_add(send->psn, 1);
-	rx->msn = roce_psn_add(rx->msn, 1);
 	rx->nak_sent = false;
-	rx->unacked++;
 	rx->taken++;
-	/* The packet that was reported missing is here: the old NAK must not go out any more. */
-	rx->owes &= (uint8_t)~ROCE_OWES_NAK;
-	stats->rx_send_requests++;
-	stats->rx_bytes += send->payload_len;
-	if (send->ack_req)
-		roce_qp_owe_ack(qp);
+	qp->engine->stats.rx_send_requests++;
+	roce_resp_settle(qp, send->payload_len, true, send->ack_req);
 }
 
 /**
@@ -98,7 +92,7 @@ roce_resp_send(struct roce_engine *e, const struct rte_mbuf *m)
 	out.len = send.payload_len;
 	out.event_flags = send.solicited ? ROCE_EVENT_SOLICITED : 0;
 	(void)roce_qp_tell_recv(qp, &recv, out, false);
-	roce_resp_send_settle(qp, &send);
+	roce_resp_send_accept(qp, &send);
 	return true;
 }
 

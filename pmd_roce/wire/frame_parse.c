@@ -3,9 +3,9 @@
 /*
  * Bytes to struct roce_pkt.
  *
- * Most frames are untagged IPv4 without options and good: a few tests prove
- * that, and all offsets are constants. Everything else is located and validated
- * step by step, and what is wrong with it is named there alone.
+ * Most frames are untagged IPv4 without options: one test proves that, and all offsets are constants
+ * (frame_plain.h). Of the others the headers are located step by step. From the UDP header on all are judged by
+ * roce_frame_judge().
  */
 
 #include <stddef.h>
@@ -58,7 +58,7 @@ locate_l3(struct locate *l, const struct rte_mbuf *m, struct roce_pkt *pkt)
 {
 	const bool stripped = (m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0;
 
-	pkt->vlan_tci = stripped ? m->vlan_tci : 0;
+	pkt->vlan_tci = roce_frame_stripped_tag(m);
 	l->l3_off = ETH_LEN;
 	if (l->len < l->l3_off)
 		return ROCE_FRAME_FOREIGN;
@@ -116,70 +116,54 @@ locate_udp_v6(struct locate *l)
 /* Fields of the BTH, and where it stands. */
 static inline void
 fill(struct roce_pkt *pkt, struct rte_mbuf *m, const struct roce_bth *bth,
-		const struct roce_opcode_info *op, uint32_t payload_off, uint32_t body)
+		const struct roce_opcode_info *op, struct roce_frame_body body)
 {
 	const uint32_t dest_qp = rte_be_to_cpu_32(bth->dest_qp);
 	const uint32_t psn = rte_be_to_cpu_32(bth->psn);
-	const uint32_t pad = (bth->flags & ROCE_BTH_PAD_MASK) >> ROCE_BTH_PAD_SHIFT;
 
 	pkt->m = m;
 	pkt->op = op;
 	pkt->bth = (const uint8_t *)bth;
 	pkt->dest_qp = dest_qp & ROCE_QPN_MASK;
 	pkt->psn = psn & 0xffffff;
-	pkt->payload_off = payload_off;
-	pkt->payload_len = body - pad;
+	pkt->payload_off = body.off;
+	pkt->payload_len = body.len - body.pad;
 	pkt->opcode = bth->opcode;
-	pkt->pad = (uint8_t)pad;
+	pkt->pad = (uint8_t)body.pad;
 	pkt->ack_req = (psn & ROCE_BTH_ACKREQ) != 0;
 	pkt->solicited = (bth->flags & ROCE_BTH_SE) != 0;
 	pkt->becn = (dest_qp & ROCE_BTH_BECN) != 0;
 }
 
-/*
- * Judges everything from the UDP header on and fills the packet.
- *
- * The port was found to be ours; that the rest of the UDP header and the BTH lie in the first
- * segment is proved here. @p ip_payload: bytes that the IP header says follow it; a length below
- * the IP header's own arrives wrapped around and equals no UDP length.
- */
+/* Judges everything from the UDP header on, whose port was found to be ours, and fills the packet. */
 static enum roce_frame_verdict
 parse_transport(struct rte_mbuf *m, struct roce_pkt *pkt, uint32_t udp_off, uint32_t ip_payload)
 {
-	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
-	const struct rte_udp_hdr *udp = (const struct rte_udp_hdr *)(frame + udp_off);
-	const struct roce_bth *bth = (const struct roce_bth *)(frame + udp_off + UDP_LEN);
-	const uint32_t bth_off = udp_off + UDP_LEN;
-	const struct roce_opcode_info *op;
-	uint32_t udp_len, transport, body, pad;
+	const struct roce_frame_known known = {
+		.udp_off = udp_off,
+		.ip_payload = ip_payload,
+		.held = m->pkt_len,
+	};
+	const struct roce_bth *bth =
+			rte_pktmbuf_mtod_offset(m, const struct roce_bth *, udp_off + UDP_LEN);
+	enum roce_frame_verdict verdict;
+	struct roce_frame_body body;
 
-	if (unlikely(m->data_len < bth_off + BTH_LEN))
+	if (unlikely(m->data_len < udp_off + UDP_LEN + BTH_LEN))
 		return ROCE_FRAME_LENGTH;
-	udp_len = rte_be_to_cpu_16(udp->dgram_len);
-	if (unlikely(udp_len != ip_payload || udp_len < UDP_LEN + BTH_LEN + ROCE_ICRC_LEN ||
-			    m->pkt_len < udp_off + udp_len))
-		return ROCE_FRAME_LENGTH;
+	verdict = roce_frame_judge(m, known, &roce_opcode[bth->opcode], &body);
+	if (likely(verdict == ROCE_FRAME_OK))
+		fill(pkt, m, bth, &roce_opcode[bth->opcode], body);
+	return verdict;
+}
 
-	if (unlikely((bth->flags & ROCE_BTH_TVER_MASK) != 0))
-		return ROCE_FRAME_VERSION;
-	op = &roce_opcode[bth->opcode];
-	if (unlikely(op->flags == 0))
-		return ROCE_FRAME_OPCODE;
-
-	transport = udp_len - UDP_LEN - ROCE_ICRC_LEN;
-	if (unlikely(transport < op->header_len || m->data_len < bth_off + op->header_len))
-		return ROCE_FRAME_LENGTH;
-	body = transport - op->header_len;
-	pad = (bth->flags & ROCE_BTH_PAD_MASK) >> ROCE_BTH_PAD_SHIFT;
-	if (unlikely((body & 3) != 0 || body < pad ||
-			    (body != 0 && (op->flags & ROCE_OP_PAYLOAD) == 0)))
-		return ROCE_FRAME_LENGTH;
-	if (unlikely((bth->pkey & RTE_BE16(ROCE_PKEY_MASK)) !=
-			    RTE_BE16(ROCE_PKEY_DEFAULT & ROCE_PKEY_MASK)))
-		return ROCE_FRAME_PKEY;
-
-	fill(pkt, m, bth, op, bth_off + op->header_len, body);
-	return ROCE_FRAME_OK;
+/* Fields of an IPv4 header. */
+static inline void
+fill_v4(struct roce_pkt *pkt, const struct rte_ipv4_hdr *ip)
+{
+	pkt->l3 = (const uint8_t *)ip;
+	pkt->v6 = false;
+	pkt->ecn = ip->type_of_service & RTE_IPV4_HDR_ECN_MASK;
 }
 
 static enum roce_frame_verdict
@@ -188,11 +172,8 @@ parse_v4(struct rte_mbuf *m, struct roce_pkt *pkt, uint32_t l3_off)
 	const struct rte_ipv4_hdr *ip =
 			rte_pktmbuf_mtod_offset(m, const struct rte_ipv4_hdr *, l3_off);
 
-	pkt->l3 = (const uint8_t *)ip;
-	pkt->v6 = false;
-	pkt->ecn = ip->type_of_service & RTE_IPV4_HDR_ECN_MASK;
-	return parse_transport(m, pkt, l3_off + IPV4_LEN,
-			(uint32_t)rte_be_to_cpu_16(ip->total_length) - (uint32_t)IPV4_LEN);
+	fill_v4(pkt, ip);
+	return parse_transport(m, pkt, l3_off + IPV4_LEN, roce_ipv4_payload(ip));
 }
 
 static enum roce_frame_verdict
@@ -243,27 +224,14 @@ parse_any(struct rte_mbuf *m, struct roce_pkt *pkt)
 static inline bool
 parse_plain(struct rte_mbuf *m, const uint8_t *frame, struct roce_pkt *pkt)
 {
-	const struct rte_ipv4_hdr *ip = (const struct rte_ipv4_hdr *)(frame + ETH_LEN);
-	const struct rte_udp_hdr *udp = (const struct rte_udp_hdr *)(frame + ROCE_PLAIN_UDP);
 	const struct roce_bth *bth = (const struct roce_bth *)(frame + ROCE_PLAIN_BTH);
 	const struct roce_opcode_info *op = &roce_opcode[bth->opcode];
-	const uint32_t udp_len = rte_be_to_cpu_16(udp->dgram_len);
-	const uint32_t payload_off = ROCE_PLAIN_BTH + op->header_len;
-	const int32_t body = (int32_t)(udp_len - UDP_LEN - ROCE_ICRC_LEN) - op->header_len;
+	struct roce_frame_body body;
 
-	if (unlikely(!roce_frame_is_plain(frame)))
+	if (unlikely(!roce_plain_is_good(m, op, m->pkt_len, &body)))
 		return false;
-	if (unlikely(udp_len + IPV4_LEN != rte_be_to_cpu_16(ip->total_length) || body < 0 ||
-			    m->data_len < payload_off || m->pkt_len < ROCE_PLAIN_UDP + udp_len))
-		return false;
-	if (unlikely(!(op->flags & ROCE_OP_PAYLOAD) && (body != 0 || op->flags == 0)))
-		return false;
-	fill(pkt, m, bth, op, payload_off, (uint32_t)body);
-	if (unlikely((body & 3) != 0 || body < pkt->pad))
-		return false;
-	pkt->l3 = (const uint8_t *)ip;
-	pkt->v6 = false;
-	pkt->ecn = ip->type_of_service & RTE_IPV4_HDR_ECN_MASK;
+	fill(pkt, m, bth, op, body);
+	fill_v4(pkt, (const struct rte_ipv4_hdr *)(frame + ROCE_PLAIN_IP));
 	return true;
 }
 
@@ -296,7 +264,7 @@ roce_frame_parse(struct rte_mbuf *m, struct roce_pkt *pkt)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
 
-	pkt->vlan_tci = (m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0 ? m->vlan_tci : 0;
+	pkt->vlan_tci = roce_frame_stripped_tag(m);
 	if (likely(m->data_len >= ROCE_PLAIN_END && parse_plain(m, frame, pkt)))
 		return ROCE_FRAME_OK;
 	if (m->data_len >= ROCE_PLAIN_BTH && is_plainly_foreign(frame))

@@ -64,6 +64,101 @@ roce_frame_is_plain(const uint8_t *frame)
 			       (uint32_t)(udp->dst_port ^ RTE_BE16(ROCE_UDP_PORT))) == 0;
 }
 
+/** Facts about a frame that roce_frame_judge() need not find out. */
+struct roce_frame_known {
+	uint32_t udp_off;    /**< where UDP begins, whose port is ours */
+	uint32_t ip_payload; /**< bytes that the IP header says follow it */
+	uint32_t held; /**< bytes of the frame: of all segments, or of the first one where that shall have all */
+	bool plain; /**< roce_frame_is_plain() said yes: version and partition are good */
+};
+
+/** Bytes behind all headers of a frame that was judged good. */
+struct roce_frame_body {
+	uint32_t off; /**< where they begin */
+	uint32_t len; /**< payload and pad, without the ICRC */
+	uint32_t pad;
+};
+
+/** Bytes that IPv4 without options says follow it. A length below its own wraps around, and equals no UDP length. */
+static inline uint32_t
+roce_ipv4_payload(const struct rte_ipv4_hdr *ip)
+{
+	return (uint32_t)rte_be_to_cpu_16(ip->total_length) - (uint32_t)sizeof(*ip);
+}
+
+/**
+ * Judge everything from the UDP header on.
+ *
+ * @param m   with the UDP header and a BTH in its first segment.
+ * @param op  of the opcode byte; a caller who knows it has validated only what is left to be validated.
+ * @return the first fault in this order; @p body is filled when there is none.
+ */
+static __rte_always_inline enum roce_frame_verdict
+roce_frame_judge(const struct rte_mbuf *m, struct roce_frame_known known,
+		const struct roce_opcode_info *op, struct roce_frame_body *body)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
+	const struct rte_udp_hdr *udp = (const struct rte_udp_hdr *)(frame + known.udp_off);
+	const struct roce_bth *bth = (const struct roce_bth *)(udp + 1);
+	const uint32_t headers = known.udp_off + (uint32_t)sizeof(*udp) + op->header_len;
+	const uint32_t end = headers + ROCE_ICRC_LEN;
+	const uint32_t udp_len = rte_be_to_cpu_16(udp->dgram_len);
+	const uint32_t len = known.udp_off + udp_len - end;
+	const uint32_t pad = (bth->flags & ROCE_BTH_PAD_MASK) >> ROCE_BTH_PAD_SHIFT;
+
+	if (unlikely(udp_len != known.ip_payload))
+		return ROCE_FRAME_LENGTH;
+	if (!known.plain &&
+			unlikely(known.held < known.udp_off + udp_len ||
+					udp_len < sizeof(*udp) + sizeof(*bth) + ROCE_ICRC_LEN))
+		return ROCE_FRAME_LENGTH;
+	if (!known.plain && unlikely((bth->flags & ROCE_BTH_TVER_MASK) != 0))
+		return ROCE_FRAME_VERSION;
+	if (unlikely(!(op->flags & ROCE_OP_PAYLOAD) && op->flags == 0))
+		return ROCE_FRAME_OPCODE;
+	/* A body that ends before it begins wraps around, and is behind the end of any frame. */
+	if (unlikely(m->data_len < headers || known.held < end || len > known.held - end ||
+			    (len & 3) != 0 || len < pad ||
+			    (!(op->flags & ROCE_OP_PAYLOAD) && len != 0)))
+		return ROCE_FRAME_LENGTH;
+	if (!known.plain &&
+			unlikely((bth->pkey & RTE_BE16(ROCE_PKEY_MASK)) !=
+					RTE_BE16(ROCE_PKEY_DEFAULT & ROCE_PKEY_MASK)))
+		return ROCE_FRAME_PKEY;
+	*body = (struct roce_frame_body){ .off = headers, .len = len, .pad = pad };
+	return ROCE_FRAME_OK;
+}
+
+/**
+ * Judge a frame as most are. Its header is plain, or the answer is no.
+ *
+ * @param m   with ROCE_PLAIN_END bytes at least in its first segment.
+ * @param op,held,body as in roce_frame_judge().
+ */
+static __rte_always_inline bool
+roce_plain_is_good(const struct rte_mbuf *m, const struct roce_opcode_info *op, uint32_t held,
+		struct roce_frame_body *body)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
+	const struct rte_ipv4_hdr *ip = (const struct rte_ipv4_hdr *)(frame + ROCE_PLAIN_IP);
+	const struct roce_frame_known known = {
+		.udp_off = ROCE_PLAIN_UDP,
+		.ip_payload = roce_ipv4_payload(ip),
+		.held = held,
+		.plain = true,
+	};
+
+	return likely(roce_frame_is_plain(frame)) &&
+			likely(roce_frame_judge(m, known, op, body) == ROCE_FRAME_OK);
+}
+
+/** The tag that a device took out of a frame; 0: it was untagged. */
+static inline uint16_t
+roce_frame_stripped_tag(const struct rte_mbuf *m)
+{
+	return (m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0 ? m->vlan_tci : 0;
+}
+
 /** A whole SEND in a plain frame. */
 struct roce_plain_send {
 	uint64_t flow4; /**< source and destination address, as they stand in the frame */
@@ -89,30 +184,23 @@ roce_plain_send_parse(const struct rte_mbuf *m, struct roce_plain_send *send)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
 	const struct rte_ipv4_hdr *ip = (const struct rte_ipv4_hdr *)(frame + ROCE_PLAIN_IP);
-	const struct rte_udp_hdr *udp = (const struct rte_udp_hdr *)(frame + ROCE_PLAIN_UDP);
 	const struct roce_bth *bth = (const struct roce_bth *)(frame + ROCE_PLAIN_BTH);
-	uint32_t udp_len, body, pad, psn;
+	struct roce_frame_body body;
+	uint32_t psn;
 
 	if (m->data_len < ROCE_PLAIN_END + ROCE_ICRC_LEN ||
 			bth->opcode != IBV_OPCODE_RC_SEND_ONLY ||
-			unlikely(!roce_frame_is_plain(frame)))
-		return false;
-	udp_len = rte_be_to_cpu_16(udp->dgram_len);
-	body = udp_len - (ROCE_PLAIN_END - ROCE_PLAIN_UDP) - ROCE_ICRC_LEN;
-	pad = (bth->flags & ROCE_BTH_PAD_MASK) >> ROCE_BTH_PAD_SHIFT;
-	/* A length below that of the headers wraps around, and is behind the end of any segment. */
-	if (unlikely(udp_len + ROCE_IPV4_LEN != rte_be_to_cpu_16(ip->total_length) ||
-			    body > m->data_len - (ROCE_PLAIN_END + ROCE_ICRC_LEN) ||
-			    (body & 3) != 0 || body < pad))
+			!roce_plain_is_good(m, &roce_opcode[IBV_OPCODE_RC_SEND_ONLY], m->data_len,
+					&body))
 		return false;
 	psn = rte_be_to_cpu_32(bth->psn);
 	memcpy(&send->flow4, &ip->src_addr, sizeof(send->flow4));
 	send->dest_qp = rte_be_to_cpu_32(bth->dest_qp) & ROCE_QPN_MASK;
 	send->psn = psn & 0xffffff;
 	send->payload = frame + ROCE_PLAIN_END;
-	send->payload_len = body - pad;
-	send->icrc = frame + ROCE_PLAIN_END + body;
-	send->vlan_tci = (m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0 ? m->vlan_tci : 0;
+	send->payload_len = body.len - body.pad;
+	send->icrc = frame + ROCE_PLAIN_END + body.len;
+	send->vlan_tci = roce_frame_stripped_tag(m);
 	send->ack_req = (psn & ROCE_BTH_ACKREQ) != 0;
 	send->solicited = (bth->flags & ROCE_BTH_SE) != 0;
 	send->congested = (ip->type_of_service & RTE_IPV4_HDR_ECN_MASK) == RTE_IPV4_HDR_ECN_CE;
