@@ -86,14 +86,14 @@ rig_sweep(void **state)
 }
 
 /* NOLINTBEGIN(bugprone-macro-parentheses): names of types, and of functions */
-#define QUERY(kind, name)                                                       \
-	DAT_##kind##_PARAM name##_param(DAT_##kind##_HANDLE handle)             \
-	{                                                                       \
-		DAT_##kind##_PARAM param;                                       \
-                                                                                \
-		memset((void *)&param, POISON, sizeof(param));                  \
-		ok(dat_##name##_query(handle, DAT_##kind##_FIELD_ALL, &param)); \
-		return param;                                                   \
+#define QUERY(kind, name)                                                     \
+	DAT_##kind##_PARAM name##_param(DAT_##kind##_HANDLE name)             \
+	{                                                                     \
+		DAT_##kind##_PARAM param;                                     \
+                                                                              \
+		memset((void *)&param, POISON, sizeof(param));                \
+		ok(dat_##name##_query(name, DAT_##kind##_FIELD_ALL, &param)); \
+		return param;                                                 \
 	}
 /* NOLINTEND(bugprone-macro-parentheses) */
 
