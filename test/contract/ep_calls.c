@@ -15,7 +15,7 @@
 #define QUALITY   DAT_QOS_BEST_EFFORT
 #define AT_A      A_ADDRESS, NEW_QUAL
 
-/* What calls store, and nobody looks at. */
+/* Results of calls that no test looks at. */
 static struct {
 	DAT_EP_PARAM param;
 	DAT_EP_STATE state;
@@ -25,7 +25,7 @@ static struct {
 	DAT_RMR_CONTEXT context;
 } out;
 
-/* What they read: memory of b's, and of a's. */
+/* Sources of READs: memory of b's, and of a's. */
 static struct {
 	DAT_LMR_TRIPLET message, number;
 	DAT_RMR_TRIPLET there, number_there;
@@ -40,7 +40,7 @@ prepare(void)
 	in.number_there = target(a, 0, sizeof(uint64_t));
 }
 
-/* What it is, but for one value. */
+/* Its attributes, but for one value. */
 #define MODIFY(title, field, member, value)                     \
 	DAT_RETURN call_modify_##title(void)                    \
 	{                                                       \

@@ -15,7 +15,7 @@ enum verb {
 	VERBS
 };
 
-/** What a posts with; b lets it. */
+/** Memory that a's posts use; b grants it. */
 struct mix {
 	DAT_RMR_HANDLE rmr; /**< of a; what it binds */
 	DAT_RMR_CONTEXT target; /**< where a writes and reads: all of b's buffer, unless the test wants another */

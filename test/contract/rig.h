@@ -69,7 +69,7 @@ int rig_sweep(void **state);
 #define want_bad_handle(call, of)  want_error(call, DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_##of)
 #define want_bad_state(call, told) want_error(call, DAT_INVALID_STATE, DAT_INVALID_STATE_##told)
 
-/* What @p mask asks for of a member is what a question for everything tells. */
+/* A member that @p mask asks for has the value that a query of all members gives. */
 #define want_asked(mask, bit, some, all, member) \
 	if (((mask) & (bit)) != 0)               \
 	assert_memory_equal(&(some)->member, &(all)->member, sizeof((all)->member))

@@ -6,7 +6,7 @@
 #define CALLS_MAX 64
 #define TAKES     400
 
-/** What an agent has heard. Static, as it hears of the close, too. */
+/** Events of an agent. Static, as it hears of the close, too. */
 struct heard {
 	unsigned int calls;
 	DAT_EVD_HANDLE evd[CALLS_MAX];

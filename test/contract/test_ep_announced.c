@@ -25,7 +25,7 @@ provider_attributes__announce_everything(void **state)
 	}
 }
 
-/* What is announced is there: neither a count is DAT_VALUE_UNKNOWN, nor a call DAT_MODEL_NOT_SUPPORTED. */
+/* Announced features exist: no count is DAT_VALUE_UNKNOWN, no call answers DAT_MODEL_NOT_SUPPORTED. */
 /* Proves: ep_recv_query.3 srq_query.5 ep_set_watermark.7 srq_set_lw.4 ep_create_with_srq.4 */
 static void
 provider_attributes__keep_their_word(void **state)

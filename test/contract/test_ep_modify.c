@@ -222,7 +222,7 @@ modify__takes_effect(void **state)
 
 #define N 9 /**< segments, more than an endpoint has unless it is asked for */
 
-/** What an endpoint is asked to do. */
+/** Calls that an endpoint gets. */
 enum verb {
 	RECV,
 	SEND,

@@ -62,7 +62,7 @@ bind_now(DAT_LMR_TRIPLET triplet, unsigned int priv, uint64_t value)
 	want_bind(value, DAT_RMR_BIND_SUCCESS);
 }
 
-/* What is bound now; 0: nothing. */
+/* The context that is bound now; 0: nothing is. */
 static void
 want_context(DAT_RMR_CONTEXT wanted)
 {

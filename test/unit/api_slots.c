@@ -6,7 +6,7 @@
 
 struct seen seen;
 
-/* What an argument says, in a word of its own: the first eight bytes of what is longer. */
+/* An argument as a word: its first eight bytes, if it is longer. */
 #define WORD(x) seen.argument[seen.count++] = word_of(&(x), sizeof(x));
 
 static uint64_t

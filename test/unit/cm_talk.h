@@ -23,7 +23,7 @@ uint32_t connections(const struct end *end);
 /** A pair that is connected; the active end's connection in @p a, the passive one's in @p b. */
 void world_connected(struct roce_cm_conn **a, struct roce_cm_conn **b);
 
-/** What both ends were told, in the letters of told_all(). */
+/** Events of both ends, in the letters of told_all(). */
 void expect_told(const char *by_active, const char *by_passive);
 
 /** Everybody let go of everything: nothing is left. Another world begins. */

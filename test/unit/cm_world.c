@@ -324,7 +324,7 @@ world_run(uint64_t until)
 			continue;
 		}
 		next = world_next();
-		/* Who waits for a buffer waits for the frames in flight. */
+		/* A wait for a buffer is a wait for the frames in flight. */
 		if (next <= world->now && world->flying > 0)
 			next = world_arrival();
 		/* A deadline may be early, but not for ever. */

@@ -132,7 +132,7 @@ void *poll_engine(void *arg);
 struct rte_mempool *make_pool(const char *kind, unsigned int index);
 /** The pools of all scenes, once for the program. */
 void make_pools(void);
-/** What a connection of this queue pair fixes, and how the frames of its peer look. */
+/** Values that a connection of this queue pair fixes, and the look of the frames of its peer. */
 void introduce(struct endpoint *ep);
 /** Everything but the threads, with @c engines of @p s; and the end of it, with each frame and byte back. */
 void open_scene(struct scene *s);
