@@ -51,7 +51,7 @@ create_qp(struct dapl_ep *ep, const struct dapl_ep_create *create, struct roce_q
 		qp.max_recv_sge = (uint16_t)attr->max_recv_iov;
 	}
 	/* Attributes that are left out stand for four segments, which most endpoints never use. */
-	return roce_qp_create_lean(&qp, out) == 0 ? DAPL_OK : DAPL_NO_MEMORY;
+	return roce_qp_create_small(&qp, out) == 0 ? DAPL_OK : DAPL_NO_MEMORY;
 }
 
 /* Be what is described, on this queue pair. */
@@ -71,8 +71,8 @@ adopt(struct dapl_ep *ep, const struct dapl_ep_create *as, struct roce_qp *qp)
 	ep->connect_evd = as->connect_evd;
 	ep->srq = as->srq;
 	ep->attr = as->attr;
-	ep->quiet_recvs = as->attr.recv_notify == DAPL_NOTIFY_UNSIGNALLED;
-	ep->quiet_requests = as->attr.request_notify == DAPL_NOTIFY_UNSIGNALLED;
+	ep->unsignalled_recvs = as->attr.recv_notify == DAPL_NOTIFY_UNSIGNALLED;
+	ep->unsignalled_requests = as->attr.request_notify == DAPL_NOTIFY_UNSIGNALLED;
 }
 
 static void
@@ -147,7 +147,7 @@ dapl_ep_set_watermark(struct dapl_ep *ep, int32_t soft, int32_t hard)
 	dapl_ep_lock(ep);
 	ep->attr.srq_soft_hw = soft;
 	ep->hard_high = hard;
-	ep->watched = soft != DAPL_HIGH_WATER_NONE || hard != DAPL_HIGH_WATER_NONE;
+	ep->has_watermark = soft != DAPL_HIGH_WATER_NONE || hard != DAPL_HIGH_WATER_NONE;
 	roce_qp_set_high(ep->qp, high_of(soft), high_of(hard));
 	dapl_ep_unlock(ep);
 }
@@ -253,7 +253,7 @@ dapl_ep_modify(struct dapl_ep *ep, const struct dapl_ep_create *to)
 	for (unsigned int i = 0; i < RTE_DIM(left); i++)
 		dapl_obj_drop(left[i]);
 	/* The marks are those of the endpoint, whatever queue pair it has. */
-	if (qp != old && ep->watched)
+	if (qp != old && ep->has_watermark)
 		dapl_ep_set_watermark(ep, ep->attr.srq_soft_hw, ep->hard_high);
 	return status;
 }
@@ -264,7 +264,7 @@ destroy_locked(struct dapl_ep *ep)
 {
 	dapl_obj_retire_locked(ep);
 	dapl_unfeed(ep);
-	roce_qp_final_ack(ep->qp);
+	roce_qp_make_final_ack(ep->qp);
 	dapl_ep_forget_conn(ep);
 	/* From here on the engine has nothing to tell about it. */
 	roce_qp_to_reset(ep->qp);

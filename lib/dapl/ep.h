@@ -52,9 +52,9 @@ struct dapl_ep {
 	uint8_t max_request_iov;
 	uint8_t max_recv_iov;
 	bool has_srq : 1;
-	bool watched : 1; /**< a high watermark was set: a post to its own queue may exceed it */
-	bool quiet_recvs : 1;    /**< a receive may be posted as unsignalled */
-	bool quiet_requests : 1; /**< a request may */
+	bool has_watermark : 1; /**< a high watermark was set: a post to its own queue may exceed it */
+	bool unsignalled_recvs : 1;    /**< a receive may be posted as unsignalled */
+	bool unsignalled_requests : 1; /**< a request may */
 
 	struct roce_engine *engine; /**< of the queue pair when that is not engine 0, else NULL */
 	struct roce_cm_conn *conn;  /**< NULL when there is none */

@@ -328,7 +328,7 @@ dapl_ep_disconnect(struct dapl_ep *ep, bool graceful)
 	} else if (ep->state == DAPL_EP_STATE_DISCONNECT_PENDING) {
 		roce_qp_drain(ep->qp);
 	} else {
-		roce_qp_final_ack(ep->qp);
+		roce_qp_make_final_ack(ep->qp);
 		roce_qp_to_error(ep->qp);
 		dapl_ep_forget_conn(ep);
 		dapl_ep_push(ep, DAPL_CONN_DISCONNECTED, NULL, 0);

@@ -31,7 +31,7 @@ dapl_ep_post_recv(struct dapl_ep *ep, const struct roce_recv_wr *wr)
 	rc = roce_qp_post_recv(ep->qp, wr);
 	if (unlikely(rc != 0))
 		return dapl_post_error(rc);
-	if (unlikely(ep->watched)) {
+	if (unlikely(ep->has_watermark)) {
 		dapl_ep_lock(ep);
 		roce_qp_check_high(ep->qp);
 		dapl_ep_unlock(ep);

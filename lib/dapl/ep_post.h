@@ -29,7 +29,7 @@ dapl_ep_try_send(struct dapl_ep *ep, struct roce_sge sge, uint64_t wr_id, uint8_
 static inline bool
 dapl_ep_try_recv(struct dapl_ep *ep, struct roce_sge sge, uint64_t wr_id)
 {
-	return likely(!ep->watched) && roce_qp_try_recv(ep->qp, sge, wr_id);
+	return likely(!ep->has_watermark) && roce_qp_try_recv(ep->qp, sge, wr_id);
 }
 /** Post to the endpoint's own receive queue, in any state. @return DAPL_OK; DAPL_SRQ_IN_USE; as dapl_post_error(). */
 enum dapl_status dapl_ep_post_recv(struct dapl_ep *ep, const struct roce_recv_wr *wr);

@@ -57,8 +57,8 @@ dapl_evd_destroy(struct dapl_evd *evd)
 	dapl_obj_retire(evd);
 	dapl_evd_leave_cno(evd);
 	/* A waiter that left may still hold it. */
-	rte_spinlock_lock(&evd->look_lock);
-	rte_spinlock_unlock(&evd->look_lock);
+	rte_spinlock_lock(&evd->waiter_lock);
+	rte_spinlock_unlock(&evd->waiter_lock);
 	dapl_waiters_retire(&evd->waiters);
 	drop_events(evd);
 	roce_cq_destroy(evd->cq);
@@ -101,12 +101,12 @@ resize_beside_waiter(struct dapl_evd *evd, uint32_t len)
 {
 	enum dapl_status status = DAPL_BUSY;
 
-	rte_spinlock_lock(&evd->look_lock);
+	rte_spinlock_lock(&evd->waiter_lock);
 	/* An event that was taken before this thread began to wait is to be seen, too. */
 	if (__atomic_load_n(&evd->taker, __ATOMIC_ACQUIRE) == DAPL_TAKER_WAITER)
 		/* So many events would never be there. */
 		status = evd->threshold > len ? DAPL_EVD_WAITER : resize(evd, len);
-	rte_spinlock_unlock(&evd->look_lock);
+	rte_spinlock_unlock(&evd->waiter_lock);
 	return status;
 }
 

@@ -53,7 +53,7 @@ struct dapl_evd {
 	uint8_t notify; /**< enum dapl_notify of what feeds it, if that is one of the last two; atomic */
 	struct dapl_feeds feeds;
 
-	rte_spinlock_t look_lock; /**< held by the waiter while it touches the ring, and when it leaves */
+	rte_spinlock_t waiter_lock; /**< held by the waiter while it touches the ring, and when it leaves */
 	uint32_t threshold; /**< of the waiter; 0: there is none, or he has only come; atomic */
 	struct dapl_waiters waiters;
 

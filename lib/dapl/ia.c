@@ -160,7 +160,7 @@ dapl_ia_open(const struct dapl_ia_open *open, struct dapl_ia **ia)
 	if (status != DAPL_OK)
 		goto leave_device;
 	if (!i->attr.serviced && !roce_device_is_manual(i->device)) {
-		i->progress_thread = dapl_progress_thread_use(open->eager);
+		i->progress_thread = dapl_progress_thread_use(open->poll_always);
 		if (!i->progress_thread) {
 			status = DAPL_NO_MEMORY;
 			goto close_async;

@@ -62,8 +62,8 @@ struct dapl_ia {
 	TAILQ_ENTRY(dapl_ia) alive; /**< the open, opening and closing; lock of forks */
 	/* Behind all that is read with every call: two threads write here, now and then. */
 	uintptr_t poller; /**< the last thread that polled the device by a dequeue; 0: none has; atomic */
-	uint32_t looks; /**< of others in passing, since then, and DAPL_LOOKED; atomic */
-	bool quiet;     /**< nobody polled it between the last two looks; the progress thread's */
+	uint32_t polls_by_others; /**< of threads that wait on another adapter, since then, and DAPL_VISITED; atomic */
+	bool unpolled; /**< nobody did between the last two visits of the progress thread, which alone uses this */
 };
 
 struct dapl_ia_open {
@@ -74,7 +74,7 @@ struct dapl_ia_open {
 	struct dapl_evd *async_evd; /**< of another open instance; NULL: see @c async_make */
 	bool async_make;            /**< make one for at least @c async_len events */
 	bool last_wqe;              /**< tell of DAPL_ASYNC_EP_LAST_WQE */
-	bool eager;                 /**< the progress thread polls beside the consumer, too */
+	bool poll_always;           /**< the progress thread polls even while the consumer does */
 	int32_t async_len;
 };
 

@@ -19,7 +19,7 @@
 #include "roce/device.h"
 
 /** Looks in passing after which an adapter counts as left alone by the thread that polled it: some ten microseconds. */
-#define LOOKS_MAX 16u
+#define POLLS_MAX 16u
 
 static TAILQ_HEAD(ia_list, dapl_ia) open_ias = TAILQ_HEAD_INITIALIZER(open_ias);
 static rte_spinlock_t open_lock = RTE_SPINLOCK_INITIALIZER;
@@ -122,24 +122,24 @@ dapl_ia_is_open(const char *name)
 	return ia != NULL;
 }
 
-/* Does another thread poll here? Not any more when so many have looked in and it has not come. */
+/* Does another thread poll here? No longer, when others have polled so often since and it has not. */
 static bool
 is_attended(struct dapl_ia *ia)
 {
 	uintptr_t poller = __atomic_load_n(&ia->poller, __ATOMIC_RELAXED);
-	uint32_t looks;
+	uint32_t polls;
 
 	if (poller == 0 || poller == roce_bias_self())
 		return false;
-	looks = __atomic_load_n(&ia->looks, __ATOMIC_RELAXED);
-	if ((looks & ~DAPL_LOOKED) >= LOOKS_MAX)
+	polls = __atomic_load_n(&ia->polls_by_others, __ATOMIC_RELAXED);
+	if ((polls & ~DAPL_VISITED) >= POLLS_MAX)
 		return false;
-	__atomic_store_n(&ia->looks, looks + 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&ia->polls_by_others, polls + 1, __ATOMIC_RELAXED);
 	return true;
 }
 
 static unsigned int
-poll_others(const struct dapl_ia *ia, bool polite)
+poll_others(const struct dapl_ia *ia, bool skip_polled)
 {
 	struct dapl_ia *other;
 	unsigned int moved = 0;
@@ -149,7 +149,7 @@ poll_others(const struct dapl_ia *ia, bool polite)
 		return 0;
 	TAILQ_FOREACH(other, &open_ias, link)
 		if ((ia == NULL || other->domain != ia->domain) && !other->attr.serviced &&
-				!(polite && is_attended(other))) {
+				!(skip_polled && is_attended(other))) {
 			dapl_ia_polled(other);
 			moved += roce_device_poll(other->device);
 		}
@@ -159,34 +159,35 @@ poll_others(const struct dapl_ia *ia, bool polite)
 
 /* Several instances may share a device: one of them that is polled is enough. The lock is held. */
 static bool
-is_quiet(const struct dapl_ia *ia)
+is_unpolled(const struct dapl_ia *ia)
 {
 	const struct dapl_ia *other;
 
 	TAILQ_FOREACH(other, &open_ias, link)
-		if (other->domain == ia->domain && !other->quiet)
+		if (other->domain == ia->domain && !other->unpolled)
 			return false;
 	return true;
 }
 
 unsigned int
-dapl_ia_poll_quiet(enum dapl_quiet *quiet)
+dapl_ia_poll_unpolled(enum dapl_polling *polling)
 {
 	struct dapl_ia *ia;
 	unsigned int moved = 0;
 
-	*quiet = DAPL_ATTENDED;
+	*polling = DAPL_POLLED;
 	if (!begin_walk())
 		return 0;
-	*quiet = DAPL_NOT_BEGUN;
+	*polling = DAPL_NOT_BEGUN;
 	TAILQ_FOREACH(ia, &open_ias, link)
-		ia->quiet = (__atomic_fetch_or(&ia->looks, DAPL_LOOKED, __ATOMIC_RELAXED) &
-					    DAPL_LOOKED) != 0;
+		ia->unpolled = (__atomic_fetch_or(&ia->polls_by_others, DAPL_VISITED,
+						__ATOMIC_RELAXED) &
+					       DAPL_VISITED) != 0;
 	TAILQ_FOREACH(ia, &open_ias, link) {
 		if (!ia->progress_thread || !__atomic_load_n(&ia->begun, __ATOMIC_SEQ_CST))
 			continue;
-		*quiet = RTE_MAX(*quiet, is_quiet(ia) ? DAPL_QUIET : DAPL_ATTENDED);
-		if (is_quiet(ia))
+		*polling = RTE_MAX(*polling, is_unpolled(ia) ? DAPL_UNPOLLED : DAPL_POLLED);
+		if (is_unpolled(ia))
 			moved += roce_device_poll(ia->device);
 	}
 	end_walk();

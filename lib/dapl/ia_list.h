@@ -13,8 +13,8 @@
 #include "dapl/ia.h"
 #include "queue/bias.h"
 
-/** The progress thread has looked, and nobody has polled the device since. */
-#define DAPL_LOOKED (UINT32_C(1) << 31)
+/** The progress thread has visited the adapter, and no thread has polled its device since. */
+#define DAPL_VISITED (UINT32_C(1) << 31)
 
 /** The caller polls a dispatcher of this instance, and is about to poll its device. */
 static inline void
@@ -24,18 +24,18 @@ dapl_ia_attend(struct dapl_ia *ia)
 
 	if (__atomic_load_n(&ia->poller, __ATOMIC_RELAXED) != self)
 		__atomic_store_n(&ia->poller, self, __ATOMIC_RELAXED);
-	if (__atomic_load_n(&ia->looks, __ATOMIC_RELAXED) != 0)
-		__atomic_store_n(&ia->looks, 0, __ATOMIC_RELAXED);
+	if (__atomic_load_n(&ia->polls_by_others, __ATOMIC_RELAXED) != 0)
+		__atomic_store_n(&ia->polls_by_others, 0, __ATOMIC_RELAXED);
 }
 
 /** The caller polls its device in another way. */
 static inline void
 dapl_ia_polled(struct dapl_ia *ia)
 {
-	uint32_t looks = __atomic_load_n(&ia->looks, __ATOMIC_RELAXED);
+	uint32_t polls = __atomic_load_n(&ia->polls_by_others, __ATOMIC_RELAXED);
 
-	if ((looks & DAPL_LOOKED) != 0)
-		__atomic_store_n(&ia->looks, looks & ~DAPL_LOOKED, __ATOMIC_RELAXED);
+	if ((polls & DAPL_VISITED) != 0)
+		__atomic_store_n(&ia->polls_by_others, polls & ~DAPL_VISITED, __ATOMIC_RELAXED);
 }
 
 /**
@@ -51,17 +51,17 @@ unsigned int dapl_ia_poll_others(const struct dapl_ia *ia);
 void dapl_ia_poll_unattended(const struct dapl_ia *ia);
 
 /** Facts that the progress thread collects of all open adapters that use it. */
-enum dapl_quiet {
+enum dapl_polling {
 	DAPL_NOT_BEGUN, /**< none has listened or connected */
-	DAPL_ATTENDED,  /**< others poll those that have, or look for themselves just now */
-	DAPL_QUIET,     /**< at least one that has was polled by nobody since the last look */
+	DAPL_POLLED,    /**< other threads poll those that have, or walk over the adapters now */
+	DAPL_UNPOLLED, /**< of at least one that has no thread has polled the device since the last visit */
 };
 
 /**
  * For the progress thread: poll once the devices that have begun and that nobody has polled since the last call.
  * @return frames moved.
  */
-unsigned int dapl_ia_poll_quiet(enum dapl_quiet *quiet);
+unsigned int dapl_ia_poll_unpolled(enum dapl_polling *polling);
 
 /** For the progress thread: poll once every device that uses it. @return frames moved. */
 unsigned int dapl_ia_poll_automatic(void);

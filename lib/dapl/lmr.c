@@ -28,7 +28,7 @@ register_shared(struct dapl_lmr *l, const void *cookie)
 {
 	enum dapl_status status;
 
-	if (!dapl_shared_look(l->addr, l->length, &l->shared.backing))
+	if (!dapl_shared_find_backing(l->addr, l->length, &l->shared.backing))
 		return DAPL_NOT_SHARED;
 	l->shared.length = l->length;
 	memcpy(l->shared.cookie, cookie, sizeof(l->shared.cookie));

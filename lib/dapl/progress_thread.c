@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * A thread that polls what nobody else polls. Consumers were written for adapters that work by themselves: they look at
+ * A thread that polls what no other thread polls. Consumers were written for adapters that work by themselves: they read
  * memory, compute, sleep, or stand at a breakpoint, and call nothing meanwhile; their peers expect answers all the same.
  *
- * It leaves alone what somebody polls, and looks less and less often whether that is still so: a polling consumer
+ * It leaves alone what another thread polls, and checks less and less often whether that is still so: a polling consumer
  * meets it a few hundred times a second for some hundred instructions, and never at an engine's lock.
  */
 
@@ -19,69 +19,69 @@
 #include "dapl/progress_thread.h"
 #include "dapl/wait.h"
 
-#define NAP_NS      50000L
-#define LONG_NAP_NS 1000000L
-#define NAPS        400u     /**< in a row before they are long */
-#define AWAY_NAP_NS 4000000L /**< the longest while others poll */
-#define UNTIL_WOKEN (-1L)    /**< while nothing has begun */
-#define REST_NS     (UINT64_C(3600) * NS_PER_S)
+#define SLEEP_NS      50000L
+#define LONG_SLEEP_NS 1000000L
+#define SLEEPS        400u     /**< in a row before they are long */
+#define AWAY_SLEEP_NS 4000000L /**< the longest while others poll */
+#define UNTIL_WOKEN   (-1L)    /**< while nothing has begun */
+#define REST_NS       (UINT64_C(3600) * NS_PER_S)
 
 static pthread_mutex_t users_lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned int users;
 static pthread_t thread;
-static bool stop;  /* atomic */
-static bool eager; /* before the thread starts */
+static bool stop;        /* atomic */
+static bool poll_always; /* before the thread starts */
 
 /* While nothing has begun the thread sleeps on it: until an adapter begins, or the thread is to end. */
 static struct dapl_eventcount wakeup;
 
-/** Results of the last looks. */
-struct looks {
+/** Results of the last visits. */
+struct visits {
 	unsigned int idle; /**< in a row at which nothing moved */
-	long away_ns;      /**< the last nap while there was nothing to do here; 0: there was */
+	long away_ns;      /**< the last sleep while there was nothing to do here; 0: there was */
 };
 
-/* One look. @return nanoseconds to sleep, below a second; UNTIL_WOKEN; 0: at once again. */
+/* One visit to all adapters. @return nanoseconds to sleep, below a second; UNTIL_WOKEN; 0: at once again. */
 static long
-look(struct looks *l)
+visit(struct visits *v)
 {
-	enum dapl_quiet quiet = eager ? DAPL_QUIET : DAPL_ATTENDED;
+	enum dapl_polling polling = poll_always ? DAPL_UNPOLLED : DAPL_POLLED;
 	unsigned int moved = 0;
 
 	/*
 	 * Tools of DAT 2.0 free an endpoint right behind their last event, and their peers want its acknowledgement all
-	 * the same: it does not wait until the consumer is known to be quiet.
+	 * the same: it does not wait until the consumer is known not to poll.
 	 */
-	if (eager)
+	if (poll_always)
 		moved = dapl_ia_poll_automatic();
 	else if (!dapl_wait_sleeps())
-		moved = dapl_ia_poll_quiet(&quiet);
-	if (quiet != DAPL_QUIET) {
-		l->idle = 0;
-		l->away_ns = l->away_ns == 0 ? NAP_NS : RTE_MIN(2 * l->away_ns, AWAY_NAP_NS);
-		return quiet == DAPL_NOT_BEGUN ? UNTIL_WOKEN : l->away_ns;
+		moved = dapl_ia_poll_unpolled(&polling);
+	if (polling != DAPL_UNPOLLED) {
+		v->idle = 0;
+		v->away_ns = v->away_ns == 0 ? SLEEP_NS : RTE_MIN(2 * v->away_ns, AWAY_SLEEP_NS);
+		return polling == DAPL_NOT_BEGUN ? UNTIL_WOKEN : v->away_ns;
 	}
-	l->away_ns = 0;
-	l->idle = moved > 0 ? 0 : l->idle + 1;
+	v->away_ns = 0;
+	v->idle = moved > 0 ? 0 : v->idle + 1;
 	if (moved > 0)
 		return 0;
-	return l->idle < NAPS ? NAP_NS : LONG_NAP_NS;
+	return v->idle < SLEEPS ? SLEEP_NS : LONG_SLEEP_NS;
 }
 
 static void *
 progress_thread_main(void *arg)
 {
-	struct looks looks = { .idle = 0 };
+	struct visits visits = { .idle = 0 };
 
 	while (!__atomic_load_n(&stop, __ATOMIC_ACQUIRE)) {
 		uint32_t seen = dapl_eventcount_prepare(&wakeup);
-		struct timespec nap = { .tv_nsec = look(&looks) };
+		struct timespec duration = { .tv_nsec = visit(&visits) };
 
-		if (nap.tv_nsec == UNTIL_WOKEN) {
+		if (duration.tv_nsec == UNTIL_WOKEN) {
 			if (!__atomic_load_n(&stop, __ATOMIC_SEQ_CST))
 				(void)dapl_eventcount_sleep(&wakeup, seen, REST_NS);
-		} else if (nap.tv_nsec > 0) {
-			nanosleep(&nap, NULL);
+		} else if (duration.tv_nsec > 0) {
+			nanosleep(&duration, NULL);
 		}
 		dapl_eventcount_leave(&wakeup);
 	}
@@ -111,13 +111,13 @@ start(void)
 }
 
 bool
-dapl_progress_thread_use(bool beside)
+dapl_progress_thread_use(bool always)
 {
 	bool runs = true;
 
 	pthread_mutex_lock(&users_lock);
 	if (users == 0) {
-		eager = beside;
+		poll_always = always;
 		runs = start();
 	}
 	if (runs)

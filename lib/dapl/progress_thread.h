@@ -9,14 +9,14 @@
 
 #include <stdbool.h>
 
-/** The progress thread looks again: an adapter has begun. Any thread. */
+/** Wake the progress thread: an adapter has begun. Any thread. */
 void dapl_progress_thread_wake(void);
 
 /**
- * Let one thread of the process poll the open adapters that nobody else does, or @p eager all of them. Any thread.
+ * Let one thread of the process poll the open adapters that no other thread polls, or @p always all of them. Any thread.
  * @return false: none starts.
  */
-bool dapl_progress_thread_use(bool eager);
+bool dapl_progress_thread_use(bool always);
 /** Undo it; with the last user the thread is gone when the call returns. Holds no lock of another. */
 void dapl_progress_thread_drop(void);
 

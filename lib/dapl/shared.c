@@ -83,7 +83,7 @@ all_shared(FILE *maps, uint64_t addr, uint64_t end, struct dapl_backing *backing
 }
 
 bool
-dapl_shared_look(uint64_t addr, uint64_t length, struct dapl_backing *backing)
+dapl_shared_find_backing(uint64_t addr, uint64_t length, struct dapl_backing *backing)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
 	bool yes;

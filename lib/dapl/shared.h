@@ -29,7 +29,7 @@ struct dapl_shared {
 };
 
 /** Is all of it mapped as shared memory, and which is it? Reads /proc/self/maps. Any thread. */
-bool dapl_shared_look(uint64_t addr, uint64_t length, struct dapl_backing *backing);
+bool dapl_shared_find_backing(uint64_t addr, uint64_t length, struct dapl_backing *backing);
 /** Remember a region of shared memory. Any thread. @return false: its cookie names other memory; not added. */
 bool dapl_shared_add(struct dapl_shared *entry);
 void dapl_shared_remove(struct dapl_shared *entry);

@@ -48,9 +48,9 @@ static unsigned int sleepers; /* atomic */
 struct wait {
 	struct dapl_ia *ia;
 	struct dapl_eventcount *
-			count; /**< advances when look() may find something that it did not find before */
+			count; /**< advances when find() may find something that it did not find before */
 	/** @return DAPL_QUEUE_EMPTY: go on waiting; anything else: the wait is over. */
-	enum dapl_status (*look)(struct wait *w);
+	enum dapl_status (*find)(struct wait *w);
 	/** From now on the eventcount advances. */
 	void (*arm)(struct wait *w);
 	uint64_t hz;
@@ -131,7 +131,7 @@ sleep_for(struct wait *w, uint32_t seen, uint64_t ns)
 	return undisturbed;
 }
 
-/* No frame moved: spin for a while, then sleep. @return as look(). */
+/* No frame moved: spin for a while, then sleep. @return as find(). */
 static enum dapl_status
 idle(struct wait *w, uint64_t now)
 {
@@ -151,7 +151,7 @@ idle(struct wait *w, uint64_t now)
 		return DAPL_QUEUE_EMPTY;
 	w->arm(w);
 	seen = dapl_eventcount_prepare(w->count);
-	status = w->look(w);
+	status = w->find(w);
 	if (status == DAPL_QUEUE_EMPTY) {
 		/* With service lcores alone it sleeps for long, and polls no adapter that is opened meanwhile. */
 		__atomic_fetch_add(&sleepers, polls, __ATOMIC_RELAXED);
@@ -163,7 +163,7 @@ idle(struct wait *w, uint64_t now)
 	return status;
 }
 
-/* @return as look(); DAPL_TIMEOUT; DAPL_INTERRUPTED. */
+/* @return as find(); DAPL_TIMEOUT; DAPL_INTERRUPTED. */
 static enum dapl_status
 wait_for(struct wait *w, uint32_t timeout_us)
 {
@@ -176,7 +176,7 @@ wait_for(struct wait *w, uint32_t timeout_us)
 	for (;;) {
 		uint64_t now;
 
-		status = w->look(w);
+		status = w->find(w);
 		if (status != DAPL_QUEUE_EMPTY)
 			return status;
 		moved = poll_once(w);
@@ -227,7 +227,7 @@ take(const struct evd_wait *e)
 }
 
 static enum dapl_status
-look_for_event(struct wait *w)
+find_event(struct wait *w)
 {
 	struct evd_wait *e = (struct evd_wait *)w;
 	enum dapl_status status = DAPL_QUEUE_EMPTY;
@@ -237,10 +237,10 @@ look_for_event(struct wait *w)
 	if (__atomic_load_n(&e->evd->unwaitable, __ATOMIC_ACQUIRE))
 		return DAPL_EVD_UNWAITABLE;
 	/* Between two looks the ring may be exchanged. */
-	rte_spinlock_lock(&e->evd->look_lock);
+	rte_spinlock_lock(&e->evd->waiter_lock);
 	if (is_woken(e) && take(e))
 		status = DAPL_OK;
-	rte_spinlock_unlock(&e->evd->look_lock);
+	rte_spinlock_unlock(&e->evd->waiter_lock);
 	return status;
 }
 
@@ -254,7 +254,7 @@ arm_events(struct wait *w)
 	e->armed = true;
 }
 
-/* No thread sleeps yet: any event will do. @return as look(); DAPL_BAD_THRESHOLD. */
+/* No thread sleeps yet: any event will do. @return as find(); DAPL_BAD_THRESHOLD. */
 static enum dapl_status
 enter(const struct evd_wait *e)
 {
@@ -262,12 +262,12 @@ enter(const struct evd_wait *e)
 
 	if (__atomic_load_n(&e->evd->unwaitable, __ATOMIC_ACQUIRE))
 		return DAPL_EVD_UNWAITABLE;
-	rte_spinlock_lock(&e->evd->look_lock);
+	rte_spinlock_lock(&e->evd->waiter_lock);
 	if (e->threshold > roce_cq_depth(e->evd->cq))
 		status = DAPL_BAD_THRESHOLD;
 	else if (take(e))
 		status = DAPL_OK;
-	rte_spinlock_unlock(&e->evd->look_lock);
+	rte_spinlock_unlock(&e->evd->waiter_lock);
 	return status;
 }
 
@@ -283,7 +283,7 @@ leave(const struct evd_wait *e, enum dapl_status status, uint32_t *more)
 
 	if (e->armed)
 		roce_cq_remove_waiter(evd->cq);
-	rte_spinlock_lock(&evd->look_lock);
+	rte_spinlock_lock(&evd->waiter_lock);
 	rte_spinlock_lock(&ia->notify_lock);
 	if (status == DAPL_TIMEOUT && take(e))
 		status = DAPL_OK;
@@ -291,7 +291,7 @@ leave(const struct evd_wait *e, enum dapl_status status, uint32_t *more)
 	__atomic_store_n(&evd->threshold, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&evd->taker, DAPL_TAKER_NONE, __ATOMIC_SEQ_CST);
 	rte_spinlock_unlock(&ia->notify_lock);
-	rte_spinlock_unlock(&evd->look_lock);
+	rte_spinlock_unlock(&evd->waiter_lock);
 	return status;
 }
 
@@ -318,7 +318,7 @@ dapl_evd_wait(struct dapl_evd *evd, uint32_t timeout_us, uint32_t threshold,
 	struct evd_wait e = {
 		.w = { .ia = evd->head.ia,
 				.count = &evd->waiters.count,
-				.look = look_for_event,
+				.find = find_event,
 				.arm = arm_events },
 		.evd = evd,
 		.threshold = threshold,
@@ -386,7 +386,7 @@ struct cno_wait {
 };
 
 static enum dapl_status
-look_for_notification(struct wait *w)
+find_notification(struct wait *w)
 {
 	struct cno_wait *c = (struct cno_wait *)w;
 	bool over;
@@ -412,7 +412,7 @@ dapl_cno_wait(struct dapl_cno *cno, uint32_t timeout_us, struct dapl_evd **evd)
 	struct cno_wait c = {
 		.w = { .ia = cno->head.ia,
 				.count = &cno->waiters.count,
-				.look = look_for_notification,
+				.find = find_notification,
 				.arm = arm_notifications },
 		.cno = cno,
 	};
@@ -426,7 +426,7 @@ dapl_cno_wait(struct dapl_cno *cno, uint32_t timeout_us, struct dapl_evd **evd)
 		rte_spinlock_unlock(&c.w.ia->notify_lock);
 		status = wait_for(&c.w, timeout_us);
 		if (status == DAPL_TIMEOUT)
-			status = look_for_notification(&c.w);
+			status = find_notification(&c.w);
 	}
 	__atomic_fetch_sub(&cno->waiting, 1, __ATOMIC_SEQ_CST);
 	*evd = c.evd;

@@ -54,7 +54,7 @@ front_ia_open(const DAT_NAME_PTR name, DAT_COUNT async_evd_min_qlen,
 {
 	const struct front_adapter *adapter;
 	struct dapl_ia_open open = { .last_wqe = BY_ABI(false, true),
-		.eager = BY_ABI(false, true) };
+		.poll_always = BY_ABI(false, true) };
 	enum dapl_status status;
 	struct dapl_ia *ia;
 	DAT_RETURN rc;

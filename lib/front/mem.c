@@ -406,7 +406,7 @@ front_rmr_bind(DAT_RMR_HANDLE rmr_handle NEW_ARGS(, DAT_LMR_HANDLE lmr_handle),
 	if (ep == NULL)
 		return bad_handle(DAT_INVALID_HANDLE_EP);
 	/* Unsignalled only on an endpoint made so; to wake the peer there is no message. */
-	legal = BIND_FLAGS | (ep->quiet_requests ? DAT_COMPLETION_UNSIGNALLED_FLAG : 0);
+	legal = BIND_FLAGS | (ep->unsignalled_requests ? DAT_COMPLETION_UNSIGNALLED_FLAG : 0);
 	if (((unsigned int)completion_flags & ~legal) != 0)
 		return bad_arg(BY_ABI(DAT_INVALID_ARG6, DAT_INVALID_ARG8));
 	bind = (struct roce_mw_bind){

@@ -157,7 +157,8 @@ post_recv(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET *loca
 	if (unlikely(segments_in(sge, local_iov, num_segments) == UINT64_MAX))
 		return bad_arg(DAT_INVALID_ARG3);
 	if (unlikely(completion_flags != DAT_COMPLETION_DEFAULT_FLAG) &&
-			!(ep->quiet_recvs && completion_flags == DAT_COMPLETION_UNSIGNALLED_FLAG))
+			!(ep->unsignalled_recvs &&
+					completion_flags == DAT_COMPLETION_UNSIGNALLED_FLAG))
 		return bad_arg(DAT_INVALID_ARG5);
 	wr = (struct roce_recv_wr){
 		.wr_id = user_cookie.as_64,

@@ -34,7 +34,8 @@ send_flags(unsigned int flags)
 static inline bool
 rare_flags_ok(const struct dapl_ep *ep, unsigned int flags)
 {
-	return ep->quiet_requests && (flags & ~(SEND_FLAGS | DAT_COMPLETION_UNSIGNALLED_FLAG)) == 0;
+	return ep->unsignalled_requests &&
+			(flags & ~(SEND_FLAGS | DAT_COMPLETION_UNSIGNALLED_FLAG)) == 0;
 }
 
 static inline bool

@@ -85,7 +85,7 @@ roce_cm_id_let_go(struct roce_cm_id *id)
 		roce_qp_set_conn(id->qp, NULL);
 		/* One that was never connected can still be: its receives stay. */
 		if (roce_qp_state(id->qp) != ROCE_QP_RESET) {
-			roce_qp_final_ack(id->qp);
+			roce_qp_make_final_ack(id->qp);
 			roce_qp_to_error(id->qp);
 		}
 		id->qp = NULL;

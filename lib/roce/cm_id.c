@@ -275,7 +275,7 @@ leave(struct roce_cm_id *id)
 		roce_qp_drain(id->qp);
 		return;
 	}
-	roce_qp_final_ack(id->qp);
+	roce_qp_make_final_ack(id->qp);
 	roce_qp_to_error(id->qp);
 	roce_cm_disconnect(id->conn, roce_device_now(id->user->device));
 }

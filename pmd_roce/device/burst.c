@@ -13,7 +13,8 @@ static_assert(ROCE_PORT_TX_BURST <= ROCE_FAULT_BURST_MAX,
 		"a burst goes through fault injection at once");
 
 void
-roce_port_look(struct roce_port_queue *queue, struct rte_mbuf **pkts, uint16_t n, uint64_t now)
+roce_port_inspect_foreign(
+		struct roce_port_queue *queue, struct rte_mbuf **pkts, uint16_t n, uint64_t now)
 {
 	struct roce_port *port = queue->port;
 	uint16_t heard = 0;
@@ -33,7 +34,7 @@ take_foreign(struct roce_port_queue *queue, struct rte_mbuf **pkts, uint16_t n, 
 {
 	const struct roce_port *port = queue->port;
 
-	roce_port_look(queue, pkts, n, now);
+	roce_port_inspect_foreign(queue, pkts, n, now);
 	if (port->attached.foreign != NULL)
 		port->attached.foreign(port->attached.arg, queue->index, pkts, n);
 	else
@@ -138,7 +139,7 @@ roce_port_receive(struct roce_port_queue *queue, uint64_t now)
 {
 	unsigned int left = RECEIVE_BURSTS;
 
-	if (likely(!roce_port_events_is_quiet(&queue->port->events))) {
+	if (likely(!roce_port_events_is_suspended(&queue->port->events))) {
 		while (left > 0 && receive(queue, now) == ROCE_PORT_RX_BURST)
 			left--;
 	}
@@ -181,7 +182,7 @@ roce_port_poll_locked(struct roce_port_queue *queue, uint64_t now)
 {
 	uint16_t received, sent;
 
-	if (unlikely(roce_port_events_is_quiet(&queue->port->events)))
+	if (unlikely(roce_port_events_is_suspended(&queue->port->events)))
 		return poll_alone(queue, now);
 	received = receive(queue, now);
 	sent = likely(queue->held_n == 0) ? send_fresh(queue, now) : send_held(queue, now);

@@ -36,8 +36,8 @@ roce_port_fetch(struct roce_port_queue *queue, struct rte_mbuf **pkts, uint16_t 
 void roce_port_run_timers(struct roce_port_queue *queue, uint64_t now);
 
 /** Look for words among neighbours in frames that the engine left, and count them all. Locked. */
-void
-roce_port_look(struct roce_port_queue *queue, struct rte_mbuf **pkts, uint16_t n, uint64_t now);
+void roce_port_inspect_foreign(
+		struct roce_port_queue *queue, struct rte_mbuf **pkts, uint16_t n, uint64_t now);
 
 /** Next time at which a poll is useful without new frames; 0: now; ROCE_NEVER. Locked. */
 uint64_t roce_port_deadline(const struct roce_port_queue *queue);

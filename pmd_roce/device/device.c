@@ -86,7 +86,7 @@ create_domain(struct roce_device *device, uint64_t seed, struct roce_errmsg *err
 		.line_rate = roce_port_line_rate(device->port),
 		.extbuf = {
 			.least = device->port->zero_copy,
-			.look = roce_memory_look,
+			.readable = roce_memory_readable,
 			.iova = roce_memory_iova,
 			.arg = device->port,
 		},

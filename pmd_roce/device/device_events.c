@@ -138,7 +138,7 @@ lose_peer(void *arg)
 		receive_the_rest(port);
 	roce_port_lock(port);
 	if (!roce_port_events_is_gone(events)) {
-		__atomic_store_n(&events->quiet, true, __ATOMIC_RELEASE);
+		__atomic_store_n(&events->suspended, true, __ATOMIC_RELEASE);
 		roce_domain_break(device->domain);
 	}
 	roce_port_unlock_inner(port);
@@ -154,7 +154,7 @@ welcome_peer(void *arg)
 	struct roce_port_events *events = &port->events;
 
 	roce_port_lock(port);
-	__atomic_store_n(&events->quiet, roce_port_events_is_gone(events), __ATOMIC_RELEASE);
+	__atomic_store_n(&events->suspended, roce_port_events_is_gone(events), __ATOMIC_RELEASE);
 	roce_port_unlock_inner(port);
 	ROCE_LOG(INFO, "port %s: a memif peer has come", port->probe.name);
 }

@@ -143,7 +143,7 @@ roce_device_rx(struct roce_device *device, unsigned int engine, struct rte_mbuf 
 	/* Also when nothing is left: other engines may have forwarded some. */
 	left = roce_engine_rx(queue->engine, pkts + foreign, (uint16_t)(n - foreign), now);
 	if (left > 0)
-		roce_port_look(queue, pkts + foreign, left, now);
+		roce_port_inspect_foreign(queue, pkts + foreign, left, now);
 	roce_engine_unlock(queue->engine);
 	return (uint16_t)(foreign + left);
 }

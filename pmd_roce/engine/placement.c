@@ -43,7 +43,7 @@ place_of_send(const struct roce_qp *qp, const struct roce_pkt *pkt)
 	if (!(pkt->op->flags & ROCE_OP_START))
 		return place_in(qp, rx->recv, rx->got, pkt->payload_len);
 	/* With several engines, another one may take it first. */
-	if (rx->watched || qp->engine->domain->multi_engine)
+	if (rx->check_take || qp->engine->domain->multi_engine)
 		return NULL;
 	next = roce_srq_next(rx->rq);
 	return next != NULL ? place_in(qp, next, 0, pkt->payload_len) : NULL;

@@ -180,13 +180,13 @@ make_zcrx(struct roce_qp *qp, const struct roce_qp_attr *attr)
 	if (attr->max_zcrx == 0)
 		return 0;
 	rc = roce_zcrx_create(qp, attr->max_zcrx);
-	qp->rx.watched = rc == 0;
+	qp->rx.check_take = rc == 0;
 	qp->rx.rq->zcrx = rc == 0;
 	return rc;
 }
 
 static int
-create(const struct roce_qp_attr *attr, bool lean, struct roce_qp **qp)
+create(const struct roce_qp_attr *attr, bool small, struct roce_qp **qp)
 {
 	struct roce_domain *domain;
 	struct roce_qp *q;
@@ -204,7 +204,7 @@ create(const struct roce_qp_attr *attr, bool lean, struct roce_qp **qp)
 	q->rx.cq = attr->recv_cq;
 	q->cold.soft_high = ROCE_HIGH_NONE;
 	q->cold.hard_high = ROCE_HIGH_NONE;
-	rc = roce_wq_make(q, attr, lean);
+	rc = roce_wq_make(q, attr, small);
 	if (rc != 0)
 		goto free_qp;
 	rc = make_receive_queue(q, attr);
@@ -241,7 +241,7 @@ roce_qp_create(const struct roce_qp_attr *attr, struct roce_qp **qp)
 }
 
 int
-roce_qp_create_lean(const struct roce_qp_attr *attr, struct roce_qp **qp)
+roce_qp_create_small(const struct roce_qp_attr *attr, struct roce_qp **qp)
 {
 	return create(attr, true, qp);
 }
@@ -252,7 +252,7 @@ unlist(struct roce_domain *domain, struct roce_qp *qp)
 {
 	struct roce_qp **link;
 
-	roce_qp_final_ack(qp);
+	roce_qp_make_final_ack(qp);
 	roce_qp_to_reset(qp);
 	if (qp->wq.flags & ROCE_WQE_EXTBUF)
 		roce_extbuf_forget(qp);

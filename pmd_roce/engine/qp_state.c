@@ -124,7 +124,7 @@ roce_qp_to_rts(struct roce_qp *qp)
 }
 
 void
-roce_qp_final_ack(struct roce_qp *qp)
+roce_qp_make_final_ack(struct roce_qp *qp)
 {
 	bool reads = qp->rx.owes & ROCE_OWES_READ;
 

@@ -27,7 +27,7 @@ void roce_qp_to_reset(struct roce_qp *qp);
  * made later leave behind it. Its receive side is in ERR afterwards, and roce_qp_to_error() or roce_qp_to_reset() must
  * follow. Locked, and engine 0, too.
  */
-void roce_qp_final_ack(struct roce_qp *qp);
+void roce_qp_make_final_ack(struct roce_qp *qp);
 
 /**
  * As roce_qp_create(), for many queue pairs that are asked for more than they will use: the send queue begins with 64 bytes
@@ -35,6 +35,6 @@ void roce_qp_final_ack(struct roce_qp *qp);
  * posted, within what was agreed, gives all requests the room that roce_qp_create() gives them: that one post takes the
  * engine's lock and memory, and says -ENOMEM when there is none.
  */
-int roce_qp_create_lean(const struct roce_qp_attr *attr, struct roce_qp **qp);
+int roce_qp_create_small(const struct roce_qp_attr *attr, struct roce_qp **qp);
 
 #endif

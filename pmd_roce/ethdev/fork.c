@@ -138,13 +138,13 @@ static int
 watch_forks(void)
 {
 	static pthread_mutex_t once = PTHREAD_MUTEX_INITIALIZER;
-	static bool watched;
+	static bool registered;
 	int rc = 0;
 
 	pthread_mutex_lock(&once);
-	if (!watched)
+	if (!registered)
 		rc = pthread_atfork(roce_fork_lock, roce_fork_unlock, in_child);
-	watched = rc == 0;
+	registered = rc == 0;
 	pthread_mutex_unlock(&once);
 	return rc;
 }

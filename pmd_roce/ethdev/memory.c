@@ -210,7 +210,7 @@ has_iova(uint64_t addr, uint64_t len)
 }
 
 bool
-roce_memory_look(void *arg, uint64_t addr, uint64_t len)
+roce_memory_readable(void *arg, uint64_t addr, uint64_t len)
 {
 	struct roce_port *port = arg;
 	int socket = socket_of_port(port);

@@ -32,7 +32,7 @@ void roce_memory_plan(struct roce_port *port, uint64_t tx_offloads);
 void roce_memory_plan_attached(struct roce_port *port, const struct roce_attach_config *attached);
 
 /** A region was made: as roce_extbuf_config; @p arg is a struct roce_port. Any thread. */
-bool roce_memory_look(void *arg, uint64_t addr, uint64_t len);
+bool roce_memory_readable(void *arg, uint64_t addr, uint64_t len);
 rte_iova_t roce_memory_iova(void *arg, const void *addr, uint32_t len);
 
 /** An lcore polls the port. */

@@ -26,7 +26,7 @@ struct roce_port;
 struct roce_port_events {
 	uint32_t pending; /**< events that were not acted on; atomic */
 	bool gone;        /**< no burst any more, never again; atomic */
-	bool quiet;       /**< no burst for now: it is gone, or net_memif has no peer; atomic */
+	bool suspended;   /**< no burst for now: it is gone, or net_memif has no peer; atomic */
 	bool closed;      /**< not even the port's number is ours any more; atomic */
 	bool buried; /**< DEVICE_FATAL was delivered to the users; written under the locks of all engines, atomic */
 	bool up;           /**< the link, as delivered to the users; locks of all engines */
@@ -57,7 +57,7 @@ static inline void
 roce_port_events_set_gone(struct roce_port_events *events)
 {
 	__atomic_store_n(&events->gone, true, __ATOMIC_RELEASE);
-	__atomic_store_n(&events->quiet, true, __ATOMIC_RELEASE);
+	__atomic_store_n(&events->suspended, true, __ATOMIC_RELEASE);
 }
 
 static inline bool
@@ -75,9 +75,9 @@ roce_port_events_is_gone(const struct roce_port_events *events)
 
 /** Under an engine's lock it stays false until that is dropped, as above. */
 static inline bool
-roce_port_events_is_quiet(const struct roce_port_events *events)
+roce_port_events_is_suspended(const struct roce_port_events *events)
 {
-	return __atomic_load_n(&events->quiet, __ATOMIC_RELAXED);
+	return __atomic_load_n(&events->suspended, __ATOMIC_RELAXED);
 }
 
 #endif

@@ -421,7 +421,7 @@ roce_port_open(const struct roce_port_config *config, struct roce_port **out,
 		port->queue[q].idle_every = port->probe.idle_tx_ms * roce_port_hz() / 1000;
 	}
 	/* A memif server has no link until a client comes. */
-	port->events.quiet = port->probe.memif != NULL && !port->probe.waits_for_peer;
+	port->events.suspended = port->probe.memif != NULL && !port->probe.waits_for_peer;
 	rc = start(port, args, errmsg);
 	if (rc != 0) {
 		roce_port_close(port);

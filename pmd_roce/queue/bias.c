@@ -16,7 +16,7 @@ roce_engine_use_barrier(void (*barrier)(void))
 
 /* The owner, if there is one, owns it no longer, and knows: or its slot is seen. */
 static void
-dispossess(struct roce_bias *bias, uintptr_t self)
+revoke_owner(struct roce_bias *bias, uintptr_t self)
 {
 	uintptr_t owner = __atomic_load_n(&bias->owner, __ATOMIC_RELAXED);
 	uint32_t threshold = bias->threshold != 0 ? bias->threshold : ROCE_BIAS_THRESHOLD;
@@ -52,7 +52,7 @@ roce_bias_try_revoke(struct roce_bias *bias)
 	uintptr_t self = roce_bias_self();
 	bool held = false;
 
-	dispossess(bias, self);
+	revoke_owner(bias, self);
 	for (uint32_t slot = 0; slot < ROCE_BIAS_SLOTS; slot++)
 		held |= is_held(bias, slot, self);
 	return !held;
@@ -63,7 +63,7 @@ roce_bias_revoke_wait(struct roce_bias *bias)
 {
 	uintptr_t self = roce_bias_self();
 
-	dispossess(bias, self);
+	revoke_owner(bias, self);
 	for (uint32_t slot = 0; slot < ROCE_BIAS_SLOTS; slot++) {
 		while (is_held(bias, slot, self))
 			roce_bias_pause(&bias->inside[slot]);

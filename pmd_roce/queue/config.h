@@ -46,13 +46,13 @@ struct roce_gsi {
 };
 
 /**
- * Regions in the eyes of the device, and payload that it reads where it lies (extbuf.h). Both calls come from any
+ * Regions that the device may read, and payload that it reads where it lies (extbuf.h). Both calls come from any
  * thread, the second under an engine's lock.
  */
 struct roce_extbuf_config {
 	uint32_t least; /**< bytes of payload of a frame from which on it is not copied; 0: it always is */
-	/** A region was made. NULL: none is looked at. @return may the device read it? */
-	bool (*look)(void *arg, uint64_t addr, uint64_t len);
+	/** A region was made. NULL: none is checked. @return may the device read it? */
+	bool (*readable)(void *arg, uint64_t addr, uint64_t len);
 	/** @return what the device calls the memory; RTE_BAD_IOVA: not contiguous, so it is copied. */
 	rte_iova_t (*iova)(void *arg, const void *addr, uint32_t len);
 	void *arg; /**< of both */

@@ -8,7 +8,7 @@
 #include "queue/domain.h"
 
 #define REFUSALS_MAX 64u    /**< polls refused in a row before one insists */
-#define LOOKS_MAX    16384u /**< of one that insists: some hundreds of microseconds */
+#define TRIES_MAX    16384u /**< of one that insists: some hundreds of microseconds */
 
 void
 roce_engine_lock(struct roce_engine *e)
@@ -32,7 +32,7 @@ insist(struct roce_engine *e)
 	__atomic_store_n(&e->refused, 0, __ATOMIC_RELAXED);
 	if (roce_bias_is_inside(&e->lock.bias))
 		return false;
-	for (unsigned int i = 0; i < LOOKS_MAX; i++) {
+	for (unsigned int i = 0; i < TRIES_MAX; i++) {
 		if (roce_trylock(&e->lock))
 			return true;
 		rte_pause();

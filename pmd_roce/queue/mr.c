@@ -41,7 +41,7 @@ roce_mr_create(struct roce_pd *pd, uint64_t addr, uint64_t len, unsigned int acc
 	if (len == 0 || addr + len < addr)
 		return -EINVAL;
 	access &= ~ROCE_MR_EXTBUF;
-	if (extbuf->look != NULL && extbuf->look(extbuf->arg, addr, len))
+	if (extbuf->readable != NULL && extbuf->readable(extbuf->arg, addr, len))
 		access |= ROCE_MR_EXTBUF;
 	rte_spinlock_lock(&domain->keys.lock);
 	entry = roce_keys_take(domain);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The poster's thread: validate, fill the slot, publish, ring. No lock, no allocation, no system call; but for the first large
- * request of a lean queue pair (wq.c).
+ * request of a queue pair with small slots (wq.c).
  */
 
 #include <errno.h>

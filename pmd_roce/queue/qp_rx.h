@@ -45,8 +45,8 @@ struct roce_qp_rx {
 	uint8_t owes;     /**< ROCE_OWES_* */
 	uint8_t syndrome; /**< of the NAK owed */
 	bool nak_sent; /**< a gap or an empty queue was reported: be silent until the expected PSN comes */
-	bool holding;    /**< recv is a receive taken and not completed */
-	bool watched;    /**< before a take: a high watermark is armed, or frames are given */
+	bool holding; /**< recv is a receive taken and not completed */
+	bool check_take; /**< a high watermark is armed, or receives are zero-copy: a take needs more checks */
 	uint8_t unacked; /**< packets taken in since the last answer, modulo 256 */
 	uint16_t mtu;    /**< bytes */
 	uint32_t taken;  /**< receives taken, ever */

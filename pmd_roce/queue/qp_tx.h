@@ -73,13 +73,13 @@ struct roce_dcqcn {
 
 /** Cost of timeouts (recovery.h); all zero when a connection begins. */
 struct roce_recovery {
-	uint64_t rate_at;      /**< answers are counted since then */
-	uint64_t quiet_since;  /**< last progress before the first of the timeouts at psn */
-	uint64_t silence;      /**< ticks from there to the next progress */
-	uint64_t repeated_at;  /**< last timeout at psn */
-	uint64_t lost_at;      /**< when the last loss was known */
-	uint32_t answers;      /**< frames of answers to READs counted */
-	uint32_t answer_ticks; /**< that one of them took lately; 0: not measured yet */
+	uint64_t rate_at;       /**< answers are counted since then */
+	uint64_t stalled_since; /**< last progress before the first of the timeouts at psn */
+	uint64_t silence;       /**< ticks from there to the next progress */
+	uint64_t repeated_at;   /**< last timeout at psn */
+	uint64_t lost_at;       /**< when the last loss was known */
+	uint32_t answers;       /**< frames of answers to READs counted */
+	uint32_t answer_ticks;  /**< that one of them took lately; 0: not measured yet */
 	uint32_t behind; /**< of the answer to a READ that came last behind that loss; else where the loss is */
 	uint32_t psn;       /**< oldest unacknowledged at the last timeout */
 	uint32_t repeats;   /**< timeouts at psn whose repeat did not show that it was needless */

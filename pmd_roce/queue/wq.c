@@ -69,7 +69,7 @@ use_slots(struct roce_qp *qp, uint8_t *slots, uint32_t places)
 }
 
 int
-roce_wq_make(struct roce_qp *qp, const struct roce_qp_attr *attr, bool lean)
+roce_wq_make(struct roce_qp *qp, const struct roce_qp_attr *attr, bool small)
 {
 	struct roce_domain *domain = attr->pd->domain;
 	uint32_t depth = RTE_MAX(attr->max_send_wr, 1u);
@@ -81,7 +81,7 @@ roce_wq_make(struct roce_qp *qp, const struct roce_qp_attr *attr, bool lean)
 	qp->post.atomics = attr->atomics;
 	qp->post.max_inline = attr->max_inline;
 	places = places_full(qp);
-	if (lean)
+	if (small)
 		places = RTE_MIN(places, RTE_MAX(SMALL_PLACES, places_inline(attr->max_inline)));
 	memory = roce_alloc(domain, (size_t)slots << shift_for(places));
 	if (memory == NULL)

@@ -133,10 +133,10 @@ roce_wqe_is_read(const struct roce_wqe *wqe)
 struct roce_qp;
 
 /**
- * Make the send queue of a new queue pair: full slots, or those for small requests alone (roce_qp_create_lean()).
+ * Make the send queue of a new queue pair: full slots, or those for small requests alone (roce_qp_create_small()).
  * @return 0; -ENOMEM.
  */
-int roce_wq_make(struct roce_qp *qp, const struct roce_qp_attr *attr, bool lean);
+int roce_wq_make(struct roce_qp *qp, const struct roce_qp_attr *attr, bool small);
 
 /**
  * A request was refused with -EINVAL: if that was for want of room in its slot, give all slots the room that was agreed

@@ -127,7 +127,7 @@ roce_recovery_timed_out(struct roce_qp *qp, uint64_t now)
 
 	if (!r->silent) {
 		/* Progress, or another sign of life, put the local ACK timeout off to a whole one. */
-		r->quiet_since = tx->limit_at - tx->ack_timeout;
+		r->stalled_since = tx->limit_at - tx->ack_timeout;
 		r->window = tx->window;
 		r->threshold = tx->threshold;
 		r->psn = tx->una;
@@ -163,7 +163,7 @@ roce_recovery_acknowledged(struct roce_qp *qp, uint32_t psn, uint64_t now)
 	if (likely(!r->silent))
 		return;
 	r->silent = false;
-	r->silence = now - r->quiet_since;
+	r->silence = now - r->stalled_since;
 	/* Or nothing that was sent at the timeout can have been answered yet. */
 	if (roce_psn_diff(psn, qp->tx.psn) > 0 || now - r->repeated_at < qp->tx.srtt / 2)
 		needless(qp);

@@ -57,7 +57,7 @@ enum roce_verdict roce_resp_out_of_order(struct roce_qp *qp, int32_t ahead);
 enum roce_verdict roce_resp_nothing_there(struct roce_qp *qp);
 
 /** roce_resp_take() of a queue pair whose receives are counted or zero-copy. */
-enum roce_verdict roce_resp_take_watched(struct roce_qp *qp, const struct roce_pkt *pkt);
+enum roce_verdict roce_resp_take_checked(struct roce_qp *qp, const struct roce_pkt *pkt);
 
 /** Take a receive. Locked. */
 static inline enum roce_verdict
@@ -76,7 +76,8 @@ roce_resp_take_any(struct roce_qp *qp)
 static inline enum roce_verdict
 roce_resp_take(struct roce_qp *qp, const struct roce_pkt *pkt)
 {
-	return likely(!qp->rx.watched) ? roce_resp_take_any(qp) : roce_resp_take_watched(qp, pkt);
+	return likely(!qp->rx.check_take) ? roce_resp_take_any(qp)
+					  : roce_resp_take_checked(qp, pkt);
 }
 
 /** ROCE_ZCRX when the message of @p pkt, which does not fit its receive, may be given; else ROCE_TOO_LONG. */

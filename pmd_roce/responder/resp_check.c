@@ -32,7 +32,7 @@ roce_resp_nothing_there(struct roce_qp *qp)
 
 /* A queue pair that cannot give now takes no receive: the message comes again, and finds it where it was. */
 __rte_noinline enum roce_verdict
-roce_resp_take_watched(struct roce_qp *qp, const struct roce_pkt *pkt)
+roce_resp_take_checked(struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	enum roce_verdict verdict;
 

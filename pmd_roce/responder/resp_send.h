@@ -24,7 +24,7 @@ roce_resp_send_expected(const struct roce_engine *e, const struct roce_qp *qp,
 
 	return rx->flow4 == send->flow4 && send->flow4 != 0 && qp->engine == e &&
 			rx->epsn == send->psn && rx->state == ROCE_QP_RTS &&
-			rx->verb == ROCE_VERB_NONE && !rx->watched && !send->congested &&
+			rx->verb == ROCE_VERB_NONE && !rx->check_take && !send->congested &&
 			((send->vlan_tci ^ e->domain->config.vid) & ROCE_VID_MASK) == 0 &&
 			send->payload_len <= rx->mtu && rx->cq != NULL;
 }

@@ -8,7 +8,7 @@
 static void
 watch(struct roce_qp *qp)
 {
-	qp->rx.watched = qp->cold.soft_high != ROCE_HIGH_NONE ||
+	qp->rx.check_take = qp->cold.soft_high != ROCE_HIGH_NONE ||
 			qp->cold.hard_high != ROCE_HIGH_NONE || qp->cold.zcrx != NULL;
 }
 
@@ -31,7 +31,7 @@ roce_qp_over_high(struct roce_qp *qp)
 void
 roce_qp_check_high(struct roce_qp *qp)
 {
-	if (!qp->rx.watched || !roce_qp_over_high(qp) || qp->rx.state != ROCE_QP_RTS)
+	if (!qp->rx.check_take || !roce_qp_over_high(qp) || qp->rx.state != ROCE_QP_RTS)
 		return;
 	qp->engine->stats.resp_over_high_watermark++;
 	roce_qp_break(qp, IBV_WC_WR_FLUSH_ERR, false);

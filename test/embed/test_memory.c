@@ -304,9 +304,9 @@ foreign__has_to_be_known_to_its_end(void **state)
 
 	register_foreign(at, true);
 	open_pair("zero_copy=256", ROCE_ATTACH_MULTI_SEGS);
-	assert_true(roce_memory_look(a.port, (uintptr_t)at, FOREIGN));
-	assert_true(roce_memory_look(a.port, (uintptr_t)at + 1, FOREIGN - 1));
-	assert_false(roce_memory_look(a.port, (uintptr_t)at + 1, FOREIGN));
+	assert_true(roce_memory_readable(a.port, (uintptr_t)at, FOREIGN));
+	assert_true(roce_memory_readable(a.port, (uintptr_t)at + 1, FOREIGN - 1));
+	assert_false(roce_memory_readable(a.port, (uintptr_t)at + 1, FOREIGN));
 	close_pair();
 	assert_int_equal(rte_extmem_unregister(at, FOREIGN), 0);
 	munmap(at, FOREIGN);

@@ -93,10 +93,10 @@ collect(unsigned int i)
 static void
 resize(void)
 {
-	model_lock(&waits.evd[0]->look_lock, "look_lock", "resize");
+	model_lock(&waits.evd[0]->waiter_lock, "waiter_lock", "resize");
 	if (roce_cq_resize_inner(world.cq[0], 2 * DEPTH) != 0)
 		model_fail("a resize was refused");
-	model_unlock(&waits.evd[0]->look_lock, "look_lock", "resize");
+	model_unlock(&waits.evd[0]->waiter_lock, "waiter_lock", "resize");
 	roce_engine_wake(world.domain->engine[0]);
 }
 

@@ -167,7 +167,7 @@ open_end(uint32_t index, uint32_t number)
 	};
 	/* One of both begins with room for small requests alone. */
 	talk_must(index == 0 ? roce_qp_create(&attr, &end->qp)
-			     : roce_qp_create_lean(&attr, &end->qp),
+			     : roce_qp_create_small(&attr, &end->qp),
 			"queue pair");
 	window_open(end);
 }

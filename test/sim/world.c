@@ -90,7 +90,7 @@ make_adapter(uint32_t engines, bool copies, uint32_t side)
 		.memory = { count_alloc, count_free, NULL },
 		.notify = talk_notify,
 		.ecn = true,
-		.extbuf = { .least = copies ? 0 : 1, .look = read_region, .iova = name_memory },
+		.extbuf = { .least = copies ? 0 : 1, .readable = read_region, .iova = name_memory },
 	};
 	struct roce_domain *domain;
 

@@ -113,7 +113,7 @@ want_at_rest(void)
 {
 	assert_int_equal(evd->taker, DAPL_TAKER_NONE);
 	assert_int_equal(evd->bias.inside[0] | evd->bias.inside[1], 0);
-	assert_false(rte_spinlock_is_locked(&evd->look_lock));
+	assert_false(rte_spinlock_is_locked(&evd->waiter_lock));
 	post(77);
 	want(DAPL_OK, 77);
 	want(DAPL_QUEUE_EMPTY, 0);

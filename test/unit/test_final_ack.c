@@ -43,7 +43,7 @@ end_it(struct roce_qp *one, enum ending how)
 	if (e != end.engine)
 		roce_engine_lock(e);
 	if (how != BY_DESTROY)
-		roce_qp_final_ack(one);
+		roce_qp_make_final_ack(one);
 	if (how == BY_ERROR)
 		roce_qp_to_error(one);
 	else if (how == BY_RESET)

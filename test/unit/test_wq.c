@@ -22,7 +22,7 @@ join(const struct roce_qp_attr *attr)
 	struct roce_qp_attr other = fx_attr(&far);
 
 	other.max_dest_rd_atomic = 4;
-	assert_int_equal(roce_qp_create_lean(attr, &qn), 0);
+	assert_int_equal(roce_qp_create_small(attr, &qn), 0);
 	qf = fx_qp(&far, &other);
 	fx_join_reading(&near, qn, &far, qf, 4);
 }
