@@ -25,7 +25,7 @@ NAMING = ("docs/security.md",)
 
 TAG = re.compile(r"^[\s/*#]*Proves:\s+(.*?)\s*(?:\*/)?\s*$")
 STATEMENT = re.compile(r"^(\w+\.\w+)\s+(.*?)(?:\s+=\s+(.*))?$")
-C_FUNCTION = re.compile(r"^(\w+)\(")
+C_FUNCTION = re.compile(r"^(?:UNIT_RULE(?:_IN)?\()?(\w+)[(),]")
 SHELL_FUNCTION = re.compile(r"^(\w+)\(\)")
 RULE = re.compile(r"^rule (\S+)")
 NAMED = re.compile(r"`([a-z]\w*?__\w+)`")
@@ -212,6 +212,7 @@ CASES = [
     ("one statement, one test", case("a.1  holds\n", {"test/x.c": TEST.format("a.1")}), None),
     ("a comment on one line", case("a.1 holds\n", {"test/x.c": "/* Pro" "ves: a.1 */\nstatic void\nf__holds(void)\n"}),
      None),
+    ("a rule of a unit test", case("a.1 holds\n", {"test/x.c": "/* Pro" "ves: a.1 */\nUNIT_RULE(f__holds)\n{\n}\n"}), None),
     ("a script", case("a.1 holds\n", {"test/x.sh": "#!/bin/sh\n# Pro" "ves: a.1\ntrue\n"}), None),
     ("a reason", case("a.1 holds\nbug.S1 does not = there is no such call\n", {"test/x.c": TEST.format("a.1")}), None),
     ("no test", case("a.1 holds\na.2 holds too\n", {"test/x.c": TEST.format("a.1")}), "a.2 has no test"),

@@ -126,7 +126,7 @@ def exists(root, who):
     if not name:
         return Path(root, f"test/unit/test_{who.split()[0]}.c").exists()
     places = list(Path(root, "test/unit").glob("test_*.c")) + list(Path(root, "test/conf").glob("*.def"))
-    return any(re.search(rf"(^|\s){re.escape(name.group(1))}\b", path.read_text()) for path in places)
+    return any(re.search(rf"(^|[\s(]){re.escape(name.group(1))}\b", path.read_text()) for path in places)
 
 
 def check(root):
@@ -207,6 +207,7 @@ CASES = [
     ("another rule", small("- int b;\n+ int d;\n", rule="Other."), "does not tell of one"),
     ("nobody notices", small("- int b;\n+ int d;\n", who=""), "noticed by nobody"),
     ("no such test", small("- int b;\n+ int d;\n", who="a `a__fell`"), "there is no a `a__fell`"),
+    ("a rule", {**small("- int b;\n+ int d;\n"), "test/unit/test_a.c": "UNIT_RULE(a__holds)\n"}, None),
     ("it hangs", small("- int b;\n+ int d;\n", who="a hangs"), None),
     ("no such program", small("- int b;\n+ int d;\n", who="b hangs"), "there is no b hangs"),
     ("no statement", small("- int b;\n+ int d;\nint e;\n"), "what is this"),

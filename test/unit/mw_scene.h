@@ -54,7 +54,7 @@ static inline int
 teardown(void **state)
 {
 	close_scene();
-	return fx_live() != 0 || !unit_pool_is_full();
+	return fx_left();
 }
 
 /** Address of the end's memory at @p offset. */

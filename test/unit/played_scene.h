@@ -71,7 +71,7 @@ static inline int
 teardown(void **state)
 {
 	fx_end_close(&end);
-	return fx_live() != 0 || !unit_pool_is_full();
+	return fx_left();
 }
 
 #endif

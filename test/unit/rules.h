@@ -7,7 +7,7 @@
  * A test program: cmocka, the list of the rules that the program proves, and how fields of a struct are compared.
  *
  * main() is in rules.c. It runs the list of the program, with unit_begin() before the first rule and unit_end() behind the
- * last one. A program that needs a main() of its own has an ordinary list of cmocka instead.
+ * last one. A program that needs a main() of its own calls unit_run() in it.
  */
 
 #include <setjmp.h>
@@ -18,7 +18,26 @@
 
 #include <cmocka.h>
 
-/** The rules of a program, in the order in which they run: RULES = { TEST(a), TEST(b) }; */
+/**
+ * A rule of the program, and its place in the list: UNIT_RULE(name) { body }. The rules run in the order in which they stand. It
+ * holds in the fixture of its file, setup() and teardown(); in another one: UNIT_RULE_IN(), whose functions may be NULL.
+ */
+#define UNIT_RULE(f) UNIT_RULE_IN(f, setup, teardown)
+#define UNIT_RULE_IN(f, before, after)                                                           \
+	static void f(void **state);                                                             \
+	static const struct unit_rule f##_rule __attribute__((                                   \
+			used, section("unit_rule"), aligned(__alignof__(struct unit_rule)))) = { \
+		{ #f, f, before, after, NULL }, __LINE__                                         \
+	};                                                                                       \
+	static void f(void **state)
+
+/** What the linker collects of a UNIT_RULE(). */
+struct unit_rule {
+	struct CMUnitTest test;
+	int line;
+};
+
+/** The same as a list, for rules with a parameter: RULES = { TEST(a), TEST(b) }; They run before the others. */
 #define RULES static const struct CMUnitTest rules[] __attribute__((used, section("unit_rules")))
 
 /** A rule that holds in the fixture of its file: setup() and teardown(). One without a fixture: cmocka_unit_test(). */
@@ -62,6 +81,9 @@
 
 /** For assert_fields(): a failure of the test when @p have is not @p want. */
 void unit_field_is(uintmax_t have, uintmax_t want, const char *field, const char *file, int line);
+
+/** Run all rules of the program. @return how many failed. */
+int unit_run(void);
 
 /** Before all rules and behind them; those of rules.c do nothing. @return 0: well. */
 int unit_begin(void **state);

@@ -4,8 +4,7 @@
 
 #include "neigh_scene.h"
 
-static void
-create__wants_the_gateway_near(void **state)
+UNIT_RULE_IN(create__wants_the_gateway_near, NULL, NULL)
 {
 	struct roce_neigh_config c = config();
 	struct roce_neigh *n = NULL;
@@ -18,8 +17,7 @@ create__wants_the_gateway_near(void **state)
 	roce_neigh_destroy(NULL);
 }
 
-static void
-resolve__judges_the_address(void **state)
+UNIT_RULE(resolve__judges_the_address)
 {
 	static const struct {
 		struct roce_ip dst;
@@ -44,8 +42,7 @@ resolve__judges_the_address(void **state)
 		assert_int_equal(resolve(*state, &rule[i].dst, START), rule[i].want);
 }
 
-static void
-resolve__asks_and_learns(void **state)
+UNIT_RULE(resolve__asks_and_learns)
 {
 	struct roce_neigh *n = *state;
 
@@ -67,8 +64,7 @@ resolve__asks_and_learns(void **state)
 	assert_known(n, &peer6, &mac_peer, START);
 }
 
-static void
-resolve__goes_through_the_gateway(void **state)
+UNIT_RULE(resolve__goes_through_the_gateway)
 {
 	struct roce_neigh_config c = config();
 	struct roce_neigh *n;
@@ -83,8 +79,7 @@ resolve__goes_through_the_gateway(void **state)
 	roce_neigh_destroy(n);
 }
 
-static void
-resolve__takes_a_told_address_for_good(void **state)
+UNIT_RULE(resolve__takes_a_told_address_for_good)
 {
 	struct roce_neigh *n = *state;
 
@@ -97,8 +92,7 @@ resolve__takes_a_told_address_for_good(void **state)
 }
 
 /* Four questions a second, unreachable after five seconds, forgotten three seconds later. */
-static void
-resolve__gives_up_and_forgives(void **state)
+UNIT_RULE(resolve__gives_up_and_forgives)
 {
 	struct roce_neigh *n = *state;
 
@@ -118,8 +112,7 @@ resolve__gives_up_and_forgives(void **state)
 	assert_int_equal(resolve(n, &peer4, START + 8 * HZ), -EAGAIN);
 }
 
-static void
-resolve__believes_a_late_answer(void **state)
+UNIT_RULE(resolve__believes_a_late_answer)
 {
 	struct roce_neigh *n = *state;
 
@@ -132,8 +125,7 @@ resolve__believes_a_late_answer(void **state)
 }
 
 /* An address in use is asked for again, by unicast, and serves meanwhile; one nobody wants is forgotten. */
-static void
-timer__checks_what_is_wanted(void **state)
+UNIT_RULE(timer__checks_what_is_wanted)
 {
 	struct roce_neigh *n = *state;
 	uint64_t now = START;
@@ -158,8 +150,7 @@ timer__checks_what_is_wanted(void **state)
 	assert_int_equal(resolve(n, &peer4, now), -EAGAIN);
 }
 
-static void
-timer__asks_everybody_when_the_neighbour_is_silent(void **state)
+UNIT_RULE(timer__asks_everybody_when_the_neighbour_is_silent)
 {
 	struct roce_neigh *n = *state;
 	uint64_t now = START;
@@ -182,8 +173,7 @@ timer__asks_everybody_when_the_neighbour_is_silent(void **state)
 }
 
 /* Other addresses: they are asked from and answered for, and who is near none of them any more is forgotten. */
-static void
-set_addrs__changes_who_is_near(void **state)
+UNIT_RULE(set_addrs__changes_who_is_near)
 {
 	static const struct roce_ip new4 = { .w = { 0, 0, RTE_BE32(0xffff),
 							     RTE_BE32(0xcb007163) } };
@@ -218,8 +208,7 @@ set_addrs__changes_who_is_near(void **state)
 }
 
 /* A device that takes nothing for a while loses no question; one that takes nothing at all ends the waiting. */
-static void
-tx__without_room_runs_the_timers(void **state)
+UNIT_RULE(tx__without_room_runs_the_timers)
 {
 	struct roce_neigh *n = *state;
 	uint64_t now = START;
@@ -235,8 +224,7 @@ tx__without_room_runs_the_timers(void **state)
 	assert_int_equal(resolve(n, &peer4, now), -EHOSTUNREACH);
 }
 
-static void
-tx__answers_as_many_as_there_is_room_for(void **state)
+UNIT_RULE(tx__answers_as_many_as_there_is_room_for)
 {
 	struct roce_neigh *n = *state;
 	struct rte_mbuf *m[64];
@@ -248,18 +236,3 @@ tx__answers_as_many_as_there_is_room_for(void **state)
 	assert_int_equal(roce_neigh_tx(n, m + 5, 59, START), 27);
 	rte_pktmbuf_free_bulk(m, 32);
 }
-
-RULES = {
-	cmocka_unit_test(create__wants_the_gateway_near),
-	TEST(resolve__judges_the_address),
-	TEST(resolve__asks_and_learns),
-	TEST(resolve__goes_through_the_gateway),
-	TEST(resolve__takes_a_told_address_for_good),
-	TEST(resolve__gives_up_and_forgives),
-	TEST(resolve__believes_a_late_answer),
-	TEST(timer__checks_what_is_wanted),
-	TEST(timer__asks_everybody_when_the_neighbour_is_silent),
-	TEST(set_addrs__changes_who_is_near),
-	TEST(tx__without_room_runs_the_timers),
-	TEST(tx__answers_as_many_as_there_is_room_for),
-};

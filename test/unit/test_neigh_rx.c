@@ -4,8 +4,7 @@
 
 #include "neigh_scene.h"
 
-static void
-rx__answers_questions_about_us(void **state)
+UNIT_RULE(rx__answers_questions_about_us)
 {
 	struct roce_neigh *n = *state;
 
@@ -20,8 +19,7 @@ rx__answers_questions_about_us(void **state)
 }
 
 /* RFC 5227, RFC 4862: who asks without an address is answered and not learned. */
-static void
-rx__answers_probes_without_learning(void **state)
+UNIT_RULE(rx__answers_probes_without_learning)
 {
 	struct roce_neigh *n = *state;
 
@@ -33,8 +31,7 @@ rx__answers_probes_without_learning(void **state)
 	assert_int_equal(resolve(n, &peer4, START), -EAGAIN);
 }
 
-static void
-rx__learns_from_answers_only_what_was_asked(void **state)
+UNIT_RULE(rx__learns_from_answers_only_what_was_asked)
 {
 	struct roce_neigh *n = *state;
 
@@ -46,8 +43,7 @@ rx__learns_from_answers_only_what_was_asked(void **state)
 }
 
 /* RFC 4861 7.2.5: without the override flag a known address stays; an unknown one is taken. */
-static void
-rx__lets_only_override_change_an_address(void **state)
+UNIT_RULE(rx__lets_only_override_change_an_address)
 {
 	struct roce_neigh *n = *state;
 
@@ -62,8 +58,7 @@ rx__lets_only_override_change_an_address(void **state)
 	assert_false(roce_neigh_changed(n));
 }
 
-static void
-rx__keeps_to_its_network(void **state)
+UNIT_RULE(rx__keeps_to_its_network)
 {
 	struct roce_neigh_config c = config();
 	struct roce_neigh *tagged;
@@ -80,8 +75,7 @@ rx__keeps_to_its_network(void **state)
 }
 
 /* A tag that the device took out of the frame is as good as one that is in it, and one tag is the most. */
-static void
-rx__sees_a_tag_that_was_stripped(void **state)
+UNIT_RULE(rx__sees_a_tag_that_was_stripped)
 {
 	static const struct {
 		uint16_t ours, stripped;
@@ -119,8 +113,7 @@ rx__sees_a_tag_that_was_stripped(void **state)
 }
 
 /* Every cut of every frame, and every single byte bent: no read beyond the end, nothing learned from the cut ones. */
-static void
-rx__survives_damage(void **state)
+UNIT_RULE(rx__survives_damage)
 {
 	static const struct {
 		const uint8_t *frame;
@@ -153,8 +146,7 @@ rx__survives_damage(void **state)
 }
 
 /* RFC 4861 4.6, 7.1: an option of length 0, or longer than what is left, spoils the whole; unknown ones are skipped. */
-static void
-rx__judges_options(void **state)
+UNIT_RULE(rx__judges_options)
 {
 	static const struct {
 		uint8_t type, len8;
@@ -184,8 +176,7 @@ rx__judges_options(void **state)
 	}
 }
 
-static void
-rx__leaves_others_alone(void **state)
+UNIT_RULE(rx__leaves_others_alone)
 {
 	uint8_t frame[sizeof(peer_ask4)];
 	struct roce_neigh *n = *state;
@@ -204,8 +195,7 @@ rx__leaves_others_alone(void **state)
 }
 
 /* Unknown peers fill what is free and push out nobody; a question of ours finds room. */
-static void
-rx__cannot_push_out_what_is_in_use(void **state)
+UNIT_RULE(rx__cannot_push_out_what_is_in_use)
 {
 	uint8_t frame[sizeof(peer_ask4)];
 	struct roce_neigh_config c = config();
@@ -234,16 +224,3 @@ rx__cannot_push_out_what_is_in_use(void **state)
 	assert_known(n, &peer6, &mac_peer, START);
 	roce_neigh_destroy(n);
 }
-
-RULES = {
-	TEST(rx__answers_questions_about_us),
-	TEST(rx__answers_probes_without_learning),
-	TEST(rx__learns_from_answers_only_what_was_asked),
-	TEST(rx__lets_only_override_change_an_address),
-	TEST(rx__keeps_to_its_network),
-	TEST(rx__sees_a_tag_that_was_stripped),
-	TEST(rx__survives_damage),
-	TEST(rx__judges_options),
-	TEST(rx__leaves_others_alone),
-	TEST(rx__cannot_push_out_what_is_in_use),
-};

@@ -20,8 +20,7 @@ make_ia(struct dapl_ia *ia)
 	TAILQ_INIT(&ia->objects);
 }
 
-static void
-dapl_obj_alloc__stamps_the_head(void **state)
+UNIT_RULE_IN(dapl_obj_alloc__stamps_the_head, NULL, NULL)
 {
 	struct dapl_obj *obj;
 	struct dapl_ia ia;
@@ -38,8 +37,7 @@ dapl_obj_alloc__stamps_the_head(void **state)
 	dapl_obj_free(obj);
 }
 
-static void
-dapl_obj_check__wants_a_live_object_of_the_kind(void **state)
+UNIT_RULE_IN(dapl_obj_check__wants_a_live_object_of_the_kind, NULL, NULL)
 {
 	struct dapl_ia ia, other;
 	struct dapl_obj *obj;
@@ -60,8 +58,7 @@ dapl_obj_check__wants_a_live_object_of_the_kind(void **state)
 	dapl_obj_free(obj);
 }
 
-static void
-dapl_obj_type__of_every_kind(void **state)
+UNIT_RULE_IN(dapl_obj_type__of_every_kind, NULL, NULL)
 {
 	struct dapl_ia ia;
 
@@ -82,8 +79,7 @@ dapl_obj_type__of_every_kind(void **state)
 }
 
 /* DAT asks providers to delay the reuse of handle values; libdat still reads the first word of a stale one. */
-static void
-dapl_obj_free__keeps_the_memory_for_a_while(void **state)
+UNIT_RULE_IN(dapl_obj_free__keeps_the_memory_for_a_while, NULL, NULL)
 {
 	struct dapl_obj *first, *obj;
 	struct dapl_ia ia;
@@ -100,8 +96,7 @@ dapl_obj_free__keeps_the_memory_for_a_while(void **state)
 	assert_null(dapl_obj_check(first, DAPL_PZ));
 }
 
-static void
-dapl_obj_use__counts(void **state)
+UNIT_RULE_IN(dapl_obj_use__counts, NULL, NULL)
 {
 	struct dapl_ia ia;
 
@@ -116,11 +111,3 @@ dapl_obj_use__counts(void **state)
 	dapl_obj_use(NULL);
 	dapl_obj_drop(NULL);
 }
-
-RULES = {
-	cmocka_unit_test(dapl_obj_alloc__stamps_the_head),
-	cmocka_unit_test(dapl_obj_check__wants_a_live_object_of_the_kind),
-	cmocka_unit_test(dapl_obj_type__of_every_kind),
-	cmocka_unit_test(dapl_obj_free__keeps_the_memory_for_a_while),
-	cmocka_unit_test(dapl_obj_use__counts),
-};

@@ -52,8 +52,7 @@ flags_of(size_t row)
 	return roce_opcode[known[row].opcode].flags;
 }
 
-static void
-table__knows_these_opcodes_and_no_others(void **state)
+UNIT_RULE_IN(table__knows_these_opcodes_and_no_others, NULL, NULL)
 {
 	bool listed[256] = { false };
 
@@ -64,8 +63,7 @@ table__knows_these_opcodes_and_no_others(void **state)
 	assert_int_equal(roce_opcode[ROCE_OPCODE_NONE].flags, 0);
 }
 
-static void
-table__header_length_is_the_standards(void **state)
+UNIT_RULE_IN(table__header_length_is_the_standards, NULL, NULL)
 {
 	for (size_t i = 0; i < RTE_DIM(known); i++)
 		assert_int_equal(roce_opcode[known[i].opcode].header_len,
@@ -73,8 +71,7 @@ table__header_length_is_the_standards(void **state)
 }
 
 /* Law: the header length is the BTH and the extension headers that the flags name. */
-static void
-table__header_length_is_the_sum_of_its_headers(void **state)
+UNIT_RULE_IN(table__header_length_is_the_sum_of_its_headers, NULL, NULL)
 {
 	static const struct {
 		uint32_t flag;
@@ -93,8 +90,7 @@ table__header_length_is_the_sum_of_its_headers(void **state)
 }
 
 /* Law: BTH; AETH or the long header; AtomicAckETH; immediate or key; payload. */
-static void
-table__offsets_follow_the_order_on_the_wire(void **state)
+UNIT_RULE_IN(table__offsets_follow_the_order_on_the_wire, NULL, NULL)
 {
 	for (size_t i = 0; i < RTE_DIM(known); i++) {
 		const struct roce_opcode_info *op = &roce_opcode[known[i].opcode];
@@ -114,8 +110,7 @@ table__offsets_follow_the_order_on_the_wire(void **state)
 }
 
 /* Proves: rc.R7 */
-static void
-table__start_and_end_are_as_the_name_says(void **state)
+UNIT_RULE_IN(table__start_and_end_are_as_the_name_says, NULL, NULL)
 {
 	for (size_t i = 0; i < RTE_DIM(known); i++) {
 		bool part = name_has(i, "FIRST") || name_has(i, "MIDDLE") || name_has(i, "LAST");
@@ -125,8 +120,7 @@ table__start_and_end_are_as_the_name_says(void **state)
 	}
 }
 
-static void
-table__direction_is_one_of_two_or_none(void **state)
+UNIT_RULE_IN(table__direction_is_one_of_two_or_none, NULL, NULL)
 {
 	for (size_t i = 0; i < RTE_DIM(known); i++) {
 		bool response = name_has(i, "RESPONSE") || name_has(i, "ACKNOWLEDGE");
@@ -138,8 +132,7 @@ table__direction_is_one_of_two_or_none(void **state)
 	}
 }
 
-static void
-table__immediate_and_key_are_as_the_name_says(void **state)
+UNIT_RULE_IN(table__immediate_and_key_are_as_the_name_says, NULL, NULL)
 {
 	for (size_t i = 0; i < RTE_DIM(known); i++) {
 		assert_true(!(flags_of(i) & ROCE_OP_IMM) == !name_has(i, "IMMEDIATE"));
@@ -148,8 +141,7 @@ table__immediate_and_key_are_as_the_name_says(void **state)
 	}
 }
 
-static void
-table__sends_and_immediates_need_a_receive(void **state)
+UNIT_RULE_IN(table__sends_and_immediates_need_a_receive, NULL, NULL)
 {
 	for (size_t i = 0; i < RTE_DIM(known); i++) {
 		bool needs = name_has(i, "SEND") || name_has(i, "IMMEDIATE");
@@ -158,8 +150,7 @@ table__sends_and_immediates_need_a_receive(void **state)
 	}
 }
 
-static void
-table__only_data_carries_payload(void **state)
+UNIT_RULE_IN(table__only_data_carries_payload, NULL, NULL)
 {
 	for (size_t i = 0; i < RTE_DIM(known); i++) {
 		bool data = name_has(i, "SEND") || name_has(i, "WRITE") || name_has(i, "RESPONSE");
@@ -168,8 +159,7 @@ table__only_data_carries_payload(void **state)
 	}
 }
 
-static void
-table__verb_is_as_the_name_says(void **state)
+UNIT_RULE_IN(table__verb_is_as_the_name_says, NULL, NULL)
 {
 	/* The first word found decides: both kinds of ACKNOWLEDGE are acknowledges. */
 	static const struct {
@@ -194,8 +184,7 @@ table__verb_is_as_the_name_says(void **state)
 }
 
 /* Law: what the table says about an RC request leads back to its opcode. */
-static void
-request__is_the_inverse_of_the_table(void **state)
+UNIT_RULE_IN(request__is_the_inverse_of_the_table, NULL, NULL)
 {
 	for (size_t i = 0; i < RTE_DIM(known); i++) {
 		uint32_t flags = flags_of(i);
@@ -211,8 +200,7 @@ request__is_the_inverse_of_the_table(void **state)
 	}
 }
 
-static void
-request__shows_the_suffix_only_on_the_last_packet(void **state)
+UNIT_RULE_IN(request__shows_the_suffix_only_on_the_last_packet, NULL, NULL)
 {
 	enum roce_suffix suffix;
 
@@ -224,8 +212,7 @@ request__shows_the_suffix_only_on_the_last_packet(void **state)
 	assert_int_equal(roce_opcode_request(ROCE_VERB_WRITE, ROCE_SUFFIX_IMM, false, false), 0x07);
 }
 
-static void
-request__has_no_opcode_for_what_ibta_lacks(void **state)
+UNIT_RULE_IN(request__has_no_opcode_for_what_ibta_lacks, NULL, NULL)
 {
 	static const struct {
 		enum roce_verb verb;
@@ -250,19 +237,3 @@ request__has_no_opcode_for_what_ibta_lacks(void **state)
 						 bad[i].last),
 				0xff);
 }
-
-RULES = {
-	cmocka_unit_test(table__knows_these_opcodes_and_no_others),
-	cmocka_unit_test(table__header_length_is_the_standards),
-	cmocka_unit_test(table__header_length_is_the_sum_of_its_headers),
-	cmocka_unit_test(table__offsets_follow_the_order_on_the_wire),
-	cmocka_unit_test(table__start_and_end_are_as_the_name_says),
-	cmocka_unit_test(table__direction_is_one_of_two_or_none),
-	cmocka_unit_test(table__immediate_and_key_are_as_the_name_says),
-	cmocka_unit_test(table__sends_and_immediates_need_a_receive),
-	cmocka_unit_test(table__only_data_carries_payload),
-	cmocka_unit_test(table__verb_is_as_the_name_says),
-	cmocka_unit_test(request__is_the_inverse_of_the_table),
-	cmocka_unit_test(request__shows_the_suffix_only_on_the_last_packet),
-	cmocka_unit_test(request__has_no_opcode_for_what_ibta_lacks),
-};

@@ -3,8 +3,7 @@
 
 #include "registry_rig.h"
 
-static void
-openv__passes_name_and_queue_length(void **state)
+UNIT_RULE_IN(openv__passes_name_and_queue_length, setup, NULL)
 {
 	DAT_PROVIDER_INFO a = info_of("a", 2, DAT_FALSE);
 	char name[] = "a";
@@ -23,8 +22,7 @@ openv__passes_name_and_queue_length(void **state)
 	assert_int_equal(dat_registry_remove_provider(&fake_table, &a), DAT_SUCCESS);
 }
 
-static void
-openv__refuses_bad_arguments(void **state)
+UNIT_RULE_IN(openv__refuses_bad_arguments, setup, NULL)
 {
 	DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;
 	DAT_IA_HANDLE ia;
@@ -41,8 +39,7 @@ openv__refuses_bad_arguments(void **state)
 			ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4));
 }
 
-static void
-openv__says_how_far_the_search_came(void **state)
+UNIT_RULE_IN(openv__says_how_far_the_search_came, setup, NULL)
 {
 	DAT_PROVIDER_INFO unsafe = info_of("unsafe", 2, DAT_FALSE);
 	DAT_PROVIDER_INFO safe = info_of("safe", 2, DAT_TRUE);
@@ -69,8 +66,7 @@ openv__says_how_far_the_search_came(void **state)
 	assert_int_equal(dat_registry_remove_provider(&fake_table, &safe), DAT_SUCCESS);
 }
 
-static void
-openv__passes_a_failed_open_through(void **state)
+UNIT_RULE_IN(openv__passes_a_failed_open_through, setup, NULL)
 {
 	DAT_IA_HANDLE ia = &fake;
 
@@ -82,8 +78,7 @@ openv__passes_a_failed_open_through(void **state)
 	assert_fields(fake, (inits, 1), (finis, 1));
 }
 
-static void
-close__is_possible_once(void **state)
+UNIT_RULE_IN(close__is_possible_once, setup, NULL)
 {
 	DAT_PROVIDER_INFO a = info_of("a", 2, DAT_TRUE);
 	DAT_IA_HANDLE ia;
@@ -98,8 +93,7 @@ close__is_possible_once(void **state)
 	assert_int_equal(dat_registry_remove_provider(&fake_table, &a), DAT_SUCCESS);
 }
 
-static void
-close__that_fails_leaves_the_instance_open(void **state)
+UNIT_RULE_IN(close__that_fails_leaves_the_instance_open, setup, NULL)
 {
 	DAT_PROVIDER_INFO a = info_of("a", 2, DAT_TRUE);
 	DAT_IA_HANDLE ia;
@@ -114,12 +108,3 @@ close__that_fails_leaves_the_instance_open(void **state)
 	assert_int_equal(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG), DAT_SUCCESS);
 	assert_int_equal(dat_registry_remove_provider(&fake_table, &a), DAT_SUCCESS);
 }
-
-RULES = {
-	TEST_SETUP(openv__passes_name_and_queue_length),
-	TEST_SETUP(openv__refuses_bad_arguments),
-	TEST_SETUP(openv__says_how_far_the_search_came),
-	TEST_SETUP(openv__passes_a_failed_open_through),
-	TEST_SETUP(close__is_possible_once),
-	TEST_SETUP(close__that_fails_leaves_the_instance_open),
-};

@@ -93,8 +93,7 @@ expect_nothing(uint32_t available, uint32_t outstanding)
 }
 
 /* It takes no receive, answers nothing and writes nowhere else; the next one is received as if it had not been there. */
-static void
-damaged__takes_nothing(void **state)
+UNIT_RULE_IN(damaged__takes_nothing, setup_long, teardown_long)
 {
 	const uint32_t len = MTU - 3;
 
@@ -112,8 +111,7 @@ damaged__takes_nothing(void **state)
 }
 
 /* The same inside a message: what came before stays, and what follows lies where it belongs. */
-static void
-damaged__leaves_the_message_in_progress(void **state)
+UNIT_RULE_IN(damaged__leaves_the_message_in_progress, setup_long, teardown_long)
 {
 	const uint32_t len = 2 * MTU + 2048;
 
@@ -135,8 +133,7 @@ damaged__leaves_the_message_in_progress(void **state)
 }
 
 /* What is not accepted anyhow writes nowhere, damaged or not: the memory is the consumer's again. */
-static void
-unexpected__is_placed_nowhere(void **state)
+UNIT_RULE_IN(unexpected__is_placed_nowhere, setup_long, teardown_long)
 {
 	static const int ahead[] = { -1, 1 };
 
@@ -161,8 +158,7 @@ unexpected__is_placed_nowhere(void **state)
 }
 
 /* The receive of the message before is the consumer's again: what goes on with a message that is over is not placed there. */
-static void
-finished_message__is_not_gone_on_with(void **state)
+UNIT_RULE_IN(finished_message__is_not_gone_on_with, setup_long, teardown_long)
 {
 	assert_int_equal(post_of(srq, 1, 4 * MTU), 0);
 	packet(&peer, IBV_OPCODE_RC_SEND_FIRST, MTU);
@@ -175,8 +171,7 @@ finished_message__is_not_gone_on_with(void **state)
 }
 
 /* A packet that is longer than the receive is not placed in part. */
-static void
-too_long__is_placed_nowhere(void **state)
+UNIT_RULE_IN(too_long__is_placed_nowhere, setup_long, teardown_long)
 {
 	assert_int_equal(post_of(srq, 1, MTU - 1), 0);
 	damaged(IBV_OPCODE_RC_SEND_ONLY, peer.psn, MTU);
@@ -187,8 +182,7 @@ too_long__is_placed_nowhere(void **state)
 }
 
 /* Memory that was deregistered is not written, be the frame good or not. */
-static void
-freed_memory__is_not_written(void **state)
+UNIT_RULE_IN(freed_memory__is_not_written, setup_long, teardown_long)
 {
 	struct roce_sge sge = { (uintptr_t)end.memory, MTU, 0 };
 	const struct roce_recv_wr wr = { 1, &sge, 1, 0 };
@@ -204,8 +198,7 @@ freed_memory__is_not_written(void **state)
 }
 
 /* A receive of several segments gets each byte in its segment. */
-static void
-segments__are_filled_as_ever(void **state)
+UNIT_RULE_IN(segments__are_filled_as_ever, setup_long, teardown_long)
 {
 	const struct roce_sge sge[2] = {
 		{ (uintptr_t)end.memory + MTU, 100, end.key },
@@ -223,8 +216,7 @@ segments__are_filled_as_ever(void **state)
 }
 
 /* Nobody knows which receive it will be as long as another engine may take it: first the frame is judged. */
-static void
-several_engines__place_nothing_that_is_not_taken(void **state)
+UNIT_RULE_IN(several_engines__place_nothing_that_is_not_taken, setup_engines, teardown_long)
 {
 	assert_int_equal(post_of(srq, 1, MTU), 0);
 	damaged(IBV_OPCODE_RC_SEND_ONLY, peer.psn, MTU);
@@ -233,17 +225,3 @@ several_engines__place_nothing_that_is_not_taken(void **state)
 	assert_int_equal(reap(end.recv_cq), 1);
 	expect_bytes(0, MTU, FX_RQ_PSN, 0);
 }
-
-#define LONG(test)    cmocka_unit_test_setup_teardown(test, setup_long, teardown_long)
-#define ENGINES(test) cmocka_unit_test_setup_teardown(test, setup_engines, teardown_long)
-
-RULES = {
-	LONG(damaged__takes_nothing),
-	LONG(damaged__leaves_the_message_in_progress),
-	LONG(unexpected__is_placed_nowhere),
-	LONG(finished_message__is_not_gone_on_with),
-	LONG(too_long__is_placed_nowhere),
-	LONG(freed_memory__is_not_written),
-	LONG(segments__are_filled_as_ever),
-	ENGINES(several_engines__place_nothing_that_is_not_taken),
-};

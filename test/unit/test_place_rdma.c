@@ -46,7 +46,7 @@ static int
 teardown_long(void **state)
 {
 	fx_end_close(&end);
-	return fx_live() != 0 || !unit_pool_is_full();
+	return fx_left();
 }
 
 /* ---- frames ---- */
@@ -87,8 +87,7 @@ expect_untouched(uint32_t from, uint32_t to)
 /* ---- WRITE ---- */
 
 /* The packet that is sent again is placed over what a damaged one left; what came before and follows is where it belongs. */
-static void
-damaged_middle__is_written_over(void **state)
+UNIT_RULE_IN(damaged_middle__is_written_over, setup_long, teardown_long)
 {
 	fx_rx(&end, write_packet(FIRST, 0, MTU));
 	damaged(write_packet(MIDDLE, 1, MTU));
@@ -104,8 +103,7 @@ damaged_middle__is_written_over(void **state)
 }
 
 /* Where a WRITE begins only its frame says, and programs look for its last byte: both are judged first. */
-static void
-damaged_ends__are_placed_nowhere(void **state)
+UNIT_RULE_IN(damaged_ends__are_placed_nowhere, setup_long, teardown_long)
 {
 	damaged(write_packet(FIRST, 0, MTU));
 	expect_untouched(0, FX_MEMORY);
@@ -119,8 +117,7 @@ damaged_ends__are_placed_nowhere(void **state)
 }
 
 /* What is not accepted anyhow writes nowhere, damaged or not. */
-static void
-unexpected_middle__is_placed_nowhere(void **state)
+UNIT_RULE_IN(unexpected_middle__is_placed_nowhere, setup_long, teardown_long)
 {
 	damaged(write_packet(MIDDLE, 0, MTU));
 	expect_untouched(0, FX_MEMORY);
@@ -135,8 +132,7 @@ unexpected_middle__is_placed_nowhere(void **state)
 }
 
 /* More than the first packet announced is not placed. */
-static void
-too_long__is_placed_nowhere(void **state)
+UNIT_RULE_IN(too_long__is_placed_nowhere, setup_long, teardown_long)
 {
 	target.length = 2 * MTU;
 	fx_rx(&end, write_packet(FIRST, 0, MTU));
@@ -148,8 +144,7 @@ too_long__is_placed_nowhere(void **state)
 }
 
 /* Memory that was deregistered inside a WRITE is not written, be the frame good or not. */
-static void
-freed_memory__is_not_written(void **state)
+UNIT_RULE_IN(freed_memory__is_not_written, setup_long, teardown_long)
 {
 	fx_rx(&end, write_packet(FIRST, 0, MTU));
 	assert_int_equal(roce_mr_destroy(mr), 0);
@@ -196,8 +191,7 @@ post_read(uint32_t first, uint32_t len)
 }
 
 /* The answer that comes again is placed over what a damaged one left. */
-static void
-damaged_answer__is_written_over(void **state)
+UNIT_RULE_IN(damaged_answer__is_written_over, setup_long, teardown_long)
 {
 	const uint32_t len = 2 * MTU + 2048;
 
@@ -220,8 +214,7 @@ damaged_answer__is_written_over(void **state)
 }
 
 /* What was not asked for, or not yet, or is not as long as it has to be, is placed nowhere. */
-static void
-unexpected_answer__is_placed_nowhere(void **state)
+UNIT_RULE_IN(unexpected_answer__is_placed_nowhere, setup_long, teardown_long)
 {
 	damaged(response(RSP_FIRST, 0, MTU));
 	post_read(3 * MTU, 3 * MTU);
@@ -237,8 +230,7 @@ unexpected_answer__is_placed_nowhere(void **state)
 }
 
 /* Nor is anything placed in memory that was deregistered. */
-static void
-answer_to_freed_memory__is_placed_nowhere(void **state)
+UNIT_RULE_IN(answer_to_freed_memory__is_placed_nowhere, setup_long, teardown_long)
 {
 	post_read(2 * MTU, 2 * MTU);
 	assert_int_equal(roce_mr_destroy(mr), 0);
@@ -249,8 +241,7 @@ answer_to_freed_memory__is_placed_nowhere(void **state)
 }
 
 /* A READ into several segments gets each byte in its segment. */
-static void
-segments__are_filled_as_ever(void **state)
+UNIT_RULE_IN(segments__are_filled_as_ever, setup_long, teardown_long)
 {
 	post_read(3000, MTU);
 	damaged(response(IBV_OPCODE_RC_RDMA_READ_RESPONSE_ONLY, 0, MTU));
@@ -261,17 +252,3 @@ segments__are_filled_as_ever(void **state)
 	expect_bytes(6000, 6000 + MTU - 3000, FX_SQ_PSN + 3000);
 	assert_int_equal(fx_event(end.send_cq).status, IBV_WC_SUCCESS);
 }
-
-#define LONG(test) cmocka_unit_test_setup_teardown(test, setup_long, teardown_long)
-
-RULES = {
-	LONG(damaged_middle__is_written_over),
-	LONG(damaged_ends__are_placed_nowhere),
-	LONG(unexpected_middle__is_placed_nowhere),
-	LONG(too_long__is_placed_nowhere),
-	LONG(freed_memory__is_not_written),
-	LONG(damaged_answer__is_written_over),
-	LONG(unexpected_answer__is_placed_nowhere),
-	LONG(answer_to_freed_memory__is_placed_nowhere),
-	LONG(segments__are_filled_as_ever),
-};

@@ -74,15 +74,13 @@ expect_refused(void)
 	roce_engine_unlock(e);
 }
 
-static void
-poll__inside_a_poll_is_refused(void **state)
+UNIT_RULE(poll__inside_a_poll_is_refused)
 {
 	expect_refused();
 }
 
 /* Also when ethdev has news of the port, which wants the locks of all engines: that waits for the end of the poll. */
-static void
-poll__inside_a_poll_leaves_news_alone(void **state)
+UNIT_RULE(poll__inside_a_poll_leaves_news_alone)
 {
 	/* Of a kind that nobody knows: nothing is done for it but locking. */
 	const uint32_t news = 1u << 31;
@@ -93,8 +91,3 @@ poll__inside_a_poll_leaves_news_alone(void **state)
 	assert_int_equal(roce_port_poll(&scene.port.queue[0]), 0);
 	assert_int_equal(scene.port.events.pending, 0);
 }
-
-RULES = {
-	TEST(poll__inside_a_poll_is_refused),
-	TEST(poll__inside_a_poll_leaves_news_alone),
-};

@@ -72,8 +72,7 @@ want_freed(void)
 	assert_int_equal(pools(), before);
 }
 
-static void
-retire__frees_what_is_home(void **state)
+UNIT_RULE_IN(retire__frees_what_is_home, setup, NULL)
 {
 	roce_pool_retire(NULL);
 	roce_pool_retire(pool);
@@ -81,8 +80,7 @@ retire__frees_what_is_home(void **state)
 }
 
 /* The thread that sweeps is not putting anything. */
-static void
-retire__frees_what_this_thread_has_in_its_cache(void **state)
+UNIT_RULE_IN(retire__frees_what_this_thread_has_in_its_cache, setup, NULL)
 {
 	struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
 
@@ -93,8 +91,7 @@ retire__frees_what_this_thread_has_in_its_cache(void **state)
 }
 
 /* A frame that comes home by the ring is there, and whoever has put it there is gone. */
-static void
-sweep__frees_what_came_home_by_the_ring(void **state)
+UNIT_RULE_IN(sweep__frees_what_came_home_by_the_ring, setup, NULL)
 {
 	void *frame[2] = { take(), take() };
 
@@ -107,8 +104,7 @@ sweep__frees_what_came_home_by_the_ring(void **state)
 }
 
 /* In a cache a frame counts before it is there: a second sweep must find it so, and not too soon. */
-static void
-sweep__frees_what_came_home_by_a_cache_when_it_has_rested(void **state)
+UNIT_RULE_IN(sweep__frees_what_came_home_by_a_cache_when_it_has_rested, setup, NULL)
 {
 	void *frame = take();
 
@@ -124,8 +120,7 @@ sweep__frees_what_came_home_by_a_cache_when_it_has_rested(void **state)
 }
 
 /* What one sweep saw counts no more when a later one saw something else. */
-static void
-sweep__counts_the_rest_from_the_last_frame(void **state)
+UNIT_RULE_IN(sweep__counts_the_rest_from_the_last_frame, setup, NULL)
 {
 	void *frame = take();
 
@@ -143,8 +138,7 @@ sweep__counts_the_rest_from_the_last_frame(void **state)
 }
 
 /* Memory for a new one may lie in an old one. */
-static void
-create__sweeps(void **state)
+UNIT_RULE_IN(create__sweeps, setup, NULL)
 {
 	struct rte_mempool *next;
 
@@ -158,12 +152,3 @@ create__sweeps(void **state)
 	roce_pool_retire(next);
 	assert_int_equal(pools(), before);
 }
-
-RULES = {
-	TEST_SETUP(retire__frees_what_is_home),
-	TEST_SETUP(retire__frees_what_this_thread_has_in_its_cache),
-	TEST_SETUP(sweep__frees_what_came_home_by_the_ring),
-	TEST_SETUP(sweep__frees_what_came_home_by_a_cache_when_it_has_rested),
-	TEST_SETUP(sweep__counts_the_rest_from_the_last_frame),
-	TEST_SETUP(create__sweeps),
-};

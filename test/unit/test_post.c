@@ -13,8 +13,7 @@ setup(void **state)
 }
 
 /* Proves: rc.R9 rc.R17 */
-static void
-send__judges_the_request(void **state)
+UNIT_RULE(send__judges_the_request)
 {
 	const uint64_t addr = (uintptr_t)end.memory;
 	struct roce_mr *foreign, *whole;
@@ -74,8 +73,7 @@ send__judges_the_request(void **state)
 }
 
 /* Exactly the depth asked for; an answered request makes room, signalled or not. */
-static void
-send__succeeds_exactly_max_times(void **state)
+UNIT_RULE(send__succeeds_exactly_max_times)
 {
 	for (uint32_t max = 1; max <= 65; max++) {
 		const struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
@@ -99,8 +97,7 @@ send__succeeds_exactly_max_times(void **state)
 }
 
 /* The largest request there is fits the last slot of the ring: the address sanitizer watches. */
-static void
-send__of_max_segments_fits_every_slot(void **state)
+UNIT_RULE(send__of_max_segments_fits_every_slot)
 {
 	for (uint16_t max = 1; max <= ROCE_SGE_MAX; max++) {
 		struct roce_qp_attr attr = fx_attr(&end);
@@ -124,8 +121,7 @@ send__of_max_segments_fits_every_slot(void **state)
 }
 
 /* By state: refused in RESET; kept in RTR until the peer is known to be ready; flushed in ERR. */
-static void
-send__depends_on_the_state(void **state)
+UNIT_RULE(send__depends_on_the_state)
 {
 	const struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
 
@@ -153,8 +149,7 @@ send__depends_on_the_state(void **state)
 }
 
 /* A post makes the engine due at once; an idle engine is due never. */
-static void
-send__rings_the_doorbell(void **state)
+UNIT_RULE(send__rings_the_doorbell)
 {
 	fx_tx_none(&end);
 	assert_int_equal(roce_engine_deadline(end.engine), ROCE_NEVER);
@@ -166,8 +161,7 @@ send__rings_the_doorbell(void **state)
 }
 
 /* On a shared queue there is nothing to post to; on its own in any state, flushed in ERR. */
-static void
-recv__goes_to_the_own_queue(void **state)
+UNIT_RULE(recv__goes_to_the_own_queue)
 {
 	struct roce_qp_attr attr = fx_attr(&end);
 	struct roce_sge sge;
@@ -187,12 +181,3 @@ recv__goes_to_the_own_queue(void **state)
 		assert_fields(fx_event(end.recv_cq), (wr_id, i), (status, IBV_WC_WR_FLUSH_ERR));
 	}
 }
-
-RULES = {
-	TEST(send__rings_the_doorbell),
-	TEST(send__judges_the_request),
-	TEST(send__succeeds_exactly_max_times),
-	TEST(send__of_max_segments_fits_every_slot),
-	TEST(send__depends_on_the_state),
-	TEST(recv__goes_to_the_own_queue),
-};

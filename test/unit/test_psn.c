@@ -5,8 +5,7 @@
 
 #define HALF 0x800000
 
-static void
-add__wraps_at_24_bits(void **state)
+UNIT_RULE_IN(add__wraps_at_24_bits, NULL, NULL)
 {
 	assert_int_equal(roce_psn_add(0, 1), 1);
 	assert_int_equal(roce_psn_add(0xffffff, 1), 0);
@@ -14,15 +13,13 @@ add__wraps_at_24_bits(void **state)
 	assert_int_equal(roce_psn_add(5, 0x1000000), 5);
 }
 
-static void
-add__takes_negative_steps(void **state)
+UNIT_RULE_IN(add__takes_negative_steps, NULL, NULL)
 {
 	assert_int_equal(roce_psn_add(0, (uint32_t)-1), 0xffffff);
 	assert_int_equal(roce_psn_add(3, (uint32_t)-5), 0xfffffe);
 }
 
-static void
-diff__is_signed_and_crosses_the_wrap(void **state)
+UNIT_RULE_IN(diff__is_signed_and_crosses_the_wrap, NULL, NULL)
 {
 	assert_int_equal(roce_psn_diff(7, 7), 0);
 	assert_int_equal(roce_psn_diff(8, 7), 1);
@@ -35,8 +32,7 @@ diff__is_signed_and_crosses_the_wrap(void **state)
 }
 
 /* Law: diff undoes add, wherever on the circle, while the step is less than half of it. */
-static void
-diff__undoes_add(void **state)
+UNIT_RULE_IN(diff__undoes_add, NULL, NULL)
 {
 	static const uint32_t start[] = { 0, 1, 0x123456, HALF - 1, HALF, 0xfffffe, 0xffffff };
 	static const int32_t step[] = { -HALF, -HALF + 1, -1000, -1, 0, 1, 128, HALF - 1 };
@@ -50,10 +46,3 @@ diff__undoes_add(void **state)
 		}
 	}
 }
-
-RULES = {
-	cmocka_unit_test(add__wraps_at_24_bits),
-	cmocka_unit_test(add__takes_negative_steps),
-	cmocka_unit_test(diff__is_signed_and_crosses_the_wrap),
-	cmocka_unit_test(diff__undoes_add),
-};

@@ -28,8 +28,7 @@ small_attr(void)
 }
 
 /* Numbers are handed out from first_qpn on, and the low bits say which engine owns the queue pair. */
-static void
-create__numbers_from_the_first(void **state)
+UNIT_RULE(create__numbers_from_the_first)
 {
 	for (unsigned int engines = 1; engines <= ROCE_ENGINES_MAX; engines++) {
 		const uint32_t mask = rte_align32pow2(engines) - 1;
@@ -58,8 +57,7 @@ create__numbers_from_the_first(void **state)
 }
 
 /* 0 and 1 are management, the last is multicast: never handed out, also when the numbers go round. */
-static void
-create__leaves_reserved_numbers_out(void **state)
+UNIT_RULE(create__leaves_reserved_numbers_out)
 {
 	struct roce_qp *qp[4];
 
@@ -74,8 +72,7 @@ create__leaves_reserved_numbers_out(void **state)
 }
 
 /* A dead queue pair's number rests: a late frame of it finds nothing. */
-static void
-create__does_not_give_a_number_again_soon(void **state)
+UNIT_RULE(create__does_not_give_a_number_again_soon)
 {
 	static uint8_t used[(1u << 24) / 8];
 
@@ -91,8 +88,7 @@ create__does_not_give_a_number_again_soon(void **state)
 	}
 }
 
-static void
-create__fills_the_table_then_fails(void **state)
+UNIT_RULE(create__fills_the_table_then_fails)
 {
 	static struct roce_qp *qp[ROCE_QPS_MAX];
 	struct roce_qp_attr attr = small_attr();
@@ -113,8 +109,7 @@ create__fills_the_table_then_fails(void **state)
 }
 
 /* Every allocation may be the one that fails; afterwards everything is as before and creating works. */
-static void
-create__without_memory_leaves_nothing(void **state)
+UNIT_RULE(create__without_memory_leaves_nothing)
 {
 	for (unsigned int own = 0; own <= 1; own++) {
 		struct roce_qp_attr attr = fx_attr(&end);
@@ -152,8 +147,7 @@ create__without_memory_leaves_nothing(void **state)
 	}
 }
 
-static void
-create__judges_its_attributes(void **state)
+UNIT_RULE(create__judges_its_attributes)
 {
 	struct roce_qp *qp;
 	struct roce_qp_attr attr = fx_attr(&end);
@@ -180,8 +174,7 @@ create__judges_its_attributes(void **state)
 }
 
 /* The protection domain, the shared queue and both completion queues are in use while the queue pair lives. */
-static void
-create__holds_what_it_was_made_of(void **state)
+UNIT_RULE(create__holds_what_it_was_made_of)
 {
 	struct roce_qp_attr attr = fx_attr(&end);
 	struct roce_qp *qp;
@@ -198,8 +191,7 @@ create__holds_what_it_was_made_of(void **state)
 }
 
 /* Random first PSNs differ and are 24 bits. */
-static void
-create__offers_a_random_psn(void **state)
+UNIT_RULE(create__offers_a_random_psn)
 {
 	uint32_t psn[8];
 
@@ -215,8 +207,7 @@ create__offers_a_random_psn(void **state)
 }
 
 /* Destroyed in whatever state, with whatever inside: nothing is completed, nothing is left. */
-static void
-destroy__in_any_state(void **state)
+UNIT_RULE(destroy__in_any_state)
 {
 	for (unsigned int stage = 0; stage < 6; stage++) {
 		const struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
@@ -249,8 +240,7 @@ destroy__in_any_state(void **state)
 }
 
 /* Completion queues and shared receive queues serve the queue pairs of one device. */
-static void
-create__refuses_queues_of_another_device(void **state)
+UNIT_RULE(create__refuses_queues_of_another_device)
 {
 	struct roce_qp_attr attr;
 	static struct fx_end other;
@@ -266,16 +256,3 @@ create__refuses_queues_of_another_device(void **state)
 	}
 	fx_end_close(&other);
 }
-
-RULES = {
-	TEST(create__refuses_queues_of_another_device),
-	TEST(create__numbers_from_the_first),
-	TEST(create__leaves_reserved_numbers_out),
-	TEST(create__does_not_give_a_number_again_soon),
-	TEST(create__fills_the_table_then_fails),
-	TEST(create__without_memory_leaves_nothing),
-	TEST(create__judges_its_attributes),
-	TEST(create__holds_what_it_was_made_of),
-	TEST(create__offers_a_random_psn),
-	TEST(destroy__in_any_state),
-};

@@ -21,8 +21,7 @@ unlock(void)
 }
 
 /* Which way leads where. */
-static void
-state__ways(void **state)
+UNIT_RULE(state__ways)
 {
 	const struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
 	struct roce_qp *qp = fx_qp(&end, NULL);
@@ -50,8 +49,7 @@ state__ways(void **state)
 	assert_int_equal(end.async_events, 0);
 }
 
-static void
-to_rtr__judges_the_connection(void **state)
+UNIT_RULE(to_rtr__judges_the_connection)
 {
 	struct roce_qp *qp = fx_qp(&end, NULL);
 	const struct roce_qp_connect good = fx_connect(&end, fx_ip(99), 0x777);
@@ -79,8 +77,7 @@ to_rtr__judges_the_connection(void **state)
 }
 
 /* Everything ends before the call returns: in flight, unsent, unsignalled, the receive in use; in order. */
-static void
-to_error__flushes_in_order(void **state)
+UNIT_RULE(to_error__flushes_in_order)
 {
 	struct roce_qp *qp = fx_played_qp(&end, &peer);
 	struct roce_event event[200];
@@ -122,8 +119,7 @@ end_behind(uint32_t messages, uint8_t opcode, uint32_t ahead)
 }
 
 /* Its consumer was told that it came, so the peer is told, too: at once, though bursts are full and more may come. */
-static void
-to_error__acknowledges_what_was_received(void **state)
+UNIT_RULE(to_error__acknowledges_what_was_received)
 {
 	end_behind(3, 0, 0);
 	end.engine->busy = true;
@@ -132,8 +128,7 @@ to_error__acknowledges_what_was_received(void **state)
 }
 
 /* That something is missing, or that there is no receive, is not said any more: only what came before it. */
-static void
-to_error__reports_no_gap(void **state)
+UNIT_RULE(to_error__reports_no_gap)
 {
 	const uint32_t ahead[] = { 2, 1 };
 
@@ -149,8 +144,7 @@ to_error__reports_no_gap(void **state)
 }
 
 /* Without another end, too, nobody is there to agree upon a READ, and nobody is needed to flush one. */
-static void
-to_error__flushes_what_was_never_agreed_upon(void **state)
+UNIT_RULE(to_error__flushes_what_was_never_agreed_upon)
 {
 	struct roce_qp *qp = fx_qp(&end, NULL);
 	const struct roce_sge sge = { (uintptr_t)end.memory, 8, end.key };
@@ -167,8 +161,7 @@ to_error__flushes_what_was_never_agreed_upon(void **state)
 }
 
 /* Dropped, not flushed; and the next connection starts clean. */
-static void
-to_reset__drops_and_starts_over(void **state)
+UNIT_RULE(to_reset__drops_and_starts_over)
 {
 	const struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
 	struct roce_qp *qp = fx_played_qp(&end, &peer);
@@ -204,8 +197,7 @@ to_reset__drops_and_starts_over(void **state)
 }
 
 /* A graceful end is told once, when the last request is through. */
-static void
-drain__tells_once(void **state)
+UNIT_RULE(drain__tells_once)
 {
 	struct roce_qp *qp = fx_played_qp(&end, &peer);
 
@@ -229,8 +221,7 @@ drain__tells_once(void **state)
 }
 
 /* Whoever is told may end the queue pair at once: an acknowledgement that the peer waits for goes out before. */
-static void
-drain__tells_behind_the_acknowledgement(void **state)
+UNIT_RULE(drain__tells_behind_the_acknowledgement)
 {
 	struct roce_qp *qp = fx_played_qp(&end, &peer);
 
@@ -246,8 +237,7 @@ drain__tells_behind_the_acknowledgement(void **state)
 }
 
 /* A queue pair that breaks while it drains says that it broke. */
-static void
-drain__ends_with_a_break(void **state)
+UNIT_RULE(drain__ends_with_a_break)
 {
 	struct roce_qp *qp = fx_played_qp(&end, &peer);
 
@@ -261,8 +251,7 @@ drain__ends_with_a_break(void **state)
 }
 
 /* A break tells its owner. */
-static void
-broken__names_the_owner(void **state)
+UNIT_RULE(broken__names_the_owner)
 {
 	const struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
 	struct roce_qp_attr attr = fx_attr(&end);
@@ -277,17 +266,3 @@ broken__names_the_owner(void **state)
 	assert_ptr_equal(end.async_event[0].owner, &owner);
 	assert_ptr_equal(fx_event(end.send_cq).owner, &owner);
 }
-
-RULES = {
-	TEST(state__ways),
-	TEST(to_rtr__judges_the_connection),
-	TEST(to_error__flushes_in_order),
-	TEST(to_error__acknowledges_what_was_received),
-	TEST(to_error__reports_no_gap),
-	TEST(to_error__flushes_what_was_never_agreed_upon),
-	TEST(to_reset__drops_and_starts_over),
-	TEST(drain__tells_once),
-	TEST(drain__tells_behind_the_acknowledgement),
-	TEST(drain__ends_with_a_break),
-	TEST(broken__names_the_owner),
-};

@@ -6,8 +6,7 @@
 #include "wire/random.h"
 
 /* The paper's own example, cut to a message of 8 bytes: key 00 01 .. 0f, message 00 01 .. 07. */
-static void
-hash__is_siphash_2_4(void **state)
+UNIT_RULE_IN(hash__is_siphash_2_4, NULL, NULL)
 {
 	assert_int_equal(roce_random_hash(0x0706050403020100ull, 0x0f0e0d0c0b0a0908ull,
 					 0x0706050403020100ull),
@@ -15,8 +14,7 @@ hash__is_siphash_2_4(void **state)
 }
 
 /* Two streams of one seed, and one stream of two seeds, have nothing in common. */
-static void
-at__depends_on_seed_stream_and_place(void **state)
+UNIT_RULE_IN(at__depends_on_seed_stream_and_place, NULL, NULL)
 {
 	unsigned int bits = 0;
 
@@ -32,8 +30,7 @@ at__depends_on_seed_stream_and_place(void **state)
 }
 
 /* Visible numbers are no part of the sequence that a generator that can be run backwards would make of the seed. */
-static void
-at__is_no_step_from_the_last(void **state)
+UNIT_RULE_IN(at__is_no_step_from_the_last, NULL, NULL)
 {
 	for (uint64_t n = 0; n < 1000; n++) {
 		const uint64_t step = roce_random_at(9, ROCE_RANDOM_ENGINE, n + 1) -
@@ -44,9 +41,3 @@ at__is_no_step_from_the_last(void **state)
 						roce_random_at(9, ROCE_RANDOM_ENGINE, n + 1));
 	}
 }
-
-RULES = {
-	cmocka_unit_test(hash__is_siphash_2_4),
-	cmocka_unit_test(at__depends_on_seed_stream_and_place),
-	cmocka_unit_test(at__is_no_step_from_the_last),
-};

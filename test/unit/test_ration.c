@@ -37,16 +37,14 @@ play_duplicates(unsigned int frames)
 	return answers;
 }
 
-static void
-duplicates__are_answered_for_a_while(void **state)
+UNIT_RULE(duplicates__are_answered_for_a_while)
 {
 	assert_int_equal(play_duplicates(1000), BURST);
 	assert_int_equal(fx_stats(&end)->resp_answers_limited, 1000 - BURST);
 	assert_int_equal(fx_stats(&end)->duplicate_request, 1000);
 }
 
-static void
-answers__are_earned_again_with_time(void **state)
+UNIT_RULE(answers__are_earned_again_with_time)
 {
 	play_duplicates(1000);
 	for (unsigned int i = 0; i < 10; i++) {
@@ -61,8 +59,7 @@ answers__are_earned_again_with_time(void **state)
  * A spoofed frame ahead between any two good ones makes the peer go back each time it is reported. Good frames go
  * through all the same, each acknowledged.
  */
-static void
-gaps__are_reported_for_a_while(void **state)
+UNIT_RULE(gaps__are_reported_for_a_while)
 {
 	unsigned int naks = 0;
 
@@ -76,8 +73,7 @@ gaps__are_reported_for_a_while(void **state)
 }
 
 /* Silence because of the ration is no report: as soon as there is one to be had, the gap is told. */
-static void
-gap__is_reported_when_there_is_an_answer_again(void **state)
+UNIT_RULE(gap__is_reported_when_there_is_an_answer_again)
 {
 	play_duplicates(1000);
 	assert_int_equal(play(PSN + 1, 0), 0);
@@ -89,8 +85,7 @@ gap__is_reported_when_there_is_an_answer_again(void **state)
 }
 
 /* One frame of a poll answers them all, and costs one. */
-static void
-duplicates__in_one_poll_cost_one_answer(void **state)
+UNIT_RULE(duplicates__in_one_poll_cost_one_answer)
 {
 	for (unsigned int polls = 0; polls < 10; polls++) {
 		for (unsigned int i = 0; i < 20; i++)
@@ -101,20 +96,10 @@ duplicates__in_one_poll_cost_one_answer(void **state)
 }
 
 /* What was expected is always answered. */
-static void
-requests__are_not_rationed(void **state)
+UNIT_RULE(requests__are_not_rationed)
 {
 	play_duplicates(1000);
 	for (uint32_t i = 0; i < 200; i++)
 		assert_int_equal(play(PSN + i, FX_ACKREQ), 1);
 	assert_int_equal(fx_stats(&end)->resp_answers_limited, 1000 - BURST);
 }
-
-RULES = {
-	TEST(duplicates__are_answered_for_a_while),
-	TEST(answers__are_earned_again_with_time),
-	TEST(gaps__are_reported_for_a_while),
-	TEST(gap__is_reported_when_there_is_an_answer_again),
-	TEST(duplicates__in_one_poll_cost_one_answer),
-	TEST(requests__are_not_rationed),
-};

@@ -107,8 +107,7 @@ expect_zeros(struct rte_mbuf *m)
  *
  * Proves: rc.R14
  */
-static void
-reserved__is_zero_in_every_frame(void **state)
+UNIT_RULE(reserved__is_zero_in_every_frame)
 {
 	unsigned int kinds = 0;
 
@@ -141,8 +140,7 @@ set_reserved(struct rte_mbuf *m)
  *
  * Proves: rc.R14
  */
-static void
-reserved__is_ignored_in_every_frame(void **state)
+UNIT_RULE(reserved__is_ignored_in_every_frame)
 {
 	post_every_verb();
 	while (carry(&a, &b, set_reserved) + carry(&b, &a, set_reserved) > 0)
@@ -158,8 +156,7 @@ reserved__is_ignored_in_every_frame(void **state)
  *
  * Proves: rc.R11
  */
-static void
-held__frames_outlive_everything(void **state)
+UNIT_RULE(held__frames_outlive_everything)
 {
 	static uint8_t before[64][ROCE_FRAME_LEN_MAX(MTU)];
 	struct rte_mbuf *pkts[64];
@@ -219,8 +216,7 @@ never(void *arg)
  *
  * Proves: rc.R15 rc.R24
  */
-static void
-datagram__of_any_length_draws_and_ends_nothing(void **state)
+UNIT_RULE(datagram__of_any_length_draws_and_ends_nothing)
 {
 	static const struct roce_gsi gsi = { .rx = hear, .tx = say_nothing, .deadline = never };
 	static const uint32_t lens[] = { 0, 1, 4, 255, 256, 257, MTU, MTU + 1, 2 * MTU, 4096 };
@@ -254,10 +250,3 @@ datagram__of_any_length_draws_and_ends_nothing(void **state)
 	fx_exchange(&a, &b);
 	all_done();
 }
-
-RULES = {
-	TEST(reserved__is_zero_in_every_frame),
-	TEST(reserved__is_ignored_in_every_frame),
-	TEST(held__frames_outlive_everything),
-	TEST(datagram__of_any_length_draws_and_ends_nothing),
-};

@@ -63,8 +63,7 @@ answer(uint8_t verb, uint32_t psn)
  *
  * Proves: rc.R5
  */
-static void
-fence__is_for_what_brings_something_home(void **state)
+UNIT_RULE(fence__is_for_what_brings_something_home)
 {
 	static const uint8_t verb[] = { IBV_WR_SEND, IBV_WR_SEND_WITH_IMM, IBV_WR_RDMA_WRITE,
 		IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_RDMA_READ, IBV_WR_ATOMIC_CMP_AND_SWP,
@@ -94,8 +93,7 @@ fence__is_for_what_brings_something_home(void **state)
  *
  * Proves: rc.R8
  */
-static void
-failed__twice_all_complete(void **state)
+UNIT_RULE(failed__twice_all_complete)
 {
 	static const uint8_t want[] = { IBV_WC_SUCCESS, IBV_WC_SUCCESS, IBV_WC_LOC_PROT_ERR,
 		IBV_WC_WR_FLUSH_ERR, IBV_WC_WR_FLUSH_ERR, IBV_WC_WR_FLUSH_ERR };
@@ -132,8 +130,7 @@ failed__twice_all_complete(void **state)
  *
  * Proves: rc.R9
  */
-static void
-refused__keeps_nothing_back(void **state)
+UNIT_RULE(refused__keeps_nothing_back)
 {
 	const struct roce_sge bad = { (uintptr_t)end.memory, 8, end.key ^ 1 };
 	const struct roce_wr wr = request(IBV_WR_SEND, 7, &bad);
@@ -211,8 +208,7 @@ speech(struct said *said, uint16_t room, uint32_t starved)
  *
  * Proves: rc.R10
  */
-static void
-starved__says_the_same_bytes(void **state)
+UNIT_RULE(starved__says_the_same_bytes)
 {
 	static const uint16_t rooms[] = { 32, 1, 2, 3, 7 };
 	static struct said want, got;
@@ -245,8 +241,7 @@ starved__says_the_same_bytes(void **state)
  *
  * Proves: rc.R12
  */
-static void
-destroy__leaves_no_timer(void **state)
+UNIT_RULE(destroy__leaves_no_timer)
 {
 	for (unsigned int how = 0; how < 3; how++) {
 		struct rte_mbuf *cnp;
@@ -281,11 +276,3 @@ destroy__leaves_no_timer(void **state)
 		qp = NULL;
 	}
 }
-
-RULES = {
-	TEST(fence__is_for_what_brings_something_home),
-	TEST(failed__twice_all_complete),
-	TEST(refused__keeps_nothing_back),
-	TEST(starved__says_the_same_bytes),
-	TEST(destroy__leaves_no_timer),
-};

@@ -63,8 +63,7 @@ arrives(uint8_t opcode, uint32_t psn, uint32_t payload, uint64_t va, uint32_t le
  *
  * Proves: rc.R6
  */
-static void
-refused__is_said_and_takes_no_receive(void **state)
+UNIT_RULE_IN(refused__is_said_and_takes_no_receive, setup, teardown_space)
 {
 	static const struct {
 		uint8_t opcode;
@@ -112,8 +111,7 @@ refused__is_said_and_takes_no_receive(void **state)
  *
  * Proves: rc.R7
  */
-static void
-msn__grows_with_the_last_packet_only(void **state)
+UNIT_RULE_IN(msn__grows_with_the_last_packet_only, setup, teardown_space)
 {
 	static const struct {
 		uint8_t opcode;
@@ -162,8 +160,7 @@ msn__grows_with_the_last_packet_only(void **state)
  *
  * Proves: rc.R17
  */
-static void
-receive__of_wrapping_segments_holds_everything(void **state)
+UNIT_RULE_IN(receive__of_wrapping_segments_holds_everything, setup, teardown_space)
 {
 	struct roce_sge sge[4];
 	const struct roce_recv_wr wr = { .wr_id = 5, .sg = sge, .num_sge = 4 };
@@ -191,8 +188,7 @@ receive__of_wrapping_segments_holds_everything(void **state)
  *
  * Proves: rc.R25
  */
-static void
-depth__changes_from_connection_to_connection(void **state)
+UNIT_RULE_IN(depth__changes_from_connection_to_connection, setup, teardown_space)
 {
 	static const uint8_t depths[] = { DEPTH, 1, 5, DEPTH, 2, DEPTH + 9, 0, 3 };
 	unsigned int n;
@@ -260,8 +256,7 @@ there_and_back(uint32_t psn, uint64_t at, uint32_t len)
  *
  * Proves: rc.R26 rc.R27
  */
-static void
-memory__is_found_across_any_boundary(void **state)
+UNIT_RULE_IN(memory__is_found_across_any_boundary, setup, teardown_space)
 {
 	static const uint32_t boundary[] = { PAGE, 2 * PAGE, PAGE64 - PAGE, PAGE64, PAGE64 + PAGE,
 		2 * PAGE64 };
@@ -288,13 +283,3 @@ memory__is_found_across_any_boundary(void **state)
 		assert_int_equal(roce_mr_destroy(odd), 0);
 	}
 }
-
-#define IN_SPACE(f) cmocka_unit_test_setup_teardown(f, setup, teardown_space)
-
-RULES = {
-	IN_SPACE(refused__is_said_and_takes_no_receive),
-	IN_SPACE(msn__grows_with_the_last_packet_only),
-	IN_SPACE(receive__of_wrapping_segments_holds_everything),
-	IN_SPACE(depth__changes_from_connection_to_connection),
-	IN_SPACE(memory__is_found_across_any_boundary),
-};

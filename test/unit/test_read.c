@@ -70,8 +70,7 @@ nothing_is_done(void)
 	assert_int_equal(roce_cq_count(end.send_cq), 0);
 }
 
-static void
-read__is_one_frame_and_takes_the_psns_of_its_answer(void **state)
+UNIT_RULE(read__is_one_frame_and_takes_the_psns_of_its_answer)
 {
 	const struct fx_sent *sent;
 
@@ -82,8 +81,7 @@ read__is_one_frame_and_takes_the_psns_of_its_answer(void **state)
 	assert_fields(sent[1], (opcode, SEND), (psn, PSN + 4));
 }
 
-static void
-read__is_done_with_its_last_frame(void **state)
+UNIT_RULE(read__is_done_with_its_last_frame)
 {
 	post(IBV_WR_RDMA_READ, 1, 2 * MTU + 3, 0);
 	(void)fx_tx_one(&end);
@@ -99,8 +97,7 @@ read__is_done_with_its_last_frame(void **state)
 }
 
 /* The answer to a READ acknowledges everything that was asked before it. */
-static void
-answer__acknowledges_what_was_before(void **state)
+UNIT_RULE(answer__acknowledges_what_was_before)
 {
 	struct roce_event event[3];
 
@@ -119,8 +116,7 @@ answer__acknowledges_what_was_before(void **state)
  *
  * Proves: rc.R1
  */
-static void
-answer__with_a_gap_is_asked_for_again(void **state)
+UNIT_RULE(answer__with_a_gap_is_asked_for_again)
 {
 	struct fx_sent sent;
 
@@ -154,8 +150,7 @@ wait_almost(void)
  * A peer that goes through with an answer after a gap (Linux's rxe does) has our question in its queue: asking again
  * meanwhile would only have it do all that once more.
  */
-static void
-answer__that_is_not_the_next_one_is_a_sign_of_life(void **state)
+UNIT_RULE(answer__that_is_not_the_next_one_is_a_sign_of_life)
 {
 	unsigned int n;
 
@@ -175,8 +170,7 @@ answer__that_is_not_the_next_one_is_a_sign_of_life(void **state)
 }
 
 /* But one that never says what is missing does not keep the requester for ever. */
-static void
-answers__that_never_help_end_it_all(void **state)
+UNIT_RULE(answers__that_never_help_end_it_all)
 {
 	unsigned int n, polls = 0;
 
@@ -195,8 +189,7 @@ answers__that_never_help_end_it_all(void **state)
  *
  * Proves: rc.R2
  */
-static void
-acknowledge__behind_a_read_is_an_implied_nak(void **state)
+UNIT_RULE(acknowledge__behind_a_read_is_an_implied_nak)
 {
 	const struct fx_sent *sent;
 	unsigned int n;
@@ -217,8 +210,7 @@ acknowledge__behind_a_read_is_an_implied_nak(void **state)
 }
 
 /* Proves: rc.R2 */
-static void
-answer__of_a_lost_first_read_is_asked_for_again(void **state)
+UNIT_RULE(answer__of_a_lost_first_read_is_asked_for_again)
 {
 	const struct fx_sent *sent;
 	unsigned int n;
@@ -234,8 +226,7 @@ answer__of_a_lost_first_read_is_asked_for_again(void **state)
 }
 
 /* What does not fit the request is dropped and counted; the timer does the rest. */
-static void
-answer__must_fit(void **state)
+UNIT_RULE(answer__must_fit)
 {
 	static const struct {
 		uint8_t opcode;
@@ -268,8 +259,7 @@ answer__must_fit(void **state)
 	nothing_is_done();
 }
 
-static void
-atomic__tells_what_was_there(void **state)
+UNIT_RULE(atomic__tells_what_was_there)
 {
 	uint64_t original;
 
@@ -284,8 +274,7 @@ atomic__tells_what_was_there(void **state)
 }
 
 /* No more than the peer agreed to; what follows waits behind, in order. */
-static void
-depth__is_kept(void **state)
+UNIT_RULE(depth__is_kept)
 {
 	const struct fx_sent *sent;
 	unsigned int n;
@@ -309,8 +298,7 @@ depth__is_kept(void **state)
  *
  * Proves: rc.R5
  */
-static void
-fence__waits_for_reads(void **state)
+UNIT_RULE(fence__waits_for_reads)
 {
 	post(IBV_WR_RDMA_READ, 1, 2 * MTU, 0);
 	post(IBV_WR_SEND, 2, 8, 0);
@@ -323,8 +311,7 @@ fence__waits_for_reads(void **state)
 }
 
 /* Credits count receives: what uses up none goes on without, and asks for the answer that a SEND behind it needs. */
-static void
-credits__are_for_what_uses_receives(void **state)
+UNIT_RULE(credits__are_for_what_uses_receives)
 {
 	const struct fx_sent *sent;
 
@@ -344,15 +331,13 @@ credits__are_for_what_uses_receives(void **state)
 }
 
 /* Proves: rc.R5 */
-static void
-fence__alone_waits_for_nothing(void **state)
+UNIT_RULE(fence__alone_waits_for_nothing)
 {
 	post(IBV_WR_SEND, 1, 8, ROCE_WR_FENCE);
 	assert_int_equal(fx_tx_one(&end).psn, PSN);
 }
 
-static void
-read__refused_by_the_peer(void **state)
+UNIT_RULE(read__refused_by_the_peer)
 {
 	post(IBV_WR_RDMA_READ, 1, 8, 0);
 	(void)fx_tx_one(&end);
@@ -362,8 +347,7 @@ read__refused_by_the_peer(void **state)
 }
 
 /* The local memory ended while the answer was on its way. */
-static void
-read__into_memory_that_goes_away(void **state)
+UNIT_RULE(read__into_memory_that_goes_away)
 {
 	struct roce_sge sge = { (uintptr_t)end.memory, 64, 0 };
 	struct roce_wr wr = { .wr_id = 5, .sg = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_READ };
@@ -378,8 +362,7 @@ read__into_memory_that_goes_away(void **state)
 	assert_int_equal(end.memory[0], 0);
 }
 
-static void
-read__needs_memory_to_write_to(void **state)
+UNIT_RULE(read__needs_memory_to_write_to)
 {
 	struct roce_sge sge = { (uintptr_t)end.memory, 64, 0 };
 	struct roce_wr wr = { .sg = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_READ };
@@ -390,8 +373,7 @@ read__needs_memory_to_write_to(void **state)
 }
 
 /* An answer takes fewer than half of all PSNs, or nobody could tell what is behind and what is ahead. */
-static void
-read__of_two_gigabytes_is_too_long_for_small_packets(void **state)
+UNIT_RULE(read__of_two_gigabytes_is_too_long_for_small_packets)
 {
 	struct roce_mr *whole;
 	struct roce_sge sge = { 0, ROCE_MSG_MAX, 0 };
@@ -411,24 +393,3 @@ read__of_two_gigabytes_is_too_long_for_small_packets(void **state)
 	assert_int_equal(fx_stats(&end)->retransmits, 0);
 	fx_to_error(qp);
 }
-
-RULES = {
-	TEST(read__is_one_frame_and_takes_the_psns_of_its_answer),
-	TEST(read__is_done_with_its_last_frame),
-	TEST(answer__acknowledges_what_was_before),
-	TEST(answer__with_a_gap_is_asked_for_again),
-	TEST(answer__that_is_not_the_next_one_is_a_sign_of_life),
-	TEST(answers__that_never_help_end_it_all),
-	TEST(acknowledge__behind_a_read_is_an_implied_nak),
-	TEST(answer__of_a_lost_first_read_is_asked_for_again),
-	TEST(answer__must_fit),
-	TEST(atomic__tells_what_was_there),
-	TEST(depth__is_kept),
-	TEST(fence__waits_for_reads),
-	TEST(credits__are_for_what_uses_receives),
-	TEST(fence__alone_waits_for_nothing),
-	TEST(read__refused_by_the_peer),
-	TEST(read__into_memory_that_goes_away),
-	TEST(read__needs_memory_to_write_to),
-	TEST(read__of_two_gigabytes_is_too_long_for_small_packets),
-};

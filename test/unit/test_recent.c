@@ -7,8 +7,7 @@
 #include "queue/domain.h"
 
 /* A key comes round again, in the end: then it may be another protection domain's, or a window's. */
-static void
-recent__is_of_one_protection_domain(void **state)
+UNIT_RULE(recent__is_of_one_protection_domain)
 {
 	const struct roce_keys *keys = &end.domain->keys;
 	struct roce_keys_recent recent;
@@ -29,8 +28,7 @@ recent__is_of_one_protection_domain(void **state)
 }
 
 /* Who remembers the last good key comes to the same answer as who looks it up, whatever became of it meanwhile. */
-static void
-recent__is_judged_as_any_other(void **state)
+UNIT_RULE(recent__is_judged_as_any_other)
 {
 	const struct roce_keys *keys = &end.domain->keys;
 	const uint64_t addr = (uintptr_t)end.memory;
@@ -68,8 +66,3 @@ recent__is_judged_as_any_other(void **state)
 		roce_mr_destroy(writes);
 	}
 }
-
-RULES = {
-	TEST(recent__is_judged_as_any_other),
-	TEST(recent__is_of_one_protection_domain),
-};

@@ -78,8 +78,7 @@ silence(void)
 }
 
 /* An answer is waited for eight times as long as a repeat takes; then twice as long, and so on. */
-static void
-wait__is_what_a_repeat_costs(void **state)
+UNIT_RULE_IN(wait__is_what_a_repeat_costs, setup, finish)
 {
 	const uint64_t cost = 200 * GAP;
 
@@ -93,8 +92,7 @@ wait__is_what_a_repeat_costs(void **state)
 }
 
 /* Towards its end an answer costs little to ask for again. */
-static void
-wait__is_short_for_the_end_of_an_answer(void **state)
+UNIT_RULE_IN(wait__is_short_for_the_end_of_an_answer, setup, finish)
 {
 	read_packets(LONG);
 	answer(0, LONG - 1);
@@ -102,8 +100,7 @@ wait__is_short_for_the_end_of_an_answer(void **state)
 }
 
 /* Where frames get lost the wait is what a repeat costs, and not more. */
-static void
-wait__is_shorter_where_frames_are_lost(void **state)
+UNIT_RULE_IN(wait__is_shorter_where_frames_are_lost, setup, finish)
 {
 	const uint64_t cost = 500 * GAP;
 
@@ -116,8 +113,7 @@ wait__is_shorter_where_frames_are_lost(void **state)
 }
 
 /* A pause is no part of the rate: the next wait is as long as it would have been. */
-static void
-wait__does_not_grow_with_a_pause(void **state)
+UNIT_RULE_IN(wait__does_not_grow_with_a_pause, setup, finish)
 {
 	const uint64_t cost = 500 * GAP;
 
@@ -130,8 +126,7 @@ wait__does_not_grow_with_a_pause(void **state)
 }
 
 /* A gap that was reported is asked for once more by the timer, and not by stale answers behind it. */
-static void
-timeout__lets_stale_answers_ask_nothing(void **state)
+UNIT_RULE_IN(timeout__lets_stale_answers_ask_nothing, setup, finish)
 {
 	read_packets(LONG);
 	answer(0, 100);
@@ -148,8 +143,7 @@ timeout__lets_stale_answers_ask_nothing(void **state)
 }
 
 /* A repeat whose beginning is lost, too, goes back behind the gap: that is asked for at once, and not after its end. */
-static void
-lost_again__is_asked_for_at_once(void **state)
+UNIT_RULE_IN(lost_again__is_asked_for_at_once, setup, finish)
 {
 	read_packets(LONG);
 	answer(0, 100);
@@ -175,8 +169,7 @@ lost_again__is_asked_for_at_once(void **state)
 }
 
 /* Frames that overtake each other just behind the gap are no repeat. */
-static void
-lost_again__is_not_what_was_overtaken(void **state)
+UNIT_RULE_IN(lost_again__is_not_what_was_overtaken, setup, finish)
 {
 	read_packets(LONG);
 	answer(0, 100);
@@ -202,8 +195,7 @@ acknowledge(uint32_t number)
 }
 
 /* An acknowledgement of what the timeout did not send again: the first copy had arrived. */
-static void
-acknowledged__shows_a_needless_timeout(void **state)
+UNIT_RULE_IN(acknowledged__shows_a_needless_timeout, setup, finish)
 {
 	uint32_t before;
 
@@ -226,8 +218,7 @@ acknowledged__shows_a_needless_timeout(void **state)
 }
 
 /* One of what it did send again says nothing; and a repeat is no measurement (Karn's rule). */
-static void
-acknowledged__of_the_repeat_alone_shows_nothing(void **state)
+UNIT_RULE_IN(acknowledged__of_the_repeat_alone_shows_nothing, setup, finish)
 {
 	uint32_t srtt, rttvar;
 
@@ -246,8 +237,7 @@ acknowledged__of_the_repeat_alone_shows_nothing(void **state)
 }
 
 /* The answer came, and then once more for each time it was asked for by a timeout: both timeouts were needless. */
-static void
-answered_twice__shows_needless_timeouts(void **state)
+UNIT_RULE_IN(answered_twice__shows_needless_timeouts, setup, finish)
 {
 	uint32_t before;
 
@@ -267,8 +257,7 @@ answered_twice__shows_needless_timeouts(void **state)
 }
 
 /* When it comes as often as it was asked for by timeouts, the first one was lost. */
-static void
-answered_twice__once_less_shows_nothing(void **state)
+UNIT_RULE_IN(answered_twice__once_less_shows_nothing, setup, finish)
 {
 	uint32_t before;
 
@@ -283,8 +272,7 @@ answered_twice__once_less_shows_nothing(void **state)
 }
 
 /* A queue pair that has ended answers no READ any more, however much of the answer is missing. */
-static void
-answers__end_with_the_queue_pair(void **state)
+UNIT_RULE_IN(answers__end_with_the_queue_pair, setup, finish)
 {
 	const struct fx_target what = { (uintptr_t)end.memory, roce_mr_key(region), FX_MEMORY };
 	struct fx_sent sent[4];
@@ -300,20 +288,3 @@ answers__end_with_the_queue_pair(void **state)
 	fx_rx(&end, fx_about(&peer, IBV_OPCODE_RC_RDMA_READ_REQUEST, FX_RQ_PSN, 0, &what, 0));
 	fx_tx_none(&end);
 }
-
-#define READS(f) cmocka_unit_test_setup_teardown(f, setup, finish)
-
-RULES = {
-	READS(wait__is_what_a_repeat_costs),
-	READS(wait__is_short_for_the_end_of_an_answer),
-	READS(wait__is_shorter_where_frames_are_lost),
-	READS(wait__does_not_grow_with_a_pause),
-	READS(timeout__lets_stale_answers_ask_nothing),
-	READS(lost_again__is_asked_for_at_once),
-	READS(lost_again__is_not_what_was_overtaken),
-	READS(acknowledged__shows_a_needless_timeout),
-	READS(acknowledged__of_the_repeat_alone_shows_nothing),
-	READS(answered_twice__shows_needless_timeouts),
-	READS(answered_twice__once_less_shows_nothing),
-	READS(answers__end_with_the_queue_pair),
-};

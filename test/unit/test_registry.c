@@ -6,8 +6,7 @@
 
 #include "registry_rig.h"
 
-static void
-add_provider__takes_a_name_once(void **state)
+UNIT_RULE_IN(add_provider__takes_a_name_once, setup, NULL)
 {
 	DAT_PROVIDER_INFO a = info_of("a", 2, DAT_TRUE);
 	DAT_PROVIDER_INFO a_again = info_of("a", 1, DAT_FALSE);
@@ -22,8 +21,7 @@ add_provider__takes_a_name_once(void **state)
 	assert_int_equal(dat_registry_remove_provider(&fake_other_table, &a_again), DAT_SUCCESS);
 }
 
-static void
-add_provider__refuses_bad_arguments(void **state)
+UNIT_RULE_IN(add_provider__refuses_bad_arguments, setup, NULL)
 {
 	DAT_PROVIDER_INFO good = info_of("a", 2, DAT_TRUE);
 	DAT_PROVIDER_INFO nameless = info_of("", 2, DAT_TRUE);
@@ -40,8 +38,7 @@ add_provider__refuses_bad_arguments(void **state)
 			ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
 }
 
-static void
-remove_provider__wants_what_was_added(void **state)
+UNIT_RULE_IN(remove_provider__wants_what_was_added, setup, NULL)
 {
 	DAT_PROVIDER_INFO a = info_of("a", 2, DAT_TRUE);
 
@@ -55,8 +52,7 @@ remove_provider__wants_what_was_added(void **state)
 	assert_int_equal(dat_registry_remove_provider(&fake_table, &a), DAT_SUCCESS);
 }
 
-static void
-remove_provider__waits_for_the_last_close(void **state)
+UNIT_RULE_IN(remove_provider__waits_for_the_last_close, setup, NULL)
 {
 	DAT_PROVIDER_INFO a = info_of("a", 2, DAT_TRUE);
 	DAT_IA_HANDLE first;
@@ -75,8 +71,7 @@ remove_provider__waits_for_the_last_close(void **state)
 	assert_int_equal(dat_registry_remove_provider(&fake_table, &a), DAT_SUCCESS);
 }
 
-static void
-list__has_conf_first_and_each_entry_once(void **state)
+UNIT_RULE_IN(list__has_conf_first_and_each_entry_once, setup, NULL)
 {
 	DAT_PROVIDER_INFO a = info_of("a", 2, DAT_TRUE);
 	DAT_PROVIDER_INFO z = info_of("z", 2, DAT_FALSE);
@@ -120,8 +115,7 @@ list__has_conf_first_and_each_entry_once(void **state)
 	assert_int_equal(dat_registry_remove_provider(&fake_table, &a), DAT_SUCCESS);
 }
 
-static void
-list__grows_with_what_is_registered(void **state)
+UNIT_RULE_IN(list__grows_with_what_is_registered, setup, NULL)
 {
 	enum {
 		N = 40,
@@ -153,12 +147,3 @@ list__grows_with_what_is_registered(void **state)
 	assert_int_equal(dat_registry_list_providers(ALL, &n, list), DAT_SUCCESS);
 	assert_int_equal(n, BUILT_IN);
 }
-
-RULES = {
-	TEST_SETUP(add_provider__takes_a_name_once),
-	TEST_SETUP(add_provider__refuses_bad_arguments),
-	TEST_SETUP(remove_provider__wants_what_was_added),
-	TEST_SETUP(remove_provider__waits_for_the_last_close),
-	TEST_SETUP(list__has_conf_first_and_each_entry_once),
-	TEST_SETUP(list__grows_with_what_is_registered),
-};

@@ -45,8 +45,7 @@ expect_only(const struct fx_sent *sent, unsigned int n, uint32_t number)
 }
 
 /* A message becomes packets of one MTU and a rest; the memory stands in them in order. */
-static void
-emit__cuts_a_message(void **state)
+UNIT_RULE(emit__cuts_a_message)
 {
 	static const struct {
 		uint32_t len;
@@ -88,8 +87,7 @@ emit__cuts_a_message(void **state)
 }
 
 /* Every MTU: the longest message takes 2^31 / MTU packets, and its number is not lost in 24 bits. */
-static void
-emit__counts_the_packets_of_the_longest_message(void **state)
+UNIT_RULE(emit__counts_the_packets_of_the_longest_message)
 {
 	const size_t len = ROCE_MSG_MAX;
 	void *memory = mmap(
@@ -130,8 +128,7 @@ emit__counts_the_packets_of_the_longest_message(void **state)
 }
 
 /* Proves: rc.R17 */
-static void
-emit__gathers_the_segments(void **state)
+UNIT_RULE(emit__gathers_the_segments)
 {
 	const struct roce_sge sge[] = {
 		{ (uintptr_t)end.memory + 10, 1000, end.key },
@@ -149,8 +146,7 @@ emit__gathers_the_segments(void **state)
 }
 
 /* Immediate data and the wish for a wake-up stand in the last packet only. */
-static void
-emit__puts_immediate_data_and_solicitation_last(void **state)
+UNIT_RULE(emit__puts_immediate_data_and_solicitation_last)
 {
 	const struct roce_sge sge = { (uintptr_t)end.memory, 2 * MTU + 1, end.key };
 	struct roce_wr wr = {
@@ -178,8 +174,7 @@ emit__puts_immediate_data_and_solicitation_last(void **state)
 }
 
 /* An answer is asked for at the end of what is posted, and every 32 frames on the way there. */
-static void
-emit__asks_before_it_falls_silent(void **state)
+UNIT_RULE(emit__asks_before_it_falls_silent)
 {
 	const struct fx_sent *sent;
 	unsigned int n;
@@ -193,8 +188,7 @@ emit__asks_before_it_falls_silent(void **state)
 }
 
 /* The first answer may bring credits for fewer messages than were sent: each of them may be the last for now. */
-static void
-emit__asks_each_time_until_it_knows_of_credits(void **state)
+UNIT_RULE(emit__asks_each_time_until_it_knows_of_credits)
 {
 	const struct fx_sent *sent;
 	unsigned int n;
@@ -212,8 +206,7 @@ emit__asks_each_time_until_it_knows_of_credits(void **state)
 }
 
 /* At most 128 packets are in flight, the last of them asks, and each answer makes room for as many. */
-static void
-emit__stops_at_the_window(void **state)
+UNIT_RULE(emit__stops_at_the_window)
 {
 	const struct fx_sent *sent;
 	unsigned int n;
@@ -240,8 +233,7 @@ emit__stops_at_the_window(void **state)
 }
 
 /* PSNs go round at 2^24: window, rewind and acknowledgement do not notice. */
-static void
-emit__goes_round_at_2_24(void **state)
+UNIT_RULE(emit__goes_round_at_2_24)
 {
 	struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
 	const struct fx_sent *sent;
@@ -265,8 +257,7 @@ emit__goes_round_at_2_24(void **state)
 }
 
 /* The peer's credits are a limit on messages; at the limit one message may go as a probe, when all is quiet. */
-static void
-emit__stops_at_the_credits_and_probes(void **state)
+UNIT_RULE(emit__stops_at_the_credits_and_probes)
 {
 	const struct fx_sent *sent;
 
@@ -289,8 +280,7 @@ emit__stops_at_the_credits_and_probes(void **state)
 }
 
 /* A message that began goes on to its end whatever the credits say meanwhile. */
-static void
-emit__finishes_a_message_without_credit(void **state)
+UNIT_RULE(emit__finishes_a_message_without_credit)
 {
 	const struct fx_sent *sent;
 	unsigned int n;
@@ -306,8 +296,7 @@ emit__finishes_a_message_without_credit(void **state)
 }
 
 /* Where the requester stops although more is posted, it asked first: an answer must be on its way. */
-static void
-emit__never_stops_without_having_asked(void **state)
+UNIT_RULE(emit__never_stops_without_having_asked)
 {
 	const struct fx_sent *sent;
 	unsigned int n;
@@ -345,8 +334,7 @@ emit__never_stops_without_having_asked(void **state)
  *
  * Proves: rc.R10
  */
-static void
-emit__takes_any_room(void **state)
+UNIT_RULE(emit__takes_any_room)
 {
 	struct fx_sent sent;
 
@@ -368,8 +356,7 @@ emit__takes_any_room(void **state)
  *
  * Proves: rc.R10
  */
-static void
-emit__waits_for_frames(void **state)
+UNIT_RULE(emit__waits_for_frames)
 {
 	static struct rte_mbuf *all[2000];
 	unsigned int n = 0, frames;
@@ -414,8 +401,7 @@ expect_ends(uint64_t first, unsigned int n, const enum ibv_wc_status *status)
  *
  * Proves: rc.R8
  */
-static void
-emit__fails_a_request_whose_memory_is_gone(void **state)
+UNIT_RULE(emit__fails_a_request_whose_memory_is_gone)
 {
 	static const enum ibv_wc_status want[] = { IBV_WC_SUCCESS, IBV_WC_SUCCESS,
 		IBV_WC_LOC_PROT_ERR, IBV_WC_WR_FLUSH_ERR };
@@ -443,8 +429,7 @@ emit__fails_a_request_whose_memory_is_gone(void **state)
 }
 
 /* The same when it is the oldest one, and in the middle of a message. */
-static void
-emit__fails_at_once_when_nothing_is_before(void **state)
+UNIT_RULE(emit__fails_at_once_when_nothing_is_before)
 {
 	static const enum ibv_wc_status want[] = { IBV_WC_LOC_PROT_ERR };
 	struct roce_mr *mr;
@@ -464,8 +449,7 @@ emit__fails_at_once_when_nothing_is_before(void **state)
 }
 
 /* What was sent before the gap is answered without waiting for a timeout: something must ask. */
-static void
-emit__asks_before_a_request_whose_memory_is_gone(void **state)
+UNIT_RULE(emit__asks_before_a_request_whose_memory_is_gone)
 {
 	struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
 	bool asked = false;
@@ -482,22 +466,3 @@ emit__asks_before_a_request_whose_memory_is_gone(void **state)
 		asked |= sent[i].ack_req;
 	assert_true(asked);
 }
-
-RULES = {
-	TEST(emit__cuts_a_message),
-	TEST(emit__counts_the_packets_of_the_longest_message),
-	TEST(emit__gathers_the_segments),
-	TEST(emit__puts_immediate_data_and_solicitation_last),
-	TEST(emit__asks_before_it_falls_silent),
-	TEST(emit__asks_each_time_until_it_knows_of_credits),
-	TEST(emit__stops_at_the_window),
-	TEST(emit__goes_round_at_2_24),
-	TEST(emit__stops_at_the_credits_and_probes),
-	TEST(emit__finishes_a_message_without_credit),
-	TEST(emit__never_stops_without_having_asked),
-	TEST(emit__takes_any_room),
-	TEST(emit__waits_for_frames),
-	TEST(emit__fails_a_request_whose_memory_is_gone),
-	TEST(emit__fails_at_once_when_nothing_is_before),
-	TEST(emit__asks_before_a_request_whose_memory_is_gone),
-};

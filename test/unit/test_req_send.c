@@ -192,8 +192,7 @@ live(uint32_t steps)
 	}
 }
 
-static void
-one_segment__is_sent_as_two(void **state)
+UNIT_RULE_IN(one_segment__is_sent_as_two, setup_sides, teardown_sides)
 {
 	const struct roce_stats *stats = fx_stats(&side[0].end);
 
@@ -208,8 +207,7 @@ one_segment__is_sent_as_two(void **state)
 }
 
 /* Who has no frame for a message says so once, and the message is sent when there is one. */
-static void
-frame__is_waited_for(void **state)
+UNIT_RULE_IN(frame__is_waited_for, setup_sides, teardown_sides)
 {
 	static struct rte_mbuf *all[2000];
 	struct side *s = &side[0];
@@ -230,8 +228,3 @@ frame__is_waited_for(void **state)
 	assert_int_equal(poll_once(s, sent, 1), 1);
 	rte_pktmbuf_free(sent[0]);
 }
-
-RULES = {
-	cmocka_unit_test_setup_teardown(one_segment__is_sent_as_two, setup_sides, teardown_sides),
-	cmocka_unit_test_setup_teardown(frame__is_waited_for, setup_sides, teardown_sides),
-};

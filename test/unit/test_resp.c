@@ -56,8 +56,7 @@ use_own_queue(uint32_t depth, uint32_t posted)
  * The payload lands in the segments of the receive in order, and nowhere else.
  * Proves: srq_post_recv.2 bug.S5
  */
-static void
-rx__places_the_message(void **state)
+UNIT_RULE(rx__places_the_message)
 {
 	struct roce_sge sge[3] = {
 		{ (uintptr_t)end.memory + 100, 1000, end.key },
@@ -88,8 +87,7 @@ rx__places_the_message(void **state)
 }
 
 /* Immediate data arrives as it was on the wire; the wish for a wake-up is the last packet's. */
-static void
-rx__passes_on_immediate_data_and_solicitation(void **state)
+UNIT_RULE(rx__passes_on_immediate_data_and_solicitation)
 {
 	static const struct {
 		uint8_t opcode;
@@ -117,8 +115,7 @@ rx__passes_on_immediate_data_and_solicitation(void **state)
 }
 
 /* Only a packet that asks is acknowledged; one acknowledgement serves all that came before it. */
-static void
-rx__acknowledges_what_asks(void **state)
+UNIT_RULE(rx__acknowledges_what_asks)
 {
 	fx_fill_srq(&end, 8, 4 * MTU);
 	arrive(ONLY, 0, 8, 0);
@@ -138,8 +135,7 @@ rx__acknowledges_what_asks(void **state)
  * What arrived is there and its completion too when its acknowledgement leaves, in one burst or not.
  * Proves: srq_create.9
  */
-static void
-rx__takes_a_burst_in_order(void **state)
+UNIT_RULE(rx__takes_a_burst_in_order)
 {
 	struct rte_mbuf *burst[20];
 	struct roce_event event[20];
@@ -157,8 +153,7 @@ rx__takes_a_burst_in_order(void **state)
 }
 
 /* One NAK for a gap, carrying the PSN that is missing; when that came, the next gap draws its own. */
-static void
-rx__reports_a_gap_once(void **state)
+UNIT_RULE(rx__reports_a_gap_once)
 {
 	fx_fill_srq(&end, 8, 64);
 	arrive(ONLY, 0, 8, 0);
@@ -177,8 +172,7 @@ rx__reports_a_gap_once(void **state)
 }
 
 /* The missing packet arrives before the NAK left: the NAK would be a lie. */
-static void
-rx__withdraws_a_nak_that_is_not_true_any_more(void **state)
+UNIT_RULE(rx__withdraws_a_nak_that_is_not_true_any_more)
 {
 	fx_fill_srq(&end, 8, 64);
 	arrive(ONLY, 1, 8, 0);
@@ -187,8 +181,7 @@ rx__withdraws_a_nak_that_is_not_true_any_more(void **state)
 }
 
 /* A duplicate is answered with the newest acknowledgement, takes no receive and touches no memory. */
-static void
-rx__answers_a_duplicate_and_does_not_execute_it(void **state)
+UNIT_RULE(rx__answers_a_duplicate_and_does_not_execute_it)
 {
 	struct roce_event event[8];
 
@@ -209,8 +202,7 @@ rx__answers_a_duplicate_and_does_not_execute_it(void **state)
 }
 
 /* A duplicate in the middle of a message does not disturb it. */
-static void
-rx__goes_on_with_a_message_after_a_duplicate(void **state)
+UNIT_RULE(rx__goes_on_with_a_message_after_a_duplicate)
 {
 	fx_fill_srq(&end, 2, 4 * MTU);
 	arrive(FIRST, 0, MTU, 0);
@@ -227,8 +219,7 @@ rx__goes_on_with_a_message_after_a_duplicate(void **state)
  * No receive: NAK with the timer of the connection; nothing is lost, nothing executed, the message comes again.
  * Proves: srq_create.8
  */
-static void
-rx__is_not_ready_without_a_receive(void **state)
+UNIT_RULE(rx__is_not_ready_without_a_receive)
 {
 	arrive(ONLY, 0, 8, FX_ACKREQ);
 	arrive(ONLY, 1, 8, FX_ACKREQ);
@@ -244,8 +235,7 @@ rx__is_not_ready_without_a_receive(void **state)
 }
 
 /* A receive is wanted at the first packet only: once begun, a message needs no more. */
-static void
-rx__finishes_a_message_on_an_empty_queue(void **state)
+UNIT_RULE(rx__finishes_a_message_on_an_empty_queue)
 {
 	fx_fill_srq(&end, 1, 4 * MTU);
 	arrive(FIRST, 0, MTU, 0);
@@ -276,8 +266,7 @@ expect_broken(const struct offence *o)
 }
 
 /* What the peer may not do ends the connection; the NAK that says why leaves after the state changed. */
-static void
-rx__refuses_and_breaks(void **state)
+UNIT_RULE(rx__refuses_and_breaks)
 {
 	static const struct offence rule[] = {
 		{ MIDDLE, MTU, ROCE_NAK_INVALID_REQUEST, -1, IBV_WC_REM_INV_REQ_ERR },
@@ -310,8 +299,7 @@ rx__refuses_and_breaks(void **state)
  * The memory of a receive was deregistered while it waited: judged again when the data is here.
  * Proves: srq_create.6 srq_post_recv.5
  */
-static void
-rx__judges_receive_memory_when_data_arrives(void **state)
+UNIT_RULE(rx__judges_receive_memory_when_data_arrives)
 {
 	static const struct offence want = { 0, 0, 0, IBV_WC_LOC_PROT_ERR, IBV_WC_LOC_PROT_ERR };
 
@@ -329,8 +317,7 @@ rx__judges_receive_memory_when_data_arrives(void **state)
  * A receive of a message that breaks in the middle comes back flushed.
  * Proves: srq_post_recv.9
  */
-static void
-rx__flushes_the_held_receive_when_it_breaks(void **state)
+UNIT_RULE(rx__flushes_the_held_receive_when_it_breaks)
 {
 	static const struct offence want = { 0, 0, 0, IBV_WC_WR_FLUSH_ERR, IBV_WC_REM_INV_REQ_ERR };
 
@@ -347,8 +334,7 @@ rx__flushes_the_held_receive_when_it_breaks(void **state)
  *
  * Proves: rc.R24
  */
-static void
-rx__ignores_datagrams(void **state)
+UNIT_RULE(rx__ignores_datagrams)
 {
 	fx_fill_srq(&end, 1, 64);
 	arrive(IBV_OPCODE_UD_SEND_ONLY, 0, 8, FX_ACKREQ);
@@ -360,8 +346,7 @@ rx__ignores_datagrams(void **state)
 }
 
 /* PSN and message number are 24 bits and go round. */
-static void
-rx__goes_round_at_2_24(void **state)
+UNIT_RULE(rx__goes_round_at_2_24)
 {
 	struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
 
@@ -383,8 +368,7 @@ rx__goes_round_at_2_24(void **state)
 }
 
 /* A queue of its own tells its receives by credit code; a shared one does not promise (31). */
-static void
-ack__carries_credits(void **state)
+UNIT_RULE(ack__carries_credits)
 {
 	static const struct {
 		uint32_t posted;
@@ -402,8 +386,7 @@ ack__carries_credits(void **state)
  * The limit that a requester reads is message number plus credits. In the middle of a message its number does
  * not count yet, so its receive, in use, must: else the limit steps back and the peer stops early.
  */
-static void
-ack__does_not_take_a_promise_back(void **state)
+UNIT_RULE(ack__does_not_take_a_promise_back)
 {
 	use_own_queue(4, 4);
 	arrive(FIRST, 0, MTU, FX_ACKREQ);
@@ -413,8 +396,7 @@ ack__does_not_take_a_promise_back(void **state)
 }
 
 /* Frames may run out; what is owed stays owed. */
-static void
-emit__waits_for_a_frame(void **state)
+UNIT_RULE(emit__waits_for_a_frame)
 {
 	static struct rte_mbuf *all[2000];
 	unsigned int n = 0;
@@ -428,24 +410,3 @@ emit__waits_for_a_frame(void **state)
 	rte_pktmbuf_free_bulk(all, n);
 	expect_answer(FX_ACK, PSN, 1);
 }
-
-RULES = {
-	TEST(rx__places_the_message),
-	TEST(rx__passes_on_immediate_data_and_solicitation),
-	TEST(rx__acknowledges_what_asks),
-	TEST(rx__takes_a_burst_in_order),
-	TEST(rx__reports_a_gap_once),
-	TEST(rx__withdraws_a_nak_that_is_not_true_any_more),
-	TEST(rx__answers_a_duplicate_and_does_not_execute_it),
-	TEST(rx__goes_on_with_a_message_after_a_duplicate),
-	TEST(rx__is_not_ready_without_a_receive),
-	TEST(rx__finishes_a_message_on_an_empty_queue),
-	TEST(rx__refuses_and_breaks),
-	TEST(rx__judges_receive_memory_when_data_arrives),
-	TEST(rx__flushes_the_held_receive_when_it_breaks),
-	TEST(rx__ignores_datagrams),
-	TEST(rx__goes_round_at_2_24),
-	TEST(ack__carries_credits),
-	TEST(ack__does_not_take_a_promise_back),
-	TEST(emit__waits_for_a_frame),
-};

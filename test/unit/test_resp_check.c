@@ -44,8 +44,7 @@ in_a_message(bool yes)
 }
 
 /* Half the circle behind the expected PSN is old, half is ahead; across the wrap too. */
-static void
-check__psn_places_the_packet(void **state)
+UNIT_RULE(check__psn_places_the_packet)
 {
 	static const uint32_t epsn[] = { 0, 1, 0x7fffff, 0x800000, 0xffffff, EPSN };
 	static const struct {
@@ -72,8 +71,7 @@ check__psn_places_the_packet(void **state)
 }
 
 /* Sequence comes first: a duplicate is answered and a gap reported whatever else is wrong with the packet. */
-static void
-check__psn_is_judged_before_all_else(void **state)
+UNIT_RULE(check__psn_is_judged_before_all_else)
 {
 	assert_int_equal(judge(MIDDLE, EPSN - 1, 3), ROCE_DUPLICATE);
 	assert_int_equal(judge(IBV_OPCODE_RC_RDMA_WRITE_FIRST, EPSN - 1, 3), ROCE_DUPLICATE);
@@ -81,8 +79,7 @@ check__psn_is_judged_before_all_else(void **state)
 }
 
 /* A gap is reported once; until the expected packet comes everything ahead is dropped. */
-static void
-check__gap_is_reported_once(void **state)
+UNIT_RULE(check__gap_is_reported_once)
 {
 	assert_int_equal(judge(ONLY, EPSN + 1, 0), ROCE_GAP);
 	assert_int_equal(judge(ONLY, EPSN + 2, 0), ROCE_DROP);
@@ -95,8 +92,7 @@ check__gap_is_reported_once(void **state)
 }
 
 /* What may follow what. */
-static void
-check__opcode_order(void **state)
+UNIT_RULE(check__opcode_order)
 {
 	static const struct {
 		bool in_message;
@@ -130,8 +126,7 @@ check__opcode_order(void **state)
  *
  * Proves: rc.R23
  */
-static void
-check__payload_length(void **state)
+UNIT_RULE(check__payload_length)
 {
 	static const struct {
 		uint8_t opcode;
@@ -169,8 +164,7 @@ check__payload_length(void **state)
 }
 
 /* Every SEND is served: plain, with immediate data, with invalidate. Datagrams never get here. */
-static void
-check__verbs(void **state)
+UNIT_RULE(check__verbs)
 {
 	for (unsigned int opcode = 0; opcode < 256; opcode++) {
 		const struct roce_opcode_info *op = &roce_opcode[opcode];
@@ -186,8 +180,7 @@ check__verbs(void **state)
 }
 
 /* The first packet of a message takes a receive, no other does; what is refused takes none. */
-static void
-check__takes_one_receive_a_message(void **state)
+UNIT_RULE(check__takes_one_receive_a_message)
 {
 	const uint32_t before = roce_srq_available(end.srq);
 
@@ -211,8 +204,7 @@ check__takes_one_receive_a_message(void **state)
  * Without a receive the message must wait, and what follows it is dropped until it comes again.
  * Proves: srq_create.8
  */
-static void
-check__empty_queue_is_not_ready(void **state)
+UNIT_RULE(check__empty_queue_is_not_ready)
 {
 	while (roce_srq_take(end.srq, qp->rx.recv))
 		roce_srq_reap_silent(end.srq, 1);
@@ -231,8 +223,7 @@ check__empty_queue_is_not_ready(void **state)
  * The receive bounds the message: to the byte, on its first packet and on every later one.
  * Proves: srq_post_recv.8
  */
-static void
-check__longer_than_the_receive(void **state)
+UNIT_RULE(check__longer_than_the_receive)
 {
 	static const struct {
 		uint32_t got;
@@ -266,8 +257,7 @@ check__longer_than_the_receive(void **state)
 }
 
 /* The hard watermark is judged when a message takes its receive, before the message itself is; it allows equality. */
-static void
-check__over_the_hard_watermark(void **state)
+UNIT_RULE(check__over_the_hard_watermark)
 {
 	static const struct {
 		uint32_t soft, hard;
@@ -299,8 +289,7 @@ check__over_the_hard_watermark(void **state)
 }
 
 /* Longer than the receive, and one receive too many: this end's limit is what the peer hears of. */
-static void
-check__over_the_hard_watermark_comes_before_too_long(void **state)
+UNIT_RULE(check__over_the_hard_watermark_comes_before_too_long)
 {
 	roce_qp_set_high(qp, ROCE_HIGH_NONE, 0);
 	while (roce_srq_take(end.srq, qp->rx.recv))
@@ -313,8 +302,7 @@ check__over_the_hard_watermark_comes_before_too_long(void **state)
 }
 
 /* Once begun, a message is not judged again: what it takes was judged when it took it. */
-static void
-check__over_the_hard_watermark_is_for_first_packets(void **state)
+UNIT_RULE(check__over_the_hard_watermark_is_for_first_packets)
 {
 	in_a_message(true);
 	/* Set behind the engine's back: as if a setting and this packet met. */
@@ -324,18 +312,3 @@ check__over_the_hard_watermark_is_for_first_packets(void **state)
 	assert_int_equal(judge(LAST, EPSN, 1), ROCE_ACCEPT);
 	in_a_message(false);
 }
-
-RULES = {
-	TEST(check__payload_length),
-	TEST(check__opcode_order),
-	TEST(check__psn_places_the_packet),
-	TEST(check__psn_is_judged_before_all_else),
-	TEST(check__gap_is_reported_once),
-	TEST(check__verbs),
-	TEST(check__takes_one_receive_a_message),
-	TEST(check__empty_queue_is_not_ready),
-	TEST(check__longer_than_the_receive),
-	TEST(check__over_the_hard_watermark),
-	TEST(check__over_the_hard_watermark_comes_before_too_long),
-	TEST(check__over_the_hard_watermark_is_for_first_packets),
-};

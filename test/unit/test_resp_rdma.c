@@ -73,8 +73,7 @@ refused(uint32_t psn, uint8_t code)
 	assert_int_equal(end.async_event[0].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
 }
 
-static void
-write__places_and_acknowledges(void **state)
+UNIT_RULE(write__places_and_acknowledges)
 {
 	arrives(WRITE_FIRST, PSN, MTU, base + 8, 2 * MTU + 5);
 	arrives(WRITE_MID, PSN + 1, MTU, 0, 0);
@@ -89,8 +88,7 @@ write__places_and_acknowledges(void **state)
 }
 
 /* The lengths of the packets must add up to the announced one; each rule ends the connection. */
-static void
-write__lengths_must_add_up(void **state)
+UNIT_RULE(write__lengths_must_add_up)
 {
 	static const struct {
 		uint8_t opcode[2];
@@ -127,8 +125,7 @@ write__lengths_must_add_up(void **state)
  *
  * Proves: rc.R6
  */
-static void
-memory__is_judged(void **state)
+UNIT_RULE(memory__is_judged)
 {
 	static const uint8_t opcodes[] = { WRITE_ONLY, READ, FADD };
 	static const struct {
@@ -157,8 +154,7 @@ memory__is_judged(void **state)
 }
 
 /* Proves: rc.R6 */
-static void
-rights__are_judged(void **state)
+UNIT_RULE(rights__are_judged)
 {
 	static const struct {
 		uint8_t opcode;
@@ -180,8 +176,7 @@ rights__are_judged(void **state)
 }
 
 /* Proves: rc.R16 */
-static void
-write_imm__needs_a_receive(void **state)
+UNIT_RULE(write_imm__needs_a_receive)
 {
 	struct fx_sent sent;
 
@@ -196,8 +191,7 @@ write_imm__needs_a_receive(void **state)
 	assert_int_equal(fx_event(end.recv_cq).byte_len, 8);
 }
 
-static void
-read__is_answered_in_packets(void **state)
+UNIT_RULE(read__is_answered_in_packets)
 {
 	const struct fx_sent *sent;
 
@@ -217,8 +211,7 @@ read__is_answered_in_packets(void **state)
 }
 
 /* An acknowledgement sent ahead of the answer would say that the answer was given. */
-static void
-read__is_answered_before_what_follows(void **state)
+UNIT_RULE(read__is_answered_before_what_follows)
 {
 	const struct fx_sent *sent;
 
@@ -231,8 +224,7 @@ read__is_answered_before_what_follows(void **state)
 	expect(sent[2], ACK, PSN + 3, 0);
 }
 
-static void
-read__acknowledges_what_was_before(void **state)
+UNIT_RULE(read__acknowledges_what_was_before)
 {
 	arrives(WRITE_ONLY, PSN, 1, base, 1);
 	arrives(READ, PSN + 1, 0, base, 1);
@@ -240,8 +232,7 @@ read__acknowledges_what_was_before(void **state)
 }
 
 /* The NAK that ends the connection comes behind the answers that are due. */
-static void
-read__is_answered_before_the_end(void **state)
+UNIT_RULE(read__is_answered_before_the_end)
 {
 	const struct fx_sent *sent;
 
@@ -262,8 +253,7 @@ read__is_answered_before_the_end(void **state)
  *
  * Proves: rc.R1
  */
-static void
-read__again_from_the_middle(void **state)
+UNIT_RULE(read__again_from_the_middle)
 {
 	const struct fx_sent *sent;
 	unsigned int n;
@@ -283,8 +273,7 @@ read__again_from_the_middle(void **state)
 }
 
 /* Proves: rc.R13 */
-static void
-atomic__is_answered_again_and_not_done_again(void **state)
+UNIT_RULE(atomic__is_answered_again_and_not_done_again)
 {
 	uint64_t *word = (uint64_t *)(uintptr_t)base;
 
@@ -316,8 +305,7 @@ original_sent(void)
 	return rte_be_to_cpu_64(eth.original);
 }
 
-static void
-atomic__of_the_last_circle_is_not_the_answer(void **state)
+UNIT_RULE(atomic__of_the_last_circle_is_not_the_answer)
 {
 	uint64_t *word = (uint64_t *)(uintptr_t)base;
 
@@ -333,8 +321,7 @@ atomic__of_the_last_circle_is_not_the_answer(void **state)
 	assert_int_equal(original_sent(), 15);
 }
 
-static void
-read__of_the_last_circle_is_not_asked_for(void **state)
+UNIT_RULE(read__of_the_last_circle_is_not_asked_for)
 {
 	arrives(READ, PSN, 0, base, 3 * MTU);
 	fx_tx_drop(&end);
@@ -357,8 +344,7 @@ refused_again(uint32_t psn)
 }
 
 /* The network repeats a request that is being answered, and the memory goes away: the peer hears of it in its place. */
-static void
-read__repeated_while_answered_is_refused_where_the_peer_is(void **state)
+UNIT_RULE(read__repeated_while_answered_is_refused_where_the_peer_is)
 {
 	struct rte_mbuf *m[2];
 
@@ -373,8 +359,7 @@ read__repeated_while_answered_is_refused_where_the_peer_is(void **state)
 }
 
 /* Only as many as the connection allows are remembered; what is older stays unanswered. */
-static void
-atomic__too_old_is_not_answered(void **state)
+UNIT_RULE(atomic__too_old_is_not_answered)
 {
 	for (uint32_t i = 0; i < DEPTH + 1; i++) {
 		arrives(FADD, PSN + i, 0, base, 1);
@@ -386,16 +371,14 @@ atomic__too_old_is_not_answered(void **state)
 	expect(fx_tx_one(&end), ATOMIC_ACK, PSN + 1, 0);
 }
 
-static void
-atomic__must_be_aligned(void **state)
+UNIT_RULE(atomic__must_be_aligned)
 {
 	arrives(FADD, PSN, 0, base + 4, 1);
 	refused(PSN, ROCE_NAK_INVALID_REQUEST);
 }
 
 /* One more than agreed upon is a violation, as long as the oldest was never answered. */
-static void
-depth__is_kept(void **state)
+UNIT_RULE(depth__is_kept)
 {
 	const struct fx_sent *sent;
 
@@ -408,8 +391,7 @@ depth__is_kept(void **state)
 }
 
 /* A late copy of an answered READ must not stand in the way of a new one. */
-static void
-depth__does_not_count_what_is_repeated(void **state)
+UNIT_RULE(depth__does_not_count_what_is_repeated)
 {
 	const struct fx_sent *sent;
 	unsigned int n;
@@ -428,8 +410,7 @@ depth__does_not_count_what_is_repeated(void **state)
  *
  * Proves: rc.R21
  */
-static void
-read__of_memory_that_goes_away(void **state)
+UNIT_RULE(read__of_memory_that_goes_away)
 {
 	struct roce_mr *brief = fx_mr(end.pd, base, 64, FX_ALL);
 
@@ -438,25 +419,3 @@ read__of_memory_that_goes_away(void **state)
 	roce_mr_destroy(brief);
 	refused(PSN, ROCE_NAK_REMOTE_ACCESS);
 }
-
-RULES = {
-	TEST(write__places_and_acknowledges),
-	TEST(write__lengths_must_add_up),
-	TEST(memory__is_judged),
-	TEST(rights__are_judged),
-	TEST(write_imm__needs_a_receive),
-	TEST(read__is_answered_in_packets),
-	TEST(read__is_answered_before_what_follows),
-	TEST(read__acknowledges_what_was_before),
-	TEST(read__is_answered_before_the_end),
-	TEST(read__again_from_the_middle),
-	TEST(atomic__is_answered_again_and_not_done_again),
-	TEST(atomic__of_the_last_circle_is_not_the_answer),
-	TEST(read__of_the_last_circle_is_not_asked_for),
-	TEST(read__repeated_while_answered_is_refused_where_the_peer_is),
-	TEST(atomic__too_old_is_not_answered),
-	TEST(atomic__must_be_aligned),
-	TEST(depth__is_kept),
-	TEST(depth__does_not_count_what_is_repeated),
-	TEST(read__of_memory_that_goes_away),
-};

@@ -62,8 +62,7 @@ deadline(void)
  * The connection ends after retry + 1 whole local ACK timeouts without an answer (IBTA Vol 1, 9.9.2.1.1): not
  * earlier, and not much later. The oldest request fails, the others are flushed in order.
  */
-static void
-timeout__breaks_after_all_retries(void **state)
+UNIT_RULE(timeout__breaks_after_all_retries)
 {
 	static const uint8_t code[] = { 1, 8, 14, 19 };
 
@@ -95,8 +94,7 @@ timeout__breaks_after_all_retries(void **state)
 }
 
 /* An answer of any progress starts the count over. */
-static void
-timeout__progress_renews_the_retries(void **state)
+UNIT_RULE(timeout__progress_renews_the_retries)
 {
 	struct roce_qp_connect connect = ordinary();
 	const uint64_t timeout = UINT64_C(4096) << 8;
@@ -117,8 +115,7 @@ timeout__progress_renews_the_retries(void **state)
 }
 
 /* Long before the local ACK timeout the requester tries again, without using up a retry. */
-static void
-timeout__sends_again_early(void **state)
+UNIT_RULE(timeout__sends_again_early)
 {
 	const uint64_t timeout = UINT64_C(4096) << 14; /* 67 ms */
 	const uint64_t begin = end.now;
@@ -148,8 +145,7 @@ timeout__sends_again_early(void **state)
  * With the default timeout of 0.54 s the waits end at a few milliseconds all the same: that a peer may be stopped for
  * seconds does not make a lost frame dear.
  */
-static void
-timeout__backoff_ends_at_a_few_milliseconds(void **state)
+UNIT_RULE(timeout__backoff_ends_at_a_few_milliseconds)
 {
 	const uint64_t timeout = UINT64_C(4096) << 17;
 	struct roce_qp_connect connect = ordinary();
@@ -167,8 +163,7 @@ timeout__backoff_ends_at_a_few_milliseconds(void **state)
 }
 
 /* A peer that is stopped for four seconds loses nothing; one that is stopped for five is given up. */
-static void
-timeout__default_outlives_four_seconds(void **state)
+UNIT_RULE(timeout__default_outlives_four_seconds)
 {
 	struct roce_qp_connect connect = ordinary();
 	unsigned int n;
@@ -187,8 +182,7 @@ timeout__default_outlives_four_seconds(void **state)
 }
 
 /* With a measured round trip of 20 us the second try comes soon, but not before two of them. */
-static void
-timeout__follows_the_measured_round_trip(void **state)
+UNIT_RULE(timeout__follows_the_measured_round_trip)
 {
 	unsigned int n;
 	const struct fx_sent *sent;
@@ -207,8 +201,7 @@ timeout__follows_the_measured_round_trip(void **state)
 }
 
 /* The same when the timer entry still stands where a slower estimate put it. */
-static void
-timeout__is_not_late_after_progress(void **state)
+UNIT_RULE(timeout__is_not_late_after_progress)
 {
 	const struct fx_sent *sent;
 	unsigned int n;
@@ -226,8 +219,7 @@ timeout__is_not_late_after_progress(void **state)
 }
 
 /* After a long silence the waits are long; the first sign of life ends that. */
-static void
-timeout__backoff_ends_with_progress(void **state)
+UNIT_RULE(timeout__backoff_ends_with_progress)
 {
 	const struct fx_sent *sent;
 	unsigned int n;
@@ -250,8 +242,7 @@ timeout__backoff_ends_with_progress(void **state)
 }
 
 /* RFC 5681: after a timeout the window is one, and doubles with what is acknowledged. */
-static void
-timeout__begins_again_with_one(void **state)
+UNIT_RULE(timeout__begins_again_with_one)
 {
 	const struct fx_sent *sent;
 	uint32_t acknowledged = 0;
@@ -272,8 +263,7 @@ timeout__begins_again_with_one(void **state)
 }
 
 /* Acknowledged to the last: no timer runs, the engine sleeps. */
-static void
-timeout__ends_with_the_last_answer(void **state)
+UNIT_RULE(timeout__ends_with_the_last_answer)
 {
 	unsigned int n;
 
@@ -289,8 +279,7 @@ timeout__ends_with_the_last_answer(void **state)
 }
 
 /* Code 0: wait for ever. */
-static void
-timeout__code_0_never_fires(void **state)
+UNIT_RULE(timeout__code_0_never_fires)
 {
 	struct roce_qp_connect connect = ordinary();
 	unsigned int n;
@@ -305,8 +294,7 @@ timeout__code_0_never_fires(void **state)
 }
 
 /* Code 31 is 2.4 hours: no overflow on the way. */
-static void
-timeout__code_31_is_hours(void **state)
+UNIT_RULE(timeout__code_31_is_hours)
 {
 	struct roce_qp_connect connect = ordinary();
 	const uint64_t timeout = UINT64_C(4096) << 31;
@@ -328,8 +316,7 @@ timeout__code_31_is_hours(void **state)
  *
  * Proves: rc.R3
  */
-static void
-rnr__waits_as_the_table_says(void **state)
+UNIT_RULE(rnr__waits_as_the_table_says)
 {
 	for (uint8_t code = 0; code < 32; code++) {
 		const uint64_t wait = roce_rnr_timer_us(code) * US;
@@ -360,8 +347,7 @@ rnr__waits_as_the_table_says(void **state)
  *
  * Proves: rc.R3 rc.R4
  */
-static void
-rnr__seven_is_for_ever(void **state)
+UNIT_RULE(rnr__seven_is_for_ever)
 {
 	struct roce_qp_connect connect = ordinary();
 	unsigned int n;
@@ -386,8 +372,7 @@ rnr__seven_is_for_ever(void **state)
  *
  * Proves: rc.R4
  */
-static void
-rnr__finite_retries_end(void **state)
+UNIT_RULE(rnr__finite_retries_end)
 {
 	for (uint8_t rnr_retry = 0; rnr_retry < 7; rnr_retry++) {
 		struct roce_qp_connect connect = ordinary();
@@ -412,8 +397,7 @@ rnr__finite_retries_end(void **state)
 }
 
 /* Each message has its own count: a receiver that is slow every time is not gone. */
-static void
-rnr__progress_renews_the_retries(void **state)
+UNIT_RULE(rnr__progress_renews_the_retries)
 {
 	struct roce_qp_connect connect = ordinary();
 	unsigned int n;
@@ -430,8 +414,7 @@ rnr__progress_renews_the_retries(void **state)
 }
 
 /* A copy of the NAK that is being obeyed, or a sequence NAK behind it (rxe sends one), changes nothing. */
-static void
-rnr__copies_do_not_count(void **state)
+UNIT_RULE(rnr__copies_do_not_count)
 {
 	struct roce_qp_connect connect = ordinary();
 	const struct fx_sent *sent;
@@ -454,8 +437,7 @@ rnr__copies_do_not_count(void **state)
 }
 
 /* A late answer shows that the receiver is ready after all: no reason to wait longer. */
-static void
-rnr__ends_with_an_answer(void **state)
+UNIT_RULE(rnr__ends_with_an_answer)
 {
 	const uint64_t begin = end.now;
 	const struct fx_sent *sent;
@@ -475,8 +457,7 @@ rnr__ends_with_an_answer(void **state)
  *
  * Proves: rc.R12
  */
-static void
-reset__stops_the_timers(void **state)
+UNIT_RULE(reset__stops_the_timers)
 {
 	unsigned int n;
 
@@ -487,25 +468,3 @@ reset__stops_the_timers(void **state)
 	assert_int_equal(n, 0);
 	assert_int_equal(end.async_events, 0);
 }
-
-RULES = {
-	TEST(timeout__breaks_after_all_retries),
-	TEST(timeout__progress_renews_the_retries),
-	TEST(timeout__sends_again_early),
-	TEST(timeout__backoff_ends_at_a_few_milliseconds),
-	TEST(timeout__default_outlives_four_seconds),
-	TEST(timeout__follows_the_measured_round_trip),
-	TEST(timeout__is_not_late_after_progress),
-	TEST(timeout__backoff_ends_with_progress),
-	TEST(timeout__begins_again_with_one),
-	TEST(timeout__ends_with_the_last_answer),
-	TEST(timeout__code_0_never_fires),
-	TEST(timeout__code_31_is_hours),
-	TEST(rnr__waits_as_the_table_says),
-	TEST(rnr__seven_is_for_ever),
-	TEST(rnr__finite_retries_end),
-	TEST(rnr__progress_renews_the_retries),
-	TEST(rnr__copies_do_not_count),
-	TEST(rnr__ends_with_an_answer),
-	TEST(reset__stops_the_timers),
-};

@@ -27,8 +27,7 @@ drop_all(struct roce_size_class_cache *cache)
 	assert_int_equal(cache->bytes, 0);
 }
 
-static void
-take__gives_what_was_kept_of_this_size_alone(void **state)
+UNIT_RULE_IN(take__gives_what_was_kept_of_this_size_alone, NULL, NULL)
 {
 	struct roce_size_class_cache cache = { .most = 1 << 20 };
 	void *small = make(GRAIN), *larger = make(2 * GRAIN);
@@ -46,8 +45,7 @@ take__gives_what_was_kept_of_this_size_alone(void **state)
 }
 
 /* Its lines are in the caches still. */
-static void
-take__gives_the_last_one_first(void **state)
+UNIT_RULE_IN(take__gives_the_last_one_first, NULL, NULL)
 {
 	struct roce_size_class_cache cache = { .most = 1 << 20 };
 	void *a = make(GRAIN), *b = make(GRAIN);
@@ -60,8 +58,7 @@ take__gives_the_last_one_first(void **state)
 	free(b);
 }
 
-static void
-keep__has_a_bound(void **state)
+UNIT_RULE_IN(keep__has_a_bound, NULL, NULL)
 {
 	struct roce_size_class_cache cache = { .most = 3 * GRAIN };
 	void *block[4];
@@ -77,8 +74,7 @@ keep__has_a_bound(void **state)
 	drop_all(&cache);
 }
 
-static void
-keep__refuses_the_largest(void **state)
+UNIT_RULE_IN(keep__refuses_the_largest, NULL, NULL)
 {
 	struct roce_size_class_cache cache = { .most = SIZE_MAX };
 	void *fits = make(ROCE_SIZE_CLASS_MAX), *larger = make(ROCE_SIZE_CLASS_MAX + GRAIN);
@@ -90,8 +86,7 @@ keep__refuses_the_largest(void **state)
 	drop_all(&cache);
 }
 
-static void
-drop__finds_every_size(void **state)
+UNIT_RULE_IN(drop__finds_every_size, NULL, NULL)
 {
 	struct roce_size_class_cache cache = { .most = SIZE_MAX };
 	unsigned int dropped = 0;
@@ -106,11 +101,3 @@ drop__finds_every_size(void **state)
 	assert_int_equal(dropped, ROCE_SIZE_CLASS_MAX / GRAIN);
 	assert_int_equal(cache.bytes, 0);
 }
-
-RULES = {
-	cmocka_unit_test(take__gives_what_was_kept_of_this_size_alone),
-	cmocka_unit_test(take__gives_the_last_one_first),
-	cmocka_unit_test(keep__has_a_bound),
-	cmocka_unit_test(keep__refuses_the_largest),
-	cmocka_unit_test(drop__finds_every_size),
-};

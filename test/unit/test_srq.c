@@ -7,8 +7,7 @@
  * One, the most, and nothing beyond, for receives and for segments.
  * Proves: bug.S29 bug.S30
  */
-static void
-create__judges_its_numbers(void **state)
+UNIT_RULE(create__judges_its_numbers)
 {
 	static const struct {
 		uint32_t max_wr, max_sge;
@@ -47,8 +46,7 @@ create__judges_its_numbers(void **state)
  * Nothing on it, nothing outstanding, no watermark, and nobody is told anything.
  * Proves: srq_create.1 srq_create.3
  */
-static void
-create__starts_empty_and_unwatched(void **state)
+UNIT_RULE(create__starts_empty_and_unwatched)
 {
 	struct roce_srq *srq = srq_of(10);
 
@@ -62,8 +60,7 @@ create__starts_empty_and_unwatched(void **state)
  * Whichever allocation fails: nothing is left, nothing is freed twice, and the next attempt succeeds.
  * Proves: bug.S2
  */
-static void
-create__without_memory_leaves_nothing(void **state)
+UNIT_RULE(create__without_memory_leaves_nothing)
 {
 	const unsigned int before = fx_live();
 	struct roce_srq *srq = NULL;
@@ -87,8 +84,7 @@ create__without_memory_leaves_nothing(void **state)
  * A queue holds its protection domain as long as it lives; what was refused or has failed does not.
  * Proves: srq_create.11 bug.S2
  */
-static void
-create__holds_its_protection_domain(void **state)
+UNIT_RULE(create__holds_its_protection_domain)
 {
 	struct roce_srq *srq;
 	struct roce_pd *pd = fx_pd(&end);
@@ -109,8 +105,7 @@ create__holds_its_protection_domain(void **state)
  * nobody hears of them.
  * Proves: srq_free.2 srq_free.3 srq_free.5
  */
-static void
-destroy__waits_for_the_queue_pairs(void **state)
+UNIT_RULE(destroy__waits_for_the_queue_pairs)
 {
 	struct roce_srq *srq = srq_of(8);
 	struct client c[2];
@@ -140,8 +135,7 @@ destroy__waits_for_the_queue_pairs(void **state)
  * Events of a dead shared queue can still be reaped, and its share serves another queue only afterwards.
  * Proves: bug.S23
  */
-static void
-destroy__leaves_its_events_reapable(void **state)
+UNIT_RULE(destroy__leaves_its_events_reapable)
 {
 	struct roce_event event[4];
 	struct client c;
@@ -177,8 +171,7 @@ destroy__leaves_its_events_reapable(void **state)
  * Exactly max posts for every size; every completion reaped makes room for exactly one more.
  * Proves: srq_create.2 srq_post_recv.6 srq_post_recv.7 bug.S8
  */
-static void
-post__succeeds_exactly_max_times(void **state)
+UNIT_RULE(post__succeeds_exactly_max_times)
 {
 	for (uint32_t max = 1; max <= 65; max++) {
 		uint64_t posted = 0, got = 0;
@@ -207,8 +200,7 @@ post__succeeds_exactly_max_times(void **state)
  * A series of posts that crosses the limit: what fits is accepted, the rest refused, whatever the room is taken by.
  * Proves: srq_post_recv.6 bug.S9
  */
-static void
-post__of_a_series_is_accepted_up_to_the_limit(void **state)
+UNIT_RULE(post__of_a_series_is_accepted_up_to_the_limit)
 {
 	struct roce_srq *srq = srq_of(9);
 	struct client c[2];
@@ -252,8 +244,7 @@ refuse_between(struct roce_srq *srq, const struct roce_recv_wr *bad, int want)
  * Segments are judged when they are posted: number, key, right, zone, bounds. The queue goes on as if nothing was.
  * Proves: srq_create.6 srq_post_recv.5 bug.S6 bug.S29
  */
-static void
-post__judges_the_segments(void **state)
+UNIT_RULE(post__judges_the_segments)
 {
 	const uint64_t addr = (uintptr_t)end.memory;
 	struct roce_srq *srq = srq_of(2);
@@ -297,8 +288,7 @@ post__judges_the_segments(void **state)
  * The last slot of the ring holds max_sge segments and nothing more: the address sanitizer watches.
  * Proves: srq_create.2 bug.S4
  */
-static void
-post__of_max_sge_segments_fits_every_slot(void **state)
+UNIT_RULE(post__of_max_sge_segments_fits_every_slot)
 {
 	for (uint32_t max_sge = 1; max_sge <= ROCE_SGE_MAX; max_sge++) {
 		struct roce_sge sge[ROCE_SGE_MAX];
@@ -331,8 +321,7 @@ post__of_max_sge_segments_fits_every_slot(void **state)
  * earlier receive left in the slot.
  * Proves: srq_post_recv.2 bug.S11
  */
-static void
-post__of_fewer_segments_ends_where_they_end(void **state)
+UNIT_RULE(post__of_fewer_segments_ends_where_they_end)
 {
 	const uintptr_t memory = (uintptr_t)end.memory;
 	const struct roce_sge old[SEGMENTS] = {
@@ -379,8 +368,7 @@ post__of_fewer_segments_ends_where_they_end(void **state)
  * A receive without memory is good for an empty message.
  * Proves: srq_post_recv.1
  */
-static void
-post__of_no_segments_receives_nothing(void **state)
+UNIT_RULE(post__of_no_segments_receives_nothing)
 {
 	const struct roce_recv_wr wr = { .wr_id = 5 };
 	struct client c;
@@ -396,8 +384,7 @@ post__of_no_segments_receives_nothing(void **state)
  * posts into the slot while the message of the slot's last receive is still arriving.
  * Proves: bug.S3
  */
-static void
-post__copies_the_segments(void **state)
+UNIT_RULE(post__copies_the_segments)
 {
 	struct roce_sge sge;
 	struct roce_recv_wr wr = fx_recv(&end, &sge, 1, 100, LONG_LEN);
@@ -421,8 +408,7 @@ post__copies_the_segments(void **state)
  * The cookie comes back as it was, in the event of the queue pair that used the receive; it need not be unique.
  * Proves: srq_post_recv.3
  */
-static void
-post__brings_its_cookie_back(void **state)
+UNIT_RULE(post__brings_its_cookie_back)
 {
 	static const uint64_t cookie[] = { 0, UINT64_MAX, 7, 7, 0x0123456789abcdef };
 	struct client c[2];
@@ -440,20 +426,3 @@ post__brings_its_cookie_back(void **state)
 		assert_ptr_equal(event.owner, &c[i % 2]);
 	}
 }
-
-RULES = {
-	TEST(create__judges_its_numbers),
-	TEST(create__starts_empty_and_unwatched),
-	TEST(create__without_memory_leaves_nothing),
-	TEST(create__holds_its_protection_domain),
-	TEST(destroy__waits_for_the_queue_pairs),
-	TEST(destroy__leaves_its_events_reapable),
-	TEST(post__succeeds_exactly_max_times),
-	TEST(post__of_a_series_is_accepted_up_to_the_limit),
-	TEST(post__judges_the_segments),
-	TEST(post__of_max_sge_segments_fits_every_slot),
-	TEST(post__of_fewer_segments_ends_where_they_end),
-	TEST(post__of_no_segments_receives_nothing),
-	TEST(post__copies_the_segments),
-	TEST(post__brings_its_cookie_back),
-};

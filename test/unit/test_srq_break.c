@@ -106,8 +106,7 @@ expect_undisturbed(uint64_t wr_id)
  * status, not a byte is written, and what lies behind it is good.
  * Proves: srq_create.6 srq_post_recv.5
  */
-static void
-freed_memory__fails_the_receive_that_names_it(void **state)
+UNIT_RULE_IN(freed_memory__fails_the_receive_that_names_it, setup_two, teardown_two)
 {
 	post_other(1);
 	post_many(srq, 2, 2, SHORT_LEN);
@@ -129,8 +128,7 @@ freed_memory__fails_the_receive_that_names_it(void **state)
  * The same in the middle of a message: what arrived before the freeing is there, what comes after it is not.
  * Proves: srq_post_recv.5
  */
-static void
-freed_memory__fails_the_message_in_progress(void **state)
+UNIT_RULE_IN(freed_memory__fails_the_message_in_progress, setup_two, teardown_two)
 {
 	post_other(1);
 	post_many(srq, 1, 2, SHORT_LEN);
@@ -151,8 +149,7 @@ freed_memory__fails_the_message_in_progress(void **state)
  * Only one segment of several is gone: a message that ends before it is good, one that reaches it is not.
  * Proves: srq_post_recv.5
  */
-static void
-freed_memory__fails_a_message_that_reaches_it(void **state)
+UNIT_RULE_IN(freed_memory__fails_a_message_that_reaches_it, setup_two, teardown_two)
 {
 	const struct roce_sge sge[2] = {
 		{ (uintptr_t)end.memory, 100, end.key },
@@ -176,8 +173,7 @@ freed_memory__fails_a_message_that_reaches_it(void **state)
 }
 
 /* What was posted before the end of a region is judged again, also when a later post has taken note of that end. */
-static void
-freed_memory__is_known_behind_later_posts(void **state)
+UNIT_RULE_IN(freed_memory__is_known_behind_later_posts, setup_two, teardown_two)
 {
 	post_other(1);
 	free_other();
@@ -190,8 +186,7 @@ freed_memory__is_known_behind_later_posts(void **state)
 }
 
 /* A key that was given again, to other memory or to the same, is another key: the receive names the dead one. */
-static void
-freed_memory__is_not_found_under_a_new_key(void **state)
+UNIT_RULE_IN(freed_memory__is_not_found_under_a_new_key, setup_two, teardown_two)
 {
 	post_other(1);
 	post_many(srq, 1, 2, SHORT_LEN);
@@ -208,8 +203,7 @@ freed_memory__is_not_found_under_a_new_key(void **state)
  * Longer than its receive by a byte, in one packet: a length error here, an invalid request there.
  * Proves: srq_post_recv.8
  */
-static void
-too_long__fails_the_receive(void **state)
+UNIT_RULE_IN(too_long__fails_the_receive, setup_two, teardown_two)
 {
 	post_many(srq, 3, 1, SHORT_LEN);
 	packet(&broken, IBV_OPCODE_RC_SEND_ONLY, SHORT_LEN);
@@ -228,8 +222,7 @@ too_long__fails_the_receive(void **state)
  * The same at the packet that finds no room, be it a middle or the last one.
  * Proves: srq_post_recv.8
  */
-static void
-too_long__fails_the_message_in_progress(void **state)
+UNIT_RULE_IN(too_long__fails_the_message_in_progress, setup_two, teardown_two)
 {
 	static const struct {
 		uint8_t opcode;
@@ -262,8 +255,7 @@ too_long__fails_the_message_in_progress(void **state)
  * A peer that breaks the protocol in the middle of a message loses the receive it had, and nothing else.
  * Proves: srq_post_recv.9 bug.S6
  */
-static void
-malformed__flushes_the_receive(void **state)
+UNIT_RULE_IN(malformed__flushes_the_receive, setup_two, teardown_two)
 {
 	static const uint8_t opcode[] = {
 		IBV_OPCODE_RC_SEND_ONLY,
@@ -297,8 +289,7 @@ malformed__flushes_the_receive(void **state)
  * data arrives.
  * Proves: srq_create.6 ep_create_with_srq.4
  */
-static void
-zone__is_that_of_the_queue(void **state)
+UNIT_RULE_IN(zone__is_that_of_the_queue, setup_two, teardown_two)
 {
 	struct roce_qp_attr attr = fx_attr(&end);
 	struct roce_sge sge;
@@ -369,8 +360,7 @@ expect_message(const struct client *from, uint32_t first)
  * with places of their own, three clients that talk at once, messages of two or three packets.
  * Proves: srq_create.9 bug.S5
  */
-static void
-data__lands_in_the_receive_that_is_named(void **state)
+UNIT_RULE(data__lands_in_the_receive_that_is_named)
 {
 	struct roce_srq *many = srq_of(PLACES);
 	uint32_t first[3] = { 0 }; /* of the message in progress; 0: none */
@@ -399,18 +389,3 @@ data__lands_in_the_receive_that_is_named(void **state)
 	for (unsigned int i = 0; i < 3; i++)
 		roce_qp_destroy(c[i].qp);
 }
-
-#define TWO(f) cmocka_unit_test_setup_teardown(f, setup_two, teardown_two)
-
-RULES = {
-	TWO(freed_memory__fails_the_receive_that_names_it),
-	TWO(freed_memory__fails_the_message_in_progress),
-	TWO(freed_memory__fails_a_message_that_reaches_it),
-	TWO(freed_memory__is_known_behind_later_posts),
-	TWO(freed_memory__is_not_found_under_a_new_key),
-	TWO(too_long__fails_the_receive),
-	TWO(too_long__fails_the_message_in_progress),
-	TWO(malformed__flushes_the_receive),
-	TWO(zone__is_that_of_the_queue),
-	TEST(data__lands_in_the_receive_that_is_named),
-};

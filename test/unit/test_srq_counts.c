@@ -11,8 +11,7 @@
  * uDAPL 1.2, the example of dat_srq_query: 10 entries, 3 posted, one received, its completion reaped.
  * Proves: srq_query.4
  */
-static void
-query__is_the_example_of_the_manual(void **state)
+UNIT_RULE(query__is_the_example_of_the_manual)
 {
 	struct client c;
 	struct roce_srq *srq = srq_with(&c, 10, NULL, 3, SHORT_LEN);
@@ -28,8 +27,7 @@ query__is_the_example_of_the_manual(void **state)
  * Posted, taken by a first packet, in the middle, complete, reaped: the queue pair's own count goes along.
  * Proves: srq_query.3 srq_query.6 srq_post_recv.7 ep_recv_query.1
  */
-static void
-query__follows_a_message_through_its_life(void **state)
+UNIT_RULE(query__follows_a_message_through_its_life)
 {
 	struct client c;
 	struct roce_srq *srq = srq_with(&c, 4, NULL, 0, 0);
@@ -56,8 +54,7 @@ query__follows_a_message_through_its_life(void **state)
  * understands, one for a queue pair that is not connected.
  * Proves: srq_post_recv.9
  */
-static void
-query__does_not_see_what_takes_nothing(void **state)
+UNIT_RULE(query__does_not_see_what_takes_nothing)
 {
 	struct client c;
 	struct roce_srq *srq = srq_with(&c, 4, NULL, 0, 0);
@@ -87,8 +84,7 @@ query__does_not_see_what_takes_nothing(void **state)
  * Every field is written, whatever was there.
  * Proves: bug.S21
  */
-static void
-query__tells_every_field(void **state)
+UNIT_RULE(query__tells_every_field)
 {
 	static const uint8_t poison[] = { 0x00, 0x55, 0xff };
 	struct roce_srq *srq = srq_of(7);
@@ -119,8 +115,7 @@ query__tells_every_field(void **state)
  * Completions reaped in one go are booked one by one, each on its queue; what was not asked for is not reaped.
  * Proves: srq_query.3
  */
-static void
-query__counts_every_completion_of_a_batch(void **state)
+UNIT_RULE(query__counts_every_completion_of_a_batch)
 {
 	struct roce_srq *srq[2] = { srq_of(16), srq_of(16) };
 	struct client c[2];
@@ -202,8 +197,7 @@ step(struct model *m, struct roce_srq *srq, struct client *c, struct roce_cq **c
  * Six queue pairs on all the engines there are, three completion queues, one shared queue.
  * Proves: srq_create.10 srq_query.6 bug.S13
  */
-static void
-counts__hold_over_completion_queues_and_engines(void **state)
+UNIT_RULE(counts__hold_over_completion_queues_and_engines)
 {
 	for (unsigned int engines = 1; engines <= 4; engines++) {
 		struct model model = { 0 };
@@ -238,8 +232,7 @@ counts__hold_over_completion_queues_and_engines(void **state)
 }
 
 /* A completion queue that dies with events inside reaps them: the receives can be posted again. */
-static void
-counts__hold_when_a_completion_queue_dies_with_events(void **state)
+UNIT_RULE(counts__hold_when_a_completion_queue_dies_with_events)
 {
 	struct roce_srq *srq = srq_of(4);
 	struct roce_cq *cq = cq_of(8);
@@ -259,8 +252,7 @@ counts__hold_when_a_completion_queue_dies_with_events(void **state)
 }
 
 /* A completion that finds its queue full is lost; the receive is not. */
-static void
-overflow__gives_the_receive_back(void **state)
+UNIT_RULE(overflow__gives_the_receive_back)
 {
 	for (unsigned int engines = 1; engines <= 2; engines++) {
 		struct roce_srq *srq;
@@ -289,8 +281,7 @@ overflow__gives_the_receive_back(void **state)
 }
 
 /* A queue pair without a completion queue: nobody reaps, so the receive is free at once. */
-static void
-nobody__wants_to_know(void **state)
+UNIT_RULE(nobody__wants_to_know)
 {
 	struct client c;
 
@@ -326,8 +317,7 @@ end_by(struct client *c, enum ending how)
  * by the end of the queue pair. What nobody took stays on the shared queue.
  * Proves: srq_post_recv.9 bug.S24
  */
-static void
-end__returns_the_held_receive(void **state)
+UNIT_RULE(end__returns_the_held_receive)
 {
 	for (enum ending how = BY_ERROR; how <= BY_DESTROY; how++) {
 		struct client c;
@@ -357,8 +347,7 @@ end__returns_the_held_receive(void **state)
  * Completions that nobody reaped when the connection ended stay, and count until they are; nothing comes late.
  * Proves: bug.S23 bug.S24
  */
-static void
-end__leaves_completions_to_be_reaped(void **state)
+UNIT_RULE(end__leaves_completions_to_be_reaped)
 {
 	for (enum ending how = BY_ERROR; how <= BY_DESTROY; how++) {
 		struct client c;
@@ -389,8 +378,7 @@ end__leaves_completions_to_be_reaped(void **state)
 }
 
 /* The counts are of the queue, not of its queue pairs: they come and go, and connect again, without a trace. */
-static void
-end__of_a_connection_is_followed_by_the_next(void **state)
+UNIT_RULE(end__of_a_connection_is_followed_by_the_next)
 {
 	struct client c;
 	struct roce_srq *srq = srq_with(&c, 3, NULL, 0, 0);
@@ -410,18 +398,3 @@ end__of_a_connection_is_followed_by_the_next(void **state)
 		fx_expect_counts(srq, 3, 0, 0);
 	}
 }
-
-RULES = {
-	TEST(query__is_the_example_of_the_manual),
-	TEST(query__follows_a_message_through_its_life),
-	TEST(query__does_not_see_what_takes_nothing),
-	TEST(query__tells_every_field),
-	TEST(query__counts_every_completion_of_a_batch),
-	TEST(counts__hold_over_completion_queues_and_engines),
-	TEST(counts__hold_when_a_completion_queue_dies_with_events),
-	TEST(overflow__gives_the_receive_back),
-	TEST(nobody__wants_to_know),
-	TEST(end__returns_the_held_receive),
-	TEST(end__leaves_completions_to_be_reaped),
-	TEST(end__of_a_connection_is_followed_by_the_next),
-};

@@ -66,8 +66,7 @@ fork_off(pthread_t *thread, struct start *start)
  * A queue ends the moment its last queue pair lets go of it.
  * Proves: bug.S18
  */
-static void
-srq__ends_with_its_last_queue_pair(void **state)
+UNIT_RULE(srq__ends_with_its_last_queue_pair)
 {
 	for (unsigned int round = 0; round < ROUNDS; round++) {
 		struct roce_srq *srq = srq_of(4);
@@ -88,8 +87,7 @@ srq__ends_with_its_last_queue_pair(void **state)
 }
 
 /* A completion queue likewise. */
-static void
-cq__ends_with_its_last_queue_pair(void **state)
+UNIT_RULE(cq__ends_with_its_last_queue_pair)
 {
 	struct roce_srq *srq = srq_of(4);
 
@@ -122,8 +120,7 @@ end_qp(void *arg)
  * A queue pair that still has to let go of the shared queue still holds the completion queue: what the two queues
  * have in common would go with it. Here the shared queue keeps it waiting, as a poster might.
  */
-static void
-cq__waits_for_a_queue_pair_on_its_way_out(void **state)
+UNIT_RULE(cq__waits_for_a_queue_pair_on_its_way_out)
 {
 	struct roce_srq *srq = srq_of(4);
 	struct roce_cq *cq = cq_of(4);
@@ -150,8 +147,7 @@ cq__waits_for_a_queue_pair_on_its_way_out(void **state)
 }
 
 /* The two queues, which keep their common share of reaped receives, end together, with completions unreaped. */
-static void
-srq_and_cq__end_together(void **state)
+UNIT_RULE(srq_and_cq__end_together)
 {
 	for (unsigned int round = 0; round < ROUNDS; round++) {
 		struct roce_srq *srq = srq_of(4);
@@ -215,8 +211,7 @@ look_on(void *arg)
  * Telemetry looks on while queues and queue pairs are made, used and ended.
  * Proves: bug.S18 bug.S19 bug.S20
  */
-static void
-onlooker__sees_whole_objects_only(void **state)
+UNIT_RULE(onlooker__sees_whole_objects_only)
 {
 	for (unsigned int engines = 1; engines <= 2; engines++) {
 		struct onlooker o = { 0 };
@@ -244,11 +239,3 @@ onlooker__sees_whole_objects_only(void **state)
 		assert_false(o.wrong);
 	}
 }
-
-RULES = {
-	TEST(srq__ends_with_its_last_queue_pair),
-	TEST(cq__ends_with_its_last_queue_pair),
-	TEST(cq__waits_for_a_queue_pair_on_its_way_out),
-	TEST(srq_and_cq__end_together),
-	TEST(onlooker__sees_whole_objects_only),
-};

@@ -53,8 +53,7 @@ told(const void *owner)
  * Below: inside the call. Equal or above: not. Zero: never. Whatever comes of it, the value can be read.
  * Proves: srq_set_lw.1 srq_set_lw.2 srq_set_lw.6 srq_set_lw.7 srq_query.7 bug.S15 bug.S16
  */
-static void
-set_low__tells_at_once_exactly_when_below(void **state)
+UNIT_RULE_IN(set_low__tells_at_once_exactly_when_below, setup_watched, teardown)
 {
 	enum {
 		MAX = 6
@@ -80,8 +79,7 @@ set_low__tells_at_once_exactly_when_below(void **state)
  * Else by the very take that goes below, and by none after it.
  * Proves: srq_set_lw.2 srq_set_lw.8
  */
-static void
-take__tells_when_it_goes_below(void **state)
+UNIT_RULE_IN(take__tells_when_it_goes_below, setup_watched, teardown)
 {
 	enum {
 		MAX = 8
@@ -114,8 +112,7 @@ take__tells_when_it_goes_below(void **state)
  * Nobody who did not ask is told, however empty the queue; not even after asking for none.
  * Proves: srq_create.7 srq_set_lw.6
  */
-static void
-mark__unset_or_zero_tells_nothing(void **state)
+UNIT_RULE_IN(mark__unset_or_zero_tells_nothing, setup_watched, teardown)
 {
 	for (unsigned int zeroed = 0; zeroed <= 1; zeroed++) {
 		struct client c;
@@ -151,8 +148,7 @@ drop_and_refill(struct roce_srq *srq, struct client *c, uint32_t n)
  * One async event for each call, however often the queue empties and fills; the next call arms again.
  * Proves: srq_set_lw.1 srq_set_lw.8
  */
-static void
-mark__tells_once_for_each_arming(void **state)
+UNIT_RULE_IN(mark__tells_once_for_each_arming, setup_watched, teardown)
 {
 	int owner;
 	struct client c;
@@ -176,8 +172,7 @@ mark__tells_once_for_each_arming(void **state)
  * lower it: exactly one.
  * Proves: srq_set_lw.8 bug.S15
  */
-static void
-mark__told_at_once_is_not_told_again(void **state)
+UNIT_RULE_IN(mark__told_at_once_is_not_told_again, setup_watched, teardown)
 {
 	int owner;
 	struct client c;
@@ -194,8 +189,7 @@ mark__told_at_once_is_not_told_again(void **state)
  * A call replaces what an earlier one armed and has not told: lower, higher, the same.
  * Proves: srq_set_lw.1
  */
-static void
-mark__armed_again_forgets_the_former(void **state)
+UNIT_RULE_IN(mark__armed_again_forgets_the_former, setup_watched, teardown)
 {
 	static const struct {
 		uint32_t former, low;
@@ -224,8 +218,7 @@ mark__armed_again_forgets_the_former(void **state)
  * Up to the size of the queue; more is refused and leaves value and arming as they were.
  * Proves: srq_set_lw.3
  */
-static void
-set_low__judges_its_number(void **state)
+UNIT_RULE_IN(set_low__judges_its_number, setup_watched, teardown)
 {
 	static const uint32_t bad[] = { 9, INT32_MAX, (uint32_t)INT32_MIN, (uint32_t)-1 };
 	int owner;
@@ -259,8 +252,7 @@ set_low__judges_its_number(void **state)
  * The async event comes first and the completion of the message that caused it after, be it of one packet or of several.
  * Proves: srq_set_lw.2 bug.S28
  */
-static void
-event__precedes_the_completion(void **state)
+UNIT_RULE_IN(event__precedes_the_completion, setup_watched, teardown)
 {
 	int owner;
 	struct client c;
@@ -283,8 +275,7 @@ event__precedes_the_completion(void **state)
 }
 
 /* The same for a message in the middle of a burst: the completions before it are there, its own is not. */
-static void
-event__takes_its_place_in_a_burst(void **state)
+UNIT_RULE_IN(event__takes_its_place_in_a_burst, setup_watched, teardown)
 {
 	int owner;
 	struct rte_mbuf *burst[16];
@@ -304,8 +295,7 @@ event__takes_its_place_in_a_burst(void **state)
 }
 
 /* Under the lock of an engine, so that who hears it can tell it before what comes after it: by a take and by the call. */
-static void
-event__is_delivered_under_a_lock(void **state)
+UNIT_RULE_IN(event__is_delivered_under_a_lock, setup_watched, teardown)
 {
 	for (unsigned int engines = 1; engines <= 3; engines++) {
 		struct roce_srq *srq;
@@ -339,8 +329,7 @@ event__is_delivered_under_a_lock(void **state)
  * One async event although every engine takes, whichever it is that goes below.
  * Proves: srq_set_lw.1 srq_set_lw.2
  */
-static void
-event__is_one_for_all_engines(void **state)
+UNIT_RULE_IN(event__is_one_for_all_engines, setup_watched, teardown)
 {
 	enum {
 		ENGINES = 4,
@@ -375,8 +364,7 @@ event__is_one_for_all_engines(void **state)
  * Two queues of one domain, one queue pair on each: the async event names the right one, the other stays armed.
  * Proves: bug.S16 bug.S17
  */
-static void
-event__names_its_queue(void **state)
+UNIT_RULE_IN(event__names_its_queue, setup_watched, teardown)
 {
 	int owner[2];
 	struct roce_srq *srq[2];
@@ -411,8 +399,7 @@ event__names_its_queue(void **state)
  * outstanding, but nobody can take it: ending it lifts nothing above the mark and sets nothing off.
  * Proves: srq_set_lw.2
  */
-static void
-mark__counts_what_lies_on_the_queue(void **state)
+UNIT_RULE_IN(mark__counts_what_lies_on_the_queue, setup_watched, teardown)
 {
 	int owner;
 	struct roce_srq *srq = srq_owned(8, &owner);
@@ -444,8 +431,7 @@ mark__counts_what_lies_on_the_queue(void **state)
 }
 
 /* What the peer sends and takes nothing is no reason: duplicates, gaps, what has to wait. */
-static void
-mark__is_not_crossed_by_what_takes_nothing(void **state)
+UNIT_RULE_IN(mark__is_not_crossed_by_what_takes_nothing, setup_watched, teardown)
 {
 	int owner;
 	struct client c;
@@ -469,8 +455,7 @@ mark__is_not_crossed_by_what_takes_nothing(void **state)
 }
 
 /* The comparison is of counts, not of counters: it holds when these go round. */
-static void
-mark__holds_when_the_counters_go_round(void **state)
+UNIT_RULE_IN(mark__holds_when_the_counters_go_round, setup_watched, teardown)
 {
 	for (uint32_t before = 0; before <= 9; before++) {
 		int owner;
@@ -491,23 +476,3 @@ mark__holds_when_the_counters_go_round(void **state)
 		end_with(&c, srq);
 	}
 }
-
-#define WATCHED(f) cmocka_unit_test_setup_teardown(f, setup_watched, teardown)
-
-RULES = {
-	WATCHED(set_low__tells_at_once_exactly_when_below),
-	WATCHED(set_low__judges_its_number),
-	WATCHED(take__tells_when_it_goes_below),
-	WATCHED(mark__unset_or_zero_tells_nothing),
-	WATCHED(mark__tells_once_for_each_arming),
-	WATCHED(mark__told_at_once_is_not_told_again),
-	WATCHED(mark__armed_again_forgets_the_former),
-	WATCHED(mark__counts_what_lies_on_the_queue),
-	WATCHED(mark__is_not_crossed_by_what_takes_nothing),
-	WATCHED(mark__holds_when_the_counters_go_round),
-	WATCHED(event__precedes_the_completion),
-	WATCHED(event__takes_its_place_in_a_burst),
-	WATCHED(event__is_delivered_under_a_lock),
-	WATCHED(event__is_one_for_all_engines),
-	WATCHED(event__names_its_queue),
-};

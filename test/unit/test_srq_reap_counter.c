@@ -26,8 +26,7 @@ reap_oldest(struct roce_cq *cq)
 }
 
 /* A completion queue meets any number of shared receive queues while one completion of another waits. */
-static void
-get__serves_any_number_behind_one_waiting_event(void **state)
+UNIT_RULE(get__serves_any_number_behind_one_waiting_event)
 {
 	struct client waiting;
 
@@ -48,8 +47,7 @@ get__serves_any_number_behind_one_waiting_event(void **state)
 }
 
 /* The events of all queues that ended may wait: those of the queue that lives are told apart from them. */
-static void
-get__serves_any_number_whose_events_wait(void **state)
+UNIT_RULE(get__serves_any_number_whose_events_wait)
 {
 	struct roce_cq *cq = cq_of(ROUNDS + 2);
 	struct roce_srq *last = srq_of(2);
@@ -83,8 +81,7 @@ get__serves_any_number_whose_events_wait(void **state)
 }
 
 /* So many at a time as there are queue pairs. The table of counters grows while events of its first ones wait. */
-static void
-get__serves_many_at_a_time(void **state)
+UNIT_RULE(get__serves_many_at_a_time)
 {
 	enum {
 		MANY = 1500
@@ -116,8 +113,7 @@ get__serves_many_at_a_time(void **state)
 }
 
 /* A counter that was idle while 2^31 and more events went through the ring serves again; so does one about to wrap. */
-static void
-get__does_not_care_how_old_a_counter_is(void **state)
+UNIT_RULE(get__does_not_care_how_old_a_counter_is)
 {
 	static const uint32_t gone[] = { 0, 1u << 31, (1u << 31) + 7, UINT32_MAX - 1, UINT32_MAX };
 
@@ -146,8 +142,7 @@ get__does_not_care_how_old_a_counter_is(void **state)
 }
 
 /* Receives that end without an event, lost or dropped, are no events of the counter's next queue. */
-static void
-put__counts_events_alone(void **state)
+UNIT_RULE(put__counts_events_alone)
 {
 	struct roce_cq *cq = cq_of(2);
 	struct roce_srq *srq = srq_of(5), *next = srq_of(2);
@@ -203,8 +198,7 @@ known_end(struct known *k)
 }
 
 /* Queues begin and end at random in front of events that wait: each query says what its own queue has. */
-static void
-read__is_exact_in_any_order(void **state)
+UNIT_RULE(read__is_exact_in_any_order)
 {
 	enum {
 		LIVE = 7
@@ -246,8 +240,7 @@ read__is_exact_in_any_order(void **state)
 }
 
 /* Without memory for a counter, or for a larger table, a queue pair cannot be made, and nothing changes. */
-static void
-get__without_memory_leaves_nothing(void **state)
+UNIT_RULE(get__without_memory_leaves_nothing)
 {
 	struct roce_cq *cq = cq_of(8);
 	struct roce_srq *srq = srq_of(4);
@@ -269,8 +262,7 @@ get__without_memory_leaves_nothing(void **state)
 }
 
 /* The end of a completion queue leaves in the count what was reaped there, of this queue and of no other. */
-static void
-destroy__keeps_the_count(void **state)
+UNIT_RULE(destroy__keeps_the_count)
 {
 	struct roce_cq *cq = cq_of(8);
 	struct roce_srq *srq = srq_of(4);
@@ -294,14 +286,3 @@ destroy__keeps_the_count(void **state)
 	fx_expect_counts(srq, 4, 0, 0);
 	assert_int_equal(roce_srq_destroy(srq), 0);
 }
-
-RULES = {
-	TEST(get__serves_any_number_behind_one_waiting_event),
-	TEST(get__serves_any_number_whose_events_wait),
-	TEST(get__serves_many_at_a_time),
-	TEST(get__does_not_care_how_old_a_counter_is),
-	TEST(put__counts_events_alone),
-	TEST(read__is_exact_in_any_order),
-	TEST(get__without_memory_leaves_nothing),
-	TEST(destroy__keeps_the_count),
-};

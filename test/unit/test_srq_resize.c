@@ -78,8 +78,7 @@ try_pair(uint32_t from, uint32_t to, uint32_t first)
  * counters go round in the middle or not.
  * Proves: srq_resize.1 srq_resize.5 srq_resize.6 bug.S7 bug.S8 bug.S12
  */
-static void
-resize__is_exact_for_every_pair_of_sizes(void **state)
+UNIT_RULE(resize__is_exact_for_every_pair_of_sizes)
 {
 	static const uint32_t first[] = { 0, 45, UINT32_MAX - 6, UINT32_MAX - 40 };
 
@@ -113,8 +112,7 @@ try_rings(uint32_t from, uint32_t to, uint32_t first, uint32_t max_sge)
  * cookie, its segments and its length.
  * Proves: srq_resize.1 bug.S4
  */
-static void
-resize__keeps_every_segment_of_every_receive(void **state)
+UNIT_RULE(resize__keeps_every_segment_of_every_receive)
 {
 	for (uint32_t from = 1; from <= 32; from *= 2) {
 		for (uint32_t to = 1; to <= 32; to *= 2) {
@@ -132,8 +130,7 @@ resize__keeps_every_segment_of_every_receive(void **state)
  * What is no size is refused; one and the most are sizes.
  * Proves: bug.S30
  */
-static void
-resize__judges_its_number(void **state)
+UNIT_RULE(resize__judges_its_number)
 {
 	static const uint32_t bad[] = { 0, (1u << 20) + 1, INT32_MAX, (uint32_t)INT32_MIN,
 		(uint32_t)-1 };
@@ -209,8 +206,7 @@ try_below(uint32_t lying, uint32_t held, uint32_t completed)
  * exactly that: done, and all of it still arrives, in order.
  * Proves: srq_resize.2 srq_resize.6
  */
-static void
-resize__below_what_is_outstanding_is_refused(void **state)
+UNIT_RULE(resize__below_what_is_outstanding_is_refused)
 {
 	for (uint32_t lying = 0; lying <= 2; lying++) {
 		for (uint32_t held = 0; held <= 3; held++) {
@@ -225,8 +221,7 @@ resize__below_what_is_outstanding_is_refused(void **state)
  * anything goes. Value and arming stay as they are.
  * Proves: srq_resize.3
  */
-static void
-resize__below_the_low_watermark_is_refused(void **state)
+UNIT_RULE(resize__below_the_low_watermark_is_refused)
 {
 	for (unsigned int was_told = 0; was_told <= 1; was_told++) {
 		struct roce_srq *srq = srq_of(40);
@@ -255,8 +250,7 @@ resize__below_the_low_watermark_is_refused(void **state)
  * An armed watermark goes off at the same take as without the resize, and a told one stays told.
  * Proves: srq_resize.1
  */
-static void
-resize__keeps_the_low_watermark(void **state)
+UNIT_RULE(resize__keeps_the_low_watermark)
 {
 	static const uint32_t size[] = { 8, 9, 64, 5, 8 };
 	int owner;
@@ -302,8 +296,7 @@ try_without_memory(struct roce_srq *srq, unsigned int nth, uint32_t to)
  * again. What needs no other ring needs no memory.
  * Proves: bug.S1
  */
-static void
-resize__without_memory_changes_nothing(void **state)
+UNIT_RULE(resize__without_memory_changes_nothing)
 {
 	static const struct {
 		uint32_t to;
@@ -337,8 +330,7 @@ resize__without_memory_changes_nothing(void **state)
  * A message in progress has its receive with the queue pair: rings come and go, its bytes land where they should.
  * Proves: srq_resize.1
  */
-static void
-resize__does_not_touch_a_message_in_progress(void **state)
+UNIT_RULE(resize__does_not_touch_a_message_in_progress)
 {
 	static const uint32_t size[] = { 2, 64, 3, 2, 4096, 5 };
 
@@ -374,8 +366,7 @@ resize__does_not_touch_a_message_in_progress(void **state)
  * Grown, a full queue takes posts at once: exactly as many as it grew by.
  * Proves: srq_resize.5 bug.S7
  */
-static void
-resize__of_a_full_queue_makes_room_at_once(void **state)
+UNIT_RULE(resize__of_a_full_queue_makes_room_at_once)
 {
 	for (uint32_t size = 1; size <= 33; size++) {
 		struct client c;
@@ -402,8 +393,7 @@ resize__of_a_full_queue_makes_room_at_once(void **state)
  * A peer waits because nothing is on the queue and nothing can be posted: growing lets posts, and so the message, in.
  * Proves: srq_create.8 srq_resize.1
  */
-static void
-resize__helps_a_peer_that_waits(void **state)
+UNIT_RULE(resize__helps_a_peer_that_waits)
 {
 	struct client c;
 	struct roce_srq *srq = srq_with(&c, 2, NULL, 2, SHORT_LEN);
@@ -489,8 +479,7 @@ step(struct model *m, struct roce_srq *srq, struct client *c, unsigned int *seed
  * queue that was always as large.
  * Proves: srq_resize.1 srq_query.6
  */
-static void
-resize__at_any_moment_loses_nothing(void **state)
+UNIT_RULE(resize__at_any_moment_loses_nothing)
 {
 	for (unsigned int seed = 1; seed <= 4; seed++) {
 		struct model m = { .max = 8 };
@@ -512,17 +501,3 @@ resize__at_any_moment_loses_nothing(void **state)
 		assert_int_equal(roce_srq_destroy(srq), 0);
 	}
 }
-
-RULES = {
-	TEST(resize__judges_its_number),
-	TEST(resize__is_exact_for_every_pair_of_sizes),
-	TEST(resize__keeps_every_segment_of_every_receive),
-	TEST(resize__below_what_is_outstanding_is_refused),
-	TEST(resize__below_the_low_watermark_is_refused),
-	TEST(resize__keeps_the_low_watermark),
-	TEST(resize__without_memory_changes_nothing),
-	TEST(resize__does_not_touch_a_message_in_progress),
-	TEST(resize__of_a_full_queue_makes_room_at_once),
-	TEST(resize__helps_a_peer_that_waits),
-	TEST(resize__at_any_moment_loses_nothing),
-};

@@ -4,8 +4,7 @@
 #include "srq_scene.h"
 
 /* The oldest receive goes to whoever comes first. */
-static void
-take__gives_the_oldest_to_whoever_comes(void **state)
+UNIT_RULE(take__gives_the_oldest_to_whoever_comes)
 {
 	struct client c[3];
 
@@ -25,8 +24,7 @@ take__gives_the_oldest_to_whoever_comes(void **state)
  * again.
  * Proves: bug.S10
  */
-static void
-take__of_many_at_once_ends_in_any_order(void **state)
+UNIT_RULE(take__of_many_at_once_ends_in_any_order)
 {
 	enum {
 		MANY = 130
@@ -64,8 +62,7 @@ take__of_many_at_once_ends_in_any_order(void **state)
 }
 
 /* The queue pair that comes back to the same pair of queues finds its reap counter again. */
-static void
-attach__again_goes_on_counting(void **state)
+UNIT_RULE(attach__again_goes_on_counting)
 {
 	struct client c;
 
@@ -82,8 +79,7 @@ attach__again_goes_on_counting(void **state)
 }
 
 /* Several queue pairs on one pair of queues have one reap counter: it serves until the last of them has gone. */
-static void
-attach__of_several_is_one_counter(void **state)
+UNIT_RULE(attach__of_several_is_one_counter)
 {
 	for (unsigned int round = 0; round < 600; round++) {
 		struct roce_srq *srq = srq_of(3);
@@ -107,8 +103,7 @@ attach__of_several_is_one_counter(void **state)
  * A queue pair that could not be made does not hold the queue, whichever allocation it was that failed.
  * Proves: bug.S2
  */
-static void
-attach__that_fails_holds_nothing(void **state)
+UNIT_RULE(attach__that_fails_holds_nothing)
 {
 	for (unsigned int nth = 1;; nth++) {
 		struct roce_srq *srq = srq_of(4);
@@ -135,8 +130,7 @@ attach__that_fails_holds_nothing(void **state)
 }
 
 /* A queue of its own promises its depth in receives not yet used, whether or not their events are reaped. */
-static void
-own_queue__holds_its_depth_and_orders(void **state)
+UNIT_RULE(own_queue__holds_its_depth_and_orders)
 {
 	struct roce_qp_attr attr = fx_attr(&end);
 	struct roce_event event[8];
@@ -170,12 +164,3 @@ own_queue__holds_its_depth_and_orders(void **state)
 		assert_fields(event[i], (wr_id, 5 + i), (status, IBV_WC_WR_FLUSH_ERR));
 	}
 }
-
-RULES = {
-	TEST(take__gives_the_oldest_to_whoever_comes),
-	TEST(take__of_many_at_once_ends_in_any_order),
-	TEST(attach__again_goes_on_counting),
-	TEST(attach__of_several_is_one_counter),
-	TEST(attach__that_fails_holds_nothing),
-	TEST(own_queue__holds_its_depth_and_orders),
-};

@@ -61,8 +61,7 @@ of_client(const struct seen *s, const struct client *c)
  * Shared queues are seen oldest first, by a number that no later one gets; a queue pair's own is not.
  * Proves: bug.S19
  */
-static void
-srq__is_seen_from_birth_to_death(void **state)
+UNIT_RULE(srq__is_seen_from_birth_to_death)
 {
 	struct roce_qp_attr attr = fx_attr(&end);
 	struct roce_srq *a, *c;
@@ -93,8 +92,7 @@ srq__is_seen_from_birth_to_death(void **state)
 }
 
 /* Counts as a query tells them, watermark events, and the times a queue pair found nothing. */
-static void
-srq__tells_what_happened_to_it(void **state)
+UNIT_RULE(srq__tells_what_happened_to_it)
 {
 	struct client c[2];
 	struct seen s;
@@ -123,8 +121,7 @@ srq__tells_what_happened_to_it(void **state)
 }
 
 /* Who took how many, who holds one now, whose queue it is: on every engine. */
-static void
-qp__tells_what_it_took_and_holds(void **state)
+UNIT_RULE(qp__tells_what_it_took_and_holds)
 {
 	for (unsigned int engines = 1; engines <= 4; engines++) {
 		struct client c[4];
@@ -169,8 +166,7 @@ qp__tells_what_it_took_and_holds(void **state)
 }
 
 /* What was posted, and what of it the peer has acknowledged: from the difference of two looks comes a rate. */
-static void
-qp__tells_what_was_posted_and_completed(void **state)
+UNIT_RULE(qp__tells_what_was_posted_and_completed)
 {
 	struct client c = { .connect = fx_connect(&end, fx_ip(99), 0x777) };
 	struct roce_qp_attr attr = fx_attr(&end);
@@ -190,8 +186,7 @@ qp__tells_what_was_posted_and_completed(void **state)
 }
 
 /* A queue of its own has no number, and what is posted to it is held. */
-static void
-qp__with_a_queue_of_its_own(void **state)
+UNIT_RULE(qp__with_a_queue_of_its_own)
 {
 	struct client c = { .connect = fx_connect(&end, fx_ip(99), 0x777) };
 	struct roce_qp_attr attr = fx_attr(&end);
@@ -214,11 +209,3 @@ qp__with_a_queue_of_its_own(void **state)
 	s = look();
 	assert_fields(of_client(&s, &c), (held, 3), (taken, 1));
 }
-
-RULES = {
-	TEST(srq__is_seen_from_birth_to_death),
-	TEST(srq__tells_what_happened_to_it),
-	TEST(qp__tells_what_it_took_and_holds),
-	TEST(qp__tells_what_was_posted_and_completed),
-	TEST(qp__with_a_queue_of_its_own),
-};

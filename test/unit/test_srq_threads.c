@@ -310,8 +310,7 @@ look_on(void *arg)
  *
  * Proves: srq_resize.1 srq_query.6 srq_set_lw.8 srq_create.9 bug.S13 bug.S14
  */
-static void
-resize__loses_no_message_of_several_engines(void **state)
+UNIT_RULE_IN(resize__loses_no_message_of_several_engines, NULL, NULL)
 {
 	rehearse(2, true, false);
 	rehearse(4, true, false);
@@ -322,8 +321,7 @@ resize__loses_no_message_of_several_engines(void **state)
  *
  * Proves: srq_create.8 srq_query.6 srq_set_lw.8 bug.S13
  */
-static void
-take__on_several_engines_empties_the_queue_and_no_more(void **state)
+UNIT_RULE_IN(take__on_several_engines_empties_the_queue_and_no_more, NULL, NULL)
 {
 	rehearse(2, false, false);
 	rehearse(4, false, false);
@@ -334,8 +332,7 @@ take__on_several_engines_empties_the_queue_and_no_more(void **state)
  *
  * Proves: srq_post_recv.9 srq_resize.1 srq_set_lw.8 bug.S13 bug.S24
  */
-static void
-break__on_several_engines_returns_every_receive(void **state)
+UNIT_RULE_IN(break__on_several_engines_returns_every_receive, NULL, NULL)
 {
 	rehearse(2, true, true);
 	rehearse(4, true, true);
@@ -347,8 +344,7 @@ break__on_several_engines_returns_every_receive(void **state)
  *
  * Proves: srq_free.3 srq_set_lw.1 srq_set_lw.7 srq_query.6 bug.S17 bug.S18 bug.S19 bug.S20
  */
-static void
-snapshot__is_whole_while_queues_come_and_go(void **state)
+UNIT_RULE_IN(snapshot__is_whole_while_queues_come_and_go, NULL, NULL)
 {
 	static struct scene s;
 	struct actor living[LIVES], looking[ONLOOKERS];
@@ -372,17 +368,10 @@ snapshot__is_whole_while_queues_come_and_go(void **state)
 int
 main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(resize__loses_no_message_of_several_engines),
-		cmocka_unit_test(take__on_several_engines_empties_the_queue_and_no_more),
-		cmocka_unit_test(break__on_several_engines_returns_every_receive),
-		cmocka_unit_test(snapshot__is_whole_while_queues_come_and_go),
-	};
-
 	if (argc > 1)
 		messages = (uint32_t)strtoul(argv[1], NULL, 0);
 	make_pools();
 	for (unsigned int i = 0; i < LIVES; i++)
 		life_pool[i] = make_pool("life", i);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_run();
 }

@@ -12,8 +12,7 @@
 #include "registry_rig.h"
 #include "statics.h"
 
-static void
-conf__init_at_first_open_fini_at_last_close(void **state)
+UNIT_RULE_IN(conf__init_at_first_open_fini_at_last_close, setup, NULL)
 {
 	DAT_IA_HANDLE first;
 	DAT_IA_HANDLE second;
@@ -34,8 +33,7 @@ conf__init_at_first_open_fini_at_last_close(void **state)
 	}
 }
 
-static void
-conf__exact_minor_first_then_the_highest(void **state)
+UNIT_RULE_IN(conf__exact_minor_first_then_the_highest, setup, NULL)
 {
 	static const struct {
 		DAT_UINT32 asked;
@@ -63,8 +61,7 @@ conf__exact_minor_first_then_the_highest(void **state)
 			ERROR(DAT_PROVIDER_NOT_FOUND, DAT_MAJOR_NOT_FOUND));
 }
 
-static void
-conf__lines_for_others_are_passed_over(void **state)
+UNIT_RULE_IN(conf__lines_for_others_are_passed_over, setup, NULL)
 {
 	DAT_IA_HANDLE ia;
 
@@ -85,8 +82,7 @@ conf__lines_for_others_are_passed_over(void **state)
 	assert_int_equal(dat_ia_close(ia, DAT_CLOSE_DEFAULT), DAT_SUCCESS);
 }
 
-static void
-conf__the_next_entry_has_its_turn_when_a_library_is_missing(void **state)
+UNIT_RULE_IN(conf__the_next_entry_has_its_turn_when_a_library_is_missing, setup, NULL)
 {
 	DAT_IA_HANDLE ia;
 
@@ -102,8 +98,7 @@ conf__the_next_entry_has_its_turn_when_a_library_is_missing(void **state)
 	assert_int_equal(open_name("a", &ia), ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NO_SUBTYPE));
 }
 
-static void
-conf__a_library_that_registers_nothing_is_not_found(void **state)
+UNIT_RULE_IN(conf__a_library_that_registers_nothing_is_not_found, setup, NULL)
 {
 	DAT_IA_HANDLE ia;
 
@@ -112,8 +107,7 @@ conf__a_library_that_registers_nothing_is_not_found(void **state)
 	assert_int_equal(open_name("a", &ia), ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NO_SUBTYPE));
 }
 
-static void
-conf__a_registered_provider_needs_no_line(void **state)
+UNIT_RULE_IN(conf__a_registered_provider_needs_no_line, setup, NULL)
 {
 	DAT_PROVIDER_INFO a = info_of("a", 2, DAT_TRUE);
 	DAT_IA_HANDLE ia;
@@ -149,8 +143,7 @@ capture_open(const char *name, DAT_RETURN want, char *said, size_t room)
 	fclose(f);
 }
 
-static void
-conf__what_is_wrong_is_said_once(void **state)
+UNIT_RULE_IN(conf__what_is_wrong_is_said_once, setup, NULL)
 {
 	const DAT_RETURN not_found = ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED);
 	char said[512];
@@ -177,8 +170,7 @@ conf__what_is_wrong_is_said_once(void **state)
 	assert_string_equal(said, "");
 }
 
-static void
-conf__why_a_library_is_missing_is_said_once(void **state)
+UNIT_RULE_IN(conf__why_a_library_is_missing_is_said_once, setup, NULL)
 {
 	const DAT_RETURN not_found = ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NO_SUBTYPE);
 	char said[512];
@@ -191,8 +183,7 @@ conf__why_a_library_is_missing_is_said_once(void **state)
 }
 
 /* The name that a program asks for stands in the file, and not for programs of DAT 1. */
-static void
-conf__a_line_for_others_is_named_where_its_name_is_wanted(void **state)
+UNIT_RULE_IN(conf__a_line_for_others_is_named_where_its_name_is_wanted, setup, NULL)
 {
 	const DAT_RETURN not_found = ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED);
 	char said[512], want[512];
@@ -227,8 +218,7 @@ system_has_entries(void)
 	return has;
 }
 
-static void
-conf__none_means_two_built_in_entries(void **state)
+UNIT_RULE_IN(conf__none_means_two_built_in_entries, setup, NULL)
 {
 	DAT_PROVIDER_INFO info[2];
 	DAT_PROVIDER_INFO *list[2] = { &info[0], &info[1] };
@@ -252,8 +242,7 @@ conf__none_means_two_built_in_entries(void **state)
 	assert_int_equal(dat_ia_close(ia[1], DAT_CLOSE_DEFAULT), DAT_SUCCESS);
 }
 
-static void
-conf__a_file_about_others_leaves_the_built_in_entries(void **state)
+UNIT_RULE_IN(conf__a_file_about_others_leaves_the_built_in_entries, setup, NULL)
 {
 	DAT_IA_HANDLE ia[2];
 
@@ -266,17 +255,3 @@ conf__a_file_about_others_leaves_the_built_in_entries(void **state)
 	assert_int_equal(dat_ia_close(ia[0], DAT_CLOSE_DEFAULT), DAT_SUCCESS);
 	assert_int_equal(dat_ia_close(ia[1], DAT_CLOSE_DEFAULT), DAT_SUCCESS);
 }
-
-RULES = {
-	TEST_SETUP(conf__init_at_first_open_fini_at_last_close),
-	TEST_SETUP(conf__exact_minor_first_then_the_highest),
-	TEST_SETUP(conf__lines_for_others_are_passed_over),
-	TEST_SETUP(conf__the_next_entry_has_its_turn_when_a_library_is_missing),
-	TEST_SETUP(conf__a_library_that_registers_nothing_is_not_found),
-	TEST_SETUP(conf__a_registered_provider_needs_no_line),
-	TEST_SETUP(conf__what_is_wrong_is_said_once),
-	TEST_SETUP(conf__why_a_library_is_missing_is_said_once),
-	TEST_SETUP(conf__a_line_for_others_is_named_where_its_name_is_wanted),
-	TEST_SETUP(conf__none_means_two_built_in_entries),
-	TEST_SETUP(conf__a_file_about_others_leaves_the_built_in_entries),
-};

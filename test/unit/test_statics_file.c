@@ -50,22 +50,19 @@ setup(void **state)
 	return 0;
 }
 
-static void
-nothing__means_the_built_in_entries(void **state)
+UNIT_RULE_IN(nothing__means_the_built_in_entries, setup, NULL)
 {
 	assert_string_equal(names("/nonexistent/dat.conf"), "loop0 loop1 ");
 }
 
-static void
-system_file__stands_before_the_built_in_entries(void **state)
+UNIT_RULE_IN(system_file__stands_before_the_built_in_entries, setup, NULL)
 {
 	write_file(system_conf, LINE("a", "u1.2", "default") LINE("b", "u2.0", "default"));
 	assert_string_equal(names(system_conf), "a loop0 loop1 ");
 }
 
 /* Debian's libdat2 brings an /etc/dat.conf that is all about 2.0. */
-static void
-built_in__entries_are_there_beside_any_file(void **state)
+UNIT_RULE_IN(built_in__entries_are_there_beside_any_file, setup, NULL)
 {
 	write_file(system_conf,
 			"# DAT v2.0\n" LINE("a", "u2.0", "default") LINE("b", "k1.2", "default"));
@@ -77,8 +74,7 @@ built_in__entries_are_there_beside_any_file(void **state)
 	assert_string_equal(names("/tmp"), "loop0 loop1 ");
 }
 
-static void
-built_in__entry_is_replaced_by_a_line_with_its_name(void **state)
+UNIT_RULE_IN(built_in__entry_is_replaced_by_a_line_with_its_name, setup, NULL)
 {
 	write_file(system_conf, LINE("loop1", "u1.2", "default"));
 	assert_string_equal(names(system_conf), "loop1 loop0 ");
@@ -93,8 +89,7 @@ built_in__entry_is_replaced_by_a_line_with_its_name(void **state)
 	assert_string_equal(names(system_conf), "loop0 loop1 ");
 }
 
-static void
-override__decides_alone_also_when_empty_or_missing(void **state)
+UNIT_RULE_IN(override__decides_alone_also_when_empty_or_missing, setup, NULL)
 {
 	write_file(system_conf, LINE("a", "u1.2", "default"));
 	setenv("DAT_OVERRIDE", override_conf, 1);
@@ -108,8 +103,7 @@ override__decides_alone_also_when_empty_or_missing(void **state)
 	assert_string_equal(names(system_conf), "loop0 loop1 ");
 }
 
-static void
-override__that_is_empty_text_is_none(void **state)
+UNIT_RULE_IN(override__that_is_empty_text_is_none, setup, NULL)
 {
 	write_file(system_conf, LINE("a", "u1.2", "default"));
 	setenv("DAT_OVERRIDE", "", 1);
@@ -119,19 +113,11 @@ override__that_is_empty_text_is_none(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {
-		TEST_SETUP(nothing__means_the_built_in_entries),
-		TEST_SETUP(system_file__stands_before_the_built_in_entries),
-		TEST_SETUP(built_in__entries_are_there_beside_any_file),
-		TEST_SETUP(built_in__entry_is_replaced_by_a_line_with_its_name),
-		TEST_SETUP(override__decides_alone_also_when_empty_or_missing),
-		TEST_SETUP(override__that_is_empty_text_is_none),
-	};
 	int rc;
 
 	close(mkstemp(system_conf));
 	close(mkstemp(override_conf));
-	rc = cmocka_run_group_tests(tests, NULL, NULL);
+	rc = unit_run();
 	unlink(system_conf);
 	unlink(override_conf);
 	return rc;

@@ -14,8 +14,7 @@
 
 static const DAT_RETURN value[DAPL_STATUS_MAX] = { DAPL_STATUS_LIST(ROW) };
 
-static void
-dapl_status_list__numbers_of_dat_12(void **state)
+UNIT_RULE_IN(dapl_status_list__numbers_of_dat_12, NULL, NULL)
 {
 	static const struct {
 		enum dapl_status status;
@@ -38,8 +37,7 @@ dapl_status_list__numbers_of_dat_12(void **state)
 }
 
 /* Success is zero; everything else has a type, and the class bit but for one. */
-static void
-dapl_status_list__laws(void **state)
+UNIT_RULE_IN(dapl_status_list__laws, NULL, NULL)
 {
 	unsigned int bare = 0;
 
@@ -50,8 +48,3 @@ dapl_status_list__laws(void **state)
 	}
 	assert_int_equal(bare, 1);
 }
-
-RULES = {
-	cmocka_unit_test(dapl_status_list__numbers_of_dat_12),
-	cmocka_unit_test(dapl_status_list__laws),
-};

@@ -9,8 +9,7 @@
 #define HIGHEST_TYPE    0x14 /* DAT_CONN_QUAL_UNAVAILABLE, shifted down */
 #define HIGHEST_SUBTYPE DAT_THREAD_SAFETY_NOT_FOUND
 
-static void
-strerror__names_the_enumerators(void **state)
+UNIT_RULE_IN(strerror__names_the_enumerators, NULL, NULL)
 {
 	static const struct {
 		DAT_RETURN value;
@@ -37,8 +36,7 @@ strerror__names_the_enumerators(void **state)
 	}
 }
 
-static void
-strerror__knows_every_type_and_subtype_once(void **state)
+UNIT_RULE_IN(strerror__knows_every_type_and_subtype_once, NULL, NULL)
 {
 	const char *seen[HIGHEST_TYPE + 1 + HIGHEST_SUBTYPE + 1];
 	const char *none;
@@ -55,8 +53,7 @@ strerror__knows_every_type_and_subtype_once(void **state)
 	}
 }
 
-static void
-strerror__refuses_what_does_not_exist(void **state)
+UNIT_RULE_IN(strerror__refuses_what_does_not_exist, NULL, NULL)
 {
 	static const DAT_RETURN unknown[] = {
 		(HIGHEST_TYPE + 1) << 16,
@@ -74,8 +71,7 @@ strerror__refuses_what_does_not_exist(void **state)
 	assert_string_equal(subtype, "untouched");
 }
 
-static void
-strerror__refuses_null_pointers(void **state)
+UNIT_RULE_IN(strerror__refuses_null_pointers, NULL, NULL)
 {
 	const char *text;
 
@@ -84,10 +80,3 @@ strerror__refuses_null_pointers(void **state)
 	assert_int_equal(dat_strerror(DAT_SUCCESS, &text, NULL),
 			DAT_CLASS_ERROR | DAT_INVALID_PARAMETER | DAT_INVALID_ARG3);
 }
-
-RULES = {
-	cmocka_unit_test(strerror__names_the_enumerators),
-	cmocka_unit_test(strerror__knows_every_type_and_subtype_once),
-	cmocka_unit_test(strerror__refuses_what_does_not_exist),
-	cmocka_unit_test(strerror__refuses_null_pointers),
-};

@@ -144,8 +144,7 @@ poll_engine(struct scene *s)
 }
 
 /* Proves: srq_query.6 bug.S14 */
-static void
-srq__posters_poller_and_questioner_beside_the_engine(void **state)
+UNIT_RULE_IN(srq__posters_poller_and_questioner_beside_the_engine, NULL, NULL)
 {
 	static struct scene s;
 	const struct fx_options options = { .srq_size = SRQ_SIZE };
@@ -228,8 +227,7 @@ poll_again(void *arg)
  *
  * Proves: bug.S13 bug.S14
  */
-static void
-post__writes_a_slot_behind_its_reap(void **state)
+UNIT_RULE_IN(post__writes_a_slot_behind_its_reap, NULL, NULL)
 {
 	static struct relay r;
 	const struct fx_options options = { .srq_size = FEW };
@@ -299,8 +297,7 @@ end_srq(void *arg)
  *
  * Proves: srq_free.2 srq_free.5 bug.S18 bug.S23
  */
-static void
-destroy__of_a_family_on_three_threads(void **state)
+UNIT_RULE_IN(destroy__of_a_family_on_three_threads, NULL, NULL)
 {
 	static struct family f;
 	struct roce_sge sge;
@@ -339,9 +336,3 @@ destroy__of_a_family_on_three_threads(void **state)
 	fx_end_close(&f.end);
 	assert_int_equal(fx_live(), 0);
 }
-
-RULES = {
-	cmocka_unit_test(srq__posters_poller_and_questioner_beside_the_engine),
-	cmocka_unit_test(post__writes_a_slot_behind_its_reap),
-	cmocka_unit_test(destroy__of_a_family_on_three_threads),
-};

@@ -63,8 +63,7 @@ count_and_move_victim(struct roce_timer *timer, uint64_t now)
 	roce_timer_arm(wheel, victim, again_at);
 }
 
-static void
-arm__fires_at_the_first_advance_not_before_the_deadline(void **state)
+UNIT_RULE(arm__fires_at_the_first_advance_not_before_the_deadline)
 {
 	static const uint64_t deadline[] = { 1001, 1009, 1010, 1011, 1999, 1000 + GRAIN * TURN - 1,
 		1000 + GRAIN * TURN, 1000 + GRAIN * TURN + 1, 1000 + 5 * GRAIN * TURN + 3 };
@@ -88,8 +87,7 @@ arm__fires_at_the_first_advance_not_before_the_deadline(void **state)
 	}
 }
 
-static void
-arm__in_the_past_fires_at_the_next_advance(void **state)
+UNIT_RULE(arm__in_the_past_fires_at_the_next_advance)
 {
 	struct roce_timer timer;
 
@@ -101,8 +99,7 @@ arm__in_the_past_fires_at_the_next_advance(void **state)
 	assert_int_equal(fired, 1);
 }
 
-static void
-arm__of_an_armed_timer_moves_it(void **state)
+UNIT_RULE(arm__of_an_armed_timer_moves_it)
 {
 	struct roce_timer timer;
 
@@ -117,8 +114,7 @@ arm__of_an_armed_timer_moves_it(void **state)
 	assert_int_equal(fired, 1);
 }
 
-static void
-cancel__means_never(void **state)
+UNIT_RULE(cancel__means_never)
 {
 	struct roce_timer timer[3];
 
@@ -137,8 +133,7 @@ cancel__means_never(void **state)
 	}
 }
 
-static void
-advance__by_many_turns_fires_everything_due_once(void **state)
+UNIT_RULE(advance__by_many_turns_fires_everything_due_once)
 {
 	struct roce_timer timer[MANY];
 
@@ -152,8 +147,7 @@ advance__by_many_turns_fires_everything_due_once(void **state)
 	assert_int_equal(fired, MANY);
 }
 
-static void
-advance__lets_a_callback_arm_the_same_timer_again(void **state)
+UNIT_RULE(advance__lets_a_callback_arm_the_same_timer_again)
 {
 	struct roce_timer timer;
 
@@ -169,8 +163,7 @@ advance__lets_a_callback_arm_the_same_timer_again(void **state)
 	roce_timer_cancel(wheel, &timer);
 }
 
-static void
-advance__ends_although_a_callback_arms_for_the_past(void **state)
+UNIT_RULE(advance__ends_although_a_callback_arms_for_the_past)
 {
 	struct roce_timer timer;
 
@@ -187,8 +180,7 @@ advance__ends_although_a_callback_arms_for_the_past(void **state)
 	}
 }
 
-static void
-advance__respects_a_callback_that_cancels_other_due_timers(void **state)
+UNIT_RULE(advance__respects_a_callback_that_cancels_other_due_timers)
 {
 	/* All due at once, in one slot and in several: whichever is first cancels the others. */
 	for (uint64_t apart = 0; apart <= GRAIN; apart += GRAIN) {
@@ -206,8 +198,7 @@ advance__respects_a_callback_that_cancels_other_due_timers(void **state)
 	}
 }
 
-static void
-advance__respects_a_callback_that_moves_another_due_timer(void **state)
+UNIT_RULE(advance__respects_a_callback_that_moves_another_due_timer)
 {
 	struct roce_timer mover, moved;
 
@@ -233,8 +224,7 @@ advance__respects_a_callback_that_moves_another_due_timer(void **state)
 	}
 }
 
-static void
-deadline__is_never_later_than_the_earliest_timer(void **state)
+UNIT_RULE(deadline__is_never_later_than_the_earliest_timer)
 {
 	struct roce_timer timer[MANY];
 	uint64_t now = 1000;
@@ -266,8 +256,7 @@ deadline__is_never_later_than_the_earliest_timer(void **state)
 	}
 }
 
-static void
-deadline__moves_on_so_that_following_it_reaches_a_far_timer(void **state)
+UNIT_RULE(deadline__moves_on_so_that_following_it_reaches_a_far_timer)
 {
 	struct roce_timer timer;
 	unsigned int steps = 0;
@@ -287,8 +276,7 @@ deadline__moves_on_so_that_following_it_reaches_a_far_timer(void **state)
 }
 
 /* Who sleeps until then does not find that it is over: the wheel stood still as long as nothing was due. */
-static void
-deadline__is_never_in_the_past(void **state)
+UNIT_RULE(deadline__is_never_in_the_past)
 {
 	struct roce_timer timer;
 
@@ -308,8 +296,7 @@ deadline__is_never_in_the_past(void **state)
 }
 
 /* What was cancelled does not wake anybody. */
-static void
-deadline__forgets_what_was_cancelled(void **state)
+UNIT_RULE(deadline__forgets_what_was_cancelled)
 {
 	struct roce_timer near[2], far;
 
@@ -328,8 +315,7 @@ deadline__forgets_what_was_cancelled(void **state)
 	assert_int_equal(roce_wheel_deadline(wheel), ROCE_NEVER);
 }
 
-static void
-create__without_memory_fails(void **state)
+UNIT_RULE(create__without_memory_fails)
 {
 	struct roce_wheel *none;
 
@@ -337,20 +323,3 @@ create__without_memory_fails(void **state)
 	assert_int_equal(roce_wheel_create(&fx_memory, 1, 0, &none), -ENOMEM);
 	roce_wheel_destroy(NULL);
 }
-
-RULES = {
-	TEST(create__without_memory_fails),
-	TEST(arm__fires_at_the_first_advance_not_before_the_deadline),
-	TEST(arm__in_the_past_fires_at_the_next_advance),
-	TEST(arm__of_an_armed_timer_moves_it),
-	TEST(cancel__means_never),
-	TEST(advance__by_many_turns_fires_everything_due_once),
-	TEST(advance__lets_a_callback_arm_the_same_timer_again),
-	TEST(advance__ends_although_a_callback_arms_for_the_past),
-	TEST(advance__respects_a_callback_that_cancels_other_due_timers),
-	TEST(advance__respects_a_callback_that_moves_another_due_timer),
-	TEST(deadline__is_never_later_than_the_earliest_timer),
-	TEST(deadline__is_never_in_the_past),
-	TEST(deadline__forgets_what_was_cancelled),
-	TEST(deadline__moves_on_so_that_following_it_reaches_a_far_timer),
-};

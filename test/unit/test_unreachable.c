@@ -27,8 +27,7 @@ ip(const char *text)
 #define SAME "on the wire of ip=192.0.2.1/30, and has it the same vlan=?"
 
 /* One row a cause: what failed, the value, what to do. */
-static void
-words__tell_each_cause(void **state)
+UNIT_RULE_IN(words__tell_each_cause, NULL, NULL)
 {
 	static const struct {
 		const char *dst;
@@ -90,8 +89,7 @@ words__tell_each_cause(void **state)
 }
 
 /* Eight of the longest addresses fit, and what does not is cut. */
-static void
-words__fit_whatever_is_said(void **state)
+UNIT_RULE_IN(words__fit_whatever_is_said, NULL, NULL)
 {
 	struct roce_subnet own[ROCE_ADDRS_MAX];
 	const struct roce_unreachable u = { .own = own, .n = ROCE_ADDRS_MAX, .port = "p" };
@@ -107,8 +105,3 @@ words__fit_whatever_is_said(void **state)
 	assert_string_equal(
 			roce_unreachable_words(&u, &dst, brief, sizeof(brief)), "192.0.2.9 is un");
 }
-
-RULES = {
-	cmocka_unit_test(words__tell_each_cause),
-	cmocka_unit_test(words__fit_whatever_is_said),
-};

@@ -7,8 +7,7 @@
 #include "ethdev/vdev_args.h"
 #include "rules.h"
 
-static void
-find__knows_whole_keys(void **state)
+UNIT_RULE_IN(find__knows_whole_keys, NULL, NULL)
 {
 	static const char port[] = "net_memif0,socket-abstract=no,socket=/a,id=12,my_id=3,id=4";
 	char value[8];
@@ -23,8 +22,7 @@ find__knows_whole_keys(void **state)
 	assert_int_equal(roce_vdev_find_number(port, "role"), 0);
 }
 
-static void
-remove__takes_all_of_one_key(void **state)
+UNIT_RULE_IN(remove__takes_all_of_one_key, NULL, NULL)
 {
 	char port[ROCE_DEVARGS_PORT_LEN] =
 			"net_memif0,socket=/a,socket-abstract=no,socket=/b,id=1,socket=";
@@ -38,8 +36,7 @@ remove__takes_all_of_one_key(void **state)
 	assert_string_equal(port, "net_memif0");
 }
 
-static void
-append__changes_nothing_without_room(void **state)
+UNIT_RULE_IN(append__changes_nothing_without_room, NULL, NULL)
 {
 	char port[ROCE_DEVARGS_PORT_LEN] = "net_memif0", before[ROCE_DEVARGS_PORT_LEN];
 
@@ -52,9 +49,3 @@ append__changes_nothing_without_room(void **state)
 	assert_int_equal(roce_vdev_append_arg(port, "a", "b"), -EINVAL);
 	assert_string_equal(port, before);
 }
-
-RULES = {
-	cmocka_unit_test(find__knows_whole_keys),
-	cmocka_unit_test(remove__takes_all_of_one_key),
-	cmocka_unit_test(append__changes_nothing_without_room),
-};

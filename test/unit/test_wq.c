@@ -58,7 +58,7 @@ teardown(void **state)
 {
 	fx_end_close(&near);
 	fx_end_close(&far);
-	return fx_live() != 0 || !unit_pool_is_full();
+	return fx_left();
 }
 
 /* Segments of 10 bytes with 10 bytes between them, from the place of @p id on; of an atomic 8. */
@@ -100,8 +100,7 @@ is_small(const struct roce_qp *qp)
 	return qp->wq.stride_shift == LINE;
 }
 
-static void
-lean__begins_with_a_line_for_a_request(void **state)
+UNIT_RULE(lean__begins_with_a_line_for_a_request)
 {
 	struct roce_qp_attr attr = lean_attr();
 	struct roce_qp *full = fx_qp(&near, &attr);
@@ -110,8 +109,7 @@ lean__begins_with_a_line_for_a_request(void **state)
 	assert_false(is_small(full));
 }
 
-static void
-small__requests_stay_in_their_line(void **state)
+UNIT_RULE(small__requests_stay_in_their_line)
 {
 	unsigned int live = fx_live();
 
@@ -127,8 +125,7 @@ small__requests_stay_in_their_line(void **state)
 	assert_int_equal(fx_live(), live);
 }
 
-static void
-larger__request_of_each_kind_makes_room(void **state)
+UNIT_RULE(larger__request_of_each_kind_makes_room)
 {
 	static const struct {
 		uint8_t opcode;
@@ -158,8 +155,7 @@ larger__request_of_each_kind_makes_room(void **state)
 }
 
 /* Five requests before it: two acknowledged, one sent and lost, two never sent; at every place of the ring. */
-static void
-larger__moves_what_is_under_way(void **state)
+UNIT_RULE(larger__moves_what_is_under_way)
 {
 	for (uint32_t before = 0; before < 2 * DEPTH; before++) {
 		struct roce_qp_attr attr = lean_attr();
@@ -199,8 +195,7 @@ larger__moves_what_is_under_way(void **state)
 	}
 }
 
-static void
-larger__without_memory_is_refused_and_nothing_changes(void **state)
+UNIT_RULE(larger__without_memory_is_refused_and_nothing_changes)
 {
 	fx_fill_srq(&far, 3, 100);
 	assert_int_equal(post(IBV_WR_SEND, 1, 1), 0);
@@ -230,8 +225,7 @@ post_unaligned(void)
 	return roce_qp_post_send(qn, &wr);
 }
 
-static void
-refused__requests_take_no_memory(void **state)
+UNIT_RULE(refused__requests_take_no_memory)
 {
 	struct roce_qp_attr attr = lean_attr();
 	unsigned int live = fx_live();
@@ -277,8 +271,7 @@ post_inline(uint32_t bytes, uint32_t at)
 }
 
 /* Inline requests have their room from the start, however many segments their bytes come from. */
-static void
-lean__keeps_room_for_inline_requests(void **state)
+UNIT_RULE(lean__keeps_room_for_inline_requests)
 {
 	static const uint16_t most[] = { 12, 60, 120 };
 
@@ -304,13 +297,3 @@ lean__keeps_room_for_inline_requests(void **state)
 			;
 	}
 }
-
-RULES = {
-	TEST(lean__begins_with_a_line_for_a_request),
-	TEST(small__requests_stay_in_their_line),
-	TEST(larger__request_of_each_kind_makes_room),
-	TEST(larger__moves_what_is_under_way),
-	TEST(larger__without_memory_is_refused_and_nothing_changes),
-	TEST(refused__requests_take_no_memory),
-	TEST(lean__keeps_room_for_inline_requests),
-};

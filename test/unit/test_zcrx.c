@@ -8,8 +8,7 @@
 /* ---- what is given ---- */
 
 /* The very buffer that the message came in: its bytes, and nothing around them. */
-static void
-message__is_given_where_it_lies(void **state)
+UNIT_RULE(message__is_given_where_it_lies)
 {
 	struct rte_mbuf *frame = fx_request(&peer, ONLY, psn, BYTES, FX_ACKREQ);
 	const uint8_t *payload = rte_pktmbuf_mtod_offset(
@@ -32,8 +31,7 @@ message__is_given_where_it_lies(void **state)
 }
 
 /* The consumer may write all over it, and send it on: there is room for headers where headers were. */
-static void
-message__is_the_consumers(void **state)
+UNIT_RULE(message__is_the_consumers)
 {
 	struct rte_mbuf *m;
 
@@ -48,8 +46,7 @@ message__is_the_consumers(void **state)
 }
 
 /* Any number, taken and freed in any order. */
-static void
-messages__keep_their_bytes_and_order(void **state)
+UNIT_RULE(messages__keep_their_bytes_and_order)
 {
 	struct rte_mbuf *m[GIVEN];
 	struct roce_event event[GIVEN];
@@ -71,8 +68,7 @@ messages__keep_their_bytes_and_order(void **state)
 	rte_pktmbuf_free(m[1]);
 }
 
-static void
-event__is_good_for_one_mbuf(void **state)
+UNIT_RULE(event__is_good_for_one_mbuf)
 {
 	struct roce_event event, other;
 	struct rte_mbuf *m;
@@ -102,8 +98,7 @@ event__is_good_for_one_mbuf(void **state)
 }
 
 /* An event is good for its own message, also when a later one has the same place and the same context. */
-static void
-event__is_not_good_for_a_later_message(void **state)
+UNIT_RULE(event__is_not_good_for_a_later_message)
 {
 	struct roce_event early, late;
 	struct rte_mbuf *m;
@@ -130,8 +125,7 @@ event__is_not_good_for_a_later_message(void **state)
 }
 
 /* Only what a receive may ask for is kept of its flags. */
-static void
-receive__of_other_bits_gives_no_frame(void **state)
+UNIT_RULE(receive__of_other_bits_gives_no_frame)
 {
 	struct roce_sge sge;
 	struct roce_recv_wr wr = fx_recv(&end, &sge, 3, 0, BYTES);
@@ -146,8 +140,7 @@ receive__of_other_bits_gives_no_frame(void **state)
 }
 
 /* Clones have what the consumer got: the frame is out until the last of them is freed. */
-static void
-clone__holds_the_frame(void **state)
+UNIT_RULE(clone__holds_the_frame)
 {
 	struct rte_mbuf *m, *clone;
 	uint32_t number;
@@ -164,8 +157,7 @@ clone__holds_the_frame(void **state)
 
 /* ---- which messages ---- */
 
-static void
-immediate__is_told_as_ever(void **state)
+UNIT_RULE(immediate__is_told_as_ever)
 {
 	struct roce_event event;
 	struct rte_mbuf *m;
@@ -183,8 +175,7 @@ immediate__is_told_as_ever(void **state)
 }
 
 /* What has no bytes has no frame. */
-static void
-message__without_bytes_gives_no_frame(void **state)
+UNIT_RULE(message__without_bytes_gives_no_frame)
 {
 	struct roce_event event;
 
@@ -197,8 +188,7 @@ message__without_bytes_gives_no_frame(void **state)
 }
 
 /* IBTA Vol 1, 9.7.4.1: as a message longer than its receive. */
-static void
-message__of_several_packets_is_too_long(void **state)
+UNIT_RULE(message__of_several_packets_is_too_long)
 {
 	post(5, 1);
 	fx_rx_request(&end, &peer, IBV_OPCODE_RC_SEND_FIRST, psn, FX_MTU, 0);
@@ -209,8 +199,7 @@ message__of_several_packets_is_too_long(void **state)
 }
 
 /* It uses the receive up, as any other; there is no payload for the receiver. */
-static void
-write__with_immediate_gives_no_frame(void **state)
+UNIT_RULE(write__with_immediate_gives_no_frame)
 {
 	struct roce_event event;
 
@@ -222,8 +211,7 @@ write__with_immediate_gives_no_frame(void **state)
 }
 
 /* SEND with invalidate, and no such key: both ends break, and no frame is given. */
-static void
-message__that_is_refused_gives_no_frame(void **state)
+UNIT_RULE(message__that_is_refused_gives_no_frame)
 {
 	post(6, 1);
 	fx_rx_request(&end, &peer, ROCE_OPCODE_RC_SEND_ONLY_WITH_INVALIDATE, psn, BYTES, 0);
@@ -234,8 +222,7 @@ message__that_is_refused_gives_no_frame(void **state)
 }
 
 /* A peer that repeats itself, and a frame that was damaged on its way. */
-static void
-message__is_given_once(void **state)
+UNIT_RULE(message__is_given_once)
 {
 	struct rte_mbuf *bad;
 	struct rte_mbuf *m;
@@ -260,8 +247,7 @@ message__is_given_once(void **state)
 }
 
 /* Each receive is what it was posted as, in the order of posting. */
-static void
-receives__of_both_kinds_take_turns(void **state)
+UNIT_RULE(receives__of_both_kinds_take_turns)
 {
 	for (uint64_t i = 0; i < 8; i += 2) {
 		struct roce_event event;
@@ -283,8 +269,7 @@ receives__of_both_kinds_take_turns(void **state)
 }
 
 /* ROCE_WR_QUIET is carried as ever. */
-static void
-quiet__is_told_beside(void **state)
+UNIT_RULE(quiet__is_told_beside)
 {
 	const struct roce_recv_wr wr = { .wr_id = 1, .flags = ROCE_WR_ZCRX | ROCE_WR_QUIET };
 
@@ -315,8 +300,7 @@ next_frame(void)
 	return fx_request(&peer, ONLY, psn, BYTES, 0);
 }
 
-static void
-frame__in_segments_is_copied(void **state)
+UNIT_RULE(frame__in_segments_is_copied)
 {
 	struct rte_mbuf *m = next_frame();
 	struct rte_mbuf *chain = unit_mbuf_chain(
@@ -328,8 +312,7 @@ frame__in_segments_is_copied(void **state)
 }
 
 /* Of net_ring, say: whose pool it is wants it back. */
-static void
-frame__of_another_pool_is_copied(void **state)
+UNIT_RULE(frame__of_another_pool_is_copied)
 {
 	struct rte_mempool *foreign = make_pool("foreign", RTE_PKTMBUF_HEADROOM + UNIT_DATA_ROOM);
 	struct rte_mbuf *m = next_frame();
@@ -346,8 +329,7 @@ frame__of_another_pool_is_copied(void **state)
 	rte_mempool_free(foreign);
 }
 
-static void
-frame__that_is_a_clone_is_copied(void **state)
+UNIT_RULE(frame__that_is_a_clone_is_copied)
 {
 	struct rte_mbuf *m = next_frame();
 
@@ -357,8 +339,7 @@ frame__that_is_a_clone_is_copied(void **state)
 }
 
 /* Who sent it reads it once more, or sends it again. */
-static void
-frame__that_somebody_else_has_too_is_copied(void **state)
+UNIT_RULE(frame__that_somebody_else_has_too_is_copied)
 {
 	struct rte_mbuf *m = next_frame();
 
@@ -376,8 +357,7 @@ forget(void *addr, void *opaque)
 }
 
 /* Memory of a driver's own making, or of a peer that shares it. */
-static void
-frame__in_external_memory_is_copied(void **state)
+UNIT_RULE(frame__in_external_memory_is_copied)
 {
 	struct rte_mbuf *m = next_frame();
 	struct rte_mbuf *outside = rte_pktmbuf_alloc(unit_pool());
@@ -394,8 +374,7 @@ frame__in_external_memory_is_copied(void **state)
 }
 
 /* A program's own frames in handover: whatever pool they have. */
-static void
-any__gives_frames_of_every_pool(void **state)
+UNIT_RULE(any__gives_frames_of_every_pool)
 {
 	struct rte_mempool *foreign = make_pool("foreign", RTE_PKTMBUF_HEADROOM + UNIT_DATA_ROOM);
 	struct fx_options options = zcrx_options();
@@ -421,27 +400,3 @@ any__gives_frames_of_every_pool(void **state)
 	assert_int_equal(rte_mempool_full(foreign), 1);
 	rte_mempool_free(foreign);
 }
-
-RULES = {
-	TEST(message__is_given_where_it_lies),
-	TEST(message__is_the_consumers),
-	TEST(messages__keep_their_bytes_and_order),
-	TEST(event__is_good_for_one_mbuf),
-	TEST(event__is_not_good_for_a_later_message),
-	TEST(receive__of_other_bits_gives_no_frame),
-	TEST(clone__holds_the_frame),
-	TEST(immediate__is_told_as_ever),
-	TEST(message__without_bytes_gives_no_frame),
-	TEST(message__of_several_packets_is_too_long),
-	TEST(write__with_immediate_gives_no_frame),
-	TEST(message__that_is_refused_gives_no_frame),
-	TEST(message__is_given_once),
-	TEST(receives__of_both_kinds_take_turns),
-	TEST(quiet__is_told_beside),
-	TEST(frame__in_segments_is_copied),
-	TEST(frame__of_another_pool_is_copied),
-	TEST(frame__that_is_a_clone_is_copied),
-	TEST(frame__that_somebody_else_has_too_is_copied),
-	TEST(frame__in_external_memory_is_copied),
-	TEST(any__gives_frames_of_every_pool),
-};

@@ -7,8 +7,7 @@
 
 /* ---- who may give ---- */
 
-static void
-create__wants_a_queue_of_its_own_and_events(void **state)
+UNIT_RULE(create__wants_a_queue_of_its_own_and_events)
 {
 	struct roce_qp_attr attr = attr_of(1);
 	struct roce_qp *other;
@@ -23,8 +22,7 @@ create__wants_a_queue_of_its_own_and_events(void **state)
 }
 
 /* All queue pairs together have what the domain may give; one that ends gives its part back. */
-static void
-create__takes_a_part_of_what_the_domain_gives(void **state)
+UNIT_RULE(create__takes_a_part_of_what_the_domain_gives)
 {
 	struct roce_qp_attr attr = attr_of(MAY - GIVEN + 1);
 	struct roce_qp *other, *third;
@@ -40,8 +38,7 @@ create__takes_a_part_of_what_the_domain_gives(void **state)
 }
 
 /* Where no frame may be given all else is as ever. */
-static void
-create__is_refused_where_no_frame_is_given(void **state)
+UNIT_RULE(create__is_refused_where_no_frame_is_given)
 {
 	struct roce_qp_attr attr;
 	struct roce_qp *other;
@@ -57,8 +54,7 @@ create__is_refused_where_no_frame_is_given(void **state)
 }
 
 /* Memory that runs out anywhere: nothing is kept, neither memory nor a part of what may be given. */
-static void
-create__unwinds(void **state)
+UNIT_RULE(create__unwinds)
 {
 	struct roce_qp_attr attr = attr_of(MAY - GIVEN);
 	unsigned int live = fx_live();
@@ -82,8 +78,7 @@ create__unwinds(void **state)
 	assert_int_equal(fx_live(), live);
 }
 
-static void
-post__wants_no_segments_and_a_queue_with_zcrx(void **state)
+UNIT_RULE(post__wants_no_segments_and_a_queue_with_zcrx)
 {
 	struct roce_sge sge;
 	struct roce_recv_wr wr = fx_recv(&end, &sge, 0, 0, BYTES);
@@ -102,8 +97,7 @@ post__wants_no_segments_and_a_queue_with_zcrx(void **state)
 }
 
 /* As many as any others, also when more are posted than may be given. */
-static void
-post__holds_its_depth(void **state)
+UNIT_RULE(post__holds_its_depth)
 {
 	post(0, DEPTH);
 	assert_int_equal(try_post(DEPTH), -ENOSPC);
@@ -112,8 +106,7 @@ post__holds_its_depth(void **state)
 /* ---- the bound ---- */
 
 /* The message waits at its sender, and the receive where it is; nothing is lost. */
-static void
-bound__is_receiver_not_ready(void **state)
+UNIT_RULE(bound__is_receiver_not_ready)
 {
 	struct rte_mbuf *m[GIVEN + 1];
 	uint32_t first = psn;
@@ -148,8 +141,7 @@ bound__is_receiver_not_ready(void **state)
 }
 
 /* What was told and not taken is held as well. */
-static void
-bound__counts_what_nobody_took(void **state)
+UNIT_RULE(bound__counts_what_nobody_took)
 {
 	struct roce_event event;
 
@@ -167,8 +159,7 @@ bound__counts_what_nobody_took(void **state)
 }
 
 /* Receives that copy, messages without bytes and WRITEs need no frame. */
-static void
-bound__is_nothing_to_others(void **state)
+UNIT_RULE(bound__is_nothing_to_others)
 {
 	struct roce_event event;
 
@@ -190,8 +181,7 @@ bound__is_nothing_to_others(void **state)
 }
 
 /* One that holds all that it may does not stop another. */
-static void
-bound__is_of_the_queue_pair(void **state)
+UNIT_RULE(bound__is_of_the_queue_pair)
 {
 	struct roce_qp_attr attr = attr_of(1);
 
@@ -209,8 +199,7 @@ bound__is_of_the_queue_pair(void **state)
 }
 
 /* A high watermark is looked at as without. */
-static void
-watermark__is_kept_beside(void **state)
+UNIT_RULE(watermark__is_kept_beside)
 {
 	roce_qp_set_watermarks(qp, ROCE_HIGH_NONE, 1);
 	roce_qp_set_watermarks(qp, ROCE_HIGH_NONE, ROCE_HIGH_NONE);
@@ -238,8 +227,7 @@ empty(struct rte_mempool *pool, struct rte_mbuf **m)
 }
 
 /* A pool that somebody else uses up: as at the bound. */
-static void
-heads__that_are_gone_are_receiver_not_ready(void **state)
+UNIT_RULE(heads__that_are_gone_are_receiver_not_ready)
 {
 	struct rte_mbuf *m[16];
 	unsigned int n = empty(heads, m);
@@ -256,8 +244,7 @@ heads__that_are_gone_are_receiver_not_ready(void **state)
 }
 
 /* The same; a message that comes again in a frame of its own needs no copy any more. */
-static void
-copies__that_are_gone_are_receiver_not_ready(void **state)
+UNIT_RULE(copies__that_are_gone_are_receiver_not_ready)
 {
 	struct rte_mbuf *m[16];
 	unsigned int n = empty(copies, m);
@@ -281,8 +268,7 @@ copies__that_are_gone_are_receiver_not_ready(void **state)
 }
 
 /* An event that found no room: nobody can ask for its frame, and it is none of those that are held. */
-static void
-overflow__gives_no_frame(void **state)
+UNIT_RULE(overflow__gives_no_frame)
 {
 	struct fx_options options = zcrx_options();
 	struct roce_qp_attr attr;
@@ -300,20 +286,3 @@ overflow__gives_no_frame(void **state)
 	rte_pktmbuf_free(take(0));
 	assert_int_equal(rte_mempool_full(heads), 1);
 }
-
-RULES = {
-	TEST(create__wants_a_queue_of_its_own_and_events),
-	TEST(create__takes_a_part_of_what_the_domain_gives),
-	TEST(create__is_refused_where_no_frame_is_given),
-	TEST(create__unwinds),
-	TEST(post__wants_no_segments_and_a_queue_with_zcrx),
-	TEST(post__holds_its_depth),
-	TEST(bound__is_receiver_not_ready),
-	TEST(bound__counts_what_nobody_took),
-	TEST(bound__is_nothing_to_others),
-	TEST(bound__is_of_the_queue_pair),
-	TEST(watermark__is_kept_beside),
-	TEST(heads__that_are_gone_are_receiver_not_ready),
-	TEST(copies__that_are_gone_are_receiver_not_ready),
-	TEST(overflow__gives_no_frame),
-};

@@ -6,8 +6,7 @@
 /* ---- ends ---- */
 
 /* Whoever has an mbuf has it for as long as he likes. */
-static void
-destroy__leaves_what_was_taken(void **state)
+UNIT_RULE(destroy__leaves_what_was_taken)
 {
 	struct rte_mbuf *m[2];
 	uint32_t first = psn;
@@ -25,8 +24,7 @@ destroy__leaves_what_was_taken(void **state)
 }
 
 /* Also longer than all there was of the end: the memory that counts it goes with the last frame. */
-static void
-domain__may_go_before_what_was_taken(void **state)
+UNIT_RULE(domain__may_go_before_what_was_taken)
 {
 	struct rte_mbuf *m;
 	uint32_t number;
@@ -43,8 +41,7 @@ domain__may_go_before_what_was_taken(void **state)
 }
 
 /* Frames that are out count: no other queue pair may give in their place. */
-static void
-destroy__keeps_its_part_until_the_last_frame_is_home(void **state)
+UNIT_RULE(destroy__keeps_its_part_until_the_last_frame_is_home)
 {
 	struct roce_qp_attr attr = attr_of(MAY);
 	struct rte_mbuf *m[2];
@@ -63,8 +60,7 @@ destroy__keeps_its_part_until_the_last_frame_is_home(void **state)
 }
 
 /* It was acknowledged, and its event stands in the queue: the consumer has not heard of the end yet. */
-static void
-error__leaves_what_was_told(void **state)
+UNIT_RULE(error__leaves_what_was_told)
 {
 	struct rte_mbuf *m;
 	uint32_t number;
@@ -79,8 +75,7 @@ error__leaves_what_was_told(void **state)
 }
 
 /* What nobody took is no use to the next connection; what somebody did is his. */
-static void
-reset__frees_what_nobody_took(void **state)
+UNIT_RULE(reset__frees_what_nobody_took)
 {
 	struct roce_event event;
 	struct rte_mbuf *m;
@@ -175,8 +170,7 @@ consume(uint32_t done, struct rte_mbuf **held)
 }
 
 /* Each message once, in order and with its bytes; the bound was met, and nothing broke. */
-static void
-wire__loses_and_repeats(void **state)
+UNIT_RULE(wire__loses_and_repeats)
 {
 	struct rte_mbuf *held[HELD] = { NULL };
 	uint32_t posted = 0, done = 0;
@@ -210,12 +204,3 @@ wire__loses_and_repeats(void **state)
 		rte_pktmbuf_free(held[i]);
 	fx_end_close(&other);
 }
-
-RULES = {
-	TEST(destroy__leaves_what_was_taken),
-	TEST(domain__may_go_before_what_was_taken),
-	TEST(destroy__keeps_its_part_until_the_last_frame_is_home),
-	TEST(error__leaves_what_was_told),
-	TEST(reset__frees_what_nobody_took),
-	TEST(wire__loses_and_repeats),
-};

@@ -21,8 +21,7 @@ __wrap_roce_zcrx_ready(struct roce_qp *of, const struct roce_pkt *pkt)
 }
 
 /* What was not there when the message looked is not taken by it: nothing was made ready for that. */
-static void
-receive__that_comes_behind_the_look_waits(void **state)
+UNIT_RULE(receive__that_comes_behind_the_look_waits)
 {
 	struct rte_mbuf *m;
 
@@ -40,7 +39,3 @@ receive__that_comes_behind_the_look_waits(void **state)
 	judge(m, psn - 1);
 	rte_pktmbuf_free(m);
 }
-
-RULES = {
-	TEST(receive__that_comes_behind_the_look_waits),
-};

@@ -72,8 +72,7 @@ poller(void *arg)
 	return NULL;
 }
 
-static void
-talk__is_freed_anywhere(void **state)
+UNIT_RULE(talk__is_freed_anywhere)
 {
 	pthread_t polling, reading;
 
@@ -103,7 +102,3 @@ talk__is_freed_anywhere(void **state)
 	assert_int_equal(wrongs, 0);
 	rte_ring_free(to_reader);
 }
-
-RULES = {
-	TEST(talk__is_freed_anywhere),
-};

@@ -72,7 +72,7 @@ teardown_sides(void **state)
 {
 	for (int i = 0; i < 2; i++)
 		fx_end_close(&side[i].end);
-	return fx_live() != 0 || !unit_pool_is_full();
+	return fx_left();
 }
 
 #endif
