@@ -421,8 +421,8 @@ UNIT_RULE(emit__fails_a_request_whose_memory_is_gone)
 	acknowledge(0);
 	assert_int_equal(end.async_events, 0);
 	acknowledge(1);
-	assert_int_equal(end.async_event[0].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
-	assert_int_equal(end.async_event[0].status, IBV_WC_LOC_PROT_ERR);
+	assert_fields(end.async_event[0], (kind, ROCE_ENGINE_ASYNC_QP_BROKEN),
+			(status, IBV_WC_LOC_PROT_ERR));
 	/* Unsignalled requests fail loudly too. */
 	expect_ends(0, 4, want);
 	fx_tx_none(&end);

@@ -230,8 +230,8 @@ compare_sides(void)
 	assert_int_equal(side[0].end.async_events, side[1].end.async_events);
 	for (int i = 0; i < 2; i++)
 		roce_srq_query(side[i].qp->rx.rq, &counts[i]);
-	assert_int_equal(side[0].qp->rx.taken, side[1].qp->rx.taken);
-	assert_int_equal(side[0].qp->rx.unacked, side[1].qp->rx.unacked);
+	assert_fields(side[0].qp->rx, (taken, side[1].qp->rx.taken),
+			(unacked, side[1].qp->rx.unacked));
 	assert_fields(counts[0], (available, counts[1].available),
 			(outstanding, counts[1].outstanding), (armed, counts[1].armed));
 }

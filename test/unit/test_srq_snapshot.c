@@ -143,8 +143,7 @@ UNIT_RULE(qp__tells_what_it_took_and_holds)
 		roce_qp_set_high(c[0].qp, 5, 7);
 		client_unlock(&c[0]);
 		s = look();
-		assert_int_equal(s.srqs, 2);
-		assert_int_equal(s.qps, 4);
+		assert_fields(s, (srqs, 2), (qps, 4));
 		for (unsigned int i = 0; i < 4; i++) {
 			static const uint32_t taken[] = { 0, 3, 1, 1 };
 			const struct roce_qp_snapshot it = of_client(&s, &c[i]);

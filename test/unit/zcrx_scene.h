@@ -142,8 +142,7 @@ judge(const struct rte_mbuf *m, uint32_t number)
 	rte_mbuf_sanity_check(m, 1);
 	assert_int_equal(m->nb_segs, 1);
 	assert_int_equal(rte_mbuf_refcnt_read(m), 1);
-	assert_int_equal(m->pkt_len, BYTES);
-	assert_int_equal(m->data_len, BYTES);
+	assert_fields(*m, (pkt_len, BYTES), (data_len, BYTES));
 	for (uint32_t i = 0; i < BYTES; i++)
 		assert_int_equal(at[i], (uint8_t)(number + i));
 }
@@ -155,11 +154,8 @@ told(uint64_t wr_id)
 	struct roce_event event;
 
 	assert_int_equal(roce_cq_poll(end.recv_cq, &event, 1), 1);
-	assert_int_equal(event.wr_id, wr_id);
-	assert_int_equal(event.kind, ROCE_EVENT_RECV);
-	assert_int_equal(event.status, IBV_WC_SUCCESS);
-	assert_int_equal(event.flags, ROCE_EVENT_ZCRX);
-	assert_int_equal(event.byte_len, BYTES);
+	assert_fields(event, (wr_id, wr_id), (kind, ROCE_EVENT_RECV), (status, IBV_WC_SUCCESS),
+			(flags, ROCE_EVENT_ZCRX), (byte_len, BYTES));
 	return event;
 }
 
