@@ -78,7 +78,7 @@ UNIT_RULE(emit__cuts_a_message)
 			assert_fields(sent[k], (opcode, k == 0 ? whole : part), (dest_qp, 0x777),
 					(psn, psn++), (payload_len, last ? rule[i].last_len : MTU));
 			if (sent[k].payload_len > 0)
-				assert_int_equal(sent[k].first, end.memory[k * MTU]);
+				assert_int_equal(sent[k].first, end.memory[(size_t)k * MTU]);
 			assert_int_equal(sent[k].ack_req, last);
 		}
 		fx_rx_answer(&end, &peer, FX_ACK, psn - 1);
@@ -164,7 +164,8 @@ UNIT_RULE(emit__puts_immediate_data_and_solicitation_last)
 	assert_int_equal(sent[1].opcode, MIDDLE);
 	assert_int_equal(sent[2].opcode, LAST_IMM);
 	assert_false(sent[0].solicited || sent[1].solicited);
-	assert_fields(sent[2], (solicited, true), (imm, FX_IMM), (first, end.memory[2 * MTU]));
+	assert_fields(sent[2], (solicited, true), (imm, FX_IMM),
+			(first, end.memory[(size_t)2 * MTU]));
 	acknowledge(2);
 	assert_int_equal(fx_event(end.send_cq).opcode, IBV_WR_SEND_WITH_IMM);
 
