@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Runs a command of this checkout in a bare Debian 12: debootstrap's smallest tree, nothing else installed.
 #
-#   test/clean-tree.sh DIR [--release NAME] [--user] [command ...]    the command is ./run.sh bench unless given
+#   devtools/clean-tree.sh DIR [--release NAME] [--user] [command ...]    the command is ./run.sh bench unless given
 #
 # DIR is made when it does not exist and stays afterwards (remove it with rm -rf), so that a second command sees
 # what the first one installed. --release makes another Debian than bookworm: trixie, testing, unstable. --user runs

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+# Debian's packages: lists of what each job needs, and their installation. The lists are those of Debian 12.
+
+packages_build=(gcc libc6-dev meson ninja-build pkgconf libdpdk-dev libisal-dev libibverbs-dev libjson-c-dev
+	libmicrohttpd-dev libdapl-dev)
+packages_test=("${packages_build[@]}" libcmocka-dev liblzma-dev python3-scapy tshark codespell shellcheck pyflakes3
+	clang-format g++ groff-base iproute2 dapl2-utils librdmacm-dev abigail-tools dpdk dpdk-dev
+	python3-prometheus-client babeltrace2 libsystemd-dev qemu-user)
+packages_curves=("${packages_test[@]}" python3-matplotlib)
+packages_lint=("${packages_test[@]}" clang-tidy)
+packages_clang=("${packages_build[@]}" libcmocka-dev liblzma-dev clang)
+packages_interop=("${packages_build[@]}" libcmocka-dev liblzma-dev qemu-system-x86 cpio busybox-static iproute2 ethtool
+	tcpdump tshark xz-utils zstd librdmacm-dev dapl2-utils)
+packages_instructions=("${packages_build[@]}" valgrind)
+# The peers of `./run.sh compare`.
+packages_compare=(ucx-utils libfabric-bin iperf3 sockperf iproute2)
+packages_fuzz=("${packages_clang[@]}" libclang-rt-14-dev llvm-14)
+
+as_root() {
+	if [ "$(id -u)" -eq 0 ]; then
+		"$@"
+	else
+		sudo -n "$@"
+	fi
+}
+
+can_be_root() {
+	[ "$(id -u)" -eq 0 ] || { command -v sudo >/dev/null && sudo -n true 2>/dev/null; }
+}
+
+# Installs those of the packages that are not there. Touches the package lists only then.
+need_packages() {
+	command -v dpkg-query >/dev/null ||
+		{ say "this is not Debian: packages are not checked, see docs/testing.md for what is needed"; return; }
+	local package missing=()
+	for package in "$@"; do
+		[ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)" = installed ] ||
+			missing+=("$package")
+	done
+	[ ${#missing[@]} -gt 0 ] || return 0
+	# Two commands at a time (.ci/run) would be two apt-get at a time, of which one gives up.
+	mkdir -p "$build_root"
+	exec {apt_turn}>"$build_root/apt.lock"
+	flock "$apt_turn"
+	local hand="apt-get install --no-install-recommends ${missing[*]}"
+	can_be_root || fail "packages are missing and this user may not install them; as root, type: $hand"
+	local log
+	log=$(mktemp)
+	as_root apt-get -qq update >"$log" 2>&1 ||
+		{ tail -n 20 "$log" >&2; fail "apt-get update failed, see above; as root, type: apt-get update"; }
+	leave_out_unknown
+	if [ ${#missing[@]} -gt 0 ]; then
+		say "installing ${missing[*]}"
+		as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends \
+			-o Dpkg::Use-Pty=0 install "${missing[@]}" >"$log" 2>&1 ||
+			{ tail -n 20 "$log" >&2; fail "apt-get could not install the packages, see above; as root, type: $hand"; }
+	fi
+	rm -f "$log"
+	exec {apt_turn}>&-
+}
+
+# Another release may have dropped a package: what is built and tested with it is left out there and says so. Takes it
+# from `missing`.
+leave_out_unknown() {
+	local package known=()
+	! grep -qx VERSION_CODENAME=bookworm /etc/os-release || return 0
+	for package in "${missing[@]}"; do
+		if apt-get -s --no-install-recommends install "$package" >/dev/null 2>&1; then
+			known+=("$package")
+		else
+			say "this release of Debian has no $package: left out"
+		fi
+	done
+	missing=("${known[@]}")
+}
