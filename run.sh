@@ -23,7 +23,7 @@ usage: ./run.sh COMMAND
                             last ones kept, or keep them
   bench --curves [options]  the same over sizes, endpoints, depths, loss, cores and path MTUs, as JSON and drawings
   compare [--rounds N] [--seconds S] [--sizes BYTES,...] [--markdown]
-                            ours beside UCX, libfabric and kernel TCP on this machine, in turn (test/compare)
+                            ours beside UCX, libfabric and kernel TCP on this machine, in turn (devtools/compare)
   test [--all] [suite ...]  build and run the tests: unit sim model walk conf contract verbs abi fuzz; with --all
                             also vdev recipes tools apps lint, and contract and
                             verbs on several engines; or the suites named

@@ -12,9 +12,11 @@ import time
 import unittest
 from pathlib import Path
 
+HERE = Path(__file__).resolve().parent
+TOOL = HERE.parents[1] / "devtools" / "compare"
+sys.path.insert(0, str(TOOL))
 import machine
 
-HERE = Path(__file__).resolve().parent
 TOOLS = ("sh", "unshare", "ip", "mount", "dpkg-query")
 
 # One text for all programs: it is what its name says. Servers wait for one caller, clients call and print what the
@@ -85,7 +87,7 @@ class Pretended(unittest.TestCase):
         (self.folder / "tmp").mkdir()
 
     def compare(self, *words, **environment):
-        command = [sys.executable, "-B", str(HERE / "compare.py"), "--build", str(self.folder / "build"), "--out",
+        command = [sys.executable, "-B", str(TOOL / "compare.py"), "--build", str(self.folder / "build"), "--out",
                    str(self.folder / "out"), "--rounds", "2", "--seconds", "5", "--sizes", "64", *words]
         done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
                               env=dict(os.environ, PATH=str(self.folder / "bin"), TMPDIR=str(self.folder / "tmp"),

@@ -3,9 +3,12 @@
 """What the programs printed is read as what it means, and the table is counted right. recorded/ was printed by the
 real programs: UCX 1.13.1, libfabric 1.17.0, iperf 3.12, sockperf 3.7, dat-perf."""
 import json
+import sys
 import unittest
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "devtools" / "compare"))
 import compare
 import machine
 import parse
@@ -13,7 +16,7 @@ import table
 import ways
 
 RECORDED = Path(__file__).parent / "recorded"
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "performance.md"
+PAGE = ROOT / "docs" / "performance.md"
 SEND_KEY, PEER_KEY = "send", "ucx-tag-tcp"
 
 
