@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Scripts: shellcheck over the shell's, pyflakes over Python's. A line with "noqa" is let pass by the latter."""
+"""Scripts: shellcheck over the shell's, pyflakes over Python's. A line with "noqa" is let pass by the latter.
+
+A file that others source names its shell in a line "shellcheck shell=".
+"""
 import re
 import shutil
 import subprocess
@@ -11,13 +14,13 @@ import tree
 
 # Variables that a sourced file sets or reads, and `NAME= COMMAND`: usual here.
 LET_PASS = "SC1007,SC2034,SC2154"
-SHELL = re.compile(r"^#!.*\b(?:ba|da)?sh$")
+SHELL = re.compile(r"^#(?:!.*\b| shellcheck shell=)(?:ba|da)?sh$")
 PLACE = re.compile(r"^(.*?):(\d+):\d+:? (.*)$")
 
 
 def is_shell(path):
     lines = tree.lines(path)
-    return path.suffix in ("", ".sh") and bool(lines) and bool(SHELL.match(lines[0]))
+    return path.suffix in ("", ".sh") and any(map(SHELL.match, lines[:3]))
 
 
 def complaints(command, paths):
@@ -44,6 +47,7 @@ CASES = [
     ("good ones", {"a.sh": "#!/bin/sh\necho \"$1\"\n", "a.py": "import sys\nsys.exit(0)\n"}, None),
     ("a word that splits", {"a.sh": "#!/bin/sh\nls $(cat \"$1\")\n"}, "a.sh:2: warning"),
     ("one without a suffix", {"run": "#!/usr/bin/env bash\na=(1,2)\necho \"${a[0]}\"\n"}, "run:2: warning"),
+    ("one that is sourced", {"a.sh": "# shellcheck shell=bash\na=(1,2)\necho \"${a[0]}\"\n"}, "a.sh:2: warning"),
     ("an import for nothing", {"a.py": "import sys\n"}, "a.py:1: 'sys' imported but unused"),
     ("one that is meant", {"a.py": "import sys  # noqa: F401\n"}, None),
     ("no Python at all", {"a.py": "def (\n"}, "a.py:1: invalid syntax"),
