@@ -17,8 +17,10 @@
 #define BTH      42u
 #define SMALLEST 60u /**< a frame without its checksum */
 
-void
-embed_start(void)
+struct rte_mempool *embed_foreign;
+
+int
+embed_start(void **state)
 {
 	/* The EAL keeps them, and may write into them. */
 	static char args[][24] = { "embed", "--no-huge", "--no-pci", "--no-shconf",
@@ -31,6 +33,31 @@ embed_start(void)
 	assert_int_equal(pthread_getaffinity_np(pthread_self(), sizeof(cpus), &cpus), 0);
 	assert_true(rte_eal_init(RTE_DIM(args), argv) >= 0);
 	assert_int_equal(pthread_setaffinity_np(pthread_self(), sizeof(cpus), &cpus), 0);
+	return 0;
+}
+
+int
+embed_start_foreign(void **state)
+{
+	embed_start(state);
+	embed_foreign = embed_pool("foreign", 1023, 256);
+	return 0;
+}
+
+int
+embed_end_foreign(void **state)
+{
+	embed_pool_end(embed_foreign);
+	return 0;
+}
+
+uint32_t
+embed_dice(uint32_t sides)
+{
+	static uint64_t dice = 1;
+
+	dice = dice * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (uint32_t)(dice >> 33) % sides;
 }
 
 struct rte_mempool *

@@ -27,8 +27,15 @@
 
 #define EMBED_BURST 64u
 
-/** Start the EAL as a program would: without hugepages, PCI and files. The thread keeps its processors. */
-void embed_start(void);
+/** For cmocka: start the EAL as a program would, without hugepages, PCI and files. The thread keeps its processors. */
+int embed_start(void **state);
+/** The same with a pool for embed_frame(); at the end all of its frames are home. */
+int embed_start_foreign(void **state);
+int embed_end_foreign(void **state);
+extern struct rte_mempool *embed_foreign;
+
+/** A number below @p sides: the same ones in each run. */
+uint32_t embed_dice(uint32_t sides);
 
 /** A pool of frames; each buffer has @p room bytes behind the headroom. */
 struct rte_mempool *embed_pool(const char *name, unsigned int frames, uint16_t room);

@@ -118,6 +118,22 @@ nodes_connect(struct node *a, struct node *b)
 }
 
 void
+nodes_open(struct node *a, struct node *b, const struct roce_attach_config *one,
+		const struct roce_attach_config *two)
+{
+	node_open(a, one);
+	node_open(b, two);
+	nodes_connect(a, b);
+}
+
+void
+nodes_close(struct node *a, struct node *b)
+{
+	node_close(a);
+	node_close(b);
+}
+
+void
 nodes_post_one(struct node *from, struct node *to, uint32_t q, uint32_t n)
 {
 	const struct roce_sge in = { (uintptr_t)message(to, q, n), NODE_MESSAGE,

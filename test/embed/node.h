@@ -36,6 +36,11 @@ void node_close(struct node *node);
 /** Queue pair i of one with i of the other, over paths that both devices can tell at once. */
 void nodes_connect(struct node *a, struct node *b);
 
+/** Open both and connect them; close both. */
+void nodes_open(struct node *a, struct node *b, const struct roce_attach_config *one,
+		const struct roce_attach_config *two);
+void nodes_close(struct node *a, struct node *b);
+
 /** One of them alone. */
 void nodes_connect_one(struct node *a, struct node *b, uint32_t q);
 

@@ -105,8 +105,8 @@ rings_lose(struct rings *rings, unsigned int i)
 	rings->port[i] = RINGS_LOST;
 }
 
-static void
-free_ring(struct rte_ring *ring)
+void
+rings_free(struct rte_ring *ring)
 {
 	struct rte_mbuf *m;
 
@@ -122,7 +122,7 @@ rings_close(struct rings *rings)
 		close_port(rings, i);
 	for (unsigned int i = 0; i < 2; i++) {
 		for (unsigned int q = 0; q < RINGS_QUEUES; q++)
-			free_ring(rings->to[i][q]);
+			rings_free(rings->to[i][q]);
 	}
 	embed_pool_end(rings->pool);
 }

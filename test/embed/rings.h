@@ -32,5 +32,7 @@ void rings_stop(struct rings *rings);
 void rings_lose(struct rings *rings, unsigned int i);
 /** Close them; they are stopped. Frames that nobody received are freed. */
 void rings_close(struct rings *rings);
+/** Free a ring, and the frames in it. */
+void rings_free(struct rte_ring *ring);
 
 #endif

@@ -2,6 +2,7 @@
 
 /* Ports on rings, and what lies between the rings: a switch that chooses the queue on which a frame arrives. */
 
+#include "rings.h"
 #include "spread.h"
 
 #include <rte_dev.h>
@@ -171,17 +172,6 @@ close_port(const struct spread *s, unsigned int i)
 	assert_int_equal(rte_eal_hotplug_remove("vdev", spread_port_name(i)), 0);
 }
 
-static void
-free_ring(struct rte_ring *ring)
-{
-	struct rte_mbuf *m;
-
-	/* Words that were on their way when the talk ended. */
-	while (rte_ring_dequeue(ring, (void **)&m) == 0)
-		rte_pktmbuf_free(m);
-	rte_ring_free(ring);
-}
-
 void
 spread_wire_close(struct spread *s)
 {
@@ -189,8 +179,8 @@ spread_wire_close(struct spread *s)
 		if (s->mode != SPREAD_HANDOVER)
 			close_port(s, i);
 		for (unsigned int q = 0; q < s->engines; q++) {
-			free_ring(s->from[i][q]);
-			free_ring(s->to[i][q]);
+			rings_free(s->from[i][q]);
+			rings_free(s->to[i][q]);
 		}
 	}
 	if (s->ports != NULL)

@@ -9,31 +9,6 @@
 #include "embed.h"
 #include "wire/frame.h"
 
-static struct rte_mempool *foreign;
-static uint64_t dice = 1;
-
-static uint32_t
-throw_dice(uint32_t sides)
-{
-	dice = dice * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (uint32_t)(dice >> 33) % sides;
-}
-
-static int
-make_foreign(void **state)
-{
-	embed_start();
-	foreign = embed_pool("foreign", 1023, 256);
-	return 0;
-}
-
-static int
-count_foreign(void **state)
-{
-	embed_pool_end(foreign);
-	return 0;
-}
-
 /* RoCEv2 to the device, perhaps behind a tag, perhaps with an option of IP. */
 static void
 write_ours(struct rte_mbuf *m, bool tagged, bool option)
@@ -60,14 +35,14 @@ spoil(struct rte_mbuf *m)
 		0x81, 0x86, 0xb7, 0xdd };
 	uint8_t *at = rte_pktmbuf_mtod(m, uint8_t *);
 
-	for (uint32_t n = throw_dice(4); n > 0; n--)
-		at[12 + throw_dice(36)] = throw_dice(4) > 0 ? matters[throw_dice(RTE_DIM(matters))]
-							    : (uint8_t)throw_dice(256);
-	if (throw_dice(8) == 0) {
-		m->data_len = (uint16_t)throw_dice(64);
+	for (uint32_t n = embed_dice(4); n > 0; n--)
+		at[12 + embed_dice(36)] = embed_dice(4) > 0 ? matters[embed_dice(RTE_DIM(matters))]
+							    : (uint8_t)embed_dice(256);
+	if (embed_dice(8) == 0) {
+		m->data_len = (uint16_t)embed_dice(64);
 		m->pkt_len = m->data_len;
 	}
-	if (throw_dice(8) == 0)
+	if (embed_dice(8) == 0)
 		m->ol_flags |= RTE_MBUF_F_RX_VLAN_STRIPPED;
 }
 
@@ -75,8 +50,8 @@ spoil(struct rte_mbuf *m)
 static void
 cut(struct rte_mbuf *m)
 {
-	uint16_t first = (uint16_t)(1 + throw_dice(m->data_len - 1u));
-	struct rte_mbuf *rest = rte_pktmbuf_alloc(foreign);
+	uint16_t first = (uint16_t)(1 + embed_dice(m->data_len - 1u));
+	struct rte_mbuf *rest = rte_pktmbuf_alloc(embed_foreign);
 	uint8_t *at = rte_pktmbuf_mtod_offset(m, uint8_t *, first);
 
 	assert_non_null(rest);
@@ -116,15 +91,15 @@ rx__takes_what_the_parser_knows_as_ours(void **state)
 	uint32_t ours = 0;
 
 	for (uint32_t i = 0; i < 200000; i++) {
-		enum embed_kind kind = throw_dice(EMBED_KINDS);
-		struct rte_mbuf *m = embed_frame(foreign, kind, i);
+		enum embed_kind kind = embed_dice(EMBED_KINDS);
+		struct rte_mbuf *m = embed_frame(embed_foreign, kind, i);
 		struct embed_shadow shadow;
 		bool want;
 
 		if (kind == EMBED_ELSEWHERE || kind == EMBED_BROKEN)
-			write_ours(m, throw_dice(2) > 0, throw_dice(4) == 0);
+			write_ours(m, embed_dice(2) > 0, embed_dice(4) == 0);
 		spoil(m);
-		if (m->data_len > 1 && throw_dice(4) == 0)
+		if (m->data_len > 1 && embed_dice(4) == 0)
 			cut(m);
 		want = is_for(device, m);
 		ours += want;
@@ -136,7 +111,7 @@ rx__takes_what_the_parser_knows_as_ours(void **state)
 		rte_pktmbuf_free(m);
 	}
 	assert_true(ours > 1000);
-	assert_int_equal(rte_mempool_in_use_count(foreign), 0);
+	assert_int_equal(rte_mempool_in_use_count(embed_foreign), 0);
 	roce_device_close(device);
 }
 
@@ -210,5 +185,5 @@ main(void)
 		cmocka_unit_test(rx__hears_neighbours),
 	};
 
-	return cmocka_run_group_tests(tests, make_foreign, count_foreign);
+	return cmocka_run_group_tests(tests, embed_start_foreign, embed_end_foreign);
 }

@@ -13,16 +13,6 @@
 
 #define MESSAGES 16u
 
-static struct rte_mempool *foreign_pool;
-static uint64_t dice = 1;
-
-static uint32_t
-throw_dice(uint32_t sides)
-{
-	dice = dice * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (uint32_t)(dice >> 33) % sides;
-}
-
 /* A way between two devices: how it treats what it carries. */
 struct way {
 	uint16_t max;      /**< frames fetched at once */
@@ -55,8 +45,8 @@ mix(struct rte_mbuf **out, struct rte_mbuf **pkts, uint16_t n, struct embed_shad
 			embed_remember(&shadow[(*foreign)++], pkts[i]);
 		if (i < n)
 			out[all++] = pkts[i];
-		for (uint32_t more = throw_dice(3); more > 0; more--) {
-			out[all] = embed_frame(foreign_pool, throw_dice(EMBED_KINDS), serial++);
+		for (uint32_t more = embed_dice(3); more > 0; more--) {
+			out[all] = embed_frame(embed_foreign, embed_dice(EMBED_KINDS), serial++);
 			embed_remember(&shadow[(*foreign)++], out[all++]);
 		}
 	}
@@ -73,8 +63,8 @@ deliver(struct node *to, unsigned int engine, struct rte_mbuf **pkts, uint16_t n
 
 	if (way->mixed)
 		n = mix(burst, pkts, n, shadow, &foreign);
-	else
-		memcpy(burst, pkts, n * sizeof(pkts[0]));
+	for (uint16_t i = 0; i < n && !way->mixed; i++)
+		burst[i] = pkts[i];
 	left = roce_device_rx(to->device, engine, burst, n);
 	if (!way->mixed) {
 		/* Words among neighbours of the devices themselves. */
@@ -97,7 +87,7 @@ carry(struct node *from, struct node *to, unsigned int engine, struct way *way)
 
 	assert_true(n <= way->max);
 	for (uint16_t i = 0; i < n; i++) {
-		if (throw_dice(100) < way->loss)
+		if (embed_dice(100) < way->loss)
 			rte_pktmbuf_free(pkts[i]);
 		else
 			pkts[kept++] = pkts[i];
@@ -156,24 +146,14 @@ pair_open(struct node *a, struct node *b, struct rte_mempool *pool, unsigned int
 		one.pool[e] = pool;
 		two.pool[e] = pool;
 	}
-	node_open(a, &one);
-	node_open(b, &two);
-	nodes_connect(a, b);
+	nodes_open(a, b, &one, &two);
 }
 
-static int
-make_foreign(void **state)
+static void
+pair_close(struct node *a, struct node *b, struct rte_mempool *pool)
 {
-	embed_start();
-	foreign_pool = embed_pool("foreign", 1023, 256);
-	return 0;
-}
-
-static int
-count_foreign(void **state)
-{
-	embed_pool_end(foreign_pool);
-	return 0;
+	nodes_close(a, b);
+	embed_pool_end(pool);
 }
 
 static void
@@ -215,16 +195,14 @@ rx__leaves_what_is_foreign_in_order_and_untouched(void **state)
 	/* Of an engine that does not exist nothing is ours. */
 	assert_int_equal(roce_device_rx(a.device, 1, NULL, 5), 5);
 	assert_int_equal(roce_device_tx(a.device, 1, NULL, 5), 0);
-	node_close(&a);
-	node_close(&b);
-	embed_pool_end(pool);
+	pair_close(&a, &b, pool);
 }
 
 static void
 rx__answers_questions_that_stay_the_programs(void **state)
 {
 	const struct roce_attach_config config = embed_handover(2);
-	struct rte_mbuf *question = embed_frame(foreign_pool, EMBED_ARP_OURS, 1), *answer = NULL;
+	struct rte_mbuf *question = embed_frame(embed_foreign, EMBED_ARP_OURS, 1), *answer = NULL;
 	struct roce_device *device = embed_attach(&config);
 	struct embed_shadow shadow;
 	const uint8_t *at;
@@ -257,8 +235,7 @@ tx__yields_as_many_as_are_wanted(void **state)
 		talk(&a, &b, &way);
 		assert_int_equal(embed_counter(a.device, "port_tx_frames"),
 				embed_counter(b.device, "port_rx_frames"));
-		node_close(&a);
-		node_close(&b);
+		nodes_close(&a, &b);
 		assert_int_equal(rte_mempool_in_use_count(pool), 0);
 	}
 	embed_pool_end(pool);
@@ -274,9 +251,7 @@ tx__may_be_dropped_by_the_program(void **state)
 	pair_open(&a, &b, pool, 1, "");
 	talk(&a, &b, &way);
 	assert_true(embed_counter(a.device, "retransmits") > 0);
-	node_close(&a);
-	node_close(&b);
-	embed_pool_end(pool);
+	pair_close(&a, &b, pool);
 }
 
 /* Made on purpose by the device itself: a burst of one frame has no room for a second copy. */
@@ -291,9 +266,7 @@ tx__has_the_faults_that_were_asked_for(void **state)
 	talk(&a, &b, &way);
 	assert_true(embed_counter(a.device, "port_injected_duplicates") > 0);
 	assert_true(embed_counter(a.device, "port_injected_losses") > 0);
-	node_close(&a);
-	node_close(&b);
-	embed_pool_end(pool);
+	pair_close(&a, &b, pool);
 }
 
 static void
@@ -313,9 +286,7 @@ tx__yields_each_frame_once_and_frees_what_nobody_fetched(void **state)
 	assert_true(a.port->queue[0].held_n > 0);
 	assert_int_equal(roce_device_deadline(a.device), 0);
 	rte_pktmbuf_free_bulk(pkts, RTE_DIM(pkts));
-	node_close(&a);
-	node_close(&b);
-	embed_pool_end(pool);
+	pair_close(&a, &b, pool);
 }
 
 /* A pool with fewer frames than one message has packets. */
@@ -330,8 +301,7 @@ pool__that_is_empty_delays_frames_and_loses_none(void **state)
 	pair_open(&a, &b, pool, 1, "");
 	talk(&a, &b, &way);
 	assert_true(embed_counter(a.device, "tx_no_mbuf") > 0);
-	node_close(&a);
-	node_close(&b);
+	nodes_close(&a, &b);
 	assert_int_equal(rte_mempool_in_use_count(pool), 0);
 
 	/* The program takes all of them: nothing goes, nothing breaks; it gives them back, and all goes. */
@@ -345,9 +315,7 @@ pool__that_is_empty_delays_frames_and_loses_none(void **state)
 	for (uint32_t done = 0; done < 2 * NODE_QPS; done = nodes_reap(&a, &b, done))
 		shovel(&a, &b, &way);
 	nodes_judge(&a, &b, 1);
-	node_close(&a);
-	node_close(&b);
-	embed_pool_end(pool);
+	pair_close(&a, &b, pool);
 }
 
 static void
@@ -367,9 +335,7 @@ pool__is_made_where_none_is_given(void **state)
 	assert_ptr_equal(a.port->tx_pool[1], pool);
 	nodes_connect(&a, &b);
 	talk(&a, &b, &way);
-	node_close(&a);
-	node_close(&b);
-	embed_pool_end(pool);
+	pair_close(&a, &b, pool);
 }
 
 static void
@@ -382,10 +348,8 @@ rx__forwards_what_is_another_engines(void **state)
 	/* Both give their queue pairs to the same engines. */
 	pair_open(&a, &b, pool, 2, "qpn=16");
 	talk(&a, &b, &way);
-	assert_true(embed_counter(b.device, "rx_handed_over") >= NODE_QPS * MESSAGES);
-	node_close(&a);
-	node_close(&b);
-	embed_pool_end(pool);
+	assert_true(embed_counter(b.device, "rx_handed_over") >= (uint64_t)NODE_QPS * MESSAGES);
+	pair_close(&a, &b, pool);
 }
 
 /* ---- the program knows who has an address ---- */
@@ -539,5 +503,5 @@ main(void)
 		cmocka_unit_test(neighbour_changed__has_the_program_asked_again),
 	};
 
-	return cmocka_run_group_tests(tests, make_foreign, count_foreign);
+	return cmocka_run_group_tests(tests, embed_start_foreign, embed_end_foreign);
 }

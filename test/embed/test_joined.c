@@ -126,17 +126,41 @@ exchange(struct pair *pair)
 	}
 }
 
+/* Both adapters are open on the devices of a program that carries their frames, and connected. */
+static void
+up_on_hands(struct pair *pair)
+{
+	write_conf("port=hands1", "port=hands2");
+	attach_both(embed_handover(1), embed_handover(2));
+	pair_up(pair);
+}
+
+static void
+down(struct pair *pair)
+{
+	pair_close(pair);
+	detach_both(NULL);
+}
+
+/* b says yes: the connection works until it is closed. */
+static void
+accept_and_end(struct pair *pair, DAT_CR_HANDLE request)
+{
+	ok(dat_cr_accept(request, pair->b.ep, 0, NULL));
+	want_event(pair->a.connect, DAT_CONNECTION_EVENT_ESTABLISHED);
+	want_event(pair->b.connect, DAT_CONNECTION_EVENT_ESTABLISHED);
+	exchange(pair);
+	down(pair);
+}
+
 static void
 dat__talks_over_frames_that_the_program_carries(void **state)
 {
 	struct pair pair;
 
-	write_conf("port=hands1", "port=hands2");
-	attach_both(embed_handover(1), embed_handover(2));
-	pair_up(&pair);
+	up_on_hands(&pair);
 	exchange(&pair);
-	pair_close(&pair);
-	detach_both(NULL);
+	down(&pair);
 }
 
 /* An adapter that names one of the program's addresses is there, and comes from there. */
@@ -158,12 +182,7 @@ dat__has_the_address_that_its_line_names(void **state)
 	ok(dat_cr_query(request, DAT_CR_FIELD_ALL, &cr));
 	memcpy(&from, cr.remote_ia_address_ptr, sizeof(from));
 	assert_int_equal(ntohl(from.sin_addr.s_addr), 0xc0000203);
-	ok(dat_cr_accept(request, pair.b.ep, 0, NULL));
-	want_event(pair.a.connect, DAT_CONNECTION_EVENT_ESTABLISHED);
-	want_event(pair.b.connect, DAT_CONNECTION_EVENT_ESTABLISHED);
-	exchange(&pair);
-	pair_close(&pair);
-	detach_both(NULL);
+	accept_and_end(&pair, request);
 }
 
 static void
@@ -171,14 +190,11 @@ dat__survives_what_the_program_drops(void **state)
 {
 	struct pair pair;
 
-	write_conf("port=hands1", "port=hands2");
-	attach_both(embed_handover(1), embed_handover(2));
-	pair_up(&pair);
+	up_on_hands(&pair);
 	atomic_store(&dropped, 10);
 	exchange(&pair);
 	atomic_store(&dropped, 0);
-	pair_close(&pair);
-	detach_both(NULL);
+	down(&pair);
 }
 
 static void
@@ -246,25 +262,21 @@ dat__joins_only_what_it_agrees_with(void **state)
 	const struct roce_attach_config config = embed_handover(1);
 	struct roce_device *first = embed_attach(&config);
 	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
-	DAT_NAME_PTR name = (char[]){ "loop0" };
+	char loop0[] = "loop0", loop1[] = "loop1";
 	DAT_IA_HANDLE ia;
 
 	write_conf("port=hands1 mtu=256", "port=hands2 ip=192.0.2.2/24");
-	want(dat_ia_open(name, 8, &async, &ia),
-			DAT_CLASS_ERROR | DAT_INSUFFICIENT_RESOURCES | DAT_RESOURCE_DEVICE);
+	want_error(dat_ia_open(loop0, 8, &async, &ia), DAT_INSUFFICIENT_RESOURCES,
+			DAT_RESOURCE_DEVICE);
 	/* Nobody has attached the other: all keys are there, but no such port. */
-	name = (char[]){ "loop1" };
-	want(dat_ia_open(name, 8, &async, &ia),
-			DAT_CLASS_ERROR | DAT_INSUFFICIENT_RESOURCES | DAT_RESOURCE_DEVICE);
+	want_error(dat_ia_open(loop1, 8, &async, &ia), DAT_INSUFFICIENT_RESOURCES,
+			DAT_RESOURCE_DEVICE);
 	write_conf("port=hands1 ip=192.0.2.1/24 ip=2001:db8::1/64", "port=hands2");
-	name = (char[]){ "loop0" };
-	ok(dat_ia_open(name, 8, &async, &ia));
+	ok(dat_ia_open(loop0, 8, &async, &ia));
 	ok(dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG));
 	/* Nor are there all keys. */
 	async = DAT_HANDLE_NULL;
-	name = (char[]){ "loop1" };
-	want(dat_ia_open(name, 8, &async, &ia),
-			DAT_CLASS_ERROR | DAT_INVALID_PARAMETER | DAT_INVALID_ARG1);
+	want_error(dat_ia_open(loop1, 8, &async, &ia), DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);
 	roce_device_close(first);
 }
 
@@ -300,12 +312,7 @@ dat__connects_when_the_program_knows_its_neighbour(void **state)
 	atomic_store(&known, true);
 	roce_device_neighbour_changed(device[0]);
 	roce_device_neighbour_changed(device[1]);
-	ok(dat_cr_accept(end_request(&pair.b), pair.b.ep, 0, NULL));
-	want_event(pair.a.connect, DAT_CONNECTION_EVENT_ESTABLISHED);
-	want_event(pair.b.connect, DAT_CONNECTION_EVENT_ESTABLISHED);
-	exchange(&pair);
-	pair_close(&pair);
-	detach_both(NULL);
+	accept_and_end(&pair, end_request(&pair.b));
 }
 
 /* ---- what befalls the program's port ---- */
@@ -372,8 +379,7 @@ dat__breaks_when_nothing_is_carried_for_long_and_connects_again(void **state)
 	ok(dat_ep_reset(pair.b.ep));
 	pair_connect(&pair);
 	exchange(&pair);
-	pair_close(&pair);
-	detach_both(NULL);
+	down(&pair);
 }
 
 /* The program has all frames of its pool itself: what cannot be built is built later. */
@@ -386,9 +392,7 @@ dat__waits_for_frames_that_the_program_has(void **state)
 	DAT_EVENT event;
 	DAT_COUNT more;
 
-	write_conf("port=hands1", "port=hands2");
-	attach_both(embed_handover(1), embed_handover(2));
-	pair_up(&pair);
+	up_on_hands(&pair);
 	while ((had[n] = rte_pktmbuf_alloc(pool)) != NULL)
 		n++;
 	for (uint64_t i = 0; i < EVD_LEN / 2; i++) {
@@ -404,8 +408,7 @@ dat__waits_for_frames_that_the_program_has(void **state)
 		want_dto(&pair.a, pair.a.request, i, DAT_DTO_SUCCESS, 8192);
 	for (uint64_t i = arrived; i < EVD_LEN / 2; i++)
 		want_dto(&pair.b, pair.b.recv, i, DAT_DTO_SUCCESS, 8192);
-	pair_close(&pair);
-	detach_both(NULL);
+	down(&pair);
 }
 
 static int
@@ -416,7 +419,7 @@ start(void **state)
 	assert_true(fd >= 0);
 	close(fd);
 	assert_int_equal(setenv("DAT_OVERRIDE", conf, 1), 0);
-	embed_start();
+	embed_start(state);
 	return 0;
 }
 

@@ -71,16 +71,13 @@ open_pair(const char *more, uint32_t flags)
 	one.flags = flags;
 	one.pool[0] = pool;
 	two.pool[0] = pool;
-	node_open(&a, &one);
-	node_open(&b, &two);
-	nodes_connect(&a, &b);
+	nodes_open(&a, &b, &one, &two);
 }
 
 static void
 close_pair(void)
 {
-	node_close(&a);
-	node_close(&b);
+	nodes_close(&a, &b);
 	embed_pool_end(pool);
 }
 
@@ -132,6 +129,18 @@ send_one(struct roce_mr *mr, const void *from, uint32_t len)
 	assert_int_equal(event[1].status, ROCE_WC_SUCCESS);
 	assert_int_equal(event[0].byte_len, len);
 	assert_memory_equal(b.memory, from, len);
+}
+
+/* So does one from a region of @p size bytes at @p at, which goes then; @p frames of it went without a copy. */
+static void
+send_from_region(uint8_t *at, size_t size, size_t offset, uint32_t len, uint64_t frames)
+{
+	struct roce_mr *mr;
+
+	assert_int_equal(roce_mr_create(a.pd, (uintptr_t)at, size, 0, &mr), 0);
+	send_one(mr, at + offset, len);
+	assert_int_equal(embed_counter(a.device, "tx_zero_copy"), frames);
+	assert_int_equal(roce_mr_destroy(mr), 0);
 }
 
 static void
@@ -192,15 +201,11 @@ static void
 heap__is_a_region(void **state)
 {
 	uint8_t *at = rte_malloc(NULL, BYTES, 0);
-	struct roce_mr *mr;
 
 	assert_non_null(at);
 	fill(at, BYTES);
 	open_pair("zero_copy=1", ROCE_ATTACH_MULTI_SEGS);
-	assert_int_equal(roce_mr_create(a.pd, (uintptr_t)at, BYTES, 0, &mr), 0);
-	send_one(mr, at, BYTES - 1);
-	assert_int_equal(embed_counter(a.device, "tx_zero_copy"), BYTES / 1024);
-	assert_int_equal(roce_mr_destroy(mr), 0);
+	send_from_region(at, BYTES, 0, BYTES - 1, BYTES / 1024);
 	close_pair();
 	rte_free(at);
 }
@@ -233,6 +238,13 @@ register_foreign(uint8_t *at, bool known)
 		fail_msg("rte_extmem_register: %s", rte_strerror(rte_errno));
 }
 
+static void
+unregister_foreign(uint8_t *at)
+{
+	assert_int_equal(rte_extmem_unregister(at, FOREIGN), 0);
+	munmap(at, FOREIGN);
+}
+
 /* Memory that the EAL does not know is a region like any other; a device that wants IOVAs just gets copies of it. */
 static void
 foreign__is_copied_and_told_once(void **state)
@@ -262,19 +274,14 @@ static void
 foreign__is_sent_from_when_it_is_registered(void **state)
 {
 	uint8_t *at = map_foreign();
-	struct roce_mr *mr;
 
 	register_foreign(at, true);
 	open_pair("zero_copy=256", ROCE_ATTACH_MULTI_SEGS);
-	assert_int_equal(roce_mr_create(a.pd, (uintptr_t)at, FOREIGN, 0, &mr), 0);
-	/* Payloads that begin in one page and end in the next. */
-	send_one(mr, at + 3585, BYTES);
-	assert_int_equal(embed_counter(a.device, "tx_zero_copy"), BYTES / 1024);
 	assert_int_equal(roce_memory_iova(a.port, at + 3585, 1024), (uintptr_t)at + 3585);
-	assert_int_equal(roce_mr_destroy(mr), 0);
+	/* Payloads that begin in one page and end in the next. */
+	send_from_region(at, FOREIGN, 3585, BYTES, BYTES / 1024);
 	close_pair();
-	assert_int_equal(rte_extmem_unregister(at, FOREIGN), 0);
-	munmap(at, FOREIGN);
+	unregister_foreign(at);
 }
 
 /* Registered, but nobody has said what a device would call it. */
@@ -282,18 +289,13 @@ static void
 foreign__without_iova_is_copied(void **state)
 {
 	uint8_t *at = map_foreign();
-	struct roce_mr *mr;
 
 	register_foreign(at, false);
 	open_pair("zero_copy=256", ROCE_ATTACH_MULTI_SEGS);
-	assert_int_equal(roce_mr_create(a.pd, (uintptr_t)at, FOREIGN, 0, &mr), 0);
-	send_one(mr, at, BYTES);
-	assert_int_equal(embed_counter(a.device, "tx_zero_copy"), 0);
 	assert_int_equal(roce_memory_iova(a.port, at, 1024), RTE_BAD_IOVA);
-	assert_int_equal(roce_mr_destroy(mr), 0);
+	send_from_region(at, FOREIGN, 0, BYTES, 0);
 	close_pair();
-	assert_int_equal(rte_extmem_unregister(at, FOREIGN), 0);
-	munmap(at, FOREIGN);
+	unregister_foreign(at);
 }
 
 /* A region of which the EAL knows only the beginning. */
@@ -308,8 +310,7 @@ foreign__has_to_be_known_to_its_end(void **state)
 	assert_true(roce_memory_readable(a.port, (uintptr_t)at + 1, FOREIGN - 1));
 	assert_false(roce_memory_readable(a.port, (uintptr_t)at + 1, FOREIGN));
 	close_pair();
-	assert_int_equal(rte_extmem_unregister(at, FOREIGN), 0);
-	munmap(at, FOREIGN);
+	unregister_foreign(at);
 }
 
 /* Software reads anything. */
@@ -317,13 +318,9 @@ static void
 foreign__is_sent_from_by_software(void **state)
 {
 	uint8_t *at = map_foreign();
-	struct roce_mr *mr;
 
 	open_pair("zero_copy=256", ROCE_ATTACH_MULTI_SEGS | ROCE_ATTACH_NO_IOVA);
-	assert_int_equal(roce_mr_create(a.pd, (uintptr_t)at, FOREIGN, 0, &mr), 0);
-	send_one(mr, at, BYTES);
-	assert_int_equal(embed_counter(a.device, "tx_zero_copy"), BYTES / 1024);
-	assert_int_equal(roce_mr_destroy(mr), 0);
+	send_from_region(at, FOREIGN, 0, BYTES, BYTES / 1024);
 	close_pair();
 	munmap(at, FOREIGN);
 }
@@ -365,7 +362,7 @@ flags__are_for_handover(void **state)
 static void
 completion__waits_for_the_program(void **state)
 {
-	struct rte_mbuf *kept[EMBED_BURST];
+	struct rte_mbuf *kept[EMBED_BURST] = { NULL };
 	struct roce_event event;
 	unsigned int n = 0;
 
@@ -430,13 +427,6 @@ far__is_told_once(void **state)
 	unhear();
 }
 
-static int
-start(void **state)
-{
-	embed_start();
-	return 0;
-}
-
 int
 main(void)
 {
@@ -454,5 +444,5 @@ main(void)
 		cmocka_unit_test(far__is_told_once),
 	};
 
-	return cmocka_run_group_tests(tests, start, NULL);
+	return cmocka_run_group_tests(tests, embed_start, NULL);
 }

@@ -16,7 +16,6 @@
 #define THEIRS   0u
 
 static struct rings wire;
-static struct rte_mempool *foreign;
 
 /* What foreign() is told, in order. */
 struct told {
@@ -57,7 +56,7 @@ on_wire(uint8_t n, struct rte_mempool *pool)
 static void
 pass_one(uint16_t from, uint16_t to, uint16_t queue)
 {
-	struct rte_mbuf *m = embed_frame(foreign, EMBED_UDP, queue), *came = NULL;
+	struct rte_mbuf *m = embed_frame(embed_foreign, EMBED_UDP, queue), *came = NULL;
 	struct embed_shadow shadow;
 
 	embed_remember(&shadow, m);
@@ -74,7 +73,7 @@ strew(struct told *told, unsigned int end)
 	struct rte_mbuf *m;
 
 	while (told->expected < RTE_DIM(told->shadow)) {
-		m = embed_frame(foreign, told->expected % EMBED_KINDS, told->expected);
+		m = embed_frame(embed_foreign, told->expected % EMBED_KINDS, told->expected);
 		embed_remember(&told->shadow[told->expected], m);
 		if (rte_ring_enqueue(wire.to[end][OURS], m) != 0) {
 			rte_pktmbuf_free(m);
@@ -119,8 +118,7 @@ drain(void)
 static int
 start(void **state)
 {
-	embed_start();
-	foreign = embed_pool("foreign", 1023, 256);
+	embed_start_foreign(state);
 	rings_open(&wire, true);
 	return 0;
 }
@@ -130,8 +128,7 @@ end(void **state)
 {
 	rings_stop(&wire);
 	rings_close(&wire);
-	embed_pool_end(foreign);
-	return 0;
+	return embed_end_foreign(state);
 }
 
 static void
@@ -145,9 +142,7 @@ attach__takes_the_queues_and_leaves_the_rest(void **state)
 
 	two.foreign = hear_foreign;
 	two.arg = &told;
-	node_open(&a, &one);
-	node_open(&b, &two);
-	nodes_connect(&a, &b);
+	nodes_open(&a, &b, &one, &two);
 	roce_device_query(a.device, &attr);
 	assert_string_equal(attr.port, "hands1");
 	assert_string_equal(attr.driver, "net_ring");
@@ -161,8 +156,7 @@ attach__takes_the_queues_and_leaves_the_rest(void **state)
 	/* The other queue was the program's all the time. */
 	pass_one(wire.port[0], wire.port[1], THEIRS);
 	assert_true(rte_ring_empty(wire.to[0][THEIRS]) && rte_ring_empty(wire.to[1][THEIRS]));
-	node_close(&a);
-	node_close(&b);
+	nodes_close(&a, &b);
 	embed_pool_end(pool);
 
 	/* So is ours again: the port runs as before. */
@@ -180,12 +174,9 @@ attach__may_cross_its_queues(void **state)
 
 	one.tx_queue[0] = THEIRS;
 	two.rx_queue[0] = THEIRS;
-	node_open(&a, &one);
-	node_open(&b, &two);
-	nodes_connect(&a, &b);
+	nodes_open(&a, &b, &one, &two);
 	talk(&a, &b, NULL);
-	node_close(&a);
-	node_close(&b);
+	nodes_close(&a, &b);
 	embed_pool_end(pool);
 }
 
@@ -195,16 +186,12 @@ foreign__frames_are_freed_when_nobody_wants_them(void **state)
 	const struct roce_attach_config config = on_wire(2, NULL);
 	struct roce_device *device = embed_attach(&config);
 	struct told told = { 0 };
-	const char *name = "";
-	uint64_t value = 0;
 
 	strew(&told, 1);
 	assert_int_equal(roce_device_work(device, 0, 100), told.expected + 1);
-	for (unsigned int i = 0; strcmp(name, "port_rx_foreign") != 0; i++)
-		assert_true(roce_device_counter(device, i, &name, &value));
 	/* One was a question for us, which was answered. */
-	assert_int_equal(value, told.expected - 1);
-	assert_int_equal(rte_mempool_in_use_count(foreign), 0);
+	assert_int_equal(embed_counter(device, "port_rx_foreign"), told.expected - 1);
+	assert_int_equal(rte_mempool_in_use_count(embed_foreign), 0);
 	assert_int_equal(drain(), 1);
 	roce_device_close(device);
 }
@@ -231,6 +218,14 @@ work__ends_with_its_budget(void **state)
 	roce_device_close(device);
 }
 
+static void
+set_mtu(uint32_t mtu)
+{
+	rings_stop(&wire);
+	rings_set_mtu(&wire, mtu);
+	rings_start(&wire);
+}
+
 /* A network with jumbo frames gets the largest path MTU of InfiniBand, and no more. */
 static void
 attach__to_jumbo_frames_has_the_largest_path_mtu(void **state)
@@ -240,9 +235,7 @@ attach__to_jumbo_frames_has_the_largest_path_mtu(void **state)
 	struct roce_device_attr attr;
 	struct node a, b;
 
-	rings_stop(&wire);
-	rings_set_mtu(&wire, 9000);
-	rings_start(&wire);
+	set_mtu(9000);
 	one = on_wire(1, pool);
 	two = on_wire(2, pool);
 	node_open(&a, &one);
@@ -251,12 +244,9 @@ attach__to_jumbo_frames_has_the_largest_path_mtu(void **state)
 	assert_int_equal(attr.mtu, 4096);
 	nodes_connect(&a, &b);
 	talk(&a, &b, NULL);
-	node_close(&a);
-	node_close(&b);
+	nodes_close(&a, &b);
 	embed_pool_end(pool);
-	rings_stop(&wire);
-	rings_set_mtu(&wire, 1500);
-	rings_start(&wire);
+	set_mtu(1500);
 }
 
 /* What port 1 would receive next is full: its neighbour's device takes nothing any more. */
@@ -264,7 +254,7 @@ static void
 stuff(void)
 {
 	for (uint32_t serial = 0;; serial++) {
-		struct rte_mbuf *m = embed_frame(foreign, EMBED_UDP, serial);
+		struct rte_mbuf *m = embed_frame(embed_foreign, EMBED_UDP, serial);
 
 		if (rte_ring_enqueue(wire.to[1][OURS], m) == 0)
 			continue;
@@ -319,8 +309,7 @@ poll__keeps_what_a_full_device_refuses(void **state)
 	assert_int_equal(embed_counter(a.device, "retransmits"), 0);
 	assert_int_equal(embed_counter(b.device, "out_of_sequence"), 0);
 	assert_int_equal(embed_counter(b.device, "duplicate_request"), 0);
-	node_close(&a);
-	node_close(&b);
+	nodes_close(&a, &b);
 	while (drain() > 0)
 		continue;
 	embed_pool_end(pool);
@@ -374,8 +363,7 @@ poll__breaks_connections_of_a_device_that_stays_full(void **state)
 	assert_int_equal(done, 2 * MESSAGES);
 	for (uint32_t n = LATER; n < LATER + MESSAGES; n++)
 		nodes_judge_one(&a, &b, 1, n);
-	node_close(&a);
-	node_close(&b);
+	nodes_close(&a, &b);
 	while (drain() > 0)
 		continue;
 	embed_pool_end(pool);

@@ -31,7 +31,7 @@ attach__never_starts_the_eal(void **state)
 
 	embed_refused(&config, -ENODEV, "EAL");
 	assert_int_equal(rte_lcore_count(), 0);
-	embed_start();
+	embed_start(state);
 	rings_open(&wire, false);
 }
 

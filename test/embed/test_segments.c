@@ -10,28 +10,20 @@
 #define PIECE    256u /**< room of a segment */
 
 static struct rte_mempool *pieces;
-static uint64_t dice = 1;
-
-static uint32_t
-throw_dice(uint32_t sides)
-{
-	dice = dice * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (uint32_t)(dice >> 33) % sides;
-}
 
 /* The same frame as a chain: @p first bytes, then pieces of @p rest. */
 static struct rte_mbuf *
 cut(struct rte_mbuf *m, uint32_t first, uint32_t rest)
 {
 	struct rte_mbuf *head = NULL, **link = &head;
-	uint32_t len = m->pkt_len, here;
+	uint32_t len = m->pkt_len, at = 0;
 	uint16_t segments = 0;
 
-	for (uint32_t at = 0; at < len; at += here) {
+	do {
 		struct rte_mbuf *piece = rte_pktmbuf_alloc(pieces);
+		uint32_t here = RTE_MIN(len - at, at == 0 ? first : rest);
 
 		assert_non_null(piece);
-		here = RTE_MIN(len - at, at == 0 ? first : rest);
 		assert_true(here <= PIECE);
 		memcpy(rte_pktmbuf_mtod(piece, uint8_t *),
 				rte_pktmbuf_mtod_offset(m, const uint8_t *, at), here);
@@ -39,7 +31,8 @@ cut(struct rte_mbuf *m, uint32_t first, uint32_t rest)
 		*link = piece;
 		link = &piece->next;
 		segments++;
-	}
+		at += here;
+	} while (at < len);
 	head->pkt_len = len;
 	head->nb_segs = segments;
 	rte_pktmbuf_free(m);
@@ -54,7 +47,7 @@ carry(struct node *from, struct node *to, uint32_t first)
 	uint16_t n = roce_device_tx(from->device, 0, pkts, RTE_DIM(pkts));
 
 	for (uint16_t i = 0; i < n && first > 0; i++)
-		pkts[i] = cut(pkts[i], first, 64 + throw_dice(PIECE - 64));
+		pkts[i] = cut(pkts[i], first, 64 + embed_dice(PIECE - 64));
 	assert_int_equal(roce_device_rx(to->device, 0, pkts, n), 0);
 }
 
@@ -81,16 +74,13 @@ pair_open(struct node *a, struct node *b, uint32_t frame_room)
 
 	one.frame_room = frame_room;
 	two.frame_room = frame_room;
-	node_open(a, &one);
-	node_open(b, &two);
-	nodes_connect(a, b);
+	nodes_open(a, b, &one, &two);
 }
 
 static void
 pair_close(struct node *a, struct node *b)
 {
-	node_close(a);
-	node_close(b);
+	nodes_close(a, b);
 	assert_int_equal(rte_mempool_in_use_count(pieces), 0);
 }
 
@@ -197,7 +187,7 @@ rx__leaves_jumbo_frames_of_others(void **state)
 static int
 start(void **state)
 {
-	embed_start();
+	embed_start(state);
 	pieces = embed_pool("pieces", 4095, PIECE);
 	return 0;
 }

@@ -182,13 +182,6 @@ queues__know_tags_and_ipv6(void **state)
 	play_headers(SPREAD_QUEUES, SPREAD_ENGINES, NULL);
 }
 
-static int
-start(void **state)
-{
-	embed_start();
-	return 0;
-}
-
 int
 main(void)
 {
@@ -200,5 +193,5 @@ main(void)
 		cmocka_unit_test(queues__know_tags_and_ipv6),
 	};
 
-	return cmocka_run_group_tests(tests, start, NULL);
+	return cmocka_run_group_tests(tests, embed_start, NULL);
 }

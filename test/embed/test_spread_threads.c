@@ -129,7 +129,7 @@ play(struct world *w)
 	assert_int_equal(pthread_create(&w->carrier, NULL, carry, w), 0);
 	while (!spread_is_broken(s) &&
 			(!__atomic_load_n(&w->all, __ATOMIC_ACQUIRE) ||
-					s->reaped < SPREAD_QPS * GROUPS)) {
+					s->reaped < (uint64_t)SPREAD_QPS * GROUPS)) {
 		if (spread_serve(s) == 0)
 			sched_yield();
 		look(s);
@@ -174,13 +174,6 @@ threads__whichever_engine_is_free(void **state)
 	}
 }
 
-static int
-start(void **state)
-{
-	embed_start();
-	return 0;
-}
-
 int
 main(void)
 {
@@ -189,5 +182,5 @@ main(void)
 		cmocka_unit_test(threads__whichever_engine_is_free),
 	};
 
-	return cmocka_run_group_tests(tests, start, NULL);
+	return cmocka_run_group_tests(tests, embed_start, NULL);
 }

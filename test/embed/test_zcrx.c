@@ -105,13 +105,6 @@ open_memif(void)
 }
 
 static void
-close_both(void)
-{
-	node_close(&a);
-	node_close(&b);
-}
-
-static void
 poll_once(void)
 {
 	struct rte_mbuf *pkts[EMBED_BURST];
@@ -134,7 +127,7 @@ static void
 say(uint32_t i)
 {
 	const struct roce_recv_wr recv = { .wr_id = i, .flags = ROCE_WR_ZCRX };
-	uint8_t *text = a.memory + i % TEXTS * BYTES;
+	uint8_t *text = a.memory + (size_t)(i % TEXTS) * BYTES;
 	const struct roce_sge out = { (uintptr_t)text, BYTES, roce_mr_key(a.mr) };
 	const struct roce_wr wr = {
 		.wr_id = i,
@@ -190,55 +183,48 @@ give_frame(uint32_t i)
 	return m;
 }
 
+/* GIVEN messages are taken, @p copied of them as copies: none of the program's frames is home before its consumer frees it. */
+static void
+want_given(uint64_t copied)
+{
+	unsigned int before = pool != NULL ? rte_mempool_in_use_count(pool) : 0;
+	struct rte_mbuf *m[GIVEN];
+
+	for (uint32_t i = 0; i < GIVEN; i++)
+		m[i] = give_frame(i);
+	assert_int_equal(embed_counter(b.device, "rx_lent"), GIVEN);
+	assert_int_equal(embed_counter(b.device, "rx_lent_copied"), copied);
+	if (pool != NULL)
+		assert_true(rte_mempool_in_use_count(pool) >= before + GIVEN);
+	rte_pktmbuf_free_bulk(m, GIVEN);
+	nodes_close(&a, &b);
+	if (pool != NULL)
+		embed_pool_end(pool);
+	assert_int_equal(roce_pool_sweep(), 0);
+}
+
 /* Frames of the program's pool are given as they are; it has them back when its consumer frees them. */
 static void
 handover__gives_the_programs_frames(void **state)
 {
-	struct rte_mbuf *m[GIVEN];
-	unsigned int before;
-
 	open_hands();
-	before = rte_mempool_in_use_count(pool);
-	for (uint32_t i = 0; i < GIVEN; i++)
-		m[i] = give_frame(i);
-	assert_int_equal(embed_counter(b.device, "rx_lent"), GIVEN);
-	assert_int_equal(embed_counter(b.device, "rx_lent_copied"), 0);
-	assert_true(rte_mempool_in_use_count(pool) >= before + GIVEN);
-	rte_pktmbuf_free_bulk(m, GIVEN);
-	close_both();
-	embed_pool_end(pool);
+	want_given(0);
 }
 
 /* What came over net_ring is the sender's: he has it back at once, whatever the consumer does. */
 static void
 rings__give_copies(void **state)
 {
-	struct rte_mbuf *m[GIVEN];
-
 	open_rings();
-	for (uint32_t i = 0; i < GIVEN; i++)
-		m[i] = give_frame(i);
-	assert_int_equal(embed_counter(b.device, "rx_lent"), GIVEN);
-	assert_int_equal(embed_counter(b.device, "rx_lent_copied"), GIVEN);
-	rte_pktmbuf_free_bulk(m, GIVEN);
-	close_both();
-	assert_int_equal(roce_pool_sweep(), 0);
+	want_given(GIVEN);
 }
 
 /* A frame of our own that the driver has filled is given as it is. */
 static void
 memif__gives_its_frames(void **state)
 {
-	struct rte_mbuf *m[GIVEN];
-
 	open_memif();
-	for (uint32_t i = 0; i < GIVEN; i++)
-		m[i] = give_frame(i);
-	assert_int_equal(embed_counter(b.device, "rx_lent"), GIVEN);
-	assert_int_equal(embed_counter(b.device, "rx_lent_copied"), 0);
-	rte_pktmbuf_free_bulk(m, GIVEN);
-	close_both();
-	assert_int_equal(roce_pool_sweep(), 0);
+	want_given(0);
 }
 
 /* The other connections of the port receive while a consumer holds all that it may. */
@@ -262,7 +248,7 @@ others__receive_meanwhile(void **state)
 			nodes_judge_one(&a, &b, q, i % NODE_DEPTH);
 		}
 		rte_pktmbuf_free_bulk(m, max_frames);
-		close_both();
+		nodes_close(&a, &b);
 		assert_int_equal(roce_pool_sweep(), 0);
 	}
 }
@@ -282,7 +268,7 @@ device__may_go_before_what_it_gave(void **state)
 		say(2);
 		(void)want(a.send_cq);
 		assert_int_equal(embed_counter(b.device, "rx_lent"), 3);
-		close_both();
+		nodes_close(&a, &b);
 		assert_int_not_equal(roce_pool_sweep(), 0);
 		judge(m[0], 0);
 		rte_pktmbuf_free(m[0]);
@@ -311,13 +297,6 @@ zcrx__is_asked_for(void **state)
 	assert_int_equal(roce_pool_sweep(), 0);
 }
 
-static int
-start(void **state)
-{
-	embed_start();
-	return 0;
-}
-
 int
 main(void)
 {
@@ -330,5 +309,5 @@ main(void)
 		cmocka_unit_test(zcrx__is_asked_for),
 	};
 
-	return cmocka_run_group_tests(tests, start, NULL);
+	return cmocka_run_group_tests(tests, embed_start, NULL);
 }
