@@ -11,7 +11,7 @@
 const uint8_t ip_a[16] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 192, 0, 2, 1 };
 const uint8_t ip_b[16] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 192, 0, 2, 2 };
 
-static struct roce_device *
+struct roce_device *
 open_device(const char *params)
 {
 	struct roce_device *device = NULL;
@@ -42,7 +42,7 @@ end_qp(struct end *end, struct roce_srq *srq)
 	struct roce_qp *qp = NULL;
 
 	attr.owner = end;
-	assert_int_equal(roce_qp_create(&attr, &qp), 0);
+	ok(roce_qp_create(&attr, &qp));
 	return qp;
 }
 
@@ -56,12 +56,11 @@ end_join(struct end *end, struct roce_device *device)
 	*end = (struct end){ .device = device };
 	end->memory = calloc(1, BYTES);
 	assert_non_null(end->memory);
-	assert_int_equal(roce_context_create(device, &end->context), 0);
+	ok(roce_context_create(device, &end->context));
 	assert_ptr_equal(roce_context_device(end->context), device);
-	assert_int_equal(roce_pd_create(end->context, &end->pd), 0);
-	assert_int_equal(roce_cq_create(end->context, 4 * DEPTH, end, &end->cq), 0);
-	assert_int_equal(roce_mr_create(end->pd, (uintptr_t)end->memory, BYTES, access, &end->mr),
-			0);
+	ok(roce_pd_create(end->context, &end->pd));
+	ok(roce_cq_create(end->context, 4 * DEPTH, end, &end->cq));
+	ok(roce_mr_create(end->pd, (uintptr_t)end->memory, BYTES, access, &end->mr));
 }
 
 void
@@ -71,12 +70,12 @@ end_leave(struct end *end)
 	if (end->qp != NULL)
 		roce_qp_destroy(end->qp);
 	if (end->mr != NULL)
-		assert_int_equal(roce_mr_destroy(end->mr), 0);
+		ok(roce_mr_destroy(end->mr));
 	if (end->cq != NULL)
-		assert_int_equal(roce_cq_destroy(end->cq), 0);
+		ok(roce_cq_destroy(end->cq));
 	if (end->pd != NULL)
-		assert_int_equal(roce_pd_destroy(end->pd), 0);
-	assert_int_equal(roce_context_destroy(end->context), 0);
+		ok(roce_pd_destroy(end->pd));
+	ok(roce_context_destroy(end->context));
 	free(end->memory);
 	*end = (struct end){ 0 };
 }
@@ -86,7 +85,7 @@ pair_ready(struct pair *pair)
 {
 	pair->a.qp = end_qp(&pair->a, NULL);
 	pair->b.qp = end_qp(&pair->b, NULL);
-	assert_int_equal(roce_cm_id_create(pair->a.context, &pair->a, &pair->a.id), 0);
+	ok(roce_cm_id_create(pair->a.context, &pair->a, &pair->a.id));
 }
 
 struct pair *
@@ -98,8 +97,8 @@ pair_of(struct roce_device *a, struct roce_device *b)
 	end_join(&pair->a, a);
 	end_join(&pair->b, b);
 	pair_ready(pair);
-	assert_int_equal(roce_cm_id_create(pair->b.context, pair, &pair->listener), 0);
-	assert_int_equal(roce_cm_id_listen(pair->listener, PORT, 4), 0);
+	ok(roce_cm_id_create(pair->b.context, pair, &pair->listener));
+	ok(roce_cm_id_listen(pair->listener, PORT, 4));
 	return pair;
 }
 
@@ -217,43 +216,58 @@ param_of(struct roce_qp *qp, const char *text)
 	};
 }
 
+struct roce_cm_id *
+connect_qps(struct pair *pair, struct roce_cm_id *id, struct roce_qp *a, struct roce_qp *b)
+{
+	struct roce_cm_conn_param ask = param_of(a, NULL), answer = param_of(b, NULL);
+	struct roce_cm_id *accepted;
+
+	ok(roce_cm_id_connect(id, ip_b, PORT, &ask, UINT64_MAX));
+	accepted = want_cm(pair, &pair->b, ROCE_CM_EVENT_CONNECT_REQUEST).id;
+	ok(roce_cm_id_accept(accepted, &answer));
+	return accepted;
+}
+
 void
 pair_connect(struct pair *pair)
 {
-	struct roce_cm_conn_param ask = param_of(pair->a.qp, NULL);
-	struct roce_cm_conn_param answer = param_of(pair->b.qp, NULL);
-
-	assert_int_equal(roce_cm_id_connect(pair->a.id, ip_b, PORT, &ask, UINT64_MAX), 0);
-	pair->b.id = want_cm(pair, &pair->b, ROCE_CM_EVENT_CONNECT_REQUEST).id;
+	pair->b.id = connect_qps(pair, pair->a.id, pair->a.qp, pair->b.qp);
 	roce_cm_id_set_user(pair->b.id, &pair->b);
-	assert_int_equal(roce_cm_id_accept(pair->b.id, &answer), 0);
 	want_cm(pair, &pair->a, ROCE_CM_EVENT_ESTABLISHED);
 	want_cm(pair, &pair->b, ROCE_CM_EVENT_ESTABLISHED);
+}
+
+static struct roce_sge
+segment(const struct end *end, uint32_t offset, uint32_t len)
+{
+	return (struct roce_sge){
+		.addr = (uintptr_t)end->memory + offset,
+		.length = len,
+		.lkey = roce_mr_key(end->mr),
+	};
 }
 
 int
 post_recv(struct end *end, struct roce_qp *qp, uint64_t wr_id, uint32_t offset, uint32_t len)
 {
-	struct roce_sge sge = {
-		.addr = (uintptr_t)end->memory + offset,
-		.length = len,
-		.lkey = roce_mr_key(end->mr),
-	};
+	struct roce_sge sge = segment(end, offset, len);
 	struct roce_recv_wr wr = { .wr_id = wr_id, .sg = &sge, .num_sge = 1 };
 
 	return roce_qp_post_recv(qp, &wr);
 }
 
 int
-post_send(struct end *end, struct roce_wr wr, uint32_t offset, uint32_t len)
+post_send_on(struct end *end, struct roce_qp *qp, struct roce_wr wr, uint32_t offset, uint32_t len)
 {
-	struct roce_sge sge = {
-		.addr = (uintptr_t)end->memory + offset,
-		.length = len,
-		.lkey = roce_mr_key(end->mr),
-	};
+	struct roce_sge sge = segment(end, offset, len);
 
 	wr.sg = &sge;
 	wr.num_sge = 1;
-	return roce_qp_post_send(end->qp, &wr);
+	return roce_qp_post_send(qp, &wr);
+}
+
+int
+post_send(struct end *end, struct roce_wr wr, uint32_t offset, uint32_t len)
+{
+	return post_send_on(end, end->qp, wr, offset, len);
 }

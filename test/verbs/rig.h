@@ -44,6 +44,11 @@ struct pair {
 extern const uint8_t ip_a[16];
 extern const uint8_t ip_b[16];
 
+/** A call that succeeds; DAT_SUCCESS is 0, too. */
+#define ok(call) assert_int_equal((call), 0)
+
+/** Open a device, which must succeed. */
+struct roce_device *open_device(const char *params);
 /** A context with all objects but queue pair and id on an open device, which stays the caller's. */
 void end_join(struct end *end, struct roce_device *device);
 /** Destroy what is there, in the one order that goes; the context must be gone after it. */
@@ -59,9 +64,13 @@ void pair_ready(struct pair *pair);
 /** For cmocka: both devices open, both ends joined, b listens; *state is the pair. */
 int pair_open(void **state);
 int pair_close(void **state);
+#define pair_test(function) cmocka_unit_test_setup_teardown(function, pair_open, pair_close)
 
 /** Connect a's queue pair with b's, and have both events. */
 void pair_connect(struct pair *pair);
+/** Connect by @p id, which is a's, two other queue pairs, up to their events. @return the id at b. */
+struct roce_cm_id *
+connect_qps(struct pair *pair, struct roce_cm_id *id, struct roce_qp *a, struct roce_qp *b);
 
 /** Poll both devices once. @return whether anything moved. */
 unsigned int poll_once(struct pair *pair);
@@ -82,6 +91,8 @@ void want_quiet(struct pair *pair, struct end *end);
 int post_recv(struct end *end, struct roce_qp *qp, uint64_t wr_id, uint32_t offset, uint32_t len);
 /** Post a request with one segment of the end's memory; the rest of it as given. */
 int post_send(struct end *end, struct roce_wr wr, uint32_t offset, uint32_t len);
+int
+post_send_on(struct end *end, struct roce_qp *qp, struct roce_wr wr, uint32_t offset, uint32_t len);
 
 /** Parameters of a connection with private data. */
 struct roce_cm_conn_param param_of(struct roce_qp *qp, const char *text);

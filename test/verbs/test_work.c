@@ -30,7 +30,7 @@ request(struct pair *pair, struct roce_wr wr, uint32_t offset, uint32_t len)
 	wr.flags |= ROCE_WR_SIGNALED;
 	if (wr.rkey == 0)
 		wr.rkey = roce_mr_key(pair->b.mr);
-	assert_int_equal(post_send(&pair->a, wr, offset, len), 0);
+	ok(post_send(&pair->a, wr, offset, len));
 	assert_int_equal(want_completion(pair, pair->a.cq, ROCE_WC_SUCCESS).opcode, wr.opcode);
 }
 
@@ -83,8 +83,8 @@ immediate__of_send_and_write(void **state)
 	struct roce_event event;
 
 	pair_connect(pair);
-	assert_int_equal(post_recv(&pair->b, pair->b.qp, 1, 0, 64), 0);
-	assert_int_equal(post_recv(&pair->b, pair->b.qp, 2, 0, 64), 0);
+	ok(post_recv(&pair->b, pair->b.qp, 1, 0, 64));
+	ok(post_recv(&pair->b, pair->b.qp, 2, 0, 64));
 	request(pair, (struct roce_wr){ .opcode = ROCE_WR_SEND_WITH_IMM, .imm = htobe32(5) }, 0,
 			64);
 	event = want_completion(pair, pair->b.cq, ROCE_WC_SUCCESS);
@@ -119,9 +119,9 @@ window__bound_used_invalidated(void **state)
 	struct roce_mw *mw;
 
 	pair_connect(pair);
-	assert_int_equal(roce_mw_create(pair->b.pd, &bind, &mw), 0);
+	ok(roce_mw_create(pair->b.pd, &bind, &mw));
 	bind.mw = mw;
-	assert_int_equal(roce_qp_post_send(pair->b.qp, &wr), 0);
+	ok(roce_qp_post_send(pair->b.qp, &wr));
 	event = want_completion(pair, pair->b.cq, ROCE_WC_SUCCESS);
 	assert_int_equal(event.kind, ROCE_EVENT_BIND);
 	assert_ptr_equal(event.owner, &bind);
@@ -134,7 +134,7 @@ window__bound_used_invalidated(void **state)
 					.remote_addr = bind.addr + 4032 },
 			0, 64);
 	assert_memory_equal(pair->b.memory + 8128, pair->a.memory, 64);
-	assert_int_equal(post_recv(&pair->b, pair->b.qp, 1, 0, 64), 0);
+	ok(post_recv(&pair->b, pair->b.qp, 1, 0, 64));
 	request(pair, (struct roce_wr){ .opcode = ROCE_WR_SEND_WITH_INV, .imm = htobe32(bind.key) },
 			0, 8);
 	event = want_completion(pair, pair->b.cq, ROCE_WC_SUCCESS);
@@ -152,18 +152,21 @@ struct couple {
 static void
 couple_up(struct pair *pair, struct couple *c, struct roce_srq *srq)
 {
-	struct roce_cm_conn_param ask, answer;
-
 	c->a = end_qp(&pair->a, NULL);
 	c->b = end_qp(&pair->b, srq);
-	ask = param_of(c->a, NULL);
-	answer = param_of(c->b, NULL);
-	assert_int_equal(roce_cm_id_create(pair->a.context, c, &c->id_a), 0);
-	assert_int_equal(roce_cm_id_connect(c->id_a, ip_b, PORT, &ask, UINT64_MAX), 0);
-	c->id_b = want_cm(pair, &pair->b, ROCE_CM_EVENT_CONNECT_REQUEST).id;
-	assert_int_equal(roce_cm_id_accept(c->id_b, &answer), 0);
+	ok(roce_cm_id_create(pair->a.context, c, &c->id_a));
+	c->id_b = connect_qps(pair, c->id_a, c->a, c->b);
 	assert_ptr_equal(want_cm(pair, &pair->a, ROCE_CM_EVENT_ESTABLISHED).id, c->id_a);
 	assert_ptr_equal(want_cm(pair, &pair->b, ROCE_CM_EVENT_ESTABLISHED).id, c->id_b);
+}
+
+static void
+couple_down(const struct couple *c)
+{
+	roce_cm_id_destroy(c->id_a);
+	roce_cm_id_destroy(c->id_b);
+	roce_qp_destroy(c->a);
+	roce_qp_destroy(c->b);
 }
 
 static void
@@ -174,7 +177,7 @@ post_srq(const struct end *end, struct roce_srq *srq, uint64_t wr_id)
 		.lkey = roce_mr_key(end->mr) };
 	struct roce_recv_wr wr = { .wr_id = wr_id, .sg = &sge, .num_sge = 1 };
 
-	assert_int_equal(roce_srq_post(srq, &wr), 0);
+	ok(roce_srq_post(srq, &wr));
 }
 
 /* Each of 64 queue pairs sends one message into the receives of all; the low watermark is told in time. */
@@ -183,25 +186,20 @@ srq__shared_by_a_crowd(void **state)
 {
 	struct pair *pair = *state;
 	struct couple *crowd = calloc(CROWD, sizeof(*crowd));
+	const struct roce_wr wr = { .opcode = ROCE_WR_SEND };
 	struct roce_srq_counts counts;
 	struct roce_srq *srq;
 	uint64_t taken = 0;
 
 	assert_non_null(crowd);
-	assert_int_equal(roce_srq_create(pair->b.pd, CROWD, 1, &srq, &srq), 0);
+	ok(roce_srq_create(pair->b.pd, CROWD, 1, &srq, &srq));
 	for (uint64_t i = 0; i < CROWD; i++)
 		post_srq(&pair->b, srq, i);
-	assert_int_equal(roce_srq_set_low(srq, 10), 0);
+	ok(roce_srq_set_low(srq, 10));
 	for (unsigned int i = 0; i < CROWD; i++)
 		couple_up(pair, &crowd[i], srq);
-	for (unsigned int i = 0; i < CROWD; i++) {
-		struct roce_sge sge = {
-			.addr = address(&pair->a, 0), .length = 64, .lkey = roce_mr_key(pair->a.mr)
-		};
-		struct roce_wr wr = { .opcode = ROCE_WR_SEND, .sg = &sge, .num_sge = 1 };
-
-		assert_int_equal(roce_qp_post_send(crowd[i].a, &wr), 0);
-	}
+	for (unsigned int i = 0; i < CROWD; i++)
+		ok(post_send_on(&pair->a, crowd[i].a, wr, 0, 64));
 	for (unsigned int i = 0; i < CROWD; i++)
 		taken |= UINT64_C(1) << want_completion(pair, pair->b.cq, ROCE_WC_SUCCESS).wr_id;
 	assert_int_equal(taken, UINT64_MAX);
@@ -211,13 +209,10 @@ srq__shared_by_a_crowd(void **state)
 	assert_int_equal(counts.outstanding, 0);
 	assert_int_equal(counts.queue_pairs, CROWD);
 	for (unsigned int i = 0; i < CROWD; i++) {
-		roce_cm_id_destroy(crowd[i].id_a);
-		roce_cm_id_destroy(crowd[i].id_b);
-		roce_qp_destroy(crowd[i].a);
 		assert_int_equal(roce_srq_destroy(srq), -EBUSY);
-		roce_qp_destroy(crowd[i].b);
+		couple_down(&crowd[i]);
 	}
-	assert_int_equal(roce_srq_destroy(srq), 0);
+	ok(roce_srq_destroy(srq));
 	free(crowd);
 }
 
@@ -229,10 +224,7 @@ static void
 disconnect__what_arrived_is_acknowledged(void **state)
 {
 	struct pair *pair = *state;
-	struct roce_sge sge = {
-		.addr = address(&pair->a, 0), .length = 64, .lkey = roce_mr_key(pair->a.mr)
-	};
-	struct roce_wr wr = { .opcode = ROCE_WR_SEND, .sg = &sge, .num_sge = 1 };
+	struct roce_wr wr = { .opcode = ROCE_WR_SEND };
 	struct roce_event event = { 0 };
 	struct roce_device_attr attr;
 	struct couple busy, last;
@@ -243,19 +235,15 @@ disconnect__what_arrived_is_acknowledged(void **state)
 		skip();
 	couple_up(pair, &busy, NULL);
 	couple_up(pair, &last, NULL);
-	assert_int_equal(post_recv(&pair->b, last.b, 1, 0, 64), 0);
+	ok(post_recv(&pair->b, last.b, 1, 0, 64));
 	for (unsigned int i = 0; i < 31; i++) {
-		assert_int_equal(post_recv(&pair->b, busy.b, 0, 0, 64), 0);
-		assert_int_equal(roce_qp_post_send(busy.a, &wr), 0);
-		/* All of them together are a full burst. */
-		if (i == 30)
-			wr = (struct roce_wr){ .opcode = ROCE_WR_SEND,
-				.wr_id = 1,
-				.sg = &sge,
-				.num_sge = 1,
-				.flags = ROCE_WR_SIGNALED };
+		ok(post_recv(&pair->b, busy.b, 0, 0, 64));
+		ok(post_send_on(&pair->a, busy.a, wr, 0, 64));
 	}
-	assert_int_equal(roce_qp_post_send(last.a, &wr), 0);
+	/* All of them together are a full burst. */
+	wr.wr_id = 1;
+	wr.flags = ROCE_WR_SIGNALED;
+	ok(post_send_on(&pair->a, last.a, wr, 0, 64));
 	for (unsigned int i = 0; i < DEPTH; i++)
 		roce_device_poll(pair->a.device);
 	while (event.wr_id != 1) {
@@ -263,17 +251,11 @@ disconnect__what_arrived_is_acknowledged(void **state)
 		while (event.wr_id != 1 && roce_cq_poll(pair->b.cq, &event, 1) == 1)
 			;
 	}
-	assert_int_equal(roce_cm_id_disconnect(last.id_b), 0);
+	ok(roce_cm_id_disconnect(last.id_b));
 	settle(pair);
 	assert_int_equal(want_completion(pair, pair->a.cq, ROCE_WC_SUCCESS).wr_id, 1);
-	roce_cm_id_destroy(busy.id_a);
-	roce_cm_id_destroy(busy.id_b);
-	roce_cm_id_destroy(last.id_a);
-	roce_cm_id_destroy(last.id_b);
-	roce_qp_destroy(busy.a);
-	roce_qp_destroy(busy.b);
-	roce_qp_destroy(last.a);
-	roce_qp_destroy(last.b);
+	couple_down(&busy);
+	couple_down(&last);
 }
 
 /* Both ends agree on what one asks and the other serves: more READs than that wait, and all come. */
@@ -290,7 +272,7 @@ reads__as_many_as_agreed(void **state)
 			.remote_addr = address(&pair->b, i * 512),
 			.flags = ROCE_WR_SIGNALED };
 
-		assert_int_equal(post_send(&pair->a, wr, i * 512, 512), 0);
+		ok(post_send(&pair->a, wr, i * 512, 512));
 	}
 	for (unsigned int i = 0; i < 16; i++)
 		want_completion(pair, pair->a.cq, ROCE_WC_SUCCESS);
@@ -300,15 +282,14 @@ reads__as_many_as_agreed(void **state)
 int
 main(void)
 {
-#define rule(name) cmocka_unit_test_setup_teardown(name, pair_open, pair_close)
 	const struct CMUnitTest tests[] = {
-		rule(rdma__write_and_read),
-		rule(atomics__swap_and_add),
-		rule(immediate__of_send_and_write),
-		rule(window__bound_used_invalidated),
-		rule(srq__shared_by_a_crowd),
-		rule(disconnect__what_arrived_is_acknowledged),
-		rule(reads__as_many_as_agreed),
+		pair_test(rdma__write_and_read),
+		pair_test(atomics__swap_and_add),
+		pair_test(immediate__of_send_and_write),
+		pair_test(window__bound_used_invalidated),
+		pair_test(srq__shared_by_a_crowd),
+		pair_test(disconnect__what_arrived_is_acknowledged),
+		pair_test(reads__as_many_as_agreed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,6 +42,11 @@ extern struct fate fate;
 int way_open(void **state);
 /** Close everything; frames, memory and descriptors are what they were before. */
 int way_close(void **state);
+/* A test on the static @p way, which its name tells. */
+#define way_test(function, way)                                            \
+	{                                                                  \
+#function ", " #way, function, way_open, way_close, &(way) \
+	}
 /** For the group: one open and close, so that what stays for ever is there. */
 int way_prepare(void **state);
 
