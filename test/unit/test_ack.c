@@ -54,8 +54,7 @@ expect_resent(uint32_t from, uint32_t to)
 }
 
 /* An acknowledgement is for everything up to its PSN. */
-static void
-ack__is_cumulative_and_completes_in_order(void **state)
+UNIT_RULE(ack__is_cumulative_and_completes_in_order)
 {
 	send_many(10, 8);
 	answer(FX_ACK, 0);
@@ -68,8 +67,7 @@ ack__is_cumulative_and_completes_in_order(void **state)
 }
 
 /* A message is complete with its last packet, not before. */
-static void
-ack__inside_a_message_completes_nothing(void **state)
+UNIT_RULE(ack__inside_a_message_completes_nothing)
 {
 	send_many(2, 3 * MTU);
 	answer(FX_ACK, 0);
@@ -82,8 +80,7 @@ ack__inside_a_message_completes_nothing(void **state)
 }
 
 /* Success is reported for requests that asked for it only. */
-static void
-ack__of_an_unsignalled_request_is_silent(void **state)
+UNIT_RULE(ack__of_an_unsignalled_request_is_silent)
 {
 	for (uint32_t i = 0; i < 6; i++)
 		assert_int_equal(fx_send(&end, qp, i, 0, 8, i == 3 ? ROCE_WR_SIGNALED : 0), 0);
@@ -93,8 +90,7 @@ ack__of_an_unsignalled_request_is_silent(void **state)
 }
 
 /* Answers to what was never sent, or long done, change nothing. */
-static void
-ack__ghosts_change_nothing(void **state)
+UNIT_RULE(ack__ghosts_change_nothing)
 {
 	static const struct {
 		uint8_t syndrome;
@@ -139,8 +135,7 @@ ack__ghosts_change_nothing(void **state)
 }
 
 /* Before anything was sent, no answer is true. */
-static void
-ack__of_nothing_changes_nothing(void **state)
+UNIT_RULE(ack__of_nothing_changes_nothing)
 {
 	for (uint32_t number = 0; number < 3; number++) {
 		answer(FX_ACK, number);
@@ -155,8 +150,7 @@ ack__of_nothing_changes_nothing(void **state)
 }
 
 /* Answers to READs and atomics, of which this end sends none, acknowledge nothing. */
-static void
-ack__other_responses_are_ghosts(void **state)
+UNIT_RULE(ack__other_responses_are_ghosts)
 {
 	static const uint8_t opcode[] = { IBV_OPCODE_RC_RDMA_READ_RESPONSE_FIRST,
 		IBV_OPCODE_RC_RDMA_READ_RESPONSE_MIDDLE, IBV_OPCODE_RC_RDMA_READ_RESPONSE_LAST,
@@ -170,8 +164,7 @@ ack__other_responses_are_ghosts(void **state)
 }
 
 /* A sequence NAK acknowledges what is before it and has the rest sent again from there, once. */
-static void
-nak__sequence_sends_again_once(void **state)
+UNIT_RULE(nak__sequence_sends_again_once)
 {
 	send_many(10, 8);
 	answer(SEQUENCE, 4);
@@ -190,8 +183,7 @@ nak__sequence_sends_again_once(void **state)
 }
 
 /* The first packet of all was lost: nothing is acknowledged, everything sent again. */
-static void
-nak__sequence_at_the_oldest(void **state)
+UNIT_RULE(nak__sequence_at_the_oldest)
 {
 	send_many(3, 8);
 	answer(SEQUENCE, 0);
@@ -200,8 +192,7 @@ nak__sequence_at_the_oldest(void **state)
 }
 
 /* A rewind may lead into the middle of a message: opcode, place in memory and length are those of before. */
-static void
-nak__sequence_in_the_middle_of_a_message(void **state)
+UNIT_RULE(nak__sequence_in_the_middle_of_a_message)
 {
 	struct fx_sent before[12];
 	const struct fx_sent *again;
@@ -236,8 +227,7 @@ nak__sequence_in_the_middle_of_a_message(void **state)
 }
 
 /* The last frame of each message that is sent again asks: the peer has most of them already. */
-static void
-nak__sequence_asks_for_answers_again(void **state)
+UNIT_RULE(nak__sequence_asks_for_answers_again)
 {
 	const struct fx_sent *sent;
 	unsigned int n;
@@ -251,8 +241,7 @@ nak__sequence_asks_for_answers_again(void **state)
 }
 
 /* The old copy arrived after all: what it acknowledges is never sent again, wherever the rewind has got to. */
-static void
-ack__passes_a_rewound_requester(void **state)
+UNIT_RULE(ack__passes_a_rewound_requester)
 {
 	struct fx_sent sent[3];
 
@@ -278,8 +267,7 @@ ack__passes_a_rewound_requester(void **state)
 }
 
 /* What is sent again uses no new credit: its receive was promised before. */
-static void
-nak__sequence_uses_no_credit(void **state)
+UNIT_RULE(nak__sequence_uses_no_credit)
 {
 	send_many(1, 8);
 	fx_rx(&end, fx_answer(&peer, ROCE_AETH_ACK | 4, PSN, 1));
@@ -294,8 +282,7 @@ nak__sequence_uses_no_credit(void **state)
 }
 
 /* Refusals: the request that holds the PSN fails with the reason, those before are done, the rest is flushed. */
-static void
-nak__refusal_breaks(void **state)
+UNIT_RULE(nak__refusal_breaks)
 {
 	static const struct {
 		uint8_t code;
@@ -332,8 +319,7 @@ nak__refusal_breaks(void **state)
 }
 
 /* Credits count messages from the number in the answer; an older answer does not bring them back. */
-static void
-ack__credits_are_those_of_the_newest(void **state)
+UNIT_RULE(ack__credits_are_those_of_the_newest)
 {
 	send_many(3, 8);
 	fx_rx(&end, fx_answer(&peer, ROCE_AETH_ACK | 2, PSN + 2, 3));
@@ -344,8 +330,7 @@ ack__credits_are_those_of_the_newest(void **state)
 }
 
 /* Credits that come in an answer of their own let the requester go on. */
-static void
-ack__credits_alone_wake_the_requester(void **state)
+UNIT_RULE(ack__credits_alone_wake_the_requester)
 {
 	send_many(1, 8);
 	fx_rx(&end, fx_answer(&peer, ROCE_AETH_ACK | 0, PSN, 1));
@@ -353,21 +338,3 @@ ack__credits_alone_wake_the_requester(void **state)
 	fx_rx(&end, fx_answer(&peer, ROCE_AETH_ACK | 3, PSN, 1));
 	assert_int_equal(fx_tx_drop(&end), 2);
 }
-
-RULES = {
-	TEST(ack__is_cumulative_and_completes_in_order),
-	TEST(ack__inside_a_message_completes_nothing),
-	TEST(ack__of_an_unsignalled_request_is_silent),
-	TEST(ack__ghosts_change_nothing),
-	TEST(ack__of_nothing_changes_nothing),
-	TEST(ack__other_responses_are_ghosts),
-	TEST(ack__passes_a_rewound_requester),
-	TEST(ack__credits_are_those_of_the_newest),
-	TEST(ack__credits_alone_wake_the_requester),
-	TEST(nak__sequence_sends_again_once),
-	TEST(nak__sequence_at_the_oldest),
-	TEST(nak__sequence_in_the_middle_of_a_message),
-	TEST(nak__sequence_asks_for_answers_again),
-	TEST(nak__sequence_uses_no_credit),
-	TEST(nak__refusal_breaks),
-};

@@ -3,8 +3,7 @@
 #include "unit.h"
 #include "wire/aeth.h"
 
-static void
-pack__puts_syndrome_before_msn(void **state)
+UNIT_RULE_IN(pack__puts_syndrome_before_msn, NULL, NULL)
 {
 	struct roce_aeth aeth = { .syndrome_msn = roce_aeth_pack(ROCE_AETH_NAK | 1, 0xabcdef) };
 	const uint8_t wire[] = { 0x61, 0xab, 0xcd, 0xef };
@@ -14,8 +13,7 @@ pack__puts_syndrome_before_msn(void **state)
 	assert_int_equal(roce_aeth_msn(&aeth), 0xabcdef);
 }
 
-static void
-pack__cuts_the_msn_to_24_bits(void **state)
+UNIT_RULE_IN(pack__cuts_the_msn_to_24_bits, NULL, NULL)
 {
 	struct roce_aeth aeth = { .syndrome_msn = roce_aeth_pack(ROCE_AETH_RNR | 14, 0x1000002) };
 
@@ -24,8 +22,7 @@ pack__cuts_the_msn_to_24_bits(void **state)
 }
 
 /* The table of IBTA Vol 1, 9.7.7.2.4, as far as a person can check it by eye. */
-static void
-credit_decode__is_the_standards_table(void **state)
+UNIT_RULE_IN(credit_decode__is_the_standards_table, NULL, NULL)
 {
 	static const struct {
 		uint8_t code;
@@ -38,16 +35,14 @@ credit_decode__is_the_standards_table(void **state)
 		assert_int_equal(roce_credit_decode(row[i].code), row[i].receives);
 }
 
-static void
-credit_decode__doubles_every_two_codes(void **state)
+UNIT_RULE_IN(credit_decode__doubles_every_two_codes, NULL, NULL)
 {
 	for (uint8_t code = 4; code < ROCE_CREDIT_INVALID; code++)
 		assert_int_equal(roce_credit_decode(code),
 				2 * roce_credit_decode((uint8_t)(code - 2)));
 }
 
-static void
-credit_encode__never_promises_more_than_there_is(void **state)
+UNIT_RULE_IN(credit_encode__never_promises_more_than_there_is, NULL, NULL)
 {
 	for (uint32_t n = 0; n < 70000; n++) {
 		uint8_t code = roce_credit_encode(n);
@@ -60,15 +55,13 @@ credit_encode__never_promises_more_than_there_is(void **state)
 	assert_int_equal(roce_credit_encode(UINT32_MAX), ROCE_CREDIT_INVALID - 1);
 }
 
-static void
-credit_encode__undoes_decode(void **state)
+UNIT_RULE_IN(credit_encode__undoes_decode, NULL, NULL)
 {
 	for (uint8_t code = 0; code < ROCE_CREDIT_INVALID; code++)
 		assert_int_equal(roce_credit_encode(roce_credit_decode(code)), code);
 }
 
-static void
-rnr_timer__is_the_standards_table(void **state)
+UNIT_RULE_IN(rnr_timer__is_the_standards_table, NULL, NULL)
 {
 	static const struct {
 		uint8_t code;
@@ -80,8 +73,7 @@ rnr_timer__is_the_standards_table(void **state)
 		assert_int_equal(roce_rnr_timer_us(row[i].code), row[i].us);
 }
 
-static void
-rnr_timer__doubles_every_two_codes(void **state)
+UNIT_RULE_IN(rnr_timer__doubles_every_two_codes, NULL, NULL)
 {
 	for (uint8_t code = 4; code < 32; code++)
 		assert_int_equal(roce_rnr_timer_us(code),
@@ -90,8 +82,7 @@ rnr_timer__doubles_every_two_codes(void **state)
 	assert_int_equal(roce_rnr_timer_us(0), 2 * roce_rnr_timer_us(30));
 }
 
-static void
-ack_timeout__doubles_and_zero_means_none(void **state)
+UNIT_RULE_IN(ack_timeout__doubles_and_zero_means_none, NULL, NULL)
 {
 	assert_true(roce_ack_timeout_ns(0) == 0);
 	assert_true(roce_ack_timeout_ns(1) == 8192);
@@ -103,23 +94,9 @@ ack_timeout__doubles_and_zero_means_none(void **state)
 }
 
 /* A code comes from a five-bit field; whatever stands in the bits above is not part of it. */
-static void
-codes__have_five_bits(void **state)
+UNIT_RULE_IN(codes__have_five_bits, NULL, NULL)
 {
 	assert_int_equal(roce_credit_decode(0xe0 | 5), 6);
 	assert_int_equal(roce_rnr_timer_us(0xe0 | 1), 10);
 	assert_true(roce_ack_timeout_ns(0xe0 | 1) == 8192);
 }
-
-RULES = {
-	cmocka_unit_test(pack__puts_syndrome_before_msn),
-	cmocka_unit_test(pack__cuts_the_msn_to_24_bits),
-	cmocka_unit_test(credit_encode__never_promises_more_than_there_is),
-	cmocka_unit_test(credit_encode__undoes_decode),
-	cmocka_unit_test(credit_decode__is_the_standards_table),
-	cmocka_unit_test(credit_decode__doubles_every_two_codes),
-	cmocka_unit_test(rnr_timer__is_the_standards_table),
-	cmocka_unit_test(rnr_timer__doubles_every_two_codes),
-	cmocka_unit_test(ack_timeout__doubles_and_zero_means_none),
-	cmocka_unit_test(codes__have_five_bits),
-};

@@ -50,8 +50,7 @@ check_refused(DAT_RETURN ret, DAT_RETURN_SUBTYPE subtype)
 		check_refused(dat_##call(DAT_HANDLE_NULL), subtype); \
 	} while (0)
 
-static void
-api__context_and_adapter(void **state)
+UNIT_RULE_IN(api__context_and_adapter, NULL, NULL)
 {
 	FORWARDS(set_consumer_context, DAT_INVALID_HANDLE1, COOKIE(2));
 	FORWARDS(get_consumer_context, DAT_INVALID_HANDLE1, PTR(2));
@@ -59,8 +58,7 @@ api__context_and_adapter(void **state)
 	FORWARDS(ia_query, DAT_INVALID_HANDLE_IA, PTR(2), 3, PTR(4), 5, PTR(6));
 }
 
-static void
-api__notification_and_dispatcher(void **state)
+UNIT_RULE_IN(api__notification_and_dispatcher, NULL, NULL)
 {
 	FORWARDS(cno_create, DAT_INVALID_HANDLE_IA, AGENT(2), PTR(3));
 	FORWARDS(cno_modify_agent, DAT_INVALID_HANDLE_CNO, AGENT(2));
@@ -81,8 +79,7 @@ api__notification_and_dispatcher(void **state)
 	FORWARDS1(evd_clear_unwaitable, DAT_INVALID_HANDLE1);
 }
 
-static void
-api__service_points_and_requests(void **state)
+UNIT_RULE_IN(api__service_points_and_requests, NULL, NULL)
 {
 	FORWARDS(cr_query, DAT_INVALID_HANDLE_CR, 2, PTR(3));
 	FORWARDS(cr_accept, DAT_INVALID_HANDLE_CR, PTR(2), 3, PTR(4));
@@ -97,8 +94,7 @@ api__service_points_and_requests(void **state)
 	FORWARDS1(rsp_free, DAT_INVALID_HANDLE_RSP);
 }
 
-static void
-api__memory(void **state)
+UNIT_RULE_IN(api__memory, NULL, NULL)
 {
 	FORWARDS1(lmr_free, DAT_INVALID_HANDLE_LMR);
 	FORWARDS(lmr_sync_rdma_read, DAT_INVALID_HANDLE_IA, PTR(2), 3);
@@ -115,8 +111,7 @@ api__memory(void **state)
 	FORWARDS1(pz_free, DAT_INVALID_HANDLE_PZ);
 }
 
-static void
-api__endpoint(void **state)
+UNIT_RULE_IN(api__endpoint, NULL, NULL)
 {
 	FORWARDS(ep_create, DAT_INVALID_HANDLE_IA, PTR(2), PTR(3), PTR(4), PTR(5), PTR(6), PTR(7));
 	FORWARDS(ep_create_with_srq, DAT_INVALID_HANDLE_IA, PTR(2), PTR(3), PTR(4), PTR(5), PTR(6),
@@ -137,8 +132,7 @@ api__endpoint(void **state)
 	FORWARDS1(ep_reset, DAT_INVALID_HANDLE_EP);
 }
 
-static void
-api__shared_receive_queue(void **state)
+UNIT_RULE_IN(api__shared_receive_queue, NULL, NULL)
 {
 	FORWARDS(srq_create, DAT_INVALID_HANDLE_IA, PTR(2), PTR(3), PTR(4));
 	FORWARDS1(srq_free, DAT_INVALID_HANDLE_SRQ);
@@ -148,8 +142,7 @@ api__shared_receive_queue(void **state)
 	FORWARDS(srq_set_lw, DAT_INVALID_HANDLE_SRQ, 2);
 }
 
-static void
-get_ia_handle__is_identity(void **state)
+UNIT_RULE_IN(get_ia_handle__is_identity, NULL, NULL)
 {
 	DAT_IA_HANDLE out = NULL;
 
@@ -167,13 +160,3 @@ unit_begin(void **state)
 	fill_slots(&table);
 	return 0;
 }
-
-RULES = {
-	cmocka_unit_test(api__context_and_adapter),
-	cmocka_unit_test(api__notification_and_dispatcher),
-	cmocka_unit_test(api__service_points_and_requests),
-	cmocka_unit_test(api__memory),
-	cmocka_unit_test(api__endpoint),
-	cmocka_unit_test(api__shared_receive_queue),
-	cmocka_unit_test(get_ia_handle__is_identity),
-};

@@ -54,8 +54,7 @@ hear_from_elsewhere(struct end *to, const struct roce_cm_msg *msg)
 	world_deliver(to, m);
 }
 
-static void
-source__spoofed_by_another_host_is_dropped(void **state)
+UNIT_RULE(source__spoofed_by_another_host_is_dropped)
 {
 	struct roce_cm_conn *a, *b;
 
@@ -74,8 +73,7 @@ source__spoofed_by_another_host_is_dropped(void **state)
 }
 
 /* The peer's address, but one number is a guess: each bit of each id, and for a DREQ of the queue pair. */
-static void
-ids__guessed_end_nothing(void **state)
+UNIT_RULE(ids__guessed_end_nothing)
 {
 	struct roce_cm_conn *a, *b;
 	unsigned int in = 0, out = 0;
@@ -108,8 +106,7 @@ ids__guessed_end_nothing(void **state)
 }
 
 /* Right in every number, but senseless in the state or role: an RTU to who is up, a REP to who never asked. */
-static void
-messages__out_of_place_end_nothing(void **state)
+UNIT_RULE(messages__out_of_place_end_nothing)
 {
 	static const enum roce_cm_attr senseless[] = { ROCE_CM_ATTR_MRA, ROCE_CM_ATTR_REP,
 		ROCE_CM_ATTR_RTU, ROCE_CM_ATTR_DREP };
@@ -127,8 +124,7 @@ messages__out_of_place_end_nothing(void **state)
 }
 
 /* While a request waits for its answer, nobody else can refuse or accept it. */
-static void
-handshake__is_not_answered_by_unknown_peers(void **state)
+UNIT_RULE(handshake__is_not_answered_by_unknown_peers)
 {
 	struct roce_cm_conn *a;
 
@@ -172,8 +168,7 @@ invertible(uint64_t z)
  * The random number in a REQ (transaction id) is no part of a sequence from which the seed, and with it every number and
  * key of this adapter, could be computed in seconds.
  */
-static void
-numbers__of_a_request_do_not_tell_the_seed(void **state)
+UNIT_RULE(numbers__of_a_request_do_not_tell_the_seed)
 {
 	const uint64_t seed = active->cm->config.seed;
 	struct roce_cm_conn *a = world_connect(active, UINT64_MAX);
@@ -243,8 +238,7 @@ world_recorded(struct roce_cm_conn **a, struct roce_cm_conn **b)
 }
 
 /* The handshake of a connection that just came up, over and over. */
-static void
-replay__of_a_fresh_handshake_ends_nothing(void **state)
+UNIT_RULE(replay__of_a_fresh_handshake_ends_nothing)
 {
 	struct roce_cm_conn *a, *b;
 
@@ -258,8 +252,7 @@ replay__of_a_fresh_handshake_ends_nothing(void **state)
 }
 
 /* The same an hour later, without the REQ. */
-static void
-replay__of_old_answers_ends_nothing(void **state)
+UNIT_RULE(replay__of_old_answers_ends_nothing)
 {
 	struct roce_cm_conn *a, *b;
 
@@ -278,8 +271,7 @@ replay__of_old_answers_ends_nothing(void **state)
  * peer lost its memory and connects the same queue pair anew. The connection ends (stale), on both sides; who can
  * record a REQ can also make a DREQ, so this gives nobody more than the path already has. Nothing new comes up.
  */
-static void
-replay__of_an_old_request_is_a_peer_that_forgot(void **state)
+UNIT_RULE(replay__of_an_old_request_is_a_peer_that_forgot)
 {
 	struct roce_cm_conn *a, *b;
 
@@ -296,8 +288,7 @@ replay__of_an_old_request_is_a_peer_that_forgot(void **state)
 }
 
 /* All that was said by a connection that is over, to its end's next one with the same peer. */
-static void
-replay__of_a_past_connection_ends_nothing(void **state)
+UNIT_RULE(replay__of_a_past_connection_ends_nothing)
 {
 	struct roce_cm_conn *a, *b;
 	struct end *ends = world->end;
@@ -320,15 +311,3 @@ replay__of_a_past_connection_ends_nothing(void **state)
 	assert_int_equal(told_times(&ends[1], ROCE_CM_DISCONNECTED), 0);
 	unharmed(a, b);
 }
-
-RULES = {
-	TEST(source__spoofed_by_another_host_is_dropped),
-	TEST(ids__guessed_end_nothing),
-	TEST(messages__out_of_place_end_nothing),
-	TEST(handshake__is_not_answered_by_unknown_peers),
-	TEST(numbers__of_a_request_do_not_tell_the_seed),
-	TEST(replay__of_a_fresh_handshake_ends_nothing),
-	TEST(replay__of_old_answers_ends_nothing),
-	TEST(replay__of_an_old_request_is_a_peer_that_forgot),
-	TEST(replay__of_a_past_connection_ends_nothing),
-};

@@ -114,8 +114,7 @@ next_opcode(unsigned int *opcode)
 }
 
 /* Right numbers, wrong address: whatever it says is dropped and counted, and nobody is answered. */
-static void
-source__spoofed_by_another_host_is_dropped(void **state)
+UNIT_RULE(source__spoofed_by_another_host_is_dropped)
 {
 	struct roce_qp_connect other = connection;
 	struct fx_peer unknown;
@@ -137,8 +136,7 @@ source__spoofed_by_another_host_is_dropped(void **state)
 }
 
 /* The peer's address, but over the other family, is another address. */
-static void
-source__of_another_family_is_dropped(void **state)
+UNIT_RULE(source__of_another_family_is_dropped)
 {
 	struct roce_qp_connect other = connection;
 	struct fx_peer unknown;
@@ -160,8 +158,7 @@ source__of_another_family_is_dropped(void **state)
 }
 
 /* Queue pair numbers by guessing: all that are near, and those of the same place of other generations. */
-static void
-qpn__guessed_finds_nothing(void **state)
+UNIT_RULE(qpn__guessed_finds_nothing)
 {
 	const uint32_t number = roce_qp_number(qp);
 	uint64_t n = 0;
@@ -190,8 +187,7 @@ qpn__guessed_finds_nothing(void **state)
 }
 
 /* A number that lived once names nothing when its place is used again. */
-static void
-qpn__of_a_dead_connection_finds_nothing(void **state)
+UNIT_RULE(qpn__of_a_dead_connection_finds_nothing)
 {
 	struct fx_peer old = peer;
 
@@ -222,8 +218,7 @@ wrong_answer_psn(void)
 }
 
 /* Address and number are right, the PSN is a guess: no more is said than heard, and in the end hardly anything. */
-static void
-psn__guessed_moves_nothing(void **state)
+UNIT_RULE(psn__guessed_moves_nothing)
 {
 	unsigned int in = 0, out = 0;
 
@@ -253,8 +248,7 @@ psn__guessed_moves_nothing(void **state)
 }
 
 /* Duplicates at the speed of a fast line: the answers to them are rationed, whatever time passes. */
-static void
-psn__behind_is_answered_no_faster_than_the_ration(void **state)
+UNIT_RULE(psn__behind_is_answered_no_faster_than_the_ration)
 {
 	const unsigned int frames = 20000;
 	const uint64_t start = end.now;
@@ -274,8 +268,7 @@ psn__behind_is_answered_no_faster_than_the_ration(void **state)
 }
 
 /* A storm of frames ahead draws one NAK, and the peer's next frame closes the gap that never was. */
-static void
-psn__ahead_draws_one_nak(void **state)
+UNIT_RULE(psn__ahead_draws_one_nak)
 {
 	unsigned int out = 0;
 
@@ -289,8 +282,7 @@ psn__ahead_draws_one_nak(void **state)
 }
 
 /* What opens and closes gaps by turns, so that each frame could draw a NAK, is rationed too. */
-static void
-psn__alternating_is_rationed(void **state)
+UNIT_RULE(psn__alternating_is_rationed)
 {
 	const uint64_t start = end.now;
 	unsigned int out = 0;
@@ -307,8 +299,7 @@ psn__alternating_is_rationed(void **state)
 }
 
 /* A flood beside traffic: what the peer sends is acknowledged as if there were none. */
-static void
-psn__flood_does_not_starve_the_peer(void **state)
+UNIT_RULE(psn__flood_does_not_starve_the_peer)
 {
 	uint32_t psn = FX_RQ_PSN + 1;
 
@@ -327,8 +318,7 @@ psn__flood_does_not_starve_the_peer(void **state)
 }
 
 /* Acknowledgements of what was never sent, or long done: nothing completes, nothing is sent again. */
-static void
-answers__of_ghosts_complete_nothing(void **state)
+UNIT_RULE(answers__of_ghosts_complete_nothing)
 {
 	static const uint8_t syndrome[] = { FX_ACK, FX_NAK(0), FX_NAK(1), FX_NAK(2), FX_NAK(3),
 		FX_NAK(4), FX_RNR(1), FX_RNR(31), 0x00, 0x1e, 0x40, 0x80, 0xff };
@@ -346,8 +336,7 @@ answers__of_ghosts_complete_nothing(void **state)
 }
 
 /* A broken ICRC is enough, too: nothing else of the frame is believed, not even that it is an attack. */
-static void
-icrc__wrong_is_dropped(void **state)
+UNIT_RULE(icrc__wrong_is_dropped)
 {
 	unsigned int opcode = UINT32_MAX;
 	uint64_t n = 0;
@@ -367,8 +356,7 @@ icrc__wrong_is_dropped(void **state)
 }
 
 /* Congestion notifications by the thousand slow a sender down to its least rate; it neither stops nor ends. */
-static void
-notifications__forged_stop_nobody(void **state)
+UNIT_RULE(notifications__forged_stop_nobody)
 {
 	for (unsigned int i = 0; i < 20000; i++) {
 		fx_rx(&end, forge(&peer, ROCE_OPCODE_CNP, 0));
@@ -379,18 +367,3 @@ notifications__forged_stop_nobody(void **state)
 	assert_in_range(fx_stats(&end)->rp_cnp_handled, 1, 5);
 	goes_on();
 }
-
-RULES = {
-	TEST(source__spoofed_by_another_host_is_dropped),
-	TEST(source__of_another_family_is_dropped),
-	TEST(qpn__guessed_finds_nothing),
-	TEST(qpn__of_a_dead_connection_finds_nothing),
-	TEST(psn__guessed_moves_nothing),
-	TEST(psn__behind_is_answered_no_faster_than_the_ration),
-	TEST(psn__ahead_draws_one_nak),
-	TEST(psn__alternating_is_rationed),
-	TEST(psn__flood_does_not_starve_the_peer),
-	TEST(answers__of_ghosts_complete_nothing),
-	TEST(icrc__wrong_is_dropped),
-	TEST(notifications__forged_stop_nobody),
-};

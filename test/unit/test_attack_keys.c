@@ -67,8 +67,7 @@ worst_bit(const uint16_t *value, unsigned int n, unsigned int bits)
  * The keys of regions that one program makes one after the other, as a peer sees them when they are told to it: what
  * they differ by, by difference and by exclusive or, says nothing about the next one.
  */
-static void
-keys__seen_tell_none_to_come(void **state)
+UNIT_RULE(keys__seen_tell_none_to_come)
 {
 	static uint16_t step[TIMES], flip[TIMES], tag[TIMES];
 	struct roce_mr *kept[8];
@@ -98,8 +97,7 @@ keys__seen_tell_none_to_come(void **state)
 }
 
 /* An end with another seed has other keys: a program that runs twice, or on two hosts, does not tell them. */
-static void
-keys__of_another_run_are_others(void **state)
+UNIT_RULE(keys__of_another_run_are_others)
 {
 	static uint32_t first[1000];
 	struct roce_mr *mr[1000];
@@ -121,8 +119,7 @@ keys__of_another_run_are_others(void **state)
 }
 
 /* The places of a table that is full: freed and used again they have other keys, and no old one names anything. */
-static void
-keys__of_a_reused_place_are_others(void **state)
+UNIT_RULE(keys__of_a_reused_place_are_others)
 {
 	static struct roce_mr *mr[4 * ROCE_KEY_CHUNK];
 	static uint32_t old[8][4 * ROCE_KEY_CHUNK];
@@ -145,8 +142,7 @@ keys__of_a_reused_place_are_others(void **state)
  *
  * Proves: rc.R18
  */
-static void
-keys__of_regions_and_windows_never_meet(void **state)
+UNIT_RULE(keys__of_regions_and_windows_never_meet)
 {
 	struct roce_mr *region;
 	struct roce_mw *mw;
@@ -191,8 +187,7 @@ keys__of_regions_and_windows_never_meet(void **state)
 }
 
 /* A WRITE and a READ with a key by guessing, from the peer itself: the first one ends it, and not a byte moves. */
-static void
-keys__guessed_at_a_live_queue_pair_reach_nothing(void **state)
+UNIT_RULE(keys__guessed_at_a_live_queue_pair_reach_nothing)
 {
 	static uint8_t before[FX_MEMORY];
 	struct roce_mr *mr;
@@ -278,8 +273,7 @@ take_numbers(struct roce_domain *domain, uint32_t *qpn, uint32_t *psn, unsigned 
 #define QPS 4000u
 
 /* What stands above the place of a number, ten bits, says nothing about that of the next one; nor does a first PSN. */
-static void
-numbers__seen_tell_none_to_come(void **state)
+UNIT_RULE(numbers__seen_tell_none_to_come)
 {
 	static uint32_t qpn[QPS], psn[QPS];
 	static uint16_t high[QPS], flip[QPS], step[QPS], psn_step[QPS];
@@ -307,8 +301,7 @@ numbers__seen_tell_none_to_come(void **state)
 }
 
 /* No number is given twice while it lives, though they are disguised, and a place comes back with another one. */
-static void
-numbers__are_still_each_of_one(void **state)
+UNIT_RULE(numbers__are_still_each_of_one)
 {
 	static uint8_t seen[1u << 24];
 	static uint32_t qpn[3 * 16384], psn[3 * 16384];
@@ -324,8 +317,7 @@ numbers__are_still_each_of_one(void **state)
 }
 
 /* Another seed, other numbers. */
-static void
-numbers__of_another_run_are_others(void **state)
+UNIT_RULE(numbers__of_another_run_are_others)
 {
 	static uint32_t qpn[2][QPS], psn[2][QPS];
 	unsigned int qpns = 0, psns = 0;
@@ -343,14 +335,3 @@ numbers__of_another_run_are_others(void **state)
 	assert_in_range(qpns, 0, 16);
 	assert_in_range(psns, 0, 2);
 }
-
-RULES = {
-	TEST(keys__seen_tell_none_to_come),
-	TEST(keys__of_another_run_are_others),
-	TEST(keys__of_a_reused_place_are_others),
-	TEST(keys__of_regions_and_windows_never_meet),
-	TEST(keys__guessed_at_a_live_queue_pair_reach_nothing),
-	TEST(numbers__seen_tell_none_to_come),
-	TEST(numbers__are_still_each_of_one),
-	TEST(numbers__of_another_run_are_others),
-};

@@ -182,8 +182,7 @@ remember(uint8_t *to, const struct fx_end *end)
 }
 
 /* One frame draws one at the most; a READ that is still kept draws its own answer, which its asker has, and no more. */
-static void
-replay__one_by_one_does_nothing(void **state)
+UNIT_RULE(replay__one_by_one_does_nothing)
 {
 	static uint8_t before[2][FX_MEMORY];
 
@@ -203,8 +202,7 @@ replay__one_by_one_does_nothing(void **state)
 }
 
 /* In any order, several at a time. */
-static void
-replay__shuffled_does_nothing(void **state)
+UNIT_RULE(replay__shuffled_does_nothing)
 {
 	static uint8_t before[2][FX_MEMORY];
 	unsigned int in = 0, out = 0, kept = 0, more;
@@ -232,8 +230,7 @@ replay__shuffled_does_nothing(void **state)
 }
 
 /* While other work is under way: the copies neither complete it nor hold it up. */
-static void
-replay__beside_traffic_loses_nothing(void **state)
+UNIT_RULE(replay__beside_traffic_loses_nothing)
 {
 	struct roce_event event[64];
 
@@ -258,8 +255,7 @@ replay__beside_traffic_loses_nothing(void **state)
  * Memory that the peer read or wrote may go when that is done. Late copies of its frames end nothing: one of a READ
  * draws a NAK at the most, which the peer, who has the answer, drops.
  */
-static void
-replay__after_the_memory_went_ends_nothing(void **state)
+UNIT_RULE(replay__after_the_memory_went_ends_nothing)
 {
 	unsigned int reads = 0, naks = 0;
 
@@ -283,8 +279,7 @@ replay__after_the_memory_went_ends_nothing(void **state)
 }
 
 /* The peer that lost the answer, and asks for it when the memory is gone, learns why there is none. */
-static void
-replay__by_who_lost_the_answer_ends_with_its_reason(void **state)
+UNIT_RULE(replay__by_who_lost_the_answer_ends_with_its_reason)
 {
 	recording = false;
 	post(IBV_WR_RDMA_READ, 1, 2 * MTU, 0);
@@ -301,8 +296,7 @@ replay__by_who_lost_the_answer_ends_with_its_reason(void **state)
 }
 
 /* A frame of one connection is nothing to the next one, though both have the same ends. */
-static void
-replay__to_the_next_connection_finds_nothing(void **state)
+UNIT_RULE(replay__to_the_next_connection_finds_nothing)
 {
 	struct roce_qp *old_a = qa, *old_b = qb;
 
@@ -318,12 +312,3 @@ replay__to_the_next_connection_finds_nothing(void **state)
 	assert_int_equal(fx_stats(&a)->rx_unknown_qp + fx_stats(&b)->rx_unknown_qp, taped);
 	goes_on();
 }
-
-RULES = {
-	TEST(replay__one_by_one_does_nothing),
-	TEST(replay__shuffled_does_nothing),
-	TEST(replay__beside_traffic_loses_nothing),
-	TEST(replay__after_the_memory_went_ends_nothing),
-	TEST(replay__by_who_lost_the_answer_ends_with_its_reason),
-	TEST(replay__to_the_next_connection_finds_nothing),
-};

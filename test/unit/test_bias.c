@@ -78,8 +78,7 @@ take_long(void *arg)
 	return NULL;
 }
 
-static void
-lock__without_a_barrier_nobody_owns(void **state)
+UNIT_RULE(lock__without_a_barrier_nobody_owns)
 {
 	roce_engine_use_barrier(NULL);
 	take(LONG);
@@ -91,8 +90,7 @@ lock__without_a_barrier_nobody_owns(void **state)
 }
 
 /* The first time only says who it is. */
-static void
-lock__is_biased_to_a_thread_that_takes_it_again_and_again(void **state)
+UNIT_RULE(lock__is_biased_to_a_thread_that_takes_it_again_and_again)
 {
 	take(ROCE_BIAS_THRESHOLD);
 	assert_int_equal(lock.bias.owner, 0);
@@ -101,8 +99,7 @@ lock__is_biased_to_a_thread_that_takes_it_again_and_again(void **state)
 	assert_int_equal(barriers, 0);
 }
 
-static void
-lock__of_the_owner_leaves_the_spinlock_alone(void **state)
+UNIT_RULE(lock__of_the_owner_leaves_the_spinlock_alone)
 {
 	own();
 	roce_lock(&lock);
@@ -117,8 +114,7 @@ lock__of_the_owner_leaves_the_spinlock_alone(void **state)
 	assert_int_equal(barriers, 0);
 }
 
-static void
-lock__of_another_takes_it_away_by_one_barrier(void **state)
+UNIT_RULE(lock__of_another_takes_it_away_by_one_barrier)
 {
 	own();
 	elsewhere(take_once);
@@ -128,8 +124,7 @@ lock__of_another_takes_it_away_by_one_barrier(void **state)
 	assert_int_equal(barriers, 1);
 }
 
-static void
-lock__is_the_spinlock_after_it_was_taken_away(void **state)
+UNIT_RULE(lock__is_the_spinlock_after_it_was_taken_away)
 {
 	own();
 	elsewhere(take_once);
@@ -140,8 +135,7 @@ lock__is_the_spinlock_after_it_was_taken_away(void **state)
 	assert_false(rte_spinlock_is_locked(&lock.spin));
 }
 
-static void
-lock__is_biased_again_after_twice_as_many(void **state)
+UNIT_RULE(lock__is_biased_again_after_twice_as_many)
 {
 	own();
 	elsewhere(take_once);
@@ -155,8 +149,7 @@ lock__is_biased_again_after_twice_as_many(void **state)
 	assert_int_equal(barriers, 2);
 }
 
-static void
-lock__has_no_threshold_above_the_most(void **state)
+UNIT_RULE(lock__has_no_threshold_above_the_most)
 {
 	lock.bias.threshold = ROCE_BIAS_THRESHOLD_MAX - 1;
 	own();
@@ -167,8 +160,7 @@ lock__has_no_threshold_above_the_most(void **state)
 	assert_int_equal(lock.bias.threshold, ROCE_BIAS_THRESHOLD_MAX);
 }
 
-static void
-lock__of_two_in_turns_is_biased_to_nobody(void **state)
+UNIT_RULE(lock__of_two_in_turns_is_biased_to_nobody)
 {
 	for (unsigned int i = 0; i < 4; i++) {
 		take(ROCE_BIAS_THRESHOLD);
@@ -182,8 +174,7 @@ lock__of_two_in_turns_is_biased_to_nobody(void **state)
  * A preempted former owner may still write its slot when it goes on. So the next owner has the other one:
  * a thread that sets everything up and never comes back is in nobody's way.
  */
-static void
-lock__is_biased_to_the_next_beside_its_former_owner(void **state)
+UNIT_RULE(lock__is_biased_to_the_next_beside_its_former_owner)
 {
 	own();
 	elsewhere(take_long);
@@ -200,8 +191,7 @@ lock__is_biased_to_the_next_beside_its_former_owner(void **state)
 }
 
 /* Both slots are those of threads that have not come back: there is none for a third. */
-static void
-lock__is_biased_to_nobody_without_a_slot(void **state)
+UNIT_RULE(lock__is_biased_to_nobody_without_a_slot)
 {
 	lock.bias.former[0] = roce_bias_self() + 64;
 	lock.bias.former[1] = roce_bias_self() + 128;
@@ -241,8 +231,7 @@ tries_elsewhere(void)
 }
 
 /* The owner may wait for whoever tries (ethdev/port_events.h): that one must come back. */
-static void
-trylock__does_not_wait_for_the_owner(void **state)
+UNIT_RULE(trylock__does_not_wait_for_the_owner)
 {
 	own();
 	roce_lock(&lock);
@@ -254,8 +243,7 @@ trylock__does_not_wait_for_the_owner(void **state)
 }
 
 /* It came in while somebody who tried had the spinlock already. */
-static void
-revoke__leaves_who_is_inside_to_the_next(void **state)
+UNIT_RULE(revoke__leaves_who_is_inside_to_the_next)
 {
 	struct roce_bias *bias = &lock.bias;
 
@@ -272,8 +260,7 @@ revoke__leaves_who_is_inside_to_the_next(void **state)
 	assert_int_equal(barriers, 1);
 }
 
-static void
-trylock__of_the_holder_is_refused(void **state)
+UNIT_RULE(trylock__of_the_holder_is_refused)
 {
 	roce_lock(&lock);
 	assert_false(roce_trylock(&lock));
@@ -296,8 +283,7 @@ take_and_tell(void *arg)
 	return NULL;
 }
 
-static void
-lock__waits_for_the_owner(void **state)
+UNIT_RULE(lock__waits_for_the_owner)
 {
 	pthread_t thread;
 
@@ -385,8 +371,7 @@ end_poll(void)
 	fx_end_close(&nest);
 }
 
-static void
-trylock__in_a_poll_is_refused_by_the_spinlock(void **state)
+UNIT_RULE(trylock__in_a_poll_is_refused_by_the_spinlock)
 {
 	begin_poll(0);
 	assert_int_equal(nest.engine->lock.entered, 0);
@@ -394,8 +379,7 @@ trylock__in_a_poll_is_refused_by_the_spinlock(void **state)
 	end_poll();
 }
 
-static void
-trylock__in_a_poll_is_refused_to_the_owner(void **state)
+UNIT_RULE(trylock__in_a_poll_is_refused_to_the_owner)
 {
 	begin_poll(ROCE_BIAS_THRESHOLD + 1);
 	assert_int_not_equal(nest.engine->lock.entered, 0);
@@ -404,8 +388,7 @@ trylock__in_a_poll_is_refused_to_the_owner(void **state)
 }
 
 /* Taken away by one who only tried, and has let go again. */
-static void
-trylock__in_a_poll_is_refused_to_the_former_owner(void **state)
+UNIT_RULE(trylock__in_a_poll_is_refused_to_the_former_owner)
 {
 	begin_poll(ROCE_BIAS_THRESHOLD + 1);
 	elsewhere(revoke_engine);
@@ -415,8 +398,7 @@ trylock__in_a_poll_is_refused_to_the_former_owner(void **state)
 }
 
 /* Taken away by one who waits until it is outside, and has the spinlock until then. */
-static void
-trylock__in_a_poll_is_refused_before_who_waits(void **state)
+UNIT_RULE(trylock__in_a_poll_is_refused_before_who_waits)
 {
 	pthread_t thread;
 
@@ -442,8 +424,7 @@ poll_once(struct fx_end *end, unsigned int frames)
 }
 
 /* It rings only what does not ring yet, and every post is sent. */
-static void
-ring__of_who_owns_the_engine(void **state)
+UNIT_RULE(ring__of_who_owns_the_engine)
 {
 	struct fx_end end;
 	struct fx_peer peer;
@@ -462,25 +443,3 @@ ring__of_who_owns_the_engine(void **state)
 	}
 	fx_end_close(&end);
 }
-
-RULES = {
-	TEST(lock__without_a_barrier_nobody_owns),
-	TEST(lock__is_biased_to_a_thread_that_takes_it_again_and_again),
-	TEST(lock__of_the_owner_leaves_the_spinlock_alone),
-	TEST(lock__of_another_takes_it_away_by_one_barrier),
-	TEST(lock__is_the_spinlock_after_it_was_taken_away),
-	TEST(lock__is_biased_again_after_twice_as_many),
-	TEST(lock__has_no_threshold_above_the_most),
-	TEST(lock__of_two_in_turns_is_biased_to_nobody),
-	TEST(lock__is_biased_to_the_next_beside_its_former_owner),
-	TEST(lock__is_biased_to_nobody_without_a_slot),
-	TEST(trylock__does_not_wait_for_the_owner),
-	TEST(revoke__leaves_who_is_inside_to_the_next),
-	TEST(trylock__of_the_holder_is_refused),
-	TEST(lock__waits_for_the_owner),
-	TEST(trylock__in_a_poll_is_refused_by_the_spinlock),
-	TEST(trylock__in_a_poll_is_refused_to_the_owner),
-	TEST(trylock__in_a_poll_is_refused_to_the_former_owner),
-	TEST(trylock__in_a_poll_is_refused_before_who_waits),
-	TEST(ring__of_who_owns_the_engine),
-};

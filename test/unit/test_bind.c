@@ -19,8 +19,7 @@ one_frame(void)
 }
 
 /* With nothing before it: no frame, no wait, the event at once. */
-static void
-bind__alone_is_done_at_once(void **state)
+UNIT_RULE(bind__alone_is_done_at_once)
 {
 	uint32_t key = post_part(7, 0, 64);
 
@@ -35,8 +34,7 @@ bind__alone_is_done_at_once(void **state)
 }
 
 /* Without the signalled flag only a failure makes an event. */
-static void
-bind__unsignalled_tells_failures_only(void **state)
+UNIT_RULE(bind__unsignalled_tells_failures_only)
 {
 	struct roce_mw_bind bind = part(0, 64, PEER_READS);
 
@@ -51,8 +49,7 @@ bind__unsignalled_tells_failures_only(void **state)
 }
 
 /* It takes a place in the queue like any request, and gives it back. */
-static void
-bind__counts_as_a_request(void **state)
+UNIT_RULE(bind__counts_as_a_request)
 {
 	for (uint32_t i = 0; i < 256; i++)
 		post_part(i, i, 64);
@@ -70,8 +67,7 @@ bind__counts_as_a_request(void **state)
 }
 
 /* A queue pair with nothing but binds does not keep the others waiting: no more in a poll than it may send frames. */
-static void
-bind__shares_the_poll(void **state)
+UNIT_RULE(bind__shares_the_poll)
 {
 	struct roce_qp *other = fx_qp(&end, NULL);
 	const struct roce_qp_connect connect = fx_connect(&end, fx_ip(98), 0x778);
@@ -89,8 +85,7 @@ bind__shares_the_poll(void **state)
 }
 
 /* Executed when everything before it was sent, and before anything behind it is: frame by frame. */
-static void
-bind__stands_between_the_messages(void **state)
+UNIT_RULE(bind__stands_between_the_messages)
 {
 	struct fx_sent sent;
 	uint32_t key;
@@ -110,8 +105,7 @@ bind__stands_between_the_messages(void **state)
 }
 
 /* What comes in front of a bind asks for its acknowledgement: nothing else may ever do. */
-static void
-bind__is_preceded_by_an_ack_request(void **state)
+UNIT_RULE(bind__is_preceded_by_an_ack_request)
 {
 	const struct fx_sent *sent;
 
@@ -131,8 +125,7 @@ bind__is_preceded_by_an_ack_request(void **state)
 }
 
 /* Events come in the order of the posts, each no earlier than what it depends on. */
-static void
-bind__completes_in_its_turn(void **state)
+UNIT_RULE(bind__completes_in_its_turn)
 {
 	post_part(1, 0, 64);
 	post_send(2, 8);
@@ -158,8 +151,7 @@ bind__completes_in_its_turn(void **state)
 }
 
 /* With a fence, not before everything in front of it has completed; and what is behind it waits, too. */
-static void
-bind__fenced_waits_for_the_acknowledgements(void **state)
+UNIT_RULE(bind__fenced_waits_for_the_acknowledgements)
 {
 	struct roce_mw_bind bind = part(0, 64, PEER_READS);
 
@@ -180,8 +172,7 @@ bind__fenced_waits_for_the_acknowledgements(void **state)
 }
 
 /* A fence with nothing in front of it holds nothing up. */
-static void
-bind__fenced_alone_is_done_at_once(void **state)
+UNIT_RULE(bind__fenced_alone_is_done_at_once)
 {
 	struct roce_mw_bind bind = part(0, 64, PEER_READS);
 
@@ -195,8 +186,7 @@ bind__fenced_alone_is_done_at_once(void **state)
  * Back to every place, by NAK and by timeout: messages are sent again, binds are not executed again. Another queue
  * pair has bound the window in between, so that an execution would show.
  */
-static void
-rewind__passes_over_binds(void **state)
+UNIT_RULE(rewind__passes_over_binds)
 {
 	for (uint32_t to = 0; to < 4; to++) {
 		const struct roce_qp_connect connect = fx_connect(&end, fx_ip(98), 0x778);
@@ -234,8 +224,7 @@ rewind__passes_over_binds(void **state)
 	}
 }
 
-static void
-rewind__by_timeout_passes_over_binds(void **state)
+UNIT_RULE(rewind__by_timeout_passes_over_binds)
 {
 	uint32_t first, second;
 	unsigned int n;
@@ -254,8 +243,7 @@ rewind__by_timeout_passes_over_binds(void **state)
 }
 
 /* The acknowledgement of an old copy, while the requester that went back is still behind it. */
-static void
-rewind__forward_passes_over_binds(void **state)
+UNIT_RULE(rewind__forward_passes_over_binds)
 {
 	post_send(1, 8);
 	post_part(2, 0, 64);
@@ -274,8 +262,7 @@ rewind__forward_passes_over_binds(void **state)
 }
 
 /* A bind needs no receive at the peer: after going back over binds, as many messages go as there are credits. */
-static void
-rewind__binds_use_no_credits(void **state)
+UNIT_RULE(rewind__binds_use_no_credits)
 {
 	for (uint8_t credits = 1; credits < 4; credits++) {
 		unsigned int n;
@@ -301,8 +288,7 @@ rewind__binds_use_no_credits(void **state)
 }
 
 /* Not executed: it changes nothing. Executed, and then something in front of it failed: bound to nothing. */
-static void
-flush__leaves_nothing_to_peers(void **state)
+UNIT_RULE(flush__leaves_nothing_to_peers)
 {
 	struct roce_mw_bind fenced = part(0, 64, PEER_READS);
 	uint32_t before, executed;
@@ -337,8 +323,7 @@ flush__leaves_nothing_to_peers(void **state)
 }
 
 /* What another queue pair bound since is not the business of the one that fails. */
-static void
-flush__leaves_later_binds_of_others(void **state)
+UNIT_RULE(flush__leaves_later_binds_of_others)
 {
 	const struct roce_qp_connect connect = fx_connect(&end, fx_ip(98), 0x778);
 	struct roce_qp *other = fx_qp(&end, NULL);
@@ -359,8 +344,7 @@ flush__leaves_later_binds_of_others(void **state)
 }
 
 /* Posted to a broken queue pair: accepted, flushed, without effect. */
-static void
-flush__of_what_is_posted_late(void **state)
+UNIT_RULE(flush__of_what_is_posted_late)
 {
 	break_qp();
 	for (uint64_t i = 0; i < 600; i++) {
@@ -374,8 +358,7 @@ flush__of_what_is_posted_late(void **state)
 	assert_int_equal(bound_key(), 0);
 }
 
-static void
-reset__drops_binds_and_starts_over(void **state)
+UNIT_RULE(reset__drops_binds_and_starts_over)
 {
 	const struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
 	struct roce_mw_bind bind = part(0, 64, PEER_READS);
@@ -398,8 +381,7 @@ reset__drops_binds_and_starts_over(void **state)
 }
 
 /* The region ended between post and execution: when everything before is acknowledged the connection breaks. */
-static void
-fail__when_the_region_is_gone(void **state)
+UNIT_RULE(fail__when_the_region_is_gone)
 {
 	const uint8_t flags[] = { 0, ROCE_WR_FENCE };
 	uint32_t before;
@@ -441,8 +423,7 @@ fail__when_the_region_is_gone(void **state)
 }
 
 /* A rewind while it waits to fail changes nothing. */
-static void
-fail__survives_a_rewind(void **state)
+UNIT_RULE(fail__survives_a_rewind)
 {
 	struct roce_mw_bind bind;
 	struct roce_mr *mr = fx_mr(end.pd, 0x1000, 64, ALL_ACCESS);
@@ -460,8 +441,7 @@ fail__survives_a_rewind(void **state)
 	expect_bind_event(2, IBV_WC_MW_BIND_ERR);
 }
 
-static void
-fail__when_the_window_is_gone(void **state)
+UNIT_RULE(fail__when_the_window_is_gone)
 {
 	post_send(1, 8);
 	post_part(2, 0, 64);
@@ -477,8 +457,7 @@ fail__when_the_window_is_gone(void **state)
 }
 
 /* A graceful end waits for binds as for everything else. */
-static void
-drain__waits_for_binds(void **state)
+UNIT_RULE(drain__waits_for_binds)
 {
 	struct roce_mw_bind bind = part(0, 64, PEER_READS);
 
@@ -494,27 +473,3 @@ drain__waits_for_binds(void **state)
 	fx_expect_async(&end, 1, ROCE_ENGINE_ASYNC_QP_DRAINED);
 	assert_true(lives(bind.key));
 }
-
-RULES = {
-	TEST(bind__alone_is_done_at_once),
-	TEST(bind__unsignalled_tells_failures_only),
-	TEST(bind__counts_as_a_request),
-	TEST(bind__shares_the_poll),
-	TEST(bind__stands_between_the_messages),
-	TEST(bind__is_preceded_by_an_ack_request),
-	TEST(bind__completes_in_its_turn),
-	TEST(bind__fenced_waits_for_the_acknowledgements),
-	TEST(bind__fenced_alone_is_done_at_once),
-	TEST(rewind__passes_over_binds),
-	TEST(rewind__by_timeout_passes_over_binds),
-	TEST(rewind__forward_passes_over_binds),
-	TEST(rewind__binds_use_no_credits),
-	TEST(flush__leaves_nothing_to_peers),
-	TEST(flush__leaves_later_binds_of_others),
-	TEST(flush__of_what_is_posted_late),
-	TEST(reset__drops_binds_and_starts_over),
-	TEST(fail__when_the_region_is_gone),
-	TEST(fail__survives_a_rewind),
-	TEST(fail__when_the_window_is_gone),
-	TEST(drain__waits_for_binds),
-};

@@ -155,8 +155,7 @@ live_world(uint64_t seed)
 	}
 }
 
-static void
-bind__holds_its_place_under_loss(void **state)
+UNIT_RULE(bind__holds_its_place_under_loss)
 {
 	for (uint64_t seed = 1; seed <= WORLDS; seed++) {
 		live_world(seed);
@@ -164,7 +163,3 @@ bind__holds_its_place_under_loss(void **state)
 		qp = fx_played_qp(&end, &peer);
 	}
 }
-
-RULES = {
-	TEST(bind__holds_its_place_under_loss),
-};

@@ -6,8 +6,7 @@
 
 #define TALK 8 /* messages of a conversation that may be lost: 2^8 worlds */
 
-static void
-create__judges_its_configuration(void **state)
+UNIT_RULE(create__judges_its_configuration)
 {
 	const struct roce_cm_config good = world_config(active);
 	struct roce_cm_config bad;
@@ -30,8 +29,7 @@ create__judges_its_configuration(void **state)
 	assert_null(cm);
 }
 
-static void
-create__gives_everything_back_when_it_fails(void **state)
+UNIT_RULE(create__gives_everything_back_when_it_fails)
 {
 	struct roce_cm_config config = world_config(active);
 	long before = world->allocated;
@@ -54,8 +52,7 @@ create__gives_everything_back_when_it_fails(void **state)
 	assert_int_equal(world->allocated, before);
 }
 
-static void
-connect__fails_without_memory(void **state)
+UNIT_RULE(connect__fails_without_memory)
 {
 	struct roce_cm_connect connect = { .dst = passive->ip, .local = offer(active, NULL) };
 	struct roce_cm_conn *conn = NULL;
@@ -72,8 +69,7 @@ connect__fails_without_memory(void **state)
 }
 
 /* Ids differ, are not 0, come back late, and another seed gives others. */
-static void
-ids__are_not_used_again_soon(void **state)
+UNIT_RULE(ids__are_not_used_again_soon)
 {
 	enum {
 		ROUNDS = 4000
@@ -99,8 +95,7 @@ ids__are_not_used_again_soon(void **state)
 	}
 }
 
-static void
-seed__makes_a_run_reproducible(void **state)
+UNIT_RULE(seed__makes_a_run_reproducible)
 {
 	uint8_t frame[2][512];
 
@@ -114,8 +109,7 @@ seed__makes_a_run_reproducible(void **state)
 }
 
 /* The RTU is lost and data comes: the passive end is up at once, and hears of it once. */
-static void
-qp_event__makes_up_for_a_lost_rtu(void **state)
+UNIT_RULE(qp_event__makes_up_for_a_lost_rtu)
 {
 	struct roce_cm_conn *a, *b;
 
@@ -137,8 +131,7 @@ qp_event__makes_up_for_a_lost_rtu(void **state)
 }
 
 /* The queue pair broke: its owner hears that the connection ends and no more, and the peer must hear of it. */
-static void
-qp_event__of_a_broken_one_disconnects(void **state)
+UNIT_RULE(qp_event__of_a_broken_one_disconnects)
 {
 	struct roce_cm_conn *a, *b;
 
@@ -150,8 +143,7 @@ qp_event__of_a_broken_one_disconnects(void **state)
 	world_over(a, b);
 }
 
-static void
-qp_event__of_a_broken_one_refuses_what_is_not_up(void **state)
+UNIT_RULE(qp_event__of_a_broken_one_refuses_what_is_not_up)
 {
 	struct roce_cm_conn *b;
 
@@ -167,8 +159,7 @@ qp_event__of_a_broken_one_refuses_what_is_not_up(void **state)
 	world_over(b, NULL);
 }
 
-static void
-count__by_state(void **state)
+UNIT_RULE(count__by_state)
 {
 	struct roce_cm_conn *a, *b;
 	uint32_t few[2] = { 7, 7 };
@@ -229,8 +220,7 @@ assert_clean(const char *by_active, const char *by_passive, const char *what)
 				a, p);
 }
 
-static void
-worlds__of_every_loss_end_well(void **state)
+UNIT_RULE(worlds__of_every_loss_end_well)
 {
 	long base;
 
@@ -251,8 +241,7 @@ worlds__of_every_loss_end_well(void **state)
 }
 
 /* The consumer says no. It is asked once, or again when its no was lost for longer than we keep it. */
-static void
-worlds__of_a_rejecting_consumer_end_well(void **state)
+UNIT_RULE(worlds__of_a_rejecting_consumer_end_well)
 {
 	world_listen(passive, 1);
 	for (unsigned int lose = 0; lose < 1u << TALK; lose++) {
@@ -271,8 +260,7 @@ worlds__of_a_rejecting_consumer_end_well(void **state)
 	}
 }
 
-static void
-worlds__without_a_listener_end_well(void **state)
+UNIT_RULE(worlds__without_a_listener_end_well)
 {
 	for (unsigned int lose = 0; lose < 1u << TALK; lose++) {
 		world_reset();
@@ -286,8 +274,7 @@ worlds__without_a_listener_end_well(void **state)
 }
 
 /* A consumer that thinks for a second: nothing is asked twice, and in the end it is up. */
-static void
-worlds__of_a_slow_consumer_end_well(void **state)
+UNIT_RULE(worlds__of_a_slow_consumer_end_well)
 {
 	world_listen(passive, 1);
 	for (unsigned int lose = 0; lose < 1u << TALK; lose++) {
@@ -314,8 +301,7 @@ worlds__of_a_slow_consumer_end_well(void **state)
 }
 
 /* The client gives up at any moment: whoever was told of a connection is told of its end. */
-static void
-worlds__of_an_impatient_client_end_well(void **state)
+UNIT_RULE(worlds__of_an_impatient_client_end_well)
 {
 	static const uint64_t patience_us[] = { 5, 15, 25, 35, 150000, 250000, 700000 };
 
@@ -346,8 +332,7 @@ worlds__of_an_impatient_client_end_well(void **state)
 
 /* ---- many ---- */
 
-static void
-many__connections_at_once(void **state)
+UNIT_RULE(many__connections_at_once)
 {
 	enum {
 		MANY = 1000
@@ -383,21 +368,3 @@ many__connections_at_once(void **state)
 	assert_int_equal(connections(passive), 0);
 	assert_int_equal(world->allocated, base);
 }
-
-RULES = {
-	TEST(create__judges_its_configuration),
-	TEST(create__gives_everything_back_when_it_fails),
-	TEST(connect__fails_without_memory),
-	TEST(ids__are_not_used_again_soon),
-	TEST(seed__makes_a_run_reproducible),
-	TEST(qp_event__makes_up_for_a_lost_rtu),
-	TEST(qp_event__of_a_broken_one_disconnects),
-	TEST(qp_event__of_a_broken_one_refuses_what_is_not_up),
-	TEST(count__by_state),
-	TEST(worlds__of_every_loss_end_well),
-	TEST(worlds__of_a_rejecting_consumer_end_well),
-	TEST(worlds__without_a_listener_end_well),
-	TEST(worlds__of_a_slow_consumer_end_well),
-	TEST(worlds__of_an_impatient_client_end_well),
-	TEST(many__connections_at_once),
-};

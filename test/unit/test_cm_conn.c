@@ -2,8 +2,7 @@
 
 #include "cm_talk.h"
 
-static void
-connect__tells_each_what_the_other_offers(void **state)
+UNIT_RULE(connect__tells_each_what_the_other_offers)
 {
 	struct roce_cm_conn *a, *b;
 	const struct told *request = &passive->told[0];
@@ -31,8 +30,7 @@ connect__tells_each_what_the_other_offers(void **state)
 	world_over(a, b);
 }
 
-static void
-connect__judges_its_arguments(void **state)
+UNIT_RULE(connect__judges_its_arguments)
 {
 	const struct roce_cm_connect good = { .dst = passive->ip,
 		.service_id = SERVICE,
@@ -65,8 +63,7 @@ connect__judges_its_arguments(void **state)
 	assert_int_equal(connections(active), 0);
 }
 
-static void
-connect__tells_nothing_from_inside(void **state)
+UNIT_RULE(connect__tells_nothing_from_inside)
 {
 	struct roce_cm_conn *conn;
 
@@ -81,8 +78,7 @@ connect__tells_nothing_from_inside(void **state)
 }
 
 /* Asked again every 100 ms for three seconds, and at once when the neighbour answers. */
-static void
-resolve__waits_for_the_neighbour(void **state)
+UNIT_RULE(resolve__waits_for_the_neighbour)
 {
 	struct roce_cm_conn *conn;
 	uint64_t begin = world->now;
@@ -112,8 +108,7 @@ resolve__waits_for_the_neighbour(void **state)
 	world_over(conn, passive->told[0].conn);
 }
 
-static void
-resolve__ends_with_the_patience_of_the_consumer(void **state)
+UNIT_RULE(resolve__ends_with_the_patience_of_the_consumer)
 {
 	uint64_t begin = world->now;
 
@@ -127,8 +122,7 @@ resolve__ends_with_the_patience_of_the_consumer(void **state)
 }
 
 /* For a queue pair that is connected without messages: the way, and nothing else. */
-static void
-find_path__tells_the_path_and_sends_nothing(void **state)
+UNIT_RULE(find_path__tells_the_path_and_sends_nothing)
 {
 	const struct roce_ip dst = passive->ip;
 	struct roce_cm_conn *conn;
@@ -146,8 +140,7 @@ find_path__tells_the_path_and_sends_nothing(void **state)
 }
 
 /* It waits as a request does, may be given up meanwhile, and released from inside. */
-static void
-find_path__ends_like_a_request(void **state)
+UNIT_RULE(find_path__ends_like_a_request)
 {
 	const struct roce_ip dst = passive->ip;
 	struct roce_cm_conn *conn;
@@ -182,8 +175,7 @@ find_path__ends_like_a_request(void **state)
 }
 
 /* The owner of the active end may refuse the reply; the peer hears a REJ. */
-static void
-reply__can_be_refused(void **state)
+UNIT_RULE(reply__can_be_refused)
 {
 	struct roce_cm_conn *conn;
 
@@ -197,8 +189,7 @@ reply__can_be_refused(void **state)
 	world_over(conn, NULL);
 }
 
-static void
-accept__judges_its_arguments(void **state)
+UNIT_RULE(accept__judges_its_arguments)
 {
 	struct roce_cm_param param = offer(passive, NULL);
 	struct roce_cm_conn *a, *b;
@@ -227,8 +218,7 @@ accept__judges_its_arguments(void **state)
 }
 
 /* The client died while its request waited: accept says so, and reject still cleans up. */
-static void
-accept__is_too_late_when_the_peer_gave_up(void **state)
+UNIT_RULE(accept__is_too_late_when_the_peer_gave_up)
 {
 	struct roce_cm_param param = offer(passive, NULL);
 	struct roce_cm_conn *b[2];
@@ -250,8 +240,7 @@ accept__is_too_late_when_the_peer_gave_up(void **state)
 	world_all_over();
 }
 
-static void
-reject__is_told_with_its_private_data(void **state)
+UNIT_RULE(reject__is_told_with_its_private_data)
 {
 	passive->policy = POLICY_REJECT;
 	world_listen(passive, 1);
@@ -266,8 +255,7 @@ reject__is_told_with_its_private_data(void **state)
 }
 
 /* A slow consumer: the request is repeated, the peer is told to wait, and there is one connection. */
-static void
-accept__may_come_late(void **state)
+UNIT_RULE(accept__may_come_late)
 {
 	struct roce_cm_param param = offer(passive, "late");
 	struct roce_cm_conn *a, *b;
@@ -285,8 +273,7 @@ accept__may_come_late(void **state)
 	world_over(a, b);
 }
 
-static void
-disconnect__is_told_to_both(void **state)
+UNIT_RULE(disconnect__is_told_to_both)
 {
 	for (unsigned int who = 0; who < 2; who++) {
 		struct roce_cm_conn *conn[2];
@@ -303,8 +290,7 @@ disconnect__is_told_to_both(void **state)
 	}
 }
 
-static void
-disconnect__may_come_from_both_at_once(void **state)
+UNIT_RULE(disconnect__may_come_from_both_at_once)
 {
 	struct roce_cm_conn *conn[2];
 
@@ -352,8 +338,7 @@ release_at(unsigned int who, unsigned int sent, enum policy policy, int resolve_
 	world_all_over();
 }
 
-static void
-release__is_possible_in_every_state(void **state)
+UNIT_RULE(release__is_possible_in_every_state)
 {
 	release_at(0, 0, POLICY_ACCEPT, -EAGAIN); /* RESOLVING, not asked yet */
 	release_at(0, 1, POLICY_HOLD, 0);         /* REQ_SENT, REQ_RCVD at the peer */
@@ -365,8 +350,7 @@ release__is_possible_in_every_state(void **state)
 }
 
 /* Also from where nobody waits for it: while it ends, and when it has ended. */
-static void
-release__is_possible_after_the_end(void **state)
+UNIT_RULE(release__is_possible_after_the_end)
 {
 	static const uint64_t after_ms[] = { 0, 1, 60, 5000 };
 
@@ -380,8 +364,7 @@ release__is_possible_after_the_end(void **state)
 	}
 }
 
-static void
-release__ends_a_connection_like_a_disconnect(void **state)
+UNIT_RULE(release__ends_a_connection_like_a_disconnect)
 {
 	for (unsigned int who = 0; who < 2; who++) {
 		struct roce_cm_conn *conn[2];
@@ -417,8 +400,7 @@ reenter(struct end *end, const struct roce_cm_event *event)
 	}
 }
 
-static void
-notify__may_call_everything(void **state)
+UNIT_RULE(notify__may_call_everything)
 {
 	world_listen(passive, 1);
 	active->also = reenter;
@@ -448,24 +430,3 @@ notify__may_call_everything(void **state)
 	expect_told("PD", "QED");
 	world_all_over();
 }
-
-RULES = {
-	TEST(connect__tells_each_what_the_other_offers),
-	TEST(connect__judges_its_arguments),
-	TEST(connect__tells_nothing_from_inside),
-	TEST(resolve__waits_for_the_neighbour),
-	TEST(resolve__ends_with_the_patience_of_the_consumer),
-	TEST(find_path__tells_the_path_and_sends_nothing),
-	TEST(find_path__ends_like_a_request),
-	TEST(reply__can_be_refused),
-	TEST(accept__judges_its_arguments),
-	TEST(accept__is_too_late_when_the_peer_gave_up),
-	TEST(reject__is_told_with_its_private_data),
-	TEST(accept__may_come_late),
-	TEST(disconnect__is_told_to_both),
-	TEST(disconnect__may_come_from_both_at_once),
-	TEST(release__is_possible_in_every_state),
-	TEST(release__is_possible_after_the_end),
-	TEST(release__ends_a_connection_like_a_disconnect),
-	TEST(notify__may_call_everything),
-};

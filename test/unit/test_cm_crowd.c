@@ -35,8 +35,7 @@ cut_short(const struct end *end)
 }
 
 /* 32000 a second and more: without room for the new, each second connection would be refused. */
-static void
-crowd__does_not_keep_new_connections_out(void **state)
+UNIT_RULE(crowd__does_not_keep_new_connections_out)
 {
 	world_listen(passive, AT_ONCE);
 	for (unsigned int i = 0; i < 200; i++)
@@ -53,8 +52,7 @@ crowd__does_not_keep_new_connections_out(void **state)
 }
 
 /* As long as there are places, each has its time. */
-static void
-crowd__cuts_nothing_while_there_is_room(void **state)
+UNIT_RULE(crowd__cuts_nothing_while_there_is_room)
 {
 	world_listen(passive, AT_ONCE);
 	for (unsigned int i = 0; i < 900 / AT_ONCE; i++)
@@ -66,8 +64,7 @@ crowd__cuts_nothing_while_there_is_room(void **state)
 }
 
 /* The living are not touched, nor one that is over but not released: its owner still has the pointer. */
-static void
-crowd__leaves_alone_what_somebody_has(void **state)
+UNIT_RULE(crowd__leaves_alone_what_somebody_has)
 {
 	struct roce_cm_conn *up, *held;
 
@@ -89,8 +86,7 @@ crowd__leaves_alone_what_somebody_has(void **state)
 }
 
 /* A peer that missed our DREQ is answered all the same: from no state. */
-static void
-crowd__answers_for_those_it_forgot(void **state)
+UNIT_RULE(crowd__answers_for_those_it_forgot)
 {
 	struct roce_cm_conn *first;
 	uint64_t answered;
@@ -118,8 +114,7 @@ crowd__answers_for_those_it_forgot(void **state)
 }
 
 /* Nearly all places are taken, and frames leave one by one: what is over still says its last word first. */
-static void
-crowd__lets_everybody_finish_speaking(void **state)
+UNIT_RULE(crowd__lets_everybody_finish_speaking)
 {
 	static struct roce_cm_conn *living[960];
 
@@ -141,11 +136,3 @@ crowd__lets_everybody_finish_speaking(void **state)
 	passive->events = 0;
 	world_settle();
 }
-
-RULES = {
-	TEST(crowd__does_not_keep_new_connections_out),
-	TEST(crowd__cuts_nothing_while_there_is_room),
-	TEST(crowd__leaves_alone_what_somebody_has),
-	TEST(crowd__answers_for_those_it_forgot),
-	TEST(crowd__lets_everybody_finish_speaking),
-};

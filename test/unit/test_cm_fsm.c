@@ -73,8 +73,7 @@ static const char printed[] = "resolving    timer     resolve       -\n"
 			      "closed       REP       refuse_reply  -\n"
 			      "closed       DREQ      answer_dreq   -\n";
 
-static void
-table__is_this(void **state)
+UNIT_RULE(table__is_this)
 {
 	static char text[sizeof(printed) + 256];
 	size_t used = 0;
@@ -105,8 +104,7 @@ does(unsigned int state, unsigned int input)
 }
 
 /* From the two states in which connections are born, every state can be reached, and from each one CLOSED. */
-static void
-table__has_no_island_and_no_trap(void **state)
+UNIT_RULE(table__has_no_island_and_no_trap)
 {
 	bool reached[ROCE_CM_STATES] = {
 		[ROCE_CM_STATE_RESOLVING] = true, [ROCE_CM_STATE_REQ_RCVD] = true
@@ -130,8 +128,7 @@ table__has_no_island_and_no_trap(void **state)
 	}
 }
 
-static void
-table__lets_the_owner_end_every_live_state(void **state)
+UNIT_RULE(table__lets_the_owner_end_every_live_state)
 {
 	unsigned int s;
 
@@ -142,8 +139,7 @@ table__lets_the_owner_end_every_live_state(void **state)
 }
 
 /* Whoever waits for the peer has a clock; only the consumer's own answer may take for ever. */
-static void
-table__waits_for_nobody_for_ever(void **state)
+UNIT_RULE(table__waits_for_nobody_for_ever)
 {
 	for (unsigned int s = 1; s < ROCE_CM_STATES; s++) {
 		bool patient = s == ROCE_CM_STATE_REP_RCVD || s == ROCE_CM_STATE_REQ_RCVD ||
@@ -156,15 +152,13 @@ table__waits_for_nobody_for_ever(void **state)
 }
 
 /* A DREQ is always answered once a REP may have told the peer who we are. */
-static void
-table__answers_every_dreq(void **state)
+UNIT_RULE(table__answers_every_dreq)
 {
 	for (unsigned int s = ROCE_CM_STATE_REP_SENT; s < ROCE_CM_STATES; s++)
 		assert_true(does(s, ROCE_CM_IN_DREQ));
 }
 
-static void
-repeat__doubles_up_to_the_response_time(void **state)
+UNIT_RULE(repeat__doubles_up_to_the_response_time)
 {
 	static const uint64_t want[] = { 200000, 400000, 800000, 1600000, 3200000, 4294967,
 		4294967 };
@@ -199,8 +193,7 @@ watch(uint64_t at[32])
 }
 
 /* Sixteen REQs and one REJ to say that it is over. */
-static void
-request__is_repeated_and_given_up(void **state)
+UNIT_RULE(request__is_repeated_and_given_up)
 {
 	uint64_t at[32] = { 0 };
 	unsigned int n;
@@ -219,8 +212,7 @@ request__is_repeated_and_given_up(void **state)
 	assert_int_equal(connections(active), 0);
 }
 
-static void
-request__ends_with_the_patience_of_the_consumer(void **state)
+UNIT_RULE(request__ends_with_the_patience_of_the_consumer)
 {
 	uint64_t begin = world->now;
 
@@ -234,8 +226,7 @@ request__ends_with_the_patience_of_the_consumer(void **state)
 	assert_fields(*roce_cm_stats(active->cm), (tx_req, 3), (tx_rej, 1));
 }
 
-static void
-reply__is_repeated_and_given_up(void **state)
+UNIT_RULE(reply__is_repeated_and_given_up)
 {
 	world_listen(passive, 1);
 	active->release_on_down = true;
@@ -252,8 +243,7 @@ reply__is_repeated_and_given_up(void **state)
 	assert_fields(last_msg(), (attr, ROCE_CM_ATTR_REJ), (ari_len, 8));
 }
 
-static void
-dreq__is_repeated_and_given_up(void **state)
+UNIT_RULE(dreq__is_repeated_and_given_up)
 {
 	struct roce_cm_conn *conn;
 	uint64_t begin;
@@ -277,8 +267,7 @@ dreq__is_repeated_and_given_up(void **state)
 }
 
 /* An MRA makes us wait, once for each REQ and never longer than a minute or so. */
-static void
-prolong__waits_as_the_peer_asks(void **state)
+UNIT_RULE(prolong__waits_as_the_peer_asks)
 {
 	static const struct {
 		uint8_t code;
@@ -308,8 +297,7 @@ prolong__waits_as_the_peer_asks(void **state)
 }
 
 /* Twice the local ACK timeout, between 20 ms and a second. */
-static void
-timewait__has_bounds(void **state)
+UNIT_RULE(timewait__has_bounds)
 {
 	static const struct {
 		uint8_t code;
@@ -342,18 +330,3 @@ timewait__has_bounds(void **state)
 		world_again();
 	}
 }
-
-RULES = {
-	TEST(table__is_this),
-	TEST(table__has_no_island_and_no_trap),
-	TEST(table__lets_the_owner_end_every_live_state),
-	TEST(table__waits_for_nobody_for_ever),
-	TEST(table__answers_every_dreq),
-	TEST(repeat__doubles_up_to_the_response_time),
-	TEST(request__is_repeated_and_given_up),
-	TEST(request__ends_with_the_patience_of_the_consumer),
-	TEST(reply__is_repeated_and_given_up),
-	TEST(dreq__is_repeated_and_given_up),
-	TEST(prolong__waits_as_the_peer_asks),
-	TEST(timewait__has_bounds),
-};

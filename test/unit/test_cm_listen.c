@@ -2,8 +2,7 @@
 
 #include "cm_talk.h"
 
-static void
-listen__has_one_for_each_service(void **state)
+UNIT_RULE(listen__has_one_for_each_service)
 {
 	struct roce_cm_listener *first, *second = NULL;
 
@@ -37,8 +36,7 @@ at_addresses(uint32_t n, const struct roce_ip *first, const struct roce_ip *seco
 }
 
 /* As bound listeners of rdma_cm: one service, several addresses, each request at the listener of its address. */
-static void
-listen__is_at_the_addresses_of_its_context(void **state)
+UNIT_RULE(listen__is_at_the_addresses_of_its_context)
 {
 	const struct roce_ip another = roce_ip_from_v4(RTE_BE32(0xc6336463));
 	const struct roce_ip third = roce_ip_from_v4(RTE_BE32(0xc6336464));
@@ -74,8 +72,7 @@ listen__is_at_the_addresses_of_its_context(void **state)
 	assert_null(no);
 }
 
-static void
-request__is_told_as_it_came(void **state)
+UNIT_RULE(request__is_told_as_it_came)
 {
 	struct roce_cm_msg req = good_request(passive);
 	const struct told *told = &passive->told[0];
@@ -92,8 +89,7 @@ request__is_told_as_it_came(void **state)
 	assert_memory_equal(&told->path.src_mac, &passive->mac, 6);
 }
 
-static void
-request__is_refused_with_the_reason(void **state)
+UNIT_RULE(request__is_refused_with_the_reason)
 {
 	static const struct {
 		uint16_t reason;
@@ -138,8 +134,7 @@ request__is_refused_with_the_reason(void **state)
 			(refused_unsupported, 7));
 }
 
-static void
-backlog__is_a_bound(void **state)
+UNIT_RULE(backlog__is_a_bound)
 {
 	struct roce_cm_msg req = good_request(passive);
 	struct roce_cm_param param = offer(passive, NULL);
@@ -164,8 +159,7 @@ backlog__is_a_bound(void **state)
 	assert_string_equal(told_all(passive), "QQQQ");
 }
 
-static void
-backlog__is_refused_as_well_by_the_consumer(void **state)
+UNIT_RULE(backlog__is_refused_as_well_by_the_consumer)
 {
 	struct roce_cm_msg req = good_request(passive);
 
@@ -179,8 +173,7 @@ backlog__is_refused_as_well_by_the_consumer(void **state)
 	assert_int_equal(connections(passive), 0);
 }
 
-static void
-connections__are_bounded(void **state)
+UNIT_RULE(connections__are_bounded)
 {
 	struct roce_cm_msg req = good_request(passive);
 
@@ -197,8 +190,7 @@ connections__are_bounded(void **state)
 	assert_int_equal(said_to(passive, &req).reason, ROCE_CM_REJ_NO_RESOURCES);
 }
 
-static void
-unlisten__leaves_what_was_told(void **state)
+UNIT_RULE(unlisten__leaves_what_was_told)
 {
 	struct roce_cm_msg req = good_request(passive);
 	struct roce_cm_param param = offer(passive, NULL);
@@ -218,8 +210,7 @@ unlisten__leaves_what_was_told(void **state)
 }
 
 /* A request that came twice is one request: patience, the reply again, then silence. */
-static void
-duplicate__never_makes_a_second_connection(void **state)
+UNIT_RULE(duplicate__never_makes_a_second_connection)
 {
 	struct roce_cm_msg req = good_request(passive);
 	struct roce_cm_msg rtu = { .attr = ROCE_CM_ATTR_RTU, .local_id = req.local_id };
@@ -259,8 +250,7 @@ establish(struct end *end, const struct roce_cm_msg *req)
 }
 
 /* The peer lost its memory: the old connection ends, the new one is refused once. */
-static void
-stale__connection_makes_room(void **state)
+UNIT_RULE(stale__connection_makes_room)
 {
 	enum {
 		OTHER_ID,
@@ -300,8 +290,7 @@ stale__connection_makes_room(void **state)
 }
 
 /* One that is over stands in nobody's way, and its end does not touch the one that came after it. */
-static void
-stale__is_nothing_that_waits_for_its_end(void **state)
+UNIT_RULE(stale__is_nothing_that_waits_for_its_end)
 {
 	struct roce_cm_msg req = good_request(passive);
 	struct roce_cm_msg dreq = { .attr = ROCE_CM_ATTR_DREQ, .local_id = req.local_id };
@@ -328,8 +317,7 @@ stale__is_nothing_that_waits_for_its_end(void **state)
 }
 
 /* The same queue pair number of another host is another queue pair. */
-static void
-stale__is_a_matter_of_the_same_host(void **state)
+UNIT_RULE(stale__is_a_matter_of_the_same_host)
 {
 	struct roce_cm_msg req = good_request(passive);
 
@@ -339,18 +327,3 @@ stale__is_a_matter_of_the_same_host(void **state)
 	assert_int_equal(said_to(passive, &req).attr, ROCE_CM_ATTR_REP);
 	assert_string_equal(told_all(passive), "QEQ");
 }
-
-RULES = {
-	TEST(listen__has_one_for_each_service),
-	TEST(listen__is_at_the_addresses_of_its_context),
-	TEST(request__is_told_as_it_came),
-	TEST(request__is_refused_with_the_reason),
-	TEST(backlog__is_a_bound),
-	TEST(backlog__is_refused_as_well_by_the_consumer),
-	TEST(connections__are_bounded),
-	TEST(unlisten__leaves_what_was_told),
-	TEST(duplicate__never_makes_a_second_connection),
-	TEST(stale__connection_makes_room),
-	TEST(stale__is_nothing_that_waits_for_its_end),
-	TEST(stale__is_a_matter_of_the_same_host),
-};

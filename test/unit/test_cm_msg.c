@@ -80,8 +80,7 @@ linux_request(void)
 	};
 }
 
-static void
-decode__reads_what_linux_asks(void **state)
+UNIT_RULE_IN(decode__reads_what_linux_asks, NULL, NULL)
 {
 	struct roce_cm_mad mad = GOLDEN(linux_req);
 	struct roce_cm_msg msg = decoded(&mad);
@@ -104,8 +103,7 @@ decode__reads_what_linux_asks(void **state)
 			(max_retries, 15), (transport, 0), (hop_limit, 64), (ip_cm_ok, true));
 }
 
-static void
-decode__reads_what_linux_answers(void **state)
+UNIT_RULE_IN(decode__reads_what_linux_answers, NULL, NULL)
 {
 	struct roce_cm_mad mad = GOLDEN(linux_rep);
 	struct roce_cm_msg msg = decoded(&mad);
@@ -120,8 +118,7 @@ decode__reads_what_linux_answers(void **state)
 	assert_string_equal((const char *)msg.param.private_data + 24, "world");
 }
 
-static void
-decode__reads_how_linux_refuses(void **state)
+UNIT_RULE_IN(decode__reads_how_linux_refuses, NULL, NULL)
 {
 	struct roce_cm_mad mad = GOLDEN(linux_rej_consumer);
 	struct roce_cm_msg msg = decoded(&mad);
@@ -137,8 +134,7 @@ decode__reads_how_linux_refuses(void **state)
 			(remote_id, 0x0793d566));
 }
 
-static void
-decode__reads_how_linux_ends(void **state)
+UNIT_RULE_IN(decode__reads_how_linux_ends, NULL, NULL)
 {
 	struct roce_cm_mad mad = GOLDEN(linux_dreq);
 	struct roce_cm_msg msg = decoded(&mad);
@@ -147,8 +143,7 @@ decode__reads_how_linux_ends(void **state)
 			(remote_id, 0x7136afc1), (qpn, 0x12));
 }
 
-static void
-decode__refuses_what_is_no_cm_message(void **state)
+UNIT_RULE_IN(decode__refuses_what_is_no_cm_message, NULL, NULL)
 {
 	static const struct {
 		size_t at;
@@ -174,8 +169,7 @@ decode__refuses_what_is_no_cm_message(void **state)
 }
 
 /* Annex A11: the version decides; what we cannot read is said, not guessed. */
-static void
-decode__judges_the_ip_cm_header(void **state)
+UNIT_RULE_IN(decode__judges_the_ip_cm_header, NULL, NULL)
 {
 	static const struct {
 		uint8_t version, ip_version;
@@ -199,8 +193,7 @@ decode__judges_the_ip_cm_header(void **state)
 }
 
 /* A length that only a hostile peer sends stays inside the message. */
-static void
-decode__bounds_the_reject_information(void **state)
+UNIT_RULE_IN(decode__bounds_the_reject_information, NULL, NULL)
 {
 	struct roce_cm_mad mad = GOLDEN(linux_rej_nobody);
 
@@ -208,8 +201,7 @@ decode__bounds_the_reject_information(void **state)
 	assert_int_equal(decoded(&mad).ari_len, ROCE_CM_REJ_ARI);
 }
 
-static void
-encode__asks_as_linux_does(void **state)
+UNIT_RULE_IN(encode__asks_as_linux_does, NULL, NULL)
 {
 	struct roce_cm_mad want = GOLDEN(linux_req);
 	struct roce_cm_msg msg = linux_request();
@@ -220,8 +212,7 @@ encode__asks_as_linux_does(void **state)
 	assert_memory_equal(&mad, &want, sizeof(mad));
 }
 
-static void
-encode__answers_as_linux_does(void **state)
+UNIT_RULE_IN(encode__answers_as_linux_does, NULL, NULL)
 {
 	struct roce_cm_mad want = GOLDEN(linux_rep);
 	struct roce_cm_mad mad;
@@ -246,8 +237,7 @@ encode__answers_as_linux_does(void **state)
 	assert_memory_equal(&mad, &want, sizeof(mad));
 }
 
-static void
-encode__writes_back_every_golden_message(void **state)
+UNIT_RULE_IN(encode__writes_back_every_golden_message, NULL, NULL)
 {
 	struct roce_cm_mad all[] = {
 		GOLDEN(linux_req),
@@ -266,8 +256,7 @@ encode__writes_back_every_golden_message(void **state)
 		assert_survives(&all[i]);
 }
 
-static void
-encode__keeps_what_linux_never_sent(void **state)
+UNIT_RULE_IN(encode__keeps_what_linux_never_sent, NULL, NULL)
 {
 	static const uint8_t code = 3;
 	struct roce_cm_msg mra = {
@@ -315,8 +304,7 @@ encode__keeps_what_linux_never_sent(void **state)
 }
 
 /* Flow labels and source ports of the same connections, as both were seen on a wire. */
-static void
-sport__folds_as_linux_does(void **state)
+UNIT_RULE_IN(sport__folds_as_linux_does, NULL, NULL)
 {
 	static const struct {
 		uint32_t label;
@@ -329,18 +317,3 @@ sport__folds_as_linux_does(void **state)
 	for (uint32_t label = 0; label <= ROCE_CM_FLOW_MASK; label += 97)
 		assert_true(roce_cm_msg_sport(label) >= 49152);
 }
-
-RULES = {
-	cmocka_unit_test(decode__reads_what_linux_asks),
-	cmocka_unit_test(decode__reads_what_linux_answers),
-	cmocka_unit_test(decode__reads_how_linux_refuses),
-	cmocka_unit_test(decode__reads_how_linux_ends),
-	cmocka_unit_test(decode__refuses_what_is_no_cm_message),
-	cmocka_unit_test(decode__judges_the_ip_cm_header),
-	cmocka_unit_test(decode__bounds_the_reject_information),
-	cmocka_unit_test(encode__asks_as_linux_does),
-	cmocka_unit_test(encode__answers_as_linux_does),
-	cmocka_unit_test(encode__writes_back_every_golden_message),
-	cmocka_unit_test(encode__keeps_what_linux_never_sent),
-	cmocka_unit_test(sport__folds_as_linux_does),
-};

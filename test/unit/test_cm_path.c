@@ -4,8 +4,7 @@
 #include "cm_talk.h"
 
 /* The larger end asks again with what the smaller one can do; the smaller one is met at once. */
-static void
-mtu__is_the_smaller_of_both(void **state)
+UNIT_RULE(mtu__is_the_smaller_of_both)
 {
 	static const struct {
 		uint8_t active, passive;
@@ -29,8 +28,7 @@ mtu__is_the_smaller_of_both(void **state)
 }
 
 /* A refusal that names no MTU that we could take is just a refusal. */
-static void
-mtu__refusal_without_a_way_out_is_told(void **state)
+UNIT_RULE(mtu__refusal_without_a_way_out_is_told)
 {
 	static const uint8_t code[] = { 0, 3, 4, 0x30 };
 
@@ -53,8 +51,7 @@ mtu__refusal_without_a_way_out_is_told(void **state)
 }
 
 /* A neighbour that ARP does not know yet is answered over the route its frame came. */
-static void
-path__needs_no_neighbour(void **state)
+UNIT_RULE(path__needs_no_neighbour)
 {
 	struct roce_cm_msg req = good_request(passive);
 
@@ -70,8 +67,7 @@ path__needs_no_neighbour(void **state)
  * that of the listener. Marks of congestion are no part of it. The VLAN is that of the frame, and no tag appears that
  * neither end wants.
  */
-static void
-path__is_in_the_class_of_the_request(void **state)
+UNIT_RULE(path__is_in_the_class_of_the_request)
 {
 	static const struct {
 		uint8_t own_tos, class, want_tos;
@@ -122,8 +118,7 @@ path__is_in_the_class_of_the_request(void **state)
 #define TOS 19
 
 /* The messages of the connection manager themselves go the way that they agree on. */
-static void
-path__is_that_of_the_messages_too(void **state)
+UNIT_RULE(path__is_that_of_the_messages_too)
 {
 	struct roce_cm_msg req;
 
@@ -145,11 +140,3 @@ path__is_that_of_the_messages_too(void **state)
 	assert_int_equal(world->last[TCI] << 8 | world->last[TCI + 1], 5 << 13 | 7);
 	assert_int_equal(world->last[TOS], 26 << 2);
 }
-
-RULES = {
-	TEST(mtu__is_the_smaller_of_both),
-	TEST(mtu__refusal_without_a_way_out_is_told),
-	TEST(path__needs_no_neighbour),
-	TEST(path__is_in_the_class_of_the_request),
-	TEST(path__is_that_of_the_messages_too),
-};

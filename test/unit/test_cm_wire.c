@@ -39,8 +39,7 @@ established(struct end *end)
 }
 
 /* What stands before a MAD on Linux's wire: BTH with AckReq, DETH, 322 bytes in all. MigReq alone is ours. */
-static void
-frame__looks_like_linux(void **state)
+UNIT_RULE(frame__looks_like_linux)
 {
 	static const uint8_t bth[] = { 0x64, 0x00, 0xff, 0xff, 0, 0, 0, 1, 0x80 };
 	static const uint8_t deth[] = { 0x80, 0x01, 0, 0, 0, 0, 0, 1 };
@@ -61,8 +60,7 @@ frame__looks_like_linux(void **state)
 }
 
 /* A frame that is no datagram between two general services is counted and gone. */
-static void
-rx__takes_only_datagrams_for_itself(void **state)
+UNIT_RULE(rx__takes_only_datagrams_for_itself)
 {
 	static const struct {
 		uint32_t at;
@@ -99,8 +97,7 @@ rx__takes_only_datagrams_for_itself(void **state)
  *
  * Proves: rc.R24
  */
-static void
-rx__wants_a_whole_mad(void **state)
+UNIT_RULE(rx__wants_a_whole_mad)
 {
 	struct roce_cm_mad mad = rtu_mad();
 	struct rte_mbuf *m = forge(passive, &mad);
@@ -119,8 +116,7 @@ rx__wants_a_whole_mad(void **state)
 }
 
 /* The headers are in the first segment, the MAD may be cut anywhere. */
-static void
-rx__takes_a_mad_in_segments(void **state)
+UNIT_RULE(rx__takes_a_mad_in_segments)
 {
 	struct roce_cm_mad mad = rtu_mad();
 
@@ -135,8 +131,7 @@ rx__takes_a_mad_in_segments(void **state)
 }
 
 /* Who is not known: a DREQ is answered, a REP is refused, everything else meets silence. */
-static void
-unknown_peer__is_answered_once_or_not_at_all(void **state)
+UNIT_RULE(unknown_peer__is_answered_once_or_not_at_all)
 {
 	static const struct {
 		uint16_t attr, answer;
@@ -175,8 +170,7 @@ unknown_peer__is_answered_once_or_not_at_all(void **state)
 }
 
 /* A message must name both ids and the queue pair, and come from the peer to the address it was given. */
-static void
-rx__judges_the_source(void **state)
+UNIT_RULE(rx__judges_the_source)
 {
 	uint32_t id = established(passive);
 	struct roce_cm_msg dreq = { .attr = ROCE_CM_ATTR_DREQ,
@@ -228,8 +222,7 @@ rx__judges_the_source(void **state)
 }
 
 /* The client died before our REP reached it: it does not know our id, and its REJ still finds us. */
-static void
-rx__knows_a_client_that_does_not_know_us(void **state)
+UNIT_RULE(rx__knows_a_client_that_does_not_know_us)
 {
 	struct roce_cm_conn *conn;
 
@@ -245,8 +238,7 @@ rx__knows_a_client_that_does_not_know_us(void **state)
 	assert_int_equal(passive->told[1].reason, ROCE_CM_REJ_TIMEOUT);
 }
 
-static void
-rep__said_again_is_confirmed_again(void **state)
+UNIT_RULE(rep__said_again_is_confirmed_again)
 {
 	struct roce_cm_conn *conn;
 
@@ -275,8 +267,7 @@ rep__said_again_is_confirmed_again(void **state)
 }
 
 /* Ended before the RTU was fetched: the peer hears both, in this order, and so learns that it was up. */
-static void
-rtu__goes_before_the_dreq(void **state)
+UNIT_RULE(rtu__goes_before_the_dreq)
 {
 	struct rte_mbuf *pkts[4];
 	struct roce_cm_msg rep = { .attr = ROCE_CM_ATTR_REP, .local_id = 7, .param.qpn = 5 };
@@ -296,8 +287,7 @@ rtu__goes_before_the_dreq(void **state)
 }
 
 /* A REJ, lost: the peer says its request again and hears it again. The consumer is asked once. */
-static void
-rej__is_said_again(void **state)
+UNIT_RULE(rej__is_said_again)
 {
 	world_listen(passive, 1);
 	passive->policy = POLICY_REJECT;
@@ -313,8 +303,7 @@ rej__is_said_again(void **state)
 }
 
 /* No buffer to send with: what is owed waits, nothing is lost, and the deadline is now. */
-static void
-tx__waits_for_buffers(void **state)
+UNIT_RULE(tx__waits_for_buffers)
 {
 	static struct rte_mbuf *all[2048];
 	struct roce_cm_msg dreq = { .attr = ROCE_CM_ATTR_DREQ, .local_id = 3, .remote_id = 4 };
@@ -341,8 +330,7 @@ tx__waits_for_buffers(void **state)
 }
 
 /* A flood of unknown peers fills a small queue and no more. */
-static void
-answer__queue_is_bounded(void **state)
+UNIT_RULE(answer__queue_is_bounded)
 {
 	for (unsigned int i = 0; i < 500; i++) {
 		struct roce_cm_msg dreq = {
@@ -367,8 +355,7 @@ next_random(uint64_t *s)
 }
 
 /* Half random, half aimed at connections that exist: never more than one message back for each. */
-static void
-rx__survives_hostility(void **state)
+UNIT_RULE(rx__survives_hostility)
 {
 	uint64_t seed = 42;
 	uint32_t id = established(passive);
@@ -401,19 +388,3 @@ rx__survives_hostility(void **state)
 	assert_true(out <= frames + roce_cm_stats(passive->cm)->repeats);
 	world_settle();
 }
-
-RULES = {
-	TEST(frame__looks_like_linux),
-	TEST(rx__takes_only_datagrams_for_itself),
-	TEST(rx__wants_a_whole_mad),
-	TEST(rx__takes_a_mad_in_segments),
-	TEST(unknown_peer__is_answered_once_or_not_at_all),
-	TEST(rx__judges_the_source),
-	TEST(rx__knows_a_client_that_does_not_know_us),
-	TEST(rep__said_again_is_confirmed_again),
-	TEST(rtu__goes_before_the_dreq),
-	TEST(rej__is_said_again),
-	TEST(tx__waits_for_buffers),
-	TEST(answer__queue_is_bounded),
-	TEST(rx__survives_hostility),
-};

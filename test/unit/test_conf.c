@@ -62,8 +62,7 @@ parse(const char *text)
 	return parse_bytes(text, strlen(text), 0);
 }
 
-static void
-parse__a_line_has_eight_fields(void **state)
+UNIT_RULE_IN(parse__a_line_has_eight_fields, NULL, NULL)
 {
 	struct heard *h = parse("loop0 u1.2 threadsafe default libx.so.1 udapl-roce.3.4 "
 				"\"port=loop0 ip=192.0.2.1/24\" \"\"\n");
@@ -81,8 +80,7 @@ parse__a_line_has_eight_fields(void **state)
 	assert_string_equal(e->platform, "");
 }
 
-static void
-parse__good_lines(void **state)
+UNIT_RULE_IN(parse__good_lines, NULL, NULL)
 {
 	/* The text, and the name and instance data of the one entry it has. */
 	static const struct {
@@ -115,8 +113,7 @@ parse__good_lines(void **state)
 	}
 }
 
-static void
-parse__bad_lines_say_why(void **state)
+UNIT_RULE_IN(parse__bad_lines_say_why, NULL, NULL)
 {
 	static const struct {
 		const char *text;
@@ -167,8 +164,7 @@ parse__bad_lines_say_why(void **state)
 	}
 }
 
-static void
-parse__a_bad_line_does_not_hide_the_others(void **state)
+UNIT_RULE_IN(parse__a_bad_line_does_not_hide_the_others, NULL, NULL)
 {
 	struct heard *h = parse("a u1.2 threadsafe default l v.1.2 \"i p\n"
 				"b u1.2 threadsafe default l v.1.2 i p\n"
@@ -183,8 +179,7 @@ parse__a_bad_line_does_not_hide_the_others(void **state)
 	assert_fields(*h, (entry[1].line, 5), (bad, 2), (bad_line[0], 1), (bad_line[1], 4));
 }
 
-static void
-parse__fields_have_a_largest_size(void **state)
+UNIT_RULE_IN(parse__fields_have_a_largest_size, NULL, NULL)
 {
 	char name[LIBDAT_CONF_NAME_MAX + 1];
 	char text[3 * LIBDAT_CONF_FIELD_MAX];
@@ -212,8 +207,7 @@ parse__fields_have_a_largest_size(void **state)
 	assert_string_equal(h->entry[0].instance, data + 1);
 }
 
-static void
-parse__any_bytes_are_survived(void **state)
+UNIT_RULE_IN(parse__any_bytes_are_survived, NULL, NULL)
 {
 	static const char alphabet[] = "au1.2k \t\n\r#\"\\\0\xff=,/";
 	static const char zero[] = "a\0b u1.2 threadsafe default l v.1.2 i p";
@@ -236,8 +230,7 @@ parse__any_bytes_are_survived(void **state)
 	}
 }
 
-static void
-parse__the_sink_can_stop(void **state)
+UNIT_RULE_IN(parse__the_sink_can_stop, NULL, NULL)
 {
 	static const char text[] = "a u1.2 threadsafe default l v.1.2 i p\n"
 				   "b u1.2 threadsafe default l v.1.2 i p\n"
@@ -246,13 +239,3 @@ parse__the_sink_can_stop(void **state)
 
 	assert_fields(*h, (entries, 1), (bad, 0));
 }
-
-RULES = {
-	cmocka_unit_test(parse__a_line_has_eight_fields),
-	cmocka_unit_test(parse__good_lines),
-	cmocka_unit_test(parse__bad_lines_say_why),
-	cmocka_unit_test(parse__a_bad_line_does_not_hide_the_others),
-	cmocka_unit_test(parse__fields_have_a_largest_size),
-	cmocka_unit_test(parse__any_bytes_are_survived),
-	cmocka_unit_test(parse__the_sink_can_stop),
-};

@@ -12,8 +12,7 @@ push(struct roce_cq *cq, uint64_t wr_id)
 	return roce_cq_push(cq, &event);
 }
 
-static void
-create__refuses_no_depth_and_too_much(void **state)
+UNIT_RULE(create__refuses_no_depth_and_too_much)
 {
 	struct roce_cq *cq;
 
@@ -22,8 +21,7 @@ create__refuses_no_depth_and_too_much(void **state)
 			-EINVAL);
 }
 
-static void
-create__without_memory_leaves_nothing(void **state)
+UNIT_RULE(create__without_memory_leaves_nothing)
 {
 	const unsigned int before = fx_live();
 	struct roce_cq *cq;
@@ -37,8 +35,7 @@ create__without_memory_leaves_nothing(void **state)
 }
 
 /* Exactly the depth asked for, whatever the ring behind it, also after the cursors went round. */
-static void
-push__succeeds_exactly_depth_times(void **state)
+UNIT_RULE(push__succeeds_exactly_depth_times)
 {
 	for (uint32_t depth = 1; depth <= 65; depth++) {
 		struct roce_event event[70];
@@ -58,8 +55,7 @@ push__succeeds_exactly_depth_times(void **state)
 	}
 }
 
-static void
-push__to_a_full_queue_loses_the_event_and_says_so(void **state)
+UNIT_RULE(push__to_a_full_queue_loses_the_event_and_says_so)
 {
 	int owner;
 	struct roce_cq *cq = fx_cq(&end, 2, &owner);
@@ -75,8 +71,7 @@ push__to_a_full_queue_loses_the_event_and_says_so(void **state)
 }
 
 /* Who can do without says nothing of a full queue. */
-static void
-try_push__to_a_full_queue_changes_nothing(void **state)
+UNIT_RULE(try_push__to_a_full_queue_changes_nothing)
 {
 	const struct roce_event event = { .kind = ROCE_EVENT_USER, .wr_id = 2 };
 	struct roce_event taken;
@@ -94,8 +89,7 @@ try_push__to_a_full_queue_changes_nothing(void **state)
 }
 
 /* A queue pair's completion that finds no room is counted where telemetry looks for it. */
-static void
-push__of_a_lost_completion_is_counted(void **state)
+UNIT_RULE(push__of_a_lost_completion_is_counted)
 {
 	struct roce_qp_attr attr = fx_attr(&end);
 	struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
@@ -114,8 +108,7 @@ push__of_a_lost_completion_is_counted(void **state)
 	assert_int_equal(roce_cq_destroy(cq), 0);
 }
 
-static void
-poll__takes_the_oldest_first_and_no_more_than_asked(void **state)
+UNIT_RULE(poll__takes_the_oldest_first_and_no_more_than_asked)
 {
 	struct roce_event event[8];
 
@@ -132,8 +125,7 @@ poll__takes_the_oldest_first_and_no_more_than_asked(void **state)
 	assert_int_equal(roce_cq_count(end.send_cq), 0);
 }
 
-static void
-poll__carries_every_field(void **state)
+UNIT_RULE(poll__carries_every_field)
 {
 	const struct roce_event want = {
 		.wr_id = UINT64_MAX - 1,
@@ -153,8 +145,7 @@ poll__carries_every_field(void **state)
 	assert_memory_equal(&got, &want, sizeof(got));
 }
 
-static void
-destroy__waits_for_the_queue_pairs(void **state)
+UNIT_RULE(destroy__waits_for_the_queue_pairs)
 {
 	struct roce_qp *qp = fx_qp(&end, NULL);
 
@@ -163,8 +154,7 @@ destroy__waits_for_the_queue_pairs(void **state)
 	roce_qp_destroy(qp);
 }
 
-static void
-destroy__drops_what_is_inside(void **state)
+UNIT_RULE(destroy__drops_what_is_inside)
 {
 	for (uint32_t i = 0; i < 5; i++)
 		assert_true(push(end.send_cq, i));
@@ -173,8 +163,7 @@ destroy__drops_what_is_inside(void **state)
 }
 
 /* What is looked at stays where it is, oldest first, also behind the wrap of the ring. */
-static void
-look__leaves_the_events_there(void **state)
+UNIT_RULE(look__leaves_the_events_there)
 {
 	struct roce_event event;
 	struct roce_cq *cq = fx_cq(&end, 3, NULL);
@@ -195,17 +184,3 @@ look__leaves_the_events_there(void **state)
 	}
 	assert_int_equal(roce_cq_destroy(cq), 0);
 }
-
-RULES = {
-	TEST(create__refuses_no_depth_and_too_much),
-	TEST(create__without_memory_leaves_nothing),
-	TEST(destroy__waits_for_the_queue_pairs),
-	TEST(destroy__drops_what_is_inside),
-	TEST(look__leaves_the_events_there),
-	TEST(poll__takes_the_oldest_first_and_no_more_than_asked),
-	TEST(poll__carries_every_field),
-	TEST(push__succeeds_exactly_depth_times),
-	TEST(push__to_a_full_queue_loses_the_event_and_says_so),
-	TEST(try_push__to_a_full_queue_changes_nothing),
-	TEST(push__of_a_lost_completion_is_counted),
-};

@@ -96,8 +96,7 @@ delivered_of(struct roce_cq *cq, const struct roce_event *event)
 	return (unsigned int)end.async_event[before].status;
 }
 
-static void
-armed__delivers_events_and_wakes(void **state)
+UNIT_RULE(armed__delivers_events_and_wakes)
 {
 	struct roce_cq *cq = make(8, false);
 
@@ -125,8 +124,7 @@ armed__delivers_events_and_wakes(void **state)
 }
 
 /* It is armed until each waiter has left. */
-static void
-armed__is_counted(void **state)
+UNIT_RULE(armed__is_counted)
 {
 	struct roce_cq *cq = make(8, true);
 
@@ -139,8 +137,7 @@ armed__is_counted(void **state)
 }
 
 /* Every event counts, though the consumer takes them while they are pushed, round and round the ring. */
-static void
-armed__counts_what_was_taken_at_once(void **state)
+UNIT_RULE(armed__counts_what_was_taken_at_once)
 {
 	struct roce_event event;
 
@@ -160,8 +157,7 @@ armed__counts_what_was_taken_at_once(void **state)
 }
 
 /* An event that is lost for want of room does not count; only the overflow is delivered. */
-static void
-armed__not_of_what_is_lost(void **state)
+UNIT_RULE(armed__not_of_what_is_lost)
 {
 	struct roce_cq *cq = make(2, true);
 
@@ -177,8 +173,7 @@ armed__not_of_what_is_lost(void **state)
 }
 
 /* Which events wake, as a table. */
-static void
-armed__of_events_that_wake(void **state)
+UNIT_RULE(armed__of_events_that_wake)
 {
 	static const struct {
 		struct roce_event event;
@@ -209,8 +204,7 @@ armed__of_events_that_wake(void **state)
 }
 
 /* Several queues: one delivery each, and one wake-up for all. */
-static void
-armed__of_several_queues(void **state)
+UNIT_RULE(armed__of_several_queues)
 {
 	struct roce_cq *cq[3];
 	unsigned int delivered = 0;
@@ -231,8 +225,7 @@ armed__of_several_queues(void **state)
 }
 
 /* Waiters are woken when the last of several locks is dropped, though events are delivered at the first. */
-static void
-armed__wakes_behind_the_last_lock(void **state)
+UNIT_RULE_IN(armed__wakes_behind_the_last_lock, setup_two, teardown)
 {
 	struct roce_engine *inner = roce_domain_engine(end.domain, 1);
 	struct roce_cq *cq = make(4, true);
@@ -248,8 +241,7 @@ armed__wakes_behind_the_last_lock(void **state)
 	assert_int_equal(roce_cq_destroy(cq), 0);
 }
 
-static void
-resize__refuses_what_create_refuses(void **state)
+UNIT_RULE(resize__refuses_what_create_refuses)
 {
 	struct roce_cq *cq = make(4, false);
 
@@ -259,8 +251,7 @@ resize__refuses_what_create_refuses(void **state)
 	assert_int_equal(roce_cq_destroy(cq), 0);
 }
 
-static void
-resize__without_memory_changes_nothing(void **state)
+UNIT_RULE(resize__without_memory_changes_nothing)
 {
 	struct roce_cq *cq = make(4, false);
 	struct roce_event event;
@@ -301,8 +292,7 @@ resize_with(uint32_t from, uint32_t to, uint32_t n)
 }
 
 /* From every length to every other, with every number of events, in the middle of the ring, armed or not. */
-static void
-resize__keeps_events_and_counts(void **state)
+UNIT_RULE(resize__keeps_events_and_counts)
 {
 	for (uint32_t from = 1; from <= 9; from++)
 		for (uint32_t to = 1; to <= 9; to++)
@@ -311,8 +301,7 @@ resize__keeps_events_and_counts(void **state)
 }
 
 /* An event that was pushed and taken already is delivered all the same when the ring it lay in is gone. */
-static void
-resize__forgets_no_delivery(void **state)
+UNIT_RULE(resize__forgets_no_delivery)
 {
 	struct roce_cq *cq = make(2, true);
 	struct roce_event event;
@@ -326,17 +315,3 @@ resize__forgets_no_delivery(void **state)
 	assert_int_equal(delivered_of(cq, EVENT(.flags = ROCE_EVENT_SOLICITED)), 1);
 	assert_int_equal(roce_cq_destroy(cq), 0);
 }
-
-RULES = {
-	TEST(armed__delivers_events_and_wakes),
-	TEST(armed__is_counted),
-	TEST(armed__counts_what_was_taken_at_once),
-	TEST(armed__not_of_what_is_lost),
-	TEST(armed__of_events_that_wake),
-	TEST(armed__of_several_queues),
-	cmocka_unit_test_setup_teardown(armed__wakes_behind_the_last_lock, setup_two, teardown),
-	TEST(resize__refuses_what_create_refuses),
-	TEST(resize__without_memory_changes_nothing),
-	TEST(resize__keeps_events_and_counts),
-	TEST(resize__forgets_no_delivery),
-};

@@ -97,8 +97,7 @@ check_lengths(const struct roce_crc_path *path)
 	}
 }
 
-static void
-crc__of_every_length(void **state)
+UNIT_RULE_IN(crc__of_every_length, NULL, NULL)
 {
 	assert_in_range(with_each(check_lengths), 1, ROCE_CRC_PATHS);
 }
@@ -117,8 +116,7 @@ check_long(const struct roce_crc_path *path)
 	}
 }
 
-static void
-crc__of_long_frames(void **state)
+UNIT_RULE_IN(crc__of_long_frames, NULL, NULL)
 {
 	(void)with_each(check_long);
 }
@@ -140,8 +138,7 @@ check_front(const struct roce_crc_path *path)
 	}
 }
 
-static void
-crc__begins_where_it_is_told(void **state)
+UNIT_RULE_IN(crc__begins_where_it_is_told, NULL, NULL)
 {
 	(void)with_each(check_front);
 }
@@ -211,8 +208,7 @@ check_copy(const struct roce_crc_path *path)
 	}
 }
 
-static void
-copy__is_the_same_in_one_pass(void **state)
+UNIT_RULE_IN(copy__is_the_same_in_one_pass, NULL, NULL)
 {
 	(void)with_each(check_copy);
 }
@@ -245,8 +241,7 @@ power_of_x(unsigned int power)
 	return reversed(rest, 32) << 1;
 }
 
-static void
-constants__are_powers_of_x(void **state)
+UNIT_RULE_IN(constants__are_powers_of_x, NULL, NULL)
 {
 	assert_true(power_of_x(96) == ROCE_CRC_X96 && power_of_x(160) == ROCE_CRC_X160);
 	assert_true(power_of_x(224) == ROCE_CRC_X224 && power_of_x(288) == ROCE_CRC_X288);
@@ -258,8 +253,7 @@ constants__are_powers_of_x(void **state)
 }
 
 /* Long division of x^96: one bit of the quotient for each power from 64 down. */
-static void
-constants__divide(void **state)
+UNIT_RULE_IN(constants__divide, NULL, NULL)
 {
 	uint64_t rest = UINT64_C(1) << 32, quotient = 0;
 
@@ -275,14 +269,3 @@ constants__divide(void **state)
 }
 
 #endif
-
-RULES = {
-	cmocka_unit_test(crc__of_every_length),
-	cmocka_unit_test(crc__of_long_frames),
-	cmocka_unit_test(crc__begins_where_it_is_told),
-	cmocka_unit_test(copy__is_the_same_in_one_pass),
-#ifdef RTE_ARCH_X86
-	cmocka_unit_test(constants__are_powers_of_x),
-	cmocka_unit_test(constants__divide),
-#endif
-};

@@ -52,8 +52,7 @@ notify_often(unsigned int n)
 
 /* ---- notification point ---- */
 
-static void
-mark__is_answered_by_a_notification(void **state)
+UNIT_RULE(mark__is_answered_by_a_notification)
 {
 	arrive_marked(0, 3);
 	assert_fields(fx_tx_one(&end), (opcode, 0x81), (dest_qp, 0x777), (psn, 0), (payload_len, 0),
@@ -63,8 +62,7 @@ mark__is_answered_by_a_notification(void **state)
 }
 
 /* Byte for byte: BECN set, 16 bytes of zeros, and an ICRC as every frame has. */
-static void
-notification__stands_so_on_the_wire(void **state)
+UNIT_RULE(notification__stands_so_on_the_wire)
 {
 	static const uint8_t bth[] = { 0x81, 0x40, 0xff, 0xff, 0x40, 0x00, 0x07, 0x77, 0, 0, 0, 0 };
 	static const uint8_t reserved[16];
@@ -82,8 +80,7 @@ notification__stands_so_on_the_wire(void **state)
 	rte_pktmbuf_free(m[0]);
 }
 
-static void
-mark__of_another_kind_means_nothing(void **state)
+UNIT_RULE(mark__of_another_kind_means_nothing)
 {
 	for (uint8_t ecn = 0; ecn < 3; ecn++) {
 		arrive_marked(ecn, ecn);
@@ -93,8 +90,7 @@ mark__of_another_kind_means_nothing(void **state)
 	assert_int_equal(fx_stats(&end)->np_ecn_marked_roce_packets, 0);
 }
 
-static void
-marks__are_answered_once_in_an_interval(void **state)
+UNIT_RULE(marks__are_answered_once_in_an_interval)
 {
 	uint32_t number = 0;
 
@@ -110,8 +106,7 @@ marks__are_answered_once_in_an_interval(void **state)
 }
 
 /* A frame that is damaged, or of somebody else, tells nothing about the path from the peer. */
-static void
-mark__of_a_bad_frame_means_nothing(void **state)
+UNIT_RULE(mark__of_a_bad_frame_means_nothing)
 {
 	struct rte_mbuf *m = fx_request(&peer, ONLY, FX_RQ_PSN, 8, 0);
 
@@ -123,8 +118,7 @@ mark__of_a_bad_frame_means_nothing(void **state)
 }
 
 /* Acknowledgement and notification are both owed; neither takes the other's place. */
-static void
-mark__leaves_the_acknowledgement_alone(void **state)
+UNIT_RULE(mark__leaves_the_acknowledgement_alone)
 {
 	struct rte_mbuf *m = fx_request(&peer, ONLY, FX_RQ_PSN, 8, FX_ACKREQ);
 	const struct fx_sent *sent;
@@ -155,8 +149,7 @@ send_one(void)
 
 #define RATE (qp->cold.dcqcn.current)
 
-static void
-notification__halves_the_rate_of_the_line(void **state)
+UNIT_RULE(notification__halves_the_rate_of_the_line)
 {
 	send_one();
 	assert_false(qp->tx.paced);
@@ -167,8 +160,7 @@ notification__halves_the_rate_of_the_line(void **state)
 	assert_int_equal(fx_stats(&end)->rp_cnp_handled, 1);
 }
 
-static void
-notification__too_soon_is_ignored(void **state)
+UNIT_RULE(notification__too_soon_is_ignored)
 {
 	send_one();
 	arrive_cnp();
@@ -181,8 +173,7 @@ notification__too_soon_is_ignored(void **state)
 	assert_int_equal(RATE, ROCE_DCQCN_LINE / 4);
 }
 
-static void
-notification__to_a_silent_sender_is_ignored(void **state)
+UNIT_RULE(notification__to_a_silent_sender_is_ignored)
 {
 	arrive_cnp();
 	assert_false(qp->tx.paced);
@@ -191,8 +182,7 @@ notification__to_a_silent_sender_is_ignored(void **state)
 }
 
 /* A flood of them does not stop a sender. */
-static void
-notifications__leave_a_least_rate(void **state)
+UNIT_RULE(notifications__leave_a_least_rate)
 {
 	send_one();
 	notify_often(1000);
@@ -209,8 +199,7 @@ pass_periods(unsigned int n)
 }
 
 /* Five steps, each half of the way back to where it was; then the target moves on. */
-static void
-silence__brings_the_rate_back(void **state)
+UNIT_RULE(silence__brings_the_rate_back)
 {
 	uint64_t rate = ROCE_DCQCN_LINE / 4, target = ROCE_DCQCN_LINE / 2;
 
@@ -234,8 +223,7 @@ silence__brings_the_rate_back(void **state)
 }
 
 /* Idle time counts: nobody comes back to the rate of an hour ago. */
-static void
-silence__ends_the_limit(void **state)
+UNIT_RULE(silence__ends_the_limit)
 {
 	send_one();
 	arrive_cnp();
@@ -244,8 +232,7 @@ silence__ends_the_limit(void **state)
 }
 
 /* Alpha is what congestion was lately: after a long silence a notification costs less than half. */
-static void
-silence__makes_the_next_reduction_gentle(void **state)
+UNIT_RULE(silence__makes_the_next_reduction_gentle)
 {
 	uint64_t rate;
 	uint32_t alpha = ROCE_DCQCN_ALPHA_ONE;
@@ -264,8 +251,7 @@ silence__makes_the_next_reduction_gentle(void **state)
 }
 
 /* What leaves in a time is what the rate, which moves, allows in it; the peer acknowledges at once. */
-static void
-sender__keeps_to_the_rate(void **state)
+UNIT_RULE(sender__keeps_to_the_rate)
 {
 	const uint64_t step = US(20);
 	uint64_t bytes = 0, most = 0;
@@ -312,8 +298,7 @@ run_out_of_tokens(unsigned int *n)
 }
 
 /* The timer wakes a sender that waits for tokens: nobody else would. */
-static void
-sender__goes_on_by_itself(void **state)
+UNIT_RULE(sender__goes_on_by_itself)
 {
 	unsigned int n;
 	const struct fx_sent *sent = run_out_of_tokens(&n);
@@ -323,8 +308,7 @@ sender__goes_on_by_itself(void **state)
 }
 
 /* Also when the rate recovered in the silence, and a notification finds it so before the timer: it limits anew. */
-static void
-sender__goes_on_though_it_is_limited_anew(void **state)
+UNIT_RULE(sender__goes_on_though_it_is_limited_anew)
 {
 	unsigned int n;
 	const struct fx_sent *sent = run_out_of_tokens(&n);
@@ -342,8 +326,7 @@ sender__goes_on_though_it_is_limited_anew(void **state)
 }
 
 /* Acknowledgements are no data: they pass a limiter that has no token. */
-static void
-limiter__lets_answers_pass(void **state)
+UNIT_RULE(limiter__lets_answers_pass)
 {
 	const struct fx_sent *sent;
 	unsigned int n;
@@ -358,8 +341,7 @@ limiter__lets_answers_pass(void **state)
 }
 
 /* Acknowledgements take none of the tokens of data. */
-static void
-limiter__does_not_count_answers(void **state)
+UNIT_RULE(limiter__does_not_count_answers)
 {
 	const uint64_t step = US(10);
 	uint64_t bytes = 0, most = 0;
@@ -409,8 +391,7 @@ price(uint32_t number, bool with_answer)
 	return before - qp->cold.dcqcn.credit;
 }
 
-static void
-limiter__bills_data_alone(void **state)
+UNIT_RULE(limiter__bills_data_alone)
 {
 	int64_t alone;
 
@@ -422,8 +403,7 @@ limiter__bills_data_alone(void **state)
 }
 
 /* What happened to the rate in a silence is made up for before it is reduced. */
-static void
-notification__after_silence_finds_the_rate_recovered(void **state)
+UNIT_RULE(notification__after_silence_finds_the_rate_recovered)
 {
 	send_one();
 	notify_often(8);
@@ -432,8 +412,7 @@ notification__after_silence_finds_the_rate_recovered(void **state)
 	assert_true(RATE >= ROCE_DCQCN_LINE / 2);
 }
 
-static void
-connection__starts_without_a_limit(void **state)
+UNIT_RULE(connection__starts_without_a_limit)
 {
 	struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
 
@@ -448,8 +427,7 @@ connection__starts_without_a_limit(void **state)
 
 /* ---- what frames say about themselves ---- */
 
-static void
-frames__may_be_marked_when_the_port_wants_it(void **state)
+UNIT_RULE(frames__may_be_marked_when_the_port_wants_it)
 {
 	struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
 
@@ -459,28 +437,3 @@ frames__may_be_marked_when_the_port_wants_it(void **state)
 	fx_up(qp, &connect);
 	assert_int_equal(qp->cold.template.bytes[qp->cold.template.l3_off + 1] & 3, 2);
 }
-
-RULES = {
-	TEST(mark__is_answered_by_a_notification),
-	TEST(notification__stands_so_on_the_wire),
-	TEST(mark__of_another_kind_means_nothing),
-	TEST(marks__are_answered_once_in_an_interval),
-	TEST(mark__of_a_bad_frame_means_nothing),
-	TEST(mark__leaves_the_acknowledgement_alone),
-	TEST(notification__halves_the_rate_of_the_line),
-	TEST(notification__too_soon_is_ignored),
-	TEST(notification__to_a_silent_sender_is_ignored),
-	TEST(notifications__leave_a_least_rate),
-	TEST(silence__brings_the_rate_back),
-	TEST(silence__ends_the_limit),
-	TEST(silence__makes_the_next_reduction_gentle),
-	TEST(sender__keeps_to_the_rate),
-	TEST(sender__goes_on_by_itself),
-	TEST(sender__goes_on_though_it_is_limited_anew),
-	TEST(limiter__lets_answers_pass),
-	TEST(limiter__does_not_count_answers),
-	TEST(limiter__bills_data_alone),
-	TEST(notification__after_silence_finds_the_rate_recovered),
-	TEST(connection__starts_without_a_limit),
-	TEST(frames__may_be_marked_when_the_port_wants_it),
-};

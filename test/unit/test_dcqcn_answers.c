@@ -46,16 +46,14 @@ expect_few(void)
 	assert_in_range(fx_tx_drop(&end), 1, 2);
 }
 
-static void
-answers__are_limited(void **state)
+UNIT_RULE(answers__are_limited)
 {
 	read_arrives();
 	expect_few();
 }
 
 /* The refusal waits until the READ before it is answered: at the rate of before. */
-static void
-answers__before_a_refusal_are_limited(void **state)
+UNIT_RULE(answers__before_a_refusal_are_limited)
 {
 	const struct fx_sent *sent;
 	unsigned int n;
@@ -72,8 +70,7 @@ answers__before_a_refusal_are_limited(void **state)
 }
 
 /* A request of our own that nobody acknowledges any more does not end it before that. */
-static void
-answers__before_a_refusal_outlive_timeouts(void **state)
+UNIT_RULE(answers__before_a_refusal_outlive_timeouts)
 {
 	const struct fx_sent *sent;
 	unsigned int n;
@@ -93,8 +90,7 @@ answers__before_a_refusal_outlive_timeouts(void **state)
 }
 
 /* A NAK at its PSN would say that they were given. */
-static void
-answers__that_are_not_given_take_the_refusal_along(void **state)
+UNIT_RULE(answers__that_are_not_given_take_the_refusal_along)
 {
 	qp->tx.paced = false;
 	read_arrives();
@@ -102,10 +98,3 @@ answers__that_are_not_given_take_the_refusal_along(void **state)
 	fx_to_error(qp);
 	fx_tx_none(&end);
 }
-
-RULES = {
-	TEST(answers__are_limited),
-	TEST(answers__before_a_refusal_are_limited),
-	TEST(answers__before_a_refusal_outlive_timeouts),
-	TEST(answers__that_are_not_given_take_the_refusal_along),
-};

@@ -77,8 +77,7 @@ teardown(void **state)
 }
 
 /* The last burst brought less than there is room for: nothing more is on its way. */
-static void
-ack__goes_at_once_when_the_burst_was_not_full(void **state)
+UNIT_RULE(ack__goes_at_once_when_the_burst_was_not_full)
 {
 	burst(1, 1);
 	assert_int_equal(acks(), 1);
@@ -86,8 +85,7 @@ ack__goes_at_once_when_the_burst_was_not_full(void **state)
 	assert_int_equal(acks(), QPS - 1);
 }
 
-static void
-ack__waits_for_company_while_bursts_are_full(void **state)
+UNIT_RULE(ack__waits_for_company_while_bursts_are_full)
 {
 	burst(QPS, QPS);
 	assert_int_equal(acks(), 0);
@@ -102,16 +100,14 @@ ack__waits_for_company_while_bursts_are_full(void **state)
 }
 
 /* A poller without frames calls nothing: a poll in which none came is one without a call. */
-static void
-ack__waits_no_longer_than_until_a_poll_without_a_burst(void **state)
+UNIT_RULE(ack__waits_no_longer_than_until_a_poll_without_a_burst)
 {
 	burst(QPS, QPS);
 	assert_int_equal(acks(), 0);
 	assert_int_equal(acks(), QPS);
 }
 
-static void
-ack__waits_only_so_many_polls(void **state)
+UNIT_RULE(ack__waits_only_so_many_polls)
 {
 	for (unsigned int round = 0; round < 3; round++) {
 		for (unsigned int polls = 1; polls < ROCE_PATIENCE; polls++) {
@@ -124,8 +120,7 @@ ack__waits_only_so_many_polls(void **state)
 }
 
 /* A poll that has no room for a frame is no poll. */
-static void
-ack__is_not_released_by_polls_without_room(void **state)
+UNIT_RULE(ack__is_not_released_by_polls_without_room)
 {
 	burst(QPS, QPS);
 	for (unsigned int polls = 0; polls < 2 * ROCE_PATIENCE; polls++) {
@@ -135,8 +130,7 @@ ack__is_not_released_by_polls_without_room(void **state)
 }
 
 /* The peer's window must not run dry: many packets are company enough. */
-static void
-ack__of_many_packets_waits_for_nothing(void **state)
+UNIT_RULE(ack__of_many_packets_waits_for_nothing)
 {
 	burst(QPS, 2);
 	assert_int_equal(sent[0], ROCE_ACK_SOON);
@@ -148,8 +142,7 @@ ack__of_many_packets_waits_for_nothing(void **state)
 }
 
 /* A duplicate means that an answer was lost. */
-static void
-ack__of_a_duplicate_waits_for_nothing(void **state)
+UNIT_RULE(ack__of_a_duplicate_waits_for_nothing)
 {
 	burst(QPS, QPS);
 	sent[3]--;
@@ -157,8 +150,7 @@ ack__of_a_duplicate_waits_for_nothing(void **state)
 	assert_int_equal(acks(), 1);
 }
 
-static void
-nak__waits_for_nothing(void **state)
+UNIT_RULE(nak__waits_for_nothing)
 {
 	const struct fx_sent *out;
 	unsigned int n;
@@ -172,8 +164,7 @@ nak__waits_for_nothing(void **state)
 }
 
 /* Whoever sends anyway takes the acknowledgement along. */
-static void
-ack__goes_with_a_request(void **state)
+UNIT_RULE(ack__goes_with_a_request)
 {
 	const struct fx_sent *out;
 	unsigned int n;
@@ -186,8 +177,7 @@ ack__goes_with_a_request(void **state)
 }
 
 /* Nothing of a queue pair stays listed when it ends. */
-static void
-reset__forgets_the_acknowledgement(void **state)
+UNIT_RULE(reset__forgets_the_acknowledgement)
 {
 	burst(QPS, QPS);
 	for (unsigned int i = 0; i < QPS; i += 2) {
@@ -196,16 +186,3 @@ reset__forgets_the_acknowledgement(void **state)
 	burst(0, 1);
 	assert_int_equal(acks(), QPS / 2);
 }
-
-RULES = {
-	TEST(ack__goes_at_once_when_the_burst_was_not_full),
-	TEST(ack__waits_for_company_while_bursts_are_full),
-	TEST(ack__waits_no_longer_than_until_a_poll_without_a_burst),
-	TEST(ack__waits_only_so_many_polls),
-	TEST(ack__is_not_released_by_polls_without_room),
-	TEST(ack__of_many_packets_waits_for_nothing),
-	TEST(ack__of_a_duplicate_waits_for_nothing),
-	TEST(nak__waits_for_nothing),
-	TEST(ack__goes_with_a_request),
-	TEST(reset__forgets_the_acknowledgement),
-};

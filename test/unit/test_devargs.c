@@ -30,8 +30,7 @@ parse_good(const char *text, struct roce_devargs *args)
 	assert_string_equal(errmsg, "");
 }
 
-static void
-parse__takes_defaults_for_what_is_not_given(void **state)
+UNIT_RULE_IN(parse__takes_defaults_for_what_is_not_given, NULL, NULL)
 {
 	struct roce_devargs a;
 
@@ -51,8 +50,7 @@ parse__takes_defaults_for_what_is_not_given(void **state)
 }
 
 /* A key that has another name since an earlier release is understood by both. */
-static void
-parse__knows_earlier_names(void **state)
+UNIT_RULE_IN(parse__knows_earlier_names, NULL, NULL)
 {
 	struct roce_devargs a;
 
@@ -63,8 +61,7 @@ parse__knows_earlier_names(void **state)
 	assert_true(roce_devargs_has(&a, "lend") && roce_devargs_has(&a, "zcrx"));
 }
 
-static void
-parse__understands_every_key(void **state)
+UNIT_RULE_IN(parse__understands_every_key, NULL, NULL)
 {
 	struct roce_devargs a;
 
@@ -158,8 +155,7 @@ static const struct {
 	{ BASE "mark=1000001", "mark=1000001" },
 };
 
-static void
-parse__refuses_and_names_the_key(void **state)
+UNIT_RULE_IN(parse__refuses_and_names_the_key, NULL, NULL)
 {
 	for (size_t i = 0; i < RTE_DIM(refused); i++) {
 		struct roce_devargs a = { .mtu = 42 };
@@ -173,8 +169,7 @@ parse__refuses_and_names_the_key(void **state)
 	}
 }
 
-static void
-parse__refuses_more_than_there_is_room_for(void **state)
+UNIT_RULE_IN(parse__refuses_more_than_there_is_room_for, NULL, NULL)
 {
 	char text[16384] = BASE;
 	char errmsg[64];
@@ -200,8 +195,7 @@ parse__refuses_more_than_there_is_room_for(void **state)
 	assert_non_null(strstr(errmsg, "too long"));
 }
 
-static void
-parse__takes_an_empty_list_of_lcores(void **state)
+UNIT_RULE_IN(parse__takes_an_empty_list_of_lcores, NULL, NULL)
 {
 	struct roce_devargs a;
 
@@ -211,8 +205,7 @@ parse__takes_an_empty_list_of_lcores(void **state)
 }
 
 /* Pairs that override replace all values of their key and leave the others alone. */
-static void
-parse__lets_pairs_override_by_key(void **state)
+UNIT_RULE_IN(parse__lets_pairs_override_by_key, NULL, NULL)
 {
 	struct roce_devargs a;
 	char errmsg[256];
@@ -229,8 +222,7 @@ parse__lets_pairs_override_by_key(void **state)
 }
 
 /* Whether two strings mean the same, however they are written. */
-static void
-equal__compares_the_meaning(void **state)
+UNIT_RULE_IN(equal__compares_the_meaning, NULL, NULL)
 {
 	struct roce_devargs a, b;
 
@@ -247,8 +239,7 @@ equal__compares_the_meaning(void **state)
 }
 
 /* Any string may be given: all short ones of an alphabet that matters, and cut and bent versions of a good one. */
-static void
-parse__survives_any_string(void **state)
+UNIT_RULE_IN(parse__survives_any_string, NULL, NULL)
 {
 	static const char good[] = BASE "lcores=1,4-6 neigh=192.0.2.2@02:00:00:00:00:02 seed=0x1";
 	static const char odd[] = "=,/@- 0x:.";
@@ -268,15 +259,3 @@ parse__survives_any_string(void **state)
 	}
 	assert_int_equal(roce_devargs_parse("", NULL, &a, &(struct roce_errmsg){ 0 }), -EINVAL);
 }
-
-RULES = {
-	cmocka_unit_test(parse__takes_defaults_for_what_is_not_given),
-	cmocka_unit_test(parse__understands_every_key),
-	cmocka_unit_test(parse__knows_earlier_names),
-	cmocka_unit_test(parse__refuses_and_names_the_key),
-	cmocka_unit_test(parse__refuses_more_than_there_is_room_for),
-	cmocka_unit_test(parse__takes_an_empty_list_of_lcores),
-	cmocka_unit_test(parse__lets_pairs_override_by_key),
-	cmocka_unit_test(equal__compares_the_meaning),
-	cmocka_unit_test(parse__survives_any_string),
-};

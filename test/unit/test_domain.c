@@ -19,8 +19,7 @@ config(void)
 	return c;
 }
 
-static void
-create__without_memory_leaves_nothing(void **state)
+UNIT_RULE(create__without_memory_leaves_nothing)
 {
 	const unsigned int before = fx_live();
 	const struct roce_domain_config c = config();
@@ -42,8 +41,7 @@ create__without_memory_leaves_nothing(void **state)
 	assert_int_equal(fx_live(), before);
 }
 
-static void
-create__judges_its_configuration(void **state)
+UNIT_RULE(create__judges_its_configuration)
 {
 	struct roce_domain_config bad[6];
 	struct roce_domain *domain;
@@ -61,8 +59,7 @@ create__judges_its_configuration(void **state)
 }
 
 /* A run is a function of its seed. */
-static void
-random__repeats_itself(void **state)
+UNIT_RULE(random__repeats_itself)
 {
 	const struct roce_domain_config c = config();
 	struct roce_domain *a, *b;
@@ -82,8 +79,7 @@ wanted(void)
 }
 
 /* A poller gets the engine when it is free, or not; asking leaves nothing behind. */
-static void
-trylock__takes_a_free_engine_only(void **state)
+UNIT_RULE(trylock__takes_a_free_engine_only)
 {
 	assert_true(roce_engine_trylock(end.engine));
 	assert_false(roce_engine_trylock(end.engine));
@@ -109,8 +105,7 @@ control(void *arg)
  * A thread that waits for a control call goes first: a poller that lets go of the engine does not get it again before. The
  * thread is held where it waits by the lock; that nobody has it but somebody wants it is made by hand.
  */
-static void
-trylock__stands_back_for_who_waits(void **state)
+UNIT_RULE(trylock__stands_back_for_who_waits)
 {
 	pthread_t thread[2];
 
@@ -133,8 +128,7 @@ trylock__stands_back_for_who_waits(void **state)
 }
 
 /* Callers who always want the engine do not keep it from being polled: after some refusals the poller insists. */
-static void
-trylock__is_not_refused_for_ever(void **state)
+UNIT_RULE(trylock__is_not_refused_for_ever)
 {
 	unsigned int refusals = 0;
 
@@ -145,12 +139,3 @@ trylock__is_not_refused_for_ever(void **state)
 	roce_engine_unlock(end.engine);
 	assert_int_not_equal(refusals, 0);
 }
-
-RULES = {
-	TEST(create__judges_its_configuration),
-	TEST(create__without_memory_leaves_nothing),
-	TEST(random__repeats_itself),
-	TEST(trylock__takes_a_free_engine_only),
-	TEST(trylock__stands_back_for_who_waits),
-	TEST(trylock__is_not_refused_for_ever),
-};

@@ -28,8 +28,7 @@ hear(void)
 }
 
 /* The EAL panics when it cannot open a file it counts on. */
-static void
-needs__names_missing_descriptors(void **state)
+UNIT_RULE_IN(needs__names_missing_descriptors, NULL, NULL)
 {
 	struct roce_errmsg errmsg = hear();
 	struct rlimit limit, few;
@@ -58,8 +57,7 @@ become_limited(void)
 }
 
 /* The EAL panics when a thread cannot be created: a limit of the user, or of the container. */
-static void
-needs__names_missing_threads(void **state)
+UNIT_RULE_IN(needs__names_missing_threads, NULL, NULL)
 {
 	struct roce_errmsg errmsg = hear();
 	int status, ends[2];
@@ -91,8 +89,7 @@ needs__names_missing_threads(void **state)
 }
 
 /* A processor that is not there, or not for us: the EAL prints its usage, or panics. */
-static void
-lcores__are_processors_of_this_process(void **state)
+UNIT_RULE_IN(lcores__are_processors_of_this_process, NULL, NULL)
 {
 	struct roce_devargs args = { .lcores = { .n = 1 } };
 	struct roce_errmsg errmsg = hear();
@@ -114,8 +111,7 @@ lcores__are_processors_of_this_process(void **state)
 	assert_true(CPU_EQUAL(&before, &after));
 }
 
-static void
-folder__is_the_usual_one_if_that_serves(void **state)
+UNIT_RULE_IN(folder__is_the_usual_one_if_that_serves, NULL, NULL)
 {
 	char base[] = "/tmp/test_eal.XXXXXX", path[64];
 	struct roce_eal_means means = { 0 };
@@ -139,8 +135,7 @@ folder__is_the_usual_one_if_that_serves(void **state)
 	assert_int_equal(rmdir(base), 0);
 }
 
-static void
-folder__is_another_where_the_usual_one_is_refused(void **state)
+UNIT_RULE_IN(folder__is_another_where_the_usual_one_is_refused, NULL, NULL)
 {
 	char ours[64], want[256], words[512], too_long[90];
 	struct roce_eal_means means = { 0 };
@@ -168,8 +163,7 @@ folder__is_another_where_the_usual_one_is_refused(void **state)
 }
 
 /* A thing that is not there is no news; one that is there and is refused is. */
-static void
-words__tell_what_was_refused(void **state)
+UNIT_RULE_IN(words__tell_what_was_refused, NULL, NULL)
 {
 	struct roce_eal_means means = { .telemetry = true };
 	char words[512];
@@ -183,8 +177,7 @@ words__tell_what_was_refused(void **state)
 	assert_int_equal(strlen(roce_eal_means_words(&means, words, 20)), 19);
 }
 
-static void
-hugepages__are_as_many_as_the_queues_want(void **state)
+UNIT_RULE_IN(hugepages__are_as_many_as_the_queues_want, NULL, NULL)
 {
 	struct roce_eal_means means = { 0 };
 
@@ -194,8 +187,7 @@ hugepages__are_as_many_as_the_queues_want(void **state)
 	assert_string_equal(means.no_hugepages, "");
 }
 
-static void
-log__is_one_of_the_levels(void **state)
+UNIT_RULE_IN(log__is_one_of_the_levels, NULL, NULL)
 {
 	static const char *const good[] = { "", "error", "warning", "notice", "info", "debug" };
 	struct roce_errmsg errmsg = hear();
@@ -212,14 +204,3 @@ log__is_one_of_the_levels(void **state)
 	assert_string_equal(sentence,
 			"UDAPL_ROCE_LOG=loud: must be error, warning, notice, info or debug");
 }
-
-RULES = {
-	cmocka_unit_test(needs__names_missing_descriptors),
-	cmocka_unit_test(needs__names_missing_threads),
-	cmocka_unit_test(lcores__are_processors_of_this_process),
-	cmocka_unit_test(folder__is_the_usual_one_if_that_serves),
-	cmocka_unit_test(folder__is_another_where_the_usual_one_is_refused),
-	cmocka_unit_test(words__tell_what_was_refused),
-	cmocka_unit_test(hugepages__are_as_many_as_the_queues_want),
-	cmocka_unit_test(log__is_one_of_the_levels),
-};

@@ -32,8 +32,7 @@ foreign(uint8_t mark)
 }
 
 /* What is not ours stays with the caller: in front, in order, untouched; for every mixture and burst. */
-static void
-rx__leaves_foreign_frames_in_front(void **state)
+UNIT_RULE(rx__leaves_foreign_frames_in_front)
 {
 	unsigned int seed = 5;
 	uint32_t arrived = 0;
@@ -66,8 +65,7 @@ rx__leaves_foreign_frames_in_front(void **state)
 }
 
 /* Each kind of broken frame has its counter, is consumed, and disturbs nothing. */
-static void
-rx__counts_what_it_drops(void **state)
+UNIT_RULE(rx__counts_what_it_drops)
 {
 	static const struct {
 		const char *what;
@@ -106,8 +104,7 @@ rx__counts_what_it_drops(void **state)
 }
 
 /* A frame for another address is another's, whatever its queue pair number. */
-static void
-rx__knows_its_addresses(void **state)
+UNIT_RULE(rx__knows_its_addresses)
 {
 	static const uint32_t broken[][2] = { { IP_FRAG, 0x20 }, { UDP_LEN + 1, 9 }, { BTH, 0xff },
 		{ BTH + 1, 0x41 }, { BTH_PKEY, 0x12 } };
@@ -149,8 +146,7 @@ tag(struct rte_mbuf *m, enum tagged where, uint16_t tci)
 }
 
 /* IEEE 802.1Q: a frame is of the VLAN that its tag names, wherever the tag is. A tag that names none is for a priority. */
-static void
-rx__knows_its_vlan(void **state)
+UNIT_RULE(rx__knows_its_vlan)
 {
 	static const struct {
 		uint16_t ours;
@@ -217,8 +213,7 @@ from_unknown_peer(uint8_t last, uint32_t dest_qp, uint32_t number)
 }
 
 /* A good frame for nobody, or from somebody else than the peer: dropped without an answer and without harm. */
-static void
-rx__believes_only_the_peer(void **state)
+UNIT_RULE(rx__believes_only_the_peer)
 {
 	const uint32_t number = roce_qp_number(qp);
 
@@ -236,8 +231,7 @@ rx__believes_only_the_peer(void **state)
 }
 
 /* In RESET and ERR a queue pair hears nothing. */
-static void
-rx__depends_on_the_state(void **state)
+UNIT_RULE(rx__depends_on_the_state)
 {
 	fx_to_error(qp);
 	fx_rx(&end, request(0));
@@ -250,8 +244,7 @@ rx__depends_on_the_state(void **state)
 }
 
 /* Data for a passive end whose RTU was lost: told once, and taken. An answer or a datagram proves nothing. */
-static void
-rx__of_data_in_rtr_establishes(void **state)
+UNIT_RULE(rx__of_data_in_rtr_establishes)
 {
 	const struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
 
@@ -272,8 +265,7 @@ rx__of_data_in_rtr_establishes(void **state)
 }
 
 /* However much room there is, nobody sends more than its share before the others had their turn. */
-static void
-tx__takes_turns(void **state)
+UNIT_RULE(tx__takes_turns)
 {
 	struct roce_qp *other[3];
 	struct fx_peer its_peer;
@@ -305,8 +297,7 @@ tx__takes_turns(void **state)
 }
 
 /* An acknowledgement leaves before requests of the same queue pair. */
-static void
-tx__answers_first(void **state)
+UNIT_RULE(tx__answers_first)
 {
 	const struct fx_sent *sent;
 
@@ -318,8 +309,7 @@ tx__answers_first(void **state)
 }
 
 /* Two ends, both ways at once, one shared queue each: everything arrives once, whole and in order. */
-static void
-world__of_two_ends(void **state)
+UNIT_RULE(world__of_two_ends)
 {
 	static struct fx_end other;
 	struct roce_qp *far, *near;
@@ -347,16 +337,3 @@ world__of_two_ends(void **state)
 	assert_int_equal(fx_stats(&end)->retransmits, 0);
 	fx_end_close(&other);
 }
-
-RULES = {
-	TEST(rx__leaves_foreign_frames_in_front),
-	TEST(rx__counts_what_it_drops),
-	TEST(rx__knows_its_addresses),
-	TEST(rx__knows_its_vlan),
-	TEST(rx__believes_only_the_peer),
-	TEST(rx__depends_on_the_state),
-	TEST(rx__of_data_in_rtr_establishes),
-	TEST(tx__takes_turns),
-	TEST(tx__answers_first),
-	TEST(world__of_two_ends),
-};

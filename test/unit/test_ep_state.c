@@ -60,8 +60,7 @@ squeeze(const char *from, char *to)
 	*to = '\0';
 }
 
-static void
-dapl_ep_next__is_the_picture(void **state)
+UNIT_RULE_IN(dapl_ep_next__is_the_picture, NULL, NULL)
 {
 	char drawn[sizeof(picture) * 2], want[sizeof(picture)], have[sizeof(picture) * 2];
 	int n;
@@ -81,8 +80,7 @@ dapl_ep_next__is_the_picture(void **state)
 }
 
 /* Laws that hold however the table grows. */
-static void
-dapl_ep_next__laws(void **state)
+UNIT_RULE_IN(dapl_ep_next__laws, NULL, NULL)
 {
 	for (unsigned int s = 1; s < DAPL_EP_STATES; s++) {
 		for (unsigned int in = 0; in < DAPL_EP_INPUTS; in++) {
@@ -103,8 +101,7 @@ dapl_ep_next__laws(void **state)
 	}
 }
 
-static void
-dapl_ep_advance__moves_or_changes_nothing(void **state)
+UNIT_RULE_IN(dapl_ep_advance__moves_or_changes_nothing, NULL, NULL)
 {
 	struct dapl_ep ep = { .state = DAPL_EP_STATE_UNCONNECTED };
 
@@ -117,8 +114,7 @@ dapl_ep_advance__moves_or_changes_nothing(void **state)
 	assert_int_equal(ep.state, DAPL_EP_STATE_CONNECTED);
 }
 
-static void
-dapl_ep_state_error__names_the_state(void **state)
+UNIT_RULE_IN(dapl_ep_state_error__names_the_state, NULL, NULL)
 {
 	static const enum dapl_status want[DAPL_EP_STATES] = {
 		[DAPL_EP_STATE_UNCONNECTED] = DAPL_EP_UNCONNECTED,
@@ -134,10 +130,3 @@ dapl_ep_state_error__names_the_state(void **state)
 	for (unsigned int s = 1; s < DAPL_EP_STATES; s++)
 		assert_int_equal(dapl_ep_state_error(s), want[s]);
 }
-
-RULES = {
-	cmocka_unit_test(dapl_ep_next__is_the_picture),
-	cmocka_unit_test(dapl_ep_next__laws),
-	cmocka_unit_test(dapl_ep_advance__moves_or_changes_nothing),
-	cmocka_unit_test(dapl_ep_state_error__names_the_state),
-};

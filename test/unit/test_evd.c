@@ -209,8 +209,7 @@ dequeue_before_the_caller(void)
 }
 
 /* The agent finds what is there, or nothing; its caller goes on behind it. */
-static void
-dequeue__of_an_agent_in_a_dequeue(void **state)
+UNIT_RULE(dequeue__of_an_agent_in_a_dequeue)
 {
 	both(dequeue_of_nothing);
 	both(dequeue_before_the_caller);
@@ -224,8 +223,7 @@ wait_before_the_caller(void)
 	assert_fields(agent, (status, DAPL_OK), (event.wr_id, 1));
 }
 
-static void
-wait__of_an_agent_in_a_dequeue(void **state)
+UNIT_RULE(wait__of_an_agent_in_a_dequeue)
 {
 	both(wait_before_the_caller);
 }
@@ -240,8 +238,7 @@ resize_before_the_caller(void)
 	assert_int_equal(dapl_evd_resize(evd, LEN), DAPL_OK);
 }
 
-static void
-resize__of_an_agent_in_a_dequeue(void **state)
+UNIT_RULE(resize__of_an_agent_in_a_dequeue)
 {
 	both(resize_before_the_caller);
 }
@@ -259,8 +256,7 @@ end_and_begin(void)
 }
 
 /* Its caller does not touch what is gone. */
-static void
-free__of_an_agent_in_a_dequeue(void **state)
+UNIT_RULE(free__of_an_agent_in_a_dequeue)
 {
 	have_agent_called(end_and_begin);
 	want(DAPL_QUEUE_EMPTY, 0);
@@ -292,8 +288,7 @@ all_in_a_wait(void)
 	assert_int_equal(dapl_evd_resize(evd, LEN), DAPL_OK);
 }
 
-static void
-wait__has_it_to_itself_before_its_agent(void **state)
+UNIT_RULE(wait__has_it_to_itself_before_its_agent)
 {
 	both(all_in_a_wait);
 }
@@ -321,15 +316,13 @@ all_in_a_resize(void)
 	assert_int_equal(dapl_evd_resize(evd, LEN), DAPL_OK);
 }
 
-static void
-resize__is_over_before_an_agent_is_called(void **state)
+UNIT_RULE(resize__is_over_before_an_agent_is_called)
 {
 	both(all_in_a_resize);
 }
 
 /* A thread that waits is made by hand: it would poll the device, and call the agent itself. */
-static void
-resize__beside_a_waiter_is_over_before_an_agent_is_called(void **state)
+UNIT_RULE(resize__beside_a_waiter_is_over_before_an_agent_is_called)
 {
 	evd->threshold = 1;
 	evd->taker = DAPL_TAKER_WAITER;
@@ -341,13 +334,3 @@ resize__beside_a_waiter_is_over_before_an_agent_is_called(void **state)
 	evd->threshold = 0;
 	want_at_rest();
 }
-
-RULES = {
-	TEST(dequeue__of_an_agent_in_a_dequeue),
-	TEST(wait__of_an_agent_in_a_dequeue),
-	TEST(resize__of_an_agent_in_a_dequeue),
-	TEST(free__of_an_agent_in_a_dequeue),
-	TEST(wait__has_it_to_itself_before_its_agent),
-	TEST(resize__is_over_before_an_agent_is_called),
-	TEST(resize__beside_a_waiter_is_over_before_an_agent_is_called),
-};

@@ -69,8 +69,7 @@ teardown(void **state)
 }
 
 /* Whether he sleeps, is about to, or has not begun. */
-static void
-sleep_on__ends_when_the_count_advances(void **state)
+UNIT_RULE(sleep_on__ends_when_the_count_advances)
 {
 	for (unsigned int round = 0; round < ROUNDS; round++) {
 		struct sleeper s;
@@ -85,8 +84,7 @@ sleep_on__ends_when_the_count_advances(void **state)
 	}
 }
 
-static void
-sleep_on__does_not_begin_behind_an_advance(void **state)
+UNIT_RULE(sleep_on__does_not_begin_behind_an_advance)
 {
 	struct dapl_eventcount count = { 0 };
 	uint32_t seen = dapl_eventcount_prepare(&count);
@@ -97,8 +95,7 @@ sleep_on__does_not_begin_behind_an_advance(void **state)
 }
 
 /* Two on one count, one on another, which is woken last. */
-static void
-wake__reaches_all_on_the_count(void **state)
+UNIT_RULE(wake__reaches_all_on_the_count)
 {
 	struct sleeper one, other;
 	pthread_t thread[3];
@@ -119,8 +116,7 @@ wake__reaches_all_on_the_count(void **state)
 	pthread_join(thread[2], NULL);
 }
 
-static void
-sleep_on__ends_when_the_descriptor_is_readable(void **state)
+UNIT_RULE(sleep_on__ends_when_the_descriptor_is_readable)
 {
 	struct sleeper s;
 	pthread_t thread = begin(&s);
@@ -177,26 +173,15 @@ interrupt_sleeper(void)
 	return s;
 }
 
-static void
-sleep_on__is_ended_by_a_signal(void **state)
+UNIT_RULE(sleep_on__is_ended_by_a_signal)
 {
 	frame = false;
 	assert_false(interrupt_sleeper().undisturbed);
 }
 
 /* net_tap has the kernel send a signal with each frame: that is no reason to tell anybody. */
-static void
-sleep_on__is_undisturbed_when_the_signal_brings_a_frame(void **state)
+UNIT_RULE(sleep_on__is_undisturbed_when_the_signal_brings_a_frame)
 {
 	frame = true;
 	assert_true(interrupt_sleeper().undisturbed);
 }
-
-RULES = {
-	TEST(sleep_on__ends_when_the_count_advances),
-	TEST(sleep_on__does_not_begin_behind_an_advance),
-	TEST(wake__reaches_all_on_the_count),
-	TEST(sleep_on__ends_when_the_descriptor_is_readable),
-	TEST(sleep_on__is_ended_by_a_signal),
-	TEST(sleep_on__is_undisturbed_when_the_signal_brings_a_frame),
-};

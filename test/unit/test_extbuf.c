@@ -17,8 +17,7 @@ refers(const struct rte_mbuf *m)
 }
 
 /* Headers, the region's own memory under the name that the device knows, pad and ICRC; any receiver reads it. */
-static void
-frame__has_three_segments(void **state)
+UNIT_RULE(frame__has_three_segments)
 {
 	receive(1);
 	post(1);
@@ -47,8 +46,7 @@ frame__has_three_segments(void **state)
 }
 
 /* net_ring and its like: the very frame of the sender is what the receiver reads and frees. */
-static void
-frame__may_go_to_the_peer_itself(void **state)
+UNIT_RULE(frame__may_go_to_the_peer_itself)
 {
 	receive(1);
 	post(0);
@@ -60,8 +58,7 @@ frame__may_go_to_the_peer_itself(void **state)
 }
 
 /* The pad is zero, also where its segment has been something else before (IBTA Vol 1, 5.2.3). */
-static void
-frame__pads_with_zeros(void **state)
+UNIT_RULE(frame__pads_with_zeros)
 {
 	static struct rte_mbuf *dirty[8192];
 	unsigned int n = 0;
@@ -76,8 +73,7 @@ frame__pads_with_zeros(void **state)
 }
 
 /* A WRITE as well; READs, atomics and what is inline have nothing of the kind. */
-static void
-write__is_referred_to(void **state)
+UNIT_RULE(write__is_referred_to)
 {
 	struct roce_sge sge = { (uintptr_t)a.memory, SEND, a.key };
 	struct roce_wr wr = {
@@ -100,8 +96,7 @@ write__is_referred_to(void **state)
 }
 
 /* What is short is copied; that is no miss. */
-static void
-short__is_copied(void **state)
+UNIT_RULE(short__is_copied)
 {
 	receive(1);
 	assert_int_equal(fx_send(&a, qa, 0, 0, LEAST - 1, ROCE_WR_SIGNALED), 0);
@@ -130,8 +125,7 @@ expect_copied(const struct roce_wr *wr)
 	assert_memory_equal(b.memory + MIRROR, a.memory, LEAST);
 }
 
-static void
-copied__where_the_device_cannot_read(void **state)
+UNIT_RULE(copied__where_the_device_cannot_read)
 {
 	struct roce_sge sge[2] = { { (uintptr_t)a.memory, LEAST, a.key } };
 	struct roce_wr wr = {
@@ -158,8 +152,7 @@ copied__where_the_device_cannot_read(void **state)
 }
 
 /* No frames for the other segments: the one there is has a copy, and nothing is lost. */
-static void
-copied__while_the_pool_is_empty(void **state)
+UNIT_RULE(copied__while_the_pool_is_empty)
 {
 	const struct roce_sge sge = { (uintptr_t)a.memory, LEAST, a.key };
 	const struct roce_wr wr = {
@@ -191,8 +184,7 @@ copied__while_the_pool_is_empty(void **state)
 }
 
 /* A fifth region of one request. */
-static void
-copied__beyond_four_regions(void **state)
+UNIT_RULE(copied__beyond_four_regions)
 {
 	struct roce_sge sge[4];
 	struct roce_wr wr = { .sg = sge, .opcode = IBV_WR_SEND, .flags = ROCE_WR_SIGNALED };
@@ -227,8 +219,7 @@ copied__beyond_four_regions(void **state)
 }
 
 /* However many spare frames there are when some turn out not to be needed: as many rounds as there may be. */
-static void
-copied__gives_back_what_it_did_not_need(void **state)
+UNIT_RULE(copied__gives_back_what_it_did_not_need)
 {
 	struct roce_qp_attr attr = fx_attr(&a);
 	struct roce_mr *mr[5] = { NULL };
@@ -261,8 +252,7 @@ copied__gives_back_what_it_did_not_need(void **state)
 }
 
 /* The rule: acknowledged is not enough, and the last frame decides. */
-static void
-completion__waits_for_the_last_frame(void **state)
+UNIT_RULE(completion__waits_for_the_last_frame)
 {
 	receive(1);
 	post(0);
@@ -285,8 +275,7 @@ completion__waits_for_the_last_frame(void **state)
 }
 
 /* Released is not enough either. */
-static void
-completion__waits_for_the_acknowledgement(void **state)
+UNIT_RULE(completion__waits_for_the_acknowledgement)
 {
 	receive(1);
 	post(0);
@@ -300,8 +289,7 @@ completion__waits_for_the_acknowledgement(void **state)
 }
 
 /* Frames of a request that were sent again count like the first ones, those that were lost, too. */
-static void
-completion__waits_for_frames_sent_again(void **state)
+UNIT_RULE(completion__waits_for_frames_sent_again)
 {
 	receive(1);
 	post(0);
@@ -331,8 +319,7 @@ completion__waits_for_frames_sent_again(void **state)
 }
 
 /* What has nothing to wait for waits for what was posted before it. */
-static void
-completion__keeps_the_order(void **state)
+UNIT_RULE(completion__keeps_the_order)
 {
 	receive(4);
 	post(0);
@@ -357,8 +344,7 @@ completion__keeps_the_order(void **state)
 }
 
 /* A slot is the poster's when its request has its completion, not before; nothing else keeps the protocol waiting. */
-static void
-slot__is_kept_until_then(void **state)
+UNIT_RULE(slot__is_kept_until_then)
 {
 	receive(8);
 	fx_send_many(&a, qa, 7, LEAST, 0);
@@ -376,8 +362,7 @@ slot__is_kept_until_then(void **state)
 }
 
 /* A READ that is answered behind a message that waits completes behind it, and the next one may begin. */
-static void
-read__goes_on_behind_what_waits(void **state)
+UNIT_RULE(read__goes_on_behind_what_waits)
 {
 	struct roce_qp_attr attr = fx_attr(&b);
 	struct roce_sge sge = { (uintptr_t)a.memory + 2 * ROOM, 16, a.key };
@@ -414,8 +399,7 @@ read__goes_on_behind_what_waits(void **state)
 }
 
 /* Every region is shown to the device, whatever is copied, before anybody can name it. */
-static void
-region__is_looked_at(void **state)
+UNIT_RULE(region__is_looked_at)
 {
 	struct roce_mr *mr;
 
@@ -431,22 +415,3 @@ region__is_looked_at(void **state)
 	assert_int_equal(roce_mr_create(a.pd, (uintptr_t)a.memory, 0, 0, &mr), -EINVAL);
 	assert_int_equal(looks, 3);
 }
-
-RULES = {
-	TEST(frame__has_three_segments),
-	TEST(frame__may_go_to_the_peer_itself),
-	TEST(frame__pads_with_zeros),
-	TEST(write__is_referred_to),
-	TEST(short__is_copied),
-	TEST(copied__where_the_device_cannot_read),
-	TEST(copied__while_the_pool_is_empty),
-	TEST(copied__beyond_four_regions),
-	TEST(copied__gives_back_what_it_did_not_need),
-	TEST(completion__waits_for_the_last_frame),
-	TEST(completion__waits_for_the_acknowledgement),
-	TEST(completion__waits_for_frames_sent_again),
-	TEST(completion__keeps_the_order),
-	TEST(slot__is_kept_until_then),
-	TEST(read__goes_on_behind_what_waits),
-	TEST(region__is_looked_at),
-};

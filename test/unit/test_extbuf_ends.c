@@ -12,8 +12,7 @@ to_error(void)
 }
 
 /* Flushed requests wait as well; one that was acknowledged before has succeeded, whenever that is told. */
-static void
-error__flushes_what_is_released(void **state)
+UNIT_RULE(error__flushes_what_is_released)
 {
 	receive(1);
 	post(0);
@@ -43,8 +42,7 @@ error__flushes_what_is_released(void **state)
  * The cable is out: a device that never frees a frame keeps no connection alive. It breaks when its retries are used up,
  * the owner is told at once, and ends it; what does not come is the completion.
  */
-static void
-silence__breaks_though_nothing_is_released(void **state)
+UNIT_RULE(silence__breaks_though_nothing_is_released)
 {
 	post(0);
 	post(1);
@@ -66,8 +64,7 @@ silence__breaks_though_nothing_is_released(void **state)
 }
 
 /* A queue pair that drains tells so when its peer has everything, whatever the device does. */
-static void
-drain__does_not_wait_for_the_device(void **state)
+UNIT_RULE(drain__does_not_wait_for_the_device)
 {
 	receive(1);
 	post(0);
@@ -81,8 +78,7 @@ drain__does_not_wait_for_the_device(void **state)
 }
 
 /* Nobody waits for the requests of a queue pair that is gone; only the region still has to. */
-static void
-destroy__leaves_the_region(void **state)
+UNIT_RULE(destroy__leaves_the_region)
 {
 	receive(1);
 	post(0); /* acknowledged */
@@ -108,8 +104,7 @@ destroy__leaves_the_region(void **state)
  * RESET and a new connection: what had ended before has its completion, what had not has none, and frames of the last
  * connection complete nothing of this one.
  */
-static void
-reset__begins_anew(void **state)
+UNIT_RULE(reset__begins_anew)
 {
 	receive(2);
 	post(0);
@@ -140,8 +135,7 @@ reset__begins_anew(void **state)
 }
 
 /* A queue pair that goes after a reset: the completions of what had ended go with it. */
-static void
-reset__and_destroy_leave_nothing(void **state)
+UNIT_RULE(reset__and_destroy_leave_nothing)
 {
 	receive(1);
 	post(0);
@@ -158,8 +152,7 @@ reset__and_destroy_leave_nothing(void **state)
 }
 
 /* A region that a window is bound to is kept for that; one whose requests are all at rest ends. */
-static void
-region__ends_when_nothing_refers_to_it(void **state)
+UNIT_RULE(region__ends_when_nothing_refers_to_it)
 {
 	receive(1);
 	post(0);
@@ -175,8 +168,7 @@ region__ends_when_nothing_refers_to_it(void **state)
 }
 
 /* A frame that outlives its engine: whoever frees it finds what he needs, and the last one frees that. */
-static void
-engine__ends_before_its_frames(void **state)
+UNIT_RULE(engine__ends_before_its_frames)
 {
 	struct fx_end kept;
 	unsigned int live;
@@ -206,8 +198,7 @@ engine__ends_before_its_frames(void **state)
 }
 
 /* Clones of a frame, of a program that mirrors what it sends, hold the memory like the frame. */
-static void
-clone__counts(void **state)
+UNIT_RULE(clone__counts)
 {
 	struct rte_mempool *pool = unit_pool();
 	struct rte_mbuf *clone;
@@ -358,8 +349,7 @@ release_some(const struct talk *talk)
  * completes no frame that the device has leads to its memory, what the consumer does to it then reaches nobody, and each
  * message arrives once.
  */
-static void
-talk__never_completes_before_the_release(void **state)
+UNIT_RULE(talk__never_completes_before_the_release)
 {
 	for (uint64_t seed = 1; seed <= WORLDS; seed++) {
 		struct talk talk = { 0 };
@@ -388,16 +378,3 @@ talk__never_completes_before_the_release(void **state)
 		setup(state);
 	}
 }
-
-RULES = {
-	TEST(error__flushes_what_is_released),
-	TEST(silence__breaks_though_nothing_is_released),
-	TEST(drain__does_not_wait_for_the_device),
-	TEST(destroy__leaves_the_region),
-	TEST(reset__begins_anew),
-	TEST(reset__and_destroy_leave_nothing),
-	TEST(region__ends_when_nothing_refers_to_it),
-	TEST(engine__ends_before_its_frames),
-	TEST(clone__counts),
-	TEST(talk__never_completes_before_the_release),
-};

@@ -52,8 +52,7 @@ transmit(void)
 	}
 }
 
-static void
-talk__memory_is_read_before_it_is_free(void **state)
+UNIT_RULE(talk__memory_is_read_before_it_is_free)
 {
 	uint32_t posted = 0, completed = 0;
 	pthread_t thread;
@@ -90,7 +89,3 @@ talk__memory_is_read_before_it_is_free(void **state)
 	assert_true(fx_stats(&a)->tx_zero_copy >= MESSAGES);
 	rte_ring_free(to_device);
 }
-
-RULES = {
-	TEST(talk__memory_is_read_before_it_is_free),
-};

@@ -50,8 +50,7 @@ static const uint8_t flag_sets[] = {
 };
 
 /* To the byte, whatever the flags: what the engine does with it cannot differ. */
-static void
-try_send__leaves_the_request_that_post_send_leaves(void **state)
+UNIT_RULE(try_send__leaves_the_request_that_post_send_leaves)
 {
 	const size_t size = sizeof(struct roce_wqe) + sizeof(struct roce_sge);
 	const struct roce_sge sge = segment(64, 100);
@@ -73,8 +72,7 @@ try_send__leaves_the_request_that_post_send_leaves(void **state)
 }
 
 /* It rings, whoever owns the engine: nobody else posts, and the message goes. */
-static void
-try_send__sends(void **state)
+UNIT_RULE(try_send__sends)
 {
 	qp->post.engine->lock.bias.owner = roce_bias_self();
 	assert_true(roce_qp_try_send(qp, segment(0, 8), 1, ROCE_WR_SIGNALED));
@@ -84,8 +82,7 @@ try_send__sends(void **state)
 	assert_int_equal(fx_tx_one(&end).payload_len, 9);
 }
 
-static void
-try_send__leaves_alone_what_post_send_refuses(void **state)
+UNIT_RULE(try_send__leaves_alone_what_post_send_refuses)
 {
 	const uint64_t addr = (uintptr_t)end.memory;
 	struct roce_pd *other_pd = fx_pd(&end);
@@ -114,8 +111,7 @@ try_send__leaves_alone_what_post_send_refuses(void **state)
 	assert_int_equal(roce_pd_destroy(other_pd), 0);
 }
 
-static void
-try_send__leaves_a_full_queue_and_one_in_reset_alone(void **state)
+UNIT_RULE(try_send__leaves_a_full_queue_and_one_in_reset_alone)
 {
 	uint32_t posted = 0;
 
@@ -130,8 +126,7 @@ try_send__leaves_a_full_queue_and_one_in_reset_alone(void **state)
 }
 
 /* To the byte; a segment that is longer than any message counts as the longest. */
-static void
-try_post__leaves_the_receive_that_post_leaves(void **state)
+UNIT_RULE(try_post__leaves_the_receive_that_post_leaves)
 {
 	const size_t size = sizeof(struct roce_rwqe) + sizeof(struct roce_sge);
 	struct roce_mr *whole;
@@ -157,8 +152,7 @@ try_post__leaves_the_receive_that_post_leaves(void **state)
 	}
 }
 
-static void
-try_post__leaves_alone_what_post_refuses(void **state)
+UNIT_RULE(try_post__leaves_alone_what_post_refuses)
 {
 	const uint64_t addr = (uintptr_t)end.memory;
 	struct roce_mr *read_only;
@@ -182,8 +176,7 @@ try_post__leaves_alone_what_post_refuses(void **state)
 	fx_expect_counts(end.srq, 256, 0, 0);
 }
 
-static void
-try_post__leaves_a_full_queue_alone(void **state)
+UNIT_RULE(try_post__leaves_a_full_queue_alone)
 {
 	own(end.srq);
 	for (unsigned int i = 0; i < 256; i++)
@@ -200,8 +193,7 @@ try_post__leaves_a_full_queue_alone(void **state)
 }
 
 /* When a region has ended, the slow path notes that in the queue; then the fast path goes on. */
-static void
-try_post__says_no_when_a_region_has_ended(void **state)
+UNIT_RULE(try_post__says_no_when_a_region_has_ended)
 {
 	struct roce_sge sge = segment(0, 64);
 	const struct roce_recv_wr wr = { .sg = &sge, .num_sge = 1 };
@@ -216,8 +208,7 @@ try_post__says_no_when_a_region_has_ended(void **state)
 }
 
 /* Another thread may be between its two looks: who does not own the lock takes the spinlock, which is not here. */
-static void
-try_post__is_for_the_owner_of_the_lock(void **state)
+UNIT_RULE(try_post__is_for_the_owner_of_the_lock)
 {
 	assert_false(roce_srq_try_post(end.srq, segment(0, 64), 0));
 	fx_expect_counts(end.srq, 256, 0, 0);
@@ -227,8 +218,7 @@ try_post__is_for_the_owner_of_the_lock(void **state)
 }
 
 /* Its own queue has room again when a receive was taken, reaped or not. */
-static void
-try_recv__posts_to_a_queue_of_its_own(void **state)
+UNIT_RULE(try_recv__posts_to_a_queue_of_its_own)
 {
 	struct roce_qp_attr attr = fx_attr(&end);
 	struct roce_sge sge = segment(0, 64);
@@ -253,8 +243,7 @@ try_recv__posts_to_a_queue_of_its_own(void **state)
 	assert_int_equal(fx_receives(alone), 2);
 }
 
-static void
-try_recv__leaves_a_shared_queue_alone(void **state)
+UNIT_RULE(try_recv__leaves_a_shared_queue_alone)
 {
 	own(end.srq);
 	assert_false(roce_qp_try_recv(qp, segment(0, 64), 0));
@@ -262,8 +251,7 @@ try_recv__leaves_a_shared_queue_alone(void **state)
 }
 
 /* A broken queue pair flushes it with its next poll, whoever saw the other first. */
-static void
-try_recv__to_a_broken_queue_pair_is_flushed(void **state)
+UNIT_RULE(try_recv__to_a_broken_queue_pair_is_flushed)
 {
 	struct roce_qp_attr attr = fx_attr(&end);
 	struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x778);
@@ -284,8 +272,7 @@ try_recv__to_a_broken_queue_pair_is_flushed(void **state)
 	}
 }
 
-static void
-try_poll__takes_the_oldest_completion_and_books_its_reap(void **state)
+UNIT_RULE(try_poll__takes_the_oldest_completion_and_books_its_reap)
 {
 	struct roce_event event;
 
@@ -303,8 +290,7 @@ try_poll__takes_the_oldest_completion_and_books_its_reap(void **state)
 }
 
 /* Binds and what users push are for roce_cq_poll(), and nothing passes them. */
-static void
-try_poll__leaves_other_events_where_they_are(void **state)
+UNIT_RULE(try_poll__leaves_other_events_where_they_are)
 {
 	static const uint8_t kinds[] = { ROCE_EVENT_BIND, ROCE_EVENT_USER, UINT8_MAX };
 	struct roce_event event = { .kind = ROCE_EVENT_SEND };
@@ -324,20 +310,3 @@ try_poll__leaves_other_events_where_they_are(void **state)
 		assert_int_equal(event.kind, ROCE_EVENT_SEND);
 	}
 }
-
-RULES = {
-	TEST(try_send__leaves_the_request_that_post_send_leaves),
-	TEST(try_send__sends),
-	TEST(try_send__leaves_alone_what_post_send_refuses),
-	TEST(try_send__leaves_a_full_queue_and_one_in_reset_alone),
-	TEST(try_post__leaves_the_receive_that_post_leaves),
-	TEST(try_post__leaves_alone_what_post_refuses),
-	TEST(try_post__leaves_a_full_queue_alone),
-	TEST(try_post__says_no_when_a_region_has_ended),
-	TEST(try_post__is_for_the_owner_of_the_lock),
-	TEST(try_recv__posts_to_a_queue_of_its_own),
-	TEST(try_recv__leaves_a_shared_queue_alone),
-	TEST(try_recv__to_a_broken_queue_pair_is_flushed),
-	TEST(try_poll__takes_the_oldest_completion_and_books_its_reap),
-	TEST(try_poll__leaves_other_events_where_they_are),
-};

@@ -43,8 +43,7 @@ number_of(const struct rte_mbuf *m)
 	return *rte_pktmbuf_mtod(m, const uint16_t *);
 }
 
-static void
-burst__off_touches_nothing(void **state)
+UNIT_RULE_IN(burst__off_touches_nothing, NULL, NULL)
 {
 	struct roce_fault_injection injection;
 	uint64_t before;
@@ -56,8 +55,7 @@ burst__off_touches_nothing(void **state)
 	assert_int_equal(LOST(injection), 0);
 }
 
-static void
-burst__of_all_frees_all(void **state)
+UNIT_RULE_IN(burst__of_all_frees_all, NULL, NULL)
 {
 	struct roce_fault_injection injection;
 
@@ -69,8 +67,7 @@ burst__of_all_frees_all(void **state)
 	assert_int_equal(roce_fault_injection_burst(&injection, frames, 0), 0);
 }
 
-static void
-burst__keeps_the_order_of_the_rest(void **state)
+UNIT_RULE_IN(burst__keeps_the_order_of_the_rest, NULL, NULL)
 {
 	struct roce_fault_injection injection;
 	uint16_t kept;
@@ -101,8 +98,7 @@ lost_mask(struct roce_fault_injection *injection)
 	return mask;
 }
 
-static void
-init__same_seed_and_stream_lose_the_same_frames(void **state)
+UNIT_RULE_IN(init__same_seed_and_stream_lose_the_same_frames, NULL, NULL)
 {
 	struct roce_fault_injection a, b, other_seed, other_stream;
 	int same_seed = 0, same_stream = 0;
@@ -123,8 +119,7 @@ init__same_seed_and_stream_lose_the_same_frames(void **state)
 }
 
 /* One percent of many is one percent, give or take five standard deviations. */
-static void
-throw__loses_the_share_asked_for(void **state)
+UNIT_RULE_IN(throw__loses_the_share_asked_for, NULL, NULL)
 {
 	static const struct {
 		uint32_t loss;
@@ -148,8 +143,7 @@ throw__loses_the_share_asked_for(void **state)
 
 /* ---- the other kinds ---- */
 
-static void
-duplicate__follows_its_original(void **state)
+UNIT_RULE_IN(duplicate__follows_its_original, NULL, NULL)
 {
 	struct roce_fault_injection injection;
 	uint16_t n;
@@ -166,8 +160,7 @@ duplicate__follows_its_original(void **state)
 }
 
 /* Nothing is lost, something is out of order, and never by more frames than was said. */
-static void
-reorder__holds_a_frame_back_for_a_while(void **state)
+UNIT_RULE_IN(reorder__holds_a_frame_back_for_a_while, NULL, NULL)
 {
 	struct roce_fault_injection injection;
 	uint16_t seen[BURST] = { 0 };
@@ -199,8 +192,7 @@ reorder__holds_a_frame_back_for_a_while(void **state)
 	assert_true(unit_pool_is_full());
 }
 
-static void
-fini__frees_what_is_held(void **state)
+UNIT_RULE_IN(fini__frees_what_is_held, NULL, NULL)
 {
 	struct roce_fault_injection injection;
 	uint16_t n;
@@ -214,8 +206,7 @@ fini__frees_what_is_held(void **state)
 	assert_true(unit_pool_is_full());
 }
 
-static void
-corrupt__changes_one_bit_behind_the_ethernet_header(void **state)
+UNIT_RULE_IN(corrupt__changes_one_bit_behind_the_ethernet_header, NULL, NULL)
 {
 	uint8_t zeros[64] = { 0 }, any[64] = { 0 };
 	struct roce_fault_injection injection;
@@ -244,8 +235,7 @@ static const uint8_t v4_frame[] = { 2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0, 0x
 	0, 0, 0x40, 0, 0x40, 0x11, 0xb6, 0xcb, 0xc0, 0, 2, 1, 0xc0, 0, 2, 2, 0, 0, 0x12, 0xb7, 0, 8,
 	0, 0 };
 
-static void
-mark__is_what_a_router_does(void **state)
+UNIT_RULE_IN(mark__is_what_a_router_does, NULL, NULL)
 {
 	uint8_t frame[sizeof(v4_frame)];
 	struct roce_fault_injection injection;
@@ -269,16 +259,3 @@ mark__is_what_a_router_does(void **state)
 	rte_pktmbuf_free(frames[0]);
 	assert_int_equal(injection.count[ROCE_FAULT_MARK], 1);
 }
-
-RULES = {
-	cmocka_unit_test(burst__off_touches_nothing),
-	cmocka_unit_test(burst__of_all_frees_all),
-	cmocka_unit_test(burst__keeps_the_order_of_the_rest),
-	cmocka_unit_test(init__same_seed_and_stream_lose_the_same_frames),
-	cmocka_unit_test(throw__loses_the_share_asked_for),
-	cmocka_unit_test(duplicate__follows_its_original),
-	cmocka_unit_test(reorder__holds_a_frame_back_for_a_while),
-	cmocka_unit_test(fini__frees_what_is_held),
-	cmocka_unit_test(corrupt__changes_one_bit_behind_the_ethernet_header),
-	cmocka_unit_test(mark__is_what_a_router_does),
-};

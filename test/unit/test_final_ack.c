@@ -55,8 +55,7 @@ end_it(struct roce_qp *one, enum ending how)
 }
 
 /* IBTA Vol 1, 9.7.5.1.2: a message that was received is acknowledged. */
-static void
-final_ack__leaves_whatever_becomes_of_the_queue_pair(void **state)
+UNIT_RULE(final_ack__leaves_whatever_becomes_of_the_queue_pair)
 {
 	for (enum ending how = BY_ERROR; how < ENDINGS; how++) {
 		struct fx_sent sent;
@@ -74,8 +73,7 @@ final_ack__leaves_whatever_becomes_of_the_queue_pair(void **state)
 }
 
 /* A queue pair that received nothing, or has acknowledged it already, sends nothing. */
-static void
-final_ack__is_sent_only_when_owed(void **state)
+UNIT_RULE(final_ack__is_sent_only_when_owed)
 {
 	for (enum ending how = BY_ERROR; how < ENDINGS; how++) {
 		struct roce_qp *one = fx_played_qp(&end, &peer);
@@ -91,8 +89,7 @@ final_ack__is_sent_only_when_owed(void **state)
 }
 
 /* The peer asked for no acknowledgement yet: it would have, with a later message. */
-static void
-final_ack__needs_no_request(void **state)
+UNIT_RULE(final_ack__needs_no_request)
 {
 	for (enum ending how = BY_ERROR; how < ENDINGS; how++) {
 		struct roce_qp *one = fx_played_qp(&end, &peer);
@@ -107,8 +104,7 @@ final_ack__needs_no_request(void **state)
 }
 
 /* That a frame is missing is not said any more; what came before it is acknowledged. */
-static void
-final_ack__reports_no_gap(void **state)
+UNIT_RULE(final_ack__reports_no_gap)
 {
 	struct roce_qp *one = receive_one();
 	struct fx_sent sent;
@@ -133,8 +129,7 @@ tx_dreq(void *arg, struct rte_mbuf **pkts, uint16_t max, uint64_t now)
 }
 
 /* The peer has the acknowledgement when the DREQ comes. */
-static void
-final_ack__goes_ahead_of_the_connection_manager(void **state)
+UNIT_RULE(final_ack__goes_ahead_of_the_connection_manager)
 {
 	bool said = false;
 	const struct roce_gsi hook = { .tx = tx_dreq, .arg = &said };
@@ -148,8 +143,7 @@ final_ack__goes_ahead_of_the_connection_manager(void **state)
 }
 
 /* In order, as many as there is room for in a poll. */
-static void
-final_ack__waits_for_room(void **state)
+UNIT_RULE(final_ack__waits_for_room)
 {
 	struct rte_mbuf *m;
 
@@ -174,8 +168,7 @@ final_ack__waits_for_room(void **state)
 }
 
 /* However many end between two polls, and however small the pool is, the frames of the others are not used up. */
-static void
-final_ack__is_bounded(void **state)
+UNIT_RULE(final_ack__is_bounded)
 {
 	const unsigned int quarter = unit_pool()->size / 4;
 
@@ -193,8 +186,7 @@ final_ack__is_bounded(void **state)
 }
 
 /* Of a domain with several engines the first one sends them, as it does the connection manager's messages. */
-static void
-final_ack__of_another_engine(void **state)
+UNIT_RULE(final_ack__of_another_engine)
 {
 	const struct fx_options two = { .engines = 2, .first_qpn = 0x101 };
 	struct roce_engine *other;
@@ -222,20 +214,7 @@ final_ack__of_another_engine(void **state)
 }
 
 /* A frame that is never sent is freed with the domain: teardown looks. */
-static void
-final_ack__ends_with_its_domain(void **state)
+UNIT_RULE(final_ack__ends_with_its_domain)
 {
 	end_it(receive_one(), BY_DESTROY);
 }
-
-RULES = {
-	TEST(final_ack__leaves_whatever_becomes_of_the_queue_pair),
-	TEST(final_ack__is_sent_only_when_owed),
-	TEST(final_ack__needs_no_request),
-	TEST(final_ack__reports_no_gap),
-	TEST(final_ack__goes_ahead_of_the_connection_manager),
-	TEST(final_ack__waits_for_room),
-	TEST(final_ack__is_bounded),
-	TEST(final_ack__of_another_engine),
-	TEST(final_ack__ends_with_its_domain),
-};

@@ -14,8 +14,7 @@ setup(void **state)
 }
 
 /* A frame that reaches another engine's queue is forwarded to the owner of its queue pair, in order. */
-static void
-forward__reaches_the_owner(void **state)
+UNIT_RULE(forward__reaches_the_owner)
 {
 	struct roce_engine *owner;
 	struct rte_mbuf *pkts[40];
@@ -41,8 +40,7 @@ forward__reaches_the_owner(void **state)
 }
 
 /* The way back is bounded: what does not fit the inbox is dropped and counted, and comes again. */
-static void
-forward__is_bounded(void **state)
+UNIT_RULE(forward__is_bounded)
 {
 	struct rte_mbuf *m = NULL;
 
@@ -60,8 +58,7 @@ forward__is_bounded(void **state)
 }
 
 /* A frame whose queue pair died on the way is dropped. */
-static void
-forward__survives_the_end_of_the_queue_pair(void **state)
+UNIT_RULE(forward__survives_the_end_of_the_queue_pair)
 {
 	struct rte_mbuf *m;
 
@@ -74,8 +71,7 @@ forward__survives_the_end_of_the_queue_pair(void **state)
 }
 
 /* Its address may be gone too: then the frame is foreign, and nobody is there to leave it to. */
-static void
-forward__survives_the_end_of_the_address(void **state)
+UNIT_RULE(forward__survives_the_end_of_the_address)
 {
 	struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
 	struct rte_mbuf *m;
@@ -90,8 +86,7 @@ forward__survives_the_end_of_the_address(void **state)
 }
 
 /* A DREQ that another engine received must not overtake acknowledgements of the own burst: forwarded frames come last. */
-static void
-forward__comes_behind_the_own_burst(void **state)
+UNIT_RULE(forward__comes_behind_the_own_burst)
 {
 	struct fx_options two = { .engines = 2, .first_qpn = 0x100 };
 	struct rte_mbuf *first, *second;
@@ -108,11 +103,3 @@ forward__comes_behind_the_own_burst(void **state)
 	assert_int_equal(roce_cq_count(end.recv_cq), 2);
 	assert_int_equal(fx_stats(&end)->out_of_sequence, 0);
 }
-
-RULES = {
-	TEST(forward__reaches_the_owner),
-	TEST(forward__is_bounded),
-	TEST(forward__comes_behind_the_own_burst),
-	TEST(forward__survives_the_end_of_the_queue_pair),
-	TEST(forward__survives_the_end_of_the_address),
-};

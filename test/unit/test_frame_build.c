@@ -52,8 +52,7 @@ dirty_mbuf(void)
 	return m;
 }
 
-static void
-build__makes_the_golden_frames(void **state)
+UNIT_RULE_IN(build__makes_the_golden_frames, NULL, NULL)
 {
 	const uint8_t *const frame[] = { frame_v4, frame_v6 };
 	const uint32_t len[] = { V4_LEN, V6_LEN };
@@ -75,8 +74,7 @@ build__makes_the_golden_frames(void **state)
 }
 
 /* Proves: rc.R14 */
-static void
-template__masks_the_destination_qp(void **state)
+UNIT_RULE_IN(template__masks_the_destination_qp, NULL, NULL)
 {
 	const struct roce_path path = path_of(false);
 	struct roce_template t;
@@ -86,8 +84,7 @@ template__masks_the_destination_qp(void **state)
 }
 
 /* rdma-core's own mapping must lead from our flow label back to our port. */
-static void
-template__flow_label_names_the_port(void **state)
+UNIT_RULE_IN(template__flow_label_names_the_port, NULL, NULL)
 {
 	for (uint32_t sport = 0xc000; sport <= 0xffff; sport++) {
 		struct roce_path path = path_of(true);
@@ -117,8 +114,7 @@ header_sum(const uint8_t *ip)
 }
 
 /* Every low word of an address: for some of them the first fold carries again. */
-static void
-build__ipv4_checksum_is_right_for_every_sum(void **state)
+UNIT_RULE_IN(build__ipv4_checksum_is_right_for_every_sum, NULL, NULL)
 {
 	static const uint32_t payload_len[] = { 0, 1, 64, 1024, 4096 };
 	struct roce_path path = path_of(false);
@@ -140,8 +136,7 @@ build__ipv4_checksum_is_right_for_every_sum(void **state)
 	rte_pktmbuf_free(m);
 }
 
-static void
-build__leaves_the_checksum_to_the_device(void **state)
+UNIT_RULE_IN(build__leaves_the_checksum_to_the_device, NULL, NULL)
 {
 	struct roce_path path = path_of(false);
 	const struct roce_frame_spec spec = spec_of(4);
@@ -164,8 +159,7 @@ build__leaves_the_checksum_to_the_device(void **state)
 }
 
 /* Law: for every opcode and length, the parser reads what the builder was told. */
-static void
-build__is_what_parse_reads(void **state)
+UNIT_RULE_IN(build__is_what_parse_reads, NULL, NULL)
 {
 	static const uint16_t tci[] = { 0, 0xa064 };
 
@@ -209,8 +203,7 @@ build__is_what_parse_reads(void **state)
 	}
 }
 
-static void
-mtu_code__undoes_mtu_bytes(void **state)
+UNIT_RULE_IN(mtu_code__undoes_mtu_bytes, NULL, NULL)
 {
 	for (uint8_t code = 1; code <= 5; code++)
 		assert_int_equal(roce_mtu_code(roce_mtu_bytes(code)), code);
@@ -224,8 +217,7 @@ mtu_code__undoes_mtu_bytes(void **state)
 }
 
 /* As Linux chooses: 1024 on a link of 1500 bytes, 4096 on one of 4200. */
-static void
-mtu_fit__chooses_as_linux_does(void **state)
+UNIT_RULE_IN(mtu_fit__chooses_as_linux_does, NULL, NULL)
 {
 	static const struct {
 		uint32_t device_mtu;
@@ -238,20 +230,7 @@ mtu_fit__chooses_as_linux_does(void **state)
 		assert_int_equal(roce_mtu_fit(row[i].device_mtu), row[i].code);
 }
 
-static void
-every_buffer__is_home(void **state)
+UNIT_RULE_IN(every_buffer__is_home, NULL, NULL)
 {
 	assert_true(unit_pool_is_full());
 }
-
-RULES = {
-	cmocka_unit_test(template__masks_the_destination_qp),
-	cmocka_unit_test(template__flow_label_names_the_port),
-	cmocka_unit_test(build__makes_the_golden_frames),
-	cmocka_unit_test(build__ipv4_checksum_is_right_for_every_sum),
-	cmocka_unit_test(build__leaves_the_checksum_to_the_device),
-	cmocka_unit_test(build__is_what_parse_reads),
-	cmocka_unit_test(mtu_code__undoes_mtu_bytes),
-	cmocka_unit_test(mtu_fit__chooses_as_linux_does),
-	cmocka_unit_test(every_buffer__is_home),
-};

@@ -60,8 +60,7 @@ check_fields(const struct roce_pkt *pkt, uint32_t l3, uint32_t bth)
 			(ecn, 0), (ack_req, true), (solicited, true), (becn, false));
 }
 
-static void
-parse__reads_ipv4(void **state)
+UNIT_RULE_IN(parse__reads_ipv4, NULL, NULL)
 {
 	struct rte_mbuf *m = unit_mbuf_exact(frame_v4, V4_LEN);
 	struct roce_ip src, dst;
@@ -76,8 +75,7 @@ parse__reads_ipv4(void **state)
 	unit_mbuf_exact_free(m);
 }
 
-static void
-parse__reads_ipv6(void **state)
+UNIT_RULE_IN(parse__reads_ipv6, NULL, NULL)
 {
 	struct rte_mbuf *m = unit_mbuf_exact(frame_v6, V6_LEN);
 	struct roce_ip src, dst;
@@ -105,8 +103,7 @@ tag(uint8_t *to, const uint8_t *frame, uint32_t len, uint16_t tci)
 	return len + 4;
 }
 
-static void
-parse__accepts_one_tag(void **state)
+UNIT_RULE_IN(parse__accepts_one_tag, NULL, NULL)
 {
 	const uint8_t *const frame[] = { frame_v4, frame_v6 };
 	const uint32_t len[] = { V4_LEN, V6_LEN };
@@ -131,8 +128,7 @@ parse__accepts_one_tag(void **state)
 	}
 }
 
-static void
-parse__counts_a_stripped_tag_as_the_one(void **state)
+UNIT_RULE_IN(parse__counts_a_stripped_tag_as_the_one, NULL, NULL)
 {
 	uint8_t tagged[128];
 	uint32_t tagged_len = tag(tagged, frame_v4, V4_LEN, 0x0001);
@@ -151,8 +147,7 @@ parse__counts_a_stripped_tag_as_the_one(void **state)
 	unit_mbuf_exact_free(m);
 }
 
-static void
-parse__leaves_foreign_frames(void **state)
+UNIT_RULE_IN(parse__leaves_foreign_frames, NULL, NULL)
 {
 	static const struct rule v4[] = {
 		{ "ARP", { { 12, 0x08 }, { 13, 0x06 } }, 0, ROCE_FRAME_FOREIGN },
@@ -189,8 +184,7 @@ parse__leaves_foreign_frames(void **state)
 }
 
 /* The frame with four bytes of IPv4 options (no-operation) in front of UDP. */
-static void
-parse__refuses_fragments_and_options(void **state)
+UNIT_RULE_IN(parse__refuses_fragments_and_options, NULL, NULL)
 {
 	static const struct rule v4[] = {
 		{ "first fragment", { { V4_L3 + 6, 0x20 } }, 0, ROCE_FRAME_FRAGMENT },
@@ -209,8 +203,7 @@ parse__refuses_fragments_and_options(void **state)
 	assert_int_equal(verdict_of(options, sizeof(options)), ROCE_FRAME_FRAGMENT);
 }
 
-static void
-parse__refuses_lengths_that_contradict(void **state)
+UNIT_RULE_IN(parse__refuses_lengths_that_contradict, NULL, NULL)
 {
 	static const struct rule v4[] = {
 		{ "IP longer than UDP", { { V4_L3 + 3, 0x38 } }, 0, ROCE_FRAME_LENGTH },
@@ -253,8 +246,7 @@ parse__refuses_lengths_that_contradict(void **state)
 }
 
 /* Proves: rc.R22 */
-static void
-parse__refuses_headers_that_do_not_fit(void **state)
+UNIT_RULE_IN(parse__refuses_headers_that_do_not_fit, NULL, NULL)
 {
 	static const struct rule v4[] = {
 		{ "RETH in 8 bytes", { { V4_BTH, IBV_OPCODE_RC_RDMA_WRITE_ONLY } }, 0,
@@ -281,8 +273,7 @@ parse__refuses_headers_that_do_not_fit(void **state)
 	check_rules(v4, RTE_DIM(v4), frame_v4, V4_LEN);
 }
 
-static void
-parse__judges_version_opcode_and_partition(void **state)
+UNIT_RULE_IN(parse__judges_version_opcode_and_partition, NULL, NULL)
 {
 	static const struct rule v4[] = {
 		{ "version 1", { { V4_BTH + 1, 0xf1 } }, 0, ROCE_FRAME_VERSION },
@@ -310,8 +301,7 @@ parse__judges_version_opcode_and_partition(void **state)
  *
  * Proves: rc.R22
  */
-static void
-parse__follows_the_table_for_every_opcode_and_length(void **state)
+UNIT_RULE_IN(parse__follows_the_table_for_every_opcode_and_length, NULL, NULL)
 {
 	for (uint32_t opcode = 0; opcode < 256; opcode++) {
 		const struct roce_opcode_info *op = &roce_opcode[opcode];
@@ -335,8 +325,7 @@ parse__follows_the_table_for_every_opcode_and_length(void **state)
 	}
 }
 
-static void
-parse__reads_ecn_and_becn(void **state)
+UNIT_RULE_IN(parse__reads_ecn_and_becn, NULL, NULL)
 {
 	uint8_t v4[V4_LEN], v6[V6_LEN];
 	struct rte_mbuf *m;
@@ -359,8 +348,7 @@ parse__reads_ecn_and_becn(void **state)
 }
 
 /* A truncated frame is never accepted, and never taken for ours before its port can be seen. */
-static void
-parse__refuses_every_prefix(void **state)
+UNIT_RULE_IN(parse__refuses_every_prefix, NULL, NULL)
 {
 	for (uint32_t len = 0; len < V4_LEN; len++)
 		assert_int_equal(verdict_of(frame_v4, len),
@@ -371,8 +359,7 @@ parse__refuses_every_prefix(void **state)
 }
 
 /* How the device cut the frame decides whether it can be used, never whose it is. */
-static void
-parse__wants_headers_in_the_first_segment(void **state)
+UNIT_RULE_IN(parse__wants_headers_in_the_first_segment, NULL, NULL)
 {
 	const uint8_t *const frame[] = { frame_v4, frame_v6 };
 	const uint32_t len[] = { V4_LEN, V6_LEN };
@@ -391,8 +378,7 @@ parse__wants_headers_in_the_first_segment(void **state)
 }
 
 /* Law: whatever is accepted lies inside the frame. Damaged frames, the same in every run. */
-static void
-parse__accepts_only_what_lies_inside(void **state)
+UNIT_RULE_IN(parse__accepts_only_what_lies_inside, NULL, NULL)
 {
 	uint64_t random = 88172645463325252;
 	uint32_t accepted = 0;
@@ -422,20 +408,3 @@ parse__accepts_only_what_lies_inside(void **state)
 	}
 	assert_in_range(accepted, 1000, 99000);
 }
-
-RULES = {
-	cmocka_unit_test(parse__reads_ipv4),
-	cmocka_unit_test(parse__reads_ipv6),
-	cmocka_unit_test(parse__accepts_one_tag),
-	cmocka_unit_test(parse__counts_a_stripped_tag_as_the_one),
-	cmocka_unit_test(parse__leaves_foreign_frames),
-	cmocka_unit_test(parse__refuses_fragments_and_options),
-	cmocka_unit_test(parse__refuses_lengths_that_contradict),
-	cmocka_unit_test(parse__refuses_headers_that_do_not_fit),
-	cmocka_unit_test(parse__judges_version_opcode_and_partition),
-	cmocka_unit_test(parse__follows_the_table_for_every_opcode_and_length),
-	cmocka_unit_test(parse__reads_ecn_and_becn),
-	cmocka_unit_test(parse__refuses_every_prefix),
-	cmocka_unit_test(parse__wants_headers_in_the_first_segment),
-	cmocka_unit_test(parse__accepts_only_what_lies_inside),
-};

@@ -106,8 +106,7 @@ compare(const uint8_t *bytes, uint32_t len)
 }
 
 /* Every value of every byte behind the addresses and the type, one at a time. */
-static void
-plain__is_judged_as_all_others_byte_by_byte(void **state)
+UNIT_RULE_IN(plain__is_judged_as_all_others_byte_by_byte, NULL, NULL)
 {
 	uint8_t bytes[V4_LEN];
 
@@ -121,8 +120,7 @@ plain__is_judged_as_all_others_byte_by_byte(void **state)
 }
 
 /* Several bytes at a time, and any length: those of IP and UDP follow, or do not. */
-static void
-plain__is_judged_as_all_others_at_random(void **state)
+UNIT_RULE_IN(plain__is_judged_as_all_others_at_random, NULL, NULL)
 {
 	uint8_t bytes[V4_LEN];
 
@@ -148,8 +146,3 @@ plain__is_judged_as_all_others_at_random(void **state)
 		compare(bytes, len);
 	}
 }
-
-RULES = {
-	cmocka_unit_test(plain__is_judged_as_all_others_byte_by_byte),
-	cmocka_unit_test(plain__is_judged_as_all_others_at_random),
-};

@@ -79,8 +79,7 @@ datagram(uint8_t opcode)
 }
 
 /* A datagram to queue pair 1 from anybody goes to the connection manager, when its ICRC is right. */
-static void
-gsi__hears_datagrams(void **state)
+UNIT_RULE(gsi__hears_datagrams)
 {
 	struct rte_mbuf *m;
 
@@ -97,8 +96,7 @@ gsi__hears_datagrams(void **state)
 }
 
 /* It speaks in every poll, also when data would fill the room, and its deadline is the engine's. */
-static void
-gsi__speaks_beside_data(void **state)
+UNIT_RULE(gsi__speaks_beside_data)
 {
 	struct rte_mbuf *pkts[32];
 	unsigned int ud = 0;
@@ -118,8 +116,7 @@ gsi__speaks_beside_data(void **state)
 }
 
 /* Before the time that it says it is not asked, but for news of a queue pair. */
-static void
-gsi__is_left_alone_until_its_time(void **state)
+UNIT_RULE(gsi__is_left_alone_until_its_time)
 {
 	struct roce_gsi hook = { .tx = gsi_tx, .qp_async_event = gsi_async_event, .at = &gsi.at };
 	int conn;
@@ -142,8 +139,7 @@ gsi__is_left_alone_until_its_time(void **state)
 }
 
 /* An event of a connection's queue pair reaches the connection manager in the next poll of engine 0. */
-static void
-gsi__hears_of_its_queue_pairs(void **state)
+UNIT_RULE(gsi__hears_of_its_queue_pairs)
 {
 	int conn;
 
@@ -161,8 +157,7 @@ gsi__hears_of_its_queue_pairs(void **state)
 }
 
 /* A queue pair that is destroyed, or belongs to no connection any more, has no news. */
-static void
-gsi__hears_nothing_of_the_dead(void **state)
+UNIT_RULE(gsi__hears_nothing_of_the_dead)
 {
 	int conn;
 
@@ -182,8 +177,7 @@ gsi__hears_nothing_of_the_dead(void **state)
 }
 
 /* What happened to the last connection of a queue pair is no news of the next one. */
-static void
-gsi__hears_nothing_of_the_last_connection(void **state)
+UNIT_RULE(gsi__hears_nothing_of_the_last_connection)
 {
 	const struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
 	int old, new;
@@ -203,8 +197,7 @@ gsi__hears_nothing_of_the_last_connection(void **state)
 }
 
 /* Datagrams for queue pair 1 go to engine 0, wherever they arrive. */
-static void
-forward__brings_datagrams_to_engine_0(void **state)
+UNIT_RULE(forward__brings_datagrams_to_engine_0)
 {
 	const struct fx_options two = { .engines = 2 };
 	struct rte_mbuf *m;
@@ -219,13 +212,3 @@ forward__brings_datagrams_to_engine_0(void **state)
 	assert_int_equal(feed(end.engine, NULL, 0), 0);
 	assert_int_equal(gsi.rx, 1);
 }
-
-RULES = {
-	TEST(gsi__hears_datagrams),
-	TEST(gsi__speaks_beside_data),
-	TEST(gsi__is_left_alone_until_its_time),
-	TEST(gsi__hears_of_its_queue_pairs),
-	TEST(gsi__hears_nothing_of_the_dead),
-	TEST(gsi__hears_nothing_of_the_last_connection),
-	TEST(forward__brings_datagrams_to_engine_0),
-};

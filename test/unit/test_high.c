@@ -101,8 +101,7 @@ post_own(struct client *c, uint64_t wr_id)
  * completion, and the connection goes on.
  * Proves: ep_set_watermark.2 ep_set_watermark.4 ep_recv_query.1
  */
-static void
-soft__on_a_shared_queue(void **state)
+UNIT_RULE_IN(soft__on_a_shared_queue, setup_watched, teardown)
 {
 	static const struct {
 		uint32_t soft;
@@ -136,8 +135,7 @@ soft__on_a_shared_queue(void **state)
 }
 
 /* A queue pair without a watermark gets no event, and does not break. */
-static void
-marks__default_to_none(void **state)
+UNIT_RULE_IN(marks__default_to_none, setup_watched, teardown)
 {
 	struct client c, own;
 
@@ -160,8 +158,7 @@ marks__default_to_none(void **state)
  * Once for each setting; each setting arms again, and is judged at once.
  * Proves: ep_set_watermark.1 ep_set_watermark.2 ep_set_watermark.5
  */
-static void
-soft__is_told_once_for_each_setting(void **state)
+UNIT_RULE_IN(soft__is_told_once_for_each_setting, setup_watched, teardown)
 {
 	struct client c;
 
@@ -200,8 +197,7 @@ soft__is_told_once_for_each_setting(void **state)
  * On a queue of its own every posted receive counts at once, and the one that a message is filling as well.
  * Proves: ep_recv_query.1 ep_set_watermark.2 ep_set_watermark.5 ep_set_watermark.8
  */
-static void
-soft__on_an_own_queue(void **state)
+UNIT_RULE_IN(soft__on_an_own_queue, setup_watched, teardown)
 {
 	for (uint32_t posted = 0; posted <= 5; posted++) {
 		for (uint32_t soft = 0; soft <= 6; soft++) {
@@ -234,8 +230,7 @@ soft__on_an_own_queue(void **state)
 }
 
 /* In any state: what is posted to a queue of its own is there before it is connected. */
-static void
-soft__is_told_in_any_state(void **state)
+UNIT_RULE_IN(soft__is_told_in_any_state, setup_watched, teardown)
 {
 	struct client c;
 
@@ -259,8 +254,7 @@ soft__is_told_in_any_state(void **state)
  * peer hears that this end cannot, the shared queue counts exactly, and who else is on it goes on.
  * Proves: ep_set_watermark.3 srq_post_recv.9
  */
-static void
-hard__breaks_the_connection(void **state)
+UNIT_RULE_IN(hard__breaks_the_connection, setup_watched, teardown)
 {
 	struct roce_srq *srq = srq_of(8);
 	struct client c, witness;
@@ -304,8 +298,7 @@ hard__breaks_the_connection(void **state)
  * Equal is allowed, and so is anything when there is none.
  * Proves: ep_set_watermark.3 ep_set_watermark.4
  */
-static void
-hard__is_not_reached_on_a_shared_queue(void **state)
+UNIT_RULE_IN(hard__is_not_reached_on_a_shared_queue, setup_watched, teardown)
 {
 	static const uint32_t hard[] = { 1, 2, INT32_MAX, NONE };
 
@@ -333,8 +326,7 @@ hard__is_not_reached_on_a_shared_queue(void **state)
  * Set below what it has, or exceeded by a post: it breaks inside the call, and what was posted is flushed in order.
  * Proves: ep_set_watermark.3 ep_set_watermark.5 ep_set_watermark.8
  */
-static void
-hard__breaks_at_once_when_exceeded(void **state)
+UNIT_RULE_IN(hard__breaks_at_once_when_exceeded, setup_watched, teardown)
 {
 	for (unsigned int by_post = 0; by_post <= 1; by_post++) {
 		struct roce_event event[4];
@@ -373,8 +365,7 @@ hard__breaks_at_once_when_exceeded(void **state)
  * It is armed from the moment of connection: before, any number may be posted; then it is judged.
  * Proves: ep_set_watermark.1 ep_set_watermark.7
  */
-static void
-hard__waits_for_the_connection(void **state)
+UNIT_RULE_IN(hard__waits_for_the_connection, setup_watched, teardown)
 {
 	struct client c;
 
@@ -405,8 +396,7 @@ hard__waits_for_the_connection(void **state)
  * first, then that it broke.
  * Proves: ep_set_watermark.7
  */
-static void
-hard__is_armed_by_the_first_message(void **state)
+UNIT_RULE_IN(hard__is_armed_by_the_first_message, setup_watched, teardown)
 {
 	struct client c;
 
@@ -431,8 +421,7 @@ hard__is_armed_by_the_first_message(void **state)
  * Neither is in the way of the other: both at the same receive, the soft one first; either alone.
  * Proves: ep_set_watermark.1
  */
-static void
-marks__are_independent(void **state)
+UNIT_RULE_IN(marks__are_independent, setup_watched, teardown)
 {
 	struct client c;
 
@@ -468,8 +457,7 @@ marks__are_independent(void **state)
  * They belong to the queue pair, not to the connection: what was not delivered or broken yet waits in the next one.
  * Proves: ep_set_watermark.1
  */
-static void
-marks__outlive_the_connection(void **state)
+UNIT_RULE_IN(marks__outlive_the_connection, setup_watched, teardown)
 {
 	struct client c;
 
@@ -504,8 +492,7 @@ marks__outlive_the_connection(void **state)
  * The same of a queue of its own, which is judged by a look when the next connection is up.
  * Proves: ep_set_watermark.1 ep_set_watermark.7
  */
-static void
-marks__outlive_the_connection_of_an_own_queue(void **state)
+UNIT_RULE_IN(marks__outlive_the_connection_of_an_own_queue, setup_watched, teardown)
 {
 	struct client c;
 
@@ -523,21 +510,3 @@ marks__outlive_the_connection_of_an_own_queue(void **state)
 		client_to_reset(&c);
 	}
 }
-
-#define WATCHED(f) cmocka_unit_test_setup_teardown(f, setup_watched, teardown)
-
-RULES = {
-	WATCHED(soft__on_a_shared_queue),
-	WATCHED(soft__is_told_once_for_each_setting),
-	WATCHED(soft__on_an_own_queue),
-	WATCHED(soft__is_told_in_any_state),
-	WATCHED(hard__breaks_the_connection),
-	WATCHED(hard__is_not_reached_on_a_shared_queue),
-	WATCHED(hard__breaks_at_once_when_exceeded),
-	WATCHED(hard__waits_for_the_connection),
-	WATCHED(hard__is_armed_by_the_first_message),
-	WATCHED(marks__default_to_none),
-	WATCHED(marks__are_independent),
-	WATCHED(marks__outlive_the_connection),
-	WATCHED(marks__outlive_the_connection_of_an_own_queue),
-};

@@ -58,8 +58,7 @@ make_ep(struct dapl_ia *ia, struct dapl_pz *pz)
 }
 
 /* Also an endpoint that nobody could free: the service point or the request it was promised to is not there. */
-static void
-close__takes_endpoints_of_any_state(void **state)
+UNIT_RULE_IN(close__takes_endpoints_of_any_state, NULL, NULL)
 {
 	for (unsigned int in = DAPL_EP_STATE_UNCONNECTED; in < DAPL_EP_STATES; in++) {
 		struct dapl_ia *ia = open_ia();
@@ -78,8 +77,7 @@ close__takes_endpoints_of_any_state(void **state)
 }
 
 /* Nor does a zone hold it up that something counts on which is on no list. */
-static void
-close__does_not_wait_for_who_is_not_there(void **state)
+UNIT_RULE_IN(close__does_not_wait_for_who_is_not_there, NULL, NULL)
 {
 	/* Its memory is lost; a sanitizer looks here before it says so. */
 	static struct dapl_pz *pz;
@@ -94,8 +92,3 @@ close__does_not_wait_for_who_is_not_there(void **state)
 	assert_null(dapl_obj_check(pz, DAPL_PZ));
 	assert_false(dapl_ia_is_open("mine"));
 }
-
-RULES = {
-	cmocka_unit_test(close__takes_endpoints_of_any_state),
-	cmocka_unit_test(close__does_not_wait_for_who_is_not_there),
-};

@@ -25,15 +25,13 @@ icrc_ok_of(const uint8_t *bytes, uint32_t len)
 	return ok;
 }
 
-static void
-ok__accepts_the_golden_frames(void **state)
+UNIT_RULE_IN(ok__accepts_the_golden_frames, NULL, NULL)
 {
 	assert_true(icrc_ok_of(frame_v4, V4_LEN));
 	assert_true(icrc_ok_of(frame_v6, V6_LEN));
 }
 
-static void
-ok__ignores_bytes_behind_the_datagram(void **state)
+UNIT_RULE_IN(ok__ignores_bytes_behind_the_datagram, NULL, NULL)
 {
 	uint8_t bytes[V4_LEN + 9];
 
@@ -60,8 +58,7 @@ variant_bits(bool v6, uint32_t l3_at)
 }
 
 /* Law: a flipped bit is seen exactly when it is no router's business. */
-static void
-ok__sees_every_bit_but_the_variant_ones(void **state)
+UNIT_RULE_IN(ok__sees_every_bit_but_the_variant_ones, NULL, NULL)
 {
 	const uint8_t *const frame[] = { frame_v4, frame_v6 };
 	const uint32_t len[] = { V4_LEN, V6_LEN };
@@ -92,8 +89,7 @@ ok__sees_every_bit_but_the_variant_ones(void **state)
 	assert_in_range(judged, 700, 1000);
 }
 
-static void
-ok__follows_segments(void **state)
+UNIT_RULE_IN(ok__follows_segments, NULL, NULL)
 {
 	const uint8_t *const frame[] = { frame_v4, frame_v6 };
 	const uint32_t len[] = { V4_LEN, V6_LEN };
@@ -116,8 +112,7 @@ ok__follows_segments(void **state)
 	}
 }
 
-static void
-ok__follows_many_segments(void **state)
+UNIT_RULE_IN(ok__follows_many_segments, NULL, NULL)
 {
 	struct rte_mbuf *m = unit_mbuf(frame_v4, V4_PAYLOAD);
 
@@ -132,8 +127,7 @@ ok__follows_many_segments(void **state)
 }
 
 /* A device that promises more than it chained must not send us beyond the last segment. */
-static void
-ok__refuses_a_chain_that_ends_early(void **state)
+UNIT_RULE_IN(ok__refuses_a_chain_that_ends_early, NULL, NULL)
 {
 	struct rte_mbuf *m = unit_mbuf_exact_chain(frame_v4, V4_LEN, V4_ICRC - 2);
 
@@ -144,8 +138,7 @@ ok__refuses_a_chain_that_ends_early(void **state)
 	unit_mbuf_exact_free(m);
 }
 
-static void
-put__is_least_significant_byte_first(void **state)
+UNIT_RULE_IN(put__is_least_significant_byte_first, NULL, NULL)
 {
 	struct rte_mbuf *m = unit_mbuf(frame_v4, V4_LEN);
 	const struct roce_template t = { .l3_off = V4_L3, .udp_off = V4_UDP, .bth_off = V4_BTH };
@@ -156,13 +149,3 @@ put__is_least_significant_byte_first(void **state)
 	assert_memory_equal(icrc, frame_v4 + V4_ICRC, 4);
 	rte_pktmbuf_free(m);
 }
-
-RULES = {
-	cmocka_unit_test(ok__accepts_the_golden_frames),
-	cmocka_unit_test(ok__ignores_bytes_behind_the_datagram),
-	cmocka_unit_test(ok__sees_every_bit_but_the_variant_ones),
-	cmocka_unit_test(ok__follows_segments),
-	cmocka_unit_test(ok__follows_many_segments),
-	cmocka_unit_test(ok__refuses_a_chain_that_ends_early),
-	cmocka_unit_test(put__is_least_significant_byte_first),
-};

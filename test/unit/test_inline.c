@@ -79,8 +79,7 @@ expect_bytes(const uint8_t *at, uint32_t len)
 		assert_int_equal(at[i], (uint8_t)(len + i * 3));
 }
 
-static void
-send__carries_what_the_memory_held_at_the_post(void **state)
+UNIT_RULE(send__carries_what_the_memory_held_at_the_post)
 {
 	for (uint32_t len = 0; len <= MOST; len++) {
 		memset(far.memory, 0, MOST);
@@ -93,8 +92,7 @@ send__carries_what_the_memory_held_at_the_post(void **state)
 	}
 }
 
-static void
-write__carries_what_the_memory_held_at_the_post(void **state)
+UNIT_RULE(write__carries_what_the_memory_held_at_the_post)
 {
 	for (uint32_t len = 0; len <= MOST; len++) {
 		memset(far.memory, 0, 1024);
@@ -108,8 +106,7 @@ write__carries_what_the_memory_held_at_the_post(void **state)
 }
 
 /* What is sent again is what was sent first. */
-static void
-send__is_the_same_when_sent_again(void **state)
+UNIT_RULE(send__is_the_same_when_sent_again)
 {
 	struct rte_mbuf *m[8];
 	uint16_t n;
@@ -127,8 +124,7 @@ send__is_the_same_when_sent_again(void **state)
 }
 
 /* A full ring of the largest inline requests: no slot touches its neighbour. */
-static void
-slots__hold_the_largest(void **state)
+UNIT_RULE(slots__hold_the_largest)
 {
 	struct roce_qp_attr attr = fx_attr(&near);
 	uint32_t n = 0;
@@ -149,8 +145,7 @@ slots__hold_the_largest(void **state)
 	expect_bytes(far.memory + 512, far.memory[512]);
 }
 
-static void
-post__refuses_what_cannot_be_inline(void **state)
+UNIT_RULE(post__refuses_what_cannot_be_inline)
 {
 	struct roce_qp *q;
 	struct roce_qp_attr attr = fx_attr(&near);
@@ -165,11 +160,3 @@ post__refuses_what_cannot_be_inline(void **state)
 	roce_qp_destroy(q);
 	fx_tx_none(&near);
 }
-
-RULES = {
-	TEST(send__carries_what_the_memory_held_at_the_post),
-	TEST(write__carries_what_the_memory_held_at_the_post),
-	TEST(send__is_the_same_when_sent_again),
-	TEST(slots__hold_the_largest),
-	TEST(post__refuses_what_cannot_be_inline),
-};

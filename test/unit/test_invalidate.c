@@ -62,8 +62,7 @@ expect_received(uint32_t len)
 			(imm, rte_cpu_to_be_32(key)), (byte_len, len));
 }
 
-static void
-send__unbinds_the_window_whatever_its_length(void **state)
+UNIT_RULE_IN(send__unbinds_the_window_whatever_its_length, setup_pair, teardown_pair)
 {
 	static const uint32_t lengths[] = { 0, 1, FX_MTU, LEN };
 
@@ -86,8 +85,7 @@ send__unbinds_the_window_whatever_its_length(void **state)
 }
 
 /* What is bound is a lock on the region: the peer's word opens it. */
-static void
-send__lets_the_region_end(void **state)
+UNIT_RULE_IN(send__lets_the_region_end, setup_pair, teardown_pair)
 {
 	assert_int_equal(roce_mr_destroy(region), -EBUSY);
 	fx_fill_srq(&end, 1, LEN);
@@ -98,8 +96,7 @@ send__lets_the_region_end(void **state)
 	(void)fx_event(far.send_cq);
 }
 
-static void
-send__invalidates_with_its_last_packet_only(void **state)
+UNIT_RULE_IN(send__invalidates_with_its_last_packet_only, setup_pair, teardown_pair)
 {
 	struct rte_mbuf *m[8];
 	uint16_t n;
@@ -132,22 +129,19 @@ expect_refusal(uint32_t what)
 	assert_fields(*fx_stats(&end), (resp_remote_access_errors, 1), (rx_send_requests, 0));
 }
 
-static void
-send__of_no_key_breaks(void **state)
+UNIT_RULE_IN(send__of_no_key_breaks, setup_pair, teardown_pair)
 {
 	expect_refusal(key + 1);
 	assert_int_equal(bound_key(), key);
 }
 
-static void
-send__does_not_end_a_region(void **state)
+UNIT_RULE_IN(send__does_not_end_a_region, setup_pair, teardown_pair)
 {
 	expect_refusal(roce_mr_key(region));
 	assert_true(lives(roce_mr_key(region)));
 }
 
-static void
-send__does_not_end_a_window_of_another_zone(void **state)
+UNIT_RULE_IN(send__does_not_end_a_window_of_another_zone, setup_pair, teardown_pair)
 {
 	struct roce_mw *other;
 	struct roce_mw_bind bind;
@@ -183,8 +177,7 @@ send__does_not_end_a_window_of_another_zone(void **state)
  *
  * Proves: rc.R20
  */
-static void
-send__of_an_old_key_breaks(void **state)
+UNIT_RULE_IN(send__of_an_old_key_breaks, setup_pair, teardown_pair)
 {
 	struct roce_mw_bind bind = part(0, 64, PEER_READS);
 	uint32_t old = key;
@@ -197,8 +190,7 @@ send__of_an_old_key_breaks(void **state)
 }
 
 /* What arrives twice is acknowledged twice, and ends nothing that was bound in between. */
-static void
-duplicate__is_not_executed_again(void **state)
+UNIT_RULE_IN(duplicate__is_not_executed_again, setup_pair, teardown_pair)
 {
 	struct roce_mw_bind bind = part(0, 64, PEER_READS);
 	struct rte_mbuf *m[4], *copy;
@@ -222,16 +214,3 @@ duplicate__is_not_executed_again(void **state)
 	(void)fx_event(far.send_cq);
 	fx_expect_counts(end.srq, 256, 1, 1);
 }
-
-#define PAIR(f) cmocka_unit_test_setup_teardown(f, setup_pair, teardown_pair)
-
-RULES = {
-	PAIR(send__unbinds_the_window_whatever_its_length),
-	PAIR(send__lets_the_region_end),
-	PAIR(send__invalidates_with_its_last_packet_only),
-	PAIR(send__of_no_key_breaks),
-	PAIR(send__does_not_end_a_region),
-	PAIR(send__does_not_end_a_window_of_another_zone),
-	PAIR(send__of_an_old_key_breaks),
-	PAIR(duplicate__is_not_executed_again),
-};

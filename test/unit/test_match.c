@@ -16,8 +16,7 @@ entry(DAT_UINT32 minor, DAT_BOOLEAN thread_safe)
 	};
 }
 
-static void
-match__says_how_far_an_entry_agrees(void **state)
+UNIT_RULE_IN(match__says_how_far_an_entry_agrees, NULL, NULL)
 {
 	static const struct {
 		struct libdat_wish wish;
@@ -39,8 +38,7 @@ match__says_how_far_an_entry_agrees(void **state)
 		assert_int_equal(libdat_match(&rule[i].wish, &unsafe), rule[i].want);
 }
 
-static void
-match__a_safe_entry_serves_everybody(void **state)
+UNIT_RULE_IN(match__a_safe_entry_serves_everybody, NULL, NULL)
 {
 	DAT_PROVIDER_INFO safe = entry(2, DAT_TRUE);
 
@@ -52,8 +50,7 @@ match__a_safe_entry_serves_everybody(void **state)
 }
 
 /* Every pair of entries, in both orders, against the order written down by hand. */
-static void
-match_better__orders_minor_before_thread_safety(void **state)
+UNIT_RULE_IN(match_better__orders_minor_before_thread_safety, NULL, NULL)
 {
 	const struct libdat_wish wish = { "x", 1, 2, false };
 	const DAT_PROVIDER_INFO best_first[] = {
@@ -72,8 +69,7 @@ match_better__orders_minor_before_thread_safety(void **state)
 	}
 }
 
-static void
-match_error__names_what_is_missing(void **state)
+UNIT_RULE_IN(match_error__names_what_is_missing, NULL, NULL)
 {
 	assert_int_equal(libdat_match_error(LIBDAT_MATCH_NOTHING), 0x800a0062);
 	assert_int_equal(libdat_match_error(LIBDAT_MATCH_NAME), 0x800a0063);
@@ -82,8 +78,7 @@ match_error__names_what_is_missing(void **state)
 	assert_int_equal(libdat_match_error(LIBDAT_MATCH_ALL), 0x800a0000);
 }
 
-static void
-match_same__compares_every_field(void **state)
+UNIT_RULE_IN(match_same__compares_every_field, NULL, NULL)
 {
 	DAT_PROVIDER_INFO a = entry(2, DAT_TRUE);
 	DAT_PROVIDER_INFO b = a;
@@ -103,11 +98,3 @@ match_same__compares_every_field(void **state)
 	b.is_thread_safe = DAT_FALSE;
 	assert_false(libdat_match_same(&a, &b));
 }
-
-RULES = {
-	cmocka_unit_test(match__says_how_far_an_entry_agrees),
-	cmocka_unit_test(match__a_safe_entry_serves_everybody),
-	cmocka_unit_test(match_better__orders_minor_before_thread_safety),
-	cmocka_unit_test(match_error__names_what_is_missing),
-	cmocka_unit_test(match_same__compares_every_field),
-};

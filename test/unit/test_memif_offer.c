@@ -115,14 +115,12 @@ judge(const struct talk *talk, uint32_t queues)
 	return rc;
 }
 
-static void
-check__takes_what_net_memif_offers(void **state)
+UNIT_RULE_IN(check__takes_what_net_memif_offers, NULL, NULL)
 {
 	assert_int_equal(judge(&good, 1), 0);
 }
 
-static void
-check__one_thing_wrong_is_enough(void **state)
+UNIT_RULE_IN(check__one_thing_wrong_is_enough, NULL, NULL)
 {
 	struct talk bad[20];
 	unsigned int n = 0;
@@ -157,16 +155,14 @@ check__one_thing_wrong_is_enough(void **state)
 }
 
 /* As many rings as the port has queues: net_memif leaves a queue without one at the memory's begin. */
-static void
-check__counts_rings(void **state)
+UNIT_RULE_IN(check__counts_rings, NULL, NULL)
 {
 	assert_true(judge(&good, 2) < 0);
 	assert_true(judge(&good, ROCE_ENGINES_MAX) < 0);
 }
 
 /* A region ends where its file does, and a ring where its region does. */
-static void
-check__knows_the_last_byte(void **state)
+UNIT_RULE_IN(check__knows_the_last_byte, NULL, NULL)
 {
 	struct talk fits = good;
 
@@ -178,8 +174,7 @@ check__knows_the_last_byte(void **state)
 }
 
 /* Offers that net_memif takes without an end: it counts a ring each time, and reads beyond its queues. */
-static void
-take__of_a_ring_again_is_refused(void **state)
+UNIT_RULE_IN(take__of_a_ring_again_is_refused, NULL, NULL)
 {
 	struct roce_memif_offer offer;
 
@@ -191,8 +186,7 @@ take__of_a_ring_again_is_refused(void **state)
 	roce_memif_offer_fini(&offer);
 }
 
-static void
-take__regions_have_an_end(void **state)
+UNIT_RULE_IN(take__regions_have_an_end, NULL, NULL)
 {
 	struct roce_memif_msg msg = { .type = ROCE_MEMIF_ADD_REGION };
 	struct roce_memif_offer offer;
@@ -209,8 +203,7 @@ take__regions_have_an_end(void **state)
 }
 
 /* Any type, with a descriptor and without, at the begin and behind INIT: each descriptor is kept or closed. */
-static void
-take__loses_no_descriptor(void **state)
+UNIT_RULE_IN(take__loses_no_descriptor, NULL, NULL)
 {
 	unsigned int before = open_descriptors();
 
@@ -230,13 +223,3 @@ take__loses_no_descriptor(void **state)
 	judge(&good, 2);
 	assert_int_equal(open_descriptors(), before);
 }
-
-RULES = {
-	cmocka_unit_test(check__takes_what_net_memif_offers),
-	cmocka_unit_test(check__one_thing_wrong_is_enough),
-	cmocka_unit_test(check__counts_rings),
-	cmocka_unit_test(check__knows_the_last_byte),
-	cmocka_unit_test(take__of_a_ring_again_is_refused),
-	cmocka_unit_test(take__regions_have_an_end),
-	cmocka_unit_test(take__loses_no_descriptor),
-};

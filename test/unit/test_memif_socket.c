@@ -38,8 +38,7 @@ assert_refused(const char *given, bool abstract)
 }
 
 /* No other user may look into it, and a folder that others may look into is not taken. */
-static void
-folder__is_the_users_own(void **state)
+UNIT_RULE_IN(folder__is_the_users_own, NULL, NULL)
 {
 	char path[64], want[64];
 	struct roce_errmsg errmsg = { 0 };
@@ -56,8 +55,7 @@ folder__is_the_users_own(void **state)
 	assert_int_equal(chmod(want, 0700), 0);
 }
 
-static void
-place__is_a_file_in_that_folder_unless_told(void **state)
+UNIT_RULE_IN(place__is_a_file_in_that_folder_unless_told, NULL, NULL)
 {
 	char want[64];
 
@@ -70,8 +68,7 @@ place__is_a_file_in_that_folder_unless_told(void **state)
 	assert_string_equal(place_of("/run/wire", true).name, "/run/wire");
 }
 
-static void
-place__fits_an_address(void **state)
+UNIT_RULE_IN(place__fits_an_address, NULL, NULL)
 {
 	char longest[ROCE_MEMIF_SOCKET_LEN + 1];
 
@@ -88,8 +85,7 @@ place__fits_an_address(void **state)
 }
 
 /* One listens, a second is refused, and a client is connected at once. Then the socket may be had again. */
-static void
-listen__is_for_one(void **state)
+UNIT_RULE_IN(listen__is_for_one, NULL, NULL)
 {
 	for (unsigned int abstract = 0; abstract < 2; abstract++) {
 		struct roce_memif_place place = place_of("listen", abstract == 1);
@@ -113,8 +109,7 @@ listen__is_for_one(void **state)
 }
 
 /* A file that is no socket is somebody's. */
-static void
-listen__replaces_sockets_only(void **state)
+UNIT_RULE_IN(listen__replaces_sockets_only, NULL, NULL)
 {
 	struct roce_memif_place place = place_of("file", false);
 	FILE *file = fopen(place.name, "we");
@@ -150,8 +145,7 @@ now_ms(void)
 }
 
 /* Servers that start together over a socket that one before them has left: one has it, and is found there. */
-static void
-listen__of_many_at_once_is_had_by_one(void **state)
+UNIT_RULE_IN(listen__of_many_at_once_is_had_by_one, NULL, NULL)
 {
 	struct roce_memif_place place = place_of("many", false);
 
@@ -194,8 +188,7 @@ listen__of_many_at_once_is_had_by_one(void **state)
 }
 
 /* More wait than are taken: nobody is held up by it. */
-static void
-connect__never_waits(void **state)
+UNIT_RULE_IN(connect__never_waits, NULL, NULL)
 {
 	struct roce_memif_place place = place_of("crowd", false);
 	int fd = roce_memif_listen(&place), client[256], n = 0;
@@ -225,13 +218,3 @@ unit_end(void **state)
 	snprintf(path, sizeof(path), "%s/udapl-roce", base);
 	return rmdir(path) == 0 ? rmdir(base) : -1;
 }
-
-RULES = {
-	cmocka_unit_test(folder__is_the_users_own),
-	cmocka_unit_test(place__is_a_file_in_that_folder_unless_told),
-	cmocka_unit_test(place__fits_an_address),
-	cmocka_unit_test(listen__is_for_one),
-	cmocka_unit_test(listen__replaces_sockets_only),
-	cmocka_unit_test(listen__of_many_at_once_is_had_by_one),
-	cmocka_unit_test(connect__never_waits),
-};

@@ -15,8 +15,7 @@ check(uint64_t addr, uint32_t length, uint32_t key, unsigned int access)
 	return roce_keys_check(&end.domain->keys, end.pd, &sge, access);
 }
 
-static void
-create__refuses_nothing_and_what_wraps(void **state)
+UNIT_RULE(create__refuses_nothing_and_what_wraps)
 {
 	static const struct {
 		uint64_t addr, len;
@@ -41,8 +40,7 @@ create__refuses_nothing_and_what_wraps(void **state)
 }
 
 /* No pair of 64-bit address and 32-bit length may pass by overflow. */
-static void
-check__bounds_hold_for_every_number(void **state)
+UNIT_RULE(check__bounds_hold_for_every_number)
 {
 	static const struct {
 		uint64_t start, len, addr;
@@ -78,8 +76,7 @@ check__bounds_hold_for_every_number(void **state)
 	}
 }
 
-static void
-check__wants_every_right_asked_for(void **state)
+UNIT_RULE(check__wants_every_right_asked_for)
 {
 	static const unsigned int all = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
 			IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
@@ -94,8 +91,7 @@ check__wants_every_right_asked_for(void **state)
 	}
 }
 
-static void
-check__wants_the_protection_domain(void **state)
+UNIT_RULE(check__wants_the_protection_domain)
 {
 	struct roce_pd *other = fx_pd(&end);
 	struct roce_mr *mr = fx_mr(other, 0x1000, 16, 0);
@@ -106,8 +102,7 @@ check__wants_the_protection_domain(void **state)
 	assert_int_equal(roce_pd_destroy(other), 0);
 }
 
-static void
-check__knows_only_live_keys(void **state)
+UNIT_RULE(check__knows_only_live_keys)
 {
 	const uint32_t good = end.key;
 	const uint64_t addr = (uintptr_t)end.memory;
@@ -126,8 +121,7 @@ check__knows_only_live_keys(void **state)
 }
 
 /* A key may come back only after every other tag of its index, and an index only after a chunk of others. */
-static void
-create__does_not_give_a_key_again_soon(void **state)
+UNIT_RULE(create__does_not_give_a_key_again_soon)
 {
 	uint32_t seen_index[4 * ROCE_KEY_CHUNK];
 	uint32_t last = 0;
@@ -147,8 +141,7 @@ create__does_not_give_a_key_again_soon(void **state)
 	}
 }
 
-static void
-create__changes_the_tag_of_an_index(void **state)
+UNIT_RULE(create__changes_the_tag_of_an_index)
 {
 	static uint32_t key_of[ROCE_KEY_CHUNK];
 	unsigned int again = 0;
@@ -171,8 +164,7 @@ create__changes_the_tag_of_an_index(void **state)
 }
 
 /* All tags of a place come before one comes again; its number stays in the middle. */
-static void
-name__of_a_place_comes_once_in_65536(void **state)
+UNIT_RULE(name__of_a_place_comes_once_in_65536)
 {
 	static bool seen[65536];
 	struct roce_mr *mr = fx_mr(end.pd, 0x1000, 1, 0);
@@ -231,8 +223,7 @@ step_in_place(struct roce_mr *const *mr, uint32_t i)
 }
 
 /* Whoever knows a key knows nothing of the next one, nor of its neighbour's: no step is likelier than another. */
-static void
-name__cannot_be_told_from_another(void **state)
+UNIT_RULE(name__cannot_be_told_from_another)
 {
 	struct roce_mr *mr[2];
 
@@ -246,8 +237,7 @@ name__cannot_be_told_from_another(void **state)
 }
 
 /* Another adapter, another secret: the same place in the same use has another tag, nearly always. */
-static void
-name__hangs_on_the_secret(void **state)
+UNIT_RULE(name__hangs_on_the_secret)
 {
 	const uint64_t secret = end.domain->keys.secret;
 	unsigned int alike = 0;
@@ -264,8 +254,7 @@ name__hangs_on_the_secret(void **state)
 	assert_true(alike < 5);
 }
 
-static void
-create__fills_the_table_then_fails(void **state)
+UNIT_RULE(create__fills_the_table_then_fails)
 {
 	enum {
 		ALL = ROCE_KEY_CHUNK * ROCE_KEY_CHUNKS - 1
@@ -287,8 +276,7 @@ create__fills_the_table_then_fails(void **state)
 		roce_mr_destroy(mr[i]);
 }
 
-static void
-create__without_memory_changes_nothing(void **state)
+UNIT_RULE(create__without_memory_changes_nothing)
 {
 	struct roce_mr *mr[2 * ROCE_KEY_CHUNK];
 	uint32_t n = 0;
@@ -305,8 +293,7 @@ create__without_memory_changes_nothing(void **state)
 }
 
 /* A region of any protection domain, and the whole segment inside. */
-static void
-covers__wants_a_region_that_holds_it(void **state)
+UNIT_RULE(covers__wants_a_region_that_holds_it)
 {
 	const uint64_t addr = (uintptr_t)end.memory;
 	struct roce_pd *other = fx_pd(&end);
@@ -326,8 +313,7 @@ covers__wants_a_region_that_holds_it(void **state)
 }
 
 /* Every split of a text over segments and every offset gives the same bytes; empty segments do not count. */
-static void
-copy_out__walks_the_segments(void **state)
+UNIT_RULE(copy_out__walks_the_segments)
 {
 	for (uint32_t a = 0; a <= 20; a++) {
 		for (uint32_t offset = 0; offset <= 20; offset++) {
@@ -347,8 +333,7 @@ copy_out__walks_the_segments(void **state)
 }
 
 /* Bytes that need not be gathered are found where they lie; and not without the right to read them. */
-static void
-find__wants_one_segment_and_its_key(void **state)
+UNIT_RULE(find__wants_one_segment_and_its_key)
 {
 	const struct roce_keys *keys = &end.domain->keys;
 	const struct roce_sge sge[] = {
@@ -366,8 +351,7 @@ find__wants_one_segment_and_its_key(void **state)
 }
 
 /* A text on the way in, with the payload in one segment, split inside, or wholly in the second. */
-static void
-copy_in__walks_the_segments_and_the_segments(void **state)
+UNIT_RULE(copy_in__walks_the_segments_and_the_segments)
 {
 	uint8_t frame[40], want[64];
 
@@ -396,8 +380,7 @@ copy_in__walks_the_segments_and_the_segments(void **state)
 	}
 }
 
-static void
-copy__judges_the_key_again(void **state)
+UNIT_RULE(copy__judges_the_key_again)
 {
 	struct roce_sge sge = { (uintptr_t)end.memory, 8, 0 };
 	struct rte_mbuf *m = unit_mbuf("12345678", 8);
@@ -413,23 +396,3 @@ copy__judges_the_key_again(void **state)
 	assert_int_equal(roce_sge_copy_out(&end.domain->keys, end.pd, &sge, 0, out, 8), -EACCES);
 	rte_pktmbuf_free(m);
 }
-
-RULES = {
-	TEST(check__bounds_hold_for_every_number),
-	TEST(check__wants_every_right_asked_for),
-	TEST(check__wants_the_protection_domain),
-	TEST(check__knows_only_live_keys),
-	TEST(create__refuses_nothing_and_what_wraps),
-	TEST(create__does_not_give_a_key_again_soon),
-	TEST(create__changes_the_tag_of_an_index),
-	TEST(name__of_a_place_comes_once_in_65536),
-	TEST(name__cannot_be_told_from_another),
-	TEST(name__hangs_on_the_secret),
-	TEST(create__fills_the_table_then_fails),
-	TEST(create__without_memory_changes_nothing),
-	TEST(covers__wants_a_region_that_holds_it),
-	TEST(copy_out__walks_the_segments),
-	TEST(find__wants_one_segment_and_its_key),
-	TEST(copy_in__walks_the_segments_and_the_segments),
-	TEST(copy__judges_the_key_again),
-};

@@ -62,8 +62,7 @@ post_brief(uint8_t opcode, uint64_t wr_id)
 }
 
 /* Whatever is lost of what is sent again, the next answer tells: no message waits for the last one's. */
-static void
-rewind__asks_with_each_message(void **state)
+UNIT_RULE(rewind__asks_with_each_message)
 {
 	const struct fx_sent *sent;
 	unsigned int n;
@@ -82,8 +81,7 @@ rewind__asks_with_each_message(void **state)
 }
 
 /* The message before one whose memory is gone did not ask, since another was to follow: it is sent again, and asks. */
-static void
-prot_error__asks_for_what_went_before(void **state)
+UNIT_RULE(prot_error__asks_for_what_went_before)
 {
 	const struct fx_sent *sent;
 
@@ -96,8 +94,7 @@ prot_error__asks_for_what_went_before(void **state)
 }
 
 /* A late acknowledgement of everything opens the window that a timeout closed: as far as it ever was, no further. */
-static void
-window__opens_up_to_its_limit(void **state)
+UNIT_RULE(window__opens_up_to_its_limit)
 {
 	const uint64_t begin = end.now;
 	unsigned int n;
@@ -113,8 +110,7 @@ window__opens_up_to_its_limit(void **state)
 }
 
 /* The place for the result of an atomic ended while the answer was on its way: nothing is written there. */
-static void
-atomic__into_memory_that_goes_away(void **state)
+UNIT_RULE(atomic__into_memory_that_goes_away)
 {
 	struct roce_mr *brief = post_brief(IBV_WR_ATOMIC_FETCH_AND_ADD, 5);
 	uint8_t before[SIZE];
@@ -128,8 +124,7 @@ atomic__into_memory_that_goes_away(void **state)
 }
 
 /* The answer to a READ says that everything before it arrived, even when its own memory is gone by then. */
-static void
-read__that_fails_acknowledges_what_was_before(void **state)
+UNIT_RULE(read__that_fails_acknowledges_what_was_before)
 {
 	struct roce_event event[2];
 	struct roce_mr *brief;
@@ -145,8 +140,7 @@ read__that_fails_acknowledges_what_was_before(void **state)
 }
 
 /* The result of an atomic is eight bytes, and so must be its place. */
-static void
-atomic__is_of_eight_bytes(void **state)
+UNIT_RULE(atomic__is_of_eight_bytes)
 {
 	static const uint32_t refused[] = { 0, 4, 7, 9, 16 };
 	struct roce_sge sge = { (uintptr_t)end.memory, SIZE, end.key };
@@ -175,8 +169,7 @@ post_read(void)
 }
 
 /* The READ in front of one that has to wait is lost: it goes again, and the other one waits on. */
-static void
-rewind__does_not_wait_for_itself(void **state)
+UNIT_RULE(rewind__does_not_wait_for_itself)
 {
 	unsigned int n;
 	const struct fx_sent *sent;
@@ -190,8 +183,7 @@ rewind__does_not_wait_for_itself(void **state)
 }
 
 /* The second packet of an inline message carries the bytes behind those of the first. */
-static void
-inline__is_cut_where_packets_end(void **state)
+UNIT_RULE(inline__is_cut_where_packets_end)
 {
 	const struct roce_sge sge = { (uintptr_t)end.memory, 2 * INLINE_MTU, 0 };
 	const struct roce_wr wr = {
@@ -230,8 +222,7 @@ read_with_a_gap(uint32_t number)
 }
 
 /* How long answers that do not help may put off the timeout counts anew for each trouble, not once in a life. */
-static void
-heard__counts_anew_after_progress(void **state)
+UNIT_RULE(heard__counts_anew_after_progress)
 {
 	unsigned int n;
 
@@ -250,8 +241,7 @@ heard__counts_anew_after_progress(void **state)
 }
 
 /* The engine only carries it, from the post to the event. */
-static void
-event__says_that_it_was_posted_quietly(void **state)
+UNIT_RULE(event__says_that_it_was_posted_quietly)
 {
 	struct roce_event event[2];
 
@@ -263,16 +253,3 @@ event__says_that_it_was_posted_quietly(void **state)
 	assert_int_equal(event[0].flags, ROCE_EVENT_QUIET);
 	assert_int_equal(event[1].flags, 0);
 }
-
-RULES = {
-	TEST(rewind__asks_with_each_message),
-	TEST(prot_error__asks_for_what_went_before),
-	TEST(window__opens_up_to_its_limit),
-	TEST(atomic__into_memory_that_goes_away),
-	TEST(read__that_fails_acknowledges_what_was_before),
-	TEST(atomic__is_of_eight_bytes),
-	TEST(rewind__does_not_wait_for_itself),
-	TEST(inline__is_cut_where_packets_end),
-	TEST(heard__counts_anew_after_progress),
-	TEST(event__says_that_it_was_posted_quietly),
-};

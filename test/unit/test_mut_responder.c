@@ -32,8 +32,7 @@ read_arrives(uint32_t psn, uint32_t rkey, uint32_t length)
  * A repeated READ names its memory again, and a peer may name another one: what it may not read it does not get. The
  * connection goes on, since the copy may be the network's.
  */
-static void
-read__again_needs_the_right_to_read(void **state)
+UNIT_RULE(read__again_needs_the_right_to_read)
 {
 	struct roce_mr *writable = fx_mr(
 			end.pd, base, FX_MEMORY, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
@@ -47,8 +46,7 @@ read__again_needs_the_right_to_read(void **state)
 }
 
 /* A peer that repeats a READ before it is answered does not thereby get one more than was agreed upon. */
-static void
-depth__counts_what_was_repeated_too_early(void **state)
+UNIT_RULE(depth__counts_what_was_repeated_too_early)
 {
 	const struct fx_sent *sent;
 
@@ -64,8 +62,7 @@ depth__counts_what_was_repeated_too_early(void **state)
 }
 
 /* The owner ends it while a report waits to go out: one that says "send again" or "wait" would be a lie by then. */
-static void
-error__takes_back_what_promised_to_go_on(void **state)
+UNIT_RULE(error__takes_back_what_promised_to_go_on)
 {
 	for (uint32_t ahead = 0; ahead < 2; ahead++) {
 		/* The expected one finds no receive; the one behind it, a gap. */
@@ -78,8 +75,7 @@ error__takes_back_what_promised_to_go_on(void **state)
 }
 
 /* The engine only carries it, from the post to the event. */
-static void
-event__says_that_its_receive_was_posted_quietly(void **state)
+UNIT_RULE(event__says_that_its_receive_was_posted_quietly)
 {
 	static const uint32_t flags[] = { ROCE_WR_QUIET, 0 };
 	struct roce_event event[2];
@@ -98,10 +94,3 @@ event__says_that_its_receive_was_posted_quietly(void **state)
 	assert_int_equal(event[1].flags, ROCE_EVENT_SOLICITED);
 	fx_tx_none(&end);
 }
-
-RULES = {
-	TEST(read__again_needs_the_right_to_read),
-	TEST(depth__counts_what_was_repeated_too_early),
-	TEST(error__takes_back_what_promised_to_go_on),
-	TEST(event__says_that_its_receive_was_posted_quietly),
-};

@@ -65,8 +65,7 @@ send_one(void)
  * READ, bind, SEND are sent; the READ's answer is lost, and it is asked again. Its answer completes the bind, too,
  * before the requester came to it again. Posts then fill the places of both: what follows on the wire is the SEND.
  */
-static void
-rewind__does_not_stay_behind_binds_that_complete(void **state)
+UNIT_RULE_IN(rewind__does_not_stay_behind_binds_that_complete, setup_asker, teardown_asker)
 {
 	struct roce_mw_bind bind = part(0, 64, PEER_READS);
 	struct fx_sent sent[4];
@@ -86,8 +85,3 @@ rewind__does_not_stay_behind_binds_that_complete(void **state)
 	assert_true(fx_tx(&end, sent, 4) > 0);
 	assert_fields(sent[0], (psn, FX_SQ_PSN + 1), (payload_len, 33));
 }
-
-RULES = {
-	cmocka_unit_test_setup_teardown(rewind__does_not_stay_behind_binds_that_complete,
-			setup_asker, teardown_asker),
-};

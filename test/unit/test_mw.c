@@ -3,8 +3,7 @@
 
 #include "mw_scene.h"
 
-static void
-create__is_bound_to_nothing(void **state)
+UNIT_RULE(create__is_bound_to_nothing)
 {
 	struct roce_mw_binding binding = { .key = 77 };
 
@@ -14,8 +13,7 @@ create__is_bound_to_nothing(void **state)
 }
 
 /* Windows and regions are of one table: as many together as either alone. */
-static void
-create__shares_the_table_with_regions(void **state)
+UNIT_RULE(create__shares_the_table_with_regions)
 {
 	enum {
 		ALL = ROCE_KEY_PLACES - 1
@@ -49,8 +47,7 @@ create__shares_the_table_with_regions(void **state)
 	}
 }
 
-static void
-create__without_memory_changes_nothing(void **state)
+UNIT_RULE(create__without_memory_changes_nothing)
 {
 	struct roce_mr *mr[ROCE_KEY_CHUNK];
 	uint32_t n = 0;
@@ -70,8 +67,7 @@ create__without_memory_changes_nothing(void **state)
 		assert_int_equal(roce_mr_destroy(mr[--n]), 0);
 }
 
-static void
-create__holds_the_protection_domain(void **state)
+UNIT_RULE(create__holds_the_protection_domain)
 {
 	struct roce_mw *window;
 	struct roce_pd *pd = fx_pd(&end);
@@ -87,8 +83,7 @@ create__holds_the_protection_domain(void **state)
  *
  * Proves: rc.R19
  */
-static void
-judge__in_this_order(void **state)
+UNIT_RULE(judge__in_this_order)
 {
 	const uint64_t addr = (uintptr_t)end.memory;
 	struct roce_mr *bare, *foreign;
@@ -147,8 +142,7 @@ judge__in_this_order(void **state)
 }
 
 /* Lengths of windows have 64 bits, and no pair of address and length passes by overflow. */
-static void
-judge__bounds_hold_for_every_number(void **state)
+UNIT_RULE(judge__bounds_hold_for_every_number)
 {
 	static const struct {
 		uint64_t start, len, addr, length;
@@ -184,8 +178,7 @@ judge__bounds_hold_for_every_number(void **state)
  *
  * Proves: rc.R19
  */
-static void
-judge__what_the_region_must_grant(void **state)
+UNIT_RULE(judge__what_the_region_must_grant)
 {
 	static const uint32_t bits[] = { IBV_ACCESS_LOCAL_WRITE, IBV_ACCESS_REMOTE_WRITE,
 		IBV_ACCESS_REMOTE_READ, IBV_ACCESS_REMOTE_ATOMIC, ROCE_ACCESS_LOCAL_READ };
@@ -213,22 +206,10 @@ judge__what_the_region_must_grant(void **state)
 }
 
 /* Proves: rc.R19 */
-static void
-judge__a_window_is_no_region(void **state)
+UNIT_RULE(judge__a_window_is_no_region)
 {
 	uint32_t key = bind_part(0, 64);
 	struct roce_mw_bind bind = { mw, key, 0, place(0), 64, 0 };
 
 	assert_int_equal(roce_mw_judge(qp, &bind), -ENOENT);
 }
-
-RULES = {
-	TEST(create__is_bound_to_nothing),
-	TEST(create__shares_the_table_with_regions),
-	TEST(create__without_memory_changes_nothing),
-	TEST(create__holds_the_protection_domain),
-	TEST(judge__in_this_order),
-	TEST(judge__bounds_hold_for_every_number),
-	TEST(judge__what_the_region_must_grant),
-	TEST(judge__a_window_is_no_region),
-};

@@ -9,8 +9,7 @@
  *
  * Proves: rc.R19
  */
-static void
-execute__opens_a_part_and_ends_the_former(void **state)
+UNIT_RULE(execute__opens_a_part_and_ends_the_former)
 {
 	uint32_t first = bind_part(100, 50);
 	struct roce_mw_binding binding;
@@ -27,8 +26,7 @@ execute__opens_a_part_and_ends_the_former(void **state)
 			(access, PEER_READS | PEER_WRITES), (addr, place(200)), (length, 10));
 }
 
-static void
-execute__of_length_zero_unbinds(void **state)
+UNIT_RULE(execute__of_length_zero_unbinds)
 {
 	uint32_t key = bind_part(0, 64);
 	struct roce_mw_binding binding;
@@ -44,8 +42,7 @@ execute__of_length_zero_unbinds(void **state)
 }
 
 /* No post may name a window, as what it reads or what it writes; the region below it may be. */
-static void
-execute__gives_no_key_for_posts(void **state)
+UNIT_RULE(execute__gives_no_key_for_posts)
 {
 	const uint32_t key = bind_part(0, 64);
 	const struct roce_sge sge = { place(0), 8, key };
@@ -61,8 +58,7 @@ execute__gives_no_key_for_posts(void **state)
 }
 
 /* A bind that was posted for a window of the same place, which is gone, does not bind its successor. */
-static void
-execute__knows_its_window(void **state)
+UNIT_RULE(execute__knows_its_window)
 {
 	const uint32_t place_of_it = mw->entry->place;
 	struct roce_mw *others[ROCE_KEY_CHUNK];
@@ -90,8 +86,7 @@ execute__knows_its_window(void **state)
  *
  * Proves: rc.R19
  */
-static void
-enter__judges_the_peer(void **state)
+UNIT_RULE(enter__judges_the_peer)
 {
 	struct roce_mw_bind reads = part(100, 50, PEER_READS);
 	struct roce_pd *other;
@@ -126,8 +121,7 @@ enter__judges_the_peer(void **state)
  *
  * Proves: rc.R21
  */
-static void
-enter__looks_at_the_key_again(void **state)
+UNIT_RULE(enter__looks_at_the_key_again)
 {
 	const uint32_t old = bind_part(0, 64);
 	const uint32_t now = bind_part(0, 64);
@@ -145,8 +139,7 @@ enter__looks_at_the_key_again(void **state)
 }
 
 /* A region cannot end while a window lies over it, be it one of several. */
-static void
-mr_destroy__waits_for_every_window(void **state)
+UNIT_RULE(mr_destroy__waits_for_every_window)
 {
 	struct roce_mw_bind bind = part(0, 64, PEER_READS);
 	uint32_t key = roce_mr_key(region);
@@ -168,8 +161,7 @@ mr_destroy__waits_for_every_window(void **state)
 }
 
 /* Bound again and again to the same region it counts once; bound elsewhere it lets go. */
-static void
-mr_destroy__counts_bindings_not_binds(void **state)
+UNIT_RULE(mr_destroy__counts_bindings_not_binds)
 {
 	struct roce_mw_bind bind;
 	struct roce_mr *other;
@@ -187,8 +179,7 @@ mr_destroy__counts_bindings_not_binds(void **state)
 	assert_int_equal(roce_mr_destroy(other), 0);
 }
 
-static void
-destroy__ends_the_binding(void **state)
+UNIT_RULE(destroy__ends_the_binding)
 {
 	uint32_t key = bind_part(0, 64);
 
@@ -197,15 +188,3 @@ destroy__ends_the_binding(void **state)
 	assert_false(lives(key));
 	assert_int_equal(peer_may(key, place(0), 1, PEER_READS), -EACCES);
 }
-
-RULES = {
-	TEST(execute__opens_a_part_and_ends_the_former),
-	TEST(execute__of_length_zero_unbinds),
-	TEST(execute__gives_no_key_for_posts),
-	TEST(execute__knows_its_window),
-	TEST(enter__judges_the_peer),
-	TEST(enter__looks_at_the_key_again),
-	TEST(mr_destroy__waits_for_every_window),
-	TEST(mr_destroy__counts_bindings_not_binds),
-	TEST(destroy__ends_the_binding),
-};

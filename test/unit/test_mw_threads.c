@@ -60,8 +60,7 @@ open_two_engines(void)
  *
  * Proves: rc.R21
  */
-static void
-execute__waits_for_who_is_inside(void **state)
+UNIT_RULE(execute__waits_for_who_is_inside)
 {
 	open_two_engines();
 	for (unsigned int i = 0; i < 4; i++) {
@@ -84,8 +83,7 @@ execute__waits_for_who_is_inside(void **state)
  * A packet in the middle of a WRITE that is placed while its ICRC is computed comes in by the window, and has left it when it
  * is judged: be it good or not. The bind at the end would wait for ever.
  */
-static void
-execute__waits_for_no_packet_that_was_judged(void **state)
+UNIT_RULE(execute__waits_for_no_packet_that_was_judged)
 {
 	const struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
 	struct fx_target target;
@@ -167,8 +165,7 @@ all_bytes_are(const uint8_t *at, uint8_t value, uint32_t n)
  *
  * Proves: rc.R21
  */
-static void
-execute__lets_other_engines_leave(void **state)
+UNIT_RULE(execute__lets_other_engines_leave)
 {
 	struct intruder it = { .stop = false };
 
@@ -194,8 +191,3 @@ execute__lets_other_engines_leave(void **state)
 	assert_int_equal(pthread_join(it.thread, NULL), 0);
 	assert_true(all_bytes_are(end.memory, 0x11, OPEN));
 }
-RULES = {
-	TEST(execute__waits_for_who_is_inside),
-	TEST(execute__waits_for_no_packet_that_was_judged),
-	TEST(execute__lets_other_engines_leave),
-};
