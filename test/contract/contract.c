@@ -3,6 +3,7 @@
 #include "contract.h"
 
 #include "answers.h"
+#include "make.h"
 
 #define POLLS_MAX 10000 /**< of both ends, for something that a few suffice for */
 #define SLOT_LEN  64
@@ -49,21 +50,15 @@ make_srq_ep(const struct end *end, DAT_SRQ_HANDLE srq, DAT_EVD_HANDLE recv)
 DAT_EVD_HANDLE
 make_dto_evd(const struct end *end, DAT_COUNT len)
 {
-	DAT_EVD_HANDLE evd;
-
-	ok(dat_evd_create(end->ia, len, DAT_HANDLE_NULL, DAT_EVD_DTO_FLAG, &evd));
-	return evd;
+	return make_evd_of(end, len, DAT_EVD_DTO_FLAG);
 }
 
 DAT_LMR_CONTEXT
 register_as(const struct end *end, DAT_PZ_HANDLE pz, DAT_MEM_PRIV_FLAGS priv, DAT_LMR_HANDLE *lmr)
 {
-	DAT_REGION_DESCRIPTION region;
 	DAT_LMR_CONTEXT key;
 
-	region.for_va = end->buffer;
-	ok(dat_lmr_create(end->ia, DAT_MEM_TYPE_VIRTUAL, region, BUFFER_LEN, pz,
-			priv NEW_ARGS(, DAT_VA_TYPE_VA), lmr, &key, NULL, NULL, NULL));
+	*lmr = register_bytes(end, BUFFER_LEN, pz, priv, &key, NULL);
 	return key;
 }
 

@@ -89,6 +89,16 @@ want_soft(DAT_EVD_HANDLE async, DAT_EP_HANDLE ep)
 	assert_int_equal(data->reason, DAT_SRQ_SOFT_HIGH_WATERMARK_EVENT);
 }
 
+DAT_EVENT
+next_event(DAT_EVD_HANDLE evd)
+{
+	DAT_EVENT event;
+	DAT_COUNT more;
+
+	ok(dat_evd_wait(evd, PATIENCE_US, 1, &event, &more));
+	return event;
+}
+
 DAT_DTO_COMPLETION_EVENT_DATA
 next_dto(DAT_EVD_HANDLE evd)
 {

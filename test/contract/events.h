@@ -30,6 +30,8 @@ void want_dto_now(const struct end *end, DAT_EVD_HANDLE evd, uint64_t value,
 		DAT_DTO_COMPLETION_STATUS status);
 /** The next event is there already: the soft high watermark of @p ep. */
 void want_soft(DAT_EVD_HANDLE async, DAT_EP_HANDLE ep);
+/** The next event, whatever it is. */
+DAT_EVENT next_event(DAT_EVD_HANDLE evd);
 /** The next completion, of any endpoint. */
 DAT_DTO_COMPLETION_EVENT_DATA next_dto(DAT_EVD_HANDLE evd);
 

@@ -143,16 +143,30 @@ exchange(struct end *from, struct end *to, DAT_VLEN length, uint64_t value)
 }
 
 DAT_RMR_CONTEXT
-bind_rmr(const struct end *end, DAT_RMR_HANDLE rmr, DAT_LMR_TRIPLET iov, unsigned int priv)
+post_bind(const struct end *end, DAT_RMR_HANDLE rmr, DAT_LMR_TRIPLET iov, unsigned int priv)
 {
 	DAT_RMR_CONTEXT context = 0;
-	DAT_EVENT event;
 
 	ok(dat_rmr_bind(rmr NEW_ARGS(, end->lmr), &iov,
 			(DAT_MEM_PRIV_FLAGS)priv NEW_ARGS(, DAT_VA_TYPE_VA), end->ep, cookie(1),
 			DAT_COMPLETION_DEFAULT_FLAG, &context));
-	event = want_event(end->request, DAT_RMR_BIND_COMPLETION_EVENT);
-	assert_int_equal(event.event_data.rmr_completion_event_data.status, DAT_DTO_SUCCESS);
+	return context;
+}
+
+void
+want_bound(const struct end *end, DAT_RMR_HANDLE rmr)
+{
+	DAT_EVENT event = want_event(end->request, DAT_RMR_BIND_COMPLETION_EVENT);
+
+	assert_int_equal(event.event_data.rmr_completion_event_data.status, DAT_RMR_BIND_SUCCESS);
 	assert_ptr_equal(event.event_data.rmr_completion_event_data.rmr_handle, rmr);
+}
+
+DAT_RMR_CONTEXT
+bind_rmr(const struct end *end, DAT_RMR_HANDLE rmr, DAT_LMR_TRIPLET iov, unsigned int priv)
+{
+	DAT_RMR_CONTEXT context = post_bind(end, rmr, iov, priv);
+
+	want_bound(end, rmr);
 	return context;
 }

@@ -44,7 +44,10 @@ void transfer(uint64_t value, DAT_VLEN length);
 #define HALF (BUFFER_LEN / 2)
 /** Send @p length bytes, fewer than HALF, that depend on @p value: all of them arrive, and no others. */
 void exchange(struct end *from, struct end *to, DAT_VLEN length, uint64_t value);
-/** Bind in an endpoint's turn, and wait until it is bound. */
+/** Bind in an endpoint's turn; it is bound; and one after the other. */
+DAT_RMR_CONTEXT
+post_bind(const struct end *end, DAT_RMR_HANDLE rmr, DAT_LMR_TRIPLET iov, unsigned int priv);
+void want_bound(const struct end *end, DAT_RMR_HANDLE rmr);
 DAT_RMR_CONTEXT
 bind_rmr(const struct end *end, DAT_RMR_HANDLE rmr, DAT_LMR_TRIPLET iov, unsigned int priv);
 

@@ -40,6 +40,15 @@ provider_attr(const struct end *end, DAT_PROVIDER_ATTR_MASK mask)
 }
 
 void
+want_type_of(DAT_HANDLE handle, DAT_HANDLE_TYPE type)
+{
+	DAT_HANDLE_TYPE told;
+
+	ok(dat_get_handle_type(handle, &told));
+	assert_int_equal(told, type);
+}
+
+void
 want_held(DAT_EP_HANDLE ep, DAT_COUNT n)
 {
 	DAT_COUNT number = -1, span = -1;

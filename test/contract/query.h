@@ -24,6 +24,8 @@ DAT_RMR_PARAM rmr_param(DAT_RMR_HANDLE rmr);
 DAT_IA_ATTR ia_attr(const struct end *end, DAT_IA_ATTR_MASK mask);
 DAT_PROVIDER_ATTR provider_attr(const struct end *end, DAT_PROVIDER_ATTR_MASK mask);
 
+/** A handle is of that type. */
+void want_type_of(DAT_HANDLE handle, DAT_HANDLE_TYPE type);
 /** An endpoint has @p n buffers, and the span says the same. */
 void want_held(DAT_EP_HANDLE ep, DAT_COUNT n);
 /** @p n bytes are @p value. */

@@ -96,8 +96,7 @@ cno__is_an_object_like_others(void **state)
 	DAT_CONTEXT out;
 	DAT_CNO_HANDLE cno = make_cno(a);
 
-	ok(dat_get_handle_type(cno, &type));
-	assert_int_equal(type, DAT_HANDLE_TYPE_CNO);
+	want_type_of(cno, DAT_HANDLE_TYPE_CNO);
 	ok(dat_set_consumer_context(cno, in));
 	ok(dat_get_consumer_context(cno, &out));
 	assert_int_equal(out.as_64, in.as_64);

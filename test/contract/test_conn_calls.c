@@ -179,7 +179,6 @@ static void
 handoff__refused(void **state)
 {
 	DAT_EVD_HANDLE small;
-	DAT_EVENT event = { .event_number = DAT_SOFTWARE_EVENT };
 	DAT_CR_HANDLE cr;
 
 	ok(end_connect(a, b, CONN_QUAL));
@@ -190,10 +189,9 @@ handoff__refused(void **state)
 	/* Another adapter's service point is not this one's. */
 	make_psp(a, 77, a->cr);
 	want_bad_arg(dat_cr_handoff(cr, 77), 2);
-	ok(dat_evd_create(b->ia, 1, DAT_HANDLE_NULL,
-			(DAT_EVD_FLAGS)(DAT_EVD_CR_FLAG | DAT_EVD_SOFTWARE_FLAG), &small));
+	small = make_evd_of(b, 1, DAT_EVD_CR_FLAG | DAT_EVD_SOFTWARE_FLAG);
 	make_psp(b, 78, small);
-	ok(dat_evd_post_se(small, &event));
+	ok(post_software(small, 0));
 	want_bad_arg(dat_cr_handoff(cr, 78), 2);
 	want_unanswered(cr);
 	ok(dat_cr_accept(cr, b->ep, 0, NULL));

@@ -96,9 +96,9 @@ own_queue(uint64_t n)
 {
 	pair_open(&pair, NULL, NULL);
 	b->recv = make_evd(b, DAT_EVD_DTO_FLAG | DAT_EVD_CONNECTION_FLAG);
+	b->request = b->recv;
 	b->connect = b->recv;
-	ok(dat_ep_free(b->ep));
-	ok(dat_ep_create(b->ia, b->pz, b->recv, b->recv, b->recv, NULL, &b->ep));
+	use_ep(b, NULL);
 	post_recvs(0, n, 64);
 }
 
@@ -142,6 +142,16 @@ hard__counts_what_is_posted(void **state)
 	want_own_queue_broken(4);
 }
 
+/* The other way round: b connects. */
+static void
+swap_ends(void)
+{
+	const struct end end = *a;
+
+	*a = *b;
+	*b = end;
+}
+
 /*
  * There is nothing to break before the connection is there, and it breaks as soon as it is: at the passive end as at
  * the active one.
@@ -150,27 +160,18 @@ hard__counts_what_is_posted(void **state)
 static void
 hard__armed_from_the_moment_of_connection(void **state)
 {
-	struct end swap;
-
 	for (int active = 0; active < 2; active++) {
 		print_message("%s\n", active ? "active" : "passive");
 		own_queue(3);
 		if (active) {
-			/* The other way round: the end with the mark connects. */
-			swap = *a;
-			*a = *b;
-			*b = swap;
-			ok(dat_psp_create(
-					b->ia, CONN_QUAL, b->cr, DAT_PSP_CONSUMER_FLAG, &pair.psp));
+			swap_ends();
+			pair.psp = make_psp(b, CONN_QUAL, b->cr);
 		}
 		ok(dat_ep_set_watermark(active ? a->ep : b->ep, NONE, 2));
 		begin_connection();
 		want_both(DAT_CONNECTION_EVENT_ESTABLISHED);
-		if (active) {
-			swap = *a;
-			*a = *b;
-			*b = swap;
-		}
+		if (active)
+			swap_ends();
 		want_own_queue_broken(3);
 		pair_close(&pair);
 	}
@@ -204,8 +205,7 @@ hard__in_every_state(void **state)
 	print_message("completion pending\n");
 	ok(dat_ep_set_watermark(b->ep, NONE, NONE));
 	reset_both();
-	ok(end_connect(a, b, CONN_QUAL));
-	ok(dat_cr_accept(end_request(b), b->ep, 0, NULL));
+	begin_connection();
 	assert_int_equal(end_state(b), DAT_EP_STATE_COMPLETION_PENDING);
 	ok(dat_ep_set_watermark(b->ep, NONE, 0));
 	want_both(DAT_CONNECTION_EVENT_ESTABLISHED);

@@ -78,11 +78,8 @@ want_recv_idle(DAT_EP_HANDLE ep, DAT_BOOLEAN idle)
 static void
 recv_query__shared_queue_counts_what_is_taken(void **state)
 {
-	DAT_EP_HANDLE idle;
+	DAT_EP_HANDLE idle = srq_ep(b, NULL);
 
-	pair_open(&pair, NULL, &(struct end_options){ .srq_depth = 8 });
-	pair_connect(&pair);
-	idle = srq_ep(b, NULL);
 	post_long(8, 0);
 	want_held(b->ep, 0);
 	for (uint64_t i = 0; i < 8; i++) {
@@ -106,8 +103,6 @@ recv_query__arguments(void **state)
 	DAT_COUNT n = 77, span = 77;
 	DAT_EP_HANDLE gone;
 
-	pair_open(&pair, NULL, &(struct end_options){ .srq_depth = 4 });
-	pair_connect(&pair);
 	ok(post_srq(b, 0, LONG_LEN, 1));
 	begin_long(&pair, 2);
 	ok(dat_ep_recv_query(b->ep, NULL, NULL));
@@ -137,8 +132,6 @@ recv_query__example_of_the_manual(void **state)
 	DAT_EVENT event;
 	uint64_t done = 19;
 
-	pair_open(&pair, NULL, &(struct end_options){ .srq_depth = 8 });
-	pair_connect(&pair);
 	for (uint64_t i = 19; i <= 23; i++) {
 		ok(post_srq(b, 0, LONG_LEN, i));
 		ok(post_send(a, 0, LONG_LEN, i));
@@ -188,8 +181,6 @@ recv_query__beside_traffic(void **state)
 	struct watcher w = { .looks = 0 };
 	pthread_t thread;
 
-	pair_open(&pair, NULL, &(struct end_options){ .srq_depth = 8 });
-	pair_connect(&pair);
 	w.ep = b->ep;
 	thread = start(watch, &w);
 	for (uint64_t i = 0; i < 200; i++) {
@@ -205,9 +196,9 @@ recv_query__beside_traffic(void **state)
 
 const struct CMUnitTest tests[] = {
 	pair_test(recv_query__own_queue_counts_what_is_posted),
-	rig_test(recv_query__shared_queue_counts_what_is_taken),
-	rig_test(recv_query__arguments),
-	rig_test(recv_query__example_of_the_manual),
-	rig_test(recv_query__beside_traffic),
+	srq_up_test(recv_query__shared_queue_counts_what_is_taken, 8, 1),
+	srq_up_test(recv_query__arguments, 4, 1),
+	srq_up_test(recv_query__example_of_the_manual, 8, 1),
+	srq_up_test(recv_query__beside_traffic, 8, 1),
 	tests_end,
 };

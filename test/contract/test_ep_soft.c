@@ -253,7 +253,7 @@ move_to_instance(struct end *twin, DAT_EVD_HANDLE async)
 	twin->ep = srq_ep(twin, NULL);
 	ok(dat_srq_post_recv(twin->srq, 0, NULL, cookie(1)));
 	ok(dat_psp_free(pair.psp));
-	ok(dat_psp_create(twin->ia, CONN_QUAL, twin->cr, DAT_PSP_CONSUMER_FLAG, &pair.psp));
+	pair.psp = make_psp(twin, CONN_QUAL, twin->cr);
 	ok(end_connect(a, b, CONN_QUAL));
 	ok(dat_cr_accept(end_request(twin), twin->ep, 0, NULL));
 	want_event(a->connect, DAT_CONNECTION_EVENT_ESTABLISHED);

@@ -34,28 +34,23 @@ state__handles(void **state)
 static void
 state__two_switches(void **state)
 {
+	static const struct {
+		DAT_RETURN (*call)(DAT_EVD_HANDLE evd);
+		unsigned int state;
+	} rule[] = {
+		{ dat_evd_disable, DAT_EVD_STATE_DISABLED | DAT_EVD_STATE_WAITABLE },
+		{ dat_evd_set_unwaitable, DAT_EVD_STATE_DISABLED | DAT_EVD_STATE_UNWAITABLE },
+		{ dat_evd_enable, DAT_EVD_STATE_ENABLED | DAT_EVD_STATE_UNWAITABLE },
+		{ dat_evd_clear_unwaitable, DAT_EVD_STATE_ENABLED | DAT_EVD_STATE_WAITABLE },
+	};
 	DAT_EVD_HANDLE evd = make_evd(a, DAT_EVD_SOFTWARE_FLAG);
 
-	for (int round = 0; round < 2; round++) {
-		assert_int_equal(evd_param(evd).evd_state,
-				DAT_EVD_STATE_ENABLED | DAT_EVD_STATE_WAITABLE);
+	assert_int_equal(evd_param(evd).evd_state, DAT_EVD_STATE_ENABLED | DAT_EVD_STATE_WAITABLE);
+	for (unsigned int i = 0; i < 2 * COUNT_OF(rule); i++) {
 		for (int twice = 0; twice < 2; twice++) {
-			ok(dat_evd_disable(evd));
-			assert_int_equal(evd_param(evd).evd_state,
-					DAT_EVD_STATE_DISABLED | DAT_EVD_STATE_WAITABLE);
+			ok(rule[i % COUNT_OF(rule)].call(evd));
+			assert_int_equal(evd_param(evd).evd_state, rule[i % COUNT_OF(rule)].state);
 		}
-		for (int twice = 0; twice < 2; twice++) {
-			ok(dat_evd_set_unwaitable(evd));
-			assert_int_equal(evd_param(evd).evd_state,
-					DAT_EVD_STATE_DISABLED | DAT_EVD_STATE_UNWAITABLE);
-		}
-		for (int twice = 0; twice < 2; twice++) {
-			ok(dat_evd_enable(evd));
-			assert_int_equal(evd_param(evd).evd_state,
-					DAT_EVD_STATE_ENABLED | DAT_EVD_STATE_UNWAITABLE);
-		}
-		for (int twice = 0; twice < 2; twice++)
-			ok(dat_evd_clear_unwaitable(evd));
 	}
 }
 
@@ -63,11 +58,10 @@ state__two_switches(void **state)
 static void
 disabled__is_still_waited_on(void **state)
 {
-	const DAT_EVENT event = software(1);
 	DAT_EVD_HANDLE evd = make_evd(a, DAT_EVD_SOFTWARE_FLAG);
 
 	ok(dat_evd_disable(evd));
-	ok(dat_evd_post_se(evd, &event));
+	ok(post_software(evd, 1));
 	want_event(evd, DAT_SOFTWARE_EVENT);
 	want_silence(evd);
 }
@@ -76,18 +70,17 @@ disabled__is_still_waited_on(void **state)
 static void
 unwaitable__refuses_to_be_waited_on(void **state)
 {
-	const DAT_EVENT posted = software(1);
 	DAT_EVD_HANDLE evd = make_evd(a, DAT_EVD_SOFTWARE_FLAG);
 
 	ok(dat_evd_set_unwaitable(evd));
 	for (uint32_t timeout = 0; timeout <= QUIET_US; timeout += QUIET_US)
 		want_bad_state(wait_for(evd, timeout, 1), EVD_UNWAITABLE);
-	ok(dat_evd_post_se(evd, &posted));
+	ok(post_software(evd, 1));
 	want_bad_state(wait_for(evd, 0, 1), EVD_UNWAITABLE);
 	/* Arguments come first. */
 	want_bad_arg(wait_for(evd, 0, 0), 3);
 	want_software(evd, 1);
-	ok(dat_evd_post_se(evd, &posted));
+	ok(post_software(evd, 1));
 	ok(dat_evd_clear_unwaitable(evd));
 	want_event(evd, DAT_SOFTWARE_EVENT);
 	want_type(wait_for(evd, 0, 1), DAT_TIMEOUT_EXPIRED);
@@ -133,14 +126,11 @@ post_se__arguments(void **state)
 static void
 post_se__is_an_event_like_others(void **state)
 {
-	DAT_EP_HANDLE ep;
 	DAT_EVENT event;
 	DAT_COUNT more;
 
-	ok(dat_ep_free(b->ep));
 	b->recv = make_evd(b, DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG);
-	ep = another_ep(b);
-	b->ep = ep;
+	use_ep(b, NULL);
 	pair_connect(&pair);
 	event = software(1);
 	event.evd_handle = DAT_HANDLE_NULL;
@@ -150,8 +140,7 @@ post_se__is_an_event_like_others(void **state)
 	ok(post_recv(b, 0, 64, 7));
 	ok(post_send(a, 0, 64, 8));
 	want_dto(a, a->request, 8, DAT_DTO_SUCCESS, 64);
-	event = software(0);
-	ok(dat_evd_post_se(b->recv, &event));
+	ok(post_software(b->recv, 0));
 	ok(dat_evd_wait(b->recv, PATIENCE_US, 3, &event, &more));
 	assert_int_equal(event.event_number, DAT_SOFTWARE_EVENT);
 	assert_ptr_equal(event.evd_handle, b->recv);
@@ -165,18 +154,13 @@ post_se__is_an_event_like_others(void **state)
 static void
 post_se__full_is_no_overflow(void **state)
 {
-	const DAT_EVENT extra = software(99);
-	DAT_EVD_HANDLE evd;
-
 	for (DAT_COUNT len = 1; len <= 5; len++) {
-		ok(dat_evd_create(a->ia, len, DAT_HANDLE_NULL, DAT_EVD_SOFTWARE_FLAG, &evd));
-		for (int round = 0; round < 3; round++) {
-			for (DAT_COUNT i = 0; i < len; i++) {
-				const DAT_EVENT event = software((uintptr_t)i);
+		DAT_EVD_HANDLE evd = make_evd_of(a, len, DAT_EVD_SOFTWARE_FLAG);
 
-				ok(dat_evd_post_se(evd, &event));
-			}
-			want_error(dat_evd_post_se(evd, &extra), DAT_QUEUE_FULL, 0);
+		for (int round = 0; round < 3; round++) {
+			for (DAT_COUNT i = 0; i < len; i++)
+				ok(post_software(evd, (uintptr_t)i));
+			want_error(post_software(evd, 99), DAT_QUEUE_FULL, 0);
 			for (DAT_COUNT i = 0; i < len; i++)
 				want_software(evd, (uintptr_t)i);
 		}
@@ -191,11 +175,10 @@ post_se__wakes_a_waiter(void **state)
 {
 	for (uintptr_t round = 0; round < 20; round++) {
 		struct waiter w = { .evd = make_evd(a, DAT_EVD_SOFTWARE_FLAG), .threshold = 2 };
-		const DAT_EVENT event = software(round);
 
 		begin_to_wait(&w);
-		ok(dat_evd_post_se(w.evd, &event));
-		ok(dat_evd_post_se(w.evd, &event));
+		ok(post_software(w.evd, round));
+		ok(post_software(w.evd, round));
 		join_waiter(&w);
 		ok(w.rc);
 		assert_int_equal(w.more, 1);

@@ -5,26 +5,6 @@
 
 #define ALL_BITS 0x1fu
 
-static DAT_RMR_CONTEXT
-post_bind(const struct end *end, DAT_RMR_HANDLE rmr, DAT_LMR_TRIPLET triplet,
-		DAT_MEM_PRIV_FLAGS priv)
-{
-	DAT_RMR_CONTEXT context = 0;
-
-	ok(dat_rmr_bind(rmr, &triplet, priv, end->ep, cookie(1), DAT_COMPLETION_DEFAULT_FLAG,
-			&context));
-	return context;
-}
-
-static void
-want_bound(const struct end *end, DAT_RMR_HANDLE rmr)
-{
-	DAT_EVENT event = want_event(end->request, DAT_RMR_BIND_COMPLETION_EVENT);
-
-	assert_int_equal(event.event_data.rmr_completion_event_data.status, DAT_RMR_BIND_SUCCESS);
-	assert_ptr_equal(event.event_data.rmr_completion_event_data.rmr_handle, rmr);
-}
-
 static void
 want_binding(DAT_RMR_HANDLE rmr, DAT_LMR_TRIPLET triplet, DAT_MEM_PRIV_FLAGS priv,
 		DAT_RMR_CONTEXT context)
@@ -63,7 +43,7 @@ query__fields_of_a_bound_region(void **state)
 	DAT_RMR_HANDLE rmr = make_rmr(a);
 
 	for (unsigned int i = 0; i < COUNT_OF(privileges); i++) {
-		DAT_LMR_TRIPLET triplet = segment(a, 100 * i, 50 + i);
+		DAT_LMR_TRIPLET triplet = segment(a, (size_t)100 * i, 50 + i);
 		DAT_MEM_PRIV_FLAGS priv = (DAT_MEM_PRIV_FLAGS)privileges[i];
 		DAT_RMR_CONTEXT context = post_bind(a, rmr, triplet, priv);
 		DAT_RMR_PARAM param;
@@ -177,7 +157,6 @@ query__judges_in_the_order_of_the_arguments(void **state)
 static void
 create__arguments(void **state)
 {
-	DAT_HANDLE_TYPE type;
 	DAT_CONTEXT context = { .as_64 = 4711 };
 	DAT_RMR_HANDLE rmr = DAT_HANDLE_NULL;
 
@@ -186,8 +165,7 @@ create__arguments(void **state)
 	want_bad_arg(dat_rmr_create(a->pz, NULL), 2);
 	assert_ptr_equal(rmr, DAT_HANDLE_NULL);
 	rmr = make_rmr(a);
-	ok(dat_get_handle_type(rmr, &type));
-	assert_int_equal(type, DAT_HANDLE_TYPE_RMR);
+	want_type_of(rmr, DAT_HANDLE_TYPE_RMR);
 	ok(dat_set_consumer_context(rmr, context));
 	context.as_64 = 0;
 	ok(dat_get_consumer_context(rmr, &context));

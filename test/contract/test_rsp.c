@@ -81,7 +81,6 @@ create__arguments_in_their_order(void **state)
 static void
 query__tells_what_it_is(void **state)
 {
-	DAT_HANDLE_TYPE type;
 	DAT_RSP_PARAM param;
 	DAT_RSP_HANDLE rsp;
 
@@ -97,8 +96,7 @@ query__tells_what_it_is(void **state)
 	assert_int_equal(param.conn_qual, QUAL);
 	assert_ptr_equal(param.evd_handle, b->cr);
 	assert_ptr_equal(param.ep_handle, b->ep);
-	ok(dat_get_handle_type(rsp, &type));
-	assert_int_equal(type, DAT_HANDLE_TYPE_RSP);
+	want_type_of(rsp, DAT_HANDLE_TYPE_RSP);
 	/* It is no public one, and its dispatcher is in use. */
 	want_bad_handle(dat_psp_free(rsp), PSP);
 	want_bad_state(dat_evd_free(b->cr), EVD_IN_USE);

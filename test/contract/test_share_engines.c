@@ -142,8 +142,7 @@ traffic_start(struct traffic *t, const char *params, bool gaps)
 	t->watcher = start(watch, t);
 	for (unsigned int i = 0; i < THREADS; i++) {
 		t->server[i] = (struct server){ .traffic = t, .index = i };
-		assert_int_equal(pthread_create(&t->server[i].thread, NULL, serve, &t->server[i]),
-				0);
+		t->server[i].thread = start(serve, &t->server[i]);
 	}
 }
 
@@ -151,14 +150,8 @@ traffic_start(struct traffic *t, const char *params, bool gaps)
 static void
 traffic_stop(struct traffic *t)
 {
-	DAT_SRQ_PARAM param;
-
-	for (int i = 0; i < PATIENCE; i++) {
-		param = srq_param(b->srq);
-		if (param.available_dto_count == (DAT_COUNT)DEPTH)
-			break;
+	for (int i = 0; i < PATIENCE && srq_param(b->srq).available_dto_count != DEPTH; i++)
 		usleep(1000);
-	}
 	__atomic_store_n(&t->stop, true, __ATOMIC_RELEASE);
 	for (unsigned int i = 0; i < THREADS; i++)
 		join(t->server[i].thread);
@@ -247,10 +240,8 @@ engines__nothing_lost_nothing_twice(void **state)
 static void
 want_end(DAT_EVD_HANDLE evd)
 {
-	DAT_EVENT event;
-	DAT_COUNT more;
+	DAT_EVENT event = next_event(evd);
 
-	ok(dat_evd_wait(evd, PATIENCE_US, 1, &event, &more));
 	assert_true(event.event_number == DAT_CONNECTION_EVENT_DISCONNECTED ||
 			event.event_number == DAT_CONNECTION_EVENT_BROKEN);
 }

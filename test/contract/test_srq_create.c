@@ -23,12 +23,10 @@ try_create(const struct end *end, DAT_COUNT depth, DAT_COUNT iov, DAT_COUNT low)
 static void
 create__is_operational_and_empty(void **state)
 {
-	DAT_HANDLE_TYPE type;
 	DAT_SRQ_PARAM param;
 	DAT_SRQ_HANDLE srq = make_srq(a, 10, 3);
 
-	ok(dat_get_handle_type(srq, &type));
-	assert_int_equal(type, DAT_HANDLE_TYPE_SRQ);
+	want_type_of(srq, DAT_HANDLE_TYPE_SRQ);
 	param = srq_param(srq);
 	assert_ptr_equal(param.ia_handle, a->ia);
 	assert_ptr_equal(param.pz_handle, a->pz);
@@ -36,7 +34,7 @@ create__is_operational_and_empty(void **state)
 	assert_int_equal(param.low_watermark, DAT_SRQ_LW_DEFAULT);
 	assert_int_equal(param.available_dto_count, 0);
 	assert_int_equal(param.outstanding_dto_count, 0);
-	/* No endpoint uses it: nothing stands in the way of its a-> */
+	/* No endpoint uses it: nothing stands in the way of its end. */
 	ok(dat_srq_free(srq));
 }
 
@@ -88,33 +86,27 @@ static void
 create__judges_in_the_order_of_the_arguments(void **state)
 {
 	DAT_SRQ_ATTR attr = { .max_recv_dtos = 0, .max_recv_iov = 1 };
-	DAT_PROVIDER_ATTR provider;
-	struct end end, other;
+	struct end other;
 	DAT_SRQ_HANDLE srq;
 
-	end_open(&end, "loop0", NULL);
 	end_open(&other, "loop0", NULL);
-	want_bad_handle(dat_srq_create(DAT_HANDLE_NULL, end.ep, NULL, NULL), IA);
-	want_bad_handle(dat_srq_create(end.pz, end.ep, NULL, NULL), IA);
-	want_bad_handle(dat_srq_create(end.ia, DAT_HANDLE_NULL, NULL, NULL), PZ);
-	want_bad_handle(dat_srq_create(end.ia, end.ep, NULL, NULL), PZ);
+	want_bad_handle(dat_srq_create(DAT_HANDLE_NULL, a->ep, NULL, NULL), IA);
+	want_bad_handle(dat_srq_create(a->pz, a->ep, NULL, NULL), IA);
+	want_bad_handle(dat_srq_create(a->ia, DAT_HANDLE_NULL, NULL, NULL), PZ);
+	want_bad_handle(dat_srq_create(a->ia, a->ep, NULL, NULL), PZ);
 	/* A zone of another instance, of the same adapter even. */
-	want_bad_handle(dat_srq_create(end.ia, other.pz, NULL, NULL), PZ);
-	want_bad_arg(dat_srq_create(end.ia, end.pz, NULL, NULL), 3);
-	want_bad_arg(dat_srq_create(end.ia, end.pz, &attr, NULL), 3);
+	want_bad_handle(dat_srq_create(a->ia, other.pz, NULL, NULL), PZ);
+	want_bad_arg(dat_srq_create(a->ia, a->pz, NULL, NULL), 3);
+	want_bad_arg(dat_srq_create(a->ia, a->pz, &attr, NULL), 3);
 	attr.max_recv_dtos = 1;
-	want_bad_arg(dat_srq_create(end.ia, end.pz, &attr, NULL), 4);
+	want_bad_arg(dat_srq_create(a->ia, a->pz, &attr, NULL), 4);
 	/* Queues are supported here: there is no answer DAT_MODEL_NOT_SUPPORTED. */
-	ok(dat_ia_query(end.ia, NULL, 0, NULL, DAT_PROVIDER_FIELD_ALL, &provider));
-	assert_int_equal(provider.srq_supported, DAT_TRUE);
-	ok(dat_srq_create(end.ia, end.pz, &attr, &srq));
+	assert_int_equal(provider_attr(a, DAT_PROVIDER_FIELD_ALL).srq_supported, DAT_TRUE);
+	ok(dat_srq_create(a->ia, a->pz, &attr, &srq));
 	ok(dat_srq_free(srq));
 	/* Nothing was made on the way that would hold the zone. */
-	ok(dat_ep_free(end.ep));
-	ok(dat_lmr_free(end.lmr));
-	ok(dat_pz_free(end.pz));
+	free_to_the_zone(a);
 	end_close(&other);
-	end_close(&end);
 }
 
 /* An empty queue would be below any mark at once, so the mark of a new one is none: anything else is refused. */
@@ -167,10 +159,7 @@ wait_for_a_buffer(void)
 	assert_int_equal(end_state(a), DAT_EP_STATE_CONNECTED);
 	assert_int_equal(end_state(b), DAT_EP_STATE_CONNECTED);
 	want_none(b->connect);
-	if (b->srq != DAT_HANDLE_NULL)
-		ok(post_srq(b, 0, 64, 8));
-	else
-		ok(post_recv(b, 0, 64, 8));
+	ok(feed(0, 64, 8));
 	want_passed(8, 7, 64);
 }
 
@@ -265,7 +254,7 @@ const struct CMUnitTest tests[] = {
 	end_test(create__is_operational_and_empty),
 	end_test(create__grants_exactly_what_was_asked),
 	end_test(create__sizes_at_the_limits),
-	rig_test(create__judges_in_the_order_of_the_arguments),
+	end_test(create__judges_in_the_order_of_the_arguments),
 	end_test(create__refuses_a_low_watermark),
 	srq_up_test(create__makes_no_event_until_a_mark_is_set, 4, 1),
 	srq_up_test(create__zone_says_which_memory_may_be_posted, 4, 1),

@@ -99,12 +99,10 @@ post_recv__each_completion_notifies(void **state)
 		DAT_COMPLETION_SOLICITED_WAIT_FLAG,
 		DAT_COMPLETION_SUPPRESS_FLAG,
 	};
-	DAT_LMR_TRIPLET iov;
 
 	for (unsigned int i = 0; i < COUNT_OF(flags); i++) {
-		iov = segment(a, 0, 64);
 		ok(post_srq(b, 0, 64, i));
-		ok(dat_ep_post_send(a->ep, 1, &iov, cookie(i), flags[i]));
+		ok(post_send_with(a, 64, i, flags[i]));
 		want_dto(b, b->recv, i, DAT_DTO_SUCCESS, 64);
 	}
 }
@@ -114,10 +112,9 @@ static void
 lose(void)
 {
 	DAT_EVENT event;
-	DAT_COUNT more;
 
 	want_event(b->connect, DAT_CONNECTION_EVENT_BROKEN);
-	ok(dat_evd_wait(a->connect, PATIENCE_US, 1, &event, &more));
+	event = next_event(a->connect);
 	assert_ptr_equal(event.event_data.connect_event_data.ep_handle, a->ep);
 	assert_int_equal(end_state(a), DAT_EP_STATE_DISCONNECTED);
 }
@@ -196,8 +193,7 @@ post_recv__memory_is_judged_again_when_data_arrives(void **state)
 	DAT_EP_HANDLE server = b->ep;
 
 	add_connection(&pair);
-	iov = segment(b, 0, 64);
-	iov.lmr_context = register_as(b, b->pz, DAT_MEM_PRIV_ALL_FLAG, &lmr);
+	iov = segment_of(b, register_as(b, b->pz, DAT_MEM_PRIV_ALL_FLAG, &lmr), 0, 64);
 	ok(dat_srq_post_recv(b->srq, 1, &iov, cookie(1)));
 	ok(post_srq(b, 64, 64, 2));
 	ok(dat_lmr_free(lmr));

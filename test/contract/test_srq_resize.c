@@ -7,9 +7,8 @@
 static unsigned long long
 counter(const struct end *end, const char *name)
 {
-	DAT_IA_ATTR attr;
+	const DAT_IA_ATTR attr = ia_attr(end, DAT_IA_FIELD_ALL);
 
-	ok(dat_ia_query(end->ia, NULL, DAT_IA_FIELD_ALL, &attr, 0, NULL));
 	for (DAT_COUNT i = 0; i < attr.num_vendor_attr; i++)
 		if (strcmp(attr.vendor_attr[i].name, name) == 0)
 			return strtoull(attr.vendor_attr[i].value, NULL, 10);

@@ -20,14 +20,11 @@ up_on_one(void)
 
 	pair_open(&pair, &(struct end_options){ .evd_len = 128 },
 			&(struct end_options){ .evd_len = 128, .depth = DEPTH });
-	ok(dat_ep_free(a->ep));
-	ok(dat_evd_create(a->ia, 4 * DEPTH, DAT_HANDLE_NULL,
-			DAT_EVD_DTO_FLAG | DAT_EVD_RMR_BIND_FLAG | DAT_EVD_CONNECTION_FLAG,
-			&a->request));
+	a->request = make_evd_of(a, 4 * DEPTH,
+			DAT_EVD_DTO_FLAG | DAT_EVD_RMR_BIND_FLAG | DAT_EVD_CONNECTION_FLAG);
 	a->connect = a->request;
-	ok(dat_ep_create(a->ia, a->pz, a->recv, a->request, a->connect, &attr, &a->ep));
-	ok(dat_rmr_create(a->pz, &mix.rmr));
-	mix.target = b->key;
+	use_ep(a, &attr);
+	mix_begin();
 	pair_connect(&pair);
 }
 
