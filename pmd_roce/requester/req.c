@@ -14,91 +14,57 @@
 #include "requester/retry.h"
 #include "requester/rewind.h"
 
-/* Credits are receives: only a request that uses one up needs one (IBTA Vol 1, 9.7.7.2). */
-static inline bool
-uses_receive(const struct roce_qp *qp, uint32_t request)
-{
-	const struct roce_wqe *wqe = roce_wq_slot(&qp->wq, request);
-
-	return wqe->verb == ROCE_VERB_SEND ||
-			(wqe->verb == ROCE_VERB_WRITE && wqe->suffix == ROCE_SUFFIX_IMM);
-}
-
 /* Does the peer have a receive for the request at next? One probe may go when nothing else is in flight. */
 static inline bool
 has_credit(const struct roce_qp *qp)
 {
 	const struct roce_qp_tx *tx = &qp->tx;
 
-	return likely(!tx->limited) || tx->offset != 0 || roce_psn_diff(tx->ssn, tx->limit) <= 0 ||
-			tx->psn == tx->una || !uses_receive(qp, tx->next);
+	return likely(roce_req_credits_left(tx) > 0) || tx->offset != 0 || tx->psn == tx->una ||
+			!roce_req_uses_receive(qp, tx->next);
 }
 
-/* Will the request behind next have to wait for credits? */
+/* Is a request posted at next, and is there a PSN in the window and a credit for it? @p left: of the first two. */
 static inline bool
-ends_credits(const struct roce_qp *qp)
+has_room(const struct roce_qp *qp, uint32_t posted, struct roce_req_left *left)
+{
+	left->posted = posted - qp->tx.next;
+	left->window = roce_req_window_left(&qp->tx);
+	return left->posted != 0 && left->window > 0 && has_credit(qp);
+}
+
+/* @p left: as from has_room(). */
+static inline bool
+may_send(const struct roce_qp *qp, uint32_t posted, struct roce_req_left *left)
 {
 	const struct roce_qp_tx *tx = &qp->tx;
 
-	return unlikely(tx->limited) && roce_psn_diff(tx->ssn, tx->limit) >= 0 &&
-			uses_receive(qp, tx->next + 1);
-}
-
-static inline bool
-may_send(const struct roce_qp *qp, uint32_t posted)
-{
-	const struct roce_qp_tx *tx = &qp->tx;
-
-	return tx->next != posted && qp->rx.state == ROCE_QP_RTS && tx->rnr_at == 0 &&
-			!tx->prot_error && !tx->fence_wait && roce_req_window_left(tx) > 0 &&
-			has_credit(qp);
+	return has_room(qp, posted, left) && qp->rx.state == ROCE_QP_RTS && tx->rnr_at == 0 &&
+			!tx->prot_error && !tx->fence_wait;
 }
 
 bool
 roce_req_wants(const struct roce_qp *qp)
 {
 	uint32_t posted = roce_qp_posted(qp);
+	struct roce_req_left left;
 
 	if (unlikely(roce_qp_binds(qp)) && roce_bind_is_next(qp, posted))
 		return roce_bind_may_pass(qp);
-	return may_send(qp, posted);
+	return may_send(qp, posted, &left);
 }
 
-/*
- * Give a request its PSNs when its first frame leaves for the first time.
- * @return has no region ended since its segments were validated?
- */
+/* The first frame of a request leaves for the first time. @return as from roce_req_is_valid(). */
 static inline bool
 begin_request(struct roce_qp *qp, struct roce_wqe *wqe)
 {
-	bool valid = wqe->validated_epoch == roce_key_epoch(&qp->engine->domain->keys);
+	const bool valid = roce_req_is_valid(qp, wqe);
 
-	wqe->psn = qp->tx.psn;
-	wqe->packets = roce_packets(wqe->length, qp->rx.mtu);
-	wqe->extbuf = 0;
-	qp->tx.begun = qp->tx.next + 1;
+	roce_req_begin(wqe, qp->tx.psn, roce_packets(wqe->length, qp->rx.mtu));
+	roce_req_begun(&qp->tx, 1);
 	if (roce_wqe_is_read(wqe))
 		qp->tx.reads++;
 	return valid;
-}
-
-/*
- * An acknowledgement is asked for when the requester would otherwise fall silent with something in flight: at the
- * end of what is posted, of the window, of the credits; besides every ROCE_ACKREQ_EVERY frames, for each message sent
- * again, and with every frame where a rate limiter may make pauses. @p left: of the window, with this frame.
- */
-static inline bool
-wants_ack(const struct roce_qp *qp, uint32_t posted, int32_t left, bool last)
-{
-	const struct roce_qp_tx *tx = &qp->tx;
-
-	if (tx->silent + 1 >= ROCE_ACKREQ_EVERY || left <= 1 || unlikely(tx->paced))
-		return true;
-	if (!last)
-		return false;
-	/* As long as it is not known whether there are credits, any message may turn out to be the last for now. */
-	return tx->next + 1 == posted || roce_psn_diff(tx->psn, tx->max) < 0 || ends_credits(qp) ||
-			unlikely(!tx->credits_known);
 }
 
 /* Where the peer's memory is that the rest of a WRITE or READ is about. @return behind it. */
@@ -130,30 +96,6 @@ put_atomic(uint8_t *at, struct roce_wqe *wqe)
 	};
 
 	memcpy(at, &eth, sizeof(eth));
-}
-
-/* A frame leaves that stands for @p packets PSNs. */
-static inline void
-account_psn(struct roce_qp *qp, uint32_t packets, uint64_t now)
-{
-	struct roce_qp_tx *tx = &qp->tx;
-	uint32_t psn = tx->psn;
-
-	tx->psn = roce_psn_add(psn, packets);
-	if (likely(roce_psn_diff(tx->psn, tx->max) > 0))
-		roce_req_account_new(tx, psn, now);
-	else
-		qp->engine->stats.retransmits++;
-	if (unlikely(tx->timeout_at == ROCE_NEVER))
-		roce_retry_started(qp, now);
-}
-
-static inline void
-next_request(struct roce_qp_tx *tx)
-{
-	tx->next++;
-	tx->offset = 0;
-	tx->ssn = roce_psn_add(tx->ssn, 1);
 }
 
 /* Bytes of a request's memory that lie in one segment, where it may be read: at once when that is known. NULL: they do not. */
@@ -195,30 +137,13 @@ finish_data(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, uint8_
 	return rc;
 }
 
-/* The part of a request that one frame sends. */
-struct part {
-	bool first;
-	bool last;
-	bool valid; /**< as from begin_request() */
-	bool ack_req;
-	uint32_t len; /**< bytes */
-};
-
 /* SEND and WRITE carry their bytes. @return NULL: the memory is gone. */
 static struct rte_mbuf *
-build_data(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, struct part part,
+build_data(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, struct roce_req_part part,
 		uint64_t now)
 {
 	struct roce_qp_tx *tx = &qp->tx;
-	const struct roce_frame_spec spec = {
-		.psn = tx->psn,
-		.opcode = roce_opcode_request((enum roce_verb)wqe->verb,
-				(enum roce_suffix)wqe->suffix, part.first, part.last),
-		.ack_req = part.ack_req,
-		.solicited = part.last && (wqe->flags & ROCE_WR_SOLICITED),
-		.payload_len = part.len,
-	};
-	uint8_t *at = roce_frame_build(m, &qp->cold.template, &spec);
+	uint8_t *at = roce_req_build(qp, wqe, m, tx->psn, part);
 
 	if (part.first && wqe->verb == ROCE_VERB_WRITE)
 		at = put_reth(at, wqe, 0);
@@ -231,12 +156,11 @@ build_data(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, struct 
 		roce_req_fail_local(qp);
 		return NULL;
 	}
-	tx->silent = part.ack_req ? 0 : tx->silent + 1;
+	tx->silent = roce_req_silent_after(tx->silent, part.ack_req);
 	tx->offset += part.len;
-	account_psn(qp, 1, now);
+	roce_req_account(qp, 1, part.len, now);
 	if (part.last)
-		next_request(tx);
-	qp->engine->stats.tx_bytes += part.len;
+		roce_req_next(tx, 1);
 	return m;
 }
 
@@ -245,13 +169,13 @@ static __rte_noinline struct rte_mbuf *
 build_read(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, uint64_t now)
 {
 	struct roce_qp_tx *tx = &qp->tx;
-	const struct roce_frame_spec spec = {
-		.psn = tx->psn,
+	const struct roce_req_part part = {
 		.opcode = roce_opcode_request(
 				(enum roce_verb)wqe->verb, ROCE_SUFFIX_NONE, true, true),
-		.solicited = wqe->flags & ROCE_WR_SOLICITED,
+		.first = true,
+		.last = true,
 	};
-	uint8_t *at = roce_frame_build(m, &qp->cold.template, &spec);
+	uint8_t *at = roce_req_build(qp, wqe, m, tx->psn, part);
 
 	if (wqe->verb == ROCE_VERB_READ)
 		(void)put_reth(at, wqe, tx->offset);
@@ -259,8 +183,8 @@ build_read(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, uint64_
 		put_atomic(at, wqe);
 	roce_icrc_put(m, &qp->cold.template);
 	tx->silent = 0;
-	account_psn(qp, wqe->packets - tx->offset / qp->rx.mtu, now);
-	next_request(tx);
+	roce_req_account(qp, wqe->packets - tx->offset / qp->rx.mtu, 0, now);
+	roce_req_next(tx, 1);
 	return m;
 }
 
@@ -276,13 +200,13 @@ may_begin(struct roce_qp *qp, const struct roce_wqe *wqe)
 	return !qp->tx.fence_wait;
 }
 
-/* @p left: as in wants_ack(). @return NULL: no frame to be had, or the request cannot go on. */
+/* @p left: as from has_room(). @return NULL: no frame to be had, or the request cannot go on. */
 static __rte_always_inline struct rte_mbuf *
-build_next(struct roce_qp *qp, uint32_t posted, int32_t left, uint64_t now)
+build_next(struct roce_qp *qp, struct roce_req_left left, uint64_t now)
 {
 	struct roce_qp_tx *tx = &qp->tx;
 	struct roce_wqe *wqe = roce_wq_slot(&qp->wq, tx->next);
-	struct part part = {
+	struct roce_req_part part = {
 		.first = tx->offset == 0,
 		.last = wqe->length - tx->offset <= qp->rx.mtu,
 		.len = RTE_MIN(wqe->length - tx->offset, (uint32_t)qp->rx.mtu),
@@ -299,7 +223,9 @@ build_next(struct roce_qp *qp, uint32_t posted, int32_t left, uint64_t now)
 		part.valid = begin_request(qp, wqe);
 	if (unlikely(roce_wqe_is_read(wqe)))
 		return build_read(qp, wqe, m, now);
-	part.ack_req = wants_ack(qp, posted, left, part.last);
+	part.opcode = roce_opcode_request((enum roce_verb)wqe->verb, (enum roce_suffix)wqe->suffix,
+			part.first, part.last);
+	part.ack_req = roce_req_wants_ack(qp, tx->silent, left, part.last, false);
 	return build_data(qp, wqe, m, part, now);
 }
 
@@ -314,7 +240,7 @@ emit_around_binds(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uin
 	uint16_t n = 0;
 
 	for (uint16_t done = 0; done < room; done++) {
-		uint32_t behind = qp->tx.next + 1;
+		struct roce_req_left left;
 		struct rte_mbuf *m;
 
 		if (roce_bind_is_next(qp, posted)) {
@@ -322,11 +248,11 @@ emit_around_binds(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uin
 				break;
 			continue;
 		}
-		if (!may_send(qp, posted))
+		if (!may_send(qp, posted, &left))
 			break;
-		if (behind != posted && !roce_wqe_is_bind(roce_wq_slot(&qp->wq, behind)))
-			behind = posted;
-		m = build_next(qp, behind, roce_req_window_left(&qp->tx), now);
+		if (left.posted > 1 && roce_wqe_is_bind(roce_wq_slot(&qp->wq, qp->tx.next + 1)))
+			left.posted = 1;
+		m = build_next(qp, left, now);
 		if (m == NULL)
 			break;
 		pkts[n++] = m;
@@ -338,23 +264,22 @@ uint16_t
 roce_req_emit(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_t now)
 {
 	uint32_t posted = roce_qp_posted(qp);
+	struct roce_req_left left;
 	bool dry = false;
 	uint16_t n = 0;
-	int32_t left;
 
 	if (unlikely(roce_qp_binds(qp)))
 		return emit_around_binds(qp, pkts, room, now);
-	if (room == 0 || !may_send(qp, posted))
+	if (room == 0 || !may_send(qp, posted, &left))
 		return 0;
-	n = roce_req_emit_sends(qp, pkts, room, posted, now, &dry);
+	n = roce_req_emit_sends(qp, pkts, room, left, now, &dry);
 	/* The other conditions that a request waits for have not changed meanwhile. */
-	while (!dry && n < room && qp->tx.next != posted &&
-			(left = roce_req_window_left(&qp->tx)) > 0 && has_credit(qp)) {
+	while (!dry && n < room && has_room(qp, posted, &left)) {
 		struct rte_mbuf *m;
 
 		if (!(qp->tx.next & 1))
 			rte_prefetch0(roce_wq_slot(&qp->wq, qp->tx.next + 2));
-		m = build_next(qp, posted, left, now);
+		m = build_next(qp, left, now);
 		if (unlikely(m == NULL))
 			break;
 		pkts[n++] = m;

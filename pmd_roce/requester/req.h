@@ -4,7 +4,8 @@
 
 /**
  * @file
- * The requester: what its files share (req.c, req_send.c).
+ * The requester: what its files share (req.c, req_send.c). Rules about what is sent stand here once: req.c follows them
+ * for any request; req_send.c for the common one, of which it knows some of their conditions.
  */
 
 #include <string.h>
@@ -13,6 +14,7 @@
 
 #include "queue/frames.h"
 #include "queue/qp.h"
+#include "requester/retry.h"
 
 /** PSNs sent and not acknowledged. A READ of 2^31 bytes has 2^23 of them: no signed difference. */
 static inline uint32_t
@@ -28,16 +30,149 @@ roce_req_window_left(const struct roce_qp_tx *tx)
 	return (int32_t)tx->window - (int32_t)roce_req_in_flight(tx);
 }
 
-/** Frames that were never sent before leave, the first with @p psn; the next will have tx.psn. */
-static inline void
-roce_req_account_new(struct roce_qp_tx *tx, uint32_t psn, uint64_t now)
+/** Room for requests, from the one at next on. */
+struct roce_req_left {
+	uint32_t posted; /**< requests */
+	int32_t window;  /**< as from roce_req_window_left() */
+};
+
+/** Messages that may begin with the receives that the peer has said it has; less than 1: none. */
+static inline int32_t
+roce_req_credits_left(const struct roce_qp_tx *tx)
 {
-	tx->max = tx->psn;
-	/* Any new frame is worth a measurement: at the end of a burst it would not survive a lossy wire. */
-	if (tx->timed_at == 0) {
-		tx->timed_psn = psn;
-		tx->timed_at = now;
+	return likely(!tx->limited) ? INT32_MAX : roce_psn_diff(tx->limit, tx->ssn) + 1;
+}
+
+/** Credits are receives: only a request that uses one up needs one (IBTA Vol 1, 9.7.7.2). */
+static inline bool
+roce_req_uses_receive(const struct roce_qp *qp, uint32_t request)
+{
+	const struct roce_wqe *wqe = roce_wq_slot(&qp->wq, request);
+
+	return wqe->verb == ROCE_VERB_SEND ||
+			(wqe->verb == ROCE_VERB_WRITE && wqe->suffix == ROCE_SUFFIX_IMM);
+}
+
+/** Will the request behind next have to wait for credits? */
+static inline bool
+roce_req_ends_credits(const struct roce_qp *qp)
+{
+	return unlikely(roce_req_credits_left(&qp->tx) <= 1) &&
+			roce_req_uses_receive(qp, qp->tx.next + 1);
+}
+
+/**
+ * An acknowledgement is asked for when the requester would otherwise fall silent with something in flight: at the
+ * end of what is posted, of the window, of the credits; besides every ROCE_ACKREQ_EVERY frames, for each message sent
+ * again, and with every frame where a rate limiter may make pauses.
+ *
+ * @param silent as tx.silent, before this frame. @param left with this frame. @param last it is the last of its message.
+ * @param steady the message is new, credits are known, this is not the last of them, and nothing limits the rate.
+ */
+static __rte_always_inline bool
+roce_req_wants_ack(const struct roce_qp *qp, uint32_t silent, struct roce_req_left left, bool last,
+		bool steady)
+{
+	const struct roce_qp_tx *tx = &qp->tx;
+
+	if (silent + 1 >= ROCE_ACKREQ_EVERY || left.window <= 1 || (!steady && unlikely(tx->paced)))
+		return true;
+	if (!last)
+		return false;
+	if (left.posted <= 1)
+		return true;
+	/* As long as it is not known whether there are credits, any message may turn out to be the last for now. */
+	return !steady &&
+			(roce_psn_diff(tx->psn, tx->max) < 0 || roce_req_ends_credits(qp) ||
+					unlikely(!tx->credits_known));
+}
+
+/** Has no region ended since the segments of a request that was not begun were validated? */
+static inline bool
+roce_req_is_valid(const struct roce_qp *qp, const struct roce_wqe *wqe)
+{
+	return wqe->validated_epoch == roce_key_epoch(&qp->engine->domain->keys);
+}
+
+/** Give a request its PSNs when its first frame leaves for the first time. They take the place of validated_epoch. */
+static inline void
+roce_req_begin(struct roce_wqe *wqe, uint32_t psn, uint32_t packets)
+{
+	wqe->psn = psn;
+	wqe->packets = packets;
+	wqe->extbuf = 0;
+}
+
+/** The first @p n requests from next on were begun. */
+static inline void
+roce_req_begun(struct roce_qp_tx *tx, uint32_t n)
+{
+	tx->begun = tx->next + n;
+}
+
+/** All of the first @p n requests from next on was sent. */
+static inline void
+roce_req_next(struct roce_qp_tx *tx, uint32_t n)
+{
+	tx->next += n;
+	tx->offset = 0;
+	tx->ssn = roce_psn_add(tx->ssn, n);
+}
+
+/** The part of a request that one frame sends. */
+struct roce_req_part {
+	uint8_t opcode;
+	bool first;
+	bool last;
+	bool valid; /**< as from roce_req_is_valid() */
+	bool ack_req;
+	uint32_t len; /**< bytes of payload */
+};
+
+/** Make the frame of a part of a request. @return where the headers behind the BTH begin. */
+static __rte_always_inline uint8_t *
+roce_req_build(struct roce_qp *qp, const struct roce_wqe *wqe, struct rte_mbuf *m, uint32_t psn,
+		struct roce_req_part part)
+{
+	const struct roce_frame_spec spec = {
+		.psn = psn,
+		.opcode = part.opcode,
+		.ack_req = part.ack_req,
+		.solicited = part.last && (wqe->flags & ROCE_WR_SOLICITED),
+		.payload_len = part.len,
+	};
+
+	return roce_frame_build(m, &qp->cold.template, &spec);
+}
+
+/** Frames since the last that asks for an acknowledgement, behind one more. */
+static inline uint32_t
+roce_req_silent_after(uint32_t silent, bool ack_req)
+{
+	return ack_req ? 0 : silent + 1;
+}
+
+/** Frames leave that stand for @p packets PSNs from tx.psn on and carry @p bytes; all are new, or all are sent again. */
+static inline void
+roce_req_account(struct roce_qp *qp, uint32_t packets, uint64_t bytes, uint64_t now)
+{
+	struct roce_qp_tx *tx = &qp->tx;
+	const uint32_t psn = tx->psn;
+
+	tx->psn = roce_psn_add(psn, packets);
+	if (likely(roce_psn_diff(tx->psn, tx->max) > 0)) {
+		tx->max = tx->psn;
+		/* Any new frame is worth a measurement: at the end of a burst it would not survive a lossy wire. */
+		if (tx->timed_at == 0) {
+			tx->timed_psn = psn;
+			tx->timed_at = now;
+		}
+	} else {
+		qp->engine->stats.retransmits++;
 	}
+	if (unlikely(tx->timeout_at == ROCE_NEVER))
+		roce_retry_started(qp, now);
+	qp->engine->stats.tx_bytes += bytes;
 }
 
 /** Contiguous payload, and ICRC; both in one pass where that pays. */
@@ -63,10 +198,10 @@ bool roce_req_wants(const struct roce_qp *qp);
  * The whole SENDs in one frame each that come next and are sent for the first time, as frames; what comes behind them, and
  * what is not that simple, is left. Locked; roce_req_emit() has found that the request at next may be sent.
  *
- * @param posted as roce_qp_posted(). @param dry set when there was no frame to be had.
+ * @param left from the request at next on. @param dry set when there was no frame to be had.
  * @return how many, at most @p room.
  */
 uint16_t roce_req_emit_sends(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room,
-		uint32_t posted, uint64_t now, bool *dry);
+		struct roce_req_left left, uint64_t now, bool *dry);
 
 #endif
