@@ -31,17 +31,24 @@ perf_adapter_tune(const struct perf_options *options)
 	const char *before = getenv(PARAMS);
 	char params[1024];
 	size_t used;
+	bool keys = false;
 
-	if (options->mtu == 0 && !options->faulty)
+	for (int key = 0; key < PERF_KEYS; key++)
+		keys |= options->key_given[key];
+	if (options->mtu == 0 && !options->faulty && !keys)
 		return 0;
 	used = (size_t)snprintf(params, sizeof(params), "%s", before == NULL ? "" : before);
 	if (options->mtu != 0)
 		add_pair(params, sizeof(params), &used, "mtu", options->mtu);
+	for (int key = 0; key < PERF_KEYS; key++)
+		if (options->key_given[key])
+			add_pair(params, sizeof(params), &used, perf_key_name((enum perf_key)key),
+					options->keys[key]);
 	for (unsigned int kind = 0; options->faulty && kind < PERF_FAULTS; kind++)
 		add_pair(params, sizeof(params), &used, perf_fault_name(kind),
 				options->faults[kind]);
 	if (used >= sizeof(params) || setenv(PARAMS, params, 1) != 0) {
-		cli_say("the environment variable " PARAMS " has no room for -m and faults");
+		cli_say("the environment variable " PARAMS " has no room for what the options add");
 		return -1;
 	}
 	return 0;

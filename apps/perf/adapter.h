@@ -40,7 +40,7 @@ struct perf_adapter {
 };
 
 /**
- * Hand --mtu and the faults to the provider, through the environment as it wants them. To be called
+ * Hand --mtu, the keys and the faults to the provider, through the environment as it wants them. To be called
  * before the first perf_adapter_open(). @return 0; -1: no memory; the error was printed.
  */
 int perf_adapter_tune(const struct perf_options *options);
@@ -53,6 +53,13 @@ int perf_adapter_open(struct perf_adapter *adapter, const char *name);
  * @return 0; -1 on error; the error was printed.
  */
 int perf_adapter_listen(struct perf_adapter *adapter, uint16_t port, uint32_t backlog);
+
+/** @return READs and atomics of one endpoint under way: as the options say, or as many as the adapter has. */
+static inline uint32_t
+perf_adapter_outs(const struct perf_adapter *adapter, const struct perf_options *options)
+{
+	return options->outs != 0 ? options->outs : adapter->max_reads;
+}
 
 /** Read the counters. @return 0; -1 on error; the error was printed. */
 int perf_adapter_count(struct perf_adapter *adapter, struct perf_counters *counters);

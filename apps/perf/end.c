@@ -216,7 +216,8 @@ make_ep(struct perf_end *end, struct perf_ep *ep)
 	if (end->one_sided)
 		attr.max_rdma_size = end->plan->size;
 	if (end->reads)
-		attr.max_rdma_read_in = attr.max_rdma_read_out = (DAT_COUNT)end->options->outs;
+		attr.max_rdma_read_in = attr.max_rdma_read_out =
+				(DAT_COUNT)perf_adapter_outs(end->adapter, end->options);
 	/* An atomic takes the room of two pieces. */
 	if (end->atomics)
 		attr.max_rdma_read_iov = 2;

@@ -82,19 +82,18 @@ perf_hello_agrees(const struct perf_hello *mine, const struct perf_hello *theirs
 		const char *option;
 		uint64_t mine, theirs;
 	} number[] = {
-		{ "the size (-s or -a)", mine->size, theirs->size },
-		{ "the number of endpoints (-q)", mine->endpoints, theirs->endpoints },
-		{ "the duration (-d)", mine->seconds, theirs->seconds },
-		{ "the number of iterations (-n)", mine->iterations, theirs->iterations },
+		{ "the size (--size or --all)", mine->size, theirs->size },
+		{ "the number of endpoints (--qp)", mine->endpoints, theirs->endpoints },
+		{ "the duration (--duration)", mine->seconds, theirs->seconds },
+		{ "the number of iterations (--iters)", mine->iterations, theirs->iterations },
 		{ "the warm-up (--warmup)", mine->warmup, theirs->warmup },
-		{ "the use of both directions (-b)", mine->both, theirs->both },
+		{ "the use of both directions (--bidirectional)", mine->both, theirs->both },
 		{ "the use of --verify", mine->verify, theirs->verify },
 		{ "the place in the run", mine->session, theirs->session },
 	};
 
 	if (mine->test != theirs->test) {
-		snprintf(sentence, len,
-				"client and server differ in the test (-t): %s here, %s there",
+		snprintf(sentence, len, "client and server differ in the test: %s here, %s there",
 				perf_test_name((enum perf_test)mine->test),
 				perf_test_name((enum perf_test)theirs->test));
 		return false;

@@ -61,6 +61,7 @@ perf_json_begin(struct perf_json *json, const struct perf_options *options)
 	cli_json_bool(c, "use_srq", options->use_srq);
 	if (perf_test_fetches(options->test))
 		cli_json_count(c, "outs", options->outs);
+	cli_json_bool(c, "perftest", options->perftest);
 	cli_json_count(c, "mtu_asked", options->mtu);
 	cli_json_count(c, "cores", options->cores);
 	cli_json_bool(c, "bidirectional", options->both);
@@ -76,8 +77,11 @@ perf_json_begin(struct perf_json *json, const struct perf_options *options)
 }
 
 void
-perf_json_adapter(struct perf_json *json, const struct perf_adapter *adapter)
+perf_json_adapter(struct perf_json *json, const struct perf_options *options,
+		const struct perf_adapter *adapter)
 {
+	if (perf_test_fetches(options->test))
+		cli_json_count(json->config, "outs", perf_adapter_outs(adapter, options));
 	cli_json_string(json->config, "provider", adapter->provider);
 	cli_json_string(json->config, "DPDK", adapter->dpdk);
 	cli_json_string(json->config, "PMD", adapter->pmd);

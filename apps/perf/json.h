@@ -25,7 +25,8 @@ struct perf_json {
 int perf_json_begin(struct perf_json *json, const struct perf_options *options);
 
 /** Add what is known once the adapter is open. */
-void perf_json_adapter(struct perf_json *json, const struct perf_adapter *adapter);
+void perf_json_adapter(struct perf_json *json, const struct perf_options *options,
+		const struct perf_adapter *adapter);
 
 /** Add the depths and counts of a measurement. Of several, the last one's stay in "config". */
 void perf_json_plan(struct perf_json *json, const struct perf_plan *plan);

@@ -4,6 +4,7 @@
 #include "cli/signals.h"
 #include "json.h"
 #include "options.h"
+#include "perftest.h"
 #include "run.h"
 
 int
@@ -13,7 +14,7 @@ main(int argc, char **argv)
 	struct perf_json json;
 	int rc;
 
-	cli_begin("dat-perf");
+	cli_begin(perftest_program(argv[0]));
 	rc = perf_options_read(&options, argc, argv);
 	if (rc >= 0)
 		return cli_exit(rc);

@@ -4,37 +4,15 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli/cli.h"
+#include "perftest.h"
+#include "values.h"
 
 /* perftest's port, so that its users need not learn another. */
-#define DEFAULT_PORT   18515
-#define MAX_SIZE       (1u << 30)
-#define MAX_ENDPOINTS  16384
-#define MAX_ITERATIONS (1ull << 40)
-#define MAX_SECONDS    86400
-#define MAX_RESIZES    1000000
-#define DEFAULT_OUTS   16
-#define ATOMIC_SIZE    8
-/* The field of the connection request has eight bits. */
-#define MAX_OUTS        255
-#define ONE_MILLION_PPM 1000000
-
-/* Long options without a letter. */
-enum {
-	OPT_USE_SRQ = 256,
-	OPT_NO_SRQ,
-	OPT_CORES,
-	OPT_VERIFY,
-	OPT_GBITS,
-	OPT_JSON,
-	OPT_FAULT, /* the first of as many as there are kinds */
-	OPT_WARMUP = OPT_FAULT + PERF_FAULTS,
-	OPT_SRQ_DEPTH,
-	OPT_LOW,
-	OPT_RESIZE,
-	OPT_VERSION,
-};
+#define DEFAULT_PORT 18515
+#define DEFAULT_OUTS 16
 
 static const char *const test_name[PERF_TESTS] = {
 	[PERF_SEND_BW] = "send_bw",
@@ -49,6 +27,8 @@ static const char *const test_name[PERF_TESTS] = {
 
 static const char *const fault_name[PERF_FAULTS] = { "loss", "duplicate", "reorder", "corrupt",
 	"mark" };
+
+static const char *const key_name[PERF_KEYS] = { "timeout", "retry", "dscp", "pcp" };
 
 static const char usage[] =
 		"usage: dat-perf [options]              both ends in this process, on loop0 and loop1\n"
@@ -76,7 +56,7 @@ static const char usage[] =
 		"  -b                  both directions at once\n"
 		"  -e                  wait for events instead of polling\n"
 		"  --verify            check the content, the order and the number of all messages\n"
-		"  --report_gbits      accepted for perftest's sake: rates are always Gb/sec\n"
+		"  --report_gbits      accepted for perftest's sake: rates are Gb/sec anyhow\n"
 		"  -H                  histogram of the latencies\n"
 		"  --json[=<file>]     the results as JSON, on standard output or in a file\n"
 		"  --loss <ppm>        drop this many frames of a million, on purpose\n"
@@ -85,7 +65,16 @@ static const char usage[] =
 		"  --warmup <n>        messages before the measurement\n"
 		"  -h, --help          this text; --version: the version\n"
 		"\n"
+		"perftest's long options are taken, too. --perftest[=<test>], as the first option, makes\n"
+		"its letters and its defaults hold: see dat-perf --perftest --help.\n"
+		"\n"
 		"Client and server take the same options. See dat-perf(1).\n";
+
+const char *
+perf_key_name(enum perf_key key)
+{
+	return key_name[key];
+}
 
 const char *
 perf_fault_name(unsigned int kind)
@@ -97,6 +86,18 @@ const char *
 perf_test_name(enum perf_test test)
 {
 	return test_name[test];
+}
+
+bool
+perf_test_find(const char *name, enum perf_test *test)
+{
+	for (int i = 0; i < PERF_TESTS; i++) {
+		if (strcmp(name, test_name[i]) != 0)
+			continue;
+		*test = (enum perf_test)i;
+		return true;
+	}
+	return false;
 }
 
 bool
@@ -123,305 +124,136 @@ perf_test_is_one_sided(enum perf_test test)
 	return test != PERF_SEND_BW && test != PERF_SEND_LAT;
 }
 
-/* Read a number within bounds or say which option is wrong, and how. */
+/* An option of dat-perf, whatever its name. */
 static int
-number(const char *option, uint64_t min, uint64_t max, uint64_t *value)
-{
-	if (cli_number(optarg, min, max, value))
-		return -1;
-	cli_say("%s takes a number from %llu to %llu, not '%s'", option, (unsigned long long)min,
-			(unsigned long long)max, optarg);
-	return CLI_EXIT_USAGE;
-}
-
-static int
-number32(const char *option, uint32_t min, uint32_t max, uint32_t *value)
-{
-	uint64_t wide = 0;
-	int rc = number(option, min, max, &wide);
-
-	*value = (uint32_t)wide;
-	return rc;
-}
-
-static int
-read_test(struct perf_options *o)
-{
-	for (int i = 0; i < PERF_TESTS; i++) {
-		if (strcmp(optarg, test_name[i]) != 0)
-			continue;
-		o->test = (enum perf_test)i;
-		return -1;
-	}
-	cli_say("there is no test '%s'; -t takes send, write, read or atomic with _bw or _lat",
-			optarg);
-	return CLI_EXIT_USAGE;
-}
-
-static int
-read_fault(struct perf_options *o, unsigned int kind)
-{
-	char option[32];
-
-	snprintf(option, sizeof(option), "--%s", fault_name[kind]);
-	o->faulty = true;
-	return number32(option, 0, ONE_MILLION_PPM, &o->faults[kind]);
-}
-
-static int
-read_mtu(struct perf_options *o)
-{
-	uint64_t mtu;
-
-	/* The five path MTUs of InfiniBand are powers of two. */
-	if (cli_number(optarg, 256, 4096, &mtu) && (mtu & (mtu - 1)) == 0) {
-		o->mtu = (uint32_t)mtu;
-		return -1;
-	}
-	cli_say("-m takes 256, 512, 1024, 2048 or 4096, not '%s'", optarg);
-	return CLI_EXIT_USAGE;
-}
-
-/* Options that carry a number or a name. @return as perf_options_read(). */
-static int
-read_valued(struct perf_options *o, int option)
-{
-	uint64_t port = 0;
-	int rc;
-
-	switch (option) {
-	case 'p':
-		rc = number("-p", 1, UINT16_MAX, &port);
-		o->port = (uint16_t)port;
-		return rc;
-	case 't':
-		return read_test(o);
-	case 's':
-		return number32("-s", 0, MAX_SIZE, &o->size);
-	case 'n':
-		return number("-n", 1, MAX_ITERATIONS, &o->iterations);
-	case 'd':
-		return number32("-d", 1, MAX_SECONDS, &o->seconds);
-	case 'q':
-		return number32("-q", 1, MAX_ENDPOINTS, &o->endpoints);
-	case 'r':
-		return number32("-r", 1, PERF_MAX_DEPTH, &o->recv_depth);
-	case 'x':
-		return number32("-x", 1, PERF_MAX_DEPTH, &o->send_depth);
-	case 'Q':
-		return number32("-Q", 1, PERF_MAX_DEPTH, &o->cq_moderation);
-	case 'o':
-		o->outs_given = true;
-		return number32("-o", 1, MAX_OUTS, &o->outs);
-	case 'm':
-		return read_mtu(o);
-	case OPT_CORES:
-		return number32("--cores", 1, 2, &o->cores);
-	case OPT_FAULT ... OPT_FAULT + PERF_FAULTS - 1:
-		return read_fault(o, (unsigned int)option - OPT_FAULT);
-	case OPT_SRQ_DEPTH:
-		return number32("--srq-depth", 1, PERF_MAX_DEPTH, &o->srq_depth);
-	case OPT_LOW:
-		return number32("--low", 1, PERF_MAX_DEPTH, &o->low);
-	case OPT_RESIZE:
-		return number32("--resize", 1, MAX_RESIZES, &o->resizes);
-	default: /* OPT_WARMUP */
-		o->warmup_given = true;
-		return number("--warmup", 0, MAX_ITERATIONS, &o->warmup);
-	}
-}
-
-/* Options that are switches. @return false: it is none of them. */
-static bool
-read_switch(struct perf_options *o, int option)
-{
-	switch (option) {
-	case 'a':
-		o->all_sizes = true;
-		return true;
-	case 'b':
-		o->both = true;
-		return true;
-	case 'e':
-		o->events = true;
-		return true;
-	case 'H':
-		o->histogram = true;
-		return true;
-	case OPT_USE_SRQ:
-	case OPT_NO_SRQ:
-		o->srq_given = true;
-		o->use_srq = option == OPT_USE_SRQ;
-		return true;
-	case OPT_VERIFY:
-		o->verify = true;
-		return true;
-	case OPT_GBITS:
-		o->gbits = true;
-		return true;
-	case OPT_JSON:
-		o->json = true;
-		o->json_file = optarg;
-		return true;
-	default:
-		return false;
-	}
-}
-
-static int
-read_option(struct perf_options *o, int option, char **argv)
+read_own(struct perf_reading *r, int option)
 {
 	switch (option) {
 	case 'h':
-		fputs(usage, stdout);
+		if (r->o->perftest)
+			perftest_help(r->o->test);
+		else
+			fputs(usage, stdout);
 		return 0;
-	case OPT_VERSION:
+	case PERF_OPT_VERSION:
 		printf("dat-perf %s\n", UDAPL_ROCE_VERSION);
 		return 0;
+	case PERF_OPT_PERFTEST:
+		cli_say("--perftest must be the first option: it gives the others their meaning");
+		return CLI_EXIT_USAGE;
 	case 'D':
-		o->ia = optarg;
+		r->o->ia = optarg;
 		return -1;
-	case ':':
-	case '?':
-		return cli_complain(option, argv);
 	default:
-		return read_switch(o, option) ? -1 : read_valued(o, option);
+		return perf_read_switch(r->o, option) ? -1 : perf_read_valued(r, option);
 	}
 }
 
-/* The fault of options of tests that need no receive, or of options that only they take; NULL: none. */
-static const char *
-one_sided_conflict(const struct perf_options *o, bool size_given)
-{
-	if (o->outs_given && o->test != PERF_READ_BW && o->test != PERF_ATOMIC_BW)
-		return "-o is for read_bw and atomic_bw";
-	if (!perf_test_is_one_sided(o->test))
-		return NULL;
-	if ((o->srq_given && o->use_srq) || o->recv_depth != 0 || o->srq_depth != 0 ||
-			o->low != 0 || o->resizes != 0)
-		return "-r, --use-srq, --srq-depth, --low and --resize are for send tests: WRITE, "
-		       "READ and atomics take no receive buffer";
-	if (perf_test_is_atomic(o->test) &&
-			(o->all_sizes || (size_given && o->size != ATOMIC_SIZE)))
-		return "an atomic is of 8 bytes: -s and -a are for the other tests";
-	if (o->size == 0)
-		return "-s 0 is for send tests: WRITE and READ of no bytes leave nothing to look at";
-	if (o->test == PERF_WRITE_LAT && o->events)
-		return "-e is not for write_lat: no event tells that memory was written";
-	if (o->test == PERF_WRITE_BW && o->verify && o->seconds != 0)
-		return "--verify of write_bw must know what is in memory at the end: -n, not -d";
-	return NULL;
-}
-
-/* The fault of the places of the ends; NULL: none. */
-static const char *
-ends_conflict(const struct perf_options *o)
-{
-	if (o->mode == PERF_LOOP && o->events && o->cores == 1)
-		return "-e with both ends on one core would wait for itself: use --cores 2";
-	if (o->mode != PERF_LOOP && o->cores != 0)
-		return "--cores is for both ends in one process: a client or a server is one thread";
-	if (o->endpoints == MAX_ENDPOINTS && (o->mode != PERF_LOOP || o->cores == 2 || o->events))
-		return "two threads or processes talk over an endpoint of their own: at most -q "
-		       "16383";
-	return NULL;
-}
-
-/* Sentences about options that are right alone and wrong together; NULL: none applies. */
-static const char *
-conflict(const struct perf_options *o, bool size_given)
-{
-	bool latency = perf_test_is_latency(o->test);
-	const char *ends = ends_conflict(o);
-
-	if (o->all_sizes && size_given)
-		return "-a runs all sizes and -s one: give one of the two";
-	if (o->iterations != 0 && o->seconds != 0)
-		return "-n runs by count and -d by time: give one of the two";
-	if (latency && o->both)
-		return "-b is for bandwidth tests: a latency test always goes both ways";
-	if (!latency && o->histogram)
-		return "-H is for latency tests";
-	if (ends != NULL)
-		return ends;
-	if (!o->use_srq && (o->srq_depth != 0 || o->low != 0 || o->resizes != 0))
-		return "--srq-depth, --low and --resize are about the shared receive queue: not with "
-		       "--no-srq";
-	if (o->srq_depth != 0 && o->recv_depth != 0)
-		return "-r and --srq-depth both give the depth of the shared queue: give one of the two";
-	if (o->json_file != NULL && o->json_file[0] == '\0')
-		return "--json= needs the name of a file";
-	return one_sided_conflict(o, size_given);
-}
-
-/* Fill in what follows from other options, and check the whole. @return as perf_options_read(). */
+/* An option of perftest. */
 static int
-finish(struct perf_options *o, bool size_given)
+read_row(struct perf_reading *r, const struct perftest_row *row)
 {
-	uint32_t depth = o->srq_depth != 0 ? o->srq_depth : o->recv_depth;
-	const char *sentence;
+	r->wide = true;
+	if (row->kind == PERFTEST_SERVED)
+		return read_own(r, row->option);
+	if (row->kind == PERFTEST_NO_EFFECT &&
+			(row->only == NULL || strcasecmp(optarg, row->only) == 0))
+		return -1;
+	if (row->only != NULL)
+		cli_say("%s takes %s alone, not '%s': %s", r->shown, row->only, optarg, row->words);
+	else
+		cli_say("%s is not served; %s", r->shown, row->words);
+	return CLI_EXIT_USAGE;
+}
 
-	if (o->ia == NULL && o->host != NULL) {
-		cli_say("a client of '%s' needs -D <ia>, the adapter to leave by", o->host);
-		return CLI_EXIT_USAGE;
+/* The letters that mean what they mean to dat-perf. */
+static const char own_letters[] = ":D:p:t:s:an:d:q:r:x:Q:o:m:beHh";
+
+/* The long options that dat-perf has by itself. */
+static const struct option own_options[] = {
+	{ "use-srq", no_argument, NULL, PERF_OPT_USE_SRQ },
+	{ "no-srq", no_argument, NULL, PERF_OPT_NO_SRQ },
+	{ "outs", required_argument, NULL, 'o' },
+	{ "cores", required_argument, NULL, PERF_OPT_CORES },
+	{ "verify", no_argument, NULL, PERF_OPT_VERIFY },
+	{ "report_gbits", no_argument, NULL, PERF_OPT_GBITS },
+	{ "json", optional_argument, NULL, PERF_OPT_JSON },
+	{ "loss", required_argument, NULL, PERF_OPT_FAULT },
+	{ "duplicate", required_argument, NULL, PERF_OPT_FAULT + 1 },
+	{ "reorder", required_argument, NULL, PERF_OPT_FAULT + 2 },
+	{ "corrupt", required_argument, NULL, PERF_OPT_FAULT + 3 },
+	{ "mark", required_argument, NULL, PERF_OPT_FAULT + 4 },
+	{ "warmup", required_argument, NULL, PERF_OPT_WARMUP },
+	{ "srq-depth", required_argument, NULL, PERF_OPT_SRQ_DEPTH },
+	{ "low", required_argument, NULL, PERF_OPT_LOW },
+	{ "resize", required_argument, NULL, PERF_OPT_RESIZE },
+	{ "perftest", optional_argument, NULL, PERF_OPT_PERFTEST },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, PERF_OPT_VERSION },
+};
+
+#define OWN     (sizeof(own_options) / sizeof(own_options[0]))
+#define MAX_ALL 256
+
+static bool
+is_own(const char *name)
+{
+	for (size_t i = 0; i < OWN; i++)
+		if (strcmp(own_options[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* Make what getopt_long() is to know: the long options of both, and perftest's letters. */
+static void
+list_options(struct option all[MAX_ALL], char letters[MAX_ALL])
+{
+	const struct perftest_row *row;
+	size_t n = OWN, at = 0;
+
+	memcpy(all, own_options, sizeof(own_options));
+	letters[at++] = ':';
+	for (unsigned int i = 0; (row = perftest_row(i)) != NULL; i++) {
+		int argument = row->value != NULL ? required_argument : no_argument;
+
+		if (n < MAX_ALL - 1 && !is_own(row->name))
+			all[n++] = (struct option){ row->name, argument, NULL,
+				PERF_OPT_ROW + (int)i };
+		if (row->letter == 0 || at + 3 > MAX_ALL)
+			continue;
+		letters[at++] = row->letter;
+		if (row->value != NULL)
+			letters[at++] = ':';
 	}
-	if (o->ia != NULL)
-		o->mode = o->host == NULL ? PERF_SERVER : PERF_CLIENT;
-	sentence = conflict(o, size_given);
-	if (sentence != NULL) {
-		cli_say("%s", sentence);
-		return CLI_EXIT_USAGE;
-	}
-	if (o->use_srq && o->recv_depth != 0 && o->recv_depth < o->endpoints) {
-		cli_say("a receive depth of %u cannot serve %u endpoints: -r must be at least -q",
-				o->recv_depth, o->endpoints);
-		return CLI_EXIT_USAGE;
-	}
-	if (depth != 0 && o->low > depth) {
-		cli_say("a low watermark of %u is above the %u buffers of the shared receive queue",
-				o->low, depth);
-		return CLI_EXIT_USAGE;
-	}
-	if (o->send_depth != 0 && o->cq_moderation > o->send_depth) {
-		cli_say("-Q %u would never complete with a send depth of %u: -Q must be at most -x",
-				o->cq_moderation, o->send_depth);
-		return CLI_EXIT_USAGE;
-	}
-	if (perf_test_is_one_sided(o->test))
-		o->use_srq = false;
-	if (perf_test_is_atomic(o->test))
-		o->size = ATOMIC_SIZE;
-	if (o->cores == 0)
-		o->cores = o->mode == PERF_LOOP && o->events ? 2 : 1;
-	return -1;
+	all[n] = (struct option){ 0 };
+	letters[at] = '\0';
+}
+
+/* @param name  of a long option; NULL: it was a letter. */
+static int
+read_option(struct perf_options *o, int option, const char *name, char **argv)
+{
+	struct perf_reading r = { .o = o };
+
+	if (option == ':' || option == '?')
+		return cli_complain(option, argv);
+	if (name != NULL)
+		snprintf(r.shown, sizeof(r.shown), "--%s", name);
+	else
+		snprintf(r.shown, sizeof(r.shown), "-%c", option);
+	if (option >= PERF_OPT_ROW)
+		return read_row(&r, perftest_row((unsigned int)(option - PERF_OPT_ROW)));
+	if (name == NULL && o->perftest)
+		return read_row(&r, perftest_find((char)option));
+	return read_own(&r, option);
 }
 
 int
 perf_options_read(struct perf_options *options, int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		{ "use-srq", no_argument, NULL, OPT_USE_SRQ },
-		{ "no-srq", no_argument, NULL, OPT_NO_SRQ },
-		{ "outs", required_argument, NULL, 'o' },
-		{ "cores", required_argument, NULL, OPT_CORES },
-		{ "verify", no_argument, NULL, OPT_VERIFY },
-		{ "report_gbits", no_argument, NULL, OPT_GBITS },
-		{ "json", optional_argument, NULL, OPT_JSON },
-		{ "loss", required_argument, NULL, OPT_FAULT },
-		{ "duplicate", required_argument, NULL, OPT_FAULT + 1 },
-		{ "reorder", required_argument, NULL, OPT_FAULT + 2 },
-		{ "corrupt", required_argument, NULL, OPT_FAULT + 3 },
-		{ "mark", required_argument, NULL, OPT_FAULT + 4 },
-		{ "warmup", required_argument, NULL, OPT_WARMUP },
-		{ "srq-depth", required_argument, NULL, OPT_SRQ_DEPTH },
-		{ "low", required_argument, NULL, OPT_LOW },
-		{ "resize", required_argument, NULL, OPT_RESIZE },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, OPT_VERSION },
-		{ NULL, 0, NULL, 0 },
-	};
-	bool size_given = false;
-	int option, rc;
+	struct option all[MAX_ALL];
+	int option, rc, words, index;
+	char letters[MAX_ALL];
 
 	*options = (struct perf_options){
 		.mode = PERF_LOOP,
@@ -431,19 +263,31 @@ perf_options_read(struct perf_options *options, int argc, char **argv)
 		.endpoints = 1,
 		.use_srq = true,
 		.outs = DEFAULT_OUTS,
+		.gbits = true,
 	};
+	rc = perftest_begin(options, argc, argv, &words);
+	if (rc >= 0)
+		return rc;
+	if (options->perftest)
+		perftest_defaults(options);
+	argc -= words;
+	argv += words;
+	list_options(all, letters);
 	optind = 0;
-	while ((option = getopt_long(argc, argv, ":D:p:t:s:an:d:q:r:x:Q:o:m:beHh", long_options,
-				NULL)) != -1) {
-		rc = read_option(options, option, argv);
+	for (index = -1;
+			(option = getopt_long(argc, argv, options->perftest ? letters : own_letters,
+					 all, &index)) != -1;
+			index = -1) {
+		rc = read_option(options, option, index < 0 ? NULL : all[index].name, argv);
 		if (rc >= 0)
 			return rc;
-		size_given |= option == 's';
 	}
 	if (argc - optind > 1) {
 		cli_say("'%s' is one host too many; see dat-perf --help", argv[optind + 1]);
 		return CLI_EXIT_USAGE;
 	}
 	options->host = optind < argc ? argv[optind] : NULL;
-	return finish(options, size_given);
+	if (options->perftest)
+		perftest_settle(options);
+	return perf_options_check(options);
 }

@@ -2,6 +2,7 @@
 #include "plan.h"
 
 #include "cli/cli.h"
+#include "perftest.h"
 
 #define CACHE_LINE       64u
 #define KIB              1024ull
@@ -25,6 +26,11 @@
 #define BW_WARMUP        20000ull
 #define LAT_WARMUP       1000ull
 #define MAX_BUFFER_BYTES (4 * GIB)
+/* In perftest's letters, its depths; large messages in as much memory. */
+#define PERFTEST_RECV_DEPTH    512u
+#define PERFTEST_RECV_BYTES    (512 * MIB)
+#define PERFTEST_CQ_MODERATION 100u
+#define PERFTEST_CQ_SIZE       8192 /* beyond it each send completes */
 
 static uint64_t
 min64(uint64_t a, uint64_t b)
@@ -41,7 +47,7 @@ max64(uint64_t a, uint64_t b)
 static void
 choose_window(const struct perf_options *o, struct perf_plan *plan, uint32_t sharers)
 {
-	uint64_t cq_moderation;
+	uint64_t cq_moderation = CQ_MODERATION, half;
 
 	/* One round trip at a time, which ends with its completion. */
 	if (perf_test_fetches(o->test) && perf_test_is_latency(o->test)) {
@@ -55,17 +61,32 @@ choose_window(const struct perf_options *o, struct perf_plan *plan, uint32_t sha
 				min64(SEND_DEPTH, plan->recv_depth / 2 / sharers), 1);
 
 	/* A window in which no send completes would never move again. */
-	cq_moderation = o->cq_moderation == 0 ? CQ_MODERATION : o->cq_moderation;
-	plan->signal = (uint32_t)min64(cq_moderation, max64(plan->window / 2, 1));
+	half = o->perftest ? plan->window : max64(plan->window / 2, 1);
+	if (o->cq_moderation != 0)
+		cq_moderation = o->cq_moderation;
+	else if (o->perftest)
+		cq_moderation = plan->size > PERFTEST_CQ_SIZE ? 1 : PERFTEST_CQ_MODERATION;
+	plan->signal = (uint32_t)min64(cq_moderation, half);
 	if (o->send_depth != 0 && o->cq_moderation != 0)
 		plan->signal = o->cq_moderation;
+}
+
+/* Receive buffers, as many as fit a cache, or as many as perftest has. */
+static uint32_t
+fitting_depth(const struct perf_options *o, const struct perf_plan *plan)
+{
+	uint64_t fit = min64(RECV_FOOTPRINT / plan->stride, MAX_RECV_DEPTH);
+
+	if (o->perftest)
+		fit = min64(PERFTEST_RECV_BYTES / plan->stride / (o->use_srq ? 1 : plan->endpoints),
+				PERFTEST_RECV_DEPTH);
+	return (uint32_t)max64(fit, MIN_RECV_DEPTH);
 }
 
 static void
 choose_depths(const struct perf_options *o, struct perf_plan *plan)
 {
-	uint32_t fit = (uint32_t)max64(
-			min64(RECV_FOOTPRINT / plan->stride, MAX_RECV_DEPTH), MIN_RECV_DEPTH);
+	uint32_t fit = fitting_depth(o, plan);
 	bool one_sided = perf_test_is_one_sided(o->test);
 	/* Without receives nothing bounds the sum of the windows but what fits the wire's queues. */
 	uint32_t sharers = o->use_srq || one_sided ? plan->endpoints : 1;
@@ -144,8 +165,8 @@ perf_plan_make(const struct perf_options *options, uint32_t size, struct perf_pl
 	sends = choose_slots(options, plan);
 	bytes = (plan->recv_slots + perf_plan_places(plan) + sends) * plan->stride;
 	if (bytes > MAX_BUFFER_BYTES) {
-		cli_say("%llu MiB of buffers are too many: lower -s, -q, -r or -x",
-				(unsigned long long)(bytes / MIB));
+		cli_say("%llu MiB of buffers are too many: lower -s, -q, -r or -%c",
+				(unsigned long long)(bytes / MIB), perftest_letter(options, 'x'));
 		return -1;
 	}
 	plan->send_slots = (uint32_t)sends;

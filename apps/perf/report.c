@@ -30,20 +30,45 @@ title(const struct perf_options *options)
 		[PERF_WRITE_BW] = "RDMA_Write BW Test",
 		[PERF_WRITE_LAT] = "RDMA_Write Latency Test",
 		[PERF_READ_BW] = "RDMA_Read BW Test",
+		[PERF_READ_LAT] = "RDMA_Read Latency Test",
+		[PERF_ATOMIC_BW] = "Atomic BW Test",
+		[PERF_ATOMIC_LAT] = "Atomic Latency Test",
 	};
 	static const char *const both_ways[PERF_TESTS] = {
 		[PERF_SEND_BW] = "Send Bidirectional BW Test",
 		[PERF_WRITE_BW] = "RDMA_Write Bidirectional BW Test",
 		[PERF_READ_BW] = "RDMA_Read Bidirectional BW Test",
+		[PERF_ATOMIC_BW] = "Atomic Bidirectional BW Test",
 	};
 
 	return options->both ? both_ways[options->test] : one_way[options->test];
+}
+
+/* The unit of bandwidths. */
+static const char *
+unit(const struct perf_options *options)
+{
+	return options->gbits ? "Gb" : "MiB";
+}
+
+static void
+columns(const struct perf_options *options)
+{
+	if (perf_test_is_latency(options->test))
+		puts(" #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    "
+		     "t_avg[usec]    t_stdev[usec]   99% percentile[usec]   99.9% percentile[usec]");
+	else
+		printf(" #bytes     #iterations    BW peak[%s/sec]    BW average[%s/sec]   "
+		       "MsgRate[Mpps]\n",
+				unit(options), unit(options));
 }
 
 void
 perf_report_header(const struct perf_options *options, const struct perf_plan *plan,
 		const struct perf_adapter *adapter)
 {
+	if (options->output != PERF_OUTPUT_ALL)
+		return;
 	rule();
 	printf("                    %s\n", title(options));
 	printf(" Dual-port       : OFF\t\tDevice         : %s%s\n", adapter->name,
@@ -55,7 +80,7 @@ perf_report_header(const struct perf_options *options, const struct perf_plan *p
 		printf(" RX depth        : %u\n", plan->recv_depth);
 	printf(" CQ Moderation   : %u\n", plan->signal);
 	if (perf_test_fetches(options->test) && !perf_test_is_latency(options->test))
-		printf(" Outstand reads  : %u\n", options->outs);
+		printf(" Outstand reads  : %u\n", perf_adapter_outs(adapter, options));
 	if (options->low != 0)
 		printf(" Low watermark   : %u\n", options->low);
 	if (options->resizes != 0)
@@ -79,12 +104,7 @@ perf_report_header(const struct perf_options *options, const struct perf_plan *p
 					options->faults[kind]);
 	}
 	rule();
-	if (perf_test_is_latency(options->test))
-		puts(" #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    "
-		     "t_avg[usec]    t_stdev[usec]   99% percentile[usec]   99.9% percentile[usec]");
-	else
-		puts(" #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   "
-		     "MsgRate[Mpps]");
+	columns(options);
 }
 
 static void
@@ -135,8 +155,8 @@ row(const struct perf_options *options, const struct perf_result *result)
 	if (!perf_test_is_latency(result->test)) {
 		printf(" %-10u %-14llu %-18.2f %-20.2f %-.6f\n", result->size,
 				(unsigned long long)result->iterations,
-				perf_gbits(result->peak_per_s, result->size),
-				perf_gbits(result->messages_per_s, result->size),
+				perf_bandwidth(options, result->peak_per_s, result->size),
+				perf_bandwidth(options, result->messages_per_s, result->size),
 				result->messages_per_s / 1e6);
 		return;
 	}
@@ -148,9 +168,29 @@ row(const struct perf_options *options, const struct perf_result *result)
 		histogram(latency);
 }
 
+/* The number that --output asks for. */
+static void
+one_number(const struct perf_options *options, const struct perf_result *result)
+{
+	double number = result->latency.average;
+
+	if (!result->measured)
+		return;
+	if (options->output == PERF_OUTPUT_BANDWIDTH)
+		number = perf_bandwidth(options, result->messages_per_s, result->size);
+	else if (options->output == PERF_OUTPUT_MESSAGE_RATE)
+		number = result->messages_per_s / 1e6;
+	printf("%f\n", number);
+	fflush(stdout);
+}
+
 void
 perf_report_row(const struct perf_options *options, const struct perf_result *result)
 {
+	if (options->output != PERF_OUTPUT_ALL) {
+		one_number(options, result);
+		return;
+	}
 	if (result->measured)
 		row(options, result);
 	if (result->interrupted)
@@ -160,9 +200,27 @@ perf_report_row(const struct perf_options *options, const struct perf_result *re
 }
 
 void
-perf_report_footer(void)
+perf_report_footer(const struct perf_options *options)
 {
-	rule();
+	if (options->output == PERF_OUTPUT_ALL)
+		rule();
+}
+
+int
+perf_report_limits(const struct perf_options *options, const struct perf_result *result)
+{
+	double bandwidth = perf_bandwidth(options, result->messages_per_s, result->size);
+	double rate = result->messages_per_s / 1e6;
+
+	if (!result->measured)
+		return 0;
+	if (bandwidth < options->limit_bw)
+		cli_say("the average of %.2f %s/sec is below the limit of %.2f", bandwidth,
+				unit(options), options->limit_bw);
+	if (rate < options->limit_msgrate)
+		cli_say("the rate of %.6f million messages a second is below the limit of %.6f",
+				rate, options->limit_msgrate);
+	return bandwidth < options->limit_bw || rate < options->limit_msgrate ? -1 : 0;
 }
 
 void

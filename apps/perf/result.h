@@ -36,6 +36,14 @@ perf_gbits(double messages_per_s, uint32_t size)
 	return messages_per_s * size * 8 / 1e9;
 }
 
+/** @return bandwidth in the table's unit. */
+static inline double
+perf_bandwidth(const struct perf_options *options, double messages_per_s, uint32_t size)
+{
+	return options->gbits ? perf_gbits(messages_per_s, size)
+			      : messages_per_s * size / (1u << 20);
+}
+
 /**
  * Bandwidth: the client sends, writes or reads as fast as its windows allow, the server too when both
  * directions are measured. _pair: one thread polls both ends; _alone: the peer is polled by somebody else.

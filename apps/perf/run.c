@@ -266,6 +266,8 @@ measure(struct run *run, uint32_t size)
 	if (result.interrupted || (rc != 0 && cli_signal() != 0))
 		say_interrupted(&result);
 	run->session++;
+	if (rc == 0 && perf_report_limits(run->options, &result) != 0)
+		rc = -1;
 	return rc != 0 || result.interrupted || perf_violations_total(&result.bad) != 0 ? -1 : 0;
 }
 
@@ -294,7 +296,7 @@ measure_all(struct run *run)
 	const struct perf_options *o = run->options;
 	int rc = 0;
 
-	if (o->mode == PERF_SERVER && !run->quiet) {
+	if (o->mode == PERF_SERVER && !run->quiet && o->output == PERF_OUTPUT_ALL) {
 		printf("Waiting for a client on port %u of %s\n", o->port, o->ia);
 		if (cli_output_flush() != 0)
 			return -1;
@@ -330,10 +332,10 @@ perf_run(const struct perf_options *options, struct perf_json *json)
 	rc = open_adapters(&run);
 	if (rc == 0) {
 		if (json != NULL)
-			perf_json_adapter(json, &run.adapter[NEAR]);
+			perf_json_adapter(json, options, &run.adapter[NEAR]);
 		rc = measure_all(&run);
 		if (!run.quiet)
-			perf_report_footer();
+			perf_report_footer(options);
 	}
 	while (run.adapters > 0)
 		if (perf_adapter_close(&run.adapter[--run.adapters]) != 0)

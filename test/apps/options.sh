@@ -61,7 +61,7 @@ usage "one host too many" "$perf" -D loop0 first second
 usage "latency" "$perf" -t write_lat -b
 usage "latency" "$perf" -t read_bw -H
 usage "-o takes a number from 1" "$perf" -t read_bw -o 0
-usage "-o takes a number" "$perf" -t read_bw --outs 256
+usage "--outs takes a number" "$perf" -t read_bw --outs 256
 usage "'-o' needs a value" "$perf" -t read_bw -o
 usage "'--outs' needs a value" "$perf" -t read_bw --outs
 for test in send_bw send_lat write_bw write_lat; do

@@ -81,12 +81,12 @@ agrees__names_what_differs(void **state)
 		struct perf_hello theirs;
 		const char *word;
 	} rule[] = {
-		{ sample, "-t" },
-		{ sample, "-s" },
-		{ sample, "-q" },
-		{ sample, "-d" },
-		{ sample, "-n" },
-		{ sample, "-b" },
+		{ sample, "in the test" },
+		{ sample, "--size" },
+		{ sample, "--qp" },
+		{ sample, "--duration" },
+		{ sample, "--iters" },
+		{ sample, "--bidirectional" },
 		{ sample, "--verify" },
 		{ sample, "--warmup" },
 		{ sample, "place" },

@@ -254,11 +254,39 @@ share__adds_up(void **state)
 	}
 }
 
+/* perftest's depths, as far as memory goes, and its completions. */
+static void
+make__perftest(void **state)
+{
+	struct perf_options options = plain;
+	struct perf_plan plan;
+
+	options.perftest = true;
+	options.use_srq = false;
+	assert_int_equal(perf_plan_make(&options, 65536, &plan), 0);
+	assert_int_equal(plan.recv_depth, 512);
+	assert_int_equal(plan.window, 128);
+	assert_int_equal(plan.signal, 1);
+	assert_int_equal(perf_plan_make(&options, 8192, &plan), 0);
+	assert_int_equal(plan.signal, 100);
+	assert_int_equal(perf_plan_make(&options, 8 * MIB, &plan), 0);
+	assert_int_equal(plan.recv_depth, 64);
+	assert_int_equal(plan.window, 32);
+	options.endpoints = 64;
+	assert_int_equal(perf_plan_make(&options, 65536, &plan), 0);
+	assert_int_equal(plan.recv_slots, 64 * 128);
+	options.endpoints = 1;
+	options.send_depth = 50;
+	assert_int_equal(perf_plan_make(&options, 64, &plan), 0);
+	assert_int_equal(plan.signal, 50);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(make__laws),
+		cmocka_unit_test(make__perftest),
 		cmocka_unit_test(make__fits_one_evd),
 		cmocka_unit_test(make__small_messages_stay_in_the_cache),
 		cmocka_unit_test(make__takes_what_was_asked_for),
