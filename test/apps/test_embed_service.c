@@ -20,15 +20,6 @@ struct scene {
 	struct roce_cq *cq; /**< of the queue pair: everything that it posts may complete at once */
 };
 
-static struct roce_device *
-open_device(const char *params)
-{
-	struct roce_device *device;
-
-	assert_int_equal(roce_device_open(params, &device, NULL, 0), 0);
-	return device;
-}
-
 static int
 open_scene(void **state)
 {
