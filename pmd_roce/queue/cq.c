@@ -87,15 +87,10 @@ roce_cq_depth(const struct roce_cq *cq)
 unsigned int
 roce_cq_poll(struct roce_cq *cq, struct roce_event *events, unsigned int n)
 {
-	uint32_t tail = cq->tail;
-	uint32_t ready = cq->head_seen - tail;
+	uint32_t ready = roce_cq_ready(cq);
 
-	if (ready == 0) {
-		cq->head_seen = __atomic_load_n(&cq->head, __ATOMIC_ACQUIRE);
-		ready = cq->head_seen - tail;
-		if (ready == 0)
-			return 0;
-	}
+	if (ready == 0)
+		return 0;
 	if (n == 1) {
 		roce_cq_take(cq, events, 1);
 		return 1;

@@ -89,6 +89,17 @@ roce_cq_publish(struct roce_cq *cq, bool multi_engine)
 		rte_spinlock_unlock(&cq->push_lock);
 }
 
+/** Events that are there to be taken; the producer's side is looked at when none is known of. Consumer. */
+static inline uint32_t
+roce_cq_ready(struct roce_cq *cq)
+{
+	uint32_t tail = cq->tail;
+
+	if (cq->head_seen == tail)
+		cq->head_seen = __atomic_load_n(&cq->head, __ATOMIC_ACQUIRE);
+	return cq->head_seen - tail;
+}
+
 /** Count the reap of a receive. Only the consumer writes that counter; the release lets a poster reuse the slot. */
 static inline void
 roce_cq_reap(const struct roce_cq *cq, const struct roce_event *event)

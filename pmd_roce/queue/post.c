@@ -13,24 +13,16 @@
 #include "queue/extbuf.h"
 #include "queue/mw.h"
 #include "queue/post.h"
+#include "queue/post_request.h"
 #include "queue/sge.h"
 #include "queue/srq.h"
 
-/*
- * The thread that owns the lock of the engine needs no bell: it enters by plain stores and puts the queue pair on the
- * list itself. One that is on the list already, by what it sees, will have its visit, and that sees head: no other
- * thread polls the engine before it has made this one pass a barrier.
- */
+/* The owner of the lock enters by plain stores, and puts the queue pair on the list itself. */
 static inline bool
 ready_as_owner(struct roce_engine *e, struct roce_qp *qp)
 {
-	rte_compiler_barrier();
-	if (unlikely(!roce_bias_owns(&e->lock.bias)))
-		return false;
-	if (roce_qp_listed(qp) == ROCE_LISTED_READY)
-		return true;
-	/* Not in a callback out of a poll: inside it is already. */
-	if (unlikely(!roce_trylock(&e->lock)))
+	/* In a callback out of a poll it is inside already. */
+	if (unlikely(!roce_bias_owns(&e->lock.bias)) || unlikely(!roce_trylock(&e->lock)))
 		return false;
 	roce_qp_ready(qp);
 	roce_unlock(&e->lock);
@@ -45,7 +37,7 @@ ready_as_owner(struct roce_engine *e, struct roce_qp *qp)
  * head: one of the two sees the other.
  */
 void
-roce_qp_ring(struct roce_qp *qp)
+roce_qp_ring_slow(struct roce_qp *qp)
 {
 	struct roce_engine *e = qp->post.engine;
 	struct roce_qp *top;
@@ -77,43 +69,6 @@ roce_engine_answer_doorbells(struct roce_engine *e)
 	}
 }
 
-/** The properties of an opcode. */
-struct kind {
-	uint8_t verb; /**< enum roce_verb; ROCE_VERB_NONE: not served */
-	uint8_t suffix;
-	uint8_t access; /**< that the local segments need */
-};
-
-static const struct kind kinds[] = {
-	[IBV_WR_RDMA_WRITE] = { ROCE_VERB_WRITE, ROCE_SUFFIX_NONE, 0 },
-	[IBV_WR_RDMA_WRITE_WITH_IMM] = { ROCE_VERB_WRITE, ROCE_SUFFIX_IMM, 0 },
-	[IBV_WR_SEND] = { ROCE_VERB_SEND, ROCE_SUFFIX_NONE, 0 },
-	[IBV_WR_SEND_WITH_IMM] = { ROCE_VERB_SEND, ROCE_SUFFIX_IMM, 0 },
-	[IBV_WR_RDMA_READ] = { ROCE_VERB_READ, ROCE_SUFFIX_NONE, IBV_ACCESS_LOCAL_WRITE },
-	[IBV_WR_ATOMIC_CMP_AND_SWP] = { ROCE_VERB_ATOMIC_CAS, ROCE_SUFFIX_NONE,
-			IBV_ACCESS_LOCAL_WRITE },
-	[IBV_WR_ATOMIC_FETCH_AND_ADD] = { ROCE_VERB_ATOMIC_FADD, ROCE_SUFFIX_NONE,
-			IBV_ACCESS_LOCAL_WRITE },
-	[IBV_WR_SEND_WITH_INV] = { ROCE_VERB_SEND, ROCE_SUFFIX_INVALIDATE, 0 },
-};
-
-/* The one that most requests have; a loop costs twice as much. */
-static inline int
-copy_segment(struct roce_qp *qp, const struct roce_sge *sge, struct roce_wqe *wqe,
-		unsigned int access)
-{
-	int rc = roce_keys_check_recent(qp->post.keys, qp->post.pd, sge, access, &qp->post.recent);
-
-	if (unlikely(rc != 0))
-		return rc;
-	if (unlikely(sge->length > ROCE_MSG_MAX))
-		return -EMSGSIZE;
-	roce_sge_set(wqe->sge, sge);
-	wqe->length = sge->length;
-	wqe->num_sge = 1;
-	return 0;
-}
-
 static inline int
 copy_segments(struct roce_qp *qp, const struct roce_wr *wr, struct roce_wqe *wqe,
 		unsigned int access)
@@ -123,7 +78,7 @@ copy_segments(struct roce_qp *qp, const struct roce_wr *wr, struct roce_wqe *wqe
 	if (unlikely(wr->num_sge > qp->post.max_sge))
 		return -EINVAL;
 	if (likely(wr->num_sge == 1))
-		return copy_segment(qp, wr->sg, wqe, access);
+		return roce_qp_set_segment(qp, wqe, wr->sg, access);
 	for (uint32_t i = 0; i < wr->num_sge; i++) {
 		int rc = roce_keys_check(qp->post.keys, qp->post.pd, &wr->sg[i], access);
 
@@ -221,29 +176,19 @@ copy_remote(const struct roce_qp *qp, const struct roce_wr *wr, struct roce_wqe 
 static inline int
 fill(struct roce_qp *qp, const struct roce_wr *wr, struct roce_wqe *wqe)
 {
-	const struct kind *kind;
+	const struct roce_wr_kind *kind;
 	int rc;
 
-	if (unlikely(wr->opcode >= RTE_DIM(kinds) || kinds[wr->opcode].verb == ROCE_VERB_NONE))
+	if (unlikely(wr->opcode >= RTE_DIM(roce_wr_kinds) ||
+			    roce_wr_kinds[wr->opcode].verb == ROCE_VERB_NONE))
 		return prepare_other(qp, wr, wqe);
-	kind = &kinds[wr->opcode];
-	wqe->imm = wr->imm;
-	wqe->verb = kind->verb;
-	wqe->suffix = kind->suffix;
+	kind = &roce_wr_kinds[wr->opcode];
+	roce_wqe_set_kind(wqe, kind, wr->imm);
 	rc = likely(!(wr->flags & ROCE_WR_INLINE)) ? copy_segments(qp, wr, wqe, kind->access)
 						   : copy_inline(qp, wr, wqe);
 	if (unlikely(rc != 0))
 		return rc;
 	return likely(kind->verb == ROCE_VERB_SEND) ? 0 : copy_remote(qp, wr, wqe);
-}
-
-static inline bool
-is_full(struct roce_qp *qp)
-{
-	if (likely(qp->post.head - qp->post.tail_seen < qp->post.max))
-		return false;
-	qp->post.tail_seen = roce_qp_done(qp);
-	return qp->post.head - qp->post.tail_seen >= qp->post.max;
 }
 
 /* Perhaps the slot was too small for it, and need not be. */
@@ -259,36 +204,27 @@ int
 roce_qp_post_send(struct roce_qp *qp, const struct roce_wr *wr)
 {
 	struct roce_wqe *wqe = roce_wq_slot(&qp->post.wq, qp->post.head);
-	int rc;
+	int rc = roce_qp_begin_request(qp, wqe);
 
-	/* The slot is not the engine's before head moves: a refused request leaves no trace. */
-	if (unlikely(is_full(qp)))
-		return -ENOSPC;
-	if (unlikely(!__atomic_load_n(&qp->post.connected, __ATOMIC_ACQUIRE)))
-		return -EINVAL;
-	wqe->validated_epoch = roce_key_epoch(qp->post.keys);
+	if (unlikely(rc != 0))
+		return rc;
 	rc = fill(qp, wr, wqe);
 	if (unlikely(rc != 0))
 		return post_larger(qp, wr, rc);
-	wqe->wr_id = wr->wr_id;
-	wqe->opcode = wr->opcode;
-	wqe->flags = (uint8_t)((wr->flags & ~ROCE_WQE_EXTBUF) | qp->post.wq.flags);
-	__atomic_store_n(&qp->post.head, qp->post.head + 1, __ATOMIC_RELEASE);
-	roce_qp_ring(qp);
+	roce_qp_publish_request(qp, wqe, wr->wr_id, wr->opcode, wr->flags);
 	return 0;
 }
 
 int
 roce_qp_post_recv(struct roce_qp *qp, const struct roce_recv_wr *wr)
 {
+	struct roce_srq *own = roce_qp_own_queue(qp);
 	int rc;
 
-	if (unlikely(!qp->rx.rq->private_queue))
+	if (unlikely(own == NULL))
 		return -EINVAL;
-	rc = roce_srq_post(qp->rx.rq, wr);
-	/* A broken queue pair flushes what is posted to it: either it sees the receive, or we see its state. */
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (rc == 0 && unlikely(__atomic_load_n(&qp->rx.state, __ATOMIC_RELAXED) == ROCE_QP_ERR))
-		roce_qp_ring(qp);
+	rc = roce_srq_post(own, wr);
+	if (likely(rc == 0))
+		roce_qp_flush_if_broken(qp);
 	return rc;
 }

@@ -5,6 +5,7 @@
 
 #include <rte_branch_prediction.h>
 
+#include "queue/post_receive.h"
 #include "queue/sge.h"
 #include "queue/srq.h"
 
@@ -105,19 +106,10 @@ roce_srq_destroy(struct roce_srq *srq)
 	return 0;
 }
 
-static_assert(ROCE_WR_ZCRX > ROCE_SGE_MAX,
-		"one look tells what is no ordinary receive (check_segments)");
+static_assert(ROCE_WR_ZCRX > ROCE_SGE_MAX, "one look tells what is no ordinary receive (post)");
 
-/* A region has ended: receives that were validated before are validated again when data arrives. Under post_lock. */
-static __rte_noinline void
-revalidate(struct roce_srq *srq, uint32_t epoch)
-{
-	__atomic_store_n(&srq->valid_from, srq->posted, __ATOMIC_RELAXED);
-	__atomic_store_n(&srq->validated_epoch, epoch, __ATOMIC_RELEASE);
-}
-
-/* Several segments, or none. As check_segments(). */
-static __rte_noinline int
+/* Several segments, or none. @param length receives that of the receive. As roce_keys_check_recent(). */
+static int
 check_list(const struct roce_srq *srq, const struct roce_recv_wr *wr, uint32_t *length)
 {
 	uint64_t sum = 0;
@@ -135,48 +127,36 @@ check_list(const struct roce_srq *srq, const struct roce_recv_wr *wr, uint32_t *
 			return rc;
 		sum += wr->sg[i].length;
 	}
-	*length = (uint32_t)RTE_MIN(sum, (uint64_t)ROCE_MSG_MAX);
+	*length = roce_recv_length(sum);
 	return 0;
 }
 
-/* Validates now; again when data arrives if a region has ended in between. Under post_lock. */
-static inline int
-check_segments(struct roce_srq *srq, const struct roce_recv_wr *wr, uint32_t *length)
+/* Several segments, or none. As roce_srq_post_segment(). */
+static __rte_noinline int
+post_list(struct roce_srq *srq, const struct roce_recv_wr *wr)
 {
-	const struct roce_keys *keys = &srq->domain->keys;
-	uint32_t epoch = roce_key_epoch(keys);
+	struct roce_rwqe *slot = roce_srq_slot(srq, srq->posted);
+	uint32_t length;
+	int rc;
 
-	if (unlikely(epoch != srq->validated_epoch))
-		revalidate(srq, epoch);
-	if (unlikely((wr->num_sge | (wr->flags & ROCE_WR_ZCRX)) != 1))
-		return check_list(srq, wr, length);
-	*length = RTE_MIN(wr->sg->length, ROCE_MSG_MAX);
-	return roce_keys_check_recent(keys, srq->pd, wr->sg, IBV_ACCESS_LOCAL_WRITE, &srq->recent);
+	roce_srq_begin_receive(srq);
+	rc = check_list(srq, wr, &length);
+	if (unlikely(rc != 0))
+		return rc;
+	if (unlikely(!roce_srq_has_room(srq, srq->private_queue)))
+		return -ENOSPC;
+	for (uint32_t i = 0; i < wr->num_sge; i++)
+		roce_sge_set(&slot->sge[i], &wr->sg[i]);
+	roce_srq_publish_receive(srq, wr->wr_id, length, wr->num_sge, wr->flags);
+	return 0;
 }
 
 static inline int
 post(struct roce_srq *srq, const struct roce_recv_wr *wr)
 {
-	struct roce_rwqe *slot = roce_srq_slot(srq, srq->posted);
-	uint32_t length;
-	int rc = check_segments(srq, wr, &length);
-
-	if (unlikely(rc != 0))
-		return rc;
-	if (unlikely(!roce_srq_has_room(srq, srq->private_queue)))
-		return -ENOSPC;
-	slot->wr_id = wr->wr_id;
-	slot->length = length;
-	slot->num_sge = (uint16_t)wr->num_sge;
-	slot->flags = (uint16_t)(wr->flags & (ROCE_WR_QUIET | ROCE_WR_ZCRX));
-	if (likely(wr->num_sge == 1)) {
-		roce_sge_set(slot->sge, wr->sg);
-	} else {
-		for (uint32_t i = 0; i < wr->num_sge; i++)
-			roce_sge_set(&slot->sge[i], &wr->sg[i]);
-	}
-	__atomic_store_n(&srq->posted, srq->posted + 1, __ATOMIC_RELEASE);
-	return 0;
+	if (unlikely((wr->num_sge | (wr->flags & ROCE_WR_ZCRX)) != 1))
+		return post_list(srq, wr);
+	return roce_srq_post_segment(srq, wr->sg, wr->wr_id, wr->flags, srq->private_queue);
 }
 
 int
