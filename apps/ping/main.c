@@ -4,17 +4,14 @@
  * dat-ping: one message goes to and comes back, again and again, and the times are told.
  */
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "cli/cli.h"
-#include "cli/output.h"
 #include "cli/signals.h"
 #include "link.h"
 #include "options.h"
+#include "report.h"
 
 #define CONNECT_S 15
 #define ANSWER_S  5
@@ -22,12 +19,6 @@
 #define NAP_NS    100000
 /* A server that has just hung up still answers what the network has lost. */
 #define LINGER_S 0.05
-
-/* Round trips, in microseconds. */
-struct times {
-	uint64_t sent, back;
-	double min, max, sum, squares;
-};
 
 static bool
 interrupted(void)
@@ -78,15 +69,15 @@ serve_step(struct link *link, bool *busy)
 }
 
 static int
-serve(struct link *link, const struct ping_options *options)
+serve(struct link *link, const struct ping_report *report)
 {
+	const struct ping_options *options = report->options;
 	uint64_t clients = 0;
 	double until;
 	bool busy;
 	int rc;
 
-	printf("dat-ping answers on port %u of %s\n", options->port, options->ia);
-	if (cli_output_flush() != 0)
+	if (ping_report_listens(report) != 0)
 		return -1;
 	while (!interrupted() && (options->count == 0 || clients < options->count)) {
 		rc = serve_step(link, &busy);
@@ -96,6 +87,7 @@ serve(struct link *link, const struct ping_options *options)
 		if (!busy && link->ep == DAT_HANDLE_NULL)
 			nap();
 	}
+	ping_report_clients(report, clients);
 	for (until = seconds() + LINGER_S; seconds() < until;)
 		if (serve_step(link, &busy) < 0)
 			return -1;
@@ -139,9 +131,10 @@ await(struct link *client, struct link *server, enum link_news want, double limi
 }
 
 static int
-round_trip(struct link *client, struct link *server, const struct ping_options *options,
-		struct times *times)
+round_trip(struct link *client, struct link *server, const struct ping_report *report,
+		struct ping_times *times)
 {
+	const struct ping_options *options = report->options;
 	uint64_t number = times->sent;
 	double start, us;
 	int rc;
@@ -172,8 +165,7 @@ round_trip(struct link *client, struct link *server, const struct ping_options *
 	times->squares += us * us;
 	times->min = times->back == 1 || us < times->min ? us : times->min;
 	times->max = us > times->max ? us : times->max;
-	printf("%u bytes: seq=%llu time=%.1f us\n", options->size, (unsigned long long)number, us);
-	return cli_output_flush();
+	return ping_report_round(report, number, us);
 }
 
 /* Until the next round: look after the connection now and then. */
@@ -194,23 +186,6 @@ rest(struct link *client, struct link *server, double until)
 		nap();
 	}
 	return 0;
-}
-
-static void
-summary(const struct times *times, const char *whom)
-{
-	double n = (double)times->back, mean = times->sum / n;
-	double variance = times->squares / n - mean * mean;
-
-	printf("--- %s dat-ping statistics ---\n", whom);
-	printf("%llu sent, %llu answered, %.0f%% lost\n", (unsigned long long)times->sent,
-			(unsigned long long)times->back,
-			times->sent == 0 ? 0
-					 : 100.0 * (double)(times->sent - times->back) /
-							(double)times->sent);
-	if (times->back > 0)
-		printf("round trip min/avg/max/mdev = %.1f/%.1f/%.1f/%.1f us\n", times->min, mean,
-				times->max, variance > 0 ? sqrt(variance) : 0);
 }
 
 static int
@@ -249,7 +224,7 @@ part(struct link *client, struct link *server)
 
 /* Rounds without number end with an interrupt; of others some are missing then. */
 static int
-check(const struct times *times, const struct ping_options *options)
+check(const struct ping_times *times, const struct ping_options *options)
 {
 	if (times->back >= options->count)
 		return 0;
@@ -259,34 +234,36 @@ check(const struct times *times, const struct ping_options *options)
 }
 
 static int
-ping(struct link *client, struct link *server, const struct ping_options *options)
+ping(struct link *client, struct link *server, const struct ping_report *report)
 {
-	struct times times = { 0 };
+	const struct ping_options *options = report->options;
+	struct ping_times times = { 0 };
 	char whom[64] = "";
 	int rc = 0;
 
 	if (connect_to(client, server, options, whom, sizeof(whom)) != 0)
 		return -1;
-	printf("dat-ping %s: %u bytes\n", whom, options->size);
+	ping_report_connected(report, whom);
 	while (rc == 0 && !interrupted()) {
 		double next = seconds() + options->interval_ms / 1e3;
 
-		rc = round_trip(client, server, options, &times);
+		rc = round_trip(client, server, report, &times);
 		if (rc == 0 && times.sent == options->count)
 			break;
 		if (rc == 0)
 			rc = rest(client, server, next);
 	}
 	if (times.sent > 0)
-		summary(&times, whom);
+		ping_report_times(report, &times, whom);
 	if (rc != 0 && !interrupted())
 		return -1;
 	return part(client, server) == 0 ? check(&times, options) : -1;
 }
 
 static int
-run(const struct ping_options *options)
+run(const struct ping_report *report)
 {
+	const struct ping_options *options = report->options;
 	struct link client = { .ia = DAT_HANDLE_NULL }, server = { .ia = DAT_HANDLE_NULL };
 	bool loop = options->mode == PING_LOOP, serves = options->mode != PING_CLIENT;
 	double until;
@@ -298,8 +275,8 @@ run(const struct ping_options *options)
 	if (rc == 0 && options->mode != PING_SERVER)
 		rc = link_open(&client, loop ? "loop0" : options->ia, 0);
 	if (rc == 0)
-		rc = options->mode == PING_SERVER ? serve(&server, options)
-						  : ping(&client, loop ? &server : NULL, options);
+		rc = options->mode == PING_SERVER ? serve(&server, report)
+						  : ping(&client, loop ? &server : NULL, report);
 	/* The server of a loop hears of the end only when it is polled. */
 	for (until = seconds() + LINGER_S;
 			rc == 0 && loop && server.ep != DAT_HANDLE_NULL && seconds() < until;)
@@ -313,6 +290,7 @@ int
 main(int argc, char **argv)
 {
 	struct ping_options options;
+	struct ping_report report;
 	int rc;
 
 	cli_begin("dat-ping");
@@ -320,5 +298,10 @@ main(int argc, char **argv)
 	if (rc >= 0)
 		return cli_exit(rc);
 	cli_signals_catch();
-	return cli_exit(cli_signal_status(run(&options)));
+	if (ping_report_begin(&report, &options) != 0)
+		return cli_exit(CLI_EXIT_FAILED);
+	rc = run(&report);
+	if (ping_report_end(&report, rc == 0 ? NULL : cli_said()) != 0)
+		return CLI_EXIT_FAILED;
+	return cli_exit(cli_signal_status(rc));
 }

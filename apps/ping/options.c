@@ -14,7 +14,8 @@
 #define MAX_INTERVAL  3600000
 
 enum {
-	OPT_VERSION = 256,
+	OPT_JSON = 256,
+	OPT_VERSION,
 };
 
 static const char usage[] =
@@ -28,6 +29,7 @@ static const char usage[] =
 		"  -c <count>     rounds (5), or clients of a server (no end); 0: until interrupted\n"
 		"  -s <size>      bytes of a message (64)\n"
 		"  -i <ms>        milliseconds from one round to the next (1000; 100 in one process)\n"
+		"  --json[=<file>] the times as JSON, on standard output or in a file\n"
 		"  -h, --help     this text; --version: the version\n"
 		"\n"
 		"See dat-ping(1).\n";
@@ -75,6 +77,10 @@ read_option(struct ping_options *o, struct given *given, int option)
 		rc = number("-i", 0, MAX_INTERVAL, &value);
 		o->interval_ms = (uint32_t)value;
 		return rc;
+	case OPT_JSON:
+		o->json = true;
+		o->json_file = optarg;
+		return -1;
 	case 'h':
 		fputs(usage, stdout);
 		return 0;
@@ -96,6 +102,8 @@ conflict(const struct ping_options *o, const struct given *given)
 		return "-l listens and a host is pinged: give one of the two";
 	if (o->ia != NULL && !given->listen && o->host == NULL)
 		return "-D needs a host to ping, or -l to listen";
+	if (o->json_file != NULL && o->json_file[0] == '\0')
+		return "--json= needs the name of a file";
 	return NULL;
 }
 
@@ -103,6 +111,7 @@ int
 ping_options_read(struct ping_options *options, int argc, char **argv)
 {
 	static const struct option long_options[] = {
+		{ "json", optional_argument, NULL, OPT_JSON },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, OPT_VERSION },
 		{ NULL, 0, NULL, 0 },

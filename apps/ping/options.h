@@ -7,6 +7,7 @@
  * The command line of dat-ping.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum ping_mode {
@@ -23,6 +24,8 @@ struct ping_options {
 	uint32_t size;
 	uint64_t count; /**< rounds, or clients of a server; 0: until interrupted */
 	uint32_t interval_ms;
+	bool json;
+	const char *json_file; /**< NULL: standard output */
 };
 
 /**

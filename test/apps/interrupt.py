@@ -225,10 +225,12 @@ def twice(perf, folder):
 
 
 def ping_and_srqd(ping, srqd, folder):
-    run = Run(folder, "ping", [ping, "-c", ENDLESS, "-i", "1"])
+    run = Run(folder, "ping", [ping, "-c", ENDLESS, "-i", "1", f"--json={folder}/ping.json"])
     run.wait_for("seq=3")
     run.process.send_signal(signal.SIGINT)
     run.want(130, f"of {ENDLESS} rounds", "0% lost")
+    run.want_json(lambda root: root["interrupted"] and root["results"][0]["interrupted"]
+                  and root["results"][0]["answered"] > 3 and "interrupted" in root["error"])
     # Rounds without number have no other end, and neither has a server.
     run = Run(folder, "endless", [ping, "-c", "0", "-i", "1"])
     run.wait_for("seq=3")

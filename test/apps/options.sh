@@ -95,6 +95,7 @@ usage "needs -D" "$ping" example
 usage "needs -D" "$ping" -l
 usage "one of the two" "$ping" -D loop0 -l example
 usage "needs a host" "$ping" -D loop0
+usage "--json= needs" "$ping" --json=
 usage "one host too many" "$ping" -D loop0 first second
 good "usage: dat-ping" "$ping" -h
 good "^dat-ping [0-9]" "$ping" --version

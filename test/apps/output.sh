@@ -43,13 +43,14 @@ done
 unheard "$perf" -n 100
 unheard "$perf" -n 100 --json
 unheard "$ping" -c 2 -i 1
+unheard "$ping" -c 2 -i 1 --json
 unheard "$info"
 unheard "$info" --json loop0
 unheard "$srqd" --self 1 -n 10
 unheard "$srqd" --self 1 -n 10 --json
 
 # JSON in a file. That it cannot be written is known before the work begins: nothing is printed of it.
-for program in "$perf -n 100" "$srqd --self 1 -n 10"; do
+for program in "$perf -n 100" "$ping -c 2 -i 1" "$srqd --self 1 -n 10"; do
 	# shellcheck disable=SC2086 # words are meant
 	fails "cannot write the JSON to $out/no/such: No such file or directory" $program --json="$out/no/such"
 	[ ! -s "$out/stdout" ] || complain "$program works although its JSON has no place: $(cat "$out/stdout")"

@@ -26,6 +26,15 @@ works "$ping" -c 3 -i 1
 grep -q '^3 sent, 3 answered, 0% lost' "$out/stdout" || complain "dat-ping: $(cat "$out/stdout")"
 works "$ping" -c 2 -i 1 -s 100000
 works "$ping" -c 2 -i 1 -s 0
+works "$ping" -c 3 -i 1 --json
+json "o['tool'] == 'dat-ping' and o['config']['mode'] == 'loop' and o['config']['count'] == 3 and 'error' not in o"
+json "[(r['sent'], r['answered'], r['lost_percent'], r['interrupted']) for r in o['results']] == [(3, 3, 0, False)]"
+json "0 < o['results'][0]['t_min'] <= o['results'][0]['t_avg'] <= o['results'][0]['t_max'] and o['results'][0]['t_mdev'] >= 0"
+works "$ping" -c 2 -i 1 -s 100 --json="$out/ping.json"
+grep -q '^2 sent, 2 answered' "$out/stdout" || complain "dat-ping with JSON in a file: $(cat "$out/stdout")"
+json "o['results'][0]['MsgSize'] == 100" "$out/ping.json"
+fails "cannot resolve" "$ping" --json="$out/failed.json" -D loop0 no-such-host.invalid
+json "'cannot resolve' in o['error'] and o['results'] == []" "$out/failed.json"
 
 works "$perf" -n 2000
 grep -q '#bytes *#iterations *BW peak\[Gb/sec\] *BW average\[Gb/sec\] *MsgRate\[Mpps\]' "$out/stdout" ||
