@@ -16,19 +16,16 @@ place_in(const struct roce_qp *qp, const struct roce_recv *recv, uint32_t offset
 	const struct roce_keys *keys = &qp->engine->domain->keys;
 	struct roce_sge part = { recv->sge->addr + offset, len, recv->sge->lkey };
 
-	if (recv->num_sge != 1 || recv->length - offset < len ||
+	if (recv->num_sge != 1 || !roce_resp_has_room(recv, offset, len) ||
 			roce_keys_check(keys, qp->rx.rq->pd, &part, IBV_ACCESS_LOCAL_WRITE) != 0)
 		return NULL;
 	return (uint8_t *)(uintptr_t)part.addr;
 }
 
-/* A request packet that is the expected one, and as long as it has to be. */
 static bool
 is_expected(const struct roce_qp_rx *rx, const struct roce_pkt *pkt)
 {
-	return pkt->psn == rx->epsn && rx->state == ROCE_QP_RTS &&
-			roce_resp_order_ok(rx, pkt->op) &&
-			roce_resp_length_ok(rx, pkt->op, pkt->payload_len);
+	return roce_resp_is_expected(rx, pkt->psn, pkt->op, pkt->payload_len);
 }
 
 /* The receive that the message has, or would take. */

@@ -21,8 +21,6 @@
 
 #define QPS_NEAR 128u /**< queue pairs of which all that a frame wants is near */
 
-#define ECN_CONGESTED 3 /**< the mark of RFC 3168 */
-
 /** The fate of a received frame. */
 enum fate {
 	FATE_DONE,    /**< free it */
@@ -46,7 +44,7 @@ from_peer(const struct roce_qp *qp, const struct roce_pkt *pkt)
 	struct roce_ip src, dst;
 
 	if (likely(!pkt->v6))
-		return qp->rx.flow4 == load64(pkt->l3 + 12) && qp->rx.flow4 != 0;
+		return roce_qp_rx_is_from(&qp->rx, load64(pkt->l3 + 12));
 	roce_pkt_addresses(pkt, &src, &dst);
 	return roce_ip_equal(&src, &qp->cold.peer) && roce_ip_equal(&dst, &qp->cold.local);
 }
@@ -160,7 +158,7 @@ rx_one(struct roce_engine *e, struct roce_pkt *pkt, uint64_t now)
 			roce_dcqcn_slow(qp, now);
 		return FATE_DONE;
 	}
-	if (unlikely(pkt->ecn == ECN_CONGESTED))
+	if (unlikely(roce_ecn_is_marked(pkt->ecn)))
 		roce_dcqcn_marked(qp, now);
 	if (pkt->op->flags & ROCE_OP_REQUEST)
 		roce_resp_rx(qp, pkt, now);
@@ -211,7 +209,7 @@ rx_any(struct roce_engine *e, struct rte_mbuf **m, uint64_t now)
 	enum roce_frame_verdict verdict = roce_frame_parse(*m, &pkt);
 	enum fate fate;
 
-	if (((pkt.vlan_tci ^ e->domain->config.vid) & ROCE_VID_MASK) != 0)
+	if (!roce_domain_has_vlan(e->domain, pkt.vlan_tci))
 		verdict = ROCE_FRAME_FOREIGN;
 	if (unlikely(verdict != ROCE_FRAME_OK))
 		return rx_unparsed(e, *m, verdict);

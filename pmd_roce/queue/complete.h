@@ -37,6 +37,13 @@ struct roce_outcome {
 	uint32_t imm;         /**< as on the wire */
 };
 
+/** ROCE_EVENT_* of a message whose last packet is solicited, or is not. */
+static inline uint32_t
+roce_event_solicited(bool solicited)
+{
+	return solicited ? ROCE_EVENT_SOLICITED : 0;
+}
+
 /**
  * The event of a receive of the queue pair, whose rx.cq is not NULL. @p recv has its wr_id and flags; @p multi_engine is that of
  * the domain. Locked. @return false: it found no room, and is lost.

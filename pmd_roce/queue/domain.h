@@ -99,6 +99,13 @@ struct roce_domain {
 	struct roce_qp *qp[ROCE_QPS_MAX];
 };
 
+/** Is a frame with this tag in the VLAN of the domain? @p vlan_tci as in struct roce_pkt. */
+static inline bool
+roce_domain_has_vlan(const struct roce_domain *domain, uint16_t vlan_tci)
+{
+	return ((vlan_tci ^ domain->config.vid) & ROCE_VID_MASK) == 0;
+}
+
 static inline void *
 roce_alloc(struct roce_domain *domain, size_t size)
 {

@@ -52,6 +52,13 @@ struct roce_qp_rx {
 	uint32_t taken;  /**< receives taken, ever */
 };
 
+/** Does a frame with these addresses, as flow4, come over IPv4 from the peer of the connection to the address of this end? */
+static inline bool
+roce_qp_rx_is_from(const struct roce_qp_rx *rx, uint64_t flow4)
+{
+	return rx->flow4 == flow4 && flow4 != 0;
+}
+
 /**
  * A READ or atomic of the peer: answered in the order they came, and kept after that, so that a duplicate is
  * answered again; an atomic from its result.

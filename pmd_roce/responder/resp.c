@@ -20,8 +20,7 @@ complete(struct roce_qp *qp, const struct roce_pkt *pkt, const struct roce_opcod
 {
 	rte_be32_t imm = 0;
 
-	if (pkt->solicited)
-		event_flags |= ROCE_EVENT_SOLICITED;
+	event_flags |= roce_event_solicited(pkt->solicited);
 	if (unlikely(op->flags & (ROCE_OP_IMM | ROCE_OP_IETH))) {
 		event_flags |= op->flags & ROCE_OP_IMM ? ROCE_EVENT_IMM : ROCE_EVENT_INVALID;
 		imm = roce_pkt_imm(pkt);
@@ -39,10 +38,8 @@ finish(struct roce_qp *qp, const struct roce_pkt *pkt, const struct roce_opcode_
 {
 	qp->rx.verb = ROCE_VERB_NONE;
 	if (likely(op->verb == ROCE_VERB_SEND)) {
-		qp->engine->stats.rx_send_requests++;
 		complete(qp, pkt, op, event_flags);
 	} else if (op->verb == ROCE_VERB_WRITE) {
-		qp->engine->stats.rx_write_requests++;
 		qp->rx.got = qp->remote.length;
 		if (op->flags & ROCE_OP_IMM)
 			complete(qp, pkt, op, ROCE_EVENT_WRITE);
@@ -199,7 +196,7 @@ do_send(struct roce_qp *qp, const struct roce_pkt *pkt, const struct roce_opcode
 		return ROCE_BAD_RECEIVE;
 	if (!end_key(qp, pkt, op))
 		return ROCE_BAD_INVALIDATE;
-	rx->epsn = roce_psn_add(rx->epsn, 1);
+	roce_resp_advance(rx, 1);
 	rx->got += pkt->payload_len;
 	return ROCE_ACCEPT;
 }
@@ -209,13 +206,11 @@ static __rte_always_inline void
 settle(struct roce_qp *qp, const struct roce_pkt *pkt, const struct roce_opcode_info *op,
 		uint32_t event_flags)
 {
-	const bool ends = op->flags & ROCE_OP_END;
-
-	if (ends)
+	if (op->flags & ROCE_OP_END)
 		finish(qp, pkt, op, event_flags);
 	else
 		qp->rx.verb = op->verb;
-	roce_resp_settle(qp, pkt->payload_len, ends, pkt->ack_req);
+	roce_resp_settle(qp, op, pkt->payload_len, pkt->ack_req);
 }
 
 /* A whole message, whose frame the consumer gets. */
@@ -224,7 +219,7 @@ give_frame(struct roce_qp *qp, struct roce_pkt *pkt)
 {
 	if (!end_key(qp, pkt, pkt->op))
 		return ROCE_BAD_INVALIDATE;
-	qp->rx.epsn = roce_psn_add(qp->rx.epsn, 1);
+	roce_resp_advance(&qp->rx, 1);
 	qp->rx.got = pkt->payload_len;
 	settle(qp, pkt, pkt->op, roce_zcrx_give(qp, pkt));
 	return ROCE_ACCEPT;

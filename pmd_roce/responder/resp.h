@@ -50,6 +50,36 @@ roce_resp_order_ok(const struct roce_qp_rx *rx, const struct roce_opcode_info *o
 	return rx->verb == op->verb;
 }
 
+/** Is it the PSN that is expected next? */
+static inline bool
+roce_resp_is_next(const struct roce_qp_rx *rx, uint32_t psn)
+{
+	return psn == rx->epsn;
+}
+
+/** The PSN that was expected is here: a gap behind it has not been reported. */
+static inline void
+roce_resp_arrived(struct roce_qp_rx *rx)
+{
+	rx->nak_sent = false;
+}
+
+/** Is a request packet the expected one, in the order of its message, and as long as it has to be? */
+static __rte_always_inline bool
+roce_resp_is_expected(const struct roce_qp_rx *rx, uint32_t psn, const struct roce_opcode_info *op,
+		uint32_t payload_len)
+{
+	return roce_resp_is_next(rx, psn) && rx->state == ROCE_QP_RTS &&
+			roce_resp_order_ok(rx, op) && roce_resp_length_ok(rx, op, payload_len);
+}
+
+/** Has a receive, of which @p got bytes are used, room for so many more? */
+static inline bool
+roce_resp_has_room(const struct roce_recv *recv, uint32_t got, uint32_t payload_len)
+{
+	return recv->length - got >= payload_len;
+}
+
 /** A PSN that is not expected, @p ahead of the one that is: what becomes of the packet. Locked. */
 enum roce_verdict roce_resp_out_of_order(struct roce_qp *qp, int32_t ahead);
 
@@ -58,6 +88,13 @@ enum roce_verdict roce_resp_nothing_there(struct roce_qp *qp);
 
 /** roce_resp_take() of a queue pair whose receives are counted or zero-copy. */
 enum roce_verdict roce_resp_take_checked(struct roce_qp *qp, const struct roce_pkt *pkt);
+
+/** A receive was taken, and counts as such. */
+static inline void
+roce_resp_taken(struct roce_qp_rx *rx)
+{
+	rx->taken++;
+}
 
 /** Take a receive. Locked. */
 static inline enum roce_verdict
@@ -68,7 +105,7 @@ roce_resp_take_any(struct roce_qp *qp)
 	if (unlikely(!roce_srq_take(rx->rq, rx->recv)))
 		return roce_resp_nothing_there(qp);
 	roce_qp_hold(qp, true);
-	rx->taken++;
+	roce_resp_taken(rx);
 	return ROCE_ACCEPT;
 }
 
@@ -92,11 +129,10 @@ static __rte_always_inline enum roce_verdict
 roce_resp_check(struct roce_qp *qp, const struct roce_pkt *pkt, const struct roce_opcode_info *op)
 {
 	struct roce_qp_rx *rx = &qp->rx;
-	int32_t ahead = roce_psn_diff(pkt->psn, rx->epsn);
 
-	if (unlikely(ahead != 0))
-		return roce_resp_out_of_order(qp, ahead);
-	rx->nak_sent = false;
+	if (unlikely(!roce_resp_is_next(rx, pkt->psn)))
+		return roce_resp_out_of_order(qp, roce_psn_diff(pkt->psn, rx->epsn));
+	roce_resp_arrived(rx);
 	if (unlikely(op->verb != ROCE_VERB_SEND))
 		return roce_resp_check_rdma(qp, pkt);
 	if (unlikely(!roce_resp_order_ok(rx, op) || !roce_resp_length_ok(rx, op, pkt->payload_len)))
@@ -109,23 +145,36 @@ roce_resp_check(struct roce_qp *qp, const struct roce_pkt *pkt, const struct roc
 		rx->got = 0;
 	}
 	/* A zero-copy receive has no room of its own. */
-	if (unlikely(rx->recv->length - rx->got < pkt->payload_len))
+	if (unlikely(!roce_resp_has_room(rx->recv, rx->got, pkt->payload_len)))
 		return roce_resp_too_long(rx, pkt);
 	return ROCE_ACCEPT;
+}
+
+/** The expected packet, which stands for @p packets PSNs, is accepted. Locked. */
+static inline void
+roce_resp_advance(struct roce_qp_rx *rx, uint32_t packets)
+{
+	rx->epsn = roce_psn_add(rx->epsn, packets);
 }
 
 /**
  * The expected packet was executed, and its receive completed: what the queue pair owes the peer for it. Locked.
  *
- * @param ends it is the last of its message.
+ * @param op as in roce_resp_check().
  */
 static __rte_always_inline void
-roce_resp_settle(struct roce_qp *qp, uint32_t payload_len, bool ends, bool ack_req)
+roce_resp_settle(struct roce_qp *qp, const struct roce_opcode_info *op, uint32_t payload_len,
+		bool ack_req)
 {
 	struct roce_qp_rx *rx = &qp->rx;
 
-	if (ends)
+	if (op->flags & ROCE_OP_END) {
 		rx->msn = roce_psn_add(rx->msn, 1);
+		if (likely(op->verb == ROCE_VERB_SEND))
+			qp->engine->stats.rx_send_requests++;
+		else if (op->verb == ROCE_VERB_WRITE)
+			qp->engine->stats.rx_write_requests++;
+	}
 	rx->unacked++;
 	/* The packet that was reported missing is here: the old NAK must not go out any more. */
 	rx->owes &= (uint8_t)~ROCE_OWES_NAK;

@@ -158,7 +158,7 @@ do_write(struct roce_qp *qp, const struct roce_pkt *pkt)
 	}
 	remote->va += pkt->payload_len;
 	remote->left -= pkt->payload_len;
-	qp->rx.epsn = roce_psn_add(qp->rx.epsn, 1);
+	roce_resp_advance(&qp->rx, 1);
 	return 0;
 }
 
@@ -182,7 +182,7 @@ new_resource(struct roce_qp *qp, const struct roce_pkt *pkt, uint32_t packets)
 		.verb = pkt->op->verb,
 		.pending = true,
 	};
-	qp->rx.epsn = res->end;
+	roce_resp_advance(&qp->rx, packets);
 	roce_qp_owe(qp, ROCE_OWES_READ);
 	return res;
 }

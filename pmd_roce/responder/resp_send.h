@@ -7,13 +7,17 @@
  * The common request of a program that passes messages: a whole SEND in one plain frame, the one that is
  * expected, for a receive of one segment that is there and has room. It is validated from its bytes and executed in one go.
  * Every other frame, queue pair or receive is left to rx.c and resp.c, which validate everything in the order of IBTA
- * Vol 1, 9.7.4.1. Its side effect is at most payload in the receive that the message would get anyway (placement.h).
+ * Vol 1, 9.7.4.1. The rules are those of resp.h for both. Its side effect is at most payload in the receive that the message
+ * would get anyway (placement.h).
  */
 
 #include "queue/complete.h"
 #include "queue/frames.h"
 #include "responder/resp.h"
 #include "wire/frame_plain.h"
+
+/** Row of the only opcode that is received here: what the rules of resp.h do for others, the compiler leaves out. */
+#define ROCE_RESP_SEND (&roce_opcode[IBV_OPCODE_RC_SEND_ONLY])
 
 /** Is it the frame that the queue pair expects next, and does nothing stand in the way of its message? */
 static __rte_always_inline bool
@@ -22,18 +26,17 @@ roce_resp_send_expected(const struct roce_engine *e, const struct roce_qp *qp,
 {
 	const struct roce_qp_rx *rx = &qp->rx;
 
-	return rx->flow4 == send->flow4 && send->flow4 != 0 && qp->engine == e &&
-			rx->epsn == send->psn && rx->state == ROCE_QP_RTS &&
-			rx->verb == ROCE_VERB_NONE && !rx->check_take && !send->congested &&
-			((send->vlan_tci ^ e->domain->config.vid) & ROCE_VID_MASK) == 0 &&
-			send->payload_len <= rx->mtu && rx->cq != NULL;
+	return roce_qp_rx_is_from(rx, send->flow4) &&
+			roce_resp_is_expected(rx, send->psn, ROCE_RESP_SEND, send->payload_len) &&
+			!rx->check_take && !send->congested &&
+			roce_domain_has_vlan(e->domain, send->vlan_tci) && rx->cq != NULL;
 }
 
 /** May the payload be copied to the only segment of @p recv, which is taken next? */
 static __rte_always_inline bool
 roce_resp_send_fits(struct roce_srq *srq, const struct roce_recv *recv, uint32_t payload_len)
 {
-	return recv->num_sge == 1 && recv->length >= payload_len &&
+	return recv->num_sge == 1 && roce_resp_has_room(recv, 0, payload_len) &&
 			roce_srq_is_valid(srq, srq->taken);
 }
 
@@ -47,19 +50,6 @@ roce_resp_send_copy(const struct roce_plain_send *send, uint8_t *to)
 		return false;
 	memcpy(to, send->payload, send->payload_len);
 	return true;
-}
-
-/** The expected packet, and the receive of its message, were taken. */
-static __rte_always_inline void
-roce_resp_send_accept(struct roce_qp *qp, const struct roce_plain_send *send)
-{
-	struct roce_qp_rx *rx = &qp->rx;
-
-	rx->epsn = roce_psn_add(send->psn, 1);
-	rx->nak_sent = false;
-	rx->taken++;
-	qp->engine->stats.rx_send_requests++;
-	roce_resp_settle(qp, send->payload_len, true, send->ack_req);
 }
 
 /**
@@ -86,13 +76,16 @@ roce_resp_send(struct roce_engine *e, const struct rte_mbuf *m)
 	if (unlikely(available == 0 || !roce_resp_send_fits(qp->rx.rq, next, send.payload_len) ||
 			    !roce_resp_send_copy(&send, (uint8_t *)(uintptr_t)next->sge->addr)))
 		return false;
+	roce_resp_arrived(&qp->rx);
 	/* Of a queue pair's own queue the slot may be posted to again as soon as it is taken. */
 	recv = *next;
 	roce_srq_pass(qp->rx.rq, available);
 	out.len = send.payload_len;
-	out.event_flags = send.solicited ? ROCE_EVENT_SOLICITED : 0;
+	roce_resp_taken(&qp->rx);
+	out.event_flags = roce_event_solicited(send.solicited);
 	(void)roce_qp_tell_recv(qp, &recv, out, false);
-	roce_resp_send_accept(qp, &send);
+	roce_resp_advance(&qp->rx, 1);
+	roce_resp_settle(qp, ROCE_RESP_SEND, send.payload_len, send.ack_req);
 	return true;
 }
 

@@ -63,6 +63,15 @@ enum roce_frame_verdict {
 	ROCE_FRAME_PKEY,     /**< not the default partition */
 };
 
+#define ROCE_ECN_CONGESTED 3u /**< both bits (RFC 3168) */
+
+/** Has the network marked the frame: it was congested? @p ecn: its lower two bits are those of TOS or traffic class. */
+static inline bool
+roce_ecn_is_marked(uint8_t ecn)
+{
+	return (ecn & ROCE_ECN_CONGESTED) == ROCE_ECN_CONGESTED;
+}
+
 /** A parsed frame. Pointers lead into the first segment of the mbuf. */
 struct roce_pkt {
 	struct rte_mbuf *m;
@@ -77,7 +86,7 @@ struct roce_pkt {
 	uint16_t vlan_tci;    /**< tag control information; 0: untagged */
 	uint8_t opcode;
 	uint8_t pad; /**< bytes */
-	uint8_t ecn; /**< two bits of the IP header: 3 is congestion experienced */
+	uint8_t ecn; /**< as in roce_ecn_is_marked() */
 	bool v6;
 	bool ack_req;
 	bool solicited;

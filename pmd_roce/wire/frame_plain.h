@@ -170,7 +170,7 @@ struct roce_plain_send {
 	uint16_t vlan_tci;    /**< as in struct roce_pkt */
 	bool ack_req;
 	bool solicited;
-	bool congested; /**< the network has marked the frame (RFC 3168) */
+	bool congested; /**< as from roce_ecn_is_marked() */
 };
 
 /**
@@ -203,7 +203,7 @@ roce_plain_send_parse(const struct rte_mbuf *m, struct roce_plain_send *send)
 	send->vlan_tci = roce_frame_stripped_tag(m);
 	send->ack_req = (psn & ROCE_BTH_ACKREQ) != 0;
 	send->solicited = (bth->flags & ROCE_BTH_SE) != 0;
-	send->congested = (ip->type_of_service & RTE_IPV4_HDR_ECN_MASK) == RTE_IPV4_HDR_ECN_CE;
+	send->congested = roce_ecn_is_marked(ip->type_of_service);
 	return true;
 }
 
