@@ -6,7 +6,8 @@
 #include "perftest.h"
 #include "values.h"
 
-#define ATOMIC_SIZE 8
+#define ATOMIC_SIZE   8
+#define ENDLESS_ROW_S 5 /* perftest's duration */
 
 /* In the sentences @ stands before dat-perf's letter of an option, which perftest may call otherwise. */
 #define LETTER '@'
@@ -54,6 +55,12 @@ ends_conflict(const struct perf_options *o)
 static const char *
 report_conflict(const struct perf_options *o, bool latency)
 {
+	if (o->cpu_util && o->seconds == 0)
+		return "--cpu_util is for runs by time: give @d, too";
+	if (o->endless && latency)
+		return "--run_infinitely is for bandwidth tests";
+	if (o->endless && o->all_sizes)
+		return "--run_infinitely comes to no second size: give @s instead of @a";
 	if (latency && (o->limit_bw != 0 || o->limit_msgrate != 0))
 		return "--limit_bw and --limit_msgrate are for bandwidth tests";
 	if (o->output != PERF_OUTPUT_ALL && (o->output == PERF_OUTPUT_LATENCY) != latency)
@@ -73,6 +80,8 @@ conflict(const struct perf_options *o)
 
 	if (o->all_sizes && o->size_given)
 		return "@a runs all sizes and @s one: give one of the two";
+	if (o->iterations != 0 && o->endless)
+		return "@n ends a run that --run_infinitely lets go on: give one of the two";
 	if (o->iterations != 0 && o->seconds != 0)
 		return "@n runs by count and @d by time: give one of the two";
 	if (latency && o->both)
@@ -144,6 +153,8 @@ perf_options_check(struct perf_options *o)
 	const char *sentence;
 	int rc;
 
+	if (o->endless && o->seconds == 0 && o->iterations == 0)
+		o->seconds = ENDLESS_ROW_S;
 	if (o->ia == NULL && o->host != NULL) {
 		cli_say("a client of '%s' needs -%c <ia>, the adapter to leave by", o->host,
 				perftest_letter(o, 'D'));

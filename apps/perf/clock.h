@@ -28,6 +28,14 @@ perf_now(void)
 /** @return nanoseconds of processor time that all threads of this process have used. */
 uint64_t perf_cpu_ns(void);
 
+/** Time of all processors of this machine, in the kernel's ticks, since it runs. */
+struct perf_cpu_times {
+	uint64_t busy, all;
+};
+
+/** Read them; zeros where the kernel does not tell. */
+void perf_cpu_times(struct perf_cpu_times *times);
+
 /** Ticks of perf_now() per second. The first call calibrates and takes 20 ms. Not thread safe. */
 uint64_t perf_hz(void);
 

@@ -62,6 +62,7 @@ perf_json_begin(struct perf_json *json, const struct perf_options *options)
 	if (perf_test_fetches(options->test))
 		cli_json_count(c, "outs", options->outs);
 	cli_json_bool(c, "perftest", options->perftest);
+	cli_json_bool(c, "run_infinitely", options->endless);
 	cli_json_count(c, "mtu_asked", options->mtu);
 	cli_json_count(c, "cores", options->cores);
 	cli_json_bool(c, "bidirectional", options->both);
@@ -135,6 +136,17 @@ add_latency(struct json_object *object, const struct perf_options *options,
 }
 
 static void
+add_way(struct json_object *object, const char *key, uint32_t size, const struct perf_rate *rate)
+{
+	struct json_object *way = json_object_new_object();
+
+	cli_json_number(way, "BW_peak", perf_gbits(rate->peak, size));
+	cli_json_number(way, "BW_average", perf_gbits(rate->average, size));
+	cli_json_number(way, "MsgRate", rate->average / 1e6);
+	json_object_object_add(object, key, way);
+}
+
+static void
 add_violations(struct json_object *object, const struct perf_violations *bad)
 {
 	static const char *const key[PERF_VIOLATIONS] = {
@@ -173,6 +185,12 @@ perf_json_result(struct perf_json *json, const struct perf_options *options,
 		cli_json_number(object, "cpu_nsec", result->cpu_ns);
 		cli_json_string(object, "unit", "Gb/sec");
 	}
+	if (result->ways) {
+		add_way(object, "local", result->size, &result->local);
+		add_way(object, "remote", result->size, &result->remote);
+	}
+	if (options->cpu_util)
+		cli_json_number(object, "CPU_util", result->cpu_util);
 	if (result->connect_us > 0)
 		cli_json_number(object, "connect_usec", result->connect_us);
 	cli_json_count(object, "retransmits", result->counters.retransmits);

@@ -39,6 +39,9 @@ enum perf_option {
 	PERF_OPT_LIMIT_BW,
 	PERF_OPT_LIMIT_MSGRATE,
 	PERF_OPT_WARM_UP,
+	PERF_OPT_RUN_INFINITELY,
+	PERF_OPT_CPU_UTIL,
+	PERF_OPT_REPORT_BOTH,
 	PERF_OPT_KEY, /**< the first of as many as there are keys */
 	PERF_OPT_TCLASS = PERF_OPT_KEY + 4,
 	PERF_OPT_ROW, /**< the first of as many as perftest.h has rows */
@@ -95,7 +98,8 @@ struct perf_options {
 	bool size_given;
 	bool all_sizes;
 	uint64_t iterations;
-	uint32_t seconds; /**< run by time instead of by count */
+	uint32_t seconds; /**< run by time instead of by count; with endless between two rows */
+	bool endless;     /**< a row again and again, until a signal comes */
 	uint32_t endpoints;
 	bool srq_given;
 	bool use_srq;        /**< never in a one-sided test */
@@ -111,7 +115,9 @@ struct perf_options {
 	bool both;      /**< both directions at once */
 	bool events;    /**< sleep in dat_evd_wait instead of polling */
 	bool verify;
-	bool gbits; /**< the table in 10^9 bits a second, else in 2^20 bytes */
+	bool cpu_util;    /**< tell how busy the machine's processors were */
+	bool report_both; /**< tell of each direction, too, where there are two */
+	bool gbits;       /**< the table in 10^9 bits a second, else in 2^20 bytes */
 	enum perf_output output;
 	double limit_bw, limit_msgrate; /**< least averages in the table's units; 0: none */
 	bool histogram;

@@ -82,6 +82,13 @@ static const struct perftest_row rows[] = {
 	  "print one number alone: bandwidth, message_rate or latency" },
 	{ SERVED, 0, "perform_warm_up", NULL, PERF_OPT_WARM_UP, NULL,
 	  "messages before the measurement" },
+	{ SERVED, 0, "cpu_util", NULL, PERF_OPT_CPU_UTIL, NULL,
+	  "tell how busy the processors were, in a run by time" },
+	{ SERVED, 0, "report-both", NULL, PERF_OPT_REPORT_BOTH, NULL,
+	  "tell of each direction, too, where both are measured" },
+	{ SERVED, 0, "report_both", NULL, PERF_OPT_REPORT_BOTH, NULL, "the same" },
+	{ SERVED, 0, "run_infinitely", NULL, PERF_OPT_RUN_INFINITELY, NULL,
+	  "a row every duration (5 seconds), until interrupted" },
 	{ SERVED, 0, "report_gbits", NULL, PERF_OPT_GBITS, NULL,
 	  "rates in Gb/sec instead of MiB/sec" },
 	{ NO_EFFECT, 'A', "atomic_type", "type", 0, "FETCH_AND_ADD",
@@ -311,7 +318,7 @@ first_adapter(void)
 void
 perftest_settle(struct perf_options *options)
 {
-	if (options->seconds != 0)
+	if (options->seconds != 0 || options->endless)
 		options->iterations = 0;
 	if (options->all_sizes)
 		options->size_given = false;

@@ -54,13 +54,17 @@ unit(const struct perf_options *options)
 static void
 columns(const struct perf_options *options)
 {
+	const char *end = options->cpu_util ? "    CPU_Util[%]" : "";
+
 	if (perf_test_is_latency(options->test))
-		puts(" #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    "
-		     "t_avg[usec]    t_stdev[usec]   99% percentile[usec]   99.9% percentile[usec]");
+		printf(" #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    "
+		       "t_avg[usec]    t_stdev[usec]   99%% percentile[usec]   "
+		       "99.9%% percentile[usec]%s\n",
+				end);
 	else
 		printf(" #bytes     #iterations    BW peak[%s/sec]    BW average[%s/sec]   "
-		       "MsgRate[Mpps]\n",
-				unit(options), unit(options));
+		       "MsgRate[Mpps]%s\n",
+				unit(options), unit(options), end);
 }
 
 void
@@ -147,23 +151,55 @@ events(const struct perf_options *options, const struct perf_counters *counters)
 	fflush(stdout);
 }
 
+/* The processors' column, and the end of the line. */
+static void
+end_row(const struct perf_options *options, const struct perf_result *result)
+{
+	if (options->cpu_util)
+		printf("%*s%-.2f", perf_test_is_latency(result->test) ? 20 : 8, "",
+				result->cpu_util);
+	putchar('\n');
+}
+
+static void
+bandwidth_row(const struct perf_options *options, const struct perf_result *result,
+		const struct perf_rate *rate)
+{
+	printf(" %-10u %-14llu %-18.2f %-20.2f %-.6f", result->size,
+			(unsigned long long)result->iterations,
+			perf_bandwidth(options, rate->peak, result->size),
+			perf_bandwidth(options, rate->average, result->size), rate->average / 1e6);
+	end_row(options, result);
+}
+
+static void
+bandwidth(const struct perf_options *options, const struct perf_result *result)
+{
+	const struct perf_rate rate = { result->messages_per_s, result->peak_per_s };
+
+	bandwidth_row(options, result, &rate);
+	if (!result->ways)
+		return;
+	puts(" Local results:");
+	bandwidth_row(options, result, &result->local);
+	puts(" Remote results:");
+	bandwidth_row(options, result, &result->remote);
+}
+
 static void
 row(const struct perf_options *options, const struct perf_result *result)
 {
 	const struct perf_latency *latency = &result->latency;
 
 	if (!perf_test_is_latency(result->test)) {
-		printf(" %-10u %-14llu %-18.2f %-20.2f %-.6f\n", result->size,
-				(unsigned long long)result->iterations,
-				perf_bandwidth(options, result->peak_per_s, result->size),
-				perf_bandwidth(options, result->messages_per_s, result->size),
-				result->messages_per_s / 1e6);
+		bandwidth(options, result);
 		return;
 	}
-	printf(" %-6u %-14llu %-14.2f %-14.2f %-16.2f %-14.2f %-15.2f %-22.2f %-.2f\n",
-			result->size, (unsigned long long)result->iterations, latency->min,
-			latency->max, latency->typical, latency->average, latency->deviation,
-			latency->p99, latency->p99_9);
+	printf(" %-6u %-14llu %-14.2f %-14.2f %-16.2f %-14.2f %-15.2f %-22.2f %-.2f", result->size,
+			(unsigned long long)result->iterations, latency->min, latency->max,
+			latency->typical, latency->average, latency->deviation, latency->p99,
+			latency->p99_9);
+	end_row(options, result);
 	if (options->histogram)
 		histogram(latency);
 }
@@ -197,6 +233,18 @@ perf_report_row(const struct perf_options *options, const struct perf_result *re
 		printf(" Interrupted     : after %llu messages\n",
 				(unsigned long long)result->iterations);
 	events(options, &result->counters);
+}
+
+void
+perf_report_interval(const struct perf_options *options, const struct perf_result *result)
+{
+	if (options->json && options->json_file == NULL)
+		return;
+	if (options->output != PERF_OUTPUT_ALL)
+		one_number(options, result);
+	else
+		row(options, result);
+	fflush(stdout);
 }
 
 void

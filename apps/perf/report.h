@@ -17,6 +17,9 @@ void perf_report_header(const struct perf_options *options, const struct perf_pl
 /** Print one line of the table, and the histogram if it was asked for; or the one number of --output. */
 void perf_report_row(const struct perf_options *options, const struct perf_result *result);
 
+/** Print one line of a run without end, unless standard output belongs to the JSON. */
+void perf_report_interval(const struct perf_options *options, const struct perf_result *result);
+
 /** Print the closing rule. */
 void perf_report_footer(const struct perf_options *options);
 

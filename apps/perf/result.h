@@ -15,6 +15,11 @@
 #include "options.h"
 #include "stats.h"
 
+/** A rate of messages: its average and its best interval. */
+struct perf_rate {
+	double average, peak;
+};
+
 struct perf_result {
 	enum perf_test test;
 	uint32_t size;
@@ -22,6 +27,10 @@ struct perf_result {
 	bool measured; /**< false: this end has no rate or latency; it only answered, or was interrupted before */
 	bool interrupted; /**< the measurement ended early, by a signal here or at the other end */
 	double messages_per_s, peak_per_s; /**< of a bandwidth test */
+	bool ways;                         /**< there are the two below */
+	struct perf_rate local,
+			remote; /**< of what this end sends, and of what the other one does */
+	double cpu_util; /**< percent of all processors' time that was not idle, if it was asked for */
 	double cpu_ns;     /**< of a bandwidth test: processor time of this process for a message */
 	double connect_us; /**< until all endpoints were connected; 0: this end was waited for */
 	struct perf_latency latency;   /**< of a latency test */

@@ -238,6 +238,20 @@ say_interrupted(const struct perf_result *result)
 		cli_say("%sinterrupted, with nothing measured at this end", who);
 }
 
+/* Judge a measurement that ended with @p rc. @return 0; -1: it failed, was cut short or found violations. */
+static int
+judge(const struct perf_options *options, int rc, const struct perf_result *result)
+{
+	/* An interrupt is how a run without end ends. */
+	bool ended = rc == 0 && options->endless;
+
+	if (!ended && (result->interrupted || (rc != 0 && cli_signal() != 0)))
+		say_interrupted(result);
+	if (rc != 0 || perf_report_limits(options, result) != 0)
+		return -1;
+	return (result->interrupted && !ended) || perf_violations_total(&result->bad) != 0 ? -1 : 0;
+}
+
 static int
 measure(struct run *run, uint32_t size)
 {
@@ -263,12 +277,8 @@ measure(struct run *run, uint32_t size)
 		report(run, &plan, &result);
 	else
 		perf_report_violations(&result.bad);
-	if (result.interrupted || (rc != 0 && cli_signal() != 0))
-		say_interrupted(&result);
 	run->session++;
-	if (rc == 0 && perf_report_limits(run->options, &result) != 0)
-		rc = -1;
-	return rc != 0 || result.interrupted || perf_violations_total(&result.bad) != 0 ? -1 : 0;
+	return judge(run->options, rc, &result);
 }
 
 static int

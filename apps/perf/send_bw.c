@@ -39,6 +39,8 @@ note_rate(struct perf_watch *watch, uint64_t measured, unsigned int directions, 
 		now = watch->moved_at;
 	result->interrupted = cut;
 	perf_meter_end(&watch->meter, now, measured, &result->peak_per_s, &result->messages_per_s);
+	if (watch->end->options->cpu_util)
+		result->cpu_util = perf_watch_cpu_util(watch);
 	if (watch->meter.started && whole && measured > watch->meter.base)
 		result->cpu_ns = (double)cpu_ns / (double)(measured - watch->meter.base);
 	/* The warm-up ends at a look at the clock, a few messages late; the rate knows that. */
@@ -48,6 +50,18 @@ note_rate(struct perf_watch *watch, uint64_t measured, unsigned int directions, 
 	else if (cut || result->iterations == PERF_ENDLESS)
 		result->iterations = (measured - watch->meter.base) / directions;
 	result->measured = !cut || result->iterations > 0;
+}
+
+/* The rate of each direction, where they were asked for. */
+static void
+note_ways(struct perf_watch *watch, uint64_t local, uint64_t remote, struct perf_result *result)
+{
+	const struct perf_options *options = watch->end->options;
+	uint64_t now = watch->end->stopped ? watch->moved_at : perf_now();
+
+	result->ways = options->both && options->report_both;
+	perf_meter_end(&watch->local, now, local, &result->local.peak, &result->local.average);
+	perf_meter_end(&watch->remote, now, remote, &result->remote.peak, &result->remote.average);
 }
 
 /* One poll of a direction in one thread: post, let the sender's engine speak, hear the receiver's. */
@@ -77,6 +91,7 @@ look_pair(struct perf_watch *watch, struct perf_end *client, struct perf_end *se
 	if (perf_tend(client) != 0 || perf_tend(server) != 0)
 		return PERF_GIVE_UP;
 	says = perf_watch_tick(watch, acked, acked + client->received + server->received);
+	perf_watch_ways(watch, client->acked, server->acked);
 	/* Without a control endpoint there is nothing to fail. */
 	if (says == PERF_STOP) {
 		perf_stop_end(client);
@@ -99,6 +114,7 @@ perf_bw_pair(struct perf_end *client, struct perf_end *server, struct perf_resul
 	perf_traffic_start(client, total(client->plan));
 	perf_traffic_start(server, both ? total(client->plan) : 0);
 	perf_watch_begin(&watch, client, client->plan->warmup * directions);
+	watch.directions = directions;
 	for (uint64_t polls = 1; !delivered(client, server) || !delivered(server, client);
 			polls++) {
 		if (poll_pair(client, server) < 0 || (both && poll_pair(server, client) < 0))
@@ -115,6 +131,7 @@ perf_bw_pair(struct perf_end *client, struct perf_end *server, struct perf_resul
 		}
 	}
 	note_rate(&watch, client->acked + server->acked, directions, true, result);
+	note_ways(&watch, client->acked, server->acked, result);
 	perf_traffic_judge_memory(server, client->goal);
 	perf_traffic_judge_memory(client, server->goal);
 	return 0;
@@ -171,6 +188,7 @@ look_alone(struct perf_end *end, struct perf_watch *watch, bool sends)
 
 	if (perf_tend(end) != 0)
 		return -1;
+	perf_watch_ways(watch, end->acked, end->received);
 	switch (perf_watch_tick(watch, measured, moved)) {
 	case PERF_GIVE_UP:
 		return -1;
@@ -210,6 +228,29 @@ run_alone(struct perf_end *end, struct perf_watch *watch, bool sends, bool recei
 	return 0;
 }
 
+/* Of an end on its own. It sees nothing of a peer that reaches its memory but, at the end, how often. */
+static void
+note_alone(struct perf_watch *watch, const struct perf_end *end, struct perf_result *result)
+{
+	if (end->one_sided) {
+		watch->remote = watch->local;
+		watch->remote.base = end->plan->warmup;
+		watch->remote.peak = 0;
+	}
+	note_ways(watch, end->acked, end->one_sided ? end->peer.sent : end->received, result);
+}
+
+/* @return as struct perf_watch has it. */
+static unsigned int
+row_directions(const struct perf_end *end, bool sends)
+{
+	if (end->options->mode == PERF_LOOP && !end->client)
+		return 0;
+	if (end->one_sided)
+		return sends ? 1 : 0;
+	return end->options->both ? 2 : 1;
+}
+
 int
 perf_bw_alone(struct perf_end *end, struct perf_result *result)
 {
@@ -222,6 +263,7 @@ perf_bw_alone(struct perf_end *end, struct perf_result *result)
 
 	perf_traffic_start(end, sends ? total(end->plan) : 0);
 	perf_watch_begin(&watch, end, end->plan->warmup * (end->one_sided ? 1 : directions));
+	watch.directions = row_directions(end, sends);
 	rc = run_alone(end, &watch, sends, receives);
 	/* The peer may have told of its interrupt and its end in one breath. */
 	end->stopped |= end->peer.stopped;
@@ -231,9 +273,10 @@ perf_bw_alone(struct perf_end *end, struct perf_result *result)
 	/* Of the peer's direction only the sum is known, and that its warm-up was as long as ours. */
 	if (end->one_sided && both && end->peer.sent > end->plan->warmup)
 		measured += end->peer.sent - end->plan->warmup;
-	if (rc == 0 ? !end->one_sided || sends : !end->one_sided || (sends && !both))
+	if (rc == 0 ? !end->one_sided || sends : !end->one_sided || (sends && !both)) {
 		note_rate(&watch, measured, directions, rc == 0, result);
-	else
+		note_alone(&watch, end, result);
+	} else
 		perf_watch_end(&watch);
 	result->interrupted = end->stopped;
 	if (rc != 0)

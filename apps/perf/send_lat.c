@@ -245,6 +245,8 @@ ping(struct perf_end *client, struct perf_end *server, struct perf_samples *samp
 		before = now;
 	}
 	perf_watch_end(&watch);
+	if (client->options->cpu_util)
+		result->cpu_util = perf_watch_cpu_util(&watch);
 	client->goal = messages;
 	result->iterations = samples->count;
 	result->interrupted = client->stopped;

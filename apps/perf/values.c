@@ -238,6 +238,15 @@ read_long_switch(struct perf_options *o, int option)
 		if (!o->json)
 			want_json(o, PERFTEST_JSON);
 		return true;
+	case PERF_OPT_RUN_INFINITELY:
+		o->endless = true;
+		return true;
+	case PERF_OPT_CPU_UTIL:
+		o->cpu_util = true;
+		return true;
+	case PERF_OPT_REPORT_BOTH:
+		o->report_both = true;
+		return true;
 	case PERF_OPT_WARM_UP:
 		o->warmup_given = false;
 		return true;

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "clock.h"
+#include "report.h"
 #include "stop.h"
 
 /* Longer than any retransmission that may still succeed. */
@@ -19,8 +19,13 @@ sample(struct perf_watch *watch, uint64_t now, uint64_t measured)
 	bool started = watch->meter.started;
 
 	perf_meter_sample(&watch->meter, now, measured);
-	if (!started && watch->meter.started)
-		watch->cpu_ns = perf_cpu_ns();
+	if (started || !watch->meter.started)
+		return;
+	watch->cpu_ns = perf_cpu_ns();
+	watch->row_at = now;
+	watch->row_base = measured;
+	if (watch->end->options->cpu_util)
+		perf_cpu_times(&watch->cpu_times);
 }
 
 void
@@ -33,11 +38,66 @@ perf_watch_begin(struct perf_watch *watch, const struct perf_end *end, uint64_t 
 		.end = end,
 		.hz = hz,
 		.moved_at = now,
-		.line_at = isatty(STDERR_FILENO) ? now + LINE_AFTER_S * hz : 0,
+		.line_at = isatty(STDERR_FILENO) && !end->options->endless ? now + LINE_AFTER_S * hz
+									   : 0,
 	};
+	perf_meter_init(&watch->local, hz, end->plan->warmup);
+	perf_meter_init(&watch->remote, hz, end->plan->warmup);
 	perf_meter_init(&watch->meter, hz, warmup);
 	/* Without a warm-up the first message counts, and its time too. */
 	sample(watch, now, 0);
+	perf_watch_ways(watch, 0, 0);
+}
+
+void
+perf_watch_ways(struct perf_watch *watch, uint64_t local, uint64_t remote)
+{
+	const struct perf_options *options = watch->end->options;
+	uint64_t now;
+
+	if (!options->report_both || !options->both)
+		return;
+	now = perf_now();
+	perf_meter_sample(&watch->local, now, local);
+	perf_meter_sample(&watch->remote, now, remote);
+}
+
+double
+perf_watch_cpu_util(const struct perf_watch *watch)
+{
+	struct perf_cpu_times now;
+
+	perf_cpu_times(&now);
+	if (now.all <= watch->cpu_times.all)
+		return 0;
+	return 100.0 * (double)(now.busy - watch->cpu_times.busy) /
+			(double)(now.all - watch->cpu_times.all);
+}
+
+/* A run without end: its rows are of what was since the last one. */
+static void
+print_row(struct perf_watch *watch, uint64_t now, uint64_t measured)
+{
+	double seconds = (double)(now - watch->row_at) / (double)watch->hz;
+	struct perf_result result = {
+		.test = watch->end->options->test,
+		.size = watch->end->plan->size,
+		.iterations = (measured - watch->row_base) / watch->directions,
+		.measured = true,
+		.messages_per_s = (double)(measured - watch->row_base) / seconds,
+		.peak_per_s = watch->meter.peak,
+	};
+
+	if (result.peak_per_s < result.messages_per_s)
+		result.peak_per_s = result.messages_per_s;
+	if (result.peak_per_s > watch->best)
+		watch->best = result.peak_per_s;
+	watch->meter.peak = 0;
+	watch->row_at = now;
+	watch->row_base = measured;
+	if (watch->end->options->cpu_util)
+		result.cpu_util = perf_watch_cpu_util(watch);
+	perf_report_interval(watch->end->options, &result);
 }
 
 static void
@@ -90,6 +150,12 @@ perf_watch_tick(struct perf_watch *watch, uint64_t measured, uint64_t moved)
 		return stop(watch, now);
 	if (watch->line_at != 0 && now > watch->line_at && watch->meter.started)
 		show_line(watch, now, measured);
+	if (watch->end->options->endless) {
+		if (watch->directions != 0 && watch->meter.started &&
+				now - watch->row_at >= seconds * watch->hz)
+			print_row(watch, now, measured);
+		return PERF_GO_ON;
+	}
 	if (seconds != 0 && watch->meter.started && now - watch->meter.start >= seconds * watch->hz)
 		return PERF_TIME_UP;
 	return PERF_GO_ON;
@@ -103,5 +169,7 @@ perf_watch_end(struct perf_watch *watch)
 	if (watch->line_shown)
 		fputs("\r\033[K", stderr);
 	watch->line_shown = false;
+	if (watch->meter.peak < watch->best)
+		watch->meter.peak = watch->best;
 	return now;
 }

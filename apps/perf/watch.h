@@ -11,7 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "clock.h"
 #include "end.h"
+#include "result.h"
 #include "stats.h"
 
 enum perf_watch_says {
@@ -31,6 +33,16 @@ struct perf_watch {
 	uint64_t listen_at;       /**< of a latency test: when to hear what the other end says */
 	uint64_t line_at;         /**< when to show the next progress line; 0: never */
 	bool line_shown;
+	struct perf_cpu_times
+			cpu_times; /**< where the measurement started, if they are asked for */
+	struct perf_meter local, remote; /**< of each direction, if they are asked for */
+	/**
+	 * Of a run without end: directions that the counts hold. 0: this end prints no rows, since it sees nothing, or
+	 * another thread prints them.
+	 */
+	unsigned int directions;
+	uint64_t row_at, row_base; /**< when the last row was printed, and the count then */
+	double best;               /**< peak before the last row */
 };
 
 /** Begin. @param warmup  messages, counted as in perf_watch_tick(), before the measurement. */
@@ -42,6 +54,12 @@ void perf_watch_begin(struct perf_watch *watch, const struct perf_end *end, uint
  * @param moved     anything that grows while there is progress.
  */
 enum perf_watch_says perf_watch_tick(struct perf_watch *watch, uint64_t measured, uint64_t moved);
+
+/** Look at each direction, as often as at both. Does nothing where they are not asked for. */
+void perf_watch_ways(struct perf_watch *watch, uint64_t local, uint64_t remote);
+
+/** @return percent of the processors' time since the measurement started that was not idle. */
+double perf_watch_cpu_util(const struct perf_watch *watch);
 
 /** End: the terminal is clean again. @return the present time in ticks. */
 uint64_t perf_watch_end(struct perf_watch *watch);

@@ -5,8 +5,10 @@ name, under the eight names and behind --perftest; dat-perf(1) has the same rows
 
     perftest.py dat-perf DAT-PERF.1
 """
+import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -22,6 +24,9 @@ VALUES = {"ib-dev": "loop0", "duration": "1", "mtu": "1024", "iters": "200", "ou
           "out_json_file": "other.json", "output": "bandwidth"}
 FOR = {"outs": "read_bw", "report-histogram": "send_lat", "report-histogrm": "send_lat"}
 LAST = ("help", "version")
+# What others need beside them; None: they have a test of their own.
+BESIDE = {"cpu_util": ["--duration=1"], "report-both": ["-b", "--iters=2000"], "report_both": ["-b", "--iters=2000"],
+          "duration": [], "iters": [], "all": ["--iters=20"], "help": [], "version": [], "run_infinitely": None}
 failures = 0
 
 
@@ -104,14 +109,14 @@ def words_of(name, letter, value):
 def check_served(programs, name, row):
     letter, takes, _, _ = row
     test = FOR.get(name, "send_bw")
-    count = [] if name in LAST or name in ("duration", "iters") else ["-n", "2000"]
-    if name == "all":
-        count = ["-n", "20"]
+    beside = BESIDE.get(name, ["--iters=2000"])
+    if beside is None:
+        return
     for words in words_of(name, letter, None if takes is None else VALUES[name]):
-        runs = [programs.named(test, *words, *count)]
+        runs = [programs.named(test, *words, *beside)]
         # The long one means the same to dat-perf itself, but with an adapter that is a server, which waits.
         if words[0].startswith("--") and name not in (*LAST, "ib-dev"):
-            runs.append(programs.run(programs.perf, "-t", test, *words, *count))
+            runs.append(programs.run(programs.perf, "-t", test, *words, *beside))
         for run in runs:
             if run.returncode != 0:
                 complain(f"{run.args} exits with {run.returncode}: {run.stderr}")
@@ -191,23 +196,109 @@ def check_meanings(programs):
         complain(f"--perftest=ping: {run.stderr}")
 
 
-def check_pair(programs):
-    """Two processes, each on the first adapter of its dat.conf(5) as no -d names one; host and no host say which is which."""
-    runs = {}
-    for role, last, options in (("server", 1, []), ("client", 2, ["192.0.2.1"])):
-        conf = os.path.join(programs.folder, role + ".conf")
+def rows_of(out, size):
+    return [line.split() for line in out.splitlines() if line.startswith(f" {size} ")]
+
+
+def check_reports(programs):
+    """The columns and rows that options add."""
+    perf = programs.perf
+    out = programs.works("MsgRate[Mpps]    CPU_Util[%]\n", perf, "--duration=1", "--cpu_util", "--json=util.json")
+    with open(os.path.join(programs.folder, "util.json"), encoding="utf-8") as file:
+        result = json.load(file)["results"][0]
+    (row,) = rows_of(out, 64)
+    if len(row) != 6 or not 0 < float(row[5]) <= 100 or abs(float(row[5]) - result["CPU_util"]) > 0.01:
+        complain(f"--cpu_util tells {row}, and {result}")
+    for words in (["-b"], ["-b", "-t", "read_bw"], ["-b", "--cores", "2"], ["-b", "-t", "write_bw", "--cores", "2"]):
+        if "--cores" in words and len(os.sched_getaffinity(0)) < 2:
+            continue
+        out = programs.works("Local results:", perf, "-n", "300000", "--report-both", "--json=both.json", *words)
+        rows = rows_of(out, 64)
+        with open(os.path.join(programs.folder, "both.json"), encoding="utf-8") as file:
+            result = json.load(file)["results"][0]
+        both = result["local"]["MsgRate"] + result["remote"]["MsgRate"]
+        if len(rows) != 3 or "Remote results:" not in out:
+            complain(f"--report-both {words} prints {rows}")
+        # Each direction begins behind a warm-up of its own.
+        elif not 0.5 < both / result["MsgRate"] < 1.5 or min(float(row[3]) for row in rows) <= 0:
+            complain(f"--report-both {words} tells {result}")
+    if "Local" in programs.works("", perf, "-n", "2000", "--report-both"):
+        complain("--report-both tells of directions where there is one")
+    for words, said in ((["--cpu_util"], "give -d, too"), (["--run_infinitely", "-t", "send_lat"], "for bandwidth tests"),
+                        (["--run_infinitely", "-n", "5"], "-n ends a run"), (["--run_infinitely", "-a"], "instead of -a")):
+        run = programs.run(perf, *words)
+        if run.returncode != 2 or said not in run.stderr:
+            complain(f"{words} does not say '{said}': {run.stderr}")
+
+
+class Run:
+    """A program that is waited for."""
+
+    def __init__(self, programs, test, options, conf=""):
+        self.out = ""
+        words = [os.path.join(os.path.dirname(programs.perf), "dat_" + test), *options]
+        self.run = subprocess.Popen(words, env=dict(os.environ, DAT_OVERRIDE=conf), stdout=subprocess.PIPE,
+                                    stderr=subprocess.STDOUT, text=True)
+
+    def wait_for(self, word, times=1):
+        """Until so many lines with the word have come."""
+        while times > 0:
+            line = self.run.stdout.readline()
+            if line == "":
+                complain(f"{self.run.args} does not print '{word}': {self.out}")
+                return
+            self.out += line
+            times -= word in line
+
+    def end(self, status=0):
+        self.out += self.run.communicate(timeout=120)[0]
+        if self.run.returncode != status:
+            complain(f"{self.run.args} exits with {self.run.returncode}: {self.out}")
+        return self.out
+
+
+def start_pair(programs, number, test, options):
+    """Two processes, each on the first adapter of its dat.conf(5), as no -d names one; a host makes the client."""
+    runs = []
+    for role, last, host in (("server", 1, []), ("client", 2, ["192.0.2.1"])):
+        conf = os.path.join(programs.folder, f"{role}{number}.conf")
         with open(conf, "w", encoding="utf-8") as file:
             file.write(f'wire u1.2 threadsafe default libdaplroce.so.1 roce.1.0 "port=net_memif0,role={role},id=0,'
-                       f'socket-abstract=no,socket={programs.folder}/memif ip=192.0.2.{last}/24" ""\n')
-        words = [os.path.join(os.path.dirname(programs.perf), "dat_send_bw"), "-n", "2000", "-s", "1K", *options]
-        runs[role] = subprocess.Popen(words, env=dict(os.environ, DAT_OVERRIDE=conf), stdout=subprocess.PIPE,
-                                      stderr=subprocess.STDOUT, text=True)
-        if role == "server" and "Waiting for a client on port 18515 of wire" not in runs[role].stdout.readline():
-            complain("dat_send_bw is no server on the first adapter")
-    for role, run in runs.items():
-        out = run.communicate(timeout=120)[0]
-        if run.returncode != 0 or "\n 1024       2000 " not in out:
-            complain(f"the {role} exits with {run.returncode}: {out}")
+                       f'socket-abstract=no,socket={programs.folder}/memif{number} ip=192.0.2.{last}/24" ""\n')
+        runs.append(Run(programs, test, [*options, *host], conf))
+        if role == "server":
+            runs[0].wait_for("Waiting for a client on port 18515 of wire")
+    return runs
+
+
+def check_pairs(programs):
+    for run in start_pair(programs, 1, "send_bw", ["-n", "2000", "-s", "1K"]):
+        if len(rows_of(run.end(), 1024)) != 1:
+            complain(f"a pair prints {run.out}")
+    # A row every second at both ends; an interrupt at one is the end of both, which is no failure.
+    for number, (test, interrupted, options) in enumerate((("send_bw", 0, []), ("write_bw", 1, ["-b", "--report-both"])), 2):
+        runs = start_pair(programs, number, test, ["--run_infinitely", "-D", "1", "-s", "1K", *options])
+        for run in runs:
+            run.wait_for("\n 1024 "[1:], 2)
+        runs[interrupted].run.send_signal(signal.SIGINT)
+        for run in runs:
+            if len(rows_of(run.end(), 1024)) < (5 if options else 3) or "Interrupted " not in run.out:
+                complain(f"a pair without end prints {run.out}")
+
+
+def check_endless(programs):
+    """Both ends in one process: the last row is of the whole."""
+    run = Run(programs, "send_bw", ["--run_infinitely", "-D", "1", "--cpu_util", f"--json={programs.folder}/endless.json"])
+    run.wait_for(" 65536 ", 2)
+    run.run.send_signal(signal.SIGINT)
+    rows = rows_of(run.end(), 65536)
+    with open(os.path.join(programs.folder, "endless.json"), encoding="utf-8") as file:
+        root = json.load(file)
+    counts = [int(row[1]) for row in rows]
+    if len(rows) < 3 or counts[-1] < sum(counts[:-1]) or any(len(row) != 6 for row in rows):
+        complain(f"--run_infinitely prints {rows}")
+    if "error" in root or [result["n_iterations"] for result in root["results"]] != counts[-1:]:
+        complain(f"--run_infinitely writes {root}")
 
 
 def main():
@@ -219,7 +310,9 @@ def main():
         check_page(rows, sys.argv[2])
         check_defaults(programs)
         check_meanings(programs)
-        check_pair(programs)
+        check_reports(programs)
+        check_endless(programs)
+        check_pairs(programs)
         check_idle(programs, {name: row for name, row in rows.items() if row[2] == "idle"})
         for name, row in rows.items():
             if row[2] != "idle":
