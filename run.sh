@@ -28,6 +28,8 @@ usage: ./run.sh COMMAND
                             also vdev recipes tools apps lint, and contract and
                             verbs on several engines; or the suites named
   build                     build everything (release)
+  install [--prefix DIR]    build and install: below /usr/local, or below DIR
+  uninstall [--prefix DIR]  remove what install brought there
   lint                      style, layers, symbols, headers, spelling, and clang-tidy
   debug [suite ...]         build without optimisation and run what compares whole answers (debug), or the suites named
   sanitize [--compile]      tests under address + undefined, the thread tests under the thread sanitizer
@@ -68,7 +70,7 @@ done
 
 cmd_build() {
 	need_packages "${packages_build[@]}"
-	compile_trained release -Dtests=false
+	compile_trained release -Dtests=false -Dprefix=/usr/local -Drelocatable=true -Dpkgconfig.relocatable=true
 	say "programs are in $build_root/release/apps, libraries in $build_root/release/lib"
 }
 
@@ -105,6 +107,10 @@ main() {
 	[ $# -eq 0 ] || shift
 	case $command in
 	build | test | lint | clean) ;;
+	install | uninstall)
+		# shellcheck source=/dev/null
+		. devtools/install.sh
+		;;
 	bench | compare | debug | sanitize | compile-clang | simlong | soak | fuzz | interop | newer)
 		# shellcheck source=/dev/null
 		. "devtools/$command.sh"
