@@ -30,6 +30,7 @@ usage: ./run.sh COMMAND
   build                     build everything (release)
   install [--prefix DIR]    build and install: below /usr/local, or below DIR
   uninstall [--prefix DIR]  remove what install brought there
+  package                   Debian packages, source and binary, in build/package; lintian judges them
   lint                      style, layers, symbols, headers, spelling, and clang-tidy
   debug [suite ...]         build without optimisation and run what compares whole answers (debug), or the suites named
   sanitize [--compile]      tests under address + undefined, the thread tests under the thread sanitizer
@@ -111,7 +112,7 @@ main() {
 		# shellcheck source=/dev/null
 		. devtools/install.sh
 		;;
-	bench | compare | debug | sanitize | compile-clang | simlong | soak | fuzz | interop | newer)
+	bench | compare | debug | package | sanitize | compile-clang | simlong | soak | fuzz | interop | newer)
 		# shellcheck source=/dev/null
 		. "devtools/$command.sh"
 		;;

@@ -12,6 +12,7 @@ packages_lint=("${packages_test[@]}" clang-tidy)
 packages_clang=("${packages_build[@]}" libcmocka-dev liblzma-dev clang)
 packages_interop=("${packages_build[@]}" libcmocka-dev liblzma-dev qemu-system-x86 cpio busybox-static iproute2 ethtool
 	tcpdump tshark xz-utils zstd librdmacm-dev dapl2-utils)
+packages_package=("${packages_build[@]}" debhelper dpkg-dev fakeroot lintian)
 packages_instructions=("${packages_build[@]}" valgrind)
 # The peers of `./run.sh compare`.
 packages_compare=(ucx-utils libfabric-bin iperf3 sockperf iproute2)

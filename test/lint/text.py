@@ -22,7 +22,8 @@ def judge_line(name, line):
     """The rules that one line breaks."""
     if MACHINE.search(line):
         yield "a path of one machine: " + MACHINE.search(line).group(0)
-    if HOSTS.search(line):
+    # The machine-readable form of a copyright file is named by its address there.
+    if HOSTS.search(line) and name != "debian/copyright":
         yield "a package host"
     if OPEN_ENDS.search(line):
         yield "an open end: open an issue instead of writing " + OPEN_ENDS.search(line).group(0)
@@ -64,6 +65,7 @@ CASES = [
     ("somebody's home", {"docs/a.md": "see /home" "/joe/x\n"}, "docs/a.md:1: a path"),
     ("a folder of this machine", {"docs/a.md": "\n/wo" "rk/main\n"}, "docs/a.md:2: a path"),
     ("a host", {"docs/a.md": "https://deb.deb" "ian.org/x/\n"}, "a package host"),
+    ("the form of a copyright file", {"debian/copyright": "Format: https://www.deb" "ian.org/doc/\n"}, None),
     ("an open end", {"lib/a.c": HEAD + "/* TO" "DO: later */\n"}, "lib/a.c:2: an open end"),
     ("a conflict", {"docs/a.md": "<" * 7 + " HEAD\n"}, "a merge conflict"),
     ("a blank", {"docs/a.md": "word \n"}, "blanks at the end"),
