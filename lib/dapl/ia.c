@@ -44,6 +44,7 @@ dapl_ia_count(struct dapl_ia *ia)
 
 	/* Queries may come from several threads; their number of counters is always the same. */
 	rte_spinlock_lock(&count_lock);
+	ia->named[DAPL_IA_LINK].value = roce_device_has_link(ia->device) ? "up" : "down";
 	for (i = 0; i < DAPL_COUNTERS_MAX; i++) {
 		if (!roce_device_counter(ia->device, i, &named[i].name, &value))
 			break;
@@ -79,6 +80,11 @@ describe(struct dapl_ia *ia)
 							attr->icrc_path != NULL ? attr->icrc_path
 										: "" },
 					{ "ROCE_DPDK", attr->dpdk != NULL ? attr->dpdk : "" },
+					[DAPL_IA_LINK] = { "ROCE_LINK", "" },
+					{ "ROCE_HUGEPAGES",
+							roce_device_has_hugepages(ia->device)
+									? "yes"
+									: "no" },
 			},
 			DAPL_IA_ATTRS * sizeof(ia->named[0]));
 	dapl_ia_count(ia);
@@ -97,6 +103,7 @@ open_device(struct dapl_ia *ia, const char *params)
 		ia->user.cm_notify = dapl_device_cm_notify;
 		ia->user.wake = dapl_wake;
 		ia->user.arg = ia;
+		ia->user.name = ia->name;
 		ia->user.port_notify = dapl_device_port_notify;
 		roce_device_join(ia->device, &ia->user);
 		roce_device_query(ia->device, &ia->attr);

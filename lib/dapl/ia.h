@@ -29,7 +29,8 @@ struct dapl_named_attr {
 	const char *value;
 };
 
-#define DAPL_IA_ATTRS     13 /**< that never change */
+#define DAPL_IA_ATTRS     15 /**< that never change, but for the link's value */
+#define DAPL_IA_LINK      13 /**< of them the link */
 #define DAPL_COUNTERS_MAX 96 /**< counters behind them */
 #define DAPL_COUNT_LEN    21 /**< a 64-bit number and its end */
 #define DAPL_NAME_LEN     256

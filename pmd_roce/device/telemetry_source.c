@@ -24,6 +24,7 @@ describe(const struct roce_device *device, struct roce_telemetry_device *shown)
 		.prefix = first->prefix,
 		.mac = port->mac,
 		.serviced = port->serviced || port->attached.mode != 0,
+		.link = roce_device_has_link(device),
 		.steering_ipv4 = steers ? roce_steer_name(port->steer.v4) : NULL,
 		.steering_ipv6 = steers ? roce_steer_name(port->steer.v6) : NULL,
 	};
@@ -53,8 +54,24 @@ each(void (*fn)(const struct roce_telemetry_device *device, void *arg), void *ar
 	roce_device_each(show, &to);
 }
 
+static void
+each_user(const struct roce_device *device,
+		void (*fn)(void *arg, const char *name, const struct roce_ip *ip), void *arg)
+{
+	/* Only the devices are const for telemetry. */
+	rte_spinlock_t *lock = (rte_spinlock_t *)(uintptr_t)&device->users_lock;
+	const struct roce_device_user *user;
+
+	rte_spinlock_lock(lock);
+	LIST_FOREACH(user, &device->users, link)
+		if (user->name != NULL)
+			fn(arg, user->name, &user->device->args.ip.at[0].addr);
+	rte_spinlock_unlock(lock);
+}
+
 const struct roce_telemetry_source roce_device_telemetry = {
 	.each = each,
+	.each_user = each_user,
 	.counter = roce_device_counter,
 	.meaning = roce_counter_meaning,
 };

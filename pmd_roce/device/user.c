@@ -5,6 +5,7 @@
 #include "device/user.h"
 
 #include <rte_common.h>
+#include <rte_eal.h>
 
 #include "device/burst.h"
 #include "device/device.h"
@@ -140,6 +141,20 @@ roce_device_rx_disarm(struct roce_device *device)
 {
 	if (roce_rx_interrupt_disarm(device->port))
 		poll_for_others(device);
+}
+
+/* Of a program that hands frames over, the link is the program. */
+bool
+roce_device_has_link(const struct roce_device *device)
+{
+	return device->port->attached.mode == ROCE_ATTACH_HANDOVER ||
+			roce_port_has_link(device->port);
+}
+
+bool
+roce_device_has_hugepages(const struct roce_device *device)
+{
+	return rte_eal_has_hugepages() != 0;
 }
 
 bool

@@ -36,7 +36,8 @@ struct roce_device_user {
 	 * or leave from inside.
 	 */
 	void (*port_notify)(void *arg, enum roce_port_event what);
-	void *arg;                         /**< handed to all but wake() */
+	void *arg;        /**< handed to all but wake() */
+	const char *name; /**< what telemetry calls it, in place like the user; NULL: it has none */
 	LIST_ENTRY(roce_device_user) link; /**< the device's */
 };
 
@@ -57,6 +58,12 @@ int roce_device_rx_arm(struct roce_device *device);
 
 /** Awake again: count the interrupts. Once for each descriptor that was got. */
 void roce_device_rx_disarm(struct roce_device *device);
+
+/** Has its port a link now? */
+bool roce_device_has_link(const struct roce_device *device);
+
+/** Does the process have its memory on hugepages? */
+bool roce_device_has_hugepages(const struct roce_device *device);
 
 /** Was it opened with progress=manual: the consumer's own calls poll it, and nothing else does. */
 bool roce_device_is_manual(const struct roce_device *device);

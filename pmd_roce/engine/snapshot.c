@@ -21,6 +21,9 @@ roce_domain_each_srq(struct roce_domain *domain, roce_srq_snapshot_fn fn, void *
 		};
 
 		roce_srq_query(srq, &snapshot.counts);
+		roce_lock(&srq->post_lock);
+		snapshot.descriptors = srq->ring;
+		roce_unlock(&srq->post_lock);
 		fn(arg, &snapshot);
 	}
 	rte_spinlock_unlock(&domain->srqs_lock);

@@ -21,6 +21,7 @@ struct roce_srq_snapshot {
 	uint32_t low_watermark_events;
 	uint64_t empty; /**< times a queue pair found no receive on it */
 	struct roce_srq_counts counts;
+	const void *descriptors; /**< to ask where they lie, never to read: a resize replaces them */
 };
 
 struct roce_qp_snapshot {

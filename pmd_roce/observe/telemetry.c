@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <rte_common.h>
+#include <rte_eal.h>
 #include <rte_telemetry.h>
 
 #include "cm/cm_stats.h"
@@ -46,24 +47,65 @@ fill_steering(const struct roce_telemetry_device *device, struct rte_tel_data *d
 	rte_tel_data_add_dict_string(dict, "steering_ipv6", device->steering_ipv6);
 }
 
+static const char *
+write_ip(const struct roce_ip *ip, char text[INET6_ADDRSTRLEN])
+{
+	bool v4 = roce_ip_is_v4(ip);
+
+	text[0] = '\0';
+	inet_ntop(v4 ? AF_INET : AF_INET6, v4 ? ip->b + 12 : ip->b, text, INET6_ADDRSTRLEN);
+	return text;
+}
+
+/** The adapters of a device, and the address of each. */
+struct adapters {
+	struct rte_tel_data *names;
+	struct rte_tel_data *ips;
+};
+
+/* An answer has no room for a name that is too long, nor for more than a few hundred. */
+static void
+add_adapter(void *arg, const char *name, const struct roce_ip *ip)
+{
+	struct adapters *adapters = arg;
+	char text[INET6_ADDRSTRLEN];
+
+	if (rte_tel_data_add_array_string(adapters->names, name) == 0)
+		rte_tel_data_add_array_string(adapters->ips, write_ip(ip, text));
+}
+
+static void
+fill_adapters(const struct roce_telemetry_device *device, struct rte_tel_data *dict)
+{
+	struct adapters adapters = { rte_tel_data_alloc(), rte_tel_data_alloc() };
+
+	if (adapters.names != NULL && adapters.ips != NULL) {
+		rte_tel_data_start_array(adapters.names, RTE_TEL_STRING_VAL);
+		rte_tel_data_start_array(adapters.ips, RTE_TEL_STRING_VAL);
+		roce_telemetry_source->each_user(device->device, add_adapter, &adapters);
+	}
+	roce_telemetry_put(dict, "adapters", adapters.names);
+	roce_telemetry_put(dict, "adapter_ips", adapters.ips);
+}
+
 static void
 fill_port(const struct roce_telemetry_device *device, struct rte_tel_data *dict)
 {
-	bool v4 = roce_ip_is_v4(&device->ip);
-	char text[INET6_ADDRSTRLEN] = "";
+	char text[INET6_ADDRSTRLEN];
 
 	rte_tel_data_add_dict_string(dict, "driver", device->driver);
-	inet_ntop(v4 ? AF_INET : AF_INET6, v4 ? device->ip.b + 12 : device->ip.b, text,
-			sizeof(text));
-	rte_tel_data_add_dict_string(dict, "ip", text);
+	rte_tel_data_add_dict_string(dict, "ip", write_ip(&device->ip, text));
 	rte_tel_data_add_dict_uint(dict, "prefix", device->prefix);
 	snprintf(text, sizeof(text), RTE_ETHER_ADDR_PRT_FMT, RTE_ETHER_ADDR_BYTES(&device->mac));
 	rte_tel_data_add_dict_string(dict, "mac", text);
 	rte_tel_data_add_dict_uint(dict, "mtu", device->mtu);
 	rte_tel_data_add_dict_uint(dict, "engines", device->engines);
 	rte_tel_data_add_dict_uint(dict, "serviced", device->serviced);
+	rte_tel_data_add_dict_uint(dict, "link", device->link);
+	rte_tel_data_add_dict_uint(dict, "hugepages", rte_eal_has_hugepages() != 0);
 	rte_tel_data_add_dict_string(dict, "icrc", roce_icrc_path());
 	fill_steering(device, dict);
+	fill_adapters(device, dict);
 }
 
 void

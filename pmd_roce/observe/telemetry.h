@@ -34,6 +34,7 @@ struct roce_telemetry_device {
 	uint32_t prefix;   /**< of that */
 	struct rte_ether_addr mac;
 	bool serviced;             /**< its consumers need not poll it */
+	bool link;                 /**< it has a link now */
 	const char *steering_ipv4; /**< the rule by which frames come on queues; NULL: left out */
 	const char *steering_ipv6;
 };
@@ -42,6 +43,10 @@ struct roce_telemetry_device {
 struct roce_telemetry_source {
 	/** Call @p fn for every open device, in the order of opening; none is opened or closed meanwhile. */
 	void (*each)(void (*fn)(const struct roce_telemetry_device *device, void *arg), void *arg);
+	/** Call @p fn for every user of a device that has a name, with its first address, under a lock. */
+	void (*each_user)(const struct roce_device *device,
+			void (*fn)(void *arg, const char *name, const struct roce_ip *ip),
+			void *arg);
 	/** As roce_device_counter(). */
 	bool (*counter)(const struct roce_device *device, unsigned int index, const char **name,
 			uint64_t *value);

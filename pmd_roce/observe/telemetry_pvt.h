@@ -29,6 +29,9 @@ void roce_telemetry_put(struct rte_tel_data *outer, const char *key, struct rte_
 void roce_telemetry_srq(struct rte_tel_data *dict, const struct roce_srq_snapshot *srq);
 void roce_telemetry_qp(struct rte_tel_data *dict, const struct roce_qp_snapshot *qp);
 
+/** The pages that an address lies on, and their NUMA node: hugepages, page_bytes, numa_node. It is not read. */
+void roce_telemetry_memory(struct rte_tel_data *dict, const void *address);
+
 /** Register /roce/srq and /roce/qp, once in a process. */
 void roce_telemetry_queues_setup(void);
 

@@ -115,6 +115,7 @@ roce_telemetry_srq(struct rte_tel_data *dict, const struct roce_srq_snapshot *sr
 	rte_tel_data_add_dict_uint(dict, "low_watermark_events", srq->low_watermark_events);
 	rte_tel_data_add_dict_uint(dict, "empty_rnr", srq->empty);
 	rte_tel_data_add_dict_uint(dict, "queue_pairs", counts->queue_pairs);
+	roce_telemetry_memory(dict, srq->descriptors);
 }
 
 static void

@@ -8,10 +8,12 @@
 With PREFIX the same questions go through Debian's dpdk-telemetry.py, too.
 """
 import json
+import os
 import socket
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 PATIENCE_S = 30
 QUEUE_PAIRS = 8
@@ -62,6 +64,10 @@ def judge(ask):
     assert queue["low_watermark"] == 0 and queue["armed"] == 0, queue
     assert queue["low_watermark_events"] == 0 and queue["empty_rnr"] >= 0, queue
     assert len(queue["held"]) == len(queue["taken"]) == QUEUE_PAIRS, queue
+    # Without hugepages the descriptors lie on ordinary pages, of the node that the kernel tells, or refuses to.
+    assert queue["hugepages"] == 0 and queue["page_bytes"] == os.sysconf("SC_PAGESIZE"), queue
+    node = queue["numa_node"]
+    assert node == "unknown" or Path(f"/sys/devices/system/node/node{node}").exists() or node == 0, queue
     # In-order connections hold one receive at the most; all of them are served, none far more than another.
     assert set(queue["held"].values()) <= {0, 1}, queue
     assert min(queue["taken"].values()) * 2 + 1000 > max(queue["taken"].values()), queue
@@ -89,6 +95,8 @@ def judge_engines(ask, adapter):
     assert engines.pop("port") == adapter and list(engines) == [str(n) for n in range(port["engines"])], engines
     assert sum(engine["rx_frames"] for engine in engines.values()) > 0, engines
     assert all(engine["rx_handed_over"] <= engine["rx_frames"] for engine in engines.values()), engines
+    assert (port["link"], port["hugepages"], port["adapters"]) == (1, 0, [adapter]), port
+    assert port["adapter_ips"] == [port["ip"]], port
     # net_ring can neither hash nor match.
     steering = {name: port.get(name) for name in ("steering_ipv4", "steering_ipv6")}
     assert set(steering.values()) == {"nothing" if len(engines) > 1 else None}, port
