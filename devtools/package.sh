@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# `./run.sh package`: Debian's packages, source and binary, and what lintian says of them.
+# `./run.sh package`: Debian's packages, source and binary, and what lintian says of them; with --check, their life in a
+# bare tree.
 
-cmd_package() {
-	[ $# -eq 0 ] || fail "there is no option '$1': package has none; DEB_BUILD_OPTIONS is passed on"
-	need_packages "${packages_package[@]}"
-	local version out=$build_root/package
+# build_packages DIR: they come into DIR.
+build_packages() {
+	local version out=$1
 	version=$(dpkg-parsechangelog -S Version)
 	local name=udapl-roce-${version%-*}
 	rm -rf "$out"
@@ -19,11 +19,39 @@ cmd_package() {
 	case " $options " in
 	*' nocheck '*) profiles=nocheck ;;
 	esac
+	# A symbol that the lists do not have is an error, as one that has gone.
 	(cd "$out/$name" && DEB_BUILD_OPTIONS="$options parallel=$(nproc)" DEB_BUILD_PROFILES=$profiles \
-		dpkg-buildpackage -us -uc) >"$out/build.log" 2>&1 ||
+		DPKG_GENSYMBOLS_CHECK_LEVEL=4 dpkg-buildpackage -us -uc) >"$out/build.log" 2>&1 ||
 		{ tail -n 30 "$out/build.log" >&2; fail "the packages could not be built: see above, and $out/build.log"; }
 	rm -rf "${out:?}/$name"
 	lintian --fail-on error --suppress-tags initial-upload-closes-no-bugs "$out"/*.changes |
 		tee "$out/lintian.log" || fail "lintian finds errors: they stand above"
 	say "packages are in $out: $(cd "$out" && echo *.deb)"
+}
+
+# check_packages DIR: installs those of DIR in a bare tree, tries, upgrades and purges them.
+check_packages() {
+	local tree=${UDAPL_ROCE_CLEAN_TREE:-$build_root/trees}/packages
+	if [ "$(id -u)" -ne 0 ]; then
+		echo "skipped: packages in a bare tree: debootstrap and mount want root"
+		return
+	fi
+	need_packages debootstrap
+	rm -rf "$tree"
+	mkdir -p "$tree/srv/packages"
+	cp "$1"/*.deb "$1"/*.dsc "$1"/*.tar.xz "$tree/srv/packages/"
+	devtools/clean-tree.sh "$tree" devtools/package-check.sh /srv/packages
+	rm -rf "$tree"
+}
+
+cmd_package() {
+	local check=
+	if [ "${1:-}" = --check ]; then
+		check=yes
+		shift
+	fi
+	[ $# -eq 0 ] || fail "there is no option '$1': package has --check; DEB_BUILD_OPTIONS is passed on"
+	need_packages "${packages_package[@]}"
+	build_packages "$build_root/package"
+	[ -z "$check" ] || check_packages "$build_root/package"
 }

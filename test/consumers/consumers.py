@@ -5,8 +5,8 @@
   consumers.py MESON BUILD PREFIX WORK C_COMPILER [CXX_COMPILER]
 
 Installs BUILD into WORK, then compiles each program of this folder as C and C++ of several years, links it with the
-shared registry and with the static one, and runs it on the built-in adapters. Those of the folder roce have libroce in
-place of the registry.
+shared registry, with the static one, and with registry and provider inside, and runs it on the built-in adapters. Those
+of the folder roce have libroce in place of the registry.
 """
 import os
 import shutil
@@ -58,9 +58,19 @@ class Installed:
         return dict(env, LD_LIBRARY_PATH=str(self.libdir), DAT_OVERRIDE="")
 
 
-def needs(package, program):
+def needs(library, program):
     """Is it linked with the shared library?"""
-    return f"[lib{package}.so." in run(["readelf", "-d", program])
+    return f"[{library}.so." in run(["readelf", "-d", program])
+
+
+def check_whole(objects, compiler, installed, program, asked):
+    """A program with the provider inside has no library of ours; with --static, none of DPDK either."""
+    run([*compiler, objects, "-o", program, *installed.flags("daplroce", "--libs", *asked)])
+    for library in ("libdat", "libdaplroce", "libroce", *(["librte_eal"] if asked else [])):
+        if needs(library, program):
+            sys.exit(f"{program} needs {library}, which should be inside")
+    # The folder of our libraries is not told: nothing is to be loaded from there.
+    run(["timeout", str(SECONDS), program], env=dict(installed.env(), LD_LIBRARY_PATH=""))
 
 
 def check(source, package, language, dialect, compiler, installed, work):
@@ -70,9 +80,13 @@ def check(source, package, language, dialect, compiler, installed, work):
     for static in (False, True):
         program = f"{name}-{'static' if static else 'shared'}"
         run([*compiler, f"{name}.o", "-o", program, *installed.link(package, static), "-pthread"])
-        if needs(package, program) == static:
+        if needs(f"lib{package}", program) == static:
             sys.exit(f"{program} is linked with the other lib{package}")
         run(["timeout", str(SECONDS), program], env=installed.env())
+    # How a program was compiled matters to no linker: one dialect will do.
+    if package == "dat" and dialect == DIALECTS["c"][0]:
+        check_whole(f"{name}.o", compiler, installed, f"{name}-whole", [])
+        check_whole(f"{name}.o", compiler, installed, f"{name}-whole-static", ["--static"])
 
 
 def check_all(folder, package, dialects, compilers, installed, work):

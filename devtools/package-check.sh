@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The life of our packages on a machine, which is a bare tree for this test alone: installed beside OFED's libraries,
+# tried by autopkgtest, upgraded, purged. Ends with the count of its steps.
+#
+#   package-check.sh DIR        DIR has the packages and their source
+set -uo pipefail
+cd "$1" || exit 1
+export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
+passed=0 failed=0
+log=$(mktemp)
+
+# step NAME COMMAND...: prints its seconds, and all it said if it fails.
+step() {
+	local name=$1 since=$SECONDS
+	shift
+	if "$@" >"$log" 2>&1; then
+		passed=$((passed + 1))
+		printf 'passed: %s, %s s\n' "$name" $((SECONDS - since))
+	else
+		failed=$((failed + 1))
+		cat "$log"
+		printf 'failed: %s\n' "$name"
+	fi
+}
+
+install() {
+	apt-get -qq -y --no-install-recommends -o Dpkg::Use-Pty=0 install "$@"
+}
+
+# Others that have a registry of DAT, verbs and pages of the same names, and what the tests of the packages ask for.
+install_others() {
+	apt-get -qq update && install libdapl2 dapl2-utils libibverbs1 man-db autopkgtest dpkg-dev gcc libc6-dev pkgconf
+}
+
+# All files but those that apt, dpkg and man keep for themselves, and the state of these packages.
+files() {
+	find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path /tmp -o -path /var/lib/dpkg -o -path /var/lib/apt \
+		-o -path /var/log -o -path /var/cache -o -path /srv -o -path /usr/src -o -path '*/__pycache__' \) -prune -o -print |
+		sort
+}
+
+# offer: DIR as a source of packages of our own.
+offer() {
+	dpkg-scanpackages -m . >Packages 2>/dev/null &&
+		echo "deb [trusted=yes] file:$PWD ./" >/etc/apt/sources.list.d/udapl-roce.list && apt-get -qq update
+}
+
+ours() {
+	dpkg-query -W -f '${db:Status-Status} ${Package}\n' | sed -n 's/^installed //p' |
+		grep -E '^(libdat1|libdat-dev|libdaplroce.*|libroce.*|udapl-roce-.*)$'
+}
+
+install_ours() {
+	install $(sed -n 's/^Package: //p' Packages | grep -v -e -dbgsym)
+}
+
+# A message there and back, and the pages.
+try() {
+	dat-ping -n 3 loop1 && man -w dat_srq_create && man -w 5udapl dat.conf && man -w dat-perf
+}
+
+# An upgrade is judged by the version that the program is of, as dpkg has it.
+bump() {
+	local deb
+	for deb in *.deb; do
+		case $deb in
+		*-dbgsym_*) continue ;;
+		esac
+		rm -rf next
+		dpkg-deb -R "$deb" next && sed -i -E "s/\b$version\b/$version+next/g" next/DEBIAN/control && dpkg-deb -b next . || return
+	done
+	rm -rf next
+}
+
+upgrade() {
+	apt-get -qq -y -o Dpkg::Use-Pty=0 upgrade &&
+		[ "$(dpkg-query -W -f '${Version}\n' $(ours) | sort -u)" = "$version+next" ]
+}
+
+purge() {
+	apt-get -qq -y -o Dpkg::Use-Pty=0 purge $(ours) &&
+		apt-get -qq -y -o Dpkg::Use-Pty=0 --purge autoremove && ! ours
+}
+
+left() {
+	files >after
+	diff before after
+}
+
+version=$(sed -n 's/^Version: //p' ./*.dsc | head -n 1)
+step "packages of others" install_others
+files >before
+step "a source of packages" offer
+step "installed" install_ours
+step "a message, and pages" try
+step "autopkgtest" autopkgtest ./*.deb ./*.dsc -- null
+grep -E '(PASS|FAIL|SKIP)' "$log"
+step "a newer revision" bump
+step "offered" offer
+step "upgraded" upgrade
+step "a message after that" try
+step "purged" purge
+step "nothing is left" left
+rm -f "$log"
+printf '%s passed, %s failed, 0 skipped\n' $passed $failed
+[ $failed -eq 0 ]
