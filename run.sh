@@ -30,7 +30,8 @@ usage: ./run.sh COMMAND
   build                     build everything (release)
   install [--prefix DIR]    build and install: below /usr/local, or below DIR
   uninstall [--prefix DIR]  remove what install brought there
-  package                   Debian packages, source and binary, in build/package; lintian judges them
+  package [--check]         Debian packages, source and binary, in build/package; lintian judges them; with --check they
+                            are installed, tried, upgraded and purged in a bare tree (root, debootstrap)
   lint                      style, layers, symbols, headers, spelling, and clang-tidy
   debug [suite ...]         build without optimisation and run what compares whole answers (debug), or the suites named
   sanitize [--compile]      tests under address + undefined, the thread tests under the thread sanitizer

@@ -4,6 +4,7 @@
 # tried by autopkgtest, upgraded, purged. Ends with the count of its steps.
 #
 #   package-check.sh DIR        DIR has the packages and their source
+# shellcheck disable=SC2046 # names of packages are words
 set -uo pipefail
 cd "$1" || exit 1
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
@@ -30,12 +31,12 @@ install() {
 
 # Others that have a registry of DAT, verbs and pages of the same names, and what the tests of the packages ask for.
 install_others() {
-	apt-get -qq update && install libdapl2 dapl2-utils libibverbs1 man-db autopkgtest dpkg-dev gcc libc6-dev pkgconf
+	apt-get -qq update && install libdapl2 dapl2-utils libibverbs1 ibverbs-providers man-db autopkgtest dpkg-dev gcc libc6-dev pkgconf
 }
 
-# All files but those that apt, dpkg and man keep for themselves, and the state of these packages.
+# All files but those that apt, dpkg and man keep for themselves, and what ends with the machine.
 files() {
-	find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path /tmp -o -path /var/lib/dpkg -o -path /var/lib/apt \
+	find / -xdev \( -path /proc -o -path /run -o -path /sys -o -path /dev -o -path /tmp -o -path /var/lib/dpkg -o -path /var/lib/apt \
 		-o -path /var/log -o -path /var/cache -o -path /srv -o -path /usr/src -o -path '*/__pycache__' \) -prune -o -print |
 		sort
 }
@@ -57,7 +58,7 @@ install_ours() {
 
 # A message there and back, and the pages.
 try() {
-	dat-ping -n 3 loop1 && man -w dat_srq_create && man -w 5udapl dat.conf && man -w dat-perf
+	dat-ping -c 3 && man -w dat_srq_create && man -w 5udapl dat.conf && man -w dat-perf
 }
 
 # An upgrade is judged by the version that the program is of, as dpkg has it.
@@ -84,6 +85,7 @@ purge() {
 }
 
 left() {
+	rm /etc/apt/sources.list.d/udapl-roce.list
 	files >after
 	diff before after
 }
@@ -95,7 +97,7 @@ step "a source of packages" offer
 step "installed" install_ours
 step "a message, and pages" try
 step "autopkgtest" autopkgtest ./*.deb ./*.dsc -- null
-grep -E '(PASS|FAIL|SKIP)' "$log"
+grep -E ' (PASS|FAIL|SKIP)' "$log" | sort -u
 step "a newer revision" bump
 step "offered" offer
 step "upgraded" upgrade
