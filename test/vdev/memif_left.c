@@ -6,7 +6,7 @@
  *   memif_left stay IA             has it accepted, and waits to be told that it is broken
  *   memif_left agent IA OTHER      as `stay`, with an agent that opens and closes another adapter when it is told
  *   memif_left break IA ADDRESS    connects, breaks the connection and ends at once
- *   memif_left exit IA ADDRESS     connects and ends, with all that is open
+ *   memif_left exit IA ADDRESS     connects and ends, with all that is open, as soon as its standard input has ended
  *   memif_left fork IA ADDRESS     connects, has a child that stays, tells its number and is killed
  *   memif_left wait IA ADDRESS     connects, and waits to be told as `stay`, whose end may be meant
  *
@@ -226,6 +226,8 @@ main(int argc, char **argv)
 	if (strcmp(how, "agent") == 0) {
 		admit();
 		__atomic_store_n(&agent.wanted, 1, __ATOMIC_RELEASE);
+		puts("armed");
+		fflush(stdout);
 		await_agent();
 		be_left();
 	} else if (strcmp(how, "stay") == 0) {
@@ -237,6 +239,8 @@ main(int argc, char **argv)
 			ok(dat_ep_disconnect(side.ep, DAT_CLOSE_ABRUPT_FLAG), "dat_ep_disconnect");
 		if (strcmp(how, "fork") == 0)
 			leave_child();
+		while (strcmp(how, "exit") == 0 && getchar() != EOF)
+			;
 		if (strcmp(how, "wait") != 0)
 			_exit(EXIT_SUCCESS);
 		be_left();

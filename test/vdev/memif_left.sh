@@ -28,16 +28,24 @@ told() {
 
 for how in break exit; do
 	begin
-	DAT_OVERRIDE=$work/client.conf timeout "$limit" "$left" "$how" wire 192.0.2.1 2>"$work/go.err" ||
+	DAT_OVERRIDE=$work/client.conf timeout "$limit" "$left" "$how" wire 192.0.2.1 2>"$work/go.err" </dev/null ||
 		complain "the client that will $how: $(cat "$work/go.err")"
 	wait "$stay"
 	told "a server whose client did $how" "$work/stay" $?
 	children=
 done
 
+# said FILE WORD : the server has got there.
+said() {
+	until grep -q "$2" "$1"; do
+		kill -0 "$stay" 2>/dev/null || return
+		sleep 0.05
+	done
+}
+
 # An agent that is called for the end may open and close adapters.
 begin agent other
-DAT_OVERRIDE=$work/client.conf timeout "$limit" "$left" exit wire 192.0.2.1 2>"$work/go.err" ||
+said "$work/stay" armed | DAT_OVERRIDE=$work/client.conf timeout "$limit" "$left" exit wire 192.0.2.1 2>"$work/go.err" ||
 	complain "the client of an agent: $(cat "$work/go.err")"
 wait "$stay"
 told "a server whose agent opens adapters" "$work/stay" $?
@@ -51,21 +59,13 @@ told "a server whose client was killed and left a child" "$work/stay" $?
 kill "$(cat "$work/child")" 2>/dev/null
 children=
 
-# connected FILE : the server has accepted.
-connected() {
-	until grep -q connected "$1"; do
-		kill -0 "$stay" 2>/dev/null || return
-		sleep 0.05
-	done
-}
-
 # A process that is killed, either side: no code of its own runs any more.
 kill_either() {
 	begin
 	DAT_OVERRIDE=$work/client.conf "$left" wait wire 192.0.2.1 >"$work/go" 2>"$work/go.err" &
 	go=$!
 	children="$stay $go"
-	connected "$work/stay"
+	said "$work/stay" connected
 	kill -KILL "$go"
 	wait "$stay"
 	told "a server whose client was killed" "$work/stay" $?
@@ -75,7 +75,7 @@ kill_either() {
 	DAT_OVERRIDE=$work/client.conf timeout "$limit" "$left" wait wire 192.0.2.1 >"$work/go" 2>"$work/go.err" &
 	go=$!
 	children="$stay $go"
-	connected "$work/stay"
+	said "$work/stay" connected
 	inner=$(ps -o pid= --ppid "$stay")
 	kill -KILL $inner
 	wait "$go"
