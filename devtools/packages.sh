@@ -3,10 +3,10 @@
 # Debian's packages: lists of what each job needs, and their installation. The lists are those of Debian 12.
 
 packages_build=(gcc libc6-dev meson ninja-build pkgconf libdpdk-dev libisal-dev libibverbs-dev libjson-c-dev
-	libmicrohttpd-dev libdapl-dev)
+	libmicrohttpd-dev libncurses-dev libdapl-dev)
 packages_test=("${packages_build[@]}" libcmocka-dev liblzma-dev python3-scapy tshark codespell shellcheck pyflakes3
 	clang-format g++ groff-base iproute2 dapl2-utils librdmacm-dev abigail-tools dpdk dpdk-dev
-	python3-prometheus-client babeltrace2 libsystemd-dev qemu-user)
+	python3-prometheus-client python3-pyte babeltrace2 libsystemd-dev qemu-user)
 packages_curves=("${packages_test[@]}" python3-matplotlib)
 packages_lint=("${packages_test[@]}" clang-tidy)
 packages_clang=("${packages_build[@]}" libcmocka-dev liblzma-dev clang)

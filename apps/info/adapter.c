@@ -8,6 +8,8 @@
 #include "cli/cli.h"
 #include "cli/ia.h"
 #include "cli/json.h"
+#include "snapshot.h"
+#include "use.h"
 
 static void
 add_version(struct json_object *object, const char *key, DAT_UINT32 major, DAT_UINT32 minor)
@@ -99,40 +101,109 @@ provider_object(const DAT_PROVIDER_ATTR *provider)
 	return object;
 }
 
-struct json_object *
-info_adapter_describe(const char *name)
+/* An adapter that was opened here. */
+static struct json_object *
+describe_open(const char *name, const struct cli_ia_attrs *attrs)
 {
-	struct json_object *object;
+	struct json_object *object = json_object_new_object();
+
+	cli_json_string(object, "name", name);
+	json_object_object_add(object, "adapter", ia_object(&attrs->ia));
+	json_object_object_add(object, "provider", provider_object(&attrs->provider));
+	return object;
+}
+
+/* An adapter that another process has open: what that tells of its device. */
+static struct json_object *
+describe_used(const char *name, const struct info_use *use)
+{
+	struct json_object *object = json_object_new_object();
+
+	cli_json_string(object, "name", name);
+	cli_json_count(object, "pid", info_number(use->process, "pid"));
+	cli_json_string(object, "process", info_words(use->process, "process"));
+	json_object_object_foreach(use->device, part, value)
+			json_object_object_add(object, part, json_object_get(value));
+	return object;
+}
+
+/* One that no other process has open. @return the object, the caller's; NULL: the reason was printed. */
+static struct json_object *
+open_and(struct json_object *(*describe)(const char *name, const struct cli_ia_attrs *attrs),
+		const char *name)
+{
+	struct json_object *object = NULL;
 	DAT_EVD_HANDLE async_evd;
 	struct cli_ia_attrs attrs;
 	DAT_IA_HANDLE ia;
 
 	if (cli_ia_open(name, &async_evd, &ia) != 0)
 		return NULL;
-	if (cli_ia_query(ia, &attrs) != 0) {
-		dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG);
-		return NULL;
-	}
-	object = json_object_new_object();
-	cli_json_string(object, "name", name);
-	json_object_object_add(object, "adapter", ia_object(&attrs.ia));
-	json_object_object_add(object, "provider", provider_object(&attrs.provider));
-	dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG);
+	if (cli_ia_query(ia, &attrs) == 0)
+		object = describe(name, &attrs);
+	dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG);
 	return object;
 }
 
 struct json_object *
-info_adapter_list(void)
+info_adapter_describe(const char *name, struct json_object *processes)
+{
+	struct info_use use;
+
+	if (info_use_find(processes, name, &use))
+		return describe_used(name, &use);
+	return open_and(describe_open, name);
+}
+
+static struct json_object *
+summarize(const char *name, const struct cli_ia_attrs *attrs)
+{
+	struct json_object *object = json_object_new_object();
+	char address[64];
+
+	(void)name;
+	cli_json_string(object, "driver", cli_ia_attr(attrs, "ROCE_DRIVER", "-"));
+	cli_json_string(object, "address",
+			cli_address(attrs->ia.ia_address_ptr, address, sizeof(address)));
+	cli_json_string(object, "link", cli_ia_attr(attrs, "ROCE_LINK", "-"));
+	cli_json_string(object, "hugepages", cli_ia_attr(attrs, "ROCE_HUGEPAGES", "-"));
+	return object;
+}
+
+static struct json_object *
+summarize_used(const struct info_use *use)
+{
+	struct json_object *object = json_object_new_object();
+	struct json_object *port = info_member(use->device, "port");
+
+	cli_json_string(object, "driver", info_words(port, "driver"));
+	cli_json_string(object, "address", info_words(port, "ip"));
+	cli_json_string(object, "link", info_number(port, "link") != 0 ? "up" : "down");
+	cli_json_string(object, "hugepages", info_number(port, "hugepages") != 0 ? "yes" : "no");
+	cli_json_count(object, "pid", info_number(use->process, "pid"));
+	cli_json_string(object, "process", info_words(use->process, "process"));
+	return object;
+}
+
+struct json_object *
+info_adapter_list(struct json_object *processes)
 {
 	DAT_PROVIDER_INFO info[CLI_IA_MAX];
 	struct json_object *object, *one;
 	int n = cli_ia_list(info);
+	struct info_use use;
 
 	if (n < 0)
 		return NULL;
 	object = json_object_new_object();
 	for (int i = 0; i < n; i++) {
-		one = json_object_new_object();
+		if (info_use_find(processes, info[i].ia_name, &use))
+			one = summarize_used(&use);
+		else
+			one = open_and(summarize, info[i].ia_name);
+		/* One that cannot be opened is there, too. */
+		if (one == NULL)
+			one = json_object_new_object();
 		add_version(one, "dapl_version", info[i].dapl_version_major,
 				info[i].dapl_version_minor);
 		cli_json_bool(one, "is_thread_safe", info[i].is_thread_safe);

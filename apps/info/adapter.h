@@ -4,15 +4,23 @@
 
 /**
  * @file
- * Interface adapters in the words of DAT, as objects. They are the caller's.
+ * Interface adapters as JSON. One that another process has open is not opened a second time: its process is asked.
  */
 
 struct json_object;
 
-/** The adapters that can be opened. @return an object; NULL: the registry refused; the error was printed. */
-struct json_object *info_adapter_list(void);
+/**
+ * All adapters that can be opened, each with its driver, address, link and pages; of one that cannot, the reason was
+ * printed, and those are missing.
+ * @param processes  info_snapshot_all(); NULL: there are none.
+ * @return the object, the caller's; NULL: the registry refused, and the reason was printed.
+ */
+struct json_object *info_adapter_list(struct json_object *processes);
 
-/** Open one, ask for all of its attributes, and close it. @return an object; NULL: the reason was printed. */
-struct json_object *info_adapter_describe(const char *name);
+/**
+ * All attributes of one adapter, or what the process that has it open tells of it.
+ * @param processes  as above. @return the object, the caller's; NULL: the reason was printed.
+ */
+struct json_object *info_adapter_describe(const char *name, struct json_object *processes);
 
 #endif /* INFO_ADAPTER_H */

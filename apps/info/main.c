@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * dat-info: which interface adapters there are, what one of them says about itself, and what a running process does
- * with its own.
+ * dat-info: which interface adapters there are, what one of them says about itself, and what running processes do
+ * with theirs.
  */
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -17,36 +18,98 @@
 #include "listen.h"
 #include "metrics.h"
 #include "options.h"
+#include "snapshot.h"
 #include "watch.h"
 
-/* Text and JSON are made of the same object, so that they cannot differ. */
-static void
-print_text(struct json_object *object, int indent)
+/* Text and JSON are made of the same object, so that they cannot differ. Of the text, counters that are 0 are left out. */
+static unsigned int
+print_text(struct json_object *object, int indent, bool all)
 {
+	unsigned int quiet = 0;
+
 	json_object_object_foreach(object, key, value)
 	{
 		if (json_object_is_type(value, json_type_object)) {
 			printf("%*s%s\n", indent, "", key);
-			print_text(value, indent + 2);
+			quiet += print_text(value, indent + 2, all);
+		} else if (!all && json_object_is_type(value, json_type_int) &&
+				json_object_get_int64(value) == 0) {
+			quiet++;
 		} else {
 			printf("%*s%-*s %s\n", indent, "", 40 - indent, key,
 					json_object_get_string(value));
 		}
 	}
+	return quiet;
+}
+
+static const char *
+word(struct json_object *object, const char *key)
+{
+	const char *text = info_words(object, key);
+
+	return *text != '\0' ? text : "-";
+}
+
+static void
+print_list(struct json_object *list)
+{
+	static const char format[] = "%-16s %-14s %-16s %-5s %-9s %-4s %s\n";
+	char user[64];
+
+	printf(format, "NAME", "DRIVER", "ADDRESS", "LINK", "HUGEPAGES", "DAT", "USED BY");
+	json_object_object_foreach(list, name, one)
+	{
+		uint64_t pid = info_number(one, "pid");
+
+		snprintf(user, sizeof(user), "%" PRIu64 " %s", pid, info_words(one, "process"));
+		printf(format, name, word(one, "driver"), word(one, "address"), word(one, "link"),
+				word(one, "hugepages"), word(one, "dapl_version"),
+				pid != 0 ? user : "-");
+	}
+}
+
+static void
+print_adapter(struct json_object *object, bool all)
+{
+	unsigned int quiet = print_text(object, 0, all);
+
+	if (quiet > 0)
+		printf("numbers that are 0: %u, see them with -a\n", quiet);
+}
+
+/* What other processes have open. @return NULL: there are none, or none answers. */
+static struct json_object *
+look_at_processes(void)
+{
+	const struct info_choice any = { 0 };
+	struct info_processes processes;
+	struct info_errmsg errmsg;
+	struct json_object *all = NULL;
+
+	if (info_processes_find(&any, &processes, &errmsg) == 0)
+		all = info_snapshot_all(&processes, &errmsg);
+	info_processes_close(&processes);
+	return all;
 }
 
 static int
 show_adapters(const struct info_options *options)
 {
-	struct json_object *object = options->ia == NULL ? info_adapter_list()
-							 : info_adapter_describe(options->ia);
+	struct json_object *processes = look_at_processes();
+	struct json_object *object = options->ia == NULL
+			? info_adapter_list(processes)
+			: info_adapter_describe(options->ia, processes);
 
+	json_object_put(processes);
 	if (object == NULL)
 		return -1;
 	if (options->json)
 		puts(cli_json_text(object));
+	else if (options->ia == NULL)
+		print_list(object);
 	else
-		print_text(object, 0);
+		print_adapter(object, options->all);
 	json_object_put(object);
 	return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "metrics.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include <json-c/json.h>
@@ -9,10 +10,20 @@
 #include "snapshot.h"
 #include "text.h"
 
+/** A device, and whose it is. */
+struct device {
+	const char *pid;
+	const char *process;
+	const char *name;
+	struct json_object *all;
+};
+
 /** All that the families are made of. */
 struct source {
 	struct info_text text;
-	struct json_object *devices;
+	struct device *device;
+	size_t n;
+	size_t processes;
 	struct json_object *help;
 };
 
@@ -53,12 +64,17 @@ standard_name(const char *ours)
 	return NULL;
 }
 
+#define FOR_EACH_DEVICE(at, source) \
+	for (const struct device *at = (source)->device; at < (source)->device + (source)->n; at++)
+
 /* Begin a sample of a device; more labels may follow. */
 static void
-begin(struct source *source, const char *device)
+begin(struct source *source, const struct device *device)
 {
 	info_text_sample(&source->text);
-	info_text_label(&source->text, "device", device);
+	info_text_label(&source->text, "pid", device->pid);
+	info_text_label(&source->text, "process", device->process);
+	info_text_label(&source->text, "device", device->name);
 	info_text_label(&source->text, "port", "1");
 }
 
@@ -66,9 +82,9 @@ begin(struct source *source, const char *device)
 static void
 write_members(struct source *source, const char *part, const char *sub, const char *name)
 {
-	json_object_object_foreach(source->devices, device, all)
+	FOR_EACH_DEVICE(device, source)
 	{
-		struct json_object *object = info_member(all, part);
+		struct json_object *object = info_member(device->all, part);
 
 		if (sub != NULL)
 			object = info_member(object, sub);
@@ -118,9 +134,9 @@ write_connections(struct source *source)
 {
 	info_text_family(&source->text, INFO_GAUGE, "roce_cm_connections",
 			"connections of the connection manager in each state");
-	json_object_object_foreach(source->devices, device, all)
+	FOR_EACH_DEVICE(device, source)
 	{
-		struct json_object *cm = info_member(all, "cm");
+		struct json_object *cm = info_member(device->all, "cm");
 
 		if (cm == NULL)
 			continue;
@@ -178,9 +194,9 @@ write_columns(struct source *source, const char *list, const char *label,
 {
 	for (size_t i = 0; i < n; i++, column++) {
 		info_text_family(&source->text, column->kind, column->name, column->help);
-		json_object_object_foreach(source->devices, device, all)
+		FOR_EACH_DEVICE(device, source)
 		{
-			struct json_object *queues = info_member(all, list);
+			struct json_object *queues = info_member(device->all, list);
 
 			if (queues == NULL)
 				continue;
@@ -200,9 +216,9 @@ write_qp_states(struct source *source)
 	static const char *const states[] = { "reset", "rtr", "rts", "error" };
 
 	info_text_family(&source->text, INFO_GAUGE, "roce_qps", "queue pairs in each state");
-	json_object_object_foreach(source->devices, device, all)
+	FOR_EACH_DEVICE(device, source)
 	{
-		struct json_object *queues = info_member(all, "qps");
+		struct json_object *queues = info_member(device->all, "qps");
 
 		for (size_t i = 0; i < sizeof(states) / sizeof(states[0]) && queues != NULL; i++) {
 			uint64_t n = 0;
@@ -226,12 +242,12 @@ write_devices(struct source *source)
 	struct info_text *text = &source->text;
 
 	info_text_family(text, INFO_GAUGE, "roce_device_info", "what the device is; always 1");
-	json_object_object_foreach(source->devices, device, all)
+	FOR_EACH_DEVICE(device, source)
 	{
 		begin(source, device);
 		for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++)
 			info_text_label(text, labels[i],
-					info_words(info_member(all, "port"), labels[i]));
+					info_words(info_member(device->all, "port"), labels[i]));
 		info_text_value(text, 1);
 	}
 	info_text_family(text, INFO_GAUGE, "roce_device_mtu_bytes", "path MTU");
@@ -241,19 +257,22 @@ write_devices(struct source *source)
 }
 
 static void
+write_processes(struct source *source)
+{
+	info_text_family(&source->text, INFO_GAUGE, "roce_processes",
+			"processes with a RoCE device that answer");
+	info_text_sample(&source->text);
+	info_text_value(&source->text, source->processes);
+}
+
+static void
 write_all(struct source *source, bool queue_pairs)
 {
-	struct json_object *first = NULL;
-
-	/* Every device counts the same. */
-	json_object_object_foreach(source->devices, name, device)
-	{
-		(void)name;
-		first = device;
-		break;
-	}
+	write_processes(source);
 	write_devices(source);
-	if (first != NULL) {
+	/* Every device counts the same. */
+	if (source->n > 0) {
+		struct json_object *first = source->device[0].all;
 		struct json_object *cm = info_member(info_member(first, "cm"), "counters");
 
 		write_stats(source, info_member(first, "stats"));
@@ -270,23 +289,65 @@ write_all(struct source *source, bool queue_pairs)
 	info_text_end(&source->text);
 }
 
+/* Devices of all processes in one list. @return 0; -1: no memory. */
+static int
+list_devices(struct source *source, struct json_object *snapshot)
+{
+	size_t n = 0;
+
+	source->processes = (size_t)json_object_object_length(snapshot);
+	json_object_object_foreach(snapshot, number, process)
+	{
+		(void)number;
+		n += (size_t)json_object_object_length(info_member(process, "devices"));
+	}
+	source->device = calloc(n + 1, sizeof(*source->device));
+	if (source->device == NULL)
+		return -1;
+	json_object_object_foreach(snapshot, pid, whole)
+	{
+		struct json_object *devices = info_member(whole, "devices");
+
+		json_object_object_foreach(devices, name, all)
+		{
+			source->device[source->n++] = (struct device){ pid,
+				info_words(whole, "process"), name, all };
+		}
+	}
+	return 0;
+}
+
+/* The texts are those of the first process that has them; all processes of one build have the same. */
+static void
+ask_help(struct info_processes *processes, struct source *source)
+{
+	struct info_errmsg errmsg;
+
+	for (size_t i = 0; i < processes->n && source->help == NULL; i++)
+		info_link_ask(&processes->link[i], "/roce/help", &source->help, &errmsg);
+}
+
 int
-info_metrics_write(struct info_link *link, const struct info_format *format, FILE *out,
+info_metrics_write(struct info_processes *processes, const struct info_format *format, FILE *out,
 		struct info_errmsg *errmsg)
 {
 	struct source source = { .text = { .out = out, .openmetrics = format->openmetrics } };
-	struct json_object *snapshot;
+	struct json_object *snapshot = info_snapshot_all(processes, errmsg);
+	int rc = -1;
 
-	if (info_link_ask(link, "/roce/help", &source.help, errmsg) != 0)
+	if (snapshot == NULL)
 		return -1;
-	snapshot = info_snapshot(link, errmsg);
-	if (snapshot != NULL) {
-		source.devices = info_member(snapshot, "devices");
+	ask_help(processes, &source);
+	if (list_devices(&source, snapshot) == 0) {
 		write_all(&source, format->queue_pairs);
+		rc = 0;
+	} else {
+		info_errmsg_set(errmsg, "no memory");
 	}
+	free(source.device);
 	json_object_put(snapshot);
 	json_object_put(source.help);
-	return snapshot != NULL ? 0 : -1;
+	return rc;
 }
 
 int
@@ -294,14 +355,13 @@ info_metrics_print(const struct info_options *options)
 {
 	const struct info_format format = { .openmetrics = options->openmetrics,
 		.queue_pairs = options->queue_pairs };
-	struct info_link link;
+	struct info_processes processes;
 	struct info_errmsg errmsg;
-	int rc = info_process_find(&options->process, &link, &errmsg);
+	int rc = info_processes_find(&options->process, &processes, &errmsg);
 
-	if (rc == 0) {
-		rc = info_metrics_write(&link, &format, stdout, &errmsg);
-		info_link_close(&link);
-	}
+	if (rc == 0)
+		rc = info_metrics_write(&processes, &format, stdout, &errmsg);
+	info_processes_close(&processes);
 	if (rc != 0)
 		cli_say("%s", errmsg.text);
 	return rc;

@@ -4,11 +4,12 @@
 
 /**
  * @file
- * The counters of a process, as metrics.
+ * The counters of processes, as metrics.
  *
  * A counter that means the same as one of mlx5's has the name that exporters of RDMA adapters give to that,
  * rdma_<counter>_total with the labels device and port; all others begin with roce_. The device is the DPDK port, and
- * the port always 1: a DPDK port has one. Help texts are those of the process.
+ * the port always 1: a DPDK port has one. The labels pid and process say whose device it is. Help texts are those of the
+ * first process.
  */
 
 #include <stdbool.h>
@@ -22,11 +23,11 @@ struct info_format {
 	bool queue_pairs;
 };
 
-/** Ask the process and write its metrics. @return 0; -1: @p errmsg says what went wrong, and part may be written. */
-int info_metrics_write(struct info_link *link, const struct info_format *format, FILE *out,
-		struct info_errmsg *errmsg);
+/** Ask the processes and write their metrics. @return 0; -1: none answers, or there is no memory; @p errmsg says so. */
+int info_metrics_write(struct info_processes *processes, const struct info_format *format,
+		FILE *out, struct info_errmsg *errmsg);
 
-/** Find the process, and print its metrics. @return 0; -1: the reason was printed. */
+/** Find the processes, and print their metrics. @return 0; -1: the reason was printed. */
 int info_metrics_print(const struct info_options *options);
 
 #endif /* INFO_METRICS_H */

@@ -26,22 +26,24 @@ enum {
 
 static const char usage[] =
 		"usage: dat-info [--json]               list the interface adapters that can be opened\n"
-		"       dat-info [--json] <ia>          open one, and show its attributes and counters\n"
-		"       dat-info --metrics              what a running process counts, for Prometheus\n"
+		"       dat-info [--json] [-a] <ia>     show the attributes and counters of one\n"
+		"       dat-info --metrics              what running processes count, for Prometheus\n"
 		"       dat-info --metrics --listen [<address>:]<port>   the same over HTTP, for ever\n"
-		"       dat-info --watch [<seconds>]    what a running process does, again and again\n"
+		"       dat-info --watch [<seconds>]    what running processes do, again and again\n"
 		"\n"
+		"  -a, --all        show counters that are 0, too\n"
 		"  --json           print a JSON object; with --watch one a line\n"
 		"  --openmetrics    metrics in the OpenMetrics format\n"
 		"  --queue-pairs    metrics of each queue pair, too\n"
 		"  --count <n>      end after so many looks\n"
 		"  --pid <n>, --prefix <name>, --socket <path>\n"
-		"                   which process: its number, its EAL's file prefix, its telemetry socket\n"
+		"                   one process: its number, its EAL's file prefix, its telemetry socket\n"
 		"  -h, --help       this text; --version: the version\n"
 		"\n"
 		"See dat-info(1).\n";
 
 static const struct option long_options[] = {
+	{ "all", no_argument, NULL, 'a' },
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "metrics", no_argument, NULL, OPT_METRICS },
 	{ "openmetrics", no_argument, NULL, OPT_OPENMETRICS },
@@ -118,6 +120,9 @@ static int
 read_option(struct info_options *options, struct words *words, int option, char **argv)
 {
 	switch (option) {
+	case 'a':
+		options->all = true;
+		break;
 	case OPT_JSON:
 		options->json = true;
 		break;
@@ -159,6 +164,8 @@ find_misfit(const struct info_options *options, const struct words *words)
 	if ((options->openmetrics || options->queue_pairs || options->listen != NULL) &&
 			!words->metrics)
 		return "--openmetrics, --queue-pairs and --listen mean nothing without --metrics";
+	if (options->all && (words->metrics || words->watch))
+		return "-a means nothing with --metrics and --watch";
 	if (options->openmetrics && options->listen != NULL)
 		return "--openmetrics means nothing with --listen: who asks says what it takes";
 	if (options->count != 0 && !words->watch)
@@ -176,6 +183,10 @@ read_operand(struct info_options *options, const struct words *words, int argc, 
 
 	if (n > 1 || (n == 1 && words->metrics)) {
 		cli_say("'%s' is one word too many; see dat-info --help", argv[argc - 1]);
+		return CLI_EXIT_USAGE;
+	}
+	if (options->all && n == 0) {
+		cli_say("-a wants the name of an adapter; see dat-info --help");
 		return CLI_EXIT_USAGE;
 	}
 	options->seconds = 1;
@@ -197,7 +208,7 @@ info_options_read(struct info_options *options, int argc, char **argv)
 
 	*options = (struct info_options){ 0 };
 	opterr = 0;
-	while (rc < 0 && (option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1)
+	while (rc < 0 && (option = getopt_long(argc, argv, ":ah", long_options, NULL)) != -1)
 		rc = read_option(options, &words, option, argv);
 	if (rc >= 0)
 		return rc;

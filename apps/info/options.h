@@ -23,6 +23,7 @@ enum info_mode {
 struct info_options {
 	enum info_mode mode;
 	bool json;
+	bool all; /**< of an adapter also the counters that are 0 */
 	bool openmetrics;
 	bool queue_pairs;   /**< metrics of each one */
 	const char *ia;     /**< NULL: list all */

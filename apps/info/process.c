@@ -13,9 +13,7 @@
 /** The search so far. */
 struct search {
 	const struct info_choice *choice;
-	struct info_link link; /**< to the first that fits */
-	unsigned int found;
-	char others[256]; /**< all that fit, in words */
+	struct info_processes *found;
 };
 
 /* Is it one of ours? Another program on DPDK does not know the question. */
@@ -33,25 +31,39 @@ fits(const struct info_choice *choice, struct info_link *link)
 	return true;
 }
 
+static bool
+is_known(const struct info_processes *processes, uint32_t pid)
+{
+	for (size_t i = 0; i < processes->n; i++)
+		if (processes->link[i].pid == pid)
+			return true;
+	return false;
+}
+
+/* @return false: no memory; the link is the caller's still. */
+static bool
+keep(struct info_processes *processes, const struct info_link *link)
+{
+	struct info_link *grown = reallocarray(processes->link, processes->n + 1, sizeof(*grown));
+
+	if (grown == NULL)
+		return false;
+	processes->link = grown;
+	grown[processes->n++] = *link;
+	return true;
+}
+
 static void
 look_at(struct search *search, const char *path)
 {
-	size_t used = strlen(search->others);
 	struct info_link link;
 	struct info_errmsg errmsg;
 
 	/* The socket that a killed process left behind refuses. */
 	if (info_link_open(&link, path, &errmsg) != 0)
 		return;
-	if (!fits(search->choice, &link)) {
-		info_link_close(&link);
-		return;
-	}
-	snprintf(search->others + used, sizeof(search->others) - used, "%s%u",
-			search->found > 0 ? ", " : "", link.pid);
-	if (search->found++ == 0)
-		search->link = link;
-	else
+	if (is_known(search->found, link.pid) || !fits(search->choice, &link) ||
+			!keep(search->found, &link))
 		info_link_close(&link);
 }
 
@@ -86,34 +98,60 @@ look_everywhere(struct search *search)
 		look_into(search, ours);
 }
 
-int
-info_process_find(const struct info_choice *choice, struct info_link *link,
+static int
+compare(const void *a, const void *b)
+{
+	const struct info_link *x = a, *y = b;
+
+	return x->pid < y->pid ? -1 : x->pid > y->pid;
+}
+
+/* The one at the socket that the user named. */
+static int
+find_named(const struct info_choice *choice, struct info_processes *processes,
 		struct info_errmsg *errmsg)
 {
-	struct search search = { .choice = choice };
+	struct info_link link;
 
-	if (choice->prefix != NULL && strpbrk(choice->prefix, "/*?[\\") != NULL)
-		return info_errmsg_set(errmsg, "'%.64s' is no file prefix", choice->prefix);
-	if (choice->socket != NULL) {
-		if (info_link_open(link, choice->socket, errmsg) != 0)
-			return -1;
-		if (fits(choice, link))
-			return 0;
-		info_link_close(link);
-		return info_errmsg_set(errmsg,
+	if (info_link_open(&link, choice->socket, errmsg) != 0)
+		return -1;
+	if (!fits(choice, &link))
+		info_errmsg_set(errmsg,
 				"the process at %.200s is not the one, or has no RoCE device",
 				choice->socket);
-	}
-	look_everywhere(&search);
-	if (search.found == 1) {
-		*link = search.link;
+	else if (!keep(processes, &link))
+		info_errmsg_set(errmsg, "no memory");
+	else
 		return 0;
-	}
-	if (search.found == 0)
+	info_link_close(&link);
+	return -1;
+}
+
+int
+info_processes_find(const struct info_choice *choice, struct info_processes *processes,
+		struct info_errmsg *errmsg)
+{
+	struct search search = { .choice = choice, .found = processes };
+
+	*processes = (struct info_processes){ 0 };
+	if (choice->prefix != NULL && strpbrk(choice->prefix, "/*?[\\") != NULL)
+		return info_errmsg_set(errmsg, "'%.64s' is no file prefix", choice->prefix);
+	if (choice->socket != NULL)
+		return find_named(choice, processes, errmsg);
+	look_everywhere(&search);
+	if (processes->n == 0)
 		return info_errmsg_set(errmsg,
 				"there is no running process with a RoCE device here%s",
 				choice->prefix != NULL || choice->pid != 0 ? " that fits" : "");
-	info_link_close(&search.link);
-	return info_errmsg_set(errmsg, "%u processes fit; name one with --pid: %s", search.found,
-			search.others);
+	qsort(processes->link, processes->n, sizeof(*processes->link), compare);
+	return 0;
+}
+
+void
+info_processes_close(struct info_processes *processes)
+{
+	for (size_t i = 0; i < processes->n; i++)
+		info_link_close(&processes->link[i]);
+	free(processes->link);
+	*processes = (struct info_processes){ 0 };
 }

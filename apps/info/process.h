@@ -11,18 +11,27 @@
 
 #include "link.h"
 
-/** All of what is given must fit; nothing given: the only one that there is. */
+/** All of what is given must fit; nothing given: all that there are. */
 struct info_choice {
 	const char *socket; /**< path of its telemetry socket; NULL: search where the EAL puts them */
 	const char *prefix; /**< its EAL's file prefix; NULL: any */
 	uint64_t pid;       /**< 0: any */
 };
 
+/** Processes that answer, by their numbers. */
+struct info_processes {
+	struct info_link *link;
+	size_t n;
+};
+
 /**
- * Find the process with RoCE devices that is meant, and connect to it.
- * @return 0: info_link_close() is owed; -1: there is none, or more than one, and @p errmsg says which.
+ * Connect to each process with RoCE devices that fits.
+ * @param processes  receives at least one; info_processes_close() is owed, also for none.
+ * @return 0; -1: there is none, and @p errmsg says so.
  */
-int info_process_find(const struct info_choice *choice, struct info_link *link,
+int info_processes_find(const struct info_choice *choice, struct info_processes *processes,
 		struct info_errmsg *errmsg);
+
+void info_processes_close(struct info_processes *processes);
 
 #endif /* INFO_PROCESS_H */

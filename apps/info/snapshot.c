@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <json-c/json.h>
 
@@ -136,6 +137,23 @@ ask_devices(struct info_link *link, struct json_object *ports, struct json_objec
 	return 0;
 }
 
+/* What the kernel calls a process: the file name of its program, at most 15 bytes of it. */
+static void
+add_process_name(struct json_object *snapshot, uint32_t pid)
+{
+	char path[32], name[32] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/comm", pid);
+	file = fopen(path, "re");
+	if (file != NULL) {
+		if (fgets(name, sizeof(name), file) != NULL)
+			name[strcspn(name, "\n")] = '\0';
+		fclose(file);
+	}
+	cli_json_string(snapshot, "process", name);
+}
+
 struct json_object *
 info_snapshot(struct info_link *link, struct info_errmsg *errmsg)
 {
@@ -147,6 +165,7 @@ info_snapshot(struct info_link *link, struct info_errmsg *errmsg)
 	snapshot = json_object_new_object();
 	devices = json_object_new_object();
 	cli_json_count(snapshot, "pid", link->pid);
+	add_process_name(snapshot, link->pid);
 	json_object_object_add(snapshot, "devices", devices);
 	if (ports != NULL)
 		rc = ask_devices(link, ports, devices, errmsg);
@@ -156,4 +175,24 @@ info_snapshot(struct info_link *link, struct info_errmsg *errmsg)
 		return NULL;
 	}
 	return snapshot;
+}
+
+struct json_object *
+info_snapshot_all(struct info_processes *processes, struct info_errmsg *errmsg)
+{
+	struct json_object *all = json_object_new_object(), *one;
+	char pid[16];
+
+	for (size_t i = 0; i < processes->n; i++) {
+		one = info_snapshot(&processes->link[i], errmsg);
+		if (one == NULL)
+			continue;
+		snprintf(pid, sizeof(pid), "%" PRIu32, processes->link[i].pid);
+		json_object_object_add(all, pid, one);
+	}
+	if (json_object_object_length(all) == 0) {
+		json_object_put(all);
+		return NULL;
+	}
+	return all;
 }

@@ -6,7 +6,7 @@
  * @file
  * Everything that a process tells of its devices, gathered into one object:
  *
- *   { "pid": n, "devices": { name: { "port": {..}, "stats": {..}, "cm": {..},
+ *   { "pid": n, "process": name, "devices": { name: { "port": {..}, "stats": {..}, "cm": {..},
  *                                    "srqs": { id: {..} }, "qps": { number: {..} } } } }
  *
  * The members are those of /roce/ports, /roce/stats, /roce/cm, /roce/srqs and /roce/qps. Each answer is of a moment
@@ -16,9 +16,16 @@
 #include <stdint.h>
 
 #include "link.h"
+#include "process.h"
 
 /** @return the object, the caller's; NULL: @p errmsg says what went wrong. */
 struct json_object *info_snapshot(struct info_link *link, struct info_errmsg *errmsg);
+
+/**
+ * Gather those of all processes, by their numbers. One that does not answer, or has ended, is left out.
+ * @return the object, the caller's; NULL: none of them answers, and @p errmsg says why the last one did not.
+ */
+struct json_object *info_snapshot_all(struct info_processes *processes, struct info_errmsg *errmsg);
 
 /** A number among the members of an object; 0 when there is none. @p object may be NULL. */
 uint64_t info_number(struct json_object *object, const char *key);

@@ -2,7 +2,8 @@
 #include "table.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,16 +14,16 @@
 
 /** A queue pair as it is shown. */
 struct row {
-	const char *number;
+	uint64_t number;
 	struct json_object *now;
-	uint64_t held, taken, received, completed; /**< the last three since the look before */
+	uint64_t count[INFO_SORT_NUMBER]; /**< as the sorts: held; the others since the look before */
 };
 
 /** The table under way. */
-struct table {
-	FILE *out;
-	double seconds;     /**< 0: there was no look before */
-	unsigned int lines; /**< left; UINT_MAX: any number */
+struct maker {
+	struct info_table table;
+	double seconds; /**< 0: there was no look before */
+	enum info_sort sort;
 };
 
 /** The queue pairs of a device. */
@@ -31,12 +32,54 @@ struct rows {
 	size_t n;
 };
 
-static const char *
-rate(const struct table *table, uint64_t distance, char *text)
+const char *
+info_sort_name(enum info_sort sort)
 {
-	if (table->seconds <= 0)
+	static const char *const names[INFO_SORTS] = { "held", "taken/s", "received/s",
+		"completed/s", "EP" };
+
+	return names[sort];
+}
+
+static void __attribute__((format(printf, 3, 4)))
+add_line(struct maker *maker, enum info_style style, const char *format, ...)
+{
+	struct info_table *table = &maker->table;
+	struct info_line *grown;
+	va_list args;
+
+	grown = reallocarray(table->line, table->n + 1, sizeof(*grown));
+	if (grown == NULL) {
+		table->no_memory = true;
+		return;
+	}
+	table->line = grown;
+	grown += table->n;
+	grown->style = style;
+	va_start(args, format);
+	if (vasprintf(&grown->text, format, args) >= 0)
+		table->n++;
+	else
+		table->no_memory = true;
+	va_end(args);
+}
+
+static const char *
+rate(const struct maker *maker, uint64_t distance, char *text)
+{
+	if (maker->seconds <= 0)
 		return "-";
-	return info_rate_text((double)distance / table->seconds, text);
+	return info_rate_text((double)distance / maker->seconds, text);
+}
+
+/* A number in at most six columns. */
+static const char *
+count(uint64_t number, char *text)
+{
+	if (number > 999999)
+		return info_rate_text((double)number, text);
+	snprintf(text, 16, "%" PRIu64, number);
+	return text;
 }
 
 static uint64_t
@@ -48,24 +91,26 @@ moved(struct json_object *before, struct json_object *now, const char *key, unsi
 }
 
 static int
-compare(const void *a, const void *b)
+compare(const void *a, const void *b, void *arg)
 {
+	const enum info_sort *sort = arg;
 	const struct row *x = a, *y = b;
 
-	if (x->held != y->held)
-		return x->held < y->held ? 1 : -1;
-	if (x->taken != y->taken)
-		return x->taken < y->taken ? 1 : -1;
-	if (x->completed != y->completed)
-		return x->completed < y->completed ? 1 : -1;
-	return strtoull(x->number, NULL, 10) < strtoull(y->number, NULL, 10) ? -1 : 1;
+	if (*sort != INFO_SORT_NUMBER) {
+		if (x->count[*sort] != y->count[*sort])
+			return x->count[*sort] < y->count[*sort] ? 1 : -1;
+		for (size_t i = 0; i < INFO_SORT_NUMBER; i++)
+			if (x->count[i] != y->count[i])
+				return x->count[i] < y->count[i] ? 1 : -1;
+	}
+	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Those that hold most in front, then those that took most. */
 static struct rows
-make_rows(struct json_object *before, struct json_object *now)
+make_rows(const struct maker *maker, struct json_object *before, struct json_object *now)
 {
 	struct json_object *old = info_member(before, "qps"), *qps = info_member(now, "qps");
+	enum info_sort sort = maker->sort;
 	struct rows rows = { 0 };
 
 	if (qps == NULL)
@@ -76,50 +121,37 @@ make_rows(struct json_object *before, struct json_object *now)
 	json_object_object_foreach(qps, number, qp)
 	{
 		struct json_object *was = info_member(old, number);
+		struct row *row = &rows.row[rows.n++];
 
-		rows.row[rows.n++] = (struct row){
-			.number = number,
-			.now = qp,
-			.held = info_number(qp, "held"),
-			.taken = moved(was, qp, "taken", INFO_BITS_QP),
-			.received = moved(was, qp, "received", INFO_BITS_RECEIVED),
-			.completed = moved(was, qp, "completed", INFO_BITS_QP),
-		};
+		row->number = strtoull(number, NULL, 10);
+		row->now = qp;
+		row->count[INFO_SORT_HELD] = info_number(qp, "held");
+		row->count[INFO_SORT_TAKEN] = moved(was, qp, "taken", INFO_BITS_QP);
+		row->count[INFO_SORT_RECEIVED] = moved(was, qp, "received", INFO_BITS_RECEIVED);
+		row->count[INFO_SORT_COMPLETED] = moved(was, qp, "completed", INFO_BITS_QP);
 	}
-	qsort(rows.row, rows.n, sizeof(*rows.row), compare);
+	qsort_r(rows.row, rows.n, sizeof(*rows.row), compare, &sort);
 	return rows;
 }
 
-/* @return false: there is no room for one more line. */
-static bool
-take_line(struct table *table)
-{
-	if (table->lines == 0)
-		return false;
-	table->lines--;
-	return true;
-}
-
 static void
-write_device(struct table *table, const char *name, struct json_object *before,
+add_device(struct maker *maker, const char *name, struct json_object *before,
 		struct json_object *now)
 {
 	struct json_object *port = info_member(now, "port"), *stats = info_member(now, "stats");
 	struct json_object *old = info_member(before, "stats");
+	bool down = json_object_object_get_ex(port, "link", NULL) && info_number(port, "link") == 0;
+	uint64_t engines = info_number(port, "engines");
 	char in[16], out[16], again[16];
 
-	if (!take_line(table))
-		return;
-	fprintf(table->out,
-			"%s (%s) %s, MTU %" PRIu64 ", %" PRIu64
-			" engine%s; frames/s: %s in, %s out, "
-			"%s sent again\n",
-			name, info_words(port, "driver"), info_words(port, "ip"),
-			info_number(port, "mtu"), info_number(port, "engines"),
-			info_number(port, "engines") == 1 ? "" : "s",
-			rate(table, moved(old, stats, "rx_frames", INFO_BITS_STATS), in),
-			rate(table, moved(old, stats, "tx_frames", INFO_BITS_STATS), out),
-			rate(table, moved(old, stats, "retransmits", INFO_BITS_STATS), again));
+	add_line(maker, down ? INFO_STYLE_TROUBLE : INFO_STYLE_PLAIN,
+			"%s (%s) %s%s, MTU %" PRIu64 ", %" PRIu64 " engine%s", name,
+			info_words(port, "driver"), info_words(port, "ip"), down ? ", no link" : "",
+			info_number(port, "mtu"), engines, engines == 1 ? "" : "s");
+	add_line(maker, INFO_STYLE_PLAIN, "  frames/s: %s in, %s out, %s sent again",
+			rate(maker, moved(old, stats, "rx_frames", INFO_BITS_STATS), in),
+			rate(maker, moved(old, stats, "tx_frames", INFO_BITS_STATS), out),
+			rate(maker, moved(old, stats, "retransmits", INFO_BITS_STATS), again));
 }
 
 static const char *
@@ -128,6 +160,14 @@ watermark(struct json_object *srq)
 	if (info_number(srq, "low_watermark") == 0)
 		return "none";
 	return info_number(srq, "armed") != 0 ? "armed" : "fired";
+}
+
+static enum info_style
+style_of(struct json_object *srq)
+{
+	if (info_number(srq, "available") == 0)
+		return INFO_STYLE_TROUBLE;
+	return strcmp(watermark(srq), "fired") == 0 ? INFO_STYLE_NOTICE : INFO_STYLE_PLAIN;
 }
 
 /* Receives that its queue pairs hold and took together. */
@@ -142,97 +182,111 @@ add_up(const struct rows *rows, uint64_t srq, uint64_t *held, uint64_t *taken)
 		if (!json_object_object_get_ex(row->now, "srq", NULL) ||
 				info_number(row->now, "srq") != srq)
 			continue;
-		*held += row->held;
-		*taken += row->taken;
+		*held += row->count[INFO_SORT_HELD];
+		*taken += row->count[INFO_SORT_TAKEN];
 	}
 }
 
 static void
-write_srqs(struct table *table, struct json_object *now, const struct rows *rows)
+add_srq(struct maker *maker, const char *id, struct json_object *srq, const struct rows *rows)
+{
+	char available[16], outstanding[16], max[16], low[16], events[16], empty[16], eps[16];
+	char holds[16], takes[16];
+	uint64_t held, taken;
+
+	add_up(rows, strtoull(id, NULL, 10), &held, &taken);
+	add_line(maker, style_of(srq), "  %3s %6s %11s %6s %6s %5s %6s %6s %5s %6s %7s", id,
+			count(info_number(srq, "available"), available),
+			count(info_number(srq, "outstanding"), outstanding),
+			count(info_number(srq, "max"), max),
+			count(info_number(srq, "low_watermark"), low), watermark(srq),
+			count(info_number(srq, "low_watermark_events"), events),
+			count(info_number(srq, "empty_rnr"), empty),
+			count(info_number(srq, "queue_pairs"), eps), count(held, holds),
+			rate(maker, taken, takes));
+}
+
+static void
+add_srqs(struct maker *maker, struct json_object *now, const struct rows *rows)
 {
 	struct json_object *srqs = info_member(now, "srqs");
-	uint64_t held, taken;
-	char text[16];
 
-	if (srqs == NULL || json_object_object_length(srqs) == 0 || !take_line(table))
+	if (srqs == NULL || json_object_object_length(srqs) == 0)
 		return;
-	fprintf(table->out, "  %6s %9s %11s %8s %8s %9s %6s %8s %5s %8s %8s\n", "SRQ", "available",
-			"outstanding", "max", "low", "watermark", "events", "empty", "EPs", "held",
-			"taken/s");
-	json_object_object_foreach(srqs, id, srq)
-	{
-		if (!take_line(table))
-			return;
-		add_up(rows, strtoull(id, NULL, 10), &held, &taken);
-		fprintf(table->out,
-				"  %6s %9" PRIu64 " %11" PRIu64 " %8" PRIu64 " %8" PRIu64
-				" %9s %6" PRIu64 " %8" PRIu64 " %5" PRIu64 " %8" PRIu64 " %8s\n",
-				id, info_number(srq, "available"), info_number(srq, "outstanding"),
-				info_number(srq, "max"), info_number(srq, "low_watermark"),
-				watermark(srq), info_number(srq, "low_watermark_events"),
-				info_number(srq, "empty_rnr"), info_number(srq, "queue_pairs"),
-				held, rate(table, taken, text));
-	}
+	add_line(maker, INFO_STYLE_HEADING, "  %3s %6s %11s %6s %6s %5s %6s %6s %5s %6s %7s", "SRQ",
+			"avail", "outstanding", "max", "low", "mark", "events", "empty", "EPs",
+			"held", "taken/s");
+	json_object_object_foreach(srqs, id, srq) add_srq(maker, id, srq, rows);
 }
 
 static void
-write_row(struct table *table, const struct row *row)
+add_row(struct maker *maker, const struct row *row)
 {
-	char srq[24] = "-", taken[16], received[16], completed[16];
+	const char *state = info_words(row->now, "state");
+	char srq[24] = "-", held[16], requests[16], taken[16], received[16], completed[16];
 
 	if (json_object_object_get_ex(row->now, "srq", NULL))
 		snprintf(srq, sizeof(srq), "%" PRIu64, info_number(row->now, "srq"));
-	fprintf(table->out, "  %8s %6s %6s %8" PRIu64 " %10" PRIu64 " %8s %10s %11s\n", row->number,
-			info_words(row->now, "state"), srq, row->held,
-			info_number(row->now, "requests"), rate(table, row->taken, taken),
-			rate(table, row->received, received),
-			rate(table, row->completed, completed));
+	add_line(maker, strcmp(state, "error") == 0 ? INFO_STYLE_TROUBLE : INFO_STYLE_PLAIN,
+			"  %8" PRIu64 " %6s %6s %8s %10s %8s %10s %11s", row->number, state, srq,
+			count(row->count[INFO_SORT_HELD], held),
+			count(info_number(row->now, "requests"), requests),
+			rate(maker, row->count[INFO_SORT_TAKEN], taken),
+			rate(maker, row->count[INFO_SORT_RECEIVED], received),
+			rate(maker, row->count[INFO_SORT_COMPLETED], completed));
 }
 
 static void
-write_eps(struct table *table, const struct rows *rows)
+add_eps(struct maker *maker, const struct rows *rows)
 {
-	size_t shown = rows->n;
-
-	if (rows->n == 0 || !take_line(table))
+	if (rows->n == 0)
 		return;
-	fprintf(table->out, "  %8s %6s %6s %8s %10s %8s %10s %11s\n", "EP", "state", "SRQ", "held",
-			"unfinished", "taken/s", "received/s", "completed/s");
-	/* A line that says how many are left out takes the place of one. */
-	if (shown > table->lines)
-		shown = table->lines > 0 ? table->lines - 1 : 0;
-	for (size_t i = 0; i < shown && take_line(table); i++)
-		write_row(table, &rows->row[i]);
-	if (shown < rows->n && take_line(table))
-		fprintf(table->out, "  and %zu more\n", rows->n - shown);
+	add_line(maker, INFO_STYLE_HEADING, "  %8s %6s %6s %8s %10s %8s %10s %11s", "EP", "state",
+			"SRQ", "held", "unfinished", "taken/s", "received/s", "completed/s");
+	for (size_t i = 0; i < rows->n; i++)
+		add_row(maker, &rows->row[i]);
 }
 
-void
-info_table_write(FILE *out, struct json_object *before, struct json_object *now, double seconds,
-		unsigned int lines)
+static void
+add_process(struct maker *maker, struct json_object *before, struct json_object *now)
 {
-	struct table table = { .out = out, .seconds = before != NULL ? seconds : 0 };
-	unsigned int left = lines != 0 ? lines : UINT32_MAX, share;
 	struct json_object *devices = info_member(now, "devices");
 	struct json_object *old = info_member(before, "devices");
-	unsigned int n = devices != NULL ? (unsigned int)json_object_object_length(devices) : 0;
 
-	if (n == 0) {
-		fprintf(out, "no device is open\n");
+	add_line(maker, INFO_STYLE_TITLE, "process %" PRIu64 " %s", info_number(now, "pid"),
+			info_words(now, "process"));
+	if (devices == NULL || json_object_object_length(devices) == 0) {
+		add_line(maker, INFO_STYLE_PLAIN, "no device is open");
 		return;
 	}
 	json_object_object_foreach(devices, name, device)
 	{
 		struct json_object *was = info_member(old, name);
-		struct rows rows = make_rows(was, device);
+		struct rows rows = make_rows(maker, was, device);
 
-		/* Lines that one device leaves are for those behind it. */
-		share = left / n--;
-		table.lines = share;
-		write_device(&table, name, was, device);
-		write_srqs(&table, device, &rows);
-		write_eps(&table, &rows);
+		add_device(maker, name, was, device);
+		add_srqs(maker, device, &rows);
+		add_eps(maker, &rows);
 		free(rows.row);
-		left -= share - table.lines;
 	}
+}
+
+struct info_table
+info_table_make(struct json_object *before, struct json_object *now, double seconds,
+		enum info_sort sort)
+{
+	struct maker maker = { .seconds = before != NULL ? seconds : 0, .sort = sort };
+
+	json_object_object_foreach(now, pid, process)
+			add_process(&maker, info_member(before, pid), process);
+	return maker.table;
+}
+
+void
+info_table_free(struct info_table *table)
+{
+	for (size_t i = 0; i < table->n; i++)
+		free(table->line[i].text);
+	free(table->line);
+	*table = (struct info_table){ 0 };
 }

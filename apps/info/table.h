@@ -4,21 +4,58 @@
 
 /**
  * @file
- * The work of a process between two looks at it, as a table: its devices, their shared receive queues and queue pairs.
+ * The work of processes between two looks at them, as a table of at most 80 columns: their devices, and the shared receive
+ * queues and queue pairs of those. It is made as a whole; who has less room shows a part.
  */
 
-#include <stdio.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 struct json_object;
 
+/** What a line says, for who has colours. */
+enum info_style {
+	INFO_STYLE_PLAIN = 0,
+	INFO_STYLE_TITLE,   /**< of a process */
+	INFO_STYLE_HEADING, /**< of columns */
+	INFO_STYLE_NOTICE,  /**< a low watermark that was crossed */
+	INFO_STYLE_TROUBLE, /**< no link, no receives, a queue pair in error */
+};
+
+struct info_line {
+	enum info_style style;
+	char *text;
+};
+
+struct info_table {
+	struct info_line *line;
+	size_t n;
+	bool no_memory; /**< lines are missing */
+};
+
+/** Which queue pairs come first: those with most of it; by number: the lowest. */
+enum info_sort {
+	INFO_SORT_HELD = 0,
+	INFO_SORT_TAKEN,
+	INFO_SORT_RECEIVED,
+	INFO_SORT_COMPLETED,
+	INFO_SORT_NUMBER,
+	INFO_SORTS,
+};
+
+/** @return its column's name. */
+const char *info_sort_name(enum info_sort sort);
+
 /**
- * Write the table.
- * @param before   the snapshot of the look before; NULL: this is the first, and rates are "-".
- * @param now      the snapshot of this look.
+ * Make the table.
+ * @param before   info_snapshot_all() of the look before; NULL: this is the first, and rates are "-".
+ * @param now      that of this look.
  * @param seconds  between the two.
- * @param lines    at most so many: queue pairs that hold and took least are left out; 0: any number.
+ * @return the table; info_table_free() is owed.
  */
-void info_table_write(FILE *out, struct json_object *before, struct json_object *now,
-		double seconds, unsigned int lines);
+struct info_table info_table_make(struct json_object *before, struct json_object *now,
+		double seconds, enum info_sort sort);
+
+void info_table_free(struct info_table *table);
 
 #endif /* INFO_TABLE_H */

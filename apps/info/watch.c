@@ -1,19 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "watch.h"
 
+#include <inttypes.h>
 #include <stdio.h>
-#include <sys/ioctl.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <json-c/json.h>
 
 #include "cli/cli.h"
 #include "cli/output.h"
+#include "screen.h"
 #include "snapshot.h"
 #include "table.h"
 
-#define LINES_MIN 5u
+/** Two looks, and how they are shown. */
+struct watch {
+	const struct info_options *options;
+	bool screen;
+	enum info_sort sort;
+	struct json_object *before, *now;
+	double then, at; /**< when they were */
+};
 
 static double
 now_s(void)
@@ -33,89 +40,129 @@ pause_s(double seconds)
 	nanosleep(&left, NULL);
 }
 
-/* Lines of the terminal below the heading; 0: it is none. */
-static unsigned int
-terminal_lines(void)
+/* Each process a line: what reads it knows one by its number. */
+static void
+print_json(const struct watch *watch)
 {
-	struct winsize size;
-
-	if (!isatty(STDOUT_FILENO))
-		return 0;
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row < LINES_MIN)
-		return LINES_MIN;
-	return size.ws_row - 2u;
+	json_object_object_foreach(watch->now, pid, process)
+	{
+		(void)pid;
+		puts(json_object_to_json_string_ext(
+				process, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+	}
 }
 
 static void
-show(struct json_object *before, struct json_object *now, double seconds)
+print_table(const char *heading, const struct info_table *table)
 {
-	unsigned int lines = terminal_lines();
+	puts(heading);
+	for (size_t i = 0; i < table->n; i++)
+		puts(table->line[i].text);
+	putchar('\n');
+}
+
+static void
+show(const struct watch *watch)
+{
+	struct info_table table = info_table_make(
+			watch->before, watch->now, watch->at - watch->then, watch->sort);
+	int n = json_object_object_length(watch->now);
 	time_t at = time(NULL);
 	struct tm local;
-	char clock[16];
+	char clock[16], heading[96];
 
 	strftime(clock, sizeof(clock), "%H:%M:%S", localtime_r(&at, &local));
-	/* To the top, and what stood there goes; all in one write, so that nothing flickers. */
-	if (lines > 0)
-		fputs("\033[H\033[J", stdout);
-	printf("%s process %s\n", clock,
-			json_object_get_string(json_object_object_get(now, "pid")));
-	info_table_write(stdout, before, now, seconds, lines);
-	if (lines == 0)
-		putchar('\n');
+	snprintf(heading, sizeof(heading), "%s %d process%s, EPs by %s%s", clock, n,
+			n == 1 ? "" : "es", info_sort_name(watch->sort),
+			table.no_memory ? ", no memory for all" : "");
+	if (watch->screen)
+		info_screen_draw(heading, &table);
+	else
+		print_table(heading, &table);
+	info_table_free(&table);
 }
 
 /* @return 0; -1: nobody sees it; the error was printed. */
 static int
-print(const struct info_options *options, struct json_object *before, struct json_object *now,
-		double seconds)
+print(const struct watch *watch)
 {
-	if (options->json)
-		puts(json_object_to_json_string_ext(
-				now, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+	if (watch->screen) {
+		show(watch);
+		return 0;
+	}
+	if (watch->options->json)
+		print_json(watch);
 	else
-		show(before, now, seconds);
+		show(watch);
 	return cli_output_flush();
 }
 
+/* The processes that there are now: some may have come or gone. @return 0; -1: none is left. */
 static int
-look_again_and_again(const struct info_options *options, struct info_link *link,
-		struct info_errmsg *errmsg)
+look(struct watch *watch, struct info_errmsg *errmsg)
 {
-	struct json_object *before = NULL, *now;
-	double then = 0, at;
-	int rc = 0;
+	struct info_processes processes;
+	struct json_object *now = NULL;
+	bool first = watch->now == NULL;
 
-	for (uint64_t n = 0; rc == 0 && (options->count == 0 || n < options->count); n++) {
-		if (n > 0)
-			pause_s(options->seconds);
-		now = info_snapshot(link, errmsg);
-		if (now == NULL) {
-			json_object_put(before);
-			return -1;
-		}
-		at = now_s();
-		rc = print(options, before, now, at - then);
-		json_object_put(before);
-		before = now;
-		then = at;
+	if (info_processes_find(&watch->options->process, &processes, errmsg) == 0)
+		now = info_snapshot_all(&processes, errmsg);
+	else if (!first)
+		info_errmsg_set(errmsg, "the process has ended");
+	info_processes_close(&processes);
+	if (now == NULL)
+		return -1;
+	json_object_put(watch->before);
+	watch->before = watch->now;
+	watch->then = watch->at;
+	watch->now = now;
+	watch->at = now_s();
+	return 0;
+}
+
+/* Until the next look is due, what the user wants of this one. @return false: to quit. */
+static bool
+attend(struct watch *watch)
+{
+	double due = watch->at + watch->options->seconds, left;
+	enum info_wish wish;
+
+	if (!watch->screen) {
+		pause_s(watch->options->seconds);
+		return true;
 	}
-	json_object_put(before);
-	return rc;
+	while ((left = due - now_s()) > 0) {
+		wish = info_screen_wait(left);
+		if (wish == INFO_WISH_QUIT)
+			return false;
+		if (wish == INFO_WISH_SORT)
+			watch->sort = (watch->sort + 1) % INFO_SORTS;
+		if (wish != INFO_WISH_LOOK)
+			show(watch);
+	}
+	return true;
 }
 
 int
 info_watch(const struct info_options *options)
 {
-	struct info_link link;
+	struct watch watch = { .options = options };
 	struct info_errmsg errmsg = { "" };
-	int rc = info_process_find(&options->process, &link, &errmsg);
+	int rc = look(&watch, &errmsg);
 
 	setvbuf(stdout, NULL, _IOFBF, 1u << 16);
-	if (rc == 0) {
-		rc = look_again_and_again(options, &link, &errmsg);
-		info_link_close(&link);
+	/* An error of the first look leaves the terminal alone. */
+	watch.screen = rc == 0 && !options->json && info_screen_begin();
+	for (uint64_t n = 1; rc == 0; n++) {
+		rc = print(&watch);
+		if (rc != 0 || n == options->count || !attend(&watch))
+			break;
+		rc = look(&watch, &errmsg);
 	}
+	if (watch.screen)
+		info_screen_end();
+	json_object_put(watch.before);
+	json_object_put(watch.now);
 	if (rc != 0 && errmsg.text[0] != '\0')
 		cli_say("%s", errmsg.text);
 	return rc;

@@ -133,7 +133,7 @@ def judge_answers(judge, folder):
     with Fake(folder, good) as fake:
         judge.works("a good process", fake, "p0")
         done = judge.run("--metrics", "--queue-pairs", "--socket", fake.path)
-        if done.stdout.count("roce_qp_held{") != 100 or 'roce_qps{device="p0",port="1",state="rts"} 100' not in done.stdout:
+        if done.stdout.count("roce_qp_held{") != 100 or 'device="p0",port="1",state="rts"} 100' not in done.stdout:
             judge.complain("not all pages of queue pairs", done)
         done = judge.run("--watch", "0.1", "--count", "3", "--socket", fake.path)
         if done.stdout.count(" armed ") != 3 or done.stdout.count("process 4711") != 3:

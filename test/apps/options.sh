@@ -113,6 +113,9 @@ usage "means nothing with --metrics" "$info" --metrics --json
 usage "without --watch" "$info" --metrics --count 3
 usage "without --metrics or --watch" "$info" --pid 3
 usage "without --metrics or --watch" "$info" --prefix roce loop0
+usage "-a means nothing with" "$info" --watch -a
+usage "-a means nothing with" "$info" --metrics --all
+usage "-a wants the name of an adapter" "$info" -a
 usage "--count takes a number from 1" "$info" --watch --count 0
 usage "--pid takes a number from 1" "$info" --watch --pid x
 for seconds in 0 0.01 x 1s 3601 nan inf ''; do

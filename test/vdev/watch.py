@@ -1,11 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Judges dat-info --metrics and --watch beside a program at work. Usage: watch.py DAT-PERF DAT-INFO PREFIX"""
+"""Judges dat-info beside programs at work: metrics, the live table, adapters in use.
+
+Usage: watch.py DAT-PERF DAT-INFO PREFIX CONFIGURATION, which has an adapter `wire` that one process at a time can open.
+"""
 import fcntl
 import json
 import os
 import pty
 import re
+import select
+import signal
 import socket
 import struct
 import subprocess
@@ -15,12 +20,13 @@ import time
 import urllib.error
 import urllib.request
 
+import pyte
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as read_openmetrics
 from prometheus_client.parser import text_string_to_metric_families as read_plain
 
 PATIENCE_S = 30
 QUEUE_PAIRS = 8
-LINES = 14
+COLUMNS, LINES = 80, 24
 DEVICES = {"loop0", "loop1"}
 
 # Names that dashboards for RDMA adapters know.
@@ -33,8 +39,8 @@ STANDARD = ("duplicate_request", "out_of_sequence", "out_of_buffer", "packet_seq
 class Programs:
     """Processes, each of which ends with us."""
 
-    def __init__(self, perf, info, prefix):
-        self.perf, self.info, self.prefix = perf, info, prefix
+    def __init__(self, perf, info, prefix, conf):
+        self.perf, self.info, self.prefix, self.conf = perf, info, prefix, conf
         self.children = []
 
     def start(self, *args, **more):
@@ -88,7 +94,9 @@ def samples(families):
     for family in families:
         assert family.documentation, family
         for sample in family.samples:
-            assert sample.labels["device"] in DEVICES and sample.labels["port"] == "1", sample
+            if sample.name != "roce_processes":
+                assert sample.labels["device"] in DEVICES and sample.labels["port"] == "1", sample
+                assert sample.labels["pid"].isdigit() and sample.labels["process"] == "dat-perf", sample
             found.setdefault(sample.name, []).append(sample)
     return found
 
@@ -107,7 +115,7 @@ def judge_metrics(found, each):
     established = {s.labels["device"]: s.value for s in found["roce_cm_connections"] if s.labels["state"] == "established"}
     assert established == dict.fromkeys(DEVICES, QUEUE_PAIRS), established
     assert all(s.value >= QUEUE_PAIRS for s in found["roce_cm_established_total"])
-    assert len(found["roce_device_info"]) == 2
+    assert len(found["roce_device_info"]) == 2 and [s.value for s in found["roce_processes"]] == [1]
     for name in ("held", "requests"):
         assert len(found.get(f"roce_qp_{name}", [])) == (2 * QUEUE_PAIRS if each else 0), name
 
@@ -198,9 +206,11 @@ def judge_table(text, looks):
     assert len(tables) == looks, text
     for number, table in enumerate(tables):
         lines = table.split("\n")
-        assert re.fullmatch(r"\d\d:\d\d:\d\d process \d+", lines[0]), lines[0]
-        device = next(line for line in lines if line.startswith("loop1 "))
-        assert re.search(r"frames/s: (\S+) in, (\S+) out", device).group(1) != "0", device
+        assert max(map(len, lines)) <= COLUMNS, table
+        assert re.fullmatch(r"\d\d:\d\d:\d\d 1 process, EPs by held", lines[0]), lines[0]
+        assert re.fullmatch(r"process \d+ dat-perf", lines[1]), lines[1]
+        device = next(i for i, line in enumerate(lines) if line.startswith("loop1 "))
+        assert re.search(r"frames/s: (\S+) in, (\S+) out", lines[device + 1]).group(1) != "0", table
         rows = [line.split() for line in lines if " rts " in line]
         assert len(rows) == 2 * QUEUE_PAIRS and len(rows[0]) == 8, table
         assert all((row[7] == "-") == (number == 0) for row in rows), table
@@ -208,34 +218,87 @@ def judge_table(text, looks):
         assert all(row[2] == "0" for row in receivers), table
         if number > 0:
             assert any(row[5] not in ("0", "-") for row in receivers), table
-        queue = lines[next(i for i, line in enumerate(lines) if i > lines.index(device) and "watermark" in line) + 1]
-        assert queue.split()[3:6] == ["64", "64", queue.split()[5]] and queue.split()[5] in ("armed", "fired"), queue
-        assert queue.split()[8] == str(QUEUE_PAIRS), queue
+        queue = lines[next(i for i, line in enumerate(lines) if i > device and "outstanding" in line) + 1].split()
+        assert queue[3:5] == ["64", "64"] and queue[5] in ("armed", "fired") and queue[8] == str(QUEUE_PAIRS), queue
     assert "\033" not in text
 
 
+class Terminal:
+    """dat-info --watch on a terminal of 80 columns and 24 lines, which pyte draws."""
+
+    def __init__(self, programs, *args, **env):
+        self.keeper, terminal = pty.openpty()
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
+        self.screen = pyte.Screen(COLUMNS, LINES)
+        self.stream = pyte.ByteStream(self.screen)
+        self.programs = programs
+        self.child = programs.start(programs.info, "--watch", "0.2", "--prefix", programs.prefix, *args,
+                                    stdin=terminal, stdout=terminal, env=dict(os.environ, TERM="xterm-256color", **env))
+        os.close(terminal)
+
+    def read(self):
+        """What comes within a moment; False at the end."""
+        if select.select([self.keeper], [], [], 0.05)[0]:
+            try:
+                self.stream.feed(os.read(self.keeper, 65536))
+            except OSError:
+                return False
+        return True
+
+    def wait_for(self, what, holds):
+        wait_until(f"{what} is shown: {self.screen.display}", lambda: self.read() and holds(self.screen.display))
+
+    def press(self, keys):
+        os.write(self.keeper, keys)
+
+    def end(self):
+        while self.read():
+            pass
+        os.close(self.keeper)
+        self.programs.children.remove(self.child)
+        return self.child.wait(PATIENCE_S)
+
+
 def judge_terminal(programs):
-    """In place, never more lines than the terminal has; what does not fit is counted."""
-    keeper, terminal = pty.openpty()
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, 120, 0, 0))
-    child = programs.start(programs.info, "--watch", "0.2", "--count", "3", "--prefix", programs.prefix,
-                           stdout=terminal)
-    os.close(terminal)
-    text = b""
-    try:
-        while piece := os.read(keeper, 65536):
-            text += piece
-    except OSError:
-        pass
-    os.close(keeper)
-    assert child.wait(PATIENCE_S) == 0
-    programs.children.remove(child)
-    screens = text.decode().split("\033[H\033[J")
-    assert len(screens) == 4 and screens[0] == "", text
-    for screen in screens[1:]:
-        lines = screen.split("\r\n")
-        assert lines.pop() == "" and 5 < len(lines) < LINES, lines
-        assert re.search(r"^  and \d+ more$", screen.replace("\r", ""), re.M), screen
+    """A window on the table that keys move, sort and close."""
+    seen = Terminal(programs, "--count", "100000")
+    seen.wait_for("the beginning", lambda lines: lines[1].startswith("process ") and "lines 1-22 of" in lines[-1])
+    assert "EPs by held" in seen.screen.display[0], seen.screen.display
+    assert seen.screen.buffer[1][0].fg == "cyan" and seen.screen.buffer[1][0].bold, seen.screen.buffer[1][0]
+    seen.press(b"s")
+    seen.wait_for("another order", lambda lines: "EPs by taken/s" in lines[0])
+    first = seen.screen.display[2]
+    seen.press(b"\x1bOB")
+    seen.wait_for("one line down", lambda lines: lines[1] == first and "lines 2-23 of" in lines[-1])
+    seen.press(b"G")
+    seen.wait_for("the end", lambda lines: re.search(r"-(\d+) of \1;", lines[-1]) is not None)
+    seen.press(b"g")
+    seen.wait_for("the beginning again", lambda lines: "lines 1-22 of" in lines[-1])
+    seen.press(b"q")
+    assert seen.end() == 0
+    plain = Terminal(programs, "--count", "2", NO_COLOR="1")
+    plain.wait_for("a title", lambda lines: lines[1].startswith("process "))
+    assert plain.screen.buffer[1][0].fg == "default"
+    assert plain.end() == 0
+
+
+def judge_two(programs, child, second):
+    """All processes are told together; one that does not answer is left out."""
+    found = {s.labels["pid"] for s in samples_of(programs.good("--metrics"), "roce_device_info")}
+    assert found == {str(child.pid), str(second.pid)}, found
+    looks = [json.loads(line) for line in programs.good("--watch", "--count", "1", "--json").splitlines()]
+    assert [look["pid"] for look in looks] == sorted((child.pid, second.pid)), looks
+    assert all(look["process"] == "dat-perf" for look in looks), looks
+    table = programs.good("--watch", "--count", "1")
+    assert "2 processes" in table and f"process {child.pid} dat-perf" in table, table
+    second.send_signal(signal.SIGSTOP)
+    found = {s.labels["pid"] for s in samples_of(programs.good("--metrics"), "roce_device_info")}
+    second.send_signal(signal.SIGCONT)
+    assert found == {str(child.pid)}, found
+
+
+def samples_of(text, name):
+    return next(family.samples for family in read_plain(text) if family.name == name)
 
 
 def judge_watch(programs, child):
@@ -245,9 +308,8 @@ def judge_watch(programs, child):
     assert len(looks) == 2 and looks[0]["pid"] == child.pid, looks
     assert set(looks[1]["devices"]) == DEVICES and len(looks[1]["devices"]["loop1"]["qps"]) == QUEUE_PAIRS
     second = programs.work()
-    done = programs.run("--metrics")
-    assert done.returncode == 1 and str(child.pid) in done.stderr and str(second.pid) in done.stderr, done
-    assert f"process {second.pid}\n" in programs.good("--watch", "--count", "1", "--pid", str(second.pid))
+    judge_two(programs, child, second)
+    assert f"process {second.pid} " in programs.good("--watch", "--count", "1", "--pid", str(second.pid))
     # Who is looked at may end.
     watcher = programs.start(programs.info, "--watch", "0.1", "--pid", str(second.pid), "--prefix", programs.prefix,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -256,6 +318,31 @@ def judge_watch(programs, child):
     _, said = watcher.communicate(timeout=PATIENCE_S)
     assert watcher.returncode == 1 and said.count("\n") == 1 and "ended" in said, said
     programs.children.remove(watcher)
+
+
+def judge_in_use(programs):
+    """An adapter that another process has open is told by that; nobody opens it a second time."""
+    env = dict(os.environ, DAT_OVERRIDE=programs.conf)
+
+    def info(*args):
+        done = subprocess.run([programs.info, *args], capture_output=True, text=True, timeout=PATIENCE_S, check=True, env=env)
+        return done.stdout
+
+    free = json.loads(info("--json"))["wire"]
+    assert free["driver"] == "net_memif" and free["address"] == "192.0.2.9" and free["link"] == "down", free
+    assert free["hugepages"] == "no" and "pid" not in free, free
+    server = programs.start(programs.perf, "-D", "wire", env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    # Until then its process is looked at, and not its adapter, which would be opened here before it is there.
+    wait_until("wire is in use", lambda: '"adapters":["wire"]' in
+               programs.run("--watch", "--count", "1", "--json", "--pid", str(server.pid)).stdout)
+    assert json.loads(info("--json"))["wire"]["pid"] == server.pid
+    line = next(line for line in info().splitlines() if line.startswith("wire "))
+    assert line.split() == ["wire", "net_memif", "192.0.2.9", "down", "no", "1.2", str(server.pid), "dat-perf"], line
+    used = json.loads(info("--json", "wire"))
+    assert used["pid"] == server.pid and used["port"]["driver"] == "net_memif" and used["stats"]["rx_frames"] == 0, used
+    assert "rx_frames" not in info("wire") and re.search(r"rx_frames +0$", info("-a", "wire"), re.M)
+    programs.end(server)
+    assert "rx_frames" not in info("wire") and re.search(r"rx_frames +0$", info("-a", "wire"), re.M)
 
 
 def judge(programs):
@@ -267,6 +354,7 @@ def judge(programs):
     server, url = judge_http(programs)
     programs.end(child)
     judge_ended(programs, server, url)
+    judge_in_use(programs)
 
 
 def main():

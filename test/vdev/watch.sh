@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# dat-info looks at a running program: metrics on standard output and over HTTP, read by Prometheus' own library, and
-# the live table on a terminal and elsewhere.
+# dat-info looks at a running program: metrics on standard output and over HTTP, read by Prometheus' own library,
+# the live table on a terminal and elsewhere, and adapters that are in use.
 #
 #   watch.sh python3 dat-perf dat-info
 . "$(dirname "$0")/lib.sh"
@@ -16,8 +16,10 @@ else
 	run=$work/dpdk/$prefix
 fi
 "$python" -c 'import prometheus_client' 2>/dev/null || skip "python3-prometheus-client is missing"
+"$python" -c 'import pyte' 2>/dev/null || skip "python3-pyte is missing"
+adapter "$work/wire.conf" wire "port=net_memif0,role=server,id=0,socket=$work/wire.sock ip=192.0.2.9/24"
 UDAPL_ROCE_EAL="--no-shconf --no-pci --no-huge -m 512 --file-prefix=$prefix --log-level=*:error"
 export UDAPL_ROCE_EAL
-"$python" -B "$here/watch.py" "$perf" "$info" "$prefix" || complain "see above"
+"$python" -B "$here/watch.py" "$perf" "$info" "$prefix" "$work/wire.conf" || complain "see above"
 [ "$(id -u)" -ne 0 ] || rm -rf "$run"
 finish
