@@ -78,7 +78,7 @@ print_adapter(struct json_object *object, bool all)
 		printf("numbers that are 0: %u, see them with -a\n", quiet);
 }
 
-/* What other processes have open. @return NULL: there are none, or none answers. */
+/* The snapshot of other processes. @return NULL: there are none, or none answers. */
 static struct json_object *
 look_at_processes(void)
 {

@@ -18,7 +18,7 @@ bool info_screen_begin(void);
 /** Give the terminal back as it was. */
 void info_screen_end(void);
 
-/** What the user wants. */
+/** The wish of the user. */
 enum info_wish {
 	INFO_WISH_LOOK = 0, /**< another look: the time is over */
 	INFO_WISH_REDRAW,   /**< the same table: it was moved, or the terminal has another size */

@@ -137,7 +137,7 @@ ask_devices(struct info_link *link, struct json_object *ports, struct json_objec
 	return 0;
 }
 
-/* What the kernel calls a process: the file name of its program, at most 15 bytes of it. */
+/* The name that the kernel has for a process: the file name of its program, at most 15 bytes of it. */
 static void
 add_process_name(struct json_object *snapshot, uint32_t pid)
 {

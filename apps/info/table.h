@@ -13,7 +13,7 @@
 
 struct json_object;
 
-/** What a line says, for who has colours. */
+/** The meaning of a line, which has a colour. */
 enum info_style {
 	INFO_STYLE_PLAIN = 0,
 	INFO_STYLE_TITLE,   /**< of a process */

@@ -4,7 +4,7 @@
 
 /**
  * @file
- * Who has an interface adapter open.
+ * The process that has an interface adapter open.
  */
 
 #include <stdbool.h>
