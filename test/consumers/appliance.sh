@@ -12,7 +12,7 @@ veth 1500
 ip link add inner type veth peer name outer netns far || skip "no second pair of veth interfaces here"
 ip link set inner arp off addrgenmode none mtu 1500 up &&
 	ip -n far link set outer arp off addrgenmode none mtu 1500 up || skip "the veth interfaces do not come up"
-libraries=$("$python" -B "$here/example.py" "$4" "$5" "$6" "$programs" "$8" "$3") ||
+libraries=$("$python" -B "$here/example.py" "$4" "$5" "$6" "$programs" "$3" roce "$8") ||
 	{ echo "$libraries"; exit 1; }
 for i in 1 2 3; do
 	adapter "$work/$i.conf" client "port=net_af_packet0,iface=far ip=192.0.2.1$i/24"
