@@ -8,9 +8,7 @@
 #include "dapl/ia_list.h"
 #include "front/abi.h"
 
-#define VENDOR        "udapl-roce"
-#define VERSION_MAJOR 0
-#define VERSION_MINOR 1
+#define VENDOR "udapl-roce"
 /* Consumers often ask for too little for their own endpoints, of which 2.0 tells one by one. */
 #define ASYNC_LEN_MIN    BY_ABI(256, 4096)
 #define OBJECTS_MAX      (1 << 20)
@@ -93,8 +91,8 @@ ia_attr_out(struct dapl_ia *ia, DAT_IA_ATTR *out)
 	dapl_ia_count(ia);
 	*out = (DAT_IA_ATTR){
 		.vendor_name = VENDOR,
-		.firmware_version_major = VERSION_MAJOR,
-		.firmware_version_minor = VERSION_MINOR,
+		.firmware_version_major = UDAPL_ROCE_VERSION_MAJOR,
+		.firmware_version_minor = UDAPL_ROCE_VERSION_MINOR,
 		.ia_address_ptr = (DAT_IA_ADDRESS_PTR)&ia->address.sa,
 		.max_eps = DAPL_MAX_EPS,
 		.max_dto_per_ep = DAPL_MAX_DTOS,
@@ -133,8 +131,8 @@ provider_attr_out(struct dapl_ia *ia, DAT_PROVIDER_ATTR *out)
 	const struct front_adapter *adapter = ia->front;
 	const DAT_PROVIDER_ATTR attr = {
 		.provider_name = VENDOR,
-		.provider_version_major = VERSION_MAJOR,
-		.provider_version_minor = VERSION_MINOR,
+		.provider_version_major = UDAPL_ROCE_VERSION_MAJOR,
+		.provider_version_minor = UDAPL_ROCE_VERSION_MINOR,
 		.dapl_version_major = adapter->info.dapl_version_major,
 		.dapl_version_minor = adapter->info.dapl_version_minor,
 		/* Read as a mask, as other providers of 1.2 write it: one by one, VIRTUAL is 0. */

@@ -24,7 +24,7 @@ def compile_example(source, package, compiler, installed, work):
         program = work / f"{source.stem}{suffix}"
         run([*compiler, "-O2", *STRICT[package], "-o", program, work / source.name,
              *installed.flags(package, "--cflags", "--libs", *["--static"] * static)])
-        if needs(package, program) == static:
+        if needs(f"lib{package}", program) == static:
             sys.exit(f"{program} is linked with the other lib{package}")
 
 
