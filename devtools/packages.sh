@@ -41,7 +41,7 @@ need_packages() {
 	done
 	[ ${#missing[@]} -gt 0 ] || return 0
 	# Two commands at a time (.ci/run) would be two apt-get at a time, of which one gives up.
-	mkdir -p "$build_root"
+	mkdir -p "$build_root" || fail "the build folder $build_root cannot be made: see above"
 	exec {apt_turn}>"$build_root/apt.lock"
 	flock "$apt_turn"
 	local hand="apt-get install --no-install-recommends ${missing[*]}"
@@ -53,12 +53,21 @@ need_packages() {
 	leave_out_unknown
 	if [ ${#missing[@]} -gt 0 ]; then
 		say "installing ${missing[*]}"
-		as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends \
-			-o Dpkg::Use-Pty=0 install "${missing[@]}" >"$log" 2>&1 ||
+		as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends \
+			-o Dpkg::Use-Pty=0 install "${missing[@]}" 2>&1 | tee "$log" | tell_progress ||
 			{ tail -n 20 "$log" >&2; fail "apt-get could not install the packages, see above; as root, type: $hand"; }
 	fi
 	rm -f "$log"
 	exec {apt_turn}>&-
+}
+
+# A line for every hundred steps of apt-get, which takes minutes on a bare machine.
+tell_progress() {
+	awk '/^Get:/ { got++ } /^Unpacking / { unpacked++ } /^Setting up / { ready++ }
+		/^(Get:|Unpacking |Setting up )/ && ++steps % 100 == 0 {
+			printf "run.sh: packages: %d fetched, %d unpacked, %d set up\n", got, unpacked, ready
+			fflush()
+		}'
 }
 
 # Another release may have dropped a package: what is built and tested with it is left out there and says so. Takes it
