@@ -2,7 +2,8 @@
 # shellcheck shell=bash
 # Debian's packages: lists of what each job needs, and their installation. The lists are those of Debian 12.
 
-packages_build=(gcc libc6-dev meson ninja-build pkgconf libdpdk-dev libisal-dev libibverbs-dev libjson-c-dev
+# Gcc runs make to optimise at link time on all cores.
+packages_build=(gcc libc6-dev make meson ninja-build pkgconf libdpdk-dev libisal-dev libibverbs-dev libjson-c-dev
 	libmicrohttpd-dev libncurses-dev libdapl-dev)
 packages_test=("${packages_build[@]}" libcmocka-dev liblzma-dev python3-scapy tshark codespell shellcheck pyflakes3
 	clang-format g++ groff-base iproute2 dapl2-utils librdmacm-dev abigail-tools dpdk dpdk-dev
