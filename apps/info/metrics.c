@@ -64,8 +64,12 @@ standard_name(const char *ours)
 	return NULL;
 }
 
-#define FOR_EACH_DEVICE(at, source) \
-	for (const struct device *at = (source)->device; at < (source)->device + (source)->n; at++)
+/* Behind the last device. */
+static const struct device *
+end_of(const struct source *source)
+{
+	return source->device + source->n;
+}
 
 /* Begin a sample of a device; more labels may follow. */
 static void
@@ -82,8 +86,7 @@ begin(struct source *source, const struct device *device)
 static void
 write_members(struct source *source, const char *part, const char *sub, const char *name)
 {
-	FOR_EACH_DEVICE(device, source)
-	{
+	for (const struct device *device = source->device; device != end_of(source); device++) {
 		struct json_object *object = info_member(device->all, part);
 
 		if (sub != NULL)
@@ -134,8 +137,7 @@ write_connections(struct source *source)
 {
 	info_text_family(&source->text, INFO_GAUGE, "roce_cm_connections",
 			"connections of the connection manager in each state");
-	FOR_EACH_DEVICE(device, source)
-	{
+	for (const struct device *device = source->device; device != end_of(source); device++) {
 		struct json_object *cm = info_member(device->all, "cm");
 
 		if (cm == NULL)
@@ -194,8 +196,8 @@ write_columns(struct source *source, const char *list, const char *label,
 {
 	for (size_t i = 0; i < n; i++, column++) {
 		info_text_family(&source->text, column->kind, column->name, column->help);
-		FOR_EACH_DEVICE(device, source)
-		{
+		for (const struct device *device = source->device; device != end_of(source);
+				device++) {
 			struct json_object *queues = info_member(device->all, list);
 
 			if (queues == NULL)
@@ -216,8 +218,7 @@ write_qp_states(struct source *source)
 	static const char *const states[] = { "reset", "rtr", "rts", "error" };
 
 	info_text_family(&source->text, INFO_GAUGE, "roce_qps", "queue pairs in each state");
-	FOR_EACH_DEVICE(device, source)
-	{
+	for (const struct device *device = source->device; device != end_of(source); device++) {
 		struct json_object *queues = info_member(device->all, "qps");
 
 		for (size_t i = 0; i < sizeof(states) / sizeof(states[0]) && queues != NULL; i++) {
@@ -242,8 +243,7 @@ write_devices(struct source *source)
 	struct info_text *text = &source->text;
 
 	info_text_family(text, INFO_GAUGE, "roce_device_info", "what the device is; always 1");
-	FOR_EACH_DEVICE(device, source)
-	{
+	for (const struct device *device = source->device; device != end_of(source); device++) {
 		begin(source, device);
 		for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++)
 			info_text_label(text, labels[i],
