@@ -32,6 +32,7 @@ usage: ./run.sh COMMAND
   uninstall [--prefix DIR]  remove what install brought there
   package [--check]         Debian packages, source and binary, in build/package; lintian judges them; with --check they
                             are installed, tried, upgraded and purged in a bare tree (root, debootstrap)
+  docs                      guides and manual pages as HTML, in build/docs
   lint                      style, layers, symbols, headers, spelling, and clang-tidy
   debug [suite ...]         build without optimisation and run what compares whole answers (debug), or the suites named
   sanitize [--compile]      tests under address + undefined, the thread tests under the thread sanitizer
@@ -113,7 +114,7 @@ main() {
 		# shellcheck source=/dev/null
 		. devtools/install.sh
 		;;
-	bench | compare | debug | package | sanitize | compile-clang | simlong | soak | fuzz | interop | newer)
+	bench | compare | debug | docs | package | sanitize | compile-clang | simlong | soak | fuzz | interop | newer)
 		# shellcheck source=/dev/null
 		. "devtools/$command.sh"
 		;;

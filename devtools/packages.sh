@@ -7,7 +7,7 @@ packages_build=(gcc libc6-dev make meson ninja-build pkgconf libdpdk-dev libisal
 	libmicrohttpd-dev libncurses-dev libdapl-dev)
 packages_test=("${packages_build[@]}" libcmocka-dev liblzma-dev python3-scapy tshark codespell shellcheck pyflakes3
 	clang-format g++ groff-base iproute2 dapl2-utils librdmacm-dev abigail-tools dpdk dpdk-dev
-	python3-prometheus-client python3-pyte babeltrace2 libsystemd-dev qemu-user)
+	python3-prometheus-client python3-pyte pandoc mandoc babeltrace2 libsystemd-dev qemu-user)
 packages_curves=("${packages_test[@]}" python3-matplotlib)
 packages_lint=("${packages_test[@]}" clang-tidy)
 packages_clang=("${packages_build[@]}" libcmocka-dev liblzma-dev clang)
@@ -15,6 +15,7 @@ packages_interop=("${packages_build[@]}" libcmocka-dev liblzma-dev qemu-system-x
 	tcpdump tshark xz-utils zstd librdmacm-dev dapl2-utils)
 packages_package=("${packages_build[@]}" debhelper dpkg-dev fakeroot lintian)
 packages_instructions=("${packages_build[@]}" valgrind)
+packages_docs=(pandoc mandoc)
 # The peers of `./run.sh compare`.
 packages_compare=(ucx-utils libfabric-bin iperf3 sockperf iproute2)
 packages_fuzz=("${packages_clang[@]}" libclang-rt-14-dev llvm-14)

@@ -35,7 +35,7 @@ perf=$(realpath "$perf")
 PATH=$(dirname "$perf"):$PATH
 export PATH
 own_network "$0" "$@"
-if [ "$(parts | grep -c "^$recipe ")" -lt 3 ]; then
+if [ "$(parts | grep -cE "^$recipe (run|prints)$")" -lt 2 ]; then
 	complain "the page has no recipe $recipe"
 	finish
 fi
