@@ -4,8 +4,9 @@
 # tried by autopkgtest, upgraded, purged. Ends with the count of its steps.
 #
 #   package-check.sh DIR        DIR has the packages and their source
-# shellcheck disable=SC2046 # names of packages are words
+# shellcheck disable=SC2046,SC2086 # names of packages, and commands, are words
 set -uo pipefail
+container=$PWD/container
 cd "$1" || exit 1
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
 passed=0 failed=0
@@ -25,13 +26,13 @@ step() {
 	fi
 }
 
-install() {
+get() {
 	apt-get -qq -y --no-install-recommends -o Dpkg::Use-Pty=0 install "$@"
 }
 
 # Others that have a registry of DAT, verbs and pages of the same names, and what the tests of the packages ask for.
 install_others() {
-	apt-get -qq update && install libdapl2 dapl2-utils libibverbs1 ibverbs-providers man-db autopkgtest dpkg-dev gcc libc6-dev pkgconf
+	apt-get -qq update && get libdapl2 dapl2-utils libibverbs1 ibverbs-providers man-db autopkgtest dpkg-dev gcc libc6-dev pkgconf
 }
 
 # All files but those that apt, dpkg and man keep for themselves, and what ends with the machine.
@@ -53,12 +54,35 @@ ours() {
 }
 
 install_ours() {
-	install $(sed -n 's/^Package: //p' Packages | grep -v -e -dbgsym)
+	get $(sed -n 's/^Package: //p' Packages | grep -v -e -dbgsym)
 }
 
 # A message there and back, and the pages.
 try() {
 	dat-ping -c 3 && man -w dat_srq_create && man -w 5udapl dat.conf && man -w dat-perf
+}
+
+# contained COMMAND...: as a container of compose.yaml has it: user 1000, nothing of the host's but the file system.
+contained() {
+	unshare --net --pid --fork --kill-child --mount-proc --ipc --uts setpriv --reuid=1000 --regid=1000 --clear-groups \
+		--bounding-set=-all --inh-caps=-all --no-new-privs env -i PATH="$PATH" DAT_OVERRIDE="$container/dat.conf" "$@"
+}
+
+# The two commands of compose.yaml beside each other.
+two_containers() {
+	local command server status
+	mapfile -t command < <(sed -n 's/^    command: //p' "$container/compose.yaml")
+	[ ${#command[@]} -eq 2 ] || return
+	install -d -o 1000 -g 1000 -m 0700 /run/roce
+	contained timeout --signal=INT 20 ${command[0]} &
+	server=$!
+	sleep 2
+	contained timeout 60 ${command[1]}
+	status=$?
+	# A signal does not reach into its namespace: its time is over soon.
+	wait $server
+	rm -r /run/roce
+	return $status
 }
 
 # An upgrade is judged by the version that the program is of, as dpkg has it.
@@ -98,6 +122,7 @@ step "installed" install_ours
 step "a message, and pages" try
 step "autopkgtest" autopkgtest ./*.deb ./*.dsc -- null
 grep -E ' (PASS|FAIL|SKIP)' "$log" | sort -u
+step "two containers" two_containers
 step "a newer revision" bump
 step "offered" offer
 step "upgraded" upgrade
