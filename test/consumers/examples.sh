@@ -90,7 +90,7 @@ by_memif() {
 	end_of_server '3 clients, 5001 messages answered, 0 buffers came back unanswered, 256 of 256 on the queue'
 }
 
-# One of the clients is killed with messages on the way; the server ends beside it, and has all buffers back.
+# One of the clients stays, with messages on the way; the server ends beside it, and has all buffers back.
 by_veth() {
 	veth_wire 1500
 	for i in 1 2 3 4; do
