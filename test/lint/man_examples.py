@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every page of section 3 has an example, and the compiler takes each.
+"""Every page of section 3 has an example, and the compiler takes each; a type that one shows is that of the headers.
 
   man_examples.py [--self-test] ROOT C_COMPILER [FLAG...]
 
@@ -78,6 +78,20 @@ def examples(text):
     return [piece.replace("\\e", "\\").replace("\\&", "") for piece in LITERAL.findall(found.group(1))]
 
 
+def structures(text):
+    """The types that a page shows, without comments and spaces."""
+    found = re.findall(r"^typedef (?:struct|union) \w+ \{(?:(?!^typedef).)*?^\} \w+;", text, re.M | re.S)
+    return [re.sub(r"/\*.*?\*/|\s+", "", one, flags=re.S) for one in found]
+
+
+def judge_structures(root):
+    """What a page shows is what the headers have."""
+    headers = {one for path in (root / "include/dat").glob("*.h") for one in structures(path.read_text(encoding="utf-8"))}
+    return [f"{page.name}: another type than in the headers: {one[:60]}"
+            for page in sorted((root / "docs/man").glob("*.3"))
+            for one in structures(page.read_text(encoding="utf-8")) if one not in headers]
+
+
 def judge(page, compiler):
     """What is wrong with a page, in words."""
     text = page.read_text(encoding="utf-8")
@@ -128,6 +142,7 @@ def main():
     if args[0] == "--self-test":
         sys.exit(bool(self_test([*args[2:], f"-I{args[1]}/include"])))
     wrong, pages = judge_all(Path(args[0]), [*args[1:], f"-I{args[0]}/include"])
+    wrong += judge_structures(Path(args[0]))
     for line in wrong:
         print(line)
     print(f"{pages} pages, {len(wrong)} finding(s)")
