@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # `./run.sh bench`: the default table of dat-perf, and what the programs of test/bench measure.
 
-# The default table: one header, then one line for each size.
+# The default table: one header, the rates of each size, then the time there and back below its own columns.
 bench_table() {
 	local perf=$1 out=$2 test size part
 	while read -r test size part; do
@@ -12,21 +12,17 @@ bench_table() {
 		send_bw 64 first
 		send_bw 1024 middle
 		send_bw 4096 middle
-		send_bw 65536 last
-		send_lat 64 all
+		send_bw 65536 middle
+		send_lat 64 below
 	END
 }
 
-# The part of one run's output that goes into the table: rows begin with two numbers, and a rule stands at the end.
+# The part of one run's output that goes into the table. A rule stands above the header, above the columns and at the end;
+# rows begin with two numbers.
 table_part() {
 	awk -v part="$1" '
-		/^-+$/ { if (held != "") print held; held = part == "first" || part == "all" ? $0 : ""; rule = $0; next }
-		part == "first" || part == "all" || $1 " " $2 ~ /^[0-9]+ [0-9]+$/ {
-			if (held != "") print held
-			held = ""
-			print
-		}
-		END { if (part == "last" || part == "all") print rule }'
+		/^-+$/ { rules++ }
+		part == "first" && !(rules == 3 && /^-+$/) || part == "below" && rules >= 2 || $1 " " $2 ~ /^[0-9]+ [0-9]+$/'
 }
 
 # One build for all that measures: then figures belong together, and it is trained once.
