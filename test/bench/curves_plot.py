@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import matplotlib
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 import curves_table
 
@@ -79,6 +79,8 @@ def scale_y(axes, panel):
     axes.set_ylabel(panel.y_label)
     if panel.log:
         axes.set_yscale("log")
+        # Decades alone would leave one label where all lies within one.
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes.yaxis.set_minor_formatter(NullFormatter())
     else:
         axes.set_ylim(bottom=0)
