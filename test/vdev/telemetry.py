@@ -3,6 +3,7 @@
 """Asks a running provider through DPDK's telemetry socket and judges the answers.
 
   telemetry.py SOCKET [PREFIX]        a program with 8 queue pairs on one shared queue
+  telemetry.py SOCKET --hugepages     the same program with hugepages: where its memory lies
   telemetry.py SOCKET --crowd N       one with more queue pairs than an answer has room for, on two engines
 
 With PREFIX the same questions go through Debian's dpdk-telemetry.py, too.
@@ -86,6 +87,15 @@ def judge(ask):
     assert connections["counters"]["established"] == QUEUE_PAIRS, connections
     judge_help(ask("/roce/help"), stats, connections["counters"])
     judge_pages(ask, adapter, number)
+
+
+def judge_hugepages(ask):
+    """The descriptor pool lies on hugepages of the node that the EAL took them from."""
+    adapter, number = wait_for_queue(ask)
+    queue = ask(f"/roce/srq,{number}")[adapter][number]
+    assert queue["hugepages"] == 1 and queue["page_bytes"] == 2 << 20, queue
+    assert isinstance(queue["numa_node"], int), queue
+    assert ask("/roce/ports")[adapter]["hugepages"] == 1
 
 
 def judge_engines(ask, adapter):
@@ -178,6 +188,9 @@ def main():
     ask = asker(sys.argv[1])
     if sys.argv[2:3] == ["--crowd"]:
         judge_crowd(ask, int(sys.argv[3]))
+        return
+    if sys.argv[2:] == ["--hugepages"]:
+        judge_hugepages(ask)
         return
     judge(ask)
     if len(sys.argv) > 2:
