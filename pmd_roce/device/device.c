@@ -174,6 +174,7 @@ destroy(struct roce_device *device)
 {
 	struct roce_port *port = device->port;
 
+	roce_address_release(&device->claim);
 	if (port != NULL) {
 		roce_port_unserve(port);
 		for (unsigned int i = 0; i < LAST_POLLS && device->cm != NULL; i++) {
@@ -227,6 +228,7 @@ create(const struct roce_devargs *args, const struct roce_attach_config *attache
 		destroy(device);
 		return rc;
 	}
+	roce_address_claim(&device->claim, args->port, args->ip.at, args->ip.n);
 	log_start(device);
 	roce_trace_open(device->port->probe.name, device->port->driver,
 			roce_mtu_bytes(device->port->mtu_code), device->port->queues);

@@ -14,6 +14,7 @@
 #include "cm/cm.h"
 #include "device/user.h"
 #include "engine/engine.h"
+#include "ethdev/address_claim.h"
 #include "ethdev/devargs.h"
 #include "ethdev/port.h"
 #include "observe/telemetry.h"
@@ -30,6 +31,7 @@ struct roce_device {
 	LIST_HEAD(, roce_device) shares; /**< of the first; devices_lock */
 	LIST_ENTRY(roce_device) share;   /**< of a share */
 	struct roce_devargs args;        /**< of a share: ip differs from the first's */
+	struct roce_address_claim claim; /**< of the addresses of args */
 	roce_wake_fn wake; /**< of the users that have one; NULL: none has yet; atomic */
 	struct roce_port *port;
 	struct roce_domain *domain;

@@ -145,6 +145,7 @@ roce_device_add_share(struct roce_device *first, const struct roce_devargs *args
 	LIST_INSERT_HEAD(&first->shares, share, share);
 	first->refs++;
 	set_addresses(first, &all);
+	roce_address_claim(&share->claim, first->args.port, args->ip.at, args->ip.n);
 	*out = share;
 	return 0;
 }
@@ -156,6 +157,7 @@ roce_device_drop_share(struct roce_device *share)
 	struct addresses all;
 
 	LIST_REMOVE(share, share);
+	roce_address_release(&share->claim);
 	free(share);
 	collect_addresses(first, &all);
 	set_addresses(first, &all);
