@@ -24,9 +24,12 @@ usage: ./run.sh COMMAND
   bench --curves [options]  the same over sizes, endpoints, depths, loss, cores and path MTUs, as JSON and drawings
   compare [--rounds N] [--seconds S] [--sizes BYTES,...] [--markdown]
                             ours beside UCX, libfabric and kernel TCP on this machine, in turn (devtools/compare)
-  test [--all] [suite ...]  build and run the tests: unit sim model walk conf contract verbs abi fuzz; with --all
-                            also vdev recipes tools apps lint, and contract and
-                            verbs on several engines; or the suites named
+  test [--gate | --all] [suite ...]
+                            build and run the tests: unit sim model walk conf contract verbs abi fuzz; with --gate
+                            also vdev recipes tools apps lint, as .ci/run does; with --all
+                            these in every form, on several engines, too; or the suites named
+  gate [COMMIT]             .ci/run as CI has it, on a clone of HEAD or of that commit
+  nightly                   every suite in every form, other compilers and builds, packages, benchmarks, Linux: hours
   build                     build everything (release)
   install [--prefix DIR]    build and install: below /usr/local, or below DIR
   uninstall [--prefix DIR]  remove what install brought there
@@ -35,7 +38,8 @@ usage: ./run.sh COMMAND
   docs                      guides and manual pages as HTML, in build/docs
   lint                      style, layers, symbols, headers, spelling, and clang-tidy
   debug [suite ...]         build without optimisation and run what compares whole answers (debug), or the suites named
-  sanitize [--compile]      tests under address + undefined, the thread tests under the thread sanitizer
+  sanitize [--gate]         tests under address + undefined, the thread tests under the thread sanitizer; with --gate
+                            unit contract verbs fuzz in one form each, and the thread tests
   compile-clang             compile everything with clang, warnings as errors
   simlong                   the big run of the simulator, release build
   soak [steps [seed]]       a thousand million random steps over the shared receive queue, threads on it, every
@@ -91,6 +95,7 @@ cmd_test() {
 	# The first two have the suites that test/meson.build gives them.
 	case "$*" in
 	'') run_tests test testlog ;;
+	--gate) run_tests test testlog-gate --setup gate ;;
 	--all) run_tests test testlog-all --setup all ;;
 	*) run_suites test "$@" ;;
 	esac
@@ -114,7 +119,7 @@ main() {
 		# shellcheck source=/dev/null
 		. devtools/install.sh
 		;;
-	bench | compare | debug | docs | package | sanitize | compile-clang | simlong | soak | fuzz | interop | newer)
+	bench | compare | debug | docs | gate | nightly | package | sanitize | compile-clang | simlong | soak | fuzz | interop | newer)
 		# shellcheck source=/dev/null
 		. "devtools/$command.sh"
 		;;

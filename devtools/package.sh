@@ -51,7 +51,7 @@ check_packages() {
 	return $status
 }
 
-# cannot_check REASON: in the words of .ci/run. The packages were built.
+# cannot_check REASON: in the words of a count. The packages were built.
 cannot_check() {
 	echo "skipped: packages in a bare tree: $1"
 	echo "1 passed, 0 failed, 1 skipped"

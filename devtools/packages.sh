@@ -42,7 +42,7 @@ need_packages() {
 			missing+=("$package")
 	done
 	[ ${#missing[@]} -gt 0 ] || return 0
-	# Two commands at a time (.ci/run) would be two apt-get at a time, of which one gives up.
+	# Two commands at a time would be two apt-get at a time, of which one gives up.
 	mkdir -p "$build_root" || fail "the build folder $build_root cannot be made: see above"
 	exec {apt_turn}>"$build_root/apt.lock"
 	flock "$apt_turn"

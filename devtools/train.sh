@@ -42,6 +42,8 @@ compile_trained() {
 	[ "$(cat "$dir/.trained" 2>/dev/null)" != "$wanted" ] ||
 		! ninja -C "$dir" -n $only | grep -q '^ninja: no work to do' || return 0
 	rm -rf "$dir"
+	# Counts lie beside the objects that they are of, by the whole path.
+	local -x CCACHE_DISABLE=1
 	# Gcc's warnings are judged in the other builds: with counts it sees ways that nothing takes.
 	compile "$@" "${fastest[@]}" -Db_pgo=generate -Dwerror=false
 	say "training $dir"

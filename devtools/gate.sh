@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+# `./run.sh gate [COMMIT]`: .ci/run as CI has it, for one commit.
+
+# A clone of its own, nothing of the caller's environment, no standard input, and a shared folder beside the checkout that
+# cannot be written. build/gate/passed names the last commit that passed.
+cmd_gate() {
+	local commit
+	commit=$(git rev-parse --quiet --verify "${1:-HEAD}^{commit}") || fail "there is no commit '${1:-HEAD}' here"
+	mkdir -p "$build_root/gate"
+	exec {gate_turn}>"$build_root/gate/lock"
+	flock --nonblock "$gate_turn" || fail "a gate of this checkout is running; wait for its end"
+	say "load of this machine before the gate: $(cut -d ' ' -f 1-3 /proc/loadavg)"
+	local room=$build_root/gate/room
+	# A clone that failed stays to be looked at until the next gate begins.
+	rm -rf "$room"
+	mkdir -p "$room"
+	git clone --quiet --no-local --no-checkout . "$room/main"
+	git -C "$room/main" checkout --quiet --detach "$commit"
+	[ ! -d ../shared ] || mkdir "$room/shared"
+	say "the gate of $(git log -1 --format='%h %s' "$commit"), in $room"
+	# The clone knows nothing of the lock: what hangs there does not keep the next gate out.
+	if ! gate_apart "$(realpath "$room")" "$(realpath -m ../shared)" {gate_turn}>&-; then
+		fail "the gate of $commit failed: its logs are in $room/main/build/ci"
+	fi
+	printf '%s\n' "$commit" >"$build_root/gate/passed"
+	rm -rf "$room"
+}
+
+# gate_apart ROOM SHARED: .ci/run there. As root, mounts and all processes end with it, and it ends with this shell.
+gate_apart() {
+	local apart=()
+	[ "$(id -u)" -ne 0 ] || apart=(setpriv --pdeathsig KILL unshare --mount --propagation private --pid --fork --kill-child --mount-proc)
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	"${apart[@]}" env -i PATH="$PATH" HOME="$HOME" TERM=dumb setsid --wait sh -c '
+		if [ -d "$2" ] && [ "$(id -u)" -eq 0 ]; then
+			mount --bind "$2" "$1/shared" && mount -o remount,bind,ro "$1/shared" || exit
+		elif [ -d "$2" ]; then
+			rmdir "$1/shared" && ln -s "$2" "$1/shared" || exit
+		fi
+		cd "$1/main" && exec .ci/run
+	' gate "$1" "$2" </dev/null
+}

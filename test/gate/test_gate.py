@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The gate itself: which tests may run again (devtools/testlog.py), what a step and a whole run say (devtools/steps.sh), and
+that a test is apart from all others and leaves nothing behind (test/apart.sh).
+
+  test_gate.py TOP
+"""
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+TOP = Path(sys.argv.pop())
+LIMIT = int(os.environ.get("ROCE_TEST_LIMIT", "120"))
+
+
+def line(name, result="FAIL", code=1, stdout="FAIL: too few", stderr=""):
+    return json.dumps({"name": "udapl-roce:" + name, "result": result, "returncode": code, "stdout": stdout, "stderr": stderr,
+                       "duration": 1.0})
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        # Of the test's own folder, which test/apart.sh gives and takes.
+        self.folder = Path(tempfile.mkdtemp())
+
+    def write(self, name, *lines):
+        path = self.folder / name
+        path.write_text("".join(text + "\n" for text in lines), encoding="utf-8")
+        return path
+
+
+class TestAgain(Folder):
+    """A failure that load can cause is tried once more, alone."""
+
+    def ask(self, command, *logs):
+        done = subprocess.run([sys.executable, "-B", TOP / "devtools/testlog.py", command, *logs], capture_output=True,
+                              text=True, check=False)
+        return done.returncode, done.stdout.splitlines()
+
+    def again(self, text):
+        return self.ask("again", self.write("testlog.json", text))[1]
+
+    def test_what_may_be_chance_runs_again(self):
+        self.assertEqual(self.again(line("vdev / rnr_loop")), ["rnr_loop"])
+        self.assertEqual(self.again(line("unit+tsan / threads", stdout="[  ERROR   ] --- 0 != 1")), ["threads"])
+        self.assertEqual(self.again(line("vdev / memif", result="TIMEOUT", code=-15)), ["memif"])
+        self.assertEqual(self.again(line("vdev / memif", stdout='{"lost": 0, "frames_lost": 3, "violations": 0}')), ["memif"])
+
+    def test_what_load_cannot_cause_does_not(self):
+        for never in (line("unit / srq", code=-11), line("unit / srq", code=139), line("unit / srq", code=134),
+                      line("unit / srq", stderr="==1==ERROR: AddressSanitizer: heap-use-after-free"),
+                      line("unit / srq", stderr="WARNING: ThreadSanitizer: data race"),
+                      line("unit / srq", stdout="psn.c:3:1: runtime error: shift exponent 32"),
+                      line("apps / perf", stdout="dat-perf: 1 message lost"),
+                      line("apps / perf", stdout="message 7 of endpoint 0 is corrupted"),
+                      line("apps / perf", stdout="the other end of ia0 found 3 violations"),
+                      line("lint / words"), line("abi / symbols"), line("unit / srq", result="OK", code=0),
+                      line("unit / srq", result="SKIP", code=77)):
+            self.assertEqual(self.again(never), [], never)
+
+    def test_one_that_passes_alone_is_told_as_flaky(self):
+        log = self.write("testlog.json", line("unit / srq", result="OK", code=0), line("vdev / rnr_loop"), line("vdev / memif"))
+        self.write("again.json", line("vdev / rnr_loop", result="OK", code=0), line("vdev / memif"))
+        self.assertEqual(self.ask("sum", log), (1, [
+            "flaky: udapl-roce:vdev / rnr_loop: FAIL: too few", "failed: udapl-roce:vdev / memif: fail",
+            "2 passed, 1 failed, 0 skipped"]))
+        self.write("again.json", line("vdev / rnr_loop", result="OK", code=0), line("vdev / memif", result="OK", code=0))
+        self.assertEqual(self.ask("sum", log)[0], 0)
+
+
+class TestSteps(Folder):
+    """A run goes on behind a failure, and its last line is the sum."""
+
+    def run_steps(self, *steps):
+        text = f"logs={self.folder}; . devtools/steps.sh; " + "; ".join(steps) + "; finish"
+        done = subprocess.run(["bash", "-uc", text], cwd=TOP, capture_output=True, text=True, timeout=LIMIT, check=False)
+        return done.returncode, done.stdout.splitlines()
+
+    def test_counts_add_up(self):
+        code, said = self.run_steps("step one 60 echo '5 passed, 0 failed, 1 skipped'", "step two 60 true")
+        self.assertEqual((code, said[-1]), (0, "6 passed, 0 failed, 1 skipped"))
+
+    def test_a_failure_fails_and_the_next_step_runs(self):
+        code, said = self.run_steps("step one 60 false", "step two 60 echo '2 passed, 0 failed, 0 skipped'")
+        self.assertEqual((code, said[-1]), (1, "2 passed, 1 failed, 0 skipped"))
+        self.assertIn("one: failed: false", said)
+
+    def test_two_flaky_tests_are_told_and_three_fail(self):
+        flaky = "step one 60 printf 'flaky: %s: late\\n3 passed, 0 failed, 0 skipped\\n' a b"
+        code, said = self.run_steps(flaky)
+        self.assertEqual((code, said[-1]), (0, "3 passed, 0 failed, 0 skipped"))
+        self.assertIn("one: flaky: b: late", said)
+        code, said = self.run_steps(flaky, "step two 60 printf 'flaky: c: late\\n1 passed, 0 failed, 0 skipped\\n'")
+        self.assertEqual((code, said[-1]), (1, "4 passed, 1 failed, 0 skipped"))
+
+    def test_a_step_that_hangs_is_too_slow(self):
+        code, said = self.run_steps("step one 1 sleep 1000")
+        self.assertEqual((code, said[-1]), (1, "0 passed, 1 failed, 0 skipped"))
+        self.assertIn("one: failed: too slow: ended after 3 seconds, three times the usual", said)
+
+
+class TestApart(Folder):
+    """A test has names of its own and leaves nothing behind."""
+
+    def apart(self, *command):
+        return subprocess.Popen([TOP / "test/apart.sh", *command], env=dict(os.environ, TMPDIR=str(self.folder)),
+                                stdout=subprocess.PIPE, text=True, start_new_session=True)
+
+    def setUp(self):
+        super().setUp()
+        if subprocess.run([TOP / "test/apart.sh", "--can"], check=False).returncode != 0:
+            self.skipTest("no namespaces here: wants root, or user namespaces")
+
+    def test_it_exits_as_the_command(self):
+        for command, code in (("true", 0), ("exit 77", 77), ("kill -SEGV $$", 128 + signal.SIGSEGV)):
+            with self.apart("sh", "-c", command) as test:
+                self.assertEqual(test.wait(LIMIT), code, command)
+
+    def test_its_folder_goes_with_it(self):
+        with self.apart("sh", "-c", "echo x >$TMPDIR/x && echo $TMPDIR") as test:
+            room = Path(test.communicate(timeout=LIMIT)[0].strip())
+        self.assertEqual(room.parent, self.folder)
+        self.assertFalse(room.exists())
+
+    def test_what_it_started_ends_with_it_even_if_it_is_killed(self):
+        # The reader of the pipe sees its end when the last process that has it open has gone.
+        with self.apart("sh", "-c", "setsid sleep 1000 & echo ready; exit 0") as test:
+            self.assertEqual(test.communicate(timeout=LIMIT)[0], "ready\n")
+        with self.apart("sh", "-c", "setsid sleep 1000 & echo ready; exec sleep 1000") as test:
+            test.stdout.readline()
+            os.killpg(test.pid, signal.SIGKILL)
+            self.assertEqual(test.communicate(timeout=LIMIT)[0], "")
+
+    def test_two_use_the_same_port_at_once(self):
+        listen = ("import socket, sys; s = socket.socket(); s.bind(('127.0.0.1', 4791)); s.listen(); "
+                  "print('listens', flush=True); sys.stdin.readline()")
+        command = [TOP / "test/apart.sh", sys.executable, "-c", listen]
+        both = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+        self.assertEqual([each.stdout.readline() for each in both], ["listens\n"] * 2)
+        for each in both:
+            each.communicate("\n", timeout=LIMIT)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
