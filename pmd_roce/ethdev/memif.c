@@ -20,8 +20,8 @@
 #include "ethdev/memif_pvt.h"
 #include "ethdev/vdev_args.h"
 
-/* How long a client waits for its server. */
-#define SERVER_WAIT_MS 2000
+/* How long a client waits for its server: a virtual processor may stand still for a second, and more than once. */
+#define SERVER_WAIT_MS 10000
 
 #define AGAIN_US 50000
 
@@ -256,7 +256,7 @@ say_no_server(const struct roce_memif *memif, int rc, const struct roce_memif_wo
 	/* At once: more connections wait there than it allows, and it takes none. */
 	if (rc == -ETIMEDOUT || rc == -EAGAIN)
 		return roce_errmsg_set(errmsg, -ENODEV,
-				"port %s: its memif server at %s %s does not answer for two seconds: it is "
+				"port %s: its memif server at %s %s does not answer for ten seconds: it is "
 				"stopped, or busy",
 				memif->name, kind, memif->place.name);
 	if (rc == -ECONNREFUSED)

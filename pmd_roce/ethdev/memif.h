@@ -43,7 +43,7 @@ void roce_memif_probed(struct roce_memif *memif);
 bool roce_memif_is_client(const struct roce_memif *memif);
 
 /**
- * Start the device, which is port @p port_id of ethdev. A client finds its server within two seconds.
+ * Start the device, which is port @p port_id of ethdev. A client finds its server within ten seconds.
  * @return 0; -ENODEV, with the reason.
  */
 int roce_memif_start(struct roce_memif *memif, uint16_t port_id, struct roce_errmsg *errmsg);

@@ -25,8 +25,8 @@
 /* Handshakes under way. One more ends another. */
 #define HANDSHAKES 32
 
-/* A peer shakes hands by then. */
-#define HANDSHAKE_MS 2000
+/* A peer shakes hands by then: as long as its client waits. */
+#define HANDSHAKE_MS 10000
 
 /* Of as many descriptors handshakes leave so many to the program, and to the EAL, which panics without one. */
 #define SPARE_PART     4

@@ -23,7 +23,7 @@ struct roce_port_config {
  * The path MTU is the largest whose frames pass. The MTU of the device is raised for it only when `mtu=` asks or
  * when the wire is ours alone (net_ring, net_null, pcap files): on a real network the others must agree.
  *
- * Hardware gets two seconds for its link, a net_memif client as long for its server.
+ * Hardware gets two seconds for its link, a net_memif client ten for its server.
  *
  * @return 0; -EINVAL the MTU or the number of queues does not fit; -ENODEV; -EBUSY; -ENOMEM.
  */

@@ -87,7 +87,7 @@ false_server() {
 	wait_for "$work/false" "$children" || complain "a false server: $(cat "$work/false")"
 }
 false_server busy
-says busy "udapl-roce: busy: port net_memif0: its memif server at socket $work/busy does not answer for two seconds: it is stopped, or busy" env
+says busy "udapl-roce: busy: port net_memif0: its memif server at socket $work/busy does not answer for ten seconds: it is stopped, or busy" env
 adapter "$conf" second "$memif/busy,role=server ip=192.0.2.1/24"
 says second "udapl-roce: second: port net_memif0: another memif server has the socket $work/busy; a second one wants another socket=" env
 stop "$children"
