@@ -16,6 +16,8 @@ fail() {
 }
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# shellcheck source=/dev/null
+. "$top/devtools/packages.sh"
 [ $# -ge 1 ] || { sed -n '3,10s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 [ "$(id -u)" -eq 0 ] || fail "debootstrap and mount want root: type sudo $0 $*"
 command -v debootstrap >/dev/null || fail "debootstrap is missing: type apt-get install debootstrap"
@@ -60,7 +62,7 @@ if [ ! -e "$dir/etc/debian_version" ]; then
 		{ tail -n 20 "$log" >&2; fail "debootstrap failed: its last lines stand above"; }
 	rm -f "$log"
 	sources >"$dir/etc/apt/sources.list"
-	apt-config dump --no-empty --format '%F "%v";%n' Acquire | grep -Ei 'proxy|::Check-' \
+	apt-config "${apt_options[@]}" dump --no-empty --format '%F "%v";%n' Acquire | grep -Ei 'proxy|::Check-|::Retries' \
 		>"$dir/etc/apt/apt.conf.d/00host" || true
 	cp /etc/resolv.conf /etc/hosts "$dir/etc/"
 fi

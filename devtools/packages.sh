@@ -32,6 +32,15 @@ can_be_root() {
 	[ "$(id -u)" -eq 0 ] || { command -v sudo >/dev/null && sudo -n true 2>/dev/null; }
 }
 
+# For a network that fails now and then, and for an apt-get of others that is not done yet. clean-tree.sh gives the former to
+# every apt-get in a bare tree.
+apt_options=(-o Acquire::Retries=5 -o DPkg::Lock::Timeout=600)
+
+# apt_get ARG...: as root.
+apt_get() {
+	as_root env DEBIAN_FRONTEND=noninteractive apt-get "${apt_options[@]}" "$@"
+}
+
 # Installs those of the packages that are not there. Touches the package lists only then.
 need_packages() {
 	command -v dpkg-query >/dev/null ||
@@ -50,13 +59,12 @@ need_packages() {
 	can_be_root || fail "packages are missing and this user may not install them; as root, type: $hand"
 	local log
 	log=$(mktemp)
-	as_root apt-get -qq update >"$log" 2>&1 ||
+	apt_get -qq update >"$log" 2>&1 ||
 		{ tail -n 20 "$log" >&2; fail "apt-get update failed, see above; as root, type: apt-get update"; }
 	leave_out_unknown
 	if [ ${#missing[@]} -gt 0 ]; then
 		say "installing ${missing[*]}"
-		as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends \
-			-o Dpkg::Use-Pty=0 install "${missing[@]}" 2>&1 | tee "$log" | tell_progress ||
+		apt_get -q -y --no-install-recommends -o Dpkg::Use-Pty=0 install "${missing[@]}" 2>&1 | tee "$log" | tell_progress ||
 			{ tail -n 20 "$log" >&2; fail "apt-get could not install the packages, see above; as root, type: $hand"; }
 	fi
 	rm -f "$log"

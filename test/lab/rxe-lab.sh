@@ -25,6 +25,8 @@
 set -Eeuo pipefail
 trap 'echo "rxe-lab: line $LINENO: failed: $BASH_COMMAND" >&2' ERR
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+# shellcheck source=/dev/null
+. "$here/../../devtools/packages.sh" # apt_get
 
 : "${RXE_LAB_DIR:=$here/../../build/rxe-lab}" # working folder: downloads, image, sockets, logs
 : "${RXE_LAB_NETNS:=rxelab}"              # namespace to create
@@ -106,10 +108,10 @@ fetch_debs() {
 		APT::Sandbox::User "root";
 		END
 		export APT_CONFIG=$apart/apt.conf
-		apt-get -q update >"$RXE_LAB_DIR/apt.log" 2>&1 || die "apt-get update for $RXE_LAB_RELEASE failed"
+		apt_get -q update >"$RXE_LAB_DIR/apt.log" 2>&1 || die "apt-get update for $RXE_LAB_RELEASE failed"
 	fi
 	# An empty dpkg status: the whole closure, whatever this host has installed.
-	apt=(apt-get -q -y -o "Dir::State::status=$RXE_LAB_DIR/empty-status" -o "Dir::Cache::archives=$debs"
+	apt=(apt_get -q -y -o "Dir::State::status=$RXE_LAB_DIR/empty-status" -o "Dir::Cache::archives=$debs"
 		-o APT::Install-Recommends=0 -o APT::Sandbox::User=root)
 	case $kernel in
 	linux-image-[0-9]*) ;;
@@ -122,7 +124,7 @@ fetch_debs() {
 	"${apt[@]}" --download-only install $base_packages $RXE_LAB_PACKAGES >"$RXE_LAB_DIR/apt.log" 2>&1 ||
 		{ tail -5 "$RXE_LAB_DIR/apt.log" >&2; die "apt-get failed"; }
 	ls "$debs/${kernel}"_*.deb >/dev/null 2>&1 ||
-		(cd "$debs" && apt-get -q -o APT::Sandbox::User=root download "$kernel" >>"$RXE_LAB_DIR/apt.log" 2>&1)
+		(cd "$debs" && apt_get -q -o APT::Sandbox::User=root download "$kernel" >>"$RXE_LAB_DIR/apt.log" 2>&1)
 	echo "$kernel"
 }
 
