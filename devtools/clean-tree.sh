@@ -52,19 +52,36 @@ sources() {
 	fi
 }
 
+# bootstrap TREE: what debootstrap mounts there ends with it, also when it is killed.
+bootstrap() {
+	rm -rf "$1"
+	mkdir -p "$1"
+	unshare --mount --propagation private debootstrap --variant=minbase "$release" "$1" "$mirror"
+}
+
+# make_tree: in a folder of its own that becomes DIR when it is complete, so that half a tree is never taken for one.
+make_tree() {
+	local half=$dir.half log
+	log=$(mktemp)
+	if ! bootstrap "$half" >"$log" 2>&1; then
+		echo "clean-tree.sh: debootstrap failed, is tried once more: $(tail -n 1 "$log")"
+		bootstrap "$half" >"$log" 2>&1 ||
+			{ tail -n 20 "$log" >&2; rm -rf "$log" "$half"; fail "debootstrap failed: its last lines stand above"; }
+	fi
+	rm -f "$log"
+	sources >"$half/etc/apt/sources.list"
+	apt-config "${apt_options[@]}" dump --no-empty --format '%F "%v";%n' Acquire | grep -Ei 'proxy|::Check-|::Retries' \
+		>"$half/etc/apt/apt.conf.d/00host" || true
+	cp /etc/resolv.conf /etc/hosts "$half/etc/"
+	mv -T "$half" "$dir"
+}
+
 if [ ! -e "$dir/etc/debian_version" ]; then
+	[ ! -e "$dir" ] || rmdir "$dir" || fail "$dir is no bare tree: name another folder, or remove it"
 	mirror=$(sources_here | awk '$3 == "bookworm" && $4 == "main" { print $2; exit }')
 	[ -n "$mirror" ] || fail "apt here knows no Debian 12 mirror: type apt-get update and look at its sources"
 	echo "clean-tree.sh: making a bare Debian $release in $dir"
-	mkdir -p "$dir"
-	log=$(mktemp)
-	debootstrap --variant=minbase "$release" "$dir" "$mirror" >"$log" 2>&1 ||
-		{ tail -n 20 "$log" >&2; fail "debootstrap failed: its last lines stand above"; }
-	rm -f "$log"
-	sources >"$dir/etc/apt/sources.list"
-	apt-config "${apt_options[@]}" dump --no-empty --format '%F "%v";%n' Acquire | grep -Ei 'proxy|::Check-|::Retries' \
-		>"$dir/etc/apt/apt.conf.d/00host" || true
-	cp /etc/resolv.conf /etc/hosts "$dir/etc/"
+	make_tree
 fi
 have=$(awk '$1 == "deb" { print $3; exit }' "$dir/etc/apt/sources.list")
 [ "$have" = "$release" ] || fail "$dir is a Debian $have, not $release: name another folder, or remove it"
