@@ -9,6 +9,8 @@ set -uo pipefail
 container=$PWD/container
 cd "$1" || exit 1
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
+# Seconds, for what hangs: a busy machine is no failure.
+limit=${ROCE_TEST_LIMIT:-120}
 passed=0 failed=0
 log=$(mktemp)
 
@@ -62,26 +64,51 @@ try() {
 	dat-ping -c 3 && man -w dat_srq_create && man -w 5udapl dat.conf && man -w dat-perf
 }
 
-# contained COMMAND...: as a container of compose.yaml has it: user 1000, nothing of the host's but the file system.
+# contained COMMAND...: in place of this shell, as a container of compose.yaml has it: user 1000, nothing of the host's but
+# the file system. It ends with the one that started it, however that ends.
 contained() {
-	unshare --net --pid --fork --kill-child --mount-proc --ipc --uts setpriv --reuid=1000 --regid=1000 --clear-groups \
-		--bounding-set=-all --inh-caps=-all --no-new-privs env -i PATH="$PATH" DAT_OVERRIDE="$container/dat.conf" "$@"
+	exec setpriv --pdeathsig KILL unshare --net --pid --fork --kill-child --mount-proc --ipc --uts \
+		setpriv --reuid=1000 --regid=1000 --clear-groups --pdeathsig KILL --bounding-set=-all --inh-caps=-all \
+		--no-new-privs env -i PATH="$PATH" DAT_OVERRIDE="$container/dat.conf" "$@"
+}
+
+# await COMMAND...: until it succeeds; false when it does not within the limit.
+await() {
+	local deadline=$((SECONDS + limit))
+	until "$@"; do
+		[ $SECONDS -lt $deadline ] || return
+		sleep 0.1
+	done
+}
+
+gone() {
+	! kill -0 "$1" 2>/dev/null
+}
+
+# spoke_or_gone FILE PID: of a server, its first line says that it listens.
+spoke_or_gone() {
+	[ -s "$1" ] || gone "$2"
 }
 
 # The two commands of compose.yaml beside each other.
 two_containers() {
-	local command server status
+	local command server said status
 	mapfile -t command < <(sed -n 's/^    command: //p' "$container/compose.yaml")
 	[ ${#command[@]} -eq 2 ] || return
 	install -d -o 1000 -g 1000 -m 0700 /run/roce
-	contained timeout --signal=INT 20 ${command[0]} &
+	said=$(mktemp)
+	contained ${command[0]} >"$said" &
 	server=$!
-	sleep 2
-	contained timeout 60 ${command[1]}
+	await spoke_or_gone "$said" $server
+	# It gives up when nothing moves for half a minute; its many messages may take minutes.
+	(contained timeout $((10 * limit)) ${command[1]})
 	status=$?
-	# A signal does not reach into its namespace: its time is over soon.
-	wait $server
-	rm -r /run/roce
+	# unshare ignores this signal; its child, the server, does not.
+	kill -INT "$(grep -lsx "PPid:.$server" /proc/[0-9]*/status | cut -d / -f 3)"
+	await gone $server || kill -KILL $server
+	wait $server || status=$?
+	cat "$said"
+	rm -r "$said" /run/roce
 	return $status
 }
 
@@ -120,7 +147,7 @@ files >before
 step "a source of packages" offer
 step "installed" install_ours
 step "a message, and pages" try
-step "autopkgtest" autopkgtest ./*.deb ./*.dsc -- null
+step "autopkgtest" autopkgtest --env="ROCE_TEST_LIMIT=$limit" --timeout-factor=10 ./*.deb ./*.dsc -- null
 grep -E ' (PASS|FAIL|SKIP)' "$log" | sort -u
 step "two containers" two_containers
 step "a newer revision" bump

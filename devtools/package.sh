@@ -46,7 +46,8 @@ check_packages() {
 	mkdir -p "$tree/srv/packages"
 	cp "$1"/*.deb "$1"/*.dsc "$1"/*.tar.xz "$tree/srv/packages/"
 	local status=0
-	devtools/clean-tree.sh "$tree" devtools/package-check.sh /srv/packages || status=1
+	devtools/clean-tree.sh "$tree" env ROCE_TEST_LIMIT="${ROCE_TEST_LIMIT:-120}" \
+		devtools/package-check.sh /srv/packages || status=1
 	rm -rf "$tree"
 	return $status
 }
