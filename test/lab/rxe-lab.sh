@@ -43,7 +43,8 @@ here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 : "${RXE_LAB_KERNEL:=linux-image-amd64}"  # Debian kernel package (or a meta package for one)
 : "${RXE_LAB_RELEASE:=}"                  # another Debian release for the guest, e.g. trixie (Linux 6.12); default: this host's
 : "${RXE_LAB_PACKAGES:=}"                 # more Debian packages for the guest
-: "${RXE_LAB_BOOT_S:=90}"                 # longest wait for a guest to come up
+: "${RXE_LAB_BOOT_S:=300}"                # longest wait for a guest to come up: for what hangs, not for what is slow
+: "${RXE_LAB_READY_S:=120}"               # the same for tcpdump and wire-fault.py
 
 base_packages="perftest rdmacm-utils ibverbs-utils ibverbs-providers rdma-core
  iproute2 tcpdump python3-pyverbs busybox-static bash dash kmod libc-bin iputils-ping ethtool procps nftables"
@@ -243,6 +244,15 @@ cmd_build() {
 	echo "rxe-lab: kernel $version, image $(du -m "$RXE_LAB_DIR/initrd" | cut -f1) MiB"
 }
 
+# await FILE WORDS PID: until they are in the file; false when the process has ended, or does not say them in RXE_LAB_READY_S.
+await() {
+	local deadline=$((SECONDS + RXE_LAB_READY_S))
+	until grep -q "$2" "$1" 2>/dev/null; do
+		kill -0 "$3" 2>/dev/null && [ $SECONDS -lt $deadline ] || return 1
+		sleep 0.05
+	done
+}
+
 # ---- segment --------------------------------------------------------------
 
 plug() { # interface of the namespace -> bridge
@@ -364,7 +374,7 @@ cmd_nofault() {
 }
 
 cmd_fault() { # guest -- tap -- wire-fault -- flt-GUEST -- flt-GUEST-br -- bridge
-	local g=$1 dir i
+	local g=$1 dir
 	shift
 	guest_pid "$g" >/dev/null || die "guest $g is not up"
 	dir=$(guest_dir "$g")
@@ -374,22 +384,23 @@ cmd_fault() { # guest -- tap -- wire-fault -- flt-GUEST -- flt-GUEST-br -- bridg
 	plug "flt-$g-br"
 	plug "flt-$g"
 	ip -n "$RXE_LAB_NETNS" link set "flt-$g" nomaster
+	: >"$dir/fault.log" # or what the one before said would do
 	ip netns exec "$RXE_LAB_NETNS" "$here/wire-fault.py" "tap-$g" "flt-$g" "$@" >"$dir/fault.log" 2>&1 </dev/null &
 	echo $! >"$dir/fault.pid"
-	for i in $(seq 100); do grep -q ready "$dir/fault.log" && return; sleep 0.05; done
-	cat "$dir/fault.log" >&2
-	die "wire-fault did not start"
+	await "$dir/fault.log" ready $! || { cat "$dir/fault.log" >&2; die "wire-fault did not start"; }
 }
 
 cmd_capture() {
 	[ $# -ge 3 ] || die "capture FILE IF COMMAND..."
-	local file=$1 dev=$2 pid status=0 i
+	local file=$1 dev=$2 pid status=0
 	shift 2
+	: >"$file.log"
 	# Packets reach the file at once; the snaplen is ample for any MTU.
 	# (Not through in_ns: $! must be tcpdump itself.)
 	ip netns exec "$RXE_LAB_NETNS" tcpdump -Z root -i "$dev" -U --immediate-mode -B 16384 -s 65535 -w "$file" ${RXE_LAB_FILTER:+"$RXE_LAB_FILTER"} 2>"$file.log" &
 	pid=$!
-	for i in $(seq 100); do grep -q 'listening on' "$file.log" 2>/dev/null && break; sleep 0.05; done
+	await "$file.log" 'listening on' $pid ||
+		{ kill $pid 2>/dev/null || true; cat "$file.log" >&2; die "tcpdump did not start"; }
 	"$@" || status=$?
 	sleep "${RXE_LAB_CAPTURE_TAIL:-0.5}"
 	kill "$pid" 2>/dev/null || true
