@@ -59,6 +59,8 @@ need_packages() {
 	can_be_root || fail "packages are missing and this user may not install them; as root, type: $hand"
 	local log
 	log=$(mktemp)
+	# An installation that was killed: apt-get refuses to go on from there.
+	as_root env DEBIAN_FRONTEND=noninteractive dpkg --configure -a >"$log" 2>&1 || true
 	apt_get -qq update >"$log" 2>&1 ||
 		{ tail -n 20 "$log" >&2; fail "apt-get update failed, see above; as root, type: apt-get update"; }
 	leave_out_unknown
