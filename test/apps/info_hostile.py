@@ -14,12 +14,14 @@ import tempfile
 import threading
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import limit  # noqa: E402
+
 try:
     from prometheus_client.parser import text_string_to_metric_families as parse
 except ImportError:
     parse = None
 
-LIMIT_S = 60
 GREETING = {"version": "DPDK 22.11", "pid": 4711, "max_output_len": 16384}
 PORT = {"port": "p0", "driver": "net_x", "ip": "192.0.2.1", "mac": "02:00:00:00:00:01", "mtu": 1024, "engines": 1}
 QP = {"state": "rts", "srq": 0, "held": 1, "requests": 2, "taken": 3, "posted": 4, "completed": 2, "received": 9}
@@ -108,7 +110,7 @@ class Judge:
         self.failures = 0
 
     def run(self, *args):
-        return subprocess.run([self.program, *args], capture_output=True, text=True, timeout=LIMIT_S, check=False)
+        return subprocess.run([self.program, *args], capture_output=True, text=True, timeout=limit.SECONDS, check=False)
 
     def complain(self, what, done):
         self.failures += 1

@@ -12,8 +12,11 @@ import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
 
-DEADLINE_S = 60
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import limit  # noqa: E402
+
 # How long traffic runs before the interrupt: on a busy machine the connections may need the longer ones.
 DELAYS_S = (0.3, 2, 10)
 NOTHING = "nothing measured"
@@ -45,7 +48,7 @@ class Run:
 
     def wait_for(self, word):
         """Until the program has printed a word."""
-        end = time.monotonic() + DEADLINE_S
+        end = time.monotonic() + limit.SECONDS
         while word not in self.text("out"):
             if self.process.poll() is not None or time.monotonic() > end:
                 complain(f"{self} does not print '{word}': {self.text('out')}{self.text('err')}")
@@ -54,7 +57,7 @@ class Run:
 
     def end(self):
         try:
-            return self.process.wait(DEADLINE_S)
+            return self.process.wait(limit.SECONDS)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()

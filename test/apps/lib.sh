@@ -5,6 +5,7 @@
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 failures=0
+. "$(dirname "$0")/../limit.sh"
 
 complain() {
 	echo "FAIL: $*"
@@ -41,7 +42,7 @@ good() {
 fails() {
 	word=$1
 	shift
-	timeout 60 "$@" >"$out/stdout" 2>"$out/stderr" </dev/null
+	timeout "$limit" "$@" >"$out/stdout" 2>"$out/stderr" </dev/null
 	status=$?
 	[ "$status" -eq 1 ] || complain "$* exits with $status instead of 1"
 	grep -q -e "^dat-[a-z]*: .*$word" "$out/stderr" || complain "$* does not say '$word': $(cat "$out/stderr")"
@@ -49,7 +50,7 @@ fails() {
 
 # works PROGRAM ARG... : exit status 0.
 works() {
-	timeout 60 "$@" >"$out/stdout" 2>"$out/stderr" </dev/null ||
+	timeout "$limit" "$@" >"$out/stdout" 2>"$out/stderr" </dev/null ||
 		complain "$* exits with $?: $(cat "$out/stderr")"
 }
 

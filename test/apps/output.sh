@@ -26,10 +26,10 @@ one() {
 
 # unheard PROGRAM ARG... : on a full device, and with a closed standard output.
 unheard() {
-	timeout 60 "$@" >/dev/full 2>"$out/stderr" </dev/null
+	timeout "$limit" "$@" >/dev/full 2>"$out/stderr" </dev/null
 	status=$?
 	one "cannot write .* to standard output: No space left on device" "$@"
-	timeout 60 "$@" >&- 2>"$out/stderr" </dev/null
+	timeout "$limit" "$@" >&- 2>"$out/stderr" </dev/null
 	status=$?
 	one "cannot write .* to standard output: it is closed" "$@"
 }

@@ -12,6 +12,10 @@ import signal
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import limit  # noqa: E402
 
 TESTS = [f"{verb}_{kind}" for verb in ("send", "write", "read", "atomic") for kind in ("bw", "lat")]
 ROW = re.compile(r"^  (?:-(\w), |    )--([\w-]+)(?:=<([\w]+)>)? +(.*?)(?: \((\w+) alone\))?$")
@@ -42,7 +46,7 @@ class Programs:
         self.environment = dict(os.environ, DAT_OVERRIDE="")
 
     def run(self, *words):
-        return subprocess.run(words, cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=120,
+        return subprocess.run(words, cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=limit.SECONDS,
                               check=False)
 
     def named(self, test, *options):
@@ -251,7 +255,7 @@ class Run:
             times -= word in line
 
     def end(self, status=0):
-        self.out += self.run.communicate(timeout=120)[0]
+        self.out += self.run.communicate(timeout=limit.SECONDS)[0]
         if self.run.returncode != status:
             complain(f"{self.run.args} exits with {self.run.returncode}: {self.out}")
         return self.out

@@ -71,11 +71,9 @@ interrupted() {
 	: >"$work/self.out"
 	"$srqd" --self 4 -n 4000000000 --interval 1 --json="$work/stop.json" >"$work/self.out" 2>"$work/self.err" </dev/null &
 	children=$!
-	while kill -0 "$children" 2>/dev/null && ! grep -q 'messages/s' "$work/self.out"; do
-		sleep 0.1
-	done
+	until_said 'messages/s' "$work/self.out" "$children" || complain "no message: $(cat "$work/self.err")"
 	kill -TERM "$children"
-	wait "$children"
+	end_of "$children"
 	status=$?
 	children=
 	[ "$status" -eq 143 ] || complain "interrupted, it exits with $status: $(cat "$work/self.err")"
@@ -111,7 +109,7 @@ in_two_processes() {
 	[ $? -eq 1 ] || complain "a client with longer messages than the server's buffers does not fail"
 	grep -q 'buffers hold 4096 bytes, not 4097' "$work/client.err" || complain "or why: $(cat "$work/client.err")"
 	kill -INT "$children"
-	wait "$children"
+	end_of "$children"
 	status=$?
 	children=
 	[ "$status" -eq 0 ] || complain "the server exits with $status: $(cat "$work/server.err")"

@@ -33,18 +33,6 @@ answers() {
 	done
 }
 
-# until_said WORDS FILE PID : false when the program ended without having said so, or never says it.
-until_said() {
-	for _ in $(seq "$limit"); do
-		for _ in 1 2 3 4 5 6 7 8 9 10; do
-			grep -qs "$1" "$2" && return
-			kill -0 "$3" 2>/dev/null || return 1
-			sleep 0.1
-		done
-	done
-	return 1
-}
-
 # Two clients beside each other, each of which comes six times, and frames of others all the while.
 traffic() {
 	rm -f "$work/foreign"
@@ -57,22 +45,22 @@ traffic() {
 	answers 2 || complain "$1: messages to the second client"
 	wait "$other" || complain "$1: messages to the first client"
 	kill -TERM "$foreign" 2>/dev/null
-	wait "$foreign" || complain "$1: $(cat "$work/foreign")"
+	end_of "$foreign" || complain "$1: $(cat "$work/foreign")"
 	frames=$(sed -n 's/ frames$//p' "$work/foreign")
 }
 
 # One that stays is told of the end.
 end_beside_a_client() {
 	rm -f "$work/stays"
-	client 3 -c 0 >"$work/stays" 2>&1 &
+	DAT_OVERRIDE=$work/3.conf $far "$ping" -D client -i 1 -c 0 192.0.2.10 >"$work/stays" 2>&1 </dev/null &
 	stays=$!
 	children="$children $stays"
 	until_said 'seq=3 ' "$work/stays" "$stays" || { cat "$work/stays"; complain "$1: no answer to who stays"; }
 	kill -TERM "$appliance"
-	wait "$appliance"
+	end_of "$appliance"
 	status=$?
 	[ "$status" -eq 0 ] || complain "$1 ends with $status: $(cat "$work/appliance")"
-	wait "$stays"
+	end_of "$stays"
 	grep -q 'the peer disconnected' "$work/stays" || complain "$1: who stayed was not told: $(tail -n 3 "$work/stays")"
 }
 
@@ -86,7 +74,7 @@ links() {
 		until_said "port 0: link $way" "$work/appliance" "$appliance" || complain "link $way was not told"
 	done
 	kill -INT "$appliance"
-	wait "$appliance" || complain "it ends with $? beside a tap"
+	end_of "$appliance" || complain "it ends with $? beside a tap"
 }
 
 # forwarded N, dropped N, clients N, answered N

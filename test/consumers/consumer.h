@@ -15,8 +15,9 @@
 
 #include <dat/udat.h>
 
-#define PATIENCE_US 60000000 /**< what must come, comes before */
-#define BUFFER_LEN  65536
+#define PATIENCE_US \
+	2000000000 /**< what must come, comes before: consumers.py ends a program that hangs */
+#define BUFFER_LEN 65536
 
 #if defined(__GNUC__)
 #define MAY_BE_UNUSED __attribute__((unused))

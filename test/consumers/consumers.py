@@ -15,12 +15,14 @@ import sys
 import time
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import limit  # noqa: E402
+
 HERE = Path(__file__).resolve().parent
 # A type of the standard is a long long, which C of 1989 and C++ of 1998 have only as an addition.
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wno-long-long", "-Werror"]
 DIALECTS = {"c": ["-std=c99", "-std=gnu89"], "c++": ["-std=c++98", "-std=c++17"]}
 ROCE_DIALECTS = {"c": ["-std=c99"], "c++": ["-std=c++11"]}
-SECONDS = 30
 
 
 def run(command, **more):
@@ -70,7 +72,7 @@ def check_whole(objects, compiler, installed, program, asked):
         if needs(library, program):
             sys.exit(f"{program} needs {library}, which should be inside")
     # The folder of our libraries is not told: nothing is to be loaded from there.
-    run(["timeout", str(SECONDS), program], env=dict(installed.env(), LD_LIBRARY_PATH=""))
+    run(["timeout", str(limit.SECONDS), program], env=dict(installed.env(), LD_LIBRARY_PATH=""))
 
 
 def check(source, package, language, dialect, compiler, installed, work):
@@ -82,7 +84,7 @@ def check(source, package, language, dialect, compiler, installed, work):
         run([*compiler, f"{name}.o", "-o", program, *installed.link(package, static), "-pthread"])
         if needs(f"lib{package}", program) == static:
             sys.exit(f"{program} is linked with the other lib{package}")
-        run(["timeout", str(SECONDS), program], env=installed.env())
+        run(["timeout", str(limit.SECONDS), program], env=installed.env())
     # How a program was compiled matters to no linker: one dialect will do.
     if package == "dat" and dialect == DIALECTS["c"][0]:
         check_whole(f"{name}.o", compiler, installed, f"{name}-whole", [])

@@ -52,7 +52,7 @@ in_one_process() {
 # serve : the echo server has begun.
 serve() {
 	rm -f "$work/server"
-	DAT_OVERRIDE=$work/server.conf timeout "$limit" "$programs/srq_echo_server" wire "$port" >"$work/server" 2>&1 &
+	DAT_OVERRIDE=$work/server.conf "$programs/srq_echo_server" wire "$port" >"$work/server" 2>&1 &
 	server_pid=$!
 	children=$server_pid
 	wait_for "$work/server" "$server_pid" && return
@@ -63,7 +63,7 @@ serve() {
 # end_of_server WORDS : it ends well when it is told to, and says that.
 end_of_server() {
 	kill -TERM "$server_pid"
-	wait "$server_pid" || complain "the server exits with $?"
+	end_of "$server_pid" || complain "the server exits with $?"
 	children=
 	tail -n 1 "$work/server" | grep -Eqx "$1" || complain "the server does not say '$1': $(cat "$work/server")"
 }
@@ -97,7 +97,8 @@ by_veth() {
 		adapter "$work/client$i.conf" wire "port=net_af_packet0,iface=far ip=198.51.100.1$i/24"
 	done
 	serve
-	client 4 1000000000 &
+	DAT_OVERRIDE=$work/client4.conf $far "$programs/srq_echo_client" wire "$server" "$port" 1000000000 \
+		>"$work/client4" 2>&1 </dev/null &
 	staying=$!
 	children="$children $staying"
 	for i in 1 2 3; do
@@ -109,7 +110,7 @@ by_veth() {
 	done
 	kill -0 "$staying" || complain "the client that stays has gone: $(cat "$work/client4")"
 	end_of_server '4 clients, [0-9]+ messages answered, [0-9]+ buffers came back unanswered, 256 of 256 on the queue'
-	wait "$staying"
+	end_of "$staying"
 	grep -q 'the server went away' "$work/client4" || complain "who stays is not told: $(cat "$work/client4")"
 }
 

@@ -10,12 +10,14 @@ is slow. Prints a line when the first have come, and at the end how many there w
 import signal
 import socket
 import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import limit  # noqa: E402
 
 ETHERTYPE = 0x88B5  # IEEE 802: for experiments
 ROUND = 16
 SIZES = (60, 61, 64, 257, 1000, 1514)
-# Nothing takes so long: a frame is lost.
-SECONDS = 60
 
 ended = False
 
@@ -36,7 +38,7 @@ def listen(interface):
     # Of this type alone: what else the interface hears shall not fill the socket.
     receiver = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETHERTYPE))
     receiver.bind((interface, ETHERTYPE))
-    receiver.settimeout(SECONDS)
+    receiver.settimeout(limit.SECONDS)  # Nothing takes so long: a frame is lost.
     return receiver
 
 

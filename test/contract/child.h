@@ -8,8 +8,10 @@
 
 #include <stdbool.h>
 
+#include "../limit.h"
+
 /** Seconds after which a child that hangs is ended, and has failed. */
-#define CHILD_SECONDS 600
+#define CHILD_SECONDS (5 * test_limit_s())
 
 /** Fork. The child runs @p check as a test of its own, and ends by _exit(2). @return its number. */
 pid_t begin_child(void (*check)(void **state));

@@ -16,7 +16,6 @@
 #define HEAD_LEN 8u  /**< which connection, which of its messages */
 #define TAIL     (BUFFER_LEN / 2) /**< where the rest of every message lies */
 #define TAIL_LEN 20000u           /**< several packets, so that an end may come in the middle */
-#define PATIENCE 60000            /**< milliseconds */
 
 /* cmocka's assertions belong to the main thread: the others keep the line of what went wrong first. */
 struct traffic {
@@ -150,7 +149,9 @@ traffic_start(struct traffic *t, const char *params, bool gaps)
 static void
 traffic_stop(struct traffic *t)
 {
-	for (int i = 0; i < PATIENCE && srq_param(b->srq).available_dto_count != DEPTH; i++)
+	for (unsigned int ms = 0; ms < test_limit_s() * 1000 &&
+			srq_param(b->srq).available_dto_count != DEPTH;
+			ms++)
 		usleep(1000);
 	__atomic_store_n(&t->stop, true, __ATOMIC_RELEASE);
 	for (unsigned int i = 0; i < THREADS; i++)

@@ -55,13 +55,10 @@ start() {
 	words=$1
 	shift
 	: >"$work/server.out"
-	DAT_OVERRIDE=$work/server.conf timeout "$limit" $near $lines "$@" >"$work/server.out" 2>&1 </dev/null &
+	DAT_OVERRIDE=$work/server.conf $near $lines "$@" >"$work/server.out" 2>&1 </dev/null &
 	pid=$!
 	children=$pid
-	while ! grep -q "$words" "$work/server.out"; do
-		kill -0 "$pid" 2>/dev/null || return 1
-		sleep 0.05
-	done
+	until_said "$words" "$work/server.out" "$pid"
 }
 
 # client COMMAND... : its output, and how it ended as the last line.
@@ -70,17 +67,9 @@ client() {
 	echo "ends with $?" >>"$work/client.out"
 }
 
-# end_server : gives it time to end by itself.
+# end_server : it ends by itself.
 end_server() {
-	for _ in $(seq 150); do
-		kill -0 "$pid" 2>/dev/null || break
-		sleep 0.2
-	done
-	if kill -0 "$pid" 2>/dev/null; then
-		kill "$pid"
-		echo "had to be ended" >>"$work/server.out"
-	fi
-	wait "$pid"
+	end_of "$pid"
 	echo "ends with $?" >>"$work/server.out"
 	children=
 }
@@ -140,7 +129,7 @@ run_dtest() {
 # With all its defaults it writes 4 MiB two thousand times, both ways at once; half a minute and more for each talk.
 run_dtest_defaults() {
 	check_for dtest
-	limit=600
+	limit=$((5 * limit))
 	for how in "" -p; do
 		talk_with "waiting for client" "Test Complete. PASSED" dtest "-P roce -s" "-P roce -h $host" $how
 	done

@@ -19,13 +19,10 @@ record() {
 	file=$1
 	shift
 	: >"$work/$file.err"
-	timeout "$limit" "$@" -q -p -s 0 -w "$work/$file.pcap" -P 2>"$work/$file.err" &
+	"$@" -q -p -s 0 -w "$work/$file.pcap" -P 2>"$work/$file.err" &
 	pid=$!
 	children="$children $pid"
-	while ! grep -q '^File:' "$work/$file.err"; do
-		kill -0 "$pid" 2>/dev/null || skip "dumpcap cannot record here: $(cat "$work/$file.err")"
-		sleep 0.05
-	done
+	until_said '^File:' "$work/$file.err" "$pid" || skip "dumpcap cannot record here: $(cat "$work/$file.err")"
 }
 
 # said FILE FILTER FIELD... : the different values of the fields in the frames, a line each.
@@ -41,13 +38,8 @@ said() {
 }
 
 # The kernel hands over what it recorded in blocks: all of it is there when the DREQ or the DREP is.
-wait_for_disconnect() {
-	tries=0
-	while [ -z "$(said "$1" "infiniband.mad.attributeid == 0x15 || infiniband.mad.attributeid == 0x16" frame.number)" ] &&
-		[ "$tries" -lt 50 ]; do
-		tries=$((tries + 1))
-		sleep 0.1
-	done
+has_disconnect() {
+	[ -n "$(said "$1" "infiniband.mad.attributeid == 0x15 || infiniband.mad.attributeid == 0x16" frame.number)" ]
 }
 
 # expect WHAT WANT GOT
@@ -66,12 +58,13 @@ both() {
 	record server $far "$dumpcap" -i far
 	recorders="$client $pid"
 	talk "True" -s 3000 -n 100
-	wait_for_disconnect client
-	wait_for_disconnect server
+	for who in client server; do
+		wait_until has_disconnect "$who" || complain "$1: no disconnect is recorded at the $who"
+	done
 	# shellcheck disable=SC2086 # two numbers
 	kill $recorders
 	for pid in $recorders; do
-		wait "$pid"
+		end_of "$pid"
 	done
 	children=
 	for who in client server; do

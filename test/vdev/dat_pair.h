@@ -20,6 +20,8 @@
 
 #include <cmocka.h>
 
+#include "../limit.h"
+
 #ifndef DAT_ABI
 #define DAT_ABI 12
 #endif
@@ -30,8 +32,8 @@
 #include "dat_abi20.h"
 #endif
 
-#define PATIENCE_US 60000000u /**< an event that must come, comes before */
-#define QUIET_US    20000u    /**< an event that must not come, would have come */
+#define PATIENCE_US test_limit_us() /**< an event that must come, comes before */
+#define QUIET_US    20000u          /**< an event that must not come, would have come */
 #define BUFFER_LEN  (1u << 20)
 #define CONN_QUAL   4711
 #define EVD_LEN     64

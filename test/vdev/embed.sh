@@ -29,17 +29,14 @@ $near "$embed" $eal --log-level error --no-shconf -l 0 --vdev net_af_packet0,ifa
 child=$!
 children="$children $child"
 adapter "$work/client.conf" client "port=net_af_packet1,iface=far ip=192.0.2.11/24"
-until grep -q 'answering RDMA' "$work/embed"; do
-	kill -0 "$child" || break
-	sleep 0.1
-done
+until_said 'answering RDMA' "$work/embed" "$child" || complain "roce-embed does not start: $(cat "$work/embed")"
 for size in 0 1 64 1024 1025 16384; do
 	DAT_OVERRIDE="$work/client.conf" $far timeout "$limit" "$ping" -D client -c 20 -i 1 -s "$size" 192.0.2.10 \
 		>"$work/ping" 2>&1 || { cat "$work/ping"; complain "dat-ping -s $size"; }
 	grep -q '20 sent, 20 answered' "$work/ping" || complain "dat-ping -s $size: $(tail -n 2 "$work/ping")"
 done
 kill -INT "$child"
-wait "$child" || complain "roce-embed ends with $?"
+end_of "$child" || complain "roce-embed ends with $?"
 grep -q 'service: 120 messages, .* 0 clients, 0 refused' "$work/embed" ||
 	{ cat "$work/embed"; complain "not every message came back, or a client was not left"; }
 finish

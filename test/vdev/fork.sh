@@ -11,14 +11,6 @@ wire="id=0,bsize=8192,socket=$work/memif.sock,socket-abstract=no"
 adapter "$work/server.conf" loop1 "port=net_memif0,role=server,$wire ip=192.0.2.1/24"
 adapter "$work/client.conf" loop0 "port=net_memif0,role=client,$wire ip=192.0.2.2/24"
 
-# until_said WORDS FILE PID : the program has printed them; false: it ended without.
-until_said() {
-	until grep -q "$1" "$2"; do
-		kill -0 "$3" 2>/dev/null || { grep -q "$1" "$2"; return; }
-		sleep 0.05
-	done
-}
-
 # Ended beyond us, or by the end of the script.
 end_child() {
 	[ -z "$child" ] || kill "$child" 2>/dev/null
@@ -26,7 +18,7 @@ end_child() {
 
 child=
 trap 'end_child; cleanup' EXIT
-DAT_OVERRIDE=$work/server.conf timeout "$limit" "$program" server >"$work/server.out" 2>&1 &
+DAT_OVERRIDE=$work/server.conf "$program" server >"$work/server.out" 2>&1 &
 server=$!
 children=$server
 : >"$work/client.out"
@@ -39,7 +31,7 @@ if [ -z "$child" ]; then
 else
 	until_said '^ended' "$work/server.out" "$server" || complain "the server was not told: $(cat "$work/server.out")"
 	kill -0 "$child" 2>/dev/null || complain "the child has ended before: nothing was shown"
-	wait "$server" || complain "the server failed: $(cat "$work/server.out")"
+	end_of "$server" || complain "the server failed: $(cat "$work/server.out")"
 	children=
 fi
 finish

@@ -23,9 +23,10 @@
 
 #include <dat/udat.h>
 
-#define FRAMES_MAX 2000   /**< that are sent in vain */
-#define PAUSE_US   20000u /**< in which the waiter falls asleep */
-#define ETHERTYPE  0x88b5 /**< for experiments */
+#include "../limit.h"
+
+#define PAUSE_US  20000u /**< in which the waiter falls asleep */
+#define ETHERTYPE 0x88b5 /**< for experiments */
 
 static DAT_EVD_HANDLE evd;
 static unsigned int disturbed;
@@ -118,7 +119,8 @@ main(int argc, char **argv)
 		end("no dispatcher");
 	if (pthread_create(&waiter, NULL, wait_for_event, NULL) != 0)
 		end("no thread");
-	while ((told = count(ia, "port_rx_interrupts")) == 0 && sent++ < FRAMES_MAX) {
+	while ((told = count(ia, "port_rx_interrupts")) == 0 &&
+			sent++ < test_limit_us() / PAUSE_US) {
 		send_frame(fd);
 		usleep(PAUSE_US);
 	}

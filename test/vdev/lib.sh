@@ -13,8 +13,7 @@ children=
 # What goes before the commands of either side; far, once veth has made it.
 near=
 far=
-# One run may take so long on a busy machine; a good one takes a second.
-limit=60
+. "$here/../limit.sh"
 
 skip() {
 	echo "$*"
@@ -28,7 +27,7 @@ complain() {
 
 # A process this script started.
 stop() {
-	kill "$1" 2>/dev/null && wait "$1" 2>/dev/null
+	kill "$1" 2>/dev/null && end_of "$1" 2>/dev/null
 }
 
 cleanup() {
@@ -96,14 +95,6 @@ veth_wire() {
 	adapter "$work/client.conf" wire "port=net_af_packet0,iface=far ip=198.51.100.2/24 $2"
 }
 
-# wait_for FILE PID : a line of the program's output; false when it ended without.
-wait_for() {
-	while [ ! -s "$1" ]; do
-		kill -0 "$2" 2>/dev/null || return 1
-		sleep 0.05
-	done
-}
-
 # judge WHAT EXPRESSION : the JSON of all ends, o, tells of results without violations, and the expression holds of
 # the one that sent.
 judge() {
@@ -132,20 +123,22 @@ talk() {
 	expression=$1
 	shift
 	: >"$work/server.out"
-	DAT_OVERRIDE=$work/server.conf timeout "$limit" $near "$perf" -D wire --verify --json="$work/server.json" "$@" \
+	DAT_OVERRIDE=$work/server.conf $near "$perf" -D wire --verify --json="$work/server.json" "$@" \
 		>"$work/server.out" 2>"$work/server.err" </dev/null &
 	pid=$!
 	children=$pid
 	if ! wait_for "$work/server.out" "$pid"; then
 		complain "the server of dat-perf $* does not start: $(cat "$work/server.err")"
+		stop "$pid"
+		children=
 		return
 	fi
 	DAT_OVERRIDE=$work/client.conf timeout "$limit" $far "$perf" -D wire --verify --json="$work/client.json" "$@" \
 		"$server" >"$work/client.out" 2>"$work/client.err" </dev/null
 	status=$?
-	# A server whose client failed may wait for long.
-	[ "$status" -eq 0 ] || { sleep 1; kill "$pid" 2>/dev/null; }
-	wait "$pid"
+	# A server whose client failed may wait for ever.
+	[ "$status" -eq 0 ] || kill "$pid" 2>/dev/null
+	end_of "$pid"
 	other=$?
 	children=
 	if [ "$status" -eq 0 ] && [ "$other" -eq 0 ]; then

@@ -27,18 +27,16 @@ still_there() {
 	skip "testpmd has crashed: $(tail -n 1 "$work/err")"
 }
 
-# until_said WORDS : by testpmd.
-until_said() {
-	until grep -q "$1" "$work/out"; do
-		still_there
-		sleep 0.05
-	done
+# testpmd_says WORDS
+testpmd_says() {
+	until_said "$1" "$work/out" "$pid" && return
+	still_there
+	complain "testpmd does not say $1: $(cat "$work/out" "$work/err")"
+	finish
 }
 
-until_said 'Interactive-mode selected'
-until grep -q '@/run/early.sock' /proc/net/unix; do
-	sleep 0.05
-done
+testpmd_says 'Interactive-mode selected'
+wait_until grep -q '@/run/early.sock' /proc/net/unix || complain "testpmd does not make its socket"
 if DAT_OVERRIDE=$work/client.conf timeout "$limit" "$info" wire >"$work/info" 2>&1; then
 	complain "a link with a server that is not started: $(cat "$work/info")"
 else
@@ -47,10 +45,10 @@ fi
 trap '' PIPE
 still_there
 echo 'port start all' >&3
-until_said '^Port 0: '
+testpmd_says '^Port 0: '
 DAT_OVERRIDE=$work/client.conf timeout "$limit" "$info" wire >"$work/info" 2>&1 ||
 	{ still_there; complain "no link with the server that is started: $(grep memif "$work/info")"; }
 echo quit >&3
-wait "$pid"
+end_of "$pid"
 children=
 finish

@@ -26,8 +26,9 @@
 
 #include <dat/udat.h>
 
-#define CONN_QUAL   4712
-#define PATIENCE_US 30000000u
+#include "../limit.h"
+
+#define CONN_QUAL 4712
 
 static struct side {
 	DAT_IA_HANDLE ia;
@@ -72,7 +73,7 @@ next(DAT_EVD_HANDLE evd, const char *what)
 	DAT_COUNT more;
 	DAT_EVENT event;
 
-	ok(dat_evd_wait(evd, PATIENCE_US, 1, &event, &more), what);
+	ok(dat_evd_wait(evd, test_limit_us(), 1, &event, &more), what);
 	return event;
 }
 
@@ -118,7 +119,7 @@ await_agent(void)
 	DAT_EVENT event;
 
 	for (unsigned int ms = 0; __atomic_load_n(&agent.done, __ATOMIC_ACQUIRE) == 0; ms++) {
-		if (ms == PATIENCE_US / 1000)
+		if (ms == test_limit_s() * 1000)
 			fail("the agent does not return");
 		/* The consumer polls. */
 		dat_evd_dequeue(side.cr, &event);
@@ -153,7 +154,7 @@ come(const char *address)
 
 	if (inet_pton(AF_INET, address, &to.sin_addr) != 1)
 		fail("%s is no address", address);
-	ok(dat_ep_connect(side.ep, (DAT_IA_ADDRESS_PTR)&to, CONN_QUAL, PATIENCE_US, 0, NULL,
+	ok(dat_ep_connect(side.ep, (DAT_IA_ADDRESS_PTR)&to, CONN_QUAL, test_limit_us(), 0, NULL,
 			   DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG),
 			"dat_ep_connect");
 	expect(side.connect, DAT_CONNECTION_EVENT_ESTABLISHED, "connecting");
@@ -204,7 +205,7 @@ leave_child(void)
 	if (child < 0)
 		fail("fork: %s", strerror(errno));
 	if (child == 0) {
-		alarm(60);
+		alarm(2 * test_limit_s());
 		for (;;)
 			pause();
 	}

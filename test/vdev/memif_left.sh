@@ -15,7 +15,7 @@ adapter "$work/client.conf" wire "port=net_memif0,role=client,id=0,socket=$work/
 # begin [HOW] [ARG] : a server that has an idle connection soon.
 begin() {
 	: >"$work/stay"
-	DAT_OVERRIDE=$work/server.conf timeout "$limit" "$left" "${1:-stay}" wire ${2:+"$2"} >"$work/stay" 2>"$work/stay.err" &
+	DAT_OVERRIDE=$work/server.conf "$left" "${1:-stay}" wire ${2:+"$2"} >"$work/stay" 2>"$work/stay.err" &
 	stay=$!
 	children=$stay
 	wait_for "$work/stay" "$stay" || complain "nobody listens: $(cat "$work/stay.err")"
@@ -30,31 +30,23 @@ for how in break exit; do
 	begin
 	DAT_OVERRIDE=$work/client.conf timeout "$limit" "$left" "$how" wire 192.0.2.1 2>"$work/go.err" </dev/null ||
 		complain "the client that will $how: $(cat "$work/go.err")"
-	wait "$stay"
+	end_of "$stay"
 	told "a server whose client did $how" "$work/stay" $?
 	children=
 done
 
-# said FILE WORD : the server has got there.
-said() {
-	until grep -q "$2" "$1"; do
-		kill -0 "$stay" 2>/dev/null || return
-		sleep 0.05
-	done
-}
-
 # An agent that is called for the end may open and close adapters.
 begin agent other
-said "$work/stay" armed | DAT_OVERRIDE=$work/client.conf timeout "$limit" "$left" exit wire 192.0.2.1 2>"$work/go.err" ||
+until_said armed "$work/stay" "$stay" | DAT_OVERRIDE=$work/client.conf timeout "$limit" "$left" exit wire 192.0.2.1 2>"$work/go.err" ||
 	complain "the client of an agent: $(cat "$work/go.err")"
-wait "$stay"
+end_of "$stay"
 told "a server whose agent opens adapters" "$work/stay" $?
 children=
 
 begin
 DAT_OVERRIDE=$work/client.conf timeout "$limit" "$left" fork wire 192.0.2.1 >"$work/child" 2>"$work/go.err"
 [ -s "$work/child" ] || complain "the client that forks: $(cat "$work/go.err")"
-wait "$stay"
+end_of "$stay"
 told "a server whose client was killed and left a child" "$work/stay" $?
 kill "$(cat "$work/child")" 2>/dev/null
 children=
@@ -65,20 +57,19 @@ kill_either() {
 	DAT_OVERRIDE=$work/client.conf "$left" wait wire 192.0.2.1 >"$work/go" 2>"$work/go.err" &
 	go=$!
 	children="$stay $go"
-	said "$work/stay" connected
+	until_said connected "$work/stay" "$stay"
 	kill -KILL "$go"
-	wait "$stay"
+	end_of "$stay"
 	told "a server whose client was killed" "$work/stay" $?
 	wait "$go" 2>/dev/null
 
 	begin
-	DAT_OVERRIDE=$work/client.conf timeout "$limit" "$left" wait wire 192.0.2.1 >"$work/go" 2>"$work/go.err" &
+	DAT_OVERRIDE=$work/client.conf "$left" wait wire 192.0.2.1 >"$work/go" 2>"$work/go.err" &
 	go=$!
 	children="$stay $go"
-	said "$work/stay" connected
-	inner=$(ps -o pid= --ppid "$stay")
-	kill -KILL $inner
-	wait "$go"
+	until_said connected "$work/stay" "$stay"
+	kill -KILL "$stay"
+	end_of "$go"
 	told "a client whose server was killed" "$work/go" $?
 	wait "$stay" 2>/dev/null
 	children=

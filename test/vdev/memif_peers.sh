@@ -20,6 +20,16 @@ serve() {
 	wait_for "$work/server.out" "$server" || complain "the server does not start: $(cat "$work/server.err")"
 }
 
+# flows : the last of the lines that the server has printed meanwhile tells of messages of 4 clients.
+flows() {
+	[ "$(wc -l <"$work/server.out")" -gt $((before + 1)) ] &&
+		tail -n 1 "$work/server.out" | awk '{ exit !($2 == 4 && $3 > 0) }'
+}
+
+flows_or_gone() {
+	gone "$client" || flows
+}
+
 # talk_for_ever : a client that sends until it is ended; returns when the server's table shows messages.
 talk_for_ever() {
 	before=$(wc -l <"$work/server.out")
@@ -27,11 +37,8 @@ talk_for_ever() {
 		>"$work/client.out" 2>"$work/client.err" </dev/null &
 	client=$!
 	children="$server $client"
-	until tail -n 1 "$work/server.out" | awk '{ exit !($2 == 4 && $3 > 0) }' &&
-		[ "$(wc -l <"$work/server.out")" -gt $((before + 1)) ]; do
-		kill -0 "$client" 2>/dev/null || { complain "a client ends: $(cat "$work/client.err")"; return 1; }
-		sleep 0.05
-	done
+	wait_until flows_or_gone
+	flows || { complain "a client's messages are not seen: $(cat "$work/client.err")"; return 1; }
 }
 
 # alive WHAT
@@ -89,7 +96,7 @@ talk_for_ever
 kill -STOP "$server"
 kill -KILL "$server"
 wait "$server" 2>/dev/null
-wait "$client"
+end_of "$client"
 ended $? "a client whose server was killed" "$work/client.err"
 children=
 
@@ -101,7 +108,7 @@ linger=$!
 children="$server $linger"
 wait_for "$work/linger" "$linger" || complain "behind descriptors that cannot be closed: $(cat "$work/linger.err")"
 kill -INT "$server"
-wait "$server" || complain "the server that follows exits with $?: $(cat "$work/server.err")"
+end_of "$server" || complain "the server that follows exits with $?: $(cat "$work/server.err")"
 stop "$linger"
 children=
 
@@ -123,7 +130,7 @@ stop "$hoard"
 DAT_OVERRIDE=$work/client.conf timeout "$limit" "$srqd" -D wire --connect 192.0.2.1 -n 200 >"$work/last" 2>&1 </dev/null ||
 	complain "a client behind peers that kept descriptors: $(cat "$work/last")"
 kill -INT "$server"
-wait "$server" || complain "a server of peers that keep descriptors exits with $?: $(cat "$work/server.err")"
+end_of "$server" || complain "a server of peers that keep descriptors exits with $?: $(cat "$work/server.err")"
 children=
 [ ! -e "$work/memif.sock" ] || complain "the socket is left behind"
 finish

@@ -18,12 +18,15 @@ import socket
 import struct
 import sys
 import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import limit  # noqa: E402
 
 VERSION, COOKIE = 0x200, 0x3E31F20
 INIT, ADD_REGION, ADD_RING, CONNECT = 3, 4, 5, 6
 F_ADD_SEALS, F_SEAL_SHRINK = 1033, 2
 SILENT_MAX = 40
-PATIENCE_S = 60
 
 
 class Stray:
@@ -31,7 +34,7 @@ class Stray:
 
     def __init__(self, address):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.socket.settimeout(PATIENCE_S)
+        self.socket.settimeout(limit.SECONDS)
         self.socket.connect(address)
 
     def say(self, kind, body=b"", *fds):
@@ -245,7 +248,7 @@ def main():
     if sys.argv[2] == "hoard":
         hoard(address)
     count = int(sys.argv[2])
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + limit.SECONDS
     silent = []
     done = 0
     while done < count:
@@ -256,7 +259,7 @@ def main():
                 sys.exit(f"nobody listens at {name} after {done} connections")
             time.sleep(0.02)
             continue
-        end = time.monotonic() + PATIENCE_S
+        end = time.monotonic() + limit.SECONDS
         kind = KINDS[done % len(KINDS)]
         try:
             kind(stray)

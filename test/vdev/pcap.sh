@@ -28,7 +28,7 @@ begin() {
 	name=$1
 	shift
 	: >"$work/$name.out"
-	timeout "$limit" "$@" >"$work/$name.out" 2>"$work/$name.err" </dev/null &
+	"$@" >"$work/$name.out" 2>"$work/$name.err" </dev/null &
 	pid=$!
 	children="$children $pid"
 	wait_for "$work/$name.out" "$pid" || complain "$name does not start: $(cat "$work/$name.err")"
@@ -42,10 +42,10 @@ answers=$pid
 begin receive env DAT_OVERRIDE="$work/receive.conf" "$replay" receive wire "$work/received"
 DAT_OVERRIDE=$work/send.conf timeout "$limit" $far "$replay" send wire 198.51.100.1 2>"$work/send.err" ||
 	complain "send: $(cat "$work/send.err")"
-wait "$pid" || complain "receive: $(cat "$work/receive.err")"
+end_of "$pid" || complain "receive: $(cat "$work/receive.err")"
 kill "$requests" "$answers"
-wait "$requests" || complain "not all requests are recorded: $(cat "$work/requests.out" "$work/requests.err")"
-wait "$answers" || complain "not all answers are recorded: $(cat "$work/answers.out" "$work/answers.err")"
+end_of "$requests" || complain "not all requests are recorded: $(cat "$work/requests.out" "$work/requests.err")"
+end_of "$answers" || complain "not all answers are recorded: $(cat "$work/answers.out" "$work/answers.err")"
 children=
 [ "$failures" -eq 0 ] || finish
 

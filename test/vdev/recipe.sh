@@ -76,7 +76,7 @@ cleanup() {
 # wrap NAME COMMAND : what a recipe calls by this name.
 mkdir "$work/bin"
 wrap() {
-	printf '#!/bin/sh\necho $$ >%s/pid.$$\nexec timeout %s %s "$@"\n' "$work" "$limit" "$2" >"$work/bin/$1"
+	printf '#!/bin/sh\necho $$ >%s/pid.$$\nexec %s "$@"\n' "$work" "$2" >"$work/bin/$1"
 	chmod 755 "$work/bin/$1"
 }
 wrap dat-perf "'$perf' --verify -n $messages --json=\"\$ROCE_JSON\""
@@ -132,10 +132,7 @@ if [ -n "$peer" ]; then
 	dpdk-testpmd*) command -v dpdk-testpmd >/dev/null || skip "dpdk-testpmd is missing (package dpdk)" ;;
 	esac
 	run peer "$peer" &
-	until grep -q 'packets.burst=' peer.out; do
-		kill -0 $! 2>/dev/null || { complain "the peer ends: $(cat peer.err)"; break; }
-		sleep 0.05
-	done
+	until_said 'packets.burst=' peer.out $! || complain "the peer does not forward: $(cat peer.err)"
 fi
 [ "$failures" -eq 0 ] || finish
 
@@ -157,11 +154,11 @@ if [ -n "$(part fail)" ]; then
 	run fail "$(part fail)" || complain "fail: $(cat fail.err)"
 	kill -0 "$client" 2>/dev/null || complain "the client was done before anything failed"
 fi
-wait "$client" || complain "the client: $(cat client.err)"
+end_of "$client" || complain "the client: $(cat client.err)"
 if [ -n "$server" ]; then
 	# A server whose client failed may wait for long.
 	[ "$failures" -eq 0 ] || cat pid.* | xargs kill
-	wait "$server" || complain "the server: $(cat server.err)"
+	end_of "$server" || complain "the server: $(cat server.err)"
 fi
 if grep -hs 'did not come home' ./*.err; then
 	complain "frames are lost"

@@ -55,6 +55,10 @@ for part in $(parts | sed -n "s/^$recipe //p"); do
 	block "$part" >"$part"
 done
 
+no_other_interface() {
+	! ip -o link | grep -qv ' lo:'
+}
+
 if [ -e setup ]; then
 	sh -e setup >setup.err 2>&1 || skip "the network cannot be made: $(cat setup.err)"
 fi
@@ -69,11 +73,6 @@ cmp -s prints printed || complain "printed: $(cat printed)"
 if [ -e undo ]; then
 	sh -e undo || complain "what was set up cannot be undone"
 	# What is in a namespace goes a moment after its name.
-	tries=100
-	while others=$(ip -o link | grep -v ' lo:') && [ "$tries" -gt 0 ]; do
-		tries=$((tries - 1))
-		sleep 0.1
-	done
-	[ -z "$others" ] || complain "interfaces are left: $others"
+	wait_until no_other_interface || complain "interfaces are left: $(ip -o link)"
 fi
 finish

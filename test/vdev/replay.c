@@ -18,10 +18,11 @@
 
 #include <dat/udat.h>
 
-#define MESSAGES    40
-#define LONGEST     70000
-#define CONN_QUAL   4711
-#define PATIENCE_US 20000000u
+#include "../limit.h"
+
+#define MESSAGES  40
+#define LONGEST   70000
+#define CONN_QUAL 4711
 
 static const uint32_t sizes[] = { 0, 1, 2, 3, 4, 33, 64, 1023, 1024, 1025, 4095, 4096, 4097, 65536,
 	LONGEST };
@@ -82,7 +83,7 @@ next(DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER want, const char *what)
 	DAT_COUNT more;
 	DAT_EVENT event;
 
-	ok(dat_evd_wait(evd, PATIENCE_US, 1, &event, &more), what);
+	ok(dat_evd_wait(evd, test_limit_us(), 1, &event, &more), what);
 	if (event.event_number != want)
 		fail("%s: event 0x%x instead of 0x%x", what, (unsigned int)event.event_number,
 				(unsigned int)want);
@@ -148,7 +149,7 @@ send_all(const char *address)
 
 	if (inet_pton(AF_INET, address, &to.sin_addr) != 1)
 		fail("%s is no address", address);
-	ok(dat_ep_connect(side.ep, (DAT_IA_ADDRESS_PTR)&to, CONN_QUAL, PATIENCE_US, 0, NULL,
+	ok(dat_ep_connect(side.ep, (DAT_IA_ADDRESS_PTR)&to, CONN_QUAL, test_limit_us(), 0, NULL,
 			   DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG),
 			"dat_ep_connect");
 	next(side.connect, DAT_CONNECTION_EVENT_ESTABLISHED, "connecting");

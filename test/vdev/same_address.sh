@@ -17,7 +17,7 @@ listens() {
 	case=$1
 	shift
 	: >"$work/$case.out"
-	DAT_OVERRIDE=$work/$case.conf timeout "$limit" "$@" "$perf" -D wire -l >"$work/$case.out" 2>"$work/$case.err" </dev/null &
+	DAT_OVERRIDE=$work/$case.conf "$@" "$perf" -D wire -l >"$work/$case.out" 2>"$work/$case.err" </dev/null &
 	server=$!
 	children="$children $server"
 	wait_for "$work/$case.out" "$server" || complain "$case does not start: $(cat "$work/$case.err")"

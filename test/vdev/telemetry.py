@@ -16,13 +16,15 @@ import sys
 import time
 from pathlib import Path
 
-PATIENCE_S = 30
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import limit  # noqa: E402
+
 QUEUE_PAIRS = 8
 
 
 def connect(path):
     """The socket once the program has made it: (connection, longest answer)."""
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + limit.SECONDS
     while True:
         link = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
@@ -47,7 +49,7 @@ def asker(path):
 
 def wait_for_queue(ask):
     """The receiving adapter's shared queue once all queue pairs are on it: (adapter, id)."""
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + limit.SECONDS
     while time.monotonic() < end:
         for adapter, queues in (ask("/roce/srq") or {}).items():
             for number, queue in queues.items():
@@ -145,7 +147,7 @@ def judge_debian(prefix, ask):
     questions = ["/roce/ports", f"/roce/ports,{adapter}", f"/roce/stats,{adapter}", "/roce/srq", "/roce/qp",
                  "/roce/cm", "/roce/engines", "/roce/help", f"/roce/qps,{adapter}", f"/roce/srqs,{adapter}"]
     text = subprocess.run(["dpdk-telemetry.py", "-f", prefix], input="\n".join(["/", *questions]), text=True,
-                          stdout=subprocess.PIPE, check=True, timeout=PATIENCE_S).stdout
+                          stdout=subprocess.PIPE, check=True, timeout=limit.SECONDS).stdout
     # Not at a terminal it prints nothing but the answers, one a line.
     answers = [json.loads(line) for line in text.splitlines()]
     assert len(answers) == len(questions) + 1, text
@@ -165,7 +167,7 @@ def same_keys(one, other):
 
 def judge_crowd(ask, pairs):
     """An answer has room for some; page by page come all, once and in order."""
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + limit.SECONDS
     while any(d["established"] != pairs for d in ask("/roce/cm").values()) or not ask("/roce/cm"):
         assert time.monotonic() < end, ask("/roce/cm")
         time.sleep(0.1)

@@ -11,9 +11,8 @@
 
 #include "dat_pair.h"
 
-#define LENGTH     3000
-#define DEADLINE_S 60
-#define SLEEPS     "voluntary_ctxt_switches:" /**< of a thread, in /proc */
+#define LENGTH 3000
+#define SLEEPS "voluntary_ctxt_switches:" /**< of a thread, in /proc */
 
 static void
 set_progress(const char *params)
@@ -38,7 +37,7 @@ becomes(const uint8_t *at, uint8_t byte)
 {
 	const volatile uint8_t *place = at;
 
-	for (unsigned int ms = 0; ms < DEADLINE_S * 1000 && *place != byte; ms++)
+	for (unsigned int ms = 0; ms < test_limit_s() * 1000 && *place != byte; ms++)
 		nap_ms(1);
 	return *place == byte;
 }
@@ -139,7 +138,7 @@ progress__agent_may_open_an_adapter(void **state)
 	ok(dat_evd_modify_cno(pair.b.recv, cno));
 	ok(post_recv(&pair.b, 0, 64, 1));
 	ok(post_send(&pair.a, 0, 64, 2));
-	for (unsigned int ms = 0; ms < DEADLINE_S * 1000; ms++) {
+	for (unsigned int ms = 0; ms < test_limit_s() * 1000; ms++) {
 		if (__atomic_load_n(&opened.called, __ATOMIC_ACQUIRE) != 0)
 			break;
 		nap_ms(1);
@@ -184,7 +183,7 @@ progress__agent_may_close_another_adapter(void **state)
 	ok(dat_evd_modify_cno(pair.b.recv, cno));
 	ok(post_recv(&pair.b, 0, 64, 1));
 	ok(post_send(&pair.a, 0, 64, 2));
-	for (unsigned int ms = 0; ms < DEADLINE_S * 1000; ms++) {
+	for (unsigned int ms = 0; ms < test_limit_s() * 1000; ms++) {
 		if (__atomic_load_n(&closed.called, __ATOMIC_ACQUIRE) != 0)
 			break;
 		nap_ms(1);
@@ -205,7 +204,7 @@ wait_for_main(DAT_PVOID data, DAT_EVD_HANDLE evd)
 {
 	if (evd == DAT_HANDLE_NULL || __atomic_exchange_n(&agent_runs, 1, __ATOMIC_ACQ_REL) != 0)
 		return;
-	for (unsigned int ms = 0; ms < DEADLINE_S * 1000; ms++) {
+	for (unsigned int ms = 0; ms < test_limit_s() * 1000; ms++) {
 		if (__atomic_load_n(&main_is_done, __ATOMIC_ACQUIRE) != 0)
 			break;
 		nap_ms(1);
@@ -230,7 +229,7 @@ progress__agent_holds_up_nobody(void **state)
 	ok(dat_evd_modify_cno(pair.b.recv, cno));
 	ok(post_recv(&pair.b, 0, 64, 1));
 	ok(post_send(&pair.a, 0, 64, 2));
-	for (unsigned int ms = 0; ms < DEADLINE_S * 1000; ms++) {
+	for (unsigned int ms = 0; ms < test_limit_s() * 1000; ms++) {
 		if (__atomic_load_n(&agent_runs, __ATOMIC_ACQUIRE) != 0)
 			break;
 		nap_ms(1);

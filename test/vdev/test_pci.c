@@ -22,6 +22,7 @@
 #include <rte_dev.h>
 #include <rte_ethdev.h>
 
+#include "../limit.h"
 #include "device/device.h"
 #include "device/user.h"
 #include "fake_pci.h"
@@ -30,7 +31,6 @@
 #define HARD "port=" FAKE_PCI " ip=192.0.2.2/24"
 
 /* Far longer than the link's poll takes on a busy machine. */
-#define DEADLINE_S 30
 
 static struct {
 	struct roce_device_user user;
@@ -71,7 +71,7 @@ open_device(const char *params)
 static void
 want(struct roce_device *device, const unsigned int *counter, unsigned int value)
 {
-	uint64_t end = rte_rdtsc() + DEADLINE_S * rte_get_tsc_hz();
+	uint64_t end = rte_rdtsc() + (uint64_t)test_limit_s() * rte_get_tsc_hz();
 
 	while (*counter != value && rte_rdtsc() < end)
 		roce_device_poll(device);

@@ -19,6 +19,7 @@
 #include <rte_lcore.h>
 #include <rte_service.h>
 
+#include "../limit.h"
 #include "device/device.h"
 #include "device/port_neigh.h"
 #include "roce/device.h"
@@ -66,7 +67,7 @@ serve__polls_every_queue_of_every_port(void **state)
 	assert_int_equal(rte_service_lcore_count(), 1);
 	assert_int_equal(rte_service_get_count(), 4);
 	assert_int_equal(rte_lcore_count(), 2);
-	end = roce_device_now(a) + 60 * roce_device_hz(a);
+	end = roce_device_now(a) + test_limit_s() * roce_device_hz(a);
 	while (resolve(a, &path) == -EAGAIN && roce_device_now(a) < end)
 		usleep(1000);
 	assert_int_equal(resolve(a, &path), 0);

@@ -16,15 +16,18 @@ import struct
 import subprocess
 import sys
 import termios
-import time
 import urllib.error
 import urllib.request
+from pathlib import Path
 
 import pyte
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as read_openmetrics
 from prometheus_client.parser import text_string_to_metric_families as read_plain
 
-PATIENCE_S = 30
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import limit  # noqa: E402
+from limit import wait_until  # noqa: E402
+
 QUEUE_PAIRS = 8
 COLUMNS, LINES = 80, 24
 DEVICES = {"loop0", "loop1"}
@@ -63,7 +66,7 @@ class Programs:
 
     def run(self, *args):
         return subprocess.run([self.info, *args, "--prefix", self.prefix], capture_output=True, text=True,
-                              timeout=PATIENCE_S, check=False)
+                              timeout=limit.SECONDS, check=False)
 
     def good(self, *args):
         done = self.run(*args)
@@ -72,20 +75,12 @@ class Programs:
 
     def end(self, child):
         child.terminate()
-        child.wait(PATIENCE_S)
+        child.wait(limit.SECONDS)
         self.children.remove(child)
 
     def end_all(self):
         for child in list(self.children):
             self.end(child)
-
-
-def wait_until(what, holds):
-    end = time.monotonic() + PATIENCE_S
-    while not holds():
-        if time.monotonic() > end:
-            sys.exit(f"in vain waited until {what}")
-        time.sleep(0.1)
 
 
 def samples(families):
@@ -127,13 +122,13 @@ def judge_printed(programs):
 
 def scrape(url, accept="*/*"):
     request = urllib.request.Request(url, headers={"Accept": accept})
-    with urllib.request.urlopen(request, timeout=PATIENCE_S) as reply:
+    with urllib.request.urlopen(request, timeout=limit.SECONDS) as reply:
         return reply.headers["Content-Type"], reply.read().decode()
 
 
 def status_of(url, **more):
     try:
-        with urllib.request.urlopen(urllib.request.Request(url, **more), timeout=PATIENCE_S) as reply:
+        with urllib.request.urlopen(urllib.request.Request(url, **more), timeout=limit.SECONDS) as reply:
             return reply.status
     except urllib.error.HTTPError as error:
         return error.code
@@ -141,7 +136,7 @@ def status_of(url, **more):
 
 def answer_to(port, request):
     """The first line that comes back to bytes on the wire; "" when the connection is closed without."""
-    with socket.create_connection(("127.0.0.1", port), PATIENCE_S) as link:
+    with socket.create_connection(("127.0.0.1", port), limit.SECONDS) as link:
         try:
             link.sendall(request)
             link.shutdown(socket.SHUT_WR)
@@ -180,10 +175,10 @@ def judge_http(programs):
         line = answer_to(port, request)
         assert line == "" or re.match(r"HTTP/1\.[01] [45]\d\d ", line), (request[:40], line)
     # As many as want to: those who say nothing do not keep it from the others for long, and are let go.
-    idle = [socket.create_connection(("127.0.0.1", port), PATIENCE_S) for _ in range(15)]
+    idle = [socket.create_connection(("127.0.0.1", port), limit.SECONDS) for _ in range(15)]
     judge_metrics(samples(read_plain(scrape(url)[1])), False)
     for link in idle:
-        link.settimeout(PATIENCE_S)
+        link.settimeout(limit.SECONDS)
         assert link.recv(100) == b"", "a silent connection is kept"
         link.close()
     return server, url
@@ -196,7 +191,7 @@ def judge_ended(programs, server, url):
     judge_metrics(samples(read_plain(scrape(url)[1])), False)
     programs.end(child)
     server.terminate()
-    assert server.wait(PATIENCE_S) == 0
+    assert server.wait(limit.SECONDS) == 0
     programs.children.remove(server)
 
 
@@ -256,7 +251,7 @@ class Terminal:
             pass
         os.close(self.keeper)
         self.programs.children.remove(self.child)
-        return self.child.wait(PATIENCE_S)
+        return self.child.wait(limit.SECONDS)
 
 
 def judge_terminal(programs):
@@ -315,7 +310,7 @@ def judge_watch(programs, child):
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     watcher.stdout.readline()
     programs.end(second)
-    _, said = watcher.communicate(timeout=PATIENCE_S)
+    _, said = watcher.communicate(timeout=limit.SECONDS)
     assert watcher.returncode == 1 and said.count("\n") == 1 and "ended" in said, said
     programs.children.remove(watcher)
 
@@ -325,7 +320,7 @@ def judge_in_use(programs):
     env = dict(os.environ, DAT_OVERRIDE=programs.conf)
 
     def info(*args):
-        done = subprocess.run([programs.info, *args], capture_output=True, text=True, timeout=PATIENCE_S, check=True, env=env)
+        done = subprocess.run([programs.info, *args], capture_output=True, text=True, timeout=limit.SECONDS, check=True, env=env)
         return done.stdout
 
     free = json.loads(info("--json"))["wire"]

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../limit.h"
 #include "rig.h"
 
-#define PATIENCE_S 20u /**< of a test that would wait for ever */
-#define CALM_POLLS 64  /**< without a frame, after which nothing is on the way */
+#define CALM_POLLS 64 /**< without a frame, after which nothing is on the way */
 
 const uint8_t ip_a[16] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 192, 0, 2, 1 };
 const uint8_t ip_b[16] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 192, 0, 2, 2 };
@@ -146,7 +146,7 @@ settle(struct pair *pair)
 static uint64_t
 patience(const struct pair *pair)
 {
-	return roce_device_now(pair->a.device) + PATIENCE_S * roce_device_hz(pair->a.device);
+	return roce_device_now(pair->a.device) + test_limit_s() * roce_device_hz(pair->a.device);
 }
 
 static void

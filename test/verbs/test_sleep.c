@@ -6,10 +6,10 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "../limit.h"
 #include "rig.h"
 
-#define MESSAGES    2000u
-#define PATIENCE_MS 20000
+#define MESSAGES 2000u
 
 struct sleeper {
 	struct end *end;
@@ -32,7 +32,7 @@ receive_all(void *arg)
 			s->got++;
 		if (s->got == MESSAGES)
 			break;
-		if (poll(&p, 1, PATIENCE_MS) == 0)
+		if (poll(&p, 1, (int)test_limit_s() * 1000) == 0)
 			s->slept_over = true;
 		while (roce_context_poll(s->end->context, &async) == 1)
 			;
