@@ -163,6 +163,7 @@ class Mix:
         while time.monotonic() < until:
             self.look()
             self.act()
+            # For no condition: it is the disorder that is tested.
             time.sleep(self.random.uniform(*PAUSE_SECONDS))
         self.look()
         for program in list(self.programs):

@@ -17,8 +17,6 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import limit  # noqa: E402
 
-# How long traffic runs before the interrupt: on a busy machine the connections may need the longer ones.
-DELAYS_S = (0.3, 2, 10)
 NOTHING = "nothing measured"
 # Far more than is ever sent.
 ENDLESS = "1000000000"
@@ -29,6 +27,15 @@ def complain(what):
     global failures
     failures += 1
     print("FAIL:", what)
+
+
+def delays():
+    """How long traffic runs before the interrupt. One that came before anything was measured is tried again, later."""
+    delay = 0.2
+    end = time.monotonic() + limit.SECONDS
+    while time.monotonic() < end:
+        yield delay
+        delay *= 2
 
 
 class Run:
@@ -121,10 +128,10 @@ def loops(perf, folder):
             continue
         sent = (signal.SIGINT, signal.SIGTERM)[number % 2]
         path = os.path.join(folder, f"loop{number}")
-        for delay in DELAYS_S:
+        for delay in delays():
             run = Run(folder, f"loop{number}", [perf, *words, "--warmup", "10", f"--json={path}.json"])
             run.wait_for("#bytes")
-            time.sleep(delay)
+            time.sleep(delay)  # until something was measured, or else it is tried again
             run.process.send_signal(sent)
             run.end()
             if NOTHING not in run.text("err"):
@@ -176,9 +183,9 @@ def pairs(perf, folder):
     )):
         files = write_wire(folder, number)
         words = [perf, "-D", "wire", "-t", test, "-n", ENDLESS, "--warmup", "10", *options]
-        for delay in DELAYS_S:
+        for delay in delays():
             ends = {role: start(folder, role, number, words, conf) for role, conf in files.items()}
-            time.sleep(delay)
+            time.sleep(delay)  # until something was measured, or else it is tried again
             ends[which].process.send_signal(signal.SIGINT)
             for end in ends.values():
                 end.end()
@@ -207,17 +214,16 @@ def alone(perf, folder):
 def twice(perf, folder):
     """The second signal ends the process at once: its peer stands still, so that the first is not enough."""
     files = write_wire(folder, "twice")
-    for delay in DELAYS_S:
+    for delay in delays():
         ends = {role: start(folder, role, "twice", [perf, "-D", "wire", "-n", ENDLESS], conf)
                 for role, conf in files.items()}
-        time.sleep(delay)
+        time.sleep(delay)  # until something was measured, or else it is tried again
         ends["client"].process.send_signal(signal.SIGSTOP)
         # Two at least: signals that come before the process runs again are one.
-        for _ in range(20):
+        end = time.monotonic() + limit.SECONDS
+        while ends["server"].process.poll() is None and time.monotonic() < end:
             ends["server"].process.send_signal(signal.SIGINT)
-            time.sleep(0.3)
-            if ends["server"].process.poll() is not None:
-                break
+            time.sleep(0.1)
         status = ends["server"].end()
         ends["client"].process.kill()
         ends["client"].end()

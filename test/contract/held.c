@@ -39,6 +39,7 @@ nanosleep(const struct timespec *time, struct timespec *left)
 {
 	if (gettid() != getpid())
 		stay_held();
+	/* As long as the caller asks for. */
 	return clock_nanosleep(CLOCK_REALTIME, 0, time, left) == 0 ? 0 : -1;
 }
 

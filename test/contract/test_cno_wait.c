@@ -91,7 +91,7 @@ wait__is_woken(void **state)
 
 		begin_cno_wait(&w, cno, DAT_TIMEOUT_INFINITE);
 		if (round % 8 == 0)
-			usleep(round * 100);
+			usleep(round * 100); /* for none: what follows finds it wherever it is */
 		ok(post_software(evd, 0));
 		want_woken(&w, evd);
 		want_event(evd, DAT_SOFTWARE_EVENT);
@@ -154,6 +154,7 @@ wait__ends_with_the_last_dispatcher(void **state)
 		second = make_fed(a, cno);
 		begin_cno_wait(&w, cno, DAT_TIMEOUT_INFINITE);
 		wait_until_asleep(&w);
+		/* For none: what follows finds it wherever it is. */
 		usleep(round * 200);
 		/* To be taken away is not to be freed, nor is one of two. */
 		ok(dat_evd_free(first));
@@ -186,6 +187,7 @@ wait__ends_with_the_instance(void **state)
 		begin_to_wait(&on_evd);
 		for (int i = 0; i < WAITERS; i++)
 			wait_until_asleep(&w[i]);
+		/* For none: what follows finds them wherever they are. */
 		usleep(round * 1000);
 		end_close(a);
 		for (int i = 0; i < WAITERS; i++)
@@ -213,6 +215,7 @@ wait__on_the_dispatcher_comes_first(void **state)
 		struct waiter w = { .evd = evd };
 
 		begin_to_wait(&w);
+		/* For none: what follows finds it wherever it is. */
 		usleep(round * 200);
 		ok(post_software(evd, 0));
 		join_waiter(&w);

@@ -403,6 +403,7 @@ main(void)
 	/* Processes that the commands leave behind. */
 	for (;;) {
 		if (wait(NULL) < 0 && errno == ECHILD)
-			(void)nanosleep(&second, NULL);
+			(void)nanosleep(&second,
+					NULL); /* for ever: the machine ends from outside */
 	}
 }

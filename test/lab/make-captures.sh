@@ -37,7 +37,7 @@ record() {
 			on b 'rdma resource show cm_id | grep -q LISTEN || grep -q ":4853 .* 0A " /proc/net/tcp /proc/net/tcp6' && break
 			sleep 0.1
 		done
-		sleep "${settle:-0}"
+		sleep "${settle:-0}" # until a server listens that cannot be asked for it
 	fi
 	if [ $# = 0 ]; then
 		"$lab" capture "$out/$name.pcap" tap-a "$here/lab-exec.py" -t "${limit:-60}" "$RXE_LAB_DIR/run/a" "$client" >"$log.a" 2>"$log.e" || status=$?

@@ -104,6 +104,7 @@ probe_sleep(int ms)
 {
 	const struct timespec time = { ms / 1000, ms % 1000 * 1000000L };
 
+	/* As long as the command line says. */
 	(void)nanosleep(&time, NULL);
 }
 

@@ -402,6 +402,7 @@ cmd_capture() {
 	await "$file.log" 'listening on' $pid ||
 		{ kill $pid 2>/dev/null || true; cat "$file.log" >&2; die "tcpdump did not start"; }
 	"$@" || status=$?
+	# Until the last frames have come: how many there will be is not known.
 	sleep "${RXE_LAB_CAPTURE_TAIL:-0.5}"
 	kill "$pid" 2>/dev/null || true
 	wait "$pid" 2>/dev/null || true

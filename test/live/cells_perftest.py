@@ -31,7 +31,7 @@ def talk(lab, guest, ours, ours_first, says):
     """Runs both sides."""
     if ours_first:
         us = lab.partner(*ours)
-        time.sleep(2)
+        time.sleep(2)  # until it listens, of which it says nothing
         them = lab.guest(guest, SECONDS)
     else:
         # Ours tries again until somebody listens.
@@ -92,7 +92,7 @@ def immediate(lab):
     guest = "rdmaprobe server -v -q 16 -n 16"
     ours = ["client", GUEST, "sleep:2000", "sendimm:0", "sendimm:10", "sendimm:5000", "writeimm:0", "writeimm:4097"]
     them = lab.guest(guest, SECONDS)
-    time.sleep(3)
+    time.sleep(3)  # until it listens, of which it says nothing
     out, rc = lab.partner(*ours).finish(SECONDS)
     guest_out, guest_rc = them.finish(SECONDS)
     if rc != 0 or guest_rc != 0:

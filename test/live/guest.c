@@ -324,6 +324,7 @@ answer(struct rdma_cm_id *id, const struct rdma_conn_param *request)
 	for (uint64_t slot = 0; slot < RECEIVES; slot++)
 		post_receive(c, slot);
 	begun++;
+	/* As long as the command line says: how late an answer is. */
 	usleep(option.wait_ms * 1000);
 	if (rdma_accept(id, &param) != 0)
 		guest_fail("rdma_accept");

@@ -147,7 +147,7 @@ class Lab:
         """Cut the guest's power, and start it again."""
         with open(os.path.join(self.folder, "run/a/pid"), encoding="utf-8") as pid:
             os.kill(int(pid.read()), signal.SIGKILL)
-        time.sleep(0.5)
+        time.sleep(0.5)  # until the process, a child of somebody else, has gone
         self.start()
 
     def carry(self):

@@ -42,7 +42,7 @@ class Recorder:
             pass
 
     def end(self):
-        time.sleep(SETTLE_SECONDS)
+        time.sleep(SETTLE_SECONDS)  # until the last frames have come: how many there will be is not known
         self.process.send_signal(signal.SIGTERM)
         self.process.communicate()
 

@@ -91,7 +91,7 @@ def wait_ready(program, words):
     if words:
         program.wait_for(words)
     else:
-        time.sleep(2)
+        time.sleep(2)  # until it is ready, of which it says nothing
 
 
 def probe(role, *words):

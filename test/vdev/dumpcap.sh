@@ -8,6 +8,8 @@
 
 PAGES=48
 FRAMES=200
+# Messages: they go there and back until the programs are ended.
+ENDLESS=1000000000
 
 for tool in dpdk-dumpcap tshark; do
 	command -v $tool >/dev/null || skip "$tool is missing (packages dpdk-dev, tshark)"
@@ -26,16 +28,16 @@ adapter "$work/server.conf" wire "port=net_memif0,role=server,$wire ip=192.0.2.1
 adapter "$work/client.conf" wire "port=net_memif0,role=client,$wire ip=192.0.2.2/24"
 
 : >"$work/server.out"
-DAT_OVERRIDE=$work/server.conf UDAPL_ROCE_EAL=$shared "$perf" -D wire -t send_lat --verify -s 64 -n 2000000 \
+DAT_OVERRIDE=$work/server.conf UDAPL_ROCE_EAL=$shared "$perf" -D wire -t send_lat --verify -s 64 -n $ENDLESS \
 	>"$work/server.out" 2>&1 </dev/null &
 server=$!
 children=$server
 wait_for "$work/server.out" "$server" || skip "the EAL does not start with shared memory: $(cat "$work/server.out")"
-DAT_OVERRIDE=$work/client.conf "$perf" -D wire -t send_lat --verify -s 64 -n 2000000 192.0.2.1 \
+DAT_OVERRIDE=$work/client.conf "$perf" -D wire -t send_lat --verify -s 64 -n $ENDLESS 192.0.2.1 \
 	>"$work/client.out" 2>&1 </dev/null &
 client=$!
 children="$children $client"
-sleep 1
+until_said '#bytes' "$work/client.out" "$client" || complain "the client does not begin: $(cat "$work/client.out")"
 
 timeout "$limit" dpdk-dumpcap --file-prefix=$prefix -D >"$work/list" 2>&1
 grep -q net_memif0 "$work/list" || complain "dpdk-dumpcap does not see the port: $(cat "$work/list")"

@@ -21,6 +21,7 @@ fi
 # pause PID : stopped for the time of the test. False: it has ended.
 pause() {
 	kill -STOP "$1" 2>/dev/null || return 1
+	# For nothing: how long it stands still is what the test is about.
 	sleep "$seconds"
 	kill -CONT "$1"
 }

@@ -28,6 +28,7 @@ nap_ms(long ms)
 {
 	const struct timespec ts = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
 
+	/* Callers have the condition. */
 	nanosleep(&ts, NULL);
 }
 
