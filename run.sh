@@ -17,7 +17,10 @@ usage: ./run.sh COMMAND
 
   bench [dat-perf options]  build (release) and run the messaging benchmark on the embedded loopback wire
   bench --suite [options]   what a message costs stage by stage, and its ratio to the bare wire (test/bench)
+  bench --loss [options]    goodput over loss and reordering, as shares of what a wire without faults gives
   bench --memif [options]   two processes over net_memif and two threads, and the bare wire between their cores
+  bench --processes [options]
+                            processes of one host over roce0, alone and beside idle ones, and UCX over shared memory
   bench --instructions [--write]
                             count the instructions of a message, layer by layer, under valgrind, and compare with the
                             last ones kept, or keep them
@@ -26,7 +29,7 @@ usage: ./run.sh COMMAND
                             ours beside UCX, libfabric and kernel TCP on this machine, in turn (devtools/compare)
   test [--gate | --all] [suite ...]
                             build and run the tests: unit sim model walk conf contract verbs abi fuzz; with --gate
-                            also vdev recipes tools apps lint, as .ci/run does; with --all
+                            also vdev recipes tools apps verbs-programs lint, as .ci/run does; with --all
                             these in every form, on several engines, too; or the suites named
   gate [COMMIT]             .ci/run as CI has it, on a clone of HEAD or of that commit
   nightly                   every suite in every form, other compilers and builds, packages, benchmarks, Linux: hours
@@ -36,6 +39,7 @@ usage: ./run.sh COMMAND
   package [--check]         Debian packages, source and binary, in build/package; lintian judges them; with --check they
                             are installed, tried, upgraded and purged in a bare tree (root, debootstrap)
   docs                      guides and manual pages as HTML, in build/docs
+  dashboard                 draw the Grafana dashboard of programs at work, by Prometheus and matplotlib
   lint                      style, layers, symbols, headers, spelling, and clang-tidy
   debug [suite ...]         build without optimisation and run what compares whole answers (debug), or the suites named
   sanitize [--gate]         tests under address + undefined, the thread tests under the thread sanitizer; with --gate
@@ -48,6 +52,9 @@ usage: ./run.sh COMMAND
   soak --adversary [minutes [seed]]
                             for 30 minutes, or so many: consumers whose every count is judged, and a server over
                             net_memif, killed and stopped at random, strangers at its socket (test/adversary)
+  soak --crowd [seconds [seed]]
+                            for 300 seconds, or so many: 64 processes on roce0, all to all, each byte checked, while ten
+                            a second are killed (test/adversary)
   fuzz [seconds]            the fuzzers (clang, libFuzzer), each for so many seconds (60)
   interop [--short] [--long] [--only WORDS] [--list] [--times] [--release NAME]
                             against Linux: a guest with the kernel's RoCE on an emulated machine (root, QEMU), of
@@ -119,7 +126,7 @@ main() {
 		# shellcheck source=/dev/null
 		. devtools/install.sh
 		;;
-	bench | compare | debug | docs | gate | nightly | package | sanitize | compile-clang | simlong | soak | fuzz | interop | newer)
+	bench | compare | dashboard | debug | docs | gate | nightly | package | sanitize | compile-clang | simlong | soak | fuzz | interop | newer)
 		# shellcheck source=/dev/null
 		. "devtools/$command.sh"
 		;;

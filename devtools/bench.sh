@@ -28,7 +28,7 @@ table_part() {
 # One build for all that measures: then figures belong together, and it is trained once.
 build_benchmarks() {
 	need_packages "${packages_test[@]}"
-	local name targets=(apps/dat-perf lib/front/libdaplroce.so.1)
+	local name targets=(apps/dat-perf apps/dat-ping apps/roced lib/front/libdaplroce.so.1)
 	for name in apart connect handover memory srq stage steer wire; do
 		targets+=("test/bench/bench_$name")
 	done
@@ -46,6 +46,18 @@ bench_suite() {
 bench_memif() {
 	build_benchmarks
 	python3 test/bench/memif.py --build "$build_root/release-bench" --out "$build_root/bench" "$@"
+}
+
+# Processes of one host over roce0, beside UCX over shared memory.
+bench_processes() {
+	. devtools/compare.sh
+	cmd_compare --processes "$@"
+}
+
+# Goodput over loss and reordering, as shares of what the same round reaches without.
+bench_loss() {
+	build_benchmarks
+	python3 test/bench/loss.py --build "$build_root/release-bench" --out "$build_root/bench" "$@"
 }
 
 # Behaviour as work grows. Figures that were kept are drawn without building anything.
@@ -70,8 +82,16 @@ bench_instructions() {
 }
 
 cmd_bench() {
+	# With a number behind it, it is an option of dat-perf.
+	case "${1:-} ${2:--}" in
+	'--loss -'*)
+		shift
+		bench_loss "$@"
+		return
+		;;
+	esac
 	case ${1:-} in
-	--suite | --memif | --instructions | --curves)
+	--suite | --memif | --processes | --instructions | --curves)
 		local what=${1#--}
 		shift
 		"bench_$what" "$@"

@@ -52,7 +52,7 @@ offer() {
 
 ours() {
 	dpkg-query -W -f '${db:Status-Status} ${Package}\n' | sed -n 's/^installed //p' |
-		grep -E '^(libdat1|libdat-dev|libdaplroce.*|libroce.*|udapl-roce-.*)$'
+		grep -E '^(libdat1|libdat-dev|libdaplroce.*|libroce.*|roced|udapl-roce-.*)$'
 }
 
 install_ours() {
@@ -69,7 +69,8 @@ try() {
 contained() {
 	exec setpriv --pdeathsig KILL unshare --net --pid --fork --kill-child --mount-proc --ipc --uts \
 		setpriv --reuid=1000 --regid=1000 --clear-groups --pdeathsig KILL --bounding-set=-all --inh-caps=-all \
-		--no-new-privs env -i PATH="$PATH" DAT_OVERRIDE="$container/dat.conf" "$@"
+		--no-new-privs env -i PATH="$PATH" XDG_RUNTIME_DIR=/run/shared \
+		DAT_OVERRIDE="$container/dat.conf" "$@"
 }
 
 # await COMMAND...: until it succeeds; false when it does not within the limit.
@@ -90,25 +91,27 @@ spoke_or_gone() {
 	[ -s "$1" ] || gone "$2"
 }
 
-# The two commands of compose.yaml beside each other.
+# two_containers FOLDER SERVER CLIENT: the commands at these places of compose.yaml beside each other; they share the folder.
+# That of roced is not in /run itself, where the one of root is.
 two_containers() {
 	local command server said status
 	mapfile -t command < <(sed -n 's/^    command: //p' "$container/compose.yaml")
-	[ ${#command[@]} -eq 2 ] || return
-	install -d -o 1000 -g 1000 -m 0700 /run/roce
+	[ ${#command[@]} -eq 4 ] || return
+	install -d -o 1000 -g 1000 -m 0700 "$1"
 	said=$(mktemp)
-	contained ${command[0]} >"$said" &
+	contained ${command[$2]} >"$said" &
 	server=$!
 	await spoke_or_gone "$said" $server
 	# It gives up when nothing moves for half a minute; its many messages may take minutes.
-	(contained timeout $((10 * limit)) ${command[1]})
+	(contained timeout $((10 * limit)) ${command[$3]})
 	status=$?
 	# unshare ignores this signal; its child, the server, does not.
 	kill -INT "$(grep -lsx "PPid:.$server" /proc/[0-9]*/status | cut -d / -f 3)"
 	await gone $server || kill -KILL $server
 	wait $server || status=$?
 	cat "$said"
-	rm -r "$said" /run/roce
+	rm -r "$said" "$1"
+	[ ! -d /run/shared ] || rmdir /run/shared
 	return $status
 }
 
@@ -149,7 +152,8 @@ step "installed" install_ours
 step "a message, and pages" try
 step "autopkgtest" autopkgtest --env="ROCE_TEST_LIMIT=$limit" --timeout-factor=10 ./*.deb ./*.dsc -- null
 grep -E ' (PASS|FAIL|SKIP)' "$log" | sort -u
-step "two containers" two_containers
+step "two containers" two_containers /run/roce 0 1
+step "two containers on roce0" two_containers /run/shared/udapl-roce 2 3
 step "a newer revision" bump
 step "offered" offer
 step "upgraded" upgrade

@@ -3,19 +3,22 @@
 # Debian's packages: lists of what each job needs, and their installation. The lists are those of Debian 12.
 
 # Gcc runs make to optimise at link time on all cores.
-packages_build=(gcc libc6-dev make meson ninja-build pkgconf libdpdk-dev libisal-dev libibverbs-dev libjson-c-dev
+packages_build=(gcc libc6-dev make meson ninja-build pkgconf libdpdk-dev libisal-dev libibverbs-dev librdmacm-dev libjson-c-dev
 	libmicrohttpd-dev libncurses-dev libdapl-dev)
 packages_test=("${packages_build[@]}" libcmocka-dev liblzma-dev python3-scapy tshark codespell shellcheck pyflakes3
-	clang-format g++ groff-base iproute2 dapl2-utils librdmacm-dev abigail-tools dpdk dpdk-dev
-	python3-prometheus-client python3-pyte pandoc mandoc babeltrace2 libsystemd-dev qemu-user)
+	clang-format g++ groff-base iproute2 dapl2-utils abigail-tools dpdk dpdk-dev
+	ibverbs-utils perftest rdma-core python3-pyverbs rdmacm-utils qperf fio ucx-utils
+	python3-prometheus-client python3-pyte pandoc mandoc babeltrace2 libsystemd-dev qemu-user zsh)
 packages_curves=("${packages_test[@]}" python3-matplotlib)
 packages_lint=("${packages_test[@]}" clang-tidy)
 packages_clang=("${packages_build[@]}" libcmocka-dev liblzma-dev clang)
 packages_interop=("${packages_build[@]}" libcmocka-dev liblzma-dev qemu-system-x86 cpio busybox-static iproute2 ethtool
-	tcpdump tshark xz-utils zstd librdmacm-dev dapl2-utils)
+	tcpdump tshark xz-utils zstd dapl2-utils perftest rdmacm-utils qperf)
 packages_package=("${packages_build[@]}" debhelper dpkg-dev fakeroot lintian)
 packages_instructions=("${packages_build[@]}" valgrind)
 packages_docs=(pandoc mandoc)
+# What draws the picture of the dashboard.
+packages_dashboard=("${packages_build[@]}" prometheus python3-matplotlib)
 # The peers of `./run.sh compare`.
 packages_compare=(ucx-utils libfabric-bin iperf3 sockperf iproute2)
 packages_fuzz=("${packages_clang[@]}" libclang-rt-14-dev llvm-14)

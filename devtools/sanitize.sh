@@ -17,7 +17,7 @@ cmd_sanitize() {
 	local status=0
 	# A sanitizer that finds something ends the program, and so the test.
 	export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
-	export ASAN_OPTIONS=detect_stack_use_after_return=1 TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
+	export ASAN_OPTIONS=detect_stack_use_after_return=1 TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:suppressions=$PWD/devtools/tsan.supp
 	limits 20
 	# Instrumented code draws warnings of its own; the plain builds of both compilers are the judges. Compiling takes half
 	# of the time: little is optimised, and debug information is what a report wants.

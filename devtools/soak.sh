@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# `./run.sh soak`: hours of random steps, threads, messages, mutations; and the adversarial mix (test/adversary).
+# `./run.sh soak`: hours of random steps, threads, messages, mutations; the adversarial mix, and the crowd (test/adversary).
 
 # Random steps on 1, 2 and 4 engines in turn beside a model, the seed random unless one is given; then real threads,
 # the simulator, and breaks of the engine that somebody must notice.
 cmd_soak() {
-	[ "${1:-}" != --adversary ] || { shift; soak_adversary "$@"; return; }
+	case "${1:-}" in
+	--adversary) shift; soak_adversary "$@"; return ;;
+	--crowd) shift; soak_crowd "$@"; return ;;
+	esac
 	local steps=${1:-1000000000} seed=${2:-$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}
 	case $steps,$seed in
 	,* | *, | *[!0-9,]*) fail "'$steps' and '$seed' are not numbers; type: ./run.sh soak 1000000000 1" ;;
@@ -35,4 +38,15 @@ soak_adversary() {
 	need_packages "${packages_test[@]}"
 	only="test/adversary/churn apps/dat-srqd lib/front/libdaplroce.so.1" compile release-tests --buildtype=release
 	python3 -B test/adversary/adversary.py --build "$build_root/release-tests" --minutes "$minutes" --seed "$seed"
+}
+
+# Many processes on roce0, of which ten a second are killed, for so many seconds.
+soak_crowd() {
+	local seconds=${1:-300} seed=${2:-$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}
+	case $seconds,$seed in
+	,* | *, | *[!0-9,]*) fail "'$seconds' and '$seed' are not numbers; type: ./run.sh soak --crowd 300 1" ;;
+	esac
+	need_packages "${packages_test[@]}"
+	only="test/adversary/crowd apps/roced lib/front/libdaplroce.so.1" compile release-tests --buildtype=release
+	python3 -B test/adversary/crowd.py --build "$build_root/release-tests" --seconds "$seconds" --seed "$seed"
 }

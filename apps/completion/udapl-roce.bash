@@ -30,6 +30,14 @@ _udapl_roce_values() {
 	*:--mtu | *:-m) words="256 512 1024 2048 4096" ;;
 	*:--output) words="bandwidth message_rate latency" ;;
 	own:--cores) words="1 2" ;;
+	other:--dir)
+		mapfile -t COMPREPLY < <(compgen -d -- "$2")
+		return 0
+		;;
+	other:--group)
+		mapfile -t COMPREPLY < <(compgen -g -- "$2")
+		return 0
+		;;
 	*:--json | *:--out_json_file | *:--socket)
 		mapfile -t COMPREPLY < <(compgen -f -- "$2")
 		return 0
@@ -53,16 +61,31 @@ _udapl_roce() {
 	case ${program##*/} in
 	dat_*) letters=perftest ;;
 	dat-perf) [ "${COMP_WORDS[1]}" != --perftest ] || [ "$COMP_CWORD" -eq 1 ] || letters=perftest mode=(--perftest) ;;
-	roce-embed) letters=other ;; # its letters are none of these
+	roce-embed | roce-replay | roced) letters=other ;; # their letters are none of these
 	esac
 	! _udapl_roce_values "$before" "$current" || return 0
 	case ${program##*/}:$current in
 	*:-*) mapfile -t COMPREPLY < <(compgen -W "$(_udapl_roce_offer)" -- "$current") ;;
 	dat-info:*) mapfile -t COMPREPLY < <(compgen -W "$(_udapl_roce_adapters)" -- "$current") ;;
-	roce-embed:*) ;;
+	roce-embed:* | roce-replay:* | roced:*) ;;
 	*) mapfile -t COMPREPLY < <(compgen -A hostname -- "$current") ;;
 	esac
 }
 
-complete -F _udapl_roce dat-perf dat-ping dat-info dat-srqd roce-embed \
+# A command of its own stands behind it.
+_udapl_roce_run() {
+	local current=${COMP_WORDS[COMP_CWORD]}
+	if [ "$COMP_CWORD" -eq 1 ] && [[ $current == -* ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "--env --help --version" -- "$current")
+	elif [ "$COMP_CWORD" -eq 1 ]; then
+		mapfile -t COMPREPLY < <(compgen -A command -- "$current")
+	elif declare -F _command_offset >/dev/null; then
+		_command_offset 1
+	else
+		mapfile -t COMPREPLY < <(compgen -A file -- "$current")
+	fi
+}
+
+complete -F _udapl_roce_run roce-run
+complete -F _udapl_roce dat-perf dat-ping dat-info dat-srqd roce-embed roce-replay roced \
 	dat_send_bw dat_send_lat dat_write_bw dat_write_lat dat_read_bw dat_read_lat dat_atomic_bw dat_atomic_lat

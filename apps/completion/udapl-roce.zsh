@@ -1,4 +1,4 @@
-#compdef dat-perf dat-ping dat-info dat-srqd roce-embed dat_send_bw dat_send_lat dat_write_bw dat_write_lat dat_read_bw dat_read_lat dat_atomic_bw dat_atomic_lat
+#compdef dat-perf dat-ping dat-info dat-srqd roce-embed roce-replay roce-run roced dat_send_bw dat_send_lat dat_write_bw dat_write_lat dat_read_bw dat_read_lat dat_atomic_bw dat_atomic_lat
 # SPDX-License-Identifier: BSD-3-Clause
 # zsh completion of the programs of udapl-roce. A program's help says which options it has; refused ones are not offered.
 
@@ -29,14 +29,31 @@ _udapl_roce_values() {
 	*:--mtu | *:-m) compadd -- 256 512 1024 2048 4096 ;;
 	*:--output) compadd -- bandwidth message_rate latency ;;
 	own:--cores) compadd -- 1 2 ;;
+	other:--dir) _files -/ ;;
+	other:--group) _groups ;;
 	*:--json | *:--out_json_file | *:--socket) _files ;;
 	*) return 1 ;;
 	esac
 }
 
+# A command of its own stands behind it.
+_udapl_roce_run() {
+	if ((CURRENT == 2)) && [[ $PREFIX == -* ]]; then
+		compadd -- --env --help --version
+		return
+	fi
+	shift words
+	((CURRENT--))
+	_normal
+}
+
 _udapl_roce() {
 	local program=$words[1] before=$words[CURRENT-1] letters=own
 	local -a mode
+	if [[ ${program:t} == roce-run ]]; then
+		_udapl_roce_run
+		return
+	fi
 	case ${program:t} in
 	dat_*) letters=perftest ;;
 	dat-perf)
@@ -45,7 +62,7 @@ _udapl_roce() {
 			mode=(--perftest)
 		fi
 		;;
-	roce-embed) letters=other ;; # its letters are none of these
+	roce-embed | roce-replay | roced) letters=other ;; # their letters are none of these
 	esac
 	if [[ $PREFIX == --*=* ]]; then
 		before=${PREFIX%%=*}
@@ -59,7 +76,7 @@ _udapl_roce() {
 		compadd -- ${(f)"$(_udapl_roce_offer)"}
 	elif [[ ${program:t} == dat-info ]]; then
 		compadd -- ${(f)"$(_udapl_roce_adapters)"}
-	elif [[ ${program:t} != roce-embed ]]; then
+	elif [[ $letters != other ]]; then
 		_hosts
 	fi
 }

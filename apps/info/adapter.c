@@ -182,6 +182,8 @@ summarize_used(const struct info_use *use)
 	cli_json_string(object, "hugepages", info_number(port, "hugepages") != 0 ? "yes" : "no");
 	cli_json_count(object, "pid", info_number(use->process, "pid"));
 	cli_json_string(object, "process", info_words(use->process, "process"));
+	if (use->others > 0)
+		cli_json_count(object, "others", use->others);
 	return object;
 }
 

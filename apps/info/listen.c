@@ -93,22 +93,15 @@ reply_metrics(const struct info_options *options, struct MHD_Connection *connect
 	const struct info_format format = { .queue_pairs = options->queue_pairs,
 		.openmetrics = accept != NULL &&
 				strstr(accept, "application/openmetrics-text") != NULL };
-	struct info_processes processes;
 	struct info_errmsg errmsg;
 	char *text = NULL;
 	size_t len = 0;
-	FILE *out;
+	FILE *out = open_memstream(&text, &len);
 	int rc;
 
-	if (info_processes_find(&options->process, &processes, &errmsg) != 0)
-		return refuse(connection, MHD_HTTP_SERVICE_UNAVAILABLE, errmsg.text);
-	out = open_memstream(&text, &len);
-	if (out == NULL) {
-		info_processes_close(&processes);
+	if (out == NULL)
 		return MHD_NO;
-	}
-	rc = info_metrics_write(&processes, &format, out, &errmsg);
-	info_processes_close(&processes);
+	rc = info_metrics_write(&options->process, &format, out, &errmsg);
 	if (fclose(out) == 0 && rc == 0)
 		return reply(connection, MHD_HTTP_OK, format.openmetrics ? type_open : type_plain,
 				text, len);

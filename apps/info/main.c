@@ -16,8 +16,10 @@
 #include "cli/output.h"
 #include "adapter.h"
 #include "listen.h"
+#include "look.h"
 #include "metrics.h"
 #include "options.h"
+#include "roced.h"
 #include "snapshot.h"
 #include "watch.h"
 
@@ -60,9 +62,13 @@ print_list(struct json_object *list)
 	printf(format, "NAME", "DRIVER", "ADDRESS", "LINK", "HUGEPAGES", "DAT", "USED BY");
 	json_object_object_foreach(list, name, one)
 	{
-		uint64_t pid = info_number(one, "pid");
+		uint64_t pid = info_number(one, "pid"), others = info_number(one, "others");
+		int len = snprintf(user, sizeof(user), "%" PRIu64 " %s", pid,
+				info_words(one, "process"));
 
-		snprintf(user, sizeof(user), "%" PRIu64 " %s", pid, info_words(one, "process"));
+		if (others > 0 && len > 0 && (size_t)len < sizeof(user))
+			snprintf(user + len, sizeof(user) - (size_t)len, ", %" PRIu64 " more",
+					others);
 		printf(format, name, word(one, "driver"), word(one, "address"), word(one, "link"),
 				word(one, "hugepages"), word(one, "dapl_version"),
 				pid != 0 ? user : "-");
@@ -78,40 +84,55 @@ print_adapter(struct json_object *object, bool all)
 		printf("numbers that are 0: %u, see them with -a\n", quiet);
 }
 
-/* The snapshot of other processes. @return NULL: there are none, or none answers. */
-static struct json_object *
-look_at_processes(void)
-{
-	const struct info_choice any = { 0 };
-	struct info_processes processes;
-	struct info_errmsg errmsg;
-	struct json_object *all = NULL;
-
-	if (info_processes_find(&any, &processes, &errmsg) == 0)
-		all = info_snapshot_all(&processes, &errmsg);
-	info_processes_close(&processes);
-	return all;
-}
-
 static int
-show_adapters(const struct info_options *options)
+describe_adapter(const struct info_options *options, struct json_object *look)
 {
-	struct json_object *processes = look_at_processes();
-	struct json_object *object = options->ia == NULL
-			? info_adapter_list(processes)
-			: info_adapter_describe(options->ia, processes);
+	struct json_object *object = info_adapter_describe(options->ia, look);
 
-	json_object_put(processes);
 	if (object == NULL)
 		return -1;
 	if (options->json)
 		puts(cli_json_text(object));
-	else if (options->ia == NULL)
-		print_list(object);
 	else
 		print_adapter(object, options->all);
 	json_object_put(object);
 	return 0;
+}
+
+/* An adapter of the name of roced comes first: scripts know adapters by their names. */
+static int
+list_adapters(const struct info_options *options, struct json_object *look)
+{
+	struct json_object *list = info_adapter_list(look);
+	struct json_object *roced = info_look_roced(look);
+
+	if (list == NULL)
+		return -1;
+	if (!options->json)
+		print_list(list);
+	if (!options->json && roced != NULL)
+		info_roced_print(roced);
+	if (roced == NULL && info_member(look, INFO_ROCED) != NULL)
+		cli_say("%s", info_words(info_member(look, INFO_ROCED), "error"));
+	if (roced != NULL && !json_object_object_get_ex(list, INFO_ROCED, NULL))
+		json_object_object_add(list, INFO_ROCED, json_object_get(roced));
+	if (options->json)
+		puts(cli_json_text(list));
+	json_object_put(list);
+	return 0;
+}
+
+/* The look comes before any adapter is opened here: roce0 would start a roced. */
+static int
+show_adapters(const struct info_options *options)
+{
+	struct info_errmsg errmsg;
+	struct json_object *look = info_look(NULL, NULL, &errmsg);
+	int rc = options->ia == NULL ? list_adapters(options, look)
+				     : describe_adapter(options, look);
+
+	json_object_put(look);
+	return rc;
 }
 
 static int

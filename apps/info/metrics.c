@@ -7,6 +7,8 @@
 #include <json-c/json.h>
 
 #include "cli/cli.h"
+#include "look.h"
+#include "roced.h"
 #include "snapshot.h"
 #include "text.h"
 
@@ -25,6 +27,7 @@ struct source {
 	size_t n;
 	size_t processes;
 	struct json_object *help;
+	struct json_object *roced; /**< its status; NULL: there is none */
 };
 
 /*
@@ -212,26 +215,36 @@ write_columns(struct source *source, const char *list, const char *label,
 	}
 }
 
-static void
-write_qp_states(struct source *source)
+static const char *const qp_states[] = { "reset", "rtr", "rts", "error" };
+static const char *const channel_states[] = { "polled", "armed", "stalled", "broken" };
+
+/* How many members of a list are in a state. */
+static uint64_t
+count_in_state(struct json_object *list, const char *state)
 {
-	static const char *const states[] = { "reset", "rtr", "rts", "error" };
+	uint64_t n = 0;
 
-	info_text_family(&source->text, INFO_GAUGE, "roce_qps", "queue pairs in each state");
+	json_object_object_foreach(list, number, one)
+	{
+		(void)number;
+		n += strcmp(info_words(one, "state"), state) == 0;
+	}
+	return n;
+}
+
+/* One sample a device and state; a device without such a list has none. */
+static void
+write_states(struct source *source, const char *list, const char *name, const char *const *states,
+		size_t n, const char *help)
+{
+	info_text_family(&source->text, INFO_GAUGE, name, help);
 	for (const struct device *device = source->device; device != end_of(source); device++) {
-		struct json_object *queues = info_member(device->all, "qps");
+		struct json_object *found = info_member(device->all, list);
 
-		for (size_t i = 0; i < sizeof(states) / sizeof(states[0]) && queues != NULL; i++) {
-			uint64_t n = 0;
-
-			json_object_object_foreach(queues, id, queue)
-			{
-				(void)id;
-				n += strcmp(info_words(queue, "state"), states[i]) == 0;
-			}
+		for (size_t i = 0; i < n && found != NULL; i++) {
 			begin(source, device);
 			info_text_label(&source->text, "state", states[i]);
-			info_text_value(&source->text, n);
+			info_text_value(&source->text, count_in_state(found, states[i]));
 		}
 	}
 }
@@ -280,12 +293,18 @@ write_all(struct source *source, bool queue_pairs)
 			write_cm_counters(source, cm);
 	}
 	write_connections(source);
+	write_states(source, "channels", "roce_channels", channel_states,
+			sizeof(channel_states) / sizeof(channel_states[0]),
+			"channels to other processes in each state");
 	write_columns(source, "srqs", "srq", srq_columns,
 			sizeof(srq_columns) / sizeof(srq_columns[0]));
-	write_qp_states(source);
+	write_states(source, "qps", "roce_qps", qp_states, sizeof(qp_states) / sizeof(qp_states[0]),
+			"queue pairs in each state");
 	if (queue_pairs)
 		write_columns(source, "qps", "qp", qp_columns,
 				sizeof(qp_columns) / sizeof(qp_columns[0]));
+	if (source->roced != NULL)
+		info_roced_metrics(&source->text, source->roced);
 	info_text_end(&source->text);
 }
 
@@ -295,7 +314,7 @@ list_devices(struct source *source, struct json_object *snapshot)
 {
 	size_t n = 0;
 
-	source->processes = (size_t)json_object_object_length(snapshot);
+	source->processes = (size_t)info_look_processes(snapshot);
 	json_object_object_foreach(snapshot, number, process)
 	{
 		(void)number;
@@ -317,27 +336,19 @@ list_devices(struct source *source, struct json_object *snapshot)
 	return 0;
 }
 
-/* The texts are those of the first process that has them; all processes of one build have the same. */
-static void
-ask_help(struct info_processes *processes, struct source *source)
-{
-	struct info_errmsg errmsg;
-
-	for (size_t i = 0; i < processes->n && source->help == NULL; i++)
-		info_link_ask(&processes->link[i], "/roce/help", &source->help, &errmsg);
-}
-
 int
-info_metrics_write(struct info_processes *processes, const struct info_format *format, FILE *out,
+info_metrics_write(const struct info_choice *choice, const struct info_format *format, FILE *out,
 		struct info_errmsg *errmsg)
 {
 	struct source source = { .text = { .out = out, .openmetrics = format->openmetrics } };
-	struct json_object *snapshot = info_snapshot_all(processes, errmsg);
+	struct json_object *snapshot = info_look(choice, &source.help, errmsg);
 	int rc = -1;
 
-	if (snapshot == NULL)
+	if (snapshot == NULL) {
+		json_object_put(source.help);
 		return -1;
-	ask_help(processes, &source);
+	}
+	source.roced = info_look_roced(snapshot);
 	if (list_devices(&source, snapshot) == 0) {
 		write_all(&source, format->queue_pairs);
 		rc = 0;
@@ -355,13 +366,9 @@ info_metrics_print(const struct info_options *options)
 {
 	const struct info_format format = { .openmetrics = options->openmetrics,
 		.queue_pairs = options->queue_pairs };
-	struct info_processes processes;
 	struct info_errmsg errmsg;
-	int rc = info_processes_find(&options->process, &processes, &errmsg);
+	int rc = info_metrics_write(&options->process, &format, stdout, &errmsg);
 
-	if (rc == 0)
-		rc = info_metrics_write(&processes, &format, stdout, &errmsg);
-	info_processes_close(&processes);
 	if (rc != 0)
 		cli_say("%s", errmsg.text);
 	return rc;

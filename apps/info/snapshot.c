@@ -105,6 +105,10 @@ static int
 ask_device(struct info_link *link, const char *port, struct json_object *device,
 		struct info_errmsg *errmsg)
 {
+	/* One of the processes of a roced has them. */
+	if (info_number(info_member(device, "port"), "process") != 0 &&
+			ask_pages(link, "/roce/channels", port, device, "channels", errmsg) != 0)
+		return -1;
 	if (ask_about(link, "/roce/stats", port, device, "stats", errmsg) != 0 ||
 			ask_about(link, "/roce/cm", port, device, "cm", errmsg) != 0 ||
 			ask_pages(link, "/roce/srqs", port, device, "srqs", errmsg) != 0)

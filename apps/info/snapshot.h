@@ -7,10 +7,10 @@
  * Everything that a process tells of its devices, gathered into one object:
  *
  *   { "pid": n, "process": name, "devices": { name: { "port": {..}, "stats": {..}, "cm": {..},
- *                                    "srqs": { id: {..} }, "qps": { number: {..} } } } }
+ *                                    "srqs": { id: {..} }, "qps": { number: {..} }, "channels": { number: {..} } } } }
  *
- * The members are those of /roce/ports, /roce/stats, /roce/cm, /roce/srqs and /roce/qps. Each answer is of a moment
- * of its own.
+ * The members are those of /roce/ports, /roce/stats, /roce/cm, /roce/srqs, /roce/qps and, of roce0, /roce/channels. Each
+ * answer is of a moment of its own.
  */
 
 #include <stdint.h>

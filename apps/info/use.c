@@ -28,6 +28,7 @@ serves(struct json_object *port, const char *name)
 bool
 info_use_find(struct json_object *processes, const char *name, struct info_use *use)
 {
+	*use = (struct info_use){ 0 };
 	if (processes == NULL)
 		return false;
 	json_object_object_foreach(processes, pid, process)
@@ -42,9 +43,11 @@ info_use_find(struct json_object *processes, const char *name, struct info_use *
 			(void)port;
 			if (!serves(info_member(device, "port"), name))
 				continue;
-			*use = (struct info_use){ process, device };
-			return true;
+			if (use->process != NULL)
+				use->others++;
+			else
+				*use = (struct info_use){ process, device, 0 };
 		}
 	}
-	return false;
+	return use->process != NULL;
 }

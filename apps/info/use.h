@@ -15,10 +15,11 @@ struct json_object;
 struct info_use {
 	struct json_object *process;
 	struct json_object *device;
+	unsigned int others; /**< further processes that have it open: roce0 is any number of processes' */
 };
 
 /**
- * Find the process that has an adapter of this name open. Wires inside a process (net_ring) do not count: each process has
+ * Find the process that has an adapter of this name open, of several the first one. Wires inside a process (net_ring) do not count: each process has
  * its own.
  * @param processes  info_snapshot_all(); NULL: there are none. @return false: nobody has.
  */

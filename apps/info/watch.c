@@ -9,8 +9,8 @@
 
 #include "cli/cli.h"
 #include "cli/output.h"
+#include "look.h"
 #include "screen.h"
-#include "snapshot.h"
 #include "table.h"
 
 /** Two looks, and how they are shown. */
@@ -66,7 +66,7 @@ show(const struct watch *watch)
 {
 	struct info_table table = info_table_make(
 			watch->before, watch->now, watch->at - watch->then, watch->sort);
-	int n = json_object_object_length(watch->now);
+	int n = info_look_processes(watch->now);
 	time_t at = time(NULL);
 	struct tm local;
 	char clock[16], heading[96];
@@ -101,15 +101,11 @@ print(const struct watch *watch)
 static int
 look(struct watch *watch, struct info_errmsg *errmsg)
 {
-	struct info_processes processes;
-	struct json_object *now = NULL;
 	bool first = watch->now == NULL;
+	struct json_object *now = info_look(&watch->options->process, NULL, errmsg);
 
-	if (info_processes_find(&watch->options->process, &processes, errmsg) == 0)
-		now = info_snapshot_all(&processes, errmsg);
-	else if (!first)
-		info_errmsg_set(errmsg, "the process has ended");
-	info_processes_close(&processes);
+	if (now == NULL && !first)
+		info_errmsg_set(errmsg, "the process has ended, or does not answer");
 	if (now == NULL)
 		return -1;
 	json_object_put(watch->before);

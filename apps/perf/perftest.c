@@ -296,23 +296,26 @@ perftest_defaults(struct perf_options *options)
 	options->warmup_given = true;
 }
 
+/** The built-in adapter that all processes of the host share. */
+#define SHARED "roce0"
+
 static bool
 is_built_in(const char *ia)
 {
 	return strcmp(ia, "loop0") == 0 || strcmp(ia, "loop1") == 0;
 }
 
-/* The first adapter that leads out of this process; NULL: there is none. */
+/* The first adapter of dat.conf. Where there is none, a host is on the one that all processes share, and NULL is both ends here. */
 static const char *
-first_adapter(void)
+first_adapter(const char *host)
 {
 	static DAT_PROVIDER_INFO list[CLI_IA_MAX];
 	int n = cli_ia_list(list);
 
 	for (int i = 0; i < n; i++)
-		if (!is_built_in(list[i].ia_name))
+		if (!is_built_in(list[i].ia_name) && strcmp(list[i].ia_name, SHARED) != 0)
 			return list[i].ia_name;
-	return NULL;
+	return host != NULL ? SHARED : NULL;
 }
 
 void
@@ -326,7 +329,7 @@ perftest_settle(struct perf_options *options)
 	if (options->test == PERF_WRITE_BW || options->test == PERF_WRITE_LAT)
 		options->recv_depth = 0;
 	if (options->ia == NULL)
-		options->ia = first_adapter();
+		options->ia = first_adapter(options->host);
 	else if (options->host == NULL && is_built_in(options->ia))
 		options->ia = NULL;
 }

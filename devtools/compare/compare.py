@@ -3,22 +3,28 @@
 """Ours beside others on this machine, in turn: UCX, libfabric and kernel TCP, as Debian packages them.
 
   compare.py --build DIR [--out DIR] [--rounds N] [--seconds S] [--sizes BYTES,...] [--markdown]
+             [--processes [--idle N]]
 
 Every round runs each program once at each size, ours next to its peers; the medians and how many times as fast ours
 is are printed, and kept in --out as JSON with every single value and as Markdown (compare.json, compare.md). One round
 before them, which does not count, finds how many messages fill --seconds. A program that is missing or fails is shown
 with its reason; the exit code is 1 only when ours failed.
+
+--processes: processes of one host by roce0, alone and beside idle ones, net_memif, and UCX over shared memory; and how
+long a new process needs for its first message (processes.json, processes.md).
 """
 import argparse
 import json
 import os
 import shutil
 import signal
+import statistics
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import host
 import machine
 import table
 import ways
@@ -28,6 +34,8 @@ TRIES = 2
 FIRST = {"rate": {64: 50000, 1024: 20000, 4096: 10000, 65536: 1000, 1048576: 100},
          "trip": {64: 2000, 1024: 2000, 4096: 2000, 65536: 500, 1048576: 50}}
 LEAST, MOST = 20, 50000000
+PROCESS_SIZES = (64, 4096, 65536)
+FIRST_MESSAGES = 15
 PACKAGES = ("ucx-utils", "libfabric-bin", "iperf3", "sockperf")
 
 
@@ -170,6 +178,10 @@ def head(config):
     yield f"Network: {config['network']}; TCP: {config['tcp']}"
     yield f"A cache line to the other core and back: {near_or_far(distance[0])} before, {near_or_far(distance[-1])} " \
           f"after{on_the_way(distance)}"
+    if config["first"]:
+        yield f"A new process, from its start over the answer to its first message to its end: median " \
+              f"{statistics.median(config['first']) * 1e3:.0f} ms of {len(config['first'])}, at most " \
+              f"{max(config['first']) * 1e3:.0f} ms"
 
 
 def troubles_of(comparison, rows):
@@ -194,14 +206,14 @@ def plain(comparison, config, rows):
     return "\n\n".join(filter(None, texts)) + "\n"
 
 
-def keep(out, config, rows, comparison):
-    """compare.json with every single value, compare.md with the tables."""
+def keep(out, name, config, rows, comparison):
+    """NAME.json with every single value, NAME.md with the tables."""
     reasons = [{"key": way.key, "says": said} for way, said in comparison.troubles()]
     facts = {way.key: vars(way.facts) for way in comparison.ways}
     out.mkdir(parents=True, exist_ok=True)
-    kept = {"tool": "compare", "config": config, "rows": rows, "facts": facts, "troubles": reasons}
-    (out / "compare.json").write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
-    (out / "compare.md").write_text(markdown(comparison, config, rows), encoding="utf-8")
+    kept = {"tool": name, "config": config, "rows": rows, "facts": facts, "troubles": reasons}
+    (out / f"{name}.json").write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    (out / f"{name}.md").write_text(markdown(comparison, config, rows), encoding="utf-8")
 
 
 def sizes_of(words):
@@ -217,15 +229,19 @@ def parse_arguments():
     parser.add_argument("--out", type=Path, default=Path("build/bench"), help="where compare.json goes (%(default)s)")
     parser.add_argument("--rounds", type=int, default=5, help="rounds to take medians of (%(default)s)")
     parser.add_argument("--seconds", type=float, default=0.2, help="length of one run, about (%(default)s)")
-    parser.add_argument("--sizes", default=",".join(map(str, ways.SIZES)), help="some of %(default)s")
+    parser.add_argument("--sizes", help=f"some of {','.join(map(str, ways.SIZES))}")
+    parser.add_argument("--processes", action="store_true", help="processes of one host alone")
+    parser.add_argument("--idle", type=int, default=64, help="idle processes with --processes (%(default)s)")
     parser.add_argument("--markdown", action="store_true", help="print the tables for docs/performance.md")
     args = parser.parse_args()
     if args.rounds < 1:
         parser.error("--rounds wants at least 1")
     if not 0.01 <= args.seconds <= 10:
         parser.error("--seconds wants 0.01 to 10")
+    if not 1 <= args.idle <= 256:
+        parser.error("--idle wants 1 to 256")
     try:
-        args.sizes = sizes_of(args.sizes)
+        args.sizes = sizes_of(args.sizes or ",".join(map(str, PROCESS_SIZES if args.processes else ways.SIZES)))
     except ValueError:
         parser.error(f"--sizes wants some of {','.join(map(str, ways.SIZES))}")
     if not (args.build / "apps" / "dat-perf").is_file():
@@ -234,16 +250,18 @@ def parse_arguments():
     return args
 
 
-def compare(args, place, own):
+def measure(args, place, hosts, own):
+    """Run what there is to run, keep it and print it."""
     conf = place.folder / "dat.conf"
     conf.write_text(ways.conf_lines(f"roce-compare-{os.getpid()}"), encoding="ascii")
     ours = ways.Ours(args.build / "apps" / "dat-perf", conf)
-    comparison = Comparison(place, ways.ways(ours, args.seconds), args.sizes, args.seconds)
+    lines = ways.processes(ours, *hosts, args.idle) if hosts else ways.ways(ours, args.seconds)
+    comparison = Comparison(place, lines, args.sizes, args.seconds)
     bench_stage = args.build / "test" / "bench" / "bench_stage"
     config = {"cpu": cpu_name(), "cores": len(place.cpus), "rounds": args.rounds, "seconds": args.seconds,
               "network": "a namespace of its own" if own else "the host's loopback interface",
               "tcp": congestion_control(), "packages": {package: version(package) for package in PACKAGES},
-              "load": [os.getloadavg()[0]], "distance": [], "window": ways.WINDOW,
+              "load": [os.getloadavg()[0]], "distance": [], "window": ways.WINDOW, "first": [],
               "time": time.strftime("%Y-%m-%d %H:%M")}
 
     def look(sentence):
@@ -257,12 +275,26 @@ def compare(args, place, own):
         look(f"round {number} of {args.rounds}")
         comparison.round()
     look("done")
+    if hosts:
+        config["first"] = hosts[0].first_message(FIRST_MESSAGES)
     config["load"].append(os.getloadavg()[0])
     rows = table.rows_of(comparison.ways, comparison.values, comparison.sizes)
-    keep(args.out, config, rows, comparison)
+    name = "processes" if hosts else "compare"
+    keep(args.out, name, config, rows, comparison)
     print((markdown if args.markdown else plain)(comparison, config, rows))
-    print(f"the same and every single value: {os.path.relpath(args.out)}/compare.json, compare.md", file=sys.stderr)
+    print(f"the same and every single value: {os.path.relpath(args.out)}/{name}.json, {name}.md", file=sys.stderr)
     return 0 if comparison.ours_ran() else 1
+
+
+def compare(args, place, own):
+    if not args.processes:
+        return measure(args, place, (), own)
+    alone, crowded = host.Host(place, args.build, "alone"), host.Host(place, args.build, "crowded")
+    try:
+        crowded.crowd(args.idle)
+        return measure(args, place, (alone, crowded), own)
+    finally:
+        crowded.close()
 
 
 def stop(_signal, _frame):

@@ -88,13 +88,13 @@ FABRIC_SHM = Facts(2, 2, "large messages", copies="2; large ones 1 by the kernel
 
 
 class Ours:
-    """dat-perf: over net_memif with a dat.conf of ours, or in one process over net_ring."""
+    """dat-perf: over net_memif with a dat.conf of ours, over roce0 of a host, or in one process over net_ring."""
 
     def __init__(self, program, conf):
         self.program, self.conf = str(program), str(conf)
 
-    def command(self, test, size, count):
-        return [self.program, "-t", test, "-s", str(size), "-n", str(count), "--warmup", str(warm(count)),
+    def command(self, test, size, count, warmup=None):
+        return [self.program, "-t", test, "-s", str(size), "-n", str(count), "--warmup", str(warmup or warm(count)),
                 *(["-x", str(WINDOW[size])] if test.endswith("_bw") else []), "--json"]
 
     def two(self, test, read):
@@ -102,6 +102,17 @@ class Ours:
             command = self.command(test, size, count)
             return Job([*command, "-D", "client", SERVER], read, [*command[:-1], "-D", "server"],
                        lambda process: process.out.stat().st_size > 0, environment={"DAT_OVERRIDE": self.conf})
+        return make
+
+    def shared(self, test, read, host):
+        """
+        Two processes of this host (host.Host), by the adapter that is built in. Its idle processes greet them meanwhile: that
+        is over when the measurement begins.
+        """
+        def make(size, count, _port):
+            command = self.command(test, size, count, count if host.idle else None)
+            return Job([*command, "-D", "roce0", "127.0.0.1"], read, [*command[:-1], "-D", "roce0"],
+                       lambda process: process.out.stat().st_size > 0, environment=host.environment)
         return make
 
     def one(self, test, read, cores):
@@ -164,7 +175,7 @@ def sockperf(seconds):
 
 
 def ways(ours, seconds):
-    """All lines of the table, in its order."""
+    """All lines of the table of `./run.sh compare`, in its order."""
     rate, trip = parse.perf_rate, parse.perf_trip
     us = ("dat-perf", "")
     peer, fab = ("ucx_perftest", "ucx-utils"), ("fi_pingpong", "libfabric-bin")
@@ -200,4 +211,25 @@ def ways(ours, seconds):
             ucx_alone("tag_bw", parse.ucx_rate, "tcp"), None, "one"),
         Way("ucx-self", "UCX tag with itself, memory", ALONE, *peer, UCX_SELF,
             ucx_alone("tag_bw", parse.ucx_rate, "self"), None, "one"),
+    ]
+
+
+def processes(ours, host, crowded, idle):
+    """All lines of the table of `./run.sh bench --processes`."""
+    rate, trip = parse.perf_rate, parse.perf_trip
+    us = ("dat-perf", "")
+    peer = ("ucx_perftest", "ucx-utils")
+    return [
+        Way("send", "ours: SEND, shared receive queue, roce0", STREAM, *us, OURS,
+            ours.shared("send_bw", rate, host), ours.shared("send_lat", trip, host)),
+        Way("send-idle", f"ours: the same beside {idle} idle processes", STREAM, *us, OURS,
+            ours.shared("send_bw", rate, crowded), ours.shared("send_lat", trip, crowded), "send"),
+        Way("write", "ours: RDMA WRITE, roce0", STREAM, *us, OURS,
+            ours.shared("write_bw", rate, host), ours.shared("write_lat", trip, host)),
+        Way("memif", "ours: SEND, shared receive queue, memif", STREAM, *us, OURS,
+            ours.two("send_bw", rate), ours.two("send_lat", trip), "send"),
+        Way("ucx-tag-shm", "UCX tag, shared memory", STREAM, *peer, UCX_TAG_SHM,
+            ucx("tag_bw", parse.ucx_rate, "sm"), ucx("tag_lat", parse.ucx_trip, "sm"), "send"),
+        Way("ucx-put-shm", "UCX put, shared memory", STREAM, *peer, UCX_PUT_SHM,
+            ucx("ucp_put_bw", parse.ucx_rate, "sm"), ucx("ucp_put_lat", parse.ucx_trip, "sm"), "write"),
     ]

@@ -46,7 +46,7 @@ def place(path):
         return Path("index.html")
     if path.suffix == ".md":
         return path.with_suffix(".html")
-    return path if path.suffix in (".svg", ".png", ".c") else path.with_name(path.name + ".html")
+    return path if path.suffix in (".svg", ".png", ".c", ".json") else path.with_name(path.name + ".html")
 
 
 def up_from(page):
@@ -106,7 +106,7 @@ def main():
     tree, output = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
     shutil.rmtree(output, ignore_errors=True)
     output.mkdir(parents=True)
-    sources = sorted(path.relative_to(tree) for path in (tree / "docs/examples").glob("*.c"))
+    sources = sorted(path.relative_to(tree) for kind in ("examples/*.c", "dashboards/*.json") for path in (tree / "docs").glob(kind))
     copies = pictures(tree) + sources
     known = guides(tree) + manuals(tree) + copies
     shutil.copy(HERE / "style.css", output)

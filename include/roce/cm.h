@@ -11,7 +11,14 @@
  * A queue pair is given with connect or accept, and the id moves it through its
  * states until its last event: REJECTED, UNREACHABLE, CONNECT_ERROR or
  * DISCONNECTED. Until that is polled, or the id destroyed, the queue pair is not
- * destroyed. Everything that follows a call is delivered as an event, never before the
+ * destroyed.
+ *
+ * Or its number is given, and it is none of the id's concern: its owner moves it by
+ * roce_qp_modify() with what roce_cm_id_peer() says. The end that connects hears CONNECT_RESPONSE
+ * in the place of ESTABLISHED, and calls roce_cm_id_establish() when the queue pair is
+ * ready to send.
+ *
+ * Everything that follows a call is delivered as an event, never before the
  * call returns on the same thread; no memory is needed for it.
  *
  * Threads. Any thread may call, but not two at once for one id, and not from
@@ -41,32 +48,36 @@ enum roce_cm_event_type {
 	ROCE_CM_EVENT_UNREACHABLE,   /**< no route to the address, or nobody answers there */
 	ROCE_CM_EVENT_CONNECT_ERROR, /**< an accepted connection did not come to be */
 	ROCE_CM_EVENT_DISCONNECTED, /**< it is over, however it ended: the queue pair is in error, everything is flushed */
+	/** By number: the peer has accepted, and waits for roce_cm_id_establish(), or for reject. */
+	ROCE_CM_EVENT_CONNECT_RESPONSE,
 };
 
 /** One event. Its pointers are valid until the next roce_cm_poll() of the context. */
 struct roce_cm_event_info {
 	enum roce_cm_event_type type;
-	int status; /**< REJECTED, and CONNECT_ERROR by that: the reason of the message; UNREACHABLE: -EHOSTUNREACH no route, -ETIMEDOUT no answer; else 0 */
+	int status; /**< REJECTED, and CONNECT_ERROR by that: the reason of the message, above 0; UNREACHABLE: -EHOSTUNREACH no route, -ETIMEDOUT no answer; else 0 */
 	struct roce_cm_id *id;        /**< the connection; of CONNECT_REQUEST the new one */
 	struct roce_cm_id *listen_id; /**< CONNECT_REQUEST: where it arrived; else NULL */
 	void *user;                   /**< of @c id; of CONNECT_REQUEST: of the listener */
-	const void *private_data; /**< CONNECT_REQUEST, ESTABLISHED of who connected, REJECTED */
+	const void *private_data; /**< CONNECT_REQUEST, ESTABLISHED of who connected, CONNECT_RESPONSE, REJECTED, CONNECT_ERROR by that */
 	uint16_t private_data_len;
-	uint8_t responder_resources; /**< CONNECT_REQUEST: READs and atomics the peer can serve */
-	uint8_t initiator_depth;     /**< CONNECT_REQUEST: it wants to have outstanding */
-	uint8_t remote_ip[16];       /**< of the peer, IPv6 or IPv4-mapped */
-	uint16_t remote_port;        /**< CONNECT_REQUEST: source port that it names */
+	uint8_t responder_resources; /**< CONNECT_REQUEST, CONNECT_RESPONSE: READs and atomics the peer can serve */
+	uint8_t initiator_depth; /**< the same: it wants to have outstanding */
+	uint8_t remote_ip[16];   /**< of the peer, IPv6 or IPv4-mapped */
+	uint16_t remote_port;    /**< CONNECT_REQUEST: source port that it names */
 };
 
-/** The parameters that one side offers; zero stands for a good value in every field but @c qp. */
+/** The parameters that one side offers; zero stands for a good value in every field but @c qp and @c qp_num. */
 struct roce_cm_conn_param {
-	struct roce_qp *qp;       /**< of the same context, in state RESET, of no other id */
+	struct roce_qp *qp; /**< of the same context, in state RESET, of no other id; NULL: by number */
 	const void *private_data; /**< copied */
 	uint16_t private_data_len;
 	/** READs and atomics it serves, at most the queue pair's max_dest_rd_atomic; 0: as many as that. */
 	uint8_t responder_resources;
 	uint8_t initiator_depth; /**< READs and atomics it wants to have outstanding, 1..ROCE_RD_ATOMIC_MAX; 0: 16 */
 	uint8_t rnr_retry; /**< how often the peer shall come back to an empty queue, 1..6, 7 for ever; 0: the device's */
+	uint8_t srq; /**< by number: it has a shared receive queue */
+	uint32_t qp_num; /**< by number: of a queue pair that its owner moves, 2..0xfffffe; else not looked at */
 };
 
 /** A peer whose numbers are known. Zero what is not. */
@@ -78,6 +89,8 @@ struct roce_cm_peer {
 	uint32_t mtu;               /**< path MTU in bytes, that of both ends; 0: the device's */
 	uint8_t max_rd_atomic;      /**< READs and atomics that this end may have outstanding */
 	uint8_t max_dest_rd_atomic; /**< that the peer may have outstanding */
+	uint8_t rnr_retry; /**< how often this end comes back to an empty queue, 1..6, 7 for ever; 0: the device's */
+	uint8_t srq; /**< roce_cm_id_peer(): the peer has a shared receive queue */
 };
 
 /**
@@ -100,7 +113,8 @@ void roce_cm_id_set_user(struct roce_cm_id *id, void *user);
 void *roce_cm_id_user(const struct roce_cm_id *id);
 
 /**
- * Wait for requests at a port of the RDMA TCP port space, to the addresses of the device that the context was made of.
+ * Wait for requests at a port of the RDMA TCP port space, to the addresses of the device that the context was made of. An id
+ * that listens there already has another backlog from now on.
  *
  * @param backlog  requests that may wait to be accepted or rejected; more are refused.
  * @return 0; -EINVAL the id is in use; -EADDRINUSE: anybody listens there, at one of these addresses; -ENOMEM.
@@ -137,7 +151,24 @@ roce_cm_id_connect_peer(struct roce_cm_id *id, struct roce_qp *qp, const struct 
  */
 int roce_cm_id_accept(struct roce_cm_id *id, const struct roce_cm_conn_param *param);
 
-/** Refuse a request, and end its id. Private data up to ROCE_CM_PRIVATE_REJECT. @return 0; -EINVAL. */
+/**
+ * Fill @p peer with what the two ends of a connection agree on: known with CONNECT_REQUEST, CONNECT_RESPONSE and ESTABLISHED, until it is over.
+ * The PSNs of a connection by number are chosen by its id; those of one with a queue pair are that one's. One of
+ * roce_cm_id_connect_peer() has no more to tell than its caller knows.
+ *
+ * @return 0; -ENOTCONN: nothing is known yet, or any more.
+ */
+int roce_cm_id_peer(struct roce_cm_id *id, struct roce_cm_peer *peer);
+
+/**
+ * By number: the queue pair is ready. Behind CONNECT_RESPONSE the peer is told, and the connection is up without another event.
+ * Behind accept it says that a packet of the peer has arrived (ROCE_ASYNC_COMM_EST): ESTABLISHED follows at once.
+ *
+ * @return 0; -EINVAL: it waits for nothing like that, or not any more.
+ */
+int roce_cm_id_establish(struct roce_cm_id *id);
+
+/** Refuse a request, or the answer to one by number, and end its id. Private data up to ROCE_CM_PRIVATE_REJECT. @return 0; -EINVAL. */
 int roce_cm_id_reject(struct roce_cm_id *id, const void *private_data, uint16_t private_data_len);
 
 /**

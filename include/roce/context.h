@@ -31,6 +31,10 @@ enum roce_async_event_type {
 	ROCE_ASYNC_PORT_ACTIVE, /**< the link is up */
 	ROCE_ASYNC_PORT_ERR, /**< the link is down: requests wait and are sent again until their retries end */
 	ROCE_ASYNC_DEVICE_FATAL, /**< the port was removed: every queue pair is in error, nothing works any more */
+	/** The first packet came to a queue pair in RTR that no id has charge of: element is the queue pair's owner. */
+	ROCE_ASYNC_QP_COMM_EST,
+	/** A queue pair of a shared receive queue is in error and takes no receive any more: element is its owner. */
+	ROCE_ASYNC_QP_LAST_WQE,
 };
 
 struct roce_async_event {

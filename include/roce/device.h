@@ -118,7 +118,7 @@ struct roce_attach_config {
  * it by its name: roce_device_open() with "port=NAME", where other keys may be left out, and dat.conf(5) likewise. The
  * last to close it ends it. Any thread; none of its own.
  *
- * @param config  copied, with its strings; UDAPL_ROCE_PARAMS does not change it.
+ * @param config  copied, with its strings; UDAPL_ROCE_PARAMS does not change it, ROCE_FAULTS adds faults.
  * @param errmsg  as for roce_device_open().
  * @return 0; -EINVAL; -ENODEV the EAL does not run, there is no such port or queue, the port is not started, or the
  *   process was forked from one that had opened a device; -EBUSY the name is that of a device or port, or a queue is
@@ -197,6 +197,21 @@ unsigned int roce_device_poll(struct roce_device *device);
 
 /** Next time (ticks of roce_device_now()) at which a poll is useful without new frames; UINT64_MAX never. */
 uint64_t roce_device_deadline(struct roce_device *device);
+
+/**
+ * About to sleep until a frame comes: have the device tell of the next, on a descriptor that is readable then (poll(2)).
+ * A thread that armed polls the device once more, since a frame that is there already raises no interrupt. Then it
+ * sleeps, at the latest until roce_device_deadline(), and disarms in the end. Any thread, any number of them, without locks.
+ *
+ * @return -1: the device cannot, and there is nothing to disarm; else a descriptor, which stays the device's.
+ */
+int roce_device_rx_arm(struct roce_device *device);
+
+/** Awake again: count the interrupts. Once for each descriptor that was got. */
+void roce_device_rx_disarm(struct roce_device *device);
+
+/** @return true: requests that other threads post end such a sleep, too; else it has to be short. */
+bool roce_device_tells_posts(const struct roce_device *device);
 
 /** The clock of the device, and its ticks per second. */
 uint64_t roce_device_now(const struct roce_device *device);

@@ -9,7 +9,7 @@
  *
  * They belong to a context, one user of a device (roce/context.h), and are
  * worked for by whoever polls the device (roce/device.h). Queue pairs are
- * connected by roce/cm.h.
+ * connected by roce/cm.h, or step by step by roce/qp_modify.h.
  *
  * Threads. Create, destroy, resize and query calls take the locks they need
  * and may come from any thread, but not from inside a callback of this
@@ -23,6 +23,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "roce/qp_modify.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -65,6 +67,7 @@ enum roce_wr_opcode {
 	ROCE_WR_RDMA_READ = 4,
 	ROCE_WR_ATOMIC_CMP_AND_SWP = 5,
 	ROCE_WR_ATOMIC_FETCH_AND_ADD = 6,
+	ROCE_WR_LOCAL_INV = 7,
 	ROCE_WR_BIND_MW = 8,
 	ROCE_WR_SEND_WITH_INV = 9,
 };
@@ -95,7 +98,7 @@ enum roce_event_kind {
 	ROCE_EVENT_NONE = 0,
 	ROCE_EVENT_SEND, /**< a request of the send queue ended */
 	ROCE_EVENT_RECV, /**< a receive ended */
-	ROCE_EVENT_BIND, /**< a bind of the send queue ended */
+	ROCE_EVENT_BIND, /**< a bind or local invalidate of the send queue ended */
 	ROCE_EVENT_USER =
 			16, /**< first kind that belongs to the layer above; the engine only carries it */
 };
@@ -111,8 +114,8 @@ enum roce_event_kind {
 
 /** A completion. The engine never looks behind @c owner. */
 struct roce_event {
-	uint64_t wr_id;    /**< cookie of the request */
-	void *owner;       /**< owner of the queue pair; ROCE_EVENT_BIND: of the window */
+	uint64_t wr_id; /**< cookie of the request */
+	void *owner; /**< owner of the queue pair; ROCE_EVENT_BIND: of the window, if it has one */
 	uint32_t byte_len; /**< bytes of the message; undefined unless status is ROCE_WC_SUCCESS */
 	uint32_t imm;      /**< immediate data as on the wire (big endian) */
 	uint8_t kind;      /**< enum roce_event_kind */
@@ -161,8 +164,12 @@ struct roce_mw_bind {
 	uint32_t mr_key; /**< of the region below */
 	uint32_t access; /**< what peers may do: as for a region */
 	uint64_t addr;
-	uint64_t length; /**< bytes; 0: to nothing, whatever the others say */
-	uint32_t key;    /**< out: names the window to peers as soon as the bind has executed */
+	uint64_t length; /**< bytes; 0, of type 1 alone: to nothing, whatever the others say */
+	/**
+	 * Names the window to peers as soon as the bind has executed. Out; of type 2 in: the lowest eight bits are the
+	 * consumer's choice, the others those of roce_mw_key().
+	 */
+	uint32_t key;
 };
 
 /** The memory to which a window is bound. */
@@ -177,10 +184,20 @@ struct roce_mw_binding {
 /**
  * Make a window (of type 1: any queue pair of the protection domain serves it). It is bound to nothing.
  *
- * @param owner  stands in the events of its binds.
+ * @param owner  stands in the events of its binds; NULL: the owner of the queue pair does.
  * @return 0; -ENOMEM (memory, or the key table is full).
  */
 int roce_mw_create(struct roce_pd *pd, void *owner, struct roce_mw **mw);
+
+/**
+ * The same of type 2 (IBTA Vol 1, 10.6.7.2, 2B): the queue pair that binds it has it, and only that one's peer reaches memory
+ * through it. It is bound again only when it was invalidated, by ROCE_WR_LOCAL_INV of its queue pair or by the peer's
+ * SEND with invalidate. The end of its queue pair unbinds it, too.
+ */
+int roce_mw_create_type2(struct roce_pd *pd, void *owner, struct roce_mw **mw);
+
+/** The key with which a window of type 2 was made, which names nothing before it is bound by it; 0: it is of type 1. */
+uint32_t roce_mw_key(const struct roce_mw *mw);
 
 /**
  * End a window, bound or not. When the call returns no peer reaches memory through it any more; binds that are
@@ -194,7 +211,7 @@ bool roce_mw_query(const struct roce_mw *mw, struct roce_mw_binding *binding);
 /**
  * Could the queue pair execute this bind now? Judged in this order:
  *
- * @return 0; -ENOENT @c mr_key names no region; -ERANGE outside of it; -EACCES it does not grant the access (to write
+ * @return 0; -EINVAL a window of type 2 with length 0, or a key of another window; -ENOENT @c mr_key names no region; -ERANGE outside of it; -EACCES it does not grant the access (to write
  *   from afar takes local write, to read ROCE_ACCESS_LOCAL_READ); -EPERM region, window and queue pair are not of one
  *   protection domain. With length 0 only the last.
  */
@@ -396,7 +413,7 @@ struct roce_wr {
 		struct roce_mw_bind *bind; /**< of BIND_MW; copied, its key written */
 	};
 	uint32_t num_sge;
-	uint32_t imm;   /**< big endian immediate data, or the key to invalidate */
+	uint32_t imm;   /**< big endian: immediate data, or the key to invalidate */
 	uint8_t opcode; /**< enum roce_wr_opcode */
 	uint8_t flags;  /**< ROCE_WR_* */
 	uint32_t rkey;  /**< RDMA and atomics: key of the peer's memory */
@@ -414,8 +431,11 @@ struct roce_wr {
  * nothing; if it was executed before a request in front of it failed, the window is bound to nothing. One thread at
  * a time posts binds of one window.
  *
+ * A local invalidate takes its turn as a bind does. It unbinds the window of type 2 that the queue pair bound by the key; where
+ * there is none it fails as a bind, and so does a bind of a window of type 2 that is bound.
+ *
  * A SEND with invalidate unbinds the peer's window that has the key, before its receive completes; when there is none
- * in the protection domain of the peer's queue pair both ends break, this one with ROCE_WC_REM_ACCESS_ERR. A READ or
+ * in the protection domain of the peer's queue pair, or it is of type 2 and another one's, both ends break, this one with ROCE_WC_REM_ACCESS_ERR. A READ or
  * atomic in front of it may be answered, or be answered again, after it: fence it when they use the same window.
  *
  * @return 0; -EINVAL too many segments, state RESET, or inline what is not sent from here; -EMSGSIZE longer than

@@ -226,3 +226,17 @@ dapl_ia_must_poll(const struct dapl_ia *ia)
 {
 	return !ia->attr.serviced || __atomic_load_n(&open_idle, __ATOMIC_RELAXED) != 0;
 }
+
+bool
+dapl_ia_is_alone(const struct dapl_ia *ia)
+{
+	const struct dapl_ia *other;
+
+	if (!rte_spinlock_trylock(&open_lock))
+		return false;
+	TAILQ_FOREACH(other, &open_ias, link)
+		if (other->domain != ia->domain && !other->attr.serviced)
+			break;
+	rte_spinlock_unlock(&open_lock);
+	return other == NULL;
+}

@@ -79,6 +79,9 @@ void dapl_ia_drop_async_of(const struct dapl_ia *ia);
 /** Does anything in this process stand still while nobody polls it? */
 bool dapl_ia_must_poll(const struct dapl_ia *ia);
 
+/** Do all open adapters that want polls have the device of @p ia? false, too, while another thread has the list. */
+bool dapl_ia_is_alone(const struct dapl_ia *ia);
+
 /** True while an instance of the adapter @p name is open. Any thread. */
 bool dapl_ia_is_open(const char *name);
 

@@ -23,6 +23,7 @@ struct dapl_waiters {
 	struct dapl_cno *cno; /**< whose they are; NULL: those of a dispatcher */
 	bool listed;
 	TAILQ_ENTRY(dapl_waiters) link;
+	uint32_t spin_shift; /**< a wait spins for so many halvings of the longest time; atomic */
 };
 
 /** Those to be woken, of all adapters. */

@@ -11,8 +11,26 @@
 #include "dapl/obj.h"
 #include "dapl/sp.h"
 #include "dapl/status.h"
+#include "device/user.h"
 #include "engine/engine.h"
 #include "engine/verbs.h"
+
+/* On the shared adapter the qualifier is one for all processes of the host. No lock is held. */
+static enum dapl_status
+take_service(const struct dapl_psp *sp)
+{
+	int rc = roce_device_take_service(sp->head.ia->device, dapl_service_id(sp->conn_qual));
+
+	if (rc == 0)
+		return DAPL_OK;
+	return rc == -EADDRINUSE ? DAPL_CONN_QUAL_IN_USE : DAPL_NO_MEMORY;
+}
+
+static void
+drop_service(const struct dapl_psp *sp)
+{
+	roce_device_drop_service(sp->head.ia->device, dapl_service_id(sp->conn_qual));
+}
 
 /* Listen, and make the handle good. Locked (engine 0). */
 static enum dapl_status
@@ -39,13 +57,21 @@ dapl_psp_create(struct dapl_ia *ia, uint64_t conn_qual, struct dapl_evd *evd, st
 		return DAPL_NO_MEMORY;
 	p->evd = evd;
 	p->conn_qual = conn_qual;
+	status = take_service(p);
+	if (status != DAPL_OK)
+		goto free_psp;
 	roce_engine_lock(ia->engine0);
 	status = begin(p, roce_cq_depth(evd->cq), DAPL_PSP);
 	roce_engine_unlock(ia->engine0);
-	if (status == DAPL_OK)
-		*psp = p;
-	else
-		dapl_obj_free(p);
+	if (status != DAPL_OK)
+		goto drop_service;
+	*psp = p;
+	return DAPL_OK;
+
+drop_service:
+	drop_service(p);
+free_psp:
+	dapl_obj_free(p);
 	return status;
 }
 
@@ -61,6 +87,9 @@ dapl_rsp_create(struct dapl_ia *ia, uint64_t conn_qual, struct dapl_ep *ep, stru
 	r->evd = evd;
 	r->conn_qual = conn_qual;
 	r->ep = ep;
+	status = take_service(r);
+	if (status != DAPL_OK)
+		goto free_rsp;
 	dapl_ep_lock(ep);
 	if (dapl_ep_next(ep->state, DAPL_EP_IN_RESERVE) == 0)
 		status = dapl_ep_state_error(ep->state);
@@ -69,10 +98,15 @@ dapl_rsp_create(struct dapl_ia *ia, uint64_t conn_qual, struct dapl_ep *ep, stru
 	if (status == DAPL_OK)
 		dapl_ep_advance(ep, DAPL_EP_IN_RESERVE);
 	dapl_ep_unlock(ep);
-	if (status == DAPL_OK)
-		*rsp = r;
-	else
-		dapl_obj_free(r);
+	if (status != DAPL_OK)
+		goto drop_service;
+	*rsp = r;
+	return DAPL_OK;
+
+drop_service:
+	drop_service(r);
+free_rsp:
+	dapl_obj_free(r);
 	return status;
 }
 
@@ -94,6 +128,7 @@ dapl_rsp_free(struct dapl_psp *rsp)
 		dapl_ep_advance(waiting, DAPL_EP_IN_RELEASE);
 		dapl_ep_unlock(waiting);
 	}
+	drop_service(rsp);
 	dapl_obj_drop(rsp->evd);
 	dapl_obj_free(rsp);
 	return DAPL_OK;
@@ -127,6 +162,7 @@ dapl_psp_free(struct dapl_psp *psp)
 	dapl_obj_retire_locked(psp);
 	roce_cm_unlisten(psp->listener);
 	roce_engine_unlock(engine0);
+	drop_service(psp);
 	dapl_obj_drop(psp->evd);
 	dapl_obj_free(psp);
 	return DAPL_OK;

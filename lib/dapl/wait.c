@@ -25,9 +25,12 @@
 #include "device/user.h"
 #include "roce/device.h"
 
-#ifndef SPINS
-#define SPINS 2000u /**< idle polls before the first sleep; test/model has no time for them */
+#ifndef SPIN_US
+#define SPIN_US \
+	200u /**< from the last frame to the first sleep, at most; test/model has no time for it */
 #endif
+#define SPIN_SHIFT_MAX 5u /**< halvings of that at most */
+
 /** Idle polls between two polls of the other adapters: more often than in evd.c, since the caller only waits. */
 #define POLL_OTHERS 16u
 
@@ -47,15 +50,17 @@ static unsigned int sleepers; /* atomic */
 /** A wait in progress; times are ticks of the device. */
 struct wait {
 	struct dapl_ia *ia;
-	struct dapl_eventcount *
-			count; /**< advances when find() may find something that it did not find before */
+	/** Their eventcount advances when find() may find something that it did not find before. */
+	struct dapl_waiters *waiters;
 	/** @return DAPL_QUEUE_EMPTY: go on waiting; anything else: the wait is over. */
 	enum dapl_status (*find)(struct wait *w);
 	/** From now on the eventcount advances. */
 	void (*arm)(struct wait *w);
 	uint64_t hz;
 	uint64_t end;   /**< UINT64_MAX: never */
+	uint64_t spin;  /**< the longest time without a frame before it sleeps */
 	uint64_t still; /**< since then nothing has moved */
+	bool slept;     /**< since then */
 	unsigned int idle;
 };
 
@@ -74,7 +79,7 @@ poll_once(struct wait *w)
 
 	dapl_ia_polled(w->ia);
 	moved = !w->ia->attr.serviced && roce_device_poll(w->ia->device) > 0;
-	if (w->idle % POLL_OTHERS == 0 || w->idle >= SPINS)
+	if (w->idle % POLL_OTHERS == 0 || w->slept)
 		dapl_ia_poll_others(w->ia);
 	return moved;
 }
@@ -88,6 +93,31 @@ ns_of(uint64_t hz, uint64_t ticks)
 	return ticks / hz * NS_PER_S + ticks % hz * NS_PER_S / hz;
 }
 
+/*
+ * Something has moved, or the wait is over. A sleep that was shorter than the longest spin cost more than spinning, so the next
+ * wait spins for all of that time; a longer one would have been spun for in vain, so the next one spins for half of what it did.
+ */
+static void
+learn(struct wait *w, uint64_t now)
+{
+	uint32_t shift = __atomic_load_n(&w->waiters->spin_shift, __ATOMIC_RELAXED);
+
+	if (w->slept) {
+		shift = now - w->still <= w->spin ? 0 : RTE_MIN(shift + 1, SPIN_SHIFT_MAX);
+		__atomic_store_n(&w->waiters->spin_shift, shift, __ATOMIC_RELAXED);
+	}
+	w->slept = false;
+	w->idle = 0;
+	w->still = now;
+}
+
+/* Does the device end a sleep for all that this thread is needed for, but for the passing of time? */
+static bool
+is_told_of_all(const struct wait *w)
+{
+	return roce_device_tells_posts(w->ia->device) && dapl_ia_is_alone(w->ia);
+}
+
 /* How long nobody needs this thread, which @p polls adapters between its sleeps; 0: it does not sleep at all. */
 static uint64_t
 may_sleep(const struct wait *w, bool polls, uint64_t now)
@@ -99,32 +129,32 @@ may_sleep(const struct wait *w, bool polls, uint64_t now)
 	until = RTE_MIN(until, roce_device_deadline(w->ia->device));
 	if (until <= now)
 		return 0;
-	nap = ns_of(w->hz, now - w->still) / NAP_PART;
+	nap = is_told_of_all(w) ? NAP_MAX_NS : ns_of(w->hz, now - w->still) / NAP_PART;
 	return RTE_MIN(ns_of(w->hz, until - now), RTE_MAX(NAP_MIN_NS, RTE_MIN(nap, NAP_MAX_NS)));
 }
 
 /*
- * Sleep, and where the device tells of frames, until one comes. Of posts of other threads it does not tell: a nap is no
- * longer for that. @return as dapl_eventcount_sleep().
+ * Sleep, and where the device tells of frames, until one comes. One that does not tell of posts of other threads makes a nap
+ * no longer. @return as dapl_eventcount_sleep().
  */
 static bool
 sleep_for(struct wait *w, uint32_t seen, uint64_t ns)
 {
 	bool undisturbed = true;
+	bool wants = ns >= INTERRUPT_MIN_NS || roce_device_tells_posts(w->ia->device);
 	int fd = -1, cancel;
 
-	if (ns >= INTERRUPT_MIN_NS && dapl_ia_must_poll(w->ia))
+	if (wants && dapl_ia_must_poll(w->ia))
 		fd = roce_device_rx_arm(w->ia->device);
 	if (fd < 0)
-		return dapl_eventcount_sleep(w->count, seen, ns);
+		return dapl_eventcount_sleep(&w->waiters->count, seen, ns);
 	/* Others know of this sleeper by its stack: it must not end in poll(), where a thread may be cancelled. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	/* A frame that came before the device was armed raises no interrupt. */
 	if (roce_device_poll(w->ia->device) > 0) {
-		w->idle = 0;
-		w->still = roce_device_now(w->ia->device);
+		learn(w, roce_device_now(w->ia->device));
 	} else {
-		undisturbed = dapl_eventcount_sleep_on(w->count, seen, ns, fd);
+		undisturbed = dapl_eventcount_sleep_on(&w->waiters->count, seen, ns, fd);
 	}
 	roce_device_rx_disarm(w->ia->device);
 	pthread_setcancelstate(cancel, NULL);
@@ -140,17 +170,19 @@ idle(struct wait *w, uint64_t now)
 	bool polls;
 	uint64_t ns;
 
-	if (++w->idle < SPINS) {
+	w->idle++;
+	if (now - w->still < w->spin >>
+			__atomic_load_n(&w->waiters->spin_shift, __ATOMIC_RELAXED)) {
 		rte_pause();
 		return DAPL_QUEUE_EMPTY;
 	}
-	w->idle = SPINS;
+	w->slept = true;
 	polls = dapl_ia_must_poll(w->ia);
 	ns = may_sleep(w, polls, now);
 	if (ns == 0)
 		return DAPL_QUEUE_EMPTY;
 	w->arm(w);
-	seen = dapl_eventcount_prepare(w->count);
+	seen = dapl_eventcount_prepare(&w->waiters->count);
 	status = w->find(w);
 	if (status == DAPL_QUEUE_EMPTY) {
 		/* With service lcores alone it sleeps for long, and polls no adapter that is opened meanwhile. */
@@ -159,19 +191,20 @@ idle(struct wait *w, uint64_t now)
 			status = DAPL_INTERRUPTED;
 		__atomic_fetch_sub(&sleepers, polls, __ATOMIC_RELAXED);
 	}
-	dapl_eventcount_leave(w->count);
+	dapl_eventcount_leave(&w->waiters->count);
 	return status;
 }
 
 /* @return as find(); DAPL_TIMEOUT; DAPL_INTERRUPTED. */
 static enum dapl_status
-wait_for(struct wait *w, uint32_t timeout_us)
+wait_on(struct wait *w, uint32_t timeout_us)
 {
 	enum dapl_status status;
 	bool moved;
 
 	w->hz = roce_device_hz(w->ia->device);
 	w->still = roce_device_now(w->ia->device);
+	w->spin = ticks_of(w->hz, SPIN_US);
 	w->end = timeout_us == DAPL_INFINITE ? UINT64_MAX : w->still + ticks_of(w->hz, timeout_us);
 	for (;;) {
 		uint64_t now;
@@ -184,14 +217,22 @@ wait_for(struct wait *w, uint32_t timeout_us)
 		if (now >= w->end)
 			return DAPL_TIMEOUT;
 		if (moved) {
-			w->idle = 0;
-			w->still = now;
+			learn(w, now);
 			continue;
 		}
 		status = idle(w, now);
 		if (status != DAPL_QUEUE_EMPTY)
 			return status;
 	}
+}
+
+static enum dapl_status
+wait_for(struct wait *w, uint32_t timeout_us)
+{
+	enum dapl_status status = wait_on(w, timeout_us);
+
+	learn(w, roce_device_now(w->ia->device));
+	return status;
 }
 
 /** A wait for events. */
@@ -317,7 +358,7 @@ dapl_evd_wait(struct dapl_evd *evd, uint32_t timeout_us, uint32_t threshold,
 {
 	struct evd_wait e = {
 		.w = { .ia = evd->head.ia,
-				.count = &evd->waiters.count,
+				.waiters = &evd->waiters,
 				.find = find_event,
 				.arm = arm_events },
 		.evd = evd,
@@ -411,7 +452,7 @@ dapl_cno_wait(struct dapl_cno *cno, uint32_t timeout_us, struct dapl_evd **evd)
 {
 	struct cno_wait c = {
 		.w = { .ia = cno->head.ia,
-				.count = &cno->waiters.count,
+				.waiters = &cno->waiters,
 				.find = find_notification,
 				.arm = arm_notifications },
 		.cno = cno,

@@ -18,11 +18,16 @@
 /* The only major version whose table of calls this library can use. */
 #define API_MAJOR 1
 
-/* Two ports joined back to back in the process, so that a program runs whatever a file says of others. */
+/*
+ * Two ports joined back to back in the process, and the adapter that all processes of the host share, so that a program
+ * runs whatever a file says of others.
+ */
 static const char builtin[] = "loop0 u1.2 threadsafe default libdaplroce.so.1 udapl-roce.1.2 "
 			      "\"port=loop0 ip=192.0.2.1/24\" \"\"\n"
 			      "loop1 u1.2 threadsafe default libdaplroce.so.1 udapl-roce.1.2 "
-			      "\"port=loop1 ip=192.0.2.2/24\" \"\"\n";
+			      "\"port=loop1 ip=192.0.2.2/24\" \"\"\n"
+			      "roce0 u1.2 threadsafe default libdaplroce.so.1 udapl-roce.1.2 "
+			      "\"port=roced\" \"\"\n";
 
 struct reader {
 	struct libdat_statics *out;

@@ -5,14 +5,14 @@
 /**
  * @file
  * The static registry: the entries of the dat.conf(5) in force that this library can serve, and
- * two built-in ones.
+ * three built-in ones.
  *
  * In force is the file named by DAT_OVERRIDE, else /etc/dat.conf; they are not mixed. Served are
  * default entries for user programs with major version 1; the rest of a file belongs to other
  * registries and is passed over, to be named only where a name is looked for in vain.
  *
  * Behind the entries of the file, also of one that is empty, missing or cannot be read, stand the
- * built-in loop0 and loop1. A line for user programs of this major version, default or not, replaces
+ * built-in loop0, loop1 and roce0. A line for user programs of this major version, default or not, replaces
  * the built-in entry of its name.
  *
  * No line is cached, so a long-lived program sees an edited file at its next open.

@@ -23,14 +23,23 @@ roce_user_unlock_qp(const struct roce_user *user, const struct roce_qp *qp)
 		roce_engine_unlock_inner(roce_qp_engine(qp));
 }
 
+/* By number, chosen once: the owner of an accepted queue pair may ask for it before it accepts. */
+static uint32_t
+first_psn(const struct roce_cm_id *id)
+{
+	return id->state == ROCE_CM_ID_REQUESTED ? id->first_psn : roce_cm_first_psn(id->user->cm);
+}
+
 void
 roce_cm_id_offer(struct roce_cm_id *id, const struct roce_cm_conn_param *param,
 		struct roce_cm_param *local)
 {
 	const struct roce_device_attr *attr = &id->user->attr;
-	struct roce_qp_made made;
+	struct roce_qp_made made = { .srq = param->srq, .max_dest_rd_atomic = ROCE_RD_ATOMIC_MAX };
 
-	roce_qp_describe(param->qp, &made);
+	if (param->qp != NULL)
+		roce_qp_describe(param->qp, &made);
+	id->first_psn = param->qp != NULL ? roce_qp_first_psn(param->qp) : first_psn(id);
 	id->initiator_depth = param->initiator_depth != 0 ? param->initiator_depth : READS_WANTED;
 	id->responder_resources = param->responder_resources != 0
 			? RTE_MIN(param->responder_resources, made.max_dest_rd_atomic)
@@ -42,14 +51,15 @@ roce_cm_id_offer(struct roce_cm_id *id, const struct roce_cm_conn_param *param,
 				RTE_MIN(id->responder_resources, id->peer.initiator_depth);
 	}
 	*local = (struct roce_cm_param){
-		.qpn = roce_qp_number(param->qp),
-		.psn = roce_qp_first_psn(param->qp),
+		.qpn = param->qp != NULL ? roce_qp_number(param->qp) : param->qp_num,
+		.psn = id->first_psn,
 		.responder_resources = id->responder_resources,
 		.initiator_depth = id->initiator_depth,
 		.retry = attr->retry,
 		.rnr_retry = param->rnr_retry != 0 ? param->rnr_retry : attr->rnr_retry,
 		.ack_timeout = attr->ack_timeout,
 		.srq = made.srq,
+		.by_number = param->qp == NULL,
 		.private_data = param->private_data,
 		.private_len = param->private_data_len,
 	};
@@ -63,7 +73,7 @@ roce_cm_id_to_rtr(struct roce_cm_id *id, const struct roce_cm_param *peer,
 	struct roce_qp_connect connect = {
 		.path = *path,
 		.dest_qp = peer->qpn,
-		.rq_psn = roce_qp_first_psn(id->qp),
+		.rq_psn = id->first_psn,
 		.sq_psn = peer->psn,
 		.retry = attr->retry,
 		/* How often to come back to an empty queue is for its owner to say. */
@@ -72,6 +82,7 @@ roce_cm_id_to_rtr(struct roce_cm_id *id, const struct roce_cm_param *peer,
 		.ack_timeout = attr->ack_timeout,
 		.max_rd_atomic = RTE_MIN(id->initiator_depth, peer->responder_resources),
 		.max_dest_rd_atomic = id->responder_resources,
+		.sack = peer->sack,
 	};
 
 	id->path = *path;
@@ -125,7 +136,8 @@ up(struct roce_cm_id *id)
 	if (!roce_cm_id_advance(id, ROCE_CM_ID_IN_UP))
 		return;
 	roce_cm_id_deliver(id, ROCE_CM_EVENT_ESTABLISHED, 0);
-	roce_qp_check_high(id->qp);
+	if (id->qp != NULL)
+		roce_qp_check_high(id->qp);
 }
 
 static void
@@ -136,7 +148,16 @@ keep_private_data(struct roce_cm_id *id, const struct roce_cm_param *peer)
 		memcpy(id->private_data, peer->private_data, id->private_len);
 }
 
-/* The peer accepted. @return 0; else the manager refuses its answer, and ends the connection. */
+static void
+keep_peer(struct roce_cm_id *id, const struct roce_cm_event *event)
+{
+	id->peer = *event->peer;
+	id->path = *event->path;
+	keep_private_data(id, event->peer);
+	id->peer.private_data = NULL;
+}
+
+/* The peer accepted. @return 0; ROCE_CM_LATER; else the manager refuses its answer, and ends the connection. */
 static int
 reply(struct roce_cm_id *id, const struct roce_cm_event *event)
 {
@@ -144,6 +165,12 @@ reply(struct roce_cm_id *id, const struct roce_cm_event *event)
 
 	if (id->state != ROCE_CM_ID_CONNECTING)
 		return -ENOTCONN;
+	keep_peer(id, event);
+	if (id->qp == NULL) {
+		roce_cm_id_advance(id, ROCE_CM_ID_IN_ANSWER);
+		roce_cm_id_deliver(id, ROCE_CM_EVENT_CONNECT_RESPONSE, 0);
+		return ROCE_CM_LATER;
+	}
 	rc = roce_cm_id_to_rtr(id, event->peer, event->path);
 	if (rc == 0)
 		rc = roce_qp_to_rts(id->qp);
@@ -151,7 +178,6 @@ reply(struct roce_cm_id *id, const struct roce_cm_event *event)
 		fail(id, ROCE_CM_EVENT_CONNECT_ERROR, rc);
 		return rc;
 	}
-	keep_private_data(id, event->peer);
 	up(id);
 	return 0;
 }
@@ -162,7 +188,7 @@ established(struct roce_cm_id *id)
 {
 	if (id->state != ROCE_CM_ID_ACCEPTING)
 		return;
-	if (roce_qp_to_rts(id->qp) == 0)
+	if (id->qp == NULL || roce_qp_to_rts(id->qp) == 0)
 		up(id);
 	else
 		fail(id, ROCE_CM_EVENT_CONNECT_ERROR, 0);
@@ -172,6 +198,7 @@ established(struct roce_cm_id *id)
 static void
 rejected(struct roce_cm_id *id, const struct roce_cm_event *event)
 {
+	id->private_len = 0;
 	if (event->reason == ROCE_CM_REJ_CONSUMER)
 		keep_private_data(id, event->peer);
 	fail(id, ROCE_CM_EVENT_REJECTED, event->reason);
@@ -242,10 +269,10 @@ arrive(struct roce_cm_id *listen_id, const struct roce_cm_event *event)
 	id->conn = event->conn;
 	id->listen_id = listen_id;
 	id->remote_port = event->peer_port;
-	id->path = *event->path;
-	id->peer = *event->peer;
-	keep_private_data(id, event->peer);
-	id->peer.private_data = NULL;
+	keep_peer(id, event);
+	id->initiator_depth = RTE_MIN(id->peer.responder_resources, ROCE_RD_ATOMIC_MAX);
+	id->responder_resources = RTE_MIN(id->peer.initiator_depth, ROCE_RD_ATOMIC_MAX);
+	id->first_psn = roce_cm_first_psn(id->user->cm);
 	roce_cm_id_deliver(id, ROCE_CM_EVENT_CONNECT_REQUEST, 0);
 	return 0;
 }

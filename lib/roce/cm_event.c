@@ -29,11 +29,14 @@ roce_cm_id_deliver(struct roce_cm_id *id, enum roce_cm_event_type type, int stat
 	struct roce_cm_pending_event *pending =
 			type == ROCE_CM_EVENT_DISCONNECTED ? &id->last : &id->first;
 
+	/* The end of what was not polled takes its place. */
+	if (pending->type == 0) {
+		TAILQ_INSERT_TAIL(&user->cm_pending, pending, link);
+		set_count(user, user->cm_pending_count + 1);
+	}
 	pending->id = id;
 	pending->type = type;
 	pending->status = status;
-	TAILQ_INSERT_TAIL(&user->cm_pending, pending, link);
-	set_count(user, user->cm_pending_count + 1);
 	roce_user_signal(user);
 }
 
@@ -65,11 +68,14 @@ fill_first(struct roce_user *user, struct roce_cm_id *id, struct roce_cm_event_i
 		memcpy(user->private_data, id->private_data, id->private_len);
 		event->private_data = user->private_data;
 	}
+	if (event->type == ROCE_CM_EVENT_CONNECT_REQUEST ||
+			event->type == ROCE_CM_EVENT_CONNECT_RESPONSE) {
+		event->responder_resources = id->peer.responder_resources;
+		event->initiator_depth = id->peer.initiator_depth;
+	}
 	if (event->type != ROCE_CM_EVENT_CONNECT_REQUEST)
 		return;
 	event->listen_id = id->listen_id;
-	event->responder_resources = id->peer.responder_resources;
-	event->initiator_depth = id->peer.initiator_depth;
 	event->remote_port = id->remote_port;
 	/* As it is by now; and from here on the request is the listener's no more. */
 	id->owner = id->listen_id->owner;

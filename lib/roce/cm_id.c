@@ -44,6 +44,7 @@ unlisten(struct roce_cm_id *id)
 	struct roce_cm_id *request;
 
 	roce_cm_unlisten(id->listener);
+	id->listener = NULL;
 	while ((request = roce_cm_id_unseen(id)) != NULL)
 		(void)refuse(request, NULL, 0);
 }
@@ -53,10 +54,14 @@ roce_cm_id_destroy(struct roce_cm_id *id)
 {
 	struct roce_user *user;
 	const struct roce_qp *qp;
+	uint16_t port;
+	bool listened;
 
 	if (id == NULL)
 		return;
 	user = id->user;
+	listened = id->listener != NULL;
+	port = id->listens_at;
 	roce_engine_lock(user->engine0);
 	if (id->state == ROCE_CM_ID_REQUESTED) {
 		(void)refuse(id, NULL, 0);
@@ -71,20 +76,37 @@ roce_cm_id_destroy(struct roce_cm_id *id)
 		free_id(id);
 	}
 	roce_engine_unlock(user->engine0);
+	if (listened)
+		roce_device_drop_service(user->device, ROCE_CM_SERVICE_TCP + port);
 }
 
+/* Other processes learn of the port behind that, so that none of them comes before its requests would find a listener. */
 int
 roce_cm_id_listen(struct roce_cm_id *id, uint16_t port, uint32_t backlog)
 {
 	struct roce_user *user = id->user;
+	bool again = false;
 	int rc = -EINVAL;
 
 	roce_engine_lock(user->engine0);
-	if (roce_cm_id_may(id, ROCE_CM_ID_IN_LISTEN))
+	again = id->listener != NULL && id->listens_at == port;
+	if (again)
+		roce_cm_set_backlog(id->listener, backlog);
+	else if (roce_cm_id_may(id, ROCE_CM_ID_IN_LISTEN))
 		rc = roce_cm_listen(user->cm, &user->joined.context, ROCE_CM_SERVICE_TCP + port,
 				backlog, id, &id->listener);
-	if (rc == 0)
+	roce_engine_unlock(user->engine0);
+	if (again || rc != 0)
+		return again ? 0 : rc;
+	rc = roce_device_take_service(user->device, ROCE_CM_SERVICE_TCP + port);
+	roce_engine_lock(user->engine0);
+	if (rc == 0) {
+		id->listens_at = port;
 		roce_cm_id_advance(id, ROCE_CM_ID_IN_LISTEN);
+	} else {
+		unlisten(id);
+		roce_cm_id_cancel_events(id);
+	}
 	roce_engine_unlock(user->engine0);
 	return rc;
 }
@@ -102,22 +124,32 @@ qp_ok(const struct roce_cm_id *id, const struct roce_qp *qp)
 }
 
 static bool
+qpn_ok(uint32_t qpn)
+{
+	return qpn > 1 && qpn < ROCE_QPN_MASK;
+}
+
+static bool
 param_ok(const struct roce_cm_id *id, const struct roce_cm_conn_param *param, uint16_t private_max)
 {
-	return qp_ok(id, param->qp) && param->private_data_len <= private_max &&
+	bool found = param->qp != NULL ? qp_ok(id, param->qp) : qpn_ok(param->qp_num);
+
+	return found && param->private_data_len <= private_max &&
 			(param->private_data_len == 0 || param->private_data != NULL) &&
 			param->initiator_depth <= ROCE_RD_ATOMIC_MAX &&
 			param->responder_resources <= ROCE_RD_ATOMIC_MAX && param->rnr_retry <= 7;
 }
 
-/* The connection is there, and so its queue pair belongs to it. Under the lock of engine 0. */
+/* The connection is there, and so its queue pair belongs to it; NULL: by number. Under the lock of engine 0. */
 static void
 adopt(struct roce_cm_id *id, struct roce_qp *qp)
 {
 	id->qp = qp;
-	roce_user_lock_qp(id->user, qp);
-	roce_qp_set_conn(qp, id->conn);
-	roce_user_unlock_qp(id->user, qp);
+	if (qp != NULL) {
+		roce_user_lock_qp(id->user, qp);
+		roce_qp_set_conn(qp, id->conn);
+		roce_user_unlock_qp(id->user, qp);
+	}
 	roce_cm_id_advance(id, ROCE_CM_ID_IN_CONNECT);
 }
 
@@ -151,7 +183,7 @@ roce_cm_id_connect(struct roce_cm_id *id, const uint8_t ip[16], uint16_t port,
 static bool
 peer_ok(const struct roce_user *user, const struct roce_cm_peer *peer)
 {
-	return peer->qpn > 1 && peer->qpn < ROCE_QPN_MASK && peer->rq_psn <= 0xffffff &&
+	return qpn_ok(peer->qpn) && peer->rnr_retry <= 7 && peer->rq_psn <= 0xffffff &&
 			peer->sq_psn <= 0xffffff && peer->mtu <= user->attr.mtu &&
 			(peer->mtu == 0 || roce_mtu_code(peer->mtu) != 0) &&
 			peer->max_rd_atomic <= ROCE_RD_ATOMIC_MAX;
@@ -167,7 +199,7 @@ connect_of(const struct roce_user *user, const struct roce_cm_peer *peer)
 		.rq_psn = peer->rq_psn,
 		.sq_psn = peer->sq_psn,
 		.retry = user->attr.retry,
-		.rnr_retry = user->attr.rnr_retry,
+		.rnr_retry = peer->rnr_retry != 0 ? peer->rnr_retry : user->attr.rnr_retry,
 		.rnr_timer = user->attr.rnr_timer,
 		.ack_timeout = user->attr.ack_timeout,
 		.max_rd_atomic = peer->max_rd_atomic,
@@ -208,7 +240,9 @@ answer(struct roce_cm_id *id, const struct roce_cm_conn_param *param)
 
 	roce_cm_id_offer(id, param, &local);
 	rc = roce_cm_accept(id->conn, &local, id, roce_device_now(id->user->device));
-	if (rc == 0) {
+	/* That of the request was polled. */
+	id->private_len = 0;
+	if (rc == 0 && param->qp != NULL) {
 		id->qp = param->qp;
 		roce_qp_set_conn(id->qp, id->conn);
 		rc = roce_cm_id_to_rtr(id, &id->peer, &id->path);
@@ -246,7 +280,7 @@ roce_cm_id_reject(struct roce_cm_id *id, const void *private_data, uint16_t priv
 	int rc = -EINVAL;
 
 	roce_engine_lock(user->engine0);
-	if (id->state == ROCE_CM_ID_REQUESTED)
+	if (id->state == ROCE_CM_ID_REQUESTED || id->state == ROCE_CM_ID_ANSWERED)
 		rc = refuse(id, private_data, private_data_len);
 	roce_engine_unlock(user->engine0);
 	return rc;
@@ -270,6 +304,10 @@ leave(struct roce_cm_id *id)
 {
 	uint32_t requests, receives;
 
+	if (id->qp == NULL) {
+		roce_cm_disconnect(id->conn, roce_device_now(id->user->device));
+		return;
+	}
 	roce_qp_depth(id->qp, &requests, &receives);
 	if (requests == 0 && roce_qp_state(id->qp) == ROCE_QP_RTS) {
 		roce_qp_drain(id->qp);
@@ -278,6 +316,57 @@ leave(struct roce_cm_id *id)
 	roce_qp_make_final_ack(id->qp);
 	roce_qp_to_error(id->qp);
 	roce_cm_disconnect(id->conn, roce_device_now(id->user->device));
+}
+
+/* Under the lock of engine 0. */
+static void
+describe_peer(const struct roce_cm_id *id, struct roce_cm_peer *peer)
+{
+	*peer = (struct roce_cm_peer){
+		.qpn = id->peer.qpn,
+		.rq_psn = id->first_psn,
+		.sq_psn = id->peer.psn,
+		.mtu = roce_mtu_bytes(id->path.mtu_code),
+		.max_rd_atomic = RTE_MIN(id->initiator_depth, id->peer.responder_resources),
+		.max_dest_rd_atomic = id->responder_resources,
+		.rnr_retry = id->peer.rnr_retry,
+		.srq = id->peer.srq,
+	};
+	memcpy(peer->ip, id->path.dst_ip.b, sizeof(peer->ip));
+}
+
+int
+roce_cm_id_peer(struct roce_cm_id *id, struct roce_cm_peer *peer)
+{
+	struct roce_user *user = id->user;
+	int rc = -ENOTCONN;
+
+	roce_engine_lock(user->engine0);
+	if (id->conn != NULL && id->peer.qpn != 0) {
+		describe_peer(id, peer);
+		rc = 0;
+	}
+	roce_engine_unlock(user->engine0);
+	return rc;
+}
+
+int
+roce_cm_id_establish(struct roce_cm_id *id)
+{
+	struct roce_user *user = id->user;
+	int rc = -EINVAL;
+
+	roce_engine_lock(user->engine0);
+	if (id->qp == NULL &&
+			(id->state == ROCE_CM_ID_ANSWERED || id->state == ROCE_CM_ID_ACCEPTING) &&
+			roce_cm_ready(id->conn, roce_device_now(user->device)) == 0) {
+		rc = 0;
+		/* That of an accepted connection has happened inside. */
+		if (id->state == ROCE_CM_ID_ANSWERED)
+			roce_cm_id_advance(id, ROCE_CM_ID_IN_UP);
+	}
+	roce_engine_unlock(user->engine0);
+	return rc;
 }
 
 int

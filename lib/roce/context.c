@@ -114,6 +114,10 @@ type_of(enum roce_engine_async kind)
 		return ROCE_ASYNC_SRQ_LIMIT;
 	case ROCE_ENGINE_ASYNC_QP_SOFT_HIGH:
 		return ROCE_ASYNC_QP_HIGH;
+	case ROCE_ENGINE_ASYNC_QP_COMM_EST:
+		return ROCE_ASYNC_QP_COMM_EST;
+	case ROCE_ENGINE_ASYNC_QP_LAST_WQE:
+		return ROCE_ASYNC_QP_LAST_WQE;
 	default:
 		return ROCE_ASYNC_CQ_READY;
 	}

@@ -28,7 +28,7 @@ def fingerprint(root, dpdk):
 def main(root, dpdk, template, script, depfile):
     root, script = Path(root), Path(script)
     text = Path(template).read_text(encoding="utf-8").replace("@INTERNAL@", f"ROCE_INTERNAL_{fingerprint(root, dpdk)}")
-    # What is linked with it need not be linked again when it says the same.
+    # Libraries that are linked with it need not be linked again when it says the same.
     if not script.exists() or script.read_text(encoding="utf-8") != text:
         script.write_text(text, encoding="utf-8")
     # Folders too: there a new file is seen.

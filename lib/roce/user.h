@@ -57,6 +57,7 @@ enum roce_cm_id_state {
 	ROCE_CM_ID_IDLE = 1,
 	ROCE_CM_ID_LISTENING,
 	ROCE_CM_ID_CONNECTING,
+	ROCE_CM_ID_ANSWERED,  /**< by number: the peer has accepted, and waits for the queue pair */
 	ROCE_CM_ID_REQUESTED, /**< a request that waits for an answer */
 	ROCE_CM_ID_ACCEPTING,
 	ROCE_CM_ID_CONNECTED,
@@ -70,6 +71,7 @@ enum roce_cm_id_input {
 	ROCE_CM_ID_IN_LISTEN = 1,
 	ROCE_CM_ID_IN_CONNECT,
 	ROCE_CM_ID_IN_ACCEPT,
+	ROCE_CM_ID_IN_ANSWER,     /**< by number: the peer has accepted */
 	ROCE_CM_ID_IN_UP,         /**< both ends are ready */
 	ROCE_CM_ID_IN_FAIL,       /**< the connection does not come to be */
 	ROCE_CM_ID_IN_DISCONNECT, /**< its owner ends it */
@@ -85,12 +87,14 @@ struct roce_cm_id {
 	uint8_t responder_resources; /**< that it serves */
 	uint16_t private_len;        /**< of the first event */
 	uint16_t remote_port;
-	struct roce_qp *qp; /**< while there is a connection, or one is made */
+	uint16_t listens_at; /**< port of the listener */
+	uint32_t first_psn;  /**< that the peer sends; by number, else of the queue pair */
+	struct roce_qp *qp;  /**< while there is a connection, or one is made; NULL: by number */
 	struct roce_cm_conn *conn;
 	struct roce_cm_listener *listener;
 	struct roce_cm_id *listen_id;       /**< of a request that was not polled yet */
-	struct roce_cm_param peer;          /**< of a request */
-	struct roce_path path;              /**< of a request */
+	struct roce_cm_param peer;          /**< what it offers, once that is known */
+	struct roce_path path;              /**< to the peer, once that is known */
 	struct roce_qp_connect connect;     /**< of one without messages */
 	struct roce_cm_pending_event first; /**< that it is up, or why it is not; a request */
 	struct roce_cm_pending_event last;  /**< that it is over */

@@ -43,6 +43,9 @@ struct roce_cm_listener;
 /** Service ids of the RDMA TCP port space: this plus the port. */
 #define ROCE_CM_SERVICE_TCP 0x0000000001060000ull
 
+/** Bits of a communication id below those of the process. */
+#define ROCE_CM_PROCESS_SHIFT 22
+
 /** The parameters that one side offers, or was offered. */
 struct roce_cm_param {
 	uint32_t qpn;
@@ -54,6 +57,8 @@ struct roce_cm_param {
 	uint8_t ack_timeout; /**< local ACK timeout code (REQ only) */
 	uint8_t mtu_code;    /**< path MTU (REQ only) */
 	bool srq;
+	bool by_number; /**< of this end: the owner's queue pair does not name the connection (roce_qp_set_conn()) */
+	bool sack; /**< it knows selective acknowledgements (struct roce_sack); of this end the configuration says so */
 	const void *private_data; /**< behind the IP CM header; on notify valid during the call only */
 	uint16_t private_len;
 };
@@ -61,7 +66,7 @@ struct roce_cm_param {
 enum roce_cm_event_kind {
 	ROCE_CM_REQUEST =
 			1, /**< passive: a REQ for a listener; @c conn is new and has no owner yet */
-	ROCE_CM_REPLY, /**< active: the REP came; bring the queue pair to RTS and return 0: RTU goes out */
+	ROCE_CM_REPLY, /**< active: the REP came; bring the queue pair to RTS and return 0: RTU goes out; or ROCE_CM_LATER */
 	ROCE_CM_ESTABLISHED, /**< passive: RTU, or data came first */
 	ROCE_CM_REJECTED,    /**< @c reason; private data when the consumer rejected */
 	ROCE_CM_TIMED_OUT, /**< nobody answered in time: REQ (active) or REP (passive) repeated in vain */
@@ -93,9 +98,12 @@ struct roce_cm_event {
 #define ROCE_CM_REJ_INVALID_MTU        26
 #define ROCE_CM_REJ_CONSUMER           28
 
+/** Answer to ROCE_CM_REPLY: the owner is not ready yet, and calls roce_cm_ready(), disconnect or release. */
+#define ROCE_CM_LATER 1
+
 /**
- * @return for ROCE_CM_REPLY: 0, or a negative errno: the connection is rejected. For ROCE_CM_REQUEST: 0, or a
- *   negative errno: refused as if the backlog were full. Else ignored.
+ * @return for ROCE_CM_REPLY: 0; ROCE_CM_LATER; or a negative errno: the connection is rejected. For ROCE_CM_REQUEST: 0, or
+ *   a negative errno: refused as if the backlog were full. Else ignored.
  */
 typedef int (*roce_cm_notify_fn)(void *arg, const struct roce_cm_event *event);
 
@@ -111,10 +119,12 @@ struct roce_cm_config {
 	uint64_t hz;
 	uint64_t seed;
 	uint64_t ca_guid; /**< EUI-64 of the port */
+	bool sack; /**< offer selective acknowledgements, and believe peers that do (struct roce_cm_param) */
 	struct rte_mempool *pool;
 	struct roce_memory memory;
 	uint32_t connections_max; /**< live and waiting together, e.g. 32768 */
 	bool ip_cksum_offload;
+	uint16_t process; /**< stands in the upper bits of communication ids (ROCE_CM_PROCESS_SHIFT); 0: nothing does */
 	roce_cm_resolve_fn resolve;
 	void *resolve_arg;
 	roce_cm_notify_fn notify;
@@ -139,6 +149,9 @@ void roce_cm_gsi(struct roce_cm *cm, struct roce_gsi *gsi);
  */
 int roce_cm_listen(struct roce_cm *cm, const struct roce_context *context, uint64_t service_id,
 		uint32_t backlog, void *owner, struct roce_cm_listener **out);
+
+/** Change how many requests may wait; those that do stay. */
+void roce_cm_set_backlog(struct roce_cm_listener *listener, uint32_t backlog);
 
 /** Requests delivered already are not affected; later ones are refused as if nobody listened. */
 void roce_cm_unlisten(struct roce_cm_listener *listener);
@@ -171,9 +184,19 @@ int roce_cm_find_path(struct roce_cm *cm, const struct roce_context *context,
 int roce_cm_accept(struct roce_cm_conn *conn, const struct roce_cm_param *local, void *owner,
 		uint64_t now);
 
-/** Refuse a request; the connection is released. Private data at most ROCE_CM_PRIVATE_MAX_REJ. @return 0; -EINVAL. */
+/** Refuse a request, or a REP that was answered by ROCE_CM_LATER; the connection is released. Private data at most ROCE_CM_PRIVATE_MAX_REJ. @return 0; -EINVAL. */
 int roce_cm_reject(struct roce_cm_conn *conn, uint16_t reason, const void *private_data,
 		uint16_t private_len, uint64_t now);
+
+/**
+ * The owner's queue pair is up. An active connection that said ROCE_CM_LATER is established by that without an event, and RTU
+ * goes out; of a passive one that was accepted ESTABLISHED is notified from inside, before the RTU comes.
+ * @return 0; -ENOTCONN: it waits for nothing like that, or not any more.
+ */
+int roce_cm_ready(struct roce_cm_conn *conn, uint64_t now);
+
+/** A first PSN for a queue pair that is known by its number. */
+uint32_t roce_cm_first_psn(struct roce_cm *cm);
 
 /**
  * End a connection in any state: DREQ when established (DISCONNECTED follows), REJ when not (nothing follows).
@@ -190,6 +213,13 @@ void roce_cm_release(struct roce_cm_conn *conn, uint64_t now);
 
 /** The answer of a neighbour came or changed: connections that wait for a path try again. */
 void roce_cm_resolved(struct roce_cm *cm, uint64_t now);
+
+/**
+ * A process with which this one shares its addresses (roce_cm_config.process) has ended: nothing of it is waited for any
+ * longer. Requests of it are over, and one that it had asked patience for is sent again. Connections that are up end with
+ * their queue pairs.
+ */
+void roce_cm_lose_process(struct roce_cm *cm, uint16_t process, uint64_t now);
 
 /** Connections in each state, for telemetry: fills @p counts by enum value, returns how many states there are. */
 unsigned int roce_cm_count_by_state(const struct roce_cm *cm, uint32_t *counts, unsigned int n);

@@ -113,7 +113,9 @@ act_resolve(struct roce_cm_conn *conn, struct roce_cm_transition *step)
 	uint64_t now = step->in->now;
 	int rc = config->resolve(config->resolve_arg, conn->context, &dst, &conn->path, now);
 
-	conn->path.dst_ip = dst;
+	/* Where there is a path it may be to another address of the same host: all of 127.0.0.0/8 is one. */
+	if (rc != 0)
+		conn->path.dst_ip = dst;
 	if (rc == 0) {
 		then(step, conn->path_only ? ROCE_CM_IN_FOUND : ROCE_CM_IN_RESOLVED);
 		return;
@@ -143,6 +145,7 @@ act_request(struct roce_cm_conn *conn, struct roce_cm_transition *step)
 		conn->path.mtu_code = step->in->msg->ari[0];
 	conn->path.udp_sport = roce_cm_msg_sport(conn->flow_label);
 	msg.param = conn->local;
+	msg.param.sack = conn->cm->config.sack;
 	msg.param.mtu_code = conn->path.mtu_code;
 	msg.req = (struct roce_cm_req_info){
 		.service_id = conn->service_id,
@@ -173,6 +176,7 @@ act_repeat(struct roce_cm_conn *conn, struct roce_cm_transition *step)
 		return;
 	}
 	conn->prolonged = false;
+	conn->patient_id = 0;
 	conn->cm->stats.repeats++;
 	roce_cm_conn_owe(conn, ROCE_CM_OWE_MSG);
 	roce_cm_conn_arm(conn, repeat_us(leaving, ++conn->tries), now);
@@ -187,20 +191,22 @@ act_prolong(struct roce_cm_conn *conn, struct roce_cm_transition *step)
 	if (conn->prolonged)
 		return;
 	conn->prolonged = true;
+	conn->patient_id = step->in->msg->local_id;
 	roce_cm_conn_arm(conn, us + roce_cm_repeat_us(conn->tries), step->in->now);
 }
 
 static void
 act_reply(struct roce_cm_conn *conn, struct roce_cm_transition *step)
 {
+	int rc;
+
 	conn->remote_id = step->in->msg->local_id;
 	conn->remote_qpn = step->in->msg->param.qpn;
-	if (roce_cm_conn_tell(conn, ROCE_CM_REPLY, step->in->msg) == 0) {
-		then(step, ROCE_CM_IN_READY);
-	} else {
-		then(step, ROCE_CM_IN_END);
-		step->then.reason = ROCE_CM_REJ_NO_RESOURCES;
-	}
+	rc = roce_cm_conn_tell(conn, ROCE_CM_REPLY, step->in->msg);
+	if (rc == ROCE_CM_LATER)
+		return;
+	then(step, rc == 0 ? ROCE_CM_IN_READY : ROCE_CM_IN_END);
+	step->then.reason = ROCE_CM_REJ_NO_RESOURCES;
 	/* Means nothing when the owner ended it from inside. It cannot be freed yet: that is the wheel's. */
 }
 
@@ -224,6 +230,7 @@ act_answer(struct roce_cm_conn *conn, struct roce_cm_transition *step)
 	struct roce_cm_msg msg = message(conn, ROCE_CM_ATTR_REP);
 
 	msg.param = *step->in->param;
+	msg.param.sack = conn->sack;
 	conn->local = *step->in->param;
 	conn->local.private_data = NULL;
 	conn->local.private_len = 0;

@@ -89,12 +89,25 @@ enter(struct roce_cm_conn *conn, uint64_t now)
 	}
 }
 
+/*
+ * Messages owed in the old state are moot. But an RTU must not be lost when its DREQ follows at once, nor the first REP when the
+ * owner says of its queue pair that it has received.
+ */
+static uint8_t
+outlives(const struct roce_cm_conn *conn, enum roce_cm_state next)
+{
+	if (next == ROCE_CM_STATE_DREQ_SENT)
+		return conn->owes & ROCE_CM_OWE_RTU;
+	if (next == ROCE_CM_STATE_ESTABLISHED && conn->tries == 0)
+		return conn->owes & ROCE_CM_OWE_MSG;
+	return 0;
+}
+
 void
 roce_cm_conn_move(struct roce_cm_conn *conn, enum roce_cm_state state, uint64_t now)
 {
 	struct roce_cm *cm = conn->cm;
-	/* Messages owed in the old state are moot, but an RTU must not be lost when its DREQ follows at once. */
-	uint8_t keep = state == ROCE_CM_STATE_DREQ_SENT ? conn->owes & ROCE_CM_OWE_RTU : 0;
+	uint8_t keep = outlives(conn, state);
 
 	if (conn->state != 0) {
 		leave(conn);
@@ -106,6 +119,7 @@ roce_cm_conn_move(struct roce_cm_conn *conn, enum roce_cm_state state, uint64_t 
 	conn->owes = keep;
 	conn->tries = 0;
 	conn->prolonged = false;
+	conn->patient_id = 0;
 	conn->state = (uint8_t)state;
 	cm->in_state[state]++;
 	enter(conn, now);

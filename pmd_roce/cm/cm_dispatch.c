@@ -14,9 +14,17 @@
 #include "cm/cm_table.h"
 #include "cm/cm_wire.h"
 
+/* Is the peer a process with which this one shares its addresses? Those of another host are behind process 0. */
+static bool
+is_of_process(const struct roce_cm *cm, const struct roce_cm_conn *conn)
+{
+	return cm->config.process != 0 && roce_ip_equal(&conn->path.src_ip, &conn->path.dst_ip);
+}
+
 /*
  * A request is the same one only when it says the same: a peer that lost its memory may reuse an id. One that runs
- * with a fixed seed even says the same again; but once we are up, an old request is no more than an echo.
+ * with a fixed seed even says the same again; but once we are up, an old request is no more than an echo. It stays one where
+ * ids have the number of a process: the next process with that number comes after the end of this one, which breaks the connection.
  */
 static struct roce_cm_conn *
 find_requested(const struct roce_cm *cm, const struct roce_cm_msg *msg, const struct roce_ip *peer,
@@ -26,7 +34,8 @@ find_requested(const struct roce_cm *cm, const struct roce_cm_msg *msg, const st
 
 	if (conn == NULL || conn->tid != msg->tid || conn->remote_qpn != msg->param.qpn)
 		return NULL;
-	if (conn->state == ROCE_CM_STATE_ESTABLISHED && now > conn->echo_until)
+	if (conn->state == ROCE_CM_STATE_ESTABLISHED && now > conn->echo_until &&
+			!is_of_process(cm, conn))
 		return NULL;
 	return conn;
 }

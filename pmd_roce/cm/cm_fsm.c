@@ -6,7 +6,8 @@
  * input, which is taken next.
  *
  * Beyond the chapter: a DREQ in REP_SENT proves that our REP arrived, so the
- * owner hears ESTABLISHED before DISCONNECTED.
+ * owner hears ESTABLISHED before DISCONNECTED. A peer that has received data may
+ * be established and leave while our owner still prepares its queue pair (REP_RCVD).
  */
 
 #include <rte_common.h>
@@ -44,6 +45,9 @@ static const struct cell table[ROCE_CM_STATES][ROCE_CM_INPUTS] = {
 		I(END)      = { A(reject),        S(TIMEWAIT) },
 	},
 	[S(REP_RCVD)] = {
+		I(REJ)      = { A(refused),       S(TIMEWAIT) },
+		I(REP)      = { A(patience),      0 },
+		I(DREQ)     = { A(left),          S(TIMEWAIT) },
 		I(READY)    = { A(confirm),       S(ESTABLISHED) },
 		I(END)      = { A(reject),        S(TIMEWAIT) },
 	},
@@ -61,6 +65,7 @@ static const struct cell table[ROCE_CM_STATES][ROCE_CM_INPUTS] = {
 		I(DREQ)     = { A(establish),     S(ESTABLISHED) },
 		I(TIMER)    = { A(repeat),        0 },
 		I(GIVE_UP)  = { A(timed_out),     S(TIMEWAIT) },
+		I(READY)    = { A(establish),     S(ESTABLISHED) },
 		I(QP_UP)    = { A(establish),     S(ESTABLISHED) },
 		I(QP_DOWN)  = { A(reject),        S(TIMEWAIT) },
 		I(END)      = { A(reject),        S(TIMEWAIT) },

@@ -84,6 +84,12 @@ is_taken(struct roce_cm *cm, uint64_t service_id, const struct roce_context *con
 	return false;
 }
 
+void
+roce_cm_set_backlog(struct roce_cm_listener *listener, uint32_t backlog)
+{
+	listener->backlog = RTE_MAX(backlog, 1u);
+}
+
 int
 roce_cm_listen(struct roce_cm *cm, const struct roce_context *context, uint64_t service_id,
 		uint32_t backlog, void *owner, struct roce_cm_listener **out)
@@ -99,7 +105,7 @@ roce_cm_listen(struct roce_cm *cm, const struct roce_context *context, uint64_t 
 	listener->context = context;
 	listener->owner = owner;
 	listener->service_id = service_id;
-	listener->backlog = RTE_MAX(backlog, 1u);
+	roce_cm_set_backlog(listener, backlog);
 	LIST_INIT(&listener->waiting);
 	LIST_INSERT_HEAD(bucket(cm, service_id), listener, next);
 	*out = listener;
@@ -246,6 +252,7 @@ passive_new(struct roce_cm_listener *listener, const struct roce_cm_msg *req,
 		return NULL;
 	conn->remote_id = req->local_id;
 	conn->remote_qpn = req->param.qpn;
+	conn->sack = req->param.sack;
 	conn->tid = req->tid;
 	conn->service_id = req->req.service_id;
 	conn->flow_label = req->req.flow_label;

@@ -111,13 +111,26 @@ roce_cm_reject(struct roce_cm_conn *conn, uint16_t reason, const void *private_d
 		.kind = ROCE_CM_IN_END, .reason = reason, .param = &param, .now = now
 	};
 
-	if (private_len > ROCE_CM_PRIVATE_MAX_REJ || (private_len != 0 && private_data == NULL) ||
-			conn->active || conn->owned)
+	if (private_len > ROCE_CM_PRIVATE_MAX_REJ || (private_len != 0 && private_data == NULL))
+		return -EINVAL;
+	if (conn->active ? conn->state != ROCE_CM_STATE_REP_RCVD : conn->owned)
 		return -EINVAL;
 	/* When the peer has given up meanwhile, this only forgets the connection. */
 	roce_cm_step(conn, &in);
 	roce_cm_release(conn, now);
 	return 0;
+}
+
+int
+roce_cm_ready(struct roce_cm_conn *conn, uint64_t now)
+{
+	return roce_cm_step_kind(conn, ROCE_CM_IN_READY, now) ? 0 : -ENOTCONN;
+}
+
+uint32_t
+roce_cm_first_psn(struct roce_cm *cm)
+{
+	return (uint32_t)roce_cm_random(cm) & ROCE_PSN_MASK;
 }
 
 bool

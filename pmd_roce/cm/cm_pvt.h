@@ -32,7 +32,7 @@
 enum roce_cm_state {
 	ROCE_CM_STATE_RESOLVING = 1, /**< active: resolving the path */
 	ROCE_CM_STATE_REQ_SENT,
-	ROCE_CM_STATE_REP_RCVD, /**< active: REPLY is being delivered to the owner; never outlives the notify */
+	ROCE_CM_STATE_REP_RCVD, /**< active: the owner was told of the REP, and is not ready yet */
 	ROCE_CM_STATE_REQ_RCVD, /**< passive: waits for accept or reject */
 	ROCE_CM_STATE_REP_SENT,
 	ROCE_CM_STATE_ESTABLISHED,
@@ -56,7 +56,7 @@ enum roce_cm_input_kind {
 	ROCE_CM_IN_GIVE_UP,  /**< nothing left to try */
 	ROCE_CM_IN_RESOLVED, /**< the path is resolved */
 	ROCE_CM_IN_FOUND,    /**< the path is resolved, and nothing else was wanted */
-	ROCE_CM_IN_READY,    /**< active: the owner's queue pair is up */
+	ROCE_CM_IN_READY,    /**< the owner's queue pair is up */
 	ROCE_CM_IN_ACCEPT,
 	ROCE_CM_IN_QP_UP,   /**< the queue pair received before the RTU came */
 	ROCE_CM_IN_QP_DOWN, /**< the queue pair broke */
@@ -113,9 +113,11 @@ struct roce_cm_conn {
 	bool released;  /**< nobody will ever use the pointer again */
 	bool prolonged; /**< the peer asked for patience since we last sent */
 	bool refuses;   /**< TIMEWAIT: the stored message is a REJ */
+	bool sack;      /**< passive: the REQ offers selective acknowledgements */
 	uint16_t src_port;
 	uint32_t local_id;
-	uint32_t remote_id;  /**< 0: not known yet */
+	uint32_t remote_id; /**< 0: not known yet */
+	uint32_t patient_id; /**< REQ_SENT: of the peer that asked for patience since we last sent; 0: nobody did */
 	uint32_t remote_qpn; /**< 0: not known yet */
 	uint32_t flow_label;
 	uint64_t service_id;

@@ -17,6 +17,9 @@
 
 #define NO_SLOT UINT32_MAX
 
+/* The bits of an id that are not the process's. */
+#define PROCESS_MASK ((UINT32_C(1) << ROCE_CM_PROCESS_SHIFT) - 1)
+
 struct peer_key {
 	uint8_t ip[16];
 	uint32_t number;
@@ -51,6 +54,9 @@ next_id(struct roce_cm *cm, uint32_t index)
 	do {
 		cm->slot[index].use++;
 		id = (cm->slot[index].use * cm->slots | index) ^ cm->id_mask;
+		if (cm->config.process != 0)
+			id = (id & PROCESS_MASK) |
+					(uint32_t)cm->config.process << ROCE_CM_PROCESS_SHIFT;
 	} while (id == 0);
 	return id;
 }

@@ -81,6 +81,7 @@ roce_cm_wire_decode(struct roce_cm *cm, const struct roce_pkt *pkt, struct roce_
 		cm->stats.rx_malformed++;
 		return false;
 	}
+	msg->param.sack = msg->param.sack && cm->config.sack;
 	++*counter(&cm->stats, msg->attr, true);
 	*back = route_back(pkt);
 	return true;
@@ -151,7 +152,7 @@ compose(const struct roce_cm_conn *conn, uint8_t what, struct roce_cm_mad *mad)
 	switch (what) {
 	case ROCE_CM_OWE_MRA:
 		msg.attr = ROCE_CM_ATTR_MRA;
-		msg.about = ROCE_CM_ABOUT_REQ;
+		msg.about = conn->active ? ROCE_CM_ABOUT_REP : ROCE_CM_ABOUT_REQ;
 		msg.service_timeout = ROCE_CM_CODE_SERVICE;
 		break;
 	case ROCE_CM_OWE_RTU:

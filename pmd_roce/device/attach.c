@@ -4,12 +4,14 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <rte_ethdev.h>
 #include <rte_lcore.h>
 
 #include "device/device.h"
+#include "ethdev/fault_args.h"
 #include "ethdev/fork.h"
 #include "ethdev/loop.h"
 #include "observe/log.h"
@@ -83,6 +85,9 @@ read_params(const struct roce_attach_config *config, struct roce_devargs *args,
 	if (config->resolve != NULL && roce_devargs_has(args, "neigh"))
 		return roce_errmsg_set(errmsg, -EINVAL,
 				"neigh= is not for a program that resolves: there is no table");
+	rc = roce_fault_args_add(secure_getenv("ROCE_FAULTS"), args, errmsg);
+	if (rc != 0)
+		return rc;
 	args->queues = config->engines != 0 ? config->engines : 1;
 	roce_devargs_set_port(args, config->name);
 	return roce_devargs_complete(args, errmsg);

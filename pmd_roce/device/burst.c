@@ -5,6 +5,7 @@
 #include <rte_ethdev.h>
 
 #include "device/port_neigh.h"
+#include "local/local.h"
 
 #define RECEIVE_BURSTS \
 	16u /**< of roce_port_receive(): no more frames than fit the inbox of another engine */
@@ -56,23 +57,65 @@ roce_port_run_timers(struct roce_port_queue *queue, uint64_t now)
 	roce_engine_tx(queue->engine, queue->held, 0, now);
 }
 
-/* The part of fetch() for when neighbours have something to say, or faults are injected. */
+/* Frames of the port to itself arrive. */
+static void
+receive_looped(struct roce_port_queue *queue, uint64_t now)
+{
+	const uint16_t n = queue->loop_n;
+	uint16_t left;
+
+	if (n == 0)
+		return;
+	queue->loop_n = 0;
+	left = roce_engine_rx(queue->engine, queue->loop, n, now);
+	/* An address that left the device meanwhile. */
+	if (unlikely(left > 0))
+		rte_pktmbuf_free_bulk(queue->loop, left);
+}
+
+/* Frames of the port to itself stay here until the next burst: no device sends them back. @return how many others. */
+static uint16_t
+keep_looped(struct roce_port_queue *queue, struct rte_mbuf **pkts, uint16_t n)
+{
+	uint16_t others = 0;
+
+	for (uint16_t i = 0; i < n; i++) {
+		const struct rte_ether_hdr *eth =
+				rte_pktmbuf_mtod(pkts[i], const struct rte_ether_hdr *);
+
+		if (rte_is_same_ether_addr(&eth->dst_addr, &queue->port->mac))
+			queue->loop[queue->loop_n++] = pkts[i];
+		else
+			pkts[others++] = pkts[i];
+	}
+	return others;
+}
+
+/* The part of fetch() for when neighbours have something to say, faults are injected, or the port talks to itself. */
 static __rte_noinline uint16_t
 fetch_more(struct roce_port_queue *queue, struct rte_mbuf **pkts, uint16_t max, uint64_t now)
 {
-	uint16_t room = roce_fault_injection_room(&queue->fault_injection, max);
-	uint16_t n = 0;
+	const bool loops = __atomic_load_n(&queue->loops, __ATOMIC_RELAXED);
+	uint16_t room, n = 0;
 
+	receive_looped(queue, now);
+	if (loops)
+		max = RTE_MIN(max, (uint16_t)ROCE_PORT_TX_BURST);
+	room = roce_fault_injection_room(&queue->fault_injection, max);
 	if (neigh_is_due(queue, now))
 		n = roce_port_poll_neigh(queue->port, pkts, room / 2, now);
 	n += roce_engine_tx(queue->engine, pkts + n, (uint16_t)(room - n), now);
-	return roce_fault_injection_burst(&queue->fault_injection, pkts, n);
+	n = roce_fault_injection_burst(&queue->fault_injection, pkts, n);
+	return loops ? keep_looped(queue, pkts, n) : n;
 }
 
 static inline uint16_t
 fetch(struct roce_port_queue *queue, struct rte_mbuf **pkts, uint16_t max, uint64_t now)
 {
-	if (unlikely(queue->fault_injection.on || neigh_is_due(queue, now)))
+	const bool detour = queue->fault_injection.on |
+			__atomic_load_n(&queue->loops, __ATOMIC_RELAXED);
+
+	if (unlikely(detour || neigh_is_due(queue, now)))
 		return fetch_more(queue, pkts, max, now);
 	return roce_engine_tx(queue->engine, pkts, max, now);
 }
@@ -117,6 +160,23 @@ send_nothing(struct roce_port_queue *queue, uint64_t now)
 	queue->idle_at = now + queue->idle_every;
 }
 
+/* To the port of ethdev, or to the other processes. */
+static inline uint16_t
+tx_burst(struct roce_port_queue *queue, struct rte_mbuf **pkts, uint16_t n)
+{
+	if (unlikely(queue->local != NULL))
+		return roce_local_tx(queue->local, pkts, n);
+	return rte_eth_tx_burst(queue->port_id, queue->tx_queue, pkts, n);
+}
+
+static inline uint16_t
+rx_burst(struct roce_port_queue *queue, struct rte_mbuf **pkts, uint16_t n)
+{
+	if (unlikely(queue->local != NULL))
+		return roce_local_rx(queue->local, pkts, n);
+	return rte_eth_rx_burst(queue->port_id, queue->rx_queue, pkts, n);
+}
+
 /* Frames in. Without any there is nothing to do but where other engines may have forwarded some. */
 static inline uint16_t
 receive(struct roce_port_queue *queue, uint64_t now)
@@ -124,7 +184,7 @@ receive(struct roce_port_queue *queue, uint64_t now)
 	struct rte_mbuf *pkts[ROCE_PORT_RX_BURST];
 	uint16_t received, n;
 
-	received = rte_eth_rx_burst(queue->port_id, queue->rx_queue, pkts, ROCE_PORT_RX_BURST);
+	received = rx_burst(queue, pkts, ROCE_PORT_RX_BURST);
 	if (received == 0 && likely(queue->port->queues == 1))
 		return 0;
 	queue->stats.rx_frames += received;
@@ -153,8 +213,7 @@ send_held(struct roce_port_queue *queue, uint64_t now)
 	uint16_t sent;
 
 	roce_port_run_timers(queue, now);
-	sent = rte_eth_tx_burst(queue->port_id, queue->tx_queue, queue->held + queue->held_at,
-			queue->held_n);
+	sent = tx_burst(queue, queue->held + queue->held_at, queue->held_n);
 	queue->held_at += sent;
 	queue->held_n -= sent;
 	return sent;
@@ -171,7 +230,7 @@ send_fresh(struct roce_port_queue *queue, uint64_t now)
 			send_nothing(queue, now);
 		return 0;
 	}
-	sent = rte_eth_tx_burst(queue->port_id, queue->tx_queue, queue->held, n);
+	sent = tx_burst(queue, queue->held, n);
 	queue->held_at = sent;
 	queue->held_n = n - sent;
 	return sent;
@@ -189,7 +248,7 @@ roce_port_poll_locked(struct roce_port_queue *queue, uint64_t now)
 	queue->stats.tx_frames += sent;
 	if (unlikely(queue->held_n > 0))
 		queue->stats.tx_refused++;
-	return (unsigned int)received + sent;
+	return (unsigned int)received + sent + queue->loop_n;
 }
 
 uint64_t
@@ -197,7 +256,7 @@ roce_port_deadline(const struct roce_port_queue *queue)
 {
 	uint64_t deadline;
 
-	if (queue->held_n > 0 || queue->fault_injection.late != NULL)
+	if (queue->held_n > 0 || queue->loop_n > 0 || queue->fault_injection.late != NULL)
 		return 0;
 	deadline = roce_engine_deadline(queue->engine);
 	if (queue->index == 0)

@@ -4,9 +4,10 @@
 #include <rte_common.h>
 
 #include "device/device.h"
+#include "local/local.h"
 #include "queue/stats.h"
 
-/** Where a counter lies: in the statistics of an engine, or in those of its port queue. */
+/** Where a counter lies: in the statistics of an engine, of its port queue, or of the shared adapter. */
 struct counter {
 	const char *name;
 	const char *unit;
@@ -39,14 +40,34 @@ static const struct counter port_counters[] = {
 	/* clang-format on */
 };
 
+/* Of the adapter that processes share (local/local.h); 0 of any other. */
+static const struct counter local_counters[] = {
+#define STAT(name, unit, meaning) \
+	{ "local_" #name, unit, meaning, offsetof(struct roce_local_stats, name) },
+#include "local/local_stats.def"
+#undef STAT
+};
+
+enum kind {
+	OF_ENGINE,
+	OF_PORT,
+	OF_LOCAL,
+};
+
 /* NULL: there is none of that index. */
 static const struct counter *
-counter_at(unsigned int index)
+counter_at(unsigned int index, enum kind *kind)
 {
+	*kind = OF_ENGINE;
 	if (index < RTE_DIM(engine_counters))
 		return &engine_counters[index];
 	index -= RTE_DIM(engine_counters);
-	return index < RTE_DIM(port_counters) ? &port_counters[index] : NULL;
+	*kind = OF_PORT;
+	if (index < RTE_DIM(port_counters))
+		return &port_counters[index];
+	index -= RTE_DIM(port_counters);
+	*kind = OF_LOCAL;
+	return index < RTE_DIM(local_counters) ? &local_counters[index] : NULL;
 }
 
 /* Written by the poller of the queue alone: a word is never torn. */
@@ -56,33 +77,49 @@ read_word(const void *base, size_t offset)
 	return __atomic_load_n((const uint64_t *)((const char *)base + offset), __ATOMIC_RELAXED);
 }
 
-bool
-roce_device_counter(const struct roce_device *device, unsigned int index, const char **name,
-		uint64_t *value)
+static uint64_t
+sum_queues(const struct roce_port *port, const struct counter *counter, enum kind kind)
 {
-	const struct roce_port *port = device->port;
-	bool of_engine = index < RTE_DIM(engine_counters);
-	const struct counter *counter = counter_at(index);
 	uint64_t sum = 0;
 
-	if (counter == NULL)
-		return false;
 	for (unsigned int q = 0; q < port->queues; q++) {
-		const void *base = of_engine
+		const void *base = kind == OF_ENGINE
 				? (const void *)roce_engine_stats(port->queue[q].engine)
 				: (const void *)&port->queue[q];
 
 		sum += read_word(base, counter->offset);
 	}
+	return sum;
+}
+
+static uint64_t
+read_local(const struct roce_port *port, const struct counter *counter)
+{
+	return port->local == NULL ? 0 : read_word(roce_local_stats(port->local), counter->offset);
+}
+
+bool
+roce_device_counter(const struct roce_device *device, unsigned int index, const char **name,
+		uint64_t *value)
+{
+	enum kind kind;
+	const struct counter *counter = counter_at(index, &kind);
+
+	if (counter == NULL)
+		return false;
 	*name = counter->name;
-	*value = sum;
+	if (kind == OF_LOCAL)
+		*value = read_local(device->port, counter);
+	else
+		*value = sum_queues(device->port, counter, kind);
 	return true;
 }
 
 bool
 roce_counter_meaning(unsigned int index, const char **name, const char **unit, const char **meaning)
 {
-	const struct counter *counter = counter_at(index);
+	enum kind kind;
+	const struct counter *counter = counter_at(index, &kind);
 
 	if (counter == NULL)
 		return false;

@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,13 +18,16 @@
 #include "device/membarrier.h"
 #include "device/poll.h"
 #include "device/port_neigh.h"
+#include "device/shared_port.h"
 #include "ethdev/attached_port.h"
 #include "ethdev/eal.h"
+#include "ethdev/fault_args.h"
 #include "ethdev/fork.h"
 #include "ethdev/memory.h"
 #include "ethdev/pool.h"
 #include "ethdev/port_setup.h"
 #include "ethdev/zcrx.h"
+#include "local/local.h"
 #include "observe/log.h"
 #include "observe/trace.h"
 #include "wire/icrc.h"
@@ -70,7 +74,8 @@ create_neigh(struct roce_device *device, struct roce_errmsg *errmsg)
 }
 
 static int
-create_domain(struct roce_device *device, uint64_t seed, struct roce_errmsg *errmsg)
+create_domain(struct roce_device *device, uint64_t seed, uint64_t fault_seed,
+		struct roce_errmsg *errmsg)
 {
 	const struct roce_devargs *args = &device->args;
 	struct roce_domain_config config = {
@@ -90,15 +95,24 @@ create_domain(struct roce_device *device, uint64_t seed, struct roce_errmsg *err
 			.iova = roce_memory_iova,
 			.arg = device->port,
 		},
+		.faults = {
+			.seed = fault_seed,
+			.rnr = roce_fault_threshold(args->rnr),
+		},
 		.memory = roce_pool_memory,
 		.notify_arg = device,
 		.wake = roce_device_wake_users,
+		.wake_poller = roce_device_wake_poller,
 	};
 	int rc;
 
 	for (uint32_t i = 0; i < args->ip.n; i++)
 		config.addr[i] = args->ip.at[i].addr;
 	memcpy(config.pool, device->port->tx_pool, sizeof(config.pool));
+	if (device->port->local != NULL) {
+		config.process = (uint16_t)roce_local_number(device->port->local);
+		config.peer_process = roce_local_peers(device->port->local);
+	}
 	roce_port_use_membarrier();
 	roce_port_zcrx_describe(device->port, &config.zcrx);
 	rc = roce_domain_create(&config, &device->domain);
@@ -130,6 +144,7 @@ create_cm(struct roce_device *device, uint64_t seed, struct roce_errmsg *errmsg)
 		/* The dice of the domain and of the connection manager differ. */
 		.seed = ~seed,
 		.ca_guid = eui64(&device->port->mac),
+		.sack = true,
 		.pool = device->port->tx_pool[0],
 		.memory = roce_pool_memory,
 		.connections_max = CONNECTIONS_MAX,
@@ -139,7 +154,11 @@ create_cm(struct roce_device *device, uint64_t seed, struct roce_errmsg *errmsg)
 		.notify = roce_device_tell_cm_event,
 	};
 	struct roce_gsi gsi;
-	int rc = roce_cm_create(&config, &device->cm);
+	int rc;
+
+	if (device->port->local != NULL)
+		config.process = (uint16_t)roce_local_number(device->port->local);
+	rc = roce_cm_create(&config, &device->cm);
 
 	if (rc != 0)
 		return roce_errmsg_set(errmsg, rc, "the connection manager cannot be made: %s",
@@ -159,6 +178,10 @@ log_start(const struct roce_device *device)
 	bool v4 = roce_ip_is_v4(&first->addr);
 
 	inet_ntop(v4 ? AF_INET : AF_INET6, v4 ? first->addr.b + 12 : first->addr.b, ip, sizeof(ip));
+	if (device->args.fault_seeded)
+		ROCE_LOG(NOTICE,
+				"port %s: faults are injected, as ROCE_FAULTS wants, with seed %" PRIu64,
+				port->probe.name, device->args.fault_seed);
 	ROCE_LOG(INFO,
 			"port %s (%s) " RTE_ETHER_ADDR_PRT_FMT
 			", %s/%u, path MTU %u, %u engine%s, ICRC by %s, hugepages %s, %s",
@@ -176,6 +199,7 @@ destroy(struct roce_device *device)
 
 	roce_address_release(&device->claim);
 	if (port != NULL) {
+		roce_shared_port_stop(device);
 		roce_port_unserve(port);
 		for (unsigned int i = 0; i < LAST_POLLS && device->cm != NULL; i++) {
 			if (roce_device_poll(device) == 0)
@@ -193,13 +217,25 @@ destroy(struct roce_device *device)
 	free(device);
 }
 
+static int
+open_port(struct roce_device *device, const struct roce_port_config *config,
+		const struct roce_attach_config *attached, struct roce_errmsg *errmsg)
+{
+	if (attached != NULL)
+		return roce_port_attach(config, attached, &device->port, errmsg);
+	if (roce_local_is(device->args.port))
+		return roce_shared_port_open(config, &device->args, &device->port, errmsg);
+	return roce_port_open(config, &device->port, errmsg);
+}
+
 /* Build a device from the bottom up. @p attached: what a program attaches; NULL: the port is our own. */
 static int
 create(const struct roce_devargs *args, const struct roce_attach_config *attached,
 		struct roce_device **out, struct roce_errmsg *errmsg)
 {
 	struct roce_device *device = calloc(1, sizeof(*device));
-	struct roce_port_config config = { .seed = args->seed };
+	struct roce_port_config config;
+	uint64_t seed = args->seed;
 	int rc;
 
 	if (device == NULL)
@@ -208,20 +244,21 @@ create(const struct roce_devargs *args, const struct roce_attach_config *attache
 	config.args = &device->args;
 	device->refs = 1;
 	device->first = device;
-	if (!roce_devargs_has(args, "seed") &&
-			getrandom(&config.seed, sizeof(config.seed), 0) != sizeof(config.seed))
-		config.seed = roce_port_now();
-	rc = attached != NULL ? roce_port_attach(&config, attached, &device->port, errmsg)
-			      : roce_port_open(&config, &device->port, errmsg);
+	if (!roce_devargs_has(args, "seed") && getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
+		seed = roce_port_now();
+	config.seed = args->fault_seeded ? args->fault_seed : seed;
+	rc = open_port(device, &config, attached, errmsg);
 	if (rc == 0)
 		rc = create_neigh(device, errmsg);
 	if (rc == 0)
-		rc = create_domain(device, config.seed, errmsg);
+		rc = create_domain(device, seed, config.seed, errmsg);
 	if (rc == 0)
-		rc = create_cm(device, config.seed, errmsg);
+		rc = create_cm(device, seed, errmsg);
 	if (rc == 0 && roce_device_events_begin(device) != 0)
 		rc = roce_errmsg_set(errmsg, -ENOMEM, "no memory to listen to port %s",
 				device->port->probe.name);
+	if (rc == 0 && device->port->local != NULL)
+		rc = roce_shared_port_start(device, errmsg);
 	if (rc == 0 && args->lcores.n > 0)
 		rc = roce_port_serve(device->port, args->lcores.at, args->lcores.n, errmsg);
 	if (rc != 0) {
@@ -301,7 +338,10 @@ open_locked(const struct roce_devargs *args, struct roce_device **out, struct ro
 		}
 		return roce_device_add_share(device, args, out, errmsg);
 	}
-	rc = roce_devargs_complete(args, errmsg);
+	rc = roce_local_is(args->port) ? roce_shared_port_check(args, errmsg)
+				       : roce_devargs_complete(args, errmsg);
+	/* Before the EAL has threads: the kernel has nobody to wait for then, else some milliseconds. */
+	roce_port_use_membarrier();
 	if (rc == 0)
 		rc = roce_eal_start(args, errmsg);
 	return rc != 0 ? rc : add_device(args, NULL, out, errmsg);
@@ -334,6 +374,8 @@ roce_device_open(const char *params, struct roce_device **device, char *errmsg, 
 	if (errmsg != NULL && errmsg_len > 0)
 		errmsg[0] = '\0';
 	rc = roce_devargs_read(params, secure_getenv("UDAPL_ROCE_PARAMS"), &args, &err);
+	if (rc == 0)
+		rc = roce_fault_args_add(secure_getenv("ROCE_FAULTS"), &args, &err);
 	if (rc == 0)
 		rc = roce_log_check(&err);
 	if (rc != 0)
@@ -396,7 +438,7 @@ roce_device_query(const struct roce_device *device, struct roce_device_attr *att
 	*attr = (struct roce_device_attr){
 		.mtu = roce_mtu_bytes(port->mtu_code),
 		.engines = port->queues,
-		.serviced = port->serviced || port->attached.mode != 0,
+		.serviced = port->serviced || roce_port_is_programs(port),
 		.retry = (uint8_t)args->retry,
 		.rnr_retry = (uint8_t)args->rnr_retry,
 		.rnr_timer = (uint8_t)args->rnr_timer,

@@ -16,6 +16,7 @@
 #include "engine/engine.h"
 #include "ethdev/address_claim.h"
 #include "ethdev/devargs.h"
+#include "ethdev/fork.h"
 #include "ethdev/port.h"
 #include "observe/telemetry.h"
 #include "roce/device.h"
@@ -38,8 +39,9 @@ struct roce_device {
 	struct roce_cm *cm;
 	rte_spinlock_t users_lock; /**< of the list; inside an engine's lock */
 	LIST_HEAD(, roce_device_user) users;
-	unsigned int refs; /**< of the first: opens of the port, shares among them */
-	unsigned int turn; /**< where roce_device_poll() goes on; a hint, so it may be lost */
+	unsigned int refs;     /**< of the first: opens of the port, shares among them */
+	struct roce_fork fork; /**< of the shared adapter: it is the parent's */
+	unsigned int turn;     /**< where roce_device_poll() goes on; a hint, so it may be lost */
 };
 
 /**
@@ -91,6 +93,7 @@ void roce_device_events_act(struct roce_device *device);
 
 /** As roce_wake_fn and roce_cm_notify_fn, for the engines and the connection manager; @p arg of the first: the device. */
 void roce_device_wake_users(void *arg);
+void roce_device_wake_poller(void *arg);
 int roce_device_tell_cm_event(void *arg, const struct roce_cm_event *event);
 
 /** Call @p fn for every open device, in the order of opening; none is opened or closed meanwhile. */

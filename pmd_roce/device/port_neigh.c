@@ -7,6 +7,8 @@
 
 #define PATH_TTL 64
 
+#define LOOPBACK_NET 127 /**< first byte of its addresses (RFC 1122 3.2.1.3) */
+
 /* Publish the table's deadline. The table's lock is held. */
 static void
 set_neigh_at(struct roce_port *port)
@@ -87,6 +89,51 @@ resolve_there(const struct roce_port *port, const struct roce_subnet *from, unsi
 	return rc == 0 || rc == -EAGAIN ? rc : -EHOSTUNREACH;
 }
 
+/*
+ * An address of this host, behind which all processes of the shared adapter are: all of 127.0.0.0/8 is the first of it
+ * that the host has. Both ends of such a path have the same address.
+ */
+static bool
+resolve_to_self(const struct roce_port *port, struct roce_ip *dst, struct roce_neigh_hop *hop)
+{
+	bool loopback = roce_ip_is_v4(dst) && dst->b[12] == LOOPBACK_NET;
+
+	if (port->local == NULL)
+		return false;
+	for (uint32_t i = 0; i < port->ip.n; i++) {
+		const struct roce_ip *own = &port->ip.at[i].addr;
+
+		if (!roce_ip_equal(own, dst) &&
+				!(loopback && roce_ip_is_v4(own) && own->b[12] == LOOPBACK_NET))
+			continue;
+		*dst = *own;
+		hop->src = *own;
+		hop->mac = port->mac;
+		return true;
+	}
+	return false;
+}
+
+/* Both ends of a path are the context's: one address for both. */
+static bool
+resolve_to_own(const struct roce_port *port, const struct roce_subnet *own, unsigned int n,
+		const struct roce_ip *dst, struct roce_neigh_hop *hop)
+{
+	if (!roce_subnet_owns(own, n, dst))
+		return false;
+	hop->src = *dst;
+	hop->mac = port->mac;
+	return true;
+}
+
+/* A path leads back to the port, whose device would not send it frames of its own. */
+static void
+turn_back(struct roce_port *port)
+{
+	for (unsigned int q = 0; q < port->queues; q++)
+		__atomic_store_n(&port->queue[q].loops, true, __ATOMIC_RELAXED);
+}
+
 /* The addresses of a context, with their subnets. @return how many. */
 static unsigned int
 own_subnets(const struct roce_port *port, const struct roce_context *context,
@@ -118,9 +165,17 @@ roce_port_resolve(void *arg, const struct roce_context *context, const struct ro
 	struct roce_subnet own[ROCE_ADDRS_MAX];
 	struct roce_neigh_hop hop = { 0 };
 	unsigned int n = own_subnets(port, context, own);
-	int rc = port->neigh != NULL ? resolve_here(port, own, n, dst, &hop, now)
-				     : resolve_there(port, own, n, dst, &hop);
+	struct roce_ip there = *dst;
+	int rc;
 
+	if (resolve_to_self(port, &there, &hop) || resolve_to_own(port, own, n, dst, &hop))
+		rc = 0;
+	else if (port->neigh != NULL)
+		rc = resolve_here(port, own, n, dst, &hop, now);
+	else
+		rc = resolve_there(port, own, n, dst, &hop);
+	if (rc == 0 && port->local == NULL && roce_subnet_owns(port->ip.at, port->ip.n, dst))
+		turn_back(port);
 	/* No host is on-link any more. */
 	if (roce_port_events_is_gone(&port->events))
 		rc = -EHOSTUNREACH;
@@ -129,7 +184,7 @@ roce_port_resolve(void *arg, const struct roce_context *context, const struct ro
 		.src_mac = port->mac,
 		.dst_mac = hop.mac,
 		.src_ip = hop.src,
-		.dst_ip = *dst,
+		.dst_ip = there,
 		.vlan_tci = port->vlan_tci,
 		.tos = port->tos,
 		.ttl = PATH_TTL,

@@ -4,11 +4,15 @@
 
 #include "device/user.h"
 
+#include <errno.h>
+
 #include <rte_common.h>
 #include <rte_eal.h>
 
 #include "device/burst.h"
 #include "device/device.h"
+#include "device/port_neigh.h"
+#include "local/local.h"
 #include "observe/trace.h"
 
 #define POLLS 64u /**< for other threads that sleep, before one goes its own way */
@@ -30,6 +34,15 @@ roce_device_wake_users(void *arg)
 
 	if (wake != NULL)
 		wake(NULL);
+}
+
+void
+roce_device_wake_poller(void *arg)
+{
+	const struct roce_device *device = arg;
+
+	if (device->port->local != NULL)
+		roce_local_wake(device->port->local);
 }
 
 /* DAT and verbs have one event for all causes. */
@@ -98,6 +111,35 @@ roce_device_leave(struct roce_device *device, struct roce_device_user *user)
 	rte_spinlock_unlock(&first->users_lock);
 }
 
+/* On the shared adapter both ends of a path within the host have the same address. */
+static bool
+may_be_local(const struct roce_port *port, const struct roce_context *context,
+		const struct roce_ip *local, const struct roce_path *path)
+{
+	if (port->local != NULL && roce_ip_equal(&path->src_ip, &path->dst_ip))
+		return roce_ip_equal(local, &path->src_ip);
+	for (uint32_t i = 0; i < context->addrs; i++) {
+		if (roce_ip_equal(&context->addr[i], local))
+			return roce_ip_is_v4(local) == roce_ip_is_v4(&path->dst_ip);
+	}
+	return false;
+}
+
+int
+roce_device_resolve(struct roce_device *device, const struct roce_context *context,
+		const struct roce_ip *dst, const struct roce_ip *local, struct roce_path *path)
+{
+	struct roce_port *port = device->port;
+	int rc = roce_port_resolve(port, context, dst, path, roce_port_now());
+
+	if (rc != 0 || roce_ip_is_zero(local))
+		return rc;
+	if (!may_be_local(port, context, local, path))
+		return -EINVAL;
+	path->src_ip = *local;
+	return 0;
+}
+
 void
 roce_device_receive(struct roce_device *device)
 {
@@ -133,21 +175,30 @@ roce_device_rx_arm(struct roce_device *device)
 
 	if (others)
 		poll_for_others(device);
+	if (fd >= 0)
+		roce_domain_add_sleeper(device->domain);
 	return fd;
+}
+
+bool
+roce_device_tells_posts(const struct roce_device *device)
+{
+	return device->port->local != NULL;
 }
 
 void
 roce_device_rx_disarm(struct roce_device *device)
 {
+	roce_domain_remove_sleeper(device->domain);
 	if (roce_rx_interrupt_disarm(device->port))
 		poll_for_others(device);
 }
 
-/* Of a program that hands frames over, the link is the program. */
+/* Of a program that hands frames over, the link is the program; to other processes there always is one. */
 bool
 roce_device_has_link(const struct roce_device *device)
 {
-	return device->port->attached.mode == ROCE_ATTACH_HANDOVER ||
+	return device->port->attached.mode == ROCE_ATTACH_HANDOVER || device->port->local != NULL ||
 			roce_port_has_link(device->port);
 }
 

@@ -48,16 +48,12 @@ void roce_device_join(struct roce_device *device, struct roce_device_user *user)
 void roce_device_leave(struct roce_device *device, struct roce_device_user *user);
 
 /**
- * About to sleep until a frame comes: have the device tell of the next, on a descriptor that is readable then (poll(2)).
- * A thread that armed polls the device once more, since a frame that is there already raises no interrupt; then it
- * sleeps, and disarms in the end. Any thread, any number of them, without locks.
- *
- * @return -1: the device cannot, and there is nothing to disarm; else a descriptor, which stays the device's.
+ * Take a service id of the connection manager before listening to it, and give it back after that: on the shared adapter
+ * it is one for all processes of the host. As often as somebody likes. No engine's lock is held.
+ * @return 0; -EADDRINUSE another process has it; -ETIMEDOUT roced does not answer; -ENOMEM.
  */
-int roce_device_rx_arm(struct roce_device *device);
-
-/** Awake again: count the interrupts. Once for each descriptor that was got. */
-void roce_device_rx_disarm(struct roce_device *device);
+int roce_device_take_service(struct roce_device *device, uint64_t service_id);
+void roce_device_drop_service(struct roce_device *device, uint64_t service_id);
 
 /** Has its port a link now? */
 bool roce_device_has_link(const struct roce_device *device);
@@ -74,6 +70,14 @@ bool roce_device_is_manual(const struct roce_device *device);
  * hands frames over, only those that it has handed over. The lock of engine 0 is held, and no other engine's.
  */
 void roce_device_receive(struct roce_device *device);
+
+/**
+ * The path of a context to an address, and from @p local unless that is all zero. Locked: engine 0.
+ * @return 0; -EAGAIN the address was asked for: again when the device was polled; -EHOSTUNREACH, -ENETUNREACH; -EINVAL
+ *   @p local is none of the context's, or not one that the other end could answer to.
+ */
+int roce_device_resolve(struct roce_device *device, const struct roce_context *context,
+		const struct roce_ip *dst, const struct roce_ip *local, struct roce_path *path);
 
 struct roce_domain *roce_device_domain(struct roce_device *device);
 struct roce_cm *roce_device_cm(struct roce_device *device);

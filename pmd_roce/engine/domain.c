@@ -7,6 +7,7 @@
 #include "engine/engine.h"
 #include "queue/domain.h"
 #include "queue/extbuf.h"
+#include "queue/held.h"
 #include "queue/objects.h"
 #include "queue/qp.h"
 #include "queue/qp_end.h"
@@ -59,6 +60,7 @@ make_engine(struct roce_domain *domain, unsigned int index)
 	e->domain = domain;
 	e->index = index;
 	e->pool = config->pool[index];
+	e->held_max = roce_held_limit(e);
 	rte_spinlock_init(&e->lock.spin);
 	TAILQ_INIT(&e->ready);
 	TAILQ_INIT(&e->delayed_acks);
@@ -161,20 +163,44 @@ roce_domain_set_line_rate(struct roce_domain *domain, uint64_t line_rate)
 }
 
 void
+roce_domain_add_sleeper(struct roce_domain *domain)
+{
+	__atomic_fetch_add(&domain->sleepers, 1, __ATOMIC_SEQ_CST);
+}
+
+void
+roce_domain_remove_sleeper(struct roce_domain *domain)
+{
+	__atomic_fetch_sub(&domain->sleepers, 1, __ATOMIC_RELAXED);
+}
+
+void
 roce_domain_set_addrs(struct roce_domain *domain, const struct roce_ip *addr, unsigned int n)
 {
 	memcpy(domain->config.addr, addr, n * sizeof(addr[0]));
 	domain->config.addrs = n;
 }
 
+static void
+break_qp(struct roce_qp *qp)
+{
+	if (qp != NULL && (qp->rx.state == ROCE_QP_RTR || roce_qp_state(qp) == ROCE_QP_RTS))
+		roce_qp_break(qp, IBV_WC_FATAL_ERR, false);
+}
+
 void
 roce_domain_break(struct roce_domain *domain)
 {
-	for (uint32_t i = 0; i < ROCE_QPS_MAX; i++) {
-		struct roce_qp *qp = domain->qp[i];
+	for (uint32_t i = 0; i < ROCE_QPS_MAX; i++)
+		break_qp(domain->qp[i]);
+}
 
-		if (qp != NULL && (qp->rx.state == ROCE_QP_RTR || roce_qp_state(qp) == ROCE_QP_RTS))
-			roce_qp_break(qp, IBV_WC_FATAL_ERR, false);
+void
+roce_domain_break_process(struct roce_domain *domain, uint16_t process)
+{
+	for (uint32_t i = 0; i < ROCE_QPS_MAX; i++) {
+		if (domain->config.peer_process[i] == process)
+			break_qp(domain->qp[i]);
 	}
 }
 

@@ -32,12 +32,23 @@ answer_ack(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room)
 	return pkts[0] != NULL;
 }
 
+static inline uint16_t
+answer_sack(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room)
+{
+	if (likely(!(qp->rx.owes & ROCE_OWES_SACK)) || room == 0)
+		return 0;
+	pkts[0] = roce_resp_emit_sack(qp);
+	return pkts[0] != NULL;
+}
+
 /* The answers that are owed, those to READs first, since an acknowledgement behind them would say that they were given. */
 static __rte_noinline uint16_t
 answer_all(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room)
 {
 	uint16_t n = answer_cnp(qp, pkts, room);
 
+	/* Before a NAK, which would have everything sent again that it does not know of. */
+	n += answer_sack(qp, pkts + n, (uint16_t)(room - n));
 	while (n < room && unlikely(qp->rx.owes & ROCE_OWES_READ)) {
 		pkts[n] = roce_resp_emit_read(qp);
 		if (unlikely(pkts[n] == NULL))
@@ -58,7 +69,7 @@ answer(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room)
 static inline bool
 has_unsent(const struct roce_qp *qp)
 {
-	return qp->tx.next != roce_qp_posted(qp);
+	return qp->tx.next != roce_qp_posted(qp) || unlikely(qp->tx.repeats);
 }
 
 /* One visit: what is owed first, then requests. @return frames; *again: it has more to say. */
@@ -94,6 +105,7 @@ visit_paced(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_t 
 	uint16_t said = answer_cnp(qp, pkts, room);
 	uint16_t allowed, n = 0;
 
+	said += answer_sack(qp, pkts + said, (uint16_t)(room - said));
 	said += answer_ack(qp, pkts + said, (uint16_t)(room - said));
 	if (said == room) {
 		*again = true;

@@ -41,6 +41,13 @@ struct roce_context *roce_domain_context(struct roce_domain *domain);
 /** The line carries another number of bytes per second, or an unknown one (0). All engines' locks are held. */
 void roce_domain_set_line_rate(struct roce_domain *domain, uint64_t line_rate);
 
+/**
+ * A thread that polls is about to sleep until the device tells of a frame, polls once more, and then sleeps; or it is awake
+ * again. Meanwhile posts of other threads call wake_poller(). Any thread.
+ */
+void roce_domain_add_sleeper(struct roce_domain *domain);
+void roce_domain_remove_sleeper(struct roce_domain *domain);
+
 /** Other addresses are ours now, at most ROCE_ADDRS_MAX. All engines' locks are held. */
 void roce_domain_set_addrs(struct roce_domain *domain, const struct roce_ip *addr, unsigned int n);
 
@@ -49,6 +56,12 @@ void roce_domain_set_addrs(struct roce_domain *domain, const struct roce_ip *add
  * that are not connected stay as they are. All engines' locks are held.
  */
 void roce_domain_break(struct roce_domain *domain);
+
+/**
+ * A process with which this one shares an address has ended: what is connected to it breaks, as roce_domain_break() does
+ * it. The domain has a table of processes (peer_process). All engines' locks are held.
+ */
+void roce_domain_break_process(struct roce_domain *domain, uint16_t process);
 
 /** Put the connection manager on QP 1. Before the first frame. */
 void roce_domain_set_gsi(struct roce_domain *domain, const struct roce_gsi *gsi);

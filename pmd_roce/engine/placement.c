@@ -40,7 +40,7 @@ place_of_send(const struct roce_qp *qp, const struct roce_pkt *pkt)
 	if (!(pkt->op->flags & ROCE_OP_START))
 		return place_in(qp, rx->recv, rx->got, pkt->payload_len);
 	/* With several engines, another one may take it first. */
-	if (rx->check_take || qp->engine->domain->multi_engine)
+	if ((rx->checks & ROCE_CHECK_TAKE) || qp->engine->domain->multi_engine)
 		return NULL;
 	next = roce_srq_next(rx->rq);
 	return next != NULL ? place_in(qp, next, 0, pkt->payload_len) : NULL;
@@ -58,8 +58,8 @@ place_of_write(const struct roce_qp *qp, const struct roce_pkt *pkt, struct roce
 
 	if (pkt->opcode != IBV_OPCODE_RC_RDMA_WRITE_MIDDLE || !is_expected(&qp->rx, pkt) ||
 			pkt->payload_len >= remote->left ||
-			roce_keys_enter(qp->engine->domain, qp->pd, &to, IBV_ACCESS_REMOTE_WRITE,
-					entered) != 0)
+			roce_keys_enter(qp->engine->domain, qp->pd, qp, &to,
+					IBV_ACCESS_REMOTE_WRITE, entered) != 0)
 		return NULL;
 	return (uint8_t *)(uintptr_t)to.addr;
 }

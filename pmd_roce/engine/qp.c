@@ -7,13 +7,15 @@
 #include "engine/qp_state.h"
 #include "engine/verbs.h"
 #include "queue/extbuf.h"
+#include "queue/mw.h"
 #include "responder/zcrx.h"
 
 #define QPN_RESERVED 2u /**< 0 is subnet management, 1 general services */
 
 /*
  * Numbers are given in turn, so that a place is used again as late as possible and engines take turns; but the bits
- * above the place are mixed with something that only this domain knows: a number does not tell its neighbours'.
+ * above the place are mixed with something that only this domain knows: a number does not tell its neighbours'. Where
+ * processes share an address, these bits are the process.
  */
 static uint32_t
 disguise(const struct roce_domain *domain, uint32_t number)
@@ -21,6 +23,8 @@ disguise(const struct roce_domain *domain, uint32_t number)
 	uint32_t place = number & ROCE_QPS_MASK;
 	uint64_t mask = roce_random_at(domain->qpn_secret, ROCE_RANDOM_QPN, place);
 
+	if (domain->config.process != 0)
+		return (uint32_t)domain->config.process * ROCE_QPS_MAX | place;
 	if (domain->qpn_secret == 0)
 		return number;
 	return number ^ ((uint32_t)mask & ROCE_QPN_MASK & ~ROCE_QPS_MASK);
@@ -58,6 +62,7 @@ link_number(struct roce_domain *domain, struct roce_qp *qp)
 	}
 	qp->rx.qpn = qpn;
 	qp->engine = domain->engine[qpn & domain->engine_mask];
+	qp->cold.dice.number = domain->next_dice++;
 	qp->post.engine = qp->engine;
 	qp->post.keys = &domain->keys;
 	qp->post.pd = qp->pd;
@@ -180,7 +185,8 @@ make_zcrx(struct roce_qp *qp, const struct roce_qp_attr *attr)
 	if (attr->max_zcrx == 0)
 		return 0;
 	rc = roce_zcrx_create(qp, attr->max_zcrx);
-	qp->rx.check_take = rc == 0;
+	if (rc == 0)
+		qp->rx.checks |= ROCE_CHECK_TAKE;
 	qp->rx.rq->zcrx = rc == 0;
 	return rc;
 }
@@ -204,6 +210,8 @@ create(const struct roce_qp_attr *attr, bool small, struct roce_qp **qp)
 	q->rx.cq = attr->recv_cq;
 	q->cold.soft_high = ROCE_HIGH_NONE;
 	q->cold.hard_high = ROCE_HIGH_NONE;
+	if (domain->config.faults.rnr != 0)
+		q->rx.checks = ROCE_CHECK_TAKE;
 	rc = roce_wq_make(q, attr, small);
 	if (rc != 0)
 		goto free_qp;
@@ -273,6 +281,7 @@ roce_qp_destroy(struct roce_qp *qp)
 	/* First no thread finds it; then no thread works on it; then no list has it. */
 	unlink_number(domain, qp);
 	roce_domain_lock(domain);
+	roce_mw_release(qp);
 	unlist(domain, qp);
 	roce_domain_unlock(domain);
 	roce_context_forget(qp->pd->context, &qp->cold.async);

@@ -34,6 +34,7 @@ roce_qp_init(struct roce_qp *qp)
 		.timeout_at = ROCE_NEVER,
 		.limit_at = ROCE_NEVER,
 	};
+	qp->cold.repair = (struct roce_repair){ 0 };
 	qp->rx.state = ROCE_QP_RESET;
 	__atomic_store_n(&qp->post.connected, false, __ATOMIC_RELAXED);
 	qp->rx.verb = ROCE_VERB_NONE;
@@ -46,6 +47,10 @@ roce_qp_init(struct roce_qp *qp)
 	qp->cold.dcqcn = (struct roce_dcqcn){ 0 };
 	qp->cold.recovery = (struct roce_recovery){ 0 };
 	roce_qp_hold(qp, false);
+	qp->remote.access = ROCE_REMOTE_ACCESS;
+	qp->cold.initialised = false;
+	qp->cold.ended = false;
+	qp->cold.connect = (struct roce_qp_connect){ 0 };
 	qp->rx.msn = 0;
 	qp->rx.got = 0;
 	qp->post.tail_seen = qp->post.head;
@@ -65,6 +70,26 @@ source_port(uint32_t a, uint32_t b)
 }
 
 static bool
+is_ours(const struct roce_domain_config *config, const struct roce_ip *ip)
+{
+	for (unsigned int i = 0; i < config->addrs; i++) {
+		if (roce_ip_equal(&config->addr[i], ip))
+			return true;
+	}
+	return false;
+}
+
+/* Which process may send to the queue pair, for whoever tells processes apart. */
+static void
+set_peer_process(const struct roce_qp *qp, uint16_t process)
+{
+	const struct roce_domain_config *config = &qp->pd->domain->config;
+
+	if (config->peer_process != NULL)
+		config->peer_process[qp->rx.qpn & ROCE_QPS_MASK] = process;
+}
+
+static bool
 connect_ok(const struct roce_qp_connect *c)
 {
 	return roce_mtu_bytes(c->path.mtu_code) != 0 && c->retry <= 7 && c->rnr_retry <= 7 &&
@@ -74,7 +99,7 @@ connect_ok(const struct roce_qp_connect *c)
 }
 
 int
-roce_qp_to_rtr(struct roce_qp *qp, const struct roce_qp_connect *connect)
+roce_qp_begin_receiving(struct roce_qp *qp, const struct roce_qp_connect *connect)
 {
 	struct roce_path path = connect->path;
 	const struct roce_domain_config *config = &qp->engine->domain->config;
@@ -96,19 +121,39 @@ roce_qp_to_rtr(struct roce_qp *qp, const struct roce_qp_connect *connect)
 
 		memcpy(&qp->rx.flow4, flow, sizeof(flow));
 	}
+	set_peer_process(qp,
+			is_ours(config, &path.dst_ip) ? (uint16_t)(connect->dest_qp / ROCE_QPS_MAX)
+						      : 0);
 	qp->rx.mtu = roce_mtu_bytes(path.mtu_code);
 	qp->rx.epsn = connect->rq_psn;
+	roce_resp_read_init(qp, connect->max_dest_rd_atomic);
+	__atomic_store_n(&qp->rx.state, ROCE_QP_RTR, __ATOMIC_RELEASE);
+	return 0;
+}
+
+void
+roce_qp_begin_sending(struct roce_qp *qp)
+{
+	const struct roce_qp_connect *connect = &qp->cold.connect;
+
 	qp->tx.psn = connect->sq_psn;
 	qp->tx.una = connect->sq_psn;
 	qp->tx.max = connect->sq_psn;
 	roce_retry_init(qp);
-	roce_resp_read_init(qp, connect->max_dest_rd_atomic);
 	qp->post.max_rd_atomic = connect->max_rd_atomic;
 	qp->post.max_read = (uint32_t)RTE_MIN(
 			(uint64_t)ROCE_READ_PACKETS_MAX * qp->rx.mtu, (uint64_t)ROCE_MSG_MAX);
-	__atomic_store_n(&qp->rx.state, ROCE_QP_RTR, __ATOMIC_RELEASE);
 	__atomic_store_n(&qp->post.connected, true, __ATOMIC_RELEASE);
-	return 0;
+}
+
+int
+roce_qp_to_rtr(struct roce_qp *qp, const struct roce_qp_connect *connect)
+{
+	int rc = roce_qp_begin_receiving(qp, connect);
+
+	if (rc == 0)
+		roce_qp_begin_sending(qp);
+	return rc;
 }
 
 int
@@ -147,8 +192,10 @@ roce_qp_to_reset(struct roce_qp *qp)
 	roce_engine_answer_doorbells(e);
 	roce_qp_unlist(qp);
 	roce_timer_cancel(e->wheel, &qp->tx.timer);
+	roce_held_drop(qp);
 	if (qp->rx.holding)
 		dropped = 1;
+	set_peer_process(qp, ROCE_NO_PROCESS);
 	if (qp->rx.rq->private_queue) {
 		while (roce_srq_take(qp->rx.rq, qp->rx.recv))
 			;

@@ -12,6 +12,7 @@
 #include "queue/sge.h"
 #include "requester/ack.h"
 #include "requester/dcqcn.h"
+#include "requester/repair.h"
 #include "requester/req_read.h"
 #include "responder/resp.h"
 #include "responder/resp_send.h"
@@ -121,6 +122,8 @@ accept_before_rtu(struct roce_qp *qp, const struct roce_pkt *pkt)
 	}
 	if (!qp->cold.heard) {
 		qp->cold.heard = true;
+		if (qp->cold.conn == NULL)
+			roce_qp_pending_event(qp, ROCE_ENGINE_ASYNC_QP_COMM_EST);
 		roce_qp_async_event(qp, ROCE_ENGINE_ASYNC_QP_ESTABLISHED, 0);
 	}
 	return qp->rx.state == ROCE_QP_RTR || qp->rx.state == ROCE_QP_RTS;
@@ -150,10 +153,12 @@ rx_one(struct roce_engine *e, struct roce_pkt *pkt, uint64_t now)
 	}
 	if (unlikely(qp->rx.state != ROCE_QP_RTS) && !accept_before_rtu(qp, pkt))
 		return FATE_DONE;
-	if (unlikely(pkt->op->flags & (ROCE_OP_DETH | ROCE_OP_CNP))) {
+	if (unlikely(pkt->op->flags & (ROCE_OP_DETH | ROCE_OP_CNP | ROCE_OP_SACK))) {
 		/* A datagram is for another kind of queue pair. */
 		if (pkt->op->flags & ROCE_OP_DETH)
 			e->stats.rx_malformed_opcode++;
+		else if (pkt->op->flags & ROCE_OP_SACK)
+			roce_repair_rx(qp, pkt, now);
 		else
 			roce_dcqcn_slow(qp, now);
 		return FATE_DONE;

@@ -18,6 +18,23 @@ int roce_qp_to_rtr(struct roce_qp *qp, const struct roce_qp_connect *connect);
 /** RTR to RTS. Locked. @return 0 (also when it is there already); -EINVAL. */
 int roce_qp_to_rts(struct roce_qp *qp);
 
+/**
+ * May roce_qp_modify() do this to the queue pair now? Locked.
+ * @return 0; -EINVAL, -EOPNOTSUPP, -EBUSY as there.
+ */
+int roce_qp_may_modify(const struct roce_qp *qp, const struct roce_qp_mod *mod, uint32_t mask);
+
+/**
+ * Do what roce_qp_may_modify() allows. Locked, and engine 0, too.
+ * @param path with ROCE_QP_MOD_AV: to the peer, with the path MTU of the device; else not looked at.
+ * @return 0; -EINVAL the MTU is larger than that of the path, or its addresses are of two families, and nothing changed.
+ */
+int roce_qp_do_modify(struct roce_qp *qp, const struct roce_qp_mod *mod, uint32_t mask,
+		const struct roce_path *path);
+
+/** roce_qp_query(). Locked. */
+void roce_qp_show(const struct roce_qp *qp, struct roce_qp_mod *mod);
+
 /** Any state to RESET: what is posted and has not ended is dropped without completion. Locked. */
 void roce_qp_to_reset(struct roce_qp *qp);
 

@@ -10,6 +10,8 @@
 
 #include <rte_common.h>
 
+#include "ethdev/fault_args.h"
+
 #define TOKEN_LEN (ROCE_DEVARGS_PORT_LEN + 16)
 
 struct key {
@@ -73,6 +75,14 @@ take_number(const struct key *key, const char *value, void *field)
 	else
 		*(uint32_t *)field = (uint32_t)number;
 	return 0;
+}
+
+/* Of a million, or in percent. */
+static int
+take_share(const struct key *key, const char *value, void *field)
+{
+	return strchr(value, '%') != NULL ? roce_fault_percent_read(value, field)
+					  : take_number(key, value, field);
 }
 
 static int
@@ -232,6 +242,8 @@ take_lcores(const struct key *key, const char *value, void *field)
 	return 0;
 }
 
+#define SHARE "a share such as 0.1%, or of a million, 0..1000000"
+
 #define FIELD(member)                                    \
 	.offset = offsetof(struct roce_devargs, member), \
 	.size = sizeof(((struct roce_devargs *)NULL)->member)
@@ -264,16 +276,12 @@ static const struct key keys[] = {
 	{ "rnr_timer", take_number, FIELD(rnr_timer), .max = 31, .want = "a code 0..31" },
 	{ "timeout", take_number, FIELD(timeout), .max = 31, .want = "a code 0..31" },
 	{ "progress", take_progress, FIELD(manual), .want = "auto or manual" },
-	{ "loss", take_number, FIELD(fault[ROCE_FAULT_LOSS]), .max = 1000000,
-	  .want = "frames of a million, 0..1000000" },
-	{ "duplicate", take_number, FIELD(fault[ROCE_FAULT_DUPLICATE]), .max = 1000000,
-	  .want = "frames of a million, 0..1000000" },
-	{ "reorder", take_number, FIELD(fault[ROCE_FAULT_REORDER]), .max = 1000000,
-	  .want = "frames of a million, 0..1000000" },
-	{ "corrupt", take_number, FIELD(fault[ROCE_FAULT_CORRUPT]), .max = 1000000,
-	  .want = "frames of a million, 0..1000000" },
-	{ "mark", take_number, FIELD(fault[ROCE_FAULT_MARK]), .max = 1000000,
-	  .want = "frames of a million, 0..1000000" },
+	{ "loss", take_share, FIELD(fault[ROCE_FAULT_LOSS]), .max = 1000000, .want = SHARE },
+	{ "duplicate", take_share, FIELD(fault[ROCE_FAULT_DUPLICATE]), .max = 1000000, .want = SHARE },
+	{ "reorder", take_share, FIELD(fault[ROCE_FAULT_REORDER]), .max = 1000000, .want = SHARE },
+	{ "corrupt", take_share, FIELD(fault[ROCE_FAULT_CORRUPT]), .max = 1000000, .want = SHARE },
+	{ "mark", take_share, FIELD(fault[ROCE_FAULT_MARK]), .max = 1000000, .want = SHARE },
+	{ "rnr", take_share, FIELD(rnr), .max = 1000000, .want = SHARE },
 	/* clang-format on */
 };
 

@@ -17,8 +17,10 @@
 
 #include "ethdev/eal_init.h"
 #include "ethdev/eal_probe.h"
+#include "ethdev/eal_soon.h"
 #include "ethdev/fork.h"
 #include "ethdev/sockets.h"
+#include "local/local.h"
 #include "observe/capture.h"
 #include "observe/log.h"
 
@@ -31,6 +33,12 @@
  */
 #define PLAIN_MEMORY       512
 #define PLAIN_MEMORY_QUEUE 64
+
+/*
+ * Hugepages (MiB) that the EAL takes while nobody else looks for some: what a device of one queue has at least. More are taken
+ * as they are needed, and where they run short frames and queues have ordinary memory.
+ */
+#define HUGE_MEMORY 48
 
 /*
  * A device that no machine has. An allow list of nothing else leaves all devices alone, which other processes may use,
@@ -145,17 +153,14 @@ add_pci(const struct roce_devargs *args)
 static bool
 add_defaults(const struct roce_devargs *args, const struct roce_eal_means *means)
 {
+	uint32_t plain = PLAIN_MEMORY + PLAIN_MEMORY_QUEUE * args->queues;
 	bool ok = add_arg("--no-shconf") && add_arg("--file-prefix=roce") &&
 			add_arg("--log-level=*:error") && add_arg("--log-level=roce.*:notice") &&
 			add_pci(args);
 
 	/* 22.11 refuses --no-huge together with --in-memory. */
-	if (means->hugepages)
-		ok = ok && add_arg("--in-memory");
-	else
-		ok = ok && add_arg("--no-huge") && add_arg("-m") &&
-				add_arg("%" PRIu32,
-						PLAIN_MEMORY + PLAIN_MEMORY_QUEUE * args->queues);
+	ok = ok && add_arg(means->hugepages ? "--in-memory" : "--no-huge") && add_arg("-m") &&
+			add_arg("%" PRIu32, means->hugepages ? HUGE_MEMORY : plain);
 	if (!means->telemetry)
 		ok = ok && add_arg("--no-telemetry");
 	return ok && add_lcores(args);
@@ -163,13 +168,13 @@ add_defaults(const struct roce_devargs *args, const struct roce_eal_means *means
 
 /* The EAL finds its run-time folder by the environment. @param base empty: leave it. @param init rte_eal_init() or alike. */
 static int
-init_in_folder(const char *base, int (*init)(int argc, char **argv))
+init_in_folder(const char *base, bool drivers, int (*init)(int argc, char **argv))
 {
 	const char *before = getenv("RUNTIME_DIRECTORY");
 	char *kept = before != NULL ? strdup(before) : NULL;
 	bool set = base[0] != '\0' && (before == NULL || kept != NULL) &&
 			setenv("RUNTIME_DIRECTORY", base, 1) == 0;
-	int rc = init(eal.argc, eal.argv);
+	int rc = roce_eal_init_soon(eal.argc, eal.argv, drivers, init);
 
 	if (set && kept != NULL)
 		setenv("RUNTIME_DIRECTORY", kept, 1);
@@ -189,14 +194,15 @@ start_by_default(const struct roce_devargs *args, struct roce_eal_means *means,
 		return rc;
 	roce_eal_probe_hugepages(args->queues, means);
 	if (!add_defaults(args, means))
-		return roce_errmsg_set(errmsg, -EINVAL, "the EAL's arguments are too long");
+		rc = roce_errmsg_set(errmsg, -EINVAL, "the EAL's arguments are too long");
 	/* These arguments are never refused with a page of usage, so the standard output stays where it is. */
-	if (init_in_folder(means->folder, rte_eal_init) >= 0) {
+	else if (init_in_folder(means->folder, !roce_local_is(args->port), rte_eal_init) >= 0)
 		has_probed = read_pci(args->port, &probed);
-		return 0;
-	}
-	return roce_errmsg_set(
-			errmsg, -ENODEV, "DPDK's EAL did not start: %s", rte_strerror(rte_errno));
+	else
+		rc = roce_errmsg_set(errmsg, -ENODEV, "DPDK's EAL did not start: %s",
+				rte_strerror(rte_errno));
+	roce_eal_end_turn(means);
+	return rc;
 }
 
 static int
@@ -204,7 +210,7 @@ start_by_user(const char *text, const struct roce_eal_means *means, struct roce_
 {
 	int rc = add_user_args(text, errmsg);
 
-	if (rc != 0 || init_in_folder(means->folder, roce_eal_init_quietly) >= 0)
+	if (rc != 0 || init_in_folder(means->folder, true, roce_eal_init_quietly) >= 0)
 		return rc;
 	if (rte_errno == EINVAL)
 		return roce_errmsg_set(errmsg, -EINVAL,
@@ -260,8 +266,11 @@ roce_eal_start(const struct roce_devargs *args, struct roce_errmsg *errmsg)
 	if (roce_fork_begin() != 0)
 		return roce_errmsg_set(errmsg, -ENOMEM, "no memory to hear of forks");
 	/* The one public sign of a running EAL: nobody has lcores before. */
-	if (rte_lcore_count() != 0)
+	if (rte_lcore_count() != 0) {
+		if (!roce_local_is(args->port))
+			roce_eal_load_drivers();
 		return 0;
+	}
 	known = pthread_getaffinity_np(self, sizeof(cpus), &cpus) == 0;
 	roce_sockets_before_eal();
 	rc = start(args, errmsg);

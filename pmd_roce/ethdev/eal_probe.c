@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
@@ -18,13 +19,22 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <rte_common.h>
 
 /* Free 2 MiB pages a queue below which hugepages are left alone: two ports with all their pools fit in. */
 #define HUGE_PAGES_MIN 64
+/* So many times as many are enough for all processes that start at once. */
+#define PLENTY         64
 #define HUGE_PAGE_SIZE (2u << 20)
+
+#define FREE_HUGEPAGES "/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages"
+
+/* A process is at the start of its EAL for some milliseconds. A stranger could keep the lock for ever. */
+#define TURN_NAP_NS 1000000L
+#define TURN_NAPS   500u
 
 /* Descriptors that the EAL has open at once while it starts and afterwards, without hugepages, with some to spare. */
 #define DESCRIPTORS_MIN 16
@@ -187,7 +197,7 @@ roce_eal_probe_lcores(const struct roce_devargs *args, struct roce_errmsg *errms
 static unsigned long
 free_hugepages(void)
 {
-	FILE *f = fopen("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "re");
+	FILE *f = fopen(FREE_HUGEPAGES, "re");
 	char line[32] = "";
 
 	if (f == NULL)
@@ -196,6 +206,40 @@ free_hugepages(void)
 		line[0] = '\0';
 	fclose(f);
 	return strtoul(line, NULL, 10);
+}
+
+/* @return false: others had it for too long. */
+static bool
+take_turn(struct roce_eal_means *means)
+{
+	const struct timespec nap = { .tv_nsec = TURN_NAP_NS };
+
+	means->turn = open(FREE_HUGEPAGES, O_RDONLY | O_CLOEXEC);
+	for (unsigned int naps = 0; naps < TURN_NAPS; naps++) {
+		if (flock(means->turn, LOCK_EX | LOCK_NB) == 0)
+			return true;
+		nanosleep(&nap, NULL);
+	}
+	return false;
+}
+
+void
+roce_eal_end_turn(struct roce_eal_means *means)
+{
+	if (means->turn >= 0)
+		close(means->turn);
+	means->turn = -1;
+}
+
+/* @return false: that there are none, or few, is no news. */
+static bool
+has_hugepages(unsigned int pages, struct roce_eal_means *means)
+{
+	unsigned long there = free_hugepages();
+
+	if (there < pages || there >= (unsigned long)pages * PLENTY)
+		return there >= pages;
+	return take_turn(means) && free_hugepages() >= pages;
 }
 
 /* The EAL asks on which node a page is, and has no use for one whose node it is not told. */
@@ -257,8 +301,8 @@ roce_eal_probe_hugepages(uint32_t queues, struct roce_eal_means *means)
 	char *reason = means->no_hugepages;
 	void *page;
 
-	/* That there are none, or few, is no news. */
-	if (free_hugepages() < pages)
+	means->turn = -1;
+	if (!has_hugepages(pages, means))
 		return;
 	if (free_descriptors(descriptors) < descriptors) {
 		give_reason(reason, "they want %u descriptors, see ulimit -n", descriptors);

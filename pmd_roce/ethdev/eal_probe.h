@@ -21,6 +21,7 @@
 struct roce_eal_means {
 	bool hugepages;
 	bool telemetry;
+	int turn;         /**< open file of the lock; -1: none */
 	char folder[108]; /**< base of the run-time folder that is to be set; empty: the EAL's own choice */
 	char no_hugepages[ROCE_EAL_REASON_LEN];
 	char no_telemetry[ROCE_EAL_REASON_LEN];
@@ -37,8 +38,16 @@ int roce_eal_probe_needs(unsigned int lcores, struct roce_errmsg *errmsg);
 /** May each of `lcores=` run on the processor of its number? @return 0; -EINVAL. */
 int roce_eal_probe_lcores(const struct roce_devargs *args, struct roce_errmsg *errmsg);
 
-/** May it have enough hugepages for so many queues? */
+/**
+ * May it have enough hugepages for so many queues? Where they may run short the answer holds for this process alone, until
+ * roce_eal_end_turn(), which must follow: of many that look at the same time each would see the pages that another takes
+ * next. All processes of the machine wait for each other by a lock on the file that tells how many are free. One that has
+ * waited for half a second does without.
+ */
 void roce_eal_probe_hugepages(uint32_t queues, struct roce_eal_means *means);
+
+/** The EAL has the hugepages that it starts with, or has not started. */
+void roce_eal_end_turn(struct roce_eal_means *means);
 
 /** Is there a run-time folder, where it can bind the sockets of its telemetry? */
 void roce_eal_probe_folder(struct roce_eal_means *means);

@@ -27,7 +27,7 @@ roce_fault_injection_init(struct roce_fault_injection *injection,
 
 	*injection = (struct roce_fault_injection){ .state = state != 0 ? state : 1 };
 	for (unsigned int kind = 0; kind < ROCE_FAULT_KINDS; kind++) {
-		injection->threshold[kind] = ((uint64_t)ppm[kind] << 32) / 1000000;
+		injection->threshold[kind] = roce_fault_threshold(ppm[kind]);
 		injection->on |= ppm[kind] != 0;
 	}
 }

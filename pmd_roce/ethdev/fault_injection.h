@@ -30,13 +30,20 @@ enum roce_fault_kind {
 #define ROCE_FAULT_LATE_MAX  16u
 #define ROCE_FAULT_BURST_MAX 64u /**< frames of one burst */
 
+/** A throw of 32 bits is below it @p ppm times of a million: 0 never, 2^32 always. */
+static inline uint64_t
+roce_fault_threshold(uint32_t ppm)
+{
+	return ((uint64_t)ppm << 32) / 1000000;
+}
+
 /** The dice of one direction of one queue. */
 struct roce_fault_injection {
 	uint64_t state; /**< xorshift64*, never 0 */
 	bool on;
 	uint8_t late_for;      /**< frames that may still overtake @c late */
 	struct rte_mbuf *late; /**< a frame that is held back; NULL: none */
-	/** A 32-bit throw below it does it to the frame: 0 never, 2^32 always. */
+	/** A throw below it does it to the frame. */
 	uint64_t threshold[ROCE_FAULT_KINDS];
 	uint64_t count[ROCE_FAULT_KINDS]; /**< frames it was done to so far */
 };

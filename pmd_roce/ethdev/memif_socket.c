@@ -17,6 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "local/run_dir.h"
+
 /* Connections that wait to be taken. */
 #define BACKLOG 64
 
@@ -26,58 +28,19 @@
 
 #define DEFAULT_NAME "memif.sock"
 
-/* Room for a folder, so that a name of ours fits behind it. */
-#define FOLDER_LEN 64
-
 static_assert(ROCE_MEMIF_SOCKET_LEN == sizeof(((struct sockaddr_un *)NULL)->sun_path),
 		"a place is what an address holds");
-
-/* Ours alone: nobody else has put it there, or may look into it. */
-static bool
-is_own_folder(const char *path)
-{
-	struct stat st;
-
-	if (mkdir(path, S_IRWXU) != 0 && errno != EEXIST)
-		return false;
-	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
-			(st.st_mode & (S_IRWXG | S_IRWXO)) == 0 && access(path, W_OK | X_OK) == 0;
-}
-
-int
-roce_memif_folder(char *path, size_t len, struct roce_errmsg *errmsg)
-{
-	static const char *const shared[] = { "/tmp", "/dev/shm" };
-	const char *base = secure_getenv("XDG_RUNTIME_DIR");
-	unsigned int uid = (unsigned int)geteuid();
-
-	if ((base == NULL || base[0] != '/') && uid == 0)
-		base = "/run";
-	if (base != NULL && (size_t)snprintf(path, len, "%s/udapl-roce", base) < len &&
-			is_own_folder(path))
-		return 0;
-	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++) {
-		snprintf(path, len, "%s/udapl-roce-%u", shared[i], uid);
-		if (is_own_folder(path))
-			return 0;
-	}
-	return roce_errmsg_set(errmsg, -EACCES,
-			"no folder for sockets: neither /tmp/udapl-roce-%u nor /dev/shm/udapl-roce-%u "
-			"can be a folder of mode 0700 of user %u; set XDG_RUNTIME_DIR to a folder of "
-			"that user",
-			uid, uid, uid);
-}
 
 int
 roce_memif_place(const char *given, bool abstract, struct roce_memif_place *place,
 		struct roce_errmsg *errmsg)
 {
 	const char *name = given != NULL ? given : DEFAULT_NAME;
-	char folder[FOLDER_LEN] = "";
+	char folder[ROCE_RUN_DIR_LEN] = "";
 	int len;
 
 	if (!abstract && strchr(name, '/') == NULL) {
-		int rc = roce_memif_folder(folder, sizeof(folder), errmsg);
+		int rc = roce_run_dir(folder, sizeof(folder), errmsg);
 
 		if (rc != 0)
 			return rc;
@@ -95,9 +58,9 @@ roce_memif_place(const char *given, bool abstract, struct roce_memif_place *plac
 int
 roce_memif_private_path(char path[ROCE_MEMIF_SOCKET_LEN], struct roce_errmsg *errmsg)
 {
-	char folder[FOLDER_LEN];
+	char folder[ROCE_RUN_DIR_LEN];
 	uint64_t random;
-	int rc = roce_memif_folder(folder, sizeof(folder), errmsg);
+	int rc = roce_run_dir(folder, sizeof(folder), errmsg);
 
 	if (rc != 0)
 		return rc;
@@ -152,10 +115,10 @@ lock_folder(void)
 {
 	const struct timespec nap = { .tv_nsec = LOCK_NAP_MS * 1000000L };
 	struct roce_errmsg errmsg = { 0 };
-	char path[FOLDER_LEN];
+	char path[ROCE_RUN_DIR_LEN];
 	int fd;
 
-	if (roce_memif_folder(path, sizeof(path), &errmsg) != 0)
+	if (roce_run_dir(path, sizeof(path), &errmsg) != 0)
 		return -1;
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	for (unsigned int ms = 0; fd >= 0 && ms < LOCK_MS; ms += LOCK_NAP_MS) {

@@ -24,18 +24,11 @@ struct roce_memif_place {
 	bool abstract;
 };
 
-/**
- * The folder of mode 0700 that only this user may enter: udapl-roce in XDG_RUNTIME_DIR or, for root, in /run; else
- * udapl-roce-UID in /tmp or in /dev/shm. The first that can be made.
- * @return 0; -EACCES none of them.
- */
-int roce_memif_folder(char *path, size_t len, struct roce_errmsg *errmsg);
-
 /** Where a `socket=` is. @param given its value; NULL: there was none. @return 0; -EINVAL; -EACCES. */
 int roce_memif_place(const char *given, bool abstract, struct roce_memif_place *place,
 		struct roce_errmsg *errmsg);
 
-/** A private path that nobody has used. @return as roce_memif_folder(). */
+/** A private path that nobody has used. @return as roce_run_dir(). */
 int roce_memif_private_path(char path[ROCE_MEMIF_SOCKET_LEN], struct roce_errmsg *errmsg);
 
 /**

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <rte_common.h>
 #include <rte_cycles.h>
@@ -14,8 +16,10 @@
 #include <rte_lcore.h>
 #include <rte_malloc.h>
 #include <rte_mbuf.h>
+#include <rte_mbuf_pool_ops.h>
 
 #include "ethdev/size_class_cache.h"
+#include "ethdev/tsc.h"
 #include "observe/log.h"
 
 /* Frames an lcore keeps for itself; the pool lets it grow by half before it takes some back. */
@@ -26,6 +30,9 @@
 #define POOL_LCORES_MAX ROCE_ENGINES_MAX
 
 #define RETIRED_MAX 256
+
+/** A page of the kernel that takes the place of many. */
+#define LARGE_PAGE ((size_t)2 << 20)
 
 /* Hugepage memory that waits for the next connections: those of a TIMEWAIT at a good rate. */
 #define CACHE_MOST (16u << 20)
@@ -51,17 +58,32 @@ one_rests(void)
 	return false;
 }
 
+/* A retired pool keeps its name for a while. */
+static void
+make_unique(char *unique, const char *name)
+{
+	static unsigned int serial;
+
+	snprintf(unique, RTE_MEMPOOL_NAMESIZE, "r%u_%.12s", serial++, name);
+}
+
+/* One less than a power of two: what its ring holds. */
+static unsigned int
+round_up(unsigned int frames)
+{
+	unsigned int lcores = RTE_MIN(rte_lcore_count(), (unsigned int)POOL_LCORES_MAX);
+
+	return rte_align32pow2(frames + lcores * POOL_CACHE_MAX + 1) - 1;
+}
+
 struct rte_mempool *
 roce_pool_create(const char *name, unsigned int frames, uint32_t room, int socket)
 {
-	unsigned int lcores = RTE_MIN(rte_lcore_count(), (unsigned int)POOL_LCORES_MAX);
-	static unsigned int serial;
 	struct rte_mempool *pool;
 	char unique[RTE_MEMPOOL_NAMESIZE];
 
-	/* A retired pool keeps its name for a while. One less than a power of two: what its ring holds. */
-	snprintf(unique, sizeof(unique), "r%u_%.12s", serial++, name);
-	frames = rte_align32pow2(frames + lcores * POOL_CACHE_MAX + 1) - 1;
+	make_unique(unique, name);
+	frames = round_up(frames);
 	/* Memory for it may lie in one that only has to rest. */
 	roce_pool_sweep();
 	pool = rte_pktmbuf_pool_create(unique, frames, POOL_CACHE, 0, (uint16_t)room, socket);
@@ -72,6 +94,70 @@ roce_pool_create(const char *name, unsigned int frames, uint32_t room, int socke
 				unique, frames, POOL_CACHE, 0, (uint16_t)room, socket);
 	}
 	return pool;
+}
+
+static void
+unmap(struct rte_mempool_memhdr *memory, void *arg)
+{
+	(void)arg;
+	munmap(memory->addr, memory->len);
+}
+
+/* Large pages where the kernel has some: a fault for each of four thousand frames is what a new process would wait for. */
+static bool
+populate_own(struct rte_mempool *pool)
+{
+	size_t len = (size_t)pool->size * (pool->header_size + pool->elt_size + pool->trailer_size);
+	char *memory;
+
+	len = RTE_ALIGN_CEIL(len, LARGE_PAGE);
+	memory = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED)
+		return false;
+	(void)madvise(memory, len, MADV_HUGEPAGE);
+	if (rte_mempool_populate_virt(pool, memory, len, (size_t)sysconf(_SC_PAGESIZE), unmap,
+			    NULL) == (int)pool->size)
+		return true;
+	/* Chunks that were added are unmapped with the pool. */
+	if (pool->nb_mem_chunks == 0)
+		munmap(memory, len);
+	return false;
+}
+
+/* Hugepages as long as they last, else memory of its own. */
+static bool
+populate(struct rte_mempool *pool)
+{
+	if (rte_eal_has_hugepages() && rte_mempool_populate_default(pool) == (int)pool->size)
+		return true;
+	return populate_own(pool);
+}
+
+struct rte_mempool *
+roce_pool_create_apart(const char *name, unsigned int frames, uint32_t room, int socket)
+{
+	struct rte_pktmbuf_pool_private private = { .mbuf_data_room_size = (uint16_t)room };
+	char unique[RTE_MEMPOOL_NAMESIZE];
+	struct rte_mempool *pool;
+
+	roce_pool_sweep();
+	make_unique(unique, name);
+	pool = rte_mempool_create_empty(unique, round_up(frames), sizeof(struct rte_mbuf) + room,
+			POOL_CACHE, sizeof(private), socket, RTE_MEMPOOL_F_NO_IOVA_CONTIG);
+	if (pool == NULL)
+		return NULL;
+	if (rte_mempool_set_ops_byname(pool, rte_mbuf_best_mempool_ops(), NULL) != 0)
+		goto free_pool;
+	rte_pktmbuf_pool_init(pool, &private);
+	if (!populate(pool))
+		goto free_pool;
+	rte_mempool_obj_iter(pool, rte_pktmbuf_init, NULL);
+	return pool;
+
+free_pool:
+	rte_mempool_free(pool);
+	rte_errno = ENOMEM;
+	return NULL;
 }
 
 /*
@@ -92,7 +178,7 @@ is_left(struct rte_mempool *pool)
 static bool
 may_free(struct retired *r, uint64_t now)
 {
-	const uint64_t rest = rte_get_tsc_hz() / MS_PER_S * ROCE_POOL_REST_MS;
+	const uint64_t rest = roce_tsc_hz() / MS_PER_S * ROCE_POOL_REST_MS;
 	bool was_full = r->full;
 
 	if (is_left(r->pool))

@@ -32,6 +32,13 @@
 struct rte_mempool *
 roce_pool_create(const char *name, unsigned int frames, uint32_t room, int socket);
 
+/**
+ * The same of memory that no device reads: without hugepages, or when they run short, the pool has memory of its own, which
+ * is not touched before it is used, nor when it is freed. Of IOVA addresses it has none.
+ */
+struct rte_mempool *
+roce_pool_create_apart(const char *name, unsigned int frames, uint32_t room, int socket);
+
 /** That a pool is full before it is freed, with frames in caches of other lcores. */
 #define ROCE_POOL_REST_MS 50u
 

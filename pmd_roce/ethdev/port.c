@@ -4,6 +4,8 @@
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
 
+#include "ethdev/tsc.h"
+
 uint64_t
 roce_port_now(void)
 {
@@ -13,7 +15,7 @@ roce_port_now(void)
 uint64_t
 roce_port_hz(void)
 {
-	return rte_get_tsc_hz();
+	return roce_tsc_hz();
 }
 
 void
@@ -77,6 +79,8 @@ void
 roce_port_drop_held(struct roce_port_queue *queue)
 {
 	rte_pktmbuf_free_bulk(queue->held + queue->held_at, queue->held_n);
+	rte_pktmbuf_free_bulk(queue->loop, queue->loop_n);
 	queue->held_at = 0;
 	queue->held_n = 0;
+	queue->loop_n = 0;
 }

@@ -44,11 +44,16 @@ struct roce_port_stats {
 };
 
 struct roce_cm;
+struct roce_local;
 struct roce_port;
+
+/** Besides the public modes of attaching: the port is the shared adapter of the host (local/local.h). */
+#define ROCE_PORT_SHARED ((enum roce_attach_mode)16)
 
 struct roce_port_queue {
 	struct roce_engine *engine;
 	struct roce_port *port;
+	struct roce_local *local; /**< bursts go there instead of to a device; NULL: they do not */
 	uint16_t port_id;
 	uint16_t index;    /**< of its engine */
 	uint16_t rx_queue; /**< of the device */
@@ -61,8 +66,13 @@ struct roce_port_queue {
 	uint64_t idle_at; /**< when it wants the next */
 	struct roce_fault_injection
 			fault_injection; /**< what happens on purpose to frames that are sent */
+	/** A path of this port to itself was resolved: frames to its own MAC do not go to the device. Atomic. */
+	bool loops;
+	uint16_t loop_n; /**< frames in loop[] */
 	struct roce_port_stats stats;
 	struct rte_mbuf *held[ROCE_PORT_TX_BURST]; /**< fetched from the engine, not yet sent */
+	struct rte_mbuf *loop
+			[ROCE_PORT_TX_BURST]; /**< to this port itself, received with the next burst */
 } __rte_cache_aligned;
 
 struct roce_port {
@@ -77,6 +87,7 @@ struct roce_port {
 		void (*foreign)(void *arg, unsigned int engine, struct rte_mbuf **pkts, uint16_t n);
 		void *arg;
 	} attached;
+	struct roce_local *local; /**< of ROCE_PORT_SHARED; else NULL */
 	struct rte_ether_addr mac;
 	uint16_t id;
 	uint8_t mtu_code;
@@ -118,6 +129,14 @@ struct roce_port {
 uint64_t roce_port_now(void);
 uint64_t roce_port_hz(void);
 
+/** Does the program that attached the port poll it? */
+static inline bool
+roce_port_is_programs(const struct roce_port *port)
+{
+	return port->attached.mode == ROCE_ATTACH_QUEUES ||
+			port->attached.mode == ROCE_ATTACH_HANDOVER;
+}
+
 /** Every engine of the port, in ascending order; and back, which may wake users. */
 void roce_port_lock(const struct roce_port *port);
 void roce_port_unlock(const struct roce_port *port);
@@ -136,7 +155,7 @@ bool roce_port_has_link(const struct roce_port *port);
 /** The rate of the link as the device tells it now, bytes per second; 0: it does not. */
 uint64_t roce_port_line_rate(const struct roce_port *port);
 
-/** Free what the device has not taken. Locked. */
+/** Free what the device has not taken, and frames of the port to itself. Locked. */
 void roce_port_drop_held(struct roce_port_queue *queue);
 
 #endif

@@ -131,8 +131,8 @@ roce_port_events_begin(struct roce_port *port, struct roce_device *device,
 {
 	struct roce_port_events *events = &port->events;
 
-	/* Frames that a program injects come from no port that we know. */
-	if (port->attached.mode == ROCE_ATTACH_HANDOVER)
+	/* Frames that a program injects, or that other processes send, come from no port of ethdev. */
+	if (port->attached.mode == ROCE_ATTACH_HANDOVER || port->local != NULL)
 		return 0;
 	events->device = device;
 	for (size_t i = 0; i < RTE_DIM(heard); i++)

@@ -21,15 +21,16 @@
 #include "ethdev/eal.h"
 #include "ethdev/loop.h"
 #include "ethdev/memif.h"
+#include "ethdev/port_owner.h"
 #include "ethdev/vdev_args.h"
 #include "ethdev/vdev_check.h"
-#include "observe/capture.h"
 #include "observe/compat.h"
 
 enum origin {
 	FOUND = 1, /* by name: somebody else made it */
 	PROBED,
 	LOOPED,
+	LEFT, /* probed, and stays with its driver */
 };
 
 /* Buffers of a memif ring: chained transmit into smaller ones corrupts frames in DPDK 22.11. */
@@ -55,9 +56,6 @@ enum origin {
 #define XDP_ROOM     3072
 #define XDP_OVERHEAD 256
 #define XDP_FRAMES   (3 * 2048)
-
-/* Ours among the owners of ports, so that an appliance sees that a port is taken. */
-static struct rte_eth_dev_owner owner;
 
 /* MTU of an interface of the kernel; 0: there is none of that name. */
 static uint32_t
@@ -343,22 +341,6 @@ probe_port(struct roce_port_probe *probe, struct roce_errmsg *errmsg)
 	return 0;
 }
 
-static int
-take_ownership(struct roce_port_probe *probe, struct roce_errmsg *errmsg)
-{
-	if (roce_capture_is_on())
-		return 0;
-	if (owner.id == RTE_ETH_DEV_NO_OWNER) {
-		if (rte_eth_dev_owner_new(&owner.id) != 0)
-			return roce_errmsg_set(errmsg, -ENOMEM, "no owner id for ports");
-		snprintf(owner.name, sizeof(owner.name), "udapl-roce");
-	}
-	if (rte_eth_dev_owner_set(probe->port_id, &owner) != 0)
-		return roce_errmsg_set(
-				errmsg, -EBUSY, "port %s belongs to somebody else", probe->name);
-	return 0;
-}
-
 static void
 ask_device(struct roce_port_probe *probe)
 {
@@ -394,6 +376,10 @@ roce_port_probe_open(const struct roce_devargs *args, struct roce_port_probe *pr
 	rte_strlcpy(probe->port, args->port, sizeof(probe->port));
 	set_name(probe, len);
 	if (rte_eth_dev_get_port_by_name(probe->name, &probe->port_id) == 0) {
+		if (roce_port_owner_has_left(probe->port_id))
+			return roce_errmsg_set(errmsg, -EBUSY,
+					"port %s was refused its queues: another process can open it, this one cannot",
+					probe->name);
 		probe->origin = roce_eal_take_probed(probe->name) ? PROBED : FOUND;
 		recall_args(probe);
 		rc = prepare(args, probe, errmsg);
@@ -413,7 +399,7 @@ roce_port_probe_open(const struct roce_devargs *args, struct roce_port_probe *pr
 	}
 	if (rc != 0)
 		return rc;
-	rc = take_ownership(probe, errmsg);
+	rc = roce_port_owner_begin(probe->port_id, probe->name, errmsg);
 	if (rc != 0) {
 		if (probe->origin != FOUND)
 			roce_port_probe_close(probe);
@@ -427,8 +413,6 @@ int
 roce_port_probe_attached(struct roce_port_probe *probe, const char *name, uint16_t port_id,
 		struct roce_errmsg *errmsg)
 {
-	struct rte_eth_dev_owner has;
-
 	memset(probe, 0, sizeof(*probe));
 	rte_strlcpy(probe->name, name, sizeof(probe->name));
 	probe->port_id = port_id;
@@ -436,8 +420,7 @@ roce_port_probe_attached(struct roce_port_probe *probe, const char *name, uint16
 		probe->soft = true;
 		return 0;
 	}
-	if (owner.id != RTE_ETH_DEV_NO_OWNER && rte_eth_dev_owner_get(port_id, &has) == 0 &&
-			has.id == owner.id)
+	if (roce_port_owner_is_ours(port_id))
 		return roce_errmsg_set(errmsg, -EBUSY,
 				"port %u is open here as a device of its own", port_id);
 	ask_device(probe);
@@ -449,7 +432,9 @@ roce_port_probe_close(struct roce_port_probe *probe)
 {
 	switch (probe->origin) {
 	case FOUND:
-		rte_eth_dev_owner_unset(probe->port_id, owner.id);
+		roce_port_owner_end(probe->port_id);
+		break;
+	case LEFT:
 		break;
 	case LOOPED:
 		roce_loop_close(probe->port);
@@ -462,8 +447,17 @@ roce_port_probe_close(struct roce_port_probe *probe)
 	}
 }
 
+void
+roce_port_probe_leave(struct roce_port_probe *probe)
+{
+	if (probe->origin != PROBED)
+		return;
+	probe->origin = LEFT;
+	roce_port_owner_leave(probe->port_id);
+}
+
 bool
 roce_port_probe_is_found(const struct roce_port_probe *probe)
 {
-	return probe->origin == FOUND;
+	return probe->origin == FOUND || probe->origin == LEFT;
 }

@@ -63,7 +63,10 @@ int roce_port_probe_attached(struct roce_port_probe *probe, const char *name, ui
 /** Give it back: what was probed here is removed. The port is stopped and closed unless it was found. */
 void roce_port_probe_close(struct roce_port_probe *probe);
 
-/** True when the port existed before: it is stopped but not closed by us. */
+/** Leave a port that was probed here to its driver when it is given back. This process cannot open it again. */
+void roce_port_probe_leave(struct roce_port_probe *probe);
+
+/** True when the port existed before, or is left so: it is stopped but not closed by us. */
 bool roce_port_probe_is_found(const struct roce_port_probe *probe);
 
 #endif

@@ -15,6 +15,7 @@
 #include "ethdev/pool.h"
 #include "ethdev/start.h"
 #include "ethdev/zcrx.h"
+#include "local/local.h"
 #include "observe/log.h"
 
 /* Descriptors a queue. Large rings push the frames out of the caches; hardware needs some more air. */
@@ -194,7 +195,11 @@ roce_port_make_tx_pool(struct roce_port *port, unsigned int q, uint16_t desc, in
 	char name[32];
 
 	snprintf(name, sizeof(name), "t%u_%.8s", q, port->probe.name);
-	port->tx_pool[q] = roce_pool_create(name, count_frames(port, desc), room, socket);
+	if (port->attached.mode == ROCE_PORT_SHARED)
+		port->tx_pool[q] = roce_pool_create_apart(
+				name, count_frames(port, desc), room, socket);
+	else
+		port->tx_pool[q] = roce_pool_create(name, count_frames(port, desc), room, socket);
 	return port->tx_pool[q] != NULL ? 0 : -ENOMEM;
 }
 
@@ -226,6 +231,23 @@ make_pools(struct roce_port *port, const struct plan *plan, uint16_t rx_desc, ui
 	return roce_port_zcrx_create(port, socket, errmsg);
 }
 
+/*
+ * net_af_xdp has one word for every reason: mostly a process that has the queue, or is ending and has it still. The driver does
+ * not survive its own refusal. A second try would have the kernel write all frames into one buffer, for the driver's place in
+ * the fill ring is not reset. And its close would write to freed memory, and take the XDP program of that other process.
+ */
+static int
+refuse_queues(struct roce_port *port, int rc, struct roce_errmsg *errmsg)
+{
+	if (rc == -EINVAL && strcmp(port->driver, "net_af_xdp") == 0) {
+		roce_port_probe_leave(&port->probe);
+		rc = -EBUSY;
+	}
+	return roce_errmsg_set(errmsg, rc == -ENOMEM || rc == -EBUSY ? rc : -EINVAL,
+			"the queues of port %s cannot be set up%s: %s", port->probe.name,
+			rc == -EBUSY ? ", a process may have them" : "", strerror(-rc));
+}
+
 static int
 set_up_queues(struct roce_port *port, const struct plan *plan, struct roce_errmsg *errmsg)
 {
@@ -251,11 +273,7 @@ set_up_queues(struct roce_port *port, const struct plan *plan, struct roce_errms
 			rc = rte_eth_tx_queue_setup(
 					port->id, q, tx_desc, (unsigned int)socket, &tx);
 	}
-	if (rc != 0)
-		return roce_errmsg_set(errmsg, rc == -ENOMEM ? -ENOMEM : -EINVAL,
-				"the queues of port %s cannot be set up: %s", port->probe.name,
-				strerror(-rc));
-	return 0;
+	return rc != 0 ? refuse_queues(port, rc, errmsg) : 0;
 }
 
 /* net_ring has no address. One made of the IP address differs between neighbours, and repeats from run to run. */
@@ -349,7 +367,7 @@ start(struct roce_port *port, const struct roce_devargs *args, struct roce_errms
 {
 	int rc = start_once(port, args, errmsg);
 
-	if (rc == 0 || rc == -ENOMEM || !port->rx_interrupt.wanted)
+	if (rc == 0 || rc == -ENOMEM || rc == -EBUSY || !port->rx_interrupt.wanted)
 		return rc;
 	port->rx_interrupt.wanted = false;
 	return start_once(port, args, errmsg);
@@ -471,6 +489,7 @@ roce_port_close(struct roce_port *port)
 		roce_port_probe_close(&port->probe);
 	/* A driver that was taken away finds its descriptors in there when it is closed. */
 	roce_rx_interrupt_close(port);
+	roce_local_close(port->local);
 	for (unsigned int q = 0; q < port->queues; q++) {
 		if ((port->attached.pools & 1u << q) == 0)
 			roce_pool_retire(port->tx_pool[q]);

@@ -11,6 +11,7 @@
 #include <rte_log.h>
 
 #include "ethdev/port.h"
+#include "local/local.h"
 #include "observe/log.h"
 
 /* A queue at the descriptor. ethdev calls it an error that a driver has no interrupts. */
@@ -114,6 +115,27 @@ set_queue(struct roce_port_queue *queue, bool on)
 	return rc;
 }
 
+/* Of the shared adapter: the other processes wake this one. */
+static int
+arm_shared(const struct roce_port *port)
+{
+	int fd;
+
+	roce_engine_lock(port->queue[0].engine);
+	fd = roce_local_arm(port->local);
+	roce_engine_unlock(port->queue[0].engine);
+	return fd;
+}
+
+static void
+disarm_shared(struct roce_port *port)
+{
+	roce_engine_lock(port->queue[0].engine);
+	if (roce_local_disarm(port->local))
+		__atomic_fetch_add(&port->queue[0].stats.rx_interrupts, 1, __ATOMIC_RELAXED);
+	roce_engine_unlock(port->queue[0].engine);
+}
+
 int
 roce_rx_interrupt_arm(struct roce_port *port, bool *others)
 {
@@ -121,6 +143,8 @@ roce_rx_interrupt_arm(struct roce_port *port, bool *others)
 	struct rte_epoll_event stale[ROCE_ENGINES_MAX];
 	bool works = true;
 
+	if (port->local != NULL)
+		return arm_shared(port);
 	if (!__atomic_load_n(&in->works, __ATOMIC_ACQUIRE))
 		return -1;
 	/* Of frames that came while nobody slept. */
@@ -145,9 +169,14 @@ roce_rx_interrupt_disarm(struct roce_port *port)
 {
 	struct roce_rx_interrupt *in = &port->rx_interrupt;
 	struct rte_epoll_event events[ROCE_ENGINES_MAX];
-	unsigned int n = take_events(port, events);
+	unsigned int n;
 	uint32_t left;
 
+	if (port->local != NULL) {
+		disarm_shared(port);
+		return false;
+	}
+	n = take_events(port, events);
 	for (unsigned int i = 0; i < n; i++) {
 		uintptr_t q = (uintptr_t)events[i].epdata.data;
 

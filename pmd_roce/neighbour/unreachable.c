@@ -99,11 +99,6 @@ roce_unreachable_words(
 		snprintf(text, len, "%s is unreachable: port %s is gone", what, u->port);
 	else if (!roce_ip_is_host(dst))
 		snprintf(text, len, "%s is unreachable: it is no host's address", what);
-	else if (roce_subnet_owns(u->own, u->n, dst))
-		snprintf(text, len,
-				"%s is unreachable: it is the adapter's own address; want another "
-				"adapter to talk to it",
-				what);
 	else if (near == NULL && !gw_serves)
 		say_far(u, what, text, len);
 	else if (near != NULL && roce_subnet_is_broadcast(near, dst))

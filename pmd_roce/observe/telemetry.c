@@ -105,6 +105,11 @@ fill_port(const struct roce_telemetry_device *device, struct rte_tel_data *dict)
 	rte_tel_data_add_dict_uint(dict, "hugepages", rte_eal_has_hugepages() != 0);
 	rte_tel_data_add_dict_string(dict, "icrc", roce_icrc_path());
 	fill_steering(device, dict);
+	if (device->process != 0) {
+		rte_tel_data_add_dict_uint(dict, "process", device->process);
+		rte_tel_data_add_dict_uint(dict, "channels", device->channels);
+		rte_tel_data_add_dict_uint(dict, "channels_polled", device->channels_polled);
+	}
 	fill_adapters(device, dict);
 }
 

@@ -37,6 +37,17 @@ struct roce_telemetry_device {
 	bool link;                 /**< it has a link now */
 	const char *steering_ipv4; /**< the rule by which frames come on queues; NULL: left out */
 	const char *steering_ipv6;
+	uint32_t process; /**< of a port that processes share: the number of this one; 0: of no such port */
+	uint32_t channels;        /**< to other processes, */
+	uint32_t channels_polled; /**< of which so many are polled at each poll; the others are armed */
+};
+
+/** A channel to another process of the host. */
+struct roce_telemetry_channel {
+	uint32_t process;  /**< number of the peer */
+	const char *state; /**< "polled", "armed", "stalled", "broken" */
+	uint64_t rx_frames;
+	uint64_t tx_frames;
 };
 
 /** Questions that the commands ask. */
@@ -47,6 +58,9 @@ struct roce_telemetry_source {
 	void (*each_user)(const struct roce_device *device,
 			void (*fn)(void *arg, const char *name, const struct roce_ip *ip),
 			void *arg);
+	/** The channels to the processes @p first and above, at most @p n, by their numbers. @return how many. */
+	unsigned int (*channels)(const struct roce_device *device, uint32_t first,
+			struct roce_telemetry_channel *channel, unsigned int n);
 	/** As roce_device_counter(). */
 	bool (*counter)(const struct roce_device *device, unsigned int index, const char **name,
 			uint64_t *value);

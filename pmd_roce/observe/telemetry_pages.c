@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * /roce/srqs,<port>[,<first>] and /roce/qps,<port>[,<first>]: all queues of a device in the order of their numbers, a
- * page an answer. A reader that wants all asks again from behind the last one, until a page is empty.
+ * /roce/srqs,<port>[,<first>], /roce/qps,<port>[,<first>] and /roce/channels,<port>[,<first>]: all queues of a device, or all
+ * its channels to other processes, in the order of their numbers, a page an answer. A reader that wants all asks again from behind the last one, until a page is empty.
  */
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 /* So many fit into the 16 KiB of an answer, whatever their numbers are. */
 #define PAGE 48u
 
-/** The queues of the page: those with the lowest numbers, from the first one on. */
+/** The entries of the page: those with the lowest numbers, from the first one on. */
 struct page {
 	uint32_t first;
 	uint32_t n;
@@ -26,6 +26,7 @@ struct page {
 	union {
 		struct roce_qp_snapshot qp[PAGE];
 		struct roce_srq_snapshot srq[PAGE];
+		struct roce_telemetry_channel channel[PAGE];
 	};
 };
 
@@ -101,6 +102,27 @@ fill_srqs(struct page *page, const struct roce_telemetry_device *device, struct 
 }
 
 static void
+fill_channels(struct page *page, const struct roce_telemetry_device *device,
+		struct rte_tel_data *list)
+{
+	page->total = device->channels;
+	page->n = roce_telemetry_source->channels(device->device, page->first, page->channel, PAGE);
+	for (uint32_t i = 0; i < page->n; i++) {
+		const struct roce_telemetry_channel *channel = &page->channel[i];
+		struct rte_tel_data *one = roce_telemetry_dict();
+		char key[16];
+
+		if (one == NULL)
+			return;
+		rte_tel_data_add_dict_string(one, "state", channel->state);
+		rte_tel_data_add_dict_uint(one, "rx_frames", channel->rx_frames);
+		rte_tel_data_add_dict_uint(one, "tx_frames", channel->tx_frames);
+		snprintf(key, sizeof(key), "%" PRIu32, channel->process);
+		roce_telemetry_put(list, key, one);
+	}
+}
+
+static void
 add_device(const struct roce_telemetry_device *device, void *arg)
 {
 	struct request *request = arg;
@@ -152,6 +174,12 @@ answer_qps(const char *cmd, const char *params, struct rte_tel_data *data)
 	return answer(params, data, fill_qps);
 }
 
+static int
+answer_channels(const char *cmd, const char *params, struct rte_tel_data *data)
+{
+	return answer(params, data, fill_channels);
+}
+
 void
 roce_telemetry_pages_setup(void)
 {
@@ -159,4 +187,6 @@ roce_telemetry_pages_setup(void)
 			"All shared receive queues of a device, 48 an answer. Parameters: port[,lowest id]");
 	rte_telemetry_register_cmd("/roce/qps", answer_qps,
 			"All queue pairs of a device, 48 an answer. Parameters: port[,lowest number]");
+	rte_telemetry_register_cmd("/roce/channels", answer_channels,
+			"All channels of a device to other processes, 48 an answer. Parameters: port[,lowest number]");
 }

@@ -35,7 +35,7 @@ void roce_telemetry_memory(struct rte_tel_data *dict, const void *address);
 /** Register /roce/srq and /roce/qp, once in a process. */
 void roce_telemetry_queues_setup(void);
 
-/** Register /roce/srqs and /roce/qps, once in a process. */
+/** Register /roce/srqs, /roce/qps and /roce/channels, once in a process. */
 void roce_telemetry_pages_setup(void);
 
 /** Register /roce/help, once in a process. */

@@ -28,6 +28,8 @@ enum roce_engine_async {
 	ROCE_ENGINE_ASYNC_SRQ_LOW, /**< fewer receives are on the shared queue than its low watermark */
 	ROCE_ENGINE_ASYNC_QP_SOFT_HIGH, /**< the queue pair holds more receives than its soft high watermark */
 	ROCE_ENGINE_ASYNC_CQ_EVENTS, /**< an armed completion queue has so many more events that wake */
+	ROCE_ENGINE_ASYNC_QP_COMM_EST, /**< QP_ESTABLISHED where there is no connection; for contexts that poll */
+	ROCE_ENGINE_ASYNC_QP_LAST_WQE, /**< in ERR, and takes from its shared queue no more; for contexts that poll */
 };
 
 /**

@@ -60,11 +60,14 @@ void
 roce_qp_end_request(struct roce_qp *qp, uint32_t *done, enum ibv_wc_status status)
 {
 	const struct roce_wqe *wqe = roce_wq_slot(&qp->wq, *done);
+	void *owner = NULL;
 
-	if (roce_wqe_is_bind(wqe))
-		end_request(qp, done, wqe, status, ROCE_EVENT_BIND, roce_wqe_bind(wqe)->owner);
-	else
+	if (!roce_wqe_is_bind(wqe)) {
 		end_request(qp, done, wqe, status, ROCE_EVENT_SEND, qp->owner);
+		return;
+	}
+	owner = roce_wqe_bind(wqe)->owner;
+	end_request(qp, done, wqe, status, ROCE_EVENT_BIND, owner != NULL ? owner : qp->owner);
 }
 
 void
@@ -75,13 +78,20 @@ roce_qp_complete_send(struct roce_qp *qp, enum ibv_wc_status status)
 	end_request(qp, &qp->tx.tail, wqe, status, ROCE_EVENT_SEND, qp->owner);
 }
 
+/* Was the request at the tail begun? A bind is executed then. */
+static bool
+was_executed(const struct roce_qp *qp)
+{
+	return (int32_t)(qp->tx.begun - qp->tx.tail) > 0;
+}
+
 void
 roce_qp_complete_bind(struct roce_qp *qp, enum ibv_wc_status status)
 {
 	const struct roce_wqe *wqe = roce_wq_slot(&qp->wq, qp->tx.tail);
 
-	/* The consumer will hear that it failed: nothing may be left of it for peers. */
-	if (status != IBV_WC_SUCCESS)
+	/* The consumer will hear that a bind failed: nothing may be left of it for peers. */
+	if (status != IBV_WC_SUCCESS && wqe->opcode == IBV_WR_BIND_MW && was_executed(qp))
 		roce_mw_revoke(qp->engine->domain, wqe);
 	if (wqe->flags & ROCE_WQE_EXTBUF)
 		roce_extbuf_complete(qp, status);

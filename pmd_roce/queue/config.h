@@ -19,6 +19,8 @@
 
 #define ROCE_NEVER       UINT64_MAX
 #define ROCE_ENGINES_MAX 8
+#define ROCE_QPS_LIMIT   16384 /**< queue pairs of a domain */
+#define ROCE_NO_PROCESS  UINT16_MAX
 
 /** Where the domain's memory comes from: zeroed, cache-line aligned. */
 struct roce_memory {
@@ -71,6 +73,12 @@ struct roce_zcrx_config {
 	struct rte_mempool *pool[ROCE_ENGINES_MAX]; /**< else of these; NULL: none */
 };
 
+/** Faults of queue pairs on purpose (fault_dice.h): a throw of 32 bits below it does it. 0: never; 2^32: always. */
+struct roce_fault_config {
+	uint64_t seed;
+	uint64_t rnr; /**< to a message that could take a receive: it is refused as if there were none */
+};
+
 struct roce_domain_config {
 	unsigned int engines;                /**< 1..ROCE_ENGINES_MAX */
 	uint64_t hz;                         /**< ticks per second of every @c now */
@@ -79,6 +87,13 @@ struct roce_domain_config {
 	uint32_t first_psn;                  /**< UINT32_MAX: random for each queue pair */
 	struct roce_ip addr[ROCE_ADDRS_MAX]; /**< ours: frames to other addresses are foreign */
 	unsigned int addrs;
+	/** Of the process, where several share the addresses: it stands above the place in queue pair numbers. 0: none do. */
+	uint16_t process;
+	/**
+	 * With @c process: by place, the process that a queue pair is connected to, 0 for another host, or
+	 * ROCE_NO_PROCESS. Written by the engine, for whoever receives for it.
+	 */
+	uint16_t *peer_process;
 	uint16_t vid; /**< our VLAN: frames of others are foreign; 0: untagged, or with a tag that names none */
 	struct rte_mempool *pool
 			[ROCE_ENGINES_MAX]; /**< frames to send, one pool an engine; one segment holds the
@@ -88,10 +103,13 @@ struct roce_domain_config {
 	uint64_t line_rate; /**< bytes per second that the line carries; 0: unknown */
 	struct roce_extbuf_config extbuf;
 	struct roce_zcrx_config zcrx;
+	struct roce_fault_config faults;
 	struct roce_memory memory;
 	roce_notify_fn notify; /**< of the domain's own context; NULL: nobody uses that */
 	void *notify_arg;
 	roce_wake_fn wake; /**< for all contexts; NULL: no completion queue is armed */
+	/** A request waits for a poll, and threads that poll sleep (domain->sleepers). From the poster; NULL: none ever do. */
+	roce_wake_fn wake_poller;
 };
 
 #endif

@@ -27,7 +27,7 @@
 #include "wire/icrc.h"
 #include "wire/random.h"
 
-#define ROCE_QPS_MAX   16384u /**< queue pairs of a domain */
+#define ROCE_QPS_MAX   ((uint32_t)ROCE_QPS_LIMIT)
 #define ROCE_QPS_MASK  (ROCE_QPS_MAX - 1)
 #define ROCE_RX_BURST  32u
 #define ROCE_SPARE_MAX 64u /**< empty frames that an engine keeps */
@@ -55,8 +55,10 @@ struct roce_engine {
 	struct roce_qp_list ready; /**< queue pairs with something to send, in turn */
 	struct roce_qp_list
 			delayed_acks; /**< queue pairs whose acknowledgement may wait a little */
-	bool busy;      /**< the last burst was full: more frames are there, most likely */
-	uint8_t waited; /**< polls that acknowledgements waited for that */
+	bool busy;         /**< the last burst was full: more frames are there, most likely */
+	uint8_t waited;    /**< polls that acknowledgements waited for that */
+	uint32_t held;     /**< frames that its queue pairs hold (held.h) */
+	uint32_t held_max; /**< and may hold */
 	struct roce_wheel *wheel;
 	struct rte_ring *inbox;       /**< frames that other engines received for our queue pairs */
 	struct roce_extbufs *extbufs; /**< NULL: every frame has a copy of its payload (extbuf.h) */
@@ -85,9 +87,11 @@ struct roce_domain {
 	struct roce_cq *pending_cqs; /**< stack of armed completion queues that were pushed to */
 	bool wake_pending; /**< events were delivered to waiters, and wake() must follow; atomic */
 	uint64_t random;   /**< how far its sequence of random numbers is; atomic */
+	uint32_t sleepers; /**< threads that poll, and sleep until the device tells of a frame; atomic */
 	uint32_t engine_mask; /**< of a queue pair number */
 	uint32_t next_qpn;    /**< before it is disguised */
 	uint64_t qpn_secret;  /**< 0: numbers are as they come */
+	uint32_t next_dice;   /**< number of the next queue pair, in the order of their making */
 	rte_spinlock_t qpn_lock;
 	uint32_t qps;             /**< there are; atomic */
 	rte_spinlock_t srqs_lock; /**< of the list; taken before any engine's lock */

@@ -51,10 +51,11 @@ struct roce_mr {
 	uint32_t access; /**< IBV_ACCESS_*, ROCE_ACCESS_LOCAL_READ, ROCE_MR_EXTBUF */
 	uint64_t start;
 	uint64_t length;
-	struct roce_pd *pd;      /**< whose posts may name it; NULL: a window, no post may */
-	struct roce_pd *peer_pd; /**< whose queue pairs' peers may name it */
-	struct roce_mr *region;  /**< under a bound window, else NULL; keys.lock */
-	uint32_t uses;           /**< keys ever made for this place; atomic */
+	struct roce_pd *pd; /**< whose posts may name it; NULL: a window, no post may */
+	/** Peers of this domain's queue pairs may name it; of a window of type 2 that of this queue pair, which bound it. */
+	const void *peer;
+	struct roce_mr *region; /**< under a bound window, else NULL; keys.lock */
+	uint32_t uses;          /**< keys ever made for this place; atomic */
 	/** Of a window: accesses under way (mw.h). Of a region: requests whose frames refer to it (extbuf.h). Atomic. */
 	uint32_t visitors;
 	union {

@@ -53,7 +53,7 @@ roce_mr_create(struct roce_pd *pd, uint64_t addr, uint64_t len, unsigned int acc
 	entry->start = addr;
 	entry->length = len;
 	entry->pd = pd;
-	entry->peer_pd = pd;
+	entry->peer = pd;
 	entry->windows = 0;
 	__atomic_store_n(&entry->key, roce_keys_name(&domain->keys, entry), __ATOMIC_RELEASE);
 	rte_spinlock_unlock(&domain->keys.lock);

@@ -5,32 +5,69 @@
 #include <rte_pause.h>
 
 #include "queue/mw.h"
+#include "queue/qp.h"
 
-int
-roce_mw_create(struct roce_pd *pd, void *owner, struct roce_mw **mw)
+/** In access of a bind that was posted: the window is of type 2. No right has this bit. */
+#define TYPE2 (1u << 14)
+
+/* A place and the key of the first binding; 0: each bind makes another. Under keys.lock. */
+static struct roce_mr *
+take_place(struct roce_domain *domain, const struct roce_pd *pd, bool type2, uint32_t *key)
+{
+	struct roce_mr *entry = roce_keys_take(domain);
+
+	*key = 0;
+	if (entry == NULL)
+		return NULL;
+	if (type2)
+		*key = roce_keys_name(&domain->keys, entry);
+	entry->pd = NULL;
+	entry->peer = type2 ? NULL : pd;
+	entry->birth = entry->uses;
+	return entry;
+}
+
+static int
+create(struct roce_pd *pd, void *owner, bool type2, struct roce_mw **mw)
 {
 	struct roce_domain *domain = pd->domain;
 	struct roce_mw *w = roce_alloc(domain, sizeof(*w));
 	struct roce_mr *entry;
+	uint32_t key;
 
 	if (w == NULL)
 		return -ENOMEM;
 	rte_spinlock_lock(&domain->keys.lock);
-	entry = roce_keys_take(domain);
-	if (entry != NULL) {
-		entry->pd = NULL;
-		entry->peer_pd = pd;
-		entry->birth = entry->uses;
-	}
+	entry = take_place(domain, pd, type2, &key);
 	rte_spinlock_unlock(&domain->keys.lock);
 	if (entry == NULL) {
 		roce_free(domain, w);
 		return -ENOMEM;
 	}
 	__atomic_fetch_add(&pd->users, 1, __ATOMIC_RELAXED);
-	*w = (struct roce_mw){ .domain = domain, .entry = entry, .owner = owner };
+	*w = (struct roce_mw){
+		.domain = domain, .entry = entry, .pd = pd, .owner = owner, .key = key
+	};
 	*mw = w;
 	return 0;
+}
+
+int
+roce_mw_create(struct roce_pd *pd, void *owner, struct roce_mw **mw)
+{
+	return create(pd, owner, false, mw);
+}
+
+int
+roce_mw_create_type2(struct roce_pd *pd, void *owner, struct roce_mw **mw)
+{
+	return create(pd, owner, true, mw);
+}
+
+uint32_t
+roce_mw_key(const struct roce_mw *mw)
+{
+	return mw->key;
 }
 
 /* The window's binding ends: no access begins any more, and those begun are over. Under keys.lock. */
@@ -47,8 +84,10 @@ unbind(struct roce_mr *entry)
 	entry->region = NULL;
 }
 
+/* A window of type 2 is of the queue pair from now on, one of type 1 of the domain for ever. */
 static void
-rebind(struct roce_mr *entry, struct roce_mr *region, const struct roce_wqe *wqe)
+rebind(struct roce_mr *entry, struct roce_mr *region, struct roce_qp *qp,
+		const struct roce_wqe *wqe)
 {
 	const struct roce_wqe_bind *b = roce_wqe_bind(wqe);
 
@@ -57,7 +96,11 @@ rebind(struct roce_mr *entry, struct roce_mr *region, const struct roce_wqe *wqe
 		return;
 	region->windows++;
 	entry->region = region;
-	entry->access = wqe->access;
+	if (wqe->access & TYPE2) {
+		entry->peer = qp;
+		qp->cold.binds_type2 = true;
+	}
+	entry->access = wqe->access & ~TYPE2;
 	entry->start = b->addr;
 	entry->length = b->length;
 	__atomic_store_n(&entry->key, wqe->imm, __ATOMIC_RELEASE);
@@ -68,7 +111,7 @@ roce_mw_destroy(struct roce_mw *mw)
 {
 	struct roce_domain *domain = mw->domain;
 	struct roce_mr *entry = mw->entry;
-	struct roce_pd *pd = entry->peer_pd;
+	struct roce_pd *pd = mw->pd;
 
 	rte_spinlock_lock(&domain->keys.lock);
 	unbind(entry);
@@ -137,9 +180,12 @@ int
 roce_mw_judge_bind(const struct roce_keys *keys, const struct roce_pd *qp_pd,
 		const struct roce_mw_bind *bind)
 {
-	const struct roce_pd *pd = bind->mw->entry->peer_pd;
+	const struct roce_mw *mw = bind->mw;
+	const struct roce_pd *pd = mw->pd;
 	int rc = 0;
 
+	if (mw->key != 0 && (bind->length == 0 || ((bind->key ^ mw->key) & ~ROCE_MW_KEY_CHOICE)))
+		return -EINVAL;
 	if (bind->length != 0)
 		rc = judge_region(roce_keys_find(keys, bind->mr_key), pd, bind->addr, bind->length,
 				bind->access);
@@ -148,18 +194,32 @@ roce_mw_judge_bind(const struct roce_keys *keys, const struct roce_pd *qp_pd,
 	return rc;
 }
 
+static void
+fill(struct roce_wqe *wqe, uint32_t key, uint32_t access)
+{
+	wqe->imm = key;
+	wqe->length = 0;
+	wqe->num_sge = 0;
+	wqe->verb = ROCE_VERB_NONE;
+	wqe->suffix = ROCE_SUFFIX_NONE;
+	wqe->access = (uint16_t)access;
+}
+
+void
+roce_mw_fill_invalidate(uint32_t key, struct roce_wqe *wqe)
+{
+	fill(wqe, key, 0);
+	*roce_wqe_bind(wqe) = (struct roce_wqe_bind){ .addr = 0 };
+}
+
 void
 roce_mw_fill(struct roce_mw_bind *bind, struct roce_wqe *wqe)
 {
 	struct roce_mw *mw = bind->mw;
 
-	bind->key = roce_keys_name(&mw->domain->keys, mw->entry);
-	wqe->imm = bind->key;
-	wqe->length = 0;
-	wqe->num_sge = 0;
-	wqe->verb = ROCE_VERB_NONE;
-	wqe->suffix = ROCE_SUFFIX_NONE;
-	wqe->access = (uint16_t)bind->access;
+	if (mw->key == 0)
+		bind->key = roce_keys_name(&mw->domain->keys, mw->entry);
+	fill(wqe, bind->key, (bind->access & ~TYPE2) | (mw->key != 0 ? TYPE2 : 0));
 	*roce_wqe_bind(wqe) = (struct roce_wqe_bind){
 		.addr = bind->addr,
 		.length = bind->length,
@@ -179,25 +239,51 @@ window_of(const struct roce_keys *keys, const struct roce_wqe *wqe)
 	return entry->pd == NULL && entry->birth == birth ? entry : NULL;
 }
 
-int
-roce_mw_execute(struct roce_domain *domain, const struct roce_wqe *wqe)
+/* Under keys.lock. The post has judged that window and queue pair are of one domain. */
+static int
+execute_bind(struct roce_keys *keys, struct roce_qp *qp, const struct roce_wqe *wqe)
 {
 	const struct roce_wqe_bind *b = roce_wqe_bind(wqe);
-	struct roce_keys *keys = &domain->keys;
 	struct roce_mr *region = NULL;
-	struct roce_mr *entry;
+	struct roce_mr *entry = window_of(keys, wqe);
 	int rc = 0;
 
-	rte_spinlock_lock(&keys->lock);
-	entry = window_of(keys, wqe);
-	if (entry == NULL) {
-		rc = -ENOENT;
-	} else if (b->length != 0) {
+	if (entry == NULL)
+		return -ENOENT;
+	if ((wqe->access & TYPE2) && entry->region != NULL)
+		return -EBUSY;
+	if (b->length != 0) {
 		region = roce_keys_find(keys, b->mr_key);
-		rc = judge_region(region, entry->peer_pd, b->addr, b->length, wqe->access);
+		rc = judge_region(region, qp->pd, b->addr, b->length, wqe->access);
 	}
 	if (rc == 0)
-		rebind(entry, region, wqe);
+		rebind(entry, region, qp, wqe);
+	return rc;
+}
+
+/* Under keys.lock. Only a window of type 2 that is bound is of a queue pair. */
+static int
+execute_invalidate(const struct roce_keys *keys, const struct roce_qp *qp, uint32_t key)
+{
+	struct roce_mr *entry = roce_keys_find(keys, key);
+
+	if (entry == NULL || entry->pd != NULL || entry->peer != qp)
+		return -EACCES;
+	unbind(entry);
+	return 0;
+}
+
+int
+roce_mw_execute(struct roce_qp *qp, const struct roce_wqe *wqe)
+{
+	struct roce_keys *keys = &qp->engine->domain->keys;
+	int rc;
+
+	rte_spinlock_lock(&keys->lock);
+	if (wqe->opcode == IBV_WR_LOCAL_INV)
+		rc = execute_invalidate(keys, qp, wqe->imm);
+	else
+		rc = execute_bind(keys, qp, wqe);
 	rte_spinlock_unlock(&keys->lock);
 	return rc;
 }
@@ -216,31 +302,49 @@ roce_mw_revoke(struct roce_domain *domain, const struct roce_wqe *wqe)
 }
 
 int
-roce_mw_invalidate(struct roce_domain *domain, const struct roce_pd *pd, uint32_t key)
+roce_mw_invalidate(const struct roce_qp *qp, uint32_t key)
 {
+	struct roce_keys *keys = &qp->engine->domain->keys;
 	struct roce_mr *entry;
 	int rc = -EACCES;
 
-	rte_spinlock_lock(&domain->keys.lock);
-	entry = roce_keys_find(&domain->keys, key);
-	if (entry != NULL && entry->pd == NULL && entry->peer_pd == pd) {
+	rte_spinlock_lock(&keys->lock);
+	entry = roce_keys_find(keys, key);
+	if (entry != NULL && entry->pd == NULL && (entry->peer == qp->pd || entry->peer == qp)) {
 		unbind(entry);
 		rc = 0;
 	}
-	rte_spinlock_unlock(&domain->keys.lock);
+	rte_spinlock_unlock(&keys->lock);
 	return rc;
 }
 
+void
+roce_mw_release(const struct roce_qp *qp)
+{
+	struct roce_keys *keys = &qp->engine->domain->keys;
+
+	if (!qp->cold.binds_type2)
+		return;
+	rte_spinlock_lock(&keys->lock);
+	for (uint32_t place = 1; place <= keys->made; place++) {
+		struct roce_mr *entry = roce_keys_entry(keys, place << 8);
+
+		if (entry->pd == NULL && entry->region != NULL && entry->peer == qp)
+			unbind(entry);
+	}
+	rte_spinlock_unlock(&keys->lock);
+}
+
 int
-roce_mw_enter(struct roce_mr *mw, const struct roce_pd *pd, const struct roce_sge *sge,
-		unsigned int access)
+roce_mw_enter(struct roce_mr *mw, const struct roce_pd *pd, const struct roce_qp *qp,
+		const struct roce_sge *sge, unsigned int access)
 {
 	int rc = -EACCES;
 
 	__atomic_fetch_add(&mw->visitors, 1, __ATOMIC_SEQ_CST);
 	/* Now the binding of this key stays, or it has ended already. */
 	if (__atomic_load_n(&mw->key, __ATOMIC_SEQ_CST) == sge->lkey)
-		rc = roce_mr_judge_peer(mw, pd, sge, access);
+		rc = roce_mr_judge_peer(mw, pd, qp, sge, access);
 	if (rc != 0)
 		roce_keys_leave(mw);
 	return rc;

@@ -34,7 +34,8 @@ ready_as_owner(struct roce_engine *e, struct roce_qp *qp)
  * nothing can be popped and pushed back in between. A queue pair is on it at most once (rung).
  *
  * The exchange of rung orders the poster's head before it against the engine, which clears rung before it reads
- * head: one of the two sees the other.
+ * head: one of the two sees the other. So it is with the stack and the count of sleepers: a thread counts itself, polls once
+ * more, and sleeps. The owner polls by itself.
  */
 void
 roce_qp_ring_slow(struct roce_qp *qp)
@@ -49,7 +50,10 @@ roce_qp_ring_slow(struct roce_qp *qp)
 	do {
 		qp->post.next_rung = top;
 	} while (!__atomic_compare_exchange_n(
-			&e->doorbell, &top, qp, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+			&e->doorbell, &top, qp, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
+	if (unlikely(__atomic_load_n(&e->domain->sleepers, __ATOMIC_SEQ_CST) != 0) &&
+			e->domain->config.wake_poller != NULL)
+		e->domain->config.wake_poller(e->domain->config.notify_arg);
 }
 
 void
@@ -128,12 +132,16 @@ prepare_other(struct roce_qp *qp, const struct roce_wr *wr, struct roce_wqe *wqe
 {
 	int rc;
 
-	if (wr->opcode != IBV_WR_BIND_MW)
+	if (wr->opcode == IBV_WR_LOCAL_INV) {
+		roce_mw_fill_invalidate(rte_be_to_cpu_32(wr->imm), wqe);
+	} else if (wr->opcode == IBV_WR_BIND_MW) {
+		rc = roce_mw_judge(qp, wr->bind);
+		if (rc != 0)
+			return rc;
+		roce_mw_fill(wr->bind, wqe);
+	} else {
 		return -EOPNOTSUPP;
-	rc = roce_mw_judge(qp, wr->bind);
-	if (rc != 0)
-		return rc;
-	roce_mw_fill(wr->bind, wqe);
+	}
 	/* The engine learns of it no later than of the slot. */
 	__atomic_store_n(&qp->post.binds, true, __ATOMIC_RELAXED);
 	return 0;

@@ -24,6 +24,7 @@
 
 #include "queue/cq.h"
 #include "queue/domain.h"
+#include "queue/held.h"
 #include "queue/objects.h"
 #include "queue/qp_rx.h"
 #include "queue/qp_tx.h"
@@ -91,13 +92,22 @@ struct roce_qp {
 		uint32_t first_psn;
 		uint32_t soft_high; /**< high watermarks; ROCE_HIGH_NONE: none, or delivered */
 		uint32_t hard_high;
-		bool heard;      /**< the peer's first packet came: ESTABLISHED was delivered */
+		bool heard;       /**< the peer's first packet came: ESTABLISHED was delivered */
+		bool ended;       /**< roce_qp_to_error() was called since RESET */
+		bool binds_type2; /**< it bound a window of type 2 */
+		bool initialised; /**< in INIT of roce/qp_modify.h, which is RESET here */
 		uint8_t max_sge; /**< segments of a request, as agreed upon: post.max_sge or more */
 		uint64_t odd_answers; /**< until when the answers to unexpected frames are used up */
 		uint64_t cnp_at; /**< when the last congestion notification was owed; 0: never */
 		struct roce_dcqcn dcqcn;
 		struct roce_recovery recovery;
+		struct roce_held held;
+		struct roce_repair repair;
 		struct roce_zcrx *zcrx; /**< NULL: it has no zero-copy receives (zcrx.h) */
+		struct {
+			uint32_t number;  /**< of the queue pair in its domain */
+			uint32_t refused; /**< messages on purpose, ever */
+		} dice;                   /**< fault_dice.h */
 	} cold __rte_cache_aligned;
 };
 

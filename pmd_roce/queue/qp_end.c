@@ -26,6 +26,13 @@ roce_qp_async_event(struct roce_qp *qp, enum roce_engine_async kind, int status)
 			&domain->cm_pending, &top, qp, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
 }
 
+void
+roce_qp_pending_event(struct roce_qp *qp, enum roce_engine_async kind)
+{
+	if (qp->pd->context->async_queue != NULL)
+		roce_context_deliver(qp->pd->context, &qp->cold.async, kind, qp->owner, 0);
+}
+
 /* The request at the tail, of whatever kind, ends badly. */
 static void
 fail_oldest(struct roce_qp *qp, enum ibv_wc_status status)
@@ -113,15 +120,22 @@ roce_qp_last_answer(const struct roce_qp_rx *rx)
 void
 roce_qp_to_error(struct roce_qp *qp)
 {
+	const bool ended = qp->cold.ended;
+
+	qp->cold.ended = true;
 	__atomic_store_n(&qp->rx.state, ROCE_QP_ERR, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&qp->post.connected, true, __ATOMIC_RELEASE);
 	roce_timer_cancel(qp->engine->wheel, &qp->tx.timer);
+	roce_held_drop(qp);
 	qp->tx.draining = false;
 	qp->rx.owes = roce_qp_last_answer(&qp->rx);
 	/* It waits for no company any more. */
 	if (qp->rx.owes != 0)
 		roce_qp_ready(qp);
 	roce_qp_flush(qp);
+	/* IBTA Vol 1, 11.6.3.2: the consumer may count on the completions of all receives that it took. */
+	if (!ended && !qp->rx.rq->private_queue)
+		roce_qp_pending_event(qp, ROCE_ENGINE_ASYNC_QP_LAST_WQE);
 }
 
 void

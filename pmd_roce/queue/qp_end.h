@@ -12,6 +12,9 @@
 /** Deliver to the layer above and, when there is a connection, to the connection manager. Locked. */
 void roce_qp_async_event(struct roce_qp *qp, enum roce_engine_async kind, int status);
 
+/** Have it pending for a context that polls; others are not told. Locked. */
+void roce_qp_pending_event(struct roce_qp *qp, enum roce_engine_async kind);
+
 /**
  * The transport gives up: the oldest request (or nobody, when it was the responder) fails with @p status, the
  * rest is flushed, the state is ERR and QP_BROKEN is delivered. Locked.

@@ -21,6 +21,13 @@ struct roce_srq;
 #define ROCE_OWES_NAK  0x02 /**< rx.syndrome at the expected PSN; implies the acknowledgement */
 #define ROCE_OWES_READ 0x04 /**< answers to READs and atomics, which come before either */
 #define ROCE_OWES_CNP  0x08 /**< a congestion notification */
+#define ROCE_OWES_SACK \
+	0x10 /**< a selective acknowledgement, which acknowledges nothing and comes first */
+
+#define ROCE_CHECK_TAKE \
+	0x01 /**< a high watermark is armed, receives are zero-copy, or some are refused on purpose */
+#define ROCE_CHECK_HELD \
+	0x02 /**< frames are held (held.h), which may be executed behind the expected one */
 
 /** In place of a roce_qp_state: a NAK that ends the queue pair waits behind answers to READs. */
 #define ROCE_QP_ENDING 64
@@ -45,8 +52,8 @@ struct roce_qp_rx {
 	uint8_t owes;     /**< ROCE_OWES_* */
 	uint8_t syndrome; /**< of the NAK owed */
 	bool nak_sent; /**< a gap or an empty queue was reported: be silent until the expected PSN comes */
-	bool holding; /**< recv is a receive taken and not completed */
-	bool check_take; /**< a high watermark is armed, or receives are zero-copy: a take needs more checks */
+	bool holding;    /**< recv is a receive taken and not completed */
+	uint8_t checks;  /**< ROCE_CHECK_*: what the fast path knows nothing of */
 	uint8_t unacked; /**< packets taken in since the last answer, modulo 256 */
 	uint16_t mtu;    /**< bytes */
 	uint32_t taken;  /**< receives taken, ever */
@@ -79,6 +86,10 @@ struct roce_rd_resource {
 	bool anew; /**< was asked for again: the requester may have more of it than was said since */
 };
 
+/** All that a queue pair can allow its peer. */
+#define ROCE_REMOTE_ACCESS \
+	(ROCE_ACCESS_REMOTE_WRITE | ROCE_ACCESS_REMOTE_READ | ROCE_ACCESS_REMOTE_ATOMIC)
+
 /** Operations of the peer on our memory. */
 struct roce_qp_remote {
 	uint64_t va; /**< WRITE in progress: of the next byte */
@@ -90,6 +101,7 @@ struct roce_qp_remote {
 	uint8_t newest;      /**< used last */
 	uint8_t oldest;      /**< pending that is answered next, when any is */
 	uint8_t last_status; /**< ENDING: how the receive in use ends */
+	uint8_t access;      /**< what the queue pair allows, of ROCE_REMOTE_ACCESS */
 	struct roce_rd_resource *resource;
 };
 

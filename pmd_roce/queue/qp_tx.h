@@ -39,6 +39,7 @@ struct roce_qp_tx {
 	uint64_t ack_timeout; /**< local ACK timeout, ticks; 0: none */
 	uint32_t srtt;        /**< smoothed round trip, ticks, 0: none measured */
 	uint32_t rttvar;
+	uint32_t probe; /**< ticks without an answer until una alone is sent again; 0: that is not done */
 	uint32_t nak_psn; /**< rewound to by the last sequence NAK */
 	uint16_t window;  /**< PSNs that may be in flight now, 1..ROCE_WINDOW */
 	uint16_t threshold; /**< below it the window doubles with each round trip, above it grows slowly */
@@ -52,7 +53,10 @@ struct roce_qp_tx {
 	bool prot_error; /**< request next cannot be sent: its memory is gone */
 	bool fence_wait; /**< request next waits for the answer to a READ or atomic */
 	bool paced;      /**< cold.dcqcn limits what is sent */
-	uint32_t reads;  /**< READs and atomics of which a frame was ever sent, not yet answered */
+	uint8_t probes; /**< not 0: at timeout_at una alone is sent again, so many times until all is */
+	bool repairing; /**< cold.repair knows of something */
+	bool repeats;   /**< and of something that is to be sent again */
+	uint32_t reads; /**< READs and atomics of which a frame was ever sent, not yet answered */
 	struct roce_timer timer;
 };
 
@@ -69,6 +73,18 @@ struct roce_dcqcn {
 	uint32_t alpha;       /**< how congested, of ROCE_DCQCN_ALPHA_ONE */
 	uint8_t periods;      /**< steps of each clock since the last reduction, saturated */
 	uint8_t volumes;
+};
+
+/** Selective repeat (repair.h): bit i is PSN una + i. All zero: all frames go in order. */
+struct roce_repair {
+	unsigned __int128 held;     /**< the peer has them */
+	unsigned __int128 lost;     /**< to be sent again */
+	unsigned __int128 older;    /**< sent again, and not known to have arrived */
+	unsigned __int128 newer;    /**< the same, and sent after all of the older ones */
+	unsigned __int128 answered; /**< answers to READs that came ahead of one that is missing */
+	uint32_t older_before; /**< one behind the newest PSN when the last one of older was sent again */
+	uint32_t newer_before;
+	uint64_t probed_at; /**< when una alone was sent again; 0: not since the last progress */
 };
 
 /** Cost of timeouts (recovery.h); all zero when a connection begins. */

@@ -24,7 +24,7 @@
 struct roce_wqe {
 	uint64_t wr_id;
 	uint32_t length; /**< of the message, bytes */
-	uint32_t imm;    /**< big endian; of a bind: the new key */
+	uint32_t imm;    /**< big endian; of a bind: the new key; of a local invalidate: the key */
 	__extension__ union {
 		uint32_t psn;             /**< first PSN, once it is being sent */
 		uint32_t validated_epoch; /**< before that: roce_key_epoch() when its segments were validated */
@@ -65,11 +65,11 @@ static_assert(sizeof(struct roce_operands) == sizeof(struct roce_sge),
 
 static_assert(sizeof(struct roce_wqe) == 32, "two segments and the request fill one cache line");
 
-/** The parameters of a bind, in place of segments. */
+/** The parameters of a bind, in place of segments; of a local invalidate none. */
 struct roce_wqe_bind {
 	uint64_t addr;
 	uint64_t length;
-	void *owner; /**< of the window, which may be gone when the bind completes */
+	void *owner; /**< of the window, which may be gone when the bind completes; NULL: that of the queue pair counts */
 	uint32_t mr_key;
 	uint32_t birth; /**< of the window: whether it still is the one that was meant */
 };
@@ -77,10 +77,11 @@ struct roce_wqe_bind {
 static_assert(sizeof(struct roce_wqe) + sizeof(struct roce_wqe_bind) <= 64,
 		"a bind fits the smallest slot");
 
+/** Does it work on a window: a bind, or a local invalidate? Such a request takes neither a PSN nor a frame. */
 static inline bool
 roce_wqe_is_bind(const struct roce_wqe *wqe)
 {
-	return wqe->opcode == IBV_WR_BIND_MW;
+	return wqe->opcode == IBV_WR_BIND_MW || wqe->opcode == IBV_WR_LOCAL_INV;
 }
 
 static inline struct roce_wqe_bind *

@@ -8,6 +8,7 @@
 #include "queue/qp_end.h"
 #include "requester/ack.h"
 #include "requester/recovery.h"
+#include "requester/repair.h"
 #include "requester/req_read.h"
 #include "requester/retry.h"
 #include "requester/rewind.h"
@@ -43,18 +44,24 @@ void
 roce_ack_advance(struct roce_qp *qp, uint32_t psn, uint64_t now)
 {
 	struct roce_qp_tx *tx = &qp->tx;
+	bool rest;
 
 	if (roce_psn_diff(psn, tx->una) <= 0)
 		return;
-	/* Karn's rule: a rewind has ended the measurement of what it sends again. */
+	/*
+	 * Karn's rule: a rewind has ended the measurement of what it sends again. Behind a frame that was missing the
+	 * acknowledgement has waited for that one.
+	 */
 	if (tx->timed_at != 0 && roce_psn_diff(psn, tx->timed_psn) > 0) {
-		roce_recovery_measure(qp, now - tx->timed_at);
+		if (likely(!tx->repairing))
+			roce_recovery_measure(qp, now - tx->timed_at);
 		tx->timed_at = 0;
 	}
 	if (unlikely(tx->window < ROCE_WINDOW)) {
 		roce_recovery_acknowledged(qp, psn, now);
 		open_window(tx, (uint32_t)roce_psn_diff(psn, tx->una));
 	}
+	rest = unlikely(tx->repairing) && roce_repair_acknowledged(qp, psn, now);
 	tx->una = psn;
 	/* An old copy may be acknowledged while the rewound requester is still behind it: never send that again. */
 	if (unlikely(roce_psn_diff(psn, tx->psn) > 0))
@@ -75,6 +82,8 @@ roce_ack_advance(struct roce_qp *qp, uint32_t psn, uint64_t now)
 		roce_qp_complete_bind(qp, IBV_WC_SUCCESS);
 	}
 	tx->rnr_at = 0;
+	if (unlikely(rest) && tx->reads == 0)
+		roce_repair_all(qp);
 	roce_retry_progress(qp, now);
 	roce_qp_ready(qp);
 }
@@ -134,8 +143,13 @@ sequence_nak(struct roce_qp *qp, uint32_t psn, uint64_t now)
 	struct roce_qp_tx *tx = &qp->tx;
 
 	qp->engine->stats.packet_seq_err++;
+	if (roce_repair_knows(qp)) {
+		(void)roce_repair_missing(qp, psn);
+		return;
+	}
 	if (tx->nak_seen && tx->nak_psn == psn)
 		return;
+	roce_repair_forget(qp);
 	roce_recovery_lost(qp, now);
 	tx->nak_seen = true;
 	tx->nak_psn = psn;

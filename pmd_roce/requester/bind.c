@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Binds in the send queue: requests that take neither a PSN nor a frame.
+ * Binds and local invalidates in the send queue, both called binds here: requests that take neither a PSN nor a frame.
  *
  * The requester executes one when it comes to it for the first time, that is when everything before it was sent; so
  * a rewind, which only goes back over what was begun, never leads to a bind that was not executed, and leads over
@@ -58,7 +58,7 @@ roce_bind_pass(struct roce_qp *qp)
 		tx->next++;
 		return true;
 	}
-	if (roce_mw_execute(qp->engine->domain, wqe) != 0) {
+	if (roce_mw_execute(qp, wqe) != 0) {
 		roce_req_fail_local(qp);
 		return false;
 	}

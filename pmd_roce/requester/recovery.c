@@ -12,6 +12,7 @@
 #define RATE_GAIN    4u
 #define LOSSY        32u /**< samples without a loss; then none is expected any more */
 #define SILENCES     32u /**< in a local ACK timeout: the longest silence taken for a round trip */
+#define LOSSY_MIN_US 50u /**< least wait there */
 #define COSTS        8u  /**< wait where no frame is lost: times what a repeat costs */
 #define DOUBLINGS    8u  /**< of that wait, one for each timeout */
 
@@ -105,6 +106,21 @@ timeouts(const struct roce_qp *qp)
 	return r->silent ? RTE_MIN(r->repeats, DOUBLINGS) : 0;
 }
 
+/*
+ * The least wait for an answer to a READ. Where frames were lost lately, the first silence is a loss most likely, and what is
+ * missing is known to cost little: two round trips are enough.
+ */
+static uint64_t
+least_wait(const struct roce_qp *qp)
+{
+	const struct roce_qp_tx *tx = &qp->tx;
+	uint64_t soon = qp->engine->domain->config.hz / 1000000 * LOSSY_MIN_US;
+
+	if (qp->cold.recovery.lossy == 0 || timeouts(qp) != 0 || tx->srtt == 0)
+		return tx->rto;
+	return RTE_MIN(tx->rto, RTE_MAX(2 * (uint64_t)tx->srtt, soon));
+}
+
 uint64_t
 roce_recovery_wait(const struct roce_qp *qp)
 {
@@ -116,7 +132,7 @@ roce_recovery_wait(const struct roce_qp *qp)
 	if (qp->cold.recovery.lossy == 0)
 		cost = cost * COSTS << timeouts(qp);
 	cost = RTE_MIN(cost, tx->ack_timeout);
-	return RTE_MAX(tx->rto, cost);
+	return RTE_MAX(least_wait(qp), cost);
 }
 
 void

@@ -10,6 +10,7 @@
 #include "queue/sge.h"
 #include "requester/bind.h"
 #include "requester/req.h"
+#include "requester/repair.h"
 #include "requester/req_read.h"
 #include "requester/retry.h"
 #include "requester/rewind.h"
@@ -49,6 +50,8 @@ roce_req_wants(const struct roce_qp *qp)
 	uint32_t posted = roce_qp_posted(qp);
 	struct roce_req_left left;
 
+	if (unlikely(qp->tx.repeats))
+		return true;
 	if (unlikely(roce_qp_binds(qp)) && roce_bind_is_next(qp, posted))
 		return roce_bind_may_pass(qp);
 	return may_send(qp, posted, &left);
@@ -260,18 +263,85 @@ emit_around_binds(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uin
 	return n;
 }
 
+/*
+ * Is there a frame to send at the cursor, which was set to @p psn? Inside of a READ there is one for the rest of an answer that
+ * misses something; other PSNs there are of answers alone.
+ */
+static bool
+is_frame(const struct roce_qp *qp, uint32_t psn)
+{
+	const struct roce_wqe *wqe = roce_wq_slot(&qp->wq, qp->tx.next);
+	uint32_t missing;
+
+	return qp->tx.offset == 0 || !roce_wqe_is_read(wqe) ||
+			(roce_repair_asks(qp, wqe, &missing) && missing == psn);
+}
+
+/* One frame again, the one at @p psn. @return NULL: not now, or the request cannot be sent. */
+static struct rte_mbuf *
+build_again(struct roce_qp *qp, uint32_t posted, uint32_t psn, uint64_t now)
+{
+	struct roce_req_left left;
+	struct rte_mbuf *m;
+
+	if (!may_send(qp, posted, &left)) {
+		/* Until something is acknowledged, or the timer fires. */
+		qp->tx.repeats = false;
+		return NULL;
+	}
+	m = build_next(qp, left, now);
+	if (m != NULL)
+		roce_repair_sent(qp, psn);
+	return m;
+}
+
+/*
+ * Frames that are sent again out of their order: the cursor goes to each of them, and back to where it was. When a request
+ * cannot be sent the cursor stays there, as where the request is sent for the first time.
+ */
+static __rte_noinline uint16_t
+emit_again(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_t now)
+{
+	const struct roce_req_cursor back = roce_req_leave(&qp->tx);
+	uint32_t posted = roce_qp_posted(qp);
+	uint16_t n = 0;
+	uint32_t psn;
+
+	while (n < room && roce_repair_first(qp, &psn)) {
+		roce_req_seek(qp, psn);
+		if (!is_frame(qp, psn)) {
+			roce_repair_sent(qp, psn);
+			continue;
+		}
+		pkts[n] = build_again(qp, posted, psn, now);
+		if (pkts[n] == NULL)
+			break;
+		n++;
+	}
+	if (unlikely(qp->tx.prot_error || qp->rx.state != ROCE_QP_RTS))
+		roce_repair_forget(qp);
+	else
+		roce_req_return(&qp->tx, &back);
+	return n;
+}
+
 uint16_t
 roce_req_emit(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_t now)
 {
 	uint32_t posted = roce_qp_posted(qp);
 	struct roce_req_left left;
+	uint16_t n = 0, again = 0;
 	bool dry = false;
-	uint16_t n = 0;
 
+	if (unlikely(qp->tx.repeats)) {
+		again = emit_again(qp, pkts, room, now);
+		pkts += again;
+		room = (uint16_t)(room - again);
+	}
 	if (unlikely(roce_qp_binds(qp)))
-		return emit_around_binds(qp, pkts, room, now);
+		return again + emit_around_binds(qp, pkts, room, now);
 	if (room == 0 || !may_send(qp, posted, &left))
-		return 0;
+		return again;
 	n = roce_req_emit_sends(qp, pkts, room, left, now, &dry);
 	/* The other conditions that a request waits for have not changed meanwhile. */
 	while (!dry && n < room && has_room(qp, posted, &left)) {
@@ -284,5 +354,5 @@ roce_req_emit(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_
 			break;
 		pkts[n++] = m;
 	}
-	return n;
+	return again + n;
 }

@@ -64,7 +64,7 @@ roce_req_ends_credits(const struct roce_qp *qp)
 /**
  * An acknowledgement is asked for when the requester would otherwise fall silent with something in flight: at the
  * end of what is posted, of the window, of the credits; besides every ROCE_ACKREQ_EVERY frames, for each message sent
- * again, and with every frame where a rate limiter may make pauses.
+ * again, and with every frame that is sent out of order, or where a rate limiter may make pauses.
  *
  * @param silent as tx.silent, before this frame. @param left with this frame. @param last it is the last of its message.
  * @param steady the message is new, credits are known, this is not the last of them, and nothing limits the rate.
@@ -75,7 +75,8 @@ roce_req_wants_ack(const struct roce_qp *qp, uint32_t silent, struct roce_req_le
 {
 	const struct roce_qp_tx *tx = &qp->tx;
 
-	if (silent + 1 >= ROCE_ACKREQ_EVERY || left.window <= 1 || (!steady && unlikely(tx->paced)))
+	if (silent + 1 >= ROCE_ACKREQ_EVERY || left.window <= 1 ||
+			(!steady && unlikely(tx->paced | tx->repeats)))
 		return true;
 	if (!last)
 		return false;

@@ -12,6 +12,7 @@
 #include "queue/sge.h"
 #include "requester/ack.h"
 #include "requester/recovery.h"
+#include "requester/repair.h"
 #include "requester/req_read.h"
 #include "requester/retry.h"
 #include "requester/rewind.h"
@@ -53,6 +54,7 @@ roce_read_lost(struct roce_qp *qp, uint32_t psn, uint64_t now)
 	if (tx->nak_seen && tx->nak_psn == psn)
 		return;
 	qp->engine->stats.implied_nak_seq_err++;
+	roce_repair_forget(qp);
 	roce_recovery_lost(qp, now);
 	tx->nak_seen = true;
 	tx->nak_psn = psn;
@@ -103,6 +105,79 @@ place(struct roce_qp *qp, const struct roce_wqe *wqe, const struct roce_pkt *pkt
 	return roce_sge_copy_in(&qp->engine->domain->keys, qp->pd, wqe->sge, got, pkt);
 }
 
+/* The READ of which @p psn is a part; NULL: it is of another request. */
+static const struct roce_wqe *
+read_at(const struct roce_qp *qp, uint32_t psn)
+{
+	for (uint32_t i = qp->tx.tail; i != qp->tx.begun; i++) {
+		const struct roce_wqe *wqe = roce_wq_slot(&qp->wq, i);
+		int32_t at = roce_psn_diff(psn, wqe->psn);
+
+		if (at >= 0 && at < (int32_t)wqe->packets)
+			return wqe->verb == ROCE_VERB_READ ? wqe : NULL;
+	}
+	return NULL;
+}
+
+/* Of each READ whose answer misses something ahead of others the rest is asked for, once. */
+static void
+ask_for_missing(struct roce_qp *qp, uint64_t now)
+{
+	uint32_t psn;
+
+	for (uint32_t i = qp->tx.tail; i != qp->tx.begun; i++) {
+		const struct roce_wqe *wqe = roce_wq_slot(&qp->wq, i);
+
+		if (wqe->verb != ROCE_VERB_READ || !roce_repair_asks(qp, wqe, &psn) ||
+				!roce_repair_missing(qp, psn))
+			continue;
+		qp->engine->stats.implied_nak_seq_err++;
+		roce_recovery_lost(qp, now);
+	}
+}
+
+/* The answers that came early follow the one that was missing: they count now. */
+static void
+pass_answered(struct roce_qp *qp, uint64_t now)
+{
+	while (qp->cold.repair.answered != 0) {
+		const struct roce_wqe *wqe = roce_read_oldest(qp);
+		uint32_t n = roce_repair_answered_next(qp);
+
+		if (wqe != NULL && roce_psn_diff(wqe->psn, qp->tx.una) > 0)
+			roce_ack_advance(qp, wqe->psn, now);
+		else if (n > 0)
+			roce_ack_advance(qp, roce_psn_add(qp->tx.una, n), now);
+		else
+			break;
+	}
+	ask_for_missing(qp, now);
+}
+
+/*
+ * The answer to a READ, ahead of one that is missing, from a peer that has agreed to selective repeat. Its bytes are placed,
+ * since their place is known, and only the missing ones are asked for. @return false: it is not that, or not one of the next
+ * 128 PSNs.
+ */
+static bool
+take_early(struct roce_qp *qp, const struct roce_wqe *oldest, const struct roce_pkt *pkt,
+		uint64_t now)
+{
+	const struct roce_wqe *wqe = read_at(qp, pkt->psn);
+	uint32_t got;
+
+	if (!qp->cold.connect.sack || wqe == NULL || !roce_read_fits(qp, wqe, pkt, &got))
+		return false;
+	roce_ack_advance(qp, oldest->psn, now);
+	if (roce_psn_diff(pkt->psn, qp->tx.una) >= 128 ||
+			roce_sge_copy_in(&qp->engine->domain->keys, qp->pd, wqe->sge, got, pkt) !=
+					0)
+		return false;
+	roce_repair_answered(qp, pkt->psn, now);
+	ask_for_missing(qp, now);
+	return true;
+}
+
 /* The frame that is expected. */
 static void
 take_answer(struct roce_qp *qp, const struct roce_wqe *wqe, const struct roce_pkt *pkt,
@@ -125,6 +200,8 @@ take_answer(struct roce_qp *qp, const struct roce_wqe *wqe, const struct roce_pk
 		roce_ack_learn_credits(qp, roce_pkt_aeth(pkt));
 	roce_recovery_answered(qp, got == 0, now);
 	roce_ack_advance(qp, roce_psn_add(pkt->psn, 1), now);
+	if (unlikely(qp->tx.repairing))
+		pass_answered(qp, now);
 	roce_req_report_prot_error(qp);
 	roce_qp_check_drained(qp);
 }
@@ -163,6 +240,8 @@ roce_read_rx(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now)
 	ahead = roce_psn_diff(pkt->psn, roce_read_expected(qp, wqe));
 	if (likely(ahead == 0)) {
 		take_answer(qp, wqe, pkt, now);
+	} else if (ahead > 0 && take_early(qp, wqe, pkt, now)) {
+		return;
 	} else if (ahead > 0) {
 		take_behind_gap(qp, wqe, pkt->psn, now);
 	} else {

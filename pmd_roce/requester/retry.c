@@ -15,11 +15,14 @@
 
 #include "queue/qp_end.h"
 #include "requester/recovery.h"
+#include "requester/repair.h"
 #include "requester/retry.h"
 #include "requester/rewind.h"
 
 #define RTO_MIN_US     200u
 #define RTO_INITIAL_US 4000u
+#define PROBE_MIN_US   30u
+#define PROBES         3u
 #define TRIES_MIN      8u
 #define TRIES_MAX      64u
 #define BACKOFF_MAX_US 8400u
@@ -74,6 +77,36 @@ wait_for_answer(const struct roce_qp *qp)
 	return likely(qp->tx.reads == 0) ? qp->tx.rto : roce_recovery_wait(qp);
 }
 
+/*
+ * The answer to the last frames may be overdue long before the timeout, which has to be careful: it sends everything again,
+ * and takes silence for congestion. Two round trips after the last progress the oldest frame alone is sent again, as RFC 8985
+ * does with the newest one. It is sent twice more, each time after twice as long: where frames are lost, so are probes. Their
+ * answer tells what is lost. The answer to a READ costs too much to be asked for twice like this.
+ */
+static uint32_t
+measured_probe(const struct roce_qp *qp)
+{
+	const struct roce_qp_tx *tx = &qp->tx;
+	uint64_t probe = RTE_MAX(2 * (uint64_t)tx->srtt, ticks_of_us(qp, PROBE_MIN_US));
+
+	return tx->srtt != 0 && probe < tx->rto ? (uint32_t)RTE_MIN(probe, UINT32_MAX) : 0;
+}
+
+/* From now on an answer is waited for. */
+static inline void
+wait_from(struct roce_qp *qp, uint64_t now)
+{
+	struct roce_qp_tx *tx = &qp->tx;
+
+	if (likely(tx->probe != 0 && tx->reads == 0)) {
+		tx->probes = PROBES;
+		tx->timeout_at = now + tx->probe;
+	} else {
+		tx->probes = 0;
+		tx->timeout_at = now + wait_for_answer(qp);
+	}
+}
+
 void
 roce_retry_init(struct roce_qp *qp)
 {
@@ -83,6 +116,7 @@ roce_retry_init(struct roce_qp *qp)
 	qp->tx.retries = c->retry;
 	qp->tx.rnr_retries = c->rnr_retry;
 	qp->tx.rto = measured_rto(qp);
+	qp->tx.probe = 0;
 	qp->tx.ssn = 1;
 	qp->tx.window = ROCE_WINDOW;
 	qp->tx.threshold = ROCE_WINDOW;
@@ -102,7 +136,7 @@ roce_retry_started(struct roce_qp *qp, uint64_t now)
 
 	if (tx->ack_timeout == 0)
 		return;
-	tx->timeout_at = now + wait_for_answer(qp);
+	wait_from(qp, now);
 	if (tx->limit_at == ROCE_NEVER)
 		tx->limit_at = now + tx->ack_timeout;
 	roce_retry_watch(qp, tx->timeout_at);
@@ -120,14 +154,24 @@ roce_retry_progress(struct roce_qp *qp, uint64_t now)
 	if (tx->ack_timeout == 0)
 		return;
 	tx->rto = measured_rto(qp);
+	tx->probe = measured_probe(qp);
 	if (tx->una == tx->max) {
 		tx->timeout_at = ROCE_NEVER;
 		tx->limit_at = ROCE_NEVER;
 		return;
 	}
-	tx->timeout_at = now + wait_for_answer(qp);
+	wait_from(qp, now);
 	tx->limit_at = now + tx->ack_timeout;
 	roce_retry_watch(qp, tx->timeout_at);
+}
+
+void
+roce_retry_sacked(struct roce_qp *qp, uint64_t now)
+{
+	struct roce_qp_tx *tx = &qp->tx;
+
+	if (tx->timeout_at != ROCE_NEVER)
+		wait_from(qp, now);
 }
 
 /*
@@ -146,7 +190,9 @@ roce_retry_heard(struct roce_qp *qp, uint64_t now)
 	if (now >= tx->heard_until)
 		return;
 	tx->limit_at = now + tx->ack_timeout;
-	tx->timeout_at = now + wait_for_answer(qp);
+	/* A probe that is due finds out on its own that there are READs now. */
+	if (tx->probes == 0)
+		tx->timeout_at = now + wait_for_answer(qp);
 }
 
 void
@@ -154,6 +200,8 @@ roce_retry_rnr(struct roce_qp *qp, uint32_t psn, uint8_t timer_code, uint64_t no
 {
 	struct roce_qp_tx *tx = &qp->tx;
 
+	/* The responder drops what it holds behind a message that finds no receive. */
+	roce_repair_forget(qp);
 	roce_req_rewind(qp, psn);
 	tx->rnr_at = now + ticks_of_us(qp, roce_rnr_timer_us(timer_code));
 	/* The peer is alive: no acknowledgement is overdue until something is sent again. */
@@ -185,12 +233,36 @@ timed_out(struct roce_qp *qp, uint64_t now)
 	tx->rto = RTE_MIN(tx->rto * 2, RTE_MAX(measured_rto(qp), backoff_max(qp)));
 	tx->timeout_at = RTE_MIN(now + wait_for_answer(qp), tx->limit_at);
 	/*
-	 * Silence may mean that frames are thrown away because there are too many: begin again with one, as RFC 5681
-	 * does. A NAK is an answer, so it leaves the window alone.
+	 * Silence may mean that frames are thrown away because there are too many: half as many from now on. When they meet
+	 * silence as well, or none was ever answered, one, as RFC 5681 has it. A NAK is an answer, so it leaves the window
+	 * alone.
 	 */
 	tx->threshold = RTE_MAX((uint16_t)(tx->window / 2), (uint16_t)2);
-	tx->window = 1;
+	tx->window = qp->cold.recovery.repeats == 1 && tx->srtt != 0 ? tx->threshold : 1;
+	/* The answer to a READ, which the peer has executed, may be missing: it is asked for in order. */
+	if (roce_repair_knows(qp) && tx->reads == 0) {
+		roce_repair_all(qp);
+		return;
+	}
+	roce_repair_forget(qp);
 	roce_req_rewind(qp, tx->una);
+}
+
+static void
+overdue(struct roce_qp *qp, uint64_t now)
+{
+	struct roce_qp_tx *tx = &qp->tx;
+	uint64_t wait;
+
+	if (tx->probes == 0 || now >= tx->limit_at) {
+		timed_out(qp, now);
+		return;
+	}
+	tx->probes = tx->reads == 0 ? tx->probes - 1 : 0;
+	wait = tx->probes > 0 ? (uint64_t)tx->probe << (PROBES - tx->probes) : wait_for_answer(qp);
+	tx->timeout_at = RTE_MIN(now + wait, tx->limit_at);
+	if (tx->reads == 0)
+		roce_repair_probe(qp, now);
 }
 
 void
@@ -210,7 +282,7 @@ roce_retry_fire(struct roce_timer *timer, uint64_t now)
 	}
 	/* Before the end nobody listens to acknowledgements any more, and what is owed goes out whatever is missing. */
 	if (now >= tx->timeout_at && qp->rx.state != ROCE_QP_ENDING)
-		timed_out(qp, now);
+		overdue(qp, now);
 	if (qp->rx.state == ROCE_QP_ERR || qp->rx.state == ROCE_QP_RESET)
 		return;
 	/* Before the end, too: answers to READs may still wait for tokens. */

@@ -15,6 +15,9 @@ void roce_retry_started(struct roce_qp *qp, uint64_t now);
 /** Something new was acknowledged: counters start over. */
 void roce_retry_progress(struct roce_qp *qp, uint64_t now);
 
+/** The peer has got something that it does not acknowledge yet: silence begins now. */
+void roce_retry_sacked(struct roce_qp *qp, uint64_t now);
+
 /** The peer is busy with answers to our READs, if not with those that are missing: silence begins now. */
 void roce_retry_heard(struct roce_qp *qp, uint64_t now);
 

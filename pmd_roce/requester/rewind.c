@@ -20,7 +20,7 @@ ssn_diff(const struct roce_qp *qp, uint32_t from, uint32_t to)
 }
 
 void
-roce_req_rewind(struct roce_qp *qp, uint32_t psn)
+roce_req_seek(struct roce_qp *qp, uint32_t psn)
 {
 	struct roce_qp_tx *tx = &qp->tx;
 	uint32_t next = tx->begun;
@@ -40,6 +40,14 @@ roce_req_rewind(struct roce_qp *qp, uint32_t psn)
 	tx->next = next;
 	tx->offset = offset;
 	tx->psn = psn;
+}
+
+void
+roce_req_rewind(struct roce_qp *qp, uint32_t psn)
+{
+	struct roce_qp_tx *tx = &qp->tx;
+
+	roce_req_seek(qp, psn);
 	tx->silent = 0;
 	if (roce_psn_diff(tx->timed_psn, psn) >= 0)
 		tx->timed_at = 0;

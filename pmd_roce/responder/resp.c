@@ -59,6 +59,7 @@ roce_resp_refuse(struct roce_qp *qp, enum roce_nak code, enum ibv_wc_status stat
 {
 	qp->rx.syndrome = (uint8_t)(ROCE_AETH_NAK | code);
 	roce_qp_owe(qp, ROCE_OWES_NAK);
+	roce_held_drop(qp);
 	if (likely(!(qp->rx.owes & ROCE_OWES_READ))) {
 		end_refused(qp, status);
 		return;
@@ -104,6 +105,17 @@ answer_duplicate(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now)
 		(void)roce_resp_read_again(qp, pkt);
 }
 
+/* The expected PSN is missing. Unless it is reported now, the next frame behind it has it reported. */
+static void
+report_gap(struct roce_qp *qp, uint64_t now)
+{
+	qp->rx.nak_sent = may_answer(qp, now);
+	if (!qp->rx.nak_sent)
+		return;
+	qp->rx.syndrome = ROCE_AETH_NAK | ROCE_NAK_PSN_SEQUENCE;
+	roce_qp_owe(qp, ROCE_OWES_NAK);
+}
+
 static void
 answer_otherwise(struct roce_qp *qp, const struct roce_pkt *pkt, enum roce_verdict verdict,
 		uint64_t now)
@@ -115,15 +127,12 @@ answer_otherwise(struct roce_qp *qp, const struct roce_pkt *pkt, enum roce_verdi
 		answer_duplicate(qp, pkt, now);
 		break;
 	case ROCE_GAP:
-		qp->rx.nak_sent = may_answer(qp, now);
-		if (!qp->rx.nak_sent)
-			break;
-		qp->rx.syndrome = ROCE_AETH_NAK | ROCE_NAK_PSN_SEQUENCE;
-		roce_qp_owe(qp, ROCE_OWES_NAK);
+		report_gap(qp, now);
 		break;
 	case ROCE_NOT_READY:
 		stats->rnr_nak_sent++;
 		qp->rx.syndrome = (uint8_t)(ROCE_AETH_RNR | qp->cold.connect.rnr_timer);
+		roce_held_drop(qp);
 		roce_qp_owe(qp, ROCE_OWES_NAK);
 		break;
 	case ROCE_TOO_LONG:
@@ -161,8 +170,7 @@ static inline bool
 end_key(const struct roce_qp *qp, const struct roce_pkt *pkt, const struct roce_opcode_info *op)
 {
 	return likely(!(op->flags & ROCE_OP_IETH)) ||
-			roce_mw_invalidate(qp->engine->domain, qp->pd,
-					rte_be_to_cpu_32(roce_pkt_imm(pkt))) == 0;
+			roce_mw_invalidate(qp, rte_be_to_cpu_32(roce_pkt_imm(pkt))) == 0;
 }
 
 /* Copy a packet of a SEND to where it belongs. @return 0; else the memory of the receive is gone. */
@@ -225,11 +233,31 @@ give_frame(struct roce_qp *qp, struct roce_pkt *pkt)
 	return ROCE_ACCEPT;
 }
 
+/*
+ * Keep a packet for when its turn comes. Not behind a message that found no receive: the requester falls silent, and sends all
+ * again afterwards; kept for so long, frames of many queue pairs would leave no room to those that lose one.
+ */
+static void
+hold(struct roce_qp *qp, struct roce_pkt *pkt, enum roce_verdict verdict)
+{
+	bool rnr = (qp->rx.syndrome & ROCE_AETH_KIND_MASK) == ROCE_AETH_RNR;
+
+	if (verdict == ROCE_DROP && rnr)
+		return;
+	if (!roce_held_keep(qp, pkt->m, pkt->psn))
+		return;
+	pkt->m = NULL;
+	if (qp->cold.connect.sack)
+		roce_qp_owe(qp, ROCE_OWES_SACK);
+}
+
 static __rte_noinline void
 refuse_or_zcrx(struct roce_qp *qp, struct roce_pkt *pkt, enum roce_verdict verdict, uint64_t now)
 {
 	if (verdict == ROCE_ZCRX)
 		verdict = give_frame(qp, pkt);
+	if (verdict == ROCE_GAP || verdict == ROCE_DROP)
+		hold(qp, pkt, verdict);
 	if (verdict != ROCE_ACCEPT)
 		answer_otherwise(qp, pkt, verdict, now);
 }
@@ -257,6 +285,38 @@ respond_to_other(struct roce_qp *qp, struct roce_pkt *pkt, uint64_t now)
 	respond(qp, pkt, pkt->op, now);
 }
 
+/*
+ * The expected packet may be one that is held, and so may those behind it. They are acknowledged at once, since the requester
+ * may be sending them again; what is missing behind them is reported at once, since nothing else may come.
+ */
+static __rte_noinline void
+execute_held(struct roce_qp *qp, uint64_t now)
+{
+	struct rte_mbuf *m = roce_held_take(qp);
+	struct roce_pkt pkt;
+
+	if (m == NULL)
+		return;
+	for (; m != NULL; m = roce_held_take(qp)) {
+		/* It was parsed when it came, and proved good then; nothing is placed of it. */
+		if (unlikely(roce_frame_parse(m, &pkt) != ROCE_FRAME_OK)) {
+			rte_pktmbuf_free(m);
+			continue;
+		}
+		pkt.placed = NULL;
+		respond_to_other(qp, &pkt, now);
+		rte_pktmbuf_free(pkt.m);
+	}
+	if (qp->rx.state == ROCE_QP_ERR || qp->rx.state == ROCE_QP_ENDING || qp->rx.nak_sent)
+		return;
+	roce_qp_owe(qp, ROCE_OWES_ACK);
+	if (!(qp->rx.checks & ROCE_CHECK_HELD))
+		return;
+	report_gap(qp, now);
+	if (qp->cold.connect.sack)
+		roce_qp_owe(qp, ROCE_OWES_SACK);
+}
+
 /* Most requests are messages of one packet: nothing is asked there that is known. */
 void
 roce_resp_rx(struct roce_qp *qp, struct roce_pkt *pkt, uint64_t now)
@@ -267,6 +327,8 @@ roce_resp_rx(struct roce_qp *qp, struct roce_pkt *pkt, uint64_t now)
 		respond(qp, pkt, send, now);
 	else
 		respond_to_other(qp, pkt, now);
+	if (unlikely(qp->rx.checks & ROCE_CHECK_HELD))
+		execute_held(qp, now);
 }
 
 /* A shared queue gives no credits: what one connection was promised another may take. */
@@ -278,6 +340,23 @@ roce_resp_ack_syndrome(const struct roce_qp *qp)
 	/* The receive in use was promised too, and its message is not counted in the MSN yet. */
 	return (uint8_t)(ROCE_AETH_ACK |
 			roce_credit_encode(roce_srq_available(qp->rx.rq) + qp->rx.holding));
+}
+
+struct rte_mbuf *
+roce_resp_emit_sack(struct roce_qp *qp)
+{
+	const struct roce_frame_spec spec = { .psn = qp->rx.epsn, .opcode = ROCE_OPCODE_SACK };
+	struct rte_mbuf *m = roce_engine_frame(qp->engine);
+	struct roce_sack sack;
+
+	if (unlikely(m == NULL))
+		return NULL;
+	roce_held_map(qp, &sack);
+	memcpy(roce_frame_build(m, &qp->cold.template, &spec), &sack, sizeof(sack));
+	roce_icrc_put(m, &qp->cold.template);
+	qp->rx.owes &= (uint8_t)~ROCE_OWES_SACK;
+	qp->engine->stats.tx_sacks++;
+	return m;
 }
 
 struct rte_mbuf *
@@ -297,7 +376,7 @@ roce_resp_emit(struct roce_qp *qp, struct roce_engine *e)
 	aeth->syndrome_msn = roce_aeth_pack(
 			nak ? qp->rx.syndrome : roce_resp_ack_syndrome(qp), qp->rx.msn);
 	roce_engine_icrc_later(e, m, &qp->cold.template);
-	qp->rx.owes &= ROCE_OWES_CNP;
+	qp->rx.owes &= ROCE_OWES_CNP | ROCE_OWES_SACK;
 	qp->rx.unacked = 0;
 	e->stats.tx_acks++;
 	if (unlikely(qp->rx.state == ROCE_QP_ENDING))

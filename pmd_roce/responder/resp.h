@@ -86,7 +86,7 @@ enum roce_verdict roce_resp_out_of_order(struct roce_qp *qp, int32_t ahead);
 /** There is no receive. Locked. @return ROCE_NOT_READY. */
 enum roce_verdict roce_resp_nothing_there(struct roce_qp *qp);
 
-/** roce_resp_take() of a queue pair whose receives are counted or zero-copy. */
+/** roce_resp_take() of a queue pair whose receives are counted, zero-copy, or refused on purpose. */
 enum roce_verdict roce_resp_take_checked(struct roce_qp *qp, const struct roce_pkt *pkt);
 
 /** A receive was taken, and counts as such. */
@@ -113,8 +113,8 @@ roce_resp_take_any(struct roce_qp *qp)
 static inline enum roce_verdict
 roce_resp_take(struct roce_qp *qp, const struct roce_pkt *pkt)
 {
-	return likely(!qp->rx.check_take) ? roce_resp_take_any(qp)
-					  : roce_resp_take_checked(qp, pkt);
+	return likely(!(qp->rx.checks & ROCE_CHECK_TAKE)) ? roce_resp_take_any(qp)
+							  : roce_resp_take_checked(qp, pkt);
 }
 
 /** ROCE_ZCRX when the message of @p pkt, which does not fit its receive, may be given; else ROCE_TOO_LONG. */
@@ -209,6 +209,9 @@ uint8_t roce_resp_ack_syndrome(const struct roce_qp *qp);
 
 /** A request arrived. Locked. @p pkt has no mbuf any more when the consumer has got that. */
 void roce_resp_rx(struct roce_qp *qp, struct roce_pkt *pkt, uint64_t now);
+
+/** A selective acknowledgement: what is held. Locked. @return NULL: no frame to be had. */
+struct rte_mbuf *roce_resp_emit_sack(struct roce_qp *qp);
 
 /** The acknowledgement or NAK that is owed, as a frame of engine @p e, which sends it; NULL: no frame to be had. Locked. */
 struct rte_mbuf *roce_resp_emit(struct roce_qp *qp, struct roce_engine *e);

@@ -3,6 +3,7 @@
 
 #include <rte_branch_prediction.h>
 
+#include "queue/fault_dice.h"
 #include "responder/resp.h"
 #include "responder/watermark.h"
 #include "responder/zcrx.h"
@@ -30,12 +31,27 @@ roce_resp_nothing_there(struct roce_qp *qp)
 	return ROCE_NOT_READY;
 }
 
+/* A message that finds no receive throws no dice, whenever it comes: so its fate does not depend on when one is posted. */
+static bool
+is_refused_on_purpose(struct roce_qp *qp)
+{
+	if (qp->engine->domain->config.faults.rnr == 0 || roce_srq_available(qp->rx.rq) == 0 ||
+			!roce_fault_refuses(qp))
+		return false;
+	qp->cold.dice.refused++;
+	qp->engine->stats.injected_rnr_naks++;
+	qp->rx.nak_sent = true;
+	return true;
+}
+
 /* A queue pair that cannot give now takes no receive: the message comes again, and finds it where it was. */
 __rte_noinline enum roce_verdict
 roce_resp_take_checked(struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	enum roce_verdict verdict;
 
+	if (is_refused_on_purpose(qp))
+		return ROCE_NOT_READY;
 	if (qp->cold.zcrx != NULL) {
 		/* A receive that is posted from now on has not been looked at: it is for the message when it comes again. */
 		if (roce_srq_available(qp->rx.rq) == 0) {

@@ -9,15 +9,20 @@
 #include "queue/sge.h"
 #include "responder/resp.h"
 
-/* May the peer do this with so many bytes? Nothing at all needs no key (IBTA Vol 1, 9.7.4.1.5). */
+/*
+ * May the peer do this with so many bytes? The queue pair is asked first, whatever the key is; nothing at all needs no key
+ * (IBTA Vol 1, 9.7.4.1.5).
+ */
 static bool
-key_ok(const struct roce_qp *qp, const struct roce_sge *memory, unsigned int access)
+key_ok(const struct roce_qp *qp, const struct roce_sge *memory, uint8_t access)
 {
 	struct roce_mr *entered;
 
+	if (unlikely((qp->remote.access & access) == 0))
+		return false;
 	if (memory->length == 0)
 		return true;
-	if (roce_keys_enter(qp->engine->domain, qp->pd, memory, access, &entered) != 0)
+	if (roce_keys_enter(qp->engine->domain, qp->pd, qp, memory, access, &entered) != 0)
 		return false;
 	roce_keys_leave(entered);
 	return true;
@@ -150,7 +155,7 @@ do_write(struct roce_qp *qp, const struct roce_pkt *pkt)
 
 	/* Bytes that are placed already were validated then. */
 	if (likely(to.length > 0 && !roce_pkt_is_placed(pkt))) {
-		if (unlikely(roce_keys_enter(qp->engine->domain, qp->pd, &to,
+		if (unlikely(roce_keys_enter(qp->engine->domain, qp->pd, qp, &to,
 					     IBV_ACCESS_REMOTE_WRITE, &entered) != 0))
 			return -EACCES;
 		roce_payload_place(pkt, (uint8_t *)(uintptr_t)to.addr);
@@ -211,7 +216,7 @@ do_atomic(struct roce_qp *qp, const struct roce_pkt *pkt)
 	uint64_t original = rte_be_to_cpu_64(eth->compare);
 	struct roce_mr *entered;
 
-	if (roce_keys_enter(qp->engine->domain, qp->pd, &memory, IBV_ACCESS_REMOTE_ATOMIC,
+	if (roce_keys_enter(qp->engine->domain, qp->pd, qp, &memory, IBV_ACCESS_REMOTE_ATOMIC,
 			    &entered) != 0)
 		return -EACCES;
 	if (pkt->op->verb == ROCE_VERB_ATOMIC_FADD)

@@ -234,7 +234,7 @@ emit_read(struct roce_qp *qp, struct roce_rd_resource *res, struct rte_mbuf *m)
 		at += sizeof(aeth);
 	}
 	if (likely(spec.payload_len > 0)) {
-		if (unlikely(roce_keys_enter(qp->engine->domain, qp->pd, &from,
+		if (unlikely(roce_keys_enter(qp->engine->domain, qp->pd, qp, &from,
 					     IBV_ACCESS_REMOTE_READ, &entered) != 0))
 			return read_failed(qp, res, m);
 		roce_icrc_put_copy(m, &qp->cold.template, at, (const uint8_t *)(uintptr_t)from.addr,

@@ -28,7 +28,7 @@ roce_resp_send_expected(const struct roce_engine *e, const struct roce_qp *qp,
 
 	return roce_qp_rx_is_from(rx, send->flow4) &&
 			roce_resp_is_expected(rx, send->psn, ROCE_RESP_SEND, send->payload_len) &&
-			!rx->check_take && !send->congested &&
+			rx->checks == 0 && !send->congested &&
 			roce_domain_has_vlan(e->domain, send->vlan_tci) && rx->cq != NULL;
 }
 

@@ -8,8 +8,10 @@
 static void
 watch(struct roce_qp *qp)
 {
-	qp->rx.check_take = qp->cold.soft_high != ROCE_HIGH_NONE ||
-			qp->cold.hard_high != ROCE_HIGH_NONE || qp->cold.zcrx != NULL;
+	qp->rx.checks &= (uint8_t)~ROCE_CHECK_TAKE;
+	if (qp->cold.soft_high != ROCE_HIGH_NONE || qp->cold.hard_high != ROCE_HIGH_NONE ||
+			qp->cold.zcrx != NULL || qp->engine->domain->config.faults.rnr != 0)
+		qp->rx.checks |= ROCE_CHECK_TAKE;
 }
 
 bool
@@ -31,7 +33,8 @@ roce_qp_over_high(struct roce_qp *qp)
 void
 roce_qp_check_high(struct roce_qp *qp)
 {
-	if (!qp->rx.check_take || !roce_qp_over_high(qp) || qp->rx.state != ROCE_QP_RTS)
+	if (!(qp->rx.checks & ROCE_CHECK_TAKE) || !roce_qp_over_high(qp) ||
+			qp->rx.state != ROCE_QP_RTS)
 		return;
 	qp->engine->stats.resp_over_high_watermark++;
 	roce_qp_break(qp, IBV_WC_WR_FLUSH_ERR, false);

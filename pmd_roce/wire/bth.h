@@ -90,6 +90,15 @@ struct roce_cnp {
 	uint8_t reserved[16];
 } __attribute__((packed));
 
+/**
+ * Behind the BTH of a selective acknowledgement, a frame of this provider whose PSN is the one that the responder expects:
+ * bit i of the first word is expected PSN + 1 + i, of the second one expected PSN + 65 + i; set: the responder holds it.
+ */
+struct roce_sack {
+	rte_be64_t held[2];
+} __attribute__((packed));
+
+static_assert(sizeof(struct roce_sack) == 16, "the opcode table has 16 bytes for it");
 static_assert(sizeof(struct roce_cnp) == 16, "IBTA A17.9.3: 16 reserved bytes");
 static_assert(sizeof(struct roce_bth) == 12, "IBTA 9.2: BTH is 12 bytes");
 static_assert(sizeof(struct roce_reth) == 16, "IBTA 9.3: RETH is 16 bytes");

@@ -136,6 +136,12 @@ roce_pkt_aeth(const struct roce_pkt *pkt)
 	return (const struct roce_aeth *)(pkt->bth + pkt->op->aeth_off);
 }
 
+static inline const struct roce_sack *
+roce_pkt_sack(const struct roce_pkt *pkt)
+{
+	return (const struct roce_sack *)(pkt->bth + pkt->op->ext_off);
+}
+
 /** Does all of the payload lie in the first segment? */
 static inline bool
 roce_pkt_in_first(const struct roce_pkt *pkt)

@@ -25,6 +25,7 @@
 #define ATOMICACK ROCE_OP_ATOMICACK
 #define DETH      ROCE_OP_DETH
 #define CNP       ROCE_OP_CNP
+#define SACK      ROCE_OP_SACK
 
 #define LEN_IF(flags, flag, header) (((flags) & (flag)) != 0 ? sizeof(struct header) : 0)
 
@@ -33,7 +34,7 @@
 #define FIRST_LEN(flags)                                                                  \
 	(LEN_IF(flags, RETH, roce_reth) + LEN_IF(flags, ATOMIC, roce_atomiceth) +         \
 			LEN_IF(flags, DETH, roce_deth) + LEN_IF(flags, AETH, roce_aeth) + \
-			LEN_IF(flags, CNP, roce_cnp))
+			LEN_IF(flags, CNP, roce_cnp) + LEN_IF(flags, SACK, roce_sack))
 #define SECOND_LEN(flags) LEN_IF(flags, ATOMICACK, roce_atomicacketh)
 #define THIRD_LEN(flags)  (LEN_IF(flags, IMM, roce_immdt) + LEN_IF(flags, IETH, roce_ieth))
 
@@ -41,9 +42,10 @@
 #define AETH_OFF(flags) (HAS(flags, AETH) ? BTH_LEN : 0)
 #define IMM_OFF(f)      (HAS(f, IMM | IETH) ? BTH_LEN + FIRST_LEN(f) + SECOND_LEN(f) : 0)
 /* The AtomicAckETH stands behind an AETH; a RETH, AtomicETH or DETH behind nothing. */
-#define EXT_OFF(flags)                                                                           \
-	(HAS(flags, RETH | ATOMIC | DETH | ATOMICACK) ? BTH_LEN + LEN_IF(flags, AETH, roce_aeth) \
-						      : 0)
+#define EXT_OFF(flags)                                                             \
+	(HAS(flags, RETH | ATOMIC | DETH | ATOMICACK | SACK)                       \
+					? BTH_LEN + LEN_IF(flags, AETH, roce_aeth) \
+					: 0)
 
 #define ROW(v, f)                                                                      \
 	{                                                                              \
@@ -87,6 +89,7 @@ const struct roce_opcode_info roce_opcode[256] = {
 	[IBV_OPCODE_UD_SEND_ONLY_WITH_IMMEDIATE] =       ROW(SEND, REQ_ONLY | RECV | DETH | IMM),
 
 	[ROCE_OPCODE_CNP] =                              ROW(NONE, CNP | ROCE_OP_START | ROCE_OP_END),
+	[ROCE_OPCODE_SACK] =                             ROW(NONE, SACK | ROCE_OP_START | ROCE_OP_END),
 	/* clang-format on */
 };
 

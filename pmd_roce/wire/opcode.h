@@ -21,6 +21,7 @@ enum {
 	ROCE_OPCODE_RC_SEND_LAST_WITH_INVALIDATE = 0x16,
 	ROCE_OPCODE_RC_SEND_ONLY_WITH_INVALIDATE = 0x17,
 	ROCE_OPCODE_CNP = 0x81,  /**< congestion notification (IBTA annex A17.9.3) */
+	ROCE_OPCODE_SACK = 0xc1, /**< manufacturer space: selective acknowledgement (bth.h) */
 	ROCE_OPCODE_NONE = 0xff, /**< no opcode: manufacturer space, never sent */
 };
 
@@ -40,7 +41,8 @@ enum {
 #define ROCE_OP_RECEIVE \
 	0x1000u /**< needs a receive: every packet of a SEND, the immediate packet of a WRITE */
 
-#define ROCE_OP_CNP 0x2000u /**< congestion notification: neither request nor response */
+#define ROCE_OP_CNP  0x2000u /**< congestion notification: neither request nor response */
+#define ROCE_OP_SACK 0x4000u /**< selective acknowledgement, between two ends that agreed on it */
 
 /** The operation that a packet belongs to. */
 enum roce_verb {
@@ -59,7 +61,7 @@ struct roce_opcode_info {
 	uint8_t header_len; /**< BTH and all that follows before the payload, bytes */
 	uint8_t imm_off;    /**< ImmDt or IETH, bytes from the BTH; 0: none */
 	uint8_t aeth_off;   /**< AETH, bytes from the BTH; 0: none */
-	uint8_t ext_off; /**< RETH, AtomicETH, AtomicAckETH or DETH, bytes from the BTH; 0: none */
+	uint8_t ext_off; /**< RETH, AtomicETH, AtomicAckETH, DETH or SACK, bytes from the BTH; 0: none */
 };
 
 /** Indexed by the opcode byte. */

@@ -18,6 +18,7 @@ enum roce_random_stream {
 	ROCE_RANDOM_ENGINE = 1,
 	ROCE_RANDOM_CM,
 	ROCE_RANDOM_QPN,
+	ROCE_RANDOM_RNR,
 };
 
 #define ROCE_ROTATE(x, n) ((x) << (n) | (x) >> (64 - (n)))

@@ -7,15 +7,11 @@
 import json
 import os
 import shutil
-import socket
-import subprocess
 import sys
 import tempfile
-import threading
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-import limit  # noqa: E402
+import pretend
 
 try:
     from prometheus_client.parser import text_string_to_metric_families as parse
@@ -31,49 +27,25 @@ GOOD = {"/roce/ports": {"p0": PORT}, "/roce/help": {"rx_frames": "frames (frames
         "/roce/stats": {"port": "p0", "rx_frames": 7}, "/roce/cm": {"port": "p0", "idle": 0, "counters": {"rx_req": 1}}}
 
 
-class Fake:
+class Fake(pretend.Pretender):
     """A telemetry socket that answers as it is told: a function of the question, which may return bytes or an object."""
 
     def __init__(self, folder, answer, greeting=None):
         self.path = str(Path(folder, "socket"))
-        Path(self.path).unlink(missing_ok=True)
         self.answer = answer
         self.greeting = json.dumps(GREETING).encode() if greeting is None else greeting
-        self.server = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.server.bind(self.path)
-        self.server.listen()
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        try:
-            while True:
-                link, _ = self.server.accept()
-                threading.Thread(target=self.talk, args=(link,), daemon=True).start()
-        except OSError:
-            pass
+        super().__init__(self.path)
 
     def talk(self, link):
-        try:
-            with link:
-                if self.greeting:
-                    link.send(self.greeting)
-                while question := link.recv(1024).decode():
-                    reply = self.answer(question)
-                    if reply is None:
-                        return
-                    if not isinstance(reply, bytes):
-                        reply = json.dumps({question.split(",")[0]: reply}).encode()
-                    link.send(reply)
-        except OSError:
-            pass
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        # Wakes who waits in accept().
-        self.server.shutdown(socket.SHUT_RDWR)
-        self.server.close()
+        if self.greeting:
+            link.send(self.greeting)
+        while question := link.recv(1024).decode():
+            reply = self.answer(question)
+            if reply is None:
+                return
+            if not isinstance(reply, bytes):
+                reply = json.dumps({question.split(",")[0]: reply}).encode()
+            link.send(reply)
 
 
 def good(question):
@@ -104,18 +76,7 @@ def is_metrics(text):
         return False
 
 
-class Judge:
-    def __init__(self, program):
-        self.program = program
-        self.failures = 0
-
-    def run(self, *args):
-        return subprocess.run([self.program, *args], capture_output=True, text=True, timeout=limit.SECONDS, check=False)
-
-    def complain(self, what, done):
-        self.failures += 1
-        print(f"FAIL: {what}: exit {done.returncode}, {done.stdout[-2000:]!r}, {done.stderr!r}")
-
+class Judge(pretend.Judge):
     def refused(self, what, fake, word):
         """Both modes end with exit status 1 and one sentence."""
         for mode in (["--metrics"], ["--watch", "0.1", "--count", "2"]):

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Every wrong command line gets one sentence on standard error and exit status 2; --help and --version work.
 #
-#   options.sh dat-perf dat-ping dat-info dat-srqd
+#   options.sh dat-perf dat-ping dat-info dat-srqd roce-replay
 perf=$1
 ping=$2
 info=$3
 srqd=$4
+replay=$5
 . "$(dirname "$0")/lib.sh"
 
 usage "no option '-z'" "$perf" -z
@@ -153,5 +154,13 @@ usage "--json= needs" "$srqd" --json=
 usage "one word too many" "$srqd" example
 good "usage: dat-srqd" "$srqd" --help
 good "^dat-srqd [0-9]" "$srqd" --version
+
+usage "no option '-z'" "$replay" -z
+usage "'-p' needs a value" "$replay" -p
+usage "-p takes a number" "$replay" -p 65536
+usage "parameters of one adapter" "$replay"
+usage "parameters of one adapter" "$replay" one two
+good "usage: roce-replay" "$replay" --help
+good "^roce-replay [0-9]" "$replay" --version
 
 finish

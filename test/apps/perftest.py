@@ -187,7 +187,7 @@ def check_meanings(programs):
     run = programs.run(perf, "--perftest", "-n", "100", "-w", "1e9")
     if run.returncode != 1 or "below the limit" not in run.stderr:
         complain(f"-w does not judge: {run.returncode} {run.stderr}")
-    for words, said in ((["-S", "9"], "-S takes a number"), (["-t", "4", "-Q", "8"], "at most -t"), (["host"], "needs -d <ia>"),
+    for words, said in ((["-S", "9"], "-S takes a number"), (["-t", "4", "-Q", "8"], "at most -t"),
                         (["-s", "4G"], "-s takes a number"), (["--output=latency"], "is for latency tests")):
         run = programs.run(perf, "--perftest", *words)
         if run.returncode != 2 or said not in run.stderr:

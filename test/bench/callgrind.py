@@ -8,8 +8,9 @@ import re
 LAYERS = ("dat-perf", "libdat", "front", "dapl", "cm", "port", "engine", "wire", "DPDK", "libc", "rest")
 
 FOLDERS = {"apps": "dat-perf", "lib/libdat": "libdat", "lib/front": "front", "lib/dapl": "dapl", "lib/roce": "port",
+           "lib/verbs": "front",
            "pmd_roce/cm": "cm", "pmd_roce/device": "port", "pmd_roce/ethdev": "port",
-           "pmd_roce/neighbour": "port", "pmd_roce/observe": "port", "pmd_roce/engine": "engine",
+           "pmd_roce/neighbour": "port", "pmd_roce/local": "port", "pmd_roce/observe": "port", "pmd_roce/engine": "engine",
            "pmd_roce/queue": "engine", "pmd_roce/requester": "engine", "pmd_roce/responder": "engine", "pmd_roce/wire": "wire"}
 OURS = {"dat-perf": "dat-perf", "libdat.so": "libdat", "libdaplroce.so": "front", "libroce.so": "port"}
 LIBC = ("libc.so", "ld-linux", "libm.so", "libpthread.so")

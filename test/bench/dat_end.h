@@ -5,7 +5,7 @@
 /**
  * @file
  * One end of the wire inside the process, as a program of DAT has it: an adapter, its dispatchers, a shared receive
- * queue, memory. Whatever fails ends the program with a sentence.
+ * queue, memory. Any failure ends the program with a sentence.
  */
 
 #include <stdint.h>

@@ -105,7 +105,8 @@ do_with(struct play *p)
 	} option[] = { { "depth", &o->depth }, { "rd", &o->rd }, { "retry", &o->retry },
 		{ "rnr_retry", &o->rnr_retry }, { "rnr_timer", &o->rnr_timer },
 		{ "timeout", &o->timeout }, { "receives", &o->receives }, { "size", &o->size },
-		{ "psn", &o->psn }, { "hard", &o->hard }, { "own", &o->own } };
+		{ "psn", &o->psn }, { "hard", &o->hard }, { "own", &o->own },
+		{ "sack", &o->sack } };
 	const char *name;
 
 	while ((name = play_next(p)) != NULL) {

@@ -31,6 +31,7 @@ struct stage_options {
 	uint64_t psn;      /**< first one of both directions */
 	uint64_t hard;     /**< high watermark of receives taken */
 	uint64_t own;      /**< a receive queue of its own: gives credits */
+	uint64_t sack;     /**< both ends know selective acknowledgements */
 };
 
 enum stage_key {
@@ -68,7 +69,7 @@ struct stage_frame {
 	int32_t last; /**< of several alike; psn when it is one */
 	uint64_t va;
 	uint64_t original;
-	uint64_t add; /**< or swap */
+	uint64_t add; /**< or swap; of a SACK: the first word of its map */
 	uint64_t compare;
 	int64_t from; /**< payload is the memory there; negative: not looked at */
 	uint32_t len;

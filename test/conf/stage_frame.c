@@ -37,6 +37,7 @@ static const struct {
 	{ "ATOMIC_ACK", IBV_OPCODE_RC_ATOMIC_ACKNOWLEDGE },
 	{ "ANSWER", IBV_OPCODE_RC_ACKNOWLEDGE },
 	{ "CNP", ROCE_OPCODE_CNP },
+	{ "SACK", ROCE_OPCODE_SACK },
 };
 
 bool
@@ -88,6 +89,11 @@ put_headers(struct stage *s, const struct roce_pkt *pkt, const struct stage_fram
 			rte_cpu_to_be_64(f->add), rte_cpu_to_be_64(f->compare) };
 
 		memcpy(bth + pkt->op->ext_off, &eth, sizeof(eth));
+	}
+	if (pkt->op->flags & ROCE_OP_SACK) {
+		const struct roce_sack sack = { { rte_cpu_to_be_64(f->add) } };
+
+		memcpy(bth + pkt->op->ext_off, &sack, sizeof(sack));
 	}
 	if (pkt->op->flags & ROCE_OP_ATOMICACK) {
 		const rte_be64_t original = rte_cpu_to_be_64(f->original);
@@ -188,6 +194,9 @@ request_differs(const struct roce_pkt *pkt, const struct stage_frame *f)
 				rte_be_to_cpu_64(eth->compare) != f->compare)
 			return "other operands";
 	}
+	if ((pkt->op->flags & ROCE_OP_SACK) &&
+			rte_be_to_cpu_64(roce_pkt_sack(pkt)->held[0]) != f->add)
+		return "other frames are held";
 	if ((pkt->op->flags & ROCE_OP_IETH) && rte_be_to_cpu_32(roce_pkt_imm(pkt)) != f->key)
 		return "another key to invalidate";
 	if ((pkt->op->flags & ROCE_OP_IMM) && roce_pkt_imm(pkt) != FX_IMM)

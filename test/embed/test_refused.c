@@ -95,6 +95,17 @@ environment__overrides_nothing_that_a_program_said(void **state)
 	roce_device_close(device);
 }
 
+/* Unlike parameters, faults of the environment reach what a program attaches. */
+static void
+environment__has_faults_for_all_devices(void **state)
+{
+	const struct roce_attach_config config = embed_handover(1);
+
+	setenv("ROCE_FAULTS", "loss=many", 1);
+	embed_refused(&config, -EINVAL, "ROCE_FAULTS: loss=many");
+	unsetenv("ROCE_FAULTS");
+}
+
 static int
 never(void *arg, const uint8_t ip[16], uint8_t mac[6])
 {
@@ -224,6 +235,7 @@ main(void)
 		cmocka_unit_test(name__is_needed_and_nobody_elses),
 		cmocka_unit_test(params__say_what_is_the_devices_alone),
 		cmocka_unit_test(environment__overrides_nothing_that_a_program_said),
+		cmocka_unit_test(environment__has_faults_for_all_devices),
 		cmocka_unit_test(handover__needs_a_mac_and_room),
 		cmocka_unit_test(pool__has_room_for_the_largest_frame),
 		cmocka_unit_test(queues__are_those_of_a_started_port),

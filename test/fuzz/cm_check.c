@@ -7,8 +7,8 @@
 static bool
 rests(uint8_t state)
 {
-	return state == ROCE_CM_STATE_REQ_RCVD || state == ROCE_CM_STATE_ESTABLISHED ||
-			state == ROCE_CM_STATE_CLOSED;
+	return state == ROCE_CM_STATE_REQ_RCVD || state == ROCE_CM_STATE_REP_RCVD ||
+			state == ROCE_CM_STATE_ESTABLISHED || state == ROCE_CM_STATE_CLOSED;
 }
 
 static void
@@ -16,7 +16,6 @@ check_conn(const struct roce_cm_conn *conn, uint32_t *count, uint32_t *talkers)
 {
 	BASE_MUST(conn->state >= ROCE_CM_STATE_RESOLVING && conn->state < ROCE_CM_STATES,
 			"a connection is in a state");
-	BASE_MUST(conn->state != ROCE_CM_STATE_REP_RCVD, "a reply is told at once");
 	BASE_MUST(rests(conn->state) || roce_timer_armed(&conn->timer),
 			"a connection that waits for an answer waits for a while");
 	BASE_MUST(!conn->released || conn->state != ROCE_CM_STATE_CLOSED,

@@ -120,6 +120,19 @@ cm_accept(struct cm_owner *owner)
 }
 
 void
+cm_ready(struct cm_owner *owner)
+{
+	enum cm_phase before = owner->phase;
+
+	owner->end->actions++;
+	/* The owner of an accepted connection is told of it from inside. */
+	if (before == CM_REPLIED)
+		owner->phase = CM_UP;
+	BASE_MUST(roce_cm_ready(owner->conn, cm_world.now) == 0,
+			"what waits for its queue pair can be ready");
+}
+
+void
 cm_reject(struct cm_owner *owner)
 {
 	owner->end->actions++;
@@ -166,7 +179,7 @@ cm_qp_async_event(struct cm_owner *owner, enum roce_engine_async kind)
 	if (kind == ROCE_ENGINE_ASYNC_QP_DRAINED && before == CM_UP)
 		owner->phase = CM_LEAVING;
 	if (kind == ROCE_ENGINE_ASYNC_QP_DRAINED &&
-			(before == CM_CONNECTING || before == CM_ACCEPTED))
+			(before == CM_CONNECTING || before == CM_REPLIED || before == CM_ACCEPTED))
 		owner->phase = CM_ENDED;
 	end->gsi.qp_async_event(end->gsi.arg, owner->conn, kind, cm_world.now);
 }
@@ -222,9 +235,12 @@ told_reply(struct cm_owner *owner)
 	case 3:
 		cm_release(owner);
 		return 0;
-	default:
+	case 0:
 		owner->phase = CM_UP;
 		return 0;
+	default:
+		owner->phase = CM_REPLIED;
+		return ROCE_CM_LATER;
 	}
 }
 
@@ -249,14 +265,17 @@ told_down(struct cm_owner *owner, enum roce_cm_event_kind kind)
 	struct cm_end *end = owner->end;
 
 	if (kind == ROCE_CM_DISCONNECTED)
-		BASE_MUST(owner->phase == CM_UP || owner->phase == CM_LEAVING, "what ends was up");
+		BASE_MUST(owner->phase == CM_UP || owner->phase == CM_LEAVING ||
+						owner->phase == CM_REPLIED,
+				"what ends was up, at one end at least");
 	else if (kind == ROCE_CM_BROKEN)
 		BASE_MUST(owner->phase != CM_DOWN, "what breaks was not over");
 	else if (kind == ROCE_CM_UNREACHABLE)
 		BASE_MUST(owner->phase == CM_CONNECTING,
 				"nobody is unreachable but for who connects");
 	else
-		BASE_MUST(owner->phase == CM_CONNECTING || owner->phase == CM_ACCEPTED,
+		BASE_MUST(owner->phase == CM_CONNECTING || owner->phase == CM_REPLIED ||
+						owner->phase == CM_ACCEPTED,
 				"what never came up was coming up");
 	owner->phase = CM_DOWN;
 	if (end->policy.down & 1)

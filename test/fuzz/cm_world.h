@@ -30,6 +30,7 @@ enum cm_phase {
 	CM_NOBODY = 0,
 	CM_REQUESTED,  /**< a request that waits for accept or reject */
 	CM_CONNECTING, /**< active, not up */
+	CM_REPLIED,    /**< active: it will be ready later */
 	CM_ACCEPTED,   /**< passive, not up */
 	CM_UP,
 	CM_LEAVING, /**< DISCONNECTED must follow */
@@ -51,12 +52,12 @@ struct cm_owner {
 	struct roce_ip peer;
 };
 
-/** What owners do from inside a notify; two bits each. */
+/** What owners do from inside a notify; two bits each, and three of the reply. */
 struct cm_policy {
 	uint8_t request; /**< 0 hold, 1 accept, 2 reject, 3 refuse by an error */
-	uint8_t reply;   /**< 0 take, 1 refuse by an error, 2 disconnect, 3 release */
-	uint8_t up;      /**< 0 nothing, 1 disconnect, 2 release, 3 connect once more */
-	uint8_t down;    /**< 0 nothing, 1 release, 2 connect once more, 3 both */
+	uint8_t reply; /**< 0 take, 1 refuse by an error, 2 disconnect, 3 release, 4 and more take later */
+	uint8_t up;   /**< 0 nothing, 1 disconnect, 2 release, 3 connect once more */
+	uint8_t down; /**< 0 nothing, 1 release, 2 connect once more, 3 both */
 };
 
 struct cm_end {
@@ -116,6 +117,7 @@ int cm_notify(void *arg, const struct roce_cm_event *event);
 
 void cm_connect(struct cm_end *end, const uint8_t *r);
 void cm_accept(struct cm_owner *owner);
+void cm_ready(struct cm_owner *owner);
 void cm_reject(struct cm_owner *owner);
 void cm_disconnect(struct cm_owner *owner);
 void cm_release(struct cm_owner *owner);

@@ -27,10 +27,14 @@ FUZZERS = {
     "rx": ("frames", SCRIPT_MAX, ("pmd_roce/wire/", "pmd_roce/queue/", "pmd_roce/requester/", "pmd_roce/responder/",
                                   "pmd_roce/engine/")),
     "cm": ("connection messages", SCRIPT_MAX, ("pmd_roce/cm/",)),
+    "local": ("memory of channels", SCRIPT_MAX, ("pmd_roce/local/receive.c", "pmd_roce/local/transmit.c", "pmd_roce/local/ring.h",
+                                                 "pmd_roce/local/bell.h")),
+    "roced": ("messages to roced", SCRIPT_MAX, ("apps/roced/broker", "apps/roced/cm_frame.c", "pmd_roce/local/proto.c")),
+    "verbs": ("calls of verbs", SCRIPT_MAX, ("lib/verbs/", "lib/roce/qp_modify.c", "lib/roce/user.c", "pmd_roce/queue/")),
     "conf": ("configuration", TEXT_MAX, ("lib/libdat/conf.c", "pmd_roce/ethdev/devargs.c", "pmd_roce/neighbour/subnet.c")),
 }
 
-OURS = re.compile(r"(?:^|/)((?:pmd_roce|lib)/[\w/]+\.[ch])$")
+OURS = re.compile(r"(?:^|/)((?:pmd_roce|lib|apps)/[\w/]+\.[ch])$")
 STATUS = re.compile(r"^#\d+\s.* cov: (\d+) ft: (\d+)")
 EXECUTED = re.compile(r"^stat::number_of_executed_units:\s+(\d+)", re.MULTILINE)
 WRITTEN = re.compile(r"Test unit written to (\S+)")

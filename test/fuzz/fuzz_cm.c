@@ -68,10 +68,16 @@ answer(const uint8_t *r)
 {
 	struct cm_owner *owner = owner_of(r);
 
-	if (owner == NULL || owner->phase != CM_REQUESTED)
+	if (owner == NULL)
+		return;
+	if (owner->phase == CM_ACCEPTED && r[3] & 2)
+		cm_ready(owner);
+	if (owner->phase != CM_REQUESTED && owner->phase != CM_REPLIED)
 		return;
 	if (r[3] & 1)
 		cm_reject(owner);
+	else if (owner->phase == CM_REPLIED)
+		cm_ready(owner);
 	else
 		cm_accept(owner);
 }
@@ -116,7 +122,7 @@ resolve(const uint8_t *r)
 static void
 behave(const uint8_t *r)
 {
-	end_of(r)->policy = (struct cm_policy){ r[2] & 3, r[3] & 3, r[4] & 3, r[5] & 3 };
+	end_of(r)->policy = (struct cm_policy){ r[2] & 3, r[3] & 7, r[4] & 3, r[5] & 3 };
 }
 
 static void

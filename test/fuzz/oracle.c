@@ -30,6 +30,7 @@ static const uint8_t extension[RC_LAST + 1] = {
 #define UD_SEND     0x64
 #define UD_SEND_IMM 0x65
 #define CNP         0x81
+#define SACK        0xc1
 
 uint8_t
 oracle_header_len(uint8_t opcode)
@@ -38,7 +39,7 @@ oracle_header_len(uint8_t opcode)
 		return BTH + 8;
 	if (opcode == UD_SEND_IMM)
 		return BTH + 12;
-	if (opcode == CNP)
+	if (opcode == CNP || opcode == SACK)
 		return BTH + 16;
 	if (opcode > RC_LAST || extension[opcode] == 0xff)
 		return 0;
@@ -48,9 +49,9 @@ oracle_header_len(uint8_t opcode)
 bool
 oracle_has_payload(uint8_t opcode)
 {
-	/* Everything but READ requests, acknowledgements, atomics and notifications. */
+	/* Everything but READ requests, acknowledgements of both kinds, atomics and notifications. */
 	return oracle_header_len(opcode) != 0 && opcode != 0x0c && opcode != CNP &&
-			!(opcode >= 0x11 && opcode <= 0x14);
+			opcode != SACK && !(opcode >= 0x11 && opcode <= 0x14);
 }
 
 static uint32_t
@@ -242,7 +243,8 @@ oracle_look(const uint8_t *bytes, uint32_t len, uint32_t first, bool stripped,
 	frame->dest_qp = be24(bth + 5);
 	frame->psn = be24(bth + 9);
 	frame->cnp = frame->opcode == CNP;
-	frame->datagram = frame->opcode >= UD_SEND && !frame->cnp;
+	frame->sack = frame->opcode == SACK;
+	frame->datagram = frame->opcode >= UD_SEND && !frame->cnp && !frame->sack;
 	frame->request = frame->opcode <= RC_LAST && (frame->opcode < 0x0d || frame->opcode > 0x12);
 	frame->end = frame->udp_off + be16(bytes + frame->udp_off + 4);
 	crc = icrc_of(bytes + frame->l3_off, frame->end - ICRC - frame->l3_off, frame->v6);

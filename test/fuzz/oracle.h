@@ -40,6 +40,7 @@ struct oracle_frame {
 	bool request;  /**< an RC request */
 	bool datagram; /**< unreliable */
 	bool cnp;      /**< a congestion notification */
+	bool sack;     /**< selective acknowledgement */
 };
 
 /**

@@ -143,6 +143,9 @@ static uint32_t friend(const struct rx_end *end, const struct oracle_frame *f, b
 	*hears = true;
 	if (f->request)
 		return 0;
+	/* Nobody has agreed to it. */
+	if (f->sack)
+		return BIT(OPCODE);
 	if (f->cnp)
 		return BIT(CNP_HANDLED) | BIT(CNP_IGNORED);
 	return f->opcode == 0x11 ? BIT(ACKS) : BIT(READ_RESPONSES);

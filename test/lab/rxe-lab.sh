@@ -46,7 +46,7 @@ here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 : "${RXE_LAB_BOOT_S:=300}"                # longest wait for a guest to come up: for what hangs, not for what is slow
 : "${RXE_LAB_READY_S:=120}"               # the same for tcpdump and wire-fault.py
 
-base_packages="perftest rdmacm-utils ibverbs-utils ibverbs-providers rdma-core
+base_packages="perftest qperf rdmacm-utils ibverbs-utils ibverbs-providers rdma-core
  iproute2 tcpdump python3-pyverbs busybox-static bash dash kmod libc-bin iputils-ping ethtool procps nftables"
 # In the dependency closure, of no use in the guest.
 skip_packages="perl perl-base perl-modules-5.36 libperl5.36 perl-modules-5.40 libperl5.40 dpkg debconf tar udev passwd adduser

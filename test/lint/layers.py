@@ -48,12 +48,14 @@ RULES = {
     "pmd_roce/observe": {"ours": ["wire/*", "engine/engine.h", "engine/snapshot.h", "queue/stats.h",
                                   "queue/stats.def", "cm/cm.h", "cm/cm_stats.h", "cm/cm_stats.def"],
                          "theirs": [ANY_LIBC, ANY_DPDK]},
+    # Between processes: what roced itself uses (proto, run_dir) is libc alone.
+    "pmd_roce/local": {"ours": ["wire/*", "observe/*"], "theirs": [ANY_LIBC, ANY_DPDK]},
     "pmd_roce/neighbour": {"ours": ["wire/*", "engine/engine.h", "observe/log.h"],
                            "theirs": [ANY_LIBC, PURE_DPDK, {"rte_arp.h"}]},
-    "pmd_roce/ethdev": {"ours": ["wire/*", "engine/engine.h", "neighbour/*", "observe/*", "roce/*"],
+    "pmd_roce/ethdev": {"ours": ["wire/*", "engine/engine.h", "local/*", "neighbour/*", "observe/*", "roce/*"],
                         "theirs": [ANY_LIBC, ANY_DPDK, RDMA_NUMBERS]},
     "pmd_roce/device": {"ours": ["wire/*", "engine/engine.h", "queue/stats.h", "queue/stats.def", "cm/cm.h", "ethdev/*",
-                                 "neighbour/*", "observe/*", "roce/*"],
+                                 "local/*", "neighbour/*", "observe/*", "roce/*"],
                         "theirs": [ANY_LIBC, ANY_DPDK, RDMA_NUMBERS]},
     "lib/dapl": {"ours": ["queue/bias.h", "engine/verbs.h", "engine/engine.h", "cm/cm.h", "ethdev/fork.h", "device/user.h",
                           "roce/device.h"],
@@ -62,14 +64,31 @@ RULES = {
     "lib/roce": {"ours": ["engine/verbs.h", "engine/engine.h", "cm/cm.h", "device/user.h", "roce/*"],
                  "theirs": [ANY_LIBC, PURE_DPDK]},
     "lib/front": {"ours": ["dapl/*", "dat/*", "dat2/*", "roce/dat_ep.h"], "theirs": [ANY_LIBC]},
+    # Verbs for unmodified programs: by the public headers of libroce alone.
+    "lib/verbs": {"ours": ["roce/*"], "theirs": [ANY_LIBC, {"infiniband/verbs.h", "rdma/rdma_cma.h", "rdma/rdma_verbs.h"}]},
     "lib/libdat": {"ours": ["dat/*"], "theirs": [ANY_LIBC]},
     # The example of a program that has an EAL of its own.
     "apps/embed": {"ours": ["roce/*"], "theirs": [ANY_LIBC, ANY_DPDK]},
+    # The daemon speaks with the library, and no program of users does.
+    "apps/roced": {"ours": ["local/proto.h", "local/uplink_counters.def", "local/run_dir.h", "local/ring.h", "local/bell.h",
+                            "local/cm_frame.h", "observe/errmsg.h"],
+                   "theirs": [ANY_LIBC]},
+    # The process of its uplink is another program, of the library's layers.
+    "apps/roced/uplink": {"ours": ["local/*", "neighbour/*", "ethdev/*", "observe/*", "wire/*", "engine/engine.h", "cm/cm.h"],
+                          "theirs": [ANY_LIBC, ANY_DPDK]},
+    # It asks roced for its status.
+    "apps/info": {"ours": ["dat/*", "roce/*", "local/proto.h", "local/uplink_counters.def", "local/run_dir.h",
+                           "observe/errmsg.h"],
+                  "theirs": [ANY_LIBC, {"json-c/json.h", "json.h", "roced/counters.def"}]},
+    # It judges frames by counters that the public headers do not have.
+    "apps/replay": {"ours": ["wire/*", "queue/stats.h", "queue/stats.def", "engine/verbs.h", "cm/cm.h", "cm/cm_stats.h",
+                             "cm/cm_stats.def", "device/*"],
+                    "theirs": [ANY_LIBC, ANY_DPDK]},
     "apps": {"ours": ["dat/*", "roce/*"], "theirs": [ANY_LIBC, {"json-c/json.h", "json.h"}]},
 }
 
 OURS = {"dat", "dat2", "roce", "wire", "queue", "requester", "responder", "engine", "cm", "device", "ethdev",
-        "neighbour", "observe", "dapl", "front", "libdat"}
+        "local", "neighbour", "observe", "dapl", "front", "libdat", "verbs"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 LITERAL = re.compile(r"^\.Bd -literal.*?\n(.*?)^\.Ed$", re.M | re.S)
 PROGRAM = """
 #include <arpa/inet.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

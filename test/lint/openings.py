@@ -2,17 +2,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Openings: a sentence begins with its subject, not with Who, What, Nobody or Nothing.
 
-Checks comments in the folders that follow the rule already, and the pages of docs/ but for generated ones.
+Checks comments of C, Meson and Python in the folders that follow the rule already, and the pages of docs/ but for generated ones.
 """
 import re
 import sys
 
 import tree
 
-FOLDERS = ("apps/", "include/", "lib/", "pmd_roce/")
+FOLDERS = ("apps/", "include/", "lib/", "pmd_roce/", "test/live/", "test/programs/", "test/roced/", "test/verbs/")
 WORDS = r"(?:Who|Whoever|Whose|Whatever|Nobody|Nothing|What)\b"
 # At the begin of a comment or of a line in one, and behind the end of a sentence.
 COMMENT = re.compile(rf"(?:/\*+<?|^\s*\*|//|[.:;])\s+(?P<word>{WORDS})")
+HASH = re.compile(rf"#\s+(?:.*[.:;]\s+)?(?P<word>{WORDS})")
 # Neither a row of a table nor code.
 PROSE = re.compile(rf"^(?!\||    )(?:|\s*\*\s+|.*?[.:;]\s+)(?P<word>{WORDS})")
 PAGE = re.compile(r"docs/[a-z-]+\.md")
@@ -23,6 +24,8 @@ def opening(name):
     """The expression that finds bad openings in a file; None: it is not checked."""
     if name.endswith((".c", ".h")) and name.startswith(FOLDERS):
         return COMMENT
+    if name.endswith((".py", ".build")) and name.startswith(FOLDERS):
+        return HASH
     if PAGE.fullmatch(name) and name not in GENERATED:
         return PROSE
     return None
@@ -30,7 +33,7 @@ def opening(name):
 
 def check(root):
     findings = []
-    for path in tree.files(root, ".c", ".h", ".md"):
+    for path in tree.files(root, ".c", ".h", ".md", ".py", ".build"):
         name = tree.relative(path, root)
         expression = opening(name)
         if expression is None:
@@ -45,11 +48,13 @@ def check(root):
 CASES = [
     ("subjects", {"include/a.h": "/** The peer. Zero: none. */\n", "lib/roce/a.c": "/* Somebody asked. */\n"}, None),
     ("inside of a sentence", {"include/a.h": "/** Values, and what they mean. */\n"}, None),
-    ("another folder", {"test/a.c": "/* What it is. */\n"}, None),
+    ("another folder", {"test/a.c": "/* What it is. */\n", "test/a.py": "# What it is.\n"}, None),
     ("a comment", {"include/a.h": "int a; /**< What it is. */\n"}, "include/a.h:1: a sentence begins with What"),
     ("a line of a comment", {"lib/roce/a.c": "/*\n * Nobody asks.\n */\n"}, "lib/roce/a.c:2: a sentence begins"),
     ("a page", {"docs/a.md": "| What | Who |\n\n    What code.\n\nIt says what it is.\n"}, None),
     ("a sentence of a page", {"docs/a.md": "One.\n\n* Two. Whoever asks.\n"}, "docs/a.md:3: a sentence begins"),
+    ("a script", {"lib/roce/a.py": "a = 1  # One. What it is.\n"}, "lib/roce/a.py:1: a sentence begins with What"),
+    ("a build file", {"apps/meson.build": "# What runs.\n"}, "apps/meson.build:1: a sentence begins with What"),
     ("a second sentence", {"pmd_roce/cm/a.c": "/* One. Nothing else. */\n"}, "pmd_roce/cm/a.c:1: a sentence begins"),
 ]
 

@@ -7,10 +7,14 @@ SIZES = (0, 1, 2, 3, 4, 33, 1023, 1024, 1025, 4095, 4096, 4097, 65535, 65536, 1 
 OURS = {"client": "ours is the client", "server": "ours is the server"}
 CLEAN = "clean wire"
 # Ours asks again when the round trip that it measured is over (docs/rc.md; 4 ms before the first), and an emulated host
-# answers later now and then. Nothing else may be counted on a clean wire.
+# answers later now and then. No other trouble may be counted on a clean wire.
 LATE = {"duplicate_request": "the guest answered later than the round trips before"}
 LATE_MAX = 0.1  # of the packets that it received; fewer than LATE_FEW are nothing
 LATE_FEW = 256  # one late answer has ours send up to a window of 128 again
+# An emulated host, or the kernel of this one between the two, may lose a frame: seen once. Ours is
+# right to say so when the recorder on our side of the wire has not seen that packet either.
+NAKS = "rcvd_seq_err"
+LOST = "a packet was lost before our end of the wire"
 VERBS = {
     "send": "SEND", "sendsol": "solicited SEND", "sendinl": "inline SEND", "sendimm": "SEND with immediate",
     "sendinv": "SEND with invalidate", "echo": "SEND there and back", "write": "WRITE", "writeinl": "inline WRITE",
@@ -31,6 +35,7 @@ class Group:
     # More counters of trouble that may move, and why; "*": any.
     explains: dict = dataclasses.field(default_factory=dict)
     needs_guest: bool = False  # our program in the guest
+    needs_programs: bool = False  # programs of verbs, by roce-run and in the guest
     needs_tools: bool = False  # the package dapl2-utils, and our provider for DAT 2.0
 
     def lines(self):

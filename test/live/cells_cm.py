@@ -5,7 +5,7 @@ from lab import DEVICE_MTU, NETS
 from talk import Talk, Wants, many, probe, verdict
 
 MESSAGES = (("REQ", 0x10), ("REP", 0x13), ("RTU", 0x14), ("DREQ", 0x15), ("DREP", 0x16))
-# What DAT says of a connection, as the partner prints it.
+# The words of DAT for a connection, as the partner prints them.
 PEER_REJECTED, NON_PEER_REJECTED = "event 0x4002", "event 0x4003"
 DISCONNECTED, TIMED_OUT, UNREACHABLE = "event 0x4005", "event 0x4007", "event 0x4008"
 NO_CONNECTION = 3  # exit status of the partner

@@ -118,7 +118,7 @@ def talk(lab, client, tool, args):
     server = serve(lab, client, tool, args)
     for _ in range(TRIES):
         them = join(lab, client, tool, args)
-        # Who waits for a side that is gone waits long.
+        # A side that waits for one that is gone waits long.
         until = time.monotonic() + SECONDS
         while server.running() and them.running() and time.monotonic() < until:
             time.sleep(0.1)

@@ -37,7 +37,7 @@ def talk(lab, guest, ours, ours_first, says):
         # Ours tries again until somebody listens.
         them = lab.guest(guest, SECONDS)
         us = lab.partner(*ours)
-    # Who waits for a side that is gone waits long.
+    # A side that waits for one that is gone waits long.
     while us.running() and them.running():
         time.sleep(0.1)
     if us.process.poll() not in (None, 0) or them.process.poll() not in (None, 0):
@@ -72,7 +72,7 @@ def perftest(lab, test, client, cm, size, shared=False):
     if shared:
         guest.append("--use-srq")
         ours.append("-S")
-    # Whose memory is read while it waits has measured nothing.
+    # A side whose memory is read while it waits has measured nothing.
     says = "remote address" if client and test in ("read_lat", "atomic_lat") else rf"^ *{size} +{COUNT} "
     ours += ["perftest", test]
     if client:

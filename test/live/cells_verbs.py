@@ -64,7 +64,7 @@ def servers(group, talk, sizes):
     yield group("server", rdma, lambda: talk.server(
         probe("client", *patience(talk), "-a", "HOST", *rdma), "server",
         wants=Wants(ours=(f"{max(sizes)} bytes written",))))
-    # What a WRITE with immediate brings is not in the receive.
+    # The bytes of a WRITE with immediate are not in the receive.
     rest = (*steps("sendimm", sizes[:8]), *steps("writeimm", sizes[:8]), "sendsol:1025", "sendinl:33", "writeinl:20",
             "fadd", "cswp", "fill:60", "reads:40")
     count = 2 * len(sizes[:8]) + 2 + 60

@@ -36,7 +36,7 @@
 #define PATIENCE 60000 /* ms without any event */
 #define RESOLVE  5000  /* ms */
 
-/* What a client sends and a server receives into lies in memory of the connection's own. */
+/* Bytes that a client sends and a server receives lie in memory of the connection's own. */
 struct connection {
 	struct rdma_cm_id *id;
 	struct ibv_cq *cq;
@@ -140,7 +140,7 @@ post_send(struct connection *c, uint64_t slot, uint32_t length)
 		guest_fail("ibv_post_send");
 }
 
-/* What is said about a window, one behind the other. */
+/* The steps that are said about a window, one behind the other. */
 static void
 post_about_window(struct connection *c)
 {
@@ -248,7 +248,7 @@ window_completed(struct connection *c, const struct ibv_wc *wc)
 static void
 completed(struct connection *c, const struct ibv_wc *wc)
 {
-	/* What was posted comes back when the connection ends. */
+	/* Requests that were posted come back when the connection ends. */
 	if (wc->status == IBV_WC_WR_FLUSH_ERR)
 		return;
 	if (wc->status != IBV_WC_SUCCESS) {

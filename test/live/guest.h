@@ -4,7 +4,7 @@
 
 /**
  * @file
- * What the parts of live_guest share.
+ * Shared by the parts of live_guest.
  */
 
 #include <rdma/rdma_cma.h>

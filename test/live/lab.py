@@ -9,6 +9,7 @@ import ctypes
 import dataclasses
 import fcntl
 import itertools
+import json
 import os
 import shutil
 import signal
@@ -57,13 +58,19 @@ def die_with_parent():
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
+def lead_group():
+    """The children of a program can be ended together with it."""
+    os.setpgid(0, 0)
+    die_with_parent()
+
+
 class Program:
     """A process, and all that it says: in a file, so that it never waits for somebody to read."""
 
-    def __init__(self, command, env):
+    def __init__(self, command, env, begin=die_with_parent):
         self.out = tempfile.TemporaryFile()
         self.process = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=self.out,
-                                        stderr=subprocess.STDOUT, preexec_fn=die_with_parent)
+                                        stderr=subprocess.STDOUT, preexec_fn=begin)
 
     def said(self):
         return os.pread(self.out.fileno(), os.fstat(self.out.fileno()).st_size, 0).decode("utf-8", "replace")
@@ -86,6 +93,13 @@ class Program:
             return self.said(), -1
         return self.said(), self.process.returncode
 
+    def terminate(self):
+        """Of one that leads a group, all of it."""
+        if os.getpgid(self.process.pid) == self.process.pid:
+            os.killpg(self.process.pid, signal.SIGTERM)
+        else:
+            self.process.terminate()
+
     def kill(self):
         self.process.kill()
         self.process.wait()
@@ -95,7 +109,7 @@ class Lab:
     """The lab's commands, in a working folder of ours."""
 
     def __init__(self, script, work, programs, release=""):
-        """programs: partner, guest (its program, or None), libraries (a search path); release: a Debian of the guest's own"""
+        """programs: partner, roced, run (roce-run), guest (its program, or None), libraries (a search path); release: a Debian of the guest's own"""
         self.script, self.work, self.programs = script, work, programs
         self.folder = os.path.join(work, "lab")
         self.env = dict(os.environ, RXE_LAB_DIR=self.folder, RXE_LAB_GUESTS="a", RXE_LAB_MTU=str(DEVICE_MTU[4096]),
@@ -124,9 +138,9 @@ class Lab:
         fcntl.flock(self.lock, fcntl.LOCK_EX)
         self.call("down")
         self.guardian = guard(lambda: self.call("down"))
-        rootfs = os.path.join(self.folder, "rootfs")
+        # An image of before has less.
         if not os.path.exists(os.path.join(self.folder, "initrd")) or \
-                not os.path.exists(os.path.join(rootfs, "usr/local/bin/rdmaprobe")):
+                not self.has_program("../local/bin/rdmaprobe") or not self.has_program("qperf"):
             self.must("build")
         self.start()
 
@@ -248,12 +262,64 @@ class Lab:
         env = dict(os.environ, DAT_OVERRIDE=conf, LD_LIBRARY_PATH=self.programs["libraries"])
         return Program(self.inside(*words), env)
 
+    # ---- ours behind roced
+
+    @contextlib.contextmanager
+    def roced(self, net=NETS["IPv4"]):
+        """A roced whose uplink is our end of the wire, which no other program of ours has meanwhile."""
+        folder = os.path.join(self.work, "run")
+        shutil.rmtree(folder, ignore_errors=True)
+        os.mkdir(folder, 0o700)
+        command = self.inside(self.programs["roced"], "-v", "--dir", os.path.join(folder, "udapl-roce"),
+                              "--port", "net_af_packet0,iface=dut0", "--ip", f"{net.ours}/{net.prefix}", "--mtu", str(self.path_mtu))
+        program = Program(command, os.environ)
+        try:
+            program.wait_for("process 0 ", 30)
+            yield program
+        finally:
+            program.process.terminate()
+            if program.finish(20)[1] != 0:
+                raise RuntimeError(f"roced ends with {program.process.returncode}: {program.said()[-300:]}")
+
+    def roced_status(self, roced):
+        """The status that roced tells of itself."""
+        run = subprocess.run([self.programs["roced"], "--status", "--json", "--dir", os.path.join(self.work, "run/udapl-roce")],
+                             text=True, capture_output=True, timeout=20, check=False)
+        if run.returncode != 0:
+            raise RuntimeError(f"{run.stderr.strip()}: {roced.said()[-300:]}")
+        return json.loads(run.stdout)
+
+    def behind_roced(self, *words):
+        """Our end, on the adapter that processes share."""
+        env = dict(os.environ, XDG_RUNTIME_DIR=os.path.join(self.work, "run"), UDAPL_ROCE_PARAMS="timeout=18",
+                   LD_LIBRARY_PATH=self.programs["libraries"])
+        env.pop("DAT_OVERRIDE", None)
+        return Program(self.inside(self.programs["partner"], "-D", "roce0", *words), env)
+
+    def program(self, *words):
+        """A program of verbs as Debian has it, by roce-run, on the adapter that processes share."""
+        env = dict(os.environ, XDG_RUNTIME_DIR=os.path.join(self.work, "run"))
+        for name in ("DAT_OVERRIDE", "UDAPL_ROCE_PARAMS", "LD_LIBRARY_PATH", "LD_PRELOAD"):
+            env.pop(name, None)
+        return Program(self.inside(self.programs["run"], *words), env, lead_group)
+
     def speak_tcp(self):
         """The host's own programs can be found by TCP from now on."""
         # Else the bridge takes another one with each port that comes or goes, and the guest looks for the old one.
         self.must("netns", "ip", "link", "set", "br0", "address", HOST_MAC)
         self.must("netns", "ip", "addr", "replace", f"{HOST}/24", "dev", "br0")
         self.must("netns", "python3", "-c", NO_OFFLOAD)
+
+    @contextlib.contextmanager
+    def kernel_has(self, net=NETS["IPv4"]):
+        """The kernel has our address on our port, for TCP: as on a host whose uplink is an interface in use."""
+        address = f"{net.ours}/{net.prefix}"
+        # The bridge would answer for it, too, with its own MAC address.
+        self.must("netns", "sh", "-c", f"ip link set br0 arp off; ip addr flush dev br0; ip addr add {address} dev dut0")
+        try:
+            yield
+        finally:
+            self.must("netns", "sh", "-c", f"ip addr del {address} dev dut0; ip link set br0 arp on")
 
     # ---- the wire
 
@@ -289,7 +355,7 @@ def guard(clean_up):
     os.setsid()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    # Whoever waits for the output of this run must not wait for the guardian.
+    # A program that waits for the output of this run must not wait for the guardian.
     null = os.open(os.devnull, os.O_RDWR)
     for fd in (0, 1, 2):
         os.dup2(null, fd)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Talks with a Linux host whose kernel has RoCE (rdma_rxe), in a guest of the lab.
 
-live.py --lab RXE_LAB --partner PROGRAM --libraries DIR --work DIR [--guest PROGRAM]
+live.py --lab RXE_LAB --partner PROGRAM --roced PROGRAM --run PROGRAM --libraries DIR --work DIR [--guest PROGRAM]
         [--short | --long] [--only WORDS] [--list] [--times] [--release NAME]
 
 One line for each cell: role of ours, what is said, over which network, at which path MTU, what the wire does. The last
@@ -20,9 +20,11 @@ import cells_cm
 import cells_dapl
 import cells_fault
 import cells_perftest
+import cells_programs
+import cells_uplink
 import cells_verbs
 import short
-from cell import LATE, LATE_FEW, LATE_MAX
+from cell import LATE, LATE_FEW, LATE_MAX, LOST, NAKS
 from lab import Lab
 from record import Recorder, moved
 from talk import Verdict
@@ -36,6 +38,7 @@ class Run:
         self.passed = self.failed = self.skipped = 0
         self.explained = {}  # (counter, reason) to how much
         self.quiet = 0
+        self.recorder = None
         self.before = None  # what the guest's kernel had counted when the last talk was over
 
     def say(self, line, why="", skipped=False):
@@ -57,6 +60,8 @@ class Run:
         """What a group needs and is not here, or empty."""
         if group.needs_guest and self.lab.programs["guest"] is None:
             return "librdmacm-dev was not there when this was built"
+        if group.needs_programs:
+            return cells_programs.lacks(self.lab)
         return cells_dapl.lacks(self.lab) if group.needs_tools else ""
 
     def group(self, group):
@@ -68,7 +73,7 @@ class Run:
         if group.path_mtu != self.lab.path_mtu:
             self.lab.set_mtu(group.path_mtu)
         self.before = self.before or self.lab.counters()
-        since = time.monotonic()
+        began, since = time.time(), time.monotonic()
         try:
             verdict = group.go()
         except (RuntimeError, subprocess.TimeoutExpired, OSError) as error:
@@ -77,7 +82,7 @@ class Run:
         if self.args.times:
             print(f"  {time.monotonic() - since:.1f} s", flush=True)
         after = self.lab.counters()
-        self.count(group, self.before, after)
+        self.count(group, self.before, after, began)
         self.before = after
 
     def judge(self, group, verdict):
@@ -90,10 +95,16 @@ class Run:
             why = "" if said.get(step) == "ok" else said.get(step, "not reached")
             self.say(group.line(step), why and f"{why}; {verdict.why}" or verdict.why)
 
-    def count(self, group, before, after):
-        """What the guest's kernel counted meanwhile must be what the cell explains."""
+    def count(self, group, before, after, began):
+        """What the guest's kernel counted meanwhile must be what the cell explains, or what the wire did by itself."""
         trouble, explains = moved(before, after), {**LATE, **group.explains}
-        why = [f"{name} {n}" for name, n in trouble.items() if name not in explains and "*" not in explains]
+        gaps = ""
+        if NAKS in trouble and NAKS not in explains and "*" not in explains:
+            naks, absent = self.recorder.gaps(began)
+            gaps = f" (ours said so {naks} times, for {absent} packets that had not passed the wire)"
+            if naks == absent > 0:
+                explains[NAKS] = LOST
+        why = [f"{name} {n}{gaps if name == NAKS else ''}" for name, n in trouble.items() if name not in explains and "*" not in explains]
         late = trouble.get("duplicate_request", 0)
         if explains == LATE and late > max(LATE_FEW, LATE_MAX * (after["rcvd_pkts"] - before["rcvd_pkts"])):
             why.append(f"duplicate_request {late}: that many are not late")
@@ -101,7 +112,7 @@ class Run:
             self.say(f"{group.name}: what rxe counts", ", ".join(why))
         self.quiet += not trouble
         for name, n in trouble.items():
-            reason = group.explains.get("*", explains.get(name))
+            reason = explains.get("*", explains.get(name))
             if reason is not None:
                 self.explained[name, reason] = self.explained.get((name, reason), 0) + n
 
@@ -128,14 +139,15 @@ def missing(args):
     for program in ("qemu-system-x86_64", "tcpdump", "tshark", "cpio", "busybox"):
         if shutil.which(program) is None:
             return f"{program} is missing"
-    if not os.access(args.partner, os.X_OK):
-        return f"there is no {args.partner}"
+    for program in (args.partner, args.roced):
+        if not os.access(program, os.X_OK):
+            return f"there is no {program}"
     return None
 
 
 def all_groups(lab):
     groups = [*cells_verbs.all_cells(lab), *cells_cm.all_cells(lab), *cells_fault.all_cells(lab),
-              *cells_perftest.all_cells(lab), *cells_dapl.all_cells(lab)]
+              *cells_perftest.all_cells(lab), *cells_uplink.all_cells(lab), *cells_programs.all_cells(lab), *cells_dapl.all_cells(lab)]
     # Stable: the MTU is changed as seldom as possible, and a guest that crashes does so at the end.
     return sorted(groups, key=lambda group: (group.path_mtu != 1024, group.path_mtu))
 
@@ -147,7 +159,7 @@ def run_all(args, lab):
     try:
         lab.up()
         print(f"the guest's kernel is {lab.version()}")
-        recorder = Recorder(lab, os.path.join(args.work, "wire.pcap"))
+        recorder = run.recorder = Recorder(lab, os.path.join(args.work, "wire.pcap"))
         for group in run.chosen(all_groups(lab)):
             run.group(group)
     except (RuntimeError, subprocess.TimeoutExpired) as error:
@@ -163,7 +175,7 @@ def run_all(args, lab):
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    for name in ("lab", "partner", "libraries", "work"):
+    for name in ("lab", "partner", "roced", "run", "libraries", "work"):
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--guest", help="our program in the guest")
     parser.add_argument("--short", action="store_true", help="one talk of each kind")
@@ -192,10 +204,10 @@ def main():
         return 0
     args.work = os.path.join(args.work, args.release)
     os.makedirs(args.work, exist_ok=True)
-    # Whoever ends this wants the guest and the recorder to end, too.
+    # With this program the guest and the recorder end, too.
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: sys.exit(1))
-    lab = Lab(args.lab, args.work, {"partner": args.partner, "guest": guest, "libraries": args.libraries},
+    lab = Lab(args.lab, args.work, {**{name: getattr(args, name) for name in ("partner", "roced", "run", "libraries")}, "guest": guest},
               args.release)
     run = run_all(args, lab)
     print(f"{run.passed} passed, {run.failed} failed, {run.skipped} skipped")

@@ -36,7 +36,7 @@ struct partner_options {
 	bool any_content; /**< what comes is not the pattern */
 };
 
-/** What a server offers in its private data. */
+/** The offer of a server, in its private data. */
 struct partner_offer {
 	char magic[4];
 	uint32_t key;
@@ -85,7 +85,7 @@ extern volatile sig_atomic_t partner_enough;
 /** Poll the engine for so long, or until it is enough. */
 void partner_poll(struct partner *p, double ms);
 
-/** Wait for the next event of a connection. What an established one brings is in p->peer. @return its number. */
+/** Wait for the next event of a connection. The offer of an established one is in p->peer. @return its number. */
 unsigned int partner_connection_event(struct partner *p);
 /** Wait for @p n completions. @return how many were no success; the statuses are said. */
 unsigned int partner_complete(struct partner *p, unsigned int n);

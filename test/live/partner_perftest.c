@@ -219,7 +219,7 @@ read_lat_client(struct perftest *t)
 	return true;
 }
 
-/* Nobody else adds: each finds what the one before it left. */
+/* There is no other that adds: each finds what the one before it left. */
 static bool
 atomic_client(struct perftest *t)
 {
@@ -335,7 +335,7 @@ part(struct perftest *t)
 	perftest_wire_close(&t->wire);
 }
 
-/* What a peer did to our memory all alone. */
+/* The traces of a peer in our memory, which it left all alone. */
 static bool
 memory_shows_it(const struct perftest *t)
 {
@@ -347,7 +347,7 @@ memory_shows_it(const struct perftest *t)
 		return word != t->before;
 	for (uint32_t i = 0; i < t->size; i++)
 		left += t->p->region[i] == (uint8_t)i;
-	/* What comes is random, and may be what was there: byte by byte that is rare, of two bytes not enough. */
+	/* The bytes that come are random, and may be those that were there: byte by byte that is rare, of two bytes not enough. */
 	if (t->size < CACHE_LINE)
 		return true;
 	if (strcmp(t->test->name, "write_bw") == 0)

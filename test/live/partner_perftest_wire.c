@@ -400,8 +400,8 @@ leave(const struct perftest_wire *w, DAT_EP_HANDLE ep, DAT_EVD_HANDLE connection
 }
 
 /*
- * Over TCP up to 4.5 each side says "done" and closes, whatever the other one does; 25.01 may close without a word. What
- * comes is read all the same: closing before would reset the connection, and with it what was said.
+ * Over TCP up to 4.5 each side says "done" and closes, whatever the other one does; 25.01 may close without a word. Its
+ * words are read all the same: closing before would reset the connection, and with it what was said.
  */
 static void
 leave_tcp(const struct perftest_wire *w)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What rping says on the wire: in each round the client sends where its data is, the server READs it and says so,
+ * The words of rping on the wire: in each round the client sends where its data is, the server READs it and says so,
  * the client sends where it wants the data, the server WRITEs it there and says so. A word is address, key and length
  * in network order.
  */

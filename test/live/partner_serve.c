@@ -128,6 +128,6 @@ partner_serve(struct partner *p)
 		}
 		fflush(stdout);
 	}
-	/* What the network lost of the end is said again for a moment. */
+	/* Words of the end that the network lost are said again for a moment. */
 	partner_poll(p, p->options.end_ms);
 }

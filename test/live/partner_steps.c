@@ -137,7 +137,7 @@ step_write(struct partner *p, uint32_t n)
 	return partner_complete(p, 1) == 0;
 }
 
-/* What comes is what we wrote, and behind it what the server made. */
+/* The bytes that come are those we wrote, and behind them those that the server made. */
 static bool
 step_read(struct partner *p, uint32_t n)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What rdma-core's ucmatose says: over each of its connections the server sends so many messages, and when they all are
+ * The talk of rdma-core's ucmatose: over each of its connections the server sends so many messages, and when they all are
  * there the client sends as many back. Then the server disconnects.
  */
 

@@ -22,9 +22,14 @@ GUESSES = ("rpcordma", "idp", "smc")
 PCAP_HEADER = 24
 PCAP_FRAME = struct.Struct("=IIII")
 FIELDS = ("frame.number", "ip.src", "ipv6.src", "_ws.malformed", "infiniband.bth.opcode", "infiniband.mad.attributeid")
+# Of an acknowledgement of ours: the PSN that it waits for did not come (AETH syndrome, IBTA Vol 1, 9.7.5.2.8).
+NAK_FIELDS = ("ip.src", "ipv6.src", "infiniband.bth.psn", "infiniband.bth.destqp", "infiniband.aeth.syndrome")
+NAK_SEQUENCE = 0x60
+PSN_MASK = 0xffffff
+GAP_MAX = 1024
 MESSAGES = {0x10: "REQ", 0x11: "MRA", 0x12: "REJ", 0x13: "REP", 0x14: "RTU", 0x15: "DREQ", 0x16: "DREP"}
 OURS = {net.ours for net in lab.NETS.values()}
-# What a wire without faults does not make the kernel count; what moves has to be explained by the cell.
+# Counters that a wire without faults leaves alone; the cell has to explain those that move.
 TROUBLE = ("duplicate_request", "out_of_seq_request", "rcvd_rnr_err", "send_rnr_err", "rcvd_seq_err",
            "retry_exceeded_err", "retry_rnr_exceeded_err", "completer_retry_err", "send_err", "link_downed")
 
@@ -37,7 +42,7 @@ class Recorder:
         self.process = subprocess.Popen(
             the_lab.inside("tcpdump", "-Z", "root", "-i", "port-br", "-U", "-B", "16384", "-w", path, ROCE),
             stderr=subprocess.PIPE, preexec_fn=lab.die_with_parent)
-        # What passes before it listens is judged by nobody.
+        # Frames that pass before it listens are judged by nobody.
         while (line := self.process.stderr.readline()) and b"listening on" not in line:
             pass
 
@@ -67,6 +72,15 @@ class Recorder:
                 messages["ours" if ours else "the guest"][MESSAGES.get(int(attribute, 0), attribute)] += 1
         return frames, len(bad), bad[0] if bad else "", messages
 
+    def gaps(self, since):
+        """(NAKs of ours for a gap since that moment, of how many the wire never had the packet that is missing)."""
+        time.sleep(SETTLE_SECONDS)
+        command = ["tshark", "-r", self.path, "-Y", f"frame.time_epoch >= {since:.6f}", "-T", "fields"]
+        for field in NAK_FIELDS:
+            command += ["-e", field]
+        run = subprocess.run(command, text=True, capture_output=True, check=False)
+        return count_gaps(line.split("\t") for line in run.stdout.splitlines())
+
     def judge_bytes(self):
         """What the judge of test/conf says, with an ICRC of its own: (frames of ours, their faults counted)."""
         faults, frames = collections.Counter(), 0
@@ -80,6 +94,23 @@ class Recorder:
                 frames += 1
                 faults.update(judge.judge(data, whole).faults)
         return frames, faults
+
+
+def count_gaps(rows):
+    """Of rows of NAK_FIELDS: (NAKs of ours for a gap, of how many the packet that is missing had not passed before)."""
+    requests, naks, absent = [], 0, 0
+    for v4, v6, psn, queue_pair, syndrome in rows:
+        if not psn:
+            continue
+        psn = int(psn, 0)
+        if (v4 or v6) not in OURS:
+            requests.append((queue_pair, psn))
+        elif syndrome and int(syndrome, 0) == NAK_SEQUENCE:
+            naks += 1
+            # The queue pair that says so is the one that has had a packet from behind the gap.
+            behind = next((q for q, p in reversed(requests) if 0 < (p - psn) & PSN_MASK < GAP_MAX), None)
+            absent += behind is not None and (behind, psn) not in requests
+    return naks, absent
 
 
 def packets(path):

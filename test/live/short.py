@@ -13,10 +13,12 @@ PATTERNS = (
     "*1000 connections, 16 of them at once", "ours is the server and is killed",
     "*guest is not ready for 2 s", "*ours is not ready for 2 s", "*WRITE with a wrong key is refused", "*through a window*",
     "*a SEND with a wrong ICRC",
-    "*ib_send_bw, rdma_cm, shared queues", "*ib_write_bw, socket exchange", "*ib_read_bw, rdma_cm",
+    "*ib_send_bw, rdma_cm, shared queues", "*perftest ib_write_bw, socket exchange", "*perftest ib_read_bw, rdma_cm",
     "*ucmatose, connections: 1", "*SEND and WRITE with immediate",
     "either side, OFED's dapltest *", "*OFED's dapltest T, 2 threads, 4 endpoints each",
-    "ours is the server, OFED's dtestx",
+    "ours is the server, OFED's dtestx", "*four processes of one roced, *",
+    "*by roce-run, ib_read_bw, socket exchange", "ours is the server, by roce-run, ib_send_lat, rdma_cm",
+    "*by roce-run, rping, IPv4, bytes: 1000",
 )
 
 

@@ -374,6 +374,7 @@ print_step(unsigned int number, unsigned int t)
 		[MODEL_TRYLOCK] = "tries",
 		[MODEL_UNLOCK] = "unlocks",
 		[MODEL_MARK] = "",
+		[MODEL_UNTIL] = "waits for",
 	};
 	const struct model_op *op = model_pending(t);
 

@@ -10,23 +10,12 @@
 
 #include <cmocka.h>
 
-#include "explore.h"
+#include "buffer.h"
+#include "litmus.h"
 #include "memory.h"
 #include "scenario.h"
 
-#define VARS  2
-#define LOCKS 2
-
-/* The memory of every program here. */
-struct cells {
-	uint32_t var[VARS];
-	uint32_t plain;
-	rte_spinlock_t lock[LOCKS];
-};
-
-static struct cells *cells;
-static uint32_t result[MODEL_THREADS];
-static uint32_t outcomes; /**< of all runs, one bit each */
+struct litmus litmus;
 
 static void
 describe(const volatile void *address, char *text, size_t size)
@@ -38,8 +27,9 @@ static void
 prepare(void)
 {
 	memory_describe = describe;
-	cells = memory_alloc(NULL, sizeof(*cells));
-	memset(result, 0, sizeof(result));
+	litmus.cells = memory_alloc(NULL, sizeof(*litmus.cells));
+	memset(litmus.result, 0, sizeof(litmus.result));
+	buffer_begin(litmus.buffered);
 }
 
 static void
@@ -50,11 +40,11 @@ observe(unsigned int self)
 static void
 record(void)
 {
-	outcomes |= 1u << (result[0] * 4 + result[1]);
+	litmus.outcomes |= 1u << (litmus.result[0] * 4 + litmus.result[1]);
 }
 
-static struct model_access
-of(int order)
+struct model_access
+litmus_access(int order)
 {
 	return (struct model_access){ .size = 4, .order = order, .what = "a cell", .where = "" };
 }
@@ -62,42 +52,41 @@ of(int order)
 static uint32_t
 load(unsigned int var, int order)
 {
-	const struct model_access a = of(order);
+	const struct model_access a = litmus_access(order);
 
-	return (uint32_t)model_load(&cells->var[var], &a);
+	return (uint32_t)model_load(&litmus.cells->var[var], &a);
 }
 
 static void
 store(unsigned int var, uint32_t value, int order)
 {
-	const struct model_access a = of(order);
+	const struct model_access a = litmus_access(order);
 
-	model_store(&cells->var[var], value, &a);
+	model_store(&litmus.cells->var[var], value, &a);
 }
 
 static void
 add(unsigned int var)
 {
-	const struct model_access a = of(__ATOMIC_ACQ_REL);
+	const struct model_access a = litmus_access(__ATOMIC_ACQ_REL);
 
-	(void)model_add(&cells->var[var], 1, &a);
+	(void)model_add(&litmus.cells->var[var], 1, &a);
 }
 
 static void
 lock(unsigned int i)
 {
-	model_lock(&cells->lock[i], "a lock", "");
+	model_lock(&litmus.cells->lock[i], "a lock", "");
 }
 
 static void
 unlock(unsigned int i)
 {
-	model_unlock(&cells->lock[i], "a lock", "");
+	model_unlock(&litmus.cells->lock[i], "a lock", "");
 }
 
-/* @return true: no failure; then the reduction has missed no class and repeated none, as @p how tells. */
-static bool
-compare(unsigned int threads, void (*script)(unsigned int), enum explore_how how,
+bool
+litmus_compare(unsigned int threads, void (*script)(unsigned int), enum explore_how how,
 		struct explore_tally *tally)
 {
 	const struct model_program program = {
@@ -111,34 +100,34 @@ compare(unsigned int threads, void (*script)(unsigned int), enum explore_how how
 	struct explore_tally all;
 	uint32_t reduced;
 
-	outcomes = 0;
+	litmus.outcomes = 0;
 	if (!explore(&program, EXPLORE_REDUCED, tally))
 		return false;
-	reduced = outcomes;
-	outcomes = 0;
+	reduced = litmus.outcomes;
+	litmus.outcomes = 0;
 	assert_true(explore(&program, how, &all));
 	assert_int_equal(how == EXPLORE_ALL ? all.classes : all.runs, tally->runs);
-	assert_int_equal(outcomes, reduced);
+	assert_int_equal(litmus.outcomes, reduced);
 	return true;
 }
 
 static bool
 run(unsigned int threads, void (*script)(unsigned int), struct explore_tally *tally)
 {
-	return compare(threads, script, EXPLORE_ALL, tally);
+	return litmus_compare(threads, script, EXPLORE_ALL, tally);
 }
 
 static bool
 run_asleep(unsigned int threads, void (*script)(unsigned int), struct explore_tally *tally)
 {
-	return compare(threads, script, EXPLORE_ASLEEP, tally);
+	return litmus_compare(threads, script, EXPLORE_ASLEEP, tally);
 }
 
 static void
 cross(unsigned int self)
 {
 	store(self, 1, __ATOMIC_SEQ_CST);
-	result[self] = load(!self, __ATOMIC_SEQ_CST);
+	litmus.result[self] = load(!self, __ATOMIC_SEQ_CST);
 }
 
 /* Each writes its word and reads the other's: one at least sees the other. */
@@ -148,7 +137,8 @@ explore__is_sequentially_consistent(void **state)
 	struct explore_tally tally;
 
 	assert_true(run(2, cross, &tally));
-	assert_int_equal(outcomes, 1u << (0 * 4 + 1) | 1u << (1 * 4 + 0) | 1u << (1 * 4 + 1));
+	assert_int_equal(
+			litmus.outcomes, 1u << (0 * 4 + 1) | 1u << (1 * 4 + 0) | 1u << (1 * 4 + 1));
 	assert_int_equal(tally.runs, 3);
 }
 
@@ -156,7 +146,7 @@ static void
 add_torn(unsigned int self)
 {
 	store(0, load(0, __ATOMIC_RELAXED) + 1, __ATOMIC_RELAXED);
-	result[0] = cells->var[0];
+	litmus.result[0] = litmus.cells->var[0];
 }
 
 static void
@@ -173,9 +163,9 @@ explore__finds_the_lost_update(void **state)
 	struct explore_tally tally;
 
 	assert_true(run(2, add_torn, &tally));
-	assert_int_equal(outcomes, 1u << 4 | 1u << 8);
+	assert_int_equal(litmus.outcomes, 1u << 4 | 1u << 8);
 	assert_true(run(3, add_locked, &tally));
-	assert_int_equal(outcomes, 1u << 12);
+	assert_int_equal(litmus.outcomes, 1u << 12);
 	/* As many orders as the lock has; what happens under it has none of its own. */
 	assert_int_equal(tally.runs, 3 * 2 * 1);
 }
@@ -206,10 +196,10 @@ static void
 publish(unsigned int self)
 {
 	if (self == 0) {
-		model_plain(&cells->plain, 4, true);
+		model_plain(&litmus.cells->plain, 4, true);
 		store(0, 1, order_of_publisher);
 	} else if (load(0, __ATOMIC_ACQUIRE) == 1) {
-		model_plain(&cells->plain, 4, false);
+		model_plain(&litmus.cells->plain, 4, false);
 	}
 }
 
@@ -230,7 +220,7 @@ static void
 free_early(unsigned int self)
 {
 	if (self == 0)
-		memory_free(NULL, cells);
+		memory_free(NULL, litmus.cells);
 	else
 		(void)load(0, __ATOMIC_ACQUIRE);
 }
@@ -284,21 +274,20 @@ explore__counts_those_who_wait(void **state)
 
 /* Steps of each thread as numbers, from which do_step() makes an access, a lock or a mark. */
 static uint32_t program[THREADS][EACH];
-static uint64_t dice;
 
-static uint32_t
-roll(uint32_t sides)
+uint32_t
+litmus_roll(uint32_t sides)
 {
-	dice = dice * 6364136223846793005ull + 1442695040888963407ull;
-	return (uint32_t)(dice >> 33) % sides;
+	litmus.dice = litmus.dice * 6364136223846793005ull + 1442695040888963407ull;
+	return (uint32_t)(litmus.dice >> 33) % sides;
 }
 
 static void
 access_something(uint32_t what)
 {
-	unsigned int var = what % VARS;
+	unsigned int var = what % LITMUS_VARS;
 
-	switch (what / VARS % 4) {
+	switch (what / LITMUS_VARS % 4) {
 	case 0:
 		store(var, what, __ATOMIC_RELEASE);
 		break;
@@ -318,7 +307,7 @@ access_something(uint32_t what)
 static unsigned int
 do_step(uint32_t number, bool doing)
 {
-	unsigned int which = number / 16 % LOCKS;
+	unsigned int which = number / 16 % LITMUS_LOCKS;
 
 	switch (number / 64 % 6) {
 	case 0:
@@ -338,7 +327,7 @@ do_step(uint32_t number, bool doing)
 		}
 		return 4;
 	case 2:
-		if (doing && model_trylock(&cells->lock[which], "a lock", "")) {
+		if (doing && model_trylock(&litmus.cells->lock[which], "a lock", "")) {
 			access_something(number);
 			unlock(which);
 		}
@@ -360,11 +349,11 @@ do_steps(unsigned int self)
 static void
 make_program(uint64_t seed, unsigned int left)
 {
-	dice = seed;
+	litmus.dice = seed;
 	memset(program, 0, sizeof(program));
 	for (unsigned int i = 0; i < EACH; i++) {
 		for (unsigned int t = 0; t < THREADS; t++) {
-			uint32_t number = 64 + roll(1u << 20);
+			uint32_t number = 64 + litmus_roll(1u << 20);
 			unsigned int steps = do_step(number, false);
 
 			if (steps > left)

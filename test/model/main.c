@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The shared receive queue and completions in every order of their threads: the real srq.c, cq.c and complete.c.
+ * The shared receive queue, completions, waits and channels in every order of their threads: the real srq.c, cq.c,
+ * complete.c, wait.c and local/receive.c.
  *
  *   model [--soak]                  explore all scenes, with --soak also the long ones
  *   model [--soak] SCENE            explore one
@@ -13,6 +14,9 @@
  * the other's, is not in srq.c. It could be in the low watermark (one arms and looks at the count, one takes and looks
  * whether it is armed), but who arms holds the lock under which all take: freeze(). Biased locks (scenario_bias.c)
  * are made of this pattern; there a barrier on both sides is what sequential consistency stands for.
+ *
+ * Channels between processes (scenario_channel.c) are made of it, too, with fences of their own. So their stores go
+ * through store buffers (buffer.h), and each fence is shown to be needed.
  */
 
 #include <inttypes.h>
@@ -135,8 +139,9 @@ static int
 explore_all(void)
 {
 	double since = seconds();
-	int failed = scenario_litmus() + scenario_bias() + scenario_complete() + scenario_low() +
-			scenario_resize() + scenario_query() + scenario_end() + scenario_wait();
+	int failed = scenario_litmus() + scenario_litmus_late() + scenario_bias() +
+			scenario_complete() + scenario_low() + scenario_resize() +
+			scenario_query() + scenario_end() + scenario_wait() + scenario_channel();
 
 	printf("%" PRIu64 " interleavings, %" PRIu64 " steps, %d tests failed, %.1f s\n", all_runs,
 			all_steps, failed, seconds() - since);

@@ -32,7 +32,9 @@ int scenario_end(void);
 int scenario_wait(void);
 int scenario_bias(void);
 int scenario_complete(void);
+int scenario_channel(void);
 int scenario_litmus(void);
+int scenario_litmus_late(void);
 
 /** Run one order of a scene of scenario_wait() again; null: every order. @return false: there is no such scene. */
 bool scenario_wait_replay(const char *name, size_t length, const char *schedule, bool *holds);

@@ -100,15 +100,21 @@ model_unfinished(void)
 	return mask;
 }
 
+static bool
+may_go_on(const struct model_op *op)
+{
+	if (op->kind == MODEL_LOCK)
+		return ((const rte_spinlock_t *)op->address)->locked == 0;
+	return op->kind != MODEL_UNTIL || *(const uint32_t *)op->address != 0;
+}
+
 uint32_t
 model_enabled(void)
 {
 	uint32_t mask = model_unfinished();
 
 	for (unsigned int t = 0; t < program->threads; t++) {
-		const struct model_op *op = &fiber[t].pending;
-
-		if (op->kind == MODEL_LOCK && ((const rte_spinlock_t *)op->address)->locked != 0)
+		if (!may_go_on(&fiber[t].pending))
 			mask &= ~(1u << t);
 	}
 	return mask;
@@ -248,6 +254,33 @@ model_await(const volatile uint32_t *word, const char *what, const char *where)
 }
 
 static void
+stop_at_word(enum model_kind kind, const uint32_t *word, const char *what)
+{
+	stop_before(&(const struct model_op){
+			.kind = kind,
+			.size = sizeof(*word),
+			.address = (uintptr_t)word,
+			.what = what,
+			.where = "",
+	});
+}
+
+void
+model_set(uint32_t *word, const char *what)
+{
+	stop_at_word(MODEL_UNLOCK, word, what);
+	memory_release(self, word);
+	*word = 1;
+}
+
+void
+model_await_set(const uint32_t *word, const char *what)
+{
+	stop_at_word(MODEL_UNTIL, word, what);
+	memory_acquire(self, word);
+}
+
+static void
 stop_at_access(enum model_kind kind, const volatile void *address, const struct model_access *a)
 {
 	stop_before(&(const struct model_op){
@@ -330,6 +363,15 @@ model_add(volatile void *address, uint64_t value, const struct model_access *a)
 	uint64_t before = read_and_write(address, a);
 
 	put(address, before + value, a->size);
+	return before;
+}
+
+uint64_t
+model_or(volatile void *address, uint64_t value, const struct model_access *a)
+{
+	uint64_t before = read_and_write(address, a);
+
+	put(address, before | value, a->size);
 	return before;
 }
 

@@ -18,7 +18,7 @@
 
 #include <rte_spinlock.h>
 
-#define MODEL_THREADS 4
+#define MODEL_THREADS 6
 #define MODEL_STEPS   512 /**< of a run, at most */
 
 enum model_kind {
@@ -27,7 +27,8 @@ enum model_kind {
 	MODEL_LOCK,
 	MODEL_TRYLOCK,
 	MODEL_UNLOCK,
-	MODEL_MARK, /**< touches no memory of the code under test */
+	MODEL_MARK,  /**< touches no memory of the code under test */
+	MODEL_UNTIL, /**< waits until a word is set that was zero; the one who sets it unlocks it */
 };
 
 /**
@@ -107,6 +108,10 @@ void model_unlock(rte_spinlock_t *lock, const char *what, const char *where);
 /** Go on when @p word is zero: as a lock that is free for all then. */
 void model_await(const volatile uint32_t *word, const char *what, const char *where);
 
+/** Set a word, once, that others wait for until it is set. What was done before happened before what they do then. */
+void model_set(uint32_t *word, const char *what);
+void model_await_set(const uint32_t *word, const char *what);
+
 /** Memory order and place of an atomic access. */
 struct model_access {
 	uint32_t size;
@@ -120,6 +125,7 @@ void model_store(volatile void *address, uint64_t value, const struct model_acce
 
 /** @return the value before. */
 uint64_t model_add(volatile void *address, uint64_t value, const struct model_access *a);
+uint64_t model_or(volatile void *address, uint64_t value, const struct model_access *a);
 uint64_t model_exchange(volatile void *address, uint64_t value, const struct model_access *a);
 bool model_compare_exchange(volatile void *address, void *expected, uint64_t value,
 		const struct model_access *a);

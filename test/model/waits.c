@@ -71,6 +71,18 @@ roce_device_rx_disarm(struct roce_device *device)
 }
 
 bool
+roce_device_tells_posts(const struct roce_device *device)
+{
+	return false;
+}
+
+bool
+dapl_ia_is_alone(const struct dapl_ia *ia)
+{
+	return true;
+}
+
+bool
 dapl_ia_must_poll(const struct dapl_ia *ia)
 {
 	return false;

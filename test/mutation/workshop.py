@@ -40,13 +40,16 @@ class Workshop:
             sys.exit("mutate.py: the tree as it is fails already: " + wrong)
 
     def _find_tests(self):
-        """Unit tests of the engine, then the conformance rules. What threads notice another day they may not."""
+        """Unit tests of the engine and of channels, then the conformance rules. What threads notice another day they may
+        not."""
         text = (self.source / "test/unit/meson.build").read_text()
-        engine = re.search(r"'engine': \{\s*'files': \[(.*?)\]", text, re.S)
-        if not engine:
-            sys.exit("mutate.py: test/unit/meson.build has no tests of the engine")
         known = json.loads(self._must(["meson", "introspect", "--tests", str(self.build)]))
-        names = [name for name in re.findall(r"'(\w+)'", engine.group(1)) if not name.endswith("threads")]
+        names = []
+        for layer in ("engine", "local"):
+            files = re.search(rf"'{layer}': \{{\s*'files': \[(.*?)\]", text, re.S)
+            if not files:
+                sys.exit(f"mutate.py: test/unit/meson.build has no tests of {layer}")
+            names += [name for name in re.findall(r"'(\w+)'", files.group(1)) if not name.endswith("threads")]
         return [test for test in known if (test["name"] in names and "unit" in str(test["suite"])) or
                 test["name"] == "rules"]
 

@@ -43,6 +43,7 @@ static const struct {
 	{ IBV_OPCODE_RC_ATOMIC_ACKNOWLEDGE, "atomic response" },
 	{ IBV_OPCODE_RC_ACKNOWLEDGE, "acknowledge" },
 	{ ROCE_OPCODE_CNP, "congestion notification" },
+	{ ROCE_OPCODE_SACK, "selective acknowledgement" },
 };
 
 uint8_t

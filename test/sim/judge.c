@@ -2,6 +2,7 @@
 /* The requester's frames, and what it learned from those that reached it. */
 
 #include <stddef.h>
+#include <string.h>
 
 #include "judge.h"
 #include "wire/aeth.h"
@@ -16,6 +17,7 @@ judge_init(struct judge *judge, const struct world_params *world)
 	judge->mtu = roce_mtu_bytes(world->mtu_code);
 	judge->reads = world->reads;
 	judge->line = world->line;
+	judge->sack = world->sack;
 	judge->notifications = 0;
 	judge->flows = 0;
 	judge->again = 0;
@@ -40,6 +42,9 @@ judge_expect(struct judge *judge, uint32_t requester, uint32_t responder, uint32
 	flow->acknowledged = psn;
 	flow->next = psn;
 	flow->heard = psn;
+	memset(flow->early, 0, sizeof(flow->early));
+	memset(flow->answered, 0, sizeof(flow->answered));
+	flow->answers = 0;
 	flow->posted = 0;
 	flow->begun = 0;
 	flow->limit = 0;
@@ -262,6 +267,8 @@ judge_sent(struct judge *judge, struct rte_mbuf *m, uint64_t now)
 		judge_violate(judge, "a frame was sent to nobody");
 	} else if (pkt.opcode == ROCE_OPCODE_CNP) {
 		judge_notified(judge, flow, now);
+	} else if (pkt.opcode == ROCE_OPCODE_SACK) {
+		judge_sack_sent(judge, flow, &pkt);
 	} else if (pkt.op->flags & ROCE_OP_REQUEST) {
 		judge_speed(judge, flow, &pkt, now);
 		judge_request(judge, flow, &pkt, now);
@@ -329,8 +336,42 @@ ack_arrived(struct judge_flow *flow, const struct roce_pkt *pkt, uint64_t now)
 		not_ready(flow, pkt, now);
 }
 
+/* Ahead of one that is missing: between ends that have agreed, it counts when that has come. */
 static void
-answer_arrived(struct judge_flow *flow, const struct roce_pkt *pkt, uint64_t now)
+answer_early(const struct judge *judge, struct judge_flow *flow, const struct roce_pkt *pkt)
+{
+	struct judge_early *at = &flow->answered[pkt->psn % JUDGE_EARLY];
+
+	acknowledge(flow, next_answer(flow));
+	if (!judge->sack || pkt->op->verb != ROCE_VERB_READ ||
+			roce_psn_diff(pkt->psn, flow->acknowledged) >= 128 ||
+			(at->psns != 0 && at->psn == pkt->psn))
+		return;
+	*at = (struct judge_early){ pkt->psn, 1 };
+	flow->answers++;
+}
+
+/* The expected one, and those that came early. */
+static void
+answer_in_order(struct judge_flow *flow, uint32_t psn)
+{
+	acknowledge(flow, roce_psn_add(psn, 1));
+	while (flow->answers > 0 && flow->asks > 0) {
+		struct judge_early *at;
+
+		acknowledge(flow, next_answer(flow));
+		at = &flow->answered[flow->acknowledged % JUDGE_EARLY];
+		if (at->psns == 0 || at->psn != flow->acknowledged)
+			break;
+		at->psns = 0;
+		flow->answers--;
+		acknowledge(flow, roce_psn_add(flow->acknowledged, 1));
+	}
+}
+
+static void
+answer_arrived(const struct judge *judge, struct judge_flow *flow, const struct roce_pkt *pkt,
+		uint64_t now)
 {
 	if (pkt->op->flags & ROCE_OP_AETH)
 		learn_credits(flow, pkt);
@@ -338,10 +379,10 @@ answer_arrived(struct judge_flow *flow, const struct roce_pkt *pkt, uint64_t now
 		ack_arrived(flow, pkt, now);
 	/* Answers count in order only. One behind a gap still says that everything before the gap arrived. */
 	else if (flow->asks > 0 && pkt->psn == next_answer(flow))
-		acknowledge(flow, roce_psn_add(pkt->psn, 1));
+		answer_in_order(flow, pkt->psn);
 	else if (flow->asks > 0 && roce_psn_diff(pkt->psn, next_answer(flow)) > 0 &&
 			roce_psn_diff(pkt->psn, flow->next) < 0)
-		acknowledge(flow, next_answer(flow));
+		answer_early(judge, flow, pkt);
 }
 
 void
@@ -359,6 +400,8 @@ judge_arrived(struct judge *judge, struct rte_mbuf *m, uint64_t now)
 		judge_slowed(judge, flow, now);
 		return;
 	}
+	if (pkt.opcode == ROCE_OPCODE_SACK)
+		return;
 	if (pkt.op->flags & ROCE_OP_REQUEST) {
 		if (pkt.ecn == CONGESTED)
 			judge_marked(flow, now);
@@ -367,5 +410,5 @@ judge_arrived(struct judge *judge, struct rte_mbuf *m, uint64_t now)
 	}
 	if (pkt.ecn == CONGESTED)
 		judge_marked(other_way(judge, flow), now);
-	answer_arrived(flow, &pkt, now);
+	answer_arrived(judge, flow, &pkt, now);
 }

@@ -18,7 +18,8 @@
  * Of the responder (judge_answer.c):
  *   - it acknowledges only what arrived, and with the number of the last message that ends there;
  *   - no acknowledgement overtakes the answer to a READ or atomic before it; answers leave nothing out;
- *   - a gap is reported once.
+ *   - a gap is reported once;
+ *   - it says only of requests that arrived that it holds them, and only to a peer that has agreed to hear of it.
  *
  * Of both (judge_congestion.c):
  *   - a congestion notification follows a mark, and there is no more than one in 50 us;
@@ -36,6 +37,8 @@
 #define JUDGE_FLOWS  (2u * WORLD_TALKS_MAX)
 #define JUDGE_WINDOW 128
 #define JUDGE_ASKS   16u
+#define JUDGE_EARLY \
+	1024u /**< PSNs ahead of the one that is missing: more than a window and all READs */
 
 /** A message that was posted. */
 struct judge_message {
@@ -53,6 +56,12 @@ struct judge_ask {
 	uint32_t sent; /**< one behind the newest PSN of the answer that was sent */
 };
 
+/** A request that arrived ahead of one that is missing. */
+struct judge_early {
+	uint32_t psn;
+	uint32_t psns; /**< that it stands for; 0: there is none */
+};
+
 /** One direction of one queue pair. */
 struct judge_flow {
 	uint32_t requester; /**< QP numbers */
@@ -60,9 +69,13 @@ struct judge_flow {
 	uint32_t acknowledged; /**< everything before it, as far as acknowledgements arrived */
 	uint32_t next;         /**< one behind the newest PSN sent */
 	uint32_t heard;        /**< everything before it arrived at the responder */
-	uint32_t posted;       /**< messages; number 0 is the end of what was before the first */
-	uint32_t begun;        /**< of them, on the wire */
-	uint32_t limit;        /**< messages that the responder has receives for */
+	struct judge_early early
+			[JUDGE_EARLY]; /**< requests that arrived ahead of it, each at its PSN */
+	struct judge_early answered[JUDGE_EARLY]; /**< the same of answers to READs */
+	uint32_t answers;                         /**< of them not acknowledged */
+	uint32_t posted; /**< messages; number 0 is the end of what was before the first */
+	uint32_t begun;  /**< of them, on the wire */
+	uint32_t limit;  /**< messages that the responder has receives for */
 	bool limited;
 	bool nak_sent; /**< for nak_psn, which has not arrived since */
 	uint32_t nak_psn;
@@ -81,6 +94,7 @@ struct judge_flow {
 struct judge {
 	uint32_t mtu;   /**< bytes */
 	uint32_t reads; /**< READs and atomics outstanding that were agreed upon */
+	bool sack;      /**< both sides know selective acknowledgements */
 	uint64_t line;  /**< bytes per second */
 	uint32_t flows;
 	struct judge_flow flow[JUDGE_FLOWS];
@@ -113,6 +127,10 @@ void judge_arrived(struct judge *judge, struct rte_mbuf *m, uint64_t now);
 
 /** An answer leaves the responder of the flow. */
 void judge_answer_sent(struct judge *judge, struct judge_flow *flow, const struct roce_pkt *pkt);
+
+/** A selective acknowledgement leaves the responder of the flow. */
+void
+judge_sack_sent(struct judge *judge, const struct judge_flow *flow, const struct roce_pkt *pkt);
 
 /** A request reaches the responder of the flow. */
 void judge_request_arrived(

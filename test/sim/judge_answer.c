@@ -99,11 +99,37 @@ judge_answer_sent(struct judge *judge, struct judge_flow *flow, const struct roc
 }
 
 void
+judge_sack_sent(struct judge *judge, const struct judge_flow *flow, const struct roce_pkt *pkt)
+{
+	struct roce_sack sack = *roce_pkt_sack(pkt);
+
+	if (!judge->sack)
+		judge_violate(judge, "a selective acknowledgement without agreement");
+	if (roce_psn_diff(pkt->psn, flow->heard) > 0)
+		judge_violate(judge, "a selective acknowledgement expects what it cannot");
+	for (uint32_t i = 0; i < 128; i++) {
+		uint32_t psn = roce_psn_add(pkt->psn, 1 + i);
+		const struct judge_early *early = &flow->early[psn % JUDGE_EARLY];
+
+		if (!(rte_be_to_cpu_64(sack.held[i / 64]) >> i % 64 & 1))
+			continue;
+		if (early->psns == 0 || early->psn != psn)
+			judge_violate(judge, "something is said to be held that did not arrive");
+	}
+}
+
+void
 judge_request_arrived(
 		const struct judge *judge, struct judge_flow *flow, const struct roce_pkt *pkt)
 {
-	if (pkt->psn == flow->heard)
-		flow->heard = roce_psn_add(pkt->psn, judge_psns(judge, pkt));
+	struct judge_early *at = &flow->early[pkt->psn % JUDGE_EARLY];
+
+	if (roce_psn_diff(pkt->psn, flow->heard) >= 0)
+		*at = (struct judge_early){ pkt->psn, judge_psns(judge, pkt) };
+	/* Those that came early count as soon as nothing before them is missing. */
+	for (at = &flow->early[flow->heard % JUDGE_EARLY]; at->psns != 0 && at->psn == flow->heard;
+			at = &flow->early[flow->heard % JUDGE_EARLY])
+		flow->heard = roce_psn_add(flow->heard, at->psns);
 	if (pkt->psn == flow->nak_psn)
 		flow->nak_sent = false;
 }

@@ -124,9 +124,9 @@ print_totals(uint64_t bad, double since)
 			t->broken);
 	printf("%" PRIu64 " frames: %" PRIu64 " lost, %" PRIu64 " damaged, %" PRIu64
 	       " repeated, %" PRIu64 " marked and %" PRIu64 " notifications, %" PRIu64
-	       " sent again; no frame to be had %" PRIu64 " times\n",
+	       " sent again, %" PRIu64 " held; no frame to be had %" PRIu64 " times\n",
 			t->frames, t->lost, t->damaged, t->repeated, t->marked, t->notified,
-			t->retransmits, t->dry);
+			t->retransmits, t->held, t->dry);
 	printf("%" PRIu64 " violations, %.1f s\n", bad, seconds() - since);
 }
 

@@ -54,6 +54,8 @@ anyhow(uint64_t seed, uint64_t *r)
 	p.reads = (uint8_t)(1 + draw(r, 4));
 	p.trouble.mark = draw(r, 4) == 0 ? PERCENT * draw(r, 30) : 0;
 	p.ack_timeout = 14;
+	p.sack = draw(r, 4) != 0;
+	p.held = draw(r, 4) == 0 ? draw(r, 8) : UINT32_MAX;
 	return p;
 }
 
@@ -80,6 +82,11 @@ make_loss(uint64_t seed)
 	struct world_params p = anyhow(seed, &r);
 
 	p.trouble.loss = PERCENT * rates[draw(&r, RTE_DIM(rates))];
+	/* Switches lose many in a row. */
+	if (draw(&r, 4) == 0) {
+		p.trouble.burst = 1 + draw(&r, 16);
+		p.trouble.loss /= 1 + p.trouble.burst;
+	}
 	/* Now and then as much at once as no window holds. */
 	if (draw(&r, 16) == 0) {
 		p.talks = 1 + draw(&r, 2);
@@ -88,6 +95,27 @@ make_loss(uint64_t seed)
 		p.depth = 128;
 		p.mtu_code = 1;
 	}
+	return p;
+}
+
+/* Frames overtake each other by one place to a thousand, in windows that are full, and some of them are lost. */
+static struct world_params
+make_order(uint64_t seed)
+{
+	uint64_t r;
+	struct world_params p = anyhow(seed, &r);
+
+	p.talks = 1 + draw(&r, 2);
+	p.messages = 32 + draw(&r, WORLD_MESSAGES_MAX - 32);
+	p.send_depth = 96;
+	p.depth = 128;
+	p.mtu_code = 1;
+	p.room = 64;
+	/* A step of 10 ns brings as many frames as there is room for. */
+	p.trouble.late_ns = 10u << draw(&r, 11);
+	p.trouble.late = PERCENT * (draw(&r, 2) ? 1 : 1 + draw(&r, 50));
+	p.trouble.duplicate = draw(&r, 2) ? 0 : PERCENT * draw(&r, 10);
+	p.trouble.loss = draw(&r, 2) ? 0 : PERCENT * draw(&r, 20);
 	return p;
 }
 
@@ -257,8 +285,9 @@ make_flips4096(uint64_t seed)
 }
 
 const struct scenario scenarios[] = {
-	{ "masks", "every subset of the first 6 frames each way lost", 12, 0, make_masks },
-	{ "loss", "0 to 20 % lost", 20, 0, make_loss },
+	{ "masks", "every subset of the first 6 frames each way lost", 10, 0, make_masks },
+	{ "loss", "0 to 20 % lost, also in bursts", 17, 0, make_loss },
+	{ "order", "windows of frames out of order, by up to a thousand places", 5, 0, make_order },
 	{ "chaos", "lost, repeated, late, out of order, damaged, marked", 30, 0, make_chaos },
 	{ "dry", "the pool of frames to send runs dry", 6, 0, make_dry },
 	{ "rnr", "receive queues run empty", 12, 0, make_rnr },

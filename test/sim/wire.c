@@ -34,6 +34,8 @@ wire_init(struct wire *wire, uint64_t seed, const struct wire_trouble *trouble)
 	wire->order = 0;
 	wire->sent[0] = 0;
 	wire->sent[1] = 0;
+	wire->burst_left[0] = 0;
+	wire->burst_left[1] = 0;
 	wire->carried = 0;
 	wire->lost = 0;
 	wire->damaged = 0;
@@ -162,7 +164,14 @@ is_lost(struct wire *wire, uint32_t side)
 		return true;
 	if (n < wire->trouble.drop_len && (wire->trouble.drop[side] >> n & 1))
 		return true;
-	return happens(wire, wire->trouble.loss);
+	if (wire->burst_left[side] > 0) {
+		wire->burst_left[side]--;
+		return true;
+	}
+	if (!happens(wire, wire->trouble.loss))
+		return false;
+	wire->burst_left[side] = wire->trouble.burst;
+	return true;
 }
 
 void

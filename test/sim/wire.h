@@ -18,6 +18,7 @@
 /** Trouble, in parts per million of the frames. */
 struct wire_trouble {
 	uint32_t loss;
+	uint32_t burst; /**< frames to the same side that are lost behind each one that is */
 	uint32_t duplicate;
 	uint32_t late; /**< by up to late_ns: overtaken by others, perhaps by its own repetition */
 	uint32_t corrupt; /**< one bit flipped */
@@ -44,6 +45,7 @@ struct wire {
 	uint64_t random;
 	uint64_t order;
 	uint32_t sent[2];
+	uint32_t burst_left[2]; /**< frames to that side that are lost next */
 	uint64_t carried, lost, damaged, repeated, marked;
 	uint8_t seen[256]; /**< sweep: frames of each kind */
 	uint32_t n;

@@ -8,6 +8,7 @@
 #include <rte_ip.h>
 
 #include "queue/domain.h"
+#include "queue/held.h"
 #include "responder/final_ack.h"
 #include "judge.h"
 #include "talk.h"
@@ -343,6 +344,8 @@ aftermath(struct roce_domain **side_of)
 		for (uint32_t i = 0; i < roce_domain_engines(side_of[side]); i++) {
 			if (roce_wheel_count(side_of[side]->engine[i]->wheel) != 0)
 				return "a timer is still armed";
+			if (side_of[side]->engine[i]->held != 0)
+				return "an engine counts held frames that are gone";
 			if (!TAILQ_EMPTY(&side_of[side]->engine[i]->ready))
 				return "a dead queue pair is still on a list";
 		}
@@ -370,9 +373,15 @@ begin_anew(struct roce_domain **side_of, const struct world_params *params)
 		domain->random = params->seed + side;
 		domain->config.line_rate = params->line;
 		for (uint32_t i = 0; i < roce_domain_engines(domain); i++) {
-			roce_engine_lock(domain->engine[i]);
-			roce_wheel_advance(domain->engine[i]->wheel, now);
-			roce_engine_unlock(domain->engine[i]);
+			struct roce_engine *e = domain->engine[i];
+
+			/* Of a small pool that most is taken of, see below. */
+			e->held_max = RTE_MIN(params->held,
+					params->frames != 0 ? params->frames / 4 / params->engines
+							    : roce_held_limit(e));
+			roce_engine_lock(e);
+			roce_wheel_advance(e->wheel, now);
+			roce_engine_unlock(e);
 		}
 	}
 	/* A small pool is a large one of which most is taken. Engines fetch 64 at a time if they can: not here. */
@@ -394,6 +403,7 @@ stats_of(struct roce_domain **side_of)
 
 			sum.retransmits += s->retransmits;
 			sum.tx_no_mbuf += s->tx_no_mbuf;
+			sum.rx_held += s->rx_held;
 		}
 	}
 	return sum;
@@ -421,6 +431,7 @@ account(const struct world_params *params, const struct roce_stats *before,
 	world_totals.marked += wire.marked;
 	world_totals.retransmits += judge.again;
 	world_totals.notified += judge.notifications;
+	world_totals.held += after->rx_held - before->rx_held;
 	world_totals.dry += after->tx_no_mbuf - before->tx_no_mbuf;
 	/* The engine's own count is what users see: it must agree with the frames. */
 	if (after->retransmits - before->retransmits != judge.again)

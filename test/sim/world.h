@@ -51,11 +51,13 @@ struct world_params {
 	uint32_t first_psn; /**< of every queue pair; UINT32_MAX: random */
 	uint32_t room;      /**< frames the device takes in a poll */
 	bool moody;         /**< the device takes fewer than that, or none, as it likes */
-	uint32_t frames;    /**< transmit pool of both sides together, fewer than 64; 0: plenty */
+	uint32_t held; /**< frames that an engine may hold; UINT32_MAX: as many as the engine finds right */
+	uint32_t frames; /**< transmit pool of both sides together, fewer than 64; 0: plenty */
 	uint32_t repost_ns; /**< a reaped receive is posted again so much later: makes queues run empty */
 	uint64_t line; /**< bytes per second that a queue pair reaches without limiter */
 	uint8_t mtu_code;
 	uint16_t max_inline; /**< bytes that a request of half of the messages carries in itself, if it can */
+	bool sack;           /**< both sides have agreed on selective acknowledgements */
 	bool shared; /**< one shared receive queue for each side */
 	bool verbs;  /**< all operations; else SEND only */
 	bool binds; /**< memory windows are bound among them, granted to the peer, and invalidated by it */
@@ -73,7 +75,7 @@ struct world_params {
 /** Sums over all worlds. */
 struct world_totals {
 	uint64_t worlds, messages, frames, lost, damaged, repeated, marked, retransmits, broken,
-			notified;
+			notified, held;
 	uint64_t inlined;                     /**< messages */
 	uint64_t binds, invalidated, refused; /**< binds, keys, requests */
 	uint64_t dry;                         /**< times that the pool was */

@@ -61,6 +61,9 @@ fx_end_open(struct fx_end *end, uint8_t last, const struct fx_options *options)
 		config.first_qpn = o.first_qpn;
 	config.extbuf = o.extbuf;
 	config.zcrx = o.zcrx;
+	config.faults = o.faults;
+	config.process = o.process;
+	config.peer_process = o.peer_process;
 	config.notify = notify;
 	config.notify_arg = end;
 	*end = (struct fx_end){ .ip = fx_ip(last), .now = FX_HZ };

@@ -38,6 +38,9 @@ struct fx_options {
 	uint32_t srq_size;    /**< 0: 256 */
 	struct roce_extbuf_config extbuf;
 	struct roce_zcrx_config zcrx;
+	struct roce_fault_config faults;
+	uint16_t process;       /**< one of several that share the address */
+	uint16_t *peer_process; /**< with it */
 };
 
 struct fx_end {

@@ -119,7 +119,7 @@ peer_may(uint32_t key, uint64_t addr, uint32_t length, unsigned int access)
 {
 	const struct roce_sge sge = { addr, length, key };
 	struct roce_mr *entered;
-	int rc = roce_keys_enter(end.domain, end.pd, &sge, access, &entered);
+	int rc = roce_keys_enter(end.domain, end.pd, qp, &sge, access, &entered);
 
 	if (rc == 0)
 		roce_keys_leave(entered);

@@ -267,18 +267,29 @@ UNIT_RULE(psn__behind_is_answered_no_faster_than_the_ration)
 	goes_on();
 }
 
-/* A storm of frames ahead draws one NAK, and the peer's next frame closes the gap that never was. */
+/* A storm of frames far ahead draws one NAK, and the peer's next frame closes the gap that never was. */
 UNIT_RULE(psn__ahead_draws_one_nak)
 {
 	unsigned int out = 0;
 
-	for (unsigned int i = 2; i < 5000; i++) {
+	for (unsigned int i = 1 + ROCE_HELD_AHEAD; i < 5000; i++) {
 		fx_rx_request(&end, &peer, SEND, FX_RQ_PSN + i, 8, FX_ACKREQ);
 		end.now += 1000;
 		out += said();
 	}
 	assert_int_equal(out, 1);
 	goes_on();
+}
+
+/* Of frames a little ahead a window is held, and nothing is done of them as long as the peer's are missing. */
+UNIT_RULE(psn__ahead_waits_for_the_peer)
+{
+	for (unsigned int i = 3; i < 5000; i++)
+		fx_rx_request(&end, &peer, SEND, FX_RQ_PSN + i, 8, FX_ACKREQ);
+	assert_int_equal(said(), 1);
+	assert_int_equal(end.engine->held, ROCE_HELD_QP);
+	goes_on();
+	assert_int_equal(roce_cq_count(end.recv_cq), 0);
 }
 
 /* What opens and closes gaps by turns, so that each frame could draw a NAK, is rationed too. */

@@ -443,3 +443,46 @@ UNIT_RULE(ring__of_who_owns_the_engine)
 	}
 	fx_end_close(&end);
 }
+
+static unsigned int wakes;
+
+static void
+count_wake(void *arg)
+{
+	wakes++;
+}
+
+/* A thread that polls sleeps until the device tells of a frame: a post of another thread, too, is for it to send. */
+UNIT_RULE(ring__wakes_a_thread_that_polls_and_sleeps)
+{
+	struct fx_end end;
+	struct fx_peer peer;
+	struct roce_qp *qp;
+
+	fx_end_open(&end, 1, NULL);
+	qp = fx_played_qp(&end, &peer);
+	wakes = 0;
+	end.engine->domain->config.wake_poller = count_wake;
+	assert_int_equal(fx_send(&end, qp, 0, 0, 8, 0), 0);
+	assert_int_equal(wakes, 0);
+	poll_once(&end, 1);
+	roce_domain_add_sleeper(end.engine->domain);
+	assert_int_equal(fx_send(&end, qp, 1, 0, 8, 0), 0);
+	assert_int_equal(wakes, 1);
+	/* It is about to see both. */
+	assert_int_equal(fx_send(&end, qp, 2, 0, 8, 0), 0);
+	assert_int_equal(wakes, 1);
+	poll_once(&end, 2);
+	assert_int_equal(fx_send(&end, qp, 3, 0, 8, 0), 0);
+	assert_int_equal(wakes, 2);
+	roce_domain_remove_sleeper(end.engine->domain);
+	for (unsigned int i = 0; i <= ROCE_BIAS_THRESHOLD; i++)
+		poll_once(&end, i == 0);
+	/* The owner of the engine's lock polls by itself. */
+	roce_domain_add_sleeper(end.engine->domain);
+	assert_true(roce_bias_owns(&end.engine->lock.bias));
+	assert_int_equal(fx_send(&end, qp, 4, 0, 8, 0), 0);
+	assert_int_equal(wakes, 2);
+	poll_once(&end, 1);
+	fx_end_close(&end);
+}

@@ -2,9 +2,11 @@
 
 /* The manager as a whole: its life, its ids, and conversations over a wire that loses. */
 
+#include "cm/cm_pvt.h"
 #include "cm_talk.h"
 
-#define TALK 8 /* messages of a conversation that may be lost: 2^8 worlds */
+#define TALK   8  /* messages of a conversation that may be lost: 2^8 worlds */
+#define MAD_AT 62 /* in a frame over IPv4: behind Ethernet, IPv4, UDP, BTH and DETH */
 
 UNIT_RULE(create__judges_its_configuration)
 {
@@ -106,6 +108,43 @@ UNIT_RULE(seed__makes_a_run_reproducible)
 		world_again();
 	}
 	assert_memory_equal(frame[0], frame[1], 322);
+}
+
+/* Selective acknowledgements need an end that offers them and one that believes it: both do, or neither. */
+UNIT_RULE(sack__is_agreed_on_by_both_ends_or_none)
+{
+	for (unsigned int ends = 0; ends < 4; ends++) {
+		struct roce_cm_conn *a;
+
+		active->cm->config.sack = ends & 1;
+		passive->cm->config.sack = ends & 2;
+		world_listen(passive, 1);
+		a = world_connect(active, UINT64_MAX);
+		world_run_ms(1);
+		assert_string_equal(told_all(passive), "QE");
+		assert_int_equal(passive->told[0].peer.sack, ends == 3);
+		assert_int_equal(active->told[0].peer.sack, ends == 3);
+		world_over(a, passive->told[0].conn);
+		world_again();
+	}
+}
+
+/* A peer that offers nothing reads zeros, as of any other provider. */
+UNIT_RULE(sack__is_answered_to_a_request_that_offers_it)
+{
+	for (unsigned int offered = 0; offered < 2; offered++) {
+		const struct roce_cm_mad *mad = (const void *)(world->last + MAD_AT);
+
+		active->cm->config.sack = offered;
+		passive->cm->config.sack = true;
+		world_listen(passive, 1);
+		world_connect(active, UINT64_MAX);
+		while (world->sent < 2)
+			world_run(world_next());
+		assert_int_equal(rte_be_to_cpu_16(mad->hdr.attr), ROCE_CM_ATTR_REP);
+		assert_int_equal(mad->rep.eecn != 0, offered);
+		world_again();
+	}
 }
 
 /* The RTU is lost and data comes: the passive end is up at once, and hears of it once. */

@@ -303,6 +303,54 @@ UNIT_RULE_IN(encode__keeps_what_linux_never_sent, NULL, NULL)
 	assert_int_equal(rte_be_to_cpu_32(mad.req.eecn_timeout) & ROCE_CM_REQ_E2E, 0);
 }
 
+/* Where two messages differ: the first and the last byte. */
+static void
+assert_differ_in(const struct roce_cm_mad *a, const struct roce_cm_mad *b, const size_t *at,
+		size_t n)
+{
+	for (size_t i = 0, found = 0; i < sizeof(*a); i++) {
+		bool differs = ((const uint8_t *)a)[i] != ((const uint8_t *)b)[i];
+
+		assert_true(differs == (found < n && at[found] == i));
+		found += differs;
+	}
+}
+
+/*
+ * Selective acknowledgements are offered where Linux has zeros (IBTA Vol 1, 12.6.5 and 12.6.8) and reads nothing: a peer that
+ * does not know of them reads the same message, with the same private data.
+ */
+UNIT_RULE_IN(encode__offers_selective_acknowledgements_in_unused_fields, NULL, NULL)
+{
+	/* Behind the header of 24 bytes: four behind the GUID; the EECN. */
+	static const size_t in_req[] = { 48, 49, 50, 51 };
+	static const size_t in_rep[] = { 40, 41, 42 };
+	struct roce_cm_msg msg = linux_request();
+	struct roce_cm_mad without, with;
+
+	roce_cm_msg_encode(&msg, &without);
+	assert_false(decoded(&without).param.sack);
+	msg.param.sack = true;
+	roce_cm_msg_encode(&msg, &with);
+	assert_true(decoded(&with).param.sack);
+	assert_differ_in(&without, &with, in_req, RTE_DIM(in_req));
+	with.req.reserved2 ^= RTE_BE32(1);
+	assert_false(decoded(&with).param.sack);
+
+	msg.attr = ROCE_CM_ATTR_REP;
+	msg.param.sack = false;
+	roce_cm_msg_encode(&msg, &without);
+	assert_false(decoded(&without).param.sack);
+	msg.param.sack = true;
+	roce_cm_msg_encode(&msg, &with);
+	assert_true(decoded(&with).param.sack);
+	assert_int_equal(decoded(&with).param.qpn, msg.param.qpn);
+	assert_int_equal(decoded(&with).param.psn, msg.param.psn);
+	assert_differ_in(&without, &with, in_rep, RTE_DIM(in_rep));
+	with.rep.eecn ^= RTE_BE32(0x100);
+	assert_false(decoded(&with).param.sack);
+}
+
 /* Flow labels and source ports of the same connections, as both were seen on a wire. */
 UNIT_RULE_IN(sport__folds_as_linux_does, NULL, NULL)
 {

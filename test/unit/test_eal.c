@@ -187,6 +187,24 @@ UNIT_RULE_IN(hugepages__are_as_many_as_the_queues_want, NULL, NULL)
 	assert_string_equal(means.no_hugepages, "");
 }
 
+/* While a process may be about to take the last ones, another does without. */
+UNIT_RULE_IN(hugepages__are_looked_for_by_one_process_at_a_time, NULL, NULL)
+{
+	struct roce_eal_means first = { 0 }, second = { 0 };
+
+	roce_eal_probe_hugepages(1, &first);
+	if (first.turn < 0 || !first.hugepages) {
+		roce_eal_end_turn(&first);
+		print_message("not tried: no hugepages here, or so many that they last\n");
+		return;
+	}
+	roce_eal_probe_hugepages(1, &second);
+	assert_false(second.hugepages);
+	assert_string_equal(second.no_hugepages, "");
+	roce_eal_end_turn(&second);
+	roce_eal_end_turn(&first);
+}
+
 UNIT_RULE_IN(log__is_one_of_the_levels, NULL, NULL)
 {
 	static const char *const good[] = { "", "error", "warning", "notice", "info", "debug" };

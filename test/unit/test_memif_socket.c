@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "ethdev/memif_socket.h"
+#include "local/run_dir.h"
 #include "rules.h"
 
 static char base[] = "/tmp/roce-memif-XXXXXX";
@@ -45,12 +46,12 @@ UNIT_RULE_IN(folder__is_the_users_own, NULL, NULL)
 	struct stat st;
 
 	snprintf(want, sizeof(want), "%s/udapl-roce", base);
-	assert_int_equal(roce_memif_folder(path, sizeof(path), &errmsg), 0);
+	assert_int_equal(roce_run_dir(path, sizeof(path), &errmsg), 0);
 	assert_string_equal(path, want);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0700);
 	assert_int_equal(chmod(path, 0770), 0);
-	assert_int_equal(roce_memif_folder(path, sizeof(path), &errmsg), 0);
+	assert_int_equal(roce_run_dir(path, sizeof(path), &errmsg), 0);
 	assert_string_not_equal(path, want);
 	assert_int_equal(chmod(want, 0700), 0);
 }

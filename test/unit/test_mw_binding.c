@@ -81,6 +81,25 @@ UNIT_RULE(execute__knows_its_window)
 		roce_mw_destroy(others[--n]);
 }
 
+/* A window that has no owner: the event of its bind is the queue pair's. */
+UNIT_RULE(execute__of_a_window_without_owner_belongs_to_the_queue_pair)
+{
+	struct roce_mw *nobodys;
+	struct roce_mw_bind all;
+	struct roce_event event;
+
+	qp->owner = &all;
+	assert_int_equal(roce_mw_create(end.pd, NULL, &nobodys), 0);
+	all = part(0, 64, PEER_READS);
+	all.mw = nobodys;
+	assert_int_equal(post_bind(qp, 1, &all, ROCE_WR_SIGNALED), 0);
+	fx_tx_none(&end);
+	event = next_event();
+	assert_int_equal(event.kind, ROCE_EVENT_BIND);
+	assert_ptr_equal(event.owner, &all);
+	roce_mw_destroy(nobodys);
+}
+
 /*
  * Bounds, rights and zone of an access from afar, through a window and through a region alike.
  *
@@ -110,9 +129,11 @@ UNIT_RULE(enter__judges_the_peer)
 	assert_int_equal(peer_may(end.key, place(0), 1, PEER_READS), -EACCES);
 	other = fx_pd(&end);
 	sge = (struct roce_sge){ place(100), 50, reads.key };
-	assert_int_equal(roce_keys_enter(end.domain, other, &sge, PEER_READS, &entered), -EPERM);
+	assert_int_equal(roce_keys_enter(end.domain, other, NULL, &sge, PEER_READS, &entered),
+			-EPERM);
 	sge.lkey = roce_mr_key(region);
-	assert_int_equal(roce_keys_enter(end.domain, other, &sge, PEER_READS, &entered), -EPERM);
+	assert_int_equal(roce_keys_enter(end.domain, other, NULL, &sge, PEER_READS, &entered),
+			-EPERM);
 	assert_int_equal(roce_pd_destroy(other), 0);
 }
 
@@ -127,14 +148,14 @@ UNIT_RULE(enter__looks_at_the_key_again)
 	const uint32_t now = bind_part(0, 64);
 	struct roce_sge sge = { place(0), 64, old };
 
-	assert_int_equal(roce_mw_enter(mw->entry, end.pd, &sge, PEER_READS), -EACCES);
+	assert_int_equal(roce_mw_enter(mw->entry, end.pd, NULL, &sge, PEER_READS), -EACCES);
 	assert_int_equal(mw->entry->visitors, 0);
 	sge.lkey = now;
-	assert_int_equal(roce_mw_enter(mw->entry, end.pd, &sge, PEER_READS), 0);
+	assert_int_equal(roce_mw_enter(mw->entry, end.pd, NULL, &sge, PEER_READS), 0);
 	assert_int_equal(mw->entry->visitors, 1);
 	roce_keys_leave(mw->entry);
 	sge.length = 65;
-	assert_int_equal(roce_mw_enter(mw->entry, end.pd, &sge, PEER_READS), -ERANGE);
+	assert_int_equal(roce_mw_enter(mw->entry, end.pd, NULL, &sge, PEER_READS), -ERANGE);
 	assert_int_equal(mw->entry->visitors, 0);
 }
 

@@ -25,7 +25,7 @@ stay(void *arg)
 	struct roce_mr *entered;
 
 	roce_engine_lock(other);
-	it->rc = roce_keys_enter(end.domain, end.pd, &sge, PEER_WRITES, &entered);
+	it->rc = roce_keys_enter(end.domain, end.pd, NULL, &sge, PEER_WRITES, &entered);
 	__atomic_store_n(&it->inside, true, __ATOMIC_RELEASE);
 	while (!__atomic_load_n(&it->expelled, __ATOMIC_ACQUIRE))
 		sched_yield();
@@ -127,7 +127,8 @@ intrude(void *arg)
 
 		it->sge.lkey = __atomic_load_n(&it->key, __ATOMIC_RELAXED);
 		roce_engine_lock(other);
-		if (roce_keys_enter(end.domain, end.pd, &it->sge, PEER_WRITES, &entered) == 0) {
+		if (roce_keys_enter(end.domain, end.pd, NULL, &it->sge, PEER_WRITES, &entered) ==
+				0) {
 			memset((void *)(uintptr_t)it->sge.addr, 0xee, it->sge.length);
 			roce_keys_leave(entered);
 			__atomic_fetch_add(&it->in, 1, __ATOMIC_RELAXED);

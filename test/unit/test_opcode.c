@@ -12,32 +12,19 @@ static const struct {
 	uint8_t extension_len;
 	const char *name;
 } known[] = {
-	{ 0x00, 0, "SEND_FIRST" },
-	{ 0x01, 0, "SEND_MIDDLE" },
-	{ 0x02, 0, "SEND_LAST" },
-	{ 0x03, 4, "SEND_LAST_IMMEDIATE" },
-	{ 0x04, 0, "SEND_ONLY" },
-	{ 0x05, 4, "SEND_ONLY_IMMEDIATE" },
-	{ 0x06, 16, "WRITE_FIRST" },
-	{ 0x07, 0, "WRITE_MIDDLE" },
-	{ 0x08, 0, "WRITE_LAST" },
-	{ 0x09, 4, "WRITE_LAST_IMMEDIATE" },
-	{ 0x0a, 16, "WRITE_ONLY" },
-	{ 0x0b, 20, "WRITE_ONLY_IMMEDIATE" },
-	{ 0x0c, 16, "READ_REQUEST" },
-	{ 0x0d, 4, "READ_RESPONSE_FIRST" },
-	{ 0x0e, 0, "READ_RESPONSE_MIDDLE" },
-	{ 0x0f, 4, "READ_RESPONSE_LAST" },
-	{ 0x10, 4, "READ_RESPONSE_ONLY" },
-	{ 0x11, 4, "ACKNOWLEDGE" },
-	{ 0x12, 12, "ATOMIC_ACKNOWLEDGE" },
-	{ 0x13, 28, "COMPARE_SWAP" },
-	{ 0x14, 28, "FETCH_ADD" },
-	{ 0x16, 4, "SEND_LAST_INVALIDATE" },
-	{ 0x17, 4, "SEND_ONLY_INVALIDATE" },
-	{ 0x64, 8, "UD_SEND_ONLY" },
-	{ 0x65, 12, "UD_SEND_ONLY_IMMEDIATE" },
+	{ 0x00, 0, "SEND_FIRST" }, { 0x01, 0, "SEND_MIDDLE" }, { 0x02, 0, "SEND_LAST" },
+	{ 0x03, 4, "SEND_LAST_IMMEDIATE" }, { 0x04, 0, "SEND_ONLY" },
+	{ 0x05, 4, "SEND_ONLY_IMMEDIATE" }, { 0x06, 16, "WRITE_FIRST" },
+	{ 0x07, 0, "WRITE_MIDDLE" }, { 0x08, 0, "WRITE_LAST" }, { 0x09, 4, "WRITE_LAST_IMMEDIATE" },
+	{ 0x0a, 16, "WRITE_ONLY" }, { 0x0b, 20, "WRITE_ONLY_IMMEDIATE" },
+	{ 0x0c, 16, "READ_REQUEST" }, { 0x0d, 4, "READ_RESPONSE_FIRST" },
+	{ 0x0e, 0, "READ_RESPONSE_MIDDLE" }, { 0x0f, 4, "READ_RESPONSE_LAST" },
+	{ 0x10, 4, "READ_RESPONSE_ONLY" }, { 0x11, 4, "ACKNOWLEDGE" },
+	{ 0x12, 12, "ATOMIC_ACKNOWLEDGE" }, { 0x13, 28, "COMPARE_SWAP" }, { 0x14, 28, "FETCH_ADD" },
+	{ 0x16, 4, "SEND_LAST_INVALIDATE" }, { 0x17, 4, "SEND_ONLY_INVALIDATE" },
+	{ 0x64, 8, "UD_SEND_ONLY" }, { 0x65, 12, "UD_SEND_ONLY_IMMEDIATE" },
 	{ 0x81, 16, "CONGESTION_NOTIFICATION" },
+	{ 0xc1, 16, "SELECTIVE_ACK" }, /* ours, of the manufacturer's range (IBTA Vol 1, 9.2.1) */
 };
 
 static bool
@@ -78,7 +65,7 @@ UNIT_RULE_IN(table__header_length_is_the_sum_of_its_headers, NULL, NULL)
 		uint32_t len;
 	} header[] = { { ROCE_OP_RETH, 16 }, { ROCE_OP_AETH, 4 }, { ROCE_OP_IMM, 4 },
 		{ ROCE_OP_IETH, 4 }, { ROCE_OP_ATOMIC, 28 }, { ROCE_OP_ATOMICACK, 8 },
-		{ ROCE_OP_DETH, 8 }, { ROCE_OP_CNP, 16 } };
+		{ ROCE_OP_DETH, 8 }, { ROCE_OP_CNP, 16 }, { ROCE_OP_SACK, 16 } };
 
 	for (size_t i = 0; i < RTE_DIM(known); i++) {
 		uint32_t sum = sizeof(struct roce_bth);
@@ -98,7 +85,9 @@ UNIT_RULE_IN(table__offsets_follow_the_order_on_the_wire, NULL, NULL)
 
 		assert_int_equal(op->aeth_off, op->flags & ROCE_OP_AETH ? at : 0);
 		at += op->flags & ROCE_OP_AETH ? 4 : 0;
-		if (op->flags & (ROCE_OP_RETH | ROCE_OP_ATOMIC | ROCE_OP_DETH | ROCE_OP_ATOMICACK))
+		if (op->flags &
+				(ROCE_OP_RETH | ROCE_OP_ATOMIC | ROCE_OP_DETH | ROCE_OP_ATOMICACK |
+						ROCE_OP_SACK))
 			assert_int_equal(op->ext_off, at);
 		else
 			assert_int_equal(op->ext_off, 0);
@@ -127,8 +116,10 @@ UNIT_RULE_IN(table__direction_is_one_of_two_or_none, NULL, NULL)
 
 		assert_true(!(flags_of(i) & ROCE_OP_RESPONSE) == !response);
 		assert_true(!(flags_of(i) & ROCE_OP_CNP) == !name_has(i, "CONGESTION"));
+		assert_true(!(flags_of(i) & ROCE_OP_SACK) == !name_has(i, "SELECTIVE"));
 		assert_true(!(flags_of(i) & ROCE_OP_REQUEST) ==
-				(response || name_has(i, "CONGESTION")));
+				(response || name_has(i, "CONGESTION") ||
+						name_has(i, "SELECTIVE")));
 	}
 }
 
@@ -173,6 +164,7 @@ UNIT_RULE_IN(table__verb_is_as_the_name_says, NULL, NULL)
 		{ "SWAP", ROCE_VERB_ATOMIC_CAS },
 		{ "ADD", ROCE_VERB_ATOMIC_FADD },
 		{ "CONGESTION", ROCE_VERB_NONE },
+		{ "SELECTIVE", ROCE_VERB_NONE },
 	};
 	size_t j;
 

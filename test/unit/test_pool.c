@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* When a pool that was given back is freed: file pool.c. Its memory for engines: test_blocks.c. */
 
+#include <sys/mman.h>
+
 #include <rte_cycles.h>
+#include <rte_eal.h>
+#include <rte_memory.h>
 
 #include "ethdev/pool.h"
 #include "unit.h"
@@ -151,4 +155,77 @@ UNIT_RULE_IN(create__sweeps, setup, NULL)
 	assert_int_equal(pools(), before + 1);
 	roce_pool_retire(next);
 	assert_int_equal(pools(), before);
+}
+
+/* The frames of a pool, in an array; the whole buffer of each is filled with its number. */
+static unsigned int
+take_all(struct rte_mbuf **frames, unsigned int n)
+{
+	unsigned int i = 0;
+
+	while (i < n && (frames[i] = rte_pktmbuf_alloc(pool)) != NULL) {
+		memset(frames[i]->buf_addr, (int)(i & 0xff), ROOM);
+		i++;
+	}
+	return i;
+}
+
+static void
+make_apart(void)
+{
+	unit_eal();
+	before = pools();
+	pool = roce_pool_create_apart("apart", FRAMES, ROOM, SOCKET_ID_ANY);
+	assert_non_null(pool);
+	now = rte_rdtsc() + rte_get_tsc_hz();
+}
+
+/* As many as another pool has, and none lies in another. */
+UNIT_RULE_IN(apart__has_whole_frames, NULL, NULL)
+{
+	struct rte_mempool *usual;
+	struct rte_mbuf *frames[4096];
+	unsigned int n;
+
+	make_apart();
+	usual = roce_pool_create("usual", FRAMES, ROOM, SOCKET_ID_ANY);
+	assert_non_null(usual);
+	assert_int_equal(pool->size, usual->size);
+	assert_int_equal(rte_pktmbuf_data_room_size(pool), rte_pktmbuf_data_room_size(usual));
+	roce_pool_retire(usual);
+	n = take_all(frames, RTE_DIM(frames));
+	assert_int_equal(n, pool->size);
+	for (unsigned int i = 0; i < n; i++) {
+		const uint8_t *bytes = frames[i]->buf_addr;
+
+		assert_ptr_equal(frames[i]->pool, pool);
+		for (unsigned int at = 0; at < ROOM; at++)
+			assert_int_equal(bytes[at], i & 0xff);
+	}
+	rte_pktmbuf_free_bulk(frames, n);
+	roce_pool_retire(pool);
+	want_freed();
+}
+
+/* Of its memory nothing is left, and it never was the EAL's. */
+UNIT_RULE_IN(apart__has_memory_of_its_own, NULL, NULL)
+{
+	unsigned char resident;
+	struct rte_mbuf *frame;
+	void *page;
+
+	make_apart();
+	if (rte_eal_has_hugepages()) {
+		roce_pool_retire(pool);
+		skip();
+	}
+	frame = rte_pktmbuf_alloc(pool);
+	assert_non_null(frame);
+	assert_null(rte_mem_virt2memseg(frame, NULL));
+	page = (void *)((uintptr_t)frame & ~(uintptr_t)4095);
+	assert_int_equal(mincore(page, 4096, &resident), 0);
+	rte_pktmbuf_free(frame);
+	roce_pool_retire(pool);
+	want_freed();
+	assert_int_equal(mincore(page, 4096, &resident), -1);
 }

@@ -64,7 +64,7 @@ UNIT_RULE(gaps__are_reported_for_a_while)
 	unsigned int naks = 0;
 
 	for (uint32_t i = 0; i < 200; i++) {
-		naks += play(PSN + i + 100, 0);
+		naks += play(PSN + i + ROCE_HELD_AHEAD, 0);
 		assert_int_equal(play(PSN + i, FX_ACKREQ), 1);
 	}
 	assert_int_equal(naks, BURST);

@@ -198,6 +198,7 @@ acknowledge(uint32_t number)
 UNIT_RULE_IN(acknowledged__shows_a_needless_timeout, setup, finish)
 {
 	uint32_t before;
+	unsigned int n;
 
 	for (uint32_t i = 0; i < 20; i++) {
 		send_many(1);
@@ -206,21 +207,27 @@ UNIT_RULE_IN(acknowledged__shows_a_needless_timeout, setup, finish)
 	}
 	before = qp->tx.srtt;
 	send_many(16);
-	(void)silence();
-	assert_int_equal(qp->tx.window, 1);
-	end.now += MS;
+	/* Three probes, then everything. */
+	for (unsigned int probe = 0; probe < 3; probe++)
+		assert_in_range(silence(), 40 * US << probe, 60 * US << probe);
+	assert_int_equal(qp->tx.window, ROCE_WINDOW);
+	(void)fx_run(&end, end.now + 250 * US, &n);
+	assert_fields(qp->tx, (window, ROCE_WINDOW / 2), (psn, qp->tx.max));
+	assert_int_equal(n, 16);
+	end.now = qp->cold.recovery.repeated_at + US;
 	acknowledge(35);
 	assert_fields(qp->tx, (window, ROCE_WINDOW), (threshold, ROCE_WINDOW));
-	assert_true(qp->tx.srtt > before + 100 * US);
-	/* So the next timeout waits for longer than that silence. */
+	/* So the next probe comes later. */
+	assert_true(qp->tx.srtt > before + 20 * US);
 	send_many(1);
-	assert_true(silence() > MS);
+	assert_true(silence() >= 2 * qp->tx.srtt);
 }
 
 /* One of what it did send again says nothing; and a repeat is no measurement (Karn's rule). */
 UNIT_RULE_IN(acknowledged__of_the_repeat_alone_shows_nothing, setup, finish)
 {
 	uint32_t srtt, rttvar;
+	unsigned int n;
 
 	for (uint32_t i = 0; i < 20; i++) {
 		send_many(1);
@@ -230,10 +237,13 @@ UNIT_RULE_IN(acknowledged__of_the_repeat_alone_shows_nothing, setup, finish)
 	srtt = qp->tx.srtt;
 	rttvar = qp->tx.rttvar;
 	send_many(16);
-	(void)silence();
+	for (unsigned int probe = 0; probe < 3; probe++)
+		(void)silence();
+	(void)fx_run(&end, end.now + 250 * US, &n);
+	assert_int_equal(n, 16);
 	end.now += MS;
 	acknowledge(20);
-	assert_fields(qp->tx, (window, 2), (srtt, srtt), (rttvar, rttvar));
+	assert_fields(qp->tx, (window, ROCE_WINDOW / 2 + 1), (srtt, srtt), (rttvar, rttvar));
 }
 
 /* The answer came, and then once more for each time it was asked for by a timeout: both timeouts were needless. */

@@ -75,39 +75,41 @@ UNIT_RULE_IN(list__has_conf_first_and_each_entry_once, setup, NULL)
 {
 	DAT_PROVIDER_INFO a = info_of("a", 2, DAT_TRUE);
 	DAT_PROVIDER_INFO z = info_of("z", 2, DAT_FALSE);
-	DAT_PROVIDER_INFO info[6];
-	DAT_PROVIDER_INFO *list[6] = { &info[0], &info[1], &info[2], &info[3], &info[4], &info[5] };
+	DAT_PROVIDER_INFO info[7];
+	DAT_PROVIDER_INFO *list[7] = { &info[0], &info[1], &info[2], &info[3], &info[4], &info[5],
+		&info[6] };
 	DAT_COUNT n = 0;
 
 	write_conf(LINE("b", "1.2", "threadsafe", OWN, "") LINE("a", "1.2", "threadsafe", OWN, "")
 					LINE("b", "1.2", "threadsafe", "second.so", ""));
 	assert_int_equal(dat_registry_add_provider(&fake_table, &z), DAT_SUCCESS);
 	assert_int_equal(dat_registry_add_provider(&fake_table, &a), DAT_SUCCESS);
-	assert_int_equal(dat_registry_list_providers(6, &n, list), DAT_SUCCESS);
-	assert_int_equal(n, 5);
+	assert_int_equal(dat_registry_list_providers(7, &n, list), DAT_SUCCESS);
+	assert_int_equal(n, 6);
 	assert_string_equal(info[0].ia_name, "b");
 	assert_string_equal(info[1].ia_name, "a");
 	assert_string_equal(info[2].ia_name, "loop0");
 	assert_string_equal(info[3].ia_name, "loop1");
-	assert_string_equal(info[4].ia_name, "z");
-	assert_int_equal(info[4].is_thread_safe, DAT_FALSE);
-	assert_int_equal(dat_registry_list_providers(5, &n, list), DAT_SUCCESS);
+	assert_string_equal(info[4].ia_name, "roce0");
+	assert_string_equal(info[5].ia_name, "z");
+	assert_int_equal(info[5].is_thread_safe, DAT_FALSE);
+	assert_int_equal(dat_registry_list_providers(6, &n, list), DAT_SUCCESS);
 
 	/* Too small a list is told how large it should be, and left alone. */
 	memset(info, 0, sizeof(info));
 	n = 0;
 	assert_int_equal(dat_registry_list_providers(2, &n, list),
 			ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1));
-	assert_int_equal(n, 5);
+	assert_int_equal(n, 6);
 	assert_string_equal(info[0].ia_name, "");
 	n = 0;
 	assert_int_equal(dat_registry_list_providers(0, &n, NULL),
 			ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1));
-	assert_int_equal(n, 5);
+	assert_int_equal(n, 6);
 	n = 0;
-	assert_int_equal(dat_registry_list_providers(5, &n, NULL),
+	assert_int_equal(dat_registry_list_providers(6, &n, NULL),
 			ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
-	assert_int_equal(n, 5);
+	assert_int_equal(n, 6);
 	assert_int_equal(dat_registry_list_providers(3, NULL, list),
 			ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
 
@@ -119,7 +121,7 @@ UNIT_RULE_IN(list__grows_with_what_is_registered, setup, NULL)
 {
 	enum {
 		N = 40,
-		BUILT_IN = 2,
+		BUILT_IN = 3,
 		ALL = BUILT_IN + N,
 	};
 	static DAT_PROVIDER_INFO info[ALL];

@@ -307,7 +307,7 @@ UNIT_RULE(check__over_the_hard_watermark_is_for_first_packets)
 	in_a_message(true);
 	/* Set behind the engine's back: as if a setting and this packet met. */
 	qp->cold.hard_high = 0;
-	qp->rx.check_take = true;
+	qp->rx.checks = ROCE_CHECK_TAKE;
 	assert_int_equal(judge(MIDDLE, EPSN, MTU), ROCE_ACCEPT);
 	assert_int_equal(judge(LAST, EPSN, 1), ROCE_ACCEPT);
 	in_a_message(false);

@@ -332,7 +332,7 @@ UNIT_RULE(rnr__waits_as_the_table_says)
 		assert_int_equal(fx_send(&end, qp, 4, 0, 8, ROCE_WR_SIGNALED), 0);
 		(void)fx_run(&end, begin + wait - 1, &n);
 		assert_int_equal(n, 0);
-		sent = fx_run(&end, begin + wait + 50 * US, &n);
+		sent = fx_run(&end, begin + wait + 20 * US, &n);
 		assert_int_equal(n, 4);
 		for (unsigned int i = 0; i < n; i++)
 			assert_int_equal(sent[i].psn, PSN + 1 + i);

@@ -52,13 +52,13 @@ setup(void **state)
 
 UNIT_RULE_IN(nothing__means_the_built_in_entries, setup, NULL)
 {
-	assert_string_equal(names("/nonexistent/dat.conf"), "loop0 loop1 ");
+	assert_string_equal(names("/nonexistent/dat.conf"), "loop0 loop1 roce0 ");
 }
 
 UNIT_RULE_IN(system_file__stands_before_the_built_in_entries, setup, NULL)
 {
 	write_file(system_conf, LINE("a", "u1.2", "default") LINE("b", "u2.0", "default"));
-	assert_string_equal(names(system_conf), "a loop0 loop1 ");
+	assert_string_equal(names(system_conf), "a loop0 loop1 roce0 ");
 }
 
 /* Debian's libdat2 brings an /etc/dat.conf that is all about 2.0. */
@@ -66,27 +66,27 @@ UNIT_RULE_IN(built_in__entries_are_there_beside_any_file, setup, NULL)
 {
 	write_file(system_conf,
 			"# DAT v2.0\n" LINE("a", "u2.0", "default") LINE("b", "k1.2", "default"));
-	assert_string_equal(names(system_conf), "loop0 loop1 ");
+	assert_string_equal(names(system_conf), "loop0 loop1 roce0 ");
 	write_file(system_conf, "");
-	assert_string_equal(names(system_conf), "loop0 loop1 ");
+	assert_string_equal(names(system_conf), "loop0 loop1 roce0 ");
 	write_file(system_conf, "wrong\n");
-	assert_string_equal(names(system_conf), "loop0 loop1 ");
-	assert_string_equal(names("/tmp"), "loop0 loop1 ");
+	assert_string_equal(names(system_conf), "loop0 loop1 roce0 ");
+	assert_string_equal(names("/tmp"), "loop0 loop1 roce0 ");
 }
 
 UNIT_RULE_IN(built_in__entry_is_replaced_by_a_line_with_its_name, setup, NULL)
 {
 	write_file(system_conf, LINE("loop1", "u1.2", "default"));
-	assert_string_equal(names(system_conf), "loop1 loop0 ");
+	assert_string_equal(names(system_conf), "loop1 loop0 roce0 ");
 	write_file(system_conf, LINE("loop1", "u1.2", "nondefault"));
-	assert_string_equal(names(system_conf), "loop0 ");
+	assert_string_equal(names(system_conf), "loop0 roce0 ");
 	write_file(system_conf, LINE("loop1", "u1.3", "default") LINE("loop0", "u1.2", "default"));
-	assert_string_equal(names(system_conf), "loop1 loop0 ");
+	assert_string_equal(names(system_conf), "loop1 loop0 roce0 ");
 	/* Of another registry, or no line at all. */
 	write_file(system_conf,
 			LINE("loop0", "u2.0", "default")
 					LINE("loop1", "k1.2", "default") "loop0\n");
-	assert_string_equal(names(system_conf), "loop0 loop1 ");
+	assert_string_equal(names(system_conf), "loop0 loop1 roce0 ");
 }
 
 UNIT_RULE_IN(override__decides_alone_also_when_empty_or_missing, setup, NULL)
@@ -94,20 +94,20 @@ UNIT_RULE_IN(override__decides_alone_also_when_empty_or_missing, setup, NULL)
 	write_file(system_conf, LINE("a", "u1.2", "default"));
 	setenv("DAT_OVERRIDE", override_conf, 1);
 	write_file(override_conf, LINE("b", "u1.2", "default"));
-	assert_string_equal(names(system_conf), "b loop0 loop1 ");
+	assert_string_equal(names(system_conf), "b loop0 loop1 roce0 ");
 	write_file(override_conf, LINE("b", "u2.0", "default"));
-	assert_string_equal(names(system_conf), "loop0 loop1 ");
+	assert_string_equal(names(system_conf), "loop0 loop1 roce0 ");
 	write_file(override_conf, "");
-	assert_string_equal(names(system_conf), "loop0 loop1 ");
+	assert_string_equal(names(system_conf), "loop0 loop1 roce0 ");
 	setenv("DAT_OVERRIDE", "/nonexistent/dat.conf", 1);
-	assert_string_equal(names(system_conf), "loop0 loop1 ");
+	assert_string_equal(names(system_conf), "loop0 loop1 roce0 ");
 }
 
 UNIT_RULE_IN(override__that_is_empty_text_is_none, setup, NULL)
 {
 	write_file(system_conf, LINE("a", "u1.2", "default"));
 	setenv("DAT_OVERRIDE", "", 1);
-	assert_string_equal(names(system_conf), "a loop0 loop1 ");
+	assert_string_equal(names(system_conf), "a loop0 loop1 roce0 ");
 }
 
 int

@@ -134,14 +134,15 @@ carry(struct fx_end *from, struct fx_end *to)
 
 static struct fx_end other;
 
-/* Time goes on to what is due next at either end. */
+/* Time goes on to what is due next at either end; not when only the consumer has something left to do. */
 static void
 pass_time(void)
 {
 	uint64_t due = RTE_MIN(
 			roce_engine_deadline(end.engine), roce_engine_deadline(other.engine));
 
-	assert_int_not_equal(due, ROCE_NEVER);
+	if (due == ROCE_NEVER)
+		return;
 	end.now = RTE_MAX(due, end.now + 1);
 	other.now = end.now;
 }

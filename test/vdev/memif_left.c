@@ -16,7 +16,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +26,7 @@
 #include <dat/udat.h>
 
 #include "../limit.h"
+#include "steps.h"
 
 #define CONN_QUAL 4712
 
@@ -44,37 +44,10 @@ static struct {
 	unsigned int done;
 } agent;
 
-static void __attribute__((format(printf, 1, 2), noreturn)) fail(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	fputs("memif_left: ", stderr);
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
-	va_end(args);
-	exit(EXIT_FAILURE);
-}
-
-static void
-ok(DAT_RETURN ret, const char *call)
-{
-	const char *major = "?", *minor = "?";
-
-	if (ret == DAT_SUCCESS)
-		return;
-	dat_strerror(ret, &major, &minor);
-	fail("%s: %s %s", call, major, minor);
-}
-
 static DAT_EVENT
 next(DAT_EVD_HANDLE evd, const char *what)
 {
-	DAT_COUNT more;
-	DAT_EVENT event;
-
-	ok(dat_evd_wait(evd, test_limit_us(), 1, &event, &more), what);
-	return event;
+	return await_event(evd, test_limit_us(), what);
 }
 
 static void

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""A recording with mistakes, and what vdev_verdicts must say of each frame.
+"""A recording with mistakes, and what roce-replay must say of each frame.
 
 mistreat.py make IN.pcap VERDICTS OUT.pcap EXPECTED   frames that are wrong, each in one way, among those of IN, of which
                                                       VERDICTS says what they are
@@ -54,7 +54,8 @@ def make(source, verdicts, name, expected):
             if i in chosen:
                 for wrong, verdict in mistakes(data, frames[chosen[i]]):
                     put(wrong, verdict)
-            put(data, said[i])
+            # What came ahead was kept, and executed behind the frame that was missing.
+            put(data, ("duplicate", "duplicate_request") if i in chosen.values() else said[i])
             if i in chosen:
                 put(data, ("duplicate", "duplicate_request"))
     return 0

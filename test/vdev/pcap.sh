@@ -4,7 +4,7 @@
 # with the same first QPN, first PSN and seed, hears the recorded requests and delivers the same messages again. So does
 # one that says its verdict of each frame, also when there are mistakes among them.
 #
-#   pcap.sh python3 replay judge.py tshark verdicts MTU
+#   pcap.sh python3 replay judge.py tshark roce-replay MTU
 . "$(dirname "$0")/lib.sh"
 
 replay=$2
@@ -59,9 +59,8 @@ cmp "$work/received" "$work/received-again" || complain "the recording brings ot
 # judged RECORDING OUT : by an adapter like the one that has heard it, which is said as docs/devices.md says it.
 judged() {
 	ln -sf "$1" "$work/requests-heard.pcap"
-	(cd "$work" && timeout "$limit" "$verdicts" \
-		"port=net_pcap0,rx_pcap=requests-heard.pcap,tx_pcap=answers-now.pcap ip=198.51.100.1/24 qpn=0x2345 psn=0xfffff0 seed=4711" \
-		4711) >"$2" 2>"$work/judged.err" || complain "no verdicts: $(cat "$work/judged.err")"
+	(cd "$work" && timeout "$limit" "$verdicts" -p 4711 \
+		"port=net_pcap0,rx_pcap=requests-heard.pcap,tx_pcap=answers-now.pcap ip=198.51.100.1/24 qpn=0x2345 psn=0xfffff0 seed=4711") >"$2" 2>"$work/judged.err" || complain "no verdicts: $(cat "$work/judged.err")"
 }
 judged requests.pcap "$work/verdicts"
 grep -qx 'delivered	40 messages	[0-9]* bytes' "$work/verdicts" || complain "not all is delivered: $(cat "$work/verdicts")"

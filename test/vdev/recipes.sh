@@ -59,6 +59,7 @@ no_other_interface() {
 	! ip -o link | grep -qv ' lo:'
 }
 
+! grep -qw dumpcap run || command -v dumpcap >/dev/null || skip "dumpcap is missing (package wireshark-common)"
 if [ -e setup ]; then
 	sh -e setup >setup.err 2>&1 || skip "the network cannot be made: $(cat setup.err)"
 fi

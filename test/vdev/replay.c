@@ -10,7 +10,6 @@
  */
 
 #include <arpa/inet.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +18,7 @@
 #include <dat/udat.h>
 
 #include "../limit.h"
+#include "steps.h"
 
 #define MESSAGES  40
 #define LONGEST   70000
@@ -36,29 +36,6 @@ static struct side {
 	DAT_LMR_CONTEXT key;
 	uint8_t (*buffer)[LONGEST];
 } side;
-
-static void __attribute__((format(printf, 1, 2), noreturn)) fail(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	fputs("replay: ", stderr);
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
-	va_end(args);
-	exit(EXIT_FAILURE);
-}
-
-static void
-ok(DAT_RETURN ret, const char *call)
-{
-	const char *major = "?", *minor = "?";
-
-	if (ret == DAT_SUCCESS)
-		return;
-	dat_strerror(ret, &major, &minor);
-	fail("%s: %s %s", call, major, minor);
-}
 
 static uint32_t
 size_of(unsigned int message)
@@ -80,10 +57,8 @@ fill(unsigned int message, uint8_t *at)
 static DAT_EVENT
 next(DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER want, const char *what)
 {
-	DAT_COUNT more;
-	DAT_EVENT event;
+	DAT_EVENT event = await_event(evd, test_limit_us(), what);
 
-	ok(dat_evd_wait(evd, test_limit_us(), 1, &event, &more), what);
 	if (event.event_number != want)
 		fail("%s: event 0x%x instead of 0x%x", what, (unsigned int)event.event_number,
 				(unsigned int)want);

@@ -269,7 +269,11 @@ resolve__fills_the_path_from_the_parameters(void **state)
 	assert_int_equal(path.tos, 26 << 2);
 	assert_int_equal(path.mtu_code, 2);
 	assert_memory_equal(&path.src_ip, &ip0, sizeof(ip0));
-	assert_int_equal(resolve(d, &ip0, &path), -EHOSTUNREACH);
+	/* The port reaches itself, from its own address. */
+	assert_int_equal(resolve(d, &ip0, &path), 0);
+	assert_memory_equal(&path.dst_mac, &path.src_mac, sizeof(path.src_mac));
+	assert_memory_equal(&path.src_ip, &ip0, sizeof(ip0));
+	assert_memory_equal(&path.dst_ip, &ip0, sizeof(ip0));
 	assert_int_equal(resolve(d, &ip1_v6, &path), -ENETUNREACH);
 	roce_device_close(d);
 }

@@ -48,6 +48,10 @@ says loop0 "udapl-roce: loop0: UDAPL_ROCE_EAL=--nosuch: must be arguments of DPD
 	env UDAPL_ROCE_EAL=--nosuch
 says loop0 "udapl-roce: loop0: UDAPL_ROCE_EAL=--lcores=x: must be arguments of DPDK's EAL, which says above what it refuses" \
 	env UDAPL_ROCE_EAL=--lcores=x
+says loop0 "udapl-roce: loop0: ROCE_FAULTS: loss=101% is invalid: want a share such as 0.1%, or of a million, 0..1000000" \
+	env ROCE_FAULTS=loss=101%
+says loop0 "udapl-roce: loop0: ROCE_FAULTS: colour=red is unknown: want seed=, loss=, duplicate=, reorder=, corrupt=, mark= or rnr=" \
+	env ROCE_FAULTS=loss=1%,colour=red
 
 # What the EAL answers before it ends the process is there
 UDAPL_ROCE_EAL=--log-level=help timeout "$limit" "$ping" -D loop0 -c 1 192.0.2.9 >"$work/out" 2>"$work/err" </dev/null
@@ -101,6 +105,5 @@ says loop0 "roce: 192.0.2.9 is unreachable: nobody answers ARP for it on port lo
 	env
 says loop0 "roce: 192.0.2.9 is unreachable: it is in no subnet of ip=192.0.2.1/30, and there is no gw=; want another prefix, or a gateway" \
 	env UDAPL_ROCE_PARAMS=ip=192.0.2.1/30
-says loop0 "roce: 192.0.2.9 is unreachable: it is the adapter's own address; want another adapter to talk to it" \
-	env UDAPL_ROCE_PARAMS=ip=192.0.2.9/24
+says loop0 "dat-ping: no connection on loop0: nobody listens there" env UDAPL_ROCE_PARAMS=ip=192.0.2.9/24
 finish

@@ -271,3 +271,16 @@ post_send(struct end *end, struct roce_wr wr, uint32_t offset, uint32_t len)
 {
 	return post_send_on(end, end->qp, wr, offset, len);
 }
+
+uint64_t
+counter_of(const struct roce_device *device, const char *wanted)
+{
+	const char *name;
+	uint64_t value;
+
+	for (unsigned int i = 0; roce_device_counter(device, i, &name, &value); i++)
+		if (strcmp(name, wanted) == 0)
+			return value;
+	fail_msg("there is no counter %s", wanted);
+	return 0;
+}

@@ -5,7 +5,7 @@
 /**
  * @file
  * Two ends on loop0 and loop1 in one process, by the public headers of libroce alone. Only the test polls the
- * devices. What goes wrong in here ends the test with a sentence.
+ * devices. A fault in here ends the test with a sentence.
  */
 
 #include <setjmp.h>
@@ -21,7 +21,7 @@
 #define DEPTH 64u
 #define BYTES 65536u
 
-/** What one end has: a context with a queue of events, memory, and a queue pair that is not connected. */
+/** One end: a context with a queue of events, memory, and a queue pair that is not connected. */
 struct end {
 	struct roce_device *device;
 	struct roce_context *context;
@@ -84,8 +84,11 @@ want_completion(struct pair *pair, struct roce_cq *cq, enum roce_wc_status statu
 /** Poll until the context has an event, which must be of this type and element. */
 struct roce_async_event want_async(struct pair *pair, struct roce_context *context,
 		enum roce_async_event_type type, void *element);
-/** Nothing to poll. */
+/** There is nothing to poll. */
 void want_quiet(struct pair *pair, struct end *end);
+
+/** A counter of a device by its name, which must be one. */
+uint64_t counter_of(const struct roce_device *device, const char *wanted);
 
 /** Post a receive of @p len bytes at @p offset of the end's memory. */
 int post_recv(struct end *end, struct roce_qp *qp, uint64_t wr_id, uint32_t offset, uint32_t len);

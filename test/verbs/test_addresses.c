@@ -97,7 +97,7 @@ contexts__have_the_addresses_of_their_devices(void **state)
 		roce_device_query(pair.b.device, &attr);
 		assert_memory_equal(attr.ip, ip_b, sizeof(ip_b));
 		talk(&pair, ways[i]);
-		/* Who opened the port may go first: the port stays with the other. */
+		/* The end that opened the port may go first: the port stays with the other. */
 		close_end(i == 0 ? &pair.a : &pair.b, listener[i]);
 		settle(i == 0 ? &(struct pair){ .a = pair.b, .b = pair.b }
 			      : &(struct pair){ .a = pair.a, .b = pair.a });
@@ -165,7 +165,7 @@ open__says_what_does_not_go_together(void **state)
 	for (unsigned int i = 0; i < 7; i++)
 		roce_device_close(more[i]);
 	roce_device_close(one);
-	/* Nobody has the port any more: it is opened with what somebody likes. */
+	/* The port is nobody's any more: it is opened with what somebody likes. */
 	one = open_device(RING "ip=192.0.2.1/25");
 	roce_device_close(one);
 }

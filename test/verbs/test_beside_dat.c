@@ -8,7 +8,7 @@
 
 #include "rig.h"
 
-/** What DAT has on loop0, beside the context of end a. */
+/** Objects of DAT on loop0, beside the context of end a. */
 struct adapter {
 	DAT_IA_HANDLE ia;
 	DAT_EVD_HANDLE async, evd;
@@ -81,7 +81,7 @@ adapter__and_context_share_a_device(void **state)
 	assert_string_equal((char *)pair->b.memory, "from DAT");
 	want_event(pair, &d, DAT_DTO_COMPLETION_EVENT);
 
-	/* What happens to the context's objects is nothing to the adapter, and the other way round. */
+	/* The end of the context's objects is nothing to the adapter, and the other way round. */
 	ok(roce_srq_create(pair->a.pd, 8, 1, &srq, &srq));
 	ok(roce_srq_set_low(srq, 1));
 	want_async(pair, pair->a.context, ROCE_ASYNC_SRQ_LIMIT, &srq);

@@ -16,7 +16,7 @@ connect_to(struct pair *pair, const uint8_t ip[16], uint16_t port, const char *t
 	ok(roce_cm_id_connect(pair->a.id, ip, port, &param, us));
 }
 
-/* Who is asked learns who asks and what it says; who asked, what the answer says. */
+/* The end that is asked learns who asks and what it says; the end that asked, what the answer says. */
 static void
 connect__private_data_both_ways(void **state)
 {
@@ -177,7 +177,7 @@ disconnect__either_side(void **state)
 	}
 }
 
-/* What is not finished is flushed; nobody waits for an end that can not come. */
+/* Requests that are not finished are flushed; nobody waits for an end that can not come. */
 static void
 disconnect__unfinished_is_flushed(void **state)
 {

@@ -19,7 +19,7 @@ enum stage {
 	OVER
 };
 
-/** What each call says in a state. */
+/** The answer of each call in a state. */
 struct row {
 	const char *name;
 	enum stage stage;
@@ -128,7 +128,7 @@ call(struct pair *pair, struct end *end, unsigned int which)
 	return rc;
 }
 
-/* Whatever was asked of it in whatever state, the id goes, and nothing of it is left (end_leave() looks). */
+/* In any state, whatever was asked of it there, the id goes, and nothing of it is left (end_leave() looks). */
 static void
 states__times_calls(void **state)
 {
@@ -287,6 +287,9 @@ listen__one_a_port(void **state)
 	ok(roce_cm_id_create(pair->b.context, NULL, &id));
 	assert_int_equal(roce_cm_id_listen(id, PORT, 1), -EADDRINUSE);
 	ok(roce_cm_id_listen(id, PORT + 1, 1));
+	/* Again is another backlog; at another port it is in use. */
+	ok(roce_cm_id_listen(id, PORT + 1, 2));
+	assert_int_equal(roce_cm_id_listen(id, PORT + 2, 2), -EINVAL);
 	roce_cm_id_destroy(id);
 	ok(roce_cm_id_create(pair->b.context, NULL, &id));
 	ok(roce_cm_id_listen(id, PORT + 1, 1));

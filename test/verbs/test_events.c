@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What happens to objects without being asked for: told to their context alone, once, while they are there. */
+/* Events of objects that nobody asked for: told to their context alone, once, while they are there. */
 
 #include <errno.h>
 #include <poll.h>
@@ -165,7 +165,7 @@ qp__watermarks(void **state)
 	want_cm(pair, &pair->b, ROCE_CM_EVENT_DISCONNECTED);
 }
 
-/* What was not polled of a queue pair goes with it. */
+/* An event that was not polled goes with its queue pair. */
 static void
 qp__event_goes_with_it(void **state)
 {

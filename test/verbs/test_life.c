@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What befalls a device, as a program sees it that has contexts: links that go and come, ports that are stopped, reset,
+ * The fates of a device, as a program sees it that has contexts: links that go and come, ports that are stopped, reset,
  * removed or closed, queues that are full and pools that are empty; on a port of the device's own, on queues of the
- * program's, and by its hands. Whatever it was, at the end every frame is home and all memory given back: way_close().
+ * program's, and by its hands. At the end of each every frame is home and all memory given back: way_close().
  */
 
 #include <errno.h>
@@ -117,7 +117,7 @@ link__lost_and_back_loses_nothing(void **state)
 	end_traffic(pair);
 }
 
-/* What was not polled is overtaken: the last word counts. */
+/* An event that was not polled is overtaken: the last word counts. */
 static void
 link__is_told_as_it_is_when_it_is_polled(void **state)
 {
@@ -305,7 +305,7 @@ queue__full_for_a_while_delays(void **state)
 	settle(pair);
 	assert_int_equal(roce_cq_poll(pair->a.cq, &event, 1), 0);
 	if (way_has_port())
-		assert_true(way_counter(pair->a.device, "port_tx_refused") > 0);
+		assert_true(counter_of(pair->a.device, "port_tx_refused") > 0);
 	fate.b_still = false;
 	end_traffic(pair);
 }
@@ -323,7 +323,7 @@ queue__full_for_ever_breaks(void **state)
 	want_ruin(pair, &pair->a, MESSAGES - 1, SENT, ROCE_WC_RETRY_EXC_ERR);
 	want_cm(pair, &pair->a, ROCE_CM_EVENT_DISCONNECTED);
 	fate.b_still = false;
-	/* What waited for room says it. */
+	/* The one that waited for room says it. */
 	want_cm(pair, &pair->b, ROCE_CM_EVENT_DISCONNECTED);
 }
 
@@ -338,7 +338,7 @@ pool__empty_delays_until_frames_come_back(void **state)
 	pair_connect(pair);
 	fate.hog = true;
 	begin_traffic(pair);
-	while (way_counter(pair->a.device, "tx_no_mbuf") == 0)
+	while (counter_of(pair->a.device, "tx_no_mbuf") == 0)
 		poll_once(pair);
 	while (roce_cq_poll(pair->b.cq, &event, 1) == 1)
 		assert_int_equal(event.wr_id, arrived++);

@@ -10,7 +10,7 @@
 void begin_failing(unsigned int fail);
 bool end_failing(void);
 
-/* What calls make, so that it can be destroyed again. */
+/* Objects that calls make, so that they can be destroyed again. */
 struct made {
 	struct pair *pair;
 	struct roce_context *context;

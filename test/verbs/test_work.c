@@ -217,7 +217,7 @@ srq__shared_by_a_crowd(void **state)
 }
 
 /*
- * An acknowledgement waits for company while frames keep coming. Who goes meanwhile says it all the same: the peer may
+ * An acknowledgement waits for company while frames keep coming. An end that goes meanwhile says it all the same: the peer may
  * believe its completions.
  */
 static void

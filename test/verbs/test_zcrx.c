@@ -120,7 +120,7 @@ messages__are_held_and_freed(void **state)
 	}
 	for (unsigned int i = 0; i < HELD; i++)
 		rte_pktmbuf_free(held[i]);
-	assert_int_equal(way_counter(pair->b.device, "rx_lent"), MESSAGES);
+	assert_int_equal(counter_of(pair->b.device, "rx_lent"), MESSAGES);
 	want_quiet(pair, &pair->a);
 	want_quiet(pair, &pair->b);
 }
@@ -136,11 +136,11 @@ bound__loses_nothing(void **state)
 	begin(pair);
 	for (unsigned int i = 0; i < POSTED; i++)
 		post_and_say(pair, i);
-	while (way_counter(device, "rx_lent_bound") == 0) {
+	while (counter_of(device, "rx_lent_bound") == 0) {
 		assert_true(roce_device_now(device) < until);
 		poll_once(pair);
 	}
-	assert_int_equal(way_counter(device, "rx_lent"), GIVEN);
+	assert_int_equal(counter_of(device, "rx_lent"), GIVEN);
 	for (unsigned int i = 0; i < POSTED; i++) {
 		struct rte_mbuf *m = take(pair, i);
 
@@ -148,7 +148,7 @@ bound__loses_nothing(void **state)
 		rte_pktmbuf_free(m);
 		assert_int_equal(want_completion(pair, pair->a.cq, ROCE_WC_SUCCESS).wr_id, i);
 	}
-	assert_int_equal(way_counter(device, "rx_lent"), POSTED);
+	assert_int_equal(counter_of(device, "rx_lent"), POSTED);
 	assert_int_equal(roce_qp_state(pair->b.qp), ROCE_QP_RTS);
 }
 

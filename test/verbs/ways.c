@@ -186,7 +186,7 @@ close_all(struct pair *pair)
 		rings_stop(&now.rings);
 		rings_close(&now.rings);
 	}
-	/* What lay in the program's rings is home since: who closes next finds it. So with watches of a lost port. */
+	/* The frames in the program's rings are home since: who closes next finds them. So with watches of a lost port. */
 	device = open_own(0);
 	port_watches_end();
 	roce_device_close(device);
@@ -288,7 +288,7 @@ way_destroy(void)
 	ok(rte_eth_dev_close(port));
 }
 
-/* What b receives on one queue. */
+/* Frames that b receives on one queue. */
 static struct rte_ring *
 ring_to_b(unsigned int q)
 {
@@ -326,7 +326,7 @@ way_reopen(struct roce_device **device)
 	int rc;
 
 	snprintf(text, sizeof(text), "%s %s", params[now.way.kind], now.way.params);
-	/* Who joins a device of the program's has nothing to say of its queues. */
+	/* A user that joins a device of the program's has nothing to say of its queues. */
 	if (now.way.kind != WAY_OWN)
 		unsetenv(PARAMS);
 	rc = roce_device_open(text, device, NULL, 0);
@@ -357,17 +357,4 @@ way_release(void)
 {
 	fate.hog = false;
 	free_hogged();
-}
-
-uint64_t
-way_counter(const struct roce_device *device, const char *wanted)
-{
-	const char *name;
-	uint64_t value;
-
-	for (unsigned int i = 0; roce_device_counter(device, i, &name, &value); i++)
-		if (strcmp(name, wanted) == 0)
-			return value;
-	fail_msg("there is no counter %s", wanted);
-	return 0;
 }

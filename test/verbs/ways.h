@@ -50,7 +50,7 @@ int way_close(void **state);
 /** For the group: one open and close, so that what stays for ever is there. */
 int way_prepare(void **state);
 
-/** What the ends' parameters name. */
+/** The way that the ends' parameters name. */
 enum way_kind way_kind(void);
 /** Is there a port that ethdev tells of? */
 bool way_has_port(void);
@@ -78,8 +78,5 @@ void way_renew(struct pair *pair);
 
 /** All frames that were somebody else's are free again, and nobody takes more. */
 void way_release(void);
-
-/** The value of a counter of a device. */
-uint64_t way_counter(const struct roce_device *device, const char *wanted);
 
 #endif

@@ -306,8 +306,11 @@ open_domain(struct ground *g, uint64_t seed)
 	for (unsigned int i = 0; i < g->engines; i++)
 		config.pool[i] = pool;
 	must(roce_domain_create(&config, &g->domain), "domain");
-	for (unsigned int i = 0; i < g->engines; i++)
+	for (unsigned int i = 0; i < g->engines; i++) {
 		g->engine[i] = roce_domain_engine(g->domain, i);
+		/* The model has no bound on packets that came too early. */
+		g->engine[i]->held_max = FRAMES / 2;
+	}
 	must(roce_pd_create(roce_domain_context(g->domain), &g->pd[0]), "protection domain");
 	must(roce_pd_create(roce_domain_context(g->domain), &g->pd[1]), "protection domain");
 	must(roce_mr_create(g->pd[0], (uintptr_t)g->memory,

@@ -119,6 +119,7 @@ report(const struct model_tally *t)
 		{ "messages too long", t->too_long },
 		{ "broken by the peer", t->breach },
 		{ "established by data", t->established },
+		{ "packets executed that had come too early", t->early },
 	};
 	unsigned int never = 0;
 

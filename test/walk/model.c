@@ -191,6 +191,16 @@ model_qp_make(struct model *m, uint16_t qp, uint16_t srq, uint16_t cq)
 	};
 }
 
+/* Packets that came too early are gone. */
+static void
+forget_early(struct model_qp *q)
+{
+	for (uint32_t i = 0; q->early_packets > 0; i++) {
+		q->early_packets -= q->early[i].qp_name != 0;
+		q->early[i].qp_name = 0;
+	}
+}
+
 /* What it holds goes back to the consumer without a word. */
 static void
 drop_held(struct model *m, struct model_qp *q)
@@ -257,6 +267,7 @@ flush(struct model *m, struct model_qp *q)
 	}
 	q->state = ROCE_QP_ERR;
 	q->packets = 0;
+	forget_early(q);
 }
 
 static void
@@ -308,6 +319,8 @@ model_to_reset(struct model *m, uint16_t qp)
 	q->state = ROCE_QP_RESET;
 	q->packets = 0;
 	q->heard = false;
+	q->refused = false;
+	forget_early(q);
 }
 
 void
@@ -366,6 +379,59 @@ place(struct model *m, struct model_qp *q, const struct model_packet *packet)
 	}
 }
 
+/* The packet that is due. */
+static void
+execute(struct model *m, struct model_qp *q, const struct model_packet *packet)
+{
+	q->refused = false;
+	if (packet->first != (q->packets == 0)) {
+		m->tally.breach++;
+		break_up(m, q, IBV_WC_REM_INV_REQ_ERR);
+		return;
+	}
+	if (packet->first) {
+		if (!take(m, q)) {
+			q->refused = true;
+			forget_early(q);
+			return;
+		}
+		if (judge_high(m, q)) {
+			m->tally.hard++;
+			break_up(m, q, IBV_WC_WR_FLUSH_ERR);
+			return;
+		}
+	}
+	place(m, q, packet);
+}
+
+/* A packet ahead of the one that is due waits for it, unless that found no receive. */
+static void
+keep_early(struct model_qp *q, const struct model_packet *packet)
+{
+	struct model_packet *place = &q->early[packet->psn % MODEL_EARLY];
+
+	if (q->refused || roce_psn_diff(packet->psn, q->psn) < 0 || place->qp_name != 0)
+		return;
+	*place = *packet;
+	q->early_packets++;
+}
+
+/* Those that were early and are due now. */
+static void
+execute_early(struct model *m, struct model_qp *q)
+{
+	struct model_packet *early = &q->early[q->psn % MODEL_EARLY];
+
+	for (; early->qp_name != 0; early = &q->early[q->psn % MODEL_EARLY]) {
+		const struct model_packet packet = *early;
+
+		early->qp_name = 0;
+		q->early_packets--;
+		m->tally.early++;
+		execute(m, q, &packet);
+	}
+}
+
 void
 model_arrive(struct model *m, const struct model_packet *packet)
 {
@@ -379,23 +445,12 @@ model_arrive(struct model *m, const struct model_packet *packet)
 		tell(m, ROCE_ENGINE_ASYNC_QP_ESTABLISHED, q->name, 0, q->cq);
 		q->state = ROCE_QP_RTS;
 	}
-	if (packet->psn != q->psn)
-		return;
-	if (packet->first != (q->packets == 0)) {
-		m->tally.breach++;
-		break_up(m, q, IBV_WC_REM_INV_REQ_ERR);
+	if (packet->psn != q->psn) {
+		keep_early(q, packet);
 		return;
 	}
-	if (packet->first) {
-		if (!take(m, q))
-			return;
-		if (judge_high(m, q)) {
-			m->tally.hard++;
-			break_up(m, q, IBV_WC_WR_FLUSH_ERR);
-			return;
-		}
-	}
-	place(m, q, packet);
+	execute(m, q, packet);
+	execute_early(m, q);
 }
 
 /* ---- the books ---- */

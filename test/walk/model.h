@@ -84,6 +84,21 @@ struct model_cq {
 	struct model_event event[MODEL_EVENTS];
 };
 
+#define MODEL_EARLY 128u /**< PSNs ahead of the one that is due, of packets that wait for it */
+
+struct model_packet {
+	uint64_t qp_name;
+	uint64_t stamp; /**< first bytes of its payload when that has room for them */
+	uint32_t link;
+	uint32_t psn;
+	uint32_t length;
+	uint32_t imm;
+	uint16_t qp;
+	bool first;
+	bool last;
+	bool with_imm;
+};
+
 struct model_qp {
 	uint64_t name; /**< 0: does not exist */
 	uint16_t srq;
@@ -99,19 +114,9 @@ struct model_qp {
 	uint32_t hard;
 	uint32_t taken; /**< ever */
 	uint64_t first_stamp;
-};
-
-struct model_packet {
-	uint64_t qp_name;
-	uint64_t stamp; /**< first bytes of its payload when that has room for them */
-	uint32_t link;
-	uint32_t psn;
-	uint32_t length;
-	uint32_t imm;
-	uint16_t qp;
-	bool first;
-	bool last;
-	bool with_imm;
+	bool refused; /**< the packet that is due found no receive: what follows is not kept */
+	uint32_t early_packets;
+	struct model_packet early[MODEL_EARLY]; /**< at its PSN; no name: none */
 };
 
 /** An async event that the step must cause; the completion queue has so many events waiting when it comes. */
@@ -126,7 +131,7 @@ struct model_async_event {
 /** How often what happened: a walk in which something never did proves nothing of it. */
 struct model_tally {
 	uint64_t taken, completed, flushed, returned, low, soft, hard, empty, overflow, too_long,
-			breach, established;
+			breach, established, early;
 };
 
 struct model {

@@ -1,19 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-
-/*
- * What the responder says of each frame of a recording, one by one.
- *
- *   verdicts PARAMETERS PORT
- *
- * PARAMETERS are those of dat.conf, of an adapter on net_pcap with the qpn=, psn= and seed= that the recorded side had;
- * connections to PORT are accepted in their order, each with receives enough. A line for each frame: its number, the
- * verdict, the counter that tells of it, what the frame is, and what the counter means. Then how many of each verdict.
- *
- * The verdict is the engine's own: whichever of its counters has moved. Nothing is judged here.
- */
+#include "replay.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +11,7 @@
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
+#include "cli/cli.h"
 #include "cm/cm.h"
 #include "cm/cm_stats.h"
 #include "device/device.h"
@@ -33,8 +23,8 @@
 #define RECEIVES    256
 #define MESSAGE_MAX (16u << 20)
 #define CONNECTIONS 64
-/* Empty looks at the device after which the file is at its end. */
-#define PATIENCE 16
+/* Empty polls of the device after which the file is at its end. */
+#define EMPTY_POLLS 16
 
 /** A connection request, and what came of it. */
 struct link {
@@ -115,19 +105,14 @@ static const struct {
 
 static uint64_t seen[RTE_DIM(rule)];
 
-static void __attribute__((format(printf, 1, 2), noreturn)) fail(const char *format, ...)
+/* For what it cannot go on without. */
+static void __attribute__((noreturn)) fail(const char *text)
 {
-	va_list args;
-
-	va_start(args, format);
-	fputs("verdicts: ", stderr);
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
-	va_end(args);
-	exit(EXIT_FAILURE);
+	cli_say("%s", text);
+	exit(CLI_EXIT_FAILED);
 }
 
-/* What a counter means, in the words of the tables of counters. */
+/* The meaning of a counter, in the words of the tables of counters. */
 static const char *
 meaning_of(const char *counter)
 {
@@ -293,7 +278,7 @@ moved(const struct counters *before, const struct counters *after)
 	fail("a frame moved no counter");
 }
 
-/* What a frame is, as far as it can be said; it may be anything. */
+/* Describe a frame, which may be anything. */
 static void
 describe(struct rte_mbuf *frame, char *text, size_t len)
 {
@@ -329,14 +314,16 @@ judge(uint64_t number, struct rte_mbuf *frame)
 }
 
 static void
-open_side(const char *params, const char *port)
+open_side(const char *params, uint16_t port)
 {
 	struct roce_cm_listener *listener;
 	char errmsg[256];
 	int rc;
 
 	if (roce_device_open(params, &side.device, errmsg, sizeof(errmsg)) != 0)
-		fail("%s", errmsg);
+		fail(errmsg);
+	if (strcmp(side.device->port->driver, "net_pcap") != 0)
+		fail("a recording is heard by net_pcap: port=net_pcap0,rx_pcap=FILE");
 	roce_device_join(side.device, &user);
 	side.engine = roce_domain_engine(roce_device_domain(side.device), 0);
 	side.cm = roce_device_cm(side.device);
@@ -347,11 +334,11 @@ open_side(const char *params, const char *port)
 			roce_cq_create(&user.context, CONNECTIONS * RECEIVES, NULL, &side.cq) != 0)
 		fail("no memory");
 	roce_engine_lock(side.engine);
-	rc = roce_cm_listen(side.cm, &user.context, ROCE_CM_SERVICE_TCP + strtoul(port, NULL, 0),
-			CONNECTIONS, &side, &listener);
+	rc = roce_cm_listen(side.cm, &user.context, ROCE_CM_SERVICE_TCP + port, CONNECTIONS, &side,
+			&listener);
 	roce_engine_unlock(side.engine);
 	if (rc != 0)
-		fail("nobody can listen at %s", port);
+		fail("nobody can listen at that port");
 }
 
 static void
@@ -371,16 +358,14 @@ close_side(void)
 	free(side.memory);
 }
 
-int
-main(int argc, char **argv)
+void
+replay_run(const char *params, uint16_t port)
 {
 	struct rte_mbuf *frame;
 	uint64_t number = 0;
 
-	if (argc != 3)
-		fail("PARAMETERS PORT");
-	open_side(argv[1], argv[2]);
-	for (unsigned int empty = 0; empty < PATIENCE; empty++) {
+	open_side(params, port);
+	for (unsigned int empty = 0; empty < EMPTY_POLLS; empty++) {
 		while (rte_eth_rx_burst(side.device->port->id, 0, &frame, 1) == 1) {
 			judge(++number, frame);
 			follow_up();
@@ -394,5 +379,4 @@ main(int argc, char **argv)
 	}
 	printf("delivered\t%" PRIu64 " messages\t%" PRIu64 " bytes\n", side.messages, side.bytes);
 	close_side();
-	return EXIT_SUCCESS;
 }

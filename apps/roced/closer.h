@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROCED_CLOSER_H
+#define ROCED_CLOSER_H
+
+/**
+ * @file
+ * Threads that close descriptors, so that the loop does not wait for it.
+ *
+ * A client may send any descriptor: of a file whose file system does not answer, of a socket that lingers. The last close(2)
+ * of it may last for as long as the client likes. Only threads of the closer wait then.
+ */
+
+/** Close a descriptor, some time. The thread of the loop. */
+void closer_close(int fd);
+
+#endif /* ROCED_CLOSER_H */

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Memory regions. */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "verbs/verbs_front.h"
+
+#undef ibv_reg_mr
+#undef ibv_reg_mr_iova
+
+#define REMOTE_CHANGES (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)
+#define OFFERED \
+	(IBV_ACCESS_LOCAL_WRITE | REMOTE_CHANGES | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_MW_BIND)
+#define NOT_OFFERED (IBV_ACCESS_ZERO_BASED | IBV_ACCESS_ON_DEMAND)
+#define IGNORED     (IBV_ACCESS_OPTIONAL_RANGE | IBV_ACCESS_HUGETLB)
+
+static_assert((int)ROCE_ACCESS_LOCAL_WRITE == (int)IBV_ACCESS_LOCAL_WRITE &&
+				(int)ROCE_ACCESS_REMOTE_WRITE == (int)IBV_ACCESS_REMOTE_WRITE &&
+				(int)ROCE_ACCESS_REMOTE_READ == (int)IBV_ACCESS_REMOTE_READ &&
+				(int)ROCE_ACCESS_REMOTE_ATOMIC == (int)IBV_ACCESS_REMOTE_ATOMIC,
+		"rights have the numbers of verbs");
+
+static int
+judge_access(unsigned int access)
+{
+	access &= ~(unsigned int)IGNORED;
+	if (access & ~(unsigned int)(OFFERED | NOT_OFFERED))
+		return -EINVAL;
+	if (access & NOT_OFFERED)
+		return -EOPNOTSUPP;
+	if ((access & REMOTE_CHANGES) && !(access & IBV_ACCESS_LOCAL_WRITE))
+		return -EINVAL;
+	return 0;
+}
+
+static struct ibv_mr *
+register_mr(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned int access)
+{
+	struct verbs_mr *mr;
+	int rc = judge_access(access);
+
+	if (rc == 0 && verbs_is_forked())
+		rc = -ENODEV;
+	if (rc == 0 && iova != (uintptr_t)addr)
+		rc = -EOPNOTSUPP;
+	if (rc != 0)
+		return verbs_fail(rc);
+	mr = calloc(1, sizeof(*mr));
+	if (mr == NULL)
+		return verbs_fail(-ENOMEM);
+	mr->binds = (access & IBV_ACCESS_MW_BIND) != 0;
+	rc = roce_mr_create(verbs_pd_of(pd)->roce, (uintptr_t)addr, length,
+			(access &
+					(IBV_ACCESS_LOCAL_WRITE | REMOTE_CHANGES |
+							IBV_ACCESS_REMOTE_READ)) |
+					ROCE_ACCESS_LOCAL_READ,
+			&mr->roce);
+	if (rc != 0) {
+		free(mr);
+		return verbs_fail(rc);
+	}
+	mr->ibv = (struct ibv_mr){
+		.context = pd->context,
+		.pd = pd,
+		.addr = addr,
+		.length = length,
+		.lkey = roce_mr_key(mr->roce),
+		.rkey = roce_mr_key(mr->roce),
+	};
+	verbs_pd_get(pd);
+	verbs_obj_add(pd->context, &mr->obj, VERBS_KIND_MR);
+	return &mr->ibv;
+}
+
+struct ibv_mr *
+ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access)
+{
+	return register_mr(pd, addr, length, (uintptr_t)addr, (unsigned int)access);
+}
+
+struct ibv_mr *
+ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, int access)
+{
+	return register_mr(pd, addr, length, iova, (unsigned int)access);
+}
+
+struct ibv_mr *
+ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned int access)
+{
+	return register_mr(pd, addr, length, iova, access);
+}
+
+int
+ibv_dereg_mr(struct ibv_mr *mr)
+{
+	struct verbs_mr *own = (struct verbs_mr *)(void *)mr;
+	int rc = verbs_is_forked() ? 0 : roce_mr_destroy(own->roce);
+
+	if (rc == 0) {
+		verbs_obj_remove(mr->context, &own->obj);
+		verbs_pd_put(mr->pd);
+		free(own);
+	}
+	return verbs_errno(rc);
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Addresses: of sockets and of libroce; names, by getaddrinfo(3). */
+
+#include <errno.h>
+#include <netdb.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "verbs/rdmacm/cma.h"
+
+static const uint8_t v4_prefix[12] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff };
+
+bool
+cma_ip_of(const struct sockaddr *addr, uint8_t ip[16])
+{
+	const struct sockaddr_in *sin = (const void *)addr;
+	const struct sockaddr_in6 *sin6 = (const void *)addr;
+	const uint32_t loopback = htonl(INADDR_LOOPBACK);
+
+	memcpy(ip, v4_prefix, sizeof(v4_prefix));
+	if (addr->sa_family == AF_INET) {
+		memcpy(ip + sizeof(v4_prefix), &sin->sin_addr, sizeof(sin->sin_addr));
+		return true;
+	}
+	if (addr->sa_family != AF_INET6)
+		return false;
+	if (IN6_IS_ADDR_LOOPBACK(&sin6->sin6_addr))
+		memcpy(ip + sizeof(v4_prefix), &loopback, sizeof(loopback));
+	else
+		memcpy(ip, &sin6->sin6_addr, sizeof(sin6->sin6_addr));
+	return true;
+}
+
+void
+cma_set_addr(struct sockaddr_storage *to, const uint8_t ip[16], __be16 port)
+{
+	struct sockaddr_in *sin = (void *)to;
+	struct sockaddr_in6 *sin6 = (void *)to;
+
+	memset(to, 0, sizeof(*to));
+	if (memcmp(ip, v4_prefix, sizeof(v4_prefix)) == 0) {
+		sin->sin_family = AF_INET;
+		sin->sin_port = port;
+		memcpy(&sin->sin_addr, ip + sizeof(v4_prefix), sizeof(sin->sin_addr));
+	} else {
+		sin6->sin6_family = AF_INET6;
+		sin6->sin6_port = port;
+		memcpy(&sin6->sin6_addr, ip, sizeof(sin6->sin6_addr));
+	}
+}
+
+/* The port stands at the same place in both. */
+__be16
+cma_port_of(const struct sockaddr *addr)
+{
+	const struct sockaddr_in *sin = (const void *)addr;
+
+	return addr->sa_family == AF_INET || addr->sa_family == AF_INET6 ? sin->sin_port : 0;
+}
+
+void
+cma_set_port(struct sockaddr *addr, __be16 port)
+{
+	((struct sockaddr_in *)(void *)addr)->sin_port = port;
+}
+
+socklen_t
+cma_addr_len(const struct sockaddr *addr)
+{
+	return addr->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+					   : sizeof(struct sockaddr_in);
+}
+
+__be16
+rdma_get_src_port(struct rdma_cm_id *id)
+{
+	return cma_port_of(&id->route.addr.src_addr);
+}
+
+__be16
+rdma_get_dst_port(struct rdma_cm_id *id)
+{
+	return cma_port_of(&id->route.addr.dst_addr);
+}
+
+static struct sockaddr *
+copy_addr(const struct sockaddr *addr, socklen_t len)
+{
+	struct sockaddr *copy = malloc(len);
+
+	if (copy != NULL)
+		memcpy(copy, addr, len);
+	return copy;
+}
+
+/* One result: the first address. */
+static struct rdma_addrinfo *
+describe(const struct addrinfo *found, const struct rdma_addrinfo *hints, bool passive)
+{
+	struct rdma_addrinfo *info = calloc(1, sizeof(*info));
+	struct sockaddr *addr = copy_addr(found->ai_addr, found->ai_addrlen);
+
+	if (info == NULL || addr == NULL) {
+		free(info);
+		free(addr);
+		return NULL;
+	}
+	*info = (struct rdma_addrinfo){
+		.ai_flags = hints->ai_flags,
+		.ai_family = found->ai_family,
+		.ai_qp_type = hints->ai_qp_type != 0 ? hints->ai_qp_type : IBV_QPT_RC,
+		.ai_port_space = hints->ai_port_space != 0 ? hints->ai_port_space : RDMA_PS_TCP,
+	};
+	if (passive) {
+		info->ai_src_addr = addr;
+		info->ai_src_len = found->ai_addrlen;
+	} else {
+		info->ai_dst_addr = addr;
+		info->ai_dst_len = found->ai_addrlen;
+	}
+	return info;
+}
+
+/* The source that the caller wants to connect from. */
+static bool
+add_source(struct rdma_addrinfo *info, const struct rdma_addrinfo *hints)
+{
+	if (info->ai_src_addr != NULL || hints->ai_src_addr == NULL || hints->ai_src_len == 0)
+		return true;
+	info->ai_src_addr = copy_addr(hints->ai_src_addr, hints->ai_src_len);
+	info->ai_src_len = hints->ai_src_len;
+	return info->ai_src_addr != NULL;
+}
+
+int
+rdma_getaddrinfo(const char *node, const char *service, const struct rdma_addrinfo *hints,
+		struct rdma_addrinfo **res)
+{
+	static const struct rdma_addrinfo none;
+	const struct rdma_addrinfo *wanted = hints != NULL ? hints : &none;
+	bool passive = (wanted->ai_flags & RAI_PASSIVE) != 0;
+	struct addrinfo below = { .ai_socktype = SOCK_STREAM }, *found;
+	int rc;
+
+	if (wanted->ai_flags & RAI_FAMILY)
+		below.ai_family = wanted->ai_family;
+	if (passive)
+		below.ai_flags |= AI_PASSIVE;
+	if (wanted->ai_flags & RAI_NUMERICHOST)
+		below.ai_flags |= AI_NUMERICHOST;
+	rc = getaddrinfo(node, service, &below, &found);
+	if (rc != 0)
+		return rc;
+	*res = describe(found, wanted, passive);
+	freeaddrinfo(found);
+	if (*res == NULL)
+		return cma_refuse(ENOMEM);
+	if (add_source(*res, wanted))
+		return 0;
+	rdma_freeaddrinfo(*res);
+	return cma_refuse(ENOMEM);
+}
+
+void
+rdma_freeaddrinfo(struct rdma_addrinfo *res)
+{
+	while (res != NULL) {
+		struct rdma_addrinfo *next = res->ai_next;
+
+		free(res->ai_src_addr);
+		free(res->ai_dst_addr);
+		free(res);
+		res = next;
+	}
+}

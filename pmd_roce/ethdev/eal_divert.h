@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROCE_ETHDEV_EAL_DIVERT_H
+#define ROCE_ETHDEV_EAL_DIVERT_H
+
+/**
+ * @file
+ * Calls of the C library by a library of DPDK, diverted to functions of this library while the EAL starts.
+ *
+ * The dynamic loader keeps the addresses of the functions that a library calls in a table of that library. An entry of the
+ * table of one library is written, and written back. Calls of all other libraries stay as they are.
+ */
+
+#include <stdbool.h>
+
+/** An entry that was written to. */
+struct roce_eal_diverted {
+	void **at; /**< NULL: none */
+	void *before;
+	bool readonly; /**< the loader has closed its page */
+};
+
+/**
+ * From now on a library calls @p to in the place of @p function, in any thread.
+ * @param diverted set in any case, for roce_eal_undivert().
+ * @param has      a function that the library has.
+ * @return false: it has no such entry, and nothing has changed.
+ */
+bool roce_eal_divert(struct roce_eal_diverted *diverted, void *has, const char *function, void *to);
+
+/** Undo it. */
+void roce_eal_undivert(const struct roce_eal_diverted *diverted);
+
+#endif

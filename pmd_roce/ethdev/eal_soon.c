@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ethdev/eal_soon.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <rte_common.h>
+#include <rte_cycles.h>
+#include <rte_eal.h>
+#include <rte_telemetry.h>
+
+#include "ethdev/eal_divert.h"
+#include "ethdev/tsc.h"
+#include "observe/log.h"
+
+/** The sleep of the measurement, and what it becomes. */
+#define MEASURE_NS 100000000L
+#define SHORT_NS   5000000L
+
+/** NUMA nodes that are looked for; a node beyond them is asked for as ever. */
+#define NODES 64u
+#define NODE  "/sys/devices/system/node/node"
+
+/** Looks for a process to listen at a name that it has. */
+#define LISTEN_NAPS   2u
+#define LISTEN_NAP_NS 200000L
+
+/** The driver of pools, which every process needs; its name goes on as that of DPDK's library does. */
+#define POOL_DRIVER RTE_EAL_PMD_PATH "/librte_mempool_ring"
+
+/** While the EAL starts. Not of the thread: tools that look for leaks fail over such memory of a library. */
+static struct {
+	bool starts;
+	pthread_t by;
+	bool knows_nodes;
+	uint64_t nodes; /**< bit per node that is there */
+} self;
+
+/* Drivers were left out. */
+static bool left_out;
+
+/* Is it the thread that starts the EAL? */
+static bool
+is_start(void)
+{
+	return __atomic_load_n(&self.starts, __ATOMIC_ACQUIRE) &&
+			pthread_equal(self.by, pthread_self()) != 0;
+}
+
+static int
+sleep_less(const struct timespec *wanted, struct timespec *left)
+{
+	const struct timespec less = { .tv_nsec = SHORT_NS };
+	bool is_measurement = is_start() && wanted->tv_sec == 0 && wanted->tv_nsec == MEASURE_NS;
+
+	return nanosleep(is_measurement ? &less : wanted, left);
+}
+
+static void
+find_nodes(void)
+{
+	char path[sizeof(NODE) + 16];
+
+	self.knows_nodes = true;
+	self.nodes = 0;
+	for (unsigned int node = 0; node < NODES; node++) {
+		snprintf(path, sizeof(path), NODE "%u", node);
+		if (access(path, F_OK) == 0)
+			self.nodes |= UINT64_C(1) << node;
+	}
+}
+
+/* Is it the file of a processor of a node? */
+static bool
+names_node(const char *path, unsigned long *node)
+{
+	const char *number = path + strlen(NODE);
+	const char *cpu;
+	char *end;
+
+	if (strncmp(path, NODE, strlen(NODE)) != 0)
+		return false;
+	*node = strtoul(number, &end, 10);
+	if (end == number || strncmp(end, "/cpu", 4) != 0)
+		return false;
+	cpu = end + 4;
+	(void)strtoul(cpu, &end, 10);
+	return end != cpu && *end == '\0';
+}
+
+/* A file of a node that is not there is not there. */
+static int
+look_less(const char *path, int mode)
+{
+	unsigned long node;
+
+	if (!is_start() || mode != F_OK || !names_node(path, &node) || node >= NODES)
+		return access(path, mode);
+	if (!self.knows_nodes)
+		find_nodes();
+	if ((self.nodes >> node & 1) != 0)
+		return access(path, mode);
+	errno = ENOENT;
+	return -1;
+}
+
+/* The EAL loads no drivers where the folder of drivers is not there. */
+static int
+find_no_drivers(const char *path, struct stat *st)
+{
+	if (!is_start() || strcmp(path, RTE_EAL_PMD_PATH) != 0)
+		return stat(path, st);
+	left_out = true;
+	errno = ENOENT;
+	return -1;
+}
+
+/*
+ * The name of a socket of telemetry may be taken. A connection tells whether by a process that lives: then the next name is
+ * tried, and else this one is taken away. A process that is stopped, or has no time, would keep this one waiting; but it
+ * lives. One that has the name since just now may not listen yet.
+ */
+static int
+connect_less(int fd, const struct sockaddr *address, socklen_t len)
+{
+	const struct timespec nap = { .tv_nsec = LISTEN_NAP_NS };
+	int flags = fcntl(fd, F_GETFL);
+	int rc, error;
+
+	if (!is_start() || flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0)
+		return connect(fd, address, len);
+	rc = connect(fd, address, len);
+	for (unsigned int i = 0; rc != 0 && errno == ECONNREFUSED && i < LISTEN_NAPS; i++) {
+		nanosleep(&nap, NULL);
+		rc = connect(fd, address, len);
+	}
+	error = rc != 0 ? errno : 0;
+	(void)fcntl(fd, F_SETFL, flags);
+	errno = error;
+	return error == EAGAIN ? 0 : rc;
+}
+
+static bool
+load(const char *path)
+{
+	return dlopen(path, RTLD_NOW) != NULL;
+}
+
+static bool
+load_pool_driver(void)
+{
+	char path[PATH_MAX];
+	const char *end;
+	Dl_info eal;
+
+	if (dladdr((void *)(uintptr_t)rte_eal_init, &eal) == 0)
+		return false;
+	end = strstr(eal.dli_fname, ".so");
+	if (end == NULL)
+		return false;
+	snprintf(path, sizeof(path), POOL_DRIVER "%s", end);
+	return load(path);
+}
+
+/* The start lasts long enough to judge what the EAL measured meanwhile. */
+static int
+init_and_judge(int argc, char **argv, int (*init)(int argc, char **argv))
+{
+	struct roce_tsc_reading from, to;
+	uint64_t hz;
+	int rc;
+
+	roce_tsc_read(&from);
+	rc = init(argc, argv);
+	if (rc < 0)
+		return rc;
+	roce_tsc_read(&to);
+	hz = roce_tsc_judge(&from, &to, rte_get_tsc_hz());
+	roce_tsc_set_hz(hz);
+	if (hz != rte_get_tsc_hz())
+		ROCE_LOG(INFO, "the EAL says that the counter has %" PRIu64 " Hz; it has %" PRIu64,
+				rte_get_tsc_hz(), hz);
+	return rc;
+}
+
+int
+roce_eal_init_soon(int argc, char **argv, bool drivers, int (*init)(int argc, char **argv))
+{
+	void *eal = (void *)(uintptr_t)rte_eal_init;
+	void *telemetry = (void *)(uintptr_t)rte_tel_data_start_dict;
+	struct roce_eal_diverted sleep, look, connects, find = { 0 };
+	int rc;
+
+	(void)roce_eal_divert(&sleep, eal, "nanosleep", (void *)(uintptr_t)sleep_less);
+	(void)roce_eal_divert(&look, eal, "access", (void *)(uintptr_t)look_less);
+	(void)roce_eal_divert(&connects, telemetry, "connect", (void *)(uintptr_t)connect_less);
+	if (!drivers && load_pool_driver() &&
+			!roce_eal_divert(&find, eal, "stat64", (void *)(uintptr_t)find_no_drivers))
+		(void)roce_eal_divert(&find, eal, "stat", (void *)(uintptr_t)find_no_drivers);
+	self.by = pthread_self();
+	self.knows_nodes = false;
+	__atomic_store_n(&self.starts, true, __ATOMIC_RELEASE);
+	rc = init_and_judge(argc, argv, init);
+	__atomic_store_n(&self.starts, false, __ATOMIC_RELEASE);
+	roce_eal_undivert(&find);
+	roce_eal_undivert(&connects);
+	roce_eal_undivert(&look);
+	roce_eal_undivert(&sleep);
+	return rc;
+}
+
+void
+roce_eal_load_drivers(void)
+{
+	DIR *folder = left_out ? opendir(RTE_EAL_PMD_PATH) : NULL;
+	const struct dirent *entry;
+	char path[PATH_MAX];
+
+	left_out = false;
+	if (folder == NULL)
+		return;
+	while ((entry = readdir(folder)) != NULL) {
+		if (strstr(entry->d_name, ".so") == NULL)
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", RTE_EAL_PMD_PATH, entry->d_name);
+		if (!load(path))
+			ROCE_LOG(INFO, "driver %s is not loaded: %s", entry->d_name, dlerror());
+	}
+	closedir(folder);
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <string.h>
+
+#include <rte_branch_prediction.h>
+
+#include "requester/recovery.h"
+#include "requester/repair.h"
+#include "requester/retry.h"
+#include "requester/rewind.h"
+
+typedef unsigned __int128 bits;
+
+#define BITS 128
+
+/* The PSNs before bit @p n. */
+static bits
+below(int32_t n)
+{
+	if (n <= 0)
+		return 0;
+	return n >= BITS ? ~(bits)0 : ((bits)1 << n) - 1;
+}
+
+static int32_t
+lowest(bits map)
+{
+	uint64_t low = (uint64_t)map;
+
+	return low != 0 ? (int32_t)rte_bsf64(low) : 64 + (int32_t)rte_bsf64((uint64_t)(map >> 64));
+}
+
+/* One behind the highest bit; 0: none is set. */
+static int32_t
+end_of(bits map)
+{
+	uint64_t high = (uint64_t)(map >> 64);
+
+	return high != 0 ? 64 + (int32_t)rte_fls_u64(high) : (int32_t)rte_fls_u64((uint64_t)map);
+}
+
+static bits
+shift(bits map, int32_t by)
+{
+	if (by <= -BITS || by >= BITS)
+		return 0;
+	return by < 0 ? map >> -by : map << by;
+}
+
+static void
+update(struct roce_qp *qp)
+{
+	const struct roce_repair *r = &qp->cold.repair;
+
+	qp->tx.repairing = (r->held | r->lost | r->older | r->newer | r->answered) != 0;
+	qp->tx.repeats = r->lost != 0;
+	if (qp->tx.repeats)
+		roce_qp_ready(qp);
+}
+
+void
+roce_repair_forget(struct roce_qp *qp)
+{
+	/* Answers that are placed stay so. */
+	qp->cold.repair = (struct roce_repair){ .answered = qp->cold.repair.answered };
+	update(qp);
+}
+
+/* Frames have arrived at the peer. A repeat that left before one of them, and is not among them, is lost. */
+static void
+arrived(struct roce_qp *qp, bits map)
+{
+	struct roce_repair *r = &qp->cold.repair;
+	int32_t end = end_of(map);
+
+	for (int generation = 0; generation < 2 && (r->older | r->newer) != 0; generation++) {
+		bool later = (map & r->newer) != 0 ||
+				end > roce_psn_diff(r->older_before, qp->tx.una);
+
+		r->older &= ~map;
+		if (later) {
+			r->lost |= r->older;
+			r->older = 0;
+		}
+		if (r->older != 0)
+			break;
+		r->older = r->newer & ~map;
+		r->older_before = r->newer_before;
+		r->newer = 0;
+	}
+	r->lost &= ~map;
+}
+
+/* A frame whose round trip is being measured has arrived: its acknowledgement may come much later. */
+static void
+measure(struct roce_qp *qp, bits map, uint64_t now)
+{
+	struct roce_qp_tx *tx = &qp->tx;
+	int32_t at = roce_psn_diff(tx->timed_psn, tx->una);
+
+	if (tx->timed_at == 0 || at < 0 || at >= BITS || !(map >> at & 1))
+		return;
+	roce_recovery_measure(qp, now - tx->timed_at);
+	tx->timed_at = 0;
+}
+
+/* Frames before the last one that the peer has are missing: it came after them. */
+static void
+find_lost(struct roce_qp *qp, uint64_t now)
+{
+	struct roce_repair *r = &qp->cold.repair;
+	bits lost = below(end_of(r->held)) & ~(r->held | r->older | r->newer | r->lost);
+
+	if (lost == 0)
+		return;
+	roce_recovery_lost(qp, now);
+	r->lost |= lost;
+	/* Where all is being sent again in order, that ends here: only what is missing goes. */
+	if (roce_psn_diff(qp->tx.psn, qp->tx.max) < 0)
+		roce_req_rewind(qp, qp->tx.max);
+}
+
+/* The PSNs that the peer says it has, from una on. @return false: some of them were never sent. */
+static bool
+read_map(const struct roce_qp *qp, const struct roce_pkt *pkt, bits *map)
+{
+	const struct roce_qp_tx *tx = &qp->tx;
+	int32_t missing = roce_psn_diff(pkt->psn, tx->una);
+	struct roce_sack sack;
+	bits held;
+
+	memcpy(&sack, roce_pkt_sack(pkt), sizeof(sack));
+	held = (bits)rte_be_to_cpu_64(sack.held[1]) << 64 | rte_be_to_cpu_64(sack.held[0]);
+	if (missing + 1 + end_of(held) > roce_psn_diff(tx->max, tx->una) || missing > BITS)
+		return false;
+	*map = below(missing) | shift(held, missing + 1);
+	return true;
+}
+
+void
+roce_repair_rx(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now)
+{
+	struct roce_repair *r = &qp->cold.repair;
+	bits map;
+
+	if (!qp->cold.connect.sack) {
+		qp->engine->stats.rx_malformed_opcode++;
+		return;
+	}
+	qp->engine->stats.rx_sacks++;
+	if (qp->tx.rnr_at != 0 || !read_map(qp, pkt, &map)) {
+		qp->engine->stats.rx_ghost_acks++;
+		return;
+	}
+	map &= ~r->held;
+	if (map == 0)
+		return;
+	measure(qp, map, now);
+	r->held |= map;
+	arrived(qp, map);
+	find_lost(qp, now);
+	roce_retry_sacked(qp, now);
+	update(qp);
+}
+
+bool
+roce_repair_acknowledged(struct roce_qp *qp, uint32_t psn, uint64_t now)
+{
+	struct roce_repair *r = &qp->cold.repair;
+	int32_t by = roce_psn_diff(psn, qp->tx.una);
+	/* Unless the answer is that to the frame that was sent first. */
+	bool rest = r->probed_at != 0 && by == 1 && psn != qp->tx.max &&
+			now - r->probed_at >= qp->tx.srtt / 2;
+
+	arrived(qp, below(by) & ~r->held);
+	/* The two markers are PSNs: they stay. */
+	r->held = shift(r->held, -by);
+	r->answered = shift(r->answered, -by);
+	r->lost = shift(r->lost, -by);
+	r->older = shift(r->older, -by);
+	r->newer = shift(r->newer, -by);
+	r->probed_at = 0;
+	update(qp);
+	return rest;
+}
+
+void
+roce_repair_probe(struct roce_qp *qp, uint64_t now)
+{
+	struct roce_repair *r = &qp->cold.repair;
+
+	/* All that was sent again before is older than the probe. */
+	r->older = (r->older | r->newer) & ~(bits)1;
+	r->older_before = r->newer_before;
+	r->newer = 0;
+	r->lost |= 1;
+	r->probed_at = now;
+	qp->engine->stats.req_probes++;
+	update(qp);
+}
+
+bool
+roce_repair_missing(struct roce_qp *qp, uint32_t psn)
+{
+	struct roce_repair *r = &qp->cold.repair;
+	bits bit = shift(1, roce_psn_diff(psn, qp->tx.una)) & ~(r->older | r->newer | r->lost);
+
+	r->lost |= bit;
+	update(qp);
+	return bit != 0;
+}
+
+void
+roce_repair_all(struct roce_qp *qp)
+{
+	struct roce_repair *r = &qp->cold.repair;
+
+	if (!qp->cold.connect.sack) {
+		roce_repair_forget(qp);
+		roce_req_rewind(qp, qp->tx.una);
+		return;
+	}
+	if (roce_psn_diff(qp->tx.psn, qp->tx.max) < 0)
+		roce_req_rewind(qp, qp->tx.max);
+	/* The oldest one in any case: what is missing may be its acknowledgement. */
+	r->lost = (below(roce_psn_diff(qp->tx.max, qp->tx.una)) & ~r->held) | 1;
+	r->older = 0;
+	r->newer = 0;
+	update(qp);
+}
+
+void
+roce_repair_answered(struct roce_qp *qp, uint32_t psn, uint64_t now)
+{
+	struct roce_repair *r = &qp->cold.repair;
+	bits bit = shift(1, roce_psn_diff(psn, qp->tx.una));
+
+	if (r->answered & bit)
+		return;
+	r->answered |= bit;
+	arrived(qp, bit);
+	roce_retry_sacked(qp, now);
+	update(qp);
+}
+
+uint32_t
+roce_repair_answered_next(const struct roce_qp *qp)
+{
+	bits missing = ~qp->cold.repair.answered;
+
+	return missing != 0 ? (uint32_t)lowest(missing) : BITS;
+}
+
+bool
+roce_repair_asks(const struct roce_qp *qp, const struct roce_wqe *wqe, uint32_t *psn)
+{
+	const struct roce_repair *r = &qp->cold.repair;
+	int32_t at = roce_psn_diff(wqe->psn, qp->tx.una);
+	int32_t end = RTE_MIN(at + (int32_t)wqe->packets, end_of(r->answered));
+	bits missing = below(end) & ~below(at) & ~r->answered;
+
+	if (missing == 0)
+		return false;
+	*psn = roce_psn_add(qp->tx.una, (uint32_t)lowest(missing));
+	return true;
+}
+
+bool
+roce_repair_first(struct roce_qp *qp, uint32_t *psn)
+{
+	const struct roce_repair *r = &qp->cold.repair;
+
+	if (r->lost == 0)
+		return false;
+	*psn = roce_psn_add(qp->tx.una, (uint32_t)lowest(r->lost));
+	return true;
+}
+
+void
+roce_repair_sent(struct roce_qp *qp, uint32_t psn)
+{
+	struct roce_repair *r = &qp->cold.repair;
+	bits bit = shift(1, roce_psn_diff(psn, qp->tx.una));
+
+	r->lost &= ~bit;
+	r->newer |= bit;
+	r->newer_before = qp->tx.max;
+	qp->tx.repeats = r->lost != 0;
+	/* Karn's rule. */
+	if (psn == qp->tx.timed_psn)
+		qp->tx.timed_at = 0;
+}

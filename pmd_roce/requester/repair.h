@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROCE_REQUESTER_REPAIR_H
+#define ROCE_REQUESTER_REPAIR_H
+
+/**
+ * @file
+ * Selective repeat: which frames the peer is known to have, which of the others are sent again, and whether those are lost, too.
+ *
+ * Two ends of this provider agree on selective acknowledgements when they connect. Such a frame says which requests the peer
+ * holds behind one that is missing (held.h), and acknowledges nothing: requests complete by acknowledgements alone. A frame
+ * of which a later one has arrived is lost and is sent again, and no other frame is.
+ *
+ * A repeat is lost when something has arrived that was sent after it (as RACK, RFC 8985). The order of sending is known by
+ * generation: frames are in the older one, or were sent again after all of it and are in the newer one.
+ *
+ * Without agreement the same state serves the probe: the oldest frame alone is sent again when nothing came back for two
+ * round trips (retry.c). All functions: locked. Bit i of each map is PSN tx.una + i.
+ */
+
+#include "queue/qp.h"
+
+/** A selective acknowledgement arrived. */
+void roce_repair_rx(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now);
+
+/** Does the peer hold frames behind one that is missing? Then only missing ones are sent again. */
+static inline bool
+roce_repair_knows(const struct roce_qp *qp)
+{
+	return unlikely(qp->tx.repairing) && qp->cold.repair.held != 0;
+}
+
+/**
+ * Everything before @p psn is acknowledged. Before una changes.
+ * @return true: what is still under way was sent before a probe that has arrived, and is lost.
+ */
+bool roce_repair_acknowledged(struct roce_qp *qp, uint32_t psn, uint64_t now);
+
+/** The oldest frame is sent again, alone. */
+void roce_repair_probe(struct roce_qp *qp, uint64_t now);
+
+/**
+ * The peer misses @p psn, or its answer to it is missing: it is sent again, unless it was and may still come.
+ * @return it was not known to be missing.
+ */
+bool roce_repair_missing(struct roce_qp *qp, uint32_t psn);
+
+/** Everything that the peer is not known to have is sent again. */
+void roce_repair_all(struct roce_qp *qp);
+
+/** Everything is sent again in order, or nothing is left to be sent: the state is as at the beginning of a connection. */
+void roce_repair_forget(struct roce_qp *qp);
+
+/** The answer to a READ at @p psn, less than 128 behind una, came ahead of one that is missing, and is placed. */
+void roce_repair_answered(struct roce_qp *qp, uint32_t psn, uint64_t now);
+
+/** How many PSNs from una on are answered already. */
+uint32_t roce_repair_answered_next(const struct roce_qp *qp);
+
+/** The first frame of the answer to READ @p wqe that is missing ahead of others. @return false: none is. */
+bool roce_repair_asks(const struct roce_qp *qp, const struct roce_wqe *wqe, uint32_t *psn);
+
+/** The first frame that is to be sent again, as a place to go to. @return false: there is none. */
+bool roce_repair_first(struct roce_qp *qp, uint32_t *psn);
+
+/** The frame at @p psn, the first that was to be sent again, was. */
+void roce_repair_sent(struct roce_qp *qp, uint32_t psn);
+
+#endif

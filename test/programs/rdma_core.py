@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The tests of rdma-core itself (packages rdma-core, python3-pyverbs) over our library, and what is to come of each.
+
+  rdma_core.py FOLDER ROCED EXPECTED [--write]
+
+EXPECTED has a line a test: its name, and ok, or skip, or ok|skip where the machine decides: by free hugepages. A test of a
+device that has more than ours skips; none fails. They come packed with the package, and are unpacked into a folder that ends
+with the run.
+"""
+import gzip
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+PACKED = Path("/usr/share/doc/rdma-core/tests")
+# The interpreter that pyverbs is made for.
+PYTHON = "/usr/bin/python3"
+
+# Tests of adapters of one vendor are not for us.
+OTHERS = ("test_mlx5", "test_efa", "test_cuda")
+
+RUNNER = """
+import sys, unittest
+names, sys.argv[1:] = sys.argv[1].split(","), sys.argv[2:]
+sys.path[:0] = [".", "tests"]
+import tests
+from args_parser import parser
+parser.parse_args()
+
+
+class Result(unittest.TestResult):
+    def say(self, test, word):
+        print(test.id(), word, flush=True)
+
+    def addSuccess(self, test):
+        self.say(test, "ok")
+
+    def addSkip(self, test, reason):
+        self.say(test, "skip")
+
+    def addFailure(self, test, err):
+        self.say(test, "fail")
+        print(self._exc_info_to_string(err, test), file=sys.stderr)
+
+    addError = addFailure
+
+
+unittest.defaultTestLoader.loadTestsFromNames(names).run(Result())
+"""
+
+
+def unpack(folder):
+    """The tests in a folder. @return the modules that are for us."""
+    tests = folder / "tests"
+    tests.mkdir()
+    for path in PACKED.iterdir():
+        if path.suffix == ".gz":
+            (tests / path.stem).write_bytes(gzip.decompress(path.read_bytes()))
+        else:
+            shutil.copy(path, tests)
+    return sorted(f"tests.{path.stem}" for path in tests.glob("test_*.py") if not path.name.startswith(OTHERS))
+
+
+def environment(folder, library, roced):
+    run = folder / "run"
+    run.mkdir(mode=0o700)
+    env = {key: value for key, value in os.environ.items() if key not in ("DAT_OVERRIDE", "UDAPL_ROCE_PARAMS")}
+    return env | {"XDG_RUNTIME_DIR": str(run), "UDAPL_ROCE_ROCED": roced, "LD_LIBRARY_PATH": library,
+                  "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def end_roced(roced, env):
+    """One on demand ends by itself, a second after its last process: the test does not wait for that."""
+    status = subprocess.run([roced, "--status", "--json"], capture_output=True, text=True, env=env, check=False).stdout
+    pid = [word.split(":")[1] for word in status.replace(" ", "").replace("\n", "").split(",") if '"pid":' in word]
+    if pid:
+        os.kill(int(pid[0].strip("}]")), signal.SIGTERM)
+
+
+def run(library, roced):
+    """({test: result}, what failures say)."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        modules = unpack(folder)
+        env = environment(folder, library, roced)
+        command = [PYTHON, "-c", RUNNER, ",".join(modules), "--dev", "roce0", "--port", "1", "--gid", "0"]
+        done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=240, check=False)
+        try:
+            end_roced(roced, env)
+        except ProcessLookupError:
+            pass
+    lines = (line.split() for line in done.stdout.splitlines() if line.startswith("tests."))
+    results = {words[0]: words[1] for words in lines if len(words) == 2}
+    return results, done.stderr + ("" if done.returncode == 0 else f"\nthe tests end with {done.returncode}\n")
+
+
+def main():
+    library, roced, expected = (os.path.abspath(name) for name in sys.argv[1:4])
+    if not PACKED.is_dir() or subprocess.run([PYTHON, "-c", "import pyverbs"], check=False).returncode != 0:
+        print("the tests of rdma-core are missing (packages rdma-core, python3-pyverbs)")
+        sys.exit(77)
+    results, said = run(library, roced)
+    if "--write" in sys.argv:
+        Path(expected).write_text("".join(f"{n} {r}\n" for n, r in sorted(results.items())), encoding="utf-8")
+    wanted = dict(line.split() for line in Path(expected).read_text(encoding="utf-8").splitlines())
+    wrong = sorted(n for n in wanted.keys() | results.keys() if results.get(n) not in wanted.get(n, "").split("|"))
+    for name in wrong:
+        print(f"{name}: {results.get(name)}, expected {wanted.get(name)}")
+    if wrong:
+        print(said)
+    print(f"{len(results)} tests, {list(results.values()).count('ok')} ok, {len(wrong)} otherwise than expected")
+    sys.exit(bool(wrong) or not results)
+
+
+if __name__ == "__main__":
+    main()

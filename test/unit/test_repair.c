@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Selective repeat: what is sent again, and what a peer that lies can do. The clock is a variable; a tick is 1 ns. */
+
+#include "requester/repair.h"
+#include "played_scene.h"
+#include "wire/icrc.h"
+
+#define PSN FX_SQ_PSN
+#define US  UINT64_C(1000)
+
+/* A queue pair that has agreed, and has measured a round trip of 20 us. */
+static void
+open_agreed(bool agreed)
+{
+	const struct played how = { .max_rd_atomic = 4, .rights = FX_ALL };
+	struct roce_qp_connect connect;
+
+	open_scene(&how);
+	roce_qp_destroy(qp);
+	connect = connect_to_peer(&how);
+	connect.sack = agreed;
+	qp = fx_play(&end, NULL, &connect, &peer);
+	for (uint32_t i = 0; i < 8; i++) {
+		assert_int_equal(fx_send(&end, qp, i, 0, 8, 0), 0);
+		(void)fx_tx_one(&end);
+		end.now += 20 * US;
+		fx_rx_answer(&end, &peer, FX_ACK, PSN + i);
+	}
+}
+
+static int
+setup(void **state)
+{
+	open_agreed(true);
+	return 0;
+}
+
+static int
+setup_standard(void **state)
+{
+	open_agreed(false);
+	return 0;
+}
+
+#define FIRST (PSN + 8) /**< PSN of the first message of a test */
+
+/* Post @p n messages of one packet, and send them. */
+static void
+send_many(uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		assert_int_equal(fx_send(&end, qp, i, 0, 8, ROCE_WR_SIGNALED), 0);
+	assert_int_equal(fx_tx_drop(&end), RTE_MIN(n, ROCE_WINDOW));
+}
+
+/* The peer expects message @p expected, and holds those of @p map behind it. */
+static void
+sack(uint32_t expected, uint64_t low, uint64_t high)
+{
+	const struct roce_sack held = { { rte_cpu_to_be_64(low), rte_cpu_to_be_64(high) } };
+	struct rte_mbuf *m = fx_request(&peer, ROCE_OPCODE_SACK, FIRST + expected, 0, 0);
+	struct roce_pkt pkt;
+
+	assert_int_equal(roce_frame_parse(m, &pkt), ROCE_FRAME_OK);
+	memcpy((void *)(uintptr_t)roce_pkt_sack(&pkt), &held, sizeof(held));
+	roce_icrc_put(m, &peer.template);
+	fx_rx(&end, m);
+}
+
+static void
+acknowledge(uint32_t message)
+{
+	fx_rx_answer(&end, &peer, FX_ACK, FIRST + message);
+}
+
+/* The messages that are sent now. */
+static void
+expect_sent(const uint32_t *message, unsigned int n)
+{
+	const struct fx_sent *sent = fx_tx_exactly(&end, n);
+
+	for (unsigned int i = 0; i < n; i++)
+		assert_int_equal(sent[i].psn, FIRST + message[i]);
+}
+
+#define EXPECT_SENT(...)                               \
+	expect_sent((const uint32_t[]){ __VA_ARGS__ }, \
+			sizeof((const uint32_t[]){ __VA_ARGS__ }) / 4)
+
+/* Of a whole window only what is missing is sent again, at both ends of both words of the map. */
+UNIT_RULE(lost__only_the_missing_are_sent_again)
+{
+	send_many(ROCE_WINDOW);
+	/* Missing: 0, 1, 64, 65, 126. */
+	sack(0, UINT64_MAX << 1 & ~(UINT64_C(1) << 63),
+			~UINT64_C(1) & ~(UINT64_C(1) << 61) & UINT64_MAX >> 1);
+	EXPECT_SENT(0, 1, 64, 65, 126);
+	acknowledge(ROCE_WINDOW - 1);
+	assert_false(qp->tx.repairing);
+	assert_int_equal(roce_cq_count(end.send_cq), ROCE_WINDOW);
+}
+
+/* Nothing completes before it is acknowledged, whatever is said to be held. */
+UNIT_RULE(forged__completes_nothing)
+{
+	send_many(8);
+	sack(7, 0, 0);
+	sack(0, 0x7f, 0);
+	assert_int_equal(roce_cq_count(end.send_cq), 0);
+	assert_int_equal(qp->tx.una, FIRST);
+}
+
+/* A peer that says it has what it has not is sent it all the same, one probe for each. */
+UNIT_RULE(forged__delays_at_most)
+{
+	unsigned int n;
+
+	send_many(4);
+	sack(3, 0, 0);
+	fx_tx_none(&end);
+	for (uint32_t i = 0; i < 4; i++) {
+		const struct fx_sent *sent = fx_run(&end, end.now + 100 * US, &n);
+
+		assert_true(n >= 1);
+		assert_int_equal(sent[0].psn, FIRST + i);
+		acknowledge(i);
+	}
+	assert_int_equal(roce_cq_count(end.send_cq), 4);
+}
+
+/* What was never sent, and what is older than the window, changes nothing. */
+UNIT_RULE(forged__of_other_psns_changes_nothing)
+{
+	const struct roce_repair none = { 0 };
+
+	send_many(4);
+	sack(4, 0, 0);
+	sack(0, 8, 0);
+	sack(1, 4, 0);
+	sack(200, 1, 0);
+	sack(0, 0, UINT64_C(1) << 63);
+	sack((uint32_t)-200, UINT64_MAX, UINT64_MAX);
+	sack((uint32_t)-129, 0, UINT64_MAX);
+	fx_tx_none(&end);
+	assert_memory_equal(&qp->cold.repair, &none, sizeof(none));
+	assert_int_equal(fx_stats(&end)->rx_sacks, 7);
+}
+
+/* The repeat of 0 was sent before 4: when that has arrived and 0 has not, the repeat is lost. The repeat of 2 was sent after 4. */
+UNIT_RULE(repeat__is_lost_behind_a_later_frame)
+{
+	send_many(4);
+	sack(0, 1, 0);
+	EXPECT_SENT(0);
+	send_many(1);
+	sack(0, 5, 0);
+	EXPECT_SENT(2);
+	sack(0, 0xd, 0);
+	EXPECT_SENT(0);
+	fx_tx_none(&end);
+}
+
+/* Repeats show each other's loss, too: nothing new may be sent when the window is full. */
+UNIT_RULE(repeat__is_lost_behind_a_later_repeat)
+{
+	send_many(ROCE_WINDOW);
+	sack(0, 2, 0);
+	EXPECT_SENT(0, 1);
+	sack(0, 0xa, 0);
+	EXPECT_SENT(3);
+	/* 3 was missing, and its repeat has arrived; those of 0 and 1 left before it. */
+	sack(0, 0xe, 0);
+	EXPECT_SENT(0, 1);
+}
+
+/* So does a probe: it was sent after all of them. */
+UNIT_RULE(repeat__is_lost_behind_a_probe)
+{
+	unsigned int n;
+
+	send_many(8);
+	sack(0, 0x77, 0);
+	EXPECT_SENT(0, 4);
+	assert_int_equal(fx_run(&end, end.now + 60 * US, &n)[0].psn, FIRST);
+	assert_int_equal(n, 1);
+	acknowledge(3);
+	EXPECT_SENT(4);
+}
+
+/* Two round trips after the last sign of life the oldest frame goes again, alone; the window stays. */
+UNIT_RULE(probe__is_one_frame)
+{
+	const struct fx_sent *sent;
+	uint64_t begin;
+	unsigned int n;
+
+	send_many(8);
+	begin = end.now;
+	sent = fx_run(&end, begin + 60 * US, &n);
+	assert_int_equal(n, 1);
+	assert_int_equal(sent[0].psn, FIRST);
+	assert_true(sent[0].ack_req);
+	assert_in_range(sent[0].at - begin, 40 * US, 60 * US);
+	assert_fields(qp->tx, (window, ROCE_WINDOW), (psn, FIRST + 8));
+	assert_fields(*fx_stats(&end), (req_probes, 1), (early_retransmits, 0), (retransmits, 1));
+}
+
+/* Its answer shows that all that was sent before it is lost, whoever the peer is. */
+static void
+probe_shows_the_rest(void)
+{
+	unsigned int n;
+
+	send_many(8);
+	(void)fx_run(&end, end.now + 60 * US, &n);
+	end.now += 20 * US;
+	acknowledge(0);
+	EXPECT_SENT(1, 2, 3, 4, 5, 6, 7);
+	acknowledge(7);
+	assert_int_equal(roce_cq_count(end.send_cq), 8);
+}
+
+UNIT_RULE(probe__shows_that_the_rest_is_lost)
+{
+	probe_shows_the_rest();
+}
+
+UNIT_RULE_IN(probe__shows_that_the_rest_is_lost_to_a_standard_peer, setup_standard, teardown)
+{
+	probe_shows_the_rest();
+}
+
+/* A peer that holds what follows acknowledges it with the probe: nothing else is sent again. */
+UNIT_RULE_IN(probe__closes_the_gap_of_a_peer_that_holds, setup_standard, teardown)
+{
+	unsigned int n;
+
+	send_many(8);
+	(void)fx_run(&end, end.now + 60 * US, &n);
+	acknowledge(7);
+	fx_tx_none(&end);
+	assert_int_equal(fx_stats(&end)->retransmits, 1);
+}
+
+/* A round trip ends when the frame has arrived, not when those before it have. */
+UNIT_RULE(measure__ends_with_the_selective_acknowledgement)
+{
+	uint32_t before = qp->tx.srtt;
+
+	send_many(1);
+	acknowledge(0);
+	before = qp->tx.srtt;
+	send_many(4);
+	qp->tx.timed_psn = FIRST + 3;
+	end.now += before;
+	sack(1, 2, 0);
+	assert_int_equal(qp->tx.timed_at, 0);
+	(void)fx_tx_drop(&end);
+	end.now += 1000 * US;
+	acknowledge(4);
+	assert_in_range(qp->tx.srtt, before - 2, before + 2);
+}
+
+/* Karn's rule: of a frame that was sent again nobody knows which one was answered. */
+UNIT_RULE(measure__ends_with_a_repeat)
+{
+	send_many(4);
+	assert_int_equal(qp->tx.timed_psn, FIRST);
+	assert_int_not_equal(qp->tx.timed_at, 0);
+	sack(0, 1, 0);
+	EXPECT_SENT(0);
+	assert_int_equal(qp->tx.timed_at, 0);
+}
+
+/* Receiver not ready: the responder has dropped what it held, and all of it goes again. */
+UNIT_RULE(rnr__forgets_what_was_held)
+{
+	unsigned int n;
+	const struct fx_sent *sent;
+
+	send_many(4);
+	sack(0, 6, 0);
+	EXPECT_SENT(0, 1);
+	fx_rx_answer(&end, &peer, FX_RNR(1), FIRST);
+	assert_false(qp->tx.repairing);
+	sent = fx_run(&end, end.now + 20 * US, &n);
+	assert_int_equal(n, 4);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_int_equal(sent[i].psn, FIRST + i);
+}
+
+/* ---- answers to READs ---- */
+
+#define RSP_FIRST IBV_OPCODE_RC_RDMA_READ_RESPONSE_FIRST
+#define RSP_MID   IBV_OPCODE_RC_RDMA_READ_RESPONSE_MIDDLE
+#define RSP_LAST  IBV_OPCODE_RC_RDMA_READ_RESPONSE_LAST
+#define RSP_ONLY  IBV_OPCODE_RC_RDMA_READ_RESPONSE_ONLY
+
+/* A READ of so many packets, into the memory at packet @p place. */
+static void
+read_packets(uint32_t packets, uint32_t place)
+{
+	const struct roce_sge sge = { (uintptr_t)end.memory + place * FX_MTU, packets * FX_MTU,
+		end.key };
+	const struct roce_wr wr = { .sg = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_RDMA_READ,
+		.flags = ROCE_WR_SIGNALED,
+		.remote_addr = 0x100000,
+		.rkey = 0x99 };
+
+	assert_int_equal(roce_qp_post_send(qp, &wr), 0);
+	(void)fx_tx_one(&end);
+}
+
+static void
+answer(uint8_t opcode, uint32_t number)
+{
+	fx_rx_response(&end, &peer, opcode, FIRST + number, FX_MTU);
+}
+
+/* An answer ahead of a missing one is placed, and only the READ that misses something is asked for again. */
+UNIT_RULE(answer__that_comes_early_is_not_asked_for_again)
+{
+	struct fx_sent sent;
+
+	read_packets(1, 0);
+	read_packets(1, 1);
+	read_packets(1, 2);
+	answer(RSP_ONLY, 1);
+	sent = fx_tx_one(&end);
+	assert_fields(sent, (psn, FIRST), (opcode, IBV_OPCODE_RC_RDMA_READ_REQUEST),
+			(length, FX_MTU));
+	answer(RSP_ONLY, 2);
+	fx_tx_none(&end);
+	assert_int_equal(roce_cq_count(end.send_cq), 0);
+	answer(RSP_ONLY, 0);
+	assert_int_equal(roce_cq_count(end.send_cq), 3);
+	assert_int_equal(end.memory[FX_MTU], (uint8_t)(FIRST + 1));
+	assert_fields(qp->tx, (reads, 0), (una, FIRST + 3), (repairing, false));
+}
+
+/* Inside of an answer the rest is asked for, from the first frame that is missing on. */
+UNIT_RULE(answer__is_asked_for_from_what_is_missing)
+{
+	struct fx_sent sent;
+
+	read_packets(4, 0);
+	answer(RSP_FIRST, 0);
+	answer(RSP_MID, 2);
+	sent = fx_tx_one(&end);
+	assert_fields(sent, (psn, FIRST + 1), (length, 3 * FX_MTU), (va, 0x100000 + FX_MTU));
+	answer(RSP_LAST, 3);
+	fx_tx_none(&end);
+	answer(RSP_MID, 1);
+	assert_int_equal(roce_cq_count(end.send_cq), 1);
+	assert_false(qp->tx.repairing);
+}
+
+/* Messages between READs are executed when a later READ was answered. */
+UNIT_RULE(answer__that_came_early_acknowledges_what_is_before_it)
+{
+	read_packets(1, 0);
+	assert_int_equal(fx_send(&end, qp, 1, 0, 8, ROCE_WR_SIGNALED), 0);
+	(void)fx_tx_one(&end);
+	read_packets(1, 1);
+	answer(RSP_ONLY, 2);
+	(void)fx_tx_one(&end);
+	assert_int_equal(roce_cq_count(end.send_cq), 0);
+	answer(RSP_ONLY, 0);
+	assert_int_equal(roce_cq_count(end.send_cq), 3);
+}
+
+/* Of a peer without the agreement answers are taken in order only, as IBTA has it. */
+UNIT_RULE_IN(answer__of_a_standard_peer_is_taken_in_order, setup_standard, teardown)
+{
+	read_packets(1, 0);
+	read_packets(1, 1);
+	answer(RSP_ONLY, 1);
+	assert_int_equal(fx_tx_exactly(&end, 2)[1].psn, FIRST + 1);
+	answer(RSP_ONLY, 0);
+	assert_int_equal(roce_cq_count(end.send_cq), 1);
+}
