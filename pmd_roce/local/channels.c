@@ -41,15 +41,21 @@ drop_inbound(struct roce_local *local, struct rte_mbuf *m)
 	rte_pktmbuf_free(m);
 }
 
-void
-roce_local_enqueue(struct roce_local *local, struct rte_mbuf *m)
+static void
+enqueue(struct roce_local *local, struct rte_ring *ring, struct rte_mbuf *m)
 {
-	if (rte_ring_mp_enqueue(local->inbox, m) != 0) {
+	if (rte_ring_mp_enqueue(ring, m) != 0) {
 		drop_inbound(local, m);
 		return;
 	}
 	if (__atomic_load_n(&local->bell->sleeping, __ATOMIC_SEQ_CST) != 0)
 		roce_local_wake(local);
+}
+
+void
+roce_local_enqueue(struct roce_local *local, struct rte_mbuf *m)
+{
+	enqueue(local, local->inbox, m);
 }
 
 void
@@ -64,7 +70,7 @@ roce_local_deliver(struct roce_local *local, const uint8_t *data, uint32_t len)
 		return;
 	}
 	memcpy(to, data, len);
-	roce_local_enqueue(local, m);
+	enqueue(local, local->passed, m);
 }
 
 void

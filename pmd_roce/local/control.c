@@ -306,7 +306,8 @@ make(struct roce_local *local, struct roce_errmsg *errmsg)
 	local->inbox_wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	local->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	local->inbox = roce_local_make_inbox();
-	if (local->bell == NULL || local->inbox == NULL)
+	local->passed = roce_local_make_inbox();
+	if (local->bell == NULL || local->inbox == NULL || local->passed == NULL)
 		return roce_errmsg_set(errmsg, -ENOMEM, "no memory for the shared adapter");
 	if (local->epoll < 0 || local->ends < 0 || local->inbox_wake < 0 || local->stop < 0 ||
 			epoll_ctl(local->epoll, EPOLL_CTL_ADD, local->inbox_wake, &event) != 0)
@@ -408,12 +409,20 @@ roce_local_abandon(struct roce_local *local)
 }
 
 static void
-drop_frames(struct roce_local *local)
+drop_inbox(struct rte_ring *ring)
 {
 	void *m;
 
-	while (local->inbox != NULL && rte_ring_sc_dequeue(local->inbox, &m) == 0)
+	while (ring != NULL && rte_ring_sc_dequeue(ring, &m) == 0)
 		rte_pktmbuf_free(m);
+	free(ring);
+}
+
+static void
+drop_frames(struct roce_local *local)
+{
+	drop_inbox(local->inbox);
+	drop_inbox(local->passed);
 	if (local->spares > 0)
 		rte_pktmbuf_free_bulk(local->spare, local->spares);
 }
@@ -429,7 +438,6 @@ roce_local_close(struct roce_local *local)
 		roce_channel_close(local->channel[number]);
 	roce_local_drop_services(local);
 	drop_frames(local);
-	free(local->inbox);
 	roce_channel_unmap(local->bell, sizeof(*local->bell));
 	close_if(local->bell_fd);
 	close_if(local->epoll);

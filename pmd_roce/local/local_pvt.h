@@ -20,7 +20,7 @@
 #define ROCE_LOCAL_HOT   8u  /**< channels that are polled at each poll */
 #define ROCE_LOCAL_BURST 32u /**< mbufs that are fetched at once */
 #define ROCE_LOCAL_INBOX \
-	1024u /**< frames of this process to itself, and of the connection manager */
+	1024u /**< frames of this process to itself, and as many that roced passes */
 #define ROCE_LOCAL_QPS (1u << ROCE_QPN_SHIFT)
 
 /** In an epoll, the descriptor by which this process wakes itself; a channel has its number. */
@@ -42,8 +42,10 @@ struct roce_local {
 	unsigned int hots;
 	unsigned int polls;
 	uint32_t number;
-	struct roce_bell *bell; /**< this process's */
-	struct rte_ring *inbox;
+	struct roce_bell *bell;    /**< this process's */
+	struct rte_ring *inbox;    /**< frames of this process to itself */
+	struct rte_ring *passed;   /**< of the connection manager, by way of roced */
+	unsigned int passed_waits; /**< polls in a row that left them there */
 	struct rte_mempool *pool;
 	bool uplink; /**< this process has it (uplink.h) */
 	unsigned int spares;
@@ -60,7 +62,7 @@ struct roce_local {
 	uint16_t peer[ROCE_LOCAL_QPS];
 	unsigned int sleepers;
 	int epoll;      /**< wake sockets of the channels, and inbox_wake */
-	int inbox_wake; /**< eventfd: the inbox has something for a sleeper */
+	int inbox_wake; /**< eventfd: inbox or passed has something for a sleeper */
 
 	/* Of all threads. */
 	pthread_mutex_t lock; /**< of the connection's descriptor while it is written to, and of the services */
@@ -122,10 +124,10 @@ void roce_local_drop_services(struct roce_local *local);
 /** Send to roced. @return 0; -errno: it is away, or does not read. Any thread. */
 int roce_local_tell(struct roce_local *local, const struct roce_msg *msg);
 
-/** A frame of the connection manager came: into the inbox. Any thread. */
+/** A frame of the connection manager came by way of roced. Any thread. */
 void roce_local_deliver(struct roce_local *local, const uint8_t *data, uint32_t len);
 
-/** The frame of this process to itself, or of the connection manager; taken over. Any thread. */
+/** The frame of this process to itself; taken over. Any thread. */
 void roce_local_enqueue(struct roce_local *local, struct rte_mbuf *m);
 
 /** A channel is there from now on. Locked (engine). */

@@ -18,6 +18,9 @@
 /** Polls between two looks at armed channels without a hint. A power of two. */
 #define SCAN_EVERY 64u
 
+/** Polls in a row in which frames that roced passed wait for what the channels have: some milliseconds. */
+#define PASSED_WAITS 256u
+
 /** Numbers that such a look passes at most to find a channel: few of a thousand are in use. */
 #define SCAN_NUMBERS 16u
 
@@ -324,21 +327,67 @@ take_armed(struct roce_local *local, bool scans, struct rte_mbuf **pkts, uint16_
 	return got;
 }
 
-/* Each kind of channel leaves half of the room to those behind it: no peer keeps the frames of another out. */
-uint16_t
-roce_local_rx(struct roce_local *local, struct rte_mbuf **pkts, uint16_t n)
+/*
+ * Each kind of channel leaves half of the room to those behind it: no peer keeps the frames of another out.
+ * @param all set: false if frames may be left that were sent before the call.
+ */
+static inline uint16_t
+take_all(struct roce_local *local, struct rte_mbuf **pkts, uint16_t n, bool *all)
 {
 	bool scans = (++local->polls & (SCAN_EVERY - 1)) == 0;
 	bool armed = scans || roce_bell_has_rung(local->bell);
-	uint16_t got = 0;
+	uint16_t got = 0, more, room;
+
+	*all = true;
+	if (unlikely(rte_ring_count(local->inbox) > 0)) {
+		got = (uint16_t)rte_ring_sc_dequeue_burst(local->inbox, (void **)pkts, n / 2, NULL);
+		*all = got < n / 2;
+	}
+	room = (uint16_t)(armed ? (n - got) / 2 : n - got);
+	more = take_hot(local, pkts + got, room);
+	*all &= more < room;
+	got += more;
+	if (unlikely(armed)) {
+		room = (uint16_t)(n - got);
+		more = take_armed(local, scans, pkts + got, room);
+		*all &= more < room;
+		got += more;
+	}
+	return got;
+}
+
+/*
+ * A DREQ comes by way of roced, and the acknowledgement that its sender sent before comes by a channel. A DREQ that is
+ * received first flushes a request that was carried out. So the frames that roced passed go behind all that the channels
+ * had when roced passed them. They wait while the channels fill each burst, for PASSED_WAITS polls at most.
+ */
+static __rte_noinline uint16_t
+take_passed(struct roce_local *local, struct rte_mbuf **pkts, uint16_t n)
+{
+	uint16_t passed = (uint16_t)RTE_MIN(rte_ring_count(local->passed), n / 2u);
+	uint16_t got;
+	bool all;
+
+	/* The channels are read behind the count: they have what was sent before the frames that are counted. */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	got = take_all(local, pkts, (uint16_t)(n - passed), &all);
+	if (!all && ++local->passed_waits < PASSED_WAITS)
+		return got;
+	local->passed_waits = 0;
+	return got +
+			(uint16_t)rte_ring_sc_dequeue_burst(
+					local->passed, (void **)(pkts + got), passed, NULL);
+}
+
+uint16_t
+roce_local_rx(struct roce_local *local, struct rte_mbuf **pkts, uint16_t n)
+{
+	bool all;
 
 	/* Messages of roced to the uplink are for roce_uplink_returned(). */
-	if (unlikely(rte_ring_count(local->inbox) > 0) && !local->uplink)
-		got = (uint16_t)rte_ring_sc_dequeue_burst(local->inbox, (void **)pkts, n / 2, NULL);
-	got += take_hot(local, pkts + got, (uint16_t)(armed ? (n - got) / 2 : n - got));
-	if (unlikely(armed))
-		got += take_armed(local, scans, pkts + got, (uint16_t)(n - got));
-	return got;
+	if (unlikely(rte_ring_count(local->passed) > 0) && !local->uplink)
+		return take_passed(local, pkts, n);
+	return take_all(local, pkts, n, &all);
 }
 
 bool
@@ -346,7 +395,7 @@ roce_local_is_pending(const struct roce_local *local, uint32_t number)
 {
 	const struct roce_channel *channel = local->channel[number];
 
-	if (rte_ring_count(local->inbox) > 0)
+	if (rte_ring_count(local->inbox) > 0 || rte_ring_count(local->passed) > 0)
 		return true;
 	return channel != NULL && !channel->broken && roce_ring_is_ready(&channel->rx);
 }

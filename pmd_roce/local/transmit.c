@@ -89,6 +89,7 @@ enum sent {
 	SENT,  /**< or dropped: free it */
 	GIVEN, /**< somebody else's now */
 	LATER,
+	BY_ROCED, /**< is to be sent that way */
 };
 
 static inline enum sent
@@ -143,10 +144,8 @@ send_one(struct roce_local *local, struct rte_mbuf *m, struct roce_channel **cha
 
 	*channel = NULL;
 	if (likely(h.roce && h.to_self)) {
-		if (unlikely(h.qpn < 2)) {
-			roce_local_send_by_roced(local, m);
-			return SENT;
-		}
+		if (unlikely(h.qpn < 2))
+			return BY_ROCED;
 		number = h.qpn >> ROCE_QPN_SHIFT;
 		if (unlikely(number == local->number)) {
 			roce_local_enqueue(local, m);
@@ -193,6 +192,13 @@ roce_local_tx(struct roce_local *local, struct rte_mbuf **pkts, uint16_t n)
 		if (unlikely(sent == LATER)) {
 			local->stats.tx_full++;
 			break;
+		}
+		/* Frames that were sent before, as the acknowledgement before a DREQ, are there when it arrives. */
+		if (unlikely(sent == BY_ROCED)) {
+			publish(local, touched, channels);
+			channels = 0;
+			roce_local_send_by_roced(local, pkts[i]);
+			sent = SENT;
 		}
 		if (likely(sent == SENT))
 			pkts[done++] = pkts[i];

@@ -116,9 +116,9 @@ roce_uplink_rx(struct roce_local *local, struct rte_mbuf **pkts, uint16_t n)
 uint16_t
 roce_uplink_returned(struct roce_local *local, struct rte_mbuf **pkts, uint16_t n)
 {
-	if (likely(rte_ring_count(local->inbox) == 0))
+	if (likely(rte_ring_count(local->passed) == 0))
 		return 0;
-	return (uint16_t)rte_ring_sc_dequeue_burst(local->inbox, (void **)pkts, n, NULL);
+	return (uint16_t)rte_ring_sc_dequeue_burst(local->passed, (void **)pkts, n, NULL);
 }
 
 static void
@@ -134,9 +134,16 @@ spread(struct roce_local *local, const struct rte_mbuf *m)
 	}
 }
 
-/* @return the channel to publish; NULL: none. */
+static void
+publish(const struct roce_local *local, struct roce_channel *channel)
+{
+	if (channel != NULL)
+		roce_channel_publish(channel, local->number);
+}
+
+/* @param last  of the frame before. @return the channel to publish; NULL: none. */
 static struct roce_channel *
-deliver(struct roce_local *local, const struct rte_mbuf *m)
+deliver(struct roce_local *local, const struct rte_mbuf *m, struct roce_channel *last)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
 	struct roce_headers h = roce_headers_read(frame, m->data_len);
@@ -158,6 +165,8 @@ deliver(struct roce_local *local, const struct rte_mbuf *m)
 		return NULL;
 	}
 	if (unlikely(h.qpn == ROCE_QPN_GSI)) {
+		/* An acknowledgement that came before a DREQ is there when that arrives. */
+		publish(local, last);
 		roce_local_send_by_roced(local, m);
 		return NULL;
 	}
@@ -177,16 +186,14 @@ roce_uplink_tx(struct roce_local *local, struct rte_mbuf **pkts, uint16_t n)
 	struct roce_channel *last = NULL;
 
 	for (uint16_t i = 0; i < n; i++) {
-		struct roce_channel *channel = deliver(local, pkts[i]);
+		struct roce_channel *channel = deliver(local, pkts[i], last);
 
 		/* Frames for one process come in a row, mostly. */
-		if (last != NULL && last != channel)
-			roce_channel_publish(last, local->number);
-		if (channel != NULL || last != channel)
-			last = channel;
+		if (last != channel)
+			publish(local, last);
+		last = channel;
 	}
-	if (last != NULL)
-		roce_channel_publish(last, local->number);
+	publish(local, last);
 	rte_pktmbuf_free_bulk(pkts, n);
 }
 

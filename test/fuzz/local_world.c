@@ -96,8 +96,11 @@ make_everything(void)
 	local->bell = make_block(sizeof(*local->bell));
 	local->inbox = rte_ring_create(
 			"fuzz_local", ROCE_LOCAL_INBOX, SOCKET_ID_ANY, RING_F_SC_DEQ);
+	local->passed = rte_ring_create(
+			"fuzz_passed", ROCE_LOCAL_INBOX, SOCKET_ID_ANY, RING_F_SC_DEQ);
 	local->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (local_world.pool == NULL || local->inbox == NULL || local->epoll < 0)
+	if (local_world.pool == NULL || local->inbox == NULL || local->passed == NULL ||
+			local->epoll < 0)
 		abort();
 	for (unsigned int i = 0; i < LOCAL_PEERS; i++) {
 		struct local_peer *peer = &local_world.peer[i];
@@ -166,6 +169,7 @@ local_open(const uint8_t *record)
 	memset(local, 0, sizeof(*local));
 	local->bell = before.bell;
 	local->inbox = before.inbox;
+	local->passed = before.passed;
 	local->epoll = before.epoll;
 	local->ends = local->inbox_wake = local->socket = -1;
 	local->number = LOCAL_SELF;

@@ -150,7 +150,7 @@ open_process(unsigned int i)
 
 	local->number = number_of[i];
 	local->bell = &cells->bell[i];
-	local->inbox = no_frames;
+	local->inbox = local->passed = no_frames;
 	local->stall_ticks = UINT64_MAX / 2;
 	memset(local->peer, 0xff, sizeof(local->peer));
 	for (unsigned int j = 0; j < PROCESSES; j++)

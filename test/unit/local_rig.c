@@ -2,6 +2,8 @@
 #include "local_rig.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -49,7 +51,9 @@ rig_open(uint32_t number)
 	local->stop = -1;
 	assert_int_equal(epoll_ctl(local->epoll, EPOLL_CTL_ADD, local->inbox_wake, &event), 0);
 	local->inbox = roce_local_make_inbox();
+	local->passed = roce_local_make_inbox();
 	assert_non_null(local->inbox);
+	assert_non_null(local->passed);
 	return local;
 }
 
@@ -148,6 +152,39 @@ rig_told_nothing(struct roce_local *local)
 	unsigned int n;
 
 	assert_int_equal(roce_msg_recv(roced[local->number], &msg, fds, &n), -EAGAIN);
+}
+
+/* ---- what a peer has when a message reaches roced ---- */
+
+static const struct roce_channel *watched;
+static int watched_ready; /**< -1: no message has come */
+
+static void
+note_message(int signal)
+{
+	if (watched_ready < 0)
+		watched_ready = roce_ring_is_ready(&watched->rx);
+}
+
+/* The kernel signals readable sockets to the thread that writes, whose next statement comes behind the handler. */
+void
+rig_watch_roced(const struct roce_local *local, const struct roce_channel *peer)
+{
+	const struct sigaction action = { .sa_handler = note_message };
+	const struct f_owner_ex owner = { F_OWNER_TID, gettid() };
+	const int fd = rig_roced(local);
+
+	watched = peer;
+	watched_ready = -1;
+	assert_int_equal(sigaction(SIGIO, &action, NULL), 0);
+	assert_int_equal(fcntl(fd, F_SETOWN_EX, &owner), 0);
+	assert_int_equal(fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_ASYNC), 0);
+}
+
+int
+rig_was_ready(void)
+{
+	return watched_ready;
 }
 
 /* Of RFC 791, RFC 8200 and IBTA A17 as far as a receiver looks; addresses are 10.0.0.1 and 10.0.0.2, or fd00::1 and ::2. */

@@ -48,6 +48,12 @@ void rig_told_nothing(struct roce_local *local);
 /** Roced's end of the connection. */
 int rig_roced(const struct roce_local *local);
 
+/** Look whether a played peer has a frame at the moment when the next message reaches roced. One at a time. */
+void rig_watch_roced(const struct roce_local *local, const struct roce_channel *peer);
+
+/** @return 1: it had one, 0: it had none, -1: no message came. */
+int rig_was_ready(void);
+
 /** What a frame is to be. */
 struct rig_frame {
 	uint32_t qpn;

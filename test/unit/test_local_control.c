@@ -16,7 +16,7 @@
 #define PATIENCE_MS 20000
 
 static struct roce_local *local;
-/** Frames that waited in the inbox when the end of the peer was told first; -1: it was not. */
+/** Frames that waited to be received when the end of the peer was told first; -1: it was not. */
 static int waiting;
 
 static int
@@ -45,7 +45,7 @@ note_end(void *arg, uint32_t number)
 {
 	assert_int_equal(number, PEER);
 	if (waiting < 0)
-		__atomic_store_n(&waiting, (int)rte_ring_count(local->inbox), __ATOMIC_RELEASE);
+		__atomic_store_n(&waiting, (int)rte_ring_count(local->passed), __ATOMIC_RELEASE);
 }
 
 static void
@@ -115,13 +115,13 @@ UNIT_RULE(end__of_a_peer_is_noticed_though_roced_does_not_tell)
 	roce_local_stop(local);
 }
 
-/* The inbox has @p frames: all that the thread was woken for before is done. */
+/* Roced has passed @p frames: all that the thread was woken for before is done. */
 static void
 await_frames(unsigned int frames)
 {
-	for (unsigned int ms = 0; ms < PATIENCE_MS && rte_ring_count(local->inbox) < frames; ms++)
+	for (unsigned int ms = 0; ms < PATIENCE_MS && rte_ring_count(local->passed) < frames; ms++)
 		usleep(1000);
-	assert_int_equal(rte_ring_count(local->inbox), frames);
+	assert_int_equal(rte_ring_count(local->passed), frames);
 }
 
 /*

@@ -124,7 +124,7 @@ UNIT_RULE(counts__frames_that_roced_does_not_get)
 }
 
 /* A ring of DPDK has room for one less than its size. */
-UNIT_RULE(counts__frames_beyond_the_inbox)
+UNIT_RULE(counts__frames_beyond_what_may_wait)
 {
 	for (unsigned int i = 0; i < ROCE_LOCAL_INBOX + 9; i++) {
 		uint8_t bytes[RIG_V4_LEN];

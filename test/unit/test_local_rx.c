@@ -469,6 +469,89 @@ UNIT_RULE(rx__serves_others_beside_frames_to_itself)
 		continue;
 }
 
+/* ---- what roced passes ---- */
+
+#define PASSED_LEN 200u /**< of frames that roced passed */
+
+static void
+pass(void)
+{
+	const struct rig_frame frame = { .qpn = 1, .len = PASSED_LEN };
+	uint8_t bytes[PASSED_LEN];
+
+	roce_local_deliver(local, bytes, rig_bytes(bytes, &frame));
+}
+
+/* Poll until a frame comes that roced passed. @return frames before it; UINT_MAX: none came in so many polls. */
+static unsigned int
+count_before_passed(unsigned int polls)
+{
+	unsigned int before = 0;
+	bool seen = false;
+
+	while (!seen && polls-- > 0) {
+		struct rte_mbuf *pkts[RIG_BURST];
+		uint16_t n = roce_local_rx(local, pkts, RIG_BURST);
+
+		for (uint16_t i = 0; i < n && !seen; i++) {
+			seen = pkts[i]->pkt_len == PASSED_LEN;
+			before += !seen;
+		}
+		rte_pktmbuf_free_bulk(pkts, n);
+	}
+	return seen ? before : UINT_MAX;
+}
+
+static void
+send_and_pass(unsigned int n)
+{
+	const struct rig_frame frame = { .qpn = RIG_QPN(SELF, 7) };
+
+	for (unsigned int i = 0; i < n; i++)
+		rig_put_frame(peer, &frame);
+	(void)roce_bell_ring(local->bell, PEER);
+	pass();
+}
+
+/* A DREQ must not overtake the acknowledgement that its sender sent before: from an armed channel, and a polled one. */
+UNIT_RULE(rx__gives_what_roced_passed_behind_what_was_sent_before)
+{
+	send_and_pass(1);
+	assert_int_equal(count_before_passed(1), 1);
+	assert_int_equal(local->hots, 1);
+	send_and_pass(1);
+	assert_int_equal(count_before_passed(1), 1);
+}
+
+/* A process sends to itself by its inbox. */
+UNIT_RULE(rx__gives_what_roced_passed_behind_frames_to_itself)
+{
+	const struct rig_frame own = { .qpn = RIG_QPN(SELF, 10) };
+
+	for (unsigned int i = 0; i < 2 * RIG_BURST; i++)
+		rig_send(local, &own, 1);
+	pass();
+	assert_int_equal(count_before_passed(8), 2 * RIG_BURST);
+}
+
+UNIT_RULE(rx__gives_what_roced_passed_behind_more_than_a_burst)
+{
+	for (unsigned int n = RIG_BURST - 2; n < 5 * RIG_BURST; n++) {
+		send_and_pass(n);
+		assert_int_equal(count_before_passed(64), n);
+	}
+}
+
+UNIT_RULE(rx__gives_what_roced_passed_beside_a_peer_that_sends_without_end)
+{
+	fill_endlessly(peer, RIG_QPN(SELF, 7));
+	(void)roce_bell_ring(local->bell, PEER);
+	for (unsigned int i = 0; i < 3; i++) {
+		pass();
+		assert_int_not_equal(count_before_passed(300), UINT_MAX);
+	}
+}
+
 /* ---- what is left when a peer ends ---- */
 
 UNIT_RULE(pending__is_what_was_not_received)
@@ -488,9 +571,7 @@ UNIT_RULE(pending__is_what_was_not_received)
 /* Messages of the connection manager come by way of roced: the end of a peer waits for those, too. */
 UNIT_RULE(pending__is_what_roced_has_passed)
 {
-	const struct rig_frame frame = { .qpn = 1 };
-
-	roce_local_enqueue(local, rig_mbuf(&frame));
+	pass();
 	assert_true(roce_local_is_pending(local, PEER));
 	assert_int_equal(rig_poll(local, NULL), 1);
 	assert_false(roce_local_is_pending(local, PEER));

@@ -163,6 +163,18 @@ UNIT_RULE(tx__of_the_connection_manager_fits_a_message)
 	rig_told_nothing(local);
 }
 
+/* A DREQ arrives behind the acknowledgement that was sent before it, though that goes another way. */
+UNIT_RULE(tx__of_the_connection_manager_goes_behind_what_was_sent_before)
+{
+	const struct rig_frame frames[] = { to_other, to_peer, { .qpn = 1, .len = 322 } };
+
+	rig_watch_roced(local, peer);
+	rig_send(local, frames, RTE_DIM(frames));
+	assert_int_equal(rig_was_ready(), 1);
+	assert_int_equal(rig_drain(peer), 1);
+	assert_int_equal(rig_drain(other), 1);
+}
+
 /* It is away, or does not read: the datagram is lost, and its sender repeats it. */
 UNIT_RULE(tx__of_the_connection_manager_does_not_wait)
 {

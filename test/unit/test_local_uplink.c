@@ -334,6 +334,22 @@ UNIT_RULE(arrives__at_roced_when_it_is_a_connection_message)
 	assert_int_equal(rig_drain(peer) + rig_drain(other), 0);
 }
 
+/* A DREQ behind the acknowledgement that came before it. */
+UNIT_RULE(arrives__at_roced_behind_what_came_before)
+{
+	const struct frame_spec spec = { .src = remote4, .dst = host4, .attr = ROCE_CM_ATTR_DREQ };
+	const struct roce_msg sent = frame_message(&spec);
+	uint8_t bytes[128];
+	uint32_t len = incoming(bytes, false, RIG_QPN(PEER, 9));
+	struct rte_mbuf *pkts[] = { unit_mbuf(bytes, len),
+		unit_mbuf(sent.frame.data, sent.frame.len) };
+
+	rig_watch_roced(local, peer);
+	roce_uplink_tx(local, pkts, RTE_DIM(pkts));
+	assert_int_equal(rig_was_ready(), 1);
+	assert_int_equal(rig_drain(peer), 1);
+}
+
 /* Each process has its own table of neighbours, and none answers for the host. */
 UNIT_RULE(arrives__at_all_when_it_is_an_answer_of_a_neighbour)
 {
