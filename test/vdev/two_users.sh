@@ -6,8 +6,13 @@
 #   two_users.sh python3 dat-perf
 . "$(dirname "$0")/lib.sh"
 
-first=64101
-second=64102
+# Numbers that no user has, and nobody else now: the folders are named for them.
+first=$((62000 + $$ % 1500 * 2))
+while [ -e "/tmp/udapl-roce-$first" ] || [ -e "/tmp/udapl-roce-$((first + 1))" ] ||
+	getent passwd "$first" >/dev/null || getent passwd $((first + 1)) >/dev/null; do
+	first=$((62000 + (first - 61998) % 3000))
+done
+second=$((first + 1))
 
 # as USER COMMAND...: without the folder that a login would have given him.
 as() {
@@ -19,16 +24,14 @@ as() {
 
 leave_nothing() {
 	rm -rf "/tmp/udapl-roce-$first" "/tmp/udapl-roce-$second"
-	# What DPDK makes where there is no folder for the user, unless it was here before.
-	[ "$before" = there ] || rm -rf /tmp/dpdk
+	# What DPDK makes for a user without a folder. What is there of others, and the folder that has it, stays.
+	find /tmp/dpdk -depth \( -user "$first" -o -user "$second" \) -delete 2>/dev/null
 	cleanup
 }
 
 [ "$(id -u)" -eq 0 ] || skip "becoming two users wants root"
 command -v setpriv >/dev/null || skip "setpriv is missing (package util-linux)"
 as $first "$perf" --version || skip "an ordinary user cannot run $perf"
-before=gone
-[ ! -e /tmp/dpdk ] || before=there
 trap leave_nothing EXIT
 
 for user in $first $second; do
