@@ -49,6 +49,13 @@ put_idle(struct scene *s, uint32_t receive)
 	pthread_mutex_unlock(&s->idle_lock);
 }
 
+/* Where messages may find no receive, nothing is posted before one did. */
+static bool
+is_still_hungry(const struct scene *s)
+{
+	return !s->fed && __atomic_load_n(&s->rejected, __ATOMIC_ACQUIRE) == 0;
+}
+
 void *
 post(void *arg)
 {
@@ -59,7 +66,7 @@ post(void *arg)
 		struct roce_sge sge;
 		struct roce_recv_wr wr = { .sg = &sge, .num_sge = 1 };
 
-		if (is_set(&s->hold_back) || !get_idle(s, &receive)) {
+		if (is_set(&s->hold_back) || is_still_hungry(s) || !get_idle(s, &receive)) {
 			sched_yield();
 			continue;
 		}
@@ -138,7 +145,7 @@ resize(struct scene *s, uint32_t max)
 	roce_srq_query(s->srq, &counts);
 	if (counts.max != s->max)
 		complain(s, "the size is not the one granted last");
-	s->resizes++;
+	__atomic_fetch_add(&s->resizes, 1, __ATOMIC_RELEASE);
 }
 
 void

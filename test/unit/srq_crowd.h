@@ -61,7 +61,7 @@ struct scene {
 	struct endpoint ep[EPS_MAX];
 	unsigned int engines;
 	unsigned int eps;
-	uint32_t messages; /**< that each engine sends */
+	uint32_t messages; /**< that each engine sends at least */
 	bool fed;          /**< a message is only sent when a receive was posted for it */
 	bool breaks;       /**< connections are broken in the middle of messages */
 	bool looked_on;    /**< others come, go and look on beside it, twice at least */
@@ -89,7 +89,7 @@ struct scene {
 	bool dry;        /**< nothing comes any more: consumers end when they find nothing */
 	const char *wrong;
 
-	/* The controller's. */
+	/* The controller's; the numbers are read by others, too. */
 	uint32_t max;
 	uint32_t armings;
 	uint32_t resizes;

