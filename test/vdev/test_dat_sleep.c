@@ -11,18 +11,18 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "dat_pair.h"
 
-#define PARAMS  "UDAPL_ROCE_PARAMS"
-#define SERVED  "lcores=1"
-#define ROUNDS  400
-#define NOD_US  3000 /**< long enough for a waiter to fall asleep */
-#define IDLE_US 1000000u
-#define BUSY_SHARE \
-	0.05 /**< of the time that a sleeper may use at most; it uses less than a thousandth */
+#define PARAMS   "UDAPL_ROCE_PARAMS"
+#define SERVED   "lcores=1"
+#define ROUNDS   400
+#define NOD_US   3000 /**< long enough for a waiter to fall asleep */
+#define IDLE_US  1000000u
+#define NAPS_MIN 1  /**< while a thread waits for IDLE_US: one that spins has none */
+#define NAPS_MAX 20 /**< one sleep, and what else blocks it; one that looks now and then has 500 */
 
 enum how {
 	ON_EVD,
@@ -126,43 +126,56 @@ post_one(DAT_EVD_HANDLE evd)
 	ok(dat_evd_post_se(evd, &event));
 }
 
-static double
-seconds(const struct timespec *from, const struct timespec *to)
+/** What a thread did while it waited in vain. */
+struct effort {
+	long naps;   /**< how often it gave the processor up by itself */
+	long cpu_us; /**< how long it had one */
+};
+
+static struct effort
+effort_until_now(void)
 {
-	return (double)(to->tv_sec - from->tv_sec) + (double)(to->tv_nsec - from->tv_nsec) * 1e-9;
+	struct rusage usage;
+
+	assert_int_equal(getrusage(RUSAGE_THREAD, &usage), 0);
+	return (struct effort){
+		.naps = usage.ru_nvcsw,
+		.cpu_us = (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
+				usage.ru_utime.tv_usec + usage.ru_stime.tv_usec,
+	};
 }
 
-static double
-share_of(struct sleeper *s, DAT_RETURN_TYPE want)
+static void
+want_little(const struct effort *before, const char *what)
 {
-	struct timespec wall[2], cpu[2];
+	const struct effort now = effort_until_now();
+	long naps = now.naps - before->naps, cpu_us = now.cpu_us - before->cpu_us;
 
-	clock_gettime(CLOCK_MONOTONIC, &wall[0]);
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu[0]);
-	fall_asleep(s, IDLE_US);
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu[1]);
-	clock_gettime(CLOCK_MONOTONIC, &wall[1]);
-	want_type(s->rc, want);
-	return seconds(&cpu[0], &cpu[1]) / seconds(&wall[0], &wall[1]);
+	print_message("%s: %ld naps, %ld us of a processor\n", what, naps, cpu_us);
+	assert_true(naps >= NAPS_MIN);
+	assert_true(naps <= NAPS_MAX);
+	assert_true(cpu_us < (long)IDLE_US / 2);
 }
 
-/* In vain, on a connection that is idle. */
+/* In vain, on a connection that is idle: one sleep, whose end is that of the wait. */
 static void
 sleep__costs_nothing(void **state)
 {
 	struct sleeper on_evd = { .how = ON_EVD, .threshold = 1 }, on_cno = { .how = ON_CNO };
+	struct effort before;
 	struct pair pair;
-	double share[2];
 
 	pair_up(&pair);
 	on_evd.evd = pair.a.recv;
 	on_cno.cno = make_cno(&pair.a, pair.a.request);
-	share[0] = share_of(&on_evd, DAT_TIMEOUT_EXPIRED);
-	share[1] = share_of(&on_cno, DAT_QUEUE_EMPTY);
-	print_message("processor time of a sleeper: %.3f %% and %.3f %%\n", share[0] * 100,
-			share[1] * 100);
-	assert_true(share[0] < BUSY_SHARE);
-	assert_true(share[1] < BUSY_SHARE);
+	before = effort_until_now();
+	fall_asleep(&on_evd, IDLE_US);
+	want_type(on_evd.rc, DAT_TIMEOUT_EXPIRED);
+	want_little(&before, "a sleeper on a dispatcher");
+	before = effort_until_now();
+	fall_asleep(&on_cno, IDLE_US);
+	want_type(on_cno.rc, DAT_QUEUE_EMPTY);
+	want_little(&before, "a sleeper on a notification object");
 	pair_close(&pair);
 }
 
@@ -345,7 +358,8 @@ sleep__leaves_new_adapters_to_the_progress_thread(void **state)
 	ok(dat_evd_modify_cno(pair.b.cr, cno));
 	ok(dat_psp_create(pair.b.ia, CONN_QUAL, pair.b.cr, DAT_PSP_CONSUMER_FLAG, &psp));
 	ok(end_connect(&pair.a, &pair.b, CONN_QUAL));
-	for (unsigned int ms = 0; ms < 30000 && __atomic_load_n(&calls, __ATOMIC_ACQUIRE) == 0;
+	for (unsigned int ms = 0; ms < test_limit_s() * 1000 &&
+			__atomic_load_n(&calls, __ATOMIC_ACQUIRE) == 0;
 			ms++)
 		usleep(1000);
 	assert_int_not_equal(__atomic_load_n(&calls, __ATOMIC_ACQUIRE), 0);
