@@ -141,6 +141,9 @@ solicited__nobody_is_woken_for_ever(void **state)
 	want_too_few(1, 0);
 	send_one(SHORT, 0, DEFAULT);
 	send_one(SHORT, 1, DEFAULT);
+	/* Acknowledged, so both are there, however long the machine needs for that. */
+	want_several(a->request, DAT_TIMEOUT_INFINITE, 2, 0, 1);
+	want_several(a->request, DAT_TIMEOUT_INFINITE, 1, 1, 0);
 	want_woken_within(b->recv, QUIET_US, 0, 1);
 	want_woken(b->recv, 1, 0);
 }
