@@ -99,6 +99,8 @@ connect_to(const char *host, const char *port)
 		why = "the address does not answer";
 	if (end != DAT_CONNECTION_EVENT_ESTABLISHED)
 		fail("not connected", why);
+	printf("connected to %s, port %s\n", host, port);
+	fflush(stdout);
 }
 
 /* The receive is posted before the message: the server's answer may be quick. Its cookie is 1. */

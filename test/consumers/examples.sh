@@ -101,6 +101,7 @@ by_veth() {
 		>"$work/client4" 2>&1 </dev/null &
 	staying=$!
 	children="$children $staying"
+	until_said 'connected to' "$work/client4" "$staying" || complain "the client that stays: $(cat "$work/client4")"
 	for i in 1 2 3; do
 		client $i 2000 &
 		eval "client$i=\$!"
