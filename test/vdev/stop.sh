@@ -21,8 +21,7 @@ fi
 # pause PID : stopped for the time of the test. False: it has ended.
 pause() {
 	kill -STOP "$1" 2>/dev/null || return 1
-	# For nothing: how long it stands still is what the test is about.
-	sleep "$seconds"
+	sleep "$seconds" # it is the time for which a process is stopped that is tested
 	kill -CONT "$1"
 }
 
@@ -35,25 +34,33 @@ begin() {
 	children="$children $pid"
 }
 
-# works PID : waits until it has used more of the processor than its start takes.
-works() {
-	ticks=$(cut -d ' ' -f 14 "/proc/$1/stat" 2>/dev/null) || return 1
-	until [ "$(cut -d ' ' -f 14 "/proc/$1/stat" 2>/dev/null || echo 999999)" -gt $((ticks + 20)) ]; do
-		kill -0 "$1" 2>/dev/null || return 1
-		sleep 0.05
-	done
+# rows FILE : a row is printed each second, once there are messages.
+rows() {
+	grep -c '^ 4097 ' "$work/$1"
 }
 
-run="--verify -s 4097 -d $((2 * seconds + 8)) -D wire"
+has_rows() {
+	[ "$(rows client.out)" -ge "$1" ]
+}
+
+# works : the client has measured something that it had not when this was called.
+works() {
+	wait_until has_rows $(($(rows client.out) + 2))
+}
+
+run="--verify -s 4097 --run_infinitely --duration 1 -D wire"
 begin server env DAT_OVERRIDE="$work/server.conf" $near "$perf" $run --json="$work/server.json"
 of_server=$pid
 wait_for "$work/server.out" "$of_server" || complain "the server does not start: $(cat "$work/server.err")"
 begin client env DAT_OVERRIDE="$work/client.conf" $far "$perf" $run --json="$work/client.json" "$server"
 of_client=$pid
-works "$of_client" && pause "$of_server" || complain "the server was not stopped"
-works "$of_client" && pause "$of_client" || complain "the client was not stopped"
+works && pause "$of_server" || complain "the server was not stopped"
+works && pause "$of_client" || complain "the client was not stopped"
+works || complain "nothing comes behind the stops: $(cat "$work/client.out" "$work/client.err")"
+# The end of one is that of the other.
+kill -TERM "$of_client"
 for pid in "$of_client" "$of_server"; do
-	wait "$pid" || complain "a process ends with $?: $(cat "$work/client.err" "$work/server.err")"
+	end_of "$pid" || complain "a process ends with $?: $(cat "$work/client.err" "$work/server.err")"
 done
 children=
 [ "$failures" -ne 0 ] || judge "stopped for $seconds s" 'c["PMD"].startswith("net_")' "$work/client.json" "$work/server.json"
