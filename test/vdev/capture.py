@@ -3,7 +3,7 @@
 """Capture files by hand, without a line of what wrote the frames.
 
 capture.py record INTERFACE FILE.pcap   every frame that comes in, until SIGTERM; says so when it has begun.
-                                        Exit 1 when the kernel had to drop one.
+                                        Exit 3 when the kernel had to drop one.
 capture.py spread IN.pcap OUT.pcap      hundreds of foreign frames behind each message of the connection manager,
                                         so that whoever reads a file as fast as it can has time to answer one.
 """
@@ -23,6 +23,7 @@ BLOCK, FRAME, FRAMES = 1 << 16, 1 << 13, 4096
 STATUS, REST, PACKET_TYPE = struct.Struct("=Q"), struct.Struct("=IIH"), 32 + 10
 HEADER = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
 FOREIGN = 512
+DROPPED = 3
 
 stop = False
 
@@ -77,7 +78,7 @@ def record(interface, name):
                 write(file, frame[1])
     seen, dropped = struct.unpack("II", sock.getsockopt(SOL_PACKET, PACKET_STATISTICS, 8))
     print(f"{interface}: {seen} frames, {dropped} dropped")
-    return 1 if dropped else 0
+    return DROPPED if dropped else 0
 
 
 def is_cm(data):
