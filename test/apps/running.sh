@@ -68,7 +68,10 @@ works "$perf" -n 32768 --verify -q 16384 --json
 json "o['config']['qps'] == 16384 and o['results'][0]['n_iterations'] == 32768"
 works "$perf" -n 32768 -q 16384 --no-srq --json
 json "o['config']['rx_depth'] == 31 and o['config']['qps'] == 16384"
-# The shared queue alone may be shorter than the number of endpoints; its watermark and its size on the move.
+# The shared queue alone may be shorter than the number of endpoints; its watermark and its size on the move. Nothing but the
+# program's own polls moves frames, and it posts 32 messages before it polls: these queues become empty on any machine.
+UDAPL_ROCE_PARAMS=progress=manual
+export UDAPL_ROCE_PARAMS
 works "$perf" -n 2000 --verify -q 64 --srq-depth 8 --json
 json "o['config']['rx_depth'] == 8 and o['config']['tx_depth'] == 8 and o['results'][0]['rnr_nak_received'] > 0"
 json "o['results'][0]['rnr_naks'] == o['results'][0]['rnr_nak_sent'] > 0"
@@ -77,6 +80,7 @@ grep -q '^ RNR NAKs  *: [1-9][0-9]* sent, [1-9][0-9]* received' "$out/stdout" ||
 	complain "dat-perf does not tell of its RNR NAKs: $(cat "$out/stdout")"
 grep -q '^ Low watermark  *: [1-9][0-9]* events' "$out/stdout" ||
 	complain "dat-perf does not tell of its events: $(cat "$out/stdout")"
+unset UDAPL_ROCE_PARAMS
 for test in send_bw send_lat; do
 	works "$perf" -t $test -n 50000 --verify -q 3 --low 96 --srq-depth 96 --resize 10000 --json
 	json "o['results'][0]['srq_low_watermark_events'] > 0 and o['results'][0]['srq_resizes'] > 0"

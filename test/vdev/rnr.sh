@@ -12,7 +12,8 @@ held='r["rnr_nak_sent"] > 0 and r["rnr_nak_received"] > 0'
 perhaps=$held
 if [ "$3" = veth ]; then
 	own_network "$0" "$@"
-	veth_wire 4200
+	# Each process may be stopped for seconds: the defaults would break the connections then.
+	veth_wire 4200 timeout=19
 	way='talk'
 	# The JSON judged is the client's. Its server may post a buffer again before the next frame comes, but for connections
 	# that wait in the middle of their messages.
