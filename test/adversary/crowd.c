@@ -26,8 +26,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../limit.h"
+
 #define EVENTS     8192
-#define CONNECT_US 10000000u
+#define CONNECT_US test_limit_us()
 #define AGAIN_S    0.02 /* until the next request to a process that does not listen */
 #define COUNT_S    1.0
 

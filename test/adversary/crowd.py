@@ -21,14 +21,15 @@ import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import limit  # noqa: E402
 
 WITNESSES = 2
 STOP_SECONDS = (0.005, 0.3)  # shorter than a connection's patience
-START_SECONDS = 60  # for all connections, on a busy machine
-END_SECONDS = 60
-SETTLE_SECONDS = 5
-ANSWER_SECONDS = 5
-QUIET_SECONDS = 30.0  # without a line of a process that lives
+# A 24th of the limit: a process that has just begun to listen answers sooner.
+ANSWER_SECONDS = limit.SECONDS / 24
 ERRORS_MAX = 1000  # then it ends
 MESSAGES_A_SECOND = 20000  # of all processes
 PORT = 20000
@@ -128,11 +129,11 @@ class Crowd:
             if status is not None:
                 self.reap(life, status)
                 self.start(index)
-            elif not life.lives() and now - life.ended > END_SECONDS:
+            elif not life.lives() and now - life.ended > limit.SECONDS:
                 self.error(f"process {index}, life {life.number}, does not end")
                 life.process.kill()
-            elif life.lives() and now - life.heard > QUIET_SECONDS:
-                self.error(f"process {index}, life {life.number}, has said nothing for {QUIET_SECONDS:g} s")
+            elif life.lives() and now - life.heard > limit.SECONDS:
+                self.error(f"process {index}, life {life.number}, has said nothing for {limit.SECONDS:g} s")
                 life.heard = now
 
     # ---- what they say ----
@@ -203,7 +204,7 @@ class Crowd:
                    all(self.now[peer].number == number for peer, number in life.up.items()) for life in self.now)
 
     def fill(self, when):
-        until = time.monotonic() + START_SECONDS
+        until = time.monotonic() + limit.SECONDS
         while not self.is_full() and time.monotonic() < until:
             self.look()
         if not self.is_full():
@@ -213,7 +214,7 @@ class Crowd:
     def act(self):
         life = self.now[self.random.randrange(WITNESSES, self.args.processes)]
         what = self.random.random()
-        number = next(number for limit, number in ENDS if what < limit)
+        number = next(number for share, number in ENDS if what < share)
         seconds = self.random.uniform(*STOP_SECONDS)
         if not life.lives() or life.process.poll() is not None:
             return
@@ -236,7 +237,7 @@ class Crowd:
 
     def settle(self, before):
         """Measure until descriptors that are about to be closed are: an end that has just come, and the question itself."""
-        until = time.monotonic() + SETTLE_SECONDS
+        until = time.monotonic() + limit.SECONDS
         after = self.measure()
         while time.monotonic() < until and any(fds != before[name][0] for name, (fds, _) in after.items()):
             self.look()
@@ -279,12 +280,12 @@ class Crowd:
                 while life.process.poll() is None:
                     for key, _ in self.selector.select(0.01):
                         self.read(key.data)
-                    if time.monotonic() - life.ended > END_SECONDS:
+                    if time.monotonic() - life.ended > limit.SECONDS:
                         life.process.kill()
                 self.reap(life, life.process.wait())
             except OSError as error:
                 self.error(str(error))
-        until = time.monotonic() + END_SECONDS
+        until = time.monotonic() + limit.SECONDS
         while os.path.exists(f"/proc/{self.roced_pid}") and time.monotonic() < until:
             time.sleep(0.05)
         if os.path.exists(f"/proc/{self.roced_pid}"):

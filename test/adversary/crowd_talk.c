@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../limit.h"
+
 #define MAGIC      0x63726f77u
 #define RECV_WORK  (UINT64_C(1) << 32) /* in a cookie: a receive buffer; else a slot */
 #define READ_WORK  (UINT64_C(1) << 33) /* in a cookie of a slot: the read */
-#define SILENCE_S  15.0                /* without news of the peer: a hang */
+#define SILENCE_S  test_limit_s()      /* without news of the peer: a hang */
 #define PARTS      3u                  /* of a slot: message, what is written, what is read */
 #define HEAD_BYTES 8u
 

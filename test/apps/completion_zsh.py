@@ -16,7 +16,9 @@ import tempfile
 import time
 from pathlib import Path
 
-LIMIT = 60  # seconds for an answer of a shell that is alive
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import limit  # noqa: E402
+
 TAB, SHOW = "\t", "\x14"
 # The key SHOW writes the command line as it stands, and begins a new one.
 START = """
@@ -50,7 +52,7 @@ class Shell:
 
     def answer(self):
         """The next line that the shell writes into its file."""
-        end = time.monotonic() + LIMIT
+        end = time.monotonic() + limit.SECONDS
         while time.monotonic() < end:
             lines = self.shown.read_text(encoding="utf-8").splitlines() if self.shown.exists() else []
             if len(lines) > self.seen:

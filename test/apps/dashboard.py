@@ -19,6 +19,9 @@ import tempfile
 import time
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import limit  # noqa: E402
+
 # A name with its selector and range; what has a parenthesis behind it is a function or an aggregation.
 NAME = re.compile(r"([a-zA-Z_:][\w:]*)\s*(\{[^}]*\})?\s*(\[[^\]]*\])?(?!\w|\s*\()")
 GROUPING = re.compile(r"\b(?:by|without)\s*\(([^)]*)\)")
@@ -30,7 +33,6 @@ SCRAPED = {"instance", "job"}
 
 # Of these every metric has a panel.
 SHOWN = ("roced_", "roce_local_", "roce_channels")
-PATIENCE_S = 60
 
 
 class Programs:
@@ -65,7 +67,7 @@ class Programs:
 
     def wait_for(self, pattern):
         """The metrics, once a line of them is like that."""
-        end = time.monotonic() + PATIENCE_S
+        end = time.monotonic() + limit.SECONDS
         while not re.search(pattern, text := self.metrics(), re.MULTILINE):
             if time.monotonic() > end:
                 sys.exit(f"in vain waited for {pattern}")

@@ -17,7 +17,9 @@ from pathlib import Path
 
 import pretend
 
-LIMIT_S = 60
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import limit  # noqa: E402
+
 STATUS, TEXT = 12, 13
 GOOD = {"tool": "roced", "version": "9.8.7", "pid": 4711, "uptime_seconds": 3661, "uplink": False,
         "mac": "02:72:6f:63:65:00", "mtu": 4200, "addresses": ["127.0.0.1/8"],
@@ -152,7 +154,7 @@ def judge_nonsense(judge, folder):
         with Fake(folder, answer):
             judge.refused(what, word)
     wait = threading.Event()
-    with Fake(folder, lambda link: wait.wait(LIMIT_S)):
+    with Fake(folder, lambda link: wait.wait(limit.SECONDS)):
         judge.refused("silence", "does not tell its status", ["--metrics"])
     wait.set()
     judge.refused("a socket that is left", "no running process")

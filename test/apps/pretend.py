@@ -2,10 +2,12 @@
 """Sockets that a program of ours asks, played by a test, and a judge of what the program then says."""
 import socket
 import subprocess
+import sys
 import threading
 from pathlib import Path
 
-LIMIT_S = 60
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import limit  # noqa: E402
 
 
 class Pretender:
@@ -50,7 +52,7 @@ class Judge:
         self.failures = 0
 
     def run(self, *args):
-        return subprocess.run([self.program, *args], capture_output=True, text=True, timeout=LIMIT_S, check=False)
+        return subprocess.run([self.program, *args], capture_output=True, text=True, timeout=limit.SECONDS, check=False)
 
     def complain(self, what, done):
         self.failures += 1

@@ -80,7 +80,7 @@ def judge(lab, ours, guest, ours_says, guest_says):
         time.sleep(0.05)
     # A side whose peer has failed may wait for ever.
     if ours.process.poll() not in (None, 0) or guest.process.poll() not in (None, 0) or time.monotonic() >= until:
-        time.sleep(1)
+        time.sleep(1)  # until the other side has ended by itself, which it may never do
         lab.call("run", "-t", "10", KILL)
     whys = fault("ours", ours, ours_says, 15), fault("the guest", guest, guest_says, 15)
     return Verdict("; ".join(why for why in whys if why))

@@ -74,7 +74,7 @@ class Recorder:
 
     def gaps(self, since):
         """(NAKs of ours for a gap since that moment, of how many the wire never had the packet that is missing)."""
-        time.sleep(SETTLE_SECONDS)
+        time.sleep(SETTLE_SECONDS)  # until the last frames have come: how many there will be is not known
         command = ["tshark", "-r", self.path, "-Y", f"frame.time_epoch >= {since:.6f}", "-T", "fields"]
         for field in NAK_FIELDS:
             command += ["-e", field]

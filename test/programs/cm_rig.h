@@ -19,7 +19,9 @@
 
 #include <rdma/rdma_cma.h>
 
-#define WAIT_MS 10000 /**< for an event */
+#include "../limit.h"
+
+#define WAIT_MS (test_limit_s() * 1000) /**< for an event */
 
 #define ok(call) assert_int_equal((call), 0)
 

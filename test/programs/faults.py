@@ -14,10 +14,11 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
-PATIENCE_S = 60
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import limit  # noqa: E402
+
 SURVIVED = "loss=1%,reorder=1%,corrupt=0.1%,rnr=1%"
 
 
@@ -44,17 +45,10 @@ class Host:
     def end(self):
         for child in self.children:
             child.kill()
-            child.wait(PATIENCE_S)
+            child.wait(limit.SECONDS)
         pid = self.status().get("pid")
         if pid:
             os.kill(pid, signal.SIGTERM)
-
-
-def wait_until(what, holds):
-    end = time.monotonic() + PATIENCE_S
-    while not holds():
-        assert time.monotonic() < end, f"in vain: {what}"
-        time.sleep(0.05)
 
 
 def free_port():
@@ -86,7 +80,7 @@ def counters(host, child):
 
 
 def ends(child, well=True):
-    text, _ = child.communicate(timeout=PATIENCE_S)
+    text, _ = child.communicate(timeout=limit.SECONDS)
     assert (child.returncode == 0) == well, f"{child.args} ends with {child.returncode}: {text[-2000:]}"
     return text
 
@@ -95,7 +89,7 @@ def rping(host):
     """A ping-pong of SEND, WRITE and READ ends well, and the server, which goes on, has counted what was done to it."""
     port = free_port()
     server = host.start(f"seed=7,{SURVIVED}", "rping", "-s", "-P", "-p", port)
-    wait_until("rping listens", lambda: any(one["listeners"] for one in host.status().get("processes", [])))
+    limit.wait_until("rping listens", lambda: any(one["listeners"] for one in host.status().get("processes", [])))
     ends(host.start(f"seed=8,{SURVIVED}", "rping", "-c", "-a", "127.0.0.1", "-C", "2000", "-p", port))
     assert server.poll() is None, ends(server)
     found = counters(host, server)
@@ -108,7 +102,7 @@ def bandwidth(host):
     port = free_port()
     command = ("ib_send_bw", "-x", "0", "-F", "-n", "200", "-p", port)
     server = host.start(f"seed=9,{SURVIVED}", *command)
-    wait_until("ib_send_bw listens", lambda: listens_at(port))
+    limit.wait_until("ib_send_bw listens", lambda: listens_at(port))
     ends(host.start(f"seed=10,{SURVIVED}", *command, "127.0.0.1"))
     ends(server)
 

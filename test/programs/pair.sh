@@ -19,7 +19,7 @@ run=$(realpath "$1")
 roced=$(realpath "$2")
 how=$3
 shift 3
-limit=60
+. "$(dirname "$0")/../limit.sh"
 words=
 needed=$1
 case $how in
@@ -36,7 +36,7 @@ command -v "${needed%% *}" >/dev/null ||
 work=$(mktemp -d)
 server=
 cleanup() {
-	[ -z "$server" ] || { kill "$server" 2>/dev/null && wait "$server" 2>/dev/null; }
+	[ -z "$server" ] || { kill "$server" 2>/dev/null && end_of "$server" 2>/dev/null; }
 	pid=$("$roced" --status --json 2>/dev/null | sed -n 's/.*"pid": *\([0-9]*\).*/\1/p' | head -1)
 	[ -z "$pid" ] || kill "$pid"
 	rm -rf "$work"
@@ -64,7 +64,12 @@ free_port() {
 
 # listens : a process of roce0 does.
 listens() {
-	"$roced" --status --json 2>/dev/null | tr -d ' \n' | grep -q '"listeners":[^0]'
+	"$roced" --status --json 2>/dev/null | tr -d ' \n' | grep -q '"listeners":\[[0-9]'
+}
+
+# talks : a process has a channel to another one.
+talks() {
+	"$roced" --status --json 2>/dev/null | tr -d ' \n' | grep -q '"channels":\[[0-9]'
 }
 
 # listens_at PORT : a process does, by the kernel.
@@ -72,14 +77,14 @@ listens_at() {
 	cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | grep -q "$(printf ':%04X .* 0A ' "$1")"
 }
 
+holds_or_gone() {
+	"$@" || gone "$server"
+}
+
 # until_true CHECK... : it holds; false if the server ended before, or it takes too long.
 until_true() {
-	for _ in $(seq 400); do
-		"$@" && return 0
-		kill -0 "$server" 2>/dev/null || return 1
-		sleep 0.05
-	done
-	return 1
+	wait_until holds_or_gone "$@"
+	"$@"
 }
 
 listens_somehow() {
@@ -121,10 +126,7 @@ alone)
 waits)
 	(with stdbuf -oL "$@") >"$work/out" 2>&1 </dev/null &
 	server=$!
-	for _ in $(seq 200); do
-		grep -Eq "$words" "$work/out" && kill -0 "$server" && exit 0
-		sleep 0.05
-	done
+	until_true grep -Eq "$words" "$work/out" && kill -0 "$server" && exit 0
 	fail "$* does not say $words, or has ended"
 	;;
 pair)
@@ -177,16 +179,17 @@ killed)
 	until_true listens_somehow "$port" || fail "the server $1 does not come to listen"
 	(with ${2%% *} -p "$port" ${2#"${2%% *}"} 127.0.0.1) >"$work/err" 2>&1 </dev/null &
 	client=$!
-	sleep 1.5
-	kill -0 "$client" || fail "the client $2 has ended before its server"
+	until_true talks || fail "the client $2 does not come to talk"
+	# Until messages are on the way, of which neither says anything.
+	sleep 0.5
+	gone "$client" && fail "the client $2 has ended before its server"
 	kill -9 "$server"
-	for _ in $(seq 100); do
-		kill -0 "$client" 2>/dev/null || { server= && exit 0; }
-		sleep 0.05
-	done
-	kill "$client"
 	server=
-	fail "the client $2 does not notice that its server was killed"
+	end_of "$client"
+	# 124: timeout has ended it.
+	case $? in
+	124 | 137) fail "the client $2 does not notice that its server was killed" ;;
+	esac
 	;;
 dat)
 	registry_of_ofa

@@ -17,6 +17,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import limit  # noqa: E402
+
 PACKED = Path("/usr/share/doc/rdma-core/tests")
 # The interpreter that pyverbs is made for.
 PYTHON = "/usr/bin/python3"
@@ -89,7 +92,8 @@ def run(library, roced):
         modules = unpack(folder)
         env = environment(folder, library, roced)
         command = [PYTHON, "-c", RUNNER, ",".join(modules), "--dev", "roce0", "--port", "1", "--gid", "0"]
-        done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=240, check=False)
+        # A few hundred tests.
+        done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=2 * limit.SECONDS, check=False)
         try:
             end_roced(roced, env)
         except ProcessLookupError:

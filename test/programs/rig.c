@@ -7,8 +7,6 @@
 
 #include "rig.h"
 
-#define PATIENCE_S 20
-
 struct ibv_qp_init_attr
 qp_init(struct rig *rig)
 {
@@ -137,7 +135,7 @@ post_send(struct rig *rig, struct ibv_qp *qp, uint64_t wr_id)
 struct ibv_wc
 want_wc(struct ibv_cq *cq)
 {
-	time_t end = time(NULL) + PATIENCE_S;
+	time_t end = time(NULL) + test_limit_s();
 	struct ibv_wc wc;
 
 	while (ibv_poll_cq(cq, 1, &wc) == 0) {

@@ -17,8 +17,11 @@
 
 #include <infiniband/verbs.h>
 
-#define DEPTH 16
-#define BYTES 4096
+#include "../limit.h"
+
+#define DEPTH   16
+#define BYTES   4096
+#define WAIT_MS (test_limit_s() * 1000) /**< for an event */
 
 #define ok(call) assert_int_equal((call), 0)
 

@@ -15,7 +15,6 @@
 
 #define THREADS  3
 #define MESSAGES 2000
-#define WAIT_MS  10000
 
 /* An object that another one uses does not end, and can be used as before. */
 static void

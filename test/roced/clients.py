@@ -10,6 +10,10 @@ import socket
 import struct
 import subprocess
 import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import limit  # noqa: E402
 
 HELLO, LISTEN, OPEN = 1, 2, 4
 IDENTITY = 12 + 4 + 16 + 16 * 20  # struct roce_proto_identity
@@ -21,7 +25,7 @@ def message(kind, body):
 
 def attach(path, name):
     client = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    client.settimeout(20)
+    client.settimeout(limit.SECONDS)
     client.connect(path)
     bell = os.memfd_create("bell", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     os.ftruncate(bell, os.sysconf("SC_PAGE_SIZE"))
@@ -44,7 +48,7 @@ def main():
     first.recv(4096)
     folder = os.path.dirname(path)
     sys.stdout.write(subprocess.run([roced, "--status", "--json", "--dir", folder], check=True, text=True,
-                                    capture_output=True, timeout=60).stdout)
+                                    capture_output=True, timeout=limit.SECONDS).stdout)
     first.close()
     second.recv(4096)
     assert struct.unpack_from("=I4xI", second.recv(4096)) == (11, 1)

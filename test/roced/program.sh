@@ -38,7 +38,7 @@ good "^roced [0-9]" "$roced" --version
 refused() {
 	word=$1
 	shift
-	timeout 60 "$roced" "$@" >"$out/stdout" 2>"$out/stderr" </dev/null
+	timeout "$limit" "$roced" "$@" >"$out/stdout" 2>"$out/stderr" </dev/null
 	status=$?
 	[ "$status" -eq 1 ] || complain "roced $* exits with $status instead of 1"
 	[ "$(wc -l <"$out/stderr")" -eq 1 ] || complain "roced $* says not one sentence: $(cat "$out/stderr")"
@@ -56,11 +56,11 @@ refused "link" --dir "$out/link"
 mkdir -m 700 "$out/xdg"
 XDG_RUNTIME_DIR=$out/xdg "$roced" -v 2>"$out/log" &
 pid=$!
-for _ in $(seq 1000); do
-	XDG_RUNTIME_DIR=$out/xdg "$roced" --status >"$out/stdout" 2>/dev/null && break
-	sleep 0.01
-done
 dir=$out/xdg/udapl-roce
+serves() {
+	"$roced" --status --dir "$dir" >"$out/stdout" 2>/dev/null
+}
+wait_until serves || complain "roced does not come to serve: $(cat "$out/log")"
 good "^roced: pid $pid, 02:72:6f:63:65:00, mtu 4200, no uplink" "$roced" --status --dir "$dir"
 good "^version [0-9.]*, started [0-9]* s ago" "$roced" --status --dir "$dir"
 good "^addresses: 127.0.0.1/8" "$roced" --status --dir "$dir"
@@ -76,7 +76,7 @@ json "[p['name'] for p in o['processes']] == ['a\"b\\\\?', 'second'] and o['proc
 grep -q "standard output" "$out/stderr" || complain "--status on a full device says $(cat "$out/stderr")"
 refused "another roced serves" --dir "$dir"
 kill "$pid"
-wait "$pid" || complain "roced ends with $? on SIGTERM"
+end_of "$pid" || complain "roced ends with $? on SIGTERM"
 for line in "process 1 (a\"b.?, pid [0-9]*) attached" "channel of processes 1 and 2" "process 1 .* is gone"; do
 	grep -q "^roced: $line" "$out/log" || complain "-v does not say '$line': $(cat "$out/log")"
 done

@@ -9,10 +9,11 @@
 
 #include <sys/types.h>
 
+#include "../limit.h"
 #include "local/proto.h"
 #include "unit/rules.h"
 
-#define RIG_PATIENCE_MS 20000 /**< what must happen happens within it, on however busy a machine */
+#define RIG_PATIENCE_MS (test_limit_s() * 1000) /**< what must happen happens within it */
 
 struct daemon {
 	char dir[64];

@@ -86,7 +86,7 @@ visit(void)
 static void
 await_descriptors(unsigned int many)
 {
-	const struct timespec nap = { .tv_nsec = 1000 * 1000 };
+	const struct timespec nap = { .tv_nsec = 1000000 };
 
 	for (unsigned int i = 0; i < RIG_PATIENCE_MS && daemon_descriptors(roced.pid) != many; i++)
 		nanosleep(&nap, NULL);

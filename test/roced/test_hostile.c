@@ -329,6 +329,7 @@ UNIT_RULE(connections__beyond_the_descriptors_wait_until_there_are_some)
 	/* roced waits, and does not try without end. */
 	client_hears_nothing(good.fd);
 	before = cpu_seconds(roced.pid);
+	/* For no condition: what roced computes meanwhile counts. */
 	nanosleep(&(struct timespec){ .tv_nsec = 500 * 1000 * 1000 }, NULL);
 	assert_true(cpu_seconds(roced.pid) - before < 0.25);
 	client_hears_nothing(good.fd);

@@ -41,7 +41,7 @@ start(const char *linger)
 static void
 await_end(void)
 {
-	const struct timespec nap = { .tv_nsec = 1000 * 1000 };
+	const struct timespec nap = { .tv_nsec = 1000000 };
 
 	for (unsigned int i = 0; i < RIG_PATIENCE_MS; i++) {
 		int fd = daemon_try_connect(&roced);

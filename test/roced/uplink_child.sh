@@ -26,35 +26,23 @@ begin() {
 	pid=$!
 }
 
-# until_said WORDS : within 20 seconds.
-until_said() {
-	for _ in $(seq 2000); do
-		grep -q -e "$1" "$out/log" && return
-		sleep 0.01
-	done
-	complain "roced does not say '$1': $(cat "$out/log")"
+# says WORDS : roced does.
+says() {
+	wait_until printed "$1" "$out/log" || complain "roced does not say '$1': $(cat "$out/log")"
 }
 
 # until_gone FILE : the process whose number stands there has ended.
 until_gone() {
-	for _ in $(seq 2000); do
-		kill -0 "$(cat "$1")" 2>/dev/null || return
-		sleep 0.01
-	done
-	complain "process $(cat "$1") lives on"
+	wait_until gone "$(cat "$1")" || complain "process $(cat "$1") lives on"
 }
 
 # until_there FILE
 until_there() {
-	for _ in $(seq 2000); do
-		[ -s "$1" ] && return
-		sleep 0.01
-	done
-	complain "$1 does not come: $(cat "$out/log")"
+	wait_until [ -s "$1" ] || complain "$1 does not come: $(cat "$out/log")"
 }
 
 # Parameters as in dat.conf, an address each.
-fake "printf '%s\n' \"\$@\" >'$out/args.new'; mv '$out/args.new' '$out/args'; exec sleep 100"
+fake "printf '%s\n' \"\$@\" >'$out/args.new'; mv '$out/args.new' '$out/args'; exec tail -f /dev/null"
 begin --gw 192.0.2.254 --mtu 1024
 until_there "$out/args"
 cat >"$out/want" <<END
@@ -67,7 +55,7 @@ cmp "$out/want" "$out/args" || complain "the arguments are $(cat "$out/args")"
 [ -e "$dir/roced.uplink" ] || complain "no mark of a roced with an uplink"
 good ', without its uplink$' "$roced" --status --dir "$dir"
 kill "$pid"
-wait "$pid" || complain "roced ends with $? on SIGTERM"
+end_of "$pid" || complain "roced ends with $? on SIGTERM"
 [ ! -e "$dir/roced.uplink" ] || complain "the mark is left"
 
 # It ends in order when roced does, and at once when roced is killed.
@@ -76,7 +64,7 @@ rm -f "$out/child"
 begin
 until_there "$out/child"
 kill "$pid"
-wait "$pid"
+end_of "$pid"
 until_gone "$out/child"
 grep -q '^asked' "$out/log" || complain "the uplink was not asked to end: $(cat "$out/log")"
 rm -f "$out/child"
@@ -91,25 +79,25 @@ grep -q '^asked' "$out/log" && complain "the uplink was asked by a roced that wa
 # Parameters that the program refuses end roced, and another end does not.
 fake 'exit 2'
 begin
-wait "$pid"
+end_of "$pid"
 status=$?
 [ "$status" -eq 2 ] || complain "refused parameters: roced exits with $status"
-until_said 'does not take its parameters: port=net_null0,size=64 ip='
+says 'does not take its parameters: port=net_null0,size=64 ip='
 fake 'exit 1'
 begin
-until_said 'with status 1, and is started again in 0 ms'
-until_said 'in 100 ms'
-until_said 'in 200 ms'
+says 'with status 1, and is started again in 0 ms'
+says 'in 100 ms'
+says 'in 200 ms'
 fake "kill -9 \$\$"
-until_said 'by signal 9, and is started again in'
+says 'by signal 9, and is started again in'
 mv "$out/fake" "$out/none"
-until_said 'before it began'
-fake "echo \$\$ >'$out/child'; exec sleep 100"
+says 'before it began'
+fake "echo \$\$ >'$out/child'; exec tail -f /dev/null"
 rm -f "$out/child"
 until_there "$out/child"
 kill -0 "$(cat "$out/child")" || complain "the uplink is not started again"
 kill "$pid"
-wait "$pid"
+end_of "$pid"
 until_gone "$out/child"
 pid=
 finish

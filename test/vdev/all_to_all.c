@@ -22,9 +22,10 @@
 
 #include <dat/udat.h>
 
+#include "../limit.h"
 #include "steps.h"
 
-#define PATIENCE_US 60000000u
+#define PATIENCE_US test_limit_us()
 #define CONNS_MAX   64
 #define SIZE        2500 /**< more than one frame at the path MTU of an Ethernet */
 #define EVENTS      4096
@@ -189,7 +190,7 @@ begin(struct conn *conn)
 static void
 begin_again(struct conn *conn)
 {
-	const struct timespec nap = { .tv_nsec = 20 * 1000 * 1000 };
+	const struct timespec nap = { .tv_nsec = 20000000 };
 
 	nanosleep(&nap, NULL);
 	ok(dat_ep_reset(conn->ep), "dat_ep_reset");

@@ -7,10 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../limit.h"
 #include "steps.h"
 
 #define CONN_QUAL   4713
-#define PATIENCE_US 60000000u
+#define PATIENCE_US test_limit_us()
 
 static DAT_EVENT
 next(DAT_EVD_HANDLE evd, const char *what)

@@ -17,14 +17,15 @@ status() {
 	"$roced" --status --json 2>/dev/null
 }
 
-# until_status WHAT EXPRESSION : roced says so, within ten seconds. EXPRESSION is of its JSON object o, None without a roced.
+# says EXPRESSION : roced does. It is of its JSON object o, None without a roced.
+says() {
+	status >"$work/status" || echo null >"$work/status"
+	"$python" -c "import json, sys; o = json.load(open(sys.argv[1])); sys.exit(not ($1))" "$work/status" 2>"$work/why"
+}
+
+# until_status WHAT EXPRESSION : roced says so.
 until_status() {
-	for _ in $(seq 100); do
-		status >"$work/status" || echo null >"$work/status"
-		"$python" -c "import json, sys; o = json.load(open(sys.argv[1])); sys.exit(not ($2))" "$work/status" 2>"$work/why" && return
-		sleep 0.1
-	done
-	complain "$1: roced says $(cat "$work/status")"
+	wait_until says "$2" || complain "$1: roced says $(cat "$work/status")"
 }
 
 # listening N : so many processes listen.
@@ -80,8 +81,13 @@ for i in 1 2 3 4; do
 	good="$good $last"
 done
 for _ in 1 2 3 4 5 6; do
-	background "$work/victim" "$srqd" -D roce0 -p 7 --connect 127.0.0.1 -n 100000000
-	sleep 0.3
+	# Not by timeout, which would be killed in its place.
+	"$srqd" -D roce0 -p 7 --connect 127.0.0.1 -n 100000000 >"$work/victim" 2>&1 </dev/null &
+	last=$!
+	children="$children $last"
+	until_status "a client talks" "o and any(p['channels'] for p in o['processes'] if p['pid'] == $last)"
+	# How many of its messages have passed by then is chance, and no matter.
+	sleep 0.2
 	kill -9 "$last" && wait "$last" 2>/dev/null
 done
 "$python" -c "import json, os, sys; os.kill(json.load(sys.stdin)['pid'], 9)" <<END || complain "roced has no number"
@@ -116,12 +122,7 @@ export DAT_OVERRIDE="$work/null.conf"
 background "$work/stay" "$left" agent roce0 null
 stay=$last
 listening 1
-{
-	for _ in $(seq 300); do
-		! grep -q armed "$work/stay" || break
-		sleep 0.1
-	done
-} | "$left" exit roce0 127.0.0.1 >"$work/child" 2>"$work/go.err" || complain "the client of an agent: $(cat "$work/go.err")"
+wait_until printed armed "$work/stay" | "$left" exit roce0 127.0.0.1 >"$work/child" 2>"$work/go.err" || complain "the client of an agent: $(cat "$work/go.err")"
 wait "$stay" || complain "a server that opens another adapter: $(cat "$work/stay")"
 unset DAT_OVERRIDE
 

@@ -53,32 +53,23 @@ background() {
 # foreground FILE AS COMMAND... : its status.
 foreground() {
 	background "$@"
-	one=$last
-	(sleep "$limit" && kill -9 "$one" 2>/dev/null) >/dev/null 2>&1 &
-	guard=$!
-	wait "$one"
-	ended=$?
-	kill "$guard" 2>/dev/null
-	return $ended
+	end_of "$last"
 }
 
-# until_status WHAT EXPRESSION : roced says so, within half a minute, to one outside. EXPRESSION is of its JSON object o, None without a roced.
+# says EXPRESSION : roced does, to one outside. It is of its JSON object o, None without a roced.
+says() {
+	"$roced" --status --json --dir "$folder" >"$work/status" 2>/dev/null || echo null >"$work/status"
+	"$python" -c "import json, sys; o = json.load(open(sys.argv[1])); sys.exit(not ($1))" "$work/status" 2>/dev/null
+}
+
+# until_status WHAT EXPRESSION : roced says so.
 until_status() {
-	for _ in $(seq 300); do
-		"$roced" --status --json --dir "$folder" >"$work/status" 2>/dev/null || echo null >"$work/status"
-		"$python" -c "import json, sys; o = json.load(open(sys.argv[1])); sys.exit(not ($2))" "$work/status" 2>/dev/null && return
-		sleep 0.1
-	done
-	complain "$1: roced says $(cat "$work/status")"
+	wait_until says "$2" || complain "$1: roced says $(cat "$work/status")"
 }
 
-# listens FILE : a program there listens. roced knows the port a moment before the program answers at it.
+# listens FILE PID : that program listens. roced knows the port a moment before the program answers at it.
 listens() {
-	for _ in $(seq 600); do
-		grep -Eq '^Waiting for a client|^dat-ping answers' "$1" && return
-		sleep 0.05
-	done
-	complain "no server: $(cat "$1")"
+	until_said '^Waiting for a client\|^dat-ping answers' "$1" "$2" || complain "no server: $(cat "$1")"
 }
 
 for tool in unshare setpriv; do
@@ -99,7 +90,7 @@ pair() {
 	shift 2
 	background "$work/server" "$server_as" "$perf" -D roce0 --verify "$@"
 	server=$last
-	listens "$work/server"
+	listens "$work/server" "$server"
 	until_status "a server in a container listens" "o and any(p['listeners'] for p in o['processes'])"
 	foreground "$work/client" "$client_as" "$perf" -D roce0 127.0.0.1 --verify "$@" ||
 		complain "client of $*: $(cat "$work/client")"
@@ -144,8 +135,8 @@ server=$last
 background "$work/other" "$root" "$ping" -l -D roce0 -p 9
 other=$last
 attached 3 "three containers are attached" 3
-listens "$work/server"
-listens "$work/other"
+listens "$work/server" "$server"
+listens "$work/other" "$other"
 background "$work/long" "$root" "$ping" -D roce0 -p 7 -c 100000 -i 10 127.0.0.1
 client=$last
 attached 4 "all are attached" 3

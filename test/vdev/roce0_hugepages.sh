@@ -21,12 +21,10 @@ for port in $(seq "$count"); do
 	"$ping" -l -D roce0 -p "$port" >"$work/$port" 2>&1 </dev/null &
 	children="$children $!"
 done
-for port in $(seq "$count"); do
-	for _ in $(seq 600); do
-		grep -q '^dat-ping answers' "$work/$port" && break
-		sleep 0.1
-	done
-	grep -q '^dat-ping answers' "$work/$port" || complain "of $count processes number $port: $(cat "$work/$port")"
+port=0
+for pid in $children; do
+	port=$((port + 1))
+	until_said '^dat-ping answers' "$work/$port" "$pid" || complain "of $count processes number $port: $(cat "$work/$port")"
 done
 [ "$(cat "$work"/[0-9]* | grep -vc '^dat-ping answers')" -eq 0 ] || complain "a process says: $(cat "$work"/[0-9]* | grep -v '^dat-ping answers')"
 "$ping" -D roce0 -p "$count" -c 3 127.0.0.1 >"$work/client" 2>&1 || complain "a client beside them: $(cat "$work/client")"

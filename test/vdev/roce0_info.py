@@ -9,12 +9,14 @@ import os
 import signal
 import subprocess
 import sys
-import time
+from pathlib import Path
 
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as read_openmetrics
 from prometheus_client.parser import text_string_to_metric_families as read_plain
 
-PATIENCE_S = 60
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import limit  # noqa: E402
+
 PORT = 7
 SERVICE_TCP = 0x01060000  # IBTA, annex A11: service ids of TCP's ports
 CLIENTS = 2
@@ -35,7 +37,7 @@ class Host:
         return child.pid
 
     def run(self, *args):
-        return subprocess.run([self.info, *args], capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+        return subprocess.run([self.info, *args], capture_output=True, text=True, timeout=limit.SECONDS, check=False)
 
     def good(self, *args):
         done = self.run(*args)
@@ -48,21 +50,13 @@ class Host:
 
     def status(self):
         return json.loads(subprocess.run([self.roced, "--status", "--json"], capture_output=True, text=True,
-                                         timeout=PATIENCE_S, check=True).stdout)
+                                         timeout=limit.SECONDS, check=True).stdout)
 
     def end(self):
         for child in self.children:
             child.kill()
-            child.wait(PATIENCE_S)
+            child.wait(limit.SECONDS)
         self.children = []
-
-
-def wait_until(what, holds):
-    end = time.monotonic() + PATIENCE_S
-    while not holds():
-        if time.monotonic() > end:
-            sys.exit(f"in vain waited until {what}")
-        time.sleep(0.1)
 
 
 def roced_of(look):
@@ -184,11 +178,11 @@ def judge(host):
     assert done.returncode == 1 and "no running process" in done.stderr, done
     assert "roced" not in json.loads(host.good("--json")), "a roced that was not there"
     # The one that dat-info started ends.
-    wait_until("roced ends", lambda: host.run("--metrics").returncode == 1)
+    limit.wait_until("roced ends", lambda: host.run("--metrics").returncode == 1)
     server = host.start("--interval", "0")
-    wait_until("the server listens", lambda: "listens at" in host.run().stdout)
+    limit.wait_until("the server listens", lambda: "listens at" in host.run().stdout)
     clients = [host.start("--connect", "127.0.0.1", "-n", "1000000000") for _ in range(CLIENTS)]
-    wait_until("all are at work", lambda: at_work(host, server, clients))
+    limit.wait_until("all are at work", lambda: at_work(host, server, clients))
     roced, numbers = judge_json(host, server, clients)
     judge_list(host, server, roced, numbers)
     judge_table(host, server, roced, numbers)
@@ -202,7 +196,7 @@ def main():
         judge(host)
     finally:
         host.end()
-    wait_until("roced ends", lambda: host.run("--metrics").returncode == 1)
+    limit.wait_until("roced ends", lambda: host.run("--metrics").returncode == 1)
 
 
 if __name__ == "__main__":

@@ -11,19 +11,15 @@ roced=$3
 unset DAT_OVERRIDE UDAPL_ROCE_PARAMS
 export RUNTIME_DIRECTORY="$work/run" XDG_RUNTIME_DIR="$work/run" UDAPL_ROCE_ROCED="$roced"
 mkdir -m 700 "$XDG_RUNTIME_DIR"
-# A busy machine may take a while for ten thousand.
-limit=3000
 
 : >"$work/server"
 "$rounds" serve roce0 >"$work/server" 2>&1 &
 server=$!
 children="$children $server"
-for _ in $(seq 600); do
-	grep -q listening "$work/server" && break
-	sleep 0.1
-done
+until_said listening "$work/server" "$server"
 daemon=$("$roced" --status --json | "$python" -c 'import json, sys; print(json.load(sys.stdin)["pid"])')
-timeout "$limit" "$rounds" roce0 127.0.0.1 "$4" "$5" "$server" "$daemon" "$XDG_RUNTIME_DIR" "$XDG_RUNTIME_DIR/udapl-roce" \
+# Ten thousand are many steps.
+timeout $((25 * limit)) "$rounds" roce0 127.0.0.1 "$4" "$5" "$server" "$daemon" "$XDG_RUNTIME_DIR" "$XDG_RUNTIME_DIR/udapl-roce" \
 	"$XDG_RUNTIME_DIR/dpdk/roce" || complain "rounds: see above; the server: $(cat "$work/server")"
 "$roced" --status --json >"$work/status"
 "$python" -c '

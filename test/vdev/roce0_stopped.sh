@@ -19,11 +19,7 @@ serve() {
 }
 
 answers() {
-	for _ in $(seq 300); do
-		grep -q '^dat-ping answers' "$work/$1" && return
-		sleep 0.1
-	done
-	complain "process $1: $(cat "$work/$1")"
+	wait_until printed '^dat-ping answers' "$work/$1" || complain "process $1: $(cat "$work/$1")"
 }
 
 serve 1
@@ -40,7 +36,7 @@ done
 talks() {
 	what=$1
 	shift
-	timeout 60 "$ping" -c 3 "$@" >"$work/client" 2>&1
+	timeout "$limit" "$ping" -c 3 "$@" >"$work/client" 2>&1
 	grep -q '3 answered' "$work/client" || complain "$what: $(cat "$work/client")"
 }
 

@@ -36,14 +36,15 @@ status() {
 	"$roced" --status --json --dir "$work/$1/udapl-roce" 2>/dev/null
 }
 
-# until_status SIDE WHAT EXPRESSION : the roced of that side says so, within twenty seconds.
+# says SIDE EXPRESSION : the roced of that side does. It is of its JSON object o, None without a roced.
+says() {
+	status "$1" >"$work/status" || echo null >"$work/status"
+	"$python" -c "import json, sys; o = json.load(open(sys.argv[1])); sys.exit(not ($2))" "$work/status" 2>"$work/why"
+}
+
+# until_status SIDE WHAT EXPRESSION : the roced of that side says so.
 until_status() {
-	for _ in $(seq 200); do
-		status "$1" >"$work/status" || echo null >"$work/status"
-		"$python" -c "import json, sys; o = json.load(open(sys.argv[1])); sys.exit(not ($3))" "$work/status" 2>"$work/why" && return
-		sleep 0.1
-	done
-	complain "$2: roced $1 says $(cat "$work/status"), and said $(cat "$work/$1.log")"
+	wait_until says "$1" "$3" || complain "$2: roced $1 says $(cat "$work/status"), and said $(cat "$work/$1.log")"
 }
 
 # number SIDE EXPRESSION : of what the status says, o.
@@ -124,20 +125,20 @@ crowd() {
 			[ $side = far ] || peers="$peers $(for j in 1 2 3 4 5 6 7 8; do echo $far_ip:700$j; done)"
 			[ $side = near ] && passive=$((i - 1)) || passive=$((i + 7))
 			eval "at=\$at_$side"
-			background "$work/$side$i" $at timeout 150 "$all_to_all" roce0 700$i $passive "$1" $peers
+			background "$work/$side$i" $at timeout $((2 * limit)) "$all_to_all" roce0 700$i $passive "$1" $peers
 			crowd="$crowd $last"
 		done
 	done
 }
 
-# crowd_says WORD : all of it has.
+# crowd_said WORD : all of it has.
+crowd_said() {
+	n=$(grep -l "^$1" "$work"/near? "$work"/far? | wc -l)
+	[ "$n" -eq 16 ]
+}
+
 crowd_says() {
-	for _ in $(seq 600); do
-		n=$(grep -l "^$1" "$work"/near? "$work"/far? | wc -l)
-		[ "$n" -eq 16 ] && return
-		sleep 0.1
-	done
-	complain "$n processes of 16 say $1: $(cat "$work"/near? "$work"/far?)"
+	wait_until crowd_said "$1" || complain "$n processes of 16 say $1: $(cat "$work"/near? "$work"/far?)"
 }
 
 crowd_ends() {
@@ -182,10 +183,7 @@ done
 if [ "$kind" = af_xdp ]; then
 	background "$work/next.log" env XDG_RUNTIME_DIR="$work/next" "$roced" -v --port "$(device near)" --ip $near_ip/24
 	next=$last
-	for _ in $(seq 100); do
-		grep -q 'started again' "$work/next.log" && break
-		sleep 0.1
-	done
+	until_said 'started again' "$work/next.log" "$next" || complain "the next roced waits for nothing: $(cat "$work/next.log")"
 	# The refused socket leaves the one that is there its frames.
 	pair -t send_lat -n 20
 	grep -q 'a process may have them' "$work/next.log" || complain "no word about who has the queue: $(cat "$work/next.log")"
