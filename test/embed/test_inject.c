@@ -8,6 +8,7 @@
 
 #include "device/port_neigh.h"
 #include "device/user.h"
+#include "../limit.h"
 #include "node.h"
 #include "queue/stats.h"
 
@@ -111,7 +112,7 @@ static void
 talk(struct node *a, struct node *b, struct way *way)
 {
 	const uint32_t all = 4 * NODE_QPS * MESSAGES;
-	uint64_t end = rte_get_tsc_cycles() + 60 * rte_get_tsc_hz();
+	uint64_t end = rte_get_tsc_cycles() + test_limit_s() * rte_get_tsc_hz();
 	uint32_t done = 0;
 
 	nodes_post(a, b, MESSAGES);

@@ -14,6 +14,7 @@
 #include <rte_mempool.h>
 
 #include "ethdev/memory.h"
+#include "../limit.h"
 #include "node.h"
 #include "observe/log.h"
 
@@ -113,7 +114,7 @@ post(struct roce_mr *mr, const void *from, uint32_t len, uint64_t wr_id)
 static void
 send_one(struct roce_mr *mr, const void *from, uint32_t len)
 {
-	uint64_t end = rte_get_tsc_cycles() + 60 * rte_get_tsc_hz();
+	uint64_t end = rte_get_tsc_cycles() + test_limit_s() * rte_get_tsc_hz();
 	struct roce_event event[2];
 
 	post(mr, from, len, 1);

@@ -8,6 +8,7 @@
 #include <rte_ethdev.h>
 
 #include "device/user.h"
+#include "../limit.h"
 #include "node.h"
 #include "rings.h"
 
@@ -88,7 +89,7 @@ strew(struct told *told, unsigned int end)
 static void
 talk(struct node *a, struct node *b, struct told *told)
 {
-	uint64_t end = rte_get_tsc_cycles() + 60 * rte_get_tsc_hz();
+	uint64_t end = rte_get_tsc_cycles() + test_limit_s() * rte_get_tsc_hz();
 	uint32_t done = 0;
 
 	nodes_post(a, b, MESSAGES);
@@ -272,7 +273,7 @@ poll__keeps_what_a_full_device_refuses(void **state)
 {
 	struct rte_mempool *pool = embed_pool("frames", 1023, 2048);
 	struct roce_attach_config one = on_wire(1, pool), two = on_wire(2, pool);
-	uint64_t end = rte_get_tsc_cycles() + 60 * rte_get_tsc_hz();
+	uint64_t end = rte_get_tsc_cycles() + test_limit_s() * rte_get_tsc_hz();
 	unsigned int in_use, polls = 0;
 	uint32_t done = 0;
 	struct node a, b;
@@ -323,7 +324,7 @@ poll__breaks_connections_of_a_device_that_stays_full(void **state)
 {
 	struct rte_mempool *pool = embed_pool("frames", 1023, 2048);
 	struct roce_attach_config one = on_wire(1, pool), two = on_wire(2, pool);
-	uint64_t end = rte_get_tsc_cycles() + 60 * rte_get_tsc_hz();
+	uint64_t end = rte_get_tsc_cycles() + test_limit_s() * rte_get_tsc_hz();
 	struct roce_event event = { 0 };
 	uint32_t done = 0;
 	struct node a, b;

@@ -4,6 +4,7 @@
 
 #include <rte_cycles.h>
 
+#include "../limit.h"
 #include "node.h"
 
 #define MESSAGES 16u
@@ -54,7 +55,7 @@ carry(struct node *from, struct node *to, uint32_t first)
 static void
 talk(struct node *a, struct node *b, uint32_t first)
 {
-	uint64_t end = rte_get_tsc_cycles() + 60 * rte_get_tsc_hz();
+	uint64_t end = rte_get_tsc_cycles() + test_limit_s() * rte_get_tsc_hz();
 	uint32_t done = 0;
 
 	nodes_post(a, b, MESSAGES);

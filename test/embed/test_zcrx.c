@@ -11,6 +11,7 @@
 #include <rte_cycles.h>
 
 #include "ethdev/pool.h"
+#include "../limit.h"
 #include "node.h"
 
 #define GIVEN    4u
@@ -155,7 +156,7 @@ judge(const struct rte_mbuf *m, uint32_t i)
 static struct roce_event
 want(struct roce_cq *cq)
 {
-	uint64_t end = rte_get_tsc_cycles() + 60 * rte_get_tsc_hz();
+	uint64_t end = rte_get_tsc_cycles() + test_limit_s() * rte_get_tsc_hz();
 	struct roce_event event;
 
 	while (roce_cq_poll(cq, &event, 1) == 0) {

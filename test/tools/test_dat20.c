@@ -17,9 +17,10 @@
 #include <dat2/udat.h>
 #include <dat2/dat_ib_extensions.h>
 
-#define SECOND 1000000u
-#define QUAL   4711
-#define BYTES  64
+#include "../limit.h"
+
+#define QUAL  4711
+#define BYTES 64
 
 /** One side: an adapter and one endpoint with all that belongs to it. */
 struct side {
@@ -57,7 +58,7 @@ next_event(DAT_EVD_HANDLE evd)
 	DAT_COUNT more;
 
 	memset(&event, 0xa5, sizeof(event));
-	ok(dat_evd_wait(evd, 10 * SECOND, 1, &event, &more));
+	ok(dat_evd_wait(evd, test_limit_us(), 1, &event, &more));
 	return event;
 }
 
@@ -144,7 +145,7 @@ request(void)
 	DAT_EVENT event;
 
 	ok(dat_psp_create(b.ia, QUAL, b.cr, DAT_PSP_CONSUMER_FLAG, &b.psp));
-	ok(dat_ep_connect(a.ep, (DAT_IA_ADDRESS_PTR)&b.address, QUAL, 10 * SECOND, 0, NULL,
+	ok(dat_ep_connect(a.ep, (DAT_IA_ADDRESS_PTR)&b.address, QUAL, test_limit_us(), 0, NULL,
 			DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));
 	event = next_event(b.cr);
 	assert_int_equal(event.event_number, DAT_CONNECTION_REQUEST_EVENT);
@@ -253,7 +254,7 @@ cno_wait__names_the_dispatcher(void **state)
 	assert_int_equal(DAT_GET_TYPE(dat_cno_wait(cno, 0, &named)), DAT_QUEUE_EMPTY);
 	assert_null(named);
 	ok(dat_evd_post_se(evd, &software));
-	ok(dat_cno_wait(cno, 10 * SECOND, &named));
+	ok(dat_cno_wait(cno, test_limit_us(), &named));
 	assert_ptr_equal(named, evd);
 	ok(dat_evd_dequeue(evd, &event));
 	assert_int_equal(DAT_GET_TYPE(dat_cno_wait(cno, 0, &named)), DAT_QUEUE_EMPTY);

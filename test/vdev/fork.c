@@ -18,7 +18,6 @@
 #define MESSAGES 64u /**< beside each child, at least */
 #define DEPTH    4u
 #define LOOK_US  1000u
-#define WAIT_US  60000000u /**< until the other has begun, and until its end is told */
 
 static struct end end;
 static const char *server_address;
@@ -54,7 +53,7 @@ serve(void **state)
 		ok(post_recv(&end, (size_t)i * LENGTH, LENGTH, i));
 	printf("ready\n");
 	fflush(stdout);
-	ok(dat_evd_wait(end.cr, WAIT_US, 1, &event, &more));
+	ok(dat_evd_wait(end.cr, PATIENCE_US, 1, &event, &more));
 	ok(dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle, end.ep, 0, NULL));
 	want_event(end.connect, DAT_CONNECTION_EVENT_ESTABLISHED);
 	while (dat_evd_dequeue(end.connect, &event) != DAT_SUCCESS) {

@@ -23,6 +23,7 @@
 #include <rte_mempool.h>
 #include <rte_ring.h>
 
+#include "../limit.h"
 #include "device/device.h"
 #include "device/port_neigh.h"
 #include "roce/device.h"
@@ -424,7 +425,7 @@ null__hands_out_garbage_and_loses_no_buffer(void **state)
 static void
 assert_linked(struct roce_device *a, struct roce_device *b, struct roce_path *path)
 {
-	uint64_t end = roce_device_now(a) + 30 * roce_device_hz(a);
+	uint64_t end = roce_device_now(a) + test_limit_s() * roce_device_hz(a);
 
 	while (resolve(a, &ip1, path) != 0 && roce_device_now(a) < end)
 		settle(a, b);

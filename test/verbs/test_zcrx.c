@@ -10,6 +10,7 @@
 
 #include <rte_mbuf.h>
 
+#include "../limit.h"
 #include "ways.h"
 
 #define GIVEN    4u
@@ -131,7 +132,7 @@ bound__loses_nothing(void **state)
 {
 	struct pair *pair = *state;
 	struct roce_device *device = pair->b.device;
-	uint64_t until = roce_device_now(device) + 60 * roce_device_hz(device);
+	uint64_t until = roce_device_now(device) + test_limit_s() * roce_device_hz(device);
 
 	begin(pair);
 	for (unsigned int i = 0; i < POSTED; i++)
