@@ -13,11 +13,18 @@ seconds() {
 	echo "${up%.*}"
 }
 
-# wait_until COMMAND... : the command succeeds. False: it has not within the limit.
+# but_first WORD COMMAND... : the command.
+but_first() {
+	shift
+	"$@"
+}
+
+# wait_until COMMAND... : the command succeeds. False: it has not within the limit. The command may wait so itself: the end
+# of this wait is kept where that does not reach.
 wait_until() {
-	patience=$(($(seconds) + limit))
-	until "$@"; do
-		[ "$(seconds)" -le "$patience" ] || return 1
+	set -- $(($(seconds) + limit)) "$@"
+	until but_first "$@"; do
+		[ "$(seconds)" -le "$1" ] || return 1
 		sleep 0.05
 	done
 }
