@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Peers of a memif port that are stopped and killed in the midst of traffic: the other side tells of it and lives on,
-# a server has its next client, and a client of a stopped server says within its two seconds what is wrong.
+# a server has its next client, and a client of a stopped server says within its ten seconds what is wrong.
 #
 #   memif_peers.sh python3 dat-srqd dat-ping [ROUNDS]    1 unless given
 . "$(dirname "$0")/lib.sh"
