@@ -77,7 +77,7 @@ fail() {
 	exit 1
 }
 
-for part in packages hugepages build suites train; do
+for part in packages hugepages autogroup build suites train; do
 	# shellcheck source=/dev/null
 	. "devtools/$part.sh"
 done

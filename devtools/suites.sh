@@ -31,8 +31,9 @@ run_tests() (
 	TMPDIR=$(mktemp -d) || exit
 	export TMPDIR
 	chmod 755 "$TMPDIR"
-	trap 'rm -rf "$TMPDIR"' EXIT
+	trap 'rm -rf "$TMPDIR"; give_autogroup_back' EXIT
 	trap 'exit 143' HUP INT TERM
+	leave_autogroup_out
 	# Side by side where they are apart: one more than there are processors, since many wait most of the time.
 	export ROCE_TEST_APART=no
 	processes=1
