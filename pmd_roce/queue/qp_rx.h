@@ -71,13 +71,15 @@ roce_qp_rx_is_from(const struct roce_qp_rx *rx, uint64_t flow4)
  * answered again; an atomic from its result.
  */
 struct roce_rd_resource {
-	uint64_t va;       /**< READ: of the next byte to send */
+	uint64_t va;       /**< of the first byte that was asked for */
 	uint64_t original; /**< atomic: the value before it */
 	uint32_t rkey;
-	uint32_t left; /**< READ: bytes to send */
-	uint32_t psn;  /**< of the request */
-	uint32_t end;  /**< one behind the last PSN of the answer */
-	uint32_t next; /**< PSN of the next frame of the answer */
+	uint32_t length; /**< READ: bytes that were asked for */
+	uint32_t left;   /**< READ: bytes to send */
+	uint32_t psn;    /**< of the request */
+	uint32_t end;    /**< one behind the last PSN of the answer */
+	uint32_t next;   /**< PSN of the next frame of the answer */
+	uint32_t until; /**< one behind the last PSN that is wanted: a repeated request may be for a part */
 	uint32_t msn;
 	uint8_t verb; /**< enum roce_verb; ROCE_VERB_NONE: never used */
 	bool pending; /**< not yet answered to the end */

@@ -69,6 +69,13 @@ roce_resp_refuse(struct roce_qp *qp, enum roce_nak code, enum ibv_wc_status stat
 	__atomic_store_n(&qp->rx.state, ROCE_QP_ENDING, __ATOMIC_RELEASE);
 }
 
+static void
+refuse_access(struct roce_qp *qp)
+{
+	qp->engine->stats.resp_remote_access_errors++;
+	roce_resp_refuse(qp, ROCE_NAK_REMOTE_ACCESS, IBV_WC_SUCCESS);
+}
+
 /*
  * May the queue pair answer once more to a frame that it did not expect? Losses never ask for as many answers as
  * somebody who plays frames to it. A request that is not answered is asked again, by the peer's timer at the latest.
@@ -95,14 +102,17 @@ answer_duplicate(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now)
 			pkt->op->verb == ROCE_VERB_ATOMIC_FADD;
 
 	/* The answer that is owed already answers this one, too. */
-	if (!answered_with_data && (qp->rx.owes & ROCE_OWES_ACK))
+	if (!answered_with_data && (qp->rx.owes & ROCE_OWES_ACK)) {
 		roce_qp_ready(qp);
-	else if (!may_answer(qp, now))
-		return;
-	else if (!answered_with_data)
-		roce_qp_owe(qp, ROCE_OWES_ACK);
-	else
-		(void)roce_resp_read_again(qp, pkt);
+	} else if (may_answer(qp, now)) {
+		if (!answered_with_data) {
+			roce_qp_owe(qp, ROCE_OWES_ACK);
+		} else if (!roce_resp_read_again(qp, pkt)) {
+			refuse_access(qp);
+			return;
+		}
+	}
+	qp->engine->stats.duplicate_request++;
 }
 
 /* The expected PSN is missing. Unless it is reported now, the next frame behind it has it reported. */
@@ -140,8 +150,7 @@ answer_otherwise(struct roce_qp *qp, const struct roce_pkt *pkt, enum roce_verdi
 		roce_resp_refuse(qp, ROCE_NAK_INVALID_REQUEST, IBV_WC_LOC_LEN_ERR);
 		break;
 	case ROCE_BAD_KEY:
-		stats->resp_remote_access_errors++;
-		roce_resp_refuse(qp, ROCE_NAK_REMOTE_ACCESS, IBV_WC_SUCCESS);
+		refuse_access(qp);
 		break;
 	case ROCE_BAD_INVALIDATE:
 		stats->resp_remote_access_errors++;

@@ -186,7 +186,11 @@ roce_resp_settle(struct roce_qp *qp, const struct roce_opcode_info *op, uint32_t
 /** Do an accepted request that is no SEND. Locked. @return 0; -EACCES: the memory went away meanwhile. */
 int roce_resp_do_rdma(struct roce_qp *qp, const struct roce_pkt *pkt);
 
-/** Answer a READ or atomic again. Locked. @return false: it is not known any more, and cannot be answered. */
+/**
+ * Answer a READ or atomic again; one that is not known any more stays unanswered. Locked.
+ *
+ * @return false: it is known, and asks for other than the first did: another key, or more memory. It was not touched.
+ */
 bool roce_resp_read_again(struct roce_qp *qp, const struct roce_pkt *pkt);
 
 /** An answer that was given once and is being repeated is not wanted any more. Locked. */

@@ -12,10 +12,8 @@
 __rte_noinline enum roce_verdict
 roce_resp_out_of_order(struct roce_qp *qp, int32_t ahead)
 {
-	if (ahead < 0) {
-		qp->engine->stats.duplicate_request++;
+	if (ahead < 0)
 		return ROCE_DUPLICATE;
-	}
 	qp->engine->stats.out_of_sequence++;
 	if (qp->rx.nak_sent)
 		return ROCE_DROP;

@@ -183,6 +183,7 @@ new_resource(struct roce_qp *qp, const struct roce_pkt *pkt, uint32_t packets)
 		.psn = pkt->psn,
 		.next = pkt->psn,
 		.end = roce_psn_add(pkt->psn, packets),
+		.until = roce_psn_add(pkt->psn, packets),
 		.msn = roce_psn_add(qp->rx.msn, 1),
 		.verb = pkt->op->verb,
 		.pending = true,
@@ -201,6 +202,7 @@ do_read(struct roce_qp *qp, const struct roce_pkt *pkt)
 
 	res->va = memory.addr;
 	res->rkey = memory.lkey;
+	res->length = memory.length;
 	res->left = memory.length;
 	qp->engine->stats.rx_read_requests++;
 }
@@ -214,6 +216,7 @@ do_atomic(struct roce_qp *qp, const struct roce_pkt *pkt)
 	uint64_t *word = (uint64_t *)(uintptr_t)memory.addr;
 	uint64_t value = rte_be_to_cpu_64(eth->swap_or_add);
 	uint64_t original = rte_be_to_cpu_64(eth->compare);
+	struct roce_rd_resource *res;
 	struct roce_mr *entered;
 
 	if (roce_keys_enter(qp->engine->domain, qp->pd, qp, &memory, IBV_ACCESS_REMOTE_ATOMIC,
@@ -225,7 +228,10 @@ do_atomic(struct roce_qp *qp, const struct roce_pkt *pkt)
 		(void)__atomic_compare_exchange_n(
 				word, &original, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 	roce_keys_leave(entered);
-	new_resource(qp, pkt, 1)->original = original;
+	res = new_resource(qp, pkt, 1);
+	res->va = memory.addr;
+	res->rkey = memory.lkey;
+	res->original = original;
 	qp->engine->stats.rx_atomic_requests++;
 	return 0;
 }

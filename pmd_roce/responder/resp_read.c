@@ -48,23 +48,54 @@ find_resource(const struct roce_qp *qp, uint32_t psn)
 	return remote->max;
 }
 
-/* The rest of a READ, as the repeated request describes it: it must be the end of what was asked for before. */
+/* Bytes of a READ before the frame of its answer that has this PSN. */
+static uint32_t
+offset_of(const struct roce_qp *qp, const struct roce_rd_resource *res, uint32_t psn)
+{
+	return (uint32_t)roce_psn_diff(psn, res->psn) * qp->rx.mtu;
+}
+
+/* The same READ, or a part of it that begins where a frame of its answer does (IBTA Vol 1, 9.7.5.1.2). */
 static bool
-rearm_read(struct roce_qp *qp, struct roce_rd_resource *res, const struct roce_pkt *pkt)
+is_part_of_read(const struct roce_qp *qp, const struct roce_rd_resource *res,
+		const struct roce_pkt *pkt)
 {
 	const struct roce_reth *reth = roce_pkt_reth(pkt);
 	uint32_t length = rte_be_to_cpu_32(reth->length);
+	uint32_t offset = offset_of(qp, res, pkt->psn);
 
-	if (length > ROCE_MSG_MAX ||
-			roce_psn_add(pkt->psn, roce_packets(length, qp->rx.mtu)) != res->end)
+	return rte_be_to_cpu_32(reth->rkey) == res->rkey &&
+			rte_be_to_cpu_64(reth->va) == res->va + offset &&
+			length <= res->length - offset && (length > 0 || res->length == 0);
+}
+
+static bool
+is_same_atomic(const struct roce_rd_resource *res, const struct roce_pkt *pkt)
+{
+	const struct roce_atomiceth *eth = roce_pkt_atomiceth(pkt);
+
+	return rte_be_to_cpu_32(eth->rkey) == res->rkey && rte_be_to_cpu_64(eth->va) == res->va;
+}
+
+/* A peer that could name other memory in a repeat would try key after key: nothing but a new request may do that. */
+static bool
+asks_for_the_same(const struct roce_qp *qp, const struct roce_rd_resource *res,
+		const struct roce_pkt *pkt)
+{
+	if (res->verb != pkt->op->verb)
 		return false;
-	res->va = rte_be_to_cpu_64(reth->va);
-	res->rkey = rte_be_to_cpu_32(reth->rkey);
-	res->left = length;
+	return res->verb == ROCE_VERB_READ ? is_part_of_read(qp, res, pkt)
+					   : is_same_atomic(res, pkt);
+}
+
+static void
+rearm_read(struct roce_qp *qp, struct roce_rd_resource *res, const struct roce_pkt *pkt)
+{
+	res->left = rte_be_to_cpu_32(roce_pkt_reth(pkt)->length);
 	res->next = pkt->psn;
+	res->until = roce_psn_add(pkt->psn, roce_packets(res->left, qp->rx.mtu));
 	res->begun = false;
 	res->anew = true;
-	return true;
 }
 
 /* Is @p a answered before @p b? Both are on the ring, whose oldest entry is the one behind the newest. */
@@ -85,12 +116,12 @@ roce_resp_read_again(struct roce_qp *qp, const struct roce_pkt *pkt)
 	struct roce_rd_resource *res;
 
 	if (i == remote->max)
-		return false;
+		return true;
 	res = &remote->resource[i];
-	if (res->verb != pkt->op->verb)
+	if (!asks_for_the_same(qp, res, pkt))
 		return false;
-	if (res->verb == ROCE_VERB_READ && !rearm_read(qp, res, pkt))
-		return false;
+	if (res->verb == ROCE_VERB_READ)
+		rearm_read(qp, res, pkt);
 	/* A READ that was never answered to the end still is not. */
 	res->again = !res->pending || res->again;
 	res->pending = true;
@@ -124,7 +155,7 @@ roce_resp_read_forget(struct roce_qp *qp, struct roce_rd_resource *res)
 static void
 drop_ack(struct roce_qp *qp, const struct roce_rd_resource *res)
 {
-	if (res->end != qp->rx.epsn)
+	if (res->until != qp->rx.epsn)
 		return;
 	qp->rx.owes &= (uint8_t)~ROCE_OWES_ACK;
 	qp->rx.unacked = 0;
@@ -220,7 +251,8 @@ emit_read(struct roce_qp *qp, struct roce_rd_resource *res, struct rte_mbuf *m)
 		.psn = res->next,
 		.payload_len = RTE_MIN(res->left, (uint32_t)qp->rx.mtu),
 	};
-	const struct roce_sge from = { res->va, spec.payload_len, res->rkey };
+	const struct roce_sge from = { res->va + offset_of(qp, res, res->next), spec.payload_len,
+		res->rkey };
 	bool last = spec.payload_len == res->left;
 	struct roce_mr *entered;
 	struct roce_aeth aeth;
@@ -245,7 +277,6 @@ emit_read(struct roce_qp *qp, struct roce_rd_resource *res, struct rte_mbuf *m)
 	}
 	res->begun = true;
 	res->next = roce_psn_add(res->next, 1);
-	res->va += spec.payload_len;
 	res->left -= spec.payload_len;
 	qp->engine->stats.tx_bytes += spec.payload_len;
 	if (last)

@@ -61,7 +61,7 @@ static void
 check_resource(const struct roce_rd_resource *res, uint32_t mtu)
 {
 	if (res->pending && res->verb == ROCE_VERB_READ)
-		BASE_MUST(ahead(res->end, res->next) == roce_packets(res->left, mtu),
+		BASE_MUST(ahead(res->until, res->next) == roce_packets(res->left, mtu),
 				"an answer ends with its last PSN");
 }
 

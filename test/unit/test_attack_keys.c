@@ -229,6 +229,90 @@ UNIT_RULE(keys__guessed_at_a_live_queue_pair_reach_nothing)
 	assert_memory_equal(end.memory, before, FX_MEMORY);
 }
 
+#define READ         IBV_OPCODE_RC_RDMA_READ_REQUEST
+#define DEPTH        4
+#define LONG         (2 * FX_MTU + 8) /* bytes of a READ: three frames */
+#define KEY_BITS     32u
+#define ADDRESS_BITS 64u
+
+/* What a peer is answered again. */
+static const uint8_t repeated[] = { READ, IBV_OPCODE_RC_COMPARE_SWAP, IBV_OPCODE_RC_FETCH_ADD };
+
+/* Wrong fields of a repeat: the bits of key and address, a key of other memory, opcodes, and lengths of a READ. */
+#define WRONG (KEY_BITS + ADDRESS_BITS + 1 + RTE_DIM(repeated) + 2)
+
+struct request {
+	uint8_t opcode;
+	struct fx_target target;
+};
+
+static struct request
+spoil(struct request right, unsigned int wrong, uint32_t other_key)
+{
+	struct request r = right;
+
+	if (wrong < KEY_BITS)
+		r.target.rkey ^= 1u << wrong;
+	else if ((wrong -= KEY_BITS) < ADDRESS_BITS)
+		r.target.va ^= UINT64_C(1) << wrong;
+	else if ((wrong -= ADDRESS_BITS) == 0)
+		r.target.rkey = other_key;
+	else if (--wrong < RTE_DIM(repeated))
+		r.opcode = repeated[wrong];
+	else if (right.opcode == READ)
+		r.target.length = wrong == RTE_DIM(repeated) ? LONG + 1 : UINT32_MAX;
+	return r;
+}
+
+static bool
+is_same(const struct request *a, const struct request *b)
+{
+	return a->opcode == b->opcode && a->target.va == b->target.va &&
+			a->target.rkey == b->target.rkey && a->target.length == b->target.length;
+}
+
+/*
+ * Each kind of request that is answered again, and each field of its repeat that may be wrong: the first wrong one ends the
+ * connection, whether or not the key that it names is one, and not a byte is read or written.
+ */
+UNIT_RULE(keys__guessed_in_a_repeated_request_end_the_connection)
+{
+	static uint8_t before[FX_MEMORY];
+	struct roce_mr *mr, *whole;
+	const uint32_t other_key = make_key(&mr);
+	unsigned int tries = 0;
+
+	assert_int_equal(roce_mr_create(end.pd, (uintptr_t)end.memory, FX_MEMORY, ALL, &whole), 0);
+	for (unsigned int i = 0; i < RTE_DIM(repeated) * WRONG; i++) {
+		const struct request right = { repeated[i / WRONG],
+			{ (uintptr_t)end.memory, roce_mr_key(whole), i / WRONG == 0 ? LONG : 1 } };
+		const struct request guess = spoil(right, i % WRONG, other_key);
+		struct roce_qp_attr attr = fx_attr(&end);
+		struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
+		struct fx_peer peer;
+		struct roce_qp *qp;
+
+		if (is_same(&guess, &right))
+			continue;
+		attr.max_dest_rd_atomic = DEPTH;
+		connect.max_dest_rd_atomic = DEPTH;
+		qp = fx_play(&end, &attr, &connect, &peer);
+		fx_rx(&end, fx_about(&peer, right.opcode, PSN, 0, &right.target, FX_ACKREQ));
+		(void)fx_tx_exactly(&end, right.opcode == READ ? 3 : 1);
+		memcpy(before, end.memory, FX_MEMORY);
+		fx_rx(&end, fx_about(&peer, guess.opcode, PSN, 0, &guess.target, FX_ACKREQ));
+		assert_int_equal(fx_tx_one(&end).syndrome, FX_NAK(ROCE_NAK_REMOTE_ACCESS));
+		assert_int_equal(roce_qp_state(qp), ROCE_QP_ERR);
+		assert_memory_equal(end.memory, before, FX_MEMORY);
+		roce_qp_destroy(qp);
+		tries++;
+	}
+	/* Lengths are of READs alone, and one opcode is the right one. */
+	assert_int_equal(tries, RTE_DIM(repeated) * (WRONG - 3) + 2);
+	assert_int_equal(roce_mr_destroy(whole), 0);
+	assert_int_equal(roce_mr_destroy(mr), 0);
+}
+
 /* A domain without a configured number, whose seed is @p seed. */
 static struct roce_domain *
 open_domain(uint64_t seed)

@@ -28,23 +28,6 @@ read_arrives(uint32_t psn, uint32_t rkey, uint32_t length)
 	fx_rx(&end, fx_about(&peer, READ, psn, 0, &target, FX_ACKREQ));
 }
 
-/*
- * A repeated READ names its memory again, and a peer may name another one: what it may not read it does not get. The
- * connection goes on, since the copy may be the network's.
- */
-UNIT_RULE(read__again_needs_the_right_to_read)
-{
-	struct roce_mr *writable = fx_mr(
-			end.pd, base, FX_MEMORY, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
-
-	read_arrives(PSN, roce_mr_key(region), 8);
-	assert_int_equal(fx_tx_one(&end).opcode, IBV_OPCODE_RC_RDMA_READ_RESPONSE_ONLY);
-	read_arrives(PSN, roce_mr_key(writable), 8);
-	assert_fields(fx_tx_one(&end), (opcode, IBV_OPCODE_RC_ACKNOWLEDGE),
-			(syndrome, FX_NAK(ROCE_NAK_REMOTE_ACCESS)), (psn, PSN));
-	assert_int_equal(roce_qp_state(qp), ROCE_QP_RTS);
-}
-
 /* A peer that repeats a READ before it is answered does not thereby get one more than was agreed upon. */
 UNIT_RULE(depth__counts_what_was_repeated_too_early)
 {

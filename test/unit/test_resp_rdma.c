@@ -265,11 +265,13 @@ UNIT_RULE(read__again_from_the_middle)
 	expect(sent[0], RSP_FIRST, PSN + 1, MTU);
 	expect(sent[1], RSP_LAST, PSN + 2, MTU);
 	assert_int_equal(sent[0].first, end.memory[MTU]);
-	/* Another length is not what was asked for: no answer. */
-	arrives(READ, PSN + 1, 0, base + MTU, 3 * MTU);
+	/* A part that ends before the first request did; then more than that, which is refused for ever. */
 	arrives(READ, PSN + 1, 0, base + MTU, MTU);
-	fx_tx_none(&end);
+	expect(fx_tx_one(&end), IBV_OPCODE_RC_RDMA_READ_RESPONSE_ONLY, PSN + 1, MTU);
 	assert_int_equal(roce_qp_state(qp), ROCE_QP_RTS);
+	arrives(READ, PSN + 1, 0, base + MTU, 3 * MTU);
+	assert_int_equal(fx_tx_one(&end).syndrome, FX_NAK(ROCE_NAK_REMOTE_ACCESS));
+	assert_int_equal(roce_qp_state(qp), ROCE_QP_ERR);
 }
 
 /* Proves: rc.R13 */
