@@ -26,7 +26,7 @@ PASSED = {"OK", "EXPECTEDFAIL"}
 ONLY_READ = {"lint", "lint-slow", "abi"}
 # Reports of sanitizers; what dat-perf --verify and other checks of payload say.
 NEVER_CHANCE = re.compile(r"Sanitizer|runtime error:|[1-9]\d* violation|wrong byte|of wrong length"
-                          r"|\b(lost|duplicated|reordered|corrupted|misdelivered)\b(?!\": 0)", re.IGNORECASE)
+                          r"|(?<!\b0 )(?<!\b0% )\b(lost|duplicated|reordered|corrupted|misdelivered)\b(?!\": 0\b)", re.IGNORECASE)
 # The first one is what cmocka, our scripts or Python say of a failure.
 TELLING = re.compile(r"^(FAIL|\[  ERROR|not ok)|\w+(Error|Exception): |[Ff]ailed|complain")
 

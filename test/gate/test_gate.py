@@ -50,6 +50,7 @@ class TestAgain(Folder):
         self.assertEqual(self.again(line("unit+tsan / threads", stdout="[  ERROR   ] --- 0 != 1")), ["threads"])
         self.assertEqual(self.again(line("vdev / memif", result="TIMEOUT", code=-15)), ["memif"])
         self.assertEqual(self.again(line("vdev / memif", stdout='{"lost": 0, "frames_lost": 3, "violations": 0}')), ["memif"])
+        self.assertEqual(self.again(line("vdev / roce0", stdout="3 sent, 3 answered, 0% lost")), ["roce0"])
 
     def test_what_load_cannot_cause_does_not(self):
         for never in (line("unit / srq", code=-11), line("unit / srq", code=139), line("unit / srq", code=134),
@@ -57,6 +58,7 @@ class TestAgain(Folder):
                       line("unit / srq", stderr="WARNING: ThreadSanitizer: data race"),
                       line("unit / srq", stdout="psn.c:3:1: runtime error: shift exponent 32"),
                       line("apps / perf", stdout="dat-perf: 1 message lost"),
+                      line("apps / ping", stdout="10 sent, 9 answered, 10% lost"),
                       line("apps / perf", stdout="message 7 of endpoint 0 is corrupted"),
                       line("apps / perf", stdout="the other end of ia0 found 3 violations"),
                       line("lint / words"), line("abi / symbols"), line("unit / srq", result="OK", code=0),
