@@ -10,7 +10,7 @@
 
 A test that skips (exit code 77) prints the reason as its last line.
 
-A test that failed beside others and passed alone, in the log again.json beside its own, is flaky: it counts as passed, and
+A test that failed beside others and passed alone, in the log again*.json beside its own, is flaky: it counts as passed, and
 its line says how it failed. What load cannot cause is never run again: a signal, the report of a sanitizer, a message
 lost or changed, a suite that only reads.
 """
@@ -106,7 +106,7 @@ def first_line(test):
 def add_up(*logs):
     tests = []
     for log in logs:
-        good_alone = {test["name"] for test in read(Path(log).with_name("again.json")) if test["result"] in PASSED}
+        good_alone = {test["name"] for test in read(Path(log).with_name(Path(log).name.replace("testlog", "again"))) if test["result"] in PASSED}
         tests += [dict(test, flaky=has_failed(test) and test["name"] in good_alone) for test in read(log)]
     skipped = [t for t in tests if t["result"] == "SKIP"]
     failed = [t for t in tests if has_failed(t) and not t["flaky"]]

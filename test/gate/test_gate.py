@@ -74,6 +74,13 @@ class TestAgain(Folder):
         self.write("again.json", line("vdev / rnr_loop", result="OK", code=0), line("vdev / memif", result="OK", code=0))
         self.assertEqual(self.ask("sum", log)[0], 0)
 
+    def test_each_log_has_one_of_its_own_for_those(self):
+        log = self.write("testlog-gate.json", line("vdev / rnr_loop"))
+        self.write("again.json", line("vdev / rnr_loop", result="OK", code=0))
+        self.assertEqual(self.ask("sum", log)[0], 1)
+        self.write("again-gate.json", line("vdev / rnr_loop", result="OK", code=0))
+        self.assertEqual(self.ask("sum", log)[0], 0)
+
 
 class TestSteps(Folder):
     """A run goes on behind a failure, and its last line is the sum."""

@@ -49,7 +49,10 @@ export XDG_RUNTIME_DIR="$work/run" UDAPL_ROCE_ROCED="$roced"
 
 fail() {
 	echo "FAIL: $*"
-	tail -n 30 "$work"/out "$work"/err "$work"/*.out 2>/dev/null
+	# Errors of a program stand first: its standard output is written behind them, at the end.
+	for said in "$work"/out "$work"/err "$work"/*.out; do
+		[ ! -e "$said" ] || { echo "==> $said" && head -n 15 "$said" && echo ... && tail -n 30 "$said"; }
+	done
 	exit 1
 }
 
