@@ -3,10 +3,10 @@
 
 #include <sched.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "cnos.h"
+#include "effort.h"
 #include "waiting.h"
 
 #define WAITERS  4
@@ -330,37 +330,6 @@ flags__unsignalled(void **state)
 	want_type(dat_cno_wait(cno, QUIET_US, &fired), DAT_QUEUE_EMPTY);
 }
 
-/** What a thread did while it waited in vain. */
-struct effort {
-	long naps;   /**< how often it gave the processor up by itself */
-	long cpu_us; /**< how long it had one */
-};
-
-static struct effort
-effort_until_now(void)
-{
-	struct rusage usage;
-
-	assert_int_equal(getrusage(RUSAGE_THREAD, &usage), 0);
-	return (struct effort){
-		.naps = usage.ru_nvcsw,
-		.cpu_us = (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
-				usage.ru_utime.tv_usec + usage.ru_stime.tv_usec,
-	};
-}
-
-static void
-want_little(const struct effort *before, const char *what)
-{
-	const struct effort now = effort_until_now();
-	long naps = now.naps - before->naps, cpu_us = now.cpu_us - before->cpu_us;
-
-	print_message("%s: %ld naps, %ld us of a processor\n", what, naps, cpu_us);
-	assert_true(naps >= NAPS_MIN);
-	assert_true(naps <= NAPS_MAX);
-	assert_true(cpu_us < (long)IDLE_US / 2);
-}
-
 /*
  * A thread that waits in vain leaves the processor to others, though no other thread polls the device. It naps, and a nap
  * is a sixteenth of the time that nothing happened, from 50 us to 2 ms: that bounds their number on any machine.
@@ -373,10 +342,10 @@ wait__is_cheap(void **state)
 	struct effort before = effort_until_now();
 
 	want_type(dat_cno_wait(cno, IDLE_US, &fired), DAT_QUEUE_EMPTY);
-	want_little(&before, "a waiter on a notification object");
+	want_little(&before, "a waiter on a notification object", NAPS_MIN, NAPS_MAX, IDLE_US);
 	before = effort_until_now();
 	want_type(wait_for(evd, IDLE_US, 1), DAT_TIMEOUT_EXPIRED);
-	want_little(&before, "a waiter on a dispatcher");
+	want_little(&before, "a waiter on a dispatcher", NAPS_MIN, NAPS_MAX, IDLE_US);
 }
 
 /** Threads that take from one dispatcher, beside the agent that hears of it. */

@@ -11,10 +11,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "dat_pair.h"
+#include "effort.h"
 
 #define PARAMS   "UDAPL_ROCE_PARAMS"
 #define SERVED   "lcores=1"
@@ -126,37 +126,6 @@ post_one(DAT_EVD_HANDLE evd)
 	ok(dat_evd_post_se(evd, &event));
 }
 
-/** What a thread did while it waited in vain. */
-struct effort {
-	long naps;   /**< how often it gave the processor up by itself */
-	long cpu_us; /**< how long it had one */
-};
-
-static struct effort
-effort_until_now(void)
-{
-	struct rusage usage;
-
-	assert_int_equal(getrusage(RUSAGE_THREAD, &usage), 0);
-	return (struct effort){
-		.naps = usage.ru_nvcsw,
-		.cpu_us = (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
-				usage.ru_utime.tv_usec + usage.ru_stime.tv_usec,
-	};
-}
-
-static void
-want_little(const struct effort *before, const char *what)
-{
-	const struct effort now = effort_until_now();
-	long naps = now.naps - before->naps, cpu_us = now.cpu_us - before->cpu_us;
-
-	print_message("%s: %ld naps, %ld us of a processor\n", what, naps, cpu_us);
-	assert_true(naps >= NAPS_MIN);
-	assert_true(naps <= NAPS_MAX);
-	assert_true(cpu_us < (long)IDLE_US / 2);
-}
-
 /* In vain, on a connection that is idle: one sleep, whose end is that of the wait. */
 static void
 sleep__costs_nothing(void **state)
@@ -171,11 +140,11 @@ sleep__costs_nothing(void **state)
 	before = effort_until_now();
 	fall_asleep(&on_evd, IDLE_US);
 	want_type(on_evd.rc, DAT_TIMEOUT_EXPIRED);
-	want_little(&before, "a sleeper on a dispatcher");
+	want_little(&before, "a sleeper on a dispatcher", NAPS_MIN, NAPS_MAX, IDLE_US);
 	before = effort_until_now();
 	fall_asleep(&on_cno, IDLE_US);
 	want_type(on_cno.rc, DAT_QUEUE_EMPTY);
-	want_little(&before, "a sleeper on a notification object");
+	want_little(&before, "a sleeper on a notification object", NAPS_MIN, NAPS_MAX, IDLE_US);
 	pair_close(&pair);
 }
 
