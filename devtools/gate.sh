@@ -19,20 +19,37 @@ cmd_gate() {
 	git -C "$room/main" checkout --quiet --detach "$commit"
 	[ ! -d ../shared ] || mkdir "$room/shared"
 	say "the gate of $(git log -1 --format='%h %s' "$commit"), in $room"
-	# The clone knows nothing of the lock: what hangs there does not keep the next gate out.
-	if ! gate_apart "$(realpath "$room")" "$(realpath -m ../shared)" {gate_turn}>&-; then
-		fail "the gate of $commit failed: its logs are in $room/main/build/ci"
-	fi
+	# The clone knows nothing of the lock: what hangs there does not keep the next gate out. It runs beside this shell, which
+	# so hears of a signal at once; then the clone is killed, and cannot give back by itself what it had taken.
+	gate_autogroup=$(cat "$autogroup" 2>/dev/null) || gate_autogroup=
+	gate_hugepages=$(cat "$hugepages/nr_hugepages" 2>/dev/null) || gate_hugepages=
+	gate_apart "$(realpath "$room")" "$(realpath -m ../shared)" {gate_turn}>&- &
+	gate_child=$!
+	trap 'end_gate 130' INT
+	trap 'end_gate 143' HUP TERM
+	wait "$gate_child" || fail "the gate of $commit failed: its logs are in $room/main/build/ci"
+	trap - INT HUP TERM
 	printf '%s\n' "$commit" >"$build_root/gate/passed"
 	rm -rf "$room"
 }
 
-# gate_apart ROOM SHARED: .ci/run there. As root, mounts and all processes end with it, and it ends with this shell.
+# end_gate STATUS: ends it, and gives back autogroup and hugepages as they were before it, as root.
+end_gate() {
+	trap - INT HUP TERM
+	kill -KILL "$gate_child" 2>/dev/null
+	wait "$gate_child" 2>/dev/null
+	[ ! -w "$autogroup" ] || echo "$gate_autogroup" >"$autogroup"
+	[ ! -w "$hugepages/nr_hugepages" ] || echo "$gate_hugepages" >"$hugepages/nr_hugepages"
+	exit "$1"
+}
+
+# gate_apart ROOM SHARED: .ci/run there, in place of this shell. As root, mounts and all processes end with it, and it ends
+# with the shell that began it.
 gate_apart() {
 	local apart=()
 	[ "$(id -u)" -ne 0 ] || apart=(setpriv --pdeathsig KILL unshare --mount --propagation private --pid --fork --kill-child --mount-proc)
 	# shellcheck disable=SC2016 # expanded by the inner shell
-	"${apart[@]}" env -i PATH="$PATH" HOME="$HOME" TERM=dumb setsid --wait sh -c '
+	exec "${apart[@]}" env -i PATH="$PATH" HOME="$HOME" TERM=dumb setsid --wait sh -c '
 		if [ -d "$2" ] && [ "$(id -u)" -eq 0 ]; then
 			mount --bind "$2" "$1/shared" && mount -o remount,bind,ro "$1/shared" || exit
 		elif [ -d "$2" ]; then
