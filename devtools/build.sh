@@ -3,7 +3,7 @@
 # Build folders: set up by meson, compiled by ninja.
 # shellcheck disable=SC2086 # targets are words in a string
 
-# Meson takes ccache where it is installed. What it keeps serves other clones, too: paths in the tree do not count.
+# Meson takes ccache where it is installed. Its objects serve other clones, too: paths in the tree do not count.
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 
 # configure NAME [meson options]: sets build/NAME up, anew only when its options changed.

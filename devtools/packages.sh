@@ -17,7 +17,7 @@ packages_interop=("${packages_build[@]}" libcmocka-dev liblzma-dev qemu-system-x
 packages_package=("${packages_build[@]}" debhelper dpkg-dev fakeroot lintian)
 packages_instructions=("${packages_build[@]}" valgrind)
 packages_docs=(pandoc mandoc)
-# What draws the picture of the dashboard.
+# For the picture of the dashboard.
 packages_dashboard=("${packages_build[@]}" prometheus python3-matplotlib)
 # The peers of `./run.sh compare`.
 packages_compare=(ucx-utils libfabric-bin iperf3 sockperf iproute2)

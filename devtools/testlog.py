@@ -11,7 +11,7 @@
 A test that skips (exit code 77) prints the reason as its last line.
 
 A test that failed beside others and passed alone, in the log again*.json beside its own, is flaky: it counts as passed, and
-its line says how it failed. What load cannot cause is never run again: a signal, the report of a sanitizer, a message
+its line says how it failed. Failures that load cannot cause are never run again: a signal, the report of a sanitizer, a message
 lost or changed, a suite that only reads.
 """
 import json

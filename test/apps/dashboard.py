@@ -27,7 +27,7 @@ NAME = re.compile(r"([a-zA-Z_:][\w:]*)\s*(\{[^}]*\})?\s*(\[[^\]]*\])?(?!\w|\s*\(
 GROUPING = re.compile(r"\b(?:by|without)\s*\(([^)]*)\)")
 COUNTED = re.compile(r"\b(?:rate|irate|increase)\s*\($")
 VARIABLES = {"__rate_interval"}
-# What a scrape adds to each sample.
+# Labels that a scrape adds to each sample.
 SCRAPED = {"instance", "job"}
 
 

@@ -68,8 +68,8 @@ works "$perf" -n 32768 --verify -q 16384 --json
 json "o['config']['qps'] == 16384 and o['results'][0]['n_iterations'] == 32768"
 works "$perf" -n 32768 -q 16384 --no-srq --json
 json "o['config']['rx_depth'] == 31 and o['config']['qps'] == 16384"
-# The shared queue alone may be shorter than the number of endpoints; its watermark and its size on the move. Nothing but the
-# program's own polls moves frames, and it posts 32 messages before it polls: these queues become empty on any machine.
+# The shared queue alone may be shorter than the number of endpoints; its watermark and its size on the move. The program's own
+# polls alone move frames, and it posts 32 messages before it polls: these queues become empty on any machine.
 UDAPL_ROCE_PARAMS=progress=manual
 export UDAPL_ROCE_PARAMS
 works "$perf" -n 2000 --verify -q 64 --srq-depth 8 --json

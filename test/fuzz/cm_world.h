@@ -52,7 +52,7 @@ struct cm_owner {
 	struct roce_ip peer;
 };
 
-/** What owners do from inside a notify; two bits each, and three of the reply. */
+/** The deeds of owners from inside a notify; two bits each, and three of the reply. */
 struct cm_policy {
 	uint8_t request; /**< 0 hold, 1 accept, 2 reject, 3 refuse by an error */
 	uint8_t reply; /**< 0 take, 1 refuse by an error, 2 disconnect, 3 release, 4 and more take later */

@@ -98,7 +98,7 @@ make_frame(const uint8_t *r, unsigned int i)
 	return m;
 }
 
-/* What is not taken would wait; here it is dropped. */
+/* Frames that are not taken would wait; here they are dropped. */
 static void
 send_burst(const uint8_t *r)
 {

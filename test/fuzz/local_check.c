@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What a process may receive, judged by a second opinion: it walks the memory as ring.h describes it in words, and says of
+ * Frames that a process may receive, judged by a second opinion: it walks the memory as ring.h describes it in words, and says of
  * each entry whether the peer may send it.
  */
 
@@ -159,7 +159,7 @@ judge_frame(struct rte_mbuf *m, bool exactly)
 		judge_honest(frame, m->pkt_len);
 }
 
-/* What was dropped was counted, once. */
+/* Each dropped frame was counted once. */
 static void
 judge_drops(const struct roce_local_stats *before)
 {

@@ -83,7 +83,7 @@ unsigned int local_poll(uint16_t n);
 /** The honest peer reads what it was sent, and judges it. */
 void local_hear(void);
 
-/** What always holds. */
+/** Conditions that hold after each step. */
 void local_check(void);
 
 #endif

@@ -143,7 +143,7 @@ static uint32_t friend(const struct rx_end *end, const struct oracle_frame *f, b
 	*hears = true;
 	if (f->request)
 		return 0;
-	/* Nobody has agreed to it. */
+	/* Neither end has agreed to it. */
 	if (f->sack)
 		return BIT(OPCODE);
 	if (f->cnp)

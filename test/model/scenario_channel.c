@@ -53,7 +53,7 @@ struct scene {
 static const uint32_t numbers[2][PROCESSES] = { { 5, 6, 70 }, { 5, 70, 6 } };
 static const uint32_t *number_of;
 
-/* What threads write, in the arena. */
+/* Words that threads write, in the arena. */
 struct cells {
 	uint32_t quiet;           /**< of the receiver's sockets; 0: one has a byte */
 	uint32_t full[PROCESSES]; /**< 0: the receiver has read since the sender looked */
@@ -230,7 +230,7 @@ of(int order)
 	return (struct model_access){ .size = 4, .order = order, .what = "full", .where = "" };
 }
 
-/* What is not taken is sent when the receiver has read. */
+/* Frames that are not taken are sent when the receiver has read. */
 static void
 send_burst(unsigned int self, struct rte_mbuf **pkts, uint16_t n)
 {

@@ -108,7 +108,7 @@ void model_unlock(rte_spinlock_t *lock, const char *what, const char *where);
 /** Go on when @p word is zero: as a lock that is free for all then. */
 void model_await(const volatile uint32_t *word, const char *what, const char *where);
 
-/** Set a word, once, that others wait for until it is set. What was done before happened before what they do then. */
+/** Set a word, once, that others wait for until it is set. The writes before it happen before their reads behind it. */
 void model_set(uint32_t *word, const char *what);
 void model_await_set(const uint32_t *word, const char *what);
 

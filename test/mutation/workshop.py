@@ -40,8 +40,8 @@ class Workshop:
             sys.exit("mutate.py: the tree as it is fails already: " + wrong)
 
     def _find_tests(self):
-        """Unit tests of the engine and of channels, then the conformance rules. What threads notice another day they may
-        not."""
+        """Unit tests of the engine and of channels, then the conformance rules. Tests of threads are left
+        out: they notice by chance."""
         text = (self.source / "test/unit/meson.build").read_text()
         known = json.loads(self._must(["meson", "introspect", "--tests", str(self.build)]))
         names = []

@@ -54,7 +54,7 @@ void rig_watch_roced(const struct roce_local *local, const struct roce_channel *
 /** @return 1: it had one, 0: it had none, -1: no message came. */
 int rig_was_ready(void);
 
-/** What a frame is to be. */
+/** The frame to be made. */
 struct rig_frame {
 	uint32_t qpn;
 	uint32_t len; /**< 0: as short as it can be with a BTH */

@@ -235,7 +235,7 @@ UNIT_RULE(keys__guessed_at_a_live_queue_pair_reach_nothing)
 #define KEY_BITS     32u
 #define ADDRESS_BITS 64u
 
-/* What a peer is answered again. */
+/* Requests whose repeats are answered. */
 static const uint8_t repeated[] = { READ, IBV_OPCODE_RC_COMPARE_SWAP, IBV_OPCODE_RC_FETCH_ADD };
 
 /* Wrong fields of a repeat: the bits of key and address, a key of other memory, opcodes, and lengths of a READ. */

@@ -226,7 +226,7 @@ UNIT_RULE(held__read_counts_with_its_answer)
 	assert_int_equal(fx_tx_exactly(&end, 4)[3].psn, PSN + 4);
 }
 
-/* What claims a PSN that belongs to the answer of a READ is never executed. */
+/* A frame that claims a PSN of the answer to a READ is never executed. */
 UNIT_RULE(held__inside_of_an_answer_is_dropped)
 {
 	const struct fx_target read = { (uintptr_t)end.memory, roce_mr_key(region), 3 * MTU };
@@ -302,7 +302,7 @@ UNIT_RULE(end__frees_what_is_held)
 	}
 }
 
-/* Nothing behind a request that is refused is executed. */
+/* No request behind one that is refused is executed. */
 UNIT_RULE(end__refused_request_ends_what_is_held)
 {
 	message(2);

@@ -206,7 +206,7 @@ UNIT_RULE(map__takes_sealed_memory_of_its_size)
 	close(fd);
 }
 
-/* What has no seals at all: it cannot be mapped, or can change its size. */
+/* Memory without seals: it cannot be mapped, or can change its size. */
 UNIT_RULE(map__refuses_what_is_no_memory)
 {
 	char path[] = "/tmp/roce-channel-XXXXXX";
@@ -281,7 +281,7 @@ UNIT_RULE(open__gives_each_side_a_ring)
 	close(bell);
 }
 
-/* Whatever is wrong: no channel, and no descriptor or mapping is left. */
+/* A refused channel leaves no descriptor and no mapping, for each reason. */
 UNIT_RULE(open__refuses_wrong_memory)
 {
 	assert_null(open_channel(make_memory(BELL), make_memory(BELL)));

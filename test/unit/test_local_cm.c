@@ -153,7 +153,7 @@ ask_for_patience(void)
 	return conn;
 }
 
-/* Nobody waits 17 seconds for an answer of a process that has ended: another one may listen there now. */
+/* A request to a process that has ended does not wait 17 seconds: another process may listen there now. */
 UNIT_RULE(request__goes_out_again_when_the_process_that_wanted_patience_has_ended)
 {
 	struct roce_cm_conn *conn;

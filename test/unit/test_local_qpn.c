@@ -116,7 +116,7 @@ UNIT_RULE(peer__is_the_process_in_the_destination)
 		assert_int_equal(peer_of(connect_to_process(numbers[i])), numbers[i]);
 }
 
-/* Whatever stands in the upper bits of numbers there. */
+/* A peer on another host may have any upper bits in its numbers. */
 UNIT_RULE(peer__at_another_address_is_the_uplink)
 {
 	assert_int_equal(peer_of(connect_to(fx_ip(99), 0x77)), 0);

@@ -471,7 +471,7 @@ UNIT_RULE(next__takes_what_reaches_to_the_end)
 	}
 }
 
-/* Whatever the memory says, a frame lies within it and has a possible length. */
+/* A frame lies within the ring and has a possible length, for any words in the memory. */
 UNIT_RULE(next__never_leaves_the_memory)
 {
 	uint64_t dice = 1;

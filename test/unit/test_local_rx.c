@@ -92,7 +92,7 @@ UNIT_RULE(rx__gives_the_bytes_that_were_sent)
 	}
 }
 
-/* What the peer writes later is not in the frame. */
+/* Bytes that the peer writes later are not in the frame. */
 UNIT_RULE(rx__gives_a_copy)
 {
 	const struct rig_frame frame = { .qpn = RIG_QPN(SELF, 7), .len = 200, .mark = 0xa5 };
@@ -314,7 +314,7 @@ UNIT_RULE(rx__counts_a_broken_channel_once)
 	assert_false(roce_local_is_pending(local, PEER));
 }
 
-/* What came ahead of the word that makes no sense is received. */
+/* Frames ahead of the word that makes no sense are received. */
 UNIT_RULE(rx__takes_what_is_ahead_of_the_break)
 {
 	const struct rig_frame frame = { .qpn = RIG_QPN(SELF, 7) };

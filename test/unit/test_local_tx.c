@@ -347,7 +347,7 @@ read_frames(uint32_t n)
 	roce_ring_release(&peer->rx);
 }
 
-/* What was not taken is the caller's, in order, and goes first next time. */
+/* Frames that were not taken are the caller's, in order, and go first next time. */
 UNIT_RULE(tx__waits_for_a_peer_whose_ring_is_full)
 {
 	struct rte_mbuf *pkts[6], *left[3];
@@ -506,7 +506,7 @@ UNIT_RULE(tx__breaks_a_channel_whose_head_is_impossible)
 	assert_int_equal(rig_drain(other), 1);
 }
 
-/* Nothing of it is believed any more. */
+/* Its words are not believed any more. */
 UNIT_RULE(tx__writes_no_broken_channel)
 {
 	static struct roce_ring was;

@@ -100,7 +100,7 @@ UNIT_RULE(lost__only_the_missing_are_sent_again)
 	assert_int_equal(roce_cq_count(end.send_cq), ROCE_WINDOW);
 }
 
-/* Nothing completes before it is acknowledged, whatever is said to be held. */
+/* No request completes before it is acknowledged, whatever is said to be held. */
 UNIT_RULE(forged__completes_nothing)
 {
 	send_many(8);
@@ -128,7 +128,7 @@ UNIT_RULE(forged__delays_at_most)
 	assert_int_equal(roce_cq_count(end.send_cq), 4);
 }
 
-/* What was never sent, and what is older than the window, changes nothing. */
+/* PSNs that were never sent, and those older than the window, change nothing. */
 UNIT_RULE(forged__of_other_psns_changes_nothing)
 {
 	const struct roce_repair none = { 0 };

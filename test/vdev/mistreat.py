@@ -54,7 +54,7 @@ def make(source, verdicts, name, expected):
             if i in chosen:
                 for wrong, verdict in mistakes(data, frames[chosen[i]]):
                     put(wrong, verdict)
-            # What came ahead was kept, and executed behind the frame that was missing.
+            # Frames that came ahead were kept, and executed behind the frame that was missing.
             put(data, ("duplicate", "duplicate_request") if i in chosen.values() else said[i])
             if i in chosen:
                 put(data, ("duplicate", "duplicate_request"))

@@ -62,7 +62,7 @@ pair -t atomic_lat -n 300
 pair -t send_lat -n 300 -e
 until_status "roced ends with the last process" "o is None"
 
-# Whose end a process was told of stands in its output.
+# The output of a process names the peer whose end it was told of.
 export UDAPL_ROCE_LOG=info
 
 # A port is one process's; where no process listens the answer comes at once; 127.0.0.0/8 is this host.
@@ -102,7 +102,7 @@ stop "$first"
 
 unset UDAPL_ROCE_LOG
 
-# Who loses the peer is told at once, however it ends.
+# A process is told at once when its peer ends, however that ends.
 for how in break exit fork; do
 	: >"$work/stay"
 	background "$work/stay" "$left" stay roce0

@@ -23,7 +23,7 @@ stop() {
 	kill -9 "$1" 2>/dev/null && wait "$1" 2>/dev/null
 }
 
-# What a container mounts: FOLDER, which is shared, and HIDDEN, the rest of this test.
+# Mounts of a container: FOLDER, which is shared, and HIDDEN, the rest of this test.
 mounts='mount --make-rprivate / && mount -t proc proc /proc && mount -t tmpfs tmpfs /run && mkdir -m 700 -p /run/user/udapl-roce &&
 	mount --bind "$1" /run/user/udapl-roce && mount -o remount,bind,ro /run && mount -t tmpfs -o size=64k tmpfs /dev/shm &&
 	mount --bind /tmp /tmp && mount -o remount,bind,ro /tmp && mount -t tmpfs -o ro tmpfs "$2" || exit 77
@@ -164,7 +164,7 @@ stop "$own"
 attached 3 "the roced outside ended"
 served "the roced outside ended"
 
-# What is seen in a container that holds neither: all processes, by their numbers.
+# The sight of a container that holds neither: all processes, by their numbers.
 foreground "$work/metrics" "$user" "$info" --metrics || complain "dat-info in a container: $(cat "$work/metrics")"
 [ "$(grep -c '^roced_process_channels{.*process="dat-ping"' "$work/metrics")" -eq 3 ] ||
 	complain "dat-info in a container shows $(grep roced_ "$work/metrics")"

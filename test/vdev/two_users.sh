@@ -24,7 +24,7 @@ as() {
 
 leave_nothing() {
 	rm -rf "/tmp/udapl-roce-$first" "/tmp/udapl-roce-$second"
-	# What DPDK makes for a user without a folder. What is there of others, and the folder that has it, stays.
+	# The folder that DPDK makes for a user without one. Files of others, and the folder that has them, stay.
 	find /tmp/dpdk -depth \( -user "$first" -o -user "$second" \) -delete 2>/dev/null
 	cleanup
 }

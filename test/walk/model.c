@@ -439,7 +439,7 @@ model_arrive(struct model *m, const struct model_packet *packet)
 
 	if (q->name != packet->qp_name || (q->state != ROCE_QP_RTR && q->state != ROCE_QP_RTS))
 		return;
-	/* Whatever it is, it proves that the peer is ready; the owner then says that this end is, too. */
+	/* A frame of any kind proves that the peer is ready; the owner then says that this end is, too. */
 	if (q->state == ROCE_QP_RTR) {
 		m->tally.established++;
 		tell(m, ROCE_ENGINE_ASYNC_QP_ESTABLISHED, q->name, 0, q->cq);
