@@ -195,11 +195,25 @@ roce_domain_break(struct roce_domain *domain)
 		break_qp(domain->qp[i]);
 }
 
+/*
+ * Its program moved it from state to state itself, and knows a peer that has ended as one that does not answer. It may end well
+ * though the peer has left first, with messages on the way that neither counts.
+ */
+static bool
+is_left_to_retries(const struct roce_qp *qp)
+{
+	return qp != NULL && qp->cold.initialised && qp->cold.conn == NULL;
+}
+
 void
 roce_domain_break_process(struct roce_domain *domain, uint16_t process)
 {
 	for (uint32_t i = 0; i < ROCE_QPS_MAX; i++) {
-		if (domain->config.peer_process[i] == process)
+		if (domain->config.peer_process[i] != process)
+			continue;
+		if (is_left_to_retries(domain->qp[i]))
+			domain->config.peer_process[i] = ROCE_NO_PROCESS;
+		else
 			break_qp(domain->qp[i]);
 	}
 }

@@ -59,7 +59,9 @@ void roce_domain_break(struct roce_domain *domain);
 
 /**
  * A process with which this one shares an address has ended: what is connected to it breaks, as roce_domain_break() does
- * it. The domain has a table of processes (peer_process). All engines' locks are held.
+ * it. A queue pair that was moved by roce_qp_do_modify() alone, without the connection manager, stays as it is: nothing is
+ * received for it any more, and its requests end with their retries (IBTA Vol 1, 9.9.2). The domain has a table of
+ * processes (peer_process). All engines' locks are held.
  */
 void roce_domain_break_process(struct roce_domain *domain, uint16_t process);
 

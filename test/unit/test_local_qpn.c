@@ -5,6 +5,7 @@
  * 5; its address is 192.0.2.1.
  */
 
+#include "engine/verbs.h"
 #include "fixture.h"
 #include "queue/qp.h"
 
@@ -177,6 +178,24 @@ UNIT_RULE(break__ends_what_is_connected_to_that_process_alone)
 	assert_true(is_up(away));
 	assert_int_equal(roce_qp_state(fresh), ROCE_QP_RESET);
 	assert_int_equal(end.async_events, RTE_DIM(theirs));
+}
+
+/* Its peer is one that does not answer: processes.c of test/verbs has what becomes of requests. */
+UNIT_RULE(break__leaves_a_queue_pair_that_its_program_moved_but_takes_nothing_for_it)
+{
+	const struct roce_qp_connect connect = fx_connect(&end, fx_ip(1), 2u << 14 | 0x77);
+	const struct roce_qp_mod init = { .state = ROCE_QPS_INIT };
+	struct roce_qp *qp = fx_qp(&end, NULL);
+
+	roce_domain_lock(end.domain);
+	assert_int_equal(roce_qp_do_modify(qp, &init, ROCE_QP_MOD_STATE, NULL), 0);
+	roce_domain_unlock(end.domain);
+	fx_up(qp, &connect);
+	assert_int_equal(peer_of(qp), 2);
+	break_process(2);
+	assert_true(is_up(qp));
+	assert_int_equal(peer_of(qp), 0xffff);
+	assert_int_equal(end.async_events, 0);
 }
 
 /* The process with the uplink: what is connected to other hosts. */

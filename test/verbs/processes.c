@@ -17,6 +17,8 @@
 #define MESSAGES 100u
 #define PSN      0x123456u
 
+static const char *parameters;
+
 /** Both ends tell each other this. */
 struct numbers {
 	uint32_t qpn;
@@ -52,6 +54,7 @@ connect_to(struct end *end, uint32_t qpn)
 		.timeout = 14,
 		.retry_cnt = 7,
 		.rnr_retry = 7,
+		.min_rnr_timer = 12,
 		.access = ROCE_ACCESS_REMOTE_WRITE,
 		.path_mtu = 1024,
 		.dest_qpn = qpn,
@@ -101,45 +104,116 @@ exchange(struct pair *pair)
 	}
 }
 
-/* One process; @p fd leads to the other. */
+/* A process; @p fd leads to the other. */
 static void
-live(int fd, const char *params)
+join(struct pair *pair, int fd, struct numbers *theirs)
 {
-	struct pair pair = { .poll_once = poll_alone };
-	struct roce_device *device = open_device(params);
-	struct numbers theirs;
+	end_join(&pair->a, open_device(parameters));
+	pair->a.qp = end_qp(&pair->a, NULL);
+	*theirs = swap(fd, (struct numbers){ .qpn = roce_qp_number(pair->a.qp) });
+	connect_to(&pair->a, theirs->qpn);
+}
 
-	end_join(&pair.a, device);
-	pair.a.qp = end_qp(&pair.a, NULL);
-	theirs = swap(fd, (struct numbers){ .qpn = roce_qp_number(pair.a.qp) });
-	connect_to(&pair.a, theirs.qpn);
-	exchange(&pair);
-	settle(&pair);
-	(void)swap(fd, theirs);
-	settle(&pair);
-	end_leave(&pair.a);
+static void
+leave(struct pair *pair)
+{
+	struct roce_device *device = pair->a.device;
+
+	settle(pair);
+	end_leave(&pair->a);
 	roce_device_close(device);
 }
 
-static int pair_of_sockets[2];
-static const char *parameters;
+static void
+talk(int fd)
+{
+	struct pair pair = { .poll_once = poll_alone };
+	struct numbers theirs;
+
+	join(&pair, fd, &theirs);
+	exchange(&pair);
+	settle(&pair);
+	(void)swap(fd, theirs);
+	leave(&pair);
+}
+
+/* As soon as the other one is connected, too. */
+static void
+end_early(int fd)
+{
+	struct pair pair = { .poll_once = poll_alone };
+	struct numbers theirs;
+
+	join(&pair, fd, &theirs);
+	(void)swap(fd, theirs);
+}
+
+/* The end of the process is the end of its socket. */
+static void
+outlive(int fd)
+{
+	const struct roce_wr send = { .wr_id = 1, .opcode = ROCE_WR_SEND };
+	struct pair pair = { .poll_once = poll_alone };
+	struct numbers theirs;
+
+	join(&pair, fd, &theirs);
+	ok(post_recv(&pair.a, pair.a.qp, 2, 0, 64));
+	ok(post_send(&pair.a, send, 8192, 1));
+	(void)swap(fd, theirs);
+	assert_int_equal(read(fd, &theirs, sizeof(theirs)), 0);
+	assert_int_equal(want_completion(&pair, pair.a.cq, ROCE_WC_RETRY_EXC_ERR).wr_id, 1);
+	assert_int_equal(want_completion(&pair, pair.a.cq, ROCE_WC_WR_FLUSH_ERR).wr_id, 2);
+	leave(&pair);
+}
+
+/* Each is a child, for a process that has opened a device has no children with one. */
+static pid_t
+begin(void (*live)(int fd), const int *socket)
+{
+	pid_t child = fork();
+
+	assert_true(child >= 0);
+	if (child == 0) {
+		close(socket[1]);
+		live(socket[0]);
+		_exit(0);
+	}
+	return child;
+}
+
+static void
+run(void (*live)(int fd), void (*other)(int fd))
+{
+	int sockets[2];
+	pid_t child[2];
+
+	ok(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sockets));
+	child[0] = begin(live, sockets);
+	child[1] = begin(other, (const int[]){ sockets[1], sockets[0] });
+	close(sockets[0]);
+	close(sockets[1]);
+	for (unsigned int i = 0; i < 2; i++) {
+		int status = -1;
+
+		assert_int_equal(waitpid(child[i], &status, 0), child[i]);
+		assert_int_equal(status, 0);
+	}
+}
 
 static void
 processes__connect_by_their_numbers(void **state)
 {
-	pid_t child;
-	int status = -1;
+	run(talk, talk);
+}
 
-	ok(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair_of_sockets));
-	child = fork();
-	assert_true(child >= 0);
-	if (child == 0) {
-		live(pair_of_sockets[1], parameters);
-		_exit(0);
-	}
-	live(pair_of_sockets[0], parameters);
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_int_equal(status, 0);
+/*
+ * Programs that connect by numbers know a peer that has ended as one that does not answer, as on a network. Those that end first
+ * leave messages of the other behind, which is about to end well.
+ */
+static void
+processes__that_end_are_peers_that_do_not_answer(void **state)
+{
+	run(outlive, end_early);
 }
 
 int
@@ -147,6 +221,7 @@ main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(processes__connect_by_their_numbers),
+		cmocka_unit_test(processes__that_end_are_peers_that_do_not_answer),
 	};
 
 	parameters = argc > 1 ? argv[1] : "port=roced";
