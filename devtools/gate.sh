@@ -36,8 +36,8 @@ cmd_gate() {
 # end_gate STATUS: ends it, and gives back autogroup and hugepages as they were before it, as root.
 end_gate() {
 	trap - INT HUP TERM
-	kill -KILL "$gate_child" 2>/dev/null
-	wait "$gate_child" 2>/dev/null
+	kill -KILL "$gate_child" 2>/dev/null || true
+	wait "$gate_child" 2>/dev/null || true
 	[ ! -w "$autogroup" ] || echo "$gate_autogroup" >"$autogroup"
 	[ ! -w "$hugepages/nr_hugepages" ] || echo "$gate_hugepages" >"$hugepages/nr_hugepages"
 	exit "$1"
