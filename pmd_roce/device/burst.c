@@ -177,8 +177,8 @@ rx_burst(struct roce_port_queue *queue, struct rte_mbuf **pkts, uint16_t n)
 	return rte_eth_rx_burst(queue->port_id, queue->rx_queue, pkts, n);
 }
 
-/* Frames in. Without any there is nothing to do but where other engines may have forwarded some. */
-static inline uint16_t
+/* Frames in. Without any there is nothing to do but where other engines may have forwarded some. Part of each poll. */
+static __rte_always_inline uint16_t
 receive(struct roce_port_queue *queue, uint64_t now)
 {
 	struct rte_mbuf *pkts[ROCE_PORT_RX_BURST];
