@@ -7,7 +7,13 @@
  * The cost of a wait to its thread, in figures that other work on the machine does not change.
  */
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/resource.h>
+
+#include <cmocka.h>
 
 /** A thread that waits in vain: its naps, and its time on a processor. */
 struct effort {
