@@ -228,15 +228,17 @@ dapl_ep_conn_event(struct dapl_ep *ep, const struct roce_cm_event *event)
 	return 0;
 }
 
-/* The engine has flushed the queue pair already. A passive end that never was up only learns that accept failed. */
+/*
+ * The engine has flushed the queue pair already, but for what was posted since: dapl_ep_posted(). A passive end that never was
+ * up only learns that accept failed.
+ */
 void
 dapl_ep_broken(struct dapl_ep *ep)
 {
 	if (ep->state == DAPL_EP_STATE_COMPLETION_PENDING) {
-		dapl_ep_advance(ep, DAPL_EP_IN_REFUSED);
-		dapl_ep_push(ep, DAPL_CONN_ACCEPT_ERROR, NULL, 0);
-	} else if (dapl_ep_advance(ep, DAPL_EP_IN_BROKEN)) {
-		dapl_ep_push(ep, DAPL_CONN_BROKEN, NULL, 0);
+		end(ep, DAPL_EP_IN_REFUSED, DAPL_CONN_ACCEPT_ERROR);
+	} else {
+		end(ep, DAPL_EP_IN_BROKEN, DAPL_CONN_BROKEN);
 	}
 }
 

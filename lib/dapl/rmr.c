@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "dapl/ep.h"
+#include "dapl/ep_post.h"
 #include "dapl/ep_state.h"
 #include "dapl/obj.h"
 #include "dapl/pz.h"
@@ -52,8 +53,11 @@ dapl_rmr_bind(struct dapl_rmr *rmr, struct dapl_ep *ep, const struct roce_wr *wr
 	rc = roce_mw_judge(ep->qp, wr->bind);
 	if (rc != 0)
 		return bind_error(rc);
-	/* Disconnected: the queue pair is in error and flushes the bind at once. */
 	if (state != DAPL_EP_STATE_CONNECTED && state != DAPL_EP_STATE_DISCONNECTED)
 		return dapl_ep_state_error(state);
-	return bind_error(roce_qp_post_send(ep->qp, wr));
+	rc = roce_qp_post_send(ep->qp, wr);
+	if (rc != 0)
+		return bind_error(rc);
+	dapl_ep_posted(ep);
+	return DAPL_OK;
 }
