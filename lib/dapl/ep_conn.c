@@ -85,8 +85,8 @@ dapl_ep_ready_to_receive(
 		.rq_psn = ep->first_psn,
 		.sq_psn = peer->psn,
 		.retry = attr->retry,
-		/* How often to come back to an empty queue is for its owner to say. */
-		.rnr_retry = peer->rnr_retry,
+		/* How often to come back to an empty queue is for its owner to say, within what this end has patience for. */
+		.rnr_retry = RTE_MIN(peer->rnr_retry, attr->rnr_retry),
 		.rnr_timer = attr->rnr_timer,
 		.ack_timeout = attr->ack_timeout,
 		.max_rd_atomic = RTE_MIN(

@@ -76,8 +76,8 @@ roce_cm_id_to_rtr(struct roce_cm_id *id, const struct roce_cm_param *peer,
 		.rq_psn = id->first_psn,
 		.sq_psn = peer->psn,
 		.retry = attr->retry,
-		/* How often to come back to an empty queue is for its owner to say. */
-		.rnr_retry = peer->rnr_retry,
+		/* How often to come back to an empty queue is for its owner to say, within what this end has patience for. */
+		.rnr_retry = RTE_MIN(peer->rnr_retry, attr->rnr_retry),
 		.rnr_timer = attr->rnr_timer,
 		.ack_timeout = attr->ack_timeout,
 		.max_rd_atomic = RTE_MIN(id->initiator_depth, peer->responder_resources),

@@ -111,6 +111,24 @@ empty__finite_patience_ends(void **state)
 	want_none(a->connect);
 }
 
+/*
+ * The receiving end asks to be tried for ever, and the sending end has a limit of its own: that one holds. A peer cannot have
+ * another end keep a message for ever.
+ */
+static void
+empty__senders_own_patience_ends(void **state)
+{
+	set_params("rnr_retry=1 rnr_timer=1");
+	end_open(a, "loop0", NULL);
+	set_params("rnr_retry=7 rnr_timer=1");
+	end_open(b, "loop1", &(struct end_options){ .srq_depth = 4 });
+	ok(dat_psp_create(b->ia, CONN_QUAL, b->cr, DAT_PSP_CONSUMER_FLAG, &pair.psp));
+	pair_connect(&pair);
+	ok(post_send(a, 0, 64, 1));
+	want_dto(a, a->request, 1, DAT_DTO_ERR_RECEIVER_NOT_READY, 0);
+	want_event(a->connect, DAT_CONNECTION_EVENT_BROKEN);
+}
+
 /* Several wait. A buffer serves one of them, not all and not none, and each is served in the end. */
 /* Proves: srq_create.8 srq_create.10 */
 static void
@@ -148,6 +166,7 @@ const struct CMUnitTest tests[] = {
 	rig_test(empty__again_and_again),
 	rig_test(empty__finite_patience_starts_anew),
 	rig_test(empty__finite_patience_ends),
+	rig_test(empty__senders_own_patience_ends),
 	rig_test(empty__several_wait),
 	tests_end,
 };
