@@ -2,6 +2,7 @@
 #include "signals.h"
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -10,24 +11,36 @@
 /* A shell adds this to the number of a signal. */
 #define STATUS_OF_SIGNAL 128
 
+static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
+
+#define ENDS (sizeof(ends) / sizeof(ends[0]))
+
 static volatile sig_atomic_t caught;
+static bool catches[ENDS];
 
 static void
 note_signal(int number)
 {
 	caught = number;
-	/* Of either signal the second finds the default action, for a process that does not come back. */
-	signal(SIGINT, SIG_DFL);
-	signal(SIGTERM, SIG_DFL);
+	/* Of any of them the second finds the default action, for a process that does not come back. */
+	for (size_t i = 0; i < ENDS; i++)
+		if (catches[i])
+			signal(ends[i], SIG_DFL);
 }
 
 void
 cli_signals_catch(void)
 {
 	const struct sigaction action = { .sa_handler = note_signal };
+	struct sigaction before;
 
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
+	for (size_t i = 0; i < ENDS; i++) {
+		/* nohup(1) has it ignored, so that a program outlives its terminal. */
+		catches[i] = sigaction(ends[i], NULL, &before) == 0 &&
+				(ends[i] != SIGHUP || before.sa_handler != SIG_IGN);
+		if (catches[i])
+			sigaction(ends[i], &action, NULL);
+	}
 }
 
 int

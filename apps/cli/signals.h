@@ -4,11 +4,11 @@
 
 /**
  * @file
- * The user's wish to end: SIGINT and SIGTERM. The first asks for an orderly end, the second ends the
- * process at once.
+ * The user's wish to end: SIGINT, SIGTERM, and SIGHUP unless it was ignored when the program started. The first asks for an
+ * orderly end, the second ends the process at once.
  */
 
-/** From now on the first of the two signals is only noted. */
+/** From now on the first of these signals is only noted. */
 void cli_signals_catch(void);
 
 /** @return the number of the signal that came; 0: none. Cheap enough for a loop that polls. */
