@@ -84,6 +84,14 @@ cli_said(void)
 	return first_sentence[0] == '\0' ? NULL : first_sentence;
 }
 
+void
+cli_forget_said(void)
+{
+	pthread_mutex_lock(&first_lock);
+	first_sentence[0] = '\0';
+	pthread_mutex_unlock(&first_lock);
+}
+
 bool
 cli_number(const char *text, uint64_t min, uint64_t max, uint64_t *number)
 {

@@ -31,6 +31,9 @@ void cli_say_dat(DAT_RETURN ret, const char *format, ...) __attribute__((format(
 /** @return the first sentence said so far, which is the cause of those after it; NULL: none. */
 const char *cli_said(void);
 
+/** A server: all said so far was about a client that has gone, and is no cause of what follows. Any thread. */
+void cli_forget_said(void);
+
 /**
  * Say what is wrong with an option that getopt_long() did not take, and where help is.
  * @param option  what it returned: '?', or ':' when a value is missing.

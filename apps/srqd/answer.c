@@ -4,17 +4,26 @@
 #include "cli/cli.h"
 #include "cli/words.h"
 #include "guests.h"
+#include "liveness.h"
 
 /* A cookie is the number of a buffer; this bit tells its sending from its receiving. */
 #define SENT (1ull << 32)
+
+/* The message is dealt with. */
+static int
+let_go(struct server *server, struct guest *guest, uint32_t buffer)
+{
+	guest->held--;
+	server->held--;
+	return refill_put(&server->refill, buffer);
+}
 
 /* No answer to this message will be acknowledged any more: its client has gone. */
 static int
 drop(struct server *server, struct guest *guest, uint32_t buffer)
 {
-	guest->held--;
 	server->totals.unanswered++;
-	return refill_put(&server->refill, buffer);
+	return let_go(server, guest, buffer);
 }
 
 static void
@@ -72,7 +81,9 @@ answer(struct server *server, struct guest *guest, uint32_t buffer)
 {
 	int rc = 1;
 
-	guest->held++;
+	if (guest->held++ == 0 && !guest->asked)
+		guest->moved_at = server->now;
+	server->held++;
 	if (guest->held > guest->most_held)
 		guest->most_held = guest->held;
 	if (guest->waiting == 0)
@@ -101,6 +112,7 @@ take_receive(struct server *server, struct guest *guest, const DAT_DTO_COMPLETIO
 					guest->address, cli_dto_status(dto->status));
 		return refill_put(&server->refill, buffer);
 	}
+	guest->heard_at = guest->message_at = server->now;
 	guest->messages++;
 	guest->bytes += dto->transfered_length;
 	server->totals.messages++;
@@ -121,9 +133,9 @@ take_send(struct server *server, struct guest *guest, const DAT_DTO_COMPLETION_E
 			return -1;
 	} else {
 		guest->answers++;
-		guest->held--;
+		guest->moved_at = server->now;
 		server->totals.answers++;
-		if (refill_put(&server->refill, buffer) != 0)
+		if (let_go(server, guest, buffer) != 0)
 			return -1;
 	}
 	return send_waiting(server, guest);
@@ -136,6 +148,10 @@ answer_completion(struct server *server, const DAT_DTO_COMPLETION_EVENT_DATA *dt
 
 	if (guest == NULL)
 		return -1;
+	if (dto->user_cookie.as_64 == LIVENESS_COOKIE) {
+		liveness_answered(server, guest, dto->status == DAT_DTO_SUCCESS);
+		return 0;
+	}
 	if ((dto->user_cookie.as_64 & SENT) != 0)
 		return take_send(server, guest, dto);
 	return take_receive(server, guest, dto);

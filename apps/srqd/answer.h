@@ -12,7 +12,7 @@
 
 #include "server.h"
 
-/** Deal with one completion, of a receive or of an answer. @return 0; -1 on error; the error was printed. */
+/** Deal with one completion, of a receive, of an answer or of a request for a sign of life. @return 0; -1 on error; the error was printed. */
 int answer_completion(struct server *server, const DAT_DTO_COMPLETION_EVENT_DATA *dto);
 
 #endif /* SRQD_ANSWER_H */

@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include "cli/words.h"
 #include "hello.h"
+#include "liveness.h"
 
 static int
 failed(DAT_RETURN ret, const char *call)
@@ -91,6 +92,7 @@ admit(struct server *server, DAT_CR_HANDLE cr, const DAT_CR_PARAM *param,
 	if (guest == NULL) {
 		server->totals.turned_away++;
 		dat_cr_reject(cr);
+		liveness_make_room(server);
 		return;
 	}
 	*guest = (struct guest){
@@ -109,6 +111,7 @@ admit(struct server *server, DAT_CR_HANDLE cr, const DAT_CR_PARAM *param,
 	}
 	/* One more was one too many for the adapter: the others stay. */
 	cli_say_dat(ret, "cannot admit client %u at %s", guest->number, guest->address);
+	cli_forget_said();
 	if (guest->ep != DAT_HANDLE_NULL)
 		dat_ep_free(guest->ep);
 	guest->ep = DAT_HANDLE_NULL;
@@ -174,6 +177,7 @@ guests_connection(struct server *server, const DAT_EVENT *event)
 	switch (event->event_number) {
 	case DAT_CONNECTION_EVENT_ESTABLISHED:
 		guest->state = GUEST_HERE;
+		liveness_begin(server, guest);
 		return 0;
 	case DAT_CONNECTION_EVENT_DISCONNECTED:
 		leave(server, guest, "left");
@@ -183,9 +187,12 @@ guests_connection(struct server *server, const DAT_EVENT *event)
 		return 0;
 	default:
 		/* A client that crashed, or broke a rule: its own end, and nobody else's. */
-		server->totals.lost++;
-		cli_say("client %u at %s is lost: %s", guest->number, guest->address,
-				cli_connection_words(event->event_number));
+		if (guest->ended == NULL) {
+			server->totals.lost++;
+			cli_say("client %u at %s is lost: %s", guest->number, guest->address,
+					cli_connection_words(event->event_number));
+			cli_forget_said();
+		}
 		leave(server, guest, "lost");
 		return 0;
 	}
@@ -199,6 +206,7 @@ guests_throw_out(struct server *server, struct guest *guest, const char *reason)
 	if (guest->state != GUEST_HERE || guest->ended != NULL)
 		return;
 	cli_say("client %u at %s is thrown out: %s", guest->number, guest->address, reason);
+	cli_forget_said();
 	guest->ended = "thrown out";
 	server->totals.lost++;
 	ret = dat_ep_disconnect(guest->ep, DAT_CLOSE_ABRUPT_FLAG);
@@ -215,19 +223,21 @@ part(struct server *server, struct guest *guest)
 	guest->state = GUEST_GONE;
 	server->leaving--;
 	server->present--;
-	if (ret != DAT_SUCCESS)
-		return failed(ret, "dat_ep_free");
-	if (guest->held == 0)
-		return 0;
-	cli_say("%u buffers of client %u have not come back", guest->held, guest->number);
-	return -1;
+	return ret == DAT_SUCCESS ? 0 : failed(ret, "dat_ep_free");
+}
+
+/* Answers under way, and those that wait behind them, come back flushed: until then the guest keeps its place. */
+static bool
+is_reaped(const struct guest *guest)
+{
+	return guest->held == 0 && !guest->asked;
 }
 
 int
 guests_part(struct server *server)
 {
 	for (uint32_t i = 0; server->leaving > 0 && i < server->places; i++)
-		if (server->guests[i].state == GUEST_LEAVING &&
+		if (server->guests[i].state == GUEST_LEAVING && is_reaped(&server->guests[i]) &&
 				part(server, &server->guests[i]) != 0)
 			return -1;
 	return 0;
@@ -250,6 +260,17 @@ guests_stop(struct server *server)
 			return failed(ret, "dat_ep_disconnect");
 	}
 	return 0;
+}
+
+void
+guests_break(struct server *server)
+{
+	for (uint32_t i = 0; i < server->places; i++) {
+		struct guest *guest = &server->guests[i];
+
+		if (guest->state == GUEST_HERE || guest->state == GUEST_COMING)
+			dat_ep_disconnect(guest->ep, DAT_CLOSE_ABRUPT_FLAG);
+	}
 }
 
 int

@@ -24,14 +24,17 @@ struct guest *guests_of(DAT_EP_HANDLE ep);
 void guests_throw_out(struct server *server, struct guest *guest, const char *reason);
 
 /**
- * Free the endpoints of those who have left. Only when every completion has been reaped: an
- * endpoint's last ones lie in the dispatcher before the event that ends its connection.
+ * Free the endpoints of those who have left and whose completions have all been reaped. To be called when the dispatcher
+ * was empty: an endpoint's last receives lie there before the event that ends its connection.
  * @return 0; -1 on error; the error was printed.
  */
 int guests_part(struct server *server);
 
 /** Begin to disconnect everybody. @return 0; -1 on error; the error was printed. */
 int guests_stop(struct server *server);
+
+/** Break the connections that are left. */
+void guests_break(struct server *server);
 
 /** Free what is left of them, whatever their state. @return 0; -1 on error; the error was printed. */
 int guests_close(struct server *server);

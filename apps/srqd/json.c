@@ -29,6 +29,9 @@ add_config(struct json_object *root, const struct srqd_options *options)
 		cli_json_count(c, "max_depth", options->max_depth);
 		cli_json_count(c, "low_watermark", options->low);
 		cli_json_count(c, "max_clients", options->max_clients);
+		cli_json_count(c, "keepalive", options->keepalive_s);
+		cli_json_count(c, "stall", options->stall_s);
+		cli_json_count(c, "idle", options->idle_s);
 		cli_json_bool(c, "sink", options->sink);
 	}
 	if (options->mode != SRQD_SERVER) {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/liveness.h"
 
 #define DEFAULT_PORT        18517
 #define DEFAULT_DEPTH       512
@@ -19,11 +20,11 @@
 #define LOW_SHARE  4
 #define GROW_TIMES 16
 
-#define MAX_SIZE     (8u << 20)
-#define MAX_DEPTH    (1u << 20)
-#define MAX_CLIENTS  16384
-#define MAX_WINDOW   4096
-#define MAX_INTERVAL 86400
+#define MAX_SIZE    (8u << 20)
+#define MAX_DEPTH   (1u << 20)
+#define MAX_CLIENTS 16384
+#define MAX_WINDOW  4096
+#define MAX_SECONDS 86400
 
 enum {
 	OPT_DEPTH = 256,
@@ -31,6 +32,9 @@ enum {
 	OPT_GROW,
 	OPT_MAX_DEPTH,
 	OPT_MAX_CLIENTS,
+	OPT_KEEPALIVE,
+	OPT_STALL,
+	OPT_IDLE,
 	OPT_WINDOW,
 	OPT_SINK,
 	OPT_INTERVAL,
@@ -58,6 +62,9 @@ static const char usage[] =
 		"  --grow              double the queue when its buffers are in use, up to\n"
 		"  --max-depth <n>     so many (16 times the depth)\n"
 		"  --max-clients <n>   clients at a time (256)\n"
+		"  --keepalive <s>     seconds of silence until a client is asked for a sign of life (5); 0: never\n"
+		"  --stall <s>         seconds that a client may let its answers wait (10)\n"
+		"  --idle <s>          seconds without a message until a client's place is for others (60); 0: never\n"
 		"  --sink              only receive: do not send each message back\n"
 		"  --interval <s>      seconds from one line of counts to the next (1); 0: none\n"
 		"  --clients-table     show each client with every line\n"
@@ -107,8 +114,11 @@ static const struct rule {
 	{ OPT_GROW,          "--grow",          SERVES,    SWITCH, AT(grow),          0, 0 },
 	{ OPT_MAX_DEPTH,     "--max-depth",     SERVES,    NUMBER, AT(max_depth),     1, MAX_DEPTH },
 	{ OPT_MAX_CLIENTS,   "--max-clients",   SERVES,    NUMBER, AT(max_clients),   1, MAX_CLIENTS },
+	{ OPT_KEEPALIVE,     "--keepalive",     SERVES,    NUMBER, AT(keepalive_s),   0, MAX_SECONDS },
+	{ OPT_STALL,         "--stall",         SERVES,    NUMBER, AT(stall_s),       1, MAX_SECONDS },
+	{ OPT_IDLE,          "--idle",          SERVES,    NUMBER, AT(idle_s),        0, MAX_SECONDS },
 	{ OPT_SINK,          "--sink",          SERVES,    SWITCH, AT(sink),          0, 0 },
-	{ OPT_INTERVAL,      "--interval",      SERVES,    NUMBER, AT(interval_s),    0, MAX_INTERVAL },
+	{ OPT_INTERVAL,      "--interval",      SERVES,    NUMBER, AT(interval_s),    0, MAX_SECONDS },
 	{ OPT_CLIENTS_TABLE, "--clients-table", SERVES,    SWITCH, AT(clients_table), 0, 0 },
 	{ OPT_SELF,          "--self",          IN_SELF,   NUMBER, AT(clients),       1, MAX_CLIENTS },
 	{ OPT_CONNECT,       "--connect",       IN_CLIENT, TEXT,   AT(host),          0, 0 },
@@ -297,6 +307,9 @@ srqd_options_read(struct srqd_options *options, int argc, char **argv)
 		.window = DEFAULT_WINDOW,
 		.depth = DEFAULT_DEPTH,
 		.max_clients = DEFAULT_MAX_CLIENTS,
+		.keepalive_s = CLI_KEEPALIVE_S,
+		.stall_s = CLI_STALL_S,
+		.idle_s = CLI_IDLE_S,
 		.interval_s = 1,
 		.clients = 1,
 		.messages = DEFAULT_MESSAGES,

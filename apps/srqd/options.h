@@ -29,6 +29,9 @@ struct srqd_options {
 	uint32_t depth, max_depth; /**< receive buffers, at first and when it has grown */
 	uint32_t low;              /**< low watermark; 0: none */
 	uint32_t max_clients;
+	uint32_t keepalive_s; /**< of silence of a client, after which it is asked for a sign of life; 0: never */
+	uint32_t stall_s; /**< for which a client may let its answers wait */
+	uint32_t idle_s; /**< without a message, after which a client's place is given to others; 0: never */
 	uint32_t interval_s; /**< from one line of counts to the next; 0: no lines */
 	bool grow, sink, clients_table;
 

@@ -10,9 +10,6 @@
 
 #include <stdbool.h>
 
-/** @return seconds on a clock that only goes forward. */
-double pace_now(void);
-
 struct pace {
 	double moved_at; /**< when something last happened */
 	unsigned int idle;

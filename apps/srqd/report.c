@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "cli/cli.h"
-#include "pace.h"
+#include "cli/clock.h"
 
 #define LINES_PER_HEAD 20
 /* Of a long table at the end this much is shown, unless all were asked for. */
@@ -15,7 +15,7 @@ report_begin(struct report *report, const struct srqd_options *options, const ch
 {
 	*report = (struct report){
 		.options = options,
-		.began = pace_now(),
+		.began = cli_seconds(),
 		.silent = options->json && options->json_file == NULL,
 	};
 	report->last = report->began;
@@ -105,7 +105,7 @@ report_tick(struct report *report, const struct server *server)
 
 	if (report->silent || report->options->interval_s == 0)
 		return 0;
-	now = pace_now();
+	now = cli_seconds();
 	if (now - report->last < report->options->interval_s)
 		return 0;
 	rc = print_line(report, server, now);
@@ -126,7 +126,7 @@ report_server(const struct report *report, const struct server *server)
 		return 0;
 	if (refill_query(refill, &param) != 0)
 		return -1;
-	printf("--- dat-srqd totals after %.3f s ---\n", pace_now() - report->began);
+	printf("--- dat-srqd totals after %.3f s ---\n", cli_seconds() - report->began);
 	printf("clients: %u came, %u lost, %u turned away\n", totals->clients, totals->lost,
 			totals->turned_away);
 	printf("messages: %llu received, %llu answered, %llu unanswered; %llu bytes\n",

@@ -9,11 +9,14 @@
 #include "cli/evd.h"
 #include "cli/ia.h"
 #include "guests.h"
+#include "liveness.h"
 
 /* After so many messages the queue is looked after: more would only let it run dry. */
 #define BATCH 64
 /* Owner of the events, for messages. */
 #define WHO "the server"
+/* So often guests are looked after: seconds. */
+#define LOOK_S 0.1
 /* Requests that may wait beyond the clients there is a place for: each is to hear why it is rejected. */
 #define BACKLOG 64
 /* srq_watermarks_supported: the low one. */
@@ -64,9 +67,9 @@ make_queues(struct server *server)
 	if (ret != DAT_SUCCESS)
 		return failed(ret, "dat_pz_create");
 	config.pz = server->pz;
-	/* A buffer waits for one completion at a time, of its receiving or of its sending. */
-	if (cli_evd_create(server->ia, options->max_depth, DAT_EVD_DTO_FLAG, WHO,
-			    &server->dto_evd) != 0 ||
+	/* A buffer waits for one completion at a time, of its receiving or of its sending; a client for one sign of life. */
+	if (cli_evd_create(server->ia, (uint64_t)options->max_depth + options->max_clients,
+			    DAT_EVD_DTO_FLAG, WHO, &server->dto_evd) != 0 ||
 			cli_evd_create(server->ia, 2ull * options->max_clients,
 					DAT_EVD_CONNECTION_FLAG, WHO, &server->conn_evd) != 0 ||
 			cli_evd_create(server->ia, BACKLOG + options->max_clients, DAT_EVD_CR_FLAG,
@@ -190,6 +193,7 @@ server_step(struct server *server)
 	bool leaving = server->leaving > 0;
 	int messages, async, connections;
 
+	server->now = cli_runtime_step(&server->runtime);
 	messages = step_messages(server);
 	if (messages < 0)
 		return -1;
@@ -200,6 +204,10 @@ server_step(struct server *server)
 	if (async < 0 || refill_settle(&server->refill) != 0)
 		return -1;
 	connections = step_connections(server);
+	if (server->now - server->looked_at >= LOOK_S) {
+		server->looked_at = server->now;
+		liveness_look(server);
+	}
 	return connections < 0 ? -1 : messages + async + connections;
 }
 
@@ -215,6 +223,12 @@ server_stop(struct server *server)
 			return failed(ret, "dat_psp_free");
 	}
 	return guests_stop(server);
+}
+
+void
+server_break(struct server *server)
+{
+	guests_break(server);
 }
 
 static int

@@ -16,6 +16,7 @@
 
 #include <dat/udat.h>
 
+#include "cli/clock.h"
 #include "options.h"
 #include "refill.h"
 
@@ -42,6 +43,11 @@ struct guest {
 	uint64_t answers;         /**< of which the client has acknowledged the receipt */
 	uint32_t window; /**< its credit: messages that may wait for their answer to be posted */
 	uint32_t held, most_held; /**< buffers that its unanswered messages occupy */
+
+	bool asked;        /**< for a sign of life that has not come yet */
+	double heard_at;   /**< its last message, or sign of life */
+	double message_at; /**< its last message, or the beginning of its connection */
+	double moved_at; /**< since then it has acknowledged nothing of what was sent to it, while there was something */
 
 	/* Answers that found the send queue full, in order. */
 	uint32_t waiting, first_waiting, last_waiting;
@@ -75,6 +81,10 @@ struct server {
 	uint32_t places;          /**< of them, those ever used */
 	uint32_t present;         /**< guests that are neither NONE nor GONE */
 	uint32_t leaving;         /**< guests to free when all completions are reaped */
+	uint32_t held;            /**< buffers that unanswered messages of all guests occupy */
+	struct cli_runtime runtime;
+	double now;       /**< in this step, by it; as all times of the server and its guests */
+	double looked_at; /**< when guests were last looked after */
 	struct server_totals totals;
 	uint64_t rnr_before; /**< the adapter's counter when the server began */
 };
@@ -93,6 +103,9 @@ int server_step(struct server *server);
  * Step on until server->present is 0. @return 0; -1 on error; the error was printed.
  */
 int server_stop(struct server *server);
+
+/** End at once: the connections that server_stop() has not ended yet are broken. Step on as there. */
+void server_break(struct server *server);
 
 /** @return receiver-not-ready NAKs that the adapter has sent since the server began; 0 when it does not say. */
 uint64_t server_rnr_naks(const struct server *server);

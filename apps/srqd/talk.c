@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/clock.h"
 #include "cli/words.h"
-#include "pace.h"
 #include "visit.h"
 
 /* A cookie: the client above, the place in its window below, and this bit for a receive. */
@@ -120,7 +120,7 @@ talk_go_on(struct clients *clients, uint32_t index)
 	if (done < clients->options->messages)
 		return 0;
 	if (++clients->finished == clients->options->clients)
-		clients->ended = pace_now();
+		clients->ended = cli_seconds();
 	return visit_end(clients, index);
 }
 

@@ -2,9 +2,9 @@
 #include "visit.h"
 
 #include "cli/cli.h"
+#include "cli/clock.h"
 #include "cli/words.h"
 #include "hello.h"
-#include "pace.h"
 #include "talk.h"
 
 #define CONNECT_TIMEOUT_US 30000000u
@@ -75,7 +75,7 @@ take_up(struct clients *clients, uint32_t index, const DAT_CONNECTION_EVENT_DATA
 	/* No visitor sends before all are there: this is about many at the same time. */
 	if (clients->up < clients->options->clients || clients->stopping)
 		return 0;
-	clients->began = pace_now();
+	clients->began = cli_seconds();
 	for (uint32_t i = 0; i < clients->options->clients; i++)
 		if (talk_go_on(clients, i) != 0)
 			return -1;

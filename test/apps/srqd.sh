@@ -3,9 +3,10 @@
 # dat-srqd at work: no message lost, every buffer back, the watermark's events and refills, in one process and between
 # two of them.
 #
-#   srqd.sh python3 dat-srqd self|memif
+#   srqd.sh python3 dat-srqd self|memif|veth
 . "$(dirname "$0")/../vdev/lib.sh"
 srqd=$2
+[ "$3" != veth ] || own_network "$0" "$@"
 
 # json WHAT FILE EXPRESSION : the file is one JSON object o, s its server, q the queue and c the clients, of which the
 # expression holds.
@@ -117,7 +118,37 @@ in_two_processes() {
 		"$home and s['messages'] == s['answers'] + s['unanswered'] == 7400 and s['clients'] == 66 and s['lost'] == 0 and q['max'] == 64"
 }
 
+# Killed clients that were owed nothing: the server of a sink sends them nothing that would be repeated. All the same their
+# places are free for others after a while.
+dead_clients() {
+	veth_wire 4200 timeout=14
+	: >"$work/server.out"
+	DAT_OVERRIDE=$work/server.conf "$srqd" -D wire --sink --max-clients 8 --keepalive 1 --clients-table \
+		>"$work/server.out" 2>"$work/server.err" </dev/null &
+	children=$!
+	wait_for "$work/server.out" "$children" || complain "the server does not start: $(cat "$work/server.err")"
+	DAT_OVERRIDE=$work/client.conf $far "$srqd" -D wire --connect "$server" --clients 8 -n 4000000000 \
+		>"$work/client.out" 2>"$work/client.err" </dev/null &
+	client=$!
+	children="$children $client"
+	until_said '^ *8 .* here ' "$work/server.out" "$client" || complain "8 clients do not come: $(cat "$work/client.err")"
+	kill -KILL "$client"
+	wait "$client" 2>/dev/null
+	children=${children% *}
+	until_said 'client 8 .* is lost' "$work/server.err" "$children" || complain "nobody misses them: $(cat "$work/server.out")"
+	DAT_OVERRIDE=$work/client.conf timeout "$limit" $far "$srqd" -D wire --connect "$server" --clients 8 -n 10 \
+		>"$work/client.out" 2>"$work/client.err" </dev/null || complain "no place for others: $(cat "$work/client.err")"
+	kill -INT "$children"
+	end_of "$children"
+	status=$?
+	children=
+	[ "$status" -eq 0 ] || complain "the server exits with $status: $(cat "$work/server.err")"
+}
+
 case $3 in
+veth)
+	dead_clients
+	;;
 self)
 	in_one_process
 	interrupted

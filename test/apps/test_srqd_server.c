@@ -5,6 +5,7 @@
  */
 #include "../vdev/dat_pair.h"
 
+#include "cli/clock.h"
 #include "clients.h"
 #include "hello.h"
 #include "server.h"
@@ -25,6 +26,7 @@ static const struct srqd_options defaults = {
 	.max_depth = DEPTH,
 	.low = 4,
 	.max_clients = 2,
+	.stall_s = 3600,
 	.clients = 1,
 	.messages = 100,
 };
@@ -63,6 +65,20 @@ await(struct scene *scene, DAT_EVD_HANDLE evd)
 	}
 	fail_msg("no event comes");
 	return event;
+}
+
+/* Both ends work until that is so. */
+static void
+poll_until(struct scene *scene, bool (*is_so)(const struct scene *scene))
+{
+	double end = cli_seconds() + PATIENCE_US / 1e6;
+	DAT_EVENT event;
+
+	while (!is_so(scene)) {
+		poll_once(scene);
+		dat_evd_dequeue(scene->end.request, &event);
+		assert_true(cli_seconds() < end);
+	}
 }
 
 static DAT_RETURN
@@ -221,6 +237,117 @@ client__beyond_its_window_is_thrown_out(void **state)
 	close_scene(&scene);
 }
 
+static bool
+one_is_lost(const struct scene *scene)
+{
+	return scene->server.totals.lost == 1;
+}
+
+/* Connect a client that posts no receive, and have it send so many messages: they are there. */
+static void
+send_without_receives(struct scene *scene, uint32_t messages)
+{
+	DAT_EVENT event = say_hello(scene, scene->end.ep);
+
+	assert_int_equal(event.event_number, DAT_CONNECTION_EVENT_ESTABLISHED);
+	for (uint32_t sent = 0; scene->server.totals.messages < messages;) {
+		poll_once(scene);
+		if (sent < messages && post_send(&scene->end, 0, SIZE, 1) == DAT_SUCCESS)
+			sent++;
+		dat_evd_dequeue(scene->end.request, &event);
+	}
+	assert_int_equal(scene->server.guests[0].held, messages);
+}
+
+/* The client asks to be tried again for ever, and the server does not: the buffers come back in its own time. */
+static void
+client__that_takes_no_answer_gives_back_its_buffers(void **state)
+{
+	struct srqd_options options = defaults;
+	struct scene scene;
+
+	options.stall_s = 1;
+	open_scene(&scene, &options);
+	send_without_receives(&scene, 2);
+	want_good_service(&scene);
+	poll_until(&scene, one_is_lost);
+	assert_string_equal(scene.server.guests[0].ended, "thrown out");
+	want_gone(&scene);
+	close_scene(&scene);
+}
+
+/* Where others could run out of buffers, it has a second, however long it may have otherwise. */
+static void
+client__that_holds_most_buffers_has_a_second(void **state)
+{
+	struct scene scene;
+
+	open_scene(&scene, &defaults);
+	send_without_receives(&scene, DEPTH / 2 + 1);
+	want_good_service(&scene);
+	poll_until(&scene, one_is_lost);
+	assert_string_equal(scene.server.guests[0].ended, "thrown out");
+	want_gone(&scene);
+	close_scene(&scene);
+}
+
+static bool
+one_was_heard(const struct scene *scene)
+{
+	return scene->server.guests[0].heard_at > scene->server.guests[0].message_at;
+}
+
+/* A silent client is asked for a sign of life; its adapter gives it, and it stays. */
+static void
+client__that_is_silent_is_asked(void **state)
+{
+	struct srqd_options options = defaults;
+	struct scene scene;
+	DAT_EVENT event;
+
+	options.keepalive_s = 1;
+	open_scene(&scene, &options);
+	event = say_hello(&scene, scene.end.ep);
+	assert_int_equal(event.event_number, DAT_CONNECTION_EVENT_ESTABLISHED);
+	poll_until(&scene, one_was_heard);
+	assert_int_equal(scene.server.guests[0].state, GUEST_HERE);
+	assert_int_equal(scene.server.totals.lost, 0);
+	ok(dat_ep_disconnect(scene.end.ep, DAT_CLOSE_GRACEFUL_FLAG));
+	want_gone(&scene);
+	close_scene(&scene);
+}
+
+/* All places are taken, and a client that sends nothing has one: it has to go, once another client asks. */
+static void
+place__of_an_idle_client_goes_to_another(void **state)
+{
+	struct srqd_options options = defaults;
+	DAT_EP_HANDLE second;
+	struct scene scene;
+	DAT_EVENT event;
+
+	options.max_clients = 1;
+	options.idle_s = 1;
+	open_scene(&scene, &options);
+	ok(dat_ep_create(scene.end.ia, scene.end.pz, scene.end.recv, scene.end.request,
+			scene.end.connect, NULL, &second));
+	event = say_hello(&scene, scene.end.ep);
+	assert_int_equal(event.event_number, DAT_CONNECTION_EVENT_ESTABLISHED);
+	while (!one_is_lost(&scene)) {
+		event = say_hello(&scene, second);
+		assert_int_equal(event.event_number, DAT_CONNECTION_EVENT_PEER_REJECTED);
+		ok(dat_ep_reset(second));
+	}
+	event = await(&scene, scene.end.connect);
+	assert_int_equal(event.event_number, DAT_CONNECTION_EVENT_DISCONNECTED);
+	want_gone(&scene);
+	event = say_hello(&scene, second);
+	assert_int_equal(event.event_number, DAT_CONNECTION_EVENT_ESTABLISHED);
+	ok(dat_ep_disconnect(second, DAT_CLOSE_GRACEFUL_FLAG));
+	want_gone(&scene);
+	close_scene(&scene);
+}
+
 /* Messages whose answers cannot be delivered any more: their buffers come back all the same. */
 static void
 client__that_vanishes_gives_back_its_buffers(void **state)
@@ -293,6 +420,10 @@ main(void)
 		dat_test(message__longer_than_a_buffer_ends_its_client_only),
 		dat_test(client__beyond_its_window_is_thrown_out),
 		dat_test(client__that_vanishes_gives_back_its_buffers),
+		dat_test(client__that_takes_no_answer_gives_back_its_buffers),
+		dat_test(client__that_holds_most_buffers_has_a_second),
+		dat_test(client__that_is_silent_is_asked),
+		dat_test(place__of_an_idle_client_goes_to_another),
 		dat_test(stop__lets_everybody_go),
 		cmocka_unit_test(hello__gives_back_what_was_encoded),
 	};
