@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/evd.h"
 #include "cli/ia.h"
+#include "cli/liveness.h"
 #include "cli/words.h"
 
 /* A few receives, so that one is always posted while another is looked at. */
@@ -139,7 +140,8 @@ link_prepare(struct link *link, uint32_t size)
 		.max_message_size = size,
 		.qos = DAT_QOS_BEST_EFFORT,
 		.max_recv_dtos = RECEIVES,
-		.max_request_dtos = RECEIVES,
+		/* One more for link_ask(). */
+		.max_request_dtos = RECEIVES + 1,
 		.max_recv_iov = 1,
 		.max_request_iov = 1,
 		.srq_soft_hw = DAT_HW_DEFAULT,
@@ -199,6 +201,12 @@ link_send(struct link *link)
 	return ret == DAT_SUCCESS ? 0 : failed(link, ret, "dat_ep_post_send");
 }
 
+bool
+link_ask(struct link *link)
+{
+	return cli_liveness_ask(link->ep, SENT) == DAT_SUCCESS;
+}
+
 int
 link_disconnect(struct link *link)
 {
@@ -214,14 +222,14 @@ take_dto(struct link *link, const DAT_DTO_COMPLETION_EVENT_DATA *dto)
 		return LINK_QUIET;
 	if (dto->status != DAT_DTO_SUCCESS) {
 		cli_say("a transfer on %s failed with %s", link->name, cli_dto_status(dto->status));
-		return LINK_FAILED;
+		return LINK_LOST;
 	}
 	if (dto->user_cookie.as_64 == SENT)
 		return LINK_SENT;
 	if (dto->transfered_length != link->size) {
 		cli_say("a message of %llu bytes came to %s instead of %u",
 				(unsigned long long)dto->transfered_length, link->name, link->size);
-		return LINK_FAILED;
+		return LINK_LOST;
 	}
 	link->held = (int)dto->user_cookie.as_64;
 	link->message = link->memory + (size_t)link->held * link->stride;
@@ -236,7 +244,7 @@ take_connection(const struct link *link, DAT_EVENT_NUMBER number)
 	if (number == DAT_CONNECTION_EVENT_DISCONNECTED)
 		return LINK_DOWN;
 	cli_say("no connection on %s: %s", link->name, cli_connection_words(number));
-	return LINK_FAILED;
+	return LINK_LOST;
 }
 
 static enum link_news
@@ -253,9 +261,8 @@ take_request(struct link *link, const DAT_CR_ARRIVAL_EVENT_DATA *arrival)
 	}
 	if (param.private_data != NULL && param.private_data_size >= (DAT_COUNT)sizeof(hello))
 		memcpy(&hello, param.private_data, sizeof(hello));
-	/* One client at a time, and only ours: the size sets how much memory is taken. */
-	if (link->ep != DAT_HANDLE_NULL || be32toh(hello.magic) != MAGIC ||
-			be32toh(hello.size) > (8u << 20)) {
+	/* Only ours: the size sets how much memory is taken. */
+	if (be32toh(hello.magic) != MAGIC || be32toh(hello.size) > (8u << 20)) {
 		dat_cr_reject(arrival->cr_handle);
 		return LINK_QUIET;
 	}
@@ -306,7 +313,8 @@ link_release(struct link *link)
 		ret = dat_ep_free(link->ep);
 	link->ep = DAT_HANDLE_NULL;
 	/* Events of the old endpoint must not be taken for those of its successor. */
-	while (cli_evd_take(link->dto_evd, link->name, &event) > 0)
+	while (cli_evd_take(link->dto_evd, link->name, &event) > 0 ||
+			cli_evd_take(link->conn_evd, link->name, &event) > 0)
 		;
 	if (ret == DAT_SUCCESS && link->lmr != DAT_HANDLE_NULL)
 		ret = dat_lmr_free(link->lmr);

@@ -17,13 +17,14 @@
 
 /** Result of link_step(). */
 enum link_news {
-	LINK_FAILED = -1, /**< said */
+	LINK_FAILED = -1, /**< the adapter; the error was printed */
 	LINK_QUIET,
-	LINK_REQUEST, /**< somebody wants to connect: link->asked; answer with link_accept() */
+	LINK_REQUEST, /**< a dat-ping wants to connect: link->asked; answer with link_accept() or link_reject() */
 	LINK_UP,
 	LINK_DOWN,
+	LINK_LOST, /**< the connection or its peer failed, which was printed: link_release() is next */
 	LINK_MESSAGE, /**< link->message; its buffer is given back by the next link_step() */
-	LINK_SENT,
+	LINK_SENT,    /**< the peer has acknowledged a message, or what link_ask() sent */
 };
 
 struct link {
@@ -67,6 +68,9 @@ void link_reject(struct link *link);
 
 /** Send link->outgoing. @return 0; -1 on error; the error was printed. */
 int link_send(struct link *link);
+
+/** Ask the peer for a sign of life (cli/liveness.h): LINK_SENT follows. @return false: the connection is ending. */
+bool link_ask(struct link *link);
 
 /** Begin to disconnect. LINK_DOWN follows. @return 0; -1 on error; the error was printed. */
 int link_disconnect(struct link *link);

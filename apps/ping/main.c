@@ -8,10 +8,12 @@
 #include <time.h>
 
 #include "cli/cli.h"
+#include "cli/clock.h"
 #include "cli/signals.h"
 #include "link.h"
 #include "options.h"
 #include "report.h"
+#include "serve.h"
 
 #define CONNECT_S 15
 #define ANSWER_S  5
@@ -26,15 +28,6 @@ interrupted(void)
 	return cli_signal() != 0;
 }
 
-static double
-seconds(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
-
 static void
 nap(void)
 {
@@ -43,33 +36,8 @@ nap(void)
 	nanosleep(&time, NULL);
 }
 
-/* Handle one event of a server. @return 0; -1 on error; the error was printed; 1: a client has gone. */
 static int
-serve_step(struct link *link, bool *busy)
-{
-	enum link_news news = link_step(link);
-
-	*busy = news != LINK_QUIET;
-	switch (news) {
-	case LINK_REQUEST:
-		if (link_prepare(link, link->asked) == 0)
-			return link_accept(link);
-		link_reject(link);
-		return -1;
-	case LINK_MESSAGE:
-		memcpy(link->outgoing, link->message, link->size);
-		return link_send(link);
-	case LINK_DOWN:
-		return link_release(link) == 0 ? 1 : -1;
-	case LINK_FAILED:
-		return -1;
-	default:
-		return 0;
-	}
-}
-
-static int
-serve(struct link *link, const struct ping_report *report)
+serve(struct ping_server *server, const struct ping_report *report)
 {
 	const struct ping_options *options = report->options;
 	uint64_t clients = 0;
@@ -80,19 +48,19 @@ serve(struct link *link, const struct ping_report *report)
 	if (ping_report_listens(report) != 0)
 		return -1;
 	while (!interrupted() && (options->count == 0 || clients < options->count)) {
-		rc = serve_step(link, &busy);
+		rc = ping_serve_step(server, &busy);
 		if (rc < 0)
 			return -1;
 		clients += (uint64_t)rc;
-		if (!busy && link->ep == DAT_HANDLE_NULL)
+		if (!busy && server->link.ep == DAT_HANDLE_NULL)
 			nap();
 	}
 	ping_report_clients(report, clients);
-	for (until = seconds() + LINGER_S; seconds() < until;)
-		if (serve_step(link, &busy) < 0)
+	for (until = cli_seconds() + LINGER_S; cli_seconds() < until;)
+		if (ping_serve_step(server, &busy) < 0)
 			return -1;
 	/* Interrupted with a client on the line. */
-	if (link->ep != DAT_HANDLE_NULL && link_release(link) != 0)
+	if (server->link.ep != DAT_HANDLE_NULL && link_release(&server->link) != 0)
 		return -1;
 	if (clients >= options->count)
 		return 0;
@@ -106,9 +74,9 @@ serve(struct link *link, const struct ping_report *report)
  * @return 0: it came; 1: it did not within the limit; -1 on error; the error was printed.
  */
 static int
-await(struct link *client, struct link *server, enum link_news want, double limit)
+await(struct link *client, struct ping_server *server, enum link_news want, double limit)
 {
-	double until = seconds() + limit;
+	double until = cli_seconds() + limit;
 	enum link_news news;
 	bool busy;
 
@@ -116,22 +84,22 @@ await(struct link *client, struct link *server, enum link_news want, double limi
 		news = link_step(client);
 		if (news == want)
 			return 0;
-		if (news == LINK_FAILED)
+		if (news == LINK_FAILED || news == LINK_LOST)
 			return -1;
 		if (news == LINK_DOWN) {
 			cli_say("the peer disconnected");
 			return -1;
 		}
-		if (server != NULL && serve_step(server, &busy) < 0)
+		if (server != NULL && ping_serve_step(server, &busy) < 0)
 			return -1;
-		if (news == LINK_QUIET && seconds() > until)
+		if (news == LINK_QUIET && cli_seconds() > until)
 			return 1;
 	}
 	return 1;
 }
 
 static int
-round_trip(struct link *client, struct link *server, const struct ping_report *report,
+round_trip(struct link *client, struct ping_server *server, const struct ping_report *report,
 		struct ping_times *times)
 {
 	const struct ping_options *options = report->options;
@@ -141,7 +109,7 @@ round_trip(struct link *client, struct link *server, const struct ping_report *r
 
 	for (uint32_t i = 0; i < options->size; i++)
 		client->outgoing[i] = (uint8_t)(number + i);
-	start = seconds();
+	start = cli_seconds();
 	if (link_send(client) != 0)
 		return -1;
 	times->sent++;
@@ -154,7 +122,7 @@ round_trip(struct link *client, struct link *server, const struct ping_report *r
 				ANSWER_S);
 	if (rc != 0)
 		return -1;
-	us = (seconds() - start) * 1e6;
+	us = (cli_seconds() - start) * 1e6;
 	if (memcmp(client->message, client->outgoing, options->size) != 0) {
 		cli_say("the answer to message %llu is not what was sent",
 				(unsigned long long)number);
@@ -170,18 +138,18 @@ round_trip(struct link *client, struct link *server, const struct ping_report *r
 
 /* Until the next round: look after the connection now and then. */
 static int
-rest(struct link *client, struct link *server, double until)
+rest(struct link *client, struct ping_server *server, double until)
 {
 	enum link_news news;
 	bool busy;
 
-	while (!interrupted() && seconds() < until) {
+	while (!interrupted() && cli_seconds() < until) {
 		news = link_step(client);
 		if (news == LINK_DOWN)
 			cli_say("the peer disconnected");
-		if (news == LINK_FAILED || news == LINK_DOWN)
+		if (news == LINK_FAILED || news == LINK_LOST || news == LINK_DOWN)
 			return -1;
-		if (server != NULL && serve_step(server, &busy) < 0)
+		if (server != NULL && ping_serve_step(server, &busy) < 0)
 			return -1;
 		nap();
 	}
@@ -189,13 +157,13 @@ rest(struct link *client, struct link *server, double until)
 }
 
 static int
-connect_to(struct link *client, struct link *server, const struct ping_options *options, char *whom,
-		unsigned int len)
+connect_to(struct link *client, struct ping_server *server, const struct ping_options *options,
+		char *whom, unsigned int len)
 {
 	struct sockaddr_storage address;
 	int rc;
 
-	if (server != NULL ? link_address(server, &address) != 0
+	if (server != NULL ? link_address(&server->link, &address) != 0
 			   : !cli_host(options->host, &address))
 		return -1;
 	cli_address((struct sockaddr *)&address, whom, len);
@@ -211,7 +179,7 @@ connect_to(struct link *client, struct link *server, const struct ping_options *
 }
 
 static int
-part(struct link *client, struct link *server)
+part(struct link *client, struct ping_server *server)
 {
 	if (link_disconnect(client) != 0)
 		return -1;
@@ -234,7 +202,7 @@ check(const struct ping_times *times, const struct ping_options *options)
 }
 
 static int
-ping(struct link *client, struct link *server, const struct ping_report *report)
+ping(struct link *client, struct ping_server *server, const struct ping_report *report)
 {
 	const struct ping_options *options = report->options;
 	struct ping_times times = { 0 };
@@ -245,7 +213,7 @@ ping(struct link *client, struct link *server, const struct ping_report *report)
 		return -1;
 	ping_report_connected(report, whom);
 	while (rc == 0 && !interrupted()) {
-		double next = seconds() + options->interval_ms / 1e3;
+		double next = cli_seconds() + options->interval_ms / 1e3;
 
 		rc = round_trip(client, server, report, &times);
 		if (rc == 0 && times.sent == options->count)
@@ -264,24 +232,25 @@ static int
 run(const struct ping_report *report)
 {
 	const struct ping_options *options = report->options;
-	struct link client = { .ia = DAT_HANDLE_NULL }, server = { .ia = DAT_HANDLE_NULL };
+	struct ping_server server = { .link.ia = DAT_HANDLE_NULL };
+	struct link client = { .ia = DAT_HANDLE_NULL };
 	bool loop = options->mode == PING_LOOP, serves = options->mode != PING_CLIENT;
 	double until;
 	bool busy;
 	int rc = 0;
 
 	if (serves)
-		rc = link_open(&server, loop ? "loop1" : options->ia, options->port);
+		rc = link_open(&server.link, loop ? "loop1" : options->ia, options->port);
 	if (rc == 0 && options->mode != PING_SERVER)
 		rc = link_open(&client, loop ? "loop0" : options->ia, 0);
 	if (rc == 0)
 		rc = options->mode == PING_SERVER ? serve(&server, report)
 						  : ping(&client, loop ? &server : NULL, report);
 	/* The server of a loop hears of the end only when it is polled. */
-	for (until = seconds() + LINGER_S;
-			rc == 0 && loop && server.ep != DAT_HANDLE_NULL && seconds() < until;)
-		rc = serve_step(&server, &busy) < 0 ? -1 : 0;
-	if (link_close(&client) != 0 || link_close(&server) != 0)
+	for (until = cli_seconds() + LINGER_S; rc == 0 && loop &&
+			server.link.ep != DAT_HANDLE_NULL && cli_seconds() < until;)
+		rc = ping_serve_step(&server, &busy) < 0 ? -1 : 0;
+	if (link_close(&client) != 0 || link_close(&server.link) != 0)
 		return -1;
 	return rc;
 }

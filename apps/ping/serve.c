@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "serve.h"
+
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/liveness.h"
+
+/* @return as ping_serve_step(). */
+static int
+let_go(struct ping_server *server)
+{
+	bool came = server->up;
+
+	server->up = false;
+	server->owed = 0;
+	cli_forget_said();
+	return link_release(&server->link) == 0 ? came : -1;
+}
+
+/* One client at a time; but one that has said nothing for long makes room for another. @return as ping_serve_step(). */
+static int
+make_room(struct ping_server *server)
+{
+	if (server->link.ep == DAT_HANDLE_NULL || !server->up ||
+			server->runtime.now - server->message_at < CLI_IDLE_S)
+		return 0;
+	cli_say("the client has sent nothing for %d seconds, and another one asks for its place",
+			CLI_IDLE_S);
+	return let_go(server);
+}
+
+static int
+admit(struct ping_server *server)
+{
+	struct link *link = &server->link;
+	int gone = make_room(server);
+
+	if (gone < 0 || link->ep != DAT_HANDLE_NULL) {
+		link_reject(link);
+		return gone;
+	}
+	if (link_prepare(link, link->asked) == 0 && link_accept(link) == 0)
+		return gone;
+	link_reject(link);
+	return let_go(server) < 0 ? -1 : gone;
+}
+
+static void
+note_sent(struct ping_server *server)
+{
+	if (server->owed++ == 0)
+		server->moved_at = server->runtime.now;
+}
+
+static int
+answer(struct ping_server *server)
+{
+	struct link *link = &server->link;
+
+	server->heard_at = server->message_at = server->runtime.now;
+	memcpy(link->outgoing, link->message, link->size);
+	/* A client that sends on without taking an answer has no more room. */
+	if (link_send(link) != 0)
+		return let_go(server);
+	note_sent(server);
+	return 0;
+}
+
+/* While the link is quiet. @return as ping_serve_step(). */
+static int
+look_after(struct ping_server *server)
+{
+	double now = server->runtime.now;
+
+	if (!server->up)
+		return 0;
+	if (server->owed > 0 && now - server->moved_at >= CLI_STALL_S) {
+		cli_say("the client has acknowledged nothing for %d seconds", CLI_STALL_S);
+		return let_go(server);
+	}
+	if (server->owed == 0 && now - server->heard_at >= CLI_KEEPALIVE_S &&
+			link_ask(&server->link))
+		note_sent(server);
+	return 0;
+}
+
+int
+ping_serve_step(struct ping_server *server, bool *busy)
+{
+	enum link_news news = link_step(&server->link);
+	double now = cli_runtime_step(&server->runtime);
+
+	*busy = news != LINK_QUIET;
+	switch (news) {
+	case LINK_REQUEST:
+		return admit(server);
+	case LINK_UP:
+		server->up = true;
+		server->heard_at = server->message_at = now;
+		return 0;
+	case LINK_MESSAGE:
+		return answer(server);
+	case LINK_SENT:
+		server->owed--;
+		server->heard_at = server->moved_at = now;
+		return 0;
+	case LINK_DOWN:
+	case LINK_LOST:
+		return let_go(server);
+	case LINK_FAILED:
+		return -1;
+	default:
+		return look_after(server);
+	}
+}
