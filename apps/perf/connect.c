@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "connect.h"
 
+#include <string.h>
 #include <time.h>
 
 #include "cli/cli.h"
@@ -24,6 +25,14 @@
 #define LINGER_NS       50000000ull
 #define LINGER_LOSSY_NS 1000000000ull
 #define LINGER_NAP_NS   1000000
+
+/* Before all is connected a server has measured nothing, and may as well wait for another client. */
+static int
+client_lost(struct perf_end *end)
+{
+	end->link.lost = !end->client;
+	return -1;
+}
 
 static int
 start(struct perf_end *end, DAT_EP_HANDLE ep, uint32_t index)
@@ -80,7 +89,7 @@ take_connection_event(struct perf_end *end, const DAT_EVENT *event)
 	if (event->event_number != DAT_CONNECTION_EVENT_ESTABLISHED) {
 		cli_say("cannot connect on %s: %s", end->adapter->name,
 				cli_connection_words(event->event_number));
-		return -1;
+		return client_lost(end);
 	}
 	if (end->client)
 		note_memory(end, data->private_data, data->private_data_size);
@@ -128,7 +137,15 @@ accept_request(struct perf_end *end, DAT_CR_HANDLE cr, const DAT_CR_PARAM *param
 	int agreed = 0;
 
 	note_memory(end, param->private_data, param->private_data_size);
-	ep = index == PERF_HELLO_CONTROL ? end->control : end->eps[index].handle;
+	if (index == PERF_HELLO_CONTROL) {
+		ep = end->control;
+		end->link.control_started = true;
+		cli_address(param->remote_ia_address_ptr, end->link.client,
+				sizeof(end->link.client));
+	} else {
+		ep = end->eps[index].handle;
+		end->eps[index].taken = true;
+	}
 	hello.index = index;
 	perf_hello_encode(&hello, bytes);
 	/* The request is gone with the accept, and what it carried with it. */
@@ -137,12 +154,28 @@ accept_request(struct perf_end *end, DAT_CR_HANDLE cr, const DAT_CR_PARAM *param
 	ret = dat_cr_accept(cr, ep, sizeof(bytes), bytes);
 	if (ret != DAT_SUCCESS) {
 		cli_say_dat(ret, "dat_cr_accept on %s", end->adapter->name);
-		return -1;
+		return client_lost(end);
 	}
 	/* Accepted all the same: the reply tells the client what differs. */
 	if (agreed == 0 && index != PERF_HELLO_CONTROL)
 		end->link.started++;
 	return agreed;
+}
+
+/* Each endpoint is connected once, and all from where the control connection came from, which is the first of a client's. */
+static bool
+is_expected(const struct perf_end *end, const DAT_CR_PARAM *param, uint32_t index)
+{
+	char address[sizeof(end->link.client)];
+
+	if (index == PERF_HELLO_CONTROL)
+		return end->control != DAT_HANDLE_NULL && !end->link.control_started;
+	if (index >= end->plan->endpoints || end->eps[index].taken)
+		return false;
+	if (end->control == DAT_HANDLE_NULL)
+		return true;
+	cli_address(param->remote_ia_address_ptr, address, sizeof(address));
+	return end->link.control_started && strcmp(address, end->link.client) == 0;
 }
 
 static int
@@ -161,9 +194,7 @@ take_request(struct perf_end *end, const DAT_EVENT *event)
 	if (param.private_data_size >= 0 &&
 			perf_hello_decode(param.private_data, (size_t)param.private_data_size,
 					&theirs) &&
-			((theirs.index == PERF_HELLO_CONTROL && end->control != DAT_HANDLE_NULL &&
-					 !end->link.control_up) ||
-					theirs.index < end->plan->endpoints))
+			is_expected(end, &param, theirs.index))
 		return accept_request(end, cr, &param, theirs.index);
 	/* An unknown peer, or a second client: ours is still served. */
 	dat_cr_reject(cr);
@@ -245,11 +276,12 @@ wait_on(struct patience *patience, bool moved)
 }
 
 static int
-gave_up(const struct perf_end *end, const char *what, const struct patience *patience)
+gave_up(struct perf_end *end, const char *what, const struct patience *patience)
 {
-	if (!told_to_stop(patience))
-		cli_say("%s on %s: no answer for too long", what, end->adapter->name);
-	return -1;
+	if (told_to_stop(patience))
+		return -1;
+	cli_say("%s on %s: no answer for too long", what, end->adapter->name);
+	return client_lost(end);
 }
 
 int
@@ -294,17 +326,17 @@ perf_connect_alone(struct perf_end *end)
 			linger(end);
 			return -1;
 		}
-		if (moved > 0 && !end->client && end->link.started > 0)
+		if (moved > 0 && !end->client && end->link.control_started)
 			patience.limit = CONNECT_TIMEOUT_S * perf_hz();
 		if (wait_on(&patience, moved > 0) != 0)
 			return gave_up(end, "connecting", &patience);
 	}
 	if (perf_control_say(end, PERF_READY, 0) != 0)
-		return -1;
+		return client_lost(end);
 	patience = be_patient(CONNECT_TIMEOUT_S);
 	while (!end->peer.ready) {
 		if (perf_control_listen(end) != 0)
-			return -1;
+			return client_lost(end);
 		if (wait_on(&patience, false) != 0)
 			return gave_up(end, "waiting for the other end", &patience);
 	}

@@ -18,7 +18,8 @@ int perf_connect_pair(struct perf_end *client, struct perf_end *server);
 
 /**
  * Connect an end whose peer is polled by somebody else, and wait until the peer is ready too. A
- * server waits for its client as long as it takes. @return 0; -1 on error; the error was printed.
+ * server waits for its client as long as it takes. @return 0; -1 on error, which was printed: of a server end->link.lost tells
+ * whether it was its client's, and a new end may wait for another one.
  */
 int perf_connect_alone(struct perf_end *end);
 

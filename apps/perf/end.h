@@ -29,6 +29,7 @@
 /** One endpoint under test. */
 struct perf_ep {
 	DAT_EP_HANDLE handle;
+	bool taken;           /**< of a server: by a client's request */
 	uint64_t posted;      /**< sends posted; also the number of the next message */
 	uint64_t completed;   /**< sends known to have completed */
 	uint64_t quota;       /**< sends to post in all; PERF_ENDLESS: not known yet */
@@ -51,6 +52,8 @@ struct perf_tend {
 struct perf_link {
 	uint32_t started, established, ended;
 	bool control_started, control_up;
+	char client[64]; /**< of a server: the address of the client whose control connection it took */
+	bool lost; /**< of a server: its client went, or fell silent, before all was connected */
 };
 
 /** The words of the peer over the control endpoint, and when it connected. */

@@ -167,8 +167,9 @@ measure_loop(struct run *run, const struct perf_plan *plan, struct perf_result *
 	return rc;
 }
 
+/* @param lost  of a server: its client went before the measurement began. */
 static int
-measure_apart(struct run *run, const struct perf_plan *plan, struct perf_result *result)
+measure_once(struct run *run, const struct perf_plan *plan, struct perf_result *result, bool *lost)
 {
 	unsigned int role = run->options->mode == PERF_CLIENT ? PERF_END_CLIENT : 0;
 	struct perf_end end;
@@ -179,7 +180,26 @@ measure_apart(struct run *run, const struct perf_plan *plan, struct perf_result 
 		return -1;
 	end.remote = run->remote;
 	rc = measure_alone(&end, result);
-	return perf_end_destroy(&end) != 0 ? -1 : rc;
+	*lost = rc != 0 && end.link.lost;
+	if (perf_end_destroy(&end) == 0)
+		return rc;
+	*lost = false;
+	return -1;
+}
+
+/* A server's endpoints are made anew for each client that comes, until one is there to be measured. */
+static int
+measure_apart(struct run *run, const struct perf_plan *plan, struct perf_result *result)
+{
+	bool lost = false;
+	int rc;
+
+	do {
+		if (lost)
+			cli_forget_said();
+		rc = measure_once(run, plan, result, &lost);
+	} while (lost && cli_signal() == 0);
+	return rc;
 }
 
 static int

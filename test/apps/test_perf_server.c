@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A dat-perf that waits for its client, on loop1, and peers on loop0 that are no good ones: it waits on until one is there to be
+ * measured, or its user ends it.
+ */
+#include "../vdev/dat_pair.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include "cli/cli.h"
+#include "cli/signals.h"
+#include "perf/hello.h"
+#include "perf/options.h"
+#include "perf/plan.h"
+#include "perf/run.h"
+
+#define PORT      4812
+#define ENDPOINTS 2
+
+struct scene {
+	struct perf_options options;
+	struct perf_hello hello; /**< with which the server agrees */
+	struct sockaddr_storage address;
+	pthread_t thread;
+	int rc; /**< of perf_run() */
+	struct end end;
+};
+
+static void *
+serve(void *arg)
+{
+	struct scene *scene = arg;
+
+	scene->rc = perf_run(&scene->options, NULL);
+	return NULL;
+}
+
+static void
+open_scene(struct scene *scene)
+{
+	const char *words[] = { "dat-perf", "-D", "loop1", "-p", "4812", "-q", "2", NULL };
+	struct perf_plan plan;
+	struct end server;
+
+	assert_int_equal(perf_options_read(&scene->options, 7, (char **)(uintptr_t)words), -1);
+	assert_int_equal(perf_plan_make(&scene->options, scene->options.size, &plan), 0);
+	scene->hello = (struct perf_hello){
+		.test = (uint8_t)scene->options.test,
+		.size = plan.size,
+		.endpoints = ENDPOINTS,
+		.iterations = plan.iterations,
+		.warmup = plan.warmup,
+	};
+	end_open(&server, "loop1", NULL);
+	scene->address = server.address;
+	end_close(&server);
+	end_open(&scene->end, "loop0", NULL);
+	cli_begin("test_perf_server");
+	cli_signals_catch();
+	assert_int_equal(pthread_create(&scene->thread, NULL, serve, scene), 0);
+}
+
+/* Ask for endpoint @p index, or the control connection, with an endpoint of our own. @return the answer. */
+static DAT_EVENT_NUMBER
+ask(struct scene *scene, uint32_t index, DAT_EP_HANDLE *ep)
+{
+	uint8_t bytes[PERF_HELLO_LEN];
+	DAT_COUNT more;
+	DAT_EVENT event;
+
+	ok(dat_ep_create(scene->end.ia, scene->end.pz, scene->end.recv, scene->end.request,
+			scene->end.connect, NULL, ep));
+	scene->hello.index = index;
+	perf_hello_encode(&scene->hello, bytes);
+	ok(dat_ep_connect(*ep, (DAT_IA_ADDRESS_PTR)&scene->address, PORT, PATIENCE_US,
+			sizeof(bytes), bytes, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));
+	ok(dat_evd_wait(scene->end.connect, PATIENCE_US, 1, &event, &more));
+	return event.event_number;
+}
+
+static void
+want_answer(struct scene *scene, uint32_t index, DAT_EVENT_NUMBER number)
+{
+	DAT_EP_HANDLE ep;
+
+	assert_int_equal(ask(scene, index, &ep), number);
+}
+
+/* The control connection, as soon as the server listens, and waits for a client. */
+static DAT_EP_HANDLE
+become_client(struct scene *scene)
+{
+	DAT_EVENT_NUMBER number;
+	DAT_EP_HANDLE ep;
+
+	do {
+		number = ask(scene, PERF_HELLO_CONTROL, &ep);
+		assert_int_not_equal(number, DAT_CONNECTION_EVENT_UNREACHABLE);
+		if (number != DAT_CONNECTION_EVENT_ESTABLISHED)
+			ok(dat_ep_free(ep));
+	} while (number != DAT_CONNECTION_EVENT_ESTABLISHED);
+	return ep;
+}
+
+/* One request for each endpoint, the control connection first: others are rejected, and the client is still expected. */
+static void
+server__takes_each_request_of_its_client_once(void **state)
+{
+	/* The thread of a test that fails outlives it. */
+	static struct scene scene;
+	DAT_EP_HANDLE control;
+
+	open_scene(&scene);
+	control = become_client(&scene);
+	want_answer(&scene, PERF_HELLO_CONTROL, DAT_CONNECTION_EVENT_PEER_REJECTED);
+	want_answer(&scene, 0, DAT_CONNECTION_EVENT_ESTABLISHED);
+	want_answer(&scene, 0, DAT_CONNECTION_EVENT_PEER_REJECTED);
+	want_answer(&scene, ENDPOINTS, DAT_CONNECTION_EVENT_PEER_REJECTED);
+
+	/* The client goes before all is connected: another one may come. */
+	ok(dat_ep_disconnect(control, DAT_CLOSE_ABRUPT_FLAG));
+	want_event(scene.end.connect, DAT_CONNECTION_EVENT_DISCONNECTED);
+	want_event(scene.end.connect, DAT_CONNECTION_EVENT_DISCONNECTED);
+	become_client(&scene);
+
+	assert_int_equal(raise(SIGINT), 0);
+	pthread_join(scene.thread, NULL);
+	assert_int_equal(scene.rc, -1);
+	assert_string_equal(cli_said(), "interrupted, with nothing measured at this end");
+	end_close(&scene.end);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		dat_test(server__takes_each_request_of_its_client_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
