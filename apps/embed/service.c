@@ -2,15 +2,24 @@
 #include "service.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <rte_common.h>
 
 #include "cli/cli.h"
+#include "cli/clock.h"
+#include "cli/liveness.h"
 
 #define BURST   32u
 #define BACKLOG 64u
+/* So often clients are looked after: seconds. */
+#define LOOK_S 0.1
+/* While more than half of the buffers wait for clients, each may let its answers wait for so long: seconds. */
+#define SCARCE_STALL_S 1
+/* Identifies a request for a sign of life; no buffer has the number. */
+#define ASKED UINT64_MAX
 
 /** One client: it lives from its request until both ends have left. */
 struct client {
@@ -19,6 +28,12 @@ struct client {
 	struct roce_qp *qp;
 	struct client *next;
 	struct client **link;
+
+	uint32_t held;   /**< buffers that its answers occupy */
+	bool asked;      /**< for a sign of life that has not come yet */
+	bool ending;     /**< it was disconnected */
+	double heard_at; /**< its last message or acknowledgement */
+	double moved_at; /**< since then it has acknowledged nothing of what was sent to it, while there was something */
 };
 
 struct service {
@@ -31,6 +46,9 @@ struct service {
 	struct client *clients;
 	uint8_t *memory;
 	struct service_counts counts;
+	uint32_t held; /**< by all clients */
+	struct cli_runtime runtime;
+	double looked_at;
 };
 
 static int
@@ -59,6 +77,31 @@ lend_buffer(struct service *s, uint64_t buffer)
 	return roce_srq_post(s->srq, &wr);
 }
 
+/* An answer, or a request for a sign of life, has completed. */
+static void
+note_sent(struct client *client, const struct roce_event *event)
+{
+	if (event->wr_id == ASKED) {
+		client->asked = false;
+	} else {
+		client->held--;
+		client->service->held--;
+	}
+	if (event->status == ROCE_WC_SUCCESS)
+		client->heard_at = client->moved_at = client->service->runtime.now;
+}
+
+static void
+note_message(struct client *client)
+{
+	struct service *s = client->service;
+
+	client->heard_at = s->runtime.now;
+	if (client->held++ == 0 && !client->asked)
+		client->moved_at = s->runtime.now;
+	s->held++;
+}
+
 /* A buffer goes back where it came from: from the shared queue into a request, and from there to the shared queue. */
 static void
 take_event(struct service *s, const struct roce_event *event)
@@ -73,12 +116,17 @@ take_event(struct service *s, const struct roce_event *event)
 		.flags = ROCE_WR_SIGNALED | ROCE_WR_SOLICITED,
 	};
 
+	if (event->kind != ROCE_EVENT_RECV)
+		note_sent(client, event);
+	if (event->wr_id == ASKED)
+		return;
 	/* One that has ended flushes when it is polled, and may be gone before that. */
 	if (event->kind == ROCE_EVENT_RECV && event->status == ROCE_WC_SUCCESS &&
 			roce_qp_state(client->qp) != ROCE_QP_ERR &&
 			roce_qp_post_send(client->qp, &wr) == 0) {
 		s->counts.messages++;
 		s->counts.bytes += event->byte_len;
+		note_message(client);
 		return;
 	}
 	(void)lend_buffer(s, event->wr_id);
@@ -121,7 +169,7 @@ make_queue_pair(struct client *client)
 		.send_cq = s->cq,
 		.recv_cq = s->cq,
 		.srq = s->srq,
-		.max_send_wr = SERVICE_BUFFERS,
+		.max_send_wr = SERVICE_BUFFERS + 1,
 		.max_send_sge = 1,
 		.owner = client,
 	};
@@ -140,6 +188,7 @@ accept_client(struct service *s, struct roce_cm_id *id)
 		return -ENOMEM;
 	client->service = s;
 	client->id = id;
+	client->heard_at = s->runtime.now;
 	rc = make_queue_pair(client);
 	if (rc != 0)
 		goto free_client;
@@ -195,9 +244,50 @@ take_connections(struct service *s)
 	return n;
 }
 
+/* An adapter acknowledges it without its consumer (cli/liveness.h). */
+static void
+ask(struct client *client)
+{
+	const struct roce_wr wr = {
+		.wr_id = ASKED, .opcode = ROCE_WR_RDMA_WRITE, .flags = ROCE_WR_SIGNALED
+	};
+
+	if (roce_qp_post_send(client->qp, &wr) != 0)
+		return;
+	client->asked = true;
+	client->moved_at = client->service->runtime.now;
+}
+
+/* Places and buffers come back in a limited time from clients that died, or take no answers. */
+static void
+look_after(struct client *client)
+{
+	const struct service *s = client->service;
+	double stall = s->held > SERVICE_BUFFERS / 2 ? SCARCE_STALL_S : CLI_STALL_S;
+	double now = s->runtime.now;
+
+	if (client->ending)
+		return;
+	if (client->held > 0 || client->asked) {
+		client->ending = now - client->moved_at >= stall;
+		if (client->ending)
+			(void)roce_cm_id_disconnect(client->id);
+	} else if (now - client->heard_at >= CLI_KEEPALIVE_S) {
+		ask(client);
+	}
+}
+
 unsigned int
 service_poll(struct service *service)
 {
+	double now = cli_runtime_step(&service->runtime);
+
+	if (now - service->looked_at >= LOOK_S) {
+		service->looked_at = now;
+		for (struct client *client = service->clients; client != NULL;
+				client = client->next)
+			look_after(client);
+	}
 	return take_events(service) + take_connections(service);
 }
 
@@ -221,9 +311,10 @@ make_objects(struct service *s, uint16_t port)
 	if (rc == 0)
 		rc = roce_mr_create(s->pd, (uint64_t)(uintptr_t)s->memory, bytes,
 				ROCE_ACCESS_LOCAL_WRITE, &s->mr);
-	/* Every buffer is in one request or receive at a time. */
+	/* Every buffer is in one request or receive at a time, and a client is asked once at a time. */
 	if (rc == 0)
-		rc = roce_cq_create(s->context, 2 * SERVICE_BUFFERS, s, &s->cq);
+		rc = roce_cq_create(
+				s->context, 2 * SERVICE_BUFFERS + SERVICE_CLIENTS_MAX, s, &s->cq);
 	if (rc == 0)
 		rc = roce_srq_create(s->pd, SERVICE_BUFFERS, 1, s, &s->srq);
 	for (uint64_t buffer = 0; rc == 0 && buffer < SERVICE_BUFFERS; buffer++)

@@ -8,6 +8,8 @@
 
 #include "../verbs/rig.h"
 
+#include "../limit.h"
+#include "cli/clock.h"
 #include "service.h"
 
 #define MANY  64u /**< messages of one client: more than the service handles at once */
@@ -168,6 +170,46 @@ want_all_buffers(struct scene *scene)
 	assert_int_equal(clients(scene), 0);
 }
 
+/* The service and its device work, and the client's too if it lives, until the client has lost its place. */
+static void
+poll_until_gone(struct scene *scene, bool alive)
+{
+	double end = cli_seconds() + test_limit_s();
+
+	while (clients(scene) > 0) {
+		roce_device_poll(scene->at);
+		if (alive)
+			roce_device_poll(scene->from);
+		service_poll(scene->service);
+		assert_true(cli_seconds() < end);
+	}
+}
+
+/* It posts no receives and asks to be tried again for ever: its buffers come back in the service's own time. */
+static void
+client__that_takes_no_answers_is_let_go(void **state)
+{
+	struct scene *scene = *state;
+
+	connect_client(scene);
+	send_many(scene, SERVICE_BUFFERS / 2 + MANY, 64);
+	poll_until_gone(scene, true);
+	vanish(scene);
+	want_all_buffers(scene);
+}
+
+/* Its host is down, and it was owed nothing. */
+static void
+client__that_is_dead_is_let_go(void **state)
+{
+	struct scene *scene = *state;
+
+	connect_client(scene);
+	poll_until_gone(scene, false);
+	vanish(scene);
+	want_all_buffers(scene);
+}
+
 /* Its messages have arrived, and so has its DREQ, before the service looks at either. */
 static void
 client__leaves_before_its_messages_are_looked_at(void **state)
@@ -243,6 +285,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		rule(client__leaves_before_its_messages_are_looked_at),
 		rule(client__leaves_without_taking_its_answers),
+		rule(client__that_takes_no_answers_is_let_go),
+		rule(client__that_is_dead_is_let_go),
 		rule(client__breaks_in_mid_traffic),
 		rule(service__stops_in_mid_traffic),
 	};
