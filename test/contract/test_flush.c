@@ -82,7 +82,7 @@ post__while_the_connection_ends_is_flushed_before_the_event(void **state)
 }
 
 const struct CMUnitTest tests[] = {
-	dat_test(post__to_a_disconnected_endpoint_is_flushed_with_the_call),
-	dat_test(post__while_the_connection_ends_is_flushed_before_the_event),
+	rig_test(post__to_a_disconnected_endpoint_is_flushed_with_the_call),
+	rig_test(post__while_the_connection_ends_is_flushed_before_the_event),
 	tests_end,
 };
