@@ -24,6 +24,8 @@ take_name(unsigned int interface, const char *ip)
 
 	if (fd < 0)
 		return -errno;
+	/* Messages would stay until the last close(2), which waits for a descriptor in one as long as a stranger wants. */
+	shutdown(fd, SHUT_RDWR);
 	/* The first byte is 0: a name and no file. */
 	len = snprintf(addr.sun_path + 1, sizeof(addr.sun_path) - 1, "udapl-roce/%u/%s", interface,
 			ip);

@@ -9,7 +9,8 @@
  * Packet sockets give every process on an interface every frame, so two processes with one address both answer each
  * peer, and neither gets a connection that lasts. The kernel does not refuse the second, because the address is none of
  * its own. So each address is claimed by a name in the network namespace (an abstract socket, unix(7)), which goes with
- * the process however that ends. Any user of the host may take such a name: a claim warns and refuses nothing.
+ * the process however that ends. Any user of the host may take such a name: a claim warns and refuses nothing. The kernel
+ * refuses every message to it.
  */
 
 #include <stdint.h>

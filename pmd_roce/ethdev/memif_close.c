@@ -99,14 +99,42 @@ roce_memif_close_passed(int fd)
 		close(fd);
 }
 
+/* Is there a message, even one of no bytes? The sender's name comes with each, and none with the end of the channel. */
+static bool
+has_unread(int fd)
+{
+	const int yes = 1;
+	struct msghdr header = { .msg_iov = NULL };
+
+	setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes));
+	/* There is no room for any of it. */
+	return recvmsg(fd, &header, MSG_PEEK | MSG_DONTWAIT) != 0 ||
+			(header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0;
+}
+
 void
 roce_memif_hang_up(int fd)
 {
-	char first;
-
 	/* No more messages come then; those that have come may have descriptors. */
 	shutdown(fd, SHUT_RDWR);
-	if (recv(fd, &first, sizeof(first), MSG_PEEK | MSG_DONTWAIT) <= 0 || !close_apart(fd))
+	if (!has_unread(fd) || !close_apart(fd))
+		close(fd);
+}
+
+void
+roce_memif_stop_listening(int fd)
+{
+	int peer;
+
+	/* No more connections come then. */
+	shutdown(fd, SHUT_RDWR);
+	do {
+		peer = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		if (peer >= 0)
+			roce_memif_hang_up(peer);
+	} while (peer >= 0 || errno == EINTR || errno == ECONNABORTED);
+	/* Without a descriptor for them, those that wait are closed with the listener. */
+	if (errno == EINVAL || errno == EAGAIN || !close_apart(fd))
 		close(fd);
 }
 

@@ -88,7 +88,7 @@ roce_memif_drop_listener(struct roce_memif *memif)
 	if (--listener->users == 0) {
 		LIST_REMOVE(listener, next);
 		roce_memif_all.removals++;
-		roce_memif_hang_up(listener->fd);
+		roce_memif_stop_listening(listener->fd);
 		/* Unless it is somebody else's by now. */
 		if (!listener->place.abstract && stat(listener->place.name, &st) == 0 &&
 				st.st_dev == listener->device && st.st_ino == listener->inode)

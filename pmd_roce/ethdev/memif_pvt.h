@@ -90,6 +90,9 @@ int roce_memif_close_in_children(int fd);
 /** End a channel, whoever else has its descriptor, and close it. Never waits for what a peer has passed. */
 void roce_memif_hang_up(int fd);
 
+/** Close a listener and the connections that nobody has taken. Never waits for what a peer has passed. */
+void roce_memif_stop_listening(int fd);
+
 /** End the channel to the driver, and wait until it has unmapped the peer's memory. No thread is in a burst. */
 void roce_memif_let_go(struct roce_memif *memif);
 
