@@ -4,11 +4,16 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 /* When all of these wait, descriptors stay open. */
 #define THREADS_MAX 8
 #define STACK_BYTES 65536
+
+#ifndef SO_PASSRIGHTS
+#define SO_PASSRIGHTS 83
+#endif
 
 static struct {
 	pthread_mutex_t lock;
@@ -86,4 +91,12 @@ closer_close(int fd)
 	pthread_mutex_unlock(&closer.lock);
 	if (rc != 0)
 		close(fd);
+}
+
+void
+closer_refuse(int fd)
+{
+	const int no = 0;
+
+	setsockopt(fd, SOL_SOCKET, SO_PASSRIGHTS, &no, sizeof(no));
 }

@@ -13,4 +13,10 @@
 /** Close a descriptor, some time. The thread of the loop. */
 void closer_close(int fd);
 
+/**
+ * Have the kernel refuse descriptors that are sent to a socket; it does since Linux 6.16. Before that it takes them, and to
+ * drop one may mean to wait.
+ */
+void closer_refuse(int fd);
+
 #endif /* ROCED_CLOSER_H */

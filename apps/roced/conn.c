@@ -37,18 +37,6 @@ end(struct conns *conns, struct conn *conn)
 	TAILQ_INSERT_TAIL(&conns->ended, conn, next);
 }
 
-/* Where the kernel can, have it refuse descriptors: to drop one may mean to wait for its file system. */
-static void
-refuse_descriptors(int fd)
-{
-#ifndef SO_PASSRIGHTS
-#define SO_PASSRIGHTS 83
-#endif
-	const int no = 0;
-
-	setsockopt(fd, SOL_SOCKET, SO_PASSRIGHTS, &no, sizeof(no));
-}
-
 void
 conns_add(struct conns *conns, int fd, pid_t pid)
 {
@@ -75,7 +63,7 @@ disconnect:
 free_conn:
 	free(conn);
 close_fd:
-	close(fd);
+	closer_close(fd);
 }
 
 static void
@@ -152,7 +140,7 @@ receive_unknown(struct conn *conn)
 		broker_message(conn->client, &msg, n > 0 ? fds[0] : -1);
 	conn->is_known = !broker_is_guest(conn->client);
 	if (conn->is_known)
-		refuse_descriptors(conn->fd);
+		closer_refuse(conn->fd);
 	return rc;
 }
 

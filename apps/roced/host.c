@@ -88,7 +88,11 @@ is_memory(void *arg, int fd, size_t len)
 static int
 make_sockets(void *arg, int *fds)
 {
-	return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == 0 ? 0 : -errno;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0)
+		return -errno;
+	for (unsigned int i = 0; i < 2; i++)
+		closer_refuse(fds[i]);
+	return 0;
 }
 
 static void

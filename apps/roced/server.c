@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "closer.h"
 #include "conn.h"
 #include "host.h"
 #include "notify.h"
@@ -95,7 +96,7 @@ admit(struct server *server, int fd)
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) != 0 ||
 			!may_enter(server, &peer)) {
 		say_event("a process of another user is sent away");
-		close(fd);
+		closer_close(fd);
 		return;
 	}
 	conns_add(&server->conns, fd, peer.pid);
@@ -150,7 +151,7 @@ may_leave(struct server *server)
 	if (listener < 0)
 		return false;
 	epoll_ctl(server->conns.epoll, EPOLL_CTL_DEL, server->listener, &none);
-	close(server->listener);
+	closer_close(server->listener); /* connections may wait there, with descriptors */
 	server->listener = listener;
 	watch(server, server->listener, &server->listener);
 	return false;
@@ -361,6 +362,6 @@ server_run(const struct options *options, const struct folder *folder, int liste
 	if (epoll >= 0)
 		close(epoll);
 	broker_destroy(broker);
-	close(server.listener);
+	closer_close(server.listener);
 	return rc;
 }

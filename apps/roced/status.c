@@ -8,6 +8,15 @@
 #include "folder.h"
 #include "say.h"
 
+/* It may be another user's roced that tells it, and no byte of it is a command to a terminal. */
+static void
+clean(char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if ((text[i] < ' ' || text[i] > '~') && text[i] != '\n')
+			text[i] = '?';
+}
+
 int
 status_print(const char *dir, bool json)
 {
@@ -24,6 +33,7 @@ status_print(const char *dir, bool json)
 		say("%s", said);
 		return EXIT_FAILURE;
 	}
+	clean(text, len);
 	if (fwrite(text, 1, len, stdout) != len || fflush(stdout) != 0)
 		say_errno("standard output");
 	else

@@ -107,6 +107,24 @@ is_whole(const struct roce_msg *msg, size_t len, unsigned int fds)
 			fds == shapes[msg->type].fds;
 }
 
+/*
+ * The first message, which stays where it is: descriptors that come with it beyond the room for them are dropped, and
+ * whoever drops the last one of a file may wait for it.
+ * @return its bytes, or -errno.
+ */
+static ssize_t
+peek(int fd, struct msghdr *hdr)
+{
+	ssize_t len;
+
+	do
+		len = recvmsg(fd, hdr, MSG_PEEK | MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	while (len < 0 && errno == EINTR);
+	if (len < 0)
+		return errno == EWOULDBLOCK ? -EAGAIN : -errno;
+	return len;
+}
+
 int
 roce_msg_recv_unknown(int fd, struct roce_msg *msg, int *fds, unsigned int *n)
 {
@@ -123,20 +141,21 @@ roce_msg_recv_unknown(int fd, struct roce_msg *msg, int *fds, unsigned int *n)
 		.msg_controllen = fds == NULL ? 0 : CMSG_LEN(ROCE_PROTO_FDS * sizeof(int)),
 	};
 	ssize_t len;
+	char end;
 
 	*n = 0;
-	do
-		len = recvmsg(fd, &hdr, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	while (len < 0 && errno == EINTR);
+	len = peek(fd, &hdr);
 	if (len < 0)
-		return errno == EWOULDBLOCK ? -EAGAIN : -errno;
+		return (int)len;
 	if (fds != NULL)
 		*n = take_descriptors(&hdr, fds);
 	if (len == 0 && *n == 0)
 		return -EPIPE;
-	if ((hdr.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0 && is_whole(msg, (size_t)len, *n))
-		return 0;
-	return -EPROTO;
+	if ((hdr.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0 || !is_whole(msg, (size_t)len, *n))
+		return -EPROTO;
+	/* Each of its descriptors has a second one here. */
+	(void)recv(fd, &end, 0, MSG_DONTWAIT);
+	return 0;
 }
 
 int

@@ -172,8 +172,8 @@ int roce_msg_send(int fd, const struct roce_msg *msg, const int *fds, unsigned i
  * Receive a message, without waiting, and check its length and the number of its descriptors.
  * @param fds room for ROCE_PROTO_FDS; the caller's from here on. NULL: none are taken, and a message with some is none of
  *   ours. @param n how many there are.
- * @return 0; -EAGAIN: there is none; -EPIPE: the peer has closed; -EPROTO: none of ours, its descriptors are closed;
- *   -errno.
+ * @return 0; -EAGAIN: there is none; -EPIPE: the peer has closed; -EPROTO: none of ours, its descriptors are closed, and it
+ *   stays in the socket, which is to be closed; -errno.
  */
 int roce_msg_recv(int fd, struct roce_msg *msg, int *fds, unsigned int *n);
 

@@ -12,7 +12,12 @@
 #include <unistd.h>
 
 #include "local/ring.h"
+#include "passed.h"
 #include "rig.h"
+
+#ifndef SO_PASSRIGHTS
+#define SO_PASSRIGHTS 83
+#endif
 
 #define SERVICE UINT64_C(0x0000000001060007)
 
@@ -172,6 +177,31 @@ UNIT_RULE(socket__of_a_channel_sees_the_end_of_the_other_end)
 	close_end(&of_b);
 	client_end(&a);
 	client_end(&b);
+}
+
+/* A peer could have the other end wait for as long as it takes to close one. */
+UNIT_RULE(socket__of_a_channel_takes_no_descriptor_where_the_kernel_can_refuse)
+{
+	struct client a = client_attach(&roced, 0), b = client_attach(&roced, 0);
+	struct end of_a, of_b;
+	int passes = 1;
+	socklen_t len = sizeof(passes);
+	bool can;
+
+	client_say_peer(a.fd, ROCE_MSG_OPEN, b.number);
+	of_a = hear_channel(a.fd);
+	of_b = hear_channel(b.fd);
+	can = getsockopt(a.fd, SOL_SOCKET, SO_PASSRIGHTS, &passes, &len) == 0;
+	if (can) {
+		assert_int_equal(send_descriptors(of_a.fd[2], "", 1, &a.bell, 1), -1);
+		assert_int_equal(send_descriptors(of_b.fd[2], "", 1, &b.bell, 1), -1);
+	}
+	close_end(&of_a);
+	close_end(&of_b);
+	client_end(&a);
+	client_end(&b);
+	if (!can)
+		skip();
 }
 
 UNIT_RULE(channel__is_memory_of_its_size_that_cannot_shrink)

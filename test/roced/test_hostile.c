@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include "frames.h"
+#include "passed.h"
 #include "rig.h"
 
 #define SERVICE UINT64_C(0x0000000001060009)
@@ -161,32 +161,6 @@ UNIT_RULE(datagram__of_random_bytes_ends_its_connection_or_means_nothing)
 
 /* ---- descriptors that do not close at once ---- */
 
-/* The socket of a connection that has sent and lingers: its last close(2) waits for the peer, which does not read. */
-static int
-lingering_socket(int *peer)
-{
-	static const uint8_t block[65536];
-	const struct linger linger = { .l_onoff = 1, .l_linger = 3600 };
-	struct sockaddr_in address = { .sin_family = AF_INET,
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	socklen_t len = sizeof(address);
-	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-
-	assert_int_equal(bind(listener, (struct sockaddr *)&address, len), 0);
-	assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &len), 0);
-	assert_int_equal(listen(listener, 1), 0);
-	(void)connect(fd, (struct sockaddr *)&address, len);
-	*peer = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
-	assert_true(*peer >= 0);
-	while (send(fd, block, sizeof(block), MSG_NOSIGNAL) > 0)
-		;
-	assert_int_equal(fcntl(fd, F_SETFL, 0), 0);
-	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)), 0);
-	close(listener);
-	return fd;
-}
-
 UNIT_RULE(descriptor__whose_close_waits_does_not_stop_roced)
 {
 	const struct roce_msg listen = { .type = ROCE_MSG_LISTEN };
@@ -211,6 +185,27 @@ UNIT_RULE(descriptor__whose_close_waits_does_not_stop_roced)
 		close(fd[i]);
 		close(peer[i]);
 	}
+}
+
+/* There is room for three: those beyond are dropped by whoever receives the message. */
+UNIT_RULE(descriptors__beyond_those_of_any_message_do_not_stop_roced)
+{
+	const struct roce_msg hello = client_hello(0);
+	int fds[ROCE_PROTO_FDS + 1], fd = guest(), peer;
+
+	for (unsigned int i = 0; i < ROCE_PROTO_FDS; i++)
+		fds[i] = client_bell();
+	fds[ROCE_PROTO_FDS] = lingering_socket(&peer);
+	assert_int_equal(kill(roced.pid, SIGSTOP), 0);
+	assert_true(send_descriptors(fd, &hello, roce_msg_len(ROCE_MSG_HELLO, 0), fds,
+				    ROCE_PROTO_FDS + 1) > 0);
+	for (unsigned int i = 0; i <= ROCE_PROTO_FDS; i++)
+		close(fds[i]);
+	assert_int_equal(kill(roced.pid, SIGCONT), 0);
+	client_hears_end(fd);
+	client_hears_nothing(good.fd);
+	close(fd);
+	close(peer);
 }
 
 /* ---- processes that do not read ---- */
