@@ -24,6 +24,8 @@
 
 #include <rte_common.h>
 
+#include "local/run_dir.h"
+
 /* Free 2 MiB pages a queue below which hugepages are left alone: two ports with all their pools fit in. */
 #define HUGE_PAGES_MIN 64
 /* So many times as many are enough for all processes that start at once. */
@@ -319,37 +321,6 @@ roce_eal_probe_hugepages(uint32_t queues, struct roce_eal_means *means)
 	munmap(page, HUGE_PAGE_SIZE);
 }
 
-/* As the EAL does with its run-time folder: it makes the folder, and binds a socket there. 0 or -errno. */
-static int
-try_folder(const char *base)
-{
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-	char folder[sizeof(addr.sun_path)];
-	int len = snprintf(folder, sizeof(folder), "%s/dpdk", base);
-	int fd, rc = 0;
-
-	/* The longer names of the EAL must fit, too. */
-	if (len < 0 || (size_t)len + sizeof("/roce/dpdk_telemetry.v2:65535") > sizeof(folder))
-		return -ENAMETOOLONG;
-	if (mkdir(folder, S_IRWXU) != 0 && errno != EEXIST)
-		return -errno;
-	snprintf(folder + len, sizeof(folder) - (size_t)len, "/roce");
-	if (mkdir(folder, S_IRWXU) != 0 && errno != EEXIST)
-		return -errno;
-	if (snprintf(addr.sun_path, sizeof(addr.sun_path), "%s/probe.%ld", folder,
-			    (long)getpid()) >= (int)sizeof(addr.sun_path))
-		return -ENAMETOOLONG;
-	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return -errno;
-	unlink(addr.sun_path);
-	if (bind(fd, (const struct sockaddr *)&addr, sizeof(addr)) != 0)
-		rc = -errno;
-	close(fd);
-	unlink(addr.sun_path);
-	return rc;
-}
-
 /* A folder that is ours alone: nobody else may have put it there, or may write into it. 0 or -errno. */
 static int
 make_own_folder(const char *path)
@@ -366,6 +337,38 @@ make_own_folder(const char *path)
 	return 0;
 }
 
+/* As the EAL does with its run-time folder: it makes the folder, and binds a socket there. 0 or -errno. */
+static int
+try_folder(const char *base)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	char folder[sizeof(addr.sun_path)];
+	int len = snprintf(folder, sizeof(folder), "%s/dpdk", base);
+	int fd, rc;
+
+	/* The longer names of the EAL must fit, too. */
+	if (len < 0 || (size_t)len + sizeof("/roce/dpdk_telemetry.v2:65535") > sizeof(folder))
+		return -ENAMETOOLONG;
+	if (mkdir(folder, S_IRWXU) != 0 && errno != EEXIST)
+		return -errno;
+	snprintf(folder + len, sizeof(folder) - (size_t)len, "/roce");
+	rc = make_own_folder(folder);
+	if (rc != 0)
+		return rc;
+	if (snprintf(addr.sun_path, sizeof(addr.sun_path), "%s/probe.%ld", folder,
+			    (long)getpid()) >= (int)sizeof(addr.sun_path))
+		return -ENAMETOOLONG;
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	unlink(addr.sun_path);
+	if (bind(fd, (const struct sockaddr *)&addr, sizeof(addr)) != 0)
+		rc = -errno;
+	close(fd);
+	unlink(addr.sun_path);
+	return rc;
+}
+
 /* Where the EAL would put its folder; NULL: in /tmp, where it is somebody else's as often as not. */
 static const char *
 usual_base(void)
@@ -375,6 +378,26 @@ usual_base(void)
 	if (base == NULL)
 		base = geteuid() == 0 ? "/var/run" : secure_getenv("XDG_RUNTIME_DIR");
 	return base;
+}
+
+/* A folder by user, where strangers have left one. 0; -errno: why the first one does not serve. */
+static int
+find_spare_folder(char *folder, size_t len)
+{
+	int first = 0;
+
+	for (unsigned int i = 0; roce_run_dir_spare(i, folder, len); i++) {
+		int rc = make_own_folder(folder);
+
+		if (rc == 0)
+			rc = try_folder(folder);
+		if (rc == 0)
+			return 0;
+		if (first == 0)
+			first = rc;
+	}
+	roce_run_dir_spare(0, folder, len);
+	return first;
 }
 
 /*
@@ -393,11 +416,7 @@ roce_eal_probe_folder(struct roce_eal_means *means)
 		return;
 	if (base != NULL)
 		snprintf(refused, sizeof(refused), "%.80s: %s", base, strerror(-rc));
-	snprintf(means->folder, sizeof(means->folder), "/tmp/udapl-roce-%u",
-			(unsigned int)geteuid());
-	rc = make_own_folder(means->folder);
-	if (rc == 0)
-		rc = try_folder(means->folder);
+	rc = find_spare_folder(means->folder, sizeof(means->folder));
 	means->telemetry = rc == 0;
 	if (rc != 0) {
 		give_reason(means->no_telemetry, "%s%s%s: %s", refused, base != NULL ? ", " : "",

@@ -56,6 +56,42 @@ UNIT_RULE_IN(folder__is_the_users_own, NULL, NULL)
 	assert_int_equal(chmod(want, 0700), 0);
 }
 
+/* As a user that nobody is, whose names in /tmp and /dev/shm somebody else has taken. */
+static void
+judge_without_folder(uid_t uid)
+{
+	char path[64], text[256] = "", want[64];
+	struct roce_errmsg errmsg = { .text = text, .len = sizeof(text) };
+
+	unsetenv("XDG_RUNTIME_DIR");
+	if (setresuid(uid, uid, uid) != 0 || roce_run_dir(path, sizeof(path), &errmsg) != -EACCES)
+		_exit(1);
+	snprintf(want, sizeof(want), "/tmp/udapl-roce-%u belongs to user 0", (unsigned int)uid);
+	_exit(strstr(text, want) == NULL ? 2 : 0);
+}
+
+UNIT_RULE_IN(folder__names_the_user_who_has_taken_it, NULL, NULL)
+{
+	uid_t uid = 2000000000 + (uid_t)getpid();
+	char names[2][64];
+	int status;
+	pid_t child;
+
+	if (geteuid() != 0)
+		skip();
+	snprintf(names[0], sizeof(names[0]), "/tmp/udapl-roce-%u", (unsigned int)uid);
+	snprintf(names[1], sizeof(names[1]), "/dev/shm/udapl-roce-%u", (unsigned int)uid);
+	for (unsigned int i = 0; i < 2; i++)
+		assert_int_equal(mkdir(names[i], 0700), 0);
+	child = fork();
+	if (child == 0)
+		judge_without_folder(uid);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	for (unsigned int i = 0; i < 2; i++)
+		assert_int_equal(rmdir(names[i]), 0);
+	assert_int_equal(status, 0);
+}
+
 UNIT_RULE_IN(place__is_a_file_in_that_folder_unless_told, NULL, NULL)
 {
 	char want[64];

@@ -16,7 +16,8 @@ seccomp=$3
 huge='with ordinary memory instead of hugepages \([^)]*\(2\): Operation not permitted\)'
 descriptors='with ordinary memory instead of hugepages \(they want 80 descriptors, see ulimit -n\)'
 space='with ordinary memory instead of hugepages \(they want 512 GiB of address space, see ulimit -v\)'
-folder='with another folder for its sockets \(/tmp/udapl-roce-[0-9]*, not [^)]*: [^)]*\)'
+folder='with another folder for its sockets \((/tmp|/dev/shm)/udapl-roce-[0-9]*, not [^)]*: [^)]*\)'
+memory='with another folder for its sockets \(/dev/shm/udapl-roce-[0-9]*, not /var/run: Read-only file system\)'
 none='without telemetry \(/var/run: Read-only file system, [^)]*\)'
 # In a user namespace, where the folder of the real root is somebody else's.
 foreign='without telemetry \([^)]*: Operation not permitted\)'
@@ -46,10 +47,12 @@ unlocked="prlimit --memlock=0:0"
 run="mount -t tmpfs -o ro tmpfs /run"
 tmp="mount --bind /tmp /tmp && mount -o remount,bind,ro /tmp"
 shm="mount -t tmpfs -o size=64k tmpfs /dev/shm"
+sealed="mount -t tmpfs -o ro tmpfs /dev/shm"
 
 within "seccomp" "$huge?" true "$seccomp"
 within "/run read-only" "($folder|$foreign)" "$run" env
-within "/run and /tmp read-only" "$none" "$run && $tmp" env
+within "/run and /tmp read-only" "$memory" "$run && $tmp && $shm" env
+within "/run, /tmp and /dev/shm read-only" "$none" "$run && $tmp && $sealed" env
 within "/dev/shm of 64 KiB" "?" "$shm" env
 within "nothing locked" "?" true $unlocked
 within "32 descriptors" "$descriptors?" true $few
@@ -59,7 +62,7 @@ else
 	echo "not tried: 4 GiB of addresses, of which this build wants more (a sanitizer's)"
 fi
 within "no capability" "?" true $bare
-within "all of it" "($descriptors, )?$none" "$run && $tmp && $shm" $bare $unlocked $few "$seccomp"
+within "all of it" "($descriptors, )?$memory" "$run && $tmp && $shm" $bare $unlocked $few "$seccomp"
 
 # Two such containers that share a folder, over net_memif with the socket that it has by default.
 mount -t tmpfs tmpfs /run && mount -t tmpfs -o size=64k tmpfs /dev/shm || complain "nothing can be mounted"

@@ -23,7 +23,7 @@ as() {
 }
 
 leave_nothing() {
-	rm -rf "/tmp/udapl-roce-$first" "/tmp/udapl-roce-$second"
+	rm -rf "/tmp/udapl-roce-$first" "/tmp/udapl-roce-$second" "/dev/shm/udapl-roce-$first" "/run/user/$first"
 	# The folder that DPDK makes for a user without one. Files of others, and the folder that has them, stay.
 	find /tmp/dpdk -depth \( -user "$first" -o -user "$second" \) -delete 2>/dev/null
 	cleanup
@@ -45,6 +45,19 @@ rm -rf "/tmp/udapl-roce-$first"
 mkdir -m 777 "$work/snare"
 chmod 777 "$work/snare"
 ln -s "$work/snare" "/tmp/udapl-roce-$first"
-as $first "$perf" -n 100
-[ -z "$(ls -A "$work/snare")" ] || complain "a folder of somebody else's making was used"
+# serves FOLDER : the EAL of the first user has its sockets there.
+serves() {
+	as $first "$perf" -n 100 || { cat "$work/out"; complain "without $1 loop0 does not open"; }
+	[ "$(stat -c '%u %a' "$1/dpdk/roce" 2>/dev/null)" = "$first 700" ] || complain "$1 does not serve: $(cat "$work/out")"
+	[ -z "$(ls -A "$work/snare")" ] || complain "a folder of somebody else's making was used"
+}
+
+# Strangers cannot keep him from a folder: the next name serves, and the last is one that they cannot take.
+serves "/dev/shm/udapl-roce-$first"
+rm -rf "/dev/shm/udapl-roce-$first"
+ln -s "$work/snare" "/dev/shm/udapl-roce-$first"
+mkdir -p "/run/user/$first"
+chmod 700 "/run/user/$first"
+chown "$first" "/run/user/$first"
+serves "/run/user/$first/udapl-roce"
 finish
