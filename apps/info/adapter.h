@@ -12,7 +12,7 @@ struct json_object;
 /**
  * All adapters that can be opened, each with its driver, address, link and pages; of one that cannot, the reason was
  * printed, and those are missing.
- * @param processes  info_snapshot_all(); NULL: there are none.
+ * @param processes  a look; NULL: there are none.
  * @return the object, the caller's; NULL: the registry refused, and the reason was printed.
  */
 struct json_object *info_adapter_list(struct json_object *processes);

@@ -1,22 +1,49 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "look.h"
 
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+
 #include <json-c/json.h>
 
 #include "cli/cli.h"
 #include "cli/json.h"
+#include "parallel.h"
 #include "roced.h"
 #include "snapshot.h"
 
 /* The texts are those of the first process that has them; all processes of one build have the same. */
-static void
-ask_help(struct info_processes *processes, struct json_object **help)
+static struct json_object *
+take_help(const struct info_processes *processes)
 {
-	struct info_errmsg errmsg;
+	for (size_t i = 0; i < processes->n; i++)
+		if (processes->at[i].help != NULL)
+			return json_object_get(processes->at[i].help);
+	return NULL;
+}
 
-	*help = NULL;
-	for (size_t i = 0; i < processes->n && *help == NULL; i++)
-		info_link_ask(&processes->link[i], "/roce/help", help, &errmsg);
+/* One that has not answered is left out. @return NULL: none has, and @p errmsg says why the last one did not. */
+static struct json_object *
+gather(const struct info_processes *processes, struct info_errmsg *errmsg)
+{
+	struct json_object *all = json_object_new_object();
+	char pid[16];
+
+	for (size_t i = 0; i < processes->n; i++) {
+		const struct info_process *process = &processes->at[i];
+
+		if (process->snapshot == NULL) {
+			*errmsg = process->errmsg;
+			continue;
+		}
+		snprintf(pid, sizeof(pid), "%" PRIu32, process->link.pid);
+		json_object_object_add(all, pid, json_object_get(process->snapshot));
+	}
+	if (json_object_object_length(all) > 0)
+		return all;
+	json_object_put(all);
+	return NULL;
 }
 
 /* Roced as one of the processes. @param status taken over; NULL: it does not answer, for the reason @p why. */
@@ -35,16 +62,46 @@ make_process(struct json_object *status, const char *why)
 	return process;
 }
 
-/* @return @p look with roced; a new object when @p look is NULL and there is a roced. */
-static struct json_object *
-add_roced(struct json_object *look, const struct info_choice *choice, struct info_errmsg *errmsg)
-{
-	char why[sizeof(errmsg->text)];
-	struct json_object *roced;
+/** Both ask at the same time: the processes, and roced. */
+struct looking {
+	const struct info_choice *choice;
+	bool wants_help;
+	struct json_object *look, *help, *roced;
+	struct info_errmsg errmsg, why; /**< of the processes, and of roced; "": there is none */
+};
 
-	if (choice->socket != NULL || choice->prefix != NULL)
-		return look;
-	roced = info_roced_ask(why, sizeof(why));
+static void
+ask_processes(struct looking *looking)
+{
+	struct info_processes processes;
+
+	if (info_processes_ask(looking->choice, looking->wants_help, &processes,
+			    &looking->errmsg) == 0) {
+		looking->look = gather(&processes, &looking->errmsg);
+		looking->help = take_help(&processes);
+	}
+	info_processes_free(&processes);
+}
+
+static void
+ask_either(void *arg, size_t i)
+{
+	struct looking *looking = arg;
+
+	if (i == 0)
+		ask_processes(looking);
+	else
+		looking->roced = info_roced_ask(looking->why.text, sizeof(looking->why.text));
+}
+
+/* @return the look with roced; a new object when there is none and a roced. */
+static struct json_object *
+add_roced(struct looking *looking, struct info_errmsg *errmsg)
+{
+	const struct info_choice *choice = looking->choice;
+	struct json_object *roced = looking->roced, *look = looking->look;
+	const char *why = looking->why.text;
+
 	if (roced == NULL && why[0] != '\0' && look == NULL)
 		info_errmsg_set(errmsg, "%s", why);
 	if ((roced == NULL && (why[0] == '\0' || look == NULL)) ||
@@ -62,20 +119,16 @@ struct json_object *
 info_look(const struct info_choice *choice, struct json_object **help, struct info_errmsg *errmsg)
 {
 	static const struct info_choice any = { 0 };
-	struct info_processes processes;
-	struct json_object *look = NULL;
+	struct looking looking = { .choice = choice != NULL ? choice : &any,
+		.wants_help = help != NULL };
+	bool has_roced = looking.choice->socket == NULL && looking.choice->prefix == NULL;
 
-	if (choice == NULL)
-		choice = &any;
+	info_parallel(has_roced ? 2 : 1, ask_either, &looking);
+	if (looking.look == NULL)
+		*errmsg = looking.errmsg;
 	if (help != NULL)
-		*help = NULL;
-	if (info_processes_find(choice, &processes, errmsg) == 0) {
-		look = info_snapshot_all(&processes, errmsg);
-		if (help != NULL)
-			ask_help(&processes, help);
-	}
-	info_processes_close(&processes);
-	return add_roced(look, choice, errmsg);
+		*help = looking.help;
+	return add_roced(&looking, errmsg);
 }
 
 int

@@ -6,8 +6,8 @@
  * @file
  * A look at the whole host: all processes that fit, and the roced that introduces them.
  *
- * The look is the object of info_snapshot_all() with one more member, INFO_ROCED: { "pid", "process": "roced",
- * "devices": {}, "roced": {..} }. So roced is one of the processes, though none with a device. One that does not answer
+ * The look has the object of info_snapshot() of each process under its number, and one more member, INFO_ROCED:
+ * { "pid", "process": "roced", "devices": {}, "roced": {..} }. So roced is one of the processes, though none with a device. One that does not answer
  * has "error", a sentence, instead of "roced". The member is missing when there is no roced, or another process is asked for.
  */
 

@@ -2,18 +2,26 @@
 #include "process.h"
 
 #include <glob.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <json-c/json.h>
 
-/** The search so far. */
+#include "local/run_dir.h"
+#include "parallel.h"
+#include "snapshot.h"
+
+/** Sockets where a process may be, and the one at each that fits. */
 struct search {
 	const struct info_choice *choice;
-	struct info_processes *found;
+	bool wants_help;
+	glob_t paths;
+	struct info_process *at; /**< of each path; of one that does not fit the link has fd -1 */
 };
 
 /* Is it one of ours? Another program on DPDK does not know the question. */
@@ -31,127 +39,194 @@ fits(const struct info_choice *choice, struct info_link *link)
 	return true;
 }
 
+/* A folder of this user's or of root's: in another one a stranger could have anything, and any number of it. */
 static bool
-is_known(const struct info_processes *processes, uint32_t pid)
+is_ours(const char *folder)
 {
-	for (size_t i = 0; i < processes->n; i++)
-		if (processes->link[i].pid == pid)
-			return true;
-	return false;
-}
+	struct stat st;
 
-/* @return false: no memory; the link is the caller's still. */
-static bool
-keep(struct info_processes *processes, const struct info_link *link)
-{
-	struct info_link *grown = reallocarray(processes->link, processes->n + 1, sizeof(*grown));
-
-	if (grown == NULL)
+	if (lstat(folder, &st) != 0 || !S_ISDIR(st.st_mode))
 		return false;
-	processes->link = grown;
-	grown[processes->n++] = *link;
-	return true;
+	return (st.st_uid == geteuid() || st.st_uid == 0) &&
+			((st.st_mode & S_IWOTH) == 0 || (st.st_mode & S_ISVTX) != 0);
 }
 
 static void
-look_at(struct search *search, const char *path)
+add_sockets(struct search *search, const char *folder)
 {
-	struct info_link link;
-	struct info_errmsg errmsg;
+	char pattern[PATH_MAX];
 
-	/* The socket that a killed process left behind refuses. */
-	if (info_link_open(&link, path, &errmsg) != 0)
+	if (!is_ours(folder))
 		return;
-	if (is_known(search->found, link.pid) || !fits(search->choice, &link) ||
-			!keep(search->found, &link))
-		info_link_close(&link);
+	snprintf(pattern, sizeof(pattern), "%s/dpdk_telemetry.v2*", folder);
+	glob(pattern, search->paths.gl_pathc > 0 ? GLOB_APPEND : 0, NULL, &search->paths);
 }
 
+/* The EAL has a folder for all processes, and in it one for each file prefix. */
 static void
 look_into(struct search *search, const char *folder)
 {
 	const char *prefix = search->choice->prefix;
-	char pattern[256];
-	glob_t paths;
+	char path[PATH_MAX];
+	glob_t folders;
 
-	snprintf(pattern, sizeof(pattern), "%s/dpdk/%s/dpdk_telemetry.v2*", folder,
-			prefix != NULL ? prefix : "*");
-	if (glob(pattern, 0, NULL, &paths) != 0)
+	snprintf(path, sizeof(path), "%s/dpdk", folder);
+	if (!is_ours(path))
 		return;
-	for (size_t i = 0; i < paths.gl_pathc; i++)
-		look_at(search, paths.gl_pathv[i]);
-	globfree(&paths);
+	snprintf(path, sizeof(path), "%s/dpdk/%s", folder, prefix != NULL ? prefix : "*");
+	if (glob(path, 0, NULL, &folders) != 0)
+		return;
+	for (size_t i = 0; i < folders.gl_pathc; i++)
+		add_sockets(search, folders.gl_pathv[i]);
+	globfree(&folders);
 }
 
-/* Where the EAL puts its sockets; an ordinary user's program that started the EAL by our provider has one more. */
+/* Where the EAL puts its sockets; an ordinary user's program that started the EAL by our provider has others. */
 static void
 look_everywhere(struct search *search)
 {
 	const char *folder = getenv("RUNTIME_DIRECTORY");
-	char ours[64];
+	char spare[ROCE_RUN_DIR_LEN];
 
 	if (folder == NULL || *folder == '\0')
 		folder = getuid() == 0 ? "/var/run" : getenv("XDG_RUNTIME_DIR");
-	look_into(search, folder != NULL ? folder : "/tmp");
-	snprintf(ours, sizeof(ours), "/tmp/udapl-roce-%u", (unsigned int)getuid());
-	if (folder == NULL || strcmp(folder, ours) != 0)
-		look_into(search, ours);
+	if (folder == NULL)
+		folder = "/tmp";
+	look_into(search, folder);
+	for (unsigned int i = 0; roce_run_dir_spare(i, spare, sizeof(spare)); i++)
+		if (strcmp(folder, spare) != 0 && is_ours(spare))
+			look_into(search, spare);
+}
+
+static void
+ask(struct info_process *process, bool wants_help)
+{
+	struct info_errmsg errmsg;
+
+	process->snapshot = info_snapshot(&process->link, &process->errmsg);
+	if (wants_help && process->snapshot != NULL)
+		info_link_ask(&process->link, "/roce/help", &process->help, &errmsg);
+}
+
+/* One path of a search. The socket that a killed process left behind refuses. */
+static void
+try_path(void *arg, size_t i)
+{
+	struct search *search = arg;
+	struct info_process *process = &search->at[i];
+	struct info_errmsg errmsg;
+
+	if (info_link_open(&process->link, search->paths.gl_pathv[i], false, &errmsg) != 0) {
+		process->link.fd = -1;
+	} else if (fits(search->choice, &process->link)) {
+		ask(process, search->wants_help);
+	} else {
+		info_link_close(&process->link);
+		process->link.fd = -1;
+	}
 }
 
 static int
 compare(const void *a, const void *b)
 {
-	const struct info_link *x = a, *y = b;
+	const struct info_process *x = a, *y = b;
 
-	return x->pid < y->pid ? -1 : x->pid > y->pid;
+	return x->link.pid < y->link.pid ? -1 : x->link.pid > y->link.pid;
+}
+
+static void
+forget(struct info_process *process)
+{
+	info_link_close(&process->link);
+	json_object_put(process->snapshot);
+	json_object_put(process->help);
+}
+
+/* Those that fit, by their numbers, each once. */
+static void
+take_fitting(struct search *search, size_t n, struct info_processes *processes)
+{
+	struct info_process *at = search->at;
+	size_t there = 0, kept = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (at[i].link.fd >= 0)
+			at[there++] = at[i];
+	qsort(at, there, sizeof(*at), compare);
+	for (size_t i = 0; i < there; i++) {
+		if (kept > 0 && at[kept - 1].link.pid == at[i].link.pid)
+			forget(&at[i]);
+		else
+			at[kept++] = at[i];
+	}
+	*processes = (struct info_processes){ .at = at, .n = kept };
+}
+
+static int
+ask_all(struct search *search, struct info_processes *processes, struct info_errmsg *errmsg)
+{
+	const struct info_choice *choice = search->choice;
+	size_t n;
+
+	look_everywhere(search);
+	n = search->paths.gl_pathc;
+	if (n > INFO_PARALLEL_MAX)
+		n = INFO_PARALLEL_MAX;
+	search->at = calloc(n + 1, sizeof(*search->at));
+	if (search->at != NULL) {
+		info_parallel(n, try_path, search);
+		take_fitting(search, n, processes);
+	}
+	globfree(&search->paths);
+	if (search->at == NULL)
+		return info_errmsg_set(errmsg, "no memory");
+	if (processes->n > 0)
+		return 0;
+	return info_errmsg_set(errmsg, "there is no running process with a RoCE device here%s",
+			choice->prefix != NULL || choice->pid != 0 ? " that fits" : "");
 }
 
 /* The one at the socket that the user named. */
 static int
-find_named(const struct info_choice *choice, struct info_processes *processes,
-		struct info_errmsg *errmsg)
+ask_named(const struct search *search, struct info_processes *processes, struct info_errmsg *errmsg)
 {
-	struct info_link link;
+	const char *path = search->choice->socket;
+	struct info_process *process = calloc(1, sizeof(*process));
 
-	if (info_link_open(&link, choice->socket, errmsg) != 0)
+	if (process == NULL)
+		return info_errmsg_set(errmsg, "no memory");
+	if (info_link_open(&process->link, path, true, errmsg) != 0) {
+		free(process);
 		return -1;
-	if (!fits(choice, &link))
-		info_errmsg_set(errmsg,
+	}
+	*processes = (struct info_processes){ .at = process, .n = 1 };
+	if (!fits(search->choice, &process->link))
+		return info_errmsg_set(errmsg,
 				"the process at %.200s is not the one, or has no RoCE device",
-				choice->socket);
-	else if (!keep(processes, &link))
-		info_errmsg_set(errmsg, "no memory");
-	else
-		return 0;
-	info_link_close(&link);
-	return -1;
+				path);
+	ask(process, search->wants_help);
+	return 0;
 }
 
 int
-info_processes_find(const struct info_choice *choice, struct info_processes *processes,
-		struct info_errmsg *errmsg)
+info_processes_ask(const struct info_choice *choice, bool wants_help,
+		struct info_processes *processes, struct info_errmsg *errmsg)
 {
-	struct search search = { .choice = choice, .found = processes };
+	struct search search = { .choice = choice, .wants_help = wants_help };
 
 	*processes = (struct info_processes){ 0 };
 	if (choice->prefix != NULL && strpbrk(choice->prefix, "/*?[\\") != NULL)
 		return info_errmsg_set(errmsg, "'%.64s' is no file prefix", choice->prefix);
 	if (choice->socket != NULL)
-		return find_named(choice, processes, errmsg);
-	look_everywhere(&search);
-	if (processes->n == 0)
-		return info_errmsg_set(errmsg,
-				"there is no running process with a RoCE device here%s",
-				choice->prefix != NULL || choice->pid != 0 ? " that fits" : "");
-	qsort(processes->link, processes->n, sizeof(*processes->link), compare);
-	return 0;
+		return ask_named(&search, processes, errmsg);
+	return ask_all(&search, processes, errmsg);
 }
 
 void
-info_processes_close(struct info_processes *processes)
+info_processes_free(struct info_processes *processes)
 {
 	for (size_t i = 0; i < processes->n; i++)
-		info_link_close(&processes->link[i]);
-	free(processes->link);
+		forget(&processes->at[i]);
+	free(processes->at);
 	*processes = (struct info_processes){ 0 };
 }

@@ -11,6 +11,7 @@
 
 #include <json-c/json.h>
 
+#include "clean.h"
 #include "local/proto.h"
 #include "local/run_dir.h"
 #include "roced/ask.h"
@@ -32,8 +33,10 @@ parse(const char *text, size_t len)
 		object = json_tokener_parse_ex(tokener, text, (int)len);
 	json_tokener_free(tokener);
 	if (json_object_is_type(object, json_type_object) &&
-			strcmp(info_words(object, "tool"), INFO_ROCED) == 0)
+			strcmp(info_words(object, "tool"), INFO_ROCED) == 0) {
+		info_clean(object);
 		return object;
+	}
 	json_object_put(object);
 	return NULL;
 }

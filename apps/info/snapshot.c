@@ -9,6 +9,7 @@
 
 #include <json-c/json.h>
 
+#include "clean.h"
 #include "cli/json.h"
 
 uint64_t
@@ -155,7 +156,7 @@ add_process_name(struct json_object *snapshot, uint32_t pid)
 			name[strcspn(name, "\n")] = '\0';
 		fclose(file);
 	}
-	cli_json_string(snapshot, "process", name);
+	cli_json_string(snapshot, "process", info_clean_text(name));
 }
 
 struct json_object *
@@ -179,24 +180,4 @@ info_snapshot(struct info_link *link, struct info_errmsg *errmsg)
 		return NULL;
 	}
 	return snapshot;
-}
-
-struct json_object *
-info_snapshot_all(struct info_processes *processes, struct info_errmsg *errmsg)
-{
-	struct json_object *all = json_object_new_object(), *one;
-	char pid[16];
-
-	for (size_t i = 0; i < processes->n; i++) {
-		one = info_snapshot(&processes->link[i], errmsg);
-		if (one == NULL)
-			continue;
-		snprintf(pid, sizeof(pid), "%" PRIu32, processes->link[i].pid);
-		json_object_object_add(all, pid, one);
-	}
-	if (json_object_object_length(all) == 0) {
-		json_object_put(all);
-		return NULL;
-	}
-	return all;
 }

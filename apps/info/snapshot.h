@@ -16,16 +16,9 @@
 #include <stdint.h>
 
 #include "link.h"
-#include "process.h"
 
-/** @return the object, the caller's; NULL: @p errmsg says what went wrong. */
+/** Ask a process. @return the object, the caller's; NULL: @p errmsg says what went wrong. */
 struct json_object *info_snapshot(struct info_link *link, struct info_errmsg *errmsg);
-
-/**
- * Gather those of all processes, by their numbers. One that does not answer, or has ended, is left out.
- * @return the object, the caller's; NULL: none of them answers, and @p errmsg says why the last one did not.
- */
-struct json_object *info_snapshot_all(struct info_processes *processes, struct info_errmsg *errmsg);
 
 /** A number among the members of an object; 0 when there is none. @p object may be NULL. */
 uint64_t info_number(struct json_object *object, const char *key);

@@ -48,8 +48,8 @@ const char *info_sort_name(enum info_sort sort);
 
 /**
  * Make the table.
- * @param before   info_snapshot_all() of the look before; NULL: this is the first, and rates are "-".
- * @param now      that of this look.
+ * @param before   the look before; NULL: this is the first, and rates are "-".
+ * @param now      this look.
  * @param seconds  between the two.
  * @return the table; info_table_free() is owed.
  */

@@ -21,7 +21,7 @@ struct info_use {
 /**
  * Find the process that has an adapter of this name open, of several the first one. Wires inside a process (net_ring) do not count: each process has
  * its own.
- * @param processes  info_snapshot_all(); NULL: there are none. @return false: nobody has.
+ * @param processes  a look; NULL: there are none. @return false: nobody has.
  */
 bool info_use_find(struct json_object *processes, const char *name, struct info_use *use);
 

@@ -30,8 +30,8 @@ GOOD = {"/roce/ports": {"p0": PORT}, "/roce/help": {"rx_frames": "frames (frames
 class Fake(pretend.Pretender):
     """A telemetry socket that answers as it is told: a function of the question, which may return bytes or an object."""
 
-    def __init__(self, folder, answer, greeting=None):
-        self.path = str(Path(folder, "socket"))
+    def __init__(self, folder, answer, greeting=None, name="socket"):
+        self.path = str(Path(folder, name))
         self.answer = answer
         self.greeting = json.dumps(GREETING).encode() if greeting is None else greeting
         super().__init__(self.path)

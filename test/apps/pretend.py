@@ -52,7 +52,8 @@ class Judge:
         self.failures = 0
 
     def run(self, *args):
-        return subprocess.run([self.program, *args], capture_output=True, text=True, timeout=limit.SECONDS, check=False)
+        return subprocess.run([self.program, *args], capture_output=True, text=True, errors="replace", timeout=limit.SECONDS,
+                              check=False)
 
     def complain(self, what, done):
         self.failures += 1

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "clean.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <json-c/json.h>
+
+static bool
+is_clean(char c)
+{
+	return c >= ' ' && c <= '~';
+}
+
+char *
+info_clean_text(char *text)
+{
+	for (char *c = text; *c != '\0'; c++)
+		if (!is_clean(*c))
+			*c = '?';
+	return text;
+}
+
+/* A string of JSON may have zeros in it. */
+static void
+clean_string(struct json_object *string)
+{
+	const char *text = json_object_get_string(string);
+	size_t len = (size_t)json_object_get_string_len(string);
+	size_t good = 0;
+	char *copy;
+
+	while (good < len && is_clean(text[good]))
+		good++;
+	if (good == len)
+		return;
+	copy = strdup(text);
+	json_object_set_string(string, copy != NULL ? info_clean_text(copy) : "");
+	free(copy);
+}
+
+static void
+clean_members(struct json_object *object)
+{
+	json_object_object_foreach(object, key, value)
+	{
+		const char *c = key;
+
+		while (*c != '\0' && is_clean(*c))
+			c++;
+		if (*c != '\0')
+			json_object_object_del(object, key);
+		else
+			info_clean(value);
+	}
+}
+
+void
+info_clean(struct json_object *object)
+{
+	switch (json_object_get_type(object)) {
+	case json_type_string:
+		clean_string(object);
+		break;
+	case json_type_object:
+		clean_members(object);
+		break;
+	case json_type_array:
+		for (size_t i = 0; i < json_object_array_length(object); i++)
+			info_clean(json_object_array_get_idx(object, i));
+		break;
+	default:
+		break;
+	}
+}
