@@ -6,8 +6,8 @@
  * @file
  * Metrics over HTTP: GET /metrics, by libmicrohttpd.
  *
- * A few connections at a time, each for a few seconds, one request answered after the other. The process is looked
- * for anew for each, so that it may end and begin again; while there is none the answer is 503.
+ * Connections are bounded (connections.h), and one request is answered after the other. The processes are looked for anew, so
+ * that they may end and begin again; while there is none the answer is 503. An answer is also for those who ask soon.
  */
 
 #include "options.h"

@@ -9,10 +9,12 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import threading
+import urllib.request
 from pathlib import Path
 
 import pretend
@@ -24,6 +26,8 @@ import limit  # noqa: E402
 NOBODY = 65534
 ESCAPES = "\x1b]0;owned\x07\x1b[31m\x9b2J\x00\n\r\u009b"
 CROWD = 8
+# More than any exporter would take at once.
+SLOW = 200
 
 
 def socket_name(base, prefix):
@@ -176,6 +180,61 @@ def judge_strangers(judge, base):
         shutil.rmtree(Path(base, "dpdk"))
 
 
+class Exporter:
+    """dat-info as it serves metrics, until the end of a `with`."""
+
+    def __init__(self, program):
+        self.process = subprocess.Popen([program, "--metrics", "--listen", "0"], stdout=subprocess.PIPE, text=True)
+        self.port = int(re.search(r":(\d+)/metrics", self.process.stdout.readline()).group(1))
+
+    def connect(self):
+        link = socket.create_connection(("127.0.0.1", self.port), timeout=limit.SECONDS)
+        link.send(b"GET /metrics HTTP/1.1\r\nHost: x\r\nX: ")
+        return link
+
+    def scrape(self):
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=limit.SECONDS) as answer:
+            return answer.read().decode()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait()
+
+
+def judge_exporter(judge, base):
+    """Connections that send a byte now and then, and come again when they are ended, keep no scrape out."""
+    with Process(base, 2), Exporter(judge.program) as exporter:
+        links = [exporter.connect() for _ in range(SLOW)]
+        ends = threading.Event()
+
+        def trickle():
+            while not ends.wait(0.2):
+                for i, link in enumerate(links):
+                    try:
+                        link.send(b"a")
+                    except OSError:
+                        link.close()
+                        links[i] = exporter.connect()
+
+        slow = threading.Thread(target=trickle)
+        slow.start()
+        try:
+            for _ in range(3):
+                if 'device="p2"' not in exporter.scrape():
+                    raise OSError("without the device")
+        except OSError as error:
+            judge.failures += 1
+            print(f"FAIL: a scrape beside {SLOW} slow connections: {error}")
+        ends.set()
+        slow.join()
+        for link in links:
+            link.close()
+    shutil.rmtree(Path(base, "dpdk"))
+
+
 def main():
     judge = Judge(sys.argv[1])
     base = tempfile.mkdtemp()
@@ -186,7 +245,7 @@ def main():
                       # A list has the built-in adapters, too: no roced is to be left behind.
                       UDAPL_ROCE_ROCED="/nonexistent")
     try:
-        for rule in (judge_crowd, judge_without_end, judge_silence, judge_escapes, judge_strangers):
+        for rule in (judge_crowd, judge_without_end, judge_silence, judge_escapes, judge_strangers, judge_exporter):
             try:
                 rule(judge, base)
             except subprocess.TimeoutExpired as error:
