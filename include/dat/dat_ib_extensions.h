@@ -155,7 +155,7 @@ dat_ib_post_send_with_invalidate(IN DAT_EP_HANDLE ep_handle, IN DAT_COUNT num_se
 /*
  * How a program learns of it: by taking its events with one of these. They are dat_evd_dequeue() and dat_evd_wait(),
  * take the same events in the same order, and may be mixed with them; an event that those take tells nothing of what
- * is in @p data. Both return DAT_INVALID_PARAMETER, too, when @p data is null, and write it when they write @p event.
+ * is in @p data. With DAT_IB_RDMA_WRITE_IMMED_DATA `transfered_length` is what was written; those tell 0. Both return DAT_INVALID_PARAMETER, too, when @p data is null, and write it when they write @p event.
  */
 
 static inline DAT_RETURN

@@ -61,9 +61,15 @@ new_cr_arrival(DAT_CR_ARRIVAL_EVENT_DATA *data)
 {
 }
 
+/**
+ * An RDMA WRITE with immediate data uses up a receive and brings no byte into its buffer. A program of DAT 1.2 cannot tell
+ * it from a message: its length is the one of what lies in the buffer.
+ */
 static inline void
 new_completion(const struct roce_event *in, DAT_EVENT *out)
 {
+	if (unlikely((in->flags & ROCE_EVENT_WRITE) != 0))
+		out->event_data.dto_completion_event_data.transfered_length = 0;
 }
 
 #endif

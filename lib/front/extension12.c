@@ -9,8 +9,16 @@
 
 #include "front/extension.h"
 
+/* The length of a WRITE is for those alone who learn that it is one: new_completion() has left it out. */
 static void
-data_out(const struct roce_event *in, DAT_IB_EXTENSION_EVENT_DATA *out)
+write_out(const struct roce_event *in, DAT_EVENT *event, DAT_IB_EXTENSION_EVENT_DATA *out)
+{
+	out->type = DAT_IB_RDMA_WRITE_IMMED_DATA;
+	event->event_data.dto_completion_event_data.transfered_length = in->byte_len;
+}
+
+static void
+data_out(const struct roce_event *in, DAT_EVENT *event, DAT_IB_EXTENSION_EVENT_DATA *out)
 {
 	*out = (DAT_IB_EXTENSION_EVENT_DATA){ .type = DAT_IB_RECV_PLAIN };
 	if (in->kind != ROCE_EVENT_RECV)
@@ -19,9 +27,10 @@ data_out(const struct roce_event *in, DAT_IB_EXTENSION_EVENT_DATA *out)
 		out->type = DAT_IB_RECV_INVALIDATE;
 		out->rmr_context = rte_be_to_cpu_32(in->imm);
 	} else if ((in->flags & ROCE_EVENT_IMM) != 0) {
-		out->type = (in->flags & ROCE_EVENT_WRITE) != 0 ? DAT_IB_RDMA_WRITE_IMMED_DATA
-								: DAT_IB_RECV_IMMED_DATA;
+		out->type = DAT_IB_RECV_IMMED_DATA;
 		out->immed_data = in->imm;
+		if ((in->flags & ROCE_EVENT_WRITE) != 0)
+			write_out(in, event, out);
 	}
 }
 
@@ -33,7 +42,7 @@ evd_dequeue(DAT_EVD_HANDLE evd_handle, DAT_EVENT *event, DAT_IB_EXTENSION_EVENT_
 
 	/* Without data there is no success. */
 	if (rc == DAT_SUCCESS && data != NULL)
-		data_out(&in, data);
+		data_out(&in, event, data);
 	return rc;
 }
 
@@ -47,7 +56,7 @@ evd_wait(DAT_EVD_HANDLE evd_handle, DAT_TIMEOUT timeout, DAT_COUNT threshold, DA
 
 	/* Without data there is no success. */
 	if (rc == DAT_SUCCESS && data != NULL)
-		data_out(&in, data);
+		data_out(&in, event, data);
 	return rc;
 }
 

@@ -93,6 +93,29 @@ rdma_write_immed__brings_bytes_to_memory_and_a_number_to_the_receive(void **stat
 	}
 }
 
+/* The events of DAT 1.2 do not tell that it is a write: their length is what lies in the buffer of the receive, none. */
+static void
+rdma_write_immed__has_no_length_for_those_who_cannot_know(void **state)
+{
+	DAT_LMR_TRIPLET iov = segment(a, 0, 100000);
+	DAT_RMR_TRIPLET to = target(b, HALF, 100000);
+
+	for (uint64_t i = 0; i < 3; i++) {
+		ok(post_recv(b, 0, 64, i));
+		ok(dat_ib_post_rdma_write_immed(a->ep, 1, &iov, cookie(i), &to, VALUE, flags));
+	}
+	want_sent(0, 3, 100000);
+	/* The first and the second are there already, and are dequeued. */
+	assert_int_equal(want_now(b->recv, DAT_DTO_COMPLETION_EVENT)
+					 .event_data.dto_completion_event_data.transfered_length,
+			0);
+	assert_int_equal(want_dequeued(b->recv, DAT_IB_RDMA_WRITE_IMMED_DATA, VALUE)
+					 .transfered_length,
+			100000);
+	/* The third is waited for. */
+	want_dto(b, b->recv, 2, DAT_DTO_SUCCESS, 0);
+}
+
 static void
 send_with_invalidate__unbinds_a_window(void **state)
 {
@@ -252,6 +275,7 @@ evd_calls__arguments_in_their_order(void **state)
 const struct CMUnitTest tests[] = {
 	up_test(send_immed__brings_message_and_number),
 	up_test(rdma_write_immed__brings_bytes_to_memory_and_a_number_to_the_receive),
+	up_test(rdma_write_immed__has_no_length_for_those_who_cannot_know),
 	pair_test(send_with_invalidate__unbinds_a_window),
 	pair_test(rdma_write_immed__arguments_in_their_order),
 	pair_test(send_immed__arguments_in_their_order),
