@@ -11,13 +11,16 @@
 /* A field of a diagnosis is cut to this many bytes, so that a sentence stays a sentence. */
 #define SHOWN 40
 
-/* One line while it is read: where we are, its fields as far as they were read, what is wrong. */
+/*
+ * One line while it is read: where we are, its fields as far as they were read, what is wrong. A field is written over the
+ * text that it was read from, which is never shorter.
+ */
 struct line {
 	unsigned int number;
-	const char *at;
-	const char *end;
+	char *at;
+	char *end; /* may be written, too */
 	unsigned int fields;
-	char field[FIELDS][LIBDAT_CONF_FIELD_MAX];
+	char *field[FIELDS];
 	char errmsg[160]; /* empty: nothing is wrong */
 };
 
@@ -51,19 +54,10 @@ skip_blanks(struct line *l)
 		l->at++;
 }
 
-/* Append to the field that is being read; false when it is full. */
-static bool
-keep(struct line *l, size_t *len, char c)
-{
-	if (*len == LIBDAT_CONF_FIELD_MAX - 1)
-		return complain(l, "field %u is longer than %u bytes", l->fields + 1,
-				LIBDAT_CONF_FIELD_MAX - 1);
-	l->field[l->fields][(*len)++] = c;
-	return true;
-}
+/* Both move @p to behind the last byte of the field. */
 
 static bool
-read_quoted(struct line *l, size_t *len)
+read_quoted(struct line *l, char **to)
 {
 	l->at++;
 	while (l->at < l->end && *l->at != '"') {
@@ -75,8 +69,7 @@ read_quoted(struct line *l, size_t *len)
 						"quote nor a backslash",
 						l->fields + 1);
 		}
-		if (!keep(l, len, *l->at++))
-			return false;
+		*(*to)++ = *l->at++;
 	}
 	if (l->at == l->end)
 		return complain(l, "the quote that opens field %u is not closed", l->fields + 1);
@@ -87,13 +80,12 @@ read_quoted(struct line *l, size_t *len)
 }
 
 static bool
-read_word(struct line *l, size_t *len)
+read_word(struct line *l, char **to)
 {
 	while (!at_end_of_fields(l) && !is_blank(*l->at)) {
 		if (*l->at == '"')
 			return complain(l, "a quote stands inside field %u", l->fields + 1);
-		if (!keep(l, len, *l->at++))
-			return false;
+		*(*to)++ = *l->at++;
 	}
 	return true;
 }
@@ -103,13 +95,19 @@ static bool
 read_fields(struct line *l)
 {
 	for (skip_blanks(l); !at_end_of_fields(l); skip_blanks(l)) {
-		size_t len = 0;
+		char *to = l->at;
 
 		if (l->fields == FIELDS)
 			return complain(l, "there are more than %u fields", FIELDS);
-		if (!(*l->at == '"' ? read_quoted(l, &len) : read_word(l, &len)))
+		l->field[l->fields] = to;
+		if (!(*l->at == '"' ? read_quoted(l, &to) : read_word(l, &to)))
 			return false;
-		l->field[l->fields][len] = '\0';
+		/* The zero takes the place of what ended the field: perhaps of the comment's first byte. */
+		if (at_end_of_fields(l))
+			l->end = l->at;
+		else
+			l->at++;
+		*to = '\0';
 		l->fields++;
 	}
 	return true;
@@ -140,13 +138,17 @@ read_version(const char *s, uint32_t *major, uint32_t *minor)
 }
 
 static bool
-copy_field(struct line *l, unsigned int number, char *to, size_t room, bool may_be_empty)
+is_filled(struct line *l, unsigned int number)
+{
+	return l->field[number - 1][0] != '\0' || complain(l, "field %u is empty", number);
+}
+
+static bool
+copy_field(struct line *l, unsigned int number, char *to, size_t room)
 {
 	const char *from = l->field[number - 1];
 	size_t len = strlen(from);
 
-	if (len == 0 && !may_be_empty)
-		return complain(l, "field %u is empty", number);
 	if (len >= room)
 		return complain(l, "field %u is longer than %zu bytes", number, room - 1);
 	memcpy(to, from, len + 1);
@@ -194,20 +196,21 @@ read_vendor(struct line *l, struct libdat_conf_entry *e)
 				"field 6 is \"%.*s\", it must be a name and a version, like x.1.2",
 				SHOWN, s);
 	version[-1] = '\0';
-	return copy_field(l, 6, e->vendor, sizeof(e->vendor), false);
+	return copy_field(l, 6, e->vendor, sizeof(e->vendor));
 }
 
 static bool
 read_entry(struct line *l, struct libdat_conf_entry *e)
 {
 	e->line = l->number;
-	return copy_field(l, 1, e->ia_name, sizeof(e->ia_name), false) && read_api(l, e) &&
+	e->library = l->field[4];
+	e->instance = l->field[6];
+	e->platform = l->field[7];
+	return is_filled(l, 1) && copy_field(l, 1, e->ia_name, sizeof(e->ia_name)) &&
+			read_api(l, e) &&
 			read_choice(l, 3, "threadsafe", "nonthreadsafe", &e->thread_safe) &&
 			read_choice(l, 4, "default", "nondefault", &e->is_default) &&
-			copy_field(l, 5, e->library, sizeof(e->library), false) &&
-			read_vendor(l, e) &&
-			copy_field(l, 7, e->instance, sizeof(e->instance), true) &&
-			copy_field(l, 8, e->platform, sizeof(e->platform), true);
+			is_filled(l, 5) && read_vendor(l, e);
 }
 
 /* One line, without its newline. False: the sink wants no more. */
@@ -233,13 +236,13 @@ parse_line(struct line *l, const struct libdat_conf_sink *sink)
 }
 
 void
-libdat_conf_parse(const char *text, size_t len, const struct libdat_conf_sink *sink)
+libdat_conf_parse(char *text, size_t len, const struct libdat_conf_sink *sink)
 {
 	struct line l;
 
 	l.number = 0;
 	while (len > 0) {
-		const char *newline = memchr(text, '\n', len);
+		char *newline = memchr(text, '\n', len);
 		size_t step = newline != NULL ? (size_t)(newline - text) + 1 : len;
 
 		l.number++;

@@ -97,7 +97,7 @@ tell_bad_line(void *arg, unsigned int line, const char *errmsg)
 		libdat_say("%s, line %u is ignored: %s.", r->out->origin, line, errmsg);
 }
 
-/* The whole file behind @p fd; 0 or -errno. */
+/* The whole file behind @p fd, with room for a zero behind it; 0 or -errno. */
 static int
 read_all(int fd, char **text, size_t *len)
 {
@@ -155,16 +155,28 @@ is_news(const char *path)
 static int
 take_file(struct reader *r, const struct libdat_conf_sink *sink)
 {
-	char *text = NULL;
 	size_t len = 0;
-	int rc = read_file(r->out->origin, &text, &len);
+	int rc = read_file(r->out->origin, &r->out->text, &len);
 
 	if (rc == 0) {
 		r->tell = is_news(r->out->origin);
-		libdat_conf_parse(text, len, sink);
+		libdat_conf_parse(r->out->text, len, sink);
 	}
-	free(text);
 	return rc;
+}
+
+static int
+take_builtins(struct reader *r)
+{
+	const struct libdat_conf_sink sink = {
+		.arg = r, .entry = take_builtin, .bad_line = tell_bad_line
+	};
+
+	r->out->builtin = strdup(builtin);
+	if (r->out->builtin == NULL)
+		return -ENOMEM;
+	libdat_conf_parse(r->out->builtin, sizeof(builtin) - 1, &sink);
+	return r->rc;
 }
 
 int
@@ -173,9 +185,6 @@ libdat_statics_read(const char *system_conf, struct libdat_statics *out)
 	struct reader r = { .out = out };
 	const struct libdat_conf_sink sink = {
 		.arg = &r, .entry = take_entry, .bad_line = tell_bad_line
-	};
-	const struct libdat_conf_sink builtin_sink = {
-		.arg = &r, .entry = take_builtin, .bad_line = tell_bad_line
 	};
 	/* A program with more rights than its user must not load the user's library. */
 	const char *override = secure_getenv("DAT_OVERRIDE");
@@ -196,7 +205,7 @@ libdat_statics_read(const char *system_conf, struct libdat_statics *out)
 		out->origin = "built-in entries";
 	}
 	if (r.rc == 0)
-		libdat_conf_parse(builtin, sizeof(builtin) - 1, &builtin_sink);
+		r.rc = take_builtins(&r);
 	if (r.rc != 0)
 		libdat_statics_free(out);
 	return r.rc;
@@ -207,5 +216,7 @@ libdat_statics_free(struct libdat_statics *s)
 {
 	free(s->entry);
 	free(s->passed);
+	free(s->text);
+	free(s->builtin);
 	*s = (struct libdat_statics){ 0 };
 }

@@ -34,6 +34,8 @@ struct libdat_statics {
 	struct libdat_conf_entry
 			*passed; /**< not served, as the kernel's and those of other DATs; owned */
 	size_t passed_count;
+	char *text;    /**< of the file, in which the strings of its entries lie; owned */
+	char *builtin; /**< the same of those without a file; owned */
 };
 
 /**

@@ -30,6 +30,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 		}                                                      \
 	} while (0)
 
+/* In memory of its own size, so that a sanitizer sees an overrun. */
+static char *
+copy_of(const char *text, size_t len)
+{
+	char *copy = malloc(len + 1);
+
+	if (copy == NULL)
+		abort();
+	memcpy(copy, text, len);
+	copy[len] = '\0';
+	return copy;
+}
+
 /* ---- dat.conf ---- */
 
 struct heard {
@@ -68,10 +81,10 @@ hear_entry(void *arg, const struct libdat_conf_entry *e)
 
 	hear_line(h, e->line);
 	hear_text(h, e->ia_name, sizeof(e->ia_name), false);
-	hear_text(h, e->library, sizeof(e->library), false);
+	hear_text(h, e->library, TEXT_MAX, false);
 	hear_text(h, e->vendor, sizeof(e->vendor), false);
-	hear_text(h, e->instance, sizeof(e->instance), true);
-	hear_text(h, e->platform, sizeof(e->platform), true);
+	hear_text(h, e->instance, TEXT_MAX, true);
+	hear_text(h, e->platform, TEXT_MAX, true);
 	MUST(e->api == 'u' || e->api == 'k', "an interface is one of two");
 	h->stopped = ++h->entries == h->stop_after;
 	return !h->stopped;
@@ -94,8 +107,10 @@ read_conf(const char *text, size_t len, unsigned int stop_after)
 {
 	struct heard h = { .stop_after = stop_after };
 	const struct libdat_conf_sink sink = { &h, hear_entry, hear_bad_line };
+	char *copy = copy_of(text, len);
 
-	libdat_conf_parse(text, len, &sink);
+	libdat_conf_parse(copy, len, &sink);
+	free(copy);
 	return h;
 }
 
@@ -122,19 +137,6 @@ fuzz_conf(const char *text, size_t len)
 }
 
 /* ---- instance strings ---- */
-
-/* In memory of its own size, so that a sanitizer sees an overrun. */
-static char *
-copy_of(const char *text, size_t len)
-{
-	char *copy = malloc(len + 1);
-
-	if (copy == NULL)
-		abort();
-	memcpy(copy, text, len);
-	copy[len] = '\0';
-	return copy;
-}
 
 static void
 judge_args(const struct roce_devargs *a)
