@@ -213,6 +213,17 @@ read_entry(struct line *l, struct libdat_conf_entry *e)
 			is_filled(l, 5) && read_vendor(l, e);
 }
 
+/* Editors of other systems write a byte order mark in front of UTF-8: it is no part of the first line. @return its bytes. */
+static size_t
+byte_order_mark(const char *text, size_t len)
+{
+	static const char mark[] = "\xef\xbb\xbf";
+
+	return len >= sizeof(mark) - 1 && memcmp(text, mark, sizeof(mark) - 1) == 0
+			? sizeof(mark) - 1
+			: 0;
+}
+
 /* One line, without its newline. False: the sink wants no more. */
 static bool
 parse_line(struct line *l, const struct libdat_conf_sink *sink)
@@ -238,8 +249,11 @@ parse_line(struct line *l, const struct libdat_conf_sink *sink)
 void
 libdat_conf_parse(char *text, size_t len, const struct libdat_conf_sink *sink)
 {
+	size_t mark = byte_order_mark(text, len);
 	struct line l;
 
+	text += mark;
+	len -= mark;
 	l.number = 0;
 	while (len > 0) {
 		char *newline = memchr(text, '\n', len);

@@ -102,6 +102,14 @@ UNIT_RULE_IN(parse__good_lines, NULL, NULL)
 				"x=\"1\\2\"" },
 		{ "a k2.0 threadsafe default l v.w.1.2 back\\slash p", "a", "back\\slash" },
 		{ "a u1.2 threadsafe default l v.1.2 \"\" \"\"", "a", "" },
+		/* A byte order mark is no part of the text; anywhere else it is. */
+		{ "\xef\xbb\xbf"
+		  "a u1.2 threadsafe default l v.1.2 i p",
+				"a", "i" },
+		{ "\xef\xbb\xbf# all\na u1.2 threadsafe default l v.1.2 i p", "a", "i" },
+		{ "\xef\xbb\xbf\r\na u1.2 threadsafe default l v.1.2 i p", "a", "i" },
+		{ "\xef\xbb\xbf\xef\xbb\xbf u1.2 threadsafe default l v.1.2 i p", "\xef\xbb\xbf",
+				"i" },
 	};
 
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
