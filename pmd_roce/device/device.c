@@ -42,6 +42,20 @@ static pthread_mutex_t devices_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct roce_device *devices;
 
 static int
+check_neighbours(const struct roce_devargs *args, struct roce_errmsg *errmsg)
+{
+	for (uint32_t i = 0; i < args->neigh.n; i++) {
+		const struct roce_ip *ip = &args->neigh.at[i].ip;
+		const struct roce_subnet *near = roce_subnet_find(args->ip.at, args->ip.n, ip);
+
+		if (near != NULL && roce_subnet_is_reserved(near, ip))
+			return roce_errmsg_set(errmsg, -EINVAL,
+					"neigh= must be the address of one host in its subnet");
+	}
+	return 0;
+}
+
+static int
 create_neigh(struct roce_device *device, struct roce_errmsg *errmsg)
 {
 	const struct roce_devargs *args = &device->args;
@@ -62,6 +76,9 @@ create_neigh(struct roce_device *device, struct roce_errmsg *errmsg)
 		return roce_subnet_gw_ok(args->ip.at, args->ip.n, &args->gw)
 				? 0
 				: roce_device_refuse_gw(errmsg);
+	rc = check_neighbours(args, errmsg);
+	if (rc != 0)
+		return rc;
 	memcpy(config.addr, args->ip.at, sizeof(config.addr));
 	rc = roce_neigh_create(&config, &port->neigh);
 	if (rc == -EINVAL)

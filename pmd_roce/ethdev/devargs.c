@@ -112,7 +112,7 @@ take_ip(const struct key *key, const char *value, void *field)
 	struct roce_devargs *args = container_of(field, struct roce_devargs, ip);
 	char text[INET6_ADDRSTRLEN];
 	const char *slash = strchr(value, '/');
-	struct roce_ip addr;
+	struct roce_subnet subnet;
 	uint64_t prefix;
 	size_t len;
 
@@ -123,18 +123,19 @@ take_ip(const struct key *key, const char *value, void *field)
 		return -EINVAL;
 	memcpy(text, value, len);
 	text[len] = '\0';
-	if (read_ip(text, &addr) != 0 || !roce_ip_is_host(&addr))
+	if (read_ip(text, &subnet.addr) != 0 || !roce_ip_is_host(&subnet.addr))
 		return -EINVAL;
-	if (read_number(slash + 1, roce_ip_is_v4(&addr) ? 32 : 128, &prefix) != 0)
+	if (read_number(slash + 1, roce_ip_is_v4(&subnet.addr) ? 32 : 128, &prefix) != 0)
 		return -EINVAL;
-	for (uint32_t i = 0; i < args->ip.n; i++) {
-		if (roce_ip_equal(&args->ip.at[i].addr, &addr))
-			return -EINVAL;
-	}
+	subnet.prefix = (uint32_t)prefix;
+	if (roce_subnet_is_reserved(&subnet, &subnet.addr) ||
+			roce_subnet_owns(args->ip.at, args->ip.n, &subnet.addr))
+		return -EINVAL;
 	if (args->ip.n == RTE_DIM(args->ip.at))
 		return -ENOSPC;
-	args->ip.at[args->ip.n].addr = addr;
-	args->ip.at[args->ip.n++].prefix = (uint32_t)prefix;
+	/* Member by member: roce_devargs_equal() compares the bytes between them. */
+	args->ip.at[args->ip.n].addr = subnet.addr;
+	args->ip.at[args->ip.n++].prefix = subnet.prefix;
 	return 0;
 }
 
@@ -253,7 +254,7 @@ static const struct key keys[] = {
 	{ "port", take_port, FIELD(port), .required = true,
 	  .want = "a DPDK port name, PCI address, loop0, loop1, or virtual device with its arguments" },
 	{ "ip", take_ip, FIELD(ip), .required = true, .repeats = true,
-	  .want = "address/prefix, a host address given once" },
+	  .want = "address/prefix, the address of one host in its subnet, given once" },
 	{ "gw", take_gw, FIELD(gw), .want = "a host address" },
 	{ "vlan", take_number, FIELD(vlan), .max = 4094, .want = "a tag 1..4094, or 0 for none" },
 	{ "pcp", take_number, FIELD(pcp), .max = 7, .want = "a priority 0..7" },

@@ -46,6 +46,15 @@ roce_subnet_is_broadcast(const struct roce_subnet *subnet, const struct roce_ip 
 	return (rte_be_to_cpu_32(ip->w[3]) & host) == host;
 }
 
+bool
+roce_subnet_is_reserved(const struct roce_subnet *subnet, const struct roce_ip *ip)
+{
+	if (!roce_ip_is_v4(ip) || subnet->prefix >= 31)
+		return false;
+	return (rte_be_to_cpu_32(ip->w[3]) & UINT32_MAX >> subnet->prefix) == 0 ||
+			roce_subnet_is_broadcast(subnet, ip);
+}
+
 const struct roce_subnet *
 roce_subnet_find(const struct roce_subnet *subnet, unsigned int n, const struct roce_ip *ip)
 {
@@ -69,8 +78,10 @@ roce_subnet_owns(const struct roce_subnet *subnet, unsigned int n, const struct 
 bool
 roce_subnet_gw_ok(const struct roce_subnet *subnet, unsigned int n, const struct roce_ip *gw)
 {
+	const struct roce_subnet *near = roce_subnet_find(subnet, n, gw);
+
 	return roce_ip_is_zero(gw) ||
-			(roce_subnet_find(subnet, n, gw) != NULL &&
+			(near != NULL && !roce_subnet_is_reserved(near, gw) &&
 					!roce_subnet_owns(subnet, n, gw));
 }
 
@@ -90,7 +101,7 @@ roce_subnet_route(const struct roce_subnet *subnet, unsigned int n, const struct
 		via = gw;
 		near = roce_ip_is_zero(gw) ? NULL : roce_subnet_find(subnet, n, gw);
 	}
-	if (near == NULL || roce_subnet_is_broadcast(near, via))
+	if (near == NULL || roce_subnet_is_reserved(near, via))
 		return -ENETUNREACH;
 	*route = (struct roce_route){ .src = near->addr, .via = *via };
 	return 0;

@@ -67,4 +67,7 @@ int roce_subnet_route(const struct roce_subnet *subnet, unsigned int n, const st
 /** Is @p ip the address of everybody in the subnet? IPv4 only; /31 and /32 have none (RFC 3021). */
 bool roce_subnet_is_broadcast(const struct roce_subnet *subnet, const struct roce_ip *ip);
 
+/** Is it that, or the address of the subnet itself? No host has either (RFC 1122, 3.2.1.3). IPv4 only. */
+bool roce_subnet_is_reserved(const struct roce_subnet *subnet, const struct roce_ip *ip);
+
 #endif

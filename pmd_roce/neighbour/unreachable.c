@@ -101,9 +101,10 @@ roce_unreachable_words(
 		snprintf(text, len, "%s is unreachable: it is no host's address", what);
 	else if (near == NULL && !gw_serves)
 		say_far(u, what, text, len);
-	else if (near != NULL && roce_subnet_is_broadcast(near, dst))
-		snprintf(text, len, "%s is unreachable: it is the broadcast address of ip=%s/%u",
-				what, ip_text(&near->addr, own), near->prefix);
+	else if (near != NULL && roce_subnet_is_reserved(near, dst))
+		snprintf(text, len, "%s is unreachable: it is the %s address of ip=%s/%u", what,
+				roce_subnet_is_broadcast(near, dst) ? "broadcast" : "network",
+				ip_text(&near->addr, own), near->prefix);
 	else
 		say_unanswered(u, dst, near, text, len);
 	return text;

@@ -6,13 +6,17 @@
 
 UNIT_RULE_IN(create__wants_the_gateway_near, NULL, NULL)
 {
+	/* Of others, ours, the network's and everybody's. */
+	const struct roce_ip bad[] = { far4, us4,
+		{ .w = { 0, 0, RTE_BE32(0xffff), RTE_BE32(0xc0000200) } },
+		{ .w = { 0, 0, RTE_BE32(0xffff), RTE_BE32(0xc00002ff) } } };
 	struct roce_neigh_config c = config();
 	struct roce_neigh *n = NULL;
 
-	c.gw = far4;
-	assert_int_equal(roce_neigh_create(&c, &n), -EINVAL);
-	c.gw = us4;
-	assert_int_equal(roce_neigh_create(&c, &n), -EINVAL);
+	for (size_t i = 0; i < RTE_DIM(bad); i++) {
+		c.gw = bad[i];
+		assert_int_equal(roce_neigh_create(&c, &n), -EINVAL);
+	}
 	assert_null(n);
 	roce_neigh_destroy(NULL);
 }
@@ -26,6 +30,7 @@ UNIT_RULE(resolve__judges_the_address)
 		{ { .w = { 0, 0, RTE_BE32(0xffff), RTE_BE32(0xc0000201) } },
 				-EHOSTUNREACH }, /* ours */
 		{ { .w = { 0, 0, RTE_BE32(0xffff), RTE_BE32(0xc00002ff) } }, -ENETUNREACH },
+		{ { .w = { 0, 0, RTE_BE32(0xffff), RTE_BE32(0xc0000200) } }, -ENETUNREACH },
 		{ { .w = { 0, 0, RTE_BE32(0xffff), RTE_BE32(0xffffffff) } }, -ENETUNREACH },
 		{ { .w = { 0, 0, RTE_BE32(0xffff), RTE_BE32(0xe0000001) } }, -ENETUNREACH },
 		{ { .w = { 0, 0, RTE_BE32(0xffff), 0 } }, -ENETUNREACH },

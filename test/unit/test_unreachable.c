@@ -42,6 +42,8 @@ UNIT_RULE_IN(words__tell_each_cause, NULL, NULL)
 		  "224.0.0.1 is unreachable: it is no host's address" },
 		{ "192.0.2.3", NULL, 0, false, false,
 		  "192.0.2.3 is unreachable: it is the broadcast address of ip=192.0.2.1/30" },
+		{ "192.0.2.0", NULL, 0, false, false,
+		  "192.0.2.0 is unreachable: it is the network address of ip=192.0.2.1/30" },
 		{ "192.0.2.9", NULL, 0, false, false,
 		  "192.0.2.9 is unreachable: " FAR "there is no gw=; want another prefix, or a gateway" },
 		{ "2001:db8:1::1", "192.0.2.2", 0, false, false,

@@ -65,6 +65,10 @@ all=$(taskset -c 0-1023 sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self
 says loop0 "udapl-roce: loop0: this process may open 5 more descriptors: DPDK's EAL wants 16, raise the limit (ulimit -n)" \
 	prlimit --nofile=8:8
 
+# Addresses
+says loop0 "udapl-roce: loop0: neigh= must be the address of one host in its subnet" \
+	env UDAPL_ROCE_PARAMS="neigh=192.0.2.255@02:00:00:00:00:02"
+
 # Devices
 says unknown "udapl-roce: unknown: port=nosuch: there is no port of that name" env
 says nosuch "udapl-roce: nosuch: port=net_nosuch0: DPDK has no driver of that name, as it has for net_memif0 or net_af_packet0" env
