@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <netdb.h>
@@ -92,21 +93,73 @@ cli_forget_said(void)
 	pthread_mutex_unlock(&first_lock);
 }
 
-bool
-cli_number(const char *text, uint64_t min, uint64_t max, uint64_t *number)
+/* The number that the text begins with. @return what stands behind it; NULL: there is none, or it is too large. */
+static const char *
+read_number(const char *text, uint64_t *number)
 {
-	unsigned long long value;
+	bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
 	char *end;
 
 	/* strtoull takes blanks and signs, and turns "-1" into a huge number. */
-	if (text[0] < '0' || text[0] > '9')
-		return false;
+	if (!(hex ? isxdigit((unsigned char)text[2]) : isdigit((unsigned char)text[0])))
+		return NULL;
 	errno = 0;
-	value = strtoull(text, &end, 10);
-	if (errno != 0 || *end != '\0' || value < min || value > max)
+	*number = strtoull(text, &end, hex ? 16 : 10);
+	return errno == 0 ? end : NULL;
+}
+
+bool
+cli_number(const char *text, uint64_t min, uint64_t max, uint64_t *number)
+{
+	uint64_t value;
+	const char *end = read_number(text, &value);
+
+	if (end == NULL || *end != '\0' || value < min || value > max)
 		return false;
 	*number = value;
 	return true;
+}
+
+bool
+cli_size(const char *text, uint64_t min, uint64_t max, uint64_t *size)
+{
+	static const char units[] = "kmg";
+	uint64_t value;
+	const char *end = read_number(text, &value), *unit;
+	unsigned int shift = 0;
+
+	if (end == NULL)
+		return false;
+	unit = *end != '\0' ? strchr(units, tolower((unsigned char)*end)) : NULL;
+	if (unit != NULL) {
+		shift = 10 * (unsigned int)(unit - units + 1);
+		end++;
+	}
+	if (*end != '\0' || value > UINT64_MAX >> shift || value << shift < min ||
+			value << shift > max)
+		return false;
+	*size = value << shift;
+	return true;
+}
+
+int
+cli_option_number(const char *option, uint64_t min, uint64_t max, uint64_t *number)
+{
+	if (cli_number(optarg, min, max, number))
+		return -1;
+	cli_say("%s takes a number from %llu to %llu, not '%s'", option, (unsigned long long)min,
+			(unsigned long long)max, optarg);
+	return CLI_EXIT_USAGE;
+}
+
+int
+cli_option_size(const char *option, uint64_t min, uint64_t max, uint64_t *size)
+{
+	if (cli_size(optarg, min, max, size))
+		return -1;
+	cli_say("%s takes a number of bytes from %llu to %llu, also like 4k or 0x40, not '%s'",
+			option, (unsigned long long)min, (unsigned long long)max, optarg);
+	return CLI_EXIT_USAGE;
 }
 
 bool

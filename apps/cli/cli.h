@@ -42,10 +42,22 @@ void cli_forget_said(void);
 int cli_complain(int option, char **argv);
 
 /**
- * Read a decimal number that fills the whole text.
+ * Read a number that fills the whole text: decimal, or hexadecimal behind 0x.
  * @return false: it is no number or outside @p min .. @p max; @p number is untouched.
  */
 bool cli_number(const char *text, uint64_t min, uint64_t max, uint64_t *number);
+
+/** The same of bytes: one of k, m and g behind the number, also as capitals, is 1024, 1024^2 and 1024^3. */
+bool cli_size(const char *text, uint64_t min, uint64_t max, uint64_t *size);
+
+/**
+ * Read the value of an option, optarg of getopt_long(), or say what @p option takes.
+ * @return -1: it is read; CLI_EXIT_USAGE: a sentence was said, and the number is untouched.
+ */
+int cli_option_number(const char *option, uint64_t min, uint64_t max, uint64_t *number);
+
+/** The same of bytes, as cli_size() reads them. */
+int cli_option_size(const char *option, uint64_t min, uint64_t max, uint64_t *size);
 
 /**
  * Resolve a host name or a numeric IPv4 or IPv6 address.

@@ -30,21 +30,11 @@ static const char usage[] =
 		"  -p <port>        port of the service (18516, that of dat-ping)\n"
 		"  -d <seconds>     end after so long (0: until interrupted; 1 for each line of --gauge)\n"
 		"  --gauge          measure what RDMA costs, on rings in memory, instead\n"
-		"  -s <size>        bytes of a message of --gauge (4096)\n"
+		"  -s <size>        bytes of a message of --gauge (4096), also as 4k or 0x40\n"
 		"  --frame <bytes>  of a frame that --gauge forwards (64)\n"
 		"  -h, --help       this text; --version: the version\n"
 		"\n"
 		"See roce-embed(1).\n";
-
-static int
-number(const char *option, uint64_t min, uint64_t max, uint64_t *value)
-{
-	if (cli_number(optarg, min, max, value))
-		return -1;
-	cli_say("%s takes a number from %llu to %llu, not '%s'", option, (unsigned long long)min,
-			(unsigned long long)max, optarg);
-	return CLI_EXIT_USAGE;
-}
 
 static int
 read_number(struct embed_options *o, int option)
@@ -54,19 +44,19 @@ read_number(struct embed_options *o, int option)
 
 	switch (option) {
 	case 'p':
-		rc = number("-p", 1, UINT16_MAX, &value);
+		rc = cli_option_number("-p", 1, UINT16_MAX, &value);
 		o->listen = (uint16_t)value;
 		return rc;
 	case 'd':
-		rc = number("-d", 0, 86400, &value);
+		rc = cli_option_number("-d", 0, 86400, &value);
 		o->seconds = (uint32_t)value;
 		return rc;
 	case 's':
-		rc = number("-s", 8, SERVICE_BUFFER_SIZE, &value);
+		rc = cli_option_size("-s", 8, SERVICE_BUFFER_SIZE, &value);
 		o->size = (uint32_t)value;
 		return rc;
 	default:
-		rc = number("--frame", FRAME_MIN, FRAME_MAX, &value);
+		rc = cli_option_size("--frame", FRAME_MIN, FRAME_MAX, &value);
 		o->frame = (uint32_t)value;
 		return rc;
 	}

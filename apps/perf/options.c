@@ -39,7 +39,7 @@ static const char usage[] =
 		"  -p <port>           port of the server (18515)\n"
 		"  -t <test>           send_bw (default), write_bw, read_bw, atomic_bw, and send_lat,\n"
 		"                      write_lat, read_lat, atomic_lat\n"
-		"  -s <size>           bytes of a message (64)\n"
+		"  -s <size>           bytes of a message (64), also as 4k or 0x40\n"
 		"  -a                  all sizes from 2 bytes to 8 MiB\n"
 		"  -n <iterations>     messages of a measurement; -d <seconds> runs by time instead\n"
 		"  -q <endpoints>      connections that share the work (1)\n"
@@ -158,7 +158,6 @@ read_own(struct perf_reading *r, int option)
 static int
 read_row(struct perf_reading *r, const struct perftest_row *row)
 {
-	r->wide = true;
 	if (row->kind == PERFTEST_SERVED)
 		return read_own(r, row->option);
 	if (row->kind == PERFTEST_NO_EFFECT &&

@@ -23,11 +23,7 @@
 static int
 number(const struct perf_reading *r, uint64_t min, uint64_t max, uint64_t *value)
 {
-	if (cli_number(optarg, min, max, value))
-		return -1;
-	cli_say("%s takes a number from %llu to %llu, not '%s'", r->shown, (unsigned long long)min,
-			(unsigned long long)max, optarg);
-	return CLI_EXIT_USAGE;
+	return cli_option_number(r->shown, min, max, value);
 }
 
 static int
@@ -40,26 +36,15 @@ number32(const struct perf_reading *r, uint32_t min, uint32_t max, uint32_t *val
 	return rc;
 }
 
-/* perftest takes 64K and 1M. */
 static int
-read_size(struct perf_reading *r)
+read_size(const struct perf_reading *r)
 {
-	size_t len = strlen(optarg);
-	uint64_t unit = 1, size;
-	char text[32];
+	uint64_t size = 0;
+	int rc = cli_option_size(r->shown, 0, MAX_SIZE, &size);
 
 	r->o->size_given = true;
-	if (!r->wide || len < 2 || len >= sizeof(text))
-		return number32(r, 0, MAX_SIZE, &r->o->size);
-	snprintf(text, sizeof(text), "%s", optarg);
-	if (text[len - 1] == 'K' || text[len - 1] == 'M') {
-		unit = text[len - 1] == 'K' ? 1u << 10 : 1u << 20;
-		text[len - 1] = '\0';
-	}
-	if (unit == 1 || !cli_number(text, 0, MAX_SIZE / unit, &size))
-		return number32(r, 0, MAX_SIZE, &r->o->size);
-	r->o->size = (uint32_t)(size * unit);
-	return -1;
+	r->o->size = (uint32_t)size;
+	return rc;
 }
 
 static int

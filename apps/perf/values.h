@@ -16,7 +16,6 @@
 struct perf_reading {
 	struct perf_options *o;
 	char shown[48]; /**< its name, for messages */
-	bool wide;      /**< a name of perftest, whose sizes may be 64K */
 };
 
 /** Read an option that carries a number or a name, in optarg. @return as perf_options_read(). */

@@ -27,22 +27,12 @@ static const char usage[] =
 		"  -l             listen: answer clients, one after the other\n"
 		"  -p <port>      port (18516)\n"
 		"  -c <count>     rounds (5), or clients of a server (no end); 0: until interrupted\n"
-		"  -s <size>      bytes of a message (64)\n"
+		"  -s <size>      bytes of a message (64), also as 4k or 0x40\n"
 		"  -i <ms>        milliseconds from one round to the next (1000; 100 in one process)\n"
 		"  --json[=<file>] the times as JSON, on standard output or in a file\n"
 		"  -h, --help     this text; --version: the version\n"
 		"\n"
 		"See dat-ping(1).\n";
-
-static int
-number(const char *option, uint64_t min, uint64_t max, uint64_t *value)
-{
-	if (cli_number(optarg, min, max, value))
-		return -1;
-	cli_say("%s takes a number from %llu to %llu, not '%s'", option, (unsigned long long)min,
-			(unsigned long long)max, optarg);
-	return CLI_EXIT_USAGE;
-}
 
 struct given {
 	bool listen, count, interval;
@@ -62,19 +52,19 @@ read_option(struct ping_options *o, struct given *given, int option)
 		given->listen = true;
 		return -1;
 	case 'p':
-		rc = number("-p", 1, UINT16_MAX, &value);
+		rc = cli_option_number("-p", 1, UINT16_MAX, &value);
 		o->port = (uint16_t)value;
 		return rc;
 	case 'c':
 		given->count = true;
-		return number("-c", 0, UINT32_MAX, &o->count);
+		return cli_option_number("-c", 0, UINT32_MAX, &o->count);
 	case 's':
-		rc = number("-s", 0, MAX_SIZE, &value);
+		rc = cli_option_size("-s", 0, MAX_SIZE, &value);
 		o->size = (uint32_t)value;
 		return rc;
 	case 'i':
 		given->interval = true;
-		rc = number("-i", 0, MAX_INTERVAL, &value);
+		rc = cli_option_number("-i", 0, MAX_INTERVAL, &value);
 		o->interval_ms = (uint32_t)value;
 		return rc;
 	case OPT_JSON:

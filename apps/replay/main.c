@@ -35,15 +35,13 @@ static int
 read_option(struct replay_options *options, int option)
 {
 	uint64_t value = 0;
+	int rc;
 
 	switch (option) {
 	case 'p':
-		if (!cli_number(optarg, 1, UINT16_MAX, &value)) {
-			cli_say("-p takes a number from 1 to 65535, not '%s'", optarg);
-			return CLI_EXIT_USAGE;
-		}
+		rc = cli_option_number("-p", 1, UINT16_MAX, &value);
 		options->port = (uint16_t)value;
-		return -1;
+		return rc;
 	case 'h':
 		fputs(usage, stdout);
 		return 0;

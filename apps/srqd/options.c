@@ -53,7 +53,7 @@ static const char usage[] =
 		"\n"
 		"  -D <ia>             interface adapter, a name of dat.conf(5) (loop0)\n"
 		"  -p <port>           port of the server (18517)\n"
-		"  -s, --size <bytes>  bytes of a message (64), and of a server's buffers (4096)\n"
+		"  -s, --size <bytes>  bytes of a message (64), and of a server's buffers (4096); also as 4k\n"
 		"  --window <n>        messages of one client that may be unanswered (16)\n"
 		"\n"
 		"the server, alone or with --self:\n"
@@ -88,6 +88,7 @@ static const char usage[] =
 
 enum kind {
 	NUMBER,
+	SIZE,
 	SWITCH,
 	TEXT,
 };
@@ -101,12 +102,12 @@ static const struct rule {
 	unsigned int modes;
 	enum kind kind;
 	size_t at;
-	uint32_t min, max; /* of a NUMBER */
+	uint32_t min, max; /* of a NUMBER or SIZE */
 } rules[] = {
 	/* clang-format off */
 	{ 'D',               "-D",              IN_SERVER | IN_CLIENT, TEXT, AT(ia), 0, 0 },
 	{ 'p',               "-p",              ANY,       NUMBER, AT(port),          1, UINT16_MAX },
-	{ 's',               "--size",          ANY,       NUMBER, AT(size),          0, MAX_SIZE },
+	{ 's',               "--size",          ANY,       SIZE,   AT(size),          0, MAX_SIZE },
 	{ 'n',               "--messages",      SENDS,     NUMBER, AT(messages),      1, UINT32_MAX },
 	{ OPT_WINDOW,        "--window",        ANY,       NUMBER, AT(window),        1, MAX_WINDOW },
 	{ OPT_DEPTH,         "--depth",         SERVES,    NUMBER, AT(depth),         1, MAX_DEPTH },
@@ -149,7 +150,8 @@ static int
 read_rule(struct srqd_options *options, const struct rule *rule)
 {
 	void *at = (char *)options + rule->at;
-	uint64_t value;
+	uint64_t value = 0;
+	int rc;
 
 	switch (rule->kind) {
 	case SWITCH:
@@ -158,16 +160,15 @@ read_rule(struct srqd_options *options, const struct rule *rule)
 	case TEXT:
 		*(const char **)at = optarg;
 		return -1;
+	case SIZE:
+		rc = cli_option_size(rule->name, rule->min, rule->max, &value);
+		break;
 	default:
+		rc = cli_option_number(rule->name, rule->min, rule->max, &value);
 		break;
 	}
-	if (!cli_number(optarg, rule->min, rule->max, &value)) {
-		cli_say("%s takes a number from %u to %u, not '%s'", rule->name, rule->min,
-				rule->max, optarg);
-		return CLI_EXIT_USAGE;
-	}
 	*(uint32_t *)at = (uint32_t)value;
-	return -1;
+	return rc;
 }
 
 static int

@@ -17,9 +17,15 @@ usage "'--cores' needs a value" "$perf" --cores
 usage "takes no value" "$perf" --verify=yes
 usage "-s takes a number" "$perf" -s -1
 usage "-s takes a number" "$perf" -s 99999999999999999999
-usage "-s takes a number" "$perf" -s 64K
+usage "-s takes a number" "$perf" -s 64KB
+usage "-s takes a number" "$perf" -s 64t
+usage "-s takes a number" "$perf" -s k
+usage "-s takes a number" "$perf" -s 0x
+usage "-s takes a number" "$perf" -s 0xk
+usage "-s takes a number" "$perf" -s 17592186044416m
 usage "-s takes a number" "$perf" -s ''
-usage "-s takes a number from 0 to" "$perf" -s 2147483648
+usage "-s takes a number of bytes from 0 to" "$perf" -s 2147483648
+usage "-s takes a number of bytes from 0 to" "$perf" -s 2g
 usage "-p takes a number" "$perf" -p 0
 usage "-p takes a number" "$perf" -p 65536
 usage "-q takes a number" "$perf" -q 0
