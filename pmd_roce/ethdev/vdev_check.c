@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <net/if.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -17,6 +19,9 @@
 #include <rte_common.h>
 #include <rte_devargs.h>
 #include <rte_log.h>
+
+#include "ethdev/vdev_args.h"
+#include "observe/log.h"
 
 /* Newer than some C libraries. */
 #ifndef AF_XDP
@@ -57,10 +62,66 @@ has_capability(unsigned int capability)
 			(data[capability / 32].effective & UINT32_C(1) << capability % 32) != 0;
 }
 
+/* @return flags of the interface (netdevice(7)), 0 included; -1: there is none, or they cannot be known. */
+static int
+interface_flags(const char *interface)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct ifreq request;
+	int rc;
+
+	if (fd < 0)
+		return -1;
+	memset(&request, 0, sizeof(request));
+	snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", interface);
+	rc = ioctl(fd, SIOCGIFFLAGS, &request);
+	close(fd);
+	return rc == 0 ? (uint16_t)request.ifr_flags : -1;
+}
+
+/* Most drivers start on an interface that is down, and then no frame passes. It may come up later, so it is no failure. */
+static void
+warn_if_down(const char *interface)
+{
+	int flags = interface_flags(interface);
+
+	if (flags < 0)
+		return;
+	if ((flags & IFF_UP) == 0)
+		ROCE_LOG(WARNING,
+				"interface %s is down: no frame passes until it is up (ip link set %s up)",
+				interface, interface);
+	else if ((flags & IFF_RUNNING) == 0)
+		ROCE_LOG(WARNING,
+				"interface %s has no carrier: no frame passes until its other end is up",
+				interface);
+}
+
+/* Those that the device uses, each once. */
+static void
+warn_of_interfaces(const char *port)
+{
+	static const char *const keys[] = { "iface", "rx_iface", "tx_iface" };
+	char interface[IF_NAMESIZE], before[IF_NAMESIZE] = "";
+
+	for (size_t i = 0; i < RTE_DIM(keys); i++) {
+		const char *p = port;
+
+		while ((p = roce_vdev_next_arg(p, keys[i], interface, sizeof(interface))) != NULL) {
+			if (strcmp(interface, before) != 0)
+				warn_if_down(interface);
+			memcpy(before, interface, sizeof(before));
+		}
+	}
+}
+
 static int
 check_packet(const char *name, const char *port, struct roce_errmsg *errmsg)
 {
-	return socket_is_refused(AF_PACKET) ? refuse(name, "CAP_NET_RAW", errmsg) : 0;
+	if (socket_is_refused(AF_PACKET))
+		return refuse(name, "CAP_NET_RAW", errmsg);
+	warn_of_interfaces(port);
+	return 0;
 }
 
 /* Files want nothing. */
@@ -94,6 +155,7 @@ check_xdp(const char *name, const char *port, struct roce_errmsg *errmsg)
 		return refuse(name, "CAP_NET_ADMIN", errmsg);
 	if (!has_capability(CAP_BPF) && !has_capability(CAP_SYS_ADMIN))
 		return refuse(name, "CAP_BPF", errmsg);
+	warn_of_interfaces(port);
 	return 0;
 }
 

@@ -11,7 +11,8 @@
 #include "observe/errmsg.h"
 
 /**
- * May this process have such a device, as far as can be known? The EAL runs.
+ * May this process have such a device, as far as can be known? The EAL runs. An interface of the kernel behind it that is
+ * down, or has no carrier, is warned of (log roce.port).
  *
  * @param name of the device.
  * @param port `port=`: the name, perhaps with arguments.
