@@ -68,8 +68,13 @@ fits(const struct roce_cm_conn *conn, const struct roce_cm_msg *msg)
 		return same && !conn->active;
 	case ROCE_CM_ATTR_DREQ:
 		return same && msg->qpn == conn->local.qpn;
-	case ROCE_CM_ATTR_MRA:
 	case ROCE_CM_ATTR_REJ:
+		/* The peer of a connection that is up has our id from our REP, and says it. */
+		if (msg->remote_id == 0 && conn->state != ROCE_CM_STATE_REQ_RCVD &&
+				conn->state != ROCE_CM_STATE_REP_SENT)
+			return false;
+		return same || conn->remote_id == 0;
+	case ROCE_CM_ATTR_MRA:
 		return same || conn->remote_id == 0;
 	default:
 		return same;

@@ -105,6 +105,22 @@ UNIT_RULE(ids__guessed_end_nothing)
 	unharmed(a, b);
 }
 
+/* A peer that gives up its request before it has our reply does not know our id. Once we are up it does. */
+UNIT_RULE(reject__without_our_id_ends_nothing_that_is_up)
+{
+	struct roce_cm_conn *a, *b;
+	struct roce_cm_msg msg;
+
+	world_connected(&a, &b);
+	world_reset();
+	msg = right(b, ROCE_CM_ATTR_REJ);
+	msg.remote_id = 0;
+	hear(passive, &msg);
+	assert_int_equal(speak(passive), 0);
+	assert_int_equal(roce_cm_stats(passive->cm)->rx_wrong_ids, 1);
+	unharmed(a, b);
+}
+
 /* Right in every number, but senseless in the state or role: an RTU to who is up, a REP to who never asked. */
 UNIT_RULE(messages__out_of_place_end_nothing)
 {
