@@ -40,15 +40,24 @@ detach_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-void
-detach_limits(void)
+static void
+raise_limit(int resource)
 {
 	struct rlimit limit;
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+	if (getrlimit(resource, &limit) != 0)
 		return;
 	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
+	setrlimit(resource, &limit);
+}
+
+void
+detach_limits(void)
+{
+	raise_limit(RLIMIT_NOFILE);
+	raise_limit(RLIMIT_FSIZE);
+	/* Memory that processes share is a file: one that may not be so large is an error, and no end. */
+	signal(SIGXFSZ, SIG_IGN);
 }
 
 int

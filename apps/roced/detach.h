@@ -13,7 +13,7 @@ void detach_descriptors(void);
 /** Signals are as a program expects them, whatever the starter had. */
 void detach_signals(void);
 
-/** As many descriptors as the system allows. */
+/** As many descriptors, and as large files, as the system allows. A file that may not be so large is an error, no signal. */
 void detach_limits(void);
 
 /**

@@ -27,6 +27,7 @@
 #include "ethdev/pool.h"
 #include "ethdev/port_setup.h"
 #include "ethdev/zcrx.h"
+#include "local/file_limit.h"
 #include "local/local.h"
 #include "observe/log.h"
 #include "observe/trace.h"
@@ -40,20 +41,6 @@
 
 static pthread_mutex_t devices_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct roce_device *devices;
-
-static int
-check_neighbours(const struct roce_devargs *args, struct roce_errmsg *errmsg)
-{
-	for (uint32_t i = 0; i < args->neigh.n; i++) {
-		const struct roce_ip *ip = &args->neigh.at[i].ip;
-		const struct roce_subnet *near = roce_subnet_find(args->ip.at, args->ip.n, ip);
-
-		if (near != NULL && roce_subnet_is_reserved(near, ip))
-			return roce_errmsg_set(errmsg, -EINVAL,
-					"neigh= must be the address of one host in its subnet");
-	}
-	return 0;
-}
 
 static int
 create_neigh(struct roce_device *device, struct roce_errmsg *errmsg)
@@ -76,7 +63,7 @@ create_neigh(struct roce_device *device, struct roce_errmsg *errmsg)
 		return roce_subnet_gw_ok(args->ip.at, args->ip.n, &args->gw)
 				? 0
 				: roce_device_refuse_gw(errmsg);
-	rc = check_neighbours(args, errmsg);
+	rc = roce_device_check_neighbours(args, errmsg);
 	if (rc != 0)
 		return rc;
 	memcpy(config.addr, args->ip.at, sizeof(config.addr));
@@ -234,6 +221,20 @@ destroy(struct roce_device *device)
 	free(device);
 }
 
+/* A driver's memory for frames is a file, too. */
+static int
+open_own_port(struct roce_device *device, const struct roce_port_config *config,
+		struct roce_errmsg *errmsg)
+{
+	struct roce_file_limit limit;
+	int rc;
+
+	roce_file_limit_begin(&limit);
+	rc = roce_port_open(config, &device->port, errmsg);
+	roce_file_limit_end(&limit);
+	return rc;
+}
+
 static int
 open_port(struct roce_device *device, const struct roce_port_config *config,
 		const struct roce_attach_config *attached, struct roce_errmsg *errmsg)
@@ -242,7 +243,7 @@ open_port(struct roce_device *device, const struct roce_port_config *config,
 		return roce_port_attach(config, attached, &device->port, errmsg);
 	if (roce_local_is(device->args.port))
 		return roce_shared_port_open(config, &device->args, &device->port, errmsg);
-	return roce_port_open(config, &device->port, errmsg);
+	return open_own_port(device, config, errmsg);
 }
 
 /* Build a device from the bottom up. @p attached: what a program attaches; NULL: the port is our own. */

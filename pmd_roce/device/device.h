@@ -66,6 +66,9 @@ int roce_device_check_joiner(const struct roce_device *device, const struct roce
 /** The sentence about a gateway that is not near. @return -EINVAL. */
 int roce_device_refuse_gw(struct roce_errmsg *errmsg);
 
+/** Is each of `neigh=` the address of one host? @return 0; -EINVAL. */
+int roce_device_check_neighbours(const struct roce_devargs *args, struct roce_errmsg *errmsg);
+
 /** Does who joins with @p args want other addresses than those that the first has? */
 bool roce_device_is_share(const struct roce_device *first, const struct roce_devargs *args);
 

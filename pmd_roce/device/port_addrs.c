@@ -24,6 +24,20 @@ roce_device_refuse_gw(struct roce_errmsg *errmsg)
 	return roce_errmsg_set(errmsg, -EINVAL, "gw= must be a host in the subnet of one ip=");
 }
 
+int
+roce_device_check_neighbours(const struct roce_devargs *args, struct roce_errmsg *errmsg)
+{
+	for (uint32_t i = 0; i < args->neigh.n; i++) {
+		const struct roce_ip *ip = &args->neigh.at[i].ip;
+		const struct roce_subnet *near = roce_subnet_find(args->ip.at, args->ip.n, ip);
+
+		if (near != NULL && roce_subnet_is_reserved(near, ip))
+			return roce_errmsg_set(errmsg, -EINVAL,
+					"neigh= must be the address of one host in its subnet");
+	}
+	return 0;
+}
+
 bool
 roce_device_is_share(const struct roce_device *first, const struct roce_devargs *args)
 {

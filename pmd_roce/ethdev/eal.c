@@ -20,6 +20,7 @@
 #include "ethdev/eal_soon.h"
 #include "ethdev/fork.h"
 #include "ethdev/sockets.h"
+#include "local/file_limit.h"
 #include "local/local.h"
 #include "observe/capture.h"
 #include "observe/log.h"
@@ -259,6 +260,7 @@ int
 roce_eal_start(const struct roce_devargs *args, struct roce_errmsg *errmsg)
 {
 	pthread_t self = pthread_self();
+	struct roce_file_limit limit;
 	cpu_set_t cpus;
 	bool known;
 	int rc;
@@ -273,7 +275,9 @@ roce_eal_start(const struct roce_devargs *args, struct roce_errmsg *errmsg)
 	}
 	known = pthread_getaffinity_np(self, sizeof(cpus), &cpus) == 0;
 	roce_sockets_before_eal();
+	roce_file_limit_begin(&limit);
 	rc = start(args, errmsg);
+	roce_file_limit_end(&limit);
 	if (known)
 		pthread_setaffinity_np(self, sizeof(cpus), &cpus);
 	if (rc == 0) {

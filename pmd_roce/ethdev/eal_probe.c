@@ -24,6 +24,7 @@
 
 #include <rte_common.h>
 
+#include "local/file_limit.h"
 #include "local/run_dir.h"
 
 /* Free 2 MiB pages a queue below which hugepages are left alone: two ports with all their pools fit in. */
@@ -31,6 +32,8 @@
 /* So many times as many are enough for all processes that start at once. */
 #define PLENTY         64
 #define HUGE_PAGE_SIZE (2u << 20)
+/* Of those that the EAL takes where there are any. */
+#define HUGE_PAGE_LARGEST (1u << 30)
 
 #define FREE_HUGEPAGES "/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages"
 
@@ -280,6 +283,16 @@ space_is_there(char reason[ROCE_EAL_REASON_LEN])
 	return true;
 }
 
+/* Each page is a file of its own. Later ones are taken when the consumer's calls want them, so no signal may come. */
+static bool
+files_may_have_pages(char reason[ROCE_EAL_REASON_LEN])
+{
+	if (!roce_file_limit_is_below(HUGE_PAGE_LARGEST))
+		return true;
+	give_reason(reason, "they want files of %u GiB, see ulimit -f", HUGE_PAGE_LARGEST >> 30);
+	return false;
+}
+
 /* The EAL has pages from memfd_create(2), a descriptor each, and without it from mmap(2). */
 static bool
 memfd_is_usable(char reason[ROCE_EAL_REASON_LEN])
@@ -310,6 +323,8 @@ roce_eal_probe_hugepages(uint32_t queues, struct roce_eal_means *means)
 		give_reason(reason, "they want %u descriptors, see ulimit -n", descriptors);
 		return;
 	}
+	if (!files_may_have_pages(reason))
+		return;
 	page = mmap(NULL, HUGE_PAGE_SIZE, PROT_READ | PROT_WRITE,
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
 	if (page == MAP_FAILED) {

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -24,6 +25,7 @@
 
 #include "ethdev/eal_divert.h"
 #include "ethdev/tsc.h"
+#include "local/file_limit.h"
 #include "observe/log.h"
 
 /** The sleep of the measurement, and what it becomes. */
@@ -33,6 +35,9 @@
 /** NUMA nodes that are looked for; a node beyond them is asked for as ever. */
 #define NODES 64u
 #define NODE  "/sys/devices/system/node/node"
+
+/** Name of the file that ordinary memory is. */
+#define ORDINARY_MEMORY "nohuge"
 
 /** Looks for a process to listen at a name that it has. */
 #define LISTEN_NAPS   2u
@@ -114,6 +119,20 @@ look_less(const char *path, int mode)
 	if ((self.nodes >> node & 1) != 0)
 		return access(path, mode);
 	errno = ENOENT;
+	return -1;
+}
+
+/*
+ * The EAL's ordinary memory is a file. Where that may not be as large it says so in two lines, and takes anonymous memory. It
+ * takes that in silence where it is given no file.
+ */
+static int
+make_no_file(const char *name, unsigned int flags)
+{
+	if (!is_start() || strcmp(name, ORDINARY_MEMORY) != 0 ||
+			!roce_file_limit_is_below(UINT64_MAX))
+		return memfd_create(name, flags);
+	errno = EFBIG;
 	return -1;
 }
 
@@ -201,11 +220,12 @@ roce_eal_init_soon(int argc, char **argv, bool drivers, int (*init)(int argc, ch
 {
 	void *eal = (void *)(uintptr_t)rte_eal_init;
 	void *telemetry = (void *)(uintptr_t)rte_tel_data_start_dict;
-	struct roce_eal_diverted sleep, look, connects, find = { 0 };
+	struct roce_eal_diverted sleep, look, connects, memory, find = { 0 };
 	int rc;
 
 	(void)roce_eal_divert(&sleep, eal, "nanosleep", (void *)(uintptr_t)sleep_less);
 	(void)roce_eal_divert(&look, eal, "access", (void *)(uintptr_t)look_less);
+	(void)roce_eal_divert(&memory, eal, "memfd_create", (void *)(uintptr_t)make_no_file);
 	(void)roce_eal_divert(&connects, telemetry, "connect", (void *)(uintptr_t)connect_less);
 	if (!drivers && load_pool_driver() &&
 			!roce_eal_divert(&find, eal, "stat64", (void *)(uintptr_t)find_no_drivers))
@@ -217,6 +237,7 @@ roce_eal_init_soon(int argc, char **argv, bool drivers, int (*init)(int argc, ch
 	__atomic_store_n(&self.starts, false, __ATOMIC_RELEASE);
 	roce_eal_undivert(&find);
 	roce_eal_undivert(&connects);
+	roce_eal_undivert(&memory);
 	roce_eal_undivert(&look);
 	roce_eal_undivert(&sleep);
 	return rc;

@@ -18,6 +18,8 @@
  * - Telemetry looks by a connection whether the name of a socket is another process's, and would wait for one that is stopped for
  *   as long as it is. It does not wait here.
  *
+ * Under a limit of the size of files it has no file for its ordinary memory.
+ *
  * The EAL has no arguments for that (eal_divert.h). Where a call cannot be diverted, the EAL does as ever.
  */
 

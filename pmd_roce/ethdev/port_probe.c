@@ -24,6 +24,7 @@
 #include "ethdev/port_owner.h"
 #include "ethdev/vdev_args.h"
 #include "ethdev/vdev_check.h"
+#include "local/file_limit.h"
 #include "observe/compat.h"
 
 enum origin {
@@ -36,6 +37,7 @@ enum origin {
 /* Buffers of a memif ring: chained transmit into smaller ones corrupts frames in DPDK 22.11. */
 #define MEMIF_BSIZE         8192
 #define MEMIF_BSIZE_DEFAULT 2048
+#define MEMIF_RSIZE_DEFAULT 10 /* log2 of frames */
 
 #define PACKET_FRAME_DEFAULT 2048
 
@@ -82,12 +84,29 @@ driver_is(const char *port, const char *driver)
 	return strncmp(port, driver, strlen(driver)) == 0;
 }
 
+/* A client's memory for the frames of both directions is a file; @p bsize bytes a frame. */
+static int
+check_memif_file(const struct roce_devargs *args, const struct roce_port_probe *probe,
+		uint32_t bsize, struct roce_errmsg *errmsg)
+{
+	uint32_t log2 = roce_vdev_find_number(probe->port, "rsize");
+	uint64_t ring = (uint64_t)bsize << (log2 != 0 ? RTE_MIN(log2, 31u) : MEMIF_RSIZE_DEFAULT);
+
+	if (!probe->waits_for_peer || !roce_file_limit_is_below(2 * args->queues * ring))
+		return 0;
+	return roce_errmsg_set(errmsg, -ENODEV,
+			"port=%.64s: its frames are a file larger than this process may have, raise the "
+			"limit (ulimit -f)",
+			probe->port);
+}
+
 static int
 prepare_memif(const struct roce_devargs *args, struct roce_port_probe *probe,
 		struct roce_errmsg *errmsg)
 {
 	char role[8];
 	uint32_t size;
+	int rc;
 
 	/* By default it is a client. */
 	probe->waits_for_peer = !roce_vdev_find_arg(probe->port, "role", role, sizeof(role)) ||
@@ -98,10 +117,11 @@ prepare_memif(const struct roce_devargs *args, struct roce_port_probe *probe,
 	if (size == 0)
 		size = MEMIF_BSIZE_DEFAULT;
 	probe->mtu = size - RTE_MIN(size, (uint32_t)LINK_OVERHEAD);
-	if (probe->origin == PROBED)
+	rc = check_memif_file(args, probe, size, errmsg);
+	if (rc == 0 && probe->origin == PROBED)
 		return roce_memif_create(
 				probe->name, probe->port, args->queues, &probe->memif, errmsg);
-	return 0;
+	return rc;
 }
 
 /* The interface of the kernel that `iface=` names. @return 0, and its MTU; -EINVAL: the key is missing; -ENODEV: there is none. */

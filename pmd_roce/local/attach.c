@@ -17,7 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "local/file_limit.h"
 #include "local/local_pvt.h"
+#include "local/ring.h"
 #include "observe/log.h"
 
 #define ANSWER_MS 5000 /**< how long roced has for an answer */
@@ -67,6 +69,11 @@ start_roced(const char *dir, struct roce_errmsg *errmsg)
 	pid_t pid;
 
 	find_program(program, sizeof(program));
+	/* It inherits the limit. */
+	if (roce_file_limit_is_below(sizeof(struct roce_channel_memory)))
+		return roce_errmsg_set(errmsg, -ENODEV,
+				"%s is not started: channels are files of %zu MiB, raise the limit (ulimit -f)",
+				program, sizeof(struct roce_channel_memory) >> 20);
 	sigemptyset(&none);
 	sigfillset(&all);
 	if (posix_spawnattr_init(&attr) != 0)

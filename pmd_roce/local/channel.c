@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "local/file_limit.h"
+
 /* Bytes of a socket that are read at once: a peer that writes many costs no more than this and a look. */
 #define WAKES 64
 
@@ -24,12 +26,15 @@ int
 roce_channel_create_memory(const char *name, size_t size)
 {
 	int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	int error;
+	struct roce_file_limit limit;
+	int error, rc;
 
 	if (fd < 0)
 		return -errno;
-	if (ftruncate(fd, (off_t)round_up(size)) == 0 &&
-			fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+	roce_file_limit_begin(&limit);
+	rc = ftruncate(fd, (off_t)round_up(size));
+	roce_file_limit_end(&limit);
+	if (rc == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
 		return fd;
 	error = errno;
 	close(fd);
