@@ -48,6 +48,9 @@
 #define NO_PCI_DEVICE "ffff:ff:1f.7"
 #define PCI_DEVICES   "/sys/bus/pci/devices"
 
+/* In this one no process can make a folder: the EAL goes on without. Its own choice may be a stranger's. */
+#define NO_FOLDER "/proc"
+
 /* The EAL keeps pointers into its arguments, so they live as long as the process. */
 static struct {
 	char *argv[ARGS_MAX + 1];
@@ -167,24 +170,6 @@ add_defaults(const struct roce_devargs *args, const struct roce_eal_means *means
 	return ok && add_lcores(args);
 }
 
-/* The EAL finds its run-time folder by the environment. @param base empty: leave it. @param init rte_eal_init() or alike. */
-static int
-init_in_folder(const char *base, bool drivers, int (*init)(int argc, char **argv))
-{
-	const char *before = getenv("RUNTIME_DIRECTORY");
-	char *kept = before != NULL ? strdup(before) : NULL;
-	bool set = base[0] != '\0' && (before == NULL || kept != NULL) &&
-			setenv("RUNTIME_DIRECTORY", base, 1) == 0;
-	int rc = roce_eal_init_soon(eal.argc, eal.argv, drivers, init);
-
-	if (set && kept != NULL)
-		setenv("RUNTIME_DIRECTORY", kept, 1);
-	else if (set)
-		unsetenv("RUNTIME_DIRECTORY");
-	free(kept);
-	return rc;
-}
-
 static int
 start_by_default(const struct roce_devargs *args, struct roce_eal_means *means,
 		struct roce_errmsg *errmsg)
@@ -197,7 +182,9 @@ start_by_default(const struct roce_devargs *args, struct roce_eal_means *means,
 	if (!add_defaults(args, means))
 		rc = roce_errmsg_set(errmsg, -EINVAL, "the EAL's arguments are too long");
 	/* These arguments are never refused with a page of usage, so the standard output stays where it is. */
-	else if (init_in_folder(means->folder, !roce_local_is(args->port), rte_eal_init) >= 0)
+	else if (roce_eal_init_soon(eal.argc, eal.argv,
+				 means->telemetry ? means->folder : NO_FOLDER,
+				 !roce_local_is(args->port), rte_eal_init) >= 0)
 		has_probed = read_pci(args->port, &probed);
 	else
 		rc = roce_errmsg_set(errmsg, -ENODEV, "DPDK's EAL did not start: %s",
@@ -211,7 +198,9 @@ start_by_user(const char *text, const struct roce_eal_means *means, struct roce_
 {
 	int rc = add_user_args(text, errmsg);
 
-	if (rc != 0 || init_in_folder(means->folder, true, roce_eal_init_quietly) >= 0)
+	if (rc != 0 ||
+			roce_eal_init_soon(eal.argc, eal.argv, means->folder, true,
+					roce_eal_init_quietly) >= 0)
 		return rc;
 	if (rte_errno == EINVAL)
 		return roce_errmsg_set(errmsg, -EINVAL,

@@ -427,8 +427,11 @@ roce_eal_probe_folder(struct roce_eal_means *means)
 	int rc = base != NULL ? try_folder(base) : -ENOENT;
 
 	means->telemetry = rc == 0;
-	if (means->telemetry)
+	/* The EAL would choose by the real user, and believe what a program with more rights must not. */
+	if (means->telemetry) {
+		snprintf(means->folder, sizeof(means->folder), "%s", base);
 		return;
+	}
 	if (base != NULL)
 		snprintf(refused, sizeof(refused), "%.80s: %s", base, strerror(-rc));
 	rc = find_spare_folder(means->folder, sizeof(means->folder));

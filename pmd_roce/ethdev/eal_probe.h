@@ -22,7 +22,7 @@ struct roce_eal_means {
 	bool hugepages;
 	bool telemetry;
 	int turn;         /**< open file of the lock; -1: none */
-	char folder[108]; /**< base of the run-time folder that is to be set; empty: the EAL's own choice */
+	char folder[108]; /**< base of the run-time folder; empty: there is none */
 	char no_hugepages[ROCE_EAL_REASON_LEN];
 	char no_telemetry[ROCE_EAL_REASON_LEN];
 	char other_folder[ROCE_EAL_REASON_LEN]; /**< why not the usual one */

@@ -36,6 +36,9 @@
 #define NODES 64u
 #define NODE  "/sys/devices/system/node/node"
 
+/** Variable of the run-time folder's base. */
+#define FOLDER "RUNTIME_DIRECTORY"
+
 /** Name of the file that ordinary memory is. */
 #define ORDINARY_MEMORY "nohuge"
 
@@ -50,6 +53,7 @@
 static struct {
 	bool starts;
 	pthread_t by;
+	const char *folder; /**< empty: the EAL's own choice */
 	bool knows_nodes;
 	uint64_t nodes; /**< bit per node that is there */
 } self;
@@ -136,6 +140,20 @@ make_no_file(const char *name, unsigned int flags)
 	return -1;
 }
 
+/*
+ * The EAL has its run-time folder from the environment, which is not changed for it: other threads may be reading that. A
+ * program with more rights than its user does not believe it.
+ */
+static char *
+find_folder(const char *name)
+{
+	if (!is_start())
+		return getenv(name);
+	if (self.folder[0] != '\0' && strcmp(name, FOLDER) == 0)
+		return (char *)(uintptr_t)self.folder;
+	return secure_getenv(name);
+}
+
 /* The EAL loads no drivers where the folder of drivers is not there. */
 static int
 find_no_drivers(const char *path, struct stat *st)
@@ -215,27 +233,50 @@ init_and_judge(int argc, char **argv, int (*init)(int argc, char **argv))
 	return rc;
 }
 
+/* The same where the EAL cannot be diverted: by the environment. */
+static int
+init_in_folder(int argc, char **argv, int (*init)(int argc, char **argv))
+{
+	const char *before = getenv(FOLDER);
+	char *kept = before != NULL ? strdup(before) : NULL;
+	bool set = self.folder[0] != '\0' && (before == NULL || kept != NULL) &&
+			setenv(FOLDER, self.folder, 1) == 0;
+	int rc = init_and_judge(argc, argv, init);
+
+	if (set && kept != NULL)
+		setenv(FOLDER, kept, 1);
+	else if (set)
+		unsetenv(FOLDER);
+	free(kept);
+	return rc;
+}
+
 int
-roce_eal_init_soon(int argc, char **argv, bool drivers, int (*init)(int argc, char **argv))
+roce_eal_init_soon(int argc, char **argv, const char *folder, bool drivers,
+		int (*init)(int argc, char **argv))
 {
 	void *eal = (void *)(uintptr_t)rte_eal_init;
 	void *telemetry = (void *)(uintptr_t)rte_tel_data_start_dict;
-	struct roce_eal_diverted sleep, look, connects, memory, find = { 0 };
+	struct roce_eal_diverted sleep, look, connects, memory, environment, find = { 0 };
+	bool diverted;
 	int rc;
 
 	(void)roce_eal_divert(&sleep, eal, "nanosleep", (void *)(uintptr_t)sleep_less);
 	(void)roce_eal_divert(&look, eal, "access", (void *)(uintptr_t)look_less);
 	(void)roce_eal_divert(&memory, eal, "memfd_create", (void *)(uintptr_t)make_no_file);
 	(void)roce_eal_divert(&connects, telemetry, "connect", (void *)(uintptr_t)connect_less);
+	diverted = roce_eal_divert(&environment, eal, "getenv", (void *)(uintptr_t)find_folder);
 	if (!drivers && load_pool_driver() &&
 			!roce_eal_divert(&find, eal, "stat64", (void *)(uintptr_t)find_no_drivers))
 		(void)roce_eal_divert(&find, eal, "stat", (void *)(uintptr_t)find_no_drivers);
 	self.by = pthread_self();
+	self.folder = folder;
 	self.knows_nodes = false;
 	__atomic_store_n(&self.starts, true, __ATOMIC_RELEASE);
-	rc = init_and_judge(argc, argv, init);
+	rc = diverted ? init_and_judge(argc, argv, init) : init_in_folder(argc, argv, init);
 	__atomic_store_n(&self.starts, false, __ATOMIC_RELEASE);
 	roce_eal_undivert(&find);
+	roce_eal_undivert(&environment);
 	roce_eal_undivert(&connects);
 	roce_eal_undivert(&memory);
 	roce_eal_undivert(&look);

@@ -27,10 +27,12 @@
 
 /**
  * Start the EAL. Calls of other threads, and other calls of this one, are left as they are.
+ * @param folder  base of its run-time folder, as RUNTIME_DIRECTORY would name it; empty: its own choice.
  * @param drivers false: load none, until roce_eal_load_drivers().
  * @param init rte_eal_init() or alike. @return its result.
  */
-int roce_eal_init_soon(int argc, char **argv, bool drivers, int (*init)(int argc, char **argv));
+int roce_eal_init_soon(int argc, char **argv, const char *folder, bool drivers,
+		int (*init)(int argc, char **argv));
 
 /** Load the drivers that were left out, if any were. Once the EAL runs; one thread at a time. */
 void roce_eal_load_drivers(void);

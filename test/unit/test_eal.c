@@ -122,7 +122,7 @@ UNIT_RULE_IN(folder__is_the_usual_one_if_that_serves, NULL, NULL)
 	roce_eal_probe_folder(&means);
 	unsetenv("RUNTIME_DIRECTORY");
 	assert_true(means.telemetry);
-	assert_string_equal(means.folder, "");
+	assert_string_equal(means.folder, base);
 	assert_string_equal(means.other_folder, "");
 	assert_string_equal(means.no_telemetry, "");
 	/* Files that the EAL will make are there, and nothing else is. */

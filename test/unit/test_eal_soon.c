@@ -123,7 +123,7 @@ UNIT_RULE(init__leaves_other_sleeps_as_they_are)
 {
 	char *argv[] = { NULL };
 
-	assert_int_equal(roce_eal_init_soon(3, argv, true, fake_init), 17);
+	assert_int_equal(roce_eal_init_soon(3, argv, "", true, fake_init), 17);
 	assert_int_equal(got_argc, 3);
 	assert_ptr_equal(got_argv, argv);
 	assert_true(longer_slept >= 1000u * (MEASURE_US + 1000));
@@ -145,7 +145,7 @@ count_within(int argc, char **argv)
 /* The EAL computes with the length that its sleep had, so no length is too short; but one of 5 ms is awaited. */
 UNIT_RULE(init__sleeps_for_the_measurement_all_the_same)
 {
-	assert_int_equal(roce_eal_init_soon(0, NULL, true, count_within), 0);
+	assert_int_equal(roce_eal_init_soon(0, NULL, "", true, count_within), 0);
 	assert_true(longer_slept >= 5000000u);
 }
 
@@ -205,8 +205,34 @@ look_around(int argc, char **argv)
 UNIT_RULE(init__tells_the_eal_of_nodes_as_the_kernel)
 {
 	there = 0;
-	assert_int_equal(roce_eal_init_soon(0, NULL, true, look_around), 0);
+	assert_int_equal(roce_eal_init_soon(0, NULL, "", true, look_around), 0);
 	assert_true(there > 0);
+}
+
+/* As the EAL asks for its folder. */
+static int
+look_for_folder(int argc, char **argv)
+{
+	char *(*by_eal)(const char *name) =
+			(char *(*)(const char *))(uintptr_t)called_for(eal, "getenv");
+
+	assert_non_null(by_eal);
+	assert_string_equal(by_eal("RUNTIME_DIRECTORY"), "/ours");
+	assert_string_equal(by_eal("XDG_RUNTIME_DIR"), "/other");
+	/* Other threads may be reading the environment. */
+	assert_string_equal(getenv("RUNTIME_DIRECTORY"), "/callers");
+	return 0;
+}
+
+/* The folder that was tried is the one that is used, not what the environment names: that may be a stranger's. */
+UNIT_RULE(init__has_its_folder_without_the_environment)
+{
+	setenv("RUNTIME_DIRECTORY", "/callers", 1);
+	setenv("XDG_RUNTIME_DIR", "/other", 1);
+	assert_int_equal(roce_eal_init_soon(0, NULL, "/ours", true, look_for_folder), 0);
+	assert_string_equal(getenv("RUNTIME_DIRECTORY"), "/callers");
+	unsetenv("RUNTIME_DIRECTORY");
+	unsetenv("XDG_RUNTIME_DIR");
 }
 
 static int finds_drivers;
@@ -231,11 +257,11 @@ UNIT_RULE(init__hides_drivers_when_they_are_not_wanted)
 
 	if (stat(RTE_EAL_PMD_PATH, &st) != 0)
 		skip();
-	roce_eal_init_soon(0, NULL, true, look_for_drivers);
+	roce_eal_init_soon(0, NULL, "", true, look_for_drivers);
 	assert_int_equal(finds_drivers, 0);
-	roce_eal_init_soon(0, NULL, false, look_for_drivers);
+	roce_eal_init_soon(0, NULL, "", false, look_for_drivers);
 	assert_int_equal(finds_drivers, -1);
-	roce_eal_init_soon(0, NULL, true, look_for_drivers);
+	roce_eal_init_soon(0, NULL, "", true, look_for_drivers);
 	assert_int_equal(finds_drivers, 0);
 }
 
@@ -292,6 +318,6 @@ look_for_processes(int argc, char **argv)
 UNIT_RULE(init__waits_for_no_process_that_is_stopped)
 {
 	alarm(60);
-	assert_int_equal(roce_eal_init_soon(0, NULL, true, look_for_processes), 0);
+	assert_int_equal(roce_eal_init_soon(0, NULL, "", true, look_for_processes), 0);
 	alarm(0);
 }
