@@ -21,6 +21,7 @@
 #include "device/shared_port.h"
 #include "ethdev/attached_port.h"
 #include "ethdev/eal.h"
+#include "ethdev/eal_exec.h"
 #include "ethdev/fault_args.h"
 #include "ethdev/fork.h"
 #include "ethdev/memory.h"
@@ -230,7 +231,9 @@ open_own_port(struct roce_device *device, const struct roce_port_config *config,
 	int rc;
 
 	roce_file_limit_begin(&limit);
+	roce_eal_exec_begin_port();
 	rc = roce_port_open(config, &device->port, errmsg);
+	roce_eal_exec_end_port();
 	roce_file_limit_end(&limit);
 	return rc;
 }

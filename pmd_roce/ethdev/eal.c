@@ -15,6 +15,7 @@
 #include <rte_lcore.h>
 #include <rte_pci.h>
 
+#include "ethdev/eal_exec.h"
 #include "ethdev/eal_init.h"
 #include "ethdev/eal_probe.h"
 #include "ethdev/eal_soon.h"
@@ -265,6 +266,7 @@ roce_eal_start(const struct roce_devargs *args, struct roce_errmsg *errmsg)
 	known = pthread_getaffinity_np(self, sizeof(cpus), &cpus) == 0;
 	roce_sockets_before_eal();
 	roce_file_limit_begin(&limit);
+	roce_eal_exec_begin();
 	rc = start(args, errmsg);
 	roce_file_limit_end(&limit);
 	if (known)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ethdev/eal_divert.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
 #include <stdint.h>
@@ -77,17 +78,26 @@ read_tables(struct tables *tables, const ElfW(Dyn) * dyn)
 	}
 }
 
+/* The name of the function whose address an entry holds; NULL: of none. */
+static const char *
+name_of(const struct tables *tables, const ElfW(Rela) * reloc)
+{
+	uint32_t type = ELF64_R_TYPE(reloc->r_info);
+
+	return type == RELOC_SLOT || type == RELOC_DATA
+			? tables->strings + tables->symbols[ELF64_R_SYM(reloc->r_info)].st_name
+			: NULL;
+}
+
 static void **
 find_slot(const struct tables *tables, const char *name)
 {
 	for (unsigned int kind = 0; kind < 2; kind++) {
 		for (size_t i = 0; tables->relocs[kind] != NULL && i < tables->n[kind]; i++) {
 			const ElfW(Rela) *reloc = &tables->relocs[kind][i];
-			const ElfW(Sym) *symbol = &tables->symbols[ELF64_R_SYM(reloc->r_info)];
-			uint32_t type = ELF64_R_TYPE(reloc->r_info);
+			const char *of = name_of(tables, reloc);
 
-			if ((type == RELOC_SLOT || type == RELOC_DATA) &&
-					strcmp(tables->strings + symbol->st_name, name) == 0)
+			if (of != NULL && strcmp(of, name) == 0)
 				return (void **)(tables->base + reloc->r_offset);
 		}
 	}
@@ -110,6 +120,42 @@ is_closed(const struct dl_phdr_info *info, const ElfW(Phdr) * relro, uintptr_t a
 	return holds(info, relro, address) && address < page_of(end);
 }
 
+static bool
+has_address(const struct dl_phdr_info *info, uintptr_t address)
+{
+	for (unsigned int i = 0; i < info->dlpi_phnum; i++) {
+		if (info->dlpi_phdr[i].p_type == PT_LOAD &&
+				holds(info, &info->dlpi_phdr[i], address))
+			return true;
+	}
+	return false;
+}
+
+static bool
+is_readonly(const struct dl_phdr_info *info, uintptr_t address)
+{
+	for (unsigned int i = 0; i < info->dlpi_phnum; i++) {
+		if (info->dlpi_phdr[i].p_type == PT_GNU_RELRO &&
+				is_closed(info, &info->dlpi_phdr[i], address))
+			return true;
+	}
+	return false;
+}
+
+/* False: it has no functions of others. */
+static bool
+find_tables(const struct dl_phdr_info *info, struct tables *tables)
+{
+	*tables = (struct tables){ .base = info->dlpi_addr };
+	for (unsigned int i = 0; i < info->dlpi_phnum; i++) {
+		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+			read_tables(tables,
+					(const void *)(info->dlpi_addr +
+							info->dlpi_phdr[i].p_vaddr));
+	}
+	return tables->symbols != NULL && tables->strings != NULL;
+}
+
 /*
  * The library that is searched for. A program that is linked with the archives of DPDK has one table for these and for us: what
  * is called instead would call itself.
@@ -118,32 +164,16 @@ is_closed(const struct dl_phdr_info *info, const ElfW(Phdr) * relro, uintptr_t a
 static int
 look_into(struct dl_phdr_info *info, size_t size, void *arg)
 {
-	struct tables tables = { .base = info->dlpi_addr };
 	struct search *search = arg;
 	struct roce_eal_diverted *found = &search->found;
-	bool is_it = false, is_ours = false;
+	struct tables tables;
 
-	for (unsigned int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
-
-		if (part->p_type == PT_LOAD && holds(info, part, search->has))
-			is_it = true;
-		if (part->p_type == PT_LOAD && holds(info, part, (uintptr_t)roce_eal_divert))
-			is_ours = true;
-		if (part->p_type == PT_DYNAMIC)
-			read_tables(&tables, (const void *)(info->dlpi_addr + part->p_vaddr));
-	}
-	if (!is_it)
+	if (!has_address(info, search->has))
 		return 0;
-	if (is_ours)
-		return 1;
-	if (tables.symbols != NULL && tables.strings != NULL)
+	if (!has_address(info, (uintptr_t)roce_eal_divert) && find_tables(info, &tables))
 		found->at = find_slot(&tables, search->function);
-	for (unsigned int i = 0; i < info->dlpi_phnum && found->at != NULL; i++) {
-		if (info->dlpi_phdr[i].p_type == PT_GNU_RELRO)
-			found->readonly =
-					is_closed(info, &info->dlpi_phdr[i], (uintptr_t)found->at);
-	}
+	if (found->at != NULL)
+		found->readonly = is_readonly(info, (uintptr_t)found->at);
 	return 1;
 }
 #endif
@@ -181,4 +211,82 @@ roce_eal_undivert(const struct roce_eal_diverted *diverted)
 		return;
 	__atomic_store_n(diverted->at, diverted->before, __ATOMIC_RELEASE);
 	(void)protect(diverted, PROT_READ);
+}
+
+#ifdef RELOC_SLOT
+/** Arguments of roce_eal_divert_all(). */
+struct detours {
+	const char *prefix;
+	const struct roce_eal_detour *at;
+	size_t n;
+};
+
+static const struct roce_eal_detour *
+find_detour(const struct detours *detours, const char *function)
+{
+	for (size_t i = 0; i < detours->n; i++) {
+		if (strcmp(detours->at[i].function, function) == 0)
+			return &detours->at[i];
+	}
+	return NULL;
+}
+
+/* Is it a function of this library? */
+static bool
+is_of_us(void *function)
+{
+	Dl_info its, ours;
+
+	return dladdr(function, &its) != 0 &&
+			dladdr((void *)(uintptr_t)roce_eal_divert, &ours) != 0 &&
+			its.dli_fbase == ours.dli_fbase;
+}
+
+static void
+divert_entry(const struct dl_phdr_info *info, void **at, void *to)
+{
+	const struct roce_eal_diverted entry = { .at = at,
+		.readonly = is_readonly(info, (uintptr_t)at) };
+
+	if (is_of_us(*at) || !protect(&entry, PROT_READ | PROT_WRITE))
+		return;
+	__atomic_store_n(at, to, __ATOMIC_RELEASE);
+	(void)protect(&entry, PROT_READ);
+}
+
+static int
+divert_library(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	const char *slash = strrchr(info->dlpi_name, '/');
+	const char *file = slash != NULL ? slash + 1 : info->dlpi_name;
+	const struct detours *detours = arg;
+	struct tables tables;
+
+	if (strncmp(file, detours->prefix, strlen(detours->prefix)) != 0 ||
+			!find_tables(info, &tables))
+		return 0;
+	for (unsigned int kind = 0; kind < 2; kind++) {
+		for (size_t i = 0; tables.relocs[kind] != NULL && i < tables.n[kind]; i++) {
+			const ElfW(Rela) *reloc = &tables.relocs[kind][i];
+			const char *function = name_of(&tables, reloc);
+			const struct roce_eal_detour *detour =
+					function != NULL ? find_detour(detours, function) : NULL;
+
+			if (detour != NULL)
+				divert_entry(info, (void **)(tables.base + reloc->r_offset),
+						detour->to);
+		}
+	}
+	return 0;
+}
+#endif
+
+void
+roce_eal_divert_all(const char *prefix, const struct roce_eal_detour *detours, size_t n)
+{
+#ifdef RELOC_SLOT
+	struct detours all = { prefix, detours, n };
+
+	(void)dl_iterate_phdr(divert_library, &all);
+#endif
 }

@@ -24,6 +24,7 @@
 #include <rte_telemetry.h>
 
 #include "ethdev/eal_divert.h"
+#include "ethdev/eal_exec.h"
 #include "ethdev/tsc.h"
 #include "local/file_limit.h"
 #include "observe/log.h"
@@ -135,7 +136,7 @@ make_no_file(const char *name, unsigned int flags)
 {
 	if (!is_start() || strcmp(name, ORDINARY_MEMORY) != 0 ||
 			!roce_file_limit_is_below(UINT64_MAX))
-		return memfd_create(name, flags);
+		return memfd_create(name, flags | MFD_CLOEXEC);
 	errno = EFBIG;
 	return -1;
 }
@@ -302,4 +303,5 @@ roce_eal_load_drivers(void)
 			ROCE_LOG(INFO, "driver %s is not loaded: %s", entry->d_name, dlerror());
 	}
 	closedir(folder);
+	roce_eal_exec_divert();
 }

@@ -1,0 +1,67 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# A program that is executed by one with an adapter has no descriptor of DPDK: no memory, no socket of an interface, no peer's
+# connection. Each descriptor of a server that has a client is close-on-exec.
+#
+#   exec.sh python3 dat-ping
+. "$(dirname "$0")/lib.sh"
+
+own_network "$0" "$@"
+veth 1500
+
+# of SCRIPT : descriptors that the shell was given are everybody's.
+readlink /proc/$$/fd/* >"$work/given" 2>/dev/null
+
+# closes WHAT PID : all that the process has beside those.
+closes() {
+	for fd in /proc/"$2"/fd/*; do
+		number=${fd##*/}
+		link=$(readlink "$fd") || continue
+		[ "$number" -gt 2 ] && ! grep -Fqx -- "$link" "$work/given" || continue
+		flags=$(sed -n 's/^flags:[[:space:]]*//p' "/proc/$2/fdinfo/$number")
+		[ $((flags & 02000000)) -ne 0 ] || complain "$1: programs that are executed have $number, $link"
+	done
+}
+
+# has_client WHAT CLIENT-COMMAND... : a server on the adapter "server", which has a client.
+has_client() {
+	what=$1
+	shift
+	: >"$work/server.out"
+	"$perf" -D server -l >"$work/server.out" 2>"$work/server.err" </dev/null &
+	server=$!
+	children="$children $server"
+	if wait_for "$work/server.out" "$server"; then
+		"$@" >"$work/client.out" 2>"$work/client.err" </dev/null &
+		client=$!
+		children="$children $client"
+		wait_for "$work/client.out" "$client" || complain "$what: no client: $(cat "$work/client.err")"
+		closes "$what, server" "$server"
+		closes "$what, client" "$client"
+		stop "$client"
+	else
+		complain "$what: does not start: $(cat "$work/server.err")"
+	fi
+	stop "$server"
+}
+
+DAT_OVERRIDE=$work/conf
+export DAT_OVERRIDE
+for driver in net_af_packet net_pcap; do
+	: >"$DAT_OVERRIDE"
+	adapter "$DAT_OVERRIDE" server "port=${driver}0,iface=near ip=192.0.2.1/24"
+	adapter "$DAT_OVERRIDE" client "port=${driver}0,iface=far ip=192.0.2.2/24"
+	has_client "$driver" $far "$perf" -D client -c 0 192.0.2.1
+done
+: >"$DAT_OVERRIDE"
+adapter "$DAT_OVERRIDE" server "port=net_memif0,role=server,id=0,socket=$work/memif ip=192.0.2.1/24"
+adapter "$DAT_OVERRIDE" client "port=net_memif0,role=client,id=0,socket=$work/memif ip=192.0.2.2/24"
+has_client net_memif "$perf" -D client -c 0 192.0.2.1
+# With a shared configuration, and files of it.
+UDAPL_ROCE_EAL="--no-huge -m 512 --no-pci --file-prefix=exec$$ --log-level=*:error"
+export UDAPL_ROCE_EAL
+: >"$DAT_OVERRIDE"
+adapter "$DAT_OVERRIDE" server "port=net_af_packet0,iface=near ip=192.0.2.1/24"
+adapter "$DAT_OVERRIDE" client "port=net_af_packet0,iface=far ip=192.0.2.2/24"
+has_client "arguments of the user" $far env UDAPL_ROCE_EAL="$UDAPL_ROCE_EAL --no-shconf" "$perf" -D client -c 0 192.0.2.1
+finish
