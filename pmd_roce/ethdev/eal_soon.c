@@ -43,6 +43,10 @@
 /** Name of the file that ordinary memory is. */
 #define ORDINARY_MEMORY "nohuge"
 
+/** Devices of the PCI bus, and a vendor of some. */
+#define PCI_DEVICES "/sys/bus/pci/devices"
+#define MELLANOX    0x15b3u
+
 /** Looks for a process to listen at a name that it has. */
 #define LISTEN_NAPS   2u
 #define LISTEN_NAP_NS 200000L
@@ -192,6 +196,55 @@ connect_less(int fd, const struct sockaddr *address, socklen_t len)
 }
 
 static bool
+is_of_vendor(const char *device, unsigned int vendor)
+{
+	char path[PATH_MAX], line[16] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), PCI_DEVICES "/%s/vendor", device);
+	f = fopen(path, "re");
+	if (f == NULL)
+		return false;
+	if (fgets(line, sizeof(line), f) == NULL)
+		line[0] = '\0';
+	fclose(f);
+	return strtoul(line, NULL, 16) == vendor;
+}
+
+static bool
+has_device_of(unsigned int vendor)
+{
+	DIR *folder = opendir(PCI_DEVICES);
+	const struct dirent *entry;
+	bool found = false;
+
+	while (folder != NULL && !found && (entry = readdir(folder)) != NULL)
+		found = entry->d_name[0] != '.' && is_of_vendor(entry->d_name, vendor);
+	if (folder != NULL)
+		closedir(folder);
+	return found;
+}
+
+/*
+ * Drivers of Mellanox change the environment of the process when they are loaded, while other threads may be reading it, and
+ * all that it executes inherits that. They are for machines that have such a device.
+ */
+static bool
+is_wanted(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return strstr(slash != NULL ? slash : path, "_mlx") == NULL || has_device_of(MELLANOX);
+}
+
+/* The EAL looks whether it has a handle, and at nothing else of it. */
+static void *
+load_wanted(const char *path, int mode)
+{
+	return dlopen(!is_start() || path == NULL || is_wanted(path) ? path : NULL, mode);
+}
+
+static bool
 load(const char *path)
 {
 	return dlopen(path, RTLD_NOW) != NULL;
@@ -258,7 +311,8 @@ roce_eal_init_soon(int argc, char **argv, const char *folder, bool drivers,
 {
 	void *eal = (void *)(uintptr_t)rte_eal_init;
 	void *telemetry = (void *)(uintptr_t)rte_tel_data_start_dict;
-	struct roce_eal_diverted sleep, look, connects, memory, environment, find = { 0 };
+	struct roce_eal_diverted sleep, look, connects, memory, environment, drivers_load,
+			find = { 0 };
 	bool diverted;
 	int rc;
 
@@ -267,6 +321,7 @@ roce_eal_init_soon(int argc, char **argv, const char *folder, bool drivers,
 	(void)roce_eal_divert(&memory, eal, "memfd_create", (void *)(uintptr_t)make_no_file);
 	(void)roce_eal_divert(&connects, telemetry, "connect", (void *)(uintptr_t)connect_less);
 	diverted = roce_eal_divert(&environment, eal, "getenv", (void *)(uintptr_t)find_folder);
+	(void)roce_eal_divert(&drivers_load, eal, "dlopen", (void *)(uintptr_t)load_wanted);
 	if (!drivers && load_pool_driver() &&
 			!roce_eal_divert(&find, eal, "stat64", (void *)(uintptr_t)find_no_drivers))
 		(void)roce_eal_divert(&find, eal, "stat", (void *)(uintptr_t)find_no_drivers);
@@ -277,6 +332,7 @@ roce_eal_init_soon(int argc, char **argv, const char *folder, bool drivers,
 	rc = diverted ? init_and_judge(argc, argv, init) : init_in_folder(argc, argv, init);
 	__atomic_store_n(&self.starts, false, __ATOMIC_RELEASE);
 	roce_eal_undivert(&find);
+	roce_eal_undivert(&drivers_load);
 	roce_eal_undivert(&environment);
 	roce_eal_undivert(&connects);
 	roce_eal_undivert(&memory);
@@ -296,7 +352,7 @@ roce_eal_load_drivers(void)
 	if (folder == NULL)
 		return;
 	while ((entry = readdir(folder)) != NULL) {
-		if (strstr(entry->d_name, ".so") == NULL)
+		if (strstr(entry->d_name, ".so") == NULL || !is_wanted(entry->d_name))
 			continue;
 		snprintf(path, sizeof(path), "%s/%s", RTE_EAL_PMD_PATH, entry->d_name);
 		if (!load(path))

@@ -12,6 +12,7 @@
  *   wrong frequency, so the whole start is measured, too (tsc.h).
  * - It asks for each of 128 processors on each of 32 NUMA nodes whether the file of that is there. Those of nodes that are not
  *   there are answered here.
+ * - Drivers of Mellanox, which change the environment of the process, are loaded where there is a device of that vendor.
  * - It loads all drivers of DPDK. A process that opens nothing but the adapter that processes share needs none of them. They
  *   are loaded when it opens another.
  *

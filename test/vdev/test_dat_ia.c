@@ -9,6 +9,45 @@
 static char loop0[] = "loop0";
 static char loop1[] = "loop1";
 
+/* Bytes of the environment, in order. To be freed. */
+static char *
+environment(void)
+{
+	size_t len = 1;
+	char *text;
+
+	for (char **variable = environ; *variable != NULL; variable++)
+		len += strlen(*variable) + 1;
+	text = calloc(1, len);
+	assert_non_null(text);
+	for (char **variable = environ; *variable != NULL; variable++)
+		strcat(strcat(text, *variable), "\n");
+	return text;
+}
+
+/*
+ * Other threads may be reading the environment, and children inherit it. The drivers of Mellanox change it, so they are loaded only
+ * for such a device. The first test: DPDK starts once.
+ */
+static void
+dat_ia_open__leaves_the_environment_alone(void **state)
+{
+	char *before = environment(), *after;
+	char **variables = environ;
+	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+	DAT_IA_HANDLE ia;
+
+	ok(dat_ia_open(loop0, 8, &async, &ia));
+	ok(dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG));
+	after = environment();
+	if (system("grep -qsx 0x15b3 /sys/bus/pci/devices/*/vendor") == 0)
+		skip();
+	assert_string_equal(after, before);
+	assert_ptr_equal(environ, variables);
+	free(before);
+	free(after);
+}
+
 static void
 dat_ia_open__arguments(void **state)
 {
@@ -302,6 +341,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		dat_test(dat_ia_open__leaves_the_environment_alone),
 		dat_test(dat_ia_open__arguments),
 		dat_test(dat_ia_open__judges_what_the_name_stands_for),
 		dat_test(dat_ia_query__attributes),
