@@ -49,7 +49,7 @@ enum roce_cm_event_type {
 	ROCE_CM_EVENT_CONNECT_ERROR, /**< an accepted connection did not come to be */
 	ROCE_CM_EVENT_DISCONNECTED, /**< it is over, however it ended: the queue pair is in error, everything is flushed */
 	/** By number: the peer has accepted, and waits for roce_cm_id_establish(), or for reject. */
-	ROCE_CM_EVENT_CONNECT_RESPONSE,
+	ROCE_CM_EVENT_CONNECT_RESPONSE
 };
 
 /** One event. Its pointers are valid until the next roce_cm_poll() of the context. */

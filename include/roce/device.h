@@ -62,7 +62,7 @@ enum roce_attach_mode {
 	/** The program configures and starts the port, and leaves one pair of queues an engine to us. */
 	ROCE_ATTACH_QUEUES = 1,
 	/** The program receives and sends: roce_device_rx() takes what is ours, roce_device_tx() yields what we send. */
-	ROCE_ATTACH_HANDOVER,
+	ROCE_ATTACH_HANDOVER
 };
 
 #define ROCE_ENGINES_LIMIT 8 /**< engines of one device */

@@ -27,7 +27,7 @@ enum roce_qps {
 	ROCE_QPS_RTS = 3,
 	ROCE_QPS_SQD = 4, /**< not offered */
 	ROCE_QPS_SQE = 5, /**< never a state of this kind of queue pair */
-	ROCE_QPS_ERR = 6,
+	ROCE_QPS_ERR = 6
 };
 
 /** Which fields count: the numbers of enum ibv_qp_attr_mask. Others of that are refused. */
@@ -49,7 +49,7 @@ enum roce_qp_mod_mask {
 	ROCE_QP_MOD_SQ_PSN = 1 << 16,
 	ROCE_QP_MOD_MAX_DEST_RD_ATOMIC = 1 << 17,
 	ROCE_QP_MOD_PATH_MIG_STATE = 1 << 18, /**< not offered */
-	ROCE_QP_MOD_DEST_QPN = 1 << 20,
+	ROCE_QP_MOD_DEST_QPN = 1 << 20
 };
 
 /** The attributes of a queue pair that steps set. Units and codes are those of verbs, but for the MTU. */

@@ -55,7 +55,7 @@ enum roce_wc_status {
 	ROCE_WC_RETRY_EXC_ERR = 12,
 	ROCE_WC_RNR_RETRY_EXC_ERR = 13,
 	ROCE_WC_FATAL_ERR =
-			19, /**< the port is gone: why a queue pair broke, and of no request or receive */
+			19 /**< the port is gone: why a queue pair broke, and of no request or receive */
 };
 
 /** The operation of a request: the numbers of enum ibv_wr_opcode. */
@@ -69,7 +69,7 @@ enum roce_wr_opcode {
 	ROCE_WR_ATOMIC_FETCH_AND_ADD = 6,
 	ROCE_WR_LOCAL_INV = 7,
 	ROCE_WR_BIND_MW = 8,
-	ROCE_WR_SEND_WITH_INV = 9,
+	ROCE_WR_SEND_WITH_INV = 9
 };
 
 /** Access rights to memory: the numbers of enum ibv_access_flags. */
@@ -82,7 +82,7 @@ enum roce_access {
 	 * Local read, for which verbs has no flag because every region grants it. It does here, too; but a window
 	 * through which peers may read can be bound only to a region that was made with this flag.
 	 */
-	ROCE_ACCESS_LOCAL_READ = 1 << 15,
+	ROCE_ACCESS_LOCAL_READ = 1 << 15
 };
 
 /** A segment of registered memory: start address, bytes, key of the region. */
@@ -100,7 +100,7 @@ enum roce_event_kind {
 	ROCE_EVENT_RECV, /**< a receive ended */
 	ROCE_EVENT_BIND, /**< a bind or local invalidate of the send queue ended */
 	ROCE_EVENT_USER =
-			16, /**< first kind that belongs to the layer above; the engine only carries it */
+			16 /**< first kind that belongs to the layer above; the engine only carries it */
 };
 
 #define ROCE_EVENT_IMM       0x01 /**< imm holds immediate data */
@@ -334,7 +334,7 @@ enum roce_qp_state {
 	ROCE_QP_RESET = 1,
 	ROCE_QP_RTR, /**< receives; sends when the peer is known to be ready */
 	ROCE_QP_RTS,
-	ROCE_QP_ERR, /**< everything posted is flushed */
+	ROCE_QP_ERR /**< everything posted is flushed */
 };
 
 struct roce_qp_attr {

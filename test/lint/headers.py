@@ -4,7 +4,7 @@
 
   headers.py [--self-test] [--root DIR] [--cxx] -- COMPILER [FLAG...]
 
-With --cxx only the public headers (include/), as C++11; without, every header as gnu11, the public ones also
+With --cxx only the public headers (include/), as C++98 and C++11; without, every header as gnu11, the public ones also
 as strict C99.
 """
 import argparse
@@ -26,6 +26,8 @@ def jobs(root, cxx):
         name = tree.relative(path, root)
         if name.startswith("include/"):
             if cxx:
+                # Only their fixed-width integers are newer than C++98.
+                yield name, ["-x", "c++", "-std=c++98", "-pedantic", "-Wno-long-long", *WARN]
                 yield name, ["-x", "c++", "-std=c++11", "-pedantic", *WARN]
             else:
                 yield name, ["-x", "c", "-std=c99", "-pedantic", *WARN, *C_WARN]
@@ -63,6 +65,8 @@ CASES = [
 ]
 CXX_CASES = [
     ("a C++ word as a name", {"include/dat/a.h": "#ifndef A_H\n#define A_H\nvoid f(int class);\n#endif\n"}, "a.h"),
+    ("newer than C++98", {"include/roce/a.h": "#ifndef A_H\n#define A_H\nenum a {\n\tA,\n};\n#endif\n"},
+     "include/roce/a.h"),
     ("private ones are left alone", {"lib/dapl/a.h": "void f(int class);\n"}, None),
 ]
 
