@@ -20,6 +20,7 @@
 #include "ethdev/eal_probe.h"
 #include "ethdev/eal_soon.h"
 #include "ethdev/fork.h"
+#include "ethdev/signals.h"
 #include "ethdev/sockets.h"
 #include "local/file_limit.h"
 #include "local/local.h"
@@ -251,6 +252,7 @@ roce_eal_start(const struct roce_devargs *args, struct roce_errmsg *errmsg)
 {
 	pthread_t self = pthread_self();
 	struct roce_file_limit limit;
+	sigset_t signals;
 	cpu_set_t cpus;
 	bool known;
 	int rc;
@@ -266,8 +268,11 @@ roce_eal_start(const struct roce_devargs *args, struct roce_errmsg *errmsg)
 	known = pthread_getaffinity_np(self, sizeof(cpus), &cpus) == 0;
 	roce_sockets_before_eal();
 	roce_file_limit_begin(&limit);
+	/* The EAL's threads live on with what is blocked now. */
+	roce_signals_block(&signals);
 	roce_eal_exec_begin();
 	rc = start(args, errmsg);
+	pthread_sigmask(SIG_SETMASK, &signals, NULL);
 	roce_file_limit_end(&limit);
 	if (known)
 		pthread_setaffinity_np(self, sizeof(cpus), &cpus);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <net/if.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,7 @@
 #include "ethdev/loop.h"
 #include "ethdev/memif.h"
 #include "ethdev/port_owner.h"
+#include "ethdev/signals.h"
 #include "ethdev/vdev_args.h"
 #include "ethdev/vdev_check.h"
 #include "local/file_limit.h"
@@ -341,18 +343,29 @@ static int
 probe_vdev(struct roce_port_probe *probe, struct roce_errmsg *errmsg)
 {
 	const char *rest = probe->port + roce_devargs_name_len(probe->port);
+	struct roce_signals_handlers handlers;
 	int rc = roce_vdev_check(probe->name, probe->port, errmsg);
 
-	return rc != 0 ? rc
-		       : rte_eal_hotplug_add("vdev", probe->name, *rest == ',' ? rest + 1 : "");
+	if (rc != 0)
+		return rc;
+	roce_signals_look(&handlers);
+	rc = rte_eal_hotplug_add("vdev", probe->name, *rest == ',' ? rest + 1 : "");
+	if (driver_is(probe->port, "net_tap") || driver_is(probe->port, "net_tun"))
+		roce_signals_take(&handlers);
+	return rc;
 }
 
 static int
 probe_port(struct roce_port_probe *probe, struct roce_errmsg *errmsg)
 {
-	int rc = roce_eal_name_is_pci(probe->port) ? rte_dev_probe(probe->port)
-						   : probe_vdev(probe, errmsg);
+	sigset_t signals;
+	int rc;
 
+	/* Some drivers start threads. */
+	roce_signals_block(&signals);
+	rc = roce_eal_name_is_pci(probe->port) ? rte_dev_probe(probe->port)
+					       : probe_vdev(probe, errmsg);
+	pthread_sigmask(SIG_SETMASK, &signals, NULL);
 	if (rc == 0)
 		rc = rte_eth_dev_get_port_by_name(probe->name, &probe->port_id);
 	if (rc != 0)

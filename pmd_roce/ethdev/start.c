@@ -2,6 +2,7 @@
 #include "ethdev/start.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 
 #include <rte_cycles.h>
@@ -10,6 +11,7 @@
 
 #include "ethdev/interrupt_thread.h"
 #include "ethdev/memif.h"
+#include "ethdev/signals.h"
 
 /* How long a client of net_memif waits for its server. */
 #define SERVER_WAIT_MS 2000
@@ -66,6 +68,19 @@ start_client(const struct roce_port *port)
 	return rc;
 }
 
+/* Some drivers start threads. */
+static int
+start_now(const struct roce_port *port)
+{
+	sigset_t signals;
+	int rc;
+
+	roce_signals_block(&signals);
+	rc = rte_eth_dev_start(port->id);
+	pthread_sigmask(SIG_SETMASK, &signals, NULL);
+	return rc;
+}
+
 int
 roce_port_start_device(const struct roce_port *port, struct roce_errmsg *errmsg)
 {
@@ -74,7 +89,7 @@ roce_port_start_device(const struct roce_port *port, struct roce_errmsg *errmsg)
 
 	if (port->probe.memif != NULL)
 		return roce_memif_start(port->probe.memif, port->id, errmsg);
-	rc = port->probe.waits_for_peer ? start_client(port) : rte_eth_dev_start(port->id);
+	rc = port->probe.waits_for_peer ? start_client(port) : start_now(port);
 	if (rc == -ECONNREFUSED)
 		return roce_errmsg_set(
 				errmsg, -ENODEV, "port %s: its memif server is not there", name);

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROCE_ETHDEV_SIGNALS_H
+#define ROCE_ETHDEV_SIGNALS_H
+
+/**
+ * @file
+ * Signals are the program's, and its threads': no thread that DPDK starts for us takes one from them.
+ */
+
+#include <signal.h>
+
+/**
+ * Block in this thread, and in those that it starts from here on, all signals but those that report a fault of the thread
+ * itself: the kernel ends a process that has one of these blocked, and the EAL handles SIGBUS where hugepages run short.
+ * @param before to be restored by pthread_sigmask(3).
+ */
+void roce_signals_block(sigset_t *before);
+
+/** The handlers of the signals that a driver may take: SIGIO, and the real-time signals. */
+struct roce_signals_handlers {
+	void (*of[NSIG])(int);
+};
+
+void roce_signals_look(struct roce_signals_handlers *handlers);
+
+/**
+ * A device of net_tap or net_tun was made: with each frame the kernel sends the process a signal, and the driver looks for
+ * frames only when its handler has run, on whatever thread. The signals that have got a handler since @p before are the
+ * driver's, for good, as their handlers are; the EAL's interrupt thread is there for them from here on.
+ */
+void roce_signals_take(const struct roce_signals_handlers *before);
+
+/** Add the signals of drivers, which no thread of the program needs to take. Any thread. */
+void roce_signals_add_taken(sigset_t *set);
+
+#endif
