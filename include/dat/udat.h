@@ -298,7 +298,7 @@ DAT_RETURN dat_cno_free(IN DAT_CNO_HANDLE cno_handle);
  * Threads: any. uDAPL 1.2 dat_cno_wait(3DAT).
  * @return DAT_SUCCESS, with a null dispatcher when the Interface Adapter was closed meanwhile;
  *   DAT_QUEUE_EMPTY: the time is over; DAT_INVALID_HANDLE; DAT_INVALID_PARAMETER;
- *   DAT_INTERRUPTED_CALL: a signal.
+ *   DAT_INTERRUPTED_CALL: a handler of a signal ran in this thread.
  */
 DAT_RETURN
 dat_cno_wait(IN DAT_CNO_HANDLE cno_handle, IN DAT_TIMEOUT timeout, OUT DAT_EVD_HANDLE *evd_handle);
@@ -361,7 +361,7 @@ DAT_RETURN dat_evd_disable(IN DAT_EVD_HANDLE evd_handle);
  * @return DAT_SUCCESS; DAT_TIMEOUT_EXPIRED; DAT_INVALID_HANDLE; DAT_INVALID_PARAMETER: threshold
  *   below one or above the length, or pointers; DAT_INVALID_STATE: another thread waits, the
  *   dispatcher is or becomes unwaitable, or its streams allow no threshold but one; DAT_ABORT: the
- *   Interface Adapter was closed; DAT_INTERRUPTED_CALL: a signal.
+ *   Interface Adapter was closed; DAT_INTERRUPTED_CALL: a handler of a signal ran in this thread.
  */
 DAT_RETURN dat_evd_wait(IN DAT_EVD_HANDLE evd_handle, IN DAT_TIMEOUT timeout,
 		IN DAT_COUNT threshold, OUT DAT_EVENT *event, OUT DAT_COUNT *n_more_events);

@@ -11,6 +11,7 @@
  * advance, and wake when that says so. Either the look finds it, or the sleep ends.
  */
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -41,12 +42,28 @@ dapl_eventcount_advance(struct dapl_eventcount *e)
 	return __atomic_load_n(&e->sleepers, __ATOMIC_SEQ_CST) != 0;
 }
 
-/** Sleep until the count is not @p seen, at most @p ns. May end early. @return false: a signal ended it. */
-bool dapl_eventcount_sleep(struct dapl_eventcount *e, uint32_t seen, uint64_t ns);
+/**
+ * Sleep until the count is not @p seen, at most @p ns; deaf to signals, so for threads that have them blocked. May end early.
+ * All sleepers of one eventcount sleep by this call, or all by the other.
+ */
+void dapl_eventcount_sleep(struct dapl_eventcount *e, uint32_t seen, uint64_t ns);
 
-/** The same; and a descriptor that is readable ends the sleep, too, though a signal came with it. */
-bool
-dapl_eventcount_sleep_on(const struct dapl_eventcount *e, uint32_t seen, uint64_t ns, int readable);
+/** One thread's, for any number of sleeps. */
+struct dapl_bed {
+	int bell;                /**< what wakes it, an eventfd(2); -1: it has not slept yet */
+	const sigset_t *blocked; /**< the thread's signal mask while it sleeps; as pselect(2) would have it */
+};
+
+/**
+ * The same for a thread that signals may disturb; and @p readable ends it when it is so, if that is a descriptor and not -1.
+ * Where there is no descriptor left for a bell it is a nap.
+ * @return false: a handler of a signal ran, in this thread and in this sleep.
+ */
+bool dapl_eventcount_sleep_on(const struct dapl_eventcount *e, uint32_t seen, uint64_t ns,
+		int readable, struct dapl_bed *bed);
+
+/** It sleeps no more. */
+void dapl_bed_leave(struct dapl_bed *bed);
 
 /** Wake all sleepers. Only the address counts: the eventcount may be gone. */
 void dapl_eventcount_wake(const struct dapl_eventcount *e);

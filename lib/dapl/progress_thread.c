@@ -79,7 +79,7 @@ progress_thread_main(void *arg)
 
 		if (duration.tv_nsec == UNTIL_WOKEN) {
 			if (!__atomic_load_n(&stop, __ATOMIC_SEQ_CST))
-				(void)dapl_eventcount_sleep(&wakeup, seen, REST_NS);
+				dapl_eventcount_sleep(&wakeup, seen, REST_NS);
 		} else if (duration.tv_nsec > 0) {
 			nanosleep(&duration, NULL);
 		}

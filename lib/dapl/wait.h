@@ -25,7 +25,7 @@
  *
  * @return DAPL_OK; DAPL_TIMEOUT; DAPL_EVD_UNWAITABLE; DAPL_EVD_SOLICITED, DAPL_EVD_UNSIGNALLED: where completions are told apart
  *   @p threshold must be 1; DAPL_EVD_WAITER: another thread waits; DAPL_BAD_THRESHOLD: it holds fewer events;
- *   DAPL_ABORT: the adapter was closed; DAPL_INTERRUPTED: a signal ended the sleep.
+ *   DAPL_ABORT: the adapter was closed; DAPL_INTERRUPTED: a handler of a signal ran.
  */
 enum dapl_status dapl_evd_wait(struct dapl_evd *evd, uint32_t timeout_us, uint32_t threshold,
 		struct roce_event *event, uint32_t *more);
@@ -47,7 +47,7 @@ void dapl_evd_abort(struct dapl_evd *evd);
  * @param timeout_us  0: only look; DAPL_INFINITE.
  * @param evd         a dispatcher with an event of which nobody collected the notification; NULL: the adapter was
  *                    closed, or the last dispatcher was freed meanwhile.
- * @return DAPL_OK; DAPL_CNO_TIMEOUT; DAPL_INTERRUPTED: a signal ended the sleep.
+ * @return DAPL_OK; DAPL_CNO_TIMEOUT; DAPL_INTERRUPTED: a handler of a signal ran.
  */
 enum dapl_status dapl_cno_wait(struct dapl_cno *cno, uint32_t timeout_us, struct dapl_evd **evd);
 

@@ -2,7 +2,6 @@
 /* Threads that wait for notifications: who is woken, by what, and what waiting costs. */
 
 #include <sched.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include "cnos.h"
@@ -230,32 +229,6 @@ wait__on_the_dispatcher_comes_first(void **state)
 	}
 }
 
-static void
-on_signal(int number)
-{
-}
-
-/* A signal that is caught ends a wait. One between two sleeps does not, so it is sent until it does. */
-static void
-wait__is_interrupted(void **state)
-{
-	const struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
-	DAT_CNO_HANDLE cno;
-	static struct cno_waiter w; /* a test that fails leaves its threads behind */
-
-	assert_int_equal(sigaction(SIGUSR1, &action, NULL), 0);
-	end_open(a, "loop0", NULL);
-	cno = make_cno(a);
-	begin_cno_wait(&w, cno, DAT_TIMEOUT_INFINITE);
-	while (!__atomic_load_n(&w.over, __ATOMIC_ACQUIRE)) {
-		pthread_kill(w.thread, SIGUSR1);
-		usleep(1000);
-	}
-	join(w.thread);
-	want_error(w.rc, DAT_INTERRUPTED_CALL, DAT_SUB_INTERRUPTED);
-	ok(dat_cno_free(cno));
-}
-
 static void *
 post_each(void *evd)
 {
@@ -427,7 +400,6 @@ const struct CMUnitTest tests[] = {
 	end_test(wait__ends_with_the_last_dispatcher),
 	rig_test(wait__ends_with_the_instance),
 	end_test(wait__on_the_dispatcher_comes_first),
-	rig_test(wait__is_interrupted),
 	end_test(wait__finds_each_event_of_many),
 	rig_test(agent__takes_beside_threads),
 	up_test(wait__is_cheap),

@@ -57,8 +57,8 @@ RULES = {
     "pmd_roce/device": {"ours": ["wire/*", "engine/engine.h", "queue/stats.h", "queue/stats.def", "cm/cm.h", "ethdev/*",
                                  "local/*", "neighbour/*", "observe/*", "roce/*"],
                         "theirs": [ANY_LIBC, ANY_DPDK, RDMA_NUMBERS]},
-    "lib/dapl": {"ours": ["queue/bias.h", "engine/verbs.h", "engine/engine.h", "cm/cm.h", "ethdev/fork.h", "device/user.h",
-                          "roce/device.h"],
+    "lib/dapl": {"ours": ["queue/bias.h", "engine/verbs.h", "engine/engine.h", "cm/cm.h", "ethdev/fork.h", "ethdev/signals.h",
+                          "device/user.h", "roce/device.h"],
                  "theirs": [ANY_LIBC, PURE_DPDK, RDMA_NUMBERS]},
     # Verbs, contexts and ids for programs: as dapl, with the public headers that it implements.
     "lib/roce": {"ours": ["engine/verbs.h", "engine/engine.h", "cm/cm.h", "device/user.h", "roce/*"],

@@ -3,6 +3,7 @@
 #include "waits.h"
 
 #include "dapl/ia_list.h"
+#include "dapl/signals.h"
 #include "memory.h"
 #include "scheduler.h"
 
@@ -145,11 +146,30 @@ dapl_obj_in_use(const void *object)
 	return ((const struct dapl_obj *)object)->users != 0;
 }
 
-/* ---- a futex ---- */
+/* ---- signals: none comes ---- */
+
+void
+dapl_signals_hold(struct dapl_signals *signals)
+{
+}
+
+bool
+dapl_signals_let_in(const struct dapl_signals *signals)
+{
+	return false;
+}
+
+void
+dapl_signals_release(const struct dapl_signals *signals)
+{
+}
+
+/* ---- sleep ---- */
 
 /* To look at the count and to lie down is one step. */
 bool
-dapl_eventcount_sleep(struct dapl_eventcount *e, uint32_t seen, uint64_t ns)
+dapl_eventcount_sleep_on(const struct dapl_eventcount *e, uint32_t seen, uint64_t ns, int readable,
+		struct dapl_bed *bed_of)
 {
 	static const struct model_access a = { sizeof(e->count), __ATOMIC_SEQ_CST, "the count",
 		"sleep" };
@@ -164,10 +184,9 @@ dapl_eventcount_sleep(struct dapl_eventcount *e, uint32_t seen, uint64_t ns)
 	return true;
 }
 
-bool
-dapl_eventcount_sleep_on(const struct dapl_eventcount *e, uint32_t seen, uint64_t ns, int readable)
+void
+dapl_bed_leave(struct dapl_bed *bed_of)
 {
-	return dapl_eventcount_sleep((struct dapl_eventcount *)(uintptr_t)e, seen, ns);
 }
 
 /* Who lay down before is woken. For the explorer it changes the count: it is one step before or behind lying down. */

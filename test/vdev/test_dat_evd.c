@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Event dispatchers, through the public API. */
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
-#include <unistd.h>
 
 #include "dat_pair.h"
 
@@ -149,43 +146,6 @@ dat_evd_wait__threshold(void **state)
 	pair_close(&pair);
 }
 
-static void
-on_signal(int number)
-{
-	(void)number;
-}
-
-static bool interrupted;
-
-/* A signal ends a nap; between two naps it goes unnoticed, so there are many. */
-static void *
-interrupt(void *thread)
-{
-	while (!__atomic_load_n(&interrupted, __ATOMIC_ACQUIRE)) {
-		usleep(1000);
-		pthread_kill(*(pthread_t *)thread, SIGUSR1);
-	}
-	return NULL;
-}
-
-static void
-dat_evd_wait__is_interrupted_by_a_signal(void **state)
-{
-	struct sigaction action = { .sa_handler = on_signal };
-	pthread_t self = pthread_self(), other;
-	DAT_EVENT event;
-	DAT_COUNT more;
-	struct end end;
-
-	end_open(&end, "loop0", NULL);
-	assert_int_equal(sigaction(SIGUSR1, &action, NULL), 0);
-	assert_int_equal(pthread_create(&other, NULL, interrupt, &self), 0);
-	want_type(dat_evd_wait(end.recv, PATIENCE_US, 1, &event, &more), DAT_INTERRUPTED_CALL);
-	__atomic_store_n(&interrupted, true, __ATOMIC_RELEASE);
-	pthread_join(other, NULL);
-	end_close(&end);
-}
-
 /* More completions than the dispatcher holds: the adapter's asynchronous dispatcher hears of it, once. */
 static void
 dat_evd__overflow(void **state)
@@ -222,7 +182,6 @@ main(void)
 		dat_test(dat_evd_dequeue__empty_is_bare),
 		dat_test(dat_evd_wait__arguments),
 		dat_test(dat_evd_wait__threshold),
-		dat_test(dat_evd_wait__is_interrupted_by_a_signal),
 		dat_test(dat_evd__overflow),
 	};
 
