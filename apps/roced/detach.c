@@ -28,6 +28,12 @@ detach_descriptors(void)
 }
 
 void
+detach_environment(void)
+{
+	unsetenv("NOTIFY_SOCKET");
+}
+
+void
 detach_signals(void)
 {
 	sigset_t none;

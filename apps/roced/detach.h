@@ -10,6 +10,9 @@
 /** Before any file is opened: the standard descriptors are open, and no other one is inherited. */
 void detach_descriptors(void);
 
+/** The service manager of the starter is none of ours: it would take our words for those of the starter's service. */
+void detach_environment(void);
+
 /** Signals are as a program expects them, whatever the starter had. */
 void detach_signals(void);
 

@@ -75,6 +75,7 @@ main(int argc, char **argv)
 	say_events(options.verbose);
 	if (options.on_demand) {
 		detach_descriptors();
+		detach_environment();
 		detach_signals();
 	}
 	detach_limits();

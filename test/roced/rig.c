@@ -39,9 +39,8 @@ daemon_folder(struct daemon *daemon)
 	assert_non_null(mkdtemp(daemon->dir));
 }
 
-/* The socket that roced tells when it is ready. */
-static int
-manager_open(struct sockaddr_un *address, const struct daemon *daemon)
+int
+daemon_manager(struct sockaddr_un *address, const struct daemon *daemon)
 {
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
@@ -66,7 +65,7 @@ daemon_start(struct daemon *daemon, const char *const *more)
 {
 	const char *args[ARGS_MAX] = { daemon_program(), "--dir", daemon->dir };
 	struct sockaddr_un manager;
-	int fd = manager_open(&manager, daemon);
+	int fd = daemon_manager(&manager, daemon);
 	char state[32] = "";
 
 	for (int i = 3; more != NULL && *more != NULL; i++)

@@ -8,6 +8,7 @@
  */
 
 #include <sys/types.h>
+#include <sys/un.h>
 
 #include "../limit.h"
 #include "local/proto.h"
@@ -32,6 +33,9 @@ struct client {
 
 /** A folder of mode 0700, and no roced in it. */
 void daemon_folder(struct daemon *daemon);
+
+/** A socket in that folder that hears what roced tells a service manager. @return it, the caller's. */
+int daemon_manager(struct sockaddr_un *address, const struct daemon *daemon);
 
 /** Run roced in the foreground, with more arguments, until it says that it is ready. @param more ends with NULL; may be NULL. */
 void daemon_start(struct daemon *daemon, const char *const *more);

@@ -10,7 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -85,6 +87,25 @@ UNIT_RULE(start__where_a_roced_runs_already_does_nothing)
 	client_end(&a);
 	client_end(&b);
 	await_end();
+}
+
+/* It is no part of the service whose program has started it: that one is ready, and ends, when its own program says so. */
+UNIT_RULE(start__tells_the_service_manager_of_the_starter_nothing)
+{
+	struct sockaddr_un manager;
+	int fd = daemon_manager(&manager, &roced);
+	struct client client;
+	char word[32];
+
+	setenv("NOTIFY_SOCKET", manager.sun_path, 1);
+	assert_int_equal(start("0"), 0);
+	unsetenv("NOTIFY_SOCKET");
+	client = client_attach(&roced, 0);
+	client_end(&client);
+	await_end();
+	assert_int_equal(recv(fd, word, sizeof(word), MSG_DONTWAIT), -1);
+	assert_int_equal(errno, EAGAIN);
+	close(fd);
 }
 
 /* One that an administrator starts says that there is one already. */
