@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -84,6 +85,8 @@ cli_output_open(struct cli_output *output, const char *path, const char *what)
 			say_failed(what, EBADF);
 		return stdout_closed ? -1 : 0;
 	}
+	/* A limit of file sizes is an error like a full device, and no end. */
+	signal(SIGXFSZ, SIG_IGN);
 	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, FILE_MODE);
 	output->file = fd < 0 ? NULL : fdopen(fd, "w");
 	if (output->file != NULL)

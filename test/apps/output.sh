@@ -56,6 +56,13 @@ for program in "$perf -n 100" "$ping -c 2 -i 1" "$srqd --self 1 -n 10"; do
 	[ ! -s "$out/stdout" ] || complain "$program works although its JSON has no place: $(cat "$out/stdout")"
 	# shellcheck disable=SC2086
 	fails "cannot write the JSON to /dev/full: No space left on device" $program --json=/dev/full
+	# Room that a limit refuses is no end by a signal. Standard error output, a file too, would have none: it is a pipe here.
+	# shellcheck disable=SC2086
+	words=$( (ulimit -f 0; timeout "$limit" $program --json="$out/large" 2>&1 >/dev/null; echo "status $?") | cat)
+	case $words in
+	*"cannot write the JSON to $out/large: File too large"*"status 1") ;;
+	*) complain "$program --json under ulimit -f 0 says: $words" ;;
+	esac
 	# What is there is replaced as a whole, also in a folder that takes no new file.
 	mkdir -p "$out/folder"
 	seq 100000 >"$out/folder/old"
