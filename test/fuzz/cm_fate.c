@@ -44,6 +44,37 @@ find(const struct roce_cm *cm, uint32_t local_id)
 	return NULL;
 }
 
+/* Between these two addresses, and with a peer of that id. */
+static bool
+is_between(const struct roce_cm_conn *conn, uint32_t peer_id, const struct oracle_frame *f)
+{
+	return conn != NULL && conn->remote_id == peer_id &&
+			roce_ip_equal(&conn->path.dst_ip, &f->src) &&
+			roce_ip_equal(&conn->path.src_ip, &f->dst);
+}
+
+/*
+ * A reject without our id is of a peer that gives up before it has our reply. @return the connection that it may not end: the
+ * peer's only one of that id, and past that; NULL: there is none.
+ */
+static const struct roce_cm_conn *
+find_past_reply(const struct roce_cm *cm, uint32_t peer_id, const struct oracle_frame *f)
+{
+	const struct roce_cm_conn *past = NULL;
+
+	for (uint32_t i = 0; i < cm->slots; i++) {
+		const struct roce_cm_conn *conn = cm->slot[i].conn;
+
+		if (!is_between(conn, peer_id, f))
+			continue;
+		if (past != NULL || conn->state == ROCE_CM_STATE_REQ_RCVD ||
+				conn->state == ROCE_CM_STATE_REP_SENT)
+			return NULL;
+		past = conn;
+	}
+	return past;
+}
+
 /* A message of somebody else about this connection, or of nobody. @p mad behind its header begins with the ids. */
 static bool
 is_misdirected(const struct roce_cm_conn *conn, const uint8_t *mad, const struct oracle_frame *f)
@@ -68,6 +99,22 @@ is_misdirected(const struct roce_cm_conn *conn, const uint8_t *mad, const struct
 	}
 }
 
+/* The connection that a message names, and that it may not change; NULL: there is none. */
+static const struct roce_cm_conn *
+find_unconcerned(const struct roce_cm *cm, const uint8_t *mad, const struct oracle_frame *f)
+{
+	uint32_t receiver = be32(mad + 28);
+	const struct roce_cm_conn *conn;
+
+	/* A request has no receiver's id; a reject may have none. */
+	if (mad[17] == ROCE_CM_ATTR_REJ && receiver == 0)
+		return find_past_reply(cm, be32(mad + 24), f);
+	if (mad[17] == ROCE_CM_ATTR_REQ || receiver == 0)
+		return NULL;
+	conn = find(cm, receiver);
+	return conn != NULL && is_misdirected(conn, mad, f) ? conn : NULL;
+}
+
 void
 cm_expect(const struct cm_end *end, const uint8_t *bytes, const struct oracle_frame *f,
 		struct cm_expect *expect)
@@ -80,11 +127,8 @@ cm_expect(const struct cm_end *end, const uint8_t *bytes, const struct oracle_fr
 		expect->malformed = true;
 		return;
 	}
-	/* A request has no receiver's id; a reject may have none. */
-	if (mad[17] == ROCE_CM_ATTR_REQ || be32(mad + 28) == 0)
-		return;
-	conn = find(end->cm, be32(mad + 28));
-	if (conn == NULL || !is_misdirected(conn, mad, f))
+	conn = find_unconcerned(end->cm, mad, f);
+	if (conn == NULL)
 		return;
 	expect->ignored = conn;
 	memcpy(&expect->before, conn, sizeof(expect->before));
