@@ -2,6 +2,7 @@
 #include "local/run_dir.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,8 @@ is_own_folder(const char *path)
 	if (mkdir(path, S_IRWXU) != 0 && errno != EEXIST)
 		return false;
 	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
-			(st.st_mode & (S_IRWXG | S_IRWXO)) == 0 && access(path, W_OK | X_OK) == 0;
+			(st.st_mode & (S_IRWXG | S_IRWXO)) == 0 &&
+			faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) == 0;
 }
 
 /* The last is the login manager's: no stranger can be there first, and it goes with the user's last session. */
@@ -33,7 +35,7 @@ roce_run_dir_spare(unsigned int i, char *path, size_t len)
 	return true;
 }
 
-/* Which of the spare folders belong to others, " (/tmp/udapl-roce-1 belongs to user 2)"; "": none. */
+/* Which of the spare folders belong to others, ", /tmp/udapl-roce-1 belongs to user 2"; "": none. */
 static void
 name_owners(char *text, size_t len)
 {

@@ -92,6 +92,35 @@ UNIT_RULE_IN(folder__names_the_user_who_has_taken_it, NULL, NULL)
 	assert_int_equal(status, 0);
 }
 
+/* As a program with the rights of a user beside its own: those of @p uid count, and the caller's are none. */
+static void
+judge_with_rights_of(uid_t uid)
+{
+	char path[64], want[64];
+	struct roce_errmsg errmsg = { 0 };
+
+	unsetenv("XDG_RUNTIME_DIR");
+	snprintf(want, sizeof(want), "/tmp/udapl-roce-%u", (unsigned int)uid);
+	if (setresuid(uid + 1, uid, uid) != 0 || roce_run_dir(path, sizeof(path), &errmsg) != 0)
+		_exit(1);
+	_exit(strcmp(path, want) == 0 && rmdir(path) == 0 ? 0 : 2);
+}
+
+UNIT_RULE_IN(folder__is_that_of_the_user_whose_rights_a_program_has, NULL, NULL)
+{
+	uid_t uid = 2000000000 + (uid_t)getpid();
+	int status;
+	pid_t child;
+
+	if (geteuid() != 0)
+		skip();
+	child = fork();
+	if (child == 0)
+		judge_with_rights_of(uid);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
 UNIT_RULE_IN(place__is_a_file_in_that_folder_unless_told, NULL, NULL)
 {
 	char want[64];
