@@ -81,15 +81,24 @@ look_into(struct search *search, const char *folder)
 	globfree(&folders);
 }
 
+/* As the provider reads it. NULL: it is not set. */
+static const char *
+folder_of(const char *variable)
+{
+	const char *folder = secure_getenv(variable);
+
+	return folder != NULL && folder[0] == '/' ? folder : NULL;
+}
+
 /* Where the EAL puts its sockets; an ordinary user's program that started the EAL by our provider has others. */
 static void
 look_everywhere(struct search *search)
 {
-	const char *folder = getenv("RUNTIME_DIRECTORY");
+	const char *folder = folder_of("RUNTIME_DIRECTORY");
 	char spare[ROCE_RUN_DIR_LEN];
 
-	if (folder == NULL || *folder == '\0')
-		folder = getuid() == 0 ? "/var/run" : getenv("XDG_RUNTIME_DIR");
+	if (folder == NULL)
+		folder = geteuid() == 0 ? "/var/run" : folder_of("XDG_RUNTIME_DIR");
 	if (folder == NULL)
 		folder = "/tmp";
 	look_into(search, folder);

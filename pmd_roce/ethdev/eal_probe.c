@@ -352,6 +352,17 @@ make_own_folder(const char *path)
 	return 0;
 }
 
+/* No stranger can put another folder in the place of one that is in it. */
+static bool
+is_safe_parent(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) &&
+			(st.st_uid == geteuid() || st.st_uid == 0) &&
+			((st.st_mode & (S_IWGRP | S_IWOTH)) == 0 || (st.st_mode & S_ISVTX) != 0);
+}
+
 /* As the EAL does with its run-time folder: it makes the folder, and binds a socket there. 0 or -errno. */
 static int
 try_folder(const char *base)
@@ -366,6 +377,8 @@ try_folder(const char *base)
 		return -ENAMETOOLONG;
 	if (mkdir(folder, S_IRWXU) != 0 && errno != EEXIST)
 		return -errno;
+	if (!is_safe_parent(folder))
+		return -EPERM;
 	snprintf(folder + len, sizeof(folder) - (size_t)len, "/roce");
 	rc = make_own_folder(folder);
 	if (rc != 0)
@@ -384,14 +397,23 @@ try_folder(const char *base)
 	return rc;
 }
 
+/* A name that is not absolute names another folder for each who reads it. NULL: it is not set. */
+static const char *
+folder_of(const char *variable)
+{
+	const char *folder = secure_getenv(variable);
+
+	return folder != NULL && folder[0] == '/' ? folder : NULL;
+}
+
 /* Where the EAL would put its folder; NULL: in /tmp, where it is somebody else's as often as not. */
 static const char *
 usual_base(void)
 {
-	const char *base = secure_getenv("RUNTIME_DIRECTORY");
+	const char *base = folder_of("RUNTIME_DIRECTORY");
 
 	if (base == NULL)
-		base = geteuid() == 0 ? "/var/run" : secure_getenv("XDG_RUNTIME_DIR");
+		base = geteuid() == 0 ? "/var/run" : folder_of("XDG_RUNTIME_DIR");
 	return base;
 }
 

@@ -162,6 +162,48 @@ UNIT_RULE_IN(folder__is_another_where_the_usual_one_is_refused, NULL, NULL)
 	assert_non_null(strstr(means.other_folder, ": File name too long"));
 }
 
+/* The variable is not set, as far as its reader is concerned: a name that is none, and one that depends on where it runs. */
+UNIT_RULE_IN(folder__is_no_name_that_is_not_absolute, NULL, NULL)
+{
+	static const char *const bad[] = { "", "run", "./run" };
+
+	for (size_t i = 0; i < RTE_DIM(bad); i++) {
+		struct roce_eal_means means = { 0 }, unset = { 0 };
+
+		unsetenv("RUNTIME_DIRECTORY");
+		unsetenv("XDG_RUNTIME_DIR");
+		roce_eal_probe_folder(&unset);
+		setenv("RUNTIME_DIRECTORY", bad[i], 1);
+		setenv("XDG_RUNTIME_DIR", bad[i], 1);
+		roce_eal_probe_folder(&means);
+		unsetenv("RUNTIME_DIRECTORY");
+		unsetenv("XDG_RUNTIME_DIR");
+		assert_string_equal(means.folder, unset.folder);
+		assert_string_equal(means.other_folder, unset.other_folder);
+	}
+}
+
+/* Its owner could put another folder in the place of ours at any time. */
+UNIT_RULE_IN(folder__is_in_none_of_a_stranger, NULL, NULL)
+{
+	char base[] = "/tmp/test_eal.XXXXXX", path[64], ours[64];
+	struct roce_eal_means means = { 0 };
+
+	if (geteuid() != 0)
+		skip();
+	assert_non_null(mkdtemp(base));
+	snprintf(path, sizeof(path), "%s/dpdk", base);
+	assert_int_equal(mkdir(path, 0755), 0);
+	assert_int_equal(chown(path, 65534, 65534), 0);
+	setenv("RUNTIME_DIRECTORY", base, 1);
+	roce_eal_probe_folder(&means);
+	unsetenv("RUNTIME_DIRECTORY");
+	snprintf(ours, sizeof(ours), "/tmp/udapl-roce-%u", (unsigned int)geteuid());
+	assert_string_equal(means.folder, ours);
+	assert_int_equal(rmdir(path), 0);
+	assert_int_equal(rmdir(base), 0);
+}
+
 /* A thing that is not there is no news; one that is there and is refused is. */
 UNIT_RULE_IN(words__tell_what_was_refused, NULL, NULL)
 {
