@@ -17,7 +17,7 @@
 static unsigned long
 env_number(const char *name)
 {
-	const char *value = getenv(name);
+	const char *value = secure_getenv(name);
 
 	return value != NULL ? strtoul(value, NULL, 0) : 0;
 }

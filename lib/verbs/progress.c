@@ -302,7 +302,7 @@ static int
 open_device(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	const char *spin = getenv("ROCE_RUN_SPIN");
+	const char *spin = secure_getenv("ROCE_RUN_SPIN");
 	char errmsg[256] = "";
 	int rc;
 

@@ -5,12 +5,14 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -30,27 +32,42 @@
 /* Folders with roced as seen from the folder of this library: installed, installed by Debian, and of the build. */
 static const char *const places[] = { "", "../bin/", "../../bin/", "../../apps/", "../apps/" };
 
-static void
+/* Does the program have more rights than its user? That one chose PATH, and the program's own name. */
+static bool
+is_privileged(void)
+{
+	return getauxval(AT_SECURE) != 0;
+}
+
+/* The file that has this function: a library, or the program by the name that it was started by. NULL: not known. */
+static const char *
+own_file(void)
+{
+	struct link_map *map = NULL;
+	Dl_info info;
+
+	if (dladdr1((void *)(uintptr_t)&roce_local_attach, &info, (void **)&map, RTLD_DL_LINKMAP) ==
+			0)
+		return NULL;
+	/* Of the program the loader has no name but that. */
+	return is_privileged() ? map->l_name : info.dli_fname;
+}
+
+/* @return false: there is none that this program may run. */
+static bool
 find_program(char *path, size_t len)
 {
 	const char *given = secure_getenv("UDAPL_ROCE_ROCED");
-	const char *slash;
-	Dl_info info;
+	const char *file = given == NULL ? own_file() : NULL;
+	const char *slash = file != NULL ? strrchr(file, '/') : NULL;
 
-	snprintf(path, len, "%s", given != NULL ? given : "roced");
-	if (given != NULL || dladdr((void *)(uintptr_t)&roce_local_attach, &info) == 0)
-		return;
-	slash = strrchr(info.dli_fname, '/');
 	for (size_t i = 0; slash != NULL && i < RTE_DIM(places); i++) {
-		char at[PATH_MAX];
-
-		snprintf(at, sizeof(at), "%.*s/%sroced", (int)(slash - info.dli_fname),
-				info.dli_fname, places[i]);
-		if (access(at, X_OK) == 0) {
-			snprintf(path, len, "%s", at);
-			return;
-		}
+		snprintf(path, len, "%.*s/%sroced", (int)(slash - file), file, places[i]);
+		if (access(path, X_OK) == 0)
+			return true;
 	}
+	snprintf(path, len, "%s", given != NULL ? given : "roced");
+	return !is_privileged();
 }
 
 /*
@@ -68,7 +85,10 @@ start_roced(const char *dir, struct roce_errmsg *errmsg)
 	int rc, status = 0;
 	pid_t pid;
 
-	find_program(program, sizeof(program));
+	if (!find_program(program, sizeof(program)))
+		return roce_errmsg_set(errmsg, -ENODEV,
+				"roced does not run, and a program with more rights than its user starts "
+				"none but the one that is installed beside the provider");
 	/* It inherits the limit. */
 	if (roce_file_limit_is_below(sizeof(struct roce_channel_memory)))
 		return roce_errmsg_set(errmsg, -ENODEV,
