@@ -144,14 +144,31 @@ inotify_init1_closed(int flags)
 	return inotify_init1(flags | IN_CLOEXEC);
 }
 
-/* Of libraries that a program may call itself. */
+/* Of libraries that a program may call itself: does a port call, while it is opened? */
+static bool
+is_of_port(void)
+{
+	return __atomic_load_n(&self.opens, __ATOMIC_ACQUIRE) &&
+			pthread_equal(self.by, pthread_self()) != 0;
+}
+
 static int
 socket_of_port(int domain, int type, int protocol)
 {
-	bool ours = __atomic_load_n(&self.opens, __ATOMIC_ACQUIRE) &&
-			pthread_equal(self.by, pthread_self()) != 0;
+	return is_of_port() ? socket_closed(domain, type, protocol)
+			    : socket(domain, type, protocol);
+}
 
-	return socket(domain, ours ? type | SOCK_CLOEXEC : type, protocol);
+static int
+eventfd_of_port(unsigned int count, int flags)
+{
+	return is_of_port() ? eventfd_closed(count, flags) : eventfd(count, flags);
+}
+
+static FILE *
+fopen_of_port(const char *path, const char *mode)
+{
+	return is_of_port() ? fopen_closed(path, mode) : fopen(path, mode);
 }
 
 #define TO(function) (void *)(uintptr_t)(function)
@@ -180,14 +197,17 @@ roce_eal_exec_divert(void)
 		{ "timerfd_create", TO(timerfd_create_closed) },
 		{ "inotify_init1", TO(inotify_init1_closed) },
 	};
-	static const struct roce_eal_detour sockets[] = {
+	static const struct roce_eal_detour of_port[] = {
 		{ "socket", TO(socket_of_port) },
+		{ "eventfd", TO(eventfd_of_port) },
+		{ "fopen", TO(fopen_of_port) },
+		{ "fopen64", TO(fopen_of_port) },
 	};
 	static const char *const of_drivers[] = { "libpcap.", "libxdp.", "libbpf." };
 
 	roce_eal_divert_all("librte_", all, RTE_DIM(all));
 	for (size_t i = 0; i < RTE_DIM(of_drivers); i++)
-		roce_eal_divert_all(of_drivers[i], sockets, RTE_DIM(sockets));
+		roce_eal_divert_all(of_drivers[i], of_port, RTE_DIM(of_port));
 }
 
 void

@@ -19,7 +19,10 @@ void roce_eal_exec_begin(void);
 /** Drivers were loaded afterwards, in a process whose EAL this library has started. Idempotent; one thread at a time. */
 void roce_eal_exec_divert(void);
 
-/** This thread opens a port, until roce_eal_exec_end_port(): sockets that a library of a driver opens for it are DPDK's, too. */
+/**
+ * This thread opens a port, until roce_eal_exec_end_port(): sockets and files that a library of a driver opens for it are
+ * DPDK's, too.
+ */
 void roce_eal_exec_begin_port(void);
 void roce_eal_exec_end_port(void);
 

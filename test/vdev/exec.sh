@@ -23,7 +23,7 @@ closes() {
 	done
 }
 
-# has_client WHAT CLIENT-COMMAND... : a server on the adapter "server", which has a client.
+# has_client WHAT [CLIENT-COMMAND...] : a server on the adapter "server", which has a client, if one is given.
 has_client() {
 	what=$1
 	shift
@@ -31,7 +31,11 @@ has_client() {
 	"$perf" -D server -l >"$work/server.out" 2>"$work/server.err" </dev/null &
 	server=$!
 	children="$children $server"
-	if wait_for "$work/server.out" "$server"; then
+	if ! wait_for "$work/server.out" "$server"; then
+		complain "$what: does not start: $(cat "$work/server.err")"
+	elif [ $# -eq 0 ]; then
+		closes "$what" "$server"
+	else
 		"$@" >"$work/client.out" 2>"$work/client.err" </dev/null &
 		client=$!
 		children="$children $client"
@@ -39,8 +43,6 @@ has_client() {
 		closes "$what, server" "$server"
 		closes "$what, client" "$client"
 		stop "$client"
-	else
-		complain "$what: does not start: $(cat "$work/server.err")"
 	fi
 	stop "$server"
 }
@@ -53,6 +55,11 @@ for driver in net_af_packet net_pcap; do
 	adapter "$DAT_OVERRIDE" client "port=${driver}0,iface=far ip=192.0.2.2/24"
 	has_client "$driver" $far "$perf" -D client -c 0 192.0.2.1
 done
+# The head of a file without frames.
+printf '\324\303\262\241\002\000\004\000\000\000\000\000\000\000\000\000\377\377\000\000\001\000\000\000' >"$work/in.pcap"
+: >"$DAT_OVERRIDE"
+adapter "$DAT_OVERRIDE" server "port=net_pcap0,rx_pcap=$work/in.pcap,tx_pcap=$work/out.pcap ip=192.0.2.1/24"
+has_client "net_pcap on files"
 : >"$DAT_OVERRIDE"
 adapter "$DAT_OVERRIDE" server "port=net_memif0,role=server,id=0,socket=$work/memif ip=192.0.2.1/24"
 adapter "$DAT_OVERRIDE" client "port=net_memif0,role=client,id=0,socket=$work/memif ip=192.0.2.2/24"
