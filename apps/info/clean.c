@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "clean.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -63,6 +64,11 @@ info_clean(struct json_object *object)
 	switch (json_object_get_type(object)) {
 	case json_type_string:
 		clean_string(object);
+		break;
+	case json_type_double:
+		/* The parser takes them, and JSON has none of them. */
+		if (!isfinite(json_object_get_double(object)))
+			json_object_set_double(object, 0);
 		break;
 	case json_type_object:
 		clean_members(object);

@@ -14,6 +14,7 @@ char *info_clean_text(char *text);
 
 /**
  * The same for all strings in an object, and in what it has. A member whose name has such a byte is removed: none of ours has.
+ * A number that is infinite or none becomes 0: what is printed is to be JSON.
  * @param object  as it was parsed, so that it is no deeper than the parser lets it be; may be NULL.
  */
 void info_clean(struct json_object *object);

@@ -5,6 +5,7 @@
   info_strangers.py DAT_INFO
 """
 import json
+import math
 import os
 import re
 import shutil
@@ -63,6 +64,8 @@ class Judge(pretend.Judge):
         done = self.run(*args)
         if word not in done.stdout or not re.fullmatch(r"[ -~\n]*", done.stdout + done.stderr):
             self.complain(f"{what} {args[0]}: not '{word}' in plain text", done)
+        if "--watch" in args and "--json" in args:
+            json.loads(done.stdout, parse_constant=lambda word: self.complain(f"{what}: {word} is no JSON", done))
 
 
 def judge_crowd(judge, base):
@@ -115,7 +118,8 @@ def judge_silence(judge, base):
 def judge_escapes(judge, base):
     dirty = {**PORT, **{member: ESCAPES for member in ("driver", "ip", "mac", "icrc")}, "adapters": ["wire"], "link": ESCAPES}
     answers = {"/roce/ports": {"p1": {**dirty, "port": "p1" + ESCAPES}},
-               "/roce/stats": {"port": "p1", "rx_frames": 7, "rx" + ESCAPES: 8, "words": ESCAPES},
+               "/roce/stats": {"port": "p1", "rx_frames": 7, "rx" + ESCAPES: 8, "words": ESCAPES,
+                               "none": math.nan, "much": -math.inf},
                "/roce/help": {"rx_frames": "frames" + ESCAPES, ESCAPES: ESCAPES}}
     greeting = json.dumps({**GREETING, "pid": os.getpid()}).encode()
     comm = Path("/proc/self/comm")
