@@ -29,11 +29,16 @@ struct client {
 	struct client *next;
 	struct client **link;
 
-	uint32_t held;   /**< buffers that its answers occupy */
-	bool asked;      /**< for a sign of life that has not come yet */
-	bool ending;     /**< it was disconnected */
-	double heard_at; /**< its last message or acknowledgement */
+	uint32_t held;     /**< buffers that its answers occupy */
+	bool asked;        /**< for a sign of life that has not come yet */
+	bool ending;       /**< it was disconnected */
+	double heard_at;   /**< its last message or acknowledgement */
+	double message_at; /**< its last message, or its request */
 	double moved_at; /**< since then it has acknowledged nothing of what was sent to it, while there was something */
+	uint32_t overdue; /**< of held, those that were held at due_at already */
+	double due_at; /**< when the last of the overdue before was let go; counts while held is not 0 */
+	bool begun; /**< one of its messages is still arriving, and holds a buffer that counts in no held */
+	double begun_at; /**< since then the same one */
 };
 
 struct service {
@@ -46,7 +51,8 @@ struct service {
 	struct client *clients;
 	uint8_t *memory;
 	struct service_counts counts;
-	uint32_t held; /**< by all clients */
+	uint32_t held;  /**< by all clients */
+	uint32_t begun; /**< clients of which a message was still arriving at the last look */
 	struct cli_runtime runtime;
 	double looked_at;
 };
@@ -84,8 +90,12 @@ note_sent(struct client *client, const struct roce_event *event)
 	if (event->wr_id == ASKED) {
 		client->asked = false;
 	} else {
-		client->held--;
 		client->service->held--;
+		client->held--;
+		if (--client->overdue == 0) {
+			client->overdue = client->held;
+			client->due_at = client->service->runtime.now;
+		}
 	}
 	if (event->status == ROCE_WC_SUCCESS)
 		client->heard_at = client->moved_at = client->service->runtime.now;
@@ -96,9 +106,14 @@ note_message(struct client *client)
 {
 	struct service *s = client->service;
 
-	client->heard_at = s->runtime.now;
-	if (client->held++ == 0 && !client->asked)
+	client->heard_at = client->message_at = s->runtime.now;
+	if (client->held == 0 && !client->asked)
 		client->moved_at = s->runtime.now;
+	/* Answers are acknowledged in their order, so the first ones are the oldest. */
+	if (client->held++ == 0) {
+		client->overdue = 1;
+		client->due_at = s->runtime.now;
+	}
 	s->held++;
 }
 
@@ -188,7 +203,7 @@ accept_client(struct service *s, struct roce_cm_id *id)
 		return -ENOMEM;
 	client->service = s;
 	client->id = id;
-	client->heard_at = s->runtime.now;
+	client->heard_at = client->message_at = s->runtime.now;
 	rc = make_queue_pair(client);
 	if (rc != 0)
 		goto free_client;
@@ -213,9 +228,32 @@ free_client:
 }
 
 static void
+let_go(struct client *client)
+{
+	client->ending = true;
+	(void)roce_cm_id_disconnect(client->id);
+}
+
+/* All places are taken, and one is asked for: the next to ask has that of who has sent nothing for longest, if that is long. */
+static void
+make_room(const struct service *s)
+{
+	struct client *idlest = NULL;
+
+	for (struct client *client = s->clients; client != NULL; client = client->next)
+		if (client->held == 0 && !client->ending &&
+				(idlest == NULL || client->message_at < idlest->message_at))
+			idlest = client;
+	if (idlest != NULL && s->runtime.now - idlest->message_at >= CLI_IDLE_S)
+		let_go(idlest);
+}
+
+static void
 take_request(struct service *s, struct roce_cm_id *id)
 {
-	if (s->counts.clients < SERVICE_CLIENTS_MAX && accept_client(s, id) == 0)
+	if (s->counts.clients >= SERVICE_CLIENTS_MAX)
+		make_room(s);
+	else if (accept_client(s, id) == 0)
 		return;
 	s->counts.refused++;
 	roce_cm_id_destroy(id);
@@ -258,22 +296,51 @@ ask(struct client *client)
 	client->moved_at = client->service->runtime.now;
 }
 
-/* Places and buffers come back in a limited time from clients that died, or take no answers. */
+/* A buffer that a message has taken and not filled is in no completion. */
 static void
-look_after(struct client *client)
+note_begun(struct client *client)
+{
+	bool before = client->begun && client->begun_at > client->message_at;
+	uint32_t requests, receives;
+
+	roce_qp_depth(client->qp, &requests, &receives);
+	client->begun = receives > 0;
+	if (!before)
+		client->begun_at = client->service->runtime.now;
+}
+
+/* It acknowledges nothing, or has not acknowledged in time all that was on its way at once, or ends no message. */
+static bool
+stalls(const struct client *client)
 {
 	const struct service *s = client->service;
-	double stall = s->held > SERVICE_BUFFERS / 2 ? SCARCE_STALL_S : CLI_STALL_S;
+	double stall = s->held + s->begun > SERVICE_BUFFERS / 2 ? SCARCE_STALL_S : CLI_STALL_S;
 	double now = s->runtime.now;
 
-	if (client->ending)
-		return;
-	if (client->held > 0 || client->asked) {
-		client->ending = now - client->moved_at >= stall;
+	if (client->held > 0 && now - client->due_at >= CLI_STALL_S)
+		return true;
+	if ((client->held > 0 || client->asked) && now - client->moved_at >= stall)
+		return true;
+	return client->begun && now - client->begun_at >= stall;
+}
+
+/* Places and buffers come back in a limited time from clients that died, take no answers or end no message. */
+static void
+look_after(struct service *s)
+{
+	s->begun = 0;
+	for (struct client *client = s->clients; client != NULL; client = client->next) {
+		note_begun(client);
+		s->begun += client->begun;
+	}
+	for (struct client *client = s->clients; client != NULL; client = client->next) {
 		if (client->ending)
-			(void)roce_cm_id_disconnect(client->id);
-	} else if (now - client->heard_at >= CLI_KEEPALIVE_S) {
-		ask(client);
+			continue;
+		if (stalls(client))
+			let_go(client);
+		else if (client->held == 0 && !client->asked &&
+				s->runtime.now - client->heard_at >= CLI_KEEPALIVE_S)
+			ask(client);
 	}
 }
 
@@ -284,9 +351,7 @@ service_poll(struct service *service)
 
 	if (now - service->looked_at >= LOOK_S) {
 		service->looked_at = now;
-		for (struct client *client = service->clients; client != NULL;
-				client = client->next)
-			look_after(client);
+		look_after(service);
 	}
 	return take_events(service) + take_connections(service);
 }

@@ -15,6 +15,7 @@ let_go(struct server *server, struct guest *guest, uint32_t buffer)
 {
 	guest->held--;
 	server->held--;
+	liveness_let_go(server, guest);
 	return refill_put(&server->refill, buffer);
 }
 
@@ -81,8 +82,8 @@ answer(struct server *server, struct guest *guest, uint32_t buffer)
 {
 	int rc = 1;
 
-	if (guest->held++ == 0 && !guest->asked)
-		guest->moved_at = server->now;
+	liveness_hold(server, guest);
+	guest->held++;
 	server->held++;
 	if (guest->held > guest->most_held)
 		guest->most_held = guest->held;

@@ -35,32 +35,87 @@ ask(const struct server *server, struct guest *guest)
 static uint32_t
 patience(const struct server *server)
 {
-	bool scarce = server->held > server->refill.depth / 2;
+	bool scarce = server->held + server->begun > server->refill.depth / 2;
 
 	return scarce ? SCARCE_STALL_S : server->options->stall_s;
+}
+
+void
+liveness_hold(const struct server *server, struct guest *guest)
+{
+	if (guest->held > 0)
+		return;
+	if (!guest->asked)
+		guest->moved_at = server->now;
+	guest->overdue = 1;
+	guest->due_at = server->now;
+}
+
+void
+liveness_let_go(const struct server *server, struct guest *guest)
+{
+	if (--guest->overdue > 0)
+		return;
+	guest->overdue = guest->held;
+	guest->due_at = server->now;
+}
+
+/* A buffer that a message has taken and not filled is in no completion: the endpoint tells of it. */
+static void
+note_begun(const struct server *server, struct guest *guest)
+{
+	bool before = guest->begun && guest->begun_at > guest->message_at;
+	DAT_COUNT taken = 0;
+
+	guest->begun = dat_ep_recv_query(guest->ep, &taken, NULL) == DAT_SUCCESS && taken > 0;
+	if (!before)
+		guest->begun_at = server->now;
+}
+
+/* @return false: it may stay. */
+static bool
+stalls(const struct server *server, const struct guest *guest, char *reason, size_t len)
+{
+	uint32_t stall = patience(server);
+	bool owes = guest->held > 0 || guest->asked;
+
+	if (owes && server->now - guest->moved_at >= stall)
+		snprintf(reason, len, "it has acknowledged nothing for %u s", stall);
+	else if (guest->held > 0 && server->now - guest->due_at >= server->options->stall_s)
+		snprintf(reason, len, "it has left an answer without acknowledgement for %u s",
+				server->options->stall_s);
+	else if (guest->begun && server->now - guest->begun_at >= stall)
+		snprintf(reason, len, "it has not ended a message for %u s", stall);
+	else
+		return false;
+	return true;
 }
 
 static void
 look(struct server *server, struct guest *guest)
 {
 	const struct srqd_options *options = server->options;
-	uint32_t stall = patience(server);
 	char reason[64];
 
-	if (guest->held > 0 || guest->asked) {
-		if (server->now - guest->moved_at < stall)
-			return;
-		snprintf(reason, sizeof(reason), "it has acknowledged nothing for %u s", stall);
+	if (stalls(server, guest, reason, sizeof(reason)))
 		guests_throw_out(server, guest, reason);
-	} else if (options->keepalive_s != 0 &&
-			server->now - guest->heard_at >= options->keepalive_s) {
+	else if (guest->held == 0 && !guest->asked && options->keepalive_s != 0 &&
+			server->now - guest->heard_at >= options->keepalive_s)
 		ask(server, guest);
-	}
 }
 
 void
 liveness_look(struct server *server)
 {
+	server->begun = 0;
+	for (uint32_t i = 0; i < server->places; i++) {
+		struct guest *guest = &server->guests[i];
+
+		if (!is_here(guest))
+			continue;
+		note_begun(server, guest);
+		server->begun += guest->begun;
+	}
 	for (uint32_t i = 0; i < server->places; i++)
 		if (is_here(&server->guests[i]))
 			look(server, &server->guests[i]);

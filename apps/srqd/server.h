@@ -48,6 +48,10 @@ struct guest {
 	double heard_at;   /**< its last message, or sign of life */
 	double message_at; /**< its last message, or the beginning of its connection */
 	double moved_at; /**< since then it has acknowledged nothing of what was sent to it, while there was something */
+	uint32_t overdue; /**< of held, those that were held at due_at already */
+	double due_at; /**< when the last of the overdue before was let go; counts while held is not 0 */
+	bool begun; /**< one of its messages is still arriving, and holds a buffer that counts in no held */
+	double begun_at; /**< since then the same one */
 
 	/* Answers that found the send queue full, in order. */
 	uint32_t waiting, first_waiting, last_waiting;
@@ -82,6 +86,7 @@ struct server {
 	uint32_t present;         /**< guests that are neither NONE nor GONE */
 	uint32_t leaving;         /**< guests to free when all completions are reaped */
 	uint32_t held;            /**< buffers that unanswered messages of all guests occupy */
+	uint32_t begun; /**< guests of which a message was still arriving at the last look */
 	struct cli_runtime runtime;
 	double now;       /**< in this step, by it; as all times of the server and its guests */
 	double looked_at; /**< when guests were last looked after */

@@ -5,15 +5,36 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "../verbs/rig.h"
 
 #include "../limit.h"
 #include "cli/clock.h"
+#include "cli/liveness.h"
 #include "service.h"
 
 #define MANY  64u /**< messages of one client: more than the service handles at once */
 #define POLLS 64
+
+static double ahead; /**< seconds by which the service's clock goes ahead */
+
+/* In place of the programs' own. */
+double
+cli_runtime_step(struct cli_runtime *runtime)
+{
+	runtime->now = cli_seconds() + ahead;
+	return runtime->now;
+}
+
+double
+cli_seconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
 
 struct scene {
 	struct roce_device *at, *from; /**< of the service, of its clients */
@@ -28,8 +49,8 @@ open_scene(void **state)
 	struct scene *scene = calloc(1, sizeof(*scene));
 
 	assert_non_null(scene);
-	scene->at = open_device("port=loop0,size=1024 ip=192.0.2.1/24");
-	scene->from = open_device("port=loop1,size=1024 ip=192.0.2.2/24");
+	scene->at = open_device("port=loop0,size=1024 ip=192.0.2.1/24 mtu=256");
+	scene->from = open_device("port=loop1,size=1024 ip=192.0.2.2/24 mtu=256");
 	assert_int_equal(service_start(scene->at, PORT, &scene->service), 0);
 	end_join(&scene->end, scene->from);
 	assert_int_equal(roce_cq_create(scene->end.context, 2 * SERVICE_BUFFERS, NULL, &scene->cq),
@@ -198,6 +219,54 @@ client__that_takes_no_answers_is_let_go(void **state)
 	want_all_buffers(scene);
 }
 
+/* One receive a second keeps it in acknowledgements, and nearly all of its buffers in use. */
+static void
+client__that_takes_answers_slowly_is_let_go(void **state)
+{
+	struct scene *scene = *state;
+	struct roce_event event;
+	double end = cli_seconds() + test_limit_s();
+
+	connect_client(scene);
+	send_many(scene, MANY, 64);
+	poll_all(scene);
+	for (unsigned int taken = 0; clients(scene) > 0; taken++) {
+		assert_true(taken <= 2 * CLI_STALL_S);
+		(void)post_recv(&scene->end, scene->end.qp, 0, 4096, 64);
+		do {
+			poll_all(scene);
+			assert_true(cli_seconds() < end);
+		} while (roce_cq_poll(scene->cq, &event, 1) == 0 || event.kind != ROCE_EVENT_RECV);
+		ahead += 1;
+		poll_all(scene);
+	}
+	vanish(scene);
+	want_all_buffers(scene);
+}
+
+/* A message takes a buffer when its first packet comes. The others do not: its client is there, and sends no more. */
+static void
+client__that_ends_no_message_is_let_go(void **state)
+{
+	struct scene *scene = *state;
+	struct service_counts counts;
+
+	connect_client(scene);
+	send_many(scene, 1, SERVICE_BUFFER_SIZE);
+	roce_device_poll(scene->from);
+	roce_device_poll(scene->at);
+	/* The service sees that a message is arriving; so it does much later. */
+	ahead += 1;
+	service_poll(scene->service);
+	ahead += CLI_STALL_S;
+	service_poll(scene->service);
+	poll_until_gone(scene, true);
+	service_counts(scene->service, &counts);
+	assert_int_equal(counts.messages, 0);
+	vanish(scene);
+	want_all_buffers(scene);
+}
+
 /* Its host is down, and it was owed nothing. */
 static void
 client__that_is_dead_is_let_go(void **state)
@@ -207,6 +276,50 @@ client__that_is_dead_is_let_go(void **state)
 	connect_client(scene);
 	poll_until_gone(scene, false);
 	vanish(scene);
+	want_all_buffers(scene);
+}
+
+/* Ask for a place, with a queue pair of its own. @return whether there was one. */
+static bool
+find_place(struct scene *scene, struct roce_cm_id **id, struct roce_qp **qp)
+{
+	struct end *end = &scene->end;
+	struct roce_qp_attr attr = {
+		.pd = end->pd, .send_cq = scene->cq, .recv_cq = scene->cq, .owner = end
+	};
+	struct roce_cm_event_info event;
+	struct roce_cm_conn_param ask;
+
+	assert_int_equal(roce_qp_create(&attr, qp), 0);
+	assert_int_equal(roce_cm_id_create(end->context, NULL, id), 0);
+	ask = param_of(*qp, NULL);
+	assert_int_equal(roce_cm_id_connect(*id, ip_a, PORT, &ask, UINT64_MAX), 0);
+	do
+		poll_all(scene);
+	while (roce_cm_poll(end->context, &event) != 1 || event.id != *id);
+	return event.type == ROCE_CM_EVENT_ESTABLISHED;
+}
+
+/* All places are taken by clients that are there and say nothing: the one that has been for longest goes when another asks. */
+static void
+place__of_an_idle_client_goes_to_another(void **state)
+{
+	static struct roce_cm_id *id[SERVICE_CLIENTS_MAX + 2];
+	static struct roce_qp *qp[SERVICE_CLIENTS_MAX + 2];
+	struct scene *scene = *state;
+	unsigned int n;
+
+	for (n = 0; n < SERVICE_CLIENTS_MAX; n++)
+		assert_true(find_place(scene, &id[n], &qp[n]));
+	ahead += CLI_IDLE_S;
+	assert_false(find_place(scene, &id[n], &qp[n]));
+	poll_all(scene);
+	n++;
+	assert_true(find_place(scene, &id[n], &qp[n]));
+	for (unsigned int i = 0; i <= n; i++) {
+		roce_cm_id_destroy(id[i]);
+		roce_qp_destroy(qp[i]);
+	}
 	want_all_buffers(scene);
 }
 
@@ -287,6 +400,9 @@ main(void)
 		rule(client__leaves_without_taking_its_answers),
 		rule(client__that_takes_no_answers_is_let_go),
 		rule(client__that_is_dead_is_let_go),
+		rule(client__that_ends_no_message_is_let_go),
+		rule(client__that_takes_answers_slowly_is_let_go),
+		rule(place__of_an_idle_client_goes_to_another),
 		rule(client__breaks_in_mid_traffic),
 		rule(service__stops_in_mid_traffic),
 	};

@@ -291,6 +291,66 @@ client__that_holds_most_buffers_has_a_second(void **state)
 	close_scene(&scene);
 }
 
+/* It acknowledges one answer after the other, but so slowly that all its buffers are in use at all times. */
+static void
+client__that_takes_answers_slowly_gives_back_its_buffers(void **state)
+{
+	struct srqd_options options = defaults;
+	double end = cli_seconds() + PATIENCE_US / 1e6, next = 0;
+	struct scene scene;
+
+	options.stall_s = 1;
+	open_scene(&scene, &options);
+	send_without_receives(&scene, WINDOW);
+	while (!one_is_lost(&scene)) {
+		DAT_EVENT event;
+
+		if (cli_seconds() >= next) {
+			next = cli_seconds() + 0.5;
+			(void)post_recv(&scene.end, 0, SIZE, 1);
+			(void)post_send(&scene.end, 0, SIZE, 1);
+		}
+		poll_once(&scene);
+		dat_evd_dequeue(scene.end.request, &event);
+		assert_true(cli_seconds() < end);
+	}
+	assert_string_equal(scene.server.guests[0].ended, "thrown out");
+	want_gone(&scene);
+	close_scene(&scene);
+}
+
+/* What is told of each endpoint; libdat's own is not called. */
+static DAT_COUNT taken;
+
+DAT_RETURN
+dat_ep_recv_query(DAT_EP_HANDLE ep, DAT_COUNT *buffers, DAT_COUNT *span)
+{
+	(void)ep;
+	(void)span;
+	*buffers = taken;
+	return DAT_SUCCESS;
+}
+
+/* A message takes a buffer of all when it begins. One that does not end holds it as long as its client is let. */
+static void
+client__that_ends_no_message_gives_back_its_buffer(void **state)
+{
+	struct srqd_options options = defaults;
+	struct scene scene;
+	DAT_EVENT event;
+
+	options.stall_s = 1;
+	open_scene(&scene, &options);
+	event = say_hello(&scene, scene.end.ep);
+	assert_int_equal(event.event_number, DAT_CONNECTION_EVENT_ESTABLISHED);
+	taken = 1;
+	poll_until(&scene, one_is_lost);
+	taken = 0;
+	assert_string_equal(scene.server.guests[0].ended, "thrown out");
+	want_gone(&scene);
+	close_scene(&scene);
+}
+
 static bool
 one_was_heard(const struct scene *scene)
 {
@@ -422,6 +482,8 @@ main(void)
 		dat_test(client__that_vanishes_gives_back_its_buffers),
 		dat_test(client__that_takes_no_answer_gives_back_its_buffers),
 		dat_test(client__that_holds_most_buffers_has_a_second),
+		dat_test(client__that_ends_no_message_gives_back_its_buffer),
+		dat_test(client__that_takes_answers_slowly_gives_back_its_buffers),
 		dat_test(client__that_is_silent_is_asked),
 		dat_test(place__of_an_idle_client_goes_to_another),
 		dat_test(stop__lets_everybody_go),
