@@ -222,6 +222,7 @@ info_listen(const struct info_options *options)
 	struct exporter exporter = { .options = options };
 	struct sockaddr_storage address;
 	struct MHD_Daemon *daemon;
+	struct sigaction hangup;
 	sigset_t ends;
 	int number;
 
@@ -233,6 +234,9 @@ info_listen(const struct info_options *options)
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGTERM);
+	/* nohup(1) has it ignored, so that a program outlives its terminal. */
+	if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
+		sigaddset(&ends, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &ends, NULL);
 	info_connections_init(&exporter.connections);
 	daemon = start(&exporter, &address);

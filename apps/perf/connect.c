@@ -159,7 +159,7 @@ accept_request(struct perf_end *end, DAT_CR_HANDLE cr, const DAT_CR_PARAM *param
 	/* Accepted all the same: the reply tells the client what differs. */
 	if (agreed == 0 && index != PERF_HELLO_CONTROL)
 		end->link.started++;
-	return agreed;
+	return agreed == 0 ? 0 : client_lost(end);
 }
 
 /* Each endpoint is connected once, and all from where the control connection came from, which is the first of a client's. */
@@ -278,9 +278,14 @@ wait_on(struct patience *patience, bool moved)
 static int
 gave_up(struct perf_end *end, const char *what, const struct patience *patience)
 {
-	if (told_to_stop(patience))
+	if (told_to_stop(patience)) {
+		end->link.unserved = !end->client && !patience->parting && cli_signal() != 0;
 		return -1;
+	}
 	cli_say("%s on %s: no answer for too long", what, end->adapter->name);
+	/* Between two measurements: no other client can go on with the run. */
+	if (!end->link.control_started)
+		return -1;
 	return client_lost(end);
 }
 
@@ -317,7 +322,8 @@ linger(struct perf_end *end)
 int
 perf_connect_alone(struct perf_end *end)
 {
-	struct patience patience = be_patient(end->client ? CONNECT_TIMEOUT_S : 0);
+	bool expected = end->client || end->hello.session > 0;
+	struct patience patience = be_patient(expected ? CONNECT_TIMEOUT_S : 0);
 	int moved;
 
 	while (!connected(end)) {

@@ -53,7 +53,8 @@ struct perf_link {
 	uint32_t started, established, ended;
 	bool control_started, control_up;
 	char client[64]; /**< of a server: the address of the client whose control connection it took */
-	bool lost; /**< of a server: its client went, or fell silent, before all was connected */
+	bool lost; /**< of a server: its client went, fell silent, or differs, before all was connected */
+	bool unserved; /**< of a server: its user ended it before a client was there to be measured */
 };
 
 /** The words of the peer over the control endpoint, and when it connected. */

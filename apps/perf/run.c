@@ -31,6 +31,7 @@ struct run {
 	cpu_set_t cpus; /**< those this process may use, before anybody pins anything */
 	uint32_t session;
 	bool quiet; /**< standard output belongs to the JSON */
+	bool unserved; /**< of a server: its user ended it before a client came, and has no other way to end it */
 };
 
 /* Pin the calling thread to the n-th processor that the process may use. */
@@ -181,9 +182,10 @@ measure_once(struct run *run, const struct perf_plan *plan, struct perf_result *
 	end.remote = run->remote;
 	rc = measure_alone(&end, result);
 	*lost = rc != 0 && end.link.lost;
+	run->unserved = rc != 0 && end.link.unserved && run->session == 0;
 	if (perf_end_destroy(&end) == 0)
 		return rc;
-	*lost = false;
+	*lost = run->unserved = false;
 	return -1;
 }
 
@@ -199,7 +201,10 @@ measure_apart(struct run *run, const struct perf_plan *plan, struct perf_result 
 			cli_forget_said();
 		rc = measure_once(run, plan, result, &lost);
 	} while (lost && cli_signal() == 0);
-	return rc;
+	run->unserved |= lost && run->session == 0;
+	if (run->unserved)
+		cli_forget_said();
+	return run->unserved ? 0 : rc;
 }
 
 static int
@@ -289,6 +294,8 @@ measure(struct run *run, uint32_t size)
 	}
 	rc = run->options->mode == PERF_LOOP ? measure_loop(run, &plan, &result)
 					     : measure_apart(run, &plan, &result);
+	if (run->unserved)
+		return 0;
 	if (count(run, &after) != 0)
 		return -1;
 	result.counters = growth(&before, &after);
@@ -333,7 +340,7 @@ measure_all(struct run *run)
 	}
 	if (!o->all_sizes)
 		return measure(run, o->size);
-	for (uint32_t size = ALL_MIN; size <= ALL_MAX && rc == 0; size *= 2)
+	for (uint32_t size = ALL_MIN; size <= ALL_MAX && rc == 0 && !run->unserved; size *= 2)
 		rc = measure(run, size);
 	return rc;
 }

@@ -300,9 +300,13 @@ loop(struct server *server)
 static int
 open_signals(void)
 {
+	struct sigaction hangup;
 	sigset_t set;
 
 	sigemptyset(&set);
+	/* nohup(1), and detach_signals(), have it ignored, so that a process outlives its terminal. */
+	if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
+		sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGCHLD);

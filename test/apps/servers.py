@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A server outlives its clients, whatever becomes of them, serves the next ones, and ends when its user says so, with status 0.
 
-    servers.py ping|end dat-ping dat-srqd
+    servers.py ping|end dat-ping dat-srqd dat-info
 """
 import os
 import signal
@@ -123,10 +123,13 @@ def end(folder, programs):
         with Run(folder, "server", [programs["ping"], "-D", "wire", "-l"]) as server:
             server.wait_for("dat-ping answers")
             server.want_end(0, number)
+        with Run(folder, "server", [programs["info"], "--metrics", "--listen", "127.0.0.1:0"]) as server:
+            server.wait_for("127.0.0.1")
+            server.want_end(0, number)
 
 
 def main():
-    programs = dict(zip(("ping", "srqd"), sys.argv[2:4]))
+    programs = dict(zip(("ping", "srqd", "info"), sys.argv[2:5]))
     scenes = {"ping": ping, "end": end}
     with tempfile.TemporaryDirectory() as folder:
         write_wire(folder)

@@ -82,6 +82,14 @@ for line in "process 1 (a\"b.?, pid [0-9]*) attached" "channel of processes 1 an
 done
 [ ! -e "$dir/roced.sock" ] || complain "the socket is left"
 
+# The end of a terminal is an end in order, too.
+XDG_RUNTIME_DIR=$out/xdg "$roced" 2>"$out/log" &
+pid=$!
+wait_until serves || complain "roced does not come to serve: $(cat "$out/log")"
+kill -HUP "$pid"
+end_of "$pid" || complain "roced ends with $? on SIGHUP"
+[ ! -e "$dir/roced.sock" ] || complain "the socket is left behind SIGHUP"
+
 for counter in $counters; do
 	grep -qx ".It Li $counter" "$manual" || complain "the manual has no $counter"
 done
