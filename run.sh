@@ -50,8 +50,8 @@ usage: ./run.sh COMMAND
                             order of more of them (test/model), simlong, what takes minutes of OFED's tools, a
                             hundred million messages of the simulator, and who notices when the engine is wrong (test/mutation)
   soak --adversary [minutes [seed]]
-                            for 30 minutes, or so many: consumers whose every count is judged, and a server over
-                            net_memif, killed and stopped at random, strangers at its socket (test/adversary)
+                            for 30 minutes, or so many: consumers whose every count is judged, and servers, killed,
+                            stopped and interrupted at random, hostile peers, strangers at sockets (test/adversary)
   soak --crowd [seconds [seed]]
                             for 300 seconds, or so many: 64 processes on roce0, all to all, each byte checked, while ten
                             a second are killed (test/adversary)

@@ -36,7 +36,8 @@ soak_adversary() {
 	,* | *, | *[!0-9.,]* | *,*[!0-9]*) fail "'$minutes' and '$seed' are not numbers; type: ./run.sh soak --adversary 30 1" ;;
 	esac
 	need_packages "${packages_test[@]}"
-	only="test/adversary/churn apps/dat-srqd lib/front/libdaplroce.so.1" compile release-tests --buildtype=release
+	only="test/adversary/churn test/adversary/victim test/adversary/waiter apps/dat-srqd apps/dat-info lib/front/libdaplroce.so.1" \
+		compile release-tests --buildtype=release
 	python3 -B test/adversary/adversary.py --build "$build_root/release-tests" --minutes "$minutes" --seed "$seed"
 }
 
