@@ -304,6 +304,16 @@ class Peer:
         self.quiet()
         connection.answers = "none"
 
+    def immediate_of_nothing(self, connection):
+        """A WRITE of no bytes needs no key, and takes a receive: dat-srqd sends back what lies in it, nothing."""
+        answer = connection.ask(frames.WRITE_ONLY_IMMEDIATE, reth(0, 0, 0) + struct.pack("!I", 0x12345678))
+        self.want_taken(connection, answer)
+        self.until(lambda _: False, connection, lambda: None, lambda: connection.echoes)
+        if (echo := connection.echoes.pop(0)) != b"":
+            raise Fault(f"{len(echo)} bytes come back of none")
+        self.message(connection)
+        connection.leave()
+
     def reject(self, connection):
         """A REJ that names no id of the server, for a connection that is up, ends nothing."""
         self.message(connection)
@@ -319,7 +329,7 @@ class Peer:
 
     def kinds(self):
         both = [self.good, self.good, self.read_of_nothing_again, self.half, self.silent, self.reject]
-        return both + ([self.read_again, self.atomic_again] if self.kind == "victim" else [self.never_posts])
+        return both + ([self.read_again, self.atomic_again] if self.kind == "victim" else [self.never_posts, self.immediate_of_nothing])
 
     def run(self):
         kinds = [self.good] if self.once else self.kinds()
