@@ -138,5 +138,8 @@ UNIT_RULE(attach__runs_no_roced_that_the_user_of_a_setuid_program_chose)
 int
 main(int argc, char **argv)
 {
-	return argc == 2 && argv[1][0] == '/' ? attach_in(argv[1]) : unit_run();
+	/* The sanitizer of leaks cannot look into a setuid program, and calls that a failure: at once, without it. */
+	if (argc == 2 && argv[1][0] == '/')
+		_exit(attach_in(argv[1]));
+	return unit_run();
 }

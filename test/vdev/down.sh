@@ -32,11 +32,18 @@ tells() {
 	esac
 }
 
+# state WORD : the kernel tells everybody that near has it, which may be a second later.
+state() {
+	ip link show near | grep -q "state $1 "
+}
+
+wait_until state UP
 tells packet ''
 ip link set near down
 tells packet 'roce: interface near is down: no frame passes until it is up (ip link set near up)'
 tells pcap 'roce: interface near is down: no frame passes until it is up (ip link set near up)'
 ip link set near up
 $far ip link set far down
+wait_until state LOWERLAYERDOWN
 tells packet 'roce: interface near has no carrier: no frame passes until its other end is up'
 finish
