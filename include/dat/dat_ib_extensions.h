@@ -90,7 +90,7 @@ typedef struct dat_ib_extension {
  */
 
 /** Put @p swap_value there if it holds @p cmp_value. */
-static inline DAT_RETURN
+static __inline__ DAT_RETURN
 dat_ib_post_cmp_and_swap(IN DAT_EP_HANDLE ep_handle, IN DAT_UINT64 cmp_value,
 		IN DAT_UINT64 swap_value, IN DAT_LMR_TRIPLET *local_iov,
 		IN DAT_DTO_COOKIE user_cookie, IN const DAT_RMR_TRIPLET *remote_iov,
@@ -101,7 +101,7 @@ dat_ib_post_cmp_and_swap(IN DAT_EP_HANDLE ep_handle, IN DAT_UINT64 cmp_value,
 }
 
 /** Add @p add_value to it, modulo 2^64. */
-static inline DAT_RETURN
+static __inline__ DAT_RETURN
 dat_ib_post_fetch_and_add(IN DAT_EP_HANDLE ep_handle, IN DAT_UINT64 add_value,
 		IN DAT_LMR_TRIPLET *local_iov, IN DAT_DTO_COOKIE user_cookie,
 		IN const DAT_RMR_TRIPLET *remote_iov, IN DAT_COMPLETION_FLAGS completion_flags)
@@ -117,7 +117,7 @@ dat_ib_post_fetch_and_add(IN DAT_EP_HANDLE ep_handle, IN DAT_UINT64 add_value,
  */
 
 /** dat_ep_post_rdma_write() that uses up a receive of the peer, which gets @p immed_data and no bytes. */
-static inline DAT_RETURN
+static __inline__ DAT_RETURN
 dat_ib_post_rdma_write_immed(IN DAT_EP_HANDLE ep_handle, IN DAT_COUNT num_segments,
 		IN DAT_LMR_TRIPLET *local_iov, IN DAT_DTO_COOKIE user_cookie,
 		IN const DAT_RMR_TRIPLET *remote_iov, IN DAT_UINT32 immed_data,
@@ -128,7 +128,7 @@ dat_ib_post_rdma_write_immed(IN DAT_EP_HANDLE ep_handle, IN DAT_COUNT num_segmen
 }
 
 /** dat_ep_post_send() whose receive gets @p immed_data, too. */
-static inline DAT_RETURN
+static __inline__ DAT_RETURN
 dat_ib_post_send_immed(IN DAT_EP_HANDLE ep_handle, IN DAT_COUNT num_segments,
 		IN DAT_LMR_TRIPLET *local_iov, IN DAT_DTO_COOKIE user_cookie,
 		IN DAT_UINT32 immed_data, IN DAT_COMPLETION_FLAGS completion_flags)
@@ -142,7 +142,7 @@ dat_ib_post_send_immed(IN DAT_EP_HANDLE ep_handle, IN DAT_COUNT num_segments,
  * the peer has no such window both ends break, this one with DAT_DTO_ERR_REMOTE_ACCESS. With @p invalidate_flag
  * DAT_FALSE it is dat_ep_post_send().
  */
-static inline DAT_RETURN
+static __inline__ DAT_RETURN
 dat_ib_post_send_with_invalidate(IN DAT_EP_HANDLE ep_handle, IN DAT_COUNT num_segments,
 		IN DAT_LMR_TRIPLET *local_iov, IN DAT_DTO_COOKIE user_cookie,
 		IN DAT_COMPLETION_FLAGS completion_flags, IN DAT_BOOLEAN invalidate_flag,
@@ -158,14 +158,14 @@ dat_ib_post_send_with_invalidate(IN DAT_EP_HANDLE ep_handle, IN DAT_COUNT num_se
  * is in @p data. With DAT_IB_RDMA_WRITE_IMMED_DATA `transfered_length` is what was written; those tell 0. Both return DAT_INVALID_PARAMETER, too, when @p data is null, and write it when they write @p event.
  */
 
-static inline DAT_RETURN
+static __inline__ DAT_RETURN
 dat_ib_evd_dequeue(IN DAT_EVD_HANDLE evd_handle, OUT DAT_EVENT *event,
 		OUT DAT_IB_EXTENSION_EVENT_DATA *data)
 {
 	return DAT_IB_EXTENSION_OF(evd_handle)->evd_dequeue(evd_handle, event, data);
 }
 
-static inline DAT_RETURN
+static __inline__ DAT_RETURN
 dat_ib_evd_wait(IN DAT_EVD_HANDLE evd_handle, IN DAT_TIMEOUT timeout, IN DAT_COUNT threshold,
 		OUT DAT_EVENT *event, OUT DAT_COUNT *n_more_events,
 		OUT DAT_IB_EXTENSION_EVENT_DATA *data)

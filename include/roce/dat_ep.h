@@ -56,7 +56,7 @@ struct roce_dat_ep_calls {
  *
  * Thread: one at a time for one Endpoint.
  */
-static inline DAT_RETURN
+static __inline__ DAT_RETURN
 roce_dat_ep_query(IN DAT_EP_HANDLE ep_handle, OUT struct roce_dat_ep_local *local)
 {
 	return DAT_IB_EXTENSION_OF(ep_handle)->ep_calls->query(ep_handle, local);
@@ -79,7 +79,7 @@ roce_dat_ep_query(IN DAT_EP_HANDLE ep_handle, OUT struct roce_dat_ep_local *loca
  *
  * Thread: one at a time for one Endpoint.
  */
-static inline DAT_RETURN
+static __inline__ DAT_RETURN
 roce_dat_ep_connect(IN DAT_EP_HANDLE ep_handle, IN const struct roce_dat_ep_peer *peer)
 {
 	return DAT_IB_EXTENSION_OF(ep_handle)->ep_calls->connect(ep_handle, peer);
