@@ -42,6 +42,8 @@ clean_string(struct json_object *string)
 	free(copy);
 }
 
+static void clean(struct json_object *object);
+
 static void
 clean_members(struct json_object *object)
 {
@@ -54,12 +56,13 @@ clean_members(struct json_object *object)
 		if (*c != '\0')
 			json_object_object_del(object, key);
 		else
-			info_clean(value);
+			clean(value);
 	}
 }
 
-void
-info_clean(struct json_object *object)
+/* It may be NULL. */
+static void
+clean(struct json_object *object)
 {
 	switch (json_object_get_type(object)) {
 	case json_type_string:
@@ -75,9 +78,26 @@ info_clean(struct json_object *object)
 		break;
 	case json_type_array:
 		for (size_t i = 0; i < json_object_array_length(object); i++)
-			info_clean(json_object_array_get_idx(object, i));
+			clean(json_object_array_get_idx(object, i));
 		break;
 	default:
 		break;
 	}
+}
+
+struct json_object *
+info_clean_parse(const char *text, size_t len)
+{
+	struct json_tokener *tokener = json_tokener_new();
+	struct json_object *object = NULL;
+
+	if (tokener != NULL)
+		object = json_tokener_parse_ex(tokener, text, (int)len);
+	json_tokener_free(tokener);
+	if (json_object_is_type(object, json_type_object)) {
+		clean(object);
+		return object;
+	}
+	json_object_put(object);
+	return NULL;
 }

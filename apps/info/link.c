@@ -107,23 +107,6 @@ hear(const struct info_link *link, char *text, size_t len)
 	}
 }
 
-static struct json_object *
-parse(const char *text, size_t len)
-{
-	struct json_tokener *tokener = json_tokener_new();
-	struct json_object *object = NULL;
-
-	if (tokener != NULL)
-		object = json_tokener_parse_ex(tokener, text, (int)len);
-	json_tokener_free(tokener);
-	if (json_object_is_type(object, json_type_object)) {
-		info_clean(object);
-		return object;
-	}
-	json_object_put(object);
-	return NULL;
-}
-
 /* One message that is one JSON object. NULL: it is not, or none comes. */
 static struct json_object *
 receive(struct info_link *link, char *text, size_t len, struct info_errmsg *errmsg)
@@ -142,7 +125,7 @@ receive(struct info_link *link, char *text, size_t len, struct info_errmsg *errm
 				HEARD_MAX >> 20);
 		return NULL;
 	}
-	object = parse(text, (size_t)n);
+	object = info_clean_parse(text, (size_t)n);
 	if (object == NULL)
 		info_errmsg_set(errmsg, "what the process at %s says is no JSON object",
 				link->path);

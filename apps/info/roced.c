@@ -23,24 +23,6 @@
 /** Service ids of RDMA CM over TCP's port space: the port is the rest (IBTA A11.2). */
 #define SERVICE_TCP UINT64_C(0x01060000)
 
-static struct json_object *
-parse(const char *text, size_t len)
-{
-	struct json_tokener *tokener = json_tokener_new();
-	struct json_object *object = NULL;
-
-	if (tokener != NULL)
-		object = json_tokener_parse_ex(tokener, text, (int)len);
-	json_tokener_free(tokener);
-	if (json_object_is_type(object, json_type_object) &&
-			strcmp(info_words(object, "tool"), INFO_ROCED) == 0) {
-		info_clean(object);
-		return object;
-	}
-	json_object_put(object);
-	return NULL;
-}
-
 struct json_object *
 info_roced_ask(char *errmsg, size_t len)
 {
@@ -63,9 +45,12 @@ info_roced_ask(char *errmsg, size_t len)
 		errmsg[0] = '\0';
 	if (rc != 0)
 		return NULL;
-	object = parse(text, bytes);
-	if (object == NULL)
+	object = info_clean_parse(text, bytes);
+	if (object == NULL || strcmp(info_words(object, "tool"), INFO_ROCED) != 0) {
+		json_object_put(object);
+		object = NULL;
 		snprintf(errmsg, len, "what roced in %s tells is not its status", dir);
+	}
 	free(text);
 	return object;
 }

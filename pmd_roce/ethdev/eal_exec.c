@@ -29,17 +29,22 @@ static struct {
 static bool awaits_drivers;
 
 /* A mode is there where a file may be made. */
-#define HAS_MODE(flags) (((flags)&O_CREAT) != 0 || ((flags)&O_TMPFILE) == O_TMPFILE)
+static mode_t
+mode_of(int flags, va_list args)
+{
+	bool has = (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
+
+	return has ? va_arg(args, mode_t) : 0;
+}
 
 static int
 open_closed(const char *path, int flags, ...)
 {
-	mode_t mode = 0;
+	mode_t mode;
 	va_list args;
 
 	va_start(args, flags);
-	if (HAS_MODE(flags))
-		mode = va_arg(args, mode_t);
+	mode = mode_of(flags, args);
 	va_end(args);
 	return open(path, flags | O_CLOEXEC, mode);
 }
@@ -47,12 +52,11 @@ open_closed(const char *path, int flags, ...)
 static int
 openat_closed(int folder, const char *path, int flags, ...)
 {
-	mode_t mode = 0;
+	mode_t mode;
 	va_list args;
 
 	va_start(args, flags);
-	if (HAS_MODE(flags))
-		mode = va_arg(args, mode_t);
+	mode = mode_of(flags, args);
 	va_end(args);
 	return openat(folder, path, flags | O_CLOEXEC, mode);
 }
