@@ -4,8 +4,8 @@
 
   headers.py [--self-test] [--root DIR] [--cxx] -- COMPILER [FLAG...]
 
-With --cxx only the public headers (include/), as C++98 and C++11; without, every header as gnu11, the public ones also
-as strict C99.
+With --cxx only the public headers (include/), as C++98 and C++11; without, every header as gnu11, the public ones
+as C89 and strict C99.
 """
 import argparse
 import subprocess
@@ -30,6 +30,7 @@ def jobs(root, cxx):
                 yield name, ["-x", "c++", "-std=c++98", "-pedantic", "-Wno-long-long", *WARN]
                 yield name, ["-x", "c++", "-std=c++11", "-pedantic", *WARN]
             else:
+                yield name, ["-x", "c", "-std=c89", "-pedantic", "-Wno-long-long", *WARN, *C_WARN]
                 yield name, ["-x", "c", "-std=c99", "-pedantic", *WARN, *C_WARN]
         elif not cxx:
             yield name, ["-x", "c", "-std=gnu11", "-D_GNU_SOURCE", *ABI, *WARN, *C_WARN]
