@@ -27,6 +27,7 @@
 #include "ethdev/memory.h"
 #include "ethdev/pool.h"
 #include "ethdev/port_setup.h"
+#include "ethdev/signals.h"
 #include "ethdev/zcrx.h"
 #include "local/file_limit.h"
 #include "local/local.h"
@@ -381,6 +382,7 @@ roce_device_add_attached(const struct roce_devargs *args, const struct roce_atta
 		rc = roce_device_check_queues(devices, attached, errmsg);
 	if (rc == 0)
 		rc = add_device(args, attached, out, errmsg);
+	roce_signals_hold(devices != NULL);
 	pthread_mutex_unlock(&devices_lock);
 	return rc;
 }
@@ -407,6 +409,7 @@ roce_device_open(const char *params, struct roce_device **device, char *errmsg, 
 		return rc;
 	pthread_mutex_lock(&devices_lock);
 	rc = open_locked(&args, device, &err);
+	roce_signals_hold(devices != NULL);
 	pthread_mutex_unlock(&devices_lock);
 	return rc;
 }
@@ -438,6 +441,7 @@ roce_device_close(struct roce_device *device)
 		if (devices == NULL && lost > 0)
 			ROCE_LOG(WARNING, "%u frames did not come home", lost);
 	}
+	roce_signals_hold(devices != NULL);
 	pthread_mutex_unlock(&devices_lock);
 }
 

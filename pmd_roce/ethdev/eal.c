@@ -277,6 +277,7 @@ roce_eal_start(const struct roce_devargs *args, struct roce_errmsg *errmsg)
 	if (known)
 		pthread_setaffinity_np(self, sizeof(cpus), &cpus);
 	if (rc == 0) {
+		roce_signals_started(&signals);
 		roce_sockets_after_eal();
 		roce_capture_setup();
 	} else if (rte_lcore_count() == 0) {

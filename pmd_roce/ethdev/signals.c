@@ -13,6 +13,13 @@
 
 static uint64_t taken; /* a bit for each signal of a driver; atomic */
 
+/** The signal mask of the EAL's interrupt thread, when this library has started it. One thread at a time. */
+static struct {
+	bool known;
+	bool held;
+	sigset_t before; /**< of the thread that has started the EAL */
+} interrupt_thread;
+
 void
 roce_signals_block(sigset_t *before)
 {
@@ -53,24 +60,58 @@ roce_signals_add_taken(sigset_t *set)
 			sigaddset(set, number);
 }
 
-/* Without a free alarm it would be the caller's mask. */
 static void
-unblock_taken(void *caller)
+unblock_taken(void)
 {
 	sigset_t set;
 
-	if (pthread_equal(*(pthread_t *)caller, pthread_self()))
-		return;
 	sigemptyset(&set);
 	roce_signals_add_taken(&set);
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+/* Without a free alarm it would be the mask of the caller. */
+static void
+set_mask(void *caller)
+{
+	if (pthread_equal(*(pthread_t *)caller, pthread_self()))
+		return;
+	if (interrupt_thread.known && !interrupt_thread.held)
+		pthread_sigmask(SIG_SETMASK, &interrupt_thread.before, NULL);
+	else if (interrupt_thread.known)
+		roce_signals_block(NULL);
+	unblock_taken();
+}
+
+static void
+change_mask(void)
+{
+	pthread_t self = pthread_self();
+
+	roce_interrupt_thread_do(set_mask, &self);
+}
+
+void
+roce_signals_started(const sigset_t *before)
+{
+	interrupt_thread.before = *before;
+	interrupt_thread.held = true;
+	interrupt_thread.known = true;
+}
+
+void
+roce_signals_hold(bool hold)
+{
+	if (!interrupt_thread.known || interrupt_thread.held == hold)
+		return;
+	interrupt_thread.held = hold;
+	change_mask();
 }
 
 void
 roce_signals_take(const struct roce_signals_handlers *before)
 {
 	struct roce_signals_handlers now;
-	pthread_t self = pthread_self();
 	uint64_t bits = 0;
 
 	roce_signals_look(&now);
@@ -80,5 +121,5 @@ roce_signals_take(const struct roce_signals_handlers *before)
 	if (bits == 0)
 		return;
 	__atomic_fetch_or(&taken, bits, __ATOMIC_RELEASE);
-	roce_interrupt_thread_do(unblock_taken, &self);
+	change_mask();
 }

@@ -8,13 +8,25 @@
  */
 
 #include <signal.h>
+#include <stdbool.h>
 
 /**
  * Block in this thread, and in those that it starts from here on, all signals but those that report a fault of the thread
  * itself: the kernel ends a process that has one of these blocked, and the EAL handles SIGBUS where hugepages run short.
- * @param before to be restored by pthread_sigmask(3).
+ * @param before to be restored by pthread_sigmask(3); NULL is allowed.
  */
 void roce_signals_block(sigset_t *before);
+
+/** The EAL was started here, with signals blocked, by a thread that had this mask @p before. One thread at a time. */
+void roce_signals_started(const sigset_t *before);
+
+/**
+ * @param hold adapters are open: the EAL's interrupt thread takes no signal, or a wait could miss it. When none is, it takes them
+ * as the thread did that has started the EAL. It stays behind the last close, and else no signal but SIGKILL would end a
+ * process whose own threads have ended. Of an EAL that the program started it changes nothing. One thread at a time, and not
+ * the interrupt thread.
+ */
+void roce_signals_hold(bool hold);
 
 /** The handlers of the signals that a driver may take: SIGIO, and the real-time signals. */
 struct roce_signals_handlers {
