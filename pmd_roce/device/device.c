@@ -35,8 +35,7 @@
 #include "observe/trace.h"
 #include "wire/icrc.h"
 
-/* Connections of one device, living and waiting. */
-#define CONNECTIONS_MAX 32768
+#define CONNECTIONS_MAX 32768 /**< of one device, living and waiting */
 
 /* Polls at the end, to send what is ready: disconnect replies, last acknowledgements. */
 #define LAST_POLLS 64
@@ -417,8 +416,7 @@ roce_device_open(const char *params, struct roce_device **device, char *errmsg, 
 void
 roce_device_close(struct roce_device *device)
 {
-	struct roce_device **link = &devices;
-	struct roce_device *share = device;
+	struct roce_device **link = &devices, *share = device;
 	unsigned int lost;
 
 	/* The parent's: it goes on there. */

@@ -32,18 +32,22 @@ tells() {
 	esac
 }
 
-# state WORD : the kernel tells everybody that near has it, which may be a second later.
-state() {
-	ip link show near | grep -q "state $1 "
+# The kernel tells everybody of a carrier up to a second later.
+has_carrier() {
+	ip link show near | grep -q LOWER_UP
 }
 
-wait_until state UP
+has_none() {
+	ip link show near | grep -q NO-CARRIER
+}
+
+wait_until has_carrier || complain "near has no carrier"
 tells packet ''
 ip link set near down
 tells packet 'roce: interface near is down: no frame passes until it is up (ip link set near up)'
 tells pcap 'roce: interface near is down: no frame passes until it is up (ip link set near up)'
 ip link set near up
 $far ip link set far down
-wait_until state LOWERLAYERDOWN
+wait_until has_none || complain "near keeps its carrier"
 tells packet 'roce: interface near has no carrier: no frame passes until its other end is up'
 finish
