@@ -15,6 +15,8 @@
 #include <unistd.h>
 
 #include <linux/capability.h>
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
 
 #include <rte_common.h>
 #include <rte_devargs.h>
@@ -62,39 +64,43 @@ has_capability(unsigned int capability)
 			(data[capability / 32].effective & UINT32_C(1) << capability % 32) != 0;
 }
 
-/* @return flags of the interface (netdevice(7)), 0 included; -1: there is none, or they cannot be known. */
-static int
-interface_flags(const char *interface)
+/* Has an interface that is up a carrier? Its driver knows. IFF_RUNNING, for drivers that cannot be asked, follows the carrier up to
+   a second later, and is never set in the mode `dormant`, in which frames pass, too. */
+static bool
+has_carrier(int fd, struct ifreq *request)
 {
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	struct ifreq request;
-	int rc;
+	bool running = (request->ifr_flags & IFF_RUNNING) != 0;
+	struct ethtool_value link = { .cmd = ETHTOOL_GLINK };
 
-	if (fd < 0)
-		return -1;
-	memset(&request, 0, sizeof(request));
-	snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", interface);
-	rc = ioctl(fd, SIOCGIFFLAGS, &request);
-	close(fd);
-	return rc == 0 ? (uint16_t)request.ifr_flags : -1;
+	request->ifr_data = (void *)&link;
+	return ioctl(fd, SIOCETHTOOL, request) == 0 ? link.data != 0 : running;
 }
 
-/* Most drivers start on an interface that is down, and then no frame passes. It may come up later, so it is no failure. */
+/* Most drivers start on an interface that is down, and then no frame passes. It may come up later, so it is no failure; nor is an
+   interface that does not exist, or cannot be asked: the driver says so. */
 static void
 warn_if_down(const char *interface)
 {
-	int flags = interface_flags(interface);
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct ifreq request;
 
-	if (flags < 0)
+	if (fd < 0)
 		return;
-	if ((flags & IFF_UP) == 0)
+	memset(&request, 0, sizeof(request));
+	snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", interface);
+	if (ioctl(fd, SIOCGIFFLAGS, &request) != 0) {
+		close(fd);
+		return;
+	}
+	if ((request.ifr_flags & IFF_UP) == 0)
 		ROCE_LOG(WARNING,
 				"interface %s is down: no frame passes until it is up (ip link set %s up)",
 				interface, interface);
-	else if ((flags & IFF_RUNNING) == 0)
+	else if (!has_carrier(fd, &request))
 		ROCE_LOG(WARNING,
 				"interface %s has no carrier: no frame passes until its other end is up",
 				interface);
+	close(fd);
 }
 
 /* Those that the device uses, each once. */
