@@ -16,8 +16,6 @@
 #define BACKLOG 64u
 /* So often clients are looked after: seconds. */
 #define LOOK_S 0.1
-/* While more than half of the buffers wait for clients, each may let its answers wait for so long: seconds. */
-#define SCARCE_STALL_S 1
 /* Identifies a request for a sign of life; no buffer has the number. */
 #define ASKED UINT64_MAX
 
@@ -29,16 +27,8 @@ struct client {
 	struct client *next;
 	struct client **link;
 
-	uint32_t held;     /**< buffers that its answers occupy */
-	bool asked;        /**< for a sign of life that has not come yet */
-	bool ending;       /**< it was disconnected */
-	double heard_at;   /**< its last message or acknowledgement */
-	double message_at; /**< its last message, or its request */
-	double moved_at; /**< since then it has acknowledged nothing of what was sent to it, while there was something */
-	uint32_t overdue; /**< of held, those that were held at due_at already */
-	double due_at; /**< when the last of the overdue before was let go; counts while held is not 0 */
-	bool begun; /**< one of its messages is still arriving, and holds a buffer that counts in no held */
-	double begun_at; /**< since then the same one */
+	bool ending; /**< it was disconnected */
+	struct cli_liveness life;
 };
 
 struct service {
@@ -87,18 +77,17 @@ lend_buffer(struct service *s, uint64_t buffer)
 static void
 note_sent(struct client *client, const struct roce_event *event)
 {
+	double now = client->service->runtime.now;
+	bool acknowledged = event->status == ROCE_WC_SUCCESS;
+
 	if (event->wr_id == ASKED) {
-		client->asked = false;
-	} else {
-		client->service->held--;
-		client->held--;
-		if (--client->overdue == 0) {
-			client->overdue = client->held;
-			client->due_at = client->service->runtime.now;
-		}
+		cli_liveness_answered(&client->life, now, acknowledged);
+		return;
 	}
-	if (event->status == ROCE_WC_SUCCESS)
-		client->heard_at = client->moved_at = client->service->runtime.now;
+	client->service->held--;
+	cli_liveness_let_go(&client->life, now);
+	if (acknowledged)
+		cli_liveness_moved(&client->life, now);
 }
 
 static void
@@ -106,14 +95,8 @@ note_message(struct client *client)
 {
 	struct service *s = client->service;
 
-	client->heard_at = client->message_at = s->runtime.now;
-	if (client->held == 0 && !client->asked)
-		client->moved_at = s->runtime.now;
-	/* Answers are acknowledged in their order, so the first ones are the oldest. */
-	if (client->held++ == 0) {
-		client->overdue = 1;
-		client->due_at = s->runtime.now;
-	}
+	cli_liveness_message(&client->life, s->runtime.now);
+	cli_liveness_hold(&client->life, s->runtime.now);
 	s->held++;
 }
 
@@ -203,7 +186,7 @@ accept_client(struct service *s, struct roce_cm_id *id)
 		return -ENOMEM;
 	client->service = s;
 	client->id = id;
-	client->heard_at = client->message_at = s->runtime.now;
+	cli_liveness_message(&client->life, s->runtime.now);
 	rc = make_queue_pair(client);
 	if (rc != 0)
 		goto free_client;
@@ -241,10 +224,11 @@ make_room(const struct service *s)
 	struct client *idlest = NULL;
 
 	for (struct client *client = s->clients; client != NULL; client = client->next)
-		if (client->held == 0 && !client->ending &&
-				(idlest == NULL || client->message_at < idlest->message_at))
+		if (client->life.held == 0 && !client->ending &&
+				(idlest == NULL ||
+						client->life.message_at < idlest->life.message_at))
 			idlest = client;
-	if (idlest != NULL && s->runtime.now - idlest->message_at >= CLI_IDLE_S)
+	if (idlest != NULL && s->runtime.now - idlest->life.message_at >= CLI_IDLE_S)
 		let_go(idlest);
 }
 
@@ -292,54 +276,37 @@ ask(struct client *client)
 
 	if (roce_qp_post_send(client->qp, &wr) != 0)
 		return;
-	client->asked = true;
-	client->moved_at = client->service->runtime.now;
+	cli_liveness_asked(&client->life, client->service->runtime.now);
 }
 
-/* A buffer that a message has taken and not filled is in no completion. */
-static void
-note_begun(struct client *client)
+/* A buffer that a message has taken and not filled is in no completion: the queue pair tells of it. */
+static bool
+has_begun(const struct client *client)
 {
-	bool before = client->begun && client->begun_at > client->message_at;
 	uint32_t requests, receives;
 
 	roce_qp_depth(client->qp, &requests, &receives);
-	client->begun = receives > 0;
-	if (!before)
-		client->begun_at = client->service->runtime.now;
-}
-
-/* It acknowledges nothing, or has not acknowledged in time all that was on its way at once, or ends no message. */
-static bool
-stalls(const struct client *client)
-{
-	const struct service *s = client->service;
-	double stall = s->held + s->begun > SERVICE_BUFFERS / 2 ? SCARCE_STALL_S : CLI_STALL_S;
-	double now = s->runtime.now;
-
-	if (client->held > 0 && now - client->due_at >= CLI_STALL_S)
-		return true;
-	if ((client->held > 0 || client->asked) && now - client->moved_at >= stall)
-		return true;
-	return client->begun && now - client->begun_at >= stall;
+	return receives > 0;
 }
 
 /* Places and buffers come back in a limited time from clients that died, take no answers or end no message. */
 static void
 look_after(struct service *s)
 {
+	double now = s->runtime.now, stall;
+
 	s->begun = 0;
 	for (struct client *client = s->clients; client != NULL; client = client->next) {
-		note_begun(client);
-		s->begun += client->begun;
+		cli_liveness_begun(&client->life, now, has_begun(client));
+		s->begun += client->life.begun;
 	}
+	stall = s->held + s->begun > SERVICE_BUFFERS / 2 ? CLI_SCARCE_STALL_S : CLI_STALL_S;
 	for (struct client *client = s->clients; client != NULL; client = client->next) {
 		if (client->ending)
 			continue;
-		if (stalls(client))
+		if (cli_liveness_stall(&client->life, now, stall, CLI_STALL_S) != CLI_STALLS_NOT)
 			let_go(client);
-		else if (client->held == 0 && !client->asked &&
-				s->runtime.now - client->heard_at >= CLI_KEEPALIVE_S)
+		else if (cli_liveness_is_silent(&client->life, now, CLI_KEEPALIVE_S))
 			ask(client);
 	}
 }

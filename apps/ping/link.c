@@ -8,7 +8,7 @@
 #include "cli/cli.h"
 #include "cli/evd.h"
 #include "cli/ia.h"
-#include "cli/liveness.h"
+#include "cli/keepalive.h"
 #include "cli/words.h"
 
 /* A few receives, so that one is always posted while another is looked at. */
@@ -204,7 +204,7 @@ link_send(struct link *link)
 bool
 link_ask(struct link *link)
 {
-	return cli_liveness_ask(link->ep, SENT) == DAT_SUCCESS;
+	return cli_keepalive_ask(link->ep, SENT) == DAT_SUCCESS;
 }
 
 int

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/liveness.h"
 
 /* @return as ping_serve_step(). */
 static int
@@ -13,7 +12,7 @@ let_go(struct ping_server *server)
 	bool came = server->up;
 
 	server->up = false;
-	server->owed = 0;
+	server->life = (struct cli_liveness){ 0 };
 	cli_forget_said();
 	return link_release(&server->link) == 0 ? came : -1;
 }
@@ -23,7 +22,7 @@ static int
 make_room(struct ping_server *server)
 {
 	if (server->link.ep == DAT_HANDLE_NULL || !server->up ||
-			server->runtime.now - server->message_at < CLI_IDLE_S)
+			server->runtime.now - server->life.message_at < CLI_IDLE_S)
 		return 0;
 	cli_say("the client has sent nothing for %d seconds, and another one asks for its place",
 			CLI_IDLE_S);
@@ -46,24 +45,17 @@ admit(struct ping_server *server)
 	return let_go(server) < 0 ? -1 : gone;
 }
 
-static void
-note_sent(struct ping_server *server)
-{
-	if (server->owed++ == 0)
-		server->moved_at = server->runtime.now;
-}
-
 static int
 answer(struct ping_server *server)
 {
 	struct link *link = &server->link;
 
-	server->heard_at = server->message_at = server->runtime.now;
+	cli_liveness_message(&server->life, server->runtime.now);
 	memcpy(link->outgoing, link->message, link->size);
 	/* A client that sends on without taking an answer has no more room. */
 	if (link_send(link) != 0)
 		return let_go(server);
-	note_sent(server);
+	cli_liveness_hold(&server->life, server->runtime.now);
 	return 0;
 }
 
@@ -75,13 +67,13 @@ look_after(struct ping_server *server)
 
 	if (!server->up)
 		return 0;
-	if (server->owed > 0 && now - server->moved_at >= CLI_STALL_S) {
-		cli_say("the client has acknowledged nothing for %d seconds", CLI_STALL_S);
+	if (cli_liveness_stall(&server->life, now, CLI_STALL_S, CLI_STALL_S) != CLI_STALLS_NOT) {
+		cli_say("the client has not acknowledged what was sent to it for %d seconds",
+				CLI_STALL_S);
 		return let_go(server);
 	}
-	if (server->owed == 0 && now - server->heard_at >= CLI_KEEPALIVE_S &&
-			link_ask(&server->link))
-		note_sent(server);
+	if (cli_liveness_is_silent(&server->life, now, CLI_KEEPALIVE_S) && link_ask(&server->link))
+		cli_liveness_hold(&server->life, now);
 	return 0;
 }
 
@@ -97,13 +89,13 @@ ping_serve_step(struct ping_server *server, bool *busy)
 		return admit(server);
 	case LINK_UP:
 		server->up = true;
-		server->heard_at = server->message_at = now;
+		cli_liveness_message(&server->life, now);
 		return 0;
 	case LINK_MESSAGE:
 		return answer(server);
 	case LINK_SENT:
-		server->owed--;
-		server->heard_at = server->moved_at = now;
+		cli_liveness_let_go(&server->life, now);
+		cli_liveness_answered(&server->life, now, true);
 		return 0;
 	case LINK_DOWN:
 	case LINK_LOST:

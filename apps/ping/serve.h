@@ -13,16 +13,15 @@
 #include <stdbool.h>
 
 #include "cli/clock.h"
+#include "cli/liveness.h"
 #include "link.h"
 
 struct ping_server {
 	struct link link;
 	struct cli_runtime runtime; /**< the times below are by it */
 	bool up;                    /**< the client has come; else it is only expected */
-	unsigned int owed;          /**< sends that the client has not acknowledged */
-	double moved_at;            /**< since then it has acknowledged none of them */
-	double heard_at;            /**< its last message, or acknowledgement */
-	double message_at;          /**< its last message, or the beginning of its connection */
+	struct cli_liveness
+			life; /**< of the client; a request for a sign of life is held as answers are */
 };
 
 /** One poll. @param busy  something has happened. @return 0; 1: a client has gone; -1: the adapter failed; the error was printed. */

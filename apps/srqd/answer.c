@@ -13,9 +13,8 @@
 static int
 let_go(struct server *server, struct guest *guest, uint32_t buffer)
 {
-	guest->held--;
+	cli_liveness_let_go(&guest->life, server->now);
 	server->held--;
-	liveness_let_go(server, guest);
 	return refill_put(&server->refill, buffer);
 }
 
@@ -82,11 +81,10 @@ answer(struct server *server, struct guest *guest, uint32_t buffer)
 {
 	int rc = 1;
 
-	liveness_hold(server, guest);
-	guest->held++;
+	cli_liveness_hold(&guest->life, server->now);
 	server->held++;
-	if (guest->held > guest->most_held)
-		guest->most_held = guest->held;
+	if (guest->life.held > guest->most_held)
+		guest->most_held = guest->life.held;
 	if (guest->waiting == 0)
 		rc = send_back(server, guest, buffer);
 	if (rc <= 0)
@@ -113,7 +111,7 @@ take_receive(struct server *server, struct guest *guest, const DAT_DTO_COMPLETIO
 					guest->address, cli_dto_status(dto->status));
 		return refill_put(&server->refill, buffer);
 	}
-	guest->heard_at = guest->message_at = server->now;
+	cli_liveness_message(&guest->life, server->now);
 	guest->messages++;
 	guest->bytes += dto->transfered_length;
 	server->totals.messages++;
@@ -134,7 +132,7 @@ take_send(struct server *server, struct guest *guest, const DAT_DTO_COMPLETION_E
 			return -1;
 	} else {
 		guest->answers++;
-		guest->moved_at = server->now;
+		cli_liveness_moved(&guest->life, server->now);
 		server->totals.answers++;
 		if (let_go(server, guest, buffer) != 0)
 			return -1;
@@ -150,7 +148,7 @@ answer_completion(struct server *server, const DAT_DTO_COMPLETION_EVENT_DATA *dt
 	if (guest == NULL)
 		return -1;
 	if (dto->user_cookie.as_64 == LIVENESS_COOKIE) {
-		liveness_answered(server, guest, dto->status == DAT_DTO_SUCCESS);
+		cli_liveness_answered(&guest->life, server->now, dto->status == DAT_DTO_SUCCESS);
 		return 0;
 	}
 	if ((dto->user_cookie.as_64 & SENT) != 0)

@@ -177,7 +177,7 @@ guests_connection(struct server *server, const DAT_EVENT *event)
 	switch (event->event_number) {
 	case DAT_CONNECTION_EVENT_ESTABLISHED:
 		guest->state = GUEST_HERE;
-		liveness_begin(server, guest);
+		cli_liveness_message(&guest->life, server->now);
 		return 0;
 	case DAT_CONNECTION_EVENT_DISCONNECTED:
 		leave(server, guest, "left");
@@ -230,7 +230,7 @@ part(struct server *server, struct guest *guest)
 static bool
 is_reaped(const struct guest *guest)
 {
-	return guest->held == 0 && !guest->asked;
+	return guest->life.held == 0 && !guest->life.asked;
 }
 
 int

@@ -62,7 +62,7 @@ guest_object(const struct guest *guest)
 	cli_json_count(object, "bytes", guest->bytes);
 	cli_json_count(object, "answers", guest->answers);
 	cli_json_count(object, "window", guest->window);
-	cli_json_count(object, "held", guest->held);
+	cli_json_count(object, "held", guest->life.held);
 	cli_json_count(object, "most_held", guest->most_held);
 	return object;
 }

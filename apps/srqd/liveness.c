@@ -3,11 +3,8 @@
 
 #include <stdio.h>
 
-#include "cli/liveness.h"
+#include "cli/keepalive.h"
 #include "guests.h"
-
-/* While more than half of the buffers wait for clients, each may let its answers wait for so long: seconds. */
-#define SCARCE_STALL_S 1
 
 static bool
 is_here(const struct guest *guest)
@@ -15,20 +12,12 @@ is_here(const struct guest *guest)
 	return guest->state == GUEST_HERE && guest->ended == NULL;
 }
 
-void
-liveness_begin(const struct server *server, struct guest *guest)
-{
-	guest->heard_at = guest->message_at = guest->moved_at = server->now;
-}
-
 static void
 ask(const struct server *server, struct guest *guest)
 {
 	/* Refused when the connection is ending, which is an answer, too. */
-	if (cli_liveness_ask(guest->ep, LIVENESS_COOKIE) != DAT_SUCCESS)
-		return;
-	guest->asked = true;
-	guest->moved_at = server->now;
+	if (cli_keepalive_ask(guest->ep, LIVENESS_COOKIE) == DAT_SUCCESS)
+		cli_liveness_asked(&guest->life, server->now);
 }
 
 /* Seconds for which what was sent to a client may be without an acknowledgement. */
@@ -37,58 +26,38 @@ patience(const struct server *server)
 {
 	bool scarce = server->held + server->begun > server->refill.depth / 2;
 
-	return scarce ? SCARCE_STALL_S : server->options->stall_s;
-}
-
-void
-liveness_hold(const struct server *server, struct guest *guest)
-{
-	if (guest->held > 0)
-		return;
-	if (!guest->asked)
-		guest->moved_at = server->now;
-	guest->overdue = 1;
-	guest->due_at = server->now;
-}
-
-void
-liveness_let_go(const struct server *server, struct guest *guest)
-{
-	if (--guest->overdue > 0)
-		return;
-	guest->overdue = guest->held;
-	guest->due_at = server->now;
+	return scarce ? CLI_SCARCE_STALL_S : server->options->stall_s;
 }
 
 /* A buffer that a message has taken and not filled is in no completion: the endpoint tells of it. */
-static void
-note_begun(const struct server *server, struct guest *guest)
+static bool
+has_begun(const struct guest *guest)
 {
-	bool before = guest->begun && guest->begun_at > guest->message_at;
 	DAT_COUNT taken = 0;
 
-	guest->begun = dat_ep_recv_query(guest->ep, &taken, NULL) == DAT_SUCCESS && taken > 0;
-	if (!before)
-		guest->begun_at = server->now;
+	return dat_ep_recv_query(guest->ep, &taken, NULL) == DAT_SUCCESS && taken > 0;
 }
 
 /* @return false: it may stay. */
 static bool
 stalls(const struct server *server, const struct guest *guest, char *reason, size_t len)
 {
-	uint32_t stall = patience(server);
-	bool owes = guest->held > 0 || guest->asked;
+	uint32_t stall = patience(server), slow = server->options->stall_s;
 
-	if (owes && server->now - guest->moved_at >= stall)
+	switch (cli_liveness_stall(&guest->life, server->now, stall, slow)) {
+	case CLI_STALLS_SILENT:
 		snprintf(reason, len, "it has acknowledged nothing for %u s", stall);
-	else if (guest->held > 0 && server->now - guest->due_at >= server->options->stall_s)
+		return true;
+	case CLI_STALLS_SLOW:
 		snprintf(reason, len, "it has left an answer without acknowledgement for %u s",
-				server->options->stall_s);
-	else if (guest->begun && server->now - guest->begun_at >= stall)
+				slow);
+		return true;
+	case CLI_STALLS_MIDWAY:
 		snprintf(reason, len, "it has not ended a message for %u s", stall);
-	else
+		return true;
+	default:
 		return false;
-	return true;
+	}
 }
 
 static void
@@ -99,8 +68,8 @@ look(struct server *server, struct guest *guest)
 
 	if (stalls(server, guest, reason, sizeof(reason)))
 		guests_throw_out(server, guest, reason);
-	else if (guest->held == 0 && !guest->asked && options->keepalive_s != 0 &&
-			server->now - guest->heard_at >= options->keepalive_s)
+	else if (options->keepalive_s != 0 &&
+			cli_liveness_is_silent(&guest->life, server->now, options->keepalive_s))
 		ask(server, guest);
 }
 
@@ -113,20 +82,12 @@ liveness_look(struct server *server)
 
 		if (!is_here(guest))
 			continue;
-		note_begun(server, guest);
-		server->begun += guest->begun;
+		cli_liveness_begun(&guest->life, server->now, has_begun(guest));
+		server->begun += guest->life.begun;
 	}
 	for (uint32_t i = 0; i < server->places; i++)
 		if (is_here(&server->guests[i]))
 			look(server, &server->guests[i]);
-}
-
-void
-liveness_answered(const struct server *server, struct guest *guest, bool alive)
-{
-	guest->asked = false;
-	if (alive)
-		guest->heard_at = guest->moved_at = server->now;
 }
 
 void
@@ -139,10 +100,11 @@ liveness_make_room(struct server *server)
 	for (uint32_t i = 0; i < server->places; i++) {
 		struct guest *guest = &server->guests[i];
 
-		if (is_here(guest) && guest->held == 0 &&
-				(idlest == NULL || guest->message_at < idlest->message_at))
+		if (is_here(guest) && guest->life.held == 0 &&
+				(idlest == NULL ||
+						guest->life.message_at < idlest->life.message_at))
 			idlest = guest;
 	}
-	if (idlest != NULL && server->now - idlest->message_at >= server->options->idle_s)
+	if (idlest != NULL && server->now - idlest->life.message_at >= server->options->idle_s)
 		guests_throw_out(server, idlest, "it sends nothing, and its place is asked for");
 }

@@ -6,7 +6,7 @@
  * @file
  * How the server gets back places and buffers of clients that do not let go of them.
  *
- * One that has been silent for a while is asked for a sign of life (cli/liveness.h). A client that acknowledges nothing
+ * One that has been silent for a while is asked for a sign of life (cli/keepalive.h). A client that acknowledges nothing
  * of what was sent to it holds buffers: it may do so for a limited time, however often it asks to be tried again. So does one
  * that acknowledges an answer now and then, and one that begins a message and does not end it. Places of clients that are
  * there and say nothing are given to others only when none is free.
@@ -22,20 +22,8 @@
 /** Cookie of a request for a sign of life; no buffer has it. */
 #define LIVENESS_COOKIE UINT64_MAX
 
-/** The guest's connection is up: it is heard of now. */
-void liveness_begin(const struct server *server, struct guest *guest);
-
 /** Ask those who are silent, and throw out those who stall. To be called some times a second. */
 void liveness_look(struct server *server);
-
-/** The guest is about to hold one buffer more. */
-void liveness_hold(const struct server *server, struct guest *guest);
-
-/** The guest holds one buffer less, the one that it had for longest: answers are acknowledged in their order. */
-void liveness_let_go(const struct server *server, struct guest *guest);
-
-/** A request for a sign of life has completed. @param alive  it was acknowledged; else the connection has ended. */
-void liveness_answered(const struct server *server, struct guest *guest, bool alive);
 
 /** All places are taken, and one is asked for: throw out the guest that has sent nothing for longest, if that is long. */
 void liveness_make_room(struct server *server);

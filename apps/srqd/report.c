@@ -60,7 +60,7 @@ print_guests(const struct server *server, uint32_t max)
 		printf(" %6u %9llu %13llu %9llu %7u %5u %5u", guest->number,
 				(unsigned long long)guest->messages,
 				(unsigned long long)guest->bytes,
-				(unsigned long long)guest->answers, guest->window, guest->held,
+				(unsigned long long)guest->answers, guest->window, guest->life.held,
 				guest->most_held);
 		print_arriving(guest);
 		printf("  %-10s  %s\n", report_state(guest), guest->address);

@@ -17,6 +17,7 @@
 #include <dat/udat.h>
 
 #include "cli/clock.h"
+#include "cli/liveness.h"
 #include "options.h"
 #include "refill.h"
 
@@ -41,17 +42,9 @@ struct guest {
 
 	uint64_t messages, bytes; /**< received */
 	uint64_t answers;         /**< of which the client has acknowledged the receipt */
-	uint32_t window; /**< its credit: messages that may wait for their answer to be posted */
-	uint32_t held, most_held; /**< buffers that its unanswered messages occupy */
-
-	bool asked;        /**< for a sign of life that has not come yet */
-	double heard_at;   /**< its last message, or sign of life */
-	double message_at; /**< its last message, or the beginning of its connection */
-	double moved_at; /**< since then it has acknowledged nothing of what was sent to it, while there was something */
-	uint32_t overdue; /**< of held, those that were held at due_at already */
-	double due_at; /**< when the last of the overdue before was let go; counts while held is not 0 */
-	bool begun; /**< one of its messages is still arriving, and holds a buffer that counts in no held */
-	double begun_at; /**< since then the same one */
+	uint32_t window;    /**< its credit: messages that may wait for their answer to be posted */
+	uint32_t most_held; /**< buffers at a time */
+	struct cli_liveness life;
 
 	/* Answers that found the send queue full, in order. */
 	uint32_t waiting, first_waiting, last_waiting;

@@ -233,7 +233,7 @@ client__beyond_its_window_is_thrown_out(void **state)
 	event = await(&scene, scene.end.connect);
 	assert_int_equal(event.event_number, DAT_CONNECTION_EVENT_DISCONNECTED);
 	want_gone(&scene);
-	assert_int_equal(scene.server.guests[0].held, 0);
+	assert_int_equal(scene.server.guests[0].life.held, 0);
 	close_scene(&scene);
 }
 
@@ -256,7 +256,7 @@ send_without_receives(struct scene *scene, uint32_t messages)
 			sent++;
 		dat_evd_dequeue(scene->end.request, &event);
 	}
-	assert_int_equal(scene->server.guests[0].held, messages);
+	assert_int_equal(scene->server.guests[0].life.held, messages);
 }
 
 /* The client asks to be tried again for ever, and the server does not: the buffers come back in its own time. */
@@ -354,7 +354,7 @@ client__that_ends_no_message_gives_back_its_buffer(void **state)
 static bool
 one_was_heard(const struct scene *scene)
 {
-	return scene->server.guests[0].heard_at > scene->server.guests[0].message_at;
+	return scene->server.guests[0].life.heard_at > scene->server.guests[0].life.message_at;
 }
 
 /* A silent client is asked for a sign of life; its adapter gives it, and it stays. */
@@ -424,7 +424,7 @@ client__that_vanishes_gives_back_its_buffers(void **state)
 		poll_once(&scene);
 		dat_evd_dequeue(scene.end.request, &event);
 	}
-	assert_int_equal(scene.server.guests[0].held, WINDOW);
+	assert_int_equal(scene.server.guests[0].life.held, WINDOW);
 	ok(dat_ep_disconnect(scene.end.ep, DAT_CLOSE_ABRUPT_FLAG));
 	want_gone(&scene);
 	assert_int_equal(scene.server.totals.unanswered, WINDOW);
