@@ -22,7 +22,7 @@ PAGES = "docs/man"
 OVERVIEW = "udapl-roce.7"
 
 # Declared, or defined in the header; the result is of any type, perhaps on a line of its own.
-PROTOTYPE = re.compile(r"^(?:static inline )?([A-Za-z_][\w ]*?(?: \*+)?)\s*\b((?:dats?|roce)_\w+)"
+PROTOTYPE = re.compile(r"^(?:static (?:inline|__inline__) )?([A-Za-z_][\w ]*?(?: \*+)?)\s*\b((?:dats?|roce)_\w+)"
                        r"\(([^;{]*)\)(?:;|\s*\{)", re.M)
 CALL_MACRO = re.compile(r"^#define (dats?_\w+|DAT_(?:GET|IS)_\w+)\(([^)]*)\)", re.M)
 ALIAS = re.compile(r"^\.so man\d/(\S+)$")
