@@ -8,6 +8,8 @@
 
 PAGES=48
 FRAMES=200
+# So large a file has many of either direction, though dpdk-dumpcap asks for one before the other.
+BYTES=1000000
 # Messages: they go there and back until the programs are ended.
 ENDLESS=1000000000
 
@@ -41,8 +43,21 @@ until_said '#bytes' "$work/client.out" "$client" || complain "the client does no
 
 timeout "$limit" dpdk-dumpcap --file-prefix=$prefix -D >"$work/list" 2>&1
 grep -q net_memif0 "$work/list" || complain "dpdk-dumpcap does not see the port: $(cat "$work/list")"
-timeout "$limit" dpdk-dumpcap --file-prefix=$prefix -i net_memif0 -c $FRAMES -w "$work/frames.pcapng" \
-	>"$work/dumpcap" 2>&1 || complain "dpdk-dumpcap: $(cat "$work/dumpcap")"
+
+captured() {
+	[ "$(stat -c %s "$work/frames.pcapng" 2>/dev/null || echo 0)" -ge $BYTES ]
+}
+
+# Nothing is on its way when the capture ends: dpdk-dumpcap frees its buffers without waiting for a thread that copies a frame
+# into them, and the process that is looked at would crash (docs/observability.md).
+dpdk-dumpcap --file-prefix=$prefix -i net_memif0 -w "$work/frames.pcapng" >"$work/dumpcap" 2>&1 </dev/null &
+dumpcap=$!
+children="$children $dumpcap"
+wait_until captured || complain "dpdk-dumpcap: $(cat "$work/dumpcap")"
+kill -STOP "$client"
+kill -INT "$dumpcap"
+end_of "$dumpcap" || complain "dpdk-dumpcap: $(cat "$work/dumpcap")"
+kill -CONT "$client"
 
 # read_frames FILTER : how many captured frames are so. Tshark guesses protocols in payloads where there are none.
 read_frames() {
