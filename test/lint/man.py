@@ -152,11 +152,18 @@ def render(path):
     return run.stderr.splitlines()[0] if run.stderr.strip() else None
 
 
-def render_all(root, pages):
+def mandoc(path):
+    """The first warning of the other formatter, or None. A page that is not installed here is no fault of this one."""
+    run = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", str(path)], capture_output=True, text=True, check=False)
+    return next((line.split(": ", 2)[-1] for line in run.stdout.splitlines() if ": WARNING: " in line or ": ERROR: " in line), None)
+
+
+def render_all(root, pages, words, formatter):
     whole = [name for name in sorted(pages) if not ALIAS.match((pages[name] or [""])[0])]
     with ThreadPoolExecutor(2) as pool:
-        warnings = pool.map(lambda name: render(root / PAGES / name), whole)
-        return [(f"{PAGES}/{name}:1", "groff: " + warning) for name, warning in zip(whole, warnings) if warning]
+        for name, warning in zip(whole, pool.map(lambda name: formatter(root / PAGES / name), whole)):
+            if warning:
+                yield f"{PAGES}/{name}:1", f"{words}: {warning}"
 
 
 def check(root):
@@ -169,8 +176,9 @@ def check(root):
         findings += judge_page(f"{PAGES}/{name}", lines, functions, pages)
         if f"'{name}'" not in installed:
             findings.append((f"{PAGES}/meson.build", f"{name} is not installed"))
-    if shutil.which("groff"):
-        findings += render_all(root, pages)
+    for words, formatter in (("groff", render), ("mandoc", mandoc)):
+        if shutil.which(words):
+            findings += render_all(root, pages, words, formatter)
     return findings
 
 
@@ -185,7 +193,7 @@ SECOND = ".so man3/dat_a.3\n"
 def page(name="dat_a", more=("dat_b",), synopsis='.Ft DAT_RETURN\n.Fn dat_a "int x" "int *y[]"\n', tail="",
          words=".Nd nothing\n"):
     names = "".join(f".Nm {n} ,\n" for n in (name, *more[:-1]) if more) + f".Nm {(name, *more)[-1]}\n"
-    return (".Dd November 2026\n.Dt DAT_A 3\n.Os x\n.Sh NAME\n" + names + words + ".Sh SYNOPSIS\n" + synopsis +
+    return (".Dd November 28, 2026\n.Dt DAT_A 3\n.Os x\n.Sh NAME\n" + names + words + ".Sh SYNOPSIS\n" + synopsis +
             '.Ft DAT_RETURN\n.Fo dat_b\n.Fa "int x"\n.Fc\n.Sh DESCRIPTION\nNothing.\n' + tail)
 
 
@@ -193,7 +201,7 @@ def world(first=None, second=SECOND, **more):
     """Pages, an overview of all of them but @missing, and what installs them but @left; more files by their names."""
     pages = {"dat_a.3": first or page(), "dat_b.3": second, **more.get("pages", {})}
     shown = " ,\n".join(f".Xr {name[:-2]} 3" for name in pages if name != more.get("missing"))
-    pages["udapl-roce.7"] = (".Dd November 2026\n.Dt UDAPL-ROCE 7\n.Os x\n.Sh NAME\n.Nm udapl-roce\n.Nd words\n"
+    pages["udapl-roce.7"] = (".Dd November 28, 2026\n.Dt UDAPL-ROCE 7\n.Os x\n.Sh NAME\n.Nm udapl-roce\n.Nd words\n"
                              ".Sh DESCRIPTION\n" + shown + "\n")
     install = ", ".join(f"'{name}'" for name in pages if name != more.get("left"))
     return {**HEADER, **more.get("files", {}), **{f"docs/man/{name}": text for name, text in pages.items()},
@@ -240,9 +248,12 @@ CASES = [
     ("not in the overview", world(missing="dat_b.3"), "dat_b.3 is not mentioned"),
 ]
 RENDERED = [("a list that is not closed", world(page(tail=".Bl -bullet\n.It\nx\n.Sh SEE ALSO\n.Xr ls 1\n")), "groff: ")]
+LINTED = [("a date without a day", world(page().replace("November 28,", "November")), "mandoc: WARNING: cannot parse date"),
+          ("references out of order", world(page(tail=".Sh SEE ALSO\n.Xr udapl-roce 7 ,\n.Xr ls 1\n")),
+           "mandoc: WARNING: unusual Xr order")]
 
 if __name__ == "__main__":
     groff = shutil.which("groff") is not None
     if not groff and "--self-test" not in sys.argv and not check(tree.ROOT):
         tree.skip("groff is not installed (package groff-base); all but the rendering was checked")
-    sys.exit(tree.main(check, CASES + (RENDERED if groff else [])))
+    sys.exit(tree.main(check, CASES + (RENDERED if groff else []) + (LINTED if shutil.which("mandoc") else [])))
