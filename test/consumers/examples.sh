@@ -16,7 +16,7 @@ shift 7
 libraries=$("$python" -B "$here/example.py" "$meson" "$build" "$prefix" "$programs" "$compiler" dat "$@") ||
 	{ echo "$libraries"; exit 1; }
 export LD_LIBRARY_PATH="$libraries" DAT_OVERRIDE=
-port=18516
+port=18517
 
 # says WORDS EXAMPLE ARG... : it ends well, and that is its last line.
 says() {
@@ -47,6 +47,17 @@ in_one_process() {
 	refuses "$unknown" srq_refill loop0 none
 	refuses "$unknown" srq_echo_client none 192.0.2.1 1
 	refuses "$unknown" srq_echo_server none 1
+}
+
+# answers_by_hello : the shortest server, which says nothing, listens when a client gets its answers.
+answers_by_hello() {
+	DAT_OVERRIDE=$work/server.conf "$programs/srq_hello" wire >"$work/hello" 2>&1 &
+	children=$!
+	port=18516
+	wait_until client 1 1000 || complain "srq_hello does not answer: $(cat "$work/client1" "$work/hello")"
+	port=18517
+	stop "$children"
+	children=
 }
 
 # serve : the echo server has begun.
@@ -88,6 +99,7 @@ by_memif() {
 	refuses 'nobody listens on that port' srq_echo_client wire "$server" 1
 	DAT_OVERRIDE=
 	end_of_server '5001 messages answered, 256 of 256 buffers on the queue'
+	answers_by_hello
 }
 
 # One of the clients stays: a message on the way has a buffer, and so has the answer before it until it is acknowledged.

@@ -4,6 +4,8 @@
 #
 #   recipes.sh python3 dat-perf PAGE RECIPE [user]    user: root becomes an ordinary one for the commands
 #   recipes.sh python3 dat-perf PAGE all RECIPE...    these are all the recipes of the page
+#
+# What they print is compared with the block `prints`, or `resembles`: decimal fractions, which are measured, are other ones there.
 . "$(dirname "$0")/lib.sh"
 page=$3
 recipe=$4
@@ -13,12 +15,13 @@ parts() {
 	sed -n 's/^<!-- recipe \([a-z]*\): \([a-z.]*\) -->$/\1 \2/p' "$page"
 }
 
-# block PART : the indented text behind that mark of the recipe.
+# block PART : the indented text behind that mark of the recipe, with its empty lines.
 block() {
 	awk -v mark="<!-- recipe $recipe: $1 -->" '
 		$0 == mark { inside = 1; next }
-		inside && /^    / { print substr($0, 5); some = 1; next }
-		inside && (some || $0 != "") { exit }' "$page"
+		inside && /^    / { printf "%s%s\n", empty, substr($0, 5); some = 1; empty = ""; next }
+		inside && $0 == "" { if (some) empty = empty "\n"; next }
+		inside { exit }' "$page"
 }
 
 if [ "$recipe" = all ]; then
@@ -35,7 +38,7 @@ perf=$(realpath "$perf")
 PATH=$(dirname "$perf"):$PATH
 export PATH
 own_network "$0" "$@"
-if [ "$(parts | grep -cE "^$recipe (run|prints)$")" -lt 2 ]; then
+if [ "$(parts | grep -cE "^$recipe (run|prints|resembles)$")" -lt 2 ]; then
 	complain "the page has no recipe $recipe"
 	finish
 fi
@@ -55,6 +58,11 @@ for part in $(parts | sed -n "s/^$recipe //p"); do
 	block "$part" >"$part"
 done
 
+# constant FILE : what is the same in each run, without blanks that depend on the length of a number.
+constant() {
+	sed -E 's/[0-9]+\.[0-9]+/N/g; s/ +/ /g' "$1"
+}
+
 no_other_interface() {
 	! ip -o link | grep -qv ' lo:'
 }
@@ -70,6 +78,11 @@ wait "$group"
 status=$?
 kill -s KILL -- "-$group" 2>/dev/null && complain "processes are left"
 [ "$status" -eq 0 ] || complain "the commands exit with $status: $(cat errors)"
+if [ -e resembles ]; then
+	constant resembles >prints
+	constant printed >printed.constant
+	mv printed.constant printed
+fi
 cmp -s prints printed || complain "printed: $(cat printed)"
 if [ -e undo ]; then
 	sh -e undo || complain "what was set up cannot be undone"
