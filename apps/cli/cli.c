@@ -69,13 +69,17 @@ cli_say_dat(DAT_RETURN ret, const char *format, ...)
 int
 cli_complain(int option, char **argv)
 {
+	const char *word = argv[optind - 1];
+
 	if (option == ':')
-		cli_say("option '%s' needs a value; see %s --help", argv[optind - 1], program);
-	else if (optopt > 0 && optopt < 256)
+		cli_say("option '%s' needs a value; see %s --help", word, program);
+	else if (optopt != 0 && strncmp(word, "--", 2) == 0 && strchr(word, '=') != NULL)
+		cli_say("option '%.*s' takes no value; see %s --help", (int)strcspn(word, "="),
+				word, program);
+	else if (optopt != 0)
 		cli_say("there is no option '-%c'; see %s --help", optopt, program);
 	else
-		cli_say("option '%s' is unknown or takes no value; see %s --help", argv[optind - 1],
-				program);
+		cli_say("there is no option '%s'; see %s --help", word, program);
 	return CLI_EXIT_USAGE;
 }
 

@@ -84,6 +84,19 @@ note_attributes(struct perf_adapter *adapter, const struct cli_ia_attrs *attrs)
 			attrs->provider.provider_version_minor);
 }
 
+/* perftest's -D is a duration. */
+static bool
+is_duration(const char *name)
+{
+	DAT_PROVIDER_INFO list[CLI_IA_MAX];
+	int n = cli_ia_list(list);
+
+	for (int i = 0; i < n; i++)
+		if (strcmp(list[i].ia_name, name) == 0)
+			return false;
+	return name[strspn(name, "0123456789")] == '\0';
+}
+
 int
 perf_adapter_open(struct perf_adapter *adapter, const char *name)
 {
@@ -95,6 +108,11 @@ perf_adapter_open(struct perf_adapter *adapter, const char *name)
 		.psp = DAT_HANDLE_NULL,
 		.armed = DAT_HANDLE_NULL,
 	};
+	if (is_duration(name)) {
+		cli_say("no interface adapter is named '%s'; a duration in seconds is --duration %s, or dat_send_bw -D %s",
+				name, name, name);
+		return -1;
+	}
 	if (cli_ia_open(name, &adapter->async_evd, &adapter->ia) != 0)
 		return -1;
 	if (cli_ia_query(adapter->ia, &attrs) != 0) {

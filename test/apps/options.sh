@@ -11,10 +11,11 @@ replay=$5
 . "$(dirname "$0")/lib.sh"
 
 usage "no option '-z'" "$perf" -z
-usage "'--bogus' is unknown" "$perf" --bogus
+usage "no option '--bogus'" "$perf" --bogus
 usage "'-s' needs a value" "$perf" -s
 usage "'--cores' needs a value" "$perf" --cores
-usage "takes no value" "$perf" --verify=yes
+usage "'--verify' takes no value" "$perf" --verify=yes
+usage "'--help' takes no value" "$perf" --help=all
 usage "-s takes a number" "$perf" -s -1
 usage "-s takes a number" "$perf" -s 99999999999999999999
 usage "-s takes a number" "$perf" -s 64KB
@@ -107,7 +108,7 @@ usage "one host too many" "$ping" -D loop0 first second
 good "usage: dat-ping" "$ping" -h
 good "^dat-ping [0-9]" "$ping" --version
 
-usage "'--bogus' is unknown" "$info" --bogus
+usage "no option '--bogus'" "$info" --bogus
 usage "no option '-z'" "$info" -z
 usage "'--listen' needs a value" "$info" --metrics --listen
 usage "one word too many" "$info" --metrics loop0
@@ -133,7 +134,7 @@ good "usage: dat-info" "$info" -h
 good "^dat-info [0-9]" "$info" --version
 
 usage "no option '-z'" "$srqd" -z
-usage "'--bogus' is unknown" "$srqd" --bogus
+usage "no option '--bogus'" "$srqd" --bogus
 usage "'--depth' needs a value" "$srqd" --depth
 usage "takes no value" "$srqd" --sink=yes
 usage "--depth takes a number from 1 to 1048576, not '0'" "$srqd" --depth 0

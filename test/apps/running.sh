@@ -11,6 +11,7 @@ info=$4
 . "$(dirname "$0")/lib.sh"
 
 fails "no interface adapter is named 'nowhere'" "$perf" -D nowhere
+fails "no interface adapter is named '5'; a duration in seconds is --duration 5, or dat_send_bw -D 5" "$perf" -D 5
 fails "no interface adapter is named 'nowhere'" "$ping" -D nowhere -l
 fails "no interface adapter is named 'nowhere'" "$info" nowhere
 fails "cannot resolve" "$perf" -D loop0 no-such-host.invalid
