@@ -16,7 +16,7 @@
 #include "engine/engine.h"
 #include "roce/device.h"
 
-/** Events of the port; docs/architecture.md, "Life of a device". */
+/** Events of the port; docs/embedding.md, "Life of a device". */
 enum roce_port_event {
 	ROCE_PORT_ACTIVE = 1, /**< the link is up again */
 	ROCE_PORT_ERR,        /**< the link is down; what is lost is sent again until retries end */
