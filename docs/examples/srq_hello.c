@@ -28,6 +28,7 @@ main(int argc, char **argv)
 {
 	DAT_REGION_DESCRIPTION region = { .for_va = memory };
 	DAT_SRQ_ATTR attr = { .max_recv_dtos = 64, .max_recv_iov = 1 };
+	DAT_EP_ATTR limits = { .max_message_size = 4096, .max_request_dtos = 64 };
 	DAT_EVD_HANDLE async = DAT_HANDLE_NULL, evd;
 	DAT_IA_HANDLE ia;
 	DAT_PZ_HANDLE pz;
@@ -58,7 +59,7 @@ main(int argc, char **argv)
 	dat_psp_create(ia, 18516, evd, DAT_PSP_CONSUMER_FLAG, &psp);
 	while (dat_evd_wait(evd, DAT_TIMEOUT_INFINITE, 1, &event, &more) == DAT_SUCCESS)
 		if (event.event_number == DAT_CONNECTION_REQUEST_EVENT) {
-			dat_ep_create_with_srq(ia, pz, evd, evd, evd, srq, NULL, &ep);
+			dat_ep_create_with_srq(ia, pz, evd, evd, evd, srq, &limits, &ep);
 			dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle, ep, 0, 0);
 		} else if (event.event_number == DAT_DTO_COMPLETION_EVENT) {
 			done = &event.event_data.dto_completion_event_data;
