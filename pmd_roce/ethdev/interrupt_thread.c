@@ -39,8 +39,11 @@ static void
 do_here(void *unused)
 {
 	(void)unused;
-	while (state() != ASKED)
+	while (state() == STARTED)
 		rte_pause();
+	/* DONE: this alarm is left of a call that failed. */
+	if (state() != ASKED)
+		return;
 	request.act(request.arg);
 	set_state(DONE);
 }
@@ -53,6 +56,7 @@ roce_interrupt_thread_do(void (*act)(void *arg), void *arg)
 	request.arg = arg;
 	set_state(STARTED);
 	if (rte_eal_alarm_set(1, do_here, NULL) != 0) {
+		set_state(DONE);
 		act(arg);
 	} else {
 		set_state(ASKED);

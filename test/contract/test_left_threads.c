@@ -16,7 +16,7 @@ leave_threads(void **state)
 {
 	assert_int_equal(rig_begin_end(state), 0);
 	assert_int_equal(rig_sweep(state), 0);
-	/* What was open before is forgotten, too. */
+	/* The mask is given back at each last close, not at the first one alone. */
 	assert_int_equal(rig_begin_end(state), 0);
 	assert_int_equal(rig_sweep(state), 0);
 	pthread_exit(NULL);

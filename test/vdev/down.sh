@@ -33,7 +33,7 @@ tells() {
 }
 
 tells packet ''
-# What the kernel calls it while an authentication is on its way, and for a moment whenever a carrier has come.
+# The kernel calls an interface so while an authentication is in progress; frames pass all the same.
 ip link set near mode dormant state dormant
 tells packet ''
 ip link set near down

@@ -48,7 +48,7 @@ captured() {
 	[ "$(stat -c %s "$work/frames.pcapng" 2>/dev/null || echo 0)" -ge $BYTES ]
 }
 
-# Nothing is on its way when the capture ends: dpdk-dumpcap frees its buffers without waiting for a thread that copies a frame
+# The capture ends while no frame is on its way: dpdk-dumpcap frees its buffers without waiting for a thread that copies a frame
 # into them, and the process that is looked at would crash (docs/observability.md).
 dpdk-dumpcap --file-prefix=$prefix -i net_memif0 -w "$work/frames.pcapng" >"$work/dumpcap" 2>&1 </dev/null &
 dumpcap=$!
@@ -73,7 +73,7 @@ for end in 1 2; do
 	[ "$(read_frames "ip.src == 192.0.2.$end")" -ge $((FRAMES / 4)) ] || complain "hardly any from 192.0.2.$end"
 done
 
-# Who was looked at goes on: what it sends and receives is still right.
+# The captured programs go on: each message that they send and receive is still right.
 for child in $client $server; do
 	kill -0 "$child" 2>/dev/null || complain "a program has ended: $(cat "$work/server.out" "$work/client.out")"
 done

@@ -5,7 +5,7 @@
 #   recipes.sh python3 dat-perf PAGE RECIPE [user]    user: root becomes an ordinary one for the commands
 #   recipes.sh python3 dat-perf PAGE all RECIPE...    these are all the recipes of the page
 #
-# What they print is compared with the block `prints`, or `resembles`: decimal fractions, which are measured, are other ones there.
+# The output is compared with the block `prints`, or `resembles`, in which decimal fractions, which are measured, may differ.
 . "$(dirname "$0")/lib.sh"
 page=$3
 recipe=$4
