@@ -277,7 +277,7 @@ do_line(struct play *p)
 		{ "word", do_word }, { "window", do_window }, { "gone", do_gone } };
 	const char *name = play_next(p);
 
-	/* Whatever is looked at, the engine has had its say before. */
+	/* The engine is polled before a statement looks at its results. */
 	if (!play_is(name, "<") && !play_is(name, ">") && !play_is(name, "gone") &&
 			!play_is(name, "post"))
 		stage_poll(p->stage);
@@ -292,7 +292,7 @@ do_line(struct play *p)
 	play_fail(p, "there is no such statement");
 }
 
-/* Nothing was left untold. */
+/* Fail if a frame, a completion or a break is left that the rule does not tell. */
 static void
 finish(struct play *p)
 {

@@ -227,7 +227,7 @@ play_status(const struct play *p, const char *name)
 	return IBV_WC_GENERAL_ERR;
 }
 
-/* What a completion of success must look like beside its number. */
+/* The fields that a successful completion must have beside its number. */
 static struct roce_event
 event_told(struct play *p)
 {

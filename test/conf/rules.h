@@ -10,8 +10,8 @@
  *     = what the rule says, in one sentence
  *     STATEMENT ...
  *
- * Lines that begin with # are comments, "== TITLE" begins a section of the page that rules.py writes. What the
- * statements mean is said in play.h.
+ * Lines that begin with # are comments, "== TITLE" begins a section of the page that rules.py writes. play.h describes
+ * the statements.
  */
 
 #include <stdbool.h>

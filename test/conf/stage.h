@@ -18,7 +18,7 @@
 #define STAGE_RKEY   0x99u                    /**< the key they name */
 #define STAGE_FRAMES 600u
 
-/** What a rule may choose. */
+/** The options of a rule. */
 struct stage_options {
 	uint64_t depth; /**< READs and atomics of the peer at a time */
 	uint64_t rd;    /**< of ours */
@@ -101,10 +101,10 @@ void stage_wait(struct stage *s, uint64_t us);
 /** How the oldest frame not looked at differs from this one, with this PSN; NULL: not at all, and it was looked at. */
 const char *stage_differs(struct stage *s, const struct stage_frame *f, int32_t psn);
 
-/** What the memory holds at first. */
+/** The byte at @p offset of the memory at the start. */
 uint8_t stage_byte(uint32_t offset);
 
-/** A frame in words, for who wonders. */
+/** A frame in words, for failure messages. */
 const char *stage_tell(struct stage *s, struct rte_mbuf *m);
 
 /** Name of an opcode in rules; "?" when rules have none for it. */

@@ -90,7 +90,7 @@ read_row(FILE *table, struct golden *g)
 	}
 }
 
-/* What golden.py puts into a payload of this length. */
+/* The payload that golden.py makes for this length. */
 static void
 fill_payload(uint8_t *to, uint32_t len)
 {

@@ -130,7 +130,7 @@ base_frames(void)
 
 /* ---- received frames ---- */
 
-/** What lies behind a segment: the bytes, and DPDK's record of who shares them. */
+/** The memory behind a segment: its bytes, and DPDK's record of who shares them. */
 struct outside {
 	struct rte_mbuf_ext_shared_info shared;
 	void *bytes;

@@ -4,13 +4,13 @@
 
 /**
  * @file
- * What every fuzzer stands on: an EAL without files, frames whose bytes end where their buffer ends, memory that
- * is counted, and scripts.
+ * The base of every fuzzer: an EAL without files, frames whose bytes end where their buffer ends, memory that is
+ * counted, and scripts.
  *
  * An input is a script: one record that describes the world, then one record for each step. Records have all one
  * length, so that steps can be moved, doubled and left out without changing the meaning of the others (mutate.c).
- * A run is a function of its script alone. Whatever must not be ends the program with a sentence, as a sanitizer
- * would: the script is the reproducer.
+ * A run is a function of its script alone. A violation ends the program with a message, as a sanitizer would: the
+ * script is the reproducer.
  */
 
 #include <stdbool.h>
@@ -29,7 +29,7 @@
 #define BASE_MAGIC     0xf5 /**< first byte of a script: no text begins with it */
 #define BASE_ROOM      4352 /**< bytes of the largest frame */
 
-/** What a program of this folder tests. libFuzzer knows it by this name. @return 0. */
+/** The test of each program in this folder, under the name that libFuzzer calls. @return 0. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /** Start the EAL and make the pools; later calls do nothing. */
@@ -130,7 +130,7 @@ base_u24(const uint8_t *at)
 	return base_u16(at) | (uint32_t)at[2] << 16;
 }
 
-/** What a record makes happen. */
+/** The action of a record. */
 typedef void (*base_step)(const uint8_t *record);
 
 /** Places in a table of steps; some stand in several, to be taken more often. */

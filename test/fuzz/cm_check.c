@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What holds of a connection manager at any time, and at last. */
+/* Invariants of a connection manager: those that hold at any time, and those at the end. */
 
 #include "cm_world.h"
 
-/* Something will happen by itself in every state but these. */
+/* In these states a connection waits for its owner or its peer; every other state has a timer. */
 static bool
 rests(uint8_t state)
 {
@@ -66,7 +66,7 @@ check_listeners(const struct cm_end *end)
 	}
 }
 
-/* Nothing that comes in makes more than one message go out. */
+/* A message that comes in makes at most one message go out. */
 static void
 check_amplification(const struct cm_end *end)
 {

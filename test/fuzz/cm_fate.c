@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a connection manager must do with a datagram before it means anything: a second opinion, from the formats. */
+/* The datagrams that a connection manager must count as malformed or ignore: a second opinion, from the formats. */
 
 #include <string.h>
 

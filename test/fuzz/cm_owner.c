@@ -302,7 +302,7 @@ cm_notify(void *arg, const struct roce_cm_event *event)
 	if (event->kind == ROCE_CM_REQUEST)
 		return told_request(end, event);
 	BASE_MUST(owner >= end->owner && owner < end->owner + CM_OWNERS, "an owner is one");
-	/* Nothing is told from inside roce_cm_connect(), so the owner knows the connection by now. */
+	/* No event comes from inside roce_cm_connect(), so the owner knows the connection by now. */
 	BASE_MUST(owner->conn == event->conn, "an owner is told of its own connection");
 	BASE_MUST(owner->phase != CM_RELEASED, "nothing is told of what was released");
 	if (event->kind == ROCE_CM_REPLY)

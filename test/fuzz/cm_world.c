@@ -126,7 +126,7 @@ cm_speak(struct cm_end *end, uint16_t room)
 	return n;
 }
 
-/* What is no message changes nothing but a counter; what is somebody else's changes no connection. */
+/* A datagram that is no message only moves a counter; a message of another sender changes no connection. */
 static void
 give(struct cm_end *end, const struct roce_pkt *pkt, const struct cm_flat *flat,
 		const struct oracle_frame *frame)
@@ -156,7 +156,7 @@ cm_give(const struct cm_flat *flat)
 	struct oracle_frame frame;
 	struct roce_pkt pkt;
 
-	/* What the engine keeps away from general services does not come here. */
+	/* The engine passes on only whole datagrams with a right ICRC that are for general services and this host. */
 	oracle_look(flat->bytes, flat->len, first, false, &frame);
 	if (frame.faults == 0 && frame.icrc_ok && frame.dest_qp == ROCE_QPN_GSI && frame.datagram &&
 			roce_ip_equal(&frame.dst, &ours)) {

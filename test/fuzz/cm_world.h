@@ -25,7 +25,7 @@
 #define CM_SERVICE   (ROCE_CM_SERVICE_TCP + 7000)
 #define CM_FRAME     640u
 
-/** What the owner of a connection knows about it. */
+/** The state of a connection as its owner knows it. */
 enum cm_phase {
 	CM_NOBODY = 0,
 	CM_REQUESTED,  /**< a request that waits for accept or reject */
@@ -96,7 +96,7 @@ extern struct cm_world cm_world;
 
 void cm_open(const uint8_t *config);
 
-/** Nothing is left of anything. */
+/** End the world. Memory or frames that are left are a violation. */
 void cm_close(void);
 
 struct roce_ip cm_address(uint8_t index);
@@ -128,18 +128,18 @@ void cm_qp_async_event(struct cm_owner *owner, enum roce_engine_async kind);
 /** Read the numbers again by which connections can be named. */
 void cm_remember(struct cm_end *end);
 
-/** What an end offers. */
+/** The parameters that an end offers. */
 struct roce_cm_param cm_offer(struct cm_end *end);
 
 /* ---- cm_forge.c: messages of the script ---- */
 
 void cm_forge(const uint8_t *r, struct cm_flat *flat);
 
-/* ---- cm_fate.c: what becomes of a datagram ---- */
+/* ---- cm_fate.c: the fate of a datagram ---- */
 
 struct oracle_frame;
 
-/** What a datagram must become. */
+/** The fate that a datagram must have. */
 struct cm_expect {
 	bool malformed;                     /**< it is counted as that, and nothing else happens */
 	const struct roce_cm_conn *ignored; /**< it names this connection, and is not its peer's */
@@ -154,7 +154,7 @@ void cm_expect(const struct cm_end *end, const uint8_t *bytes, const struct orac
 
 void cm_check(const struct cm_end *end);
 
-/** What must have happened when nothing happens any more. */
+/** Conditions that hold when no frame is under way and no timer is due any more. */
 void cm_check_idle(const struct cm_end *end);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whatever is said to a connection manager: handshakes of real ends, lost, late, repeated and changed, messages of
- * nobody, and between them everything that owners do.
+ * Fuzzer of the connection manager: handshakes of real ends whose messages are lost, late, repeated and changed,
+ * messages that no end sent, and between them every action of an owner.
  */
 
 #include <errno.h>

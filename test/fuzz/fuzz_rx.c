@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whatever arrives at an adapter: frames that peers send, lost, repeated, late and changed, frames that nobody
- * sent, and between them everything that a consumer does.
+ * Fuzzer of an adapter's receive path: frames of peers that are lost, repeated, late and changed, frames that no peer
+ * sent, and between them every action of a consumer.
  */
 
 #include <string.h>

@@ -14,7 +14,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned 
 size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size,
 		uint8_t *out, size_t max);
 
-/* What the mutator decides follows from the seed it was given. */
+/* Every choice of the mutator follows from the seed it was given. */
 static uint32_t
 draw(uint64_t *random, uint32_t n)
 {

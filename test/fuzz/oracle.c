@@ -79,7 +79,7 @@ crc_byte(uint32_t crc, uint8_t byte)
 	return crc >> 4 ^ half[crc & 15];
 }
 
-/* What a router may change counts as ones (IBTA Vol 1, annex A17). @p at: from the IP header. */
+/* Bytes that a router may change count as ones (IBTA Vol 1, annex A17). @p at: from the IP header. */
 static bool
 is_masked(uint32_t at, bool v6)
 {
@@ -123,7 +123,7 @@ look_at_link(const uint8_t *b, uint32_t len, bool stripped, struct oracle_frame 
 	if (type == 0x8100) {
 		if (stripped || len < at + TAG)
 			return false;
-		/* Nobody here has a VLAN. */
+		/* No adapter here is in a VLAN. */
 		if ((be16(b + at) & 0xfff) != 0)
 			return false;
 		at += TAG;

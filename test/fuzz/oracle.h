@@ -13,7 +13,7 @@
 
 #include "wire/frame.h"
 
-/** What is wrong with a frame; several may be. */
+/** Faults of a frame, which may have several. */
 #define ORACLE_FOREIGN  0x01u /**< not seen to be RoCEv2: nothing else was looked at */
 #define ORACLE_LENGTH   0x02u
 #define ORACLE_FRAGMENT 0x04u

@@ -25,7 +25,7 @@ void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak)
 static unsigned int inputs;
 static char current[PATH_LEN];
 
-/* Whoever ends the program does not know in which file the reason lies. */
+/* The code that ends the program does not know which file it was given. */
 static void
 name_input(void)
 {

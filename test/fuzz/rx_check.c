@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What holds at any time, whatever was said to an adapter. */
+/* Invariants of an adapter: they hold at any time, whatever frames it was given. */
 
 #include <string.h>
 
@@ -56,7 +56,7 @@ rx_check_unanswered(const struct roce_qp *qp)
 	return n;
 }
 
-/* What is left of an answer takes the PSNs that are left of it. */
+/* The bytes of an answer that are not sent yet take exactly its PSNs that are not sent yet. */
 static void
 check_resource(const struct roce_rd_resource *res, uint32_t mtu)
 {

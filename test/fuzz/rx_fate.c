@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What must become of a frame, from the formats and the states alone; and what the counters say became of it. */
+/* The fate that a frame must have, from the formats and the states alone; and the fate that the counters show. */
 
 #include <string.h>
 
@@ -160,7 +160,7 @@ rx_expect(const struct rx_side *side, const struct rx_flat *flat, struct rx_expe
 
 	*expect = (struct rx_expect){ 0 };
 	oracle_look(flat->bytes, flat->len, first, flat->stripped, f);
-	/* What is wrong with a frame to somebody else is none of our business. */
+	/* A frame for another host is foreign, whatever its faults. */
 	if (f->faults != 0 && !is_ours(side, &f->dst))
 		f->faults = ORACLE_FOREIGN;
 	if (f->faults != 0) {

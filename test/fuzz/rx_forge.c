@@ -66,7 +66,7 @@ psn_of(const struct roce_qp *qp, const uint8_t *r)
 	return (base + (uint32_t)near) & ROCE_PSN_MASK;
 }
 
-/* What the answer at @p psn to the oldest READ must carry. */
+/* The bytes of payload that the answer at @p psn to the oldest READ must have. */
 static uint32_t
 length_of_answer(const struct roce_qp *qp, uint32_t psn)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The wire: frames that the engines send, frames that they are given, and what becomes of each. */
+/* The wire: frames that the engines send, frames that they are given, and the fate of each. */
 
 #include <string.h>
 
@@ -55,7 +55,7 @@ judge_answer(const struct rx_end *from, const struct oracle_frame *frame)
 	BASE_VIOLATED("memory was read that the peer may not read");
 }
 
-/* Whatever an engine was told, it says nothing but what another one understands. */
+/* An engine sends only frames that are well-formed, whatever frames it was given. */
 static void
 judge_spoken(struct rx_side *side, struct rte_mbuf *m)
 {
@@ -138,7 +138,7 @@ mbuf_of(const struct rx_flat *flat)
 	return m;
 }
 
-/* What is not ours comes back as it was. */
+/* A foreign frame comes back unchanged. */
 static void
 judge_foreign(struct rte_mbuf *m, const struct rx_flat *flat)
 {

@@ -13,7 +13,7 @@
 struct rx_world rx_world;
 uint8_t rx_pattern[RX_PATTERN];
 
-/** What a region is for decides its size and its rights. */
+/** The purpose of a region decides its size and its rights. */
 static const struct {
 	uint32_t length;
 	unsigned int access;
@@ -187,7 +187,7 @@ create(struct rx_end *end)
 	struct rx_side *side = end->side;
 	const struct roce_qp_attr attr = {
 		.pd = side->pd,
-		/* Nobody wants to hear of talk 6. */
+		/* Talk 6 has no completion queues. */
 		.send_cq = end->talk == 6 ? NULL : side->send_cq,
 		.recv_cq = end->talk == 6 ? NULL : side->recv_cq,
 		.srq = end->shared ? side->srq : NULL,
@@ -350,7 +350,7 @@ rx_key_reads(const struct rx_side *side, uint32_t key)
 		if (side->mr[i] != NULL && side->key[i] == key)
 			return access_of(i) & IBV_ACCESS_REMOTE_READ;
 	}
-	/* What it is bound to may have changed since, so this is lenient. */
+	/* The binding may have changed since, so any of the window's recent keys will do. */
 	for (unsigned int i = 0; i < RX_WINDOW_KEYS; i++) {
 		if (side->window_key[i] == key)
 			return true;
@@ -457,7 +457,7 @@ judge_unwritten(const struct rx_side *side, enum rx_region region, uint32_t from
 		BASE_VIOLATED("a byte of region %u of side %u was written", region, side->index);
 }
 
-/* What nobody has the right to write, and the gaps between the regions. */
+/* Memory that no peer may write, and the gaps between the regions, must be unchanged. */
 static void
 judge_memory(const struct rx_side *side)
 {

@@ -239,7 +239,7 @@ struct rx_fates {
 
 void rx_fates_read(const struct rx_side *side, struct rx_fates *values);
 
-/** What a frame must become. */
+/** The fate that a frame must have. */
 struct rx_expect {
 	struct oracle_frame frame;
 	const struct rx_end

@@ -25,7 +25,7 @@ post_some(void)
 		uint8_t r[BASE_RECORD] = { 0 };
 
 		r[2] = (uint8_t)((talk_beats + talk) % 7);
-		/* What is not read is inline now and then. */
+		/* A message that does not read is inline now and then. */
 		r[3] = ROCE_WR_SIGNALED | (r[2] < 4 && talk_beats % 5 == 0 ? 0x10 : 0);
 		r[4] = (uint8_t)(talk_beats * 83);
 		r[5] = (uint8_t)(talk_beats & 3);
@@ -99,7 +99,7 @@ talk_frame(struct rx_flat *flat, const struct rx_end *to, uint8_t opcode, uint32
 	talk_set16(flat->bytes + t->udp_off + 4, l4);
 	bth[0] = opcode;
 	bth[1] = (uint8_t)(pad << ROCE_BTH_PAD_SHIFT);
-	/* What it would do it would do next. */
+	/* The PSN is the expected one, so that a request would be executed at once. */
 	bth[9] = (uint8_t)(to->qp->rx.epsn >> 16);
 	talk_set16(bth + 10, to->qp->rx.epsn);
 	(void)oracle_seal(flat->bytes, flat->len);

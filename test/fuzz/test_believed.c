@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the peer of a connection may say, or somebody who guessed all its numbers: answers to what was never asked and
- * congestion that is not there cost no message; requests that break the protocol, or reach for memory without the
- * right to, end their connection with the right NAK, touch nothing, and no other connection notices.
+ * Frames that the peer of a connection may send, or an attacker who guessed all its numbers. Answers that were never
+ * asked for, and notifications of a congestion that is not there, cost no message. Requests that break the protocol,
+ * or reach for memory without the right to, end their connection with the right NAK, touch no memory, and leave every
+ * other connection alone.
  */
 
 #include <setjmp.h>
@@ -269,7 +270,7 @@ believed__ends_the_connection_and_touches_nothing(void **state)
 	talk_end();
 }
 
-/* Nothing at all may go anywhere, by whatever key (IBTA Vol 1, 9.7.4.1.5): it is done, and nothing was done. */
+/* A request of no bytes may name any address and any key (IBTA Vol 1, 9.7.4.1.5): it succeeds and touches nothing. */
 static void
 believed__nothing_may_go_anywhere(void **state)
 {

@@ -5,7 +5,7 @@
  *
  * The world is that of fuzz_rx. Every frame that is given to it is judged there (rx_give): the counters that moved
  * are those that a second opinion on the frame expects, and a frame that must be ignored left every byte of every
- * queue pair as it was. What may end a connection, because the peer itself said it, is given from another address.
+ * queue pair as it was. A frame that would end a connection if its peer sent it is given from another address.
  */
 
 #include <setjmp.h>
@@ -30,7 +30,7 @@ is_well_formed(const struct rx_flat *flat)
 	return frame.faults == 0;
 }
 
-/* The same from somebody else. */
+/* Make it a frame of another sender. */
 static void
 disguise(struct rx_flat *flat, const struct rx_end *to)
 {
@@ -222,7 +222,7 @@ malformed__one_thing_wrong_is_enough(void **state)
 	talk_end();
 }
 
-/* What a device without a wire delivers: frames of zeros, of any length, and no frame at all. */
+/* A device without a wire delivers frames of zeros, of any length, down to an empty one. */
 static void
 malformed__zeros_are_foreign(void **state)
 {

@@ -4,7 +4,7 @@
 
 /**
  * @file
- * What WRITEs, READs and atomics do to the peer's memory, and whether they did.
+ * The effect of WRITEs, READs and atomics on the peer's memory, and the check that they had it.
  *
  * Every request has a place of its own at the peer until it is known to be done. A WRITE fills the place, a READ
  * fetches from bytes that never change, atomics work on one word a queue pair and direction, whose every value is
@@ -58,7 +58,7 @@ struct deed_part {
 	uint32_t access;
 };
 
-/** What a window must cover so that the messages of a queue pair to @p site that need @p access can use it. */
+/** The memory that a window must cover so that a queue pair's messages to @p site that need @p access can use it. */
 struct deed_part deed_part(const struct deed_site *site, uint32_t access, uint32_t places);
 
 /** The access at the peer that an opcode needs; 0: none. */

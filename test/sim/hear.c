@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What comes back to consumers, held against what was posted. */
+/* Completions that consumers get, compared with the requests and receives that they posted. */
 
 #include <string.h>
 

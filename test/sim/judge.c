@@ -279,7 +279,7 @@ judge_sent(struct judge *judge, struct rte_mbuf *m, uint64_t now)
 	}
 }
 
-/* What an acknowledgement says of the peer's receives; an old one says nothing. */
+/* Learn the peer's credits from an acknowledgement; an old one has none. */
 static void
 learn_credits(struct judge_flow *flow, const struct roce_pkt *pkt)
 {

@@ -4,7 +4,7 @@
 
 /**
  * @file
- * What the n-th message of a queue pair looks like: a function of the world's seed.
+ * The n-th message of a queue pair: a function of the world's seed.
  */
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What consumers post. */
+/* The posts of consumers: receives, messages, binds. */
 
 #include <string.h>
 

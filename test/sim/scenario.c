@@ -25,7 +25,7 @@ start(uint64_t seed)
 	return r;
 }
 
-/* What every scenario varies. */
+/* The parameters that every scenario varies. */
 static struct world_params
 anyhow(uint64_t seed, uint64_t *r)
 {

@@ -34,7 +34,7 @@ bool talk_owes_nothing(uint32_t side);
 /** Everything that this world promises has happened. */
 bool talk_done(void);
 
-/** What did not hold, or NULL. */
+/** The first rule that did not hold, or NULL. */
 const char *talk_violation(void);
 
 /** Take everything down again. */

@@ -4,8 +4,8 @@
 
 /**
  * @file
- * What the consumers of a world know: talk.c brings them up and lets them act, say.c posts, hear.c judges what
- * comes back, window.c binds, grants and takes back.
+ * The state of the consumers of a world: talk.c brings them up and lets them act, say.c posts, hear.c checks the
+ * completions, window.c binds, grants and takes back.
  */
 
 #include "deed.h"
@@ -84,7 +84,7 @@ struct repost {
 	uint32_t slot;
 };
 
-/** What a side shares among its queue pairs. */
+/** One side: the objects and memory that its queue pairs share, and its ends. */
 struct side {
 	struct roce_domain *domain;
 	struct roce_pd *pd;

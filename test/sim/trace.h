@@ -4,7 +4,7 @@
 
 /**
  * @file
- * What happens on the wire of a world that is lived again, a line for each frame.
+ * Trace of the wire of a world that is run again: a line for each frame.
  */
 
 #include <stdint.h>

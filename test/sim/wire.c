@@ -141,7 +141,7 @@ damage(struct wire *wire, struct rte_mbuf *m)
 	wire->damaged++;
 }
 
-/* What a switch does whose queue grows long: congestion experienced, and the header checksum follows. */
+/* A switch whose queue grows long sets congestion experienced, and corrects the header checksum. */
 static void
 mark(struct wire *wire, struct rte_mbuf *m)
 {

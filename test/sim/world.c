@@ -258,7 +258,7 @@ step(const struct world_params *params, struct roce_domain **side_of)
 	at = next_time(params, side_of, talk_deadline());
 	if (at == UINT64_MAX)
 		return false;
-	/* Who waits for a frame of the pool asks again and again: not too often. */
+	/* An engine that waits for a frame of the pool asks again and again: not too often. */
 	now = RTE_MAX(at, now + (params->frames != 0 ? 200 : 10));
 	return true;
 }
@@ -334,7 +334,7 @@ empty_spares(struct roce_domain **side_of)
 	}
 }
 
-/* What must be so when the queue pairs are gone. */
+/* Check the conditions that hold when the queue pairs are gone. @return NULL, or the one that does not. */
 static const char *
 aftermath(struct roce_domain **side_of)
 {

@@ -8,7 +8,7 @@
  * send numbered messages on every queue pair in both directions. Everything
  * that happens follows from its parameters.
  *
- * What must hold, or the world is violated:
+ * Rules, any of which ends the world when it does not hold:
  *   - every message is delivered once, in order, with its bytes, length, flags and immediate data;
  *   - every WRITE, READ and atomic that succeeded did what it should, once (deed.h);
  *   - every bind is in force before what was posted behind it arrives, and no bind is executed twice (window.h);

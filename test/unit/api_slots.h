@@ -11,10 +11,10 @@
 
 #include "rules.h"
 
-/** What every slot returns. */
+/** The return value of every slot. */
 #define RETURNED 0x4321
 
-/** What the slot that was reached saw. */
+/** The call that reached a slot. */
 struct seen {
 	const char *slot; /**< NULL: none was reached */
 	int count;

@@ -4,7 +4,7 @@
 
 /**
  * @file
- * What was said in a world of connection managers, and saying things by hand.
+ * The messages and events of a world of connection managers, and ways to send a message by hand.
  */
 
 #include "cm_world.h"
@@ -47,7 +47,7 @@ struct roce_cm_msg last_msg(void);
 /** A REQ as the other end would send it, that nothing is wrong with. */
 struct roce_cm_msg good_request(struct end *to);
 
-/** What an end says to this request: one message, as that is the rule. */
+/** The answer of an end to this request; fails unless it is exactly one message. */
 struct roce_cm_msg said_to(struct end *end, const struct roce_cm_msg *req);
 
 #endif

@@ -102,7 +102,7 @@ void world_again(void);
 
 struct end *other(struct end *end);
 
-/** What an end offers: a queue pair number of its own each time. */
+/** The parameters that an end offers: a queue pair number of its own each time. */
 struct roce_cm_param offer(struct end *end, const char *text);
 
 bool is_down(enum roce_cm_event_kind kind);

@@ -18,7 +18,7 @@ setup(void **state)
 	return 0;
 }
 
-/** Nothing may be left: memory, frames. */
+/** Fails when memory or frames are left. */
 static inline int
 teardown(void **state)
 {

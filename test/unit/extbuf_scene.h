@@ -4,8 +4,8 @@
 
 /**
  * @file
- * The scene of the tests of payload that is not copied: a sends to b by a device that keeps what it has sent until the
- * test lets it go. What b receives is another copy of each frame, as from a wire; b's memory is as it was.
+ * The scene of the tests of payload that is not copied: a sends to b through a device that keeps the frames it has sent
+ * until the test lets them go. b receives another copy of each frame, as from a wire, into its own memory.
  */
 
 #include <stdlib.h>
@@ -71,7 +71,7 @@ release(unsigned int n)
 	memmove(held, held + n, helds * sizeof(held[0]));
 }
 
-/** Nothing may be left: memory, frames. */
+/** Fails when memory or frames are left. */
 static inline int
 teardown(void **state)
 {
@@ -81,7 +81,7 @@ teardown(void **state)
 	return fx_left();
 }
 
-/** What a sends goes to the device, which keeps it. @return frames. */
+/** The device takes the frames that a sends, and keeps them. @return frames. */
 static inline unsigned int
 send(void)
 {
@@ -101,7 +101,7 @@ carry(unsigned int from)
 		fx_rx(&b, rte_pktmbuf_copy(held[i], unit_pool(), 0, UINT32_MAX));
 }
 
-/** What b answers reaches a. @return frames. */
+/** The answers of b reach a. @return frames. */
 static inline unsigned int
 answer(void)
 {

@@ -4,7 +4,7 @@
 
 /**
  * @file
- * What a played peer says about memory: its WRITEs, READs and atomics, and its answers to ours.
+ * Frames of a played peer that are about memory: its WRITEs, READs and atomics, and its answers to ours.
  *
  * The frames are those of fx_request(), with the headers filled in that it leaves empty; they are the caller's.
  */

@@ -113,7 +113,7 @@ acknowledge(uint32_t number)
 	fx_rx_answer(&end, &peer, FX_ACK, roce_psn_add(FX_SQ_PSN, number));
 }
 
-/** What a peer of the end's zone is told that asks for this access by address, length and key. */
+/** The result for a peer in the end's protection domain that asks for this access by address, length and key. */
 static inline int
 peer_may(uint32_t key, uint64_t addr, uint32_t length, unsigned int access)
 {

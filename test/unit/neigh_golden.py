@@ -32,7 +32,7 @@ def na(target, mac, solicited=1, override=1):
 
 ask4 = arp(1, US, EVERYBODY, psrc=US4, hwdst="00:00:00:00:00:00", pdst=PEER4)
 FRAMES = {
-    # What we say.
+    # Our frames.
     "ask4": ask4,
     "ask4_unicast": arp(1, US, PEER, psrc=US4, hwdst="00:00:00:00:00:00", pdst=PEER4),
     "ask4_tagged": Ether(src=US, dst=EVERYBODY) / Dot1Q(vlan=7) / ask4[ARP],
@@ -42,7 +42,7 @@ FRAMES = {
     "ask6_unicast": nd(US, PEER, US6, PEER6, ns(PEER6)),
     "answer6": nd(US, PEER, US6, PEER6, na(US6, US)),
     "answer6_dad": nd(US, "33:33:00:00:00:01", US6, "ff02::1", na(US6, US, solicited=0)),
-    # What the peer says.
+    # The frames of the peer.
     "peer_ask4": arp(1, PEER, EVERYBODY, psrc=PEER4, hwdst="00:00:00:00:00:00", pdst=US4),
     "peer_probe4": arp(1, PEER, EVERYBODY, psrc="0.0.0.0", hwdst="00:00:00:00:00:00", pdst=US4),
     "peer_answer4": arp(2, PEER, US, psrc=PEER4, hwdst=US, pdst=US4),

@@ -34,7 +34,7 @@ open_pair(unsigned int rights)
 	mr = fx_mr(b.pd, (uintptr_t)b.memory, FX_MEMORY, rights);
 }
 
-/** Nothing may be left: memory, frames. */
+/** Fails when memory or frames are left. */
 static inline int
 teardown(void **state)
 {

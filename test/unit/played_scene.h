@@ -18,7 +18,7 @@ static struct roce_qp *qp;
 static struct roce_mr *
 		region; /**< all of the end's memory, with the rights that the scene asks for; NULL: none */
 
-/** What the queue pair of the scene has that an ordinary one has not. */
+/** The differences between the scene's queue pair and an ordinary one. */
 struct played {
 	uint32_t max_send_wr;       /**< 0: as many as an ordinary one */
 	uint8_t max_rd_atomic;      /**< READs and atomics that it may have under way */
@@ -66,7 +66,7 @@ open_ordinary_scene(void)
 	open_scene(&(struct played){ 0 });
 }
 
-/** Nothing may be left: memory, frames. */
+/** Fails when memory or frames are left. */
 static inline int
 teardown(void **state)
 {

@@ -4,7 +4,7 @@
 
 /**
  * @file
- * What the tests of the registry stand on: a Provider of their own and a dat.conf of their own.
+ * The rig of the registry's tests: a Provider of their own and a dat.conf of their own.
  *
  * The Provider is linked in under the names that libdaplroce.a uses, so entries of dat.conf for libdaplroce.so.1 lead
  * to it. Loading a library is tested in test/abi.
@@ -29,7 +29,7 @@ struct fake_ia {
 	DAT_PROVIDER_INFO info;
 };
 
-/** What the Provider is told to do, and what it saw. */
+/** The Provider's behaviour, as a test sets it, and the calls that it got. */
 struct fake {
 	DAT_RETURN open_returns;
 	DAT_RETURN close_returns;
@@ -50,7 +50,7 @@ extern char conf_path[];                    /**< of the dat.conf in force */
 void roce_dat_provider_init(const DAT_PROVIDER_INFO *info, const char *instance_data);
 void roce_dat_provider_fini(const DAT_PROVIDER_INFO *info);
 
-/** What a Provider of version 1.@p minor says of itself. */
+/** The description that a Provider of version 1.@p minor registers. */
 DAT_PROVIDER_INFO info_of(const char *name, DAT_UINT32 minor, DAT_BOOLEAN thread_safe);
 
 /** Make @p text the whole of dat.conf. */

@@ -31,7 +31,7 @@
 	};                                                                                       \
 	static void f(void **state)
 
-/** What the linker collects of a UNIT_RULE(). */
+/** The record of a UNIT_RULE(), which the linker collects. */
 struct unit_rule {
 	struct CMUnitTest test;
 	int line;

@@ -33,7 +33,7 @@
 #define LOOKS       64u
 #define PATIENCE    50u /**< looks at a watermark before the posters are held back for it */
 
-/** What the payload begins with. */
+/** The first bytes of a payload. */
 struct stamp {
 	uint32_t ep;
 	uint32_t message;

@@ -266,7 +266,7 @@ UNIT_RULE(ack__passes_a_rewound_requester)
 	assert_int_equal(fx_tx_one(&end).psn, PSN + 13);
 }
 
-/* What is sent again uses no new credit: its receive was promised before. */
+/* A message that is sent again uses no new credit: its receive was promised before. */
 UNIT_RULE(nak__sequence_uses_no_credit)
 {
 	send_many(1, 8);

@@ -11,7 +11,7 @@
 static const enum roce_cm_attr attrs[] = { ROCE_CM_ATTR_MRA, ROCE_CM_ATTR_REJ, ROCE_CM_ATTR_REP,
 	ROCE_CM_ATTR_RTU, ROCE_CM_ATTR_DREQ, ROCE_CM_ATTR_DREP };
 
-/* What the peer of @p conn would say, with the numbers that are right. */
+/* The message that the peer of @p conn would send, with the right numbers. */
 static struct roce_cm_msg
 right(const struct roce_cm_conn *conn, enum roce_cm_attr attr)
 {
@@ -26,7 +26,7 @@ right(const struct roce_cm_conn *conn, enum roce_cm_attr attr)
 	};
 }
 
-/* Nothing was told since the reset, both are up, and a disconnect still works. */
+/* No event came since the reset, both connections are up, and a disconnect still works. */
 static void
 unharmed(struct roce_cm_conn *a, struct roce_cm_conn *b)
 {
@@ -283,9 +283,9 @@ UNIT_RULE(replay__of_old_answers_ends_nothing)
 }
 
 /*
- * What cannot be told from the truth: the REQ of a live connection, when its handshake is long over, says that the
- * peer lost its memory and connects the same queue pair anew. The connection ends (stale), on both sides; who can
- * record a REQ can also make a DREQ, so this gives nobody more than the path already has. Nothing new comes up.
+ * A replay that looks genuine: the REQ of a live connection whose handshake is long over says that the peer lost its
+ * memory and connects the same queue pair anew. The connection ends (stale), on both sides. An attacker who can record
+ * a REQ can also make a DREQ, so the replay gives him no new power. No new connection comes up.
  */
 UNIT_RULE(replay__of_an_old_request_is_a_peer_that_forgot)
 {

@@ -72,7 +72,7 @@ goes_on(void)
 	assert_int_equal(fx_tx_one(&end).psn, FX_RQ_PSN + 1);
 }
 
-/* Answers that the engine gives now. What it asks itself, once more when time passes, is no answer. */
+/* Answers that the engine gives now. Its own requests, which it repeats when time passes, do not count. */
 static unsigned int
 said(void)
 {
@@ -292,7 +292,7 @@ UNIT_RULE(psn__ahead_waits_for_the_peer)
 	assert_int_equal(roce_cq_count(end.recv_cq), 0);
 }
 
-/* What opens and closes gaps by turns, so that each frame could draw a NAK, is rationed too. */
+/* The NAKs of a sender that opens and closes gaps by turns, so that each frame could draw one, are rationed, too. */
 UNIT_RULE(psn__alternating_is_rationed)
 {
 	const uint64_t start = end.now;

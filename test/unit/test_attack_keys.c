@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What an attacker has to guess: keys, queue pair numbers, first PSNs. Whoever knows those of his own knows nothing of
- * his neighbours'; and a guess that is wrong reaches nothing.
+ * Numbers that an attacker has to guess: keys, queue pair numbers, first PSNs. A tenant who knows his own knows nothing
+ * of his neighbours'; and a wrong guess reaches no object.
  */
 
 #include <stdlib.h>
@@ -356,7 +356,7 @@ take_numbers(struct roce_domain *domain, uint32_t *qpn, uint32_t *psn, unsigned 
 
 #define QPS 4000u
 
-/* What stands above the place of a number, ten bits, says nothing about that of the next one; nor does a first PSN. */
+/* The ten bits of a number above its place say nothing about those of the next number; nor does a first PSN. */
 UNIT_RULE(numbers__seen_tell_none_to_come)
 {
 	static uint32_t qpn[QPS], psn[QPS];

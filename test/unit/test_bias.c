@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Locks biased to one thread: queue/bias.c. The barrier here only counts its calls, and no rule needs more than
- * that: whoever is another thread is awaited. What threads do at the same time: test_bias_threads.c, test/model.
+ * that, because each waits for its other threads. Tests of threads at the same time: test_bias_threads.c, test/model.
  */
 
 #include <pthread.h>
@@ -336,7 +336,7 @@ poll_engine(unsigned int times)
 	}
 }
 
-/* However often it comes, and nobody is let in beside whoever has the engine. Who knows that it is inside does not wait. */
+/* The thread that has the engine is refused each time, and the lock is unchanged. @p knows: it is inside as owner. */
 static void
 want_refused(bool knows)
 {

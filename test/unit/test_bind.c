@@ -104,7 +104,7 @@ UNIT_RULE(bind__stands_between_the_messages)
 	fx_tx_none(&end);
 }
 
-/* What comes in front of a bind asks for its acknowledgement: nothing else may ever do. */
+/* The message in front of a bind asks for its acknowledgement: perhaps no later frame ever does. */
 UNIT_RULE(bind__is_preceded_by_an_ack_request)
 {
 	const struct fx_sent *sent;
@@ -322,7 +322,7 @@ UNIT_RULE(flush__leaves_nothing_to_peers)
 	assert_int_equal(roce_mr_destroy(region), 0);
 }
 
-/* What another queue pair bound since is not the business of the one that fails. */
+/* A bind that another queue pair has made since is not undone by the queue pair that fails. */
 UNIT_RULE(flush__leaves_later_binds_of_others)
 {
 	const struct roce_qp_connect connect = fx_connect(&end, fx_ip(98), 0x778);
@@ -415,7 +415,7 @@ UNIT_RULE(fail__when_the_region_is_gone)
 		assert_int_equal(end.async_event[i].kind, ROCE_ENGINE_ASYNC_QP_BROKEN);
 		assert_int_equal(end.async_event[i].status, IBV_WC_MW_BIND_ERR);
 		assert_int_equal(roce_qp_state(qp), ROCE_QP_ERR);
-		/* What it was bound to stays. */
+		/* The window keeps the binding it had. */
 		assert_int_equal(bound_key(), before);
 		roce_qp_destroy(qp);
 		qp = fx_played_qp(&end, &peer);

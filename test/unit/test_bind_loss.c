@@ -60,12 +60,12 @@ judge_message(uint32_t i)
 {
 	const struct request *r = w.request;
 
-	/* Everything before a bind was sent, and had arrived when there is a fence in between. */
+	/* Every message before a bind in force was sent, and had arrived when there is a fence in between. */
 	if (i < w.bound)
 		assert_true(w.sent >= end_of(&r[i]));
 	for (uint32_t k = i; k < w.bound; k++)
 		assert_true(!r[k].fenced || w.arrived >= end_of(&r[i]));
-	/* Nothing behind a bind that was not executed was sent. */
+	/* No message behind a bind that was not executed was sent. */
 	for (uint32_t k = w.bound; k < i; k++)
 		assert_true(!r[k].bind || w.sent <= r[i].first);
 }

@@ -142,7 +142,7 @@ UNIT_RULE(table__lets_the_owner_end_every_live_state)
 		assert_false(does(s, ROCE_CM_IN_END));
 }
 
-/* Whoever waits for the peer has a clock; only the consumer's own answer may take for ever. */
+/* A state that waits for the peer has a timer; only the consumer's own answer may take for ever. */
 UNIT_RULE(table__waits_for_nobody_for_ever)
 {
 	for (unsigned int s = 1; s < ROCE_CM_STATES; s++) {

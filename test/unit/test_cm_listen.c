@@ -50,7 +50,7 @@ UNIT_RULE(listen__is_at_the_addresses_of_its_context)
 
 	passive->policy = POLICY_HOLD;
 	assert_int_equal(roce_cm_listen(passive->cm, &there, SERVICE, 1, &owner[0], &one), 0);
-	/* Nobody is told of a request to an address at which nobody listens. */
+	/* A request to an address without a listener is refused, and causes no event. */
 	assert_int_equal(said_to(passive, &req).reason, ROCE_CM_REJ_INVALID_SERVICE_ID);
 	assert_int_equal(passive->events, 0);
 
@@ -63,7 +63,7 @@ UNIT_RULE(listen__is_at_the_addresses_of_its_context)
 	assert_string_equal(told_all(passive), "Q");
 	assert_ptr_equal(passive->told[0].owner, &owner[1]);
 
-	/* Who has all addresses is in everybody's way. */
+	/* A listener on all addresses leaves none for another. */
 	roce_cm_unlisten(two);
 	roce_cm_unlisten(one);
 	assert_int_equal(roce_cm_listen(passive->cm, &all, SERVICE, 1, passive, &one), 0);
@@ -267,7 +267,7 @@ UNIT_RULE(stale__connection_makes_room)
 		establish(passive, &req);
 		assert_string_equal(told_all(passive), "QE");
 
-		/* What comes while the old one may still be on the wire is an echo. */
+		/* A request that comes while the old one may still be on the wire is an echo of it. */
 		world->now += SECOND / 2;
 		hear(passive, &req);
 		assert_int_equal(speak(passive), 0);

@@ -38,7 +38,7 @@ established(struct end *end)
 	return rtu.remote_id;
 }
 
-/* What stands before a MAD on Linux's wire: BTH with AckReq, DETH, 322 bytes in all. MigReq alone is ours. */
+/* The headers in front of a MAD as Linux sends them: BTH with AckReq, DETH, 322 bytes in all. Only MigReq differs. */
 UNIT_RULE(frame__looks_like_linux)
 {
 	static const uint8_t bth[] = { 0x64, 0x00, 0xff, 0xff, 0, 0, 0, 1, 0x80 };
@@ -130,7 +130,7 @@ UNIT_RULE(rx__takes_a_mad_in_segments)
 	assert_true(roce_cm_stats(passive->cm)->rx_rtu > 10);
 }
 
-/* Who is not known: a DREQ is answered, a REP is refused, everything else meets silence. */
+/* Messages of an unknown peer: a DREQ is answered, a REP is refused, all others meet silence. */
 UNIT_RULE(unknown_peer__is_answered_once_or_not_at_all)
 {
 	static const struct {

@@ -9,7 +9,7 @@
 
 #define MAX 8
 
-/* What the sink heard. */
+/* The entries and the errors that the sink got. */
 struct heard {
 	struct libdat_conf_entry entry[MAX];
 	unsigned int entries;
@@ -40,8 +40,8 @@ hear_bad_line(void *arg, unsigned int line, const char *errmsg)
 }
 
 /*
- * The text is given to the parser in a block of its own size, so that a sanitizer sees an overrun. What was heard is
- * there until the next call.
+ * The text is given to the parser in a block of its own size, so that a sanitizer sees an overrun. The result is valid
+ * until the next call.
  */
 static struct heard *
 parse_bytes(const char *text, size_t len, unsigned int stop_after)

@@ -70,7 +70,7 @@ UNIT_RULE(push__to_a_full_queue_loses_the_event_and_says_so)
 	assert_int_equal(roce_cq_destroy(cq), 0);
 }
 
-/* Who can do without says nothing of a full queue. */
+/* A try that finds the queue full causes no async event, because its caller can do without the event. */
 UNIT_RULE(try_push__to_a_full_queue_changes_nothing)
 {
 	const struct roce_event event = { .kind = ROCE_EVENT_USER, .wr_id = 2 };
@@ -162,7 +162,7 @@ UNIT_RULE(destroy__drops_what_is_inside)
 	end.send_cq = NULL;
 }
 
-/* What is looked at stays where it is, oldest first, also behind the wrap of the ring. */
+/* An event that is looked at stays where it is, oldest first, also behind the wrap of the ring. */
 UNIT_RULE(look__leaves_the_events_there)
 {
 	struct roce_event event;

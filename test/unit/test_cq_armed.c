@@ -102,7 +102,7 @@ UNIT_RULE(armed__delivers_events_and_wakes)
 
 	assert_int_equal(delivered_of(cq, EVENT()), 0);
 	roce_cq_add_waiter(cq);
-	/* What is there already is seen by who looks. */
+	/* An event from before wakes no waiter: a waiter looks at the queue first. */
 	assert_int_equal(end.async_events, 0);
 	assert_int_equal(wakes, 0);
 	assert_int_equal(delivered_of(cq, EVENT()), 1);

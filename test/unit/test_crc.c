@@ -121,7 +121,7 @@ UNIT_RULE_IN(crc__of_long_frames, NULL, NULL)
 	(void)with_each(check_long);
 }
 
-/* What is in front of a stream is not looked at. */
+/* The bytes in front of a stream do not change its CRC. */
 static void
 check_front(const struct roce_crc_path *path)
 {

@@ -250,7 +250,7 @@ UNIT_RULE(silence__makes_the_next_reduction_gentle)
 			rate - rate * alpha / 2 / ROCE_DCQCN_ALPHA_ONE + rate / 100);
 }
 
-/* What leaves in a time is what the rate, which moves, allows in it; the peer acknowledges at once. */
+/* The bytes sent in a time are those that the rate, which moves, allows in it; the peer acknowledges at once. */
 UNIT_RULE(sender__keeps_to_the_rate)
 {
 	const uint64_t step = US(20);
@@ -402,7 +402,7 @@ UNIT_RULE(limiter__bills_data_alone)
 	assert_int_equal(price(0, true), alone);
 }
 
-/* What happened to the rate in a silence is made up for before it is reduced. */
+/* The rate first makes up for the recovery that it missed in a silence, and is reduced only then. */
 UNIT_RULE(notification__after_silence_finds_the_rate_recovered)
 {
 	send_one();

@@ -63,7 +63,7 @@ setup(void **state)
 		peer[i] = fx_peer_of(qp[i], &connect);
 		sent[i] = 0;
 	}
-	/* Whoever comes up has a turn. */
+	/* A queue pair that comes up is on the ready list once, with no frame to send. */
 	return acks() != 0;
 }
 
@@ -76,7 +76,7 @@ teardown(void **state)
 	return fx_live() != 0 || !unit_pool_is_full();
 }
 
-/* The last burst brought less than there is room for: nothing more is on its way. */
+/* The last burst was not full, so no more frames are on their way. */
 UNIT_RULE(ack__goes_at_once_when_the_burst_was_not_full)
 {
 	burst(1, 1);
@@ -163,7 +163,7 @@ UNIT_RULE(nak__waits_for_nothing)
 	sent[5] -= 7;
 }
 
-/* Whoever sends anyway takes the acknowledgement along. */
+/* A queue pair that sends a request anyway sends its acknowledgement in front of it. */
 UNIT_RULE(ack__goes_with_a_request)
 {
 	const struct fx_sent *out;
@@ -176,7 +176,7 @@ UNIT_RULE(ack__goes_with_a_request)
 	assert_int_equal(out[1].opcode, SEND_ONLY);
 }
 
-/* Nothing of a queue pair stays listed when it ends. */
+/* A queue pair that is reset is on no list any more. */
 UNIT_RULE(reset__forgets_the_acknowledgement)
 {
 	burst(QPS, QPS);

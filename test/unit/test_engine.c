@@ -31,7 +31,7 @@ foreign(uint8_t mark)
 	return unit_mbuf(bytes, sizeof(bytes));
 }
 
-/* What is not ours stays with the caller: in front, in order, untouched; for every mixture and burst. */
+/* Foreign frames stay with the caller: in front, in order, untouched; for every mixture and burst. */
 UNIT_RULE(rx__leaves_foreign_frames_in_front)
 {
 	unsigned int seed = 5;

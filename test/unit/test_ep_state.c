@@ -87,10 +87,10 @@ UNIT_RULE_IN(dapl_ep_next__laws, NULL, NULL)
 			unsigned int to = dapl_ep_next(s, (enum dapl_ep_input)in);
 
 			assert_true(to < DAPL_EP_STATES);
-			/* Nothing but an established connection makes an endpoint connected. */
+			/* Only an established connection makes an endpoint connected. */
 			if (to == DAPL_EP_STATE_CONNECTED)
 				assert_int_equal(in, DAPL_EP_IN_ESTABLISHED);
-			/* Back to the start only by reset, or from where nothing has begun. */
+			/* Only a reset, or a release before a connection has begun, leads back to the start. */
 			if (to == DAPL_EP_STATE_UNCONNECTED)
 				assert_true(in == DAPL_EP_IN_RESET || in == DAPL_EP_IN_RELEASE);
 		}

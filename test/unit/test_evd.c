@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An agent makes calls for the very dispatcher of which its thread is about to take, to wait on or to resize. What would
- * wait for itself is ended by the test's own time.
+ * An agent makes calls for the very dispatcher that its thread is about to take from, to wait on or to resize. A call
+ * that waited for itself would run into the test's timeout.
  */
 
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static struct dapl_ia *ia;
 static struct dapl_evd *evd; /* of which the agent takes */
 static struct dapl_cno *cno;
 
-/** What the agent does when it hears of something, once, and what that says. */
+/** The call that the agent makes when it is called for the first time, and the result. */
 static struct {
 	enum dapl_status (*act)(void);
 	enum dapl_status status;
@@ -107,7 +107,7 @@ want(enum dapl_status status, uint64_t pointer)
 		assert_int_equal(event.wr_id, pointer);
 }
 
-/* Nobody is inside, and whoever comes gets what there is. */
+/* No thread is in the dispatcher, and the next one that comes gets the event that is there. */
 static void
 want_at_rest(void)
 {
@@ -243,7 +243,7 @@ UNIT_RULE(resize__of_an_agent_in_a_dequeue)
 	both(resize_before_the_caller);
 }
 
-/* What comes next gets its memory, and is not taken for it. */
+/* The next dispatcher may get the memory of the one that ends here, and must not be taken for it. */
 static enum dapl_status
 end_and_begin(void)
 {

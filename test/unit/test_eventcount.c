@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Sleeping on descriptors: lib/dapl/eventcount.c. Nobody sleeps for long by himself here: what does not end is a wake-up
- * that was lost. Where there is no descriptor, test/model looks at every order of the same steps.
+ * Sleeping on descriptors: lib/dapl/eventcount.c. A long sleep here lasts an hour, so a test that does not end has lost
+ * a wake-up. Where there is no descriptor, test/model looks at every order of the same steps.
  */
 
 #include <pthread.h>

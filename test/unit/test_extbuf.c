@@ -95,7 +95,7 @@ UNIT_RULE(write__is_referred_to)
 	want(0, IBV_WC_SUCCESS);
 }
 
-/* What is short is copied; that is no miss. */
+/* A short payload is copied, and does not count as missed. */
 UNIT_RULE(short__is_copied)
 {
 	receive(1);
@@ -318,7 +318,7 @@ UNIT_RULE(completion__waits_for_frames_sent_again)
 	want(0, IBV_WC_SUCCESS);
 }
 
-/* What has nothing to wait for waits for what was posted before it. */
+/* A request whose payload was copied still completes after those that were posted before it. */
 UNIT_RULE(completion__keeps_the_order)
 {
 	receive(4);
@@ -407,7 +407,7 @@ UNIT_RULE(region__is_looked_at)
 	mr = fx_mr(a.pd, (uintptr_t)a.memory, 8, ROCE_MR_EXTBUF);
 	assert_int_equal(looks, 2);
 	assert_int_equal(roce_mr_destroy(mr), 0);
-	/* Nobody says by himself that the device can read it. */
+	/* The caller's own flag does not count when the device cannot read the memory. */
 	may_read = false;
 	mr = fx_mr(a.pd, (uintptr_t)a.memory, 8, ROCE_MR_EXTBUF);
 	assert_false(mr->access & ROCE_MR_EXTBUF);

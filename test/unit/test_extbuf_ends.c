@@ -77,7 +77,7 @@ UNIT_RULE(drain__does_not_wait_for_the_device)
 	want_none();
 }
 
-/* Nobody waits for the requests of a queue pair that is gone; only the region still has to. */
+/* A queue pair ends without waiting for the frames of its requests; only the region has to wait for them. */
 UNIT_RULE(destroy__leaves_the_region)
 {
 	receive(1);
@@ -90,7 +90,7 @@ UNIT_RULE(destroy__leaves_the_region)
 	post(2); /* not even that */
 	roce_qp_destroy(qa);
 	assert_int_equal(roce_mr_destroy(a.mr), -EBUSY);
-	/* Nothing changed: it can be used. */
+	/* The refusal changed nothing: the region can still be used. */
 	assert_true(roce_mr_covers(a.domain, a.key, (uintptr_t)a.memory, FX_MEMORY));
 	release(helds - 1);
 	assert_int_equal(roce_mr_destroy(a.mr), -EBUSY);
@@ -163,7 +163,7 @@ UNIT_RULE(region__ends_when_nothing_refers_to_it)
 	assert_int_equal(roce_mr_destroy(a.mr), -EBUSY);
 	release(3);
 	assert_int_equal(roce_mr_destroy(a.mr), 0);
-	/* What was waiting has its completion by that. */
+	/* The request that waited has its completion by that. */
 	want(0, IBV_WC_SUCCESS);
 }
 

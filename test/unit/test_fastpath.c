@@ -26,7 +26,7 @@ own(struct roce_srq *srq)
 	srq->post_lock.bias.owner = roce_bias_self();
 }
 
-/* Whatever was judged before is to be judged again. */
+/* Begin a new key epoch: requests and receives that were validated before must be validated again. */
 static void
 end_a_region(void)
 {
@@ -63,7 +63,7 @@ UNIT_RULE(try_send__leaves_the_request_that_post_send_leaves)
 			.flags = flag_sets[i] };
 
 		end_a_region();
-		/* What each request of a queue pair has that its poster does not ask for: here any flag will do. */
+		/* Flags that every request of a queue pair gets, asked for or not: here any flag will do. */
 		qp->post.wq.flags = i == 0 ? 0 : ROCE_WR_SOLICITED;
 		assert_int_equal(roce_qp_post_send(qp, &wr), 0);
 		assert_true(roce_qp_try_send(qp, sge, i, flag_sets[i]));
@@ -184,7 +184,7 @@ UNIT_RULE(try_post__leaves_a_full_queue_alone)
 	assert_false(roce_srq_try_post(end.srq, segment(0, 64), 256));
 	fx_expect_counts(end.srq, 256, 256, 256);
 
-	/* What was reaped, and not what was taken, makes room. */
+	/* A receive makes room when it is reaped, not when it is taken. */
 	fx_rx_request(&end, &peer, IBV_OPCODE_RC_SEND_ONLY, FX_RQ_PSN, 8, 0);
 	assert_false(roce_srq_try_post(end.srq, segment(0, 64), 256));
 	fx_event(end.recv_cq);

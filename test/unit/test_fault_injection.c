@@ -159,7 +159,7 @@ UNIT_RULE_IN(duplicate__follows_its_original, NULL, NULL)
 	assert_true(unit_pool_is_full());
 }
 
-/* Nothing is lost, something is out of order, and never by more frames than was said. */
+/* No frame is lost, some are out of order, and none by more frames than ROCE_FAULT_LATE_MAX. */
 UNIT_RULE_IN(reorder__holds_a_frame_back_for_a_while, NULL, NULL)
 {
 	struct roce_fault_injection injection;
@@ -251,7 +251,7 @@ UNIT_RULE_IN(mark__is_what_a_router_does, NULL, NULL)
 	rte_pktmbuf_free(frames[0]);
 	assert_int_equal(injection.count[ROCE_FAULT_MARK], 1);
 
-	/* Who does not say that it may be marked is not. */
+	/* A frame whose sender does not announce ECN is not marked. */
 	frame[15] = 0;
 	frames[0] = unit_mbuf(frame, sizeof(frame));
 	assert_int_equal(roce_fault_injection_burst(&injection, frames, 1), 1);

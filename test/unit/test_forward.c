@@ -54,7 +54,7 @@ UNIT_RULE(forward__is_bounded)
 	}
 	assert_int_equal(fx_stats(&end)->rx_inbox_full, 11);
 	rte_pktmbuf_free(m);
-	/* What waits in an inbox is freed with its domain: teardown looks. */
+	/* Frames that wait in an inbox are freed with its domain: teardown() checks. */
 }
 
 /* A frame whose queue pair died on the way is dropped. */

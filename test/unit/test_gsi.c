@@ -176,7 +176,7 @@ UNIT_RULE(gsi__hears_nothing_of_the_dead)
 	}
 }
 
-/* What happened to the last connection of a queue pair is no news of the next one. */
+/* An async event of a queue pair's last connection is not delivered to the next one. */
 UNIT_RULE(gsi__hears_nothing_of_the_last_connection)
 {
 	const struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);

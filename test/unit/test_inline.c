@@ -105,7 +105,7 @@ UNIT_RULE(write__carries_what_the_memory_held_at_the_post)
 	}
 }
 
-/* What is sent again is what was sent first. */
+/* A message that is sent again has the bytes that were sent first. */
 UNIT_RULE(send__is_the_same_when_sent_again)
 {
 	struct rte_mbuf *m[8];

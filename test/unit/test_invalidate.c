@@ -84,7 +84,7 @@ UNIT_RULE_IN(send__unbinds_the_window_whatever_its_length, setup_pair, teardown_
 	}
 }
 
-/* What is bound is a lock on the region: the peer's word opens it. */
+/* A region under a bound window cannot end; the peer's SEND with invalidate ends the binding. */
 UNIT_RULE_IN(send__lets_the_region_end, setup_pair, teardown_pair)
 {
 	assert_int_equal(roce_mr_destroy(region), -EBUSY);
@@ -189,7 +189,7 @@ UNIT_RULE_IN(send__of_an_old_key_breaks, setup_pair, teardown_pair)
 	assert_int_equal(bound_key(), bind.key);
 }
 
-/* What arrives twice is acknowledged twice, and ends nothing that was bound in between. */
+/* A duplicate is acknowledged again, and does not end a binding that was made in between. */
 UNIT_RULE_IN(duplicate__is_not_executed_again, setup_pair, teardown_pair)
 {
 	struct roce_mw_bind bind = part(0, 64, PEER_READS);

@@ -83,7 +83,7 @@ UNIT_RULE_IN(match_same__compares_every_field, NULL, NULL)
 	DAT_PROVIDER_INFO a = entry(2, DAT_TRUE);
 	DAT_PROVIDER_INFO b = a;
 
-	/* What stands behind the name is not part of it. */
+	/* The bytes behind the end of the name are not part of it. */
 	b.ia_name[2] = 'z';
 	assert_true(libdat_match_same(&a, &b));
 	b.ia_name[0] = 'y';

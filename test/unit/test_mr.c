@@ -222,7 +222,7 @@ step_in_place(struct roce_mr *const *mr, uint32_t i)
 	return tag_after(mr[1]) - tag_after(mr[0]);
 }
 
-/* Whoever knows a key knows nothing of the next one, nor of its neighbour's: no step is likelier than another. */
+/* A key tells nothing of the next one, nor of its neighbour's: no step is likelier than another. */
 UNIT_RULE(name__cannot_be_told_from_another)
 {
 	struct roce_mr *mr[2];

@@ -61,7 +61,7 @@ post_brief(uint8_t opcode, uint64_t wr_id)
 	return brief;
 }
 
-/* Whatever is lost of what is sent again, the next answer tells: no message waits for the last one's. */
+/* Each message that is sent again asks for its answer, so the next answer tells of any loss. */
 UNIT_RULE(rewind__asks_with_each_message)
 {
 	const struct fx_sent *sent;

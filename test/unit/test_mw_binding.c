@@ -138,7 +138,7 @@ UNIT_RULE(enter__judges_the_peer)
 }
 
 /*
- * Who found the entry by a key that ended in the meantime is not let in, and leaves no trace.
+ * A caller that found the entry by a key which has ended since is refused, and leaves no trace.
  *
  * Proves: rc.R21
  */

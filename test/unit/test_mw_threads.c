@@ -161,7 +161,7 @@ all_bytes_are(const uint8_t *at, uint8_t value, uint32_t n)
 }
 
 /*
- * Nothing moves through a binding any more when the bind that ended it has completed, though the other engine may
+ * No byte moves through a binding any more when the bind that ended it has completed, though the other engine may
  * have been in the middle of it: the thread sanitizer watches every byte.
  *
  * Proves: rc.R21

@@ -205,7 +205,7 @@ UNIT_RULE(set_addrs__changes_who_is_near)
 	assert_true(HEAR(n, peer_ask4, START));
 	ASSERT_SAYS(n, answer4, START);
 	assert_known(n, &peer4, &mac_peer, START);
-	/* Who is wanted would be asked again by now. */
+	/* A neighbour that is still wanted would be asked again by now. */
 	roce_neigh_set_addrs(n, &all[3], 1);
 	assert_silent(n, START + 60 * HZ);
 	assert_false(HEAR(n, peer_ask4, START));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What the neighbour table makes of the words of others (neigh_msg.c), held against frames that scapy made. */
+/* Messages of others at the neighbour table (neigh_msg.c), and its answers, compared with frames that scapy made. */
 
 #include "neigh_scene.h"
 

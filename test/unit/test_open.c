@@ -74,7 +74,7 @@ UNIT_RULE_IN(openv__passes_a_failed_open_through, setup, NULL)
 	fake.open_returns = ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 	assert_int_equal(open_name("a", &ia), fake.open_returns);
 	assert_ptr_equal(ia, &fake);
-	/* Nothing is left in use: the entry that was loaded for it went away again. */
+	/* No entry is left in use: the one that was loaded for this call was unloaded again. */
 	assert_fields(fake, (inits, 1), (finis, 1));
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The payload of a long packet is copied while its ICRC is computed, so before anybody knows whether the frame is what
- * was sent. What is posted for receiving is written at; nothing else may show that a damaged frame was here.
+ * The payload of a long packet is copied while its ICRC is computed, so before the ICRC is known to be right. A damaged
+ * frame may write to the memory of a posted receive; it must leave no other trace.
  */
 
 #include "srq_scene.h"
@@ -132,7 +132,7 @@ UNIT_RULE_IN(damaged__leaves_the_message_in_progress, setup_long, teardown_long)
 	expect_untouched(len, FX_MEMORY);
 }
 
-/* What is not accepted anyhow writes nowhere, damaged or not: the memory is the consumer's again. */
+/* An unexpected packet writes nowhere, damaged or not: the memory is the consumer's again. */
 UNIT_RULE_IN(unexpected__is_placed_nowhere, setup_long, teardown_long)
 {
 	static const int ahead[] = { -1, 1 };
@@ -215,7 +215,7 @@ UNIT_RULE_IN(segments__are_filled_as_ever, setup_long, teardown_long)
 	expect_bytes(0, MTU - 100, FX_RQ_PSN, 100);
 }
 
-/* Nobody knows which receive it will be as long as another engine may take it: first the frame is judged. */
+/* The receive is not known as long as another engine may take it, so the frame is validated first. */
 UNIT_RULE_IN(several_engines__place_nothing_that_is_not_taken, setup_engines, teardown_long)
 {
 	assert_int_equal(post_of(srq, 1, MTU), 0);

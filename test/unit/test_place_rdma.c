@@ -116,7 +116,7 @@ UNIT_RULE_IN(damaged_ends__are_placed_nowhere, setup_long, teardown_long)
 	expect_untouched(MTU, FX_MEMORY);
 }
 
-/* What is not accepted anyhow writes nowhere, damaged or not. */
+/* An unexpected packet writes nowhere, damaged or not. */
 UNIT_RULE_IN(unexpected_middle__is_placed_nowhere, setup_long, teardown_long)
 {
 	damaged(write_packet(MIDDLE, 0, MTU));
@@ -213,7 +213,7 @@ UNIT_RULE_IN(damaged_answer__is_written_over, setup_long, teardown_long)
 	expect_untouched(len, FX_MEMORY);
 }
 
-/* What was not asked for, or not yet, or is not as long as it has to be, is placed nowhere. */
+/* An answer that was not asked for, or not yet, or has a wrong length, is placed nowhere. */
 UNIT_RULE_IN(unexpected_answer__is_placed_nowhere, setup_long, teardown_long)
 {
 	damaged(response(RSP_FIRST, 0, MTU));

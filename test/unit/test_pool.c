@@ -123,7 +123,7 @@ UNIT_RULE_IN(sweep__frees_what_came_home_by_a_cache_when_it_has_rested, setup, N
 	want_freed();
 }
 
-/* What one sweep saw counts no more when a later one saw something else. */
+/* The rest begins anew when a sweep finds another number of frames than the one before. */
 UNIT_RULE_IN(sweep__counts_the_rest_from_the_last_frame, setup, NULL)
 {
 	void *frame = take();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a post judges, and what it leaves behind when it refuses: nothing. */
+/* The checks of a post; a post that is refused changes nothing. */
 
 #include <errno.h>
 

@@ -160,14 +160,14 @@ UNIT_RULE(create__judges_its_attributes)
 	attr = fx_attr(&end);
 	attr.max_send_wr = UINT32_MAX;
 	assert_int_equal(roce_qp_create(&attr, &qp), -EINVAL);
-	/* What is said about receives does not count on a shared queue. */
+	/* The limits of receives do not count with a shared queue. */
 	attr = fx_attr(&end);
 	attr.max_recv_wr = UINT32_MAX;
 	assert_int_equal(roce_qp_create(&attr, &qp), 0);
 	roce_qp_destroy(qp);
 	attr.srq = NULL;
 	assert_int_equal(roce_qp_create(&attr, &qp), -EINVAL);
-	/* None of anything is a queue pair too. */
+	/* A queue pair needs neither queues nor completion queues. */
 	attr = (struct roce_qp_attr){ .pd = end.pd };
 	assert_int_equal(roce_qp_create(&attr, &qp), 0);
 	roce_qp_destroy(qp);

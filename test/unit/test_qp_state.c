@@ -108,7 +108,7 @@ end_behind(uint32_t messages, uint8_t opcode, uint32_t ahead)
 	struct roce_qp *qp = fx_played_qp(&end, &peer);
 
 	fx_fill_srq(&end, messages, 64);
-	/* Whoever comes up has a turn. */
+	/* A queue pair that comes up is on the ready list once, with no frame to send. */
 	fx_tx_none(&end);
 	for (uint32_t i = 0; i < messages; i++)
 		fx_rx_request(&end, &peer, IBV_OPCODE_RC_SEND_ONLY, FX_RQ_PSN + i, 8, FX_ACKREQ);
@@ -220,7 +220,7 @@ UNIT_RULE(drain__tells_once)
 	fx_expect_async(&end, 2, ROCE_ENGINE_ASYNC_QP_DRAINED);
 }
 
-/* Whoever is told may end the queue pair at once: an acknowledgement that the peer waits for goes out before. */
+/* The consumer may end the queue pair when it gets the event, so an acknowledgement that is owed goes out before. */
 UNIT_RULE(drain__tells_behind_the_acknowledgement)
 {
 	struct roce_qp *qp = fx_played_qp(&end, &peer);

@@ -95,7 +95,7 @@ UNIT_RULE(duplicates__in_one_poll_cost_one_answer)
 	assert_int_equal(fx_stats(&end)->resp_answers_limited, 0);
 }
 
-/* What was expected is always answered. */
+/* A request with the expected PSN is always answered. */
 UNIT_RULE(requests__are_not_rationed)
 {
 	play_duplicates(1000);

@@ -94,7 +94,7 @@ UNIT_RULE(write__places_every_length)
 		done(i, sizes[i]);
 		assert_memory_equal(far.memory + HALF, near.memory, sizes[i]);
 		assert_int_equal(far.memory[HALF + sizes[i]], before);
-		/* Nobody at the far end hears of it. */
+		/* The far end gets no completion. */
 		assert_int_equal(roce_cq_count(far.recv_cq), 0);
 		memset(far.memory + HALF, 0xee, sizes[i]);
 	}

@@ -225,7 +225,7 @@ UNIT_RULE(answer__of_a_lost_first_read_is_asked_for_again)
 	expect_read(sent[1], PSN + 1, REMOTE, 8);
 }
 
-/* What does not fit the request is dropped and counted; the timer does the rest. */
+/* An answer that does not fit the request is dropped and counted; the timer does the rest. */
 UNIT_RULE(answer__must_fit)
 {
 	static const struct {
@@ -254,7 +254,7 @@ UNIT_RULE(answer__must_fit)
 	answer(RSP_FIRST, PSN, MTU);
 	answer(RSP_LAST, PSN + 1, 1);
 	done(1, IBV_WC_SUCCESS);
-	/* Nothing is asked any more. */
+	/* No request is open any more. */
 	answer(RSP_LAST, PSN + 1, 1);
 	nothing_is_done();
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who remembers the last good key judges as who looks each one up. */
+/* A check that remembers the last good key has the same result as one that looks each key up. */
 
 #include <errno.h>
 
@@ -27,7 +27,7 @@ UNIT_RULE(recent__is_of_one_protection_domain)
 	assert_int_equal(roce_pd_destroy(other), 0);
 }
 
-/* Who remembers the last good key comes to the same answer as who looks it up, whatever became of it meanwhile. */
+/* The remembered key is checked as any other, whatever became of it meanwhile. */
 UNIT_RULE(recent__is_judged_as_any_other)
 {
 	const struct roce_keys *keys = &end.domain->keys;

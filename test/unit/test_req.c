@@ -449,7 +449,7 @@ UNIT_RULE(emit__fails_at_once_when_nothing_is_before)
 	assert_int_equal(roce_qp_state(qp), ROCE_QP_ERR);
 }
 
-/* What was sent before the gap is answered without waiting for a timeout: something must ask. */
+/* The message in front of one that cannot be sent must not wait for a timeout: a frame must ask for its answer. */
 UNIT_RULE(emit__asks_before_a_request_whose_memory_is_gone)
 {
 	struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);

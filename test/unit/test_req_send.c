@@ -206,7 +206,7 @@ UNIT_RULE_IN(one_segment__is_sent_as_two, setup_sides, teardown_sides)
 	assert_true(stats->req_local_protection_error > 0);
 }
 
-/* Who has no frame for a message says so once, and the message is sent when there is one. */
+/* A poll that finds no frame for a message counts that once; the message is sent when there is one. */
 UNIT_RULE_IN(frame__is_waited_for, setup_sides, teardown_sides)
 {
 	static struct rte_mbuf *all[2000];

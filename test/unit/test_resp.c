@@ -132,7 +132,7 @@ UNIT_RULE(rx__acknowledges_what_asks)
 }
 
 /*
- * What arrived is there and its completion too when its acknowledgement leaves, in one burst or not.
+ * A message and its completion are there when its acknowledgement leaves, in one burst or not.
  * Proves: srq_create.9
  */
 UNIT_RULE(rx__takes_a_burst_in_order)
@@ -264,7 +264,7 @@ expect_broken(const struct offence *o)
 		assert_int_equal(roce_cq_count(end.recv_cq), 0);
 }
 
-/* What the peer may not do ends the connection; the NAK that says why leaves after the state changed. */
+/* A request that the peer may not make ends the connection; the NAK with the reason leaves after the state changed. */
 UNIT_RULE(rx__refuses_and_breaks)
 {
 	static const struct offence rule[] = {

@@ -91,7 +91,7 @@ UNIT_RULE(check__gap_is_reported_once)
 	assert_int_equal(judge(ONLY, EPSN + 1, 0), ROCE_GAP);
 }
 
-/* What may follow what. */
+/* The opcodes that may begin a message, and those that may continue one. */
 UNIT_RULE(check__opcode_order)
 {
 	static const struct {
@@ -294,7 +294,7 @@ UNIT_RULE(check__over_the_hard_watermark_comes_before_too_long)
 	roce_qp_set_high(qp, ROCE_HIGH_NONE, 0);
 	while (roce_srq_take(end.srq, qp->rx.recv))
 		roce_srq_reap_silent(end.srq, 1);
-	/* Nothing taken is nothing too many. */
+	/* No receive is there to take, so none is one too many. */
 	assert_int_equal(judge(ONLY, EPSN, 65), ROCE_NOT_READY);
 	fx_fill_srq(&end, 1, 64);
 	assert_int_equal(judge(ONLY, EPSN, 65), ROCE_OVER_HIGH);

@@ -28,7 +28,7 @@
 static uint32_t rkey;
 static uint64_t base;
 
-/* What lies there at first. */
+/* The memory's content at the start. */
 static uint8_t
 byte_at(uint32_t i)
 {
@@ -238,7 +238,7 @@ UNIT_RULE(read__is_answered_before_the_end)
 
 	arrives(READ, PSN, 0, base, 2 * MTU);
 	arrives(WRITE_ONLY, PSN + 2, 8, base + FX_MEMORY, 8);
-	/* Nothing is taken in any more. */
+	/* No request is executed any more. */
 	arrives(WRITE_ONLY, PSN + 2, 1, base, 1);
 	sent = fx_tx_exactly(&end, 3);
 	expect(sent[0], RSP_FIRST, PSN, MTU);

@@ -15,7 +15,7 @@
 #define PLACE  1200u /**< bytes of one: more than a packet has */
 #define DEPTH  8u    /**< of the completion queue, which runs over now and then */
 
-/** What may be wrong with a frame. */
+/** The faults of a frame. */
 enum wrong {
 	NOTHING,
 	A_BIT,    /**< the ICRC is as it was before */

@@ -453,7 +453,7 @@ UNIT_RULE(rnr__ends_with_an_answer)
 }
 
 /*
- * Nobody's timer survives its queue pair.
+ * No timer survives a reset of its queue pair.
  *
  * Proves: rc.R12
  */

@@ -43,7 +43,7 @@ UNIT_RULE(create__judges_its_numbers)
 }
 
 /*
- * Nothing on it, nothing outstanding, no watermark, and nobody is told anything.
+ * A new queue is empty, has no receive outstanding and no watermark, and causes no async event.
  * Proves: srq_create.1 srq_create.3
  */
 UNIT_RULE(create__starts_empty_and_unwatched)
@@ -57,7 +57,7 @@ UNIT_RULE(create__starts_empty_and_unwatched)
 }
 
 /*
- * Whichever allocation fails: nothing is left, nothing is freed twice, and the next attempt succeeds.
+ * Whichever allocation fails: no memory is left, none is freed twice, and the next attempt succeeds.
  * Proves: bug.S2
  */
 UNIT_RULE(create__without_memory_leaves_nothing)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What goes wrong on one queue pair of a shared receive queue: it breaks, its receive comes back and says why, the
- * peer hears why, the counts stay exact, and the others on the queue do not notice.
+ * An error on one queue pair of a shared receive queue: it breaks, its receive comes back with the reason, the peer
+ * gets the reason, too, the counts stay exact, and the other queue pairs go on.
  */
 
 #include "srq_scene.h"
@@ -172,7 +172,7 @@ UNIT_RULE_IN(freed_memory__fails_a_message_that_reaches_it, setup_two, teardown_
 	fx_expect_counts(srq, 8, 0, 0);
 }
 
-/* What was posted before the end of a region is judged again, also when a later post has taken note of that end. */
+/* A receive from before the end of a region is validated again, also when a later post has noted that end. */
 UNIT_RULE_IN(freed_memory__is_known_behind_later_posts, setup_two, teardown_two)
 {
 	post_other(1);

@@ -50,8 +50,8 @@ UNIT_RULE(query__follows_a_message_through_its_life)
 }
 
 /*
- * What comes and takes nothing changes nothing: a duplicate, a gap, a message that has to wait, one that nobody
- * understands, one for a queue pair that is not connected.
+ * A packet that takes no receive changes no count: a duplicate, a gap, a message that has to wait, one that is
+ * invalid, one for a queue pair that is not connected.
  * Proves: srq_post_recv.9
  */
 UNIT_RULE(query__does_not_see_what_takes_nothing)
@@ -147,7 +147,7 @@ UNIT_RULE(query__counts_every_completion_of_a_batch)
 	}
 }
 
-/* What the model of a run knows of three completion queues and one shared queue. */
+/* The counts in the model of a run, of three completion queues and one shared queue. */
 struct model {
 	uint32_t available;
 	uint32_t waiting[3];
@@ -314,7 +314,7 @@ end_by(struct client *c, enum ending how)
 
 /*
  * A held receive ends with its queue pair: flushed to the completion queue by an error, dropped by a reset and
- * by the end of the queue pair. What nobody took stays on the shared queue.
+ * by the end of the queue pair. A receive that was not taken stays on the shared queue.
  * Proves: srq_post_recv.9 bug.S24
  */
 UNIT_RULE(end__returns_the_held_receive)

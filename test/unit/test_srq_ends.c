@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Objects that know of each other end at the same moment on different threads: a shared receive queue, a completion
- * queue, the queue pair on both; and somebody looks on. Whoever may not end yet is told so and tries again. The
- * sanitizers watch: run it under each of them (`./run.sh sanitize`).
+ * queue, the queue pair on both; and another thread looks on. An object in use cannot end yet, and its thread tries
+ * again. The sanitizers watch: run it under each of them (`./run.sh sanitize`).
  */
 
 #include <pthread.h>

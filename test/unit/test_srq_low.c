@@ -35,7 +35,7 @@ setup_watched(void **state)
 	return 0;
 }
 
-/* How often this owner heard of its watermark. Nobody ever hears of anything else here. */
+/* The low watermark events of this owner. No other async event comes here. */
 static unsigned int
 told(const void *owner)
 {
@@ -50,7 +50,7 @@ told(const void *owner)
 }
 
 /*
- * Below: inside the call. Equal or above: not. Zero: never. Whatever comes of it, the value can be read.
+ * Below: inside the call. Equal or above: not. Zero: never. The value can be read in each case.
  * Proves: srq_set_lw.1 srq_set_lw.2 srq_set_lw.6 srq_set_lw.7 srq_query.7 bug.S15 bug.S16
  */
 UNIT_RULE_IN(set_low__tells_at_once_exactly_when_below, setup_watched, teardown)
@@ -109,7 +109,7 @@ UNIT_RULE_IN(take__tells_when_it_goes_below, setup_watched, teardown)
 }
 
 /*
- * Nobody who did not ask is told, however empty the queue; not even after asking for none.
+ * An owner who set no watermark gets no event, however empty the queue; nor does one who set it back to 0.
  * Proves: srq_create.7 srq_set_lw.6
  */
 UNIT_RULE_IN(mark__unset_or_zero_tells_nothing, setup_watched, teardown)
@@ -395,8 +395,8 @@ UNIT_RULE_IN(event__names_its_queue, setup_watched, teardown)
 }
 
 /*
- * Only what lies on the queue counts. What queue pairs hold, what was flushed and what waits to be reaped is
- * outstanding, but nobody can take it: ending it lifts nothing above the mark and sets nothing off.
+ * Only receives on the queue count. Those that queue pairs hold, that were flushed or that wait to be reaped are
+ * outstanding, but cannot be taken: when they end, the mark is neither armed nor set off.
  * Proves: srq_set_lw.2
  */
 UNIT_RULE_IN(mark__counts_what_lies_on_the_queue, setup_watched, teardown)
@@ -430,7 +430,7 @@ UNIT_RULE_IN(mark__counts_what_lies_on_the_queue, setup_watched, teardown)
 		roce_qp_destroy(c[i].qp);
 }
 
-/* What the peer sends and takes nothing is no reason: duplicates, gaps, what has to wait. */
+/* A packet that takes no receive is no reason: a duplicate, a gap, a message that has to wait. */
 UNIT_RULE_IN(mark__is_not_crossed_by_what_takes_nothing, setup_watched, teardown)
 {
 	int owner;

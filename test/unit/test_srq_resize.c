@@ -127,7 +127,7 @@ UNIT_RULE(resize__keeps_every_segment_of_every_receive)
 }
 
 /*
- * What is no size is refused; one and the most are sizes.
+ * An invalid size is refused; one and the maximum are valid.
  * Proves: bug.S30
  */
 UNIT_RULE(resize__judges_its_number)
@@ -293,7 +293,7 @@ try_without_memory(struct roce_srq *srq, unsigned int nth, uint32_t to)
 
 /*
  * Out of memory at any allocation: the queue goes on as it was, and the same resize succeeds when there is memory
- * again. What needs no other ring needs no memory.
+ * again. A resize that keeps the ring needs no memory.
  * Proves: bug.S1
  */
 UNIT_RULE(resize__without_memory_changes_nothing)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who shares a receive queue: taking from it, and coming and going; and a queue pair that has one to itself. */
+/* Queue pairs that share a receive queue: taking from it, joining, leaving; and one with a receive queue of its own. */
 
 #include "srq_scene.h"
 

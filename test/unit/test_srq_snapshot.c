@@ -40,7 +40,7 @@ look(void)
 	return s;
 }
 
-/* What was seen of a queue pair; a failure when it was not seen once. */
+/* The snapshot of a queue pair; fails unless it was seen exactly once. */
 static struct roce_qp_snapshot
 of_client(const struct seen *s, const struct client *c)
 {
@@ -107,7 +107,7 @@ UNIT_RULE(srq__tells_what_happened_to_it)
 		assert_fields(s.srq[0], (low_watermark_events, round - 1), (counts.armed, true));
 		arrive(&c[1]);
 		arrive(&c[0]);
-		/* Nothing there: the packet comes again. */
+		/* No receive is there, so the packet comes again. */
 		arrive(&c[1]);
 		arrive_again(&c[1]);
 		c[1].psn = roce_psn_add(c[1].psn, ROCE_PSN_MASK);
@@ -120,7 +120,7 @@ UNIT_RULE(srq__tells_what_happened_to_it)
 	}
 }
 
-/* Who took how many, who holds one now, whose queue it is: on every engine. */
+/* The receives that each queue pair took and holds, and the queue that it takes from: on every engine. */
 UNIT_RULE(qp__tells_what_it_took_and_holds)
 {
 	for (unsigned int engines = 1; engines <= 4; engines++) {
@@ -164,7 +164,7 @@ UNIT_RULE(qp__tells_what_it_took_and_holds)
 	}
 }
 
-/* What was posted, and what of it the peer has acknowledged: from the difference of two looks comes a rate. */
+/* The requests that were posted, and those of them that ended: the difference of two looks gives a rate. */
 UNIT_RULE(qp__tells_what_was_posted_and_completed)
 {
 	struct client c = { .connect = fx_connect(&end, fx_ip(99), 0x777) };

@@ -68,7 +68,7 @@ held(const struct scene *s)
 	return n;
 }
 
-/* Nobody moves any more: every number must be exact. */
+/* No other thread is running any more: every number must be exact. */
 static void
 check_books(struct scene *s)
 {
@@ -242,7 +242,7 @@ live_and_die(void *arg)
 		}
 		be_busy(a, life);
 		die(a, life);
-		/* Whoever still looks at it now is seen by the sanitizers. */
+		/* A thread that still looks at it now is seen by the sanitizers. */
 		free(life);
 		__atomic_fetch_add(&a->s->lives, 1, __ATOMIC_RELAXED);
 		sched_yield();

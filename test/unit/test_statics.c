@@ -123,7 +123,7 @@ UNIT_RULE_IN(conf__a_registered_provider_needs_no_line, setup, NULL)
 	assert_int_equal(dat_registry_remove_provider(&fake_table, &a), DAT_SUCCESS);
 }
 
-/* What the call says on the standard error output. */
+/* Capture the call's output on the standard error stream. */
 static void
 capture_open(const char *name, DAT_RETURN want, char *said, size_t room)
 {

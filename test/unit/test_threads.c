@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What verbs.h promises about threads: posters, a consumer and a questioner beside the poller of the engine, on one
+ * The promises of verbs.h about threads: threads that post, reap and query beside the poller of the engine, on one
  * shared receive queue and one queue pair, without a lock of their own. Run it under the thread sanitizer
- * (`./run.sh sanitize`); frames stay on the poller's thread, so that only the engine's own sharing is judged.
+ * (`./run.sh sanitize`); frames stay on the poller's thread, so that only the engine's own sharing is tested.
  */
 
 #include <errno.h>

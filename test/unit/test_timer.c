@@ -275,7 +275,7 @@ UNIT_RULE(deadline__moves_on_so_that_following_it_reaches_a_far_timer)
 	assert_int_equal(fired_at, 1000 + 100 * GRAIN * TURN);
 }
 
-/* Who sleeps until then does not find that it is over: the wheel stood still as long as nothing was due. */
+/* The deadline is in the future even if the wheel stood still for long because no timer was due. */
 UNIT_RULE(deadline__is_never_in_the_past)
 {
 	struct roce_timer timer;
@@ -295,7 +295,7 @@ UNIT_RULE(deadline__is_never_in_the_past)
 	}
 }
 
-/* What was cancelled does not wake anybody. */
+/* A timer that was cancelled does not count for the deadline. */
 UNIT_RULE(deadline__forgets_what_was_cancelled)
 {
 	struct roce_timer near[2], far;

@@ -174,7 +174,6 @@ UNIT_RULE(immediate__is_told_as_ever)
 	rte_pktmbuf_free(m);
 }
 
-/* What has no bytes has no frame. */
 UNIT_RULE(message__without_bytes_gives_no_frame)
 {
 	struct roce_event event;
@@ -338,7 +337,7 @@ UNIT_RULE(frame__that_is_a_clone_is_copied)
 	assert_int_equal(fx_stats(&end)->rx_lent_copied, 1);
 }
 
-/* Who sent it reads it once more, or sends it again. */
+/* Its sender may read it once more, or send it again. */
 UNIT_RULE(frame__that_somebody_else_has_too_is_copied)
 {
 	struct rte_mbuf *m = next_frame();

@@ -105,7 +105,7 @@ UNIT_RULE(post__holds_its_depth)
 
 /* ---- the bound ---- */
 
-/* The message waits at its sender, and the receive where it is; nothing is lost. */
+/* The message waits at its sender, and the receive where it is; no message is lost. */
 UNIT_RULE(bound__is_receiver_not_ready)
 {
 	struct rte_mbuf *m[GIVEN + 1];
@@ -140,7 +140,7 @@ UNIT_RULE(bound__is_receiver_not_ready)
 	assert_int_equal(fx_stats(&end)->out_of_buffer, 0);
 }
 
-/* What was told and not taken is held as well. */
+/* A frame whose completion was reaped and that was not taken counts as held. */
 UNIT_RULE(bound__counts_what_nobody_took)
 {
 	struct roce_event event;

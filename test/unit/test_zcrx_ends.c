@@ -5,7 +5,7 @@
 
 /* ---- ends ---- */
 
-/* Whoever has an mbuf has it for as long as he likes. */
+/* A program keeps an mbuf that it took for as long as it likes. */
 UNIT_RULE(destroy__leaves_what_was_taken)
 {
 	struct rte_mbuf *m[2];
@@ -74,7 +74,7 @@ UNIT_RULE(error__leaves_what_was_told)
 	assert_fields(fx_event(end.recv_cq), (wr_id, 1), (status, IBV_WC_WR_FLUSH_ERR), (flags, 0));
 }
 
-/* What nobody took is no use to the next connection; what somebody did is his. */
+/* A frame that was not taken is no use to the next connection; one that was taken stays with the program. */
 UNIT_RULE(reset__frees_what_nobody_took)
 {
 	struct roce_event event;
@@ -114,7 +114,7 @@ throws(uint32_t of)
 	return (dice >> 16) % of == 0;
 }
 
-/* What one end says reaches the other, but for what is lost, and some of it twice. */
+/* The frames of one end reach the other; some are lost, and some arrive twice. */
 static unsigned int
 carry(struct fx_end *from, struct fx_end *to)
 {

@@ -8,7 +8,7 @@ bool __wrap_roce_zcrx_ready(struct roce_qp *of, const struct roce_pkt *pkt);
 
 static bool post_behind;
 
-/* Linked in place of the real one (ld --wrap): the other thread comes when it has looked. */
+/* Linked in place of the real one (ld --wrap): the other thread posts when that has looked. */
 bool
 __wrap_roce_zcrx_ready(struct roce_qp *of, const struct roce_pkt *pkt)
 {
@@ -20,7 +20,7 @@ __wrap_roce_zcrx_ready(struct roce_qp *of, const struct roce_pkt *pkt)
 	return ready;
 }
 
-/* What was not there when the message looked is not taken by it: nothing was made ready for that. */
+/* A receive that came after the message had looked is not taken by it: roce_zcrx_ready() has not checked for it. */
 UNIT_RULE(receive__that_comes_behind_the_look_waits)
 {
 	struct rte_mbuf *m;

@@ -15,7 +15,7 @@ static bool closing;    /* atomic */
 static uint32_t takes;  /* atomic */
 static uint32_t wrongs; /* atomic */
 
-/* What fx_request() puts into a message. */
+/* Does the message have all the bytes that fx_request() gave it? */
 static bool
 is_whole(const struct rte_mbuf *m, uint32_t number)
 {
@@ -84,7 +84,7 @@ UNIT_RULE(talk__is_freed_anywhere)
 	while (fx_stats(&end)->rx_lent < MESSAGES) {
 		uint64_t before = fx_stats(&end)->rx_lent;
 
-		/* What the engine does not take now comes again. */
+		/* A message that the engine does not take now comes again. */
 		hear();
 		if (fx_stats(&end)->rx_lent == before) {
 			psn--;
@@ -94,7 +94,7 @@ UNIT_RULE(talk__is_freed_anywhere)
 		end.now += 100000;
 	}
 	assert_int_equal(pthread_join(polling, NULL), 0);
-	/* The queue pair may go while others read what it given. */
+	/* The queue pair may go while other threads read frames that it gave. */
 	roce_qp_destroy(qp);
 	__atomic_store_n(&closing, true, __ATOMIC_RELEASE);
 	assert_int_equal(pthread_join(reading, NULL), 0);

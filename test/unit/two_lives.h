@@ -38,7 +38,7 @@ region_open(struct side *s, unsigned int access)
 	s->key = roce_mr_key(s->mr);
 }
 
-/** What was judged good is not any more. */
+/** End the regions and make new ones: requests and receives that were validated before must be validated again. */
 static inline void
 end_regions(unsigned int access)
 {

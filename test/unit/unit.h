@@ -4,9 +4,9 @@
 
 /**
  * @file
- * What tests need of DPDK: an EAL without privileges, a pool, frames made of bytes.
+ * DPDK for tests: an EAL without privileges, a pool, frames made of bytes.
  *
- * A failure in here ends the program with a sentence: it is never what a test is about.
+ * A failure in here ends the program with a message: no test is about it.
  */
 
 #include <rte_mbuf.h>

@@ -84,7 +84,7 @@ setup(void **state)
 	return 0;
 }
 
-/** Nothing may be left: memory, frames, heads. */
+/** Fails when memory, frames or heads are left. */
 static inline int
 teardown(void **state)
 {
@@ -170,7 +170,7 @@ take(uint64_t wr_id)
 	return m;
 }
 
-/** What the engine answers is this. */
+/** The engine's one answer has this syndrome. */
 static inline void
 answers(uint8_t syndrome)
 {

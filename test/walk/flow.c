@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What flows over the ground: frames in, events out; and all that can be asked about it. */
+/* The traffic on the ground: frames in, events out; and the queries about it. */
 
 #include <string.h>
 

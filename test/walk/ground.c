@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The engine's objects: birth, death, memory. What flows between them is in flow.c. */
+/* The engine's objects: birth, death, memory. The traffic between them is in flow.c. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -362,7 +362,7 @@ end_objects(struct ground *g)
 	for (uint16_t i = 0; i < g->srqs; i++) {
 		if (g->model.srq[i].name == 0)
 			continue;
-		/* Nobody holds and nothing waits: what was ever posted and not reaped lies here. */
+		/* No queue pair holds a receive and no completion waits: all that were not reaped are here. */
 		TRACE_SAME("posted and not back", model_outstanding(&g->model.srq[i]),
 				g->model.srq[i].queued);
 		ground_query(g, i);

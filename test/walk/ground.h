@@ -7,8 +7,8 @@
  * The ground that is walked on: a domain of the real engine, its objects, and
  * beside each the model's. Everything that happens on it follows from the seed.
  *
- * Whatever is done here is done to both, and what the engine says is compared
- * at once: answers, events, async events. A difference ends the program (trace.h).
+ * Each action is done to both, and the engine's results are compared at once:
+ * answers, events, async events. A difference ends the program (trace.h).
  */
 
 #include <rte_mbuf.h>

@@ -59,7 +59,7 @@ model_srq_end(struct model *m, uint16_t srq)
 		if (m->qp[i].name != 0 && m->qp[i].srq == srq)
 			return -EBUSY;
 	}
-	/* What lies on it vanishes; what is done can still be reaped and is nobody's. */
+	/* Receives on the queue vanish; completed ones can still be reaped, and belong to no queue. */
 	for (uint16_t i = 0; i < MODEL_RECEIVES; i++) {
 		if (m->receive[i].srq != srq)
 			continue;
@@ -201,7 +201,7 @@ forget_early(struct model_qp *q)
 	}
 }
 
-/* What it holds goes back to the consumer without a word. */
+/* The receive that the queue pair holds goes back to the consumer without an event. */
 static void
 drop_held(struct model *m, struct model_qp *q)
 {

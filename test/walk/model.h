@@ -4,14 +4,14 @@
 
 /**
  * @file
- * What shared receive queues promise, as plain book-keeping: no ring, no
+ * The promises of shared receive queues, as plain book-keeping: no ring, no
  * counter that wraps, no lock.
  *
  * A receive is in one place at a time: idle with the consumer, queued on a
  * shared receive queue, held by a queue pair, or done in a completion queue.
- * Counts are counts of places. What a call must answer, which event each
- * completion queue must show next, and which async events a step must cause, in
- * which order, all follow from the places and the marks.
+ * Counts are counts of places. The answer of a call, the next event of each
+ * completion queue, and the async events of a step in their order all follow
+ * from the places and the marks.
  *
  * Every object has a name that no other one ever has: it is the owner that
  * events and async events carry, so what belongs to a dead object is seen as such.

@@ -10,7 +10,7 @@
 
 struct trace trace;
 
-/* What the words of each kind of step mean. */
+/* The name of each kind of step, and those of its arguments. */
 static const struct {
 	const char *name;
 	const char *arg[TRACE_ARGS];

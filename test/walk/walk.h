@@ -15,7 +15,7 @@
 /** A walk is as long as that at the most: longer ones are several, with the seeds that follow. */
 #define WALK_STEPS 1000000u
 
-/** Walk. A violation ends the program. What happened is added to @p tally. */
+/** Walk. A violation ends the program. The walk's own tally is added to @p tally. */
 void walk(unsigned int engines, uint64_t seed, uint64_t steps, struct model_tally *tally);
 
 #endif
