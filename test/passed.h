@@ -4,7 +4,7 @@
 
 /**
  * @file
- * What strangers pass in messages: descriptors, among them one whose last close(2) waits for somebody else.
+ * Descriptors that unknown peers pass in messages, among them a socket whose last close(2) waits for its other end.
  */
 
 #include <fcntl.h>

@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 SKIP = 77
-# Nothing of the machine that wrote it, nothing of where in a file something stands.
+# The text depends neither on the machine that wrote it nor on where in a file a declaration stands.
 WRITE = ("--exported-interfaces-only", "--drop-private-types", "--drop-undefined-syms", "--no-architecture",
          "--no-comp-dir-path", "--no-corpus-path", "--no-elf-needed", "--no-parameter-names", "--no-show-locs",
          "--no-write-default-sizes", "--type-id-style", "hash")
@@ -48,7 +48,7 @@ HEADER = ("struct hidden;\nstruct s { int a; long b; struct hidden *h; };\nenum 
           "int f(struct s *s, enum e e);\nint g(void);\n")
 SOURCE = ('#include "x.h"\nstruct hidden { int a; };\n'
           "int f(struct s *s, enum e e) { return s->a + (int)e + s->h->a; }\nint g(void) { return 0; }\n")
-# What is done to header and source, and whether somebody could notice.
+# Changes to header and source, and whether a program of the old header could notice them.
 CASES = [
     ("nothing", "", "", False),
     ("a member more", "long b;", "long b; int c;", True),

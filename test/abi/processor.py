@@ -43,7 +43,7 @@ def run(processor):
     with tempfile.NamedTemporaryFile("w", suffix=".conf") as conf:
         conf.write(f'x u1.2 threadsafe default "{os.path.abspath(provider)}" x.1.0 "port=nosuch ip=192.0.2.1/24" ""\n')
         conf.flush()
-        # What the EAL needs of an emulator is none of this: it refuses its arguments.
+        # The unknown key ends the open before the EAL starts, so the emulator need not be able to run the EAL.
         env = dict(os.environ, DAT_OVERRIDE=conf.name, UDAPL_ROCE_PARAMS="nosuch=1")
         done = subprocess.run([emulator, "-cpu", processor, program, "x"], env=env, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, check=False)

@@ -96,7 +96,7 @@ abi12__returned_values_have_three_parts(void **state)
 	assert_int_equal(DAT_GET_TYPE(DAT_CLASS_ERROR | DAT_NOT_IMPLEMENTED), DAT_NOT_IMPLEMENTED);
 }
 
-/* What a program can hold an event number in, and decide on, without a cast or a warning. */
+/* A program can store our event numbers in a DAT_EVENT, and switch over them, without a cast or a warning. */
 static void
 abi12__our_events_are_event_numbers(void **state)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What the library for DAT 2.0 shows its registry: this program is the registry. What the calls of the table say to good
- * and to bad arguments: test/contract/test_calls.c.
+ * The library for DAT 2.0 as its registry sees it: this program is the registry. test/contract/test_calls.c has the
+ * answers of the table's calls to good and to bad arguments.
  */
 
 #include <setjmp.h>

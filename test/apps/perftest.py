@@ -29,7 +29,7 @@ VALUES = {"ib-dev": "loop0", "duration": "1", "mtu": "1024", "iters": "200", "ou
           "out_json_file": "other.json", "output": "bandwidth"}
 FOR = {"outs": "read_bw", "report-histogram": "send_lat", "report-histogrm": "send_lat"}
 LAST = ("help", "version")
-# What others need beside them; None: they have a test of their own.
+# Options that need other ones beside them than --iters=2000; None: the option has a test of its own.
 BESIDE = {"cpu_util": ["--duration=1"], "report-both": ["-b", "--iters=2000"], "report_both": ["-b", "--iters=2000"],
           "duration": [], "iters": [], "all": ["--iters=20"], "help": [], "version": [], "run_infinitely": None}
 failures = 0

@@ -215,7 +215,7 @@ event__posts_all_free_then_arms(void **state)
 	refill_close(&refill);
 }
 
-/* Between the event and the arming the watermark is off. What is taken then is seen by the call that arms. */
+/* Between the event and the arming the watermark is off. The call that arms sees what was taken meanwhile. */
 static void
 event__is_not_lost_while_disarmed(void **state)
 {
@@ -238,7 +238,7 @@ event__is_not_lost_while_disarmed(void **state)
 	refill_close(&refill);
 }
 
-/* Nothing to post: the answer is owed, and paid with the first buffers that come back. No arming until then. */
+/* With no buffer free, the refill waits until buffers come back. The watermark is not armed until then. */
 static void
 event__waits_while_nothing_is_free(void **state)
 {

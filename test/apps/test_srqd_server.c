@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The server of dat-srqd, on loop0, against clients on loop1 that do not behave. Whatever one does, the server and its
- * other clients go on, and when all have gone, every buffer is back.
+ * The server of dat-srqd, on loop0, against clients on loop1 that do not behave. No client can stop the server or its
+ * other clients, and when all have gone, every buffer is back.
  */
 #include "../vdev/dat_pair.h"
 
@@ -144,7 +144,7 @@ close_scene(struct scene *scene)
 	assert_int_equal(server_close(&scene->server), 0);
 }
 
-/* Who does not say the right words is rejected: his messages would mean nothing to us. */
+/* A request with the wrong private data is rejected: such a peer's messages would mean nothing to the server. */
 static void
 request__of_an_unknown_peer_is_rejected(void **state)
 {
@@ -319,7 +319,7 @@ client__that_takes_answers_slowly_gives_back_its_buffers(void **state)
 	close_scene(&scene);
 }
 
-/* What is told of each endpoint; libdat's own is not called. */
+/* The number of buffers that dat_ep_recv_query() reports for each endpoint; libdat's own function is not called. */
 static DAT_COUNT taken;
 
 DAT_RETURN

@@ -246,7 +246,7 @@ apart_send(struct apart_end *end, uint32_t run)
 	wait_until(&shared->done, run);
 }
 
-/* What the receiver's loop counts. */
+/* Counters of the receiver's loop. */
 struct count {
 	uint64_t frames, bursts;
 	uint32_t unanswered;

@@ -22,7 +22,7 @@
 #include "bench.h"
 #include "ethdev/port.h"
 
-/** What happens to a frame besides going through the device. */
+/** How a frame is handled besides going through the device. */
 struct apart_way {
 	const char *name;
 	bool copied; /**< headers and payload are written, and the payload is copied out */
@@ -33,7 +33,7 @@ struct apart_way {
 #define APART_WAYS 5u
 extern const struct apart_way apart_way[APART_WAYS];
 
-/** What a run found. */
+/** The result of a run. */
 struct apart_result {
 	double median, best; /**< ns a frame: of the rounds, and of the tenth best of a hundred */
 	double burst;        /**< frames in a burst that was not empty */

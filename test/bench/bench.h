@@ -4,11 +4,11 @@
 
 /**
  * @file
- * What the benchmark programs share: an EAL as the provider starts it, and a
+ * Code that the benchmark programs share: an EAL as the provider starts it, and a
  * way to measure that bears a busy machine.
  *
  * Costs are processor time, not elapsed time, and the median of many short
- * rounds: who is interrupted for a while is not billed for it, and a round
+ * rounds: an interrupted round is not billed for the interruption, and a round
  * whose caches were spoiled does not count.
  */
 

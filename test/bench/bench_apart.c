@@ -9,8 +9,8 @@
  *
  * BYTES of payload: 64, 1024 or 4096, one after the other unless given.
  * The main thread sends, on the first processor that it may use; the other process or thread receives, on the second.
- * What they do to a frame is apart_way: from nothing at all to what no RoCE endpoint can leave out, its ICRC and the
- * copy of the payload at either end, and acknowledgements.
+ * apart_way says how they handle a frame: from not at all to all that a RoCE endpoint cannot leave out, which is the
+ * ICRC, the copy of the payload at either end, and acknowledgements.
  */
 
 #include <errno.h>

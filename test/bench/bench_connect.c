@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What connections cost: each is opened, carries one message of 64 bytes into the shared receive queue, and is closed by
- * the end that opened it, in order. One core polls both ends of the wire inside the process; so many connections are on
- * their way at a time. All through the calls of DAT.
+ * The cost of connections: each is opened, carries one message of 64 bytes into the shared receive queue, and is closed
+ * by the end that opened it, in order. One core polls both ends of the wire inside the process; AT_ONCE connections are
+ * under way at a time. All calls are those of DAT.
  *
  *   made   both ends make an endpoint for a connection, and free it after it
  *   reset  both ends keep their endpoints, and reset them for the next connection

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What a program pays that hands everything it receives to roce_device_rx(): processor time of a frame that is not
- * ours and comes back, by what it is. The frames lie in the caches, as they do when a program has just looked at them.
+ * The cost to a program that hands everything it receives to roce_device_rx(): processor time of a frame that is not
+ * ours and comes back, by its kind. The frames lie in the caches, as they do when a program has just looked at them.
  */
 
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What an endpoint takes of memory, in bytes as the allocators count them: libc's, and DPDK's with its overhead. All
- * through the calls of DAT: endpoints on a shared receive queue with 64 requests, all else by default. What a part of it
- * takes is found by leaving it out. Nothing is freed before the end, so that no allocator can give old memory for new.
+ * The memory of an endpoint, in bytes as the allocators count them: libc's, and DPDK's with its overhead. All calls are
+ * those of DAT: endpoints on a shared receive queue with 64 requests, all else by default. The memory of a part is
+ * found by leaving the part out. No memory is freed before the end, so that no allocator can give old memory for new.
  */
 
 #include <malloc.h>
@@ -118,7 +118,7 @@ tell(const char *name, double bytes)
 		printf(" %-44s%10.0f\n", name, bytes);
 }
 
-/* What is left out makes the difference. */
+/* The memory of a part is the difference between endpoints with and without it. */
 static void
 tell_parts(struct dat_end *end, double whole)
 {

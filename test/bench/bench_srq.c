@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What a shared receive queue costs the receiver, for messages of one cache line: against receive queues of the
+ * The cost of a shared receive queue to the receiver, for messages of one cache line: against receive queues of the
  * queue pairs' own, with one, 64 and 4096 queue pairs on it, with its low watermark armed, with 1000 changes of its
  * size a second, and its control calls by themselves.
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What it costs that frames come on the wrong queue: a receiver of one, two and four engines on one shared receive queue,
+ * The cost of frames that come on the wrong queue: a receiver of one, two and four engines on one shared receive queue,
  * and 64 B SENDs that a switch brings to the engine of their queue pair, to one that the hash of an RSS chose,
  * or all to the first. Messages by elapsed time, processor time of a message at both ends together, and the share of the
  * receiver's frames that one engine forwarded to another. One thread polls everything; with --threads each engine of the
@@ -386,7 +386,7 @@ close_scene(struct scene *s)
 
 /* ---- measuring ---- */
 
-/* What has happened so far. */
+/* Counters and clocks at one moment. */
 struct look {
 	uint64_t ticks, cpu_ns, messages, frames, handed_over;
 };

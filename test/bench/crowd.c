@@ -247,14 +247,14 @@ bench_crowd_measure(struct bench_crowd *c, uint64_t ns, struct bench_pace *pace)
 		bool now = t.ticks >= due;
 		uint64_t ticks = receive_burst(c, now ? pace : NULL);
 
-		/* What was not counted is due again. */
+		/* A paced burst that was not counted is due again. */
 		if (note(&t, ticks, now ? most_paced : most) && now)
 			due += every;
 	}
 	return result(&t);
 }
 
-/* What becomes of a receive between the take and the post, by the calls that the engine and the consumer make. */
+/* The way of a receive from the take to the post, by the calls that the engine and the consumer make. */
 static void
 poll_queue(struct bench_crowd *c)
 {

@@ -22,7 +22,7 @@
 #include "bench.h"
 #include "pair.h"
 
-/** What crowds share, so that they differ in nothing but what they are: frames and buffers. */
+/** Frames and buffers, which crowds share so that they differ only in their shapes. */
 struct bench_ground {
 	struct rte_mempool *pool;
 	uint8_t *memory;
@@ -70,7 +70,7 @@ void bench_crowd_open(struct bench_crowd *c, const struct bench_ground *ground,
 
 void bench_crowd_close(struct bench_crowd *c);
 
-/** What happens now and then inside the measured time, as bench_crowd_measure() is told. */
+/** Work that bench_crowd_measure() does now and then inside the measured time. */
 struct bench_pace {
 	void (*work)(struct bench_crowd *c, unsigned int done);
 	uint64_t every_ns; /**< of measured time */

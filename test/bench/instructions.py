@@ -81,7 +81,7 @@ class Counter:
         out.mkdir(parents=True, exist_ok=True)
         conf = out / "dat.conf"
         conf.write_text(CONF.format(build / "lib" / "front" / "libdaplroce.so.1"), encoding="utf-8")
-        # Nothing else of the caller's: what the environment holds moves the stack.
+        # No other variable of the caller's: the contents of the environment move the stack.
         self.environment = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "DAT_OVERRIDE": str(conf),
                             "UDAPL_ROCE_EAL": EAL}
         self.config = {}

@@ -13,7 +13,7 @@
 #define FRAMES       (256u + 2 * (32 + 64)) /* as the provider's pool of one queue */
 #define FIRST_ANSWER 0x800200u
 
-/* Nothing rare may happen here; establishing a connection by hand is told to nobody. */
+/* No async event may come here; a connection that is established by hand causes none. */
 static void
 async_event(void *arg, enum roce_engine_async kind, void *owner, int status)
 {

@@ -4,7 +4,7 @@
 
 /**
  * @file
- * What bench_stage measures, as rows: single stages on their own (stage.c), and
+ * The measurements of bench_stage, as rows: single stages on their own (stage.c), and
  * a whole message cut at the seams of the engine (stage_poll.c).
  */
 

@@ -4,8 +4,8 @@
 
 /**
  * @file
- * What the small programs here share. They use the installed headers and nothing else of this tree, and are written in
- * what C of 1989 with GNU's additions and C++ of 1998 have in common. Both ends of each connection are in one process.
+ * Code that the small programs here share. They use the installed headers and nothing else of this tree, and are
+ * written in the common subset of C89 with GNU's extensions and C++98. Both ends of each connection are in one process.
  */
 
 #include <stdio.h>

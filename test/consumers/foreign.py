@@ -38,7 +38,7 @@ def listen(interface):
     # Of this type alone: what else the interface hears shall not fill the socket.
     receiver = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETHERTYPE))
     receiver.bind((interface, ETHERTYPE))
-    receiver.settimeout(limit.SECONDS)  # Nothing takes so long: a frame is lost.
+    receiver.settimeout(limit.SECONDS)  # A frame that takes longer is lost.
     return receiver
 
 

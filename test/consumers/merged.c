@@ -11,7 +11,7 @@
 #define TAKEN    3 /* ports of the range that somebody else has */
 #define LENGTH   5000
 
-/* What a process tells the others before they connect, and when. */
+/* The memory that the peer may write to, as the private data of the connection request names it. */
 struct contact {
 	DAT_RMR_CONTEXT key;
 	DAT_VADDR where;

@@ -27,7 +27,7 @@ void connect_again(void);
 void want_both(DAT_EVENT_NUMBER number);
 
 /**
- * What a learns when b's connection broke while a's request @p value was on its way: the request fails with
+ * Check what a learns when b's connection broke while a's request @p value was on its way: the request fails with
  * @p status, and a's connection is broken, too.
  */
 void want_peer_broken(uint64_t value, DAT_DTO_COMPLETION_STATUS status);

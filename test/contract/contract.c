@@ -145,7 +145,7 @@ poll_once(const struct end *end)
 {
 	DAT_EVENT event;
 
-	/* Nobody connects while a test wants this. */
+	/* No connection request arrives while a test polls this way. */
 	want(dat_evd_dequeue(end->cr, &event), DAT_QUEUE_EMPTY);
 }
 

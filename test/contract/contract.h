@@ -4,7 +4,7 @@
 
 /**
  * @file
- * What the tests of this folder share, on top of dat_pair.h: a pair whose end b receives from a shared queue.
+ * Helpers that the tests of this folder share, on top of dat_pair.h: a pair whose end b receives from a shared queue.
  *
  * Helpers fail the test they are called from; only the main thread may call them.
  */
@@ -39,7 +39,7 @@ void fill_bytes(uint8_t *p, size_t n, uint32_t seed);
 /** All fields, asked into a poisoned struct. */
 DAT_SRQ_PARAM srq_param(DAT_SRQ_HANDLE srq);
 void want_counts(DAT_SRQ_HANDLE srq, DAT_COUNT max, DAT_COUNT available, DAT_COUNT outstanding);
-/** Nothing that a query shows has changed since @p before. */
+/** A query shows the same as in @p before. */
 void want_unchanged(DAT_SRQ_HANDLE srq, const DAT_SRQ_PARAM *before);
 
 /** Post @p n buffers of 64 bytes with cookies from @p first on, each in a place of its own. */

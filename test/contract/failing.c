@@ -5,7 +5,7 @@
 
 #include "failing.h"
 
-/* What allocations of this thread are to do. */
+/* The allocations of this thread, and the one that is to fail. */
 static __thread struct {
 	bool counting;
 	unsigned int calls;

@@ -37,7 +37,7 @@ void use_srq_ep(struct end *end, const DAT_EP_ATTR *attr);
 void use_one_evd(struct end *end);
 /** Free @p end's endpoint and its queue. */
 void free_srq_ep(const struct end *end);
-/** Free what @p end has made of memory: endpoint, queue if it has one, region, zone. Nothing else may hold the zone. */
+/** Free what @p end has made of memory: endpoint, queue if it has one, region, zone. No other object holds the zone. */
 void free_to_the_zone(const struct end *end);
 
 #endif

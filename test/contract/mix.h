@@ -6,7 +6,7 @@
 
 #include "rig.h"
 
-/** What a send queue takes. */
+/** Kinds of requests that a send queue takes. */
 enum verb {
 	SEND,
 	WRITE,

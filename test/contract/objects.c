@@ -21,7 +21,7 @@ make_request(const struct end *from, struct end *to, DAT_CONN_QUAL qual)
 	return end_request(to);
 }
 
-/* What an end has, and what it lacks. @p peer is to ask for a connection to @p qual. */
+/* Fill in the objects that an end has, and make those that it lacks. @p peer is to ask for a connection to @p qual. */
 static void
 fill(struct end *end, const struct end *peer, DAT_CONN_QUAL qual, DAT_HANDLE *handle)
 {

@@ -7,7 +7,7 @@
 #include "answers.h"
 #include "rig.h"
 
-/** What a handle can stand for. Dispatchers differ by the events they take; from IN_EVD on all are dispatchers. */
+/** Kinds of objects behind handles. Dispatchers differ by the events they take; from IN_EVD on all are dispatchers. */
 enum kind {
 	IN_IA,
 	IN_PZ,
@@ -41,7 +41,7 @@ struct objects {
 
 void objects_open(struct objects *objects);
 
-/** What the queries say of all good objects. */
+/** The answers of the queries about all good objects. */
 struct view {
 	DAT_EP_PARAM ep;
 	DAT_EP_STATE state;

@@ -6,8 +6,8 @@
  * @file
  * The rig: two adapters that a test finds open and leaves open, and, by the headers below, what tests do with them.
  *
- * A program has one table `tests`; main.c runs it. Each row of it says what is open when its test begins. Whatever the
- * test leaves open is closed behind it, and must close well.
+ * A program has one table `tests`; main.c runs it. Each row of it says what is open when its test begins. Adapters that
+ * the test leaves open are closed behind it, and must close well.
  */
 
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What every call says to bad handles and bad arguments (calls.def), and that it does nothing else.
+ * Every call refuses bad handles and bad arguments as calls.def says, and does nothing else.
  *
  * For DAT 2.0 this is compiled twice. libdat2 follows the handle that it is given, wherever that leads, and calls the
  * table of the provider that it finds there; so what is no address of an object is not tried through it. With DIRECT the
@@ -49,7 +49,7 @@ struct argument {
 	DAT_RETURN as; /**< what a bad value is called; 0: DAT_INVALID_PARAMETER */
 };
 
-/* What pointers point to. */
+/* Targets of pointer arguments. */
 static char name[] = "loop0";
 #if DAT_ABI == 12 || DIRECT
 static DAT_EVD_HANDLE async;
@@ -232,7 +232,7 @@ wrong_handles(const struct call *call, unsigned int i, struct wrong *wrong)
 	return n;
 }
 
-/* What argument @p i must not be. @return how many. */
+/* The values that argument @p i must not have. @return how many. */
 static unsigned int
 wrong_values(const struct call *call, unsigned int i, struct wrong *wrong)
 {
@@ -331,7 +331,7 @@ setup(void)
 	address = b->address;
 }
 
-/* Nothing that can be seen of any object is another than before. */
+/* All that can be seen of the objects is as before. */
 static void
 want_view(const struct view *before, const struct call *call)
 {
@@ -496,7 +496,7 @@ list_providers__arguments(void **state)
 
 #if DIRECT
 
-/* What this provider does not do, with a handle that is good. */
+/* Calls that this provider does not implement, with a handle that is good. */
 static void
 calls__that_are_missing_say_so(void **state)
 {
@@ -524,7 +524,7 @@ calls__that_are_missing_say_so(void **state)
 		want(dat_extension_op(good[IN_EP], operations[i]), missing);
 	/* Of adapters that are not open. */
 	want(dat_extension_op(DAT_HANDLE_NULL, DAT_IB_OPEN_QUERY_OP), missing);
-	/* Nothing stands in for anything else, and that is an answer. */
+	/* No adapter stands in for another one, and that is an answer. */
 	ok(dat_ia_ha_related(good_handle(IN_IA), name, &related));
 	assert_int_equal(related, DAT_FALSE);
 }

@@ -155,7 +155,7 @@ notify__once_for_each_event(void **state)
 	want_not_notified(cno);
 }
 
-/* Who takes all events at once is not called back for each of them. */
+/* A consumer that takes all events at once is not called back for each of them. */
 static void
 notify__not_for_what_was_taken(void **state)
 {
@@ -217,7 +217,7 @@ disabled__holds_notifications_back(void **state)
 	ok(dat_evd_enable(evd));
 	want_not_notified(cno);
 	assert_int_equal(heard.calls, 3);
-	/* What was taken meanwhile is none of its business. */
+	/* It does not notify of events that were taken meanwhile. */
 	ok(dat_evd_disable(evd));
 	post_n(evd, 2);
 	take_n(evd, 5);
@@ -237,7 +237,7 @@ unwaitable__notifies(void **state)
 	want_notified(cno, evd);
 }
 
-/* What is queued when a dispatcher gets a notification object is notified; what was not collected goes along. */
+/* A dispatcher that gets a notification object notifies of its queued events; uncollected notifications go along. */
 static void
 modify_cno__loses_nothing(void **state)
 {

@@ -203,7 +203,7 @@ count_calls(DAT_PVOID data, DAT_EVD_HANDLE evd)
 	__atomic_fetch_add((unsigned int *)data, 1, __ATOMIC_RELAXED);
 }
 
-/* Who waits on a dispatcher itself has it to himself, until he leaves: not even an agent hears of it. */
+/* A thread that waits on a dispatcher has its events to itself until it leaves: not even an agent hears of them. */
 static void
 wait__on_the_dispatcher_comes_first(void **state)
 {
@@ -259,7 +259,7 @@ wait__finds_each_event_of_many(void **state)
 	want_not_notified(cno);
 }
 
-/* What is to wake nobody does not notify: unsolicited receives. Failures do. */
+/* Unsolicited receives, which wake no waiter, do not notify. Failures do. */
 static void
 flags__solicited(void **state)
 {
@@ -282,7 +282,7 @@ flags__solicited(void **state)
 	want_not_notified(cno);
 }
 
-/* And what was posted as unsignalled. */
+/* Unsignalled requests do not notify either. */
 static void
 flags__unsignalled(void **state)
 {

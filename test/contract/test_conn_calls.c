@@ -75,7 +75,7 @@ dup_connect__goes_to_the_same_place(void **state)
 	transfer(1, 64);
 }
 
-/* What can happen to a request can happen to the copy's: here, that nobody listens any more. */
+/* The request of a copy can be refused like any other: here, because no service point listens any more. */
 static void
 dup_connect__is_refused_like_any_other(void **state)
 {
@@ -174,7 +174,7 @@ want_unanswered(DAT_CR_HANDLE cr)
 	ok(dat_cr_query(cr, DAT_CR_FIELD_ALL, &param));
 }
 
-/* Nobody listens there, or has room: the request stays where it is, and good. */
+/* No service point listens there, or it has no room: the request stays where it is, and good. */
 static void
 handoff__refused(void **state)
 {

@@ -14,7 +14,7 @@
 #define ANOTHER 5301 /**< where requests are handed on to */
 #define MAPPED  4096
 
-/** What the calls work on. */
+/** Objects that the calls work on. */
 struct place {
 	DAT_EP_HANDLE spare; /**< of b */
 	DAT_CR_HANDLE cr;    /**< of b, not answered */
@@ -200,7 +200,7 @@ memory__each_allocation_of_each_call_fails(void **state)
 	}
 }
 
-/* What none of the failures holds, can go; what is left behind, would be in the way. */
+/* Objects that no failed call holds can be freed; one that it left behind would be in the way. */
 static void
 memory__a_failure_holds_nothing(void **state)
 {

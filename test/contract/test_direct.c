@@ -12,7 +12,7 @@ less(uint8_t one, uint8_t other)
 	return one < other ? one : other;
 }
 
-/** What the one end is told of the other. */
+/** The parameters of @p far, as @p near is told them. */
 static struct roce_dat_ep_peer
 told(const struct end *near, const struct end *far)
 {
@@ -62,7 +62,7 @@ query__tells_what_a_peer_has_to_know(void **state)
 	assert_memory_equal(of_b.gid, mapped, sizeof(mapped));
 	assert_memory_equal(of_b.gid + 12, &address->sin_addr, 4);
 	assert_int_equal(of_a.mtu, 4096);
-	/* What dat_ep_create() makes of no attributes. */
+	/* The defaults of dat_ep_create() without attributes. */
 	assert_int_equal(of_a.max_rd_atomic, 4);
 	assert_int_equal(of_a.max_dest_rd_atomic, 4);
 	/* It is the same until the endpoint was connected. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the attributes of provider and adapter announce, and what the completion flags of an endpoint may be. */
+/* Features that the attributes of provider and adapter announce, and completion flags that an endpoint may have. */
 
 #include "flags.h"
 #include "waiting.h"
@@ -76,7 +76,7 @@ ia_attributes__limits(void **state)
 		ok(dat_srq_free(many[i]));
 }
 
-/* Nothing that was not asked for with a mask is written: a mask of nothing, nothing at all. */
+/* A query writes no field that its mask does not ask for: with an empty mask, none at all. */
 static void
 attributes__only_where_asked(void **state)
 {

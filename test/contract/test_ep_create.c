@@ -127,8 +127,8 @@ create_with_srq__attributes_granted(void **state)
 }
 
 /*
- * What is granted holds: so many requests, a message so long and no longer. What is not a limit is none: a buffer of
- * more pieces than max_recv_iov, more receives than max_recv_dtos (decision A10).
+ * Granted limits hold: so many requests, a message so long and no longer. max_recv_iov and max_recv_dtos are no limits:
+ * a buffer may have more segments, and the queue more receives (decision A10).
  * Proves: ep_create_with_srq.3 ep_create_with_srq.8 bug.S25
  */
 static void
@@ -160,7 +160,7 @@ create_with_srq__attributes_in_force(void **state)
 	want_none(b->connect);
 }
 
-/* What cannot be granted exactly is refused, and nothing is created: what the adapter reports as none, or as less. */
+/* An attribute that the adapter cannot grant exactly, as it reports less or none, is refused. No endpoint is made. */
 /* Proves: ep_create_with_srq.3 ep_create_with_srq.6 ep_create_with_srq.8 */
 static void
 create_with_srq__attributes_refused(void **state)
@@ -195,7 +195,7 @@ create_with_srq__attributes_refused(void **state)
 		print_message("row %u\n", i);
 		want_error(create(a, &rule[i].attr), rule[i].type, DAT_INVALID_ARG7);
 	}
-	/* Nothing hangs on the queue or the zone. */
+	/* No endpoint holds the queue or the zone. */
 	free_to_the_zone(a);
 }
 

@@ -10,7 +10,7 @@
 
 /*
  * The buffer that is one too many comes back flushed, before the event when both go to one dispatcher; the connection
- * is broken at both ends; there is no asynchronous event (A8). What lies on the queue stays there.
+ * is broken at both ends; there is no asynchronous event (A8). Buffers on the queue stay there.
  * Proves: ep_set_watermark.3 srq_post_recv.9
  */
 static void

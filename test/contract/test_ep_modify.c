@@ -47,7 +47,7 @@ modify__arguments_in_their_order(void **state)
 	want_unmodified(a->ep, &before);
 }
 
-/* What an endpoint with a shared queue receives is the queue's business. */
+/* The shared queue of an endpoint decides its receive attributes, which cannot be modified. */
 static void
 modify__what_a_shared_queue_decides(void **state)
 {
@@ -118,10 +118,10 @@ modify__one_field_at_a_time(void **state)
 	FIELD(EP_ATTR_MAX_RDMA_WRITE_IOV, ep_attr.max_rdma_write_iov);
 	FIELD(EP_ATTR_NUM_TRANSPORT_ATTR, ep_attr.ep_transport_specific_count);
 	FIELD(EP_ATTR_NUM_PROVIDER_ATTR, ep_attr.ep_provider_specific_count);
-	/* Nobody is interested in some events after all. */
+	/* The endpoint can do without a dispatcher for receives. */
 	other.recv_evd_handle = DAT_HANDLE_NULL;
 	FIELD(RECV_EVD_HANDLE, recv_evd_handle);
-	/* What the endpoint let go of can be freed, what it has can not. */
+	/* Objects that the endpoint let go of can be freed, those that it has cannot. */
 	ok(dat_evd_free(a->recv));
 	ok(dat_evd_free(a->request));
 	ok(dat_evd_free(a->connect));

@@ -93,8 +93,8 @@ soft__once_for_each_setting(void **state)
 }
 
 /*
- * The event comes with the taking of the buffer: the message is not complete when it is there. Nothing else happens
- * to connection, message or buffer.
+ * The event comes with the taking of the buffer: the message is not complete when it is there. Connection, message and
+ * buffer are not affected.
  * Proves: ep_set_watermark.2
  */
 static void

@@ -6,7 +6,7 @@
 #include "answers.h"
 #include "ep_calls.h"
 
-/** What a cell of the table says. */
+/** A cell of the table. */
 struct cell {
 	DAT_RETURN_TYPE type;
 	DAT_RETURN_SUBTYPE subtype;

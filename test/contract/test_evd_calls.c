@@ -66,7 +66,7 @@ disabled__is_still_waited_on(void **state)
 	want_silence(evd);
 }
 
-/* Nobody waits on it, whatever is there; events come, and are dequeued. */
+/* Every wait on it is refused, whatever is queued; events come, and are dequeued. */
 static void
 unwaitable__refuses_to_be_waited_on(void **state)
 {
@@ -86,7 +86,7 @@ unwaitable__refuses_to_be_waited_on(void **state)
 	want_type(wait_for(evd, 0, 1), DAT_TIMEOUT_EXPIRED);
 }
 
-/* Who waits already is sent home, and leaves the dispatcher to others. */
+/* A thread that waits already is sent home, and leaves the dispatcher to others. */
 static void
 unwaitable__sends_the_waiter_home(void **state)
 {

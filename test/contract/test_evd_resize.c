@@ -50,7 +50,7 @@ resize__is_exact(void **state)
 	want_none(a->async);
 }
 
-/* Whatever is queued, wherever it lies in the ring: it stays, in its order, and more comes behind it. */
+/* Queued events stay, in their order, wherever they lie in the ring, and more come behind them. */
 static void
 resize__keeps_what_is_queued(void **state)
 {

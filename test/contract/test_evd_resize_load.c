@@ -5,7 +5,7 @@
 
 #define MESSAGES 3000u
 
-/** Who takes completions in their order while the length changes. */
+/** A thread that takes completions in their order while the length changes. */
 struct taker {
 	DAT_EVD_HANDLE evd;
 	unsigned int taken;

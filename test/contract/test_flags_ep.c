@@ -164,7 +164,7 @@ flags__that_may_share_a_dispatcher(void **state)
 		print_message("row %u, order %u\n", i / 2, i % 2);
 		ok(make(a, one, &first));
 		want_made(other, pairs[i / 2].good);
-		/* Whoever is gone, and whoever was refused, does not count. */
+		/* An endpoint that is freed, and one that was refused, does not count. */
 		ok(dat_ep_free(first));
 		want_made(other, true);
 		ok(dat_evd_free(evd));

@@ -86,8 +86,8 @@ want_too_few(DAT_COUNT threshold, DAT_COUNT there)
 }
 
 /*
- * Nothing moves but inside this wait, so nothing is there when it begins. It gets the oldest event and learns how many
- * are behind it, which tells when it woke: one that comes is followed by a long one, which takes many polls.
+ * Messages move only inside this wait, so no event is there when it begins. It gets the oldest event and learns how
+ * many are behind it, which tells when it woke: a message that comes is followed by a long one, which takes many polls.
  */
 static void
 want_woken_within(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, uint64_t value, DAT_COUNT behind)
@@ -113,7 +113,7 @@ solicited__alone_wakes(void **state)
 		send_one(LONG_LEN, 1, FENCE);
 		send_one(LONG_LEN, 2, SOLICITED);
 		want_woken(b->recv, 0, 2);
-		/* What is behind it is had without sleeping: a wait looks before it sleeps. */
+		/* The event behind it is had without sleeping: a wait looks before it sleeps. */
 		want_woken(b->recv, 1, 1);
 		want_dto_now(b, b->recv, 2, DAT_DTO_SUCCESS);
 		pair_close(&pair);

@@ -23,7 +23,7 @@ handles__of_the_dead_are_not_soon_given_away(void **state)
 	}
 }
 
-/* What a close destroys are others, too: the first to go, and all behind it, stay bad when there are no more of them. */
+/* Objects that a close destroys are others, too: if they are OTHERS at most, the handles of all of them stay bad. */
 static void
 handles__of_a_closed_instance(void **state)
 {

@@ -127,7 +127,7 @@ end__only_connected_endpoints_take(void **state)
 	}
 }
 
-/* What becomes of completions, one of them flushed, that nobody reaped when the connection ended. */
+/* The fate of completions, one of them flushed, that nobody reaped when the connection ended. */
 enum drop {
 	DROP_BY_REAP,
 	DROP_BY_RESET,     /**< may drop them, or leave them to be reaped */

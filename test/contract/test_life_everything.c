@@ -12,7 +12,7 @@
 #define WARM_UP 600u /**< until what a provider keeps for a while is as much as it ever is */
 #define LIVES   1000u
 
-/** What a process has. */
+/** Resources of a process. */
 struct holdings {
 	unsigned int descriptors, threads, mappings;
 	size_t bytes;    /**< of libc's; under a sanitizer, which finds leaks by itself, always 0 */

@@ -94,7 +94,7 @@ free__behind_a_receive(void **state)
 }
 
 /*
- * A zone cannot go from under a queue, empty or not (B19). What is refused changes nothing: the queue still takes
+ * A zone cannot go from under a queue, empty or not (B19). The refused call changes nothing: the queue still takes
  * buffers of that zone and they are filled.
  * Proves: srq_create.11
  */

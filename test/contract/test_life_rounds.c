@@ -179,7 +179,7 @@ rounds__storm_beside_a_connection(void **state)
 	assert_int_equal(low, THREADS * STORMS);
 	assert_int_equal(soft, THREADS * STORMS);
 	want_counts(b->srq, DEPTH, 0, 0);
-	/* Nothing is left behind that would hold the zone. */
+	/* No object is left behind that would hold the zone. */
 	free_to_the_zone(b);
 }
 

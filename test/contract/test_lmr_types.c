@@ -319,7 +319,7 @@ lmr_shared__wants_shared_memory(void **state)
 	want_error(create_shared(a, p, SHM_LEN, &name, &made), DAT_INVALID_STATE, 0);
 	munmap(p, 4096);
 	want_error(create_shared(a, p, HALF_LEN, &name, &made), DAT_INVALID_STATE, 0);
-	/* What is left is good. Nothing that was refused has taken the name. */
+	/* The rest of the memory is good. No refused call has taken the name. */
 	ok(create_shared(a, p + 4096, HALF_LEN - 4096, &name, &made));
 	end_close(a);
 	munmap(p + 4096, HALF_LEN - 4096);
@@ -416,7 +416,7 @@ lmr_shared__two_adapters(void **state)
 	close(fd);
 }
 
-/* What the other process does: its peer writes to the region that it has under the same name. */
+/* The other process: its peer writes to the region that it has under the same name. */
 static void
 lmr_shared__the_other_process(void **state)
 {

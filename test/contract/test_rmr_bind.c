@@ -97,7 +97,7 @@ bind__arguments_in_their_order(void **state)
 	assert_int_equal(told, 77);
 	want_none(a->request);
 	want_context(0);
-	/* Who does not want the context now can ask for it later. */
+	/* A caller that does not want the context now can ask for it later. */
 	ok(dat_rmr_bind(rmr, &triplet, READ, a->ep, cookie(0), 0, NULL));
 	want_bind(0, DAT_RMR_BIND_SUCCESS);
 	assert_int_not_equal(rmr_param(rmr).rmr_context, 0);
@@ -152,7 +152,7 @@ bind__judges_the_memory(void **state)
 	}
 	assert_int_equal(context, 0);
 	want_none(a->request);
-	/* What each of them does grant. */
+	/* Each of the two grants what its privileges allow. */
 	bind_now(segment_of(a, plain, 0, BUFFER_LEN), READ, 0);
 	bind_now(segment_of(a, writable, 0, BUFFER_LEN), WRITE, 1);
 }
@@ -365,7 +365,7 @@ bind__fails_when_its_window_is_gone(void **state)
 	ok(dat_lmr_free(a->lmr));
 }
 
-/* Nobody listens to the requests: the bind is done all the same. */
+/* The endpoint has no dispatcher for requests: the bind is done all the same. */
 static void
 bind__without_a_dispatcher(void **state)
 {

@@ -101,7 +101,7 @@ query__of_an_unbound_region_tells_zeros(void **state)
 	}
 }
 
-/* What @p mask asks for is what a question for everything tells. */
+/* The fields that @p mask asks for are as in a query for all fields. */
 static void
 query_some(DAT_RMR_HANDLE rmr, unsigned int mask)
 {

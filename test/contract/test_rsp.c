@@ -106,7 +106,7 @@ query__tells_what_it_is(void **state)
 	ok(dat_evd_free(b->cr));
 }
 
-/* What the consumer may do with an endpoint that a service point, or its request, has; @p subtype names that state. */
+/* Calls of the consumer on an endpoint that a service point, or its request, has; @p subtype names that state. */
 static void
 want_taken(DAT_RETURN_SUBTYPE subtype)
 {

@@ -67,7 +67,7 @@ share__places_come_back_over_every_dispatcher(void **state)
 					i == 0 ? DAT_INSUFFICIENT_RESOURCES : DAT_SUCCESS);
 			want_dto(b, b->recv, order[i], DAT_DTO_SUCCESS, 64);
 		}
-		/* What was posted meanwhile is used up, so that the next round begins like this one. */
+		/* Use up the buffers that were posted meanwhile, so that the next round begins like this one. */
 		for (unsigned int i = 0; i < PAIRS - 1; i++) {
 			crowd_pick(i);
 			deliver_as(1, 64);

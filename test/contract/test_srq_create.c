@@ -104,7 +104,7 @@ create__judges_in_the_order_of_the_arguments(void **state)
 	assert_int_equal(provider_attr(a, DAT_PROVIDER_FIELD_ALL).srq_supported, DAT_TRUE);
 	ok(dat_srq_create(a->ia, a->pz, &attr, &srq));
 	ok(dat_srq_free(srq));
-	/* Nothing was made on the way that would hold the zone. */
+	/* No refused call made an object that would hold the zone. */
 	free_to_the_zone(a);
 	end_close(&other);
 }

@@ -144,7 +144,7 @@ struct life {
 	DAT_RETURN result;
 };
 
-/* What a queue and its endpoint go through; DAT_SUCCESS, or the first error. */
+/* The life of a queue and its endpoint. @return DAT_SUCCESS, or the first error. */
 static DAT_RETURN
 use(const struct life *life, DAT_SRQ_HANDLE srq)
 {

@@ -60,7 +60,7 @@ set_lw__event_precedes_the_completion(void **state)
 	want_counts(b->srq, 4, 0, 1);
 }
 
-/* What ends a connection takes nothing from the queue, and the arming belongs to the queue. */
+/* The end of a connection takes nothing from the queue, and the arming belongs to the queue. */
 static void
 set_lw__outlives_connections_and_endpoints(void **state)
 {
@@ -150,7 +150,7 @@ set_lw__is_silent_without_a_dispatcher(void **state)
 
 #define FLOOD 1000
 
-/* Nobody reads the events: they are lost in the end, and the queue and its endpoints do not mind. */
+/* The events are not read: they are lost in the end, and the queue and its endpoints do not mind. */
 static void
 set_lw__does_not_need_a_reader(void **state)
 {

@@ -183,7 +183,7 @@ memory__endpoint_fails_at_each_allocation(void **state)
 		want_usable(&next);
 	}
 	assert_true(fail >= EP_CREATE_MIN);
-	/* Nothing holds the dispatcher or the queue but the endpoints that there are. */
+	/* Only the endpoints that there are hold the dispatcher and the queue. */
 	ok(dat_ep_free(ep));
 	ok(dat_evd_free(recv));
 	free_srq_ep(b);

@@ -133,7 +133,7 @@ post_recv__is_bounded_by_what_is_outstanding(void **state)
 	}
 }
 
-/* What is held by an endpoint in the middle of a message is outstanding, too. */
+/* A buffer that an endpoint holds in the middle of a message is outstanding, too. */
 /* Proves: srq_post_recv.6 */
 static void
 post_recv__what_an_endpoint_holds_is_outstanding(void **state)

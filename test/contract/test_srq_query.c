@@ -23,7 +23,7 @@ query__fields(void **state)
 	assert_int_equal(param.outstanding_dto_count, 4);
 }
 
-/* What @p mask asks for is what a question for everything tells. */
+/* The fields that @p mask asks for are as in a query for all fields. */
 static void
 query_some(DAT_SRQ_HANDLE srq, unsigned int mask)
 {

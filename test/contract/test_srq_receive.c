@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What endpoints make of buffers that dat_srq_post_recv put on their queue. */
+/* How endpoints fill buffers that dat_srq_post_recv put on their queue. */
 
 #include "rig.h"
 
@@ -120,8 +120,8 @@ lose(void)
 }
 
 /*
- * A message that is longer than its buffer: a length error, and the connection is gone. What lies behind the buffer is
- * as it was.
+ * A message that is longer than its buffer: a length error, and the connection is gone. The bytes behind the buffer are
+ * as they were.
  * Proves: srq_post_recv.8
  */
 static void

@@ -38,7 +38,7 @@ load(unsigned int n, DAT_VLEN length)
 		ok(mix_post(i % VERBS, length, i));
 }
 
-/** What a's dispatcher tells until it tells how the connection ended. */
+/** The events of a's dispatcher up to the one that ends the connection. */
 struct tale {
 	unsigned int completed; /**< successes, the first so many */
 	unsigned int failed;    /**< requests that end with the first failure, 0 or 1 */
@@ -171,7 +171,7 @@ ends__abrupt_behind_graceful(void **state)
 	want_none(a->request);
 }
 
-/* The peer goes: graceful, abrupt, or by freeing its endpoint. What it has not done is flushed in order. */
+/* The peer goes: graceful, abrupt, or by freeing its endpoint. Unanswered requests are flushed in order. */
 static void
 ends__by_the_peer(void **state)
 {
@@ -208,7 +208,7 @@ ends__break_in_the_middle(void **state)
 		for (uint64_t i = 0; i < NUMBER / VERBS; i++)
 			ok(post_recv(b, 0, SHORT, i));
 		for (uint64_t i = 0; i < NUMBER; i++) {
-			/* What fails is a write or a read that takes the turn of the next one of its kind. */
+			/* The first write or read from @c at on, and all behind it, name a bad key: the first fails. */
 			if (i >= at && (i % VERBS == WRITE || i % VERBS == READ))
 				mix.target = 0x12345678;
 			ok(mix_post(i % VERBS, SHORT, i));
@@ -249,7 +249,7 @@ ends__break_by_a_bind(void **state)
 	assert_int_equal(tale.failure, DAT_RMR_OPERATION_FAILED);
 }
 
-/* Nothing is left over for the next connection of the same endpoint. */
+/* No request or event is left over for the next connection of the same endpoint. */
 static void
 ends__and_begins_again(void **state)
 {

@@ -213,7 +213,7 @@ want_load(uint64_t posted, DAT_DTO_COMPLETION_STATUS failure)
 	assert_true(failed);
 }
 
-/** What is freed in a round, and what works on it. */
+/** The memory that is freed in a round, and the requests that work on it. */
 struct round {
 	enum verb verb;
 	bool by_window;
@@ -240,7 +240,7 @@ free_under_load(const struct round *r, uint64_t posted)
 	return mix_post(r->verb, SHORT, posted) == DAT_SUCCESS ? posted + 1 : posted;
 }
 
-/* Whose own memory went may have come to an end before: then the connection stands, and nothing failed. */
+/* Requests whose own memory was freed may have been done before: then the connection stands, and none failed. */
 static void
 end_own_load(uint64_t posted)
 {

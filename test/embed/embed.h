@@ -74,7 +74,7 @@ enum embed_kind {
 /** Make one; @p serial stands in it. */
 struct rte_mbuf *embed_frame(struct rte_mempool *pool, enum embed_kind kind, uint32_t serial);
 
-/** What @p m must still be: its lengths, flags and bytes. */
+/** Lengths, flags and bytes of @c m, which must not change. */
 struct embed_shadow {
 	const struct rte_mbuf *m;
 	uint64_t ol_flags;

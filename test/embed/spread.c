@@ -461,7 +461,7 @@ take_among_foreign(struct spread *s, struct spread_end *end, unsigned int engine
 	rte_pktmbuf_free_bulk(burst, left);
 }
 
-/* What a program does that has the queues. */
+/* One poll in SPREAD_HANDOVER: the program hands in received frames, and carries away those that the engine sends. */
 static unsigned int
 hand(struct spread *s, struct spread_end *end, unsigned int engine)
 {

@@ -8,8 +8,8 @@
  * RSS or the flow rules of a port would, or as they should not. The server's queue pairs, which live on all its engines,
  * share one receive queue, one region and one window.
  *
- * The client asks in groups: a WRITE, a SEND, a READ of what was written. What goes wrong on any thread is kept with its
- * line (spread_check()); spread_close() fails the test with it.
+ * The client asks in groups: a WRITE, a SEND, a READ of what was written. A failure on any thread is kept with its line
+ * (spread_check()); spread_close() fails the test with it.
  */
 
 #include <stdbool.h>
@@ -29,7 +29,7 @@
 #define SPREAD_LOW     20u /**< its low watermark: when it is told, all receives go back at once */
 #define SPREAD_MESSAGE 6144u
 
-/** Who has the queues. */
+/** The owner of the queues. */
 enum spread_mode {
 	SPREAD_OWN,      /**< a port that the library opens */
 	SPREAD_QUEUES,   /**< the program's port, all its queues attached */

@@ -82,7 +82,7 @@ is_for(const struct roce_device *device, struct rte_mbuf *m)
 	return false;
 }
 
-/* What a quick look says of a frame is what a thorough one would have said. */
+/* The quick look of roce_device_rx() at a frame decides as a thorough one would. */
 static void
 rx__takes_what_the_parser_knows_as_ours(void **state)
 {

@@ -99,7 +99,7 @@ detach_both(struct rings *rings)
 	embed_pool_end(pool);
 }
 
-/* What the names of dat_pair.h stand for. */
+/* Write a dat.conf that gives the names of dat_pair.h these parameters. */
 static void
 write_conf(const char *first, const char *second)
 {
@@ -246,7 +246,7 @@ open__joins_by_name_with_as_many_keys_as_it_likes(void **state)
 	roce_device_close(joined);
 	/* Attaching is no way to join. */
 	embed_refused(&config, -EBUSY, "hands1");
-	/* Whoever is last ends it. */
+	/* The device lives until its last user closes it. */
 	assert_int_equal(roce_device_open("port=hands1", &joined, errmsg, sizeof(errmsg)), 0);
 	roce_device_close(first);
 	roce_device_query(joined, &attr);
@@ -268,7 +268,7 @@ dat__joins_only_what_it_agrees_with(void **state)
 	write_conf("port=hands1 mtu=256", "port=hands2 ip=192.0.2.2/24");
 	want_error(dat_ia_open(loop0, 8, &async, &ia), DAT_INSUFFICIENT_RESOURCES,
 			DAT_RESOURCE_DEVICE);
-	/* Nobody has attached the other: all keys are there, but no such port. */
+	/* The other port is not attached: all keys are there, but no such port. */
 	want_error(dat_ia_open(loop1, 8, &async, &ia), DAT_INSUFFICIENT_RESOURCES,
 			DAT_RESOURCE_DEVICE);
 	write_conf("port=hands1 ip=192.0.2.1/24 ip=2001:db8::1/64", "port=hands2");

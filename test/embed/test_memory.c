@@ -328,7 +328,7 @@ foreign__is_sent_from_by_software(void **state)
 
 /* ---- zero_copy= ---- */
 
-/* Who does not ask for it has copies, and no flag changes that; who asks where it cannot be is told. */
+/* Without zero_copy= payload is copied, whatever the flags are. Where it has no effect, the log says so. */
 static void
 zero_copy__is_asked_for_and_possible(void **state)
 {
@@ -346,7 +346,7 @@ zero_copy__is_asked_for_and_possible(void **state)
 	close_pair();
 }
 
-/* What the program says of itself it cannot say of a port, and nothing that nobody knows. */
+/* Unknown flags are refused, and so are flags of handover for a port. */
 static void
 flags__are_for_handover(void **state)
 {

@@ -18,7 +18,7 @@
 
 static struct rings wire;
 
-/* What foreign() is told, in order. */
+/* Frames that foreign() must be given, in order. */
 struct told {
 	struct embed_shadow shadow[64];
 	uint32_t expected, seen;
@@ -104,7 +104,7 @@ talk(struct node *a, struct node *b, struct told *told)
 	nodes_judge(a, b, MESSAGES);
 }
 
-/* Nobody is at the first port: what was sent to it goes. @return frames. */
+/* No device polls the first port: free the frames that were sent to it. @return how many. */
 static unsigned int
 drain(void)
 {
@@ -250,7 +250,7 @@ attach__to_jumbo_frames_has_the_largest_path_mtu(void **state)
 	set_mtu(1500);
 }
 
-/* What port 1 would receive next is full: its neighbour's device takes nothing any more. */
+/* Fill the ring from which port 1 receives: its neighbour's device takes no more frames. */
 static void
 stuff(void)
 {
@@ -265,8 +265,8 @@ stuff(void)
 }
 
 /*
- * A device that takes nothing for long: what it refused waits, in order and in bounds, and the engine is asked for no more.
- * Nothing is lost, so without a single timeout all of it arrives when there is room.
+ * A device that takes no frame for long: refused frames wait, in order and in bounds, and the engine is asked for no
+ * more. No frame is lost, so without a single timeout all of them arrive when there is room.
  */
 static void
 poll__keeps_what_a_full_device_refuses(void **state)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What cannot be attached, with the word that its sentence has. The order is that of a process's life. */
+/* Attachments that are refused, each with a word of its error message. The order is that of a process's life. */
 
 #include <errno.h>
 

@@ -130,7 +130,7 @@ rx__counts_headers_in_several_segments(void **state)
 	pair_close(&a, &b);
 }
 
-/* Whose a frame is does not depend on its segments: what is not ours comes back, as the chain that it was. */
+/* The owner of a frame does not depend on its segments: a frame of others comes back as the chain that it was. */
 static void
 rx__leaves_chains_of_others(void **state)
 {

@@ -107,7 +107,7 @@ look(struct spread *s)
 
 	roce_srq_query(s->srq, &counts);
 	SPREAD_CHECK(s, counts.available <= counts.outstanding);
-	/* Nobody else posts or reaps. */
+	/* No other thread posts or reaps. */
 	SPREAD_CHECK(s, counts.outstanding == s->posted - s->reaped);
 }
 

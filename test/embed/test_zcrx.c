@@ -212,7 +212,7 @@ handover__gives_the_programs_frames(void **state)
 	want_given(0);
 }
 
-/* What came over net_ring is the sender's: he has it back at once, whatever the consumer does. */
+/* A frame that came over net_ring is the sender's, which has it back at once, whatever the consumer does. */
 static void
 rings__give_copies(void **state)
 {
@@ -281,7 +281,7 @@ device__may_go_before_what_it_gave(void **state)
 	}
 }
 
-/* Who does not ask for it has none. */
+/* A device without zcrx= has no zero-copy receive, and a value out of range is refused. */
 static void
 zcrx__is_asked_for(void **state)
 {

@@ -79,7 +79,7 @@ play(const struct rp_capture *capture, struct rp_row *to, enum rp_side side)
 	rp_play(capture, side, &to->result[side]);
 }
 
-/* What stands behind the folder, however many slashes that ends with. */
+/* The part of a path behind the folder, however many slashes that ends with. */
 static const char *
 name_in(const char *where, const char *path)
 {

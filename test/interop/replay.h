@@ -157,7 +157,7 @@ rp_payload(const struct roce_pkt *pkt)
 
 /* ---- differences ---- */
 
-/** What one replay came to. */
+/** The result of one replay. */
 struct rp_result {
 	uint32_t recorded; /**< frames of the side that the engine took */
 	uint32_t matched; /**< of which the engine sent its own, the same but for what the rules allow */
@@ -325,7 +325,7 @@ void rp_end_up(struct rp_end *end, bool ready);
 
 /** replay_judge.c: hold a frame of ours against the recorded ones. */
 void rp_judge(struct rp_world *world, struct rte_mbuf *m);
-/** What was recorded and never came. */
+/** Report the recorded frames that our side never sent. */
 void rp_judge_finish(struct rp_world *world);
 
 /** replay_drops.c: frames that our side heard and did not take. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What was heard and dropped: of a peer that means well, every frame means something. Each has its counter. */
+/* Frames that were received and dropped, by counter. Each is a difference: a well-behaved peer sends none in vain. */
 
 #include <stdio.h>
 #include <string.h>

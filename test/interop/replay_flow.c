@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who is connected with whom. Connections are told by their management datagrams. Queue pairs that were connected by
- * other means find each other by the PSN of a request and its answer: those begin at random.
+ * Find out which queue pairs are connected. Management datagrams name both ends of a connection. Queue pairs that were
+ * connected by other means are matched by the PSN of a request and its answer: PSNs begin at random.
  */
 
 #include "replay.h"
@@ -69,7 +69,7 @@ new_flow(struct rp_capture *capture)
 	return flow;
 }
 
-/* What the REQ and the REP agreed upon. */
+/* The parameters that the REQ and the REP agreed upon. */
 static void
 flow_of_conn(struct rp_capture *capture, int index)
 {
@@ -188,7 +188,7 @@ learn_mtu(struct rp_flow *flow, const struct roce_pkt *pkt)
 		flow->mtu *= 2;
 }
 
-/* What only the frames themselves tell. */
+/* Learn the parameters that only the frames themselves tell. */
 static void
 learn(struct rp_flow *flow, const struct rp_frame *frame)
 {

@@ -317,7 +317,7 @@ judge_request(struct rp_end *end, const struct roce_pkt *ours)
 	const struct rp_frame *recorded = find_request(end, ours->psn, ahead < 0);
 	struct rp_place place;
 
-	/* Nothing may be left out. */
+	/* No PSN may be left out. */
 	if (ahead > 0)
 		rp_differ(world, "request.gap", 0, ours->psn, end->sent);
 	if (ahead >= 0)

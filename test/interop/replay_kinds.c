@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a frame is, in the words of those who recorded it: the README beside the captures has, for each file, how many
- * frames of each kind were counted by other means. Ours must come to the same.
+ * The kinds of frames, by their names in the README beside the captures. For each file it says how many frames of each
+ * kind were counted by other means. Our count must be the same.
  */
 
 #include <stdio.h>

@@ -44,7 +44,7 @@ static const struct field fields[] = {
 	/* clang-format off */
 	HDR(base_version), HDR(mgmt_class), HDR(class_version), HDR(method), HDR(status), HDR(class_specific),
 	HDR(attr), HDR(reserved), HDR(modifier),
-	/* Whoever begins chooses the transaction; whoever answers says the same. */
+	/* The side that begins chooses the transaction; the side that answers repeats it. */
 	TID(REQ, "mad.tid"), TID(RTU, "mad.tid"), TID(DREQ, "mad.tid"),
 	TID(MRA, "mad.echo"), TID(REJ, "mad.echo"), TID(REP, "mad.echo"), TID(DREP, "mad.echo"),
 	OF(REQ, req.local_comm_id), OF(REQ, req.reserved), OF(REQ, req.service_id), OF(REQ, req.ca_guid),
@@ -146,7 +146,7 @@ rp_mad_compare(struct rp_world *world, const struct rp_frame *recorded,
 		compare(world, recorded, field, (const uint8_t *)ours + field->off,
 				theirs + field->off);
 	}
-	/* Nothing went unseen. */
+	/* Every bit was compared. */
 	for (size_t i = 0; i < sizeof(covered); i++)
 		assert_int_equal(covered[i], 0xff);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What was said: the messages of each side of a flow, put together from its frames by PSN. */
+/* The messages of each side of a flow, put together from its frames by PSN. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -91,7 +91,7 @@ take_original(struct rp_message *message, const struct roce_pkt *answer)
 	append(message, &original, sizeof(original));
 }
 
-/* What a READ or atomic was answered. */
+/* The answer to a READ or atomic. */
 static void
 take_answer(const struct walk *walk, struct rp_message *message)
 {

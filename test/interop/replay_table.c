@@ -117,7 +117,7 @@ read_page(const char *path)
 	return text.bytes;
 }
 
-/* What stands between the two marks is ours. @return the whole page as it should be. */
+/* Put the table between the two marks. @return the whole page as it should be. */
 static char *
 renew(const char *page, const char *table)
 {

@@ -22,7 +22,7 @@ import tree
 LIBC = (r"mem(cpy|set|move|cmp|chr)", r"str(n?len|n?cmp|chr)", r"__assert_fail", r"__stack_chk_fail",
         r"__mem(cpy|set|move)_chk", r"__tls_get_addr", r"_GLOBAL_OFFSET_TABLE_", r"__(asan|ubsan|tsan|sanitizer)_.*")
 
-# What DPDK's inline functions need, and the structures it builds: no device, clock, thread or log.
+# Symbols of DPDK's inline functions and data structures: no device, clock, thread or log.
 # __rte_panic is RTE_ASSERT in a debug build.
 DPDK = (r"rte_mempool_ops_table", r"per_lcore__(lcore_id|rte_errno)", r"rte_mempool_contig_blocks_check_cookies",
         r"rte_mempool_check_cookies", r"__rte_pktmbuf_(read|linearize)", r"rte_pktmbuf_free_bulk",

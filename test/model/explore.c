@@ -162,7 +162,7 @@ find_races_of_waiting(struct node *n)
 	}
 }
 
-/* What sleeps at a node goes on sleeping behind a step that is independent of it. */
+/* A thread that sleeps at a node sleeps on behind a step that is independent of its own. */
 static uint32_t
 still_asleep(const struct node *n)
 {

@@ -7,7 +7,7 @@
  * Every order in which the threads of a program can make their steps.
  *
  * Depth first and without storing states: a run follows a prefix of choices and then chooses for itself; the next
- * run changes the last choice that has an alternative left. What is explored is sequential consistency.
+ * run changes the last choice that has an alternative left. The orders are those of sequential consistency.
  *
  * Two orders are equal when one becomes the other by swapping neighbours that are independent (model_dependent());
  * one of each class is enough, because no thread and no verdict can tell them apart. Which alternatives a choice
@@ -15,7 +15,7 @@
  * a thread is about to do something that depends on an earlier step of another thread, without having been made to
  * wait for that step by others, it could have come first, and becomes an alternative there. Sleep sets (Godefroid)
  * keep what was explored from a node out of its later branches until something dependent happens: no class is run
- * twice. test_explore.c compares both with the plain enumeration.
+ * twice. litmus.c compares both with the plain enumeration.
  */
 
 #include <stdbool.h>

@@ -8,12 +8,12 @@
  *   model --replay SCENE:SCHEDULE   run one order again and print its steps
  *   model --compare SCENE           explore without source sets, too: they must not have missed an interleaving
  *
- * What is explored is sequential consistency, and that is enough: memory.h fails a run in which two threads touch
+ * The model explores sequential consistency, and that is enough: memory.h fails a run in which two threads touch
  * the same memory without a lock, a release or an acquire between them, on whatever processor; and the only pattern
  * for which a store that is still in its buffer matters, where each of two threads writes one word and then reads
  * the other's, is not in srq.c. It could be in the low watermark (one arms and looks at the count, one takes and looks
- * whether it is armed), but who arms holds the lock under which all take: freeze(). Biased locks (scenario_bias.c)
- * are made of this pattern; there a barrier on both sides is what sequential consistency stands for.
+ * whether it is armed), but the thread that arms holds the lock under which all take: freeze(). Biased locks
+ * (scenario_bias.c) are made of this pattern; there sequential consistency stands for a barrier on both sides.
  *
  * Channels between processes (scenario_channel.c) are made of it, too, with fences of their own. So their stores go
  * through store buffers (buffer.h), and each fence is shown to be needed.

@@ -45,7 +45,7 @@ void memory_fail_for(int self);
 /** Is it our memory? */
 bool memory_ours(const volatile void *address);
 
-/** What writes to the word change (model_watch()); 0: nothing that somebody watches. */
+/** The virtual objects that a write to the word changes (model_watch()); 0: the word is not watched. */
 uint32_t memory_watched(const volatile void *address);
 void memory_watch(const volatile void *address, uint32_t size, uint32_t changes);
 
@@ -55,13 +55,13 @@ void memory_make_constant(const volatile void *address, uint32_t size);
 /** Thread @p self touches memory: fails the run when that is a data race. No thread: no matter. */
 void memory_touch(int self, const volatile void *address, uint32_t size, enum memory_access access);
 
-/** What thread @p self did until now happened before what others do after their memory_acquire() of @p address. */
+/** All steps of thread @p self so far happen before the steps of others after their memory_acquire() of @p address. */
 void memory_release(int self, const volatile void *address);
 
 /** The same, and what was released there before stays so: a read and write in one. */
 void memory_release_more(int self, const volatile void *address);
 
-/** What was released at @p address is there no more: a relaxed store. */
+/** Drop what was released at @p address: a relaxed store. */
 void memory_release_nothing(int self, const volatile void *address);
 void memory_acquire(int self, const volatile void *address);
 

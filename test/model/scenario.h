@@ -4,7 +4,7 @@
 
 /**
  * @file
- * What is explored, as tests: each explores a few scenes and holds when no order of any of them fails.
+ * The scenarios as tests: each explores a few scenes and holds when no order of any of them fails.
  */
 
 #include <stdbool.h>

@@ -66,7 +66,7 @@ prepare(void)
 		cell->lock.bias.owner = 4; /* roce_bias_self() of thread 0 */
 }
 
-/* What it guards, and a moment in between at which all others may go on. */
+/* The critical section, with a step in it at which all other threads may go on. */
 static void
 work(void)
 {

@@ -73,7 +73,7 @@ query__answers_what_was_true_once(void **state)
 	scenario_explore(counts);
 }
 
-/* Who takes reaps as well: then an answer that mixes two moments is no answer of any. */
+/* The thread that takes reaps as well: so an answer that mixes two moments was true at none. */
 static const struct script_scene frozen[] = {
 	{
 			.name = "query_under_fire",

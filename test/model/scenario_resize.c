@@ -72,7 +72,7 @@ static const struct script_scene moved[] = {
 };
 
 /*
- * What is posted stays, in order and whole, in a queue that grows, shrinks or keeps its slots.
+ * Posted receives stay, in order and whole, in a queue that grows, shrinks or keeps its slots.
  * Proves: srq_resize.1 bug.S13
  */
 static void

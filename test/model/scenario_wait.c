@@ -22,7 +22,7 @@
 #define WORDS 4
 #define DEPTH 4
 
-/** What a thread does. */
+/** One action of a thread. */
 enum verb {
 	DO_NOTHING,
 	DO_WAIT,    /**< for an event on dispatcher 0 */

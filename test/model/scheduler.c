@@ -42,7 +42,7 @@ model_fail(const char *format, ...)
 {
 	va_list args;
 
-	/* What went wrong first is the cause of what comes after. */
+	/* Keep the first failure: it is the cause of later ones. */
 	if (!failed) {
 		va_start(args, format);
 		vsnprintf(failure, sizeof(failure), format, args);
@@ -344,7 +344,7 @@ model_store(volatile void *address, uint64_t value, const struct model_access *a
 	put(address, value, a->size);
 }
 
-/* What reads and writes in one takes over what was released there, and leaves it. */
+/* A read-modify-write takes over what was released there, and leaves it released. */
 static uint64_t
 read_and_write(volatile void *address, const struct model_access *a)
 {

@@ -7,8 +7,8 @@
  * Threads whose every step is chosen from outside.
  *
  * A thread is a coroutine. It stops before each visible operation (a lock, an unlock, an atomic access, a mark of
- * the test's own) and says what it is about to do; model_step() lets it do that and run on to the next one. What
- * lies between two visible operations runs undivided: race.h proves for each run that nobody could have told.
+ * the test's own) and says what it is about to do; model_step() lets it do that and run on to the next one. The
+ * code between two visible operations runs undivided: memory.h proves for each run that no thread could have told.
  *
  * Locks block: a thread that waits for a lock that is held is not enabled.
  */
@@ -32,7 +32,7 @@ enum model_kind {
 };
 
 /**
- * What a thread is about to do.
+ * The operation that a thread is about to do.
  *
  * Beside memory there are up to 32 virtual objects, bits of @c sees and @c changes: by them a test says what its
  * verdict depends on, so that the explorer does not treat orders as equal that the test can tell apart.
@@ -47,7 +47,7 @@ struct model_op {
 	const char *where; /**< function */
 };
 
-/** What is to be run in every order. */
+/** A program that is to be run in every order. */
 struct model_program {
 	const char *name;
 	unsigned int threads;
@@ -68,7 +68,7 @@ uint32_t model_enabled(void);
 /** Threads that are not at their end. */
 uint32_t model_unfinished(void);
 
-/** What thread @p t is about to do; it is not at its end. */
+/** The next operation of thread @p t, which is not at its end. */
 const struct model_op *model_pending(unsigned int t);
 
 void model_step(unsigned int t);

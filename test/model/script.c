@@ -316,7 +316,7 @@ prepare(void)
 		do_script(NO_THREAD);
 }
 
-/* What is left comes out in order, and then there is room for exactly as many as the queue says. */
+/* The receives that are left come out in order, and then there is room for exactly as many as the queue says. */
 static void
 empty_and_fill(void)
 {

@@ -4,7 +4,7 @@
 
 /**
  * @file
- * What threads do, as words, and how each call is recorded and judged.
+ * The words of which threads' scripts are made, and how each call is recorded and judged.
  *
  *   post        a receive; it must be accepted
  *   trypost     a receive, where the queue may be full
@@ -48,7 +48,7 @@ struct script_scene {
 	uint32_t must_see;                 /**< SCRIPT_SAW_*: in some order each of these happens */
 };
 
-/** What may happen in a run: a scene in which it never does proves less than it says. */
+/** Outcomes of a run: a scene in which one that it must see never occurs proves less than it says. */
 enum script_sight {
 	SCRIPT_SAW_SILENCE = 1 << 0, /**< no async event */
 	SCRIPT_SAW_EVENT = 1 << 1,   /**< one */
@@ -95,7 +95,7 @@ struct script_call {
 	struct roce_srq_counts counts;
 };
 
-/** What happened in the runs since script_program(). */
+/** SCRIPT_SAW_* of the runs since script_program(). */
 extern uint32_t script_saw;
 
 /** The scene as a program for the explorer; it stands until the next call. */

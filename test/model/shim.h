@@ -9,7 +9,7 @@
  *
  * DPDK's headers come first, so that their inline functions keep the builtins. The sources are also compiled with
  * -fsanitize=thread, but not linked with its library: the calls that the compiler puts beside every other memory
- * access end in race.c. An atomic builtin that is missing here becomes such a call, too, for which there is no
+ * access end in hooks.c. An atomic builtin that is missing here becomes such a call, too, for which there is no
  * function: the program does not link. So nothing can be forgotten.
  */
 
@@ -55,7 +55,7 @@
 /* All threads of the model are one. */
 #define roce_bias_self() (((uintptr_t)model_self() + 2) * 2)
 
-/* Who waits for the owner to leave does not look again before it has. */
+/* A thread that waits for the owner to leave does not look again before the owner has left. */
 #define roce_bias_pause(slot) model_await(slot, "inside", __func__)
 
 #define memcpy(to, from, n) model_memcpy(to, from, n)

@@ -189,7 +189,7 @@ dapl_bed_leave(struct dapl_bed *bed_of)
 {
 }
 
-/* Who lay down before is woken. For the explorer it changes the count: it is one step before or behind lying down. */
+/* Wake the threads that sleep. To the explorer this writes the count: it is one step before or behind lying down. */
 void
 dapl_eventcount_wake(const struct dapl_eventcount *e)
 {

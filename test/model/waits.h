@@ -4,9 +4,9 @@
 
 /**
  * @file
- * What waiting needs on top of a world: an adapter whose engines service lcores poll, a dispatcher for each completion
- * queue, notification objects, and a futex. Nobody's time is ever over by itself: a wake-up that is lost leaves its
- * thread asleep, and the explorer reports a deadlock.
+ * The objects that waiting needs on top of a world: an adapter whose engines service lcores poll, a dispatcher for each
+ * completion queue, notification objects, and a futex. No sleep times out: a lost wake-up leaves its thread asleep, and
+ * the explorer reports a deadlock.
  */
 
 #include <stdbool.h>

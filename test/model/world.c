@@ -194,7 +194,7 @@ make_domain(unsigned int engines)
 	world.domain = d;
 }
 
-/* What the verdicts of the program look at. */
+/* Watch the words that the verdicts of the program depend on. */
 static void
 watch(bool whole)
 {
@@ -268,7 +268,7 @@ world_observe(unsigned int self)
 	struct world_state now;
 	const struct world_state *before = world_now();
 
-	/* What ends is not looked at. */
+	/* A world that a script has begun to take apart is not looked at. */
 	if (world.ending)
 		return;
 	now = look();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What only DAT 2.0 has, through libdat2: two adapters in one process, joined back to back. */
+/* Calls that only DAT 2.0 has, through libdat2: two adapters in one process, joined back to back. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -238,7 +238,7 @@ cno_query__names_the_proxy(void **state)
 	ok(dat_cno_free(cno));
 }
 
-/* What dtest -c does not look at: which dispatcher, that it is told once, and that an agent hears of it. */
+/* dtest -c does not check which dispatcher a wait names, that it names it once, and that an agent hears of it. */
 static void
 cno_wait__names_the_dispatcher(void **state)
 {

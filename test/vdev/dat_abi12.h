@@ -15,7 +15,7 @@
 /** The longest that a segment can be said to be. */
 #define SEGMENT_MAX UINT64_MAX
 
-/** What completes an extension: nothing special. */
+/** The event that completes an extension: no special one. */
 #define EXTENSION_EVENT DAT_DTO_COMPLETION_EVENT
 
 /** Where no thread works for its consumer, there is none to be held. */

@@ -23,7 +23,7 @@
 /** Arguments that came with 2.0, with the comma before them. */
 #define NEW_ARGS(...) __VA_ARGS__
 
-/** What 1.2 calls the address of remote memory. */
+/** The name that 1.2 has for the address of remote memory. */
 #define target_address virtual_address
 
 /* Events that neither version has a number for: those of dat/dat_vendor_specific.h. */
@@ -33,7 +33,7 @@
 /** The longest that a segment can be said to be. */
 #define SEGMENT_MAX UINT32_MAX
 
-/** What completes an extension. */
+/** The event that completes an extension. */
 #define EXTENSION_EVENT ((DAT_EVENT_NUMBER)DAT_IB_DTO_EVENT)
 
 /**

@@ -60,7 +60,7 @@ struct pair {
 	DAT_PSP_HANDLE psp; /**< of b */
 };
 
-/** What to make of an end; zero fields choose what most tests want. */
+/** Options of an end; zero fields choose what most tests want. */
 struct end_options {
 	DAT_COUNT srq_depth; /**< 0: a receive queue of the endpoint's own */
 	DAT_COUNT depth; /**< receives and requests of the endpoint; 0: the provider's default */

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** What the device does. Zero: no RSS, and every rule is refused. */
+/** The behaviour of the device, and what it has seen. Zero: no RSS, and every rule is refused. */
 struct fake_device {
 	bool offers_rss;
 	bool refuses_rss; /**< when it is configured */

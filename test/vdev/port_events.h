@@ -4,9 +4,9 @@
 
 /**
  * @file
- * What befalls a port of DPDK in a test: events, a cut wire, frames that somebody else has.
+ * Things that a test does to a port of DPDK: events, a cut wire, pools without a free frame.
  *
- * All is for one thread that polls both ends, on loop0 and loop1.
+ * All functions are for one thread that polls both ends, on loop0 and loop1.
  */
 
 #include <stdbool.h>
@@ -15,7 +15,7 @@
 #include <rte_ethdev.h>
 #include <rte_mempool.h>
 
-/** What a driver calls. ethdev's header for drivers is not among Debian's, the symbols are. */
+/** Functions for drivers. Debian does not package ethdev's header for drivers, but the library exports the symbols. */
 struct rte_eth_dev;
 extern struct rte_eth_dev *rte_eth_dev_allocated(const char *name);
 extern int rte_eth_dev_callback_process(
@@ -44,8 +44,8 @@ void port_link(const char *name, bool up);
 void port_watch(const char *name, uint16_t queues, struct port_watch *watch);
 
 /**
- * End all watches, and give back what they took. Nobody is in a burst. Of a port that was closed ethdev forgets nothing:
- * its watches end when another port has its number.
+ * End all watches, and give back what they took. No thread is in a burst. ethdev does not forget a port that was
+ * closed: its watches end when another port has its number.
  */
 void port_watches_end(void);
 
@@ -54,7 +54,7 @@ unsigned int hog_frames(void);
 /** Give them all back. */
 void free_hogged(void);
 
-/** What a process holds that a device could forget to give back. */
+/** Resources of a process that a device could forget to give back. */
 struct holdings {
 	unsigned int pools; /**< one is freed when its last frame is home */
 	unsigned int zones; /**< memory of rings, pools and ports, by name */

@@ -3,8 +3,8 @@
 /*
  * seccomp PROGRAM ARG...: run a program under a filter like the one that Docker gives a container without privileges.
  *
- * What that profile keeps from such a container is answered EPERM, clone3 ENOSYS, as there; all else goes through. Which calls
- * these are is in moby's profiles/seccomp/default_linux.go, beside the capability that would allow each.
+ * Calls that the profile keeps from such a container fail with EPERM, clone3 with ENOSYS, as there; all others go
+ * through. moby's profiles/seccomp/default_linux.go lists these calls, beside the capability that would allow each.
  */
 
 #include <errno.h>

@@ -340,7 +340,7 @@ outlive_wires(const char *left, const char *right)
 		move_until(&bed, bed.side[1].done + ACT);
 	}
 
-	/* Nothing is under way, and LACP wants its turn all the same. */
+	/* No message is under way, and LACP wants to be polled all the same. */
 	for (int s = 0; s < 2; s++) {
 		while (roce_device_poll(bed.side[s].device) > 0)
 			continue;

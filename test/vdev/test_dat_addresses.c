@@ -177,7 +177,7 @@ async__dispatcher_may_be_that_of_a_neighbour(void **state)
 	end_close(&one);
 }
 
-/* What is not an address is the port's, and an address has one prefix. */
+/* Adapters of one port have all parameters but their addresses in common, and an address has one prefix. */
 static void
 open__wants_all_else_the_same(void **state)
 {

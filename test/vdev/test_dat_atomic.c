@@ -137,7 +137,7 @@ atomics__judge_their_arguments(void **state)
 	pair_close(&pair);
 }
 
-/* Whoever may only write, or only read, may not do both at once. */
+/* A peer that may only write, or only read, may not do both at once. */
 static void
 atomics__need_both_rights(void **state)
 {

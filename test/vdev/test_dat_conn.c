@@ -78,7 +78,7 @@ dat_ep_connect__arguments(void **state)
 	want_error(dat_ep_connect(pair.a.ep, (DAT_IA_ADDRESS_PTR)&odd, CONN_QUAL, 1, 0, NULL, qos,
 				   0),
 			DAT_INVALID_ADDRESS, DAT_INVALID_ADDRESS_UNSUPPORTED);
-	/* Nothing of it changed the endpoint. */
+	/* None of the refused calls changed the endpoint. */
 	assert_int_equal(end_state(&pair.a), DAT_EP_STATE_UNCONNECTED);
 	pair_connect(&pair);
 	want_error(end_connect(&pair.a, &pair.b, CONN_QUAL), DAT_INVALID_STATE,
@@ -94,7 +94,7 @@ ipv4(const void *address)
 	return ((const struct sockaddr_in *)address)->sin_addr.s_addr;
 }
 
-/* What the passive side learns; returns the request. */
+/* Check what the passive side learns. @return the request. */
 static DAT_CR_HANDLE
 want_request(struct pair *pair, const uint8_t *hello, DAT_CR_PARAM *cr)
 {
@@ -116,7 +116,7 @@ want_request(struct pair *pair, const uint8_t *hello, DAT_CR_PARAM *cr)
 	return arrival->cr_handle;
 }
 
-/* What both ends are told when it is up. */
+/* Check what both ends are told when the connection is up. */
 static void
 want_up(struct pair *pair, const uint8_t *answer)
 {
@@ -227,7 +227,7 @@ dat_ep_connect__nobody_answers(void **state)
 	want_event(pair.a.connect, DAT_CONNECTION_EVENT_TIMED_OUT);
 	ok(dat_ep_reset(pair.a.ep));
 
-	/* Nobody has this address: either the neighbour search ends first, or our patience. */
+	/* No host has this address. The event is the same whether the neighbour search or our patience ends first. */
 	((struct sockaddr_in *)&to)->sin_addr.s_addr = htonl(0xc0000263);
 	ok(dat_ep_connect(pair.a.ep, (DAT_IA_ADDRESS_PTR)&to, CONN_QUAL, PATIENCE_US, 0, NULL,
 			DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));

@@ -70,7 +70,7 @@ dat_ep_create__defaults(void **state)
 	assert_null(param.srq_handle);
 	assert_non_null(param.local_ia_address_ptr);
 	assert_non_null(param.remote_ia_address_ptr);
-	/* What dapltest needs. */
+	/* The limits that dapltest needs. */
 	assert_true(param.ep_attr.max_message_size >= 8192);
 	assert_true(param.ep_attr.max_recv_dtos >= 8 && param.ep_attr.max_request_dtos >= 8);
 	assert_true(param.ep_attr.max_recv_iov >= 1 && param.ep_attr.max_request_iov >= 1);

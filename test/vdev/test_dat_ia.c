@@ -65,7 +65,7 @@ dat_ia_open__arguments(void **state)
 	want_type(dat_ia_open(loop0, 8, &async, &ia), DAT_INVALID_PARAMETER);
 }
 
-/* What a line of dat.conf asks for is not to be had, or is wrong: each has its own answer, and nothing is opened. */
+/* A line of dat.conf names a device that is not there, or is wrong: each has its own answer, and no adapter opens. */
 static void
 dat_ia_open__judges_what_the_name_stands_for(void **state)
 {

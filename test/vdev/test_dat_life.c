@@ -12,7 +12,7 @@
 #include "dat_pair.h"
 #include "port_events.h"
 
-/* What stands behind loop0 and loop1. */
+/* The ports behind loop0 and loop1. */
 #define PORT0 "net_ring_loop0"
 #define PORT1 "net_ring_loop1"
 
@@ -166,7 +166,7 @@ port__stopped_by_somebody_goes_on_when_it_is_started(void **state)
 	pair_end(&pair);
 }
 
-/* What the adapter of a is good for when its port is gone. */
+/* The adapter of a, whose port is gone: posts are flushed, and no connection or second open succeeds. */
 static void
 want_orderly_ruin(struct pair *pair)
 {
@@ -337,7 +337,7 @@ fill_wire(struct rte_mempool *pool)
 	}
 }
 
-/* Nobody empties the ring, so not one of our frames leaves. */
+/* The ring is never emptied, so not one of our frames leaves. */
 static void
 queue__full_for_ever_breaks_the_endpoint(void **state)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What happens while the consumer calls nothing: the provider's thread polls the adapters (progress=auto, the default),
- * or nobody does (progress=manual).
+ * Progress while the consumer calls nothing: the provider's thread polls the adapters (progress=auto, the default), or
+ * no thread does (progress=manual).
  */
 
 #include <dirent.h>

@@ -93,7 +93,7 @@ read__fetches_the_bytes(void **state)
 	pair_close(&pair);
 }
 
-/* What is read is what the remote segment says; a larger local buffer keeps its rest. */
+/* The length of the remote segment decides how much is read; a larger local buffer keeps its rest. */
 static void
 read__into_more_room_than_needed(void **state)
 {

@@ -60,7 +60,7 @@ sleep_in_thread(void *arg)
 	return NULL;
 }
 
-/* What the kernel says: the letter behind the name. */
+/* The kernel tells the state of a thread: the letter behind the name. */
 static bool
 is_asleep(pid_t thread)
 {

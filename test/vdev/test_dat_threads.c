@@ -200,7 +200,7 @@ threads__creating_at_once(void **state)
 	}
 	for (unsigned int i = 0; i < 4; i++)
 		join(&task[i]);
-	/* Nothing is left behind that would hold the zone. */
+	/* No object is left behind that would hold the zone. */
 	ok(dat_ep_free(pair.b.ep));
 	ok(dat_lmr_free(pair.b.lmr));
 	ok(dat_pz_free(pair.b.pz));

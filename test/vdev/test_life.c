@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What the users of a device hear of its port, and what its polls do meanwhile, on two engines. The view of a consumer
- * of DAT is in test_dat_life.c.
+ * The news that the users of a device hear of its port, and what its polls do meanwhile, on two engines. The view of a
+ * consumer of DAT is in test_dat_life.c.
  */
 
 #include <errno.h>
@@ -228,7 +228,7 @@ turn_on(void *arg)
 	return NULL;
 }
 
-/* Whoever tells of a removal may free the port when that returns. */
+/* A driver may free the port as soon as its report of the removal returns. */
 static void
 removal__returns_when_nobody_is_in_a_burst(void **state)
 {
@@ -398,7 +398,7 @@ leave__waits_until_the_user_was_told(void **state)
 	assert_int_equal(pools_left(), 0);
 }
 
-/* Too late for the news is told at once; in time, with the others. Nobody is told twice. */
+/* A user that joins in time is told with the others, one that joins too late at once. No user is told twice. */
 static void
 join__behind_a_removal_is_told_of_it(void **state)
 {

@@ -246,7 +246,7 @@ neighbours__find_each_other_over_the_loop(void **state)
 		assert_int_equal(path.mtu_code, 5);
 		assert_int_equal(path.ttl, 64);
 	}
-	/* Who was asked knows who asked. */
+	/* The device that was asked knows the one that asked. */
 	assert_int_equal(resolve(b, &ip0, &path), 0);
 	assert_memory_equal(&path.dst_mac, &a->port->mac, sizeof(path.dst_mac));
 	assert_int_equal(a->port->queue[0].stats.neighbour, 2);

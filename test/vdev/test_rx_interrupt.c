@@ -193,7 +193,7 @@ sleeper__is_told_of_frames_of_every_queue(void **state)
 	roce_device_close(device);
 }
 
-/* What came while nobody slept ends no sleep: who armed looks for it. */
+/* A frame that came while no thread slept ends no sleep: the thread that arms looks for it. */
 static void
 sleeper__is_not_told_of_what_was_before(void **state)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What a device is asked for so that frames come to their engines, what is done when it refuses, and that nothing of it
- * stays behind. fake_flow.c is the device.
+ * The rules that a device is asked for so that frames come to their engines, what is done when it refuses, and that no
+ * rule stays behind. fake_flow.c is the device.
  */
 
 #include <setjmp.h>
@@ -53,7 +53,7 @@ close_device(struct roce_device *device)
 	assert_int_equal(pools_left(), 0);
 }
 
-/* Whatever number a queue pair has, the rules bring its frames to its engine. */
+/* The rules bring the frames of a queue pair to its engine, whatever its number is. */
 static void
 want_own_queues(struct roce_device *device)
 {
@@ -98,7 +98,7 @@ steer__brings_each_queue_pair_to_its_engine(void **state)
 	}
 }
 
-/* What a device makes of a tag that the rule does not name is its own affair: so the rule names it. */
+/* Devices differ in how a rule without a tag matches tagged frames, so the rule names the tag. */
 static void
 steer__knows_of_tags(void **state)
 {

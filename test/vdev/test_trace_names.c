@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What is rare has its name, in logs as in traces, which take it from the same tables. What a trace holds: trace.sh. */
+/* Rare events have names, which logs and traces take from the same tables. trace.sh checks the contents of a trace. */
 
 #include <setjmp.h>
 #include <stdarg.h>

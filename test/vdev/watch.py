@@ -318,7 +318,7 @@ def judge_watch(programs, child):
     second = programs.work()
     judge_two(programs, child, second)
     assert f"process {second.pid} " in programs.good("--watch", "--count", "1", "--pid", str(second.pid))
-    # Who is looked at may end.
+    # The process that is watched may end.
     watcher = programs.start(programs.info, "--watch", "0.1", "--pid", str(second.pid), "--prefix", programs.prefix,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     watcher.stdout.readline()

@@ -13,7 +13,7 @@
 #define PORT  7000
 #define BYTES 4096
 
-/* What is not true ends the program with its line. */
+/* A condition that does not hold ends the program, which prints its line. */
 #define TRUE_THAT(condition)                                               \
 	do {                                                               \
 		if (!(condition)) {                                        \
