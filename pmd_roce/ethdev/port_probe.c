@@ -94,7 +94,7 @@ check_memif_file(const struct roce_devargs *args, const struct roce_port_probe *
 	uint32_t log2 = roce_vdev_find_number(probe->port, "rsize");
 	uint64_t ring = (uint64_t)bsize << (log2 != 0 ? RTE_MIN(log2, 31u) : MEMIF_RSIZE_DEFAULT);
 
-	if (!probe->waits_for_peer || !roce_file_limit_is_below(2 * args->queues * ring))
+	if (!probe->waits_for_peer || !roce_file_limit_is_below(UINT64_C(2) * args->queues * ring))
 		return 0;
 	return roce_errmsg_set(errmsg, -ENODEV,
 			"port=%.64s: its frames are a file larger than this process may have, raise the "

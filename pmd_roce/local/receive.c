@@ -395,7 +395,7 @@ roce_local_is_pending(const struct roce_local *local, uint32_t number)
 {
 	const struct roce_channel *channel = local->channel[number];
 
-	if (rte_ring_count(local->inbox) > 0 || rte_ring_count(local->passed) > 0)
+	if (!rte_ring_empty(local->inbox) || !rte_ring_empty(local->passed))
 		return true;
 	return channel != NULL && !channel->broken && roce_ring_is_ready(&channel->rx);
 }

@@ -323,11 +323,12 @@ client__that_takes_answers_slowly_gives_back_its_buffers(void **state)
 static DAT_COUNT taken;
 
 DAT_RETURN
-dat_ep_recv_query(DAT_EP_HANDLE ep, DAT_COUNT *buffers, DAT_COUNT *span)
+dat_ep_recv_query(
+		DAT_EP_HANDLE ep_handle, DAT_COUNT *nbufs_allocated, DAT_COUNT *bufs_alloc_span)
 {
-	(void)ep;
-	(void)span;
-	*buffers = taken;
+	(void)ep_handle;
+	*nbufs_allocated = taken;
+	*bufs_alloc_span = taken;
 	return DAT_SUCCESS;
 }
 
