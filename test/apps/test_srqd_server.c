@@ -323,8 +323,7 @@ client__that_takes_answers_slowly_gives_back_its_buffers(void **state)
 static DAT_COUNT taken;
 
 DAT_RETURN
-dat_ep_recv_query(
-		DAT_EP_HANDLE ep_handle, DAT_COUNT *nbufs_allocated, DAT_COUNT *bufs_alloc_span)
+dat_ep_recv_query(DAT_EP_HANDLE ep_handle, DAT_COUNT *nbufs_allocated, DAT_COUNT *bufs_alloc_span)
 {
 	(void)ep_handle;
 	*nbufs_allocated = taken;

@@ -67,7 +67,7 @@ pass_one(uint16_t from, uint16_t to, uint16_t queue)
 	rte_pktmbuf_free(came);
 }
 
-/* Frames of others, put where @p node receives next. */
+/* Frames of others, put where @p end receives next. */
 static void
 strew(struct told *told, unsigned int end)
 {
