@@ -327,7 +327,8 @@ dat_ep_recv_query(DAT_EP_HANDLE ep_handle, DAT_COUNT *nbufs_allocated, DAT_COUNT
 {
 	(void)ep_handle;
 	*nbufs_allocated = taken;
-	*bufs_alloc_span = taken;
+	if (bufs_alloc_span != NULL)
+		*bufs_alloc_span = taken;
 	return DAT_SUCCESS;
 }
 
