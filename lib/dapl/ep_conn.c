@@ -92,7 +92,7 @@ dapl_ep_ready_to_receive(
 		.max_rd_atomic = RTE_MIN(
 				(uint8_t)ep->attr.max_rdma_read_out, peer->responder_resources),
 		.max_dest_rd_atomic = (uint8_t)ep->attr.max_rdma_read_in,
-		.sack = peer->sack,
+		.extensions = peer->extensions,
 	};
 
 	return roce_qp_to_rtr(ep->qp, &connect);

@@ -82,7 +82,7 @@ roce_cm_id_to_rtr(struct roce_cm_id *id, const struct roce_cm_param *peer,
 		.ack_timeout = attr->ack_timeout,
 		.max_rd_atomic = RTE_MIN(id->initiator_depth, peer->responder_resources),
 		.max_dest_rd_atomic = id->responder_resources,
-		.sack = peer->sack,
+		.extensions = peer->extensions,
 	};
 
 	id->path = *path;

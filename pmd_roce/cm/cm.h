@@ -58,7 +58,7 @@ struct roce_cm_param {
 	uint8_t mtu_code;    /**< path MTU (REQ only) */
 	bool srq;
 	bool by_number; /**< of this end: the owner's queue pair does not name the connection (roce_qp_set_conn()) */
-	bool sack; /**< it knows selective acknowledgements (struct roce_sack); of this end the configuration says so */
+	bool extensions; /**< it speaks this provider's extensions (wire/mad.h); of this end the configuration says so */
 	const void *private_data; /**< behind the IP CM header; on notify valid during the call only */
 	uint16_t private_len;
 };
@@ -119,7 +119,7 @@ struct roce_cm_config {
 	uint64_t hz;
 	uint64_t seed;
 	uint64_t ca_guid; /**< EUI-64 of the port */
-	bool sack; /**< offer selective acknowledgements, and believe peers that do (struct roce_cm_param) */
+	bool extensions; /**< offer the extensions, and believe peers that do (struct roce_cm_param) */
 	struct rte_mempool *pool;
 	struct roce_memory memory;
 	uint32_t connections_max; /**< live and waiting together, e.g. 32768 */

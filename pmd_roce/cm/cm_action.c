@@ -145,7 +145,7 @@ act_request(struct roce_cm_conn *conn, struct roce_cm_transition *step)
 		conn->path.mtu_code = step->in->msg->ari[0];
 	conn->path.udp_sport = roce_cm_msg_sport(conn->flow_label);
 	msg.param = conn->local;
-	msg.param.sack = conn->cm->config.sack;
+	msg.param.extensions = conn->cm->config.extensions;
 	msg.param.mtu_code = conn->path.mtu_code;
 	msg.req = (struct roce_cm_req_info){
 		.service_id = conn->service_id,
@@ -230,7 +230,7 @@ act_answer(struct roce_cm_conn *conn, struct roce_cm_transition *step)
 	struct roce_cm_msg msg = message(conn, ROCE_CM_ATTR_REP);
 
 	msg.param = *step->in->param;
-	msg.param.sack = conn->sack;
+	msg.param.extensions = conn->extensions;
 	conn->local = *step->in->param;
 	conn->local.private_data = NULL;
 	conn->local.private_len = 0;

@@ -252,7 +252,7 @@ passive_new(struct roce_cm_listener *listener, const struct roce_cm_msg *req,
 		return NULL;
 	conn->remote_id = req->local_id;
 	conn->remote_qpn = req->param.qpn;
-	conn->sack = req->param.sack;
+	conn->extensions = req->param.extensions;
 	conn->tid = req->tid;
 	conn->service_id = req->req.service_id;
 	conn->flow_label = req->req.flow_label;

@@ -89,7 +89,7 @@ put_req(struct roce_cm_req *req, const struct roce_cm_msg *msg)
 
 	*req = (struct roce_cm_req){
 		.local_comm_id = rte_cpu_to_be_32(msg->local_id),
-		.reserved2 = rte_cpu_to_be_32(param->sack ? ROCE_CM_REQ_SACK : 0),
+		.reserved2 = rte_cpu_to_be_32(param->extensions ? ROCE_CM_REQ_EXTENSIONS : 0),
 		.service_id = rte_cpu_to_be_64(info->service_id),
 		.ca_guid = rte_cpu_to_be_64(msg->ca_guid),
 		.qpn_resources = pack24(param->qpn, param->responder_resources),
@@ -136,7 +136,7 @@ take_req(const struct roce_cm_req *req, struct roce_cm_msg *msg)
 		.ack_timeout = req->primary.ack_timeout >> ROCE_CM_TIME_SHIFT,
 		.mtu_code = req->mtu_rnr >> 4,
 		.srq = (req->retries_srq & ROCE_CM_REQ_SRQ) != 0,
-		.sack = req->reserved2 == RTE_BE32(ROCE_CM_REQ_SACK),
+		.extensions = req->reserved2 == RTE_BE32(ROCE_CM_REQ_EXTENSIONS),
 	};
 	msg->req = (struct roce_cm_req_info){
 		.service_id = rte_be_to_cpu_64(req->service_id),
@@ -166,7 +166,7 @@ put_rep(struct roce_cm_rep *rep, const struct roce_cm_msg *msg)
 		.local_comm_id = rte_cpu_to_be_32(msg->local_id),
 		.remote_comm_id = rte_cpu_to_be_32(msg->remote_id),
 		.qpn = pack24(param->qpn, 0),
-		.eecn = pack24(param->sack ? ROCE_CM_REP_SACK : 0, 0),
+		.eecn = pack24(param->extensions ? ROCE_CM_REP_EXTENSIONS : 0, 0),
 		.psn = pack24(param->psn, 0),
 		.responder_resources = param->responder_resources,
 		.initiator_depth = param->initiator_depth,
@@ -190,7 +190,7 @@ take_rep(const struct roce_cm_rep *rep, struct roce_cm_msg *msg)
 		.initiator_depth = rep->initiator_depth,
 		.rnr_retry = rep->rnr_srq >> ROCE_CM_REP_RNR_SHIFT,
 		.srq = (rep->rnr_srq & ROCE_CM_REP_SRQ) != 0,
-		.sack = high24(rep->eecn) == ROCE_CM_REP_SACK,
+		.extensions = high24(rep->eecn) == ROCE_CM_REP_EXTENSIONS,
 	};
 	take_private(&msg->param, rep->private_data, ROCE_CM_PRIVATE_MAX_REP);
 }

@@ -107,13 +107,13 @@ struct roce_cm_conn {
 	uint8_t owes;
 	uint8_t tries; /**< repeats in this state */
 	bool active;
-	bool path_only; /**< no message follows when the path is resolved */
-	bool owned;     /**< somebody wants to be told */
-	bool silent;    /**< the owner knows already */
-	bool released;  /**< nobody will ever use the pointer again */
-	bool prolonged; /**< the peer asked for patience since we last sent */
-	bool refuses;   /**< TIMEWAIT: the stored message is a REJ */
-	bool sack;      /**< passive: the REQ offers selective acknowledgements */
+	bool path_only;  /**< no message follows when the path is resolved */
+	bool owned;      /**< somebody wants to be told */
+	bool silent;     /**< the owner knows already */
+	bool released;   /**< nobody will ever use the pointer again */
+	bool prolonged;  /**< the peer asked for patience since we last sent */
+	bool refuses;    /**< TIMEWAIT: the stored message is a REJ */
+	bool extensions; /**< passive: the REQ offers them (struct roce_cm_param) */
 	uint16_t src_port;
 	uint32_t local_id;
 	uint32_t remote_id; /**< 0: not known yet */

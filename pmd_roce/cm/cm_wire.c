@@ -81,7 +81,7 @@ roce_cm_wire_decode(struct roce_cm *cm, const struct roce_pkt *pkt, struct roce_
 		cm->stats.rx_malformed++;
 		return false;
 	}
-	msg->param.sack = msg->param.sack && cm->config.sack;
+	msg->param.extensions = msg->param.extensions && cm->config.extensions;
 	++*counter(&cm->stats, msg->attr, true);
 	*back = route_back(pkt);
 	return true;

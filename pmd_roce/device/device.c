@@ -149,7 +149,7 @@ create_cm(struct roce_device *device, uint64_t seed, struct roce_errmsg *errmsg)
 		/* The dice of the domain and of the connection manager differ. */
 		.seed = ~seed,
 		.ca_guid = eui64(&device->port->mac),
-		.sack = true,
+		.extensions = true,
 		.pool = device->port->tx_pool[0],
 		.memory = roce_pool_memory,
 		.connections_max = CONNECTIONS_MAX,

@@ -6,6 +6,7 @@
 #include "engine/engine.h"
 #include "queue/domain.h"
 #include "queue/extbuf.h"
+#include "queue/piggyback.h"
 #include "queue/post.h"
 #include "queue/qp_end.h"
 #include "requester/dcqcn.h"
@@ -72,6 +73,42 @@ has_unsent(const struct roce_qp *qp)
 	return qp->tx.next != roce_qp_posted(qp) || unlikely(qp->tx.repeats);
 }
 
+static inline uint16_t
+request(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_t now)
+{
+	uint16_t n = roce_req_emit(qp, pkts, (uint16_t)RTE_MIN(room, (uint16_t)ROCE_QUANTUM), now);
+
+	if (n > 0)
+		roce_piggyback_requested(qp, now);
+	return n;
+}
+
+/* Will the next request take the acknowledgement along that is due? */
+static inline bool
+carries_next(const struct roce_qp *qp)
+{
+	return has_unsent(qp) && qp->rx.state == ROCE_QP_RTS && roce_req_may_carry(qp);
+}
+
+/* An acknowledgement is due, and nothing else, to a peer that takes it in a request. */
+static __rte_noinline uint16_t
+answer_with_request(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_t now)
+{
+	uint16_t n = carries_next(qp) ? request(qp, pkts, room, now) : 0;
+
+	if (n > 0)
+		return n;
+	if (qp->rx.state == ROCE_QP_RTS && !has_unsent(qp) && roce_piggyback_waits(qp, now)) {
+		roce_qp_list(qp, ROCE_LISTED_PATIENT_ACK);
+		TAILQ_INSERT_TAIL(&qp->engine->patient_acks, qp, ready_link);
+		return 0;
+	}
+	n = answer_ack(qp, pkts, room);
+	if (n > 0)
+		roce_piggyback_missed(qp, now);
+	return n;
+}
+
 /* One visit: what is owed first, then requests. @return frames; *again: it has more to say. */
 static __rte_always_inline uint16_t
 visit(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_t now, bool *again)
@@ -79,16 +116,17 @@ visit(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_t now, b
 	uint16_t n = 0;
 
 	if (qp->rx.owes != 0) {
-		n = answer(qp, pkts, RTE_MIN(room, (uint16_t)ROCE_QUANTUM));
+		n = roce_piggyback_is_due(qp)
+				? answer_with_request(qp, pkts, room, now)
+				: answer(qp, pkts, RTE_MIN(room, (uint16_t)ROCE_QUANTUM));
 		if (unlikely(n == 0)) {
-			*again = qp->rx.owes != 0;
+			*again = qp->rx.owes != 0 && qp->tx.listed == ROCE_LISTED_NOWHERE;
 			return 0;
 		}
 	}
 	if (likely(qp->rx.state == ROCE_QP_RTS)) {
 		if (has_unsent(qp))
-			n += roce_req_emit(qp, pkts + n,
-					RTE_MIN((uint16_t)(room - n), (uint16_t)ROCE_QUANTUM), now);
+			n += request(qp, pkts + n, (uint16_t)(room - n), now);
 		*again = has_unsent(qp) && roce_req_wants(qp);
 	} else if (qp->rx.state == ROCE_QP_ERR) {
 		roce_qp_flush(qp);
@@ -104,9 +142,12 @@ visit_paced(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_t 
 {
 	uint16_t said = answer_cnp(qp, pkts, room);
 	uint16_t allowed, n = 0;
+	bool carries;
 
 	said += answer_sack(qp, pkts + said, (uint16_t)(room - said));
-	said += answer_ack(qp, pkts + said, (uint16_t)(room - said));
+	carries = roce_piggyback_is_due(qp) && carries_next(qp);
+	if (!carries)
+		said += answer_ack(qp, pkts + said, (uint16_t)(room - said));
 	if (said == room) {
 		*again = true;
 		return said;
@@ -119,6 +160,8 @@ visit_paced(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_t 
 		n = visit(qp, pkts + said, allowed, now, again);
 		roce_dcqcn_charge(qp, pkts + said, n);
 	} else {
+		if (carries)
+			said += answer_ack(qp, pkts + said, (uint16_t)(room - said));
 		/* Answers to READs come when the timer says so, and whatever waits behind them. */
 		*again = qp->rx.owes != 0 && !(qp->rx.owes & ROCE_OWES_READ);
 	}
@@ -143,6 +186,19 @@ release_delayed_acks(struct roce_engine *e)
 	TAILQ_FOREACH(qp, &e->delayed_acks, ready_link)
 		roce_qp_list(qp, ROCE_LISTED_READY);
 	TAILQ_CONCAT(&e->ready, &e->delayed_acks, ready_link);
+}
+
+/*
+ * Acknowledgements that no request took along in time go alone. A queue pair that was visited meanwhile stands at the end of
+ * the list, and may wait as long again.
+ */
+static void
+release_patient_acks(struct roce_engine *e, uint64_t now)
+{
+	struct roce_qp *qp;
+
+	while ((qp = TAILQ_FIRST(&e->patient_acks)) != NULL && now >= qp->tx.quick_until)
+		roce_qp_ready(qp);
 }
 
 /* Every queue pair on the list has its turn, in order, as long as there is room. */
@@ -252,6 +308,8 @@ roce_engine_tx(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t max, uint
 	roce_wheel_advance(e->wheel, now);
 	if (!TAILQ_EMPTY(&e->delayed_acks) && max > 0)
 		release_delayed_acks(e);
+	if (!TAILQ_EMPTY(&e->patient_acks))
+		release_patient_acks(e, now);
 	if (!TAILQ_EMPTY(&e->ready))
 		n = tx_ready(e, pkts, (uint16_t)(max - gsi_room(e, max)), now);
 	n += tx_gsi(e, pkts + n, (uint16_t)(max - n), now);
@@ -264,6 +322,7 @@ roce_engine_deadline(const struct roce_engine *e)
 {
 	const struct roce_domain *domain = e->domain;
 	uint64_t deadline = roce_wheel_deadline(e->wheel);
+	const struct roce_qp *patient = TAILQ_FIRST(&e->patient_acks);
 
 	if (!TAILQ_EMPTY(&e->ready) || !TAILQ_EMPTY(&e->delayed_acks) ||
 			__atomic_load_n(&e->doorbell, __ATOMIC_ACQUIRE) != NULL ||
@@ -272,6 +331,8 @@ roce_engine_deadline(const struct roce_engine *e)
 		return 0;
 	if (e->index == 0 && roce_final_acks_wait(domain))
 		return 0;
+	if (patient != NULL)
+		deadline = RTE_MIN(deadline, patient->tx.quick_until);
 	if (e->index == 0 && domain->gsi.deadline != NULL) {
 		if (__atomic_load_n(&domain->cm_pending, __ATOMIC_ACQUIRE) != NULL)
 			return 0;

@@ -139,6 +139,7 @@ roce_qp_begin_sending(struct roce_qp *qp)
 	qp->tx.psn = connect->sq_psn;
 	qp->tx.una = connect->sq_psn;
 	qp->tx.max = connect->sq_psn;
+	qp->tx.piggyback = connect->extensions;
 	roce_retry_init(qp);
 	qp->post.max_rd_atomic = connect->max_rd_atomic;
 	qp->post.max_read = (uint32_t)RTE_MIN(

@@ -163,14 +163,19 @@ rx_one(struct roce_engine *e, struct roce_pkt *pkt, uint64_t now)
 			roce_dcqcn_slow(qp, now);
 		return FATE_DONE;
 	}
+	if ((pkt->op->flags & ROCE_OP_PIGGYBACK) &&
+			unlikely(!roce_ack_rx_piggybacked(qp, roce_pkt_piggyback(pkt), now)))
+		return FATE_DONE;
 	if (unlikely(roce_ecn_is_marked(pkt->ecn)))
 		roce_dcqcn_marked(qp, now);
-	if (pkt->op->flags & ROCE_OP_REQUEST)
+	if (pkt->op->flags & ROCE_OP_REQUEST) {
 		roce_resp_rx(qp, pkt, now);
-	else if (likely(pkt->opcode == IBV_OPCODE_RC_ACKNOWLEDGE))
-		roce_ack_rx(qp, pkt, now);
-	else
+	} else if (likely(pkt->opcode == IBV_OPCODE_RC_ACKNOWLEDGE)) {
+		e->stats.rx_acks++;
+		roce_ack_rx(qp, roce_pkt_aeth(pkt), pkt->psn, now);
+	} else {
 		roce_read_rx(qp, pkt, now);
+	}
 	return FATE_DONE;
 }
 
@@ -305,6 +310,24 @@ prefetch_frames(struct rte_mbuf **pkts, uint16_t n)
 	}
 }
 
+/* The fast path of an answer that takes an acknowledgement along. */
+static __rte_noinline bool
+rx_piggyback(struct roce_engine *e, const struct rte_mbuf *m, uint64_t now)
+{
+	return roce_resp_send(e, m, ROCE_OPCODE_PIGGYBACK | IBV_OPCODE_RC_SEND_ONLY, now,
+			roce_ack_rx_piggybacked);
+}
+
+/* The fast paths. @return false: the frame is for rx_any(). */
+static __rte_always_inline bool
+rx_fast(struct roce_engine *e, const struct rte_mbuf *m, uint64_t now)
+{
+	if (likely(roce_resp_send(e, m, IBV_OPCODE_RC_SEND_ONLY, now, NULL)))
+		return true;
+	return roce_plain_opcode(m) == (ROCE_OPCODE_PIGGYBACK | IBV_OPCODE_RC_SEND_ONLY) &&
+			rx_piggyback(e, m, now);
+}
+
 static uint16_t
 rx_burst(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t n, uint64_t now)
 {
@@ -321,7 +344,7 @@ rx_burst(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t n, uint64_t now
 		struct rte_mbuf *m = pkts[i];
 		enum fate fate = FATE_DONE;
 
-		if (unlikely(!alone || !roce_resp_send(e, m)))
+		if (unlikely(!alone || !rx_fast(e, m, now)))
 			fate = rx_any(e, &m, now);
 		if (unlikely(fate == FATE_FOREIGN))
 			pkts[foreign++] = m;

@@ -55,10 +55,13 @@ struct roce_engine {
 	struct roce_qp_list ready; /**< queue pairs with something to send, in turn */
 	struct roce_qp_list
 			delayed_acks; /**< queue pairs whose acknowledgement may wait a little */
-	bool busy;         /**< the last burst was full: more frames are there, most likely */
-	uint8_t waited;    /**< polls that acknowledgements waited for that */
-	uint32_t held;     /**< frames that its queue pairs hold (held.h) */
-	uint32_t held_max; /**< and may hold */
+	struct roce_qp_list
+			patient_acks; /**< queue pairs whose acknowledgement waits for a request, the longest first */
+	uint64_t quick_ticks; /**< ROCE_QUICK_US */
+	bool busy;            /**< the last burst was full: more frames are there, most likely */
+	uint8_t waited;       /**< polls that acknowledgements waited for that */
+	uint32_t held;        /**< frames that its queue pairs hold (held.h) */
+	uint32_t held_max;    /**< and may hold */
 	struct roce_wheel *wheel;
 	struct rte_ring *inbox;       /**< frames that other engines received for our queue pairs */
 	struct roce_extbufs *extbufs; /**< NULL: every frame has a copy of its payload (extbuf.h) */

@@ -88,7 +88,7 @@ struct roce_qp_connect {
 	uint8_t ack_timeout;        /**< code 0..31; 0 never */
 	uint8_t max_rd_atomic;      /**< READs and atomics we may have outstanding */
 	uint8_t max_dest_rd_atomic; /**< the peer may have outstanding */
-	bool sack;           /**< both ends know selective acknowledgements (requester/repair.h) */
+	bool extensions; /**< both ends have agreed on this provider's extensions (wire/mad.h) */
 	uint32_t flow_label; /**< that path.udp_sport was made of; 0: none. For queries alone. */
 };
 

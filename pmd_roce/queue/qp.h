@@ -42,6 +42,7 @@ enum roce_listed {
 	ROCE_LISTED_NOWHERE = 0,
 	ROCE_LISTED_READY,       /**< has something to send in this poll */
 	ROCE_LISTED_DELAYED_ACK, /**< owes no more than an acknowledgement, which may wait for company */
+	ROCE_LISTED_PATIENT_ACK, /**< the same, and it waits for a request that takes it along (piggyback.h) */
 };
 
 struct roce_qp {
@@ -145,9 +146,12 @@ roce_qp_unlist(struct roce_qp *qp)
 {
 	struct roce_engine *e = qp->engine;
 
-	if (qp->tx.listed != ROCE_LISTED_NOWHERE)
-		TAILQ_REMOVE(qp->tx.listed == ROCE_LISTED_READY ? &e->ready : &e->delayed_acks, qp,
-				ready_link);
+	if (qp->tx.listed == ROCE_LISTED_READY)
+		TAILQ_REMOVE(&e->ready, qp, ready_link);
+	else if (qp->tx.listed == ROCE_LISTED_DELAYED_ACK)
+		TAILQ_REMOVE(&e->delayed_acks, qp, ready_link);
+	else if (qp->tx.listed == ROCE_LISTED_PATIENT_ACK)
+		TAILQ_REMOVE(&e->patient_acks, qp, ready_link);
 	roce_qp_list(qp, ROCE_LISTED_NOWHERE);
 }
 

@@ -56,7 +56,10 @@ struct roce_qp_tx {
 	uint8_t probes; /**< not 0: at timeout_at una alone is sent again, so many times until all is */
 	bool repairing; /**< cold.repair knows of something */
 	bool repeats;   /**< and of something that is to be sent again */
+	bool piggyback; /**< the peer takes acknowledgements in requests (piggyback.h) */
+	uint8_t quick; /**< acknowledgements in a row that a request followed at once, at most ROCE_QUICK_ENOUGH */
 	uint32_t reads; /**< READs and atomics of which a frame was ever sent, not yet answered */
+	uint64_t quick_until; /**< a request until then answers what was acknowledged last, or is to be; 0: that was done */
 	struct roce_timer timer;
 };
 

@@ -85,7 +85,9 @@ roce_ack_advance(struct roce_qp *qp, uint32_t psn, uint64_t now)
 	if (unlikely(rest) && tx->reads == 0)
 		roce_repair_all(qp);
 	roce_retry_progress(qp, now);
-	roce_qp_ready(qp);
+	/* For whoever has nothing to say an acknowledgement changes nothing; one that waits for an answer goes on waiting. */
+	if (tx->next != roce_qp_posted(qp) || unlikely(tx->repeats | tx->draining))
+		roce_qp_ready(qp);
 }
 
 /* acknowledge() where READs or atomics wait for their answers. */
@@ -218,31 +220,45 @@ negative(struct roce_qp *qp, uint8_t syndrome, uint32_t psn, uint64_t now)
 }
 
 void
-roce_ack_rx(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now)
+roce_ack_rx(struct roce_qp *qp, const struct roce_aeth *aeth, uint32_t psn, uint64_t now)
 {
-	const struct roce_aeth *aeth = roce_pkt_aeth(pkt);
 	uint8_t syndrome = roce_aeth_syndrome(aeth);
 	uint8_t kind = syndrome & ROCE_AETH_KIND_MASK;
 	struct roce_qp_tx *tx = &qp->tx;
 
-	qp->engine->stats.rx_acks++;
 	/* Only what was sent can be answered, and a NAK for what is acknowledged already is late. */
-	if (unlikely(roce_psn_diff(pkt->psn, tx->max) >= 0 ||
-			    (kind != ROCE_AETH_ACK && roce_psn_diff(pkt->psn, tx->una) < 0) ||
+	if (unlikely(roce_psn_diff(psn, tx->max) >= 0 ||
+			    (kind != ROCE_AETH_ACK && roce_psn_diff(psn, tx->una) < 0) ||
 			    (kind != ROCE_AETH_ACK && kind != ROCE_AETH_RNR &&
 					    kind != ROCE_AETH_NAK))) {
 		qp->engine->stats.rx_ghost_acks++;
 		return;
 	}
 	if (likely(kind == ROCE_AETH_ACK)) {
-		if (roce_psn_diff(pkt->psn, tx->una) >= -1)
+		if (roce_psn_diff(psn, tx->una) >= -1)
 			roce_ack_learn_credits(qp, aeth);
-		(void)acknowledge(qp, roce_psn_add(pkt->psn, 1), now);
+		(void)acknowledge(qp, roce_psn_add(psn, 1), now);
 	} else {
-		negative(qp, syndrome, pkt->psn, now);
+		negative(qp, syndrome, psn, now);
 	}
 	if (qp->rx.state == ROCE_QP_RTS) {
 		roce_req_report_prot_error(qp);
 		roce_qp_check_drained(qp);
 	}
+}
+
+bool
+roce_ack_rx_piggybacked(struct roce_qp *qp, const struct roce_piggyback *ack, uint64_t now)
+{
+	const uint8_t state = qp->rx.state;
+
+	if (unlikely(!qp->tx.piggyback ||
+			    (roce_aeth_syndrome(&ack->aeth) & ROCE_AETH_KIND_MASK) !=
+					    ROCE_AETH_ACK)) {
+		qp->engine->stats.rx_malformed_opcode++;
+		return false;
+	}
+	qp->engine->stats.rx_piggybacked_acks++;
+	roce_ack_rx(qp, &ack->aeth, rte_be_to_cpu_32(ack->psn) & ROCE_PSN_MASK, now);
+	return qp->rx.state == state;
 }

@@ -143,7 +143,7 @@ roce_repair_rx(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now)
 	struct roce_repair *r = &qp->cold.repair;
 	bits map;
 
-	if (!qp->cold.connect.sack) {
+	if (!qp->cold.connect.extensions) {
 		qp->engine->stats.rx_malformed_opcode++;
 		return;
 	}
@@ -215,7 +215,7 @@ roce_repair_all(struct roce_qp *qp)
 {
 	struct roce_repair *r = &qp->cold.repair;
 
-	if (!qp->cold.connect.sack) {
+	if (!qp->cold.connect.extensions) {
 		roce_repair_forget(qp);
 		roce_req_rewind(qp, qp->tx.una);
 		return;

@@ -159,6 +159,8 @@ build_data(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, struct 
 		roce_req_fail_local(qp);
 		return NULL;
 	}
+	if (part.carries)
+		roce_piggyback_given(qp);
 	tx->silent = roce_req_silent_after(tx->silent, part.ack_req);
 	tx->offset += part.len;
 	roce_req_account(qp, 1, part.len, now);
@@ -229,6 +231,7 @@ build_next(struct roce_qp *qp, struct roce_req_left left, uint64_t now)
 	part.opcode = roce_opcode_request((enum roce_verb)wqe->verb, (enum roce_suffix)wqe->suffix,
 			part.first, part.last);
 	part.ack_req = roce_req_wants_ack(qp, tx->silent, left, part.last, false);
+	part.carries = part.first && part.last && roce_piggyback_is_due(qp);
 	return build_data(qp, wqe, m, part, now);
 }
 

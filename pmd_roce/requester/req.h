@@ -13,6 +13,7 @@
 #include <rte_branch_prediction.h>
 
 #include "queue/frames.h"
+#include "queue/piggyback.h"
 #include "queue/qp.h"
 #include "requester/retry.h"
 
@@ -88,6 +89,23 @@ roce_req_wants_ack(const struct roce_qp *qp, uint32_t silent, struct roce_req_le
 					unlikely(!tx->credits_known));
 }
 
+/** Can the next frame, when one is sent now, carry an acknowledgement: is it a whole SEND or WRITE? Binds take no frame. */
+static inline bool
+roce_req_may_carry(const struct roce_qp *qp)
+{
+	const uint32_t posted = roce_qp_posted(qp);
+	const struct roce_wqe *wqe;
+	uint32_t next = qp->tx.next;
+
+	while (next != posted && unlikely(roce_wqe_is_bind(roce_wq_slot(&qp->wq, next))))
+		next++;
+	if (next == posted)
+		return false;
+	wqe = roce_wq_slot(&qp->wq, next);
+	return (wqe->verb == ROCE_VERB_SEND || wqe->verb == ROCE_VERB_WRITE) &&
+			wqe->length <= qp->rx.mtu && qp->tx.offset == 0 && !qp->tx.repeats;
+}
+
 /** Has no region ended since the segments of a request that was not begun were validated? */
 static inline bool
 roce_req_is_valid(const struct roce_qp *qp, const struct roce_wqe *wqe)
@@ -127,6 +145,7 @@ struct roce_req_part {
 	bool last;
 	bool valid; /**< as from roce_req_is_valid() */
 	bool ack_req;
+	bool carries; /**< it takes the acknowledgement that is due along (piggyback.h) */
 	uint32_t len; /**< bytes of payload */
 };
 
@@ -137,13 +156,15 @@ roce_req_build(struct roce_qp *qp, const struct roce_wqe *wqe, struct rte_mbuf *
 {
 	const struct roce_frame_spec spec = {
 		.psn = psn,
-		.opcode = part.opcode,
+		.opcode = part.carries ? part.opcode | ROCE_OPCODE_PIGGYBACK : part.opcode,
 		.ack_req = part.ack_req,
 		.solicited = part.last && (wqe->flags & ROCE_WR_SOLICITED),
 		.payload_len = part.len,
 	};
 
-	return roce_frame_build(m, &qp->cold.template, &spec);
+	uint8_t *at = roce_frame_build(m, &qp->cold.template, &spec);
+
+	return part.carries ? roce_piggyback_put(qp, at) : at;
 }
 
 /** Frames since the last that asks for an acknowledgement, behind one more. */

@@ -166,7 +166,7 @@ take_early(struct roce_qp *qp, const struct roce_wqe *oldest, const struct roce_
 	const struct roce_wqe *wqe = read_at(qp, pkt->psn);
 	uint32_t got;
 
-	if (!qp->cold.connect.sack || wqe == NULL || !roce_read_fits(qp, wqe, pkt, &got))
+	if (!qp->cold.connect.extensions || wqe == NULL || !roce_read_fits(qp, wqe, pkt, &got))
 		return false;
 	roce_ack_advance(qp, oldest->psn, now);
 	if (roce_psn_diff(pkt->psn, qp->tx.una) >= 128 ||

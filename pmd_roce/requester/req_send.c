@@ -17,7 +17,7 @@ is_whole_send(const struct roce_qp *qp, const struct roce_wqe *wqe)
 
 static __rte_always_inline void
 build_whole_send(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, uint32_t psn,
-		bool ack_req)
+		bool ack_req, bool carries)
 {
 	const struct roce_req_part part = {
 		.opcode = IBV_OPCODE_RC_SEND_ONLY,
@@ -25,12 +25,21 @@ build_whole_send(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, u
 		.last = true,
 		.valid = true,
 		.ack_req = ack_req,
+		.carries = carries,
 		.len = wqe->length,
 	};
 	uint8_t *at = roce_req_build(qp, wqe, m, psn, part);
 
 	roce_req_begin(wqe, psn, 1);
 	roce_req_finish_segment(qp, m, at, (const uint8_t *)(uintptr_t)wqe->sge->addr, wqe->length);
+}
+
+static __rte_noinline void
+build_carrying_send(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, uint32_t psn,
+		bool ack_req)
+{
+	build_whole_send(qp, wqe, m, psn, ack_req, true);
+	roce_piggyback_given(qp);
 }
 
 uint16_t
@@ -43,6 +52,7 @@ roce_req_emit_sends(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room,
 	/* The last message that there is a credit for may have to ask for an acknowledgement, or may not. */
 	const int32_t steady = RTE_MIN((int32_t)until, roce_req_credits_left(tx) - 1);
 	const int32_t most = RTE_MIN(steady, (int32_t)room);
+	const bool carries = roce_piggyback_is_due(qp);
 	uint32_t psn = tx->psn;
 	uint32_t silent = tx->silent;
 	uint64_t bytes = 0;
@@ -66,7 +76,10 @@ roce_req_emit_sends(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room,
 		}
 		ack_req = roce_req_wants_ack(qp, silent, here, true, true);
 		silent = roce_req_silent_after(silent, ack_req);
-		build_whole_send(qp, wqe, m, psn, ack_req);
+		if (unlikely(carries && n == 0))
+			build_carrying_send(qp, wqe, m, psn, ack_req);
+		else
+			build_whole_send(qp, wqe, m, psn, ack_req, false);
 		psn = roce_psn_add(psn, 1);
 		bytes += wqe->length;
 		pkts[n] = m;

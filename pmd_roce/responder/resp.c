@@ -8,6 +8,7 @@
 #include "queue/complete.h"
 #include "queue/frames.h"
 #include "queue/mw.h"
+#include "queue/piggyback.h"
 #include "queue/qp_end.h"
 #include "queue/sge.h"
 #include "responder/resp.h"
@@ -101,6 +102,7 @@ answer_duplicate(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now)
 			pkt->op->verb == ROCE_VERB_ATOMIC_CAS ||
 			pkt->op->verb == ROCE_VERB_ATOMIC_FADD;
 
+	roce_piggyback_hurry(qp);
 	/* The answer that is owed already answers this one, too. */
 	if (!answered_with_data && (qp->rx.owes & ROCE_OWES_ACK)) {
 		roce_qp_ready(qp);
@@ -256,7 +258,7 @@ hold(struct roce_qp *qp, struct roce_pkt *pkt, enum roce_verdict verdict)
 	if (!roce_held_keep(qp, pkt->m, pkt->psn))
 		return;
 	pkt->m = NULL;
-	if (qp->cold.connect.sack)
+	if (qp->cold.connect.extensions)
 		roce_qp_owe(qp, ROCE_OWES_SACK);
 }
 
@@ -318,11 +320,12 @@ execute_held(struct roce_qp *qp, uint64_t now)
 	}
 	if (qp->rx.state == ROCE_QP_ERR || qp->rx.state == ROCE_QP_ENDING || qp->rx.nak_sent)
 		return;
+	roce_piggyback_hurry(qp);
 	roce_qp_owe(qp, ROCE_OWES_ACK);
 	if (!(qp->rx.checks & ROCE_CHECK_HELD))
 		return;
 	report_gap(qp, now);
-	if (qp->cold.connect.sack)
+	if (qp->cold.connect.extensions)
 		roce_qp_owe(qp, ROCE_OWES_SACK);
 }
 
@@ -338,17 +341,6 @@ roce_resp_rx(struct roce_qp *qp, struct roce_pkt *pkt, uint64_t now)
 		respond_to_other(qp, pkt, now);
 	if (unlikely(qp->rx.checks & ROCE_CHECK_HELD))
 		execute_held(qp, now);
-}
-
-/* A shared queue gives no credits: what one connection was promised another may take. */
-uint8_t
-roce_resp_ack_syndrome(const struct roce_qp *qp)
-{
-	if (!qp->rx.rq->private_queue)
-		return ROCE_AETH_ACK | ROCE_CREDIT_INVALID;
-	/* The receive in use was promised too, and its message is not counted in the MSN yet. */
-	return (uint8_t)(ROCE_AETH_ACK |
-			roce_credit_encode(roce_srq_available(qp->rx.rq) + qp->rx.holding));
 }
 
 struct rte_mbuf *
@@ -373,7 +365,7 @@ roce_resp_emit(struct roce_qp *qp, struct roce_engine *e)
 {
 	bool nak = qp->rx.owes & ROCE_OWES_NAK;
 	struct roce_frame_spec spec = {
-		.psn = nak ? qp->rx.epsn : roce_psn_add(qp->rx.epsn, ROCE_PSN_MASK),
+		.psn = nak ? qp->rx.epsn : roce_ack_psn(qp),
 		.opcode = IBV_OPCODE_RC_ACKNOWLEDGE,
 	};
 	struct rte_mbuf *m = roce_engine_frame(e);
@@ -382,11 +374,10 @@ roce_resp_emit(struct roce_qp *qp, struct roce_engine *e)
 	if (unlikely(m == NULL))
 		return NULL;
 	aeth = (struct roce_aeth *)roce_frame_build(m, &qp->cold.template, &spec);
-	aeth->syndrome_msn = roce_aeth_pack(
-			nak ? qp->rx.syndrome : roce_resp_ack_syndrome(qp), qp->rx.msn);
+	aeth->syndrome_msn =
+			roce_aeth_pack(nak ? qp->rx.syndrome : roce_ack_syndrome(qp), qp->rx.msn);
 	roce_engine_icrc_later(e, m, &qp->cold.template);
-	qp->rx.owes &= ROCE_OWES_CNP | ROCE_OWES_SACK;
-	qp->rx.unacked = 0;
+	roce_ack_given(qp);
 	e->stats.tx_acks++;
 	if (unlikely(qp->rx.state == ROCE_QP_ENDING))
 		end_refused(qp, (enum ibv_wc_status)qp->remote.last_status);

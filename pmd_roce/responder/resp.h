@@ -208,9 +208,6 @@ void roce_resp_read_init(struct roce_qp *qp, uint8_t allowed);
  */
 void roce_resp_refuse(struct roce_qp *qp, enum roce_nak code, enum ibv_wc_status status);
 
-/** Syndrome of an acknowledgement: the credits. Locked. */
-uint8_t roce_resp_ack_syndrome(const struct roce_qp *qp);
-
 /** A request arrived. Locked. @p pkt has no mbuf any more when the consumer has got that. */
 void roce_resp_rx(struct roce_qp *qp, struct roce_pkt *pkt, uint64_t now);
 

@@ -13,6 +13,7 @@
 
 #include "queue/frames.h"
 #include "queue/mw.h"
+#include "queue/piggyback.h"
 #include "responder/resp.h"
 
 void
@@ -185,7 +186,7 @@ read_opcode(bool first, bool last)
 static rte_be32_t
 aeth_of(const struct roce_qp *qp, const struct roce_rd_resource *res)
 {
-	return roce_aeth_pack(roce_resp_ack_syndrome(qp), res->msn);
+	return roce_aeth_pack(roce_ack_syndrome(qp), res->msn);
 }
 
 static struct rte_mbuf *

@@ -54,10 +54,13 @@ roce_resp_send_copy(const struct roce_plain_send *send, uint8_t *to)
 
 /**
  * Receive a frame of a domain with one engine, if it is such a SEND. Locked.
+ * @param opcode as in roce_plain_send_parse().
+ * @param acknowledged called with the acknowledgement that the SEND carries, before that is executed; false: it is not to be.
  * @return true: it was, and is executed; the frame is the caller's to free. false: no state has changed.
  */
 static __rte_always_inline bool
-roce_resp_send(struct roce_engine *e, const struct rte_mbuf *m)
+roce_resp_send(struct roce_engine *e, const struct rte_mbuf *m, uint8_t opcode, uint64_t now,
+		bool (*acknowledged)(struct roce_qp *, const struct roce_piggyback *, uint64_t))
 {
 	struct roce_plain_send send;
 	struct roce_outcome out = { .status = IBV_WC_SUCCESS };
@@ -66,7 +69,7 @@ roce_resp_send(struct roce_engine *e, const struct rte_mbuf *m)
 	uint32_t available;
 	struct roce_qp *qp;
 
-	if (!roce_plain_send_parse(m, &send))
+	if (!roce_plain_send_parse(m, opcode, &send))
 		return false;
 	qp = roce_qp_find(e->domain, send.dest_qp);
 	if (unlikely(qp == NULL || !roce_resp_send_expected(e, qp, &send)))
@@ -76,6 +79,8 @@ roce_resp_send(struct roce_engine *e, const struct rte_mbuf *m)
 	if (unlikely(available == 0 || !roce_resp_send_fits(qp->rx.rq, next, send.payload_len) ||
 			    !roce_resp_send_copy(&send, (uint8_t *)(uintptr_t)next->sge->addr)))
 		return false;
+	if (send.ack != NULL && unlikely(!acknowledged(qp, send.ack, now)))
+		return true;
 	roce_resp_arrived(&qp->rx);
 	/* Of a queue pair's own queue the slot may be posted to again as soon as it is taken. */
 	recv = *next;

@@ -98,6 +98,16 @@ struct roce_sack {
 	rte_be64_t held[2];
 } __attribute__((packed));
 
+/**
+ * Behind the BTH of a request that carries an acknowledgement of the other direction, between two ends of this provider:
+ * all that an acknowledgement says, which has that PSN.
+ */
+struct roce_piggyback {
+	struct roce_aeth aeth;
+	rte_be32_t psn; /**< reserved:8 PSN:24 */
+} __attribute__((packed));
+
+static_assert(sizeof(struct roce_piggyback) == 8, "the opcode table has 8 bytes for it");
 static_assert(sizeof(struct roce_sack) == 16, "the opcode table has 16 bytes for it");
 static_assert(sizeof(struct roce_cnp) == 16, "IBTA A17.9.3: 16 reserved bytes");
 static_assert(sizeof(struct roce_bth) == 12, "IBTA 9.2: BTH is 12 bytes");

@@ -142,6 +142,12 @@ roce_pkt_sack(const struct roce_pkt *pkt)
 	return (const struct roce_sack *)(pkt->bth + pkt->op->ext_off);
 }
 
+static inline const struct roce_piggyback *
+roce_pkt_piggyback(const struct roce_pkt *pkt)
+{
+	return (const struct roce_piggyback *)(pkt->bth + pkt->op->aeth_off);
+}
+
 /** Does all of the payload lie in the first segment? */
 static inline bool
 roce_pkt_in_first(const struct roce_pkt *pkt)

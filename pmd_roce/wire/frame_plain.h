@@ -164,6 +164,8 @@ struct roce_plain_send {
 	uint64_t flow4; /**< source and destination address, as they stand in the frame */
 	uint32_t dest_qp;
 	uint32_t psn;
+	const struct roce_piggyback *ack; /**< the acknowledgement that it carries; NULL: none */
+	const uint8_t *stream;            /**< of its ICRC (crc.h) */
 	const uint8_t *payload;
 	uint32_t payload_len; /**< bytes, without pad and ICRC */
 	const uint8_t *icrc;  /**< where it stands */
@@ -173,45 +175,51 @@ struct roce_plain_send {
 	bool congested; /**< as from roce_ecn_is_marked() */
 };
 
+/** Opcode of a frame, were it plain; ROCE_OPCODE_NONE when it ends before that. */
+static inline uint8_t
+roce_plain_opcode(const struct rte_mbuf *m)
+{
+	return likely(m->data_len >= ROCE_PLAIN_END)
+			? *rte_pktmbuf_mtod_offset(m, const uint8_t *, ROCE_PLAIN_BTH)
+			: ROCE_OPCODE_NONE;
+}
+
 /**
  * Look at a received frame, of which @p send tells, when it is that and good but for its ICRC, which is not validated here,
  * as its addresses are not.
  *
+ * @param opcode of a whole SEND, or of one that carries an acknowledgement: the only one that is looked for.
  * @return false: it is something else, or does not lie in one segment; @p send is undefined.
  */
 static __rte_always_inline bool
-roce_plain_send_parse(const struct rte_mbuf *m, struct roce_plain_send *send)
+roce_plain_send_parse(const struct rte_mbuf *m, uint8_t opcode, struct roce_plain_send *send)
 {
+	const struct roce_opcode_info *op = &roce_opcode[opcode];
 	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
 	const struct rte_ipv4_hdr *ip = (const struct rte_ipv4_hdr *)(frame + ROCE_PLAIN_IP);
 	const struct roce_bth *bth = (const struct roce_bth *)(frame + ROCE_PLAIN_BTH);
 	struct roce_frame_body body;
 	uint32_t psn;
 
-	if (m->data_len < ROCE_PLAIN_END + ROCE_ICRC_LEN ||
-			bth->opcode != IBV_OPCODE_RC_SEND_ONLY ||
-			!roce_plain_is_good(m, &roce_opcode[IBV_OPCODE_RC_SEND_ONLY], m->data_len,
-					&body))
+	if (m->data_len < ROCE_PLAIN_END + ROCE_ICRC_LEN || bth->opcode != opcode ||
+			!roce_plain_is_good(m, op, m->data_len, &body))
 		return false;
 	psn = rte_be_to_cpu_32(bth->psn);
 	memcpy(&send->flow4, &ip->src_addr, sizeof(send->flow4));
 	send->dest_qp = rte_be_to_cpu_32(bth->dest_qp) & ROCE_QPN_MASK;
 	send->psn = psn & 0xffffff;
-	send->payload = frame + ROCE_PLAIN_END;
+	send->ack = opcode & ROCE_OPCODE_PIGGYBACK
+			? (const struct roce_piggyback *)(frame + ROCE_PLAIN_END)
+			: NULL;
+	send->stream = frame + ROCE_PLAIN_IP - ROCE_ICRC_ONES;
+	send->payload = frame + body.off;
 	send->payload_len = body.len - body.pad;
-	send->icrc = frame + ROCE_PLAIN_END + body.len;
+	send->icrc = send->payload + body.len;
 	send->vlan_tci = roce_frame_stripped_tag(m);
 	send->ack_req = (psn & ROCE_BTH_ACKREQ) != 0;
 	send->solicited = (bth->flags & ROCE_BTH_SE) != 0;
 	send->congested = roce_ecn_is_marked(ip->type_of_service);
 	return true;
-}
-
-/** The stream of its ICRC (crc.h). */
-static __rte_always_inline const uint8_t *
-roce_plain_send_stream(const struct roce_plain_send *send)
-{
-	return send->payload - (ROCE_PLAIN_END - ROCE_PLAIN_IP + ROCE_ICRC_ONES);
 }
 
 /** Is this what the frame has as its ICRC? */
@@ -228,9 +236,8 @@ roce_plain_send_has_icrc(const struct roce_plain_send *send, uint32_t crc)
 static __rte_always_inline bool
 roce_plain_send_icrc_ok(const struct roce_plain_send *send)
 {
-	const uint8_t *stream = roce_plain_send_stream(send);
 	uint32_t crc = roce_crc_best->crc(
-			stream, (uint32_t)(send->icrc - stream), roce_icrc_mask_v4);
+			send->stream, (uint32_t)(send->icrc - send->stream), roce_icrc_mask_v4);
 
 	return roce_plain_send_has_icrc(send, crc);
 }
@@ -239,9 +246,10 @@ roce_plain_send_icrc_ok(const struct roce_plain_send *send)
 static __rte_always_inline bool
 roce_plain_send_icrc_ok_copy(const struct roce_plain_send *send, uint8_t *to)
 {
-	const uint8_t *stream = roce_plain_send_stream(send);
-	uint32_t crc = roce_crc_best->crc_copy_out(stream, (uint32_t)(send->payload - stream),
-			(uint32_t)(send->icrc - stream), to, send->payload_len, roce_icrc_mask_v4);
+	uint32_t crc = roce_crc_best->crc_copy_out(send->stream,
+			(uint32_t)(send->payload - send->stream),
+			(uint32_t)(send->icrc - send->stream), to, send->payload_len,
+			roce_icrc_mask_v4);
 
 	return roce_plain_send_has_icrc(send, crc);
 }

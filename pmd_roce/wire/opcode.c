@@ -27,24 +27,28 @@
 #define CNP       ROCE_OP_CNP
 #define SACK      ROCE_OP_SACK
 
+#define PIGGYBACK ROCE_OP_PIGGYBACK
+
 #define LEN_IF(flags, flag, header) (((flags) & (flag)) != 0 ? sizeof(struct header) : 0)
 
-/* The order on the wire: BTH; RETH, AtomicETH, DETH or AETH; AtomicAckETH; ImmDt or IETH. */
+/* The order on the wire: BTH; piggybacked acknowledgement; RETH, AtomicETH, DETH or AETH; AtomicAckETH; ImmDt or IETH. */
 #define BTH_LEN sizeof(struct roce_bth)
 #define FIRST_LEN(flags)                                                                  \
 	(LEN_IF(flags, RETH, roce_reth) + LEN_IF(flags, ATOMIC, roce_atomiceth) +         \
 			LEN_IF(flags, DETH, roce_deth) + LEN_IF(flags, AETH, roce_aeth) + \
-			LEN_IF(flags, CNP, roce_cnp) + LEN_IF(flags, SACK, roce_sack))
+			LEN_IF(flags, CNP, roce_cnp) + LEN_IF(flags, SACK, roce_sack) +   \
+			LEN_IF(flags, PIGGYBACK, roce_piggyback))
 #define SECOND_LEN(flags) LEN_IF(flags, ATOMICACK, roce_atomicacketh)
 #define THIRD_LEN(flags)  (LEN_IF(flags, IMM, roce_immdt) + LEN_IF(flags, IETH, roce_ieth))
 
 #define HAS(flags, any) (((flags) & (any)) != 0)
-#define AETH_OFF(flags) (HAS(flags, AETH) ? BTH_LEN : 0)
+#define AETH_OFF(flags) (HAS(flags, AETH | PIGGYBACK) ? BTH_LEN : 0)
 #define IMM_OFF(f)      (HAS(f, IMM | IETH) ? BTH_LEN + FIRST_LEN(f) + SECOND_LEN(f) : 0)
-/* The AtomicAckETH stands behind an AETH; a RETH, AtomicETH or DETH behind nothing. */
-#define EXT_OFF(flags)                                                             \
-	(HAS(flags, RETH | ATOMIC | DETH | ATOMICACK | SACK)                       \
-					? BTH_LEN + LEN_IF(flags, AETH, roce_aeth) \
+/* The AtomicAckETH stands behind an AETH; a RETH behind a piggybacked acknowledgement, if any; others behind nothing. */
+#define EXT_OFF(flags)                                                                           \
+	(HAS(flags, RETH | ATOMIC | DETH | ATOMICACK | SACK)                                     \
+					? BTH_LEN + LEN_IF(flags, AETH, roce_aeth) +             \
+							LEN_IF(flags, PIGGYBACK, roce_piggyback) \
 					: 0)
 
 #define ROW(v, f)                                                                      \
@@ -53,6 +57,8 @@
 		.header_len = BTH_LEN + FIRST_LEN(f) + SECOND_LEN(f) + THIRD_LEN(f),   \
 		.imm_off = IMM_OFF(f), .aeth_off = AETH_OFF(f), .ext_off = EXT_OFF(f), \
 	}
+
+#define WITH_ACK(opcode) (ROCE_OPCODE_PIGGYBACK | (opcode))
 
 /* One row per opcode (IBTA Vol 1, 9.2.1). Laws checked in test/unit/test_opcode.c. */
 const struct roce_opcode_info roce_opcode[256] = {
@@ -90,6 +96,15 @@ const struct roce_opcode_info roce_opcode[256] = {
 
 	[ROCE_OPCODE_CNP] =                              ROW(NONE, CNP | ROCE_OP_START | ROCE_OP_END),
 	[ROCE_OPCODE_SACK] =                             ROW(NONE, SACK | ROCE_OP_START | ROCE_OP_END),
+
+	[WITH_ACK(IBV_OPCODE_RC_SEND_ONLY)] =            ROW(SEND, REQ_ONLY | PIGGYBACK | RECV),
+	[WITH_ACK(IBV_OPCODE_RC_SEND_ONLY_WITH_IMMEDIATE)] =
+			ROW(SEND, REQ_ONLY | PIGGYBACK | RECV | IMM),
+	[WITH_ACK(ROCE_OPCODE_RC_SEND_ONLY_WITH_INVALIDATE)] =
+			ROW(SEND, REQ_ONLY | PIGGYBACK | RECV | IETH),
+	[WITH_ACK(IBV_OPCODE_RC_RDMA_WRITE_ONLY)] =      ROW(WRITE, REQ_ONLY | PIGGYBACK | DATA | RETH),
+	[WITH_ACK(IBV_OPCODE_RC_RDMA_WRITE_ONLY_WITH_IMMEDIATE)] =
+			ROW(WRITE, REQ_ONLY | PIGGYBACK | RECV | RETH | IMM),
 	/* clang-format on */
 };
 

@@ -22,6 +22,11 @@ enum {
 	ROCE_OPCODE_RC_SEND_ONLY_WITH_INVALIDATE = 0x17,
 	ROCE_OPCODE_CNP = 0x81,  /**< congestion notification (IBTA annex A17.9.3) */
 	ROCE_OPCODE_SACK = 0xc1, /**< manufacturer space: selective acknowledgement (bth.h) */
+	/**
+	 * Manufacturer space: this with the RC opcode of a whole SEND or WRITE in one packet is the same request, which
+	 * carries an acknowledgement besides (struct roce_piggyback).
+	 */
+	ROCE_OPCODE_PIGGYBACK = 0xe0,
 	ROCE_OPCODE_NONE = 0xff, /**< no opcode: manufacturer space, never sent */
 };
 
@@ -44,6 +49,9 @@ enum {
 #define ROCE_OP_CNP  0x2000u /**< congestion notification: neither request nor response */
 #define ROCE_OP_SACK 0x4000u /**< selective acknowledgement, between two ends that agreed on it */
 
+#define ROCE_OP_PIGGYBACK \
+	0x8000u /**< the acknowledgement that a request carries, ahead of every other extension header */
+
 /** The operation that a packet belongs to. */
 enum roce_verb {
 	ROCE_VERB_NONE = 0,
@@ -60,7 +68,7 @@ struct roce_opcode_info {
 	uint8_t verb;       /**< enum roce_verb */
 	uint8_t header_len; /**< BTH and all that follows before the payload, bytes */
 	uint8_t imm_off;    /**< ImmDt or IETH, bytes from the BTH; 0: none */
-	uint8_t aeth_off;   /**< AETH, bytes from the BTH; 0: none */
+	uint8_t aeth_off; /**< AETH, or piggybacked acknowledgement, bytes from the BTH; 0: none */
 	uint8_t ext_off; /**< RETH, AtomicETH, AtomicAckETH, DETH or SACK, bytes from the BTH; 0: none */
 };
 

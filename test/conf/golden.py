@@ -30,6 +30,7 @@ except ImportError:
 conf.verb = 0
 
 RETH, AETH, IMM, IETH, ATOMIC, ATOMICACK, DETH, CNP = 16, 4, 4, 4, 28, 8, 8, 16
+SACK, PIGGYBACK = 16, 8  # of this provider
 
 # name: opcode, lengths of the extension headers, may carry payload
 OPCODES = {
@@ -59,6 +60,12 @@ OPCODES = {
     "UD_SEND_ONLY": (0x64, [DETH], True),
     "UD_SEND_ONLY_WITH_IMMEDIATE": (0x65, [DETH, IMM], True),
     "CONGESTION_NOTIFICATION": (0x81, [CNP], False),
+    "SELECTIVE_ACKNOWLEDGEMENT": (0xC1, [SACK], False),
+    "SEND_ONLY_PIGGYBACK": (0xE4, [PIGGYBACK], True),
+    "SEND_ONLY_WITH_IMMEDIATE_PIGGYBACK": (0xE5, [PIGGYBACK, IMM], True),
+    "RDMA_WRITE_ONLY_PIGGYBACK": (0xEA, [PIGGYBACK, RETH], True),
+    "RDMA_WRITE_ONLY_WITH_IMMEDIATE_PIGGYBACK": (0xEB, [PIGGYBACK, RETH, IMM], True),
+    "SEND_ONLY_WITH_INVALIDATE_PIGGYBACK": (0xF7, [PIGGYBACK, IETH], True),
 }
 SIZES = [0, 1, 2, 3, 4, 33]
 SPORTS = [49152, 50001, 55410, 65535]

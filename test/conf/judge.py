@@ -53,6 +53,13 @@ OPCODES = {
     0x64: ("UD_SEND_ONLY", 8, True),
     0x65: ("UD_SEND_ONLY_IMM", 12, True),
     0x81: ("CNP", 16, False),
+    # The extensions of docs/wire.md.
+    0xC1: ("SACK", 16, False),
+    0xE4: ("SEND_ONLY_PIGGYBACK", 8, True),
+    0xE5: ("SEND_ONLY_IMM_PIGGYBACK", 12, True),
+    0xEA: ("WRITE_ONLY_PIGGYBACK", 24, True),
+    0xEB: ("WRITE_ONLY_IMM_PIGGYBACK", 28, True),
+    0xF7: ("SEND_ONLY_INV_PIGGYBACK", 12, True),
 }
 CNP = 0x81
 

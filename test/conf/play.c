@@ -106,7 +106,7 @@ do_with(struct play *p)
 		{ "rnr_retry", &o->rnr_retry }, { "rnr_timer", &o->rnr_timer },
 		{ "timeout", &o->timeout }, { "receives", &o->receives }, { "size", &o->size },
 		{ "psn", &o->psn }, { "hard", &o->hard }, { "own", &o->own },
-		{ "sack", &o->sack } };
+		{ "extensions", &o->extensions } };
 	const char *name;
 
 	while ((name = play_next(p)) != NULL) {

@@ -46,7 +46,8 @@ number_of_frame(struct play *p, const char *word, struct stage_frame *f)
 			!play_is(word, "dma") && !play_is(word, "msn") &&
 			!play_is(word, "credits") && !play_is(word, "timer") &&
 			!play_is(word, "add") && !play_is(word, "swap") && !play_is(word, "cmp") &&
-			!play_is(word, "orig") && !play_is(word, "from"))
+			!play_is(word, "orig") && !play_is(word, "from") &&
+			!play_is(word, "acked") && !play_is(word, "syndrome"))
 		return false;
 	value = play_number(p, play_next(p));
 	if (play_is(word, "len"))
@@ -59,6 +60,10 @@ number_of_frame(struct play *p, const char *word, struct stage_frame *f)
 		f->dma = (uint32_t)value;
 	else if (play_is(word, "credits") || play_is(word, "timer"))
 		f->syndrome = (uint8_t)((f->syndrome & ROCE_AETH_KIND_MASK) | value);
+	else if (play_is(word, "syndrome"))
+		f->syndrome = (uint8_t)value;
+	else if (play_is(word, "acked"))
+		f->acked = (int32_t)value;
 	else if (play_is(word, "add") || play_is(word, "swap"))
 		f->add = value;
 	else if (play_is(word, "cmp"))

@@ -91,7 +91,7 @@ make_qp(struct stage *s)
 	connect.max_dest_rd_atomic = (uint8_t)o->depth;
 	connect.max_rd_atomic = (uint8_t)o->rd;
 	connect.retry = (uint8_t)o->retry;
-	connect.sack = o->sack != 0;
+	connect.extensions = o->extensions != 0;
 	connect.rnr_retry = (uint8_t)o->rnr_retry;
 	connect.rnr_timer = (uint8_t)o->rnr_timer;
 	connect.ack_timeout = (uint8_t)o->timeout;

@@ -26,12 +26,12 @@ struct stage_options {
 	uint64_t rnr_retry;
 	uint64_t rnr_timer;
 	uint64_t timeout;
-	uint64_t receives; /**< posted at the start */
-	uint64_t size;     /**< bytes of each */
-	uint64_t psn;      /**< first one of both directions */
-	uint64_t hard;     /**< high watermark of receives taken */
-	uint64_t own;      /**< a receive queue of its own: gives credits */
-	uint64_t sack;     /**< both ends know selective acknowledgements */
+	uint64_t receives;   /**< posted at the start */
+	uint64_t size;       /**< bytes of each */
+	uint64_t psn;        /**< first one of both directions */
+	uint64_t hard;       /**< high watermark of receives taken */
+	uint64_t own;        /**< a receive queue of its own: gives credits */
+	uint64_t extensions; /**< both ends have agreed on the provider's extensions */
 };
 
 enum stage_key {
@@ -66,7 +66,8 @@ struct stage {
 /** A frame as a rule tells it. PSNs are relative. */
 struct stage_frame {
 	int32_t psn;
-	int32_t last; /**< of several alike; psn when it is one */
+	int32_t last;  /**< of several alike; psn when it is one */
+	int32_t acked; /**< by the acknowledgement that a request carries */
 	uint64_t va;
 	uint64_t original;
 	uint64_t add; /**< or swap; of a SACK: the first word of its map */

@@ -38,6 +38,12 @@ static const struct {
 	{ "ANSWER", IBV_OPCODE_RC_ACKNOWLEDGE },
 	{ "CNP", ROCE_OPCODE_CNP },
 	{ "SACK", ROCE_OPCODE_SACK },
+	{ "SEND_ONLY_ACK", ROCE_OPCODE_PIGGYBACK | IBV_OPCODE_RC_SEND_ONLY },
+	{ "SEND_ONLY_IMM_ACK", ROCE_OPCODE_PIGGYBACK | IBV_OPCODE_RC_SEND_ONLY_WITH_IMMEDIATE },
+	{ "SEND_ONLY_INV_ACK", ROCE_OPCODE_PIGGYBACK | ROCE_OPCODE_RC_SEND_ONLY_WITH_INVALIDATE },
+	{ "WRITE_ONLY_ACK", ROCE_OPCODE_PIGGYBACK | IBV_OPCODE_RC_RDMA_WRITE_ONLY },
+	{ "WRITE_ONLY_IMM_ACK",
+			ROCE_OPCODE_PIGGYBACK | IBV_OPCODE_RC_RDMA_WRITE_ONLY_WITH_IMMEDIATE },
 };
 
 bool
@@ -78,6 +84,12 @@ put_headers(struct stage *s, const struct roce_pkt *pkt, const struct stage_fram
 	uint8_t *bth = (uint8_t *)(uintptr_t)pkt->bth;
 	const uint64_t va = (uintptr_t)s->end.memory + f->va;
 
+	if (pkt->op->flags & ROCE_OP_PIGGYBACK) {
+		const struct roce_piggyback ack = { { roce_aeth_pack(f->syndrome, f->msn) },
+			rte_cpu_to_be_32(wire_psn(s, f, f->acked)) };
+
+		memcpy(bth + pkt->op->aeth_off, &ack, sizeof(ack));
+	}
 	if (pkt->op->flags & ROCE_OP_RETH) {
 		const struct roce_reth reth = { rte_cpu_to_be_64(va), rte_cpu_to_be_32(f->key),
 			rte_cpu_to_be_32(f->dma) };
@@ -150,6 +162,13 @@ stage_tell(struct stage *s, struct rte_mbuf *m)
 		(void)snprintf(text + n, sizeof(text) - (size_t)n, " syndrome 0x%02x msn %u",
 				roce_aeth_syndrome(roce_pkt_aeth(&pkt)),
 				roce_aeth_msn(roce_pkt_aeth(&pkt)));
+	else if (pkt.op->flags & ROCE_OP_PIGGYBACK)
+		(void)snprintf(text + n, sizeof(text) - (size_t)n,
+				" acked %d syndrome 0x%02x msn %u",
+				roce_psn_diff(rte_be_to_cpu_32(roce_pkt_piggyback(&pkt)->psn),
+						(uint32_t)s->options.psn),
+				roce_aeth_syndrome(roce_pkt_aeth(&pkt)),
+				roce_aeth_msn(roce_pkt_aeth(&pkt)));
 	else if (pkt.op->flags & ROCE_OP_RETH)
 		(void)snprintf(text + n, sizeof(text) - (size_t)n, " va %lld dma %u",
 				(long long)(rte_be_to_cpu_64(roce_pkt_reth(&pkt)->va) -
@@ -174,8 +193,22 @@ answer_differs(const struct roce_pkt *pkt, const struct stage_frame *f)
 }
 
 static const char *
-request_differs(const struct roce_pkt *pkt, const struct stage_frame *f)
+piggyback_differs(const struct stage *s, const struct roce_pkt *pkt, const struct stage_frame *f)
 {
+	if (rte_be_to_cpu_32(roce_pkt_piggyback(pkt)->psn) != wire_psn(s, f, f->acked))
+		return "it acknowledges another PSN";
+	return answer_differs(pkt, f);
+}
+
+static const char *
+request_differs(const struct stage *s, const struct roce_pkt *pkt, const struct stage_frame *f)
+{
+	if (pkt->op->flags & ROCE_OP_PIGGYBACK) {
+		const char *differs = piggyback_differs(s, pkt, f);
+
+		if (differs != NULL)
+			return differs;
+	}
 	if (pkt->op->flags & ROCE_OP_RETH) {
 		if (rte_be_to_cpu_64(roce_pkt_reth(pkt)->va) != STAGE_REMOTE + f->va)
 			return "another address";
@@ -235,7 +268,7 @@ frame_differs(struct stage *s, const struct roce_pkt *pkt, const struct stage_fr
 	differs = payload_differs(s, pkt, f);
 	if (differs != NULL)
 		return differs;
-	return pkt->op->flags & ROCE_OP_AETH ? answer_differs(pkt, f) : request_differs(pkt, f);
+	return pkt->op->flags & ROCE_OP_AETH ? answer_differs(pkt, f) : request_differs(s, pkt, f);
 }
 
 const char *

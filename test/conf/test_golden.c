@@ -41,7 +41,7 @@ enum column {
 };
 
 #define EXT_MAX      32
-#define GOLDEN_COUNT 170
+#define GOLDEN_COUNT 194
 
 struct golden {
 	char name[80];

@@ -31,10 +31,21 @@ static const uint8_t extension[RC_LAST + 1] = {
 #define UD_SEND_IMM 0x65
 #define CNP         0x81
 #define SACK        0xc1
+#define PIGGYBACK   0xe0
+
+/* A whole SEND or WRITE that carries an acknowledgement: 0xe0 and the opcode that it has without. */
+static bool
+is_piggyback(uint8_t opcode)
+{
+	return opcode == 0xe4 || opcode == 0xe5 || opcode == 0xea || opcode == 0xeb ||
+			opcode == 0xf7;
+}
 
 uint8_t
 oracle_header_len(uint8_t opcode)
 {
+	if (is_piggyback(opcode))
+		return (uint8_t)(BTH + 8 + extension[opcode - PIGGYBACK]);
 	if (opcode == UD_SEND)
 		return BTH + 8;
 	if (opcode == UD_SEND_IMM)
@@ -244,8 +255,13 @@ oracle_look(const uint8_t *bytes, uint32_t len, uint32_t first, bool stripped,
 	frame->psn = be24(bth + 9);
 	frame->cnp = frame->opcode == CNP;
 	frame->sack = frame->opcode == SACK;
-	frame->datagram = frame->opcode >= UD_SEND && !frame->cnp && !frame->sack;
-	frame->request = frame->opcode <= RC_LAST && (frame->opcode < 0x0d || frame->opcode > 0x12);
+	frame->piggyback = is_piggyback(frame->opcode);
+	/* Its syndrome, behind the BTH, is that of an acknowledgement: of the upper three bits none is set. */
+	frame->ack = frame->piggyback && bth[BTH] >> 5 == 0;
+	frame->datagram = frame->opcode == UD_SEND || frame->opcode == UD_SEND_IMM;
+	frame->request = frame->piggyback ||
+			(frame->opcode <= RC_LAST &&
+					(frame->opcode < 0x0d || frame->opcode > 0x12));
 	frame->end = frame->udp_off + be16(bytes + frame->udp_off + 4);
 	crc = icrc_of(bytes + frame->l3_off, frame->end - ICRC - frame->l3_off, frame->v6);
 	frame->icrc_ok = crc ==

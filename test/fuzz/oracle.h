@@ -37,10 +37,12 @@ struct oracle_frame {
 	uint8_t header_len; /**< BTH and what follows it, before the payload */
 	bool v6;
 	bool icrc_ok;
-	bool request;  /**< an RC request */
-	bool datagram; /**< unreliable */
-	bool cnp;      /**< a congestion notification */
-	bool sack;     /**< selective acknowledgement */
+	bool request;   /**< an RC request */
+	bool datagram;  /**< unreliable */
+	bool cnp;       /**< a congestion notification */
+	bool sack;      /**< selective acknowledgement */
+	bool piggyback; /**< a request that carries an acknowledgement, or what should be one */
+	bool ack;       /**< and it is one */
 };
 
 /**

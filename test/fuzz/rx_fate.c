@@ -18,7 +18,7 @@ static const struct {
 	FATE(rx_foreign), FATE(rx_malformed_length), FATE(rx_malformed_fragment), FATE(rx_malformed_opcode),
 	FATE(rx_malformed_version), FATE(rx_malformed_pkey), FATE(rx_icrc_encapsulated), FATE(rx_unknown_qp),
 	FATE(rx_wrong_source), FATE(rx_wrong_state), FATE(rx_inbox_full), FATE(rx_gsi),
-	FATE(rx_acks), FATE(rx_read_responses), FATE(rp_cnp_handled), FATE(rp_cnp_ignored),
+	FATE(rx_acks), FATE(rx_sacks), FATE(rx_read_responses), FATE(rp_cnp_handled), FATE(rp_cnp_ignored),
 	FATE(duplicate_request), FATE(out_of_sequence),
 	FATE(out_of_buffer), FATE(resp_invalid_request), FATE(resp_local_length_error),
 	FATE(resp_local_protection_error), FATE(resp_over_high_watermark), FATE(resp_remote_access_errors),
@@ -41,6 +41,7 @@ enum {
 	INBOX_FULL,
 	GSI,
 	ACKS,
+	SACKS,
 	READ_RESPONSES,
 	CNP_HANDLED,
 	CNP_IGNORED,
@@ -141,11 +142,12 @@ static uint32_t friend(const struct rx_end *end, const struct oracle_frame *f, b
 	if (state != ROCE_QP_RTS && (state != ROCE_QP_RTR || !f->request))
 		return BIT(WRONG_STATE);
 	*hears = true;
+	if (f->piggyback && !(end->connect.extensions && f->ack))
+		return BIT(OPCODE);
 	if (f->request)
 		return 0;
-	/* Neither end has agreed to it. */
 	if (f->sack)
-		return BIT(OPCODE);
+		return end->connect.extensions ? BIT(SACKS) : BIT(OPCODE);
 	if (f->cnp)
 		return BIT(CNP_HANDLED) | BIT(CNP_IGNORED);
 	return f->opcode == 0x11 ? BIT(ACKS) : BIT(READ_RESPONSES);

@@ -156,6 +156,7 @@ connect_of(const struct rx_end *end)
 		.rnr_retry = end->peer != NULL ? 7 : c[7] & 7,
 		.rnr_timer = end->peer != NULL ? 9 + (c[9] & 7) : c[9] & 31,
 		.ack_timeout = end->peer != NULL ? 12 : c[8] & 31,
+		.extensions = c[10] >> 4 & 1,
 		.max_rd_atomic = (uint8_t)(1 + (c[5] & 7)),
 		.max_dest_rd_atomic = (uint8_t)(1 + (c[5] & 7)),
 	};

@@ -234,7 +234,7 @@ void rx_lose(uint32_t index);
 
 /** Counters, of which exactly one moves for each frame that a side is given; a request that is executed moves none. */
 struct rx_fates {
-	uint64_t count[24];
+	uint64_t count[25];
 };
 
 void rx_fates_read(const struct rx_side *side, struct rx_fates *values);

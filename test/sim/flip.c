@@ -8,7 +8,7 @@
 #include "wire/opcode.h"
 
 #define BELOW_BTH   42u /**< Ethernet, IPv4 and UDP */
-#define LONGEST_BTH 32u /**< with everything that may follow it */
+#define LONGEST_BTH 40u /**< with everything that may follow it */
 #define ICRC        4u
 #define ICRC_AT     4256u /**< in the account */
 #define BYTES       (ICRC_AT + ICRC)
@@ -44,6 +44,14 @@ static const struct {
 	{ IBV_OPCODE_RC_ACKNOWLEDGE, "acknowledge" },
 	{ ROCE_OPCODE_CNP, "congestion notification" },
 	{ ROCE_OPCODE_SACK, "selective acknowledgement" },
+	{ ROCE_OPCODE_PIGGYBACK | IBV_OPCODE_RC_SEND_ONLY, "SEND only, piggyback" },
+	{ ROCE_OPCODE_PIGGYBACK | IBV_OPCODE_RC_SEND_ONLY_WITH_IMMEDIATE,
+			"SEND only, immediate, piggyback" },
+	{ ROCE_OPCODE_PIGGYBACK | ROCE_OPCODE_RC_SEND_ONLY_WITH_INVALIDATE,
+			"SEND only, invalidate, piggyback" },
+	{ ROCE_OPCODE_PIGGYBACK | IBV_OPCODE_RC_RDMA_WRITE_ONLY, "WRITE only, piggyback" },
+	{ ROCE_OPCODE_PIGGYBACK | IBV_OPCODE_RC_RDMA_WRITE_ONLY_WITH_IMMEDIATE,
+			"WRITE only, immediate, piggyback" },
 };
 
 uint8_t
@@ -100,7 +108,8 @@ flip_at(struct rte_mbuf *m, uint32_t position, uint32_t mtu)
 uint32_t
 flip_worlds(uint32_t mtu)
 {
-	return ((BELOW_BTH + LONGEST_BTH + mtu + ICRC) * 8 + FLIP_EVERY - 1) / FLIP_EVERY * 2;
+	return ((BELOW_BTH + LONGEST_BTH + mtu + ICRC) * 8 + FLIP_EVERY - 1) / FLIP_EVERY *
+			FLIP_WORLDS;
 }
 
 /* Flipped positions among the first @p n bytes from @p from on. */

@@ -15,7 +15,8 @@
 
 #include <rte_mbuf.h>
 
-#define FLIP_EVERY 4u /**< positions of each kind that one world of a sweep flips */
+#define FLIP_WORLDS 8u /**< worlds of a sweep that flip the same positions */
+#define FLIP_EVERY  4u /**< positions of each kind that one world of a sweep flips */
 
 /** Flip any one bit of a frame. */
 void flip_any(struct rte_mbuf *m, uint64_t random);

@@ -17,7 +17,7 @@ judge_init(struct judge *judge, const struct world_params *world)
 	judge->mtu = roce_mtu_bytes(world->mtu_code);
 	judge->reads = world->reads;
 	judge->line = world->line;
-	judge->sack = world->sack;
+	judge->extensions = world->extensions;
 	judge->notifications = 0;
 	judge->flows = 0;
 	judge->again = 0;
@@ -248,6 +248,30 @@ judge_request(struct judge *judge, struct judge_flow *flow, const struct roce_pk
 		add_ask(judge, flow, pkt->psn);
 }
 
+/* The acknowledgement that a request carries, as a packet of its own. */
+static struct roce_pkt
+piggybacked(const struct roce_pkt *pkt)
+{
+	struct roce_pkt ack = *pkt;
+
+	ack.opcode = IBV_OPCODE_RC_ACKNOWLEDGE;
+	ack.op = &roce_opcode[IBV_OPCODE_RC_ACKNOWLEDGE];
+	ack.psn = rte_be_to_cpu_32(roce_pkt_piggyback(pkt)->psn);
+	return ack;
+}
+
+static void
+judge_piggyback_sent(struct judge *judge, struct judge_flow *flow, const struct roce_pkt *pkt)
+{
+	const struct roce_pkt ack = piggybacked(pkt);
+
+	if (!judge->extensions)
+		judge_violate(judge, "an acknowledgement in a request without agreement");
+	if ((roce_aeth_syndrome(roce_pkt_aeth(&ack)) & ROCE_AETH_KIND_MASK) != ROCE_AETH_ACK)
+		judge_violate(judge, "a request carries a NAK");
+	judge_answer_sent(judge, flow, &ack);
+}
+
 void
 judge_sent(struct judge *judge, struct rte_mbuf *m, uint64_t now)
 {
@@ -270,6 +294,8 @@ judge_sent(struct judge *judge, struct rte_mbuf *m, uint64_t now)
 	} else if (pkt.opcode == ROCE_OPCODE_SACK) {
 		judge_sack_sent(judge, flow, &pkt);
 	} else if (pkt.op->flags & ROCE_OP_REQUEST) {
+		if (pkt.op->flags & ROCE_OP_PIGGYBACK)
+			judge_piggyback_sent(judge, other_way(judge, flow), &pkt);
 		judge_speed(judge, flow, &pkt, now);
 		judge_request(judge, flow, &pkt, now);
 	} else {
@@ -343,7 +369,7 @@ answer_early(const struct judge *judge, struct judge_flow *flow, const struct ro
 	struct judge_early *at = &flow->answered[pkt->psn % JUDGE_EARLY];
 
 	acknowledge(flow, next_answer(flow));
-	if (!judge->sack || pkt->op->verb != ROCE_VERB_READ ||
+	if (!judge->extensions || pkt->op->verb != ROCE_VERB_READ ||
 			roce_psn_diff(pkt->psn, flow->acknowledged) >= 128 ||
 			(at->psns != 0 && at->psn == pkt->psn))
 		return;
@@ -403,6 +429,11 @@ judge_arrived(struct judge *judge, struct rte_mbuf *m, uint64_t now)
 	if (pkt.opcode == ROCE_OPCODE_SACK)
 		return;
 	if (pkt.op->flags & ROCE_OP_REQUEST) {
+		if (pkt.op->flags & ROCE_OP_PIGGYBACK) {
+			const struct roce_pkt ack = piggybacked(&pkt);
+
+			answer_arrived(judge, other_way(judge, flow), &ack, now);
+		}
 		if (pkt.ecn == CONGESTED)
 			judge_marked(flow, now);
 		judge_request_arrived(judge, flow, &pkt);

@@ -92,10 +92,10 @@ struct judge_flow {
 };
 
 struct judge {
-	uint32_t mtu;   /**< bytes */
-	uint32_t reads; /**< READs and atomics outstanding that were agreed upon */
-	bool sack;      /**< both sides know selective acknowledgements */
-	uint64_t line;  /**< bytes per second */
+	uint32_t mtu;    /**< bytes */
+	uint32_t reads;  /**< READs and atomics outstanding that were agreed upon */
+	bool extensions; /**< both sides have agreed on the provider's extensions */
+	uint64_t line;   /**< bytes per second */
 	uint32_t flows;
 	struct judge_flow flow[JUDGE_FLOWS];
 	uint64_t again;         /**< request frames sent more than once */

@@ -103,7 +103,7 @@ judge_sack_sent(struct judge *judge, const struct judge_flow *flow, const struct
 {
 	struct roce_sack sack = *roce_pkt_sack(pkt);
 
-	if (!judge->sack)
+	if (!judge->extensions)
 		judge_violate(judge, "a selective acknowledgement without agreement");
 	if (roce_psn_diff(pkt->psn, flow->heard) > 0)
 		judge_violate(judge, "a selective acknowledgement expects what it cannot");

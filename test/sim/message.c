@@ -71,7 +71,17 @@ opcode_of(const struct world_params *world, uint64_t key)
 	}
 }
 
-/* In a world in which every frame is full: everything there is in turn, as one packet or as three. */
+/* The requests that may carry an acknowledgement, but for SEND with invalidate, which has worlds of its own. */
+static uint8_t
+answer_of(uint32_t seq)
+{
+	static const uint8_t opcodes[] = { IBV_WR_SEND, IBV_WR_SEND_WITH_IMM, IBV_WR_RDMA_WRITE,
+		IBV_WR_RDMA_WRITE_WITH_IMM };
+
+	return opcodes[seq % RTE_DIM(opcodes)];
+}
+
+/* In a world in which every frame is full: everything there is in turn, as one packet or as three; answers as one. */
 static void
 make_full(const struct world_params *world, uint32_t seq, struct message *msg)
 {
@@ -81,7 +91,9 @@ make_full(const struct world_params *world, uint32_t seq, struct message *msg)
 	uint32_t mtu = roce_mtu_bytes(world->mtu_code);
 
 	msg->opcode = world->verbs ? opcodes[seq % RTE_DIM(opcodes)] : IBV_WR_SEND_WITH_INV;
-	msg->len = seq / RTE_DIM(opcodes) % 2 == 0 ? mtu : 3 * mtu;
+	msg->len = world->answers || seq / RTE_DIM(opcodes) % 2 == 0 ? mtu : 3 * mtu;
+	if (world->verbs && world->answers)
+		msg->opcode = answer_of(seq);
 }
 
 bool

@@ -139,6 +139,8 @@ say(struct end *end)
 bool
 say_may(const struct end *end)
 {
+	if (talk.world->answers && end->posted >= end->received + (end->side == 0))
+		return false;
 	/* Where every frame is full both ends keep step: keys go to and fro. */
 	if (talk.world->full && end->posted > end->peer->posted + 2)
 		return false;

@@ -54,7 +54,8 @@ anyhow(uint64_t seed, uint64_t *r)
 	p.reads = (uint8_t)(1 + draw(r, 4));
 	p.trouble.mark = draw(r, 4) == 0 ? PERCENT * draw(r, 30) : 0;
 	p.ack_timeout = 14;
-	p.sack = draw(r, 4) != 0;
+	p.extensions = draw(r, 4) != 0;
+	p.answers = draw(r, 4) == 0;
 	p.held = draw(r, 4) == 0 ? draw(r, 8) : UINT32_MAX;
 	return p;
 }
@@ -206,6 +207,8 @@ make_dead(uint64_t seed)
 	struct world_params p = make_kill(seed);
 
 	p.end = WORLD_DEAD;
+	/* A side that waits for the other one has nothing in flight, and hears of no end. */
+	p.answers = false;
 	return p;
 }
 
@@ -232,6 +235,11 @@ make_stop(uint64_t seed)
 {
 	uint64_t r;
 	struct world_params p = anyhow(seed, &r);
+
+	/* A side that waits for the other one has nothing in flight, and hears of no end. */
+	p.answers = false;
+	/* A side that waits for the other one has nothing in flight, and hears of no end. */
+	p.answers = false;
 	bool long_stop = draw(&r, 4) == 0;
 
 	p.ack_timeout = 17;
@@ -246,28 +254,32 @@ make_stop(uint64_t seed)
 
 /*
  * World after world flips the next bits of every kind of frame. Keys to invalidate are rare among everything else:
- * every second world has nothing but SENDs, one at a time.
+ * every second world has nothing but SENDs, one at a time. In every second pair of worlds requests carry acknowledgements;
+ * in the other pair frames are marked, and a rate limiter has acknowledgements go alone.
  */
 static struct world_params
 make_flips(uint64_t seed, uint8_t mtu_code)
 {
+	const uint32_t world = (uint32_t)(seed % FLIP_WORLDS);
 	uint64_t r;
 	struct world_params p = anyhow(seed, &r);
 
 	p.talks = 2;
-	p.messages = 40;
-	p.send_depth = seed & 1 ? 1 : 4;
+	p.messages = world >= 2 ? 100 : 40;
+	p.send_depth = world % 2 != 0 ? 1 : 4;
 	p.line = 12500000000;
 	p.room = 64;
 	p.moody = false;
 	p.mtu_code = mtu_code;
-	p.verbs = !(seed & 1);
+	p.verbs = world % 2 == 0;
 	p.binds = true;
 	p.full = true;
+	p.answers = world >= 2;
+	p.extensions = p.extensions || p.answers;
 	p.trouble = (struct wire_trouble){
-		.sweep = 1 + (uint32_t)(seed / 2),
+		.sweep = 1 + (uint32_t)(seed / FLIP_WORLDS),
 		.mtu = roce_mtu_bytes(mtu_code),
-		.mark = PERCENT * 20,
+		.mark = p.answers ? 0 : PERCENT * 20,
 	};
 	return p;
 }

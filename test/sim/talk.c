@@ -199,7 +199,7 @@ join(struct end *end, bool early)
 		.ack_timeout = talk.world->ack_timeout,
 		.max_rd_atomic = talk.world->reads,
 		.max_dest_rd_atomic = talk.world->reads,
-		.sack = talk.world->sack,
+		.extensions = talk.world->extensions,
 	};
 
 	end->flow = judge_expect(

@@ -243,8 +243,14 @@ step(const struct world_params *params, struct roce_domain **side_of)
 	uint64_t at;
 	uint32_t moved = 0;
 
-	moved += talk_act(now);
+	if (!params->answers)
+		moved += talk_act(now);
 	moved += deliver(params, side_of);
+	/* Consumers who answer may do so before their engine has acknowledged: they look at what came, and post. */
+	if (params->answers) {
+		moved += talk_act(now);
+		moved += talk_act(now);
+	}
 	for (uint32_t side = 0; side < 2; side++) {
 		if (is_stopped(params, side))
 			continue;

@@ -57,9 +57,10 @@ struct world_params {
 	uint64_t line; /**< bytes per second that a queue pair reaches without limiter */
 	uint8_t mtu_code;
 	uint16_t max_inline; /**< bytes that a request of half of the messages carries in itself, if it can */
-	bool sack;           /**< both sides have agreed on selective acknowledgements */
-	bool shared; /**< one shared receive queue for each side */
-	bool verbs;  /**< all operations; else SEND only */
+	bool answers; /**< a message is posted in answer to one of the peer, in turns that side 0 begins */
+	bool extensions; /**< both sides have agreed on the provider's extensions */
+	bool shared;     /**< one shared receive queue for each side */
+	bool verbs;      /**< all operations; else SEND only */
 	bool binds; /**< memory windows are bound among them, granted to the peer, and invalidated by it */
 	bool full;     /**< every message fills its packets */
 	uint8_t reads; /**< READs and atomics outstanding */

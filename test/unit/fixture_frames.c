@@ -31,6 +31,21 @@ fx_request(struct fx_peer *peer, uint8_t opcode, uint32_t psn, uint32_t len, uns
 }
 
 struct rte_mbuf *
+fx_piggyback(struct fx_peer *peer, uint8_t opcode, uint32_t psn, uint32_t len, unsigned flags,
+		uint8_t syndrome, uint32_t acked)
+{
+	struct rte_mbuf *m = fx_request(peer, opcode | ROCE_OPCODE_PIGGYBACK, psn, len, flags);
+	const struct roce_piggyback ack = { { roce_aeth_pack(syndrome, 0) },
+		rte_cpu_to_be_32(acked & ROCE_PSN_MASK) };
+
+	memcpy(rte_pktmbuf_mtod_offset(
+			       m, uint8_t *, peer->template.bth_off + sizeof(struct roce_bth)),
+			&ack, sizeof(ack));
+	roce_icrc_put(m, &peer->template);
+	return m;
+}
+
+struct rte_mbuf *
 fx_answer(struct fx_peer *peer, uint8_t syndrome, uint32_t psn, uint32_t msn)
 {
 	const struct roce_frame_spec spec = { .psn = psn, .opcode = IBV_OPCODE_RC_ACKNOWLEDGE };
@@ -100,7 +115,9 @@ dissect(const struct fx_end *end, struct rte_mbuf *m)
 	};
 	if (pkt.op->flags & ROCE_OP_IMM)
 		sent.imm = roce_pkt_imm(&pkt);
-	if (pkt.op->flags & ROCE_OP_AETH) {
+	if (pkt.op->flags & ROCE_OP_PIGGYBACK)
+		sent.acked = rte_be_to_cpu_32(roce_pkt_piggyback(&pkt)->psn);
+	if (pkt.op->flags & (ROCE_OP_AETH | ROCE_OP_PIGGYBACK)) {
 		sent.syndrome = roce_aeth_syndrome(roce_pkt_aeth(&pkt));
 		sent.msn = roce_aeth_msn(roce_pkt_aeth(&pkt));
 	}

@@ -23,6 +23,7 @@ struct fx_sent {
 	uint32_t payload_len;
 	uint32_t imm; /**< as on the wire */
 	uint32_t msn;
+	uint32_t acked; /**< PSN of the acknowledgement that a request carries, with syndrome and msn */
 	uint64_t va; /**< of the RETH */
 	uint32_t length;
 	uint8_t opcode;
@@ -38,6 +39,10 @@ struct fx_sent {
 /** A request of the peer; payload byte i is (psn + i) modulo 256, immediate data FX_IMM. */
 struct rte_mbuf *
 fx_request(struct fx_peer *peer, uint8_t opcode, uint32_t psn, uint32_t len, unsigned flags);
+
+/** The same with an acknowledgement of the PSN @p acked. @p opcode: of the request without one. */
+struct rte_mbuf *fx_piggyback(struct fx_peer *peer, uint8_t opcode, uint32_t psn, uint32_t len,
+		unsigned flags, uint8_t syndrome, uint32_t acked);
 
 /** An acknowledgement of the peer. */
 struct rte_mbuf *fx_answer(struct fx_peer *peer, uint8_t syndrome, uint32_t psn, uint32_t msn);

@@ -111,32 +111,32 @@ UNIT_RULE(seed__makes_a_run_reproducible)
 }
 
 /* Selective acknowledgements need an end that offers them and one that believes it: both do, or neither. */
-UNIT_RULE(sack__is_agreed_on_by_both_ends_or_none)
+UNIT_RULE(extensions__are_agreed_on_by_both_ends_or_none)
 {
 	for (unsigned int ends = 0; ends < 4; ends++) {
 		struct roce_cm_conn *a;
 
-		active->cm->config.sack = ends & 1;
-		passive->cm->config.sack = ends & 2;
+		active->cm->config.extensions = ends & 1;
+		passive->cm->config.extensions = ends & 2;
 		world_listen(passive, 1);
 		a = world_connect(active, UINT64_MAX);
 		world_run_ms(1);
 		assert_string_equal(told_all(passive), "QE");
-		assert_int_equal(passive->told[0].peer.sack, ends == 3);
-		assert_int_equal(active->told[0].peer.sack, ends == 3);
+		assert_int_equal(passive->told[0].peer.extensions, ends == 3);
+		assert_int_equal(active->told[0].peer.extensions, ends == 3);
 		world_over(a, passive->told[0].conn);
 		world_again();
 	}
 }
 
 /* A peer that offers nothing reads zeros, as of any other provider. */
-UNIT_RULE(sack__is_answered_to_a_request_that_offers_it)
+UNIT_RULE(extensions__are_answered_to_a_request_that_offers_it)
 {
 	for (unsigned int offered = 0; offered < 2; offered++) {
 		const struct roce_cm_mad *mad = (const void *)(world->last + MAD_AT);
 
-		active->cm->config.sack = offered;
-		passive->cm->config.sack = true;
+		active->cm->config.extensions = offered;
+		passive->cm->config.extensions = true;
 		world_listen(passive, 1);
 		world_connect(active, UINT64_MAX);
 		while (world->sent < 2)

@@ -329,26 +329,26 @@ UNIT_RULE_IN(encode__offers_selective_acknowledgements_in_unused_fields, NULL, N
 	struct roce_cm_mad without, with;
 
 	roce_cm_msg_encode(&msg, &without);
-	assert_false(decoded(&without).param.sack);
-	msg.param.sack = true;
+	assert_false(decoded(&without).param.extensions);
+	msg.param.extensions = true;
 	roce_cm_msg_encode(&msg, &with);
-	assert_true(decoded(&with).param.sack);
+	assert_true(decoded(&with).param.extensions);
 	assert_differ_in(&without, &with, in_req, RTE_DIM(in_req));
 	with.req.reserved2 ^= RTE_BE32(1);
-	assert_false(decoded(&with).param.sack);
+	assert_false(decoded(&with).param.extensions);
 
 	msg.attr = ROCE_CM_ATTR_REP;
-	msg.param.sack = false;
+	msg.param.extensions = false;
 	roce_cm_msg_encode(&msg, &without);
-	assert_false(decoded(&without).param.sack);
-	msg.param.sack = true;
+	assert_false(decoded(&without).param.extensions);
+	msg.param.extensions = true;
 	roce_cm_msg_encode(&msg, &with);
-	assert_true(decoded(&with).param.sack);
+	assert_true(decoded(&with).param.extensions);
 	assert_int_equal(decoded(&with).param.qpn, msg.param.qpn);
 	assert_int_equal(decoded(&with).param.psn, msg.param.psn);
 	assert_differ_in(&without, &with, in_rep, RTE_DIM(in_rep));
 	with.rep.eecn ^= RTE_BE32(0x100);
-	assert_false(decoded(&with).param.sack);
+	assert_false(decoded(&with).param.extensions);
 }
 
 /* Flow labels and source ports of the same connections, as both were seen on a wire. */

@@ -17,6 +17,8 @@
 #define TAG   4u
 #define TRIES 200000u
 
+#define SEND_WITH_ACK (ROCE_OPCODE_PIGGYBACK | IBV_OPCODE_RC_SEND_ONLY)
+
 struct seen {
 	enum roce_frame_verdict verdict;
 	struct roce_pkt pkt;
@@ -53,20 +55,22 @@ look_tagged(const uint8_t *bytes, uint32_t len)
 
 /* The fastest path of all knows exactly the whole SENDs among the plain frames that are good, and says the same of them. */
 static void
-compare_send(const uint8_t *bytes, uint32_t len, const struct seen *seen)
+compare_send(const uint8_t *bytes, uint32_t len, uint8_t opcode, const struct seen *seen)
 {
 	struct rte_mbuf *m = unit_mbuf_exact(bytes, len);
 	const struct roce_pkt *pkt = &seen->pkt;
 	const bool is_send = seen->verdict == ROCE_FRAME_OK && !pkt->v6 && pkt->vlan_tci == 0 &&
-			pkt->opcode == IBV_OPCODE_RC_SEND_ONLY;
+			pkt->opcode == opcode;
 	struct roce_plain_send send;
 
-	assert_int_equal(roce_plain_send_parse(m, &send), is_send);
+	assert_int_equal(roce_plain_send_parse(m, opcode, &send), is_send);
 	if (is_send) {
 		const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
 
 		assert_memory_equal(&send.flow4, bytes + V4_L3 + 12, sizeof(send.flow4));
 		assert_fields(send, (dest_qp, pkt->dest_qp), (psn, pkt->psn));
+		assert_int_equal(send.stream - frame, V4_L3 - ROCE_ICRC_ONES);
+		assert_ptr_equal(send.ack, opcode == SEND_WITH_ACK ? frame + V4_PAYLOAD : NULL);
 		assert_int_equal(send.payload - frame, pkt->payload_off);
 		assert_int_equal(send.payload_len, pkt->payload_len);
 		assert_int_equal(send.icrc - send.payload, pkt->payload_len + pkt->pad);
@@ -84,7 +88,8 @@ compare(const uint8_t *bytes, uint32_t len)
 
 	if (plain.verdict != tagged.verdict)
 		fail_msg("verdict %d, tagged %d", (int)plain.verdict, (int)tagged.verdict);
-	compare_send(bytes, len, &plain);
+	compare_send(bytes, len, IBV_OPCODE_RC_SEND_ONLY, &plain);
+	compare_send(bytes, len, SEND_WITH_ACK, &plain);
 	if (plain.verdict != ROCE_FRAME_OK)
 		return;
 	assert_int_equal(a->vlan_tci, 0);

@@ -12,19 +12,39 @@ static const struct {
 	uint8_t extension_len;
 	const char *name;
 } known[] = {
-	{ 0x00, 0, "SEND_FIRST" }, { 0x01, 0, "SEND_MIDDLE" }, { 0x02, 0, "SEND_LAST" },
-	{ 0x03, 4, "SEND_LAST_IMMEDIATE" }, { 0x04, 0, "SEND_ONLY" },
-	{ 0x05, 4, "SEND_ONLY_IMMEDIATE" }, { 0x06, 16, "WRITE_FIRST" },
-	{ 0x07, 0, "WRITE_MIDDLE" }, { 0x08, 0, "WRITE_LAST" }, { 0x09, 4, "WRITE_LAST_IMMEDIATE" },
-	{ 0x0a, 16, "WRITE_ONLY" }, { 0x0b, 20, "WRITE_ONLY_IMMEDIATE" },
-	{ 0x0c, 16, "READ_REQUEST" }, { 0x0d, 4, "READ_RESPONSE_FIRST" },
-	{ 0x0e, 0, "READ_RESPONSE_MIDDLE" }, { 0x0f, 4, "READ_RESPONSE_LAST" },
-	{ 0x10, 4, "READ_RESPONSE_ONLY" }, { 0x11, 4, "ACKNOWLEDGE" },
-	{ 0x12, 12, "ATOMIC_ACKNOWLEDGE" }, { 0x13, 28, "COMPARE_SWAP" }, { 0x14, 28, "FETCH_ADD" },
-	{ 0x16, 4, "SEND_LAST_INVALIDATE" }, { 0x17, 4, "SEND_ONLY_INVALIDATE" },
-	{ 0x64, 8, "UD_SEND_ONLY" }, { 0x65, 12, "UD_SEND_ONLY_IMMEDIATE" },
+	{ 0x00, 0, "SEND_FIRST" },
+	{ 0x01, 0, "SEND_MIDDLE" },
+	{ 0x02, 0, "SEND_LAST" },
+	{ 0x03, 4, "SEND_LAST_IMMEDIATE" },
+	{ 0x04, 0, "SEND_ONLY" },
+	{ 0x05, 4, "SEND_ONLY_IMMEDIATE" },
+	{ 0x06, 16, "WRITE_FIRST" },
+	{ 0x07, 0, "WRITE_MIDDLE" },
+	{ 0x08, 0, "WRITE_LAST" },
+	{ 0x09, 4, "WRITE_LAST_IMMEDIATE" },
+	{ 0x0a, 16, "WRITE_ONLY" },
+	{ 0x0b, 20, "WRITE_ONLY_IMMEDIATE" },
+	{ 0x0c, 16, "READ_REQUEST" },
+	{ 0x0d, 4, "READ_RESPONSE_FIRST" },
+	{ 0x0e, 0, "READ_RESPONSE_MIDDLE" },
+	{ 0x0f, 4, "READ_RESPONSE_LAST" },
+	{ 0x10, 4, "READ_RESPONSE_ONLY" },
+	{ 0x11, 4, "ACKNOWLEDGE" },
+	{ 0x12, 12, "ATOMIC_ACKNOWLEDGE" },
+	{ 0x13, 28, "COMPARE_SWAP" },
+	{ 0x14, 28, "FETCH_ADD" },
+	{ 0x16, 4, "SEND_LAST_INVALIDATE" },
+	{ 0x17, 4, "SEND_ONLY_INVALIDATE" },
+	{ 0x64, 8, "UD_SEND_ONLY" },
+	{ 0x65, 12, "UD_SEND_ONLY_IMMEDIATE" },
 	{ 0x81, 16, "CONGESTION_NOTIFICATION" },
-	{ 0xc1, 16, "SELECTIVE_ACK" }, /* ours, of the manufacturer's range (IBTA Vol 1, 9.2.1) */
+	/* Ours, of the manufacturer's range (IBTA Vol 1, 9.2.1). */
+	{ 0xc1, 16, "SELECTIVE_ACK" },
+	{ 0xe4, 8, "SEND_ONLY_PIGGYBACK" },
+	{ 0xe5, 12, "SEND_ONLY_IMMEDIATE_PIGGYBACK" },
+	{ 0xea, 24, "WRITE_ONLY_PIGGYBACK" },
+	{ 0xeb, 28, "WRITE_ONLY_IMMEDIATE_PIGGYBACK" },
+	{ 0xf7, 12, "SEND_ONLY_INVALIDATE_PIGGYBACK" },
 };
 
 static bool
@@ -65,7 +85,8 @@ UNIT_RULE_IN(table__header_length_is_the_sum_of_its_headers, NULL, NULL)
 		uint32_t len;
 	} header[] = { { ROCE_OP_RETH, 16 }, { ROCE_OP_AETH, 4 }, { ROCE_OP_IMM, 4 },
 		{ ROCE_OP_IETH, 4 }, { ROCE_OP_ATOMIC, 28 }, { ROCE_OP_ATOMICACK, 8 },
-		{ ROCE_OP_DETH, 8 }, { ROCE_OP_CNP, 16 }, { ROCE_OP_SACK, 16 } };
+		{ ROCE_OP_DETH, 8 }, { ROCE_OP_CNP, 16 }, { ROCE_OP_SACK, 16 },
+		{ ROCE_OP_PIGGYBACK, 8 } };
 
 	for (size_t i = 0; i < RTE_DIM(known); i++) {
 		uint32_t sum = sizeof(struct roce_bth);
@@ -76,15 +97,17 @@ UNIT_RULE_IN(table__header_length_is_the_sum_of_its_headers, NULL, NULL)
 	}
 }
 
-/* Law: BTH; AETH or the long header; AtomicAckETH; immediate or key; payload. */
+/* Law: BTH; piggybacked acknowledgement; AETH or the long header; AtomicAckETH; immediate or key; payload. */
 UNIT_RULE_IN(table__offsets_follow_the_order_on_the_wire, NULL, NULL)
 {
 	for (size_t i = 0; i < RTE_DIM(known); i++) {
 		const struct roce_opcode_info *op = &roce_opcode[known[i].opcode];
 		uint32_t at = sizeof(struct roce_bth);
 
-		assert_int_equal(op->aeth_off, op->flags & ROCE_OP_AETH ? at : 0);
+		assert_int_equal(op->aeth_off,
+				op->flags & (ROCE_OP_AETH | ROCE_OP_PIGGYBACK) ? at : 0);
 		at += op->flags & ROCE_OP_AETH ? 4 : 0;
+		at += op->flags & ROCE_OP_PIGGYBACK ? 8 : 0;
 		if (op->flags &
 				(ROCE_OP_RETH | ROCE_OP_ATOMIC | ROCE_OP_DETH | ROCE_OP_ATOMICACK |
 						ROCE_OP_SACK))
@@ -95,6 +118,24 @@ UNIT_RULE_IN(table__offsets_follow_the_order_on_the_wire, NULL, NULL)
 			assert_int_equal(op->imm_off, op->header_len - 4);
 		else
 			assert_int_equal(op->imm_off, 0);
+	}
+}
+
+/* Law: with an acknowledgement a whole SEND or WRITE is the request that it is without, and no other opcode has one. */
+UNIT_RULE_IN(table__piggyback_changes_no_request, NULL, NULL)
+{
+	for (size_t i = 0; i < 256; i++) {
+		const struct roce_opcode_info *op = &roce_opcode[i];
+		const struct roce_opcode_info *plain = &roce_opcode[i & ~0xe0u];
+
+		if (!(op->flags & ROCE_OP_PIGGYBACK))
+			continue;
+		assert_int_equal(i & 0xe0u, 0xe0u);
+		assert_int_equal(op->flags, plain->flags | ROCE_OP_PIGGYBACK);
+		assert_int_equal(op->verb, plain->verb);
+		assert_true(op->verb == ROCE_VERB_SEND || op->verb == ROCE_VERB_WRITE);
+		assert_int_equal(op->flags & (ROCE_OP_START | ROCE_OP_END),
+				ROCE_OP_START | ROCE_OP_END);
 	}
 }
 
@@ -184,7 +225,7 @@ UNIT_RULE_IN(request__is_the_inverse_of_the_table, NULL, NULL)
 				: flags & ROCE_OP_IETH        ? ROCE_SUFFIX_INVALIDATE
 							      : ROCE_SUFFIX_NONE;
 
-		if (!(flags & ROCE_OP_REQUEST) || flags & ROCE_OP_DETH)
+		if (!(flags & ROCE_OP_REQUEST) || flags & (ROCE_OP_DETH | ROCE_OP_PIGGYBACK))
 			continue;
 		assert_int_equal(roce_opcode_request(roce_opcode[known[i].opcode].verb, suffix,
 						 flags & ROCE_OP_START, flags & ROCE_OP_END),

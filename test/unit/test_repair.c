@@ -18,7 +18,7 @@ open_agreed(bool agreed)
 	open_scene(&how);
 	roce_qp_destroy(qp);
 	connect = connect_to_peer(&how);
-	connect.sack = agreed;
+	connect.extensions = agreed;
 	qp = fx_play(&end, NULL, &connect, &peer);
 	for (uint32_t i = 0; i < 8; i++) {
 		assert_int_equal(fx_send(&end, qp, i, 0, 8, 0), 0);

@@ -14,6 +14,7 @@
 #define REMOTE 0x1000u
 
 static uint32_t frames; /**< compared */
+static bool agreed;     /**< the peer of the next connection takes acknowledgements in requests */
 
 /* The first PSNs are as small as the number of regions that have ended: a request has either in one place. */
 static void
@@ -22,6 +23,7 @@ connect_peer(struct side *s)
 	struct roce_qp_connect connect = fx_connect(&s->end, fx_ip(99), 0x777);
 
 	connect.sq_psn = roce_key_epoch(&s->end.domain->keys);
+	connect.extensions = agreed;
 	fx_up(s->qp, &connect);
 	s->peer = fx_peer_of(s->qp, &connect);
 }
@@ -105,6 +107,21 @@ hear(uint8_t syndrome, uint32_t psn, uint32_t msn)
 		fx_rx(&side[i].end, fx_answer(&side[i].peer, syndrome, psn, msn));
 }
 
+/* A message without bytes, which is to be acknowledged. */
+static void
+ask(void)
+{
+	for (int i = 0; i < 2; i++) {
+		struct roce_event event;
+
+		(void)roce_cq_poll(side[i].end.recv_cq, &event, 1);
+		if (roce_srq_available(side[i].end.srq) == 0)
+			fx_fill_srq(&side[i].end, 1, 64);
+		fx_rx_request(&side[i].end, &side[i].peer, IBV_OPCODE_RC_SEND_ONLY,
+				side[i].qp->rx.epsn, 0, FX_ACKREQ);
+	}
+}
+
 /* It has something, or nothing, of what is in flight; and says how many receives it has, or that it does not. */
 static void
 answer(bool credits)
@@ -175,8 +192,10 @@ live(uint32_t steps)
 
 		if (kind < 20)
 			post_one(number++);
-		else if (kind < 24)
+		else if (kind < 22)
 			answer(credits);
+		else if (kind < 24)
+			ask();
 		else if (kind < 31)
 			compare_frames((uint16_t)(1 + draw(64)));
 		else if (draw(4) == 0)
@@ -186,6 +205,7 @@ live(uint32_t steps)
 		compare_events();
 		compare_sides();
 		if (roce_qp_state(side[0].qp) == ROCE_QP_ERR) {
+			agreed = draw(2);
 			connect_again(connect_peer);
 			credits = draw(2);
 		}
@@ -204,6 +224,8 @@ UNIT_RULE_IN(one_segment__is_sent_as_two, setup_sides, teardown_sides)
 	assert_true(stats->packet_seq_err > 0);
 	assert_true(stats->rnr_nak_received > 0);
 	assert_true(stats->req_local_protection_error > 0);
+	assert_true(stats->tx_piggybacked_acks > 0);
+	assert_true(stats->tx_acks > 0);
 }
 
 /* A poll that finds no frame for a message counts that once; the message is sent when there is one. */

@@ -10,10 +10,12 @@
 #include "two_lives.h"
 #include "wire/icrc.h"
 
-#define STEPS  60000u
-#define PLACES 32u   /**< in which receives may lie: more than are posted or completed at a time */
-#define PLACE  1200u /**< bytes of one: more than a packet has */
-#define DEPTH  8u    /**< of the completion queue, which runs over now and then */
+#define STEPS         60000u
+#define PLACES        32u /**< in which receives may lie: more than are posted or completed at a time */
+#define PLACE         1200u /**< bytes of one: more than a packet has */
+#define SEND_WITH_ACK (ROCE_OPCODE_PIGGYBACK | IBV_OPCODE_RC_SEND_ONLY)
+
+#define DEPTH 8u /**< of the completion queue, which runs over now and then */
 
 /** The faults of a frame. */
 enum wrong {
@@ -28,12 +30,14 @@ enum wrong {
 };
 
 static bool own_queue;
+static bool agreed; /**< the peer of the next connection sends acknowledgements in requests */
 
 static void
 connect_peer(struct side *s)
 {
-	const struct roce_qp_connect connect = fx_connect(&s->end, fx_ip(99), 0x777);
+	struct roce_qp_connect connect = fx_connect(&s->end, fx_ip(99), 0x777);
 
+	connect.extensions = agreed;
 	fx_up(s->qp, &connect);
 	s->peer = fx_peer_of(s->qp, &connect);
 }
@@ -65,9 +69,18 @@ draw_frame(uint8_t *bytes, uint32_t psn)
 	static const uint32_t lens[] = { 0, 1, 2, 3, 4, 63, 64, 65, 511, 512, 513, FX_MTU - 1,
 		FX_MTU, FX_MTU + 1 };
 	const unsigned int flags = draw(4) == 0 ? FX_ACKREQ | FX_SOLICITED : 0;
-	struct rte_mbuf *m = fx_request(&side[0].peer, IBV_OPCODE_RC_SEND_ONLY, psn,
-			lens[draw(RTE_DIM(lens))], flags);
-	uint32_t len = m->data_len;
+	const uint32_t payload = lens[draw(RTE_DIM(lens))];
+	const struct roce_qp_tx *tx = &side[0].qp->tx;
+	struct rte_mbuf *m;
+	uint32_t len;
+
+	if (draw(2))
+		m = fx_request(&side[0].peer, IBV_OPCODE_RC_SEND_ONLY, psn, payload, flags);
+	else
+		m = fx_piggyback(&side[0].peer, IBV_OPCODE_RC_SEND_ONLY, psn, payload, flags,
+				draw(16) ? FX_ACK : FX_NAK(ROCE_NAK_PSN_SEQUENCE),
+				tx->una + draw(4) - 1);
+	len = m->data_len;
 
 	memcpy(bytes, rte_pktmbuf_mtod(m, void *), len);
 	rte_pktmbuf_free(m);
@@ -121,9 +134,11 @@ spoil(uint8_t *bytes, uint32_t len, enum wrong wrong)
 static uint16_t
 give(struct side *s, const uint8_t *bytes, uint32_t len, bool stripped)
 {
-	const bool cut = s == &side[1] && len >= V4_PAYLOAD + ROCE_ICRC_LEN &&
-			bytes[V4_BTH] == IBV_OPCODE_RC_SEND_ONLY;
-	struct rte_mbuf *m = unit_mbuf_chain(bytes, len, cut ? V4_PAYLOAD : 0);
+	const uint32_t headers = V4_PAYLOAD + (bytes[V4_BTH] == SEND_WITH_ACK ? 8 : 0);
+	const bool cut = s == &side[1] && len >= headers + ROCE_ICRC_LEN &&
+			(bytes[V4_BTH] == IBV_OPCODE_RC_SEND_ONLY ||
+					bytes[V4_BTH] == SEND_WITH_ACK);
+	struct rte_mbuf *m = unit_mbuf_chain(bytes, len, cut ? headers : 0);
 	uint16_t left;
 
 	if (stripped) {
@@ -179,6 +194,14 @@ step_post(uint64_t number)
 	return rc[0] == 0;
 }
 
+/* A request that the peer acknowledges in one of its own, or never. */
+static void
+step_send(uint64_t number)
+{
+	for (int i = 0; i < 2; i++)
+		(void)fx_send(&side[i].end, side[i].qp, number, 0, 8, ROCE_WR_SIGNALED);
+}
+
 /* ---- what came of it ---- */
 
 /* @return how many successes were among them. */
@@ -187,6 +210,12 @@ compare_events(uint32_t most)
 {
 	struct roce_event a, b;
 	uint32_t good = 0;
+
+	while (roce_cq_poll(side[0].end.send_cq, &a, 1) == 1) {
+		assert_int_equal(roce_cq_poll(side[1].end.send_cq, &b, 1), 1);
+		assert_fields(a, (wr_id, b.wr_id), (status, b.status));
+	}
+	assert_int_equal(roce_cq_poll(side[1].end.send_cq, &b, 1), 0);
 
 	while (most-- > 0) {
 		const unsigned int n = roce_cq_poll(side[0].end.recv_cq, &a, 1);
@@ -253,6 +282,8 @@ expect_all_seen(uint32_t good)
 	assert_true(stats->resp_local_protection_error > 0);
 	assert_true(stats->resp_invalid_request > 0);
 	assert_true(stats->cq_overflow > 0);
+	assert_true(stats->rx_piggybacked_acks > STEPS / 40);
+	assert_true(stats->rx_malformed_opcode > 0);
 }
 
 static void
@@ -266,8 +297,10 @@ live(uint32_t steps)
 
 		if (kind < 7)
 			step_frame(side[0].qp->rx.epsn);
-		else if (kind < 13)
+		else if (kind < 12)
 			number += step_post(number);
+		else if (kind == 12)
+			step_send(i);
 		else if (kind < 15)
 			good += compare_events(draw(6));
 		else if (draw(8) == 0)
@@ -275,6 +308,7 @@ live(uint32_t steps)
 		compare_answers();
 		compare_sides();
 		if (roce_qp_state(side[0].qp) == ROCE_QP_ERR) {
+			agreed = draw(4) != 0;
 			connect_again(connect_peer);
 			pass_time(FX_HZ);
 		}
