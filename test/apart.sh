@@ -28,6 +28,8 @@ if [ "$1" = --can ]; then
 	own true 2>/dev/null
 	exit
 fi
+# Some callers ignore signals, as nohup does. A test begins with none ignored, so that its programs end as users see it.
+set -- env --default-signal "$@"
 room=$(mktemp -d "${TMPDIR:-/tmp}/t.XXXXXX") || exit
 # Tests that are other users for a while pass through it.
 chmod 755 "$room"
