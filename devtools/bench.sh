@@ -76,6 +76,8 @@ bench_curves() {
 # Debug information says which layer an instruction is of; the instructions are the same without.
 bench_instructions() {
 	need_packages "${packages_instructions[@]}"
+	# What another clone compiled names the folders of that one, and layers are told by folders.
+	local -x CCACHE_DISABLE=1
 	only='apps/dat-perf lib/front/libdaplroce.so.1' compile instructions "${fastest[@]}" -Dc_args=-g -Dtests=false
 	say "counting"
 	python3 -B test/bench/instructions.py --build "$build_root/instructions" "$@"
