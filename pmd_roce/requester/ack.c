@@ -86,7 +86,7 @@ roce_ack_advance(struct roce_qp *qp, uint32_t psn, uint64_t now)
 		roce_repair_all(qp);
 	roce_retry_progress(qp, now);
 	/* For whoever has nothing to say an acknowledgement changes nothing; one that waits for an answer goes on waiting. */
-	if (tx->next != roce_qp_posted(qp) || unlikely(tx->repeats | tx->draining))
+	if (tx->next != roce_qp_posted(qp) || unlikely(tx->repeats))
 		roce_qp_ready(qp);
 }
 
