@@ -292,10 +292,15 @@ def judge_two(programs, child, second):
     assert all(look["process"] == "dat-perf" for look in looks), looks
     table = programs.good("--watch", "--count", "1")
     assert "2 processes" in table and f"process {child.pid} dat-perf" in table, table
-    second.send_signal(signal.SIGSTOP)
-    found = {s.labels["pid"] for s in samples_of(programs.good("--metrics"), "roce_device_info")}
+
+    def is_left_out():
+        # Each time anew: a debugger, or a gate under load, may let it go on.
+        second.send_signal(signal.SIGSTOP)
+        found = {s.labels["pid"] for s in samples_of(programs.good("--metrics"), "roce_device_info")}
+        return found == {str(child.pid)}
+
+    wait_until("a process that stands still is left out", is_left_out)
     second.send_signal(signal.SIGCONT)
-    assert found == {str(child.pid)}, found
 
 
 def samples_of(text, name):
