@@ -17,6 +17,7 @@ usage: ./run.sh COMMAND
 
   bench [dat-perf options]  build (release) and run the messaging benchmark on the embedded loopback wire
   bench --suite [options]   what a message costs stage by stage, and its ratio to the bare wire (test/bench)
+  bench --floor [options]   dat-perf beside the least that the same messages cost, as ratios
   bench --loss [options]    goodput over loss and reordering, as shares of what a wire without faults gives
   bench --memif [options]   two processes over net_memif and two threads, and the bare wire between their cores
   bench --processes [options]

@@ -29,7 +29,7 @@ table_part() {
 build_benchmarks() {
 	need_packages "${packages_test[@]}"
 	local name targets=(apps/dat-perf apps/dat-ping apps/roced lib/front/libdaplroce.so.1)
-	for name in apart connect handover memory srq stage steer wire; do
+	for name in apart connect floor handover memory srq stage steer wire; do
 		targets+=("test/bench/bench_$name")
 	done
 	only=${targets[*]} compile_trained release-bench
@@ -52,6 +52,12 @@ bench_memif() {
 bench_processes() {
 	. devtools/compare.sh
 	cmd_compare --processes "$@"
+}
+
+# dat-perf beside the least that its messages cost.
+bench_floor() {
+	build_benchmarks
+	python3 test/bench/floor.py --build "$build_root/release-bench" --out "$build_root/bench" "$@"
 }
 
 # Goodput over loss and reordering, as shares of what the same round reaches without.
@@ -93,7 +99,7 @@ cmd_bench() {
 		;;
 	esac
 	case ${1:-} in
-	--suite | --memif | --processes | --instructions | --curves)
+	--suite | --floor | --memif | --processes | --instructions | --curves)
 		local what=${1#--}
 		shift
 		"bench_$what" "$@"

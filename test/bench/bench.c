@@ -7,7 +7,10 @@
 
 #include <rte_malloc.h>
 
+#include "ethdev/devargs.h"
 #include "ethdev/eal.h"
+#include "ethdev/port.h"
+#include "ethdev/port_setup.h"
 
 #define ROUNDS   15u
 #define ROUND_NS 1000000u
@@ -38,6 +41,23 @@ bench_start(void)
 
 	if (roce_eal_start(&args, &errmsg) != 0)
 		bench_fail("%s", text);
+}
+
+struct roce_port *
+bench_port(const char *devargs)
+{
+	static struct roce_devargs args[2]; /* which outlive the ports */
+	static unsigned int turn;
+	struct roce_devargs *mine = &args[turn++ % 2];
+	struct roce_port_config config = { .args = mine };
+	char reason[256] = "";
+	struct roce_errmsg errmsg = { reason, sizeof(reason) };
+	struct roce_port *port;
+
+	if (roce_devargs_parse(devargs, NULL, mine, &errmsg) != 0 ||
+			roce_port_open(&config, &port, &errmsg) != 0)
+		bench_fail("%s", reason);
+	return port;
 }
 
 uint8_t *

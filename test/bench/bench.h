@@ -18,6 +18,8 @@
 
 #include <rte_common.h>
 
+struct roce_port;
+
 #define BENCH_BURST 32u /**< packets in a row, as in the provider's poll */
 #define BENCH_MTU   4096u
 
@@ -60,6 +62,9 @@ bool bench_wants(int argc, char **argv, const char *word);
 
 /** Start the EAL with the provider's own defaults. */
 void bench_start(void);
+
+/** Open a port as the provider does for an adapter with these devargs, as in dat.conf(5). At most two at a time. */
+struct roce_port *bench_port(const char *devargs);
 
 /** BENCH_MEMORY bytes, not zero; never freed. */
 uint8_t *bench_memory(void);

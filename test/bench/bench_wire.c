@@ -35,21 +35,6 @@ struct wire {
 	uint32_t send, recv; /* next buffers */
 };
 
-static struct roce_port *
-open_end(const char *text)
-{
-	struct roce_devargs args;
-	struct roce_port_config config = { .args = &args };
-	char reason[256] = "";
-	struct roce_errmsg errmsg = { reason, sizeof(reason) };
-	struct roce_port *port;
-
-	if (roce_devargs_parse(text, NULL, &args, &errmsg) != 0 ||
-			roce_port_open(&config, &port, &errmsg) != 0)
-		bench_fail("%s", reason);
-	return port;
-}
-
 /* Everything that left comes in at once: the ring holds several bursts. */
 static void
 carry(struct rte_mbuf **pkts, uint16_t from, uint16_t to)
@@ -147,8 +132,8 @@ main(int argc, char **argv)
 
 	bench_start();
 	w.memory = bench_memory();
-	w.port[0] = open_end("port=loop0 ip=192.0.2.1/24");
-	w.port[1] = open_end("port=loop1 ip=192.0.2.2/24");
+	w.port[0] = bench_port("port=loop0 ip=192.0.2.1/24");
+	w.port[1] = bench_port("port=loop1 ip=192.0.2.2/24");
 	if (rte_pktmbuf_alloc_bulk(w.port[0]->tx_pool[0], w.going, BENCH_BURST) != 0)
 		bench_fail("the pool is dry");
 	if (!json)
