@@ -8,6 +8,8 @@
 
 #include "device/burst.h"
 #include "ethdev/pool.h"
+#include "ethdev/port_configure.h"
+#include "ethdev/port_plan.h"
 #include "ethdev/zcrx.h"
 #include "local/local.h"
 #include "local/ring.h"

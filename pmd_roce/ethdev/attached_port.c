@@ -10,6 +10,8 @@
 
 #include "ethdev/memory.h"
 #include "ethdev/pool.h"
+#include "ethdev/port_configure.h"
+#include "ethdev/port_plan.h"
 #include "ethdev/zcrx.h"
 
 /* Frames that a device is thought to keep. */

@@ -47,14 +47,4 @@ void roce_port_close(struct roce_port *port);
 /** A port that has its queues and no device yet. @return NULL: no memory. */
 struct roce_port *roce_port_create(const struct roce_port_config *config);
 
-/**
- * The path MTU of a port that carries @p mtu bytes behind the Ethernet header.
- * @return 0; -EINVAL too few for any, or for what `mtu=` wants.
- */
-int roce_port_fit_mtu(const struct roce_port *port, uint32_t mtu, uint8_t *code,
-		struct roce_errmsg *errmsg);
-
-/** Make the pool of what queue @p q sends, for a device that keeps @p desc frames. @return 0; -ENOMEM. */
-int roce_port_make_tx_pool(struct roce_port *port, unsigned int q, uint16_t desc, int socket);
-
 #endif
