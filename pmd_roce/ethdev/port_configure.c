@@ -89,6 +89,7 @@ make_pools(struct roce_port *port, const struct roce_port_plan *plan, struct roc
 enum step {
 	PLAN, /* or memory of our own: nothing to give up helps */
 	CONFIGURE,
+	SET_MTU,
 	RX_QUEUES,
 	TX_QUEUES,
 	START,
@@ -97,6 +98,7 @@ enum step {
 
 static const char *const call_of[] = {
 	[CONFIGURE] = "rte_eth_dev_configure()",
+	[SET_MTU] = "rte_eth_dev_set_mtu()",
 	[RX_QUEUES] = "rte_eth_rx_queue_setup()",
 	[TX_QUEUES] = "rte_eth_tx_queue_setup()",
 	[START] = "rte_eth_dev_start()",
@@ -152,6 +154,18 @@ refuse_configuration(const struct roce_port *port, int rc, struct roce_errmsg *e
 			strerror(-rc));
 }
 
+/* Some drivers do not read the MTU that they are configured with, and want it told once more. */
+static int
+set_mtu(const struct roce_port *port, const struct roce_port_plan *plan)
+{
+	int rc;
+
+	if (!roce_port_plan_has(plan, ROCE_PORT_RAISED_MTU))
+		return 0;
+	rc = rte_eth_dev_set_mtu(port->id, (uint16_t)plan->conf.rxmode.mtu);
+	return rc == -ENOTSUP ? 0 : rc;
+}
+
 /* @return 0, or the driver's error; *step: the call that it came from. */
 static int
 set_up_queues(struct roce_port *port, const struct roce_port_plan *plan, enum step *step)
@@ -191,6 +205,11 @@ go_through(struct roce_port *port, uint32_t allowed, struct attempt *a, struct r
 		a->rc = refuse_configuration(port, a->rc, errmsg);
 		return CONFIGURE;
 	}
+	a->rc = set_mtu(port, plan);
+	if (a->rc != 0) {
+		a->rc = refuse_configuration(port, a->rc, errmsg);
+		return SET_MTU;
+	}
 	a->rc = make_pools(port, plan, errmsg);
 	if (a->rc != 0)
 		return PLAN;
@@ -222,6 +241,7 @@ static const uint32_t concession[] = {
 	1u << ROCE_PORT_RSS,
 	1u << ROCE_PORT_TX_CHECKSUM,
 	1u << ROCE_PORT_TX_SEGMENTS,
+	1u << ROCE_PORT_VLAN_FILTER,
 	1u << ROCE_PORT_RX_SCATTER,
 	1u << ROCE_PORT_OUR_DESCRIPTORS,
 	1u << ROCE_PORT_OUR_DESCRIPTORS | 1u << ROCE_PORT_FEW_DESCRIPTORS,

@@ -6,8 +6,8 @@
  * @file
  * Configure, set up and start a port of our own, without the features that its driver refuses.
  *
- * A driver may refuse what it offers, and in any of these calls: rte_eth_dev_configure(), rte_eth_rx_queue_setup(),
- * rte_eth_tx_queue_setup(), rte_eth_dev_start(). It does not say why. So a refusal is followed by further attempts, each
+ * A driver may refuse what it offers, and in any of these calls: rte_eth_dev_configure(), rte_eth_dev_set_mtu(),
+ * rte_eth_rx_queue_setup(), rte_eth_tx_queue_setup(), rte_eth_dev_start(). It does not say why. So a refusal is followed by further attempts, each
  * from the beginning: without one feature (port_plan.h), without another one, and when none of them alone makes a
  * difference, without more and more of them. An attempt makes a difference when it gets to a later call. A log line
  * names each feature that was given up.

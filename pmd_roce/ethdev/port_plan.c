@@ -25,6 +25,7 @@ roce_port_feature_name(enum roce_port_feature feature)
 		[ROCE_PORT_RSS] = "receive side scaling",
 		[ROCE_PORT_TX_CHECKSUM] = "IPv4 checksums by the device",
 		[ROCE_PORT_TX_SEGMENTS] = "transmit frames of several segments",
+		[ROCE_PORT_VLAN_FILTER] = "a filter of VLANs",
 		[ROCE_PORT_RX_SCATTER] = "receive frames of several segments",
 		[ROCE_PORT_OUR_DESCRIPTORS] = "the preferred number of descriptors",
 		[ROCE_PORT_FEW_DESCRIPTORS] = "256 descriptors",
@@ -109,7 +110,8 @@ plan_mtu(const struct roce_port *port, uint32_t allowed, struct roce_port_plan *
 
 	if (mtu == 0) {
 		rte_eth_dev_get_mtu(probe->port_id, &current);
-		mtu = current;
+		/* net_gve begins with more than its network has, and is then refused by ethdev. */
+		mtu = RTE_MIN(current, plan->info.max_mtu);
 		want = largest_mtu(port->args, &plan->info);
 		if (ask(plan, allowed, ROCE_PORT_RAISED_MTU,
 				    (probe->may_raise_mtu || port->args->mtu != 0) && want > mtu &&
@@ -171,7 +173,10 @@ plan_rss(const struct roce_port *port, uint32_t allowed, struct roce_port_plan *
 	plan->conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
 }
 
-/* Of what the device can do for received frames nothing is asked: their ICRC is validated here, which covers the IPv4 header. */
+/*
+ * Of received frames the device validates nothing: their ICRC is validated here, which covers the IPv4 header. But some devices
+ * drop every tagged frame whose VLAN they were not told, net_virtio on QEMU and virtual functions for example.
+ */
 static void
 plan_offloads(const struct roce_port *port, uint32_t allowed, struct roce_port_plan *plan)
 {
@@ -184,6 +189,11 @@ plan_offloads(const struct roce_port *port, uint32_t allowed, struct roce_port_p
 			    port->args->zero_copy != 0 &&
 					    (can & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0))
 		*asked |= RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+	if (ask(plan, allowed, ROCE_PORT_VLAN_FILTER,
+			    port->vlan_tci != 0 &&
+					    (plan->info.rx_offload_capa &
+							    RTE_ETH_RX_OFFLOAD_VLAN_FILTER) != 0))
+		plan->conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_VLAN_FILTER;
 }
 
 /* As near to @p wanted as the device allows; a power of two where it allows that, since some drivers want one and do not say so. */

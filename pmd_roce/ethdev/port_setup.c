@@ -61,6 +61,18 @@ roce_port_hear_addresses(const struct roce_port *port)
 	}
 }
 
+/* Let the VLAN of the port pass the device's filter. */
+static void
+hear_vlan(const struct roce_port *port)
+{
+	uint16_t vid = port->vlan_tci & ROCE_VID_MASK;
+	int rc = rte_eth_dev_vlan_filter(port->id, vid, 1);
+
+	if (rc != 0)
+		ROCE_LOG(WARNING, "port %s: its filter does not let VLAN %u pass: %s",
+				port->probe.name, vid, strerror(-rc));
+}
+
 static int
 start(struct roce_port *port, const struct roce_devargs *args, struct roce_errmsg *errmsg)
 {
@@ -75,6 +87,8 @@ start(struct roce_port *port, const struct roce_devargs *args, struct roce_errms
 	port->events.polls_link =
 			!roce_port_plan_has(&plan, ROCE_PORT_LINK_INTERRUPTS) && !port->probe.soft;
 	set_mac(port, args);
+	if (roce_port_plan_has(&plan, ROCE_PORT_VLAN_FILTER))
+		hear_vlan(port);
 	roce_port_hear_addresses(port);
 	roce_steer_begin(&port->steer, port->id, port->queues, port->vlan_tci != 0,
 			plan.conf.rx_adv_conf.rss_conf.rss_hf);

@@ -2,6 +2,7 @@
 
 #include "fake_driver.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include <rte_bus.h>
@@ -27,7 +28,9 @@ REPLACED(rte_eth_rx_queue_setup, uint16_t port, uint16_t queue, uint16_t desc, u
 		const struct rte_eth_rxconf *conf, struct rte_mempool *pool);
 REPLACED(rte_eth_tx_queue_setup, uint16_t port, uint16_t queue, uint16_t desc, unsigned int socket,
 		const struct rte_eth_txconf *conf);
+REPLACED(rte_eth_dev_set_mtu, uint16_t port, uint16_t mtu);
 REPLACED(rte_eth_dev_start, uint16_t port);
+REPLACED(rte_eth_dev_vlan_filter, uint16_t port, uint16_t vlan, int on);
 const char *__wrap_rte_bus_name(const struct rte_bus *bus);
 
 static bool
@@ -83,9 +86,12 @@ __wrap_rte_eth_dev_info_get(uint16_t port, struct rte_eth_dev_info *info)
 	if (rc != 0 || !is_fake(port))
 		return rc;
 	info->dev_flags = &flags;
-	info->rx_offload_capa |= RTE_ETH_RX_OFFLOAD_SCATTER | RTE_ETH_RX_OFFLOAD_CHECKSUM;
+	info->rx_offload_capa |= RTE_ETH_RX_OFFLOAD_SCATTER | RTE_ETH_RX_OFFLOAD_CHECKSUM |
+			RTE_ETH_RX_OFFLOAD_VLAN_FILTER;
 	info->tx_offload_capa |= RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
 	info->flow_type_rss_offloads |= RTE_ETH_RSS_UDP;
+	if (fake_driver.mtu_most != 0)
+		info->max_mtu = fake_driver.mtu_most;
 	if (fake_driver.desc_most != 0)
 		info->rx_desc_lim.nb_max = info->tx_desc_lim.nb_max = fake_driver.desc_most;
 	return 0;
@@ -102,6 +108,8 @@ __wrap_rte_eth_dev_configure(
 		return __real_rte_eth_dev_configure(port, rx, tx, conf);
 	fake_driver.calls++;
 	fake_driver.asked = 0;
+	fake_driver.vlan = -1;
+	fake_driver.mtu = 0;
 	fake_driver.rx_asked = conf->rxmode.offloads;
 	fake_driver.frame = conf->rxmode.mtu + RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
 	see(ROCE_PORT_RX_INTERRUPTS, conf->intr_conf.rxq);
@@ -111,6 +119,7 @@ __wrap_rte_eth_dev_configure(
 	see(ROCE_PORT_TX_CHECKSUM, (conf->txmode.offloads & RTE_ETH_TX_OFFLOAD_IPV4_CKSUM) != 0);
 	see(ROCE_PORT_TX_SEGMENTS, (conf->txmode.offloads & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0);
 	see(ROCE_PORT_RX_SCATTER, (conf->rxmode.offloads & RTE_ETH_RX_OFFLOAD_SCATTER) != 0);
+	see(ROCE_PORT_VLAN_FILTER, (conf->rxmode.offloads & RTE_ETH_RX_OFFLOAD_VLAN_FILTER) != 0);
 	see(ROCE_PORT_RAISED_MTU, conf->rxmode.mtu > OWN_MTU);
 	rc = refuse(FAKE_CONFIGURE);
 	if (rc != 0)
@@ -122,6 +131,20 @@ __wrap_rte_eth_dev_configure(
 	plain.rxmode.offloads = 0;
 	plain.txmode.offloads = 0;
 	return __real_rte_eth_dev_configure(port, rx, tx, &plain);
+}
+
+/* net_ring has no such call, as some drivers. */
+int
+__wrap_rte_eth_dev_set_mtu(uint16_t port, uint16_t mtu)
+{
+	int rc = is_fake(port) ? refuse(FAKE_SET_MTU) : 0;
+
+	if (rc != 0)
+		return rc;
+	if (!is_fake(port))
+		return __real_rte_eth_dev_set_mtu(port, mtu);
+	fake_driver.mtu = mtu;
+	return -ENOTSUP;
 }
 
 int
@@ -164,4 +187,14 @@ __wrap_rte_eth_dev_start(uint16_t port)
 	int rc = is_fake(port) ? refuse(FAKE_START) : 0;
 
 	return rc != 0 ? rc : __real_rte_eth_dev_start(port);
+}
+
+int
+__wrap_rte_eth_dev_vlan_filter(uint16_t port, uint16_t vlan, int on)
+{
+	if (!is_fake(port))
+		return __real_rte_eth_dev_vlan_filter(port, vlan, on);
+	if (on)
+		fake_driver.vlan = vlan;
+	return 0;
 }

@@ -14,6 +14,7 @@
 
 enum fake_call {
 	FAKE_CONFIGURE,
+	FAKE_SET_MTU,
 	FAKE_RX_QUEUE,
 	FAKE_TX_QUEUE,
 	FAKE_START,
@@ -29,14 +30,17 @@ struct fake_refusal {
 
 struct fake_driver {
 	bool hard;          /**< on a PCI bus */
+	uint16_t mtu_most;  /**< that it says it takes; 0: any */
 	uint16_t desc_most; /**< descriptors of a queue that it says it takes; 0: any number */
 	struct fake_refusal refusal[2];
 	/* Seen. */
 	uint32_t asked;     /**< features, since the last rte_eth_dev_configure() */
 	uint64_t rx_asked;  /**< receive offloads then */
 	uint16_t rx_desc;   /**< of the last queue; 0: it chooses */
+	uint16_t mtu;       /**< that it was told by rte_eth_dev_set_mtu(); 0: none */
 	uint32_t frame;     /**< the largest of the MTU that was asked for, bytes */
 	uint32_t rx_room;   /**< of a receive buffer, bytes */
+	int vlan;           /**< that it was told to let pass; -1: none */
 	unsigned int calls; /**< of rte_eth_dev_configure() */
 };
 

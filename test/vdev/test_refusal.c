@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -21,9 +22,10 @@
 #include "ethdev/port_plan.h"
 #include "fake_driver.h"
 #include "port_events.h"
+#include "roce/device.h"
 
-#define FAKE "port=loop0 ip=192.0.2.1/24 queues=2 zero_copy=1"
-#define PEER "port=loop1 ip=192.0.2.2/24 queues=2"
+#define FAKE "port=loop0 ip=192.0.2.1/24 queues=2 zero_copy=1 vlan=7"
+#define PEER "port=loop1 ip=192.0.2.2/24 queues=2 vlan=7"
 
 #define BIT(feature) (1u << (feature))
 
@@ -180,12 +182,64 @@ descriptors__are_a_power_of_two(void **state)
 	assert_int_equal(fake_driver.rx_desc, 512);
 }
 
+/* Some drivers read only this call, others have none. Where the MTU stays what it is there is nothing to say. */
+static void
+mtu__is_told_to_the_driver_when_it_is_raised(void **state)
+{
+	fake_driver = (struct fake_driver){ .hard = true };
+	close_device(open_device(FAKE " mtu=2048"));
+	assert_in_range(fake_driver.mtu, 2048 + 96, 4096);
+	fake_driver.refusal[0] =
+			(struct fake_refusal){ FAKE_CONFIGURE, BIT(ROCE_PORT_RAISED_MTU), -EINVAL };
+	close_device(open_device(FAKE));
+	assert_int_equal(fake_driver.mtu, 0);
+}
+
+/* A driver that begins with a larger MTU than its device has would refuse it. */
+static void
+mtu__is_no_larger_than_the_device_says(void **state)
+{
+	struct roce_device_attr attr;
+	struct roce_device *device;
+
+	fake_driver = (struct fake_driver){ .hard = true, .mtu_most = 1460 };
+	device = open_device(FAKE);
+	roce_device_query(device, &attr);
+	assert_int_equal(attr.mtu, 1024);
+	assert_true(fake_driver.frame <= 1460 + 18);
+	close_device(device);
+}
+
 /* A receive offload whose result is not read would only make the driver slower. */
 static void
 offloads__that_are_not_used_are_not_asked_for(void **state)
 {
 	asked_of(true);
-	assert_int_equal(fake_driver.rx_asked & ~RTE_ETH_RX_OFFLOAD_SCATTER, 0);
+	assert_int_equal(fake_driver.rx_asked &
+					~(RTE_ETH_RX_OFFLOAD_SCATTER |
+							RTE_ETH_RX_OFFLOAD_VLAN_FILTER),
+			0);
+}
+
+/* Some devices drop tagged frames of every VLAN that they were not told. */
+static void
+vlan__passes_the_filter_of_the_device(void **state)
+{
+	static const struct {
+		const char *params;
+		int vlan;
+	} wanted[] = { { "vlan=7", 7 }, { "vlan=4094 pcp=3", 4094 }, { "pcp=3", 0 }, { "", -1 } };
+
+	for (size_t i = 0; i < RTE_DIM(wanted); i++) {
+		char params[64];
+
+		snprintf(params, sizeof(params), "port=loop0 ip=192.0.2.1/24 %s", wanted[i].params);
+		fake_driver = (struct fake_driver){ .hard = true };
+		close_device(open_device(params));
+		assert_int_equal(fake_driver.vlan, wanted[i].vlan);
+		assert_int_equal((fake_driver.asked & BIT(ROCE_PORT_VLAN_FILTER)) != 0,
+				wanted[i].vlan >= 0);
+	}
 }
 
 /* Also when the buffers were made before, and are made anew. */
@@ -273,7 +327,10 @@ main(void)
 		cmocka_unit_test(refusal__of_a_pair_keeps_what_matters_more),
 		cmocka_unit_test(descriptors__become_fewer),
 		cmocka_unit_test(descriptors__are_a_power_of_two),
+		cmocka_unit_test(mtu__is_told_to_the_driver_when_it_is_raised),
+		cmocka_unit_test(mtu__is_no_larger_than_the_device_says),
 		cmocka_unit_test(offloads__that_are_not_used_are_not_asked_for),
+		cmocka_unit_test(vlan__passes_the_filter_of_the_device),
 		cmocka_unit_test(buffers__hold_the_largest_frame_where_it_is_not_scattered),
 		cmocka_unit_test(refusal__of_everything_fails_with_the_drivers_reason),
 		cmocka_unit_test(refusal__of_the_wanted_mtu_fails),
