@@ -60,6 +60,8 @@ usage: ./run.sh COMMAND
   interop [--short] [--long] [--only WORDS] [--list] [--times] [--release NAME]
                             against Linux: a guest with the kernel's RoCE on an emulated machine (root, QEMU), of
                             this host's Debian or of another one (trixie: Linux 6.12)
+  nics [--short] [--only WORDS] [--list]
+                            DPDK's drivers of PCI NICs, which an emulated machine has (root, QEMU)
   newer [release [suite ...]]
                             build and test with the DPDK and the compiler of a newer Debian (trixie), in a tree of
                             its own below build/newer or $UDAPL_ROCE_CLEAN_TREE (root, debootstrap)
@@ -127,7 +129,7 @@ main() {
 		# shellcheck source=/dev/null
 		. devtools/install.sh
 		;;
-	bench | compare | dashboard | debug | docs | gate | nightly | package | sanitize | compile-clang | simlong | soak | fuzz | interop | newer)
+	bench | compare | dashboard | debug | docs | gate | nightly | package | sanitize | compile-clang | simlong | soak | fuzz | interop | nics | newer)
 		# shellcheck source=/dev/null
 		. "devtools/$command.sh"
 		;;
