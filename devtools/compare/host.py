@@ -42,7 +42,7 @@ class Idle:
     def __init__(self, path):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.socket.settimeout(PATIENCE_S)
-        self.socket.connect(str(path))
+        self.connect(str(path))
         memory = bell()
         socket.send_fds(self.socket, [message(HELLO, struct.pack("=III32s", 2, 0, 0, b"idle") + IDENTITY)], [memory])
         os.close(memory)
@@ -51,6 +51,14 @@ class Idle:
             raise OSError("roced did not welcome an idle process")
         self.socket.setblocking(False)
         self.kept = []
+
+    def connect(self, path):
+        """The socket of roced has its name a moment before it listens."""
+        until = time.monotonic() + PATIENCE_S
+        while self.socket.connect_ex(path) != 0:
+            if time.monotonic() > until:
+                raise OSError(f"roced does not listen at {path}")
+            time.sleep(LOOK_S)
 
     def open(self, number):
         self.socket.send(message(OPEN, struct.pack("=I", number)))

@@ -22,6 +22,7 @@
 #include "ethdev/fork.h"
 #include "ethdev/signals.h"
 #include "ethdev/sockets.h"
+#include "ethdev/vdev_check.h"
 #include "local/file_limit.h"
 #include "local/local.h"
 #include "observe/capture.h"
@@ -167,6 +168,9 @@ add_defaults(const struct roce_devargs *args, const struct roce_eal_means *means
 	/* 22.11 refuses --no-huge together with --in-memory. */
 	ok = ok && add_arg(means->hugepages ? "--in-memory" : "--no-huge") && add_arg("-m") &&
 			add_arg("%" PRIu32, means->hugepages ? HUGE_MEMORY : plain);
+	/* vhost-user passes eight files at most, and each huge page would be one. */
+	if (means->hugepages && roce_vdev_is_virtio_user(args->port))
+		ok = ok && add_arg("--single-file-segments");
 	if (!means->telemetry)
 		ok = ok && add_arg("--no-telemetry");
 	return ok && add_lcores(args);

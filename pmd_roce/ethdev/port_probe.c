@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <net/if.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -365,7 +364,7 @@ probe_port(struct roce_port_probe *probe, struct roce_errmsg *errmsg)
 	roce_signals_block(&signals);
 	rc = roce_eal_name_is_pci(probe->port) ? rte_dev_probe(probe->port)
 					       : probe_vdev(probe, errmsg);
-	pthread_sigmask(SIG_SETMASK, &signals, NULL);
+	roce_signals_restore(&signals);
 	if (rc == 0)
 		rc = rte_eth_dev_get_port_by_name(probe->name, &probe->port_id);
 	if (rc != 0)

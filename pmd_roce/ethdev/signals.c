@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 #include <rte_common.h>
 
@@ -30,6 +31,19 @@ roce_signals_block(sigset_t *before)
 	for (unsigned int i = 0; i < RTE_DIM(faults); i++)
 		sigdelset(&set, faults[i]);
 	pthread_sigmask(SIG_BLOCK, &set, before);
+}
+
+void
+roce_signals_restore(const sigset_t *before)
+{
+	const struct timespec at_once = { 0 };
+	sigset_t broken_pipe;
+
+	sigemptyset(&broken_pipe);
+	sigaddset(&broken_pipe, SIGPIPE);
+	if (!sigismember(before, SIGPIPE))
+		(void)sigtimedwait(&broken_pipe, NULL, &at_once);
+	pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
 static bool
@@ -77,7 +91,7 @@ set_mask(void *caller)
 	if (pthread_equal(*(pthread_t *)caller, pthread_self()))
 		return;
 	if (interrupt_thread.known && !interrupt_thread.held)
-		pthread_sigmask(SIG_SETMASK, &interrupt_thread.before, NULL);
+		roce_signals_restore(&interrupt_thread.before);
 	else if (interrupt_thread.known)
 		roce_signals_block(NULL);
 	unblock_taken();

@@ -17,6 +17,12 @@
  */
 void roce_signals_block(sigset_t *before);
 
+/**
+ * Back to the mask of before roce_signals_block(). A driver may have written to a socket whose other end is gone
+ * (net_virtio_user does): the SIGPIPE of that is dropped, unless the caller had it blocked.
+ */
+void roce_signals_restore(const sigset_t *before);
+
 /** The EAL was started here, with signals blocked, by a thread that had this mask @p before. One thread at a time. */
 void roce_signals_started(const sigset_t *before);
 

@@ -2,7 +2,6 @@
 #include "ethdev/start.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <string.h>
 
 #include <rte_cycles.h>
@@ -77,7 +76,7 @@ start_now(const struct roce_port *port)
 
 	roce_signals_block(&signals);
 	rc = rte_eth_dev_start(port->id);
-	pthread_sigmask(SIG_SETMASK, &signals, NULL);
+	roce_signals_restore(&signals);
 	return rc;
 }
 
@@ -100,29 +99,61 @@ roce_port_start_device(const struct roce_port *port, struct roce_errmsg *errmsg)
 }
 
 static void
-stop_and_close(void *arg)
+stop(void *arg)
 {
 	const struct roce_port *port = arg;
 
 	if (port->started)
 		rte_eth_dev_stop(port->id);
+}
+
+static void
+stop_and_close(void *arg)
+{
+	const struct roce_port *port = arg;
+
+	stop(arg);
 	if (!roce_port_probe_is_found(&port->probe))
 		rte_eth_dev_close(port->id);
 }
 
-void
-roce_port_close_device(struct roce_port *port)
+/*
+ * When its server goes, net_virtio_user sets an alarm, which it does not cancel when the port is closed: it would find freed
+ * memory. So the port is stopped and closed where alarms run, and between the two those that are due have run.
+ */
+static void
+close_virtio_user(struct roce_port *port)
+{
+	roce_interrupt_thread_do(stop, port);
+	port->started = false;
+	rte_delay_us_sleep(1000);
+	roce_interrupt_thread_do(stop_and_close, port);
+}
+
+static void
+close_memif(struct roce_port *port)
 {
 	int log = rte_log_register("pmd.net.memif");
 	int level = rte_log_get_level((uint32_t)log);
 
-	if (strcmp(port->driver, "net_memif") != 0) {
-		stop_and_close(port);
-		return;
-	}
 	/* The driver complains that the file of its private socket has gone. */
 	if (port->probe.memif != NULL)
 		rte_log_set_level((uint32_t)log, RTE_LOG_CRIT);
 	roce_interrupt_thread_do(stop_and_close, port);
 	rte_log_set_level((uint32_t)log, (uint32_t)level);
+}
+
+void
+roce_port_close_device(struct roce_port *port)
+{
+	sigset_t signals;
+
+	roce_signals_block(&signals);
+	if (strcmp(port->driver, "net_memif") == 0)
+		close_memif(port);
+	else if (strcmp(port->driver, "net_virtio_user") == 0)
+		close_virtio_user(port);
+	else
+		stop_and_close(port);
+	roce_signals_restore(&signals);
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <net/if.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -21,9 +23,14 @@
 #include <rte_common.h>
 #include <rte_devargs.h>
 #include <rte_log.h>
+#include <rte_memory.h>
 
 #include "ethdev/vdev_args.h"
 #include "observe/log.h"
+
+#define VIRTIO_USER "net_virtio_user"
+
+#define VHOST_USER_FILES_MAX 8u /**< of VHOST_USER_SET_MEM_TABLE */
 
 /* Newer than some C libraries. */
 #ifndef AF_XDP
@@ -165,6 +172,65 @@ check_xdp(const char *name, const char *port, struct roce_errmsg *errmsg)
 	return 0;
 }
 
+/* The files of the EAL's memory. */
+struct files {
+	unsigned int n;
+	int fd[VHOST_USER_FILES_MAX + 1];
+};
+
+static int
+count_file(const struct rte_memseg_list *list, const struct rte_memseg *segment, void *arg)
+{
+	struct files *files = arg;
+	int fd = list->external ? -1 : rte_memseg_get_fd_thread_unsafe(segment);
+
+	for (unsigned int i = 0; i < files->n; i++) {
+		if (files->fd[i] == fd)
+			return 0;
+	}
+	if (fd >= 0 && files->n < RTE_DIM(files->fd))
+		files->fd[files->n++] = fd;
+	return 0;
+}
+
+/* The driver gives its server all of this memory. With too many files it starts all the same, and no frame passes. */
+static int
+check_memory(const char *name, struct roce_errmsg *errmsg)
+{
+	struct files files = { 0 };
+
+	rte_memseg_walk(count_file, &files);
+	if (files.n <= VHOST_USER_FILES_MAX)
+		return 0;
+	return roce_errmsg_set(errmsg, -EINVAL,
+			"port=%s: the memory of the EAL is more than the %u files that vhost-user takes: "
+			"open this adapter first, or start the EAL with --single-file-segments",
+			name, VHOST_USER_FILES_MAX);
+}
+
+bool
+roce_vdev_is_virtio_user(const char *port)
+{
+	return strncmp(port, VIRTIO_USER, strlen(VIRTIO_USER)) == 0;
+}
+
+/* The server of vhost-user listens at `path=`, unless this end does. Its driver says only that something is not permitted. */
+static int
+check_virtio_user(const char *name, const char *port, struct roce_errmsg *errmsg)
+{
+	char path[PATH_MAX], server[4];
+	struct stat there;
+
+	if (!roce_vdev_find_arg(port, "path", path, sizeof(path)))
+		return roce_errmsg_set(errmsg, -EINVAL, "port=%s needs path=", name);
+	if ((!roce_vdev_find_arg(port, "server", server, sizeof(server)) || server[0] == '0') &&
+			stat(path, &there) != 0)
+		return roce_errmsg_set(errmsg, -ENODEV,
+				"port=%s: its vhost-user server is not there: path=%.100s: %s",
+				name, path, strerror(errno));
+	return check_memory(name, errmsg);
+}
+
 /* The vdev bus knows its devices by how their drivers' names begin. Its complaint says less than ours. */
 static bool
 has_driver(const char *name)
@@ -197,6 +263,7 @@ roce_vdev_check(const char *name, const char *port, struct roce_errmsg *errmsg)
 		{ "eth_pcap", check_pcap },
 		{ "net_tap", check_tap },
 		{ "net_tun", check_tap },
+		{ VIRTIO_USER, check_virtio_user },
 	};
 
 	/* The bus has devices that are no ports, too. */

@@ -8,6 +8,8 @@
  * failed, and not which capability was missing.
  */
 
+#include <stdbool.h>
+
 #include "observe/errmsg.h"
 
 /**
@@ -16,8 +18,11 @@
  *
  * @param name of the device.
  * @param port `port=`: the name, perhaps with arguments.
- * @return 0; -ENODEV: the sentence names the driver, the capability or the device file.
+ * @return 0; -EINVAL an argument is missing, or the EAL was started in another way than the device needs; -ENODEV: the sentence names the driver, the capability or the device file.
  */
 int roce_vdev_check(const char *name, const char *port, struct roce_errmsg *errmsg);
+
+/** Is `port=` a net_virtio_user, which gives the memory of the EAL to its server? */
+bool roce_vdev_is_virtio_user(const char *port);
 
 #endif

@@ -58,6 +58,7 @@ ring) shows='c["PMD"] == "net_ring" and c["MTU"] == 4096' ;;
 null) shows= ;;
 pcap) shows='c["PMD"] == "net_pcap" and c["MTU"] == 4096' messages=200 ;;
 memif | testpmd | testpmd-mac) shows='c["PMD"] == "net_memif" and c["MTU"] == 4096' ;;
+vhost) shows='c["PMD"] == "net_virtio_user" and c["MTU"] == 4096' ;;
 af_packet) shows='c["PMD"] == "net_af_packet" and c["MTU"] == 4096' ;;
 af_xdp) shows='c["PMD"] == "net_af_xdp" and c["MTU"] == 2048' ;;
 tap | routed) shows='c["PMD"] == "net_af_packet" and c["MTU"] == 1024' ;;
