@@ -23,7 +23,6 @@ roce_port_feature_name(enum roce_port_feature feature)
 		[ROCE_PORT_LINK_INTERRUPTS] = "link interrupts",
 		[ROCE_PORT_REMOVAL_INTERRUPTS] = "removal interrupts",
 		[ROCE_PORT_RSS] = "receive side scaling",
-		[ROCE_PORT_TX_CHECKSUM] = "IPv4 checksums by the device",
 		[ROCE_PORT_TX_SEGMENTS] = "transmit frames of several segments",
 		[ROCE_PORT_VLAN_FILTER] = "a filter of VLANs",
 		[ROCE_PORT_RX_SCATTER] = "receive frames of several segments",
@@ -174,21 +173,19 @@ plan_rss(const struct roce_port *port, uint32_t allowed, struct roce_port_plan *
 }
 
 /*
- * Of received frames the device validates nothing: their ICRC is validated here, which covers the IPv4 header. But some devices
+ * The device makes no IPv4 checksum: it is known from the last frame of that length, and drivers such as net_ixgbe and net_i40e
+ * send by their vector paths only when no offload is asked for. Of received frames it validates nothing: their ICRC is
+ * validated here, which covers the IPv4 header. But some devices
  * drop every tagged frame whose VLAN they were not told, net_virtio on QEMU and virtual functions for example.
  */
 static void
 plan_offloads(const struct roce_port *port, uint32_t allowed, struct roce_port_plan *plan)
 {
-	const uint64_t can = plan->info.tx_offload_capa;
-	uint64_t *asked = &plan->conf.txmode.offloads;
-
-	if (ask(plan, allowed, ROCE_PORT_TX_CHECKSUM, (can & RTE_ETH_TX_OFFLOAD_IPV4_CKSUM) != 0))
-		*asked |= RTE_ETH_TX_OFFLOAD_IPV4_CKSUM;
 	if (ask(plan, allowed, ROCE_PORT_TX_SEGMENTS,
 			    port->args->zero_copy != 0 &&
-					    (can & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0))
-		*asked |= RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+					    (plan->info.tx_offload_capa &
+							    RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0))
+		plan->conf.txmode.offloads |= RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
 	if (ask(plan, allowed, ROCE_PORT_VLAN_FILTER,
 			    port->vlan_tci != 0 &&
 					    (plan->info.rx_offload_capa &

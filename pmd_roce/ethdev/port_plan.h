@@ -20,7 +20,6 @@ enum roce_port_feature {
 	ROCE_PORT_LINK_INTERRUPTS,
 	ROCE_PORT_REMOVAL_INTERRUPTS,
 	ROCE_PORT_RSS,
-	ROCE_PORT_TX_CHECKSUM, /**< of the IPv4 header, by the device */
 	ROCE_PORT_TX_SEGMENTS, /**< frames of several segments, for zero_copy= */
 	ROCE_PORT_VLAN_FILTER, /**< that lets the VLAN of vlan= pass, or VID 0 with pcp= alone */
 	ROCE_PORT_RX_SCATTER,  /**< frames larger than a receive buffer */

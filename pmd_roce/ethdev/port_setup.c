@@ -82,7 +82,6 @@ start(struct roce_port *port, const struct roce_devargs *args, struct roce_errms
 	if (rc != 0)
 		return rc;
 	port->started = true;
-	port->ip_cksum_offload = roce_port_plan_has(&plan, ROCE_PORT_TX_CHECKSUM);
 	port->rx_interrupt.wanted = roce_port_plan_has(&plan, ROCE_PORT_RX_INTERRUPTS);
 	port->events.polls_link =
 			!roce_port_plan_has(&plan, ROCE_PORT_LINK_INTERRUPTS) && !port->probe.soft;

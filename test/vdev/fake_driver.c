@@ -111,12 +111,12 @@ __wrap_rte_eth_dev_configure(
 	fake_driver.vlan = -1;
 	fake_driver.mtu = 0;
 	fake_driver.rx_asked = conf->rxmode.offloads;
+	fake_driver.tx_asked = conf->txmode.offloads;
 	fake_driver.frame = conf->rxmode.mtu + RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
 	see(ROCE_PORT_RX_INTERRUPTS, conf->intr_conf.rxq);
 	see(ROCE_PORT_LINK_INTERRUPTS, conf->intr_conf.lsc);
 	see(ROCE_PORT_REMOVAL_INTERRUPTS, conf->intr_conf.rmv);
 	see(ROCE_PORT_RSS, conf->rx_adv_conf.rss_conf.rss_hf != 0);
-	see(ROCE_PORT_TX_CHECKSUM, (conf->txmode.offloads & RTE_ETH_TX_OFFLOAD_IPV4_CKSUM) != 0);
 	see(ROCE_PORT_TX_SEGMENTS, (conf->txmode.offloads & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0);
 	see(ROCE_PORT_RX_SCATTER, (conf->rxmode.offloads & RTE_ETH_RX_OFFLOAD_SCATTER) != 0);
 	see(ROCE_PORT_VLAN_FILTER, (conf->rxmode.offloads & RTE_ETH_RX_OFFLOAD_VLAN_FILTER) != 0);
