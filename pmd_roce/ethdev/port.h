@@ -91,6 +91,7 @@ struct roce_port {
 	struct rte_ether_addr mac;
 	uint16_t id;
 	uint8_t mtu_code;
+	uint16_t own_mtu; /**< that the device had before it was configured here; 0: not yet known */
 	uint8_t tos;
 	uint16_t vlan_tci;
 	bool ip_cksum_offload;

@@ -9,6 +9,7 @@
 #include <rte_common.h>
 
 #include "ethdev/pool.h"
+#include "ethdev/signals.h"
 #include "ethdev/start.h"
 #include "ethdev/zcrx.h"
 #include "observe/log.h"
@@ -16,7 +17,7 @@
 /* Frames that may wait in an engine's inbox. */
 #define INBOX_FRAMES 1024
 
-/* As many as ethdev and most drivers take when they choose. */
+/* As many as ethdev takes where neither we nor the driver have a preference. */
 #define DRIVERS_DESCRIPTORS 512
 
 /*
@@ -47,7 +48,7 @@ roce_port_make_tx_pool(struct roce_port *port, unsigned int q, uint16_t desc, in
 	return port->tx_pool[q] != NULL ? 0 : -ENOMEM;
 }
 
-/* A reset keeps the pools, and so does a further attempt whose buffers are no larger. */
+/* A reset keeps the pools, and so does a further attempt that needs no more or larger buffers. */
 static int
 make_rx_pool(struct roce_port *port, unsigned int q, const struct roce_port_plan *plan,
 		unsigned int frames, int socket)
@@ -55,7 +56,7 @@ make_rx_pool(struct roce_port *port, unsigned int q, const struct roce_port_plan
 	struct rte_mempool *old = port->rx_pool[q];
 	char name[32];
 
-	if (old != NULL && rte_pktmbuf_data_room_size(old) >= plan->room)
+	if (old != NULL && rte_pktmbuf_data_room_size(old) >= plan->room && old->size >= frames)
 		return 0;
 	roce_pool_retire(old);
 	snprintf(name, sizeof(name), "r%u_%.8s", q, port->probe.name);
@@ -66,10 +67,12 @@ make_rx_pool(struct roce_port *port, unsigned int q, const struct roce_port_plan
 static int
 make_pools(struct roce_port *port, const struct roce_port_plan *plan, struct roce_errmsg *errmsg)
 {
+	uint16_t rx_desc = plan->rx_desc != 0 ? plan->rx_desc
+					      : plan->info.default_rxportconf.ring_size;
 	/* net_ring hands out the sender's frames and takes none from here. */
 	unsigned int rx_frames = strcmp(port->driver, "net_ring") == 0
 			? ROCE_PORT_RX_BURST
-			: count_frames(port, plan->rx_desc) + port->args->zcrx;
+			: count_frames(port, rx_desc) + port->args->zcrx;
 	int socket = rte_eth_dev_socket_id(port->id);
 	int rc = 0;
 
@@ -188,18 +191,13 @@ set_up_queues(struct roce_port *port, const struct roce_port_plan *plan, enum st
 	return rc;
 }
 
-/* @return the step that was refused. */
+/* Everything up to the start. @return the step that was refused; START: none, a->rc is 0. */
 static enum step
-go_through(struct roce_port *port, uint32_t allowed, struct attempt *a, struct roce_errmsg *errmsg)
+set_up(struct roce_port *port, struct attempt *a, struct roce_errmsg *errmsg)
 {
-	struct roce_port_plan *plan = a->plan;
+	const struct roce_port_plan *plan = a->plan;
 	enum step step;
 
-	a->rc = roce_port_plan_make(port, allowed, plan, errmsg);
-	if (a->rc != 0)
-		return PLAN;
-	port->mtu_code = plan->mtu_code;
-	snprintf(port->driver, sizeof(port->driver), "%s", plan->info.driver_name);
 	a->rc = rte_eth_dev_configure(port->id, port->queues, port->queues, &plan->conf);
 	if (a->rc != 0) {
 		a->rc = refuse_configuration(port, a->rc, errmsg);
@@ -218,6 +216,26 @@ go_through(struct roce_port *port, uint32_t allowed, struct attempt *a, struct r
 		a->rc = refuse_queues(port, a->rc, errmsg);
 		return step;
 	}
+	return START;
+}
+
+/* @return the step that was refused. */
+static enum step
+go_through(struct roce_port *port, uint32_t allowed, struct attempt *a, struct roce_errmsg *errmsg)
+{
+	sigset_t signals;
+	enum step step;
+
+	a->rc = roce_port_plan_make(port, allowed, a->plan, errmsg);
+	if (a->rc != 0)
+		return PLAN;
+	port->mtu_code = a->plan->mtu_code;
+	snprintf(port->driver, sizeof(port->driver), "%s", a->plan->info.driver_name);
+	roce_signals_block(&signals);
+	step = set_up(port, a, errmsg);
+	roce_signals_restore(&signals);
+	if (step != START)
+		return step;
 	a->rc = roce_port_start_device(port, errmsg);
 	return a->rc == 0 ? STARTED : START;
 }
@@ -248,11 +266,13 @@ static const uint32_t concession[] = {
 };
 
 /*
- * Attempts with less than what @p refused asked for: one concession at a time, or all up to one.
- * @return the first that gets further, with *allowed what it was allowed; else @p refused.
+ * Attempts with less than what @p refused asked for: one concession at a time, or all up to one. Without one feature another
+ * may be asked for: *asked has them all.
+ * @return the first that gets further, with *allowed what it was allowed; one after which no further attempt is of use; else
+ *   @p refused.
  */
 static struct attempt
-concede(struct roce_port *port, bool together, struct attempt refused, uint32_t asked,
+concede(struct roce_port *port, bool together, struct attempt refused, uint32_t *asked,
 		uint32_t *allowed)
 {
 	uint32_t less = *allowed;
@@ -260,11 +280,15 @@ concede(struct roce_port *port, bool together, struct attempt refused, uint32_t 
 	for (size_t i = 0; i < RTE_DIM(concession); i++) {
 		struct attempt next;
 
-		if ((concession[i] & asked) == 0)
+		if ((concession[i] & *asked) == 0)
 			continue;
 		less = (together ? less : *allowed) & ~concession[i];
 		next = attempt(port, less, refused.plan);
-		if (next.step > refused.step || (next.step != PLAN && is_final(port, &next))) {
+		*asked |= refused.plan->features;
+		/* A plan that is not possible is no reason not to try another one; but without memory none is. */
+		if (next.step > refused.step ||
+				(is_final(port, &next) &&
+						(next.step != PLAN || next.rc == -ENOMEM))) {
 			*allowed = less;
 			return next;
 		}
@@ -293,21 +317,29 @@ log_refused(const struct roce_port *port, uint32_t refused, enum step step)
 int
 roce_port_configure(struct roce_port *port, struct roce_port_plan *plan, struct roce_errmsg *errmsg)
 {
+	uint32_t refused[STARTED] = { 0 }; /* features, by the step that failed */
 	uint32_t allowed = ROCE_PORT_FEATURES_ALL;
-	struct attempt a = attempt(port, allowed, plan);
+	struct attempt a;
 
+	if (port->own_mtu == 0)
+		rte_eth_dev_get_mtu(port->id, &port->own_mtu);
+	a = attempt(port, allowed, plan);
 	while (!is_final(port, &a)) {
-		const uint32_t before = allowed, asked = plan->features;
-		struct attempt next = concede(port, false, a, asked, &allowed);
+		const uint32_t before = allowed;
+		const enum step step = a.step;
+		uint32_t asked = plan->features;
+		struct attempt next = concede(port, false, a, &asked, &allowed);
 
-		if (next.step == a.step && !is_final(port, &next))
-			next = concede(port, true, a, asked, &allowed);
-		if (next.step <= a.step) {
-			a = next;
-			break;
-		}
-		log_refused(port, before & ~allowed & asked, a.step);
+		if (next.step == step && !is_final(port, &next))
+			next = concede(port, true, a, &asked, &allowed);
 		a = next;
+		if (a.step <= step)
+			break;
+		refused[step] = before & ~allowed & asked;
 	}
-	return a.rc == 0 ? 0 : roce_errmsg_set(errmsg, a.rc, "%s", a.said);
+	if (a.rc != 0)
+		return roce_errmsg_set(errmsg, a.rc, "%s", a.said);
+	for (enum step step = CONFIGURE; step < STARTED; step++)
+		log_refused(port, refused[step], step);
+	return 0;
 }

@@ -105,12 +105,10 @@ plan_mtu(const struct roce_port *port, uint32_t allowed, struct roce_port_plan *
 {
 	const struct roce_port_probe *probe = &port->probe;
 	uint32_t mtu = probe->mtu, want;
-	uint16_t current = 0;
 
 	if (mtu == 0) {
-		rte_eth_dev_get_mtu(probe->port_id, &current);
 		/* net_gve begins with more than its network has, and is then refused by ethdev. */
-		mtu = RTE_MIN(current, plan->info.max_mtu);
+		mtu = RTE_MIN(port->own_mtu, plan->info.max_mtu);
 		want = largest_mtu(port->args, &plan->info);
 		if (ask(plan, allowed, ROCE_PORT_RAISED_MTU,
 				    (probe->may_raise_mtu || port->args->mtu != 0) && want > mtu &&

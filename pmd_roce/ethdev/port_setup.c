@@ -15,6 +15,7 @@
 #include "ethdev/pool.h"
 #include "ethdev/port_configure.h"
 #include "ethdev/port_plan.h"
+#include "ethdev/signals.h"
 #include "ethdev/start.h"
 #include "ethdev/zcrx.h"
 #include "local/local.h"
@@ -99,13 +100,16 @@ start(struct roce_port *port, const struct roce_devargs *args, struct roce_errms
 int
 roce_port_reset(struct roce_port *port, const struct roce_devargs *args, struct roce_errmsg *errmsg)
 {
+	sigset_t signals;
 	int rc;
 
 	roce_steer_end(&port->steer);
 	roce_rx_interrupt_end(port);
+	roce_signals_block(&signals);
 	rte_eth_dev_stop(port->id);
 	port->started = false;
 	rc = rte_eth_dev_reset(port->id);
+	roce_signals_restore(&signals);
 	/* Stop and start is the most that a driver without a reset can do. */
 	if (rc != 0 && rc != -ENOTSUP)
 		return roce_errmsg_set(errmsg, rc, "the driver says %s", strerror(-rc));

@@ -13,7 +13,7 @@
 /**
  * Block in this thread, and in those that it starts from here on, all signals but those that report a fault of the thread
  * itself: the kernel ends a process that has one of these blocked, and the EAL handles SIGBUS where hugepages run short.
- * @param before to be restored by pthread_sigmask(3); NULL is allowed.
+ * @param before for roce_signals_restore(); NULL is allowed.
  */
 void roce_signals_block(sigset_t *before);
 

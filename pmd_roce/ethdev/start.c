@@ -93,8 +93,8 @@ roce_port_start_device(const struct roce_port *port, struct roce_errmsg *errmsg)
 		return roce_errmsg_set(
 				errmsg, -ENODEV, "port %s: its memif server is not there", name);
 	if (rc != 0)
-		return roce_errmsg_set(
-				errmsg, -ENODEV, "port %s does not start: %s", name, strerror(-rc));
+		return roce_errmsg_set(errmsg, rc == -EBUSY ? -EBUSY : -ENODEV,
+				"port %s does not start: %s", name, strerror(-rc));
 	return 0;
 }
 
@@ -117,6 +117,27 @@ stop_and_close(void *arg)
 		rte_eth_dev_close(port->id);
 }
 
+/* On a thread that may be the program's. */
+static void
+stop_quietly(void *arg)
+{
+	sigset_t signals;
+
+	roce_signals_block(&signals);
+	stop(arg);
+	roce_signals_restore(&signals);
+}
+
+static void
+stop_and_close_quietly(void *arg)
+{
+	sigset_t signals;
+
+	roce_signals_block(&signals);
+	stop_and_close(arg);
+	roce_signals_restore(&signals);
+}
+
 /*
  * When its server goes, net_virtio_user sets an alarm, which it does not cancel when the port is closed: it would find freed
  * memory. So the port is stopped and closed where alarms run, and between the two those that are due have run.
@@ -124,10 +145,10 @@ stop_and_close(void *arg)
 static void
 close_virtio_user(struct roce_port *port)
 {
-	roce_interrupt_thread_do(stop, port);
+	roce_interrupt_thread_do(stop_quietly, port);
 	port->started = false;
 	rte_delay_us_sleep(1000);
-	roce_interrupt_thread_do(stop_and_close, port);
+	roce_interrupt_thread_do(stop_and_close_quietly, port);
 }
 
 static void

@@ -97,9 +97,12 @@ def main():
         count.skipped = 1
         return count.end()
     os.makedirs(args.work, exist_ok=True)
-    make_image(str(args.lab), str(args.build), str(args.work))
-    for nic, found in chosen(args):
-        try_nic(args, nic, found, count)
+    try:
+        make_image(str(args.lab), str(args.build), str(args.work))
+        for nic, found in chosen(args):
+            try_nic(args, nic, found, count)
+    except Broken as error:
+        count.say("the image of the machines", str(error))
     return count.end()
 
 

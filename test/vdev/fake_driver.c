@@ -73,7 +73,7 @@ __wrap_rte_eth_dev_get_mtu(uint16_t port, uint16_t *mtu)
 {
 	if (!is_fake(port))
 		return __real_rte_eth_dev_get_mtu(port, mtu);
-	*mtu = OWN_MTU;
+	*mtu = fake_driver.configured_mtu != 0 ? fake_driver.configured_mtu : OWN_MTU;
 	return 0;
 }
 
@@ -124,6 +124,8 @@ __wrap_rte_eth_dev_configure(
 	rc = refuse(FAKE_CONFIGURE);
 	if (rc != 0)
 		return rc;
+	/* As ethdev remembers it, whatever the driver says later. */
+	fake_driver.configured_mtu = (uint16_t)conf->rxmode.mtu;
 	/* net_ring has none of this. */
 	memset(&plain.intr_conf, 0, sizeof(plain.intr_conf));
 	memset(&plain.rx_adv_conf, 0, sizeof(plain.rx_adv_conf));

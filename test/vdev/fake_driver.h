@@ -37,11 +37,12 @@ struct fake_driver {
 	uint32_t asked;              /**< features, since the last rte_eth_dev_configure() */
 	uint64_t rx_asked, tx_asked; /**< offloads then */
 	uint16_t rx_desc;            /**< of the last queue; 0: it chooses */
-	uint16_t mtu;                /**< that it was told by rte_eth_dev_set_mtu(); 0: none */
-	uint32_t frame;              /**< the largest of the MTU that was asked for, bytes */
-	uint32_t rx_room;            /**< of a receive buffer, bytes */
-	int vlan;                    /**< that it was told to let pass; -1: none */
-	unsigned int calls;          /**< of rte_eth_dev_configure() */
+	uint16_t configured_mtu; /**< of the last rte_eth_dev_configure() that passed; 0: none */
+	uint16_t mtu;            /**< that it was told by rte_eth_dev_set_mtu(); 0: none */
+	uint32_t frame;          /**< the largest of the MTU that was asked for, bytes */
+	uint32_t rx_room;        /**< of a receive buffer, bytes */
+	int vlan;                /**< that it was told to let pass; -1: none */
+	unsigned int calls;      /**< of rte_eth_dev_configure() */
 };
 
 extern struct fake_driver fake_driver;

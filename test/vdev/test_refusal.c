@@ -16,7 +16,9 @@
 #include <cmocka.h>
 
 #include <rte_common.h>
+#include <rte_cycles.h>
 
+#include "../limit.h"
 #include "device/device.h"
 #include "device/port_neigh.h"
 #include "ethdev/port_plan.h"
@@ -42,25 +44,32 @@ open_device(const char *params)
 	return device;
 }
 
-/* Frames pass in both directions: the ends find each other. */
+static int
+resolve(struct roce_device *device)
+{
+	struct roce_engine *engine = device->port->queue[0].engine;
+	struct roce_path path;
+	int rc;
+
+	roce_engine_lock(engine);
+	rc = roce_port_resolve(device->port, NULL, &peer_ip, &path, roce_device_now(device));
+	roce_engine_unlock(engine);
+	return rc;
+}
+
+/* Frames pass in both directions: the ends find each other. A poll that acts on an event of the port moves none. */
 static void
 want_traffic(struct roce_device *device)
 {
 	struct roce_device *peer = open_device(PEER);
-	struct roce_engine *engine = device->port->queue[0].engine;
-	struct roce_path path;
-	int rc[2];
+	uint64_t end = rte_rdtsc() + (uint64_t)test_limit_s() * rte_get_tsc_hz();
+	int rc;
 
-	for (unsigned int i = 0; i < 2; i++) {
-		roce_engine_lock(engine);
-		rc[i] = roce_port_resolve(
-				device->port, NULL, &peer_ip, &path, roce_device_now(device));
-		roce_engine_unlock(engine);
-		while (roce_device_poll(device) + roce_device_poll(peer) > 0)
-			continue;
+	while ((rc = resolve(device)) == -EAGAIN && rte_rdtsc() < end) {
+		roce_device_poll(device);
+		roce_device_poll(peer);
 	}
-	assert_int_equal(rc[0], -EAGAIN);
-	assert_int_equal(rc[1], 0);
+	assert_int_equal(rc, 0);
 	roce_device_close(peer);
 }
 
@@ -141,6 +150,22 @@ refusal__of_two_features_in_one_call_or_in_two(void **state)
 	}
 }
 
+/* Hardware is asked for link interrupts only where it has no receive interrupts: then they may be refused as well. */
+static void
+refusal__of_a_feature_that_takes_the_place_of_another(void **state)
+{
+	for (int call = FAKE_CONFIGURE; call < FAKE_CALLS; call++) {
+		/* Without a raised MTU this one is not made. */
+		if (call == FAKE_SET_MTU)
+			continue;
+		fake_driver = (struct fake_driver){ .hard = true,
+			.refusal = { { (enum fake_call)call, BIT(ROCE_PORT_RX_INTERRUPTS), -EIO },
+					{ (enum fake_call)call, BIT(ROCE_PORT_LINK_INTERRUPTS),
+							-EIO } } };
+		want_refused(BIT(ROCE_PORT_RX_INTERRUPTS) | BIT(ROCE_PORT_LINK_INTERRUPTS), 0);
+	}
+}
+
 /* Of two that do not go together, the one that matters less is given up. */
 static void
 refusal__of_a_pair_keeps_what_matters_more(void **state)
@@ -189,10 +214,27 @@ mtu__is_told_to_the_driver_when_it_is_raised(void **state)
 	fake_driver = (struct fake_driver){ .hard = true };
 	close_device(open_device(FAKE " mtu=2048"));
 	assert_in_range(fake_driver.mtu, 2048 + 96, 4096);
-	fake_driver.refusal[0] =
-			(struct fake_refusal){ FAKE_CONFIGURE, BIT(ROCE_PORT_RAISED_MTU), -EINVAL };
+	fake_driver = (struct fake_driver){ .hard = true,
+		.refusal = { { FAKE_CONFIGURE, BIT(ROCE_PORT_RAISED_MTU), -EINVAL } } };
 	close_device(open_device(FAKE));
 	assert_int_equal(fake_driver.mtu, 0);
+}
+
+/* The device may have forgotten it. */
+static void
+mtu__is_told_again_behind_a_reset(void **state)
+{
+	struct roce_device *device;
+
+	fake_driver = (struct fake_driver){ .hard = true };
+	device = open_device(FAKE " mtu=2048");
+	fake_driver.mtu = 0;
+	port_say("net_ring_loop0", RTE_ETH_EVENT_INTR_RESET);
+	while (fake_driver.calls < 2)
+		roce_device_poll(device);
+	assert_in_range(fake_driver.mtu, 2048 + 96, 4096);
+	want_traffic(device);
+	close_device(device);
 }
 
 /* A driver that begins with a larger MTU than its device has would refuse it. */
@@ -303,9 +345,13 @@ refusal__of_everything_fails_with_the_drivers_reason(void **state)
 static void
 refusal__of_the_wanted_mtu_fails(void **state)
 {
-	fake_driver = (struct fake_driver){ .hard = true,
-		.refusal = { { FAKE_CONFIGURE, BIT(ROCE_PORT_RAISED_MTU), -EINVAL } } };
-	want_failure(FAKE " mtu=4096", -EINVAL, "loop0 cannot be configured");
+	for (int call = FAKE_CONFIGURE; call < FAKE_CALLS; call++) {
+		fake_driver = (struct fake_driver){
+			.hard = true,
+			.refusal = { { (enum fake_call)call, BIT(ROCE_PORT_RAISED_MTU), -EPERM } }
+		};
+		want_failure(FAKE " mtu=4096", call < FAKE_START ? -EINVAL : -ENODEV, "loop0");
+	}
 }
 
 /* A device that somebody else has is not to be had with less. */
@@ -326,10 +372,12 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(refusal__costs_the_feature_and_nothing_else),
 		cmocka_unit_test(refusal__of_two_features_in_one_call_or_in_two),
+		cmocka_unit_test(refusal__of_a_feature_that_takes_the_place_of_another),
 		cmocka_unit_test(refusal__of_a_pair_keeps_what_matters_more),
 		cmocka_unit_test(descriptors__become_fewer),
 		cmocka_unit_test(descriptors__are_a_power_of_two),
 		cmocka_unit_test(mtu__is_told_to_the_driver_when_it_is_raised),
+		cmocka_unit_test(mtu__is_told_again_behind_a_reset),
 		cmocka_unit_test(mtu__is_no_larger_than_the_device_says),
 		cmocka_unit_test(offloads__are_asked_for_only_where_they_are_needed),
 		cmocka_unit_test(vlan__passes_the_filter_of_the_device),

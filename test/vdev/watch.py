@@ -299,8 +299,10 @@ def judge_two(programs, child, second):
         found = {s.labels["pid"] for s in samples_of(programs.good("--metrics"), "roce_device_info")}
         return found == {str(child.pid)}
 
-    wait_until("a process that stands still is left out", is_left_out)
-    second.send_signal(signal.SIGCONT)
+    try:
+        wait_until("a process that stands still is left out", is_left_out)
+    finally:
+        second.send_signal(signal.SIGCONT)
 
 
 def samples_of(text, name):
