@@ -31,6 +31,10 @@ class Broken(Exception):
     """The machine does not do what it is for: nothing is known of our programs."""
 
 
+class Gone(Broken):
+    """QEMU has ended by itself."""
+
+
 def die_with_parent():
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
@@ -180,6 +184,12 @@ class Machine:
     def read(path):
         with open(path, encoding="utf-8", errors="replace") as text:
             return text.read()
+
+    def check(self):
+        """QEMU itself may crash: then what a program said is no verdict on it."""
+        status = self.process.poll()
+        if status is not None:
+            raise Gone(f"QEMU ended with {status}: {self.read(os.path.join(self.folder, 'qemu.log')).strip()[-300:]}")
 
     def start(self, words, seconds):
         return Command(self, words, seconds)

@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 import cases
-from machine import Broken, Machine, make_image
+from machine import Broken, Gone, Machine, make_image
 
 HERE = Path(__file__).resolve().parent
 SHORT = ("e1000e", "virtio")
@@ -46,16 +46,28 @@ def chosen(args):
             yield nic, found
 
 
-def try_nic(args, nic, found, count):
+def try_nic(args, nic, found, count, again=False):
     machine = Machine(str(args.lab), str(args.scripts), str(args.work), nic.name.replace(" ", "-"), nic.device)
     since = time.monotonic()
     try:
         machine.boot()
         pair = cases.Pair(machine, nic)
         pair.bind()
-        for name, go in found:
-            count.say(f"{nic.name}: {name}", go(pair))
+        while found:
+            name, go = found[0]
+            why = go(pair)
+            machine.check()
+            count.say(f"{nic.name}: {name}", why)
+            found.pop(0)
         count.say(f"{nic.name}: nothing is left behind", cases.leftovers(machine))
+    except Gone as error:
+        if again:
+            count.say(f"{nic.name}: the machine", str(error))
+            return
+        print(f"{nic.name}: {error}; once more from there", flush=True)
+        machine.stop()
+        try_nic(args, nic, found, count, True)
+        return
     except Broken as error:
         count.say(f"{nic.name}: the machine", str(error))
         return
