@@ -36,6 +36,8 @@ has_client() {
 	elif [ $# -eq 0 ]; then
 		closes "$what" "$server"
 	else
+		# The client before it has said something there, and this one may begin late.
+		: >"$work/client.out"
 		"$@" >"$work/client.out" 2>"$work/client.err" </dev/null &
 		client=$!
 		children="$children $client"
