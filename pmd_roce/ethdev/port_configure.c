@@ -2,7 +2,6 @@
 #include "ethdev/port_configure.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 

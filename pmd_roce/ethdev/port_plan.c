@@ -191,34 +191,32 @@ plan_offloads(const struct roce_port *port, uint32_t allowed, struct roce_port_p
 		plan->conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_VLAN_FILTER;
 }
 
-/* As near to @p wanted as the device allows; a power of two where it allows that, since some drivers want one and do not say so. */
+/* A power of two where the device allows that: some drivers want one and do not say so. */
 static uint16_t
-fit_descriptors(const struct rte_eth_desc_lim *limit, uint16_t wanted)
+even(const struct rte_eth_desc_lim *limit, uint16_t n)
 {
-	uint32_t n = wanted, even;
+	uint16_t power = (uint16_t)rte_align32prevpow2(n);
 
-	if (limit->nb_align != 0)
-		n = RTE_ALIGN_CEIL(n, (uint32_t)limit->nb_align);
-	if (limit->nb_max != 0)
-		n = RTE_MIN(n, (uint32_t)limit->nb_max);
-	n = RTE_MAX(n, (uint32_t)limit->nb_min);
-	even = rte_align32prevpow2(n);
-	if (even < limit->nb_min || (limit->nb_align != 0 && even % limit->nb_align != 0))
-		return (uint16_t)n;
-	return (uint16_t)even;
+	return power < limit->nb_min || (limit->nb_align != 0 && power % limit->nb_align != 0)
+			? n
+			: power;
 }
 
 static void
 plan_descriptors(const struct roce_port *port, uint32_t allowed, struct roce_port_plan *plan)
 {
 	uint16_t wanted = port->probe.soft ? SOFT_DESCRIPTORS : HARD_DESCRIPTORS;
+	uint16_t rx, tx;
 
 	if (!ask(plan, allowed, ROCE_PORT_OUR_DESCRIPTORS, wanted > FEW_DESCRIPTORS))
 		wanted = FEW_DESCRIPTORS;
 	if (wanted == FEW_DESCRIPTORS && !ask(plan, allowed, ROCE_PORT_FEW_DESCRIPTORS, true))
 		return;
-	plan->rx_desc = fit_descriptors(&plan->info.rx_desc_lim, wanted);
-	plan->tx_desc = fit_descriptors(&plan->info.tx_desc_lim, wanted);
+	rx = tx = wanted;
+	if (rte_eth_dev_adjust_nb_rx_tx_desc(port->probe.port_id, &rx, &tx) != 0)
+		return;
+	plan->rx_desc = even(&plan->info.rx_desc_lim, rx);
+	plan->tx_desc = even(&plan->info.tx_desc_lim, tx);
 }
 
 int

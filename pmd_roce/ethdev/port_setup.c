@@ -2,9 +2,7 @@
 #include "ethdev/port_setup.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <rte_common.h>

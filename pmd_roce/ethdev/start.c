@@ -99,43 +99,47 @@ roce_port_start_device(const struct roce_port *port, struct roce_errmsg *errmsg)
 }
 
 static void
-stop(void *arg)
+stop(const struct roce_port *port)
 {
-	const struct roce_port *port = arg;
-
 	if (port->started)
 		rte_eth_dev_stop(port->id);
 }
 
 static void
-stop_and_close(void *arg)
+close_stopped(const struct roce_port *port)
 {
-	const struct roce_port *port = arg;
-
-	stop(arg);
 	if (!roce_port_probe_is_found(&port->probe))
 		rte_eth_dev_close(port->id);
 }
 
-/* On a thread that may be the program's. */
+/* The thread may be the program's, as its EAL may be: it takes no signal that a driver causes. */
 static void
-stop_quietly(void *arg)
+do_quietly(void (*act)(const struct roce_port *port), const struct roce_port *port)
 {
 	sigset_t signals;
 
 	roce_signals_block(&signals);
-	stop(arg);
+	act(port);
 	roce_signals_restore(&signals);
 }
 
 static void
-stop_and_close_quietly(void *arg)
+stop_quietly(void *port)
 {
-	sigset_t signals;
+	do_quietly(stop, port);
+}
 
-	roce_signals_block(&signals);
-	stop_and_close(arg);
-	roce_signals_restore(&signals);
+static void
+close_quietly(void *port)
+{
+	do_quietly(close_stopped, port);
+}
+
+static void
+stop_and_close_quietly(void *port)
+{
+	stop_quietly(port);
+	close_quietly(port);
 }
 
 /*
@@ -146,9 +150,8 @@ static void
 close_virtio_user(struct roce_port *port)
 {
 	roce_interrupt_thread_do(stop_quietly, port);
-	port->started = false;
 	rte_delay_us_sleep(1000);
-	roce_interrupt_thread_do(stop_and_close_quietly, port);
+	roce_interrupt_thread_do(close_quietly, port);
 }
 
 static void
@@ -160,21 +163,17 @@ close_memif(struct roce_port *port)
 	/* The driver complains that the file of its private socket has gone. */
 	if (port->probe.memif != NULL)
 		rte_log_set_level((uint32_t)log, RTE_LOG_CRIT);
-	roce_interrupt_thread_do(stop_and_close, port);
+	roce_interrupt_thread_do(stop_and_close_quietly, port);
 	rte_log_set_level((uint32_t)log, (uint32_t)level);
 }
 
 void
 roce_port_close_device(struct roce_port *port)
 {
-	sigset_t signals;
-
-	roce_signals_block(&signals);
 	if (strcmp(port->driver, "net_memif") == 0)
 		close_memif(port);
 	else if (strcmp(port->driver, "net_virtio_user") == 0)
 		close_virtio_user(port);
 	else
-		stop_and_close(port);
-	roce_signals_restore(&signals);
+		stop_and_close_quietly(port);
 }

@@ -28,6 +28,7 @@ REPLACED(rte_eth_rx_queue_setup, uint16_t port, uint16_t queue, uint16_t desc, u
 		const struct rte_eth_rxconf *conf, struct rte_mempool *pool);
 REPLACED(rte_eth_tx_queue_setup, uint16_t port, uint16_t queue, uint16_t desc, unsigned int socket,
 		const struct rte_eth_txconf *conf);
+REPLACED(rte_eth_dev_adjust_nb_rx_tx_desc, uint16_t port, uint16_t *rx, uint16_t *tx);
 REPLACED(rte_eth_dev_set_mtu, uint16_t port, uint16_t mtu);
 REPLACED(rte_eth_dev_start, uint16_t port);
 REPLACED(rte_eth_dev_vlan_filter, uint16_t port, uint16_t vlan, int on);
@@ -92,9 +93,19 @@ __wrap_rte_eth_dev_info_get(uint16_t port, struct rte_eth_dev_info *info)
 	info->flow_type_rss_offloads |= RTE_ETH_RSS_UDP;
 	if (fake_driver.mtu_most != 0)
 		info->max_mtu = fake_driver.mtu_most;
-	if (fake_driver.desc_most != 0)
-		info->rx_desc_lim.nb_max = info->tx_desc_lim.nb_max = fake_driver.desc_most;
 	return 0;
+}
+
+int
+__wrap_rte_eth_dev_adjust_nb_rx_tx_desc(uint16_t port, uint16_t *rx, uint16_t *tx)
+{
+	int rc = __real_rte_eth_dev_adjust_nb_rx_tx_desc(port, rx, tx);
+
+	if (is_fake(port) && fake_driver.desc_most != 0) {
+		*rx = RTE_MIN(*rx, fake_driver.desc_most);
+		*tx = RTE_MIN(*tx, fake_driver.desc_most);
+	}
+	return rc;
 }
 
 int
