@@ -76,20 +76,10 @@ make_header(struct apart_end *end)
 int
 apart_open(struct apart_end *end, const char *devargs)
 {
-	static struct roce_devargs args[2]; /* which outlive the ports */
-	static unsigned int n;
-	struct roce_port_config config = { .args = &args[n] };
-	char reason[256] = "";
-	struct roce_errmsg errmsg = { reason, sizeof(reason) };
-	int rc = roce_devargs_parse(devargs, NULL, &args[n], &errmsg);
+	int rc = bench_try_port(devargs, &end->port);
 
-	if (rc == 0)
-		rc = roce_port_open(&config, &end->port, &errmsg);
-	if (rc != 0) {
-		fprintf(stderr, "%s\n", reason);
+	if (rc != 0)
 		return rc;
-	}
-	n++;
 	end->memory = bench_memory();
 	make_header(end);
 	return 0;

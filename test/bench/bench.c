@@ -43,8 +43,8 @@ bench_start(void)
 		bench_fail("%s", text);
 }
 
-struct roce_port *
-bench_port(const char *devargs)
+int
+bench_try_port(const char *devargs, struct roce_port **port)
 {
 	static struct roce_devargs args[2]; /* which outlive the ports */
 	static unsigned int turn;
@@ -52,11 +52,22 @@ bench_port(const char *devargs)
 	struct roce_port_config config = { .args = mine };
 	char reason[256] = "";
 	struct roce_errmsg errmsg = { reason, sizeof(reason) };
+	int rc = roce_devargs_parse(devargs, NULL, mine, &errmsg);
+
+	if (rc == 0)
+		rc = roce_port_open(&config, port, &errmsg);
+	if (rc != 0)
+		fprintf(stderr, "%s\n", reason);
+	return rc;
+}
+
+struct roce_port *
+bench_port(const char *devargs)
+{
 	struct roce_port *port;
 
-	if (roce_devargs_parse(devargs, NULL, mine, &errmsg) != 0 ||
-			roce_port_open(&config, &port, &errmsg) != 0)
-		bench_fail("%s", reason);
+	if (bench_try_port(devargs, &port) != 0)
+		exit(EXIT_FAILURE);
 	return port;
 }
 

@@ -65,6 +65,8 @@ void bench_start(void);
 
 /** Open a port as the provider does for an adapter with these devargs, as in dat.conf(5). At most two at a time. */
 struct roce_port *bench_port(const char *devargs);
+/** The same for one that may fail. @return 0, or as roce_port_open(), with a sentence on standard error. */
+int bench_try_port(const char *devargs, struct roce_port **port);
 
 /** BENCH_MEMORY bytes, not zero; never freed. */
 uint8_t *bench_memory(void);

@@ -11,42 +11,27 @@ slower or faster changes both. Medians over the rounds are printed beside the go
 import argparse
 import json
 import statistics
-import subprocess
 import sys
 from pathlib import Path
 
-from bench import environment, give_up
+from bench import lines, run
 
-LIMIT_S = 120
 # test, size, endpoints: the ratio that is the goal, if there is one.
 CASES = {("send_bw", 64, 1): 0.90, ("send_bw", 64, 64): 0.85, ("send_bw", 1024, 1): 0.92, ("send_bw", 4096, 1): None,
          ("send_bw", 65536, 1): 0.95, ("send_lat", 64, 1): 0.70}
 
 
-def run(command, build):
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment(build),
-                              stdin=subprocess.DEVNULL, timeout=LIMIT_S)
-    except OSError as error:
-        give_up(f"floor.py: {command[0]} does not start: {error.strerror}")
-    except subprocess.TimeoutExpired:
-        give_up(f"floor.py: {' '.join(command)} does not come to an end")
-    if done.returncode != 0:
-        give_up(f"floor.py: {' '.join(command)} failed: {(done.stderr or done.stdout).strip()}")
-    return done.stdout
-
-
 def floor(build):
     """{case: nanoseconds of a message, or of half a round trip}"""
-    lines = [json.loads(line) for line in run([str(build / "test" / "bench" / "bench_floor"), "--json"], build).splitlines()]
-    return {(line["test"], line["size"], line["endpoints"]): line["ns"] for line in lines}
+    return {(line["test"], line["size"], line["endpoints"]): line["ns"] for line in lines(build, "bench_floor")}
 
 
 def perf(build, case, seconds):
     """The same of dat-perf."""
     test, size, endpoints = case
-    said = json.loads(run([str(build / "apps" / "dat-perf"), "-t", test, "-s", str(size), "-q", str(endpoints), "-m", "4096",
-                           "--cores", "1", "-d", str(seconds), "--json"], build))["results"][0]
+    text, _ = run([str(build / "apps" / "dat-perf"), "-t", test, "-s", str(size), "-q", str(endpoints), "-m", "4096",
+                   "--cores", "1", "-d", str(seconds), "--json"], build)
+    said = json.loads(text)["results"][0]
     return said["t_typical"] * 1e3 if test == "send_lat" else 1e3 / said["MsgRate"]
 
 
