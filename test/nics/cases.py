@@ -21,8 +21,6 @@ for d in /sys/bus/pci/devices/0000:0[12]:00.0; do
 	readlink $d/driver
 done
 """
-
-
 VIRTIO = "virtio-net-pci,disable-legacy=on,iommu_platform=on,ats=on,host_mtu=9000"
 
 
@@ -196,9 +194,9 @@ def judge(machine, judge_py):
     return "" if run.returncode == 0 else tail(run.stdout + run.stderr)
 
 
-def leftovers(machine):
+def leftovers(pair):
     """Processes and hugepages that a program left in the guest."""
-    status, said = machine.run("pidof dat-info dat-perf dat-ping; sed -n 's/HugePages_\\(Total\\|Free\\): *//p' /proc/meminfo")
+    status, said = pair.machine.run("pidof dat-info dat-perf dat-ping; sed -n 's/HugePages_\\(Total\\|Free\\): *//p' /proc/meminfo")
     words = said.split()
     return "" if status == 0 and len(words) == 2 and words[0] == words[1] else f"left behind: {tail(said)}"
 

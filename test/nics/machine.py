@@ -31,10 +31,6 @@ class Broken(Exception):
     """The machine does not do what it is for: nothing is known of our programs."""
 
 
-class Gone(Broken):
-    """QEMU has ended by itself."""
-
-
 def die_with_parent():
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
@@ -185,11 +181,9 @@ class Machine:
         with open(path, encoding="utf-8", errors="replace") as text:
             return text.read()
 
-    def check(self):
+    def is_gone(self):
         """QEMU itself may crash: then what a program said is no verdict on it."""
-        status = self.process.poll()
-        if status is not None:
-            raise Gone(f"QEMU ended with {status}: {self.read(os.path.join(self.folder, 'qemu.log')).strip()[-300:]}")
+        return self.process.poll() is not None
 
     def start(self, words, seconds):
         return Command(self, words, seconds)
@@ -205,8 +199,14 @@ class Machine:
 
     def monitor(self, words):
         """A command of QEMU's monitor."""
+        try:
+            self.tell(words)
+        except OSError as error:
+            raise Broken(f"QEMU's monitor: {error}") from error
+
+    def tell(self, words):
         with socket.socket(socket.AF_UNIX) as link:
-            link.settimeout(30)
+            link.settimeout(60)
             # Paths of sockets are short.
             fd = os.open(self.folder, os.O_PATH)
             try:

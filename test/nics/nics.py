@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 import cases
-from machine import Broken, Gone, Machine, make_image
+from machine import Broken, Machine, make_image
 
 HERE = Path(__file__).resolve().parent
 SHORT = ("e1000e", "virtio")
@@ -43,7 +43,7 @@ def chosen(args):
             continue
         found = [(name, go) for name, go in cases.cases(nic, args.short) if args.only in f"{nic.name}: {name}"]
         if found:
-            yield nic, found
+            yield nic, found + [("nothing is left behind", cases.leftovers)]
 
 
 def try_nic(args, nic, found, count, again=False):
@@ -56,20 +56,17 @@ def try_nic(args, nic, found, count, again=False):
         while found:
             name, go = found[0]
             why = go(pair)
-            machine.check()
+            if machine.is_gone():
+                raise Broken(f"QEMU ended by itself in: {name}")
             count.say(f"{nic.name}: {name}", why)
             found.pop(0)
-        count.say(f"{nic.name}: nothing is left behind", cases.leftovers(machine))
-    except Gone as error:
-        if again:
+    except Broken as error:
+        if again or not machine.is_gone():
             count.say(f"{nic.name}: the machine", str(error))
             return
         print(f"{nic.name}: {error}; once more from there", flush=True)
         machine.stop()
-        try_nic(args, nic, found, count, True)
-        return
-    except Broken as error:
-        count.say(f"{nic.name}: the machine", str(error))
+        try_nic(args, nic, found, count, again=True)
         return
     finally:
         machine.stop()
