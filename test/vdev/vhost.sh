@@ -3,10 +3,11 @@
 # vhost-user: a net_vhost outlives its peers and takes the next one; a net_virtio_user whose server is killed ends by itself, and
 # not by a signal; without a server it says so.
 #
-#   vhost.sh python3 dat-ping
+#   vhost.sh python3 dat-ping own_eal
 . "$(dirname "$0")/lib.sh"
 
 ping=$2
+own=$3
 socket=$work/wire.sock
 export UDAPL_ROCE_EAL="--no-shconf --no-pci --no-huge -m 512 --file-prefix=roce-vhost-$$ --log-level=*:critical"
 adapter "$work/server.conf" wire "port=net_vhost0,iface=$socket ip=192.0.2.1/24 mtu=4096"
@@ -65,4 +66,20 @@ for time in 1 2 3; do
 	[ "$status" -eq 1 ] || complain "$time: a client whose server was killed ends with $status: $(cat "$work/client.err")"
 	rm -f "$socket"
 done
+
+# So does a program whose EAL is its own: there the signals of DPDK's threads are the program's.
+serve
+mkfifo "$work/stay"
+: >"$work/own"
+"$own" "port=net_virtio_user0,path=$socket ip=192.0.2.2/24" <"$work/stay" >"$work/own" 2>"$work/own.err" &
+client=$!
+children="$children $client"
+exec 4>"$work/stay"
+until_said open "$work/own" "$client" || complain "no device: $(cat "$work/own.err")"
+kill -KILL "$server"
+end_of "$server"
+exec 4>&-
+end_of "$client"
+status=$?
+[ "$status" -eq 0 ] || complain "a program with an EAL of its own ends with $status: $(cat "$work/own.err")"
 finish
