@@ -90,14 +90,14 @@ look(struct perf_watch *watch, struct perf_end *client, struct perf_end *server)
 	return perf_connect_check(client) != 0 ? -1 : perf_connect_check(server);
 }
 
-/* Carry one message from @p from to @p to, polling both. */
+/* Carry one message from @p from to @p to, polling both: first the one it may have reached with the post. */
 static int
 carry(struct perf_end *from, struct perf_end *to, uint64_t want, struct perf_watch *watch)
 {
 	unsigned int polls = 0;
 
 	while (to->received < want) {
-		if (hear(from) < 0 || hear(to) < 0)
+		if (hear(to) < 0 || (to->received < want && hear(from) < 0))
 			return -1;
 		if (++polls % LOOK == 0 && look(watch, from, to) != 0)
 			return -1;
@@ -149,13 +149,12 @@ fetch(struct perf_end *client, struct perf_end *server, uint64_t i, struct perf_
 	if (send_next(client, ep, server) != 0)
 		return -1;
 	while (ep->completed != ep->posted) {
+		if (server != NULL && perf_traffic_reap(server, server->request_evd, 1) < 0)
+			return -1;
 		n = perf_traffic_reap(client, client->request_evd, 1);
 		if (n == 0 && client->options->events)
 			n = perf_traffic_wait(client, client->request_evd, EVENT_US);
-		if (n < 0 ||
-				(server != NULL &&
-						perf_traffic_reap(server, server->request_evd, 1) <
-								0))
+		if (n < 0)
 			return -1;
 		if (++polls % LOOK == 0 &&
 				(perf_watch_tick(watch, i, i) == PERF_GIVE_UP ||

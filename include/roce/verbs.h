@@ -13,9 +13,10 @@
  *
  * Threads. Create, destroy, resize and query calls take the locks they need
  * and may come from any thread, but not from inside a callback of this
- * library. Posting and polling take no lock and make no system call: one thread
- * at a time per queue pair and per completion queue; any number of threads may
- * post to one shared receive queue.
+ * library. Posting and polling take no lock and make no system call, unless a
+ * message leaves with its post (roce_qp_post_send()): one thread at a time per
+ * queue pair and per completion queue; any number of threads may post to one
+ * shared receive queue.
  *
  * Control calls return 0 or a negative errno and change nothing when they fail.
  */
@@ -424,6 +425,9 @@ struct roce_wr {
 
 /**
  * Post to the send queue. One thread at a time per queue pair; takes no lock, makes no system call.
+ *
+ * The request leaves with the next poll. The thread that polls a device that it did not attach sends a request of one frame that
+ * would be alone in its burst at once; the driver may make a system call for that.
  *
  * A bind is executed when everything posted before it was sent (with ROCE_WR_FENCE: was completed), and nothing
  * posted after it is sent before. It ends what the window was bound to, and completes in its turn. When it can not

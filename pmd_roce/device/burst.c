@@ -109,13 +109,17 @@ fetch_more(struct roce_port_queue *queue, struct rte_mbuf **pkts, uint16_t max, 
 	return loops ? keep_looped(queue, pkts, n) : n;
 }
 
+/* Does something happen here to frames of the engine, before they leave? */
+static inline bool
+takes_detour(const struct roce_port_queue *queue)
+{
+	return queue->fault_injection.on | __atomic_load_n(&queue->loops, __ATOMIC_RELAXED);
+}
+
 static inline uint16_t
 fetch(struct roce_port_queue *queue, struct rte_mbuf **pkts, uint16_t max, uint64_t now)
 {
-	const bool detour = queue->fault_injection.on |
-			__atomic_load_n(&queue->loops, __ATOMIC_RELAXED);
-
-	if (unlikely(detour || neigh_is_due(queue, now)))
+	if (unlikely(takes_detour(queue) || neigh_is_due(queue, now)))
 		return fetch_more(queue, pkts, max, now);
 	return roce_engine_tx(queue->engine, pkts, max, now);
 }
@@ -219,21 +223,35 @@ send_held(struct roce_port_queue *queue, uint64_t now)
 	return sent;
 }
 
+/* Send frames in held[]; the device may refuse some. */
+static inline uint16_t
+send_fetched(struct roce_port_queue *queue, uint16_t n)
+{
+	uint16_t sent = tx_burst(queue, queue->held, n);
+
+	queue->held_at = sent;
+	queue->held_n = n - sent;
+	return sent;
+}
+
 static inline uint16_t
 send_fresh(struct roce_port_queue *queue, uint64_t now)
 {
 	uint16_t n = fetch(queue, queue->held, ROCE_PORT_TX_BURST, now);
-	uint16_t sent;
 
-	if (n == 0) {
-		if (unlikely(queue->idle_every != 0))
-			send_nothing(queue, now);
-		return 0;
-	}
-	sent = tx_burst(queue, queue->held, n);
-	queue->held_at = sent;
-	queue->held_n = n - sent;
-	return sent;
+	if (n != 0)
+		return send_fetched(queue, n);
+	if (unlikely(queue->idle_every != 0))
+		send_nothing(queue, now);
+	return 0;
+}
+
+static inline void
+count_sent(struct roce_port_queue *queue, uint16_t sent)
+{
+	queue->stats.tx_frames += sent;
+	if (unlikely(queue->held_n > 0))
+		queue->stats.tx_refused++;
 }
 
 unsigned int
@@ -245,10 +263,22 @@ roce_port_poll_locked(struct roce_port_queue *queue, uint64_t now)
 		return poll_alone(queue, now);
 	received = receive(queue, now);
 	sent = likely(queue->held_n == 0) ? send_fresh(queue, now) : send_held(queue, now);
-	queue->stats.tx_frames += sent;
-	if (unlikely(queue->held_n > 0))
-		queue->stats.tx_refused++;
+	count_sent(queue, sent);
 	return (unsigned int)received + sent + queue->loop_n;
+}
+
+void
+roce_port_transmit(struct roce_port_queue *queue)
+{
+	uint16_t n, sent;
+
+	if (unlikely(queue->held_n > 0 || takes_detour(queue) ||
+			    roce_port_events_is_pending(&queue->port->events) ||
+			    roce_port_events_is_suspended(&queue->port->events)))
+		return;
+	n = roce_engine_tx_ready(queue->engine, queue->held, ROCE_PORT_TX_BURST);
+	sent = n != 0 ? send_fetched(queue, n) : 0;
+	count_sent(queue, sent);
 }
 
 uint64_t

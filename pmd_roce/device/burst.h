@@ -22,6 +22,12 @@
  */
 unsigned int roce_port_poll_locked(struct roce_port_queue *queue, uint64_t now);
 
+/**
+ * Send what is on the ready list of the engine, without a poll. It is left to the next poll when the device refused frames
+ * before, when frames are changed or looped back on their way, and when the port has events. Locked.
+ */
+void roce_port_transmit(struct roce_port_queue *queue);
+
 /** Only receive, burst after burst, until the queue is empty; bounded. Locked. */
 void roce_port_receive(struct roce_port_queue *queue, uint64_t now);
 

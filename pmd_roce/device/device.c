@@ -108,6 +108,7 @@ create_domain(struct roce_device *device, uint64_t seed, uint64_t fault_seed,
 		.notify_arg = device,
 		.wake = roce_device_wake_users,
 		.wake_poller = roce_device_wake_poller,
+		.transmit = roce_port_is_programs(device->port) ? NULL : roce_device_transmit,
 	};
 	int rc;
 
@@ -164,7 +165,6 @@ create_cm(struct roce_device *device, uint64_t seed, struct roce_errmsg *errmsg)
 	if (device->port->local != NULL)
 		config.process = (uint16_t)roce_local_number(device->port->local);
 	rc = roce_cm_create(&config, &device->cm);
-
 	if (rc != 0)
 		return roce_errmsg_set(errmsg, rc, "the connection manager cannot be made: %s",
 				strerror(-rc));

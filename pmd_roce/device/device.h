@@ -99,6 +99,12 @@ void roce_device_wake_users(void *arg);
 void roce_device_wake_poller(void *arg);
 int roce_device_tell_cm_event(void *arg, const struct roce_cm_event *event);
 
+/**
+ * For the engines: roce_port_transmit() of the queue of one; @p arg the device. Locked. Engines of a port that a program attached
+ * do not call it: the program decides when its queue is used.
+ */
+void roce_device_transmit(void *arg, unsigned int engine);
+
 /** Call @p fn for every open device, in the order of opening; none is opened or closed meanwhile. */
 void roce_device_each(void (*fn)(const struct roce_device *device, void *arg), void *arg);
 

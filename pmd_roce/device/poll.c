@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 
 #include <rte_branch_prediction.h>
@@ -162,6 +163,18 @@ roce_device_poll_engine(struct roce_device *device, unsigned int engine)
 	if (engine >= port->queues || port->attached.mode == ROCE_ATTACH_HANDOVER)
 		return 0;
 	return roce_port_poll(&device->port->queue[engine]);
+}
+
+void
+roce_device_transmit(void *arg, unsigned int engine)
+{
+	const struct roce_device *device = arg;
+	int before;
+
+	/* Drivers make system calls, in which a thread that is cancelled would end with the lock of the engine. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+	roce_port_transmit(&device->port->queue[engine]);
+	pthread_setcancelstate(before, NULL);
 }
 
 unsigned int

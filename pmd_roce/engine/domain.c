@@ -9,6 +9,7 @@
 #include "queue/extbuf.h"
 #include "queue/held.h"
 #include "queue/objects.h"
+#include "queue/lone.h"
 #include "queue/piggyback.h"
 #include "queue/qp.h"
 #include "queue/qp_end.h"
@@ -67,6 +68,7 @@ make_engine(struct roce_domain *domain, unsigned int index)
 	TAILQ_INIT(&e->delayed_acks);
 	TAILQ_INIT(&e->patient_acks);
 	e->quick_ticks = config->hz / 1000000 * ROCE_QUICK_US;
+	e->lone_ticks = config->hz / 1000000 * ROCE_LONE_US;
 	rc = make_inbox(domain, e);
 	if (rc == 0 && config->extbuf.least != 0)
 		rc = roce_extbufs_create(e);

@@ -4,8 +4,10 @@
 #include <rte_branch_prediction.h>
 
 #include "engine/engine.h"
+#include "engine/lone_time.h"
 #include "queue/domain.h"
 #include "queue/extbuf.h"
+#include "queue/lone.h"
 #include "queue/piggyback.h"
 #include "queue/post.h"
 #include "queue/qp_end.h"
@@ -76,10 +78,13 @@ has_unsent(const struct roce_qp *qp)
 static inline uint16_t
 request(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_t now)
 {
+	const bool empty = roce_window_is_empty(&qp->tx);
 	uint16_t n = roce_req_emit(qp, pkts, (uint16_t)RTE_MIN(room, (uint16_t)ROCE_QUANTUM), now);
 
-	if (n > 0)
+	if (n > 0) {
 		roce_piggyback_requested(qp, now);
+		roce_lone_learn(qp, n == 1 && empty);
+	}
 	return n;
 }
 
@@ -90,6 +95,19 @@ carries_next(const struct roce_qp *qp)
 	return has_unsent(qp) && qp->rx.state == ROCE_QP_RTS && roce_req_may_carry(qp);
 }
 
+/* An acknowledgement is due, and may wait for a request that is not posted yet: let it. @return false: it may not. */
+static inline bool
+wait_for_request(struct roce_qp *qp, uint64_t now)
+{
+	if (qp->rx.state != ROCE_QP_RTS || has_unsent(qp) || qp->tx.paced ||
+			!roce_piggyback_waits(qp, now))
+		return false;
+	roce_qp_unlist(qp);
+	roce_qp_list(qp, ROCE_LISTED_PATIENT_ACK);
+	TAILQ_INSERT_TAIL(&qp->engine->patient_acks, qp, ready_link);
+	return true;
+}
+
 /* An acknowledgement is due, and nothing else, to a peer that takes it in a request. */
 static __rte_noinline uint16_t
 answer_with_request(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_t now)
@@ -98,11 +116,8 @@ answer_with_request(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, u
 
 	if (n > 0)
 		return n;
-	if (qp->rx.state == ROCE_QP_RTS && !has_unsent(qp) && roce_piggyback_waits(qp, now)) {
-		roce_qp_list(qp, ROCE_LISTED_PATIENT_ACK);
-		TAILQ_INSERT_TAIL(&qp->engine->patient_acks, qp, ready_link);
+	if (wait_for_request(qp, now))
 		return 0;
-	}
 	n = answer_ack(qp, pkts, room);
 	if (n > 0)
 		roce_piggyback_missed(qp, now);
@@ -173,9 +188,9 @@ visit_paced(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_t 
  * same queue pairs, and one answer will do for all of it: with many of them that is half the frames.
  */
 static void
-release_delayed_acks(struct roce_engine *e)
+release_delayed_acks(struct roce_engine *e, uint64_t now)
 {
-	struct roce_qp *qp;
+	struct roce_qp *qp, *next;
 	bool busy = e->busy;
 
 	/* Said of the last burst: who has no frames need not call roce_engine_rx() to say so. */
@@ -183,8 +198,11 @@ release_delayed_acks(struct roce_engine *e)
 	if (busy && ++e->waited < ROCE_PATIENCE)
 		return;
 	e->waited = 0;
-	TAILQ_FOREACH(qp, &e->delayed_acks, ready_link)
-		roce_qp_list(qp, ROCE_LISTED_READY);
+	for (qp = TAILQ_FIRST(&e->delayed_acks); qp != NULL; qp = next) {
+		next = TAILQ_NEXT(qp, ready_link);
+		if (!roce_piggyback_is_due(qp) || !wait_for_request(qp, now))
+			roce_qp_list(qp, ROCE_LISTED_READY);
+	}
 	TAILQ_CONCAT(&e->ready, &e->delayed_acks, ready_link);
 }
 
@@ -297,17 +315,28 @@ gsi_room(const struct roce_engine *e, uint16_t max)
 	return e->index == 0 ? RTE_MIN((uint16_t)GSI_ROOM, (uint16_t)(max / 2)) : 0;
 }
 
+uint16_t
+roce_engine_tx_ready(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t max)
+{
+	uint16_t n = tx_ready(e, pkts, max, e->polled_at);
+
+	e->stats.tx_frames += n;
+	return n;
+}
+
 /* Most polls of who waits find nothing: each part is asked whether it has anything before it is called. */
 uint16_t
 roce_engine_tx(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t max, uint64_t now)
 {
 	uint16_t n = 0;
 
+	roce_lone_time(e, now);
+	e->polled_at = now;
 	if (has_news(e))
 		roce_engine_answer_doorbells(e);
 	roce_wheel_advance(e->wheel, now);
 	if (!TAILQ_EMPTY(&e->delayed_acks) && max > 0)
-		release_delayed_acks(e);
+		release_delayed_acks(e, now);
 	if (!TAILQ_EMPTY(&e->patient_acks))
 		release_patient_acks(e, now);
 	if (!TAILQ_EMPTY(&e->ready))

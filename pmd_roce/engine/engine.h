@@ -97,6 +97,12 @@ void roce_engine_rx_forwarded(struct roce_engine *e, uint64_t now);
  */
 uint16_t roce_engine_tx(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t max, uint64_t now);
 
+/**
+ * The part of roce_engine_tx() that sends what is on the ready list, at the time of the last roce_engine_tx(): no timer runs, and
+ * no other thread is heard. For config.transmit. Locked. @return as roce_engine_tx().
+ */
+uint16_t roce_engine_tx_ready(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t max);
+
 /** Next time at which roce_engine_tx() wants to run without new frames or posts. 0: now. ROCE_NEVER: idle. Locked. */
 uint64_t roce_engine_deadline(const struct roce_engine *e);
 

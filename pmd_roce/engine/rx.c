@@ -7,6 +7,7 @@
 #include <rte_prefetch.h>
 
 #include "engine/engine.h"
+#include "engine/lone_time.h"
 #include "engine/placement.h"
 #include "queue/qp_end.h"
 #include "queue/sge.h"
@@ -355,8 +356,11 @@ rx_burst(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t n, uint64_t now
 	return foreign;
 }
 
-/* Frames that other engines received for us. A frame is foreign here if its address or VLAN left the device meanwhile. */
-static void
+/*
+ * Frames that other engines received for us. A frame is foreign here if its address or VLAN left the device meanwhile.
+ * @return how many.
+ */
+static unsigned int
 rx_inbox(struct roce_engine *e, uint64_t now)
 {
 	struct rte_mbuf *pkts[ROCE_RX_BURST];
@@ -364,13 +368,22 @@ rx_inbox(struct roce_engine *e, uint64_t now)
 	uint16_t foreign;
 
 	if (!e->domain->multi_engine)
-		return;
+		return 0;
 	n = rte_ring_sc_dequeue_burst(e->inbox, (void **)pkts, ROCE_RX_BURST, NULL);
 	if (n == 0)
-		return;
+		return 0;
 	foreign = rx_burst(e, pkts, (uint16_t)n, now);
 	if (foreign > 0)
 		rte_pktmbuf_free_bulk(pkts, foreign);
+	return n;
+}
+
+/* So many frames came. */
+static inline void
+count_burst(struct roce_engine *e, unsigned int n)
+{
+	if (n > 0)
+		e->burst = (uint16_t)n;
 }
 
 void
@@ -380,7 +393,8 @@ roce_engine_rx_forwarded(struct roce_engine *e, uint64_t now)
 
 	/* Others may add to it all the time. */
 	for (unsigned int i = 0; i < n; i += ROCE_RX_BURST)
-		rx_inbox(e, now);
+		(void)rx_inbox(e, now);
+	count_burst(e, n);
 }
 
 uint16_t
@@ -388,6 +402,7 @@ roce_engine_rx(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t n, uint64
 {
 	uint16_t foreign = 0;
 
+	roce_lone_time(e, now);
 	e->busy = n >= ROCE_RX_BURST;
 	e->stats.rx_frames += n;
 	for (uint32_t i = 0; i < n; i += ROCE_RX_BURST) {
@@ -398,6 +413,6 @@ roce_engine_rx(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t n, uint64
 		foreign += left;
 	}
 	/* Last: a DREQ that another engine received must not overtake acknowledgements in this burst. */
-	rx_inbox(e, now);
+	count_burst(e, n + rx_inbox(e, now));
 	return foreign;
 }

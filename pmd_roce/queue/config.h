@@ -110,6 +110,11 @@ struct roce_domain_config {
 	roce_wake_fn wake; /**< for all contexts; NULL: no completion queue is armed */
 	/** A request waits for a poll, and threads that poll sleep (domain->sleepers). From the poster; NULL: none ever do. */
 	roce_wake_fn wake_poller;
+	/**
+	 * Send what is on the ready list of an engine (roce_engine_tx_ready()), or leave it to the next poll. From the poster,
+	 * locked. @p arg is that of notify(). NULL: the next poll sends it.
+	 */
+	void (*transmit)(void *arg, unsigned int engine);
 };
 
 #endif

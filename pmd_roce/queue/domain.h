@@ -58,10 +58,14 @@ struct roce_engine {
 	struct roce_qp_list
 			patient_acks; /**< queue pairs whose acknowledgement waits for a request, the longest first */
 	uint64_t quick_ticks; /**< ROCE_QUICK_US */
-	bool busy;            /**< the last burst was full: more frames are there, most likely */
-	uint8_t waited;       /**< polls that acknowledgements waited for that */
-	uint32_t held;        /**< frames that its queue pairs hold (held.h) */
-	uint32_t held_max;    /**< and may hold */
+	uint16_t burst;       /**< frames that came with the last burst that brought any */
+	uint32_t lone_qpn; /**< queue pair whose request left with its post since the last poll; 0: none did (lone.h) */
+	uint64_t lone_ticks; /**< ROCE_LONE_US */
+	uint64_t polled_at;  /**< time of the last poll */
+	bool busy;           /**< the last burst was full: more frames are there, most likely */
+	uint8_t waited;      /**< polls that acknowledgements waited for that */
+	uint32_t held;       /**< frames that its queue pairs hold (held.h) */
+	uint32_t held_max;   /**< and may hold */
 	struct roce_wheel *wheel;
 	struct rte_ring *inbox;       /**< frames that other engines received for our queue pairs */
 	struct roce_extbufs *extbufs; /**< NULL: every frame has a copy of its payload (extbuf.h) */

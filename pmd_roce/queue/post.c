@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The poster's thread: validate, fill the slot, publish, ring. No lock, no allocation, no system call; but for the first large
- * request of a queue pair with small slots (wq.c).
+ * request of a queue pair with small slots (wq.c), and for one that leaves at once (lone.h).
  */
 
 #include <errno.h>
@@ -11,20 +11,39 @@
 
 #include "queue/bias.h"
 #include "queue/extbuf.h"
+#include "queue/lone.h"
 #include "queue/mw.h"
 #include "queue/post.h"
 #include "queue/post_request.h"
 #include "queue/sge.h"
 #include "queue/srq.h"
 
-/* The owner of the lock enters by plain stores, and puts the queue pair on the list itself. */
+/* Once between two polls: posts that follow would go with each other. */
+static __rte_noinline void
+transmit(struct roce_engine *e, const struct roce_qp *qp)
+{
+	const struct roce_domain_config *config = &e->domain->config;
+
+	e->lone_qpn = qp->rx.qpn;
+	config->transmit(config->notify_arg, e->index);
+}
+
+/*
+ * The owner of the lock enters by plain stores, and puts the queue pair on the list itself. If a request leaves at once, and
+ * completes something, the next poll tells waiters of that.
+ */
 static inline bool
 ready_as_owner(struct roce_engine *e, struct roce_qp *qp)
 {
+	bool first;
+
 	/* In a callback out of a poll it is inside already. */
 	if (unlikely(!roce_bias_owns(&e->lock.bias)) || unlikely(!roce_trylock(&e->lock)))
 		return false;
+	first = TAILQ_EMPTY(&e->ready);
 	roce_qp_ready(qp);
+	if (first && roce_lone_leaves(qp))
+		transmit(e, qp);
 	roce_unlock(&e->lock);
 	return true;
 }

@@ -30,6 +30,7 @@ struct roce_qp_tx {
 	uint32_t limit;  /**< last ssn the peer has a receive for */
 	uint32_t silent; /**< frames since the last acknowledge request */
 	uint32_t timed_psn;
+	uint32_t taken;    /**< rx.taken when requests were sent last (lone.h) */
 	uint64_t timed_at; /**< when timed_psn left; 0: no measurement runs */
 	uint64_t timeout_at; /**< retransmit when nothing is acknowledged until then; ROCE_NEVER: nothing in flight */
 	uint64_t limit_at; /**< local ACK timeout */
@@ -57,6 +58,7 @@ struct roce_qp_tx {
 	bool repairing; /**< cold.repair knows of something */
 	bool repeats;   /**< and of something that is to be sent again */
 	bool piggyback; /**< the peer takes acknowledgements in requests (piggyback.h) */
+	uint8_t lone; /**< visits in a row that sent one frame into an empty window, at most ROCE_LONE_ENOUGH (lone.h) */
 	uint8_t quick; /**< acknowledgements in a row that a request followed at once, at most ROCE_QUICK_ENOUGH */
 	uint32_t reads; /**< READs and atomics of which a frame was ever sent, not yet answered */
 	uint64_t quick_until; /**< a request until then answers what was acknowledged last, or is to be; 0: that was done */

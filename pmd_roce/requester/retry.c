@@ -123,6 +123,18 @@ roce_retry_init(struct roce_qp *qp)
 }
 
 void
+roce_retry_left_late(struct roce_qp *qp, uint64_t now)
+{
+	struct roce_qp_tx *tx = &qp->tx;
+
+	tx->timed_at = 0;
+	if (tx->timeout_at == ROCE_NEVER)
+		return;
+	tx->limit_at = ROCE_NEVER;
+	roce_retry_started(qp, now);
+}
+
+void
 roce_retry_watch(struct roce_qp *qp, uint64_t at)
 {
 	if (!roce_timer_armed(&qp->tx.timer) || qp->tx.timer.deadline > at)

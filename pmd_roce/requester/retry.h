@@ -12,6 +12,12 @@
 /** The first frame after silence, or after a rewind, left. */
 void roce_retry_started(struct roce_qp *qp, uint64_t now);
 
+/**
+ * The only frame in flight has an earlier time than it left at, perhaps: its timers begin now, and its answer measures
+ * nothing. When it was answered already, nothing changes.
+ */
+void roce_retry_left_late(struct roce_qp *qp, uint64_t now);
+
 /** Something new was acknowledged: counters start over. */
 void roce_retry_progress(struct roce_qp *qp, uint64_t now);
 
