@@ -17,6 +17,7 @@
 #include "requester/req_read.h"
 #include "responder/resp.h"
 #include "responder/resp_send.h"
+#include "responder/resp_write.h"
 
 /** Where the BTH stands in an untagged IPv6 frame: bytes. */
 #define BTH_V6 (ROCE_PLAIN_BTH - sizeof(struct rte_ipv4_hdr) + sizeof(struct rte_ipv6_hdr))
@@ -311,22 +312,27 @@ prefetch_frames(struct rte_mbuf **pkts, uint16_t n)
 	}
 }
 
-/* The fast path of an answer that takes an acknowledgement along. */
+/* The fast paths of an answer that takes an acknowledgement along, and of a WRITE. */
 static __rte_noinline bool
-rx_piggyback(struct roce_engine *e, const struct rte_mbuf *m, uint64_t now)
+rx_fast_other(struct roce_engine *e, const struct rte_mbuf *m, uint64_t now)
 {
-	return roce_resp_send(e, m, ROCE_OPCODE_PIGGYBACK | IBV_OPCODE_RC_SEND_ONLY, now,
-			roce_ack_rx_piggybacked);
+	switch (roce_plain_opcode(m)) {
+	case ROCE_OPCODE_PIGGYBACK | IBV_OPCODE_RC_SEND_ONLY:
+		return roce_resp_send(e, m, ROCE_OPCODE_PIGGYBACK | IBV_OPCODE_RC_SEND_ONLY, now,
+				roce_ack_rx_piggybacked);
+	case IBV_OPCODE_RC_RDMA_WRITE_ONLY:
+		return roce_resp_write(e, m);
+	default:
+		return false;
+	}
 }
 
 /* The fast paths. @return false: the frame is for rx_any(). */
 static __rte_always_inline bool
 rx_fast(struct roce_engine *e, const struct rte_mbuf *m, uint64_t now)
 {
-	if (likely(roce_resp_send(e, m, IBV_OPCODE_RC_SEND_ONLY, now, NULL)))
-		return true;
-	return roce_plain_opcode(m) == (ROCE_OPCODE_PIGGYBACK | IBV_OPCODE_RC_SEND_ONLY) &&
-			rx_piggyback(e, m, now);
+	return likely(roce_resp_send(e, m, IBV_OPCODE_RC_SEND_ONLY, now, NULL)) ||
+			rx_fast_other(e, m, now);
 }
 
 static uint16_t

@@ -108,11 +108,11 @@ roce_payload_place(const struct roce_pkt *pkt, uint8_t *to)
 	uint32_t len = pkt->payload_len;
 	uint8_t last;
 
-	/* Programs wait for the last byte of a message: when it is there, so is everything before it. */
-	if (likely(from + len <= m->data_len))
-		memcpy(to, rte_pktmbuf_mtod_offset(m, const uint8_t *, from), len - 1);
-	else
-		copy_from_chain(to, m, from, len - 1);
+	if (likely(from + len <= m->data_len)) {
+		roce_bytes_place(to, rte_pktmbuf_mtod_offset(m, const uint8_t *, from), len);
+		return;
+	}
+	copy_from_chain(to, m, from, len - 1);
 	copy_from_chain(&last, m, from + len - 1, 1);
 	__atomic_store_n(to + len - 1, last, __ATOMIC_RELEASE);
 }

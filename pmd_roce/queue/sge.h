@@ -86,7 +86,15 @@ roce_sge_copy_in(const struct roce_keys *keys, const struct roce_pd *pd, const s
 	return rc;
 }
 
-/** Copy the payload of a frame, which is not empty, to one place: its last byte after all others. */
+/** Copy at least one byte. Programs wait for the last byte of a message: when it is there, so is everything before it. */
+static inline void
+roce_bytes_place(uint8_t *to, const uint8_t *from, uint32_t len)
+{
+	memcpy(to, from, len - 1);
+	__atomic_store_n(to + len - 1, from[len - 1], __ATOMIC_RELEASE);
+}
+
+/** Copy the payload of a frame, which is not empty, to one place, as roce_bytes_place() does. */
 void roce_payload_place(const struct roce_pkt *pkt, uint8_t *to);
 
 /** Is the payload of an accepted packet where it belongs? */

@@ -70,21 +70,6 @@ begin_request(struct roce_qp *qp, struct roce_wqe *wqe)
 	return valid;
 }
 
-/* Where the peer's memory is that the rest of a WRITE or READ is about. @return behind it. */
-static uint8_t *
-put_reth(uint8_t *at, struct roce_wqe *wqe, uint32_t offset)
-{
-	const struct roce_sge *remote = roce_wqe_remote(wqe);
-	const struct roce_reth reth = {
-		.va = rte_cpu_to_be_64(remote->addr + offset),
-		.rkey = rte_cpu_to_be_32(remote->lkey),
-		.length = rte_cpu_to_be_32(wqe->length - offset),
-	};
-
-	memcpy(at, &reth, sizeof(reth));
-	return at + sizeof(reth);
-}
-
 static void
 put_atomic(uint8_t *at, struct roce_wqe *wqe)
 {
@@ -149,7 +134,7 @@ build_data(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, struct 
 	uint8_t *at = roce_req_build(qp, wqe, m, tx->psn, part);
 
 	if (part.first && wqe->verb == ROCE_VERB_WRITE)
-		at = put_reth(at, wqe, 0);
+		at = roce_req_put_reth(at, wqe, 0);
 	if (part.last && wqe->suffix != ROCE_SUFFIX_NONE) {
 		memcpy(at, &wqe->imm, sizeof(wqe->imm));
 		at += sizeof(wqe->imm);
@@ -183,7 +168,7 @@ build_read(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, uint64_
 	uint8_t *at = roce_req_build(qp, wqe, m, tx->psn, part);
 
 	if (wqe->verb == ROCE_VERB_READ)
-		(void)put_reth(at, wqe, tx->offset);
+		(void)roce_req_put_reth(at, wqe, tx->offset);
 	else
 		put_atomic(at, wqe);
 	roce_icrc_put(m, &qp->cold.template);
@@ -345,7 +330,7 @@ roce_req_emit(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_
 		return again + emit_around_binds(qp, pkts, room, now);
 	if (room == 0 || !may_send(qp, posted, &left))
 		return again;
-	n = roce_req_emit_sends(qp, pkts, room, left, now, &dry);
+	n = roce_req_emit_whole(qp, pkts, room, left, now, &dry);
 	/* The other conditions that a request waits for have not changed meanwhile. */
 	while (!dry && n < room && has_room(qp, posted, &left)) {
 		struct rte_mbuf *m;

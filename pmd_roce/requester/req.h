@@ -4,8 +4,8 @@
 
 /**
  * @file
- * The requester: what its files share (req.c, req_send.c). Rules about what is sent stand here once: req.c follows them
- * for any request; req_send.c for the common one, of which it knows some of their conditions.
+ * The requester: what its files share (req.c, req_whole.c). Rules about what is sent stand here once: req.c follows them
+ * for any request; req_whole.c for the common one, of which it knows some of their conditions.
  */
 
 #include <string.h>
@@ -167,6 +167,21 @@ roce_req_build(struct roce_qp *qp, const struct roce_wqe *wqe, struct rte_mbuf *
 	return part.carries ? roce_piggyback_put(qp, at) : at;
 }
 
+/** Write where the peer's memory is that the rest of a WRITE or READ is about. @return behind it. */
+static inline uint8_t *
+roce_req_put_reth(uint8_t *at, struct roce_wqe *wqe, uint32_t offset)
+{
+	const struct roce_sge *remote = roce_wqe_remote(wqe);
+	const struct roce_reth reth = {
+		.va = rte_cpu_to_be_64(remote->addr + offset),
+		.rkey = rte_cpu_to_be_32(remote->lkey),
+		.length = rte_cpu_to_be_32(wqe->length - offset),
+	};
+
+	memcpy(at, &reth, sizeof(reth));
+	return at + sizeof(reth);
+}
+
 /** Frames since the last that asks for an acknowledgement, behind one more. */
 static inline uint32_t
 roce_req_silent_after(uint32_t silent, bool ack_req)
@@ -217,13 +232,13 @@ uint16_t roce_req_emit(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room
 bool roce_req_wants(const struct roce_qp *qp);
 
 /**
- * The whole SENDs in one frame each that come next and are sent for the first time, as frames; what comes behind them, and
+ * The whole SENDs and WRITEs in one frame each that come next and are sent for the first time, as frames; what comes behind them, and
  * what is not that simple, is left. Locked; roce_req_emit() has found that the request at next may be sent.
  *
  * @param left from the request at next on. @param dry set when there was no frame to be had.
  * @return how many, at most @p room.
  */
-uint16_t roce_req_emit_sends(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room,
+uint16_t roce_req_emit_whole(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room,
 		struct roce_req_left left, uint64_t now, bool *dry);
 
 #endif

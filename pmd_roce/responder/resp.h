@@ -30,6 +30,17 @@ enum roce_verdict {
 /** The part of roce_resp_check() for everything but SEND. Locked. */
 enum roce_verdict roce_resp_check_rdma(struct roce_qp *qp, const struct roce_pkt *pkt);
 
+/** The memory that a WRITE or READ names. */
+static inline struct roce_sge
+roce_reth_memory(const struct roce_reth *reth)
+{
+	return (struct roce_sge){
+		.addr = rte_be_to_cpu_64(reth->va),
+		.length = rte_be_to_cpu_32(reth->length),
+		.lkey = rte_be_to_cpu_32(reth->rkey),
+	};
+}
+
 /** A first or middle packet carries exactly one path MTU, a last packet at least one byte. */
 static inline bool
 roce_resp_length_ok(const struct roce_qp_rx *rx, const struct roce_opcode_info *op, uint32_t len)

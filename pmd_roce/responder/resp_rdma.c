@@ -28,16 +28,6 @@ key_ok(const struct roce_qp *qp, const struct roce_sge *memory, uint8_t access)
 	return true;
 }
 
-static struct roce_sge
-memory_of(const struct roce_reth *reth)
-{
-	return (struct roce_sge){
-		.addr = rte_be_to_cpu_64(reth->va),
-		.length = rte_be_to_cpu_32(reth->length),
-		.lkey = rte_be_to_cpu_32(reth->rkey),
-	};
-}
-
 /* The lengths of the packets must add up to what the first one announced. */
 static bool
 write_fits(const struct roce_qp *qp, const struct roce_pkt *pkt)
@@ -50,7 +40,7 @@ write_fits(const struct roce_qp *qp, const struct roce_pkt *pkt)
 static enum roce_verdict
 begin_write(struct roce_qp *qp, const struct roce_pkt *pkt)
 {
-	struct roce_sge memory = memory_of(roce_pkt_reth(pkt));
+	struct roce_sge memory = roce_reth_memory(roce_pkt_reth(pkt));
 
 	if (memory.length > ROCE_MSG_MAX)
 		return ROCE_INVALID;
@@ -99,7 +89,7 @@ has_resource(const struct roce_qp *qp)
 static enum roce_verdict
 check_read(const struct roce_qp *qp, const struct roce_pkt *pkt)
 {
-	struct roce_sge memory = memory_of(roce_pkt_reth(pkt));
+	struct roce_sge memory = roce_reth_memory(roce_pkt_reth(pkt));
 
 	if (memory.length > ROCE_MSG_MAX ||
 			roce_packets(memory.length, qp->rx.mtu) > ROCE_READ_PACKETS_MAX ||
@@ -196,7 +186,7 @@ new_resource(struct roce_qp *qp, const struct roce_pkt *pkt, uint32_t packets)
 static void
 do_read(struct roce_qp *qp, const struct roce_pkt *pkt)
 {
-	struct roce_sge memory = memory_of(roce_pkt_reth(pkt));
+	struct roce_sge memory = roce_reth_memory(roce_pkt_reth(pkt));
 	struct roce_rd_resource *res =
 			new_resource(qp, pkt, roce_packets(memory.length, qp->rx.mtu));
 

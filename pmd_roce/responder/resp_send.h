@@ -13,24 +13,10 @@
 
 #include "queue/complete.h"
 #include "queue/frames.h"
-#include "responder/resp.h"
-#include "wire/frame_plain.h"
+#include "responder/resp_plain.h"
 
 /** Row of the only opcode that is received here: what the rules of resp.h do for others, the compiler leaves out. */
 #define ROCE_RESP_SEND (&roce_opcode[IBV_OPCODE_RC_SEND_ONLY])
-
-/** Is it the frame that the queue pair expects next, and does nothing stand in the way of its message? */
-static __rte_always_inline bool
-roce_resp_send_expected(const struct roce_engine *e, const struct roce_qp *qp,
-		const struct roce_plain_send *send)
-{
-	const struct roce_qp_rx *rx = &qp->rx;
-
-	return roce_qp_rx_is_from(rx, send->flow4) &&
-			roce_resp_is_expected(rx, send->psn, ROCE_RESP_SEND, send->payload_len) &&
-			rx->checks == 0 && !send->congested &&
-			roce_domain_has_vlan(e->domain, send->vlan_tci) && rx->cq != NULL;
-}
 
 /** May the payload be copied to the only segment of @p recv, which is taken next? */
 static __rte_always_inline bool
@@ -42,11 +28,11 @@ roce_resp_send_fits(struct roce_srq *srq, const struct roce_recv *recv, uint32_t
 
 /** Copy the payload to where the message will be received, if the ICRC is right; both in one pass where that pays (placement.h). */
 static __rte_always_inline bool
-roce_resp_send_copy(const struct roce_plain_send *send, uint8_t *to)
+roce_resp_send_copy(const struct roce_plain_request *send, uint8_t *to)
 {
 	if (send->payload_len >= ROCE_ONE_PASS)
-		return roce_plain_send_icrc_ok_copy(send, to);
-	if (unlikely(!roce_plain_send_icrc_ok(send)))
+		return roce_plain_request_icrc_ok_copy(send, to);
+	if (unlikely(!roce_plain_request_icrc_ok(send)))
 		return false;
 	memcpy(to, send->payload, send->payload_len);
 	return true;
@@ -54,7 +40,7 @@ roce_resp_send_copy(const struct roce_plain_send *send, uint8_t *to)
 
 /**
  * Receive a frame of a domain with one engine, if it is such a SEND. Locked.
- * @param opcode as in roce_plain_send_parse().
+ * @param opcode as in roce_plain_request_parse().
  * @param acknowledged called with the acknowledgement that the SEND carries, before that is executed; false: it is not to be.
  * @return true: it was, and is executed; the frame is the caller's to free. false: no state has changed.
  */
@@ -62,17 +48,18 @@ static __rte_always_inline bool
 roce_resp_send(struct roce_engine *e, const struct rte_mbuf *m, uint8_t opcode, uint64_t now,
 		bool (*acknowledged)(struct roce_qp *, const struct roce_piggyback *, uint64_t))
 {
-	struct roce_plain_send send;
+	struct roce_plain_request send;
 	struct roce_outcome out = { .status = IBV_WC_SUCCESS };
 	const struct roce_recv *next;
 	struct roce_recv recv;
 	uint32_t available;
 	struct roce_qp *qp;
 
-	if (!roce_plain_send_parse(m, opcode, &send))
+	if (!roce_plain_request_parse(m, opcode, &send))
 		return false;
 	qp = roce_qp_find(e->domain, send.dest_qp);
-	if (unlikely(qp == NULL || !roce_resp_send_expected(e, qp, &send)))
+	if (unlikely(qp == NULL || !roce_resp_plain_expected(e, qp, &send, ROCE_RESP_SEND) ||
+			    qp->rx.cq == NULL))
 		return false;
 	available = roce_srq_available(qp->rx.rq);
 	next = (const struct roce_recv *)roce_srq_slot(qp->rx.rq, qp->rx.rq->taken);

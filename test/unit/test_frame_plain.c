@@ -17,6 +17,7 @@
 #define TAG   4u
 #define TRIES 200000u
 
+#define WRITE         IBV_OPCODE_RC_RDMA_WRITE_ONLY
 #define SEND_WITH_ACK (ROCE_OPCODE_PIGGYBACK | IBV_OPCODE_RC_SEND_ONLY)
 
 struct seen {
@@ -53,28 +54,32 @@ look_tagged(const uint8_t *bytes, uint32_t len)
 	return look(tagged, len + TAG);
 }
 
-/* The fastest path of all knows exactly the whole SENDs among the plain frames that are good, and says the same of them. */
+/*
+ * The fastest path of all knows exactly the whole SENDs and WRITEs among the plain frames that are good, and says the same of
+ * them.
+ */
 static void
-compare_send(const uint8_t *bytes, uint32_t len, uint8_t opcode, const struct seen *seen)
+compare_fast(const uint8_t *bytes, uint32_t len, uint8_t opcode, const struct seen *seen)
 {
 	struct rte_mbuf *m = unit_mbuf_exact(bytes, len);
 	const struct roce_pkt *pkt = &seen->pkt;
-	const bool is_send = seen->verdict == ROCE_FRAME_OK && !pkt->v6 && pkt->vlan_tci == 0 &&
+	const bool is_it = seen->verdict == ROCE_FRAME_OK && !pkt->v6 && pkt->vlan_tci == 0 &&
 			pkt->opcode == opcode;
-	struct roce_plain_send send;
+	struct roce_plain_request request;
 
-	assert_int_equal(roce_plain_send_parse(m, opcode, &send), is_send);
-	if (is_send) {
+	assert_int_equal(roce_plain_request_parse(m, opcode, &request), is_it);
+	if (is_it) {
 		const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
 
-		assert_memory_equal(&send.flow4, bytes + V4_L3 + 12, sizeof(send.flow4));
-		assert_fields(send, (dest_qp, pkt->dest_qp), (psn, pkt->psn));
-		assert_int_equal(send.stream - frame, V4_L3 - ROCE_ICRC_ONES);
-		assert_ptr_equal(send.ack, opcode == SEND_WITH_ACK ? frame + V4_PAYLOAD : NULL);
-		assert_int_equal(send.payload - frame, pkt->payload_off);
-		assert_int_equal(send.payload_len, pkt->payload_len);
-		assert_int_equal(send.icrc - send.payload, pkt->payload_len + pkt->pad);
-		assert_fields(send, (ack_req, pkt->ack_req), (solicited, pkt->solicited),
+		assert_memory_equal(&request.flow4, bytes + V4_L3 + 12, sizeof(request.flow4));
+		assert_fields(request, (dest_qp, pkt->dest_qp), (psn, pkt->psn));
+		assert_int_equal(request.stream - frame, V4_L3 - ROCE_ICRC_ONES);
+		assert_ptr_equal(request.ack, opcode == SEND_WITH_ACK ? frame + V4_PAYLOAD : NULL);
+		assert_ptr_equal(request.reth, opcode == WRITE ? frame + V4_PAYLOAD : NULL);
+		assert_int_equal(request.payload - frame, pkt->payload_off);
+		assert_int_equal(request.payload_len, pkt->payload_len);
+		assert_int_equal(request.icrc - request.payload, pkt->payload_len + pkt->pad);
+		assert_fields(request, (ack_req, pkt->ack_req), (solicited, pkt->solicited),
 				(congested, pkt->ecn == 3));
 	}
 	unit_mbuf_exact_free(m);
@@ -88,8 +93,9 @@ compare(const uint8_t *bytes, uint32_t len)
 
 	if (plain.verdict != tagged.verdict)
 		fail_msg("verdict %d, tagged %d", (int)plain.verdict, (int)tagged.verdict);
-	compare_send(bytes, len, IBV_OPCODE_RC_SEND_ONLY, &plain);
-	compare_send(bytes, len, SEND_WITH_ACK, &plain);
+	compare_fast(bytes, len, IBV_OPCODE_RC_SEND_ONLY, &plain);
+	compare_fast(bytes, len, SEND_WITH_ACK, &plain);
+	compare_fast(bytes, len, WRITE, &plain);
 	if (plain.verdict != ROCE_FRAME_OK)
 		return;
 	assert_int_equal(a->vlan_tci, 0);

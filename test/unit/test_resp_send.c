@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A whole SEND in one plain frame is received on a fast path. Its result must be that of the slow path, which every
+ * A whole SEND or WRITE in one plain frame is received on a fast path. Its result must be that of the slow path, which every
  * frame in several segments takes: so two ends live the same life here, and one of them gets its frames cut in two.
  */
 
 #include <string.h>
 
+#include "fixture_rdma.h"
 #include "frames.h"
 #include "two_lives.h"
 #include "wire/icrc.h"
 
 #define STEPS         60000u
 #define PLACES        32u /**< in which receives may lie: more than are posted or completed at a time */
-#define PLACE         1200u /**< bytes of one: more than a packet has */
+#define PLACE         1200u            /**< bytes of one: more than a packet has */
+#define WRITES        (PLACES * PLACE) /**< bytes of memory in front of what the peer writes */
+#define WRITE         IBV_OPCODE_RC_RDMA_WRITE_ONLY
 #define SEND_WITH_ACK (ROCE_OPCODE_PIGGYBACK | IBV_OPCODE_RC_SEND_ONLY)
 
 #define DEPTH 8u /**< of the completion queue, which runs over now and then */
@@ -31,6 +34,7 @@ enum wrong {
 
 static bool own_queue;
 static bool agreed; /**< the peer of the next connection sends acknowledgements in requests */
+static bool barred; /**< and may not write, whatever keys it has */
 
 static void
 connect_peer(struct side *s)
@@ -39,6 +43,8 @@ connect_peer(struct side *s)
 
 	connect.extensions = agreed;
 	fx_up(s->qp, &connect);
+	if (barred)
+		s->qp->remote.access = IBV_ACCESS_REMOTE_READ;
 	s->peer = fx_peer_of(s->qp, &connect);
 }
 
@@ -57,27 +63,45 @@ side_open(struct side *s)
 	}
 	s->qp = fx_qp(&s->end, &attr);
 	connect_peer(s);
-	region_open(s, IBV_ACCESS_LOCAL_WRITE);
+	region_open(s, FX_ALL);
 }
 
 /* ---- frames ---- */
 
-/* The bytes of a SEND that the peer's next frame could be, and what is wrong with it. @return their number. */
+/* A WRITE to memory of the end, mostly as it should be. */
+static struct rte_mbuf *
+draw_write(struct side *s, uint32_t psn, uint32_t payload, unsigned int flags)
+{
+	const uint32_t offset = draw(8) ? WRITES + draw(FX_MTU) : FX_MEMORY - draw(2 * FX_MTU);
+	const uint32_t key = draw(16) ? s->key : draw(2) ? s->end.key : draw(1u << 31);
+	const struct fx_target target = {
+		.va = (uintptr_t)s->end.memory + offset,
+		.rkey = key,
+		.length = draw(32) ? payload : draw(FX_MTU),
+	};
+
+	return fx_about(&s->peer, WRITE, psn, payload, &target, flags);
+}
+
+/* The bytes of a SEND or WRITE that the peer's next frame could be. @return their number. */
 static uint32_t
-draw_frame(uint8_t *bytes, uint32_t psn)
+draw_frame(struct side *s, uint8_t *bytes, uint32_t psn)
 {
 	static const uint32_t lens[] = { 0, 1, 2, 3, 4, 63, 64, 65, 511, 512, 513, FX_MTU - 1,
 		FX_MTU, FX_MTU + 1 };
 	const unsigned int flags = draw(4) == 0 ? FX_ACKREQ | FX_SOLICITED : 0;
 	const uint32_t payload = lens[draw(RTE_DIM(lens))];
-	const struct roce_qp_tx *tx = &side[0].qp->tx;
+	const struct roce_qp_tx *tx = &s->qp->tx;
+	const uint32_t kind = draw(3);
 	struct rte_mbuf *m;
 	uint32_t len;
 
-	if (draw(2))
-		m = fx_request(&side[0].peer, IBV_OPCODE_RC_SEND_ONLY, psn, payload, flags);
+	if (kind == 0)
+		m = draw_write(s, psn, payload, flags);
+	else if (kind == 1)
+		m = fx_request(&s->peer, IBV_OPCODE_RC_SEND_ONLY, psn, payload, flags);
 	else
-		m = fx_piggyback(&side[0].peer, IBV_OPCODE_RC_SEND_ONLY, psn, payload, flags,
+		m = fx_piggyback(&s->peer, IBV_OPCODE_RC_SEND_ONLY, psn, payload, flags,
 				draw(16) ? FX_ACK : FX_NAK(ROCE_NAK_PSN_SEQUENCE),
 				tx->una + draw(4) - 1);
 	len = m->data_len;
@@ -134,10 +158,15 @@ spoil(uint8_t *bytes, uint32_t len, enum wrong wrong)
 static uint16_t
 give(struct side *s, const uint8_t *bytes, uint32_t len, bool stripped)
 {
-	const uint32_t headers = V4_PAYLOAD + (bytes[V4_BTH] == SEND_WITH_ACK ? 8 : 0);
+	const uint8_t opcode = bytes[V4_BTH];
+	const uint32_t headers = V4_PAYLOAD +
+			(opcode == WRITE ? sizeof(struct roce_reth)
+							: opcode == SEND_WITH_ACK
+							? sizeof(struct roce_piggyback)
+							: 0);
 	const bool cut = s == &side[1] && len >= headers + ROCE_ICRC_LEN &&
-			(bytes[V4_BTH] == IBV_OPCODE_RC_SEND_ONLY ||
-					bytes[V4_BTH] == SEND_WITH_ACK);
+			(opcode == IBV_OPCODE_RC_SEND_ONLY || opcode == SEND_WITH_ACK ||
+					opcode == WRITE);
 	struct rte_mbuf *m = unit_mbuf_chain(bytes, len, cut ? headers : 0);
 	uint16_t left;
 
@@ -153,18 +182,28 @@ give(struct side *s, const uint8_t *bytes, uint32_t len, bool stripped)
 	return left;
 }
 
+/* The same frame for both, each about its own memory. */
 static void
 step_frame(uint32_t psn)
 {
-	enum wrong wrong = draw(2) ? NOTHING : (enum wrong)draw(WRONGS);
-	uint8_t bytes[UNIT_DATA_ROOM];
-	uint32_t len;
+	const enum wrong wrong = draw(2) ? NOTHING : (enum wrong)draw(WRONGS);
+	uint16_t left[2];
+	uint64_t before;
 
 	if (draw(16) == 0)
 		psn = roce_psn_add(psn, draw(5) + ROCE_PSN_MASK - 1);
-	len = spoil(bytes, draw_frame(bytes, psn), wrong);
-	assert_int_equal(give(&side[0], bytes, len, wrong == STRIPPED_TAG),
-			give(&side[1], bytes, len, wrong == STRIPPED_TAG));
+	before = drawn;
+	for (int i = 0; i < 2; i++) {
+		uint8_t bytes[UNIT_DATA_ROOM];
+		uint32_t len;
+
+		drawn = before;
+		len = spoil(bytes, draw_frame(&side[i], bytes, psn), wrong);
+		left[i] = give(&side[i], bytes, len, wrong == STRIPPED_TAG);
+	}
+	assert_int_equal(left[0], left[1]);
+	assert_memory_equal(side[0].end.memory + WRITES, side[1].end.memory + WRITES,
+			FX_MEMORY - WRITES);
 }
 
 /* ---- receives ---- */
@@ -284,6 +323,8 @@ expect_all_seen(uint32_t good)
 	assert_true(stats->cq_overflow > 0);
 	assert_true(stats->rx_piggybacked_acks > STEPS / 40);
 	assert_true(stats->rx_malformed_opcode > 0);
+	assert_true(stats->rx_write_requests > STEPS / 40);
+	assert_true(stats->resp_remote_access_errors > 0);
 }
 
 static void
@@ -304,11 +345,12 @@ live(uint32_t steps)
 		else if (kind < 15)
 			good += compare_events(draw(6));
 		else if (draw(8) == 0)
-			end_regions(IBV_ACCESS_LOCAL_WRITE);
+			end_regions(FX_ALL);
 		compare_answers();
 		compare_sides();
 		if (roce_qp_state(side[0].qp) == ROCE_QP_ERR) {
 			agreed = draw(4) != 0;
+			barred = draw(8) == 0;
 			connect_again(connect_peer);
 			pass_time(FX_HZ);
 		}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROCE_RESPONDER_RESP_WRITE_H
+#define ROCE_RESPONDER_RESP_WRITE_H
+
+/**
+ * @file
+ * The common request of a program that writes: a whole WRITE in one plain frame (resp_plain.h), with at least one byte, to
+ * memory that the peer may write. Any other, and one that is to be refused, is left to resp_rdma.c without side effects.
+ */
+
+#include "queue/mw.h"
+#include "queue/sge.h"
+#include "responder/resp_plain.h"
+
+#define ROCE_RESP_WRITE (&roce_opcode[IBV_OPCODE_RC_RDMA_WRITE_ONLY])
+
+/** May the peer write the payload to the memory that the frame names? @p to is that. @return as roce_keys_enter(). */
+static __rte_always_inline bool
+roce_resp_write_enter(const struct roce_qp *qp, const struct roce_plain_request *write,
+		struct roce_sge *to, struct roce_mr **entered)
+{
+	*to = roce_reth_memory(write->reth);
+	return to->length == write->payload_len && to->length != 0 &&
+			(qp->remote.access & IBV_ACCESS_REMOTE_WRITE) != 0 &&
+			roce_keys_enter(qp->engine->domain, qp->pd, qp, to, IBV_ACCESS_REMOTE_WRITE,
+					entered) == 0;
+}
+
+/**
+ * Receive a frame of a domain with one engine, if it is such a WRITE. Locked.
+ * @return true: it was, and is executed; the frame is the caller's to free. false: nothing has changed.
+ */
+static __rte_always_inline bool
+roce_resp_write(struct roce_engine *e, const struct rte_mbuf *m)
+{
+	struct roce_plain_request write;
+	struct roce_mr *entered;
+	struct roce_sge to;
+	struct roce_qp *qp;
+
+	if (!roce_plain_request_parse(m, IBV_OPCODE_RC_RDMA_WRITE_ONLY, &write))
+		return false;
+	qp = roce_qp_find(e->domain, write.dest_qp);
+	if (unlikely(qp == NULL || !roce_resp_plain_expected(e, qp, &write, ROCE_RESP_WRITE) ||
+			    !roce_plain_request_icrc_ok(&write) ||
+			    !roce_resp_write_enter(qp, &write, &to, &entered)))
+		return false;
+	roce_bytes_place((uint8_t *)(uintptr_t)to.addr, write.payload, write.payload_len);
+	roce_keys_leave(entered);
+	roce_resp_arrived(&qp->rx);
+	roce_resp_advance(&qp->rx, 1);
+	roce_resp_settle(qp, ROCE_RESP_WRITE, write.payload_len, write.ack_req);
+	return true;
+}
+
+#endif
