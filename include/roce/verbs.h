@@ -424,10 +424,10 @@ struct roce_wr {
 };
 
 /**
- * Post to the send queue. One thread at a time per queue pair; takes no lock, makes no system call.
+ * Post to the send queue. One thread at a time per queue pair; takes no lock, makes no system call, with one exception.
  *
- * The request leaves with the next poll. The thread that polls a device that it did not attach sends a request of one frame that
- * would be alone in its burst at once; the driver may make a system call for that.
+ * The request leaves with the next poll. The exception: the thread that polls a device of ours, not an attached one, sends a
+ * request of one frame that would be alone in its burst at once; the driver may make a system call for that.
  *
  * A bind is executed when everything posted before it was sent (with ROCE_WR_FENCE: was completed), and nothing
  * posted after it is sent before. It ends what the window was bound to, and completes in its turn. When it can not

@@ -43,6 +43,17 @@ dapl_ep_try_send(struct dapl_ep *ep, struct roce_sge sge, uint64_t wr_id, uint8_
 	dapl_ep_posted(ep);
 	return true;
 }
+/** The same for an RDMA WRITE. @param remote  as in roce_qp_try_write(). */
+static inline bool
+dapl_ep_try_write(struct dapl_ep *ep, struct roce_sge sge, struct roce_sge remote, uint64_t wr_id,
+		uint8_t flags)
+{
+	if (unlikely(__atomic_load_n(&ep->state, __ATOMIC_RELAXED) != DAPL_EP_STATE_CONNECTED) ||
+			unlikely(!roce_qp_try_write(ep->qp, sge, remote, wr_id, flags)))
+		return false;
+	dapl_ep_posted(ep);
+	return true;
+}
 /** A receive of one segment to its own queue, when nothing is in its way. @return false: as above, dapl_ep_post_recv(). */
 static inline bool
 dapl_ep_try_recv(struct dapl_ep *ep, struct roce_sge sge, uint64_t wr_id)

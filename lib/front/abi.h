@@ -125,6 +125,13 @@ is_single(DAT_COUNT num_segments, const DAT_LMR_TRIPLET *iov, uint32_t max_iov, 
 	return num_segments == 1 && iov != NULL && max_iov > 0 && iov->segment_length <= max_length;
 }
 
+/** The peer's memory, addr and lkey. */
+static inline struct roce_sge
+remote_in(const DAT_RMR_TRIPLET *iov)
+{
+	return (struct roce_sge){ .addr = iov->target_address, .lkey = iov->rmr_context };
+}
+
 /** A segment that is no longer than any message. */
 static inline struct roce_sge
 single_in(const DAT_LMR_TRIPLET *iov)

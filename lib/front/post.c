@@ -81,15 +81,37 @@ front_post_write(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, const DAT_LMR_
 	return rc;
 }
 
-DAT_RETURN
-front_ep_post_rdma_write(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments,
-		DAT_LMR_TRIPLET *local_iov, DAT_DTO_COOKIE user_cookie,
-		const DAT_RMR_TRIPLET *remote_iov, DAT_COMPLETION_FLAGS completion_flags)
+/* A WRITE that is rare, or refused: as post_send(). */
+static __rte_noinline DAT_RETURN
+post_rdma_write(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET *local_iov,
+		DAT_DTO_COOKIE user_cookie, const DAT_RMR_TRIPLET *remote_iov,
+		DAT_COMPLETION_FLAGS completion_flags)
 {
 	struct roce_wr wr = { .wr_id = user_cookie.as_64, .opcode = IBV_WR_RDMA_WRITE };
 
 	return front_post_write(ep_handle, num_segments, local_iov, remote_iov,
 			(unsigned int)completion_flags, DAT_INVALID_ARG6, &wr);
+}
+
+FRONT_FLAT DAT_RETURN
+front_ep_post_rdma_write(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments,
+		DAT_LMR_TRIPLET *local_iov, DAT_DTO_COOKIE user_cookie,
+		const DAT_RMR_TRIPLET *remote_iov, DAT_COMPLETION_FLAGS completion_flags)
+{
+	struct dapl_ep *ep = dapl_obj_check(ep_handle, DAPL_EP);
+	unsigned int flags = (unsigned int)completion_flags;
+
+	if (likely(ep != NULL && remote_iov != NULL &&
+			    is_single(num_segments, local_iov,
+					    (uint32_t)ep->attr.max_rdma_write_iov,
+					    (uint32_t)ep->attr.max_rdma_size) &&
+			    local_iov->segment_length <= remote_iov->segment_length &&
+			    (flags & ~(unsigned int)DAT_COMPLETION_SUPPRESS_FLAG) == 0 &&
+			    dapl_ep_try_write(ep, single_in(local_iov), remote_in(remote_iov),
+					    user_cookie.as_64, send_flags(flags))))
+		return DAT_SUCCESS;
+	return post_rdma_write(ep_handle, num_segments, local_iov, user_cookie, remote_iov,
+			completion_flags);
 }
 
 /* So many bytes and not more: the rest of the segments stays as it is. @return segments that are left. */

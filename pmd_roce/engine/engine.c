@@ -200,7 +200,8 @@ release_delayed_acks(struct roce_engine *e, uint64_t now)
 	e->waited = 0;
 	for (qp = TAILQ_FIRST(&e->delayed_acks); qp != NULL; qp = next) {
 		next = TAILQ_NEXT(qp, ready_link);
-		if (!roce_piggyback_is_due(qp) || !wait_for_request(qp, now))
+		if (likely(!roce_piggyback_is_quick(qp)) || !roce_piggyback_is_due(qp) ||
+				!wait_for_request(qp, now))
 			roce_qp_list(qp, ROCE_LISTED_READY);
 	}
 	TAILQ_CONCAT(&e->ready, &e->delayed_acks, ready_link);

@@ -312,7 +312,7 @@ prefetch_frames(struct rte_mbuf **pkts, uint16_t n)
 	}
 }
 
-/* The fast paths of an answer that takes an acknowledgement along, and of a WRITE. */
+/* The fast paths of a WRITE, and of answers that take an acknowledgement along. */
 static __rte_noinline bool
 rx_fast_other(struct roce_engine *e, const struct rte_mbuf *m, uint64_t now)
 {
@@ -321,7 +321,10 @@ rx_fast_other(struct roce_engine *e, const struct rte_mbuf *m, uint64_t now)
 		return roce_resp_send(e, m, ROCE_OPCODE_PIGGYBACK | IBV_OPCODE_RC_SEND_ONLY, now,
 				roce_ack_rx_piggybacked);
 	case IBV_OPCODE_RC_RDMA_WRITE_ONLY:
-		return roce_resp_write(e, m);
+		return roce_resp_write(e, m, IBV_OPCODE_RC_RDMA_WRITE_ONLY, now, NULL);
+	case ROCE_OPCODE_PIGGYBACK | IBV_OPCODE_RC_RDMA_WRITE_ONLY:
+		return roce_resp_write(e, m, ROCE_OPCODE_PIGGYBACK | IBV_OPCODE_RC_RDMA_WRITE_ONLY,
+				now, roce_ack_rx_piggybacked);
 	default:
 		return false;
 	}
@@ -332,7 +335,8 @@ static __rte_always_inline bool
 rx_fast(struct roce_engine *e, const struct rte_mbuf *m, uint64_t now)
 {
 	return likely(roce_resp_send(e, m, IBV_OPCODE_RC_SEND_ONLY, now, NULL)) ||
-			rx_fast_other(e, m, now);
+			(roce_plain_opcode(m) != IBV_OPCODE_RC_ACKNOWLEDGE &&
+					rx_fast_other(e, m, now));
 }
 
 static uint16_t
@@ -397,6 +401,7 @@ roce_engine_rx_forwarded(struct roce_engine *e, uint64_t now)
 {
 	unsigned int n = e->domain->multi_engine ? rte_ring_count(e->inbox) : 0;
 
+	roce_lone_time(e, now);
 	/* Others may add to it all the time. */
 	for (unsigned int i = 0; i < n; i += ROCE_RX_BURST)
 		(void)rx_inbox(e, now);

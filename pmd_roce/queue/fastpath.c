@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The fast path of what nearly every message is: a SEND of one segment, a receive of one segment, one event that is there
- * already. Each call returns false, without side effects, when a precondition fails; the slow path (post.c, srq.c, cq.c)
+ * The fast path of what nearly every message is: a SEND or WRITE of one segment, a receive of one segment, one event that is
+ * there already. Each call returns false, without side effects, when a precondition fails; the slow path (post.c, srq.c, cq.c)
  * takes anything. Segments come by value, so that they stay in registers where this is inlined: libdaplroce.so has this
  * file inside, too (lib/dapl/meson.build).
  */
@@ -16,19 +16,39 @@
 #include "queue/qp.h"
 #include "queue/srq.h"
 
-bool
-roce_qp_try_send(struct roce_qp *qp, struct roce_sge sge, uint64_t wr_id, uint8_t flags)
+/* @p opcode: a constant. @p remote: the peer's memory, addr and lkey; NULL: the request is about none. */
+static __rte_always_inline bool
+try_request(struct roce_qp *qp, const struct roce_sge *sge, const struct roce_sge *remote,
+		uint8_t opcode, uint64_t wr_id, uint8_t flags)
 {
-	const struct roce_wr_kind *kind = &roce_wr_kinds[IBV_WR_SEND];
+	const struct roce_wr_kind *kind = &roce_wr_kinds[opcode];
 	struct roce_wqe *wqe = roce_wq_slot(&qp->post.wq, qp->post.head);
 
 	/* One segment is what every queue pair takes. */
 	if (unlikely(roce_qp_begin_request(qp, wqe) != 0 ||
-			    roce_qp_set_segment(qp, wqe, &sge, kind->access) != 0))
+			    roce_qp_set_segment(qp, wqe, sge, kind->access) != 0))
+		return false;
+	if (remote != NULL && unlikely(qp->post.wq.places < 2))
 		return false;
 	roce_wqe_set_kind(wqe, kind, 0);
-	roce_qp_publish_request(qp, wqe, wr_id, IBV_WR_SEND, flags);
+	if (remote != NULL)
+		*roce_wqe_remote(wqe) =
+				(struct roce_sge){ .addr = remote->addr, .lkey = remote->lkey };
+	roce_qp_publish_request(qp, wqe, wr_id, opcode, flags);
 	return true;
+}
+
+bool
+roce_qp_try_send(struct roce_qp *qp, struct roce_sge sge, uint64_t wr_id, uint8_t flags)
+{
+	return try_request(qp, &sge, NULL, IBV_WR_SEND, wr_id, flags);
+}
+
+bool
+roce_qp_try_write(struct roce_qp *qp, struct roce_sge sge, struct roce_sge remote, uint64_t wr_id,
+		uint8_t flags)
+{
+	return try_request(qp, &sge, &remote, IBV_WR_RDMA_WRITE, wr_id, flags);
 }
 
 static inline bool

@@ -78,8 +78,8 @@ roce_lone_leaves(const struct roce_qp *qp)
 
 	return qp->tx.lone >= ROCE_LONE_ENOUGH && e->burst <= 1 && e->lone_qpn == 0 &&
 			roce_window_is_empty(&qp->tx) && qp->rx.state == ROCE_QP_RTS &&
-			!qp->tx.paced && roce_lone_is_frame(qp) && roce_lone_has_receives(qp) &&
-			e->domain->config.transmit != NULL;
+			qp->tx.rnr_at == 0 && e->domain->config.transmit != NULL && !qp->tx.paced &&
+			roce_lone_is_frame(qp) && roce_lone_has_receives(qp);
 }
 
 #endif

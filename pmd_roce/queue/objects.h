@@ -67,6 +67,10 @@ bool roce_cq_try_push(struct roce_cq *cq, const struct roce_event *event);
 /** A SEND of one segment. @param flags ROCE_WR_*, but for ROCE_WR_INLINE. */
 bool roce_qp_try_send(struct roce_qp *qp, struct roce_sge sge, uint64_t wr_id, uint8_t flags);
 
+/** A WRITE of one segment. @param remote  addr and lkey: the peer's memory and its key. @param flags as above. */
+bool roce_qp_try_write(struct roce_qp *qp, struct roce_sge sge, struct roce_sge remote,
+		uint64_t wr_id, uint8_t flags);
+
 /** A receive of one segment, to the queue pair's own queue. */
 bool roce_qp_try_recv(struct roce_qp *qp, struct roce_sge sge, uint64_t wr_id);
 

@@ -108,13 +108,20 @@ roce_piggyback_hurry(struct roce_qp *qp)
 	qp->tx.quick = 0;
 }
 
+/** Was each of the last acknowledgements followed by a request soon enough? Locked. */
+static inline bool
+roce_piggyback_is_quick(const struct roce_qp *qp)
+{
+	return qp->tx.quick >= ROCE_QUICK_ENOUGH;
+}
+
 /** May the acknowledgement that is due wait for a request? Locked. @return true: until tx.quick_until. */
 static inline bool
 roce_piggyback_waits(struct roce_qp *qp, uint64_t now)
 {
 	struct roce_qp_tx *tx = &qp->tx;
 
-	if (tx->quick < ROCE_QUICK_ENOUGH || qp->rx.unacked >= ROCE_ACK_SOON || tx->draining)
+	if (!roce_piggyback_is_quick(qp) || qp->rx.unacked >= ROCE_ACK_SOON || tx->draining)
 		return false;
 	if (tx->quick_until == 0)
 		tx->quick_until = now + qp->engine->quick_ticks;

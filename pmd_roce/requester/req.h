@@ -68,7 +68,7 @@ roce_req_ends_credits(const struct roce_qp *qp)
  * again, and with every frame that is sent out of order, or where a rate limiter may make pauses.
  *
  * @param silent as tx.silent, before this frame. @param left with this frame. @param last it is the last of its message.
- * @param steady the message is new, credits are known, this is not the last of them, and nothing limits the rate.
+ * @param steady the message is new, credits are known, the next one waits for none, and nothing limits the rate.
  */
 static __rte_always_inline bool
 roce_req_wants_ack(const struct roce_qp *qp, uint32_t silent, struct roce_req_left left, bool last,

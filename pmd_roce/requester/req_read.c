@@ -40,6 +40,9 @@ roce_read_outstanding(const struct roce_qp *qp)
 {
 	uint32_t n = 0;
 
+	/* All that were begun, unless the requester went back to before some of them. */
+	if (likely(qp->tx.next == qp->tx.begun))
+		return qp->tx.reads;
 	for (uint32_t i = qp->tx.tail; i != qp->tx.next; i++)
 		n += roce_wqe_is_read(roce_wq_slot(&qp->wq, i));
 	return n;

@@ -58,7 +58,9 @@ roce_resp_send(struct roce_engine *e, const struct rte_mbuf *m, uint8_t opcode, 
 	if (!roce_plain_request_parse(m, opcode, &send))
 		return false;
 	qp = roce_qp_find(e->domain, send.dest_qp);
-	if (unlikely(qp == NULL || !roce_resp_plain_expected(e, qp, &send, ROCE_RESP_SEND) ||
+	if (unlikely(qp == NULL ||
+			    !roce_resp_plain_expected(e, qp, &send, ROCE_RESP_SEND,
+					    ROCE_CHECK_TAKE | ROCE_CHECK_HELD) ||
 			    qp->rx.cq == NULL))
 		return false;
 	available = roce_srq_available(qp->rx.rq);

@@ -14,39 +14,46 @@
 
 #define ROCE_RESP_WRITE (&roce_opcode[IBV_OPCODE_RC_RDMA_WRITE_ONLY])
 
-/** May the peer write the payload to the memory that the frame names? @p to is that. @return as roce_keys_enter(). */
+/** May the peer write the payload to the memory that the frame names? @p to is that. */
 static __rte_always_inline bool
-roce_resp_write_enter(const struct roce_qp *qp, const struct roce_plain_request *write,
-		struct roce_sge *to, struct roce_mr **entered)
+roce_resp_write_may(const struct roce_qp *qp, const struct roce_plain_request *write,
+		struct roce_sge *to)
 {
+	struct roce_mr *entered;
+
+	/* With one engine nobody has to be told that it is left. */
 	*to = roce_reth_memory(write->reth);
 	return to->length == write->payload_len && to->length != 0 &&
 			(qp->remote.access & IBV_ACCESS_REMOTE_WRITE) != 0 &&
 			roce_keys_enter(qp->engine->domain, qp->pd, qp, to, IBV_ACCESS_REMOTE_WRITE,
-					entered) == 0;
+					&entered) == 0;
 }
 
 /**
  * Receive a frame of a domain with one engine, if it is such a WRITE. Locked.
+ * @param opcode,acknowledged as in roce_resp_send().
  * @return true: it was, and is executed; the frame is the caller's to free. false: nothing has changed.
  */
 static __rte_always_inline bool
-roce_resp_write(struct roce_engine *e, const struct rte_mbuf *m)
+roce_resp_write(struct roce_engine *e, const struct rte_mbuf *m, uint8_t opcode, uint64_t now,
+		bool (*acknowledged)(struct roce_qp *, const struct roce_piggyback *, uint64_t))
 {
 	struct roce_plain_request write;
-	struct roce_mr *entered;
 	struct roce_sge to;
 	struct roce_qp *qp;
 
-	if (!roce_plain_request_parse(m, IBV_OPCODE_RC_RDMA_WRITE_ONLY, &write))
+	if (!roce_plain_request_parse(m, opcode, &write))
 		return false;
 	qp = roce_qp_find(e->domain, write.dest_qp);
-	if (unlikely(qp == NULL || !roce_resp_plain_expected(e, qp, &write, ROCE_RESP_WRITE) ||
+	if (unlikely(qp == NULL ||
+			    !roce_resp_plain_expected(
+					    e, qp, &write, ROCE_RESP_WRITE, ROCE_CHECK_HELD) ||
 			    !roce_plain_request_icrc_ok(&write) ||
-			    !roce_resp_write_enter(qp, &write, &to, &entered)))
+			    !roce_resp_write_may(qp, &write, &to)))
 		return false;
+	if (write.ack != NULL && unlikely(!acknowledged(qp, write.ack, now)))
+		return true;
 	roce_bytes_place((uint8_t *)(uintptr_t)to.addr, write.payload, write.payload_len);
-	roce_keys_leave(entered);
 	roce_resp_arrived(&qp->rx);
 	roce_resp_advance(&qp->rx, 1);
 	roce_resp_settle(qp, ROCE_RESP_WRITE, write.payload_len, write.ack_req);

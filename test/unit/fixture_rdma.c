@@ -13,14 +13,12 @@ put(const void *header, const void *value, size_t n)
 }
 
 struct rte_mbuf *
-fx_about(struct fx_peer *peer, uint8_t opcode, uint32_t psn, uint32_t len,
-		const struct fx_target *target, unsigned int flags)
+fx_name(struct fx_peer *peer, struct rte_mbuf *m, const struct fx_target *target)
 {
 	const struct roce_reth reth = { rte_cpu_to_be_64(target->va),
 		rte_cpu_to_be_32(target->rkey), rte_cpu_to_be_32(target->length) };
 	const struct roce_atomiceth eth = { rte_cpu_to_be_64(target->va),
 		rte_cpu_to_be_32(target->rkey), rte_cpu_to_be_64(target->length), 0 };
-	struct rte_mbuf *m = fx_request(peer, opcode, psn, len, flags);
 	struct roce_pkt pkt;
 
 	assert_int_equal(roce_frame_parse(m, &pkt), ROCE_FRAME_OK);
@@ -30,6 +28,13 @@ fx_about(struct fx_peer *peer, uint8_t opcode, uint32_t psn, uint32_t len,
 		put(roce_pkt_atomiceth(&pkt), &eth, sizeof(eth));
 	roce_icrc_put(m, &peer->template);
 	return m;
+}
+
+struct rte_mbuf *
+fx_about(struct fx_peer *peer, uint8_t opcode, uint32_t psn, uint32_t len,
+		const struct fx_target *target, unsigned int flags)
+{
+	return fx_name(peer, fx_request(peer, opcode, psn, len, flags), target);
 }
 
 struct rte_mbuf *

@@ -20,6 +20,9 @@ struct fx_target {
 	uint32_t length; /**< of an atomic: what it adds, or stores */
 };
 
+/** Write into a request of the peer which memory it is about. @return that. */
+struct rte_mbuf *fx_name(struct fx_peer *peer, struct rte_mbuf *m, const struct fx_target *target);
+
 /** A WRITE, READ or atomic of the peer, with @p len bytes of payload. Of any other request: fx_request(). */
 struct rte_mbuf *fx_about(struct fx_peer *peer, uint8_t opcode, uint32_t psn, uint32_t len,
 		const struct fx_target *target, unsigned int flags);

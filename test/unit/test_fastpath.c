@@ -71,6 +71,41 @@ UNIT_RULE(try_send__leaves_the_request_that_post_send_leaves)
 	}
 }
 
+/* The same for a WRITE, with the peer's memory behind its segment. */
+UNIT_RULE(try_write__leaves_the_request_that_post_send_leaves)
+{
+	const size_t size = sizeof(struct roce_wqe) + 2 * sizeof(struct roce_sge);
+	const struct roce_sge sge = segment(64, 100);
+	const struct roce_sge remote = { .addr = 0x123456789abcdef0, .lkey = 0x31415926 };
+
+	for (uint32_t i = 0; i < RTE_DIM(flag_sets); i++) {
+		const struct roce_wr wr = { .wr_id = i,
+			.sg = &sge,
+			.num_sge = 1,
+			.opcode = IBV_WR_RDMA_WRITE,
+			.flags = flag_sets[i],
+			.remote_addr = remote.addr,
+			.rkey = remote.lkey };
+
+		end_a_region();
+		assert_int_equal(roce_qp_post_send(qp, &wr), 0);
+		assert_true(roce_qp_try_write(qp, sge, remote, i, flag_sets[i]));
+		assert_memory_equal(request(2 * i), request(2 * i + 1), size);
+	}
+}
+
+/* Slots without room for it: post_send() finds room, or says that there is none. */
+UNIT_RULE(try_write__leaves_slots_of_one_place_alone)
+{
+	const struct roce_sge remote = { .addr = 1, .lkey = 1 };
+	const uint8_t places = qp->post.wq.places;
+
+	qp->post.wq.places = 1;
+	assert_false(roce_qp_try_write(qp, segment(0, 8), remote, 0, 0));
+	assert_int_equal(fx_requests(qp), 0);
+	qp->post.wq.places = places;
+}
+
 /* It rings, whoever owns the engine: nobody else posts, and the message goes. */
 UNIT_RULE(try_send__sends)
 {

@@ -17,8 +17,9 @@
 #define TAG   4u
 #define TRIES 200000u
 
-#define WRITE         IBV_OPCODE_RC_RDMA_WRITE_ONLY
-#define SEND_WITH_ACK (ROCE_OPCODE_PIGGYBACK | IBV_OPCODE_RC_SEND_ONLY)
+#define WRITE          IBV_OPCODE_RC_RDMA_WRITE_ONLY
+#define SEND_WITH_ACK  (ROCE_OPCODE_PIGGYBACK | IBV_OPCODE_RC_SEND_ONLY)
+#define WRITE_WITH_ACK (ROCE_OPCODE_PIGGYBACK | IBV_OPCODE_RC_RDMA_WRITE_ONLY)
 
 struct seen {
 	enum roce_frame_verdict verdict;
@@ -74,8 +75,8 @@ compare_fast(const uint8_t *bytes, uint32_t len, uint8_t opcode, const struct se
 		assert_memory_equal(&request.flow4, bytes + V4_L3 + 12, sizeof(request.flow4));
 		assert_fields(request, (dest_qp, pkt->dest_qp), (psn, pkt->psn));
 		assert_int_equal(request.stream - frame, V4_L3 - ROCE_ICRC_ONES);
-		assert_ptr_equal(request.ack, opcode == SEND_WITH_ACK ? frame + V4_PAYLOAD : NULL);
-		assert_ptr_equal(request.reth, opcode == WRITE ? frame + V4_PAYLOAD : NULL);
+		assert_ptr_equal(request.ack,
+				opcode & ROCE_OPCODE_PIGGYBACK ? frame + V4_PAYLOAD : NULL);
 		assert_int_equal(request.payload - frame, pkt->payload_off);
 		assert_int_equal(request.payload_len, pkt->payload_len);
 		assert_int_equal(request.icrc - request.payload, pkt->payload_len + pkt->pad);
@@ -96,6 +97,7 @@ compare(const uint8_t *bytes, uint32_t len)
 	compare_fast(bytes, len, IBV_OPCODE_RC_SEND_ONLY, &plain);
 	compare_fast(bytes, len, SEND_WITH_ACK, &plain);
 	compare_fast(bytes, len, WRITE, &plain);
+	compare_fast(bytes, len, WRITE_WITH_ACK, &plain);
 	if (plain.verdict != ROCE_FRAME_OK)
 		return;
 	assert_int_equal(a->vlan_tci, 0);

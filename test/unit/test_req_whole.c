@@ -74,8 +74,8 @@ post_one(uint64_t number)
 			.num_sge = i + 1u,
 			.opcode = write ? IBV_WR_RDMA_WRITE : IBV_WR_SEND,
 			.flags = flags,
-			.remote_addr = REMOTE,
-			.rkey = 1,
+			.remote_addr = REMOTE + number,
+			.rkey = 1 + number % 7,
 		};
 
 		rc[i] = roce_qp_post_send(side[i].qp, &wr);

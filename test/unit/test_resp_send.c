@@ -11,12 +11,13 @@
 #include "two_lives.h"
 #include "wire/icrc.h"
 
-#define STEPS         60000u
-#define PLACES        32u /**< in which receives may lie: more than are posted or completed at a time */
-#define PLACE         1200u            /**< bytes of one: more than a packet has */
-#define WRITES        (PLACES * PLACE) /**< bytes of memory in front of what the peer writes */
-#define WRITE         IBV_OPCODE_RC_RDMA_WRITE_ONLY
-#define SEND_WITH_ACK (ROCE_OPCODE_PIGGYBACK | IBV_OPCODE_RC_SEND_ONLY)
+#define STEPS          60000u
+#define PLACES         32u /**< in which receives may lie: more than are posted or completed at a time */
+#define PLACE          1200u            /**< bytes of one: more than a packet has */
+#define WRITES         (PLACES * PLACE) /**< bytes of memory in front of what the peer writes */
+#define WRITE          IBV_OPCODE_RC_RDMA_WRITE_ONLY
+#define SEND_WITH_ACK  (ROCE_OPCODE_PIGGYBACK | IBV_OPCODE_RC_SEND_ONLY)
+#define WRITE_WITH_ACK (ROCE_OPCODE_PIGGYBACK | IBV_OPCODE_RC_RDMA_WRITE_ONLY)
 
 #define DEPTH 8u /**< of the completion queue, which runs over now and then */
 
@@ -68,43 +69,46 @@ side_open(struct side *s)
 
 /* ---- frames ---- */
 
-/* A WRITE to memory of the end, mostly as it should be. */
-static struct rte_mbuf *
-draw_write(struct side *s, uint32_t psn, uint32_t payload, unsigned int flags)
+/* The memory of the end that a WRITE names, mostly as it should be. */
+static struct fx_target
+draw_target(const struct side *s, uint32_t payload)
 {
 	const uint32_t offset = draw(8) ? WRITES + draw(FX_MTU) : FX_MEMORY - draw(2 * FX_MTU);
 	const uint32_t key = draw(16) ? s->key : draw(2) ? s->end.key : draw(1u << 31);
-	const struct fx_target target = {
+
+	return (struct fx_target){
 		.va = (uintptr_t)s->end.memory + offset,
 		.rkey = key,
 		.length = draw(32) ? payload : draw(FX_MTU),
 	};
-
-	return fx_about(&s->peer, WRITE, psn, payload, &target, flags);
 }
 
-/* The bytes of a SEND or WRITE that the peer's next frame could be. @return their number. */
-static uint32_t
-draw_frame(struct side *s, uint8_t *bytes, uint32_t psn)
+/* A SEND or WRITE that the peer's next frame could be, with an acknowledgement or without. */
+static struct rte_mbuf *
+draw_request(struct side *s, uint32_t psn)
 {
 	static const uint32_t lens[] = { 0, 1, 2, 3, 4, 63, 64, 65, 511, 512, 513, FX_MTU - 1,
 		FX_MTU, FX_MTU + 1 };
 	const unsigned int flags = draw(4) == 0 ? FX_ACKREQ | FX_SOLICITED : 0;
 	const uint32_t payload = lens[draw(RTE_DIM(lens))];
-	const struct roce_qp_tx *tx = &s->qp->tx;
-	const uint32_t kind = draw(3);
-	struct rte_mbuf *m;
-	uint32_t len;
+	const uint8_t opcode = draw(3) ? IBV_OPCODE_RC_SEND_ONLY : WRITE;
+	const struct fx_target target = draw_target(s, payload);
 
-	if (kind == 0)
-		m = draw_write(s, psn, payload, flags);
-	else if (kind == 1)
-		m = fx_request(&s->peer, IBV_OPCODE_RC_SEND_ONLY, psn, payload, flags);
-	else
-		m = fx_piggyback(&s->peer, IBV_OPCODE_RC_SEND_ONLY, psn, payload, flags,
-				draw(16) ? FX_ACK : FX_NAK(ROCE_NAK_PSN_SEQUENCE),
-				tx->una + draw(4) - 1);
-	len = m->data_len;
+	if (draw(2))
+		return fx_about(&s->peer, opcode, psn, payload, &target, flags);
+	return fx_name(&s->peer,
+			fx_piggyback(&s->peer, opcode, psn, payload, flags,
+					draw(16) ? FX_ACK : FX_NAK(ROCE_NAK_PSN_SEQUENCE),
+					s->qp->tx.una + draw(4) - 1),
+			&target);
+}
+
+/* Its bytes. @return their number. */
+static uint32_t
+draw_frame(struct side *s, uint8_t *bytes, uint32_t psn)
+{
+	struct rte_mbuf *m = draw_request(s, psn);
+	const uint32_t len = m->data_len;
 
 	memcpy(bytes, rte_pktmbuf_mtod(m, void *), len);
 	rte_pktmbuf_free(m);
@@ -154,19 +158,27 @@ spoil(uint8_t *bytes, uint32_t len, enum wrong wrong)
 	}
 }
 
+/* Bytes of the headers of a frame that the fast paths take; 0: they do not. */
+static uint32_t
+headers_of(uint8_t opcode)
+{
+	switch (opcode) {
+	case IBV_OPCODE_RC_SEND_ONLY:
+	case SEND_WITH_ACK:
+	case WRITE:
+	case WRITE_WITH_ACK:
+		return V4_BTH + roce_opcode[opcode].header_len;
+	default:
+		return 0;
+	}
+}
+
 /* One segment, or as much as the slow path needs to see at once and the rest behind it. @return frames left to others. */
 static uint16_t
 give(struct side *s, const uint8_t *bytes, uint32_t len, bool stripped)
 {
-	const uint8_t opcode = bytes[V4_BTH];
-	const uint32_t headers = V4_PAYLOAD +
-			(opcode == WRITE ? sizeof(struct roce_reth)
-							: opcode == SEND_WITH_ACK
-							? sizeof(struct roce_piggyback)
-							: 0);
-	const bool cut = s == &side[1] && len >= headers + ROCE_ICRC_LEN &&
-			(opcode == IBV_OPCODE_RC_SEND_ONLY || opcode == SEND_WITH_ACK ||
-					opcode == WRITE);
+	const uint32_t headers = headers_of(bytes[V4_BTH]);
+	const bool cut = s == &side[1] && headers != 0 && len >= headers + ROCE_ICRC_LEN;
 	struct rte_mbuf *m = unit_mbuf_chain(bytes, len, cut ? headers : 0);
 	uint16_t left;
 
