@@ -32,7 +32,9 @@ usage: ./run.sh COMMAND
                             build and run the tests: unit sim model walk conf contract verbs abi fuzz; with --gate
                             also vdev recipes tools apps verbs-programs lint, as .ci/run does; with --all
                             these in every form, on several engines, too; or the suites named
-  gate [COMMIT]             .ci/run as CI has it, on a clone of HEAD or of that commit
+  gate [--disturbed] [COMMIT]
+                            .ci/run as CI has it, on a clone of HEAD or of that commit; or so on a machine that others
+                            keep busy, and where tests stand still now and then
   nightly                   every suite in every form, other compilers and builds, packages, benchmarks, Linux: hours
   build                     build everything (release)
   install [--prefix DIR]    build and install: below /usr/local, or below DIR

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# `./run.sh gate [COMMIT]`: .ci/run as CI has it, for one commit.
+# `./run.sh gate [--disturbed] [COMMIT]`: .ci/run as CI has it, for one commit.
 
 # A clone of its own, nothing of the caller's environment, no standard input, and a shared folder beside the checkout that
-# cannot be written. build/gate/passed names the last commit that passed.
+# cannot be written. build/gate/passed names the last commit that passed. With --disturbed, devtools/disturb.py runs beside it.
 cmd_gate() {
-	local commit
+	local commit disturbed=
+	if [ "${1:-}" = --disturbed ]; then
+		disturbed=yes
+		shift
+	fi
 	commit=$(git rev-parse --quiet --verify "${1:-HEAD}^{commit}") || fail "there is no commit '${1:-HEAD}' here"
 	mkdir -p "$build_root/gate"
 	exec {gate_turn}>"$build_root/gate/lock"
@@ -27,9 +31,11 @@ cmd_gate() {
 	gate_child=$!
 	trap 'end_gate 130' INT
 	trap 'end_gate 143' HUP TERM
+	[ -z "$disturbed" ] || python3 -B devtools/disturb.py "$gate_child" {gate_turn}>&- &
 	wait "$gate_child" || fail "the gate of $commit failed: its logs are in $room/main/build/ci"
 	trap - INT HUP TERM
 	printf '%s\n' "$commit" >"$build_root/gate/passed"
+	wait
 	rm -rf "$room"
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The gate itself: which tests may run again (devtools/testlog.py), what a step and a whole run say (devtools/steps.sh), and
-that a test is apart from all others and leaves nothing behind (test/apart.sh).
+"""The gate itself: which tests may run again (devtools/testlog.py), what a step and a whole run say (devtools/steps.sh), that
+a test is apart from all others and leaves nothing behind (test/apart.sh), and how tests are disturbed (devtools/disturb.py).
 
   test_gate.py TOP
 """
@@ -153,6 +153,28 @@ class TestApart(Folder):
         self.assertEqual([each.stdout.readline() for each in both], ["listens\n"] * 2)
         for each in both:
             each.communicate("\n", timeout=LIMIT)
+
+
+class TestDisturb(unittest.TestCase):
+    """A machine that others use, too."""
+
+    def test_a_process_of_a_test_stands_still_and_goes_on(self):
+        program = ("import os, time\n"
+                   "child = os.fork()\n"
+                   "while child == 0: time.sleep(0.01)\n"
+                   "stopped = os.waitpid(child, os.WUNTRACED)[1]\n"
+                   "goes_on = os.waitpid(child, os.WCONTINUED)[1]\n"
+                   "print(os.WIFSTOPPED(stopped), os.WIFCONTINUED(goes_on), flush=True)\n"
+                   "os.kill(child, 9)")
+        with subprocess.Popen(["sh", "-c", '"$@"; exit', "gate", TOP / "test/apart.sh", sys.executable, "-c", program],
+                              stdout=subprocess.PIPE, text=True) as gate:
+            # Its pipe ends with the last of its busy processes.
+            with subprocess.Popen([sys.executable, "-B", TOP / "devtools/disturb.py", str(gate.pid), "--pause", "0.1"],
+                                  stdout=subprocess.PIPE, text=True) as disturb:
+                self.assertEqual(gate.communicate(timeout=LIMIT)[0], "True True\n")
+                said = disturb.communicate(timeout=LIMIT)[0]
+        self.assertEqual(disturb.returncode, 0)
+        self.assertRegex(said, r"^disturb\.py: [1-9][0-9]* times a process of a test stood still for 0\.25 s, beside 2 busy ones\n$")
 
 
 if __name__ == "__main__":
