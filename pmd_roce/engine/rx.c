@@ -330,13 +330,20 @@ rx_fast_other(struct roce_engine *e, const struct rte_mbuf *m, uint64_t now)
 	}
 }
 
+/* Are frames of this opcode, which is not SEND only, for rx_fast_other()? Others are not to pay for a call. */
+static inline bool
+has_fast_path(uint8_t opcode)
+{
+	return opcode == (ROCE_OPCODE_PIGGYBACK | IBV_OPCODE_RC_SEND_ONLY) ||
+			(opcode & ~ROCE_OPCODE_PIGGYBACK) == IBV_OPCODE_RC_RDMA_WRITE_ONLY;
+}
+
 /* The fast paths. @return false: the frame is for rx_any(). */
 static __rte_always_inline bool
 rx_fast(struct roce_engine *e, const struct rte_mbuf *m, uint64_t now)
 {
 	return likely(roce_resp_send(e, m, IBV_OPCODE_RC_SEND_ONLY, now, NULL)) ||
-			(roce_plain_opcode(m) != IBV_OPCODE_RC_ACKNOWLEDGE &&
-					rx_fast_other(e, m, now));
+			(has_fast_path(roce_plain_opcode(m)) && rx_fast_other(e, m, now));
 }
 
 static uint16_t
