@@ -5,7 +5,8 @@
   disturb.py PID [--pause SECONDS]   until that process has ended; root, or who owns the tests
 
 About once a second one process of a test, below test/apart.sh and below PID, is stopped for a quarter of a second: a
-processor of a shared machine may stand still for so long. Prints how often that was.
+processor of a shared machine may stand still for so long. One that is stopped already stays so. Prints how often that
+was, and fails if it never was.
 """
 import argparse
 import os
@@ -19,30 +20,43 @@ LOOPS = 2
 STOP = 0.25  # seconds
 
 
+def state_and_parent(pid):
+    """The letter of proc(5), and a process. None: it has ended, or waits only to be taken note of."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as stat:
+            # The name, in parentheses, may be anything.
+            state, parent = stat.read().rpartition(")")[2].split()[:2]
+    except OSError:
+        return None
+    return None if state in "ZX" else (state, int(parent))
+
+
 def processes():
-    """{parent: [child]} and {process: command line}, of all that there are now."""
-    children, commands = {}, {}
-    for pid in filter(str.isdigit, os.listdir("/proc")):
+    """{parent: [child]}, {process: command line}, and those that are stopped: of all that there are now."""
+    children, commands, stopped = {}, {}, set()
+    for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
+        found = state_and_parent(pid)
+        if not found:
+            continue
         try:
-            with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as stat:
-                # The name, in parentheses, may be anything.
-                parent = int(stat.read().rpartition(")")[2].split()[1])
             with open(f"/proc/{pid}/cmdline", "rb") as line:
-                commands[int(pid)] = line.read()
+                commands[pid] = line.read()
         except OSError:
-            continue  # it has ended meanwhile
-        children.setdefault(parent, []).append(int(pid))
-    return children, commands
+            continue
+        children.setdefault(found[1], []).append(pid)
+        if found[0] in "Tt":
+            stopped.add(pid)
+    return children, commands, stopped
 
 
 def tests_below(root):
-    """Processes of tests, not test/apart.sh itself, which would not clean up behind them in time."""
-    children, commands = processes()
+    """Processes of tests that run, not test/apart.sh itself, which would not clean up behind them in time."""
+    children, commands, stopped = processes()
     found, look = [], [(root, False)]
     while look:
         parent, inside = look.pop()
         for pid in children.get(parent, []):
-            if inside:
+            if inside and pid not in stopped:
                 found.append(pid)
             look.append((pid, inside or b"test/apart.sh" in commands.get(pid, b"")))
     return found
@@ -52,8 +66,10 @@ def stop_for_a_moment(pid):
     """@return was it there?"""
     try:
         os.kill(pid, signal.SIGSTOP)
-        time.sleep(STOP)
-        os.kill(pid, signal.SIGCONT)
+        try:
+            time.sleep(STOP)
+        finally:
+            os.kill(pid, signal.SIGCONT)
     except ProcessLookupError:
         return False
     return True
@@ -61,7 +77,7 @@ def stop_for_a_moment(pid):
 
 def disturb(root, pause):
     stops = 0
-    while os.path.exists(f"/proc/{root}"):
+    while state_and_parent(root):
         time.sleep(random.uniform(0.5, 1.5) * pause)
         tests = tests_below(root)
         if tests:
@@ -74,6 +90,9 @@ def main():
     parser.add_argument("pid", type=int)
     parser.add_argument("--pause", type=float, default=0.75, help="seconds between two stops, about (%(default)s)")
     given = parser.parse_args()
+    # Whoever was stopped goes on.
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda got, _: sys.exit(128 + got))
     # They end with this process, whatever ends it.
     loops = [subprocess.Popen(["setpriv", "--pdeathsig", "KILL", "sh", "-c", "while :; do :; done"]) for _ in range(LOOPS)]
     stops = disturb(given.pid, given.pause)
@@ -81,6 +100,7 @@ def main():
         loop.kill()
         loop.wait()
     print(f"disturb.py: {stops} times a process of a test stood still for {STOP} s, beside {LOOPS} busy ones")
+    return 0 if stops else 1
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ cmd_gate() {
 		disturbed=yes
 		shift
 	fi
+	[ $# -le 1 ] || fail "gate [--disturbed] [COMMIT] takes no '$2'"
 	commit=$(git rev-parse --quiet --verify "${1:-HEAD}^{commit}") || fail "there is no commit '${1:-HEAD}' here"
 	mkdir -p "$build_root/gate"
 	exec {gate_turn}>"$build_root/gate/lock"
@@ -31,11 +32,14 @@ cmd_gate() {
 	gate_child=$!
 	trap 'end_gate 130' INT
 	trap 'end_gate 143' HUP TERM
-	[ -z "$disturbed" ] || python3 -B devtools/disturb.py "$gate_child" {gate_turn}>&- &
+	if [ -n "$disturbed" ]; then
+		python3 -B devtools/disturb.py "$gate_child" {gate_turn}>&- &
+		disturbed=$!
+	fi
 	wait "$gate_child" || fail "the gate of $commit failed: its logs are in $room/main/build/ci"
 	trap - INT HUP TERM
+	[ -z "$disturbed" ] || wait "$disturbed" || fail "the gate of $commit passed, but nothing disturbed it to its end"
 	printf '%s\n' "$commit" >"$build_root/gate/passed"
-	wait
 	rm -rf "$room"
 }
 

@@ -5,7 +5,7 @@
 /**
  * @file
  * Posting a request, step by step: begin, set its operation, set its segment, publish. Each rule stands here once, for any
- * request (post.c) and for a SEND of one segment (fastpath.c), where the compiler knows the operation.
+ * request (post.c) and for a SEND or WRITE of one segment (fastpath.c), where the compiler knows the operation.
  *
  * All of it is inlined into the poster's thread. The slot is not the engine's before it is published: a refused request
  * leaves no trace.

@@ -166,13 +166,17 @@ class TestDisturb(unittest.TestCase):
                    "goes_on = os.waitpid(child, os.WCONTINUED)[1]\n"
                    "print(os.WIFSTOPPED(stopped), os.WIFCONTINUED(goes_on), flush=True)\n"
                    "os.kill(child, 9)")
-        with subprocess.Popen(["sh", "-c", '"$@"; exit', "gate", TOP / "test/apart.sh", sys.executable, "-c", program],
-                              stdout=subprocess.PIPE, text=True) as gate:
+        command = ["sh", "-c", '"$@"; exit', "gate", TOP / "test/apart.sh", sys.executable, "-c", program]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as gate:
             # Its pipe ends with the last of its busy processes.
             with subprocess.Popen([sys.executable, "-B", TOP / "devtools/disturb.py", str(gate.pid), "--pause", "0.1"],
                                   stdout=subprocess.PIPE, text=True) as disturb:
-                self.assertEqual(gate.communicate(timeout=LIMIT)[0], "True True\n")
-                said = disturb.communicate(timeout=LIMIT)[0]
+                try:
+                    self.assertEqual(gate.communicate(timeout=LIMIT)[0], "True True\n")
+                    said = disturb.communicate(timeout=LIMIT)[0]
+                finally:
+                    for each in (gate, disturb):
+                        each.kill()
         self.assertEqual(disturb.returncode, 0)
         self.assertRegex(said, r"^disturb\.py: [1-9][0-9]* times a process of a test stood still for 0\.25 s, beside 2 busy ones\n$")
 

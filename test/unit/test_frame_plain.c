@@ -77,6 +77,7 @@ compare_fast(const uint8_t *bytes, uint32_t len, uint8_t opcode, const struct se
 		assert_int_equal(request.stream - frame, V4_L3 - ROCE_ICRC_ONES);
 		assert_ptr_equal(request.ack,
 				opcode & ROCE_OPCODE_PIGGYBACK ? frame + V4_PAYLOAD : NULL);
+		assert_int_equal(request.reth != NULL, pkt->op->verb == ROCE_VERB_WRITE);
 		assert_int_equal(request.payload - frame, pkt->payload_off);
 		assert_int_equal(request.payload_len, pkt->payload_len);
 		assert_int_equal(request.icrc - request.payload, pkt->payload_len + pkt->pad);

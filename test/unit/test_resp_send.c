@@ -34,8 +34,9 @@ enum wrong {
 };
 
 static bool own_queue;
-static bool agreed; /**< the peer of the next connection sends acknowledgements in requests */
-static bool barred; /**< and may not write, whatever keys it has */
+static bool agreed;  /**< the peer of the next connection sends acknowledgements in requests */
+static bool barred;  /**< and may not write, whatever keys it has */
+static bool watched; /**< something is asked before a receive is taken */
 
 static void
 connect_peer(struct side *s)
@@ -46,6 +47,8 @@ connect_peer(struct side *s)
 	fx_up(s->qp, &connect);
 	if (barred)
 		s->qp->remote.access = IBV_ACCESS_REMOTE_READ;
+	if (watched)
+		s->qp->rx.checks |= ROCE_CHECK_TAKE;
 	s->peer = fx_peer_of(s->qp, &connect);
 }
 
@@ -363,6 +366,7 @@ live(uint32_t steps)
 		if (roce_qp_state(side[0].qp) == ROCE_QP_ERR) {
 			agreed = draw(4) != 0;
 			barred = draw(8) == 0;
+			watched = draw(4) == 0;
 			connect_again(connect_peer);
 			pass_time(FX_HZ);
 		}
