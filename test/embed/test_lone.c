@@ -72,25 +72,14 @@ learn(void)
 	assert_int_equal(a.qp[1]->tx.lone, ROCE_LONE_ENOUGH);
 }
 
-static struct roce_device *
-open_own(const char *params)
-{
-	struct roce_device *device = NULL;
-	char errmsg[256];
-
-	if (roce_device_open(params, &device, errmsg, sizeof(errmsg)) != 0)
-		fail_msg("%s: %s", params, errmsg);
-	return device;
-}
-
 static void
 open_pair(const char *more)
 {
 	char params[128];
 
 	snprintf(params, sizeof(params), "port=loop0 ip=192.0.2.1/24 %s", more);
-	node_make(&a, open_own(params));
-	node_make(&b, open_own("port=loop1 ip=192.0.2.2/24"));
+	node_make(&a, embed_open(params));
+	node_make(&b, embed_open("port=loop1 ip=192.0.2.2/24"));
 	nodes_connect_one(&a, &b, 1);
 }
 

@@ -56,27 +56,16 @@ open_hands(void)
 	join();
 }
 
-static struct roce_device *
-open_own(const char *params)
-{
-	struct roce_device *device = NULL;
-	char errmsg[256];
-
-	if (roce_device_open(params, &device, errmsg, sizeof(errmsg)) != 0)
-		fail_msg("%s: %s", params, errmsg);
-	return device;
-}
-
 static void
 open_ports(const char *one, const char *two)
 {
 	char params[256];
 
 	pool = NULL;
-	node_make(&a, open_own(one));
+	node_make(&a, embed_open(one));
 	max_frames = (uint16_t)RTE_MIN(a.port->rx_pool[0]->size + 64, ROCE_ZCRX_MAX);
 	snprintf(params, sizeof(params), "%s zcrx=%u", two, max_frames);
-	node_make(&b, open_own(params));
+	node_make(&b, embed_open(params));
 	join();
 }
 

@@ -23,10 +23,11 @@ stop() {
 	kill -9 "$1" 2>/dev/null && wait "$1" 2>/dev/null
 }
 
-# Mounts of a container: FOLDER, which is shared, and HIDDEN, the rest of this test.
+# Mounts of a container: FOLDER, which is shared, and HIDDEN, the rest of this test. Another folder that is mounted below /tmp
+# has to come along: a user namespace cannot leave it out.
 mounts='mount --make-rprivate / && mount -t proc proc /proc && mount -t tmpfs tmpfs /run && mkdir -m 700 -p /run/user/udapl-roce &&
 	mount --bind "$1" /run/user/udapl-roce && mount -o remount,bind,ro /run && mount -t tmpfs -o size=64k tmpfs /dev/shm &&
-	mount --bind /tmp /tmp && mount -o remount,bind,ro /tmp && mount -t tmpfs -o ro tmpfs "$2" || exit 77
+	mount --rbind /tmp /tmp && mount -o remount,bind,ro /tmp && mount -t tmpfs -o ro tmpfs "$2" || exit 77
 	mount -o remount,bind,ro / 2>/dev/null || echo "not tried: a read-only root"
 	shift 2 && export XDG_RUNTIME_DIR=/run/user && exec "$@"'
 alone="unshare --user --map-root-user --mount --pid --net --ipc --uts --fork --kill-child"
