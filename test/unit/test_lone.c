@@ -319,6 +319,27 @@ UNIT_RULE_IN(request__waits_after_a_burst_of_another_engine, setup_engines, tear
 	expect_waits_for_the_poll(1);
 }
 
+/* Its answer may be the first that a late poll finds, and come from another engine. */
+UNIT_RULE_IN(request__begins_its_time_with_a_late_poll_of_another_engine, setup_engines, teardown)
+{
+	struct rte_mbuf *answer;
+	uint32_t round_trip;
+
+	learn();
+	round_trip = qp->tx.srtt;
+	post();
+	assert_int_equal(left_n, 1);
+	end.now += FX_HZ;
+	answer = fx_answer(&peer, FX_ACK, FX_SQ_PSN + posted - 1, posted);
+	assert_int_equal(rte_ring_mp_enqueue(end.engine->inbox, answer), 0);
+	roce_engine_lock(end.engine);
+	roce_engine_rx_forwarded(end.engine, end.now);
+	roce_engine_unlock(end.engine);
+	assert_int_equal(roce_cq_count(end.send_cq), ROCE_LONE_ENOUGH + 1);
+	assert_int_equal(qp->tx.srtt, round_trip);
+	expect_left_with_the_post();
+}
+
 /*
  * The program may answer before it posts its receives again: a request would give the peer fewer credits than the next poll
  * will.
