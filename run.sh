@@ -58,7 +58,7 @@ usage: ./run.sh COMMAND
   soak --crowd [seconds [seed]]
                             for 300 seconds, or so many: 64 processes on roce0, all to all, each byte checked, while ten
                             a second are killed (test/adversary)
-  fuzz [seconds]            the fuzzers (clang, libFuzzer), each for so many seconds (60)
+  fuzz [seconds [name ...]] the fuzzers (clang, libFuzzer), each for so many seconds (60)
   interop [--short] [--long] [--only WORDS] [--list] [--times] [--release NAME]
                             against Linux: a guest with the kernel's RoCE on an emulated machine (root, QEMU), of
                             this host's Debian or of another one (trixie: Linux 6.12)

@@ -2,8 +2,11 @@
 # shellcheck shell=bash
 # `./run.sh gate [--disturbed] [COMMIT]`: .ci/run as CI has it, for one commit.
 
+gate_path=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+
 # A clone of its own, nothing of the caller's environment, no standard input, and a shared folder beside the checkout that
-# cannot be written. build/gate/passed names the last commit that passed. With --disturbed, devtools/disturb.py runs beside it.
+# cannot be written. build/gate/passed names the last commit that passed. With --disturbed, devtools/disturb.py runs beside it;
+# build/gate/disturbed has its words, since the sum of the gate is its last line.
 cmd_gate() {
 	local commit disturbed=
 	if [ "${1:-}" = --disturbed ]; then
@@ -33,7 +36,7 @@ cmd_gate() {
 	trap 'end_gate 130' INT
 	trap 'end_gate 143' HUP TERM
 	if [ -n "$disturbed" ]; then
-		python3 -B devtools/disturb.py "$gate_child" {gate_turn}>&- &
+		python3 -B devtools/disturb.py "$gate_child" >"$build_root/gate/disturbed" {gate_turn}>&- &
 		disturbed=$!
 	fi
 	wait "$gate_child" || fail "the gate of $commit failed: its logs are in $room/main/build/ci"
@@ -59,7 +62,7 @@ gate_apart() {
 	local apart=()
 	[ "$(id -u)" -ne 0 ] || apart=(setpriv --pdeathsig KILL unshare --mount --propagation private --pid --fork --kill-child --mount-proc)
 	# shellcheck disable=SC2016 # expanded by the inner shell
-	exec "${apart[@]}" env -i PATH="$PATH" HOME="$HOME" TERM=dumb setsid --wait sh -c '
+	exec "${apart[@]}" env -i PATH="$gate_path" HOME="$(getent passwd "$(id -u)" | cut -d: -f6)" TERM=dumb setsid --wait sh -c '
 		if [ -d "$2" ] && [ "$(id -u)" -eq 0 ]; then
 			mount --bind "$2" "$1/shared" && mount -o remount,bind,ro "$1/shared" || exit
 		elif [ -d "$2" ]; then

@@ -16,7 +16,9 @@ cmd_nightly() (
 	step tidy 700 ./run.sh test lint-slow
 	step debug 150 ./run.sh debug
 	step simlong 300 ./run.sh simlong
-	step long 300 ./run.sh test long
+	step long 600 ./run.sh test long
+	step crowd 400 ./run.sh soak --crowd
+	step fuzz 1400 ./run.sh fuzz 600 local roced
 	step package 400 ./run.sh package --check
 	step instructions 300 ./run.sh bench --instructions
 	step bench 300 ./run.sh bench

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # `./run.sh sanitize`: suites under address + undefined, and the thread tests under the thread sanitizer.
 
-suites_sanitize=(unit sim walk conf vdev contract verbs fuzz)
+suites_sanitize=(unit sim walk conf vdev contract verbs fuzz apps roced adversary)
 # In the gate, where each test has one form.
 suites_sanitize_gate=(unit contract verbs fuzz)
 
@@ -15,9 +15,12 @@ cmd_sanitize() {
 	esac
 	need_packages "${packages_test[@]}"
 	local status=0
-	# A sanitizer that finds something ends the program, and so the test.
+	# A sanitizer that finds something ends the program, and so the test. It also handles the signals of a crash, which
+	# cmocka would report without a stack.
+	local crash=handle_segv=2:handle_sigfpe=2:handle_sigill=2
 	export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
-	export ASAN_OPTIONS=detect_stack_use_after_return=1 TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:suppressions=$PWD/devtools/tsan.supp
+	export ASAN_OPTIONS=detect_stack_use_after_return=1:$crash
+	export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:suppressions=$PWD/devtools/tsan.supp:$crash
 	limits 20
 	# Instrumented code draws warnings of its own; the plain builds of both compilers are the judges. Compiling takes half
 	# of the time: little is optimised, and debug information is what a report wants.

@@ -11,8 +11,8 @@
 A test that skips (exit code 77) prints the reason as its last line.
 
 A test that failed beside others and passed alone, in the log again*.json beside its own, is flaky: it counts as passed, and
-its line says how it failed. Failures that load cannot cause are never run again: a signal, the report of a sanitizer, a message
-lost or changed, a suite that only reads.
+its line says how it failed. Failures that load cannot cause are never run again: a signal that ended the test or a program of
+its own, the report of a sanitizer, a message lost or changed, a suite that only reads.
 """
 import json
 import re
@@ -24,9 +24,14 @@ from pathlib import Path
 PASSED = {"OK", "EXPECTEDFAIL"}
 # Files are what they are, however busy the machine is.
 ONLY_READ = {"lint", "lint-slow", "abi"}
-# Reports of sanitizers; what dat-perf --verify and other checks of payload say.
+# Reports of sanitizers; what dat-perf --verify and other checks of payload say; and how a program died of a signal that it
+# caused, which cmocka, a shell, or a test in a shell or in Python tells of it while the test itself just fails.
 NEVER_CHANCE = re.compile(r"Sanitizer|runtime error:|[1-9]\d* violation|wrong byte|of wrong length"
-                          r"|(?<!\b0 )(?<!\b0% )\b(lost|duplicated|reordered|corrupted|misdelivered)\b(?!\": 0\b)", re.IGNORECASE)
+                          r"|(?<!\b0 )(?<!\b0% )\b(lost|duplicated|reordered|corrupted|misdelivered)\b(?!\": 0\b)"
+                          r"|Test failed with exception|Segmentation fault|Bus error|Illegal instruction|core dumped"
+                          r"|Floating point exception|Bad system call|(^|[\d:] )Aborted\b"
+                          r"|\b(exits?|ends?|failed|status)( with)?:? (13[1-6]|139|159|-[4-8]|-11|-31)\b",
+                          re.IGNORECASE | re.MULTILINE)
 # The first one is what cmocka, our scripts or Python say of a failure.
 TELLING = re.compile(r"^(FAIL|\[  ERROR|not ok)|\w+(Error|Exception): |[Ff]ailed|complain")
 

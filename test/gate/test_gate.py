@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """The gate itself: which tests may run again (devtools/testlog.py), what a step and a whole run say (devtools/steps.sh), that
-a test is apart from all others and leaves nothing behind (test/apart.sh), and how tests are disturbed (devtools/disturb.py).
+a test is apart from all others and leaves nothing behind (test/apart.sh), how a commit is judged (devtools/gate.sh), and how
+tests are disturbed (devtools/disturb.py).
 
   test_gate.py TOP
 """
+import contextlib
+import io
 import json
 import os
 import signal
@@ -15,6 +18,9 @@ import unittest
 from pathlib import Path
 
 TOP = Path(sys.argv.pop())
+sys.path.insert(0, str(TOP / "devtools"))
+import testlog  # noqa: E402 # pylint: disable=wrong-import-position
+
 LIMIT = int(os.environ.get("ROCE_TEST_LIMIT", "120"))
 
 
@@ -38,9 +44,10 @@ class TestAgain(Folder):
     """A failure that load can cause is tried once more, alone."""
 
     def ask(self, command, *logs):
-        done = subprocess.run([sys.executable, "-B", TOP / "devtools/testlog.py", command, *logs], capture_output=True,
-                              text=True, check=False)
-        return done.returncode, done.stdout.splitlines()
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            code = {"again": testlog.again, "sum": testlog.add_up}[command](*logs)
+        return code, said.getvalue().splitlines()
 
     def again(self, text):
         return self.ask("again", self.write("testlog.json", text))[1]
@@ -51,6 +58,8 @@ class TestAgain(Folder):
         self.assertEqual(self.again(line("vdev / memif", result="TIMEOUT", code=-15)), ["memif"])
         self.assertEqual(self.again(line("vdev / memif", stdout='{"lost": 0, "frames_lost": 3, "violations": 0}')), ["memif"])
         self.assertEqual(self.again(line("vdev / roce0", stdout="3 sent, 3 answered, 0% lost")), ["roce0"])
+        self.assertEqual(self.again(line("vdev / down", stdout="FAIL: the server exits with 1")), ["down"])
+        self.assertEqual(self.again(line("vdev / down", stdout="FAIL: the client exits with 143, ended by its limit")), ["down"])
 
     def test_what_load_cannot_cause_does_not(self):
         for never in (line("unit / srq", code=-11), line("unit / srq", code=139), line("unit / srq", code=134),
@@ -61,6 +70,10 @@ class TestAgain(Folder):
                       line("apps / ping", stdout="10 sent, 9 answered, 10% lost"),
                       line("apps / perf", stdout="message 7 of endpoint 0 is corrupted"),
                       line("apps / perf", stdout="the other end of ia0 found 3 violations"),
+                      line("unit / srq", stderr="[  ERROR   ] --- Test failed with exception: Segmentation fault(11)"),
+                      line("vdev / memif", stdout="FAIL: the server exits with 139"),
+                      line("apps / servers", stdout="FAIL: server exits with -6 instead of 0"),
+                      line("vdev / memif", stderr="memif.sh: line 7: 4711 Aborted (core dumped) dat-perf -s 64"),
                       line("lint / words"), line("abi / symbols"), line("unit / srq", result="OK", code=0),
                       line("unit / srq", result="SKIP", code=77)):
             self.assertEqual(self.again(never), [], never)
@@ -153,6 +166,84 @@ class TestApart(Folder):
         self.assertEqual([each.stdout.readline() for each in both], ["listens\n"] * 2)
         for each in both:
             each.communicate("\n", timeout=LIMIT)
+
+
+class TestGate(Folder):
+    """One commit is judged as CI judges it, whatever the caller's machine and checkout are like."""
+
+    def setUp(self):
+        super().setUp()
+        self.top = self.folder / "main"
+        (self.top / ".ci").mkdir(parents=True)
+        (self.folder / "shared").mkdir()
+        for name in ("autogroup", "nr_hugepages"):
+            self.write(name, "1")
+        self.git("init", "--quiet")
+
+    def git(self, *words):
+        who = ("-c", "user.name=A", "-c", "user.email=a@example.com")
+        return subprocess.run(["git", *who, *words], cwd=self.top, capture_output=True, text=True, check=True).stdout.strip()
+
+    def commit(self, *lines):
+        """One whose .ci/run has these lines."""
+        run = self.write("main/.ci/run", "#!/bin/sh", *lines)
+        run.chmod(0o755)
+        self.git("add", ".ci/run")
+        self.git("commit", "--quiet", "-m", "gate: judge")
+        return self.git("rev-parse", "HEAD")
+
+    def start(self, *words):
+        text = ('set -eu; build_root=$PWD/build; autogroup=$PWD/../autogroup; hugepages=$PWD/..\n'
+                'say() { echo "$*" >&2; }; fail() { say "$*"; exit 1; }\n'
+                f'. "{TOP}/devtools/gate.sh"; cmd_gate "$@"')
+        return subprocess.Popen(["bash", "-c", text, "gate", *words], cwd=self.top, stdin=subprocess.PIPE,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ, CALLER="yes"))
+
+    def gate(self, *words):
+        with self.start(*words) as gate:
+            said, why = gate.communicate("input of the caller\n", timeout=LIMIT)
+        return gate.returncode, said.splitlines(), why
+
+    def passed(self):
+        name = self.top / "build/gate/passed"
+        return name.read_text(encoding="utf-8").strip() if name.is_file() else None
+
+    def test_a_commit_is_judged_and_not_the_checkout(self):
+        first = self.commit("echo first: $(git rev-parse HEAD)")
+        self.commit("echo second")
+        self.write("main/.ci/run", "#!/bin/sh", "echo not committed")
+        self.assertEqual(self.gate()[:2], (0, ["second"]))
+        self.assertEqual(self.gate(first)[:2], (0, [f"first: {first}"]))
+        self.assertEqual(self.passed(), first)
+
+    def test_nothing_of_the_caller_is_there(self):
+        self.commit('echo "[$CALLER] [$(cat)]" $(ls ..)')
+        self.assertEqual(self.gate()[1], ["[] [] main shared"])
+
+    def test_a_failure_leaves_the_last_one_that_passed(self):
+        good = self.commit("true")
+        self.gate()
+        self.commit("exit 3")
+        code, _, why = self.gate()
+        self.assertEqual((code, self.passed()), (1, good), why)
+
+    def test_root_cannot_write_to_the_shared_folder(self):
+        if os.getuid() != 0:
+            self.skipTest("only root mounts it")
+        self.commit("touch ../shared/x 2>/dev/null || echo refused")
+        self.assertEqual(self.gate()[1], ["refused"])
+
+    def test_one_runs_at_a_time_and_gives_back_what_it_took_when_it_is_ended(self):
+        self.commit(f"echo 0 >{self.folder}/autogroup; echo 0 >{self.folder}/nr_hugepages; echo runs; sleep 1000")
+        with self.start() as gate:
+            self.assertEqual(gate.stdout.readline(), "runs\n")
+            code, _, why = self.gate()
+            self.assertEqual((code, why), (1, "a gate of this checkout is running; wait for its end\n"))
+            gate.terminate()
+            self.assertEqual(gate.wait(LIMIT), 143)
+        self.assertIsNone(self.passed())
+        if os.getuid() == 0:
+            self.assertEqual([(self.folder / name).read_text() for name in ("autogroup", "nr_hugepages")], ["1\n", "1\n"])
 
 
 class TestDisturb(unittest.TestCase):

@@ -14,6 +14,8 @@ WHERE = ("test", "debian/tests", "devtools/package-check.sh")
 SHELL_NAME = re.compile(r"^#(?:!.*\b| shellcheck shell=)(?:ba|da)?sh\b")
 SHELL = re.compile(r"(?<![\w./$<-])sleep +(\"[^\"]*\"|'[^']*'|[^\s;|&)]+)")
 PYTHON = re.compile(r"\btime\.sleep\((.*?)\)(?=$|[\s:;,)])")
+# A whole command for a shell, elsewhere perhaps; ["sleep", "1000"] is a process that lives.
+PYTHON_COMMAND = re.compile(r"[\"']sleep +([\d.]+)[\"']")
 C = re.compile(r"(?<!\w)(usleep|sleep|nanosleep|clock_nanosleep)\(([^()]*(?:\([^()]*\)[^()]*)*)\)")
 C_DEFINE = re.compile(r"^#define\s+(\w+)\s+(?:\\\n\s*)?([0-9][\w.]*)", re.MULTILINE)
 PYTHON_DEFINE = re.compile(r"^(\w+) = ([0-9][0-9._e]*)", re.MULTILINE)
@@ -36,7 +38,8 @@ def shell_times(line, _text):
 
 
 def python_times(line, text):
-    for match in PYTHON.finditer(re.sub(r"(^|\s)#.*", "", line)):
+    line = re.sub(r"(^|\s)#.*", "", line)
+    for match in [*PYTHON.finditer(line), *PYTHON_COMMAND.finditer(line)]:
         yield number(match.group(1), dict(PYTHON_DEFINE.findall(text)))
 
 
@@ -105,6 +108,8 @@ CASES = [
     ("another word", {"test/a.sh": "#!/bin/sh\nno_sleep 2\necho $sleep 3\n"}, None),
     ("a short one of Python", {"test/a.py": "PAUSE = 0.1\ntime.sleep(PAUSE)\ntime.sleep(0.02)\n"}, None),
     ("a long one of Python", {"test/a.py": "PAUSE = 0.3\nif a:\n    time.sleep(PAUSE)\n"}, "test/a.py:3: a sleep of 0.3 s"),
+    ("a command of Python", {"test/a.py": "run(\"sleep 1\")\n"}, "test/a.py:1: a sleep of 1 s"),
+    ("a process that lives", {"test/a.py": "start([\"sleep\", \"1000\"])\n"}, None),
     ("one that varies", {"test/a.py": "time.sleep(delay)\n"}, "no constant"),
     ("one that says why", {"test/a.py": "time.sleep(delay)  # until it is forgotten\n"}, None),
     ("short ones of C", {"test/a.c": "#define NAP_US 3000u /**< x */\n\tusleep(NAP_US);\n\tusleep(200 * 1000);\n"}, None),

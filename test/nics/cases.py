@@ -120,6 +120,7 @@ def link(pair):
     def pull(_):
         wait_for_work(pair)
         pair.machine.monitor("set_link nic1 off")
+        # Long enough for both ends to see it and to repeat what was lost. Their output is read only when they have ended.
         pair.machine.run("sleep 1")
         pair.machine.monitor("set_link nic1 on")
     words = "dat-perf -D wire -d 10 --verify"
