@@ -1,0 +1,65 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Processes of roce0 that write what they like into the memory of their channels (scribble.c) harm none of the others: each
+# message of the others arrives, every byte compared, and a server goes on until it is ended.
+#
+#   roce0_hostile.sh python3 dat-perf dat-info dat-srqd scribble roced
+. "$(dirname "$0")/lib.sh"
+
+info=$3
+srqd=$4
+scribble=$5
+roced=$6
+unset DAT_OVERRIDE UDAPL_ROCE_PARAMS
+export RUNTIME_DIRECTORY="$work/run" XDG_RUNTIME_DIR="$work/run" UDAPL_ROCE_ROCED="$roced"
+mkdir -m 700 "$XDG_RUNTIME_DIR"
+
+# background FILE COMMAND... : its number is $last.
+background() {
+	file=$1
+	shift
+	"$@" >"$file" 2>&1 </dev/null &
+	last=$!
+	children="$children $last"
+}
+
+# broken N : the server has found so many channels broken.
+broken() {
+	"$info" --metrics 2>/dev/null | awk -v n="$1" '/^roce_local_broken_total/ { sum += $NF } END { exit !(sum >= n) }'
+}
+
+# both_listen : the server and dat-perf do.
+both_listen() {
+	[ "$("$roced" --status --json 2>/dev/null | tr -d ' \n' | grep -o '"listeners":\[[0-9]' | wc -l)" -eq 2 ]
+}
+
+background "$work/server" "$srqd" -D roce0 -p 7 --interval 0
+server=$last
+wait_until test -S "$work/run/udapl-roce/roced.sock" || complain "roced does not come: $(cat "$work/server")"
+for seed in 1 2; do
+	background "$work/scribble$seed" "$scribble" "$work/run/udapl-roce" $seed
+	scribblers="${scribblers:-} $last"
+done
+rounds=0
+until [ $rounds -ge 3 ] && broken 20; do
+	rounds=$((rounds + 1))
+	for child in $scribblers; do
+		kill -0 "$child" || complain "a hostile process has ended: $(cat "$work"/scribble*)"
+	done
+	background "$work/perf" timeout "$limit" "$perf" -D roce0 -p 8 -s 3000 -n 2000 -q 4 --verify
+	peer=$last
+	timeout "$limit" "$srqd" -D roce0 -p 7 --connect 127.0.0.1 -n 5000 --clients 2 >"$work/client" 2>&1 ||
+		complain "a client beside hostile processes: $(tail -n 5 "$work/client")"
+	wait_until both_listen || complain "dat-perf does not listen: $(cat "$work/perf")"
+	timeout "$limit" "$perf" -D roce0 -p 8 -s 3000 -n 2000 -q 4 --verify 127.0.0.1 >"$work/client" 2>&1 ||
+		complain "dat-perf beside hostile processes: $(tail -n 5 "$work/client")"
+	wait "$peer" || complain "its server: $(tail -n 5 "$work/perf")"
+	[ "$failures" -eq 0 ] || finish
+done
+for child in $scribblers; do
+	kill "$child"
+	wait "$child" || complain "a hostile process ends with $?: $(cat "$work"/scribble*)"
+done
+timeout "$limit" "$srqd" -D roce0 -p 7 --connect 127.0.0.1 -n 1000 >"$work/client" 2>&1 || complain "behind them: $(tail -n 3 "$work/client")"
+stop "$server" || complain "the server: $(tail -n 5 "$work/server")"
+finish
