@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Openings: a sentence begins with its subject, not with Who, What, Nobody or Nothing.
 
-Checks comments of C, Meson and Python in the folders that follow the rule already, and the pages of docs/ but for generated ones.
+Checks comments of C, Meson and Python in the folders that follow the rule already, manual pages, and the pages of docs/
+but for generated ones.
 """
 import re
 import sys
@@ -16,6 +17,8 @@ COMMENT = re.compile(rf"(?:/\*+<?|^\s*\*|//|[.:;])\s+(?P<word>{WORDS})")
 HASH = re.compile(rf"#\s+(?:.*[.:;]\s+)?(?P<word>{WORDS})")
 # Neither a row of a table nor code.
 PROSE = re.compile(rf"^(?!\||    )(?:|\s*\*\s+|.*?[.:;]\s+)(?P<word>{WORDS})")
+MANUAL = re.compile(rf"^(?!\.)(?:|.*?[.:;]\s+)(?P<word>{WORDS})")
+MANUALS = (".1", ".3", ".5", ".7")
 PAGE = re.compile(r"docs/[a-z-]+\.md")
 GENERATED = ("docs/interop-replay.md", "docs/performance-growth.md")
 
@@ -26,6 +29,8 @@ def opening(name):
         return COMMENT
     if name.endswith((".py", ".build")) and name.startswith(FOLDERS):
         return HASH
+    if name.startswith("docs/man/") and name.endswith(MANUALS):
+        return MANUAL
     if PAGE.fullmatch(name) and name not in GENERATED:
         return PROSE
     return None
@@ -33,7 +38,7 @@ def opening(name):
 
 def check(root):
     findings = []
-    for path in tree.files(root, ".c", ".h", ".md", ".py", ".build"):
+    for path in tree.files(root, ".c", ".h", ".md", ".py", ".build", *MANUALS):
         name = tree.relative(path, root)
         expression = opening(name)
         if expression is None or name == "test/lint/openings.py":
@@ -54,6 +59,8 @@ CASES = [
     ("a line of a comment", {"lib/roce/a.c": "/*\n * Nobody asks.\n */\n"}, "lib/roce/a.c:2: a sentence begins"),
     ("a page", {"docs/a.md": "| What | Who |\n\n    What code.\n\nIt says what it is.\n"}, None),
     ("a sentence of a page", {"docs/a.md": "One.\n\n* Two. Whoever asks.\n"}, "docs/a.md:3: a sentence begins"),
+    ("a manual page", {"docs/man/a.3": ".Nd what it is\n.It Va What\nIt says what it is.\n"}, None),
+    ("a line of a manual page", {"docs/man/a.3": ".Pp\nWhat it is.\n"}, "docs/man/a.3:2: a sentence begins with What"),
     ("a script", {"lib/roce/a.py": "a = 1  # One. What it is.\n"}, "lib/roce/a.py:1: a sentence begins with What"),
     ("a build file", {"apps/meson.build": "# What runs.\n"}, "apps/meson.build:1: a sentence begins with What"),
     ("a test", {"test/unit/a.c": "/* Nobody asks. */\n"}, "test/unit/a.c:1: a sentence begins with Nobody"),

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sentences: at most 30 words, where a colon and a semicolon end one, too.
 
-Checks comments in apps, include, lib and pmd_roce, and prose of the pages but for generated ones: neither code nor
-rows of tables whose cells are lists of names.
+Checks comments in apps, include, lib and pmd_roce, prose of the pages but for generated ones, and manual pages: neither
+code nor rows of tables whose cells are lists of names.
 """
 import re
 import sys
@@ -13,6 +13,8 @@ import tree
 WORDS_MAX = 30
 FOLDERS = ("apps/", "include/", "lib/", "pmd_roce/")
 PAGE = re.compile(r"(?:docs/)?[A-Za-z-]+\.md")
+MANUAL = "docs/man/"
+MANUALS = (".1", ".3", ".5", ".7")
 GENERATED = ("docs/interop-replay.md", "docs/performance-growth.md")
 
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
@@ -21,6 +23,10 @@ LEADER = re.compile(r"^\s*(?:/\*+<?|\*(?!/))? ?", re.M)
 BREAK = re.compile(r"\n\s*\n|\n(?=\s*(?:[*-]|\d+\.) )|\n(?=   )|@(?:return|param|file)\b")
 LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 END = re.compile(r"(?<=[.:;!?])\s+")
+# Manual pages: neither examples nor lists of names; macros inside of a sentence hold words of it, any other macro ends it.
+CODE = re.compile(r"^\.Bd -(?:literal|unfilled).*?^\.Ed$|^\.Sh (?:SYNOPSIS|SEE ALSO)$.*?(?=^\.Sh |\Z)", re.S | re.M)
+INLINE = re.compile(r"\.(?:Ad|Ar|Cm|Dq|Dv|Em|Er|Ev|Fa|Fl|Fn|Ft|Ic|In|Li|Nm|No|Ns|Op|Pa|Pq|Ql|Qq|Sq|Sy|Va|Vt|Xr) ?(.*)")
+MARK = re.compile(r"(?<!\S)(?:[,()|1-9]|Ns|No)(?!\S)")
 BLOCK = re.compile(r"^```.*?^```|<!--.*?-->|^#.*?$|^    .*?$", re.S | re.M)
 
 
@@ -50,14 +56,33 @@ def of_page(text):
             yield line, LINK.sub(r"\1", cell)
 
 
+def of_manual(text):
+    """(line, paragraph) of a manual page."""
+    text = CODE.sub(lambda match: "\n" * match.group().count("\n"), text)
+    begin, words = 1, []
+    for number, line in enumerate([*text.split("\n"), ".El"], 1):
+        inline = INLINE.fullmatch(line)
+        if inline or not line.startswith("."):
+            words.append(MARK.sub("", inline[1]) if inline else line)
+            continue
+        yield begin, re.sub(r"\s+([.:;])(?=\s|$)", r"\1", " ".join(words))
+        begin, words = number + 1, []
+
+
+def paragraphs_of(name):
+    """The reader of a file's prose; None: it is not checked."""
+    if name.startswith(MANUAL) and name.endswith(MANUALS):
+        return of_manual
+    if name.endswith(".md"):
+        return of_page if PAGE.fullmatch(name) and name not in GENERATED else None
+    return of_source if name.startswith(FOLDERS) and name.endswith((".c", ".h")) else None
+
+
 def check(root):
     findings = []
-    for path in tree.files(root, ".c", ".h", ".md"):
+    for path in tree.files(root, ".c", ".h", ".md", *MANUALS):
         name = tree.relative(path, root)
-        if name.endswith(".md"):
-            paragraphs = of_page if PAGE.fullmatch(name) and name not in GENERATED else None
-        else:
-            paragraphs = of_source if name.startswith(FOLDERS) else None
+        paragraphs = paragraphs_of(name)
         if paragraphs is None:
             continue
         for line, paragraph in paragraphs("\n".join(tree.lines(path))):
@@ -78,6 +103,9 @@ CASES = [
     ("behind a tag", {"lib/a.h": "/**\n * One.\n * @return " + LONG + "\n */\n"}, "lib/a.h:1: 31 words"),
     ("a paragraph", {"docs/a.md": "One.\n\nTwo. " + LONG.replace(" ", "\n", 20) + "\n"}, "docs/a.md:"),
     ("a cell", {"README.md": "| a | b |\n|---|---|\n| a | " + LONG + " |\n"}, "README.md:"),
+    ("a manual page's code", {"docs/man/a.1": ".Sh SYNOPSIS\n" + LONG + "\n.Sh A\n.Bd -literal\n" + LONG + "\n.Ed\n"}, None),
+    ("a list in a manual page", {"docs/man/a.1": ".It Va a , b\n" + "word " * 20 + "\n.Pp\n" + "word " * 20 + "\n"}, None),
+    ("a manual page", {"docs/man/a.1": ".Sh A\n" + "word " * 20 + "\n.Xr a 1 ,\n" + "word " * 10 + "\n"}, "docs/man/a.1:2: 31"),
     ("an item", {"docs/a.md": "* One.\n* " + LONG + "\n"}, "docs/a.md:"),
 ]
 
