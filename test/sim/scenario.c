@@ -238,8 +238,6 @@ make_stop(uint64_t seed)
 
 	/* A side that waits for the other one has nothing in flight, and hears of no end. */
 	p.answers = false;
-	/* A side that waits for the other one has nothing in flight, and hears of no end. */
-	p.answers = false;
 	bool long_stop = draw(&r, 4) == 0;
 
 	p.ack_timeout = 17;
