@@ -114,7 +114,7 @@ read_foreign(struct reader *reader, const struct pcap_pkthdr *head, const uint8_
 	unit_mbuf_exact_free(m);
 }
 
-/* Which frames are RoCEv2 is asked of libpcap's own filter, not of the parser. */
+/* libpcap's own filter decides which frames are RoCEv2, not the parser under test. */
 static void
 read_all(struct reader *reader, pcap_t *file)
 {

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sentences: at most 30 words, where a colon and a semicolon end one, too.
 
-Checks comments in apps, include, lib and pmd_roce, prose of the pages but for generated ones, and manual pages: neither
-code nor rows of tables whose cells are lists of names.
+Checks comments in apps, include, lib and pmd_roce, prose of the pages, and manual pages: neither code nor
+rows of tables whose cells are lists of names.
 """
 import re
 import sys
@@ -15,7 +15,6 @@ FOLDERS = ("apps/", "include/", "lib/", "pmd_roce/")
 PAGE = re.compile(r"(?:docs/)?[A-Za-z-]+\.md")
 MANUAL = "docs/man/"
 MANUALS = (".1", ".3", ".5", ".7")
-GENERATED = ("docs/interop-replay.md", "docs/performance-growth.md")
 
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
 LEADER = re.compile(r"^\s*(?:/\*+<?|\*(?!/))? ?", re.M)
@@ -74,7 +73,7 @@ def paragraphs_of(name):
     if name.startswith(MANUAL) and name.endswith(MANUALS):
         return of_manual
     if name.endswith(".md"):
-        return of_page if PAGE.fullmatch(name) and name not in GENERATED else None
+        return of_page if PAGE.fullmatch(name) else None
     return of_source if name.startswith(FOLDERS) and name.endswith((".c", ".h")) else None
 
 
