@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The table of a comparison: medians over the rounds, and how many times as fast ours is as each peer.
+"""The table of a comparison: medians over the rounds, and the speed of ours relative to each peer.
 
 values: (key of the way, "rate" or "trip", size) to a list with one number a round, None where there is none. A rate is
 messages a second, a trip microseconds of half a round trip. A ratio is taken within each round, of two runs that
@@ -11,7 +11,7 @@ import ways
 
 FIGURE, RATIO = 10, "x"
 MISSING, FAILED = "-", "fails"
-LEGEND = ("way", "processes", "cores", "kernel on the way", "frames", "checksum", "copies of a message", "reliable by")
+LEGEND = ("way", "processes", "cores", "kernel on the path", "frames", "checksum", "copies of a message", "reliability")
 
 
 def median(numbers):
@@ -21,7 +21,7 @@ def median(numbers):
 
 
 def ratio(test, ours, peers):
-    """How many times as fast ours is. None: there is no round in which both ran."""
+    """The speed of ours relative to the peer's. None: there is no round in which both ran."""
     pairs = [(a, b) for a, b in zip(ours, peers) if a is not None and b is not None]
     return median([a / b if test == "rate" else b / a for a, b in pairs])
 
@@ -120,7 +120,7 @@ def lines_of(rows):
             yield None, [row["letter"], row["name"], *(shown(cell, name) for name, cell in cells)]
             if row["against"]:
                 ratios = [cell and cell.get("ratio") for _, cell in cells]
-                yield None, ["", f"{letter[row['against']]} is so many times as fast",
+                yield None, ["", f"speed of {letter[row['against']]} relative to {row['letter']}",
                              *("" if value is None else times(value) for value in ratios)]
 
 
@@ -146,7 +146,7 @@ def legend_rows(all_ways):
 
 
 def legend(all_ways):
-    """What each does on the way, for a terminal. Those who do the same share a line."""
+    """The properties of each way, for a terminal. Ways with the same properties share a line."""
     return "\n".join(padded([LEGEND, *together(legend_rows(all_ways))]))
 
 
@@ -166,9 +166,9 @@ def padded(rows):
 def notes(sizes):
     """How the table is to be read."""
     windows = ", ".join(str(ways.WINDOW[size]) for size in sizes)
-    yield f"Messages on the way: at most {windows}, by size; those of iperf3 as many as the socket takes."
-    yield "One message at a time: half round trips are means, and the rate is what they come to; elsewhere medians."
-    yield "How many times as fast: the median of what the rounds say, each for itself."
+    yield f"Messages in flight: at most {windows}, by size; iperf3 has as many as the socket takes."
+    yield "One message at a time: half round trips are means, and rates follow from them; other figures are medians."
+    yield "Relative speed: the median of the ratios within each round."
 
 
 def markdown_rows(rows):

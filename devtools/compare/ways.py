@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Who is compared with whom, what each does on the way, and how it is started."""
+"""The programs that are compared, the properties of each, and how it is started."""
 from dataclasses import dataclass, field
 from typing import Callable, Optional
 
@@ -7,12 +7,12 @@ import parse
 from machine import HOST, listens
 
 SIZES = (64, 1024, 4096, 65536, 1048576)
-# What dat-perf takes by itself: messages on the way at a time. The others are told the same.
+# Messages in flight, as dat-perf chooses them by itself. The other programs get the same numbers.
 WINDOW = {64: 128, 1024: 128, 4096: 128, 65536: 8, 1048576: 4}
 SERVER, CLIENT = "192.0.2.1", "192.0.2.2"
 WARMUP_MOST = 20000
 
-STREAM = "two processes, a core each, many messages on the way"
+STREAM = "two processes, a core each, many messages in flight"
 PINGPONG = "two processes, a core each, one message at a time"
 ALONE = "one process"
 GROUPS = (STREAM, PINGPONG, ALONE)
@@ -70,7 +70,7 @@ def warm(count):
     return min(WARMUP_MOST, max(count // 10, 1))
 
 
-OWN = {"frames": "RoCEv2 in Ethernet", "checksum": "ICRC", "reliable": "ACK, timeout, go-back-N"}
+OWN = {"frames": "RoCEv2 in Ethernet", "checksum": "ICRC", "reliable": "ACK, timeout, selective repeat"}
 OURS = Facts(2, 2, "no", copies="4: frame and ring at either end", **OWN)
 OURS_ONE = Facts(1, 1, "no", copies="2: frame at either end", **OWN)
 OURS_TWO = Facts(1, 2, "no", copies="2: frame at either end", **OWN)
