@@ -31,7 +31,7 @@ static const char usage[] =
 		"       roced --status [--json] [--dir <folder>]\n"
 		"\n"
 		"  --dir <folder>      the run-time folder, instead of that of the user\n"
-		"  --group <name>      for all members of the group, instead of this user alone\n"
+		"  --group <name>      admit members of the group; no process attaches there yet\n"
 		"  --on-demand         detach from the terminal; end when no process is left\n"
 		"  --linger <seconds>  with --on-demand: how long to wait for another process (1)\n"
 		"  -v, --verbose       say each event on standard error\n"

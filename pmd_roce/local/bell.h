@@ -9,7 +9,7 @@
  * A receiver polls the few channels that have traffic, and has armed the others (ring.h). A sender to an armed one sets
  * a bit here, so that any number of silent peers costs the receiver one load a poll. The bits are hints. A peer that sets
  * bits costs the receiver some looks. One that clears the bits of others delays their frames until the receiver looks
- * without a hint, which it does now and then (local.c).
+ * without a hint, which it does now and then (receive.c); while it sleeps, until it wakes by itself.
  */
 
 #include <stdbool.h>
