@@ -15,12 +15,26 @@
 
 static char memory[64][4096];
 static DAT_LMR_TRIPLET buffer[64];
+static char roce0[] = "roce0";
 
 /* A receive has the number of its buffer, the answer in that buffer 64 more. */
 static DAT_DTO_COOKIE
 cookie(DAT_UINT64 i)
 {
 	return (DAT_DTO_COOKIE){ .as_64 = i };
+}
+
+/* The message of receive i goes back, out of its buffer. */
+static DAT_RETURN
+send_back(const DAT_DTO_COMPLETION_EVENT_DATA *done, DAT_UINT64 i)
+{
+	DAT_LMR_TRIPLET answer = buffer[i];
+
+	answer.segment_length = done->transfered_length;
+	if (done->status != DAT_DTO_SUCCESS)
+		return DAT_ABORT;
+	return dat_ep_post_send(
+			done->ep_handle, 1, &answer, cookie(i + 64), DAT_COMPLETION_DEFAULT_FLAG);
 }
 
 int
@@ -43,19 +57,19 @@ main(int argc, char **argv)
 	DAT_EVENT event;
 	DAT_COUNT more;
 	DAT_DTO_COMPLETION_EVENT_DATA *done;
-	DAT_LMR_TRIPLET answer;
 	DAT_UINT64 i;
 
-	dat_ia_open(argc > 1 ? argv[1] : "roce0", 8, &async, &ia);
+	dat_ia_open(argc > 1 ? argv[1] : roce0, 8, &async, &ia);
 	dat_pz_create(ia, &pz);
 	dat_evd_create(ia, 1024, DAT_HANDLE_NULL, ALL, &evd);
 	dat_lmr_create(ia, DAT_MEM_TYPE_VIRTUAL, region, sizeof(memory), pz, RW, &lmr, &key, &rmr,
 			&length, &first);
-	dat_srq_create(ia, pz, &attr, &srq);
-	for (i = 0; i < 64; i++) {
+	for (i = 0; i < 64; i++)
 		buffer[i] = (DAT_LMR_TRIPLET){ key, 0, (DAT_VADDR)(uintptr_t)memory[i], 4096 };
+
+	dat_srq_create(ia, pz, &attr, &srq);
+	for (i = 0; i < 64; i++)
 		dat_srq_post_recv(srq, 1, &buffer[i], cookie(i));
-	}
 	dat_psp_create(ia, 18516, evd, DAT_PSP_CONSUMER_FLAG, &psp);
 	while (dat_evd_wait(evd, DAT_TIMEOUT_INFINITE, 1, &event, &more) == DAT_SUCCESS)
 		if (event.event_number == DAT_CONNECTION_REQUEST_EVENT) {
@@ -64,12 +78,7 @@ main(int argc, char **argv)
 		} else if (event.event_number == DAT_DTO_COMPLETION_EVENT) {
 			done = &event.event_data.dto_completion_event_data;
 			i = done->user_cookie.as_64;
-			answer = buffer[i % 64];
-			answer.segment_length = done->transfered_length;
-			if (i >= 64 || done->status != DAT_DTO_SUCCESS ||
-					dat_ep_post_send(done->ep_handle, 1, &answer,
-							cookie(i + 64),
-							DAT_COMPLETION_DEFAULT_FLAG) != DAT_SUCCESS)
+			if (i >= 64 || send_back(done, i) != DAT_SUCCESS)
 				dat_srq_post_recv(srq, 1, &buffer[i % 64], cookie(i % 64));
 		}
 	return 0;
