@@ -162,7 +162,7 @@ int roce_cm_id_peer(struct roce_cm_id *id, struct roce_cm_peer *peer);
 
 /**
  * By number: the queue pair is ready. Behind CONNECT_RESPONSE the peer is told, and the connection is up without another event.
- * Behind accept it says that a packet of the peer has arrived (ROCE_ASYNC_COMM_EST): ESTABLISHED follows at once.
+ * After accept it says that a packet of the peer has arrived (ROCE_ASYNC_QP_COMM_EST): ESTABLISHED follows at once.
  *
  * @return 0; -EINVAL: it waits for nothing like that, or not any more.
  */
