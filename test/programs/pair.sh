@@ -202,6 +202,10 @@ dat)
 	until_true listens_at 15828 || fail "the server of $1 does not come to listen"
 	client "$1 -P ofa-v2-lo -h 127.0.0.1"
 	wait "$server" || fail "the server of $1 ends with $?"
+	# It ends with 0 whatever happened.
+	for end in out err; do
+		grep -q 'Test Complete. PASSED' "$work/$end" || fail "an end of $1 does not pass"
+	done
 	server=
 	;;
 dapltest)
