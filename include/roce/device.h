@@ -38,6 +38,8 @@ struct roce_device_attr {
 	const char *dpdk;                                 /**< version of DPDK */
 };
 
+#define ROCE_DEVICE_ADDRS_MAX 8 /**< addresses of one device */
+
 /**
  * Open a device, or join it when the same port is open already (then the parameters must be the same, but for `ip=`).
  *
@@ -164,6 +166,16 @@ void roce_device_neighbour_changed(struct roce_device *device);
 void roce_device_close(struct roce_device *device);
 
 void roce_device_query(const struct roce_device *device, struct roce_device_attr *attr);
+
+/**
+ * The addresses of a device in the order of `ip=`; of the shared adapter 127.0.0.1 is the last. They stay the same until it
+ * is closed. Any thread.
+ *
+ * @param ip  room for @p max addresses: IPv6 or IPv4-mapped, network byte order.
+ * @return how many there are, also when @p max is less: then the first were written.
+ */
+unsigned int
+roce_device_addrs(const struct roce_device *device, uint8_t (*ip)[16], unsigned int max);
 
 /**
  * A counter of the device, summed over its engines; the names are those of telemetry.

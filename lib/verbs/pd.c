@@ -139,9 +139,11 @@ struct ibv_ah *
 ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 {
 	struct verbs_ah *ah;
+	union ibv_gid gid;
 
 	/* There is no address on Ethernet but by a GID. */
-	if (attr->port_num != VERBS_PORT || !attr->is_global || attr->grh.sgid_index >= VERBS_GIDS)
+	if (attr->port_num != VERBS_PORT || !attr->is_global ||
+			!verbs_port_gid(attr->grh.sgid_index, &gid))
 		return verbs_fail(-EINVAL);
 	ah = calloc(1, sizeof(*ah));
 	if (ah == NULL)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The port of the device, its address as a GID, its partition key. */
+/* The port of the device, its addresses as GIDs, its partition key. */
 
 #include <errno.h>
 #include <string.h>
@@ -17,15 +17,36 @@
 #define WIDTH_4X      2
 #define SPEED_EDR     32 /**< 25 Gbit/s a lane; memory has no speed of its own */
 
-union ibv_gid
-verbs_port_gid(const struct ibv_context *context)
+/* They stay the same while the device is open. */
+static unsigned int
+read_gids(union ibv_gid gids[ROCE_DEVICE_ADDRS_MAX])
 {
-	struct roce_device_attr attr;
-	union ibv_gid gid;
+	return roce_device_addrs(verbs_progress_device(), (uint8_t(*)[16])(void *)gids,
+			ROCE_DEVICE_ADDRS_MAX);
+}
 
-	roce_device_query(verbs_progress_device(), &attr);
-	memcpy(gid.raw, attr.ip, sizeof(gid.raw));
-	return gid;
+bool
+verbs_port_gid(unsigned int index, union ibv_gid *gid)
+{
+	union ibv_gid gids[ROCE_DEVICE_ADDRS_MAX];
+
+	if (index >= read_gids(gids))
+		return false;
+	*gid = gids[index];
+	return true;
+}
+
+int
+verbs_port_gid_index(const uint8_t ip[16])
+{
+	union ibv_gid gids[ROCE_DEVICE_ADDRS_MAX];
+	const unsigned int n = read_gids(gids);
+
+	for (unsigned int i = 0; i < n; i++) {
+		if (memcmp(gids[i].raw, ip, sizeof(gids[i].raw)) == 0)
+			return (int)i;
+	}
+	return -1;
 }
 
 int
@@ -33,6 +54,7 @@ verbs_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_port_
 		size_t len)
 {
 	bool down = __atomic_load_n(&verbs_ctx_of(context)->link_down, __ATOMIC_RELAXED);
+	union ibv_gid gids[ROCE_DEVICE_ADDRS_MAX];
 	struct roce_device_attr device;
 	struct ibv_port_attr full;
 
@@ -43,7 +65,7 @@ verbs_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_port_
 		.state = down ? IBV_PORT_DOWN : IBV_PORT_ACTIVE,
 		.max_mtu = IBV_MTU_4096,
 		.active_mtu = verbs_mtu_of(device.mtu),
-		.gid_tbl_len = VERBS_GIDS,
+		.gid_tbl_len = (int)read_gids(gids),
 		.port_cap_flags = IBV_PORT_IP_BASED_GIDS,
 		.max_msg_sz = MSG_MAX,
 		.pkey_tbl_len = 1,
@@ -76,41 +98,37 @@ refuse(int error)
 int
 ibv_query_gid(struct ibv_context *context, uint8_t port_num, int index, union ibv_gid *gid)
 {
-	if (port_num != VERBS_PORT || index < 0 || index >= (int)VERBS_GIDS)
+	if (port_num != VERBS_PORT || index < 0 || !verbs_port_gid((unsigned int)index, gid))
 		return refuse(EINVAL);
-	*gid = verbs_port_gid(context);
 	return 0;
 }
 
-static struct ibv_gid_entry
-first_entry(const struct ibv_context *context)
+/* Into a structure of @p size bytes, of older or newer headers. */
+static void
+put_entry(struct ibv_gid_entry *to, unsigned int index, const union ibv_gid *gid, size_t size)
 {
-	return (struct ibv_gid_entry){
-		.gid = verbs_port_gid(context),
+	const struct ibv_gid_entry entry = {
+		.gid = *gid,
+		.gid_index = index,
 		.port_num = VERBS_PORT,
 		.gid_type = IBV_GID_TYPE_ROCE_V2,
 	};
-}
 
-static void
-copy_entry(struct ibv_gid_entry *to, const struct ibv_gid_entry *from, size_t size)
-{
 	memset(to, 0, size);
-	memcpy(to, from, size < sizeof(*from) ? size : sizeof(*from));
+	memcpy(to, &entry, size < sizeof(entry) ? size : sizeof(entry));
 }
 
 int
 _ibv_query_gid_ex(struct ibv_context *context, uint32_t port_num, uint32_t index,
 		struct ibv_gid_entry *entry, uint32_t flags, size_t size)
 {
-	struct ibv_gid_entry first;
+	union ibv_gid gid;
 
 	if (flags != 0)
 		return EOPNOTSUPP;
-	if (port_num != VERBS_PORT || index >= VERBS_GIDS)
+	if (port_num != VERBS_PORT || !verbs_port_gid(index, &gid))
 		return EINVAL;
-	first = first_entry(context);
-	copy_entry(entry, &first, size);
+	put_entry(entry, index, &gid, size);
 	return 0;
 }
 
@@ -118,15 +136,17 @@ ssize_t
 _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *entries, size_t max,
 		uint32_t flags, size_t size)
 {
-	struct ibv_gid_entry first;
+	union ibv_gid gids[ROCE_DEVICE_ADDRS_MAX];
+	const unsigned int n = read_gids(gids);
 
 	if (flags != 0)
 		return -EOPNOTSUPP;
-	if (max < VERBS_GIDS)
+	if (max < n)
 		return -EINVAL;
-	first = first_entry(context);
-	copy_entry(entries, &first, size);
-	return VERBS_GIDS;
+	for (unsigned int i = 0; i < n; i++)
+		put_entry((struct ibv_gid_entry *)(void *)((char *)entries + i * size), i, &gids[i],
+				size);
+	return n;
 }
 
 /** Of the private header of rdma-core: what its own programs ask for. */
@@ -141,7 +161,9 @@ int
 ibv_query_gid_type(struct ibv_context *context, uint8_t port_num, unsigned int index,
 		enum gid_type_of_driver *type)
 {
-	if (port_num != VERBS_PORT || index >= VERBS_GIDS)
+	union ibv_gid gid;
+
+	if (port_num != VERBS_PORT || !verbs_port_gid(index, &gid))
 		return refuse(EINVAL);
 	*type = GID_TYPE_ROCE_V2;
 	return 0;

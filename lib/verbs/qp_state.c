@@ -29,7 +29,9 @@ mtu_bytes(enum ibv_mtu mtu)
 static int
 judge_av(const struct ibv_ah_attr *av)
 {
-	if (!av->is_global || av->grh.sgid_index >= VERBS_GIDS)
+	union ibv_gid gid;
+
+	if (!av->is_global || !verbs_port_gid(av->grh.sgid_index, &gid))
 		return -EINVAL;
 	return av->port_num == VERBS_PORT || av->port_num == 0 ? 0 : -EINVAL;
 }
@@ -45,7 +47,7 @@ judge_states(const struct ibv_qp_attr *attr, int mask)
 }
 
 static struct roce_qp_mod
-mod_of(const struct ibv_qp *qp, const struct ibv_qp_attr *attr, int mask)
+mod_of(const struct ibv_qp_attr *attr, int mask)
 {
 	const struct ibv_global_route *grh = &attr->ah_attr.grh;
 	struct roce_qp_mod mod = {
@@ -73,9 +75,9 @@ mod_of(const struct ibv_qp *qp, const struct ibv_qp_attr *attr, int mask)
 
 	if (!(mask & IBV_QP_AV))
 		return mod;
-	local = verbs_port_gid(qp->context);
 	memcpy(mod.remote_ip, grh->dgid.raw, sizeof(mod.remote_ip));
-	memcpy(mod.local_ip, local.raw, sizeof(mod.local_ip));
+	if (verbs_port_gid(grh->sgid_index, &local))
+		memcpy(mod.local_ip, local.raw, sizeof(mod.local_ip));
 	return mod;
 }
 
@@ -130,7 +132,7 @@ ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 		return verbs_errno(-EINVAL);
 	if ((mask & IBV_QP_AV) && judge_av(&attr->ah_attr) != 0)
 		return verbs_errno(-EINVAL);
-	mod = mod_of(qp, attr, mask);
+	mod = mod_of(attr, mask);
 	if ((mask & IBV_QP_STATE) && attr->qp_state == IBV_QPS_RESET)
 		rc = reset(own, &mod, (uint32_t)mask);
 	else
@@ -144,11 +146,14 @@ static void
 show_path(struct ibv_qp_attr *attr, const struct roce_qp_mod *mod)
 {
 	struct ibv_ah_attr *av = &attr->ah_attr;
+	int index = verbs_port_gid_index(mod->local_ip);
 
 	attr->path_mtu = verbs_mtu_of(mod->path_mtu);
 	if (mod->dest_qpn == 0)
 		return;
 	memcpy(av->grh.dgid.raw, mod->remote_ip, sizeof(mod->remote_ip));
+	/* In the shared adapter, paths within the host may have another address of 127.0.0.0/8. */
+	av->grh.sgid_index = index > 0 ? (uint8_t)index : 0;
 	av->grh.flow_label = mod->flow_label;
 	av->grh.hop_limit = mod->hop_limit;
 	av->grh.traffic_class = mod->traffic_class;

@@ -31,10 +31,12 @@ __be64 verbs_device_guid(void);
 /* ---- port.c ---- */
 
 #define VERBS_PORT 1u
-#define VERBS_GIDS 1u
 
-/** Entry 0 of the GID table: the address of the device. */
-union ibv_gid verbs_port_gid(const struct ibv_context *context);
+/** Entry @p index of the GID table: an address of the device, in its order. @return false: there is none. */
+bool verbs_port_gid(unsigned int index, union ibv_gid *gid);
+
+/** The entry with this address. @return -1: there is none. */
+int verbs_port_gid_index(const uint8_t ip[16]);
 
 /** As ibv_query_port(), for structures of @p len bytes. */
 int verbs_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *attr,

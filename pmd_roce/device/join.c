@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Openers that join a device: checks of their parameters, and of queues that belong to another. */
+/*
+ * Openers that join a device: checks of their parameters, and of queues that belong to another. The addresses that a device
+ * was opened with.
+ */
 
 #include <errno.h>
 #include <string.h>
@@ -8,6 +11,8 @@
 #include <rte_common.h>
 
 #include "device/device.h"
+
+static_assert(ROCE_DEVICE_ADDRS_MAX == ROCE_ADDRS_MAX, "a program has room for all of a device");
 
 /* Some of those that the program has said: others would not reach its port, or not find it. */
 static bool
@@ -74,4 +79,14 @@ roce_device_check_queues(const struct roce_device *devices,
 		}
 	}
 	return 0;
+}
+
+unsigned int
+roce_device_addrs(const struct roce_device *device, uint8_t (*ip)[16], unsigned int max)
+{
+	const unsigned int n = device->args.ip.n;
+
+	for (unsigned int i = 0; i < RTE_MIN(n, max); i++)
+		memcpy(ip[i], device->args.ip.at[i].addr.b, sizeof(ip[i]));
+	return n;
 }
