@@ -54,7 +54,8 @@ roce_qp_init(struct roce_qp *qp)
 	qp->rx.msn = 0;
 	qp->rx.got = 0;
 	qp->post.tail_seen = qp->post.head;
-	__atomic_store_n(&qp->post.binds, false, __ATOMIC_RELAXED);
+	__atomic_store_n(&qp->post.one_by_one, domain->config.faults.wc_error != 0,
+			__ATOMIC_RELAXED);
 	roce_timer_init(&qp->tx.timer, roce_retry_fire);
 }
 

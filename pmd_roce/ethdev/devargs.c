@@ -283,6 +283,7 @@ static const struct key keys[] = {
 	{ "corrupt", take_share, FIELD(fault[ROCE_FAULT_CORRUPT]), .max = 1000000, .want = SHARE },
 	{ "mark", take_share, FIELD(fault[ROCE_FAULT_MARK]), .max = 1000000, .want = SHARE },
 	{ "rnr", take_share, FIELD(rnr), .max = 1000000, .want = SHARE },
+	{ "wc_error", take_share, FIELD(wc_error), .max = 1000000, .want = SHARE },
 	/* clang-format on */
 };
 

@@ -67,6 +67,7 @@ struct roce_devargs {
 	uint32_t manual;                  /**< 1: only the consumer's own calls poll the adapter */
 	uint32_t fault[ROCE_FAULT_KINDS]; /**< of a million frames sent, do it to so many on purpose */
 	uint32_t rnr; /**< of a million messages that take a receive, refuse so many on purpose */
+	uint32_t wc_error; /**< of a million requests, have so many fail on purpose */
 	/** Of ROCE_FAULTS, valid when fault_seeded: faults have it in place of the seed of all that is random. */
 	uint64_t fault_seed;
 	bool fault_seeded;

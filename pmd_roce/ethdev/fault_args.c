@@ -30,6 +30,7 @@ static const struct share {
 	SHARE("corrupt", fault[ROCE_FAULT_CORRUPT]),
 	SHARE("mark", fault[ROCE_FAULT_MARK]),
 	SHARE("rnr", rnr),
+	SHARE("wc_error", wc_error),
 };
 
 int
@@ -83,7 +84,7 @@ to_pairs(const char *text, char pairs[TEXT_MAX], struct roce_errmsg *errmsg)
 			return roce_errmsg_set(errmsg, -EINVAL,
 					VARIABLE
 					": %.*s is unknown: want seed=, loss=, duplicate=, "
-					"reorder=, corrupt=, mark= or rnr=",
+					"reorder=, corrupt=, mark=, rnr= or wc_error=",
 					(int)len, text);
 		memcpy(pairs + used, text, len);
 		used += len;
@@ -121,4 +122,14 @@ roce_fault_args_add(const char *text, struct roce_devargs *args, struct roce_err
 		args->fault_seeded = true;
 	}
 	return 0;
+}
+
+struct roce_fault_config
+roce_fault_config(const struct roce_devargs *args, uint64_t seed)
+{
+	return (struct roce_fault_config){
+		.seed = seed,
+		.rnr = roce_fault_threshold(args->rnr),
+		.wc_error = roce_fault_threshold(args->wc_error),
+	};
 }

@@ -10,6 +10,7 @@
 
 #include <stdint.h>
 
+#include "engine/engine.h"
 #include "ethdev/devargs.h"
 
 /** The seed of faults of ROCE_FAULTS that names none. */
@@ -30,5 +31,8 @@ int roce_fault_percent_read(const char *text, uint32_t *ppm);
  * @return 0; -EINVAL: @p errmsg names the variable and the word, and @p args is as it was.
  */
 int roce_fault_args_add(const char *text, struct roce_devargs *args, struct roce_errmsg *errmsg);
+
+/** The faults of queue pairs among those that @p args ask for. */
+struct roce_fault_config roce_fault_config(const struct roce_devargs *args, uint64_t seed);
 
 #endif

@@ -77,6 +77,7 @@ struct roce_zcrx_config {
 struct roce_fault_config {
 	uint64_t seed;
 	uint64_t rnr; /**< to a message that could take a receive: it is refused as if there were none */
+	uint64_t wc_error; /**< to a request that is no bind: it fails as if its peer never answered */
 };
 
 struct roce_domain_config {

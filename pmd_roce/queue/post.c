@@ -162,7 +162,7 @@ prepare_other(struct roce_qp *qp, const struct roce_wr *wr, struct roce_wqe *wqe
 		return -EOPNOTSUPP;
 	}
 	/* The engine learns of it no later than of the slot. */
-	__atomic_store_n(&qp->post.binds, true, __ATOMIC_RELAXED);
+	__atomic_store_n(&qp->post.one_by_one, true, __ATOMIC_RELAXED);
 	return 0;
 }
 

@@ -66,7 +66,7 @@ struct roce_qp {
 		uint8_t max_sge;
 		uint8_t max_rd_atomic; /**< READs and atomics that may be outstanding */
 		bool atomics;
-		bool binds;     /**< a bind was posted since RESET; the engine reads it */
+		bool one_by_one; /**< binds were posted since RESET, or requests fail on purpose; the engine reads it */
 		bool connected; /**< not in RESET; written by the engine, atomic */
 		bool rung;      /**< on the doorbell stack; atomic */
 		struct roce_wq wq;
@@ -209,11 +209,14 @@ roce_qp_hold(struct roce_qp *qp, bool holding)
 	__atomic_store_n(&qp->rx.holding, holding, __ATOMIC_RELAXED);
 }
 
-/** Has a bind been posted on this connection? After roce_qp_posted(): true for every bind that is among those. */
+/**
+ * Does the requester look at each request before it builds frames? There may be binds, and requests that fail on purpose.
+ * After roce_qp_posted(): true for every bind that is among those.
+ */
 static inline bool
-roce_qp_binds(const struct roce_qp *qp)
+roce_qp_one_by_one(const struct roce_qp *qp)
 {
-	return __atomic_load_n(&qp->post.binds, __ATOMIC_RELAXED);
+	return __atomic_load_n(&qp->post.one_by_one, __ATOMIC_RELAXED);
 }
 
 /** Packets of a message: at least one. */

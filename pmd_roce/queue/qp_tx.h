@@ -51,7 +51,7 @@ struct roce_qp_tx {
 	bool draining;
 	bool nak_seen;   /**< nak_psn is valid: nothing was acknowledged since */
 	uint8_t listed;  /**< enum roce_listed; atomic */
-	bool prot_error; /**< request next cannot be sent: its memory is gone */
+	bool prot_error; /**< request next is not sent: its memory is gone, or it fails on purpose */
 	bool fence_wait; /**< request next waits for the answer to a READ or atomic */
 	bool paced;      /**< cold.dcqcn limits what is sent */
 	uint8_t probes; /**< not 0: at timeout_at una alone is sent again, so many times until all is */

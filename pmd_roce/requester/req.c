@@ -6,6 +6,7 @@
 #include <rte_branch_prediction.h>
 
 #include "queue/extbuf.h"
+#include "queue/fault_dice.h"
 #include "queue/frames.h"
 #include "queue/sge.h"
 #include "requester/bind.h"
@@ -52,7 +53,7 @@ roce_req_wants(const struct roce_qp *qp)
 
 	if (unlikely(qp->tx.repeats))
 		return true;
-	if (unlikely(roce_qp_binds(qp)) && roce_bind_is_next(qp, posted))
+	if (unlikely(roce_qp_one_by_one(qp)) && roce_bind_is_next(qp, posted))
 		return roce_bind_may_pass(qp);
 	return may_send(qp, posted, &left);
 }
@@ -222,10 +223,11 @@ build_next(struct roce_qp *qp, struct roce_req_left left, uint64_t now)
 
 /*
  * The same with binds among the requests, which take no frame but their share of the room. The message in front of
- * one asks for an acknowledgement: the bind may be the last, or may have to wait for it.
+ * one asks for an acknowledgement: the bind may be the last, or may have to wait for it. Requests that fail on purpose
+ * are found here, too.
  */
 static __rte_noinline uint16_t
-emit_around_binds(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_t now)
+emit_one_by_one(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_t now)
 {
 	uint32_t posted = roce_qp_posted(qp);
 	uint16_t n = 0;
@@ -241,6 +243,10 @@ emit_around_binds(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uin
 		}
 		if (!may_send(qp, posted, &left))
 			break;
+		if (roce_fault_fails(qp, qp->tx.next)) {
+			roce_req_fail_next(qp);
+			break;
+		}
 		if (left.posted > 1 && roce_wqe_is_bind(roce_wq_slot(&qp->wq, qp->tx.next + 1)))
 			left.posted = 1;
 		m = build_next(qp, left, now);
@@ -326,8 +332,8 @@ roce_req_emit(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_
 		pkts += again;
 		room = (uint16_t)(room - again);
 	}
-	if (unlikely(roce_qp_binds(qp)))
-		return again + emit_around_binds(qp, pkts, room, now);
+	if (unlikely(roce_qp_one_by_one(qp)))
+		return again + emit_one_by_one(qp, pkts, room, now);
 	if (room == 0 || !may_send(qp, posted, &left))
 		return again;
 	n = roce_req_emit_whole(qp, pkts, room, left, now, &dry);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Requester: back to a PSN that is sent again, and requests whose memory is gone. */
 
+#include "queue/fault_dice.h"
 #include "queue/qp_end.h"
 #include "requester/rewind.h"
 
@@ -12,7 +13,7 @@ ssn_diff(const struct roce_qp *qp, uint32_t from, uint32_t to)
 	uint32_t last = back ? from : to;
 	int32_t messages = 0;
 
-	if (!roce_qp_binds(qp))
+	if (!roce_qp_one_by_one(qp))
 		return (int32_t)(to - from);
 	for (uint32_t i = back ? to : from; i != last; i++)
 		messages += !roce_wqe_is_bind(roce_wq_slot(&qp->wq, i));
@@ -56,22 +57,39 @@ roce_req_rewind(struct roce_qp *qp, uint32_t psn)
 	roce_qp_ready(qp);
 }
 
+/* The status with which the request at next, which cannot be sent, ends. */
+static enum ibv_wc_status
+status_of_next(const struct roce_qp *qp)
+{
+	if (roce_fault_fails(qp, qp->tx.next))
+		return IBV_WC_RETRY_EXC_ERR;
+	return roce_wqe_is_bind(roce_wq_slot(&qp->wq, qp->tx.next)) ? IBV_WC_MW_BIND_ERR
+								    : IBV_WC_LOC_PROT_ERR;
+}
+
 void
 roce_req_report_prot_error(struct roce_qp *qp)
 {
-	bool bind;
+	enum ibv_wc_status status;
 
 	if (!qp->tx.prot_error || qp->tx.tail != qp->tx.next)
 		return;
-	bind = roce_wqe_is_bind(roce_wq_slot(&qp->wq, qp->tx.next));
-	roce_qp_break(qp, bind ? IBV_WC_MW_BIND_ERR : IBV_WC_LOC_PROT_ERR, true);
+	status = status_of_next(qp);
+	qp->engine->stats.injected_wc_errors += status == IBV_WC_RETRY_EXC_ERR;
+	roce_qp_break(qp, status, true);
 }
 
 __rte_noinline void
 roce_req_fail_local(struct roce_qp *qp)
 {
-	qp->tx.prot_error = true;
 	qp->engine->stats.req_local_protection_error++;
+	roce_req_fail_next(qp);
+}
+
+__rte_noinline void
+roce_req_fail_next(struct roce_qp *qp)
+{
+	qp->tx.prot_error = true;
 	roce_req_report_prot_error(qp);
 	/* No frame asked for the acknowledgement of the requests before: frames that are sent again do. */
 	if (qp->tx.prot_error && qp->tx.silent != 0)

@@ -54,7 +54,10 @@ void roce_req_rewind(struct roce_qp *qp, uint32_t psn);
 /** When the request that cannot be sent is the oldest one: it fails, and with it the connection. */
 void roce_req_report_prot_error(struct roce_qp *qp);
 
-/** The memory of the request at next is gone. The request fails when everything before it is acknowledged. */
+/** The request at next is not sent. It fails, and the rest is flushed, when everything before it is acknowledged. */
+void roce_req_fail_next(struct roce_qp *qp);
+
+/** The same, because its memory is gone or its bind is refused. */
 void roce_req_fail_local(struct roce_qp *qp);
 
 #endif

@@ -19,6 +19,7 @@ enum roce_random_stream {
 	ROCE_RANDOM_CM,
 	ROCE_RANDOM_QPN,
 	ROCE_RANDOM_RNR,
+	ROCE_RANDOM_WC_ERROR,
 };
 
 #define ROCE_ROTATE(x, n) ((x) << (n) | (x) >> (64 - (n)))

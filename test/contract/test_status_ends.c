@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The end of a connection whose send queue holds requests of every kind: drained in order, or flushed in order. */
 
+#include <stdio.h>
+
 #include "mix.h"
 
 #define DEPTH  32
@@ -249,6 +251,27 @@ ends__break_by_a_bind(void **state)
 	assert_int_equal(tale.failure, DAT_RMR_OPERATION_FAILED);
 }
 
+/* A fault on purpose: what happens is what happens when the peer does not answer, at a request that the seed chooses. */
+static void
+ends__break_by_a_fault(void **state)
+{
+	for (unsigned int seed = 1; seed <= 8; seed++) {
+		struct tale tale;
+		char params[64];
+
+		snprintf(params, sizeof(params), "wc_error=20%% seed=%u", seed);
+		set_params(params);
+		up_on_one();
+		load(NUMBER, SHORT);
+		tale = read_tale();
+		want_tale(&tale, tale.completed, 1, DAT_CONNECTION_EVENT_BROKEN);
+		assert_int_equal(tale.failure, DAT_DTO_ERR_TRANSPORT);
+		want_receives((tale.completed + VERBS - 1) / VERBS, NUMBER / VERBS,
+				DAT_CONNECTION_EVENT_DISCONNECTED);
+		pair_close(&pair);
+	}
+}
+
 /* No request or event is left over for the next connection of the same endpoint. */
 static void
 ends__and_begins_again(void **state)
@@ -284,6 +307,7 @@ const struct CMUnitTest tests[] = {
 	rig_test(ends__by_the_peer),
 	rig_test(ends__break_in_the_middle),
 	rig_test(ends__break_by_a_bind),
+	rig_test(ends__break_by_a_fault),
 	rig_test(ends__and_begins_again),
 	tests_end,
 };

@@ -68,7 +68,7 @@ UNIT_RULE_IN(parse__understands_every_key, NULL, NULL)
 	parse_good("  port=net_memif0,role=server,id=0\tip=192.0.2.1/24 ip=2001:db8::1/64 gw=192.0.2.254 "
 		   "vlan=100 pcp=5 dscp=26 mtu=1024 queues=2 lcores=1,4-6 neigh=192.0.2.2@02:00:00:00:00:02 "
 		   "neigh=2001:db8::2@02:00:00:00:00:03 qpn=0x11 psn=0 seed=18446744073709551615 retry=1 "
-		   "rnr_retry=2 rnr_timer=31 timeout=0 loss=10000 duplicate=2 reorder=3 corrupt=4 mark=5 rnr=6 ecn=0\n",
+		   "rnr_retry=2 rnr_timer=31 timeout=0 loss=10000 duplicate=2 reorder=3 corrupt=4 mark=5 rnr=6 wc_error=7 ecn=0\n",
 			&a);
 	assert_string_equal(a.port, "net_memif0,role=server,id=0");
 	assert_int_equal(roce_devargs_name_len(a.port), 10);
@@ -84,7 +84,7 @@ UNIT_RULE_IN(parse__understands_every_key, NULL, NULL)
 	assert_fields(a, (retry, 1), (rnr_retry, 2), (rnr_timer, 31), (timeout, 0),
 			(fault[ROCE_FAULT_LOSS], 10000), (fault[ROCE_FAULT_DUPLICATE], 2),
 			(fault[ROCE_FAULT_REORDER], 3), (fault[ROCE_FAULT_CORRUPT], 4),
-			(fault[ROCE_FAULT_MARK], 5), (rnr, 6), (ecn, 0));
+			(fault[ROCE_FAULT_MARK], 5), (rnr, 6), (wc_error, 7), (ecn, 0));
 }
 
 /* Unknown key, bad or missing value, a key given twice: refused, and the sentence names it. */

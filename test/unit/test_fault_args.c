@@ -78,12 +78,12 @@ UNIT_RULE_IN(add__understands_every_word, NULL, NULL)
 {
 	struct roce_devargs a;
 
-	add_good(BASE, "seed=0x10,loss=1%,duplicate=2,reorder=0.01%,corrupt=0x20,mark=100%,rnr=7",
+	add_good(BASE, "seed=0x10,loss=1%,duplicate=2,reorder=0.01%,corrupt=0x20,mark=100%,rnr=7,wc_error=0.02%",
 			&a);
 	assert_fields(a, (fault[ROCE_FAULT_LOSS], 10000), (fault[ROCE_FAULT_DUPLICATE], 2),
 			(fault[ROCE_FAULT_REORDER], 100), (fault[ROCE_FAULT_CORRUPT], 32),
-			(fault[ROCE_FAULT_MARK], 1000000), (rnr, 7), (fault_seed, 16),
-			(fault_seeded, true));
+			(fault[ROCE_FAULT_MARK], 1000000), (rnr, 7), (wc_error, 200),
+			(fault_seed, 16), (fault_seeded, true));
 	assert_false(roce_devargs_has(&a, "seed") || roce_devargs_has(&a, "loss"));
 	add_good(BASE, " , mark=3  seed=18446744073709551615,,\n", &a);
 	assert_fields(a, (fault[ROCE_FAULT_MARK], 3), (fault[ROCE_FAULT_LOSS], 0));

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Faults of queue pairs on purpose: messages that are refused though there is a receive. */
+/* Faults of queue pairs on purpose: messages that are refused though there is a receive, requests that fail. */
 
 #include "fixture.h"
 #include "fixture_rdma.h"
 #include "queue/fault_dice.h"
+#include "queue/mw.h"
 #include "rules.h"
 
 #define ALWAYS   (UINT64_C(1) << 32)
@@ -156,4 +157,114 @@ UNIT_RULE_IN(rnr__off_checks_nothing, NULL, teardown)
 	assert_int_equal(qp->rx.checks, 0);
 	fx_fill_srq(&end, 1, LEN);
 	assert_false(refused(IBV_OPCODE_RC_SEND_ONLY, FX_RQ_PSN, LEN));
+}
+
+static void
+expect_end(uint64_t wr_id, enum ibv_wc_status status)
+{
+	struct roce_event event;
+
+	assert_int_equal(roce_cq_poll(end.send_cq, &event, 1), 1);
+	assert_fields(event, (wr_id, wr_id), (status, status));
+}
+
+/* Requests, each posted when the one before has ended; bit i: request i failed. A queue pair that broke is connected again. */
+static uint64_t
+failures(uint64_t seed, unsigned int others)
+{
+	struct roce_qp_connect connect;
+	uint64_t mask = 0;
+	uint32_t sent = 0;
+
+	open_end((struct roce_fault_config){ .seed = seed, .wc_error = QUARTER });
+	connect = fx_connect(&end, fx_ip(99), 0x777);
+	for (unsigned int i = 0; i < others; i++)
+		qp = fx_played_qp(&end, &peer);
+	for (uint32_t i = 0; i < MESSAGES; i++) {
+		assert_int_equal(fx_send(&end, qp, i, 0, LEN, i & 1 ? ROCE_WR_SIGNALED : 0), 0);
+		if (fx_tx_drop(&end) == 0) {
+			mask |= UINT64_C(1) << i;
+			expect_end(i, IBV_WC_RETRY_EXC_ERR);
+			assert_int_equal(roce_qp_state(qp), ROCE_QP_ERR);
+			fx_to_reset(qp);
+			fx_up(qp, &connect);
+			sent = 0;
+			continue;
+		}
+		fx_rx_answer(&end, &peer, FX_ACK, FX_SQ_PSN + sent++);
+		if (i & 1)
+			expect_end(i, IBV_WC_SUCCESS);
+	}
+	assert_int_equal(roce_cq_count(end.send_cq), 0);
+	assert_fields(*fx_stats(&end), (injected_wc_errors, __builtin_popcountll(mask)),
+			(req_transport_retries_exceeded, 0), (req_local_protection_error, 0));
+	fx_end_close(&end);
+	return mask;
+}
+
+/* Which requests fail is a function of the seed, of the queue pair and of the order of requests, on all its connections. */
+UNIT_RULE_IN(wc_error__falls_by_seed_and_queue_pair, NULL, teardown)
+{
+	const uint64_t mask = failures(1, 0);
+
+	assert_in_range(__builtin_popcountll(mask), MESSAGES / 8, MESSAGES * 3 / 8);
+	assert_true(failures(1, 0) == mask);
+	assert_true(failures(2, 0) != mask);
+	assert_true(failures(1, 1) != mask);
+}
+
+/* The first request that fails, of many that are posted together: those before it are done, and those behind it flushed. */
+UNIT_RULE_IN(wc_error__ends_the_queue_pair_in_order, NULL, teardown)
+{
+	const unsigned int first = (unsigned int)__builtin_ctzll(failures(5, 0));
+
+	assert_in_range(first, 2, MESSAGES - 2);
+	open_end((struct roce_fault_config){ .seed = 5, .wc_error = QUARTER });
+	fx_send_many(&end, qp, MESSAGES, LEN, ROCE_WR_SIGNALED);
+	/* Frames of the requests before it alone, the last of which asks for an acknowledgement. */
+	fx_tx_drop(&end);
+	assert_int_equal(roce_cq_count(end.send_cq), 0);
+	/* A loss on the way changes nothing. */
+	fx_rx_answer(&end, &peer, FX_NAK(ROCE_NAK_PSN_SEQUENCE), FX_SQ_PSN + 1);
+	assert_true(fx_tx_exactly(&end, first - 1)[first - 2].ack_req);
+	expect_end(0, IBV_WC_SUCCESS);
+	assert_int_equal(roce_qp_state(qp), ROCE_QP_RTS);
+	fx_rx_answer(&end, &peer, FX_ACK, FX_SQ_PSN + first - 1);
+	for (unsigned int i = 1; i < first; i++)
+		expect_end(i, IBV_WC_SUCCESS);
+	expect_end(first, IBV_WC_RETRY_EXC_ERR);
+	for (unsigned int i = first + 1; i < MESSAGES; i++)
+		expect_end(i, IBV_WC_WR_FLUSH_ERR);
+	fx_expect_async(&end, 1, ROCE_ENGINE_ASYNC_QP_BROKEN);
+	assert_int_equal(end.async_event[0].status, IBV_WC_RETRY_EXC_ERR);
+	fx_tx_none(&end);
+	assert_int_equal(fx_stats(&end)->injected_wc_errors, 1);
+}
+
+/* A bind needs no peer: it is done, and the request behind it fails. */
+UNIT_RULE_IN(wc_error__is_for_what_needs_the_peer, NULL, teardown)
+{
+	struct roce_mw_bind bind = { .access = IBV_ACCESS_REMOTE_READ, .length = LEN };
+	const struct roce_wr wr = {
+		.bind = &bind, .opcode = IBV_WR_BIND_MW, .flags = ROCE_WR_SIGNALED
+	};
+
+	open_end((struct roce_fault_config){ .wc_error = ALWAYS });
+	assert_int_equal(roce_mw_create(end.pd, NULL, &bind.mw), 0);
+	bind.addr = (uintptr_t)end.memory;
+	bind.mr_key = roce_mr_key(
+			fx_mr(end.pd, bind.addr, FX_MEMORY, FX_ALL | ROCE_ACCESS_LOCAL_READ));
+	assert_int_equal(roce_qp_post_send(qp, &wr), 0);
+	assert_int_equal(fx_send(&end, qp, 1, 0, LEN, 0), 0);
+	fx_tx_none(&end);
+	expect_end(0, IBV_WC_SUCCESS);
+	expect_end(1, IBV_WC_RETRY_EXC_ERR);
+	roce_mw_destroy(bind.mw);
+}
+
+/* Without faults no request is looked at before it is sent. */
+UNIT_RULE_IN(wc_error__off_checks_nothing, NULL, teardown)
+{
+	open_end((struct roce_fault_config){ .seed = 1, .rnr = ALWAYS });
+	assert_false(roce_qp_one_by_one(qp));
 }

@@ -134,7 +134,7 @@ UNIT_RULE(judge__in_this_order)
 	}
 	fx_tx_none(&end);
 	expect_no_event();
-	assert_false(qp->post.binds);
+	assert_false(qp->post.one_by_one);
 	roce_mw_destroy(foreign_mw);
 	assert_int_equal(roce_mr_destroy(foreign), 0);
 	assert_int_equal(roce_mr_destroy(bare), 0);

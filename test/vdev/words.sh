@@ -50,7 +50,7 @@ says loop0 "udapl-roce: loop0: UDAPL_ROCE_EAL=--lcores=x: must be arguments of D
 	env UDAPL_ROCE_EAL=--lcores=x
 says loop0 "udapl-roce: loop0: ROCE_FAULTS: loss=101% is invalid: want a share such as 0.1%, or of a million, 0..1000000" \
 	env ROCE_FAULTS=loss=101%
-says loop0 "udapl-roce: loop0: ROCE_FAULTS: colour=red is unknown: want seed=, loss=, duplicate=, reorder=, corrupt=, mark= or rnr=" \
+says loop0 "udapl-roce: loop0: ROCE_FAULTS: colour=red is unknown: want seed=, loss=, duplicate=, reorder=, corrupt=, mark=, rnr= or wc_error=" \
 	env ROCE_FAULTS=loss=1%,colour=red
 
 # What the EAL answers before it ends the process is there

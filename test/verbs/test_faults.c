@@ -124,6 +124,23 @@ faults__refuse_for_ever(void **state)
 	close_pair(pair);
 }
 
+/* The request fails as if the peer were gone, and with it the connection, of which both ends hear. */
+static void
+faults__fail_requests(void **state)
+{
+	struct pair *pair = open_pair("wc_error=100%", ends[0], ends[1]);
+
+	ok(post_recv(&pair->b, pair->b.qp, 1, 1024, BYTES_EACH));
+	ok(send_message(pair, 7));
+	ok(send_message(pair, 8));
+	assert_int_equal(want_completion(pair, pair->a.cq, ROCE_WC_RETRY_EXC_ERR).wr_id, 7);
+	assert_int_equal(want_completion(pair, pair->a.cq, ROCE_WC_WR_FLUSH_ERR).wr_id, 8);
+	want_cm(pair, &pair->a, ROCE_CM_EVENT_DISCONNECTED);
+	want_cm(pair, &pair->b, ROCE_CM_EVENT_DISCONNECTED);
+	assert_int_equal(counter_of(pair->a.device, "injected_wc_errors"), 1);
+	close_pair(pair);
+}
+
 static void
 refused(const char *faults, const char *sentence)
 {
@@ -145,7 +162,7 @@ faults__that_are_none_are_refused(void **state)
 
 	refused("los=1%",
 			"ROCE_FAULTS: los=1% is unknown: want seed=, loss=, duplicate=, reorder=, "
-			"corrupt=, mark= or rnr=");
+			"corrupt=, mark=, rnr= or wc_error=");
 	refused("seed=1,loss=101%",
 			"ROCE_FAULTS: loss=101% is invalid: want a share such as 0.1%, or of a million, "
 			"0..1000000");
@@ -174,6 +191,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(faults__strike_and_are_survived),
 		cmocka_unit_test(faults__refuse_messages_that_come_again),
 		cmocka_unit_test(faults__refuse_for_ever),
+		cmocka_unit_test(faults__fail_requests),
 		cmocka_unit_test(faults__that_are_none_are_refused),
 		cmocka_unit_test(faults__of_the_parameters_win),
 	};
