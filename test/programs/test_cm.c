@@ -366,6 +366,18 @@ channel__that_ends_leaves_a_waiting_thread_alone(void **state)
 	close(fd);
 }
 
+/* Programs that make a queue pair by themselves make it there. */
+static void
+id__has_a_protection_domain(void **state)
+{
+	struct pair *pair = *state;
+
+	assert_non_null(pair->listener->pd);
+	request(pair);
+	assert_null(pair->passive->qp);
+	assert_ptr_equal(pair->passive->pd, pair->listener->pd);
+}
+
 int
 main(void)
 {
@@ -386,6 +398,7 @@ main(void)
 		pair_test(disconnect__is_no_error_when_it_is_over),
 		pair_test(fork__leaves_the_parent_alone),
 		pair_test(channel__may_not_block),
+		pair_test(id__has_a_protection_domain),
 		cmocka_unit_test(channel__that_ends_leaves_a_waiting_thread_alone),
 	};
 

@@ -82,15 +82,18 @@ int
 cma_id_attach(struct cma_id *id)
 {
 	struct ibv_context *of = cma_context();
+	struct ibv_pd *shared = cma_pd();
 	int rc = 0;
 
-	if (of == NULL)
+	if (shared == NULL)
 		return -1;
 	pthread_mutex_lock(&cma_lock);
 	if (id->roce == NULL)
 		rc = roce_cm_id_create(verbs_ctx_of(of)->roce, id, &id->roce);
 	if (rc == 0) {
 		id->rdma.verbs = of;
+		if (id->rdma.pd == NULL)
+			id->rdma.pd = shared;
 		id->rdma.port_num = 1;
 	}
 	pthread_mutex_unlock(&cma_lock);

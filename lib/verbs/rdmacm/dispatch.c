@@ -68,6 +68,7 @@ request(const struct roce_cm_event_info *info)
 	}
 	id->roce = info->id;
 	id->rdma.verbs = listener->rdma.verbs;
+	id->rdma.pd = listener->rdma.pd;
 	id->rdma.port_num = 1;
 	roce_cm_id_set_user(info->id, id);
 	set_addresses(id, listener, info);

@@ -20,7 +20,8 @@ prepare_passive(struct rdma_cm_id *id, const struct rdma_addrinfo *res, struct i
 		return -1;
 	if (attr == NULL)
 		return 0;
-	id->pd = pd;
+	if (pd != NULL)
+		id->pd = pd;
 	own->ep_attr = *attr;
 	own->has_ep_attr = true;
 	return 0;
