@@ -78,6 +78,7 @@ struct roce_cm_conn_param {
 	uint8_t rnr_retry; /**< how often the peer shall come back to an empty queue, 1..6, 7 for ever; 0: the device's */
 	uint8_t srq; /**< by number: it has a shared receive queue */
 	uint32_t qp_num; /**< by number: of a queue pair that its owner moves, 2..0xfffffe; else not looked at */
+	uint8_t ack_timeout; /**< local ACK timeout of @c qp, a code 1..31; 0: the device's */
 };
 
 /** A peer whose numbers are known. Zero what is not. */

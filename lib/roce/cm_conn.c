@@ -40,6 +40,7 @@ roce_cm_id_offer(struct roce_cm_id *id, const struct roce_cm_conn_param *param,
 	if (param->qp != NULL)
 		roce_qp_describe(param->qp, &made);
 	id->first_psn = param->qp != NULL ? roce_qp_first_psn(param->qp) : first_psn(id);
+	id->ack_timeout = param->ack_timeout != 0 ? param->ack_timeout : attr->ack_timeout;
 	id->initiator_depth = param->initiator_depth != 0 ? param->initiator_depth : READS_WANTED;
 	id->responder_resources = param->responder_resources != 0
 			? RTE_MIN(param->responder_resources, made.max_dest_rd_atomic)
@@ -79,7 +80,7 @@ roce_cm_id_to_rtr(struct roce_cm_id *id, const struct roce_cm_param *peer,
 		/* How often to come back to an empty queue is for its owner to say, within what this end has patience for. */
 		.rnr_retry = RTE_MIN(peer->rnr_retry, attr->rnr_retry),
 		.rnr_timer = attr->rnr_timer,
-		.ack_timeout = attr->ack_timeout,
+		.ack_timeout = id->ack_timeout,
 		.max_rd_atomic = RTE_MIN(id->initiator_depth, peer->responder_resources),
 		.max_dest_rd_atomic = id->responder_resources,
 		.extensions = peer->extensions,

@@ -137,7 +137,8 @@ param_ok(const struct roce_cm_id *id, const struct roce_cm_conn_param *param, ui
 	return found && param->private_data_len <= private_max &&
 			(param->private_data_len == 0 || param->private_data != NULL) &&
 			param->initiator_depth <= ROCE_RD_ATOMIC_MAX &&
-			param->responder_resources <= ROCE_RD_ATOMIC_MAX && param->rnr_retry <= 7;
+			param->responder_resources <= ROCE_RD_ATOMIC_MAX && param->rnr_retry <= 7 &&
+			param->ack_timeout <= 31;
 }
 
 /* The connection is there, and so its queue pair belongs to it; NULL: by number. Under the lock of engine 0. */

@@ -84,6 +84,7 @@ struct roce_cm_id {
 	void *owner; /**< stands in events */
 	uint8_t state;
 	uint8_t initiator_depth;     /**< READs and atomics it wants to have outstanding */
+	uint8_t ack_timeout;         /**< code, of its queue pair */
 	uint8_t responder_resources; /**< that it serves */
 	uint16_t private_len;        /**< of the first event */
 	uint16_t remote_port;

@@ -366,6 +366,33 @@ channel__that_ends_leaves_a_waiting_thread_alone(void **state)
 	close(fd);
 }
 
+static uint8_t
+timeout_of(struct ibv_qp *qp)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	ok(ibv_query_qp(qp, &attr, IBV_QP_TIMEOUT, &init));
+	return attr.timeout;
+}
+
+/* The option is of one end; the other one has that of the device. */
+static void
+option__sets_the_acknowledge_timeout(void **state)
+{
+	struct pair *pair = *state;
+	uint8_t code = 21, none = 32;
+
+	refused(rdma_set_option(pair->active, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &none, 1),
+			EINVAL);
+	refused(rdma_set_option(pair->active, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &code, 0),
+			EINVAL);
+	ok(rdma_set_option(pair->active, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &code, 1));
+	establish(pair);
+	assert_int_equal(timeout_of(pair->active->qp), 21);
+	assert_int_equal(timeout_of(pair->passive->qp), 17);
+}
+
 /* Programs that make a queue pair by themselves make it there. */
 static void
 id__has_a_protection_domain(void **state)
@@ -398,6 +425,7 @@ main(void)
 		pair_test(disconnect__is_no_error_when_it_is_over),
 		pair_test(fork__leaves_the_parent_alone),
 		pair_test(channel__may_not_block),
+		pair_test(option__sets_the_acknowledge_timeout),
 		pair_test(id__has_a_protection_domain),
 		cmocka_unit_test(channel__that_ends_leaves_a_waiting_thread_alone),
 	};

@@ -131,6 +131,8 @@ rdma_init_qp_attr(struct rdma_cm_id *id, struct ibv_qp_attr *attr, int *mask)
 		known = roce_cm_id_peer(own->roce, &peer) == 0;
 	pthread_mutex_unlock(&cma_lock);
 	roce_device_query(roce_context_device(verbs_ctx_of(id->verbs)->roce), &device);
+	if (own->ack_timeout != 0)
+		device.ack_timeout = own->ack_timeout;
 	if (attr->qp_state == IBV_QPS_INIT)
 		set_init(attr, known ? &peer : NULL, mask);
 	else if (attr->qp_state == IBV_QPS_RTR && known)

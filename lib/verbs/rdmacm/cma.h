@@ -58,11 +58,12 @@ struct cma_id {
 	bool synchronous;        /**< its calls wait for their events, on a channel of its own */
 	bool listens;            /**< rdma_listen() has succeeded */
 	bool any_port;           /**< the port was chosen here, and may be another one */
-	bool answered;  /**< CONNECT_RESPONSE was delivered, and rdma_establish() is awaited */
-	bool connected; /**< ESTABLISHED was delivered, and no end */
-	bool down;      /**< DISCONNECTED was delivered */
-	bool leaving;   /**< rdma_disconnect() was called */
-	bool made_cqs;  /**< its queues were made by rdma_create_qp() */
+	bool answered;       /**< CONNECT_RESPONSE was delivered, and rdma_establish() is awaited */
+	bool connected;      /**< ESTABLISHED was delivered, and no end */
+	bool down;           /**< DISCONNECTED was delivered */
+	bool leaving;        /**< rdma_disconnect() was called */
+	uint8_t ack_timeout; /**< code, of RDMA_OPTION_ID_ACK_TIMEOUT; 0: the device's */
+	bool made_cqs;       /**< its queues were made by rdma_create_qp() */
 	bool made_srq_cq;
 	struct verbs_qp *
 			led; /**< the queue pair that it connects; programs may give that of another id */

@@ -26,6 +26,7 @@ param_of(const struct cma_id *id, const struct rdma_conn_param *param)
 	struct roce_cm_conn_param to = qp != NULL ? (struct roce_cm_conn_param){ .qp = qp->roce }
 						  : cma_param_by_number(param);
 
+	to.ack_timeout = id->ack_timeout;
 	if (param == NULL)
 		return to;
 	to.private_data = param->private_data;

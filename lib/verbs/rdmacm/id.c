@@ -11,6 +11,8 @@
 #define PORT_FIRST 32768u /**< of those that are chosen for ids that ask for none */
 #define PORTS      28232u
 
+#define ACK_TIMEOUT_MAX 31u
+
 struct cma_id *
 cma_id_new(struct rdma_event_channel *channel, void *context, enum rdma_port_space ps)
 {
@@ -258,7 +260,17 @@ rdma_migrate_id(struct rdma_cm_id *id, struct rdma_event_channel *channel)
 	return 0;
 }
 
-/* Known options are taken; there is nothing that they would change. */
+/* In effect with the next connection. */
+static int
+set_ack_timeout(struct cma_id *id, const uint8_t *code, size_t len)
+{
+	if (len != sizeof(*code) || *code > ACK_TIMEOUT_MAX)
+		return cma_refuse(EINVAL);
+	id->ack_timeout = *code;
+	return 0;
+}
+
+/* The other known options are taken; there is nothing that they would change. */
 int
 rdma_set_option(struct rdma_cm_id *id, int level, int optname, void *optval, size_t optlen)
 {
@@ -266,5 +278,9 @@ rdma_set_option(struct rdma_cm_id *id, int level, int optname, void *optval, siz
 		return cma_refuse(level == RDMA_OPTION_IB ? EOPNOTSUPP : ENOSYS);
 	if (optname < RDMA_OPTION_ID_TOS || optname > RDMA_OPTION_ID_ACK_TIMEOUT)
 		return cma_refuse(EINVAL);
-	return optval != NULL && optlen > 0 ? 0 : cma_refuse(EINVAL);
+	if (optval == NULL || optlen == 0)
+		return cma_refuse(EINVAL);
+	return optname == RDMA_OPTION_ID_ACK_TIMEOUT
+			? set_ack_timeout(cma_id_of(id), optval, optlen)
+			: 0;
 }
