@@ -116,6 +116,9 @@ struct ibv_context *cma_context(void);
 /** A protection domain for ids that are given none. Without the lock. @return NULL, with errno. */
 struct ibv_pd *cma_pd(void);
 
+/** Send what a call has told the connection manager: the process may end behind the call. Without the lock. */
+void cma_send(const struct cma_id *id);
+
 /** Give an id the context, and an id of libroce. Without the lock. */
 int cma_id_attach(struct cma_id *id);
 

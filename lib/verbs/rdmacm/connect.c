@@ -145,6 +145,8 @@ rdma_reject(struct rdma_cm_id *id, const void *private_data, uint8_t private_dat
 	if (rc == 0)
 		own->roce = NULL;
 	pthread_mutex_unlock(&cma_lock);
+	if (rc == 0)
+		cma_send(own);
 	return cma_result(rc);
 }
 
@@ -171,6 +173,8 @@ rdma_disconnect(struct rdma_cm_id *id)
 		rc = 0;
 	own->leaving = rc == 0;
 	pthread_mutex_unlock(&cma_lock);
+	if (rc == 0)
+		cma_send(own);
 	if (rc != 0 || fetched)
 		return cma_result(rc);
 	return cma_complete(own, RDMA_CM_EVENT_DISCONNECTED);

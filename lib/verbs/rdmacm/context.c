@@ -3,9 +3,15 @@
 /* The context that all ids share, opened with the first that needs one and kept until the process ends. */
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 
+#include "roce/context.h"
+#include "roce/device.h"
 #include "verbs/rdmacm/cma.h"
+#include "verbs/verbs_front.h"
+
+#define SENDS 64 /**< polls until what there is to send is sent, at the most */
 
 /* Apart from cma_lock, which the thread of libibverbs takes while it has one that opening takes, too. */
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -60,6 +66,20 @@ cma_context(void)
 	}
 	pthread_mutex_unlock(&open_lock);
 	return found;
+}
+
+void
+cma_send(const struct cma_id *id)
+{
+	struct roce_device *device = roce_context_device(verbs_ctx_of(id->rdma.verbs)->roce);
+
+	for (unsigned int i = 0; i < SENDS; i++) {
+		if (roce_device_deadline(device) > roce_device_now(device))
+			break;
+		/* Another thread may be at it. */
+		if (roce_device_poll(device) == 0)
+			sched_yield();
+	}
 }
 
 struct ibv_pd *
