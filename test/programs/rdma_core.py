@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The tests of rdma-core itself (packages rdma-core, python3-pyverbs) over our library, and what is to come of each.
+"""The tests of rdma-core itself (packages rdma-core, python3-pyverbs, iproute2) over our libraries, and what is to come of each.
 
-  rdma_core.py FOLDER ROCED EXPECTED [--write]
+  rdma_core.py ROCE_RUN ROCED EXPECTED [--write]
 
 EXPECTED has a line a test: its name, and ok, or skip, or ok|skip where the machine decides: by free hugepages. A test of a
-device that has more than ours skips; none fails. They come packed with the package, and are unpacked into a folder that ends
-with the run.
+device that has more than ours skips; one fails, which does not ask whether there are datagrams. They come packed with the
+package, and are unpacked into a folder that ends with the run.
 """
 import gzip
 import os
@@ -27,13 +27,37 @@ PYTHON = "/usr/bin/python3"
 # Tests of adapters of one vendor are not for us.
 OTHERS = ("test_mlx5", "test_efa", "test_cuda")
 
+# The tests of rdmacm open the device and then fork, and no child can use a device of its parent: here, each child is a new
+# process. They wait for it as long as it runs.
 RUNNER = """
-import sys, unittest
-names, sys.argv[1:] = sys.argv[1].split(","), sys.argv[2:]
+import copyreg, multiprocessing, sys, unittest
+import pyverbs.cm_enums
+seconds, names, sys.argv[1:] = float(sys.argv[1]), sys.argv[2].split(","), sys.argv[3:]
 sys.path[:0] = [".", "tests"]
 import tests
 from args_parser import parser
 parser.parse_args()
+spawn, join = multiprocessing.get_context("spawn"), multiprocessing.process.BaseProcess.join
+
+
+class Context(type(spawn)):
+    def Barrier(self, parties, timeout):
+        return super().Barrier(parties, timeout=seconds)
+
+
+def join_once(child, timeout=None):
+    join(child, 0 if hasattr(child, "joined") else seconds)
+    child.joined = True
+
+
+def state_of(test):
+    return {name: value for name, value in vars(test).items() if not name.startswith("_")}
+
+
+multiprocessing.get_context = lambda method: Context()
+multiprocessing.process.BaseProcess.join = join_once
+unittest.TestCase.__getstate__ = state_of
+copyreg.pickle(pyverbs.cm_enums.rdma_port_space, lambda value: (int, (int(value),)))
 
 
 class Result(unittest.TestResult):
@@ -69,12 +93,11 @@ def unpack(folder):
     return sorted(f"tests.{path.stem}" for path in tests.glob("test_*.py") if not path.name.startswith(OTHERS))
 
 
-def environment(folder, library, roced):
+def environment(folder, roced):
     run = folder / "run"
     run.mkdir(mode=0o700)
     env = {key: value for key, value in os.environ.items() if key not in ("DAT_OVERRIDE", "UDAPL_ROCE_PARAMS")}
-    return env | {"XDG_RUNTIME_DIR": str(run), "UDAPL_ROCE_ROCED": roced, "LD_LIBRARY_PATH": library,
-                  "PYTHONDONTWRITEBYTECODE": "1"}
+    return env | {"XDG_RUNTIME_DIR": str(run), "UDAPL_ROCE_ROCED": roced, "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def end_roced(roced, env):
@@ -85,13 +108,14 @@ def end_roced(roced, env):
         os.kill(int(pid[0].strip("}]")), signal.SIGTERM)
 
 
-def run(library, roced):
+def run(roce_run, roced):
     """({test: result}, what failures say)."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         modules = unpack(folder)
-        env = environment(folder, library, roced)
-        command = [PYTHON, "-c", RUNNER, ",".join(modules), "--dev", "roce0", "--port", "1", "--gid", "0"]
+        env = environment(folder, roced)
+        command = [roce_run, PYTHON, "-c", RUNNER, str(limit.SECONDS / 4), ",".join(modules),
+                   "--dev", "roce0", "--port", "1", "--gid", "0"]
         # A few hundred tests.
         done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=2 * limit.SECONDS, check=False)
         try:
@@ -104,11 +128,12 @@ def run(library, roced):
 
 
 def main():
-    library, roced, expected = (os.path.abspath(name) for name in sys.argv[1:4])
-    if not PACKED.is_dir() or subprocess.run([PYTHON, "-c", "import pyverbs"], check=False).returncode != 0:
-        print("the tests of rdma-core are missing (packages rdma-core, python3-pyverbs)")
+    roce_run, roced, expected = (os.path.abspath(name) for name in sys.argv[1:4])
+    found = PACKED.is_dir() and shutil.which("ip") is not None
+    if not found or subprocess.run([PYTHON, "-c", "import pyverbs"], check=False).returncode != 0:
+        print("the tests of rdma-core are missing, or what they run (packages rdma-core, python3-pyverbs, iproute2)")
         sys.exit(77)
-    results, said = run(library, roced)
+    results, said = run(roce_run, roced)
     if "--write" in sys.argv:
         Path(expected).write_text("".join(f"{n} {r}\n" for n, r in sorted(results.items())), encoding="utf-8")
     wanted = dict(line.split() for line in Path(expected).read_text(encoding="utf-8").splitlines())
