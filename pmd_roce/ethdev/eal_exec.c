@@ -18,6 +18,7 @@
 #include <rte_common.h>
 
 #include "ethdev/eal_divert.h"
+#include "ethdev/sockets.h"
 
 /* The thread that opens a port. */
 static struct {
@@ -201,6 +202,9 @@ roce_eal_exec_divert(void)
 		{ "timerfd_create", TO(timerfd_create_closed) },
 		{ "inotify_init1", TO(inotify_init1_closed) },
 	};
+	static const struct roce_eal_detour of_telemetry[] = {
+		{ "accept", TO(roce_sockets_accept) },
+	};
 	static const struct roce_eal_detour of_port[] = {
 		{ "socket", TO(socket_of_port) },
 		{ "eventfd", TO(eventfd_of_port) },
@@ -209,6 +213,8 @@ roce_eal_exec_divert(void)
 	};
 	static const char *const of_drivers[] = { "libpcap.", "libxdp.", "libbpf." };
 
+	/* First: what is diverted already stays. */
+	roce_eal_divert_all("librte_telemetry.", of_telemetry, RTE_DIM(of_telemetry));
 	roce_eal_divert_all("librte_", all, RTE_DIM(all));
 	for (size_t i = 0; i < RTE_DIM(of_drivers); i++)
 		roce_eal_divert_all(of_drivers[i], of_port, RTE_DIM(of_port));

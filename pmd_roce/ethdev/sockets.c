@@ -2,8 +2,10 @@
 #include "ethdev/sockets.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +21,9 @@
 
 /* DPDK has two: one for each version of its protocol. */
 #define SOCKETS_MAX 4
+
+/* Between two tries to accept a client. */
+#define AGAIN_MS 100
 
 static char paths[SOCKETS_MAX][sizeof(((struct sockaddr_un *)NULL)->sun_path) + 1];
 static unsigned int count;
@@ -126,4 +131,27 @@ roce_sockets_after_eal(void)
 close_fds:
 	if (fds != NULL)
 		closedir(fds);
+}
+
+static bool
+passes_by(int error)
+{
+	return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM ||
+			error == EINTR;
+}
+
+int
+roce_sockets_accept(int fd, struct sockaddr *address, socklen_t *len)
+{
+	struct pollfd client = { .fd = fd, .events = POLLIN };
+	int rc;
+
+	for (;;) {
+		rc = accept4(fd, address, len, SOCK_CLOEXEC);
+		if (rc >= 0 || !passes_by(errno))
+			return rc;
+		/* The kernel wakes no thread when a descriptor is closed. */
+		(void)poll(NULL, 0, AGAIN_MS);
+		(void)poll(&client, 1, -1);
+	}
 }

@@ -9,12 +9,22 @@
  * DPDK opens them without close-on-exec and unlinks them by atexit(3). A child that ends by exit(3) would take away the
  * files of its parent, and a child that lives on would hold sockets that answer nobody. Here the sockets are closed in
  * children, by fork and by exec, and a child that exits puts the files back.
+ *
+ * DPDK's thread that takes their clients ends for good when accept(2) fails once. Here it waits for a free descriptor.
  */
+
+#include <sys/socket.h>
 
 /** Before the EAL starts: what is called first here is called last at the end of the process. */
 void roce_sockets_before_eal(void);
 
 /** The EAL has started: find its sockets. */
 void roce_sockets_after_eal(void);
+
+/**
+ * accept(2) for DPDK's telemetry: the descriptor is close-on-exec. While the process or the system is out of descriptors or
+ * memory, it tries again ten times a second, and only while a client waits.
+ */
+int roce_sockets_accept(int fd, struct sockaddr *address, socklen_t *len);
 
 #endif
