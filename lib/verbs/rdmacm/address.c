@@ -9,7 +9,15 @@
 
 #include "verbs/rdmacm/cma.h"
 
+#define PORT 1 /**< of the device; it has one */
+
 static const uint8_t v4_prefix[12] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff };
+
+static bool
+is_v4(const uint8_t ip[16])
+{
+	return memcmp(ip, v4_prefix, sizeof(v4_prefix)) == 0;
+}
 
 bool
 cma_ip_of(const struct sockaddr *addr, uint8_t ip[16])
@@ -39,7 +47,7 @@ cma_set_addr(struct sockaddr_storage *to, const uint8_t ip[16], __be16 port)
 	struct sockaddr_in6 *sin6 = (void *)to;
 
 	memset(to, 0, sizeof(*to));
-	if (memcmp(ip, v4_prefix, sizeof(v4_prefix)) == 0) {
+	if (is_v4(ip)) {
 		sin->sin_family = AF_INET;
 		sin->sin_port = port;
 		memcpy(&sin->sin_addr, ip + sizeof(v4_prefix), sizeof(sin->sin_addr));
@@ -47,6 +55,32 @@ cma_set_addr(struct sockaddr_storage *to, const uint8_t ip[16], __be16 port)
 		sin6->sin6_family = AF_INET6;
 		sin6->sin6_port = port;
 		memcpy(&sin6->sin6_addr, ip, sizeof(sin6->sin6_addr));
+	}
+}
+
+bool
+cma_is_own(struct ibv_context *context, const uint8_t ip[16])
+{
+	union ibv_gid gid;
+
+	for (int i = 0; ibv_query_gid(context, PORT, i, &gid) == 0; i++) {
+		if (memcmp(gid.raw, ip, sizeof(gid.raw)) == 0)
+			return true;
+	}
+	return false;
+}
+
+void
+cma_source_for(struct ibv_context *context, const uint8_t peer[16], uint8_t ip[16])
+{
+	const bool v4 = is_v4(peer);
+	union ibv_gid gid;
+
+	for (int i = 0; ibv_query_gid(context, PORT, i, &gid) == 0; i++) {
+		if (i == 0 || is_v4(gid.raw) == v4)
+			memcpy(ip, gid.raw, sizeof(gid.raw));
+		if (is_v4(gid.raw) == v4)
+			break;
 	}
 }
 

@@ -127,6 +127,10 @@ int cma_id_attach(struct cma_id *id);
 /** Address of libroce for a socket's; false: neither IPv4 nor IPv6. The loopback address of IPv6 is that of IPv4. */
 bool cma_ip_of(const struct sockaddr *addr, uint8_t ip[16]);
 void cma_set_addr(struct sockaddr_storage *to, const uint8_t ip[16], __be16 port);
+/** Is it one of the device's? */
+bool cma_is_own(struct ibv_context *context, const uint8_t ip[16]);
+/** The address of the device for this peer: the first of its family, else the first of all. */
+void cma_source_for(struct ibv_context *context, const uint8_t peer[16], uint8_t ip[16]);
 __be16 cma_port_of(const struct sockaddr *addr);
 void cma_set_port(struct sockaddr *addr, __be16 port);
 socklen_t cma_addr_len(const struct sockaddr *addr);

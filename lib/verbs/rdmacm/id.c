@@ -116,17 +116,13 @@ is_any(const uint8_t ip[16])
 	return memcmp(ip, none, 16) == 0 || (ip[10] == 0xff && memcmp(ip + 12, none, 4) == 0);
 }
 
-/* The device has one address that it tells of; besides, all of 127.0.0.0/8 is this host. */
+/* Besides the addresses of the device, all of 127.0.0.0/8 is this host. */
 static int
-judge_local(const struct ibv_context *context, const uint8_t ip[16])
+judge_local(struct ibv_context *context, const uint8_t ip[16])
 {
-	union ibv_gid gid;
-
 	if (ip[10] == 0xff && ip[12] == IN_LOOPBACKNET)
 		return 0;
-	if (ibv_query_gid((struct ibv_context *)(uintptr_t)context, 1, 0, &gid) != 0)
-		return -1;
-	return memcmp(gid.raw, ip, sizeof(gid.raw)) == 0 ? 0 : cma_refuse(EADDRNOTAVAIL);
+	return cma_is_own(context, ip) ? 0 : cma_refuse(EADDRNOTAVAIL);
 }
 
 int
@@ -152,12 +148,11 @@ rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
 	return 0;
 }
 
-/* An address of this end, unless the program has bound the id to one: the device's. */
+/* An address of this end for that peer, unless the program has bound the id to one: the device's. */
 static int
-set_source(struct rdma_cm_id *id, struct sockaddr *src)
+set_source(struct rdma_cm_id *id, struct sockaddr *src, const uint8_t peer[16])
 {
 	struct sockaddr_storage *to = &id->route.addr.src_storage;
-	union ibv_gid gid;
 	uint8_t ip[16];
 	__be16 port;
 
@@ -165,10 +160,9 @@ set_source(struct rdma_cm_id *id, struct sockaddr *src)
 		return -1;
 	if (cma_ip_of(&id->route.addr.src_addr, ip) && !is_any(ip))
 		return 0;
-	if (ibv_query_gid(id->verbs, 1, 0, &gid) != 0)
-		return -1;
+	cma_source_for(id->verbs, peer, ip);
 	port = cma_port_of(&id->route.addr.src_addr);
-	cma_set_addr(to, gid.raw, port);
+	cma_set_addr(to, ip, port);
 	if (port == 0)
 		choose_port(cma_id_of(id));
 	return 0;
@@ -197,7 +191,7 @@ rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr, struct socka
 
 	if (!cma_ip_of(dst_addr, ip))
 		return cma_refuse(EAFNOSUPPORT);
-	if (cma_id_attach(own) != 0 || set_source(id, src_addr) != 0)
+	if (cma_id_attach(own) != 0 || set_source(id, src_addr, ip) != 0)
 		return -1;
 	memcpy(&id->route.addr.dst_storage, dst_addr, cma_addr_len(dst_addr));
 	return push(own, CMA_SLOT_ADDR, RDMA_CM_EVENT_ADDR_RESOLVED);

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ids of librdmacm on a device with an IPv4 and an IPv6 address. */
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cm_rig.h"
+
+static struct sockaddr_in6
+v6(const char *text, uint16_t port)
+{
+	struct sockaddr_in6 address = { .sin6_family = AF_INET6, .sin6_port = htons(port) };
+
+	assert_int_equal(inet_pton(AF_INET6, text, &address.sin6_addr), 1);
+	return address;
+}
+
+static void
+assert_address(const struct sockaddr *address, const char *text)
+{
+	const struct sockaddr_in6 *sin6 = (const void *)address;
+	char have[INET6_ADDRSTRLEN];
+
+	assert_int_equal(address->sa_family, AF_INET6);
+	assert_string_equal(inet_ntop(AF_INET6, &sin6->sin6_addr, have, sizeof(have)), text);
+}
+
+static void
+bind_addr__takes_each_address_of_the_device_and_no_other(void **state)
+{
+	struct sockaddr_in6 own = v6("2001:db8::1", 0), foreign = v6("2001:db8::2", 0);
+	struct pair *pair = *state;
+	struct rdma_cm_id *id;
+
+	ok(rdma_create_id(pair->channel, &id, NULL, RDMA_PS_TCP));
+	assert_int_equal(rdma_bind_addr(id, (struct sockaddr *)&foreign), -1);
+	assert_int_equal(errno, EADDRNOTAVAIL);
+	ok(rdma_bind_addr(id, (struct sockaddr *)&own));
+	assert_address(rdma_get_local_addr(id), "2001:db8::1");
+	ok(rdma_destroy_id(id));
+}
+
+static void
+connection__has_addresses_of_the_family_that_it_was_asked_for(void **state)
+{
+	struct pair *pair = *state;
+	struct sockaddr_in6 to = v6("2001:db8::1", ntohs(rdma_get_src_port(pair->listener)));
+	struct rdma_cm_event *event;
+	struct rdma_cm_id *active;
+
+	ok(rdma_create_id(pair->channel, &active, NULL, RDMA_PS_TCP));
+	ok(rdma_resolve_addr(active, NULL, (struct sockaddr *)&to, 1000));
+	want_acked(pair->channel, RDMA_CM_EVENT_ADDR_RESOLVED);
+	assert_address(rdma_get_local_addr(active), "2001:db8::1");
+	ok(rdma_resolve_route(active, 1000));
+	want_acked(pair->channel, RDMA_CM_EVENT_ROUTE_RESOLVED);
+	make_qp(active);
+	ok(rdma_connect(active, NULL));
+	event = want(pair->channel, RDMA_CM_EVENT_CONNECT_REQUEST);
+	assert_address(rdma_get_local_addr(event->id), "2001:db8::1");
+	assert_address(rdma_get_peer_addr(event->id), "2001:db8::1");
+	make_qp(event->id);
+	pair->passive = event->id;
+	ok(rdma_accept(event->id, NULL));
+	ok(rdma_ack_cm_event(event));
+	want_acked(pair->channel, RDMA_CM_EVENT_ESTABLISHED);
+	want_acked(pair->channel, RDMA_CM_EVENT_ESTABLISHED);
+	ok(rdma_disconnect(active));
+	want_acked(pair->channel, RDMA_CM_EVENT_DISCONNECTED);
+	want_acked(pair->channel, RDMA_CM_EVENT_DISCONNECTED);
+	rdma_destroy_qp(active);
+	ok(rdma_destroy_id(active));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+				bind_addr__takes_each_address_of_the_device_and_no_other, pair_open,
+				pair_close),
+		cmocka_unit_test_setup_teardown(
+				connection__has_addresses_of_the_family_that_it_was_asked_for,
+				pair_open, pair_close),
+	};
+
+	/* A port that hears what it says. */
+	setenv("UDAPL_ROCE_PARAMS", "port=net_ring0 ip=192.0.2.1/24 ip=2001:db8::1/64", 1);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
