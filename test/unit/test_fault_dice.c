@@ -241,24 +241,30 @@ UNIT_RULE_IN(wc_error__ends_the_queue_pair_in_order, NULL, teardown)
 	assert_int_equal(fx_stats(&end)->injected_wc_errors, 1);
 }
 
-/* A bind needs no peer: it is done, and the request behind it fails. */
+/* A bind needs no peer: it is done, and the request behind it fails. One that cannot be done ends as ever. */
 UNIT_RULE_IN(wc_error__is_for_what_needs_the_peer, NULL, teardown)
 {
 	struct roce_mw_bind bind = { .access = IBV_ACCESS_REMOTE_READ, .length = LEN };
 	const struct roce_wr wr = {
 		.bind = &bind, .opcode = IBV_WR_BIND_MW, .flags = ROCE_WR_SIGNALED
 	};
+	struct roce_mr *mr;
 
 	open_end((struct roce_fault_config){ .wc_error = ALWAYS });
 	assert_int_equal(roce_mw_create(end.pd, NULL, &bind.mw), 0);
 	bind.addr = (uintptr_t)end.memory;
-	bind.mr_key = roce_mr_key(
-			fx_mr(end.pd, bind.addr, FX_MEMORY, FX_ALL | ROCE_ACCESS_LOCAL_READ));
-	assert_int_equal(roce_qp_post_send(qp, &wr), 0);
-	assert_int_equal(fx_send(&end, qp, 1, 0, LEN, 0), 0);
-	fx_tx_none(&end);
-	expect_end(0, IBV_WC_SUCCESS);
-	expect_end(1, IBV_WC_RETRY_EXC_ERR);
+	for (unsigned int gone = 0; gone < 2; gone++) {
+		mr = fx_mr(end.pd, bind.addr, FX_MEMORY, FX_ALL | ROCE_ACCESS_LOCAL_READ);
+		bind.mr_key = roce_mr_key(mr);
+		assert_int_equal(roce_qp_post_send(qp, &wr), 0);
+		assert_int_equal(fx_send(&end, qp, 1, 0, LEN, 0), 0);
+		if (gone)
+			assert_int_equal(roce_mr_destroy(mr), 0);
+		fx_tx_none(&end);
+		expect_end(0, gone ? IBV_WC_MW_BIND_ERR : IBV_WC_SUCCESS);
+		expect_end(1, gone ? IBV_WC_WR_FLUSH_ERR : IBV_WC_RETRY_EXC_ERR);
+		qp = fx_played_qp(&end, &peer);
+	}
 	roce_mw_destroy(bind.mw);
 }
 
