@@ -10,6 +10,8 @@
 
 #include "cli/cli.h"
 #include "cli/signals.h"
+#include "perf/clock.h"
+#include "perf/connect.h"
 #include "perf/hello.h"
 #include "perf/options.h"
 #include "perf/plan.h"
@@ -17,6 +19,26 @@
 
 #define PORT      4812
 #define ENDPOINTS 2
+/* So many seconds of the server pass in one. */
+#define HURRY 60
+
+/* Seconds of the server that pass in one. Its thread reads it too. */
+static uint64_t seconds_in_a_second = 1;
+
+uint64_t __real_perf_hz(void);
+uint64_t __wrap_perf_hz(void);
+
+uint64_t
+__wrap_perf_hz(void)
+{
+	return __real_perf_hz() / __atomic_load_n(&seconds_in_a_second, __ATOMIC_RELAXED);
+}
+
+static void
+hurry(bool much)
+{
+	__atomic_store_n(&seconds_in_a_second, much ? HURRY : 1, __ATOMIC_RELAXED);
+}
 
 struct scene {
 	struct perf_options options;
@@ -131,6 +153,12 @@ server__takes_each_request_of_its_client_once(void **state)
 	become_client(&scene);
 	scene.hello.size--;
 	want_event(scene.end.connect, DAT_CONNECTION_EVENT_DISCONNECTED);
+
+	/* And one after a client that lives, but says nothing more for 30 seconds. */
+	hurry(true);
+	become_client(&scene);
+	want_event(scene.end.connect, DAT_CONNECTION_EVENT_DISCONNECTED);
+	hurry(false);
 	become_client(&scene);
 
 	/* Its user ends it, and it has failed at nothing. */
@@ -141,10 +169,36 @@ server__takes_each_request_of_its_client_once(void **state)
 	end_close(&scene.end);
 }
 
+/* Behind the first of several sizes (--all) the client is known: one that does not come back ends the run. */
+static void
+server__waits_30_seconds_for_its_client_between_two_sizes(void **state)
+{
+	const char *words[] = { "dat-perf", "-D", "loop1", "-p", "4812", "--all", NULL };
+	struct perf_adapter adapter;
+	struct perf_options options;
+	struct perf_plan plan;
+	struct perf_end end;
+
+	assert_int_equal(perf_options_read(&options, 6, (char **)(uintptr_t)words), -1);
+	assert_int_equal(perf_plan_make(&options, options.size, &plan), 0);
+	cli_begin("test_perf_server");
+	assert_int_equal(perf_adapter_open(&adapter, options.ia), 0);
+	assert_int_equal(perf_adapter_listen(&adapter, PORT, ENDPOINTS), 0);
+	assert_int_equal(perf_end_create(&end, &adapter, &options, &plan, 1, PERF_END_CONTROL), 0);
+	hurry(true);
+	assert_int_equal(perf_connect_alone(&end), -1);
+	hurry(false);
+	assert_false(end.link.lost);
+	assert_non_null(strstr(cli_said(), "no answer for too long"));
+	assert_int_equal(perf_end_destroy(&end), 0);
+	assert_int_equal(perf_adapter_close(&adapter), 0);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		dat_test(server__waits_30_seconds_for_its_client_between_two_sizes),
 		dat_test(server__takes_each_request_of_its_client_once),
 	};
 
