@@ -196,8 +196,8 @@ read_file(const char *name, size_t *size)
 	check(file != NULL && fseek(file, 0, SEEK_END) == 0, name);
 	*size = (size_t)ftell(file);
 	rewind(file);
-	batches = (unsigned int)(*size / (BATCH * BLOCK)) + 1;
-	memory = calloc(batches, BATCH * BLOCK);
+	batches = (unsigned int)(*size / ((size_t)BATCH * BLOCK)) + 1;
+	memory = calloc(batches, (size_t)BATCH * BLOCK);
 	check(memory != NULL && fread(memory, 1, *size, file) == *size, name);
 	fclose(file);
 	return memory;
@@ -215,7 +215,7 @@ main(int argc, char **argv)
 		return 2;
 	}
 	source = read_file(argv[1], &size);
-	target = calloc(batches, BATCH * BLOCK);
+	target = calloc(batches, (size_t)BATCH * BLOCK);
 	check(target != NULL, "memory");
 	open_device();
 	from = ibv_reg_mr(pd, source, (size_t)batches * BATCH * BLOCK, IBV_ACCESS_LOCAL_WRITE);

@@ -18,7 +18,7 @@ struct visit {
 	uint32_t silent;
 	uint64_t bytes;
 	bool carries; /**< the first takes the acknowledgement along that is due */
-	bool *dry;
+	bool dry;     /**< there was no mbuf for the next */
 };
 
 /* May the request go whole in one frame, with its only segment to look at (inline ones have none) and nothing to wait for? */
@@ -30,23 +30,28 @@ is_whole(const struct roce_qp *qp, const struct roce_wqe *wqe, uint8_t opcode)
 			roce_req_is_valid(qp, wqe);
 }
 
-static __rte_always_inline void
-build_whole(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, uint32_t psn,
-		uint8_t opcode, bool ack_req, bool carries)
+/* All of it, in one frame. */
+static __rte_always_inline struct roce_req_part
+whole(const struct roce_wqe *wqe, uint8_t opcode, bool ack_req)
 {
-	const struct roce_req_part part = {
+	return (struct roce_req_part){
 		.opcode = opcode == IBV_WR_SEND ? IBV_OPCODE_RC_SEND_ONLY
 						: IBV_OPCODE_RC_RDMA_WRITE_ONLY,
 		.first = true,
 		.last = true,
 		.valid = true,
 		.ack_req = ack_req,
-		.carries = carries,
 		.len = wqe->length,
 	};
+}
+
+static __rte_always_inline void
+build_whole(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, uint32_t psn,
+		struct roce_req_part part)
+{
 	uint8_t *at = roce_req_build(qp, wqe, m, psn, part);
 
-	if (opcode == IBV_WR_RDMA_WRITE)
+	if (part.opcode == IBV_OPCODE_RC_RDMA_WRITE_ONLY)
 		at = roce_req_put_reth(at, wqe, 0);
 	roce_req_begin(wqe, psn, 1);
 	roce_req_finish_segment(qp, m, at, (const uint8_t *)(uintptr_t)wqe->sge->addr, wqe->length);
@@ -56,7 +61,10 @@ static __rte_noinline void
 build_carrying(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, uint32_t psn,
 		uint8_t opcode, bool ack_req)
 {
-	build_whole(qp, wqe, m, psn, opcode, ack_req, true);
+	struct roce_req_part part = whole(wqe, opcode, ack_req);
+
+	part.carries = true;
+	build_whole(qp, wqe, m, psn, part);
 	roce_piggyback_given(qp);
 }
 
@@ -83,7 +91,7 @@ emit_run(struct roce_qp *qp, struct rte_mbuf **pkts, struct visit *v, uint8_t op
 			break;
 		m = roce_engine_frame(qp->engine);
 		if (unlikely(m == NULL)) {
-			*v->dry = true;
+			v->dry = true;
 			break;
 		}
 		ack_req = roce_req_wants_ack(qp, silent, here, true, true);
@@ -91,7 +99,7 @@ emit_run(struct roce_qp *qp, struct rte_mbuf **pkts, struct visit *v, uint8_t op
 		if (unlikely(v->carries && n == 0))
 			build_carrying(qp, wqe, m, psn, opcode, ack_req);
 		else
-			build_whole(qp, wqe, m, psn, opcode, ack_req, false);
+			build_whole(qp, wqe, m, psn, whole(wqe, opcode, ack_req));
 		psn = roce_psn_add(psn, 1);
 		bytes += wqe->length;
 		pkts[n] = m;
@@ -116,7 +124,7 @@ emit_writes(struct roce_qp *qp, struct rte_mbuf **pkts, struct visit *v)
 static inline bool
 goes_on_with_write(const struct roce_qp *qp, const struct visit *v)
 {
-	return v->n < v->most && !*v->dry &&
+	return v->n < v->most && !v->dry &&
 			roce_wq_slot(&qp->wq, v->next + v->n)->opcode == IBV_WR_RDMA_WRITE;
 }
 
@@ -135,7 +143,6 @@ roce_req_emit_whole(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room,
 		.psn = tx->psn,
 		.silent = tx->silent,
 		.carries = roce_piggyback_is_due(qp),
-		.dry = dry,
 	};
 
 	if (unlikely(v.next != tx->begun || tx->offset != 0 || !tx->credits_known || tx->paced))
@@ -143,6 +150,7 @@ roce_req_emit_whole(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room,
 	do {
 		emit_run(qp, pkts, &v, IBV_WR_SEND);
 	} while (unlikely(goes_on_with_write(qp, &v)) && emit_writes(qp, pkts, &v));
+	*dry = v.dry;
 	if (unlikely(v.n == 0))
 		return 0;
 	tx->silent = v.silent;

@@ -51,7 +51,8 @@ roce_resp_write(struct roce_engine *e, const struct rte_mbuf *m, uint8_t opcode,
 			    !roce_plain_request_icrc_ok(&write) ||
 			    !roce_resp_write_may(qp, &write, &to)))
 		return false;
-	if (write.ack != NULL && unlikely(!acknowledged(qp, write.ack, now)))
+	if (acknowledged != NULL && write.ack != NULL &&
+			unlikely(!acknowledged(qp, write.ack, now)))
 		return true;
 	roce_bytes_place((uint8_t *)(uintptr_t)to.addr, write.payload, write.payload_len);
 	roce_resp_arrived(&qp->rx);

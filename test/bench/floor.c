@@ -46,7 +46,11 @@ floor_post_send(struct floor_end *e, uint32_t qp, const uint8_t *from, uint32_t 
 void
 floor_post_recv(struct floor_end *e, uint8_t *to, uint32_t room, uint64_t id)
 {
-	e->recv[e->recv_head++ % FLOOR_RECVS] = (struct floor_recv){ to, room, id };
+	struct floor_recv *recv = &e->recv[e->recv_head++ % FLOOR_RECVS];
+
+	recv->to = to;
+	recv->room = room;
+	recv->id = id;
 }
 
 static inline struct rte_mbuf *

@@ -201,14 +201,30 @@ piggyback_differs(const struct stage *s, const struct roce_pkt *pkt, const struc
 }
 
 static const char *
+atomic_differs(const struct roce_pkt *pkt, const struct stage_frame *f)
+{
+	const struct roce_atomiceth *eth = roce_pkt_atomiceth(pkt);
+
+	if (rte_be_to_cpu_64(eth->va) != STAGE_REMOTE + f->va ||
+			rte_be_to_cpu_32(eth->rkey) != STAGE_RKEY)
+		return "another address or key";
+	if (rte_be_to_cpu_64(eth->swap_or_add) != f->add ||
+			rte_be_to_cpu_64(eth->compare) != f->compare)
+		return "other operands";
+	return NULL;
+}
+
+static const char *
 request_differs(const struct stage *s, const struct roce_pkt *pkt, const struct stage_frame *f)
 {
-	if (pkt->op->flags & ROCE_OP_PIGGYBACK) {
-		const char *differs = piggyback_differs(s, pkt, f);
+	const char *differs = NULL;
 
-		if (differs != NULL)
-			return differs;
-	}
+	if (pkt->op->flags & ROCE_OP_PIGGYBACK)
+		differs = piggyback_differs(s, pkt, f);
+	else if (pkt->op->flags & ROCE_OP_ATOMIC)
+		differs = atomic_differs(pkt, f);
+	if (differs != NULL)
+		return differs;
 	if (pkt->op->flags & ROCE_OP_RETH) {
 		if (rte_be_to_cpu_64(roce_pkt_reth(pkt)->va) != STAGE_REMOTE + f->va)
 			return "another address";
@@ -216,16 +232,6 @@ request_differs(const struct stage *s, const struct roce_pkt *pkt, const struct 
 			return "another length in the RETH";
 		if (rte_be_to_cpu_32(roce_pkt_reth(pkt)->rkey) != STAGE_RKEY)
 			return "another key";
-	}
-	if (pkt->op->flags & ROCE_OP_ATOMIC) {
-		const struct roce_atomiceth *eth = roce_pkt_atomiceth(pkt);
-
-		if (rte_be_to_cpu_64(eth->va) != STAGE_REMOTE + f->va ||
-				rte_be_to_cpu_32(eth->rkey) != STAGE_RKEY)
-			return "another address or key";
-		if (rte_be_to_cpu_64(eth->swap_or_add) != f->add ||
-				rte_be_to_cpu_64(eth->compare) != f->compare)
-			return "other operands";
 	}
 	if ((pkt->op->flags & ROCE_OP_SACK) &&
 			rte_be_to_cpu_64(roce_pkt_sack(pkt)->held[0]) != f->add)
