@@ -204,6 +204,8 @@ roce_eal_exec_divert(void)
 	};
 	static const struct roce_eal_detour of_telemetry[] = {
 		{ "accept", TO(roce_sockets_accept) },
+		{ "bind", TO(roce_sockets_bind) },
+		{ "listen", TO(roce_sockets_listen) },
 	};
 	static const struct roce_eal_detour of_port[] = {
 		{ "socket", TO(socket_of_port) },

@@ -25,10 +25,15 @@
 /* Between two tries to accept a client. */
 #define AGAIN_MS 100
 
+/* Between two tries to lock the folder, and how many there are. */
+#define LOCK_MS  2
+#define LOCK_TRY 500
+
 static char paths[SOCKETS_MAX][sizeof(((struct sockaddr_un *)NULL)->sun_path) + 1];
 static unsigned int count;
-static pid_t owner;     /* the process whose EAL it is */
-static int folder = -1; /* locked by a child while it exits */
+static pid_t owner;      /* the process whose EAL it is */
+static int folder = -1;  /* locked by a child while it exits */
+static int opening = -1; /* the same, while the EAL opens its sockets */
 
 /* Where descriptor @p fd is bound to, if it is a file; "": nowhere. */
 static void
@@ -112,6 +117,44 @@ roce_sockets_before_eal(void)
 		registered = atexit(put_back) == 0;
 }
 
+static void
+lock_folder(void)
+{
+	opening = open(rte_eal_get_runtime_dir(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	for (unsigned int i = 0; opening >= 0 && i < LOCK_TRY; i++) {
+		if (flock(opening, LOCK_EX | LOCK_NB) == 0)
+			return;
+		(void)poll(NULL, 0, LOCK_MS);
+	}
+}
+
+static void
+unlock_folder(void)
+{
+	if (opening >= 0)
+		close(opening);
+	opening = -1;
+}
+
+int
+roce_sockets_bind(int fd, const struct sockaddr *address, socklen_t len)
+{
+	if (opening < 0)
+		lock_folder();
+	return bind(fd, address, len);
+}
+
+int
+roce_sockets_listen(int fd, int backlog)
+{
+	int rc = listen(fd, backlog);
+	int error = errno;
+
+	unlock_folder();
+	errno = error;
+	return rc;
+}
+
 void
 roce_sockets_after_eal(void)
 {
@@ -119,6 +162,7 @@ roce_sockets_after_eal(void)
 	DIR *fds = opendir("/proc/self/fd");
 	const struct dirent *entry;
 
+	unlock_folder();
 	owner = getpid();
 	if (fds == NULL || dir == NULL)
 		goto close_fds;

@@ -11,6 +11,9 @@
  * children, by fork and by exec, and a child that exits puts the files back.
  *
  * DPDK's thread that takes their clients ends for good when accept(2) fails once. Here it waits for a free descriptor.
+ *
+ * DPDK takes a socket that is bound and does not listen yet for one that was left behind, and unlinks it. Of processes
+ * that start at once in one folder, here one at a time opens its sockets.
  */
 
 #include <sys/socket.h>
@@ -26,5 +29,12 @@ void roce_sockets_after_eal(void);
  * memory, it tries again ten times a second, and only while a client waits.
  */
 int roce_sockets_accept(int fd, struct sockaddr *address, socklen_t *len);
+
+/**
+ * bind(2) and listen(2) for DPDK's telemetry: from the first bind to listen, or to roce_sockets_after_eal(), this process
+ * has the lock of the EAL's folder. A process that is stopped meanwhile keeps others waiting for a second.
+ */
+int roce_sockets_bind(int fd, const struct sockaddr *address, socklen_t len);
+int roce_sockets_listen(int fd, int backlog);
 
 #endif
