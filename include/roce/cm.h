@@ -65,6 +65,7 @@ struct roce_cm_event_info {
 	uint8_t initiator_depth; /**< the same: it wants to have outstanding */
 	uint8_t remote_ip[16];   /**< of the peer, IPv6 or IPv4-mapped */
 	uint16_t remote_port;    /**< CONNECT_REQUEST: source port that it names */
+	uint8_t local_ip[16]; /**< of this end, to which or from which the peer is connected; zero without a path */
 };
 
 /** The parameters that one side offers; zero stands for a good value in every field but @c qp and @c qp_num. */
@@ -91,7 +92,8 @@ struct roce_cm_peer {
 	uint8_t max_rd_atomic;      /**< READs and atomics that this end may have outstanding */
 	uint8_t max_dest_rd_atomic; /**< that the peer may have outstanding */
 	uint8_t rnr_retry; /**< how often this end comes back to an empty queue, 1..6, 7 for ever; 0: the device's */
-	uint8_t srq; /**< roce_cm_id_peer(): the peer has a shared receive queue */
+	uint8_t srq;          /**< roce_cm_id_peer(): the peer has a shared receive queue */
+	uint8_t local_ip[16]; /**< roce_cm_id_peer(): the address of this end on the path */
 };
 
 /**

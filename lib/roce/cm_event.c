@@ -94,6 +94,7 @@ fill(struct roce_user *user, const struct roce_cm_pending_event *pending,
 		.id = id,
 	};
 	memcpy(event->remote_ip, id->path.dst_ip.b, sizeof(event->remote_ip));
+	memcpy(event->local_ip, id->path.src_ip.b, sizeof(event->local_ip));
 	if (pending == &id->first)
 		fill_first(user, id, event);
 	event->user = id->owner;

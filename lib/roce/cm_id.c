@@ -334,6 +334,7 @@ describe_peer(const struct roce_cm_id *id, struct roce_cm_peer *peer)
 		.srq = id->peer.srq,
 	};
 	memcpy(peer->ip, id->path.dst_ip.b, sizeof(peer->ip));
+	memcpy(peer->local_ip, id->path.src_ip.b, sizeof(peer->local_ip));
 }
 
 int

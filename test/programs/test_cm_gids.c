@@ -74,16 +74,46 @@ connection__has_addresses_of_the_family_that_it_was_asked_for(void **state)
 	ok(rdma_destroy_id(active));
 }
 
+/* A queue pair that its owner moves: rdma_init_qp_attr() names the entry of the path. */
+static void
+init_qp_attr__names_the_address_that_the_peer_was_connected_to(void **state)
+{
+	struct pair *pair = *state;
+	struct sockaddr_in6 to = v6("2001:db8::1", ntohs(rdma_get_src_port(pair->listener)));
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT };
+	struct rdma_conn_param param = { .qp_num = 77 };
+	struct rdma_cm_event *event;
+	struct rdma_cm_id *active;
+	struct ibv_qp *qp;
+	int mask;
+
+	ok(rdma_create_id(pair->channel, &active, NULL, RDMA_PS_TCP));
+	ok(rdma_resolve_addr(active, NULL, (struct sockaddr *)&to, 1000));
+	want_acked(pair->channel, RDMA_CM_EVENT_ADDR_RESOLVED);
+	ok(rdma_resolve_route(active, 1000));
+	want_acked(pair->channel, RDMA_CM_EVENT_ROUTE_RESOLVED);
+	ok(rdma_connect(active, &param));
+	event = want(pair->channel, RDMA_CM_EVENT_CONNECT_REQUEST);
+	qp = pair->active->qp; /* any that is in INIT */
+	ok(rdma_init_qp_attr(event->id, &attr, &mask));
+	attr.qp_state = IBV_QPS_RTR;
+	ok(rdma_init_qp_attr(event->id, &attr, &mask));
+	assert_int_equal(attr.ah_attr.grh.sgid_index, 1);
+	ok(ibv_modify_qp(qp, &attr, mask));
+	ok(rdma_reject(event->id, NULL, 0));
+	pair->passive = event->id;
+	ok(rdma_ack_cm_event(event));
+	want_acked(pair->channel, RDMA_CM_EVENT_REJECTED);
+	ok(rdma_destroy_id(active));
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-				bind_addr__takes_each_address_of_the_device_and_no_other, pair_open,
-				pair_close),
-		cmocka_unit_test_setup_teardown(
-				connection__has_addresses_of_the_family_that_it_was_asked_for,
-				pair_open, pair_close),
+		pair_test(bind_addr__takes_each_address_of_the_device_and_no_other),
+		pair_test(connection__has_addresses_of_the_family_that_it_was_asked_for),
+		pair_test(init_qp_attr__names_the_address_that_the_peer_was_connected_to),
 	};
 
 	/* A port that hears what it says. */

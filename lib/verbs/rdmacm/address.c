@@ -58,16 +58,16 @@ cma_set_addr(struct sockaddr_storage *to, const uint8_t ip[16], __be16 port)
 	}
 }
 
-bool
-cma_is_own(struct ibv_context *context, const uint8_t ip[16])
+int
+cma_gid_index(struct ibv_context *context, const uint8_t ip[16])
 {
 	union ibv_gid gid;
 
 	for (int i = 0; ibv_query_gid(context, PORT, i, &gid) == 0; i++) {
 		if (memcmp(gid.raw, ip, sizeof(gid.raw)) == 0)
-			return true;
+			return i;
 	}
-	return false;
+	return -1;
 }
 
 void

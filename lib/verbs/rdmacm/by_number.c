@@ -81,14 +81,26 @@ set_init(struct ibv_qp_attr *attr, const struct roce_cm_peer *peer, int *mask)
 	*mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
 }
 
+/* On the shared adapter, paths within the host may have another address of 127.0.0.0/8, which is no entry: any will do. */
+static uint8_t
+sgid_index_of(const struct rdma_cm_id *id, const struct roce_cm_peer *peer)
+{
+	int index = cma_gid_index(id->verbs, peer->local_ip);
+
+	return index > 0 ? (uint8_t)index : 0;
+}
+
 static void
-set_rtr(struct ibv_qp_attr *attr, const struct roce_cm_peer *peer,
+set_rtr(struct ibv_qp_attr *attr, const struct roce_cm_peer *peer, uint8_t sgid_index,
 		const struct roce_device_attr *device, int *mask)
 {
 	struct ibv_ah_attr *av = &attr->ah_attr;
 
 	*av = (struct ibv_ah_attr){
-		.grh.hop_limit = HOP_LIMIT, .is_global = 1, .port_num = VERBS_PORT
+		.grh.hop_limit = HOP_LIMIT,
+		.grh.sgid_index = sgid_index,
+		.is_global = 1,
+		.port_num = VERBS_PORT,
 	};
 	memcpy(av->grh.dgid.raw, peer->ip, sizeof(peer->ip));
 	attr->path_mtu = verbs_mtu_of(peer->mtu);
@@ -136,7 +148,7 @@ rdma_init_qp_attr(struct rdma_cm_id *id, struct ibv_qp_attr *attr, int *mask)
 	if (attr->qp_state == IBV_QPS_INIT)
 		set_init(attr, known ? &peer : NULL, mask);
 	else if (attr->qp_state == IBV_QPS_RTR && known)
-		set_rtr(attr, &peer, &device, mask);
+		set_rtr(attr, &peer, sgid_index_of(id, &peer), &device, mask);
 	else if (attr->qp_state == IBV_QPS_RTS && known)
 		set_rts(attr, &peer, &device, mask);
 	else

@@ -117,7 +117,7 @@ struct ibv_context *cma_context(void);
 struct ibv_pd *cma_pd(void);
 
 /** Send what a call has told the connection manager: the process may end behind the call. Without the lock. */
-void cma_send(const struct cma_id *id);
+void cma_send(const struct ibv_context *context);
 
 /** Give an id the context, and an id of libroce. Without the lock. */
 int cma_id_attach(struct cma_id *id);
@@ -127,8 +127,8 @@ int cma_id_attach(struct cma_id *id);
 /** Address of libroce for a socket's; false: neither IPv4 nor IPv6. The loopback address of IPv6 is that of IPv4. */
 bool cma_ip_of(const struct sockaddr *addr, uint8_t ip[16]);
 void cma_set_addr(struct sockaddr_storage *to, const uint8_t ip[16], __be16 port);
-/** Is it one of the device's? */
-bool cma_is_own(struct ibv_context *context, const uint8_t ip[16]);
+/** The entry of the GID table with this address. @return -1: it is none of the device's. */
+int cma_gid_index(struct ibv_context *context, const uint8_t ip[16]);
 /** The address of the device for this peer: the first of its family, else the first of all. */
 void cma_source_for(struct ibv_context *context, const uint8_t peer[16], uint8_t ip[16]);
 __be16 cma_port_of(const struct sockaddr *addr);

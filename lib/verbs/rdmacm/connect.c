@@ -133,6 +133,7 @@ rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *conn_param)
 int
 rdma_reject(struct rdma_cm_id *id, const void *private_data, uint8_t private_data_len)
 {
+	const struct ibv_context *context = id->verbs;
 	struct cma_id *own = cma_id_of(id);
 	int rc = -EINVAL;
 
@@ -146,16 +147,17 @@ rdma_reject(struct rdma_cm_id *id, const void *private_data, uint8_t private_dat
 		own->roce = NULL;
 	pthread_mutex_unlock(&cma_lock);
 	if (rc == 0)
-		cma_send(own);
+		cma_send(context);
 	return cma_result(rc);
 }
 
 int
 rdma_disconnect(struct rdma_cm_id *id)
 {
+	const struct ibv_context *context = id->verbs;
 	struct cma_id *own = cma_id_of(id);
+	bool fetched, waits;
 	int rc = -EINVAL;
-	bool fetched;
 
 	if (cma_is_forked())
 		return cma_refuse(ENODEV);
@@ -172,10 +174,12 @@ rdma_disconnect(struct rdma_cm_id *id)
 	if (rc == -EINVAL && (own->connected || own->down))
 		rc = 0;
 	own->leaving = rc == 0;
+	waits = rc == 0 && !fetched && own->synchronous;
 	pthread_mutex_unlock(&cma_lock);
 	if (rc == 0)
-		cma_send(own);
-	if (rc != 0 || fetched)
+		cma_send(context);
+	/* Another thread may have fetched the event by now, and ended the id. */
+	if (!waits)
 		return cma_result(rc);
 	return cma_complete(own, RDMA_CM_EVENT_DISCONNECTED);
 }

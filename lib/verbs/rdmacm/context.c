@@ -3,15 +3,16 @@
 /* The context that all ids share, opened with the first that needs one and kept until the process ends. */
 
 #include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "roce/context.h"
 #include "roce/device.h"
 #include "verbs/rdmacm/cma.h"
 #include "verbs/verbs_front.h"
 
-#define SENDS 64 /**< polls until what there is to send is sent, at the most */
+#define SEND_PER_S 10u /**< a tenth of a second until what there is to send is sent, at the most */
+#define SEND_NS    50000L /**< between two polls, while another thread has the engine */
 
 /* Apart from cma_lock, which the thread of libibverbs takes while it has one that opening takes, too. */
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -69,16 +70,16 @@ cma_context(void)
 }
 
 void
-cma_send(const struct cma_id *id)
+cma_send(const struct ibv_context *of)
 {
-	struct roce_device *device = roce_context_device(verbs_ctx_of(id->rdma.verbs)->roce);
+	struct roce_device *device = roce_context_device(verbs_ctx_of(of)->roce);
+	const struct timespec pause = { .tv_nsec = SEND_NS };
+	const uint64_t end = roce_device_now(device) + roce_device_hz(device) / SEND_PER_S;
+	uint64_t now;
 
-	for (unsigned int i = 0; i < SENDS; i++) {
-		if (roce_device_deadline(device) > roce_device_now(device))
-			break;
-		/* Another thread may be at it. */
+	while ((now = roce_device_now(device)) < end && roce_device_deadline(device) <= now) {
 		if (roce_device_poll(device) == 0)
-			sched_yield();
+			nanosleep(&pause, NULL);
 	}
 }
 

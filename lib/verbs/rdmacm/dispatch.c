@@ -30,11 +30,10 @@ set_addresses(struct cma_id *id, const struct cma_id *listener,
 		const struct roce_cm_event_info *info)
 {
 	struct rdma_addr *addr = &id->rdma.route.addr;
-	uint8_t ip[16];
 
 	cma_set_addr(&addr->dst_storage, info->remote_ip, htons(info->remote_port));
-	cma_source_for(listener->rdma.verbs, info->remote_ip, ip);
-	cma_set_addr(&addr->src_storage, ip, cma_port_of(&listener->rdma.route.addr.src_addr));
+	cma_set_addr(&addr->src_storage, info->local_ip,
+			cma_port_of(&listener->rdma.route.addr.src_addr));
 }
 
 /* Each names what this end may answer: what the peer wants to have outstanding, and what it can serve. */

@@ -122,7 +122,7 @@ judge_local(struct ibv_context *context, const uint8_t ip[16])
 {
 	if (ip[10] == 0xff && ip[12] == IN_LOOPBACKNET)
 		return 0;
-	return cma_is_own(context, ip) ? 0 : cma_refuse(EADDRNOTAVAIL);
+	return cma_gid_index(context, ip) >= 0 ? 0 : cma_refuse(EADDRNOTAVAIL);
 }
 
 int

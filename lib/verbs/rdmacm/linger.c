@@ -76,6 +76,7 @@ give_requests(struct lingerer *linger, struct cma_id *id)
 		request->channel = id->rdma.channel;
 		request->context = id->rdma.context;
 		request->ps = id->rdma.ps;
+		request->pd = id->rdma.pd;
 		cma_queue(event);
 	}
 }
