@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "local/cm_frame.h"
 
@@ -222,6 +223,11 @@ world_say_bytes(struct world *world, unsigned int slot, const void *bytes, size_
 	if (rc == 0) {
 		world_say(world, slot, &msg, -1);
 		return;
+	}
+	/* A message that is none of roced's stays in the socket, and would be read again in place of the next. */
+	for (unsigned int i = 0; i < 2; i++) {
+		close(sockets[i]);
+		sockets[i] = -1;
 	}
 	broker_violation(world->slot[slot].client, "fuzzed");
 	flush(world);
