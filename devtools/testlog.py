@@ -30,7 +30,9 @@ NEVER_CHANCE = re.compile(r"Sanitizer|runtime error:|[1-9]\d* violation|wrong by
                           r"|(?<!\b0 )(?<!\b0% )\b(lost|duplicated|reordered|corrupted|misdelivered)\b(?!\": 0\b)"
                           r"|Test failed with exception|Segmentation fault|Bus error|Illegal instruction|core dumped"
                           r"|Floating point exception|Bad system call|(^|[\d:] )Aborted\b"
-                          r"|\b(exits?|ends?|failed|status)( with)?:? (13[1-6]|139|159|-[4-8]|-11|-31)\b",
+                          r"|\b(exit(s|ed)?|end(s|ed)?|failed|status|code|client|server)( with)?:? (13[1-6]|139|159|-[4-8]|-11|-31)\b"
+                          r"|returncode=(13[1-6]|139|159|-[4-8]|-11|-31)\b|AssertionError: -([4-8]|11|31) !="
+                          r"|free\(\): |double free|malloc\(\): |stack smashing|Assertion `",
                           re.IGNORECASE | re.MULTILINE)
 # The first one is what cmocka, our scripts or Python say of a failure.
 TELLING = re.compile(r"^(FAIL|\[  ERROR|not ok)|\w+(Error|Exception): |[Ff]ailed|complain")

@@ -55,8 +55,14 @@ wait_for() {
 	until_said . "$@"
 }
 
-# end_of PID : the status with which a child ends by itself. One that hangs is killed.
+# end_of PID : the status with which a child ends by itself. One that hangs is killed. A crash is told on the script's standard
+# output whatever the caller does with the status: such a test is not tried again (devtools/testlog.py).
 end_of() {
 	wait_until gone "$1" || kill -KILL "$1" 2>/dev/null
 	wait "$1"
+	set -- $?
+	case $1 in
+	13[1-6] | 139 | 159) echo "FAIL: a process ended with $1" ;;
+	esac
+	return "$1"
 }

@@ -73,6 +73,10 @@ class TestAgain(Folder):
                       line("unit / srq", stderr="[  ERROR   ] --- Test failed with exception: Segmentation fault(11)"),
                       line("vdev / memif", stdout="FAIL: the server exits with 139"),
                       line("apps / servers", stdout="FAIL: server exits with -6 instead of 0"),
+                      line("vdev / loss", stdout="FAIL: dat-perf -s 64: client 0, server 139: "),
+                      line("vdev / watch", stderr="AssertionError: -11 != 0"),
+                      line("vdev / watch", stderr="CompletedProcess(args=['dat-info'], returncode=-6)"),
+                      line("vdev / fork", stderr="free(): invalid pointer"),
                       line("vdev / memif", stderr="memif.sh: line 7: 4711 Aborted (core dumped) dat-perf -s 64"),
                       line("lint / words"), line("abi / symbols"), line("unit / srq", result="OK", code=0),
                       line("unit / srq", result="SKIP", code=77)):
