@@ -121,6 +121,7 @@ open_device(struct dapl_ia *ia, const char *params)
 	/* The adapter's name is known; what it stands for is not to be had. */
 	case -ENODEV:
 	case -EBUSY:
+	case -ETIMEDOUT:
 		return DAPL_NO_DEVICE;
 	default:
 		return DAPL_NO_MEMORY;

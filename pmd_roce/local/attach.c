@@ -24,10 +24,11 @@
 #include "local/ring.h"
 #include "observe/log.h"
 
-#define ANSWER_MS 5000 /**< how long roced has for an answer */
-#define TRIES     50 /**< times that a roced which ends just now is found instead of the next one */
-#define TRY_NS    2000000L
-#define AWAIT_NS  100000000L /**< the same of one with an uplink that is to come back */
+#define ANSWER_MS \
+	15000 /**< how long roced has for an answer: a busy machine may keep it waiting for seconds */
+#define TRIES    50 /**< times that a roced which ends just now is found instead of the next one */
+#define TRY_NS   2000000L
+#define AWAIT_NS 100000000L /**< the same of one with an uplink that is to come back */
 
 /* Folders with roced as seen from the folder of this library: installed, installed by Debian, and of the build. */
 static const char *const places[] = { "", "../bin/", "../../bin/", "../../apps/", "../apps/" };
