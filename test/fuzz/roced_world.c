@@ -63,6 +63,9 @@ check_frame(const struct world_client *self, const struct roce_msg_frame *msg)
 
 	MUST(roce_cm_frame_parse(msg->data, msg->len, &frame),
 			"a frame is one of the connection manager");
+	/* The uplink gets back what another host says to a process that has ended, and answers it. */
+	if (self->is_uplink && (frame.attr == ROCE_CM_ATTR_REP || frame.attr == ROCE_CM_ATTR_DREQ))
+		return;
 	if (frame.attr != ROCE_CM_ATTR_REQ && frame.remote_id != 0)
 		MUST(frame.remote_id >> ROCE_COMM_ID_SHIFT == self->number,
 				"a frame is for the process of its remote id");
