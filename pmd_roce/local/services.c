@@ -9,12 +9,15 @@
 
 #include "local/local_pvt.h"
 
-/** How long a caller waits for the answer about a service id: roced may have to be started anew. */
-#define LISTEN_S 5
+/**
+ * How long a caller waits for the answer about a service id: roced may have to be started anew, and a busy machine may keep it
+ * waiting for seconds.
+ */
+#define LISTEN_S 15
 
-/** Naps until a roced that does not read has room for a message, as long. */
+/** Naps until a roced that does not read has room for a message: five seconds. */
 #define TELL_NAP_MS 1
-#define TELL_NAPS   (LISTEN_S * 1000u)
+#define TELL_NAPS   5000u
 
 static struct roce_local_service *
 find_service(struct roce_local *local, uint64_t service_id)
