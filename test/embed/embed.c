@@ -96,17 +96,6 @@ embed_attach(const struct roce_attach_config *config)
 	return device;
 }
 
-struct roce_device *
-embed_open(const char *params)
-{
-	struct roce_device *device = NULL;
-	char errmsg[256];
-
-	if (roce_device_open(params, &device, errmsg, sizeof(errmsg)) != 0)
-		fail_msg("%s: %s", params, errmsg);
-	return device;
-}
-
 void
 embed_refused(const struct roce_attach_config *config, int want, const char *word)
 {

@@ -23,6 +23,7 @@
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
 
+#include "../open_device.h"
 #include "roce/device.h"
 
 #define EMBED_BURST 64u
@@ -48,9 +49,6 @@ void embed_mac(uint8_t mac[6], uint8_t n);
 
 /** Attach, which must succeed. */
 struct roce_device *embed_attach(const struct roce_attach_config *config);
-
-/** Open a device of our own, which must succeed. */
-struct roce_device *embed_open(const char *params);
 
 /** Attach, which must fail with @p want and a sentence that has @p word. */
 void embed_refused(const struct roce_attach_config *config, int want, const char *word);

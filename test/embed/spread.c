@@ -217,7 +217,7 @@ end_at(const struct spread *s, unsigned int i)
 }
 
 static void
-open_device(struct spread *s, struct spread_end *end, unsigned int i)
+open_end_device(struct spread *s, struct spread_end *end, unsigned int i)
 {
 	struct roce_attach_config config = embed_handover((uint8_t)(i + 1));
 	char params[256], errmsg[256];
@@ -291,7 +291,7 @@ make_queue_pairs(struct spread *s, struct spread_end *end)
 static void
 open_end(struct spread *s, struct spread_end *end)
 {
-	open_device(s, end, end == &s->server);
+	open_end_device(s, end, end == &s->server);
 	end->user = (struct roce_device_user){ .notify = hear, .arg = s };
 	roce_device_join(end->device, &end->user);
 	make_objects(s, end);

@@ -78,8 +78,8 @@ open_pair(const char *more)
 	char params[128];
 
 	snprintf(params, sizeof(params), "port=loop0 ip=192.0.2.1/24 %s", more);
-	node_make(&a, embed_open(params));
-	node_make(&b, embed_open("port=loop1 ip=192.0.2.2/24"));
+	node_make(&a, open_device(params));
+	node_make(&b, open_device("port=loop1 ip=192.0.2.2/24"));
 	nodes_connect_one(&a, &b, 1);
 }
 

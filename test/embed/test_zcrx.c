@@ -62,10 +62,10 @@ open_ports(const char *one, const char *two)
 	char params[256];
 
 	pool = NULL;
-	node_make(&a, embed_open(one));
+	node_make(&a, open_device(one));
 	max_frames = (uint16_t)RTE_MIN(a.port->rx_pool[0]->size + 64, ROCE_ZCRX_MAX);
 	snprintf(params, sizeof(params), "%s zcrx=%u", two, max_frames);
-	node_make(&b, embed_open(params));
+	node_make(&b, open_device(params));
 	join();
 }
 

@@ -19,6 +19,7 @@
 #include <rte_common.h>
 #include <rte_dev.h>
 
+#include "../open_device.h"
 #include "device/device.h"
 #include "device/user.h"
 #include "engine/verbs.h"
@@ -96,18 +97,6 @@ hear_engine(void *arg, enum roce_engine_async kind, void *owner, int status)
 	assert_int_equal(status, IBV_WC_FATAL_ERR);
 	assert_null(owner);
 	write_down(arg, 'b');
-}
-
-static struct roce_device *
-open_device(const char *params)
-{
-	struct roce_device *device = NULL;
-	char errmsg[256];
-	int rc = roce_device_open(params, &device, errmsg, sizeof(errmsg));
-
-	if (rc != 0)
-		fail_msg("%s: %d %s", params, rc, errmsg);
-	return device;
 }
 
 static void

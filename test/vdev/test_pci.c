@@ -23,6 +23,7 @@
 #include <rte_ethdev.h>
 
 #include "../limit.h"
+#include "../open_device.h"
 #include "device/device.h"
 #include "device/user.h"
 #include "fake_pci.h"
@@ -53,18 +54,6 @@ hear_engine(void *arg, enum roce_engine_async kind, void *owner, int status)
 	(void)kind;
 	(void)owner;
 	(void)status;
-}
-
-static struct roce_device *
-open_device(const char *params)
-{
-	struct roce_device *device = NULL;
-	char errmsg[256];
-	int rc = roce_device_open(params, &device, errmsg, sizeof(errmsg));
-
-	if (rc != 0)
-		fail_msg("%s: %d %s", params, rc, errmsg);
-	return device;
 }
 
 /* Poll until a counter moves. */

@@ -24,6 +24,7 @@
 #include <rte_ring.h>
 
 #include "../limit.h"
+#include "../open_device.h"
 #include "device/device.h"
 #include "device/port_neigh.h"
 #include "roce/device.h"
@@ -34,18 +35,6 @@
 static const struct roce_ip ip0 = { .w = { 0, 0, RTE_BE32(0xffff), RTE_BE32(0xc0000201) } };
 static const struct roce_ip ip1 = { .w = { 0, 0, RTE_BE32(0xffff), RTE_BE32(0xc0000202) } };
 static const struct roce_ip ip1_v6 = { .w = { RTE_BE32(0x20010db8), 0, 0, RTE_BE32(2) } };
-
-static struct roce_device *
-open_device(const char *params)
-{
-	struct roce_device *device = NULL;
-	char errmsg[256];
-	int rc = roce_device_open(params, &device, errmsg, sizeof(errmsg));
-
-	if (rc != 0)
-		fail_msg("%s: %d %s", params, rc, errmsg);
-	return device;
-}
 
 static void
 assert_open_fails(const char *params, int want, const char *word)

@@ -19,6 +19,7 @@
 #include <rte_cycles.h>
 
 #include "../limit.h"
+#include "../open_device.h"
 #include "device/device.h"
 #include "device/port_neigh.h"
 #include "ethdev/port_plan.h"
@@ -32,17 +33,6 @@
 #define BIT(feature) (1u << (feature))
 
 static const struct roce_ip peer_ip = { .w = { 0, 0, RTE_BE32(0xffff), RTE_BE32(0xc0000202) } };
-
-static struct roce_device *
-open_device(const char *params)
-{
-	struct roce_device *device = NULL;
-	char errmsg[256];
-
-	if (roce_device_open(params, &device, errmsg, sizeof(errmsg)) != 0)
-		fail_msg("%s: %s", params, errmsg);
-	return device;
-}
 
 static int
 resolve(struct roce_device *device)

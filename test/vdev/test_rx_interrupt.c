@@ -22,6 +22,7 @@
 #include <rte_epoll.h>
 #include <rte_interrupts.h>
 
+#include "../open_device.h"
 #include "device/device.h"
 #include "device/user.h"
 #include "port_events.h"
@@ -125,17 +126,6 @@ static void
 interrupt(unsigned int q)
 {
 	assert_int_equal(eventfd_write(driver.queue[q].fd, 1), 0);
-}
-
-static struct roce_device *
-open_device(const char *params)
-{
-	struct roce_device *device = NULL;
-	char errmsg[256];
-
-	if (roce_device_open(params, &device, errmsg, sizeof(errmsg)) != 0)
-		fail_msg("%s: %s", params, errmsg);
-	return device;
 }
 
 static bool

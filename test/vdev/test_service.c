@@ -20,6 +20,7 @@
 #include <rte_service.h>
 
 #include "../limit.h"
+#include "../open_device.h"
 #include "device/device.h"
 #include "device/port_neigh.h"
 #include "roce/device.h"
@@ -28,18 +29,6 @@
 #define LOOP1 "port=loop1 ip=192.0.2.2/24 queues=2 lcores=1"
 
 static const struct roce_ip ip1 = { .w = { 0, 0, RTE_BE32(0xffff), RTE_BE32(0xc0000202) } };
-
-static struct roce_device *
-open_device(const char *params)
-{
-	struct roce_device *device = NULL;
-	char errmsg[256];
-	int rc = roce_device_open(params, &device, errmsg, sizeof(errmsg));
-
-	if (rc != 0)
-		fail_msg("%s: %d %s", params, rc, errmsg);
-	return device;
-}
 
 static int
 resolve(struct roce_device *device, struct roce_path *path)

@@ -11,18 +11,6 @@
 const uint8_t ip_a[16] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 192, 0, 2, 1 };
 const uint8_t ip_b[16] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 192, 0, 2, 2 };
 
-struct roce_device *
-open_device(const char *params)
-{
-	struct roce_device *device = NULL;
-	char errmsg[256];
-	int rc = roce_device_open(params, &device, errmsg, sizeof(errmsg));
-
-	if (rc != 0)
-		fail_msg("%s: %d %s", params, rc, errmsg);
-	return device;
-}
-
 struct roce_qp *
 end_qp(struct end *end, struct roce_srq *srq)
 {

@@ -17,6 +17,8 @@
 
 #include <roce/roce.h>
 
+#include "../open_device.h"
+
 #define PORT  4791
 #define DEPTH 64u
 #define BYTES 65536u
@@ -47,8 +49,6 @@ extern const uint8_t ip_b[16];
 /** A call that succeeds; DAT_SUCCESS is 0, too. */
 #define ok(call) assert_int_equal((call), 0)
 
-/** Open a device, which must succeed. */
-struct roce_device *open_device(const char *params);
 /** A context with all objects but queue pair and id on an open device, which stays the caller's. */
 void end_join(struct end *end, struct roce_device *device);
 /** Destroy what is there, in the one order that goes; the context must be gone after it. */
