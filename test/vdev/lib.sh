@@ -30,6 +30,32 @@ stop() {
 	kill "$1" 2>/dev/null && end_of "$1" 2>/dev/null
 }
 
+# background FILE COMMAND... : its number is $last.
+background() {
+	file=$1
+	shift
+	"$@" >"$file" 2>&1 </dev/null &
+	last=$!
+	children="$children $last"
+}
+
+# own_host ROCED : from here on the processes of roce0 and of telemetry are those of this script alone.
+own_host() {
+	roced=$1
+	unset DAT_OVERRIDE UDAPL_ROCE_PARAMS
+	export RUNTIME_DIRECTORY="$work/run" XDG_RUNTIME_DIR="$work/run" UDAPL_ROCE_ROCED="$roced"
+	mkdir -m 700 "$XDG_RUNTIME_DIR"
+}
+
+# listening N : so many processes of roce0 come to listen.
+listening() {
+	wait_until has_listeners "$1" || complain "$1 processes do not listen: $("$roced" --status)"
+}
+
+has_listeners() {
+	[ "$("$roced" --status --json 2>/dev/null | tr -d ' \n' | grep -o '"listeners":\[[0-9]' | wc -l)" -eq "$1" ]
+}
+
 cleanup() {
 	for child in $children; do
 		stop "$child"

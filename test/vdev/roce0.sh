@@ -8,10 +8,7 @@
 ping=$3
 srqd=$4
 left=$5
-roced=$6
-unset DAT_OVERRIDE UDAPL_ROCE_PARAMS
-export XDG_RUNTIME_DIR="$work/run" UDAPL_ROCE_ROCED="$roced"
-mkdir -m 700 "$XDG_RUNTIME_DIR"
+own_host "$6"
 
 status() {
 	"$roced" --status --json 2>/dev/null
@@ -28,23 +25,9 @@ until_status() {
 	wait_until says "$2" || complain "$1: roced says $(cat "$work/status")"
 }
 
-# listening N : so many processes listen.
-listening() {
-	until_status "$1 processes listen" "o and sum(1 for p in o['processes'] if p['listeners']) == $1"
-}
-
-# background FILE COMMAND... : its number is $last.
-background() {
-	file=$1
-	shift
-	timeout "$limit" "$@" >"$file" 2>&1 </dev/null &
-	last=$!
-	children="$children $last"
-}
-
 # pair OPTIONS... : server and client of dat-perf, every byte compared.
 pair() {
-	background "$work/server" "$perf" -D roce0 "$@"
+	background "$work/server" timeout "$limit" "$perf" -D roce0 "$@"
 	server=$last
 	listening 1
 	timeout "$limit" "$perf" -D roce0 127.0.0.1 "$@" >"$work/client" 2>&1 || complain "client of $*: $(tail -n 5 "$work/client")"
@@ -66,7 +49,7 @@ until_status "roced ends with the last process" "o is None"
 export UDAPL_ROCE_LOG=info
 
 # A port is one process's; where no process listens the answer comes at once; 127.0.0.0/8 is this host.
-background "$work/first" "$srqd" -D roce0 -p 7 --interval 0
+background "$work/first" timeout "$limit" "$srqd" -D roce0 -p 7 --interval 0
 first=$last
 listening 1
 timeout "$limit" "$srqd" -D roce0 -p 7 --interval 0 >"$work/second" 2>&1 </dev/null && complain "two servers at one port"
@@ -77,7 +60,7 @@ timeout "$limit" "$srqd" -D roce0 -p 7 --connect 127.1.2.3 -n 1000 >"$work/clien
 
 # Many clients on the shared queue of one process. One after the other is killed; the others go on, and roced is, too.
 for i in 1 2 3 4; do
-	background "$work/good$i" "$srqd" -D roce0 -p 7 --connect 127.0.0.1 -n 60000 --clients 2
+	background "$work/good$i" timeout "$limit" "$srqd" -D roce0 -p 7 --connect 127.0.0.1 -n 60000 --clients 2
 	good="$good $last"
 done
 for _ in 1 2 3 4 5 6; do
@@ -105,7 +88,7 @@ unset UDAPL_ROCE_LOG
 # A process is told at once when its peer ends, however that ends.
 for how in break exit fork; do
 	: >"$work/stay"
-	background "$work/stay" "$left" stay roce0
+	background "$work/stay" timeout "$limit" "$left" stay roce0
 	stay=$last
 	listening 1
 	"$left" $how roce0 127.0.0.1 >"$work/child" 2>"$work/go.err" </dev/null
@@ -119,7 +102,7 @@ done
 adapter "$work/null.conf" null "port=net_null0 ip=192.0.2.7/24"
 : >"$work/stay"
 export DAT_OVERRIDE="$work/null.conf"
-background "$work/stay" "$left" agent roce0 null
+background "$work/stay" timeout "$limit" "$left" agent roce0 null
 stay=$last
 listening 1
 wait_until printed armed "$work/stay" | "$left" exit roce0 127.0.0.1 >"$work/child" 2>"$work/go.err" || complain "the client of an agent: $(cat "$work/go.err")"

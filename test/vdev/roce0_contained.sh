@@ -42,18 +42,11 @@ contained() {
 	exec $alone sh -c "$mounts" contained "$folder" "$work" $as "$@"
 }
 
-# background FILE AS COMMAND... : its number is $last.
-background() {
-	file=$1
-	shift
-	contained "$@" >"$file" 2>&1 </dev/null &
-	last=$!
-	children="$children $last"
-}
-
 # foreground FILE AS COMMAND... : its status.
 foreground() {
-	background "$@"
+	file=$1
+	shift
+	background "$file" contained "$@"
 	end_of "$last"
 }
 
@@ -89,7 +82,7 @@ done
 pair() {
 	server_as=$1 client_as=$2
 	shift 2
-	background "$work/server" "$server_as" "$perf" -D roce0 --verify "$@"
+	background "$work/server" contained "$server_as" "$perf" -D roce0 --verify "$@"
 	server=$last
 	listens "$work/server" "$server"
 	until_status "a server in a container listens" "o and any(p['listeners'] for p in o['processes'])"
@@ -128,17 +121,17 @@ attached() {
 }
 
 # The first container has roced; the server and its client, in others, outlive it, and start the next one.
-background "$work/first" "$root" "$ping" -l -D roce0 -p 8
+background "$work/first" contained "$root" "$ping" -l -D roce0 -p 8
 first=$last
 until_status "the first container has a roced" "o and len(o['processes']) == 1"
-background "$work/server" "$user" "$ping" -l -D roce0 -p 7
+background "$work/server" contained "$user" "$ping" -l -D roce0 -p 7
 server=$last
-background "$work/other" "$root" "$ping" -l -D roce0 -p 9
+background "$work/other" contained "$root" "$ping" -l -D roce0 -p 9
 other=$last
 attached 3 "three containers are attached" 3
 listens "$work/server" "$server"
 listens "$work/other" "$other"
-background "$work/long" "$root" "$ping" -D roce0 -p 7 -c 100000 -i 10 127.0.0.1
+background "$work/long" contained "$root" "$ping" -D roce0 -p 7 -c 100000 -i 10 127.0.0.1
 client=$last
 attached 4 "all are attached" 3
 stop "$first"
@@ -149,7 +142,7 @@ attached 3 "roced was killed"
 served "roced was killed"
 
 # One that somebody starts takes over from the one in a container: in another container, and outside.
-background "$work/roced" "$user" "$roced" -v
+background "$work/roced" contained "$user" "$roced" -v
 own=$last
 attached 3 "a roced of another container takes over"
 until_status "a roced of another container takes over" "o and o['pid'] == 1"

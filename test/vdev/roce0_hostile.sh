@@ -9,33 +9,16 @@
 info=$3
 srqd=$4
 scribble=$5
-roced=$6
-unset DAT_OVERRIDE UDAPL_ROCE_PARAMS
-export RUNTIME_DIRECTORY="$work/run" XDG_RUNTIME_DIR="$work/run" UDAPL_ROCE_ROCED="$roced"
-mkdir -m 700 "$XDG_RUNTIME_DIR"
-
-# background FILE COMMAND... : its number is $last.
-background() {
-	file=$1
-	shift
-	"$@" >"$file" 2>&1 </dev/null &
-	last=$!
-	children="$children $last"
-}
+own_host "$6"
 
 # broken N : the server has found so many channels broken.
 broken() {
 	"$info" --metrics 2>/dev/null | awk -v n="$1" '/^roce_local_broken_total/ { sum += $NF } END { exit !(sum >= n) }'
 }
 
-# listen N : so many processes do.
-listen() {
-	[ "$("$roced" --status --json 2>/dev/null | tr -d ' \n' | grep -o '"listeners":\[[0-9]' | wc -l)" -eq "$1" ]
-}
-
 background "$work/server" "$srqd" -D roce0 -p 7 --interval 0
 server=$last
-wait_until listen 1 || complain "the server does not listen: $(cat "$work/server")"
+listening 1
 for seed in 1 2; do
 	background "$work/scribble$seed" "$scribble" "$work/run/udapl-roce" $seed
 	scribblers="${scribblers:-} $last"
@@ -50,7 +33,7 @@ until [ $rounds -ge 3 ] && broken 20; do
 	peer=$last
 	timeout "$limit" "$srqd" -D roce0 -p 7 --connect 127.0.0.1 -n 5000 --clients 2 >"$work/client" 2>&1 ||
 		complain "a client beside hostile processes: $(tail -n 5 "$work/client")"
-	wait_until listen 2 || complain "dat-perf does not listen: $(cat "$work/perf")"
+	listening 2
 	timeout "$limit" "$perf" -D roce0 -p 8 -s 3000 -n 2000 -q 4 --verify 127.0.0.1 >"$work/client" 2>&1 ||
 		complain "dat-perf beside hostile processes: $(tail -n 5 "$work/client")"
 	wait "$peer" || complain "its server: $(tail -n 5 "$work/perf")"

@@ -6,10 +6,8 @@
 . "$(dirname "$0")/lib.sh"
 
 ping=$2
-roced=$3
-unset DAT_OVERRIDE UDAPL_ROCE_PARAMS UDAPL_ROCE_EAL
-export RUNTIME_DIRECTORY="$work/run" XDG_RUNTIME_DIR="$work/run" UDAPL_ROCE_ROCED="$roced"
-mkdir -m 700 "$XDG_RUNTIME_DIR"
+own_host "$3"
+unset UDAPL_ROCE_EAL
 
 # A process starts with 24, and wants 64 to be there.
 free=$(cat /sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages 2>/dev/null || echo 0)

@@ -5,10 +5,7 @@
 #   roce0_info.sh python3 dat-info dat-srqd roced
 . "$(dirname "$0")/lib.sh"
 
-unset DAT_OVERRIDE UDAPL_ROCE_PARAMS
-# Sockets of telemetry and of roced that only this test has.
-export RUNTIME_DIRECTORY="$work/run" XDG_RUNTIME_DIR="$work/run" UDAPL_ROCE_ROCED="$4"
-mkdir -m 700 "$XDG_RUNTIME_DIR"
+own_host "$4"
 "$python" -c 'import prometheus_client' 2>/dev/null || skip "python3-prometheus-client is missing"
 "$python" -B "$here/roce0_info.py" "$2" "$3" "$4" || complain "see above"
 finish

@@ -6,10 +6,7 @@
 . "$(dirname "$0")/lib.sh"
 
 ping=$2
-roced=$3
-unset DAT_OVERRIDE UDAPL_ROCE_PARAMS
-export RUNTIME_DIRECTORY="$work/run" XDG_RUNTIME_DIR="$work/run" UDAPL_ROCE_ROCED="$roced"
-mkdir -m 700 "$XDG_RUNTIME_DIR"
+own_host "$3"
 
 # serve PORT : in the background, its process in $server.
 serve() {

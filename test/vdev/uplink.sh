@@ -23,15 +23,6 @@ mkdir -m 700 "$work/near" "$work/far" "$work/next"
 at_near="env XDG_RUNTIME_DIR=$work/near"
 at_far=
 
-# background FILE COMMAND... : its number is $last.
-background() {
-	file=$1
-	shift
-	"$@" >"$file" 2>&1 </dev/null &
-	last=$!
-	children="$children $last"
-}
-
 status() {
 	"$roced" --status --json --dir "$work/$1/udapl-roce" 2>/dev/null
 }
