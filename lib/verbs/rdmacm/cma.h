@@ -117,7 +117,7 @@ struct ibv_context *cma_context(void);
 struct ibv_pd *cma_pd(void);
 
 /** Send what a call has told the connection manager: the process may end behind the call. Without the lock. */
-void cma_send(const struct ibv_context *context);
+void cma_send(const struct ibv_context *of);
 
 /** Give an id the context, and an id of libroce. Without the lock. */
 int cma_id_attach(struct cma_id *id);
