@@ -77,10 +77,10 @@ cma_send(const struct ibv_context *of)
 	const uint64_t end = roce_device_now(device) + roce_device_hz(device) / SEND_PER_S;
 	uint64_t now;
 
-	while ((now = roce_device_now(device)) < end && roce_device_deadline(device) <= now) {
-		if (roce_device_poll(device) == 0)
-			nanosleep(&pause, NULL);
-	}
+	/* A poll of engine 0 sends what the connection manager has, however much else there is to send. */
+	while ((now = roce_device_now(device)) < end && roce_device_deadline(device) <= now &&
+			roce_device_poll_engine(device, 0) == 0)
+		nanosleep(&pause, NULL);
 }
 
 struct ibv_pd *
