@@ -28,6 +28,7 @@ CALL_MACRO = re.compile(r"^#define (dats?_\w+|DAT_(?:GET|IS)_\w+)\(([^)]*)\)", r
 ALIAS = re.compile(r"^\.so man\d/(\S+)$")
 PAGE = re.compile(r"^\S+\.[1-9]$")
 WORDS = re.compile(r'"([^"]*)"|(\S+)')
+LINT_LEVEL = re.compile(r": (?:STYLE|WARNING|ERROR|UNSUPP): ")
 
 
 def normal(argument):
@@ -153,9 +154,11 @@ def render(path):
 
 
 def mandoc(path):
-    """The first warning of the other formatter, or None. A page that is not installed here is no fault of this one."""
-    run = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", str(path)], capture_output=True, text=True, check=False)
-    return next((line.split(": ", 2)[-1] for line in run.stdout.splitlines() if ": WARNING: " in line or ": ERROR: " in line), None)
+    """The first finding of the other formatter, of style too, or None. A page that is not installed here is no fault of
+    this one."""
+    run = subprocess.run(["mandoc", "-T", "lint", "-W", "style", str(path)], capture_output=True, text=True, check=False)
+    return next((line.split(": ", 2)[-1] for line in run.stdout.splitlines()
+                 if LINT_LEVEL.search(line) and "referenced manual not found" not in line), None)
 
 
 def render_all(root, pages, words, formatter):
@@ -250,7 +253,8 @@ CASES = [
 RENDERED = [("a list that is not closed", world(page(tail=".Bl -bullet\n.It\nx\n.Sh SEE ALSO\n.Xr ls 1\n")), "groff: ")]
 LINTED = [("a date without a day", world(page().replace("November 28,", "November")), "mandoc: WARNING: cannot parse date"),
           ("references out of order", world(page(tail=".Sh SEE ALSO\n.Xr udapl-roce 7 ,\n.Xr ls 1\n")),
-           "mandoc: WARNING: unusual Xr order")]
+           "mandoc: WARNING: unusual Xr order"),
+          ("a line of more than 80 bytes", world(page(tail=17 * "words " + "\n")), "mandoc: STYLE: input text line longer")]
 
 if __name__ == "__main__":
     groff = shutil.which("groff") is not None
