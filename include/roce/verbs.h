@@ -145,6 +145,17 @@ int roce_pd_destroy(struct roce_pd *pd);
 int roce_mr_create(struct roce_pd *pd, uint64_t addr, uint64_t len, unsigned int access,
 		struct roce_mr **mr);
 
+/**
+ * The same with other addresses: work requests, windows and peers name the first byte of the region by @p iova, whatever @p addr
+ * is. Data that is sent inline (ROCE_WR_INLINE) is named by its own address.
+ *
+ * @param iova      first address of the key; it differs from @p addr by a multiple of 8, so that what is aligned for atomics is so
+ *                  by both. No wrap.
+ * @return as roce_mr_create(); -EINVAL also when @p iova is none.
+ */
+int roce_mr_create_iova(struct roce_pd *pd, uint64_t addr, uint64_t len, uint64_t iova,
+		unsigned int access, struct roce_mr **mr);
+
 /** Key of a region, as local and as remote key. No other is or was like it for a long time. */
 uint32_t roce_mr_key(const struct roce_mr *mr);
 

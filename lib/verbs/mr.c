@@ -35,6 +35,14 @@ judge_access(unsigned int access)
 	return 0;
 }
 
+/* Without IBV_ACCESS_MW_BIND, which is the front's to judge, and what is ignored. */
+static unsigned int
+roce_access_of(unsigned int access)
+{
+	return (access & (IBV_ACCESS_LOCAL_WRITE | REMOTE_CHANGES | IBV_ACCESS_REMOTE_READ)) |
+			ROCE_ACCESS_LOCAL_READ;
+}
+
 static struct ibv_mr *
 register_mr(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned int access)
 {
@@ -43,20 +51,14 @@ register_mr(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigne
 
 	if (rc == 0 && verbs_is_forked())
 		rc = -ENODEV;
-	if (rc == 0 && iova != (uintptr_t)addr)
-		rc = -EOPNOTSUPP;
 	if (rc != 0)
 		return verbs_fail(rc);
 	mr = calloc(1, sizeof(*mr));
 	if (mr == NULL)
 		return verbs_fail(-ENOMEM);
 	mr->binds = (access & IBV_ACCESS_MW_BIND) != 0;
-	rc = roce_mr_create(verbs_pd_of(pd)->roce, (uintptr_t)addr, length,
-			(access &
-					(IBV_ACCESS_LOCAL_WRITE | REMOTE_CHANGES |
-							IBV_ACCESS_REMOTE_READ)) |
-					ROCE_ACCESS_LOCAL_READ,
-			&mr->roce);
+	rc = roce_mr_create_iova(verbs_pd_of(pd)->roce, (uintptr_t)addr, length, iova,
+			roce_access_of(access), &mr->roce);
 	if (rc != 0) {
 		free(mr);
 		return verbs_fail(rc);

@@ -54,7 +54,7 @@ static uint8_t *
 place_of_write(const struct roce_qp *qp, const struct roce_pkt *pkt, struct roce_mr **entered)
 {
 	const struct roce_qp_remote *remote = &qp->remote;
-	const struct roce_sge to = { remote->va, pkt->payload_len, remote->rkey };
+	struct roce_sge to = { remote->va, pkt->payload_len, remote->rkey };
 
 	if (pkt->opcode != IBV_OPCODE_RC_RDMA_WRITE_MIDDLE || !is_expected(&qp->rx, pkt) ||
 			pkt->payload_len >= remote->left ||

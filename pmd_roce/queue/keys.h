@@ -45,17 +45,20 @@ struct roce_pd {
  *
  * All that it takes to validate an access stands here, for windows too: the region under a window cannot end before
  * the binding does.
+ *
+ * Posts and peers name memory by addresses of the key, which begin at the region's iova. Where they are validated first they are
+ * translated, by one addition; everything behind that, later validations of a post too, has addresses of memory.
  */
 struct roce_mr {
 	uint32_t key;    /**< 0: names nothing. Written last when made, first when ended. */
 	uint32_t access; /**< IBV_ACCESS_*, ROCE_ACCESS_LOCAL_READ, ROCE_MR_EXTBUF */
-	uint64_t start;
+	uint64_t start;  /**< address in memory */
 	uint64_t length;
+	uint64_t offset;    /**< from an address of the key to that in memory; modulo 2^64 */
 	struct roce_pd *pd; /**< whose posts may name it; NULL: a window, no post may */
 	/** Peers of this domain's queue pairs may name it; of a window of type 2 that of this queue pair, which bound it. */
 	const void *peer;
-	struct roce_mr *region; /**< under a bound window, else NULL; keys.lock */
-	uint32_t uses;          /**< keys ever made for this place; atomic */
+	uint32_t uses; /**< keys ever made for this place; atomic */
 	/** Of a window: accesses under way (mw.h). Of a region: requests whose frames refer to it (extbuf.h). Atomic. */
 	uint32_t visitors;
 	union {
@@ -63,7 +66,10 @@ struct roce_mr {
 		uint32_t birth; /**< of a window: @c uses when it was made; binds of an earlier one differ */
 	};
 	uint16_t place;
-	uint16_t next_free; /**< place of the next free entry; 0: none */
+	union {
+		uint16_t next_free; /**< of a free entry: place of the next one; 0: none */
+		uint16_t region; /**< of a window: place of the region that it is bound to, or 0; keys.lock */
+	};
 };
 
 static_assert(sizeof(struct roce_mr) == 64, "validating an access reads one cache line");
@@ -121,7 +127,7 @@ roce_mr_holds(const struct roce_mr *mr, uint64_t addr, uint64_t length)
 }
 
 /**
- * May @p pd touch the first @p len bytes of a segment with all of @p access?
+ * May @p pd touch the first @p len bytes of a segment with all of @p access? The address is one of memory.
  * @return 0; -EACCES no such key or right; -EPERM other protection domain; -ERANGE outside.
  */
 static inline int
@@ -149,7 +155,28 @@ roce_keys_check(const struct roce_keys *keys, const struct roce_pd *pd, const st
 	return roce_keys_check_part(keys, pd, sge, sge->length, access);
 }
 
-/** The key of a queue's last post, which the next one most likely has, too, and its entry. */
+/** Address in memory of a segment that is being posted; undefined unless its key is live. */
+static inline uint64_t
+roce_keys_address(const struct roce_keys *keys, const struct roce_sge *sge)
+{
+	return sge->addr + roce_keys_entry(keys, sge->lkey)->offset;
+}
+
+/**
+ * roce_keys_check() of a segment as it is posted, with an address of its key.
+ * @param addr receives the address in memory, when 0 is returned.
+ */
+static inline int
+roce_keys_translate(const struct roce_keys *keys, const struct roce_pd *pd,
+		const struct roce_sge *sge, unsigned int access, uint64_t *addr)
+{
+	const struct roce_sge memory = { roce_keys_address(keys, sge), sge->length, sge->lkey };
+
+	*addr = memory.addr;
+	return roce_keys_check(keys, pd, &memory, access);
+}
+
+/** The key of a queue's last post, which the next one most likely has, too, and its entry. Its addresses are those of memory. */
 struct roce_keys_recent {
 	const struct roce_mr *mr;
 	uint32_t key;
@@ -164,23 +191,25 @@ roce_keys_recent_init(struct roce_keys_recent *recent, const struct roce_keys *k
 }
 
 /**
- * roce_keys_check(), which looks at the entry of the last good key first. @p recent is the caller's, one thread's at a
- * time.
+ * roce_keys_translate(), which looks at the entry of the last good key first. @p recent is the caller's, one thread's at a
+ * time. Keys with an iova of their own are never the recent one, so that others pay nothing for them.
  */
 static inline int
 roce_keys_check_recent(const struct roce_keys *keys, const struct roce_pd *pd,
-		const struct roce_sge *sge, unsigned int access, struct roce_keys_recent *recent)
+		const struct roce_sge *sge, unsigned int access, struct roce_keys_recent *recent,
+		uint64_t *addr)
 {
 	const struct roce_mr *mr = recent->mr;
 	int rc;
 
+	*addr = sge->addr;
 	if (likely(sge->lkey == recent->key && mr->pd == pd &&
 			    __atomic_load_n(&mr->key, __ATOMIC_ACQUIRE) == sge->lkey &&
 			    (mr->access & access) == access &&
 			    roce_mr_holds(mr, sge->addr, sge->length)))
 		return 0;
-	rc = roce_keys_check(keys, pd, sge, access);
-	if (rc == 0) {
+	rc = roce_keys_translate(keys, pd, sge, access, addr);
+	if (rc == 0 && *addr == sge->addr) {
 		recent->mr = roce_keys_entry(keys, sge->lkey);
 		recent->key = sge->lkey;
 	}

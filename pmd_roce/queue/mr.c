@@ -30,15 +30,22 @@ roce_pd_destroy(struct roce_pd *pd)
 	return 0;
 }
 
+/* Atomics: a word that the peer names by an aligned address lies at an aligned one. */
+static bool
+is_aligned_alike(uint64_t addr, uint64_t iova)
+{
+	return ((addr ^ iova) & (sizeof(uint64_t) - 1)) == 0;
+}
+
 int
-roce_mr_create(struct roce_pd *pd, uint64_t addr, uint64_t len, unsigned int access,
-		struct roce_mr **mr)
+roce_mr_create_iova(struct roce_pd *pd, uint64_t addr, uint64_t len, uint64_t iova,
+		unsigned int access, struct roce_mr **mr)
 {
 	struct roce_domain *domain = pd->domain;
 	const struct roce_extbuf_config *extbuf = &domain->config.extbuf;
 	struct roce_mr *entry;
 
-	if (len == 0 || addr + len < addr)
+	if (len == 0 || addr + len < addr || iova + len < iova || !is_aligned_alike(addr, iova))
 		return -EINVAL;
 	access &= ~ROCE_MR_EXTBUF;
 	if (extbuf->readable != NULL && extbuf->readable(extbuf->arg, addr, len))
@@ -52,6 +59,7 @@ roce_mr_create(struct roce_pd *pd, uint64_t addr, uint64_t len, unsigned int acc
 	entry->access = access;
 	entry->start = addr;
 	entry->length = len;
+	entry->offset = addr - iova;
 	entry->pd = pd;
 	entry->peer = pd;
 	entry->windows = 0;
@@ -60,6 +68,13 @@ roce_mr_create(struct roce_pd *pd, uint64_t addr, uint64_t len, unsigned int acc
 	__atomic_fetch_add(&pd->users, 1, __ATOMIC_RELAXED);
 	*mr = entry;
 	return 0;
+}
+
+int
+roce_mr_create(struct roce_pd *pd, uint64_t addr, uint64_t len, unsigned int access,
+		struct roce_mr **mr)
+{
+	return roce_mr_create_iova(pd, addr, len, addr, access, mr);
 }
 
 uint32_t
@@ -125,5 +140,5 @@ roce_mr_covers(struct roce_domain *domain, uint32_t key, uint64_t addr, uint64_t
 {
 	const struct roce_mr *mr = roce_keys_find(&domain->keys, key);
 
-	return mr != NULL && mr->pd != NULL && roce_mr_holds(mr, addr, len);
+	return mr != NULL && mr->pd != NULL && roce_mr_holds(mr, addr + mr->offset, len);
 }

@@ -22,6 +22,7 @@ take_place(struct roce_domain *domain, const struct roce_pd *pd, bool type2, uin
 	if (type2)
 		*key = roce_keys_name(&domain->keys, entry);
 	entry->pd = NULL;
+	entry->region = 0;
 	entry->peer = type2 ? NULL : pd;
 	entry->birth = entry->uses;
 	return entry;
@@ -70,18 +71,25 @@ roce_mw_key(const struct roce_mw *mw)
 	return mw->key;
 }
 
+/* The region that a window is bound to. */
+static struct roce_mr *
+region_of(const struct roce_keys *keys, const struct roce_mr *entry)
+{
+	return roce_keys_entry(keys, (uint32_t)entry->region << 8);
+}
+
 /* The window's binding ends: no access begins any more, and those begun are over. Under keys.lock. */
 static void
-unbind(struct roce_mr *entry)
+unbind(const struct roce_keys *keys, struct roce_mr *entry)
 {
-	if (entry->region == NULL)
+	if (entry->region == 0)
 		return;
 	/* A thread that enters counts itself, then looks at the key: one of the two sees the other. */
 	__atomic_store_n(&entry->key, 0, __ATOMIC_SEQ_CST);
 	while (__atomic_load_n(&entry->visitors, __ATOMIC_SEQ_CST) != 0)
 		rte_pause();
-	entry->region->windows--;
-	entry->region = NULL;
+	region_of(keys, entry)->windows--;
+	entry->region = 0;
 }
 
 /* A window of type 2 is of the queue pair from now on, one of type 1 of the domain for ever. */
@@ -91,17 +99,18 @@ rebind(struct roce_mr *entry, struct roce_mr *region, struct roce_qp *qp,
 {
 	const struct roce_wqe_bind *b = roce_wqe_bind(wqe);
 
-	unbind(entry);
+	unbind(&qp->engine->domain->keys, entry);
 	if (region == NULL)
 		return;
 	region->windows++;
-	entry->region = region;
+	entry->region = region->place;
 	if (wqe->access & TYPE2) {
 		entry->peer = qp;
 		qp->cold.binds_type2 = true;
 	}
 	entry->access = wqe->access & ~TYPE2;
-	entry->start = b->addr;
+	entry->start = b->addr + region->offset;
+	entry->offset = region->offset;
 	entry->length = b->length;
 	__atomic_store_n(&entry->key, wqe->imm, __ATOMIC_RELEASE);
 }
@@ -114,7 +123,7 @@ roce_mw_destroy(struct roce_mw *mw)
 	struct roce_pd *pd = mw->pd;
 
 	rte_spinlock_lock(&domain->keys.lock);
-	unbind(entry);
+	unbind(&domain->keys, entry);
 	/* Binds that are posted find another one. */
 	entry->birth = __atomic_add_fetch(&entry->uses, 1, __ATOMIC_RELAXED);
 	rte_spinlock_unlock(&domain->keys.lock);
@@ -134,13 +143,13 @@ roce_mw_query(const struct roce_mw *mw, struct roce_mw_binding *binding)
 	bool bound;
 
 	rte_spinlock_lock(&domain->keys.lock);
-	bound = entry->region != NULL;
+	bound = entry->region != 0;
 	if (bound)
 		*binding = (struct roce_mw_binding){
 			.key = entry->key,
-			.mr_key = entry->region->key,
+			.mr_key = region_of(&domain->keys, entry)->key,
 			.access = entry->access,
-			.addr = entry->start,
+			.addr = entry->start - entry->offset,
 			.length = entry->length,
 		};
 	rte_spinlock_unlock(&domain->keys.lock);
@@ -169,7 +178,7 @@ judge_region(const struct roce_mr *region, const struct roce_pd *pd, uint64_t ad
 
 	if (region == NULL || region->pd == NULL)
 		return -ENOENT;
-	if (!roce_mr_holds(region, addr, length))
+	if (!roce_mr_holds(region, addr + region->offset, length))
 		return -ERANGE;
 	if ((region->access & needed) != needed)
 		return -EACCES;
@@ -250,7 +259,7 @@ execute_bind(struct roce_keys *keys, struct roce_qp *qp, const struct roce_wqe *
 
 	if (entry == NULL)
 		return -ENOENT;
-	if ((wqe->access & TYPE2) && entry->region != NULL)
+	if ((wqe->access & TYPE2) && entry->region != 0)
 		return -EBUSY;
 	if (b->length != 0) {
 		region = roce_keys_find(keys, b->mr_key);
@@ -269,7 +278,7 @@ execute_invalidate(const struct roce_keys *keys, const struct roce_qp *qp, uint3
 
 	if (entry == NULL || entry->pd != NULL || entry->peer != qp)
 		return -EACCES;
-	unbind(entry);
+	unbind(keys, entry);
 	return 0;
 }
 
@@ -297,7 +306,7 @@ roce_mw_revoke(struct roce_domain *domain, const struct roce_wqe *wqe)
 	entry = window_of(&domain->keys, wqe);
 	/* Another key: it was not executed, or bound again since. */
 	if (entry != NULL && entry->key == wqe->imm)
-		unbind(entry);
+		unbind(&domain->keys, entry);
 	rte_spinlock_unlock(&domain->keys.lock);
 }
 
@@ -311,7 +320,7 @@ roce_mw_invalidate(const struct roce_qp *qp, uint32_t key)
 	rte_spinlock_lock(&keys->lock);
 	entry = roce_keys_find(keys, key);
 	if (entry != NULL && entry->pd == NULL && (entry->peer == qp->pd || entry->peer == qp)) {
-		unbind(entry);
+		unbind(keys, entry);
 		rc = 0;
 	}
 	rte_spinlock_unlock(&keys->lock);
@@ -329,15 +338,16 @@ roce_mw_release(const struct roce_qp *qp)
 	for (uint32_t place = 1; place <= keys->made; place++) {
 		struct roce_mr *entry = roce_keys_entry(keys, place << 8);
 
-		if (entry->pd == NULL && entry->region != NULL && entry->peer == qp)
-			unbind(entry);
+		/* A free entry may have been such a window: its key is 0. */
+		if (entry->pd == NULL && entry->key != 0 && entry->peer == qp)
+			unbind(keys, entry);
 	}
 	rte_spinlock_unlock(&keys->lock);
 }
 
 int
 roce_mw_enter(struct roce_mr *mw, const struct roce_pd *pd, const struct roce_qp *qp,
-		const struct roce_sge *sge, unsigned int access)
+		struct roce_sge *sge, unsigned int access)
 {
 	int rc = -EACCES;
 

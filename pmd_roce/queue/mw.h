@@ -30,24 +30,25 @@ struct roce_mw {
 
 /** As roce_keys_enter() for a window that engines share. */
 int roce_mw_enter(struct roce_mr *mw, const struct roce_pd *pd, const struct roce_qp *qp,
-		const struct roce_sge *sge, unsigned int access);
+		struct roce_sge *sge, unsigned int access);
 
 /** May a peer of @p qp, which is of @p pd, do this? @return as roce_keys_enter(). */
 static inline int
 roce_mr_judge_peer(const struct roce_mr *mr, const struct roce_pd *pd, const struct roce_qp *qp,
-		const struct roce_sge *sge, unsigned int access)
+		struct roce_sge *sge, unsigned int access)
 {
 	if (unlikely(mr->peer != pd) && mr->peer != qp)
 		return -EPERM;
 	if (unlikely((mr->access & access) != access))
 		return -EACCES;
+	sge->addr += mr->offset;
 	return likely(roce_mr_holds(mr, sge->addr, sge->length)) ? 0 : -ERANGE;
 }
 
 /**
  * The peer of @p qp, a queue pair of @p pd, wants to touch memory: may it? Locked (any engine).
  *
- * @param sge     the peer's words: address, length, key.
+ * @param sge     the peer's words: address, length, key. When 0 is returned, the address is that in memory; else undefined.
  * @param access  IBV_ACCESS_REMOTE_*, all of which it needs.
  * @param entered for roce_keys_leave(), which must follow at once when the memory was touched: in between no lock may
  *                be taken, since a bind on another engine may be waiting.
@@ -56,7 +57,7 @@ roce_mr_judge_peer(const struct roce_mr *mr, const struct roce_pd *pd, const str
  */
 static inline int
 roce_keys_enter(const struct roce_domain *domain, const struct roce_pd *pd,
-		const struct roce_qp *qp, const struct roce_sge *sge, unsigned int access,
+		const struct roce_qp *qp, struct roce_sge *sge, unsigned int access,
 		struct roce_mr **entered)
 {
 	struct roce_mr *mr = roce_keys_find(&domain->keys, sge->lkey);

@@ -103,12 +103,13 @@ copy_segments(struct roce_qp *qp, const struct roce_wr *wr, struct roce_wqe *wqe
 	if (likely(wr->num_sge == 1))
 		return roce_qp_set_segment(qp, wqe, wr->sg, access);
 	for (uint32_t i = 0; i < wr->num_sge; i++) {
-		int rc = roce_keys_check(qp->post.keys, qp->post.pd, &wr->sg[i], access);
+		uint64_t addr;
+		int rc = roce_keys_translate(qp->post.keys, qp->post.pd, &wr->sg[i], access, &addr);
 
 		if (unlikely(rc != 0))
 			return rc;
 		length += wr->sg[i].length;
-		roce_sge_set(&wqe->sge[i], &wr->sg[i]);
+		roce_sge_set(&wqe->sge[i], &wr->sg[i], addr);
 	}
 	if (unlikely(length > ROCE_MSG_MAX))
 		return -EMSGSIZE;

@@ -62,16 +62,17 @@ static __rte_always_inline int
 roce_srq_post_segment(struct roce_srq *srq, const struct roce_sge *sge, uint64_t wr_id,
 		uint32_t flags, bool private_queue)
 {
+	uint64_t addr;
 	int rc;
 
 	roce_srq_begin_receive(srq);
-	rc = roce_keys_check_recent(
-			&srq->domain->keys, srq->pd, sge, IBV_ACCESS_LOCAL_WRITE, &srq->recent);
+	rc = roce_keys_check_recent(&srq->domain->keys, srq->pd, sge, IBV_ACCESS_LOCAL_WRITE,
+			&srq->recent, &addr);
 	if (unlikely(rc != 0))
 		return rc;
 	if (unlikely(!roce_srq_has_room(srq, private_queue)))
 		return -ENOSPC;
-	roce_sge_set(roce_srq_slot(srq, srq->posted)->sge, sge);
+	roce_sge_set(roce_srq_slot(srq, srq->posted)->sge, sge, addr);
 	roce_srq_publish_receive(srq, wr_id, roce_recv_length(sge->length), 1, flags);
 	return 0;
 }

@@ -79,13 +79,15 @@ static __rte_always_inline int
 roce_qp_set_segment(struct roce_qp *qp, struct roce_wqe *wqe, const struct roce_sge *sge,
 		unsigned int access)
 {
-	int rc = roce_keys_check_recent(qp->post.keys, qp->post.pd, sge, access, &qp->post.recent);
+	uint64_t addr;
+	int rc = roce_keys_check_recent(
+			qp->post.keys, qp->post.pd, sge, access, &qp->post.recent, &addr);
 
 	if (unlikely(rc != 0))
 		return rc;
 	if (unlikely(sge->length > ROCE_MSG_MAX))
 		return -EMSGSIZE;
-	roce_sge_set(wqe->sge, sge);
+	roce_sge_set(wqe->sge, sge, addr);
 	wqe->length = sge->length;
 	wqe->num_sge = 1;
 	return 0;

@@ -18,11 +18,14 @@
 #define ROCE_ONE_PASS_RX \
 	1024u /**< payload of a received frame from which copy and ICRC are one pass (placement.h) */
 
-/** Copy a segment word by word: the caller has just written it so, and a wide load would wait for those stores. */
+/**
+ * Copy a segment word by word: the caller has just written it so, and a wide load would wait for those stores.
+ * @param addr its address in memory.
+ */
 static inline void
-roce_sge_set(struct roce_sge *to, const struct roce_sge *from)
+roce_sge_set(struct roce_sge *to, const struct roce_sge *from, uint64_t addr)
 {
-	to->addr = from->addr;
+	to->addr = addr;
 	to->length = from->length;
 	to->lkey = from->lkey;
 }

@@ -120,8 +120,9 @@ check_list(const struct roce_srq *srq, const struct roce_recv_wr *wr, uint32_t *
 		return srq->zcrx && wr->num_sge == 0 ? 0 : -EINVAL;
 	}
 	for (uint32_t i = 0; i < wr->num_sge; i++) {
-		int rc = roce_keys_check(
-				&srq->domain->keys, srq->pd, &wr->sg[i], IBV_ACCESS_LOCAL_WRITE);
+		uint64_t addr;
+		int rc = roce_keys_translate(&srq->domain->keys, srq->pd, &wr->sg[i],
+				IBV_ACCESS_LOCAL_WRITE, &addr);
 
 		if (unlikely(rc != 0))
 			return rc;
@@ -145,8 +146,10 @@ post_list(struct roce_srq *srq, const struct roce_recv_wr *wr)
 		return rc;
 	if (unlikely(!roce_srq_has_room(srq, srq->private_queue)))
 		return -ENOSPC;
+	/* A region that has ended since it was checked changes the key epoch: then the receive is validated again. */
 	for (uint32_t i = 0; i < wr->num_sge; i++)
-		roce_sge_set(&slot->sge[i], &wr->sg[i]);
+		roce_sge_set(&slot->sge[i], &wr->sg[i],
+				roce_keys_address(&srq->domain->keys, &wr->sg[i]));
 	roce_srq_publish_receive(srq, wr->wr_id, length, wr->num_sge, wr->flags);
 	return 0;
 }

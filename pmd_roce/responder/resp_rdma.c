@@ -16,13 +16,15 @@
 static bool
 key_ok(const struct roce_qp *qp, const struct roce_sge *memory, uint8_t access)
 {
+	/* The caller goes on with the peer's address, which is translated when memory is touched. */
+	struct roce_sge translated = *memory;
 	struct roce_mr *entered;
 
 	if (unlikely((qp->remote.access & access) == 0))
 		return false;
 	if (memory->length == 0)
 		return true;
-	if (roce_keys_enter(qp->engine->domain, qp->pd, qp, memory, access, &entered) != 0)
+	if (roce_keys_enter(qp->engine->domain, qp->pd, qp, &translated, access, &entered) != 0)
 		return false;
 	roce_keys_leave(entered);
 	return true;
@@ -140,7 +142,7 @@ static int
 do_write(struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	struct roce_qp_remote *remote = &qp->remote;
-	const struct roce_sge to = { remote->va, pkt->payload_len, remote->rkey };
+	struct roce_sge to = { remote->va, pkt->payload_len, remote->rkey };
 	struct roce_mr *entered;
 
 	/* Bytes that are placed already were validated then. */
@@ -203,15 +205,17 @@ do_atomic(struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	const struct roce_atomiceth *eth = roce_pkt_atomiceth(pkt);
 	struct roce_sge memory = atomic_memory(eth);
-	uint64_t *word = (uint64_t *)(uintptr_t)memory.addr;
+	uint64_t va = memory.addr;
 	uint64_t value = rte_be_to_cpu_64(eth->swap_or_add);
 	uint64_t original = rte_be_to_cpu_64(eth->compare);
 	struct roce_rd_resource *res;
 	struct roce_mr *entered;
+	uint64_t *word;
 
 	if (roce_keys_enter(qp->engine->domain, qp->pd, qp, &memory, IBV_ACCESS_REMOTE_ATOMIC,
 			    &entered) != 0)
 		return -EACCES;
+	word = (uint64_t *)(uintptr_t)memory.addr;
 	if (pkt->op->verb == ROCE_VERB_ATOMIC_FADD)
 		original = __atomic_fetch_add(word, value, __ATOMIC_SEQ_CST);
 	else
@@ -219,7 +223,7 @@ do_atomic(struct roce_qp *qp, const struct roce_pkt *pkt)
 				word, &original, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 	roce_keys_leave(entered);
 	res = new_resource(qp, pkt, 1);
-	res->va = memory.addr;
+	res->va = va;
 	res->rkey = memory.lkey;
 	res->original = original;
 	qp->engine->stats.rx_atomic_requests++;

@@ -252,7 +252,7 @@ emit_read(struct roce_qp *qp, struct roce_rd_resource *res, struct rte_mbuf *m)
 		.psn = res->next,
 		.payload_len = RTE_MIN(res->left, (uint32_t)qp->rx.mtu),
 	};
-	const struct roce_sge from = { res->va + offset_of(qp, res, res->next), spec.payload_len,
+	struct roce_sge from = { res->va + offset_of(qp, res, res->next), spec.payload_len,
 		res->rkey };
 	bool last = spec.payload_len == res->left;
 	struct roce_mr *entered;

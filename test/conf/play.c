@@ -82,6 +82,7 @@ play_key(const struct play *p, const char *name)
 		[KEY_NOREAD] = "noread",
 		[KEY_NOWRITE] = "nowrite",
 		[KEY_NOATOMIC] = "noatomic",
+		[KEY_IOVA] = "iova",
 		[KEY_OTHER] = "other",
 		[KEY_WINDOW] = "window",
 		[KEY_FOREIGN] = "foreign" };

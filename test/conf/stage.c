@@ -26,6 +26,15 @@ make_region(struct stage *s, enum stage_key key, struct roce_pd *pd, unsigned in
 }
 
 static void
+make_iova(struct stage *s)
+{
+	assert_int_equal(roce_mr_create_iova(s->end.pd, (uintptr_t)s->end.memory, FX_MEMORY,
+					 STAGE_IOVA, RIGHTS, &s->mr[KEY_IOVA]),
+			0);
+	s->key[KEY_IOVA] = roce_mr_key(s->mr[KEY_IOVA]);
+}
+
+static void
 make_keys(struct stage *s)
 {
 	assert_int_equal(roce_pd_create(roce_domain_context(s->end.domain), &s->other_pd), 0);
@@ -35,6 +44,7 @@ make_keys(struct stage *s)
 	make_region(s, KEY_NOREAD, s->end.pd, RIGHTS & ~(unsigned int)IBV_ACCESS_REMOTE_READ);
 	make_region(s, KEY_NOWRITE, s->end.pd, RIGHTS & ~(unsigned int)IBV_ACCESS_REMOTE_WRITE);
 	make_region(s, KEY_NOATOMIC, s->end.pd, RIGHTS & ~(unsigned int)IBV_ACCESS_REMOTE_ATOMIC);
+	make_iova(s);
 	make_region(s, KEY_OTHER, s->other_pd, RIGHTS);
 	assert_int_equal(roce_mr_destroy(s->mr[KEY_DEAD]), 0);
 	s->mr[KEY_DEAD] = NULL;

@@ -34,6 +34,8 @@ struct stage_options {
 	uint64_t extensions; /**< both ends have agreed on the provider's extensions */
 };
 
+#define STAGE_IOVA UINT64_C(0x10000)
+
 enum stage_key {
 	KEY_ALL,    /**< every right to the whole memory */
 	KEY_ZERO,   /**< 0 */
@@ -43,6 +45,7 @@ enum stage_key {
 	KEY_NOREAD, /**< all rights but one */
 	KEY_NOWRITE,
 	KEY_NOATOMIC,
+	KEY_IOVA,    /**< every right to the whole memory, whose first address is STAGE_IOVA */
 	KEY_OTHER,   /**< another protection domain */
 	KEY_WINDOW,  /**< a window bound to the first two packets of the memory */
 	KEY_FOREIGN, /**< a window of the other protection domain */

@@ -117,7 +117,7 @@ acknowledge(uint32_t number)
 static inline int
 peer_may(uint32_t key, uint64_t addr, uint32_t length, unsigned int access)
 {
-	const struct roce_sge sge = { addr, length, key };
+	struct roce_sge sge = { addr, length, key };
 	struct roce_mr *entered;
 	int rc = roce_keys_enter(end.domain, end.pd, qp, &sge, access, &entered);
 

@@ -21,7 +21,7 @@ stay(void *arg)
 {
 	struct guest *it = arg;
 	struct roce_engine *other = roce_domain_engine(end.domain, 1);
-	const struct roce_sge sge = { place(0), 64, it->key };
+	struct roce_sge sge = { place(0), 64, it->key };
 	struct roce_mr *entered;
 
 	roce_engine_lock(other);

@@ -84,7 +84,7 @@ UNIT_RULE_IN(judge__wants_the_key_of_the_window_and_some_memory, setup_type2, te
 /* Not all of a domain: another queue pair's peer is refused as one of another domain. */
 UNIT_RULE_IN(enter__lets_in_the_peer_of_the_binding_queue_pair, setup_type2, teardown_type2)
 {
-	const struct roce_sge sge = { place(0), 64, chosen(7) };
+	struct roce_sge sge = { place(0), 64, chosen(7) };
 	struct roce_mr *entered;
 
 	assert_int_equal(bind_it(chosen(7)), IBV_WC_SUCCESS);

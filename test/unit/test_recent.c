@@ -6,6 +6,14 @@
 #include "end_scene.h"
 #include "queue/domain.h"
 
+static int
+check_recent(const struct roce_sge *sge, unsigned int access, struct roce_keys_recent *recent)
+{
+	uint64_t addr;
+
+	return roce_keys_check_recent(&end.domain->keys, end.pd, sge, access, recent, &addr);
+}
+
 /* A key comes round again, in the end: then it may be another protection domain's, or a window's. */
 UNIT_RULE(recent__is_of_one_protection_domain)
 {
@@ -17,11 +25,11 @@ UNIT_RULE(recent__is_of_one_protection_domain)
 
 	sge.lkey = roce_mr_key(mr);
 	roce_keys_recent_init(&recent, keys);
-	assert_int_equal(roce_keys_check_recent(keys, end.pd, &sge, 0, &recent), 0);
+	assert_int_equal(check_recent(&sge, 0, &recent), 0);
 	mr->pd = other;
-	assert_int_equal(roce_keys_check_recent(keys, end.pd, &sge, 0, &recent), -EPERM);
+	assert_int_equal(check_recent(&sge, 0, &recent), -EPERM);
 	mr->pd = NULL;
-	assert_int_equal(roce_keys_check_recent(keys, end.pd, &sge, 0, &recent), -EACCES);
+	assert_int_equal(check_recent(&sge, 0, &recent), -EACCES);
 	mr->pd = end.pd;
 	roce_mr_destroy(mr);
 	assert_int_equal(roce_pd_destroy(other), 0);
@@ -54,15 +62,13 @@ UNIT_RULE(recent__is_judged_as_any_other)
 			unsigned int access[2] = { i & 1 ? IBV_ACCESS_LOCAL_WRITE : 0,
 				i & 2 ? IBV_ACCESS_LOCAL_WRITE : 0 };
 
-			(void)roce_keys_check_recent(keys, end.pd, first, access[0], &recent);
-			assert_int_equal(roce_keys_check_recent(
-							 keys, end.pd, second, access[1], &recent),
+			(void)check_recent(first, access[0], &recent);
+			assert_int_equal(check_recent(second, access[1], &recent),
 					roce_keys_check(keys, end.pd, second, access[1]));
 		}
-		assert_int_equal(roce_keys_check_recent(keys, end.pd, &sge[0], 0, &recent), 0);
+		assert_int_equal(check_recent(&sge[0], 0, &recent), 0);
 		roce_mr_destroy(reads);
-		assert_int_equal(
-				roce_keys_check_recent(keys, end.pd, &sge[0], 0, &recent), -EACCES);
+		assert_int_equal(check_recent(&sge[0], 0, &recent), -EACCES);
 		roce_mr_destroy(writes);
 	}
 }
