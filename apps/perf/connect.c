@@ -178,6 +178,7 @@ is_expected(const struct perf_end *end, const DAT_CR_PARAM *param, uint32_t inde
 	return end->link.control_started && strcmp(address, end->link.client) == 0;
 }
 
+/* @return 1: accepted; 0: rejected; -1 on error; the error was printed. */
 static int
 take_request(struct perf_end *end, const DAT_EVENT *event)
 {
@@ -195,12 +196,13 @@ take_request(struct perf_end *end, const DAT_EVENT *event)
 			perf_hello_decode(param.private_data, (size_t)param.private_data_size,
 					&theirs) &&
 			is_expected(end, &param, theirs.index))
-		return accept_request(end, cr, &param, theirs.index);
-	/* An unknown peer, or a second client: ours is still served. */
+		return accept_request(end, cr, &param, theirs.index) != 0 ? -1 : 1;
+	/* An unknown peer, or a second client: ours is still served, but no such request prolongs the wait for it. */
 	dat_cr_reject(cr);
 	return 0;
 }
 
+/* As step_client(). Only what its client does has moved something. */
 static int
 step_server(struct perf_end *end)
 {
@@ -208,7 +210,9 @@ step_server(struct perf_end *end)
 	int requests, moved;
 
 	requests = cli_evd_take(end->adapter->cr_evd, end->adapter->name, &event);
-	if (requests < 0 || (requests > 0 && take_request(end, &event) != 0))
+	if (requests > 0)
+		requests = take_request(end, &event);
+	if (requests < 0)
 		return -1;
 	moved = cli_evd_take(end->conn_evd, end->adapter->name, &event);
 	if (moved < 0 || (moved > 0 && take_connection_event(end, &event) != 0))

@@ -39,8 +39,10 @@ admit(struct ping_server *server)
 		link_reject(link);
 		return gone;
 	}
-	if (link_prepare(link, link->asked) == 0 && link_accept(link) == 0)
+	if (link_prepare(link, link->asked) == 0 && link_accept(link) == 0) {
+		cli_liveness_message(&server->life, server->runtime.now);
 		return gone;
+	}
 	link_reject(link);
 	return let_go(server) < 0 ? -1 : gone;
 }
@@ -59,6 +61,20 @@ answer(struct ping_server *server)
 	return 0;
 }
 
+/*
+ * An accepted client confirms, or sends, at once. The connection manager repeats its reply for most of a minute, and for
+ * longer where the client asks for time: the place is not kept for so long. @return as ping_serve_step().
+ */
+static int
+await_client(struct ping_server *server)
+{
+	if (server->link.ep == DAT_HANDLE_NULL ||
+			server->runtime.now - server->life.message_at < CLI_STALL_S)
+		return 0;
+	cli_say("the client has not confirmed its connection for %d seconds", CLI_STALL_S);
+	return let_go(server);
+}
+
 /* While the link is quiet. @return as ping_serve_step(). */
 static int
 look_after(struct ping_server *server)
@@ -66,7 +82,7 @@ look_after(struct ping_server *server)
 	double now = server->runtime.now;
 
 	if (!server->up)
-		return 0;
+		return await_client(server);
 	if (cli_liveness_stall(&server->life, now, CLI_STALL_S, CLI_STALL_S) != CLI_STALLS_NOT) {
 		cli_say("the client has not acknowledged what was sent to it for %d seconds",
 				CLI_STALL_S);

@@ -103,6 +103,7 @@ admit(struct server *server, DAT_CR_HANDLE cr, const DAT_CR_PARAM *param,
 		.last_waiting = GUEST_NO_BUFFER,
 	};
 	cli_address(param->remote_ia_address_ptr, guest->address, sizeof(guest->address));
+	cli_liveness_message(&guest->life, server->now);
 	ret = accept_request(server, cr, guest);
 	if (ret == DAT_SUCCESS) {
 		server->totals.clients++;
@@ -203,7 +204,7 @@ guests_throw_out(struct server *server, struct guest *guest, const char *reason)
 {
 	DAT_RETURN ret;
 
-	if (guest->state != GUEST_HERE || guest->ended != NULL)
+	if ((guest->state != GUEST_HERE && guest->state != GUEST_COMING) || guest->ended != NULL)
 		return;
 	cli_say("client %u at %s is thrown out: %s", guest->number, guest->address, reason);
 	cli_forget_said();

@@ -20,7 +20,7 @@ int guests_connection(struct server *server, const DAT_EVENT *event);
 /** @return the guest of an endpoint that a completion names; NULL: it is none of ours; the error was printed. */
 struct guest *guests_of(DAT_EP_HANDLE ep);
 
-/** End a guest's connection at once, because of what it did. The rest follows as for any other end. */
+/** End the connection of a guest that is here, or coming, at once, because of what it did. The rest follows as for any other end. */
 void guests_throw_out(struct server *server, struct guest *guest, const char *reason);
 
 /**

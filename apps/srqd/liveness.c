@@ -73,6 +73,19 @@ look(struct server *server, struct guest *guest)
 		ask(server, guest);
 }
 
+/* An accepted client confirms, or sends, at once. The connection manager waits longer, and as long as the client asks for. */
+static void
+await(struct server *server, struct guest *guest)
+{
+	uint32_t stall = server->options->stall_s;
+	char reason[64];
+
+	if (server->now - guest->life.message_at < stall)
+		return;
+	snprintf(reason, sizeof(reason), "it has not confirmed its connection for %u s", stall);
+	guests_throw_out(server, guest, reason);
+}
+
 void
 liveness_look(struct server *server)
 {
@@ -85,9 +98,12 @@ liveness_look(struct server *server)
 		cli_liveness_begun(&guest->life, server->now, has_begun(guest));
 		server->begun += guest->life.begun;
 	}
-	for (uint32_t i = 0; i < server->places; i++)
+	for (uint32_t i = 0; i < server->places; i++) {
 		if (is_here(&server->guests[i]))
 			look(server, &server->guests[i]);
+		else if (server->guests[i].state == GUEST_COMING)
+			await(server, &server->guests[i]);
+	}
 }
 
 void

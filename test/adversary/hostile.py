@@ -61,8 +61,7 @@ class Connection:
         self.over = False
 
     def up(self, reply):
-        self.remote_id, self.server_qpn, self.psn = reply.ids[0], *(
-            struct.unpack_from("!I", reply.mad, at)[0] >> 8 for at in (36, 44))
+        self.server_qpn, self.psn = (struct.unpack_from("!I", reply.mad, at)[0] >> 8 for at in (36, 44))
         self.private = reply.mad[60:]
         self.peer.wire.send(frames.mad(frames.RTU, self.tid, struct.pack("!II", self.local_id, self.remote_id)))
 
@@ -157,7 +156,7 @@ class Peer:
             came.append(frame)
         return came
 
-    def connect(self):
+    def connect(self, confirms=True):
         bits = self.random.getrandbits
         local_id, tid, qpn, psn = bits(32) | 1, bits(64), self.random.randrange(2, 0xFFFFF0), bits(24)
         body = frames.request(local_id, tid, self.port, qpn, psn, self.wire.mine, self.wire.server,
@@ -167,8 +166,11 @@ class Peer:
         while len(self.connections) > LEFT:
             self.connections.popitem(last=False)
         self.wire.send(body)
-        connection.up(self.until(lambda frame: frame.attribute == frames.REP and frame.ids[1] == local_id, connection,
-                                 lambda: self.wire.send(body)))
+        reply = self.until(lambda frame: frame.attribute == frames.REP and frame.ids[1] == local_id, connection,
+                           lambda: self.wire.send(body))
+        connection.remote_id = reply.ids[0]
+        if confirms:
+            connection.up(reply)
         return connection
 
     # ---- what good peers do ----
@@ -314,6 +316,12 @@ class Peer:
         self.message(connection)
         connection.leave()
 
+    def never_confirms(self, connection):
+        """Accepted, and then neither RTU nor message; it may ask for a minute to think. Its place has to come back sooner."""
+        if self.random.random() < 0.5:
+            body = struct.pack("!IIBB", connection.local_id, connection.remote_id, 1 << 6, 24 << 3)
+            self.wire.send(frames.mad(frames.MRA, connection.tid, body))
+
     def reject(self, connection):
         """A REJ that names no id of the server, for a connection that is up, ends nothing."""
         self.message(connection)
@@ -329,14 +337,15 @@ class Peer:
 
     def kinds(self):
         both = [self.good, self.good, self.read_of_nothing_again, self.half, self.silent, self.reject]
-        return both + ([self.read_again, self.atomic_again] if self.kind == "victim" else [self.never_posts, self.immediate_of_nothing])
+        return both + ([self.read_again, self.atomic_again] if self.kind == "victim" else
+                       [self.never_posts, self.immediate_of_nothing, self.never_confirms])
 
     def run(self):
         kinds = [self.good] if self.once else self.kinds()
         while not ended and not (self.once and self.done["good"]):
             kind = self.random.choice(kinds)
             try:
-                kind(self.connect())
+                kind(self.connect(kind != self.never_confirms))
                 self.done[kind.__name__] += 1
             except TurnedAway:
                 self.done["turned away"] += 1

@@ -5,6 +5,7 @@
  */
 #include "../vdev/dat_pair.h"
 
+#include <dlfcn.h>
 #include <endian.h>
 
 #include "cli/cli.h"
@@ -212,6 +213,46 @@ client__that_gives_up_while_it_is_accepted_loses_its_place(void **state)
 	close_scene(&scene);
 }
 
+/* A dispatcher that seems empty: what lies in it has not come yet. */
+static DAT_EVD_HANDLE withheld;
+
+DAT_RETURN
+dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
+{
+	DAT_RETURN (*theirs)(DAT_EVD_HANDLE, DAT_EVENT *);
+
+	if (withheld != DAT_HANDLE_NULL && evd == withheld)
+		return DAT_QUEUE_EMPTY;
+	*(void **)&theirs = dlsym(RTLD_NEXT, "dat_evd_dequeue");
+	return theirs(evd, event);
+}
+
+/* The server has accepted, and hears neither RTU nor message. The connection manager would wait for longer. */
+static void
+client__that_never_confirms_loses_its_place(void **state)
+{
+	struct scene scene;
+	DAT_EP_HANDLE ep;
+
+	open_scene(&scene);
+	withheld = scene.server.link.conn_evd;
+	ep = ask(&scene);
+	assert_int_equal(await(&scene, scene.end.connect).event_number,
+			DAT_CONNECTION_EVENT_ESTABLISHED);
+	scene.server.runtime.now = scene.server.life.message_at + CLI_STALL_S - 1;
+	step(&scene);
+	assert_ptr_not_equal(scene.server.link.ep, DAT_HANDLE_NULL);
+	scene.server.runtime.now = scene.server.life.message_at + CLI_STALL_S;
+	step(&scene);
+	withheld = DAT_HANDLE_NULL;
+	assert_ptr_equal(scene.server.link.ep, DAT_HANDLE_NULL);
+	/* It was no client. */
+	assert_int_equal(scene.gone, 0);
+	want_end(&scene, ep);
+	want_service(&scene);
+	close_scene(&scene);
+}
+
 /* A client that lives keeps its place until another one asks for it. */
 static void
 client__that_says_nothing_for_long_makes_room_for_another(void **state)
@@ -250,6 +291,7 @@ main(void)
 		dat_test(client__with_messages_of_another_size_loses_its_place),
 		dat_test(client__that_takes_no_answer_loses_its_place),
 		dat_test(client__that_gives_up_while_it_is_accepted_loses_its_place),
+		dat_test(client__that_never_confirms_loses_its_place),
 		dat_test(client__that_says_nothing_for_long_makes_room_for_another),
 	};
 

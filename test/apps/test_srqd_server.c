@@ -5,6 +5,8 @@
  */
 #include "../vdev/dat_pair.h"
 
+#include <dlfcn.h>
+
 #include "cli/clock.h"
 #include "clients.h"
 #include "hello.h"
@@ -93,14 +95,20 @@ request(struct scene *scene, DAT_EP_HANDLE ep, const void *bytes, DAT_COUNT len)
 			DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
 }
 
-static DAT_EVENT
-say_hello(struct scene *scene, DAT_EP_HANDLE ep)
+static void
+request_place(struct scene *scene, DAT_EP_HANDLE ep)
 {
 	const struct srqd_hello hello = { .size = SIZE, .window = WINDOW };
 	uint8_t bytes[SRQD_HELLO_LEN];
 
 	srqd_hello_encode(&hello, bytes);
 	ok(request(scene, ep, bytes, sizeof(bytes)));
+}
+
+static DAT_EVENT
+say_hello(struct scene *scene, DAT_EP_HANDLE ep)
+{
+	request_place(scene, ep);
 	return await(scene, scene->end.connect);
 }
 
@@ -286,6 +294,42 @@ client__that_holds_most_buffers_has_a_second(void **state)
 	send_without_receives(&scene, DEPTH / 2 + 1);
 	want_good_service(&scene);
 	poll_until(&scene, one_is_lost);
+	assert_string_equal(scene.server.guests[0].ended, "thrown out");
+	want_gone(&scene);
+	close_scene(&scene);
+}
+
+/* A dispatcher that seems empty: what lies in it has not come yet. */
+static DAT_EVD_HANDLE withheld;
+
+DAT_RETURN
+dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
+{
+	DAT_RETURN (*theirs)(DAT_EVD_HANDLE, DAT_EVENT *);
+
+	if (withheld != DAT_HANDLE_NULL && evd == withheld)
+		return DAT_QUEUE_EMPTY;
+	*(void **)&theirs = dlsym(RTLD_NEXT, "dat_evd_dequeue");
+	return theirs(evd, event);
+}
+
+/* The server has accepted, and hears neither RTU nor message. The connection manager would wait for longer. */
+static void
+client__that_never_confirms_loses_its_place(void **state)
+{
+	struct srqd_options options = defaults;
+	struct scene scene;
+	DAT_EVENT event;
+
+	options.max_clients = 1;
+	options.stall_s = 1;
+	open_scene(&scene, &options);
+	withheld = scene.server.conn_evd;
+	event = say_hello(&scene, scene.end.ep);
+	assert_int_equal(event.event_number, DAT_CONNECTION_EVENT_ESTABLISHED);
+	assert_int_equal(scene.server.guests[0].state, GUEST_COMING);
+	poll_until(&scene, one_is_lost);
+	withheld = DAT_HANDLE_NULL;
 	assert_string_equal(scene.server.guests[0].ended, "thrown out");
 	want_gone(&scene);
 	close_scene(&scene);
@@ -484,6 +528,7 @@ main(void)
 		dat_test(client__that_takes_no_answer_gives_back_its_buffers),
 		dat_test(client__that_holds_most_buffers_has_a_second),
 		dat_test(client__that_ends_no_message_gives_back_its_buffer),
+		dat_test(client__that_never_confirms_loses_its_place),
 		dat_test(client__that_takes_answers_slowly_gives_back_its_buffers),
 		dat_test(client__that_is_silent_is_asked),
 		dat_test(place__of_an_idle_client_goes_to_another),
