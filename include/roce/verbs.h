@@ -25,6 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "roce/mr_modify.h"
 #include "roce/qp_modify.h"
 
 #ifdef __cplusplus

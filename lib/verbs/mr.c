@@ -94,6 +94,68 @@ ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, un
 	return register_mr(pd, addr, length, iova, access);
 }
 
+#define REREG_FLAGS (unsigned int)IBV_REREG_MR_FLAGS_SUPPORTED
+
+static_assert((int)ROCE_MR_MOD_TRANSLATION == (int)IBV_REREG_MR_CHANGE_TRANSLATION &&
+				(int)ROCE_MR_MOD_PD == (int)IBV_REREG_MR_CHANGE_PD &&
+				(int)ROCE_MR_MOD_ACCESS == (int)IBV_REREG_MR_CHANGE_ACCESS,
+		"changes have the numbers of verbs");
+
+static int
+judge_rereg(const struct ibv_mr *mr, unsigned int flags, const struct ibv_pd *pd,
+		unsigned int access)
+{
+	if (verbs_is_forked())
+		return -ENODEV;
+	if (flags == 0 || (flags & ~REREG_FLAGS))
+		return -EINVAL;
+	if ((flags & IBV_REREG_MR_CHANGE_PD) && (pd == NULL || pd->context != mr->context))
+		return -EINVAL;
+	return flags & IBV_REREG_MR_CHANGE_ACCESS ? judge_access(access) : 0;
+}
+
+/* The members that the program sees, and what the front knows of the region. */
+static void
+show_rereg(struct verbs_mr *mr, unsigned int flags, const struct roce_mr_mod *mod,
+		struct ibv_pd *pd, unsigned int access)
+{
+	if (flags & IBV_REREG_MR_CHANGE_TRANSLATION) {
+		mr->ibv.addr = (void *)(uintptr_t)mod->addr;
+		mr->ibv.length = mod->length;
+	}
+	if (flags & IBV_REREG_MR_CHANGE_PD) {
+		verbs_pd_get(pd);
+		verbs_pd_put(mr->ibv.pd);
+		mr->ibv.pd = pd;
+	}
+	if (flags & IBV_REREG_MR_CHANGE_ACCESS)
+		mr->binds = (access & IBV_ACCESS_MW_BIND) != 0;
+}
+
+/* Its results are those of enum ibv_rereg_mr_err_code, with errno. After each failure the region is what it was. */
+int
+ibv_rereg_mr(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *addr, size_t length, int access)
+{
+	struct verbs_mr *own = (struct verbs_mr *)(void *)mr;
+	struct roce_mr_mod mod = {
+		.addr = (uintptr_t)addr,
+		.length = length,
+		.access = roce_access_of((unsigned int)access),
+	};
+	int rc = judge_rereg(mr, (unsigned int)flags, pd, (unsigned int)access);
+
+	if (rc == 0 && (flags & IBV_REREG_MR_CHANGE_PD))
+		mod.pd = verbs_pd_of(pd)->roce;
+	if (rc == 0)
+		rc = roce_mr_modify(own->roce, &mod, (uint32_t)flags);
+	if (rc != 0) {
+		(void)verbs_errno(rc);
+		return IBV_REREG_MR_ERR_INPUT;
+	}
+	show_rereg(own, (unsigned int)flags, &mod, pd, (unsigned int)access);
+	return 0;
+}
+
 int
 ibv_dereg_mr(struct ibv_mr *mr)
 {

@@ -30,6 +30,24 @@ roce_pd_destroy(struct roce_pd *pd)
 	return 0;
 }
 
+static bool
+is_range(uint64_t addr, uint64_t len)
+{
+	return len != 0 && addr + len >= addr;
+}
+
+/* Rights of a region, with ROCE_MR_EXTBUF if frames may refer to its memory. */
+static unsigned int
+access_of(const struct roce_domain *domain, uint64_t addr, uint64_t len, unsigned int access)
+{
+	const struct roce_extbuf_config *extbuf = &domain->config.extbuf;
+
+	access &= ~ROCE_MR_EXTBUF;
+	if (extbuf->readable != NULL && extbuf->readable(extbuf->arg, addr, len))
+		access |= ROCE_MR_EXTBUF;
+	return access;
+}
+
 /* Atomics: a word that the peer names by an aligned address lies at an aligned one. */
 static bool
 is_aligned_alike(uint64_t addr, uint64_t iova)
@@ -42,14 +60,11 @@ roce_mr_create_iova(struct roce_pd *pd, uint64_t addr, uint64_t len, uint64_t io
 		unsigned int access, struct roce_mr **mr)
 {
 	struct roce_domain *domain = pd->domain;
-	const struct roce_extbuf_config *extbuf = &domain->config.extbuf;
 	struct roce_mr *entry;
 
-	if (len == 0 || addr + len < addr || iova + len < iova || !is_aligned_alike(addr, iova))
+	if (!is_range(addr, len) || !is_range(iova, len) || !is_aligned_alike(addr, iova))
 		return -EINVAL;
-	access &= ~ROCE_MR_EXTBUF;
-	if (extbuf->readable != NULL && extbuf->readable(extbuf->arg, addr, len))
-		access |= ROCE_MR_EXTBUF;
+	access = access_of(domain, addr, len, access);
 	rte_spinlock_lock(&domain->keys.lock);
 	entry = roce_keys_take(domain);
 	if (entry == NULL) {
@@ -114,20 +129,78 @@ end_key_alone(struct roce_domain *domain, struct roce_mr *mr)
 	return ended;
 }
 
+/* When it returns true, no engine touches the memory any more. */
+static bool
+end_use(struct roce_domain *domain, struct roce_mr *mr)
+{
+	if (domain->config.extbuf.least != 0)
+		return end_key_alone(domain, mr);
+	if (!end_key(domain, mr))
+		return false;
+	roce_domain_grace(domain);
+	return true;
+}
+
+static int
+judge_mod(const struct roce_mr *mr, const struct roce_mr_mod *mod, uint32_t mask)
+{
+	const uint32_t known = ROCE_MR_MOD_TRANSLATION | ROCE_MR_MOD_PD | ROCE_MR_MOD_ACCESS;
+
+	if (mask == 0 || (mask & ~known))
+		return -EINVAL;
+	if ((mask & ROCE_MR_MOD_TRANSLATION) && !is_range(mod->addr, mod->length))
+		return -EINVAL;
+	return !(mask & ROCE_MR_MOD_PD) || mod->pd->domain == mr->pd->domain ? 0 : -EINVAL;
+}
+
+/* The entry has no key. */
+static void
+set_entry(struct roce_mr *mr, const struct roce_mr_mod *mod, uint32_t mask)
+{
+	unsigned int access = mask & ROCE_MR_MOD_ACCESS ? mod->access : mr->access;
+
+	if (mask & ROCE_MR_MOD_TRANSLATION) {
+		mr->start = mod->addr;
+		mr->length = mod->length;
+		mr->offset = 0;
+	}
+	if (mask & ROCE_MR_MOD_PD) {
+		__atomic_fetch_add(&mod->pd->users, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_sub(&mr->pd->users, 1, __ATOMIC_RELEASE);
+		mr->pd = mod->pd;
+		mr->peer = mod->pd;
+	}
+	mr->access = access_of(mr->pd->domain, mr->start, mr->length, access);
+}
+
+int
+roce_mr_modify(struct roce_mr *mr, const struct roce_mr_mod *mod, uint32_t mask)
+{
+	struct roce_domain *domain = mr->pd->domain;
+	const uint32_t key = mr->key;
+	int rc = judge_mod(mr, mod, mask);
+
+	if (rc != 0)
+		return rc;
+	if (!end_use(domain, mr))
+		return -EBUSY;
+	set_entry(mr, mod, mask);
+	rte_spinlock_lock(&domain->keys.lock);
+	__atomic_store_n(&mr->key, key, __ATOMIC_RELEASE);
+	/* A post that was validated meanwhile, and perhaps by what the entry was before, is validated again. */
+	__atomic_store_n(&domain->keys.epoch, domain->keys.epoch + 1, __ATOMIC_RELEASE);
+	rte_spinlock_unlock(&domain->keys.lock);
+	return 0;
+}
+
 int
 roce_mr_destroy(struct roce_mr *mr)
 {
 	struct roce_pd *pd = mr->pd;
 	struct roce_domain *domain = pd->domain;
 
-	if (domain->config.extbuf.least != 0) {
-		if (!end_key_alone(domain, mr))
-			return -EBUSY;
-	} else {
-		if (!end_key(domain, mr))
-			return -EBUSY;
-		roce_domain_grace(domain);
-	}
+	if (!end_use(domain, mr))
+		return -EBUSY;
 	rte_spinlock_lock(&domain->keys.lock);
 	roce_keys_give(&domain->keys, mr);
 	rte_spinlock_unlock(&domain->keys.lock);
