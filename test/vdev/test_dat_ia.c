@@ -99,6 +99,52 @@ dat_ia_open__judges_what_the_name_stands_for(void **state)
 	close(fd);
 }
 
+/* A host that is connected to and that never answers. */
+static void
+want_no_answer(struct end *end, unsigned int host, DAT_EVENT_NUMBER number)
+{
+	struct sockaddr_in address = {
+		.sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(0xc0000200 + host),
+	};
+	DAT_EP_HANDLE ep;
+
+	ok(dat_ep_create(end->ia, end->pz, end->recv, end->request, end->connect, NULL, &ep));
+	ok(dat_ep_connect(ep, (DAT_IA_ADDRESS_PTR)&address, 4711, 300000, 0, NULL,
+			DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));
+	want_event(end->connect, number);
+	ok(dat_ep_free(ep));
+}
+
+/*
+ * An instance of more than a thousand bytes: each of 40 neighbours has its fixed address, so the request to the last of them
+ * leaves, and its answer is waited for in vain. The host behind it would have to be found first.
+ */
+static void
+dat_ia_open__takes_each_of_40_neighbours(void **state)
+{
+	char path[] = "/tmp/dat_conf_XXXXXX";
+	int fd = mkstemp(path);
+	struct end end;
+
+	assert_true(fd >= 0);
+	assert_true(dprintf(fd, "made0 u1.2 threadsafe default libdaplroce.so.1 udapl-roce.1.2 \"port=net_null9 ip=192.0.2.9/24") >
+			0);
+	for (unsigned int i = 0; i < 40; i++)
+		assert_true(dprintf(fd, " neigh=192.0.2.%u@02:00:00:00:01:%02x", 100 + i, i) > 0);
+	assert_true(dprintf(fd, "\" \"\"\n") > 0);
+	assert_true(lseek(fd, 0, SEEK_END) > 40 * 37);
+	assert_int_equal(setenv("DAT_OVERRIDE", path, 1), 0);
+	end_open(&end, "made0", NULL);
+	want_no_answer(&end, 100, DAT_CONNECTION_EVENT_TIMED_OUT);
+	want_no_answer(&end, 139, DAT_CONNECTION_EVENT_TIMED_OUT);
+	want_no_answer(&end, 140, DAT_CONNECTION_EVENT_UNREACHABLE);
+	end_close(&end);
+	assert_int_equal(setenv("DAT_OVERRIDE", "", 1), 0);
+	assert_int_equal(unlink(path), 0);
+	close(fd);
+}
+
 /* Every field has a truthful value; strings and addresses can be used. */
 static void
 dat_ia_query__attributes(void **state)
@@ -344,6 +390,7 @@ main(void)
 		dat_test(dat_ia_open__leaves_the_environment_alone),
 		dat_test(dat_ia_open__arguments),
 		dat_test(dat_ia_open__judges_what_the_name_stands_for),
+		dat_test(dat_ia_open__takes_each_of_40_neighbours),
 		dat_test(dat_ia_query__attributes),
 		dat_test(dat_ia_query__arguments),
 		dat_test(dat_ia_close__graceful_wants_nothing_left),
