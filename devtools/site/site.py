@@ -20,8 +20,8 @@ AT_ROOT = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 HEAD = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title><link rel="stylesheet" href="{up}style.css"></head><body>
-<nav><a href="{up}index.html">udapl-roce</a><a href="{up}docs/README.html">guides</a><a href="{up}docs/man/index.html">manual
-pages</a><a href="{up}CHANGELOG.html">changes</a></nav>
+<nav><a href="{up}index.html">start</a><a href="{up}README.html">what it is</a><a href="{up}docs/README.html">guides</a><a
+href="{up}docs/man/index.html">manual pages</a><a href="{up}CHANGELOG.html">changes</a></nav>
 """
 FOOT = "</body></html>\n"
 ALIAS = re.compile(r"^\.so man\d/(\S+)$")
