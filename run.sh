@@ -39,8 +39,8 @@ usage: ./run.sh COMMAND
   build                     build everything (release)
   install [--prefix DIR]    build and install: below /usr/local, or below DIR
   uninstall [--prefix DIR]  remove what install brought there
-  package [--check]         Debian packages, source and binary, in build/package; lintian judges them; with --check they
-                            are installed, tried, upgraded and purged in a bare tree (root, debootstrap)
+  package [option]          Debian packages in build/package, judged by lintian; in a bare tree --check tries them, and
+                            --first [release] what docs/start.md has for each reader (root, debootstrap)
   docs                      guides and manual pages as HTML, in build/docs
   dashboard                 draw the Grafana dashboard of programs at work, by Prometheus and matplotlib
   lint                      style, layers, symbols, headers, spelling, and clang-tidy

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
 # `./run.sh package`: Debian's packages, source and binary, and what lintian says of them; with --check, their life in a
-# bare tree.
+# bare tree; with --first, the first message of each reader of docs/start.md in a bare tree.
 
 # build_packages DIR: they come into DIR.
 build_packages() {
@@ -29,27 +29,44 @@ build_packages() {
 	say "packages are in $out: $(cd "$out" && echo *.deb)"
 }
 
-# check_packages DIR: installs those of DIR in a bare tree, tries, upgrades and purges them.
-check_packages() {
-	local tree=${UDAPL_ROCE_CLEAN_TREE:-$build_root/trees}/packages
-	if [ "$(id -u)" -ne 0 ]; then
-		cannot_check "debootstrap and mount want root"
-		return
-	fi
-	need_packages debootstrap
+# bare_tree TREE RELEASE DIR: TREE becomes a bare Debian with the packages of DIR in /srv/packages.
+bare_tree() {
+	local tree=$1 release=$2 packages=$3
 	rm -rf "$tree"
-	if ! devtools/clean-tree.sh "$tree" true; then
+	if ! devtools/clean-tree.sh "$tree" --release "$release" true; then
 		rm -rf "$tree"
 		cannot_check "there is no bare tree: see above"
-		return
+		return 1
 	fi
 	mkdir -p "$tree/srv/packages"
-	cp "$1"/*.deb "$1"/*.dsc "$1"/*.tar.xz "$tree/srv/packages/"
-	local status=0
-	devtools/clean-tree.sh "$tree" env ROCE_TEST_LIMIT="${ROCE_TEST_LIMIT:-120}" \
-		devtools/package-check.sh /srv/packages || status=1
+	cp "$packages"/*.deb "$packages"/*.dsc "$packages"/*.tar.xz "$tree/srv/packages/"
+}
+
+# in_tree TREE RELEASE COMMAND...: a script of devtools there. The tree goes with it.
+in_tree() {
+	local tree=$1 release=$2 status=0
+	shift 2
+	devtools/clean-tree.sh "$tree" --release "$release" env ROCE_TEST_LIMIT="${ROCE_TEST_LIMIT:-120}" "$@" || status=1
 	rm -rf "$tree"
 	return $status
+}
+
+# check_packages DIR: installs those of DIR in a bare tree, tries, upgrades and purges them.
+check_packages() {
+	bare_tree "$trees/packages" bookworm "$1" || return 0
+	in_tree "$trees/packages" bookworm devtools/package-check.sh /srv/packages
+}
+
+# first_messages DIR RELEASE: of the packages of DIR, or of those that are built in a tree of another release.
+first_messages() {
+	local packages=$1 release=$2
+	if [ "$release" != bookworm ]; then
+		devtools/clean-tree.sh "$trees/build-$release" --release "$release" ./run.sh package ||
+			fail "the packages could not be built on $release: see above"
+		packages=$trees/build-$release/usr/src/udapl-roce/build/package
+	fi
+	bare_tree "$trees/first-$release" "$release" "$packages" || return 0
+	in_tree "$trees/first-$release" "$release" devtools/first-message.sh /srv/packages
 }
 
 # cannot_check REASON: in the words of a count. The packages were built.
@@ -59,13 +76,23 @@ cannot_check() {
 }
 
 cmd_package() {
-	local check=
-	if [ "${1:-}" = --check ]; then
-		check=yes
-		shift
+	local trees=${UDAPL_ROCE_CLEAN_TREE:-$build_root/trees} what=${1:-} release=${2:-bookworm}
+	case "$what $#" in
+	' 0' | '--check 1' | '--first '[12]) ;;
+	*) fail "there are no options '$*': package has --check, or --first [RELEASE]; DEB_BUILD_OPTIONS is passed on" ;;
+	esac
+	if [ "$what" != --first ] || [ "$release" = bookworm ]; then
+		need_packages "${packages_package[@]}"
+		build_packages "$build_root/package"
 	fi
-	[ $# -eq 0 ] || fail "there is no option '$1': package has --check; DEB_BUILD_OPTIONS is passed on"
-	need_packages "${packages_package[@]}"
-	build_packages "$build_root/package"
-	[ -z "$check" ] || check_packages "$build_root/package"
+	[ -n "$what" ] || return 0
+	if [ "$(id -u)" -ne 0 ]; then
+		cannot_check "debootstrap and mount want root"
+		return
+	fi
+	need_packages debootstrap
+	case $what in
+	--check) check_packages "$build_root/package" ;;
+	--first) first_messages "$build_root/package" "$release" ;;
+	esac
 }

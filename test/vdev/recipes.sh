@@ -7,22 +7,9 @@
 #
 # The output is compared with the block `prints`, or `resembles`, in which decimal fractions, which are measured, may differ.
 . "$(dirname "$0")/lib.sh"
+. "$here/blocks.sh"
 page=$3
 recipe=$4
-
-# parts : the recipes of the page and what they have, one "recipe part" a line.
-parts() {
-	sed -n 's/^<!-- recipe \([a-z]*\): \([a-z.]*\) -->$/\1 \2/p' "$page"
-}
-
-# block PART : the indented text behind that mark of the recipe, with its empty lines.
-block() {
-	awk -v mark="<!-- recipe $recipe: $1 -->" '
-		$0 == mark { inside = 1; next }
-		inside && /^    / { printf "%s%s\n", empty, substr($0, 5); some = 1; empty = ""; next }
-		inside && $0 == "" { if (some) empty = empty "\n"; next }
-		inside { exit }' "$page"
-}
 
 if [ "$recipe" = all ]; then
 	shift 4
@@ -42,6 +29,8 @@ if [ "$(parts | grep -cE "^$recipe (run|prints|resembles)$")" -lt 2 ]; then
 	complain "the page has no recipe $recipe"
 	finish
 fi
+# As on any machine.
+ip link set lo up || skip "the loopback interface stays down"
 # For names of network namespaces, and what DPDK writes as root, also of a user namespace.
 mount -t tmpfs tmpfs /run || skip "no file system of our own on /run"
 cd "$work" || exit 1
@@ -58,11 +47,6 @@ export XDG_RUNTIME_DIR="$work"
 for part in $(parts | sed -n "s/^$recipe //p"); do
 	block "$part" >"$part"
 done
-
-# constant FILE : what is the same in each run, without blanks that depend on the length of a number.
-constant() {
-	sed -E 's/[0-9]+\.[0-9]+/N/g; s/ +/ /g' "$1"
-}
 
 no_other_interface() {
 	! ip -o link | grep -qv ' lo:'
