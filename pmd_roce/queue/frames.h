@@ -13,7 +13,7 @@
 #include "queue/domain.h"
 #include "wire/icrc.h"
 
-#define ROCE_ONE_PASS 512u /**< payload from which copy and ICRC are one pass (crc_avx512.c) */
+#define ROCE_ONE_PASS 512u /**< payload from which copy and ICRC are one pass (crc_wide.inc) */
 
 /** More empty frames. Locked. @return false: the pool is dry, which is counted. */
 bool roce_engine_refill(struct roce_engine *e);

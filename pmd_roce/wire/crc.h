@@ -54,7 +54,7 @@ struct roce_crc_path {
 };
 
 /** From the widest to the one that every CPU has. NULL: not for this kind of CPU. */
-#define ROCE_CRC_PATHS 3
+#define ROCE_CRC_PATHS 4
 extern const struct roce_crc_path *const roce_crc_paths[ROCE_CRC_PATHS];
 
 /** The first of them that this CPU supports. Chosen when the program starts. */

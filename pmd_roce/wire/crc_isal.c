@@ -85,6 +85,7 @@ const struct roce_crc_path roce_crc_isal = {
 const struct roce_crc_path *const roce_crc_paths[ROCE_CRC_PATHS] = {
 #ifdef RTE_ARCH_X86
 	&roce_crc_avx512,
+	&roce_crc_avx2,
 	&roce_crc_clmul,
 #endif
 	[ROCE_CRC_PATHS - 1] = &roce_crc_isal,

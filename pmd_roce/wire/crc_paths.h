@@ -7,6 +7,7 @@
 #include "wire/crc.h"
 
 extern const struct roce_crc_path roce_crc_avx512; /**< x86 alone */
+extern const struct roce_crc_path roce_crc_avx2;   /**< x86 alone */
 extern const struct roce_crc_path roce_crc_clmul;  /**< x86 alone */
 extern const struct roce_crc_path roce_crc_isal;
 

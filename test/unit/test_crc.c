@@ -247,6 +247,7 @@ UNIT_RULE_IN(constants__are_powers_of_x, NULL, NULL)
 	assert_true(power_of_x(224) == ROCE_CRC_X224 && power_of_x(288) == ROCE_CRC_X288);
 	assert_true(power_of_x(352) == ROCE_CRC_X352 && power_of_x(416) == ROCE_CRC_X416);
 	assert_true(power_of_x(480) == ROCE_CRC_X480 && power_of_x(544) == ROCE_CRC_X544);
+	assert_true(power_of_x(736) == ROCE_CRC_X736 && power_of_x(800) == ROCE_CRC_X800);
 	assert_true(power_of_x(992) == ROCE_CRC_X992 && power_of_x(1056) == ROCE_CRC_X1056);
 	assert_true(power_of_x(1504) == ROCE_CRC_X1504 && power_of_x(1568) == ROCE_CRC_X1568);
 	assert_true(power_of_x(2016) == ROCE_CRC_X2016 && power_of_x(2080) == ROCE_CRC_X2080);
