@@ -19,15 +19,24 @@ mix(uint64_t x)
 	return x ^ (x >> 31);
 }
 
+static uint64_t
+never_0(uint64_t state)
+{
+	return state != 0 ? state : 1;
+}
+
 void
 roce_fault_injection_init(struct roce_fault_injection *injection,
 		const uint32_t ppm[ROCE_FAULT_KINDS], uint64_t seed, uint32_t stream)
 {
-	uint64_t state = mix(mix(seed) + stream);
+	const uint64_t state = mix(mix(seed) + stream);
 
-	*injection = (struct roce_fault_injection){ .state = state != 0 ? state : 1 };
+	*injection = (struct roce_fault_injection){ .state = never_0(state) };
 	for (unsigned int kind = 0; kind < ROCE_FAULT_KINDS; kind++) {
-		injection->threshold[kind] = roce_fault_threshold(ppm[kind]);
+		injection->die[kind] = (struct roce_fault_die){
+			.state = never_0(mix(state + 1 + kind)),
+			.threshold = roce_fault_threshold(ppm[kind]),
+		};
 		injection->on |= ppm[kind] != 0;
 	}
 }
@@ -40,22 +49,58 @@ roce_fault_injection_fini(struct roce_fault_injection *injection)
 }
 
 static uint32_t
-roll(struct roce_fault_injection *injection)
+roll(uint64_t *state)
 {
-	injection->state ^= injection->state >> 12;
-	injection->state ^= injection->state << 25;
-	injection->state ^= injection->state >> 27;
-	return (uint32_t)((injection->state * UINT64_C(0x2545f4914f6cdd1d)) >> 32);
+	*state ^= *state >> 12;
+	*state ^= *state << 25;
+	*state ^= *state >> 27;
+	return (uint32_t)((*state * UINT64_C(0x2545f4914f6cdd1d)) >> 32);
 }
 
-/* A kind that was not asked for takes no throw: the dice of the others fall as they do without it. */
+/* Throw until the next @p n frames are known to be spared, or which one of them is not. @return how many are spared. */
+static uint16_t
+throw_ahead(struct roce_fault_die *die, uint16_t n)
+{
+	if (die->threshold == 0)
+		return n;
+	while (die->spared < n && !die->strikes) {
+		if (roll(&die->state) < die->threshold)
+			die->strikes = true;
+		else
+			die->spared++;
+	}
+	return RTE_MIN(die->spared, n);
+}
+
 static bool
 strikes(struct roce_fault_injection *injection, enum roce_fault_kind kind)
 {
-	if (injection->threshold[kind] == 0 || roll(injection) >= injection->threshold[kind])
+	struct roce_fault_die *die = &injection->die[kind];
+
+	if (die->threshold == 0)
 		return false;
+	if (throw_ahead(die, 1) == 1) {
+		die->spared--;
+		return false;
+	}
+	die->strikes = false;
 	injection->count[kind]++;
 	return true;
+}
+
+/* How many of the next frames, at most @p n, does nothing happen to? Their throws are used up. */
+static uint16_t
+spare(struct roce_fault_injection *injection, uint16_t n)
+{
+	if (injection->late != NULL)
+		return 0;
+	for (unsigned int kind = 0; kind < ROCE_FAULT_KINDS; kind++)
+		n = throw_ahead(&injection->die[kind], n);
+	for (unsigned int kind = 0; kind < ROCE_FAULT_KINDS; kind++) {
+		if (injection->die[kind].threshold != 0)
+			injection->die[kind].spared -= n;
+	}
+	return n;
 }
 
 static void
@@ -63,7 +108,7 @@ corrupt(struct roce_fault_injection *injection, struct rte_mbuf *m)
 {
 	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
 	uint32_t bits = (m->data_len - (uint32_t)sizeof(struct rte_ether_hdr)) * 8;
-	uint32_t at = roll(injection) % bits;
+	uint32_t at = roll(&injection->state) % bits;
 
 	frame[sizeof(struct rte_ether_hdr) + at / 8] ^= (uint8_t)(1u << at % 8);
 }
@@ -142,7 +187,7 @@ pass(struct roce_fault_injection *injection, struct rte_mbuf *m, struct rte_mbuf
 	}
 	if (injection->late == NULL && strikes(injection, ROCE_FAULT_REORDER)) {
 		injection->late = m;
-		injection->late_for = (uint8_t)(1 + roll(injection) % ROCE_FAULT_LATE_MAX);
+		injection->late_for = (uint8_t)(1 + roll(&injection->state) % ROCE_FAULT_LATE_MAX);
 		return n;
 	}
 	out[n++] = m;
@@ -154,15 +199,23 @@ roce_fault_injection_throw(
 		struct roce_fault_injection *injection, struct rte_mbuf **pkts, uint16_t n)
 {
 	struct rte_mbuf *out[2 * ROCE_FAULT_BURST_MAX + 1];
-	uint16_t made = 0;
+	uint16_t made = 0, spared;
 
 	RTE_ASSERT(n <= ROCE_FAULT_BURST_MAX);
 	if (n == 0)
 		return let_late_go(injection, pkts);
-	for (uint16_t i = 0; i < n; i++) {
+	spared = spare(injection, n);
+	if (spared == n)
+		return n;
+	for (uint16_t i = 0; i < n; spared = spare(injection, n - i)) {
 		bool late = injection->late != NULL;
 
-		made += pass(injection, pkts[i], out + made);
+		memcpy(out + made, pkts + i, spared * sizeof(out[0]));
+		made += spared;
+		i += spared;
+		if (i == n)
+			break;
+		made += pass(injection, pkts[i++], out + made);
 		if (late)
 			made += let_late_go(injection, out + made);
 	}

@@ -27,7 +27,7 @@ enum roce_fault_kind {
 	ROCE_FAULT_KINDS,
 };
 
-#define ROCE_FAULT_LATE_MAX  16u
+#define ROCE_FAULT_LATE_MAX  64u
 #define ROCE_FAULT_BURST_MAX 64u /**< frames of one burst */
 
 /** A throw of 32 bits is below it @p ppm times of a million: 0 never, 2^32 always. */
@@ -37,14 +37,21 @@ roce_fault_threshold(uint32_t ppm)
 	return ((uint64_t)ppm << 32) / 1000000;
 }
 
+/** The die of one kind. It is thrown ahead, so that most bursts are known to be spared before any of their frames is looked at. */
+struct roce_fault_die {
+	uint64_t state;     /**< xorshift64*, never 0 */
+	uint64_t threshold; /**< a throw below it strikes; 0: the kind is off */
+	uint32_t spared;    /**< throws that did not strike, for frames to come */
+	bool strikes;       /**< the throw behind them does */
+};
+
 /** The dice of one direction of one queue. */
 struct roce_fault_injection {
-	uint64_t state; /**< xorshift64*, never 0 */
+	struct roce_fault_die die[ROCE_FAULT_KINDS];
+	uint64_t state; /**< of throws that say how a frame is struck; xorshift64*, never 0 */
 	bool on;
-	uint8_t late_for;      /**< frames that may still overtake @c late */
-	struct rte_mbuf *late; /**< a frame that is held back; NULL: none */
-	/** A throw below it does it to the frame. */
-	uint64_t threshold[ROCE_FAULT_KINDS];
+	uint8_t late_for;                 /**< frames that may still overtake @c late */
+	struct rte_mbuf *late;            /**< a frame that is held back; NULL: none */
 	uint64_t count[ROCE_FAULT_KINDS]; /**< frames it was done to so far */
 };
 

@@ -49,9 +49,9 @@ UNIT_RULE_IN(burst__off_touches_nothing, NULL, NULL)
 	uint64_t before;
 
 	init(&injection, 0, 1, 0);
-	before = injection.state;
+	before = injection.die[ROCE_FAULT_LOSS].state;
 	assert_int_equal(roce_fault_injection_burst(&injection, frames, BURST), BURST);
-	assert_true(injection.state == before);
+	assert_true(injection.die[ROCE_FAULT_LOSS].state == before);
 	assert_int_equal(LOST(injection), 0);
 }
 
@@ -116,6 +116,29 @@ UNIT_RULE_IN(init__same_seed_and_stream_lose_the_same_frames, NULL, NULL)
 	}
 	assert_int_equal(same_seed, 0);
 	assert_int_equal(same_stream, 0);
+}
+
+/* Throws are made ahead, for whole bursts: how the frames are divided into bursts does not change which of them are lost. */
+UNIT_RULE_IN(throw__strikes_the_same_frames_in_any_bursts, NULL, NULL)
+{
+	struct roce_fault_injection whole, single;
+
+	init(&whole, 20000, 5, 2);
+	init(&single, 20000, 5, 2);
+	for (int i = 0; i < 200; i++) {
+		uint32_t mask = lost_mask(&whole);
+
+		for (uint16_t bit = 0; bit < BURST; bit++) {
+			frames[0] = unit_mbuf(&bit, sizeof(bit));
+			if (roce_fault_injection_burst(&single, frames, 1) == 1) {
+				assert_false(mask >> bit & 1);
+				rte_pktmbuf_free(frames[0]);
+			} else {
+				assert_true(mask >> bit & 1);
+			}
+		}
+	}
+	assert_in_range(LOST(whole), 1, 200 * BURST / 10);
 }
 
 /* One percent of many is one percent, give or take five standard deviations. */
