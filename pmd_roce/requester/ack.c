@@ -151,12 +151,14 @@ sequence_nak(struct roce_qp *qp, uint32_t psn, uint64_t now)
 	}
 	if (tx->nak_seen && tx->nak_psn == psn)
 		return;
-	roce_repair_forget(qp);
 	roce_recovery_lost(qp, now);
 	tx->nak_seen = true;
 	tx->nak_psn = psn;
-	if (roce_psn_diff(tx->psn, psn) > 0)
-		roce_req_rewind(qp, psn);
+	/* When it is being sent again in order, it will come. */
+	if (roce_psn_diff(tx->psn, psn) <= 0 || roce_repair_nak_alone(qp, psn))
+		return;
+	roce_repair_forget(qp);
+	roce_req_rewind(qp, psn);
 }
 
 static void

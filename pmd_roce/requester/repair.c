@@ -61,8 +61,13 @@ update(struct roce_qp *qp)
 void
 roce_repair_forget(struct roce_qp *qp)
 {
+	const struct roce_repair *r = &qp->cold.repair;
+
 	/* Answers that are placed stay so. */
-	qp->cold.repair = (struct roce_repair){ .answered = qp->cold.repair.answered };
+	qp->cold.repair = (struct roce_repair){
+		.answered = r->answered,
+		.nak_alone = r->nak_alone,
+	};
 	update(qp);
 }
 
@@ -152,6 +157,7 @@ roce_repair_rx(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now)
 		qp->engine->stats.rx_ghost_acks++;
 		return;
 	}
+	r->nak_alone = false;
 	map &= ~r->held;
 	if (map == 0)
 		return;
@@ -208,6 +214,18 @@ roce_repair_missing(struct roce_qp *qp, uint32_t psn)
 	r->lost |= bit;
 	update(qp);
 	return bit != 0;
+}
+
+bool
+roce_repair_nak_alone(struct roce_qp *qp, uint32_t psn)
+{
+	struct roce_repair *r = &qp->cold.repair;
+
+	if (!qp->cold.connect.extensions || r->nak_alone)
+		return false;
+	r->nak_alone = true;
+	(void)roce_repair_missing(qp, psn);
+	return true;
 }
 
 void

@@ -39,6 +39,12 @@ bool roce_repair_acknowledged(struct roce_qp *qp, uint32_t psn, uint64_t now);
 void roce_repair_probe(struct roce_qp *qp, uint64_t now);
 
 /**
+ * The peer misses @p psn, and is not known to hold anything behind it. The selective acknowledgement that said so may be lost: one
+ * such NAK is answered with the missing frame alone. @return false: the next one is not, the peer does not hold frames.
+ */
+bool roce_repair_nak_alone(struct roce_qp *qp, uint32_t psn);
+
+/**
  * The peer misses @p psn, or its answer to it is missing: it is sent again, unless it was and may still come.
  * @return it was not known to be missing.
  */

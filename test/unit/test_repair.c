@@ -147,6 +147,38 @@ UNIT_RULE(forged__of_other_psns_changes_nothing)
 }
 
 /* The repeat of 0 was sent before 4: when that has arrived and 0 has not, the repeat is lost. The repeat of 2 was sent after 4. */
+static void
+missing(uint32_t message)
+{
+	fx_rx_answer(&end, &peer, ROCE_AETH_NAK | ROCE_NAK_PSN_SEQUENCE, FIRST + message);
+}
+
+/* The selective acknowledgement in front of a NAK may be lost: the NAK alone does not have everything sent again. */
+UNIT_RULE(nak__without_a_selective_acknowledgement_is_one_frame)
+{
+	send_many(6);
+	missing(2);
+	EXPECT_SENT(2);
+	missing(2);
+	(void)fx_tx_exactly(&end, 0);
+	/* One has come since: the next may be without again. */
+	sack(2, 1, 0);
+	sack(4, 0, 0);
+	acknowledge(3);
+	missing(4);
+	EXPECT_SENT(4);
+}
+
+/* A peer that cannot hold frames sends NAKs alone: everything behind the second goes again. */
+UNIT_RULE(nak__of_a_peer_that_holds_nothing_goes_back)
+{
+	send_many(6);
+	missing(2);
+	EXPECT_SENT(2);
+	missing(3);
+	EXPECT_SENT(3, 4, 5);
+}
+
 UNIT_RULE(repeat__is_lost_behind_a_later_frame)
 {
 	send_many(4);
