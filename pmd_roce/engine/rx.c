@@ -16,6 +16,7 @@
 #include "requester/repair.h"
 #include "requester/req_read.h"
 #include "responder/resp.h"
+#include "responder/resp_held.h"
 #include "responder/resp_send.h"
 #include "responder/resp_write.h"
 
@@ -217,10 +218,13 @@ rx_unparsed(struct roce_engine *e, const struct rte_mbuf *m, enum roce_frame_ver
 static __rte_noinline enum fate
 rx_any(struct roce_engine *e, struct rte_mbuf **m, uint64_t now)
 {
+	enum roce_frame_verdict verdict;
 	struct roce_pkt pkt;
-	enum roce_frame_verdict verdict = roce_frame_parse(*m, &pkt);
 	enum fate fate;
 
+	if (e->held > 0 && !e->domain->multi_engine && roce_resp_hold_plain(e, m))
+		return FATE_DONE;
+	verdict = roce_frame_parse(*m, &pkt);
 	if (!roce_domain_has_vlan(e->domain, pkt.vlan_tci))
 		verdict = ROCE_FRAME_FOREIGN;
 	if (unlikely(verdict != ROCE_FRAME_OK))

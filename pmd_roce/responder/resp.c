@@ -12,6 +12,7 @@
 #include "queue/qp_end.h"
 #include "queue/sge.h"
 #include "responder/resp.h"
+#include "responder/resp_held.h"
 #include "responder/zcrx.h"
 
 /* @p event_flags is as in roce_qp_complete_recv(). */
@@ -117,9 +118,8 @@ answer_duplicate(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now)
 	qp->engine->stats.duplicate_request++;
 }
 
-/* The expected PSN is missing. Unless it is reported now, the next frame behind it has it reported. */
-static void
-report_gap(struct roce_qp *qp, uint64_t now)
+void
+roce_resp_report_gap(struct roce_qp *qp, uint64_t now)
 {
 	qp->rx.nak_sent = may_answer(qp, now);
 	if (!qp->rx.nak_sent)
@@ -139,7 +139,7 @@ answer_otherwise(struct roce_qp *qp, const struct roce_pkt *pkt, enum roce_verdi
 		answer_duplicate(qp, pkt, now);
 		break;
 	case ROCE_GAP:
-		report_gap(qp, now);
+		roce_resp_report_gap(qp, now);
 		break;
 	case ROCE_NOT_READY:
 		stats->rnr_nak_sent++;
@@ -245,21 +245,14 @@ give_frame(struct roce_qp *qp, struct roce_pkt *pkt)
 }
 
 /*
- * Keep a packet for when its turn comes. Not behind a message that found no receive: the requester falls silent, and sends all
- * again afterwards; kept for so long, frames of many queue pairs would leave no room to those that lose one.
+ * Not behind a message that found no receive: the requester falls silent, and sends all again afterwards; kept for so long, frames
+ * of many queue pairs would leave no room to those that lose one.
  */
 static void
 hold(struct roce_qp *qp, struct roce_pkt *pkt, enum roce_verdict verdict)
 {
-	bool rnr = (qp->rx.syndrome & ROCE_AETH_KIND_MASK) == ROCE_AETH_RNR;
-
-	if (verdict == ROCE_DROP && rnr)
-		return;
-	if (!roce_held_keep(qp, pkt->m, pkt->psn))
-		return;
-	pkt->m = NULL;
-	if (qp->cold.connect.extensions)
-		roce_qp_owe(qp, ROCE_OWES_SACK);
+	if (verdict == ROCE_GAP || !roce_resp_is_not_ready(&qp->rx))
+		roce_resp_hold(qp, &pkt->m, pkt->psn);
 }
 
 static __rte_noinline void
@@ -290,43 +283,10 @@ respond(struct roce_qp *qp, struct roce_pkt *pkt, const struct roce_opcode_info 
 		refuse_or_zcrx(qp, pkt, verdict, now);
 }
 
-static __rte_noinline void
-respond_to_other(struct roce_qp *qp, struct roce_pkt *pkt, uint64_t now)
+__rte_noinline void
+roce_resp_other(struct roce_qp *qp, struct roce_pkt *pkt, uint64_t now)
 {
 	respond(qp, pkt, pkt->op, now);
-}
-
-/*
- * The expected packet may be one that is held, and so may those behind it. They are acknowledged at once, since the requester
- * may be sending them again; what is missing behind them is reported at once, since nothing else may come.
- */
-static __rte_noinline void
-execute_held(struct roce_qp *qp, uint64_t now)
-{
-	struct rte_mbuf *m = roce_held_take(qp);
-	struct roce_pkt pkt;
-
-	if (m == NULL)
-		return;
-	for (; m != NULL; m = roce_held_take(qp)) {
-		/* It was parsed when it came, and proved good then; nothing is placed of it. */
-		if (unlikely(roce_frame_parse(m, &pkt) != ROCE_FRAME_OK)) {
-			rte_pktmbuf_free(m);
-			continue;
-		}
-		pkt.placed = NULL;
-		respond_to_other(qp, &pkt, now);
-		rte_pktmbuf_free(pkt.m);
-	}
-	if (qp->rx.state == ROCE_QP_ERR || qp->rx.state == ROCE_QP_ENDING || qp->rx.nak_sent)
-		return;
-	roce_piggyback_hurry(qp);
-	roce_qp_owe(qp, ROCE_OWES_ACK);
-	if (!(qp->rx.checks & ROCE_CHECK_HELD))
-		return;
-	report_gap(qp, now);
-	if (qp->cold.connect.extensions)
-		roce_qp_owe(qp, ROCE_OWES_SACK);
 }
 
 /* Most requests are messages of one packet: nothing is asked there that is known. */
@@ -338,9 +298,9 @@ roce_resp_rx(struct roce_qp *qp, struct roce_pkt *pkt, uint64_t now)
 	if (likely(pkt->op == send))
 		respond(qp, pkt, send, now);
 	else
-		respond_to_other(qp, pkt, now);
+		roce_resp_other(qp, pkt, now);
 	if (unlikely(qp->rx.checks & ROCE_CHECK_HELD))
-		execute_held(qp, now);
+		roce_resp_execute_held(qp, now);
 }
 
 struct rte_mbuf *

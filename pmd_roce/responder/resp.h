@@ -219,6 +219,19 @@ void roce_resp_read_init(struct roce_qp *qp, uint8_t allowed);
  */
 void roce_resp_refuse(struct roce_qp *qp, enum roce_nak code, enum ibv_wc_status status);
 
+/** The expected PSN is missing. Unless it is reported now, the next frame behind it has it reported. Locked. */
+void roce_resp_report_gap(struct roce_qp *qp, uint64_t now);
+
+/** Was it that the message with the expected PSN found no receive, when something was reported last? */
+static inline bool
+roce_resp_is_not_ready(const struct roce_qp_rx *rx)
+{
+	return (rx->syndrome & ROCE_AETH_KIND_MASK) == ROCE_AETH_RNR;
+}
+
+/** A request arrived, and is not followed by those that are held. Locked. @p pkt as in roce_resp_rx(). */
+void roce_resp_other(struct roce_qp *qp, struct roce_pkt *pkt, uint64_t now);
+
 /** A request arrived. Locked. @p pkt has no mbuf any more when the consumer has got that. */
 void roce_resp_rx(struct roce_qp *qp, struct roce_pkt *pkt, uint64_t now);
 

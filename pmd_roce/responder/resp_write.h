@@ -29,15 +29,13 @@ roce_resp_write_may(const struct roce_qp *qp, const struct roce_plain_request *w
 					&entered) == 0;
 }
 
-/**
- * Receive a frame of a domain with one engine, if it is such a WRITE. Locked.
- * @param opcode,acknowledged as in roce_resp_send().
- * @return true: it was, and is executed; the frame is the caller's to free. false: nothing has changed.
- */
+/** roce_resp_write() and roce_resp_write_held(). @param held as in roce_resp_send_any(). */
 static __rte_always_inline bool
-roce_resp_write(struct roce_engine *e, const struct rte_mbuf *m, uint8_t opcode, uint64_t now,
-		bool (*acknowledged)(struct roce_qp *, const struct roce_piggyback *, uint64_t))
+roce_resp_write_any(struct roce_engine *e, const struct rte_mbuf *m, uint8_t opcode, uint64_t now,
+		bool (*acknowledged)(struct roce_qp *, const struct roce_piggyback *, uint64_t),
+		bool held)
 {
+	const uint8_t checks = held ? 0 : ROCE_CHECK_HELD;
 	struct roce_plain_request write;
 	struct roce_sge to;
 	struct roce_qp *qp;
@@ -46,9 +44,8 @@ roce_resp_write(struct roce_engine *e, const struct rte_mbuf *m, uint8_t opcode,
 		return false;
 	qp = roce_qp_find(e->domain, write.dest_qp);
 	if (unlikely(qp == NULL ||
-			    !roce_resp_plain_expected(
-					    e, qp, &write, ROCE_RESP_WRITE, ROCE_CHECK_HELD) ||
-			    !roce_plain_request_icrc_ok(&write) ||
+			    !roce_resp_plain_expected(e, qp, &write, ROCE_RESP_WRITE, checks) ||
+			    (!held && !roce_plain_request_icrc_ok(&write)) ||
 			    !roce_resp_write_may(qp, &write, &to)))
 		return false;
 	if (acknowledged != NULL && write.ack != NULL &&
@@ -59,6 +56,25 @@ roce_resp_write(struct roce_engine *e, const struct rte_mbuf *m, uint8_t opcode,
 	roce_resp_advance(&qp->rx, 1);
 	roce_resp_settle(qp, ROCE_RESP_WRITE, write.payload_len, write.ack_req);
 	return true;
+}
+
+/**
+ * Receive a frame of a domain with one engine, if it is such a WRITE. Locked.
+ * @param opcode,acknowledged as in roce_resp_send().
+ * @return true: it was, and is executed; the frame is the caller's to free. false: nothing has changed.
+ */
+static __rte_always_inline bool
+roce_resp_write(struct roce_engine *e, const struct rte_mbuf *m, uint8_t opcode, uint64_t now,
+		bool (*acknowledged)(struct roce_qp *, const struct roce_piggyback *, uint64_t))
+{
+	return roce_resp_write_any(e, m, opcode, now, acknowledged, false);
+}
+
+/** The same for a frame that was held, whose turn has come. */
+static inline bool
+roce_resp_write_held(struct roce_engine *e, const struct rte_mbuf *m)
+{
+	return roce_resp_write_any(e, m, IBV_OPCODE_RC_RDMA_WRITE_ONLY, 0, NULL, true);
 }
 
 #endif
