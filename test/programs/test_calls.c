@@ -303,7 +303,6 @@ others__are_not_supported(void **state)
 	struct ibv_xrcd_init_attr xrcd = { .comp_mask = 0 };
 	struct ibv_alloc_dm_attr dm = { .length = 64 };
 	struct ibv_ece ece = { .vendor_id = 0 };
-	struct ibv_mr *mr = rig->mr;
 	union ibv_gid gid = { .raw = { 0 } };
 
 	refused(ibv_open_xrcd(rig->context, &xrcd), EOPNOTSUPP);
@@ -312,8 +311,6 @@ others__are_not_supported(void **state)
 	refused(ibv_import_pd(rig->context, 0), EOPNOTSUPP);
 	assert_int_equal(ibv_attach_mcast(rig->a, &gid, 0), EOPNOTSUPP);
 	assert_int_equal(ibv_query_ece(rig->a, &ece), EOPNOTSUPP);
-	assert_int_equal(
-			ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, 0), EOPNOTSUPP);
 	assert_null(ibv_qp_to_qp_ex(rig->a));
 }
 
