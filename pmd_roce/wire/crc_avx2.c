@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include <rte_common.h>
+
 #include "wire/crc_fold.h"
 #include "wire/crc_paths.h"
 
