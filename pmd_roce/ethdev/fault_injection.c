@@ -199,25 +199,24 @@ roce_fault_injection_throw(
 		struct roce_fault_injection *injection, struct rte_mbuf **pkts, uint16_t n)
 {
 	struct rte_mbuf *out[2 * ROCE_FAULT_BURST_MAX + 1];
-	uint16_t made = 0, spared;
+	uint16_t i, made, spared;
 
 	RTE_ASSERT(n <= ROCE_FAULT_BURST_MAX);
 	if (n == 0)
 		return let_late_go(injection, pkts);
-	spared = spare(injection, n);
-	if (spared == n)
-		return n;
-	for (uint16_t i = 0; i < n; spared = spare(injection, n - i)) {
+	i = spare(injection, n);
+	made = i;
+	memcpy(out, pkts, made * sizeof(out[0]));
+	while (i < n) {
 		bool late = injection->late != NULL;
 
-		memcpy(out + made, pkts + i, spared * sizeof(out[0]));
-		made += spared;
-		i += spared;
-		if (i == n)
-			break;
 		made += pass(injection, pkts[i++], out + made);
 		if (late)
 			made += let_late_go(injection, out + made);
+		spared = spare(injection, n - i);
+		memcpy(out + made, pkts + i, spared * sizeof(out[0]));
+		i += spared;
+		made += spared;
 	}
 	memcpy(pkts, out, made * sizeof(out[0]));
 	return made;

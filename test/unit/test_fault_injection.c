@@ -215,6 +215,30 @@ UNIT_RULE_IN(reorder__holds_a_frame_back_for_a_while, NULL, NULL)
 	assert_true(unit_pool_is_full());
 }
 
+/* A frame that is late goes behind so many frames at most, also if those come in bursts to which nothing else happens. */
+UNIT_RULE_IN(reorder__holds_no_frame_back_for_longer, NULL, NULL)
+{
+	struct roce_fault_injection injection;
+	uint16_t sent = 0, out = 0, latest = 0;
+
+	init_one(&injection, ROCE_FAULT_REORDER, 2000, 3);
+	for (unsigned int burst = 0; burst < 1000; burst++) {
+		uint16_t n;
+
+		for (uint16_t i = 0; i < BURST; i++, sent++)
+			frames[i] = unit_mbuf(&sent, sizeof(sent));
+		n = roce_fault_injection_burst(&injection, frames, BURST);
+		for (uint16_t i = 0; i < n; i++, out++) {
+			if (number_of(frames[i]) < out)
+				latest = RTE_MAX(latest, (uint16_t)(out - number_of(frames[i])));
+		}
+		rte_pktmbuf_free_bulk(frames, n);
+	}
+	assert_in_range(latest, ROCE_FAULT_LATE_MAX / 2, ROCE_FAULT_LATE_MAX);
+	roce_fault_injection_fini(&injection);
+	assert_true(unit_pool_is_full());
+}
+
 UNIT_RULE_IN(fini__frees_what_is_held, NULL, NULL)
 {
 	struct roce_fault_injection injection;
