@@ -5,11 +5,11 @@
  */
 #include "../vdev/dat_pair.h"
 
-#include <dlfcn.h>
 #include <endian.h>
 
 #include "cli/cli.h"
 #include "ping/serve.h"
+#include "withhold.h"
 
 #define PORT  4813
 #define SIZE  64u
@@ -211,20 +211,6 @@ client__that_gives_up_while_it_is_accepted_loses_its_place(void **state)
 	end_open(&scene.end, "loop0", NULL);
 	want_service(&scene);
 	close_scene(&scene);
-}
-
-/* A dispatcher that seems empty: what lies in it has not come yet. */
-static DAT_EVD_HANDLE withheld;
-
-DAT_RETURN
-dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
-{
-	DAT_RETURN (*theirs)(DAT_EVD_HANDLE, DAT_EVENT *);
-
-	if (withheld != DAT_HANDLE_NULL && evd == withheld)
-		return DAT_QUEUE_EMPTY;
-	*(void **)&theirs = dlsym(RTLD_NEXT, "dat_evd_dequeue");
-	return theirs(evd, event);
 }
 
 /* The server has accepted, and hears neither RTU nor message. The connection manager would wait for longer. */

@@ -5,12 +5,11 @@
  */
 #include "../vdev/dat_pair.h"
 
-#include <dlfcn.h>
-
 #include "cli/clock.h"
 #include "clients.h"
 #include "hello.h"
 #include "server.h"
+#include "withhold.h"
 
 #define PORT   4811
 #define DEPTH  16
@@ -297,20 +296,6 @@ client__that_holds_most_buffers_has_a_second(void **state)
 	assert_string_equal(scene.server.guests[0].ended, "thrown out");
 	want_gone(&scene);
 	close_scene(&scene);
-}
-
-/* A dispatcher that seems empty: what lies in it has not come yet. */
-static DAT_EVD_HANDLE withheld;
-
-DAT_RETURN
-dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
-{
-	DAT_RETURN (*theirs)(DAT_EVD_HANDLE, DAT_EVENT *);
-
-	if (withheld != DAT_HANDLE_NULL && evd == withheld)
-		return DAT_QUEUE_EMPTY;
-	*(void **)&theirs = dlsym(RTLD_NEXT, "dat_evd_dequeue");
-	return theirs(evd, event);
 }
 
 /* The server has accepted, and hears neither RTU nor message. The connection manager would wait for longer. */
