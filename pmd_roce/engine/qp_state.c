@@ -35,6 +35,7 @@ roce_qp_init(struct roce_qp *qp)
 		.limit_at = ROCE_NEVER,
 	};
 	qp->cold.repair = (struct roce_repair){ 0 };
+	qp->cold.nak_alone = false;
 	qp->rx.state = ROCE_QP_RESET;
 	__atomic_store_n(&qp->post.connected, false, __ATOMIC_RELAXED);
 	qp->rx.verb = ROCE_VERB_NONE;

@@ -96,6 +96,7 @@ struct roce_qp {
 		bool heard;       /**< the peer's first packet came: ESTABLISHED was delivered */
 		bool ended;       /**< roce_qp_to_error() was called since RESET */
 		bool binds_type2; /**< it bound a window of type 2 */
+		bool nak_alone; /**< a NAK came without a selective acknowledgement, and none has come since */
 		bool initialised; /**< in INIT of roce/qp_modify.h, which is RESET here */
 		uint8_t max_sge; /**< segments of a request, as agreed upon: post.max_sge or more */
 		uint64_t odd_answers; /**< until when the answers to unexpected frames are used up */

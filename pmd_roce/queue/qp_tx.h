@@ -90,7 +90,6 @@ struct roce_repair {
 	uint32_t older_before; /**< one behind the newest PSN when the last one of older was sent again */
 	uint32_t newer_before;
 	uint64_t probed_at; /**< when una alone was sent again; 0: not since the last progress */
-	bool nak_alone; /**< a NAK was obeyed that came without a selective acknowledgement, and none has come since */
 };
 
 /** Cost of timeouts (recovery.h); all zero when a connection begins. */

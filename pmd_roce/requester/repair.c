@@ -61,13 +61,8 @@ update(struct roce_qp *qp)
 void
 roce_repair_forget(struct roce_qp *qp)
 {
-	const struct roce_repair *r = &qp->cold.repair;
-
 	/* Answers that are placed stay so. */
-	qp->cold.repair = (struct roce_repair){
-		.answered = r->answered,
-		.nak_alone = r->nak_alone,
-	};
+	qp->cold.repair = (struct roce_repair){ .answered = qp->cold.repair.answered };
 	update(qp);
 }
 
@@ -157,7 +152,7 @@ roce_repair_rx(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now)
 		qp->engine->stats.rx_ghost_acks++;
 		return;
 	}
-	r->nak_alone = false;
+	qp->cold.nak_alone = false;
 	map &= ~r->held;
 	if (map == 0)
 		return;
@@ -219,11 +214,10 @@ roce_repair_missing(struct roce_qp *qp, uint32_t psn)
 bool
 roce_repair_nak_alone(struct roce_qp *qp, uint32_t psn)
 {
-	struct roce_repair *r = &qp->cold.repair;
-
-	if (!qp->cold.connect.extensions || r->nak_alone)
+	/* Without a timeout nobody would find out what else is missing. */
+	if (!qp->cold.connect.extensions || qp->cold.nak_alone || qp->tx.ack_timeout == 0)
 		return false;
-	r->nak_alone = true;
+	qp->cold.nak_alone = true;
 	(void)roce_repair_missing(qp, psn);
 	return true;
 }

@@ -40,7 +40,8 @@ void roce_repair_probe(struct roce_qp *qp, uint64_t now);
 
 /**
  * The peer misses @p psn, and is not known to hold anything behind it. The selective acknowledgement that said so may be lost: one
- * such NAK is answered with the missing frame alone. @return false: the next one is not, the peer does not hold frames.
+ * such NAK is answered with the missing frame alone. @return false: everything is to be sent again. It is the second such NAK,
+ * of a peer that does not hold frames; or nothing would find out what else is missing, since there is no timeout.
  */
 bool roce_repair_nak_alone(struct roce_qp *qp, uint32_t psn);
 

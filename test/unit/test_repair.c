@@ -179,6 +179,15 @@ UNIT_RULE(nak__of_a_peer_that_holds_nothing_goes_back)
 	EXPECT_SENT(3, 4, 5);
 }
 
+/* Where no timeout would find out that more is missing, everything goes again at once. */
+UNIT_RULE(nak__of_a_connection_without_a_timeout_goes_back)
+{
+	qp->tx.ack_timeout = 0;
+	send_many(6);
+	missing(2);
+	EXPECT_SENT(2, 3, 4, 5);
+}
+
 UNIT_RULE(repeat__is_lost_behind_a_later_frame)
 {
 	send_many(4);
