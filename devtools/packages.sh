@@ -14,7 +14,8 @@ packages_lint=("${packages_test[@]}" clang-tidy)
 packages_clang=("${packages_build[@]}" libcmocka-dev liblzma-dev clang)
 packages_interop=("${packages_build[@]}" libcmocka-dev liblzma-dev qemu-system-x86 cpio busybox-static iproute2 ethtool
 	tcpdump tshark xz-utils zstd dapl2-utils perftest rdmacm-utils qperf)
-packages_package=("${packages_build[@]}" debhelper dpkg-dev fakeroot lintian)
+# A package build asks for build-essential without naming it.
+packages_package=("${packages_build[@]}" build-essential debhelper dpkg-dev fakeroot lintian)
 packages_instructions=("${packages_build[@]}" valgrind)
 packages_docs=(pandoc mandoc)
 # For the picture of the dashboard.
