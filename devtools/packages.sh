@@ -45,14 +45,17 @@ apt_get() {
 	as_root env DEBIAN_FRONTEND=noninteractive apt-get "${apt_options[@]}" "$@"
 }
 
+is_installed() {
+	[ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null || true)" = installed ]
+}
+
 # Installs those of the packages that are not there. Touches the package lists only then.
 need_packages() {
 	command -v dpkg-query >/dev/null ||
 		{ say "this is not Debian: packages are not checked, see docs/testing.md for what is needed"; return; }
 	local package missing=()
 	for package in "$@"; do
-		[ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)" = installed ] ||
-			missing+=("$package")
+		is_installed "$package" || missing+=("$package")
 	done
 	[ ${#missing[@]} -gt 0 ] || return 0
 	# Two commands at a time would be two apt-get at a time, of which one gives up.
