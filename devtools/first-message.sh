@@ -70,7 +70,8 @@ commands() {
 	} | grep -vc '^#'
 }
 
-printf '| %s | commands | seconds |\n|---|---|---|\n' "$(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-release)"
+printf '| %s, load %s | commands | seconds |\n|---|---|---|\n' "$(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-release)" \
+	"$(cut -d ' ' -f 1 /proc/loadavg)"
 recipe=install
 row install 1 install_all
 for recipe in $(parts | sed -n 's/ run$//p'); do
