@@ -59,10 +59,12 @@ end_gate() {
 # gate_apart ROOM SHARED: .ci/run there, in place of this shell. As root, mounts and all processes end with it, and it ends
 # with the shell that began it.
 gate_apart() {
-	local apart=()
+	local apart=() home
+	# A user of a container may have no entry of a home.
+	home=$(getent passwd "$(id -u)" | cut -d: -f6) || home=
 	[ "$(id -u)" -ne 0 ] || apart=(setpriv --pdeathsig KILL unshare --mount --propagation private --pid --fork --kill-child --mount-proc)
 	# shellcheck disable=SC2016 # expanded by the inner shell
-	exec "${apart[@]}" env -i PATH="$gate_path" HOME="$(getent passwd "$(id -u)" | cut -d: -f6)" TERM=dumb setsid --wait sh -c '
+	exec "${apart[@]}" env -i PATH="$gate_path" HOME="${home:-/nonexistent}" TERM=dumb setsid --wait sh -c '
 		if [ -d "$2" ] && [ "$(id -u)" -eq 0 ]; then
 			mount --bind "$2" "$1/shared" && mount -o remount,bind,ro "$1/shared" || exit
 		elif [ -d "$2" ]; then

@@ -162,6 +162,39 @@ class TestApart(Folder):
             os.killpg(test.pid, signal.SIGKILL)
             self.assertEqual(test.communicate(timeout=LIMIT)[0], "")
 
+    def test_one_that_is_killed_leaves_no_name_to_the_next(self):
+        # A device, a file of /run, a port, an abstract name, and a daemon that nobody waits for.
+        make = ("import os, signal, socket, subprocess\n"
+                "subprocess.run(['ip', 'link', 'add', 'near', 'type', 'veth', 'peer', 'name', 'far'], check=True)\n"
+                "open('/run/once', 'x').close()\n"
+                "port, name = socket.socket(), socket.socket(socket.AF_UNIX)\n"
+                "port.bind(('127.0.0.1', 4791))\n"
+                "name.bind('\\0once')\n"
+                "if os.fork() == 0: os.setsid()\n"
+                "else: print('made', flush=True)\n"
+                "signal.pause()")
+        if os.getuid() != 0:
+            self.skipTest("only root has a device and a /run of its own here")
+        for _ in range(2):
+            with self.apart(sys.executable, "-c", make) as test:
+                self.assertEqual(test.stdout.readline(), "made\n")
+                os.killpg(test.pid, signal.SIGKILL)
+                self.assertEqual(test.communicate(timeout=LIMIT)[0], "")
+
+    def test_folders_of_those_that_were_killed_go_with_the_run(self):
+        # In place of meson: a test that is killed together with what would have removed its folder.
+        self.write("meson", "#!/bin/sh", f'echo "$TMPDIR" >{self.folder}/run',
+                   f"""setsid "{TOP}/test/apart.sh" sh -c 'echo "$TMPDIR" >{self.folder}/room; exec sleep 1000' &""",
+                   f"until [ -s {self.folder}/room ]; do sleep 0.05; done", "kill -KILL -$!", "wait").chmod(0o755)
+        text = (f'set -u; build_root={self.folder}; say() {{ :; }}; leave_autogroup_out() {{ :; }}; give_autogroup_back() {{ :; }}\n'
+                '. devtools/suites.sh; run_tests build testlog')
+        (self.folder / "build/meson-logs").mkdir(parents=True)
+        subprocess.run(["bash", "-c", text], cwd=TOP, capture_output=True, text=True, timeout=LIMIT, check=False,
+                       env=dict(os.environ, PATH=f"{self.folder}:{os.environ['PATH']}", TMPDIR=str(self.folder)))
+        run, room = ((self.folder / name).read_text().strip() for name in ("run", "room"))
+        self.assertTrue(room.startswith(run))
+        self.assertFalse(Path(run).exists())
+
     def test_two_use_the_same_port_at_once(self):
         listen = ("import socket, sys; s = socket.socket(); s.bind(('127.0.0.1', 4791)); s.listen(); "
                   "print('listens', flush=True); sys.stdin.readline()")
@@ -248,6 +281,65 @@ class TestGate(Folder):
         self.assertIsNone(self.passed())
         if os.getuid() == 0:
             self.assertEqual([(self.folder / name).read_text() for name in ("autogroup", "nr_hugepages")], ["1\n", "1\n"])
+
+
+class TestNetwork(Folder):
+    """A network that fails now and then fails no run."""
+
+    def run_with(self, command):
+        """With programs of this folder before all others."""
+        return subprocess.run(command, cwd=TOP, capture_output=True, text=True, timeout=LIMIT, check=False,
+                              env=dict(os.environ, PATH=f"{self.folder}:{os.environ['PATH']}"))
+
+    def test_apt_tries_again_and_waits_for_another_one(self):
+        self.write("apt-get", "#!/bin/sh", 'echo "$@"').chmod(0o755)
+        done = self.run_with(["bash", "-c", 'set -eu; . devtools/packages.sh; as_root() { "$@"; }; apt_get -q install x'])
+        self.assertEqual(done.stdout.split(), ["-o", "Acquire::Retries=5", "-o", "DPkg::Lock::Timeout=600", "-q", "install", "x"])
+
+    def bootstrap(self, good):
+        """A bare tree, where each debootstrap but that many-th fails. Returns what is said, and the number of tries."""
+        if os.getuid() != 0:
+            self.skipTest("bare trees want root")
+        tries = self.folder / "tries"
+        self.write("apt-get", "#!/bin/sh", "echo Debian deb http://192.0.2.1/debian bookworm main").chmod(0o755)
+        # Its tree has nothing to run: the command in it fails, whatever it is.
+        self.write("debootstrap", "#!/bin/sh", f"echo try >>{tries}", f"[ $(wc -l <{tries}) -eq {good} ] || exit 1",
+                   'mkdir -p "$3/etc/apt/apt.conf.d" && echo 12 >"$3/etc/debian_version"').chmod(0o755)
+        done = self.run_with(["devtools/clean-tree.sh", str(self.folder / "tree"), "true"])
+        return done.stdout + done.stderr, len(tries.read_text().splitlines())
+
+    def test_debootstrap_is_tried_once_more(self):
+        said, tries = self.bootstrap(2)
+        self.assertIn("debootstrap failed, is tried once more", said)
+        self.assertEqual(tries, 2)
+        self.assertIn("deb http://192.0.2.1/debian bookworm main", (self.folder / "tree/etc/apt/sources.list").read_text())
+        # So do the packages of the tree.
+        self.assertIn('Acquire::Retries "5"', (self.folder / "tree/etc/apt/apt.conf.d/00host").read_text())
+
+    def test_debootstrap_is_tried_twice_at_most_and_leaves_no_half_tree(self):
+        said, tries = self.bootstrap(3)
+        self.assertIn("debootstrap failed: its last lines stand above", said)
+        self.assertEqual(tries, 2)
+        self.assertEqual(sorted(path.name for path in self.folder.glob("tree*")), [])
+
+
+class TestBuild(Folder):
+    """A tree compiles for any user."""
+
+    def cache_for(self, theirs):
+        """The folder that ccache is told to take, where it would take theirs by itself."""
+        self.write("ccache", "#!/bin/sh", f"echo {theirs}").chmod(0o755)
+        text = f'set -eu; build_root=build; . "{TOP}/devtools/build.sh"; make_cache_writable; echo "${{CCACHE_DIR:-its own}}"'
+        done = subprocess.run(["bash", "-c", text], cwd=self.folder, capture_output=True, text=True, check=True,
+                              env={"PATH": f"{self.folder}:{os.environ['PATH']}"})
+        return done.stdout.strip()
+
+    def test_the_cache_of_compilations_is_the_user_s(self):
+        self.assertEqual(self.cache_for(self.folder / "home/.cache"), "its own")
+
+    def test_a_user_without_a_home_has_it_in_the_build_folder(self):
+        self.assertEqual(self.cache_for("/proc/nobody/.cache"), str(self.folder / "build/ccache"))
+        self.assertEqual(self.cache_for(""), str(self.folder / "build/ccache"))
 
 
 class TestDisturb(unittest.TestCase):
