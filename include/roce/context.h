@@ -34,7 +34,9 @@ enum roce_async_event_type {
 	/** The first packet came to a queue pair in RTR that no id has charge of: element is the queue pair's owner. */
 	ROCE_ASYNC_QP_COMM_EST,
 	/** A queue pair of a shared receive queue is in error and takes no receive any more: element is its owner. */
-	ROCE_ASYNC_QP_LAST_WQE
+	ROCE_ASYNC_QP_LAST_WQE,
+	/** A queue pair in SQD has completed all requests that it had begun: element is its owner. */
+	ROCE_ASYNC_SQ_DRAINED
 };
 
 struct roce_async_event {

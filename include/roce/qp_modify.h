@@ -25,7 +25,7 @@ enum roce_qps {
 	ROCE_QPS_INIT = 1, /**< receives may be posted; requests of the peer are dropped */
 	ROCE_QPS_RTR = 2,  /**< receives from the peer, and refuses posts to its send queue */
 	ROCE_QPS_RTS = 3,
-	ROCE_QPS_SQD = 4, /**< not offered */
+	ROCE_QPS_SQD = 4, /**< requests that were begun go on, no other begins; receives go on */
 	ROCE_QPS_SQE = 5, /**< never a state of this kind of queue pair */
 	ROCE_QPS_ERR = 6
 };
@@ -34,6 +34,7 @@ enum roce_qps {
 enum roce_qp_mod_mask {
 	ROCE_QP_MOD_STATE = 1 << 0,
 	ROCE_QP_MOD_CUR_STATE = 1 << 1,
+	ROCE_QP_MOD_EN_SQD_ASYNC_NOTIFY = 1 << 2,
 	ROCE_QP_MOD_ACCESS = 1 << 3,
 	ROCE_QP_MOD_PKEY_INDEX = 1 << 4,
 	ROCE_QP_MOD_PORT = 1 << 5,
@@ -63,11 +64,12 @@ struct roce_qp_mod {
 	uint8_t rnr_retry;     /**< 0..6; 7 for ever */
 	uint8_t max_rd_atomic; /**< 0..ROCE_RD_ATOMIC_MAX: READs and atomics that this end may have outstanding */
 	uint8_t max_dest_rd_atomic; /**< that the peer may have; at most what the queue pair was made with */
-	uint8_t traffic_class; /**< TOS of IPv4; 0: that of the device, `tos=` */
-	uint8_t hop_limit;     /**< TTL of IPv4; 0: 64 */
-	uint8_t reserved;      /**< 0 */
-	uint16_t pkey_index;   /**< 0 */
-	uint16_t reserved2;    /**< 0 */
+	uint8_t traffic_class;       /**< TOS of IPv4; 0: that of the device, `tos=` */
+	uint8_t hop_limit;           /**< TTL of IPv4; 0: 64 */
+	uint8_t en_sqd_async_notify; /**< not 0: ROCE_ASYNC_SQ_DRAINED comes when SQD has drained */
+	uint16_t pkey_index;         /**< 0 */
+	uint8_t sq_draining; /**< of roce_qp_query(): 1 in SQD, while a request that was begun is not over */
+	uint8_t reserved; /**< 0 */
 	uint32_t access; /**< enum roce_access, together: what the peer may do; LOCAL_WRITE says nothing */
 	uint32_t path_mtu; /**< bytes, at most the device's; that of both ends */
 	uint32_t dest_qpn; /**< number of the peer's queue pair */
@@ -87,16 +89,24 @@ struct roce_qp_mod {
  * - INIT to RTR needs AV, PATH_MTU, DEST_QPN, RQ_PSN, MAX_DEST_RD_ATOMIC and MIN_RNR_TIMER; it may have PKEY_INDEX and ACCESS.
  * - RTR to RTS needs SQ_PSN, TIMEOUT, RETRY_CNT, RNR_RETRY and MAX_RD_ATOMIC; it may have CUR_STATE, ACCESS and MIN_RNR_TIMER.
  * - RTS to RTS may have the latter three.
+ * - RTS to SQD may have CUR_STATE and EN_SQD_ASYNC_NOTIFY.
+ * - SQD to SQD may have CUR_STATE, ACCESS, MIN_RNR_TIMER, TIMEOUT, RETRY_CNT, RNR_RETRY, PKEY_INDEX and PORT.
+ * - SQD to RTS may have CUR_STATE, ACCESS and MIN_RNR_TIMER.
  * - Any state leads to RESET and to ERR.
  *
  * Without STATE it stays where it is. On the way to RTR the peer's address is resolved, which may take a second: the call says
  * -EAGAIN, has asked and changed nothing. Poll the device and call again.
  *
+ * In SQD no request is begun; those that were go on and complete, and until then, which roce_qp_query() shows as sq_draining, the
+ * only steps are those to RESET and ERR. Requests may be posted all the time: they wait for RTS. From SQD on, until RESET, sending
+ * a small request takes more instructions, as after a bind.
+ *
  * To RESET what is posted vanishes without completion; to ERR it is flushed before the call returns.
  *
  * Any thread that holds no engine lock; to RESET not beside posts to the queue pair.
  *
- * @return 0; -EAGAIN as above; -EINVAL a step, attribute or value that is none; -EOPNOTSUPP SQD, an alternate path;
+ * @return 0; -EAGAIN as above; -EINVAL a step, attribute or value that is none; -EOPNOTSUPP an alternate path, or in SQD the
+ *   addresses, MAX_RD_ATOMIC or MAX_DEST_RD_ATOMIC;
  *   -EBUSY an id has charge of the queue pair; -EHOSTUNREACH nobody has the address; -ENETUNREACH no route. A failure
  *   changes nothing.
  */

@@ -118,6 +118,8 @@ type_of(enum roce_engine_async kind)
 		return ROCE_ASYNC_QP_COMM_EST;
 	case ROCE_ENGINE_ASYNC_QP_LAST_WQE:
 		return ROCE_ASYNC_QP_LAST_WQE;
+	case ROCE_ENGINE_ASYNC_SQ_DRAINED:
+		return ROCE_ASYNC_SQ_DRAINED;
 	default:
 		return ROCE_ASYNC_CQ_READY;
 	}

@@ -71,6 +71,9 @@ deliver(struct verbs_ctx *ctx, const struct roce_async_event *event)
 	case ROCE_ASYNC_QP_LAST_WQE:
 		push_qp(ctx, qp, &qp->last_wqe, IBV_EVENT_QP_LAST_WQE_REACHED);
 		break;
+	case ROCE_ASYNC_SQ_DRAINED:
+		push_qp(ctx, qp, &qp->sq_drained, IBV_EVENT_SQ_DRAINED);
+		break;
 	case ROCE_ASYNC_PORT_ACTIVE:
 		__atomic_store_n(&ctx->link_down, false, __ATOMIC_RELAXED);
 		push_port(ctx, &ctx->port[0], IBV_EVENT_PORT_ACTIVE);
@@ -137,6 +140,7 @@ count_reported(const struct ibv_async_event *event)
 	case IBV_EVENT_QP_FATAL:
 	case IBV_EVENT_COMM_EST:
 	case IBV_EVENT_QP_LAST_WQE_REACHED:
+	case IBV_EVENT_SQ_DRAINED:
 		verbs_qp_of(event->element.qp)->async_reported++;
 		break;
 	default:
@@ -197,6 +201,7 @@ ibv_ack_async_event(struct ibv_async_event *event)
 	case IBV_EVENT_QP_FATAL:
 	case IBV_EVENT_COMM_EST:
 	case IBV_EVENT_QP_LAST_WQE_REACHED:
+	case IBV_EVENT_SQ_DRAINED:
 		acknowledge(&qp->mutex, &qp->cond, &qp->events_completed);
 		break;
 	default:

@@ -169,7 +169,7 @@ struct verbs_qp {
 	bool has_ex; /**< made with send operations: ibv_wr_*() */
 	struct ibv_qp_cap cap;
 	uint32_t async_reported;
-	struct verbs_async fatal, comm_est, last_wqe;
+	struct verbs_async fatal, comm_est, last_wqe, sq_drained;
 	/** Called before it ends, if not NULL: the id that connects it lets go of it. Of librdmacm; atomic. */
 	void (*leave)(struct verbs_qp *qp);
 	void *led_by; /**< that id; NULL: none does any more. Under the lock of librdmacm. */

@@ -165,7 +165,8 @@ int
 ibv_destroy_qp(struct ibv_qp *qp)
 {
 	struct verbs_qp *own = verbs_qp_of(qp);
-	struct verbs_async *async[] = { &own->fatal, &own->comm_est, &own->last_wqe };
+	struct verbs_async *async[] = { &own->fatal, &own->comm_est, &own->last_wqe,
+		&own->sq_drained };
 	int rc = 0;
 
 	if (!verbs_is_forked()) {
@@ -179,7 +180,7 @@ ibv_destroy_qp(struct ibv_qp *qp)
 		return rc;
 	verbs_obj_remove(qp->context, &own->obj);
 	verbs_pd_put(qp->pd);
-	verbs_async_forget(verbs_ctx_of(qp->context), async, 3);
+	verbs_async_forget(verbs_ctx_of(qp->context), async, sizeof(async) / sizeof(async[0]));
 	verbs_obj_await_acks(qp->context, &qp->mutex, &qp->cond, &qp->events_completed,
 			&own->async_reported);
 	pthread_mutex_destroy(&qp->mutex);

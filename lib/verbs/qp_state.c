@@ -17,6 +17,8 @@ static_assert((int)ROCE_QPS_RTS == (int)IBV_QPS_RTS && (int)ROCE_QPS_ERR == (int
 		"states have the numbers of verbs");
 static_assert((int)ROCE_QP_MOD_DEST_QPN == (int)IBV_QP_DEST_QPN &&
 				(int)ROCE_QP_MOD_AV == (int)IBV_QP_AV &&
+				(int)ROCE_QP_MOD_EN_SQD_ASYNC_NOTIFY ==
+						(int)IBV_QP_EN_SQD_ASYNC_NOTIFY &&
 				(int)ROCE_QP_MOD_SQ_PSN == (int)IBV_QP_SQ_PSN,
 		"attributes have the numbers of verbs");
 
@@ -70,6 +72,7 @@ mod_of(const struct ibv_qp_attr *attr, int mask)
 		.sq_psn = attr->sq_psn,
 		/* Programs have more than its 20 bits there: UCX says all ones. */
 		.flow_label = grh->flow_label & FLOW_LABEL_MASK,
+		.en_sqd_async_notify = attr->en_sqd_async_notify != 0,
 	};
 	union ibv_gid local;
 
@@ -186,6 +189,7 @@ ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_q
 		.timeout = mod.timeout,
 		.retry_cnt = mod.retry_cnt,
 		.rnr_retry = mod.rnr_retry,
+		.sq_draining = mod.sq_draining,
 	};
 	show_path(attr, &mod);
 	*init = (struct ibv_qp_init_attr){

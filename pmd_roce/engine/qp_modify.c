@@ -11,6 +11,7 @@
 #include "engine/verbs.h"
 #include "queue/qp.h"
 #include "queue/qp_end.h"
+#include "requester/retry.h"
 
 #define STATES (ROCE_QPS_ERR + 1)
 
@@ -21,6 +22,7 @@
 struct step {
 	uint32_t needed; /**< with ROCE_QP_MOD_STATE; 0: there is no such step */
 	uint32_t allowed;
+	uint32_t not_offered; /**< allowed by IBTA, besides NOT_OFFERED */
 };
 
 #define INIT_ATTRS (ROCE_QP_MOD_PKEY_INDEX | ROCE_QP_MOD_PORT | ROCE_QP_MOD_ACCESS)
@@ -30,24 +32,34 @@ struct step {
 #define RTS_ATTRS                                                           \
 	(ROCE_QP_MOD_SQ_PSN | ROCE_QP_MOD_TIMEOUT | ROCE_QP_MOD_RETRY_CNT | \
 			ROCE_QP_MOD_RNR_RETRY | ROCE_QP_MOD_MAX_RD_ATOMIC)
-#define LATE_ATTRS  (ROCE_QP_MOD_CUR_STATE | ROCE_QP_MOD_ACCESS | ROCE_QP_MOD_MIN_RNR_TIMER)
+#define LATE_ATTRS (ROCE_QP_MOD_CUR_STATE | ROCE_QP_MOD_ACCESS | ROCE_QP_MOD_MIN_RNR_TIMER)
+#define SQD_ATTRS                                                              \
+	(ROCE_QP_MOD_TIMEOUT | ROCE_QP_MOD_RETRY_CNT | ROCE_QP_MOD_RNR_RETRY | \
+			ROCE_QP_MOD_PKEY_INDEX | ROCE_QP_MOD_PORT)
+#define SQD_NOT_OFFERED \
+	(ROCE_QP_MOD_AV | ROCE_QP_MOD_MAX_RD_ATOMIC | ROCE_QP_MOD_MAX_DEST_RD_ATOMIC)
 #define NOT_OFFERED (ROCE_QP_MOD_ALT_PATH | ROCE_QP_MOD_PATH_MIG_STATE)
 
 /* Of a reliable connection. Any state leads to RESET and ERR besides. */
 static const struct step steps[STATES][STATES] = {
 	/* clang-format off */
 	[ROCE_QPS_RESET] = {
-		[ROCE_QPS_INIT] = { ROCE_QP_MOD_STATE | INIT_ATTRS, 0 },
+		[ROCE_QPS_INIT] = { ROCE_QP_MOD_STATE | INIT_ATTRS, 0, 0 },
 	},
 	[ROCE_QPS_INIT] = {
-		[ROCE_QPS_INIT] = { ROCE_QP_MOD_STATE, INIT_ATTRS },
-		[ROCE_QPS_RTR] = { ROCE_QP_MOD_STATE | RTR_ATTRS, ROCE_QP_MOD_PKEY_INDEX | ROCE_QP_MOD_ACCESS },
+		[ROCE_QPS_INIT] = { ROCE_QP_MOD_STATE, INIT_ATTRS, 0 },
+		[ROCE_QPS_RTR] = { ROCE_QP_MOD_STATE | RTR_ATTRS, ROCE_QP_MOD_PKEY_INDEX | ROCE_QP_MOD_ACCESS, 0 },
 	},
 	[ROCE_QPS_RTR] = {
-		[ROCE_QPS_RTS] = { ROCE_QP_MOD_STATE | RTS_ATTRS, LATE_ATTRS },
+		[ROCE_QPS_RTS] = { ROCE_QP_MOD_STATE | RTS_ATTRS, LATE_ATTRS, 0 },
 	},
 	[ROCE_QPS_RTS] = {
-		[ROCE_QPS_RTS] = { ROCE_QP_MOD_STATE, LATE_ATTRS },
+		[ROCE_QPS_RTS] = { ROCE_QP_MOD_STATE, LATE_ATTRS, 0 },
+		[ROCE_QPS_SQD] = { ROCE_QP_MOD_STATE, ROCE_QP_MOD_CUR_STATE | ROCE_QP_MOD_EN_SQD_ASYNC_NOTIFY, 0 },
+	},
+	[ROCE_QPS_SQD] = {
+		[ROCE_QPS_RTS] = { ROCE_QP_MOD_STATE, LATE_ATTRS, 0 },
+		[ROCE_QPS_SQD] = { ROCE_QP_MOD_STATE, LATE_ATTRS | SQD_ATTRS, SQD_NOT_OFFERED },
 	},
 	/* clang-format on */
 };
@@ -59,7 +71,7 @@ state_of(const struct roce_qp *qp)
 	case ROCE_QP_RTR:
 		return ROCE_QPS_RTR;
 	case ROCE_QP_RTS:
-		return ROCE_QPS_RTS;
+		return qp->cold.sqd ? ROCE_QPS_SQD : ROCE_QPS_RTS;
 	case ROCE_QP_ERR:
 		return ROCE_QPS_ERR;
 	default:
@@ -71,10 +83,8 @@ state_of(const struct roce_qp *qp)
 static int
 judge_step(enum roce_qps from, enum roce_qps to, uint32_t mask)
 {
-	struct step step = { ROCE_QP_MOD_STATE, 0 };
+	struct step step = { ROCE_QP_MOD_STATE, 0, 0 };
 
-	if (to == ROCE_QPS_SQD)
-		return -EOPNOTSUPP;
 	if (to != ROCE_QPS_RESET && to != ROCE_QPS_ERR)
 		step = steps[from][to];
 	if (step.needed == 0 || (mask & step.needed) != step.needed)
@@ -82,7 +92,14 @@ judge_step(enum roce_qps from, enum roce_qps to, uint32_t mask)
 	mask &= ~(step.needed | step.allowed);
 	if (mask == 0)
 		return 0;
-	return (mask & ~NOT_OFFERED) == 0 ? -EOPNOTSUPP : -EINVAL;
+	return (mask & ~(NOT_OFFERED | step.not_offered)) == 0 ? -EOPNOTSUPP : -EINVAL;
+}
+
+/* In SQD, with requests that were begun and are not over. */
+static bool
+is_draining(const struct roce_qp *qp)
+{
+	return state_of(qp) == ROCE_QPS_SQD && qp->tx.draining;
 }
 
 /* A value that the mask names is within its bounds. */
@@ -124,6 +141,8 @@ roce_qp_may_modify(const struct roce_qp *qp, const struct roce_qp_mod *mod, uint
 	if (to >= STATES || ((mask & ROCE_QP_MOD_CUR_STATE) && mod->cur_state != from))
 		return -EINVAL;
 	rc = judge_step(from, to, mask | ROCE_QP_MOD_STATE);
+	if (rc == 0 && is_draining(qp) && to != ROCE_QPS_RESET && to != ROCE_QPS_ERR)
+		rc = -EINVAL;
 	if (rc == 0 && !values_ok(qp, mod, mask))
 		rc = -EINVAL;
 	if (rc == 0 && qp->cold.conn != NULL && to != from && to != ROCE_QPS_ERR)
@@ -139,6 +158,21 @@ set_attributes(struct roce_qp *qp, const struct roce_qp_mod *mod, uint32_t mask)
 		qp->remote.access = mod->access & ROCE_REMOTE_ACCESS;
 	if (mask & ROCE_QP_MOD_MIN_RNR_TIMER)
 		qp->cold.connect.rnr_timer = mod->min_rnr_timer;
+}
+
+/* In SQD, where nothing is in flight. */
+static void
+set_retries(struct roce_qp *qp, const struct roce_qp_mod *mod, uint32_t mask)
+{
+	struct roce_qp_connect *connect = &qp->cold.connect;
+
+	if (mask & ROCE_QP_MOD_TIMEOUT)
+		connect->ack_timeout = mod->timeout;
+	if (mask & ROCE_QP_MOD_RETRY_CNT)
+		connect->retry = mod->retry_cnt;
+	if (mask & ROCE_QP_MOD_RNR_RETRY)
+		connect->rnr_retry = mod->rnr_retry;
+	roce_retry_adjust(qp);
 }
 
 /* The source port of a flow label, as verbs.h has it: ibv_flow_label_to_udp_sport(). */
@@ -177,6 +211,10 @@ send(struct roce_qp *qp, const struct roce_qp_mod *mod)
 {
 	struct roce_qp_connect *connect = &qp->cold.connect;
 
+	if (qp->cold.sqd) {
+		roce_qp_sqd_leave(qp);
+		return 0;
+	}
 	connect->sq_psn = mod->sq_psn;
 	connect->ack_timeout = mod->timeout;
 	connect->retry = mod->retry_cnt;
@@ -195,7 +233,8 @@ reset(struct roce_qp *qp)
 }
 
 static int
-enter(struct roce_qp *qp, const struct roce_qp_mod *mod, const struct roce_path *path)
+enter(struct roce_qp *qp, const struct roce_qp_mod *mod, uint32_t mask,
+		const struct roce_path *path)
 {
 	switch (mod->state) {
 	case ROCE_QPS_RESET:
@@ -208,6 +247,11 @@ enter(struct roce_qp *qp, const struct roce_qp_mod *mod, const struct roce_path 
 		return receive(qp, mod, path);
 	case ROCE_QPS_RTS:
 		return send(qp, mod);
+	case ROCE_QPS_SQD:
+		roce_qp_sqd_enter(qp,
+				(mask & ROCE_QP_MOD_EN_SQD_ASYNC_NOTIFY) &&
+						mod->en_sqd_async_notify != 0);
+		return 0;
 	default:
 		roce_qp_to_error(qp);
 		return 0;
@@ -220,10 +264,12 @@ roce_qp_do_modify(struct roce_qp *qp, const struct roce_qp_mod *mod, uint32_t ma
 {
 	bool moves = (mask & ROCE_QP_MOD_STATE) &&
 			(mod->state != state_of(qp) || mod->state == ROCE_QPS_RESET);
-	int rc = moves ? enter(qp, mod, path) : 0;
+	int rc = moves ? enter(qp, mod, mask, path) : 0;
 
 	if (rc == 0)
 		set_attributes(qp, mod, mask);
+	if (!moves && state_of(qp) == ROCE_QPS_SQD)
+		set_retries(qp, mod, mask);
 	return rc;
 }
 
@@ -252,6 +298,7 @@ roce_qp_show(const struct roce_qp *qp, struct roce_qp_mod *mod)
 		.rq_psn = c->rq_psn,
 		.sq_psn = c->sq_psn,
 		.flow_label = c->flow_label,
+		.sq_draining = is_draining(qp),
 	};
 	memcpy(mod->remote_ip, c->path.dst_ip.b, sizeof(mod->remote_ip));
 	memcpy(mod->local_ip, c->path.src_ip.b, sizeof(mod->local_ip));

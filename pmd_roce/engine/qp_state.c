@@ -50,8 +50,10 @@ roce_qp_init(struct roce_qp *qp)
 	roce_qp_hold(qp, false);
 	qp->remote.access = ROCE_REMOTE_ACCESS;
 	qp->cold.initialised = false;
+	qp->cold.sqd = false;
 	qp->cold.ended = false;
 	qp->cold.connect = (struct roce_qp_connect){ 0 };
+	qp->cold.sqd_event = false;
 	qp->rx.msn = 0;
 	qp->rx.got = 0;
 	qp->post.tail_seen = qp->post.head;

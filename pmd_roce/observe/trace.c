@@ -50,6 +50,7 @@ roce_trace_async_event(const char *port, enum roce_engine_async kind, const void
 		[ROCE_ENGINE_ASYNC_QP_SOFT_HIGH] = "qp_soft_high",
 		[ROCE_ENGINE_ASYNC_QP_COMM_EST] = "qp_comm_est",
 		[ROCE_ENGINE_ASYNC_QP_LAST_WQE] = "qp_last_wqe",
+		[ROCE_ENGINE_ASYNC_SQ_DRAINED] = "sq_drained",
 	};
 
 	/* Others are not rare: an armed completion queue has events all the time. */

@@ -30,6 +30,7 @@ enum roce_engine_async {
 	ROCE_ENGINE_ASYNC_CQ_EVENTS, /**< an armed completion queue has so many more events that wake */
 	ROCE_ENGINE_ASYNC_QP_COMM_EST, /**< QP_ESTABLISHED where there is no connection; for contexts that poll */
 	ROCE_ENGINE_ASYNC_QP_LAST_WQE, /**< in ERR, and takes from its shared queue no more; for contexts that poll */
+	ROCE_ENGINE_ASYNC_SQ_DRAINED, /**< in SQD, and all requests that were begun are over; for contexts that poll */
 };
 
 /**

@@ -66,9 +66,9 @@ struct roce_qp {
 		uint8_t max_sge;
 		uint8_t max_rd_atomic; /**< READs and atomics that may be outstanding */
 		bool atomics;
-		bool one_by_one; /**< binds were posted since RESET, or requests fail on purpose; the engine reads it */
-		bool connected; /**< not in RESET; written by the engine, atomic */
-		bool rung;      /**< on the doorbell stack; atomic */
+		bool one_by_one; /**< binds were posted since RESET, it was in SQD, or requests fail on purpose; the engine reads it */
+		bool connected;  /**< not in RESET; written by the engine, atomic */
+		bool rung;       /**< on the doorbell stack; atomic */
 		struct roce_wq wq;
 		struct roce_engine *engine;
 		const struct roce_keys *keys;
@@ -97,6 +97,8 @@ struct roce_qp {
 		bool ended;       /**< roce_qp_to_error() was called since RESET */
 		bool binds_type2; /**< it bound a window of type 2 */
 		bool nak_alone; /**< a NAK came without a selective acknowledgement, and none has come since */
+		bool sqd; /**< in SQD of roce/qp_modify.h, which is RTS here: no request is begun */
+		bool sqd_event;   /**< in SQD, and the end of the drain is to be delivered */
 		bool initialised; /**< in INIT of roce/qp_modify.h, which is RESET here */
 		uint8_t max_sge; /**< segments of a request, as agreed upon: post.max_sge or more */
 		uint64_t odd_answers; /**< until when the answers to unexpected frames are used up */
@@ -211,13 +213,23 @@ roce_qp_hold(struct roce_qp *qp, bool holding)
 }
 
 /**
- * Does the requester look at each request before it builds frames? There may be binds, and requests that fail on purpose.
+ * Does the requester look at each request before it builds frames? There may be binds, requests that fail on purpose, or SQD.
  * After roce_qp_posted(): true for every bind that is among those.
  */
 static inline bool
 roce_qp_one_by_one(const struct roce_qp *qp)
 {
 	return __atomic_load_n(&qp->post.one_by_one, __ATOMIC_RELAXED);
+}
+
+/**
+ * Does SQD keep the requester from the request at next, which was not begun? A rewind goes back over what was begun. In SQD the
+ * requester looks at each request (roce_qp_one_by_one()).
+ */
+static inline bool
+roce_qp_sqd_holds(const struct roce_qp *qp)
+{
+	return qp->cold.sqd && qp->tx.next == qp->tx.begun;
 }
 
 /** Packets of a message: at least one. */

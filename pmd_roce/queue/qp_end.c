@@ -77,10 +77,27 @@ flush_requests(struct roce_qp *qp)
 	qp->tx.rnr_at = 0;
 }
 
+/* In SQD: all requests that were begun are over. */
+static void
+check_sqd(struct roce_qp *qp)
+{
+	if (qp->tx.tail != qp->tx.begun)
+		return;
+	qp->tx.draining = false;
+	if (qp->cold.sqd_event)
+		roce_qp_pending_event(qp, ROCE_ENGINE_ASYNC_SQ_DRAINED);
+}
+
 void
 roce_qp_check_drained(struct roce_qp *qp)
 {
-	if (!qp->tx.draining || qp->tx.tail != roce_qp_posted(qp))
+	if (!qp->tx.draining)
+		return;
+	if (qp->cold.sqd) {
+		check_sqd(qp);
+		return;
+	}
+	if (qp->tx.tail != roce_qp_posted(qp))
 		return;
 	/* The owner may end it at once, and the peer would wait for its acknowledgement: delivered when that is out. */
 	if ((qp->rx.owes & (ROCE_OWES_ACK | ROCE_OWES_READ)) == ROCE_OWES_ACK)
@@ -145,6 +162,23 @@ roce_qp_break(struct roce_qp *qp, enum ibv_wc_status status, bool request)
 		fail_oldest(qp, status);
 	roce_qp_to_error(qp);
 	roce_qp_async_event(qp, ROCE_ENGINE_ASYNC_QP_BROKEN, status);
+}
+
+void
+roce_qp_sqd_enter(struct roce_qp *qp, bool event)
+{
+	qp->cold.sqd = true;
+	qp->cold.sqd_event = event;
+	qp->tx.draining = true;
+	__atomic_store_n(&qp->post.one_by_one, true, __ATOMIC_RELAXED);
+	roce_qp_check_drained(qp);
+}
+
+void
+roce_qp_sqd_leave(struct roce_qp *qp)
+{
+	qp->cold.sqd = false;
+	roce_qp_ready(qp);
 }
 
 void

@@ -28,6 +28,16 @@ void roce_qp_flush(struct roce_qp *qp);
 void roce_qp_check_drained(struct roce_qp *qp);
 
 /**
+ * RTS to SQD (IBTA Vol 1, 10.3.1.5): requests that were begun go on, and no other begins. tx.draining says that some are not over
+ * yet. The queue pair looks at its requests one by one until it is reset. Locked.
+ * @param event  deliver ROCE_ENGINE_ASYNC_SQ_DRAINED when they are, which may be at once.
+ */
+void roce_qp_sqd_enter(struct roce_qp *qp, bool event);
+
+/** SQD, drained, to RTS: requests begin again. Locked. */
+void roce_qp_sqd_leave(struct roce_qp *qp);
+
+/**
  * The answer that is still sent when the queue pair ends: the NAK that ends it, or the ACK of messages that its consumer
  * has. Behind answers to READs neither: it would say that these were given. @return ROCE_OWES_NAK, ROCE_OWES_ACK or 0.
  */

@@ -53,8 +53,12 @@ roce_req_wants(const struct roce_qp *qp)
 
 	if (unlikely(qp->tx.repeats))
 		return true;
-	if (unlikely(roce_qp_one_by_one(qp)) && roce_bind_is_next(qp, posted))
-		return roce_bind_may_pass(qp);
+	if (unlikely(roce_qp_one_by_one(qp))) {
+		if (roce_qp_sqd_holds(qp))
+			return false;
+		if (roce_bind_is_next(qp, posted))
+			return roce_bind_may_pass(qp);
+	}
 	return may_send(qp, posted, &left);
 }
 
@@ -236,6 +240,8 @@ emit_one_by_one(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint6
 		struct roce_req_left left;
 		struct rte_mbuf *m;
 
+		if (roce_qp_sqd_holds(qp))
+			break;
 		if (roce_bind_is_next(qp, posted)) {
 			if (!roce_bind_pass(qp))
 				break;

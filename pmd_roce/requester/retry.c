@@ -108,7 +108,7 @@ wait_from(struct roce_qp *qp, uint64_t now)
 }
 
 void
-roce_retry_init(struct roce_qp *qp)
+roce_retry_adjust(struct roce_qp *qp)
 {
 	const struct roce_qp_connect *c = &qp->cold.connect;
 
@@ -116,6 +116,12 @@ roce_retry_init(struct roce_qp *qp)
 	qp->tx.retries = c->retry;
 	qp->tx.rnr_retries = c->rnr_retry;
 	qp->tx.rto = measured_rto(qp);
+}
+
+void
+roce_retry_init(struct roce_qp *qp)
+{
+	roce_retry_adjust(qp);
 	qp->tx.probe = 0;
 	qp->tx.ssn = 1;
 	qp->tx.window = ROCE_WINDOW;

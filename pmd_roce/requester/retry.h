@@ -39,4 +39,7 @@ void roce_retry_fire(struct roce_timer *timer, uint64_t now);
 /** Values at the start of a connection. */
 void roce_retry_init(struct roce_qp *qp);
 
+/** The timeout or the numbers of retries changed, while nothing is in flight. Locked. */
+void roce_retry_adjust(struct roce_qp *qp);
+
 #endif

@@ -278,6 +278,34 @@ async__events_of_objects(void **state)
 	ok(ibv_destroy_srq(srq));
 }
 
+/* The send queue stops, tells when it has, and goes on. */
+static void
+async__event_of_a_drained_queue(void **state)
+{
+	struct rig *rig = *state;
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_SQD, .en_sqd_async_notify = 1 };
+	struct ibv_qp_init_attr init;
+	struct ibv_async_event event;
+	struct ibv_wc wc;
+
+	connect_qps(rig, rig->a, rig->b);
+	ok(ibv_modify_qp(rig->a, &attr, IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY));
+	assert_int_equal(rig->a->state, IBV_QPS_SQD);
+	event = want_async(rig->context, IBV_EVENT_SQ_DRAINED);
+	assert_ptr_equal(event.element.qp, rig->a);
+	ibv_ack_async_event(&event);
+	ok(ibv_query_qp(rig->a, &attr, IBV_QP_STATE, &init));
+	assert_int_equal(attr.qp_state, IBV_QPS_SQD);
+	assert_int_equal(attr.sq_draining, 0);
+	ok(post_recv(rig, rig->b, 1));
+	ok(post_send(rig, rig->a, 2));
+	assert_int_equal(ibv_poll_cq(rig->cq, 1, &wc), 0);
+	attr.qp_state = IBV_QPS_RTS;
+	ok(ibv_modify_qp(rig->a, &attr, IBV_QP_STATE));
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(want_wc(rig->cq).status, IBV_WC_SUCCESS);
+}
+
 struct crowd {
 	struct rig *rig;
 	uint32_t sent, received; /* atomic */
@@ -448,6 +476,7 @@ main(void)
 		rig_test(destroy_cq__waits_for_acknowledgements),
 		rig_test(destroy_cq__takes_its_events_along),
 		rig_test(async__events_of_objects),
+		rig_test(async__event_of_a_drained_queue),
 		rig_test(threads__post_and_poll_one_queue),
 		rig_test(destroy_qp__beside_others_and_a_poll),
 		rig_test(fork__leaves_the_parent_alone),
