@@ -42,17 +42,17 @@ bool
 roce_resp_hold_plain(struct roce_engine *e, struct rte_mbuf **m)
 {
 	const uint8_t opcode = roce_plain_opcode(*m);
-	struct roce_plain_request request;
+	struct roce_plain_packet request;
 	struct roce_qp *qp;
 
-	if (!is_request(opcode) || !roce_plain_request_parse(*m, opcode, &request))
+	if (!is_request(opcode) || !roce_plain_packet_parse(*m, opcode, &request))
 		return false;
 	qp = roce_qp_find(e->domain, request.dest_qp);
 	if (qp == NULL || !roce_qp_rx_is_from(&qp->rx, request.flow4) ||
 			!is_behind_gap(&qp->rx, request.psn))
 		return false;
 	if (request.congested || !roce_domain_has_vlan(e->domain, request.vlan_tci) ||
-			!roce_plain_request_icrc_ok(&request))
+			!roce_plain_packet_icrc_ok(&request))
 		return false;
 	e->stats.out_of_sequence++;
 	roce_resp_hold(qp, m, request.psn);

@@ -19,7 +19,7 @@
  */
 static __rte_always_inline bool
 roce_resp_plain_expected(const struct roce_engine *e, const struct roce_qp *qp,
-		const struct roce_plain_request *request, const struct roce_opcode_info *op,
+		const struct roce_plain_packet *request, const struct roce_opcode_info *op,
 		uint8_t checks)
 {
 	const struct roce_qp_rx *rx = &qp->rx;

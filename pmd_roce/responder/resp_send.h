@@ -31,11 +31,11 @@ roce_resp_send_fits(struct roce_srq *srq, const struct roce_recv *recv, uint32_t
  * @param proven it was found right before.
  */
 static __rte_always_inline bool
-roce_resp_send_copy(const struct roce_plain_request *send, uint8_t *to, bool proven)
+roce_resp_send_copy(const struct roce_plain_packet *send, uint8_t *to, bool proven)
 {
 	if (!proven && send->payload_len >= ROCE_ONE_PASS)
-		return roce_plain_request_icrc_ok_copy(send, to);
-	if (!proven && unlikely(!roce_plain_request_icrc_ok(send)))
+		return roce_plain_packet_icrc_ok_copy(send, to);
+	if (!proven && unlikely(!roce_plain_packet_icrc_ok(send)))
 		return false;
 	memcpy(to, send->payload, send->payload_len);
 	return true;
@@ -48,14 +48,14 @@ roce_resp_send_any(struct roce_engine *e, const struct rte_mbuf *m, uint8_t opco
 		bool held)
 {
 	const uint8_t checks = held ? ROCE_CHECK_TAKE : ROCE_CHECK_TAKE | ROCE_CHECK_HELD;
-	struct roce_plain_request send;
+	struct roce_plain_packet send;
 	struct roce_outcome out = { .status = IBV_WC_SUCCESS };
 	const struct roce_recv *next;
 	struct roce_recv recv;
 	uint32_t available;
 	struct roce_qp *qp;
 
-	if (!roce_plain_request_parse(m, opcode, &send))
+	if (!roce_plain_packet_parse(m, opcode, &send))
 		return false;
 	qp = roce_qp_find(e->domain, send.dest_qp);
 	if (unlikely(qp == NULL ||
@@ -85,7 +85,7 @@ roce_resp_send_any(struct roce_engine *e, const struct rte_mbuf *m, uint8_t opco
 
 /**
  * Receive a frame of a domain with one engine, if it is such a SEND. Locked.
- * @param opcode as in roce_plain_request_parse().
+ * @param opcode as in roce_plain_packet_parse().
  * @param acknowledged called with the acknowledgement that the SEND carries, before that is executed; false: it is not to be.
  * @return true: it was, and is executed; the frame is the caller's to free. false: no state has changed.
  */

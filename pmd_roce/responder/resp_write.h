@@ -16,7 +16,7 @@
 
 /** May the peer write the payload to the memory that the frame names? @p to is that. */
 static __rte_always_inline bool
-roce_resp_write_may(const struct roce_qp *qp, const struct roce_plain_request *write,
+roce_resp_write_may(const struct roce_qp *qp, const struct roce_plain_packet *write,
 		struct roce_sge *to)
 {
 	struct roce_mr *entered;
@@ -36,16 +36,16 @@ roce_resp_write_any(struct roce_engine *e, const struct rte_mbuf *m, uint8_t opc
 		bool held)
 {
 	const uint8_t checks = held ? 0 : ROCE_CHECK_HELD;
-	struct roce_plain_request write;
+	struct roce_plain_packet write;
 	struct roce_sge to;
 	struct roce_qp *qp;
 
-	if (!roce_plain_request_parse(m, opcode, &write))
+	if (!roce_plain_packet_parse(m, opcode, &write))
 		return false;
 	qp = roce_qp_find(e->domain, write.dest_qp);
 	if (unlikely(qp == NULL ||
 			    !roce_resp_plain_expected(e, qp, &write, ROCE_RESP_WRITE, checks) ||
-			    (!held && !roce_plain_request_icrc_ok(&write)) ||
+			    (!held && !roce_plain_packet_icrc_ok(&write)) ||
 			    !roce_resp_write_may(qp, &write, &to)))
 		return false;
 	if (acknowledged != NULL && write.ack != NULL &&

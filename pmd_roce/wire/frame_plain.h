@@ -159,14 +159,16 @@ roce_frame_stripped_tag(const struct rte_mbuf *m)
 	return (m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0 ? m->vlan_tci : 0;
 }
 
-/** A whole SEND or WRITE in a plain frame. */
-struct roce_plain_request {
+/** A plain frame of a request, or of an answer to a READ. */
+struct roce_plain_packet {
 	uint64_t flow4; /**< source and destination address, as they stand in the frame */
 	uint32_t dest_qp;
 	uint32_t psn;
 	const struct roce_piggyback *ack; /**< the acknowledgement that it carries; NULL: none */
-	const struct roce_reth *reth;     /**< of a WRITE: the memory that it names; NULL: none */
-	const uint8_t *stream;            /**< of its ICRC (crc.h) */
+	const struct roce_reth
+			*reth; /**< of a WRITE or READ: the memory that it names; NULL: none */
+	const struct roce_aeth *aeth; /**< of an answer; NULL: none */
+	const uint8_t *stream;        /**< of its ICRC (crc.h) */
 	const uint8_t *payload;
 	uint32_t payload_len; /**< bytes, without pad and ICRC */
 	const uint8_t *icrc;  /**< where it stands */
@@ -175,6 +177,22 @@ struct roce_plain_request {
 	bool solicited;
 	bool congested; /**< as from roce_ecn_is_marked() */
 };
+
+/** Is there a RETH behind the BTH, or behind the acknowledgement? @p opcode: one that roce_plain_packet_parse() looks for. */
+static inline bool
+roce_plain_has_reth(uint8_t opcode)
+{
+	return (opcode & ~ROCE_OPCODE_PIGGYBACK) == IBV_OPCODE_RC_RDMA_WRITE_ONLY ||
+			opcode == IBV_OPCODE_RC_RDMA_READ_REQUEST;
+}
+
+/** Is it the opcode of an answer to a READ? */
+static inline bool
+roce_plain_is_answer(uint8_t opcode)
+{
+	return opcode >= IBV_OPCODE_RC_RDMA_READ_RESPONSE_FIRST &&
+			opcode <= IBV_OPCODE_RC_RDMA_READ_RESPONSE_ONLY;
+}
 
 /** Opcode of a frame, were it plain; ROCE_OPCODE_NONE when it ends before that. */
 static inline uint8_t
@@ -186,15 +204,15 @@ roce_plain_opcode(const struct rte_mbuf *m)
 }
 
 /**
- * Look at a received frame, of which @p request tells, when it is that and good but for its ICRC, which is not validated here,
+ * Look at a received frame, of which @p packet tells, when it is that and good but for its ICRC, which is not validated here,
  * as its addresses are not.
  *
- * @param opcode of a whole SEND or WRITE, or of one that carries an acknowledgement: the only one that is looked for.
- * @return false: it is something else, or does not lie in one segment; @p request is undefined.
+ * @param opcode of a whole SEND or WRITE, or of one that carries an acknowledgement, of a READ, or of an answer to a READ: the
+ *   only one that is looked for.
+ * @return false: it is something else, or does not lie in one segment; @p packet is undefined.
  */
 static __rte_always_inline bool
-roce_plain_request_parse(
-		const struct rte_mbuf *m, uint8_t opcode, struct roce_plain_request *request)
+roce_plain_packet_parse(const struct rte_mbuf *m, uint8_t opcode, struct roce_plain_packet *packet)
 {
 	const struct roce_opcode_info *op = &roce_opcode[opcode];
 	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
@@ -207,56 +225,59 @@ roce_plain_request_parse(
 			!roce_plain_is_good(m, op, m->data_len, &body))
 		return false;
 	psn = rte_be_to_cpu_32(bth->psn);
-	memcpy(&request->flow4, &ip->src_addr, sizeof(request->flow4));
-	request->dest_qp = rte_be_to_cpu_32(bth->dest_qp) & ROCE_QPN_MASK;
-	request->psn = psn & 0xffffff;
-	request->ack = opcode & ROCE_OPCODE_PIGGYBACK
+	memcpy(&packet->flow4, &ip->src_addr, sizeof(packet->flow4));
+	packet->dest_qp = rte_be_to_cpu_32(bth->dest_qp) & ROCE_QPN_MASK;
+	packet->psn = psn & 0xffffff;
+	packet->ack = opcode & ROCE_OPCODE_PIGGYBACK
 			? (const struct roce_piggyback *)(frame + ROCE_PLAIN_END)
 			: NULL;
-	request->reth = (opcode & ~ROCE_OPCODE_PIGGYBACK) == IBV_OPCODE_RC_RDMA_WRITE_ONLY
+	packet->reth = roce_plain_has_reth(opcode)
 			? (const struct roce_reth *)((const uint8_t *)bth + op->ext_off)
 			: NULL;
-	request->stream = frame + ROCE_PLAIN_IP - ROCE_ICRC_ONES;
-	request->payload = frame + body.off;
-	request->payload_len = body.len - body.pad;
-	request->icrc = request->payload + body.len;
-	request->vlan_tci = roce_frame_stripped_tag(m);
-	request->ack_req = (psn & ROCE_BTH_ACKREQ) != 0;
-	request->solicited = (bth->flags & ROCE_BTH_SE) != 0;
-	request->congested = roce_ecn_is_marked(ip->type_of_service);
+	packet->aeth = roce_plain_is_answer(opcode) && (op->flags & ROCE_OP_AETH)
+			? (const struct roce_aeth *)((const uint8_t *)bth + op->aeth_off)
+			: NULL;
+	packet->stream = frame + ROCE_PLAIN_IP - ROCE_ICRC_ONES;
+	packet->payload = frame + body.off;
+	packet->payload_len = body.len - body.pad;
+	packet->icrc = packet->payload + body.len;
+	packet->vlan_tci = roce_frame_stripped_tag(m);
+	packet->ack_req = (psn & ROCE_BTH_ACKREQ) != 0;
+	packet->solicited = (bth->flags & ROCE_BTH_SE) != 0;
+	packet->congested = roce_ecn_is_marked(ip->type_of_service);
 	return true;
 }
 
 /** Is this what the frame has as its ICRC? */
 static __rte_always_inline bool
-roce_plain_request_has_icrc(const struct roce_plain_request *request, uint32_t crc)
+roce_plain_packet_has_icrc(const struct roce_plain_packet *packet, uint32_t crc)
 {
 	rte_le32_t stored;
 
-	memcpy(&stored, request->icrc, sizeof(stored));
+	memcpy(&stored, packet->icrc, sizeof(stored));
 	return rte_le_to_cpu_32(stored) == crc;
 }
 
 /** True when the ICRC of the frame is right. */
 static __rte_always_inline bool
-roce_plain_request_icrc_ok(const struct roce_plain_request *request)
+roce_plain_packet_icrc_ok(const struct roce_plain_packet *packet)
 {
-	uint32_t crc = roce_crc_best->crc(request->stream,
-			(uint32_t)(request->icrc - request->stream), roce_icrc_mask_v4);
+	uint32_t crc = roce_crc_best->crc(packet->stream, (uint32_t)(packet->icrc - packet->stream),
+			roce_icrc_mask_v4);
 
-	return roce_plain_request_has_icrc(request, crc);
+	return roce_plain_packet_has_icrc(packet, crc);
 }
 
 /** The same, copying the payload to @p to in the same pass over the bytes, whatever the outcome. */
 static __rte_always_inline bool
-roce_plain_request_icrc_ok_copy(const struct roce_plain_request *request, uint8_t *to)
+roce_plain_packet_icrc_ok_copy(const struct roce_plain_packet *packet, uint8_t *to)
 {
-	uint32_t crc = roce_crc_best->crc_copy_out(request->stream,
-			(uint32_t)(request->payload - request->stream),
-			(uint32_t)(request->icrc - request->stream), to, request->payload_len,
+	uint32_t crc = roce_crc_best->crc_copy_out(packet->stream,
+			(uint32_t)(packet->payload - packet->stream),
+			(uint32_t)(packet->icrc - packet->stream), to, packet->payload_len,
 			roce_icrc_mask_v4);
 
-	return roce_plain_request_has_icrc(request, crc);
+	return roce_plain_packet_has_icrc(packet, crc);
 }
 
 #endif

@@ -21,6 +21,18 @@
 #define SEND_WITH_ACK  (ROCE_OPCODE_PIGGYBACK | IBV_OPCODE_RC_SEND_ONLY)
 #define WRITE_WITH_ACK (ROCE_OPCODE_PIGGYBACK | IBV_OPCODE_RC_RDMA_WRITE_ONLY)
 
+static const uint8_t fast[] = {
+	IBV_OPCODE_RC_SEND_ONLY,
+	SEND_WITH_ACK,
+	WRITE,
+	WRITE_WITH_ACK,
+	IBV_OPCODE_RC_RDMA_READ_REQUEST,
+	IBV_OPCODE_RC_RDMA_READ_RESPONSE_FIRST,
+	IBV_OPCODE_RC_RDMA_READ_RESPONSE_MIDDLE,
+	IBV_OPCODE_RC_RDMA_READ_RESPONSE_LAST,
+	IBV_OPCODE_RC_RDMA_READ_RESPONSE_ONLY,
+};
+
 struct seen {
 	enum roce_frame_verdict verdict;
 	struct roce_pkt pkt;
@@ -56,8 +68,8 @@ look_tagged(const uint8_t *bytes, uint32_t len)
 }
 
 /*
- * The fastest path of all knows exactly the whole SENDs and WRITEs among the plain frames that are good, and says the same of
- * them.
+ * The fastest path of all knows exactly the whole SENDs and WRITEs, the READs and their answers among the plain frames that are
+ * good, and says the same of them.
  */
 static void
 compare_fast(const uint8_t *bytes, uint32_t len, uint8_t opcode, const struct seen *seen)
@@ -66,9 +78,9 @@ compare_fast(const uint8_t *bytes, uint32_t len, uint8_t opcode, const struct se
 	const struct roce_pkt *pkt = &seen->pkt;
 	const bool is_it = seen->verdict == ROCE_FRAME_OK && !pkt->v6 && pkt->vlan_tci == 0 &&
 			pkt->opcode == opcode;
-	struct roce_plain_request request;
+	struct roce_plain_packet request;
 
-	assert_int_equal(roce_plain_request_parse(m, opcode, &request), is_it);
+	assert_int_equal(roce_plain_packet_parse(m, opcode, &request), is_it);
 	if (is_it) {
 		const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
 
@@ -77,7 +89,12 @@ compare_fast(const uint8_t *bytes, uint32_t len, uint8_t opcode, const struct se
 		assert_int_equal(request.stream - frame, V4_L3 - ROCE_ICRC_ONES);
 		assert_ptr_equal(request.ack,
 				opcode & ROCE_OPCODE_PIGGYBACK ? frame + V4_PAYLOAD : NULL);
-		assert_int_equal(request.reth != NULL, pkt->op->verb == ROCE_VERB_WRITE);
+		assert_ptr_equal(request.reth,
+				pkt->op->flags & ROCE_OP_RETH ? frame + V4_BTH + pkt->op->ext_off
+							      : NULL);
+		assert_ptr_equal(request.aeth,
+				pkt->op->flags & ROCE_OP_AETH ? frame + V4_BTH + pkt->op->aeth_off
+							      : NULL);
 		assert_int_equal(request.payload - frame, pkt->payload_off);
 		assert_int_equal(request.payload_len, pkt->payload_len);
 		assert_int_equal(request.icrc - request.payload, pkt->payload_len + pkt->pad);
@@ -95,10 +112,8 @@ compare(const uint8_t *bytes, uint32_t len)
 
 	if (plain.verdict != tagged.verdict)
 		fail_msg("verdict %d, tagged %d", (int)plain.verdict, (int)tagged.verdict);
-	compare_fast(bytes, len, IBV_OPCODE_RC_SEND_ONLY, &plain);
-	compare_fast(bytes, len, SEND_WITH_ACK, &plain);
-	compare_fast(bytes, len, WRITE, &plain);
-	compare_fast(bytes, len, WRITE_WITH_ACK, &plain);
+	for (size_t i = 0; i < RTE_DIM(fast); i++)
+		compare_fast(bytes, len, fast[i], &plain);
 	if (plain.verdict != ROCE_FRAME_OK)
 		return;
 	assert_int_equal(a->vlan_tci, 0);
