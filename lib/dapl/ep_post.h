@@ -54,6 +54,17 @@ dapl_ep_try_write(struct dapl_ep *ep, struct roce_sge sge, struct roce_sge remot
 	dapl_ep_posted(ep);
 	return true;
 }
+/** The same for an RDMA READ. */
+static inline bool
+dapl_ep_try_read(struct dapl_ep *ep, struct roce_sge sge, struct roce_sge remote, uint64_t wr_id,
+		uint8_t flags)
+{
+	if (unlikely(__atomic_load_n(&ep->state, __ATOMIC_RELAXED) != DAPL_EP_STATE_CONNECTED) ||
+			unlikely(!roce_qp_try_read(ep->qp, sge, remote, wr_id, flags)))
+		return false;
+	dapl_ep_posted(ep);
+	return true;
+}
 /** A receive of one segment to its own queue, when nothing is in its way. @return false: as above, dapl_ep_post_recv(). */
 static inline bool
 dapl_ep_try_recv(struct dapl_ep *ep, struct roce_sge sge, uint64_t wr_id)

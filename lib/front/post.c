@@ -127,8 +127,9 @@ cut_segments(struct roce_sge *sge, uint32_t n, uint64_t length)
 	return used;
 }
 
-DAT_RETURN
-front_ep_post_rdma_read(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET *local_iov,
+/* A READ that is rare, or refused: as post_send(). */
+static __rte_noinline DAT_RETURN
+post_rdma_read(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET *local_iov,
 		DAT_DTO_COOKIE user_cookie, const DAT_RMR_TRIPLET *remote_iov,
 		DAT_COMPLETION_FLAGS completion_flags)
 {
@@ -159,6 +160,39 @@ front_ep_post_rdma_read(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR
 	wr.sg = sge;
 	wr.num_sge = cut_segments(sge, wr.num_sge, remote_iov->segment_length);
 	return front_return(dapl_ep_post_send(ep, &wr));
+}
+
+/* The bytes of the only segment that are read into: the remote segment says how many. */
+static inline struct roce_sge
+single_read_in(const DAT_LMR_TRIPLET *local_iov, const DAT_RMR_TRIPLET *remote_iov)
+{
+	struct roce_sge sge = single_in(local_iov);
+
+	sge.length = (uint32_t)remote_iov->segment_length;
+	return sge;
+}
+
+FRONT_FLAT DAT_RETURN
+front_ep_post_rdma_read(DAT_EP_HANDLE ep_handle, DAT_COUNT num_segments, DAT_LMR_TRIPLET *local_iov,
+		DAT_DTO_COOKIE user_cookie, const DAT_RMR_TRIPLET *remote_iov,
+		DAT_COMPLETION_FLAGS completion_flags)
+{
+	struct dapl_ep *ep = dapl_obj_check(ep_handle, DAPL_EP);
+	unsigned int flags = (unsigned int)completion_flags;
+
+	/* A READ of nothing is one of no segments. */
+	if (likely(ep != NULL && remote_iov != NULL &&
+			    is_single(num_segments, local_iov, (uint32_t)ep->attr.max_rdma_read_iov,
+					    (uint32_t)ep->attr.max_rdma_size) &&
+			    remote_iov->segment_length <= local_iov->segment_length &&
+			    remote_iov->segment_length > 0 &&
+			    (flags & ~(unsigned int)DAT_COMPLETION_SUPPRESS_FLAG) == 0 &&
+			    dapl_ep_try_read(ep, single_read_in(local_iov, remote_iov),
+					    remote_in(remote_iov), user_cookie.as_64,
+					    send_flags(flags))))
+		return DAT_SUCCESS;
+	return post_rdma_read(ep_handle, num_segments, local_iov, user_cookie, remote_iov,
+			completion_flags);
 }
 
 /* A receive that is rare, or refused: as post_send(). */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The fast path of what nearly every message is: a SEND or WRITE of one segment, a receive of one segment, one event that is
+ * The fast path of what nearly every message is: a SEND, WRITE or READ of one segment, a receive of one segment, one event that is
  * there already. Each call returns false, without side effects, when a precondition fails; the slow path (post.c, srq.c, cq.c)
  * takes anything. Segments come by value, so that they stay in registers where this is inlined: libdaplroce.so has this
  * file inside, too (lib/dapl/meson.build).
@@ -30,6 +30,8 @@ try_request(struct roce_qp *qp, const struct roce_sge *sge, const struct roce_sg
 		return false;
 	if (remote != NULL && unlikely(qp->post.wq.places < 2))
 		return false;
+	if (opcode == IBV_WR_RDMA_READ && unlikely(roce_qp_judge_read(qp, wqe) != 0))
+		return false;
 	roce_wqe_set_kind(wqe, kind, 0);
 	if (remote != NULL)
 		*roce_wqe_remote(wqe) =
@@ -49,6 +51,13 @@ roce_qp_try_write(struct roce_qp *qp, struct roce_sge sge, struct roce_sge remot
 		uint8_t flags)
 {
 	return try_request(qp, &sge, &remote, IBV_WR_RDMA_WRITE, wr_id, flags);
+}
+
+bool
+roce_qp_try_read(struct roce_qp *qp, struct roce_sge sge, struct roce_sge remote, uint64_t wr_id,
+		uint8_t flags)
+{
+	return try_request(qp, &sge, &remote, IBV_WR_RDMA_READ, wr_id, flags);
 }
 
 static inline bool

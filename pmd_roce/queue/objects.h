@@ -71,6 +71,10 @@ bool roce_qp_try_send(struct roce_qp *qp, struct roce_sge sge, uint64_t wr_id, u
 bool roce_qp_try_write(struct roce_qp *qp, struct roce_sge sge, struct roce_sge remote,
 		uint64_t wr_id, uint8_t flags);
 
+/** A READ into one segment, of as many bytes. @param remote, flags as above. */
+bool roce_qp_try_read(struct roce_qp *qp, struct roce_sge sge, struct roce_sge remote,
+		uint64_t wr_id, uint8_t flags);
+
 /** A receive of one segment, to the queue pair's own queue. */
 bool roce_qp_try_recv(struct roce_qp *qp, struct roce_sge sge, uint64_t wr_id);
 

@@ -167,23 +167,12 @@ prepare_other(struct roce_qp *qp, const struct roce_wr *wr, struct roce_wqe *wqe
 	return 0;
 }
 
-/* READs are agreed upon by the two ends. In error a queue pair flushes them, even if it never had another end. */
-static int
-judge_read(const struct roce_qp *qp, const struct roce_wqe *wqe)
-{
-	if (likely(qp->post.max_rd_atomic > 0 && wqe->length <= qp->post.max_read))
-		return 0;
-	if (__atomic_load_n(&qp->rx.state, __ATOMIC_RELAXED) == ROCE_QP_ERR)
-		return 0;
-	return qp->post.max_rd_atomic == 0 ? -ENOSPC : -EMSGSIZE;
-}
-
 /* Where the peer's memory is, and what an atomic does with it. */
 static __rte_noinline int
 copy_remote(const struct roce_qp *qp, const struct roce_wr *wr, struct roce_wqe *wqe)
 {
 	bool atomic = wqe->verb > ROCE_VERB_READ;
-	int rc = roce_wqe_is_read(wqe) ? judge_read(qp, wqe) : 0;
+	int rc = roce_wqe_is_read(wqe) ? roce_qp_judge_read(qp, wqe) : 0;
 
 	if (rc != 0)
 		return rc;

@@ -5,7 +5,7 @@
 /**
  * @file
  * Posting a request, step by step: begin, set its operation, set its segment, publish. Each rule stands here once, for any
- * request (post.c) and for a SEND or WRITE of one segment (fastpath.c), where the compiler knows the operation.
+ * request (post.c) and for a SEND, WRITE or READ of one segment (fastpath.c), where the compiler knows the operation.
  *
  * All of it is inlined into the poster's thread. The slot is not the engine's before it is published: a refused request
  * leaves no trace.
@@ -91,6 +91,20 @@ roce_qp_set_segment(struct roce_qp *qp, struct roce_wqe *wqe, const struct roce_
 	wqe->length = sge->length;
 	wqe->num_sge = 1;
 	return 0;
+}
+
+/**
+ * READs and atomics are agreed upon by the two ends. In error a queue pair flushes them, even if it never had another end.
+ * @param wqe with its segments. @return 0; -ENOSPC: none may be outstanding; -EMSGSIZE: a READ of too many packets.
+ */
+static __rte_always_inline int
+roce_qp_judge_read(const struct roce_qp *qp, const struct roce_wqe *wqe)
+{
+	if (likely(qp->post.max_rd_atomic > 0 && wqe->length <= qp->post.max_read))
+		return 0;
+	if (__atomic_load_n(&qp->rx.state, __ATOMIC_RELAXED) == ROCE_QP_ERR)
+		return 0;
+	return qp->post.max_rd_atomic == 0 ? -ENOSPC : -EMSGSIZE;
 }
 
 /** The request is complete: the engine may have it. @param flags ROCE_WR_*. */

@@ -9,7 +9,7 @@
 static int
 setup(void **state)
 {
-	open_ordinary_scene();
+	open_scene(&(struct played){ .max_rd_atomic = 1 });
 	return 0;
 }
 
@@ -71,8 +71,16 @@ UNIT_RULE(try_send__leaves_the_request_that_post_send_leaves)
 	}
 }
 
-/* The same for a WRITE, with the peer's memory behind its segment. */
-UNIT_RULE(try_write__leaves_the_request_that_post_send_leaves)
+static bool
+try_rdma(uint8_t opcode, struct roce_sge sge, struct roce_sge remote, uint64_t wr_id, uint8_t flags)
+{
+	return opcode == IBV_WR_RDMA_READ ? roce_qp_try_read(qp, sge, remote, wr_id, flags)
+					  : roce_qp_try_write(qp, sge, remote, wr_id, flags);
+}
+
+/* The same for a WRITE or READ, with the peer's memory behind its segment. */
+static void
+expect_the_same_request(uint8_t opcode)
 {
 	const size_t size = sizeof(struct roce_wqe) + 2 * sizeof(struct roce_sge);
 	const struct roce_sge sge = segment(64, 100);
@@ -82,16 +90,26 @@ UNIT_RULE(try_write__leaves_the_request_that_post_send_leaves)
 		const struct roce_wr wr = { .wr_id = i,
 			.sg = &sge,
 			.num_sge = 1,
-			.opcode = IBV_WR_RDMA_WRITE,
+			.opcode = opcode,
 			.flags = flag_sets[i],
 			.remote_addr = remote.addr,
 			.rkey = remote.lkey };
 
 		end_a_region();
 		assert_int_equal(roce_qp_post_send(qp, &wr), 0);
-		assert_true(roce_qp_try_write(qp, sge, remote, i, flag_sets[i]));
+		assert_true(try_rdma(opcode, sge, remote, i, flag_sets[i]));
 		assert_memory_equal(request(2 * i), request(2 * i + 1), size);
 	}
+}
+
+UNIT_RULE(try_write__leaves_the_request_that_post_send_leaves)
+{
+	expect_the_same_request(IBV_WR_RDMA_WRITE);
+}
+
+UNIT_RULE(try_read__leaves_the_request_that_post_send_leaves)
+{
+	expect_the_same_request(IBV_WR_RDMA_READ);
 }
 
 /* Slots without room for it: post_send() finds room, or says that there is none. */
@@ -102,8 +120,27 @@ UNIT_RULE(try_write__leaves_slots_of_one_place_alone)
 
 	qp->post.wq.places = 1;
 	assert_false(roce_qp_try_write(qp, segment(0, 8), remote, 0, 0));
+	assert_false(roce_qp_try_read(qp, segment(0, 8), remote, 0, 0));
 	assert_int_equal(fx_requests(qp), 0);
 	qp->post.wq.places = places;
+}
+
+/* Into memory that this end may not write, of more bytes than were agreed upon, or where none may be outstanding. */
+UNIT_RULE(try_read__leaves_alone_what_post_send_refuses)
+{
+	const struct roce_sge remote = { .addr = 1, .lkey = 1 };
+	struct roce_mr *read_only = fx_mr(end.pd, (uintptr_t)end.memory, 64, 0);
+	const struct roce_sge fixed = { (uintptr_t)end.memory, 8, roce_mr_key(read_only) };
+
+	assert_false(roce_qp_try_read(qp, fixed, remote, 0, 0));
+	qp->post.max_read = 8;
+	assert_false(roce_qp_try_read(qp, segment(0, 9), remote, 0, 0));
+	assert_int_equal(fx_requests(qp), 0);
+	assert_true(roce_qp_try_read(qp, segment(0, 8), remote, 0, 0));
+	qp->post.max_rd_atomic = 0;
+	assert_false(roce_qp_try_read(qp, segment(0, 8), remote, 0, 0));
+	assert_int_equal(fx_requests(qp), 1);
+	assert_int_equal(roce_mr_destroy(read_only), 0);
 }
 
 /* It rings, whoever owns the engine: nobody else posts, and the message goes. */
