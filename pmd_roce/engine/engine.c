@@ -52,12 +52,8 @@ answer_all(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room)
 
 	/* Before a NAK, which would have everything sent again that it does not know of. */
 	n += answer_sack(qp, pkts + n, (uint16_t)(room - n));
-	while (n < room && unlikely(qp->rx.owes & ROCE_OWES_READ)) {
-		pkts[n] = roce_resp_emit_read(qp);
-		if (unlikely(pkts[n] == NULL))
-			break;
-		n++;
-	}
+	if (qp->rx.owes & ROCE_OWES_READ)
+		n += roce_resp_emit_reads(qp, pkts + n, (uint16_t)(room - n));
 	return n + answer_ack(qp, pkts + n, (uint16_t)(room - n));
 }
 

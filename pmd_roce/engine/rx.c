@@ -17,6 +17,7 @@
 #include "requester/req_read.h"
 #include "responder/resp.h"
 #include "responder/resp_held.h"
+#include "responder/resp_read.h"
 #include "responder/resp_send.h"
 #include "responder/resp_write.h"
 
@@ -316,11 +317,14 @@ prefetch_frames(struct rte_mbuf **pkts, uint16_t n)
 	}
 }
 
-/* The fast paths of a WRITE, and of answers that take an acknowledgement along. */
-static __rte_noinline bool
-rx_fast_other(struct roce_engine *e, const struct rte_mbuf *m, uint64_t now)
+/* The fast paths of all but a SEND: of WRITEs, READs and their answers, and of requests that take an acknowledgement along. */
+static __rte_noinline uint16_t
+rx_fast_other(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t n, uint64_t now)
 {
-	switch (roce_plain_opcode(m)) {
+	const struct rte_mbuf *m = pkts[0];
+	const uint8_t opcode = roce_plain_opcode(m);
+
+	switch (opcode) {
 	case ROCE_OPCODE_PIGGYBACK | IBV_OPCODE_RC_SEND_ONLY:
 		return roce_resp_send(e, m, ROCE_OPCODE_PIGGYBACK | IBV_OPCODE_RC_SEND_ONLY, now,
 				roce_ack_rx_piggybacked);
@@ -329,8 +333,10 @@ rx_fast_other(struct roce_engine *e, const struct rte_mbuf *m, uint64_t now)
 	case ROCE_OPCODE_PIGGYBACK | IBV_OPCODE_RC_RDMA_WRITE_ONLY:
 		return roce_resp_write(e, m, ROCE_OPCODE_PIGGYBACK | IBV_OPCODE_RC_RDMA_WRITE_ONLY,
 				now, roce_ack_rx_piggybacked);
+	case IBV_OPCODE_RC_RDMA_READ_REQUEST:
+		return roce_resp_read(e, m);
 	default:
-		return false;
+		return roce_plain_is_answer(opcode) ? roce_read_rx_plain(e, pkts, n, now) : 0;
 	}
 }
 
@@ -339,15 +345,17 @@ static inline bool
 has_fast_path(uint8_t opcode)
 {
 	return opcode == (ROCE_OPCODE_PIGGYBACK | IBV_OPCODE_RC_SEND_ONLY) ||
-			(opcode & ~ROCE_OPCODE_PIGGYBACK) == IBV_OPCODE_RC_RDMA_WRITE_ONLY;
+			(opcode & ~ROCE_OPCODE_PIGGYBACK) == IBV_OPCODE_RC_RDMA_WRITE_ONLY ||
+			opcode == IBV_OPCODE_RC_RDMA_READ_REQUEST || roce_plain_is_answer(opcode);
 }
 
-/* The fast paths. @return false: the frame is for rx_any(). */
-static __rte_always_inline bool
-rx_fast(struct roce_engine *e, const struct rte_mbuf *m, uint64_t now)
+/* The fast paths. @return how many of the first frames they took; 0: the first is for rx_any(). */
+static __rte_always_inline uint16_t
+rx_fast(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t n, uint64_t now)
 {
-	return likely(roce_resp_send(e, m, IBV_OPCODE_RC_SEND_ONLY, now, NULL)) ||
-			(has_fast_path(roce_plain_opcode(m)) && rx_fast_other(e, m, now));
+	if (likely(roce_resp_send(e, pkts[0], IBV_OPCODE_RC_SEND_ONLY, now, NULL)))
+		return 1;
+	return has_fast_path(roce_plain_opcode(pkts[0])) ? rx_fast_other(e, pkts, n, now) : 0;
 }
 
 static uint16_t
@@ -363,15 +371,18 @@ rx_burst(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t n, uint64_t now
 	if (__atomic_load_n(&e->domain->qps, __ATOMIC_RELAXED) > QPS_NEAR)
 		prefetch_queue_pairs(e->domain, pkts, n);
 	for (uint16_t i = 0; i < n; i++) {
+		const uint16_t taken = likely(alone) ? rx_fast(e, pkts + i, n - i, now) : 0;
 		struct rte_mbuf *m = pkts[i];
 		enum fate fate = FATE_DONE;
 
-		if (unlikely(!alone || !rx_fast(e, m, now)))
+		if (unlikely(taken == 0))
 			fate = rx_any(e, &m, now);
 		if (unlikely(fate == FATE_FOREIGN))
 			pkts[foreign++] = m;
 		else if (likely(fate == FATE_DONE))
 			plain += let_go(m, pool, &done[plain]);
+		for (uint16_t more = taken; unlikely(more > 1); more--)
+			plain += let_go(pkts[++i], pool, &done[plain]);
 	}
 	put_back(pool, done, plain);
 	return foreign;

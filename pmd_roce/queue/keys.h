@@ -190,6 +190,36 @@ roce_keys_recent_init(struct roce_keys_recent *recent, const struct roce_keys *k
 	recent->key = 0;
 }
 
+/** Is it the key of the last one, and may @p pd touch the segment, whose address is one of memory, with all of @p access? */
+static inline bool
+roce_keys_is_recent(const struct roce_keys_recent *recent, const struct roce_pd *pd,
+		const struct roce_sge *sge, unsigned int access)
+{
+	const struct roce_mr *mr = recent->mr;
+
+	return likely(sge->lkey == recent->key && mr->pd == pd &&
+			__atomic_load_n(&mr->key, __ATOMIC_ACQUIRE) == sge->lkey &&
+			(mr->access & access) == access &&
+			roce_mr_holds(mr, sge->addr, sge->length));
+}
+
+/** roce_keys_check(), which looks at the entry of the last good key first. @p recent is for this call alone. */
+static inline int
+roce_keys_check_again(const struct roce_keys *keys, const struct roce_pd *pd,
+		const struct roce_sge *sge, unsigned int access, struct roce_keys_recent *recent)
+{
+	int rc;
+
+	if (likely(roce_keys_is_recent(recent, pd, sge, access)))
+		return 0;
+	rc = roce_keys_check(keys, pd, sge, access);
+	if (rc == 0) {
+		recent->mr = roce_keys_entry(keys, sge->lkey);
+		recent->key = sge->lkey;
+	}
+	return rc;
+}
+
 /**
  * roce_keys_translate(), which looks at the entry of the last good key first. @p recent is the caller's, one thread's at a
  * time. Keys with an iova of their own are never the recent one, so that others pay nothing for them.
@@ -199,14 +229,10 @@ roce_keys_check_recent(const struct roce_keys *keys, const struct roce_pd *pd,
 		const struct roce_sge *sge, unsigned int access, struct roce_keys_recent *recent,
 		uint64_t *addr)
 {
-	const struct roce_mr *mr = recent->mr;
 	int rc;
 
 	*addr = sge->addr;
-	if (likely(sge->lkey == recent->key && mr->pd == pd &&
-			    __atomic_load_n(&mr->key, __ATOMIC_ACQUIRE) == sge->lkey &&
-			    (mr->access & access) == access &&
-			    roce_mr_holds(mr, sge->addr, sge->length)))
+	if (likely(roce_keys_is_recent(recent, pd, sge, access)))
 		return 0;
 	rc = roce_keys_translate(keys, pd, sge, access, addr);
 	if (rc == 0 && *addr == sge->addr) {

@@ -159,24 +159,30 @@ build_data(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, struct 
 	return m;
 }
 
-/* READ and atomics are one frame, whose PSNs are those of the answer. After a loss a READ asks for the rest only. */
-static __rte_noinline struct rte_mbuf *
-build_read(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, uint64_t now)
+static void
+build_atomic(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m)
 {
-	struct roce_qp_tx *tx = &qp->tx;
 	const struct roce_req_part part = {
 		.opcode = roce_opcode_request(
 				(enum roce_verb)wqe->verb, ROCE_SUFFIX_NONE, true, true),
 		.first = true,
 		.last = true,
 	};
-	uint8_t *at = roce_req_build(qp, wqe, m, tx->psn, part);
+
+	put_atomic(roce_req_build(qp, wqe, m, qp->tx.psn, part), wqe);
+	roce_engine_icrc_later(qp->engine, m, &qp->cold.template);
+}
+
+/* READ and atomics are one frame, whose PSNs are those of the answer. After a loss a READ asks for the rest only. */
+static __rte_noinline struct rte_mbuf *
+build_read(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, uint64_t now)
+{
+	struct roce_qp_tx *tx = &qp->tx;
 
 	if (wqe->verb == ROCE_VERB_READ)
-		(void)roce_req_put_reth(at, wqe, tx->offset);
+		roce_req_build_read(qp, wqe, m, tx->psn, tx->offset);
 	else
-		put_atomic(at, wqe);
-	roce_icrc_put(m, &qp->cold.template);
+		build_atomic(qp, wqe, m);
 	tx->silent = 0;
 	roce_req_account(qp, wqe->packets - tx->offset / qp->rx.mtu, 0, now);
 	roce_req_next(tx, 1);

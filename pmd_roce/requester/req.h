@@ -182,6 +182,21 @@ roce_req_put_reth(uint8_t *at, struct roce_wqe *wqe, uint32_t offset)
 	return at + sizeof(reth);
 }
 
+/** Make the frame of a READ, for what lies from @p offset on. Its answer acknowledges it: it asks for no other. */
+static __rte_always_inline void
+roce_req_build_read(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, uint32_t psn,
+		uint32_t offset)
+{
+	const struct roce_req_part part = {
+		.opcode = IBV_OPCODE_RC_RDMA_READ_REQUEST,
+		.first = true,
+		.last = true,
+	};
+
+	(void)roce_req_put_reth(roce_req_build(qp, wqe, m, psn, part), wqe, offset);
+	roce_engine_icrc_later(qp->engine, m, &qp->cold.template);
+}
+
 /** Frames since the last that asks for an acknowledgement, behind one more. */
 static inline uint32_t
 roce_req_silent_after(uint32_t silent, bool ack_req)
@@ -232,8 +247,8 @@ uint16_t roce_req_emit(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room
 bool roce_req_wants(const struct roce_qp *qp);
 
 /**
- * The whole SENDs and WRITEs in one frame each that come next and are sent for the first time, as frames; what comes behind
- * them, and what is not that simple, is left. Locked; roce_req_emit() has found that the request at next may be sent.
+ * The whole SENDs, WRITEs and READs in one frame each that come next and are sent for the first time, as frames; what comes
+ * behind them, and what is not that simple, is left. Locked; roce_req_emit() has found that the request at next may be sent.
  *
  * @param left from the request at next on. @param dry set when there was no frame to be had.
  * @return how many, at most @p room.

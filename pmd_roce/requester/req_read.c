@@ -69,16 +69,11 @@ bool
 roce_read_fits(const struct roce_qp *qp, const struct roce_wqe *wqe, const struct roce_pkt *pkt,
 		uint32_t *got)
 {
-	uint32_t mtu = qp->rx.mtu;
-	uint32_t left;
-
-	*got = (uint32_t)roce_psn_diff(pkt->psn, wqe->psn) * mtu;
+	*got = roce_read_before(qp, wqe, pkt->psn);
 	if (wqe->verb != ROCE_VERB_READ)
 		return pkt->opcode == IBV_OPCODE_RC_ATOMIC_ACKNOWLEDGE;
-	left = wqe->length - *got;
-	/* A resumed answer may begin with FIRST or with MIDDLE; only its end is certain. */
-	return pkt->op->verb == ROCE_VERB_READ && pkt->payload_len == RTE_MIN(left, mtu) &&
-			!!(pkt->op->flags & ROCE_OP_END) == (left <= mtu);
+	return pkt->op->verb == ROCE_VERB_READ &&
+			roce_read_length_ok(qp, wqe->length - *got, pkt->op, pkt->payload_len);
 }
 
 /* The word that was there before, as a number of this machine. */

@@ -7,6 +7,9 @@
  * The requester's READs and atomics: which answer is expected, and what becomes of it.
  */
 
+#include <rte_common.h>
+#include <rte_mbuf.h>
+
 #include "queue/qp.h"
 
 /** The oldest READ or atomic of which a frame was ever sent; NULL: none. Locked. */
@@ -14,6 +17,24 @@ struct roce_wqe *roce_read_oldest(const struct roce_qp *qp);
 
 /** PSN of the next frame of the answer to @p wqe, the oldest READ or atomic. Locked. */
 uint32_t roce_read_expected(const struct roce_qp *qp, const struct roce_wqe *wqe);
+
+/** Bytes of READ @p wqe that come before the frame of its answer that has this PSN. */
+static inline uint32_t
+roce_read_before(const struct roce_qp *qp, const struct roce_wqe *wqe, uint32_t psn)
+{
+	return (uint32_t)roce_psn_diff(psn, wqe->psn) * qp->rx.mtu;
+}
+
+/** Has a frame of the answer to a READ, of which @p left bytes are missing, so many bytes, and is it its end when it has to be? */
+static inline bool
+roce_read_length_ok(const struct roce_qp *qp, uint32_t left, const struct roce_opcode_info *op,
+		uint32_t payload_len)
+{
+	const uint32_t mtu = qp->rx.mtu;
+
+	/* A resumed answer may begin with FIRST or with MIDDLE; only its end is certain. */
+	return payload_len == RTE_MIN(left, mtu) && !!(op->flags & ROCE_OP_END) == (left <= mtu);
+}
 
 /**
  * Is the frame, which has the expected PSN, the next one of the answer to @p wqe? Nothing else about it is believed.
@@ -30,5 +51,17 @@ void roce_read_lost(struct roce_qp *qp, uint32_t psn, uint64_t now);
 
 /** An answer to a READ or atomic arrived. Locked. */
 void roce_read_rx(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now);
+
+/**
+ * The fast path of answers to READs: the frames that come next, one behind the other, to one queue pair of a domain with one
+ * engine, whose oldest requests are those READs, of one segment each. They are validated from their bytes and placed, and
+ * acknowledge together. Every other frame is left to roce_read_rx(), without side effects but for bytes of the segment
+ * that the frame belongs to. Locked.
+ *
+ * @param pkts  of which the first is plain, with an opcode for which roce_plain_is_answer() says yes.
+ * @return how many of the first frames were taken; they are the caller's to free.
+ */
+uint16_t
+roce_read_rx_plain(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t n, uint64_t now);
 
 #endif

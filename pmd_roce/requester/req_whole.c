@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The common requests: a whole SEND or WRITE in one frame, sent for the first time. As long as nothing else comes, what is
+ * The common requests: a whole SEND or WRITE in one frame, or a READ with an answer of one, sent for the first time. As long as nothing else comes, what is
  * known of the queue pair is not looked at again. The rules are those of req.h, with what is known here as constants.
  */
 
@@ -16,15 +16,26 @@ struct visit {
 	uint32_t n;     /**< frames so far */
 	uint32_t psn;   /**< of the next */
 	uint32_t silent;
+	uint32_t reads; /**< READs among them */
 	uint64_t bytes;
-	bool carries; /**< the first takes the acknowledgement along that is due */
+	bool carries; /**< the first SEND or WRITE takes the acknowledgement along that is due */
 	bool dry;     /**< there was no mbuf for the next */
 };
 
-/* May the request go whole in one frame, with its only segment to look at (inline ones have none) and nothing to wait for? */
+/* May the READ go, with one frame for an answer, and nothing to wait for but its turn? */
 static inline bool
+is_whole_read(const struct roce_qp *qp, const struct roce_wqe *wqe)
+{
+	return wqe->opcode == IBV_WR_RDMA_READ && wqe->length <= qp->rx.mtu &&
+			!(wqe->flags & ROCE_WR_FENCE);
+}
+
+/* May the request go whole in one frame, with its only segment to look at (inline ones have none) and nothing to wait for? */
+static __rte_always_inline bool
 is_whole(const struct roce_qp *qp, const struct roce_wqe *wqe, uint8_t opcode)
 {
+	if (opcode == IBV_WR_RDMA_READ)
+		return is_whole_read(qp, wqe);
 	return wqe->opcode == opcode && wqe->num_sge == 1 && wqe->length <= qp->rx.mtu &&
 			!(wqe->flags & (ROCE_WR_FENCE | ROCE_WQE_EXTBUF)) &&
 			roce_req_is_valid(qp, wqe);
@@ -68,11 +79,21 @@ build_carrying(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, uin
 	roce_piggyback_given(qp);
 }
 
-/* As many as there are of one operation. @p opcode: IBV_WR_SEND or IBV_WR_RDMA_WRITE, a constant. */
 static __rte_always_inline void
-emit_run(struct roce_qp *qp, struct rte_mbuf **pkts, struct visit *v, uint8_t opcode)
+build_read(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, uint32_t psn)
 {
-	const uint32_t next = v->next, until = v->until, most = v->most;
+	roce_req_build_read(qp, wqe, m, psn, 0);
+	roce_req_begin(wqe, psn, 1);
+}
+
+/*
+ * As many as there are of one operation. @p opcode: IBV_WR_SEND, IBV_WR_RDMA_WRITE or IBV_WR_RDMA_READ, a constant. @p most: frames
+ * of the visit, as v->most or less.
+ */
+static __rte_always_inline void
+emit_run(struct roce_qp *qp, struct rte_mbuf **pkts, struct visit *v, uint8_t opcode, uint32_t most)
+{
+	const uint32_t next = v->next, until = v->until;
 	uint32_t n, psn = v->psn, silent = v->silent;
 	uint64_t bytes = v->bytes;
 
@@ -94,15 +115,23 @@ emit_run(struct roce_qp *qp, struct rte_mbuf **pkts, struct visit *v, uint8_t op
 			v->dry = true;
 			break;
 		}
+		pkts[n] = m;
+		if (opcode == IBV_WR_RDMA_READ) {
+			build_read(qp, wqe, m, psn);
+			silent = 0;
+			psn = roce_psn_add(psn, 1);
+			continue;
+		}
 		ack_req = roce_req_wants_ack(qp, silent, here, true, true);
 		silent = roce_req_silent_after(silent, ack_req);
-		if (unlikely(v->carries && n == 0))
+		if (unlikely(v->carries)) {
 			build_carrying(qp, wqe, m, psn, opcode, ack_req);
-		else
+			v->carries = false;
+		} else {
 			build_whole(qp, wqe, m, psn, whole(wqe, opcode, ack_req));
+		}
 		psn = roce_psn_add(psn, 1);
 		bytes += wqe->length;
-		pkts[n] = m;
 	}
 	v->n = n;
 	v->psn = psn;
@@ -110,22 +139,58 @@ emit_run(struct roce_qp *qp, struct rte_mbuf **pkts, struct visit *v, uint8_t op
 	v->bytes = bytes;
 }
 
-/* @return are there any? */
+/* No more than may be outstanding; fewer, where some are already that a modified queue pair would not have begun. */
+static inline void
+emit_reads(struct roce_qp *qp, struct rte_mbuf **pkts, struct visit *v)
+{
+	const uint32_t before = v->n, reads = qp->tx.reads + v->reads;
+	const uint32_t allowed = RTE_MAX(qp->cold.connect.max_rd_atomic, reads) - reads;
+
+	emit_run(qp, pkts, v, IBV_WR_RDMA_READ, RTE_MIN(v->most, before + allowed));
+	v->reads += v->n - before;
+}
+
+/* WRITEs or READs. @return are there any? */
 static __rte_noinline bool
-emit_writes(struct roce_qp *qp, struct rte_mbuf **pkts, struct visit *v)
+emit_others(struct roce_qp *qp, struct rte_mbuf **pkts, struct visit *v)
 {
 	const uint32_t before = v->n;
 
-	emit_run(qp, pkts, v, IBV_WR_RDMA_WRITE);
+	if (roce_wq_slot(&qp->wq, v->next + before)->opcode == IBV_WR_RDMA_WRITE)
+		emit_run(qp, pkts, v, IBV_WR_RDMA_WRITE, v->most);
+	else
+		emit_reads(qp, pkts, v);
 	return v->n != before;
 }
 
-/* Is the request behind what was sent a WRITE that may go on like this? */
+/* Is the request behind what was sent a WRITE or READ that may go on like this? */
 static inline bool
-goes_on_with_write(const struct roce_qp *qp, const struct visit *v)
+goes_on_with_other(const struct roce_qp *qp, const struct visit *v)
 {
-	return v->n < v->most && !v->dry &&
-			roce_wq_slot(&qp->wq, v->next + v->n)->opcode == IBV_WR_RDMA_WRITE;
+	uint8_t opcode;
+
+	if (v->n >= v->most || v->dry)
+		return false;
+	opcode = roce_wq_slot(&qp->wq, v->next + v->n)->opcode;
+	return opcode == IBV_WR_RDMA_WRITE || opcode == IBV_WR_RDMA_READ;
+}
+
+/* The timers begin with the first frame: they are not those of a READ that comes behind it. */
+static inline void
+account(struct roce_qp *qp, const struct visit *v, uint64_t now)
+{
+	uint32_t rest = v->n;
+
+	if (unlikely(v->reads != 0)) {
+		const bool first = roce_wq_slot(&qp->wq, v->next)->opcode == IBV_WR_RDMA_READ;
+
+		qp->tx.reads += first;
+		roce_req_account(qp, 1, 0, now);
+		qp->tx.reads += v->reads - first;
+		rest--;
+	}
+	if (likely(rest != 0))
+		roce_req_account(qp, rest, v->bytes, now);
 }
 
 uint16_t
@@ -148,14 +213,14 @@ roce_req_emit_whole(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room,
 	if (unlikely(v.next != tx->begun || tx->offset != 0 || !tx->credits_known || tx->paced))
 		return 0;
 	do {
-		emit_run(qp, pkts, &v, IBV_WR_SEND);
-	} while (unlikely(goes_on_with_write(qp, &v)) && emit_writes(qp, pkts, &v));
+		emit_run(qp, pkts, &v, IBV_WR_SEND, v.most);
+	} while (unlikely(goes_on_with_other(qp, &v)) && emit_others(qp, pkts, &v));
 	*dry = v.dry;
 	if (unlikely(v.n == 0))
 		return 0;
 	tx->silent = v.silent;
 	roce_req_begun(tx, v.n);
 	roce_req_next(tx, v.n);
-	roce_req_account(qp, v.n, v.bytes, now);
+	account(qp, &v, now);
 	return (uint16_t)v.n;
 }

@@ -207,8 +207,12 @@ bool roce_resp_read_again(struct roce_qp *qp, const struct roce_pkt *pkt);
 /** An answer that was given once and is being repeated is not wanted any more. Locked. */
 void roce_resp_read_forget(struct roce_qp *qp, struct roce_rd_resource *res);
 
-/** The next frame of the answers to READs and atomics; NULL: no frame to be had, or the memory is gone. Locked. */
-struct rte_mbuf *roce_resp_emit_read(struct roce_qp *qp);
+/**
+ * The next frames of the answers to READs and atomics, as long as such answers are owed. Their ICRC may come later
+ * (roce_engine_icrc_later()). Locked.
+ * @return how many, at most @p room; fewer, with answers still owed: no frame was to be had, or the memory is gone.
+ */
+uint16_t roce_resp_emit_reads(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room);
 
 /** Forget READs and atomics of the peer: a new connection begins. */
 void roce_resp_read_init(struct roce_qp *qp, uint8_t allowed);

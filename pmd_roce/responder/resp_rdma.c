@@ -8,27 +8,7 @@
 #include "queue/mw.h"
 #include "queue/sge.h"
 #include "responder/resp.h"
-
-/*
- * May the peer do this with so many bytes? The queue pair is asked first, whatever the key is; nothing at all needs no key
- * (IBTA Vol 1, 9.7.4.1.5).
- */
-static bool
-key_ok(const struct roce_qp *qp, const struct roce_sge *memory, uint8_t access)
-{
-	/* The caller goes on with the peer's address, which is translated when memory is touched. */
-	struct roce_sge translated = *memory;
-	struct roce_mr *entered;
-
-	if (unlikely((qp->remote.access & access) == 0))
-		return false;
-	if (memory->length == 0)
-		return true;
-	if (roce_keys_enter(qp->engine->domain, qp->pd, qp, &translated, access, &entered) != 0)
-		return false;
-	roce_keys_leave(entered);
-	return true;
-}
+#include "responder/resp_rdma.h"
 
 /* The lengths of the packets must add up to what the first one announced. */
 static bool
@@ -46,7 +26,7 @@ begin_write(struct roce_qp *qp, const struct roce_pkt *pkt)
 
 	if (memory.length > ROCE_MSG_MAX)
 		return ROCE_INVALID;
-	if (!key_ok(qp, &memory, IBV_ACCESS_REMOTE_WRITE))
+	if (!roce_resp_key_ok(qp, &memory, IBV_ACCESS_REMOTE_WRITE))
 		return ROCE_BAD_KEY;
 	qp->remote.va = memory.addr;
 	qp->remote.rkey = memory.lkey;
@@ -72,32 +52,14 @@ check_write(struct roce_qp *qp, const struct roce_pkt *pkt)
 	return pkt->op->flags & ROCE_OP_IMM ? roce_resp_take(qp, pkt) : ROCE_ACCEPT;
 }
 
-/*
- * One more READ or atomic than was agreed upon would push one out that is not answered yet. A repeated answer may
- * be pushed out: a late copy asked for it, and the requester would not go on without having it.
- */
-static bool
-has_resource(const struct roce_qp *qp)
-{
-	const struct roce_qp_remote *remote = &qp->remote;
-	const struct roce_rd_resource *res;
-
-	if (remote->allowed == 0)
-		return false;
-	res = &remote->resource[roce_resource_after(remote, remote->newest)];
-	return !res->pending || res->again;
-}
-
 static enum roce_verdict
 check_read(const struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	struct roce_sge memory = roce_reth_memory(roce_pkt_reth(pkt));
 
-	if (memory.length > ROCE_MSG_MAX ||
-			roce_packets(memory.length, qp->rx.mtu) > ROCE_READ_PACKETS_MAX ||
-			!has_resource(qp))
+	if (!roce_resp_read_ok(qp, &memory))
 		return ROCE_INVALID;
-	return key_ok(qp, &memory, IBV_ACCESS_REMOTE_READ) ? ROCE_ACCEPT : ROCE_BAD_KEY;
+	return roce_resp_key_ok(qp, &memory, IBV_ACCESS_REMOTE_READ) ? ROCE_ACCEPT : ROCE_BAD_KEY;
 }
 
 static struct roce_sge
@@ -115,9 +77,9 @@ check_atomic(const struct roce_qp *qp, const struct roce_pkt *pkt)
 {
 	struct roce_sge memory = atomic_memory(roce_pkt_atomiceth(pkt));
 
-	if (memory.addr % sizeof(uint64_t) != 0 || !has_resource(qp))
+	if (memory.addr % sizeof(uint64_t) != 0 || !roce_resp_has_resource(qp))
 		return ROCE_INVALID;
-	return key_ok(qp, &memory, IBV_ACCESS_REMOTE_ATOMIC) ? ROCE_ACCEPT : ROCE_BAD_KEY;
+	return roce_resp_key_ok(qp, &memory, IBV_ACCESS_REMOTE_ATOMIC) ? ROCE_ACCEPT : ROCE_BAD_KEY;
 }
 
 __rte_noinline enum roce_verdict
@@ -159,46 +121,6 @@ do_write(struct roce_qp *qp, const struct roce_pkt *pkt)
 	return 0;
 }
 
-static struct roce_rd_resource *
-new_resource(struct roce_qp *qp, const struct roce_pkt *pkt, uint32_t packets)
-{
-	struct roce_qp_remote *remote = &qp->remote;
-	struct roce_rd_resource *res;
-
-	res = &remote->resource[roce_resource_after(remote, remote->newest)];
-	if (unlikely(res->pending))
-		roce_resp_read_forget(qp, res);
-	remote->newest = roce_resource_after(remote, remote->newest);
-	if (!(qp->rx.owes & ROCE_OWES_READ))
-		remote->oldest = remote->newest;
-	*res = (struct roce_rd_resource){
-		.psn = pkt->psn,
-		.next = pkt->psn,
-		.end = roce_psn_add(pkt->psn, packets),
-		.until = roce_psn_add(pkt->psn, packets),
-		.msn = roce_psn_add(qp->rx.msn, 1),
-		.verb = pkt->op->verb,
-		.pending = true,
-	};
-	roce_resp_advance(&qp->rx, packets);
-	roce_qp_owe(qp, ROCE_OWES_READ);
-	return res;
-}
-
-static void
-do_read(struct roce_qp *qp, const struct roce_pkt *pkt)
-{
-	struct roce_sge memory = roce_reth_memory(roce_pkt_reth(pkt));
-	struct roce_rd_resource *res =
-			new_resource(qp, pkt, roce_packets(memory.length, qp->rx.mtu));
-
-	res->va = memory.addr;
-	res->rkey = memory.lkey;
-	res->length = memory.length;
-	res->left = memory.length;
-	qp->engine->stats.rx_read_requests++;
-}
-
 /* Atomic towards everything that touches the word with atomic instructions: other engines, the consumer. */
 static int
 do_atomic(struct roce_qp *qp, const struct roce_pkt *pkt)
@@ -222,7 +144,7 @@ do_atomic(struct roce_qp *qp, const struct roce_pkt *pkt)
 		(void)__atomic_compare_exchange_n(
 				word, &original, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 	roce_keys_leave(entered);
-	res = new_resource(qp, pkt, 1);
+	res = roce_resp_new_resource(qp, pkt->psn, pkt->op->verb, 1);
 	res->va = va;
 	res->rkey = memory.lkey;
 	res->original = original;
@@ -233,11 +155,14 @@ do_atomic(struct roce_qp *qp, const struct roce_pkt *pkt)
 __rte_noinline int
 roce_resp_do_rdma(struct roce_qp *qp, const struct roce_pkt *pkt)
 {
+	struct roce_sge memory;
+
 	switch (pkt->op->verb) {
 	case ROCE_VERB_WRITE:
 		return do_write(qp, pkt);
 	case ROCE_VERB_READ:
-		do_read(qp, pkt);
+		memory = roce_reth_memory(roce_pkt_reth(pkt));
+		roce_resp_begin_read(qp, pkt->psn, &memory);
 		return 0;
 	default:
 		return do_atomic(qp, pkt);

@@ -183,21 +183,15 @@ read_opcode(bool first, bool last)
 		    : IBV_OPCODE_RC_RDMA_READ_RESPONSE_MIDDLE;
 }
 
-static rte_be32_t
-aeth_of(const struct roce_qp *qp, const struct roce_rd_resource *res)
-{
-	return roce_aeth_pack(roce_ack_syndrome(qp), res->msn);
-}
-
 static struct rte_mbuf *
-emit_atomic(struct roce_qp *qp, struct roce_rd_resource *res, struct rte_mbuf *m)
+emit_atomic(struct roce_qp *qp, struct roce_rd_resource *res, struct rte_mbuf *m, uint8_t syndrome)
 {
 	const struct roce_frame_spec spec = {
 		.psn = res->psn,
 		.opcode = IBV_OPCODE_RC_ATOMIC_ACKNOWLEDGE,
 	};
 	uint8_t *at = roce_frame_build(m, &qp->cold.template, &spec);
-	struct roce_aeth aeth = { aeth_of(qp, res) };
+	struct roce_aeth aeth = { roce_aeth_pack(syndrome, res->msn) };
 	struct roce_atomicacketh result = { rte_cpu_to_be_64(res->original) };
 
 	memcpy(at, &aeth, sizeof(aeth));
@@ -245,37 +239,50 @@ read_failed(struct roce_qp *qp, struct roce_rd_resource *res, struct rte_mbuf *m
 	return NULL;
 }
 
-static struct rte_mbuf *
-emit_read(struct roce_qp *qp, struct roce_rd_resource *res, struct rte_mbuf *m)
+/* The payload, which is not empty, and the ICRC; both in one pass where that pays. @return false: the memory is gone. */
+static __rte_always_inline bool
+put_memory(struct roce_qp *qp, struct roce_sge from, struct rte_mbuf *m, uint8_t *to)
 {
-	struct roce_frame_spec spec = {
+	struct roce_mr *entered;
+
+	if (unlikely(roce_keys_enter(qp->engine->domain, qp->pd, qp, &from, IBV_ACCESS_REMOTE_READ,
+				     &entered) != 0))
+		return false;
+	if (from.length >= ROCE_ONE_PASS)
+		roce_icrc_put_copy(m, &qp->cold.template, to, (const uint8_t *)(uintptr_t)from.addr,
+				from.length);
+	else
+		memcpy(to, (const uint8_t *)(uintptr_t)from.addr, from.length);
+	roce_keys_leave(entered);
+	if (from.length < ROCE_ONE_PASS)
+		roce_engine_icrc_later(qp->engine, m, &qp->cold.template);
+	return true;
+}
+
+/* The next frame of the answer to a READ. @p first, last: is it that? Constants where most READs are one frame. */
+static __rte_always_inline struct rte_mbuf *
+emit_part(struct roce_qp *qp, struct roce_rd_resource *res, struct rte_mbuf *m, uint8_t syndrome,
+		bool first, bool last)
+{
+	const struct roce_frame_spec spec = {
 		.psn = res->next,
-		.payload_len = RTE_MIN(res->left, (uint32_t)qp->rx.mtu),
+		.opcode = read_opcode(first, last),
+		.payload_len = last ? res->left : qp->rx.mtu,
 	};
 	struct roce_sge from = { res->va + offset_of(qp, res, res->next), spec.payload_len,
 		res->rkey };
-	bool last = spec.payload_len == res->left;
-	struct roce_mr *entered;
-	struct roce_aeth aeth;
-	uint8_t *at;
+	uint8_t *at = roce_frame_build(m, &qp->cold.template, &spec);
 
-	spec.opcode = read_opcode(!res->begun, last);
-	at = roce_frame_build(m, &qp->cold.template, &spec);
-	if (!res->begun || last) {
-		aeth.syndrome_msn = aeth_of(qp, res);
+	if (first || last) {
+		const struct roce_aeth aeth = { roce_aeth_pack(syndrome, res->msn) };
+
 		memcpy(at, &aeth, sizeof(aeth));
 		at += sizeof(aeth);
 	}
-	if (likely(spec.payload_len > 0)) {
-		if (unlikely(roce_keys_enter(qp->engine->domain, qp->pd, qp, &from,
-					     IBV_ACCESS_REMOTE_READ, &entered) != 0))
-			return read_failed(qp, res, m);
-		roce_icrc_put_copy(m, &qp->cold.template, at, (const uint8_t *)(uintptr_t)from.addr,
-				spec.payload_len);
-		roce_keys_leave(entered);
-	} else {
-		roce_icrc_put(m, &qp->cold.template);
-	}
+	if (unlikely(spec.payload_len == 0))
+		roce_engine_icrc_later(qp->engine, m, &qp->cold.template);
+	else if (unlikely(!put_memory(qp, from, m, at)))
+		return read_failed(qp, res, m);
 	res->begun = true;
 	res->next = roce_psn_add(res->next, 1);
 	res->left -= spec.payload_len;
@@ -285,15 +292,33 @@ emit_read(struct roce_qp *qp, struct roce_rd_resource *res, struct rte_mbuf *m)
 	return m;
 }
 
-struct rte_mbuf *
-roce_resp_emit_read(struct roce_qp *qp)
+static struct rte_mbuf *
+emit_read(struct roce_qp *qp, struct roce_rd_resource *res, struct rte_mbuf *m, uint8_t syndrome)
 {
-	struct roce_rd_resource *res = &qp->remote.resource[qp->remote.oldest];
-	struct rte_mbuf *m = roce_engine_frame(qp->engine);
+	const bool last = res->left <= qp->rx.mtu;
 
-	if (unlikely(m == NULL))
-		return NULL;
-	if (res->verb == ROCE_VERB_READ)
-		return emit_read(qp, res, m);
-	return emit_atomic(qp, res, m);
+	if (likely(!res->begun && last))
+		return emit_part(qp, res, m, syndrome, true, true);
+	return emit_part(qp, res, m, syndrome, !res->begun, last);
+}
+
+uint16_t
+roce_resp_emit_reads(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room)
+{
+	const uint8_t syndrome = roce_ack_syndrome(qp);
+	uint16_t n = 0;
+
+	while (n < room && (qp->rx.owes & ROCE_OWES_READ)) {
+		struct roce_rd_resource *res = &qp->remote.resource[qp->remote.oldest];
+		struct rte_mbuf *m = roce_engine_frame(qp->engine);
+
+		if (unlikely(m == NULL))
+			break;
+		pkts[n] = likely(res->verb == ROCE_VERB_READ) ? emit_read(qp, res, m, syndrome)
+							      : emit_atomic(qp, res, m, syndrome);
+		if (unlikely(pkts[n] == NULL))
+			break;
+		n++;
+	}
+	return n;
 }

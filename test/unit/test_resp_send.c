@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A whole SEND or WRITE in one plain frame is received on a fast path. Its result must be that of the slow path, which every
+ * A whole SEND or WRITE in one plain frame, and a READ, is received on a fast path. Its result must be that of the slow path, which every
  * frame in several segments takes: so two ends live the same life here, and one of them gets its frames cut in two.
  */
 
@@ -16,9 +16,11 @@
 #define PLACE          1200u            /**< bytes of one: more than a packet has */
 #define WRITES         (PLACES * PLACE) /**< bytes of memory in front of what the peer writes */
 #define WRITE          IBV_OPCODE_RC_RDMA_WRITE_ONLY
+#define READ           IBV_OPCODE_RC_RDMA_READ_REQUEST
 #define SEND_WITH_ACK  (ROCE_OPCODE_PIGGYBACK | IBV_OPCODE_RC_SEND_ONLY)
 #define WRITE_WITH_ACK (ROCE_OPCODE_PIGGYBACK | IBV_OPCODE_RC_RDMA_WRITE_ONLY)
 
+#define READS 3u /**< that the peer may have under way */
 #define DEPTH 8u /**< of the completion queue, which runs over now and then */
 
 /** The faults of a frame. */
@@ -34,9 +36,9 @@ enum wrong {
 };
 
 static bool own_queue;
-static bool agreed;  /**< the peer of the next connection sends acknowledgements in requests */
-static bool barred;  /**< and may not write, whatever keys it has */
-static bool watched; /**< something is asked before a receive is taken */
+static bool agreed;   /**< the peer of the next connection sends acknowledgements in requests */
+static uint8_t right; /**< and has but this one, whatever keys it has; 0: all of them */
+static bool watched;  /**< something is asked before a receive is taken */
 
 static void
 connect_peer(struct side *s)
@@ -44,9 +46,10 @@ connect_peer(struct side *s)
 	struct roce_qp_connect connect = fx_connect(&s->end, fx_ip(99), 0x777);
 
 	connect.extensions = agreed;
+	connect.max_dest_rd_atomic = READS;
 	fx_up(s->qp, &connect);
-	if (barred)
-		s->qp->remote.access = IBV_ACCESS_REMOTE_READ;
+	if (right != 0)
+		s->qp->remote.access = right;
 	if (watched)
 		s->qp->rx.checks |= ROCE_CHECK_TAKE;
 	s->peer = fx_peer_of(s->qp, &connect);
@@ -60,6 +63,7 @@ side_open(struct side *s)
 
 	fx_end_open(&s->end, 1, &options);
 	attr = fx_attr(&s->end);
+	attr.max_dest_rd_atomic = READS;
 	if (own_queue) {
 		attr.srq = NULL;
 		attr.max_recv_wr = 8;
@@ -72,7 +76,7 @@ side_open(struct side *s)
 
 /* ---- frames ---- */
 
-/* The memory of the end that a WRITE names, mostly as it should be. */
+/* The memory of the end that a WRITE or READ names, mostly as it should be. */
 static struct fx_target
 draw_target(const struct side *s, uint32_t payload)
 {
@@ -86,7 +90,19 @@ draw_target(const struct side *s, uint32_t payload)
 	};
 }
 
-/* A SEND or WRITE that the peer's next frame could be, with an acknowledgement or without. */
+/* A READ of a few frames, or of more than there may be. */
+static struct rte_mbuf *
+draw_read(struct side *s, uint32_t psn)
+{
+	static const uint32_t lens[] = { 0, 1, 64, 511, 512, FX_MTU, FX_MTU + 1, 2 * FX_MTU,
+		ROCE_MSG_MAX + 1 };
+	struct fx_target target = draw_target(s, 0);
+
+	target.length = lens[draw(RTE_DIM(lens) - (draw(8) != 0))];
+	return fx_about(&s->peer, READ, psn, 0, &target, draw(16) ? 0 : FX_ACKREQ);
+}
+
+/* A SEND or WRITE that the peer's next frame could be, with an acknowledgement or without; or a READ. */
 static struct rte_mbuf *
 draw_request(struct side *s, uint32_t psn)
 {
@@ -97,6 +113,8 @@ draw_request(struct side *s, uint32_t psn)
 	const uint8_t opcode = draw(3) ? IBV_OPCODE_RC_SEND_ONLY : WRITE;
 	const struct fx_target target = draw_target(s, payload);
 
+	if (draw(4) == 0)
+		return draw_read(s, psn);
 	if (draw(2))
 		return fx_about(&s->peer, opcode, psn, payload, &target, flags);
 	return fx_name(&s->peer,
@@ -170,6 +188,7 @@ headers_of(uint8_t opcode)
 	case SEND_WITH_ACK:
 	case WRITE:
 	case WRITE_WITH_ACK:
+	case READ:
 		return V4_BTH + roce_opcode[opcode].header_len;
 	default:
 		return 0;
@@ -298,7 +317,10 @@ compare_answers(void)
 	assert_int_equal(fx_tx(&side[1].end, b, RTE_DIM(b)), n);
 	for (unsigned int i = 0; i < n; i++) {
 		assert_fields(a[i], (opcode, b[i].opcode), (psn, b[i].psn),
-				(syndrome, b[i].syndrome), (msn, b[i].msn));
+				(syndrome, b[i].syndrome), (msn, b[i].msn),
+				(payload_len, b[i].payload_len));
+		if (roce_opcode[a[i].opcode].verb == ROCE_VERB_READ)
+			assert_int_equal(a[i].first, b[i].first);
 	}
 }
 
@@ -315,6 +337,8 @@ compare_sides(void)
 		roce_srq_query(side[i].qp->rx.rq, &counts[i]);
 	assert_fields(side[0].qp->rx, (taken, side[1].qp->rx.taken),
 			(unacked, side[1].qp->rx.unacked));
+	assert_fields(side[0].qp->remote, (newest, side[1].qp->remote.newest),
+			(oldest, side[1].qp->remote.oldest));
 	assert_fields(counts[0], (available, counts[1].available),
 			(outstanding, counts[1].outstanding), (armed, counts[1].armed));
 }
@@ -339,6 +363,7 @@ expect_all_seen(uint32_t good)
 	assert_true(stats->rx_piggybacked_acks > STEPS / 40);
 	assert_true(stats->rx_malformed_opcode > 0);
 	assert_true(stats->rx_write_requests > STEPS / 40);
+	assert_true(stats->rx_read_requests > STEPS / 40);
 	assert_true(stats->resp_remote_access_errors > 0);
 }
 
@@ -365,7 +390,9 @@ live(uint32_t steps)
 		compare_sides();
 		if (roce_qp_state(side[0].qp) == ROCE_QP_ERR) {
 			agreed = draw(4) != 0;
-			barred = draw(8) == 0;
+			right = draw(8)           ? 0
+					: draw(2) ? IBV_ACCESS_REMOTE_READ
+						  : IBV_ACCESS_REMOTE_WRITE;
 			watched = draw(4) == 0;
 			connect_again(connect_peer);
 			pass_time(FX_HZ);
