@@ -317,26 +317,51 @@ prefetch_frames(struct rte_mbuf **pkts, uint16_t n)
 	}
 }
 
-/* The fast paths of all but a SEND: of WRITEs, READs and their answers, and of requests that take an acknowledgement along. */
+/* WRITEs that come one behind the other. @return how many of the first frames were taken. */
+static inline uint16_t
+rx_writes(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t n, uint64_t now)
+{
+	uint16_t taken = 0;
+
+	while (taken < n &&
+			roce_resp_write(e, pkts[taken], IBV_OPCODE_RC_RDMA_WRITE_ONLY, now, NULL))
+		taken++;
+	return taken;
+}
+
+/* The same of READs. */
+static inline uint16_t
+rx_reads(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t n)
+{
+	uint16_t taken = 0;
+
+	while (taken < n && roce_resp_read(e, pkts[taken]))
+		taken++;
+	return taken;
+}
+
+/*
+ * The fast paths of all but a SEND: of WRITEs, READs and their answers, and of requests that take an acknowledgement along.
+ * @return how many of the first frames were taken.
+ */
 static __rte_noinline uint16_t
 rx_fast_other(struct roce_engine *e, struct rte_mbuf **pkts, uint16_t n, uint64_t now)
 {
 	const struct rte_mbuf *m = pkts[0];
-	const uint8_t opcode = roce_plain_opcode(m);
 
-	switch (opcode) {
+	switch (roce_plain_opcode(m)) {
 	case ROCE_OPCODE_PIGGYBACK | IBV_OPCODE_RC_SEND_ONLY:
 		return roce_resp_send(e, m, ROCE_OPCODE_PIGGYBACK | IBV_OPCODE_RC_SEND_ONLY, now,
 				roce_ack_rx_piggybacked);
 	case IBV_OPCODE_RC_RDMA_WRITE_ONLY:
-		return roce_resp_write(e, m, IBV_OPCODE_RC_RDMA_WRITE_ONLY, now, NULL);
+		return rx_writes(e, pkts, n, now);
 	case ROCE_OPCODE_PIGGYBACK | IBV_OPCODE_RC_RDMA_WRITE_ONLY:
 		return roce_resp_write(e, m, ROCE_OPCODE_PIGGYBACK | IBV_OPCODE_RC_RDMA_WRITE_ONLY,
 				now, roce_ack_rx_piggybacked);
 	case IBV_OPCODE_RC_RDMA_READ_REQUEST:
-		return roce_resp_read(e, m);
+		return rx_reads(e, pkts, n);
 	default:
-		return roce_plain_is_answer(opcode) ? roce_read_rx_plain(e, pkts, n, now) : 0;
+		return roce_read_rx_plain(e, pkts, n, now);
 	}
 }
 

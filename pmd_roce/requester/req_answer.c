@@ -22,6 +22,7 @@ struct run {
 	struct roce_qp *qp;
 	uint32_t request; /**< slot of the READ that the next frame belongs to */
 	uint32_t psn;     /**< of the next frame */
+	struct roce_keys_recent recent;
 };
 
 /* Does nothing but the next answer concern the requester? Losses and timeouts are for the slow path. */
@@ -42,11 +43,12 @@ begin(struct run *run, uint32_t dest_qp)
 	run->qp = qp;
 	run->request = qp->tx.tail;
 	run->psn = qp->tx.una;
+	roce_keys_recent_init(&run->recent, &run->e->domain->keys);
 	return true;
 }
 
 /* Is it the frame that comes next, from the peer, and does nothing in its headers want the slow path? */
-static inline bool
+static __rte_always_inline bool
 is_next(const struct run *run, const struct roce_plain_packet *answer)
 {
 	const struct roce_qp *qp = run->qp;
@@ -60,9 +62,9 @@ is_next(const struct run *run, const struct roce_plain_packet *answer)
  * Where the frame goes, which has the PSN that is next. @param got bytes before it.
  * @return NULL: its request is no READ into one segment, it has another length, or the memory is gone.
  */
-static inline uint8_t *
-place_of(const struct run *run, const struct roce_plain_packet *answer,
-		const struct roce_opcode_info *op, uint32_t *got)
+static __rte_always_inline uint8_t *
+place_of(struct run *run, const struct roce_plain_packet *answer, const struct roce_opcode_info *op,
+		uint32_t *got)
 {
 	const struct roce_qp *qp = run->qp;
 	const struct roce_wqe *wqe = roce_wq_slot(&qp->wq, run->request);
@@ -75,14 +77,14 @@ place_of(const struct run *run, const struct roce_plain_packet *answer,
 	if (unlikely(!roce_read_length_ok(qp, wqe->length - *got, op, answer->payload_len)))
 		return NULL;
 	part = (struct roce_sge){ wqe->sge->addr + *got, answer->payload_len, wqe->sge->lkey };
-	if (unlikely(roce_keys_check(&qp->engine->domain->keys, qp->pd, &part,
-				     IBV_ACCESS_LOCAL_WRITE) != 0))
+	if (unlikely(roce_keys_check_recent(&run->e->domain->keys, qp->pd, &part,
+				     IBV_ACCESS_LOCAL_WRITE, &run->recent) != 0))
 		return NULL;
 	return (uint8_t *)(uintptr_t)part.addr;
 }
 
 /* Copy the payload if the ICRC is right; both in one pass where that pays (placement.h). */
-static inline bool
+static __rte_always_inline bool
 copy(const struct roce_plain_packet *answer, uint8_t *to)
 {
 	if (answer->payload_len >= ROCE_ONE_PASS_RX)
@@ -93,33 +95,44 @@ copy(const struct roce_plain_packet *answer, uint8_t *to)
 	return true;
 }
 
-/* Take the next frame, but for what it acknowledges. @return false: it is for the slow path. */
-static inline bool
-take(struct run *run, const struct rte_mbuf *m, uint64_t now)
+/*
+ * Take the next frame, but for what it acknowledges. @p opcode: of the frame, an answer's; a constant where most are that.
+ * @return false: it is for the slow path.
+ */
+static __rte_always_inline bool
+take_as(struct run *run, const struct rte_mbuf *m, uint8_t opcode, uint64_t now)
 {
-	const uint8_t opcode = roce_plain_opcode(m);
+	const struct roce_opcode_info *op = &roce_opcode[opcode];
 	struct roce_plain_packet answer;
-	struct roce_qp *qp;
 	uint32_t got;
 	uint8_t *to;
 
-	if (!roce_plain_is_answer(opcode) || unlikely(!roce_plain_packet_parse(m, opcode, &answer)))
+	if (unlikely(!roce_plain_packet_parse(m, opcode, &answer)))
 		return false;
 	if (run->qp == NULL && unlikely(!begin(run, answer.dest_qp)))
 		return false;
 	if (unlikely(!is_next(run, &answer)))
 		return false;
-	to = place_of(run, &answer, &roce_opcode[opcode], &got);
+	to = place_of(run, &answer, op, &got);
 	if (unlikely(to == NULL || !copy(&answer, to)))
 		return false;
-	qp = run->qp;
 	if (answer.aeth != NULL)
-		roce_ack_learn_credits(qp, answer.aeth);
-	roce_recovery_answered(qp, got == 0, now);
+		roce_ack_learn_credits(run->qp, answer.aeth);
+	roce_recovery_answered(run->qp, got == 0, now);
 	run->psn = roce_psn_add(run->psn, 1);
-	if (likely(roce_opcode[opcode].flags & ROCE_OP_END))
+	if (op->flags & ROCE_OP_END)
 		run->request++;
 	return true;
+}
+
+static inline bool
+take(struct run *run, const struct rte_mbuf *m, uint64_t now)
+{
+	const uint8_t opcode = roce_plain_opcode(m);
+
+	if (likely(opcode == IBV_OPCODE_RC_RDMA_READ_RESPONSE_ONLY))
+		return take_as(run, m, IBV_OPCODE_RC_RDMA_READ_RESPONSE_ONLY, now);
+	return roce_plain_is_answer(opcode) && take_as(run, m, opcode, now);
 }
 
 uint16_t

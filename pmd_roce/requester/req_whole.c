@@ -22,11 +22,11 @@ struct visit {
 	bool dry;     /**< there was no mbuf for the next */
 };
 
-/* May the READ go, with one frame for an answer, and nothing to wait for but its turn? */
+/* May the READ into one segment go, with one frame for an answer, and nothing to wait for but its turn? */
 static inline bool
 is_whole_read(const struct roce_qp *qp, const struct roce_wqe *wqe)
 {
-	return wqe->opcode == IBV_WR_RDMA_READ && wqe->length <= qp->rx.mtu &&
+	return wqe->opcode == IBV_WR_RDMA_READ && wqe->num_sge == 1 && wqe->length <= qp->rx.mtu &&
 			!(wqe->flags & ROCE_WR_FENCE);
 }
 

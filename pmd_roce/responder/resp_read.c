@@ -283,12 +283,14 @@ emit_part(struct roce_qp *qp, struct roce_rd_resource *res, struct rte_mbuf *m, 
 		roce_engine_icrc_later(qp->engine, m, &qp->cold.template);
 	else if (unlikely(!put_memory(qp, from, m, at)))
 		return read_failed(qp, res, m);
+	qp->engine->stats.tx_bytes += spec.payload_len;
+	if (last) {
+		finish_resource(qp, res);
+		return m;
+	}
 	res->begun = true;
 	res->next = roce_psn_add(res->next, 1);
 	res->left -= spec.payload_len;
-	qp->engine->stats.tx_bytes += spec.payload_len;
-	if (last)
-		finish_resource(qp, res);
 	return m;
 }
 

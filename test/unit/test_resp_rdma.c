@@ -87,6 +87,37 @@ UNIT_RULE(write__places_and_acknowledges)
 	assert_int_equal(roce_cq_count(end.recv_cq), 0);
 }
 
+/* One READ more than was agreed upon is the last of a burst of WRITEs and READs: what was before it is done. */
+UNIT_RULE(requests__that_come_together_are_executed_in_order)
+{
+	static const uint8_t opcode[] = { WRITE_ONLY, WRITE_ONLY, READ, READ, WRITE_ONLY, READ,
+		READ };
+	struct rte_mbuf *pkts[RTE_DIM(opcode)];
+	const struct fx_sent *sent;
+	uint16_t left;
+
+	for (uint32_t i = 0; i < RTE_DIM(opcode); i++) {
+		const struct fx_target target = { base + 64 * i, rkey, 8 };
+
+		pkts[i] = fx_about(
+				&peer, opcode[i], PSN + i, opcode[i] == READ ? 0 : 8, &target, 0);
+	}
+	roce_engine_lock(end.engine);
+	left = roce_engine_rx(end.engine, pkts, RTE_DIM(opcode), end.now);
+	roce_engine_unlock(end.engine);
+	assert_int_equal(left, 0);
+	for (uint32_t i = 0; i < RTE_DIM(opcode); i++)
+		assert_int_equal(end.memory[64 * i],
+				opcode[i] == READ ? byte_at(64 * i) : (uint8_t)(PSN + i));
+	sent = fx_tx_exactly(&end, 4);
+	expect(sent[0], RSP_ONLY, PSN + 2, 8);
+	expect(sent[1], RSP_ONLY, PSN + 3, 8);
+	expect(sent[2], RSP_ONLY, PSN + 5, 8);
+	expect(sent[3], ACK, PSN + 6, 0);
+	assert_int_equal(sent[3].syndrome, NAK(ROCE_NAK_INVALID_REQUEST));
+	assert_int_equal(sent[2].first, byte_at(64 * 5));
+}
+
 /* The lengths of the packets must add up to the announced one; each rule ends the connection. */
 UNIT_RULE(write__lengths_must_add_up)
 {
