@@ -77,7 +77,7 @@ place_of(struct run *run, const struct roce_plain_packet *answer, const struct r
 	if (unlikely(!roce_read_length_ok(qp, wqe->length - *got, op, answer->payload_len)))
 		return NULL;
 	part = (struct roce_sge){ wqe->sge->addr + *got, answer->payload_len, wqe->sge->lkey };
-	if (unlikely(roce_keys_check_recent(&run->e->domain->keys, qp->pd, &part,
+	if (unlikely(roce_keys_check_again(&run->e->domain->keys, qp->pd, &part,
 				     IBV_ACCESS_LOCAL_WRITE, &run->recent) != 0))
 		return NULL;
 	return (uint8_t *)(uintptr_t)part.addr;
