@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The common requests: a whole SEND or WRITE in one frame, or a READ with an answer of one, sent for the first time. As long as nothing else comes, what is
- * known of the queue pair is not looked at again. The rules are those of req.h, with what is known here as constants.
+ * The common requests: a whole SEND or WRITE in one frame, or a READ with an answer of one, sent for the first time. As long as
+ * nothing else comes, what is known of the queue pair is not looked at again. The rules are those of req.h, with what is known
+ * here as constants.
  */
 
 #include "requester/req.h"
