@@ -12,6 +12,7 @@
 #include "queue/qp.h"
 #include "queue/qp_end.h"
 #include "requester/retry.h"
+#include "requester/rewind.h"
 
 #define STATES (ROCE_QPS_ERR + 1)
 
@@ -224,6 +225,17 @@ send(struct roce_qp *qp, const struct roce_qp_mod *mod)
 	return roce_qp_to_rts(qp);
 }
 
+/* The last frame of what was begun asks for its acknowledgement. If it was sent already, something is sent again that does. */
+static void
+drain(struct roce_qp *qp, bool event)
+{
+	const struct roce_qp_tx *tx = &qp->tx;
+
+	roce_qp_sqd_enter(qp, event);
+	if (tx->next == tx->begun && tx->tail != tx->begun)
+		roce_req_end_silence(qp);
+}
+
 /* The answer that it owes is not the connection's any more, but the peer's. */
 static void
 reset(struct roce_qp *qp)
@@ -248,7 +260,7 @@ enter(struct roce_qp *qp, const struct roce_qp_mod *mod, uint32_t mask,
 	case ROCE_QPS_RTS:
 		return send(qp, mod);
 	case ROCE_QPS_SQD:
-		roce_qp_sqd_enter(qp,
+		drain(qp,
 				(mask & ROCE_QP_MOD_EN_SQD_ASYNC_NOTIFY) &&
 						mod->en_sqd_async_notify != 0);
 		return 0;

@@ -8,6 +8,7 @@
 
 #include "queue/complete.h"
 #include "queue/frames.h"
+#include "queue/qp_end.h"
 #include "queue/sge.h"
 
 /* References are counted in 16 bits; a request that is sent again and again to a device that keeps all of it copies. */
@@ -158,6 +159,7 @@ roce_extbufs_collect(struct roce_engine *e)
 		if (qp != NULL) {
 			roce_wq_slot(&qp->wq, request)->extbuf = 0;
 			tell_ended(qp);
+			roce_qp_check_drained(qp);
 		}
 	}
 }

@@ -222,16 +222,6 @@ roce_qp_one_by_one(const struct roce_qp *qp)
 	return __atomic_load_n(&qp->post.one_by_one, __ATOMIC_RELAXED);
 }
 
-/**
- * Does SQD keep the requester from the request at next, which was not begun? A rewind goes back over what was begun. In SQD the
- * requester looks at each request (roce_qp_one_by_one()).
- */
-static inline bool
-roce_qp_sqd_holds(const struct roce_qp *qp)
-{
-	return qp->cold.sqd && qp->tx.next == qp->tx.begun;
-}
-
 /** Packets of a message: at least one. */
 static inline uint32_t
 roce_packets(uint32_t length, uint32_t mtu)
@@ -246,6 +236,18 @@ static inline uint32_t
 roce_qp_posted(const struct roce_qp *qp)
 {
 	return __atomic_load_n(&qp->post.head, __ATOMIC_ACQUIRE);
+}
+
+/**
+ * Requests that the requester may send where it looks at each (roce_qp_one_by_one()): all that are posted, and in SQD those that
+ * were begun, over which a rewind goes back.
+ */
+static inline uint32_t
+roce_qp_sendable(const struct roce_qp *qp)
+{
+	const uint32_t posted = roce_qp_posted(qp);
+
+	return qp->cold.sqd ? qp->tx.begun : posted;
 }
 
 /** Slot of the oldest request that the poster may not write again. Any thread. */

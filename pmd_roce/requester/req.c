@@ -54,8 +54,7 @@ roce_req_wants(const struct roce_qp *qp)
 	if (unlikely(qp->tx.repeats))
 		return true;
 	if (unlikely(roce_qp_one_by_one(qp))) {
-		if (roce_qp_sqd_holds(qp))
-			return false;
+		posted = roce_qp_sendable(qp);
 		if (roce_bind_is_next(qp, posted))
 			return roce_bind_may_pass(qp);
 	}
@@ -239,15 +238,13 @@ build_next(struct roce_qp *qp, struct roce_req_left left, uint64_t now)
 static __rte_noinline uint16_t
 emit_one_by_one(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_t now)
 {
-	uint32_t posted = roce_qp_posted(qp);
+	uint32_t posted = roce_qp_sendable(qp);
 	uint16_t n = 0;
 
 	for (uint16_t done = 0; done < room; done++) {
 		struct roce_req_left left;
 		struct rte_mbuf *m;
 
-		if (roce_qp_sqd_holds(qp))
-			break;
 		if (roce_bind_is_next(qp, posted)) {
 			if (!roce_bind_pass(qp))
 				break;

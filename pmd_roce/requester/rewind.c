@@ -91,7 +91,15 @@ roce_req_fail_next(struct roce_qp *qp)
 {
 	qp->tx.prot_error = true;
 	roce_req_report_prot_error(qp);
-	/* No frame asked for the acknowledgement of the requests before: frames that are sent again do. */
-	if (qp->tx.prot_error && qp->tx.silent != 0)
-		roce_req_rewind(qp, qp->tx.una);
+	if (qp->tx.prot_error)
+		roce_req_end_silence(qp);
+}
+
+void
+roce_req_end_silence(struct roce_qp *qp)
+{
+	if (qp->tx.silent == 0)
+		return;
+	roce_req_rewind(qp, qp->tx.una);
+	roce_qp_ready(qp);
 }

@@ -57,6 +57,11 @@ void roce_req_report_prot_error(struct roce_qp *qp);
 /** The request at next is not sent. It fails, and the rest is flushed, when everything before it is acknowledged. */
 void roce_req_fail_next(struct roce_qp *qp);
 
+/**
+ * No further frame is sent for now. If none of those under way asked for their acknowledgement, they are sent again, and do.
+ */
+void roce_req_end_silence(struct roce_qp *qp);
+
 /** The same, because its memory is gone or its bind is refused. */
 void roce_req_fail_local(struct roce_qp *qp);
 

@@ -125,8 +125,10 @@ modify__refuses_and_stays(void **state)
 			EINVAL);
 	assert_int_equal(rig->a->state, IBV_QPS_RESET);
 	connect_qps(rig, rig->a, rig->b);
-	attr.qp_state = IBV_QPS_SQD;
-	assert_int_equal(ibv_modify_qp(rig->a, &attr, IBV_QP_STATE), EOPNOTSUPP);
+	/* There are no alternate paths. */
+	attr.qp_state = IBV_QPS_RTS;
+	assert_int_equal(ibv_modify_qp(rig->a, &attr, IBV_QP_STATE | IBV_QP_PATH_MIG_STATE),
+			EOPNOTSUPP);
 	/* The lowest eight bits alone would be ERR. */
 	attr.qp_state = (enum ibv_qp_state)(256 + IBV_QPS_ERR);
 	assert_int_equal(ibv_modify_qp(rig->a, &attr, IBV_QP_STATE), EINVAL);
