@@ -38,10 +38,15 @@ answer_ack(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room)
 static inline uint16_t
 answer_sack(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room)
 {
-	if (likely(!(qp->rx.owes & ROCE_OWES_SACK)) || room == 0)
-		return 0;
-	pkts[0] = roce_resp_emit_sack(qp);
-	return pkts[0] != NULL;
+	uint16_t n = 0;
+
+	for (uint8_t owed = ROCE_OWES_SACK; owed <= ROCE_OWES_DUPLICATE; owed <<= 1) {
+		if (likely(!(qp->rx.owes & owed)) || n == room)
+			continue;
+		pkts[n] = roce_resp_emit_sack(qp, owed);
+		n += pkts[n] != NULL;
+	}
+	return n;
 }
 
 /* The answers that are owed, those to READs first, since an acknowledgement behind them would say that they were given. */

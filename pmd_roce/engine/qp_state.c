@@ -10,6 +10,7 @@
 #include "queue/extbuf.h"
 #include "queue/post.h"
 #include "queue/qp_end.h"
+#include "requester/reorder.h"
 #include "requester/retry.h"
 #include "responder/final_ack.h"
 #include "responder/resp.h"
@@ -47,6 +48,8 @@ roce_qp_init(struct roce_qp *qp)
 	qp->cold.odd_answers = 0;
 	qp->cold.dcqcn = (struct roce_dcqcn){ 0 };
 	qp->cold.recovery = (struct roce_recovery){ 0 };
+	qp->cold.reorder = (struct roce_reorder){ 0 };
+	roce_reorder_forget(qp);
 	roce_qp_hold(qp, false);
 	qp->remote.access = ROCE_REMOTE_ACCESS;
 	qp->cold.initialised = false;

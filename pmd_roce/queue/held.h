@@ -38,6 +38,7 @@ struct roce_held {
 	struct rte_mbuf *first; /**< NULL: none */
 	struct rte_mbuf *last;
 	uint32_t n;
+	uint32_t duplicate; /**< PSN of the last request that came twice; valid while ROCE_OWES_DUPLICATE */
 };
 
 /** How many frames engine @p e may hold at a time: a quarter of the pool, of which each engine of the domain has its part. */

@@ -45,7 +45,7 @@ roce_ack_psn(const struct roce_qp *qp)
 static inline void
 roce_ack_given(struct roce_qp *qp)
 {
-	qp->rx.owes &= ROCE_OWES_CNP | ROCE_OWES_SACK;
+	qp->rx.owes &= ROCE_OWES_CNP | ROCE_OWES_SACK | ROCE_OWES_DUPLICATE;
 	qp->rx.unacked = 0;
 }
 

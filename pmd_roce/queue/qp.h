@@ -107,6 +107,7 @@ struct roce_qp {
 		struct roce_recovery recovery;
 		struct roce_held held;
 		struct roce_repair repair;
+		struct roce_reorder reorder;
 		struct roce_zcrx *zcrx; /**< NULL: it has no zero-copy receives (zcrx.h) */
 		struct {
 			uint32_t number;  /**< of the queue pair in its domain */

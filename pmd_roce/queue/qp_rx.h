@@ -23,6 +23,7 @@ struct roce_srq;
 #define ROCE_OWES_CNP  0x08 /**< a congestion notification */
 #define ROCE_OWES_SACK \
 	0x10 /**< a selective acknowledgement, which acknowledges nothing and comes first */
+#define ROCE_OWES_DUPLICATE 0x20 /**< another, that names a request which came twice */
 
 #define ROCE_CHECK_TAKE \
 	0x01 /**< a high watermark is armed, receives are zero-copy, or some are refused on purpose */

@@ -86,10 +86,27 @@ struct roce_repair {
 	unsigned __int128 lost;     /**< to be sent again */
 	unsigned __int128 older;    /**< sent again, and not known to have arrived */
 	unsigned __int128 newer;    /**< the same, and sent after all of the older ones */
+	unsigned __int128 late;     /**< overtaken, and not lost yet (reorder.h) */
+	unsigned __int128 later;    /**< overtaken since some are in late */
 	unsigned __int128 answered; /**< answers to READs that came ahead of one that is missing */
 	uint32_t older_before; /**< one behind the newest PSN when the last one of older was sent again */
 	uint32_t newer_before;
 	uint64_t probed_at; /**< when una alone was sent again; 0: not since the last progress */
+	uint64_t late_since;
+	uint64_t later_since; /**< the newest of them */
+	bool blind;           /**< frames were sent again for silence since the last progress */
+};
+
+#define ROCE_REORDER_REPEATS 8u
+
+/** Reordering window (reorder.h). */
+struct roce_reorder {
+	uint32_t repeated
+			[ROCE_REORDER_REPEATS]; /**< PSNs sent again last because later ones had arrived */
+	uint16_t unheard; /**< duplicates to come until frames are waited for again */
+	uint8_t next;     /**< of repeated, the oldest */
+	uint8_t quarters; /**< of a round trip, that a frame may be late */
+	uint8_t losses; /**< waits in vain, less those that ended well, since the window was narrowed */
 };
 
 /** Cost of timeouts (recovery.h); all zero when a connection begins. */

@@ -146,7 +146,7 @@ sequence_nak(struct roce_qp *qp, uint32_t psn, uint64_t now)
 
 	qp->engine->stats.packet_seq_err++;
 	if (roce_repair_knows(qp)) {
-		(void)roce_repair_missing(qp, psn);
+		(void)roce_repair_missing(qp, psn, now);
 		return;
 	}
 	if (tx->nak_seen && tx->nak_psn == psn)
@@ -155,7 +155,7 @@ sequence_nak(struct roce_qp *qp, uint32_t psn, uint64_t now)
 	tx->nak_seen = true;
 	tx->nak_psn = psn;
 	/* When it is being sent again in order, it will come. */
-	if (roce_psn_diff(tx->psn, psn) <= 0 || roce_repair_nak_alone(qp, psn))
+	if (roce_psn_diff(tx->psn, psn) <= 0 || roce_repair_nak_alone(qp, psn, now))
 		return;
 	roce_repair_forget(qp);
 	roce_req_rewind(qp, psn);

@@ -5,6 +5,7 @@
 #include <rte_branch_prediction.h>
 
 #include "requester/recovery.h"
+#include "requester/reorder.h"
 #include "requester/repair.h"
 #include "requester/retry.h"
 #include "requester/rewind.h"
@@ -52,7 +53,8 @@ update(struct roce_qp *qp)
 {
 	const struct roce_repair *r = &qp->cold.repair;
 
-	qp->tx.repairing = (r->held | r->lost | r->older | r->newer | r->answered) != 0;
+	qp->tx.repairing = (r->held | r->lost | r->older | r->newer | r->late | r->later |
+					   r->answered) != 0;
 	qp->tx.repeats = r->lost != 0;
 	if (qp->tx.repeats)
 		roce_qp_ready(qp);
@@ -66,6 +68,19 @@ roce_repair_forget(struct roce_qp *qp)
 	update(qp);
 }
 
+/* The frames of the map are not waited for any more: they have arrived, or are lost. */
+static void
+wait_no_more(struct roce_repair *r, bits map)
+{
+	r->late &= ~map;
+	r->later &= ~map;
+	if (r->late != 0)
+		return;
+	r->late = r->later;
+	r->late_since = r->later_since;
+	r->later = 0;
+}
+
 /* Frames have arrived at the peer. A repeat that left before one of them, and is not among them, is lost. */
 static void
 arrived(struct roce_qp *qp, bits map)
@@ -73,6 +88,10 @@ arrived(struct roce_qp *qp, bits map)
 	struct roce_repair *r = &qp->cold.repair;
 	int32_t end = end_of(map);
 
+	if (unlikely((r->late | r->later) & map)) {
+		roce_reorder_in_time(qp);
+		wait_no_more(r, map);
+	}
 	for (int generation = 0; generation < 2 && (r->older | r->newer) != 0; generation++) {
 		bool later = (map & r->newer) != 0 ||
 				end > roce_psn_diff(r->older_before, qp->tx.una);
@@ -104,33 +123,94 @@ measure(struct roce_qp *qp, bits map, uint64_t now)
 	tx->timed_at = 0;
 }
 
+/* Frames that were sent again, are to be, or are waited for. */
+static bits
+known_missing(const struct roce_repair *r)
+{
+	return r->older | r->newer | r->lost | r->late | r->later;
+}
+
+/* Later frames have arrived before those of the map. @return false: they are waited for. */
+static bool
+overtaken(struct roce_qp *qp, bits map, uint64_t now)
+{
+	struct roce_repair *r = &qp->cold.repair;
+	uint64_t window = roce_reorder_window(qp);
+
+	if (likely(window == 0)) {
+		r->lost |= map;
+		return true;
+	}
+	if (r->late == 0) {
+		r->late = map;
+		r->late_since = now;
+		roce_retry_watch(qp, now + window);
+	} else {
+		r->later |= map;
+		r->later_since = now;
+	}
+	return false;
+}
+
+static void
+are_lost(struct roce_qp *qp, uint64_t now)
+{
+	roce_recovery_lost(qp, now);
+	/* Where all is being sent again in order, that ends here: only what is missing goes. */
+	if (qp->cold.repair.held != 0 && roce_psn_diff(qp->tx.psn, qp->tx.max) < 0)
+		roce_req_rewind(qp, qp->tx.max);
+}
+
 /* Frames before the last one that the peer has are missing: it came after them. */
 static void
 find_lost(struct roce_qp *qp, uint64_t now)
 {
-	struct roce_repair *r = &qp->cold.repair;
-	bits lost = below(end_of(r->held)) & ~(r->held | r->older | r->newer | r->lost);
+	const struct roce_repair *r = &qp->cold.repair;
+	bits missing = below(end_of(r->held)) & ~(r->held | known_missing(r));
 
-	if (lost == 0)
-		return;
-	roce_recovery_lost(qp, now);
-	r->lost |= lost;
-	/* Where all is being sent again in order, that ends here: only what is missing goes. */
-	if (roce_psn_diff(qp->tx.psn, qp->tx.max) < 0)
-		roce_req_rewind(qp, qp->tx.max);
+	if (missing != 0 && overtaken(qp, missing, now))
+		are_lost(qp, now);
 }
 
-/* The PSNs that the peer says it has, from una on. @return false: some of them were never sent. */
+void
+roce_repair_wait_over(struct roce_qp *qp, uint64_t now)
+{
+	struct roce_repair *r = &qp->cold.repair;
+
+	while (r->late != 0) {
+		uint64_t end = r->late_since + roce_reorder_window(qp);
+
+		if (now < end) {
+			roce_retry_watch(qp, end);
+			break;
+		}
+		if (r->answered != 0)
+			qp->engine->stats.implied_nak_seq_err++;
+		r->lost |= r->late;
+		roce_reorder_lost(qp);
+		are_lost(qp, now);
+		wait_no_more(r, r->late);
+	}
+	update(qp);
+}
+
+/* The PSNs behind its own that a selective acknowledgement says are held. */
+static bits
+read_held(const struct roce_pkt *pkt)
+{
+	struct roce_sack sack;
+
+	memcpy(&sack, roce_pkt_sack(pkt), sizeof(sack));
+	return (bits)rte_be_to_cpu_64(sack.held[1]) << 64 | rte_be_to_cpu_64(sack.held[0]);
+}
+
+/* The PSNs that the peer has, from una on. @return false: some of them were never sent. */
 static bool
-read_map(const struct roce_qp *qp, const struct roce_pkt *pkt, bits *map)
+read_map(const struct roce_qp *qp, const struct roce_pkt *pkt, bits held, bits *map)
 {
 	const struct roce_qp_tx *tx = &qp->tx;
 	int32_t missing = roce_psn_diff(pkt->psn, tx->una);
-	struct roce_sack sack;
-	bits held;
 
-	memcpy(&sack, roce_pkt_sack(pkt), sizeof(sack));
-	held = (bits)rte_be_to_cpu_64(sack.held[1]) << 64 | rte_be_to_cpu_64(sack.held[0]);
 	if (missing + 1 + end_of(held) > roce_psn_diff(tx->max, tx->una) || missing > BITS)
 		return false;
 	*map = below(missing) | shift(held, missing + 1);
@@ -141,14 +221,18 @@ void
 roce_repair_rx(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now)
 {
 	struct roce_repair *r = &qp->cold.repair;
-	bits map;
+	bits map, held = read_held(pkt);
 
 	if (!qp->cold.connect.extensions) {
 		qp->engine->stats.rx_malformed_opcode++;
 		return;
 	}
 	qp->engine->stats.rx_sacks++;
-	if (qp->tx.rnr_at != 0 || !read_map(qp, pkt, &map)) {
+	if (held == 0) {
+		roce_reorder_duplicate(qp, pkt->psn);
+		return;
+	}
+	if (qp->tx.rnr_at != 0 || !read_map(qp, pkt, held, &map)) {
 		qp->engine->stats.rx_ghost_acks++;
 		return;
 	}
@@ -180,7 +264,10 @@ roce_repair_acknowledged(struct roce_qp *qp, uint32_t psn, uint64_t now)
 	r->lost = shift(r->lost, -by);
 	r->older = shift(r->older, -by);
 	r->newer = shift(r->newer, -by);
+	r->late = shift(r->late, -by);
+	r->later = shift(r->later, -by);
 	r->probed_at = 0;
+	r->blind = false;
 	update(qp);
 	return rest;
 }
@@ -196,29 +283,29 @@ roce_repair_probe(struct roce_qp *qp, uint64_t now)
 	r->newer = 0;
 	r->lost |= 1;
 	r->probed_at = now;
+	r->blind = true;
 	qp->engine->stats.req_probes++;
 	update(qp);
 }
 
 bool
-roce_repair_missing(struct roce_qp *qp, uint32_t psn)
+roce_repair_missing(struct roce_qp *qp, uint32_t psn, uint64_t now)
 {
-	struct roce_repair *r = &qp->cold.repair;
-	bits bit = shift(1, roce_psn_diff(psn, qp->tx.una)) & ~(r->older | r->newer | r->lost);
+	bits bit = shift(1, roce_psn_diff(psn, qp->tx.una)) & ~known_missing(&qp->cold.repair);
+	bool lost = bit != 0 && overtaken(qp, bit, now);
 
-	r->lost |= bit;
 	update(qp);
-	return bit != 0;
+	return lost;
 }
 
 bool
-roce_repair_nak_alone(struct roce_qp *qp, uint32_t psn)
+roce_repair_nak_alone(struct roce_qp *qp, uint32_t psn, uint64_t now)
 {
 	/* Without a timeout nobody would find out what else is missing. */
 	if (!qp->cold.connect.extensions || qp->cold.nak_alone || qp->tx.ack_timeout == 0)
 		return false;
 	qp->cold.nak_alone = true;
-	(void)roce_repair_missing(qp, psn);
+	(void)roce_repair_missing(qp, psn, now);
 	return true;
 }
 
@@ -238,6 +325,9 @@ roce_repair_all(struct roce_qp *qp)
 	r->lost = (below(roce_psn_diff(qp->tx.max, qp->tx.una)) & ~r->held) | 1;
 	r->older = 0;
 	r->newer = 0;
+	r->late = 0;
+	r->later = 0;
+	r->blind = true;
 	update(qp);
 }
 
@@ -247,8 +337,10 @@ roce_repair_answered(struct roce_qp *qp, uint32_t psn, uint64_t now)
 	struct roce_repair *r = &qp->cold.repair;
 	bits bit = shift(1, roce_psn_diff(psn, qp->tx.una));
 
-	if (r->answered & bit)
+	if (r->answered & bit) {
+		roce_reorder_duplicate(qp, psn);
 		return;
+	}
 	r->answered |= bit;
 	arrived(qp, bit);
 	roce_retry_sacked(qp, now);
@@ -294,6 +386,8 @@ roce_repair_sent(struct roce_qp *qp, uint32_t psn)
 	struct roce_repair *r = &qp->cold.repair;
 	bits bit = shift(1, roce_psn_diff(psn, qp->tx.una));
 
+	if (!r->blind)
+		roce_reorder_repeated(qp, psn);
 	r->lost &= ~bit;
 	r->newer |= bit;
 	r->newer_before = qp->tx.max;

@@ -8,7 +8,8 @@
  *
  * Two ends of this provider agree on selective acknowledgements when they connect. Such a frame says which requests the peer
  * holds behind one that is missing (held.h), and acknowledges nothing: requests complete by acknowledgements alone. A frame
- * of which a later one has arrived is lost and is sent again, and no other frame is.
+ * of which a later one has arrived is lost, unless frames come late on this connection and it is waited for (reorder.h). It is
+ * sent again, and no other frame is.
  *
  * A repeat is lost when something has arrived that was sent after it (as RACK, RFC 8985). The order of sending is known by
  * generation: frames are in the older one, or were sent again after all of it and are in the newer one.
@@ -19,7 +20,7 @@
 
 #include "queue/qp.h"
 
-/** A selective acknowledgement arrived. */
+/** A selective acknowledgement arrived, or one that names a duplicate. */
 void roce_repair_rx(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now);
 
 /** Does the peer hold frames behind one that is missing? Then only missing ones are sent again. */
@@ -43,13 +44,16 @@ void roce_repair_probe(struct roce_qp *qp, uint64_t now);
  * such NAK is answered with the missing frame alone. @return false: everything is to be sent again. It is the second such NAK,
  * of a peer that does not hold frames; or nothing would find out what else is missing, since there is no timeout.
  */
-bool roce_repair_nak_alone(struct roce_qp *qp, uint32_t psn);
+bool roce_repair_nak_alone(struct roce_qp *qp, uint32_t psn, uint64_t now);
 
 /**
- * The peer misses @p psn, or its answer to it is missing: it is sent again, unless it was and may still come.
- * @return it was not known to be missing.
+ * The peer misses @p psn, or its answer to it is missing: it is sent again, unless it was and may still come, or is waited for.
+ * @return it is to be sent again now, and was not before.
  */
-bool roce_repair_missing(struct roce_qp *qp, uint32_t psn);
+bool roce_repair_missing(struct roce_qp *qp, uint32_t psn, uint64_t now);
+
+/** The timer fired: what has been late for too long is lost. */
+void roce_repair_wait_over(struct roce_qp *qp, uint64_t now);
 
 /** Everything that the peer is not known to have is sent again. */
 void roce_repair_all(struct roce_qp *qp);

@@ -12,6 +12,7 @@
 #include "queue/sge.h"
 #include "requester/ack.h"
 #include "requester/recovery.h"
+#include "requester/reorder.h"
 #include "requester/repair.h"
 #include "requester/req_read.h"
 #include "requester/retry.h"
@@ -127,7 +128,7 @@ ask_for_missing(struct roce_qp *qp, uint64_t now)
 		const struct roce_wqe *wqe = roce_wq_slot(&qp->wq, i);
 
 		if (wqe->verb != ROCE_VERB_READ || !roce_repair_asks(qp, wqe, &psn) ||
-				!roce_repair_missing(qp, psn))
+				!roce_repair_missing(qp, psn, now))
 			continue;
 		qp->engine->stats.implied_nak_seq_err++;
 		roce_recovery_lost(qp, now);
@@ -228,8 +229,10 @@ roce_read_rx(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now)
 	if (unlikely(tx->reads == 0 || roce_psn_diff(pkt->psn, tx->una) < 0 ||
 			    roce_psn_diff(pkt->psn, tx->max) >= 0)) {
 		qp->engine->stats.rx_ghost_acks++;
-		if (roce_psn_diff(pkt->psn, tx->una) < 0)
+		if (roce_psn_diff(pkt->psn, tx->una) < 0) {
 			roce_recovery_answered_twice(qp, pkt->psn);
+			roce_reorder_duplicate(qp, pkt->psn);
+		}
 		if (tx->reads != 0 && roce_psn_diff(pkt->psn, tx->max) < 0)
 			roce_retry_heard(qp, now);
 		return;

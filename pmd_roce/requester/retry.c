@@ -298,6 +298,8 @@ roce_retry_fire(struct roce_timer *timer, uint64_t now)
 		qp->cold.dcqcn.resume_at = 0;
 		roce_qp_ready(qp);
 	}
+	if (unlikely(tx->repairing) && qp->rx.state == ROCE_QP_RTS)
+		roce_repair_wait_over(qp, now);
 	/* Before the end nobody listens to acknowledgements any more, and what is owed goes out whatever is missing. */
 	if (now >= tx->timeout_at && qp->rx.state != ROCE_QP_ENDING)
 		overdue(qp, now);

@@ -95,6 +95,16 @@ may_answer(struct roce_qp *qp, uint64_t now)
 	return true;
 }
 
+/* The requester learns that its repeat was needless (requester/reorder.h). */
+static void
+name_duplicate(struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	if (!qp->cold.connect.extensions)
+		return;
+	qp->cold.held.duplicate = pkt->psn;
+	qp->rx.owes |= ROCE_OWES_DUPLICATE;
+}
+
 /* A request that was executed is not executed again. A READ or atomic too old to be known stays unanswered. */
 static void
 answer_duplicate(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now)
@@ -106,9 +116,11 @@ answer_duplicate(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now)
 	roce_piggyback_hurry(qp);
 	/* The answer that is owed already answers this one, too. */
 	if (!answered_with_data && (qp->rx.owes & ROCE_OWES_ACK)) {
+		name_duplicate(qp, pkt);
 		roce_qp_ready(qp);
 	} else if (may_answer(qp, now)) {
 		if (!answered_with_data) {
+			name_duplicate(qp, pkt);
 			roce_qp_owe(qp, ROCE_OWES_ACK);
 		} else if (!roce_resp_read_again(qp, pkt)) {
 			refuse_access(qp);
@@ -304,18 +316,23 @@ roce_resp_rx(struct roce_qp *qp, struct roce_pkt *pkt, uint64_t now)
 }
 
 struct rte_mbuf *
-roce_resp_emit_sack(struct roce_qp *qp)
+roce_resp_emit_sack(struct roce_qp *qp, uint8_t owed)
 {
-	const struct roce_frame_spec spec = { .psn = qp->rx.epsn, .opcode = ROCE_OPCODE_SACK };
+	const bool held = owed == ROCE_OWES_SACK;
+	const struct roce_frame_spec spec = {
+		.psn = held ? qp->rx.epsn : qp->cold.held.duplicate,
+		.opcode = ROCE_OPCODE_SACK,
+	};
 	struct rte_mbuf *m = roce_engine_frame(qp->engine);
-	struct roce_sack sack;
+	struct roce_sack sack = { { 0 } };
 
 	if (unlikely(m == NULL))
 		return NULL;
-	roce_held_map(qp, &sack);
+	if (held)
+		roce_held_map(qp, &sack);
 	memcpy(roce_frame_build(m, &qp->cold.template, &spec), &sack, sizeof(sack));
 	roce_icrc_put(m, &qp->cold.template);
-	qp->rx.owes &= (uint8_t)~ROCE_OWES_SACK;
+	qp->rx.owes &= (uint8_t)~owed;
 	qp->engine->stats.tx_sacks++;
 	return m;
 }

@@ -239,8 +239,12 @@ void roce_resp_other(struct roce_qp *qp, struct roce_pkt *pkt, uint64_t now);
 /** A request arrived. Locked. @p pkt has no mbuf any more when the consumer has got that. */
 void roce_resp_rx(struct roce_qp *qp, struct roce_pkt *pkt, uint64_t now);
 
-/** A selective acknowledgement: what is held. Locked. @return NULL: no frame to be had. */
-struct rte_mbuf *roce_resp_emit_sack(struct roce_qp *qp);
+/**
+ * A selective acknowledgement. Locked.
+ * @param owed ROCE_OWES_SACK: what is held; ROCE_OWES_DUPLICATE: the PSN of a request that came twice.
+ * @return NULL: no frame to be had.
+ */
+struct rte_mbuf *roce_resp_emit_sack(struct roce_qp *qp, uint8_t owed);
 
 /** The acknowledgement or NAK that is owed, as a frame of engine @p e, which sends it; NULL: no frame to be had. Locked. */
 struct rte_mbuf *roce_resp_emit(struct roce_qp *qp, struct roce_engine *e);

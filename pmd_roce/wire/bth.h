@@ -92,7 +92,8 @@ struct roce_cnp {
 
 /**
  * Behind the BTH of a selective acknowledgement, a frame of this provider whose PSN is the one that the responder expects:
- * bit i of the first word is expected PSN + 1 + i, of the second one expected PSN + 65 + i; set: the responder holds it.
+ * bit i of the first word is expected PSN + 1 + i, of the second one expected PSN + 65 + i; set: the responder holds it. Without
+ * any bit the PSN is that of a request which came twice.
  */
 struct roce_sack {
 	rte_be64_t held[2];

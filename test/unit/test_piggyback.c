@@ -251,12 +251,16 @@ UNIT_RULE(patience__ends_with_a_slow_answer)
 /* A peer that repeats a request has waited long enough. */
 UNIT_RULE(patience__ends_with_a_duplicate)
 {
+	const struct fx_sent *sent;
+
 	learn();
 	hear();
 	expect_silence();
 	heard--;
 	hear();
-	expect_ack();
+	sent = fx_tx_exactly(&end, 2);
+	assert_int_equal(sent[0].opcode, ROCE_OPCODE_SACK);
+	assert_int_equal(sent[1].opcode, IBV_OPCODE_RC_ACKNOWLEDGE);
 }
 
 /* So has one whose frames had a gap. */

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ROCE_TEST_REPAIR_SCENE_H
+#define ROCE_TEST_REPAIR_SCENE_H
+
+/** @file A queue pair whose peer has agreed to selective repeat, and what the peer says. A tick of the clock is 1 ns. */
+
+#include "played_scene.h"
+#include "wire/icrc.h"
+
+#define US UINT64_C(1000)
+
+/* A queue pair that has agreed, and has measured a round trip of 20 us. */
+static inline void
+open_agreed(bool agreed)
+{
+	const struct played how = { .max_rd_atomic = 4, .rights = FX_ALL };
+	struct roce_qp_connect connect;
+
+	open_scene(&how);
+	roce_qp_destroy(qp);
+	connect = connect_to_peer(&how);
+	connect.extensions = agreed;
+	qp = fx_play(&end, NULL, &connect, &peer);
+	for (uint32_t i = 0; i < 8; i++) {
+		assert_int_equal(fx_send(&end, qp, i, 0, 8, 0), 0);
+		(void)fx_tx_one(&end);
+		end.now += 20 * US;
+		fx_rx_answer(&end, &peer, FX_ACK, FX_SQ_PSN + i);
+	}
+}
+
+#define FIRST (FX_SQ_PSN + 8) /**< PSN of the first message of a test */
+
+/* Post @p n messages of one packet, and send them. */
+static inline void
+send_many(uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		assert_int_equal(fx_send(&end, qp, i, 0, 8, ROCE_WR_SIGNALED), 0);
+	assert_int_equal(fx_tx_drop(&end), RTE_MIN(n, ROCE_WINDOW));
+}
+
+/* The peer expects message @p expected, and holds those of @p map behind it. */
+static inline void
+sack(uint32_t expected, uint64_t low, uint64_t high)
+{
+	const struct roce_sack held = { { rte_cpu_to_be_64(low), rte_cpu_to_be_64(high) } };
+	struct rte_mbuf *m = fx_request(&peer, ROCE_OPCODE_SACK, FIRST + expected, 0, 0);
+	struct roce_pkt pkt;
+
+	assert_int_equal(roce_frame_parse(m, &pkt), ROCE_FRAME_OK);
+	memcpy((void *)(uintptr_t)roce_pkt_sack(&pkt), &held, sizeof(held));
+	roce_icrc_put(m, &peer.template);
+	fx_rx(&end, m);
+}
+
+static inline void
+acknowledge(uint32_t message)
+{
+	fx_rx_answer(&end, &peer, FX_ACK, FIRST + message);
+}
+
+/* The messages that are sent now. */
+static inline void
+expect_sent(const uint32_t *message, unsigned int n)
+{
+	const struct fx_sent *sent = fx_tx_exactly(&end, n);
+
+	for (unsigned int i = 0; i < n; i++)
+		assert_int_equal(sent[i].psn, FIRST + message[i]);
+}
+
+#define EXPECT_SENT(...)                               \
+	expect_sent((const uint32_t[]){ __VA_ARGS__ }, \
+			sizeof((const uint32_t[]){ __VA_ARGS__ }) / 4)
+
+#endif
