@@ -92,7 +92,7 @@ roce_ack_advance(struct roce_qp *qp, uint32_t psn, uint64_t now)
 
 /* acknowledge() where READs or atomics wait for their answers. */
 static __rte_noinline bool
-acknowledge_around_reads(struct roce_qp *qp, uint32_t psn, uint64_t now)
+acknowledge_around_reads(struct roce_qp *qp, uint32_t psn, bool goes_on, uint64_t now)
 {
 	uint32_t expected = roce_read_expected(qp, roce_read_oldest(qp));
 
@@ -101,19 +101,25 @@ acknowledge_around_reads(struct roce_qp *qp, uint32_t psn, uint64_t now)
 		return true;
 	}
 	roce_ack_advance(qp, expected, now);
+	if (qp->cold.connect.extensions && goes_on) {
+		roce_read_ask_before(qp, psn, now);
+		return true;
+	}
 	roce_read_lost(qp, expected, now);
 	return false;
 }
 
 /*
  * The peer says that everything before @p psn arrived. When there is a READ or atomic among it whose answer is
- * not here, that answer is lost (IBTA Vol 1, 9.7.5.1.1, implied NAK). @return false: so it is.
+ * not here, that answer is lost (IBTA Vol 1, 9.7.5.1.1, implied NAK). Between own peers it is asked for, unless the peer wants
+ * nothing for now, or has ended the connection (not @p goes_on).
+ * @return false: everything from that answer on is sent again.
  */
 static inline bool
-acknowledge(struct roce_qp *qp, uint32_t psn, uint64_t now)
+acknowledge(struct roce_qp *qp, uint32_t psn, bool goes_on, uint64_t now)
 {
 	if (unlikely(qp->tx.reads != 0))
-		return acknowledge_around_reads(qp, psn, now);
+		return acknowledge_around_reads(qp, psn, goes_on, now);
 	roce_ack_advance(qp, psn, now);
 	return true;
 }
@@ -158,7 +164,8 @@ sequence_nak(struct roce_qp *qp, uint32_t psn, uint64_t now)
 	if (roce_psn_diff(tx->psn, psn) <= 0 || roce_repair_nak_alone(qp, psn, now))
 		return;
 	roce_repair_forget(qp);
-	roce_req_rewind(qp, psn);
+	/* Answers to READs before it may be missing, too. */
+	roce_req_rewind(qp, qp->tx.una);
 }
 
 static void
@@ -209,13 +216,14 @@ static void
 negative(struct roce_qp *qp, uint8_t syndrome, uint32_t psn, uint64_t now)
 {
 	uint8_t value = syndrome & ROCE_AETH_VALUE_MASK;
+	bool gap = syndrome == (ROCE_AETH_NAK | ROCE_NAK_PSN_SEQUENCE);
 
 	/* A NAK names the expected PSN: everything before it arrived. */
-	if (!acknowledge(qp, psn, now))
+	if (!acknowledge(qp, psn, gap, now))
 		return;
 	if ((syndrome & ROCE_AETH_KIND_MASK) == ROCE_AETH_RNR)
 		receiver_not_ready(qp, psn, value, now);
-	else if (value == ROCE_NAK_PSN_SEQUENCE)
+	else if (gap)
 		sequence_nak(qp, psn, now);
 	else
 		refused(qp, value);
@@ -239,7 +247,7 @@ roce_ack_rx(struct roce_qp *qp, const struct roce_aeth *aeth, uint32_t psn, uint
 	if (likely(kind == ROCE_AETH_ACK)) {
 		if (roce_psn_diff(psn, tx->una) >= -1)
 			roce_ack_learn_credits(qp, aeth);
-		(void)acknowledge(qp, roce_psn_add(psn, 1), now);
+		(void)acknowledge(qp, roce_psn_add(psn, 1), true, now);
 	} else {
 		negative(qp, syndrome, psn, now);
 	}

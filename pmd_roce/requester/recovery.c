@@ -12,7 +12,7 @@
 #define RATE_GAIN    4u
 #define LOSSY        32u /**< samples without a loss; then none is expected any more */
 #define SILENCES     32u /**< in a local ACK timeout: the longest silence taken for a round trip */
-#define LOSSY_MIN_US 50u /**< least wait there */
+#define LOSSY_MIN_US 30u /**< least wait there */
 #define COSTS        8u  /**< wait where no frame is lost: times what a repeat costs */
 #define DOUBLINGS    8u  /**< of that wait, one for each timeout */
 

@@ -81,9 +81,12 @@ wait_no_more(struct roce_repair *r, bits map)
 	r->later = 0;
 }
 
-/* Frames have arrived at the peer. A repeat that left before one of them, and is not among them, is lost. */
+/*
+ * Frames have arrived at the peer. A repeat that left before one of them, and is not among them, is lost; but not READs that were
+ * asked for again, in @p asked, of which this tells nothing.
+ */
 static void
-arrived(struct roce_qp *qp, bits map)
+arrived(struct roce_qp *qp, bits map, bits asked)
 {
 	struct roce_repair *r = &qp->cold.repair;
 	int32_t end = end_of(map);
@@ -98,12 +101,12 @@ arrived(struct roce_qp *qp, bits map)
 
 		r->older &= ~map;
 		if (later) {
-			r->lost |= r->older;
-			r->older = 0;
+			r->lost |= r->older & ~asked;
+			r->older &= asked;
 		}
-		if (r->older != 0)
+		if ((r->older & ~asked) != 0)
 			break;
-		r->older = r->newer & ~map;
+		r->older |= r->newer & ~map;
 		r->older_before = r->newer_before;
 		r->newer = 0;
 	}
@@ -217,11 +220,31 @@ read_map(const struct roce_qp *qp, const struct roce_pkt *pkt, bits held, bits *
 	return true;
 }
 
+/*
+ * READs and atomics that were asked for again and that the peer has executed, because it expects @p psn by now: their answers are
+ * missing, of which a selective acknowledgement tells nothing.
+ */
+static bits
+asked_again(const struct roce_qp *qp, uint32_t psn)
+{
+	bits executed = below(roce_psn_diff(psn, qp->tx.una)) & known_missing(&qp->cold.repair);
+	bits asked = 0;
+
+	for (uint32_t i = qp->tx.tail; unlikely(executed != 0) && i != qp->tx.begun; i++) {
+		const struct roce_wqe *wqe = roce_wq_slot(&qp->wq, i);
+		int32_t at = roce_psn_diff(wqe->psn, qp->tx.una);
+
+		if (roce_wqe_is_read(wqe))
+			asked |= below(at + (int32_t)wqe->packets) & ~below(at);
+	}
+	return asked & executed;
+}
+
 void
 roce_repair_rx(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now)
 {
 	struct roce_repair *r = &qp->cold.repair;
-	bits map, held = read_held(pkt);
+	bits map, asked, held = read_held(pkt);
 
 	if (!qp->cold.connect.extensions) {
 		qp->engine->stats.rx_malformed_opcode++;
@@ -241,8 +264,9 @@ roce_repair_rx(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now)
 	if (map == 0)
 		return;
 	measure(qp, map, now);
+	asked = asked_again(qp, pkt->psn);
 	r->held |= map;
-	arrived(qp, map);
+	arrived(qp, map & ~asked, asked);
 	find_lost(qp, now);
 	roce_retry_sacked(qp, now);
 	update(qp);
@@ -257,7 +281,7 @@ roce_repair_acknowledged(struct roce_qp *qp, uint32_t psn, uint64_t now)
 	bool rest = r->probed_at != 0 && by == 1 && psn != qp->tx.max &&
 			now - r->probed_at >= qp->tx.srtt / 2;
 
-	arrived(qp, below(by) & ~r->held);
+	arrived(qp, below(by) & (~r->held | known_missing(r)), 0);
 	/* The two markers are PSNs: they stay. */
 	r->held = shift(r->held, -by);
 	r->answered = shift(r->answered, -by);
@@ -342,7 +366,7 @@ roce_repair_answered(struct roce_qp *qp, uint32_t psn, uint64_t now)
 		return;
 	}
 	r->answered |= bit;
-	arrived(qp, bit);
+	arrived(qp, bit, 0);
 	roce_retry_sacked(qp, now);
 	update(qp);
 }
@@ -355,13 +379,17 @@ roce_repair_answered_next(const struct roce_qp *qp)
 	return missing != 0 ? (uint32_t)lowest(missing) : BITS;
 }
 
+uint32_t
+roce_repair_answered_end(const struct roce_qp *qp)
+{
+	return roce_psn_add(qp->tx.una, (uint32_t)end_of(qp->cold.repair.answered));
+}
+
 bool
 roce_repair_asks(const struct roce_qp *qp, const struct roce_wqe *wqe, uint32_t *psn)
 {
-	const struct roce_repair *r = &qp->cold.repair;
 	int32_t at = roce_psn_diff(wqe->psn, qp->tx.una);
-	int32_t end = RTE_MIN(at + (int32_t)wqe->packets, end_of(r->answered));
-	bits missing = below(end) & ~below(at) & ~r->answered;
+	bits missing = below(at + (int32_t)wqe->packets) & ~below(at) & ~qp->cold.repair.answered;
 
 	if (missing == 0)
 		return false;

@@ -67,7 +67,10 @@ void roce_repair_answered(struct roce_qp *qp, uint32_t psn, uint64_t now);
 /** How many PSNs from una on are answered already. */
 uint32_t roce_repair_answered_next(const struct roce_qp *qp);
 
-/** The first frame of the answer to READ @p wqe that is missing ahead of others. @return false: none is. */
+/** One behind the last PSN that was answered ahead of a missing one; una: none was. */
+uint32_t roce_repair_answered_end(const struct roce_qp *qp);
+
+/** The first frame of the answer to READ @p wqe that has not come, of the next 128 PSNs. @return false: all have. */
 bool roce_repair_asks(const struct roce_qp *qp, const struct roce_wqe *wqe, uint32_t *psn);
 
 /** The first frame that is to be sent again, as a place to go to. @return false: there is none. */

@@ -118,21 +118,37 @@ read_at(const struct roce_qp *qp, uint32_t psn)
 	return NULL;
 }
 
-/* Of each READ whose answer misses something ahead of others the rest is asked for, once. */
+/*
+ * Something came that the peer says behind all its answers to READs and atomics before @p end. Of those among them that end behind
+ * @p begin, and whose answers have not all come, the rest is asked for, once.
+ */
 static void
-ask_for_missing(struct roce_qp *qp, uint64_t now)
+ask_for_missing(struct roce_qp *qp, uint32_t begin, uint32_t end, uint64_t now)
 {
+	bool asked = false;
 	uint32_t psn;
 
 	for (uint32_t i = qp->tx.tail; i != qp->tx.begun; i++) {
 		const struct roce_wqe *wqe = roce_wq_slot(&qp->wq, i);
 
-		if (wqe->verb != ROCE_VERB_READ || !roce_repair_asks(qp, wqe, &psn) ||
-				!roce_repair_missing(qp, psn, now))
+		if (roce_psn_diff(wqe->psn, end) >= 0)
+			break;
+		if (roce_psn_diff(roce_psn_add(wqe->psn, wqe->packets), begin) <= 0 ||
+				!roce_wqe_is_read(wqe) || !roce_repair_asks(qp, wqe, &psn) ||
+				roce_psn_diff(psn, end) >= 0 || !roce_repair_missing(qp, psn, now))
 			continue;
 		qp->engine->stats.implied_nak_seq_err++;
 		roce_recovery_lost(qp, now);
+		asked = true;
 	}
+	if (asked)
+		roce_retry_sacked(qp, now);
+}
+
+void
+roce_read_ask_before(struct roce_qp *qp, uint32_t psn, uint64_t now)
+{
+	ask_for_missing(qp, qp->tx.una, psn, now);
 }
 
 /* The answers that came early follow the one that was missing: they count now. */
@@ -150,7 +166,7 @@ pass_answered(struct roce_qp *qp, uint64_t now)
 		else
 			break;
 	}
-	ask_for_missing(qp, now);
+	ask_for_missing(qp, qp->tx.una, roce_repair_answered_end(qp), now);
 }
 
 /*
@@ -163,7 +179,7 @@ take_early(struct roce_qp *qp, const struct roce_wqe *oldest, const struct roce_
 		uint64_t now)
 {
 	const struct roce_wqe *wqe = read_at(qp, pkt->psn);
-	uint32_t got;
+	uint32_t got, begin;
 
 	if (!qp->cold.connect.extensions || wqe == NULL || !roce_read_fits(qp, wqe, pkt, &got))
 		return false;
@@ -172,8 +188,9 @@ take_early(struct roce_qp *qp, const struct roce_wqe *oldest, const struct roce_
 			roce_sge_copy_in(&qp->engine->domain->keys, qp->pd, wqe->sge, got, pkt) !=
 					0)
 		return false;
+	begin = roce_repair_answered_end(qp);
 	roce_repair_answered(qp, pkt->psn, now);
-	ask_for_missing(qp, now);
+	ask_for_missing(qp, begin, roce_repair_answered_end(qp), now);
 	return true;
 }
 

@@ -49,6 +49,12 @@ uint32_t roce_read_outstanding(const struct roce_qp *qp);
 /** The answer at @p psn is lost: ask again from there, once for each gap. Locked. */
 void roce_read_lost(struct roce_qp *qp, uint32_t psn, uint64_t now);
 
+/**
+ * The peer has said something that it says behind its answers to all READs and atomics before @p psn: those that have not come are
+ * lost. The peer has agreed to selective repeat: each is asked for, once. Locked.
+ */
+void roce_read_ask_before(struct roce_qp *qp, uint32_t psn, uint64_t now);
+
 /** An answer to a READ or atomic arrived. Locked. */
 void roce_read_rx(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now);
 

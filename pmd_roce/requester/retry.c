@@ -92,6 +92,13 @@ measured_probe(const struct roce_qp *qp)
 	return tx->srtt != 0 && probe < tx->rto ? (uint32_t)RTE_MIN(probe, UINT32_MAX) : 0;
 }
 
+/* Is the answer to a READ asked for again by a probe? Only where frames are lost, and not its beginning with it. */
+static __rte_noinline bool
+probes_reads(const struct roce_qp *qp)
+{
+	return qp->cold.connect.extensions && qp->cold.recovery.lossy > 0;
+}
+
 /* From now on an answer is waited for. */
 static inline void
 wait_from(struct roce_qp *qp, uint64_t now)
@@ -101,6 +108,9 @@ wait_from(struct roce_qp *qp, uint64_t now)
 	if (likely(tx->probe != 0 && tx->reads == 0)) {
 		tx->probes = PROBES;
 		tx->timeout_at = now + tx->probe;
+	} else if (tx->probe != 0 && probes_reads(qp)) {
+		tx->probes = PROBES;
+		tx->timeout_at = now + roce_recovery_wait(qp);
 	} else {
 		tx->probes = 0;
 		tx->timeout_at = now + wait_for_answer(qp);
@@ -188,8 +198,11 @@ roce_retry_sacked(struct roce_qp *qp, uint64_t now)
 {
 	struct roce_qp_tx *tx = &qp->tx;
 
-	if (tx->timeout_at != ROCE_NEVER)
-		wait_from(qp, now);
+	if (tx->timeout_at == ROCE_NEVER)
+		return;
+	wait_from(qp, now);
+	/* The first loss has READs waited for less long. */
+	roce_retry_watch(qp, tx->timeout_at);
 }
 
 /*
@@ -271,15 +284,19 @@ overdue(struct roce_qp *qp, uint64_t now)
 {
 	struct roce_qp_tx *tx = &qp->tx;
 	uint64_t wait;
+	bool probes;
 
 	if (tx->probes == 0 || now >= tx->limit_at) {
 		timed_out(qp, now);
 		return;
 	}
-	tx->probes = tx->reads == 0 ? tx->probes - 1 : 0;
+	probes = tx->reads == 0 || probes_reads(qp);
+	tx->probes = probes ? tx->probes - 1 : 0;
 	wait = tx->probes > 0 ? (uint64_t)tx->probe << (PROBES - tx->probes) : wait_for_answer(qp);
+	if (tx->reads != 0)
+		wait = RTE_MAX(wait, roce_recovery_wait(qp));
 	tx->timeout_at = RTE_MIN(now + wait, tx->limit_at);
-	if (tx->reads == 0)
+	if (probes)
 		roce_repair_probe(qp, now);
 }
 

@@ -99,6 +99,18 @@ UNIT_RULE(nak__without_a_selective_acknowledgement_is_one_frame)
 	EXPECT_SENT(4);
 }
 
+/* A peer that holds frames sends NAKs, too: they change nothing that is known. */
+UNIT_RULE(nak__of_a_peer_that_holds_does_not_go_back)
+{
+	send_many(6);
+	sack(0, 0x15, 0);
+	EXPECT_SENT(0, 2, 4);
+	missing(0);
+	missing(2);
+	missing(4);
+	fx_tx_none(&end);
+}
+
 /* A peer that cannot hold frames sends NAKs alone: everything behind the second goes again. */
 UNIT_RULE(nak__of_a_peer_that_holds_nothing_goes_back)
 {
@@ -341,6 +353,114 @@ UNIT_RULE(answer__that_came_early_acknowledges_what_is_before_it)
 	assert_int_equal(roce_cq_count(end.send_cq), 0);
 	answer(RSP_ONLY, 0);
 	assert_int_equal(roce_cq_count(end.send_cq), 3);
+}
+
+/* A READ that was asked for again is not asked for once more because the peer holds something. */
+UNIT_RULE(answer__is_asked_for_once_whatever_is_held)
+{
+	read_packets(1, 0);
+	read_packets(1, 1);
+	read_packets(1, 2);
+	send_many(2);
+	answer(RSP_ONLY, 1);
+	EXPECT_SENT(0);
+	sack(3, 1, 0);
+	EXPECT_SENT(3);
+	answer(RSP_ONLY, 2);
+	fx_tx_none(&end);
+	/* Until an answer shows that this was lost, too: its READ was sent after that. */
+	send_many(1);
+	read_packets(1, 3);
+	sack(3, 3, 0);
+	EXPECT_SENT(3);
+	answer(RSP_ONLY, 6);
+	EXPECT_SENT(0);
+}
+
+/* An acknowledgement behind READs has those asked for whose answers are missing, and nothing sent again that has arrived. */
+UNIT_RULE(answer__that_an_acknowledgement_misses_is_asked_for)
+{
+	read_packets(1, 0);
+	read_packets(1, 1);
+	read_packets(1, 2);
+	send_many(2);
+	answer(RSP_ONLY, 1);
+	EXPECT_SENT(0);
+	acknowledge(3);
+	EXPECT_SENT(2);
+	acknowledge(4);
+	fx_tx_none(&end);
+	answer(RSP_ONLY, 0);
+	answer(RSP_ONLY, 2);
+	acknowledge(4);
+	assert_int_equal(roce_cq_count(end.send_cq), 5);
+	assert_fields(qp->tx, (reads, 0), (repairing, false));
+}
+
+/* So has a NAK, and its own packet. */
+UNIT_RULE(answer__that_a_nak_misses_is_asked_for)
+{
+	read_packets(1, 0);
+	read_packets(1, 1);
+	send_many(3);
+	answer(RSP_ONLY, 1);
+	EXPECT_SENT(0);
+	sack(3, 1, 0);
+	missing(3);
+	EXPECT_SENT(3);
+	fx_tx_none(&end);
+	answer(RSP_ONLY, 0);
+	acknowledge(4);
+	assert_int_equal(roce_cq_count(end.send_cq), 5);
+}
+
+/* A peer that holds nothing may have lost answers as well as requests: all goes again, from the first that is missing. */
+UNIT_RULE(answer__is_asked_for_where_everything_goes_again)
+{
+	read_packets(1, 0);
+	send_many(3);
+	missing(1);
+	EXPECT_SENT(0, 1);
+	missing(2);
+	EXPECT_SENT(0, 1, 2, 3);
+}
+
+/* Receiver not ready: the answer in front of it is asked for first, and the message after it. */
+UNIT_RULE(answer__is_asked_for_before_a_receiver_is_waited_for)
+{
+	read_packets(1, 0);
+	send_many(1);
+	fx_rx_answer(&end, &peer, FX_RNR(1), FIRST + 1);
+	EXPECT_SENT(0, 1);
+}
+
+/* Where frames are lost, an answer that does not come is asked for again by a probe, alone. */
+UNIT_RULE(answer__is_probed_for_where_frames_are_lost)
+{
+	unsigned int n;
+
+	read_packets(1, 0);
+	read_packets(1, 1);
+	read_packets(1, 2);
+	answer(RSP_ONLY, 1);
+	EXPECT_SENT(0);
+	assert_int_equal(fx_run(&end, end.now + 60 * US, &n)[0].psn, FIRST);
+	assert_int_equal(n, 1);
+	/* It was sent behind the last READ, whose answer is lost, then. */
+	answer(RSP_ONLY, 0);
+	fx_tx_none(&end);
+	assert_int_equal(fx_run(&end, end.now + 100 * US, &n)[0].psn, FIRST + 2);
+	assert_int_equal(n, 1);
+}
+
+/* Elsewhere a silence is a pause of the peer, and an answer costs too much to be asked for early. */
+UNIT_RULE(answer__is_not_probed_for_where_no_frame_was_lost)
+{
+	unsigned int n;
+
+	read_packets(1, 0);
+	(void)fx_run(&end, end.now + 150 * US, &n);
+	assert_int_equal(n, 0);
 }
 
 /* Of a peer without the agreement answers are taken in order only, as IBTA has it. */
