@@ -100,7 +100,7 @@ UNIT_RULE(late__frame_is_waited_for)
 	assert_false(qp->tx.repairing);
 }
 
-/* Behind the window it is lost, even if nothing else arrives. */
+/* Behind the window it is lost, even if nothing else arrives, and is sent again once. */
 UNIT_RULE(late__frame_is_lost_behind_the_window)
 {
 	const struct fx_sent *again;
@@ -111,6 +111,7 @@ UNIT_RULE(late__frame_is_lost_behind_the_window)
 	send_many(2);
 	begin = end.now;
 	sack(sent, 1, 0);
+	fx_rx_answer(&end, &peer, ROCE_AETH_NAK | ROCE_NAK_PSN_SEQUENCE, FIRST + sent);
 	fx_tx_none(&end);
 	again = fx_run(&end, begin + 4 * QUARTER, &n);
 	assert_int_equal(n, 1);
