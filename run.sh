@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# One command for each thing one does with this tree, on Debian 12, as root or not. `./run.sh` lists them.
-# Nothing asks; what is missing is installed with apt-get; sudo is used only for that, and only when not root.
-# A newcomer's commands stand here; every other command NAME is in devtools/NAME.sh.
+# The commands of this tree, for Debian 12, as root or not. `./run.sh` lists them.
+# No command asks a question. Missing packages are installed with apt-get, by sudo if this user is not root; sudo does nothing else.
+# A newcomer's commands are in this file; every other command NAME is in devtools/NAME.sh.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
@@ -16,45 +16,45 @@ usage() {
 usage: ./run.sh COMMAND
 
   bench [dat-perf options]  build (release) and run the messaging benchmark on the embedded loopback wire
-  bench --suite [options]   what a message costs stage by stage, and its ratio to the bare wire (test/bench)
-  bench --floor [options]   dat-perf beside the least that the same messages cost, as ratios
-  bench --loss [options]    goodput over loss and reordering, as shares of what a wire without faults gives
+  bench --suite [options]   the cost of a message stage by stage, and its ratio to the bare wire (test/bench)
+  bench --floor [options]   dat-perf relative to the least that the same messages can cost
+  bench --loss [options]    goodput over loss and reordering, as shares of that without faults
   bench --memif [options]   two processes over net_memif and two threads, and the bare wire between their cores
   bench --processes [options]
                             processes of one host over roce0, alone and beside idle ones, and UCX over shared memory
   bench --instructions [--write]
-                            count the instructions of a message, layer by layer, under valgrind, and compare with the
-                            last ones kept, or keep them
-  bench --curves [options]  the same over sizes, endpoints, depths, loss, cores and path MTUs, as JSON and drawings
+                            count the instructions of a message by layer, under valgrind, and compare them with the
+                            figures in the tree; --write: replace these figures
+  bench --curves [options]  dat-perf over sizes, endpoints, depths, loss, cores and path MTUs, as JSON and drawings
   compare [--rounds N] [--seconds S] [--sizes BYTES,...] [--markdown]
-                            ours beside UCX, libfabric and kernel TCP on this machine, in turn (devtools/compare)
+                            dat-perf next to UCX, libfabric and kernel TCP on this machine (devtools/compare)
   test [--gate | --all] [suite ...]
-                            build and run the tests: unit sim model walk conf contract verbs abi fuzz; with --gate
-                            also vdev recipes tools apps verbs-programs lint, as .ci/run does; with --all
-                            these in every form, on several engines, too; or the suites named
+                            build and run the tests: unit sim model walk conf contract verbs abi fuzz; --gate: also
+                            vdev recipes tools apps verbs-programs lint, as in .ci/run; --all: all of these in
+                            every form, also on several engines; with names: only these suites
   gate [--disturbed] [COMMIT]
-                            .ci/run as CI has it, on a clone of HEAD or of that commit; or so on a machine that others
-                            keep busy, and where tests stand still now and then
+                            .ci/run as in CI, on a clone of HEAD or of COMMIT; --disturbed: beside two busy processes,
+                            and with processes of the tests stopped now and then
   nightly                   every suite in every form, other compilers and builds, packages, benchmarks, Linux: hours
   build                     build everything (release)
   install [--prefix DIR]    build and install: below /usr/local, or below DIR
-  uninstall [--prefix DIR]  remove what install brought there
-  package [option]          Debian packages in build/package, judged by lintian; in a bare tree --check tries them, and
-                            --first [release] what docs/start.md has for each reader (root, debootstrap)
+  uninstall [--prefix DIR]  remove the files that install put there
+  package [option]          Debian packages in build/package, checked by lintian; --check: try them in a bare Debian;
+                            --first [release]: run docs/start.md with them in one (root, debootstrap)
   docs                      guides and manual pages as HTML, in build/docs
-  dashboard                 draw the Grafana dashboard of programs at work, by Prometheus and matplotlib
+  dashboard                 draw the Grafana dashboard of running programs, by Prometheus and matplotlib
   lint                      style, layers, symbols, headers, spelling, and clang-tidy
-  debug [suite ...]         build without optimisation and run what compares whole answers (debug), or the suites named
+  debug [suite ...]         build without optimisation and run the tests of whole answers (debug), or the named suites
   sanitize [--gate]         tests under address + undefined, the thread tests under the thread sanitizer; with --gate
                             unit contract verbs fuzz in one form each, and the thread tests
   compile-clang             compile everything with clang, warnings as errors
-  simlong                   the big run of the simulator, release build
-  soak [steps [seed]]       a thousand million random steps over the shared receive queue, threads on it, every
-                            order of more of them (test/model), simlong, what takes minutes of OFED's tools, a
-                            hundred million messages of the simulator, and who notices when the engine is wrong (test/mutation)
+  simlong                   the long run of the simulator, release build
+  soak [steps [seed]]       10^9 random steps over the shared receive queue, threads on it, every order of more of
+                            them (test/model), simlong, the long tests of OFED's tools, 10^8 messages of the
+                            simulator, and every break of the engine that a test must notice (test/mutation)
   soak --adversary [minutes [seed]]
-                            for 30 minutes, or so many: consumers whose every count is judged, and servers, killed,
-                            stopped and interrupted at random, hostile peers, strangers at sockets (test/adversary)
+                            for 30 minutes, or so many: servers, and consumers whose counts are all checked, are killed,
+                            stopped and interrupted among hostile peers and unknown processes (test/adversary)
   soak --crowd [seconds [seed]]
                             for 300 seconds, or so many: 64 processes on roce0, all to all, each byte checked, while ten
                             a second are killed (test/adversary)
@@ -141,7 +141,7 @@ main() {
 		;;
 	*)
 		usage >&2
-		fail "there is no command '$command'; the commands stand above"
+		fail "there is no command '$command'; the list above has all commands"
 		;;
 	esac
 	"cmd_${command//-/_}" "$@"
