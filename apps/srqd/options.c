@@ -51,7 +51,7 @@ static const char usage[] =
 		"       dat-srqd --self <n> [options]               a server and n clients in this process\n"
 		"       dat-srqd -D <ia> --connect <host> [options] clients of the dat-srqd on that host\n"
 		"\n"
-		"  -D <ia>             interface adapter, a name of dat.conf(5) (loop0)\n"
+		"  -D <ia>             interface adapter, a name of dat.conf(5) (roce0)\n"
 		"  -p <port>           port of the server (18517)\n"
 		"  -s, --size <bytes>  bytes of a message (64), and of a server's buffers (4096); also as 4k\n"
 		"  --window <n>        messages of one client that may be unanswered (16)\n"
@@ -270,8 +270,9 @@ finish(struct srqd_options *o, uint32_t given)
 		cli_say("%s", sentence);
 		return CLI_EXIT_USAGE;
 	}
+	/* No other process reaches loop0. */
 	if (o->ia == NULL)
-		o->ia = "loop0";
+		o->ia = self ? "loop0" : "roce0";
 	return -1;
 }
 

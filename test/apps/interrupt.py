@@ -245,7 +245,7 @@ def ping_and_srqd(ping, srqd, folder):
     run.wait_for("seq=3")
     run.process.send_signal(signal.SIGTERM)
     run.want(0, "", "0% lost")
-    run = Run(folder, "serves", [srqd, f"--json={folder}/serves.json"])
+    run = Run(folder, "serves", [srqd, "-D", "loop0", f"--json={folder}/serves.json"])
     run.wait_for("dat-srqd answers")
     run.process.send_signal(signal.SIGTERM)
     run.want(0, "", "0 received")

@@ -48,8 +48,8 @@ until_status "roced ends with the last process" "o is None"
 # The output of a process names the peer whose end it was told of.
 export UDAPL_ROCE_LOG=info
 
-# A port is one process's; where no process listens the answer comes at once; 127.0.0.0/8 is this host.
-background "$work/first" timeout "$limit" "$srqd" -D roce0 -p 7 --interval 0
+# A server is on roce0 unless it is told otherwise. A port is one process's; where no process listens the answer comes at once; 127.0.0.0/8 is this host.
+background "$work/first" timeout "$limit" "$srqd" -p 7 --interval 0
 first=$last
 listening 1
 timeout "$limit" "$srqd" -D roce0 -p 7 --interval 0 >"$work/second" 2>&1 </dev/null && complain "two servers at one port"
