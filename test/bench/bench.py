@@ -164,7 +164,7 @@ def print_all(middle, rows):
     print(f"\n {'roce_device_rx(), foreign frames':<36}{'ns/frame':>10}")
     for name in (key[1] for key in middle if key[0] == "handover"):
         print(f" {name:<36}{middle['handover', name]:>10.2f}")
-    print(f"\n {'engines on one queue, 64 B':<36}{'Mmessages/s':>12}{'CPU ns':>10}{'handed over':>13}")
+    print(f"\n {'engines on one queue, 64 B':<36}{'Mmessages/s':>12}{'CPU ns':>10}{'forwarded':>13}")
     for name in dict.fromkeys(key[1] for key in middle if key[0] == "steer"):
         rate, cost, share = (middle["steer", name, what] for what in ("rate", "ns", "handed_over"))
         print(f" {name:<36}{rate / 1e6:>12.3f}{cost:>10.1f}{share:>13.1%}")

@@ -479,7 +479,7 @@ main(int argc, char **argv)
 	bench_start();
 	if (!json)
 		printf("\n %-9s%-14s%14s%12s%14s\n", "engines", "frames", "Mmessages/s", "CPU ns",
-				"handed over");
+				"forwarded");
 	for (unsigned int engines = 1; engines <= ENGINES; engines *= 2) {
 		for (enum way way = STEERED; way < (engines > 1 ? WAYS : UNSTEERED); way++)
 			measure(way, engines, threads, json);

@@ -65,9 +65,9 @@ def endpoint_runs(_):
 
 def depth_runs(_):
     for depth in DEPTHS:
-        yield perf("depth", "at most half on the way", depth, "-r", depth, "--warmup", 2 * depth)
+        yield perf("depth", "at most half in flight", depth, "-r", depth, "--warmup", 2 * depth)
     for depth in DEPTHS:
-        yield perf("depth", "128 on the way", depth, "--srq-depth", depth, "--warmup", 100)
+        yield perf("depth", "128 in flight", depth, "--srq-depth", depth, "--warmup", 100)
 
 
 def loss_runs(_):

@@ -37,7 +37,7 @@ PANELS = {
     "endpoints": [Panel(*RATE, ENDPOINTS),
                   Panel("connects", "connections a second", ENDPOINTS, log=True, series=("16 buffers each",))],
     "depth": [Panel(*RATE, DEPTH, log=True),
-              Panel("cpu_ns", "ns of processor time a message", DEPTH, series=("at most half on the way",))],
+              Panel("cpu_ns", "ns of processor time a message", DEPTH, series=("at most half in flight",))],
     "loss": [Panel(*RATE, LOST, log=True), Panel("again", "frames sent again a message", LOST)],
     "cores": [Panel(*RATE, "engines of the receiver", series=("steered", "unsteered", "all on one")),
               Panel(*RATE, "cores, dat-perf", log=True, series=("64 B", "4 KiB", "64 KiB"))],

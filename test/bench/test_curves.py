@@ -40,8 +40,8 @@ def kept_points():
               for size in (1, 64, 4096, 8 << 20)]
     points += [perf_point("endpoints", series, count, 8e6 / count) for count in (1, 16384)
                for series in ("16 buffers each", "16,384 buffers")]
-    points += [perf_point("depth", "at most half on the way", depth, 5e6) for depth in (16, 65536)]
-    points += [dict(perf_point("depth", "128 on the way", 16, 13900.0))]
+    points += [perf_point("depth", "at most half in flight", depth, 5e6) for depth in (16, 65536)]
+    points += [dict(perf_point("depth", "128 in flight", 16, 13900.0))]
     points[-1]["median"]["rnr_naks"] = 63.0
     points += [perf_point("loss", "64 B", ppm, 1e6 / (1 + ppm)) for ppm in (0, 100, 100000)]
     points += [point("cores", way, 4, rate=7.3e6, cpu_ns=137.0, handed_over=0.78) for way in ("steered", "unsteered")]
@@ -179,7 +179,7 @@ class Tables(unittest.TestCase):
 
     def test_a_table_has_a_row_for_each_place(self):
         self.assertEqual(curves_table.table("depth", KEPT["points"]), (
-            "| depth | at most half on the way, M/s | CPU ns | 128 on the way, M/s | RNR NAKs a thousand messages |\n"
+            "| depth | at most half in flight, M/s | CPU ns | 128 in flight, M/s | RNR NAKs a thousand messages |\n"
             "|---|---|---|---|---|\n"
             "| 16 | 5.00 | 200 | 0.0139 | 63.0 |\n"
             "| 65,536 | 5.00 | 200 |  |  |\n"))
