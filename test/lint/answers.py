@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Answers: each question of docs/README.md has an answer, every link of a page leads to a file or heading that is there,
-and code that README shows of an example is in it.
+code that README shows of an example is in it, and a key that a page names is one of udapl-roce(7).
 
   answers.py [--self-test] [ROOT]
 """
@@ -16,6 +16,11 @@ QUESTION = re.compile(r"^\| ([^|]+\?) \| (.*) \|$")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ +(.*)$")
 FENCE = re.compile(r"^ *```")
+KEY = re.compile(r"`([a-z][a-z_-]*)=[^`\s]*`")
+KEYS = "docs/man/udapl-roce.7"
+# Keys of DPDK's devices, of the kernel, of QEMU and of fio.
+FOREIGN = {"bsize", "client", "mac", "member", "no-rx", "path", "tx_pcap", "safe-mode-support", "secret", "server", "size",
+           "slave", "zero-copy", "wc_activate", "hugepages", "intel_iommu", "disable-legacy", "host_mtu", "packed", "ioengine"}
 EXCERPT = re.compile(r"^<!-- lines of (\S+) -->\n```c\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -55,6 +60,13 @@ def without_answer(lines):
             yield number, f"no link answers: {question.group(1)}"
 
 
+def unknown_keys(lines, known):
+    for number, line in enumerate(lines, 1):
+        for key in KEY.findall(line):
+            if known and key not in known | FOREIGN:
+                yield number, f"{key}= is no key of {KEYS}"
+
+
 def other_excerpts(root, text):
     for example, code in EXCERPT.findall(text):
         source = root / example
@@ -66,9 +78,11 @@ def other_excerpts(root, text):
 
 def check(root):
     findings = []
+    manual = root / KEYS
+    known = set(re.findall(r"[a-z][a-z_-]*(?==)", manual.read_text(encoding="utf-8"))) if manual.is_file() else set()
     for path in tree.files(root, ".md"):
         name, lines = tree.relative(path, root), tree.lines(path)
-        wrong = list(wrong_links(path, lines))
+        wrong = [*wrong_links(path, lines), *unknown_keys(lines, known)]
         if name == INDEX:
             wrong += without_answer(lines)
         findings += [(f"{name}:{number}", rule) for number, rule in wrong]
@@ -78,7 +92,7 @@ def check(root):
 
 def pages(index="| How? | [a](a.md#how-it-is-done) |\n", readme="", example="int\nmain(void)\n{\n\ta();\n\tb();\n}\n"):
     return {"docs/README.md": "# D\n\n" + index, "docs/a.md": "# A\n\n## How it is `done`\n\n```\n## not one\n```\n",
-            "README.md": readme, "docs/examples/e.c": example}
+            "docs/man/udapl-roce.7": ".It Cm mtu= Ns Ar bytes\n", "README.md": readme, "docs/examples/e.c": example}
 
 
 SHOWN = "<!-- lines of docs/examples/e.c -->\n```c\na();\nb();\n```\n"
@@ -89,6 +103,8 @@ CASES = [
     ("a heading that is not there", pages("| How? | [a](a.md#why) |\n"), "a link to #why, which no heading of a.md has"),
     ("a heading in code", pages("| How? | [a](a.md#not-one) |\n"), "a link to #not-one"),
     ("a page that is not there", pages("| How? | [b](b.md) |\n"), "a link to b.md, which is not there"),
+    ("keys", pages(readme="`mtu=`, `mtu=4096` and `bsize=8192`\n"), None),
+    ("a key that is not there", pages(readme="Use `capture=x`.\n"), "README.md:1: capture= is no key of docs/man/udapl-roce.7"),
     ("an example that went on", pages(readme=SHOWN, example="\ta();\n\tc();\n"), "README.md:1: what is shown is not in"),
 ]
 
