@@ -218,6 +218,30 @@ UNIT_RULE_IN(too_long__fails_the_receive, setup_two, teardown_two)
 	expect_undisturbed(3);
 }
 
+/* Two receives, and a message that begins in the first. */
+static void
+begin_message(uint32_t len)
+{
+	assert_int_equal(post_of(srq, 1, len), 0);
+	assert_int_equal(post(srq, 2), 0);
+	begin(&broken);
+	assert_int_equal(fx_tx_one(&end).syndrome, FX_ACK);
+}
+
+/* Its second packet broke the connection: its receive returns alone, and the same queue pair connects again. */
+static void
+expect_end(enum ibv_wc_status why, enum ibv_wc_status returned)
+{
+	expect_broken(why, FX_NAK(ROCE_NAK_INVALID_REQUEST), FX_RQ_PSN + 1);
+	fx_expect_counts(srq, 8, 1, 2);
+	expect_returned(1, returned);
+	expect_undisturbed(2);
+	fx_expect_counts(srq, 8, 0, 0);
+	client_to_reset(&broken);
+	client_connect(&broken);
+	end.async_events = 0;
+}
+
 /*
  * The same at the packet that finds no room, be it a middle or the last one.
  * Proves: srq_post_recv.8
@@ -234,20 +258,9 @@ UNIT_RULE_IN(too_long__fails_the_message_in_progress, setup_two, teardown_two)
 	};
 
 	for (size_t i = 0; i < RTE_DIM(rule); i++) {
-		assert_int_equal(post_of(srq, 1, FX_MTU + SHORT_LEN), 0);
-		assert_int_equal(post(srq, 2), 0);
-		begin(&broken);
-		assert_int_equal(fx_tx_one(&end).syndrome, FX_ACK);
+		begin_message(FX_MTU + SHORT_LEN);
 		packet(&broken, rule[i].opcode, rule[i].len);
-		expect_broken(IBV_WC_LOC_LEN_ERR, FX_NAK(ROCE_NAK_INVALID_REQUEST), FX_RQ_PSN + 1);
-		fx_expect_counts(srq, 8, 1, 2);
-		expect_returned(1, IBV_WC_LOC_LEN_ERR);
-		expect_undisturbed(2);
-		fx_expect_counts(srq, 8, 0, 0);
-		/* The next connection of the same queue pair. */
-		client_to_reset(&broken);
-		client_connect(&broken);
-		end.async_events = 0;
+		expect_end(IBV_WC_LOC_LEN_ERR, IBV_WC_LOC_LEN_ERR);
 	}
 }
 
@@ -267,20 +280,9 @@ UNIT_RULE_IN(malformed__flushes_the_receive, setup_two, teardown_two)
 	for (size_t i = 0; i < RTE_DIM(opcode); i++) {
 		const bool reads = opcode[i] == IBV_OPCODE_RC_RDMA_READ_REQUEST;
 
-		assert_int_equal(post_of(srq, 1, LONG_LEN), 0);
-		assert_int_equal(post(srq, 2), 0);
-		begin(&broken);
-		assert_int_equal(fx_tx_one(&end).syndrome, FX_ACK);
+		begin_message(LONG_LEN);
 		packet(&broken, opcode[i], reads ? 0 : 8);
-		expect_broken(IBV_WC_REM_INV_REQ_ERR, FX_NAK(ROCE_NAK_INVALID_REQUEST),
-				FX_RQ_PSN + 1);
-		fx_expect_counts(srq, 8, 1, 2);
-		expect_returned(1, IBV_WC_WR_FLUSH_ERR);
-		expect_undisturbed(2);
-		fx_expect_counts(srq, 8, 0, 0);
-		client_to_reset(&broken);
-		client_connect(&broken);
-		end.async_events = 0;
+		expect_end(IBV_WC_REM_INV_REQ_ERR, IBV_WC_WR_FLUSH_ERR);
 	}
 }
 
