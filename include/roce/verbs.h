@@ -462,6 +462,14 @@ struct roce_wr {
 int roce_qp_post_send(struct roce_qp *qp, const struct roce_wr *wr);
 
 /**
+ * Post the @p n requests of an array in their order, or none of them when one is refused. Keys that binds of windows of type 1
+ * receive in a list that is refused are not used again. Threads as for roce_qp_post_send().
+ *
+ * @return as roce_qp_post_send() for the first request that is refused; -ENOSPC: there is no room for all.
+ */
+int roce_qp_post_list(struct roce_qp *qp, const struct roce_wr *wr, uint32_t n);
+
+/**
  * Post to the queue pair's own receive queue, in any state.
  *
  * @return as roce_srq_post(); -EINVAL with an SRQ; ROCE_WR_ZCRX is welcome, but -EINVAL with segments, or where max_zcrx is 0.

@@ -74,28 +74,42 @@ judge_bind(const struct ibv_mw_bind_info *info)
 }
 
 int
-verbs_post_bind(struct verbs_qp *qp, struct ibv_mw *mw, uint32_t rkey,
-		const struct ibv_mw_bind_info *info, uint64_t wr_id, uint8_t flags)
+verbs_bind_of(struct ibv_mw *mw, uint32_t rkey, const struct ibv_mw_bind_info *info,
+		struct roce_mw_bind *bind)
 {
-	struct verbs_mw *own = mw_of(mw);
-	struct roce_mw_bind bind = {
-		.mw = own->roce,
+	*bind = (struct roce_mw_bind){
+		.mw = mw_of(mw)->roce,
 		.mr_key = info->mr != NULL ? info->mr->lkey : 0,
 		.access = info->mw_access_flags,
 		.addr = info->addr,
 		.length = info->length,
 		.key = rkey,
 	};
+	return judge_bind(info);
+}
+
+void
+verbs_bind_posted(struct ibv_mw *mw, const struct roce_mw_bind *bind)
+{
+	/* The key of a window of type 2 is the program's to keep, which has chosen it. */
+	if (mw->type == IBV_MW_TYPE_1)
+		mw->rkey = bind->key;
+}
+
+int
+verbs_post_bind(struct verbs_qp *qp, struct ibv_mw *mw, uint32_t rkey,
+		const struct ibv_mw_bind_info *info, uint64_t wr_id, uint8_t flags)
+{
+	struct roce_mw_bind bind;
 	struct roce_wr wr = {
 		.wr_id = wr_id, .bind = &bind, .opcode = ROCE_WR_BIND_MW, .flags = flags
 	};
-	int rc = judge_bind(info);
+	int rc = verbs_bind_of(mw, rkey, info, &bind);
 
 	if (rc == 0)
 		rc = roce_qp_post_send(qp->roce, &wr);
-	/* That of a window of type 2 is the program's to keep, which has chosen it. */
-	if (rc == 0 && mw->type == IBV_MW_TYPE_1)
-		mw->rkey = bind.key;
+	if (rc == 0)
+		verbs_bind_posted(mw, &bind);
 	return rc;
 }
 

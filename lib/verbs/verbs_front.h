@@ -138,6 +138,13 @@ struct ibv_mw *verbs_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
 int verbs_dealloc_mw(struct ibv_mw *mw);
 int verbs_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind);
 
+/** The bind of a window for libroce; @p rkey: the key of a window of type 2. @return 0; -EINVAL, -EOPNOTSUPP: it is refused. */
+int verbs_bind_of(struct ibv_mw *mw, uint32_t rkey, const struct ibv_mw_bind_info *info,
+		struct roce_mw_bind *bind);
+
+/** The bind was posted: a window of type 1 has its key from now on. */
+void verbs_bind_posted(struct ibv_mw *mw, const struct roce_mw_bind *bind);
+
 /** Post the bind of a window, of type 2 by that key. The queue pair's send lock is held. @return 0 or a negative errno. */
 int verbs_post_bind(struct verbs_qp *qp, struct ibv_mw *mw, uint32_t rkey,
 		const struct ibv_mw_bind_info *info, uint64_t wr_id, uint8_t flags);

@@ -2,7 +2,7 @@
 
 /*
  * The calls ibv_wr_*(). Between start and complete requests are collected, with their segments and the bytes that they carry
- * in themselves, and the queue pair is locked; then they are posted in order, if there is room for all.
+ * in themselves, and the queue pair is locked; then all of them are posted in order, or none.
  */
 
 #include <errno.h>
@@ -25,7 +25,8 @@ struct request {
 	struct roce_wr wr;
 	struct ibv_mw *mw; /**< of a bind */
 	uint32_t rkey;     /**< of a bind to a window of type 2 */
-	struct ibv_mw_bind_info bind;
+	struct ibv_mw_bind_info info;
+	struct roce_mw_bind bind;
 	uint32_t first_sge;
 };
 
@@ -39,6 +40,7 @@ struct verbs_batch {
 	struct array requests; /**< struct request */
 	struct array sges; /**< struct roce_sge; of inline bytes addr is an offset until they are posted */
 	struct array bytes; /**< uint8_t */
+	struct array wrs;   /**< struct roce_wr, when they are posted */
 	int rc;             /**< why it can not be completed */
 };
 
@@ -161,7 +163,7 @@ wr_bind_mw(struct ibv_qp_ex *qp, struct ibv_mw *mw, uint32_t rkey,
 		return;
 	request->mw = mw;
 	request->rkey = rkey;
-	request->bind = *info;
+	request->info = *info;
 }
 
 static void
@@ -300,6 +302,7 @@ clear(struct verbs_batch *batch)
 	batch->requests.used = 0;
 	batch->sges.used = 0;
 	batch->bytes.used = 0;
+	batch->wrs.used = 0;
 	batch->rc = 0;
 }
 
@@ -318,39 +321,60 @@ wr_abort(struct ibv_qp_ex *ex)
 	pthread_mutex_unlock(&qp_of(ex)->send_lock);
 }
 
+/* The request as libroce has it; once for each. */
 static int
-post(struct verbs_qp *qp, struct request *request)
+prepare(const struct verbs_batch *batch, struct request *request)
 {
-	struct verbs_batch *batch = qp->batch;
 	struct roce_sge *sges;
 
-	if (request->wr.opcode == ROCE_WR_BIND_MW)
-		return verbs_post_bind(qp, request->mw, request->rkey, &request->bind,
-				request->wr.wr_id, request->wr.flags);
+	if (request->wr.opcode == ROCE_WR_BIND_MW) {
+		request->wr.bind = &request->bind;
+		return verbs_bind_of(request->mw, request->rkey, &request->info, &request->bind);
+	}
 	if (request->wr.num_sge > 0) {
 		sges = (struct roce_sge *)batch->sges.at + request->first_sge;
 		if (request->wr.flags & ROCE_WR_INLINE)
 			sges->addr += (uintptr_t)batch->bytes.at;
 		request->wr.sg = sges;
 	}
-	return roce_qp_post_send(qp->roce, &request->wr);
+	return 0;
 }
 
-/* Room for all is looked for first; a request that is refused for a key of its own ends the batch where it stands. */
+/* Keys of windows that were bound. */
+static void
+tell_windows(const struct verbs_batch *batch)
+{
+	const struct request *request = batch->requests.at;
+
+	for (uint32_t i = 0; i < batch->requests.used; i++, request++) {
+		if (request->wr.opcode == ROCE_WR_BIND_MW)
+			verbs_bind_posted(request->mw, &request->bind);
+	}
+}
+
 static int
 post_all(struct verbs_qp *qp)
 {
 	struct verbs_batch *batch = qp->batch;
-	uint32_t requests, receives;
+	struct request *request = batch->requests.at;
+	uint32_t n = batch->requests.used;
 	int rc = verbs_is_forked() ? -ENODEV : batch->rc;
+	struct roce_wr *wr;
 
-	if (rc != 0)
+	if (rc != 0 || n == 0)
 		return rc;
-	roce_qp_depth(qp->roce, &requests, &receives);
-	if (batch->requests.used > qp->cap.max_send_wr - requests)
+	wr = grow(&batch->wrs, n, sizeof(*wr));
+	if (wr == NULL)
 		return -ENOMEM;
-	for (uint32_t i = 0; rc == 0 && i < batch->requests.used; i++)
-		rc = post(qp, (struct request *)batch->requests.at + i);
+	for (uint32_t i = 0; i < n; i++) {
+		rc = prepare(batch, &request[i]);
+		if (rc != 0)
+			return rc;
+		wr[i] = request[i].wr;
+	}
+	rc = roce_qp_post_list(qp->roce, wr, n);
+	if (rc == 0)
+		tell_windows(batch);
 	return rc;
 }
 
@@ -403,5 +427,6 @@ verbs_wr_fini(struct verbs_qp *qp)
 	free(qp->batch->requests.at);
 	free(qp->batch->sges.at);
 	free(qp->batch->bytes.at);
+	free(qp->batch->wrs.at);
 	free(qp->batch);
 }

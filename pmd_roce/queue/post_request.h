@@ -107,14 +107,22 @@ roce_qp_judge_read(const struct roce_qp *qp, const struct roce_wqe *wqe)
 	return qp->post.max_rd_atomic == 0 ? -ENOSPC : -EMSGSIZE;
 }
 
-/** The request is complete: the engine may have it. @param flags ROCE_WR_*. */
+/** Set the fields that every request has. @param flags ROCE_WR_*. */
 static __rte_always_inline void
-roce_qp_publish_request(struct roce_qp *qp, struct roce_wqe *wqe, uint64_t wr_id, uint8_t opcode,
+roce_wqe_complete(const struct roce_qp *qp, struct roce_wqe *wqe, uint64_t wr_id, uint8_t opcode,
 		uint8_t flags)
 {
 	wqe->wr_id = wr_id;
 	wqe->opcode = opcode;
 	wqe->flags = (uint8_t)((flags & ~ROCE_WQE_EXTBUF) | qp->post.wq.flags);
+}
+
+/** The request is complete: the engine may have it. @param flags ROCE_WR_*. */
+static __rte_always_inline void
+roce_qp_publish_request(struct roce_qp *qp, struct roce_wqe *wqe, uint64_t wr_id, uint8_t opcode,
+		uint8_t flags)
+{
+	roce_wqe_complete(qp, wqe, wr_id, opcode, flags);
 	__atomic_store_n(&qp->post.head, qp->post.head + 1, __ATOMIC_RELEASE);
 	roce_qp_ring(qp);
 }

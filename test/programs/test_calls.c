@@ -2,6 +2,7 @@
 /* Calls of verbs with arguments that are none: the error of the standard, and nothing has changed. */
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "rig.h"
@@ -273,6 +274,107 @@ wr__sends_the_data_of_the_last_call(void **state)
 	ok(ibv_destroy_qp(qp));
 }
 
+/* A SEND of the batch, of the rig's memory or by a key that is none. */
+static void
+add_send(struct rig *rig, struct ibv_qp_ex *ex, uint64_t wr_id, uint32_t lkey)
+{
+	ex->wr_id = wr_id;
+	ex->wr_flags = IBV_SEND_SIGNALED;
+	ibv_wr_send(ex);
+	ibv_wr_set_sge(ex, lkey, (uintptr_t)rig->memory + 128, 8);
+}
+
+static struct ibv_qp *
+make_connected_ex(struct rig *rig)
+{
+	struct ibv_qp_init_attr_ex init =
+			qp_init_ex(rig, IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_BIND_MW);
+	struct ibv_qp *qp = ibv_create_qp_ex(rig->context, &init);
+
+	assert_non_null(qp);
+	connect_qps(rig, qp, rig->b);
+	return qp;
+}
+
+/* The peer gets exactly these: what was posted before would come before. */
+static void
+want_sent(struct rig *rig, struct ibv_qp *qp, uint64_t wr_id)
+{
+	bool sent = false, received = false;
+
+	while (!sent || !received) {
+		struct ibv_wc wc = want_wc(rig->cq);
+
+		assert_int_equal(wc.status, IBV_WC_SUCCESS);
+		assert_int_equal(wc.wr_id, wr_id);
+		sent |= wc.qp_num == qp->qp_num;
+		received |= wc.qp_num == rig->b->qp_num;
+	}
+}
+
+/* A batch with one request that is refused, wherever it stands, posts none and tells why. */
+static void
+wr_complete__posts_all_or_none(void **state)
+{
+	struct rig *rig = *state;
+	struct ibv_qp *qp = make_connected_ex(rig);
+	struct ibv_qp_ex *ex = ibv_qp_to_qp_ex(qp);
+
+	for (uint64_t bad = 0; bad < 4; bad++) {
+		ibv_wr_start(ex);
+		for (uint64_t i = 0; i < 4; i++)
+			add_send(rig, ex, 99, rig->mr->lkey + (i == bad ? 0x100 : 0));
+		assert_int_equal(ibv_wr_complete(ex), EINVAL);
+		ok(post_recv(rig, rig->b, bad));
+		ibv_wr_start(ex);
+		add_send(rig, ex, bad, rig->mr->lkey);
+		ok(ibv_wr_complete(ex));
+		want_sent(rig, qp, bad);
+	}
+	ibv_wr_start(ex);
+	for (uint64_t i = 0; i < DEPTH + 1; i++)
+		add_send(rig, ex, 99, rig->mr->lkey);
+	assert_int_equal(ibv_wr_complete(ex), ENOMEM);
+	ibv_wr_start(ex);
+	ok(ibv_wr_complete(ex));
+	ok(post_recv(rig, rig->b, 4));
+	ok(post_send(rig, qp, 4));
+	want_sent(rig, qp, 4);
+	ok(ibv_destroy_qp(qp));
+}
+
+/* A window has the key that its bind gave it, unless the batch of the bind was refused. */
+static void
+wr_complete__gives_keys_to_windows_with_all(void **state)
+{
+	struct rig *rig = *state;
+	struct ibv_qp *qp = make_connected_ex(rig);
+	struct ibv_qp_ex *ex = ibv_qp_to_qp_ex(qp);
+	struct ibv_mw *mw = ibv_alloc_mw(rig->pd, IBV_MW_TYPE_1);
+	const struct ibv_mw_bind_info bind = { .mr = rig->mr,
+		.addr = (uintptr_t)rig->memory,
+		.length = 64,
+		.mw_access_flags = IBV_ACCESS_REMOTE_READ };
+	const uint32_t key = mw->rkey;
+
+	ibv_wr_start(ex);
+	ex->wr_flags = IBV_SEND_SIGNALED;
+	ibv_wr_bind_mw(ex, mw, 0, &bind);
+	add_send(rig, ex, 99, rig->mr->lkey + 0x100);
+	assert_int_equal(ibv_wr_complete(ex), EINVAL);
+	assert_int_equal(mw->rkey, key);
+	ok(post_recv(rig, rig->b, 1));
+	ibv_wr_start(ex);
+	ex->wr_id = 1;
+	ibv_wr_bind_mw(ex, mw, 0, &bind);
+	add_send(rig, ex, 1, rig->mr->lkey);
+	ok(ibv_wr_complete(ex));
+	assert_int_not_equal(mw->rkey, key);
+	want_sent(rig, qp, 1);
+	ok(ibv_dealloc_mw(mw));
+	ok(ibv_destroy_qp(qp));
+}
+
 static void
 post__full_queues_are_no_memory(void **state)
 {
@@ -331,6 +433,8 @@ main(void)
 		rig_test(modify__says_why_in_errno_too),
 		rig_test(post__shows_the_bad_request),
 		rig_test(wr__sends_the_data_of_the_last_call),
+		rig_test(wr_complete__posts_all_or_none),
+		rig_test(wr_complete__gives_keys_to_windows_with_all),
 		rig_test(post__full_queues_are_no_memory),
 		rig_test(poll__takes_no_negative_number),
 		rig_test(others__are_not_supported),

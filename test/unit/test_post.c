@@ -148,6 +148,96 @@ UNIT_RULE(send__depends_on_the_state)
 	assert_int_equal(fx_requests(qp), 0);
 }
 
+/* A SEND of 8 bytes. */
+static struct roce_wr
+send_of(const struct roce_sge *sge, uint64_t wr_id)
+{
+	return (struct roce_wr){ .wr_id = wr_id,
+		.sg = sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_SEND,
+		.flags = ROCE_WR_SIGNALED };
+}
+
+/* All requests of the list are posted, in their order; or none, wherever the one stands that is refused. */
+UNIT_RULE(list__is_posted_as_a_whole_or_not_at_all)
+{
+	const struct roce_sge good = { (uintptr_t)end.memory, 8, end.key };
+	const struct roce_sge bad = { (uintptr_t)end.memory, 8, end.key ^ 1 };
+	struct roce_wr wr[4];
+
+	for (unsigned int refused = 0; refused < 4; refused++) {
+		for (unsigned int i = 0; i < 4; i++)
+			wr[i] = send_of(i == refused ? &bad : &good, i);
+		assert_int_equal(roce_qp_post_list(qp, wr, 4), -EACCES);
+		assert_int_equal(fx_requests(qp), 0);
+		fx_tx_none(&end);
+	}
+	wr[3].sg = &good;
+	assert_int_equal(roce_qp_post_list(qp, wr, 4), 0);
+	assert_int_equal(fx_requests(qp), 4);
+	assert_int_equal(fx_tx_drop(&end), 4);
+	fx_rx_answer(&end, &peer, FX_ACK, FX_SQ_PSN + 3);
+	for (uint64_t i = 0; i < 4; i++) {
+		struct roce_event event;
+
+		assert_int_equal(roce_cq_poll(end.send_cq, &event, 1), 1);
+		assert_fields(event, (wr_id, i), (status, IBV_WC_SUCCESS));
+	}
+	assert_int_equal(roce_qp_post_list(qp, wr, 0), 0);
+	fx_to_reset(qp);
+	assert_int_equal(roce_qp_post_list(qp, wr, 4), -EINVAL);
+}
+
+/* A list longer than the room is refused, and one as long as it is posted. */
+UNIT_RULE(list__has_room_for_all)
+{
+	const struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
+	const struct roce_sge good = { (uintptr_t)end.memory, 8, end.key };
+	struct roce_qp_attr attr = fx_attr(&end);
+	struct roce_wr wr[8];
+
+	for (unsigned int i = 0; i < RTE_DIM(wr); i++)
+		wr[i] = send_of(&good, i);
+	attr.max_send_wr = 7;
+	roce_qp_destroy(qp);
+	qp = fx_play(&end, &attr, &connect, &peer);
+	assert_int_equal(roce_qp_post_list(qp, wr, 8), -ENOSPC);
+	assert_int_equal(roce_qp_post_list(qp, wr, 3), 0);
+	assert_int_equal(roce_qp_post_list(qp, wr, 5), -ENOSPC);
+	assert_int_equal(fx_requests(qp), 3);
+	assert_int_equal(fx_tx_drop(&end), 3);
+	fx_rx_answer(&end, &peer, FX_ACK, FX_SQ_PSN + 1);
+	assert_int_equal(roce_qp_post_list(qp, wr, 6), 0);
+	assert_int_equal(fx_requests(qp), 7);
+}
+
+/* The first large request of a list moves the queue to larger slots, and what stands in front of it along. */
+UNIT_RULE(list__moves_to_larger_slots)
+{
+	const struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
+	struct roce_qp_attr attr = fx_attr(&end);
+	struct roce_sge sge[ROCE_SGE_MAX];
+	struct roce_wr wr[3];
+	unsigned int n;
+
+	for (uint16_t i = 0; i < ROCE_SGE_MAX; i++)
+		sge[i] = (struct roce_sge){ (uintptr_t)end.memory + i, 1, end.key };
+	for (unsigned int i = 0; i < RTE_DIM(wr); i++)
+		wr[i] = send_of(sge, i);
+	wr[1].num_sge = ROCE_SGE_MAX;
+	attr.max_send_sge = ROCE_SGE_MAX;
+	roce_qp_destroy(qp);
+	assert_int_equal(roce_qp_create_small(&attr, &qp), 0);
+	fx_up(qp, &connect);
+	fx_fail(1);
+	assert_int_equal(roce_qp_post_list(qp, wr, 3), -ENOMEM);
+	assert_true(fx_failed());
+	assert_int_equal(fx_requests(qp), 0);
+	assert_int_equal(roce_qp_post_list(qp, wr, 3), 0);
+	assert_int_equal(fx_tx_all(&end, &n)->payload_len, 1);
+}
+
 /* A post makes the engine due at once; an idle engine is due never. */
 UNIT_RULE(send__rings_the_doorbell)
 {
