@@ -80,6 +80,8 @@ struct roce_cm_conn_param {
 	uint8_t srq; /**< by number: it has a shared receive queue */
 	uint32_t qp_num; /**< by number: of a queue pair that its owner moves, 2..0xfffffe; else not looked at */
 	uint8_t ack_timeout; /**< local ACK timeout of @c qp, a code 1..31; 0: the device's */
+	/** Traffic class of the frames of this end (TOS of IPv4), and by connect also of the peer's; its two lowest bits are not looked at. 0: the device's. */
+	uint8_t traffic_class;
 };
 
 /** A peer whose numbers are known. Zero what is not. */
@@ -92,8 +94,9 @@ struct roce_cm_peer {
 	uint8_t max_rd_atomic;      /**< READs and atomics that this end may have outstanding */
 	uint8_t max_dest_rd_atomic; /**< that the peer may have outstanding */
 	uint8_t rnr_retry; /**< how often this end comes back to an empty queue, 1..6, 7 for ever; 0: the device's */
-	uint8_t srq;          /**< roce_cm_id_peer(): the peer has a shared receive queue */
-	uint8_t local_ip[16]; /**< roce_cm_id_peer(): the address of this end on the path */
+	uint8_t srq;           /**< roce_cm_id_peer(): the peer has a shared receive queue */
+	uint8_t local_ip[16];  /**< roce_cm_id_peer(): the address of this end on the path */
+	uint8_t traffic_class; /**< roce_cm_id_peer(): of the frames of this end; 0: the device's */
 };
 
 /**

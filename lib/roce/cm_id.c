@@ -161,6 +161,7 @@ roce_cm_id_connect(struct roce_cm_id *id, const uint8_t ip[16], uint16_t port,
 	struct roce_user *user = id->user;
 	struct roce_cm_connect connect = {
 		.service_id = ROCE_CM_SERVICE_TCP + port,
+		.tos = param->traffic_class,
 		.timeout_us = timeout_us,
 	};
 	int rc = -EINVAL;
@@ -236,6 +237,7 @@ roce_cm_id_connect_peer(struct roce_cm_id *id, struct roce_qp *qp, const struct 
 static int
 answer(struct roce_cm_id *id, const struct roce_cm_conn_param *param)
 {
+	const uint8_t class = param->traffic_class & (uint8_t)~ROCE_TOS_ECN;
 	struct roce_cm_param local;
 	int rc;
 
@@ -243,6 +245,8 @@ answer(struct roce_cm_id *id, const struct roce_cm_conn_param *param)
 	rc = roce_cm_accept(id->conn, &local, id, roce_device_now(id->user->device));
 	/* That of the request was polled. */
 	id->private_len = 0;
+	if (class != 0)
+		id->path.tos = class;
 	if (rc == 0 && param->qp != NULL) {
 		id->qp = param->qp;
 		roce_qp_set_conn(id->qp, id->conn);
@@ -332,6 +336,7 @@ describe_peer(const struct roce_cm_id *id, struct roce_cm_peer *peer)
 		.max_dest_rd_atomic = id->responder_resources,
 		.rnr_retry = id->peer.rnr_retry,
 		.srq = id->peer.srq,
+		.traffic_class = id->path.tos,
 	};
 	memcpy(peer->ip, id->path.dst_ip.b, sizeof(peer->ip));
 	memcpy(peer->local_ip, id->path.src_ip.b, sizeof(peer->local_ip));

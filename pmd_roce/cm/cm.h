@@ -158,6 +158,7 @@ void roce_cm_unlisten(struct roce_cm_listener *listener);
 
 struct roce_cm_connect {
 	struct roce_ip dst;
+	uint8_t tos; /**< traffic class of both directions, without the marks of congestion; 0: as the route says */
 	uint64_t service_id;
 	struct roce_cm_param local; /**< private data copied; at most ROCE_CM_PRIVATE_MAX_REQ */
 	uint64_t timeout_us; /**< until TIMED_OUT (UNREACHABLE while there is no path yet); UINT64_MAX: as long

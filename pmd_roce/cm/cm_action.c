@@ -116,6 +116,8 @@ act_resolve(struct roce_cm_conn *conn, struct roce_cm_transition *step)
 	/* Where there is a path it may be to another address of the same host: all of 127.0.0.0/8 is one. */
 	if (rc != 0)
 		conn->path.dst_ip = dst;
+	if (conn->tos != 0)
+		conn->path.tos = conn->tos;
 	if (rc == 0) {
 		then(step, conn->path_only ? ROCE_CM_IN_FOUND : ROCE_CM_IN_RESOLVED);
 		return;

@@ -393,6 +393,68 @@ option__sets_the_acknowledge_timeout(void **state)
 	assert_int_equal(timeout_of(pair->passive->qp), 17);
 }
 
+static uint8_t
+class_of(struct ibv_qp *qp)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	ok(ibv_query_qp(qp, &attr, IBV_QP_AV, &init));
+	return attr.ah_attr.grh.traffic_class;
+}
+
+/* The class of the id that connects is that of both ends. */
+static void
+option__sets_the_traffic_class(void **state)
+{
+	struct pair *pair = *state;
+	uint8_t tos = 26 << 2;
+
+	refused(rdma_set_option(pair->active, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &tos, 4), EINVAL);
+	ok(rdma_set_option(pair->active, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &tos, 1));
+	establish(pair);
+	assert_int_equal(class_of(pair->active->qp), tos);
+	assert_int_equal(class_of(pair->passive->qp), tos);
+}
+
+/* An id that accepts sets the class of its own frames. */
+static void
+option__sets_the_traffic_class_of_an_answer(void **state)
+{
+	struct pair *pair = *state;
+	uint8_t tos = 10 << 2;
+
+	request(pair);
+	make_qp(pair->passive);
+	ok(rdma_set_option(pair->passive, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &tos, 1));
+	ok(rdma_accept(pair->passive, NULL));
+	want_acked(pair->channel, RDMA_CM_EVENT_ESTABLISHED);
+	want_acked(pair->channel, RDMA_CM_EVENT_ESTABLISHED);
+	assert_int_equal(class_of(pair->passive->qp), tos);
+	assert_int_equal(class_of(pair->active->qp), 0);
+}
+
+static void
+option__of_another_kind_is_a_number_or_refused(void **state)
+{
+	struct pair *pair = *state;
+	int yes = 1;
+
+	ok(rdma_set_option(
+			pair->active, RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR, &yes, sizeof(yes)));
+	ok(rdma_set_option(pair->active, RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, &yes, sizeof(yes)));
+	refused(rdma_set_option(pair->active, RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR, &yes, 1),
+			EINVAL);
+	refused(rdma_set_option(pair->active, RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, NULL,
+				sizeof(yes)),
+			EINVAL);
+	refused(rdma_set_option(pair->active, RDMA_OPTION_ID, 99, &yes, sizeof(yes)), EINVAL);
+	refused(rdma_set_option(pair->active, RDMA_OPTION_IB, RDMA_OPTION_IB_PATH, &yes,
+				sizeof(yes)),
+			EOPNOTSUPP);
+	refused(rdma_set_option(pair->active, 99, RDMA_OPTION_ID_TOS, &yes, 1), ENOSYS);
+}
+
 /* Programs that make a queue pair by themselves make it there. */
 static void
 id__has_a_protection_domain(void **state)
@@ -426,6 +488,9 @@ main(void)
 		pair_test(fork__leaves_the_parent_alone),
 		pair_test(channel__may_not_block),
 		pair_test(option__sets_the_acknowledge_timeout),
+		pair_test(option__sets_the_traffic_class),
+		pair_test(option__sets_the_traffic_class_of_an_answer),
+		pair_test(option__of_another_kind_is_a_number_or_refused),
 		pair_test(id__has_a_protection_domain),
 		cmocka_unit_test(channel__that_ends_leaves_a_waiting_thread_alone),
 	};

@@ -140,3 +140,26 @@ UNIT_RULE(path__is_that_of_the_messages_too)
 	assert_int_equal(world->last[TCI] << 8 | world->last[TCI + 1], 5 << 13 | 7);
 	assert_int_equal(world->last[TOS], 26 << 2);
 }
+
+#define TOS_UNTAGGED 15
+
+/* The class that the owner of a connection wants is said by the REQ, and is that of the frame which carries it. */
+UNIT_RULE(path__is_in_the_class_that_its_owner_wants)
+{
+	struct roce_cm_connect connect = {
+		.dst = passive->ip,
+		.tos = 10 << 2 | 1,
+		.service_id = SERVICE,
+		.local = offer(active, "hello"),
+		.timeout_us = UINT64_MAX,
+	};
+	struct roce_cm_conn *conn;
+	struct roce_cm_msg req;
+
+	active->tos = 26 << 2;
+	assert_int_equal(roce_cm_connect(active->cm, NULL, &connect, active, world->now, &conn), 0);
+	assert_int_equal(speak(active), 1);
+	req = last_msg();
+	assert_fields(req, (attr, ROCE_CM_ATTR_REQ), (req.traffic_class, 10 << 2));
+	assert_int_equal(world->last[TOS_UNTAGGED], 10 << 2);
+}

@@ -97,6 +97,7 @@ set_rtr(struct ibv_qp_attr *attr, const struct roce_cm_peer *peer, uint8_t sgid_
 	struct ibv_ah_attr *av = &attr->ah_attr;
 
 	*av = (struct ibv_ah_attr){
+		.grh.traffic_class = peer->traffic_class,
 		.grh.hop_limit = HOP_LIMIT,
 		.grh.sgid_index = sgid_index,
 		.is_global = 1,
@@ -145,6 +146,8 @@ rdma_init_qp_attr(struct rdma_cm_id *id, struct ibv_qp_attr *attr, int *mask)
 	roce_device_query(roce_context_device(verbs_ctx_of(id->verbs)->roce), &device);
 	if (own->ack_timeout != 0)
 		device.ack_timeout = own->ack_timeout;
+	if (known && own->tos != 0)
+		peer.traffic_class = own->tos;
 	if (attr->qp_state == IBV_QPS_INIT)
 		set_init(attr, known ? &peer : NULL, mask);
 	else if (attr->qp_state == IBV_QPS_RTR && known)

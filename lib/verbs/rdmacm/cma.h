@@ -63,6 +63,7 @@ struct cma_id {
 	bool down;           /**< DISCONNECTED was delivered */
 	bool leaving;        /**< rdma_disconnect() was called */
 	uint8_t ack_timeout; /**< code, of RDMA_OPTION_ID_ACK_TIMEOUT; 0: the device's */
+	uint8_t tos;         /**< of RDMA_OPTION_ID_TOS; 0: the device's */
 	bool made_cqs;       /**< its queues were made by rdma_create_qp() */
 	bool made_srq_cq;
 	struct verbs_qp *

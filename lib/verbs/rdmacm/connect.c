@@ -27,6 +27,7 @@ param_of(const struct cma_id *id, const struct rdma_conn_param *param)
 						  : cma_param_by_number(param);
 
 	to.ack_timeout = id->ack_timeout;
+	to.traffic_class = id->tos;
 	if (param == NULL)
 		return to;
 	to.private_data = param->private_data;

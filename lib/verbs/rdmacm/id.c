@@ -256,25 +256,35 @@ rdma_migrate_id(struct rdma_cm_id *id, struct rdma_event_channel *channel)
 
 /* In effect with the next connection. */
 static int
-set_ack_timeout(struct cma_id *id, const uint8_t *code, size_t len)
+set_byte(uint8_t *to, const void *value, size_t len, uint8_t max)
 {
-	if (len != sizeof(*code) || *code > ACK_TIMEOUT_MAX)
+	const uint8_t *byte = value;
+
+	if (len != sizeof(*byte) || *byte > max)
 		return cma_refuse(EINVAL);
-	id->ack_timeout = *code;
+	*to = *byte;
 	return 0;
 }
 
-/* The other known options are taken; there is nothing that they would change. */
 int
 rdma_set_option(struct rdma_cm_id *id, int level, int optname, void *optval, size_t optlen)
 {
+	struct cma_id *own = cma_id_of(id);
+
 	if (level != RDMA_OPTION_ID)
 		return cma_refuse(level == RDMA_OPTION_IB ? EOPNOTSUPP : ENOSYS);
-	if (optname < RDMA_OPTION_ID_TOS || optname > RDMA_OPTION_ID_ACK_TIMEOUT)
+	if (optval == NULL)
 		return cma_refuse(EINVAL);
-	if (optval == NULL || optlen == 0)
+	switch (optname) {
+	case RDMA_OPTION_ID_TOS:
+		return set_byte(&own->tos, optval, optlen, UINT8_MAX);
+	case RDMA_OPTION_ID_ACK_TIMEOUT:
+		return set_byte(&own->ack_timeout, optval, optlen, ACK_TIMEOUT_MAX);
+	/* Only listeners occupy a port, and they accept requests of both families: nothing would change. */
+	case RDMA_OPTION_ID_REUSEADDR:
+	case RDMA_OPTION_ID_AFONLY:
+		return optlen == sizeof(int) ? 0 : cma_refuse(EINVAL);
+	default:
 		return cma_refuse(EINVAL);
-	return optname == RDMA_OPTION_ID_ACK_TIMEOUT
-			? set_ack_timeout(cma_id_of(id), optval, optlen)
-			: 0;
+	}
 }
