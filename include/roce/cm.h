@@ -82,6 +82,8 @@ struct roce_cm_conn_param {
 	uint8_t ack_timeout; /**< local ACK timeout of @c qp, a code 1..31; 0: the device's */
 	/** Traffic class of the frames of this end (TOS of IPv4), and by connect also of the peer's; its two lowest bits are not looked at. 0: the device's. */
 	uint8_t traffic_class;
+	/** By connect: the address of this end, one of the device's of the family of the peer's; all zero: as the route says. */
+	uint8_t local_ip[16];
 };
 
 /** A peer whose numbers are known. Zero what is not. */
@@ -129,7 +131,8 @@ int roce_cm_id_listen(struct roce_cm_id *id, uint16_t port, uint32_t backlog);
 
 /**
  * Connect to a port of an address. ESTABLISHED, REJECTED or UNREACHABLE follows; CONNECT_ERROR when the queue pair can
- * not be what the peer agreed to. A queue pair that was not connected may be given to another id.
+ * not be what the peer agreed to. A queue pair that was not connected may be given to another id. Also UNREACHABLE: on the
+ * adapter that processes share, another @c local_ip than the peer's address within the host.
  *
  * @param ip         IPv6 or IPv4-mapped, network byte order.
  * @param param      private data up to ROCE_CM_PRIVATE_REQUEST.

@@ -154,6 +154,20 @@ adopt(struct roce_cm_id *id, struct roce_qp *qp)
 	roce_cm_id_advance(id, ROCE_CM_ID_IN_CONNECT);
 }
 
+/* The address that a connection to @p dst shall begin from: none, or one of the device's of that family. */
+static bool
+source_ok(const struct roce_user *user, const struct roce_ip *src, const struct roce_ip *dst)
+{
+	static const struct roce_ip any;
+	const struct roce_context *context = &user->joined.context;
+
+	for (uint32_t i = 0; i < context->addrs; i++) {
+		if (roce_ip_equal(&context->addr[i], src))
+			return roce_ip_is_v4(src) == roce_ip_is_v4(dst);
+	}
+	return roce_ip_equal(src, &any);
+}
+
 int
 roce_cm_id_connect(struct roce_cm_id *id, const uint8_t ip[16], uint16_t port,
 		const struct roce_cm_conn_param *param, uint64_t timeout_us)
@@ -167,9 +181,11 @@ roce_cm_id_connect(struct roce_cm_id *id, const uint8_t ip[16], uint16_t port,
 	int rc = -EINVAL;
 
 	memcpy(connect.dst.b, ip, sizeof(connect.dst.b));
+	memcpy(connect.src.b, param->local_ip, sizeof(connect.src.b));
 	roce_engine_lock(user->engine0);
 	if (roce_cm_id_may(id, ROCE_CM_ID_IN_CONNECT) &&
-			param_ok(id, param, ROCE_CM_PRIVATE_REQUEST)) {
+			param_ok(id, param, ROCE_CM_PRIVATE_REQUEST) &&
+			source_ok(user, &connect.src, &connect.dst)) {
 		roce_cm_id_offer(id, param, &connect.local);
 		rc = roce_cm_connect(user->cm, &user->joined.context, &connect, id,
 				roce_device_now(user->device), &id->conn);

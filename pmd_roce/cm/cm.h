@@ -108,12 +108,15 @@ struct roce_cm_event {
 typedef int (*roce_cm_notify_fn)(void *arg, const struct roce_cm_event *event);
 
 /**
- * Resolve the path of a context (NULL: of any) to an address, from one of the addresses of that context: fills addresses, MACs, tag, TOS, TTL and MTU of @p path (not udp_sport).
+ * Resolve the path of a context (NULL: of any) to an address, from one of the addresses of that context. @p src: the one that
+ * is wanted; all zero: as the route says. Fills addresses, MACs, tag, TOS, TTL and MTU of @p path (not udp_sport).
  * @return 0; -EAGAIN: asked, roce_cm_resolved() will be called (everything but the MAC of the peer should be
- *   filled all the same: a passive connection has that MAC already); -ENETUNREACH, -EHOSTUNREACH.
+ *   filled all the same: a passive connection has that MAC already); -ENETUNREACH, -EHOSTUNREACH; -EINVAL:
+ *   @p src is no address of the context, or the path cannot begin there.
  */
 typedef int (*roce_cm_resolve_fn)(void *arg, const struct roce_context *context,
-		const struct roce_ip *dst, struct roce_path *path, uint64_t now);
+		const struct roce_ip *dst, const struct roce_ip *src, struct roce_path *path,
+		uint64_t now);
 
 struct roce_cm_config {
 	uint64_t hz;
@@ -158,6 +161,7 @@ void roce_cm_unlisten(struct roce_cm_listener *listener);
 
 struct roce_cm_connect {
 	struct roce_ip dst;
+	struct roce_ip src; /**< the address of this end; all zero: as the route says */
 	uint8_t tos; /**< traffic class of both directions, without the marks of congestion; 0: as the route says */
 	uint64_t service_id;
 	struct roce_cm_param local; /**< private data copied; at most ROCE_CM_PRIVATE_MAX_REQ */

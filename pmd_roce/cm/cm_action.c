@@ -111,7 +111,8 @@ act_resolve(struct roce_cm_conn *conn, struct roce_cm_transition *step)
 	const struct roce_cm_config *config = &conn->cm->config;
 	const struct roce_ip dst = conn->path.dst_ip;
 	uint64_t now = step->in->now;
-	int rc = config->resolve(config->resolve_arg, conn->context, &dst, &conn->path, now);
+	int rc = config->resolve(
+			config->resolve_arg, conn->context, &dst, &conn->src, &conn->path, now);
 
 	/* Where there is a path it may be to another address of the same host: all of 127.0.0.0/8 is one. */
 	if (rc != 0)

@@ -220,13 +220,15 @@ static struct roce_path
 path_to(const struct roce_cm_listener *listener, const struct roce_cm_req_info *req,
 		const struct roce_path *back, uint64_t now)
 {
+	static const struct roce_ip any;
 	const struct roce_cm_config *config = &listener->cm->config;
 	struct roce_path path = *back;
 	uint8_t class = req->traffic_class & (uint8_t)~ROCE_TOS_ECN;
 
 	path.mtu_code = MTU_CODE_ETHERNET;
 	/* Its answer does not matter: the neighbour is where the frame came from, known to ARP or not. */
-	(void)config->resolve(config->resolve_arg, listener->context, &back->dst_ip, &path, now);
+	(void)config->resolve(
+			config->resolve_arg, listener->context, &back->dst_ip, &any, &path, now);
 	if (path.mtu_code == 0)
 		path.mtu_code = MTU_CODE_ETHERNET;
 	path.src_mac = back->src_mac;

@@ -60,6 +60,7 @@ roce_cm_connect(struct roce_cm *cm, const struct roce_context *context,
 	if (conn == NULL)
 		return -ENOMEM;
 	conn->service_id = connect->service_id;
+	conn->src = connect->src;
 	conn->tos = connect->tos & (uint8_t)~ROCE_TOS_ECN;
 	conn->flow_label = (uint32_t)roce_cm_random(cm) & ROCE_CM_FLOW_MASK;
 	conn->src_port = EPHEMERAL_PORT | (uint16_t)roce_cm_random(cm);

@@ -127,7 +127,8 @@ struct roce_cm_conn {
 	uint64_t resolve_by; /**< active: then there is no route */
 	uint64_t echo_until; /**< ESTABLISHED: its REQ may still come late, once more */
 	uint8_t ack_timeout;
-	uint8_t tos; /**< active: what the owner wants; 0: as the route says */
+	uint8_t tos;        /**< active: what the owner wants; 0: as the route says */
+	struct roce_ip src; /**< active: what the owner wants; all zero: as the route says */
 	struct roce_path path;
 	struct roce_cm_param local;
 	struct roce_cm_mad stored;

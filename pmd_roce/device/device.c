@@ -152,7 +152,7 @@ create_cm(struct roce_device *device, uint64_t seed, struct roce_errmsg *errmsg)
 		.memory = roce_pool_memory,
 		.connections_max = CONNECTIONS_MAX,
 		.ip_cksum_offload = device->port->ip_cksum_offload,
-		.resolve = roce_port_resolve,
+		.resolve = roce_port_resolve_from,
 		.resolve_arg = device->port,
 		.notify = roce_device_tell_cm_event,
 	};

@@ -89,6 +89,12 @@ resolve_there(const struct roce_port *port, const struct roce_subnet *from, unsi
 	return rc == 0 || rc == -EAGAIN ? rc : -EHOSTUNREACH;
 }
 
+static bool
+is_loopback(const struct roce_ip *ip)
+{
+	return roce_ip_is_v4(ip) && ip->b[12] == LOOPBACK_NET;
+}
+
 /*
  * An address of this host, behind which all processes of the shared adapter are: all of 127.0.0.0/8 is the first of it
  * that the host has. Both ends of such a path have the same address.
@@ -96,15 +102,14 @@ resolve_there(const struct roce_port *port, const struct roce_subnet *from, unsi
 static bool
 resolve_to_self(const struct roce_port *port, struct roce_ip *dst, struct roce_neigh_hop *hop)
 {
-	bool loopback = roce_ip_is_v4(dst) && dst->b[12] == LOOPBACK_NET;
+	bool loopback = is_loopback(dst);
 
 	if (port->local == NULL)
 		return false;
 	for (uint32_t i = 0; i < port->ip.n; i++) {
 		const struct roce_ip *own = &port->ip.at[i].addr;
 
-		if (!roce_ip_equal(own, dst) &&
-				!(loopback && roce_ip_is_v4(own) && own->b[12] == LOOPBACK_NET))
+		if (!roce_ip_equal(own, dst) && !(loopback && is_loopback(own)))
 			continue;
 		*dst = *own;
 		hop->src = *own;
@@ -191,4 +196,31 @@ roce_port_resolve(void *arg, const struct roce_context *context, const struct ro
 		.mtu_code = port->mtu_code,
 	};
 	return rc;
+}
+
+/* On the shared adapter both ends of a path within the host have the same address, and other hosts see no loopback address. */
+static bool
+may_begin_at(const struct roce_port *port, const struct roce_context *context,
+		const struct roce_ip *src, const struct roce_path *path)
+{
+	struct roce_subnet own[ROCE_ADDRS_MAX];
+
+	if (port->local != NULL && roce_ip_equal(&path->src_ip, &path->dst_ip))
+		return roce_ip_equal(src, &path->src_ip);
+	return !is_loopback(src) && roce_subnet_owns(own, own_subnets(port, context, own), src) &&
+			roce_ip_is_v4(src) == roce_ip_is_v4(&path->dst_ip);
+}
+
+int
+roce_port_resolve_from(void *arg, const struct roce_context *context, const struct roce_ip *dst,
+		const struct roce_ip *src, struct roce_path *path, uint64_t now)
+{
+	int rc = roce_port_resolve(arg, context, dst, path, now);
+
+	if (rc != 0 || roce_ip_is_zero(src))
+		return rc;
+	if (!may_begin_at(arg, context, src, path))
+		return -EINVAL;
+	path->src_ip = *src;
+	return 0;
 }

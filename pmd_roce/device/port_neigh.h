@@ -22,8 +22,12 @@ bool roce_port_hear_neighbour(struct roce_port *port, const struct rte_mbuf *m, 
 uint16_t
 roce_port_poll_neigh(struct roce_port *port, struct rte_mbuf **pkts, uint16_t max, uint64_t now);
 
-/** Resolve the path to an address, as roce_cm_resolve_fn; @p arg is the port. Locked: engine 0. */
+/** Resolve the path to an address, from the address that the route has for it. @p arg is the port. Locked: engine 0. */
 int roce_port_resolve(void *arg, const struct roce_context *context, const struct roce_ip *dst,
 		struct roce_path *path, uint64_t now);
+
+/** The same as roce_cm_resolve_fn. */
+int roce_port_resolve_from(void *arg, const struct roce_context *context, const struct roce_ip *dst,
+		const struct roce_ip *src, struct roce_path *path, uint64_t now);
 
 #endif

@@ -111,33 +111,11 @@ roce_device_leave(struct roce_device *device, struct roce_device_user *user)
 	rte_spinlock_unlock(&first->users_lock);
 }
 
-/* On the shared adapter both ends of a path within the host have the same address. */
-static bool
-may_be_local(const struct roce_port *port, const struct roce_context *context,
-		const struct roce_ip *local, const struct roce_path *path)
-{
-	if (port->local != NULL && roce_ip_equal(&path->src_ip, &path->dst_ip))
-		return roce_ip_equal(local, &path->src_ip);
-	for (uint32_t i = 0; i < context->addrs; i++) {
-		if (roce_ip_equal(&context->addr[i], local))
-			return roce_ip_is_v4(local) == roce_ip_is_v4(&path->dst_ip);
-	}
-	return false;
-}
-
 int
 roce_device_resolve(struct roce_device *device, const struct roce_context *context,
 		const struct roce_ip *dst, const struct roce_ip *local, struct roce_path *path)
 {
-	struct roce_port *port = device->port;
-	int rc = roce_port_resolve(port, context, dst, path, roce_port_now());
-
-	if (rc != 0 || roce_ip_is_zero(local))
-		return rc;
-	if (!may_be_local(port, context, local, path))
-		return -EINVAL;
-	path->src_ip = *local;
-	return 0;
+	return roce_port_resolve_from(device->port, context, dst, local, path, roce_port_now());
 }
 
 void

@@ -15,11 +15,12 @@ cm_address(uint8_t index)
 
 static int
 resolve(void *arg, const struct roce_context *context, const struct roce_ip *dst,
-		struct roce_path *path, uint64_t now)
+		const struct roce_ip *src, struct roce_path *path, uint64_t now)
 {
 	struct cm_end *end = arg;
 
 	RTE_SET_USED(now);
+	RTE_SET_USED(src);
 	*path = (struct roce_path){
 		.src_mac = { { 2, 0, 0, 0, 0, (uint8_t)(1 + end->index) } },
 		.dst_mac = { { 2, 0, 0, 0, 0, (uint8_t)(2 - end->index) } },

@@ -60,11 +60,12 @@ end_of(struct rp_world *world, int conn)
 
 static int
 resolve(void *arg, const struct roce_context *context, const struct roce_ip *dst,
-		struct roce_path *path, uint64_t now)
+		const struct roce_ip *src, struct roce_path *path, uint64_t now)
 {
 	const struct rp_world *world = arg;
 
 	RTE_SET_USED(dst);
+	RTE_SET_USED(src);
 	RTE_SET_USED(now);
 	*path = path_of(world, NULL);
 	path->tos = world->capture->conn[0].req->msg.req.traffic_class;

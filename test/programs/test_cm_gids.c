@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ids of librdmacm on a device with an IPv4 and an IPv6 address. */
+/* Ids of librdmacm on a device with IPv4 and IPv6 addresses. */
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -74,6 +74,54 @@ connection__has_addresses_of_the_family_that_it_was_asked_for(void **state)
 	ok(rdma_destroy_id(active));
 }
 
+/* The id begins at the address that the program has bound it to, and so the peer sees it. */
+static void
+connection__begins_at_the_address_that_the_id_is_bound_to(void **state)
+{
+	struct pair *pair = *state;
+	struct sockaddr_in to = address(pair->listener), from = address(NULL);
+	struct rdma_cm_event *event;
+	struct rdma_cm_id *active;
+
+	assert_int_equal(inet_pton(AF_INET, "192.0.2.1", &to.sin_addr), 1);
+	assert_int_equal(inet_pton(AF_INET, "192.0.2.7", &from.sin_addr), 1);
+	ok(rdma_create_id(pair->channel, &active, NULL, RDMA_PS_TCP));
+	ok(rdma_resolve_addr(active, (struct sockaddr *)&from, (struct sockaddr *)&to, 1000));
+	want_acked(pair->channel, RDMA_CM_EVENT_ADDR_RESOLVED);
+	ok(rdma_resolve_route(active, 1000));
+	want_acked(pair->channel, RDMA_CM_EVENT_ROUTE_RESOLVED);
+	make_qp(active);
+	ok(rdma_connect(active, NULL));
+	event = want(pair->channel, RDMA_CM_EVENT_CONNECT_REQUEST);
+	assert_int_equal(event->id->route.addr.dst_sin.sin_addr.s_addr, from.sin_addr.s_addr);
+	assert_int_equal(event->id->route.addr.src_sin.sin_addr.s_addr, to.sin_addr.s_addr);
+	make_qp(event->id);
+	pair->passive = event->id;
+	ok(rdma_accept(event->id, NULL));
+	ok(rdma_ack_cm_event(event));
+	want_acked(pair->channel, RDMA_CM_EVENT_ESTABLISHED);
+	want_acked(pair->channel, RDMA_CM_EVENT_ESTABLISHED);
+	rdma_destroy_qp(active);
+	ok(rdma_destroy_id(active));
+	want_acked(pair->channel, RDMA_CM_EVENT_DISCONNECTED);
+}
+
+/* A path has one family at both ends. */
+static void
+resolve_addr__refuses_an_id_that_is_bound_to_another_family(void **state)
+{
+	struct sockaddr_in6 own = v6("2001:db8::1", 0);
+	struct pair *pair = *state;
+	struct sockaddr_in to = address(pair->listener);
+	struct rdma_cm_id *id;
+
+	assert_int_equal(inet_pton(AF_INET, "192.0.2.1", &to.sin_addr), 1);
+	ok(rdma_create_id(pair->channel, &id, NULL, RDMA_PS_TCP));
+	ok(rdma_bind_addr(id, (struct sockaddr *)&own));
+	refused(rdma_resolve_addr(id, NULL, (struct sockaddr *)&to, 1000), EINVAL);
+	ok(rdma_destroy_id(id));
+}
+
 /* A queue pair that its owner moves: rdma_init_qp_attr() names the entry of the path. */
 static void
 init_qp_attr__names_the_address_that_the_peer_was_connected_to(void **state)
@@ -113,10 +161,13 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		pair_test(bind_addr__takes_each_address_of_the_device_and_no_other),
 		pair_test(connection__has_addresses_of_the_family_that_it_was_asked_for),
+		pair_test(connection__begins_at_the_address_that_the_id_is_bound_to),
+		pair_test(resolve_addr__refuses_an_id_that_is_bound_to_another_family),
 		pair_test(init_qp_attr__names_the_address_that_the_peer_was_connected_to),
 	};
 
 	/* A port that hears what it says. */
-	setenv("UDAPL_ROCE_PARAMS", "port=net_ring0 ip=192.0.2.1/24 ip=2001:db8::1/64", 1);
+	setenv("UDAPL_ROCE_PARAMS",
+			"port=net_ring0 ip=192.0.2.1/24 ip=2001:db8::1/64 ip=192.0.2.7/24", 1);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,15 +37,16 @@ other(struct end *end)
 
 static int
 world_resolve(void *arg, const struct roce_context *context, const struct roce_ip *dst,
-		struct roce_path *path, uint64_t now)
+		const struct roce_ip *src, struct roce_path *path, uint64_t now)
 {
+	static const struct roce_ip any;
 	struct end *end = arg;
 
 	end->resolves++;
 	*path = (struct roce_path){
 		.src_mac = end->mac,
 		.dst_mac = other(end)->mac,
-		.src_ip = end->ip,
+		.src_ip = roce_ip_equal(src, &any) ? end->ip : *src,
 		.dst_ip = *dst,
 		.vlan_tci = end->vlan_tci,
 		.tos = end->tos,

@@ -141,7 +141,9 @@ UNIT_RULE(path__is_that_of_the_messages_too)
 	assert_int_equal(world->last[TOS], 26 << 2);
 }
 
+/* Offsets into a frame without a tag. */
 #define TOS_UNTAGGED 15
+#define SOURCE       26
 
 /* The class that the owner of a connection wants is said by the REQ, and is that of the frame which carries it. */
 UNIT_RULE(path__is_in_the_class_that_its_owner_wants)
@@ -162,4 +164,26 @@ UNIT_RULE(path__is_in_the_class_that_its_owner_wants)
 	req = last_msg();
 	assert_fields(req, (attr, ROCE_CM_ATTR_REQ), (req.traffic_class, 10 << 2));
 	assert_int_equal(world->last[TOS_UNTAGGED], 10 << 2);
+}
+
+/* So it is with the address of this end. */
+UNIT_RULE(path__begins_where_its_owner_wants)
+{
+	struct roce_cm_connect connect = {
+		.dst = passive->ip,
+		.src = active->ip,
+		.service_id = SERVICE,
+		.local = offer(active, "hello"),
+		.timeout_us = UINT64_MAX,
+	};
+	struct roce_cm_conn *conn;
+	struct roce_cm_msg req;
+
+	connect.src.b[15] ^= 0x40;
+	assert_int_equal(roce_cm_connect(active->cm, NULL, &connect, active, world->now, &conn), 0);
+	assert_int_equal(speak(active), 1);
+	req = last_msg();
+	assert_fields(req, (attr, ROCE_CM_ATTR_REQ));
+	assert_memory_equal(req.req.local_gid.b, connect.src.b, sizeof(connect.src.b));
+	assert_memory_equal(world->last + SOURCE, connect.src.b + 12, 4);
 }

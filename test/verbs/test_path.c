@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,10 +109,13 @@ start(void **state)
 }
 
 static struct roce_device *
-attach(uint8_t n)
+attach(uint8_t n, const char *more)
 {
 	struct roce_attach_config config = embed_handover(n);
+	char params[128];
 
+	snprintf(params, sizeof(params), "%s %s", config.params, more);
+	config.params = params;
 	config.engines = engines();
 	return embed_attach(&config);
 }
@@ -119,8 +123,8 @@ attach(uint8_t n)
 static int
 open_hands(void **state)
 {
-	struct roce_device *a = attach(1);
-	struct pair *pair = pair_of(a, attach(2));
+	struct roce_device *a = attach(1, "ip=192.0.2.7/24");
+	struct pair *pair = pair_of(a, attach(2, ""));
 
 	pair->poll_once = carry_both;
 	look_anew();
@@ -188,6 +192,51 @@ accept__names_the_class_of_its_end(void **state)
 	assert_class(&by_b, CLASS);
 }
 
+static void
+refused_from(struct pair *pair, const uint8_t ip[16])
+{
+	struct roce_cm_conn_param ask = param_of(pair->a.qp, NULL);
+
+	memcpy(ask.local_ip, ip, sizeof(ask.local_ip));
+	assert_int_equal(roce_cm_id_connect(pair->a.id, ip_b, PORT, &ask, UINT64_MAX), -EINVAL);
+}
+
+/* A connection begins at the address that is named, in all frames; the peer sees it there. */
+static void
+connect__begins_at_the_address_that_it_names(void **state)
+{
+	static const uint8_t second[16] = { [10] = 0xff, [11] = 0xff, 192, 0, 2, 7 };
+	static const uint8_t v6[16] = { 0x20, 0x01, 0x0d, 0xb8, [15] = 1 };
+	struct pair *pair = *state;
+	struct roce_cm_conn_param ask = param_of(pair->a.qp, NULL);
+	struct roce_cm_peer peer;
+
+	refused_from(pair, ip_b);
+	refused_from(pair, v6);
+	memcpy(ask.local_ip, second, sizeof(ask.local_ip));
+	connect_as(pair, ask, param_of(pair->b.qp, NULL));
+	exchange(pair);
+	assert_true(by_a.frames > 0);
+	assert_false(by_a.differ);
+	assert_memory_equal(by_a.source, second + 12, 4);
+	ok(roce_cm_id_peer(pair->a.id, &peer));
+	assert_memory_equal(peer.local_ip, second, sizeof(second));
+	ok(roce_cm_id_peer(pair->b.id, &peer));
+	assert_memory_equal(peer.ip, second, sizeof(second));
+}
+
+/* Without one it begins where the route does. */
+static void
+connect__begins_where_the_route_does(void **state)
+{
+	struct pair *pair = *state;
+
+	connect_as(pair, param_of(pair->a.qp, NULL), param_of(pair->b.qp, NULL));
+	exchange(pair);
+	assert_false(by_a.differ);
+	assert_memory_equal(by_a.source, ip_a + 12, 4);
+}
+
 #define path_test(function) cmocka_unit_test_setup_teardown(function, open_hands, pair_close)
 
 int
@@ -196,6 +245,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		path_test(connect__names_the_class_of_both_ends),
 		path_test(accept__names_the_class_of_its_end),
+		path_test(connect__begins_at_the_address_that_it_names),
+		path_test(connect__begins_where_the_route_does),
 	};
 
 	return cmocka_run_group_tests(tests, start, NULL);

@@ -16,7 +16,7 @@
 /* It asks for no path: an answer goes back where its question came from. */
 static int
 find_no_path(void *arg, const struct roce_context *context, const struct roce_ip *dst,
-		struct roce_path *path, uint64_t now)
+		const struct roce_ip *src, struct roce_path *path, uint64_t now)
 {
 	return -ENETUNREACH;
 }

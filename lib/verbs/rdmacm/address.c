@@ -13,8 +13,8 @@
 
 static const uint8_t v4_prefix[12] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff };
 
-static bool
-is_v4(const uint8_t ip[16])
+bool
+cma_is_v4(const uint8_t ip[16])
 {
 	return memcmp(ip, v4_prefix, sizeof(v4_prefix)) == 0;
 }
@@ -47,7 +47,7 @@ cma_set_addr(struct sockaddr_storage *to, const uint8_t ip[16], __be16 port)
 	struct sockaddr_in6 *sin6 = (void *)to;
 
 	memset(to, 0, sizeof(*to));
-	if (is_v4(ip)) {
+	if (cma_is_v4(ip)) {
 		sin->sin_family = AF_INET;
 		sin->sin_port = port;
 		memcpy(&sin->sin_addr, ip + sizeof(v4_prefix), sizeof(sin->sin_addr));
@@ -70,16 +70,27 @@ cma_gid_index(struct ibv_context *context, const uint8_t ip[16])
 	return -1;
 }
 
+static bool
+is_loopback(const uint8_t ip[16])
+{
+	return cma_is_v4(ip) && ip[sizeof(v4_prefix)] == IN_LOOPBACKNET;
+}
+
 void
 cma_source_for(struct ibv_context *context, const uint8_t peer[16], uint8_t ip[16])
 {
-	const bool v4 = is_v4(peer);
+	bool found = false;
 	union ibv_gid gid;
 
 	for (int i = 0; ibv_query_gid(context, PORT, i, &gid) == 0; i++) {
-		if (i == 0 || is_v4(gid.raw) == v4)
+		bool family = cma_is_v4(gid.raw) == cma_is_v4(peer);
+		bool same = memcmp(gid.raw, peer, sizeof(gid.raw)) == 0 ||
+				(is_loopback(gid.raw) && is_loopback(peer));
+
+		if (i == 0 || same || (family && !found))
 			memcpy(ip, gid.raw, sizeof(gid.raw));
-		if (is_v4(gid.raw) == v4)
+		found |= family;
+		if (same)
 			break;
 	}
 }

@@ -64,6 +64,7 @@ struct cma_id {
 	bool leaving;        /**< rdma_disconnect() was called */
 	uint8_t ack_timeout; /**< code, of RDMA_OPTION_ID_ACK_TIMEOUT; 0: the device's */
 	uint8_t tos;         /**< of RDMA_OPTION_ID_TOS; 0: the device's */
+	bool bound;          /**< the program has chosen the address of this end */
 	bool made_cqs;       /**< its queues were made by rdma_create_qp() */
 	bool made_srq_cq;
 	struct verbs_qp *
@@ -127,10 +128,11 @@ int cma_id_attach(struct cma_id *id);
 
 /** Address of libroce for a socket's; false: neither IPv4 nor IPv6. The loopback address of IPv6 is that of IPv4. */
 bool cma_ip_of(const struct sockaddr *addr, uint8_t ip[16]);
+bool cma_is_v4(const uint8_t ip[16]);
 void cma_set_addr(struct sockaddr_storage *to, const uint8_t ip[16], __be16 port);
 /** The entry of the GID table with this address. @return -1: it is none of the device's. */
 int cma_gid_index(struct ibv_context *context, const uint8_t ip[16]);
-/** The address of the device for this peer: the first of its family, else the first of all. */
+/** The address of the device for this peer: the peer's, within the host; else the first of its family, else of all. */
 void cma_source_for(struct ibv_context *context, const uint8_t peer[16], uint8_t ip[16]);
 __be16 cma_port_of(const struct sockaddr *addr);
 void cma_set_port(struct sockaddr *addr, __be16 port);

@@ -91,6 +91,17 @@ establish(struct cma_id *id, int rc, enum rdma_cm_event_type type)
 	return rc == 0 ? cma_complete(id, type) : cma_result(rc);
 }
 
+/* One of 127.0.0.0/8 is this host, but need not be an address of the device. */
+static void
+set_source(const struct cma_id *id, struct roce_cm_conn_param *param)
+{
+	uint8_t ip[16];
+
+	if (id->bound && cma_ip_of(&id->rdma.route.addr.src_addr, ip) &&
+			cma_gid_index(id->rdma.verbs, ip) >= 0)
+		memcpy(param->local_ip, ip, sizeof(ip));
+}
+
 int
 rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *conn_param)
 {
@@ -106,6 +117,7 @@ rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *conn_param)
 	pthread_mutex_lock(&cma_lock);
 	if (own->roce != NULL) {
 		param = param_of(own, conn_param);
+		set_source(own, &param);
 		rc = roce_cm_id_connect(
 				own->roce, ip, ntohs(rdma_get_dst_port(id)), &param, UINT64_MAX);
 	}

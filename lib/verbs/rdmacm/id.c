@@ -143,12 +143,13 @@ rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
 			return -1;
 	}
 	memcpy(&id->route.addr.src_storage, addr, cma_addr_len(addr));
+	own->bound = !is_any(ip);
 	if (cma_port_of(addr) == 0)
 		choose_port(own);
 	return 0;
 }
 
-/* An address of this end for that peer, unless the program has bound the id to one: the device's. */
+/* An address of this end for that peer: the one that the program has bound the id to, of the same family; else the device's. */
 static int
 set_source(struct rdma_cm_id *id, struct sockaddr *src, const uint8_t peer[16])
 {
@@ -158,8 +159,10 @@ set_source(struct rdma_cm_id *id, struct sockaddr *src, const uint8_t peer[16])
 
 	if (src != NULL && id->route.addr.src_addr.sa_family == 0 && rdma_bind_addr(id, src) != 0)
 		return -1;
-	if (cma_ip_of(&id->route.addr.src_addr, ip) && !is_any(ip))
-		return 0;
+	if (cma_id_of(id)->bound) {
+		(void)cma_ip_of(&id->route.addr.src_addr, ip);
+		return cma_is_v4(ip) == cma_is_v4(peer) ? 0 : cma_refuse(EINVAL);
+	}
 	cma_source_for(id->verbs, peer, ip);
 	port = cma_port_of(&id->route.addr.src_addr);
 	cma_set_addr(to, ip, port);
