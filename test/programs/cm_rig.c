@@ -21,9 +21,15 @@ want(struct rdma_event_channel *channel, enum rdma_cm_event_type type)
 	struct pollfd fd = { .fd = channel->fd, .events = POLLIN };
 	struct rdma_cm_event *event;
 
-	if (poll(&fd, 1, WAIT_MS) != 1)
-		fail_msg("no %s came", rdma_event_str(type));
-	ok(rdma_get_cm_event(channel, &event));
+	for (;;) {
+		if (poll(&fd, 1, WAIT_MS) != 1)
+			fail_msg("no %s came", rdma_event_str(type));
+		ok(rdma_get_cm_event(channel, &event));
+		/* It comes whenever the time of a connection that is over has passed. */
+		if (event->event == type || event->event != RDMA_CM_EVENT_TIMEWAIT_EXIT)
+			break;
+		ok(rdma_ack_cm_event(event));
+	}
 	assert_string_equal(rdma_event_str(event->event), rdma_event_str(type));
 	return event;
 }

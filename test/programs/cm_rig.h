@@ -42,7 +42,7 @@ struct pair {
 /** Where the listener is found; NULL: this host, at port 0. */
 struct sockaddr_in address(const struct rdma_cm_id *listener);
 
-/** The next event, which must be of this type; the caller acknowledges it. */
+/** The next event, which must be of this type; the caller acknowledges it. Others pass over TIMEWAIT_EXIT. */
 struct rdma_cm_event *want(struct rdma_event_channel *channel, enum rdma_cm_event_type type);
 void want_acked(struct rdma_event_channel *channel, enum rdma_cm_event_type type);
 

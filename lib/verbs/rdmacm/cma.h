@@ -26,6 +26,7 @@ enum cma_slot {
 	CMA_SLOT_ANSWER, /**< by number: the peer has accepted */
 	CMA_SLOT_UP,     /**< the connection is up, or does not come to be */
 	CMA_SLOT_DOWN,   /**< it is over */
+	CMA_SLOT_EXIT,   /**< and the network has forgotten it */
 	CMA_SLOTS,
 };
 
@@ -65,7 +66,9 @@ struct cma_id {
 	uint8_t ack_timeout; /**< code, of RDMA_OPTION_ID_ACK_TIMEOUT; 0: the device's */
 	uint8_t tos;         /**< of RDMA_OPTION_ID_TOS; 0: the device's */
 	bool bound;          /**< the program has chosen the address of this end */
-	bool made_cqs;       /**< its queues were made by rdma_create_qp() */
+	int64_t timewait_until; /**< nanoseconds of the monotonic clock; 0: not in timewait */
+	TAILQ_ENTRY(cma_id) timewait;
+	bool made_cqs; /**< its queues were made by rdma_create_qp() */
 	bool made_srq_cq;
 	struct verbs_qp *
 			led; /**< the queue pair that it connects; programs may give that of another id */
@@ -173,6 +176,17 @@ bool cma_linger_take(struct cma_id *id, uint32_t backlog);
 
 /** End those whose time is over. Without the lock. */
 void cma_linger_expire(void);
+
+/* ---- timewait.c ---- */
+
+/** The connection of an id has ended: TIMEWAIT_EXIT comes in a second. Under the lock. */
+void cma_timewait_begin(struct cma_id *id);
+
+/** It does not come any more. Under the lock. */
+void cma_timewait_end(struct cma_id *id);
+
+/** Deliver it to the ids whose time has come. Without the lock. */
+void cma_timewait_expire(void);
 
 /* ---- dispatch.c ---- */
 

@@ -180,6 +180,7 @@ rdma_disconnect(struct rdma_cm_id *id)
 	} else if (own->connected) {
 		own->connected = false;
 		(void)cma_push(own, CMA_SLOT_DOWN, RDMA_CM_EVENT_DISCONNECTED, 0);
+		cma_timewait_begin(own);
 		rc = 0;
 	}
 	/* It is over already: the event that says so is there, is on its way, or was fetched, as it comes but once. */

@@ -158,6 +158,7 @@ deliver(const struct roce_cm_event_info *info)
 		id->answered = id->connected = false;
 		set_qp_state(id, IBV_QPS_ERR);
 		(void)cma_push(id, CMA_SLOT_DOWN, RDMA_CM_EVENT_DISCONNECTED, 0);
+		cma_timewait_begin(id);
 		break;
 	}
 }
@@ -173,5 +174,6 @@ cma_dispatch(struct verbs_ctx *ctx)
 		deliver(&info);
 	pthread_mutex_unlock(&cma_lock);
 	cma_linger_expire();
+	cma_timewait_expire();
 	return n;
 }

@@ -85,6 +85,7 @@ rdma_destroy_id(struct rdma_cm_id *id)
 		if (!cma_linger_begin(own))
 			roce_cm_id_destroy(own->roce);
 		own->roce = NULL;
+		cma_timewait_end(own);
 		cma_cancel(own, &requests);
 		cma_await_acks(own);
 	}
