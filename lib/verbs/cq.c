@@ -74,6 +74,15 @@ ibv_destroy_cq(struct ibv_cq *cq)
 	return 0;
 }
 
+/* Those that were kept when a queue pair ended count, too. */
+static int
+resize(struct verbs_cq *cq, uint32_t cqe)
+{
+	uint64_t waiting = (uint64_t)cq->kept_count + roce_cq_count(cq->roce);
+
+	return cqe < waiting ? -EBUSY : roce_cq_resize(cq->roce, cqe);
+}
+
 int
 ibv_resize_cq(struct ibv_cq *cq, int cqe)
 {
@@ -86,7 +95,7 @@ ibv_resize_cq(struct ibv_cq *cq, int cqe)
 		return ENODEV;
 	pthread_mutex_lock(&own->ending);
 	pthread_mutex_lock(&own->lock);
-	rc = roce_cq_resize(own->roce, (uint32_t)cqe);
+	rc = resize(own, (uint32_t)cqe);
 	if (rc == 0)
 		cq->cqe = cqe;
 	pthread_mutex_unlock(&own->lock);

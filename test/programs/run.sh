@@ -69,6 +69,10 @@ true=$(readlink -f "$(command -v env)")
 cp "$true" "$work/arm"
 printf '\267' | dd of="$work/arm" bs=1 seek=18 conv=notrunc 2>/dev/null
 refuses 126 'another architecture' "$work/arm"
+# One of 32 bits: byte 4.
+cp "$true" "$work/small"
+printf '\001' | dd of="$work/small" bs=1 seek=4 conv=notrunc 2>/dev/null
+refuses 126 'another architecture' "$work/small"
 cp "$true" "$work/static"
 printf '\0\0' | dd of="$work/static" bs=1 seek=56 conv=notrunc 2>/dev/null
 refuses 126 'linked statically' "$work/static"
@@ -77,6 +81,10 @@ if [ "$(id -u)" -eq 0 ]; then
 	chown nobody "$work/setuid"
 	chmod 4711 "$work/setuid"
 	refuses 126 'rights of its own' "$work/setuid"
+	cp "$true" "$work/setgid"
+	chgrp nogroup "$work/setgid"
+	chmod 2711 "$work/setgid"
+	refuses 126 'rights of its own' "$work/setgid"
 fi
 "$run" --version | grep -q '^roce-run [0-9]' || complain "no version"
 "$run" --help | grep -q '^usage: roce-run COMMAND' || complain "no usage"

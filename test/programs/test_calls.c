@@ -42,6 +42,56 @@ cq__takes_only_what_there_is(void **state)
 	assert_int_equal(rig->cq->cqe, 4 * DEPTH);
 }
 
+static struct ibv_qp *
+make_qp_on(struct rig *rig, struct ibv_cq *recv_cq)
+{
+	struct ibv_qp_init_attr init = qp_init(rig);
+	struct ibv_qp *qp;
+
+	init.recv_cq = recv_cq;
+	qp = ibv_create_qp(rig->pd, &init);
+	assert_non_null(qp);
+	return qp;
+}
+
+/* Have eight messages received by a queue pair; their completions are numbered. */
+static void
+receive_eight(struct rig *rig, struct ibv_qp *qp)
+{
+	connect_qps(rig, rig->a, qp);
+	for (uint64_t i = 0; i < 8; i++)
+		ok(post_recv(rig, qp, i));
+	for (uint64_t i = 0; i < 8; i++)
+		ok(post_send(rig, rig->a, i));
+	/* The acknowledgement of a message follows the completion of its receive. */
+	for (int i = 0; i < 8; i++)
+		assert_int_equal(want_wc(rig->cq).status, IBV_WC_SUCCESS);
+}
+
+/* Completions inside stay, in their order; and the queue does not become smaller than they are many. */
+static void
+resize_cq__keeps_the_completions_inside(void **state)
+{
+	struct rig *rig = *state;
+	struct ibv_cq *cq = ibv_create_cq(rig->context, DEPTH, NULL, NULL, 0);
+	struct ibv_qp *qp = make_qp_on(rig, cq), *other = make_qp_on(rig, cq);
+
+	receive_eight(rig, qp);
+	assert_int_equal(ibv_resize_cq(cq, 7), EINVAL);
+	/* So it is with those that are left when another queue pair ends. */
+	ok(ibv_destroy_qp(other));
+	assert_int_equal(ibv_resize_cq(cq, 7), EINVAL);
+	assert_int_equal(cq->cqe, DEPTH);
+	ok(ibv_resize_cq(cq, 8));
+	assert_int_equal(cq->cqe, 8);
+	ok(ibv_resize_cq(cq, 4 * DEPTH));
+	assert_int_equal(cq->cqe, 4 * DEPTH);
+	for (uint64_t i = 0; i < 8; i++)
+		assert_int_equal(want_wc(cq).wr_id, i);
+	ok(ibv_destroy_qp(qp));
+	ok(ibv_destroy_cq(cq));
+}
+
 static void
 mr__rights_are_judged_and_optional_ones_ignored(void **state)
 {
@@ -424,6 +474,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		rig_test(ports__there_is_one_with_one_gid_and_one_key),
 		rig_test(cq__takes_only_what_there_is),
+		rig_test(resize_cq__keeps_the_completions_inside),
 		rig_test(mr__rights_are_judged_and_optional_ones_ignored),
 		rig_test(srq__has_room_and_a_limit_within_it),
 		rig_test(qp__is_of_a_reliable_connection_and_within_the_attributes),
