@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Objects of verbs: which order they end in, events that nobody has acknowledged, threads, and children of fork(2). */
+/* Objects of verbs: which order they end in, events that nobody has acknowledged, and children of fork(2). */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,9 +12,6 @@
 #include <unistd.h>
 
 #include "rig.h"
-
-#define THREADS  3
-#define MESSAGES 2000
 
 /* An object that another one uses does not end, and can be used as before. */
 static void
@@ -306,53 +303,6 @@ async__event_of_a_drained_queue(void **state)
 		assert_int_equal(want_wc(rig->cq).status, IBV_WC_SUCCESS);
 }
 
-struct crowd {
-	struct rig *rig;
-	uint32_t sent, received; /* atomic */
-};
-
-static void *
-post_and_poll(void *arg)
-{
-	struct crowd *crowd = arg;
-	struct ibv_wc wc;
-
-	while (__atomic_load_n(&crowd->received, __ATOMIC_RELAXED) < MESSAGES) {
-		if (ibv_poll_cq(crowd->rig->cq, 1, &wc) > 0) {
-			assert_int_equal(wc.status, IBV_WC_SUCCESS);
-			if (wc.opcode == IBV_WC_RECV) {
-				__atomic_fetch_add(&crowd->received, 1, __ATOMIC_RELAXED);
-				ok(post_recv(crowd->rig, crowd->rig->b, 1));
-			}
-		}
-		if (__atomic_fetch_add(&crowd->sent, 1, __ATOMIC_RELAXED) >= MESSAGES ||
-				post_send(crowd->rig, crowd->rig->a, 2) != 0)
-			__atomic_fetch_sub(&crowd->sent, 1, __ATOMIC_RELAXED);
-	}
-	return NULL;
-}
-
-/* Any thread may post to any queue and poll any. */
-static void
-threads__post_and_poll_one_queue(void **state)
-{
-	struct rig *rig = *state;
-	struct crowd crowd = { .rig = rig };
-	pthread_t thread[THREADS];
-	struct ibv_wc wc;
-
-	connect_qps(rig, rig->a, rig->b);
-	for (int i = 0; i < DEPTH; i++)
-		ok(post_recv(rig, rig->b, 1));
-	for (int i = 0; i < THREADS; i++)
-		ok(pthread_create(&thread[i], NULL, post_and_poll, &crowd));
-	for (int i = 0; i < THREADS; i++)
-		ok(pthread_join(thread[i], NULL));
-	assert_int_equal(crowd.received, MESSAGES);
-	while (ibv_poll_cq(rig->cq, 1, &wc) > 0)
-		assert_int_equal(wc.status, IBV_WC_SUCCESS);
-}
-
 static int
 child_of(struct rig *rig)
 {
@@ -391,79 +341,6 @@ fork__leaves_the_parent_alone(void **state)
 	assert_int_equal(want_wc(rig->cq).status, IBV_WC_SUCCESS);
 }
 
-#define MAKERS 2
-#define ROUNDS 20000
-#define POSTED 4
-
-/** Threads that make and end queue pairs of one completion queue, beside one that polls it. The numbers are atomic. */
-struct churn {
-	struct rig *rig;
-	bool stop;
-	unsigned int wrong;
-};
-
-/* Receives of a queue pair are flushed, each with its number as its name. */
-static void *
-make_and_end(void *arg)
-{
-	struct churn *churn = arg;
-	struct ibv_qp_attr error = { .qp_state = IBV_QPS_ERR };
-
-	for (unsigned int round = 0; round < ROUNDS; round++) {
-		struct ibv_qp_init_attr init = qp_init(churn->rig);
-		struct ibv_qp *qp = ibv_create_qp(churn->rig->pd, &init);
-		struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
-		int rc = qp == NULL
-				? -1
-				: ibv_modify_qp(qp, &attr,
-						  IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
-								  IBV_QP_ACCESS_FLAGS);
-
-		for (unsigned int i = 0; rc == 0 && i < POSTED; i++)
-			rc = post_recv(churn->rig, qp, qp->qp_num);
-		if (rc == 0)
-			rc = ibv_modify_qp(qp, &error, IBV_QP_STATE);
-		if (qp != NULL && ibv_destroy_qp(qp) != 0)
-			rc = -1;
-		if (rc != 0)
-			__atomic_fetch_add(&churn->wrong, 1, __ATOMIC_RELAXED);
-	}
-	return NULL;
-}
-
-static void *
-poll_all(void *arg)
-{
-	struct churn *churn = arg;
-	struct ibv_wc wc[3];
-
-	while (!__atomic_load_n(&churn->stop, __ATOMIC_RELAXED)) {
-		int n = ibv_poll_cq(churn->rig->cq, 3, wc);
-
-		for (int i = 0; i < n; i++) {
-			if (wc[i].status != IBV_WC_WR_FLUSH_ERR || wc[i].qp_num != wc[i].wr_id)
-				__atomic_fetch_add(&churn->wrong, 1, __ATOMIC_RELAXED);
-		}
-	}
-	return NULL;
-}
-
-static void
-destroy_qp__beside_others_and_a_poll(void **state)
-{
-	struct churn churn = { .rig = *state };
-	pthread_t maker[MAKERS], poller;
-
-	ok(pthread_create(&poller, NULL, poll_all, &churn));
-	for (unsigned int i = 0; i < MAKERS; i++)
-		ok(pthread_create(&maker[i], NULL, make_and_end, &churn));
-	for (unsigned int i = 0; i < MAKERS; i++)
-		ok(pthread_join(maker[i], NULL));
-	__atomic_store_n(&churn.stop, true, __ATOMIC_RELAXED);
-	ok(pthread_join(poller, NULL));
-	assert_int_equal(churn.wrong, 0);
-}
-
 int
 main(void)
 {
@@ -477,8 +354,6 @@ main(void)
 		rig_test(destroy_cq__takes_its_events_along),
 		rig_test(async__events_of_objects),
 		rig_test(async__event_of_a_drained_queue),
-		rig_test(threads__post_and_poll_one_queue),
-		rig_test(destroy_qp__beside_others_and_a_poll),
 		rig_test(fork__leaves_the_parent_alone),
 	};
 
