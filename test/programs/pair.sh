@@ -4,6 +4,7 @@
 #
 #   pair.sh ROCE_RUN ROCED pair PROGRAM ARG...     both end well; the client gets the address behind its arguments
 #   pair.sh ROCE_RUN ROCED alone WORDS PROGRAM ARG...  it ends well, and its output has the words (grep -E)
+#   pair.sh ROCE_RUN ROCED refused WORDS PROGRAM ARG...  it ends by itself with an error, and its output has the words
 #   pair.sh ROCE_RUN ROCED two SERVER CLIENT       each a command in one word; both get the port, the client the address besides
 #   pair.sh ROCE_RUN ROCED persistent SERVER CLIENT    the server goes on, and a second client ends well, too
 #   pair.sh ROCE_RUN ROCED qperf TEST...           tests of qperf
@@ -23,7 +24,7 @@ shift 3
 words=
 needed=$1
 case $how in
-alone | waits)
+alone | refused | waits)
 	words=$1
 	shift
 	needed=$1
@@ -124,6 +125,13 @@ registry_of_ofa() {
 case $how in
 alone)
 	(with "$@") >"$work/out" 2>&1 </dev/null || fail "$* ends with $?"
+	grep -Eq "$words" "$work/out" || fail "$* does not say $words"
+	;;
+refused)
+	(with "$@") >"$work/out" 2>&1 </dev/null
+	status=$?
+	# 124 is that of a time that is over, and those from 128 on are of signals; but programs say -1, too.
+	[ $status -ne 0 ] && [ $status -ne 124 ] && { [ $status -lt 128 ] || [ $status -eq 255 ]; } || fail "$* ends with $status"
 	grep -Eq "$words" "$work/out" || fail "$* does not say $words"
 	;;
 waits)
