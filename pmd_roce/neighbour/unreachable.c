@@ -97,6 +97,10 @@ roce_unreachable_words(
 	ip_text(dst, what);
 	if (u->gone)
 		snprintf(text, len, "%s is unreachable: port %s is gone", what, u->port);
+	else if (roce_subnet_owns(u->own, u->n, dst))
+		snprintf(text, len,
+				"%s is unreachable: it is an address of this host, and a connection to it begins at no other one",
+				what);
 	else if (!roce_ip_is_host(dst))
 		snprintf(text, len, "%s is unreachable: it is no host's address", what);
 	else if (near == NULL && !gw_serves)

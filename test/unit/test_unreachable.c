@@ -40,6 +40,8 @@ UNIT_RULE_IN(words__tell_each_cause, NULL, NULL)
 		/* clang-format off */
 		{ "224.0.0.1", NULL, 0, false, false,
 		  "224.0.0.1 is unreachable: it is no host's address" },
+		{ "192.0.2.1", NULL, 0, false, false,
+		  "192.0.2.1 is unreachable: it is an address of this host, and a connection to it begins at no other one" },
 		{ "192.0.2.3", NULL, 0, false, false,
 		  "192.0.2.3 is unreachable: it is the broadcast address of ip=192.0.2.1/30" },
 		{ "192.0.2.0", NULL, 0, false, false,
