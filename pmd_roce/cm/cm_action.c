@@ -19,6 +19,12 @@
 #define RESOLVE_AGAIN_US 100000u
 #define SERVICE_CODE_MAX 24 /* 68 s: no peer makes us wait longer at a time */
 
+/*
+ * A REP that is never confirmed holds a place of the server, so MRAs do not prolong its repeats (53 s) without end. The
+ * longest time that one MRA gets fits in.
+ */
+#define CONFIRM_US 120000000u
+
 static uint64_t
 code_us(unsigned int code)
 {
@@ -174,7 +180,7 @@ act_repeat(struct roce_cm_conn *conn, struct roce_cm_transition *step)
 	bool leaving = step->from == ROCE_CM_STATE_DREQ_SENT;
 	unsigned int most = leaving ? DREQ_RETRIES : ROCE_CM_RETRIES;
 
-	if (conn->tries >= most || (step->from == ROCE_CM_STATE_REQ_SENT && now >= conn->give_up)) {
+	if (conn->tries >= most || (!leaving && now >= conn->give_up)) {
 		then(step, ROCE_CM_IN_GIVE_UP);
 		return;
 	}
@@ -237,6 +243,7 @@ act_answer(struct roce_cm_conn *conn, struct roce_cm_transition *step)
 	conn->local = *step->in->param;
 	conn->local.private_data = NULL;
 	conn->local.private_len = 0;
+	conn->give_up = roce_cm_after(step->in->now, roce_cm_ticks(conn->cm, CONFIRM_US));
 	send_stored(conn, &msg, step->in->now);
 }
 

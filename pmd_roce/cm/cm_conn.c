@@ -139,7 +139,8 @@ roce_cm_conn_arm(struct roce_cm_conn *conn, uint64_t us, uint64_t now)
 {
 	uint64_t at = roce_cm_after(now, roce_cm_ticks(conn->cm, us));
 
-	if (conn->state == ROCE_CM_STATE_RESOLVING || conn->state == ROCE_CM_STATE_REQ_SENT)
+	if (conn->state == ROCE_CM_STATE_RESOLVING || conn->state == ROCE_CM_STATE_REQ_SENT ||
+			conn->state == ROCE_CM_STATE_REP_SENT)
 		at = RTE_MIN(at, conn->give_up);
 	roce_timer_arm(conn->cm->wheel, &conn->timer, at);
 	conn->cm->at = RTE_MIN(conn->cm->at, at);

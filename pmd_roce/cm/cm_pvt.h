@@ -121,9 +121,9 @@ struct roce_cm_conn {
 	uint32_t remote_qpn; /**< 0: not known yet */
 	uint32_t flow_label;
 	uint64_t service_id;
-	uint64_t tid;        /**< of the REQ */
-	uint64_t dreq_tid;   /**< of the peer's DREQ */
-	uint64_t give_up;    /**< active: the consumer's patience ends */
+	uint64_t tid;      /**< of the REQ */
+	uint64_t dreq_tid; /**< of the peer's DREQ */
+	uint64_t give_up; /**< active: the consumer's timeout ends; passive: that of an unconfirmed REP */
 	uint64_t resolve_by; /**< active: then there is no route */
 	uint64_t echo_until; /**< ESTABLISHED: its REQ may still come late, once more */
 	uint8_t ack_timeout;

@@ -300,6 +300,45 @@ UNIT_RULE(prolong__waits_as_the_peer_asks)
 	}
 }
 
+/*
+ * A client that answers each REP with an MRA holds a place of the server for two minutes, whatever it asks for. The longest
+ * time that one MRA gets is within that.
+ */
+UNIT_RULE(prolong__ends_two_minutes_behind_the_first_reply)
+{
+	static const struct {
+		uint8_t code;
+		uint64_t least, most; /**< replies */
+	} rule[] = { { 31, 2, 2 }, { 24, 2, 2 }, { 22, 6, 8 }, { 20, 13, 16 } };
+
+	for (size_t i = 0; i < RTE_DIM(rule); i++) {
+		struct roce_cm_msg mra = { .attr = ROCE_CM_ATTR_MRA,
+			.about = ROCE_CM_ABOUT_REP,
+			.service_timeout = rule[i].code };
+		uint64_t begin;
+
+		world_listen(passive, 1);
+		passive->release_on_down = true;
+		mra.local_id = world_connect(active, UINT64_MAX)->local_id;
+		/* The REQ alone arrives. */
+		world->lose = ~UINT64_C(1);
+		while (passive->events == 0)
+			world_run_ms(1);
+		begin = world->now;
+		mra.remote_id = passive->told[0].conn->local_id;
+		world->lose_all = true;
+		while (told_times(passive, ROCE_CM_TIMED_OUT) == 0) {
+			hear(passive, &mra);
+			world_run_ms(50);
+			assert_true(world->now - begin < 1000 * SECOND);
+		}
+		assert_in_range((world->now - begin) / MS, 119000, 121000);
+		assert_in_range(roce_cm_stats(passive->cm)->tx_rep, rule[i].least, rule[i].most);
+		assert_string_equal(told_all(passive), "QT");
+		world_again();
+	}
+}
+
 /* Twice the local ACK timeout, between 20 ms and a second. */
 UNIT_RULE(timewait__has_bounds)
 {
