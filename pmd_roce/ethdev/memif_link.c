@@ -55,12 +55,15 @@ roce_memif_let_go(struct roce_memif *memif)
 	wait_for_driver();
 }
 
-/* Text of the other end of a channel goes to the log, where no byte of it may be a command to a terminal. */
+/*
+ * Text of the other end of a channel goes to the log, where no byte of it may be a command to a terminal. No text means that
+ * there was no other end (memif.c), so an empty one is replaced.
+ */
 static void
 take_words(const struct roce_memif_disconnect *said, struct roce_memif_words *words)
 {
 	snprintf(words->text, sizeof(words->text), "%.*s", (int)sizeof(said->words) - 1,
-			said->words);
+			said->words[0] != '\0' ? said->words : "it does not say why");
 	for (char *c = words->text; *c != '\0'; c++)
 		if (*c < ' ' || *c > '~')
 			*c = '?';

@@ -88,11 +88,14 @@ roce_memif_drop_listener(struct roce_memif *memif)
 	if (--listener->users == 0) {
 		LIST_REMOVE(listener, next);
 		roce_memif_all.removals++;
-		roce_memif_stop_listening(listener->fd);
-		/* Unless it is somebody else's by now. */
+		/*
+		 * Unless it is somebody else's by now. First: a server that starts replaces a file where nobody listens, and its
+		 * own may have the same inode number.
+		 */
 		if (!listener->place.abstract && stat(listener->place.name, &st) == 0 &&
 				st.st_dev == listener->device && st.st_ino == listener->inode)
 			unlink(listener->place.name);
+		roce_memif_stop_listening(listener->fd);
 		if (listener->refused > 0)
 			ROCE_LOG(INFO, "memif socket %s: %" PRIu64 " connections were refused",
 					listener->place.name, listener->refused);

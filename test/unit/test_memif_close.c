@@ -2,9 +2,12 @@
 /* Channels and listeners of net_memif are closed at once, whatever descriptors strangers have left in them. */
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
@@ -132,4 +135,41 @@ UNIT_RULE(listener__without_a_descriptor_for_a_connection_is_closed_at_once)
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
 	assert_int_not_equal(roce_memif_closing(), 0);
 	close(stranger);
+}
+
+/* The file of a listener that ends, and whether it was there when the listener ended. */
+static const char *file;
+static bool outlived;
+
+/* The library's: what stops a listener. */
+int
+shutdown(int fd, int how)
+{
+	outlived = outlived || (file != NULL && access(file, F_OK) == 0);
+	return (int)syscall(SYS_shutdown, fd, how);
+}
+
+/*
+ * A server that starts meanwhile would replace a file where nobody listens, and the one that ends would take away that of the
+ * new one, whose clients then find nobody.
+ */
+UNIT_RULE(listener__that_ends_takes_its_file_away_first)
+{
+	char base[] = "/tmp/roce-memif-XXXXXX", folder[64];
+	struct roce_memif memif = { .server = true };
+
+	peer = -1;
+	assert_non_null(mkdtemp(base));
+	assert_int_equal(setenv("XDG_RUNTIME_DIR", base, 1), 0);
+	snprintf(memif.place.name, sizeof(memif.place.name), "%s/wire", base);
+	assert_int_equal(roce_memif_add_listener(&memif), 0);
+	file = memif.place.name;
+	assert_int_equal(access(file, F_OK), 0);
+	roce_memif_drop_listener(&memif);
+	assert_int_not_equal(access(file, F_OK), 0);
+	file = NULL;
+	assert_false(outlived);
+	snprintf(folder, sizeof(folder), "%s/udapl-roce", base);
+	assert_int_equal(rmdir(folder), 0);
+	assert_int_equal(rmdir(base), 0);
 }

@@ -4,6 +4,7 @@
 
   memif_false.py PATH busy      takes no connection, and as many wait as may
   memif_false.py PATH escape    refuses its client with bytes that a terminal obeys
+  memif_false.py PATH wordless  refuses its client with no words
 
 Tells when it is ready, and stays until it is ended.
 """
@@ -13,6 +14,7 @@ import struct
 import sys
 
 HELLO, DISCONNECT = 2, 8
+WORDS = {"escape": b"\x1b[31mno\nmore", "wordless": b""}
 
 
 def message(kind, body):
@@ -33,11 +35,11 @@ def main():
     except BlockingIOError:
         pass
     print("ready", flush=True)
-    while how == "escape":
+    while how in WORDS:
         client, _ = listener.accept()
         client.send(message(HELLO, struct.pack("<32sHHHHHB", b"false", 0x200, 0x200, 15, 7, 7, 14)))
         if client.recv(128):
-            client.send(message(DISCONNECT, struct.pack("<I", 0) + b"\x1b[31mno\nmore"))
+            client.send(message(DISCONNECT, struct.pack("<I", 0) + WORDS[how]))
         client.close()
     signal.pause()
 

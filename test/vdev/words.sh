@@ -102,6 +102,10 @@ stop "$children"
 false_server escape
 says escape "udapl-roce: escape: port net_memif0: its memif server at socket $work/escape refuses: ?[31mno?more" env
 stop "$children"
+# It is there, whatever it says.
+false_server wordless
+says wordless "udapl-roce: wordless: port net_memif0: its memif server at socket $work/wordless refuses: it does not say why" env
+stop "$children"
 children=
 
 # No route to an address: one event for all causes, and a sentence for each (test_unreachable has them all).
