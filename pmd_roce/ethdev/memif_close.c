@@ -121,20 +121,26 @@ roce_memif_hang_up(int fd)
 		close(fd);
 }
 
-void
-roce_memif_stop_listening(int fd)
+bool
+roce_memif_refuse_waiting(int fd)
 {
 	int peer;
 
-	/* No more connections come then. */
+	/* No more connections come then, and accept4() waits for none. */
 	shutdown(fd, SHUT_RDWR);
 	do {
 		peer = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		if (peer >= 0)
 			roce_memif_hang_up(peer);
 	} while (peer >= 0 || errno == EINTR || errno == ECONNABORTED);
+	return errno == EINVAL || errno == EAGAIN;
+}
+
+void
+roce_memif_stop_listening(int fd)
+{
 	/* Without a descriptor for them, those that wait are closed with the listener. */
-	if (errno == EINVAL || errno == EAGAIN || !close_apart(fd))
+	if (roce_memif_refuse_waiting(fd) || !close_apart(fd))
 		close(fd);
 }
 

@@ -90,6 +90,12 @@ int roce_memif_close_in_children(int fd);
 /** End a channel, whoever else has its descriptor, and close it. Never waits for what a peer has passed. */
 void roce_memif_hang_up(int fd);
 
+/**
+ * Stop a listener, of memif or not, and close the connections that nobody has taken. Never waits for what a peer has passed.
+ * @return false: there is no descriptor for one of them.
+ */
+bool roce_memif_refuse_waiting(int fd);
+
 /** Close a listener and the connections that nobody has taken. Never waits for what a peer has passed. */
 void roce_memif_stop_listening(int fd);
 

@@ -11,6 +11,7 @@
 #include "ethdev/interrupt_thread.h"
 #include "ethdev/memif.h"
 #include "ethdev/signals.h"
+#include "ethdev/vhost.h"
 
 /* How long a client of net_memif waits for its server. */
 #define SERVER_WAIT_MS 2000
@@ -108,8 +109,10 @@ stop(const struct roce_port *port)
 static void
 close_stopped(const struct roce_port *port)
 {
-	if (!roce_port_probe_is_found(&port->probe))
-		rte_eth_dev_close(port->id);
+	if (roce_port_probe_is_found(&port->probe))
+		return;
+	roce_vhost_hang_up(port->probe.port);
+	rte_eth_dev_close(port->id);
 }
 
 /* The thread may be the program's, as its EAL may be: it takes no signal that a driver causes. */

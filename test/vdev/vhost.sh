@@ -54,6 +54,30 @@ done
 kill -TERM "$server"
 end_of "$server" || complain "the server ends with $?: $(cat "$work/server.err")"
 
+# Peers that say the head of a message and stay, or less or more of it: the server ends all the same. DPDK's thread waits for
+# what follows the head of the first of them, and has not accepted the others.
+head='\001\000\000\000\001\000\000\000\010\000\000\000'
+for half in "$head" '\001\000\000\000\001\000' "${head}half"; do
+	serve
+	mkfifo "$work/peer"
+	"$python" -c 'import fcntl, select, socket, struct, sys, termios
+peers = [socket.socket(socket.AF_UNIX) for _ in range(3)]
+for peer in peers:
+    peer.connect(sys.argv[1])
+    peer.send(sys.argv[2].encode("latin-1").decode("unicode_escape").encode("latin-1"))
+while struct.unpack("i", fcntl.ioctl(peers[0], termios.TIOCOUTQ, bytes(4)))[0]:
+    select.select([], [], [], 0.01)  # until the server has read it
+print("said", flush=True)
+sys.stdin.read()' "$socket" "$half" >"$work/said" 3<>"$work/peer" <"$work/peer" &
+	peer=$!
+	children="$children $peer"
+	until_said said "$work/said" "$peer" || complain "the peers do not come"
+	kill -TERM "$server"
+	end_of "$server" || complain "a server with half messages ends with $?: $(cat "$work/server.err")"
+	stop "$peer"
+	rm -f "$work/peer" "$work/said"
+done
+
 # The driver writes to the socket of a server that is gone, and has an alarm set when it is closed.
 for time in 1 2 3; do
 	serve
