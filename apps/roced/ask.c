@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "local/proto.h"
+#include "local/steady_wait.h"
 
 #define PATIENCE_S 5
 #define TEXT_MAX   (16u << 20)
@@ -38,17 +39,13 @@ dial(const struct sockaddr_un *address)
 static int
 hear(int fd, size_t *len)
 {
-	struct pollfd wait = { .fd = fd, .events = POLLIN };
 	int fds[ROCE_PROTO_FDS];
 	struct roce_msg msg;
 	unsigned int n = 0;
-	int rc;
+	int rc = roce_steady_poll(fd, POLLIN, PATIENCE_S * 1000);
 
-	do
-		rc = poll(&wait, 1, PATIENCE_S * 1000);
-	while (rc < 0 && errno == EINTR);
-	if (rc <= 0)
-		return rc == 0 ? -ETIMEDOUT : -errno;
+	if (rc != 0)
+		return rc;
 	rc = roce_msg_recv(fd, &msg, fds, &n);
 	if (rc == 0 && msg.type == ROCE_MSG_STATUS_TEXT && msg.status.len <= TEXT_MAX) {
 		*len = msg.status.len;

@@ -19,12 +19,12 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <rte_common.h>
 
 #include "local/file_limit.h"
+#include "local/steady_wait.h"
 #include "local/run_dir.h"
 
 /* Free 2 MiB pages a queue below which hugepages are left alone: two ports with all their pools fit in. */
@@ -217,13 +217,11 @@ free_hugepages(void)
 static bool
 take_turn(struct roce_eal_means *means)
 {
-	const struct timespec nap = { .tv_nsec = TURN_NAP_NS };
-
 	means->turn = open(FREE_HUGEPAGES, O_RDONLY | O_CLOEXEC);
 	for (unsigned int naps = 0; naps < TURN_NAPS; naps++) {
 		if (flock(means->turn, LOCK_EX | LOCK_NB) == 0)
 			return true;
-		nanosleep(&nap, NULL);
+		roce_steady_sleep(TURN_NAP_NS);
 	}
 	return false;
 }

@@ -14,10 +14,10 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "local/run_dir.h"
+#include "local/steady_wait.h"
 
 /* Connections that wait to be taken. */
 #define BACKLOG 64
@@ -25,6 +25,7 @@
 /* How long a server waits for another that makes its socket, in milliseconds. */
 #define LOCK_MS     1000
 #define LOCK_NAP_MS 5
+#define NS_PER_MS   1000000L
 
 #define DEFAULT_NAME "memif.sock"
 
@@ -113,7 +114,6 @@ is_other_file(const struct roce_memif_place *place)
 static int
 lock_folder(void)
 {
-	const struct timespec nap = { .tv_nsec = LOCK_NAP_MS * 1000000L };
 	struct roce_errmsg errmsg = { 0 };
 	char path[ROCE_RUN_DIR_LEN];
 	int fd;
@@ -124,7 +124,7 @@ lock_folder(void)
 	for (unsigned int ms = 0; fd >= 0 && ms < LOCK_MS; ms += LOCK_NAP_MS) {
 		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
 			break;
-		nanosleep(&nap, NULL);
+		roce_steady_sleep(LOCK_NAP_MS * NS_PER_MS);
 	}
 	return fd;
 }

@@ -16,12 +16,12 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "local/file_limit.h"
 #include "local/local_pvt.h"
 #include "local/ring.h"
+#include "local/steady_wait.h"
 #include "observe/log.h"
 
 #define ANSWER_MS \
@@ -154,18 +154,12 @@ dial(const char *dir)
 static int
 await_answer(int fd, struct roce_msg *msg)
 {
-	struct pollfd wait = { .fd = fd, .events = POLLIN };
 	int fds[ROCE_PROTO_FDS];
 	unsigned int n;
-	int rc;
+	int rc = roce_steady_poll(fd, POLLIN, ANSWER_MS);
 
-	do
-		rc = poll(&wait, 1, ANSWER_MS);
-	while (rc < 0 && errno == EINTR);
-	if (rc <= 0)
-		return rc == 0 ? -ETIMEDOUT : -errno;
 	/* Neither answer has descriptors. */
-	return roce_msg_recv(fd, msg, fds, &n);
+	return rc != 0 ? rc : roce_msg_recv(fd, msg, fds, &n);
 }
 
 static int
@@ -241,12 +235,12 @@ greet(struct roce_local *local, int fd, struct roce_errmsg *errmsg)
 static int
 tell(int fd, const struct roce_msg *msg)
 {
-	struct pollfd room = { .fd = fd, .events = POLLOUT };
 	int rc;
 
 	while ((rc = roce_msg_send(fd, msg, NULL, 0)) == -EAGAIN) {
-		if (poll(&room, 1, ANSWER_MS) == 0)
-			return -ETIMEDOUT;
+		rc = roce_steady_poll(fd, POLLOUT, ANSWER_MS);
+		if (rc != 0)
+			return rc;
 	}
 	return rc;
 }
@@ -280,11 +274,9 @@ tell_again(struct roce_local *local, int fd)
 static bool
 awaits_roced(const struct roce_local *local, unsigned int tries)
 {
-	const struct timespec nap = { .tv_nsec = AWAIT_NS };
-
 	if (local->number != 0 || tries == TRIES)
 		return false;
-	nanosleep(&nap, NULL);
+	roce_steady_sleep(AWAIT_NS);
 	return true;
 }
 
@@ -333,7 +325,6 @@ may_follow(const struct roce_local *local, int rc)
 int
 roce_local_attach(struct roce_local *local, struct roce_errmsg *errmsg)
 {
-	const struct timespec nap = { .tv_nsec = TRY_NS };
 	int rc = -ECONNREFUSED;
 
 	for (unsigned int i = 1; i <= TRIES; i++) {
@@ -344,7 +335,7 @@ roce_local_attach(struct roce_local *local, struct roce_errmsg *errmsg)
 			rc = enter(local, rc, errmsg);
 		if (rc == 0 || !may_follow(local, rc))
 			break;
-		nanosleep(&nap, NULL);
+		roce_steady_sleep(TRY_NS);
 	}
 	if (rc == 0)
 		return 0;

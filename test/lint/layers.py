@@ -70,7 +70,7 @@ RULES = {
     # The example of a program that has an EAL of its own.
     "apps/embed": {"ours": ["roce/*"], "theirs": [ANY_LIBC, ANY_DPDK]},
     # The daemon speaks with the library, and no program of users does.
-    "apps/roced": {"ours": ["local/proto.h", "local/uplink_counters.def", "local/run_dir.h", "local/ring.h", "local/bell.h",
+    "apps/roced": {"ours": ["local/proto.h", "local/steady_wait.h", "local/uplink_counters.def", "local/run_dir.h", "local/ring.h", "local/bell.h",
                             "local/cm_frame.h", "observe/errmsg.h"],
                    "theirs": [ANY_LIBC]},
     # The process of its uplink is another program, of the library's layers.
