@@ -9,9 +9,13 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <rte_common.h>
@@ -22,6 +26,7 @@
 #include "ethdev/eal_divert.h"
 #include "ethdev/eal_soon.h"
 #include "rules.h"
+#include "setuid.h"
 
 /** As in DPDK's lib/eal/linux/eal_timer.c: a tenth of a second. */
 #define MEASURE_US 100000u
@@ -235,6 +240,55 @@ UNIT_RULE(init__has_its_folder_without_the_environment)
 	unsetenv("XDG_RUNTIME_DIR");
 }
 
+/* Exit statuses of the setuid program. */
+#define REFUSED   0
+#define BELIEVED  1
+#define NO_RIGHTS 77
+
+/* As a setuid program. @return an exit status. */
+static int
+look_for_callers_folder(int argc, char **argv)
+{
+	char *(*by_eal)(const char *name) =
+			(char *(*)(const char *))(uintptr_t)called_for(eal, "getenv");
+
+	if (getauxval(AT_SECURE) == 0)
+		return NO_RIGHTS;
+	if (by_eal == NULL || by_eal("RUNTIME_DIRECTORY") != NULL ||
+			by_eal("XDG_RUNTIME_DIR") != NULL)
+		return BELIEVED;
+	return REFUSED;
+}
+
+/* Where no folder was tried the EAL chooses one itself. It makes folders and sockets there, with the rights of the program. */
+UNIT_RULE(init__believes_no_variable_of_a_setuid_program)
+{
+	char base[] = "/tmp/test_eal_soon.XXXXXX", path[64];
+	pid_t child;
+	int status;
+
+	if (geteuid() != 0)
+		skip();
+	assert_non_null(mkdtemp(base));
+	assert_int_equal(chmod(base, 0755), 0);
+	snprintf(path, sizeof(path), "%s/program", base);
+	make_setuid_program(path, 2000000000 + (uid_t)getpid());
+	child = fork();
+	if (child == 0) {
+		setenv("RUNTIME_DIRECTORY", "/callers", 1);
+		setenv("XDG_RUNTIME_DIR", "/callers", 1);
+		execl(path, path, "setuid", NULL);
+		_exit(BELIEVED);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(rmdir(base), 0);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == NO_RIGHTS)
+		skip();
+	assert_int_equal(WEXITSTATUS(status), REFUSED);
+}
+
 static int finds_drivers;
 
 /* @return 0: the EAL sees the folder of drivers; -1: not; and other folders in any case. */
@@ -320,4 +374,13 @@ UNIT_RULE(init__waits_for_no_process_that_is_stopped)
 	alarm(60);
 	assert_int_equal(roce_eal_init_soon(0, NULL, "", true, look_for_processes), 0);
 	alarm(0);
+}
+
+int
+main(int argc, char **argv)
+{
+	/* The sanitizer of leaks cannot look into a setuid program, and calls that a failure: at once, without it. */
+	if (argc == 2 && strcmp(argv[1], "setuid") == 0)
+		_exit(roce_eal_init_soon(0, NULL, "", true, look_for_callers_folder));
+	return unit_run();
 }

@@ -21,6 +21,7 @@
 
 #include "local/local_pvt.h"
 #include "unit/rules.h"
+#include "unit/setuid.h"
 
 /* Exit statuses of the setuid program. */
 #define REFUSED   0
@@ -125,24 +126,6 @@ make_false_roced(const char *command)
 	assert_true(fprintf(file, "#!/bin/sh\n%s\n", command) > 0);
 	assert_int_equal(fclose(file), 0);
 	assert_int_equal(chmod(path, 0755), 0);
-}
-
-static void
-make_setuid_program(const char *path, uid_t uid)
-{
-	int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-	int to = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
-	char bytes[65536];
-	ssize_t n;
-
-	assert_true(from >= 0 && to >= 0);
-	while ((n = read(from, bytes, sizeof(bytes))) > 0)
-		assert_int_equal(write(to, bytes, (size_t)n), n);
-	assert_int_equal(n, 0);
-	assert_int_equal(fchown(to, uid, uid), 0);
-	assert_int_equal(fchmod(to, 04755), 0);
-	close(from);
-	close(to);
 }
 
 /* @return its exit status. */
