@@ -26,6 +26,11 @@ passes loop0 "$perf" -c 3
 UDAPL_ROCE_EAL="--no-huge -m 512 --no-pci --no-shconf --no-telemetry --log-level=*:error --log-level=roce.*:notice"
 export UDAPL_ROCE_EAL
 passes "arguments of the user" "$perf" -c 3
+# These make the EAL's own files, which are larger: it does not start, and the process is not ended by the signal.
+UDAPL_ROCE_EAL="--no-huge -m 512 --no-pci --file-prefix=file_limit --log-level=*:error"
+timeout "$limit" "$perf" -c 1 >"$work/out" 2>"$work/err" </dev/null
+status=$?
+[ "$status" -eq 1 ] || complain "arguments that make files: ends with $status: $(cat "$work/err")"
 unset UDAPL_ROCE_EAL
 
 # refuses NAME SENTENCE : the adapter does not open, and says why in one sentence.
