@@ -46,9 +46,31 @@ cmd_gate() {
 	rm -rf "$room"
 }
 
+# members SESSION: process id and name of each process of it that has not ended.
+members() {
+	sed -n "s/^\([0-9]*\) (\(.*\)) [^Z] [0-9]* [0-9]* $1 .*/\1 \2/p" /proc/[0-9]*/stat 2>/dev/null || true
+}
+
+# end_session SESSION: as an ordinary user, who has no namespace that ends with the gate. Its programs have begun others in
+# sessions of their own, as meson begins each test, so they are told to end; what has not ended in time is killed.
+end_session() {
+	local deadline=$((SECONDS + ${ROCE_TEST_LIMIT:-120})) pid name
+	while read -r pid name; do
+		# It ends with those that write to it. Without it they would be stopped by the write.
+		[ "$name" = tee ] || kill -TERM "$pid" 2>/dev/null || true
+	done < <(members "$1")
+	until [ -z "$(members "$1")" ] || [ $SECONDS -ge $deadline ]; do
+		sleep 0.1
+	done
+	while read -r pid name; do
+		kill -KILL "$pid" 2>/dev/null || true
+	done < <(members "$1")
+}
+
 # end_gate STATUS: ends it, and gives back autogroup and hugepages as they were before it, as root.
 end_gate() {
 	trap - INT HUP TERM
+	[ "$(id -u)" -eq 0 ] || end_session "$gate_child"
 	kill -KILL "$gate_child" 2>/dev/null || true
 	wait "$gate_child" 2>/dev/null || true
 	[ ! -w "$autogroup" ] || echo "$gate_autogroup" >"$autogroup"

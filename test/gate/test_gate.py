@@ -229,8 +229,8 @@ class TestGate(Folder):
         self.git("commit", "--quiet", "-m", "gate: judge")
         return self.git("rev-parse", "HEAD")
 
-    def start(self, *words):
-        text = ('set -eu; build_root=$PWD/build; autogroup=$PWD/../autogroup; hugepages=$PWD/..\n'
+    def start(self, *words, before=""):
+        text = ('set -eu; build_root=$PWD/build; autogroup=$PWD/../autogroup; hugepages=$PWD/..\n' + before +
                 'say() { echo "$*" >&2; }; fail() { say "$*"; exit 1; }\n'
                 f'. "{TOP}/devtools/gate.sh"; cmd_gate "$@"')
         return subprocess.Popen(["bash", "-c", text, "gate", *words], cwd=self.top, stdin=subprocess.PIPE,
@@ -281,6 +281,27 @@ class TestGate(Folder):
         self.assertIsNone(self.passed())
         if os.getuid() == 0:
             self.assertEqual([(self.folder / name).read_text() for name in ("autogroup", "nr_hugepages")], ["1\n", "1\n"])
+
+    def test_all_that_an_ordinary_user_started_ends_with_it(self):
+        # It has no namespace; a program ends those of other sessions, as meson its tests, if it is told to end.
+        self.commit("setsid sleep 1000 &", "trap 'kill $!; echo ended; exit' TERM", "echo runs", "wait")
+        # Root would mount this one.
+        (self.folder / "shared").rmdir()
+        with self.start(before="id() { echo 1000; }\n") as gate:
+            self.assertEqual(gate.stdout.readline(), "runs\n")
+            gate.terminate()
+            # The reader of the pipe sees its end when the last process that has it open has gone.
+            self.assertEqual(gate.communicate(timeout=LIMIT)[0], "ended\n")
+            self.assertEqual(gate.returncode, 143)
+
+    def test_what_does_not_end_when_it_is_told_is_killed(self):
+        self.commit("trap '' TERM", "echo runs", "sleep 1000")  # until it is killed
+        (self.folder / "shared").rmdir()
+        with self.start(before="id() { echo 1000; }; ROCE_TEST_LIMIT=0\n") as gate:
+            self.assertEqual(gate.stdout.readline(), "runs\n")
+            gate.terminate()
+            self.assertEqual(gate.communicate(timeout=LIMIT)[0], "")
+            self.assertEqual(gate.returncode, 143)
 
 
 class TestNetwork(Folder):
