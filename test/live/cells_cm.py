@@ -185,7 +185,7 @@ def rping(talk):
     yield Group("ours is the server of rping", lambda: talk.server(
         f"rping -c -a {talk.net.ours} -p 7471 -v -C 10 -S 1000", "rping-server", wants=Wants(ours=("10 rounds",))))
     yield Group("ours is the client of rping", lambda: talk.client(
-        "rping -s -p 7471 -v -C 10 -S 1000", "rping", "HOST", "10", "1000", ready="",
+        "rping -s -p 7471 -v -C 10 -S 1000", "rping", "HOST", "10", "1000", port=7471,
         wants=Wants(ours=("10 rounds, 0 bad",))))
 
 

@@ -11,7 +11,7 @@ from lab import HOST
 from talk import Verdict
 
 GUEST, OURS = "10.77.0.11", "10.77.0.1"
-PORT, SIZE, COUNT = 18515, 4000, 20
+PORT, PROBE_PORT, SIZE, COUNT = 18515, 7471, 4000, 20
 MORE_SIZES = (2, 65536)
 SECONDS = 60
 TESTS = ("send_bw", "send_lat", "write_bw", "write_lat", "read_bw", "read_lat", "atomic_bw", "atomic_lat")
@@ -31,7 +31,7 @@ def talk(lab, guest, ours, ours_first, says):
     """Runs both sides."""
     if ours_first:
         us = lab.partner(*ours)
-        time.sleep(2)  # until it listens, of which it says nothing
+        us.wait_for("listening")
         them = lab.guest(guest, SECONDS)
     else:
         # Ours tries again until somebody listens.
@@ -92,7 +92,7 @@ def immediate(lab):
     guest = "rdmaprobe server -v -q 16 -n 16"
     ours = ["client", GUEST, "sleep:2000", "sendimm:0", "sendimm:10", "sendimm:5000", "writeimm:0", "writeimm:4097"]
     them = lab.guest(guest, SECONDS)
-    time.sleep(3)  # until it listens, of which it says nothing
+    lab.wait_for_listeners(PROBE_PORT)
     out, rc = lab.partner(*ours).finish(SECONDS)
     guest_out, guest_rc = them.finish(SECONDS)
     if rc != 0 or guest_rc != 0:

@@ -77,7 +77,7 @@ def clients(lab):
     with lab.roced():
         them = lab.guest(at_once(f"rping -s -p {RPING_PORT + i} -v -C {rounds(i)} -S {size(i)}"
                                  for i in range(SERVERS)), SECONDS)
-        time.sleep(3)  # until the servers of the guest listen, of which they say nothing
+        lab.wait_for_listeners(*(RPING_PORT + i for i in range(SERVERS)))
         ours = [lab.behind_roced("-p", str(RPING_PORT + i), "rping", GUEST, str(rounds(i)), str(size(i)))
                 for i in range(SERVERS)]
         return judge(ours, them, lambda i: "")

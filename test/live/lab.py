@@ -212,6 +212,13 @@ class Lab:
     def guest_must(self, command, seconds=20):
         return self.must("run", "-t", str(seconds), command)
 
+    def wait_for_listeners(self, *ports):
+        """Until programs of the guest that do not say so listen by rdma_cm, or the time is up."""
+        # The kernel knows a listener as one of the device.
+        check = " && ".join(f"echo \"$l\" | grep -q 'LISTEN.*:{port}\\b'" for port in ports)
+        self.guest_must(f"n=0; until l=$(rdma resource show cm_id) && {check}; do "
+                        "n=$((n + 1)); [ $n -lt 200 ] || { echo \"$l\"; exit 1; }; sleep 0.1; done", 60)
+
     def guest(self, command, seconds):
         """A command in the guest, whose output is read later."""
         return Program([self.script, "run", "-t", str(seconds), command], self.env)

@@ -5,7 +5,6 @@ What a talk returns is a Verdict: why the whole of it failed (empty: it did not)
 """
 import dataclasses
 import re
-import time
 
 import lab
 
@@ -57,12 +56,15 @@ class Talk:
     def guest(self, command):
         return self.lab.guest(command, self.seconds)
 
-    def client(self, command, *words, wants=Wants(), ready="listening"):
-        """Ours connects to a program in the guest, or to none (""). HOST stands for the guest's address."""
+    def client(self, command, *words, wants=Wants(), port=None):
+        """Ours connects to a program in the guest, or to none (""). HOST stands for the guest's address; port: the program does
+        not say that it listens there."""
         with self.lab.faults(*self.rules):
             server = self.guest(command) if command else None
-            if server is not None:
-                wait_ready(server, ready)
+            if server is not None and port is None:
+                server.wait_for("listening")
+            elif server is not None:
+                self.lab.wait_for_listeners(port)
             ours, status = self.partner(*(self.net.guest if word == "HOST" else word for word in words)).finish(
                 self.seconds)
             guest = self.end(server, command) if server is not None else ""
@@ -84,14 +86,6 @@ class Talk:
             ours.process.terminate()
             said, status = ours.finish(self.seconds)
         return verdict(said, status, guest, wants, guest)
-
-
-def wait_ready(program, words):
-    """Until it says the words; some programs say nothing, and get a moment."""
-    if words:
-        program.wait_for(words)
-    else:
-        time.sleep(2)  # until it is ready, of which it says nothing
 
 
 def probe(role, *words):
