@@ -362,6 +362,16 @@ UNIT_RULE(rx__polls_no_broken_channel)
 	assert_int_equal(local->hots, 0);
 }
 
+/* Its ring has a word that stays: a bell that rang for it would cost each poll a look. */
+UNIT_RULE(rx__rings_no_bell_for_a_broken_channel)
+{
+	break_ring(peer);
+	(void)roce_bell_ring(local->bell, PEER);
+	rig_poll_none(local, 1);
+	assert_int_equal(local->stats.broken, 1);
+	assert_false(roce_bell_has_rung(local->bell));
+}
+
 /* ---- a peer that sends without end ---- */
 
 /* Every line of the ring is the header word of a frame: no entry is the last one. */
