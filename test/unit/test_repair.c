@@ -453,14 +453,21 @@ UNIT_RULE(answer__is_probed_for_where_frames_are_lost)
 	assert_int_equal(n, 1);
 }
 
-/* Elsewhere a silence is a pause of the peer, and an answer costs too much to be asked for early. */
+/* Elsewhere a silence is a pause of the peer, and an answer costs too much to be asked for early: all are, later. */
 UNIT_RULE(answer__is_not_probed_for_where_no_frame_was_lost)
 {
+	const uint64_t begin = end.now;
+	const struct fx_sent *again;
 	unsigned int n;
 
 	read_packets(1, 0);
-	(void)fx_run(&end, end.now + 150 * US, &n);
+	read_packets(1, 1);
+	(void)fx_run(&end, begin + 150 * US, &n);
 	assert_int_equal(n, 0);
+	again = fx_run(&end, begin + 300 * US, &n);
+	assert_int_equal(n, 2);
+	assert_int_equal(again[0].psn, FIRST);
+	assert_int_equal(again[1].psn, FIRST + 1);
 }
 
 /* Of a peer without the agreement answers are taken in order only, as IBTA has it. */
