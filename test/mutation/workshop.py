@@ -25,8 +25,8 @@ class Workshop:
             shutil.rmtree(self.source)
         shutil.copytree(self.root, self.source, ignore=lambda folder, names: [
             name for name in names if name == "build" or generated(self.source.__class__(folder, name))])
-        # A run that was ended may have left objects of a broken engine behind.
-        for path in (self.source / "pmd_roce").rglob("*.c"):
+        # A run that was ended may have left objects of a broken engine behind, one of another tree those of newer tests.
+        for path in self.source.rglob("*.[ch]"):
             path.touch()
         if not (self.build / "build.ninja").exists():
             self._must(["meson", "setup", str(self.build), str(self.source), *OPTIONS])
