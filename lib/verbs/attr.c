@@ -10,6 +10,7 @@
 #include "verbs/verbs_front.h"
 
 #define QPS_MAX 16384
+#define KEYS    65535 /**< regions and windows together */
 #define VENDOR_NONE \
 	0xffffffu /**< of no vendor: zero would be taken for a device that does not say */
 
@@ -33,13 +34,13 @@ ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 		.max_sge_rd = VERBS_SGE_MAX,
 		.max_cq = 2 * QPS_MAX,
 		.max_cqe = VERBS_CQE_MAX,
-		.max_mr = 1 << 20,
+		.max_mr = KEYS,
 		.max_pd = 1 << 16,
 		.max_qp_rd_atom = VERBS_RD_ATOMIC_MAX,
 		.max_res_rd_atom = VERBS_RD_ATOMIC_MAX * QPS_MAX,
 		.max_qp_init_rd_atom = VERBS_RD_ATOMIC_MAX,
 		.atomic_cap = IBV_ATOMIC_HCA,
-		.max_mw = 1 << 20,
+		.max_mw = KEYS,
 		.max_ah = 1 << 16,
 		.max_srq = QPS_MAX,
 		.max_srq_wr = VERBS_WR_MAX,

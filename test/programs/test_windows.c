@@ -393,6 +393,28 @@ device__says_what_it_has(void **state)
 	refused(ibv_alloc_mw(rig->pd, (enum ibv_mw_type)3), EINVAL);
 }
 
+/* Regions and windows have keys of one table; the rig has one region. */
+static void
+device__has_as_many_keys_as_it_says(void **state)
+{
+	struct rig *rig = *state;
+	struct ibv_device_attr attr;
+	struct ibv_mw **mw;
+	int n = 0;
+
+	ok(ibv_query_device(rig->context, &attr));
+	assert_int_equal(attr.max_mr, attr.max_mw);
+	mw = calloc((size_t)attr.max_mw, sizeof(mw[0]));
+	assert_non_null(mw);
+	while (n < attr.max_mw && (mw[n] = ibv_alloc_mw(rig->pd, IBV_MW_TYPE_1)) != NULL)
+		n++;
+	assert_int_equal(errno, ENOMEM);
+	assert_int_equal(n, attr.max_mw - 1);
+	while (n > 0)
+		ok(ibv_dealloc_mw(mw[--n]));
+	free(mw);
+}
+
 int
 main(void)
 {
@@ -408,6 +430,7 @@ main(void)
 		rig_test(local_invalidate__frees_a_window),
 		rig_test(local_invalidate__is_of_windows_of_type_2),
 		rig_test(flush__ends_only_what_it_bound),
+		rig_test(device__has_as_many_keys_as_it_says),
 		rig_test(region__is_held_by_what_is_bound),
 		rig_test(wr__binds_and_invalidates),
 		rig_test(device__says_what_it_has),
