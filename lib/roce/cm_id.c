@@ -261,7 +261,7 @@ answer(struct roce_cm_id *id, const struct roce_cm_conn_param *param)
 	rc = roce_cm_accept(id->conn, &local, id, roce_device_now(id->user->device));
 	/* That of the request was polled. */
 	id->private_len = 0;
-	if (class != 0)
+	if (rc == 0 && class != 0)
 		id->path.tos = class;
 	if (rc == 0 && param->qp != NULL) {
 		id->qp = param->qp;

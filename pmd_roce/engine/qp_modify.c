@@ -198,8 +198,9 @@ receive(struct roce_qp *qp, const struct roce_qp_mod *mod, const struct roce_pat
 	if (mod->path_mtu > roce_mtu_bytes(path->mtu_code))
 		return -EINVAL;
 	connect.path.mtu_code = roce_mtu_code(mod->path_mtu);
-	if (mod->traffic_class != 0)
-		connect.path.tos = mod->traffic_class;
+	/* The marks of congestion are not the consumer's. */
+	if ((mod->traffic_class & ~ROCE_TOS_ECN) != 0)
+		connect.path.tos = mod->traffic_class & (uint8_t)~ROCE_TOS_ECN;
 	if (mod->hop_limit != 0)
 		connect.path.ttl = mod->hop_limit;
 	if (mod->flow_label != 0)
