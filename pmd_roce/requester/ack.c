@@ -101,7 +101,7 @@ acknowledge_around_reads(struct roce_qp *qp, uint32_t psn, bool goes_on, uint64_
 		return true;
 	}
 	roce_ack_advance(qp, expected, now);
-	if (qp->cold.connect.extensions && goes_on) {
+	if (goes_on && roce_repair_ask_behind(qp, psn)) {
 		roce_read_ask_before(qp, psn, now);
 		return true;
 	}

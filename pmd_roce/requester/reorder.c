@@ -9,6 +9,10 @@ roce_reorder_repeated(struct roce_qp *qp, uint32_t psn)
 {
 	struct roce_reorder *r = &qp->cold.reorder;
 
+	for (uint32_t i = 0; i < ROCE_REORDER_REPEATS; i++) {
+		if (r->repeated[i] == psn)
+			return;
+	}
 	r->repeated[r->next] = psn;
 	r->next = (uint8_t)((r->next + 1) % ROCE_REORDER_REPEATS);
 }

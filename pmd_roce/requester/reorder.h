@@ -39,7 +39,7 @@ void roce_reorder_lost(struct roce_qp *qp);
 /** Frames came that were waited for. */
 void roce_reorder_in_time(struct roce_qp *qp);
 
-/** No repeat is known any more: the PSNs begin anew, or frames were sent again for silence. */
+/** No repeat is known any more: the PSNs begin anew, or frames were sent again that may have arrived. */
 void roce_reorder_forget(struct roce_qp *qp);
 
 #endif

@@ -63,8 +63,10 @@ update(struct roce_qp *qp)
 void
 roce_repair_forget(struct roce_qp *qp)
 {
-	/* Answers that are placed stay so. */
-	qp->cold.repair = (struct roce_repair){ .answered = qp->cold.repair.answered };
+	/* Answers that are placed stay so. Others may come twice now. */
+	qp->cold.repair =
+			(struct roce_repair){ .answered = qp->cold.repair.answered, .blind = true };
+	roce_reorder_forget(qp);
 	update(qp);
 }
 
@@ -308,6 +310,8 @@ roce_repair_probe(struct roce_qp *qp, uint64_t now)
 	r->lost |= 1;
 	r->probed_at = now;
 	r->blind = true;
+	roce_reorder_forget(qp);
+	wait_no_more(r, 1);
 	qp->engine->stats.req_probes++;
 	update(qp);
 }
@@ -352,10 +356,18 @@ roce_repair_all(struct roce_qp *qp)
 	r->late = 0;
 	r->later = 0;
 	r->blind = true;
+	roce_reorder_forget(qp);
 	update(qp);
 }
 
-void
+bool
+roce_repair_ask_behind(const struct roce_qp *qp, uint32_t psn)
+{
+	return qp->cold.connect.extensions && qp->tx.ack_timeout != 0 &&
+			roce_psn_diff(psn, qp->tx.una) < BITS;
+}
+
+bool
 roce_repair_answered(struct roce_qp *qp, uint32_t psn, uint64_t now)
 {
 	struct roce_repair *r = &qp->cold.repair;
@@ -363,12 +375,13 @@ roce_repair_answered(struct roce_qp *qp, uint32_t psn, uint64_t now)
 
 	if (r->answered & bit) {
 		roce_reorder_duplicate(qp, psn);
-		return;
+		return false;
 	}
 	r->answered |= bit;
 	arrived(qp, bit, 0);
 	roce_retry_sacked(qp, now);
 	update(qp);
+	return true;
 }
 
 uint32_t

@@ -61,8 +61,18 @@ void roce_repair_all(struct roce_qp *qp);
 /** Everything is sent again in order, or nothing is left to be sent: the state is as at the beginning of a connection. */
 void roce_repair_forget(struct roce_qp *qp);
 
-/** The answer to a READ at @p psn, less than 128 behind una, came ahead of one that is missing, and is placed. */
-void roce_repair_answered(struct roce_qp *qp, uint32_t psn, uint64_t now);
+/**
+ * The peer has acknowledged all before @p psn, and answers to READs among that are missing: are these asked for alone? What is
+ * behind them has to be acknowledged once more, for which a probe asks. @return false: all goes again from there on. The peer
+ * has not agreed, the probe has no timer, or some of it is out of the reach of the maps.
+ */
+bool roce_repair_ask_behind(const struct roce_qp *qp, uint32_t psn);
+
+/**
+ * The answer to a READ at @p psn, less than 128 behind una, came ahead of one that is missing, and is placed.
+ * @return false: it had come before.
+ */
+bool roce_repair_answered(struct roce_qp *qp, uint32_t psn, uint64_t now);
 
 /** How many PSNs from una on are answered already. */
 uint32_t roce_repair_answered_next(const struct roce_qp *qp);

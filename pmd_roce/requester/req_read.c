@@ -131,6 +131,9 @@ ask_for_missing(struct roce_qp *qp, uint32_t begin, uint32_t end, uint64_t now)
 	for (uint32_t i = qp->tx.tail; i != qp->tx.begun; i++) {
 		const struct roce_wqe *wqe = roce_wq_slot(&qp->wq, i);
 
+		/* A bind that was executed has no PSN. */
+		if (wqe->packets == 0)
+			continue;
 		if (roce_psn_diff(wqe->psn, end) >= 0)
 			break;
 		if (roce_psn_diff(roce_psn_add(wqe->psn, wqe->packets), begin) <= 0 ||
@@ -189,7 +192,9 @@ take_early(struct roce_qp *qp, const struct roce_wqe *oldest, const struct roce_
 					0)
 		return false;
 	begin = roce_repair_answered_end(qp);
-	roce_repair_answered(qp, pkt->psn, now);
+	/* After all was asked for again, what is missing ahead of it is lost once more. */
+	if (!roce_repair_answered(qp, pkt->psn, now))
+		begin = qp->tx.una;
 	ask_for_missing(qp, begin, roce_repair_answered_end(qp), now);
 	return true;
 }

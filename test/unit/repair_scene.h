@@ -60,6 +60,13 @@ acknowledge(uint32_t message)
 	fx_rx_answer(&end, &peer, FX_ACK, FIRST + message);
 }
 
+/* The peer says that it misses a message, in a NAK. */
+static inline void
+missing(uint32_t message)
+{
+	fx_rx_answer(&end, &peer, ROCE_AETH_NAK | ROCE_NAK_PSN_SEQUENCE, FIRST + message);
+}
+
 /* The messages that are sent now. */
 static inline void
 expect_sent(const uint32_t *message, unsigned int n)

@@ -473,3 +473,26 @@ UNIT_RULE(drain__waits_for_binds)
 	fx_expect_async(&end, 1, ROCE_ENGINE_ASYNC_QP_DRAINED);
 	assert_true(lives(bind.key));
 }
+
+/* A bind between READs, which has no PSN once it was executed, hides none of them: both answers are asked for. */
+UNIT_RULE(bind__hides_no_answer_that_is_missing)
+{
+	const struct roce_sge sge = { place(0), 8, roce_mr_key(region) };
+	const struct roce_wr read = { .sg = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_READ };
+	struct roce_qp_connect connect = fx_connect(&end, fx_ip(99), 0x777);
+	const struct fx_sent *sent;
+
+	roce_qp_destroy(qp);
+	connect.extensions = true;
+	connect.max_rd_atomic = 4;
+	qp = fx_play(&end, NULL, &connect, &peer);
+	assert_int_equal(roce_qp_post_send(qp, &read), 0);
+	post_part(1, 0, 64);
+	assert_int_equal(roce_qp_post_send(qp, &read), 0);
+	post_send(3, 8);
+	assert_int_equal(fx_tx_drop(&end), 3);
+	acknowledge(2);
+	sent = fx_tx_exactly(&end, 2);
+	assert_int_equal(sent[0].psn, PSN);
+	assert_int_equal(sent[1].psn, PSN + 1);
+}

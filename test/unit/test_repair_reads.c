@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Selective repeat of READs: answers that are missing are asked for, and no others. The clock is a variable; a tick is 1 ns. */
+
+#include "requester/repair.h"
+#include "repair_scene.h"
+
+static int
+setup(void **state)
+{
+	open_agreed(true);
+	return 0;
+}
+
+static int
+setup_standard(void **state)
+{
+	open_agreed(false);
+	return 0;
+}
+
+#define RSP_FIRST IBV_OPCODE_RC_RDMA_READ_RESPONSE_FIRST
+#define RSP_MID   IBV_OPCODE_RC_RDMA_READ_RESPONSE_MIDDLE
+#define RSP_LAST  IBV_OPCODE_RC_RDMA_READ_RESPONSE_LAST
+#define RSP_ONLY  IBV_OPCODE_RC_RDMA_READ_RESPONSE_ONLY
+
+/* A READ of so many packets, into the memory at packet @p place. */
+static void
+read_packets(uint32_t packets, uint32_t place)
+{
+	const struct roce_sge sge = { (uintptr_t)end.memory + place * FX_MTU, packets * FX_MTU,
+		end.key };
+	const struct roce_wr wr = { .sg = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_RDMA_READ,
+		.flags = ROCE_WR_SIGNALED,
+		.remote_addr = 0x100000,
+		.rkey = 0x99 };
+
+	assert_int_equal(roce_qp_post_send(qp, &wr), 0);
+	(void)fx_tx_one(&end);
+}
+
+static void
+answer(uint8_t opcode, uint32_t number)
+{
+	fx_rx_response(&end, &peer, opcode, FIRST + number, FX_MTU);
+}
+
+/* An answer ahead of a missing one is placed, and only the READ that misses something is asked for again. */
+UNIT_RULE(answer__that_comes_early_is_not_asked_for_again)
+{
+	struct fx_sent sent;
+
+	read_packets(1, 0);
+	read_packets(1, 1);
+	read_packets(1, 2);
+	answer(RSP_ONLY, 1);
+	sent = fx_tx_one(&end);
+	assert_fields(sent, (psn, FIRST), (opcode, IBV_OPCODE_RC_RDMA_READ_REQUEST),
+			(length, FX_MTU));
+	answer(RSP_ONLY, 2);
+	fx_tx_none(&end);
+	assert_int_equal(roce_cq_count(end.send_cq), 0);
+	answer(RSP_ONLY, 0);
+	assert_int_equal(roce_cq_count(end.send_cq), 3);
+	assert_int_equal(end.memory[FX_MTU], (uint8_t)(FIRST + 1));
+	assert_fields(qp->tx, (reads, 0), (una, FIRST + 3), (repairing, false));
+}
+
+/* Inside of an answer the rest is asked for, from the first frame that is missing on. */
+UNIT_RULE(answer__is_asked_for_from_what_is_missing)
+{
+	struct fx_sent sent;
+
+	read_packets(4, 0);
+	answer(RSP_FIRST, 0);
+	answer(RSP_MID, 2);
+	sent = fx_tx_one(&end);
+	assert_fields(sent, (psn, FIRST + 1), (length, 3 * FX_MTU), (va, 0x100000 + FX_MTU));
+	answer(RSP_LAST, 3);
+	fx_tx_none(&end);
+	answer(RSP_MID, 1);
+	assert_int_equal(roce_cq_count(end.send_cq), 1);
+	assert_false(qp->tx.repairing);
+}
+
+/* Messages between READs are executed when a later READ was answered. */
+UNIT_RULE(answer__that_came_early_acknowledges_what_is_before_it)
+{
+	read_packets(1, 0);
+	assert_int_equal(fx_send(&end, qp, 1, 0, 8, ROCE_WR_SIGNALED), 0);
+	(void)fx_tx_one(&end);
+	read_packets(1, 1);
+	answer(RSP_ONLY, 2);
+	(void)fx_tx_one(&end);
+	assert_int_equal(roce_cq_count(end.send_cq), 0);
+	answer(RSP_ONLY, 0);
+	assert_int_equal(roce_cq_count(end.send_cq), 3);
+}
+
+/* A READ that was asked for again is not asked for once more because the peer holds something. */
+UNIT_RULE(answer__is_asked_for_once_whatever_is_held)
+{
+	read_packets(1, 0);
+	read_packets(1, 1);
+	read_packets(1, 2);
+	send_many(2);
+	answer(RSP_ONLY, 1);
+	EXPECT_SENT(0);
+	sack(3, 1, 0);
+	EXPECT_SENT(3);
+	answer(RSP_ONLY, 2);
+	fx_tx_none(&end);
+	/* Until an answer shows that this was lost, too: its READ was sent after that. */
+	send_many(1);
+	read_packets(1, 3);
+	sack(3, 3, 0);
+	EXPECT_SENT(3);
+	answer(RSP_ONLY, 6);
+	EXPECT_SENT(0);
+}
+
+/* An acknowledgement behind READs has those asked for whose answers are missing, and nothing sent again that has arrived. */
+UNIT_RULE(answer__that_an_acknowledgement_misses_is_asked_for)
+{
+	unsigned int n;
+
+	read_packets(1, 0);
+	read_packets(1, 1);
+	read_packets(1, 2);
+	send_many(2);
+	answer(RSP_ONLY, 1);
+	EXPECT_SENT(0);
+	acknowledge(3);
+	EXPECT_SENT(2);
+	acknowledge(4);
+	fx_tx_none(&end);
+	answer(RSP_ONLY, 0);
+	answer(RSP_ONLY, 2);
+	assert_int_equal(qp->tx.reads, 0);
+	/* The peer answers a READ by its answer alone, so the acknowledgement is asked for by a probe. */
+	assert_int_equal(fx_run(&end, end.now + 60 * US, &n)[0].psn, FIRST + 3);
+	acknowledge(4);
+	assert_int_equal(roce_cq_count(end.send_cq), 5);
+}
+
+/* Without a timeout there is no probe: all goes again. */
+UNIT_RULE(answer__of_a_connection_without_a_timeout_goes_back)
+{
+	qp->tx.ack_timeout = 0;
+	read_packets(1, 0);
+	send_many(1);
+	acknowledge(1);
+	EXPECT_SENT(0, 1);
+}
+
+/* So has a NAK, and its own packet. */
+UNIT_RULE(answer__that_a_nak_misses_is_asked_for)
+{
+	read_packets(1, 0);
+	read_packets(1, 1);
+	send_many(3);
+	answer(RSP_ONLY, 1);
+	EXPECT_SENT(0);
+	sack(3, 1, 0);
+	missing(3);
+	EXPECT_SENT(3);
+	fx_tx_none(&end);
+	answer(RSP_ONLY, 0);
+	acknowledge(4);
+	assert_int_equal(roce_cq_count(end.send_cq), 5);
+}
+
+/* A peer that holds nothing may have lost answers as well as requests: all goes again, from the first that is missing. */
+UNIT_RULE(answer__is_asked_for_where_everything_goes_again)
+{
+	read_packets(1, 0);
+	send_many(3);
+	missing(1);
+	EXPECT_SENT(0, 1);
+	missing(2);
+	EXPECT_SENT(0, 1, 2, 3);
+}
+
+/* Each time that all goes again, an answer may show that one before it is lost once more. */
+UNIT_RULE(answer__that_comes_twice_shows_a_loss)
+{
+	unsigned int n;
+
+	read_packets(1, 0);
+	read_packets(1, 1);
+	answer(RSP_ONLY, 1);
+	EXPECT_SENT(0);
+	roce_repair_forget(qp);
+	answer(RSP_ONLY, 1);
+	(void)fx_tx_all(&end, &n);
+	assert_int_equal(n, 1);
+}
+
+/* Receiver not ready: the answer in front of it is asked for first, and the message after it. */
+UNIT_RULE(answer__is_asked_for_before_a_receiver_is_waited_for)
+{
+	read_packets(1, 0);
+	send_many(1);
+	fx_rx_answer(&end, &peer, FX_RNR(1), FIRST + 1);
+	EXPECT_SENT(0, 1);
+}
+
+/* Where frames are lost, an answer that does not come is asked for again by a probe, alone. */
+UNIT_RULE(answer__is_probed_for_where_frames_are_lost)
+{
+	unsigned int n;
+
+	read_packets(1, 0);
+	read_packets(1, 1);
+	read_packets(1, 2);
+	answer(RSP_ONLY, 1);
+	EXPECT_SENT(0);
+	assert_int_equal(fx_run(&end, end.now + 60 * US, &n)[0].psn, FIRST);
+	assert_int_equal(n, 1);
+	/* It was sent behind the last READ, whose answer is lost, then. */
+	answer(RSP_ONLY, 0);
+	fx_tx_none(&end);
+	assert_int_equal(fx_run(&end, end.now + 100 * US, &n)[0].psn, FIRST + 2);
+	assert_int_equal(n, 1);
+}
+
+/* Elsewhere a silence is a pause of the peer, and an answer costs too much to be asked for early: all are, later. */
+UNIT_RULE(answer__is_not_probed_for_where_no_frame_was_lost)
+{
+	const uint64_t begin = end.now;
+	const struct fx_sent *again;
+	unsigned int n;
+
+	read_packets(1, 0);
+	read_packets(1, 1);
+	(void)fx_run(&end, begin + 150 * US, &n);
+	assert_int_equal(n, 0);
+	again = fx_run(&end, begin + 300 * US, &n);
+	assert_int_equal(n, 2);
+	assert_int_equal(again[0].psn, FIRST);
+	assert_int_equal(again[1].psn, FIRST + 1);
+}
+
+/* Of a peer without the agreement answers are taken in order only, as IBTA has it. */
+UNIT_RULE_IN(answer__of_a_standard_peer_is_taken_in_order, setup_standard, teardown)
+{
+	read_packets(1, 0);
+	read_packets(1, 1);
+	answer(RSP_ONLY, 1);
+	assert_int_equal(fx_tx_exactly(&end, 2)[1].psn, FIRST + 1);
+	answer(RSP_ONLY, 0);
+	assert_int_equal(roce_cq_count(end.send_cq), 1);
+}
