@@ -82,6 +82,9 @@ struct cma_id {
 
 extern pthread_mutex_t cma_lock;
 
+/** Nanoseconds of the monotonic clock. */
+int64_t cma_now_ns(void);
+
 static inline struct cma_id *
 cma_id_of(struct rdma_cm_id *id)
 {

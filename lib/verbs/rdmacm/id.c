@@ -100,11 +100,9 @@ choose_port(struct cma_id *id)
 {
 	static uint32_t next;
 	uint32_t turn = __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED);
-	struct timespec now;
 
 	/* Processes of one host begin at different places. */
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	turn += (uint32_t)now.tv_nsec / 1000;
+	turn += (uint32_t)(cma_now_ns() / 1000);
 	cma_set_port(&id->rdma.route.addr.src_addr, htons((uint16_t)(PORT_FIRST + turn % PORTS)));
 	id->any_port = true;
 }

@@ -7,12 +7,10 @@
  */
 
 #include <stdlib.h>
-#include <time.h>
 
 #include "verbs/rdmacm/cma.h"
 
 #define LINGER_NS INT64_C(2000000000)
-#define NS_PER_S  INT64_C(1000000000)
 
 /** In the place of an id that has ended, with a channel that nobody reads. */
 struct lingerer {
@@ -25,15 +23,6 @@ struct lingerer {
 /* Under cma_lock; the number of them is atomic. */
 static TAILQ_HEAD(, lingerer) lingers = TAILQ_HEAD_INITIALIZER(lingers);
 static uint32_t count;
-
-static int64_t
-now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * NS_PER_S + ts.tv_nsec;
-}
 
 static void
 remove_one(struct lingerer *linger)
@@ -54,7 +43,7 @@ cma_linger_begin(struct cma_id *id)
 	linger->id.roce = id->roce;
 	linger->channel.rdma.fd = -1;
 	TAILQ_INIT(&linger->channel.events);
-	linger->until = now_ns() + LINGER_NS;
+	linger->until = cma_now_ns() + LINGER_NS;
 	roce_cm_id_set_user(linger->id.roce, &linger->id);
 	TAILQ_INSERT_TAIL(&lingers, linger, link);
 	__atomic_fetch_add(&count, 1, __ATOMIC_RELAXED);
@@ -112,7 +101,7 @@ take_due(void)
 
 	pthread_mutex_lock(&cma_lock);
 	linger = TAILQ_FIRST(&lingers);
-	if (linger != NULL && linger->until > now_ns())
+	if (linger != NULL && linger->until > cma_now_ns())
 		linger = NULL;
 	if (linger != NULL)
 		remove_one(linger);
