@@ -282,26 +282,26 @@ class TestGate(Folder):
         if os.getuid() == 0:
             self.assertEqual([(self.folder / name).read_text() for name in ("autogroup", "nr_hugepages")], ["1\n", "1\n"])
 
-    def test_all_that_an_ordinary_user_started_ends_with_it(self):
-        # It has no namespace; a program ends those of other sessions, as meson its tests, if it is told to end.
-        self.commit("setsid sleep 1000 &", "trap 'kill $!; echo ended; exit' TERM", "echo runs", "wait")
+    def said_when_ended(self, before=":"):
+        """By the commands of a gate of an ordinary user that is told to end while it runs."""
         # Root would mount this one.
         (self.folder / "shared").rmdir()
-        with self.start(before="id() { echo 1000; }\n") as gate:
+        with self.start(before=f"id() {{ echo 1000; }}; {before}\n") as gate:
             self.assertEqual(gate.stdout.readline(), "runs\n")
             gate.terminate()
             # The reader of the pipe sees its end when the last process that has it open has gone.
-            self.assertEqual(gate.communicate(timeout=LIMIT)[0], "ended\n")
+            said = gate.communicate(timeout=LIMIT)[0]
             self.assertEqual(gate.returncode, 143)
+        return said
+
+    def test_all_that_an_ordinary_user_started_ends_with_it(self):
+        # It has no namespace; a program ends those of other sessions, as meson its tests, if it is told to end.
+        self.commit("setsid sleep 1000 &", "trap 'kill $!; echo ended; exit' TERM", "echo runs", "wait")
+        self.assertEqual(self.said_when_ended(), "ended\n")
 
     def test_what_does_not_end_when_it_is_told_is_killed(self):
         self.commit("trap '' TERM", "echo runs", "sleep 1000")  # until it is killed
-        (self.folder / "shared").rmdir()
-        with self.start(before="id() { echo 1000; }; ROCE_TEST_LIMIT=0\n") as gate:
-            self.assertEqual(gate.stdout.readline(), "runs\n")
-            gate.terminate()
-            self.assertEqual(gate.communicate(timeout=LIMIT)[0], "")
-            self.assertEqual(gate.returncode, 143)
+        self.assertEqual(self.said_when_ended("ROCE_TEST_LIMIT=0"), "")
 
 
 class TestNetwork(Folder):
