@@ -211,15 +211,17 @@ modify__wants_a_global_address(void **state)
 	assert_int_equal(rig->a->state, IBV_QPS_INIT);
 }
 
-/* Programs say all ones there (UCX); the label has 20 bits. */
+/* Programs say all ones in the label (UCX), which has 20 bits. The marks of congestion are no part of a class. */
 static void
-modify__takes_the_bits_of_a_flow_label(void **state)
+modify__takes_the_bits_of_label_and_class(void **state)
 {
 	struct rig *rig = *state;
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTR,
 		.path_mtu = IBV_MTU_1024,
 		.dest_qp_num = rig->b->qp_num,
-		.ah_attr = { .is_global = 1, .port_num = 1, .grh = { .flow_label = ~0u } } };
+		.ah_attr = { .is_global = 1,
+				.port_num = 1,
+				.grh = { .flow_label = ~0u, .traffic_class = 0x69 } } };
 	struct ibv_qp_init_attr init;
 
 	to_init(rig->a);
@@ -230,6 +232,7 @@ modify__takes_the_bits_of_a_flow_label(void **state)
 					IBV_QP_MIN_RNR_TIMER));
 	ok(ibv_query_qp(rig->a, &attr, IBV_QP_AV, &init));
 	assert_int_equal(attr.ah_attr.grh.flow_label, 0xfffff);
+	assert_int_equal(attr.ah_attr.grh.traffic_class, 0x68);
 }
 
 /* Programs print errno behind a call that returns it. */
@@ -480,7 +483,7 @@ main(void)
 		rig_test(qp__is_of_a_reliable_connection_and_within_the_attributes),
 		rig_test(modify__refuses_and_stays),
 		rig_test(modify__wants_a_global_address),
-		rig_test(modify__takes_the_bits_of_a_flow_label),
+		rig_test(modify__takes_the_bits_of_label_and_class),
 		rig_test(modify__says_why_in_errno_too),
 		rig_test(post__shows_the_bad_request),
 		rig_test(wr__sends_the_data_of_the_last_call),

@@ -29,6 +29,20 @@ open_agreed(bool agreed)
 	}
 }
 
+static inline int
+setup(void **state)
+{
+	open_agreed(true);
+	return 0;
+}
+
+static inline int
+setup_standard(void **state)
+{
+	open_agreed(false);
+	return 0;
+}
+
 #define FIRST (FX_SQ_PSN + 8) /**< PSN of the first message of a test */
 
 /* Post @p n messages of one packet, and send them. */
@@ -65,6 +79,29 @@ static inline void
 missing(uint32_t message)
 {
 	fx_rx_answer(&end, &peer, ROCE_AETH_NAK | ROCE_NAK_PSN_SEQUENCE, FIRST + message);
+}
+
+/* A READ of so many packets, into the memory at packet @p place. */
+static inline void
+read_packets(uint32_t packets, uint32_t place)
+{
+	const struct roce_sge sge = { (uintptr_t)end.memory + place * FX_MTU, packets * FX_MTU,
+		end.key };
+	const struct roce_wr wr = { .sg = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_RDMA_READ,
+		.flags = ROCE_WR_SIGNALED,
+		.remote_addr = 0x100000,
+		.rkey = 0x99 };
+
+	assert_int_equal(roce_qp_post_send(qp, &wr), 0);
+	(void)fx_tx_one(&end);
+}
+
+static inline void
+answer(uint8_t opcode, uint32_t number)
+{
+	fx_rx_response(&end, &peer, opcode, FIRST + number, FX_MTU);
 }
 
 /* The messages that are sent now. */

@@ -6,13 +6,6 @@
 
 #define QUARTER (5 * US)
 
-static int
-setup(void **state)
-{
-	open_agreed(true);
-	return 0;
-}
-
 static uint32_t sent; /* messages of this test */
 
 /* The responder says that a message came twice. */
@@ -83,6 +76,49 @@ UNIT_RULE(repeat__for_silence_tells_nothing)
 	acknowledge(1);
 	twice(0);
 	assert_int_equal(roce_reorder_window(qp), 0);
+}
+
+/* Nor has one that was repeated, if it was sent once more for silence. */
+UNIT_RULE(repeat__and_silence_tell_nothing)
+{
+	unsigned int n;
+
+	send_many(2);
+	sack(0, 1, 0);
+	EXPECT_SENT(0);
+	(void)fx_run(&end, end.now + 60 * US, &n);
+	assert_int_equal(n, 1);
+	acknowledge(1);
+	twice(0);
+	assert_int_equal(roce_reorder_window(qp), 0);
+}
+
+/* When something was acknowledged since, repeats tell again. */
+UNIT_RULE(repeat__behind_silence_tells_again)
+{
+	unsigned int n;
+
+	send_many(2);
+	(void)fx_run(&end, end.now + 60 * US, &n);
+	acknowledge(1);
+	sent = 2;
+	repeat();
+	twice(2);
+	assert_int_equal(qp->cold.reorder.quarters, 1);
+}
+
+/* A frame that was repeated twice came twice once. */
+UNIT_RULE(repeat__that_was_lost_counts_once)
+{
+	send_many(3);
+	sack(0, 1, 0);
+	EXPECT_SENT(0);
+	send_many(1);
+	sack(0, 5, 0);
+	EXPECT_SENT(0, 2);
+	acknowledge(3);
+	twice(0);
+	assert_int_equal(qp->cold.reorder.quarters, 1);
 }
 
 /* A frame that comes in time is not sent again, even if the peer says that it is missing. */
@@ -220,31 +256,21 @@ UNIT_RULE(window__is_a_round_trip_at_most)
 /* An answer to a READ is asked for again only when it is late for a window. */
 UNIT_RULE(answer__that_is_late_is_waited_for)
 {
-	const struct roce_sge sge = { (uintptr_t)end.memory, FX_MTU, end.key };
-	const struct roce_wr wr = { .sg = &sge,
-		.num_sge = 1,
-		.opcode = IBV_WR_RDMA_READ,
-		.flags = ROCE_WR_SIGNALED,
-		.remote_addr = 0x100000,
-		.rkey = 0x99 };
 	const uint8_t only = IBV_OPCODE_RC_RDMA_READ_RESPONSE_ONLY;
 	unsigned int n;
 
 	learn();
-	for (int i = 0; i < 3; i++) {
-		assert_int_equal(roce_qp_post_send(qp, &wr), 0);
-		(void)fx_tx_one(&end);
-	}
-	fx_rx_response(&end, &peer, only, FIRST + sent + 1, FX_MTU);
+	for (uint32_t i = 0; i < 3; i++)
+		read_packets(1, i);
+	answer(only, sent + 1);
 	fx_tx_none(&end);
-	fx_rx_response(&end, &peer, only, FIRST + sent, FX_MTU);
+	answer(only, sent);
 	fx_tx_none(&end);
 	assert_int_equal(fx_stats(&end)->implied_nak_seq_err, 0);
 	assert_int_equal(qp->tx.reads, 1);
 
-	assert_int_equal(roce_qp_post_send(qp, &wr), 0);
-	(void)fx_tx_one(&end);
-	fx_rx_response(&end, &peer, only, FIRST + sent + 3, FX_MTU);
+	read_packets(1, 3);
+	answer(only, sent + 3);
 	fx_tx_none(&end);
 	assert_int_equal(fx_run(&end, end.now + 2 * QUARTER, &n)[0].psn, FIRST + sent + 2);
 	assert_int_equal(n, 1);

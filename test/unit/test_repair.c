@@ -4,20 +4,6 @@
 #include "requester/repair.h"
 #include "repair_scene.h"
 
-static int
-setup(void **state)
-{
-	open_agreed(true);
-	return 0;
-}
-
-static int
-setup_standard(void **state)
-{
-	open_agreed(false);
-	return 0;
-}
-
 /* Of a whole window only what is missing is sent again, at both ends of both words of the map. */
 UNIT_RULE(lost__only_the_missing_are_sent_again)
 {

@@ -4,47 +4,10 @@
 #include "requester/repair.h"
 #include "repair_scene.h"
 
-static int
-setup(void **state)
-{
-	open_agreed(true);
-	return 0;
-}
-
-static int
-setup_standard(void **state)
-{
-	open_agreed(false);
-	return 0;
-}
-
 #define RSP_FIRST IBV_OPCODE_RC_RDMA_READ_RESPONSE_FIRST
 #define RSP_MID   IBV_OPCODE_RC_RDMA_READ_RESPONSE_MIDDLE
 #define RSP_LAST  IBV_OPCODE_RC_RDMA_READ_RESPONSE_LAST
 #define RSP_ONLY  IBV_OPCODE_RC_RDMA_READ_RESPONSE_ONLY
-
-/* A READ of so many packets, into the memory at packet @p place. */
-static void
-read_packets(uint32_t packets, uint32_t place)
-{
-	const struct roce_sge sge = { (uintptr_t)end.memory + place * FX_MTU, packets * FX_MTU,
-		end.key };
-	const struct roce_wr wr = { .sg = &sge,
-		.num_sge = 1,
-		.opcode = IBV_WR_RDMA_READ,
-		.flags = ROCE_WR_SIGNALED,
-		.remote_addr = 0x100000,
-		.rkey = 0x99 };
-
-	assert_int_equal(roce_qp_post_send(qp, &wr), 0);
-	(void)fx_tx_one(&end);
-}
-
-static void
-answer(uint8_t opcode, uint32_t number)
-{
-	fx_rx_response(&end, &peer, opcode, FIRST + number, FX_MTU);
-}
 
 /* An answer ahead of a missing one is placed, and only the READ that misses something is asked for again. */
 UNIT_RULE(answer__that_comes_early_is_not_asked_for_again)
