@@ -7,7 +7,7 @@ packages_build=(gcc libc6-dev make meson ninja-build pkgconf libdpdk-dev libisal
 	libmicrohttpd-dev libncurses-dev libdapl-dev)
 packages_test=("${packages_build[@]}" libcmocka-dev liblzma-dev python3-scapy tshark codespell shellcheck pyflakes3
 	clang-format g++ groff-base iproute2 dapl2-utils abigail-tools dpdk dpdk-dev
-	ibverbs-utils perftest rdma-core python3-pyverbs rdmacm-utils qperf fio ucx-utils
+	ibverbs-utils perftest rdma-core python3-pyverbs rdmacm-utils qperf fio ucx-utils libfabric-bin
 	python3-prometheus-client python3-pyte pandoc mandoc babeltrace2 libsystemd-dev qemu-user zsh)
 packages_curves=("${packages_test[@]}" python3-matplotlib)
 packages_lint=("${packages_test[@]}" clang-tidy)

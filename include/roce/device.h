@@ -178,6 +178,15 @@ unsigned int
 roce_device_addrs(const struct roce_device *device, uint8_t (*ip)[16], unsigned int max);
 
 /**
+ * Does a connection to that address lead back to the device? To its own addresses it does; on the shared adapter also to
+ * 127.0.0.0/8, ::1, and the addresses of the host's network interfaces outside the subnets of the uplink. Asks the
+ * kernel for the last ones. Any thread.
+ *
+ * @param ip  as of roce_device_addrs().
+ */
+bool roce_device_owns_addr(const struct roce_device *device, const uint8_t ip[16]);
+
+/**
  * A counter of the device, summed over its engines; the names are those of telemetry.
  *
  * @param index 0, 1, ...: the counters in a fixed order.

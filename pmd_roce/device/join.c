@@ -11,6 +11,7 @@
 #include <rte_common.h>
 
 #include "device/device.h"
+#include "device/port_neigh.h"
 
 static_assert(ROCE_DEVICE_ADDRS_MAX == ROCE_ADDRS_MAX, "a program has room for all of a device");
 
@@ -89,4 +90,13 @@ roce_device_addrs(const struct roce_device *device, uint8_t (*ip)[16], unsigned 
 	for (unsigned int i = 0; i < RTE_MIN(n, max); i++)
 		memcpy(ip[i], device->args.ip.at[i].addr.b, sizeof(ip[i]));
 	return n;
+}
+
+bool
+roce_device_owns_addr(const struct roce_device *device, const uint8_t ip[16])
+{
+	struct roce_ip addr;
+
+	memcpy(addr.b, ip, sizeof(addr.b));
+	return roce_port_own_addr(device->port, &addr) != NULL;
 }

@@ -5,6 +5,8 @@
 
 #include <rte_branch_prediction.h>
 
+#include "device/host_addr.h"
+
 #define PATH_TTL 64
 
 #define LOOPBACK_NET 127 /**< first byte of its addresses (RFC 1122 3.2.1.3) */
@@ -92,31 +94,51 @@ resolve_there(const struct roce_port *port, const struct roce_subnet *from, unsi
 static bool
 is_loopback(const struct roce_ip *ip)
 {
-	return roce_ip_is_v4(ip) && ip->b[12] == LOOPBACK_NET;
+	static const struct roce_ip v6 = { .b = { [15] = 1 } };
+
+	return (roce_ip_is_v4(ip) && ip->b[12] == LOOPBACK_NET) || roce_ip_equal(ip, &v6);
 }
 
 /*
- * An address of this host, behind which all processes of the shared adapter are: all of 127.0.0.0/8 is the first of it
- * that the host has. Both ends of such a path have the same address.
+ * Does an address that the shared adapter does not have itself name this host? The loopback addresses do, and those of
+ * the host's network interfaces, unless they lie in a subnet of the uplink: who has such an address answers on the wire.
  */
 static bool
-resolve_to_self(const struct roce_port *port, struct roce_ip *dst, struct roce_neigh_hop *hop)
+names_host(const struct roce_port *port, const struct roce_ip *ip)
 {
-	bool loopback = is_loopback(dst);
+	return is_loopback(ip) ||
+			(roce_subnet_find(port->ip.at, port->ip.n, ip) == NULL &&
+					roce_host_has(ip));
+}
 
-	if (port->local == NULL)
-		return false;
+const struct roce_ip *
+roce_port_own_addr(const struct roce_port *port, const struct roce_ip *ip)
+{
+	const struct roce_ip *loopback = NULL;
+
 	for (uint32_t i = 0; i < port->ip.n; i++) {
 		const struct roce_ip *own = &port->ip.at[i].addr;
 
-		if (!roce_ip_equal(own, dst) && !(loopback && is_loopback(own)))
-			continue;
-		*dst = *own;
-		hop->src = *own;
-		hop->mac = port->mac;
-		return true;
+		if (roce_ip_equal(own, ip))
+			return own;
+		if (is_loopback(own))
+			loopback = own;
 	}
-	return false;
+	return port->local != NULL && names_host(port, ip) ? loopback : NULL;
+}
+
+/* This host, behind whose addresses all processes of the shared adapter are. Both ends of such a path have the same one. */
+static bool
+resolve_to_self(const struct roce_port *port, struct roce_ip *dst, struct roce_neigh_hop *hop)
+{
+	const struct roce_ip *own = port->local != NULL ? roce_port_own_addr(port, dst) : NULL;
+
+	if (own == NULL)
+		return false;
+	*dst = *own;
+	hop->src = *own;
+	hop->mac = port->mac;
+	return true;
 }
 
 /* Both ends of a path are the context's: one address for both. */

@@ -22,6 +22,12 @@ bool roce_port_hear_neighbour(struct roce_port *port, const struct rte_mbuf *m, 
 uint16_t
 roce_port_poll_neigh(struct roce_port *port, struct rte_mbuf **pkts, uint16_t max, uint64_t now);
 
+/**
+ * The address of the port by which it reaches itself when it connects to @p ip: the same, or on the shared adapter that of
+ * the loopback network, for all other addresses of this host. NULL: @p ip is not here. May ask the kernel.
+ */
+const struct roce_ip *roce_port_own_addr(const struct roce_port *port, const struct roce_ip *ip);
+
 /** Resolve the path to an address, from the address that the route has for it. @p arg is the port. Locked: engine 0. */
 int roce_port_resolve(void *arg, const struct roce_context *context, const struct roce_ip *dst,
 		struct roce_path *path, uint64_t now);

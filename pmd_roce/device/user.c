@@ -58,6 +58,7 @@ log_unreachable(const struct roce_device *device, const struct roce_cm_event *ev
 		.vlan = (uint16_t)device->args.vlan,
 		.gone = roce_port_events_is_gone(&port->events),
 		.program_knows = port->attached.resolve != NULL,
+		.no_uplink = port->local != NULL && roce_local_identity(port->local)->uplink == 0,
 	};
 
 	if (event->kind != ROCE_CM_UNREACHABLE || event->path == NULL)

@@ -103,6 +103,11 @@ roce_unreachable_words(
 				what);
 	else if (!roce_ip_is_host(dst))
 		snprintf(text, len, "%s is unreachable: it is no host's address", what);
+	else if (u->no_uplink)
+		snprintf(text, len,
+				"%s is unreachable: it is no address of this host, and port %s has no uplink "
+				"to others; see --port of roced(1)",
+				what, u->port);
 	else if (near == NULL && !gw_serves)
 		say_far(u, what, text, len);
 	else if (near != NULL && roce_subnet_is_reserved(near, dst))

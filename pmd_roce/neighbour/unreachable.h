@@ -23,6 +23,7 @@ struct roce_unreachable {
 	uint16_t vlan;      /**< 0: untagged */
 	bool gone;          /**< the port was taken away */
 	bool program_knows; /**< an attached device: the program resolves */
+	bool no_uplink;     /**< the shared adapter of a host without an uplink */
 };
 
 /** The sentence: which address, why, and what to do. @return @p text. */

@@ -68,7 +68,7 @@ roce_resp_send_any(struct roce_engine *e, const struct rte_mbuf *m, uint8_t opco
 			    !roce_resp_send_copy(
 					    &send, (uint8_t *)(uintptr_t)next->sge->addr, held)))
 		return false;
-	if (send.ack != NULL && unlikely(!acknowledged(qp, send.ack, now)))
+	if (acknowledged != NULL && send.ack != NULL && unlikely(!acknowledged(qp, send.ack, now)))
 		return true;
 	roce_resp_arrived(&qp->rx);
 	/* Of a queue pair's own queue the slot may be posted to again as soon as it is taken. */

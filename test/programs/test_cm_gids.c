@@ -42,6 +42,39 @@ bind_addr__takes_each_address_of_the_device_and_no_other(void **state)
 	ok(rdma_destroy_id(id));
 }
 
+/* As librdmacm of rdma-core: programs resolve the name once, and pass the addresses on. */
+static void
+getaddrinfo__without_a_name_has_the_addresses_of_its_hints(void **state)
+{
+	struct sockaddr_in6 src = v6("2001:db8::1", 7), dst = v6("2001:db8::2", 8);
+	struct rdma_addrinfo hints = {
+		.ai_family = AF_INET6,
+		.ai_port_space = RDMA_PS_TCP,
+		.ai_src_addr = (struct sockaddr *)&src,
+		.ai_src_len = sizeof(src),
+		.ai_dst_addr = (struct sockaddr *)&dst,
+		.ai_dst_len = sizeof(dst),
+	};
+	struct rdma_addrinfo *info;
+
+	ok(rdma_getaddrinfo(NULL, NULL, &hints, &info));
+	assert_int_equal(info->ai_family, AF_INET6);
+	assert_int_equal(info->ai_src_len, sizeof(src));
+	assert_memory_equal(info->ai_src_addr, &src, sizeof(src));
+	assert_int_equal(info->ai_dst_len, sizeof(dst));
+	assert_memory_equal(info->ai_dst_addr, &dst, sizeof(dst));
+	rdma_freeaddrinfo(info);
+
+	/* A name is the destination instead. */
+	ok(rdma_getaddrinfo("127.0.0.1", "9", &hints, &info));
+	assert_int_equal(info->ai_dst_addr->sa_family, AF_INET);
+	assert_memory_equal(info->ai_src_addr, &src, sizeof(src));
+	rdma_freeaddrinfo(info);
+
+	assert_int_equal(rdma_getaddrinfo(NULL, NULL, NULL, &info), -1);
+	assert_int_equal(errno, EINVAL);
+}
+
 static void
 connection__has_addresses_of_the_family_that_it_was_asked_for(void **state)
 {
@@ -160,6 +193,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		pair_test(bind_addr__takes_each_address_of_the_device_and_no_other),
+		pair_test(getaddrinfo__without_a_name_has_the_addresses_of_its_hints),
 		pair_test(connection__has_addresses_of_the_family_that_it_was_asked_for),
 		pair_test(connection__begins_at_the_address_that_the_id_is_bound_to),
 		pair_test(resolve_addr__refuses_an_id_that_is_bound_to_another_family),

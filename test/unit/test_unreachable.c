@@ -88,6 +88,21 @@ UNIT_RULE_IN(words__tell_each_cause, NULL, NULL)
 	}
 }
 
+/* The missing uplink is the cause, not the resolver, which knows no address. */
+UNIT_RULE_IN(words__tell_of_a_shared_adapter_without_an_uplink, NULL, NULL)
+{
+	const struct roce_subnet own = { .addr = ip("127.0.0.1"), .prefix = 8 };
+	const struct roce_unreachable u = {
+		.own = &own, .n = 1, .port = "roced", .program_knows = true, .no_uplink = true
+	};
+	struct roce_ip dst = ip("192.0.2.9");
+	char text[768];
+
+	assert_string_equal(roce_unreachable_words(&u, &dst, text, sizeof(text)),
+			"192.0.2.9 is unreachable: it is no address of this host, and port roced has no "
+			"uplink to others; see --port of roced(1)");
+}
+
 /* Eight of the longest addresses fit, and what does not is cut. */
 UNIT_RULE_IN(words__fit_whatever_is_said, NULL, NULL)
 {

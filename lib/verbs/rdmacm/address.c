@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "roce/device.h"
 #include "verbs/rdmacm/cma.h"
 
 #define PORT 1 /**< of the device; it has one */
@@ -24,7 +25,6 @@ cma_ip_of(const struct sockaddr *addr, uint8_t ip[16])
 {
 	const struct sockaddr_in *sin = (const void *)addr;
 	const struct sockaddr_in6 *sin6 = (const void *)addr;
-	const uint32_t loopback = htonl(INADDR_LOOPBACK);
 
 	memcpy(ip, v4_prefix, sizeof(v4_prefix));
 	if (addr->sa_family == AF_INET) {
@@ -33,10 +33,7 @@ cma_ip_of(const struct sockaddr *addr, uint8_t ip[16])
 	}
 	if (addr->sa_family != AF_INET6)
 		return false;
-	if (IN6_IS_ADDR_LOOPBACK(&sin6->sin6_addr))
-		memcpy(ip + sizeof(v4_prefix), &loopback, sizeof(loopback));
-	else
-		memcpy(ip, &sin6->sin6_addr, sizeof(sin6->sin6_addr));
+	memcpy(ip, &sin6->sin6_addr, sizeof(sin6->sin6_addr));
 	return true;
 }
 
@@ -76,16 +73,22 @@ is_loopback(const uint8_t ip[16])
 	return cma_is_v4(ip) && ip[sizeof(v4_prefix)] == IN_LOOPBACKNET;
 }
 
+bool
+cma_is_local(struct ibv_context *context, const uint8_t ip[16])
+{
+	return roce_device_owns_addr(roce_context_device(verbs_ctx_of(context)->roce), ip);
+}
+
 void
 cma_source_for(struct ibv_context *context, const uint8_t peer[16], uint8_t ip[16])
 {
-	bool found = false;
+	bool found = false, local = cma_is_local(context, peer);
 	union ibv_gid gid;
 
 	for (int i = 0; ibv_query_gid(context, PORT, i, &gid) == 0; i++) {
 		bool family = cma_is_v4(gid.raw) == cma_is_v4(peer);
 		bool same = memcmp(gid.raw, peer, sizeof(gid.raw)) == 0 ||
-				(is_loopback(gid.raw) && is_loopback(peer));
+				(is_loopback(gid.raw) && local);
 
 		if (i == 0 || same || (family && !found))
 			memcpy(ip, gid.raw, sizeof(gid.raw));
@@ -139,43 +142,58 @@ copy_addr(const struct sockaddr *addr, socklen_t len)
 	return copy;
 }
 
-/* One result: the first address. */
-static struct rdma_addrinfo *
-describe(const struct addrinfo *found, const struct rdma_addrinfo *hints, bool passive)
+static bool
+set_addr(struct sockaddr **to, socklen_t *to_len, const struct sockaddr *addr, socklen_t len)
 {
-	struct rdma_addrinfo *info = calloc(1, sizeof(*info));
-	struct sockaddr *addr = copy_addr(found->ai_addr, found->ai_addrlen);
-
-	if (info == NULL || addr == NULL) {
-		free(info);
-		free(addr);
-		return NULL;
-	}
-	*info = (struct rdma_addrinfo){
-		.ai_flags = hints->ai_flags,
-		.ai_family = found->ai_family,
-		.ai_qp_type = hints->ai_qp_type != 0 ? hints->ai_qp_type : IBV_QPT_RC,
-		.ai_port_space = hints->ai_port_space != 0 ? hints->ai_port_space : RDMA_PS_TCP,
-	};
-	if (passive) {
-		info->ai_src_addr = addr;
-		info->ai_src_len = found->ai_addrlen;
-	} else {
-		info->ai_dst_addr = addr;
-		info->ai_dst_len = found->ai_addrlen;
-	}
-	return info;
+	if (addr == NULL || len == 0)
+		return true;
+	*to = copy_addr(addr, len);
+	*to_len = len;
+	return *to != NULL;
 }
 
-/* The source that the caller wants to connect from. */
+/* The first address that a name has. */
 static bool
-add_source(struct rdma_addrinfo *info, const struct rdma_addrinfo *hints)
+add_found(struct rdma_addrinfo *info, const struct addrinfo *found)
 {
-	if (info->ai_src_addr != NULL || hints->ai_src_addr == NULL || hints->ai_src_len == 0)
-		return true;
-	info->ai_src_addr = copy_addr(hints->ai_src_addr, hints->ai_src_len);
-	info->ai_src_len = hints->ai_src_len;
-	return info->ai_src_addr != NULL;
+	info->ai_family = found->ai_family;
+	if (info->ai_flags & RAI_PASSIVE)
+		return set_addr(&info->ai_src_addr, &info->ai_src_len, found->ai_addr,
+				found->ai_addrlen);
+	return set_addr(&info->ai_dst_addr, &info->ai_dst_len, found->ai_addr, found->ai_addrlen);
+}
+
+/* The caller's own addresses stand for those that no name has said. */
+static bool
+add_wanted(struct rdma_addrinfo *info, const struct rdma_addrinfo *wanted, bool named)
+{
+	if (!named &&
+			!set_addr(&info->ai_dst_addr, &info->ai_dst_len, wanted->ai_dst_addr,
+					wanted->ai_dst_len))
+		return false;
+	return info->ai_src_addr != NULL ||
+			set_addr(&info->ai_src_addr, &info->ai_src_len, wanted->ai_src_addr,
+					wanted->ai_src_len);
+}
+
+/* @p found NULL: no name was given. */
+static struct rdma_addrinfo *
+describe(const struct addrinfo *found, const struct rdma_addrinfo *wanted)
+{
+	struct rdma_addrinfo *info = calloc(1, sizeof(*info));
+
+	if (info == NULL)
+		return NULL;
+	*info = (struct rdma_addrinfo){
+		.ai_flags = wanted->ai_flags,
+		.ai_family = wanted->ai_family,
+		.ai_qp_type = wanted->ai_qp_type != 0 ? wanted->ai_qp_type : IBV_QPT_RC,
+		.ai_port_space = wanted->ai_port_space != 0 ? wanted->ai_port_space : RDMA_PS_TCP,
+	};
+	if ((found == NULL || add_found(info, found)) && add_wanted(info, wanted, found != NULL))
+		return info;
+	rdma_freeaddrinfo(info);
+	return NULL;
 }
 
 int
@@ -184,27 +202,25 @@ rdma_getaddrinfo(const char *node, const char *service, const struct rdma_addrin
 {
 	static const struct rdma_addrinfo none;
 	const struct rdma_addrinfo *wanted = hints != NULL ? hints : &none;
-	bool passive = (wanted->ai_flags & RAI_PASSIVE) != 0;
-	struct addrinfo below = { .ai_socktype = SOCK_STREAM }, *found;
-	int rc;
+	struct addrinfo below = { .ai_socktype = SOCK_STREAM }, *found = NULL;
+	int rc = 0;
 
+	if (node == NULL && service == NULL && hints == NULL)
+		return cma_refuse(EINVAL);
 	if (wanted->ai_flags & RAI_FAMILY)
 		below.ai_family = wanted->ai_family;
-	if (passive)
+	if (wanted->ai_flags & RAI_PASSIVE)
 		below.ai_flags |= AI_PASSIVE;
 	if (wanted->ai_flags & RAI_NUMERICHOST)
 		below.ai_flags |= AI_NUMERICHOST;
-	rc = getaddrinfo(node, service, &below, &found);
+	if (node != NULL || service != NULL)
+		rc = getaddrinfo(node, service, &below, &found);
 	if (rc != 0)
 		return rc;
-	*res = describe(found, wanted, passive);
-	freeaddrinfo(found);
-	if (*res == NULL)
-		return cma_refuse(ENOMEM);
-	if (add_source(*res, wanted))
-		return 0;
-	rdma_freeaddrinfo(*res);
-	return cma_refuse(ENOMEM);
+	*res = describe(found, wanted);
+	if (found != NULL)
+		freeaddrinfo(found);
+	return *res != NULL ? 0 : cma_refuse(ENOMEM);
 }
 
 void

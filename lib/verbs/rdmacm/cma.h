@@ -132,12 +132,14 @@ int cma_id_attach(struct cma_id *id);
 
 /* ---- address.c ---- */
 
-/** Address of libroce for a socket's; false: neither IPv4 nor IPv6. The loopback address of IPv6 is that of IPv4. */
+/** Address of libroce for a socket's; false: neither IPv4 nor IPv6. */
 bool cma_ip_of(const struct sockaddr *addr, uint8_t ip[16]);
 bool cma_is_v4(const uint8_t ip[16]);
 void cma_set_addr(struct sockaddr_storage *to, const uint8_t ip[16], __be16 port);
 /** The entry of the GID table with this address. @return -1: it is none of the device's. */
 int cma_gid_index(struct ibv_context *context, const uint8_t ip[16]);
+/** Does a connection to that address lead to this host? */
+bool cma_is_local(struct ibv_context *context, const uint8_t ip[16]);
 /** The address of the device for this peer: the peer's, within the host; else the first of its family, else of all. */
 void cma_source_for(struct ibv_context *context, const uint8_t peer[16], uint8_t ip[16]);
 __be16 cma_port_of(const struct sockaddr *addr);

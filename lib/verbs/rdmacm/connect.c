@@ -91,7 +91,7 @@ establish(struct cma_id *id, int rc, enum rdma_cm_event_type type)
 	return rc == 0 ? cma_complete(id, type) : cma_result(rc);
 }
 
-/* One of 127.0.0.0/8 is this host, but need not be an address of the device. */
+/* Other addresses of this host, as those of 127.0.0.0/8, need not be of the device. */
 static void
 set_source(const struct cma_id *id, struct roce_cm_conn_param *param)
 {

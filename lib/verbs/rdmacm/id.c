@@ -115,15 +115,6 @@ is_any(const uint8_t ip[16])
 	return memcmp(ip, none, 16) == 0 || (ip[10] == 0xff && memcmp(ip + 12, none, 4) == 0);
 }
 
-/* Besides the addresses of the device, all of 127.0.0.0/8 is this host. */
-static int
-judge_local(struct ibv_context *context, const uint8_t ip[16])
-{
-	if (ip[10] == 0xff && ip[12] == IN_LOOPBACKNET)
-		return 0;
-	return cma_gid_index(context, ip) >= 0 ? 0 : cma_refuse(EADDRNOTAVAIL);
-}
-
 int
 rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
 {
@@ -138,8 +129,10 @@ rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
 	if (cma_context() == NULL)
 		return -1;
 	if (!is_any(ip)) {
-		if (cma_id_attach(own) != 0 || judge_local(id->verbs, ip) != 0)
+		if (cma_id_attach(own) != 0)
 			return -1;
+		if (!cma_is_local(id->verbs, ip))
+			return cma_refuse(EADDRNOTAVAIL);
 	}
 	memcpy(&id->route.addr.src_storage, addr, cma_addr_len(addr));
 	own->bound = !is_any(ip);
