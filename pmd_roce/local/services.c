@@ -55,19 +55,20 @@ drop_service(struct roce_local *local, struct roce_local_service *service)
 	free(service);
 }
 
-/* The lock is held, and dropped while this thread waits. */
+/* The lock is held, and dropped while this thread waits. By a clock that is not set: the time of day can leap. */
 static int
 await_listened(struct roce_local *local, const struct roce_local_service *service)
 {
 	struct timespec until;
 
-	clock_gettime(CLOCK_REALTIME, &until);
+	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += LISTEN_S;
 	while (service->asked) {
-		if (pthread_cond_timedwait(&local->answered, &local->lock, &until) == ETIMEDOUT)
-			return -ETIMEDOUT;
+		if (pthread_cond_clockwait(&local->answered, &local->lock, CLOCK_MONOTONIC,
+				    &until) == ETIMEDOUT)
+			break;
 	}
-	return service->error;
+	return service->asked ? -ETIMEDOUT : service->error;
 }
 
 /*
@@ -92,42 +93,40 @@ tell_of(struct roce_local *local, const struct roce_local_service *service, uint
 	}
 }
 
-/* The first use of a service id in this process. The lock is held. */
-static int
+/* The first use of a service id in this process. The lock is held. @return the service, about which roced was asked; NULL. */
+static struct roce_local_service *
 claim(struct roce_local *local, uint64_t service_id)
 {
 	struct roce_local_service *service = calloc(1, sizeof(*service));
-	int rc;
 
 	if (service == NULL)
-		return -ENOMEM;
+		return NULL;
 	service->service_id = service_id;
 	service->uses = 1;
 	service->asked = true;
 	service->next = local->services;
 	local->services = service;
 	tell_of(local, service, ROCE_MSG_LISTEN);
-	rc = await_listened(local, service);
-	if (rc != 0)
-		drop_service(local, service);
-	return rc;
+	return service;
 }
 
 int
 roce_local_listen(struct roce_local *local, uint64_t service_id)
 {
 	struct roce_local_service *service;
-	int rc = 0;
+	int rc = -ENOMEM;
 
 	pthread_mutex_lock(&local->lock);
 	service = find_service(local, service_id);
-	if (service == NULL) {
-		rc = claim(local, service_id);
-	} else {
+	if (service != NULL)
 		service->uses++;
+	else
+		service = claim(local, service_id);
+	if (service != NULL) {
 		rc = await_listened(local, service);
-		if (rc != 0)
-			service->uses--;
+		/* Other threads may wait for the same answer still: the last one drops it. */
+		if (rc != 0 && --service->uses == 0)
+			drop_service(local, service);
 	}
 	pthread_mutex_unlock(&local->lock);
 	return rc;
