@@ -45,7 +45,7 @@ int rig_begin_up(void **state);
 /** The same with b's endpoint on an empty queue; *state: its struct srq_size. */
 int rig_begin_srq(void **state);
 int rig_begin_srq_up(void **state);
-/** Behind a test: the parameters are those of dat.conf, and all is closed. */
+/** Behind a test: the parameters are those of the form of the test, and all is closed. */
 int rig_sweep(void **state);
 
 /* The test opens what it needs; has a open, on loop0; has both ends open, b listens; has them connected. */
@@ -65,7 +65,7 @@ int rig_sweep(void **state);
 		NULL, NULL, NULL, NULL, NULL \
 	}
 
-/** Parameters of both adapters from the next open on; null: those of dat.conf. */
+/** Parameters of both adapters from the next open on, beside those of the form of the test; null: no others. */
 void set_params(const char *params);
 /** Before anything is opened: the provider is not to use hugepages, of which a machine has more or fewer. */
 void use_no_hugepages(void);
