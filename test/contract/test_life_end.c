@@ -4,6 +4,7 @@
 #include "rig.h"
 
 #define DEPTH 8
+#define PART  4096 /**< bytes that are sent from where they lie, with zero_copy= */
 
 /* How a connection ends while b's endpoint holds the buffer of a message in progress. */
 static const struct {
@@ -125,6 +126,39 @@ end__only_connected_endpoints_take(void **state)
 		want_counts(b->srq, DEPTH, 1 + (DAT_COUNT)round, 1 + (DAT_COUNT)round);
 		reset_both();
 	}
+}
+
+static bool
+is_request_idle(const struct end *end)
+{
+	DAT_EP_STATE state;
+	DAT_BOOLEAN recv_idle, request_idle;
+
+	ok(dat_ep_get_status(end->ep, &state, &recv_idle, &request_idle));
+	return request_idle == DAT_TRUE;
+}
+
+/*
+ * A reset is the border between two connections: the requests of the last one are completed when it returns. With
+ * zero_copy= it waits for that, up to a quarter of a second: the peer has frames that refer to their memory.
+ */
+static void
+end__reset_leaves_no_request_to_the_next_connection(void **state)
+{
+	ok(feed(0, PART, 0));
+	ok(post_send(a, 0, PART, 1));
+	poll_once(a);
+	ok(dat_ep_disconnect(a->ep, DAT_CLOSE_ABRUPT_FLAG));
+	assert_int_equal(end_state(a), DAT_EP_STATE_DISCONNECTED);
+	ok(dat_ep_reset(a->ep));
+	assert_true(is_request_idle(a));
+	want_dto_now(a, a->request, 1, DAT_DTO_ERR_FLUSHED);
+	want_both(DAT_CONNECTION_EVENT_DISCONNECTED);
+	/* The message and the end of the connection may be received by different engines, in either order. */
+	assert_int_equal(next_dto(b->recv).user_cookie.as_64, 0);
+	ok(dat_ep_reset(b->ep));
+	pair_connect(&pair);
+	transfer(2, PART);
 }
 
 /* The fate of completions, one of them flushed, that nobody reaped when the connection ended. */
@@ -250,6 +284,7 @@ const struct CMUnitTest tests[] = {
 	rig_test(end__flushed_counts_until_it_is_reaped),
 	rig_test(end__graceful_finishes_first),
 	srq_test(end__only_connected_endpoints_take, DEPTH, 1),
+	up_test(end__reset_leaves_no_request_to_the_next_connection),
 	rig_test(end__places_of_unreaped_completions_come_back),
 	rig_test(end__freed_while_it_holds_a_buffer),
 	srq_up_test(end__queue_goes_before_its_completions, DEPTH, 1),
