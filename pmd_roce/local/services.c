@@ -110,6 +110,27 @@ claim(struct roce_local *local, uint64_t service_id)
 	return service;
 }
 
+/* The last use is over. The lock is held. Another thread may use it again while roced does not read: it never was given back. */
+static void
+give_back(struct roce_local *local, struct roce_local_service *service)
+{
+	service->leaving = true;
+	tell_of(local, service, ROCE_MSG_UNLISTEN);
+	service->leaving = false;
+	if (service->uses == 0)
+		drop_service(local, service);
+}
+
+/* It was refused, or roced has not answered: then it may say yes later, and nobody would listen. The lock is held. */
+static void
+end_claim(struct roce_local *local, struct roce_local_service *service)
+{
+	if (service->asked)
+		give_back(local, service);
+	else
+		drop_service(local, service);
+}
+
 int
 roce_local_listen(struct roce_local *local, uint64_t service_id)
 {
@@ -126,21 +147,10 @@ roce_local_listen(struct roce_local *local, uint64_t service_id)
 		rc = await_listened(local, service);
 		/* Other threads may wait for the same answer still: the last one drops it. */
 		if (rc != 0 && --service->uses == 0)
-			drop_service(local, service);
+			end_claim(local, service);
 	}
 	pthread_mutex_unlock(&local->lock);
 	return rc;
-}
-
-/* The last use is over. The lock is held. Another thread may use it again while roced does not read: it never was given back. */
-static void
-give_back(struct roce_local *local, struct roce_local_service *service)
-{
-	service->leaving = true;
-	tell_of(local, service, ROCE_MSG_UNLISTEN);
-	service->leaving = false;
-	if (service->uses == 0)
-		drop_service(local, service);
 }
 
 void

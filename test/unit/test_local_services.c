@@ -246,6 +246,21 @@ UNIT_RULE(listen__that_gives_up_leaves_the_port_to_others_that_wait)
 	assert_false(roce_local_service_at(local, 0, &service_id));
 }
 
+/* Roced reads the question later, and would take the process for a listener until it ends. */
+UNIT_RULE(listen__that_gives_up_gives_the_port_back)
+{
+	pthread_t thread;
+	uint64_t service_id;
+	int rc = 0;
+
+	assert_int_equal(pthread_create(&thread, NULL, give_up_port, &rc), 0);
+	assert_int_equal(await_told().type, ROCE_MSG_LISTEN);
+	assert_int_equal(await_told().type, ROCE_MSG_UNLISTEN);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(rc, -ETIMEDOUT);
+	assert_false(roce_local_service_at(local, 0, &service_id));
+}
+
 /* The last of those that hear no drops it, and a later one asks anew. */
 UNIT_RULE(listen__that_is_refused_leaves_nothing)
 {

@@ -142,7 +142,7 @@ crowd 20
 crowd_ends "all to all"
 
 # Without the uplink, and then without roced, frames are lost until both are back; retries last longer here.
-export UDAPL_ROCE_PARAMS="timeout=17"
+export UDAPL_ROCE_PARAMS="timeout=20"
 crowd "$messages"
 crowd_says connected
 uplink=$(number near "[p['pid'] for p in o['processes'] if p['number'] == 0][0]")
