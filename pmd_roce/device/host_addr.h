@@ -11,7 +11,7 @@
 
 #include "wire/frame.h"
 
-/** Has an interface of this host that address now? Asks the kernel, which takes some ten microseconds. Any thread. */
+/** Has an interface of this host that address now? Asks the kernel, which takes some tens of microseconds. Any thread. */
 bool roce_host_has(const struct roce_ip *ip);
 
 #endif

@@ -121,11 +121,16 @@ give_back(struct roce_local *local, struct roce_local_service *service)
 		drop_service(local, service);
 }
 
-/* It was refused, or roced has not answered: then it may say yes later, and nobody would listen. The lock is held. */
+/*
+ * One use less. The last one gives the service id back, unless roced has refused it: a roced that has not answered may say yes
+ * later. The lock is held.
+ */
 static void
-end_claim(struct roce_local *local, struct roce_local_service *service)
+end_use(struct roce_local *local, struct roce_local_service *service)
 {
-	if (service->asked)
+	if (--service->uses > 0 || service->leaving)
+		return;
+	if (service->asked || service->error == 0)
 		give_back(local, service);
 	else
 		drop_service(local, service);
@@ -145,9 +150,8 @@ roce_local_listen(struct roce_local *local, uint64_t service_id)
 		service = claim(local, service_id);
 	if (service != NULL) {
 		rc = await_listened(local, service);
-		/* Other threads may wait for the same answer still: the last one drops it. */
-		if (rc != 0 && --service->uses == 0)
-			end_claim(local, service);
+		if (rc != 0)
+			end_use(local, service);
 	}
 	pthread_mutex_unlock(&local->lock);
 	return rc;
@@ -160,8 +164,8 @@ roce_local_unlisten(struct roce_local *local, uint64_t service_id)
 
 	pthread_mutex_lock(&local->lock);
 	service = find_service(local, service_id);
-	if (service != NULL && --service->uses == 0 && !service->leaving)
-		give_back(local, service);
+	if (service != NULL)
+		end_use(local, service);
 	pthread_mutex_unlock(&local->lock);
 }
 
