@@ -12,8 +12,9 @@ roced=$5
 kind=$6
 # Of each connection while something is killed.
 messages=${7:-150}
-unset DAT_OVERRIDE UDAPL_ROCE_PARAMS
-export UDAPL_ROCE_ROCED="$roced"
+unset DAT_OVERRIDE
+# Retries last for 34 s: that long may processes and uplinks be away, killed here, or kept from a processor by others.
+export UDAPL_ROCE_ROCED="$roced" UDAPL_ROCE_PARAMS="timeout=20"
 export LSAN_OPTIONS="suppressions=$here/../../devtools/lsan.supp:print_suppressions=0"
 near_ip=198.51.100.1 far_ip=198.51.100.2
 near_ip6=2001:db8::1 far_ip6=2001:db8::2
@@ -141,8 +142,7 @@ crowd_ends() {
 crowd 20
 crowd_ends "all to all"
 
-# Without the uplink, and then without roced, frames are lost until both are back; retries last longer here.
-export UDAPL_ROCE_PARAMS="timeout=20"
+# Without the uplink, and then without roced, frames are lost until both are back.
 crowd "$messages"
 crowd_says connected
 uplink=$(number near "[p['pid'] for p in o['processes'] if p['number'] == 0][0]")
