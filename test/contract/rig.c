@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <sched.h>
+#include <string.h>
 
 #define PARAMS "UDAPL_ROCE_PARAMS"
 /* By default an adapter stands still between the calls of its consumer. For DAT 2.0 held.c sees to that. */
@@ -96,6 +97,12 @@ set_params(const char *params)
 
 	snprintf(all, sizeof(all), "%s %s", params != NULL ? params : "", form_params);
 	assert_int_equal(setenv(PARAMS, all, 1), 0);
+}
+
+bool
+form_has(const char *param)
+{
+	return strstr(form_params, param) != NULL;
 }
 
 void

@@ -67,6 +67,8 @@ int rig_sweep(void **state);
 
 /** Parameters of both adapters from the next open on, beside those of the form of the test; null: no others. */
 void set_params(const char *params);
+/** Does this form of the test (meson.build) have @p param, such as "zero_copy="? */
+bool form_has(const char *param);
 /** Before anything is opened: the provider is not to use hugepages, of which a machine has more or fewer. */
 void use_no_hugepages(void);
 

@@ -49,14 +49,18 @@ struct tale {
 	DAT_EVENT_NUMBER end;
 };
 
-/* Each request completes once, in its turn; from the first failure on there are no successes; the end comes last. */
+/*
+ * Each request completes once, in its turn; from the first failure on there are no successes; the end comes last. With
+ * zero_copy= some may come behind the end, when the peer has read their frames.
+ */
 static struct tale
 read_tale(void)
 {
+	const bool ends_early = form_has("zero_copy=");
 	struct tale tale = { .completed = 0 };
 	uint64_t next = 0;
 
-	for (;;) {
+	while (tale.end == 0 || (ends_early && next < NUMBER)) {
 		DAT_DTO_COMPLETION_STATUS status;
 		uint64_t value;
 		DAT_EVENT event;
@@ -65,9 +69,10 @@ read_tale(void)
 		ok(dat_evd_wait(a->request, PATIENCE_US, 1, &event, &more));
 		if (event.event_number != DAT_DTO_COMPLETION_EVENT &&
 				event.event_number != DAT_RMR_BIND_COMPLETION_EVENT) {
+			assert_int_equal(tale.end, 0);
 			tale.end = event.event_number;
-			assert_int_equal(more, 0);
-			return tale;
+			assert_true(more == 0 || ends_early);
+			continue;
 		}
 		/* Binds and transfers tell themselves apart. */
 		assert_int_equal(event.event_number == DAT_RMR_BIND_COMPLETION_EVENT,
@@ -85,6 +90,8 @@ read_tale(void)
 			tale.failure = status;
 		}
 	}
+	want_none(a->request);
+	return tale;
 }
 
 /* All requests completed, failed or were flushed, so many of each, and the connection ended that way. */
@@ -170,7 +177,6 @@ ends__abrupt_behind_graceful(void **state)
 	tale = read_tale();
 	want_tale(&tale, tale.completed, 0, DAT_CONNECTION_EVENT_DISCONNECTED);
 	assert_true(tale.flushed > 0);
-	want_none(a->request);
 }
 
 /* The peer goes: graceful, abrupt, or by freeing its endpoint. Unanswered requests are flushed in order. */
