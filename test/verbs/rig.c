@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,35 +100,12 @@ pair_open(void **state)
 	return 0;
 }
 
-int
-pair_close(void **state)
-{
-	struct pair *pair = *state;
-	struct roce_device *device[2] = { pair->a.device, pair->b.device };
-
-	roce_cm_id_destroy(pair->listener);
-	end_leave(&pair->a);
-	end_leave(&pair->b);
-	roce_device_close(device[0]);
-	roce_device_close(device[1]);
-	free(pair);
-	return 0;
-}
-
 unsigned int
 poll_once(struct pair *pair)
 {
 	if (pair->poll_once != NULL)
 		return pair->poll_once(pair);
 	return roce_device_poll(pair->a.device) + roce_device_poll(pair->b.device);
-}
-
-void
-settle(struct pair *pair)
-{
-	for (unsigned int calm = 0; calm < CALM_POLLS; calm++)
-		if (poll_once(pair) > 0)
-			calm = 0;
 }
 
 /* When a test that goes on polling has to give up. */
@@ -143,6 +121,51 @@ poll_before(struct pair *pair, uint64_t end, const char *what)
 	if (roce_device_now(pair->a.device) > end)
 		fail_msg("in vain: %s", what);
 	poll_once(pair);
+}
+
+/* With zero_copy= the region outlives its queue pair: the other end has frames that refer to it. */
+static void
+end_region(struct pair *pair, struct end *end)
+{
+	uint64_t until = patience(pair);
+	int rc;
+
+	roce_cm_id_destroy(end->id);
+	end->id = NULL;
+	if (end->qp != NULL)
+		roce_qp_destroy(end->qp);
+	end->qp = NULL;
+	if (end->mr == NULL)
+		return;
+	while ((rc = roce_mr_destroy(end->mr)) == -EBUSY)
+		poll_before(pair, until, "the end of a region");
+	ok(rc);
+	end->mr = NULL;
+}
+
+int
+pair_close(void **state)
+{
+	struct pair *pair = *state;
+	struct roce_device *device[2] = { pair->a.device, pair->b.device };
+
+	roce_cm_id_destroy(pair->listener);
+	end_region(pair, &pair->a);
+	end_region(pair, &pair->b);
+	end_leave(&pair->a);
+	end_leave(&pair->b);
+	roce_device_close(device[0]);
+	roce_device_close(device[1]);
+	free(pair);
+	return 0;
+}
+
+void
+settle(struct pair *pair)
+{
+	for (unsigned int calm = 0; calm < CALM_POLLS; calm++)
+		if (poll_once(pair) > 0)
+			calm = 0;
 }
 
 struct roce_cm_event_info
