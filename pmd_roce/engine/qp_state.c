@@ -46,6 +46,7 @@ roce_qp_init(struct roce_qp *qp)
 	qp->cold.heard = false;
 	qp->cold.cnp_at = 0;
 	qp->cold.odd_answers = 0;
+	qp->cold.odd_psn = 0;
 	qp->cold.dcqcn = (struct roce_dcqcn){ 0 };
 	qp->cold.recovery = (struct roce_recovery){ 0 };
 	qp->cold.reorder = (struct roce_reorder){ 0 };

@@ -102,7 +102,8 @@ struct roce_qp {
 		bool initialised; /**< in INIT of roce/qp_modify.h, which is RESET here */
 		uint8_t max_sge; /**< segments of a request, as agreed upon: post.max_sge or more */
 		uint64_t odd_answers; /**< until when the answers to unexpected frames are used up */
-		uint64_t cnp_at; /**< when the last congestion notification was owed; 0: never */
+		uint32_t odd_psn; /**< expected when one of them that has data was asked for last */
+		uint64_t cnp_at;  /**< when the last congestion notification was owed; 0: never */
 		struct roce_dcqcn dcqcn;
 		struct roce_recovery recovery;
 		struct roce_held held;

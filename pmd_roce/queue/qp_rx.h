@@ -67,13 +67,22 @@ roce_qp_rx_is_from(const struct roce_qp_rx *rx, uint64_t flow4)
 	return rx->flow4 == flow4 && flow4 != 0;
 }
 
+#define ROCE_GAP_BITS 40
+
 /**
  * A READ or atomic of the peer: answered in the order they came, and kept after that, so that a duplicate is
  * answered again; an atomic from its result.
  */
 struct roce_rd_resource {
-	uint64_t va;       /**< of the first byte that was asked for */
-	uint64_t original; /**< atomic: the value before it */
+	uint64_t va; /**< of the first byte that was asked for */
+	union {
+		uint64_t original; /**< atomic: the value before it */
+		/** READ: frames that go first, because they are missing. Bit i: that at PSN psn + i. */
+		struct {
+			uint64_t psn : 24;
+			uint64_t map : ROCE_GAP_BITS;
+		} gap;
+	};
 	uint32_t rkey;
 	uint32_t length; /**< READ: bytes that were asked for */
 	uint32_t left;   /**< READ: bytes to send */

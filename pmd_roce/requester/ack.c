@@ -152,7 +152,7 @@ sequence_nak(struct roce_qp *qp, uint32_t psn, uint64_t now)
 
 	qp->engine->stats.packet_seq_err++;
 	if (roce_repair_knows(qp)) {
-		(void)roce_repair_missing(qp, psn, now);
+		(void)roce_repair_missing(qp, roce_repair_packet(psn), now);
 		return;
 	}
 	if (tx->nak_seen && tx->nak_psn == psn)

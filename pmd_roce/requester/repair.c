@@ -84,8 +84,8 @@ wait_no_more(struct roce_repair *r, bits map)
 }
 
 /*
- * Frames have arrived at the peer. A repeat that left before one of them, and is not among them, is lost; but not READs that were
- * asked for again, in @p asked, of which this tells nothing.
+ * Frames have arrived at the peer. A repeat that left before one of them, and is not among them, is lost; but not those of @p asked,
+ * READs that were asked for again, of which this tells nothing.
  */
 static void
 arrived(struct roce_qp *qp, bits map, bits asked)
@@ -222,24 +222,20 @@ read_map(const struct roce_qp *qp, const struct roce_pkt *pkt, bits held, bits *
 	return true;
 }
 
-/*
- * READs and atomics that were asked for again and that the peer has executed, because it expects @p psn by now: their answers are
- * missing, of which a selective acknowledgement tells nothing.
- */
+/* Those of the map that are READs and atomics. */
 static bits
-asked_again(const struct roce_qp *qp, uint32_t psn)
+of_reads(const struct roce_qp *qp, bits map)
 {
-	bits executed = below(roce_psn_diff(psn, qp->tx.una)) & known_missing(&qp->cold.repair);
-	bits asked = 0;
+	bits reads = 0;
 
-	for (uint32_t i = qp->tx.tail; unlikely(executed != 0) && i != qp->tx.begun; i++) {
+	for (uint32_t i = qp->tx.tail; unlikely(map != 0) && i != qp->tx.begun; i++) {
 		const struct roce_wqe *wqe = roce_wq_slot(&qp->wq, i);
 		int32_t at = roce_psn_diff(wqe->psn, qp->tx.una);
 
 		if (roce_wqe_is_read(wqe))
-			asked |= below(at + (int32_t)wqe->packets) & ~below(at);
+			reads |= below(at + (int32_t)wqe->packets) & ~below(at);
 	}
-	return asked & executed;
+	return reads & map;
 }
 
 void
@@ -266,7 +262,8 @@ roce_repair_rx(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now)
 	if (map == 0)
 		return;
 	measure(qp, map, now);
-	asked = asked_again(qp, pkt->psn);
+	/* Those that the peer has executed, because it expects a later PSN by now: their answers are missing. */
+	asked = of_reads(qp, below(roce_psn_diff(pkt->psn, qp->tx.una)) & known_missing(r));
 	r->held |= map;
 	arrived(qp, map & ~asked, asked);
 	find_lost(qp, now);
@@ -317,10 +314,12 @@ roce_repair_probe(struct roce_qp *qp, uint64_t now)
 }
 
 bool
-roce_repair_missing(struct roce_qp *qp, uint32_t psn, uint64_t now)
+roce_repair_missing(struct roce_qp *qp, struct roce_repair_gap gap, uint64_t now)
 {
-	bits bit = shift(1, roce_psn_diff(psn, qp->tx.una)) & ~known_missing(&qp->cold.repair);
-	bool lost = bit != 0 && overtaken(qp, bit, now);
+	const int32_t at = roce_psn_diff(gap.psn, qp->tx.una);
+	const bits known = known_missing(&qp->cold.repair);
+	const bits missing = below(roce_psn_diff(gap.until, qp->tx.una)) & ~below(at) & ~known;
+	const bool lost = (missing & shift(1, at)) != 0 && overtaken(qp, missing, now);
 
 	update(qp);
 	return lost;
@@ -333,7 +332,7 @@ roce_repair_nak_alone(struct roce_qp *qp, uint32_t psn, uint64_t now)
 	if (!qp->cold.connect.extensions || qp->cold.nak_alone || qp->tx.ack_timeout == 0)
 		return false;
 	qp->cold.nak_alone = true;
-	(void)roce_repair_missing(qp, psn, now);
+	(void)roce_repair_missing(qp, roce_repair_packet(psn), now);
 	return true;
 }
 
@@ -367,11 +366,33 @@ roce_repair_ask_behind(const struct roce_qp *qp, uint32_t psn)
 			roce_psn_diff(psn, qp->tx.una) < BITS;
 }
 
-bool
-roce_repair_answered(struct roce_qp *qp, uint32_t psn, uint64_t now)
+/*
+ * The frames of a gap are asked for together, and answered in order: those in front of bit @p at are lost. In front of an answer
+ * that came in its first turn they were not asked for yet.
+ */
+static void
+lost_in_gap(struct roce_qp *qp, const struct roce_wqe *wqe, int32_t at, uint64_t now)
 {
 	struct roce_repair *r = &qp->cold.repair;
-	bits bit = shift(1, roce_psn_diff(psn, qp->tx.una));
+	const int32_t begin = RTE_MAX(roce_psn_diff(wqe->psn, qp->tx.una), 0);
+	const bits before = below(at) & ~below(begin);
+	const bits gap = before & ~below(end_of(before & r->answered));
+	const bits again = gap & (r->older | r->newer);
+
+	if (likely(again == 0))
+		return;
+	r->older &= ~again;
+	r->newer &= ~again;
+	if (overtaken(qp, again, now))
+		are_lost(qp, now);
+}
+
+bool
+roce_repair_answered(struct roce_qp *qp, const struct roce_wqe *wqe, uint32_t psn, uint64_t now)
+{
+	struct roce_repair *r = &qp->cold.repair;
+	const int32_t at = roce_psn_diff(psn, qp->tx.una);
+	const bits bit = shift(1, at);
 
 	if (r->answered & bit) {
 		roce_reorder_duplicate(qp, psn);
@@ -379,9 +400,16 @@ roce_repair_answered(struct roce_qp *qp, uint32_t psn, uint64_t now)
 	}
 	r->answered |= bit;
 	arrived(qp, bit, 0);
+	lost_in_gap(qp, wqe, at, now);
 	roce_retry_sacked(qp, now);
 	update(qp);
 	return true;
+}
+
+bool
+roce_repair_is_answered(const struct roce_qp *qp, uint32_t psn)
+{
+	return (qp->cold.repair.answered & shift(1, roce_psn_diff(psn, qp->tx.una))) != 0;
 }
 
 uint32_t
@@ -399,14 +427,22 @@ roce_repair_answered_end(const struct roce_qp *qp)
 }
 
 bool
-roce_repair_asks(const struct roce_qp *qp, const struct roce_wqe *wqe, uint32_t *psn)
+roce_repair_gap(const struct roce_qp *qp, const struct roce_wqe *wqe, uint32_t from,
+		struct roce_repair_gap *gap)
 {
-	int32_t at = roce_psn_diff(wqe->psn, qp->tx.una);
-	bits missing = below(at + (int32_t)wqe->packets) & ~below(at) & ~qp->cold.repair.answered;
+	const uint32_t una = qp->tx.una;
+	const int32_t at = RTE_MAX(roce_psn_diff(from, una), roce_psn_diff(wqe->psn, una));
+	const int32_t end = roce_psn_diff(wqe->psn, una) + (int32_t)wqe->packets;
+	const int32_t known = RTE_MIN(end, BITS);
+	const bits missing = below(known) & ~below(at) & ~qp->cold.repair.answered;
+	const int32_t first = missing != 0 ? lowest(missing) : RTE_MAX(at, known);
+	const bits answered = qp->cold.repair.answered & ~below(first);
 
-	if (missing == 0)
+	if (first >= end)
 		return false;
-	*psn = roce_psn_add(qp->tx.una, (uint32_t)lowest(missing));
+	gap->psn = roce_psn_add(una, (uint32_t)first);
+	gap->until = roce_psn_add(
+			una, (uint32_t)(answered != 0 ? RTE_MIN(lowest(answered), end) : end));
 	return true;
 }
 
@@ -422,15 +458,18 @@ roce_repair_first(struct roce_qp *qp, uint32_t *psn)
 }
 
 void
-roce_repair_sent(struct roce_qp *qp, uint32_t psn)
+roce_repair_sent(struct roce_qp *qp, uint32_t psn, uint32_t packets)
 {
 	struct roce_repair *r = &qp->cold.repair;
-	bits bit = shift(1, roce_psn_diff(psn, qp->tx.una));
+	const int32_t at = roce_psn_diff(psn, qp->tx.una);
+	const bits sent = below(at + (int32_t)RTE_MIN(packets, (uint32_t)BITS)) & ~below(at);
 
 	if (!r->blind)
 		roce_reorder_repeated(qp, psn);
-	r->lost &= ~bit;
-	r->newer |= bit;
+	r->lost &= ~sent;
+	r->older &= ~sent;
+	wait_no_more(r, sent);
+	r->newer |= sent;
 	r->newer_before = qp->tx.max;
 	qp->tx.repeats = r->lost != 0;
 	/* Karn's rule. */

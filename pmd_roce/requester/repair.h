@@ -19,6 +19,20 @@
  */
 
 #include "queue/qp.h"
+#include "wire/psn.h"
+
+/** Packets of a request or of the answer to a READ that are missing, one behind the other. */
+struct roce_repair_gap {
+	uint32_t psn;
+	uint32_t until; /**< one behind the last */
+};
+
+/** A packet of a request is a gap of its own. */
+static inline struct roce_repair_gap
+roce_repair_packet(uint32_t psn)
+{
+	return (struct roce_repair_gap){ psn, roce_psn_add(psn, 1) };
+}
 
 /** A selective acknowledgement arrived, or one that names a duplicate. */
 void roce_repair_rx(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now);
@@ -47,10 +61,10 @@ void roce_repair_probe(struct roce_qp *qp, uint64_t now);
 bool roce_repair_nak_alone(struct roce_qp *qp, uint32_t psn, uint64_t now);
 
 /**
- * The peer misses @p psn, or its answer to it is missing: it is sent again, unless it was and may still come, or is waited for.
- * @return it is to be sent again now, and was not before.
+ * The peer misses the packets of @p gap, or its answers to them are missing: they are sent again, or asked for, unless the first was
+ * and may still come, or is waited for. @return that is to be now, and was not before.
  */
-bool roce_repair_missing(struct roce_qp *qp, uint32_t psn, uint64_t now);
+bool roce_repair_missing(struct roce_qp *qp, struct roce_repair_gap gap, uint64_t now);
 
 /** The timer fired: what has been late for too long is lost. */
 void roce_repair_wait_over(struct roce_qp *qp, uint64_t now);
@@ -69,10 +83,14 @@ void roce_repair_forget(struct roce_qp *qp);
 bool roce_repair_ask_behind(const struct roce_qp *qp, uint32_t psn);
 
 /**
- * The answer to a READ at @p psn, less than 128 behind una, came ahead of one that is missing, and is placed.
- * @return false: it had come before.
+ * The answer to READ @p wqe at @p psn, less than 128 behind una, came ahead of one that is missing, and is placed. Frames that
+ * were asked for together with it, and precede it, are lost. @return false: it had come before.
  */
-bool roce_repair_answered(struct roce_qp *qp, uint32_t psn, uint64_t now);
+bool
+roce_repair_answered(struct roce_qp *qp, const struct roce_wqe *wqe, uint32_t psn, uint64_t now);
+
+/** Did the answer at @p psn, una or behind it, come early? */
+bool roce_repair_is_answered(const struct roce_qp *qp, uint32_t psn);
 
 /** How many PSNs from una on are answered already. */
 uint32_t roce_repair_answered_next(const struct roce_qp *qp);
@@ -80,13 +98,17 @@ uint32_t roce_repair_answered_next(const struct roce_qp *qp);
 /** One behind the last PSN that was answered ahead of a missing one; una: none was. */
 uint32_t roce_repair_answered_end(const struct roce_qp *qp);
 
-/** The first frame of the answer to READ @p wqe that has not come, of the next 128 PSNs. @return false: all have. */
-bool roce_repair_asks(const struct roce_qp *qp, const struct roce_wqe *wqe, uint32_t *psn);
+/**
+ * The first gap in the answer to READ or atomic @p wqe at or behind @p from. Of the PSNs 128 or more behind una none has
+ * come. @return false: there is none.
+ */
+bool roce_repair_gap(const struct roce_qp *qp, const struct roce_wqe *wqe, uint32_t from,
+		struct roce_repair_gap *gap);
 
 /** The first frame that is to be sent again, as a place to go to. @return false: there is none. */
 bool roce_repair_first(struct roce_qp *qp, uint32_t *psn);
 
-/** The frame at @p psn, the first that was to be sent again, was. */
-void roce_repair_sent(struct roce_qp *qp, uint32_t psn);
+/** The frame at @p psn, the first that was to be sent again, was: the answer to it has @p packets. */
+void roce_repair_sent(struct roce_qp *qp, uint32_t psn, uint32_t packets);
 
 #endif

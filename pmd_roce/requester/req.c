@@ -138,7 +138,7 @@ build_data(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, struct 
 	uint8_t *at = roce_req_build(qp, wqe, m, tx->psn, part);
 
 	if (part.first && wqe->verb == ROCE_VERB_WRITE)
-		at = roce_req_put_reth(at, wqe, 0);
+		at = roce_req_put_reth(at, wqe, 0, wqe->length);
 	if (part.last && wqe->suffix != ROCE_SUFFIX_NONE) {
 		memcpy(at, &wqe->imm, sizeof(wqe->imm));
 		at += sizeof(wqe->imm);
@@ -172,14 +172,32 @@ build_atomic(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m)
 	roce_engine_icrc_later(qp->engine, m, &qp->cold.template);
 }
 
-/* READ and atomics are one frame, whose PSNs are those of the answer. After a loss a READ asks for the rest only. */
+/*
+ * Bytes of a READ that are asked for from the cursor on: to its end, or to what came early. Where all goes again in order, nothing
+ * would show that what is behind is missing, too.
+ */
+static uint32_t
+missing_of_read(const struct roce_qp *qp, const struct roce_wqe *wqe)
+{
+	const uint32_t rest = wqe->length - qp->tx.offset;
+	struct roce_repair_gap gap;
+	uint64_t missing;
+
+	if (likely(!qp->tx.repeats) || !roce_repair_gap(qp, wqe, qp->tx.psn, &gap) ||
+			gap.psn != qp->tx.psn)
+		return rest;
+	missing = (uint64_t)roce_psn_diff(gap.until, gap.psn) * qp->rx.mtu;
+	return missing < rest ? (uint32_t)missing : rest;
+}
+
+/* READ and atomics are one frame, whose PSNs are those of the answer. After a loss a READ asks for what is missing. */
 static __rte_noinline struct rte_mbuf *
 build_read(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, uint64_t now)
 {
 	struct roce_qp_tx *tx = &qp->tx;
 
 	if (wqe->verb == ROCE_VERB_READ)
-		roce_req_build_read(qp, wqe, m, tx->psn, tx->offset);
+		roce_req_build_read(qp, wqe, m, tx->psn, tx->offset, missing_of_read(qp, wqe));
 	else
 		build_atomic(qp, wqe, m);
 	tx->silent = 0;
@@ -267,22 +285,28 @@ emit_one_by_one(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint6
 }
 
 /*
- * Is there a frame to send at the cursor, which was set to @p psn? Inside of a READ there is one for the rest of an answer that
- * misses something; other PSNs there are of answers alone.
+ * The packets that the frame at the cursor stands for, which was set to @p psn: one; of a READ those of a gap in its answer, which
+ * has to begin there. @return 0: there is no frame. Other PSNs there are of answers alone.
  */
-static bool
-is_frame(const struct roce_qp *qp, uint32_t psn)
+static uint32_t
+packets_of_frame(const struct roce_qp *qp, uint32_t psn)
 {
 	const struct roce_wqe *wqe = roce_wq_slot(&qp->wq, qp->tx.next);
-	uint32_t missing;
+	struct roce_repair_gap gap;
 
-	return qp->tx.offset == 0 || !roce_wqe_is_read(wqe) ||
-			(roce_repair_asks(qp, wqe, &missing) && missing == psn);
+	if (!roce_wqe_is_read(wqe))
+		return 1;
+	if (!roce_repair_gap(qp, wqe, psn, &gap) || gap.psn != psn)
+		return 0;
+	if (qp->tx.offset != 0 && psn != qp->tx.una &&
+			!roce_repair_is_answered(qp, roce_psn_add(psn, ROCE_PSN_MASK)))
+		return 0;
+	return (uint32_t)roce_psn_diff(gap.until, gap.psn);
 }
 
-/* One frame again, the one at @p psn. @return NULL: not now, or the request cannot be sent. */
+/* One frame again, the one at @p psn, for @p packets. @return NULL: not now, or the request cannot be sent. */
 static struct rte_mbuf *
-build_again(struct roce_qp *qp, uint32_t posted, uint32_t psn, uint64_t now)
+build_again(struct roce_qp *qp, uint32_t posted, uint32_t psn, uint32_t packets, uint64_t now)
 {
 	struct roce_req_left left;
 	struct rte_mbuf *m;
@@ -294,7 +318,7 @@ build_again(struct roce_qp *qp, uint32_t posted, uint32_t psn, uint64_t now)
 	}
 	m = build_next(qp, left, now);
 	if (m != NULL)
-		roce_repair_sent(qp, psn);
+		roce_repair_sent(qp, psn, packets);
 	return m;
 }
 
@@ -311,12 +335,15 @@ emit_again(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_t n
 	uint32_t psn;
 
 	while (n < room && roce_repair_first(qp, &psn)) {
+		uint32_t packets;
+
 		roce_req_seek(qp, psn);
-		if (!is_frame(qp, psn)) {
-			roce_repair_sent(qp, psn);
+		packets = packets_of_frame(qp, psn);
+		if (packets == 0) {
+			roce_repair_sent(qp, psn, 1);
 			continue;
 		}
-		pkts[n] = build_again(qp, posted, psn, now);
+		pkts[n] = build_again(qp, posted, psn, packets, now);
 		if (pkts[n] == NULL)
 			break;
 		n++;

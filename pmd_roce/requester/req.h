@@ -167,25 +167,25 @@ roce_req_build(struct roce_qp *qp, const struct roce_wqe *wqe, struct rte_mbuf *
 	return part.carries ? roce_piggyback_put(qp, at) : at;
 }
 
-/** Write where the peer's memory is that the rest of a WRITE or READ is about. @return behind it. */
+/** Write where the peer's memory is that @p length bytes of a WRITE or READ are about. @return behind it. */
 static inline uint8_t *
-roce_req_put_reth(uint8_t *at, struct roce_wqe *wqe, uint32_t offset)
+roce_req_put_reth(uint8_t *at, struct roce_wqe *wqe, uint32_t offset, uint32_t length)
 {
 	const struct roce_sge *remote = roce_wqe_remote(wqe);
 	const struct roce_reth reth = {
 		.va = rte_cpu_to_be_64(remote->addr + offset),
 		.rkey = rte_cpu_to_be_32(remote->lkey),
-		.length = rte_cpu_to_be_32(wqe->length - offset),
+		.length = rte_cpu_to_be_32(length),
 	};
 
 	memcpy(at, &reth, sizeof(reth));
 	return at + sizeof(reth);
 }
 
-/** Make the frame of a READ, for what lies from @p offset on. Its answer acknowledges it: it asks for no other. */
+/** Make the frame of a READ, for @p length bytes from @p offset on. Its answer acknowledges it: it asks for no other. */
 static __rte_always_inline void
 roce_req_build_read(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, uint32_t psn,
-		uint32_t offset)
+		uint32_t offset, uint32_t length)
 {
 	const struct roce_req_part part = {
 		.opcode = IBV_OPCODE_RC_RDMA_READ_REQUEST,
@@ -193,7 +193,7 @@ roce_req_build_read(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m
 		.last = true,
 	};
 
-	(void)roce_req_put_reth(roce_req_build(qp, wqe, m, psn, part), wqe, offset);
+	(void)roce_req_put_reth(roce_req_build(qp, wqe, m, psn, part), wqe, offset, length);
 	roce_engine_icrc_later(qp->engine, m, &qp->cold.template);
 }
 

@@ -118,15 +118,32 @@ read_at(const struct roce_qp *qp, uint32_t psn)
 	return NULL;
 }
 
+/* Ask for the gaps in the answer to @p wqe that begin before @p end and end behind @p begin, each once. @return some are asked for. */
+static bool
+ask_for_gaps(struct roce_qp *qp, const struct roce_wqe *wqe, uint32_t begin, uint32_t end,
+		uint64_t now)
+{
+	struct roce_repair_gap gap = { .until = qp->tx.una };
+	bool asked = false;
+
+	while (roce_repair_gap(qp, wqe, gap.until, &gap) && roce_psn_diff(gap.psn, end) < 0) {
+		if (roce_psn_diff(gap.until, begin) <= 0 || !roce_repair_missing(qp, gap, now))
+			continue;
+		qp->engine->stats.implied_nak_seq_err++;
+		roce_recovery_lost(qp, now);
+		asked = true;
+	}
+	return asked;
+}
+
 /*
- * Something came that the peer says behind all its answers to READs and atomics before @p end. Of those among them that end behind
- * @p begin, and whose answers have not all come, the rest is asked for, once.
+ * Something came that the peer says behind all its answers to READs and atomics before @p end. The frames of them that
+ * are missing, behind @p begin, are asked for.
  */
 static void
 ask_for_missing(struct roce_qp *qp, uint32_t begin, uint32_t end, uint64_t now)
 {
 	bool asked = false;
-	uint32_t psn;
 
 	for (uint32_t i = qp->tx.tail; i != qp->tx.begun; i++) {
 		const struct roce_wqe *wqe = roce_wq_slot(&qp->wq, i);
@@ -136,13 +153,9 @@ ask_for_missing(struct roce_qp *qp, uint32_t begin, uint32_t end, uint64_t now)
 			continue;
 		if (roce_psn_diff(wqe->psn, end) >= 0)
 			break;
-		if (roce_psn_diff(roce_psn_add(wqe->psn, wqe->packets), begin) <= 0 ||
-				!roce_wqe_is_read(wqe) || !roce_repair_asks(qp, wqe, &psn) ||
-				roce_psn_diff(psn, end) >= 0 || !roce_repair_missing(qp, psn, now))
-			continue;
-		qp->engine->stats.implied_nak_seq_err++;
-		roce_recovery_lost(qp, now);
-		asked = true;
+		if (roce_psn_diff(roce_psn_add(wqe->psn, wqe->packets), begin) > 0 &&
+				roce_wqe_is_read(wqe))
+			asked |= ask_for_gaps(qp, wqe, begin, end, now);
 	}
 	if (asked)
 		roce_retry_sacked(qp, now);
@@ -174,8 +187,8 @@ pass_answered(struct roce_qp *qp, uint64_t now)
 
 /*
  * The answer to a READ, ahead of one that is missing, from a peer that has agreed to selective repeat. Its bytes are placed,
- * since their place is known, and only the missing ones are asked for. @return false: it is not that, or not one of the next
- * 128 PSNs.
+ * since their place is known, and only the missing ones are asked for. A frame beyond the next 128 PSNs shows the same, and
+ * is dropped. @return false: it is not that.
  */
 static bool
 take_early(struct roce_qp *qp, const struct roce_wqe *oldest, const struct roce_pkt *pkt,
@@ -187,13 +200,15 @@ take_early(struct roce_qp *qp, const struct roce_wqe *oldest, const struct roce_
 	if (!qp->cold.connect.extensions || wqe == NULL || !roce_read_fits(qp, wqe, pkt, &got))
 		return false;
 	roce_ack_advance(qp, oldest->psn, now);
-	if (roce_psn_diff(pkt->psn, qp->tx.una) >= 128 ||
-			roce_sge_copy_in(&qp->engine->domain->keys, qp->pd, wqe->sge, got, pkt) !=
-					0)
+	if (roce_psn_diff(pkt->psn, qp->tx.una) >= 128) {
+		ask_for_missing(qp, qp->tx.una, pkt->psn, now);
+		return true;
+	}
+	if (roce_sge_copy_in(&qp->engine->domain->keys, qp->pd, wqe->sge, got, pkt) != 0)
 		return false;
 	begin = roce_repair_answered_end(qp);
 	/* After all was asked for again, what is missing ahead of it is lost once more. */
-	if (!roce_repair_answered(qp, pkt->psn, now))
+	if (!roce_repair_answered(qp, wqe, pkt->psn, now))
 		begin = qp->tx.una;
 	ask_for_missing(qp, begin, roce_repair_answered_end(qp), now);
 	return true;

@@ -64,7 +64,7 @@ build_whole(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, uint32
 	uint8_t *at = roce_req_build(qp, wqe, m, psn, part);
 
 	if (part.opcode == IBV_OPCODE_RC_RDMA_WRITE_ONLY)
-		at = roce_req_put_reth(at, wqe, 0);
+		at = roce_req_put_reth(at, wqe, 0, wqe->length);
 	roce_req_begin(wqe, psn, 1);
 	roce_req_finish_segment(qp, m, at, (const uint8_t *)(uintptr_t)wqe->sge->addr, wqe->length);
 }
@@ -83,7 +83,7 @@ build_carrying(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, uin
 static __rte_always_inline void
 build_read(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, uint32_t psn)
 {
-	roce_req_build_read(qp, wqe, m, psn, 0);
+	roce_req_build_read(qp, wqe, m, psn, 0, wqe->length);
 	roce_req_begin(wqe, psn, 1);
 }
 

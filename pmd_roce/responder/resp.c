@@ -95,6 +95,23 @@ may_answer(struct roce_qp *qp, uint64_t now)
 	return true;
 }
 
+/*
+ * Answers with data are the exception: on a fast link losses do ask for as many. Each packet that was executed since the last one
+ * gives one back: a requester that gets on may ask again for what was lost, at any speed, and a player asks as often as
+ * the requester at the most.
+ */
+static bool
+may_answer_with_data(struct roce_qp *qp, uint64_t now)
+{
+	const uint64_t interval = qp->engine->domain->config.hz / ROCE_ODD_ANSWERS_HZ;
+	const uint64_t executed = (qp->rx.epsn - qp->cold.odd_psn) & ROCE_PSN_MASK;
+
+	if (qp->cold.odd_answers > now)
+		qp->cold.odd_answers -= RTE_MIN(qp->cold.odd_answers - now, executed * interval);
+	qp->cold.odd_psn = qp->rx.epsn;
+	return may_answer(qp, now);
+}
+
 /* The requester learns that its repeat was needless (requester/reorder.h). */
 static void
 name_duplicate(struct roce_qp *qp, const struct roce_pkt *pkt)
@@ -114,18 +131,18 @@ answer_duplicate(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now)
 			pkt->op->verb == ROCE_VERB_ATOMIC_FADD;
 
 	roce_piggyback_hurry(qp);
-	/* The answer that is owed already answers this one, too. */
-	if (!answered_with_data && (qp->rx.owes & ROCE_OWES_ACK)) {
-		name_duplicate(qp, pkt);
-		roce_qp_ready(qp);
-	} else if (may_answer(qp, now)) {
-		if (!answered_with_data) {
-			name_duplicate(qp, pkt);
-			roce_qp_owe(qp, ROCE_OWES_ACK);
-		} else if (!roce_resp_read_again(qp, pkt)) {
+	if (answered_with_data) {
+		if (may_answer_with_data(qp, now) && !roce_resp_read_again(qp, pkt)) {
 			refuse_access(qp);
 			return;
 		}
+	} else if (qp->rx.owes & ROCE_OWES_ACK) {
+		/* The answer that is owed already answers this one, too. */
+		name_duplicate(qp, pkt);
+		roce_qp_ready(qp);
+	} else if (may_answer(qp, now)) {
+		name_duplicate(qp, pkt);
+		roce_qp_owe(qp, ROCE_OWES_ACK);
 	}
 	qp->engine->stats.duplicate_request++;
 }

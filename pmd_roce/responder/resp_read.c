@@ -3,8 +3,9 @@
  * Answers to READs and atomics, and the table that answers their duplicates (IBTA Vol 1, 9.7.5.1.2, 9.4.5).
  *
  * The table is a ring in the order of arrival. A READ is answered from memory each time it is asked for; an atomic is
- * done once and answered from its result. The requester goes back to what it misses and repeats everything from there.
- * So an answer starts anew at the place asked for, and what was to be said after it follows.
+ * done once and answered from its result. A standard requester goes back to what it misses and repeats everything from
+ * there. So an answer starts anew at the place asked for, and what was to be said after it follows. A requester that has
+ * agreed to selective repeat asks for the missing packets alone.
  */
 
 #include <string.h>
@@ -99,6 +100,53 @@ rearm_read(struct roce_qp *qp, struct roce_rd_resource *res, const struct roce_p
 	res->anew = true;
 }
 
+/* Is the answer to a READ, but for gaps, not given to its end? */
+static bool
+is_unfinished(const struct roce_rd_resource *res)
+{
+	return res->pending && res->next != res->until;
+}
+
+/* Add the frames from @p from to @p until to those that go first. @return false: they are too far apart. */
+static bool
+add_gap(struct roce_rd_resource *res, uint32_t from, uint32_t until)
+{
+	const uint32_t sent = res->gap.map != 0 ? (uint32_t)rte_bsf64(res->gap.map) : 0;
+	const uint64_t map = (uint64_t)res->gap.map >> sent;
+	const uint32_t first = map != 0 ? roce_psn_add(res->gap.psn, sent) : from;
+	const uint32_t begin = roce_psn_diff(from, first) < 0 ? from : first;
+	const uint32_t by = (uint32_t)roce_psn_diff(first, begin);
+	const uint32_t at = (uint32_t)roce_psn_diff(from, begin);
+	const uint32_t end = (uint32_t)roce_psn_diff(until, begin);
+
+	if (end > ROCE_GAP_BITS || by >= ROCE_GAP_BITS || map >> (ROCE_GAP_BITS - by) != 0)
+		return false;
+	res->gap.map = map << by | ((UINT64_C(1) << end) - (UINT64_C(1) << at));
+	res->gap.psn = begin;
+	return true;
+}
+
+/*
+ * A requester that has agreed to selective repeat keeps what came early, and asks for each gap alone. That goes first, and what was
+ * not sent yet of the first answer comes anyway. Gaps that are far apart have all sent again from the request on.
+ */
+static void
+fill_gap(struct roce_qp *qp, struct roce_rd_resource *res, const struct roce_pkt *pkt)
+{
+	const uint32_t length = rte_be_to_cpu_32(roce_pkt_reth(pkt)->length);
+	uint32_t until = roce_psn_add(pkt->psn, roce_packets(length, qp->rx.mtu));
+
+	res->anew = true;
+	if (is_unfinished(res) && roce_psn_diff(until, res->next) > 0)
+		until = res->next;
+	if (roce_psn_diff(until, pkt->psn) <= 0 || add_gap(res, pkt->psn, until))
+		return;
+	res->next = pkt->psn;
+	res->until = res->end;
+	res->left = res->length - offset_of(qp, res, pkt->psn);
+	res->begun = false;
+}
+
 /* Is @p a answered before @p b? Both are on the ring, whose oldest entry is the one behind the newest. */
 static bool
 comes_before(const struct roce_qp_remote *remote, uint8_t a, uint8_t b)
@@ -121,7 +169,9 @@ roce_resp_read_again(struct roce_qp *qp, const struct roce_pkt *pkt)
 	res = &remote->resource[i];
 	if (!asks_for_the_same(qp, res, pkt))
 		return false;
-	if (res->verb == ROCE_VERB_READ)
+	if (res->verb == ROCE_VERB_READ && qp->cold.connect.extensions)
+		fill_gap(qp, res, pkt);
+	else if (res->verb == ROCE_VERB_READ)
 		rearm_read(qp, res, pkt);
 	/* A READ that was never answered to the end still is not. */
 	res->again = !res->pending || res->again;
@@ -148,29 +198,31 @@ void
 roce_resp_read_forget(struct roce_qp *qp, struct roce_rd_resource *res)
 {
 	res->pending = false;
+	if (res->verb == ROCE_VERB_READ)
+		res->gap.map = 0;
 	if (res == &qp->remote.resource[qp->remote.oldest] && !next_resource(&qp->remote))
 		qp->rx.owes &= (uint8_t)~ROCE_OWES_READ;
 }
 
-/* The last answer acknowledges everything before it; and where it was refused, nothing says that it was given. */
+/* An answer up to @p until acknowledges everything before it; and where it was refused, nothing says that it was given. */
 static void
-drop_ack(struct roce_qp *qp, const struct roce_rd_resource *res)
+drop_ack(struct roce_qp *qp, uint32_t until)
 {
-	if (res->until != qp->rx.epsn)
+	if (until != qp->rx.epsn)
 		return;
 	qp->rx.owes &= (uint8_t)~ROCE_OWES_ACK;
 	qp->rx.unacked = 0;
 }
 
-/* The answer at the front is complete. */
+/* The answer at the front is complete, up to @p until. */
 static void
-finish_resource(struct roce_qp *qp, struct roce_rd_resource *res)
+finish_resource(struct roce_qp *qp, struct roce_rd_resource *res, uint32_t until)
 {
 	res->pending = false;
 	if (next_resource(&qp->remote))
 		return;
 	qp->rx.owes &= (uint8_t)~ROCE_OWES_READ;
-	drop_ack(qp, res);
+	drop_ack(qp, until);
 }
 
 static uint8_t
@@ -197,7 +249,7 @@ emit_atomic(struct roce_qp *qp, struct roce_rd_resource *res, struct rte_mbuf *m
 	memcpy(at, &aeth, sizeof(aeth));
 	memcpy(at + sizeof(aeth), &result, sizeof(result));
 	roce_icrc_put(m, &qp->cold.template);
-	finish_resource(qp, res);
+	finish_resource(qp, res, res->until);
 	return m;
 }
 
@@ -207,10 +259,10 @@ emit_atomic(struct roce_qp *qp, struct roce_rd_resource *res, struct rte_mbuf *m
  * about and drops it; and the connection, which is in order, goes on until the requester asks for what it misses.
  */
 static struct rte_mbuf *
-refuse_again(struct roce_qp *qp, struct roce_rd_resource *res, struct rte_mbuf *m)
+refuse_again(struct roce_qp *qp, struct roce_rd_resource *res, struct rte_mbuf *m, uint32_t psn)
 {
 	const struct roce_frame_spec spec = {
-		.psn = res->next,
+		.psn = psn,
 		.opcode = IBV_OPCODE_RC_ACKNOWLEDGE,
 	};
 	struct roce_aeth *aeth = (struct roce_aeth *)roce_frame_build(m, &qp->cold.template, &spec);
@@ -218,22 +270,22 @@ refuse_again(struct roce_qp *qp, struct roce_rd_resource *res, struct rte_mbuf *
 	aeth->syndrome_msn = roce_aeth_pack(ROCE_AETH_NAK | ROCE_NAK_REMOTE_ACCESS,
 			roce_psn_add(res->msn, ROCE_PSN_MASK));
 	roce_icrc_put(m, &qp->cold.template);
-	drop_ack(qp, res);
+	drop_ack(qp, res->until);
 	roce_resp_read_forget(qp, res);
 	return m;
 }
 
-/* The memory of a READ went away while it was being answered. */
+/* The memory of a READ went away while it was being answered, at @p psn. */
 static __rte_noinline struct rte_mbuf *
-read_failed(struct roce_qp *qp, struct roce_rd_resource *res, struct rte_mbuf *m)
+read_failed(struct roce_qp *qp, struct roce_rd_resource *res, struct rte_mbuf *m, uint32_t psn)
 {
 	if (res->anew)
-		return refuse_again(qp, res, m);
+		return refuse_again(qp, res, m, psn);
 	rte_pktmbuf_free(m);
 	res->pending = false;
 	qp->engine->stats.resp_remote_access_errors++;
 	/* The NAK stands where the next frame of the answer would. */
-	qp->rx.epsn = res->next;
+	qp->rx.epsn = psn;
 	qp->rx.owes = 0;
 	roce_resp_refuse(qp, ROCE_NAK_REMOTE_ACCESS, IBV_WC_SUCCESS);
 	return NULL;
@@ -259,38 +311,58 @@ put_memory(struct roce_qp *qp, struct roce_sge from, struct rte_mbuf *m, uint8_t
 	return true;
 }
 
-/* The next frame of the answer to a READ. @p first, last: is it that? Constants where most READs are one frame. */
+/** A frame of the answer to a READ. */
+struct part {
+	uint32_t psn;
+	uint32_t len; /**< bytes of payload */
+	bool first;   /**< of the answer; also as its opcode says */
+	bool last;
+};
+
+/* Build it. @p part: constants but for the PSN where most READs are one frame. */
 static __rte_always_inline struct rte_mbuf *
-emit_part(struct roce_qp *qp, struct roce_rd_resource *res, struct rte_mbuf *m, uint8_t syndrome,
-		bool first, bool last)
+emit_part(struct roce_qp *qp, struct roce_rd_resource *res, struct rte_mbuf *m, struct part part,
+		uint8_t syndrome)
 {
 	const struct roce_frame_spec spec = {
-		.psn = res->next,
-		.opcode = read_opcode(first, last),
-		.payload_len = last ? res->left : qp->rx.mtu,
+		.psn = part.psn,
+		.opcode = read_opcode(part.first, part.last),
+		.payload_len = part.len,
 	};
-	struct roce_sge from = { res->va + offset_of(qp, res, res->next), spec.payload_len,
-		res->rkey };
+	struct roce_sge from = { res->va + offset_of(qp, res, part.psn), part.len, res->rkey };
 	uint8_t *at = roce_frame_build(m, &qp->cold.template, &spec);
 
-	if (first || last) {
+	if (part.first || part.last) {
 		const struct roce_aeth aeth = { roce_aeth_pack(syndrome, res->msn) };
 
 		memcpy(at, &aeth, sizeof(aeth));
 		at += sizeof(aeth);
 	}
-	if (unlikely(spec.payload_len == 0))
+	if (unlikely(part.len == 0))
 		roce_engine_icrc_later(qp->engine, m, &qp->cold.template);
 	else if (unlikely(!put_memory(qp, from, m, at)))
-		return read_failed(qp, res, m);
-	qp->engine->stats.tx_bytes += spec.payload_len;
-	if (last) {
-		finish_resource(qp, res);
+		return read_failed(qp, res, m, part.psn);
+	qp->engine->stats.tx_bytes += part.len;
+	return m;
+}
+
+/* The next frame of a gap. Its opcode is that of its place in the whole answer: the requester knows no other end. */
+static __rte_noinline struct rte_mbuf *
+emit_gap(struct roce_qp *qp, struct roce_rd_resource *res, struct rte_mbuf *m, uint8_t syndrome)
+{
+	const uint64_t map = res->gap.map;
+	const uint32_t psn = roce_psn_add(res->gap.psn, (uint32_t)rte_bsf64(map));
+	const uint32_t next = roce_psn_add(psn, 1);
+	const bool last = next == res->end;
+	const uint32_t len = last ? res->length - offset_of(qp, res, psn) : qp->rx.mtu;
+
+	m = emit_part(qp, res, m, (struct part){ psn, len, psn == res->psn, last }, syndrome);
+	/* Refused: nothing of it goes any more. */
+	if (unlikely(res->gap.map == 0))
 		return m;
-	}
-	res->begun = true;
-	res->next = roce_psn_add(res->next, 1);
-	res->left -= spec.payload_len;
+	res->gap.map = map & (map - 1);
+	if (res->gap.map == 0 && !is_unfinished(res))
+		finish_resource(qp, res, next);
 	return m;
 }
 
@@ -298,10 +370,24 @@ static struct rte_mbuf *
 emit_read(struct roce_qp *qp, struct roce_rd_resource *res, struct rte_mbuf *m, uint8_t syndrome)
 {
 	const bool last = res->left <= qp->rx.mtu;
+	const uint32_t psn = res->next, len = last ? res->left : qp->rx.mtu;
 
+	if (unlikely(res->gap.map != 0))
+		return emit_gap(qp, res, m, syndrome);
 	if (likely(!res->begun && last))
-		return emit_part(qp, res, m, syndrome, true, true);
-	return emit_part(qp, res, m, syndrome, !res->begun, last);
+		m = emit_part(qp, res, m, (struct part){ psn, len, true, true }, syndrome);
+	else
+		m = emit_part(qp, res, m, (struct part){ psn, len, !res->begun, last }, syndrome);
+	if (unlikely(m == NULL || !res->pending))
+		return m;
+	res->next = roce_psn_add(psn, 1);
+	if (last) {
+		finish_resource(qp, res, res->until);
+		return m;
+	}
+	res->begun = true;
+	res->left -= qp->rx.mtu;
+	return m;
 }
 
 uint16_t

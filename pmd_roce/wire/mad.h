@@ -106,8 +106,8 @@ struct roce_cm_req {
  * field and the bytes behind the numbers of a REP are enhanced connection establishment's now, and Linux refuses what it finds
  * there. Private data is the consumer's, who was promised all of it.
  */
-#define ROCE_CM_REQ_EXTENSIONS 0x75525343u /**< struct roce_cm_req: reserved2 */
-#define ROCE_CM_REP_EXTENSIONS 0x525343u   /**< struct roce_cm_rep: EECN */
+#define ROCE_CM_REQ_EXTENSIONS 0x75525344u /**< struct roce_cm_req: reserved2 */
+#define ROCE_CM_REP_EXTENSIONS 0x525344u   /**< struct roce_cm_rep: EECN */
 
 #define ROCE_CM_REQ_E2E             0x01u /**< of eecn_timeout: end-to-end flow control */
 #define ROCE_CM_REQ_TRANSPORT_MASK  0x06u

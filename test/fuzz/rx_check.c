@@ -60,9 +60,16 @@ rx_check_unanswered(const struct roce_qp *qp)
 static void
 check_resource(const struct roce_rd_resource *res, uint32_t mtu)
 {
-	if (res->pending && res->verb == ROCE_VERB_READ)
-		BASE_MUST(ahead(res->until, res->next) == roce_packets(res->left, mtu),
-				"an answer ends with its last PSN");
+	if (!res->pending || res->verb != ROCE_VERB_READ)
+		return;
+	BASE_MUST(res->next == res->until ||
+					ahead(res->until, res->next) ==
+							roce_packets(res->left, mtu),
+			"an answer ends with its last PSN");
+	BASE_MUST(res->gap.map == 0 ||
+					ahead(roce_psn_add(res->gap.psn, rte_fls_u64(res->gap.map)),
+							res->psn) <= ahead(res->end, res->psn),
+			"a gap is in its answer");
 }
 
 static void

@@ -169,7 +169,18 @@ message_at(const struct judge_flow *flow, uint32_t psn)
 	return n;
 }
 
-/* Does the frame look like this part of the message? A READ may ask for the rest. */
+/* A READ asks for the rest; between ends that have agreed, for any packets of it. (A first one for less leaves PSNs out.) */
+static bool
+asks_for_part(const struct judge *judge, uint32_t left, const struct roce_pkt *pkt)
+{
+	uint32_t length = rte_be_to_cpu_32(roce_pkt_reth(pkt)->length);
+
+	return length == left ||
+			(judge->extensions && length > 0 && length < left &&
+					length % judge->mtu == 0);
+}
+
+/* Does the frame look like this part of the message? */
 static bool
 is_part(const struct judge *judge, const struct judge_message *msg, uint32_t part,
 		const struct roce_pkt *pkt)
@@ -182,7 +193,7 @@ is_part(const struct judge *judge, const struct judge_message *msg, uint32_t par
 	if (pkt->op->verb != verb_of(msg->opcode))
 		return false;
 	if (msg->opcode == IBV_WR_RDMA_READ)
-		return rte_be_to_cpu_32(roce_pkt_reth(pkt)->length) == left;
+		return asks_for_part(judge, left, pkt);
 	if (is_atomic(msg->opcode))
 		return part == 0;
 	return !!(flags & ROCE_OP_START) == (part == 0) && !!(flags & ROCE_OP_END) == last &&

@@ -55,6 +55,39 @@ UNIT_RULE(answers__are_earned_again_with_time)
 	assert_int_equal(play_duplicates(1000), BURST);
 }
 
+/* The READ of the packet with this PSN. @return frames of answers. */
+static unsigned int
+play_read(uint32_t psn)
+{
+	const struct fx_target target = { (uintptr_t)end.memory, roce_mr_key(region), 8 };
+	unsigned int n;
+
+	fx_rx(&end, fx_about(&peer, IBV_OPCODE_RC_RDMA_READ_REQUEST, psn, 0, &target, 0));
+	(void)fx_tx_all(&end, &n);
+	return n;
+}
+
+static int
+setup_reads(void **state)
+{
+	open_scene(&(struct played){ .max_dest_rd_atomic = 2, .rights = FX_ALL });
+	return 0;
+}
+
+/* However fast READs are lost, a requester that gets on has them repeated; one that does not, or a player, for a while. */
+UNIT_RULE_IN(answers__to_reads_are_earned_by_new_ones, setup_reads, teardown)
+{
+	unsigned int answers = 0;
+
+	for (uint32_t i = 0; i < 4 * BURST; i++) {
+		assert_int_equal(play_read(PSN + i), 1);
+		assert_int_equal(play_read(PSN + i), 1);
+	}
+	for (uint32_t i = 0; i < 1000; i++)
+		answers += play_read(PSN + 4 * BURST - 1);
+	assert_in_range(answers, BURST - 2, BURST);
+}
+
 /*
  * A spoofed frame ahead between any two good ones makes the peer go back each time it is reported. Good frames go
  * through all the same, each acknowledged.

@@ -2,6 +2,7 @@
 /* Selective repeat of READs: answers that are missing are asked for, and no others. The clock is a variable; a tick is 1 ns. */
 
 #include "requester/repair.h"
+#include "requester/rewind.h"
 #include "repair_scene.h"
 
 #define RSP_FIRST IBV_OPCODE_RC_RDMA_READ_RESPONSE_FIRST
@@ -30,21 +31,97 @@ UNIT_RULE(answer__that_comes_early_is_not_asked_for_again)
 	assert_fields(qp->tx, (reads, 0), (una, FIRST + 3), (repairing, false));
 }
 
-/* Inside of an answer the rest is asked for, from the first frame that is missing on. */
-UNIT_RULE(answer__is_asked_for_from_what_is_missing)
+/* Inside of an answer what is missing is asked for, and nothing that came early. */
+UNIT_RULE(answer__is_asked_for_where_it_is_missing)
 {
 	struct fx_sent sent;
 
-	read_packets(4, 0);
+	read_packets(8, 0);
 	answer(RSP_FIRST, 0);
 	answer(RSP_MID, 2);
 	sent = fx_tx_one(&end);
-	assert_fields(sent, (psn, FIRST + 1), (length, 3 * FX_MTU), (va, 0x100000 + FX_MTU));
-	answer(RSP_LAST, 3);
+	assert_fields(sent, (psn, FIRST + 1), (length, FX_MTU), (va, 0x100000 + FX_MTU));
+	answer(RSP_MID, 3);
+	fx_tx_none(&end);
+	/* A second gap does not wait for the first. */
+	answer(RSP_MID, 6);
+	sent = fx_tx_one(&end);
+	assert_fields(sent, (psn, FIRST + 4), (length, 2 * FX_MTU), (va, 0x100000 + 4 * FX_MTU));
+	answer(RSP_LAST, 7);
 	fx_tx_none(&end);
 	answer(RSP_MID, 1);
+	answer(RSP_MID, 4);
+	answer(RSP_MID, 5);
 	assert_int_equal(roce_cq_count(end.send_cq), 1);
 	assert_false(qp->tx.repairing);
+}
+
+/* The packets of a gap come in order: one that is overtaken by another is lost once more. */
+UNIT_RULE(answer__that_is_lost_again_in_a_gap_is_asked_for_alone)
+{
+	struct fx_sent sent;
+
+	read_packets(8, 0);
+	answer(RSP_FIRST, 0);
+	answer(RSP_MID, 5);
+	assert_int_equal(fx_tx_one(&end).length, 4 * FX_MTU);
+	answer(RSP_MID, 1);
+	fx_tx_none(&end);
+	answer(RSP_MID, 3);
+	sent = fx_tx_one(&end);
+	assert_fields(sent, (psn, FIRST + 2), (length, FX_MTU));
+	answer(RSP_MID, 4);
+	fx_tx_none(&end);
+}
+
+/* A gap that is asked for again by a probe is asked for once more only when the probe's answers show a loss. */
+UNIT_RULE(answer__to_a_probe_is_waited_for)
+{
+	unsigned int n;
+
+	read_packets(8, 0);
+	answer(RSP_FIRST, 0);
+	answer(RSP_MID, 5);
+	assert_int_equal(fx_tx_one(&end).length, 4 * FX_MTU);
+	assert_int_equal(fx_run(&end, end.now + 60 * US, &n)[0].length, 4 * FX_MTU);
+	assert_int_equal(n, 1);
+	for (uint32_t i = 1; i < 5; i++) {
+		answer(RSP_MID, i);
+		fx_tx_none(&end);
+	}
+}
+
+/* There is no place to remember it, but it comes behind all others: those that were not asked for yet are. */
+UNIT_RULE(answer__too_far_ahead_is_dropped)
+{
+	struct fx_sent sent;
+
+	read_packets(1, 0);
+	read_packets(64, 0);
+	read_packets(64, 0);
+	answer(RSP_LAST, 64);
+	EXPECT_SENT(0, 1);
+	answer(RSP_LAST, 128);
+	sent = fx_tx_one(&end);
+	assert_fields(sent, (psn, FIRST + 65), (length, 64 * FX_MTU));
+	answer(RSP_LAST, 128);
+	fx_tx_none(&end);
+}
+
+/* When all goes again in order, a READ asks for its end as well: no answer behind it would show that it is missing. */
+UNIT_RULE(answer__is_asked_for_to_its_end_where_all_goes_again)
+{
+	const struct fx_sent *again;
+	unsigned int n;
+
+	read_packets(8, 0);
+	answer(RSP_MID, 3);
+	assert_int_equal(fx_tx_one(&end).length, 3 * FX_MTU);
+	roce_repair_forget(qp);
+	roce_req_rewind(qp, qp->tx.una);
+	again = fx_tx_all(&end, &n);
+	assert_int_equal(n, 1);
+	assert_int_equal(again[0].length, 8 * FX_MTU);
 }
 
 /* Messages between READs are executed when a later READ was answered. */
