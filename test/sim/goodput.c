@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "queue/qp.h"
+#include "dice.h"
 #include "fixture.h"
 
 #define SLOT_NS   330u /**< a frame of 4 KiB at 100 Gbit/s */
@@ -90,10 +91,7 @@ static uint64_t dice, seed = 1;
 static uint32_t
 roll(uint32_t n)
 {
-	dice ^= dice << 13;
-	dice ^= dice >> 7;
-	dice ^= dice << 17;
-	return (uint32_t)((dice * 0x2545f4914f6cdd1dull >> 33) % n);
+	return sim_roll(&dice, n);
 }
 
 static void

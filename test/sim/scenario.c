@@ -12,7 +12,7 @@
 static uint32_t
 draw(uint64_t *r, uint32_t n)
 {
-	return (uint32_t)((sim_random(r) >> 33) % n);
+	return sim_roll(r, n);
 }
 
 static uint64_t

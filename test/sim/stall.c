@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "queue/qp.h"
+#include "dice.h"
 #include "fixture.h"
 #include "fixture_rdma.h"
 
@@ -70,10 +71,7 @@ static uint64_t paused_ns;
 static uint32_t
 roll(uint32_t n)
 {
-	dice ^= dice << 13;
-	dice ^= dice >> 7;
-	dice ^= dice << 17;
-	return (uint32_t)((dice * 0x2545f4914f6cdd1dull >> 33) % n);
+	return sim_roll(&dice, n);
 }
 
 static bool

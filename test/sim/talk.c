@@ -30,7 +30,7 @@ talk_must(int rc, const char *what)
 uint32_t
 talk_dice(uint32_t n)
 {
-	return (uint32_t)((sim_random(&talk.dice) >> 33) % n);
+	return sim_roll(&talk.dice, n);
 }
 
 struct roce_ip

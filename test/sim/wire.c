@@ -14,18 +14,6 @@
 
 #define CONGESTION_EXPERIENCED 3u
 
-uint64_t
-sim_random(uint64_t *state)
-{
-	uint64_t x = *state;
-
-	x ^= x << 13;
-	x ^= x >> 7;
-	x ^= x << 17;
-	*state = x;
-	return x * 0x2545f4914f6cdd1dull;
-}
-
 void
 wire_init(struct wire *wire, uint64_t seed, const struct wire_trouble *trouble)
 {

@@ -15,6 +15,8 @@
 
 #include <rte_mbuf.h>
 
+#include "dice.h"
+
 /** Trouble, in parts per million of the frames. */
 struct wire_trouble {
 	uint32_t loss;
@@ -51,9 +53,6 @@ struct wire {
 	uint32_t n;
 	struct wire_frame heap[WIRE_FRAMES];
 };
-
-/** Next number of a xorshift sequence; @p state is not 0. */
-uint64_t sim_random(uint64_t *state);
 
 /** A wire with nothing on it. */
 void wire_init(struct wire *wire, uint64_t seed, const struct wire_trouble *trouble);

@@ -232,8 +232,7 @@ next_time(const struct world_params *params, struct roce_domain **side_of, uint6
 static uint32_t
 room_of(const struct world_params *params)
 {
-	return params->moody ? (uint32_t)((sim_random(&moods) >> 33) % (params->room + 1))
-			     : params->room;
+	return params->moody ? sim_roll(&moods, params->room + 1) : params->room;
 }
 
 /* One instant: consumers act, frames arrive, engines speak. @return false: nothing is left to happen. */
