@@ -52,12 +52,20 @@ end_join(struct end *end, struct roce_device *device)
 	ok(roce_mr_create(end->pd, (uintptr_t)end->memory, BYTES, access, &end->mr));
 }
 
+static void
+end_connection(struct end *end)
+{
+	roce_cm_id_destroy(end->id);
+	end->id = NULL;
+	if (end->qp != NULL)
+		roce_qp_destroy(end->qp);
+	end->qp = NULL;
+}
+
 void
 end_leave(struct end *end)
 {
-	roce_cm_id_destroy(end->id);
-	if (end->qp != NULL)
-		roce_qp_destroy(end->qp);
+	end_connection(end);
 	if (end->mr != NULL)
 		ok(roce_mr_destroy(end->mr));
 	if (end->cq != NULL)
@@ -130,11 +138,7 @@ end_region(struct pair *pair, struct end *end)
 	uint64_t until = patience(pair);
 	int rc;
 
-	roce_cm_id_destroy(end->id);
-	end->id = NULL;
-	if (end->qp != NULL)
-		roce_qp_destroy(end->qp);
-	end->qp = NULL;
+	end_connection(end);
 	if (end->mr == NULL)
 		return;
 	while ((rc = roce_mr_destroy(end->mr)) == -EBUSY)
