@@ -88,6 +88,7 @@ struct roce_qp {
 		struct roce_pending_async async;
 		struct roce_srq_reap_counter *reap_counter; /**< of rx.rq on rx.cq; NULL: none */
 		uint32_t eventless; /**< of rx.taken: receives that ended without an event, ever */
+		uint32_t odd_psn; /**< expected when an answer with data was asked for again last: see odd_answers */
 		struct roce_qp *next_cm_pending;
 		uint32_t cm_events; /**< bits 1 << enum roce_engine_async, and ROCE_ENGINE_ASYNC_LISTED; atomic */
 		uint32_t first_psn;
@@ -102,8 +103,7 @@ struct roce_qp {
 		bool initialised; /**< in INIT of roce/qp_modify.h, which is RESET here */
 		uint8_t max_sge; /**< segments of a request, as agreed upon: post.max_sge or more */
 		uint64_t odd_answers; /**< until when the answers to unexpected frames are used up */
-		uint32_t odd_psn; /**< expected when one of them that has data was asked for last */
-		uint64_t cnp_at;  /**< when the last congestion notification was owed; 0: never */
+		uint64_t cnp_at; /**< when the last congestion notification was owed; 0: never */
 		struct roce_dcqcn dcqcn;
 		struct roce_recovery recovery;
 		struct roce_held held;

@@ -67,7 +67,7 @@ roce_qp_rx_is_from(const struct roce_qp_rx *rx, uint64_t flow4)
 	return rx->flow4 == flow4 && flow4 != 0;
 }
 
-#define ROCE_GAP_BITS 40
+#define ROCE_GAP_BITS 40 /**< frames from the first that is missing to the last */
 
 /**
  * A READ or atomic of the peer: answered in the order they came, and kept after that, so that a duplicate is
