@@ -26,6 +26,7 @@ struct played {
 	bool atomics;               /**< it may post atomics */
 	uint32_t mtu;               /**< bytes; 0: that of an ordinary one */
 	unsigned int rights;        /**< of the region, all of the end's memory; 0: there is none */
+	bool agreed;                /**< it and its peer have agreed on the provider's extensions */
 };
 
 /** The connection to the peer, with the numbers of @p how. */
@@ -36,6 +37,7 @@ connect_to_peer(const struct played *how)
 
 	connect.max_rd_atomic = how->max_rd_atomic;
 	connect.max_dest_rd_atomic = how->max_dest_rd_atomic;
+	connect.extensions = how->agreed;
 	if (how->mtu != 0)
 		connect.path.mtu_code = roce_mtu_code(how->mtu);
 	return connect;

@@ -13,14 +13,7 @@
 static inline void
 open_agreed(bool agreed)
 {
-	const struct played how = { .max_rd_atomic = 4, .rights = FX_ALL };
-	struct roce_qp_connect connect;
-
-	open_scene(&how);
-	roce_qp_destroy(qp);
-	connect = connect_to_peer(&how);
-	connect.extensions = agreed;
-	qp = fx_play(&end, NULL, &connect, &peer);
+	open_scene(&(struct played){ .max_rd_atomic = 4, .rights = FX_ALL, .agreed = agreed });
 	for (uint32_t i = 0; i < 8; i++) {
 		assert_int_equal(fx_send(&end, qp, i, 0, 8, 0), 0);
 		(void)fx_tx_one(&end);

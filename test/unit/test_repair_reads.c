@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Selective repeat of READs: answers that are missing are asked for, and no others. The clock is a variable; a tick is 1 ns. */
 
+#include "requester/reorder.h"
 #include "requester/repair.h"
 #include "requester/rewind.h"
 #include "repair_scene.h"
@@ -122,6 +123,40 @@ UNIT_RULE(answer__is_asked_for_to_its_end_where_all_goes_again)
 	again = fx_tx_all(&end, &n);
 	assert_int_equal(n, 1);
 	assert_int_equal(again[0].length, 8 * FX_MTU);
+	/* Packets that are on the way by that are not asked for because another is missing. */
+	answer(RSP_MID, 5);
+	EXPECT_SENT(4);
+}
+
+/* The frames of a gap that come before it was asked for are not asked for. */
+UNIT_RULE(answer__divides_a_gap)
+{
+	const struct fx_sent *sent;
+
+	read_packets(8, 0);
+	answer(RSP_FIRST, 0);
+	answer(RSP_MID, 5);
+	answer(RSP_MID, 2);
+	sent = fx_tx_exactly(&end, 2);
+	assert_fields(sent[0], (psn, FIRST + 1), (length, FX_MTU));
+	assert_fields(sent[1], (psn, FIRST + 3), (length, 2 * FX_MTU));
+}
+
+/* A gap that a probe has asked for is no longer one that is waited for because frames come late. */
+UNIT_RULE(answer__is_not_waited_for_when_a_probe_has_asked)
+{
+	unsigned int n;
+
+	qp->cold.reorder.quarters = ROCE_REORDER_QUARTERS_MAX;
+	read_packets(8, 0);
+	answer(RSP_FIRST, 0);
+	answer(RSP_MID, 5);
+	fx_tx_none(&end);
+	roce_repair_probe(qp, end.now);
+	assert_int_equal(fx_tx_one(&end).length, 4 * FX_MTU);
+	answer(RSP_MID, 1);
+	(void)fx_run(&end, end.now + 25 * US, &n);
+	assert_int_equal(n, 0);
 }
 
 /* Messages between READs are executed when a later READ was answered. */

@@ -15,28 +15,12 @@ static uint32_t rkey;
 static int
 setup(void **state)
 {
-	const struct played how = { .max_dest_rd_atomic = 4, .rights = FX_ALL };
-	struct roce_qp_connect connect;
-
-	open_scene(&how);
-	roce_qp_destroy(qp);
-	connect = connect_to_peer(&how);
-	connect.extensions = true;
-	qp = fx_play(&end,
-			&(struct roce_qp_attr){ .pd = end.pd,
-					.send_cq = end.send_cq,
-					.recv_cq = end.recv_cq,
-					.srq = end.srq,
-					.max_send_wr = 4,
-					.max_send_sge = 1,
-					.max_recv_sge = 1,
-					.max_dest_rd_atomic = how.max_dest_rd_atomic },
-			&connect, &peer);
+	open_scene(&(struct played){ .max_dest_rd_atomic = 4, .rights = FX_ALL, .agreed = true });
 	rkey = roce_mr_key(region);
 	return 0;
 }
 
-/* The peer asks for packets of the READ of @p all packets at PSN, from packet @p from on. */
+/* The peer asks for packets of the READ at PSN, from packet @p from on; first for all of it. */
 static void
 ask(uint32_t from, uint32_t packets)
 {
@@ -139,6 +123,39 @@ UNIT_RULE(gaps__too_far_apart_have_the_rest_sent_again)
 	fx_tx_none(&end);
 }
 
+/* They may move on with what was sent of them. */
+UNIT_RULE(gaps__are_together_where_the_first_is_filled)
+{
+	struct rte_mbuf *m;
+
+	begin_read(ROCE_GAP_BITS + 3, ROCE_GAP_BITS + 3);
+	ask(0, 1);
+	ask(ROCE_GAP_BITS - 1, 1);
+	assert_int_equal(fx_take(&end, &m, 1), 1);
+	rte_pktmbuf_free(m);
+	ask(ROCE_GAP_BITS + 1, 1);
+	EXPECT_PACKETS(ROCE_GAP_BITS - 1, ROCE_GAP_BITS + 1);
+	fx_tx_none(&end);
+}
+
+/* Only an answer to its end says all that an acknowledgement would. */
+UNIT_RULE(gap__takes_the_place_of_no_acknowledgement)
+{
+	const struct fx_sent *sent;
+	unsigned int n, answers = 0, acknowledgements = 0;
+
+	begin_read(4, 4);
+	fx_rx_request(&end, &peer, IBV_OPCODE_RC_SEND_ONLY, PSN - 1, 8, FX_ACKREQ);
+	ask(1, 1);
+	sent = fx_tx_all(&end, &n);
+	for (unsigned int i = 0; i < n; i++) {
+		answers += sent[i].opcode == RSP_MID && sent[i].psn == PSN + 1;
+		acknowledgements += sent[i].opcode == IBV_OPCODE_RC_ACKNOWLEDGE;
+	}
+	assert_int_equal(answers, 1);
+	assert_int_equal(acknowledgements, 1);
+}
+
 /* The requester learns that it gets nothing. The connection, which is in order, goes on. */
 UNIT_RULE(gap__whose_memory_is_gone_is_refused)
 {
@@ -146,11 +163,15 @@ UNIT_RULE(gap__whose_memory_is_gone_is_refused)
 
 	begin_read(4, 4);
 	assert_int_equal(roce_mr_destroy(region), 0);
-	ask(1, 1);
+	ask(1, 2);
 	sent = fx_tx_one(&end);
 	assert_fields(sent, (opcode, IBV_OPCODE_RC_ACKNOWLEDGE), (psn, PSN + 1),
 			(syndrome, FX_NAK(ROCE_NAK_REMOTE_ACCESS)));
 	assert_int_equal(roce_qp_state(qp), ROCE_QP_RTS);
+	fx_tx_none(&end);
+	/* And once for each time that it asks. */
+	ask(3, 1);
+	assert_fields(fx_tx_one(&end), (psn, PSN + 3));
 	fx_tx_none(&end);
 }
 
