@@ -79,12 +79,14 @@ bench_curves() {
 	python3 test/bench/curves.py --build "$build_root/release-bench" --out "$build_root/bench" "$@"
 }
 
-# Debug information says which layer an instruction is of; the instructions are the same without.
+# Debug information says which layer an instruction is of; the instructions are the same without. Valgrind is so slow
+# that an answer takes longer than an acknowledgement waits for it on a real processor: here it waits a millisecond.
 bench_instructions() {
 	need_packages "${packages_instructions[@]}"
 	# What another clone compiled names the folders of that one, and layers are told by folders.
 	local -x CCACHE_DISABLE=1
-	only='apps/dat-perf lib/front/libdaplroce.so.1' compile instructions "${fastest[@]}" -Dc_args=-g -Dtests=false
+	only='apps/dat-perf lib/front/libdaplroce.so.1' compile instructions "${fastest[@]}" \
+		-Dc_args='-g -DROCE_QUICK_US=1000u' -Dtests=false
 	say "counting"
 	python3 -B test/bench/instructions.py --build "$build_root/instructions" "$@"
 }
