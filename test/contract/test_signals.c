@@ -171,10 +171,10 @@ want_over(const char *what, unsigned int round)
 	struct timespec until;
 	int rc;
 
-	clock_gettime(CLOCK_REALTIME, &until);
+	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += test_limit_s();
 	do
-		rc = sem_timedwait(&w->over, &until);
+		rc = sem_clockwait(&w->over, CLOCK_MONOTONIC, &until);
 	while (rc != 0 && errno == EINTR);
 	if (rc != 0)
 		fail_msg("%s %u ended no wait", what, round);
