@@ -55,10 +55,12 @@ answer_all(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room)
 {
 	uint16_t n = answer_cnp(qp, pkts, room);
 
-	/* Before a NAK, which would have everything sent again that it does not know of. */
+	/* Before a NAK, which would have everything sent again that it does not know of. The last answer may owe one, too. */
 	n += answer_sack(qp, pkts + n, (uint16_t)(room - n));
-	if (qp->rx.owes & ROCE_OWES_READ)
+	if (qp->rx.owes & ROCE_OWES_READ) {
 		n += roce_resp_emit_reads(qp, pkts + n, (uint16_t)(room - n));
+		n += answer_sack(qp, pkts + n, (uint16_t)(room - n));
+	}
 	return n + answer_ack(qp, pkts + n, (uint16_t)(room - n));
 }
 

@@ -78,7 +78,7 @@ is_own(const struct rte_mbuf *m)
 }
 
 bool
-roce_held_keep(struct roce_qp *qp, struct rte_mbuf *m, uint32_t psn)
+roce_held_keep(struct roce_qp *qp, struct rte_mbuf *m, uint32_t psn, uint32_t packets)
 {
 	struct roce_held *held = &qp->cold.held;
 	struct rte_mbuf *before;
@@ -91,6 +91,8 @@ roce_held_keep(struct roce_qp *qp, struct rte_mbuf *m, uint32_t psn)
 	if (before != NULL && psn_of(before) == psn)
 		return false;
 	m->hash.usr = psn;
+	if (held->first == NULL || roce_psn_diff(roce_psn_add(psn, packets), held->end) > 0)
+		held->end = roce_psn_add(psn, packets);
 	insert(held, before, m);
 	qp->engine->held++;
 	qp->engine->stats.rx_held++;
@@ -111,6 +113,8 @@ remove_first(struct roce_qp *qp)
 	qp->engine->held--;
 	if (held->first == NULL) {
 		held->last = NULL;
+		/* It would tell of nothing, and mean another thing. */
+		qp->rx.owes &= (uint8_t)~ROCE_OWES_SACK;
 		qp->rx.checks &= (uint8_t)~ROCE_CHECK_HELD;
 	}
 	return m;
@@ -124,6 +128,14 @@ roce_held_take(struct roce_qp *qp)
 	if (first == NULL || roce_psn_diff(psn_of(first), qp->rx.epsn) > 0)
 		return NULL;
 	return remove_first(qp);
+}
+
+int32_t
+roce_held_ahead(const struct roce_qp *qp, uint32_t psn)
+{
+	const struct roce_held *held = &qp->cold.held;
+
+	return roce_psn_diff(psn, held->first != NULL ? held->end : qp->rx.epsn);
 }
 
 void

@@ -38,6 +38,7 @@ struct roce_held {
 	struct rte_mbuf *first; /**< NULL: none */
 	struct rte_mbuf *last;
 	uint32_t n;
+	uint32_t end; /**< one behind the last PSN of the frames that are held, READs with those of their answers */
 	uint32_t duplicate; /**< PSN of the last request that came twice; valid while ROCE_OWES_DUPLICATE */
 };
 
@@ -47,10 +48,11 @@ uint32_t roce_held_limit(const struct roce_engine *e);
 /**
  * Hold a frame with a PSN ahead of the expected one.
  *
+ * @param packets PSNs that its request has: 1, of a READ those of its answer.
  * @return true: the frame is the list's. false: it stays the caller's, to be dropped: its PSN is held already, others
  *   refer to the frame, or no more may be held (counted).
  */
-bool roce_held_keep(struct roce_qp *qp, struct rte_mbuf *m, uint32_t psn);
+bool roce_held_keep(struct roce_qp *qp, struct rte_mbuf *m, uint32_t psn, uint32_t packets);
 
 /**
  * Take the frame with the expected PSN, or one inside of the answer to a READ that came meanwhile, a duplicate.
@@ -60,6 +62,9 @@ struct rte_mbuf *roce_held_take(struct roce_qp *qp);
 
 /** Which of the 128 PSNs behind the expected one are held. */
 void roce_held_map(const struct roce_qp *qp, struct roce_sack *sack);
+
+/** How far the PSN is ahead of those that are held, which end at the expected one where none are. */
+int32_t roce_held_ahead(const struct roce_qp *qp, uint32_t psn);
 
 /** Free all: the queue pair executes no request any more. */
 void roce_held_drop(struct roce_qp *qp);

@@ -113,6 +113,7 @@ struct roce_qp_remote {
 	uint8_t newest;      /**< used last */
 	uint8_t oldest;      /**< pending that is answered next, when any is */
 	uint8_t last_status; /**< ENDING: how the receive in use ends */
+	uint8_t repeat;      /**< repeat number that arrived last (repeat.h); 0: none did */
 	uint8_t access;      /**< what the queue pair allows, of ROCE_REMOTE_ACCESS */
 	struct roce_rd_resource *resource;
 };

@@ -7,52 +7,17 @@
 #include "requester/recovery.h"
 #include "requester/reorder.h"
 #include "requester/repair.h"
+#include "requester/repair_bits.h"
 #include "requester/retry.h"
 #include "requester/rewind.h"
-
-typedef unsigned __int128 bits;
-
-#define BITS 128
-
-/* The PSNs before bit @p n. */
-static bits
-below(int32_t n)
-{
-	if (n <= 0)
-		return 0;
-	return n >= BITS ? ~(bits)0 : ((bits)1 << n) - 1;
-}
-
-static int32_t
-lowest(bits map)
-{
-	uint64_t low = (uint64_t)map;
-
-	return low != 0 ? (int32_t)rte_bsf64(low) : 64 + (int32_t)rte_bsf64((uint64_t)(map >> 64));
-}
-
-/* One behind the highest bit; 0: none is set. */
-static int32_t
-end_of(bits map)
-{
-	uint64_t high = (uint64_t)(map >> 64);
-
-	return high != 0 ? 64 + (int32_t)rte_fls_u64(high) : (int32_t)rte_fls_u64((uint64_t)map);
-}
-
-static bits
-shift(bits map, int32_t by)
-{
-	if (by <= -BITS || by >= BITS)
-		return 0;
-	return by < 0 ? map >> -by : map << by;
-}
+#include "wire/repeat.h"
 
 static void
 update(struct roce_qp *qp)
 {
-	const struct roce_repair *r = &qp->cold.repair;
+	struct roce_repair *r = &qp->cold.repair;
 
+	r->numbered &= r->older | r->newer;
 	qp->tx.repairing = (r->held | r->lost | r->older | r->newer | r->late | r->later |
 					   r->answered) != 0;
 	qp->tx.repeats = r->lost != 0;
@@ -64,8 +29,11 @@ void
 roce_repair_forget(struct roce_qp *qp)
 {
 	/* Answers that are placed stay so. Others may come twice now. */
-	qp->cold.repair =
-			(struct roce_repair){ .answered = qp->cold.repair.answered, .blind = true };
+	qp->cold.repair = (struct roce_repair){
+		.answered = qp->cold.repair.answered,
+		.last_number = qp->cold.repair.last_number,
+		.blind = true,
+	};
 	roce_reorder_forget(qp);
 	update(qp);
 }
@@ -84,11 +52,12 @@ wait_no_more(struct roce_repair *r, bits map)
 }
 
 /*
- * Frames have arrived at the peer. A repeat that left before one of them, and is not among them, is lost; but not those of @p asked,
- * READs that were asked for again, of which this tells nothing.
+ * Frames have arrived at the peer, or answers of it here. A repeat that left before one of them, and is not among them, is lost; but
+ * not those of @p asked, READs that were asked for again, of which this tells nothing. Of two repeats the order is not known of those
+ * in @p apart: the peer answers the one that has the first PSN first.
  */
 static void
-arrived(struct roce_qp *qp, bits map, bits asked)
+arrived(struct roce_qp *qp, bits map, bits asked, bits apart)
 {
 	struct roce_repair *r = &qp->cold.repair;
 	int32_t end = end_of(map);
@@ -98,15 +67,16 @@ arrived(struct roce_qp *qp, bits map, bits asked)
 		wait_no_more(r, map);
 	}
 	for (int generation = 0; generation < 2 && (r->older | r->newer) != 0; generation++) {
-		bool later = (map & r->newer) != 0 ||
-				end > roce_psn_diff(r->older_before, qp->tx.una);
+		bits lost = 0;
 
 		r->older &= ~map;
-		if (later) {
-			r->lost |= r->older & ~asked;
-			r->older &= asked;
-		}
-		if ((r->older & ~asked) != 0)
+		if (end > roce_psn_diff(r->older_before, qp->tx.una))
+			lost = r->older & ~asked;
+		else if ((map & r->newer) != 0)
+			lost = r->older & ~(asked | apart);
+		r->lost |= lost;
+		r->older &= ~lost;
+		if ((r->older & ~(asked | apart)) != 0)
 			break;
 		r->older |= r->newer & ~map;
 		r->older_before = r->newer_before;
@@ -166,13 +136,33 @@ are_lost(struct roce_qp *qp, uint64_t now)
 		roce_req_rewind(qp, qp->tx.max);
 }
 
-/* Frames before the last one that the peer has are missing: it came after them. */
+/* Those of the map that are of READs and atomics, from packet @p from of each on. */
+static bits
+of_reads(const struct roce_qp *qp, bits map, int32_t from)
+{
+	bits reads = 0;
+
+	for (uint32_t i = qp->tx.tail; unlikely(map != 0) && i != qp->tx.begun; i++) {
+		const struct roce_wqe *wqe = roce_wq_slot(&qp->wq, i);
+		int32_t at = roce_psn_diff(wqe->psn, qp->tx.una);
+
+		if (roce_wqe_is_read(wqe))
+			reads |= below(at + (int32_t)wqe->packets) & ~below(at + from);
+	}
+	return reads & map;
+}
+
+/*
+ * Frames before the last one that the peer has are missing: it came after them. A READ is one frame, whose other PSNs are of answers
+ * alone.
+ */
 static void
 find_lost(struct roce_qp *qp, uint64_t now)
 {
 	const struct roce_repair *r = &qp->cold.repair;
 	bits missing = below(end_of(r->held)) & ~(r->held | known_missing(r));
 
+	missing &= ~of_reads(qp, missing, 1);
 	if (missing != 0 && overtaken(qp, missing, now))
 		are_lost(qp, now);
 }
@@ -222,27 +212,37 @@ read_map(const struct roce_qp *qp, const struct roce_pkt *pkt, bits held, bits *
 	return true;
 }
 
-/* Those of the map that are READs and atomics. */
-static bits
-of_reads(const struct roce_qp *qp, bits map)
+/*
+ * The peer has received the repeat with this number, and none of the frames of @p missing came of it or of those before it: they
+ * are lost.
+ */
+static void
+peer_received(struct roce_qp *qp, uint8_t number, bits missing, uint64_t now)
 {
-	bits reads = 0;
+	struct roce_repair *r = &qp->cold.repair;
+	const uint32_t age = roce_repeat_age(number, r->last_number);
+	bits asked = (r->older | r->newer) & r->numbered & missing, lost = 0;
 
-	for (uint32_t i = qp->tx.tail; unlikely(map != 0) && i != qp->tx.begun; i++) {
-		const struct roce_wqe *wqe = roce_wq_slot(&qp->wq, i);
-		int32_t at = roce_psn_diff(wqe->psn, qp->tx.una);
+	if (likely(asked == 0) || number == 0 || roce_repeat_is_ahead(number, r->last_number))
+		return;
+	for (; asked != 0; asked &= asked - 1) {
+		const int32_t at = lowest(asked);
 
-		if (roce_wqe_is_read(wqe))
-			reads |= below(at + (int32_t)wqe->packets) & ~below(at);
+		if (roce_repeat_age(r->number[number_slot(qp, at)], r->last_number) >= age)
+			lost |= shift(1, at);
 	}
-	return reads & map;
+	r->older &= ~lost;
+	r->newer &= ~lost;
+	if (lost != 0 && overtaken(qp, lost, now))
+		are_lost(qp, now);
+	update(qp);
 }
 
 void
 roce_repair_rx(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now)
 {
 	struct roce_repair *r = &qp->cold.repair;
-	bits map, asked, held = read_held(pkt);
+	bits map, asked, missing, held = read_held(pkt);
 
 	if (!qp->cold.connect.extensions) {
 		qp->engine->stats.rx_malformed_opcode++;
@@ -259,13 +259,15 @@ roce_repair_rx(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now)
 	}
 	qp->cold.nak_alone = false;
 	map &= ~r->held;
+	missing = r->numbered & ~(below(roce_psn_diff(pkt->psn, qp->tx.una)) | r->held | map);
+	peer_received(qp, pkt->repeat, missing & ~of_reads(qp, missing, 1), now);
 	if (map == 0)
 		return;
 	measure(qp, map, now);
 	/* Those that the peer has executed, because it expects a later PSN by now: their answers are missing. */
-	asked = of_reads(qp, below(roce_psn_diff(pkt->psn, qp->tx.una)) & known_missing(r));
+	asked = of_reads(qp, below(roce_psn_diff(pkt->psn, qp->tx.una)) & known_missing(r), 0);
 	r->held |= map;
-	arrived(qp, map & ~asked, asked);
+	arrived(qp, map & ~asked, asked, 0);
 	find_lost(qp, now);
 	roce_retry_sacked(qp, now);
 	update(qp);
@@ -280,7 +282,7 @@ roce_repair_acknowledged(struct roce_qp *qp, uint32_t psn, uint64_t now)
 	bool rest = r->probed_at != 0 && by == 1 && psn != qp->tx.max &&
 			now - r->probed_at >= qp->tx.srtt / 2;
 
-	arrived(qp, below(by) & (~r->held | known_missing(r)), 0);
+	arrived(qp, below(by) & (~r->held | known_missing(r)), 0, r->numbered);
 	/* The two markers are PSNs: they stay. */
 	r->held = shift(r->held, -by);
 	r->answered = shift(r->answered, -by);
@@ -289,6 +291,7 @@ roce_repair_acknowledged(struct roce_qp *qp, uint32_t psn, uint64_t now)
 	r->newer = shift(r->newer, -by);
 	r->late = shift(r->late, -by);
 	r->later = shift(r->later, -by);
+	r->numbered = shift(r->numbered, -by);
 	r->probed_at = 0;
 	r->blind = false;
 	update(qp);
@@ -318,7 +321,7 @@ roce_repair_missing(struct roce_qp *qp, struct roce_repair_gap gap, uint64_t now
 {
 	const int32_t at = roce_psn_diff(gap.psn, qp->tx.una);
 	const bits known = known_missing(&qp->cold.repair);
-	const bits missing = below(roce_psn_diff(gap.until, qp->tx.una)) & ~below(at) & ~known;
+	const bits missing = of_gap(qp, gap) & ~known;
 	const bool lost = (missing & shift(1, at)) != 0 && overtaken(qp, missing, now);
 
 	update(qp);
@@ -366,84 +369,29 @@ roce_repair_ask_behind(const struct roce_qp *qp, uint32_t psn)
 			roce_psn_diff(psn, qp->tx.una) < BITS;
 }
 
-/*
- * The frames of a gap are asked for together, and answered in order: those in front of bit @p at are lost. In front of an answer
- * that came in its first turn they were not asked for yet.
- */
-static void
-lost_in_gap(struct roce_qp *qp, const struct roce_wqe *wqe, int32_t at, uint64_t now)
-{
-	struct roce_repair *r = &qp->cold.repair;
-	const int32_t begin = RTE_MAX(roce_psn_diff(wqe->psn, qp->tx.una), 0);
-	const bits before = below(at) & ~below(begin);
-	const bits gap = before & ~below(end_of(before & r->answered));
-	const bits again = gap & (r->older | r->newer);
-
-	if (likely(again == 0))
-		return;
-	r->older &= ~again;
-	r->newer &= ~again;
-	if (overtaken(qp, again, now))
-		are_lost(qp, now);
-}
-
 bool
-roce_repair_answered(struct roce_qp *qp, const struct roce_wqe *wqe, uint32_t psn, uint64_t now)
+roce_repair_answered(struct roce_qp *qp, uint32_t psn, uint64_t now)
 {
 	struct roce_repair *r = &qp->cold.repair;
-	const int32_t at = roce_psn_diff(psn, qp->tx.una);
-	const bits bit = shift(1, at);
+	const bits bit = shift(1, roce_psn_diff(psn, qp->tx.una));
 
 	if (r->answered & bit) {
 		roce_reorder_duplicate(qp, psn);
 		return false;
 	}
 	r->answered |= bit;
-	arrived(qp, bit, 0);
-	lost_in_gap(qp, wqe, at, now);
+	arrived(qp, bit, 0, r->numbered);
 	roce_retry_sacked(qp, now);
 	update(qp);
 	return true;
 }
 
-bool
-roce_repair_is_answered(const struct roce_qp *qp, uint32_t psn)
+void
+roce_repair_answered_after(struct roce_qp *qp, uint32_t psn, uint8_t number, uint64_t now)
 {
-	return (qp->cold.repair.answered & shift(1, roce_psn_diff(psn, qp->tx.una))) != 0;
-}
+	const bits before = below(roce_psn_diff(psn, qp->tx.una));
 
-uint32_t
-roce_repair_answered_next(const struct roce_qp *qp)
-{
-	bits missing = ~qp->cold.repair.answered;
-
-	return missing != 0 ? (uint32_t)lowest(missing) : BITS;
-}
-
-uint32_t
-roce_repair_answered_end(const struct roce_qp *qp)
-{
-	return roce_psn_add(qp->tx.una, (uint32_t)end_of(qp->cold.repair.answered));
-}
-
-bool
-roce_repair_gap(const struct roce_qp *qp, const struct roce_wqe *wqe, uint32_t from,
-		struct roce_repair_gap *gap)
-{
-	const uint32_t una = qp->tx.una;
-	const int32_t at = RTE_MAX(roce_psn_diff(from, una), roce_psn_diff(wqe->psn, una));
-	const int32_t end = roce_psn_diff(wqe->psn, una) + (int32_t)wqe->packets;
-	const int32_t known = RTE_MIN(end, BITS);
-	const bits missing = below(known) & ~below(at) & ~qp->cold.repair.answered;
-	const int32_t first = missing != 0 ? lowest(missing) : RTE_MAX(at, known);
-	const bits answered = qp->cold.repair.answered & ~below(first);
-
-	if (first >= end)
-		return false;
-	gap->psn = roce_psn_add(una, (uint32_t)first);
-	gap->until = roce_psn_add(
-			una, (uint32_t)(answered != 0 ? RTE_MIN(lowest(answered), end) : end));
-	return true;
+	peer_received(qp, number, before & ~qp->cold.repair.answered, now);
 }
 
 bool
@@ -458,14 +406,22 @@ roce_repair_first(struct roce_qp *qp, uint32_t *psn)
 }
 
 void
-roce_repair_sent(struct roce_qp *qp, uint32_t psn, uint32_t packets)
+roce_repair_is_none(struct roce_qp *qp, uint32_t psn)
 {
 	struct roce_repair *r = &qp->cold.repair;
-	const int32_t at = roce_psn_diff(psn, qp->tx.una);
-	const bits sent = below(at + (int32_t)RTE_MIN(packets, (uint32_t)BITS)) & ~below(at);
+
+	r->lost &= ~shift(1, roce_psn_diff(psn, qp->tx.una));
+	qp->tx.repeats = r->lost != 0;
+}
+
+void
+roce_repair_sent(struct roce_qp *qp, struct roce_repair_gap gap)
+{
+	struct roce_repair *r = &qp->cold.repair;
+	const bits sent = of_gap(qp, gap);
 
 	if (!r->blind)
-		roce_reorder_repeated(qp, psn);
+		roce_reorder_repeated(qp, gap.psn);
 	r->lost &= ~sent;
 	r->older &= ~sent;
 	wait_no_more(r, sent);
@@ -473,6 +429,6 @@ roce_repair_sent(struct roce_qp *qp, uint32_t psn, uint32_t packets)
 	r->newer_before = qp->tx.max;
 	qp->tx.repeats = r->lost != 0;
 	/* Karn's rule. */
-	if (psn == qp->tx.timed_psn)
+	if (gap.psn == qp->tx.timed_psn)
 		qp->tx.timed_at = 0;
 }

@@ -12,7 +12,8 @@
  * sent again, and no other frame is.
  *
  * A repeat is lost when something has arrived that was sent after it (as RACK, RFC 8985). The order of sending is known by
- * generation: frames are in the older one, or were sent again after all of it and are in the newer one.
+ * generation: frames are in the older one, or were sent again after all of it and are in the newer one. READs that are asked for
+ * again have repeat numbers, too (repeat.h): the peer answers these in the order of their PSNs.
  *
  * Without agreement the same state serves the probe: the oldest frame alone is sent again when nothing came back for two
  * round trips (retry.c). All functions: locked. Bit i of each map is PSN tx.una + i.
@@ -82,12 +83,14 @@ void roce_repair_forget(struct roce_qp *qp);
  */
 bool roce_repair_ask_behind(const struct roce_qp *qp, uint32_t psn);
 
+/** The answer to a READ at @p psn, less than 128 behind una, came ahead of one that is missing, and is placed. @return false: it had come before. */
+bool roce_repair_answered(struct roce_qp *qp, uint32_t psn, uint64_t now);
+
 /**
- * The answer to READ @p wqe at @p psn, less than 128 behind una, came ahead of one that is missing, and is placed. Frames that
- * were asked for together with it, and precede it, are lost. @return false: it had come before.
+ * The answer at @p psn left when the peer had received the repeat with this number, and gaps are filled first, and in order: what was
+ * asked for by then, and precedes the answer, is lost.
  */
-bool
-roce_repair_answered(struct roce_qp *qp, const struct roce_wqe *wqe, uint32_t psn, uint64_t now);
+void roce_repair_answered_after(struct roce_qp *qp, uint32_t psn, uint8_t number, uint64_t now);
 
 /** Did the answer at @p psn, una or behind it, come early? */
 bool roce_repair_is_answered(const struct roce_qp *qp, uint32_t psn);
@@ -108,7 +111,19 @@ bool roce_repair_gap(const struct roce_qp *qp, const struct roce_wqe *wqe, uint3
 /** The first frame that is to be sent again, as a place to go to. @return false: there is none. */
 bool roce_repair_first(struct roce_qp *qp, uint32_t *psn);
 
-/** The frame at @p psn, the first that was to be sent again, was: the answer to it has @p packets. */
-void roce_repair_sent(struct roce_qp *qp, uint32_t psn, uint32_t packets);
+/** The READ request that asks for @p gap again, and is the next to leave, gets a repeat number. @return false: the peer has not agreed. */
+bool roce_repair_give_number(struct roce_qp *qp, struct roce_repair_gap gap);
+
+/** The request that has the number did not leave: the next one has it. */
+void roce_repair_take_number_back(struct roce_qp *qp);
+
+/** Repeat number of the READ request at @p psn; 0: it has none. */
+uint8_t roce_repair_number(const struct roce_qp *qp, uint32_t psn);
+
+/** @p psn, which was to be sent again, is that of no frame, or of an answer that has come. */
+void roce_repair_is_none(struct roce_qp *qp, uint32_t psn);
+
+/** The frame that asks for @p gap, the first that was to be sent again, was. */
+void roce_repair_sent(struct roce_qp *qp, struct roce_repair_gap gap);
 
 #endif

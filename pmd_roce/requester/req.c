@@ -31,6 +31,7 @@ static inline bool
 has_room(const struct roce_qp *qp, uint32_t posted, struct roce_req_left *left)
 {
 	left->posted = posted - qp->tx.next;
+	left->apart = false;
 	left->window = roce_req_window_left(&qp->tx);
 	return left->posted != 0 && left->window > 0 && has_credit(qp);
 }
@@ -177,14 +178,13 @@ build_atomic(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m)
  * would show that what is behind is missing, too.
  */
 static uint32_t
-missing_of_read(const struct roce_qp *qp, const struct roce_wqe *wqe)
+missing_of_read(const struct roce_qp *qp, const struct roce_wqe *wqe, bool apart)
 {
 	const uint32_t rest = wqe->length - qp->tx.offset;
 	struct roce_repair_gap gap;
 	uint64_t missing;
 
-	if (likely(!qp->tx.repeats) || !roce_repair_gap(qp, wqe, qp->tx.psn, &gap) ||
-			gap.psn != qp->tx.psn)
+	if (likely(!apart) || !roce_repair_gap(qp, wqe, qp->tx.psn, &gap) || gap.psn != qp->tx.psn)
 		return rest;
 	missing = (uint64_t)roce_psn_diff(gap.until, gap.psn) * qp->rx.mtu;
 	return missing < rest ? (uint32_t)missing : rest;
@@ -192,14 +192,21 @@ missing_of_read(const struct roce_qp *qp, const struct roce_wqe *wqe)
 
 /* READ and atomics are one frame, whose PSNs are those of the answer. After a loss a READ asks for what is missing. */
 static __rte_noinline struct rte_mbuf *
-build_read(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, uint64_t now)
+build_read(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, bool apart, uint64_t now)
 {
 	struct roce_qp_tx *tx = &qp->tx;
 
-	if (wqe->verb == ROCE_VERB_READ)
-		roce_req_build_read(qp, wqe, m, tx->psn, tx->offset, missing_of_read(qp, wqe));
-	else
+	if (wqe->verb == ROCE_VERB_READ) {
+		const struct roce_req_read read = {
+			.offset = tx->offset,
+			.length = missing_of_read(qp, wqe, apart),
+			.repeat = unlikely(apart) ? roce_repair_number(qp, tx->psn) : 0,
+		};
+
+		roce_req_build_read(qp, wqe, m, tx->psn, read);
+	} else {
 		build_atomic(qp, wqe, m);
+	}
 	tx->silent = 0;
 	roce_req_account(qp, wqe->packets - tx->offset / qp->rx.mtu, 0, now);
 	roce_req_next(tx, 1);
@@ -240,7 +247,7 @@ build_next(struct roce_qp *qp, struct roce_req_left left, uint64_t now)
 	if (part.first && tx->next == tx->begun)
 		part.valid = begin_request(qp, wqe);
 	if (unlikely(roce_wqe_is_read(wqe)))
-		return build_read(qp, wqe, m, now);
+		return build_read(qp, wqe, m, left.apart, now);
 	part.opcode = roce_opcode_request((enum roce_verb)wqe->verb, (enum roce_suffix)wqe->suffix,
 			part.first, part.last);
 	part.ack_req = roce_req_wants_ack(qp, tx->silent, left, part.last, false);
@@ -286,40 +293,60 @@ emit_one_by_one(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint6
 
 /*
  * The packets that the frame at the cursor stands for, which was set to @p psn: one; of a READ those of a gap in its answer, which
- * has to begin there. @return 0: there is no frame. Other PSNs there are of answers alone.
+ * has to begin there. @return false: there is no frame. Other PSNs there are of answers alone.
  */
-static uint32_t
-packets_of_frame(const struct roce_qp *qp, uint32_t psn)
+static bool
+find_gap_of_frame(const struct roce_qp *qp, uint32_t psn, struct roce_repair_gap *gap)
 {
 	const struct roce_wqe *wqe = roce_wq_slot(&qp->wq, qp->tx.next);
-	struct roce_repair_gap gap;
 
+	*gap = roce_repair_packet(psn);
 	if (!roce_wqe_is_read(wqe))
-		return 1;
-	if (!roce_repair_gap(qp, wqe, psn, &gap) || gap.psn != psn)
-		return 0;
-	if (qp->tx.offset != 0 && psn != qp->tx.una &&
-			!roce_repair_is_answered(qp, roce_psn_add(psn, ROCE_PSN_MASK)))
-		return 0;
-	return (uint32_t)roce_psn_diff(gap.until, gap.psn);
+		return true;
+	if (!roce_repair_gap(qp, wqe, psn, gap) || gap->psn != psn)
+		return false;
+	return qp->tx.offset == 0 || psn == qp->tx.una ||
+			roce_repair_is_answered(qp, roce_psn_add(psn, ROCE_PSN_MASK));
 }
 
-/* One frame again, the one at @p psn, for @p packets. @return NULL: not now, or the request cannot be sent. */
-static struct rte_mbuf *
-build_again(struct roce_qp *qp, uint32_t posted, uint32_t psn, uint32_t packets, uint64_t now)
+/*
+ * How often the frame at the cursor is to leave, which asks for @p gap. Where answers have several packets the line of the requests
+ * is idle, and a request that is lost once more costs a round trip: so it leaves twice. The peer drops the second by its number.
+ */
+static uint16_t
+count_copies(struct roce_qp *qp, struct roce_repair_gap gap)
+{
+	const struct roce_wqe *wqe = roce_wq_slot(&qp->wq, qp->tx.next);
+	const bool numbered = wqe->verb == ROCE_VERB_READ && roce_repair_give_number(qp, gap);
+
+	return numbered && wqe->packets > 1 ? 2 : 1;
+}
+
+/* One frame again, the one that asks for @p gap, to which the cursor is set. @return frames; 0: not now, or it cannot be sent. */
+static uint16_t
+emit_frame(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, struct roce_repair_gap gap,
+		uint64_t now)
 {
 	struct roce_req_left left;
-	struct rte_mbuf *m;
+	uint16_t copies, n = 0;
 
-	if (!may_send(qp, posted, &left)) {
+	if (!may_send(qp, roce_qp_posted(qp), &left)) {
 		/* Until something is acknowledged, or the timer fires. */
 		qp->tx.repeats = false;
-		return NULL;
+		return 0;
 	}
-	m = build_next(qp, left, now);
-	if (m != NULL)
-		roce_repair_sent(qp, psn, packets);
-	return m;
+	left.apart = true;
+	copies = RTE_MIN(count_copies(qp, gap), room);
+	do {
+		if (n > 0)
+			roce_req_seek(qp, gap.psn);
+		pkts[n] = build_next(qp, left, now);
+	} while (pkts[n] != NULL && ++n < copies);
+	if (n > 0)
+		roce_repair_sent(qp, gap);
+	else if (roce_repair_number(qp, gap.psn) != 0)
+		roce_repair_take_number_back(qp);
+	return n;
 }
 
 /*
@@ -330,23 +357,22 @@ static __rte_noinline uint16_t
 emit_again(struct roce_qp *qp, struct rte_mbuf **pkts, uint16_t room, uint64_t now)
 {
 	const struct roce_req_cursor back = roce_req_leave(&qp->tx);
-	uint32_t posted = roce_qp_posted(qp);
 	uint16_t n = 0;
 	uint32_t psn;
 
 	while (n < room && roce_repair_first(qp, &psn)) {
-		uint32_t packets;
+		struct roce_repair_gap gap;
+		uint16_t frames;
 
 		roce_req_seek(qp, psn);
-		packets = packets_of_frame(qp, psn);
-		if (packets == 0) {
-			roce_repair_sent(qp, psn, 1);
+		if (!find_gap_of_frame(qp, psn, &gap)) {
+			roce_repair_is_none(qp, psn);
 			continue;
 		}
-		pkts[n] = build_again(qp, posted, psn, packets, now);
-		if (pkts[n] == NULL)
+		frames = emit_frame(qp, pkts + n, (uint16_t)(room - n), gap, now);
+		if (frames == 0)
 			break;
-		n++;
+		n += frames;
 	}
 	if (unlikely(qp->tx.prot_error || qp->rx.state != ROCE_QP_RTS))
 		roce_repair_forget(qp);

@@ -35,6 +35,7 @@ roce_req_window_left(const struct roce_qp_tx *tx)
 struct roce_req_left {
 	uint32_t posted; /**< requests */
 	int32_t window;  /**< as from roce_req_window_left() */
+	bool apart;      /**< the frame is sent again out of its order */
 };
 
 /** Messages that may begin with the receives that the peer has said it has; less than 1: none. */
@@ -145,8 +146,9 @@ struct roce_req_part {
 	bool last;
 	bool valid; /**< as from roce_req_is_valid() */
 	bool ack_req;
-	bool carries; /**< it takes the acknowledgement that is due along (piggyback.h) */
-	uint32_t len; /**< bytes of payload */
+	bool carries;   /**< it takes the acknowledgement that is due along (piggyback.h) */
+	uint8_t repeat; /**< repeat number, or 0 */
+	uint32_t len;   /**< bytes of payload */
 };
 
 /** Make the frame of a part of a request. @return where the headers behind the BTH begin. */
@@ -159,6 +161,7 @@ roce_req_build(struct roce_qp *qp, const struct roce_wqe *wqe, struct rte_mbuf *
 		.opcode = part.carries ? part.opcode | ROCE_OPCODE_PIGGYBACK : part.opcode,
 		.ack_req = part.ack_req,
 		.solicited = part.last && (wqe->flags & ROCE_WR_SOLICITED),
+		.repeat = part.repeat,
 		.payload_len = part.len,
 	};
 
@@ -182,18 +185,27 @@ roce_req_put_reth(uint8_t *at, struct roce_wqe *wqe, uint32_t offset, uint32_t l
 	return at + sizeof(reth);
 }
 
-/** Make the frame of a READ, for @p length bytes from @p offset on. Its answer acknowledges it: it asks for no other. */
+/** The part of a READ that a request asks for. */
+struct roce_req_read {
+	uint32_t offset; /**< bytes before it */
+	uint32_t length; /**< bytes */
+	uint8_t repeat;  /**< repeat number, or 0 */
+};
+
+/** Make the frame of a READ. Its answer acknowledges it: it asks for no other. */
 static __rte_always_inline void
 roce_req_build_read(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, uint32_t psn,
-		uint32_t offset, uint32_t length)
+		struct roce_req_read read)
 {
 	const struct roce_req_part part = {
 		.opcode = IBV_OPCODE_RC_RDMA_READ_REQUEST,
 		.first = true,
 		.last = true,
+		.repeat = read.repeat,
 	};
+	uint8_t *at = roce_req_build(qp, wqe, m, psn, part);
 
-	(void)roce_req_put_reth(roce_req_build(qp, wqe, m, psn, part), wqe, offset, length);
+	(void)roce_req_put_reth(at, wqe, read.offset, read.length);
 	roce_engine_icrc_later(qp->engine, m, &qp->cold.template);
 }
 

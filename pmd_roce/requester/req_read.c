@@ -201,6 +201,7 @@ take_early(struct roce_qp *qp, const struct roce_wqe *oldest, const struct roce_
 		return false;
 	roce_ack_advance(qp, oldest->psn, now);
 	if (roce_psn_diff(pkt->psn, qp->tx.una) >= 128) {
+		roce_repair_answered_after(qp, pkt->psn, pkt->repeat, now);
 		ask_for_missing(qp, qp->tx.una, pkt->psn, now);
 		return true;
 	}
@@ -208,8 +209,9 @@ take_early(struct roce_qp *qp, const struct roce_wqe *oldest, const struct roce_
 		return false;
 	begin = roce_repair_answered_end(qp);
 	/* After all was asked for again, what is missing ahead of it is lost once more. */
-	if (!roce_repair_answered(qp, wqe, pkt->psn, now))
+	if (!roce_repair_answered(qp, pkt->psn, now))
 		begin = qp->tx.una;
+	roce_repair_answered_after(qp, pkt->psn, pkt->repeat, now);
 	ask_for_missing(qp, begin, roce_repair_answered_end(qp), now);
 	return true;
 }

@@ -83,7 +83,7 @@ build_carrying(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, uin
 static __rte_always_inline void
 build_read(struct roce_qp *qp, struct roce_wqe *wqe, struct rte_mbuf *m, uint32_t psn)
 {
-	roce_req_build_read(qp, wqe, m, psn, 0, wqe->length);
+	roce_req_build_read(qp, wqe, m, psn, (struct roce_req_read){ .length = wqe->length });
 	roce_req_begin(wqe, psn, 1);
 }
 
@@ -100,7 +100,7 @@ emit_run(struct roce_qp *qp, struct rte_mbuf **pkts, struct visit *v, uint8_t op
 
 	for (n = v->n; n < most; n++) {
 		struct roce_wqe *wqe = roce_wq_slot(&qp->wq, next + n);
-		const struct roce_req_left here = { until - n, (int32_t)(until - n) };
+		const struct roce_req_left here = { until - n, (int32_t)(until - n), false };
 		struct rte_mbuf *m;
 		bool ack_req;
 

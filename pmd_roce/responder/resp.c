@@ -132,7 +132,8 @@ answer_duplicate(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now)
 
 	roce_piggyback_hurry(qp);
 	if (answered_with_data) {
-		if (may_answer_with_data(qp, now) && !roce_resp_read_again(qp, pkt)) {
+		if (!roce_resp_is_copy(qp, pkt) && may_answer_with_data(qp, now) &&
+				!roce_resp_read_again(qp, pkt)) {
 			refuse_access(qp);
 			return;
 		}
@@ -280,8 +281,15 @@ give_frame(struct roce_qp *qp, struct roce_pkt *pkt)
 static void
 hold(struct roce_qp *qp, struct roce_pkt *pkt, enum roce_verdict verdict)
 {
-	if (verdict == ROCE_GAP || !roce_resp_is_not_ready(&qp->rx))
-		roce_resp_hold(qp, &pkt->m, pkt->psn);
+	if (verdict != ROCE_GAP && roce_resp_is_not_ready(&qp->rx))
+		return;
+	roce_resp_hold(qp, &pkt->m,
+			(struct roce_resp_early){
+					.psn = pkt->psn,
+					.read = pkt->op->verb == ROCE_VERB_READ ? roce_pkt_reth(pkt)
+										: NULL,
+					.repeat = pkt->repeat,
+			});
 }
 
 static __rte_noinline void
@@ -339,6 +347,7 @@ roce_resp_emit_sack(struct roce_qp *qp, uint8_t owed)
 	const struct roce_frame_spec spec = {
 		.psn = held ? qp->rx.epsn : qp->cold.held.duplicate,
 		.opcode = ROCE_OPCODE_SACK,
+		.repeat = qp->remote.repeat,
 	};
 	struct rte_mbuf *m = roce_engine_frame(qp->engine);
 	struct roce_sack sack = { { 0 } };

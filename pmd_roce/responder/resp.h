@@ -9,6 +9,7 @@
  */
 
 #include "queue/qp.h"
+#include "wire/repeat.h"
 
 /** The verdict on a request packet. */
 enum roce_verdict {
@@ -196,6 +197,30 @@ roce_resp_settle(struct roce_qp *qp, const struct roce_opcode_info *op, uint32_t
 
 /** Do an accepted request that is no SEND. Locked. @return 0; -EACCES: the memory went away meanwhile. */
 int roce_resp_do_rdma(struct roce_qp *qp, const struct roce_pkt *pkt);
+
+/** Is the repeat of a READ a copy of the one that arrived last? Locked. */
+static inline bool
+roce_resp_is_copy(const struct roce_qp *qp, const struct roce_pkt *pkt)
+{
+	return pkt->repeat != 0 && pkt->repeat == qp->remote.repeat;
+}
+
+/**
+ * A READ request with this repeat number has arrived. Where numbers before it are missing, and requests before those that are held
+ * are, the requester learns at once that these are lost. Locked.
+ */
+static inline void
+roce_resp_note_repeat(struct roce_qp *qp, uint8_t number)
+{
+	const uint8_t last = qp->remote.repeat;
+
+	if (likely(number == 0) || !qp->cold.connect.extensions ||
+			!roce_repeat_is_ahead(number, last))
+		return;
+	qp->remote.repeat = number;
+	if ((qp->rx.checks & ROCE_CHECK_HELD) && number != roce_repeat_next(last))
+		roce_qp_owe(qp, ROCE_OWES_SACK);
+}
 
 /**
  * Answer a READ or atomic again; one that is not known any more stays unanswered. Locked.

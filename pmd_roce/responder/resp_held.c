@@ -9,15 +9,38 @@
 #include "responder/resp_send.h"
 #include "responder/resp_write.h"
 
+#define READ       IBV_OPCODE_RC_RDMA_READ_REQUEST
 #define FREE_BURST 32u
+#define HELD_SACK_EVERY \
+	32u /**< frames held while answers to READs wait, until they are told of again */
+
+/*
+ * Is the requester to learn at once that a frame is held, which belongs @p ahead of the end of those that were? While answers to
+ * READs wait, a selective acknowledgement takes the place of one. So it leaves for a new gap, and once in a while, since it may be
+ * lost like any other.
+ */
+static bool
+is_news(const struct roce_qp *qp, int32_t ahead)
+{
+	return !(qp->rx.owes & ROCE_OWES_READ) || ahead > 0 ||
+			qp->cold.held.n % HELD_SACK_EVERY == 0;
+}
 
 void
-roce_resp_hold(struct roce_qp *qp, struct rte_mbuf **m, uint32_t psn)
+roce_resp_hold(struct roce_qp *qp, struct rte_mbuf **m, struct roce_resp_early early)
 {
-	if (!roce_held_keep(qp, *m, psn))
+	const struct roce_reth *reth = early.read;
+	const int32_t ahead = roce_held_ahead(qp, early.psn);
+	uint32_t packets = 1;
+
+	if (reth != NULL) {
+		packets = roce_packets(rte_be_to_cpu_32(reth->length), qp->rx.mtu);
+		roce_resp_note_repeat(qp, early.repeat);
+	}
+	if (!roce_held_keep(qp, *m, early.psn, packets))
 		return;
 	*m = NULL;
-	if (qp->cold.connect.extensions)
+	if (qp->cold.connect.extensions && is_news(qp, ahead))
 		roce_qp_owe(qp, ROCE_OWES_SACK);
 }
 
@@ -55,7 +78,12 @@ roce_resp_hold_plain(struct roce_engine *e, struct rte_mbuf **m)
 			!roce_plain_packet_icrc_ok(&request))
 		return false;
 	e->stats.out_of_sequence++;
-	roce_resp_hold(qp, m, request.psn);
+	roce_resp_hold(qp, m,
+			(struct roce_resp_early){
+					.psn = request.psn,
+					.read = opcode == READ ? request.reth : NULL,
+					.repeat = request.repeat,
+			});
 	return true;
 }
 
@@ -71,6 +99,8 @@ execute(struct roce_qp *qp, struct rte_mbuf *m, uint64_t now)
 	if (unlikely(roce_frame_parse(m, &pkt) != ROCE_FRAME_OK))
 		return m;
 	pkt.placed = NULL;
+	/* It counted when the frame came. */
+	pkt.repeat = 0;
 	roce_resp_other(qp, &pkt, now);
 	return pkt.m;
 }
@@ -99,6 +129,6 @@ roce_resp_execute_held(struct roce_qp *qp, uint64_t now)
 	if (!(qp->rx.checks & ROCE_CHECK_HELD))
 		return;
 	roce_resp_report_gap(qp, now);
-	if (qp->cold.connect.extensions)
+	if (qp->cold.connect.extensions && !(qp->rx.owes & ROCE_OWES_READ))
 		roce_qp_owe(qp, ROCE_OWES_SACK);
 }

@@ -10,11 +10,18 @@
 
 #include "queue/qp.h"
 
+/** A request that came early. */
+struct roce_resp_early {
+	uint32_t psn;
+	const struct roce_reth *read; /**< of a READ; NULL: it is none */
+	uint8_t repeat;               /**< its repeat number */
+};
+
 /**
  * Keep a good request frame with a PSN ahead of the expected one for when its turn comes, and have the peer be told.
  * @param m set to NULL when it is kept; else it stays the caller's.
  */
-void roce_resp_hold(struct roce_qp *qp, struct rte_mbuf **m, uint32_t psn);
+void roce_resp_hold(struct roce_qp *qp, struct rte_mbuf **m, struct roce_resp_early early);
 
 /**
  * Receive a frame of a domain with one engine, if it is a plain request behind a packet that was reported missing: roce_resp_rx()

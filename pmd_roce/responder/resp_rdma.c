@@ -162,6 +162,7 @@ roce_resp_do_rdma(struct roce_qp *qp, const struct roce_pkt *pkt)
 		return do_write(qp, pkt);
 	case ROCE_VERB_READ:
 		memory = roce_reth_memory(roce_pkt_reth(pkt));
+		roce_resp_note_repeat(qp, pkt->repeat);
 		roce_resp_begin_read(qp, pkt->psn, &memory);
 		return 0;
 	default:

@@ -24,6 +24,7 @@ roce_resp_read_init(struct roce_qp *qp, uint8_t allowed)
 
 	remote->allowed = RTE_MIN(allowed, remote->max);
 	remote->newest = 0;
+	remote->repeat = 0;
 	remote->oldest = 0;
 	if (remote->max > 0)
 		memset(remote->resource, 0, remote->max * sizeof(remote->resource[0]));
@@ -126,6 +127,18 @@ add_gap(struct roce_rd_resource *res, uint32_t from, uint32_t until)
 	return true;
 }
 
+/* Gaps behind it are filled by what is sent again from there on. */
+static void
+keep_gaps_before(struct roce_rd_resource *res, uint32_t psn)
+{
+	const int32_t kept = roce_psn_diff(psn, res->gap.psn);
+
+	if (kept <= 0)
+		res->gap.map = 0;
+	else if (kept < ROCE_GAP_BITS)
+		res->gap.map &= (UINT64_C(1) << kept) - 1;
+}
+
 /*
  * A requester that has agreed to selective repeat keeps what came early, and asks for each gap alone. That goes first, and what was
  * not sent yet of the first answer comes anyway. Gaps that are far apart have all sent again from the request on.
@@ -141,6 +154,7 @@ fill_gap(struct roce_qp *qp, struct roce_rd_resource *res, const struct roce_pkt
 		until = res->next;
 	if (roce_psn_diff(until, pkt->psn) <= 0 || add_gap(res, pkt->psn, until))
 		return;
+	keep_gaps_before(res, pkt->psn);
 	res->next = pkt->psn;
 	res->until = res->end;
 	res->left = res->length - offset_of(qp, res, pkt->psn);
@@ -169,6 +183,7 @@ roce_resp_read_again(struct roce_qp *qp, const struct roce_pkt *pkt)
 	res = &remote->resource[i];
 	if (!asks_for_the_same(qp, res, pkt))
 		return false;
+	roce_resp_note_repeat(qp, pkt->repeat);
 	if (res->verb == ROCE_VERB_READ && qp->cold.connect.extensions)
 		fill_gap(qp, res, pkt);
 	else if (res->verb == ROCE_VERB_READ)
@@ -194,6 +209,15 @@ next_resource(struct roce_qp_remote *remote)
 	return false;
 }
 
+/* No answer waits any more. The peer was not told of all frames that are held while some did (resp_held.c). */
+static void
+answers_end(struct roce_qp *qp)
+{
+	qp->rx.owes &= (uint8_t)~ROCE_OWES_READ;
+	if (unlikely(qp->rx.checks & ROCE_CHECK_HELD) && qp->cold.connect.extensions)
+		roce_qp_owe(qp, ROCE_OWES_SACK);
+}
+
 void
 roce_resp_read_forget(struct roce_qp *qp, struct roce_rd_resource *res)
 {
@@ -201,7 +225,7 @@ roce_resp_read_forget(struct roce_qp *qp, struct roce_rd_resource *res)
 	if (res->verb == ROCE_VERB_READ)
 		res->gap.map = 0;
 	if (res == &qp->remote.resource[qp->remote.oldest] && !next_resource(&qp->remote))
-		qp->rx.owes &= (uint8_t)~ROCE_OWES_READ;
+		answers_end(qp);
 }
 
 /* An answer up to @p until acknowledges everything before it; and where it was refused, nothing says that it was given. */
@@ -221,7 +245,7 @@ finish_resource(struct roce_qp *qp, struct roce_rd_resource *res, uint32_t until
 	res->pending = false;
 	if (next_resource(&qp->remote))
 		return;
-	qp->rx.owes &= (uint8_t)~ROCE_OWES_READ;
+	answers_end(qp);
 	drop_ack(qp, until);
 }
 
@@ -327,6 +351,7 @@ emit_part(struct roce_qp *qp, struct roce_rd_resource *res, struct rte_mbuf *m, 
 	const struct roce_frame_spec spec = {
 		.psn = part.psn,
 		.opcode = read_opcode(part.first, part.last),
+		.repeat = qp->remote.repeat,
 		.payload_len = part.len,
 	};
 	struct roce_sge from = { res->va + offset_of(qp, res, part.psn), part.len, res->rkey };

@@ -36,6 +36,7 @@ roce_resp_read(struct roce_engine *e, const struct rte_mbuf *m)
 	if (unlikely(!roce_resp_key_ok(qp, &memory, IBV_ACCESS_REMOTE_READ) ||
 			    !roce_resp_read_ok(qp, &memory)))
 		return false;
+	roce_resp_note_repeat(qp, read.repeat);
 	roce_resp_begin_read(qp, read.psn, &memory);
 	roce_resp_arrived(&qp->rx);
 	roce_resp_settle(qp, ROCE_RESP_READ, 0, read.ack_req);

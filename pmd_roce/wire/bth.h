@@ -32,17 +32,19 @@ struct roce_bth {
 	uint8_t flags; /**< SE:1 MigReq:1 PadCnt:2 TVer:4 */
 	rte_be16_t pkey;
 	rte_be32_t dest_qp; /**< FECN:1 BECN:1 reserved:6 DestQP:24 */
-	rte_be32_t psn;     /**< AckReq:1 reserved:7 PSN:24 */
+	rte_be32_t psn; /**< AckReq:1 reserved:7 PSN:24; repeat.h has a use for the reserved bits */
 } __attribute__((packed));
 
-#define ROCE_BTH_SE        0x80 /**< solicited event */
-#define ROCE_BTH_MIGREQ    0x40
-#define ROCE_BTH_PAD_SHIFT 4
-#define ROCE_BTH_PAD_MASK  0x30
-#define ROCE_BTH_TVER_MASK 0x0f
-#define ROCE_BTH_FECN      0x80000000u
-#define ROCE_BTH_BECN      0x40000000u
-#define ROCE_BTH_ACKREQ    0x80000000u
+#define ROCE_BTH_SE           0x80 /**< solicited event */
+#define ROCE_BTH_MIGREQ       0x40
+#define ROCE_BTH_PAD_SHIFT    4
+#define ROCE_BTH_PAD_MASK     0x30
+#define ROCE_BTH_TVER_MASK    0x0f
+#define ROCE_BTH_FECN         0x80000000u
+#define ROCE_BTH_BECN         0x40000000u
+#define ROCE_BTH_ACKREQ       0x80000000u
+#define ROCE_BTH_REPEAT_SHIFT 24
+#define ROCE_BTH_REPEAT_MASK  0x7f
 
 /** RDMA extended header: WRITE first/only, READ request. */
 struct roce_reth {

@@ -91,6 +91,7 @@ struct roce_pkt {
 	bool ack_req;
 	bool solicited;
 	bool becn;
+	uint8_t repeat; /**< repeat number (repeat.h); the peer may have agreed to none */
 };
 
 /**
@@ -226,6 +227,7 @@ struct roce_frame_spec {
 	uint8_t opcode;
 	bool ack_req;
 	bool solicited;
+	uint8_t repeat;       /**< repeat number (repeat.h), or 0 */
 	uint32_t payload_len; /**< bytes, 0..MTU; the pad is derived */
 };
 
@@ -286,7 +288,8 @@ roce_frame_build(struct rte_mbuf *m, struct roce_template *t, const struct roce_
 	bth->opcode = spec->opcode;
 	bth->flags = (uint8_t)((spec->solicited ? ROCE_BTH_SE : 0) | ROCE_BTH_MIGREQ |
 			pad << ROCE_BTH_PAD_SHIFT);
-	bth->psn = rte_cpu_to_be_32((spec->ack_req ? ROCE_BTH_ACKREQ : 0) | (spec->psn & 0xffffff));
+	bth->psn = rte_cpu_to_be_32((spec->ack_req ? ROCE_BTH_ACKREQ : 0) |
+			(uint32_t)spec->repeat << ROCE_BTH_REPEAT_SHIFT | (spec->psn & 0xffffff));
 
 	/* The word that ends in the pad; without pad, the ICRC's, which is written last anyway. */
 	memset(bth_at + header_len + (spec->payload_len & ~3u), 0, 4);

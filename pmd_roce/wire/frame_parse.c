@@ -132,6 +132,7 @@ fill(struct roce_pkt *pkt, struct rte_mbuf *m, const struct roce_bth *bth,
 	pkt->pad = (uint8_t)body.pad;
 	pkt->ack_req = (psn & ROCE_BTH_ACKREQ) != 0;
 	pkt->solicited = (bth->flags & ROCE_BTH_SE) != 0;
+	pkt->repeat = psn >> ROCE_BTH_REPEAT_SHIFT & ROCE_BTH_REPEAT_MASK;
 	pkt->becn = (dest_qp & ROCE_BTH_BECN) != 0;
 }
 

@@ -175,6 +175,7 @@ struct roce_plain_packet {
 	uint16_t vlan_tci;    /**< as in struct roce_pkt */
 	bool ack_req;
 	bool solicited;
+	uint8_t repeat; /**< as in struct roce_pkt */
 	bool congested; /**< as from roce_ecn_is_marked() */
 };
 
@@ -243,6 +244,7 @@ roce_plain_packet_parse(const struct rte_mbuf *m, uint8_t opcode, struct roce_pl
 	packet->icrc = packet->payload + body.len;
 	packet->vlan_tci = roce_frame_stripped_tag(m);
 	packet->ack_req = (psn & ROCE_BTH_ACKREQ) != 0;
+	packet->repeat = psn >> ROCE_BTH_REPEAT_SHIFT & ROCE_BTH_REPEAT_MASK;
 	packet->solicited = (bth->flags & ROCE_BTH_SE) != 0;
 	packet->congested = roce_ecn_is_marked(ip->type_of_service);
 	return true;

@@ -13,6 +13,7 @@ fx_request(struct fx_peer *peer, uint8_t opcode, uint32_t psn, uint32_t len, uns
 		.opcode = opcode,
 		.ack_req = flags & FX_ACKREQ,
 		.solicited = flags & FX_SOLICITED,
+		.repeat = peer->repeat,
 		.payload_len = len,
 	};
 	const struct roce_opcode_info *op = &roce_opcode[opcode];
@@ -112,6 +113,7 @@ dissect(const struct fx_end *end, struct rte_mbuf *m)
 		.opcode = pkt.opcode,
 		.ack_req = pkt.ack_req,
 		.solicited = pkt.solicited,
+		.repeat = pkt.repeat,
 	};
 	if (pkt.op->flags & ROCE_OP_IMM)
 		sent.imm = roce_pkt_imm(&pkt);

@@ -28,7 +28,8 @@ struct fx_sent {
 	uint32_t length;
 	uint8_t opcode;
 	uint8_t syndrome;
-	uint8_t first; /**< first byte of the payload */
+	uint8_t repeat; /**< repeat number */
+	uint8_t first;  /**< first byte of the payload */
 	bool ack_req;
 	bool solicited;
 };

@@ -92,7 +92,7 @@ struct fx_peer
 fx_peer_of(const struct roce_qp *qp, const struct roce_qp_connect *connect)
 {
 	struct roce_path path = connect->path;
-	struct fx_peer peer;
+	struct fx_peer peer = { 0 };
 
 	path.src_ip = connect->path.dst_ip;
 	path.dst_ip = connect->path.src_ip;

@@ -14,6 +14,7 @@
 /** Makes the frames of the other end of a queue pair. */
 struct fx_peer {
 	struct roce_template template;
+	uint8_t repeat; /**< repeat number of its frames */
 };
 
 /** Attributes of an ordinary queue pair on the end's shared receive queue. */

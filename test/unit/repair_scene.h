@@ -13,7 +13,7 @@
 static inline void
 open_agreed(bool agreed)
 {
-	open_scene(&(struct played){ .max_rd_atomic = 4, .rights = FX_ALL, .agreed = agreed });
+	open_scene(&(struct played){ .max_rd_atomic = 8, .rights = FX_ALL, .agreed = agreed });
 	for (uint32_t i = 0; i < 8; i++) {
 		assert_int_equal(fx_send(&end, qp, i, 0, 8, 0), 0);
 		(void)fx_tx_one(&end);
@@ -91,10 +91,27 @@ read_packets(uint32_t packets, uint32_t place)
 	(void)fx_tx_one(&end);
 }
 
+/* An answer. The peer has received the repeat with the number peer.repeat. */
 static inline void
 answer(uint8_t opcode, uint32_t number)
 {
 	fx_rx_response(&end, &peer, opcode, FIRST + number, FX_MTU);
+}
+
+/* A READ of several packets is asked for again, twice for each gap in its answer. @return the first request for each of @p gaps. */
+static inline const struct fx_sent *
+asked_twice(unsigned int gaps)
+{
+	static struct fx_sent first[8];
+	const struct fx_sent *sent = fx_tx_exactly(&end, 2 * gaps);
+
+	assert_true(gaps <= RTE_DIM(first));
+	for (unsigned int i = 0; i < gaps; i++) {
+		first[i] = sent[2 * i];
+		assert_fields(sent[2 * i + 1], (psn, first[i].psn), (length, first[i].length),
+				(repeat, first[i].repeat), (va, first[i].va));
+	}
+	return first;
 }
 
 /* The messages that are sent now. */
