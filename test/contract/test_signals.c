@@ -5,6 +5,7 @@
  * is sent once, at a random moment, to a thread that is seen to wait, and its wait must end.
  */
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -16,8 +17,6 @@
 
 #define ROUNDS     400u /**< of each kind, unless SIGNALS has another number */
 #define MOMENTS_US 600u /**< a wait spins, and then sleeps a few times */
-#define ENTERED_NS \
-	50000 /**< a thread that has worked for so long is in the call: the way there takes less */
 
 enum how {
 	ON_EVD,
@@ -33,7 +32,7 @@ struct waiter {
 	sigset_t blocked; /**< in it */
 	pthread_t thread;
 	sem_t go, over;  /**< once for each wait */
-	int64_t work_ns; /**< of the thread until it called; -1: it has not; atomic */
+	bool entered;    /**< the thread is in the call, which has blocked signals; atomic */
 	bool stop;
 	DAT_RETURN rc;
 	sigset_t left; /**< blocked behind the call */
@@ -64,12 +63,23 @@ handle(int number, void (*handler)(int), int flags)
 	assert_int_equal(sigaction(number, &action, NULL), 0);
 }
 
-static int64_t
-work_ns(clockid_t clock)
-{
-	struct timespec ts;
+/* This thread is the waiter, and about to call. */
+static __thread bool calls;
 
-	return clock_gettime(clock, &ts) == 0 ? ts.tv_sec * INT64_C(1000000000) + ts.tv_nsec : -1;
+/* In place of libc's, which the provider, loaded later, calls. A wait blocks signals at once: from then on none may be missed. */
+int
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): libc has reserved ones. */
+pthread_sigmask(int how, const sigset_t *set, sigset_t *before)
+{
+	union {
+		void *symbol;
+		int (*call)(int, const sigset_t *, sigset_t *);
+	} libc = { .symbol = dlsym(RTLD_NEXT, "pthread_sigmask") };
+	int rc = libc.call(how, set, before);
+
+	if (calls && how == SIG_BLOCK && sigismember(set, SIGUSR1))
+		__atomic_store_n(&w->entered, true, __ATOMIC_RELEASE);
+	return rc;
 }
 
 /* A signal behind a wait that an event ended is no order to go. */
@@ -94,12 +104,12 @@ wait_again_and_again(void *arg)
 
 	pthread_sigmask(SIG_SETMASK, &self->blocked, NULL);
 	while (await_go(self) && !self->stop) {
-		__atomic_store_n(
-				&self->work_ns, work_ns(CLOCK_THREAD_CPUTIME_ID), __ATOMIC_RELEASE);
+		calls = true;
 		if (self->how == ON_EVD)
 			self->rc = dat_evd_wait(self->evd, self->timeout, 1, &event, &more);
 		else
 			self->rc = dat_cno_wait(self->cno, self->timeout, &evd);
+		calls = false;
 		pthread_sigmask(SIG_SETMASK, NULL, &self->left);
 		sem_post(&self->over);
 	}
@@ -142,26 +152,14 @@ end_waiter(void)
 	free(w);
 }
 
-/* The thread waits when this returns: others may not dequeue, or it has worked for longer than it takes to get there. */
+/* The thread waits when this returns. */
 static void
 begin_wait(void)
 {
-	int64_t before = -1;
-	clockid_t clock;
-	DAT_EVENT event;
-
-	w->work_ns = -1;
+	__atomic_store_n(&w->entered, false, __ATOMIC_RELEASE);
 	sem_post(&w->go);
-	if (w->how == ON_EVD) {
-		while (dat_evd_dequeue(w->evd, &event) == DAT_QUEUE_EMPTY)
-			sched_yield();
-		return;
-	}
-	assert_int_equal(pthread_getcpuclockid(w->thread, &clock), 0);
-	while (before < 0 || work_ns(clock) < before + ENTERED_NS) {
+	while (!__atomic_load_n(&w->entered, __ATOMIC_ACQUIRE))
 		sched_yield();
-		before = __atomic_load_n(&w->work_ns, __ATOMIC_ACQUIRE);
-	}
 }
 
 /* The wait has ended. */
