@@ -83,7 +83,10 @@ void roce_repair_forget(struct roce_qp *qp);
  */
 bool roce_repair_ask_behind(const struct roce_qp *qp, uint32_t psn);
 
-/** The answer to a READ at @p psn, less than 128 behind una, came ahead of one that is missing, and is placed. @return false: it had come before. */
+/**
+ * The answer to a READ at @p psn, less than 128 behind una, came ahead of one that is missing, and is placed.
+ * @return false: it had come before.
+ */
 bool roce_repair_answered(struct roce_qp *qp, uint32_t psn, uint64_t now);
 
 /**

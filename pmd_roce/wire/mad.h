@@ -100,11 +100,11 @@ struct roce_cm_req {
 } __attribute__((packed));
 
 /**
- * The sender speaks the extensions of this provider: selective and piggybacked acknowledgements (bth.h), repeat numbers (repeat.h). A REQ says so in its
- * second reserved field, and the REP to such a REQ where the EECN of a reliable datagram would stand: receivers of reliable
- * connections ignore both (IBTA Vol 1, 12.6.5 and 12.6.8). Each set of extensions has a number of its own. The first reserved
- * field and the bytes behind the numbers of a REP are enhanced connection establishment's now, and Linux refuses what it finds
- * there. Private data is the consumer's, who was promised all of it.
+ * The sender speaks the extensions of this provider: selective and piggybacked acknowledgements (bth.h), and repeat numbers
+ * (repeat.h). A REQ says so in its second reserved field, and the REP to such a REQ where the EECN of a reliable datagram would
+ * stand: receivers of reliable connections ignore both (IBTA Vol 1, 12.6.5 and 12.6.8). Each set of extensions has a number of
+ * its own. The first reserved field and the bytes behind the numbers of a REP are enhanced connection establishment's now, and
+ * Linux refuses what it finds there. Private data is the consumer's, who was promised all of it.
  */
 #define ROCE_CM_REQ_EXTENSIONS 0x75525345u /**< struct roce_cm_req: reserved2 */
 #define ROCE_CM_REP_EXTENSIONS 0x525345u   /**< struct roce_cm_rep: EECN */

@@ -6,12 +6,12 @@
  * @file
  * Repeat numbers, in the reserved bits of the BTH between two ends of this provider that have agreed on its extensions.
  *
- * Each READ request that is sent again has the next number. Each answer to a READ, and each selective acknowledgement, has the
- * number that arrived last when it left. So the requester knows which of its repeats the peer had received by then, and which of them
- * are lost, or were answered in vain.
+ * Each READ request that is sent again out of its order has the next number. Each answer to a READ, and each selective
+ * acknowledgement, has the number that arrived last when it left. So the requester knows which of its repeats the peer had
+ * received by then, and which of them are lost, or were answered in vain.
  *
- * Numbers run from 1 to 127 and begin again. 0 is none: of a request that is sent for the first time, and where none has
- * arrived. A number is ahead of the 63 before it.
+ * Numbers run from 1 to 127 and begin again. 0 is none: of a request that is sent for the first time or in its order, and where
+ * no number has arrived. A number is ahead of the 63 before it.
  */
 
 #include <stdbool.h>

@@ -76,6 +76,24 @@ UNIT_RULE(number__is_none_where_all_goes_again_in_order)
 	assert_fields(fx_tx_one(&end), (length, 8 * FX_MTU), (repeat, 0));
 }
 
+/* Else one that is still to come would seem to be lost. */
+UNIT_RULE(number__is_not_used_up_where_there_is_no_frame)
+{
+	static struct rte_mbuf *all[2000];
+	struct roce_engine *e = end.engine;
+	unsigned int n = 0;
+
+	lose_first_of(2);
+	while (e->spares > 0)
+		rte_pktmbuf_free(e->spare[--e->spares]);
+	while ((all[n] = rte_pktmbuf_alloc(unit_pool())) != NULL)
+		n++;
+	fx_tx_none(&end);
+	fx_tx_none(&end);
+	rte_pktmbuf_free_bulk(all, n);
+	assert_fields(fx_tx_one(&end), (psn, FIRST), (repeat, 1));
+}
+
 UNIT_RULE_IN(number__is_none_for_a_standard_peer, setup_standard, teardown)
 {
 	const struct fx_sent *sent;
