@@ -89,9 +89,10 @@ struct roce_repair {
 	unsigned __int128 late;     /**< overtaken, and not lost yet (reorder.h) */
 	unsigned __int128 later;    /**< overtaken since some are in late */
 	unsigned __int128 answered; /**< answers to READs that came ahead of one that is missing */
-	unsigned __int128 numbered; /**< of older and newer: those with a repeat number */
-	uint8_t number[128];        /**< their repeat numbers, by the last bits of the PSN */
-	uint8_t last_number;        /**< given last, ever; 0: none was */
+	unsigned __int128
+			numbered; /**< those with a repeat number, of which older and newer have some */
+	uint8_t number[128];      /**< their repeat numbers, by the last bits of the PSN */
+	uint8_t last_number;      /**< given last, ever; 0: none was */
 	uint32_t older_before; /**< one behind the newest PSN when the last one of older was sent again */
 	uint32_t newer_before;
 	uint64_t probed_at; /**< when una alone was sent again; 0: not since the last progress */

@@ -15,9 +15,8 @@
 static void
 update(struct roce_qp *qp)
 {
-	struct roce_repair *r = &qp->cold.repair;
+	const struct roce_repair *r = &qp->cold.repair;
 
-	r->numbered &= r->older | r->newer;
 	qp->tx.repairing = (r->held | r->lost | r->older | r->newer | r->late | r->later |
 					   r->answered) != 0;
 	qp->tx.repeats = r->lost != 0;
@@ -214,7 +213,7 @@ read_map(const struct roce_qp *qp, const struct roce_pkt *pkt, bits held, bits *
 
 /*
  * The peer has received the repeat with this number, and none of the frames of @p missing came of it or of those before it: they
- * are lost.
+ * are lost. A number that was never given seems to be the oldest of all, and tells of none.
  */
 static void
 peer_received(struct roce_qp *qp, uint8_t number, bits missing, uint64_t now)
@@ -223,7 +222,7 @@ peer_received(struct roce_qp *qp, uint8_t number, bits missing, uint64_t now)
 	const uint32_t age = roce_repeat_age(number, r->last_number);
 	bits asked = (r->older | r->newer) & r->numbered & missing, lost = 0;
 
-	if (likely(asked == 0) || number == 0 || roce_repeat_is_ahead(number, r->last_number))
+	if (likely(asked == 0) || number == 0)
 		return;
 	for (; asked != 0; asked &= asked - 1) {
 		const int32_t at = lowest(asked);

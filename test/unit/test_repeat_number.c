@@ -218,6 +218,7 @@ UNIT_RULE(sack__misses_of_a_read_its_request_alone)
 		read_packets(4, 4 * i);
 	/* It holds the second and the fourth. */
 	sack(0, UINT64_C(1) << 3 | UINT64_C(1) << 11, 0);
+	assert_true(qp->cold.repair.lost == (1 | UINT64_C(1) << 8));
 	sent = asked_twice(2)[1];
 	assert_fields(sent, (psn, FIRST + 8), (length, 4 * FX_MTU), (repeat, 2));
 	peer.repeat = 2;
@@ -237,6 +238,8 @@ UNIT_RULE(sack__of_a_repeated_read_shows_nothing_of_its_answer)
 	(void)asked_twice(2);
 	peer.repeat = 2;
 	sack(0, UINT64_C(1) << 3 | UINT64_C(1) << 7, 0);
+	/* But that of the first, whose request is lost again. */
+	assert_true(qp->cold.repair.lost == 1);
 	assert_fields(*asked_twice(1), (psn, FIRST), (repeat, 3));
 	peer.repeat = 3;
 	for (uint32_t i = 0; i < 5; i++)
@@ -256,4 +259,18 @@ UNIT_RULE(answer__shows_what_is_lost_of_many_repeats)
 	peer.repeat = 99;
 	answer(RSP_ONLY, 2);
 	assert_fields(fx_tx_one(&end), (psn, FIRST), (repeat, 101));
+}
+
+/* Inside of a gap begins no frame: the one in front of it asks for all. */
+UNIT_RULE(psn__of_no_frame_is_not_sent_again)
+{
+	read_packets(8, 0);
+	answer(RSP_FIRST, 0);
+	qp->cold.repair.lost = UINT64_C(1) << 2;
+	qp->tx.repeats = true;
+	roce_qp_ready(qp);
+	fx_tx_none(&end);
+	assert_true(qp->cold.repair.lost == 0 && qp->cold.repair.newer == 0);
+	answer(RSP_MID, 2);
+	assert_int_equal(asked_twice(1)->psn, FIRST + 1);
 }

@@ -95,6 +95,17 @@ UNIT_RULE(repeat__is_answered_once_for_two_copies)
 	assert_int_equal(fx_tx_one(&end).psn, PSN + 1);
 }
 
+UNIT_RULE(copies__are_not_rationed)
+{
+	answer_read();
+	ask(1, 1, 1);
+	(void)fx_tx_one(&end);
+	for (unsigned int i = 0; i < 200; i++)
+		ask(1, 1, 1);
+	ask(1, 1, 2);
+	assert_int_equal(fx_tx_one(&end).psn, PSN + 1);
+}
+
 /* The first copy was lost, or came late. */
 UNIT_RULE(repeat__is_answered_in_any_order)
 {
@@ -163,6 +174,35 @@ UNIT_RULE(sack__tells_of_each_frame_where_no_answer_waits)
 	expect_sack(0);
 }
 
+/* It may be lost. */
+UNIT_RULE(sack__tells_of_frames_once_in_a_while)
+{
+	begin_with_gap();
+	for (uint32_t i = 2; i < 32; i++)
+		fx_rx_request(&end, &peer, IBV_OPCODE_RC_SEND_ONLY, PSN + PACKETS + i, 8, 0);
+	expect_no_sack();
+	fx_rx_request(&end, &peer, IBV_OPCODE_RC_SEND_ONLY, PSN + PACKETS + 32, 8, 0);
+	expect_sack(0);
+}
+
+/* It was told of when it appeared. */
+UNIT_RULE(sack__does_not_tell_of_the_next_gap_again)
+{
+	begin_with_gap();
+	ask(PACKETS + 3, 1, 0);
+	expect_sack(0);
+	ask(PACKETS, 1, 0);
+	expect_no_sack();
+}
+
+/* One without a held frame would name a duplicate. */
+UNIT_RULE(sack__is_not_owed_when_nothing_is_held_any_more)
+{
+	ask(1, 1, 0);
+	ask(0, 1, 0);
+	assert_int_equal(fx_tx_exactly(&end, 2)[1].psn, PSN + 1);
+}
+
 /* A READ ends where its answer does. */
 UNIT_RULE(sack__tells_of_no_gap_behind_a_read)
 {
@@ -187,4 +227,19 @@ UNIT_RULE(sack__tells_of_numbers_that_are_missing)
 	expect_sack(4);
 	ask(3, 1, 3);
 	expect_no_sack();
+	/* Of a READ that is held, too. */
+	ask(PACKETS + 2, 1, 6);
+	expect_sack(6);
+}
+
+/* It counts when it comes, and not again when its turn has come: others may be ahead of it then. */
+UNIT_RULE(answer__has_no_number_of_a_held_request)
+{
+	answer_read();
+	ask(PACKETS + 1, 1, 1);
+	ask(1, 1, 60);
+	ask(2, 1, 120);
+	(void)fx_tx_drop(&end);
+	ask(PACKETS, 1, 0);
+	assert_fields(fx_tx_exactly(&end, 2)[1], (psn, PSN + PACKETS + 1), (repeat, 120));
 }
