@@ -31,8 +31,8 @@ struct waiter {
 	DAT_CNO_HANDLE cno;
 	sigset_t blocked; /**< in it */
 	pthread_t thread;
-	sem_t go, over;  /**< once for each wait */
-	bool entered;    /**< the thread is in the call, which has blocked signals; atomic */
+	sem_t go, over; /**< once for each wait */
+	bool entered;   /**< the thread is in the call, which has blocked signals; atomic */
 	bool stop;
 	DAT_RETURN rc;
 	sigset_t left; /**< blocked behind the call */
