@@ -16,6 +16,9 @@
 #include "requester/retry.h"
 #include "requester/rewind.h"
 
+/* Bytes of an answer beside which its request is short: it takes a tenth of the time on a line. */
+#define LONG_ANSWER 1024u
+
 /* Does the peer have a receive for the request at next? One probe may go when nothing else is in flight. */
 static inline bool
 has_credit(const struct roce_qp *qp)
@@ -310,8 +313,8 @@ find_gap_of_frame(const struct roce_qp *qp, uint32_t psn, struct roce_repair_gap
 }
 
 /*
- * How often the frame at the cursor is to leave, which asks for @p gap. Where answers have several packets the line of the requests
- * is idle, and a request that is lost once more costs a round trip: so it leaves twice. The peer drops the second by its number.
+ * How often the frame at the cursor is to leave, which asks for @p gap. Requests of long answers do not fill their line, and one
+ * that is lost once more costs a round trip: so it leaves twice. The peer drops the second by its number.
  */
 static uint16_t
 count_copies(struct roce_qp *qp, struct roce_repair_gap gap)
@@ -319,7 +322,7 @@ count_copies(struct roce_qp *qp, struct roce_repair_gap gap)
 	const struct roce_wqe *wqe = roce_wq_slot(&qp->wq, qp->tx.next);
 	const bool numbered = wqe->verb == ROCE_VERB_READ && roce_repair_give_number(qp, gap);
 
-	return numbered && wqe->packets > 1 ? 2 : 1;
+	return numbered && wqe->length >= LONG_ANSWER ? 2 : 1;
 }
 
 /* One frame again, the one that asks for @p gap, to which the cursor is set. @return frames; 0: not now, or it cannot be sent. */

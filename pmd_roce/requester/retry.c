@@ -22,7 +22,8 @@
 #define RTO_MIN_US     200u
 #define RTO_INITIAL_US 4000u
 #define PROBE_MIN_US   30u
-#define PROBES         3u
+#define PROBES         6u /**< where loss is expected */
+#define PROBES_QUIET   3u
 #define TRIES_MIN      8u
 #define TRIES_MAX      64u
 #define BACKOFF_MAX_US 8400u
@@ -80,8 +81,9 @@ wait_for_answer(const struct roce_qp *qp)
 /*
  * The answer to the last frames may be overdue long before the timeout, which has to be careful: it sends everything again,
  * and takes silence for congestion. Two round trips after the last progress the oldest frame alone is sent again, as RFC 8985
- * does with the newest one. It is sent twice more, each time after twice as long: where frames are lost, so are probes. Their
- * answer tells what is lost. The answer to a READ costs too much to be asked for twice like this.
+ * does with the newest one. It is sent twice more, each time after twice as long: where frames are lost, so are probes. Where
+ * loss is expected, three more go ahead of these, without waiting longer. Their answer tells what is lost. The answer to a READ
+ * costs too much to be asked for like this elsewhere.
  */
 static uint32_t
 measured_probe(const struct roce_qp *qp)
@@ -92,9 +94,9 @@ measured_probe(const struct roce_qp *qp)
 	return tx->srtt != 0 && probe < tx->rto ? (uint32_t)RTE_MIN(probe, UINT32_MAX) : 0;
 }
 
-/* Is the answer to a READ asked for again by a probe? Only where frames are lost, and not its beginning with it. */
+/* Are frames lost, between own peers? A standard peer that is only late would answer each probe. */
 static __rte_noinline bool
-probes_reads(const struct roce_qp *qp)
+expects_loss(const struct roce_qp *qp)
 {
 	return qp->cold.connect.extensions && qp->cold.recovery.lossy > 0;
 }
@@ -108,7 +110,7 @@ wait_from(struct roce_qp *qp, uint64_t now)
 	if (likely(tx->probe != 0 && tx->reads == 0)) {
 		tx->probes = PROBES;
 		tx->timeout_at = now + tx->probe;
-	} else if (tx->probe != 0 && probes_reads(qp)) {
+	} else if (tx->probe != 0 && expects_loss(qp)) {
 		tx->probes = PROBES;
 		tx->timeout_at = now + roce_recovery_wait(qp);
 	} else {
@@ -279,6 +281,21 @@ timed_out(struct roce_qp *qp, uint64_t now)
 	roce_req_rewind(qp, tx->una);
 }
 
+/* Behind the one that is sent now. */
+static uint8_t
+probes_left(const struct roce_qp *qp)
+{
+	const uint8_t probes = qp->tx.probes;
+
+	return (probes == PROBES && !expects_loss(qp) ? PROBES_QUIET : probes) - 1;
+}
+
+static uint64_t
+wait_for_probe(const struct roce_qp_tx *tx)
+{
+	return (uint64_t)tx->probe << (tx->probes < PROBES_QUIET ? PROBES_QUIET - tx->probes : 0);
+}
+
 static void
 overdue(struct roce_qp *qp, uint64_t now)
 {
@@ -290,9 +307,9 @@ overdue(struct roce_qp *qp, uint64_t now)
 		timed_out(qp, now);
 		return;
 	}
-	probes = tx->reads == 0 || probes_reads(qp);
-	tx->probes = probes ? tx->probes - 1 : 0;
-	wait = tx->probes > 0 ? (uint64_t)tx->probe << (PROBES - tx->probes) : wait_for_answer(qp);
+	probes = tx->reads == 0 || expects_loss(qp);
+	tx->probes = probes ? probes_left(qp) : 0;
+	wait = tx->probes > 0 ? wait_for_probe(tx) : wait_for_answer(qp);
 	if (tx->reads != 0)
 		wait = RTE_MAX(wait, roce_recovery_wait(qp));
 	tx->timeout_at = RTE_MIN(now + wait, tx->limit_at);

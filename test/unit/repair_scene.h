@@ -74,12 +74,13 @@ missing(uint32_t message)
 	fx_rx_answer(&end, &peer, ROCE_AETH_NAK | ROCE_NAK_PSN_SEQUENCE, FIRST + message);
 }
 
-/* A READ of so many packets, into the memory at packet @p place. */
+/* Bytes of a READ of one packet: its answer is not so long that it is asked for again twice. */
+#define SHORT 512u
+
 static inline void
-read_packets(uint32_t packets, uint32_t place)
+read_bytes(uint32_t length, uint32_t place)
 {
-	const struct roce_sge sge = { (uintptr_t)end.memory + place * FX_MTU, packets * FX_MTU,
-		end.key };
+	const struct roce_sge sge = { (uintptr_t)end.memory + place * FX_MTU, length, end.key };
 	const struct roce_wr wr = { .sg = &sge,
 		.num_sge = 1,
 		.opcode = IBV_WR_RDMA_READ,
@@ -91,14 +92,22 @@ read_packets(uint32_t packets, uint32_t place)
 	(void)fx_tx_one(&end);
 }
 
+/* A READ of so many packets, into the memory at packet @p place. */
+static inline void
+read_packets(uint32_t packets, uint32_t place)
+{
+	read_bytes(packets == 1 ? SHORT : packets * FX_MTU, place);
+}
+
 /* An answer. The peer has received the repeat with the number peer.repeat. */
 static inline void
 answer(uint8_t opcode, uint32_t number)
 {
-	fx_rx_response(&end, &peer, opcode, FIRST + number, FX_MTU);
+	fx_rx_response(&end, &peer, opcode, FIRST + number,
+			opcode == IBV_OPCODE_RC_RDMA_READ_RESPONSE_ONLY ? SHORT : FX_MTU);
 }
 
-/* A READ of several packets is asked for again, twice for each gap in its answer. @return the first request for each of @p gaps. */
+/* A READ with a long answer is asked for again, twice for each gap in its answer. @return the first request for each of @p gaps. */
 static inline const struct fx_sent *
 asked_twice(unsigned int gaps)
 {

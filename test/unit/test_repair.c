@@ -169,6 +169,39 @@ UNIT_RULE(probe__is_one_frame)
 	assert_fields(*fx_stats(&end), (req_probes, 1), (early_retransmits, 0), (retransmits, 1));
 }
 
+/* Frames are lost: when the oldest one goes again, in us since the last repeat that the peer has asked for. */
+static void
+expect_probes(const uint64_t *at, unsigned int probes)
+{
+	const struct fx_sent *sent;
+	uint64_t begin;
+	unsigned int n;
+
+	send_many(2);
+	missing(0);
+	fx_tx_drop(&end);
+	begin = end.now;
+	sent = fx_run(&end, begin + 450 * US, &n);
+	assert_int_equal(n, probes);
+	for (unsigned int i = 0; i < n; i++) {
+		assert_int_equal(sent[i].psn, FIRST);
+		assert_in_range(sent[i].at - begin, at[i] * US, (at[i] + 20) * US);
+	}
+	assert_fields(*fx_stats(&end), (req_probes, probes), (early_retransmits, 0));
+}
+
+/* Probes are lost, too. */
+UNIT_RULE(probes__are_six_where_frames_are_lost)
+{
+	expect_probes((const uint64_t[]){ 40, 80, 120, 160, 240, 400 }, 6);
+}
+
+/* It may only be late, and would answer all of them. */
+UNIT_RULE_IN(probes__are_three_towards_a_standard_peer, setup_standard, teardown)
+{
+	expect_probes((const uint64_t[]){ 40, 120, 280 }, 3);
+}
+
 /* Its answer shows that all that was sent before it is lost, whoever the peer is. */
 static void
 probe_shows_the_rest(void)

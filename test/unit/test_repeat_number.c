@@ -50,7 +50,7 @@ UNIT_RULE(number__is_ahead_of_the_63_before_it)
 /* The reserved bits are zero in all other frames. */
 UNIT_RULE(number__is_of_what_is_sent_again)
 {
-	const struct roce_sge sge = { (uintptr_t)end.memory, FX_MTU, end.key };
+	const struct roce_sge sge = { (uintptr_t)end.memory, SHORT, end.key };
 	const struct roce_wr wr = { .sg = &sge,
 		.num_sge = 1,
 		.opcode = IBV_WR_RDMA_READ,
@@ -104,7 +104,7 @@ UNIT_RULE_IN(number__is_none_for_a_standard_peer, setup_standard, teardown)
 	assert_int_equal(sent[1].repeat, 0);
 }
 
-/* Where answers have several packets the line of the requests is idle. */
+/* A request that is short beside its answer fills no line, and one that is lost again costs a round trip. */
 UNIT_RULE(number__is_that_of_both_copies)
 {
 	read_packets(4, 0);
@@ -112,6 +112,20 @@ UNIT_RULE(number__is_that_of_both_copies)
 	answer(RSP_MID, 2);
 	assert_int_equal(asked_twice(1)->repeat, 1);
 	fx_tx_none(&end);
+}
+
+UNIT_RULE(copies__are_sent_for_answers_of_1024_bytes_and_more)
+{
+	const struct fx_sent *sent;
+
+	read_bytes(1023, 0);
+	read_bytes(1024, 1);
+	read_bytes(8, 2);
+	fx_rx_response(&end, &peer, RSP_ONLY, FIRST + 2, 8);
+	sent = fx_tx_exactly(&end, 3);
+	assert_fields(sent[0], (psn, FIRST), (length, 1023), (repeat, 1));
+	assert_fields(sent[1], (psn, FIRST + 1), (length, 1024), (repeat, 2));
+	assert_fields(sent[2], (psn, FIRST + 1), (length, 1024), (repeat, 2));
 }
 
 /* The gap would have been filled first. */
