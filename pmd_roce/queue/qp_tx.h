@@ -54,7 +54,7 @@ struct roce_qp_tx {
 	bool prot_error; /**< request next is not sent: its memory is gone, or it fails on purpose */
 	bool fence_wait; /**< request next waits for the answer to a READ or atomic */
 	bool paced;      /**< cold.dcqcn limits what is sent */
-	uint8_t probes; /**< not 0: at timeout_at una alone is sent again, so many times until all is */
+	uint8_t probes; /**< not 0: at timeout_at una alone is sent again; so many are left, or fewer where no loss is expected (retry.c) */
 	bool repairing; /**< cold.repair knows of something */
 	bool repeats;   /**< and of something that is to be sent again */
 	bool piggyback; /**< the peer takes acknowledgements in requests (piggyback.h) */
@@ -90,9 +90,9 @@ struct roce_repair {
 	unsigned __int128 later;    /**< overtaken since some are in late */
 	unsigned __int128 answered; /**< answers to READs that came ahead of one that is missing */
 	unsigned __int128
-			numbered; /**< those with a repeat number, of which older and newer have some */
-	uint8_t number[128];      /**< their repeat numbers, by the last bits of the PSN */
-	uint8_t last_number;      /**< given last, ever; 0: none was */
+			numbered; /**< those with a repeat number; it counts where older or newer have the packet */
+	uint8_t number[128]; /**< their repeat numbers, by the last bits of the PSN */
+	uint8_t last_number; /**< given last, ever; 0: none was */
 	uint32_t older_before; /**< one behind the newest PSN when the last one of older was sent again */
 	uint32_t newer_before;
 	uint64_t probed_at; /**< when una alone was sent again; 0: not since the last progress */

@@ -259,7 +259,9 @@ roce_repair_rx(struct roce_qp *qp, const struct roce_pkt *pkt, uint64_t now)
 	qp->cold.nak_alone = false;
 	map &= ~r->held;
 	missing = r->numbered & ~(below(roce_psn_diff(pkt->psn, qp->tx.una)) | r->held | map);
-	peer_received(qp, pkt->repeat, missing & ~of_reads(qp, missing, 1), now);
+	/* One from behind is late or recorded, and its number is of a round before. */
+	if (roce_psn_diff(pkt->psn, qp->tx.una) >= 0)
+		peer_received(qp, pkt->repeat, missing & ~of_reads(qp, missing, 1), now);
 	if (map == 0)
 		return;
 	measure(qp, map, now);

@@ -322,7 +322,7 @@ count_copies(struct roce_qp *qp, struct roce_repair_gap gap)
 	const struct roce_wqe *wqe = roce_wq_slot(&qp->wq, qp->tx.next);
 	const bool numbered = wqe->verb == ROCE_VERB_READ && roce_repair_give_number(qp, gap);
 
-	return numbered && wqe->length >= LONG_ANSWER ? 2 : 1;
+	return numbered && missing_of_read(qp, wqe, true) >= LONG_ANSWER ? 2 : 1;
 }
 
 /* One frame again, the one that asks for @p gap, to which the cursor is set. @return frames; 0: not now, or it cannot be sent. */

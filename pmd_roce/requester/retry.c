@@ -94,7 +94,7 @@ measured_probe(const struct roce_qp *qp)
 	return tx->srtt != 0 && probe < tx->rto ? (uint32_t)RTE_MIN(probe, UINT32_MAX) : 0;
 }
 
-/* Are frames lost, between own peers? A standard peer that is only late would answer each probe. */
+/* Are frames lost, between own peers? Others may be much slower than they were, and would get every probe in vain. */
 static __rte_noinline bool
 expects_loss(const struct roce_qp *qp)
 {
@@ -264,6 +264,7 @@ timed_out(struct roce_qp *qp, uint64_t now)
 		stats->early_retransmits++;
 	}
 	tx->rto = RTE_MIN(tx->rto * 2, RTE_MAX(measured_rto(qp), backoff_max(qp)));
+	tx->probes = 0;
 	tx->timeout_at = RTE_MIN(now + wait_for_answer(qp), tx->limit_at);
 	/*
 	 * Silence may mean that frames are thrown away because there are too many: half as many from now on. When they meet
@@ -281,7 +282,7 @@ timed_out(struct roce_qp *qp, uint64_t now)
 	roce_req_rewind(qp, tx->una);
 }
 
-/* Behind the one that is sent now. */
+/* Behind the one that is sent now. PROBES of them means that none has left yet. */
 static uint8_t
 probes_left(const struct roce_qp *qp)
 {

@@ -77,7 +77,7 @@ pthread_sigmask(int how, const sigset_t *set, sigset_t *before)
 	} libc = { .symbol = dlsym(RTLD_NEXT, "pthread_sigmask") };
 	int rc = libc.call(how, set, before);
 
-	if (calls && how == SIG_BLOCK && sigismember(set, SIGUSR1))
+	if (calls && how == SIG_BLOCK && set != NULL && sigismember(set, SIGUSR1) == 1)
 		__atomic_store_n(&w->entered, true, __ATOMIC_RELEASE);
 	return rc;
 }

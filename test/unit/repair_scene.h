@@ -74,7 +74,7 @@ missing(uint32_t message)
 	fx_rx_answer(&end, &peer, ROCE_AETH_NAK | ROCE_NAK_PSN_SEQUENCE, FIRST + message);
 }
 
-/* Bytes of a READ of one packet: its answer is not so long that it is asked for again twice. */
+/* Bytes of a READ of one packet, which is asked for again once. */
 #define SHORT 512u
 
 static inline void

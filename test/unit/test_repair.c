@@ -169,37 +169,64 @@ UNIT_RULE(probe__is_one_frame)
 	assert_fields(*fx_stats(&end), (req_probes, 1), (early_retransmits, 0), (retransmits, 1));
 }
 
-/* Frames are lost: when the oldest one goes again, in us since the last repeat that the peer has asked for. */
+/* When the oldest frame goes again, in us of silence; then all do. @param lost: the peer has just missed one. */
 static void
-expect_probes(const uint64_t *at, unsigned int probes)
+expect_probes(bool lost, const uint64_t *at, unsigned int probes)
 {
 	const struct fx_sent *sent;
 	uint64_t begin;
 	unsigned int n;
 
 	send_many(2);
-	missing(0);
+	if (lost)
+		missing(0);
 	fx_tx_drop(&end);
 	begin = end.now;
-	sent = fx_run(&end, begin + 450 * US, &n);
+	sent = fx_run(&end, begin + (at[probes - 1] + 40) * US, &n);
 	assert_int_equal(n, probes);
 	for (unsigned int i = 0; i < n; i++) {
 		assert_int_equal(sent[i].psn, FIRST);
 		assert_in_range(sent[i].at - begin, at[i] * US, (at[i] + 20) * US);
 	}
 	assert_fields(*fx_stats(&end), (req_probes, probes), (early_retransmits, 0));
+	sent = fx_run(&end, end.now + 300 * US, &n);
+	assert_int_equal(n, 2);
+	assert_fields(*fx_stats(&end), (req_probes, probes), (early_retransmits, 1));
 }
 
 /* Probes are lost, too. */
 UNIT_RULE(probes__are_six_where_frames_are_lost)
 {
-	expect_probes((const uint64_t[]){ 40, 80, 120, 160, 240, 400 }, 6);
+	expect_probes(true, (const uint64_t[]){ 40, 80, 120, 160, 240, 400 }, 6);
 }
 
-/* It may only be late, and would answer all of them. */
+UNIT_RULE(probes__are_three_where_none_was_lost)
+{
+	expect_probes(false, (const uint64_t[]){ 40, 120, 280 }, 3);
+}
+
+/* It may only be late. */
 UNIT_RULE_IN(probes__are_three_towards_a_standard_peer, setup_standard, teardown)
 {
-	expect_probes((const uint64_t[]){ 40, 120, 280 }, 3);
+	expect_probes(true, (const uint64_t[]){ 40, 120, 280 }, 3);
+}
+
+/* From then on all that is missing goes again. */
+UNIT_RULE(probes__end_with_the_local_ack_timeout)
+{
+	unsigned int n;
+
+	send_many(2);
+	missing(0);
+	fx_tx_drop(&end);
+	qp->tx.limit_at = end.now + 100 * US;
+	(void)fx_run(&end, end.now + 110 * US, &n);
+	assert_int_equal(n, 4);
+	assert_fields(*fx_stats(&end), (req_probes, 2), (local_ack_timeout_err, 1));
+	/* With a window of one, since the second silence in a row. */
+	(void)fx_run(&end, end.now + 600 * US, &n);
+	assert_int_equal(n, 1);
+	assert_fields(*fx_stats(&end), (req_probes, 2), (early_retransmits, 1));
 }
 
 /* Its answer shows that all that was sent before it is lost, whoever the peer is. */

@@ -86,7 +86,7 @@ UNIT_RULE(number__is_not_used_up_where_there_is_no_frame)
 	lose_first_of(2);
 	while (e->spares > 0)
 		rte_pktmbuf_free(e->spare[--e->spares]);
-	while ((all[n] = rte_pktmbuf_alloc(unit_pool())) != NULL)
+	while (n < RTE_DIM(all) && (all[n] = rte_pktmbuf_alloc(unit_pool())) != NULL)
 		n++;
 	fx_tx_none(&end);
 	fx_tx_none(&end);
@@ -126,6 +126,16 @@ UNIT_RULE(copies__are_sent_for_answers_of_1024_bytes_and_more)
 	assert_fields(sent[0], (psn, FIRST), (length, 1023), (repeat, 1));
 	assert_fields(sent[1], (psn, FIRST + 1), (length, 1024), (repeat, 2));
 	assert_fields(sent[2], (psn, FIRST + 1), (length, 1024), (repeat, 2));
+}
+
+/* Only the missing bytes count. */
+UNIT_RULE(copies__are_not_sent_for_a_short_rest)
+{
+	read_bytes(FX_MTU + 8, 0);
+	read_bytes(8, 2);
+	answer(RSP_FIRST, 0);
+	fx_rx_response(&end, &peer, RSP_ONLY, FIRST + 2, 8);
+	assert_fields(fx_tx_one(&end), (psn, FIRST + 1), (length, 8), (repeat, 1));
 }
 
 /* The gap would have been filled first. */
@@ -211,6 +221,22 @@ UNIT_RULE(sack__shows_that_a_repeated_request_is_lost)
 	peer.repeat = 1;
 	sack(0, 14, 0);
 	assert_fields(fx_tx_one(&end), (psn, FIRST), (repeat, 3));
+}
+
+/* It was recorded, and the numbers have come round since. */
+UNIT_RULE(sack__from_behind_shows_nothing_of_repeats)
+{
+	lose_first_of(6);
+	EXPECT_SENT(0);
+	peer.repeat = 0;
+	answer(RSP_ONLY, 0);
+	answer(RSP_ONLY, 3);
+	EXPECT_SENT(2);
+	peer.repeat = 2;
+	sack(1, 4, 0);
+	fx_tx_none(&end);
+	sack(2, 2, 0);
+	EXPECT_SENT(2);
 }
 
 /* Its answer is missing, and not its request. */
