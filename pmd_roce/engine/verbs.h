@@ -47,10 +47,10 @@ void roce_qp_to_reset(struct roce_qp *qp);
 void roce_qp_make_final_ack(struct roce_qp *qp);
 
 /**
- * As roce_qp_create(), for many queue pairs that are asked for more than they will use: the send queue begins with 64 bytes
- * for a request, which is room for a SEND of two segments, an RDMA request of one, or a bind. The first larger one that is
- * posted, within what was agreed, gives all requests the room that roce_qp_create() gives them: that one post takes the
- * engine's lock and memory, and says -ENOMEM when there is none.
+ * As roce_qp_create(), for many queue pairs that are asked for more than they will use. The send queue has no room before the
+ * first request is posted, and then 64 bytes for each: a SEND of two segments, an RDMA request of one, or a bind. The first
+ * larger one, within what was agreed, gives all requests the room that roce_qp_create() gives them. These two posts take the
+ * engine's lock and memory, and say -ENOMEM when there is none.
  */
 int roce_qp_create_small(const struct roce_qp_attr *attr, struct roce_qp **qp);
 

@@ -97,11 +97,13 @@ roce_mw_judge(const struct roce_qp *qp, const struct roce_mw_bind *bind)
 	return roce_mw_judge_bind(qp->post.keys, qp->post.pd, bind);
 }
 
-/* Perhaps the slot was too small for it, and need not be. */
+/* Perhaps there is no slot for it yet, or it is too small, and need not be. */
 static __rte_noinline int
-post_larger(struct roce_qp *qp, const struct roce_wr *wr, int rc)
+post_in_new_slots(struct roce_qp *qp, const struct roce_wr *wr, int rc)
 {
-	if (rc == -EINVAL)
+	if (rc == -ENOSPC)
+		rc = roce_wq_begin(qp, 1);
+	else if (rc == -EINVAL)
 		rc = roce_wq_grow(qp, wr);
 	return rc == 0 ? roce_qp_post_send(qp, wr) : rc;
 }
@@ -113,10 +115,10 @@ roce_qp_post_send(struct roce_qp *qp, const struct roce_wr *wr)
 	int rc = roce_qp_begin_request(qp, wqe);
 
 	if (unlikely(rc != 0))
-		return rc;
+		return rc == -ENOSPC ? post_in_new_slots(qp, wr, rc) : rc;
 	rc = roce_wqe_fill(qp, wr, wqe);
 	if (unlikely(rc != 0))
-		return post_larger(qp, wr, rc);
+		return post_in_new_slots(qp, wr, rc);
 	roce_qp_publish_request(qp, wqe, wr->wr_id, wr->opcode, wr->flags);
 	return 0;
 }

@@ -40,8 +40,11 @@ roce_qp_post_list(struct roce_qp *qp, const struct roce_wr *wr, uint32_t n)
 	uint32_t at;
 	int rc;
 
-	if (!has_room_for(qp, n))
-		return -ENOSPC;
+	if (!has_room_for(qp, n)) {
+		rc = roce_wq_begin(qp, n);
+		if (rc != 0)
+			return rc;
+	}
 	if (!__atomic_load_n(&qp->post.connected, __ATOMIC_ACQUIRE))
 		return -EINVAL;
 	/* Larger slots are other memory, so the requests in front of the one that needs them are filled again. */

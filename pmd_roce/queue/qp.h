@@ -102,6 +102,7 @@ struct roce_qp {
 		bool sqd_event;   /**< in SQD, and the end of the drain is to be delivered */
 		bool initialised; /**< in INIT of roce/qp_modify.h, which is RESET here */
 		uint8_t max_sge; /**< segments of a request, as agreed upon: post.max_sge or more */
+		uint32_t max_wr; /**< requests, as agreed upon: post.max, which is 0 until there are slots */
 		uint64_t odd_answers; /**< until when the answers to unexpected frames are used up */
 		uint64_t cnp_at; /**< when the last congestion notification was owed; 0: never */
 		struct roce_dcqcn dcqcn;

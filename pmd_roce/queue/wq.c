@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Room for requests: how much a slot needs, and the step from small slots to full ones. */
+/* Room for requests: how much a slot needs, and the steps from no slots to small and to full ones. */
 
 #include <errno.h>
 #include <string.h>
@@ -66,30 +66,54 @@ use_slots(struct roce_qp *qp, uint8_t *slots, uint32_t places)
 	qp->wq.places = (uint8_t)places;
 	qp->post.wq = qp->wq;
 	qp->post.max_sge = (uint8_t)RTE_MIN(qp->cold.max_sge, places);
+	qp->post.max = qp->cold.max_wr;
+}
+
+static uint8_t *
+alloc_slots(const struct roce_qp *qp, uint32_t places)
+{
+	return roce_alloc(qp->pd->domain, ((size_t)qp->wq.mask + 1) << shift_for(places));
 }
 
 int
 roce_wq_make(struct roce_qp *qp, const struct roce_qp_attr *attr, bool small)
 {
-	struct roce_domain *domain = attr->pd->domain;
-	uint32_t depth = RTE_MAX(attr->max_send_wr, 1u);
-	uint32_t slots = rte_align32pow2(depth);
-	uint32_t places;
+	const struct roce_domain *domain = attr->pd->domain;
 	uint8_t *memory;
 
 	qp->cold.max_sge = (uint8_t)RTE_MAX(attr->max_send_sge, (uint16_t)1);
+	qp->cold.max_wr = RTE_MAX(attr->max_send_wr, 1u);
 	qp->post.atomics = attr->atomics;
 	qp->post.max_inline = attr->max_inline;
-	places = places_full(qp);
+	qp->wq.mask = rte_align32pow2(qp->cold.max_wr) - 1;
+	qp->wq.flags = domain->config.extbuf.least != 0 ? ROCE_WQE_EXTBUF : 0;
+	/* Without slots there is room for no request. */
 	if (small)
-		places = RTE_MIN(places, RTE_MAX(SMALL_PLACES, places_inline(attr->max_inline)));
-	memory = roce_alloc(domain, (size_t)slots << shift_for(places));
+		return 0;
+	memory = alloc_slots(qp, places_full(qp));
 	if (memory == NULL)
 		return -ENOMEM;
-	qp->wq.mask = slots - 1;
-	qp->wq.flags = domain->config.extbuf.least != 0 ? ROCE_WQE_EXTBUF : 0;
+	use_slots(qp, memory, places_full(qp));
+	return 0;
+}
+
+int
+roce_wq_begin(struct roce_qp *qp, uint32_t n)
+{
+	const uint32_t least = RTE_MAX(SMALL_PLACES, places_inline(qp->post.max_inline));
+	const uint32_t places = RTE_MIN(places_full(qp), least);
+	uint8_t *memory;
+
+	if (qp->post.max != 0 || n > qp->cold.max_wr)
+		return -ENOSPC;
+	if (!__atomic_load_n(&qp->post.connected, __ATOMIC_ACQUIRE))
+		return -EINVAL;
+	memory = alloc_slots(qp, places);
+	if (memory == NULL)
+		return -ENOMEM;
+	roce_engine_lock(qp->engine);
 	use_slots(qp, memory, places);
-	qp->post.max = depth;
+	roce_engine_unlock(qp->engine);
 	return 0;
 }
 
@@ -110,7 +134,6 @@ wants_room(const struct roce_qp *qp, const struct roce_wr *wr)
 int
 roce_wq_grow(struct roce_qp *qp, const struct roce_wr *wr)
 {
-	struct roce_domain *domain = qp->pd->domain;
 	struct roce_wq small = qp->post.wq;
 	uint32_t places = places_full(qp);
 	uint8_t shift = shift_for(places);
@@ -118,7 +141,7 @@ roce_wq_grow(struct roce_qp *qp, const struct roce_wr *wr)
 
 	if (small.places >= places || !wants_room(qp, wr))
 		return -EINVAL;
-	memory = roce_alloc(domain, ((size_t)small.mask + 1) << shift);
+	memory = alloc_slots(qp, places);
 	if (memory == NULL)
 		return -ENOMEM;
 	/* The engine works on the requests that are there, and finds them moved when it comes back. */
@@ -128,6 +151,6 @@ roce_wq_grow(struct roce_qp *qp, const struct roce_wr *wr)
 				(size_t)1 << small.stride_shift);
 	use_slots(qp, memory, places);
 	roce_engine_unlock(qp->engine);
-	roce_free(domain, small.slots);
+	roce_free(qp->pd->domain, small.slots);
 	return 0;
 }

@@ -134,10 +134,18 @@ roce_wqe_is_read(const struct roce_wqe *wqe)
 struct roce_qp;
 
 /**
- * Make the send queue of a new queue pair: full slots, or those for small requests alone (roce_qp_create_small()).
+ * Make the send queue of a new queue pair: with full slots, or small: without slots until the first request is posted, which
+ * makes those for small requests (roce_qp_create_small()).
  * @return 0; -ENOMEM.
  */
 int roce_wq_make(struct roce_qp *qp, const struct roce_qp_attr *attr, bool small);
+
+/**
+ * There is no room for @p n requests: if that is because no slots have been made yet, make small ones. By the poster, who holds
+ * no lock: takes the one of the engine.
+ * @return 0: to be posted again; -ENOSPC: that was not why; -EINVAL: the queue pair is in RESET; -ENOMEM: nothing has changed.
+ */
+int roce_wq_begin(struct roce_qp *qp, uint32_t n);
 
 /**
  * A request was refused with -EINVAL: if that was for want of room in its slot, give all slots the room that was agreed

@@ -236,14 +236,24 @@ send_pieces(struct end *end, DAT_COUNT n, uint64_t value)
 	return dat_ep_post_send(end->ep, n, iov, cookie(value), DAT_COMPLETION_DEFAULT_FLAG);
 }
 
-/* Room for more than two segments is made when the first request has them: that one can fail, and nothing else does. */
+/* A request for which room is made can fail; nothing happens then. */
 static void
-memory__a_large_request_fails_at_the_most_once(void **state)
+fail_once(DAT_COUNT pieces)
 {
-	post_recvs(1, 4, 100);
 	begin_failing(0);
-	want_error(send_pieces(a, 4, 1), DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
+	want_error(send_pieces(a, pieces, 1), DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
 	assert_true(end_failing());
+}
+
+/* That is the first one, and the first of more than two segments. */
+static void
+memory__a_request_fails_at_the_most_once_for_its_size(void **state)
+{
+	post_recvs(1, 5, 100);
+	fail_once(2);
+	ok(send_pieces(a, 2, 5));
+	want_dto(a, a->request, 5, DAT_DTO_SUCCESS, 20);
+	fail_once(4);
 	begin_failing(0);
 	ok(send_pieces(a, 2, 2));
 	assert_false(end_failing());
@@ -330,7 +340,7 @@ const struct CMUnitTest tests[] = {
 	memory_test(memory__each_allocation_of_each_call_fails, rig_begin),
 	memory_test(memory__a_failure_holds_nothing, rig_begin),
 	memory_test(memory__a_failure_leaks_nothing, rig_begin),
-	memory_test(memory__a_large_request_fails_at_the_most_once, rig_begin_up),
+	memory_test(memory__a_request_fails_at_the_most_once_for_its_size, rig_begin_up),
 	memory_test(memory__each_allocation_of_an_open_fails, rig_begin_end),
 #if DAT_ABI == 20
 	memory_test(memory__an_open_without_a_thread_fails, rig_begin),

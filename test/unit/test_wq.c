@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lean queue pairs: slots for small requests, until a larger one comes. */
+/* Lean queue pairs: no slots until the first request comes, and slots for small ones until a larger one does. */
 
 #include <errno.h>
 #include <string.h>
@@ -27,6 +27,18 @@ join(const struct roce_qp_attr *attr)
 	fx_join_reading(&near, qn, &far, qf, 4);
 }
 
+/* The same, and slots have been made: a message of no bytes went. */
+static void
+join_used(const struct roce_qp_attr *attr)
+{
+	const struct roce_wr wr = { .opcode = IBV_WR_RDMA_WRITE };
+
+	join(attr);
+	assert_int_equal(roce_qp_post_send(qn, &wr), 0);
+	fx_exchange(&near, &far);
+	assert_int_equal(fx_requests(qn), 0);
+}
+
 static struct roce_qp_attr
 lean_attr(void)
 {
@@ -49,7 +61,7 @@ setup(void **state)
 	for (uint32_t i = 0; i < FX_MEMORY; i++)
 		near.memory[i] = (uint8_t)(i * 7);
 	attr = lean_attr();
-	join(&attr);
+	join_used(&attr);
 	return 0;
 }
 
@@ -100,13 +112,79 @@ is_small(const struct roce_qp *qp)
 	return qp->wq.stride_shift == LINE;
 }
 
-UNIT_RULE(lean__begins_with_a_line_for_a_request)
+static void
+join_again(void)
+{
+	struct roce_qp_attr attr = lean_attr();
+
+	roce_qp_destroy(qn);
+	roce_qp_destroy(qf);
+	join(&attr);
+}
+
+static bool
+has_slots(const struct roce_qp *qp)
+{
+	assert_ptr_equal(qp->wq.slots, qp->post.wq.slots);
+	return qp->wq.slots != NULL;
+}
+
+UNIT_RULE(lean__has_no_slots_before_the_first_request)
 {
 	struct roce_qp_attr attr = lean_attr();
 	struct roce_qp *full = fx_qp(&near, &attr);
+	unsigned int live;
 
+	join_again();
+	live = fx_live();
+	assert_true(has_slots(full));
+	assert_false(has_slots(qn));
+	fx_fill_srq(&far, 1, 100);
+	assert_int_equal(post(IBV_WR_SEND, 1, 1), 0);
+	assert_int_equal(fx_live(), live + 1);
 	assert_true(is_small(qn));
 	assert_false(is_small(full));
+	fx_exchange(&near, &far);
+	expect_message(far.memory, 1, 1);
+}
+
+UNIT_RULE(first__list_of_requests_makes_slots)
+{
+	const struct roce_wr wr[DEPTH + 1] = { [0 ... DEPTH] = { .opcode = IBV_WR_RDMA_WRITE } };
+
+	join_again();
+	assert_int_equal(roce_qp_post_list(qn, wr, DEPTH + 1), -ENOSPC);
+	assert_int_equal(roce_qp_post_list(qn, wr, 0), 0);
+	assert_false(has_slots(qn));
+	assert_int_equal(roce_qp_post_list(qn, wr, DEPTH), 0);
+	assert_true(is_small(qn));
+	assert_int_equal(roce_qp_post_list(qn, wr, 1), -ENOSPC);
+	fx_exchange(&near, &far);
+	assert_int_equal(fx_requests(qn), 0);
+}
+
+UNIT_RULE(first__request_without_memory_is_refused_and_nothing_changes)
+{
+	join_again();
+	fx_fill_srq(&far, 1, 100);
+	fx_fail(1);
+	assert_int_equal(post(IBV_WR_SEND, 1, 1), -ENOMEM);
+	assert_true(fx_failed());
+	assert_false(has_slots(qn));
+	assert_int_equal(post(IBV_WR_SEND, SEGMENTS, 2), 0);
+	fx_exchange(&near, &far);
+	expect_message(far.memory, SEGMENTS, 2);
+}
+
+UNIT_RULE(first__request_in_reset_makes_no_slots)
+{
+	const struct roce_wr wr = { .opcode = IBV_WR_RDMA_WRITE };
+
+	join_again();
+	roce_qp_to_reset(qn);
+	assert_int_equal(roce_qp_post_send(qn, &wr), -EINVAL);
+	assert_int_equal(roce_qp_post_list(qn, &wr, 1), -EINVAL);
+	assert_false(has_slots(qn));
 }
 
 UNIT_RULE(small__requests_stay_in_their_line)
@@ -139,7 +217,7 @@ UNIT_RULE(larger__request_of_each_kind_makes_room)
 
 		roce_qp_destroy(qn);
 		roce_qp_destroy(qf);
-		join(&attr);
+		join_used(&attr);
 		fx_fill_srq(&far, 1, 100);
 		assert_true(is_small(qn));
 		assert_int_equal(post(kind[i].opcode, kind[i].segments, i), 0);
@@ -164,7 +242,7 @@ UNIT_RULE(larger__moves_what_is_under_way)
 
 		roce_qp_destroy(qn);
 		roce_qp_destroy(qf);
-		join(&attr);
+		join_used(&attr);
 		for (uint32_t i = 0; i < before + 2; i++) {
 			fx_fill_srq(&far, 1, 100);
 			assert_int_equal(post(IBV_WR_SEND, 1, i), 0);
@@ -244,7 +322,7 @@ UNIT_RULE(refused__requests_take_no_memory)
 	roce_qp_destroy(qn);
 	roce_qp_destroy(qf);
 	attr.atomics = false;
-	join(&attr);
+	join_used(&attr);
 	assert_int_equal(post(IBV_WR_ATOMIC_FETCH_AND_ADD, 1, 1), -EINVAL);
 	assert_true(is_small(qn));
 	assert_int_equal(fx_live(), live);
@@ -283,7 +361,7 @@ UNIT_RULE(lean__keeps_room_for_inline_requests)
 		roce_qp_destroy(qn);
 		roce_qp_destroy(qf);
 		attr.max_inline = most[i];
-		join(&attr);
+		join_used(&attr);
 		live = fx_live();
 		assert_int_equal(post_inline(most[i], 0), 0);
 		assert_int_equal(post_inline(most[i], 512), 0);
