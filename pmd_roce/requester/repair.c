@@ -330,6 +330,14 @@ roce_repair_missing(struct roce_qp *qp, struct roce_repair_gap gap, uint64_t now
 }
 
 bool
+roce_repair_has_unknown(const struct roce_qp *qp, uint32_t end)
+{
+	const struct roce_repair *r = &qp->cold.repair;
+
+	return (below(roce_psn_diff(end, qp->tx.una)) & ~(r->answered | known_missing(r))) != 0;
+}
+
+bool
 roce_repair_nak_alone(struct roce_qp *qp, uint32_t psn, uint64_t now)
 {
 	/* Without a timeout nobody would find out what else is missing. */

@@ -67,6 +67,9 @@ bool roce_repair_nak_alone(struct roce_qp *qp, uint32_t psn, uint64_t now);
  */
 bool roce_repair_missing(struct roce_qp *qp, struct roce_repair_gap gap, uint64_t now);
 
+/** Before @p end, and less than 128 PSNs ahead, is there a PSN that is neither answered nor known to be missing? */
+bool roce_repair_has_unknown(const struct roce_qp *qp, uint32_t end);
+
 /** The timer fired: what has been late for too long is lost. */
 void roce_repair_wait_over(struct roce_qp *qp, uint64_t now);
 

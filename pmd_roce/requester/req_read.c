@@ -145,6 +145,9 @@ ask_for_missing(struct roce_qp *qp, uint32_t begin, uint32_t end, uint64_t now)
 {
 	bool asked = false;
 
+	/* Most of what comes early shows no new gap. */
+	if (!roce_repair_has_unknown(qp, end))
+		return;
 	for (uint32_t i = qp->tx.tail; i != qp->tx.begun; i++) {
 		const struct roce_wqe *wqe = roce_wq_slot(&qp->wq, i);
 
