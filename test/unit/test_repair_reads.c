@@ -281,6 +281,19 @@ UNIT_RULE(answer__that_comes_twice_shows_a_loss)
 	assert_int_equal(n, 1);
 }
 
+/* The peer had the request early, and has executed it since. */
+UNIT_RULE(answer__to_a_request_that_was_held_is_asked_for)
+{
+	for (uint32_t i = 0; i < 3; i++)
+		read_packets(1, i);
+	sack(0, 3, 0);
+	EXPECT_SENT(0);
+	answer(RSP_ONLY, 0);
+	fx_tx_none(&end);
+	answer(RSP_ONLY, 2);
+	EXPECT_SENT(1);
+}
+
 /* Receiver not ready: the answer in front of it is asked for first, and the message after it. */
 UNIT_RULE(answer__is_asked_for_before_a_receiver_is_waited_for)
 {
