@@ -54,7 +54,7 @@ struct roce_qp_tx {
 	bool prot_error; /**< request next is not sent: its memory is gone, or it fails on purpose */
 	bool fence_wait; /**< request next waits for the answer to a READ or atomic */
 	bool paced;      /**< cold.dcqcn limits what is sent */
-	uint8_t probes; /**< not 0: at timeout_at una alone is sent again; so many are left, or fewer where no loss is expected (retry.c) */
+	uint8_t probes; /**< not 0: at timeout_at una alone is sent again; at most so many are left (retry.c) */
 	bool repairing; /**< cold.repair knows of something */
 	bool repeats;   /**< and of something that is to be sent again */
 	bool piggyback; /**< the peer takes acknowledgements in requests (piggyback.h) */

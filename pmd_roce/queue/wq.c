@@ -97,22 +97,27 @@ roce_wq_make(struct roce_qp *qp, const struct roce_qp_attr *attr, bool small)
 	return 0;
 }
 
+/* For a SEND of two segments, an RDMA request of one, and whatever may be inline. */
+static uint32_t
+places_small(const struct roce_qp *qp)
+{
+	return RTE_MIN(places_full(qp), RTE_MAX(SMALL_PLACES, places_inline(qp->post.max_inline)));
+}
+
 int
 roce_wq_begin(struct roce_qp *qp, uint32_t n)
 {
-	const uint32_t least = RTE_MAX(SMALL_PLACES, places_inline(qp->post.max_inline));
-	const uint32_t places = RTE_MIN(places_full(qp), least);
 	uint8_t *memory;
 
 	if (qp->post.max != 0 || n > qp->cold.max_wr)
 		return -ENOSPC;
 	if (!__atomic_load_n(&qp->post.connected, __ATOMIC_ACQUIRE))
 		return -EINVAL;
-	memory = alloc_slots(qp, places);
+	memory = alloc_slots(qp, places_small(qp));
 	if (memory == NULL)
 		return -ENOMEM;
 	roce_engine_lock(qp->engine);
-	use_slots(qp, memory, places);
+	use_slots(qp, memory, places_small(qp));
 	roce_engine_unlock(qp->engine);
 	return 0;
 }

@@ -6,10 +6,10 @@
  *   sim_goodput            fails where a share is below its floor
  *   sim_goodput --seed N   with other losses, as a table without floors
  *
- * Two ends of the engine, whose processors cost no time. A slot is the time that a packet of data takes in one direction; frames
- * without data, as acknowledgements and requests of READs, take a sixteenth, as beside packets of 4 KiB, though those here have
- * 1 KiB, and at most four leave in a slot. A round trip takes 36 slots, and the window has 128 packets. Every frame may be lost or come late, acknowledgements too. A share is the time without faults, divided by that with
- * them; the best is 1 - loss.
+ * Two ends of the engine, whose processors cost no time. A slot is the time that a packet of data takes in one direction. Frames
+ * without data, as acknowledgements and requests of READs, take a sixteenth, as they do beside packets of 4 KiB (those here have
+ * 1 KiB), and at most four leave in a slot. A round trip takes 36 slots, and the window has 128 packets. Every frame may be lost
+ * or come late, acknowledgements too. A share is the time without faults, divided by that with them; the best is 1 - loss.
  */
 
 #include <stdio.h>

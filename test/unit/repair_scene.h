@@ -92,7 +92,7 @@ read_bytes(uint32_t length, uint32_t place)
 	(void)fx_tx_one(&end);
 }
 
-/* A READ of so many packets, into the memory at packet @p place. */
+/* A READ of so many packets, into the memory at packet @p place. One packet has SHORT bytes, several are full. */
 static inline void
 read_packets(uint32_t packets, uint32_t place)
 {
