@@ -104,23 +104,11 @@ place(struct roce_qp *qp, const struct roce_wqe *wqe, const struct roce_pkt *pkt
 	return roce_sge_copy_in(&qp->engine->domain->keys, qp->pd, wqe->sge, got, pkt);
 }
 
-/* The first slot that is worth a look for the request of @p psn: where each takes one packet, its own. */
-static uint32_t
-slot_near(const struct roce_qp *qp, uint32_t psn)
-{
-	const struct roce_qp_tx *tx = &qp->tx;
-	const uint32_t ahead = roce_psn_diff(psn, roce_wq_slot(&qp->wq, tx->tail)->psn);
-	const struct roce_wqe *wqe = roce_wq_slot(&qp->wq, tx->tail + ahead);
-	const bool is_there = ahead < tx->begun - tx->tail && wqe->psn == psn && wqe->packets != 0;
-
-	return is_there ? tx->tail + ahead : tx->tail;
-}
-
 /* The READ of which @p psn is a part; NULL: it is of another request. */
 static const struct roce_wqe *
 read_at(const struct roce_qp *qp, uint32_t psn)
 {
-	for (uint32_t i = slot_near(qp, psn); i != qp->tx.begun; i++) {
+	for (uint32_t i = qp->tx.tail; i != qp->tx.begun; i++) {
 		const struct roce_wqe *wqe = roce_wq_slot(&qp->wq, i);
 		int32_t at = roce_psn_diff(psn, wqe->psn);
 
