@@ -5,6 +5,9 @@
  * message goes back from the buffer that it came in, which is posted again when the answer has left. One thread does
  * everything, so nothing here needs a lock. srq_echo_client.c is the other end.
  *
+ * It trusts its clients: one that posts no receives keeps the buffers of its answers, and a silent one its place. dat-srqd has
+ * limits for both (apps/srqd/liveness.c).
+ *
  *     cc -o srq_echo_server srq_echo_server.c $(pkg-config --cflags --libs dat)
  *     ./srq_echo_server ADAPTER PORT
  */

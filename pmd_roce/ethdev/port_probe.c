@@ -25,7 +25,6 @@
 #include "ethdev/signals.h"
 #include "ethdev/vdev_args.h"
 #include "ethdev/vdev_check.h"
-#include "local/file_limit.h"
 #include "observe/compat.h"
 
 enum origin {
@@ -85,20 +84,14 @@ driver_is(const char *port, const char *driver)
 	return strncmp(port, driver, strlen(driver)) == 0;
 }
 
-/* A client's memory for the frames of both directions is a file; @p bsize bytes a frame. */
-static int
-check_memif_file(const struct roce_devargs *args, const struct roce_port_probe *probe,
-		uint32_t bsize, struct roce_errmsg *errmsg)
+/* Bytes of a client's file, the memory for the frames of both directions; @p bsize bytes a frame. */
+static uint64_t
+memif_file(const struct roce_devargs *args, const struct roce_port_probe *probe, uint32_t bsize)
 {
 	uint32_t log2 = roce_vdev_find_number(probe->port, "rsize");
-	uint64_t ring = (uint64_t)bsize << (log2 != 0 ? RTE_MIN(log2, 31u) : MEMIF_RSIZE_DEFAULT);
 
-	if (!probe->waits_for_peer || !roce_file_limit_is_below(UINT64_C(2) * args->queues * ring))
-		return 0;
-	return roce_errmsg_set(errmsg, -ENODEV,
-			"port=%.64s: its frames are a file larger than this process may have, raise the "
-			"limit (ulimit -f)",
-			probe->port);
+	return (UINT64_C(2) * args->queues * bsize)
+			<< (log2 != 0 ? RTE_MIN(log2, 31u) : MEMIF_RSIZE_DEFAULT);
 }
 
 static int
@@ -118,7 +111,9 @@ prepare_memif(const struct roce_devargs *args, struct roce_port_probe *probe,
 	if (size == 0)
 		size = MEMIF_BSIZE_DEFAULT;
 	probe->mtu = size - RTE_MIN(size, (uint32_t)LINK_OVERHEAD);
-	rc = check_memif_file(args, probe, size, errmsg);
+	rc = probe->waits_for_peer
+			? roce_vdev_check_file(probe->port, memif_file(args, probe, size), errmsg)
+			: 0;
 	if (rc == 0 && probe->origin == PROBED)
 		return roce_memif_create(
 				probe->name, probe->port, args->queues, &probe->memif, errmsg);
@@ -191,6 +186,9 @@ prepare_pcap(const struct roce_devargs *args, struct roce_port_probe *probe,
 		probe->mtu = probe->mtu == 0 ? mtu : RTE_MIN(probe->mtu, mtu);
 	}
 	probe->may_raise_mtu = probe->mtu == 0;
+	/* How large it becomes is not known. */
+	if (roce_vdev_find_arg(probe->port, "tx_pcap", name, sizeof(name)))
+		return roce_vdev_check_file(probe->port, UINT64_MAX, errmsg);
 	return 0;
 }
 

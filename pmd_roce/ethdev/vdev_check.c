@@ -26,6 +26,7 @@
 #include <rte_memory.h>
 
 #include "ethdev/vdev_args.h"
+#include "local/file_limit.h"
 #include "observe/log.h"
 
 #define VIRTIO_USER "net_virtio_user"
@@ -280,4 +281,15 @@ roce_vdev_check(const char *name, const char *port, struct roce_errmsg *errmsg)
 			return drivers[i].check(name, port, errmsg);
 	}
 	return 0;
+}
+
+int
+roce_vdev_check_file(const char *port, uint64_t bytes, struct roce_errmsg *errmsg)
+{
+	if (!roce_file_limit_is_below(bytes))
+		return 0;
+	return roce_errmsg_set(errmsg, -ENODEV,
+			"port=%.64s: its frames are a file larger than this process may have, raise the "
+			"limit (ulimit -f)",
+			port);
 }

@@ -9,6 +9,7 @@
  */
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "observe/errmsg.h"
 
@@ -21,6 +22,14 @@
  * @return 0; -EINVAL an argument is missing, or the EAL was started in another way than the device needs; -ENODEV: the sentence names the driver, the capability or the device file.
  */
 int roce_vdev_check(const char *name, const char *port, struct roce_errmsg *errmsg);
+
+/**
+ * May a file of the device become so large? The kernel ends who writes beyond the process's limit (SIGXFSZ).
+ *
+ * @param bytes UINT64_MAX: without a bound.
+ * @return 0; -ENODEV: the sentence names the limit.
+ */
+int roce_vdev_check_file(const char *port, uint64_t bytes, struct roce_errmsg *errmsg);
 
 /** Is `port=` a net_virtio_user, which gives the memory of the EAL to its server? */
 bool roce_vdev_is_virtio_user(const char *port);

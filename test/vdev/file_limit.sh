@@ -47,4 +47,7 @@ refuses() {
 adapter "$DAT_OVERRIDE" client "port=net_memif0,role=client,id=0,socket=$work/memif ip=192.0.2.2/24"
 refuses client "its frames are a file larger than this process may have, raise the limit (ulimit -f)"
 refuses roce0 "is not started: channels are files of"
+# It may stay small, but nobody knows.
+adapter "$DAT_OVERRIDE" record "port=net_pcap0,rx_pcap=$work/in.pcap,tx_pcap=$work/out.pcap ip=192.0.2.3/24"
+refuses record "its frames are a file larger than this process may have, raise the limit (ulimit -f)"
 finish
