@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "guests.h"
 
+#include <string.h>
+
 #include "cli/cli.h"
 #include "cli/words.h"
 #include "hello.h"
 #include "liveness.h"
+#include "pending.h"
 
 static int
 failed(DAT_RETURN ret, const char *call)
@@ -82,29 +85,27 @@ accept_request(struct server *server, DAT_CR_HANDLE cr, struct guest *guest)
 }
 
 static void
-admit(struct server *server, DAT_CR_HANDLE cr, const DAT_CR_PARAM *param,
-		const struct srqd_hello *wish)
+turn_away(struct server *server, DAT_CR_HANDLE cr)
 {
-	uint32_t window = server->options->window;
-	struct guest *guest = find_place(server);
+	server->totals.turned_away++;
+	dat_cr_reject(cr);
+}
+
+static void
+admit(struct server *server, const struct srqd_request *request, struct guest *guest)
+{
 	DAT_RETURN ret;
 
-	if (guest == NULL) {
-		server->totals.turned_away++;
-		dat_cr_reject(cr);
-		liveness_make_room(server);
-		return;
-	}
 	*guest = (struct guest){
 		.state = GUEST_COMING,
 		.number = server->totals.clients + 1,
-		.window = wish->window < window ? wish->window : window,
+		.window = request->window,
 		.first_waiting = GUEST_NO_BUFFER,
 		.last_waiting = GUEST_NO_BUFFER,
 	};
-	cli_address(param->remote_ia_address_ptr, guest->address, sizeof(guest->address));
+	memcpy(guest->address, request->address, sizeof(guest->address));
 	cli_liveness_message(&guest->life, server->now);
-	ret = accept_request(server, cr, guest);
+	ret = accept_request(server, request->cr, guest);
 	if (ret == DAT_SUCCESS) {
 		server->totals.clients++;
 		server->present++;
@@ -118,13 +119,27 @@ admit(struct server *server, DAT_CR_HANDLE cr, const DAT_CR_PARAM *param,
 	guest->ep = DAT_HANDLE_NULL;
 	guest->state = GUEST_GONE;
 	guest->ended = "never came";
-	server->totals.turned_away++;
-	dat_cr_reject(cr);
+	turn_away(server, request->cr);
+}
+
+static void
+find_place_for(struct server *server, const struct srqd_request *request)
+{
+	struct guest *guest = find_place(server);
+
+	if (guest != NULL) {
+		admit(server, request, guest);
+	} else if (!pending_keep(server, request)) {
+		turn_away(server, request->cr);
+		liveness_make_room(server);
+	}
 }
 
 int
 guests_request(struct server *server, const DAT_CR_ARRIVAL_EVENT_DATA *arrival)
 {
+	struct srqd_request request = { .cr = arrival->cr_handle };
+	uint32_t window = server->options->window;
 	struct srqd_hello wish;
 	DAT_CR_PARAM param;
 	DAT_RETURN ret;
@@ -136,12 +151,13 @@ guests_request(struct server *server, const DAT_CR_ARRIVAL_EVENT_DATA *arrival)
 			srqd_hello_decode(param.private_data, (size_t)param.private_data_size,
 					&wish) &&
 			wish.window > 0) {
-		admit(server, arrival->cr_handle, &param, &wish);
+		request.window = wish.window < window ? wish.window : window;
+		cli_address(param.remote_ia_address_ptr, request.address, sizeof(request.address));
+		find_place_for(server, &request);
 		return 0;
 	}
 	/* An unknown peer. */
-	server->totals.turned_away++;
-	dat_cr_reject(arrival->cr_handle);
+	turn_away(server, request.cr);
 	return 0;
 }
 
@@ -234,6 +250,16 @@ is_reaped(const struct guest *guest)
 	return guest->life.held == 0 && !guest->life.asked;
 }
 
+/* Places have become free. */
+static void
+admit_pending(struct server *server)
+{
+	struct srqd_request request;
+
+	while (server->present < server->places && pending_take(server, &request))
+		find_place_for(server, &request);
+}
+
 int
 guests_part(struct server *server)
 {
@@ -241,6 +267,7 @@ guests_part(struct server *server)
 		if (server->guests[i].state == GUEST_LEAVING && is_reaped(&server->guests[i]) &&
 				part(server, &server->guests[i]) != 0)
 			return -1;
+	admit_pending(server);
 	return 0;
 }
 
@@ -249,6 +276,7 @@ guests_stop(struct server *server)
 {
 	DAT_RETURN ret;
 
+	pending_reject(server);
 	for (uint32_t i = 0; i < server->places; i++) {
 		struct guest *guest = &server->guests[i];
 

@@ -10,6 +10,7 @@
 #include "cli/ia.h"
 #include "guests.h"
 #include "liveness.h"
+#include "pending.h"
 
 /* After so many messages the queue is looked after: more would only let it run dry. */
 #define BATCH 64
@@ -207,6 +208,7 @@ server_step(struct server *server)
 	if (server->now - server->looked_at >= LOOK_S) {
 		server->looked_at = server->now;
 		liveness_look(server);
+		pending_look(server);
 	}
 	return connections < 0 ? -1 : messages + async + connections;
 }

@@ -50,6 +50,17 @@ struct guest {
 	uint32_t waiting, first_waiting, last_waiting;
 };
 
+/** The request of a client for a place. */
+struct srqd_request {
+	DAT_CR_HANDLE cr;
+	uint32_t window; /**< that it gets */
+	char address[64];
+	double since; /**< it waits */
+};
+
+/** Requests that may wait for a place (pending.h). */
+#define SRQD_PENDING_MAX 16u
+
 /** A buffer in use. */
 struct message {
 	uint32_t length;
@@ -78,7 +89,9 @@ struct server {
 	uint32_t places;          /**< of them, those ever used */
 	uint32_t present;         /**< guests that are neither NONE nor GONE */
 	uint32_t leaving;         /**< guests to free when all completions are reaped */
-	uint32_t held;            /**< buffers that unanswered messages of all guests occupy */
+	struct srqd_request pending[SRQD_PENDING_MAX];
+	uint32_t n_pending;
+	uint32_t held;  /**< buffers that unanswered messages of all guests occupy */
 	uint32_t begun; /**< guests of which a message was still arriving at the last look */
 	struct cli_runtime runtime;
 	double now;       /**< in this step, by it; as all times of the server and its guests */

@@ -438,6 +438,86 @@ place__of_an_idle_client_goes_to_another(void **state)
 	close_scene(&scene);
 }
 
+static bool
+one_waits(const struct scene *scene)
+{
+	return scene->server.n_pending > 0;
+}
+
+static bool
+none_waits(const struct scene *scene)
+{
+	return !one_waits(scene);
+}
+
+/* One address has all places, and confirms no connection: another one that asks waits until the oldest of these has ended. */
+static void
+place__of_unconfirmed_clients_goes_to_another_address(void **state)
+{
+	DAT_EP_HANDLE second, third;
+	struct scene scene;
+	DAT_EVENT event;
+
+	open_scene(&scene, &defaults);
+	ok(dat_ep_create(scene.end.ia, scene.end.pz, scene.end.recv, scene.end.request,
+			scene.end.connect, NULL, &second));
+	ok(dat_ep_create(scene.end.ia, scene.end.pz, scene.end.recv, scene.end.request,
+			scene.end.connect, NULL, &third));
+	withheld = scene.server.conn_evd;
+	say_hello(&scene, scene.end.ep);
+	say_hello(&scene, second);
+	/* The same address asks once more. */
+	event = say_hello(&scene, third);
+	assert_int_equal(event.event_number, DAT_CONNECTION_EVENT_PEER_REJECTED);
+	ok(dat_ep_reset(third));
+	for (unsigned int i = 0; i < 2; i++)
+		strcpy(scene.server.guests[i].address, "192.0.2.77");
+	request_place(&scene, third);
+	poll_until(&scene, one_waits);
+	assert_string_equal(scene.server.guests[0].ended, "thrown out");
+	assert_null(scene.server.guests[1].ended);
+	withheld = DAT_HANDLE_NULL;
+	event = await(&scene, scene.end.connect);
+	assert_int_equal(event.event_number, DAT_CONNECTION_EVENT_DISCONNECTED);
+	assert_ptr_equal(event.event_data.connect_event_data.ep_handle, scene.end.ep);
+	event = await(&scene, scene.end.connect);
+	assert_int_equal(event.event_number, DAT_CONNECTION_EVENT_ESTABLISHED);
+	assert_ptr_equal(event.event_data.connect_event_data.ep_handle, third);
+	ok(dat_ep_disconnect(second, DAT_CLOSE_GRACEFUL_FLAG));
+	ok(dat_ep_disconnect(third, DAT_CLOSE_GRACEFUL_FLAG));
+	want_gone(&scene);
+	close_scene(&scene);
+}
+
+/* Nor does it wait for ever. */
+static void
+place__that_does_not_become_free_is_not_waited_for(void **state)
+{
+	struct srqd_options options = defaults;
+	struct scene scene;
+	DAT_EP_HANDLE second;
+	DAT_EVENT event;
+
+	options.max_clients = 1;
+	options.stall_s = 1;
+	open_scene(&scene, &options);
+	ok(dat_ep_create(scene.end.ia, scene.end.pz, scene.end.recv, scene.end.request,
+			scene.end.connect, NULL, &second));
+	withheld = scene.server.conn_evd;
+	say_hello(&scene, scene.end.ep);
+	strcpy(scene.server.guests[0].address, "192.0.2.77");
+	request_place(&scene, second);
+	poll_until(&scene, one_waits);
+	poll_until(&scene, none_waits);
+	do
+		event = await(&scene, scene.end.connect);
+	while (event.event_data.connect_event_data.ep_handle != second);
+	assert_int_equal(event.event_number, DAT_CONNECTION_EVENT_PEER_REJECTED);
+	withheld = DAT_HANDLE_NULL;
+	want_gone(&scene);
+	close_scene(&scene);
+}
+
 /* Messages whose answers cannot be delivered any more: their buffers come back all the same. */
 static void
 client__that_vanishes_gives_back_its_buffers(void **state)
@@ -517,6 +597,8 @@ main(void)
 		dat_test(client__that_takes_answers_slowly_gives_back_its_buffers),
 		dat_test(client__that_is_silent_is_asked),
 		dat_test(place__of_an_idle_client_goes_to_another),
+		dat_test(place__of_unconfirmed_clients_goes_to_another_address),
+		dat_test(place__that_does_not_become_free_is_not_waited_for),
 		dat_test(stop__lets_everybody_go),
 		cmocka_unit_test(hello__gives_back_what_was_encoded),
 	};
