@@ -79,6 +79,21 @@ cli_liveness_stall(const struct cli_liveness *l, double now, double stall_s, dou
 	return CLI_STALLS_NOT;
 }
 
+uint32_t
+cli_liveness_buffers(const struct cli_liveness *l)
+{
+	return l->held + l->begun;
+}
+
+bool
+cli_scarcity_lasts(struct cli_scarcity *scarcity, double now, bool is_on)
+{
+	if (is_on && !scarcity->is_on)
+		scarcity->since = now;
+	scarcity->is_on = is_on;
+	return is_on && now - scarcity->since >= CLI_SCARCE_STALL_S;
+}
+
 bool
 cli_liveness_is_silent(const struct cli_liveness *l, double now, double keepalive_s)
 {

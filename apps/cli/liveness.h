@@ -19,7 +19,7 @@
 #define CLI_KEEPALIVE_S 5
 /** Seconds for which a client may acknowledge nothing of what was sent to it, likewise. It may ask to be tried again for ever. */
 #define CLI_STALL_S 10
-/** The same, while more than half of a server's buffers are with clients. */
+/** The same, for those that have most, while more than half of a server's buffers are with clients. */
 #define CLI_SCARCE_STALL_S 1
 /** Seconds without a message, after which a place is given to a client that asks for one, likewise. */
 #define CLI_IDLE_S 60
@@ -34,6 +34,12 @@ struct cli_liveness {
 	double moved_at; /**< since then it has acknowledged nothing of what was sent to it, while there was something */
 	double due_at; /**< when the last of the overdue before came back; counts while held is not 0 */
 	double begun_at; /**< since then the same message arrives */
+};
+
+/** Are more than half of a server's buffers with clients? */
+struct cli_scarcity {
+	bool is_on;
+	double since; /**< while it is on */
 };
 
 enum cli_stall {
@@ -62,6 +68,12 @@ void cli_liveness_begun(struct cli_liveness *l, double now, bool begun);
  */
 enum cli_stall
 cli_liveness_stall(const struct cli_liveness *l, double now, double stall_s, double slow_s);
+
+/** @return buffers that it has. */
+uint32_t cli_liveness_buffers(const struct cli_liveness *l);
+
+/** At each look. @return Has it been so for CLI_SCARCE_STALL_S? Until then all clients had as long to acknowledge. */
+bool cli_scarcity_lasts(struct cli_scarcity *scarcity, double now, bool is_on);
 
 /** Is it time to ask? The server awaits nothing from it, and has not heard it for so long. */
 bool cli_liveness_is_silent(const struct cli_liveness *l, double now, double keepalive_s);

@@ -41,10 +41,9 @@ struct service {
 	struct client *clients;
 	uint8_t *memory;
 	struct service_counts counts;
-	uint32_t held;  /**< by all clients */
-	uint32_t begun; /**< clients of which a message was still arriving at the last look */
 	struct cli_runtime runtime;
 	double looked_at;
+	struct cli_scarcity scarcity;
 };
 
 static int
@@ -84,7 +83,6 @@ note_sent(struct client *client, const struct roce_event *event)
 		cli_liveness_answered(&client->life, now, acknowledged);
 		return;
 	}
-	client->service->held--;
 	cli_liveness_let_go(&client->life, now);
 	if (acknowledged)
 		cli_liveness_moved(&client->life, now);
@@ -97,7 +95,6 @@ note_message(struct client *client)
 
 	cli_liveness_message(&client->life, s->runtime.now);
 	cli_liveness_hold(&client->life, s->runtime.now);
-	s->held++;
 }
 
 /* A buffer goes back where it came from: from the shared queue into a request, and from there to the shared queue. */
@@ -289,22 +286,55 @@ has_begun(const struct client *client)
 	return receives > 0;
 }
 
+static bool
+stalls(const struct client *client, double stall_s)
+{
+	return !client->ending &&
+			cli_liveness_stall(&client->life, client->service->runtime.now, stall_s,
+					CLI_STALL_S) != CLI_STALLS_NOT;
+}
+
+/* While buffers are scarce, those that stall go, the one with most of them first. */
+static void
+free_buffers(struct service *s, uint32_t taken)
+{
+	const uint32_t enough = SERVICE_BUFFERS / 2;
+
+	if (!cli_scarcity_lasts(&s->scarcity, s->runtime.now, taken > enough))
+		return;
+	while (taken > enough) {
+		struct client *largest = NULL;
+
+		for (struct client *client = s->clients; client != NULL; client = client->next)
+			if (stalls(client, CLI_SCARCE_STALL_S) &&
+					(largest == NULL ||
+							cli_liveness_buffers(&client->life) >
+									cli_liveness_buffers(
+											&largest->life)))
+				largest = client;
+		if (largest == NULL)
+			return;
+		taken -= cli_liveness_buffers(&largest->life);
+		let_go(largest);
+	}
+}
+
 /* Places and buffers come back in a limited time from clients that died, take no answers or end no message. */
 static void
 look_after(struct service *s)
 {
-	double now = s->runtime.now, stall;
+	double now = s->runtime.now;
+	uint32_t taken = 0;
 
-	s->begun = 0;
 	for (struct client *client = s->clients; client != NULL; client = client->next) {
 		cli_liveness_begun(&client->life, now, has_begun(client));
-		s->begun += client->life.begun;
+		taken += client->ending ? 0 : cli_liveness_buffers(&client->life);
 	}
-	stall = s->held + s->begun > SERVICE_BUFFERS / 2 ? CLI_SCARCE_STALL_S : CLI_STALL_S;
+	free_buffers(s, taken);
 	for (struct client *client = s->clients; client != NULL; client = client->next) {
 		if (client->ending)
 			continue;
-		if (cli_liveness_stall(&client->life, now, stall, CLI_STALL_S) != CLI_STALLS_NOT)
+		if (stalls(client, CLI_STALL_S))
 			let_go(client);
 		else if (cli_liveness_is_silent(&client->life, now, CLI_KEEPALIVE_S))
 			ask(client);

@@ -14,7 +14,6 @@ static int
 let_go(struct server *server, struct guest *guest, uint32_t buffer)
 {
 	cli_liveness_let_go(&guest->life, server->now);
-	server->held--;
 	return refill_put(&server->refill, buffer);
 }
 
@@ -82,7 +81,6 @@ answer(struct server *server, struct guest *guest, uint32_t buffer)
 	int rc = 1;
 
 	cli_liveness_hold(&guest->life, server->now);
-	server->held++;
 	if (guest->life.held > guest->most_held)
 		guest->most_held = guest->life.held;
 	if (guest->waiting == 0)

@@ -20,15 +20,6 @@ ask(const struct server *server, struct guest *guest)
 		cli_liveness_asked(&guest->life, server->now);
 }
 
-/* Seconds for which what was sent to a client may be without an acknowledgement. */
-static uint32_t
-patience(const struct server *server)
-{
-	bool scarce = server->held + server->begun > server->refill.depth / 2;
-
-	return scarce ? CLI_SCARCE_STALL_S : server->options->stall_s;
-}
-
 /* A buffer that a message has taken and not filled is in no completion: the endpoint tells of it. */
 static bool
 has_begun(const struct guest *guest)
@@ -38,11 +29,12 @@ has_begun(const struct guest *guest)
 	return dat_ep_recv_query(guest->ep, &taken, NULL) == DAT_SUCCESS && taken > 0;
 }
 
-/* @return false: it may stay. */
+/* @param stall seconds for which what was sent to it may be without an acknowledgement. @return false: it may stay. */
 static bool
-stalls(const struct server *server, const struct guest *guest, char *reason, size_t len)
+stalls(const struct server *server, const struct guest *guest, uint32_t stall, char *reason,
+		size_t len)
 {
-	uint32_t stall = patience(server), slow = server->options->stall_s;
+	uint32_t slow = server->options->stall_s;
 
 	switch (cli_liveness_stall(&guest->life, server->now, stall, slow)) {
 	case CLI_STALLS_SILENT:
@@ -66,7 +58,7 @@ look(struct server *server, struct guest *guest)
 	const struct srqd_options *options = server->options;
 	char reason[64];
 
-	if (stalls(server, guest, reason, sizeof(reason)))
+	if (stalls(server, guest, options->stall_s, reason, sizeof(reason)))
 		guests_throw_out(server, guest, reason);
 	else if (options->keepalive_s != 0 &&
 			cli_liveness_is_silent(&guest->life, server->now, options->keepalive_s))
@@ -86,18 +78,61 @@ await(struct server *server, struct guest *guest)
 	guests_throw_out(server, guest, reason);
 }
 
+/* Of those that stall when buffers are scarce, the one with most of them. NULL: none does. */
+static struct guest *
+find_largest(struct server *server)
+{
+	struct guest *largest = NULL;
+
+	for (uint32_t i = 0; i < server->places; i++) {
+		struct guest *guest = &server->guests[i];
+
+		if (is_here(guest) &&
+				cli_liveness_stall(&guest->life, server->now, CLI_SCARCE_STALL_S,
+						server->options->stall_s) != CLI_STALLS_NOT &&
+				(largest == NULL ||
+						cli_liveness_buffers(&guest->life) >
+								cli_liveness_buffers(
+										&largest->life)))
+			largest = guest;
+	}
+	return largest;
+}
+
+/* The buffers of a guest that is thrown out come back at once. */
+static void
+free_buffers(struct server *server, uint32_t taken)
+{
+	uint32_t enough = server->refill.depth / 2;
+
+	if (!cli_scarcity_lasts(&server->scarcity, server->now, taken > enough))
+		return;
+	while (taken > enough) {
+		struct guest *guest = find_largest(server);
+		char reason[64];
+
+		if (guest == NULL)
+			return;
+		stalls(server, guest, CLI_SCARCE_STALL_S, reason, sizeof(reason));
+		guests_throw_out(server, guest, reason);
+		taken -= cli_liveness_buffers(&guest->life);
+	}
+}
+
 void
 liveness_look(struct server *server)
 {
-	server->begun = 0;
+	uint32_t taken = 0;
+
 	for (uint32_t i = 0; i < server->places; i++) {
 		struct guest *guest = &server->guests[i];
 
 		if (!is_here(guest))
 			continue;
 		cli_liveness_begun(&guest->life, server->now, has_begun(guest));
-		server->begun += guest->life.begun;
+		taken += cli_liveness_buffers(&guest->life);
 	}
+	free_buffers(server, taken);
 	for (uint32_t i = 0; i < server->places; i++) {
 		if (is_here(&server->guests[i]))
 			look(server, &server->guests[i]);

@@ -91,8 +91,7 @@ struct server {
 	uint32_t leaving;         /**< guests to free when all completions are reaped */
 	struct srqd_request pending[SRQD_PENDING_MAX];
 	uint32_t n_pending;
-	uint32_t held;  /**< buffers that unanswered messages of all guests occupy */
-	uint32_t begun; /**< guests of which a message was still arriving at the last look */
+	struct cli_scarcity scarcity;
 	struct cli_runtime runtime;
 	double now;       /**< in this step, by it; as all times of the server and its guests */
 	double looked_at; /**< when guests were last looked after */

@@ -116,6 +116,7 @@ connect_client(struct scene *scene)
 		.owner = end };
 	struct roce_cm_event_info event;
 	struct roce_cm_conn_param ask;
+	uint32_t before = clients(scene);
 
 	assert_int_equal(roce_qp_create(&attr, &end->qp), 0);
 	assert_int_equal(roce_cm_id_create(end->context, end, &end->id), 0);
@@ -124,7 +125,7 @@ connect_client(struct scene *scene)
 	poll_all(scene);
 	assert_int_equal(roce_cm_poll(end->context, &event), 1);
 	assert_int_equal(event.type, ROCE_CM_EVENT_ESTABLISHED);
-	assert_int_equal(clients(scene), 1);
+	assert_int_equal(clients(scene), before + 1);
 }
 
 /* The client is gone from one moment to the next; its DREQ is on its way. */
@@ -191,13 +192,14 @@ want_all_buffers(struct scene *scene)
 	assert_int_equal(clients(scene), 0);
 }
 
-/* The service and its device work, and the client's too if it lives, until the client has lost its place. */
+/* The service and its device work, and the clients' too if they live, until one of them has lost its place. */
 static void
 poll_until_gone(struct scene *scene, bool alive)
 {
 	double end = cli_seconds() + test_limit_s();
+	uint32_t before = clients(scene);
 
-	while (clients(scene) > 0) {
+	while (clients(scene) == before) {
 		roce_device_poll(scene->at);
 		if (alive)
 			roce_device_poll(scene->from);
@@ -215,6 +217,32 @@ client__that_takes_no_answers_is_let_go(void **state)
 	connect_client(scene);
 	send_many(scene, SERVICE_BUFFERS / 2 + MANY, 64);
 	poll_until_gone(scene, true);
+	vanish(scene);
+	want_all_buffers(scene);
+}
+
+/* The others stay when what the largest had is enough, though they stall for longer. */
+static void
+client__that_holds_few_buffers_stays_while_another_holds_more(void **state)
+{
+	struct scene *scene = *state;
+	struct roce_cm_event_info event;
+	struct end few;
+
+	connect_client(scene);
+	send_many(scene, 1, 64);
+	poll_all(scene);
+	few = scene->end;
+	ahead += CLI_SCARCE_STALL_S;
+	connect_client(scene);
+	send_many(scene, SERVICE_BUFFERS / 2, 64);
+	poll_until_gone(scene, true);
+	poll_all(scene);
+	assert_int_equal(clients(scene), 1);
+	assert_int_equal(roce_cm_poll(scene->end.context, &event), 1);
+	assert_ptr_equal(event.id, scene->end.id);
+	vanish(scene);
+	scene->end = few;
 	vanish(scene);
 	want_all_buffers(scene);
 }
@@ -399,6 +427,7 @@ main(void)
 		rule(client__leaves_before_its_messages_are_looked_at),
 		rule(client__leaves_without_taking_its_answers),
 		rule(client__that_takes_no_answers_is_let_go),
+		rule(client__that_holds_few_buffers_stays_while_another_holds_more),
 		rule(client__that_is_dead_is_let_go),
 		rule(client__that_ends_no_message_is_let_go),
 		rule(client__that_takes_answers_slowly_is_let_go),

@@ -255,15 +255,16 @@ static void
 send_without_receives(struct scene *scene, uint32_t messages)
 {
 	DAT_EVENT event = say_hello(scene, scene->end.ep);
+	const struct guest *guest = &scene->server.guests[scene->server.places - 1];
 
 	assert_int_equal(event.event_number, DAT_CONNECTION_EVENT_ESTABLISHED);
-	for (uint32_t sent = 0; scene->server.totals.messages < messages;) {
+	for (uint32_t sent = 0; guest->messages < messages;) {
 		poll_once(scene);
 		if (sent < messages && post_send(&scene->end, 0, SIZE, 1) == DAT_SUCCESS)
 			sent++;
 		dat_evd_dequeue(scene->end.request, &event);
 	}
-	assert_int_equal(scene->server.guests[0].life.held, messages);
+	assert_int_equal(guest->life.held, messages);
 }
 
 /* The client asks to be tried again for ever, and the server does not: the buffers come back in its own time. */
@@ -294,6 +295,34 @@ client__that_holds_most_buffers_has_a_second(void **state)
 	want_good_service(&scene);
 	poll_until(&scene, one_is_lost);
 	assert_string_equal(scene.server.guests[0].ended, "thrown out");
+	want_gone(&scene);
+	close_scene(&scene);
+}
+
+static bool
+first_stalls(const struct scene *scene)
+{
+	return scene->server.now - scene->server.guests[0].life.moved_at >= CLI_SCARCE_STALL_S;
+}
+
+/* The others stay when what the largest had is enough, though they stall for longer. */
+static void
+client__that_holds_few_buffers_stays_while_another_holds_more(void **state)
+{
+	struct scene scene;
+	DAT_EP_HANDLE few;
+
+	open_scene(&scene, &defaults);
+	send_without_receives(&scene, 1);
+	poll_until(&scene, first_stalls);
+	few = scene.end.ep;
+	ok(dat_ep_create(scene.end.ia, scene.end.pz, scene.end.recv, scene.end.request,
+			scene.end.connect, NULL, &scene.end.ep));
+	send_without_receives(&scene, DEPTH / 2);
+	poll_until(&scene, one_is_lost);
+	assert_null(scene.server.guests[0].ended);
+	assert_string_equal(scene.server.guests[1].ended, "thrown out");
+	ok(dat_ep_disconnect(few, DAT_CLOSE_ABRUPT_FLAG));
 	want_gone(&scene);
 	close_scene(&scene);
 }
@@ -592,6 +621,7 @@ main(void)
 		dat_test(client__that_vanishes_gives_back_its_buffers),
 		dat_test(client__that_takes_no_answer_gives_back_its_buffers),
 		dat_test(client__that_holds_most_buffers_has_a_second),
+		dat_test(client__that_holds_few_buffers_stays_while_another_holds_more),
 		dat_test(client__that_ends_no_message_gives_back_its_buffer),
 		dat_test(client__that_never_confirms_loses_its_place),
 		dat_test(client__that_takes_answers_slowly_gives_back_its_buffers),
