@@ -18,3 +18,10 @@ give_autogroup_back() {
 	[ -z "$autogroup_before" ] || echo "$autogroup_before" >"$autogroup"
 	autogroup_before=
 }
+
+# without_autogroup COMMAND... : its status.
+without_autogroup() (
+	trap give_autogroup_back EXIT
+	leave_autogroup_out
+	"$@"
+)

@@ -38,7 +38,7 @@ soak_adversary() {
 	need_packages "${packages_test[@]}"
 	only="test/adversary/churn test/adversary/victim test/adversary/waiter apps/dat-srqd apps/dat-info lib/front/libdaplroce.so.1" \
 		compile release-tests --buildtype=release
-	python3 -B test/adversary/adversary.py --build "$build_root/release-tests" --minutes "$minutes" --seed "$seed"
+	without_autogroup python3 -B test/adversary/adversary.py --build "$build_root/release-tests" --minutes "$minutes" --seed "$seed"
 }
 
 # Many processes on roce0, of which ten a second are killed, for so many seconds.
@@ -49,5 +49,5 @@ soak_crowd() {
 	esac
 	need_packages "${packages_test[@]}"
 	only="test/adversary/crowd apps/roced lib/front/libdaplroce.so.1" compile release-tests --buildtype=release
-	python3 -B test/adversary/crowd.py --build "$build_root/release-tests" --seconds "$seconds" --seed "$seed"
+	without_autogroup python3 -B test/adversary/crowd.py --build "$build_root/release-tests" --seconds "$seconds" --seed "$seed"
 }
