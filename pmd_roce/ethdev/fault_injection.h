@@ -70,11 +70,15 @@ void roce_fault_injection_fini(struct roce_fault_injection *injection);
 uint16_t roce_fault_injection_throw(
 		struct roce_fault_injection *injection, struct rte_mbuf **pkts, uint16_t n);
 
-/** How many frames may a burst have for which there is room for @p room afterwards? */
+/** How many frames may a burst have for which there is room for @p room afterwards? One more may come that was late, or any twice. */
 static inline uint16_t
 roce_fault_injection_room(const struct roce_fault_injection *injection, uint16_t room)
 {
-	return likely(!injection->on) ? room : (uint16_t)((room - 1) / 2);
+	if (likely(!injection->on))
+		return room;
+	if (injection->die[ROCE_FAULT_REORDER].threshold != 0)
+		room--;
+	return injection->die[ROCE_FAULT_DUPLICATE].threshold != 0 ? room / 2 : room;
 }
 
 /**

@@ -239,6 +239,34 @@ UNIT_RULE_IN(reorder__holds_no_frame_back_for_longer, NULL, NULL)
 	assert_true(unit_pool_is_full());
 }
 
+/* Of each set of kinds: so many frames may come in that those which go out have room. */
+UNIT_RULE_IN(room__is_that_of_all_frames_that_a_burst_becomes, NULL, NULL)
+{
+	const uint16_t room = 16;
+
+	for (unsigned int set = 1; set < 1u << ROCE_FAULT_KINDS; set++) {
+		uint32_t rates[ROCE_FAULT_KINDS] = { 0 };
+		struct roce_fault_injection injection;
+		uint16_t n, most = 0;
+
+		for (unsigned int kind = 0; kind < ROCE_FAULT_KINDS; kind++)
+			rates[kind] = (set >> kind & 1) *
+					(kind == ROCE_FAULT_DUPLICATE ? 1000000 : 100000);
+		roce_fault_injection_init(&injection, rates, set, 0);
+		for (unsigned int burst = 0; burst < 1000; burst++) {
+			n = roce_fault_injection_room(&injection, room);
+			for (uint16_t i = 0; i < n; i++)
+				frames[i] = unit_mbuf((const uint8_t[64]){ 0 }, 64);
+			n = roce_fault_injection_burst(&injection, frames, n);
+			most = RTE_MAX(most, n);
+			rte_pktmbuf_free_bulk(frames, n);
+		}
+		roce_fault_injection_fini(&injection);
+		assert_in_range(most, room - 1, room);
+	}
+	assert_true(unit_pool_is_full());
+}
+
 UNIT_RULE_IN(fini__frees_what_is_held, NULL, NULL)
 {
 	struct roce_fault_injection injection;
