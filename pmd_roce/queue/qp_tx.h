@@ -95,6 +95,9 @@ struct roce_repair {
 	uint8_t last_number; /**< given last, ever; 0: none was */
 	uint32_t older_before; /**< one behind the newest PSN when the last one of older was sent again */
 	uint32_t newer_before;
+	uint32_t newer_last; /**< PSN that was sent last of newer */
+	bool older_rises;    /**< they were sent in the order of their PSNs */
+	bool newer_rises;
 	uint64_t probed_at; /**< when una alone was sent again; 0: not since the last progress */
 	uint64_t late_since;
 	uint64_t later_since; /**< the newest of them */

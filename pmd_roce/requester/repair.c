@@ -50,6 +50,19 @@ wait_no_more(struct roce_repair *r, bits map)
 	r->later = 0;
 }
 
+/* The repeats that left last become the older ones. */
+static void
+age(struct roce_repair *r)
+{
+	if (r->older == 0)
+		r->older_rises = r->newer_rises;
+	else if (r->newer != 0)
+		r->older_rises = false;
+	r->older |= r->newer;
+	r->older_before = r->newer_before;
+	r->newer = 0;
+}
+
 /*
  * Frames have arrived at the peer, or answers of it here. A repeat that left before one of them, and is not among them, is lost; but
  * not those of @p asked, READs that were asked for again, of which this tells nothing. Of two repeats the order is not known of those
@@ -66,6 +79,7 @@ arrived(struct roce_qp *qp, bits map, bits asked, bits apart)
 		wait_no_more(r, map);
 	}
 	for (int generation = 0; generation < 2 && (r->older | r->newer) != 0; generation++) {
+		const bits came = r->older & map & ~(asked | apart);
 		bits lost = 0;
 
 		r->older &= ~map;
@@ -73,13 +87,13 @@ arrived(struct roce_qp *qp, bits map, bits asked, bits apart)
 			lost = r->older & ~asked;
 		else if ((map & r->newer) != 0)
 			lost = r->older & ~(asked | apart);
+		else if (r->older_rises && roce_reorder_window(qp) == 0)
+			lost = r->older & below(end_of(came)) & ~(asked | apart | r->numbered);
 		r->lost |= lost;
 		r->older &= ~lost;
 		if ((r->older & ~(asked | apart)) != 0)
 			break;
-		r->older |= r->newer & ~map;
-		r->older_before = r->newer_before;
-		r->newer = 0;
+		age(r);
 	}
 	r->lost &= ~map;
 }
@@ -305,9 +319,8 @@ roce_repair_probe(struct roce_qp *qp, uint64_t now)
 	struct roce_repair *r = &qp->cold.repair;
 
 	/* All that was sent again before is older than the probe. */
-	r->older = (r->older | r->newer) & ~(bits)1;
-	r->older_before = r->newer_before;
-	r->newer = 0;
+	age(r);
+	r->older &= ~(bits)1;
 	r->lost |= 1;
 	r->probed_at = now;
 	r->blind = true;
@@ -434,6 +447,9 @@ roce_repair_sent(struct roce_qp *qp, struct roce_repair_gap gap)
 	r->lost &= ~sent;
 	r->older &= ~sent;
 	wait_no_more(r, sent);
+	r->newer_rises = r->newer == 0 ||
+			(r->newer_rises && roce_psn_diff(gap.psn, r->newer_last) > 0);
+	r->newer_last = gap.psn;
 	r->newer |= sent;
 	r->newer_before = qp->tx.max;
 	qp->tx.repeats = r->lost != 0;

@@ -12,7 +12,8 @@
  * sent again, and no other frame is.
  *
  * A repeat is lost when something has arrived that was sent after it (as RACK, RFC 8985). The order of sending is known by
- * generation: frames are in the older one, or were sent again after all of it and are in the newer one. READs that are asked for
+ * generation: frames are in the older one, or were sent again after all of it and are in the newer one. In each they mostly left
+ * in the order of their PSNs, and it is known whether they did. READs that are asked for
  * again have repeat numbers, too (repeat.h): the peer answers these in the order of their PSNs.
  *
  * Without agreement the same state serves the probe: the oldest frame alone is sent again when nothing came back for two

@@ -137,6 +137,32 @@ UNIT_RULE(repeat__is_lost_behind_a_later_repeat)
 	EXPECT_SENT(0, 1);
 }
 
+/* Also those that left at the same time: they left in the order of their PSNs. */
+UNIT_RULE(repeat__is_lost_behind_a_later_one_of_the_same_time)
+{
+	send_many(8);
+	sack(0, 0x75, 0);
+	EXPECT_SENT(0, 2, 4);
+	sack(0, 0x7d, 0);
+	EXPECT_SENT(0, 2);
+	fx_tx_none(&end);
+}
+
+/* The repeat of 0 is lost, and the next one leaves after that of 6. */
+UNIT_RULE(repeat__that_left_later_is_not_lost)
+{
+	send_many(10);
+	sack(0, 0x15, 0);
+	EXPECT_SENT(0, 2, 4);
+	sack(0, 0x55, 0);
+	EXPECT_SENT(6);
+	sack(0, 0x57, 0);
+	EXPECT_SENT(0);
+	sack(0, 0x5f, 0);
+	sack(0, 0x7f, 0);
+	fx_tx_none(&end);
+}
+
 /* So does a probe: it was sent after all of them. */
 UNIT_RULE(repeat__is_lost_behind_a_probe)
 {
