@@ -193,6 +193,41 @@ peer__tells_of_a_queue_pair_too(void **state)
 	assert_int_equal(mod.path_mtu, a.mtu);
 }
 
+/* The number of the first queue pair, and the key of the first region, of a device that is opened without seed= and qpn=. */
+static void
+first_of_device(uint32_t *qpn, uint32_t *key)
+{
+	struct roce_device *device = open_device("port=loop0 ip=192.0.2.1/24");
+	struct end end;
+
+	end_join(&end, device);
+	const struct roce_qp_attr attr = { .pd = end.pd, .send_cq = end.cq, .recv_cq = end.cq };
+
+	ok(roce_qp_create(&attr, &end.qp));
+	*qpn = roce_qp_number(end.qp);
+	*key = roce_mr_key(end.mr);
+	end_leave(&end);
+	roce_device_close(device);
+}
+
+#define OPENS 5u
+
+/* One life of a program tells a stranger nothing of the next. By chance, all five are equal once in 2^60 times. */
+static void
+device__opened_anew_has_other_numbers(void **state)
+{
+	uint32_t qpn[OPENS], key[OPENS];
+	unsigned int same_qpn = 0, same_key = 0;
+
+	for (unsigned int i = 0; i < OPENS; i++) {
+		first_of_device(&qpn[i], &key[i]);
+		same_qpn += qpn[i] == qpn[0];
+		same_key += key[i] == key[0];
+	}
+	assert_true(same_qpn < OPENS);
+	assert_true(same_key < OPENS);
+}
+
 int
 main(void)
 {
@@ -203,6 +238,7 @@ main(void)
 		pair_test(answer__is_rejected_with_data),
 		pair_test(establish__is_for_numbers_alone),
 		pair_test(peer__tells_of_a_queue_pair_too),
+		cmocka_unit_test(device__opened_anew_has_other_numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
